@@ -1,0 +1,306 @@
+# shardsim: GNU make 4.3 or later.
+#
+#   make              libshardsim.a, libshardsim.so and build/shardsim
+#   make check        all tests; check_<module> runs one test program
+#   make sweep        the main job: speedups over the published model scenarios
+#   make results      regenerate results/
+#   make bench        replays per second by device count
+#   make coverage     the tests again, counting the lines of models/ they reach
+#   make valgrind     the smoke suite under valgrind; a leak is an error
+#   make install      PREFIX=/usr/local DESTDIR=
+#   make format, format-check, tidy, layers, compile_commands.json, deps, clean
+#
+# VARIANT=release (default), debug, asan or cov selects build/$(VARIANT)/. The binary
+# build/shardsim is the release one whatever VARIANT says. CC, CFLAGS, CPPFLAGS, LDFLAGS
+# and LDLIBS are honoured; CFLAGS come last, so they override ours.
+
+.DELETE_ON_ERROR:
+.SUFFIXES:
+.SECONDARY:
+MAKEFLAGS += --no-builtin-rules
+# All cores, unless -j was given (make lets the command line win) or make called us.
+ifeq ($(MAKELEVEL)$(filter -j%,$(MAKEFLAGS)),0)
+MAKEFLAGS += -j$(shell nproc)
+endif
+
+VERSION := 0.1.0
+SOVERSION := 0
+VARIANT := release
+PREFIX := /usr/local
+DESTDIR :=
+
+VARIANTS := release debug asan cov
+ifeq ($(filter $(VARIANT),$(VARIANTS)),)
+$(error VARIANT=$(VARIANT) is none of: $(VARIANTS))
+endif
+
+export LC_ALL := C
+B := build/$(VARIANT)
+
+# `make V=1` shows the commands whole.
+ifneq ($V,1)
+say = @printf '  %-5s %s\n' $1 $@;
+endif
+
+# --- flags ---------------------------------------------------------------------------
+#
+# One set for every file, so that the compilation database tells the truth. Contraction
+# is off because tables must have the same digits whichever compiler built the program.
+
+FLAGS_release := -O2 -g
+FLAGS_debug := -Og -g
+FLAGS_asan := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
+	-fno-sanitize-recover=undefined
+FLAGS_cov := -O0 -g --coverage
+LINK_asan := -fsanitize=address,undefined
+LINK_cov := --coverage
+
+PACKAGES := simgrid gsl check yaml-0.1 libxml-2.0 jansson sqlite3
+
+# Asked once, at first use and not before: pkg-config may be what `deps` installs.
+once = $(eval $1 := $2)$($1)
+PACKAGE_CFLAGS = $(call once,PACKAGE_CFLAGS,$(patsubst \
+	-I%,-isystem %,$(shell pkg-config --cflags $(PACKAGES))))
+TEST_LIBS = $(call once,TEST_LIBS,$(shell pkg-config --libs check gsl jansson))
+PROGRAM_LIBS = $(call once,PROGRAM_LIBS,$(shell pkg-config --libs \
+	$(filter-out check,$(PACKAGES))))
+CHECK_LIBS = $(call once,CHECK_LIBS,$(shell pkg-config --libs check))
+SHARED_LIBS = $(call once,SHARED_LIBS,$(shell pkg-config --libs gsl jansson))
+
+COMPILE = $(CC) -D_GNU_SOURCE -Imodels -Isim $(PACKAGE_CFLAGS) $(CPPFLAGS) \
+	-std=c11 -Wall -Wextra -Werror -fPIC -fno-semantic-interposition \
+	-ffp-contract=off $(FLAGS_$(VARIANT)) $(CFLAGS)
+LINK = $(CC) $(FLAGS_$(VARIANT)) $(LINK_$(VARIANT)) $(CFLAGS) $(LDFLAGS)
+
+# --- files ---------------------------------------------------------------------------
+
+MODEL_SOURCES := $(filter-out models/tests/%,$(wildcard models/*/*.c))
+MODEL_HEADERS := $(filter-out models/tests/%,$(wildcard models/*/*.h))
+SIM_SOURCES := $(wildcard sim/*.c)
+TEST_SOURCES := $(wildcard models/tests/*.c sim/tests/*.c)
+SOURCES := $(MODEL_SOURCES) $(SIM_SOURCES) $(TEST_SOURCES)
+HEADERS := $(wildcard models/*/*.h sim/*.h sim/tests/*.h)
+
+objects = $(patsubst %.c,$B/%.o,$1)
+programs = $(patsubst %.c,$B/%,$(wildcard $1/tests/check_*.c))
+# Files beside the tests that are no test themselves are linked into each of them.
+helpers = $(call objects,$(filter-out $1/tests/check_%,$(wildcard $1/tests/*.c)))
+
+MODEL_TESTS := $(call programs,models)
+SIM_TESTS := $(call programs,sim)
+GOLDEN := $(patsubst %.cmd,$B/%,$(wildcard sim/tests/*.cmd))
+INPUTS := $(wildcard platforms/* scenarios/*)
+
+.PHONY: all check sweep results bench coverage valgrind install format format-check \
+	tidy layers deps clean compile_commands.json FORCE
+all: $B/libshardsim.a $B/libshardsim.so $B/shardsim build/shardsim
+
+# --- compile and link ----------------------------------------------------------------
+
+deps:
+	@.ci/deps
+
+TOOLS := gcovr valgrind clang-format clang-tidy
+.PHONY: $(TOOLS:%=tool-%)
+$(TOOLS:%=tool-%): tool-%: | deps
+	@.ci/deps $*
+
+# Rewritten only when the commands change; everything built depends on it.
+$B/flags: FORCE | deps
+	@mkdir -p $(@D)
+	@printf '%s\n' '$(COMPILE)' '$(LINK)' '$(PROGRAM_LIBS) $(TEST_LIBS) $(LDLIBS)' \
+		>$@.new
+	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+
+$B/%.o: %.c $B/flags
+	@mkdir -p $(@D)
+	@rm -f $(@:.o=.gcda)
+	$(call say,CC)$(COMPILE) -MMD -MP -c -o $@ $<
+
+$B/libshardsim.a: $(call objects,$(MODEL_SOURCES)) $B/flags
+	@rm -f $@
+	$(call say,AR)ar rcs $@ $(filter %.o,$^)
+
+SONAME := libshardsim.so.$(SOVERSION)
+$B/$(SONAME): $(call objects,$(MODEL_SOURCES)) $B/flags
+	$(call say,LINK)$(LINK) -shared -Wl,-soname,$(SONAME) -o $@ $(filter %.o,$^) \
+		$(SHARED_LIBS) $(LDLIBS) -lm
+
+$B/libshardsim.so: $B/$(SONAME)
+	@ln -sf $(SONAME) $@
+
+$B/shardsim: $(call objects,$(SIM_SOURCES)) $B/libshardsim.a $B/flags
+	$(call say,LINK)$(LINK) -o $@ $(filter %.o %.a,$^) $(PROGRAM_LIBS) $(LDLIBS) -lm
+
+ifeq ($(VARIANT),release)
+build/shardsim: $B/shardsim
+	$(call say,COPY)cp -f $< $@
+else
+build/shardsim: FORCE
+	@$(MAKE) --no-print-directory VARIANT=release $@
+endif
+
+$(MODEL_TESTS): %: %.o $(call helpers,models) $B/libshardsim.a $B/flags
+	$(call say,LINK)$(LINK) -o $@ $(filter %.o %.a,$^) $(TEST_LIBS) $(LDLIBS) -lm
+
+$(SIM_TESTS): %: %.o $(call helpers,sim) \
+		$(call objects,$(filter-out sim/main.c,$(SIM_SOURCES))) \
+		$B/libshardsim.a $B/flags
+	$(call say,LINK)$(LINK) -o $@ $(filter %.o %.a,$^) $(CHECK_LIBS) \
+		$(PROGRAM_LIBS) $(LDLIBS) -lm
+
+-include $(patsubst %.c,$B/%.d,$(SOURCES))
+
+# --- tests ---------------------------------------------------------------------------
+#
+# A .result holds how many checks passed and failed, the .log beside it says which.
+# One with failures is dated back, so that the next `make check` runs it again.
+
+RESULTS := $(addsuffix .result,$B/layers $(MODEL_TESTS) $(SIM_TESTS) $(GOLDEN) \
+	$(if $(wildcard README.md),$B/readme))
+
+check: $(RESULTS)
+	@.ci/summary $(RESULTS)
+
+$(addsuffix .result,$(MODEL_TESTS)): %.result: % .ci/unit .ci/environment \
+		$(filter-out %.c %.h %.o,$(wildcard models/tests/*.*))
+	@.ci/unit $(VARIANT) $* $@
+
+$(addsuffix .result,$(SIM_TESTS)): %.result: % .ci/unit .ci/environment \
+		$B/shardsim $(INPUTS) \
+		$(filter-out %.c %.h %.o %.cmd %.out %.err %.exit, \
+		$(wildcard sim/tests/*.*))
+	@.ci/unit $(VARIANT) $* $@
+
+.SECONDEXPANSION:
+$(addsuffix .result,$(GOLDEN)): $B/%.result: .ci/golden .ci/environment \
+		$B/shardsim $(INPUTS) \
+		$$(wildcard $$*.cmd $$*.out $$*.err $$*.exit)
+	@.ci/golden $(VARIANT) $* $@
+
+$B/readme.result: README.md .ci/readme .ci/environment $B/shardsim $(INPUTS)
+	@.ci/readme $(VARIANT) $@
+
+$B/layers.result: .ci/layers $(SOURCES) $(HEADERS)
+	@mkdir -p $(@D)
+	@.ci/layers $@
+
+layers:
+	@.ci/layers
+
+# `make check_units` runs that program alone and shows all it says.
+TEST_NAMES := $(notdir $(MODEL_TESTS) $(SIM_TESTS))
+.PHONY: $(TEST_NAMES)
+$(TEST_NAMES): $$(filter %/$$@,$(MODEL_TESTS) $(SIM_TESTS)) \
+		$$(if $$(filter %/$$@,$(SIM_TESTS)),$B/shardsim)
+	@.ci/unit $(VARIANT) $<
+
+coverage: | tool-gcovr
+	+$(MAKE) --no-print-directory VARIANT=cov check
+	gcovr --root . --filter models/ --exclude models/tests/ --print-summary \
+		--fail-under-line 90 build/cov/models
+
+VALGRIND := valgrind --quiet --trace-children=yes --error-exitcode=3 \
+	--leak-check=full --show-leak-kinds=definite,possible \
+	--errors-for-leak-kinds=definite,possible --suppressions=.ci/valgrind.supp
+valgrind: $B/shardsim | tool-valgrind
+	rm -rf build/valgrind
+	$(VALGRIND) $B/shardsim sweep scenarios/smoke.yaml --platform tpu-v5e:4x8 \
+		--planner $(PLANNERS) --clock model,fluid --out build/valgrind
+	$(VALGRIND) $B/shardsim report build/valgrind --baseline xla-2021
+
+# --- the main job --------------------------------------------------------------------
+
+comma := ,
+empty :=
+list = $(subst $(empty) ,$(comma),$(strip $1))
+PLATFORMS := $(call list,tpu-v4:4x4x4 tpu-v4:8x8x8 tpu-v5e:16x16 tpu-v5e:4x8 \
+	dgx-a100:4 dgx-h100:8)
+PLANNERS := $(call list,gather synth synth-rewrite xla-2021)
+
+sweep: build/shardsim
+	rm -rf build/sweep
+	build/shardsim sweep scenarios/models.yaml --platform $(PLATFORMS) \
+		--planner $(PLANNERS) --clock model,fluid --out build/sweep
+	build/shardsim report build/sweep --baseline xla-2021
+
+results: build/shardsim
+	rm -rf build/results
+	build/shardsim sweep scenarios/models.yaml scenarios/random.yaml \
+		--platform $(PLATFORMS) --planner $(PLANNERS) --clock model,fluid \
+		--out build/results
+	build/shardsim report build/results --baseline xla-2021 --format md \
+		>results/speedup.md
+	build/shardsim report build/results --baseline xla-2021 --format csv \
+		>results/speedup.csv
+	build/shardsim report build/results --baseline xla-2021 --format tex \
+		>results/speedup.tex
+
+bench: build/shardsim
+	sim/tests/bench.sh
+
+# --- install -------------------------------------------------------------------------
+
+define PC
+prefix=$(PREFIX)
+exec_prefix=$${prefix}
+libdir=$${exec_prefix}/lib
+includedir=$${prefix}/include
+
+Name: shardsim
+Description: Plans and prices the redistribution of sharded arrays
+Version: $(VERSION)
+Requires.private: gsl jansson
+Libs: -L$${libdir} -lshardsim
+Libs.private: -lm
+Cflags: -I$${includedir}/shardsim
+endef
+
+ifeq ($(VARIANT),release)
+install: all
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig
+	install -m 755 build/shardsim $(DESTDIR)$(PREFIX)/bin/
+	install -m 644 $B/libshardsim.a $B/$(SONAME) $(DESTDIR)$(PREFIX)/lib/
+	ln -sf $(SONAME) $(DESTDIR)$(PREFIX)/lib/libshardsim.so
+	$(file >$B/shardsim.pc,$(PC))
+	install -m 644 $B/shardsim.pc $(DESTDIR)$(PREFIX)/lib/pkgconfig/
+	for h in $(MODEL_HEADERS:models/%=%); do \
+		install -D -m 644 models/$$h \
+			$(DESTDIR)$(PREFIX)/include/shardsim/$$h || exit 1; \
+	done
+	for f in $(INPUTS); do \
+		install -D -m 644 $$f \
+			$(DESTDIR)$(PREFIX)/share/shardsim/$$f || exit 1; \
+	done
+	if test -f sim/shardsim.1; then install -D -m 644 sim/shardsim.1 \
+		$(DESTDIR)$(PREFIX)/share/man/man1/shardsim.1; fi
+else
+install:
+	@$(MAKE) --no-print-directory VARIANT=release $@
+endif
+
+# --- upkeep --------------------------------------------------------------------------
+
+format: | tool-clang-format
+	clang-format -i $(SOURCES) $(HEADERS)
+
+format-check: | tool-clang-format
+	clang-format --dry-run --Werror $(SOURCES) $(HEADERS)
+
+# clang-tidy 14 must see one file per call: with several it reports va_list errors that
+# are not there.
+TIDY := $(SOURCES:%.c=$B/%.tidy)
+tidy: $(TIDY)
+$(TIDY): $B/%.tidy: %.c $(HEADERS) .clang-tidy | build/compile_commands.json \
+		tool-clang-tidy
+	@mkdir -p $(@D)
+	clang-tidy -p build --quiet $<
+	@touch $@
+
+compile_commands.json: build/compile_commands.json
+build/compile_commands.json: $(SOURCES) $B/flags
+	$(file >$@,[$(subst } {,}$(comma) {,$(foreach s,$(SOURCES),$(call entry,$s)))])
+entry = {"directory": "$(CURDIR)", "file": "$1", "command": "$(COMPILE) -c $1"}
+
+clean:
+	rm -rf build

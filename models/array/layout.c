@@ -1,0 +1,184 @@
+#include "array/layout.h"
+
+#include "array/tile.h"
+
+#include <assert.h>
+#include <string.h>
+
+struct layout layout_replicated(int rank)
+{
+	struct layout l;
+
+	memset(&l, 0, sizeof(l));
+	l.kind = LAYOUT_AXES;
+	l.rank = rank;
+	return l;
+}
+
+static int parts_before(const struct layout *l, int dim)
+{
+	int n = 0;
+
+	for (int i = 0; i < dim; i++)
+		n += l->nparts[i];
+	return n;
+}
+
+const struct part *layout_parts(const struct layout *l, int dim, int *n)
+{
+	*n = dim == l->rank ? l->nunreduced : l->nparts[dim];
+	return l->part + parts_before(l, dim);
+}
+
+bool layout_append(struct layout *l, int dim, struct part part)
+{
+	int total = parts_before(l, l->rank) + l->nunreduced;
+	int at = parts_before(l, dim) + (dim == l->rank ? l->nunreduced : l->nparts[dim]);
+
+	if (total == LAYOUT_PARTS_MAX)
+		return false;
+	memmove(l->part + at + 1, l->part + at, (size_t)(total - at) * sizeof(part));
+	l->part[at] = part;
+	if (dim == l->rank)
+		l->nunreduced++;
+	else
+		l->nparts[dim]++;
+	return true;
+}
+
+int64_t layout_shards(const struct layout *l, int dim)
+{
+	int64_t shards = 1;
+	int n;
+	const struct part *part;
+
+	if (l->kind == LAYOUT_MAXIMAL)
+		return 1;
+	if (l->kind == LAYOUT_TILES)
+		return l->tiling->tiles[dim];
+	part = layout_parts(l, dim, &n);
+	for (int k = 0; k < n; k++)
+		shards *= part[k].size;
+	return shards;
+}
+
+struct shape layout_local(const struct layout *l, const struct shape *global)
+{
+	struct shape local = *global;
+
+	assert(l->rank == global->rank);
+	for (int i = 0; i < l->rank; i++) {
+		int64_t shards = layout_shards(l, i);
+
+		local.dim[i] = (global->dim[i] + shards - 1) / shards;
+	}
+	return local;
+}
+
+int64_t layout_local_elements(const struct layout *l, const struct shape *global)
+{
+	struct shape local = layout_local(l, global);
+
+	return shape_elements(&local);
+}
+
+void layout_normalise(struct layout *l)
+{
+	struct layout out = layout_replicated(l->rank);
+
+	if (l->kind != LAYOUT_AXES)
+		return;
+	for (int dim = 0; dim <= l->rank; dim++) {
+		int n, count;
+		const struct part *part = layout_parts(l, dim, &n);
+
+		for (int k = 0; k < n; k++) {
+			struct part *last;
+
+			if (part[k].size == 1)
+				continue;
+			layout_parts(&out, dim, &count);
+			last = out.part + parts_before(&out, dim) + count - 1;
+			if (count > 0 && last->axis == part[k].axis &&
+			    last->pre * last->size == part[k].pre)
+				last->size *= part[k].size;
+			else
+				layout_append(&out, dim, part[k]);
+		}
+	}
+	*l = out;
+}
+
+bool layout_same_tiles(const struct layout *a, const struct mesh *ma,
+                       const struct layout *b, const struct mesh *mb)
+{
+	struct arena *scratch;
+	struct shape shape = {.rank = a->rank};
+	struct tilemap ta, tb;
+	bool same;
+
+	if (a->rank != b->rank || ma->ndevices != mb->ndevices)
+		return false;
+	for (int i = 0; i < a->rank; i++) {
+		shape.dim[i] = layout_shards(a, i);
+		if (shape.dim[i] != layout_shards(b, i))
+			return false;
+	}
+	scratch = arena_new();
+	ta = tilemap_make(a, ma, &shape, scratch);
+	tb = tilemap_make(b, mb, &shape, scratch);
+	same = memcmp(ta.index, tb.index,
+	              (size_t)ta.ndevices * (size_t)a->rank * sizeof(*ta.index)) == 0;
+	if (a->rank == 0)
+		same = a->kind == b->kind && a->maximal_device == b->maximal_device;
+	arena_free(scratch);
+	return same;
+}
+
+void part_print(struct text *out, const struct mesh *m, struct part p)
+{
+	text_printf(out, "%s", m->axis[p.axis].name);
+	if (p.pre != 1 || p.size != m->axis[p.axis].size)
+		text_printf(out, ":(%d)%d", p.pre, p.size);
+}
+
+/*
+ * Two digits of one axis go together only if one ends at or above the start of the other
+ * and the digits between them are whole: x:(1)2 and x:(3)2 of an axis of 6 do not.
+ */
+static bool parts_clash(struct part a, struct part b)
+{
+	if (a.axis != b.axis || a.size == 1 || b.size == 1)
+		return false;
+	return b.pre % ((int64_t)a.pre * a.size) != 0 &&
+	       a.pre % ((int64_t)b.pre * b.size) != 0;
+}
+
+bool layout_valid(const struct layout *l, const struct mesh *m, struct text *why)
+{
+	int n = parts_before(l, l->rank) + l->nunreduced;
+
+	for (int i = 0; i < n; i++) {
+		struct part p = l->part[i];
+		int64_t size = m->axis[p.axis].size;
+
+		if (p.pre < 1 || p.size < 1 || size % ((int64_t)p.pre * p.size) != 0) {
+			part_print(why, m, p);
+			text_printf(why, " does not divide axis '%s' of size %lld",
+			            m->axis[p.axis].name, (long long)size);
+			return false;
+		}
+		for (int j = 0; j < i; j++) {
+			if (!parts_clash(l->part[j], p))
+				continue;
+			text_printf(why, "axis '%s' is used twice (",
+			            m->axis[p.axis].name);
+			part_print(why, m, l->part[j]);
+			text_printf(why, " and ");
+			part_print(why, m, p);
+			text_printf(why, ")");
+			return false;
+		}
+	}
+	return true;
+}

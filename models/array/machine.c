@@ -1,0 +1,249 @@
+#include "array/machine.h"
+
+#include <assert.h>
+#include <stddef.h>
+
+int machine_fabric(const struct machine *m, int32_t src, int32_t dst)
+{
+	for (int f = 0; f < m->nfabrics; f++) {
+		const int32_t *domain = m->fabric[f].domain;
+
+		if (domain[src] >= 0 && domain[src] == domain[dst])
+			return f;
+	}
+	return -1;
+}
+
+int32_t fabric_places(const struct fabric *f)
+{
+	int32_t n = 1;
+
+	for (int a = 0; a < f->naxes; a++)
+		n *= f->shape[a];
+	return n;
+}
+
+int32_t fabric_neighbour(const struct fabric *f, int32_t d, int axis, int dir)
+{
+	const int32_t *at = f->at + (int64_t)f->domain[d] * fabric_places(f);
+	int32_t size = f->shape[axis], stride = 1, c, to;
+
+	for (int a = f->naxes - 1; a > axis; a--)
+		stride *= f->shape[a];
+	c = f->place[d] / stride % size;
+	to = c + dir;
+	if (to < 0 || to >= size) {
+		if (!f->wrap[axis])
+			return -1;
+		to = (to + size) % size;
+	}
+	return at[f->place[d] + (to - c) * stride];
+}
+
+/*
+ * Hops along one axis of length n from coordinate c to t, and their direction (+1, -1)
+ * in `*dir`.
+ */
+static int axis_hops(int32_t n, bool wrap, int32_t c, int32_t t, int *dir)
+{
+	int32_t up = t - c, down;
+
+	if (!wrap) {
+		*dir = up >= 0 ? 1 : -1;
+		return up >= 0 ? up : -up;
+	}
+	if (up < 0)
+		up += n;
+	down = n - up;
+	if (up == down)
+		*dir = t > c || c > n / 2 ? 1 : -1;
+	else
+		*dir = up < down ? 1 : -1;
+	return *dir > 0 ? up : down;
+}
+
+static int torus_route(const struct fabric *f, int32_t src, int32_t dst, int32_t *links,
+                       int capacity)
+{
+	const int32_t *at = f->at + (int64_t)f->domain[src] * fabric_places(f);
+	int32_t here = f->place[src], there = f->place[dst], stride = 1;
+	int n = 0;
+
+	for (int a = f->naxes - 1; a >= 0; a--) {
+		int32_t size = f->shape[a];
+		int32_t c = here / stride % size, t = there / stride % size;
+		int dir, hops = axis_hops(size, f->wrap[a], c, t, &dir);
+
+		if (hops > capacity - n)
+			return -1;
+		while (hops-- > 0) {
+			int64_t ports = (int64_t)at[here] * 2 * f->naxes;
+			int32_t to = (c + dir + size) % size;
+
+			links[n] = f->port[ports + 2 * a + (dir < 0)];
+			assert(links[n] >= 0);
+			n++;
+			here += (to - c) * stride;
+			c = to;
+		}
+		stride *= size;
+	}
+	return n;
+}
+
+int machine_route(const struct machine *m, int f, int32_t src, int32_t dst,
+                  int32_t *links, int capacity)
+{
+	const struct fabric *fab = &m->fabric[f];
+
+	assert(f >= 0 && f < m->nfabrics);
+	assert(src >= 0 && src < m->ndevices && dst >= 0 && dst < m->ndevices);
+	if (fab->domain[src] < 0 || fab->domain[src] != fab->domain[dst])
+		return -1;
+	if (src == dst)
+		return 0;
+	switch (fab->geometry) {
+	case GEOMETRY_TORUS:
+		return torus_route(fab, src, dst, links, capacity);
+	case GEOMETRY_SWITCH:
+		if (capacity < 2)
+			return -1;
+		links[0] = fab->port[2 * (int64_t)src];
+		links[1] = fab->port[2 * (int64_t)dst + 1];
+		return 2;
+	case GEOMETRY_GRAPH:
+		break;
+	}
+	return m->ask ? m->ask(m, f, src, dst, links, capacity) : -1;
+}
+
+double machine_latency(const struct machine *m, int f, int32_t src, int32_t dst)
+{
+	int32_t links[ROUTE_LINKS_MAX];
+	int n = machine_route(m, f, src, dst, links, ROUTE_LINKS_MAX);
+	double sum = 0;
+
+	if (n < 0)
+		return -1;
+	for (int i = 0; i < n; i++)
+		sum += m->link[links[i]].latency_s;
+	return sum;
+}
+
+static const struct device *devices_alike(struct arena *a, int32_t n,
+                                          const struct device *device)
+{
+	struct device *all = arena_alloc(a, (size_t)n, sizeof(*all));
+
+	for (int32_t d = 0; d < n; d++)
+		all[d] = *device;
+	return all;
+}
+
+static int32_t link_add(struct machine *m, struct link *links, struct link link,
+                        const char *name)
+{
+	links[m->nlinks] = link;
+	links[m->nlinks].name = name;
+	return m->nlinks++;
+}
+
+/* The links of a torus, numbered by device, axis and direction. */
+static void torus_wire(struct machine *m, struct arena *a, struct fabric *f,
+                       struct link link)
+{
+	size_t n = (size_t)m->ndevices * 2 * (size_t)f->naxes;
+	struct link *links = arena_alloc(a, n, sizeof(*links));
+	int32_t *port = arena_alloc(a, n, sizeof(*port));
+
+	for (size_t i = 0; i < n; i++) {
+		int32_t d = (int32_t)(i / 2) / f->naxes;
+		int axis = (int)(i / 2) % f->naxes;
+		int32_t to = fabric_neighbour(f, d, axis, i % 2 ? -1 : 1);
+
+		port[i] = -1;
+		if (to >= 0)
+			port[i] = link_add(m, links, link,
+			                   arena_printf(a, "%s_%d_to_%d", f->name,
+			                                (int)d, (int)to));
+	}
+	m->link = links;
+	f->port = port;
+}
+
+struct machine *machine_torus(struct arena *a, int naxes, const int32_t *shape,
+                              const bool *wrap, struct link link, struct device device)
+{
+	struct machine *m = arena_alloc(a, 1, sizeof(*m));
+	struct fabric *f = &m->fabric[0];
+	int32_t *domain, *place;
+
+	assert(naxes >= 1 && naxes <= TORUS_AXES_MAX);
+	*f = (struct fabric){.name = "ici",
+	                     .profile = "tpu",
+	                     .ndomains = 1,
+	                     .geometry = GEOMETRY_TORUS,
+	                     .naxes = naxes};
+	for (int x = 0; x < naxes; x++) {
+		assert(shape[x] >= 1);
+		f->shape[x] = shape[x];
+		f->wrap[x] = wrap[x] && shape[x] > 2;
+	}
+	m->name = "torus";
+	m->nfabrics = 1;
+	m->ndevices = fabric_places(f);
+	m->device = devices_alike(a, m->ndevices, &device);
+	domain = arena_alloc(a, (size_t)m->ndevices, sizeof(*domain));
+	place = arena_alloc(a, (size_t)m->ndevices, sizeof(*place));
+	for (int32_t d = 0; d < m->ndevices; d++)
+		place[d] = d;
+	f->domain = domain;
+	f->place = place;
+	f->at = place;
+	torus_wire(m, a, f, link);
+	return m;
+}
+
+/* A switch for every `ports` consecutive devices. */
+static void switch_add(struct machine *m, struct arena *a, struct link *links,
+                       const char *name, int32_t ports, struct link link)
+{
+	struct fabric *f = &m->fabric[m->nfabrics];
+	size_t n = (size_t)m->ndevices;
+	int32_t *domain = arena_alloc(a, n, sizeof(*domain));
+	int32_t *port = arena_alloc(a, 2 * n, sizeof(*port));
+
+	for (int32_t d = 0; d < m->ndevices; d++) {
+		domain[d] = d / ports;
+		port[2 * d] = link_add(m, links, link,
+		                       arena_printf(a, "%s_%d_up", name, (int)d));
+		port[2 * d + 1] = link_add(m, links, link,
+		                           arena_printf(a, "%s_%d_down", name, (int)d));
+	}
+	*f = (struct fabric){.name = name,
+	                     .profile = "nccl",
+	                     .domain = domain,
+	                     .priority = m->nfabrics,
+	                     .port = port,
+	                     .geometry = GEOMETRY_SWITCH,
+	                     .ndomains = m->ndevices / ports};
+	m->nfabrics++;
+}
+
+struct machine *machine_gpu(struct arena *a, int32_t nodes, int32_t gpus,
+                            struct link nvlink, struct link nic, struct device device)
+{
+	struct machine *m = arena_alloc(a, 1, sizeof(*m));
+	struct link *links;
+
+	assert(nodes >= 1 && gpus >= 1);
+	m->name = "gpu";
+	m->ndevices = nodes * gpus;
+	m->device = devices_alike(a, m->ndevices, &device);
+	links = arena_alloc(a, (size_t)m->ndevices * 4, sizeof(*links));
+	switch_add(m, a, links, "nvlink", gpus, nvlink);
+	if (nodes > 1)
+		switch_add(m, a, links, "net", m->ndevices, nic);
+	m->link = links;
+	return m;
+}

@@ -1,0 +1,211 @@
+#include "base/arena.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ALIGN = _Alignof(max_align_t), FIRST_CHUNK = 16 * 1024, MAX_CHUNK = 4 << 20 };
+
+struct chunk {
+	struct chunk *next;
+	size_t size, used; /* of the bytes behind this header */
+};
+
+struct arena {
+	struct chunk *chunk; /* the one in use first */
+	size_t next_size;
+};
+
+static const size_t header =
+	(sizeof(struct chunk) + ALIGN - 1) / ALIGN * ALIGN;
+
+static _Noreturn void out_of_memory(size_t count, size_t size)
+{
+	fprintf(stderr, "shardsim: out of memory (%zu objects of %zu bytes)\n", count,
+	        size);
+	abort();
+}
+
+static size_t checked_bytes(size_t count, size_t size)
+{
+	size_t bytes;
+
+	if (__builtin_mul_overflow(count, size, &bytes) ||
+	    bytes > SIZE_MAX - header - ALIGN)
+		out_of_memory(count, size);
+	return bytes;
+}
+
+void *xmalloc(size_t count, size_t size)
+{
+	size_t bytes = checked_bytes(count, size);
+	void *p = malloc(bytes ? bytes : 1);
+
+	if (!p)
+		out_of_memory(count, size);
+	return p;
+}
+
+void *xrealloc(void *old, size_t count, size_t size)
+{
+	size_t bytes = checked_bytes(count, size);
+	void *p = realloc(old, bytes ? bytes : 1);
+
+	if (!p)
+		out_of_memory(count, size);
+	return p;
+}
+
+struct arena *arena_new(void)
+{
+	struct arena *a = xmalloc(1, sizeof(*a));
+
+	*a = (struct arena){.next_size = FIRST_CHUNK};
+	return a;
+}
+
+void arena_reset(struct arena *a)
+{
+	struct chunk *next;
+
+	for (struct chunk *c = a->chunk; c; c = next) {
+		next = c->next;
+#ifndef NDEBUG
+		memset((char *)c + header, 0xa5, c->used);
+#endif
+		free(c);
+	}
+	*a = (struct arena){.next_size = FIRST_CHUNK};
+}
+
+void arena_free(struct arena *a)
+{
+	if (!a)
+		return;
+	arena_reset(a);
+	free(a);
+}
+
+/* Large requests get a chunk of their own behind the current one, which stays in use. */
+static struct chunk *add_chunk(struct arena *a, size_t bytes)
+{
+	bool own = bytes > a->next_size / 4;
+	size_t size = own ? bytes : a->next_size;
+	struct chunk *c = xmalloc(1, header + size);
+
+	*c = (struct chunk){.size = size};
+	if (own && a->chunk) {
+		c->next = a->chunk->next;
+		a->chunk->next = c;
+	} else {
+		c->next = a->chunk;
+		a->chunk = c;
+	}
+	if (!own && a->next_size < MAX_CHUNK)
+		a->next_size *= 2;
+	return c;
+}
+
+void *arena_alloc(struct arena *a, size_t count, size_t size)
+{
+	size_t bytes = (checked_bytes(count, size) + ALIGN - 1) / ALIGN * ALIGN;
+	struct chunk *c = a->chunk;
+	char *p;
+
+	if (!c || c->size - c->used < bytes)
+		c = add_chunk(a, bytes);
+	p = (char *)c + header + c->used;
+	c->used += bytes;
+	return memset(p, 0, bytes);
+}
+
+void *arena_dup(struct arena *a, const void *src, size_t count, size_t size)
+{
+	void *p = arena_alloc(a, count, size);
+
+	if (count && size)
+		memcpy(p, src, count * size);
+	return p;
+}
+
+char *arena_strndup(struct arena *a, const char *s, size_t n)
+{
+	char *p = arena_alloc(a, n + 1, 1);
+
+	memcpy(p, s, n);
+	return p;
+}
+
+char *arena_strdup(struct arena *a, const char *s)
+{
+	return arena_strndup(a, s, strlen(s));
+}
+
+char *arena_printf(struct arena *a, const char *fmt, ...)
+{
+	va_list ap;
+	int n;
+	char *p;
+
+	va_start(ap, fmt);
+	n = vsnprintf(NULL, 0, fmt, ap);
+	va_end(ap);
+	assert(n >= 0);
+	p = arena_alloc(a, (size_t)n + 1, 1);
+	va_start(ap, fmt);
+	vsnprintf(p, (size_t)n + 1, fmt, ap);
+	va_end(ap);
+	return p;
+}
+
+static void text_reserve(struct text *t, size_t more)
+{
+	size_t need = t->length + more + 1;
+
+	if (need <= t->capacity)
+		return;
+	t->capacity = need > 2 * t->capacity ? need : 2 * t->capacity;
+	t->s = xrealloc(t->s, t->capacity, 1);
+}
+
+void text_append(struct text *t, const char *s, size_t n)
+{
+	text_reserve(t, n);
+	memcpy(t->s + t->length, s, n);
+	t->length += n;
+	t->s[t->length] = '\0';
+}
+
+void text_printf(struct text *t, const char *fmt, ...)
+{
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vsnprintf(NULL, 0, fmt, ap);
+	va_end(ap);
+	assert(n >= 0);
+	text_reserve(t, (size_t)n);
+	va_start(ap, fmt);
+	vsnprintf(t->s + t->length, (size_t)n + 1, fmt, ap);
+	va_end(ap);
+	t->length += (size_t)n;
+}
+
+void text_free(struct text *t)
+{
+	free(t->s);
+	*t = (struct text){0};
+}
+
+char *text_take(struct text *t, struct arena *a)
+{
+	char *s = arena_strndup(a, t->s ? t->s : "", t->length);
+
+	text_free(t);
+	return s;
+}

@@ -1,0 +1,55 @@
+/*
+ * Arenas: memory that lives and dies together.
+ *
+ * A problem owns one arena; plans, schedules and strings made for it live in it and are
+ * never freed one by one. Memory is zeroed. Sizes are checked; a request that cannot be
+ * met ends the program with a message, so no caller handles NULL.
+ */
+#ifndef SHARDSIM_BASE_ARENA_H
+#define SHARDSIM_BASE_ARENA_H
+
+#include <stddef.h>
+
+struct arena;
+
+struct arena *arena_new(void);
+
+/* Free all that was allocated; with assertions on, the bytes are poisoned first. */
+void arena_free(struct arena *a);
+
+/* As arena_free, but the arena itself can be used again. */
+void arena_reset(struct arena *a);
+
+/* Zeroed memory for `count` objects of `size` bytes, aligned for any type; never NULL. */
+void *arena_alloc(struct arena *a, size_t count, size_t size);
+
+char *arena_strdup(struct arena *a, const char *s);
+char *arena_strndup(struct arena *a, const char *s, size_t n);
+char *arena_printf(struct arena *a, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* `count` objects of `size` bytes copied from `src`. */
+void *arena_dup(struct arena *a, const void *src, size_t count, size_t size);
+
+/* malloc and realloc that end the program when there is no memory. */
+void *xmalloc(size_t count, size_t size);
+void *xrealloc(void *old, size_t count, size_t size);
+
+/*
+ * A text that grows. `struct text t = {0}` is the empty one; `t.s` is NUL-terminated
+ * once something was written, NULL before. text_free() gives the memory back.
+ */
+struct text {
+	char *s;
+	size_t length, capacity;
+};
+
+void text_printf(struct text *t, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+void text_append(struct text *t, const char *s, size_t n);
+void text_free(struct text *t);
+
+/* The text as a string of the arena ("" when nothing was written); frees `t`. */
+char *text_take(struct text *t, struct arena *a);
+
+#endif

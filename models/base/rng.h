@@ -1,0 +1,21 @@
+/*
+ * Seeded random numbers: GSL's Mersenne twister behind our names, so that equal seeds
+ * give equal problems on every machine. rand() is not used anywhere.
+ */
+#ifndef SHARDSIM_BASE_RNG_H
+#define SHARDSIM_BASE_RNG_H
+
+#include <stdint.h>
+
+struct rng;
+
+struct rng *rng_new(uint64_t seed);
+void rng_free(struct rng *r);
+
+/* Uniform in [0, n), 1 <= n < 2^32. */
+uint32_t rng_below(struct rng *r, uint32_t n);
+
+/* Uniform in [0, 1). */
+double rng_uniform(struct rng *r);
+
+#endif

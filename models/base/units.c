@@ -1,0 +1,177 @@
+#include "base/units.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct unit {
+	const char *name;
+	double factor;
+};
+
+/* Longer names before their prefixes: the first that matches is taken. */
+static const struct unit byte_units[] = {
+	{"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30}, {"TiB", 0x1p40},
+	{"kB", 1e3},     {"KB", 1e3},     {"MB", 1e6},     {"GB", 1e9},
+	{"TB", 1e12},    {"K", 0x1p10},   {"k", 0x1p10},   {"M", 0x1p20},
+	{"G", 0x1p30},   {"T", 0x1p40},   {"B", 1},        {NULL, 1},
+};
+
+static const struct unit time_units[] = {
+	{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}, {NULL, 1},
+};
+
+static const struct unit *take_unit(struct scan *s, const struct unit *u)
+{
+	for (; u->name; u++) {
+		size_t n = strlen(u->name);
+
+		if (strncmp(s->pos, u->name, n) != 0)
+			continue;
+		s->pos += n;
+		return u;
+	}
+	return u;
+}
+
+/* Digits with an optional fraction and exponent; strtod alone would take "inf", "0x1". */
+static enum status scan_number(struct scan *s, const char *what, double *out)
+{
+	char *end;
+
+	if (!isdigit((unsigned char)scan_peek(s)) && scan_peek(s) != '.')
+		return scan_fail(s, E_SYNTAX, "expected %s such as %s", what,
+		                 what[0] == 't' ? "1.5us" : "16MiB");
+	if (s->pos[0] == '0' && (s->pos[1] == 'x' || s->pos[1] == 'X'))
+		return scan_fail(s, E_SYNTAX, "expected %s in decimal", what);
+	*out = strtod(s->pos, &end);
+	if (end == s->pos)
+		return scan_fail(s, E_SYNTAX, "expected %s", what);
+	s->pos = end;
+	return OK;
+}
+
+static enum status unit_end(struct scan *s, const char *expected)
+{
+	if (isalnum((unsigned char)*s->pos) || *s->pos == '/')
+		return scan_fail(s, E_SYNTAX, "unknown unit, expected %s", expected);
+	return s->error->code;
+}
+
+enum status units_scan_bytes(struct scan *s, int64_t *out)
+{
+	const char *start;
+	double value;
+
+	scan_peek(s);
+	start = s->pos;
+	if (scan_number(s, "a size", &value) != OK)
+		return s->error->code;
+	value *= take_unit(s, byte_units)->factor;
+	if (unit_end(s, "B, kB, MB, GB, TB, KiB, MiB, GiB, TiB, K, M, G or T") != OK)
+		return s->error->code;
+	if (!(value <= 0x1p62))
+		return scan_fail_at(s, start, E_RANGE,
+		                    "size out of range, expected at most 2^62 bytes");
+	if (value != floor(value))
+		return scan_fail_at(s, start, E_RANGE, "expected a whole number of bytes");
+	*out = (int64_t)value;
+	return OK;
+}
+
+enum status units_scan_rate(struct scan *s, double *out_Bps)
+{
+	const char *start;
+	const struct unit *u;
+
+	scan_peek(s);
+	start = s->pos;
+	if (scan_number(s, "a rate", out_Bps) != OK)
+		return s->error->code;
+	u = take_unit(s, byte_units);
+	if (u->name && !scan_take(s, "/s") && !scan_take(s, "ps"))
+		return scan_fail(s, E_SYNTAX, "expected '/s' or 'ps' as in 25GB/s");
+	*out_Bps *= u->factor;
+	if (unit_end(s, "a rate such as 25GB/s") != OK)
+		return s->error->code;
+	if (!isfinite(*out_Bps))
+		return scan_fail_at(s, start, E_RANGE, "rate out of range");
+	return OK;
+}
+
+enum status units_scan_time(struct scan *s, double *out_s)
+{
+	const char *start;
+
+	scan_peek(s);
+	start = s->pos;
+	if (scan_number(s, "time", out_s) != OK)
+		return s->error->code;
+	*out_s *= take_unit(s, time_units)->factor;
+	if (unit_end(s, "ns, us, ms or s") != OK)
+		return s->error->code;
+	if (!isfinite(*out_s))
+		return scan_fail_at(s, start, E_RANGE, "time out of range");
+	return OK;
+}
+
+enum status units_bytes(const char *text, struct where at, int64_t *out,
+                        struct error *e)
+{
+	struct scan s = scan_start(text, at, e);
+
+	units_scan_bytes(&s, out);
+	return scan_finish(&s);
+}
+
+enum status units_rate(const char *text, struct where at, double *out_Bps,
+                       struct error *e)
+{
+	struct scan s = scan_start(text, at, e);
+
+	units_scan_rate(&s, out_Bps);
+	return scan_finish(&s);
+}
+
+enum status units_time(const char *text, struct where at, double *out_s,
+                       struct error *e)
+{
+	struct scan s = scan_start(text, at, e);
+
+	units_scan_time(&s, out_s);
+	return scan_finish(&s);
+}
+
+/* The largest unit not above the value; below the first, the first. */
+static void print_scaled(struct text *out, double value, const struct unit *u, int n)
+{
+	int i = n - 1;
+
+	while (i > 0 && value < u[i].factor)
+		i--;
+	text_printf(out, "%.4g %s", value / u[i].factor, u[i].name);
+}
+
+void units_print_bytes(struct text *out, double bytes)
+{
+	static const struct unit scale[] = {
+		{"B", 1}, {"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30}, {"TiB", 0x1p40}};
+
+	print_scaled(out, bytes, scale, 5);
+}
+
+void units_print_time(struct text *out, double seconds)
+{
+	static const struct unit scale[] = {{"us", 1e-6}, {"ms", 1e-3}, {"s", 1}};
+
+	print_scaled(out, seconds, scale, 3);
+}
+
+void units_print_rate(struct text *out, double Bps)
+{
+	static const struct unit scale[] = {
+		{"B/s", 1}, {"kB/s", 1e3}, {"MB/s", 1e6}, {"GB/s", 1e9}, {"TB/s", 1e12}};
+
+	print_scaled(out, Bps, scale, 5);
+}

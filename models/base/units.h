@@ -1,0 +1,35 @@
+/*
+ * Sizes, rates and times as people write them. Text units exist only here; all else is
+ * bytes, bytes per second and seconds.
+ *
+ * Sizes:  `16MiB` binary, `16MB` SI, `16M` binary as nccl-tests has it, `16` bytes.
+ * Rates:  `25GB/s` = `25GBps` SI, `8GiB/s` = `8GiBps` binary, `25e9` bytes per second.
+ * Times:  `1.5us`, `3ms`, `2s`, `700ns`; a bare number is seconds.
+ */
+#ifndef SHARDSIM_BASE_UNITS_H
+#define SHARDSIM_BASE_UNITS_H
+
+#include "base/arena.h"
+#include "base/scan.h"
+
+/* One size in [0, 2^62]; fractions are fine if the product is whole bytes. */
+enum status units_scan_bytes(struct scan *s, int64_t *out);
+
+/* One rate >= 0, one time >= 0; both finite. */
+enum status units_scan_rate(struct scan *s, double *out_Bps);
+enum status units_scan_time(struct scan *s, double *out_s);
+
+/* A whole text that is one size, rate or time. */
+enum status units_bytes(const char *text, struct where at, int64_t *out,
+                        struct error *e);
+enum status units_rate(const char *text, struct where at, double *out_Bps,
+                       struct error *e);
+enum status units_time(const char *text, struct where at, double *out_s,
+                       struct error *e);
+
+/* For people, three or four significant digits: "1.5 MiB", "12.3 us", "45 GB/s". */
+void units_print_bytes(struct text *out, double bytes);
+void units_print_time(struct text *out, double seconds);
+void units_print_rate(struct text *out, double Bps);
+
+#endif

@@ -1,0 +1,40 @@
+/*
+ * The algorithms: each appends the rounds of one collective over one or several groups,
+ * all groups at once, to a schedule. One file per algorithm; its comment states rounds,
+ * bytes and closed-form cost, and a test recomputes them from the schedule.
+ *
+ * `groups` holds platform devices in chunk order. Bytes: V the gathered array
+ * (all-gather output, reduce-scatter input, all-reduce buffer), S the send buffer of one
+ * device (all-to-all), as in facts on collective costs.
+ */
+#ifndef SHARDSIM_COLLECTIVE_COLLECTIVE_H
+#define SHARDSIM_COLLECTIVE_COLLECTIVE_H
+
+#include "array/machine.h"
+#include "collective/schedule.h"
+#include "plan/plan.h"
+
+struct algorithm {
+	const char *name; /* shown in plans: "ring", "bidir-ring", "line", "torus", ... */
+	const char *help;
+	/* Can it run this op over these groups on this machine? */
+	bool (*applies)(const struct machine *m, enum op op, const struct groups *g);
+	/*
+	 * Append its rounds. `bytes` is what each device holds before the op (design's
+	 * lower_collective); exact for every op in all-gather, reduce-scatter, all-reduce,
+	 * all-to-all that `applies` accepts.
+	 */
+	void (*build)(struct schedule *out, const struct machine *m, enum op op,
+	              const struct groups *g, double bytes);
+};
+
+extern const struct algorithm *const algorithms[]; /* ended by NULL */
+
+/*
+ * The one a profile uses: the first in `algorithms` order that applies to all groups on
+ * the fabrics they use (profile.c has the table and its reasons).
+ */
+const struct algorithm *algorithm_choose(const struct machine *m, enum op op,
+                                         const struct groups *g);
+
+#endif

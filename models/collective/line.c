@@ -1,0 +1,123 @@
+/*
+ * line: a group that is a contiguous part of a torus axis, or a whole axis that does not
+ * wrap: d devices, both directions at once.
+ *
+ * All-gather of blocks of b = V/d: in round r = 0.. device i sends block i - r to the
+ * right (if i >= r) and block i + r to the left.
+ * d = 3, on device 0:  0.. -> 01. -> 012    on device 1:  .1. -> 012
+ *   rounds  d - 1; the senders differ by round, so they are not merged
+ *   bytes   b per link, direction and round; busiest link V(d-1)/d; received per device
+ *           V(d-1)/d
+ *   cost    (d-1)(latency + V/(dW))
+ *   need    V on every device
+ * Reduce-scatter is its reverse in time with the same figures for its input V, but for
+ * the partial sums received: b at the two ends, b(d+1) between them (d > 2).
+ * All-reduce is both: 2(d-1) rounds, twice the cost.
+ * All-to-all of S per device: all pairs at once, S/d each, over the real routes. Where
+ * the axis wraps and the part is longer than half of it, the farthest pairs take the
+ * shorter way round outside the part; the figures are for all others.
+ *   rounds  1
+ *   bytes   link i to i + 1: (i+1)(d-1-i) S/d; busiest S floor(d^2/4)/d
+ *   cost    (d-1) latency + S floor(d^2/4)/(dW)
+ *   need    2S
+ * d = 2 is one exchange between neighbours. Source: scaling book, sharding (no
+ * wraparound); facts on collective costs, 2 and 3.
+ */
+#include "collective/collective.h"
+#include "collective/runs.h"
+
+#include <assert.h>
+
+int32_t line_rounds(enum op op, int32_t length)
+{
+	return op == OP_ALL_TO_ALL ? 1 : length - 1;
+}
+
+/* Round r of the all-gather, or, with every message turned round, of its reverse. */
+static void neighbours(struct schedule *out, int fabric, const int32_t *ids, int32_t d,
+                       int32_t r, bool reverse, double block)
+{
+	for (int32_t i = 0; i < d; i++) {
+		if (i >= r && i + 1 < d)
+			schedule_message(out, fabric, ids[i + reverse],
+			                 ids[i + !reverse], block);
+		if (i + r < d && i > 0)
+			schedule_message(out, fabric, ids[i - reverse],
+			                 ids[i - !reverse], block);
+	}
+}
+
+static void all_pairs(struct schedule *out, int fabric, const int32_t *ids, int32_t d,
+                      double block)
+{
+	for (int32_t i = 0; i < d; i++)
+		for (int32_t k = 0; k < d; k++)
+			schedule_message(out, fabric, ids[i], ids[k], block);
+}
+
+void line_round(struct schedule *out, const struct runs *g, const struct leg *leg,
+                int32_t round)
+{
+	int32_t d = g->run[leg->run].length, lines = runs_lines(g, leg->run);
+	int32_t *ids;
+
+	if (round >= line_rounds(leg->op, d))
+		return;
+	ids = arena_alloc(out->arena, (size_t)d, sizeof(*ids));
+	for (int32_t line = 0; line < lines; line++) {
+		runs_line(ids, g, leg->run, line);
+		schedule_task(out, 1);
+		switch (leg->op) {
+		case OP_ALL_GATHER:
+			neighbours(out, g->fabric, ids, d, round, false, leg->bytes);
+			break;
+		case OP_REDUCE_SCATTER:
+			neighbours(out, g->fabric, ids, d, d - 2 - round, true,
+			           leg->bytes / d);
+			break;
+		default:
+			assert(leg->op == OP_ALL_TO_ALL);
+			all_pairs(out, g->fabric, ids, d, leg->bytes / d);
+		}
+	}
+}
+
+static bool applies(const struct machine *m, enum op op, const struct groups *g)
+{
+	(void)op;
+	return runs_single(m, g, false);
+}
+
+static void build(struct schedule *out, const struct machine *m, enum op op,
+                  const struct groups *g, double bytes)
+{
+	struct leg leg = {.op = op, .bytes = bytes};
+	struct runs *runs;
+
+	if (op == OP_ALL_REDUCE) {
+		build(out, m, OP_REDUCE_SCATTER, g, bytes);
+		build(out, m, OP_ALL_GATHER, g, bytes / g->size);
+		return;
+	}
+	runs = arena_alloc(out->arena, (size_t)g->ngroups, sizeof(*runs));
+	for (int32_t i = 0; i < g->ngroups; i++) {
+		bool found =
+			runs_find(&runs[i], m, g->ids + (int64_t)i * g->size, g->size);
+
+		assert(found);
+		(void)found;
+	}
+	for (int32_t r = 0; r < line_rounds(op, g->size); r++) {
+		schedule_round(out);
+		for (int32_t i = 0; i < g->ngroups; i++)
+			line_round(out, &runs[i], &leg, r);
+	}
+	schedule_end(out);
+}
+
+const struct algorithm algorithm_line = {
+	.name = "line",
+	.help = "a contiguous part of a torus axis, both directions at once",
+	.applies = applies,
+	.build = build,
+};

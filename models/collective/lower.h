@@ -1,0 +1,42 @@
+/*
+ * Lowering: a plan step becomes a schedule of messages on a machine, by the algorithm
+ * that the machine's profile uses for its groups (design 6).
+ */
+#ifndef SHARDSIM_COLLECTIVE_LOWER_H
+#define SHARDSIM_COLLECTIVE_LOWER_H
+
+#include "array/machine.h"
+#include "collective/schedule.h"
+#include "plan/plan.h"
+
+/* Where the logical devices of a plan are: platform[d], [n]; NULL: the identity. */
+struct placement {
+	int32_t n;
+	const int32_t *platform;
+};
+
+struct lowered {
+	struct schedule schedule;
+	const char *algorithm; /* "bidir-ring", "pairwise", "two-level", ...; NULL if local */
+	double local_s;        /* packing and unpacking (design 3, local work) */
+	double launch_s;       /* one per communicating or stand-alone local step */
+};
+
+/* True, or false with the reason in `why` (devices not joined by any fabric). */
+bool lower_step(struct lowered *out, struct arena *a, const struct machine *m,
+                const struct placement *place, const struct plan *plan, int step,
+                struct text *why);
+
+/*
+ * As lower_step for a collective that is not part of a plan: `op` over `groups` of
+ * platform devices, `bytes` on each device before it (all-gather: its block; others: its
+ * whole buffer). No local work. For `perf`, prices in a search, and tests.
+ */
+bool lower_collective(struct lowered *out, struct arena *a, const struct machine *m,
+                      enum op op, struct groups groups, double bytes, struct text *why);
+
+/* Seconds of local passes of a step: 2 x bytes per pass / memory bandwidth. */
+double lower_local_s(const struct machine *m, const struct placement *place,
+                     const struct plan *plan, int step);
+
+#endif

@@ -1,0 +1,80 @@
+/*
+ * pairwise: all-to-all of S per device between n devices, S/n to each. In round k =
+ * 1..n-1 device i sends to device i + k (mod n) what is its own.
+ * n = 3:  round 1: 0>1 1>2 2>0   round 2: 0>2 1>0 2>1
+ *
+ *   rounds  n - 1; the pairs differ by round, so they are not merged
+ *   bytes   sent and received per device S/n per round, S(n-1)/n in all; none relayed
+ *   cost    (n-1)(latency + S/(nW)) on a switch with W per port
+ *   need    2S on every device
+ * For groups on a switch and for any group that no other algorithm is made for, over the
+ * real routes; every message takes the fabric that joins its two devices. Any n (n = 1:
+ * no rounds). Source: MPICH alltoall_intra_pairwise.c; facts on collective costs, 1, 4.
+ */
+#include "collective/collective.h"
+
+/* One domain of one fabric holds the whole group: then all pairs are joined. */
+static bool share_domain(const struct machine *m, const int32_t *ids, int32_t n)
+{
+	for (int f = 0; f < m->nfabrics; f++) {
+		const int32_t *domain = m->fabric[f].domain;
+		int32_t k = 0;
+
+		while (k < n && domain[ids[k]] >= 0 && domain[ids[k]] == domain[ids[0]])
+			k++;
+		if (k == n)
+			return true;
+	}
+	return false;
+}
+
+static bool all_joined(const struct machine *m, const int32_t *ids, int32_t n)
+{
+	if (share_domain(m, ids, n))
+		return true;
+	for (int32_t i = 0; i < n; i++)
+		for (int32_t k = i + 1; k < n; k++)
+			if (machine_fabric(m, ids[i], ids[k]) < 0)
+				return false;
+	return true;
+}
+
+static bool applies(const struct machine *m, enum op op, const struct groups *g)
+{
+	if (op != OP_ALL_TO_ALL)
+		return false;
+	for (int32_t i = 0; i < g->ngroups; i++)
+		if (!all_joined(m, g->ids + (int64_t)i * g->size, g->size))
+			return false;
+	return true;
+}
+
+static void build(struct schedule *out, const struct machine *m, enum op op,
+                  const struct groups *g, double bytes)
+{
+	int32_t n = g->size;
+
+	(void)op;
+	for (int32_t k = 1; k < n; k++) {
+		schedule_round(out);
+		for (int32_t i = 0; i < g->ngroups; i++) {
+			const int32_t *ids = g->ids + (int64_t)i * n;
+
+			schedule_task(out, 1);
+			for (int32_t j = 0; j < n; j++) {
+				int32_t to = ids[j + k < n ? j + k : j + k - n];
+
+				schedule_message(out, machine_fabric(m, ids[j], to),
+				                 ids[j], to, bytes / n);
+			}
+		}
+	}
+	schedule_end(out);
+}
+
+const struct algorithm algorithm_pairwise = {
+	.name = "pairwise",
+	.help = "all-to-all in n - 1 rounds, device i to i + k in round k",
+	.applies = applies,
+	.build = build,
+};

@@ -1,0 +1,38 @@
+/*
+ * Which algorithm when (design 6). From the most special to the most general, so the
+ * first that applies is the one:
+ *
+ *   bidir-ring  a full wrapped axis: both directions, every link busy
+ *   line        a contiguous part of an axis: no wrap, both directions
+ *   torus       a product of such runs: all axes busy in every phase
+ *   two-level   several nodes with equally many members: the slow fabric carries only
+ *               what must leave the node
+ *   ring        any group: all-gather, reduce-scatter, all-reduce
+ *   pairwise    any group: all-to-all
+ *
+ * Today's profiles, "tpu" and "nccl", differ by the geometry of their fabrics, which is
+ * what `applies` looks at; nothing else of a profile is asked.
+ */
+#include "collective/collective.h"
+
+extern const struct algorithm algorithm_bidir_ring, algorithm_line, algorithm_torus,
+	algorithm_two_level, algorithm_ring, algorithm_pairwise;
+
+const struct algorithm *const algorithms[] = {
+	&algorithm_bidir_ring,
+	&algorithm_line,
+	&algorithm_torus,
+	&algorithm_two_level,
+	&algorithm_ring,
+	&algorithm_pairwise,
+	NULL,
+};
+
+const struct algorithm *algorithm_choose(const struct machine *m, enum op op,
+                                         const struct groups *g)
+{
+	for (int i = 0; algorithms[i]; i++)
+		if (algorithms[i]->applies(m, op, g))
+			return algorithms[i];
+	return NULL;
+}

@@ -1,0 +1,149 @@
+#include "collective/runs.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Mark in `seen`, axis after axis, the coordinates of the devices. False if one of them
+ * is not in the domain.
+ */
+static bool mark(uint8_t *seen, const struct fabric *f, int32_t domain,
+                 const int32_t *ids, int32_t n)
+{
+	for (int32_t i = 0; i < n; i++) {
+		int32_t rest = f->place[ids[i]];
+		uint8_t *end = seen;
+
+		if (f->domain[ids[i]] != domain)
+			return false;
+		for (int a = 0; a < f->naxes; a++)
+			end += f->shape[a];
+		for (int a = f->naxes - 1; a >= 0; a--) {
+			end -= f->shape[a];
+			end[rest % f->shape[a]] = 1;
+			rest /= f->shape[a];
+		}
+	}
+	return true;
+}
+
+/* The one run of marked coordinates of an axis; false if there are several. */
+static bool run_find(struct run *out, const uint8_t *seen, int32_t size, bool wrap)
+{
+	int32_t starts = 0;
+
+	out->first = 0;
+	out->length = 0;
+	for (int32_t c = 0; c < size; c++) {
+		bool before = c > 0 ? seen[c - 1] : wrap && seen[size - 1];
+
+		out->length += seen[c];
+		if (seen[c] && !before) {
+			starts++;
+			out->first = c;
+		}
+	}
+	out->ring = wrap && out->length == size && size > 2;
+	return starts == 1 || out->ring || (size == 1 && out->length == 1);
+}
+
+static bool runs_of_marks(struct runs *out, const uint8_t *seen, const struct fabric *f,
+                          int32_t n)
+{
+	int32_t stride = fabric_places(f);
+	int64_t product = 1;
+
+	for (int a = 0; a < f->naxes; a++) {
+		struct run run = {.axis = a};
+
+		if (!run_find(&run, seen, f->shape[a], f->wrap[a]))
+			return false;
+		seen += f->shape[a];
+		stride /= f->shape[a];
+		out->corner += run.first * stride;
+		if (run.length == 1)
+			continue;
+		product *= run.length;
+		out->stride[out->n] = stride;
+		out->run[out->n++] = run;
+	}
+	return product == n;
+}
+
+bool runs_find(struct runs *out, const struct machine *m, const int32_t *ids, int32_t n)
+{
+	int fabric = n > 1 ? machine_fabric(m, ids[0], ids[1]) : -1;
+	const struct fabric *f = &m->fabric[fabric < 0 ? 0 : fabric];
+	size_t coordinates = 0;
+	uint8_t *seen;
+	bool found;
+
+	if (fabric < 0 || f->geometry != GEOMETRY_TORUS)
+		return false;
+	*out = (struct runs){.machine = m, .fabric = fabric, .domain = f->domain[ids[0]]};
+	for (int a = 0; a < f->naxes; a++)
+		coordinates += (size_t)f->shape[a];
+	seen = xmalloc(coordinates, sizeof(*seen));
+	memset(seen, 0, coordinates);
+	found = mark(seen, f, out->domain, ids, n) && runs_of_marks(out, seen, f, n);
+	free(seen);
+	return found;
+}
+
+bool runs_single(const struct machine *m, const struct groups *g, bool ring)
+{
+	struct runs runs;
+
+	for (int32_t i = 0; i < g->ngroups; i++)
+		if (!runs_find(&runs, m, g->ids + (int64_t)i * g->size, g->size) ||
+		    runs.n != 1 || runs.run[0].ring != ring)
+			return false;
+	return true;
+}
+
+int32_t runs_lines(const struct runs *g, int r)
+{
+	int32_t lines = 1;
+
+	for (int i = 0; i < g->n; i++)
+		if (i != r)
+			lines *= g->run[i].length;
+	return lines;
+}
+
+/* How far the place of the i-th device of run `r` is from that of its first. */
+static int32_t offset(const struct runs *g, int r, int32_t i)
+{
+	const struct run *run = &g->run[r];
+	int32_t size = g->machine->fabric[g->fabric].shape[run->axis];
+
+	return ((run->first + i) % size - run->first) * g->stride[r];
+}
+
+void runs_line(int32_t *ids, const struct runs *g, int r, int32_t line)
+{
+	const struct fabric *f = &g->machine->fabric[g->fabric];
+	const int32_t *at = f->at + (int64_t)g->domain * fabric_places(f);
+	int32_t place = g->corner;
+
+	assert(line >= 0 && line < runs_lines(g, r));
+	for (int i = g->n - 1; i >= 0; i--) {
+		if (i == r)
+			continue;
+		place += offset(g, i, line % g->run[i].length);
+		line /= g->run[i].length;
+	}
+	for (int32_t i = 0; i < g->run[r].length; i++)
+		ids[i] = at[place + offset(g, r, i)];
+}
+
+double runs_bandwidth_Bps(const struct runs *g, int r)
+{
+	const struct fabric *f = &g->machine->fabric[g->fabric];
+	int32_t corner = f->at[(int64_t)g->domain * fabric_places(f) + g->corner];
+	int32_t link = f->port[(int64_t)corner * 2 * f->naxes + 2 * g->run[r].axis];
+
+	assert(link >= 0);
+	return g->machine->link[link].bandwidth_Bps;
+}

@@ -1,0 +1,68 @@
+/*
+ * Groups of a torus as products of runs along its axes: what the torus algorithms
+ * (bidir_ring.c, line.c, torus.c) work on, and the rounds they lay along one run.
+ *
+ * A run is a full wrapped axis (a ring) or a contiguous part of an axis (a line), also
+ * one that passes over the wrap. A *line of devices* fixes all coordinates but one. The
+ * order of the group does not matter: collectives do not care who is whose neighbour, so
+ * devices are visited in the order of the torus.
+ */
+#ifndef SHARDSIM_COLLECTIVE_RUNS_H
+#define SHARDSIM_COLLECTIVE_RUNS_H
+
+#include "array/machine.h"
+#include "collective/schedule.h"
+#include "plan/plan.h"
+
+struct run {
+	int axis;
+	bool ring;
+	int32_t first;  /* coordinate of its first device */
+	int32_t length; /* >= 2, of a ring >= 3 */
+};
+
+struct runs {
+	const struct machine *machine;
+	int fabric;
+	int32_t domain;
+	int32_t corner; /* place with the first coordinate of every run */
+	int n;
+	struct run run[TORUS_AXES_MAX]; /* by rising axis */
+	int32_t stride[TORUS_AXES_MAX]; /* of each run's axis, in places */
+};
+
+/* The runs of n >= 2 distinct devices; false if they are no product of runs of a torus. */
+bool runs_find(struct runs *out, const struct machine *m, const int32_t *ids, int32_t n);
+
+/* Do all groups have runs, exactly one each, of the kind asked for? */
+bool runs_single(const struct machine *m, const struct groups *g, bool ring);
+
+/* Number of lines of devices along run `r`: the product of the other lengths. */
+int32_t runs_lines(const struct runs *g, int r);
+
+/* The devices of line number `line` along run `r`, in axis order, into `ids`. */
+void runs_line(int32_t *ids, const struct runs *g, int r, int32_t line);
+
+/* One-way bytes per second of run `r`: of the link that leaves its first device. */
+double runs_bandwidth_Bps(const struct runs *g, int r);
+
+/*
+ * One collective along run `r`, in all lines of devices at once, each a task: append
+ * round number `round` of `rounds` to the open round. `bytes` as in struct algorithm.
+ * A ring's steps are spread over the `rounds` rounds (merged into one task where there
+ * is one). A line has its own number of rounds, line_rounds(), and is idle after it.
+ * Op: all-gather, reduce-scatter or all-to-all.
+ */
+struct leg {
+	enum op op;
+	int run;
+	double bytes;
+};
+
+void bidir_ring_round(struct schedule *out, const struct runs *g, const struct leg *leg,
+                      int32_t round, int32_t rounds);
+void line_round(struct schedule *out, const struct runs *g, const struct leg *leg,
+                int32_t round);
+int32_t line_rounds(enum op op, int32_t length);
+
+#endif

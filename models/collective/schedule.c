@@ -1,0 +1,92 @@
+#include "collective/schedule.h"
+
+#include <assert.h>
+#include <string.h>
+
+/* Room for one more: the array, doubled in the arena when it is full. */
+static void *array_grow(struct arena *a, void *old, int64_t n, int64_t *capacity,
+                        size_t size)
+{
+	void *grown;
+
+	if (n < *capacity)
+		return old;
+	*capacity = *capacity ? 2 * *capacity : 16;
+	grown = arena_alloc(a, (size_t)*capacity, size);
+	if (n)
+		memcpy(grown, old, (size_t)n * size);
+	return grown;
+}
+
+static void task_close(struct schedule *s)
+{
+	if (!s->nrounds || !s->round[s->nrounds - 1].ntasks)
+		return;
+	if (!s->task[s->ntasks - 1].nmessages) {
+		s->ntasks--;
+		s->round[s->nrounds - 1].ntasks--;
+	}
+}
+
+void schedule_end(struct schedule *s)
+{
+	task_close(s);
+	if (s->nrounds && !s->round[s->nrounds - 1].ntasks)
+		s->nrounds--;
+}
+
+void schedule_round(struct schedule *s)
+{
+	schedule_end(s);
+	s->round = array_grow(s->arena, s->round, s->nrounds, &s->rounds_capacity,
+	                      sizeof(*s->round));
+	s->round[s->nrounds++] = (struct round){.first = s->ntasks};
+}
+
+void schedule_task(struct schedule *s, int32_t repeats)
+{
+	assert(s->nrounds > 0 && repeats >= 1);
+	task_close(s);
+	s->task = array_grow(s->arena, s->task, s->ntasks, &s->tasks_capacity,
+	                     sizeof(*s->task));
+	s->task[s->ntasks++] = (struct task){.first = s->nmessages, .repeats = repeats};
+	s->round[s->nrounds - 1].ntasks++;
+}
+
+void schedule_message(struct schedule *s, int32_t fabric, int32_t src, int32_t dst,
+                      double bytes)
+{
+	assert(s->nrounds > 0 && s->round[s->nrounds - 1].ntasks > 0);
+	assert(fabric >= 0 && src >= 0 && dst >= 0 && bytes >= 0);
+	if (src == dst || bytes == 0)
+		return;
+	s->message = array_grow(s->arena, s->message, s->nmessages,
+	                        &s->messages_capacity, sizeof(*s->message));
+	s->message[s->nmessages++] = (struct message){src, dst, fabric, bytes};
+	s->task[s->ntasks - 1].nmessages++;
+}
+
+static void task_print(struct text *out, const struct schedule *s, const struct task *t)
+{
+	text_printf(out, "  task");
+	if (t->repeats > 1)
+		text_printf(out, " of %d rounds", (int)t->repeats);
+	text_printf(out, "\n");
+	for (int64_t i = 0; i < t->nmessages; i++) {
+		const struct message *msg = &s->message[t->first + i];
+
+		text_printf(out, "    %d -> %d on fabric %d: %.15g bytes\n",
+		            (int)msg->src, (int)msg->dst, (int)msg->fabric, msg->bytes);
+	}
+}
+
+void schedule_print(struct text *out, const struct schedule *s)
+{
+	for (int64_t r = 0; r < s->nrounds; r++) {
+		const struct round *round = &s->round[r];
+
+		text_printf(out, "%sround %lld\n", r ? "\n" : "", (long long)r + 1);
+		for (int64_t i = 0; i < round->ntasks; i++)
+			task_print(out, s, &s->task[round->first + i]);
+	}
+}

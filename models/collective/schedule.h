@@ -1,0 +1,62 @@
+/*
+ * A schedule is what the wires see: rounds of messages. Every clock reads the same one.
+ *
+ * round: tasks that start together; the next round starts when all have ended.
+ * task:  one group's messages of that round, which progress at one common rate (a
+ *        balanced set, or the two hosts of a permute pair).
+ * `repeats` > 1 marks rounds merged into this task: `repeats` rounds between the same
+ * pairs in identical or proportional sizes, the messages holding their sum. The task
+ * then costs repeats - 1 further latencies of its longest route (design 5).
+ *
+ * Devices are platform devices. Bytes are double: an array cut in proportion to axis
+ * speeds need not fall on whole bytes, and no clock cares.
+ */
+#ifndef SHARDSIM_COLLECTIVE_SCHEDULE_H
+#define SHARDSIM_COLLECTIVE_SCHEDULE_H
+
+#include "base/arena.h"
+
+#include <stdint.h>
+
+struct message {
+	int32_t src, dst;
+	int32_t fabric; /* index into machine.fabric: the wire it takes */
+	double bytes;
+};
+
+struct task {
+	int64_t first; /* of its messages in schedule.message */
+	int64_t nmessages;
+	int32_t repeats; /* >= 1 */
+};
+
+struct round {
+	int64_t first; /* of its tasks in schedule.task */
+	int64_t ntasks;
+};
+
+/* Grows by doubling in its arena; {.arena = a} is the empty schedule. */
+struct schedule {
+	struct arena *arena;
+	int64_t nrounds, ntasks, nmessages;
+	struct round *round;
+	struct task *task;
+	struct message *message;
+	int64_t rounds_capacity, tasks_capacity, messages_capacity;
+};
+
+/*
+ * Building: a round is open from schedule_round() to the next, a task from
+ * schedule_task() to the next. Messages of no bytes or to oneself are dropped; tasks
+ * and rounds left empty are dropped by schedule_end(), which closes the last ones.
+ */
+void schedule_round(struct schedule *s);
+void schedule_task(struct schedule *s, int32_t repeats);
+void schedule_message(struct schedule *s, int32_t fabric, int32_t src, int32_t dst,
+                      double bytes);
+void schedule_end(struct schedule *s);
+
+/* A readable listing, one round per paragraph, for people and tests. */
+void schedule_print(struct text *out, const struct schedule *s);
+
+#endif

@@ -1,0 +1,159 @@
+/*
+ * torus: a group that is a product of k runs along torus axes, full wrapped ones (rings)
+ * and contiguous parts (lines) of lengths d_1..d_k. The array is cut into k parts; in
+ * phase p = 0..k-1 part i goes along run (i + p) mod k, all parts at once, so that no
+ * two parts share a link in any phase. Along a run it is bidir_ring.c or line.c.
+ *
+ * All-gather: part i is f_i V; what a device holds of it grows by the length of every
+ *   run it has been through, so the last phase dominates, in which part i is on run
+ *   i - 1. f_i is proportional to the speed of run i - 1, where the speed of a run is
+ *   d/(d-1) times 2W (ring) or W (line): all parts end the last phase together.
+ * Reduce-scatter: the first phase dominates; f_i is proportional to the speed of run i.
+ * All-reduce: that reduce-scatter, then its reverse in time (part i ends on run i).
+ * All-to-all: part i moves as a whole in every phase. Equal parts: phase p takes
+ *   S max_i c_i / k with c = d/8W (even ring), (d^2-1)/(8dW) (odd ring),
+ *   floor(d^2/4)/(dW) (line), k phases take S max c, which is the bound of the slowest
+ *   run; no other cut is faster.
+ *
+ *   rounds  k phases (all-reduce 2k), of one round where all runs are rings or the op is
+ *           all-to-all, else of the longest line's rounds, over which rings spread their
+ *           steps; several groups and parts run side by side, round by round
+ *   bytes   received per device V(n-1)/n in the all-gather, and in the reduce-scatter
+ *           where all runs are rings; all-reduce the sum of both
+ *   cost    sum over phases of the slowest part. For k equal rings of d, V = n b:
+ *           k floor(d/2) latency + V(n-1)/(2knW), tending to V/(2kW); all-to-all
+ *           k floor(d/2) latency + Sd/(8W) for even d
+ *   need    V on every device (all-to-all 2S)
+ * Source: scaling book, sharding (several axes), whose formula is the limit for equal
+ * axes; facts on collective costs, 2 and 3.
+ */
+#include "collective/collective.h"
+#include "collective/runs.h"
+
+#include <assert.h>
+
+/* One group on its way through its phases. */
+struct walk {
+	struct runs runs;
+	double part[TORUS_AXES_MAX]; /* fractions of the array */
+	int nphases, phase;
+	int32_t round; /* of the phase */
+};
+
+static double run_speed(const struct runs *g, int r)
+{
+	double d = g->run[r].length;
+
+	return runs_bandwidth_Bps(g, r) * (g->run[r].ring ? 2 : 1) * d / (d - 1);
+}
+
+static void cut_parts(struct walk *w, enum op op)
+{
+	int k = w->runs.n;
+	double sum = 0;
+
+	for (int i = 0; i < k; i++) {
+		int run = op == OP_ALL_GATHER ? (i + k - 1) % k : i;
+
+		w->part[i] = op == OP_ALL_TO_ALL ? 1 : run_speed(&w->runs, run);
+		sum += w->part[i];
+	}
+	for (int i = 0; i < k; i++)
+		w->part[i] /= sum;
+}
+
+/* What part i does in the walk's phase. */
+static struct leg leg_of(const struct walk *w, enum op op, double bytes, int i)
+{
+	int k = w->runs.n, p = w->phase;
+	struct leg leg = {.op = op, .bytes = bytes * w->part[i]};
+
+	if (op == OP_ALL_REDUCE) {
+		leg.op = p < k ? OP_REDUCE_SCATTER : OP_ALL_GATHER;
+		if (p >= k)
+			p = 2 * k - 1 - p;
+	}
+	leg.run = (i + p) % k;
+	for (int q = 0; q < p; q++) {
+		double d = w->runs.run[(i + q) % k].length;
+
+		if (op == OP_ALL_GATHER)
+			leg.bytes *= d;
+		else if (op != OP_ALL_TO_ALL)
+			leg.bytes /= d;
+	}
+	if (op == OP_ALL_REDUCE && leg.op == OP_ALL_GATHER)
+		leg.bytes /= w->runs.run[leg.run].length;
+	return leg;
+}
+
+/* Append the walk's next round to the open round; false when it has ended before. */
+static bool walk_round(struct schedule *out, struct walk *w, enum op op, double bytes)
+{
+	struct leg leg[TORUS_AXES_MAX];
+	int32_t rounds = 1;
+
+	if (w->phase == w->nphases)
+		return false;
+	for (int i = 0; i < w->runs.n; i++) {
+		const struct run *run;
+
+		leg[i] = leg_of(w, op, bytes, i);
+		run = &w->runs.run[leg[i].run];
+		if (!run->ring && line_rounds(leg[i].op, run->length) > rounds)
+			rounds = line_rounds(leg[i].op, run->length);
+	}
+	for (int i = 0; i < w->runs.n; i++) {
+		if (w->runs.run[leg[i].run].ring)
+			bidir_ring_round(out, &w->runs, &leg[i], w->round, rounds);
+		else
+			line_round(out, &w->runs, &leg[i], w->round);
+	}
+	if (++w->round == rounds) {
+		w->phase++;
+		w->round = 0;
+	}
+	return true;
+}
+
+static bool applies(const struct machine *m, enum op op, const struct groups *g)
+{
+	struct runs runs;
+
+	(void)op;
+	for (int32_t i = 0; i < g->ngroups; i++)
+		if (!runs_find(&runs, m, g->ids + (int64_t)i * g->size, g->size))
+			return false;
+	return true;
+}
+
+static void build(struct schedule *out, const struct machine *m, enum op op,
+                  const struct groups *g, double bytes)
+{
+	struct walk *walk = arena_alloc(out->arena, (size_t)g->ngroups, sizeof(*walk));
+	bool more = true;
+
+	for (int32_t i = 0; i < g->ngroups; i++) {
+		bool found = runs_find(&walk[i].runs, m, g->ids + (int64_t)i * g->size,
+		                       g->size);
+
+		assert(found);
+		(void)found;
+		walk[i].nphases = walk[i].runs.n * (op == OP_ALL_REDUCE ? 2 : 1);
+		cut_parts(&walk[i], op);
+	}
+	while (more) {
+		more = false;
+		schedule_round(out);
+		for (int32_t i = 0; i < g->ngroups; i++)
+			more |= walk_round(out, &walk[i], op, bytes);
+	}
+	schedule_end(out);
+}
+
+const struct algorithm algorithm_torus = {
+	.name = "torus",
+	.help = "a product of torus runs, the array cut into one part per axis",
+	.applies = applies,
+	.build = build,
+};

@@ -1,0 +1,152 @@
+#include "cost/model.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/*
+ * What one link carries. Nothing is cleared between rounds: `round` and `task` say to
+ * which of them the figures belong, counted over the life of the workspace.
+ */
+struct load {
+	int64_t round, task;
+	double round_bytes, task_bytes;
+	double latency_s; /* the smallest of a task of this round that uses the link */
+};
+
+struct model {
+	const struct machine *machine;
+	struct load *load; /* [nlinks] */
+	int64_t rounds, tasks;
+	int32_t *used; /* [nlinks]: links of the current round, in order of first use */
+	int32_t nused;
+	int32_t *mine; /* [nlinks]: the same of the current task */
+	int32_t nmine;
+};
+
+struct model *model_new(const struct machine *m)
+{
+	struct model *w = xmalloc(1, sizeof(*w));
+	size_t n = m->nlinks ? (size_t)m->nlinks : 1;
+
+	*w = (struct model){.machine = m};
+	w->load = xmalloc(n, sizeof(*w->load));
+	w->used = xmalloc(n, sizeof(*w->used));
+	w->mine = xmalloc(n, sizeof(*w->mine));
+	for (int32_t l = 0; l < m->nlinks; l++)
+		w->load[l] = (struct load){0};
+	return w;
+}
+
+void model_free(struct model *w)
+{
+	if (!w)
+		return;
+	free(w->load);
+	free(w->used);
+	free(w->mine);
+	free(w);
+}
+
+/* Put the bytes on one link of the current task and round. */
+static void link_load(struct model *w, int32_t l, double bytes)
+{
+	struct load *load = &w->load[l];
+
+	if (load->round != w->rounds) {
+		load->round = w->rounds;
+		load->round_bytes = 0;
+		load->latency_s = INFINITY;
+		w->used[w->nused++] = l;
+	}
+	if (load->task != w->tasks) {
+		load->task = w->tasks;
+		load->task_bytes = 0;
+		w->mine[w->nmine++] = l;
+	}
+	load->round_bytes += bytes;
+	load->task_bytes += bytes;
+}
+
+/* Loads the links of the task; its own time, or < 0 where a message has no route. */
+static double task_s(struct model *w, const struct schedule *s, const struct task *t)
+{
+	const struct machine *m = w->machine;
+	int32_t links[ROUTE_LINKS_MAX];
+	double latency_s = 0, busy_s = 0;
+
+	w->tasks++;
+	w->nmine = 0;
+	for (int64_t i = 0; i < t->nmessages; i++) {
+		const struct message *msg = &s->message[t->first + i];
+		int n = machine_route(m, msg->fabric, msg->src, msg->dst, links,
+		                      ROUTE_LINKS_MAX);
+		double route_s = 0;
+
+		if (n < 0)
+			return -1;
+		for (int k = 0; k < n; k++) {
+			link_load(w, links[k], msg->bytes);
+			route_s += m->link[links[k]].latency_s;
+		}
+		latency_s = fmax(latency_s, route_s);
+	}
+	latency_s *= t->repeats;
+	for (int32_t k = 0; k < w->nmine; k++) {
+		struct load *load = &w->load[w->mine[k]];
+		double own_s = load->task_bytes / m->link[w->mine[k]].bandwidth_Bps;
+
+		load->latency_s = fmin(load->latency_s, latency_s);
+		busy_s = fmax(busy_s, own_s);
+	}
+	return busy_s + latency_s;
+}
+
+static double round_s(struct model *w, const struct schedule *s, const struct round *r)
+{
+	double time_s = 0;
+
+	w->rounds++;
+	w->nused = 0;
+	for (int64_t i = 0; i < r->ntasks; i++) {
+		double own_s = task_s(w, s, &s->task[r->first + i]);
+
+		if (own_s < 0)
+			return -1;
+		time_s = fmax(time_s, own_s);
+	}
+	for (int32_t k = 0; k < w->nused; k++) {
+		const struct load *load = &w->load[w->used[k]];
+		double link_Bps = w->machine->link[w->used[k]].bandwidth_Bps;
+
+		time_s = fmax(time_s, load->round_bytes / link_Bps + load->latency_s);
+	}
+	return time_s;
+}
+
+double model_schedule_s(struct model *w, const struct schedule *s)
+{
+	double total_s = 0;
+
+	for (int64_t r = 0; r < s->nrounds; r++) {
+		double time_s = round_s(w, s, &s->round[r]);
+
+		if (time_s < 0)
+			return -1;
+		total_s += time_s;
+	}
+	return total_s;
+}
+
+double model_clock(void *self, const struct schedule *s, char *message, size_t size)
+{
+	struct model *w = self;
+	double time_s = model_schedule_s(w, s);
+
+	if (time_s < 0)
+		snprintf(message, size,
+		         "the routes of %s are known to the simulator only",
+		         w->machine->name);
+	return time_s;
+}

@@ -1,0 +1,43 @@
+/*
+ * The closed-form clock `model` (design 5).
+ *
+ * A round takes the larger of
+ *   over links:  (bytes ALL tasks put on it) / bandwidth + the smallest latency of a task
+ *                using it,
+ *   over tasks:  (its own largest bytes on a link / that link's bandwidth) + its latency,
+ * where a task's latency is that of its longest route times `repeats`. Rounds add up.
+ * No launch and no local work: lower.h adds those, equally for all clocks.
+ */
+#ifndef SHARDSIM_COST_MODEL_H
+#define SHARDSIM_COST_MODEL_H
+
+#include "array/machine.h"
+#include "collective/schedule.h"
+
+/*
+ * A workspace for one machine (borrowed, must outlive it): O(links) once, so that a call
+ * costs only the links its messages touch. Not shared between threads.
+ */
+struct model;
+
+struct model *model_new(const struct machine *m);
+void model_free(struct model *w);
+
+/*
+ * Seconds of the schedule on the workspace's machine; equal schedules give equal times.
+ * < 0 if a message has no route: its fabric does not join the two devices, or is a graph
+ * and the machine has nobody to ask.
+ */
+double model_schedule_s(struct model *w, const struct schedule *s);
+
+/*
+ * A clock as the rest of the program sees it: seconds of one schedule, or < 0 with the
+ * reason in `message` (of `size` bytes) when it refuses.
+ */
+typedef double clock_fn(void *self, const struct schedule *s, char *message,
+                        size_t size);
+
+/* The clock `model`; `self` is a struct model. */
+double model_clock(void *self, const struct schedule *s, char *message, size_t size);
+
+#endif

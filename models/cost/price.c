@@ -1,0 +1,410 @@
+#include "cost/price.h"
+
+#include "collective/local.h"
+#include "plan/groups.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A digit of the device position: (position / stride) % size. */
+struct digit {
+	int32_t stride, size;
+};
+
+/*
+ * What the wire time of a collective depends on, besides the order of the mesh's
+ * devices. Unused bytes are zero, so that keys compare and hash as bytes.
+ */
+struct key {
+	int32_t op, ndevices, ndigits, pad;
+	int64_t bytes;
+	struct digit digit[LAYOUT_PARTS_MAX];
+};
+
+struct entry {
+	struct key *key; /* NULL: free */
+	double wire_s;
+};
+
+struct pricer {
+	const struct machine *machine;
+	const struct placement *place;
+	struct model *model;
+	struct arena *keys, *scratch;
+	struct entry *table; /* open addressing; capacity a power of two */
+	size_t entries, capacity;
+	int32_t *order, order_n; /* the mesh's device ids the entries are for */
+	int32_t rates_n;         /* number of devices that these are of */
+	struct local_rates rates;
+	double permute_s_per_byte, permute_latency_s;
+};
+
+struct pricer *pricer_new(const struct machine *m, const struct placement *place)
+{
+	struct pricer *p = xmalloc(1, sizeof(*p));
+
+	*p = (struct pricer){.machine = m, .place = place, .capacity = 256};
+	p->model = model_new(m);
+	p->keys = arena_new();
+	p->scratch = arena_new();
+	p->table = xmalloc(p->capacity, sizeof(*p->table));
+	memset(p->table, 0, p->capacity * sizeof(*p->table));
+	return p;
+}
+
+void pricer_free(struct pricer *p)
+{
+	if (!p)
+		return;
+	model_free(p->model);
+	arena_free(p->keys);
+	arena_free(p->scratch);
+	free(p->table);
+	free(p->order);
+	free(p);
+}
+
+static int32_t placed(const struct pricer *p, int32_t d)
+{
+	return placement_device(p->place, d);
+}
+
+/*
+ * May a message between two of the first n devices take fabric `f`? It may if some
+ * device takes it to the first one of its domain: domains are classes, so if all reach
+ * the first one by an earlier fabric, they reach each other by it.
+ */
+static bool fabric_used(const struct pricer *p, int f, int32_t n)
+{
+	const struct machine *m = p->machine;
+	const struct fabric *fab = &m->fabric[f];
+	int32_t *first = arena_alloc(p->scratch, (size_t)fab->ndomains, sizeof(*first));
+
+	for (int32_t d = 0; d < n; d++) {
+		int32_t device = placed(p, d), domain = fab->domain[device];
+
+		if (domain < 0)
+			continue;
+		if (!first[domain]) {
+			first[domain] = device + 1;
+			continue;
+		}
+		if (machine_fabric(m, first[domain] - 1, device) == f)
+			return true;
+	}
+	return false;
+}
+
+/* The slowest link that device `d` has on the fabric; NULL where nobody knows. */
+static const struct link *slowest_link(const struct pricer *p, int f, int32_t d)
+{
+	const struct fabric *fab = &p->machine->fabric[f];
+	int ports = fab->geometry == GEOMETRY_TORUS ? 2 * fab->naxes : 2;
+	const struct link *slowest = NULL;
+
+	if (fab->geometry == GEOMETRY_GRAPH || fab->domain[d] < 0)
+		return NULL;
+	for (int k = 0; k < ports; k++) {
+		int32_t l = fab->port[(int64_t)d * ports + k];
+		const struct link *link = l < 0 ? NULL : &p->machine->link[l];
+
+		if (link && (!slowest || link->bandwidth_Bps < slowest->bandwidth_Bps))
+			slowest = link;
+	}
+	return slowest;
+}
+
+/*
+ * The rates of the first n devices. A permute costs its tile over one link of the slowest
+ * fabric it may use (design 4); where the links of a fabric belong to no device (a
+ * graph), it is the slowest link of the machine.
+ */
+static void rates_refresh(struct pricer *p, int32_t n)
+{
+	const struct link *slowest = NULL;
+
+	if (p->rates_n == n)
+		return;
+	p->rates_n = n;
+	p->rates = local_rates(p->machine, p->place, n);
+	arena_reset(p->scratch);
+	for (int f = 0; f < p->machine->nfabrics; f++) {
+		if (!fabric_used(p, f, n))
+			continue;
+		for (int32_t d = 0; d < n; d++) {
+			const struct link *link = slowest_link(p, f, placed(p, d));
+
+			if (link &&
+			    (!slowest || link->bandwidth_Bps < slowest->bandwidth_Bps))
+				slowest = link;
+		}
+	}
+	for (int32_t l = 0; !slowest && l < p->machine->nlinks; l++)
+		if (l == 0 || p->machine->link[l].bandwidth_Bps < slowest->bandwidth_Bps)
+			slowest = &p->machine->link[l];
+	p->permute_s_per_byte = slowest ? 1 / slowest->bandwidth_Bps : 0;
+	p->permute_latency_s = slowest ? slowest->latency_s : 0;
+}
+
+static void table_clear(struct pricer *p)
+{
+	memset(p->table, 0, p->capacity * sizeof(*p->table));
+	p->entries = 0;
+	arena_reset(p->keys);
+}
+
+/* Forget everything if the mesh orders its devices otherwise than before. */
+static void order_refresh(struct pricer *p, const struct mesh *m)
+{
+	size_t size = (size_t)m->ndevices * sizeof(*p->order);
+	bool same = m->ids ? p->order && p->order_n == m->ndevices &&
+	                             memcmp(p->order, m->ids, size) == 0
+	                   : !p->order;
+
+	if (same)
+		return;
+	table_clear(p);
+	free(p->order);
+	p->order = NULL;
+	if (!m->ids)
+		return;
+	p->order = xmalloc((size_t)m->ndevices, sizeof(*p->order));
+	p->order_n = m->ndevices;
+	memcpy(p->order, m->ids, size);
+}
+
+static size_t key_size(const struct key *k)
+{
+	return offsetof(struct key, digit) + (size_t)k->ndigits * sizeof(k->digit[0]);
+}
+
+/* FNV-1a over 32-bit words. */
+static size_t key_hash(const struct key *k)
+{
+	const unsigned char *bytes = (const unsigned char *)k;
+	uint64_t h = 14695981039346656037u;
+
+	for (size_t i = 0; i < key_size(k); i += sizeof(uint32_t)) {
+		uint32_t word;
+
+		memcpy(&word, bytes + i, sizeof(word));
+		h = (h ^ word) * 1099511628211u;
+	}
+	return (size_t)(h ^ h >> 32);
+}
+
+/* The entry of the key, or the free one where it belongs. */
+static struct entry *table_find(struct entry *table, size_t capacity,
+                                const struct key *k)
+{
+	size_t i = key_hash(k) & (capacity - 1);
+
+	while (table[i].key && (table[i].key->ndigits != k->ndigits ||
+	                        memcmp(table[i].key, k, key_size(k)) != 0))
+		i = (i + 1) & (capacity - 1);
+	return &table[i];
+}
+
+static void table_grow(struct pricer *p)
+{
+	size_t capacity = 2 * p->capacity;
+	struct entry *grown = xmalloc(capacity, sizeof(*grown));
+
+	memset(grown, 0, capacity * sizeof(*grown));
+	for (size_t i = 0; i < p->capacity; i++)
+		if (p->table[i].key)
+			*table_find(grown, capacity, p->table[i].key) = p->table[i];
+	free(p->table);
+	p->table = grown;
+	p->capacity = capacity;
+}
+
+/*
+ * The moves in the order a finished step has them (plan.c): by rising dimension. Groups,
+ * and so prices, of a question and of the step built from it are then the same.
+ */
+static void sort_moves(struct move *out, const struct step_ask *ask)
+{
+	bool gather = ask->op == OP_ALL_GATHER;
+
+	for (int i = 0; i < ask->nmoves; i++) {
+		struct move m = ask->move[i];
+		int j = i;
+
+		for (; j > 0; j--) {
+			const struct move *before = &out[j - 1];
+
+			if (gather ? before->from_dim <= m.from_dim
+			           : before->to_dim <= m.to_dim)
+				break;
+			out[j] = *before;
+		}
+		out[j] = m;
+	}
+}
+
+/* Fills the key; returns the group size. Neighbouring digits are merged. */
+static int32_t key_make(struct key *k, const struct mesh *m, const struct step_ask *ask,
+                        const struct move *moves)
+{
+	int32_t q = 1;
+
+	memset(k, 0, offsetof(struct key, digit));
+	k->op = ask->op;
+	k->ndevices = m->ndevices;
+	k->bytes = ask->before_bytes;
+	for (int i = 0; i < ask->nmoves; i++) {
+		for (int j = 0; j < moves[i].nparts; j++) {
+			struct part part = moves[i].parts[j];
+			int32_t rest = m->axis[part.axis].size / (part.pre * part.size);
+			int64_t stride = mesh_stride(m, part.axis) * rest;
+			struct digit *last =
+				k->ndigits ? &k->digit[k->ndigits - 1] : NULL;
+
+			q *= part.size;
+			if (last && last->stride == stride * part.size) {
+				last->stride = (int32_t)stride;
+				last->size *= part.size;
+			} else {
+				assert(k->ndigits < LAYOUT_PARTS_MAX);
+				k->digit[k->ndigits++] =
+					(struct digit){(int32_t)stride, part.size};
+			}
+		}
+	}
+	return q;
+}
+
+static double wire_s(struct pricer *p, const struct mesh *mesh,
+                     const struct step_ask *ask, const struct move *moves)
+{
+	struct groups g;
+	struct lowered lowered;
+	struct text why = {0};
+	double seconds = -1;
+	int32_t *ids;
+
+	arena_reset(p->scratch);
+	g = groups_of_moves(mesh, moves, ask->nmoves, p->scratch);
+	if (p->place && p->place->platform) {
+		ids = arena_alloc(p->scratch, (size_t)mesh->ndevices, sizeof(*ids));
+		for (int32_t i = 0; i < mesh->ndevices; i++)
+			ids[i] = placed(p, g.ids[i]);
+		g.ids = ids;
+	}
+	if (lower_collective(&lowered, p->scratch, p->machine, ask->op, g,
+	                     (double)ask->before_bytes, &why))
+		seconds = model_schedule_s(p->model, &lowered.schedule);
+	text_free(&why);
+	return seconds < 0 ? PRICE_IMPOSSIBLE_S : seconds;
+}
+
+/* Wire time of the collective, remembered; its group size in *q. */
+static double collective_s(struct pricer *p, const struct mesh *mesh,
+                           const struct step_ask *ask, int32_t *q)
+{
+	struct move moves[RANK_MAX];
+	struct entry *entry;
+	struct key key;
+
+	assert(ask->nmoves <= RANK_MAX);
+	sort_moves(moves, ask);
+	*q = key_make(&key, mesh, ask, moves);
+	order_refresh(p, mesh);
+	entry = table_find(p->table, p->capacity, &key);
+	if (entry->key)
+		return entry->wire_s;
+	if (2 * ++p->entries > p->capacity) {
+		table_grow(p);
+		entry = table_find(p->table, p->capacity, &key);
+	}
+	entry->key = arena_alloc(p->keys, 1, key_size(&key));
+	memcpy(entry->key, &key, key_size(&key));
+	entry->wire_s = wire_s(p, mesh, ask, moves);
+	return entry->wire_s;
+}
+
+/* Do the problem's devices fit on the machine? */
+static bool fits(const struct pricer *p, const struct mesh *mesh)
+{
+	return mesh->ndevices <= placement_size(p->place, p->machine);
+}
+
+static struct price step_price(void *self, const struct problem *problem,
+                               const struct step_ask *ask)
+{
+	struct pricer *p = self;
+	const struct mesh *mesh = &problem->mesh;
+	double before_bytes = (double)ask->before_bytes, after_bytes = before_bytes;
+	double seconds = 0;
+	int32_t q = 1;
+
+	if (!fits(p, mesh))
+		return (struct price){.cost = PRICE_IMPOSSIBLE_S};
+	rates_refresh(p, mesh->ndevices);
+	if (ask->op == OP_PERMUTE) {
+		seconds = before_bytes * p->permute_s_per_byte + p->permute_latency_s;
+	} else if (ask->op == OP_SLICE) {
+		struct key key;
+
+		after_bytes /= key_make(&key, mesh, ask, ask->move);
+	} else {
+		seconds = collective_s(p, mesh, ask, &q);
+		if (ask->op == OP_ALL_GATHER)
+			after_bytes *= q;
+	}
+	seconds += local_traffic_bytes(ask->op, before_bytes, after_bytes, q,
+	                               ask->unpack) *
+	           p->rates.s_per_byte;
+	return (struct price){.cost = seconds + p->rates.launch_s};
+}
+
+static struct price plan_price(void *self, const struct plan *plan)
+{
+	struct pricer *p = self;
+	char message[200];
+	double seconds = plan_seconds(NULL, plan, p->machine, p->place, model_clock,
+	                              p->model, message, sizeof(message));
+
+	return (struct price){.cost = seconds < 0 ? PRICE_IMPOSSIBLE_S : seconds};
+}
+
+struct prices pricer_prices(struct pricer *p)
+{
+	return (struct prices){.self = p, .step = step_price, .plan = plan_price};
+}
+
+double plan_seconds(struct step_time *steps, const struct plan *plan,
+                    const struct machine *m, const struct placement *place,
+                    clock_fn *clock, void *self, char *message, size_t size)
+{
+	struct arena *scratch = arena_new();
+	double total_s = 0;
+
+	for (int i = 0; i < plan->nsteps && total_s >= 0; i++) {
+		struct text why = {0};
+		struct step_time t = {0};
+		struct lowered lowered;
+
+		if (!lower_step(&lowered, scratch, m, place, plan, i, &why)) {
+			snprintf(message, size, "%s", why.s);
+			t.wire_s = -1;
+		} else if (lowered.schedule.nrounds) {
+			t.wire_s = clock(self, &lowered.schedule, message, size);
+		}
+		text_free(&why);
+		t.local_s = lowered.local_s;
+		t.launch_s = lowered.launch_s;
+		t.algorithm = lowered.algorithm;
+		t.time_s = t.wire_s + t.local_s + t.launch_s;
+		total_s = t.wire_s < 0 ? -1 : total_s + t.time_s;
+		if (steps)
+			steps[i] = t;
+		arena_reset(scratch);
+	}
+	arena_free(scratch);
+	return total_s;
+}

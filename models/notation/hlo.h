@@ -1,0 +1,38 @@
+/* An HLO sharding as its text has it, before a mesh gives it axes. Private. */
+#ifndef SHARDSIM_NOTATION_HLO_H
+#define SHARDSIM_NOTATION_HLO_H
+
+#include "array/layout.h"
+
+enum hlo_kind { HLO_REPLICATED, HLO_MAXIMAL, HLO_UNREDUCED, HLO_TILED };
+
+struct hlo {
+	enum hlo_kind kind;
+	int32_t maximal_device;
+	/*
+	 * HLO_TILED: the ids of one tile ascend. Unreduced subgroups are one more
+	 * dimension behind those of the array.
+	 */
+	struct tiling tiling;
+	bool unreduced; /* there is one */
+};
+
+/*
+ * Read one sharding. `ndevices` 0 or `rank` -1 take any. Errors as layout_parse; manual
+ * and unknown shardings are errors, too.
+ */
+enum status hlo_scan(struct hlo *out, int32_t ndevices, int rank, struct arena *a,
+                     struct scan *s);
+
+/*
+ * A list of ids as digits of its index: element k = sum over digits of
+ * ((k / place) mod size) * stride. Minor to major, neighbours that continue each other
+ * merged. Their number, or -1 when the list is not of this form.
+ */
+struct hlo_digit {
+	int32_t place, stride, size;
+};
+enum { HLO_DIGITS_MAX = 32 };
+int hlo_digits(struct hlo_digit *digit, const int32_t *ids, int32_t n);
+
+#endif

@@ -1,0 +1,248 @@
+#include "plan/plan.h"
+
+#include "plan/groups.h"
+#include "plan/memory.h"
+
+#include <assert.h>
+#include <string.h>
+
+static const char *const op_names[OPS] = {
+	[OP_SLICE] = "slice",
+	[OP_ALL_GATHER] = "all-gather",
+	[OP_ALL_TO_ALL] = "all-to-all",
+	[OP_PERMUTE] = "permute",
+	[OP_REDUCE_SCATTER] = "reduce-scatter",
+	[OP_ALL_REDUCE] = "all-reduce",
+};
+
+const char *op_name(enum op op)
+{
+	return op_names[op];
+}
+
+bool op_communicates(enum op op)
+{
+	return op != OP_SLICE;
+}
+
+struct plan *plan_new(struct arena *a, const struct problem *p, const char *planner)
+{
+	struct plan *plan = arena_alloc(a, 1, sizeof(*plan));
+
+	plan->arena = a;
+	plan->problem = p;
+	plan->planner = planner;
+	return plan;
+}
+
+const struct layout *plan_layout(const struct plan *p)
+{
+	return p->nsteps ? &p->step[p->nsteps - 1].after : &p->problem->from;
+}
+
+struct shape plan_local(const struct plan *p)
+{
+	return layout_local(plan_layout(p), &p->problem->padded);
+}
+
+/* A new last step whose tile before it is filled in. */
+static struct step *add_step(struct plan *p, enum op op, const struct layout *after)
+{
+	struct shape before = plan_local(p);
+	struct step *s;
+
+	if (p->nsteps == p->capacity) {
+		struct step *old = p->step;
+
+		p->capacity = p->capacity ? 2 * p->capacity : 8;
+		p->step = arena_alloc(p->arena, (size_t)p->capacity, sizeof(*p->step));
+		if (p->nsteps)
+			memcpy(p->step, old, (size_t)p->nsteps * sizeof(*old));
+	}
+	s = &p->step[p->nsteps++];
+	s->op = op;
+	s->before_local = before;
+	s->after = *after;
+	s->local = layout_local(after, &p->problem->padded);
+	return s;
+}
+
+static int sort_key(enum op op, const struct move *m)
+{
+	return op == OP_ALL_GATHER ? m->from_dim : m->to_dim;
+}
+
+/* Moves by rising dimension (spec 3: group axes order by target dim), parts merged. */
+static struct move *copy_moves(struct arena *a, enum op op, const struct move *moves,
+                               int nmoves)
+{
+	struct move *copy = arena_dup(a, moves, (size_t)nmoves, sizeof(*moves));
+
+	for (int i = 1; i < nmoves; i++) {
+		struct move m = copy[i];
+		int j = i;
+
+		for (; j > 0 && sort_key(op, &copy[j - 1]) > sort_key(op, &m); j--)
+			copy[j] = copy[j - 1];
+		copy[j] = m;
+	}
+	for (int i = 0; i < nmoves; i++) {
+		struct layout l = layout_replicated(1);
+		int n;
+
+		for (int k = 0; k < copy[i].nparts; k++)
+			layout_append(&l, 0, copy[i].parts[k]);
+		copy[i].factor = (int32_t)layout_shards(&l, 0);
+		layout_normalise(&l);
+		layout_parts(&l, 0, &n);
+		copy[i].nparts = n;
+		copy[i].parts = arena_dup(a, l.part, (size_t)n, sizeof(struct part));
+	}
+	return copy;
+}
+
+/* The layout with the minor-most parts of `dim`, of product `factor`, taken away. */
+static void remove_suffix(struct layout *l, int dim, int32_t factor)
+{
+	struct layout out = layout_replicated(l->rank);
+
+	for (int i = 0; i < l->rank; i++) {
+		int n;
+		const struct part *part = layout_parts(l, i, &n);
+		int64_t keep = layout_shards(l, i) / (i == dim ? factor : 1);
+
+		for (int k = 0; k < n && keep > 1; k++) {
+			struct part p = part[k];
+
+			if (p.size > keep)
+				p.size = (int32_t)keep;
+			assert(keep % p.size == 0);
+			keep /= p.size;
+			layout_append(&out, i, p);
+		}
+	}
+	*l = out;
+}
+
+static struct layout apply_moves(const struct layout *before, const struct move *moves,
+                                 int nmoves)
+{
+	struct layout after = *before;
+
+	for (int i = 0; i < nmoves; i++)
+		if (moves[i].from_dim >= 0)
+			remove_suffix(&after, moves[i].from_dim, moves[i].factor);
+	for (int i = 0; i < nmoves; i++)
+		for (int k = 0; moves[i].to_dim >= 0 && k < moves[i].nparts; k++) {
+			bool fits = layout_append(&after, moves[i].to_dim,
+			                          moves[i].parts[k]);
+
+			assert(fits);
+			(void)fits;
+		}
+	layout_normalise(&after);
+	return after;
+}
+
+void plan_axes_step(struct plan *p, enum op op, const struct move *moves, int nmoves)
+{
+	const struct mesh *m = &p->problem->mesh;
+	struct move *copy = copy_moves(p->arena, op, moves, nmoves);
+	struct layout after = apply_moves(plan_layout(p), copy, nmoves);
+	struct step *s = add_step(p, op, &after);
+
+	s->move = copy;
+	s->nmoves = nmoves;
+	if (op == OP_SLICE)
+		s->chunk = chunks_of_moves(m, copy, nmoves, p->arena);
+	else
+		s->groups = groups_of_moves(m, copy, nmoves, p->arena);
+}
+
+void plan_permute(struct plan *p, const struct layout *after)
+{
+	const struct mesh *m = &p->problem->mesh;
+	const struct pair *pairs = pairs_of_layouts(plan_layout(p), after, m, p->arena);
+
+	for (int32_t i = 0; i < m->ndevices; i++) {
+		if (pairs[i].src == pairs[i].dst)
+			continue;
+		plan_permute_pairs(p, after, pairs, m->ndevices);
+		return;
+	}
+}
+
+void plan_permute_pairs(struct plan *p, const struct layout *after,
+                        const struct pair *pairs, int32_t npairs)
+{
+	struct step *s = add_step(p, OP_PERMUTE, after);
+
+	s->npairs = npairs;
+	s->pairs = arena_dup(p->arena, pairs, (size_t)npairs, sizeof(*pairs));
+}
+
+void plan_groups_step(struct plan *p, enum op op, const struct move *moves, int nmoves,
+                      struct groups groups, const int32_t *chunk,
+                      const struct layout *after)
+{
+	struct step *s = add_step(p, op, after);
+	size_t n = (size_t)p->problem->mesh.ndevices;
+
+	s->move = arena_dup(p->arena, moves, (size_t)nmoves, sizeof(*moves));
+	s->nmoves = nmoves;
+	if (op == OP_SLICE) {
+		s->chunk = arena_dup(p->arena, chunk, n * (size_t)nmoves, sizeof(*chunk));
+		return;
+	}
+	s->groups = groups;
+	s->groups.ids = arena_dup(p->arena, groups.ids,
+	                          (size_t)groups.ngroups * (size_t)groups.size,
+	                          sizeof(*groups.ids));
+}
+
+/* Name the axes of a step that was given by groups, where both its layouts are of axes. */
+static void name_axes(struct plan *p, struct step *s, const struct layout *before)
+{
+	struct move found[RANK_MAX], *named;
+	int n;
+
+	if (s->op == OP_PERMUTE || before->kind != LAYOUT_AXES ||
+	    s->after.kind != LAYOUT_AXES)
+		return;
+	n = moves_between(found, s->op, before, &s->after, p->arena);
+	if (n != s->nmoves)
+		return;
+	named = arena_dup(p->arena, s->move, (size_t)n, sizeof(*named));
+	for (int i = 0; i < n; i++) {
+		for (int k = 0; k < n; k++) {
+			if (found[k].from_dim == named[i].from_dim &&
+			    found[k].to_dim == named[i].to_dim &&
+			    found[k].factor == named[i].factor)
+				named[i] = found[k];
+		}
+	}
+	s->move = named;
+}
+
+void plan_finish(struct plan *p)
+{
+	const struct mesh *m = &p->problem->mesh;
+	const struct layout *before = &p->problem->from;
+
+	for (int i = 0; i < p->nsteps; i++) {
+		struct step *s = &p->step[i];
+		struct layout axes;
+
+		if (s->after.kind == LAYOUT_TILES &&
+		    layout_to_axes(&axes, &s->after, m, p->arena))
+			s->after = axes;
+		name_axes(p, s, before);
+		before = &s->after;
+	}
+	memory_account(p);
+}
+
+bool plan_over_memory(const struct plan *p, int64_t limit_bytes)
+{
+	return limit_bytes >= 0 && p->peak_array_bytes > limit_bytes;
+}

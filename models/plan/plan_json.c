@@ -1,0 +1,346 @@
+#include "plan/plan_json.h"
+
+#include "notation/notation.h"
+#include "plan/plan_text.h"
+
+#include <string.h>
+
+static json_t *string_take(struct text *t)
+{
+	json_t *s = json_string(t->s ? t->s : "");
+
+	text_free(t);
+	return s;
+}
+
+static json_t *layout_json(const struct layout *l, const struct mesh *m,
+                           const struct shape *shape)
+{
+	struct text t = {0};
+
+	layout_print(&t, l, m, shape);
+	return string_take(&t);
+}
+
+static json_t *shape_json(const struct shape *s)
+{
+	json_t *a = json_array();
+
+	for (int i = 0; i < s->rank; i++)
+		json_array_append_new(a, json_integer(s->dim[i]));
+	return a;
+}
+
+static json_t *mesh_json(const struct mesh *m)
+{
+	json_t *a = json_array();
+
+	for (int i = 0; i < m->naxes; i++)
+		json_array_append_new(
+			a, json_pack("[s, i]", m->axis[i].name, (int)m->axis[i].size));
+	return a;
+}
+
+json_t *problem_json(const struct problem *p)
+{
+	struct text array = {0};
+	json_t *o = json_object();
+	const struct shape *shape = &p->array.shape;
+
+	array_print(&array, &p->array);
+	json_object_set_new(o, "array", string_take(&array));
+	json_object_set_new(o, "mesh", mesh_json(&p->mesh));
+	json_object_set_new(o, "to_mesh",
+	                    p->two_meshes ? mesh_json(&p->to_mesh) : json_null());
+	json_object_set_new(o, "from", layout_json(&p->from, &p->mesh, shape));
+	json_object_set_new(o, "to", layout_json(&p->to, &p->to_mesh, shape));
+	json_object_set_new(o, "devices", json_integer(p->mesh.ndevices));
+	json_object_set_new(o, "from_devices", json_null());
+	json_object_set_new(o, "to_devices", json_null());
+	json_object_set_new(o, "padded_shape", shape_json(&p->padded));
+	json_object_set_new(o, "memory_limit_bytes",
+	                    p->memory_limit_bytes < 0
+	                            ? json_null()
+	                            : json_integer(p->memory_limit_bytes));
+	json_object_set_new(o, "recv_bound_bytes", json_integer(p->recv_bound_bytes));
+	json_object_set_new(o, "memory_bound_bytes", json_integer(p->memory_bound_bytes));
+	return o;
+}
+
+static json_t *dim_json(int dim)
+{
+	return dim < 0 ? json_null() : json_integer(dim);
+}
+
+/* Moves that no axes name are not told: [] (design 7). */
+static json_t *moves_json(const struct step *s, const struct mesh *m)
+{
+	json_t *moves = json_array();
+
+	for (int i = 0; i < s->nmoves; i++) {
+		const struct move *move = &s->move[i];
+		json_t *o = json_object(), *axes = json_array();
+
+		for (int k = 0; k < move->nparts; k++) {
+			struct text t = {0};
+
+			part_print(&t, m, move->parts[k]);
+			json_array_append_new(axes, string_take(&t));
+		}
+		json_object_set_new(o, "axes", axes);
+		json_object_set_new(o, "from_dim", dim_json(move->from_dim));
+		json_object_set_new(o, "to_dim", dim_json(move->to_dim));
+		if (move->nparts > 0)
+			json_array_append(moves, o);
+		json_decref(o);
+	}
+	if ((int)json_array_size(moves) != s->nmoves)
+		json_array_clear(moves);
+	return moves;
+}
+
+static json_t *groups_json(const struct step *s)
+{
+	json_t *groups;
+
+	if (s->op == OP_SLICE || s->op == OP_PERMUTE)
+		return json_null();
+	groups = json_array();
+	for (int32_t i = 0; i < s->groups.ngroups; i++) {
+		json_t *g = json_array();
+
+		for (int32_t r = 0; r < s->groups.size; r++)
+			json_array_append_new(
+				g, json_integer(
+					   s->groups.ids[(int64_t)i * s->groups.size + r]));
+		json_array_append_new(groups, g);
+	}
+	return groups;
+}
+
+static json_t *pairs_json(const struct step *s)
+{
+	json_t *pairs;
+
+	if (s->op != OP_PERMUTE)
+		return json_null();
+	pairs = json_array();
+	for (int32_t i = 0; i < s->npairs; i++)
+		json_array_append_new(pairs, json_pack("[i, i]", (int)s->pairs[i].src,
+		                                       (int)s->pairs[i].dst));
+	return pairs;
+}
+
+json_t *step_json(const struct plan *p, int step)
+{
+	const struct step *s = &p->step[step];
+	const struct problem *q = p->problem;
+	json_t *o = json_object();
+
+	json_object_set_new(o, "op", json_string(op_name(s->op)));
+	json_object_set_new(o, "moves", moves_json(s, &q->mesh));
+	json_object_set_new(o, "replica_groups", groups_json(s));
+	json_object_set_new(o, "source_target_pairs", pairs_json(s));
+	json_object_set_new(o, "layout",
+	                    layout_json(&s->after, &q->mesh, &q->array.shape));
+	json_object_set_new(o, "local_shape", shape_json(&s->local));
+	json_object_set_new(o, "recv_bytes", json_integer(s->recv_bytes));
+	json_object_set_new(o, "send_bytes", json_integer(s->send_bytes));
+	json_object_set_new(o, "padding_bytes", json_integer(s->padding_bytes));
+	json_object_set_new(o, "algorithm", json_null());
+	json_object_set_new(o, "time_s", json_object());
+	return o;
+}
+
+json_t *plan_json(const struct plan *p)
+{
+	json_t *steps = json_array();
+
+	for (int i = 0; i < p->nsteps; i++)
+		json_array_append_new(steps, step_json(p, i));
+	return steps;
+}
+
+/* --- reading ----------------------------------------------------------------------- */
+
+struct reader {
+	const struct problem *problem;
+	struct plan *plan;
+	struct arena *arena;
+	const char *file;
+	struct error *error;
+	size_t step;
+};
+
+static bool bad(struct reader *r, const char *member, const char *reason)
+{
+	error_set(r->error, E_TYPE, (struct where){.file = r->file}, "steps[%zu].%s: %s",
+	          r->step, member, reason);
+	return false;
+}
+
+/* One "x" or "x:(1)2" of a move. */
+static bool read_part(struct reader *r, struct part *out, const json_t *axis)
+{
+	const struct mesh *m = &r->problem->mesh;
+	const char *text = json_string_value(axis), *colon;
+	long pre = 1, size;
+	char end;
+	int x;
+
+	if (!text)
+		return bad(r, "moves", "expected axis names");
+	x = mesh_axis(m, text, strlen(text));
+	colon = strrchr(text, ':');
+	if (x < 0 && colon)
+		x = mesh_axis(m, text, (size_t)(colon - text));
+	if (x < 0)
+		return bad(r, "moves", "unknown axis");
+	size = m->axis[x].size;
+	if (strlen(text) != strlen(m->axis[x].name) &&
+	    (sscanf(colon, ":(%7ld)%7ld%c", &pre, &size, &end) != 2 || pre < 1 ||
+	     size < 1 || m->axis[x].size % (pre * size) != 0))
+		return bad(r, "moves", "expected a sub-axis such as x:(1)2");
+	*out = (struct part){.axis = x, .pre = (int32_t)pre, .size = (int32_t)size};
+	return true;
+}
+
+static bool read_dim(struct reader *r, int *out, const json_t *dim)
+{
+	json_int_t value = json_integer_value(dim);
+
+	*out = -1;
+	if (!dim || json_is_null(dim))
+		return true;
+	if (!json_is_integer(dim) || value < 0 ||
+	    value >= r->problem->array.shape.rank)
+		return bad(r, "moves", "expected a dimension");
+	*out = (int)value;
+	return true;
+}
+
+static bool read_move(struct reader *r, struct move *out, const json_t *move)
+{
+	const json_t *axes = json_object_get(move, "axes");
+	size_t n = json_array_size(axes);
+	struct part *parts = arena_alloc(r->arena, n, sizeof(*parts));
+	int64_t factor = 1;
+
+	if (n == 0 || n > LAYOUT_PARTS_MAX)
+		return bad(r, "moves", "expected axes");
+	for (size_t i = 0; i < n; i++) {
+		if (!read_part(r, &parts[i], json_array_get(axes, i)))
+			return false;
+		factor *= parts[i].size;
+		if (factor > r->problem->mesh.ndevices)
+			return bad(r, "moves", "an axis is used twice");
+	}
+	*out = (struct move){.parts = parts, .nparts = (int)n, .factor = (int32_t)factor};
+	return read_dim(r, &out->from_dim, json_object_get(move, "from_dim")) &&
+	       read_dim(r, &out->to_dim, json_object_get(move, "to_dim"));
+}
+
+/* Rows of equal length of device numbers; *rows and *columns 0 for null. */
+static bool read_lists(struct reader *r, const char *member, const json_t *lists,
+                       int32_t **ids, int32_t *rows, int32_t *columns)
+{
+	int32_t ndevices = r->problem->mesh.ndevices;
+	size_t n = json_array_size(lists), width, at = 0;
+
+	*rows = *columns = 0;
+	*ids = NULL;
+	if (!lists || json_is_null(lists))
+		return true;
+	width = json_array_size(json_array_get(lists, 0));
+	if (n == 0 || width == 0 || n * width > 2 * (size_t)ndevices)
+		return bad(r, member, "expected lists of devices");
+	*ids = arena_alloc(r->arena, n * width, sizeof(**ids));
+	for (size_t i = 0; i < n; i++) {
+		const json_t *row = json_array_get(lists, i);
+
+		if (json_array_size(row) != width)
+			return bad(r, member, "expected lists of equal length");
+		for (size_t k = 0; k < width; k++) {
+			const json_t *id = json_array_get(row, k);
+			json_int_t value = json_integer_value(id);
+
+			if (!json_is_integer(id) || value < 0 || value >= ndevices)
+				return bad(r, member, "expected device numbers");
+			(*ids)[at++] = (int32_t)value;
+		}
+	}
+	*rows = (int32_t)n;
+	*columns = (int32_t)width;
+	return true;
+}
+
+static bool read_layout(struct reader *r, struct layout *out, const json_t *layout)
+{
+	const struct problem *q = r->problem;
+	const char *text = json_string_value(layout);
+	struct error e = {0};
+
+	if (!text)
+		return bad(r, "layout", "expected a layout");
+	text = arena_strdup(r->arena, text);
+	if (layout_parse(out, &q->mesh, &q->array.shape, r->arena, text,
+	                 where_option("layout", text), &e) != OK)
+		return bad(r, "layout", e.text);
+	return true;
+}
+
+static bool read_step(struct reader *r, const json_t *step)
+{
+	const char *name = json_string_value(json_object_get(step, "op"));
+	const json_t *list = json_object_get(step, "moves");
+	enum op op = name ? op_find(name, strlen(name)) : OPS;
+	struct move moves[RANK_MAX];
+	size_t nmoves = json_array_size(list);
+	struct groups groups = {0};
+	struct layout after;
+	struct text why = {0};
+	int32_t *ids, *pair_ids, npairs, two;
+	bool ok;
+
+	if (op == OPS)
+		return bad(r, "op", "expected an op such as all-gather");
+	if (nmoves > RANK_MAX)
+		return bad(r, "moves", "too many");
+	for (size_t i = 0; i < nmoves; i++)
+		if (!read_move(r, &moves[i], json_array_get(list, i)))
+			return false;
+	if (!read_lists(r, "replica_groups", json_object_get(step, "replica_groups"), &ids,
+	                &groups.ngroups, &groups.size) ||
+	    !read_lists(r, "source_target_pairs",
+	                json_object_get(step, "source_target_pairs"), &pair_ids, &npairs,
+	                &two) ||
+	    !read_layout(r, &after, json_object_get(step, "layout")))
+		return false;
+	if (npairs > 0 && two != 2)
+		return bad(r, "source_target_pairs", "expected pairs");
+	groups.ids = ids;
+	_Static_assert(sizeof(struct pair) == 2 * sizeof(int32_t), "pairs are two ids");
+	ok = plan_add_read(r->plan, op, moves, (int)nmoves, ids ? &groups : NULL,
+	                   (const struct pair *)pair_ids, npairs, &after, &why);
+	if (!ok)
+		bad(r, "op", why.s);
+	text_free(&why);
+	return ok;
+}
+
+enum status plan_parse_json(struct plan **out, const struct problem *p, struct arena *a,
+                            const json_t *steps, const char *file, struct error *e)
+{
+	struct reader r = {.problem = p, .plan = plan_new(a, p, "json"), .arena = a,
+	                   .file = file, .error = e};
+
+	if (!json_is_array(steps))
+		return error_set(e, E_TYPE, (struct where){.file = file},
+		                 "expected an array of steps");
+	for (r.step = 0; r.step < json_array_size(steps); r.step++)
+		if (!read_step(&r, json_array_get(steps, r.step)))
+			return e->code;
+	plan_finish(r.plan);
+	*out = r.plan;
+	return OK;
+}

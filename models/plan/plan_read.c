@@ -1,0 +1,217 @@
+/* Steps that were read, not planned: nothing about them is taken on trust. */
+#include "plan/plan_text.h"
+
+#include "array/tile.h"
+#include "plan/groups.h"
+
+#include <string.h>
+
+static bool refuse(struct text *why, const char *reason)
+{
+	text_printf(why, "%s", reason);
+	return false;
+}
+
+/* Parts that have the layout's minor-most parts of `dim`: taking them off and on again
+ * must give the same layout. */
+static bool is_suffix(const struct layout *l, const struct move *m)
+{
+	struct layout a = *l, b = layout_replicated(l->rank);
+	int64_t keep = layout_shards(l, m->from_dim);
+
+	if (keep % m->factor != 0)
+		return false;
+	keep /= m->factor;
+	for (int dim = 0; dim < l->rank; dim++) {
+		int n;
+		const struct part *part = layout_parts(l, dim, &n);
+		int64_t rest = dim == m->from_dim ? keep : INT64_MAX;
+
+		for (int k = 0; k < n && rest > 1; k++) {
+			struct part p = part[k];
+
+			if (p.size > rest)
+				p.size = (int32_t)rest;
+			if (dim == m->from_dim) {
+				if (rest % p.size)
+					return false;
+				rest /= p.size;
+			}
+			layout_append(&b, dim, p);
+		}
+	}
+	for (int k = 0; k < m->nparts; k++)
+		if (!layout_append(&b, m->from_dim, m->parts[k]))
+			return false;
+	layout_normalise(&a);
+	layout_normalise(&b);
+	return memcmp(&a, &b, sizeof(a)) == 0;
+}
+
+static bool dims_fit(const struct move *m, enum op op, int rank)
+{
+	bool from = op == OP_ALL_GATHER || op == OP_ALL_TO_ALL;
+	bool to = op == OP_SLICE || op == OP_ALL_TO_ALL;
+
+	return (from ? m->from_dim >= 0 && m->from_dim < rank : m->from_dim == -1) &&
+	       (to ? m->to_dim >= 0 && m->to_dim < rank : m->to_dim == -1);
+}
+
+/* Spec redistribution.md 3, the preconditions of plan_axes_step. */
+static bool moves_fit(const struct plan *p, enum op op, const struct move *moves,
+                      int nmoves, struct text *why)
+{
+	const struct layout *before = plan_layout(p);
+	struct shape local = plan_local(p);
+	struct layout grown = *before;
+	bool used[RANK_MAX] = {false};
+
+	if (before->kind != LAYOUT_AXES)
+		return refuse(why, "the layout before this step is not of axes");
+	for (int i = 0; i < nmoves; i++) {
+		const struct move *m = &moves[i];
+		int dims[2] = {m->from_dim, m->to_dim};
+
+		if (!dims_fit(m, op, before->rank) || m->factor < 2)
+			return refuse(why, "a move's dimensions do not fit the op");
+		for (int k = 0; k < 2; k++) {
+			if (dims[k] >= 0 && used[dims[k]])
+				return refuse(why, "a dimension is used by two moves");
+			if (dims[k] >= 0)
+				used[dims[k]] = true;
+		}
+		if (m->from_dim >= 0 && !is_suffix(before, m))
+			return refuse(why, "the axes are not the minor-most ones of their "
+			                   "dimension");
+		if (m->to_dim >= 0 && local.dim[m->to_dim] % m->factor != 0)
+			return refuse(why, "the axes do not divide the tile");
+		for (int k = 0; m->from_dim < 0 && k < m->nparts; k++)
+			if (!layout_append(&grown, m->to_dim, m->parts[k]))
+				return refuse(why, "too many axes");
+	}
+	return layout_valid(&grown, &p->problem->mesh, why);
+}
+
+/* Moves of a step without axes, from the shard counts before and after it. */
+static int moves_of_shards(struct move *out, enum op op, const struct layout *before,
+                           const struct layout *after)
+{
+	int n = 0;
+
+	for (int dim = 0; dim < before->rank; dim++) {
+		int64_t b = layout_shards(before, dim), c = layout_shards(after, dim);
+		bool falls = b > c;
+
+		if (b == c)
+			continue;
+		if ((falls ? b % c : c % b) != 0 ||
+		    (op == OP_SLICE ? falls : op == OP_ALL_GATHER && !falls))
+			return -1;
+		if (op == OP_ALL_TO_ALL && n == 1) {
+			int *end = falls ? &out[0].from_dim : &out[0].to_dim;
+
+			if (*end != -1 || out[0].factor != (falls ? b / c : c / b))
+				return -1;
+			*end = dim;
+			n = 2;
+			continue;
+		}
+		if (op == OP_ALL_TO_ALL && n == 2)
+			return -1;
+		out[n++] = (struct move){.from_dim = falls ? dim : -1,
+		                         .to_dim = falls ? -1 : dim,
+		                         .factor = (int32_t)(falls ? b / c : c / b)};
+	}
+	return op == OP_ALL_TO_ALL ? (n == 2 ? 1 : -1) : n;
+}
+
+static bool groups_fit(const struct groups *g, const struct move *moves, int nmoves,
+                       int32_t ndevices)
+{
+	int64_t size = 1;
+
+	for (int i = 0; i < nmoves; i++)
+		size *= moves[i].factor;
+	return g && g->size == size && (int64_t)g->size * g->ngroups == ndevices;
+}
+
+static const int32_t *chunks_of_layouts(const struct plan *p, const struct move *moves,
+                                        int nmoves, const struct layout *after)
+{
+	const struct problem *q = p->problem;
+	struct tilemap b = tilemap_make(plan_layout(p), &q->mesh, &q->padded, p->arena);
+	struct tilemap c = tilemap_make(after, &q->mesh, &q->padded, p->arena);
+	size_t cells = (size_t)b.ndevices * (size_t)nmoves;
+	int32_t *chunk = arena_alloc(p->arena, cells, sizeof(*chunk));
+
+	for (int32_t d = 0; d < b.ndevices; d++)
+		for (int k = 0; k < nmoves; k++) {
+			int64_t at = (int64_t)d * after->rank + moves[k].to_dim;
+
+			chunk[(int64_t)d * nmoves + k] =
+				c.index[at] - b.index[at] * moves[k].factor;
+		}
+	return chunk;
+}
+
+static bool add_by_groups(struct plan *p, enum op op, const struct groups *groups,
+                          const struct layout *after, struct text *why)
+{
+	struct move moves[RANK_MAX];
+	int n = moves_of_shards(moves, op, plan_layout(p), after);
+	const int32_t *chunk = NULL;
+
+	if (n < 1)
+		return refuse(why, "the layouts before and after do not fit this op");
+	if (op == OP_SLICE)
+		chunk = chunks_of_layouts(p, moves, n, after);
+	else if (!groups_fit(groups, moves, n, p->problem->mesh.ndevices))
+		return refuse(why, "the groups do not fit the layouts before and after");
+	plan_groups_step(p, op, moves, n, groups ? *groups : (struct groups){0}, chunk,
+	                 after);
+	return true;
+}
+
+static bool add_permute(struct plan *p, const struct pair *pairs, int32_t npairs,
+                        const struct layout *after, struct text *why)
+{
+	const struct layout *before = plan_layout(p);
+
+	for (int dim = 0; dim < after->rank; dim++)
+		if (layout_shards(before, dim) != layout_shards(after, dim))
+			return refuse(why, "a permute keeps the local shape");
+	if (pairs)
+		plan_permute_pairs(p, after, pairs, npairs);
+	else if (before->kind == LAYOUT_MAXIMAL || after->kind == LAYOUT_MAXIMAL)
+		return refuse(why, "this permute needs its pairs");
+	else
+		plan_permute(p, after);
+	return true;
+}
+
+bool plan_add_read(struct plan *p, enum op op, const struct move *moves, int nmoves,
+                   const struct groups *groups, const struct pair *pairs, int32_t npairs,
+                   const struct layout *after, struct text *why)
+{
+	const struct mesh *m = &p->problem->mesh;
+
+	if (op == OP_PERMUTE)
+		return add_permute(p, pairs, npairs, after, why);
+	if (op == OP_REDUCE_SCATTER || op == OP_ALL_REDUCE)
+		return refuse(why, "this op needs an unreduced array");
+	if (nmoves == 0)
+		return add_by_groups(p, op, groups, after, why);
+	if (!moves_fit(p, op, moves, nmoves, why))
+		return false;
+	plan_axes_step(p, op, moves, nmoves);
+	if (!layout_same_tiles(plan_layout(p), m, after, m))
+		return refuse(why, "the axes do not lead to this layout");
+	if (groups) {
+		struct step *s = &p->step[p->nsteps - 1];
+
+		if (op == OP_SLICE || !groups_fit(groups, s->move, nmoves, m->ndevices))
+			return refuse(why, "the groups do not fit the axes");
+		s->groups = *groups;
+	}
+	return true;
+}

@@ -1,0 +1,60 @@
+/*
+ * A problem: an array laid out one way over the devices of a mesh, needed another way.
+ */
+#ifndef SHARDSIM_PLAN_PROBLEM_H
+#define SHARDSIM_PLAN_PROBLEM_H
+
+#include "array/array.h"
+#include "array/layout.h"
+#include "array/mesh.h"
+#include "array/type.h"
+
+/* The texts of a problem, as on the command line or in a suite; NULL where not given. */
+struct problem_text {
+	const char *array, *mesh, *to_mesh, *from, *to, *memory_limit;
+	const char *num_devices; /* for HLO layouts without a mesh */
+	/* Places of the texts above, in the same order, for errors. */
+	struct where array_at, mesh_at, to_mesh_at, from_at, to_at, memory_limit_at;
+	struct where num_devices_at;
+};
+
+struct problem {
+	struct arena *arena; /* owns all that hangs on the problem */
+	struct array array;
+	struct mesh mesh, to_mesh; /* equal unless a target mesh was given */
+	bool two_meshes;
+	struct layout from, to;
+	int64_t memory_limit_bytes; /* per device, of the largest live array; -1: none */
+	/*
+	 * The extent plans run on (design 3): ceil(g / s) * s where source and target shard
+	 * counts agree on it. `padded_ok` is false where they do not; then `padded` is the
+	 * real shape and planners that need even shapes are not applicable.
+	 */
+	struct shape padded;
+	bool padded_ok;
+	/* Common atoms of both layouts; has_atoms false with the reason in no_atoms. */
+	bool has_atoms;
+	struct atoms atoms;
+	const char *no_atoms;
+	/* Derived figures (spec redistribution.md 10.5), real elements only. */
+	int64_t recv_bound_bytes;   /* largest number of bytes one device lacks */
+	int64_t memory_bound_bytes; /* max(source tile, target tile) */
+};
+
+/*
+ * Read and complete a problem. Errors name the text they are in: unknown axes, a rank
+ * that differs, meshes of different numbers of devices, and so on.
+ */
+enum status problem_make(struct problem *out, struct arena *a,
+                         const struct problem_text *text, struct error *e);
+
+/*
+ * Complete a problem whose array, meshes, layouts and memory limit are set: padded
+ * shape, atoms, bounds. Used by problem_make and by tests that build problems directly.
+ */
+void problem_finish(struct problem *p);
+
+/* Even: every dimension divides by its shard count, on both sides. */
+bool problem_even(const struct problem *p);
+
+#endif

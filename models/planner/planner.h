@@ -1,0 +1,83 @@
+/*
+ * Planners: constant tables behind one interface. A planner never knows whether prices
+ * come from a formula or a replay; it gets them as a table (design 1, 4).
+ *
+ * Adding one is one file that ends in `const struct planner planner_<name>` and one line
+ * in registry.c; tests loop over the registry.
+ */
+#ifndef SHARDSIM_PLANNER_PLANNER_H
+#define SHARDSIM_PLANNER_PLANNER_H
+
+#include "plan/plan.h"
+
+/*
+ * A price, compared field by field. Without a platform: `cost` received bytes of the
+ * busiest device, then communicating steps, then local ones. With one: `cost` seconds
+ * and the counts 0. Prices of steps add up.
+ */
+struct price {
+	double cost;
+	int32_t collectives, locals;
+};
+
+struct price price_add(struct price a, struct price b);
+
+/* < 0, 0, > 0; costs within 1e-9 relative are equal (design 4). */
+int price_compare(struct price a, struct price b);
+
+/*
+ * What a search wants to know of a step that it has not built: the op over `parts` (of
+ * all its moves, in order) with `before_bytes` on each device before it. `unpack` says
+ * whether an all-gather needs a local unpack (design 3, local work). For a permute
+ * nothing but the bytes counts: its tile over one link of the slowest fabric it may use
+ * plus one launch.
+ */
+struct step_ask {
+	enum op op;
+	int nmoves;
+	const struct move *move; /* parts, factors and dims, as in plan.h */
+	int64_t before_bytes;
+	bool unpack;
+};
+
+/* The table of prices. Without a platform use `prices_bytes` and a NULL self. */
+struct prices {
+	void *self;
+	struct price (*step)(void *self, const struct problem *p,
+	                     const struct step_ask *ask);
+	struct price (*plan)(void *self, const struct plan *p); /* of a finished plan */
+};
+
+extern const struct prices prices_bytes;
+
+enum answer {
+	ANSWER_PLAN,           /* *out is a finished plan */
+	ANSWER_NOT_APPLICABLE, /* the planner cannot express it; why says so */
+	ANSWER_OVER_MEMORY     /* no plan within the limit; why names the smallest that does */
+};
+
+struct planner {
+	const char *name, *help; /* shown by `shardsim list planners` */
+	/*
+	 * Plan the problem into `arena`. `why` is appended to unless a plan is returned.
+	 * A plan above the memory limit is found out by planner_run; a planner that can
+	 * avoid it looks at problem->memory_limit_bytes itself.
+	 */
+	enum answer (*plan)(struct plan **out, const struct problem *p,
+	                    const struct prices *prices, struct arena *arena,
+	                    struct text *why);
+};
+
+extern const struct planner *const planners[]; /* ended by NULL */
+const struct planner *planner_find(const char *name, size_t length);
+
+/*
+ * Run a planner: refuses limits below max(source tile, target tile) for every planner,
+ * answers the empty plan where source and target tiles agree, and turns plans above the
+ * limit into ANSWER_OVER_MEMORY with the smallest limit that would do.
+ */
+enum answer planner_run(const struct planner *planner, struct plan **out,
+                        const struct problem *p, const struct prices *prices,
+                        struct arena *arena, struct text *why);
+
+#endif

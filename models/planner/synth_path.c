@@ -1,0 +1,319 @@
+#include "planner/synth_path.h"
+
+#include <assert.h>
+#include <string.h>
+
+const uint8_t *type_stack(const struct type *t, int dim)
+{
+	return t->atom + type_first(t, dim);
+}
+
+void type_push(struct type *t, int dim, const uint8_t *atoms, int n)
+{
+	int at = type_first(t, dim + 1), end = type_first(t, t->rank);
+
+	assert(end + n <= ATOMS_MAX);
+	memmove(t->atom + at + n, t->atom + at, (size_t)(end - at));
+	memcpy(t->atom + at, atoms, (size_t)n);
+	t->count[dim] = (uint8_t)(t->count[dim] + n);
+}
+
+void type_pop(struct type *t, int dim, uint8_t *out, int n)
+{
+	int at = type_first(t, dim + 1), end = type_first(t, t->rank);
+
+	assert(n <= t->count[dim]);
+	if (out)
+		memcpy(out, t->atom + at - n, (size_t)n);
+	memmove(t->atom + at - n, t->atom + at, (size_t)(end - at));
+	memset(t->atom + end - n, 0, (size_t)n);
+	t->count[dim] = (uint8_t)(t->count[dim] - n);
+}
+
+void type_shift(struct type *t, int from, int to, int n)
+{
+	uint8_t block[ATOMS_MAX];
+
+	type_pop(t, from, block, n);
+	type_push(t, to, block, n);
+}
+
+bool type_equal(const struct type *a, const struct type *b)
+{
+	return memcmp(a, b, sizeof(*a)) == 0;
+}
+
+uint32_t type_used(const struct type *t)
+{
+	uint32_t used = 0;
+
+	for (int i = type_first(t, t->rank) - 1; i >= 0; i--)
+		used |= UINT32_C(1) << t->atom[i];
+	return used;
+}
+
+int64_t synth_extent(const struct synth *s, const struct type *t, int dim)
+{
+	return s->problem->padded.dim[dim] / type_shards(t, &s->problem->atoms, dim);
+}
+
+int64_t synth_elements(const struct synth *s, const struct type *t)
+{
+	int64_t elements = 1;
+
+	for (int dim = 0; dim < t->rank; dim++)
+		elements *= synth_extent(s, t, dim);
+	return elements;
+}
+
+int64_t synth_bytes(const struct synth *s, const struct type *t)
+{
+	return dtype_bytes(s->problem->array.dtype, synth_elements(s, t));
+}
+
+/* An atom as a part of the source mesh, by way of a layout that has nothing else. */
+static bool find_part(struct part *out, const struct problem *p, int atom)
+{
+	struct layout l;
+	struct type one;
+
+	memset(&one, 0, sizeof(one));
+	one.rank = one.count[0] = 1;
+	one.atom[0] = (uint8_t)atom;
+	if (!layout_of_type(&l, &one, &p->atoms, &p->mesh))
+		return false;
+	*out = l.part[0];
+	return true;
+}
+
+static bool has_unreduced(const struct layout *l)
+{
+	return l->nunreduced > 0;
+}
+
+bool synth_begin(struct synth *out, const struct problem *p, const struct prices *prices,
+                 struct arena *a, struct text *why)
+{
+	*out = (struct synth){.problem = p, .prices = prices, .arena = a};
+	if (p->from.kind == LAYOUT_MAXIMAL || p->to.kind == LAYOUT_MAXIMAL) {
+		text_printf(why, "the whole array lies on one device");
+		return false;
+	}
+	if (has_unreduced(&p->from) || has_unreduced(&p->to)) {
+		text_printf(why, "unreduced axes");
+		return false;
+	}
+	if (!p->has_atoms) {
+		text_printf(why, "%s", p->no_atoms);
+		return false;
+	}
+	if (!p->padded_ok) {
+		text_printf(why, "source and target pad a dimension differently");
+		return false;
+	}
+	for (int i = 0; i < p->atoms.n; i++) {
+		if (!find_part(&out->part[i], p, i)) {
+			text_printf(why, "the source mesh has no axis to name a digit of the "
+			                 "target mesh");
+			return false;
+		}
+	}
+	out->from = type_of_layout(&p->from, &p->mesh, &p->atoms);
+	out->to = type_of_layout(&p->to, &p->to_mesh, &p->atoms);
+	out->from_bytes = synth_bytes(out, &out->from);
+	out->to_bytes = synth_bytes(out, &out->to);
+	return true;
+}
+
+static void add_move(struct hop_moves *out, const struct synth *s, int from, int to,
+                     const uint8_t *atoms, int n)
+{
+	struct move *m = &out->move[out->n++];
+
+	*m = (struct move){.from_dim = from,
+	                   .to_dim = to,
+	                   .factor = 1,
+	                   .nparts = n,
+	                   .parts = out->part + out->natoms};
+	for (int k = 0; k < n; k++) {
+		out->part[out->natoms] = s->part[atoms[k]];
+		out->atom[out->natoms++] = atoms[k];
+		m->factor *= s->problem->atoms.atom[atoms[k]].size;
+	}
+}
+
+/* The dimension whose stack before the step held an atom. */
+static int dim_of_atom(const struct type *t, uint8_t atom)
+{
+	int at = 0;
+
+	for (int dim = 0; dim < t->rank; dim++)
+		for (int k = 0; k < t->count[dim]; k++)
+			if (t->atom[at++] == atom)
+				return dim;
+	assert(!"an all-to-all moves listed atoms");
+	return -1;
+}
+
+void hop_moves(struct hop_moves *out, const struct synth *s, enum op op,
+               const struct type *before, const struct type *after)
+{
+	const uint8_t *b = before->atom, *c = after->atom;
+
+	out->n = out->natoms = 0;
+	for (int dim = 0; dim < before->rank; dim++) {
+		int nb = before->count[dim], nc = after->count[dim];
+
+		if (op == OP_ALL_GATHER && nb > nc)
+			add_move(out, s, dim, -1, b + nc, nb - nc);
+		else if (op != OP_ALL_GATHER && nc > nb)
+			add_move(out, s,
+			         op == OP_SLICE ? -1 : dim_of_atom(before, c[nb]), dim,
+			         c + nb, nc - nb);
+		b += nb;
+		c += nc;
+	}
+}
+
+/* --- prices ---------------------------------------------------------------------- */
+
+struct price_key {
+	int64_t before_bytes;
+	uint8_t op, unpack, n;
+	uint8_t atom[ATOMS_MAX];
+	uint8_t zero[5]; /* no padding: keys are compared as bytes */
+};
+
+struct price_cell {
+	bool used;
+	struct price_key key;
+	struct price price;
+};
+
+struct price_cache {
+	size_t size, used;
+	struct price_cell *cell;
+};
+
+static size_t key_hash(const struct price_key *k)
+{
+	const unsigned char *byte = (const unsigned char *)k;
+	uint64_t h = 14695981039346656037u;
+
+	for (size_t i = 0; i < sizeof(*k); i++)
+		h = (h ^ byte[i]) * 1099511628211u;
+	return (size_t)(h ^ h >> 29);
+}
+
+static struct price_cell *cache_find(struct price_cache *c, const struct price_key *k)
+{
+	size_t i = key_hash(k) & (c->size - 1);
+
+	while (c->cell[i].used && memcmp(&c->cell[i].key, k, sizeof(*k)) != 0)
+		i = (i + 1) & (c->size - 1);
+	return &c->cell[i];
+}
+
+static void cache_grow(struct synth *s)
+{
+	struct price_cache *old = s->cache, *c = arena_alloc(s->arena, 1, sizeof(*c));
+
+	c->size = old ? 2 * old->size : 256;
+	c->used = old ? old->used : 0;
+	c->cell = arena_alloc(s->arena, c->size, sizeof(*c->cell));
+	for (size_t i = 0; old && i < old->size; i++)
+		if (old->cell[i].used)
+			*cache_find(c, &old->cell[i].key) = old->cell[i];
+	s->cache = c;
+}
+
+/*
+ * Design 3, local work: the result of an all-gather needs no unpack if it is gathered
+ * along the outermost of its dimensions of size > 1.
+ */
+static bool needs_unpack(const struct synth *s, const struct hop_moves *m,
+                         const struct type *after)
+{
+	if (m->n != 1)
+		return true;
+	for (int dim = 0; dim < m->move[0].from_dim; dim++)
+		if (synth_extent(s, after, dim) > 1)
+			return true;
+	return false;
+}
+
+struct price hop_price(struct synth *s, enum op op, const struct type *before,
+                       const struct type *after)
+{
+	struct hop_moves moves = {0};
+	struct step_ask ask = {.op = op, .before_bytes = synth_bytes(s, before)};
+	struct price_key key = {.before_bytes = ask.before_bytes, .op = (uint8_t)op};
+	struct price_cell *cell;
+
+	if (op != OP_PERMUTE)
+		hop_moves(&moves, s, op, before, after);
+	ask.nmoves = moves.n;
+	ask.move = moves.move;
+	ask.unpack = op == OP_ALL_GATHER && needs_unpack(s, &moves, after);
+	if (s->prices->step == prices_bytes.step)
+		return s->prices->step(s->prices->self, s->problem, &ask);
+	key.unpack = ask.unpack;
+	if (op == OP_SLICE) { /* its result alone is charged (design 3) */
+		key.before_bytes = synth_bytes(s, after);
+	} else {
+		key.n = (uint8_t)moves.natoms;
+		memcpy(key.atom, moves.atom, (size_t)moves.natoms);
+	}
+	if (!s->cache || 2 * s->cache->used >= s->cache->size)
+		cache_grow(s);
+	cell = cache_find(s->cache, &key);
+	if (!cell->used) {
+		cell->used = true;
+		cell->key = key;
+		cell->price = s->prices->step(s->prices->self, s->problem, &ask);
+		s->cache->used++;
+	}
+	return cell->price;
+}
+
+/* --- plans ----------------------------------------------------------------------- */
+
+void path_add(struct path *p, enum op op, const struct type *after)
+{
+	if (op == OP_SLICE && p->n > 0 && p->hop[p->n - 1].op == OP_SLICE) {
+		p->hop[p->n - 1].after = *after;
+		return;
+	}
+	assert(p->n < HOPS_MAX);
+	p->hop[p->n++] = (struct hop){.op = op, .after = *after};
+}
+
+struct plan *path_plan(const struct synth *s, const struct path *path,
+                       const char *planner)
+{
+	struct plan *plan = plan_new(s->arena, s->problem, planner);
+	const struct type *before = &s->from;
+
+	for (int i = 0; i < path->n; i++) {
+		const struct hop *h = &path->hop[i];
+
+		if (h->op == OP_PERMUTE) {
+			struct layout after;
+			bool said = layout_of_type(&after, &h->after, &s->problem->atoms,
+			                           &s->problem->mesh);
+
+			assert(said);
+			(void)said;
+			plan_permute(plan, &after);
+		} else {
+			struct hop_moves moves;
+
+			hop_moves(&moves, s, h->op, before, &h->after);
+			plan_axes_step(plan, h->op, moves.move, moves.n);
+		}
+		before = &h->after;
+	}
+	assert(type_equal(before, &s->to));
+	plan_finish(plan);
+	return plan;
+}

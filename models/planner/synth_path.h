@@ -1,0 +1,89 @@
+/*
+ * What the planners on types share: stacks of atoms, steps between two types, their
+ * prices, and the plan that a list of steps makes.
+ *
+ * Every dimension of a type is a stack of atoms whose top is the minor-most one; slices
+ * push, gathers pop, all-to-alls move a top block from one stack to another.
+ */
+#ifndef SHARDSIM_PLANNER_SYNTH_PATH_H
+#define SHARDSIM_PLANNER_SYNTH_PATH_H
+
+#include "planner/planner.h"
+
+enum { HOPS_MAX = 4 * ATOMS_MAX };
+
+/* One step of a plan on types: the op and the type it leads to. */
+struct hop {
+	enum op op;
+	struct type after;
+};
+
+struct path {
+	int n;
+	struct hop hop[HOPS_MAX];
+};
+
+/* A problem as planners on types see it. */
+struct synth {
+	const struct problem *problem;
+	const struct prices *prices;
+	struct arena *arena;
+	struct type from, to;
+	struct part part[ATOMS_MAX]; /* the atoms on the source mesh */
+	int64_t from_bytes, to_bytes; /* tiles, padded */
+	struct price_cache *cache;     /* made at the first price of a step */
+};
+
+/* The moves of one step, with room for what they point to. */
+struct hop_moves {
+	int n, natoms;
+	struct move move[TYPE_RANK_MAX];
+	struct part part[ATOMS_MAX];
+	uint8_t atom[ATOMS_MAX]; /* of all moves in order */
+};
+
+/*
+ * True if types can say the problem: both layouts of common atoms, no unreduced axes, one
+ * padded shape. Else false with the reason in `why`. `out` lives as long as its inputs.
+ */
+bool synth_begin(struct synth *out, const struct problem *p, const struct prices *prices,
+                 struct arena *a, struct text *why);
+
+/* First atom of a dimension's stack (count[dim] of them follow). */
+const uint8_t *type_stack(const struct type *t, int dim);
+
+/* Push atoms on a dimension's stack, the last becoming the top. */
+void type_push(struct type *t, int dim, const uint8_t *atoms, int n);
+
+/* Pop the `n` top atoms; `out` (may be NULL) gets them in stack order. */
+void type_pop(struct type *t, int dim, uint8_t *out, int n);
+
+/* Move the top block of `n` atoms from one stack to another, order kept. */
+void type_shift(struct type *t, int from, int to, int n);
+
+bool type_equal(const struct type *a, const struct type *b);
+
+/* Bit a is set where the type lists atom a. */
+uint32_t type_used(const struct type *t);
+
+/* One device's tile on the padded shape: elements, bytes, extent in one dimension. */
+int64_t synth_elements(const struct synth *s, const struct type *t);
+int64_t synth_bytes(const struct synth *s, const struct type *t);
+int64_t synth_extent(const struct synth *s, const struct type *t, int dim);
+
+/* The moves of a slice, all-gather or all-to-all between two types. */
+void hop_moves(struct hop_moves *out, const struct synth *s, enum op op,
+               const struct type *before, const struct type *after);
+
+/* The price of that step (also of a permute), asked once per kind of step. */
+struct price hop_price(struct synth *s, enum op op, const struct type *before,
+                       const struct type *after);
+
+/* Append a hop; consecutive slices become one. */
+void path_add(struct path *p, enum op op, const struct type *after);
+
+/* The finished plan of a path that ends at the problem's target. */
+struct plan *path_plan(const struct synth *s, const struct path *path,
+                       const char *planner);
+
+#endif

@@ -1,0 +1,324 @@
+#include "xla_text.h"
+
+#include "plan/check.h"
+
+#include <check.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+
+static struct arena *arena;
+
+static void setup(void)
+{
+	arena = arena_new();
+}
+
+static void teardown(void)
+{
+	arena_free(arena);
+}
+
+/* --- texts of programs --- */
+
+static void print_groups(struct text *out, const struct groups *g)
+{
+	for (int32_t i = 0; i < g->ngroups * g->size; i++)
+		text_printf(out, "%s%d%s", i % g->size ? "," : "{", g->ids[i],
+		            (i + 1) % g->size ? "" : "}");
+}
+
+static void print_op(struct text *out, const struct xla_op *op)
+{
+	static const char *const names[] = {"slice", "gather", "swap", "permute"};
+
+	text_printf(out, "%s", names[op->op]);
+	for (int k = 0; k < op->nmoves; k++) {
+		const struct move *m = &op->move[k];
+
+		if (op->op == OP_ALL_TO_ALL)
+			text_printf(out, " %d>%d:%d", m->from_dim, m->to_dim, m->factor);
+		else
+			text_printf(out, " %d:%d",
+			            op->op == OP_SLICE ? m->to_dim : m->from_dim,
+			            m->factor);
+	}
+	text_printf(out, " ");
+	if (op->op == OP_PERMUTE)
+		for (int32_t i = 0; i < op->npairs; i++)
+			text_printf(out, "(%d,%d)", op->pairs[i].src, op->pairs[i].dst);
+	else if (op->op == OP_SLICE)
+		for (int32_t i = 0; i < op->after->ndevices * op->nmoves; i++)
+			text_printf(out, "%d", op->chunk[i]);
+	else
+		print_groups(out, &op->groups);
+}
+
+static struct xla program_of(const struct array *array, const struct layout *from,
+                             const struct layout *to, const struct mesh *m)
+{
+	struct xla x = xla_start(&xla_mode_2021, &array->shape, m->ndevices, arena);
+
+	ck_assert(xla_reshard(&x, layout_tiling(from, m, arena),
+	                      layout_tiling(to, m, arena)));
+	return x;
+}
+
+static bool rematerializes(const struct xla *x, const struct tiling *s,
+                           const struct tiling *t)
+{
+	bool full = false;
+
+	for (int k = 0; k < x->nops; k++)
+		full |= xla_replicated(x->op[k].after);
+	return full && !xla_replicated(s) && !xla_replicated(t);
+}
+
+/* --- swaps --- */
+
+/* Worked by hand from spec xla.md 4.2; most rows exercise the order of its lists. */
+static const struct {
+	const char *from, *to, *swaps;
+} swap_table[] = {
+	{"[2,4]", "[4,2]", "1>0"},
+	{"[4,2,3]", "[2,4,3]", "0>1"},
+	{"[1,8]", "[8,1]", "1>0"},
+	{"[2,3]", "[3,2]", ""},
+	{"[8,1]", "[2,4]", ""},
+	{"[2,4]", "[2,4]", ""},
+	{"[4,2]", "[8,1]", ""},
+	{"[1,2,4]", "[2,4,1]", "1>0 2>1"},
+	{"[1,2,4]", "[4,1,2]", "2>0 1>2"},
+	{"[1,1,2,2]", "[2,2,1,1]", "3>1 2>0"},
+	{"[2,2,4,4]", "[4,4,2,2]", "2>1 3>0"},
+	{"[2,4,8]", "[8,2,4]", "2>0 1>2"},
+	{"[2,3,6]", "[6,2,3]", ""},
+	{"[1,2,3]", "[2,3,1]", "1>0 2>1"},
+	{"[1,3,2]", "[3,2,1]", "1>0 2>1"},
+};
+
+START_TEST(swaps)
+{
+	struct xla_swap found[RANK_MAX];
+	struct text t = {0};
+	int n = xla_swaps(found, tiles_of(swap_table[_i].from, arena),
+	                  tiles_of(swap_table[_i].to, arena));
+
+	for (int k = 0; k < n; k++)
+		text_printf(&t, "%s%d>%d", k ? " " : "", found[k].from, found[k].to);
+	ck_assert_str_eq(text_take(&t, arena), swap_table[_i].swaps);
+}
+END_TEST
+
+/* --- groups inside groups --- */
+
+START_TEST(scopes)
+{
+	/* Rows of [4,2]: {0,1} {4,5} {2,3} {6,7}. */
+	const struct tiling *s = tiles_of("[4,2]<=[2,2,2]T(1,0,2)", arena), *inner;
+	struct array array = array_of("12,10");
+	struct xla_scope top = xla_scope_top(&array.shape, 8, arena), half, one;
+	static const int32_t halves[] = {0, 1, 4, 5, 2, 3, 6, 7};
+	static const int32_t ones[] = {0, 4, 1, 5, 2, 6, 3, 7};
+	const int first[] = {0}, both[] = {1, 0};
+	const int32_t two[] = {2}, none[] = {1, 1};
+
+	half = xla_scope_group(&inner, &top, s, first, two, 1, arena);
+	ck_assert(xla_equal(inner, tiles_of("[2,2]", arena)));
+	ck_assert_int_eq(half.groups.ngroups, 2);
+	ck_assert_mem_eq(half.groups.ids, halves, sizeof(halves));
+	ck_assert_int_eq(half.base.dim[0], 6);
+	ck_assert_int_eq(half.base.dim[1], 10);
+	ck_assert(xla_equal(xla_scope_tiling(&half, inner, arena), s));
+
+	/* Dimension 1 named first makes it the major one of the groups' order. */
+	one = xla_scope_group(&inner, &half, inner, both, none, 2, arena);
+	ck_assert_int_eq(one.groups.ngroups, 8);
+	ck_assert_mem_eq(one.groups.ids, ones, sizeof(ones));
+	ck_assert_int_eq(one.base.dim[0], 3);
+	ck_assert_int_eq(one.base.dim[1], 5);
+	ck_assert(xla_equal(xla_scope_tiling(&one, inner, arena), s));
+}
+END_TEST
+
+/* --- whole programs, with groups, pairs and chunk numbers worked by hand --- */
+
+/* clang-format off */
+static const struct {
+	const char *mesh, *array, *from, *to, *program;
+	int64_t recv_bytes[3]; /* of each step */
+	int64_t peak_array_bytes;
+} program_table[] = {
+	/* spec xla.md 8, example 1 */
+	{"8", "8,8", "[2,4]<=[8]", "[4,2]<=[2,2,2]T(1,0,2)",
+	 "swap 1>0:2 {0,1}{2,3}{4,5}{6,7}; "
+	 "permute (0,0)(2,1)(1,4)(3,5)(4,2)(6,3)(5,6)(7,7)",
+	 {16, 32}, 32},
+	/* example 2 with an even shape, and the way back */
+	{"6", "6,6", "[2,3]<=[6]", "[1,2,3]<=[6] r",
+	 "gather 1:3 {0,1,2}{3,4,5}; swap 0>1:2 {0,3}{1,4}{2,5}", {48, 36}, 72},
+	{"6", "6,6", "[1,2,3]<=[6] r", "[2,3]<=[6]",
+	 "swap 1>0:2 {0,3}{1,4}{2,5}; slice 1:3 012012", {36, 0}, 72},
+	/* example 3, likewise: dimension 1, then 0 */
+	{"8", "12,32,4", "[4,2,1]<=[2,2,2]T(0,2,1)", "[2,2,2]<=[8]",
+	 "gather 1:2 {0,2}{1,3}{4,6}{5,7}; gather 0:4 {0,1,4,5}{2,3,6,7}; "
+	 "slice 0:2 1:2 2:2 000001010011100101110111",
+	 {768, 4608, 0}, 6144},
+	/* example 4 */
+	{"8", "16,16", "[2,1,4]<=[8] r", "[1,4,2]<=[2,4]T(1,0) r",
+	 "gather 0:2 {0,4}{1,5}{2,6}{3,7}; slice 1:4 01230123", {512, 0}, 1024},
+	/* section 6, cheap: P(x,y) -> P(y,x) with unequal and with equal axes */
+	{"2,4", "16,16", "x,y", "y,x",
+	 "swap 1>0:2 {0,1}{2,3}{4,5}{6,7}; "
+	 "permute (0,0)(2,4)(1,1)(3,5)(4,2)(6,6)(5,3)(7,7)",
+	 {64, 128}, 128},
+	{"2,2", "6,10", "x,y", "y,x", "permute (0,0)(1,2)(2,1)(3,3)", {60}, 60},
+	{"2,4", "16,16", "x,-", "-,x", "swap 0>1:2 {0,4}{1,5}{2,6}{3,7}", {256}, 512},
+	{"2,4", "16,16", "x,-", "y,-",
+	 "slice 0:2 00110011; permute (0,0)(1,4)(2,1)(3,5)(4,2)(5,6)(6,3)(7,7)",
+	 {0, 256}, 512},
+	{"2,4", "16,16", "y,-", "x,-",
+	 "permute (0,0)(4,1)(1,2)(5,3)(2,4)(6,5)(3,6)(7,7); "
+	 "gather 0:2 {0,2}{1,3}{4,6}{5,7}",
+	 {256, 256}, 512},
+	{"2,4", "16,16", "xy,-", "-,xy", "swap 0>1:8 {0,1,2,3,4,5,6,7}", {112}, 128},
+	/* replicas cut up where devices lie right already: no permute */
+	{"2,4", "16,16", "x,-", "xy,-", "slice 0:4 01230123", {0}, 512},
+	{"2,4", "16,16", "x,-", "x,y", "slice 1:4 01230123", {0}, 512},
+	{"2,4", "16,16", "xy,-", "x,-", "gather 0:4 {0,1,2,3}{4,5,6,7}", {384}, 512},
+	{"2,4", "16,16", "x,y", "x,-", "gather 1:4 {0,1,2,3}{4,5,6,7}", {384}, 512},
+	{"2,2,2", "12,10", "x,-", "xz,y", "slice 0:2 1:2 0010011100100111", {0}, 240},
+	{"2,2,2", "12,10", "xz,y", "x,-",
+	 "gather 1:2 {0,2}{1,3}{4,6}{5,7}; gather 0:2 {0,1}{2,3}{4,5}{6,7}",
+	 {60, 120}, 240},
+	/* shifted by one dimension too, but cutting up replicas comes first */
+	{"4", "6,10", "[1,2,2] r", "[2,2]",
+	 "slice 0:2 0101; permute (0,0)(2,1)(1,2)(3,3)", {0, 60}, 120},
+	{"4", "6,10", "[2,2]", "[1,2,2] r",
+	 "permute (0,0)(1,2)(2,1)(3,3); gather 0:2 {0,1}{2,3}", {60, 60}, 120},
+	/* to and from all replicas */
+	{"2,4", "16,16", "x,y", "-,-",
+	 "gather 1:4 {0,1,2,3}{4,5,6,7}; gather 0:2 {0,4}{1,5}{2,6}{3,7}",
+	 {384, 512}, 1024},
+	{"2,4", "16,16", "-,-", "x,y", "slice 0:2 1:4 0001020310111213", {0}, 1024},
+	/* two dimensions gathered in part: the groups of groups */
+	{"2,2,2,2", "16,16", "xy,zw", "x,z",
+	 "gather 1:2 {0,1}{4,5}{2,3}{6,7}{8,9}{12,13}{10,11}{14,15}; "
+	 "gather 0:2 {0,4}{1,5}{2,6}{3,7}{8,12}{9,13}{10,14}{11,15}",
+	 {64, 128}, 256},
+	{"2,2,2", "6,10", "x,y", "x,-", "gather 1:2 {0,2}{1,3}{4,6}{5,7}", {60}, 120},
+	/* two swaps, one after the other, through [2,1,4] and [2,4,1] */
+	{"2,4", "8,8,8", "-,x,y", "x,y,-",
+	 "swap 1>0:2 {0,4}{1,5}{2,6}{3,7}; swap 2>1:4 {0,1,2,3}{4,5,6,7}",
+	 {128, 192}, 256},
+	/* full rematerialization: an all-to-all would have done */
+	{"2,2", "12,10", "x,y", "xy,-",
+	 "gather 1:2 {0,1}{2,3}; gather 0:2 {0,2}{1,3}; slice 0:4 0123",
+	 {120, 240, 0}, 480},
+	{"2,4", "16,16", "x,y", "x,y", "", {0}, 128},
+};
+/* clang-format on */
+
+START_TEST(programs)
+{
+	struct mesh m = mesh_of(program_table[_i].mesh);
+	struct array array = array_of(program_table[_i].array);
+	struct layout from = layout_from(program_table[_i].from, &m, arena);
+	struct layout to = layout_from(program_table[_i].to, &m, arena);
+	struct xla x;
+	struct text t = {0};
+
+	x = program_of(&array, &from, &to, &m);
+	for (int k = 0; k < x.nops; k++) {
+		text_printf(&t, "%s", k ? "; " : "");
+		print_op(&t, &x.op[k]);
+	}
+	ck_assert_str_eq(text_take(&t, arena), program_table[_i].program);
+	if (x.nops > 0)
+		ck_assert(xla_equal(x.op[x.nops - 1].after,
+		                    layout_tiling(&to, &m, arena)));
+}
+END_TEST
+
+/* The same as plans: bytes a device receives in each step, and the largest tile. */
+START_TEST(plans)
+{
+	struct mesh m = mesh_of(program_table[_i].mesh);
+	struct array array = array_of(program_table[_i].array);
+	struct layout from = layout_from(program_table[_i].from, &m, arena);
+	struct layout to = layout_from(program_table[_i].to, &m, arena);
+	struct problem *p = problem_of(&array, &m, NULL, &from, &to, arena);
+	struct plan *plan;
+	struct text why = {0};
+	bool right;
+
+	ck_assert_int_eq(planner_xla_2021.plan(&plan, p, &prices_bytes, arena, &why),
+	                 ANSWER_PLAN);
+	right = plan_check(plan, &why);
+	ck_assert_msg(right, "%s", text_take(&why, arena));
+	for (int k = 0; k < plan->nsteps; k++)
+		ck_assert_int_eq(plan->step[k].recv_bytes,
+		                 program_table[_i].recv_bytes[k]);
+	ck_assert_int_eq(plan->peak_array_bytes, program_table[_i].peak_array_bytes);
+}
+END_TEST
+
+/* --- where full rematerialization strikes: spec xla.md 6 --- */
+
+static const struct {
+	const char *mesh, *array, *from, *to;
+	bool full;
+} remat_table[] = {
+	{"2,4", "16,16", "x,-", "-,y", true},
+	{"2,4", "16,16", "xy,-", "-,x", true},
+	{"2,4,2", "16,16,16", "x,y,z", "xyz,-,-", true},
+	{"2,3", "36", "x", "y", true},
+	{"2,4", "16,16,16", "y,-,x", "-,xy,-", true},
+	{"2,4", "16,16", "x,y", "xy,-", true},
+	{"2,4", "16,16", "xy,-", "x,y", true},
+	{"2,4", "16,16", "x,y", "y,x", false},
+	{"4,4", "16,16", "x,y", "y,x", false},
+	{"2,4", "16,16", "x,-", "-,x", false},
+	{"2,4", "16,16", "x,-", "y,-", false},
+	{"2,4", "16,16", "y,-", "x,-", false},
+	{"2,4", "16,16", "xy,-", "-,xy", false},
+	{"2,4", "16,16", "x,y", "-,-", false},
+	{"2,4", "16,16", "-,-", "x,y", false},
+};
+
+START_TEST(rematerialization)
+{
+	struct mesh m = mesh_of(remat_table[_i].mesh);
+	struct array array = array_of(remat_table[_i].array);
+	struct layout from = axes_of(remat_table[_i].from, &m);
+	struct layout to = axes_of(remat_table[_i].to, &m);
+	struct xla x = program_of(&array, &from, &to, &m);
+
+	ck_assert(rematerializes(&x, layout_tiling(&from, &m, arena),
+	                         layout_tiling(&to, &m, arena)) == remat_table[_i].full);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("xla");
+	TCase *tc = tcase_create("xla");
+	SRunner *runner;
+	int failed;
+
+	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_set_timeout(tc, 120);
+	tcase_add_loop_test(tc, swaps, 0, COUNT(swap_table));
+	tcase_add_test(tc, scopes);
+	tcase_add_loop_test(tc, programs, 0, COUNT(program_table));
+	tcase_add_loop_test(tc, plans, 0, COUNT(program_table));
+	tcase_add_loop_test(tc, rematerialization, 0, COUNT(remat_table));
+	suite_add_tcase(suite, tc);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,325 @@
+/* The planner xla-2021 over whole families of problems: counts, bytes, and refusals. */
+#include "xla_text.h"
+
+#include "base/rng.h"
+#include "plan/check.h"
+
+#include <check.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+
+static struct arena *arena;
+
+static void setup(void)
+{
+	arena = arena_new();
+}
+
+static void teardown(void)
+{
+	arena_free(arena);
+}
+
+/* A plan that passes plan_check, or NULL with the reason not to have one. */
+static struct plan *checked_plan(const struct problem *p, const char **reason)
+{
+	struct plan *plan = NULL;
+	struct text why = {0};
+	enum answer answer =
+		planner_xla_2021.plan(&plan, p, &prices_bytes, p->arena, &why);
+
+	if (answer == ANSWER_PLAN && !plan_check(plan, &why))
+		ck_abort_msg("%s", why.s);
+	if (answer != ANSWER_PLAN) {
+		ck_assert_int_eq(answer, ANSWER_NOT_APPLICABLE);
+		ck_assert(!plan);
+	}
+	*reason = text_take(&why, p->arena);
+	return plan;
+}
+
+/* Bytes received by a plan's steps of one op, each by its busiest device. */
+static int64_t bytes_of(const struct plan *plan, enum op op)
+{
+	int64_t bytes = 0;
+
+	for (int k = 0; k < plan->nsteps; k++)
+		if (plan->step[k].op == op)
+			bytes += plan->step[k].recv_bytes;
+	return bytes;
+}
+
+/* What the interpreter says the busiest device receives over all steps. */
+static int64_t counted_bytes(const struct plan *plan, struct arena *a)
+{
+	int64_t *received, *real, most = 0;
+	int32_t n = plan->problem->mesh.ndevices;
+
+	plan_count(plan, a, &received, &real);
+	for (int32_t d = 0; d < n; d++) {
+		int64_t sum = 0;
+
+		for (int k = 0; k < plan->nsteps; k++)
+			sum += received[k * n + d];
+		most = sum > most ? sum : most;
+	}
+	return dtype_bytes(plan->problem->array.dtype, most);
+}
+
+/*
+ * Full rematerialization gathers (tiles - 1) source tiles whatever the target and holds
+ * the full array (spec xla.md 6).
+ */
+static void check_rematerialized(const struct plan *plan)
+{
+	const struct problem *p = plan->problem;
+	const struct dtype *type = p->array.dtype;
+	int64_t all = dtype_bytes(type, shape_elements(&p->array.shape));
+	int64_t tile =
+		dtype_bytes(type, layout_local_elements(&p->from, &p->array.shape));
+
+	ck_assert_int_eq(bytes_of(plan, OP_ALL_GATHER), all - tile);
+	ck_assert_int_eq(plan->recv_bytes, all - tile);
+	ck_assert_int_eq(plan->peak_array_bytes, all);
+	ck_assert_int_eq(plan->step[plan->nsteps - 1].op, OP_SLICE);
+}
+
+/*
+ * Plans over all ordered pairs of layouts of whole axes, and how many of them hold the
+ * full array although neither end is replicated (table of spec xla.md 6).
+ */
+static const struct {
+	const char *mesh, *array;
+	int pairs, full;
+} census_table[] = {
+	{"2,4", "64,64", 110, 38},     {"4,4", "64,64", 110, 32},
+	{"2,3", "36,36", 110, 46},     {"2,2,2", "64,64", 2352, 996},
+	{"2,4", "64,64,64", 342, 162}, {"2,2,2", "64,64,64", 11130, 6342},
+};
+
+START_TEST(census)
+{
+	struct mesh m = mesh_of(census_table[_i].mesh);
+	struct array array = array_of(census_table[_i].array);
+	struct layout *all = arena_alloc(arena, 200, sizeof(*all));
+	int n = all_layouts(all, array.shape.rank, &m), full = 0;
+	struct arena *own = arena_new();
+	const char *reason;
+
+	ck_assert_int_eq(n * (n - 1), census_table[_i].pairs);
+	for (int i = 0; i < n * n; i++) {
+		const struct layout *from = &all[i / n], *to = &all[i % n];
+		struct problem *p;
+		struct plan *plan;
+
+		if (from == to)
+			continue;
+		p = problem_of(&array, &m, NULL, from, to, own);
+		plan = checked_plan(p, &reason);
+		ck_assert_msg(plan, "%s", reason);
+		ck_assert_int_eq(plan->recv_bytes, counted_bytes(plan, own));
+		full += plan->full_remat;
+		if (plan->full_remat)
+			check_rematerialized(plan);
+		arena_reset(own);
+	}
+	arena_free(own);
+	ck_assert_int_eq(full, census_table[_i].full);
+}
+END_TEST
+
+/* --- any device lists --- */
+
+/* A tiling of n devices in random order, with random factors of n on each dimension. */
+static const struct tiling *random_tiling(struct rng *rng, int rank, int32_t n,
+                                          bool shuffled)
+{
+	int32_t tiles[RANK_MAX], rest = n;
+	int32_t *ids = arena_alloc(arena, (size_t)n, sizeof(*ids));
+
+	for (int d = 0; d < rank; d++)
+		tiles[d] = 1;
+	for (int32_t f = 2; rest > 1; f++)
+		for (; rest % f == 0; rest /= f) {
+			int d = (int)rng_below(rng, (uint32_t)rank + 1);
+
+			if (d < rank)
+				tiles[d] *= f;
+		}
+	rest = n;
+	for (int d = 0; d < rank; d++)
+		rest /= tiles[d];
+	for (int32_t i = 0; i < n; i++)
+		ids[i] = i;
+	for (int32_t i = n - 1; i > 0 && shuffled; i--) {
+		int32_t k = (int32_t)rng_below(rng, (uint32_t)i + 1), id = ids[i];
+
+		ids[i] = ids[k];
+		ids[k] = id;
+	}
+	return xla_tiling(arena, rank, tiles, rest, ids);
+}
+
+/*
+ * Dimensions are multiples of the squared number of devices, where no rule loses data,
+ * so every problem has a plan.
+ */
+START_TEST(random_device_lists)
+{
+	struct rng *rng = rng_new(20211130u + (unsigned)_i);
+	int seen[OPS] = {0};
+
+	for (int i = 0; i < 1500; i++) {
+		int32_t n = 2 + (int32_t)rng_below(rng, 15);
+		struct array array = array_of("1,1,1");
+		struct mesh m = {.naxes = 1, .axis = {{"x", n}}, .ndevices = n};
+		struct layout from, to;
+		struct plan *plan;
+		const char *reason;
+
+		array.shape.rank = 1 + (int)rng_below(rng, 3);
+		for (int d = 0; d < array.shape.rank; d++)
+			array.shape.dim[d] = n * n * (1 + (int)rng_below(rng, 3));
+		from = layout_of_tiling(random_tiling(rng, array.shape.rank, n, i % 2),
+		                        arena);
+		to = layout_of_tiling(
+			random_tiling(rng, array.shape.rank, n, i % 3 == 0), arena);
+		plan = checked_plan(problem_of(&array, &m, NULL, &from, &to, arena),
+		                    &reason);
+		ck_assert_msg(plan, "%s", reason);
+		ck_assert_int_eq(plan->recv_bytes, counted_bytes(plan, arena));
+		if (plan->full_remat)
+			check_rematerialized(plan);
+		for (int k = 0; k < plan->nsteps; k++)
+			seen[plan->step[k].op]++;
+		arena_reset(arena);
+	}
+	rng_free(rng);
+	for (int op = OP_SLICE; op <= OP_PERMUTE; op++)
+		ck_assert_int_gt(seen[op], 20);
+}
+END_TEST
+
+/* Two meshes over the same devices meet in device lists. */
+START_TEST(two_meshes)
+{
+	struct mesh m = mesh_of("2,4"), other = mesh_of("4,2");
+	struct array array = array_of("48,80");
+	struct layout from = axes_of("x,y", &m), to = axes_of("x,y", &other);
+	const char *reason;
+	struct plan *plan =
+		checked_plan(problem_of(&array, &m, &other, &from, &to, arena), &reason);
+
+	/* One swap makes [4,2] of [2,4]; devices 1, 2 and 5, 6 then change places. */
+	ck_assert_msg(plan, "%s", reason);
+	ck_assert_int_eq(plan->nsteps, 2);
+	ck_assert_int_eq(plan->step[0].op, OP_ALL_TO_ALL);
+	ck_assert_int_eq(plan->step[1].op, OP_PERMUTE);
+}
+END_TEST
+
+/* --- refusals --- */
+
+static const struct {
+	const char *mesh, *array, *from, *to;
+	const char *reason; /* "" for a plan */
+} refusal_table[] = {
+	/* tiles of 2 rows cut into 4 (spec xla.md 4.2), of 4, and of 3 * 4 */
+	{"8", "4,8", "[2,4]", "[4,2]", "loses data"},
+	{"8", "8,8", "[2,4]", "[4,2]", ""},
+	{"8", "24,8", "[2,4]", "[4,2]", ""},
+	{"8", "12,8", "[2,4]", "[4,2]", "loses data"},
+	/* the other dimension; a dimension cut for the first time */
+	{"8", "8,4", "[4,2]", "[2,4]", "loses data"},
+	{"8", "8,8", "[1,8]", "[8,1]", ""},
+	{"8", "4,8", "[2,1,4] r", "[1,2,4] r", ""},
+	/* swaps in the middle of partial rules */
+	{"6", "6,6", "[2,3]", "[1,2,3] r", ""},
+	/* no multiple of the shard count, at either end */
+	{"2,4", "5,8", "x,-", "y,-", "does not divide"},
+	{"2,4", "6,8", "x,-", "y,-", "does not divide"},
+	{"2,4", "8,6", "-,-", "-,y", "does not divide"},
+};
+
+START_TEST(refusals)
+{
+	struct mesh m = mesh_of(refusal_table[_i].mesh);
+	struct array array = array_of(refusal_table[_i].array);
+	struct layout from = layout_from(refusal_table[_i].from, &m, arena);
+	struct layout to = layout_from(refusal_table[_i].to, &m, arena);
+	const char *reason;
+	struct plan *plan =
+		checked_plan(problem_of(&array, &m, NULL, &from, &to, arena), &reason);
+
+	ck_assert_int_eq(!plan, refusal_table[_i].reason[0] != 0);
+	ck_assert_msg(strstr(reason, refusal_table[_i].reason), "%s", reason);
+}
+END_TEST
+
+START_TEST(kinds_refused)
+{
+	struct mesh m = mesh_of("2,3");
+	struct array array = array_of("6,6");
+	struct layout plain = axes_of("x,y", &m), one = layout_replicated(2);
+	struct layout sum = axes_of("x,-", &m);
+	struct part y = {.axis = 1, .pre = 1, .size = 3};
+	const char *reason;
+
+	one.kind = LAYOUT_MAXIMAL;
+	one.maximal_device = 3;
+	ck_assert(layout_append(&sum, 2, y));
+	ck_assert(!checked_plan(problem_of(&array, &m, NULL, &one, &plain, arena),
+	                        &reason));
+	ck_assert(strstr(reason, "is on one device"));
+	ck_assert(!checked_plan(problem_of(&array, &m, NULL, &plain, &one, arena),
+	                        &reason));
+	ck_assert(strstr(reason, "wanted on one device"));
+	ck_assert(!checked_plan(problem_of(&array, &m, NULL, &sum, &plain, arena),
+	                        &reason));
+	ck_assert(strstr(reason, "unreduced"));
+	ck_assert(!checked_plan(problem_of(&array, &m, NULL, &plain, &sum, arena),
+	                        &reason));
+	ck_assert(strstr(reason, "unreduced"));
+}
+END_TEST
+
+START_TEST(scalar_needs_nothing)
+{
+	struct mesh m = mesh_of("3");
+	struct array array = array_of("1");
+	struct layout l = layout_replicated(0);
+	const char *reason;
+	struct plan *plan;
+
+	array.shape.rank = 0;
+	plan = checked_plan(problem_of(&array, &m, NULL, &l, &l, arena), &reason);
+	ck_assert_msg(plan, "%s", reason);
+	ck_assert_int_eq(plan->nsteps, 0);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("xla_plan");
+	TCase *tc = tcase_create("xla_plan");
+	SRunner *runner;
+	int failed;
+
+	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_set_timeout(tc, 120);
+	tcase_add_loop_test(tc, census, 0, COUNT(census_table));
+	tcase_add_loop_test(tc, random_device_lists, 0, 2);
+	tcase_add_test(tc, two_meshes);
+	tcase_add_loop_test(tc, refusals, 0, COUNT(refusal_table));
+	tcase_add_test(tc, kinds_refused);
+	tcase_add_test(tc, scalar_needs_nothing);
+	suite_add_tcase(suite, tc);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

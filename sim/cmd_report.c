@@ -1,0 +1,95 @@
+/* `shardsim report`: tables from the rows of a sweep. */
+#include "command.h"
+#include "report.h"
+
+#include <argp.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { KEY_BASELINE = 256, KEY_FORMAT, KEY_CLOCK, KEY_TEST, KEY_TIMING, KEY_ROWS };
+
+struct options {
+	struct report_options report;
+	const char *dir, *clock;
+	bool rows;
+};
+
+static const struct argp_option option_table[] = {
+	{"baseline", KEY_BASELINE, "PLANNER", 0,
+         "the planner others are compared with (default xla-2021)", 0},
+	{"format", KEY_FORMAT, "md|csv|tex", 0, "how to print (default md)", 0},
+	{"clock", KEY_CLOCK, "LIST", 0, "clocks to report (default: all there are)", 0},
+	{"test", KEY_TEST, "wilcoxon|sign", 0, "the p value's test (default wilcoxon)", 0},
+	{"rows", KEY_ROWS, NULL, 0, "all rows as CSV instead of the tables", 0},
+	{"timing", KEY_TIMING, NULL, 0, "show planning times", 0},
+	{NULL, 0, NULL, 0, NULL, 0},
+};
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct options *o = state->input;
+
+	switch (key) {
+	case KEY_BASELINE:
+		o->report.baseline = arg;
+		return 0;
+	case KEY_FORMAT:
+		if (!report_format_parse(&o->report.format, arg))
+			argp_error(state, "unknown format '%s', expected md, csv or tex",
+			           arg);
+		return 0;
+	case KEY_CLOCK:
+		o->clock = arg;
+		return 0;
+	case KEY_TEST:
+		if (strcmp(arg, "wilcoxon") != 0 && strcmp(arg, "sign") != 0)
+			argp_error(state, "unknown test '%s', expected wilcoxon or sign",
+			           arg);
+		o->report.test = arg[0] == 's' ? REPORT_SIGN : REPORT_WILCOXON;
+		return 0;
+	case KEY_TIMING:
+		o->report.timing = true;
+		return 0;
+	case KEY_ROWS:
+		o->rows = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (o->dir)
+			argp_error(state, "unexpected argument '%s'", arg);
+		o->dir = arg;
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		argp_error(state, "expected the folder of a sweep");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+int command_report(int argc, char **argv)
+{
+	const struct argp argp = {option_table, parse_option, "DIR",
+	                          "Print the speedups that a sweep measured.", NULL, NULL,
+	                          NULL};
+	struct options o = {0};
+	struct error e = {0};
+	struct store *store;
+	struct arena *a = arena_new();
+	int status = EXIT_DONE;
+
+	argp_err_exit_status = EXIT_MISUSE;
+	argp_parse(&argp, argc, argv, 0, NULL, &o);
+	if (o.clock)
+		o.report.clocks = command_words(a, o.clock);
+	if (store_open(&store, o.dir, false, &e) == OK) {
+		if (o.rows)
+			report_rows_csv(stdout, store, o.report.timing, &e);
+		else
+			report_write(stdout, store, &o.report, &e);
+		store_close(store);
+	}
+	if (e.code != OK)
+		status = command_misuse(&e);
+	arena_free(a);
+	return status;
+}

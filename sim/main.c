@@ -1,0 +1,63 @@
+#include "command.h"
+
+#include <gsl/gsl_errno.h>
+
+#include <locale.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifndef SHARDSIM_VERSION
+#define SHARDSIM_VERSION "0.1.0"
+#endif
+
+const struct command commands[] = {
+	{"plan", "plan a redistribution with one or more planners", command_plan},
+	{"simulate", "plan it and time every step on a platform", command_simulate},
+	{"sweep", "run suites of scenarios over platforms, planners and clocks",
+         command_sweep},
+	{"report", "tables of speedups from the rows of a sweep", command_report},
+	{"platform", "print a platform as SimGrid XML", command_platform},
+	{"list", "list planners, platforms, clocks or dtypes", command_list},
+	{NULL, NULL, NULL},
+};
+
+static void usage(FILE *out)
+{
+	fputs("usage: shardsim COMMAND [OPTION...]\n\n", out);
+	for (const struct command *c = commands; c->name; c++)
+		fprintf(out, "  %-10s %s\n", c->name, c->help);
+	fputs("\n'shardsim COMMAND --help' tells its options.\n", out);
+}
+
+/* A full disk or a closed pipe shows at the last write: it must not pass for success. */
+static int flush_stdout(int status)
+{
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return status;
+	perror("shardsim: cannot write the output");
+	return EXIT_FAULT;
+}
+
+int main(int argc, char **argv)
+{
+	setlocale(LC_ALL, "C");
+	gsl_set_error_handler_off();
+	if (argc < 2) {
+		usage(stderr);
+		return EXIT_MISUSE;
+	}
+	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "help") == 0) {
+		usage(stdout);
+		return flush_stdout(EXIT_DONE);
+	}
+	if (strcmp(argv[1], "--version") == 0) {
+		puts("shardsim " SHARDSIM_VERSION);
+		return flush_stdout(EXIT_DONE);
+	}
+	for (const struct command *c = commands; c->name; c++)
+		if (strcmp(c->name, argv[1]) == 0)
+			return flush_stdout(c->run(argc - 1, argv + 1));
+	fprintf(stderr, "shardsim: unknown command '%s'\n", argv[1]);
+	usage(stderr);
+	return EXIT_MISUSE;
+}

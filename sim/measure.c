@@ -1,0 +1,143 @@
+#include "measure.h"
+
+#include "cost/bound.h"
+#include "plan/check.h"
+
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+const struct clock_kind clock_kinds[] = {
+	{"model", "closed form, microseconds to compute", false},
+	{"fluid", "SimGrid, one parallel task per group and round", true},
+	{NULL, NULL, false},
+};
+
+int clock_find(const char *name, size_t length)
+{
+	for (int i = 0; clock_kinds[i].name; i++)
+		if (strlen(clock_kinds[i].name) == length &&
+		    memcmp(clock_kinds[i].name, name, length) == 0)
+			return i;
+	return -1;
+}
+
+void bench_init(struct bench *b, const struct machine *m)
+{
+	*b = (struct bench){.machine = m, .prices = prices_bytes};
+	if (!m)
+		return;
+	b->model = model_new(m);
+	bench_place(b, NULL);
+}
+
+void bench_place(struct bench *b, const struct placement *place)
+{
+	b->placement = place ? *place : (struct placement){0};
+	if (!b->machine)
+		return;
+	pricer_free(b->pricer);
+	b->pricer = pricer_new(b->machine, place ? &b->placement : NULL);
+	b->prices = pricer_prices(b->pricer);
+}
+
+void bench_free(struct bench *b)
+{
+	pricer_free(b->pricer);
+	model_free(b->model);
+}
+
+void bench_clock(struct bench *b, const struct clock_kind *kind, clock_fn *fn,
+                 void *self)
+{
+	int i = b->nclocks++;
+
+	b->clock[i] = kind;
+	b->clock_fn[i] = kind->needs_simgrid ? fn : model_clock;
+	b->clock_self[i] = kind->needs_simgrid ? self : b->model;
+}
+
+static const struct placement *placed(const struct bench *b)
+{
+	return b->placement.platform ? &b->placement : NULL;
+}
+
+static double now_s(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* design 3: a problem that does not fit the platform is an answer, not a missing row. */
+static bool fits(struct measurement *out, const struct bench *b, const struct problem *p,
+                 struct arena *a)
+{
+	int32_t n = p->mesh.ndevices;
+
+	if (!b->machine || n <= b->machine->ndevices)
+		return true;
+	out->status = OUTCOME_NOT_APPLICABLE;
+	out->message = arena_printf(a, "needs %d devices, the platform has %d", n,
+	                            b->machine->ndevices);
+	return false;
+}
+
+void measure_plan(struct measurement *out, struct bench *b, const struct problem *p,
+                  const struct planner *planner, struct arena *a)
+{
+	static const enum outcome outcomes[] = {
+		[ANSWER_PLAN] = OUTCOME_OK,
+		[ANSWER_NOT_APPLICABLE] = OUTCOME_NOT_APPLICABLE,
+		[ANSWER_OVER_MEMORY] = OUTCOME_OVER_MEMORY,
+	};
+	struct text why = {0};
+	double start = now_s();
+
+	*out = (struct measurement){.planner = planner->name, .message = ""};
+	out->planning_s = NAN;
+	out->bound_s = NAN;
+	for (int i = 0; i < CLOCKS_MAX; i++)
+		out->time_s[i] = out->local_s[i] = out->launch_s[i] = NAN;
+	if (!fits(out, b, p, a))
+		return;
+	if (b->machine)
+		out->bound_s = bound_s(p, b->machine, placed(b));
+	start = now_s();
+	out->status = outcomes[planner_run(planner, &out->plan, p, &b->prices, a, &why)];
+	out->planning_s = now_s() - start;
+	if (out->status == OUTCOME_OK && !plan_check(out->plan, &why))
+		out->status = OUTCOME_WRONG;
+	if (out->status != OUTCOME_OK) {
+		out->plan = NULL;
+		out->message = arena_strdup(a, why.s ? why.s : "no reason was given");
+	}
+	text_free(&why);
+}
+
+void measure_time(struct measurement *m, struct bench *b, int clock, struct arena *a)
+{
+	char message[256] = "";
+	struct step_time *steps;
+	double time_s;
+
+	if (m->status != OUTCOME_OK || !m->plan)
+		return;
+	steps = arena_alloc(a, (size_t)m->plan->nsteps, sizeof(*steps));
+	time_s = plan_seconds(steps, m->plan, b->machine, placed(b), b->clock_fn[clock],
+	                      b->clock_self[clock], message, sizeof(message));
+	if (time_s < 0) {
+		m->status = OUTCOME_FAILED;
+		m->message = arena_printf(a, "%s: %s", b->clock[clock]->name, message);
+		m->clock_message[clock] = m->message;
+		return;
+	}
+	m->time_s[clock] = time_s;
+	m->step[clock] = steps;
+	m->local_s[clock] = m->launch_s[clock] = 0;
+	for (int i = 0; i < m->plan->nsteps; i++) {
+		m->local_s[clock] += steps[i].local_s;
+		m->launch_s[clock] += steps[i].launch_s;
+	}
+}

@@ -1,0 +1,73 @@
+/*
+ * One measurement: a planner on a problem, checked, then timed by the clocks asked for.
+ * The commands and the sweep share it, so they cannot disagree (design 1, 3).
+ */
+#ifndef SHARDSIM_SIM_MEASURE_H
+#define SHARDSIM_SIM_MEASURE_H
+
+#include "array/machine.h"
+#include "cost/price.h"
+#include "plan/plan.h"
+#include "planner/planner.h"
+#include "store.h"
+
+enum { CLOCKS_MAX = 3 };
+
+/* A clock as users name it. `open` gives the clock's state, NULL if it needs none. */
+struct clock_kind {
+	const char *name, *help;
+	bool needs_simgrid;
+};
+
+extern const struct clock_kind clock_kinds[]; /* ended by a NULL name */
+
+/* The index of that name in clock_kinds, -1 if none. */
+int clock_find(const char *name, size_t length);
+
+/* Where plans are priced and timed. `machine` NULL: no platform. */
+struct bench {
+	const struct machine *machine;
+	struct placement placement; /* .platform NULL: devices in order */
+	struct prices prices;
+	struct pricer *pricer;
+	struct model *model;
+	int nclocks;
+	const struct clock_kind *clock[CLOCKS_MAX];
+	clock_fn *clock_fn[CLOCKS_MAX];
+	void *clock_self[CLOCKS_MAX];
+};
+
+/*
+ * A bench on a machine (NULL: none; borrowed). Clocks are added by bench_clock:
+ * `fluid_self` is the state of a clock that needs SimGrid, with its function.
+ */
+void bench_init(struct bench *b, const struct machine *m);
+void bench_free(struct bench *b);
+void bench_clock(struct bench *b, const struct clock_kind *kind, clock_fn *fn,
+                 void *self);
+
+/* Place the problem's devices; prices follow. The list is borrowed. */
+void bench_place(struct bench *b, const struct placement *place);
+
+/* What a planner made of a problem; everything is the arena's. */
+struct measurement {
+	const char *planner;
+	enum outcome status; /* the worst, over the clocks timed so far */
+	const char *message; /* "" when there is nothing to say */
+	struct plan *plan;   /* NULL unless there is a checked plan */
+	double planning_s;
+	double bound_s; /* NaN without a platform */
+	double time_s[CLOCKS_MAX];
+	double local_s[CLOCKS_MAX], launch_s[CLOCKS_MAX];
+	const char *clock_message[CLOCKS_MAX];   /* why a clock has no time, else NULL */
+	struct step_time *step[CLOCKS_MAX];      /* [plan->nsteps], NULL if not timed */
+};
+
+/* Plan and check: status, message, plan, bound; times are NaN. */
+void measure_plan(struct measurement *out, struct bench *b, const struct problem *p,
+                  const struct planner *planner, struct arena *a);
+
+/* Time a measured plan by clock number `clock` of the bench. */
+void measure_time(struct measurement *m, struct bench *b, int clock, struct arena *a);
+
+#endif

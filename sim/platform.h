@@ -1,0 +1,52 @@
+/*
+ * Platforms: a SimGrid 4.1 XML file, or `family:shape` (families.h), for which the file
+ * is generated.
+ *
+ * The machine is always built from the file by our own reader, which knows the names
+ * that SimGrid gives to links, and the geometry the hosts state; so `plan` and the
+ * clock `model` need no simulator. When SimGrid is started, what it made of the file is
+ * compared: every link with its bandwidth and latency, the routes of all neighbours and
+ * of 1,000 seeded other pairs of each fabric. `geometry graph` states no routes: only
+ * SimGrid knows them.
+ *
+ * The file must have passed our reader before SimGrid sees it, and a file that was not
+ * generated is loaded and compared in a child process first, because SimGrid ends the
+ * process on a fault.
+ */
+#ifndef SHARDSIM_SIM_PLATFORM_H
+#define SHARDSIM_SIM_PLATFORM_H
+
+#include "array/machine.h"
+#include "base/error.h"
+
+struct platform {
+	struct arena *arena; /* borrowed: the caller's, which holds all of this */
+	struct machine *machine;
+	void **host; /* SimGrid's host of [fabric * ndevices + device], NULL without one */
+};
+
+/*
+ * The machine alone, without SimGrid. `spec` is a file (it has a '/' or ends in .xml)
+ * or family:shape; settings are "key=value" and only for the latter. Errors:
+ * families.h's, and for a file what is wrong with it, with line and column.
+ */
+enum status platform_machine(struct machine **out, struct arena *a, const char *spec,
+                             const char *const *set, int nset, struct error *e);
+
+/*
+ * The same, loaded into SimGrid with the settings for parallel tasks, ready for
+ * replay_fluid.h. SimGrid takes one platform per process: call it once, and fork for
+ * more. A file that SimGrid refuses, or whose links or routes are not what the hosts
+ * state, is an error that names the host or link.
+ */
+enum status platform_load(struct platform **out, struct arena *a, const char *spec,
+                          const char *const *set, int nset, struct error *e);
+
+/*
+ * The XML text of `spec`, as `shardsim platform` prints it; a file is given back as it
+ * is.
+ */
+enum status platform_text(struct text *out, const char *spec, const char *const *set,
+                          int nset, struct error *e);
+
+#endif

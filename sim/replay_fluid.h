@@ -1,0 +1,31 @@
+/*
+ * The clock `fluid` (design 5): a schedule replayed in SimGrid as parallel tasks.
+ *
+ * A task of the schedule is one parallel task over just its hosts, whose messages
+ * advance at one common rate; tasks of a round start together and share links max-min
+ * fairly; the next round starts when all have ended. A task of `repeats` merged rounds
+ * starts repeats - 1 latencies of its longest route late. A task of more than
+ * FLUID_GROUP_HOSTS_MAX hosts becomes one parallel task per message, because SimGrid
+ * keeps a matrix of all its hosts.
+ *
+ * Schedules run one after another in the one engine of the process; a time is a
+ * difference of SimGrid's clock.
+ */
+#ifndef SHARDSIM_SIM_REPLAY_FLUID_H
+#define SHARDSIM_SIM_REPLAY_FLUID_H
+
+#include "collective/schedule.h"
+#include "platform.h"
+
+enum { FLUID_GROUP_HOSTS_MAX = 2048 };
+
+/* A workspace for the loaded platform, which must outlive it. */
+struct fluid;
+
+struct fluid *fluid_new(struct platform *p);
+void fluid_free(struct fluid *w);
+
+/* A clock_fn (cost/model.h); `self` is a struct fluid. */
+double fluid_clock(void *self, const struct schedule *s, char *message, size_t size);
+
+#endif

@@ -1,0 +1,210 @@
+#include "report_data.h"
+
+#include <math.h>
+#include <string.h>
+
+/*
+ * All tables are one rectangle, so that any reader of CSV takes it: `section` says
+ * which table a line is of, and fields that table does not have are empty.
+ */
+enum field {
+	SECTION,
+	PLATFORM,
+	CLOCK,
+	PLANNER,
+	BASELINE,
+	FAMILY,
+	N,
+	SPEEDUP,
+	LOW,
+	HIGH,
+	LEAST,
+	LARGEST,
+	WINS,
+	TIES,
+	LOSSES,
+	P,
+	MEMORY_N,
+	MEMORY,
+	REMAT_N,
+	REMAT,
+	REST,
+	GAIN,
+	STATUS,
+	ROWS,
+	REASON,
+	EXAMPLE,
+	PLANNING_MEDIAN,
+	PLANNING_LARGEST,
+	FIELDS
+};
+
+static const char *const field_names[FIELDS] = {
+	"section",
+	"platform",
+	"clock",
+	"planner",
+	"baseline",
+	"family",
+	"n",
+	"speedup",
+	"speedup_low",
+	"speedup_high",
+	"speedup_min",
+	"speedup_max",
+	"wins",
+	"ties",
+	"losses",
+	"p",
+	"memory_n",
+	"memory_ratio",
+	"remat_n",
+	"speedup_remat",
+	"speedup_rest",
+	"gain_remat",
+	"status",
+	"rows",
+	"reason",
+	"example",
+	"planning_median_s",
+	"planning_max_s",
+};
+
+struct line {
+	char number[FIELDS][32];
+	const char *text[FIELDS]; /* NULL: the number */
+};
+
+void report_csv_field(FILE *out, const char *text, bool first)
+{
+	if (!first)
+		fputc(',', out);
+	if (!strpbrk(text, "\",\r\n")) {
+		fputs(text, out);
+		return;
+	}
+	fputc('"', out);
+	for (; *text; text++) {
+		if (*text == '"')
+			fputc('"', out);
+		fputc(*text, out);
+	}
+	fputc('"', out);
+}
+
+static void set_count(struct line *l, enum field f, size_t count)
+{
+	snprintf(l->number[f], sizeof(l->number[f]), "%zu", count);
+}
+
+static void set_real(struct line *l, enum field f, double value)
+{
+	if (!isnan(value))
+		snprintf(l->number[f], sizeof(l->number[f]), "%.9g", value);
+}
+
+static struct line start(const struct report *r, const char *section,
+                         const char *platform, const char *clock, const char *planner)
+{
+	struct line l = {0};
+
+	l.text[SECTION] = section;
+	l.text[PLATFORM] = platform;
+	l.text[CLOCK] = clock;
+	l.text[PLANNER] = planner;
+	l.text[BASELINE] = r->baseline;
+	return l;
+}
+
+static void finish(FILE *out, const struct line *l)
+{
+	for (int f = 0; f < FIELDS; f++)
+		report_csv_field(out, l->text[f] ? l->text[f] : l->number[f], f == 0);
+	fputs("\r\n", out);
+}
+
+static void write_line(FILE *out, const struct report *r, const struct report_line *s)
+{
+	struct line l = start(r, s->family ? "family" : "total", s->platform, s->clock,
+	                      s->planner);
+
+	l.text[FAMILY] = s->family;
+	set_count(&l, N, s->speedup.n);
+	set_real(&l, SPEEDUP, s->speedup.geomean);
+	set_real(&l, LOW, s->interval.lo);
+	set_real(&l, HIGH, s->interval.hi);
+	set_real(&l, LEAST, s->speedup.min);
+	set_real(&l, LARGEST, s->speedup.max);
+	set_count(&l, WINS, s->wins);
+	set_count(&l, TIES, s->ties);
+	set_count(&l, LOSSES, s->losses);
+	set_real(&l, P, s->test.p);
+	set_count(&l, MEMORY_N, s->memory_n);
+	set_real(&l, MEMORY, s->memory);
+	finish(out, &l);
+}
+
+static void write_origin(FILE *out, const struct report *r,
+                         const struct report_origin *o)
+{
+	struct line l = start(r, "origin", o->platform, o->clock, o->planner);
+
+	set_count(&l, N, o->n);
+	set_count(&l, REMAT_N, o->remat_n);
+	set_real(&l, REMAT, o->remat);
+	set_real(&l, REST, o->rest);
+	set_real(&l, GAIN, o->gain);
+	finish(out, &l);
+}
+
+static void write_left(FILE *out, const struct report *r, const struct report_left *f)
+{
+	struct line l = start(r, "left-out", f->platform, NULL, f->planner);
+
+	l.text[STATUS] = outcome_name(f->status);
+	l.text[REASON] = f->reason;
+	l.text[EXAMPLE] = f->example;
+	set_count(&l, ROWS, f->rows);
+	finish(out, &l);
+}
+
+static void write_planning(FILE *out, const struct report *r,
+                           const struct report_planning *p)
+{
+	struct line l = start(r, "planning", p->platform, p->clock, p->planner);
+
+	set_count(&l, N, p->planning_s.n);
+	set_real(&l, PLANNING_MEDIAN, p->planning_s.median);
+	set_real(&l, PLANNING_LARGEST, p->planning_s.max);
+	finish(out, &l);
+}
+
+/* How many rows became what, so that a reader can check that none is missing. */
+static void write_rows(FILE *out, const struct report *r, const char *what, size_t rows)
+{
+	struct line l = start(r, "rows", NULL, NULL, NULL);
+
+	l.text[REASON] = what;
+	set_count(&l, ROWS, rows);
+	finish(out, &l);
+}
+
+void report_csv(FILE *out, const struct report *r)
+{
+	for (int f = 0; f < FIELDS; f++)
+		report_csv_field(out, field_names[f], f == 0);
+	fputs("\r\n", out);
+	for (size_t i = 0; i < r->nlines; i++)
+		write_line(out, r, &r->line[i]);
+	for (size_t i = 0; i < r->norigins; i++)
+		write_origin(out, r, &r->origin[i]);
+	for (size_t i = 0; i < r->nplannings; i++)
+		write_planning(out, r, &r->planning[i]);
+	for (size_t i = 0; i < r->nlefts; i++)
+		write_left(out, r, &r->left[i]);
+	write_rows(out, r, "all", r->all);
+	write_rows(out, r, "compared", r->compared);
+	write_rows(out, r, "baseline compared with", r->references);
+	write_rows(out, r, "left out", r->left_out);
+	write_rows(out, r, "other clocks", r->other_clocks);
+}

@@ -1,0 +1,292 @@
+#include "report_data.h"
+#include "report_pen.h"
+
+#include <math.h>
+#include <string.h>
+
+/* The figures of a report in words and tables, for either pen. */
+
+static struct table table_new(struct arena *a, const char *caption, const char *align,
+                              const char *const *head, size_t most_rows)
+{
+	size_t columns = strlen(align);
+
+	return (struct table){
+		.caption = caption,
+		.columns = columns,
+		.align = align,
+		.head = head,
+		.cell = arena_alloc(a, most_rows * columns, sizeof(const char *)),
+	};
+}
+
+static const char **next_row(struct table *t)
+{
+	return t->cell + t->columns * t->rows++;
+}
+
+/* A ratio: three decimals where they mean something. */
+static const char *ratio_text(struct arena *a, double x)
+{
+	if (isnan(x))
+		return "-";
+	if (x != 0 && x < 0.01)
+		return arena_printf(a, "%.2e", x);
+	return arena_printf(a, "%.*f", x < 99.9995 ? 3 : x < 9999.95 ? 1 : 0, x);
+}
+
+static const char *p_text(struct arena *a, double p)
+{
+	if (isnan(p))
+		return "-";
+	if (p < 1e-300)
+		return "<1e-300";
+	return arena_printf(a, p < 0.001 ? "%.1e" : "%.3f", p);
+}
+
+static const char *percent_text(struct arena *a, double part)
+{
+	return isnan(part) ? "-" : arena_printf(a, "%.1f %%", 100 * part);
+}
+
+static const char *count_text(struct arena *a, size_t n)
+{
+	return arena_printf(a, "%zu", n);
+}
+
+/* The eight cells every comparison has, whatever names stand before them. */
+static void comparison_cells(struct arena *a, const char **cell,
+                             const struct report_line *l)
+{
+	const char *memory = ratio_text(a, l->memory);
+
+	if (l->memory_n && l->memory_n != l->speedup.n)
+		memory = arena_printf(a, "%s (%zu)", memory, l->memory_n);
+	*cell++ = count_text(a, l->speedup.n);
+	*cell++ = ratio_text(a, l->speedup.geomean);
+	*cell++ = isnan(l->interval.lo)
+	                  ? "-"
+	                  : arena_printf(a, "[%s, %s]", ratio_text(a, l->interval.lo),
+	                                 ratio_text(a, l->interval.hi));
+	*cell++ = ratio_text(a, l->speedup.min);
+	*cell++ = ratio_text(a, l->speedup.max);
+	*cell++ = arena_printf(a, "%zu/%zu/%zu", l->wins, l->ties, l->losses);
+	*cell++ = p_text(a, l->test.p);
+	*cell = memory;
+}
+
+static void write_totals(const struct pen *pen, const struct report *r)
+{
+	static const char *const head[] = {
+		"platform", "clock", "planner", "n", "speedup", "95 % interval",
+		"min",      "max",   "w/t/l",   "p", "memory"};
+	struct arena *a = pen->arena;
+	const char *caption =
+		arena_printf(a, "Speedup over %s, all families", r->baseline);
+	struct table t = table_new(a, caption, "lllrrrrrrrr", head, r->nlines);
+
+	for (size_t i = 0; i < r->nlines; i++) {
+		const struct report_line *l = &r->line[i];
+		const char **cell;
+
+		if (l->family)
+			continue;
+		cell = next_row(&t);
+		cell[0] = l->platform;
+		cell[1] = l->clock;
+		cell[2] = l->planner;
+		comparison_cells(a, cell + 3, l);
+	}
+	pen->table(pen, &t);
+}
+
+/* The families of one platform and clock: lines [first, end). */
+static void write_families(const struct pen *pen, const struct report *r, size_t first,
+                           size_t end)
+{
+	static const char *const head[] = {
+		"planner", "family", "n",     "speedup", "95 % interval",
+		"min",     "max",    "w/t/l", "p",       "memory"};
+	const struct report_line *l = &r->line[first];
+	struct arena *a = pen->arena;
+	const char *place = arena_printf(a, "%s, clock %s", l->platform, l->clock);
+	const char *caption =
+		arena_printf(a, "Speedup over %s on %s", r->baseline, place);
+	struct table t = table_new(a, caption, "llrrrrrrrr", head, end - first);
+
+	for (; first < end; first++) {
+		const char **cell = next_row(&t);
+
+		l = &r->line[first];
+		cell[0] = l->planner;
+		cell[1] = l->family ? l->family : "(all)";
+		comparison_cells(a, cell + 2, l);
+	}
+	pen->heading(pen, 2, place);
+	pen->table(pen, &t);
+}
+
+static void write_speedups(const struct pen *pen, const struct report *r)
+{
+	struct arena *a = pen->arena;
+	size_t end;
+
+	pen->heading(pen, 1, arena_printf(a, "Speedup over %s", r->baseline));
+	if (r->norigins == 0) {
+		pen->paragraph(pen, "There is no other planner to compare with it.");
+		return;
+	}
+	pen->paragraph(
+		pen,
+		arena_printf(
+			a,
+			"Speedup is the time of %s divided by the planner's, memory "
+			"its "
+			"peak_live_bytes divided by the planner's: above 1 the planner "
+			"is "
+			"better. Both are geometric means over the n scenarios where "
+			"both "
+			"are ok and both times are above zero; a memory figure with a "
+			"count is over that many of them. The interval is a 95 %% "
+			"bootstrap "
+			"interval of the mean speedup (%d resamples, seed %d); w/t/l "
+			"are "
+			"wins, ties (within 1e-6 relative) and losses; p is the "
+			"two-sided "
+			"one of %s on the logarithms.",
+			r->baseline, REPORT_RESAMPLES, REPORT_SEED, r->test));
+	write_totals(pen, r);
+	for (size_t i = 0; i < r->nlines; i = end) {
+		for (end = i + 1; end < r->nlines; end++)
+			if (strcmp(r->line[i].platform, r->line[end].platform) != 0 ||
+			    strcmp(r->line[i].clock, r->line[end].clock) != 0)
+				break;
+		write_families(pen, r, i, end);
+	}
+}
+
+static void write_origins(const struct pen *pen, const struct report *r)
+{
+	static const char *const head[] = {"platform", "clock",   "planner",
+	                                   "n",        "remat.",  "share",
+	                                   "with",     "without", "part of gain"};
+	struct arena *a = pen->arena;
+	struct table t = table_new(a, "Where the gain comes from", "lllrrrrrr", head,
+	                           r->norigins);
+
+	if (r->norigins == 0)
+		return;
+	for (size_t i = 0; i < r->norigins; i++) {
+		const struct report_origin *o = &r->origin[i];
+		const char **cell = next_row(&t);
+
+		cell[0] = o->platform;
+		cell[1] = o->clock;
+		cell[2] = o->planner;
+		cell[3] = count_text(a, o->n);
+		cell[4] = count_text(a, o->remat_n);
+		cell[5] = percent_text(a, o->share);
+		cell[6] = ratio_text(a, o->remat);
+		cell[7] = ratio_text(a, o->rest);
+		cell[8] = percent_text(a, o->gain);
+	}
+	pen->heading(pen, 2, "Where the gain comes from");
+	pen->paragraph(
+		pen,
+		arena_printf(
+			a,
+			"In remat. of the n scenarios the plan of %s has a full "
+			"rematerialization: a device holds the whole array on the way, "
+			"although neither end is replicated. With and without are the "
+			"mean "
+			"speedups over these scenarios and over the others; the part "
+			"of "
+			"gain is theirs of the sum of the logarithms of all speedups "
+			"(above 100 %% where the others lose).",
+			r->baseline));
+	pen->table(pen, &t);
+}
+
+static void write_plannings(const struct pen *pen, const struct report *r)
+{
+	static const char *const head[] = {"platform", "clock",    "planner",
+	                                   "n",        "median s", "max s"};
+	struct arena *a = pen->arena;
+	struct table t = table_new(a, "Planning times, wall clock", "lllrrr", head,
+	                           r->nplannings);
+
+	if (r->nplannings == 0)
+		return;
+	for (size_t i = 0; i < r->nplannings; i++) {
+		const struct report_planning *p = &r->planning[i];
+		const char **cell = next_row(&t);
+		bool known = p->planning_s.n && !isnan(p->planning_s.median);
+
+		cell[0] = p->platform;
+		cell[1] = p->clock;
+		cell[2] = p->planner;
+		cell[3] = count_text(a, p->planning_s.n);
+		cell[4] = known ? arena_printf(a, "%.3e", p->planning_s.median) : "-";
+		cell[5] = known ? arena_printf(a, "%.3e", p->planning_s.max) : "-";
+	}
+	pen->heading(pen, 2, "Planning time");
+	pen->table(pen, &t);
+}
+
+static void write_left(const struct pen *pen, const struct report *r)
+{
+	static const char *const head[] = {"planner", "platform", "status", "rows",
+	                                   "reason"};
+	struct arena *a = pen->arena;
+	struct table t =
+		table_new(a, "Rows left out of the speedups", "lllrp", head, r->nlefts);
+
+	for (size_t i = 0; i < r->nlefts; i++) {
+		const struct report_left *l = &r->left[i];
+		const char **cell = next_row(&t);
+
+		cell[0] = l->planner;
+		cell[1] = l->platform;
+		cell[2] = outcome_name(l->status);
+		cell[3] = count_text(a, l->rows);
+		cell[4] = l->reason;
+	}
+	pen->heading(pen, 2, "Left out");
+	pen->paragraph(
+		pen,
+		arena_printf(
+			a,
+			"Of %zu rows %zu are compared, %zu are those of %s they are "
+			"compared with, %zu are left out, and %zu are of clocks not "
+			"asked for.%s",
+			r->all, r->compared, r->references, r->baseline, r->left_out,
+			r->other_clocks,
+			r->nlefts ? " Reasons that differ only in their numbers are "
+				    "one, with # for the numbers."
+				  : ""));
+	if (r->nlefts)
+		pen->table(pen, &t);
+}
+
+static void write_all(const struct pen *pen, const struct report *r)
+{
+	write_speedups(pen, r);
+	write_origins(pen, r);
+	write_plannings(pen, r);
+	write_left(pen, r);
+}
+
+void report_md(FILE *out, struct arena *a, const struct report *r)
+{
+	struct pen pen = pen_md(out, a);
+
+	write_all(&pen, r);
+}
+
+void report_tex(FILE *out, struct arena *a, const struct report *r)
+{
+	struct pen pen = pen_tex(out, a);
+
+	fputs("% Needs \\usepackage{booktabs}.\n", out);
+	write_all(&pen, r);
+}

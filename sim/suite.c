@@ -1,0 +1,316 @@
+#include "suite.h"
+
+#include "base/units.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <yaml.h>
+
+struct reader {
+	struct suite *suite;
+	struct error *error;
+	const char *path;
+	yaml_document_t *document;
+	struct scenario defaults;
+};
+
+static struct where at_mark(const struct reader *r, yaml_mark_t mark)
+{
+	return (struct where){.file = r->path,
+	                      .line = (unsigned)mark.line + 1,
+	                      .col = (unsigned)mark.column + 1};
+}
+
+static enum status bad(struct reader *r, const yaml_node_t *node, const char *reason)
+{
+	return error_set(r->error, E_SYNTAX, at_mark(r, node->start_mark), "%s", reason);
+}
+
+/* The text of a scalar; its place is that of its first byte, inside quotes. */
+static const char *scalar(struct reader *r, const yaml_node_t *node, struct where *at)
+{
+	bool quoted;
+
+	if (node->type != YAML_SCALAR_NODE) {
+		bad(r, node, "expected a text");
+		return NULL;
+	}
+	quoted = node->data.scalar.style == YAML_SINGLE_QUOTED_SCALAR_STYLE ||
+	         node->data.scalar.style == YAML_DOUBLE_QUOTED_SCALAR_STYLE;
+	*at = at_mark(r, node->start_mark);
+	at->col += quoted;
+	return arena_strndup(r->suite->arena, (const char *)node->data.scalar.value,
+	                     node->data.scalar.length);
+}
+
+struct field {
+	const char *key;
+	const char **text;
+	struct where *at; /* NULL: not kept */
+};
+
+/* Set the fields that a map has; other keys are errors that list the known ones. */
+static enum status read_fields(struct reader *r, const yaml_node_t *map,
+                               const struct field *fields)
+{
+	if (map->type != YAML_MAPPING_NODE)
+		return bad(r, map, "expected a map of fields");
+	for (yaml_node_pair_t *p = map->data.mapping.pairs.start;
+	     p < map->data.mapping.pairs.top; p++) {
+		const yaml_node_t *key = yaml_document_get_node(r->document, p->key);
+		const yaml_node_t *value = yaml_document_get_node(r->document, p->value);
+		const struct field *f = fields;
+		struct where at;
+		const char *name = scalar(r, key, &at);
+
+		if (!name)
+			return r->error->code;
+		while (f->key && strcmp(f->key, name) != 0)
+			f++;
+		if (!f->key) {
+			struct text known = {0};
+
+			for (f = fields; f->key; f++)
+				text_printf(&known, "%s%s", f == fields ? "" : ", ",
+				            f->key);
+			error_set(r->error, E_SYNTAX, at,
+			          "unknown field '%.60s', expected one of %s", name,
+			          known.s);
+			text_free(&known);
+			return r->error->code;
+		}
+		*f->text = scalar(r, value, f->at ? f->at : &at);
+		if (!*f->text)
+			return r->error->code;
+	}
+	return OK;
+}
+
+static enum status read_scenario_fields(struct reader *r, const yaml_node_t *map,
+                                        struct scenario *s)
+{
+	const char *tags = NULL;
+	struct problem_text *t = &s->text;
+	const struct field fields[] = {
+		{"name", &s->name, NULL},
+		{"family", &s->family, NULL},
+		{"array", &t->array, &t->array_at},
+		{"mesh", &t->mesh, &t->mesh_at},
+		{"from", &t->from, &t->from_at},
+		{"to", &t->to, &t->to_at},
+		{"to_mesh", &t->to_mesh, &t->to_mesh_at},
+		{"num_devices", &t->num_devices, &t->num_devices_at},
+		{"devices", &s->devices, &s->devices_at},
+		{"memory_limit", &t->memory_limit, &t->memory_limit_at},
+		{"source", &s->source, NULL},
+		{"tags", &tags, NULL},
+		{NULL, NULL, NULL},
+	};
+
+	return read_fields(r, map, fields);
+}
+
+static enum status check_problem(struct reader *r, const struct scenario *s)
+{
+	struct arena *scratch = arena_new();
+	struct problem p;
+	enum status status = problem_make(&p, scratch, &s->text, r->error);
+
+	/* The place may borrow a text of the arena's; places in files show none. */
+	arena_free(scratch);
+	return status;
+}
+
+static enum status read_scenario(struct reader *r, const yaml_node_t *map)
+{
+	struct scenario s = r->defaults;
+
+	if (read_scenario_fields(r, map, &s) != OK)
+		return r->error->code;
+	if (!s.name || !s.text.array || !s.text.from || !s.text.to)
+		return bad(r, map, "a scenario needs name, array, from and to");
+	if (!s.family)
+		s.family = "none";
+	if (check_problem(r, &s) != OK)
+		return r->error->code;
+	s.at = at_mark(r, map->start_mark);
+	suite_add(r->suite, &s);
+	return OK;
+}
+
+/* "2..3", or "4" for 4..4. `bytes`: the ends are sizes. */
+static enum status read_range(struct reader *r, const char *text, struct where at,
+                              bool bytes, int64_t out[2])
+{
+	struct scan s = scan_start(text, at, r->error);
+
+	for (int i = 0; i < 2; i++) {
+		if (bytes)
+			units_scan_bytes(&s, &out[i]);
+		else
+			scan_int(&s, "a number", 1, INT32_MAX, &out[i]);
+		if (i == 0 && !scan_take(&s, "..")) {
+			out[1] = out[0];
+			break;
+		}
+	}
+	if (scan_finish(&s) == OK && out[0] > out[1])
+		scan_fail_at(&s, text, E_RANGE, "expected the lower end first");
+	return r->error->code;
+}
+
+static enum status read_generate(struct reader *r, const yaml_node_t *map)
+{
+	struct generate g = {.at = at_mark(r, map->start_mark), .dtype = "bf16"};
+	const char *kind = NULL, *count = "0", *seed = "1", *sample = NULL;
+	const char *range[4] = {"2..3", "2..3", "4..64", "1MiB..8GiB"};
+	struct where at[6] = {g.at, g.at, g.at, g.at, g.at, g.at};
+	int64_t *ends[4] = {g.rank, g.axes, g.devices, g.bytes}, number[2];
+	const struct field fields[] = {
+		{"kind", &kind, NULL},          {"family", &g.family, NULL},
+		{"mesh", &g.mesh, &g.mesh_at},  {"array", &g.array, &g.array_at},
+		{"dtype", &g.dtype, NULL},      {"count", &count, &at[4]},
+		{"sample", &sample, &at[4]},    {"seed", &seed, &at[5]},
+		{"rank", &range[0], &at[0]},    {"axes", &range[1], &at[1]},
+		{"devices", &range[2], &at[2]}, {"bytes", &range[3], &at[3]},
+		{NULL, NULL, NULL},
+	};
+
+	if (read_fields(r, map, fields) != OK)
+		return r->error->code;
+	if (!kind || (strcmp(kind, "random") != 0 && strcmp(kind, "layouts") != 0))
+		return bad(r, map, "a generate block needs kind: random or kind: layouts");
+	g.random = strcmp(kind, "random") == 0;
+	if (!g.family)
+		g.family = kind;
+	if (!g.random && (!g.mesh || !g.array))
+		return bad(r, map, "kind: layouts needs mesh and array");
+	for (int i = 0; i < 4; i++)
+		if (read_range(r, range[i], at[i], i == 3, ends[i]) != OK)
+			return r->error->code;
+	if (strcmp(sample ? sample : count, "0") != 0) {
+		if (read_range(r, sample ? sample : count, at[4], false, number) != OK)
+			return r->error->code;
+		g.count = number[0];
+	}
+	if (read_range(r, seed, at[5], false, number) != OK)
+		return r->error->code;
+	g.seed = number[0];
+	return suite_generate(r->suite, &g, r->error);
+}
+
+static enum status read_list(struct reader *r, const yaml_node_t *list,
+                             enum status (*item)(struct reader *, const yaml_node_t *))
+{
+	for (yaml_node_item_t *i = list->data.sequence.items.start;
+	     i < list->data.sequence.items.top; i++)
+		if (item(r, yaml_document_get_node(r->document, *i)) != OK)
+			return r->error->code;
+	return OK;
+}
+
+static enum status read_section(struct reader *r, const yaml_node_t *key,
+                                const yaml_node_t *value)
+{
+	struct where at;
+	const char *name = scalar(r, key, &at);
+
+	if (!name)
+		return r->error->code;
+	if (strcmp(name, "defaults") == 0)
+		return read_scenario_fields(r, value, &r->defaults);
+	if (strcmp(name, "scenarios") == 0) {
+		if (value->type != YAML_SEQUENCE_NODE)
+			return bad(r, value, "expected a list of scenarios");
+		return read_list(r, value, read_scenario);
+	}
+	if (strcmp(name, "generate") == 0)
+		return value->type == YAML_SEQUENCE_NODE
+		               ? read_list(r, value, read_generate)
+		               : read_generate(r, value);
+	return bad(r, key, "expected defaults, scenarios or generate");
+}
+
+static enum status read_document(struct reader *r)
+{
+	const yaml_node_t *root = yaml_document_get_root_node(r->document);
+
+	if (!root)
+		return error_set(r->error, E_SYNTAX, (struct where){.file = r->path},
+		                 "empty file, expected a suite");
+	if (root->type != YAML_MAPPING_NODE)
+		return bad(r, root, "expected a map with scenarios or generate");
+	for (yaml_node_pair_t *p = root->data.mapping.pairs.start;
+	     p < root->data.mapping.pairs.top; p++)
+		if (read_section(r, yaml_document_get_node(r->document, p->key),
+		                 yaml_document_get_node(r->document, p->value)) != OK)
+			return r->error->code;
+	return OK;
+}
+
+enum status suite_read(struct suite *s, const char *path, struct error *e)
+{
+	struct where file = {.file = path};
+	struct reader r = {.suite = s, .error = e, .path = path};
+	yaml_parser_t parser;
+	yaml_document_t document;
+	FILE *f = fopen(path, "rb");
+	int32_t before = s->n;
+
+	if (!f)
+		return error_set(e, E_IO, file, "cannot read it: %s", strerror(errno));
+	if (!yaml_parser_initialize(&parser))
+		abort();
+	yaml_parser_set_input_file(&parser, f);
+	if (!yaml_parser_load(&parser, &document)) {
+		error_set(e, ferror(f) ? E_IO : E_SYNTAX,
+		          at_mark(&r, parser.problem_mark), "not YAML: %s",
+		          parser.problem ? parser.problem : "unreadable");
+	} else {
+		r.document = &document;
+		read_document(&r);
+		yaml_document_delete(&document);
+		if (e->code == OK && s->n == before)
+			error_set(e, E_SYNTAX, file, "no scenarios in it");
+	}
+	yaml_parser_delete(&parser);
+	fclose(f);
+	return e->code;
+}
+
+void suite_add(struct suite *s, const struct scenario *sc)
+{
+	if (s->n == s->capacity) {
+		struct scenario *old = s->scenario;
+
+		s->capacity = s->capacity ? 2 * s->capacity : 64;
+		s->scenario =
+			arena_alloc(s->arena, (size_t)s->capacity, sizeof(*s->scenario));
+		if (s->n)
+			memcpy(s->scenario, old, (size_t)s->n * sizeof(*old));
+	}
+	s->scenario[s->n++] = *sc;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct scenario *const *x = a, *const *y = b;
+
+	return strcmp((*x)->name, (*y)->name);
+}
+
+enum status suite_check_names(const struct suite *s, struct error *e)
+{
+	const struct scenario **sorted = xmalloc((size_t)s->n, sizeof(*sorted));
+
+	for (int32_t i = 0; i < s->n; i++)
+		sorted[i] = &s->scenario[i];
+	qsort(sorted, (size_t)s->n, sizeof(*sorted), by_name);
+	for (int32_t i = 1; i < s->n; i++)
+		if (strcmp(sorted[i - 1]->name, sorted[i]->name) == 0)
+			error_set(e, E_TYPE, sorted[i]->at,
+			          "scenario '%.80s' is there twice", sorted[i]->name);
+	free(sorted);
+	return e->code;
+}

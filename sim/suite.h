@@ -1,0 +1,64 @@
+/*
+ * Suites: named redistribution problems in YAML (design 8).
+ *
+ *   defaults: {family: issue, memory_limit: 2GiB}
+ *   scenarios:
+ *     - {name: one, family: issue, array: "f32[16,16]", mesh: "x=4,y=2",
+ *        from: "P('x', None)", to: "P(None, 'y')", source: "..."}
+ *   generate:
+ *     - {kind: random, family: random, count: 500, seed: 1, rank: 2..3, axes: 2..3,
+ *        devices: 4..64, bytes: 1MiB..8GiB}
+ *     - {kind: layouts, family: all-2x4, mesh: "x=2,y=4", array: "bf16[8192,8192]",
+ *        sample: 100, seed: 1}
+ *
+ * `generate` may be one map or a list of them. `random`: meshes of `axes` axes whose
+ * sizes multiply to within `devices`, arrays of `rank` and about `bytes`, both layouts of
+ * whole axes, even, and not equal. `layouts`: all ordered pairs of distinct whole-axis
+ * layouts of the array on the mesh, or a seeded `sample` of them. Equal seeds give equal
+ * problems on every machine.
+ *
+ * All values are strings exactly as on the command line. Errors are file:line:col.
+ */
+#ifndef SHARDSIM_SIM_SUITE_H
+#define SHARDSIM_SIM_SUITE_H
+
+#include "base/arena.h"
+#include "plan/problem.h"
+
+struct scenario {
+	const char *name, *family, *source;
+	struct problem_text text;
+	const char *devices; /* platform devices of the mesh, NULL: the first ones */
+	struct where devices_at;
+	struct where at; /* where the scenario itself stands */
+};
+
+struct suite {
+	struct arena *arena; /* borrowed; owns all texts */
+	int32_t n, capacity;
+	struct scenario *scenario;
+};
+
+/*
+ * Append the scenarios of a file. Every problem is read once here, so a bad one is found
+ * before anything runs.
+ */
+enum status suite_read(struct suite *s, const char *path, struct error *e);
+
+void suite_add(struct suite *s, const struct scenario *sc);
+
+/* E_TYPE if two scenarios have one name; asked once, after the last file. */
+enum status suite_check_names(const struct suite *s, struct error *e);
+
+/* Scenarios of one generate block; used by suite_read. */
+struct generate {
+	bool random; /* else layouts */
+	const char *family, *mesh, *array, *dtype;
+	struct where mesh_at, array_at, at;
+	int64_t count; /* random: problems; layouts: sample, 0 for all */
+	int64_t seed;
+	int64_t rank[2], axes[2], devices[2], bytes[2]; /* lowest and highest */
+};
+enum status suite_generate(struct suite *s, const struct generate *g, struct error *e);
+
+#endif

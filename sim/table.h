@@ -1,0 +1,27 @@
+/*
+ * A text table for people: cells in rows, columns as wide as their widest cell. The first
+ * `left` columns are flushed left, the others right, the last one left again.
+ */
+#ifndef SHARDSIM_SIM_TABLE_H
+#define SHARDSIM_SIM_TABLE_H
+
+#include "base/arena.h"
+
+#include <stdbool.h>
+
+struct table {
+	struct arena *arena;
+	int columns, left;
+	int nrows, capacity;
+	const char **cell; /* [nrows * columns], NULL is empty */
+};
+
+void table_start(struct table *t, struct arena *a, int columns, int left);
+
+/* Add a row of `columns` texts (copied); NULL is an empty cell. */
+void table_row(struct table *t, const char *const *cells);
+
+/* Lines indented by `indent` spaces, without trailing spaces. */
+void table_print(struct text *out, const struct table *t, int indent);
+
+#endif

@@ -1,0 +1,254 @@
+#include "families.h"
+
+#include "platform.h"
+
+#include <check.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define COUNT(a) ((int)(sizeof(a) / sizeof((a)[0])))
+
+START_TEST(settings_override)
+{
+	static const char *const torus[] = {"ici.bandwidth=90GB/s", "ici.latency=700ns",
+	                                    "memory_bytes=48KiB", "memory_Bps=0",
+	                                    "launch_s=1.5us"};
+	static const char *const nodes[] = {"nvlink.bandwidth=400GB/s",
+	                                    "nvlink.latency=3us", "nic.bandwidth=1e9",
+	                                    "nic.latency=7us"};
+	struct arena *a = arena_new();
+	struct machine *m = NULL;
+	struct error e = {0};
+
+	ck_assert_int_eq(
+		platform_machine(&m, a, "tpu-v5e:3x5", torus, COUNT(torus), &e), OK);
+	ck_assert_double_eq(m->link[7].bandwidth_Bps, 90e9);
+	ck_assert_double_eq_tol(m->link[7].latency_s, 700e-9, 1e-22);
+	ck_assert_double_eq(m->device[14].memory_bytes, 49152);
+	ck_assert_double_eq(m->device[14].memory_Bps, 0);
+	ck_assert_double_eq_tol(m->device[14].launch_s, 1.5e-6, 1e-20);
+	ck_assert_int_eq(platform_machine(&m, a, "dgx-a100:3", nodes, COUNT(nodes), &e),
+	                 OK);
+	ck_assert_double_eq_tol(machine_latency(m, 0, 0, 7), 3e-6, 1e-20);
+	ck_assert_double_eq_tol(machine_latency(m, 1, 0, 8), 7e-6, 1e-20);
+	ck_assert_double_eq(m->link[m->fabric[0].port[5]].bandwidth_Bps, 400e9);
+	ck_assert_double_eq(m->link[m->fabric[1].port[5]].bandwidth_Bps, 1e9);
+	arena_free(a);
+}
+END_TEST
+
+static const struct {
+	const char *spec, *set;
+	unsigned col;
+	const char *text;
+} spec_faults[] = {
+	{"tpu-v9:4x4", NULL, 1, "unknown family 'tpu-v9'; known are tpu-v4, tpu-v5e"},
+	{"tpu-v4", NULL, 1, "expected family:shape"},
+	{"", NULL, 1, "expected family:shape"},
+	{"tpu-v4:", NULL, 8, "expected"},
+	{"tpu-v4:4x4", NULL, 11, "expected 'x'"},
+	{"tpu-v4:4x4x4x4", NULL, 13, "expected the end"},
+	{"tpu-v4:4x0x4", NULL, 10, "the length of an axis"},
+	{"tpu-v4:4x4x17", NULL, 8, "a length of 17 is above 16"},
+	{"tpu-v5e:17x1", NULL, 9, "a length of 17 is above 16"},
+	{"dgx-a100:2049", NULL, 10, "2049 is above 2048"},
+	{"tpu-v4:15x15x15", NULL, 1, "at most 512 devices"},
+	{"dgx-a100:1", "nvlink.bandwith=1GB/s", 1,
+         "dgx-a100 has no figure 'nvlink.bandwith'; it has nvlink.bandwidth, "
+         "nvlink.latency, nic.bandwidth, nic.latency, memory_bytes, memory_Bps, "
+         "launch_s"},
+	{"dgx-a100:1", "ici.bandwidth=1GB/s", 1, "no figure 'ici.bandwidth'"},
+	{"dgx-a100:1", "nvlink.peak=1GB/s", 1, "no figure 'nvlink.peak'"},
+	{"dgx-a100:1", "launch_s", 1, "expected key=value"},
+	{"dgx-a100:1", "launch_s=3GB", 11, ""},
+	{"dgx-a100:1", "nic.bandwidth=0", 15, "must be above 0"},
+	{"dgx-a100:1", "memory_bytes=0", 14, "must be above 0"},
+	{"platforms/dgx-a100_4.xml", "launch_s=1us", 1, "is a file"},
+};
+
+START_TEST(spec_fault_rows)
+{
+	struct text out = {0};
+	struct error e = {0};
+	const char *set = spec_faults[_i].set;
+
+	ck_assert_int_ne(
+		platform_text(&out, spec_faults[_i].spec, &set, set ? 1 : 0, &e), OK);
+	ck_assert_ptr_null(out.s);
+	ck_assert_str_eq(e.at.file, set ? "--set" : "--platform");
+	ck_assert_msg(strstr(e.text, spec_faults[_i].text) != NULL, "%s", e.text);
+	ck_assert_msg(e.at.col == spec_faults[_i].col, "col %u: %s", e.at.col, e.text);
+}
+END_TEST
+
+/* Which axes wrap, as facts about the machines have it. */
+static const struct {
+	const char *spec, *wrap;
+} wraps[] = {
+	{"tpu-v4:4x4x4", "111"}, {"tpu-v4:4x8x16", "111"}, {"tpu-v4:4x4x6", "000"},
+	{"tpu-v4:2x2x1", "000"}, {"tpu-v4:2x4x4", "000"},  {"tpu-v5e:16x16", "11"},
+	{"tpu-v5e:8x16", "01"},  {"tpu-v5e:16x4", "10"},   {"tpu-v5e:8x8", "00"},
+	{"tpu-v5e:1x1", "00"},   {"dgx-h100:4", "0"},
+};
+
+START_TEST(wrap_rows)
+{
+	struct arena *a = arena_new();
+	struct family_machine m;
+	struct error e = {0};
+
+	ck_assert_int_eq(family_parse(&m, a, wraps[_i].spec, NULL, 0, &e), OK);
+	for (int i = 0; wraps[_i].wrap[i]; i++)
+		ck_assert_int_eq(m.wrap[i], wraps[_i].wrap[i] == '1');
+	arena_free(a);
+}
+END_TEST
+
+/* Every figure of every family that is shipped has a value and a source. */
+START_TEST(figures_have_sources)
+{
+	struct arena *a = arena_new();
+	struct families all = {0};
+	struct error e = {0};
+	const char *path;
+
+	ck_assert_int_eq(platform_data_path(&path, a, "families.yaml", &e), OK);
+	ck_assert_msg(families_read(&all, a, path, &e) == OK, "%s", e.text);
+	ck_assert_int_ge(all.n, 4);
+	for (int i = 0; i < all.n; i++)
+		for (int f = 0; f < FIGURES; f++) {
+			if (!figure_of(f, all.family[i].kind))
+				continue;
+			ck_assert_ptr_nonnull(all.family[i].source[f]);
+			ck_assert_uint_gt(strlen(all.family[i].source[f]), 4);
+			ck_assert_double_gt(all.family[i].figure[f], 0);
+		}
+	arena_free(a);
+}
+END_TEST
+
+/* A family file of one family, with the first `from` replaced by `to`. */
+static const char family_yaml[] = "toy:\n"
+				  "  kind: torus\n"
+				  "  axes: 2\n"
+				  "  largest: {value: 3x5, source: made up}\n"
+				  "  wrap: {rule: full, length: 5, source: made up}\n"
+				  "  profile: tpu\n"
+				  "  figures:\n"
+				  "    ici.peak: {value: 3GB/s, source: made up}\n"
+				  "    ici.bandwidth: {value: 2GB/s, source: made up}\n"
+				  "    ici.latency: {value: 7us, source: made up}\n"
+				  "    memory_bytes: {value: 1GiB, source: made up}\n"
+				  "    memory_Bps: {value: 5GB/s, source: made up}\n"
+				  "    launch_s: {value: 1us, source: made up}\n";
+
+static const struct {
+	const char *from, *to;
+	unsigned line;
+	const char *text;
+} yaml_faults[] = {
+	{"kind: torus", "kind: tree", 2, "unknown kind 'tree', expected torus or nodes"},
+	{"  kind: torus\n", "", 2, "'kind' is missing"},
+	{"axes: 2", "axes: 7", 3, ""},
+	{"axes: 2", "axes: [2]", 3, "'axes' must be a text"},
+	{"3x5,", "3x5x7,", 4, "expected the end"},
+	{"rule: full", "rule: fool", 5, "unknown rule 'fool'"},
+	{"length: 5", "length: 0", 5, ""},
+	{"profile: tpu", "profile: ''", 6, "'profile' must be a text"},
+	{"profile: tpu", "profile: tpu\n  nodes: 3", 7, "unknown key 'nodes'"},
+	{"2GB/s", "2GB", 9, ""},
+	{"{value: 2GB/s, source: made up}", "2GB/s", 9,
+         "expected a mapping with 'value'"},
+	{"7us, source: made up", "7us", 10, "'source' is missing"},
+	{"launch_s", "lunch_s", 8, "'launch_s' is missing"},
+	{"    launch_s", "    nic.peak: {}\n    launch_s", 13, "unknown key 'nic.peak'"},
+	{"toy:\n", "toy\n", 2, ""},
+	{"toy:\n  kind", "toy: 3\nother:\n  kind", 1, "expected a mapping"},
+	{"    launch_s: {value: 1us, source: made up}\n", "    launch_s: {", 14, ""},
+};
+
+static const char *toy_folder(struct arena *a, const char *from, const char *to)
+{
+	const char *at = from ? strstr(family_yaml, from) : family_yaml;
+	const char *tmp = getenv("TMPDIR");
+	char *folder = arena_printf(a, "%s/check-XXXXXX", tmp ? tmp : "/tmp");
+	FILE *out;
+
+	ck_assert_ptr_nonnull(mkdtemp(folder));
+	out = fopen(arena_printf(a, "%s/families.yaml", folder), "w");
+	fprintf(out, "%.*s%s%s", (int)(at - family_yaml), family_yaml, from ? to : "",
+	        at + (from ? strlen(from) : 0));
+	fclose(out);
+	setenv("SHARDSIM_DATA", folder, 1);
+	return folder;
+}
+
+static void toy_remove(struct arena *a, const char *folder)
+{
+	unlink(arena_printf(a, "%s/families.yaml", folder));
+	rmdir(folder);
+}
+
+START_TEST(yaml_fault_rows)
+{
+	struct arena *a = arena_new();
+	const char *folder = toy_folder(a, yaml_faults[_i].from, yaml_faults[_i].to);
+	struct machine *m = NULL;
+	struct error e = {0};
+
+	ck_assert_int_ne(platform_machine(&m, a, "toy:3x5", NULL, 0, &e), OK);
+	toy_remove(a, folder);
+	ck_assert_msg(strstr(e.text, yaml_faults[_i].text) != NULL, "%s", e.text);
+	ck_assert_msg(strstr(e.at.file, "families.yaml") != NULL, "%s", e.at.file);
+	ck_assert_msg(e.at.line == yaml_faults[_i].line, "line %u: %s", e.at.line,
+	              e.text);
+	arena_free(a);
+}
+END_TEST
+
+START_TEST(a_family_of_ones_own)
+{
+	struct arena *a = arena_new();
+	const char *folder = toy_folder(a, NULL, NULL);
+	struct machine *m = NULL;
+	struct error e = {0};
+
+	ck_assert_msg(platform_machine(&m, a, "toy:3x5", NULL, 0, &e) == OK, "%s",
+	              e.text);
+	toy_remove(a, folder);
+	ck_assert_int_eq(m->ndevices, 15);
+	ck_assert(!m->fabric[0].wrap[0]);
+	ck_assert(m->fabric[0].wrap[1]);
+	ck_assert_double_eq(m->link[3].bandwidth_Bps, 2e9);
+	ck_assert_double_eq_tol(m->link[3].latency_s, 7e-6, 1e-20);
+	e = (struct error){0};
+	ck_assert_int_eq(platform_machine(&m, a, "toy:3x5", NULL, 0, &e), E_IO);
+	ck_assert_ptr_nonnull(strstr(e.text, "SHARDSIM_DATA"));
+	arena_free(a);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("families");
+	TCase *tcase = tcase_create("families");
+	SRunner *runner;
+	int failed;
+
+	tcase_set_timeout(tcase, 60);
+	tcase_add_test(tcase, settings_override);
+	tcase_add_loop_test(tcase, spec_fault_rows, 0, COUNT(spec_faults));
+	tcase_add_loop_test(tcase, wrap_rows, 0, COUNT(wraps));
+	tcase_add_test(tcase, figures_have_sources);
+	tcase_add_loop_test(tcase, yaml_fault_rows, 0, COUNT(yaml_faults));
+	tcase_add_test(tcase, a_family_of_ones_own);
+	suite_add_tcase(suite, tcase);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,356 @@
+/* The worker's side of a sweep: load a platform once, measure what is ordered. */
+#include "sweep.h"
+
+#include "command.h"
+
+#include "plan/plan_text.h"
+#include "platform.h"
+#include "replay_fluid.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <signal.h>
+#include <unistd.h>
+
+struct worker {
+	const struct sweep *sweep;
+	int platform, out;
+	struct arena *arena; /* of the scenario at hand */
+	struct bench bench;
+	struct placement placement;
+	struct error load; /* why there is no machine */
+	int32_t scenario;  /* the one at hand, -1 for none */
+	int planner;       /* the one planned last, -1 for none */
+	struct problem problem;
+	struct measurement measurement;
+	const char *reason; /* why the scenario cannot run here, else NULL */
+	enum outcome reason_status;
+};
+
+int sweep_units(const struct sweep *s)
+{
+	return s->nplanners * s->nclocks;
+}
+
+struct row sweep_row(const struct sweep *s, int platform, int32_t scenario, int unit)
+{
+	const struct scenario *sc = &s->suite->scenario[scenario];
+	struct row r = row_empty();
+
+	r.scenario = sc->name;
+	r.family = sc->family;
+	r.source = sc->source;
+	r.array = sc->text.array;
+	r.mesh = sc->text.mesh;
+	r.from = sc->text.from;
+	r.to = sc->text.to;
+	r.platform = s->platform[platform];
+	r.planner = s->planner[unit / s->nclocks]->name;
+	r.clock = clock_kinds[s->clock[unit % s->nclocks]].name;
+	return r;
+}
+
+/* --- rows as bytes ------------------------------------------------------------------ */
+
+void row_pack(struct text *out, const struct row *r)
+{
+	size_t start = out->length;
+	uint32_t n = 0;
+
+	text_append(out, (const char *)&n, sizeof(n));
+	for (int i = 0; i < ROW_COLUMNS; i++) {
+		const char *field = (const char *)r + row_columns[i].offset;
+		const char *s = row_columns[i].kind == ROW_TEXT ? *(char *const *)field : NULL;
+		int32_t number;
+
+		switch (row_columns[i].kind) {
+		case ROW_TEXT:
+			text_append(out, s ? s : "", s ? strlen(s) + 1 : 1);
+			break;
+		case ROW_REAL:
+		case ROW_BYTES:
+			text_append(out, field, 8);
+			break;
+		case ROW_FLAG:
+			number = *(const bool *)field;
+			text_append(out, (const char *)&number, sizeof(number));
+			break;
+		case ROW_STATUS:
+			number = (int32_t)*(const enum outcome *)field;
+			text_append(out, (const char *)&number, sizeof(number));
+			break;
+		}
+	}
+	n = (uint32_t)(out->length - start - sizeof(n));
+	memcpy(out->s + start, &n, sizeof(n));
+}
+
+bool row_unpack(struct row *out, const char *bytes, size_t n, struct arena *a)
+{
+	const char *end = bytes + n;
+
+	*out = row_empty();
+	for (int i = 0; i < ROW_COLUMNS; i++) {
+		char *field = (char *)out + row_columns[i].offset;
+		enum row_kind kind = row_columns[i].kind;
+		size_t left = (size_t)(end - bytes), size;
+		int32_t number;
+
+		if (kind == ROW_TEXT) {
+			const char *nul = memchr(bytes, '\0', left);
+
+			if (!nul)
+				return false;
+			*(const char **)field = arena_strdup(a, bytes);
+			bytes = nul + 1;
+			continue;
+		}
+		size = kind == ROW_REAL || kind == ROW_BYTES ? 8 : sizeof(number);
+		if (left < size)
+			return false;
+		memcpy(kind == ROW_REAL || kind == ROW_BYTES ? field : (char *)&number,
+		       bytes, size);
+		if (kind == ROW_FLAG)
+			*(bool *)field = number != 0;
+		if (kind == ROW_STATUS)
+			*(enum outcome *)field = (enum outcome)number;
+		bytes += size;
+	}
+	return bytes == end;
+}
+
+static bool write_all(int fd, const char *p, size_t n)
+{
+	while (n > 0) {
+		ssize_t k = write(fd, p, n);
+
+		if (k < 0 && errno == EINTR)
+			continue;
+		if (k <= 0)
+			return false;
+		p += k;
+		n -= (size_t)k;
+	}
+	return true;
+}
+
+/* Nobody reads any more: the parent has gone, and so do we. */
+static void send_row(const struct worker *w, const struct row *r)
+{
+	struct text t = {0};
+
+	row_pack(&t, r);
+	if (!write_all(w->out, t.s, t.length))
+		_exit(1);
+	text_free(&t);
+}
+
+/* --- measuring ---------------------------------------------------------------------- */
+
+static void load(struct worker *w)
+{
+	const struct sweep *s = w->sweep;
+	struct arena *a = arena_new();
+	const char *spec = s->platform[w->platform];
+	struct machine *machine = NULL;
+	struct platform *platform = NULL;
+	bool simgrid = false;
+
+	for (int i = 0; i < s->nclocks; i++)
+		simgrid = simgrid || clock_kinds[s->clock[i]].needs_simgrid;
+	if (simgrid && platform_load(&platform, a, spec, NULL, 0, &w->load) == OK)
+		machine = platform->machine;
+	else if (!simgrid)
+		platform_machine(&machine, a, spec, NULL, 0, &w->load);
+	if (w->load.code != OK)
+		return;
+	bench_init(&w->bench, machine);
+	for (int i = 0; i < s->nclocks; i++)
+		bench_clock(&w->bench, &clock_kinds[s->clock[i]], fluid_clock,
+		            platform ? fluid_new(platform) : NULL);
+}
+
+/* Read the scenario's problem; the suite has read it once, so only placing can fail. */
+static void take_scenario(struct worker *w, int32_t scenario)
+{
+	const struct scenario *sc = &w->sweep->suite->scenario[scenario];
+	struct error e = {0};
+	bool placed = w->placement.platform != NULL;
+
+	arena_reset(w->arena);
+	w->scenario = scenario;
+	w->planner = -1;
+	w->reason = NULL;
+	w->reason_status = OUTCOME_FAILED;
+	if (w->load.code != OK) {
+		w->reason = w->load.text;
+		return;
+	}
+	problem_make(&w->problem, w->arena, &sc->text, &e);
+	w->placement = (struct placement){0};
+	if (e.code == OK && sc->devices) {
+		int32_t *devices = NULL;
+		const struct machine *m = w->bench.machine;
+
+		if (command_devices(&devices, &w->placement.n, w->arena, sc->devices,
+		                    sc->devices_at, m->ndevices, &e) == OK &&
+		    w->placement.n != w->problem.mesh.ndevices)
+			error_set(&e, E_TYPE, sc->devices_at,
+			          "as many devices as the mesh has are needed");
+		w->placement.platform = devices;
+	}
+	/* Devices beyond the platform's last: the scenario is too large for it. */
+	if (e.code == E_RANGE)
+		w->reason_status = OUTCOME_NOT_APPLICABLE;
+	if (e.code != OK)
+		w->reason = arena_strdup(w->arena, e.text);
+	else if (placed || sc->devices)
+		bench_place(&w->bench, sc->devices ? &w->placement : NULL);
+}
+
+static void fill(struct row *r, const struct worker *w, int clock)
+{
+	const struct measurement *m = &w->measurement;
+	const struct plan *p = m->plan;
+	struct text steps = {0};
+
+	r->status = m->status;
+	r->message = m->message;
+	r->planning_s = m->planning_s;
+	r->bound_s = m->bound_s;
+	r->devices = w->problem.mesh.ndevices;
+	if (!p)
+		return;
+	r->time_s = m->time_s[clock];
+	r->launch_s = m->launch_s[clock];
+	r->local_s = m->local_s[clock];
+	r->recv_bytes = p->recv_bytes;
+	r->send_bytes = p->send_bytes;
+	r->peak_array_bytes = p->peak_array_bytes;
+	r->peak_live_bytes = p->peak_live_bytes;
+	r->full_remat = p->full_remat;
+	plan_print_line(&steps, p);
+	r->steps = text_take(&steps, w->arena);
+}
+
+static void time_and_send(struct worker *w, struct row *r, int clock)
+{
+	enum outcome planned = w->measurement.status;
+
+	measure_time(&w->measurement, &w->bench, clock, w->arena);
+	fill(r, w, clock);
+	send_row(w, r);
+	/* Another clock may still do it. */
+	w->measurement.status = planned;
+}
+
+/* The last line that the child left on stderr, "" if none. */
+static const char *last_words(struct arena *a)
+{
+	char tail[512];
+	off_t end = lseek(STDERR_FILENO, 0, SEEK_CUR), from = end > 511 ? end - 511 : 0;
+	ssize_t n = end > 0 ? pread(STDERR_FILENO, tail, (size_t)(end - from), from) : 0;
+	char *line;
+
+	while (n > 0 && (tail[n - 1] == '\n' || tail[n - 1] == '\0'))
+		n--;
+	if (n <= 0)
+		return "";
+	tail[n] = '\0';
+	line = strrchr(tail, '\n');
+	return arena_printf(a, ": %s", line ? line + 1 : tail);
+}
+
+static const char *death(struct arena *a, int status)
+{
+	if (WIFSIGNALED(status))
+		return arena_printf(a, "the replay died of signal %d (%s)%s",
+		                    WTERMSIG(status), strsignal(WTERMSIG(status)),
+		                    last_words(a));
+	return arena_printf(a, "the replay ended with status %d%s", WEXITSTATUS(status),
+	                    last_words(a));
+}
+
+/*
+ * A replay moves SimGrid's clock, and a difference of clocks has other last digits
+ * later on: each runs in a child that starts from the state after loading.
+ */
+static void time_in_child(struct worker *w, struct row *r, int clock)
+{
+	pid_t child = fork();
+	int status = 0;
+
+	if (child == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		time_and_send(w, r, clock);
+		_exit(0);
+	}
+	while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
+		;
+	if (child > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0)
+		return;
+	fill(r, w, clock);
+	r->status = OUTCOME_FAILED;
+	r->message = child < 0 ? "cannot start a process for the replay"
+	                       : death(w->arena, status);
+	send_row(w, r);
+}
+
+static void run_unit(struct worker *w, int32_t scenario, int unit)
+{
+	const struct sweep *s = w->sweep;
+	struct row r = sweep_row(s, w->platform, scenario, unit);
+	int planner = unit / s->nclocks, clock = unit % s->nclocks;
+
+	if (w->scenario != scenario)
+		take_scenario(w, scenario);
+	if (w->reason) {
+		r.status = w->reason_status;
+		r.message = w->reason;
+		send_row(w, &r);
+		return;
+	}
+	if (w->planner != planner)
+		measure_plan(&w->measurement, &w->bench, &w->problem, s->planner[planner],
+		             w->arena);
+	w->planner = planner;
+	if (w->measurement.status == OUTCOME_OK && clock_kinds[s->clock[clock]].needs_simgrid)
+		time_in_child(w, &r, clock);
+	else
+		time_and_send(w, &r, clock);
+}
+
+static bool read_order(int fd, struct sweep_order *order)
+{
+	char *p = (char *)order;
+	size_t left = sizeof(*order);
+
+	while (left > 0) {
+		ssize_t n = read(fd, p, left);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return false;
+		p += n;
+		left -= (size_t)n;
+	}
+	return order->scenario >= 0;
+}
+
+_Noreturn void worker_run(const struct sweep *s, int platform, int in, int out)
+{
+	struct worker w = {.sweep = s, .platform = platform, .out = out,
+	                   .arena = arena_new(), .scenario = -1, .planner = -1};
+	struct sweep_order order;
+
+	load(&w);
+	while (read_order(in, &order))
+		for (int unit = order.first; unit < sweep_units(s); unit++)
+			run_unit(&w, order.scenario, unit);
+	_exit(0);
+}
