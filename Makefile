@@ -84,7 +84,8 @@ HEADERS := $(wildcard models/*/*.h sim/*.h sim/tests/*.h)
 objects = $(patsubst %.c,$B/%.o,$1)
 programs = $(patsubst %.c,$B/%,$(wildcard $1/tests/check_*.c))
 # Files beside the tests that are no test themselves are linked into each of them.
-helpers = $(call objects,$(filter-out $1/tests/check_%,$(wildcard $1/tests/*.c)))
+helpers = $(call objects,$(filter-out $1/tests/check_% $1/tests/bench_%, \
+	$(wildcard $1/tests/*.c)))
 
 MODEL_TESTS := $(call programs,models)
 SIM_TESTS := $(call programs,sim)
@@ -235,9 +236,16 @@ results: build/shardsim
 		>results/speedup.csv
 	build/shardsim report build/results --baseline xla-2021 --format tex \
 		>results/speedup.tex
+	build/shardsim report build/results --baseline xla-2021 --clock fluid \
+		--plot results/speedup.svg
 
-bench: build/shardsim
-	sim/tests/bench.sh
+BENCHES := $(patsubst %.c,$B/%,$(wildcard sim/tests/bench_*.c))
+$(BENCHES): %: %.o $(call objects,$(filter-out sim/main.c,$(SIM_SOURCES))) \
+		$B/libshardsim.a $B/flags
+	$(call say,LINK)$(LINK) -o $@ $(filter %.o %.a,$^) $(PROGRAM_LIBS) $(LDLIBS) -lm
+
+bench: $(BENCHES)
+	@for bench in $^; do $$bench || exit 1; done
 
 # --- install -------------------------------------------------------------------------
 

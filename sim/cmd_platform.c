@@ -52,6 +52,7 @@ int command_platform(int argc, char **argv)
 	                          "Print a platform file that any SimGrid program loads.\v"
 	                          "'shardsim list platforms' prints the families.",
 	                          NULL, NULL, NULL};
+	struct arena *a = arena_new();
 	struct options o = {0};
 	struct error e = {0};
 	struct text xml = {0};
@@ -59,12 +60,13 @@ int command_platform(int argc, char **argv)
 
 	argp_err_exit_status = EXIT_MISUSE;
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
-	if (platform_text(&xml, o.spec, o.set, o.nset, &e) != OK)
+	if (platform_text(&xml, a, o.spec, o.set, o.nset, &e) != OK)
 		status = command_misuse(&e);
 	else if (!o.output)
 		fwrite(xml.s, 1, xml.length, stdout);
 	else if (file_write(o.output, xml.s, xml.length, &e) != OK)
 		status = command_misuse(&e);
 	text_free(&xml);
+	arena_free(a);
 	return status;
 }

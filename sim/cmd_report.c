@@ -1,16 +1,17 @@
 /* `shardsim report`: tables from the rows of a sweep. */
 #include "command.h"
 #include "report.h"
+#include "report_plot.h"
 
 #include <argp.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY_BASELINE = 256, KEY_FORMAT, KEY_CLOCK, KEY_TEST, KEY_TIMING, KEY_ROWS };
+enum { KEY_BASELINE = 256, KEY_FORMAT, KEY_CLOCK, KEY_TEST, KEY_TIMING, KEY_ROWS, KEY_PLOT };
 
 struct options {
 	struct report_options report;
-	const char *dir, *clock;
+	const char *dir, *clock, *plot;
 	bool rows;
 };
 
@@ -20,6 +21,8 @@ static const struct argp_option option_table[] = {
 	{"format", KEY_FORMAT, "md|csv|tex", 0, "how to print (default md)", 0},
 	{"clock", KEY_CLOCK, "LIST", 0, "clocks to report (default: all there are)", 0},
 	{"test", KEY_TEST, "wilcoxon|sign", 0, "the p value's test (default wilcoxon)", 0},
+	{"plot", KEY_PLOT, "FILE", 0,
+         "write a plot of the speedups instead, .svg or .pdf, by gnuplot", 0},
 	{"rows", KEY_ROWS, NULL, 0, "all rows as CSV instead of the tables", 0},
 	{"timing", KEY_TIMING, NULL, 0, "show planning times", 0},
 	{NULL, 0, NULL, 0, NULL, 0},
@@ -49,6 +52,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_TIMING:
 		o->report.timing = true;
+		return 0;
+	case KEY_PLOT:
+		o->plot = arg;
 		return 0;
 	case KEY_ROWS:
 		o->rows = true;
@@ -82,7 +88,9 @@ int command_report(int argc, char **argv)
 	if (o.clock)
 		o.report.clocks = command_words(a, o.clock);
 	if (store_open(&store, o.dir, false, &e) == OK) {
-		if (o.rows)
+		if (o.plot)
+			report_plot(o.plot, store, &o.report, &e);
+		else if (o.rows)
 			report_rows_csv(stdout, store, o.report.timing, &e);
 		else
 			report_write(stdout, store, &o.report, &e);

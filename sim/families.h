@@ -112,7 +112,7 @@ enum status family_parse(struct family_machine *out, struct arena *a, const char
  */
 enum { WRITTEN_ROUTES_DEVICES_MAX = 512 };
 
-enum status platform_generate(struct text *out, const char *spec,
+enum status platform_generate(struct text *out, struct arena *a, const char *spec,
                               const char *const *set, int nset, struct error *e);
 
 #endif

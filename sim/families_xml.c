@@ -192,10 +192,9 @@ static enum status torus_generate(struct text *out, const struct family_machine 
 	return e->code;
 }
 
-enum status platform_generate(struct text *out, const char *spec,
+enum status platform_generate(struct text *out, struct arena *a, const char *spec,
                               const char *const *set, int nset, struct error *e)
 {
-	struct arena *a = arena_new();
 	struct family_machine m;
 	struct text body = {0};
 	struct error local = {0};
@@ -221,6 +220,5 @@ enum status platform_generate(struct text *out, const char *spec,
 		text_printf(out, "  </zone>\n</platform>\n");
 	}
 	text_free(&body);
-	arena_free(a);
 	return e->code;
 }

@@ -53,11 +53,11 @@ static enum status read_file(struct text *out, const char *path, struct error *e
 	return error_set(e, E_IO, at, "cannot be read: %s", strerror(fault));
 }
 
-enum status platform_text(struct text *out, const char *spec, const char *const *set,
-                          int nset, struct error *e)
+enum status platform_text(struct text *out, struct arena *a, const char *spec,
+                          const char *const *set, int nset, struct error *e)
 {
 	if (!is_file(spec))
-		return platform_generate(out, spec, set, nset, e);
+		return platform_generate(out, a, spec, set, nset, e);
 	if (nset)
 		return error_set(e, E_TYPE, where_option("--set", set[0]),
 		                 "settings are for family:shape, but %s is a file",
@@ -70,7 +70,7 @@ static enum status read_platform(struct loader *l, struct arena *a, const char *
                                  const char *const *set, int nset)
 {
 	struct text text = {0};
-	enum status status = platform_text(&text, spec, set, nset, l->error);
+	enum status status = platform_text(&text, a, spec, set, nset, l->error);
 	size_t length = text.length;
 
 	l->platform = arena_alloc(a, 1, sizeof(*l->platform));
@@ -114,7 +114,7 @@ static void engine_init(const struct machine *m)
 		"--cfg=network/crosstraffic:0",
 		"--cfg=network/TCP-gamma:0",
 		"--cfg=surf/precision:1e-9",
-		"--log=root.thres:critical",
+		"--log=root.thres:error",
 		precision,
 #if defined(__SANITIZE_ADDRESS__)
 		"--cfg=contexts/factory:thread",
@@ -403,18 +403,32 @@ static void trial_child(struct loader *l, int out)
 	_exit(n > 0 ? 1 : 2);
 }
 
-/* The last line that says something, without the brackets of SimGrid's log. */
-static const char *last_words(char *text)
+/*
+ * The last line that says something, without the brackets of SimGrid's log. A line that
+ * starts with the place of the fault in the temporary file gives that to `at`.
+ */
+static const char *last_words(char *text, struct where *at)
 {
-	char *end = text + strlen(text), *line;
+	static const char parse[] = "Parse error at ", exiting[] = "Exiting now.";
+	char *line, *end;
 
-	while (end > text && (end[-1] == '\n' || end[-1] == ' '))
-		*--end = '\0';
-	line = strrchr(text, '\n');
-	line = line ? line + 1 : text;
-	while (*line == '[' && strchr(line, ']'))
-		line = strchr(line, ']') + 1;
-	return line + strspn(line, " ");
+	for (;;) {
+		line = strrchr(text, '\n');
+		line = line ? line + 1 : text;
+		end = line;
+		while (*line == '[' && strchr(line, ']'))
+			line = strchr(line, ']') + 1;
+		line += strspn(line, " ");
+		if ((*line && strcmp(line, exiting) != 0) || end == text)
+			break;
+		end[-1] = '\0';
+	}
+	end = strncmp(line, parse, strlen(parse)) ? NULL : strstr(line, ".xml:");
+	if (!end)
+		return line;
+	at->line = (unsigned)strtoul(end + 5, &end, 10);
+	at->col = 1;
+	return *end == ':' ? end + 1 + strspn(end + 1, " ") : line;
 }
 
 /*
@@ -452,9 +466,11 @@ static enum status trial(struct loader *l)
 	text_append(&words, "", 0);
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 1)
 		error_set(l->error, E_TYPE, at, "%s", words.s);
-	else if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-		error_set(l->error, E_TYPE, at, "SimGrid refuses the file: %s",
-		          words.s ? last_words(words.s) : "");
+	else if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+		const char *why = last_words(words.s, &at);
+
+		error_set(l->error, E_TYPE, at, "SimGrid refuses the file: %s", why);
+	}
 	text_free(&words);
 	return l->error->code;
 }

@@ -44,9 +44,9 @@ enum status platform_load(struct platform **out, struct arena *a, const char *sp
 
 /*
  * The XML text of `spec`, as `shardsim platform` prints it; a file is given back as it
- * is.
+ * is. Errors may borrow from the arena.
  */
-enum status platform_text(struct text *out, const char *spec, const char *const *set,
-                          int nset, struct error *e);
+enum status platform_text(struct text *out, struct arena *a, const char *spec,
+                          const char *const *set, int nset, struct error *e);
 
 #endif

@@ -418,8 +418,9 @@ static enum status read_zone(struct reader *r, const xmlNode *node)
 	return OK;
 }
 
-static enum status read_root(struct reader *r, const xmlNode *root)
+static enum status read_root(struct reader *r, const xmlDoc *doc)
 {
+	const xmlNode *root = xmlDocGetRootElement((xmlDoc *)doc);
 	const char *version;
 
 	if (!root || strcmp((const char *)root->name, "platform") != 0)
@@ -427,6 +428,11 @@ static enum status read_root(struct reader *r, const xmlNode *root)
 			r->error, E_SYNTAX,
 			(struct where){.file = r->x->path, .line = 1, .col = 1},
 			"not a SimGrid platform, expected <platform version=\"4.1\">");
+	if (!doc->intSubset)
+		return fail(r, E_SYNTAX, root,
+		            "expected before this, as SimGrid insists on it: "
+		            "<!DOCTYPE platform SYSTEM "
+		            "\"https://simgrid.org/simgrid.dtd\">");
 	version = required(r, root, "version");
 	if (!version)
 		return r->error->code;
@@ -469,7 +475,7 @@ enum status platform_xml_read(struct platform_xml *out, struct arena *a,
 		}
 		error_set(r.error, E_SYNTAX, at, "%.*s", (int)strcspn(why, "\n"), why);
 	} else {
-		read_root(&r, xmlDocGetRootElement(doc));
+		read_root(&r, doc);
 	}
 	xmlFreeDoc(doc);
 	xmlFreeParserCtxt(parser);

@@ -129,7 +129,8 @@ bool layout_same_tiles(const struct layout *a, const struct mesh *ma,
 	tb = tilemap_make(b, mb, &shape, scratch);
 	same = memcmp(ta.index, tb.index,
 	              (size_t)ta.ndevices * (size_t)a->rank * sizeof(*ta.index)) == 0;
-	if (a->rank == 0)
+	/* A scalar has no tile numbers to compare, only devices that hold it or not. */
+	if (a->rank == 0 && (a->kind == LAYOUT_MAXIMAL || b->kind == LAYOUT_MAXIMAL))
 		same = a->kind == b->kind && a->maximal_device == b->maximal_device;
 	arena_free(scratch);
 	return same;

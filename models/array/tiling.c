@@ -3,6 +3,7 @@
 #include "array/tile.h"
 
 #include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { DIGITS_MAX = 32 };
@@ -41,16 +42,11 @@ const struct tiling *layout_tiling(const struct layout *l, const struct mesh *m,
 	return t;
 }
 
-static void sort_ids(int32_t *ids, int32_t n)
+static int rising(const void *a, const void *b)
 {
-	/* Insertion: most lists are sorted already, and replicas are few. */
-	for (int32_t i = 1; i < n; i++) {
-		int32_t id = ids[i], j = i;
+	const int32_t *x = a, *y = b;
 
-		for (; j > 0 && ids[j - 1] > id; j--)
-			ids[j] = ids[j - 1];
-		ids[j] = id;
-	}
+	return (*x > *y) - (*x < *y);
 }
 
 struct layout layout_of_tiling(const struct tiling *t, struct arena *a)
@@ -64,7 +60,7 @@ struct layout layout_of_tiling(const struct tiling *t, struct arena *a)
 			ids[i] = i;
 	else
 		for (int32_t i = 0; i < t->ndevices; i += t->replicas)
-			sort_ids(ids + i, t->replicas);
+			qsort(ids + i, (size_t)t->replicas, sizeof(*ids), rising);
 	copy->ids = ids;
 	l.kind = LAYOUT_TILES;
 	l.tiling = copy;

@@ -3,12 +3,80 @@
  * ... last_tile_dim_replicate, {replicated}, {maximal device=0} (spec xla.md 1.1, 1.3,
  * 9.4). Device ids are logical device numbers: the mesh's device order applies. Printed
  * as XLA prints: the iota form without dims of size 1 and with neighbours merged, a
- * device list where there is none.
+ * device list where there is none. The named form of newer XLA,
+ * {mesh['x'=4,'y'=2], [{'x'}, {}]}, is read only.
  */
 #include "notation/hlo.h"
 #include "notation/read.h"
 
 #include <string.h>
+
+/* `['x'=4,'y'=2]`: it must be the mesh of the problem, whose device order holds. */
+static bool read_mesh(const struct mesh *mesh, struct scan *s)
+{
+	if (!scan_expect(s, "["))
+		return false;
+	for (int i = 0; i < mesh->naxes; i++) {
+		const char *known = mesh->axis[i].name, *name, *start;
+		size_t length;
+		int64_t size;
+
+		if (i > 0 && !scan_expect(s, ","))
+			return false;
+		scan_peek(s);
+		start = s->pos;
+		if (!scan_quoted(s, '\'', &name, &length)) {
+			scan_fail(s, E_SYNTAX, "expected an axis such as 'x'=4");
+			return false;
+		}
+		if (!scan_expect(s, "=") ||
+		    !scan_int(s, "the axis size", 1, MESH_DEVICES_MAX, &size))
+			return false;
+		if (mesh_axis(mesh, name, length) != i || size != mesh->axis[i].size) {
+			scan_fail_at(s, start, E_TYPE,
+			             "another mesh than the problem's, expected axis "
+			             "'%.*s' of size %d",
+			             name_shown(strlen(known)), known,
+			             mesh->axis[i].size);
+			return false;
+		}
+	}
+	return scan_expect(s, "]");
+}
+
+static void all_unreduced(struct layout *out, const struct mesh *mesh)
+{
+	for (int i = 0; i < mesh->naxes; i++)
+		layout_append(out, out->rank, part_whole(mesh, i));
+	layout_tidy(out);
+}
+
+/* {mesh['x'=4,'y'=2], [{'x'}, {}], unreduced={'y'}} */
+static enum status parse_named(struct layout *out, const struct mesh *mesh,
+                               struct scan *s)
+{
+	const char *start;
+
+	if (!read_mesh(mesh, s))
+		return s->error->code;
+	scan_take(s, ",");
+	scan_peek(s);
+	start = s->pos;
+	if (scan_word(s, "device_ids"))
+		return scan_fail_at(
+			s, start, E_TYPE,
+			"expected the device order with the mesh, not here");
+	if (scan_word(s, "manual"))
+		return scan_fail_at(s, start, E_TYPE,
+		                    "planners cannot use a manual sharding, "
+		                    "expected one with dimensions");
+	if (scan_word(s, "unreduced"))
+		all_unreduced(out, mesh);
+	else if (!scan_word(s, "replicated") && !shardy_read_dims(out, mesh, s))
+		return s->error->code;
+	scan_expect(s, "}");
+	return s->error->code;
+}
 
 enum status hlo_parse(struct layout *out, const struct mesh *mesh,
                       const struct shape *shape, struct arena *a, struct scan *s)
@@ -20,6 +88,10 @@ enum status hlo_parse(struct layout *out, const struct mesh *mesh,
 	*out = layout_replicated(shape->rank);
 	scan_peek(s);
 	start = s->pos;
+	scan_take(s, "sharding=");
+	if (scan_take(s, "{") && scan_word(s, "mesh"))
+		return parse_named(out, mesh, s);
+	s->pos = start;
 	if (hlo_scan(&h, mesh->ndevices, shape->rank, a, s) != OK)
 		return s->error->code;
 	/* XLA prints maximal for a lone device, where it means what replicated does. */
@@ -27,12 +99,10 @@ enum status hlo_parse(struct layout *out, const struct mesh *mesh,
 		out->kind = LAYOUT_MAXIMAL;
 		out->maximal_device = h.maximal_device;
 	}
-	for (int i = 0; h.kind == HLO_UNREDUCED && i < mesh->naxes; i++)
-		layout_append(out, out->rank, part_whole(mesh, i));
-	if (h.kind != HLO_TILED) {
-		layout_tidy(out);
+	if (h.kind == HLO_UNREDUCED)
+		all_unreduced(out, mesh);
+	if (h.kind != HLO_TILED)
 		return OK;
-	}
 	if (h.tiling.replicas == h.tiling.ndevices)
 		return OK;
 	tiles = layout_of_tiling(&h.tiling, a);

@@ -292,7 +292,7 @@ static bool read_tiled(struct hlo *out, int32_t ndevices, int rank, struct arena
 	if (!read_sizes(s, "a number of tiles", DIMS_MAX, &t.n, t.dim, &t.ndevices))
 		return false;
 	if (ndevices && t.ndevices != ndevices) {
-		scan_fail_at(s, t.pos, E_TYPE, "%d devices, expected the %d of the mesh",
+		scan_fail_at(s, t.pos, E_TYPE, "%d devices, expected %d by the mesh",
 		             t.ndevices, ndevices);
 		return false;
 	}

@@ -55,9 +55,11 @@ enum status paper_parse(struct layout *out, const struct mesh *mesh,
 
 /*
  * The mesh of problems given by HLO texts alone: axes `axis_0`, `axis_1`, ... whose sizes
- * are the coarsest digits in which the iota reshapes of both texts can be said, else one
- * axis per prime factor of N in falling stride, else one axis of N. `num_devices` 0: the
- * device lists tell. Error when the texts are not HLO or disagree on N.
+ * are the coarsest digits in which the device lists of both texts can be said; one axis
+ * of N where each has digits but they conflict (its sub-axes can say both, one after the
+ * other), the digits of the one text that has any, and one axis per prime factor of N, in
+ * falling stride, where neither has. `num_devices` 0: the device lists tell. Error when
+ * the texts are not HLO or disagree on N.
  */
 enum status hlo_mesh(struct mesh *out, struct arena *a, const char *from,
                      struct where from_at, const char *to, struct where to_at,

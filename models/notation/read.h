@@ -40,6 +40,9 @@ void layout_tidy(struct layout *l);
  */
 bool skip_argument(struct scan *s);
 
+/* `[{"x"}, {}], replicated={...}, unreduced={...}`: Shardy's, and HLO's named form. */
+bool shardy_read_dims(struct layout *out, const struct mesh *mesh, struct scan *s);
+
 /* Quote a name for printing: in `quote`, or in the other one if the name holds it. */
 void name_print(struct text *out, const char *name, char quote);
 

@@ -158,13 +158,22 @@ static bool read_sets(struct reading *r)
 	return true;
 }
 
+bool shardy_read_dims(struct layout *out, const struct mesh *mesh, struct scan *s)
+{
+	struct reading r = {.out = out, .mesh = mesh, .s = s};
+
+	if (!read_dims(&r) || !read_sets(&r))
+		return false;
+	layout_tidy(out);
+	return true;
+}
+
 enum status shardy_parse(struct layout *out, const struct mesh *mesh,
                          const struct shape *shape, struct arena *a, struct scan *s)
 {
-	struct reading r = {.out = out, .mesh = mesh, .s = s};
-	bool angle;
 	const char *name;
 	size_t length;
+	bool angle;
 
 	(void)a;
 	*out = layout_replicated(shape->rank);
@@ -179,11 +188,8 @@ enum status shardy_parse(struct layout *out, const struct mesh *mesh,
 		if (!scan_expect(s, ","))
 			return s->error->code;
 	}
-	if (!read_dims(&r) || !read_sets(&r))
-		return s->error->code;
-	if (angle)
+	if (shardy_read_dims(out, mesh, s) && angle)
 		scan_expect(s, ">");
-	layout_tidy(out);
 	return s->error->code;
 }
 

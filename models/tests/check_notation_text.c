@@ -1,5 +1,5 @@
 /*
- * Notations, by their texts: the table notation.txt, and whatever else a user may paste.
+ * Notations, by their texts: the table notation.txt, and whatever else users may paste.
  * Expectations in the table are worked out by hand, or published (the last part: JAX,
  * HLO, Shardy and DTensor spell the same layout).
  */
@@ -423,6 +423,7 @@ START_TEST(mutations)
 		"{devices=[12,1,1]<=[2,6]T(1,0)}",
 		"{devices=[1,2,1,3,2]<=[12] last_tile_dims={unreduced, replicated}}",
 		"{maximal device=11}",
+		"{mesh['x'=2,'y'=3,'z'=2], [{'x'}, {}, {'z'}], unreduced={'y'}}",
 		"[{\"x\"}, {\"z\":(1)2, ?}p1, {}]",
 		"<@m, [{\"y\"}, {}, {?}], replicated={\"x\"}, unreduced={\"z\"}>",
 		"[Shard(0), Replicate(), Partial()]",

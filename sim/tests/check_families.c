@@ -71,16 +71,18 @@ static const struct {
 
 START_TEST(spec_fault_rows)
 {
+	struct arena *a = arena_new();
 	struct text out = {0};
 	struct error e = {0};
 	const char *set = spec_faults[_i].set;
 
 	ck_assert_int_ne(
-		platform_text(&out, spec_faults[_i].spec, &set, set ? 1 : 0, &e), OK);
+		platform_text(&out, a, spec_faults[_i].spec, &set, set ? 1 : 0, &e), OK);
 	ck_assert_ptr_null(out.s);
 	ck_assert_str_eq(e.at.file, set ? "--set" : "--platform");
 	ck_assert_msg(strstr(e.text, spec_faults[_i].text) != NULL, "%s", e.text);
 	ck_assert_msg(e.at.col == spec_faults[_i].col, "col %u: %s", e.at.col, e.text);
+	arena_free(a);
 }
 END_TEST
 

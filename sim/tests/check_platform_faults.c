@@ -31,7 +31,7 @@ static const struct {
 	{"dgx-a100:1", "SPLITDUPLEX", "FATPIPE", 6, 5, "sharing_policy=\"FATPIPE\""},
 	{"dgx-a100:1", "0-7", "7-0", 6, 5, "radical=\"7-0\""},
 	{"dgx-a100:1", "0-7", "0-6,8", 6, 5, "host 'gpu8' is of device 8"},
-        {"dgx-a100:2", "8-15", "8-14,20", 0, 0, "no host is of device 16"},
+	{"dgx-a100:2", "8-15", "8-14,20", 0, 0, "no host is of device 16"},
 	{"dgx-a100:1", "0-7", "1-9", 6, 5, "host 'gpu9' is of device 9"},
 	{"dgx-a100:1", "suffix=\"\"", "suffix=\".edu\"", 6, 5,
          "host 'gpu0.edu' does not end in the number of its device"},
@@ -115,7 +115,7 @@ START_TEST(truncated_files)
 	struct text all = {0};
 	struct error e = {0};
 
-	ck_assert_int_eq(platform_text(&all, "dgx-a100:2", NULL, 0, &e), OK);
+	ck_assert_int_eq(platform_text(&all, a, "dgx-a100:2", NULL, 0, &e), OK);
 	for (size_t n = 0; n + 12 < all.length; n += 7) {
 		const char *path = edit_write(a, all.s, n, ".xml");
 		struct machine *m = NULL;
@@ -130,6 +130,8 @@ START_TEST(truncated_files)
 }
 END_TEST
 
+#define DOCTYPE "<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">"
+
 static const struct {
 	const char *content, *text;
 } other_files[] = {
@@ -139,9 +141,10 @@ static const struct {
          "ELF\x01\x02",
          "Start tag expected"},
 	{"tpu-v4:4x4x4\n", "Start tag expected"},
+	{"<platform version=\"4.1\"/>", "<!DOCTYPE platform SYSTEM"},
 	{"<html/>", "not a SimGrid platform"},
-	{"<platform version=\"4.1\"/>", "the platform has no hosts"},
-	{"<platform version=\"4.1\"><zone routing=\"Full\"/></platform>",
+	{DOCTYPE "<platform version=\"4.1\"/>", "the platform has no hosts"},
+	{DOCTYPE "<platform version=\"4.1\"><zone routing=\"Full\"/></platform>",
          "<zone> has no attribute 'id'"},
 };
 

@@ -1,0 +1,111 @@
+/*
+ * What replays cost: model evaluations and SimGrid replays per second by the number of
+ * devices, planning included and apart. A benchmark, not a test: nothing is asserted.
+ *
+ * Every line is one process with one platform; the case is slice, all-to-all, all-gather
+ * over the whole machine, or, at 4096 devices, also a permute that moves every tile.
+ */
+#include "measure.h"
+#include "platform.h"
+#include "replay_fluid.h"
+
+#include <gsl/gsl_errno.h>
+
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static const struct {
+	const char *platform, *mesh, *from, *to;
+} cases[] = {
+	{"dgx-a100:1", "x=2,y=2,z=2", "P(('x', 'y'), None)", "P(None, ('y', 'z'))"},
+	{"tpu-v5e:4x8", "x=4,y=2,z=4", "P(('x', 'y'), None)", "P(None, ('y', 'z'))"},
+	{"tpu-v4:4x4x4", "x=4,y=4,z=4", "P(('x', 'y'), None)", "P(None, ('y', 'z'))"},
+	{"dgx-h100:8", "x=2,y=4,z=8", "P(('x', 'y'), None)", "P(None, ('y', 'z'))"},
+	{"tpu-v5e:16x16", "x=8,y=2,z=16", "P(('x', 'y'), None)", "P(None, ('y', 'z'))"},
+	{"tpu-v4:8x8x8", "x=8,y=8,z=8", "P(('x', 'y'), None)", "P(None, ('y', 'z'))"},
+	{"tpu-v4:16x16x16", "x=16,y=16,z=16", "P(('x', 'y'), None)", "P(None, ('y', 'z'))"},
+	{"tpu-v4:16x16x16", "x=16,y=16,z=16", "P('x', 'y')", "P('y', 'x')"},
+};
+
+static double now_s(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Calls per second of timing the plan by a clock: for at least a second or one call. */
+static double rate(struct measurement *m, struct bench *b, int clock)
+{
+	double start = now_s(), spent;
+	long calls = 0;
+
+	do {
+		struct arena *a = arena_new();
+
+		measure_time(m, b, clock, a);
+		arena_free(a);
+		calls++;
+		spent = now_s() - start;
+	} while (spent < 1);
+	return (double)calls / spent;
+}
+
+static int bench_case(int i)
+{
+	struct arena *a = arena_new();
+	struct problem_text text = {.array = "bf16[65536,65536]", .mesh = cases[i].mesh,
+	                            .from = cases[i].from, .to = cases[i].to};
+	const struct planner *synth = planner_find("synth", 5);
+	struct platform *platform;
+	struct measurement m;
+	struct problem p;
+	struct error e = {0};
+	struct bench b;
+	double start = now_s(), load_s, model, fluid;
+	char message[2048] = "";
+	size_t at = 0;
+
+	if (platform_load(&platform, a, cases[i].platform, NULL, 0, &e) != OK ||
+	    problem_make(&p, a, &text, &e) != OK) {
+		error_print(stderr, &e);
+		return EXIT_FAILURE;
+	}
+	load_s = now_s() - start;
+	bench_init(&b, platform->machine);
+	for (int k = 0; clock_kinds[k].name; k++)
+		bench_clock(&b, &clock_kinds[k], fluid_clock, fluid_new(platform));
+	measure_plan(&m, &b, &p, synth, a);
+	model = rate(&m, &b, 0);
+	fluid = rate(&m, &b, 1);
+	for (int k = 0; m.plan && k < m.plan->nsteps; k++)
+		at += (size_t)snprintf(message + at, sizeof(message) - at, "%s%s",
+		                       k ? ", " : "", op_name(m.plan->step[k].op));
+	printf("%-16s %7d %9.3f %9.4f %12.1f %12.1f  %s\n", cases[i].platform,
+	       p.mesh.ndevices, load_s, m.planning_s, model, fluid, message);
+	return EXIT_SUCCESS;
+}
+
+int main(void)
+{
+	int failed = 0;
+
+	gsl_set_error_handler_off();
+	printf("%-16s %7s %9s %9s %12s %12s  %s\n", "platform", "devices", "load s",
+	       "plan s", "model/s", "fluid/s", "steps");
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		int status = 0;
+		pid_t child;
+
+		fflush(stdout);
+		child = fork();
+		if (child == 0)
+			exit(bench_case((int)i));
+		waitpid(child, &status, 0);
+		failed += status != 0;
+	}
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
