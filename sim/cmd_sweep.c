@@ -140,10 +140,16 @@ static enum status take_jobs(struct sweep *s, const char *jobs, struct error *e)
 
 static void print_counts(const struct sweep_counts *c, const char *out)
 {
-	fprintf(stderr, "%lld rows in %s:", (long long)c->rows, out);
-	for (int i = 0; i < OUTCOMES; i++)
-		if (c->outcome[i])
-			fprintf(stderr, " %lld %s", (long long)c->outcome[i], outcome_name(i));
+	const char *before = ": ";
+
+	fprintf(stderr, "%lld rows in %s", (long long)c->rows, out);
+	for (int i = 0; i < OUTCOMES; i++) {
+		if (!c->outcome[i])
+			continue;
+		fprintf(stderr, "%s%lld %s", before, (long long)c->outcome[i],
+		        outcome_name(i));
+		before = ", ";
+	}
 	fputs("\n", stderr);
 }
 

@@ -9,7 +9,8 @@
 
 int command_misuse(const struct error *e)
 {
-	fputs("shardsim: ", stderr);
+	if (!e->at.file)
+		fputs("shardsim: ", stderr);
 	error_print(stderr, e);
 	return EXIT_MISUSE;
 }

@@ -29,7 +29,7 @@ int command_report(int argc, char **argv);
 int command_platform(int argc, char **argv);
 int command_list(int argc, char **argv);
 
-/* Print the error after "shardsim: " and give EXIT_MISUSE. */
+/* Print the error, after "shardsim: " where it has no place, and give EXIT_MISUSE. */
 int command_misuse(const struct error *e);
 
 /*

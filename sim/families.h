@@ -108,7 +108,8 @@ enum status family_parse(struct family_machine *out, struct arena *a, const char
  * Appends the platform file of `family:shape`: SimGrid XML, DTD 4.1, as design 6 lays
  * it down. A torus whose axes all wrap and are 3 or longer is SimGrid's own; any other
  * has its links and the dimension-ordered routes written out, for at most
- * WRITTEN_ROUTES_DEVICES_MAX devices. `out` is unchanged on an error.
+ * WRITTEN_ROUTES_DEVICES_MAX devices. `out` is unchanged on an error,
+ * which may borrow from `a`.
  */
 enum { WRITTEN_ROUTES_DEVICES_MAX = 512 };
 

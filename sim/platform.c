@@ -4,6 +4,7 @@
 #include "families.h"
 #include "platform_xml.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <simgrid/actor.h>
@@ -242,6 +243,7 @@ static int engine_route(const struct machine *m, int f, int32_t src, int32_t dst
 		sg_link_t link = xbt_dynar_get_as(route, i, sg_link_t);
 
 		links[i] = platform_xml_link(&l->xml, sg_link_get_name(link));
+		assert(links[i] >= 0);
 	}
 	xbt_dynar_free(&route);
 	return n;

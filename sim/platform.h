@@ -22,7 +22,7 @@
 struct platform {
 	struct arena *arena; /* borrowed: the caller's, which holds all of this */
 	struct machine *machine;
-	void **host; /* SimGrid's host of [fabric * ndevices + device], NULL without one */
+	void **host; /* SimGrid's, of [fabric * ndevices + device]; NULL without one */
 };
 
 /*

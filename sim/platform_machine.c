@@ -112,8 +112,8 @@ static enum status find_fabrics(struct builder *b)
 
 			if (m->fabric[j - 1].priority == fabric.priority)
 				return fail(
-					b, E_TYPE,
-					example, "fabrics '%s' and '%s' have the same priority %d",
+					b, E_TYPE, example,
+					"fabrics '%s' and '%s' both have priority %d",
 					m->fabric[j - 1].name, fabric.name,
 					fabric.priority);
 			if (m->fabric[j - 1].priority < fabric.priority)
@@ -226,10 +226,9 @@ static enum status read_geometry(struct builder *b, int f)
 			goto fault;
 		fab->wrap[a] = *p == '1';
 		if (fab->wrap[a] && fab->shape[a] < 3)
-			return fail(
-				b, E_RANGE,
-				host, "geometry '%s': an axis of %d has no cable to wrap with",
-				text, (int)fab->shape[a]);
+			return fail(b, E_RANGE, host,
+			            "geometry '%s': an axis of %d cannot wrap", text,
+			            (int)fab->shape[a]);
 	}
 	if (!*p)
 		return OK;
