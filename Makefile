@@ -120,7 +120,7 @@ $B/%.o: %.c $B/flags
 
 $B/libshardsim.a: $(call objects,$(MODEL_SOURCES)) $B/flags
 	@rm -f $@
-	$(call say,AR)ar rcs $@ $(filter %.o,$^)
+	$(call say,AR)ar qcs $@ $(filter %.o,$^)
 
 SONAME := libshardsim.so.$(SOVERSION)
 $B/$(SONAME): $(call objects,$(MODEL_SOURCES)) $B/flags

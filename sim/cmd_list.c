@@ -17,7 +17,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 			if (strcmp(arg, kinds[i]) == 0)
 				*kind = kinds[i];
 		if (!*kind)
-			argp_error(state, "cannot list '%s'", arg);
+			argp_error(state,
+			           "cannot list '%s', expected planners, platforms, "
+			           "clocks or dtypes",
+			           arg);
 		return 0;
 	}
 	if (key == ARGP_KEY_NO_ARGS)

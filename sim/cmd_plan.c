@@ -153,48 +153,31 @@ struct session {
 	struct bench bench;
 };
 
-/* The clocks asked for; whether one needs SimGrid. */
-static enum status find_clocks(const struct options *o, int *clock, int *n,
-                               bool *simgrid, struct error *e)
-{
-	const char **words = command_words(o->arena, o->clock ? o->clock : "model");
-
-	*n = 0;
-	*simgrid = false;
-	for (int i = 0; words[i]; i++) {
-		int k = clock_find(words[i], strlen(words[i]));
-
-		if (k < 0)
-			return error_set(e, E_TYPE, (struct where){.file = "--clock"},
-			                 "unknown clock '%s', expected model or fluid",
-			                 words[i]);
-		for (int j = 0; j < *n; j++)
-			if (clock[j] == k)
-				return error_set(e, E_TYPE,
-				                 (struct where){.file = "--clock"},
-				                 "clock '%s' is asked for twice", words[i]);
-		clock[(*n)++] = k;
-		*simgrid = *simgrid || clock_kinds[k].needs_simgrid;
-	}
-	return OK;
-}
-
 static enum status open_platform(struct session *s, const struct options *o,
                                  struct error *e)
 {
 	struct platform *platform;
-	int clock[CLOCKS_MAX], n;
-	bool simgrid;
+	int *clock, n;
+	bool simgrid = false;
 
 	if (!o->platform) {
-		if (o->clock || o->devices || o->nset)
-			return error_set(e, E_TYPE, (struct where){0},
-			                 "--clock, --devices and --set need --platform");
+		const char *option = o->clock     ? "--clock"
+		                     : o->devices ? "--devices"
+		                                  : "--set";
+		const char *arg = o->clock     ? o->clock
+		                  : o->devices ? o->devices
+		                               : o->set[0];
+
+		if (arg)
+			return error_set(e, E_TYPE, where_option(option, arg),
+			                 "%s needs --platform", option);
 		bench_init(&s->bench, NULL);
 		return OK;
 	}
-	if (find_clocks(o, clock, &n, &simgrid, e) != OK)
+	if (command_clocks(&clock, &n, o->arena, o->clock ? o->clock : "model", e) != OK)
 		return e->code;
+	for (int i = 0; i < n; i++)
+		simgrid = simgrid || clock_kinds[clock[i]].needs_simgrid;
 	if (simgrid) {
 		if (platform_load(&platform, s->arena, o->platform, o->set, o->nset, e) != OK)
 			return e->code;
@@ -224,34 +207,10 @@ static enum status place_devices(struct session *s, const struct options *o,
 		return e->code;
 	if (place.n != s->problem.mesh.ndevices)
 		return error_set(e, E_TYPE, where_option("--devices", o->devices),
-		                 "%d devices for a mesh of %d", place.n,
+		                 "%d devices, expected %d as the mesh has", place.n,
 		                 s->problem.mesh.ndevices);
 	place.platform = devices;
 	bench_place(&s->bench, &place);
-	return OK;
-}
-
-static enum status find_planners(const struct options *o, const struct planner **out,
-                                 int *n, struct error *e)
-{
-	const char **words = command_words(o->arena, o->planner ? o->planner : "synth");
-
-	*n = 0;
-	for (int i = 0; words[i]; i++) {
-		const struct planner *found = planner_find(words[i], strlen(words[i]));
-
-		if (strcmp(words[i], "all") == 0) {
-			for (*n = 0; planners[*n]; (*n)++)
-				out[*n] = planners[*n];
-			return OK;
-		}
-		if (!found || *n == 32)
-			return error_set(e, E_TYPE, (struct where){.file = "--planner"},
-			                 "unknown planner '%s'; 'shardsim list planners' "
-			                 "prints those there are",
-			                 words[i]);
-		out[(*n)++] = found;
-	}
 	return OK;
 }
 
@@ -281,18 +240,19 @@ static int measure_all(struct session *s, const struct options *o,
 
 static int run_session(struct session *s, const struct options *o)
 {
-	const struct planner *chosen[32];
+	const struct planner **chosen;
 	struct error e = {0};
 	int n;
 
 	if (problem_make(&s->problem, s->arena, &o->problem, &e) != OK ||
-	    find_planners(o, chosen, &n, &e) != OK)
+	    command_planners(&chosen, &n, s->arena, o->planner ? o->planner : "synth",
+	                     &e) != OK)
 		return command_misuse(&e);
 	if (open_platform(s, o, &e) != OK || place_devices(s, o, &e) != OK)
 		return command_misuse(&e);
 	if (o->minimise && strcmp(o->minimise, "time") == 0 && !o->platform) {
-		error_set(&e, E_TYPE, (struct where){.file = "--minimise"},
-		          "time needs a --platform");
+		error_set(&e, E_TYPE, where_option("--minimise", o->minimise),
+		          "without --platform there are no times, expected bytes");
 		return command_misuse(&e);
 	}
 	if (o->minimise && strcmp(o->minimise, "bytes") == 0)

@@ -61,71 +61,32 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	}
 }
 
-static enum status unknown(struct error *e, const char *option, const char *name)
-{
-	return error_set(e, E_TYPE, (struct where){.file = option},
-	                 "unknown name '%s'; see 'shardsim list'", name);
-}
-
-static enum status take_planners(struct sweep *s, const char *list, struct arena *a,
-                                 struct error *e)
-{
-	const char **words = command_words(a, list ? list : "all");
-	const struct planner **chosen;
-	int n = 0;
-
-	if (words[0] && !words[1] && strcmp(words[0], "all") == 0) {
-		s->planner = planners;
-		while (planners[s->nplanners])
-			s->nplanners++;
-		return OK;
-	}
-	while (words[n])
-		n++;
-	chosen = arena_alloc(a, (size_t)n, sizeof(*chosen));
-	for (int i = 0; i < n; i++) {
-		chosen[i] = planner_find(words[i], strlen(words[i]));
-		if (!chosen[i])
-			return unknown(e, "--planner", words[i]);
-	}
-	s->planner = chosen;
-	s->nplanners = n;
-	return n ? OK : unknown(e, "--planner", list);
-}
-
-static enum status take_clocks(struct sweep *s, const char *list, struct arena *a,
-                               struct error *e)
-{
-	const char **words = command_words(a, list ? list : "model");
-	int *clocks = arena_alloc(a, CLOCKS_MAX, sizeof(*clocks));
-
-	for (int i = 0; words[i]; i++) {
-		int k = clock_find(words[i], strlen(words[i]));
-
-		if (k < 0 || i == CLOCKS_MAX)
-			return unknown(e, "--clock", words[i]);
-		clocks[s->nclocks++] = k;
-	}
-	s->clock = clocks;
-	return s->nclocks ? OK : unknown(e, "--clock", list);
-}
-
 /* Every platform is read once here, so that a bad one is found before anything runs. */
 static enum status take_platforms(struct sweep *s, const char *list, struct arena *a,
                                   struct error *e)
 {
-	s->platform = command_words(a, list);
-	while (s->platform[s->nplatforms]) {
+	const char **words = command_words(a, list);
+
+	s->platform = words;
+	if (!words[0])
+		return error_set(e, E_TYPE, where_option("--platform", list),
+		                 "expected platforms such as tpu-v4:4x4x4,dgx-a100:4");
+	if (command_once("--platform", list, words, e) != OK)
+		return e->code;
+	for (; words[s->nplatforms]; s->nplatforms++) {
+		const char *word = words[s->nplatforms];
 		struct arena *scratch = arena_new();
 		struct machine *m;
 
-		platform_machine(&m, scratch, s->platform[s->nplatforms++], NULL, 0, e);
-		e->at.source = NULL;
+		platform_machine(&m, scratch, word, NULL, 0, e);
+		/* Other texts than the word itself go with the scratch arena. */
+		if (e->at.source != word)
+			e->at.source = NULL;
 		arena_free(scratch);
 		if (e->code != OK)
 			return e->code;
 	}
-	return s->nplatforms ? OK : unknown(e, "--platform", list);
+	return OK;
 }
 
 static enum status take_jobs(struct sweep *s, const char *jobs, struct error *e)
@@ -178,12 +139,13 @@ int command_sweep(int argc, char **argv)
 	                          "Measure every scenario on every platform with every "
 	                          "planner and clock.",
 	                          NULL, NULL, NULL};
-	struct options o = {.out = "sweep"};
+	struct options o = {.planner = "all", .clock = "model", .out = "sweep"};
 	struct arena *a = arena_new();
 	struct suite suite = {.arena = a};
 	struct sweep s = {.suite = &suite, .progress = isatty(STDERR_FILENO)};
+	const struct planner **planner = NULL;
 	struct error e = {0};
-	int status;
+	int *clock = NULL, status;
 
 	argp_err_exit_status = EXIT_MISUSE;
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
@@ -194,12 +156,16 @@ int command_sweep(int argc, char **argv)
 		suite_check_names(&suite, &e);
 	if (e.code == OK && o.jobs)
 		take_jobs(&s, o.jobs, &e);
-	if (e.code != OK || take_planners(&s, o.planner, a, &e) != OK ||
-	    take_clocks(&s, o.clock, a, &e) != OK ||
-	    take_platforms(&s, o.platform, a, &e) != OK)
+	if (e.code != OK ||
+	    command_planners(&planner, &s.nplanners, a, o.planner, &e) != OK ||
+	    command_clocks(&clock, &s.nclocks, a, o.clock, &e) != OK ||
+	    take_platforms(&s, o.platform, a, &e) != OK) {
 		status = command_misuse(&e);
-	else
+	} else {
+		s.planner = planner;
+		s.clock = clock;
 		status = sweep_into(&s, o.out, &e);
+	}
 	arena_free(a);
 	return status;
 }

@@ -8,6 +8,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "plan/problem.h"
+#include "planner/planner.h"
 
 enum {
 	EXIT_DONE = 0,   /* not-applicable and over-memory are answers */
@@ -17,7 +18,7 @@ enum {
 
 struct command {
 	const char *name, *help;
-	int (*run)(int argc, char **argv); /* argv[0] is the command's name */
+	int (*run)(int argc, char **argv); /* argv[0] is "shardsim NAME" */
 };
 
 extern const struct command commands[]; /* ended by a NULL name */
@@ -37,6 +38,22 @@ int command_misuse(const struct error *e);
  * {} do not part words.
  */
 const char **command_words(struct arena *a, const char *list);
+
+/* The place of word number `n`, from 0, of the list that `option` was given. */
+struct where command_word_at(const char *option, const char *list, int n);
+
+/*
+ * The planners of `--planner LIST` ("all": every one), the clocks of `--clock LIST` as
+ * indices into clock_kinds; the arena's. E_TYPE: unknown, listed twice, or none.
+ */
+enum status command_planners(const struct planner ***out, int *n, struct arena *a,
+                             const char *list, struct error *e);
+enum status command_clocks(int **out, int *n, struct arena *a, const char *list,
+                           struct error *e);
+
+/* E_TYPE, at the place of the second, if a list has a word twice. */
+enum status command_once(const char *option, const char *list, const char **words,
+                         struct error *e);
 
 /*
  * Device numbers `0-3,8-11`, or `@FILE` with numbers between white space or commas, each

@@ -98,21 +98,71 @@ static void add_generated(struct suite *s, const struct generate *g, int64_t num
 }
 
 /* The first `take` of 0..n-1 in a random order; all in order when nothing is sampled. */
-static int64_t *choose(struct arena *a, int64_t n, int64_t take, int64_t seed)
+static int32_t *choose(struct arena *a, int32_t n, int32_t take, int64_t seed)
 {
-	int64_t *order = arena_alloc(a, (size_t)n, sizeof(*order));
+	int32_t *order = arena_alloc(a, (size_t)n, sizeof(*order));
 	struct rng *r = rng_new((uint64_t)seed);
 
-	for (int64_t i = 0; i < n; i++)
+	for (int32_t i = 0; i < n; i++)
 		order[i] = i;
-	for (int64_t i = 0; i < take; i++) {
-		int64_t j = i + rng_below(r, (uint32_t)(n - i)), t = order[i];
+	for (int32_t i = 0; i < take; i++) {
+		int32_t j = i + (int32_t)rng_below(r, (uint32_t)(n - i)), t = order[i];
 
 		order[i] = order[j];
 		order[j] = t;
 	}
 	rng_free(r);
 	return order;
+}
+
+/*
+ * How many layouts place_axes will make: where k axes are placed, the next has
+ * k + rank places and may also stay out.
+ */
+static double count_layouts(const struct mesh *m, int rank)
+{
+	double ways[MESH_AXES_MAX + 1] = {1}, all = 0;
+
+	for (int x = 0; x < m->naxes; x++)
+		for (int k = x; k >= 0 && m->axis[x].size > 1; k--)
+			ways[k + 1] += ways[k] * (k + rank);
+	for (int k = 0; k <= m->naxes; k++)
+		all += ways[k];
+	return all;
+}
+
+/* How many pairs to take; 0 with an error. */
+static int32_t count_pairs(const struct generate *g, const struct mesh *m, int rank,
+                           struct error *e)
+{
+	double n = count_layouts(m, rank), pairs = n * (n - 1);
+
+	if (pairs > LAYOUT_PAIRS_MAX)
+		error_set(e, E_RANGE, g->mesh_at,
+		          "%.3g pairs of layouts, expected at most %d", pairs,
+		          LAYOUT_PAIRS_MAX);
+	else if (pairs > GENERATED_MAX && !g->count)
+		error_set(e, E_RANGE, g->mesh_at,
+		          "%.0f pairs of layouts, expected at most %d or a sample", pairs,
+		          GENERATED_MAX);
+	if (e->code != OK)
+		return 0;
+	return g->count && (double)g->count < pairs ? (int32_t)g->count : (int32_t)pairs;
+}
+
+static void add_pairs(struct suite *s, const struct generate *g,
+                      const struct layouts *all, const struct shape *shape, int32_t take)
+{
+	int32_t n = (int32_t)all->n, pairs = n * (n - 1);
+	int32_t *order = choose(all->arena, pairs, take < pairs ? take : 0, g->seed);
+
+	for (int32_t i = 0; i < take; i++) {
+		int32_t a = order[i] / (n - 1), b = order[i] % (n - 1);
+
+		add_generated(s, g, order[i], g->array, g->mesh,
+		              layout_text(s, &all->layout[a], all->mesh, shape),
+		              layout_text(s, &all->layout[b + (b >= a)], all->mesh, shape));
+	}
 }
 
 static enum status generate_layouts(struct suite *s, const struct generate *g,
@@ -123,27 +173,17 @@ static enum status generate_layouts(struct suite *s, const struct generate *g,
 	struct array array;
 	struct layouts all = {.arena = scratch, .mesh = &m};
 	struct layout start;
-	int64_t pairs, take, *order;
+	int32_t take;
 
 	if (mesh_parse(&m, scratch, g->mesh, g->mesh_at, e) == OK &&
 	    array_parse(&array, g->array, g->array_at, e) == OK) {
 		all.rank = array.shape.rank;
+		take = count_pairs(g, &m, all.rank, e);
 		start = layout_replicated(all.rank);
-		place_axes(&all, &start, 0);
-		pairs = all.n * (all.n - 1);
-		take = g->count && g->count < pairs ? g->count : pairs;
-		if (pairs > INT32_MAX)
-			error_set(e, E_RANGE, g->mesh_at, "too many layouts of this mesh");
-		order = e->code == OK ? choose(scratch, pairs, take < pairs ? take : 0,
-		                               g->seed)
-		                      : NULL;
-		for (int64_t i = 0; e->code == OK && i < take; i++) {
-			int64_t a = order[i] / (all.n - 1), b = order[i] % (all.n - 1);
-
-			add_generated(s, g, order[i], g->array, g->mesh,
-			              layout_text(s, &all.layout[a], &m, &array.shape),
-			              layout_text(s, &all.layout[b + (b >= a)], &m,
-			                          &array.shape));
+		if (take) {
+			place_axes(&all, &start, 0);
+			assert((double)all.n == count_layouts(&m, all.rank));
+			add_pairs(s, g, &all, &array.shape, take);
 		}
 	}
 	arena_free(scratch);
@@ -156,21 +196,24 @@ static int64_t draw(struct rng *r, const int64_t range[2])
 	return range[0] + rng_below(r, (uint32_t)(range[1] - range[0] + 1));
 }
 
-/* Axis sizes of 2, 3, 4, 6 and 8, mostly powers of two as real meshes have them. */
-static void draw_mesh(struct mesh *m, struct rng *r, const struct generate *g)
+/*
+ * Axis sizes of 2, 3, 4, 6 and 8, mostly powers of two as real meshes have them. False:
+ * not within the range of devices.
+ */
+static bool draw_mesh(struct mesh *m, struct rng *r, const struct generate *g)
 {
 	static const int32_t sizes[] = {2, 2, 2, 4, 4, 4, 8, 8, 3, 6};
-	static const char *const names[] = {"x", "y", "z", "w", "v", "u", "t", "s"};
+	static const char *const names[GENERATED_AXES_MAX] = {"x", "y", "z", "w",
+	                                                      "v", "u", "t", "s"};
 
-	do {
-		*m = (struct mesh){.ndevices = 1};
-		m->naxes = (int)draw(r, g->axes);
-		for (int i = 0; i < m->naxes; i++) {
-			m->axis[i].name = names[i];
-			m->axis[i].size = sizes[rng_below(r, 10)];
-			m->ndevices *= m->axis[i].size;
-		}
-	} while (m->ndevices < g->devices[0] || m->ndevices > g->devices[1]);
+	*m = (struct mesh){.ndevices = 1};
+	m->naxes = (int)draw(r, g->axes);
+	for (int i = 0; i < m->naxes; i++) {
+		m->axis[i].name = names[i];
+		m->axis[i].size = sizes[rng_below(r, 10)];
+		m->ndevices *= m->axis[i].size;
+	}
+	return m->ndevices >= g->devices[0] && m->ndevices <= g->devices[1];
 }
 
 static struct layout draw_layout(struct rng *r, const struct mesh *m, int rank)
@@ -189,14 +232,15 @@ static struct layout draw_layout(struct rng *r, const struct mesh *m, int rank)
 
 /*
  * A shape that both layouts divide: per dimension the least common multiple of the shard
- * counts, doubled in turn until the array has the bytes drawn (log-uniform).
+ * counts, doubled in turn up to the bytes drawn (log-uniform). False: not within the
+ * range of bytes.
  */
-static void draw_shape(struct array *a, struct rng *r, const struct generate *g,
+static bool draw_shape(struct array *a, struct rng *r, const struct generate *g,
                        const struct layout *from, const struct layout *to)
 {
-	int64_t doublings = 0, want;
+	int64_t doublings = 0, want, bytes;
 
-	for (int64_t b = g->bytes[0]; b < g->bytes[1]; b *= 2)
+	for (int64_t b = g->bytes[0]; b <= g->bytes[1] / 2; b *= 2)
 		doublings++;
 	want = g->bytes[0] << rng_below(r, (uint32_t)doublings + 1);
 	for (int i = 0; i < a->shape.rank; i++) {
@@ -210,8 +254,35 @@ static void draw_shape(struct array *a, struct rng *r, const struct generate *g,
 		}
 		a->shape.dim[i] = s / x * t;
 	}
-	for (int i = 0; dtype_bytes(a->dtype, 2 * shape_elements(&a->shape)) <= want; i++)
+	while (dtype_bytes(a->dtype, 2 * shape_elements(&a->shape)) <= want)
 		a->shape.dim[rng_below(r, (uint32_t)a->shape.rank)] *= 2;
+	bytes = dtype_bytes(a->dtype, shape_elements(&a->shape));
+	/* Between half of the smallest and the smallest: an odd factor missed it. */
+	if (bytes < g->bytes[0]) {
+		a->shape.dim[0] *= 2;
+		bytes *= 2;
+	}
+	return bytes >= g->bytes[0] && bytes <= g->bytes[1];
+}
+
+/* Draw until a problem is within the ranges; false after too many tries. */
+static bool draw_problem(struct mesh *m, struct array *array, struct layout *from,
+                         struct layout *to, struct rng *r, const struct generate *g,
+                         int *tries)
+{
+	for (; *tries > 0; (*tries)--) {
+		array->shape = (struct shape){.rank = (int)draw(r, g->rank)};
+		while (!draw_mesh(m, r, g))
+			if (--*tries <= 0)
+				return false;
+		do {
+			*from = draw_layout(r, m, array->shape.rank);
+			*to = draw_layout(r, m, array->shape.rank);
+		} while (memcmp(from, to, sizeof(*from)) == 0);
+		if (draw_shape(array, r, g, from, to))
+			return true;
+	}
+	return false;
 }
 
 static enum status generate_random(struct suite *s, const struct generate *g,
@@ -222,23 +293,20 @@ static enum status generate_random(struct suite *s, const struct generate *g,
 	struct mesh m;
 	char dtype[32];
 
+	assert(g->axes[1] <= GENERATED_AXES_MAX && g->rank[1] <= GENERATED_RANK_MAX);
 	snprintf(dtype, sizeof(dtype), "%.20s[1]", g->dtype);
 	array_parse(&array, dtype, g->at, e);
-	if (g->axes[1] > 8 || g->rank[1] > 8)
-		error_set(e, E_RANGE, g->at, "expected at most 8 axes and 8 dimensions");
-	if (g->devices[0] > (int64_t)1 << (3 * g->axes[1]) || g->devices[1] < 8)
-		error_set(e, E_RANGE, g->at, "no mesh of axes up to 8 has so many devices");
 	for (int64_t i = 0; i < g->count && e->code == OK; i++) {
 		struct text mesh = {0}, text = {0};
 		struct layout from, to;
+		int tries = 1000000;
 
-		array.shape = (struct shape){.rank = (int)draw(r, g->rank)};
-		draw_mesh(&m, r, g);
-		do {
-			from = draw_layout(r, &m, array.shape.rank);
-			to = draw_layout(r, &m, array.shape.rank);
-		} while (memcmp(&from, &to, sizeof(from)) == 0);
-		draw_shape(&array, r, g, &from, &to);
+		if (!draw_problem(&m, &array, &from, &to, r, g, &tries)) {
+			error_set(e, E_RANGE, g->at,
+			          "found no problem within these ranges; axes have 2, 3, "
+			          "4, 6 or 8 devices");
+			break;
+		}
 		mesh_print(&mesh, &m);
 		array_print(&text, &array);
 		add_generated(s, g, i, text_take(&text, s->arena), text_take(&mesh, s->arena),

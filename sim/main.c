@@ -38,6 +38,19 @@ static int flush_stdout(int status)
 	return EXIT_FAULT;
 }
 
+/* argp says argv[0] in its messages and usage. */
+static int run_command(const struct command *c, int argc, char **argv)
+{
+	char name[64];
+	int status;
+
+	snprintf(name, sizeof(name), "shardsim %s", c->name);
+	argv[0] = name;
+	status = c->run(argc, argv);
+	argv[0] = NULL;
+	return status;
+}
+
 int main(int argc, char **argv)
 {
 	setlocale(LC_ALL, "C");
@@ -56,7 +69,7 @@ int main(int argc, char **argv)
 	}
 	for (const struct command *c = commands; c->name; c++)
 		if (strcmp(c->name, argv[1]) == 0)
-			return flush_stdout(c->run(argc - 1, argv + 1));
+			return flush_stdout(run_command(c, argc - 1, argv + 1));
 	fprintf(stderr, "shardsim: unknown command '%s'\n", argv[1]);
 	usage(stderr);
 	return EXIT_MISUSE;

@@ -13,6 +13,7 @@
 #include <simgrid/link.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <xbt/dynar.h>
@@ -135,27 +136,26 @@ static void engine_init(const struct machine *m)
 	simgrid_init(&argc, argv);
 }
 
-/* SimGrid reads files only: the text goes through one that is gone again afterwards. */
+/*
+ * SimGrid reads files only: the text goes through one that has no name, so that nothing
+ * is left behind when SimGrid ends the process.
+ */
 static enum status engine_read(struct loader *l)
 {
-	const char *folder = getenv("TMPDIR");
-	char *path = arena_printf(l->platform->arena, "%s/shardsim-XXXXXX.xml",
-	                          folder && *folder ? folder : "/tmp");
-	int fd = mkstemps(path, 4);
+	struct where at = {.file = l->xml.path};
+	int fd = memfd_create("platform", 0);
 	FILE *out = fd >= 0 ? fdopen(fd, "wb") : NULL;
-	bool written;
+	char path[64];
 
-	if (!out)
-		return error_set(l->error, E_IO, (struct where){.file = path},
-		                 "cannot be written: %s", strerror(errno));
-	written = fwrite(l->xml.text, 1, l->xml.length, out) == l->xml.length;
-	written = !fclose(out) && written;
-	if (written)
+	if (!out || fwrite(l->xml.text, 1, l->xml.length, out) != l->xml.length ||
+	    fflush(out) != 0)
+		error_set(l->error, E_IO, at, "cannot be handed to SimGrid: %s",
+		          strerror(errno));
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	if (l->error->code == OK)
 		simgrid_load_platform(path);
-	else
-		error_set(l->error, E_IO, (struct where){.file = path},
-		          "cannot be written: %s", strerror(errno));
-	unlink(path);
+	if (out)
+		fclose(out);
 	return l->error->code;
 }
 
@@ -412,23 +412,24 @@ static void trial_child(struct loader *l, int out)
 static const char *last_words(char *text, struct where *at)
 {
 	static const char parse[] = "Parse error at ", exiting[] = "Exiting now.";
-	char *line, *end;
+	char *line, *end, *bracket;
 
 	for (;;) {
-		line = strrchr(text, '\n');
-		line = line ? line + 1 : text;
-		end = line;
-		while (*line == '[' && strchr(line, ']'))
-			line = strchr(line, ']') + 1;
-		line += strspn(line, " ");
-		if ((*line && strcmp(line, exiting) != 0) || end == text)
+		end = strrchr(text, '\n');
+		line = end ? end + 1 : text;
+		bracket = strstr(line, "/ERROR] ");
+		if (!bracket)
+			bracket = strstr(line, "/CRITICAL] ");
+		if (bracket)
+			line = strchr(bracket, ' ') + 1;
+		if (!end || (*line && strcmp(line, exiting) != 0))
 			break;
-		end[-1] = '\0';
+		*end = '\0';
 	}
-	end = strncmp(line, parse, strlen(parse)) ? NULL : strstr(line, ".xml:");
+	end = strncmp(line, parse, strlen(parse)) ? NULL : strchr(line, ':');
 	if (!end)
 		return line;
-	at->line = (unsigned)strtoul(end + 5, &end, 10);
+	at->line = (unsigned)strtoul(end + 1, &end, 10);
 	at->col = 1;
 	return *end == ':' ? end + 1 + strspn(end + 1, " ") : line;
 }

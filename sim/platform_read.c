@@ -13,6 +13,7 @@ struct reader {
 	struct platform_xml *x;
 	struct error *error;
 	int depth;
+	bool routers; /* there are some, so a name need not be a host's */
 };
 
 static struct xml_place node_place(const struct reader *r, const xmlNode *node)
@@ -349,6 +350,9 @@ static enum status read_route(struct reader *r, const xmlNode *node)
 		return r->error->code;
 	route.src = platform_xml_host(r->x, src);
 	route.dst = platform_xml_host(r->x, dst);
+	if ((route.src < 0 || route.dst < 0) && !r->routers)
+		return fail(r, E_SYNTAX, node, "there is no host '%s'",
+		            route.src < 0 ? src : dst);
 	if (route.src < 0 || route.dst < 0)
 		return OK; /* of a router: SimGrid's business */
 	reverse = (struct xml_route){.src = route.dst, .dst = route.src};
@@ -398,6 +402,7 @@ static enum status read_element(struct reader *r, const xmlNode *node)
 	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
 		if (!strcmp(name, known[i].name))
 			return known[i].read(r, node);
+	r->routers = r->routers || !strcmp(name, "router");
 	for (size_t i = 0; i < sizeof(passed) / sizeof(*passed); i++)
 		if (!strcmp(name, passed[i]))
 			return OK;

@@ -1,6 +1,7 @@
 #include "suite.h"
 
 #include "base/units.h"
+#include "command.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -40,8 +41,33 @@ static const char *scalar(struct reader *r, const yaml_node_t *node, struct wher
 	         node->data.scalar.style == YAML_DOUBLE_QUOTED_SCALAR_STYLE;
 	*at = at_mark(r, node->start_mark);
 	at->col += quoted;
+	if (memchr(node->data.scalar.value, '\0', node->data.scalar.length)) {
+		bad(r, node, "a zero byte, expected a text");
+		return NULL;
+	}
 	return arena_strndup(r->suite->arena, (const char *)node->data.scalar.value,
 	                     node->data.scalar.length);
+}
+
+/* YAML lets the last of two equal keys win; here it is an error. */
+static enum status check_keys(struct reader *r, const yaml_node_t *map)
+{
+	yaml_node_pair_t *start = map->data.mapping.pairs.start;
+
+	for (yaml_node_pair_t *p = start; p < map->data.mapping.pairs.top; p++) {
+		const yaml_node_t *key = yaml_document_get_node(r->document, p->key);
+		struct where at;
+		const char *name = scalar(r, key, &at);
+
+		for (yaml_node_pair_t *q = start; name && q < p; q++)
+			if (strcmp(name, scalar(r, yaml_document_get_node(r->document,
+			                                                  q->key),
+			                        &at)) == 0)
+				return bad(r, key, "this key is there twice");
+		if (!name)
+			return r->error->code;
+	}
+	return OK;
 }
 
 struct field {
@@ -56,6 +82,8 @@ static enum status read_fields(struct reader *r, const yaml_node_t *map,
 {
 	if (map->type != YAML_MAPPING_NODE)
 		return bad(r, map, "expected a map of fields");
+	if (check_keys(r, map) != OK)
+		return r->error->code;
 	for (yaml_node_pair_t *p = map->data.mapping.pairs.start;
 	     p < map->data.mapping.pairs.top; p++) {
 		const yaml_node_t *key = yaml_document_get_node(r->document, p->key);
@@ -111,12 +139,28 @@ static enum status read_scenario_fields(struct reader *r, const yaml_node_t *map
 	return read_fields(r, map, fields);
 }
 
+/* Whether a platform has the devices is not known here. */
+static enum status check_devices(struct reader *r, struct arena *scratch,
+                                 const struct scenario *s, int32_t needed)
+{
+	int32_t *devices, n;
+
+	if (command_devices(&devices, &n, scratch, s->devices, s->devices_at,
+	                    MESH_DEVICES_MAX, r->error) == OK &&
+	    n != needed)
+		error_set(r->error, E_TYPE, s->devices_at,
+		          "%d devices, expected %d as the mesh has", n, needed);
+	return r->error->code;
+}
+
 static enum status check_problem(struct reader *r, const struct scenario *s)
 {
 	struct arena *scratch = arena_new();
 	struct problem p;
 	enum status status = problem_make(&p, scratch, &s->text, r->error);
 
+	if (status == OK && s->devices)
+		status = check_devices(r, scratch, s, p.mesh.ndevices);
 	/* The place may borrow a text of the arena's; places in files show none. */
 	arena_free(scratch);
 	return status;
@@ -130,6 +174,8 @@ static enum status read_scenario(struct reader *r, const yaml_node_t *map)
 		return r->error->code;
 	if (!s.name || !s.text.array || !s.text.from || !s.text.to)
 		return bad(r, map, "a scenario needs name, array, from and to");
+	if (!s.name[0])
+		return bad(r, map, "the name is empty, expected some letters");
 	if (!s.family)
 		s.family = "none";
 	if (check_problem(r, &s) != OK)
@@ -139,17 +185,17 @@ static enum status read_scenario(struct reader *r, const yaml_node_t *map)
 	return OK;
 }
 
-/* "2..3", or "4" for 4..4. `bytes`: the ends are sizes. */
+/* "2..3", or "4" for 4..4, up to `limit`; 0: the ends are sizes. */
 static enum status read_range(struct reader *r, const char *text, struct where at,
-                              bool bytes, int64_t out[2])
+                              int64_t limit, int64_t out[2])
 {
 	struct scan s = scan_start(text, at, r->error);
 
 	for (int i = 0; i < 2; i++) {
-		if (bytes)
+		if (!limit)
 			units_scan_bytes(&s, &out[i]);
 		else
-			scan_int(&s, "a number", 1, INT32_MAX, &out[i]);
+			scan_int(&s, "a number", 1, limit, &out[i]);
 		if (i == 0 && !scan_take(&s, "..")) {
 			out[1] = out[0];
 			break;
@@ -157,6 +203,8 @@ static enum status read_range(struct reader *r, const char *text, struct where a
 	}
 	if (scan_finish(&s) == OK && out[0] > out[1])
 		scan_fail_at(&s, text, E_RANGE, "expected the lower end first");
+	if (!limit && (out[0] < 1 || out[1] > GENERATED_BYTES_MAX))
+		scan_fail_at(&s, text, E_RANGE, "expected 1 byte to 2^58");
 	return r->error->code;
 }
 
@@ -167,6 +215,8 @@ static enum status read_generate(struct reader *r, const yaml_node_t *map)
 	const char *range[4] = {"2..3", "2..3", "4..64", "1MiB..8GiB"};
 	struct where at[6] = {g.at, g.at, g.at, g.at, g.at, g.at};
 	int64_t *ends[4] = {g.rank, g.axes, g.devices, g.bytes}, number[2];
+	static const int64_t limit[4] = {GENERATED_RANK_MAX, GENERATED_AXES_MAX,
+	                                 MESH_DEVICES_MAX, 0};
 	const struct field fields[] = {
 		{"kind", &kind, NULL},          {"family", &g.family, NULL},
 		{"mesh", &g.mesh, &g.mesh_at},  {"array", &g.array, &g.array_at},
@@ -187,14 +237,14 @@ static enum status read_generate(struct reader *r, const yaml_node_t *map)
 	if (!g.random && (!g.mesh || !g.array))
 		return bad(r, map, "kind: layouts needs mesh and array");
 	for (int i = 0; i < 4; i++)
-		if (read_range(r, range[i], at[i], i == 3, ends[i]) != OK)
+		if (read_range(r, range[i], at[i], limit[i], ends[i]) != OK)
 			return r->error->code;
 	if (strcmp(sample ? sample : count, "0") != 0) {
-		if (read_range(r, sample ? sample : count, at[4], false, number) != OK)
+		if (read_range(r, sample ? sample : count, at[4], GENERATED_MAX, number) != OK)
 			return r->error->code;
 		g.count = number[0];
 	}
-	if (read_range(r, seed, at[5], false, number) != OK)
+	if (read_range(r, seed, at[5], INT32_MAX, number) != OK)
 		return r->error->code;
 	g.seed = number[0];
 	return suite_generate(r->suite, &g, r->error);
@@ -229,7 +279,10 @@ static enum status read_section(struct reader *r, const yaml_node_t *key,
 		return value->type == YAML_SEQUENCE_NODE
 		               ? read_list(r, value, read_generate)
 		               : read_generate(r, value);
-	return bad(r, key, "expected defaults, scenarios or generate");
+	return error_set(r->error, E_SYNTAX, at,
+	                 "unknown section '%.60s', expected defaults, scenarios or "
+	                 "generate",
+	                 name);
 }
 
 static enum status read_document(struct reader *r)
@@ -237,10 +290,14 @@ static enum status read_document(struct reader *r)
 	const yaml_node_t *root = yaml_document_get_root_node(r->document);
 
 	if (!root)
-		return error_set(r->error, E_SYNTAX, (struct where){.file = r->path},
-		                 "empty file, expected a suite");
+		return error_set(r->error, E_SYNTAX,
+		                 (struct where){.file = r->path, .line = 1, .col = 1},
+		                 "the file is empty, expected a map with scenarios or "
+		                 "generate");
 	if (root->type != YAML_MAPPING_NODE)
 		return bad(r, root, "expected a map with scenarios or generate");
+	if (check_keys(r, root) != OK)
+		return r->error->code;
 	for (yaml_node_pair_t *p = root->data.mapping.pairs.start;
 	     p < root->data.mapping.pairs.top; p++)
 		if (read_section(r, yaml_document_get_node(r->document, p->key),
@@ -249,12 +306,43 @@ static enum status read_document(struct reader *r)
 	return OK;
 }
 
+/* The next document of the parser; its root is NULL after the last one. */
+static enum status load(struct reader *r, yaml_parser_t *parser, FILE *f)
+{
+	errno = 0;
+	if (yaml_parser_load(parser, r->document))
+		return OK;
+	if (ferror(f))
+		return error_set(r->error, E_IO, (struct where){.file = r->path},
+		                 "cannot read it: %s", strerror(errno));
+	return error_set(r->error, E_SYNTAX, at_mark(r, parser->problem_mark),
+	                 "not YAML: %s",
+	                 parser->problem ? parser->problem : "unreadable");
+}
+
+static enum status read_documents(struct reader *r, yaml_parser_t *parser, FILE *f)
+{
+	yaml_node_t *root;
+
+	if (load(r, parser, f) != OK)
+		return r->error->code;
+	read_document(r);
+	yaml_document_delete(r->document);
+	if (r->error->code != OK || load(r, parser, f) != OK)
+		return r->error->code;
+	root = yaml_document_get_root_node(r->document);
+	if (root)
+		bad(r, root, "a second document, expected one per file");
+	yaml_document_delete(r->document);
+	return r->error->code;
+}
+
 enum status suite_read(struct suite *s, const char *path, struct error *e)
 {
 	struct where file = {.file = path};
-	struct reader r = {.suite = s, .error = e, .path = path};
 	yaml_parser_t parser;
 	yaml_document_t document;
+	struct reader r = {.suite = s, .error = e, .path = path, .document = &document};
 	FILE *f = fopen(path, "rb");
 	int32_t before = s->n;
 
@@ -263,17 +351,10 @@ enum status suite_read(struct suite *s, const char *path, struct error *e)
 	if (!yaml_parser_initialize(&parser))
 		abort();
 	yaml_parser_set_input_file(&parser, f);
-	if (!yaml_parser_load(&parser, &document)) {
-		error_set(e, ferror(f) ? E_IO : E_SYNTAX,
-		          at_mark(&r, parser.problem_mark), "not YAML: %s",
-		          parser.problem ? parser.problem : "unreadable");
-	} else {
-		r.document = &document;
-		read_document(&r);
-		yaml_document_delete(&document);
-		if (e->code == OK && s->n == before)
-			error_set(e, E_SYNTAX, file, "no scenarios in it");
-	}
+	if (read_documents(&r, &parser, f) == OK && s->n == before)
+		error_set(e, E_SYNTAX, (struct where){.file = path, .line = 1, .col = 1},
+		          "no scenarios in it, expected a list of scenarios or a "
+		          "generate block");
 	yaml_parser_delete(&parser);
 	fclose(f);
 	return e->code;

@@ -12,12 +12,13 @@
  *        sample: 100, seed: 1}
  *
  * `generate` may be one map or a list of them. `random`: meshes of `axes` axes whose
- * sizes multiply to within `devices`, arrays of `rank` and about `bytes`, both layouts of
- * whole axes, even, and not equal. `layouts`: all ordered pairs of distinct whole-axis
- * layouts of the array on the mesh, or a seeded `sample` of them. Equal seeds give equal
- * problems on every machine.
+ * sizes multiply to within `devices`, arrays of `rank` whose bytes are within `bytes`, both
+ * layouts of whole axes, even, and not equal. `layouts`: all ordered pairs of distinct
+ * whole-axis layouts of the array on the mesh, or a seeded `sample` of them. Equal seeds
+ * give equal problems on every machine. A range is `2..3`, or `2` for 2..2.
  *
- * All values are strings exactly as on the command line. Errors are file:line:col.
+ * All values are strings exactly as on the command line; a key that is there twice is an
+ * error. Errors are file:line:col.
  */
 #ifndef SHARDSIM_SIM_SUITE_H
 #define SHARDSIM_SIM_SUITE_H
@@ -50,6 +51,15 @@ void suite_add(struct suite *s, const struct scenario *sc);
 /* E_TYPE if two scenarios have one name; asked once, after the last file. */
 enum status suite_check_names(const struct suite *s, struct error *e);
 
+enum {
+	GENERATED_RANK_MAX = 8,
+	GENERATED_AXES_MAX = 8,
+	GENERATED_MAX = 1000000,   /* scenarios of one block */
+	LAYOUT_PAIRS_MAX = 1 << 26 /* that a sample may be taken from */
+};
+
+#define GENERATED_BYTES_MAX ((int64_t)1 << 58) /* an array has at most 2^62 bits */
+
 /* Scenarios of one generate block; used by suite_read. */
 struct generate {
 	bool random; /* else layouts */
@@ -59,6 +69,11 @@ struct generate {
 	int64_t seed;
 	int64_t rank[2], axes[2], devices[2], bytes[2]; /* lowest and highest */
 };
+
+/*
+ * E_RANGE: too many layouts, or no random problem within the ranges was found in
+ * 1,000,000 draws.
+ */
 enum status suite_generate(struct suite *s, const struct generate *g, struct error *e);
 
 #endif

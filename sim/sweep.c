@@ -33,6 +33,7 @@ struct slot {
 	int platform, to, from, evidence; /* pipes and what it left on stderr */
 	struct sweep_order order; /* the rows it works on; scenario -1: idle */
 	struct text input;        /* bytes of rows not yet whole */
+	off_t heard;              /* bytes of evidence up to the last row */
 };
 
 struct run {
@@ -130,7 +131,8 @@ static int neediest(const struct run *r)
 
 /* --- workers ------------------------------------------------------------------------ */
 
-static _Noreturn void become_worker(struct run *r, struct slot *s, int in, int out)
+static _Noreturn void become_worker(struct run *r, struct slot *s, int in, int out,
+                                    pid_t parent)
 {
 	/* Ends of the other workers' pipes would keep those alive after the parent. */
 	for (int i = 0; i < r->sweep->jobs; i++) {
@@ -140,6 +142,8 @@ static _Noreturn void become_worker(struct run *r, struct slot *s, int in, int o
 		close(r->slot[i].from);
 	}
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(1);
 	dup2(s->evidence, STDERR_FILENO);
 	worker_run(r->sweep, s->platform, in, out);
 }
@@ -147,7 +151,7 @@ static _Noreturn void become_worker(struct run *r, struct slot *s, int in, int o
 static enum status start_worker(struct run *r, struct slot *s, int platform)
 {
 	int to[2], from[2];
-	pid_t pid;
+	pid_t parent = getpid(), pid;
 
 	s->platform = platform;
 	s->evidence = memfd_create("stderr", MFD_CLOEXEC);
@@ -160,13 +164,14 @@ static enum status start_worker(struct run *r, struct slot *s, int platform)
 	if (pid == 0) {
 		close(to[1]);
 		close(from[0]);
-		become_worker(r, s, to[0], from[1]);
+		become_worker(r, s, to[0], from[1], parent);
 	}
 	close(to[0]);
 	close(from[1]);
 	s->to = to[1];
 	s->from = from[0];
 	s->order.scenario = -1;
+	s->heard = 0;
 	s->pid = pid;
 	if (pid < 0) {
 		s->pid = 0;
@@ -235,6 +240,7 @@ static enum status take_rows(struct run *r, struct slot *s)
 		if (keep_row(r, &row) != OK)
 			return r->error->code;
 		r->queue[s->platform].deaths = 0;
+		s->heard = lseek(s->evidence, 0, SEEK_END);
 		if (++s->order.first == sweep_units(r->sweep))
 			s->order.scenario = -1;
 		at += sizeof(n) + n;
@@ -244,11 +250,13 @@ static enum status take_rows(struct run *r, struct slot *s)
 	return OK;
 }
 
-static const char *evidence(struct run *r, int fd)
+/* The last line it left on stderr since its last row, "" if none. */
+static const char *evidence(struct run *r, const struct slot *s)
 {
 	char tail[300];
-	off_t end = lseek(fd, 0, SEEK_END), from = end > 299 ? end - 299 : 0;
-	ssize_t n = end > 0 ? pread(fd, tail, (size_t)(end - from), from) : 0;
+	off_t end = lseek(s->evidence, 0, SEEK_END);
+	off_t from = end - s->heard > 299 ? end - 299 : s->heard;
+	ssize_t n = end > from ? pread(s->evidence, tail, (size_t)(end - from), from) : 0;
 	char *line;
 
 	while (n > 0 && tail[n - 1] == '\n')
@@ -282,9 +290,9 @@ static enum status bury(struct run *r, struct slot *s)
 	message = WIFSIGNALED(status)
 	                  ? arena_printf(r->row_arena, "the worker died of signal %d (%s)%s",
 	                                 WTERMSIG(status), strsignal(WTERMSIG(status)),
-	                                 evidence(r, s->evidence))
+	                                 evidence(r, s))
 	                  : arena_printf(r->row_arena, "the worker ended with status %d%s",
-	                                 WEXITSTATUS(status), evidence(r, s->evidence));
+	                                 WEXITSTATUS(status), evidence(r, s));
 	close(s->evidence);
 	if (s->order.scenario < 0)
 		return OK;

@@ -248,12 +248,13 @@ static void time_and_send(struct worker *w, struct row *r, int clock)
 	w->measurement.status = planned;
 }
 
-/* The last line that the child left on stderr, "" if none. */
-static const char *last_words(struct arena *a)
+/* The last line left on stderr since it was `heard` bytes long, "" if none. */
+static const char *last_words(struct arena *a, off_t heard)
 {
 	char tail[512];
-	off_t end = lseek(STDERR_FILENO, 0, SEEK_CUR), from = end > 511 ? end - 511 : 0;
-	ssize_t n = end > 0 ? pread(STDERR_FILENO, tail, (size_t)(end - from), from) : 0;
+	off_t end = lseek(STDERR_FILENO, 0, SEEK_CUR);
+	off_t from = end - heard > 511 ? end - 511 : heard;
+	ssize_t n = end > from ? pread(STDERR_FILENO, tail, (size_t)(end - from), from) : 0;
 	char *line;
 
 	while (n > 0 && (tail[n - 1] == '\n' || tail[n - 1] == '\0'))
@@ -265,39 +266,80 @@ static const char *last_words(struct arena *a)
 	return arena_printf(a, ": %s", line ? line + 1 : tail);
 }
 
-static const char *death(struct arena *a, int status)
+static const char *death(struct arena *a, int status, off_t heard)
 {
 	if (WIFSIGNALED(status))
 		return arena_printf(a, "the replay died of signal %d (%s)%s",
 		                    WTERMSIG(status), strsignal(WTERMSIG(status)),
-		                    last_words(a));
+		                    last_words(a, heard));
 	return arena_printf(a, "the replay ended with status %d%s", WEXITSTATUS(status),
-	                    last_words(a));
+	                    last_words(a, heard));
+}
+
+static _Noreturn void become_replay(struct worker *w, struct row *r, int clock, int out,
+                                    pid_t parent)
+{
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(1);
+	close(w->out);
+	w->out = out;
+	time_and_send(w, r, clock);
+	_exit(0);
+}
+
+/* All that comes from the pipe, which is closed; whether that is one whole row. */
+static bool read_row(struct text *out, int fd)
+{
+	char block[4096];
+	uint32_t length;
+	ssize_t n;
+
+	while ((n = read(fd, block, sizeof(block))) != 0) {
+		if (n < 0 && errno != EINTR)
+			break;
+		if (n > 0)
+			text_append(out, block, (size_t)n);
+	}
+	close(fd);
+	if (out->length < sizeof(length))
+		return false;
+	memcpy(&length, out->s, sizeof(length));
+	return out->length == sizeof(length) + length;
 }
 
 /*
  * A replay moves SimGrid's clock, and a difference of clocks has other last digits
- * later on: each runs in a child that starts from the state after loading.
+ * later on: each runs in a child that starts from the state after loading. Its row comes
+ * through a pipe of its own, so that a child that dies while writing spoils no other row.
  */
 static void time_in_child(struct worker *w, struct row *r, int clock)
 {
-	pid_t child = fork();
-	int status = 0;
+	off_t heard = lseek(STDERR_FILENO, 0, SEEK_CUR);
+	struct text row = {0};
+	pid_t parent = getpid(), child = -1;
+	int fds[2], status = 0;
+	bool whole = false;
 
-	if (child == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		time_and_send(w, r, clock);
-		_exit(0);
+	if (pipe(fds) == 0) {
+		child = fork();
+		if (child == 0)
+			become_replay(w, r, clock, fds[1], parent);
+		close(fds[1]);
+		whole = read_row(&row, fds[0]) && child > 0;
 	}
 	while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
 		;
-	if (child > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0)
-		return;
-	fill(r, w, clock);
-	r->status = OUTCOME_FAILED;
-	r->message = child < 0 ? "cannot start a process for the replay"
-	                       : death(w->arena, status);
-	send_row(w, r);
+	if (!whole) {
+		fill(r, w, clock);
+		r->status = OUTCOME_FAILED;
+		r->message = child < 0 ? "cannot start a process for the replay"
+		                       : death(w->arena, status, heard);
+		send_row(w, r);
+	} else if (!write_all(w->out, row.s, row.length)) {
+		_exit(1);
+	}
+	text_free(&row);
 }
 
 static void run_unit(struct worker *w, int32_t scenario, int unit)

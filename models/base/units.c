@@ -35,21 +35,37 @@ static const struct unit *take_unit(struct scan *s, const struct unit *u)
 	return u;
 }
 
-/* Digits with an optional fraction and exponent; strtod alone would take "inf", "0x1". */
-static enum status scan_number(struct scan *s, const char *what, double *out)
+/*
+ * Digits with an optional fraction and exponent; strtold alone would take "inf", "0x1".
+ * `what` ends in an example. Long double holds every whole number up to 2^62.
+ */
+static enum status scan_number(struct scan *s, const char *what, long double *out)
 {
 	char *end;
 
 	if (!isdigit((unsigned char)scan_peek(s)) && scan_peek(s) != '.')
-		return scan_fail(s, E_SYNTAX, "expected %s such as %s", what,
-		                 what[0] == 't' ? "1.5us" : "16MiB");
+		return scan_fail(s, E_SYNTAX, "expected %s", what);
 	if (s->pos[0] == '0' && (s->pos[1] == 'x' || s->pos[1] == 'X'))
-		return scan_fail(s, E_SYNTAX, "expected %s in decimal", what);
-	*out = strtod(s->pos, &end);
+		return scan_fail(s, E_SYNTAX, "expected %s, in decimal", what);
+	*out = strtold(s->pos, &end);
 	if (end == s->pos)
 		return scan_fail(s, E_SYNTAX, "expected %s", what);
 	s->pos = end;
 	return OK;
+}
+
+/*
+ * The whole number that a product of a decimal fraction and a unit stands for, which
+ * rounding may have missed: 1.001 kB. False if it is none.
+ */
+static bool round_whole(long double *value)
+{
+	long double whole = rintl(*value), slack = *value * 0x1p-60L;
+
+	if (fabsl(*value - whole) > (slack < 0.01L ? slack : 0.01L))
+		return false;
+	*value = whole;
+	return true;
 }
 
 static enum status unit_end(struct scan *s, const char *expected)
@@ -62,19 +78,19 @@ static enum status unit_end(struct scan *s, const char *expected)
 enum status units_scan_bytes(struct scan *s, int64_t *out)
 {
 	const char *start;
-	double value;
+	long double value;
 
 	scan_peek(s);
 	start = s->pos;
-	if (scan_number(s, "a size", &value) != OK)
+	if (scan_number(s, "a size such as 16MiB", &value) != OK)
 		return s->error->code;
 	value *= take_unit(s, byte_units)->factor;
 	if (unit_end(s, "B, kB, MB, GB, TB, KiB, MiB, GiB, TiB, K, M, G or T") != OK)
 		return s->error->code;
-	if (!(value <= 0x1p62))
+	if (!(value <= 0x1p62L))
 		return scan_fail_at(s, start, E_RANGE,
 		                    "size out of range, expected at most 2^62 bytes");
-	if (value != floor(value))
+	if (!round_whole(&value))
 		return scan_fail_at(s, start, E_RANGE, "expected a whole number of bytes");
 	*out = (int64_t)value;
 	return OK;
@@ -84,15 +100,16 @@ enum status units_scan_rate(struct scan *s, double *out_Bps)
 {
 	const char *start;
 	const struct unit *u;
+	long double value;
 
 	scan_peek(s);
 	start = s->pos;
-	if (scan_number(s, "a rate", out_Bps) != OK)
+	if (scan_number(s, "a rate such as 25GB/s", &value) != OK)
 		return s->error->code;
 	u = take_unit(s, byte_units);
 	if (u->name && !scan_take(s, "/s") && !scan_take(s, "ps"))
 		return scan_fail(s, E_SYNTAX, "expected '/s' or 'ps' as in 25GB/s");
-	*out_Bps *= u->factor;
+	*out_Bps = (double)value * u->factor;
 	if (unit_end(s, "a rate such as 25GB/s") != OK)
 		return s->error->code;
 	if (!isfinite(*out_Bps))
@@ -103,12 +120,13 @@ enum status units_scan_rate(struct scan *s, double *out_Bps)
 enum status units_scan_time(struct scan *s, double *out_s)
 {
 	const char *start;
+	long double value;
 
 	scan_peek(s);
 	start = s->pos;
-	if (scan_number(s, "time", out_s) != OK)
+	if (scan_number(s, "a time such as 1.5us", &value) != OK)
 		return s->error->code;
-	*out_s *= take_unit(s, time_units)->factor;
+	*out_s = (double)value * take_unit(s, time_units)->factor;
 	if (unit_end(s, "ns, us, ms or s") != OK)
 		return s->error->code;
 	if (!isfinite(*out_s))

@@ -17,11 +17,15 @@ struct list {
 	const struct run *run;
 };
 
-/* What all devices hold: list[d * rank + dim]; no data: every list empty. */
+/*
+ * What all devices hold: list[d * width + dim]. One more list than there are dimensions:
+ * the last is [0, 1) where the device has data, so that a scalar can be missing, too.
+ * No data: every list empty.
+ */
 struct state {
 	const struct plan *plan;
 	struct arena *arena;
-	int rank;
+	int rank, width;
 	int32_t ndevices;
 	struct list *list;
 	struct text *why;
@@ -98,7 +102,7 @@ static bool list_block(struct list *out, struct arena *a, struct list l, int32_t
 
 static struct list *tile(const struct state *s, int32_t device)
 {
-	return s->list + (int64_t)device * s->rank;
+	return s->list + (int64_t)device * s->width;
 }
 
 static bool wrong(struct state *s, int step, const char *reason, int32_t device)
@@ -199,7 +203,7 @@ static bool run_slice(struct state *s, int i, struct list *next)
 	const struct step *step = &s->plan->step[i];
 
 	for (int32_t d = 0; d < s->ndevices; d++) {
-		struct list *out = next + (int64_t)d * s->rank;
+		struct list *out = next + (int64_t)d * s->width;
 
 		for (int k = 0; k < step->nmoves; k++) {
 			int dim = step->move[k].to_dim;
@@ -230,13 +234,13 @@ static struct list gathered(struct state *s, const struct step *step,
 static bool run_group(struct state *s, int i, const int32_t *member, struct list *next)
 {
 	const struct step *step = &s->plan->step[i];
-	int mover[RANK_MAX];
+	int mover[RANK_MAX + 1];
 
-	for (int dim = 0; dim < s->rank; dim++)
+	for (int dim = 0; dim < s->width; dim++)
 		mover[dim] = -1;
 	for (int k = 0; k < step->nmoves; k++)
 		mover[step->move[k].from_dim] = k;
-	for (int dim = 0; dim < s->rank; dim++)
+	for (int dim = 0; dim < s->width; dim++)
 		if (!check_product(s, i, member, dim, mover[dim]))
 			return false;
 	for (int k = 0; k < step->nmoves; k++) {
@@ -244,7 +248,7 @@ static bool run_group(struct state *s, int i, const int32_t *member, struct list
 		struct list whole = gathered(s, step, member, k);
 
 		for (int32_t r = 0; r < step->groups.size; r++) {
-			struct list *out = next + (int64_t)member[r] * s->rank;
+			struct list *out = next + (int64_t)member[r] * s->width;
 
 			out[m->from_dim] = whole;
 			if (m->to_dim >= 0 &&
@@ -262,7 +266,7 @@ static bool run_permute(struct state *s, int i, struct list *next)
 	const struct step *step = &s->plan->step[i];
 	bool *sent = arena_alloc(s->arena, (size_t)s->ndevices, sizeof(*sent));
 	bool *got = arena_alloc(s->arena, (size_t)s->ndevices, sizeof(*got));
-	size_t row = (size_t)s->rank * sizeof(*next);
+	size_t row = (size_t)s->width * sizeof(*next);
 
 	memset(next, 0, (size_t)s->ndevices * row);
 	for (int32_t k = 0; k < step->npairs; k++) {
@@ -274,7 +278,7 @@ static bool run_permute(struct state *s, int i, struct list *next)
 			return wrong(s, i, "two pairs with one source or destination",
 			             sent[p.src] ? p.src : p.dst);
 		sent[p.src] = got[p.dst] = true;
-		memcpy(next + (int64_t)p.dst * s->rank, tile(s, p.src), row);
+		memcpy(next + (int64_t)p.dst * s->width, tile(s, p.src), row);
 	}
 	return true;
 }
@@ -282,7 +286,7 @@ static bool run_permute(struct state *s, int i, struct list *next)
 static bool run_step(struct state *s, int i)
 {
 	const struct step *step = &s->plan->step[i];
-	size_t cells = (size_t)s->ndevices * (size_t)s->rank;
+	size_t cells = (size_t)s->ndevices * (size_t)s->width;
 	struct list *next = arena_dup(s->arena, s->list, cells, sizeof(*next));
 
 	switch (step->op) {
@@ -310,6 +314,11 @@ static bool run_step(struct state *s, int i)
 	return true;
 }
 
+static bool has_tile(const struct layout *l, int32_t device)
+{
+	return l->kind != LAYOUT_MAXIMAL || l->maximal_device == device;
+}
+
 /* Every device must hold exactly the tile that a layout gives it, padding included. */
 static bool compare(struct state *s, const struct layout *l, const struct mesh *m,
                     const char *what)
@@ -318,6 +327,10 @@ static bool compare(struct state *s, const struct layout *l, const struct mesh *
 	struct tilemap map = tilemap_make(l, m, g, s->arena);
 
 	for (int32_t d = 0; d < s->ndevices; d++) {
+		if (has_tile(l, d) && tile(s, d)[s->rank].n == 0) {
+			text_printf(s->why, "%s: device %d holds nothing", what, d);
+			return false;
+		}
 		for (int dim = 0; dim < s->rank; dim++) {
 			int32_t index = map.index[(int64_t)d * s->rank + dim];
 			int64_t size = map.tile.dim[dim];
@@ -342,19 +355,22 @@ static bool compare(struct state *s, const struct layout *l, const struct mesh *
 static struct state start(const struct plan *p, struct arena *a, struct text *why)
 {
 	const struct problem *q = p->problem;
-	struct state s = {.plan = p, .arena = a, .rank = q->array.shape.rank,
+	int rank = q->array.shape.rank, width = rank + 1;
+	struct state s = {.plan = p, .arena = a, .rank = rank, .width = width,
 	                  .ndevices = q->mesh.ndevices, .why = why};
 	struct tilemap map = tilemap_make(&q->from, &q->mesh, &q->padded, a);
-	size_t cells = (size_t)s.ndevices * (size_t)s.rank;
+	size_t cells = (size_t)s.ndevices * (size_t)width;
 	struct run *run = arena_alloc(a, cells, sizeof(*run));
 
 	s.list = arena_alloc(a, cells, sizeof(*s.list));
 	for (size_t i = 0; i < cells; i++) {
-		int64_t size = map.tile.dim[i % (size_t)s.rank];
+		int32_t d = (int32_t)(i / (size_t)width), dim = (int32_t)(i % (size_t)width);
+		int64_t size = dim < rank ? map.tile.dim[dim] : 1;
+		int64_t index = dim < rank ? map.index[(int64_t)d * rank + dim] : 0;
 
-		if (map.index[i] < 0)
+		if (!has_tile(&q->from, d))
 			continue;
-		run[i] = (struct run){map.index[i] * size, (map.index[i] + 1) * size};
+		run[i] = (struct run){index * size, (index + 1) * size};
 		s.list[i] = (struct list){.n = 1, .run = &run[i]};
 	}
 	return s;
@@ -448,7 +464,7 @@ void plan_count(const struct plan *p, struct arena *a, int64_t **received,
 		if (!run_step(&s, i))
 			break;
 		for (int32_t d = 0; d < s.ndevices; d++) {
-			const struct list *was = before + (int64_t)d * s.rank;
+			const struct list *was = before + (int64_t)d * s.width;
 			int64_t at = (int64_t)i * s.ndevices + d;
 
 			for (int k = 0; k < 2; k++) {

@@ -41,33 +41,44 @@ static void add_permute(struct totals *t, struct step *s, int64_t *busiest)
 	}
 }
 
-/*
- * Padding that the device with most padding receives in this step: what it receives less
- * the real elements that are new to it (in a permute, all that it gets).
- */
-static int64_t padding_elements(const struct plan *p, int step, int64_t received)
+/* The smallest number of real elements among what the devices receive in this step. */
+static int64_t least_real(const struct plan *p, int step, struct arena *scratch)
 {
 	const struct step *s = &p->step[step];
 	const struct layout *before = step ? &p->step[step - 1].after : &p->problem->from;
-	const struct mesh *m = &p->problem->mesh;
-	const struct shape *real = &p->problem->array.shape;
-	struct arena *scratch;
-	struct tilemap from, to;
-	int64_t least = received;
+	const struct problem *q = p->problem;
+	const struct shape *real = &q->array.shape;
+	struct tilemap from = tilemap_make(before, &q->mesh, &q->padded, scratch);
+	struct tilemap to = tilemap_make(&s->after, &q->mesh, &q->padded, scratch);
+	int64_t least = INT64_MAX;
 
-	if (received == 0 ||
-	    shape_elements(real) == shape_elements(&p->problem->padded))
+	/* In a permute those that are paired with themselves receive nothing. */
+	for (int32_t i = 0; i < s->npairs; i++) {
+		int64_t n = tilemap_elements(&to, real, s->pairs[i].dst);
+
+		if (s->pairs[i].src != s->pairs[i].dst)
+			least = n < least ? n : least;
+	}
+	for (int32_t d = 0; d < q->mesh.ndevices && s->op != OP_PERMUTE; d++) {
+		int64_t n = tilemap_elements(&to, real, d) -
+		            tilemap_common(&from, &to, real, d);
+
+		least = n < least ? n : least;
+	}
+	return least;
+}
+
+/* Padding that the device with most padding receives in this step. */
+static int64_t padding_elements(const struct plan *p, int step, int64_t received)
+{
+	struct arena *scratch;
+	int64_t least;
+
+	if (received == 0 || shape_elements(&p->problem->array.shape) ==
+	                             shape_elements(&p->problem->padded))
 		return 0;
 	scratch = arena_new();
-	from = tilemap_make(before, m, &p->problem->padded, scratch);
-	to = tilemap_make(&s->after, m, &p->problem->padded, scratch);
-	for (int32_t d = 0; d < m->ndevices; d++) {
-		int64_t held = tilemap_elements(&to, real, d);
-
-		if (s->op != OP_PERMUTE)
-			held -= tilemap_common(&from, &to, real, d);
-		least = held < least ? held : least;
-	}
+	least = least_real(p, step, scratch);
 	arena_free(scratch);
 	return received - least;
 }

@@ -144,12 +144,32 @@ static struct layout apply_moves(const struct layout *before, const struct move 
 	return after;
 }
 
+/* Spec redistribution.md 3: the tile divides, and no axis is used twice. */
+static bool step_fits(const struct plan *p, const struct layout *after,
+                      const struct move *moves, int nmoves)
+{
+	struct shape local = plan_local(p);
+	struct text why = {0};
+	bool fits = layout_valid(after, &p->problem->mesh, &why);
+
+	for (int i = 0; i < nmoves; i++)
+		if (moves[i].to_dim >= 0 && local.dim[moves[i].to_dim] % moves[i].factor)
+			fits = false;
+	text_free(&why);
+	return fits;
+}
+
 void plan_axes_step(struct plan *p, enum op op, const struct move *moves, int nmoves)
 {
 	const struct mesh *m = &p->problem->mesh;
 	struct move *copy = copy_moves(p->arena, op, moves, nmoves);
 	struct layout after = apply_moves(plan_layout(p), copy, nmoves);
-	struct step *s = add_step(p, op, &after);
+	bool fits = step_fits(p, &after, copy, nmoves);
+	struct step *s;
+
+	assert(fits);
+	(void)fits;
+	s = add_step(p, op, &after);
 
 	s->move = copy;
 	s->nmoves = nmoves;

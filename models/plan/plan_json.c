@@ -304,8 +304,8 @@ static bool read_step(struct reader *r, const json_t *step)
 
 	if (op == OPS)
 		return bad(r, "op", "expected an op such as all-gather");
-	if (nmoves > RANK_MAX)
-		return bad(r, "moves", "too many");
+	if (nmoves > RANK_MAX || (list && !json_is_array(list)))
+		return bad(r, "moves", "expected an array of moves, one per dimension");
 	for (size_t i = 0; i < nmoves; i++)
 		if (!read_move(r, &moves[i], json_array_get(list, i)))
 			return false;

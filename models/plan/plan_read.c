@@ -12,8 +12,21 @@ static bool refuse(struct text *why, const char *reason)
 	return false;
 }
 
-/* Parts that have the layout's minor-most parts of `dim`: taking them off and on again
- * must give the same layout. */
+static bool same_parts(const struct layout *a, const struct layout *b)
+{
+	int n;
+	const struct part *unreduced = layout_parts(a, a->rank, &n);
+
+	return a->nunreduced == b->nunreduced &&
+	       memcmp(a->nparts, b->nparts, sizeof(a->nparts)) == 0 &&
+	       memcmp(a->part, b->part, (size_t)(unreduced + n - a->part) *
+	                                        sizeof(*a->part)) == 0;
+}
+
+/*
+ * Are the move's parts the minor-most ones of their dimension? Taking them off and on
+ * again must give the same layout.
+ */
 static bool is_suffix(const struct layout *l, const struct move *m)
 {
 	struct layout a = *l, b = layout_replicated(l->rank);
@@ -45,7 +58,7 @@ static bool is_suffix(const struct layout *l, const struct move *m)
 			return false;
 	layout_normalise(&a);
 	layout_normalise(&b);
-	return memcmp(&a, &b, sizeof(a)) == 0;
+	return same_parts(&a, &b);
 }
 
 static bool dims_fit(const struct move *m, enum op op, int rank)
@@ -163,6 +176,8 @@ static bool add_by_groups(struct plan *p, enum op op, const struct groups *group
 
 	if (n < 1)
 		return refuse(why, "the layouts before and after do not fit this op");
+	if (op == OP_SLICE && groups)
+		return refuse(why, "a slice has no groups");
 	if (op == OP_SLICE)
 		chunk = chunks_of_layouts(p, moves, n, after);
 	else if (!groups_fit(groups, moves, n, p->problem->mesh.ndevices))
@@ -195,6 +210,8 @@ bool plan_add_read(struct plan *p, enum op op, const struct move *moves, int nmo
 {
 	const struct mesh *m = &p->problem->mesh;
 
+	if (op == OP_PERMUTE ? nmoves || groups : pairs != NULL)
+		return refuse(why, "a permute has pairs, other steps axes or groups");
 	if (op == OP_PERMUTE)
 		return add_permute(p, pairs, npairs, after, why);
 	if (op == OP_REDUCE_SCATTER || op == OP_ALL_REDUCE)
@@ -209,8 +226,12 @@ bool plan_add_read(struct plan *p, enum op op, const struct move *moves, int nmo
 	if (groups) {
 		struct step *s = &p->step[p->nsteps - 1];
 
-		if (op == OP_SLICE || !groups_fit(groups, s->move, nmoves, m->ndevices))
+		if (op == OP_SLICE)
+			return refuse(why, "a slice has no groups");
+		if (!groups_fit(groups, s->move, nmoves, m->ndevices))
 			return refuse(why, "the groups do not fit the axes");
+		/* Members are in the order of the moves as they were given. */
+		s->move = arena_dup(p->arena, moves, (size_t)nmoves, sizeof(*moves));
 		s->groups = *groups;
 	}
 	return true;

@@ -58,6 +58,19 @@ static bool has_axes(const struct step *s)
 	return s->nmoves > 0;
 }
 
+/* Moves by rising dimension, as plan_axes_step puts them. */
+static bool in_order(const struct step *s)
+{
+	for (int i = 1; i < s->nmoves; i++) {
+		const struct move *a = &s->move[i - 1], *b = &s->move[i];
+
+		if (s->op == OP_ALL_GATHER ? a->from_dim > b->from_dim
+		                           : a->to_dim > b->to_dim)
+			return false;
+	}
+	return true;
+}
+
 bool step_follows_axes(const struct plan *p, int step)
 {
 	const struct mesh *m = &p->problem->mesh;
@@ -78,7 +91,7 @@ bool step_follows_axes(const struct plan *p, int step)
 	} else {
 		struct groups g = groups_of_moves(m, s->move, s->nmoves, a);
 
-		follows = g.size == s->groups.size &&
+		follows = in_order(s) && g.size == s->groups.size &&
 		          memcmp(g.ids, s->groups.ids,
 		                 (size_t)m->ndevices * sizeof(*g.ids)) == 0;
 	}
@@ -182,7 +195,8 @@ static enum status read_part(struct reader *r, struct part *out)
 	    !scan_int(s, "the sub-axis size", 1, m->axis[axis].size, &size))
 		return s->error->code;
 	if (m->axis[axis].size % (pre * size) != 0)
-		return scan_fail(s, E_TYPE, "the sub-axis does not divide its axis");
+		return scan_fail_at(s, name, E_TYPE,
+		                    "the sub-axis does not divide its axis");
 	out->pre = (int32_t)pre;
 	out->size = (int32_t)size;
 	return OK;

@@ -15,6 +15,17 @@ bool problem_even(const struct problem *p)
 	return true;
 }
 
+/* Padding must not take the array above the 2^62 bits that array_scan allows. */
+static bool fits(const struct shape *s, int bits)
+{
+	int64_t n = bits;
+
+	for (int i = 0; i < s->rank; i++)
+		if (__builtin_mul_overflow(n, s->dim[i], &n))
+			return false;
+	return n <= (int64_t)1 << 62;
+}
+
 /* design 3, uneven dimensions: the extent on which both sides agree, if they do. */
 static void find_padding(struct problem *p)
 {
@@ -28,6 +39,7 @@ static void find_padding(struct problem *p)
 		p->padded.dim[i] = from;
 		p->padded_ok = p->padded_ok && from == to;
 	}
+	p->padded_ok = p->padded_ok && fits(&p->padded, p->array.dtype->bits);
 	if (!p->padded_ok)
 		p->padded = p->array.shape;
 }

@@ -1,7 +1,7 @@
 /*
  * The "easy program" (spec redistribution.md 5): all-gather everything, then slice what
- * is wanted. At most two steps; receives the array less the own tile; every device holds
- * the whole array in between.
+ * is wanted. At most two steps; receives the array less the own tile; every device
+ * holds the whole array in between.
  */
 #include "planner/synth_path.h"
 

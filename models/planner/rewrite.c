@@ -14,38 +14,38 @@ struct replacement {
 
 static struct rewrite_op op_g(int i)
 {
-	return (struct rewrite_op){.kind = REWRITE_G, .i = (int8_t)i};
+	return (struct rewrite_op){.kind = REWRITE_G, .i = (uint8_t)i};
 }
 
 static struct rewrite_op op_s(int i, int a)
 {
-	return (struct rewrite_op){.kind = REWRITE_S, .i = (int8_t)i, .a = (uint8_t)a};
+	return (struct rewrite_op){.kind = REWRITE_S, .i = (uint8_t)i, .a = (uint8_t)a};
 }
 
 static struct rewrite_op op_a(int i, int j)
 {
-	return (struct rewrite_op){.kind = REWRITE_A, .i = (int8_t)i, .j = (int8_t)j};
+	return (struct rewrite_op){.kind = REWRITE_A, .i = (uint8_t)i, .j = (uint8_t)j};
 }
 
 static struct rewrite_op op_x(int i, int j)
 {
-	return (struct rewrite_op){.kind = REWRITE_X, .i = (int8_t)i, .j = (int8_t)j};
+	return (struct rewrite_op){.kind = REWRITE_X, .i = (uint8_t)i, .j = (uint8_t)j};
 }
 
 static struct rewrite_op op_w(int i, int a, int b)
 {
 	return (struct rewrite_op){
-		.kind = REWRITE_W, .i = (int8_t)i, .a = (uint8_t)a, .b = (uint8_t)b};
+		.kind = REWRITE_W, .i = (uint8_t)i, .a = (uint8_t)a, .b = (uint8_t)b};
 }
 
 static struct rewrite_op op_r(int i, int a)
 {
-	return (struct rewrite_op){.kind = REWRITE_R, .i = (int8_t)i, .a = (uint8_t)a};
+	return (struct rewrite_op){.kind = REWRITE_R, .i = (uint8_t)i, .a = (uint8_t)a};
 }
 
 /* Replace by the ops given. */
-#define BECOMES(out, ...)                                                                \
-	become((out), (const struct rewrite_op[]){__VA_ARGS__},                          \
+#define BECOMES(out, ...)                                                              \
+	become((out), (const struct rewrite_op[]){__VA_ARGS__},                        \
 	       sizeof((struct rewrite_op[]){__VA_ARGS__}) / sizeof(struct rewrite_op))
 
 static bool become(struct replacement *out, const struct rewrite_op *op, size_t n)
@@ -58,7 +58,7 @@ static bool become(struct replacement *out, const struct rewrite_op *op, size_t 
 
 static int size_of(const struct synth *s, int atom)
 {
-	return s->problem->atoms.atom[atom].size;
+	return s->atoms.atom[atom].size;
 }
 
 /* The atom `depth` below the top of a stack. */
@@ -74,7 +74,7 @@ static int next_top(const struct type *t, int dim, int gathered)
 	return top(t, dim, dim == gathered);
 }
 
-/* --- the rules, spec redistribution.md 5 ------------------------------------------- */
+/* --- the rules, spec redistribution.md 5 ------------------------------------------ */
 
 static bool gather_slice(struct replacement *out, const struct synth *s,
                          const struct type *t, int i, struct rewrite_op op)
@@ -216,7 +216,7 @@ static bool rewrite_pair(struct replacement *out, const struct synth *s,
 	}
 }
 
-/* --- acting on types --------------------------------------------------------------- */
+/* --- acting on types -------------------------------------------------------------- */
 
 static bool holds(const struct type *t, int dim, int atom)
 {

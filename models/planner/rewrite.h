@@ -17,11 +17,13 @@ enum rewrite_kind { REWRITE_G, REWRITE_S, REWRITE_A, REWRITE_X, REWRITE_W, REWRI
 
 struct rewrite_op {
 	enum rewrite_kind kind;
-	int8_t i, j;  /* dimensions */
+	uint8_t i, j; /* dimensions */
 	uint8_t a, b; /* atoms */
 };
 
-/* A list of ops and the types between them: type[k] before op[k], type[n] at the end. */
+/*
+ * A list of ops and the types between them: type[k] before op[k], type[n] at the end.
+ */
 struct rewriting {
 	const struct synth *s;
 	int n, capacity;
@@ -31,19 +33,21 @@ struct rewriting {
 
 /* The easy program from s->from to s->to. Free it with rewriting_free(). */
 struct rewriting rewriting_easy(const struct synth *s);
-void rewriting_free(struct rewriting *r);
+void rewriting_free(struct rewriting *w);
 
-/* Can the op act on this type: a top to take, an atom not in use, a size that divides? */
+/*
+ * Can the op act on this type: a top to take, an atom not in use, a size that divides?
+ */
 bool rewrite_op_fits(const struct synth *s, const struct type *t, struct rewrite_op op);
 
 /* Rewrite to a fixed point; returns the number of rewrites. */
-int rewriting_run(struct rewriting *r);
+int rewriting_run(struct rewriting *w);
 
 /*
  * The path of a rewritten list: one slice, the net moves of the flat part fused and one
  * permute if the type still differs, one all-gather. Where atoms differ in size and the
  * net moves do not fit any order of the stacks, the flat part is taken as it is.
  */
-void rewriting_path(struct path *out, const struct rewriting *r);
+void rewriting_path(struct path *out, const struct rewriting *w);
 
 #endif

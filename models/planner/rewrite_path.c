@@ -7,11 +7,14 @@
 #include <assert.h>
 #include <string.h>
 
-/* Net moves of the flat part: how many atoms of each size go from dimension to dimension. */
+/*
+ * Net moves of the flat part: how many atoms of each size go from dimension to
+ * dimension.
+ */
 struct net {
 	int nsizes;
 	int32_t size[ATOMS_MAX];
-	int8_t move[TYPE_RANK_MAX][TYPE_RANK_MAX][ATOMS_MAX]; /* [from][to][size] */
+	uint8_t move[TYPE_RANK_MAX][TYPE_RANK_MAX][ATOMS_MAX]; /* [from][to][size] */
 };
 
 static void count_sizes(int *count, const struct net *net, const struct synth *s,
@@ -20,7 +23,7 @@ static void count_sizes(int *count, const struct net *net, const struct synth *s
 	memset(count, 0, (size_t)net->nsizes * sizeof(*count));
 	for (int k = 0; k < n; k++)
 		for (int c = 0; c < net->nsizes; c++)
-			count[c] += s->problem->atoms.atom[atoms[k]].size == net->size[c];
+			count[c] += s->atoms.atom[atoms[k]].size == net->size[c];
 }
 
 /* What each dimension has too many of goes to those that have too few, in order. */
@@ -30,8 +33,8 @@ static void find_net(struct net *net, const struct synth *s, const struct type *
 	int excess[TYPE_RANK_MAX][ATOMS_MAX], count[ATOMS_MAX];
 
 	memset(net, 0, sizeof(*net));
-	for (int a = 0; a < s->problem->atoms.n; a++) {
-		int32_t size = s->problem->atoms.atom[a].size;
+	for (int a = 0; a < s->atoms.n; a++) {
+		int32_t size = s->atoms.atom[a].size;
 		int c = 0;
 
 		while (c < net->nsizes && net->size[c] != size)
@@ -40,7 +43,8 @@ static void find_net(struct net *net, const struct synth *s, const struct type *
 		net->nsizes += c == net->nsizes;
 	}
 	for (int dim = 0; dim < from->rank; dim++) {
-		count_sizes(excess[dim], net, s, type_stack(from, dim), from->count[dim]);
+		count_sizes(excess[dim], net, s, type_stack(from, dim),
+		            from->count[dim]);
 		count_sizes(count, net, s, type_stack(to, dim), to->count[dim]);
 		for (int c = 0; c < net->nsizes; c++)
 			excess[dim][c] -= count[c];

@@ -1,22 +1,184 @@
 #include "planner/synth.h"
 
+#include "plan/plan_text.h"
+#include "planner/rewrite.h"
 #include "planner/synth_exact.h"
 #include "planner/synth_weak.h"
 
+#include <string.h>
+
 /* Number of types (spec redistribution.md 4): sum_m C(k,m) m! C(m+r-1,r-1). */
-static double count_types(const struct problem *p)
+static double count_types(const struct synth *s)
 {
 	int rank = 0;
 	double types = 0, term = 1;
 
-	for (int dim = 0; dim < p->padded.rank; dim++)
-		rank += p->padded.dim[dim] > 1;
-	for (int m = 0; m <= p->atoms.n; m++) {
+	for (int dim = 0; dim < s->from.rank; dim++)
+		rank += s->problem->padded.dim[dim] > 1;
+	for (int m = 0; m <= s->atoms.n; m++) {
 		types += term;
 		/* C(k,m) m! = k (k-1) ...; C(m+r-1,r-1) grows by (m+r) / (m+1). */
-		term *= (double)(p->atoms.n - m) * (m + rank) / (m + 1);
+		term *= (double)(s->atoms.n - m) * (m + rank) / (m + 1);
 	}
 	return types;
+}
+
+static bool few_types(const struct synth *s, int most_atoms)
+{
+	return s->atoms.n <= most_atoms && count_types(s) <= SYNTH_TYPES_MAX;
+}
+
+/* --- choosing among paths --------------------------------------------------------- */
+
+/* So many of the paths that look cheapest are priced as finished plans. */
+enum { PRICED_MAX = 12 };
+
+/* Coarse digits that the exact search takes; each may ask for many prices. */
+enum { COARSE_ATOMS = 4 };
+
+struct choice {
+	struct synth *s;
+	struct path path;
+	struct price price; /* sum over steps, as a search sees it */
+};
+
+struct choices {
+	const struct prices *prices;
+	int n;
+	struct choice *choice; /* by rising price; [PRICED_MAX + 1] */
+};
+
+static bool by_bytes(const struct synth *s)
+{
+	return s->prices->step == prices_bytes.step;
+}
+
+static bool one_size(const struct atoms *atoms)
+{
+	for (int a = 1; a < atoms->n; a++)
+		if (atoms->atom[a].size != atoms->atom[0].size)
+			return false;
+	return true;
+}
+
+static void add_choice(struct choices *x, struct synth *s, const struct path *path)
+{
+	struct price price = {0};
+	const struct type *before = &s->from;
+	int at = x->n;
+
+	for (int i = 0; i < path->n; i++) {
+		price = price_add(price, hop_price(s, path->hop[i].op, before,
+		                                   &path->hop[i].after));
+		before = &path->hop[i].after;
+	}
+	for (; at > 0 && price_compare(price, x->choice[at - 1].price) < 0; at--)
+		x->choice[at] = x->choice[at - 1];
+	x->choice[at] = (struct choice){s, *path, price};
+	x->n += x->n < PRICED_MAX;
+}
+
+/*
+ * The exact search's choice. With a platform also its choice in bytes: that may be best
+ * in seconds once permutes are priced as they are.
+ */
+static void add_exact(struct choices *x, struct synth *s)
+{
+	struct synth in_bytes = *s;
+	struct path path;
+
+	synth_exact(&path, s);
+	add_choice(x, s, &path);
+	if (by_bytes(s))
+		return;
+	in_bytes.prices = &prices_bytes;
+	synth_exact(&path, &in_bytes);
+	add_choice(x, s, &path);
+}
+
+/* The exact choice among plans that treat whole (sub-)axes as one, if these are few. */
+static void add_coarse(struct choices *x, const struct synth *s)
+{
+	struct synth *coarse = arena_alloc(s->arena, 1, sizeof(*coarse));
+
+	if (synth_coarsen(coarse, s) && few_types(coarse, COARSE_ATOMS))
+		add_exact(x, coarse);
+}
+
+/* True if the search saw all there is. */
+static bool add_weak(struct choices *x, struct synth *s, bool backwards)
+{
+	struct weak *w = arena_alloc(s->arena, 1, sizeof(*w));
+	struct path path;
+
+	weak_search(w, s, backwards);
+	for (int i = 0; i < w->ncandidates; i++) {
+		if (by_bytes(s) && i != w->best)
+			continue;
+		weak_lift(&path, w, &w->candidate[i]);
+		add_choice(x, s, &path);
+	}
+	weak_free(w);
+	return !w->cut_short;
+}
+
+static void add_rewriting(struct choices *x, struct synth *s)
+{
+	struct rewriting w = rewriting_easy(s);
+	struct path path;
+
+	rewriting_run(&w);
+	rewriting_path(&path, &w);
+	rewriting_free(&w);
+	add_choice(x, s, &path);
+}
+
+/* Design 4, ties: the smaller memory, then the printed plan that comes first. */
+static bool wins_tie(const struct plan *a, const struct plan *b)
+{
+	struct text s = {0}, t = {0};
+	bool first;
+
+	if (a->peak_live_bytes != b->peak_live_bytes)
+		return a->peak_live_bytes < b->peak_live_bytes;
+	plan_print(&s, a);
+	plan_print(&t, b);
+	first = strcmp(s.s, t.s) < 0;
+	text_free(&s);
+	text_free(&t);
+	return first;
+}
+
+static struct plan *cheapest(const struct choices *x)
+{
+	struct plan *best = NULL;
+	struct price best_price = {0};
+
+	for (int i = 0; i < x->n; i++) {
+		const struct choice *c = &x->choice[i];
+		struct plan *plan = path_plan(c->s, &c->path, "synth");
+		struct price price = x->prices->plan(x->prices->self, plan);
+		int order = best ? price_compare(price, best_price) : -1;
+
+		if (order > 0 || (order == 0 && !wins_tie(plan, best)))
+			continue;
+		best = plan;
+		best_price = price;
+	}
+	return best;
+}
+
+/* Above the exact search's reach: all that may be cheapest. */
+static void add_all(struct choices *x, struct synth *s)
+{
+	bool complete = add_weak(x, s, false) && one_size(&s->atoms);
+
+	if (!one_size(&s->atoms))
+		add_weak(x, s, true);
+	if (!complete || !by_bytes(s)) {
+		add_coarse(x, s);
+		add_rewriting(x, s);
+	}
 }
 
 enum answer synth_search(struct plan **out, const struct problem *p,
@@ -24,18 +186,20 @@ enum answer synth_search(struct plan **out, const struct problem *p,
                          int exact_atoms, struct text *why)
 {
 	struct synth s;
-	struct path path = {0};
+	struct choices x = {.prices = prices};
 
 	if (!synth_begin(&s, p, prices, arena, why))
 		return ANSWER_NOT_APPLICABLE;
 	if (type_equal(&s.from, &s.to)) {
-		*out = path_plan(&s, &path, "synth");
-	} else if (p->atoms.n <= exact_atoms && count_types(p) <= SYNTH_TYPES_MAX) {
-		synth_exact(&path, &s);
-		*out = path_plan(&s, &path, "synth");
-	} else {
-		*out = weak_plan(&s, "synth");
+		*out = path_plan(&s, &(struct path){.n = 0}, "synth");
+		return ANSWER_PLAN;
 	}
+	x.choice = arena_alloc(arena, PRICED_MAX + 1, sizeof(*x.choice));
+	if (few_types(&s, exact_atoms))
+		add_exact(&x, &s);
+	if (!few_types(&s, exact_atoms) || !by_bytes(&s))
+		add_all(&x, &s);
+	*out = cheapest(&x);
 	return ANSWER_PLAN;
 }
 

@@ -12,21 +12,22 @@ struct search {
 	struct synth *s;
 	struct states states;
 	bool by_bytes;
-	int32_t from;           /* the state being expanded */
-	struct type type;       /* and a copy of its type: states move when they grow */
-	int64_t bytes;          /* its tile */
-	int64_t target;         /* elements of the target tile */
-	int8_t size_class[ATOMS_MAX]; /* of an atom: the first atom of its size */
-	int32_t ndevices;       /* 0: the bound by devices is not used */
-	int32_t *digit;         /* [ndevices * atoms] */
-	int32_t *wanted;        /* [ndevices * rank] tile numbers in the target */
+	int32_t from;     /* the state being expanded */
+	struct type type; /* and a copy of its type: states move when they grow */
+	int64_t bytes;    /* its tile */
+	int64_t target;   /* elements of the target tile */
+	uint8_t size_class[ATOMS_MAX]; /* of an atom: the first atom of its size */
+	int32_t ndevices;              /* 0: the bound by devices is not used */
+	int32_t *digit;                /* [ndevices * atoms] */
+	int32_t *wanted; /* [ndevices * rank] tile numbers in the target */
 };
 
-/* --- the lower bound of the rest, in received bytes -------------------------------- */
+/* --- the lower bound of the rest, in received bytes ------------------------------- */
 
-static int32_t tile_number(const struct search *x, const uint8_t *stack, int n, int32_t d)
+static int32_t tile_number(const struct search *x, const uint8_t *stack, int n,
+                           int32_t d)
 {
-	const struct atoms *atoms = &x->s->problem->atoms;
+	const struct atoms *atoms = &x->s->atoms;
 	int32_t number = 0;
 
 	for (int k = 0; k < n; k++)
@@ -37,7 +38,7 @@ static int32_t tile_number(const struct search *x, const uint8_t *stack, int n, 
 
 static void lack_init(struct search *x)
 {
-	const struct atoms *atoms = &x->s->problem->atoms;
+	const struct atoms *atoms = &x->s->atoms;
 	const struct type *to = &x->s->to;
 	int32_t n = x->s->problem->mesh.ndevices;
 
@@ -51,8 +52,8 @@ static void lack_init(struct search *x)
 			x->digit[d * atoms->n + a] =
 				d / atoms->atom[a].stride % atoms->atom[a].size;
 		for (int dim = 0; dim < to->rank; dim++)
-			x->wanted[d * to->rank + dim] = tile_number(
-				x, type_stack(to, dim), to->count[dim], d);
+			x->wanted[d * to->rank + dim] =
+				tile_number(x, type_stack(to, dim), to->count[dim], d);
 	}
 }
 
@@ -103,12 +104,13 @@ static struct price bound_of_rest(const struct search *x, const struct type *t,
 	if (least >= x->target)
 		return (struct price){0};
 	return (struct price){
-		.cost = (double)dtype_bytes(x->s->problem->array.dtype, x->target - least),
+		.cost = (double)dtype_bytes(x->s->problem->array.dtype,
+	                                    x->target - least),
 		.collectives = 1,
 	};
 }
 
-/* --- steps ------------------------------------------------------------------------- */
+/* --- steps ------------------------------------------------------------------------ */
 
 /* A step of price `step` leads to `type`, whose tile has `elements`. */
 static void reach(struct search *x, enum op op, const struct type *type,
@@ -153,7 +155,7 @@ static void reach_by(struct search *x, enum op op, const struct type *type,
 /* All slices from the source that leave tiles no larger than the target's. */
 static void slices(struct search *x, const struct type *t, int first_dim)
 {
-	const struct atoms *atoms = &x->s->problem->atoms;
+	const struct atoms *atoms = &x->s->atoms;
 	uint32_t used = type_used(t);
 
 	for (int dim = first_dim; dim < t->rank; dim++) {
@@ -173,11 +175,13 @@ static void slices(struct search *x, const struct type *t, int first_dim)
 	}
 }
 
-/* All-to-alls of one or more pairs of dimensions, all distinct (spec 3, fused forms). */
+/*
+ * All-to-alls of one or more pairs of dimensions, all distinct (spec 3, fused forms).
+ */
 static void all_to_alls(struct search *x, const struct type *t, int first_dim,
                         uint32_t used)
 {
-	const struct atoms *atoms = &x->s->problem->atoms;
+	const struct atoms *atoms = &x->s->atoms;
 
 	for (int from = first_dim; from < t->rank; from++) {
 		const uint8_t *stack = type_stack(t, from);
@@ -195,7 +199,8 @@ static void all_to_alls(struct search *x, const struct type *t, int first_dim,
 				type_shift(&next, from, to, n);
 				reach_by(x, OP_ALL_TO_ALL, &next, PHASE_FLAT);
 				all_to_alls(x, &next, from + 1,
-				            used | UINT32_C(1) << from | UINT32_C(1) << to);
+				            used | UINT32_C(1) << from |
+				                    UINT32_C(1) << to);
 			}
 		}
 	}
@@ -245,7 +250,7 @@ static void types_of_shape(struct search *x, struct type *t, int at, int end,
 		used |= UINT32_C(1) << t->atom[k];
 	while (first + t->count[dim] <= at)
 		first += t->count[dim++];
-	for (int a = 0; a < x->s->problem->atoms.n; a++) {
+	for (int a = 0; a < x->s->atoms.n; a++) {
 		int wanted = 0;
 
 		/* As many atoms of this size as the shape has in this dimension. */
@@ -341,7 +346,7 @@ struct price synth_exact(struct path *out, struct synth *s)
 	struct search x = {.s = s,
 	                   .by_bytes = s->prices->step == prices_bytes.step,
 	                   .target = synth_elements(s, &s->to)};
-	const struct atoms *atoms = &s->problem->atoms;
+	const struct atoms *atoms = &s->atoms;
 	struct price price;
 	bool fresh;
 	int32_t state;
@@ -350,7 +355,7 @@ struct price synth_exact(struct path *out, struct synth *s)
 	for (int a = atoms->n - 1; a >= 0; a--)
 		for (int b = 0; b < atoms->n; b++)
 			if (atoms->atom[b].size == atoms->atom[a].size) {
-				x.size_class[a] = (int8_t)b;
+				x.size_class[a] = (uint8_t)b;
 				break;
 			}
 	lack_init(&x);

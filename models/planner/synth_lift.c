@@ -1,11 +1,12 @@
-/* Lifting: from classes of types back to types and plans (spec redistribution.md 6.3). */
-#include "planner/rewrite.h"
+/*
+ * Lifting: from classes of types back to types and plans (spec redistribution.md 6.3).
+ */
 #include "planner/synth_weak.h"
 
 #include <assert.h>
 #include <string.h>
 
-enum { UNNAMED = 32, FLAT_MAX = 32, PRICED_MAX = 4 };
+enum { UNNAMED = 32, FLAT_MAX = 32 };
 
 struct lifting {
 	const struct weak *w;
@@ -40,6 +41,7 @@ static void run_moves(struct lifting *x, const struct weak_candidate *c)
 		assert(n < FLAT_MAX);
 		chain[n++] = i;
 	}
+	assert(n > 0);
 	start = &w->states.state[chain[n - 1]].type;
 	for (int dim = 0; dim < t.rank; dim++) {
 		for (int k = t.count[dim]; k < start->count[dim]; k++) {
@@ -90,7 +92,7 @@ static void name_the_rest(struct lifting *x)
 	for (int u = 0; u < x->nunnamed; u++) {
 		int found = -1;
 
-		for (int a = 0; a < w->s->problem->atoms.n && !x->named[u]; a++) {
+		for (int a = 0; a < w->s->atoms.n && !x->named[u]; a++) {
 			bool wanted = w->in_to >> a & 1;
 
 			if ((x->taken >> a & 1) || w->size_class[a] != x->size_class[u])
@@ -106,17 +108,21 @@ static void name_the_rest(struct lifting *x)
 	for (int i = 0; i < x->n; i++)
 		for (int k = type_first(&x->type[i], w->to.rank) - 1; k >= 0; k--)
 			if (x->type[i].atom[k] >= UNNAMED)
-				x->type[i].atom[k] = x->name[x->type[i].atom[k] - UNNAMED];
+				x->type[i].atom[k] =
+					x->name[x->type[i].atom[k] - UNNAMED];
 }
 
-/* Take the lowest atom of a size that the target does not use and `taken` does not hold. */
+/*
+ * Take the lowest atom of a size that the target does not use and `taken` does not
+ * hold.
+ */
 static uint8_t spare_atom(const struct weak *w, int size_class, uint32_t *taken)
 {
 	int a = 0;
 
 	while ((*taken >> a & 1) || w->size_class[a] != size_class)
 		a++;
-	assert(a < w->s->problem->atoms.n);
+	assert(a < w->s->atoms.n);
 	*taken |= UINT32_C(1) << a;
 	return (uint8_t)a;
 }
@@ -132,7 +138,8 @@ static struct type permuted(const struct weak *w, const struct type *t)
 
 	for (int dim = 0; dim < t->rank; dim++) {
 		int lacks[ATOMS_MAX] = {0};
-		const uint8_t *have = type_stack(t, dim), *want = type_stack(&w->to, dim);
+		const uint8_t *have = type_stack(t, dim),
+			      *want = type_stack(&w->to, dim);
 
 		for (int k = 0; k < t->count[dim]; k++)
 			lacks[w->size_class[have[k]]]++;
@@ -210,91 +217,4 @@ void weak_lift(struct path *out, const struct weak *w, const struct weak_candida
 		path_add(out, OP_ALL_GATHER, &w->to);
 	if (w->backwards)
 		turn_round(out, &w->from);
-}
-
-/* --- choosing ---------------------------------------------------------------------- */
-
-struct choice {
-	struct path path;
-	struct price price;
-};
-
-struct choices {
-	struct synth *s;
-	int n;
-	struct choice *choice; /* by rising price; [PRICED_MAX + 1] */
-};
-
-static void add_choice(struct choices *x, const struct path *path)
-{
-	struct price price = {0};
-	const struct type *before = &x->s->from;
-	int at = x->n;
-
-	for (int i = 0; i < path->n; i++) {
-		price = price_add(price, hop_price(x->s, path->hop[i].op, before,
-		                                   &path->hop[i].after));
-		before = &path->hop[i].after;
-	}
-	for (; at > 0 && price_compare(price, x->choice[at - 1].price) < 0; at--)
-		x->choice[at] = x->choice[at - 1];
-	x->choice[at] = (struct choice){*path, price};
-	x->n += x->n < PRICED_MAX;
-}
-
-static void add_candidates(struct choices *x, bool backwards, bool all)
-{
-	struct weak *w = arena_alloc(x->s->arena, 1, sizeof(*w));
-	struct path path;
-
-	weak_search(w, x->s, backwards);
-	for (int i = 0; i < w->ncandidates; i++) {
-		if (!all && i != w->best)
-			continue;
-		weak_lift(&path, w, &w->candidate[i]);
-		add_choice(x, &path);
-	}
-	weak_free(w);
-}
-
-static void add_rewriting(struct choices *x)
-{
-	struct rewriting w = rewriting_easy(x->s);
-	struct path path;
-
-	rewriting_run(&w);
-	rewriting_path(&path, &w);
-	rewriting_free(&w);
-	add_choice(x, &path);
-}
-
-struct plan *weak_plan(struct synth *s, const char *planner)
-{
-	const struct atoms *atoms = &s->problem->atoms;
-	bool by_bytes = s->prices->step == prices_bytes.step;
-	struct choices x = {.s = s};
-	struct plan *best = NULL;
-	struct price best_price = {0};
-	bool mixed = false;
-
-	for (int a = 1; a < atoms->n; a++)
-		mixed = mixed || atoms->atom[a].size != atoms->atom[0].size;
-	x.choice = arena_alloc(s->arena, PRICED_MAX + 1, sizeof(*x.choice));
-	add_candidates(&x, false, !by_bytes);
-	if (mixed)
-		add_candidates(&x, true, !by_bytes);
-	if (mixed || !by_bytes)
-		add_rewriting(&x);
-	for (int i = 0; i < x.n; i++) {
-		struct plan *plan = path_plan(s, &x.choice[i].path, planner);
-		struct price price = s->prices->plan(s->prices->self, plan);
-		int order = best ? price_compare(price, best_price) : -1;
-
-		if (order > 0 ||
-		    (order == 0 && plan->peak_live_bytes >= best->peak_live_bytes))
-			continue;
-		best = plan;
-		best_price = price;
-	}
-	return best;
 }

@@ -3,6 +3,25 @@
 #include <assert.h>
 #include <string.h>
 
+/* What the price of a step depends on. */
+struct price_key {
+	int64_t before_bytes;
+	uint8_t op, unpack, n;
+	uint8_t atom[ATOMS_MAX];
+	uint8_t zero[5]; /* no padding: keys are compared as bytes */
+};
+
+struct price_cell {
+	bool used;
+	struct price_key key;
+	struct price price;
+};
+
+struct price_cache {
+	size_t size, used;
+	struct price_cell *cell;
+};
+
 const uint8_t *type_stack(const struct type *t, int dim)
 {
 	return t->atom + type_first(t, dim);
@@ -54,7 +73,7 @@ uint32_t type_used(const struct type *t)
 
 int64_t synth_extent(const struct synth *s, const struct type *t, int dim)
 {
-	return s->problem->padded.dim[dim] / type_shards(t, &s->problem->atoms, dim);
+	return s->problem->padded.dim[dim] / type_shards(t, &s->atoms, dim);
 }
 
 int64_t synth_elements(const struct synth *s, const struct type *t)
@@ -71,19 +90,23 @@ int64_t synth_bytes(const struct synth *s, const struct type *t)
 	return dtype_bytes(s->problem->array.dtype, synth_elements(s, t));
 }
 
-/* An atom as a part of the source mesh, by way of a layout that has nothing else. */
-static bool find_part(struct part *out, const struct problem *p, int atom)
+/*
+ * An atom as a part of the source mesh, by way of a layout that has nothing else. Atoms
+ * are cut at the ends of every axis of both meshes, so there always is one.
+ */
+static struct part part_of(const struct synth *s, int atom)
 {
 	struct layout l;
 	struct type one;
+	bool said;
 
 	memset(&one, 0, sizeof(one));
 	one.rank = one.count[0] = 1;
 	one.atom[0] = (uint8_t)atom;
-	if (!layout_of_type(&l, &one, &p->atoms, &p->mesh))
-		return false;
-	*out = l.part[0];
-	return true;
+	said = layout_of_type(&l, &one, &s->atoms, &s->problem->mesh);
+	assert(said);
+	(void)said;
+	return l.part[0];
 }
 
 static bool has_unreduced(const struct layout *l)
@@ -91,10 +114,11 @@ static bool has_unreduced(const struct layout *l)
 	return l->nunreduced > 0;
 }
 
-bool synth_begin(struct synth *out, const struct problem *p, const struct prices *prices,
-                 struct arena *a, struct text *why)
+bool synth_begin(struct synth *out, const struct problem *p,
+                 const struct prices *prices, struct arena *a, struct text *why)
 {
-	*out = (struct synth){.problem = p, .prices = prices, .arena = a};
+	*out = (struct synth){
+		.problem = p, .prices = prices, .arena = a, .atoms = p->atoms};
 	if (p->from.kind == LAYOUT_MAXIMAL || p->to.kind == LAYOUT_MAXIMAL) {
 		text_printf(why, "the whole array lies on one device");
 		return false;
@@ -108,18 +132,17 @@ bool synth_begin(struct synth *out, const struct problem *p, const struct prices
 		return false;
 	}
 	if (!p->padded_ok) {
-		text_printf(why, "source and target pad a dimension differently");
+		text_printf(why, "no padded shape suits both source and target");
 		return false;
 	}
 	for (int i = 0; i < p->atoms.n; i++) {
-		if (!find_part(&out->part[i], p, i)) {
-			text_printf(why, "the source mesh has no axis to name a digit of the "
-			                 "target mesh");
-			return false;
-		}
+		out->first[i] = (uint8_t)i;
+		out->parts[i] = 1;
+		out->part[i] = part_of(out, i);
 	}
 	out->from = type_of_layout(&p->from, &p->mesh, &p->atoms);
 	out->to = type_of_layout(&p->to, &p->to_mesh, &p->atoms);
+	out->cache = arena_alloc(a, 1, sizeof(*out->cache));
 	out->from_bytes = synth_bytes(out, &out->from);
 	out->to_bytes = synth_bytes(out, &out->to);
 	return true;
@@ -138,7 +161,7 @@ static void add_move(struct hop_moves *out, const struct synth *s, int from, int
 	for (int k = 0; k < n; k++) {
 		out->part[out->natoms] = s->part[atoms[k]];
 		out->atom[out->natoms++] = atoms[k];
-		m->factor *= s->problem->atoms.atom[atoms[k]].size;
+		m->factor *= s->atoms.atom[atoms[k]].size;
 	}
 }
 
@@ -175,25 +198,52 @@ void hop_moves(struct hop_moves *out, const struct synth *s, enum op op,
 	}
 }
 
+/* Are atoms a and a + 1 neighbours in the type's stacks, or both not in use? */
+static bool together(const struct type *t, int a)
+{
+	uint32_t used = type_used(t);
+	const uint8_t *stack = t->atom;
+
+	if (!(used >> a & 3))
+		return true;
+	for (int dim = 0; dim < t->rank; dim++) {
+		for (int k = 0; k + 1 < t->count[dim]; k++)
+			if (stack[k] == a && stack[k + 1] == a + 1)
+				return true;
+		stack += t->count[dim];
+	}
+	return false;
+}
+
+bool synth_coarsen(struct synth *out, const struct synth *s)
+{
+	const struct problem *p = s->problem;
+
+	*out = *s;
+	out->atoms.n = 0;
+	for (int a = 0; a < s->atoms.n; a++) {
+		struct atom atom = s->atoms.atom[a];
+		int n = out->atoms.n++;
+
+		out->first[n] = (uint8_t)a;
+		out->parts[n] = 1;
+		while (a + 1 < s->atoms.n && s->part[a].axis == s->part[a + 1].axis &&
+		       together(&s->from, a) && together(&s->to, a)) {
+			a++;
+			atom.size *= s->atoms.atom[a].size;
+			atom.stride = s->atoms.atom[a].stride;
+			out->parts[n]++;
+		}
+		out->atoms.atom[n] = atom;
+	}
+	for (int a = 0; a < out->atoms.n; a++)
+		out->part[a] = part_of(out, a);
+	out->from = type_of_layout(&p->from, &p->mesh, &out->atoms);
+	out->to = type_of_layout(&p->to, &p->to_mesh, &out->atoms);
+	return out->atoms.n < s->atoms.n;
+}
+
 /* --- prices ---------------------------------------------------------------------- */
-
-struct price_key {
-	int64_t before_bytes;
-	uint8_t op, unpack, n;
-	uint8_t atom[ATOMS_MAX];
-	uint8_t zero[5]; /* no padding: keys are compared as bytes */
-};
-
-struct price_cell {
-	bool used;
-	struct price_key key;
-	struct price price;
-};
-
-struct price_cache {
-	size_t size, used;
-	struct price_cell *cell;
-};
 
 static size_t key_hash(const struct price_key *k)
 {
@@ -214,17 +264,15 @@ static struct price_cell *cache_find(struct price_cache *c, const struct price_k
 	return &c->cell[i];
 }
 
-static void cache_grow(struct synth *s)
+static void cache_grow(struct price_cache *c, struct arena *a)
 {
-	struct price_cache *old = s->cache, *c = arena_alloc(s->arena, 1, sizeof(*c));
+	struct price_cache old = *c;
 
-	c->size = old ? 2 * old->size : 256;
-	c->used = old ? old->used : 0;
-	c->cell = arena_alloc(s->arena, c->size, sizeof(*c->cell));
-	for (size_t i = 0; old && i < old->size; i++)
-		if (old->cell[i].used)
-			*cache_find(c, &old->cell[i].key) = old->cell[i];
-	s->cache = c;
+	c->size = old.size ? 2 * old.size : 256;
+	c->cell = arena_alloc(a, c->size, sizeof(*c->cell));
+	for (size_t i = 0; i < old.size; i++)
+		if (old.cell[i].used)
+			*cache_find(c, &old.cell[i].key) = old.cell[i];
 }
 
 /*
@@ -247,7 +295,7 @@ struct price hop_price(struct synth *s, enum op op, const struct type *before,
 {
 	struct hop_moves moves = {0};
 	struct step_ask ask = {.op = op, .before_bytes = synth_bytes(s, before)};
-	struct price_key key = {.before_bytes = ask.before_bytes, .op = (uint8_t)op};
+	struct price_key key;
 	struct price_cell *cell;
 
 	if (op != OP_PERMUTE)
@@ -257,15 +305,17 @@ struct price hop_price(struct synth *s, enum op op, const struct type *before,
 	ask.unpack = op == OP_ALL_GATHER && needs_unpack(s, &moves, after);
 	if (s->prices->step == prices_bytes.step)
 		return s->prices->step(s->prices->self, s->problem, &ask);
+	memset(&key, 0, sizeof(key));
+	key.op = (uint8_t)op;
 	key.unpack = ask.unpack;
-	if (op == OP_SLICE) { /* its result alone is charged (design 3) */
+	key.before_bytes = ask.before_bytes;
+	if (op == OP_SLICE) /* its result alone is charged (design 3) */
 		key.before_bytes = synth_bytes(s, after);
-	} else {
-		key.n = (uint8_t)moves.natoms;
-		memcpy(key.atom, moves.atom, (size_t)moves.natoms);
-	}
-	if (!s->cache || 2 * s->cache->used >= s->cache->size)
-		cache_grow(s);
+	for (int i = 0; i < moves.natoms && op != OP_SLICE; i++)
+		for (int k = 0; k < s->parts[moves.atom[i]]; k++)
+			key.atom[key.n++] = (uint8_t)(s->first[moves.atom[i]] + k);
+	if (2 * s->cache->used >= s->cache->size)
+		cache_grow(s->cache, s->arena);
 	cell = cache_find(s->cache, &key);
 	if (!cell->used) {
 		cell->used = true;
@@ -299,7 +349,7 @@ struct plan *path_plan(const struct synth *s, const struct path *path,
 
 		if (h->op == OP_PERMUTE) {
 			struct layout after;
-			bool said = layout_of_type(&after, &h->after, &s->problem->atoms,
+			bool said = layout_of_type(&after, &h->after, &s->atoms,
 			                           &s->problem->mesh);
 
 			assert(said);

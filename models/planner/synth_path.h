@@ -28,10 +28,13 @@ struct synth {
 	const struct problem *problem;
 	const struct prices *prices;
 	struct arena *arena;
+	struct atoms atoms; /* those of the problem, or coarser digits: */
+	uint8_t first[ATOMS_MAX],
+		parts[ATOMS_MAX]; /* of them, from `first` on, are one */
 	struct type from, to;
-	struct part part[ATOMS_MAX]; /* the atoms on the source mesh */
+	struct part part[ATOMS_MAX];  /* the atoms on the source mesh */
 	int64_t from_bytes, to_bytes; /* tiles, padded */
-	struct price_cache *cache;     /* made at the first price of a step */
+	struct price_cache *cache;    /* shared with coarser views */
 };
 
 /* The moves of one step, with room for what they point to. */
@@ -43,11 +46,19 @@ struct hop_moves {
 };
 
 /*
- * True if types can say the problem: both layouts of common atoms, no unreduced axes, one
- * padded shape. Else false with the reason in `why`. `out` lives as long as its inputs.
+ * True if types can say the problem: both layouts of common atoms, no unreduced axes,
+ * one padded shape. Else false with the reason in `why`. `out` lives as long as its
+ * inputs.
  */
-bool synth_begin(struct synth *out, const struct problem *p, const struct prices *prices,
-                 struct arena *a, struct text *why);
+bool synth_begin(struct synth *out, const struct problem *p,
+                 const struct prices *prices, struct arena *a, struct text *why);
+
+/*
+ * The same problem on coarser digits: atoms that both layouts list one after the other,
+ * or not at all, become one, within an axis of the source mesh. True if there are
+ * fewer. The searches take any digits; types of these are a part of all types.
+ */
+bool synth_coarsen(struct synth *out, const struct synth *s);
 
 /* First atom of a dimension's stack (count[dim] of them follow). */
 const uint8_t *type_stack(const struct type *t, int dim);

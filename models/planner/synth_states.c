@@ -29,8 +29,7 @@ static size_t state_hash(const struct type *type, enum phase phase)
 	return (size_t)(h ^ h >> 29);
 }
 
-static size_t index_of(const struct states *x, const struct type *type,
-                       enum phase phase)
+static size_t index_of(const struct states *x, const struct type *type, enum phase phase)
 {
 	size_t i = state_hash(type, phase) & (x->size - 1);
 

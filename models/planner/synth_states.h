@@ -8,9 +8,9 @@
 #include "planner/synth_path.h"
 
 enum phase {
-	PHASE_START,  /* the source, before any step */
-	PHASE_FLAT,   /* after the slice: all-to-alls, permutes, then gathers */
-	PHASE_SHAPE,  /* virtual: all types of one local shape, after paying a permute */
+	PHASE_START, /* the source, before any step */
+	PHASE_FLAT,  /* after the slice: all-to-alls, permutes, then gathers */
+	PHASE_SHAPE, /* virtual: all types of one local shape, after paying a permute */
 	PHASE_GATHER, /* all-gathers only; the target is such a state */
 };
 
@@ -19,7 +19,7 @@ struct state {
 	uint8_t phase, op;
 	bool settled;
 	int32_t parent;
-	int32_t heap_at; /* -1: not in the heap */
+	int32_t heap_at;           /* -1: not in the heap */
 	struct price price, total; /* so far; with the lower bound of the rest */
 	int64_t live_bytes;
 };

@@ -36,7 +36,7 @@ static bool fits(const struct weak *w, uint8_t symbol, uint8_t atom)
 	return symbol == SYMBOL_FRESH + w->size_class[atom];
 }
 
-/* --- candidates -------------------------------------------------------------------- */
+/* --- candidates ------------------------------------------------------------------- */
 
 static int listed(const struct type *t)
 {
@@ -105,7 +105,7 @@ static bool too_dear(const struct weak *w, struct price whole)
 	return w->best >= 0 && price_compare(whole, w->candidate[w->best].price) >= 0;
 }
 
-/* --- what a pattern still needs ---------------------------------------------------- */
+/* --- what a pattern still needs --------------------------------------------------- */
 
 struct needs {
 	bool mismatch;     /* some atom lies where the target wants another */
@@ -160,7 +160,7 @@ static struct needs needs_of(const struct weak *w, const struct type *t)
 	return needs;
 }
 
-/* --- the last all-to-all ----------------------------------------------------------- */
+/* --- the last all-to-all ---------------------------------------------------------- */
 
 struct last {
 	const struct weak *w;
@@ -228,6 +228,7 @@ static void finish(struct weak *w, int32_t state, const struct needs *needs)
 	struct weak_candidate c = {.state = state, .elements = elements_of(w, &s->type)};
 	struct last x = {.w = w, .t = &s->type, .needs = needs};
 	struct price flat = s->price;
+	int64_t moved;
 
 	if (needs->missing == 1) {
 		c.end = WEAK_END_PERMUTE;
@@ -243,9 +244,8 @@ static void finish(struct weak *w, int32_t state, const struct needs *needs)
 			return;
 		c.end = WEAK_END_ALL_TO_ALL;
 		c.last = x.best;
-		flat = price_add(flat, (struct price){(double)(c.elements -
-		                                               c.elements / x.best_factor),
-		                                      1, 0});
+		moved = c.elements - c.elements / x.best_factor;
+		flat = price_add(flat, (struct price){(double)moved, 1, 0});
 	}
 	c.price = whole_price(w, &s->type, flat, c.elements);
 	c.live = live_elements(w, c.price, c.elements);
@@ -254,8 +254,8 @@ static void finish(struct weak *w, int32_t state, const struct needs *needs)
 
 /*
  * At least what any plan through a state costs that finish() did not offer: two more
- * all-to-alls, the smallest block in one and all else in the other, or one all-to-all and
- * a permute, which is never cheaper.
+ * all-to-alls, the smallest block in one and all else in the other, or one all-to-all
+ * and a permute, which is never cheaper.
  */
 static struct price least_price(const struct weak *w, const struct state *s,
                                 const struct needs *needs)
@@ -269,10 +269,10 @@ static struct price least_price(const struct weak *w, const struct state *s,
 	return whole_price(w, &s->type, price_add(s->price, more), (int64_t)m);
 }
 
-/* --- states ------------------------------------------------------------------------ */
+/* --- states ----------------------------------------------------------------------- */
 
-static void reach(struct weak *w, int32_t from, const struct type *t, struct price price,
-                  const struct weak_moves *moves)
+static void reach(struct weak *w, int32_t from, const struct type *t,
+                  struct price price, const struct weak_moves *moves)
 {
 	struct state *s;
 	struct needs needs;
@@ -312,34 +312,38 @@ static void all_to_alls(struct expansion *x, const struct type *t, int first_dim
 	struct weak *w = x->w;
 	int64_t m = x->elements;
 
-	for (int from = first_dim; from < t->rank && x->moves.n < WEAK_PAIRS_MAX; from++) {
+	for (int from = first_dim; from < t->rank && x->moves.n < WEAK_PAIRS_MAX;
+	     from++) {
 		const uint8_t *end = type_stack(t, from) + t->count[from];
 		int count = used >> from & 1 ? 0 : t->count[from];
 		int64_t q = 1;
 
 		for (int n = 1; n <= count; n++) {
-			int64_t more, all = done * (q *= w->size[end[-n]]);
+			int64_t more, least = m - m / w->smallest;
+			int64_t all = done * (q *= w->size[end[-n]]);
 			struct price price = x->price, rest;
 
 			more = m - m / all;
 			price.cost += (double)more;
 			price.collectives++;
 			rest = price;
-			rest.cost += (double)(m - m / w->smallest);
+			rest.cost += (double)least;
 			rest.collectives++;
 			if (too_dear(w, whole_price(w, t, rest, m)))
 				break;
 			for (int to = 0; to < t->rank; to++) {
 				struct type next = *t;
 
-				if (to == from || (used >> to & 1) || extent(w, t, to) % q)
+				if (to == from || (used >> to & 1) ||
+				    extent(w, t, to) % q)
 					continue;
 				type_shift(&next, from, to, n);
 				x->moves.move[x->moves.n++] = (struct weak_move){
 					(uint8_t)from, (uint8_t)to, (uint8_t)n};
 				reach(w, x->from, &next, price, &x->moves);
 				all_to_alls(x, &next, from + 1,
-				            used | UINT32_C(1) << from | UINT32_C(1) << to,
+				            used | UINT32_C(1) << from |
+				                    UINT32_C(1) << to,
 				            all);
 				x->moves.n--;
 			}
@@ -347,7 +351,7 @@ static void all_to_alls(struct expansion *x, const struct type *t, int first_dim
 	}
 }
 
-/* --- starts: the source with unnamed atoms sliced on top --------------------------- */
+/* --- starts: the source with unnamed atoms sliced on top -------------------------- */
 
 struct starts {
 	struct weak *w;
@@ -363,7 +367,7 @@ static bool enough(const struct weak *w, const struct type *t)
 		count[w->size_class[w->to.atom[k]]]--;
 	for (int k = listed(t) - 1; k >= 0; k--)
 		count[symbol_class(w, t->atom[k])]++;
-	for (int a = 0; a < w->s->problem->atoms.n; a++)
+	for (int a = 0; a < w->s->atoms.n; a++)
 		if (count[a] < 0)
 			return false;
 	return true;
@@ -387,7 +391,7 @@ static void add_starts(struct starts *x, const struct type *t, int dim, int over
 	for (; dim < t->rank && w->nstarts < WEAK_STARTS_MAX; dim++) {
 		int64_t left = extent(w, t, dim), missing = missing_in(w, t, dim);
 
-		for (int c = 0; c < w->s->problem->atoms.n; c++) {
+		for (int c = 0; c < w->s->atoms.n; c++) {
 			uint8_t symbol = (uint8_t)(SYMBOL_FRESH + c);
 			struct type next = *t;
 			int more;
@@ -407,7 +411,7 @@ static void add_starts(struct starts *x, const struct type *t, int dim, int over
 
 static void all_starts(struct weak *w)
 {
-	const struct atoms *atoms = &w->s->problem->atoms;
+	const struct atoms *atoms = &w->s->atoms;
 	struct starts x = {.w = w};
 	struct type t = w->from;
 	int most = 0;
@@ -421,11 +425,12 @@ static void all_starts(struct weak *w)
 	}
 	for (int over = 0; over <= most; over++)
 		add_starts(&x, &t, 0, over);
+	w->cut_short = w->nstarts == WEAK_STARTS_MAX;
 }
 
 static void set_sizes(struct weak *w)
 {
-	const struct atoms *atoms = &w->s->problem->atoms;
+	const struct atoms *atoms = &w->s->atoms;
 
 	w->smallest = atoms->atom[0].size;
 	for (int a = 0; a < atoms->n; a++) {
@@ -433,7 +438,7 @@ static void set_sizes(struct weak *w)
 
 		while (atoms->atom[c].size != atoms->atom[a].size)
 			c++;
-		w->size_class[a] = (int8_t)c;
+		w->size_class[a] = (uint8_t)c;
 		w->size[a] = w->size[SYMBOL_JUNK + a] = w->size[SYMBOL_FRESH + a] =
 			atoms->atom[a].size;
 		if (atoms->atom[a].size < w->smallest)
@@ -459,7 +464,10 @@ void weak_search(struct weak *w, struct synth *s, bool backwards)
 		const struct state *from = &w->states.state[state];
 		struct expansion x = {.w = w, .from = state, .type = from->type};
 
-		if (too_dear(w, from->total) || w->states.n >= WEAK_STATES_MAX)
+		if (too_dear(w, from->total))
+			break;
+		w->cut_short = w->cut_short || w->states.n >= WEAK_STATES_MAX;
+		if (w->states.n >= WEAK_STATES_MAX)
 			break;
 		x.price = from->price;
 		x.elements = elements_of(w, &x.type);

@@ -1,15 +1,15 @@
 /*
- * Search on weak types, then lifting (spec redistribution.md 4, 6.3): for meshes of more
- * atoms than the exact search can take.
+ * Search on weak types, then lifting (spec redistribution.md 4, 6.3): for meshes of
+ * more atoms than the exact search can take.
  *
  * Received bytes of a plan in normal form whose flat part has tiles of M elements are
  * those of the flat part plus |target| - M, so only the slices and the all-to-alls have
  * to be found. For that most atoms need no name. An atom that only the source uses must
  * merely end above the target's atoms; one that the source does not use may be any such
  * atom until it is seen which one the target wants where it ended. Only atoms that both
- * use are told apart. A state of this search is thus a class of types, and a permute, to
- * any type of the same local shape, always ends the flat part. Where all atoms have one
- * size this loses nothing: the plan has the price of the exact search. Where sizes
+ * use are told apart. A state of this search is thus a class of types, and a permute,
+ * to any type of the same local shape, always ends the flat part. Where all atoms have
+ * one size this loses nothing: the plan has the price of the exact search. Where sizes
  * differ, plans with several permutes are not found, and the search is done from the
  * target backwards too (permute first).
  */
@@ -20,13 +20,13 @@
 #include "planner/synth_states.h"
 
 enum {
-	WEAK_PAIRS_MAX = 3,            /* of dimensions in one all-to-all on the way */
+	WEAK_PAIRS_MAX = 3, /* of dimensions in one all-to-all on the way */
 	WEAK_MOVES_MAX = TYPE_RANK_MAX / 2, /* and in the last one */
 	WEAK_CANDIDATES_MAX = 64,
-	WEAK_STATES_MAX = 1 << 17, /* more are not looked at */
-	WEAK_STARTS_MAX = 20000,
+	WEAK_STATES_MAX = 1 << 16, /* more are not looked at, */
+	WEAK_STARTS_MAX = 20000,   /* nor more ways to slice the source */
 	/* Symbols of a pattern: an atom that both types use, or one of a size ... */
-	SYMBOL_JUNK = 32, /* ... that only the source uses, */
+	SYMBOL_JUNK = 32,  /* ... that only the source uses, */
 	SYMBOL_FRESH = 64, /* ... that a slice brought */
 	SYMBOLS = 96
 };
@@ -59,27 +59,25 @@ struct weak {
 	struct type from, to; /* as searched */
 	uint32_t in_from, in_to;
 	int64_t source, target; /* elements of the problem's tiles */
-	int8_t size_class[ATOMS_MAX];
+	uint8_t size_class[ATOMS_MAX];
 	int32_t size[SYMBOLS], smallest;
 	struct states states;
 	struct weak_moves *moves; /* that led to each state */
 	int32_t capacity;         /* of `moves` */
 	int nstarts;
+	bool cut_short;        /* a limit was reached */
 	int ncandidates, best; /* best: the cheapest candidate's place, -1 for none */
 	struct weak_candidate candidate[WEAK_CANDIDATES_MAX];
 };
 
-/* Search in one direction: fills candidates (none only where atoms differ in size). */
+/*
+ * Search in one direction: fills candidates (none only where atoms differ in size or
+ * the search was cut short).
+ */
 void weak_search(struct weak *w, struct synth *s, bool backwards);
 void weak_free(struct weak *w);
 
 /* Name the atoms of a candidate: the path from s->from to s->to. */
 void weak_lift(struct path *out, const struct weak *w, const struct weak_candidate *c);
-
-/*
- * Of all candidates of both directions the cheapest plan. Without a platform by its
- * steps' prices, with one by prices->plan of the few that look cheapest.
- */
-struct plan *weak_plan(struct synth *s, const char *planner);
 
 #endif

@@ -77,6 +77,8 @@ static const struct {
          "the route has no links"},
 	{"tpu-v5e:3x2", "src=\"chip0\" dst=\"chip2\"", "src=\"chip0\" dst=\"chip1\"", 0,
          0, "the route from 'chip0' to 'chip1' is there twice"},
+	{"tpu-v5e:3x2", "src=\"chip0\" dst=\"chip3\"", "src=\"chip0\" dst=\"chip6\"", 0,
+         0, "there is no host 'chip6'"},
 	{"tpu-v5e:3x2", "symmetrical=\"NO\"", "symmetrical=\"YES\"", 0, 0, "there twice"},
 	{"tpu-v5e:3x2", "<host id=\"chip1\"", "<host id=\"chip0\"", 0, 0,
          "host 'chip0' is there twice"},
@@ -195,9 +197,9 @@ static const struct {
 	/* a backbone that all share */
 	{"dgx-a100:1", " lat=", " bb_bw=\"1GBps\" bb_lat=\"0s\" lat=", "link 2"},
 	/* SimGrid knows no such routing and ends the process */
-	{"dgx-a100:1", "routing=\"Full\"", "routing=\"Fool\"",
-         "SimGrid refuses the file"},
-	{"tpu-v5e:3x2", "speed=\"1Gf\"", "speed=\"1Gx\"", "SimGrid refuses the file"},
+	{"dgx-a100:1", "routing=\"Full\"", "routing=\"Fool\"", "Not a valid model"},
+	{"tpu-v5e:3x2", "speed=\"1Gf\"", "speed=\"1Gx\"",
+         "SimGrid refuses the file: unknown unit"},
 };
 
 START_TEST(engine_fault_rows)

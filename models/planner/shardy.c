@@ -1,0 +1,162 @@
+#include "planner/shardy.h"
+
+#include "plan/groups.h"
+
+#include <string.h>
+
+/* Same axes, whatever the order of the devices. */
+static bool same_axes(const struct mesh *a, const struct mesh *b)
+{
+	if (a->naxes != b->naxes)
+		return false;
+	for (int x = 0; x < a->naxes; x++)
+		if (a->axis[x].size != b->axis[x].size ||
+		    strcmp(a->axis[x].name, b->axis[x].name) != 0)
+			return false;
+	return true;
+}
+
+static bool replicated(const struct layout *l)
+{
+	for (int dim = 0; dim < l->rank; dim++)
+		if (l->nparts[dim] > 0)
+			return false;
+	return true;
+}
+
+/* What keeps Shardy's pass from this problem, NULL if nothing does. */
+static const char *refusal(const struct problem *p)
+{
+	if (p->from.kind == LAYOUT_MAXIMAL || p->to.kind == LAYOUT_MAXIMAL)
+		return "the whole array lies on one device";
+	if (p->from.kind != LAYOUT_AXES || p->to.kind != LAYOUT_AXES)
+		return "a layout is a device list that no mesh axes can say";
+	if (p->from.nunreduced > 0 || p->to.nunreduced > 0)
+		return "unreduced axes";
+	if (!p->padded_ok)
+		return "source and target pad a dimension differently";
+	if (replicated(&p->to))
+		return NULL;
+	if (!same_axes(&p->mesh, &p->to_mesh))
+		return "the two meshes have different axes, which Shardy only leaves "
+		       "for a "
+		       "replicated target";
+	if (!shardy_coexist(&p->mesh, &p->from, &p->to))
+		return "the layouts use sub-axes that cannot co-exist, which Shardy "
+		       "does "
+		       "not support";
+	return NULL;
+}
+
+/* What keeps the program from being run, appended to `why`. */
+static bool runs(const struct shardy_program *program, const struct shape *padded,
+                 struct text *why)
+{
+	for (int k = 0; k < program->nops; k++) {
+		const struct shardy_op *o = &program->op[k];
+
+		for (int dim = 0; dim < padded->rank; dim++) {
+			int64_t shards = layout_shards(&o->after, dim);
+
+			if (padded->dim[dim] % shards == 0)
+				continue;
+			text_printf(why,
+			            "Shardy's %s would cut dimension %d, of %lld, into "
+			            "%lld tiles, which does not divide",
+			            op_name(o->op), dim, (long long)padded->dim[dim],
+			            (long long)shards);
+			return false;
+		}
+	}
+	if (program->end == SHARDY_MISFIT)
+		text_printf(why,
+		            "Shardy's greedy proposes a permute that would change the "
+		            "shape of the tiles (axis sizes that do not divide)");
+	if (program->end == SHARDY_UNFINISHED)
+		text_printf(why,
+		            "Shardy's greedy stops unfinished after two rounds (axis "
+		            "sizes that do not divide)");
+	return program->end == SHARDY_DONE;
+}
+
+/* A permute between two orders of the devices, by Shardy's rule in both. */
+static void reorder(struct plan *plan, const struct mesh *before_mesh,
+                    const struct layout *before, const struct layout *after,
+                    const struct layout *claim)
+{
+	const struct mesh *m = &plan->problem->to_mesh;
+	const int32_t *src = devices_in_order(before, before_mesh, plan->arena);
+	const int32_t *dst = devices_in_order(after, m, plan->arena);
+	struct pair *pairs =
+		arena_alloc(plan->arena, (size_t)m->ndevices, sizeof(*pairs));
+
+	for (int32_t i = 0; i < m->ndevices; i++)
+		pairs[src[i]] = (struct pair){.src = src[i], .dst = dst[i]};
+	plan_permute_pairs(plan, claim, pairs, m->ndevices);
+}
+
+/*
+ * A step in the target mesh's order of devices. Its layout is a device list, which
+ * plan_finish turns into axes of the source mesh where these can say it; else the step
+ * keeps the names of the target mesh's axes, which are the same.
+ */
+static void add_reordered(struct plan *plan, const struct shardy_op *o,
+                          const struct mesh *before_mesh, const struct layout *before)
+{
+	const struct mesh *m = &plan->problem->to_mesh;
+	struct arena *a = plan->arena;
+	struct layout claim = layout_of_tiling(layout_tiling(&o->after, m, a), a);
+	struct groups groups = {0};
+	const int32_t *chunk = NULL;
+
+	if (o->op == OP_PERMUTE) {
+		reorder(plan, before_mesh, before, &o->after, &claim);
+		return;
+	}
+	if (o->op == OP_SLICE)
+		chunk = chunks_of_moves(m, o->move, o->nmoves, a);
+	else
+		groups = groups_of_moves(m, o->move, o->nmoves, a);
+	plan_groups_step(plan, o->op, o->move, o->nmoves, groups, chunk, &claim);
+}
+
+static enum answer shardy_plan(struct plan **out, const struct problem *p,
+                               const struct prices *prices, struct arena *arena,
+                               struct text *why)
+{
+	const char *reason = refusal(p);
+	const struct mesh *mesh = &p->mesh;
+	const struct layout *before = &p->from;
+	struct shardy_program program;
+
+	(void)prices;
+	if (reason) {
+		text_printf(why, "%s", reason);
+		return ANSWER_NOT_APPLICABLE;
+	}
+	program = shardy_reshard(&p->array.shape, &p->from, &p->to,
+	                         p->two_meshes && !replicated(&p->to), arena);
+	if (!runs(&program, &p->padded, why))
+		return ANSWER_NOT_APPLICABLE;
+	*out = plan_new(arena, p, planner_shardy.name);
+	for (int k = 0; k < program.nops; k++) {
+		const struct shardy_op *o = &program.op[k];
+
+		if (o->reordered)
+			add_reordered(*out, o, mesh, before);
+		else if (o->op == OP_PERMUTE)
+			plan_permute(*out, &o->after);
+		else
+			plan_axes_step(*out, o->op, o->move, o->nmoves);
+		mesh = o->reordered ? &p->to_mesh : mesh;
+		before = &o->after;
+	}
+	plan_finish(*out);
+	return ANSWER_PLAN;
+}
+
+const struct planner planner_shardy = {
+	.name = "shardy",
+	.help = "Shardy's greedy resharder, as of 2026-08",
+	.plan = shardy_plan,
+};

@@ -1,0 +1,211 @@
+/*
+ * The planner shardy on random problems: with axes of powers of two it always finishes,
+ * in one round and within the larger tile; with mixed sizes what it refuses is counted.
+ */
+#include "plan_interpret.h"
+#include "plan_random.h"
+#include "planner_case.h"
+
+#include "plan/check.h"
+#include "planner/shardy.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int64_t gcd(int64_t a, int64_t b)
+{
+	return b ? gcd(b, a % b) : a;
+}
+
+static struct mesh mesh_of_twos(struct rng *r)
+{
+	static const char *const name[] = {"x", "y", "z", "w"};
+	struct mesh m = {.ndevices = 1};
+	int naxes = 1 + (int)rng_below(r, 4);
+
+	for (int i = 0; i < naxes; i++) {
+		int32_t size = 2 << rng_below(r, 3);
+
+		if (m.ndevices * size > 64)
+			continue;
+		m.axis[m.naxes] = (struct axis){.name = name[m.naxes], .size = size};
+		m.naxes++;
+		m.ndevices *= size;
+	}
+	return m;
+}
+
+/* The smallest shape, times 1 or 3, that both layouts divide. */
+static struct problem *problem_between(struct rng *r, struct arena *a,
+                                       const struct mesh *m, int rank)
+{
+	struct layout from = random_layout(r, m, rank), to = random_layout(r, m, rank);
+	struct shape shape = {.rank = rank};
+
+	for (int dim = 0; dim < rank; dim++) {
+		int64_t s = layout_shards(&from, dim), t = layout_shards(&to, dim);
+
+		shape.dim[dim] = s / gcd(s, t) * t * (rng_below(r, 4) ? 1 : 3);
+	}
+	return case_of_layouts(a, m, &shape, &from, &to);
+}
+
+static struct plan *run(const struct problem *p, struct arena *a, struct text *why)
+{
+	struct plan *plan = NULL;
+
+	if (planner_run(&planner_shardy, &plan, p, &prices_bytes, a, why) != ANSWER_PLAN)
+		return NULL;
+	ck_assert_msg(plan_check(plan, why), "%s: %s", case_describe(a, p), why->s);
+	return plan;
+}
+
+/* A round goes slice, permute, all-to-alls, all-gather. */
+static int rounds(const struct plan *plan)
+{
+	static const int place[OPS] = {
+		[OP_PERMUTE] = 1, [OP_ALL_TO_ALL] = 2, [OP_ALL_GATHER] = 3};
+	int n = plan->nsteps > 0;
+
+	for (int k = 1; k < plan->nsteps; k++) {
+		int was = place[plan->step[k - 1].op], is = place[plan->step[k].op];
+
+		n += is < was || (is == was && is != 2);
+	}
+	return n;
+}
+
+enum { SEEDS = 8, PER_SEED = 1000 };
+
+START_TEST(test_powers_of_two)
+{
+	struct rng *r = rng_new(100 + (uint64_t)_i);
+	struct arena *a = arena_new();
+
+	for (int k = 0; k < PER_SEED; k++) {
+		struct mesh m = mesh_of_twos(r);
+		struct problem *p = problem_between(r, a, &m, 1 + k % 4);
+		struct text why = {0};
+		struct plan *plan = run(p, a, &why);
+		int wrong_step;
+
+		ck_assert_msg(plan != NULL, "%s: %s", case_describe(a, p), why.s);
+		ck_assert_int_le(rounds(plan), 1);
+		ck_assert_int_le(plan->peak_array_bytes, p->memory_bound_bytes);
+		if (k % 16 == 0)
+			ck_assert_msg(plan_interpret(plan, a, &wrong_step),
+			              "%s: step %d", case_describe(a, p), wrong_step);
+		arena_reset(a);
+	}
+	arena_free(a);
+	rng_free(r);
+}
+END_TEST
+
+static const char *const reasons[] = {
+	"stops unfinished",
+	"would change the shape",
+	"all-to-all would cut",
+	"cannot co-exist",
+};
+
+enum { REASONS = sizeof(reasons) / sizeof(reasons[0]) };
+
+static int reason_of(const struct text *why)
+{
+	for (int i = 0; i < REASONS; i++)
+		if (strstr(why->s, reasons[i]))
+			return i;
+	return REASONS;
+}
+
+START_TEST(test_mixed_sizes)
+{
+	struct rng *r = rng_new(300);
+	struct arena *a = arena_new();
+	int count[REASONS + 1] = {0}, plans = 0, two_rounds = 0, above = 0;
+
+	for (int k = 0; k < 4000; k++) {
+		struct mesh m = random_mesh(r, 120);
+		struct problem *p = problem_between(r, a, &m, 1 + k % 3);
+		struct text why = {0};
+		struct plan *plan = run(p, a, &why);
+
+		if (plan) {
+			plans++;
+			two_rounds += rounds(plan) == 2;
+			above += plan->peak_array_bytes > p->memory_bound_bytes;
+		} else {
+			ck_assert_msg(reason_of(&why) < REASONS, "%s", why.s);
+			count[reason_of(&why)]++;
+		}
+		text_free(&why);
+		arena_reset(a);
+	}
+	printf("mixed sizes: %d plans, %d of two rounds, %d above the larger tile\n",
+	       plans, two_rounds, above);
+	for (int i = 0; i < REASONS; i++)
+		printf("  %d refused: %s\n", count[i], reasons[i]);
+	ck_assert_int_gt(plans, 3000);
+	arena_free(a);
+	rng_free(r);
+}
+END_TEST
+
+/* Another order of devices: right plans, one permute in the first round at the least. */
+START_TEST(test_device_orders)
+{
+	struct rng *r = rng_new(400);
+	struct arena *a = arena_new();
+	int plans = 0;
+
+	for (int k = 0; k < 600; k++) {
+		struct mesh m = random_mesh(r, 36);
+		struct problem *p;
+		struct plan *plan;
+		struct text why = {0};
+		int permutes = 0;
+
+		if (k % 2)
+			m.ids = random_order(r, m.ndevices, a);
+		p = problem_between(r, a, &m, 1 + k % 3);
+		p->to_mesh.ids = random_order(r, m.ndevices, a);
+		p->two_meshes = !mesh_equal(&p->mesh, &p->to_mesh);
+		problem_finish(p);
+		plan = run(p, a, &why);
+		for (int i = 0; plan && i < plan->nsteps; i++)
+			permutes += plan->step[i].op == OP_PERMUTE;
+		if (plan && plan->nsteps && p->two_meshes &&
+		    layout_local_elements(&p->to, &p->padded) <
+		            shape_elements(&p->padded))
+			ck_assert_int_ge(permutes, 1);
+		plans += plan != NULL;
+		text_free(&why);
+		arena_reset(a);
+	}
+	ck_assert_int_gt(plans, 400);
+	arena_free(a);
+	rng_free(r);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("shardy_random");
+	TCase *tc = tcase_create("shardy_random");
+	SRunner *runner;
+	int failed;
+
+	tcase_set_timeout(tc, 60);
+	tcase_add_loop_test(tc, test_powers_of_two, 0, SEEDS);
+	tcase_add_test(tc, test_mixed_sizes);
+	tcase_add_test(tc, test_device_orders);
+	suite_add_tcase(suite, tc);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,5 @@
+export SHARDSIM_DATA="$PWD/platforms"
+cd "$TMPDIR" || exit 9
+printf '0 1 2\n3, 4\n5 six\n' >devices
+shardsim plan --array 'f32[64,64]' --mesh x=4,y=2 \
+	--from "P('x', None)" --to "P(None, 'y')" --platform dgx-a100:2 --devices @devices

@@ -1,0 +1,1 @@
+shardsim list machines

@@ -1,0 +1,2 @@
+cd "$TMPDIR" || exit 9
+shardsim report rows

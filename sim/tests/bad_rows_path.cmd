@@ -1,0 +1,3 @@
+cd "$TMPDIR" || exit 9
+: >file
+shardsim report file/rows

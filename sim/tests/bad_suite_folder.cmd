@@ -1,0 +1,4 @@
+export SHARDSIM_DATA="$PWD/platforms"
+cd "$TMPDIR" || exit 9
+mkdir suite.yaml
+shardsim sweep suite.yaml --platform dgx-a100:1 --out rows

@@ -1,0 +1,1 @@
+shardsim sweep scenarios/smoke.yaml

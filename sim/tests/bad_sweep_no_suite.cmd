@@ -1,0 +1,1 @@
+shardsim sweep --platform dgx-a100:1

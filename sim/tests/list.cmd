@@ -1,0 +1,4 @@
+shardsim list planners
+shardsim list clocks
+shardsim list platforms
+shardsim list dtypes
