@@ -162,7 +162,8 @@ static enum status scan_devices(int32_t *out, int32_t *n, bool *seen, struct sca
 		if (!scan_int(s, "a device", 0, limit - 1, &first))
 			return s->error->code;
 		last = first;
-		if (scan_take(s, "-") && !scan_int(s, "a device", first, limit - 1, &last))
+		if (scan_take(s, "-") &&
+		    !scan_int(s, "a device", first, limit - 1, &last))
 			return s->error->code;
 		for (int64_t d = first; d <= last; d++) {
 			if (seen[d])
@@ -172,7 +173,8 @@ static enum status scan_devices(int32_t *out, int32_t *n, bool *seen, struct sca
 			seen[d] = true;
 			out[(*n)++] = (int32_t)d;
 		}
-		if (!scan_take(s, ",") && !scan_done(s) && !isdigit((unsigned char)*s->pos))
+		if (!scan_take(s, ",") && !scan_done(s) &&
+		    !isdigit((unsigned char)*s->pos))
 			return scan_fail(s, E_SYNTAX, "expected ',' or a device");
 	}
 	return OK;

@@ -11,8 +11,8 @@
 #include "planner/planner.h"
 
 enum {
-	EXIT_DONE = 0,   /* not-applicable and over-memory are answers */
-	EXIT_FAULT = 1,  /* something is wrong or failed; the rest was done */
+	EXIT_DONE = 0,  /* not-applicable and over-memory are answers */
+	EXIT_FAULT = 1, /* something is wrong or failed; the rest was done */
 	EXIT_MISUSE = 2
 };
 

@@ -28,7 +28,8 @@ static void keep_layout(struct layouts *all, const struct layout *l)
 		struct layout *old = all->layout;
 
 		all->capacity = all->capacity ? 2 * all->capacity : 64;
-		all->layout = arena_alloc(all->arena, (size_t)all->capacity, sizeof(*old));
+		all->layout =
+			arena_alloc(all->arena, (size_t)all->capacity, sizeof(*old));
 		if (all->n)
 			memcpy(all->layout, old, (size_t)all->n * sizeof(*old));
 	}
@@ -91,9 +92,14 @@ static void add_generated(struct suite *s, const struct generate *g, int64_t num
 	struct scenario sc = {.family = g->family, .source = "generated", .at = g->at};
 
 	sc.name = arena_printf(s->arena, "%s-%05lld", g->family, (long long)number);
-	sc.text = (struct problem_text){.array = array, .mesh = mesh, .from = from, .to = to,
-	                                .array_at = g->at, .mesh_at = g->at,
-	                                .from_at = g->at, .to_at = g->at};
+	sc.text = (struct problem_text){.array = array,
+	                                .mesh = mesh,
+	                                .from = from,
+	                                .to = to,
+	                                .array_at = g->at,
+	                                .mesh_at = g->at,
+	                                .from_at = g->at,
+	                                .to_at = g->at};
 	suite_add(s, &sc);
 }
 
@@ -143,8 +149,8 @@ static int32_t count_pairs(const struct generate *g, const struct mesh *m, int r
 		          LAYOUT_PAIRS_MAX);
 	else if (pairs > GENERATED_MAX && !g->count)
 		error_set(e, E_RANGE, g->mesh_at,
-		          "%.0f pairs of layouts, expected at most %d or a sample", pairs,
-		          GENERATED_MAX);
+		          "%.0f pairs of layouts, expected at most %d or a sample",
+		          pairs, GENERATED_MAX);
 	if (e->code != OK)
 		return 0;
 	return g->count && (double)g->count < pairs ? (int32_t)g->count : (int32_t)pairs;
@@ -159,9 +165,10 @@ static void add_pairs(struct suite *s, const struct generate *g,
 	for (int32_t i = 0; i < take; i++) {
 		int32_t a = order[i] / (n - 1), b = order[i] % (n - 1);
 
-		add_generated(s, g, order[i], g->array, g->mesh,
-		              layout_text(s, &all->layout[a], all->mesh, shape),
-		              layout_text(s, &all->layout[b + (b >= a)], all->mesh, shape));
+		add_generated(
+			s, g, order[i], g->array, g->mesh,
+			layout_text(s, &all->layout[a], all->mesh, shape),
+			layout_text(s, &all->layout[b + (b >= a)], all->mesh, shape));
 	}
 }
 
@@ -244,7 +251,8 @@ static bool draw_shape(struct array *a, struct rng *r, const struct generate *g,
 		doublings++;
 	want = g->bytes[0] << rng_below(r, (uint32_t)doublings + 1);
 	for (int i = 0; i < a->shape.rank; i++) {
-		int64_t s = layout_shards(from, i), t = layout_shards(to, i), x = s, y = t;
+		int64_t s = layout_shards(from, i), t = layout_shards(to, i), x = s,
+			y = t;
 
 		while (y) {
 			int64_t rest = x % y;
@@ -302,14 +310,16 @@ static enum status generate_random(struct suite *s, const struct generate *g,
 		int tries = 1000000;
 
 		if (!draw_problem(&m, &array, &from, &to, r, g, &tries)) {
-			error_set(e, E_RANGE, g->at,
-			          "found no problem within these ranges; axes have 2, 3, "
-			          "4, 6 or 8 devices");
+			error_set(
+				e, E_RANGE, g->at,
+				"found no problem within these ranges; axes have 2, 3, "
+				"4, 6 or 8 devices");
 			break;
 		}
 		mesh_print(&mesh, &m);
 		array_print(&text, &array);
-		add_generated(s, g, i, text_take(&text, s->arena), text_take(&mesh, s->arena),
+		add_generated(s, g, i, text_take(&text, s->arena),
+		              text_take(&mesh, s->arena),
 		              layout_text(s, &from, &m, &array.shape),
 		              layout_text(s, &to, &m, &array.shape));
 	}

@@ -60,9 +60,9 @@ static enum status check_keys(struct reader *r, const yaml_node_t *map)
 		const char *name = scalar(r, key, &at);
 
 		for (yaml_node_pair_t *q = start; name && q < p; q++)
-			if (strcmp(name, scalar(r, yaml_document_get_node(r->document,
-			                                                  q->key),
-			                        &at)) == 0)
+			if (strcmp(name,
+			           scalar(r, yaml_document_get_node(r->document, q->key),
+			                  &at)) == 0)
 				return bad(r, key, "this key is there twice");
 		if (!name)
 			return r->error->code;
@@ -218,19 +218,26 @@ static enum status read_generate(struct reader *r, const yaml_node_t *map)
 	static const int64_t limit[4] = {GENERATED_RANK_MAX, GENERATED_AXES_MAX,
 	                                 MESH_DEVICES_MAX, 0};
 	const struct field fields[] = {
-		{"kind", &kind, NULL},          {"family", &g.family, NULL},
-		{"mesh", &g.mesh, &g.mesh_at},  {"array", &g.array, &g.array_at},
-		{"dtype", &g.dtype, NULL},      {"count", &count, &at[4]},
-		{"sample", &sample, &at[4]},    {"seed", &seed, &at[5]},
-		{"rank", &range[0], &at[0]},    {"axes", &range[1], &at[1]},
-		{"devices", &range[2], &at[2]}, {"bytes", &range[3], &at[3]},
+		{"kind", &kind, NULL},
+		{"family", &g.family, NULL},
+		{"mesh", &g.mesh, &g.mesh_at},
+		{"array", &g.array, &g.array_at},
+		{"dtype", &g.dtype, NULL},
+		{"count", &count, &at[4]},
+		{"sample", &sample, &at[4]},
+		{"seed", &seed, &at[5]},
+		{"rank", &range[0], &at[0]},
+		{"axes", &range[1], &at[1]},
+		{"devices", &range[2], &at[2]},
+		{"bytes", &range[3], &at[3]},
 		{NULL, NULL, NULL},
 	};
 
 	if (read_fields(r, map, fields) != OK)
 		return r->error->code;
 	if (!kind || (strcmp(kind, "random") != 0 && strcmp(kind, "layouts") != 0))
-		return bad(r, map, "a generate block needs kind: random or kind: layouts");
+		return bad(r, map,
+		           "a generate block needs kind: random or kind: layouts");
 	g.random = strcmp(kind, "random") == 0;
 	if (!g.family)
 		g.family = kind;
@@ -240,7 +247,8 @@ static enum status read_generate(struct reader *r, const yaml_node_t *map)
 		if (read_range(r, range[i], at[i], limit[i], ends[i]) != OK)
 			return r->error->code;
 	if (strcmp(sample ? sample : count, "0") != 0) {
-		if (read_range(r, sample ? sample : count, at[4], GENERATED_MAX, number) != OK)
+		if (read_range(r, sample ? sample : count, at[4], GENERATED_MAX,
+		               number) != OK)
 			return r->error->code;
 		g.count = number[0];
 	}
@@ -366,8 +374,8 @@ void suite_add(struct suite *s, const struct scenario *sc)
 		struct scenario *old = s->scenario;
 
 		s->capacity = s->capacity ? 2 * s->capacity : 64;
-		s->scenario =
-			arena_alloc(s->arena, (size_t)s->capacity, sizeof(*s->scenario));
+		s->scenario = arena_alloc(s->arena, (size_t)s->capacity,
+		                          sizeof(*s->scenario));
 		if (s->n)
 			memcpy(s->scenario, old, (size_t)s->n * sizeof(*old));
 	}

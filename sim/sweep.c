@@ -29,11 +29,11 @@ struct queue {
 };
 
 struct slot {
-	pid_t pid; /* 0: no worker */
+	pid_t pid;                        /* 0: no worker */
 	int platform, to, from, evidence; /* pipes and what it left on stderr */
-	struct sweep_order order; /* the rows it works on; scenario -1: idle */
-	struct text input;        /* bytes of rows not yet whole */
-	off_t heard;              /* bytes of evidence up to the last row */
+	struct sweep_order order;         /* the rows it works on; scenario -1: idle */
+	struct text input;                /* bytes of rows not yet whole */
+	off_t heard;                      /* bytes of evidence up to the last row */
 };
 
 struct run {
@@ -256,7 +256,8 @@ static const char *evidence(struct run *r, const struct slot *s)
 	char tail[300];
 	off_t end = lseek(s->evidence, 0, SEEK_END);
 	off_t from = end - s->heard > 299 ? end - 299 : s->heard;
-	ssize_t n = end > from ? pread(s->evidence, tail, (size_t)(end - from), from) : 0;
+	ssize_t n =
+		end > from ? pread(s->evidence, tail, (size_t)(end - from), from) : 0;
 	char *line;
 
 	while (n > 0 && tail[n - 1] == '\n')
@@ -288,10 +289,12 @@ static enum status bury(struct run *r, struct slot *s)
 
 	arena_reset(r->row_arena);
 	message = WIFSIGNALED(status)
-	                  ? arena_printf(r->row_arena, "the worker died of signal %d (%s)%s",
+	                  ? arena_printf(r->row_arena,
+	                                 "the worker died of signal %d (%s)%s",
 	                                 WTERMSIG(status), strsignal(WTERMSIG(status)),
 	                                 evidence(r, s))
-	                  : arena_printf(r->row_arena, "the worker ended with status %d%s",
+	                  : arena_printf(r->row_arena,
+	                                 "the worker ended with status %d%s",
 	                                 WEXITSTATUS(status), evidence(r, s));
 	close(s->evidence);
 	if (s->order.scenario < 0)
@@ -349,7 +352,8 @@ static enum status run_all(struct run *r)
 
 	while (give_all(r, &busy) == OK && busy > 0) {
 		for (int i = 0; i < jobs; i++)
-			fds[i] = (struct pollfd){.fd = r->slot[i].pid ? r->slot[i].from : -1,
+			fds[i] = (struct pollfd){.fd = r->slot[i].pid ? r->slot[i].from
+			                                              : -1,
 			                         .events = POLLIN};
 		if (poll(fds, (nfds_t)jobs, -1) < 0 && errno != EINTR)
 			return system_error(r, "poll");

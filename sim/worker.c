@@ -9,11 +9,11 @@
 
 #include <errno.h>
 #include <math.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <signal.h>
 #include <unistd.h>
 
 struct worker {
@@ -64,7 +64,8 @@ void row_pack(struct text *out, const struct row *r)
 	text_append(out, (const char *)&n, sizeof(n));
 	for (int i = 0; i < ROW_COLUMNS; i++) {
 		const char *field = (const char *)r + row_columns[i].offset;
-		const char *s = row_columns[i].kind == ROW_TEXT ? *(char *const *)field : NULL;
+		const char *s =
+			row_columns[i].kind == ROW_TEXT ? *(char *const *)field : NULL;
 		int32_t number;
 
 		switch (row_columns[i].kind) {
@@ -80,7 +81,7 @@ void row_pack(struct text *out, const struct row *r)
 			text_append(out, (const char *)&number, sizeof(number));
 			break;
 		case ROW_STATUS:
-			number = (int32_t)*(const enum outcome *)field;
+			number = (int32_t) * (const enum outcome *)field;
 			text_append(out, (const char *)&number, sizeof(number));
 			break;
 		}
@@ -254,7 +255,8 @@ static const char *last_words(struct arena *a, off_t heard)
 	char tail[512];
 	off_t end = lseek(STDERR_FILENO, 0, SEEK_CUR);
 	off_t from = end - heard > 511 ? end - 511 : heard;
-	ssize_t n = end > from ? pread(STDERR_FILENO, tail, (size_t)(end - from), from) : 0;
+	ssize_t n =
+		end > from ? pread(STDERR_FILENO, tail, (size_t)(end - from), from) : 0;
 	char *line;
 
 	while (n > 0 && (tail[n - 1] == '\n' || tail[n - 1] == '\0'))
@@ -357,10 +359,11 @@ static void run_unit(struct worker *w, int32_t scenario, int unit)
 		return;
 	}
 	if (w->planner != planner)
-		measure_plan(&w->measurement, &w->bench, &w->problem, s->planner[planner],
-		             w->arena);
+		measure_plan(&w->measurement, &w->bench, &w->problem,
+		             s->planner[planner], w->arena);
 	w->planner = planner;
-	if (w->measurement.status == OUTCOME_OK && clock_kinds[s->clock[clock]].needs_simgrid)
+	if (w->measurement.status == OUTCOME_OK &&
+	    clock_kinds[s->clock[clock]].needs_simgrid)
 		time_in_child(w, &r, clock);
 	else
 		time_and_send(w, &r, clock);
@@ -386,8 +389,12 @@ static bool read_order(int fd, struct sweep_order *order)
 
 _Noreturn void worker_run(const struct sweep *s, int platform, int in, int out)
 {
-	struct worker w = {.sweep = s, .platform = platform, .out = out,
-	                   .arena = arena_new(), .scenario = -1, .planner = -1};
+	struct worker w = {.sweep = s,
+	                   .platform = platform,
+	                   .out = out,
+	                   .arena = arena_new(),
+	                   .scenario = -1,
+	                   .planner = -1};
 	struct sweep_order order;
 
 	load(&w);

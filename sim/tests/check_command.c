@@ -72,8 +72,8 @@ START_TEST(planner_lists)
 	ck_assert_int_eq(n, all);
 	for (int i = 0; i < n; i++)
 		ck_assert_ptr_eq(chosen[i], planners[i]);
-	ck_assert_int_eq(command_planners(&chosen, &n, arena, "xla-2021,gather", &error),
-	                 OK);
+	ck_assert_int_eq(
+		command_planners(&chosen, &n, arena, "xla-2021,gather", &error), OK);
 	ck_assert_int_eq(n, 2);
 	ck_assert_str_eq(chosen[0]->name, "xla-2021");
 	ck_assert_str_eq(chosen[1]->name, "gather");
@@ -99,9 +99,9 @@ START_TEST(planner_fault_rows)
 	const struct planner **chosen;
 	int n;
 
-	ck_assert_int_eq(command_planners(&chosen, &n, arena, planner_faults[_i].list,
-	                                  &error),
-	                 E_TYPE);
+	ck_assert_int_eq(
+		command_planners(&chosen, &n, arena, planner_faults[_i].list, &error),
+		E_TYPE);
 	ck_assert_uint_eq(error.at.col, planner_faults[_i].col);
 	ck_assert_msg(strstr(error.text, planner_faults[_i].text) != NULL, "%s",
 	              error.text);
@@ -135,9 +135,11 @@ START_TEST(clock_fault_rows)
 	int *clocks, n;
 
 	ck_assert_int_eq(
-		command_clocks(&clocks, &n, arena, clock_faults[_i].list, &error), E_TYPE);
+		command_clocks(&clocks, &n, arena, clock_faults[_i].list, &error),
+		E_TYPE);
 	ck_assert_uint_eq(error.at.col, clock_faults[_i].col);
-	ck_assert_msg(strstr(error.text, clock_faults[_i].text) != NULL, "%s", error.text);
+	ck_assert_msg(strstr(error.text, clock_faults[_i].text) != NULL, "%s",
+	              error.text);
 }
 END_TEST
 
@@ -208,11 +210,11 @@ START_TEST(device_fault_rows)
 		struct where at = where_option("--devices", given[file]);
 
 		error = (struct error){0};
-		ck_assert_int_ne(command_devices(&devices, &n, arena, given[file], at, 9,
-		                                 &error),
+		ck_assert_int_ne(command_devices(&devices, &n, arena, given[file], at,
+		                                 9, &error),
 		                 OK);
-		ck_assert_msg(strstr(error.text, device_faults[_i].message) != NULL, "%s",
-		              error.text);
+		ck_assert_msg(strstr(error.text, device_faults[_i].message) != NULL,
+		              "%s", error.text);
 		ck_assert_str_eq(error.at.file, file ? path : "--devices");
 		ck_assert_msg(error.at.line == device_faults[_i].line &&
 		                      error.at.col == device_faults[_i].col,

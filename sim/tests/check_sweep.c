@@ -15,7 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -92,8 +91,8 @@ static struct process *processes(struct arena *a, int *n)
 			fclose(f);
 		stat[length] = '\0';
 		/* The name in parentheses may hold any byte. */
-		if (strrchr(stat, ')') && sscanf(strrchr(stat, ')') + 1, " %c %d %d", &p.state,
-		                                 &p.parent, &p.group) == 3)
+		if (strrchr(stat, ')') && sscanf(strrchr(stat, ')') + 1, " %c %d %d",
+		                                 &p.state, &p.parent, &p.group) == 3)
 			text_append(&list, (const char *)&p, sizeof(p));
 	}
 	closedir(proc);
@@ -148,9 +147,7 @@ static int alive_in_group(pid_t group)
 
 static void pause_ms(int ms)
 {
-	struct timespec t = {0, ms * 1000000L};
-
-	nanosleep(&t, NULL);
+	nanosleep(&(struct timespec){0, ms * 1000000L}, NULL);
 }
 
 /* Processes that are dying may take a moment. */
@@ -171,17 +168,17 @@ static pid_t sweep_start(const char *yaml, const char *platforms, const char *nj
 
 	ck_assert_ptr_nonnull(program);
 	ck_assert_ptr_nonnull(f);
-	ck_assert_int_ge(fputs(yaml, f), 0);
-	ck_assert_int_eq(fclose(f), 0);
+	ck_assert(fputs(yaml, f) >= 0 && fclose(f) == 0);
 	pid = fork();
 	ck_assert_int_ge(pid, 0);
 	if (pid == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		setpgid(0, 0);
 		if (freopen(messages, "w", stderr))
-			execl(program, "shardsim", "sweep", suite, "--platform", platforms,
-			      "--planner", "synth-rewrite,xla-2021", "--clock",
-			      "model,fluid", "--jobs", njobs, "--out", dir, (char *)NULL);
+			execl(program, "shardsim", "sweep", suite, "--platform",
+			      platforms, "--planner", "synth-rewrite,xla-2021",
+			      "--clock", "model,fluid", "--jobs", njobs, "--out", dir,
+			      (char *)NULL);
 		_exit(127);
 	}
 	setpgid(pid, pid);
@@ -198,12 +195,14 @@ static void check_exit(pid_t sweep, int wanted)
 	int status;
 
 	ck_assert_int_eq(waitpid(sweep, &status, 0), sweep);
-	ck_assert(WIFEXITED(status));
-	ck_assert_int_eq(WEXITSTATUS(status), wanted);
+	ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == wanted);
 	check_nobody_left(sweep);
 }
 
-/* A replay, stopped, and the worker that waits for it. */
+/*
+ * A replay, stopped, and the worker that waits for it. Who kills the worker must let the
+ * replay go on: it may not have asked yet to die with its parent.
+ */
 static void stop_replay(pid_t sweep, pid_t *worker, pid_t *replay)
 {
 	for (;;) {
@@ -230,7 +229,7 @@ static const char *messages(void)
 	char *text = arena_alloc(arena, 4096, 1);
 
 	ck_assert_ptr_nonnull(f);
-	ck_assert_int_eq(fread(text, 1, 4095, f) == 0, text[0] == '\0');
+	ck_assert_uint_gt(fread(text, 1, 4095, f), 0);
 	fclose(f);
 	return text;
 }
@@ -292,9 +291,8 @@ START_TEST(nobody_killed)
 
 	check_exit(sweep, 0);
 	check_long_rows(0, "");
-	ck_assert_str_eq(messages(),
-	                 arena_printf(arena, "%d rows in %s: %d ok\n", LONG_ROWS, dir,
-	                              LONG_ROWS));
+	ck_assert_str_eq(messages(), arena_printf(arena, "%d rows in %s: %d ok\n",
+	                                          LONG_ROWS, dir, LONG_ROWS));
 	ck_assert_int_ne(access(in_dir("sweep.db.part"), F_OK), 0);
 }
 END_TEST
@@ -306,6 +304,7 @@ START_TEST(worker_killed)
 
 	stop_replay(sweep, &worker, &replay);
 	ck_assert_int_eq(kill(worker, SIGKILL), 0);
+	kill(replay, SIGCONT);
 	check_exit(sweep, 1);
 	check_long_rows(1, "the worker died of signal 9 (Killed)");
 	check_message("15 ok, 1 failed");
@@ -325,41 +324,47 @@ START_TEST(replay_killed)
 }
 END_TEST
 
-/* However often and wherever: every row is there once, done or failed. */
-START_TEST(all_workers_killed)
+/*
+ * Three workers that die as they start: where no row was done between them the platform is
+ * given up. Either way every row is there once, done or failed. (No more than three: a
+ * sanitizer's helper at the end of the program would look like a worker.)
+ */
+START_TEST(workers_killed)
 {
-	pid_t sweep = start_long("3"), ended = 0;
-	int status = 0, failed = 0;
+	pid_t sweep = start_long(jobs[_i]), last = 0;
+	int failed = 0;
 	size_t n;
 	struct row *row;
 
-	while (!ended) {
+	for (int killed = 0; killed < 3;) {
 		pid_t worker = child_of(sweep);
+		int status;
 
-		if (worker)
-			kill(worker, SIGKILL);
-		pause_ms(3);
-		ended = waitpid(sweep, &status, WNOHANG);
+		ck_assert_msg(waitpid(sweep, &status, WNOHANG) == 0,
+		              "the sweep ended before three workers were seen");
+		if (!worker || worker == last || kill(worker, SIGKILL) != 0)
+			continue;
+		last = worker;
+		killed++;
 	}
-	ck_assert_int_eq(ended, sweep);
-	ck_assert(WIFEXITED(status));
-	ck_assert_int_eq(WEXITSTATUS(status), 1);
-	check_nobody_left(sweep);
+	check_exit(sweep, 1);
 	row = read_rows(&n);
 	ck_assert_uint_eq(n, LONG_ROWS);
 	for (size_t i = 0; i < n; i++) {
-		ck_assert(row[i].status == OUTCOME_OK || row[i].status == OUTCOME_FAILED);
+		ck_assert(row[i].status == OUTCOME_OK ||
+		          row[i].status == OUTCOME_FAILED);
 		failed += row[i].status == OUTCOME_FAILED;
 	}
-	ck_assert_int_ge(failed, 1);
+	ck_assert(failed >= 3 || _i == 1);
 }
 END_TEST
 
 /* The last finished sweep stays until a new one is whole. */
 START_TEST(sweep_killed)
 {
-	static const char small[] = "scenarios: [{name: s, array: \"u8[6]\", mesh: \"x=3\", "
-				    "from: \"P('x')\", to: \"P(None)\"}]\n";
+	static const char small[] =
+		"scenarios: [{name: s, array: \"u8[6]\", mesh: \"x=3\", "
+		"from: \"P('x')\", to: \"P(None)\"}]\n";
 	pid_t sweep = sweep_start(small, "dgx-a100:1", "1"), worker, replay;
 	int status;
 	size_t n;
@@ -369,6 +374,7 @@ START_TEST(sweep_killed)
 	stop_replay(sweep, &worker, &replay);
 	ck_assert_int_eq(kill(sweep, SIGKILL), 0);
 	ck_assert_int_eq(waitpid(sweep, &status, 0), sweep);
+	kill(replay, SIGCONT);
 	check_nobody_left(sweep);
 	ck_assert_int_eq(access(in_dir("sweep.db.part"), F_OK), 0);
 	ck_assert_str_eq(read_rows(&n)->scenario, "s");
@@ -382,14 +388,15 @@ END_TEST
 /* SimGrid refuses the file when the worker loads it; the other platform is not touched. */
 START_TEST(platform_refused)
 {
-	const char *path =
-		edit_platform(arena, "dgx-a100:1", "routing=\"Full\"", "routing=\"Fool\"");
+	const char *path = edit_platform(arena, "dgx-a100:1", "routing=\"Full\"",
+	                                 "routing=\"Fool\"");
 	const char *platforms = arena_printf(arena, "%s,dgx-h100:1", path);
-	pid_t sweep = sweep_start("scenarios: [{name: s, array: \"u8[6]\", mesh: \"x=3\", "
-	                          "from: \"P('x')\", to: \"P(None)\"},\n"
-	                          "            {name: t, array: \"u8[9]\", mesh: \"x=3\", "
-	                          "from: \"P(None)\", to: \"P('x')\"}]\n",
-	                          platforms, jobs[_i]);
+	pid_t sweep =
+		sweep_start("scenarios: [{name: s, array: \"u8[6]\", mesh: \"x=3\", "
+	                    "from: \"P('x')\", to: \"P(None)\"},\n"
+	                    "            {name: t, array: \"u8[9]\", mesh: \"x=3\", "
+	                    "from: \"P(None)\", to: \"P('x')\"}]\n",
+	                    platforms, jobs[_i]);
 	size_t n;
 	struct row *row;
 
@@ -402,8 +409,9 @@ START_TEST(platform_refused)
 		bool good = strcmp(row[i].platform, "dgx-h100:1") == 0;
 
 		ck_assert_int_eq(row[i].status, good ? OUTCOME_OK : OUTCOME_FAILED);
-		ck_assert_msg(good || strstr(row[i].message, "SimGrid refuses the file"),
-		              "%s", row[i].message);
+		ck_assert_msg(
+			good || strstr(row[i].message, "SimGrid refuses the file"),
+			"%s", row[i].message);
 	}
 }
 END_TEST
@@ -478,7 +486,7 @@ int main(void)
 	tcase_add_test(tc, nobody_killed);
 	tcase_add_loop_test(tc, worker_killed, 0, COUNT(jobs));
 	tcase_add_loop_test(tc, replay_killed, 0, COUNT(jobs));
-	tcase_add_test(tc, all_workers_killed);
+	tcase_add_loop_test(tc, workers_killed, 0, COUNT(jobs));
 	tcase_add_test(tc, sweep_killed);
 	tcase_add_loop_test(tc, platform_refused, 0, COUNT(jobs));
 	tcase_add_loop_test(tc, too_large, 0, COUNT(jobs));

@@ -3,4 +3,4 @@
 shardsim plan --array 'f32[14,8]' --mesh x=4,y=2 --from "P(('x', 'y'), None)" \
 	--to "P('x', None)"
 shardsim plan --array 'f32[13,7]' --mesh x=4,y=2 --from "P('x', None)" \
-	--to "P('y', None)" --planner all
+	--to "P('y', None)" --planner all | sed 's/ (.*//'
