@@ -87,13 +87,14 @@ static void add_exact(struct choices *x, struct synth *s)
 	struct synth in_bytes = *s;
 	struct path path;
 
-	synth_exact(&path, s);
+	if (!synth_exact(&path, s))
+		return;
 	add_choice(x, s, &path);
 	if (by_bytes(s))
 		return;
 	in_bytes.prices = &prices_bytes;
-	synth_exact(&path, &in_bytes);
-	add_choice(x, s, &path);
+	if (synth_exact(&path, &in_bytes))
+		add_choice(x, s, &path);
 }
 
 /* The exact choice among plans that treat whole (sub-)axes as one, if these are few. */

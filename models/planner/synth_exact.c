@@ -341,13 +341,12 @@ static void path_of_state(struct path *out, const struct states *x, int32_t last
 		path_add(out, x->state[chain[n]].op, &x->state[chain[n]].type);
 }
 
-struct price synth_exact(struct path *out, struct synth *s)
+bool synth_exact(struct path *out, struct synth *s)
 {
 	struct search x = {.s = s,
 	                   .by_bytes = s->prices->step == prices_bytes.step,
 	                   .target = synth_elements(s, &s->to)};
 	const struct atoms *atoms = &s->atoms;
-	struct price price;
 	bool fresh;
 	int32_t state;
 
@@ -361,18 +360,16 @@ struct price synth_exact(struct path *out, struct synth *s)
 	lack_init(&x);
 	states_init(&x.states);
 	states_queue(&x.states, states_find(&x.states, &s->from, PHASE_START, &fresh));
-	for (;;) {
-		state = states_next(&x.states);
-		assert(state >= 0);
+	while ((state = states_next(&x.states)) >= 0) {
 		if (x.states.state[state].phase == PHASE_GATHER &&
 		    type_equal(&x.states.state[state].type, &s->to))
 			break;
 		expand(&x, state);
 	}
-	price = x.states.state[state].price;
-	path_of_state(out, &x.states, state);
+	if (state >= 0)
+		path_of_state(out, &x.states, state);
 	states_free(&x.states);
 	free(x.digit);
 	free(x.wanted);
-	return price;
+	return state >= 0;
 }

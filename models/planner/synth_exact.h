@@ -19,8 +19,9 @@
 /*
  * The cheapest path from s->from to s->to, which differ: by price, then by the largest
  * source + operand + result, then the first in the order in which states are made.
- * Returns its price as the sum of its steps' prices.
+ * False if there is none, which only digits of composite size can bring about: whole
+ * axes of 6 and 3 cannot do what their primes can.
  */
-struct price synth_exact(struct path *out, struct synth *s);
+bool synth_exact(struct path *out, struct synth *s);
 
 #endif

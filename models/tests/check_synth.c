@@ -359,6 +359,31 @@ START_TEST(test_large)
 }
 END_TEST
 
+/*
+ * Whole axes of 6 and 3 have no normal form here, for the 3 of x must leave dimension 0
+ * while its 2 stays: the search over whole axes finds nothing, that over primes does.
+ */
+START_TEST(test_whole_axes_in_vain)
+{
+	struct arena *a = arena_new();
+	struct asked *asked = arena_alloc(a, 1, sizeof(*asked));
+	struct prices prices;
+	struct problem *p = case_of_texts(a, "x=6,y=3", "f32[96,6]", "P('x', 'y')",
+	                                  "P('y', None)");
+	struct plan *plan;
+
+	asked->tariff = (struct tariff){.seconds = true, .launch_s = 1e-6};
+	for (int i = 0; i < 8; i++)
+		asked->tariff.axis_Bps[i] = 1e9;
+	prices = asked_prices(asked);
+	plan = plan_with("synth", p, &prices, a);
+	/* A tile of 32 travels, then 32 x 2 and 96 x 1 elements are gathered: |dst|. */
+	ck_assert_int_eq(plan->recv_bytes, 4 * (32 + 160));
+	ck_assert_int_eq(plan->peak_array_bytes, 4 * 192);
+	arena_free(a);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("synth");
@@ -373,6 +398,7 @@ int main(void)
 	                    sizeof(refusals) / sizeof(refusals[0]));
 	tcase_add_test(tcase, test_limits);
 	tcase_add_test(tcase, test_two_meshes);
+	tcase_add_test(tcase, test_whole_axes_in_vain);
 	tcase_add_loop_test(tcase, test_weak, 0, sizeof(samples) / sizeof(samples[0]));
 	tcase_add_loop_test(tcase, test_large, 0, 6);
 	suite_add_tcase(suite, tcase);
