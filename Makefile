@@ -4,13 +4,15 @@
 #   make check        all tests; check_<module> runs one test program
 #   make sweep        the main job: speedups over the published model scenarios
 #   make results      regenerate results/
+#   make check-exhaustive   every small problem with every planner: minutes
+#   make fuzz         SECONDS=60: random texts for every reader, that long for each
 #   make bench        replays per second by device count
 #   make coverage     the tests again, counting the lines of models/ they reach
 #   make valgrind     the smoke suite under valgrind; a leak is an error
 #   make install      PREFIX=/usr/local DESTDIR=
 #   make format, format-check, tidy, layers, compile_commands.json, deps, clean
 #
-# VARIANT=release (default), debug, asan or cov selects build/$(VARIANT)/. The binary
+# VARIANT=release (default), debug, asan, cov or fuzz (clang's) selects build/$(VARIANT)/. The binary
 # build/shardsim is the release one whatever VARIANT says. CC, CFLAGS, CPPFLAGS, LDFLAGS
 # and LDLIBS are honoured; CFLAGS come last, so they override ours.
 
@@ -29,7 +31,7 @@ VARIANT := release
 PREFIX := /usr/local
 DESTDIR :=
 
-VARIANTS := release debug asan cov
+VARIANTS := release debug asan cov fuzz
 ifeq ($(filter $(VARIANT),$(VARIANTS)),)
 $(error VARIANT=$(VARIANT) is none of: $(VARIANTS))
 endif
@@ -52,6 +54,8 @@ FLAGS_debug := -Og -g
 FLAGS_asan := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
 	-fno-sanitize-recover=undefined
 FLAGS_cov := -O0 -g --coverage
+FLAGS_fuzz := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
+	-fno-sanitize-recover=undefined -fsanitize=fuzzer-no-link
 LINK_asan := -fsanitize=address,undefined
 LINK_cov := --coverage
 
@@ -67,7 +71,7 @@ PROGRAM_LIBS = $(call once,PROGRAM_LIBS,$(shell pkg-config --libs \
 CHECK_LIBS = $(call once,CHECK_LIBS,$(shell pkg-config --libs check))
 SHARED_LIBS = $(call once,SHARED_LIBS,$(shell pkg-config --libs gsl jansson))
 
-COMPILE = $(CC) -D_GNU_SOURCE -Imodels -Isim $(PACKAGE_CFLAGS) $(CPPFLAGS) \
+COMPILE = $(CC) -D_GNU_SOURCE -DSHARDSIM_VERSION=$(VERSION) -Imodels -Isim $(PACKAGE_CFLAGS) $(CPPFLAGS) \
 	-std=c11 -Wall -Wextra -Werror -fPIC -fno-semantic-interposition \
 	-ffp-contract=off $(FLAGS_$(VARIANT)) $(CFLAGS)
 LINK = $(CC) $(FLAGS_$(VARIANT)) $(LINK_$(VARIANT)) $(CFLAGS) $(LDFLAGS)
@@ -84,15 +88,15 @@ HEADERS := $(wildcard models/*/*.h sim/*.h sim/tests/*.h)
 objects = $(patsubst %.c,$B/%.o,$1)
 programs = $(patsubst %.c,$B/%,$(wildcard $1/tests/check_*.c))
 # Files beside the tests that are no test themselves are linked into each of them.
-helpers = $(call objects,$(filter-out $1/tests/check_% $1/tests/bench_%, \
-	$(wildcard $1/tests/*.c)))
+helpers = $(call objects,$(filter-out $(patsubst %,$1/tests/%, \
+	check_% bench_% exhaust_% fuzz_%),$(wildcard $1/tests/*.c)))
 
 MODEL_TESTS := $(call programs,models)
 SIM_TESTS := $(call programs,sim)
 GOLDEN := $(patsubst %.cmd,$B/%,$(wildcard sim/tests/*.cmd))
 INPUTS := $(wildcard platforms/* scenarios/*)
 
-.PHONY: all check sweep results bench coverage valgrind install format format-check \
+.PHONY: all check check-exhaustive fuzz sweep results bench coverage valgrind install format format-check \
 	tidy layers deps clean compile_commands.json FORCE
 all: $B/libshardsim.a $B/libshardsim.so $B/shardsim build/shardsim
 
@@ -168,7 +172,7 @@ $(addsuffix .result,$(MODEL_TESTS)): %.result: % .ci/unit .ci/environment \
 	@.ci/unit $(VARIANT) $* $@
 
 $(addsuffix .result,$(SIM_TESTS)): %.result: % .ci/unit .ci/environment \
-		$B/shardsim $(INPUTS) \
+		$B/shardsim $(INPUTS) $(wildcard sim/tests/corpus/*/*) \
 		$(filter-out %.c %.h %.o %.cmd %.out %.err %.exit, \
 		$(wildcard sim/tests/*.*))
 	@.ci/unit $(VARIANT) $* $@
@@ -195,6 +199,31 @@ TEST_NAMES := $(notdir $(MODEL_TESTS) $(SIM_TESTS))
 $(TEST_NAMES): $$(filter %/$$@,$(MODEL_TESTS) $(SIM_TESTS)) \
 		$$(if $$(filter %/$$@,$(SIM_TESTS)),$B/shardsim)
 	@.ci/unit $(VARIANT) $<
+
+EXHAUSTS := $(patsubst %.c,$B/%,$(wildcard models/tests/exhaust_*.c))
+$(EXHAUSTS): %: %.o $(call helpers,models) $B/libshardsim.a $B/flags
+	$(call say,LINK)$(LINK) -o $@ $(filter %.o %.a,$^) $(TEST_LIBS) $(LDLIBS) -lm
+
+check-exhaustive: $(EXHAUSTS)
+	@for program in $^; do $$program || exit 1; done
+
+# What makes a reader fail is kept as build/fuzz/found/NAME-*; once it is mended, a copy
+# in sim/tests/corpus/NAME/ is run by every `make check`.
+SECONDS := 60
+FUZZ_TARGETS := notation problem plan plan_json suite families platform family
+ifeq ($(VARIANT),fuzz)
+$B/fuzz_reader: $B/sim/tests/fuzz_reader.o $B/sim/tests/corpus.o \
+		$(call objects,$(filter-out sim/main.c,$(SIM_SOURCES))) \
+		$B/libshardsim.a $B/flags
+	$(call say,LINK)$(LINK) -fsanitize=fuzzer -o $@ $(filter %.o %.a,$^) \
+		$(PROGRAM_LIBS) $(LDLIBS) -lm
+
+fuzz: $B/fuzz_reader
+	@.ci/fuzz $(SECONDS) $(FUZZ_TARGETS)
+else
+fuzz:
+	@$(MAKE) --no-print-directory VARIANT=fuzz CC=clang $@
+endif
 
 coverage: | tool-gcovr
 	+$(MAKE) --no-print-directory VARIANT=cov check
@@ -225,18 +254,31 @@ sweep: build/shardsim
 		--planner $(PLANNERS) --clock model,fluid --out build/sweep
 	build/shardsim report build/sweep --baseline xla-2021
 
+# One report in its three formats: $1 the sweep's folder, $2 the file, $3 options.
+define report
+	build/shardsim report build/results/$1 $3 --format md >results/$2.md
+	build/shardsim report build/results/$1 $3 --format csv >results/$2.csv
+	build/shardsim report build/results/$1 $3 --format tex >results/$2.tex
+endef
+
 results: build/shardsim
 	rm -rf build/results
+	mkdir -p build/results
 	build/shardsim sweep scenarios/models.yaml scenarios/random.yaml \
-		--platform $(PLATFORMS) --planner $(PLANNERS) --clock model,fluid \
-		--out build/results
-	build/shardsim report build/results --baseline xla-2021 --format md \
-		>results/speedup.md
-	build/shardsim report build/results --baseline xla-2021 --format csv \
-		>results/speedup.csv
-	build/shardsim report build/results --baseline xla-2021 --format tex \
-		>results/speedup.tex
-	build/shardsim report build/results --baseline xla-2021 --clock fluid \
+		--platform $(PLATFORMS) --clock model,fluid --out build/results/speedup
+	build/shardsim sweep scenarios/layouts.yaml --platform $(PLATFORMS) \
+		--out build/results/layouts
+	build/shardsim sweep scenarios/uneven.yaml --platform $(PLATFORMS) \
+		--clock model,fluid --out build/results/uneven
+	build/shardsim sweep scenarios/cross-mesh.yaml --planner direct,best \
+		--platform tpu-v4:8x8x12,dgx-a100:96,dgx-h100:96 --clock model,fluid \
+		--out build/results/cross-mesh
+	$(call report,speedup,speedup,--baseline xla-2021)
+	$(call report,layouts,layouts,--baseline xla)
+	$(call report,layouts,layouts-4GiB,--baseline xla --family '*-4GiB')
+	$(call report,uneven,uneven,--baseline xla)
+	$(call report,cross-mesh,cross-mesh,--baseline direct)
+	build/shardsim report build/results/speedup --baseline xla-2021 --clock fluid \
 		--plot results/speedup.svg
 
 BENCHES := $(patsubst %.c,$B/%,$(wildcard sim/tests/bench_*.c))

@@ -57,7 +57,8 @@ static enum status list_platforms(struct table *t, struct arena *a, struct error
 		table_row(t, (const char *const[]){
 				     f->name,
 				     f->kind == FAMILY_TORUS
-					     ? arena_printf(a, "%dD torus of chips", f->naxes)
+					     ? arena_printf(a, "%dD torus of chips",
+		                                            f->naxes)
 					     : "nodes of GPUs",
 				     arena_printf(a, "up to %s", shape.s)});
 		text_free(&shape);
@@ -71,10 +72,11 @@ static enum status list_rows(struct table *t, const char *kind, struct arena *a,
 	if (strcmp(kind, "platforms") == 0)
 		return list_platforms(t, a, e);
 	for (int i = 0; strcmp(kind, "planners") == 0 && planners[i]; i++)
-		table_row(t, (const char *const[]){planners[i]->name, planners[i]->help, ""});
-	for (int i = 0; strcmp(kind, "clocks") == 0 && clock_kinds[i].name; i++)
-		table_row(t, (const char *const[]){clock_kinds[i].name, clock_kinds[i].help,
+		table_row(t, (const char *const[]){planners[i]->name, planners[i]->help,
 		                                   ""});
+	for (int i = 0; strcmp(kind, "clocks") == 0 && clock_kinds[i].name; i++)
+		table_row(t, (const char *const[]){clock_kinds[i].name,
+		                                   clock_kinds[i].help, ""});
 	if (strcmp(kind, "dtypes") == 0)
 		list_dtypes(t);
 	return OK;
@@ -82,8 +84,12 @@ static enum status list_rows(struct table *t, const char *kind, struct arena *a,
 
 int command_list(int argc, char **argv)
 {
-	const struct argp argp = {NULL, parse_option, "planners|platforms|clocks|dtypes",
-	                          "List what can be named on the command line.", NULL, NULL,
+	const struct argp argp = {NULL,
+	                          parse_option,
+	                          "planners|platforms|clocks|dtypes",
+	                          "List what can be named on the command line.",
+	                          NULL,
+	                          NULL,
 	                          NULL};
 	struct arena *a = arena_new();
 	struct error e = {0};

@@ -1,9 +1,12 @@
 /* `shardsim plan` and `shardsim simulate`: one problem, some planners. */
 #include "command.h"
+#include "explain.h"
 #include "measure.h"
+#include "plan/devices.h"
 #include "platform.h"
 #include "replay_fluid.h"
 #include "show.h"
+#include "warning.h"
 
 #include <argp.h>
 #include <string.h>
@@ -20,20 +23,25 @@ enum {
 	KEY_PLATFORM,
 	KEY_SET,
 	KEY_DEVICES,
+	KEY_TO_DEVICES,
 	KEY_CLOCK,
 	KEY_FORMAT,
 	KEY_MINIMISE,
 	KEY_TIMING,
+	KEY_EXPLAIN,
+	KEY_XLA_WARNING,
 	SETTINGS_MAX = 64
 };
 
 struct options {
 	struct arena *arena;
 	struct problem_text problem;
-	const char *planner, *platform, *devices, *clock, *format, *minimise;
+	const char *planner, *platform, *clock, *format, *minimise;
 	const char *set[SETTINGS_MAX];
 	int nset;
-	bool timing;
+	const char *warning;
+	bool timing, explain;
+	uint64_t given;
 };
 
 static const struct argp_option option_table[] = {
@@ -43,8 +51,8 @@ static const struct argp_option option_table[] = {
 	{"from", KEY_FROM, "LAYOUT", 0,
          "the layout it is in: JAX, HLO, Shardy, DTensor or paper notation", 0},
 	{"to", KEY_TO, "LAYOUT", 0, "the layout it is needed in", 0},
-	{"num-devices", KEY_NUM_DEVICES, "N", 0, "devices, for HLO layouts without --mesh",
-         0},
+	{"num-devices", KEY_NUM_DEVICES, "N", 0,
+         "devices, for HLO layouts without --mesh", 0},
 	{"memory-limit", KEY_MEMORY_LIMIT, "SIZE", 0,
          "largest live array on a device, such as 2GiB", 0},
 	{"planner", KEY_PLANNER, "LIST", 0, "planners, or all (default synth)", 0},
@@ -52,10 +60,16 @@ static const struct argp_option option_table[] = {
 	{"set", KEY_SET, "KEY=VALUE", 0, "change a figure of a family:shape platform", 0},
 	{"devices", KEY_DEVICES, "LIST|@FILE", 0,
          "platform devices of the mesh, row-major (default: the first ones)", 0},
+	{"to-devices", KEY_TO_DEVICES, "LIST|@FILE", 0,
+         "platform devices of the target mesh (default: those of the mesh)", 0},
 	{"clock", KEY_CLOCK, "LIST", 0, "clocks: model, fluid (default model)", 0},
 	{"format", KEY_FORMAT, "text|json", 0, "how to print (default text)", 0},
-	{"minimise", KEY_MINIMISE, "time|bytes", 0,
+	{"minimise", KEY_MINIMISE, "time|bytes|memory", 0,
          "what planners minimise (default: time with a platform, else bytes)", 0},
+	{"explain", KEY_EXPLAIN, NULL, 0,
+         "say in words what moves, what XLA does and costs, and what best does", 0},
+	{"xla-warning", KEY_XLA_WARNING, "TEXT|@FILE|-", 0,
+         "both layouts from a logged \"Involuntary full rematerialization\"", 0},
 	{"timing", KEY_TIMING, NULL, 0, "show planning times", 0},
 	{NULL, 0, NULL, 0, NULL, 0},
 };
@@ -88,6 +102,12 @@ static error_t parse_problem(int key, char *arg, struct problem_text *t)
 	case KEY_NUM_DEVICES:
 		set_text(&t->num_devices, &t->num_devices_at, "--num-devices", arg);
 		return 0;
+	case KEY_DEVICES:
+		set_text(&t->devices, &t->devices_at, "--devices", arg);
+		return 0;
+	case KEY_TO_DEVICES:
+		set_text(&t->to_devices, &t->to_devices_at, "--to-devices", arg);
+		return 0;
 	case KEY_MEMORY_LIMIT:
 		set_text(&t->memory_limit, &t->memory_limit_at, "--memory-limit", arg);
 		return 0;
@@ -96,10 +116,23 @@ static error_t parse_problem(int key, char *arg, struct problem_text *t)
 	}
 }
 
+/* Options that do not go together, or are missing. */
+static void check_options(struct argp_state *state, const struct options *o)
+{
+	if (o->warning && (o->problem.from || o->problem.to))
+		argp_error(state, "--xla-warning says what --from and --to say");
+	if (!o->warning && (!o->problem.array || !o->problem.from || !o->problem.to))
+		argp_error(state, "--array, --from and --to are needed");
+	if (o->explain && o->format && strcmp(o->format, "json") == 0)
+		argp_error(state, "--explain is text, not json");
+}
+
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct options *o = state->input;
 
+	if (key != KEY_SET)
+		command_given(&o->given, option_table, key, state);
 	switch (key) {
 	case KEY_PLANNER:
 		o->planner = arg;
@@ -112,32 +145,38 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 			argp_error(state, "more than %d settings", SETTINGS_MAX);
 		o->set[o->nset++] = arg;
 		return 0;
-	case KEY_DEVICES:
-		o->devices = arg;
-		return 0;
 	case KEY_CLOCK:
 		o->clock = arg;
 		return 0;
 	case KEY_FORMAT:
 		if (strcmp(arg, "text") != 0 && strcmp(arg, "json") != 0)
-			argp_error(state, "unknown format '%s', expected text or json", arg);
+			argp_error(state, "unknown format '%s', expected text or json",
+			           arg);
 		o->format = arg;
 		return 0;
 	case KEY_MINIMISE:
-		if (strcmp(arg, "time") != 0 && strcmp(arg, "bytes") != 0)
-			argp_error(state, "cannot minimise '%s', expected time or bytes",
-			           arg);
+		if (strcmp(arg, "time") != 0 && strcmp(arg, "bytes") != 0 &&
+		    strcmp(arg, "memory") != 0)
+			argp_error(
+				state,
+				"cannot minimise '%s', expected time, bytes or memory",
+				arg);
 		o->minimise = arg;
 		return 0;
 	case KEY_TIMING:
 		o->timing = true;
 		return 0;
+	case KEY_EXPLAIN:
+		o->explain = true;
+		return 0;
+	case KEY_XLA_WARNING:
+		o->warning = arg;
+		return 0;
 	case ARGP_KEY_ARG:
 		argp_error(state, "unexpected argument '%s'", arg);
 		return 0;
 	case ARGP_KEY_END:
-		if (!o->problem.array || !o->problem.from || !o->problem.to)
-			argp_error(state, "--array, --from and --to are needed");
+		check_options(state, o);
 		return 0;
 	default:
 		return parse_problem(key, arg, &o->problem);
@@ -148,6 +187,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 struct session {
 	struct arena *arena;
 	struct problem problem;
+	struct platform *platform;
 	struct machine *machine;
 	struct fluid *fluid;
 	struct bench bench;
@@ -156,17 +196,12 @@ struct session {
 static enum status open_platform(struct session *s, const struct options *o,
                                  struct error *e)
 {
-	struct platform *platform;
 	int *clock, n;
 	bool simgrid = false;
 
 	if (!o->platform) {
-		const char *option = o->clock     ? "--clock"
-		                     : o->devices ? "--devices"
-		                                  : "--set";
-		const char *arg = o->clock     ? o->clock
-		                  : o->devices ? o->devices
-		                               : o->set[0];
+		const char *option = o->clock ? "--clock" : "--set";
+		const char *arg = o->clock ? o->clock : o->set[0];
 
 		if (arg)
 			return error_set(e, E_TYPE, where_option(option, arg),
@@ -178,54 +213,61 @@ static enum status open_platform(struct session *s, const struct options *o,
 		return e->code;
 	for (int i = 0; i < n; i++)
 		simgrid = simgrid || clock_kinds[clock[i]].needs_simgrid;
-	if (simgrid) {
-		if (platform_load(&platform, s->arena, o->platform, o->set, o->nset, e) != OK)
-			return e->code;
-		s->machine = platform->machine;
-		s->fluid = fluid_new(platform);
-	} else if (platform_machine(&s->machine, s->arena, o->platform, o->set, o->nset,
-	                            e) != OK) {
+	if (platform_open(&s->platform, s->arena, o->platform, o->set, o->nset, simgrid,
+	                  e) != OK)
 		return e->code;
-	}
+	s->machine = s->platform->machine;
+	s->fluid = fluid_new(s->platform);
 	bench_init(&s->bench, s->machine);
 	for (int i = 0; i < n; i++)
 		bench_clock(&s->bench, &clock_kinds[clock[i]], fluid_clock, s->fluid);
 	return OK;
 }
 
-static enum status place_devices(struct session *s, const struct options *o,
+/* Devices that were named must be there; a mesh too large is an answer instead. */
+static enum status check_devices(const struct session *s, const struct problem_text *t,
                                  struct error *e)
 {
-	struct placement place;
-	int32_t *devices;
+	const char *text[2] = {t->devices, t->to_devices};
+	const struct where at[2] = {t->devices_at, t->to_devices_at};
+	int32_t *list, n;
 
-	if (!o->devices)
-		return OK;
-	if (command_devices(&devices, &place.n, s->arena, o->devices,
-	                    where_option("--devices", o->devices), s->machine->ndevices,
-	                    e) != OK)
-		return e->code;
-	if (place.n != s->problem.mesh.ndevices)
-		return error_set(e, E_TYPE, where_option("--devices", o->devices),
-		                 "%d devices, expected %d as the mesh has", place.n,
-		                 s->problem.mesh.ndevices);
-	place.platform = devices;
-	bench_place(&s->bench, &place);
+	for (int i = 0; i < 2 && s->machine; i++)
+		if (text[i] && devices_parse(&list, &n, s->arena, text[i], at[i],
+		                             s->machine->ndevices, e) != OK)
+			return e->code;
+	return OK;
+}
+
+/* Plans, and times by all clocks; SimGrid is started for the first plan it is to time. */
+static enum status measure_one(struct measurement *m, struct session *s,
+                               const struct planner *planner, struct error *e)
+{
+	measure_plan(m, &s->bench, &s->problem, planner, s->arena);
+	for (int k = 0; k < s->bench.nclocks; k++) {
+		if (m->status == OUTCOME_OK && s->bench.clock[k]->needs_simgrid &&
+		    platform_start(s->platform, e) != OK)
+			return e->code;
+		measure_time(m, &s->bench, k, s->arena);
+	}
 	return OK;
 }
 
 static int measure_all(struct session *s, const struct options *o,
-                       const struct planner *const *chosen, int n)
+                       const struct planner **chosen, int n)
 {
-	struct measurement *m = arena_alloc(s->arena, (size_t)n, sizeof(*m));
-	struct shown shown = {&s->problem, &s->bench, m, n, o->timing};
+	struct measurement *m;
+	struct shown shown = {&s->problem, &s->bench, NULL, n, o->timing};
 	struct text out = {0};
-	int status = EXIT_DONE;
+	struct error e = {0};
+	int status = EXIT_DONE, named = n;
 
+	if (o->explain)
+		explain_planners(&chosen, &n, s->arena);
+	shown.measurement = m = arena_alloc(s->arena, (size_t)n, sizeof(*m));
 	for (int i = 0; i < n; i++) {
-		measure_plan(&m[i], &s->bench, &s->problem, chosen[i], s->arena);
-		for (int k = 0; k < s->bench.nclocks; k++)
-			measure_time(&m[i], &s->bench, k, s->arena);
+		if (measure_one(&m[i], s, chosen[i], &e) != OK)
+			return command_misuse(&e);
 		if (m[i].status == OUTCOME_WRONG || m[i].status == OUTCOME_FAILED)
 			status = EXIT_FAULT;
 	}
@@ -233,23 +275,38 @@ static int measure_all(struct session *s, const struct options *o,
 		show_json(&out, &shown);
 	else
 		show_text(&out, &shown, s->arena);
+	if (o->explain) {
+		shown.n = n;
+		explain_text(&out, &shown, named, s->arena);
+	}
 	fputs(out.s, stdout);
 	text_free(&out);
 	return status;
 }
 
-static int run_session(struct session *s, const struct options *o)
+/* Planners that were named, or those that the command speaks of. */
+static enum status choose(const struct planner ***chosen, int *n, struct arena *a,
+                          const struct options *o, struct error *e)
+{
+	const char *list = o->explain ? "xla,best" : "synth";
+
+	return command_planners(chosen, n, a, o->planner ? o->planner : list, e);
+}
+
+static int run_session(struct session *s, struct options *o)
 {
 	const struct planner **chosen;
+	struct prices base;
 	struct error e = {0};
 	int n;
 
-	if (problem_make(&s->problem, s->arena, &o->problem, &e) != OK ||
-	    command_planners(&chosen, &n, s->arena, o->planner ? o->planner : "synth",
-	                     &e) != OK)
+	if ((o->warning && warning_read(&o->problem, s->arena, o->warning, &e) != OK) ||
+	    problem_make(&s->problem, s->arena, &o->problem, &e) != OK ||
+	    choose(&chosen, &n, s->arena, o, &e) != OK)
 		return command_misuse(&e);
-	if (open_platform(s, o, &e) != OK || place_devices(s, o, &e) != OK)
+	if (open_platform(s, o, &e) != OK || check_devices(s, &o->problem, &e) != OK)
 		return command_misuse(&e);
+	bench_place(&s->bench, &s->problem);
 	if (o->minimise && strcmp(o->minimise, "time") == 0 && !o->platform) {
 		error_set(&e, E_TYPE, where_option("--minimise", o->minimise),
 		          "without --platform there are no times, expected bytes");
@@ -257,13 +314,18 @@ static int run_session(struct session *s, const struct options *o)
 	}
 	if (o->minimise && strcmp(o->minimise, "bytes") == 0)
 		s->bench.prices = prices_bytes;
+	if (o->minimise && strcmp(o->minimise, "memory") == 0) {
+		base = s->bench.prices;
+		s->bench.prices = prices_memory(&base);
+	}
 	return measure_all(s, o, chosen, n);
 }
 
 static int run(int argc, char **argv, const char *doc, bool needs_platform)
 {
 	static const char usage[] = "--array A --mesh M --from LAYOUT --to LAYOUT";
-	const struct argp argp = {option_table, parse_option, usage, doc, NULL, NULL, NULL};
+	const struct argp argp = {option_table, parse_option, usage, doc,
+	                          NULL,         NULL,         NULL};
 	struct arena *arena = arena_new();
 	struct options o = {.arena = arena};
 	struct session s = {.arena = arena};
@@ -272,7 +334,8 @@ static int run(int argc, char **argv, const char *doc, bool needs_platform)
 	argp_err_exit_status = EXIT_MISUSE;
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
 	if (needs_platform && !o.platform)
-		fputs("shardsim: simulate needs --platform, such as tpu-v4:4x4x4\n", stderr);
+		fputs("shardsim: simulate needs --platform, such as tpu-v4:4x4x4\n",
+		      stderr);
 	else
 		status = run_session(&s, &o);
 	bench_free(&s.bench);
@@ -284,7 +347,8 @@ static int run(int argc, char **argv, const char *doc, bool needs_platform)
 int command_plan(int argc, char **argv)
 {
 	return run(argc, argv,
-	           "Plan how to bring an array from one layout into another, and print the "
+	           "Plan how to bring an array from one layout into another, and print "
+	           "the "
 	           "steps.\v"
 	           "Example: shardsim plan --array 'bf16[8192,8192]' --mesh 'x=4,y=2' "
 	           "--from \"P('x', None)\" --to \"P(None, 'y')\" --planner all",
@@ -293,10 +357,11 @@ int command_plan(int argc, char **argv)
 
 int command_simulate(int argc, char **argv)
 {
-	return run(argc, argv,
-	           "Plan, check and time a redistribution on a platform.\v"
-	           "Example: shardsim simulate --array 'bf16[8192,8192]' --mesh 'x=4,y=2' "
-	           "--from \"P('x', None)\" --to \"P(None, 'y')\" --platform dgx-a100:1 "
-	           "--clock model,fluid",
-	           true);
+	return run(
+		argc, argv,
+		"Plan, check and time a redistribution on a platform.\v"
+		"Example: shardsim simulate --array 'bf16[8192,8192]' --mesh 'x=4,y=2' "
+		"--from \"P('x', None)\" --to \"P(None, 'y')\" --platform dgx-a100:1 "
+		"--clock model,fluid",
+		true);
 }

@@ -12,10 +12,12 @@ struct options {
 	const char *spec, *output;
 	const char *set[SETTINGS_MAX];
 	int nset;
+	uint64_t given;
 };
 
 static const struct argp_option option_table[] = {
-	{"set", KEY_SET, "KEY=VALUE", 0, "change a figure, such as ici.bandwidth=90GB/s", 0},
+	{"set", KEY_SET, "KEY=VALUE", 0,
+         "change a figure, such as ici.bandwidth=90GB/s", 0},
 	{"output", 'o', "FILE", 0, "write there, whole or not at all", 0},
 	{NULL, 0, NULL, 0, NULL, 0},
 };
@@ -24,6 +26,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct options *o = state->input;
 
+	if (key != KEY_SET)
+		command_given(&o->given, option_table, key, state);
 	switch (key) {
 	case KEY_SET:
 		if (o->nset == SETTINGS_MAX)
@@ -48,10 +52,15 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 
 int command_platform(int argc, char **argv)
 {
-	const struct argp argp = {option_table, parse_option, "FAMILY:SHAPE",
-	                          "Print a platform file that any SimGrid program loads.\v"
-	                          "'shardsim list platforms' prints the families.",
-	                          NULL, NULL, NULL};
+	const struct argp argp = {
+		option_table,
+		parse_option,
+		"FAMILY:SHAPE",
+		"Print a platform file that any SimGrid program loads.\v"
+		"'shardsim list platforms' prints the families.",
+		NULL,
+		NULL,
+		NULL};
 	struct arena *a = arena_new();
 	struct options o = {0};
 	struct error e = {0};

@@ -7,12 +7,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY_BASELINE = 256, KEY_FORMAT, KEY_CLOCK, KEY_TEST, KEY_TIMING, KEY_ROWS, KEY_PLOT };
+enum {
+	KEY_BASELINE = 256,
+	KEY_FORMAT,
+	KEY_CLOCK,
+	KEY_TEST,
+	KEY_TIMING,
+	KEY_ROWS,
+	KEY_PLOT,
+	KEY_FAMILY,
+	KEY_FAMILIES
+};
 
 struct options {
 	struct report_options report;
 	const char *dir, *clock, *plot;
 	bool rows;
+	uint64_t given;
 };
 
 static const struct argp_option option_table[] = {
@@ -20,7 +31,12 @@ static const struct argp_option option_table[] = {
          "the planner others are compared with (default xla-2021)", 0},
 	{"format", KEY_FORMAT, "md|csv|tex", 0, "how to print (default md)", 0},
 	{"clock", KEY_CLOCK, "LIST", 0, "clocks to report (default: all there are)", 0},
-	{"test", KEY_TEST, "wilcoxon|sign", 0, "the p value's test (default wilcoxon)", 0},
+	{"family", KEY_FAMILY, "GLOB", 0,
+         "only families that match, such as '*-4GiB' or '@(kv|moe)'", 0},
+	{"families", KEY_FAMILIES, NULL, 0,
+         "show each family even if there are over 20", 0},
+	{"test", KEY_TEST, "wilcoxon|sign", 0, "the p value's test (default wilcoxon)",
+         0},
 	{"plot", KEY_PLOT, "FILE", 0,
          "write a plot of the speedups instead, .svg or .pdf, by gnuplot", 0},
 	{"rows", KEY_ROWS, NULL, 0, "all rows as CSV instead of the tables", 0},
@@ -32,26 +48,33 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct options *o = state->input;
 
+	command_given(&o->given, option_table, key, state);
 	switch (key) {
 	case KEY_BASELINE:
 		o->report.baseline = arg;
 		return 0;
 	case KEY_FORMAT:
 		if (!report_format_parse(&o->report.format, arg))
-			argp_error(state, "unknown format '%s', expected md, csv or tex",
-			           arg);
+			argp_error(state,
+			           "unknown format '%s', expected md, csv or tex", arg);
 		return 0;
 	case KEY_CLOCK:
 		o->clock = arg;
 		return 0;
 	case KEY_TEST:
 		if (strcmp(arg, "wilcoxon") != 0 && strcmp(arg, "sign") != 0)
-			argp_error(state, "unknown test '%s', expected wilcoxon or sign",
-			           arg);
+			argp_error(state,
+			           "unknown test '%s', expected wilcoxon or sign", arg);
 		o->report.test = arg[0] == 's' ? REPORT_SIGN : REPORT_WILCOXON;
 		return 0;
 	case KEY_TIMING:
 		o->report.timing = true;
+		return 0;
+	case KEY_FAMILY:
+		o->report.family = arg;
+		return 0;
+	case KEY_FAMILIES:
+		o->report.families = true;
 		return 0;
 	case KEY_PLOT:
 		o->plot = arg;
@@ -72,11 +95,32 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	}
 }
 
+/* The clocks that were asked for; rows tell whether there are such. */
+static enum status take_clocks(struct report_options *o, struct arena *a,
+                               const char *list, struct error *e)
+{
+	const char **words;
+
+	if (!list)
+		return OK;
+	if (command_words(&words, a, "--clock", list, e) != OK ||
+	    command_once("--clock", list, words, e) != OK)
+		return e->code;
+	if (!words[0])
+		return error_set(e, E_SYNTAX, where_option("--clock", list),
+		                 "expected clocks such as model,fluid");
+	o->clocks = words;
+	o->clock_list = list;
+	return OK;
+}
+
 int command_report(int argc, char **argv)
 {
-	const struct argp argp = {option_table, parse_option, "DIR",
-	                          "Print the speedups that a sweep measured.", NULL, NULL,
-	                          NULL};
+	const struct argp argp = {
+		option_table, parse_option,
+		"DIR",        "Print the speedups that a sweep measured.",
+		NULL,         NULL,
+		NULL};
 	struct options o = {0};
 	struct error e = {0};
 	struct store *store;
@@ -85,13 +129,12 @@ int command_report(int argc, char **argv)
 
 	argp_err_exit_status = EXIT_MISUSE;
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
-	if (o.clock)
-		o.report.clocks = command_words(a, o.clock);
-	if (store_open(&store, o.dir, false, &e) == OK) {
+	if (take_clocks(&o.report, a, o.clock, &e) == OK &&
+	    store_open(&store, o.dir, false, &e) == OK) {
 		if (o.plot)
 			report_plot(o.plot, store, &o.report, &e);
 		else if (o.rows)
-			report_rows_csv(stdout, store, o.report.timing, &e);
+			report_rows_csv(stdout, store, &o.report, &e);
 		else
 			report_write(stdout, store, &o.report, &e);
 		store_close(store);

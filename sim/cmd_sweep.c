@@ -14,6 +14,7 @@ struct options {
 	const char *suite[SUITES_MAX];
 	int nsuites;
 	const char *platform, *planner, *clock, *jobs, *out;
+	uint64_t given;
 };
 
 static const struct argp_option option_table[] = {
@@ -29,6 +30,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct options *o = state->input;
 
+	command_given(&o->given, option_table, key, state);
 	switch (key) {
 	case KEY_PLATFORM:
 		o->platform = arg;
@@ -43,6 +45,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		o->jobs = arg;
 		return 0;
 	case KEY_OUT:
+		if (!arg[0])
+			argp_error(state, "--out is empty, expected a folder");
 		o->out = arg;
 		return 0;
 	case ARGP_KEY_ARG:
@@ -52,7 +56,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_END:
 		if (o->nsuites == 0)
-			argp_error(state, "expected a suite such as scenarios/models.yaml");
+			argp_error(state,
+			           "expected a suite such as scenarios/models.yaml");
 		if (!o->platform)
 			argp_error(state, "--platform is needed");
 		return 0;
@@ -65,8 +70,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 static enum status take_platforms(struct sweep *s, const char *list, struct arena *a,
                                   struct error *e)
 {
-	const char **words = command_words(a, list);
+	const char **words;
 
+	if (command_words(&words, a, "--platform", list, e) != OK)
+		return e->code;
 	s->platform = words;
 	if (!words[0])
 		return error_set(e, E_TYPE, where_option("--platform", list),
@@ -94,7 +101,8 @@ static enum status take_jobs(struct sweep *s, const char *jobs, struct error *e)
 	struct scan scan = scan_start(jobs, where_option("--jobs", jobs), e);
 	int64_t n;
 
-	if (scan_int(&scan, "the number of jobs", 1, 4096, &n) && scan_finish(&scan) == OK)
+	if (scan_int(&scan, "the number of jobs", 1, 4096, &n) &&
+	    scan_finish(&scan) == OK)
 		s->jobs = (int)n;
 	return e->code;
 }
@@ -129,16 +137,21 @@ static int sweep_into(const struct sweep *s, const char *out, struct error *e)
 		return EXIT_FAULT;
 	}
 	print_counts(&counts, out);
-	return counts.outcome[OUTCOME_FAILED] || counts.outcome[OUTCOME_WRONG] ? EXIT_FAULT
-	                                                                       : EXIT_DONE;
+	return counts.outcome[OUTCOME_FAILED] || counts.outcome[OUTCOME_WRONG]
+	               ? EXIT_FAULT
+	               : EXIT_DONE;
 }
 
 int command_sweep(int argc, char **argv)
 {
-	const struct argp argp = {option_table, parse_option, "SUITE.yaml...",
+	const struct argp argp = {option_table,
+	                          parse_option,
+	                          "SUITE.yaml...",
 	                          "Measure every scenario on every platform with every "
 	                          "planner and clock.",
-	                          NULL, NULL, NULL};
+	                          NULL,
+	                          NULL,
+	                          NULL};
 	struct options o = {.planner = "all", .clock = "model", .out = "sweep"};
 	struct arena *a = arena_new();
 	struct suite suite = {.arena = a};

@@ -30,17 +30,29 @@ static const char *word_end(const char *start)
 	return start;
 }
 
-const char **command_words(struct arena *a, const char *list)
+enum status command_words(const char ***out, struct arena *a, const char *option,
+                          const char *list, struct error *e)
 {
 	const char **words = arena_alloc(a, strlen(list) + 2, sizeof(*words));
+	const char *start = list;
 	int n = 0;
 
-	for (const char *end;; list = end + 1) {
-		end = word_end(list);
-		if (end > list)
-			words[n++] = arena_strndup(a, list, (size_t)(end - list));
+	*out = words;
+	if (!*list)
+		return OK;
+	for (const char *end;; start = end + 1) {
+		end = word_end(start);
+		if (end == start) {
+			struct where at = where_option(option, list);
+
+			at.col += (unsigned)(start - list);
+			return error_set(
+				e, E_SYNTAX, at,
+				"an empty item, expected one on each side of ','");
+		}
+		words[n++] = arena_strndup(a, start, (size_t)(end - start));
 		if (!*end)
-			return words;
+			return OK;
 	}
 }
 
@@ -56,6 +68,20 @@ struct where command_word_at(const char *option, const char *list, int n)
 	}
 	at.col += (unsigned)(start - list);
 	return at;
+}
+
+void command_given(uint64_t *given, const struct argp_option *table, int key,
+                   const struct argp_state *state)
+{
+	for (int i = 0; table[i].name; i++) {
+		uint64_t bit = UINT64_C(1) << i;
+
+		if (table[i].key != key)
+			continue;
+		if (*given & bit)
+			argp_error(state, "--%s is given twice", table[i].name);
+		*given |= bit;
+	}
 }
 
 enum status command_once(const char *option, const char *list, const char **words,
@@ -85,9 +111,11 @@ static enum status unknown_planner(const char *list, int word, struct error *e)
 enum status command_planners(const struct planner ***out, int *n, struct arena *a,
                              const char *list, struct error *e)
 {
-	const char **words = command_words(a, list);
+	const char **words;
 	int count = 0;
 
+	if (command_words(&words, a, "--planner", list, e) != OK)
+		return e->code;
 	if (words[0] && !words[1] && strcmp(words[0], "all") == 0) {
 		for (; planners[count]; count++)
 			;
@@ -113,10 +141,11 @@ enum status command_planners(const struct planner ***out, int *n, struct arena *
 enum status command_clocks(int **out, int *n, struct arena *a, const char *list,
                            struct error *e)
 {
-	const char **words = command_words(a, list);
+	const char **words;
 
 	*n = 0;
-	if (command_once("--clock", list, words, e) != OK)
+	if (command_words(&words, a, "--clock", list, e) != OK ||
+	    command_once("--clock", list, words, e) != OK)
 		return e->code;
 	*out = arena_alloc(a, CLOCKS_MAX, sizeof(**out));
 	for (int i = 0; i == 0 || words[i]; i++) {
@@ -127,77 +156,5 @@ enum status command_clocks(int **out, int *n, struct arena *a, const char *list,
 			                 "unknown clock, expected model or fluid");
 		(*out)[(*n)++] = k;
 	}
-	return OK;
-}
-
-/* The whole file as a text of the arena; NULL with an error. */
-static const char *read_file(struct arena *a, const char *path, struct error *e)
-{
-	FILE *f = fopen(path, "rb");
-	struct text t = {0};
-	char block[4096];
-	size_t n;
-
-	if (f)
-		while ((n = fread(block, 1, sizeof(block), f)) > 0)
-			text_append(&t, block, n);
-	if (!f || ferror(f)) {
-		error_set(e, E_IO, (struct where){.file = path}, "cannot read it: %s",
-		          strerror(errno));
-		text_free(&t);
-	}
-	if (f)
-		fclose(f);
-	return e->code == OK ? text_take(&t, a) : NULL;
-}
-
-/* Numbers and ranges; commas and white space both part them. */
-static enum status scan_devices(int32_t *out, int32_t *n, bool *seen, struct scan *s,
-                                int32_t limit)
-{
-	while (!scan_done(s)) {
-		const char *start = s->pos;
-		int64_t first, last;
-
-		if (!scan_int(s, "a device", 0, limit - 1, &first))
-			return s->error->code;
-		last = first;
-		if (scan_take(s, "-") &&
-		    !scan_int(s, "a device", first, limit - 1, &last))
-			return s->error->code;
-		for (int64_t d = first; d <= last; d++) {
-			if (seen[d])
-				return scan_fail_at(s, start, E_TYPE,
-				                    "device %lld is listed twice",
-				                    (long long)d);
-			seen[d] = true;
-			out[(*n)++] = (int32_t)d;
-		}
-		if (!scan_take(s, ",") && !scan_done(s) &&
-		    !isdigit((unsigned char)*s->pos))
-			return scan_fail(s, E_SYNTAX, "expected ',' or a device");
-	}
-	return OK;
-}
-
-enum status command_devices(int32_t **out, int32_t *n, struct arena *a, const char *text,
-                            struct where at, int32_t limit, struct error *e)
-{
-	struct scan s;
-	bool *seen = arena_alloc(a, (size_t)limit, sizeof(*seen));
-
-	*out = arena_alloc(a, (size_t)limit, sizeof(**out));
-	*n = 0;
-	if (text[0] == '@') {
-		at = (struct where){.file = text + 1, .line = 1, .col = 1};
-		text = read_file(a, text + 1, e);
-		if (!text)
-			return e->code;
-	}
-	s = scan_start(text, at, e);
-	if (scan_devices(*out, n, seen, &s, limit) != OK)
-		return e->code;
-	if (*n == 0)
-		return scan_fail(&s, E_SYNTAX, "expected devices such as 0-3,8-11");
 	return OK;
 }

@@ -10,6 +10,8 @@
 #include "plan/problem.h"
 #include "planner/planner.h"
 
+#include <argp.h>
+
 enum {
 	EXIT_DONE = 0,  /* not-applicable and over-memory are answers */
 	EXIT_FAULT = 1, /* something is wrong or failed; the rest was done */
@@ -35,9 +37,10 @@ int command_misuse(const struct error *e);
 
 /*
  * Words of a comma-separated list, ended by NULL; the arena's. Commas inside (), [] and
- * {} do not part words.
+ * {} do not part words. An empty list has none. E_SYNTAX: an empty word in `option`'s list.
  */
-const char **command_words(struct arena *a, const char *list);
+enum status command_words(const char ***out, struct arena *a, const char *option,
+                          const char *list, struct error *e);
 
 /* The place of word number `n`, from 0, of the list that `option` was given. */
 struct where command_word_at(const char *option, const char *list, int n);
@@ -51,15 +54,15 @@ enum status command_planners(const struct planner ***out, int *n, struct arena *
 enum status command_clocks(int **out, int *n, struct arena *a, const char *list,
                            struct error *e);
 
+/*
+ * For argp's parsers: leave with a message if the option `key` was given before. `given`
+ * has a bit for every option of the table, of which there are at most 64.
+ */
+void command_given(uint64_t *given, const struct argp_option *table, int key,
+                   const struct argp_state *state);
+
 /* E_TYPE, at the place of the second, if a list has a word twice. */
 enum status command_once(const char *option, const char *list, const char **words,
                          struct error *e);
-
-/*
- * Device numbers `0-3,8-11`, or `@FILE` with numbers between white space or commas, each
- * below `limit` and none twice. The arena's; *n is how many.
- */
-enum status command_devices(int32_t **out, int32_t *n, struct arena *a, const char *text,
-                            struct where at, int32_t limit, struct error *e);
 
 #endif

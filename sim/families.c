@@ -164,6 +164,18 @@ static enum status setting_apply(struct family *f, struct arena *a, const char *
 	                 (int)(equals - set), set, text_take(&known, a));
 }
 
+/* A figure of the network changes nothing where a single node has none. */
+static enum status setting_counts(const struct family_machine *m, const char *spec,
+                                  const char *set, struct error *e)
+{
+	if (m->family.kind != FAMILY_NODES || m->shape[0] > 1 ||
+	    strncmp(set, "nic.", 4) != 0)
+		return OK;
+	return error_set(e, E_TYPE, where_option("--set", set),
+	                 "%s has no net, %.*s changes nothing", spec,
+	                 (int)strcspn(set, "="), set);
+}
+
 static enum status family_find(struct family *out, struct arena *a, const char *name,
                                size_t length, struct where at, struct error *e)
 {
@@ -186,6 +198,38 @@ static enum status family_find(struct family *out, struct arena *a, const char *
 	}
 	return error_set(e, E_RANGE, at, "unknown family '%.*s'; known are %s",
 	                 (int)length, name, text_take(&known, a));
+}
+
+/*
+ * The axes of `family:shape`, from `text` on. That a shape has too few or too many of
+ * them is said of the family.
+ */
+static enum status shape_read(struct family_machine *out, struct scan *s,
+                              const char *text)
+{
+	static const char *const examples[] = {"8", "4x8", "4x4x8"};
+	const struct family *f = &out->family;
+	const char *twisted = strstr(text, "_twisted");
+	int axes = 1;
+
+	s->pos = text;
+	if (twisted && f->kind == FAMILY_TORUS)
+		return scan_fail_at(s, twisted, E_RANGE,
+		                    "twisted tori are not among the shapes of this "
+		                    "version, expected plain ones");
+	for (const char *p = text; *p; p++)
+		axes += *p == 'x';
+	if (!*text || axes == f->naxes || text[strspn(text, "0123456789x")])
+		return shape_scan(s, out->shape, f->naxes);
+	if (f->kind == FAMILY_NODES)
+		return scan_fail_at(s, text, E_RANGE,
+		                    "a shape of %s is a number of nodes, such as %s:4",
+		                    f->name, f->name);
+	return scan_fail_at(s, text, E_RANGE,
+	                    "a shape of %s has %d %s%s%s, but this has %d", f->name,
+	                    f->naxes, f->naxes > 1 ? "axes" : "axis",
+	                    f->naxes > 3 ? "" : ", such as ",
+	                    f->naxes > 3 ? "" : examples[f->naxes - 1], axes);
 }
 
 /* Which axes wrap, and whether the shape exists. */
@@ -239,14 +283,14 @@ enum status family_parse(struct family_machine *out, struct arena *a, const char
 	if (family_find(&out->family, a, spec, (size_t)(colon - spec), at, e) != OK)
 		return e->code;
 	s = scan_start(spec, at, e);
-	s.pos = colon + 1;
-	if (shape_scan(&s, out->shape, out->family.naxes) != OK)
+	if (shape_read(out, &s, colon + 1) != OK)
 		return e->code;
 	at = scan_where(&s, colon + 1);
 	if (shape_apply(out, at, e) != OK)
 		return e->code;
 	for (int i = 0; i < nset; i++)
-		if (setting_apply(&out->family, a, set[i], e) != OK)
+		if (setting_apply(&out->family, a, set[i], e) != OK ||
+		    setting_counts(out, spec, set[i], e) != OK)
 			return e->code;
 	return OK;
 }

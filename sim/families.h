@@ -7,12 +7,12 @@
  *
  *   ici.bandwidth, ici.latency        torus: one way per link; per hop
  *   nvlink.bandwidth, nvlink.latency  nodes: one way per GPU; end to end
- *   nic.bandwidth, nic.latency        nodes: one way per NIC; end to end
+ *   nic.bandwidth, nic.latency        more than one node: one way per NIC; end to end
  *   memory_bytes, memory_Bps          per device; memory_Bps=0 makes local passes free
  *   launch_s                          per step (design: launch)
  *
  * Values have the units of base/units.h (`50GB/s`, `1.5us`, `32GiB`). A key the family
- * does not have is an error that lists those it has.
+ * does not have is an error that lists those it has; so is one that changes nothing.
  */
 #ifndef SHARDSIM_SIM_FAMILIES_H
 #define SHARDSIM_SIM_FAMILIES_H
@@ -52,7 +52,7 @@ struct family {
 	int32_t largest[TORUS_AXES_MAX]; /* torus: falling; nodes: largest[0] nodes */
 	enum wrap_rule wrap;
 	int32_t wrap_length;
-	int32_t gpus; /* per node */
+	int32_t gpus; /* per node; a single node has no net */
 	double figure[FIGURES];
 	const char *source[FIGURES]; /* NULL: a figure this kind does not have */
 };

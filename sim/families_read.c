@@ -1,6 +1,7 @@
 #include "families.h"
 
 #include "base/units.h"
+#include "collective/collective.h"
 
 #include <errno.h>
 #include <string.h>
@@ -180,7 +181,8 @@ static enum status read_family(struct reader *r, yaml_node_t *map, struct family
 	struct where at, profile_at;
 	const char *kind = map_text(r, map, "kind", &at);
 
-	if (!kind || !(f->profile = map_text(r, map, "profile", &profile_at)))
+	if (!kind || !(f->profile = map_text(r, map, "profile", &profile_at)) ||
+	    profile_check(f->profile, profile_at, r->error) != OK)
 		return r->error->code;
 	if (!strcmp(kind, "torus")) {
 		f->kind = FAMILY_TORUS;

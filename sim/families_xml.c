@@ -192,6 +192,16 @@ static enum status torus_generate(struct text *out, const struct family_machine 
 	return e->code;
 }
 
+/* As the user typed it, but for what XML has no comments of: control bytes and "--". */
+static void comment_append(struct text *out, const char *s)
+{
+	for (char before = ' '; *s; before = *s++) {
+		bool plain = (unsigned char)*s >= ' ' && (*s != '-' || before != '-');
+
+		text_append(out, plain ? s : " ", 1);
+	}
+}
+
 enum status platform_generate(struct text *out, struct arena *a, const char *spec,
                               const char *const *set, int nset, struct error *e)
 {
@@ -208,12 +218,13 @@ enum status platform_generate(struct text *out, struct arena *a, const char *spe
 			torus_generate(&body, &m, spec, e);
 	}
 	if (e->code == OK) {
-		text_printf(out,
-		            "<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM "
-		            "\"https://simgrid.org/simgrid.dtd\">\n<!-- %s",
-		            spec);
-		for (int i = 0; i < nset; i++)
-			text_printf(out, " %s", set[i]);
+		text_printf(out, "<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM "
+		                 "\"https://simgrid.org/simgrid.dtd\">\n<!-- ");
+		comment_append(out, spec);
+		for (int i = 0; i < nset; i++) {
+			text_append(out, " ", 1);
+			comment_append(out, set[i]);
+		}
 		text_printf(out, " -->\n<platform version=\"4.1\">\n"
 		                 "  <zone id=\"machine\" routing=\"Full\">\n");
 		text_append(out, body.s, body.length);

@@ -6,9 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Bare digits, from the Makefile. */
 #ifndef SHARDSIM_VERSION
-#define SHARDSIM_VERSION "0.1.0"
+#error "SHARDSIM_VERSION is not defined"
 #endif
+#define QUOTE(x) #x
+#define TEXT_OF(x) QUOTE(x)
 
 const struct command commands[] = {
 	{"plan", "plan a redistribution with one or more planners", command_plan},
@@ -64,7 +67,7 @@ int main(int argc, char **argv)
 		return flush_stdout(EXIT_DONE);
 	}
 	if (strcmp(argv[1], "--version") == 0) {
-		puts("shardsim " SHARDSIM_VERSION);
+		puts("shardsim " TEXT_OF(SHARDSIM_VERSION));
 		return flush_stdout(EXIT_DONE);
 	}
 	for (const struct command *c = commands; c->name; c++)

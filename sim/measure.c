@@ -28,16 +28,20 @@ void bench_init(struct bench *b, const struct machine *m)
 	if (!m)
 		return;
 	b->model = model_new(m);
-	bench_place(b, NULL);
+	b->pricer = pricer_new(m, NULL);
+	b->prices = pricer_prices(b->pricer);
 }
 
-void bench_place(struct bench *b, const struct placement *place)
+void bench_place(struct bench *b, const struct problem *p)
 {
-	b->placement = place ? *place : (struct placement){0};
-	if (!b->machine)
+	struct placement place = {.n = p->ndevices, .platform = p->platform};
+
+	/* Prices stay good while devices stand in order. */
+	if (!b->machine || (!place.platform && !b->placement.platform))
 		return;
+	b->placement = place.platform ? place : (struct placement){0};
 	pricer_free(b->pricer);
-	b->pricer = pricer_new(b->machine, place ? &b->placement : NULL);
+	b->pricer = pricer_new(b->machine, place.platform ? &b->placement : NULL);
 	b->prices = pricer_prices(b->pricer);
 }
 
@@ -62,6 +66,11 @@ static const struct placement *placed(const struct bench *b)
 	return b->placement.platform ? &b->placement : NULL;
 }
 
+static int32_t place_of(const struct bench *b, int32_t device)
+{
+	return b->placement.platform ? b->placement.platform[device] : device;
+}
+
 static double now_s(void)
 {
 	struct timespec t;
@@ -71,16 +80,47 @@ static double now_s(void)
 }
 
 /* design 3: a problem that does not fit the platform is an answer, not a missing row. */
-static bool fits(struct measurement *out, const struct bench *b, const struct problem *p,
-                 struct arena *a)
+static bool fits(struct measurement *out, const struct bench *b,
+                 const struct problem *p, struct arena *a)
 {
-	int32_t n = p->mesh.ndevices;
+	int32_t most = p->ndevices - 1;
 
-	if (!b->machine || n <= b->machine->ndevices)
+	for (int32_t d = 0; p->platform && d < p->ndevices; d++)
+		most = p->platform[d] > most ? p->platform[d] : most;
+	if (!b->machine || most < b->machine->ndevices)
 		return true;
 	out->status = OUTCOME_NOT_APPLICABLE;
-	out->message = arena_printf(a, "needs %d devices, the platform has %d", n,
-	                            b->machine->ndevices);
+	out->message =
+		p->from_devices || p->to_devices
+			? arena_printf(a, "device %d is out of range, expected 0 to %d",
+	                               most, b->machine->ndevices - 1)
+			: arena_printf(a, "needs %d devices, the platform has %d",
+	                               most + 1, b->machine->ndevices);
+	return false;
+}
+
+/* Two devices of the problem that no fabric joins; false if there are none. */
+static bool find_unjoined(int32_t *src, int32_t *dst, const struct bench *b,
+                          const struct problem *p)
+{
+	const struct machine *m = b->machine;
+	int32_t n = p->ndevices;
+
+	for (int f = 0; f < m->nfabrics; f++) {
+		int32_t domain = m->fabric[f].domain[place_of(b, 0)], i = 1;
+
+		while (i < n && m->fabric[f].domain[place_of(b, i)] == domain)
+			i++;
+		if (domain >= 0 && i == n)
+			return false;
+	}
+	for (int32_t i = 0; i < n; i++)
+		for (int32_t j = i + 1; j < n; j++) {
+			*src = place_of(b, i);
+			*dst = place_of(b, j);
+			if (machine_fabric(m, *src, *dst) < 0)
+				return true;
+		}
 	return false;
 }
 
@@ -121,6 +161,7 @@ void measure_time(struct measurement *m, struct bench *b, int clock, struct aren
 	char message[256] = "";
 	struct step_time *steps;
 	double time_s;
+	int32_t src, dst;
 
 	if (m->status != OUTCOME_OK || !m->plan)
 		return;
@@ -128,8 +169,16 @@ void measure_time(struct measurement *m, struct bench *b, int clock, struct aren
 	time_s = plan_seconds(steps, m->plan, b->machine, placed(b), b->clock_fn[clock],
 	                      b->clock_self[clock], message, sizeof(message));
 	if (time_s < 0) {
-		m->status = OUTCOME_FAILED;
-		m->message = arena_printf(a, "%s: %s", b->clock[clock]->name, message);
+		bool apart = find_unjoined(&src, &dst, b, m->plan->problem);
+
+		m->status = apart ? OUTCOME_NOT_APPLICABLE : OUTCOME_FAILED;
+		m->message =
+			apart ? arena_printf(
+					a,
+					"no fabric of %s joins device %d and device %d",
+					b->machine->name, src, dst)
+			      : arena_printf(a, "%s: %s", b->clock[clock]->name,
+		                             message);
 		m->clock_message[clock] = m->message;
 		return;
 	}

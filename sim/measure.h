@@ -46,8 +46,8 @@ void bench_free(struct bench *b);
 void bench_clock(struct bench *b, const struct clock_kind *kind, clock_fn *fn,
                  void *self);
 
-/* Place the problem's devices; prices follow. The list is borrowed. */
-void bench_place(struct bench *b, const struct placement *place);
+/* Place the problem's devices (borrowed); prices follow. */
+void bench_place(struct bench *b, const struct problem *p);
 
 /* What a planner made of a problem; everything is the arena's. */
 struct measurement {
@@ -59,15 +59,18 @@ struct measurement {
 	double bound_s; /* NaN without a platform */
 	double time_s[CLOCKS_MAX];
 	double local_s[CLOCKS_MAX], launch_s[CLOCKS_MAX];
-	const char *clock_message[CLOCKS_MAX];   /* why a clock has no time, else NULL */
-	struct step_time *step[CLOCKS_MAX];      /* [plan->nsteps], NULL if not timed */
+	const char *clock_message[CLOCKS_MAX]; /* why a clock has no time, else NULL */
+	struct step_time *step[CLOCKS_MAX];    /* [plan->nsteps], NULL if not timed */
 };
 
 /* Plan and check: status, message, plan, bound; times are NaN. */
 void measure_plan(struct measurement *out, struct bench *b, const struct problem *p,
                   const struct planner *planner, struct arena *a);
 
-/* Time a measured plan by clock number `clock` of the bench. */
+/*
+ * Time a measured plan by clock number `clock` of the bench. A plan that the platform has
+ * no way to run, because its fabrics do not join all devices, is not applicable to it.
+ */
 void measure_time(struct measurement *m, struct bench *b, int clock, struct arena *a);
 
 #endif

@@ -7,7 +7,8 @@
  * clock `model` need no simulator. When SimGrid is started, what it made of the file is
  * compared: every link with its bandwidth and latency, the routes of all neighbours and
  * of 1,000 seeded other pairs of each fabric. `geometry graph` states no routes: only
- * SimGrid knows them.
+ * SimGrid knows them, so such a platform is always loaded, and there must be a route
+ * between any two hosts of a domain (asked for all pairs where the domain is small).
  *
  * The file must have passed our reader before SimGrid sees it, and a file that was not
  * generated is loaded and compared in a child process first, because SimGrid ends the
@@ -19,14 +20,21 @@
 #include "array/machine.h"
 #include "base/error.h"
 
+struct loader;
+
 struct platform {
 	struct arena *arena; /* borrowed: the caller's, which holds all of this */
 	struct machine *machine;
-	void **host; /* SimGrid's, of [fabric * ndevices + device]; NULL without one */
+	/*
+	 * SimGrid's, of [fabric * ndevices + device], an entry NULL where the device is not
+	 * on the fabric; all NULL until SimGrid is started.
+	 */
+	void **host;
+	struct loader *loader; /* platform.c's own */
 };
 
 /*
- * The machine alone, without SimGrid. `spec` is a file (it has a '/' or ends in .xml)
+ * The machine alone, never with SimGrid; the routes of a graph cannot be asked. `spec` is a file (it has a '/' or ends in .xml)
  * or family:shape; settings are "key=value" and only for the latter. Errors:
  * families.h's, and for a file what is wrong with it, with line and column.
  */
@@ -34,17 +42,29 @@ enum status platform_machine(struct machine **out, struct arena *a, const char *
                              const char *const *set, int nset, struct error *e);
 
 /*
- * The same, loaded into SimGrid with the settings for parallel tasks, ready for
- * replay_fluid.h. SimGrid takes one platform per process: call it once, and fork for
- * more. A file that SimGrid refuses, or whose links or routes are not what the hosts
+ * A platform to plan on. SimGrid is started at once where a fabric is a graph, and for a
+ * file where `simgrid` says that a clock will need it, so that a file SimGrid refuses is
+ * known from the start; otherwise platform_start() does it when there is a plan to time.
+ */
+enum status platform_open(struct platform **out, struct arena *a, const char *spec,
+                          const char *const *set, int nset, bool simgrid,
+                          struct error *e);
+
+/*
+ * Load the platform into SimGrid with the settings for parallel tasks, ready for
+ * replay_fluid.h; nothing if that is done. SimGrid takes one platform per process: fork
+ * for more. A file that SimGrid refuses, or whose links or routes are not what the hosts
  * state, is an error that names the host or link.
  */
+enum status platform_start(struct platform *p, struct error *e);
+
+/* Both. */
 enum status platform_load(struct platform **out, struct arena *a, const char *spec,
                           const char *const *set, int nset, struct error *e);
 
 /*
  * The XML text of `spec`, as `shardsim platform` prints it; a file is given back as it
- * is. Errors may borrow from the arena.
+ * is once platform_machine() would read it. Errors may borrow from the arena.
  */
 enum status platform_text(struct text *out, struct arena *a, const char *spec,
                           const char *const *set, int nset, struct error *e);

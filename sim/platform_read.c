@@ -1,5 +1,7 @@
 #include "platform_xml.h"
 
+#include "collective/collective.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <libxml/parser.h>
@@ -97,9 +99,11 @@ static enum status read_prop(struct reader *r, const xmlNode *node, struct xml_p
 		p->fabric = value;
 	else if (!strcmp(id, "domain"))
 		p->domain = value;
-	else if (!strcmp(id, "profile"))
+	else if (!strcmp(id, "profile")) {
 		p->profile = value;
-	else if (!strcmp(id, "geometry"))
+		profile_check(value, platform_xml_where(r->x, node_place(r, node)),
+		              r->error);
+	} else if (!strcmp(id, "geometry"))
 		p->geometry = value;
 	else if (!strcmp(id, "memory_bytes"))
 		p->memory_bytes = prop_number(r, node, value);

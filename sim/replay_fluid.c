@@ -33,12 +33,9 @@ struct fluid {
 struct fluid *fluid_new(struct platform *p)
 {
 	struct fluid *w = xmalloc(1, sizeof(*w));
-	size_t n = (size_t)p->machine->nfabrics * (size_t)p->machine->ndevices, i = 0;
+	size_t n = (size_t)p->machine->nfabrics * (size_t)p->machine->ndevices;
 
 	*w = (struct fluid){.platform = p};
-	while (!p->host[i])
-		i++;
-	w->manager = p->host[i];
 	w->index = xmalloc(n, sizeof(*w->index));
 	memset(w->index, -1, n * sizeof(*w->index));
 	w->host = xmalloc(n, sizeof(sg_host_t));
@@ -205,11 +202,15 @@ static void manager(int argc, char **argv)
 double fluid_clock(void *self, const struct schedule *s, char *message, size_t size)
 {
 	struct fluid *w = self;
-	double begun_s = simgrid_get_clock();
+	double begun_s;
 	sg_actor_t actor;
 
+	assert(w->platform->host);
 	if (!s->nrounds)
 		return 0;
+	for (size_t i = 0; !w->manager; i++)
+		w->manager = w->platform->host[i];
+	begun_s = simgrid_get_clock();
 	w->schedule = s;
 	w->failed = false;
 	actor = sg_actor_init("manager", w->manager);

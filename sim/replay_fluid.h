@@ -19,7 +19,10 @@
 
 enum { FLUID_GROUP_HOSTS_MAX = 2048 };
 
-/* A workspace for the loaded platform, which must outlive it. */
+/*
+ * A workspace for the platform, which must outlive it, and which platform_start() must
+ * have loaded before the first schedule is timed.
+ */
 struct fluid;
 
 struct fluid *fluid_new(struct platform *p);

@@ -2,6 +2,7 @@
 
 #include "report_data.h"
 
+#include <fnmatch.h>
 #include <locale.h>
 #include <math.h>
 #include <string.h>
@@ -79,9 +80,14 @@ enum status report_write(FILE *out, struct store *store, const struct report_opt
 	return status;
 }
 
+bool report_family(const struct report_options *o, const struct row *r)
+{
+	return !o->family || fnmatch(o->family, r->family, FNM_EXTMATCH) == 0;
+}
+
 struct csv_rows {
 	FILE *out;
-	bool timing;
+	const struct report_options *options;
 };
 
 static void write_cell(const struct csv_rows *csv, const struct row *r, int column)
@@ -101,7 +107,7 @@ static void write_cell(const struct csv_rows *csv, const struct row *r, int colu
 		return;
 	case ROW_REAL:
 		real = *(const double *)field;
-		if (!isnan(real) && (csv->timing || field != &r->planning_s))
+		if (!isnan(real) && (csv->options->timing || field != &r->planning_s))
 			snprintf(number, sizeof(number), "%.17g", real);
 		break;
 	case ROW_BYTES:
@@ -121,15 +127,18 @@ static enum status write_row(void *self, const struct row *r, struct error *e)
 	const struct csv_rows *csv = self;
 
 	(void)e;
+	if (!report_family(csv->options, r))
+		return OK;
 	for (int c = 0; c < ROW_COLUMNS; c++)
 		write_cell(csv, r, c);
 	fputs("\r\n", csv->out);
 	return OK;
 }
 
-enum status report_rows_csv(FILE *out, struct store *store, bool timing, struct error *e)
+enum status report_rows_csv(FILE *out, struct store *store,
+                            const struct report_options *o, struct error *e)
 {
-	struct csv_rows csv = {out, timing};
+	struct csv_rows csv = {out, o};
 	locale_t c, old = use_c_locale(&c);
 	enum status status;
 

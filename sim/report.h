@@ -9,11 +9,32 @@
  *   the two-sided p value of a test on log(baseline_s / planner_s), in which ties are
  *   zero and differences below 1e-6 count as equal;
  *   the geometric mean of the baseline's peak_live_bytes over the planner's, over the
- *   scenarios of the n where both are known.
+ *   scenarios of the n where both are known;
+ *   the geometric mean of its time over the lower bound, over those of the n where the
+ *   bound is above zero.
+ * Families have lines of their own unless there are more than REPORT_FAMILIES and they
+ * are not asked for.
+ *
+ * Then, per platform and clock,
+ *   for the planner `best`: over the scenarios where it and another planner are ok and
+ *   not both it and the fastest of the others take no time, the share where it is faster
+ *   than every other planner by more than 1e-6 relative, its wins, ties and losses against
+ *   the fastest of them, and the geometric mean of fastest_s / best_s where neither is
+ *   zero; and the losses above 1 %, one by one;
+ *   planner against planner: the geometric means of column_s / row_s and of the same of
+ *   peak_live_bytes, over the scenarios where both are ok (times above zero; bytes known);
+ *   the distribution of time over the lower bound: of every planner's ok rows with a time
+ *   and a bound above zero.
+ *   received bytes: the share each planner solves of the scenarios that some planner
+ *   solves, and the geometric mean, the 95 % quantile and the maximum of what the busiest
+ *   device receives over what one lacks, where that is known and above zero.
+ * A row whose time is below its bound, by more than 1e-9 relative, is a fault of ours: a
+ * line at the top counts them.
+ *
  * Then where the gain comes from: the scenarios where the baseline has a full
- * rematerialization against the others. Then what was left out and why. Every row is
- * accounted for: compared, a baseline row that was compared with, left out, or of a
- * clock that was not asked for.
+ * rematerialization against the others. Then what was left out and why. Every row of the
+ * families asked for is accounted for: compared, a baseline row that was compared with,
+ * left out, or of a clock that was not asked for.
  *
  * A pair where both times are zero moves no data and is left out as "no communication";
  * one with a single zero has no finite ratio and is left out as that.
@@ -35,19 +56,28 @@ enum report_format {
 /* The format named "md", "csv" or "tex"; false if there is none. */
 bool report_format_parse(enum report_format *out, const char *name);
 
+/* Families that are shown one by one without being asked for. */
+enum { REPORT_FAMILIES = 20 };
+
 enum report_test { REPORT_WILCOXON, REPORT_SIGN };
 
 struct report_options {
 	const char *baseline; /* a planner; NULL: "xla-2021" */
 	enum report_format format;
 	const char *const *clocks; /* names, ended by NULL; none or NULL: all */
+	const char *clock_list;    /* as it was given, for places of errors; or NULL */
 	enum report_test test;
-	bool timing; /* show planning times */
+	bool timing;        /* show planning times */
+	const char *family; /* only families that match this pattern; NULL: all */
+	bool families;      /* show each family, however many there are */
 };
+
+/* Does the row's family match the pattern: a glob as in a shell, also `@(a|b*)`? */
+bool report_family(const struct report_options *o, const struct row *r);
 
 /*
  * Write the report of all rows of the store to `out`. E_RANGE: no rows at all, none of
- * the baseline, or none of a clock asked for; nothing is written then. E_IO: `out` or
+ * the baseline, or none of a clock or family asked for; nothing is written then. E_IO: `out` or
  * the store fails.
  */
 enum status report_write(FILE *out, struct store *store, const struct report_options *o,
@@ -58,10 +88,11 @@ enum status report_print(FILE *out, const struct row *rows, size_t n,
                          const struct report_options *o, struct error *e);
 
 /*
- * All rows as CSV (RFC 4180), a header of the columns' names first. Seconds have 17
- * digits; unknown numbers are empty, and so is planning_s unless `timing`.
+ * All rows of the families asked for as CSV (RFC 4180), a header of the columns' names
+ * first. Seconds have 17 digits; unknown numbers are empty, and so is planning_s unless
+ * timing is asked for. Other options do not matter.
  */
-enum status report_rows_csv(FILE *out, struct store *store, bool timing,
-                            struct error *e);
+enum status report_rows_csv(FILE *out, struct store *store,
+                            const struct report_options *o, struct error *e);
 
 #endif

@@ -36,6 +36,18 @@ enum field {
 	EXAMPLE,
 	PLANNING_MEDIAN,
 	PLANNING_LARGEST,
+	BOUND_N,
+	BOUND,
+	BOUND_FIRST, /* the quantiles of report_quantiles */
+	BOUND_LAST = BOUND_FIRST + REPORT_QUANTILES - 1,
+	TIME,
+	BASELINE_TIME,
+	SOLVED,
+	SCENARIOS,
+	BYTES_N,
+	BYTES,
+	BYTES_HIGH,
+	BYTES_LARGEST,
 	FIELDS
 };
 
@@ -68,6 +80,22 @@ static const char *const field_names[FIELDS] = {
 	"example",
 	"planning_median_s",
 	"planning_max_s",
+	"bound_n",
+	"times_bound",
+	"times_bound_min",
+	"times_bound_q25",
+	"times_bound_median",
+	"times_bound_q75",
+	"times_bound_q95",
+	"times_bound_max",
+	"time_s",
+	"baseline_time_s",
+	"solved",
+	"scenarios",
+	"bytes_n",
+	"times_recv_bound",
+	"times_recv_bound_q95",
+	"times_recv_bound_max",
 };
 
 struct line {
@@ -141,7 +169,85 @@ static void write_line(FILE *out, const struct report *r, const struct report_li
 	set_real(&l, P, s->test.p);
 	set_count(&l, MEMORY_N, s->memory_n);
 	set_real(&l, MEMORY, s->memory);
+	set_count(&l, BOUND_N, s->bound_n);
+	set_real(&l, BOUND, s->bound);
 	finish(out, &l);
+}
+
+/* The row's planner over the column's, which is the baseline here. */
+static void write_cell(FILE *out, const struct report *r, const struct report_matrix *m,
+                       size_t row, size_t column)
+{
+	const struct report_cell *c = &m->cell[row * m->nplanners + column];
+	struct line l = start(r, "matrix", m->platform, m->clock, m->planner[row]);
+
+	l.text[BASELINE] = m->planner[column];
+	set_count(&l, N, c->n);
+	set_real(&l, SPEEDUP, c->speedup);
+	set_count(&l, MEMORY_N, c->memory_n);
+	set_real(&l, MEMORY, c->memory);
+	finish(out, &l);
+}
+
+static void write_matrix(FILE *out, const struct report *r,
+                         const struct report_matrix *m)
+{
+	for (size_t i = 0; i < m->nplanners; i++)
+		for (size_t k = 0; k < m->nplanners; k++)
+			if (i != k)
+				write_cell(out, r, m, i, k);
+}
+
+static void write_bound(FILE *out, const struct report *r, const struct report_bound *b)
+{
+	struct line l = start(r, "bound", b->platform, b->clock, b->planner);
+
+	l.text[BASELINE] = NULL;
+	set_count(&l, BOUND_N, b->n);
+	set_real(&l, BOUND, b->mean);
+	for (int q = 0; q < REPORT_QUANTILES; q++)
+		set_real(&l, (enum field)(BOUND_FIRST + q), b->quantile[q]);
+	finish(out, &l);
+}
+
+static void write_bytes(FILE *out, const struct report *r, const struct report_bytes *b)
+{
+	struct line l = start(r, "bytes", b->platform, b->clock, b->planner);
+
+	l.text[BASELINE] = NULL;
+	set_count(&l, SOLVED, b->solved);
+	set_count(&l, SCENARIOS, b->all);
+	set_count(&l, BYTES_N, b->n);
+	set_real(&l, BYTES, b->mean);
+	set_real(&l, BYTES_HIGH, b->high);
+	set_real(&l, BYTES_LARGEST, b->max);
+	finish(out, &l);
+}
+
+/* `best` over the fastest of the others, and then its losses. */
+static void write_best(FILE *out, const struct report *r, const struct report_best *b)
+{
+	struct line l = start(r, "best", b->platform, b->clock, "best");
+
+	l.text[BASELINE] = "fastest other";
+	set_count(&l, N, b->n);
+	set_real(&l, SPEEDUP, b->gain);
+	set_count(&l, WINS, b->wins);
+	set_count(&l, TIES, b->ties);
+	set_count(&l, LOSSES, b->losses);
+	set_count(&l, ROWS, b->nlosses);
+	l.text[REASON] = "losses above 1 %";
+	finish(out, &l);
+	for (size_t i = 0; i < b->nlosses; i++) {
+		const struct report_loss *loss = &r->loss[b->first_loss + i];
+
+		l = start(r, "loss", b->platform, b->clock, "best");
+		l.text[BASELINE] = loss->rival;
+		l.text[EXAMPLE] = loss->scenario;
+		set_real(&l, TIME, loss->best_s);
+		set_real(&l, BASELINE_TIME, loss->rival_s);
+		finish(out, &l);
+	}
 }
 
 static void write_origin(FILE *out, const struct report *r,
@@ -196,6 +302,14 @@ void report_csv(FILE *out, const struct report *r)
 	fputs("\r\n", out);
 	for (size_t i = 0; i < r->nlines; i++)
 		write_line(out, r, &r->line[i]);
+	for (size_t i = 0; i < r->nbests; i++)
+		write_best(out, r, &r->best[i]);
+	for (size_t i = 0; i < r->nmatrices; i++)
+		write_matrix(out, r, &r->matrix[i]);
+	for (size_t i = 0; i < r->nbounds; i++)
+		write_bound(out, r, &r->bound[i]);
+	for (size_t i = 0; i < r->nbytes; i++)
+		write_bytes(out, r, &r->bytes[i]);
 	for (size_t i = 0; i < r->norigins; i++)
 		write_origin(out, r, &r->origin[i]);
 	for (size_t i = 0; i < r->nplannings; i++)
@@ -207,4 +321,5 @@ void report_csv(FILE *out, const struct report *r)
 	write_rows(out, r, "baseline compared with", r->references);
 	write_rows(out, r, "left out", r->left_out);
 	write_rows(out, r, "other clocks", r->other_clocks);
+	write_rows(out, r, "faster than the bound", r->faults);
 }

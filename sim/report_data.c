@@ -73,16 +73,16 @@ static struct item *find_baseline(const struct gathering *g, const struct row *r
 	return found ? *found : NULL;
 }
 
-static bool timed(const struct row *r)
+bool report_timed(const struct row *r)
 {
-	return r->time_s >= 0 && !isinf(r->time_s);
+	return r->status == OUTCOME_OK && r->time_s >= 0 && !isinf(r->time_s);
 }
 
 /* Why a row says nothing by itself, NULL if it does. */
 static const char *own_reason(struct arena *a, const struct row *r)
 {
 	if (r->status == OUTCOME_OK)
-		return timed(r) ? NULL : "no time";
+		return report_timed(r) ? NULL : "no time";
 	return *r->message ? r->message
 	                   : arena_printf(a, "%s, no reason", outcome_name(r->status));
 }
@@ -96,7 +96,7 @@ static const char *pair_reason(const struct gathering *g, const struct row *r,
 	if (b->status != OUTCOME_OK)
 		return arena_printf(g->arena, "%s is %s", baseline,
 		                    outcome_name(b->status));
-	if (!timed(b))
+	if (!report_timed(b))
 		return arena_printf(g->arena, "%s has no time", baseline);
 	if (b->time_s == 0 && r->time_s == 0)
 		return "no communication";
@@ -150,6 +150,7 @@ static void fill_line(const struct gathering *g, struct report_line *l,
 	double *ratio = xmalloc(n ? n : 1, sizeof(*ratio));
 	double *memory = xmalloc(n ? n : 1, sizeof(*memory));
 	double *difference = xmalloc(n ? n : 1, sizeof(*difference));
+	double *bound = xmalloc(n ? n : 1, sizeof(*bound));
 	size_t m = 0;
 
 	for (size_t i = 0; i < n; i++) {
@@ -161,6 +162,8 @@ static void fill_line(const struct gathering *g, struct report_line *l,
 		ours = item[i].row->peak_live_bytes;
 		if (theirs > 0 && ours > 0)
 			memory[l->memory_n++] = (double)theirs / (double)ours;
+		if (item[i].row->bound_s > 0)
+			bound[l->bound_n++] = item[i].row->time_s / item[i].row->bound_s;
 		ratio[m] = item[i].ratio;
 		difference[m] = round(log(ratio[m]) / REPORT_TIE) * REPORT_TIE;
 		if (fabs(ratio[m] - 1) <= REPORT_TIE) {
@@ -179,7 +182,9 @@ static void fill_line(const struct gathering *g, struct report_line *l,
 	l->test = g->options->test == REPORT_SIGN ? paired_sign(difference, m)
 	                                          : paired_wilcoxon(difference, m);
 	l->memory = stat_geomean(memory, l->memory_n);
+	l->bound = stat_geomean(bound, l->bound_n);
 	free(ratio);
+	free(bound);
 	free(memory);
 	free(difference);
 }
@@ -240,7 +245,7 @@ static void add_group(const struct gathering *g, const struct item *item, size_t
 	                               .planner = first->planner};
 	size_t families = 0, end;
 
-	for (size_t i = 0; i < n; i = end, families++) {
+	for (size_t i = 0; i < n && r->families; i = end, families++) {
 		struct report_line *l = &r->line[r->nlines++];
 
 		for (end = i + 1; end < n; end++)
@@ -343,61 +348,26 @@ static void add_left(const struct gathering *g)
 	free(left);
 }
 
-/* Names asked for that no row has are mistakes of the user; say what there is. */
-static enum status check_name(const struct row *rows, size_t n, bool clock,
-                              const char *name, struct error *e)
+static int compare_families(const void *left, const void *right)
 {
-	const char *last = NULL;
-	struct text known = {0};
-	enum status status;
+	const struct row *a = *(const struct row *const *)left;
+	const struct row *b = *(const struct row *const *)right;
 
-	for (;;) { /* the distinct names in byte order */
-		const char *next = NULL;
-
-		for (size_t i = 0; i < n; i++) {
-			const char *at = clock ? rows[i].clock : rows[i].planner;
-
-			if (strcmp(at, name) == 0) {
-				text_free(&known);
-				return OK;
-			}
-			if ((!last || strcmp(at, last) > 0) &&
-			    (!next || strcmp(at, next) < 0))
-				next = at;
-		}
-		if (!next)
-			break;
-		text_printf(&known, "%s%s", last ? ", " : "", next);
-		last = next;
-	}
-	status = error_set(e, E_RANGE,
-	                   where_option(clock ? "--clock" : "--baseline", name),
-	                   "no rows of this %s, expected one of: %s",
-	                   clock ? "clock" : "planner", known.s ? known.s : "");
-	text_free(&known);
-	return status;
+	return strcmp(a->family, b->family);
 }
 
-static enum status check_options(const struct row *rows, size_t n, const char *baseline,
-                                 const struct report_options *o, struct error *e)
+/* Lines per family where there are few, or they are asked for. */
+static void count_families(const struct gathering *g, const struct row **rows)
 {
-	enum status status;
+	struct report *r = g->report;
 
-	if (n == 0)
-		return error_set(e, E_RANGE, (struct where){0},
-		                 "the sweep has no rows to report");
-	status = check_name(rows, n, false, baseline, e);
-	for (size_t i = 0; status == OK && o->clocks && o->clocks[i]; i++)
-		status = check_name(rows, n, true, o->clocks[i], e);
-	return status;
-}
-
-static bool wanted(const struct report_options *o, const struct row *r)
-{
-	for (size_t i = 0; o->clocks && o->clocks[i]; i++)
-		if (strcmp(o->clocks[i], r->clock) == 0)
-			return true;
-	return !o->clocks || !o->clocks[0];
+	for (size_t i = 0; i < g->nitems; i++)
+		rows[i] = g->item[i].row;
+	qsort(rows, g->nitems, sizeof(*rows), compare_families);
+	for (size_t i = 0; i < g->nitems; i++)
+		r->nfamilies +=
+			i == 0 || strcmp(rows[i - 1]->family, rows[i]->family) != 0;
+	r->families = g->options->families || r->nfamilies <= REPORT_FAMILIES;
 }
 
 static void sort_items(struct gathering *g, const struct row *rows, size_t n)
@@ -405,7 +375,7 @@ static void sort_items(struct gathering *g, const struct row *rows, size_t n)
 	g->item = xmalloc(n, sizeof(*g->item));
 	g->baseline = xmalloc(n, sizeof(struct item *));
 	for (size_t i = 0; i < n; i++)
-		if (wanted(g->options, &rows[i]))
+		if (report_wanted(g->options, &rows[i]))
 			g->item[g->nitems++] = (struct item){.row = &rows[i]};
 	qsort(g->item, g->nitems, sizeof(*g->item), compare_items);
 	for (size_t i = 0; i < g->nitems; i++)
@@ -419,15 +389,22 @@ enum status report_gather(struct report *out, struct arena *a, const struct row 
 {
 	const char *baseline = o->baseline ? o->baseline : "xla-2021";
 	struct gathering g = {.report = out, .arena = a, .options = o};
-	enum status status = check_options(rows, n, baseline, o, e);
+	enum status status = report_check(rows, n, baseline, o, e);
+	const struct row **sorted;
 
 	if (status != OK)
 		return status;
-	*out = (struct report){.baseline = baseline, .all = n};
+	*out = (struct report){.baseline = baseline, .pattern = o->family};
+	for (size_t i = 0; i < n; i++)
+		out->all += report_family(o, &rows[i]);
 	out->test = o->test == REPORT_SIGN ? "the sign test"
 	                                   : "Wilcoxon's signed-rank test";
 	sort_items(&g, rows, n);
-	out->other_clocks = n - g.nitems;
+	out->other_clocks = out->all - g.nitems;
+	sorted = xmalloc(g.nitems ? g.nitems : 1, sizeof(*sorted));
+	count_families(&g, sorted);
+	report_rivals(out, a, sorted, g.nitems);
+	free(sorted);
 	for (size_t i = 0; i < g.nitems; i++)
 		if (!is_baseline(&g, g.item[i].row))
 			judge(&g, &g.item[i]);

@@ -22,6 +22,8 @@ struct report_line {
 	struct paired test;
 	size_t memory_n;
 	double memory; /* geometric mean of baseline / planner peak_live_bytes */
+	size_t bound_n;
+	double bound; /* geometric mean of time / bound */
 };
 
 /* The scenarios where the baseline has a full rematerialization, and the others. */
@@ -46,6 +48,48 @@ struct report_planning {
 	struct summary planning_s;
 };
 
+/* Planner against planner on one platform and clock. */
+struct report_matrix {
+	const char *platform, *clock;
+	size_t nplanners;
+	const char **planner; /* in byte order */
+	struct report_cell {
+		size_t n, memory_n;
+		double speedup, memory; /* of the row's planner over the column's */
+	} * cell;                       /* nplanners * nplanners */
+};
+
+/* Time over bound; the quantiles are those of report_quantiles. */
+enum { REPORT_QUANTILES = 6 };
+extern const double report_quantiles[REPORT_QUANTILES];
+struct report_bound {
+	const char *platform, *clock, *planner;
+	size_t n;
+	double mean, quantile[REPORT_QUANTILES];
+};
+
+/* Received bytes over the bytes that a device lacks. */
+struct report_bytes {
+	const char *platform, *clock, *planner;
+	size_t solved, all; /* scenarios: ok here, ok for any planner */
+	size_t n;
+	double mean, high, max; /* high: the 95 % quantile */
+};
+
+/* The planner `best` against the fastest of the others. */
+struct report_best {
+	const char *platform, *clock;
+	size_t n, wins, ties, losses, gain_n;
+	size_t first_loss, nlosses; /* those above REPORT_LOSS, in report->loss */
+	double gain;                /* geometric mean of fastest other / best */
+};
+
+#define REPORT_LOSS 0.01
+struct report_loss {
+	const char *platform, *clock, *scenario, *rival;
+	double best_s, rival_s;
+};
+
 /* Arrays live in the arena. Lines: families in byte order, then their total. */
 struct report {
 	const char *baseline, *test;
@@ -53,10 +97,37 @@ struct report {
 	struct report_origin *origin;
 	struct report_left *left;
 	struct report_planning *planning; /* only with timing */
-	size_t nlines, norigins, nlefts, nplannings;
+	struct report_matrix *matrix;
+	struct report_bound *bound;
+	struct report_bytes *bytes;
+	struct report_best *best;
+	struct report_loss *loss; /* of one platform and clock: the largest first */
+	size_t nlines, norigins, nlefts, nplannings, nmatrices, nbounds, nbests;
+	size_t nlosses, nbytes;
+	size_t nfamilies;
+	bool families;            /* lines per family are there */
+	const char *pattern;      /* of families; NULL: all */
+	size_t faults;            /* rows with a time below their bound */
+	const struct row *faulty; /* one of them */
 	/* How many rows: all = compared + references + left_out + other_clocks. */
 	size_t all, compared, references, left_out, other_clocks;
 };
+
+/* Figures of planners among themselves, of rows in any order. */
+void report_rivals(struct report *r, struct arena *a, const struct row **rows, size_t n);
+
+/* Is the row of a clock and a family asked for? */
+bool report_wanted(const struct report_options *o, const struct row *r);
+
+/*
+ * E_RANGE: no rows, none of the baseline, of a clock, or of the families; OK: at least
+ * one row is wanted.
+ */
+enum status report_check(const struct row *rows, size_t n, const char *baseline,
+                         const struct report_options *o, struct error *e);
+
+/* Has the row a time? */
+bool report_timed(const struct row *r);
 
 enum status report_gather(struct report *out, struct arena *a, const struct row *rows,
                           size_t n, const struct report_options *o, struct error *e);

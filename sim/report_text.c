@@ -1,39 +1,10 @@
 #include "report_data.h"
-#include "report_pen.h"
+#include "report_words.h"
 
 #include <math.h>
 #include <string.h>
 
 /* The figures of a report in words and tables, for either pen. */
-
-static struct table table_new(struct arena *a, const char *caption, const char *align,
-                              const char *const *head, size_t most_rows)
-{
-	size_t columns = strlen(align);
-
-	return (struct table){
-		.caption = caption,
-		.columns = columns,
-		.align = align,
-		.head = head,
-		.cell = arena_alloc(a, most_rows * columns, sizeof(const char *)),
-	};
-}
-
-static const char **next_row(struct table *t)
-{
-	return t->cell + t->columns * t->rows++;
-}
-
-/* A ratio: three decimals where they mean something. */
-static const char *ratio_text(struct arena *a, double x)
-{
-	if (isnan(x))
-		return "-";
-	if (x != 0 && x < 0.01)
-		return arena_printf(a, "%.2e", x);
-	return arena_printf(a, "%.*f", x < 99.9995 ? 3 : x < 9999.95 ? 1 : 0, x);
-}
 
 static const char *p_text(struct arena *a, double p)
 {
@@ -44,46 +15,40 @@ static const char *p_text(struct arena *a, double p)
 	return arena_printf(a, p < 0.001 ? "%.1e" : "%.3f", p);
 }
 
-static const char *percent_text(struct arena *a, double part)
-{
-	return isnan(part) ? "-" : arena_printf(a, "%.1f %%", 100 * part);
-}
-
-static const char *count_text(struct arena *a, size_t n)
-{
-	return arena_printf(a, "%zu", n);
-}
-
-/* The eight cells every comparison has, whatever names stand before them. */
+/* The nine cells every comparison has, whatever names stand before them. */
 static void comparison_cells(struct arena *a, const char **cell,
                              const struct report_line *l)
 {
-	const char *memory = ratio_text(a, l->memory);
+	const char *memory = words_ratio(a, l->memory);
+	const char *bound = words_ratio(a, l->bound);
 
 	if (l->memory_n && l->memory_n != l->speedup.n)
 		memory = arena_printf(a, "%s (%zu)", memory, l->memory_n);
-	*cell++ = count_text(a, l->speedup.n);
-	*cell++ = ratio_text(a, l->speedup.geomean);
+	if (l->bound_n && l->bound_n != l->speedup.n)
+		bound = arena_printf(a, "%s (%zu)", bound, l->bound_n);
+	*cell++ = words_count(a, l->speedup.n);
+	*cell++ = words_ratio(a, l->speedup.geomean);
 	*cell++ = isnan(l->interval.lo)
 	                  ? "-"
-	                  : arena_printf(a, "[%s, %s]", ratio_text(a, l->interval.lo),
-	                                 ratio_text(a, l->interval.hi));
-	*cell++ = ratio_text(a, l->speedup.min);
-	*cell++ = ratio_text(a, l->speedup.max);
+	                  : arena_printf(a, "[%s, %s]", words_ratio(a, l->interval.lo),
+	                                 words_ratio(a, l->interval.hi));
+	*cell++ = words_ratio(a, l->speedup.min);
+	*cell++ = words_ratio(a, l->speedup.max);
 	*cell++ = arena_printf(a, "%zu/%zu/%zu", l->wins, l->ties, l->losses);
 	*cell++ = p_text(a, l->test.p);
-	*cell = memory;
+	*cell++ = memory;
+	*cell = bound;
 }
 
 static void write_totals(const struct pen *pen, const struct report *r)
 {
 	static const char *const head[] = {
 		"platform", "clock", "planner", "n", "speedup", "95 % interval",
-		"min",      "max",   "w/t/l",   "p", "memory"};
+		"min",      "max",   "w/t/l",   "p", "memory",  "x bound"};
 	struct arena *a = pen->arena;
 	const char *caption =
 		arena_printf(a, "Speedup over %s, all families", r->baseline);
-	struct table t = table_new(a, caption, "lllrrrrrrrr", head, r->nlines);
+	struct table t = words_table(a, caption, "lllrrrrrrrrr", head, r->nlines);
 
 	for (size_t i = 0; i < r->nlines; i++) {
 		const struct report_line *l = &r->line[i];
@@ -91,7 +56,7 @@ static void write_totals(const struct pen *pen, const struct report *r)
 
 		if (l->family)
 			continue;
-		cell = next_row(&t);
+		cell = words_row(&t);
 		cell[0] = l->platform;
 		cell[1] = l->clock;
 		cell[2] = l->planner;
@@ -105,17 +70,17 @@ static void write_families(const struct pen *pen, const struct report *r, size_t
                            size_t end)
 {
 	static const char *const head[] = {
-		"planner", "family", "n",     "speedup", "95 % interval",
-		"min",     "max",    "w/t/l", "p",       "memory"};
+		"planner", "family", "n", "speedup", "95 % interval", "min",
+		"max",     "w/t/l",  "p", "memory",  "x bound"};
 	const struct report_line *l = &r->line[first];
 	struct arena *a = pen->arena;
 	const char *place = arena_printf(a, "%s, clock %s", l->platform, l->clock);
 	const char *caption =
 		arena_printf(a, "Speedup over %s on %s", r->baseline, place);
-	struct table t = table_new(a, caption, "llrrrrrrrr", head, end - first);
+	struct table t = words_table(a, caption, "llrrrrrrrrr", head, end - first);
 
 	for (; first < end; first++) {
-		const char **cell = next_row(&t);
+		const char **cell = words_row(&t);
 
 		l = &r->line[first];
 		cell[0] = l->planner;
@@ -132,6 +97,20 @@ static void write_speedups(const struct pen *pen, const struct report *r)
 	size_t end;
 
 	pen->heading(pen, 1, arena_printf(a, "Speedup over %s", r->baseline));
+	if (r->faults)
+		pen->paragraph(
+			pen,
+			arena_printf(
+				a,
+				"WARNING: %zu of the rows %s faster than the lower "
+				"bound, which is a fault of shardsim: for example "
+				"%s on %s by %s, clock %s.",
+				r->faults, r->faults == 1 ? "is" : "are",
+				r->faulty->scenario, r->faulty->platform,
+				r->faulty->planner, r->faulty->clock));
+	if (r->pattern)
+		pen->paragraph(pen, arena_printf(a, "Only families that match %s.",
+		                                 r->pattern));
 	if (r->norigins == 0) {
 		pen->paragraph(pen, "There is no other planner to compare with it.");
 		return;
@@ -146,8 +125,10 @@ static void write_speedups(const struct pen *pen, const struct report *r)
 			"is "
 			"better. Both are geometric means over the n scenarios where "
 			"both "
-			"are ok and both times are above zero; a memory figure with a "
-			"count is over that many of them. The interval is a 95 %% "
+			"are ok and both times are above zero; x bound is the mean of "
+			"the planner's time over the lower bound, where that is above "
+			"zero; a figure with a count is over that many of them. The "
+			"interval is a 95 %% "
 			"bootstrap "
 			"interval of the mean speedup (%d resamples, seed %d); w/t/l "
 			"are "
@@ -156,7 +137,12 @@ static void write_speedups(const struct pen *pen, const struct report *r)
 			"one of %s on the logarithms.",
 			r->baseline, REPORT_RESAMPLES, REPORT_SEED, r->test));
 	write_totals(pen, r);
-	for (size_t i = 0; i < r->nlines; i = end) {
+	if (!r->families)
+		pen->paragraph(pen, arena_printf(a,
+		                                 "There are %zu families; --families "
+		                                 "shows the speedups of each.",
+		                                 r->nfamilies));
+	for (size_t i = 0; r->families && i < r->nlines; i = end) {
 		for (end = i + 1; end < r->nlines; end++)
 			if (strcmp(r->line[i].platform, r->line[end].platform) != 0 ||
 			    strcmp(r->line[i].clock, r->line[end].clock) != 0)
@@ -171,24 +157,24 @@ static void write_origins(const struct pen *pen, const struct report *r)
 	                                   "n",        "remat.",  "share",
 	                                   "with",     "without", "part of gain"};
 	struct arena *a = pen->arena;
-	struct table t = table_new(a, "Where the gain comes from", "lllrrrrrr", head,
-	                           r->norigins);
+	struct table t = words_table(a, "Where the gain comes from", "lllrrrrrr", head,
+	                             r->norigins);
 
 	if (r->norigins == 0)
 		return;
 	for (size_t i = 0; i < r->norigins; i++) {
 		const struct report_origin *o = &r->origin[i];
-		const char **cell = next_row(&t);
+		const char **cell = words_row(&t);
 
 		cell[0] = o->platform;
 		cell[1] = o->clock;
 		cell[2] = o->planner;
-		cell[3] = count_text(a, o->n);
-		cell[4] = count_text(a, o->remat_n);
-		cell[5] = percent_text(a, o->share);
-		cell[6] = ratio_text(a, o->remat);
-		cell[7] = ratio_text(a, o->rest);
-		cell[8] = percent_text(a, o->gain);
+		cell[3] = words_count(a, o->n);
+		cell[4] = words_count(a, o->remat_n);
+		cell[5] = words_percent(a, o->share);
+		cell[6] = words_ratio(a, o->remat);
+		cell[7] = words_ratio(a, o->rest);
+		cell[8] = words_percent(a, o->gain);
 	}
 	pen->heading(pen, 2, "Where the gain comes from");
 	pen->paragraph(
@@ -212,20 +198,20 @@ static void write_plannings(const struct pen *pen, const struct report *r)
 	static const char *const head[] = {"platform", "clock",    "planner",
 	                                   "n",        "median s", "max s"};
 	struct arena *a = pen->arena;
-	struct table t = table_new(a, "Planning times, wall clock", "lllrrr", head,
-	                           r->nplannings);
+	struct table t = words_table(a, "Planning times, wall clock", "lllrrr", head,
+	                             r->nplannings);
 
 	if (r->nplannings == 0)
 		return;
 	for (size_t i = 0; i < r->nplannings; i++) {
 		const struct report_planning *p = &r->planning[i];
-		const char **cell = next_row(&t);
+		const char **cell = words_row(&t);
 		bool known = p->planning_s.n && !isnan(p->planning_s.median);
 
 		cell[0] = p->platform;
 		cell[1] = p->clock;
 		cell[2] = p->planner;
-		cell[3] = count_text(a, p->planning_s.n);
+		cell[3] = words_count(a, p->planning_s.n);
 		cell[4] = known ? arena_printf(a, "%.3e", p->planning_s.median) : "-";
 		cell[5] = known ? arena_printf(a, "%.3e", p->planning_s.max) : "-";
 	}
@@ -238,17 +224,17 @@ static void write_left(const struct pen *pen, const struct report *r)
 	static const char *const head[] = {"planner", "platform", "status", "rows",
 	                                   "reason"};
 	struct arena *a = pen->arena;
-	struct table t =
-		table_new(a, "Rows left out of the speedups", "lllrp", head, r->nlefts);
+	struct table t = words_table(a, "Rows left out of the speedups", "lllrp", head,
+	                             r->nlefts);
 
 	for (size_t i = 0; i < r->nlefts; i++) {
 		const struct report_left *l = &r->left[i];
-		const char **cell = next_row(&t);
+		const char **cell = words_row(&t);
 
 		cell[0] = l->planner;
 		cell[1] = l->platform;
 		cell[2] = outcome_name(l->status);
-		cell[3] = count_text(a, l->rows);
+		cell[3] = words_count(a, l->rows);
 		cell[4] = l->reason;
 	}
 	pen->heading(pen, 2, "Left out");
@@ -271,6 +257,7 @@ static void write_left(const struct pen *pen, const struct report *r)
 static void write_all(const struct pen *pen, const struct report *r)
 {
 	write_speedups(pen, r);
+	report_rivals_text(pen, r);
 	write_origins(pen, r);
 	write_plannings(pen, r);
 	write_left(pen, r);

@@ -4,6 +4,7 @@
 #include "notation/notation.h"
 #include "plan/plan_json.h"
 #include "plan/plan_text.h"
+#include "plan/view.h"
 #include "table.h"
 
 #include <math.h>
@@ -44,10 +45,10 @@ static void show_head(struct text *out, const struct shown *s, struct arena *a)
 		text_printf(out, " on ");
 		mesh_print(out, &p->to_mesh);
 	}
-	text_printf(out, "\n%d devices", p->mesh.ndevices);
+	text_printf(out, "\n%d device%s", p->ndevices, p->ndevices == 1 ? "" : "s");
 	if (s->bench->machine)
 		text_printf(out, " of %s", s->bench->machine->name);
-	text_printf(out, "; every device lacks at most %s, holds at least %s",
+	text_printf(out, "; every device lacks at most %s, the larger tile is %s",
 	            bytes_cell(a, p->recv_bound_bytes),
 	            bytes_cell(a, p->memory_bound_bytes));
 	if (p->memory_limit_bytes >= 0)
@@ -80,17 +81,19 @@ static void show_steps(struct text *out, const struct shown *s,
 		const char *algorithm = NULL;
 
 		step_print(&step, p, i);
-		layout_print(&layout, &p->step[i].after, &p->problem->mesh,
-		             &p->problem->array.shape);
+		view_print_layout(&layout, p, &p->step[i].after, p->step[i].mesh);
 		cell[0] = text_take(&step, a);
 		cell[1] = bytes_cell(a, p->step[i].recv_bytes);
 		for (int k = 0; k < s->bench->nclocks; k++) {
-			cell[2 + k] = time_cell(a, m->step[k] ? m->step[k][i].time_s : NAN);
+			cell[2 + k] =
+				time_cell(a, m->step[k] ? m->step[k][i].time_s : NAN);
 			if (m->step[k])
 				algorithm = m->step[k][i].algorithm;
 		}
 		if (priced)
-			cell[columns - 2] = algorithm ? algorithm : "local";
+			cell[columns - 2] = algorithm                        ? algorithm
+			                    : op_communicates(p->step[i].op) ? "-"
+			                                                     : "local";
 		cell[columns - 1] = text_take(&layout, a);
 		table_row(&t, cell);
 	}
@@ -103,7 +106,8 @@ static void show_steps(struct text *out, const struct shown *s,
 	table_row(&t, cell);
 	table_print(out, &t, 2);
 	text_printf(out, "  memory: largest array %s, live %s\n",
-	            bytes_cell(a, p->peak_array_bytes), bytes_cell(a, p->peak_live_bytes));
+	            bytes_cell(a, p->peak_array_bytes),
+	            bytes_cell(a, p->peak_live_bytes));
 }
 
 void show_text(struct text *out, const struct shown *s, struct arena *a)
@@ -158,32 +162,23 @@ static json_t *result_json(const struct shown *s, const struct measurement *m)
 
 	json_object_set_new(o, "planner", json_string(m->planner));
 	json_object_set_new(o, "status", json_string(outcome_name(m->status)));
-	json_object_set_new(o, "message", json_string(m->message));
+	json_object_set_new(o, "message", json_text(m->message));
 	json_object_set_new(o, "planning_s", number(s->timing ? m->planning_s : NAN));
 	json_object_set_new(o, "steps", p ? steps_json(s, m) : json_array());
-	json_object_set_new(o, "recv_bytes", p ? json_integer(p->recv_bytes) : json_null());
-	json_object_set_new(o, "send_bytes", p ? json_integer(p->send_bytes) : json_null());
+	json_object_set_new(o, "recv_bytes",
+	                    p ? json_integer(p->recv_bytes) : json_null());
+	json_object_set_new(o, "send_bytes",
+	                    p ? json_integer(p->send_bytes) : json_null());
 	json_object_set_new(o, "peak_array_bytes",
 	                    p ? json_integer(p->peak_array_bytes) : json_null());
 	json_object_set_new(o, "peak_live_bytes",
 	                    p ? json_integer(p->peak_live_bytes) : json_null());
 	for (int k = 0; k < s->bench->nclocks; k++)
-		json_object_set_new(times, s->bench->clock[k]->name, number(m->time_s[k]));
+		json_object_set_new(times, s->bench->clock[k]->name,
+		                    number(m->time_s[k]));
 	json_object_set_new(o, "time_s", times);
 	json_object_set_new(o, "bound_s", number(m->bound_s));
 	return o;
-}
-
-static json_t *devices_json(const struct placement *place)
-{
-	json_t *list;
-
-	if (!place->platform)
-		return json_null();
-	list = json_array();
-	for (int32_t i = 0; i < place->n; i++)
-		json_array_append_new(list, json_integer(place->platform[i]));
-	return list;
 }
 
 void show_json(struct text *out, const struct shown *s)
@@ -192,11 +187,10 @@ void show_json(struct text *out, const struct shown *s)
 	json_t *results = json_array();
 	char *text;
 
-	json_object_set_new(problem, "from_devices", devices_json(&s->bench->placement));
 	json_object_set_new(o, "schema", json_string("shardsim/1"));
 	json_object_set_new(o, "problem", problem);
 	json_object_set_new(o, "platform",
-	                    s->bench->machine ? json_string(s->bench->machine->name)
+	                    s->bench->machine ? json_text(s->bench->machine->name)
 	                                      : json_null());
 	for (int i = 0; i < s->n; i++)
 		json_array_append_new(results, result_json(s, &s->measurement[i]));

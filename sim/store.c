@@ -1,5 +1,8 @@
 #include "store.h"
 
+#include "file.h"
+#include "lock.h"
+
 #include <sqlite3.h>
 
 #include <errno.h>
@@ -9,99 +12,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { BATCH = 1000, APPLICATION = 0x73687369 /* "shsi" */, VERSION = 1 };
-
-#define AT(name) #name, offsetof(struct row, name)
-const struct row_column row_columns[ROW_COLUMNS] = {
-	{ROW_TEXT, AT(scenario)},
-	{ROW_TEXT, AT(family)},
-	{ROW_TEXT, AT(array)},
-	{ROW_TEXT, AT(mesh)},
-	{ROW_TEXT, AT(from)},
-	{ROW_TEXT, AT(to)},
-	{ROW_TEXT, AT(platform)},
-	{ROW_TEXT, AT(planner)},
-	{ROW_TEXT, AT(clock)},
-	{ROW_STATUS, AT(status)},
-	{ROW_TEXT, AT(message)},
-	{ROW_REAL, AT(time_s)},
-	{ROW_REAL, AT(launch_s)},
-	{ROW_REAL, AT(local_s)},
-	{ROW_BYTES, AT(recv_bytes)},
-	{ROW_BYTES, AT(send_bytes)},
-	{ROW_BYTES, AT(peak_array_bytes)},
-	{ROW_BYTES, AT(peak_live_bytes)},
-	{ROW_TEXT, AT(steps)},
-	{ROW_FLAG, AT(full_remat)},
-	{ROW_REAL, AT(bound_s)},
-	{ROW_REAL, AT(planning_s)},
-	{ROW_BYTES, AT(devices)},
-	{ROW_TEXT, AT(source)},
-};
-#undef AT
+enum { BATCH = 1000, APPLICATION = 0x73687369 /* "shsi" */, VERSION = 3 };
 
 struct store {
 	sqlite3 *db;
 	sqlite3_stmt *insert;
 	char *path, *part; /* DIR/sweep.db and, of a new one, DIR/sweep.db.part */
+	char *lock;        /* of a new one, DIR/sweep.db.lock */
+	int lock_fd;       /* -1: not locked */
 	const char *dir;
 	int open_rows; /* of the transaction under way */
 	bool create, finished;
 };
-
-static const char *const outcome_names[OUTCOMES] = {
-	[OUTCOME_OK] = "ok",
-	[OUTCOME_NOT_APPLICABLE] = "not-applicable",
-	[OUTCOME_OVER_MEMORY] = "over-memory",
-	[OUTCOME_WRONG] = "wrong",
-	[OUTCOME_FAILED] = "failed",
-};
-
-const char *outcome_name(enum outcome o)
-{
-	return outcome_names[o];
-}
-
-bool outcome_parse(enum outcome *out, const char *name)
-{
-	for (int o = 0; o < OUTCOMES; o++) {
-		if (strcmp(outcome_names[o], name) == 0) {
-			*out = (enum outcome)o;
-			return true;
-		}
-	}
-	return false;
-}
-
-struct row row_empty(void)
-{
-	return (struct row){
-		.scenario = "",
-		.family = "",
-		.array = "",
-		.mesh = "",
-		.from = "",
-		.to = "",
-		.platform = "",
-		.planner = "",
-		.clock = "",
-		.status = OUTCOME_OK,
-		.message = "",
-		.time_s = NAN,
-		.launch_s = NAN,
-		.local_s = NAN,
-		.recv_bytes = -1,
-		.send_bytes = -1,
-		.peak_array_bytes = -1,
-		.peak_live_bytes = -1,
-		.steps = "",
-		.full_remat = false,
-		.bound_s = NAN,
-		.planning_s = NAN,
-		.devices = -1,
-		.source = "",
-	};
-}
 
 static struct where place(const struct store *s)
 {
@@ -117,7 +39,7 @@ static enum status db_error(const struct store *s, struct error *e, const char *
 static enum status run(struct store *s, const char *sql, struct error *e)
 {
 	if (sqlite3_exec(s->db, sql, NULL, NULL, NULL) != SQLITE_OK)
-		return db_error(s, e, sql);
+		return db_error(s, e, "cannot write it");
 	return OK;
 }
 
@@ -199,6 +121,9 @@ static enum status start_new(struct store *s, struct error *e)
 	enum status status;
 
 	make_directory(s->dir);
+	status = lock_take(&s->lock_fd, s->lock, place(s), e);
+	if (status != OK)
+		return status;
 	status = remove_part(s, e);
 	if (status != OK)
 		return status;
@@ -236,11 +161,15 @@ static enum status open_old(struct store *s, struct error *e)
 {
 	int application = 0, version = 0;
 	enum status status;
+	struct stat found;
 
 	/* SQLite says only "unable to open"; the system knows why. */
 	if (access(s->path, R_OK) != 0)
 		return error_set(e, E_IO, place(s), "cannot read sweep.db: %s",
 		                 strerror(errno));
+	if (stat(s->path, &found) == 0 && !S_ISREG(found.st_mode))
+		return error_set(e, E_IO, place(s),
+		                 "cannot read sweep.db: it is not a file");
 	if (sqlite3_open_v2(s->path, &s->db, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK)
 		return db_error(s, e, "cannot read it");
 	status = pragma(s, "PRAGMA application_id", &application, e);
@@ -258,14 +187,16 @@ static enum status open_old(struct store *s, struct error *e)
 enum status store_open(struct store **out, const char *dir, bool create, struct error *e)
 {
 	struct store *s = xmalloc(1, sizeof(*s));
-	struct text path = {0}, part = {0};
+	struct text path = {0}, part = {0}, lock = {0};
 	enum status status;
 
-	*s = (struct store){.dir = dir, .create = create};
+	*s = (struct store){.dir = dir, .create = create, .lock_fd = -1};
 	text_printf(&path, "%s/sweep.db", dir);
 	text_printf(&part, "%s.part", path.s);
+	text_printf(&lock, "%s.lock", path.s);
 	s->path = path.s;
 	s->part = part.s;
+	s->lock = lock.s;
 	status = create ? start_new(s, e) : open_old(s, e);
 	if (status != OK) {
 		store_close(s);
@@ -349,8 +280,7 @@ enum status store_finish(struct store *s, struct error *e)
 	status = commit(s, e);
 	if (status != OK)
 		return status;
-	/* SQLite has synchronised the file with every COMMIT; an open file may move. */
-	if (rename(s->part, s->path) != 0)
+	if (!file_replace(s->part, s->path)) /* an open file may move */
 		return error_set(e, E_IO, place(s), "cannot name sweep.db: %s",
 		                 strerror(errno));
 	s->finished = true;
@@ -363,10 +293,12 @@ void store_close(struct store *s)
 		return;
 	sqlite3_finalize(s->insert);
 	sqlite3_close(s->db);
-	if (s->create && !s->finished)
+	if (s->lock_fd >= 0 && !s->finished)
 		remove_part(s, NULL);
+	lock_give(s->lock_fd, s->lock);
 	free(s->path);
 	free(s->part);
+	free(s->lock);
 	free(s);
 }
 

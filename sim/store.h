@@ -3,8 +3,9 @@
  * `rows` of the SQLite file DIR/sweep.db. Reports read rows from here and nothing else.
  *
  * A new store is written as DIR/sweep.db.part, in transactions of many rows, and takes
- * its name only in store_finish(): DIR/sweep.db is always one whole sweep. Errors name
- * DIR as their place (borrowed: it must outlive the error).
+ * its name only in store_finish(): DIR/sweep.db is always one whole sweep. While it is
+ * being written DIR/sweep.db.lock is locked by its process. Errors name DIR as their place
+ * (borrowed: it must outlive the error).
  */
 #ifndef SHARDSIM_SIM_STORE_H
 #define SHARDSIM_SIM_STORE_H
@@ -38,7 +39,8 @@ bool outcome_parse(enum outcome *out, const char *name);
  */
 struct row {
 	const char *scenario, *family;
-	const char *array, *mesh, *from, *to;
+	const char *array, *mesh, *from, *to, *to_mesh;
+	const char *num_devices, *from_devices, *to_devices, *memory_limit;
 	const char *platform, *planner, *clock;
 	enum outcome status;
 	const char *message;
@@ -49,8 +51,9 @@ struct row {
 	const char *steps; /* the printed plan, one line */
 	bool full_remat;   /* a step's tile is the full array, but neither end is */
 	double bound_s;    /* a lower bound on any plan's time */
-	double planning_s; /* wall time; not reproducible */
-	int64_t devices;
+	int64_t recv_bound_bytes; /* the largest number of bytes that one device lacks */
+	double planning_s;        /* wall time; not reproducible */
+	int64_t devices;          /* of both meshes together */
 	const char *source;
 };
 
@@ -65,7 +68,7 @@ enum row_kind {
 	ROW_FLAG,  /* bool; 0 or 1 */
 	ROW_STATUS /* enum outcome; its name */
 };
-enum { ROW_COLUMNS = 24 };
+enum { ROW_COLUMNS = 30 };
 extern const struct row_column {
 	enum row_kind kind;
 	const char *name;
@@ -77,7 +80,8 @@ struct store;
 /*
  * Open DIR/sweep.db for reading or, with `create`, start a new one (making DIR, and
  * taking the place of an older one when it is finished). On error `*out` is NULL.
- * E_IO: no such file, unreadable, not a database, not one of this version.
+ * E_IO: no such file, unreadable, not a database, not one of this version; with `create`
+ * also if another process is writing one there: the text names it.
  */
 enum status store_open(struct store **out, const char *dir, bool create,
                        struct error *e);

@@ -129,7 +129,8 @@ static enum status read_scenario_fields(struct reader *r, const yaml_node_t *map
 		{"to", &t->to, &t->to_at},
 		{"to_mesh", &t->to_mesh, &t->to_mesh_at},
 		{"num_devices", &t->num_devices, &t->num_devices_at},
-		{"devices", &s->devices, &s->devices_at},
+		{"devices", &t->devices, &t->devices_at},
+		{"to_devices", &t->to_devices, &t->to_devices_at},
 		{"memory_limit", &t->memory_limit, &t->memory_limit_at},
 		{"source", &s->source, NULL},
 		{"tags", &tags, NULL},
@@ -139,28 +140,12 @@ static enum status read_scenario_fields(struct reader *r, const yaml_node_t *map
 	return read_fields(r, map, fields);
 }
 
-/* Whether a platform has the devices is not known here. */
-static enum status check_devices(struct reader *r, struct arena *scratch,
-                                 const struct scenario *s, int32_t needed)
-{
-	int32_t *devices, n;
-
-	if (command_devices(&devices, &n, scratch, s->devices, s->devices_at,
-	                    MESH_DEVICES_MAX, r->error) == OK &&
-	    n != needed)
-		error_set(r->error, E_TYPE, s->devices_at,
-		          "%d devices, expected %d as the mesh has", n, needed);
-	return r->error->code;
-}
-
 static enum status check_problem(struct reader *r, const struct scenario *s)
 {
 	struct arena *scratch = arena_new();
 	struct problem p;
 	enum status status = problem_make(&p, scratch, &s->text, r->error);
 
-	if (status == OK && s->devices)
-		status = check_devices(r, scratch, s, p.mesh.ndevices);
 	/* The place may borrow a text of the arena's; places in files show none. */
 	arena_free(scratch);
 	return status;
@@ -208,54 +193,141 @@ static enum status read_range(struct reader *r, const char *text, struct where a
 	return r->error->code;
 }
 
-static enum status read_generate(struct reader *r, const yaml_node_t *map)
+/* The texts of a generate block as they stand there; ranges: rank, axes, devices, bytes. */
+struct generate_text {
+	const char *kind, *count, *sample, *seed, *sub_axes, *uneven, *range[4];
+	struct where count_at, seed_at, sub_axes_at, uneven_at, range_at[4];
+};
+
+static enum status read_flag(struct reader *r, const char *text, struct where at,
+                             bool *out)
 {
-	struct generate g = {.at = at_mark(r, map->start_mark), .dtype = "bf16"};
-	const char *kind = NULL, *count = "0", *seed = "1", *sample = NULL;
-	const char *range[4] = {"2..3", "2..3", "4..64", "1MiB..8GiB"};
-	struct where at[6] = {g.at, g.at, g.at, g.at, g.at, g.at};
-	int64_t *ends[4] = {g.rank, g.axes, g.devices, g.bytes}, number[2];
-	static const int64_t limit[4] = {GENERATED_RANK_MAX, GENERATED_AXES_MAX,
-	                                 MESH_DEVICES_MAX, 0};
+	*out = strcmp(text, "yes") == 0;
+	if (!*out && strcmp(text, "no") != 0)
+		return error_set(r->error, E_SYNTAX, at, "'%.60s', expected yes or no",
+		                 text);
+	return OK;
+}
+
+/* "1MiB,64MiB": sizes, kept as they are written for the names of families. */
+static enum status read_sizes(struct reader *r, struct generate *g, const char *list,
+                              struct where at)
+{
+	struct scan s = scan_start(list, at, r->error);
+
+	do {
+		const char *start;
+		int64_t bytes = 0;
+
+		scan_peek(&s); /* skips white space */
+		start = s.pos;
+		if (g->nsizes == GENERATED_SIZES_MAX)
+			return scan_fail_at(&s, start, E_RANGE,
+			                    "expected at most %d sizes",
+			                    GENERATED_SIZES_MAX);
+		units_scan_bytes(&s, &bytes);
+		if (r->error->code == OK && (bytes < 1 || bytes > GENERATED_BYTES_MAX))
+			return scan_fail_at(&s, start, E_RANGE,
+			                    "expected 1 byte to 2^58");
+		g->size_bytes[g->nsizes] = bytes;
+		g->size_text[g->nsizes++] =
+			arena_strndup(r->suite->arena, start, (size_t)(s.pos - start));
+	} while (r->error->code == OK && scan_take(&s, ","));
+	return scan_finish(&s);
+}
+
+static enum status read_generate_fields(struct reader *r, const yaml_node_t *map,
+                                        struct generate *g, struct generate_text *t)
+{
 	const struct field fields[] = {
-		{"kind", &kind, NULL},
-		{"family", &g.family, NULL},
-		{"mesh", &g.mesh, &g.mesh_at},
-		{"array", &g.array, &g.array_at},
-		{"dtype", &g.dtype, NULL},
-		{"count", &count, &at[4]},
-		{"sample", &sample, &at[4]},
-		{"seed", &seed, &at[5]},
-		{"rank", &range[0], &at[0]},
-		{"axes", &range[1], &at[1]},
-		{"devices", &range[2], &at[2]},
-		{"bytes", &range[3], &at[3]},
+		{"kind", &t->kind, NULL},
+		{"family", &g->family, NULL},
+		{"mesh", &g->mesh, &g->mesh_at},
+		{"array", &g->array, &g->array_at},
+		{"dtype", &g->dtype, NULL},
+		{"count", &t->count, &t->count_at},
+		{"sample", &t->sample, &t->count_at},
+		{"seed", &t->seed, &t->seed_at},
+		{"sub_axes", &t->sub_axes, &t->sub_axes_at},
+		{"uneven", &t->uneven, &t->uneven_at},
+		{"rank", &t->range[0], &t->range_at[0]},
+		{"axes", &t->range[1], &t->range_at[1]},
+		{"devices", &t->range[2], &t->range_at[2]},
+		{"bytes", &t->range[3], &t->range_at[3]},
 		{NULL, NULL, NULL},
 	};
 
-	if (read_fields(r, map, fields) != OK)
+	return read_fields(r, map, fields);
+}
+
+/* What only layouts have. */
+static enum status read_layouts(struct reader *r, const yaml_node_t *map,
+                                struct generate *g, const struct generate_text *t)
+{
+	if (!g->mesh || (!g->array && !t->range[3]))
+		return bad(r, map,
+		           "kind: layouts needs mesh and array, or mesh, rank and "
+		           "bytes");
+	if (g->array && t->range[3])
+		return error_set(r->error, E_TYPE, t->range_at[3],
+		                 "the array has its size already");
+	if (!g->array && g->rank[0] != g->rank[1])
+		return error_set(r->error, E_RANGE, t->range_at[0], "expected one rank");
+	if (g->uneven)
+		return error_set(r->error, E_TYPE, t->uneven_at,
+		                 "only random problems can be uneven");
+	if (g->sub_axes && !g->count)
+		return error_set(r->error, E_TYPE, t->sub_axes_at,
+		                 "layouts with sub-axes are many, expected a sample");
+	return g->array ? OK : read_sizes(r, g, t->range[3], t->range_at[3]);
+}
+
+static enum status read_generate(struct reader *r, const yaml_node_t *map)
+{
+	static const char *const range[4] = {"2..3", "2..3", "4..64", "1MiB..8GiB"};
+	static const int64_t limit[4] = {GENERATED_RANK_MAX, GENERATED_AXES_MAX,
+	                                 MESH_DEVICES_MAX, 0};
+	struct where at = at_mark(r, map->start_mark);
+	struct generate g = {.at = at, .dtype = "bf16"};
+	struct generate_text t = {.count = "0",
+	                          .seed = "1",
+	                          .sub_axes = "no",
+	                          .uneven = "no",
+	                          .count_at = at,
+	                          .seed_at = at,
+	                          .range_at = {at, at, at, at}};
+	int64_t *ends[4] = {g.rank, g.axes, g.devices, g.bytes}, number[2];
+
+	if (read_generate_fields(r, map, &g, &t) != OK)
 		return r->error->code;
-	if (!kind || (strcmp(kind, "random") != 0 && strcmp(kind, "layouts") != 0))
+	g.random = t.kind && strcmp(t.kind, "random") == 0;
+	if (!g.random && (!t.kind || strcmp(t.kind, "layouts") != 0))
 		return bad(r, map,
 		           "a generate block needs kind: random or kind: layouts");
-	g.random = strcmp(kind, "random") == 0;
 	if (!g.family)
-		g.family = kind;
-	if (!g.random && (!g.mesh || !g.array))
-		return bad(r, map, "kind: layouts needs mesh and array");
-	for (int i = 0; i < 4; i++)
-		if (read_range(r, range[i], at[i], limit[i], ends[i]) != OK)
+		g.family = t.kind;
+	for (int i = 0; i < 3 + g.random; i++)
+		if (read_range(r, t.range[i] ? t.range[i] : range[i], t.range_at[i],
+		               limit[i], ends[i]) != OK)
 			return r->error->code;
-	if (strcmp(sample ? sample : count, "0") != 0) {
-		if (read_range(r, sample ? sample : count, at[4], GENERATED_MAX,
-		               number) != OK)
+	if (t.sample)
+		t.count = t.sample;
+	if (strcmp(t.count, "0") != 0) {
+		if (read_range(r, t.count, t.count_at, GENERATED_MAX, number) != OK)
 			return r->error->code;
 		g.count = number[0];
 	}
-	if (read_range(r, seed, at[5], INT32_MAX, number) != OK)
+	if (read_range(r, t.seed, t.seed_at, INT32_MAX, number) != OK)
 		return r->error->code;
 	g.seed = number[0];
-	return suite_generate(r->suite, &g, r->error);
+	if (read_flag(r, t.uneven, t.uneven_at, &g.uneven) == OK &&
+	    read_flag(r, t.sub_axes, t.sub_axes_at, &g.sub_axes) == OK && !g.random)
+		read_layouts(r, map, &g, &t);
+	if (g.random && g.sub_axes)
+		return error_set(r->error, E_TYPE, t.sub_axes_at,
+		                 "random problems have whole axes only");
+	return r->error->code == OK ? suite_generate(r->suite, &g, r->error)
+	                            : r->error->code;
 }
 
 static enum status read_list(struct reader *r, const yaml_node_t *list,

@@ -10,12 +10,26 @@
  *        devices: 4..64, bytes: 1MiB..8GiB}
  *     - {kind: layouts, family: all-2x4, mesh: "x=2,y=4", array: "bf16[8192,8192]",
  *        sample: 100, seed: 1}
+ *     - {kind: layouts, family: 2x4-r2, mesh: "x=2,y=4", rank: 2, bytes: "1MiB,4GiB",
+ *        sub_axes: "yes", sample: 100, seed: 1}
  *
- * `generate` may be one map or a list of them. `random`: meshes of `axes` axes whose
- * sizes multiply to within `devices`, arrays of `rank` whose bytes are within `bytes`, both
- * layouts of whole axes, even, and not equal. `layouts`: all ordered pairs of distinct
- * whole-axis layouts of the array on the mesh, or a seeded `sample` of them. Equal seeds
- * give equal problems on every machine. A range is `2..3`, or `2` for 2..2.
+ * `generate` may be one map or a list of them.
+ *
+ * `random`: meshes of `axes` axes whose sizes multiply to within `devices`, arrays of
+ * `rank` whose bytes are within `bytes`, both layouts of whole axes, even, and not equal.
+ * With `uneven: yes` dimensions that are cut lose some elements, so that at least one of
+ * the layouts does not divide the array.
+ *
+ * `layouts`: all ordered pairs of distinct whole-axis layouts of the array on the mesh,
+ * or a seeded `sample` of them. With `sub_axes: yes` a sample of pairs in which at least
+ * one layout has a sub-axis: every axis is cut between its prime factors or not, by a
+ * coin each, and every piece is placed like an axis. In place of `array` one `rank` and a
+ * list of `bytes`: the family once per size, its name and the size's (`2x4-r2-1MiB`), with
+ * the same pairs; the array has in each dimension a multiple of the mesh's devices, which
+ * every layout divides, doubled from the first to the last until it has at least the
+ * bytes.
+ *
+ * Equal seeds give equal problems on every machine. A range is `2..3`, or `2` for 2..2.
  *
  * All values are strings exactly as on the command line; a key that is there twice is an
  * error. Errors are file:line:col.
@@ -29,8 +43,6 @@
 struct scenario {
 	const char *name, *family, *source;
 	struct problem_text text;
-	const char *devices; /* platform devices of the mesh, NULL: the first ones */
-	struct where devices_at;
 	struct where at; /* where the scenario itself stands */
 };
 
@@ -54,6 +66,7 @@ enum status suite_check_names(const struct suite *s, struct error *e);
 enum {
 	GENERATED_RANK_MAX = 8,
 	GENERATED_AXES_MAX = 8,
+	GENERATED_SIZES_MAX = 8,
 	GENERATED_MAX = 1000000,   /* scenarios of one block */
 	LAYOUT_PAIRS_MAX = 1 << 26 /* that a sample may be taken from */
 };
@@ -62,17 +75,23 @@ enum {
 
 /* Scenarios of one generate block; used by suite_read. */
 struct generate {
-	bool random; /* else layouts */
+	bool random;   /* else layouts */
+	bool uneven;   /* random: not even */
+	bool sub_axes; /* layouts: with sub-axes */
 	const char *family, *mesh, *array, *dtype;
 	struct where mesh_at, array_at, at;
 	int64_t count; /* random: problems; layouts: sample, 0 for all */
 	int64_t seed;
 	int64_t rank[2], axes[2], devices[2], bytes[2]; /* lowest and highest */
+	/* layouts without `array`: the sizes and their texts */
+	int nsizes;
+	int64_t size_bytes[GENERATED_SIZES_MAX];
+	const char *size_text[GENERATED_SIZES_MAX];
 };
 
 /*
- * E_RANGE: too many layouts, or no random problem within the ranges was found in
- * 1,000,000 draws.
+ * E_RANGE: too many layouts, an array too large, or no random problem within the ranges
+ * was found in 1,000,000 draws.
  */
 enum status suite_generate(struct suite *s, const struct generate *g, struct error *e);
 

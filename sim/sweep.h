@@ -23,7 +23,7 @@ struct sweep {
 	int nplanners;
 	const int *clock; /* indices into clock_kinds */
 	int nclocks;
-	int jobs; /* worker processes, >= 1 */
+	int jobs;      /* worker processes, >= 1 */
 	bool progress; /* a line on stderr */
 };
 

@@ -1,8 +1,6 @@
 /* The worker's side of a sweep: load a platform once, measure what is ordered. */
 #include "sweep.h"
 
-#include "command.h"
-
 #include "plan/plan_text.h"
 #include "platform.h"
 #include "replay_fluid.h"
@@ -21,14 +19,13 @@ struct worker {
 	int platform, out;
 	struct arena *arena; /* of the scenario at hand */
 	struct bench bench;
-	struct placement placement;
-	struct error load; /* why there is no machine */
-	int32_t scenario;  /* the one at hand, -1 for none */
-	int planner;       /* the one planned last, -1 for none */
+	struct platform *loaded; /* NULL: not even the machine */
+	struct error load;       /* why there is no machine, or no SimGrid */
+	int32_t scenario;        /* the one at hand, -1 for none */
+	int planner;             /* the one planned last, -1 for none */
 	struct problem problem;
 	struct measurement measurement;
 	const char *reason; /* why the scenario cannot run here, else NULL */
-	enum outcome reason_status;
 };
 
 int sweep_units(const struct sweep *s)
@@ -48,6 +45,11 @@ struct row sweep_row(const struct sweep *s, int platform, int32_t scenario, int 
 	r.mesh = sc->text.mesh;
 	r.from = sc->text.from;
 	r.to = sc->text.to;
+	r.to_mesh = sc->text.to_mesh;
+	r.num_devices = sc->text.num_devices;
+	r.from_devices = sc->text.devices;
+	r.to_devices = sc->text.to_devices;
+	r.memory_limit = sc->text.memory_limit;
 	r.platform = s->platform[platform];
 	r.planner = s->planner[unit / s->nclocks]->name;
 	r.clock = clock_kinds[s->clock[unit % s->nclocks]].name;
@@ -157,60 +159,35 @@ static void load(struct worker *w)
 	const struct sweep *s = w->sweep;
 	struct arena *a = arena_new();
 	const char *spec = s->platform[w->platform];
-	struct machine *machine = NULL;
-	struct platform *platform = NULL;
+	struct fluid *fluid;
 	bool simgrid = false;
 
 	for (int i = 0; i < s->nclocks; i++)
 		simgrid = simgrid || clock_kinds[s->clock[i]].needs_simgrid;
-	if (simgrid && platform_load(&platform, a, spec, NULL, 0, &w->load) == OK)
-		machine = platform->machine;
-	else if (!simgrid)
-		platform_machine(&machine, a, spec, NULL, 0, &w->load);
-	if (w->load.code != OK)
+	if (platform_open(&w->loaded, a, spec, NULL, 0, simgrid, &w->load) != OK)
 		return;
-	bench_init(&w->bench, machine);
+	bench_init(&w->bench, w->loaded->machine);
+	fluid = fluid_new(w->loaded);
 	for (int i = 0; i < s->nclocks; i++)
-		bench_clock(&w->bench, &clock_kinds[s->clock[i]], fluid_clock,
-		            platform ? fluid_new(platform) : NULL);
+		bench_clock(&w->bench, &clock_kinds[s->clock[i]], fluid_clock, fluid);
 }
 
-/* Read the scenario's problem; the suite has read it once, so only placing can fail. */
+/* Read the scenario's problem; the suite has read it once, so that cannot fail. */
 static void take_scenario(struct worker *w, int32_t scenario)
 {
 	const struct scenario *sc = &w->sweep->suite->scenario[scenario];
 	struct error e = {0};
-	bool placed = w->placement.platform != NULL;
 
 	arena_reset(w->arena);
 	w->scenario = scenario;
 	w->planner = -1;
 	w->reason = NULL;
-	w->reason_status = OUTCOME_FAILED;
-	if (w->load.code != OK) {
+	if (!w->loaded)
 		w->reason = w->load.text;
-		return;
-	}
-	problem_make(&w->problem, w->arena, &sc->text, &e);
-	w->placement = (struct placement){0};
-	if (e.code == OK && sc->devices) {
-		int32_t *devices = NULL;
-		const struct machine *m = w->bench.machine;
-
-		if (command_devices(&devices, &w->placement.n, w->arena, sc->devices,
-		                    sc->devices_at, m->ndevices, &e) == OK &&
-		    w->placement.n != w->problem.mesh.ndevices)
-			error_set(&e, E_TYPE, sc->devices_at,
-			          "as many devices as the mesh has are needed");
-		w->placement.platform = devices;
-	}
-	/* Devices beyond the platform's last: the scenario is too large for it. */
-	if (e.code == E_RANGE)
-		w->reason_status = OUTCOME_NOT_APPLICABLE;
-	if (e.code != OK)
+	else if (problem_make(&w->problem, w->arena, &sc->text, &e) != OK)
 		w->reason = arena_strdup(w->arena, e.text);
-	else if (placed || sc->devices)
-		bench_place(&w->bench, sc->devices ? &w->placement : NULL);
+	else
+		bench_place(&w->bench, &w->problem);
 }
 
 static void fill(struct row *r, const struct worker *w, int clock)
@@ -223,7 +200,8 @@ static void fill(struct row *r, const struct worker *w, int clock)
 	r->message = m->message;
 	r->planning_s = m->planning_s;
 	r->bound_s = m->bound_s;
-	r->devices = w->problem.mesh.ndevices;
+	r->recv_bound_bytes = w->problem.recv_bound_bytes;
+	r->devices = w->problem.ndevices;
 	if (!p)
 		return;
 	r->time_s = m->time_s[clock];
@@ -344,6 +322,21 @@ static void time_in_child(struct worker *w, struct row *r, int clock)
 	text_free(&row);
 }
 
+/* Starts SimGrid for the first replay; a failure is of every replay. */
+static void replay(struct worker *w, struct row *r, int clock)
+{
+	if (w->load.code == OK)
+		platform_start(w->loaded, &w->load);
+	if (w->load.code == OK) {
+		time_in_child(w, r, clock);
+		return;
+	}
+	fill(r, w, clock);
+	r->status = OUTCOME_FAILED;
+	r->message = w->load.text;
+	send_row(w, r);
+}
+
 static void run_unit(struct worker *w, int32_t scenario, int unit)
 {
 	const struct sweep *s = w->sweep;
@@ -353,7 +346,7 @@ static void run_unit(struct worker *w, int32_t scenario, int unit)
 	if (w->scenario != scenario)
 		take_scenario(w, scenario);
 	if (w->reason) {
-		r.status = w->reason_status;
+		r.status = OUTCOME_FAILED;
 		r.message = w->reason;
 		send_row(w, &r);
 		return;
@@ -364,7 +357,7 @@ static void run_unit(struct worker *w, int32_t scenario, int unit)
 	w->planner = planner;
 	if (w->measurement.status == OUTCOME_OK &&
 	    clock_kinds[s->clock[clock]].needs_simgrid)
-		time_in_child(w, &r, clock);
+		replay(w, &r, clock);
 	else
 		time_and_send(w, &r, clock);
 }

@@ -57,8 +57,8 @@ static enum status scan_shape(struct shape *out, int bits, struct scan *s)
 		const char *start;
 		int64_t dim;
 
-		if (out->rank > 0 && !scan_expect(s, ","))
-			return s->error->code;
+		if (out->rank > 0 && !scan_take(s, ","))
+			return scan_fail(s, E_SYNTAX, "expected ',' or ']'");
 		scan_peek(s);
 		start = s->pos;
 		if (out->rank == RANK_MAX)
@@ -68,9 +68,10 @@ static enum status scan_shape(struct shape *out, int bits, struct scan *s)
 			return s->error->code;
 		if (__builtin_mul_overflow(total, dim, &total) ||
 		    total > ELEMENTS_MAX / bits)
-			return scan_fail_at(s, start, E_RANGE,
-			                    "too many elements, expected at most 2^62 bits "
-			                    "in the array");
+			return scan_fail_at(
+				s, start, E_RANGE,
+				"too many elements, expected at most 2^62 bits "
+				"in the array");
 		out->dim[out->rank++] = dim;
 	}
 	scan_expect(s, "]");
@@ -84,13 +85,15 @@ enum status array_scan(struct array *out, struct scan *s)
 
 	*out = (struct array){0};
 	if (!scan_name(s, &start, &length))
-		return scan_fail(s, E_SYNTAX, "expected an array such as bf16[8192,8192]");
+		return scan_fail(s, E_SYNTAX,
+		                 "expected an array such as bf16[8192,8192]");
 	out->dtype = dtype_find(start, length);
 	if (!out->dtype)
-		return scan_fail_at(s, start, E_TYPE,
-		                    "unknown element type '%.*s', expected one of those "
-		                    "that 'shardsim list dtypes' prints",
-		                    (int)(length < 40 ? length : 40), start);
+		return scan_fail_at(
+			s, start, E_TYPE,
+			"unknown element type '%.*s', expected one of those "
+			"that 'shardsim list dtypes' prints",
+			(int)(length < 40 ? length : 40), start);
 	if (!scan_expect(s, "["))
 		return s->error->code;
 	return scan_shape(&out->shape, out->dtype->bits, s);

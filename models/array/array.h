@@ -5,15 +5,15 @@
 #ifndef SHARDSIM_ARRAY_ARRAY_H
 #define SHARDSIM_ARRAY_ARRAY_H
 
-#include "base/scan.h"
 #include "base/arena.h"
+#include "base/scan.h"
 
 #include <stdint.h>
 
 enum { RANK_MAX = 32 };
 
 struct dtype {
-	const char *name; /* short, canonical: bf16 */
+	const char *name;      /* short, canonical: bf16 */
 	const char *long_name; /* as JAX prints it: bfloat16; also read */
 	int bits;
 };

@@ -33,7 +33,8 @@ const struct part *layout_parts(const struct layout *l, int dim, int *n)
 bool layout_append(struct layout *l, int dim, struct part part)
 {
 	int total = parts_before(l, l->rank) + l->nunreduced;
-	int at = parts_before(l, dim) + (dim == l->rank ? l->nunreduced : l->nparts[dim]);
+	int at = parts_before(l, dim) +
+	         (dim == l->rank ? l->nunreduced : l->nparts[dim]);
 
 	if (total == LAYOUT_PARTS_MAX)
 		return false;
@@ -117,7 +118,7 @@ bool layout_same_tiles(const struct layout *a, const struct mesh *ma,
 	struct tilemap ta, tb;
 	bool same;
 
-	if (a->rank != b->rank || ma->ndevices != mb->ndevices)
+	if (a->rank != b->rank || mesh_nids(ma) != mesh_nids(mb))
 		return false;
 	for (int i = 0; i < a->rank; i++) {
 		shape.dim[i] = layout_shards(a, i);
@@ -128,12 +129,40 @@ bool layout_same_tiles(const struct layout *a, const struct mesh *ma,
 	ta = tilemap_make(a, ma, &shape, scratch);
 	tb = tilemap_make(b, mb, &shape, scratch);
 	same = memcmp(ta.index, tb.index,
-	              (size_t)ta.ndevices * (size_t)a->rank * sizeof(*ta.index)) == 0;
+	              (size_t)ta.ndevices * (size_t)a->rank * sizeof(*ta.index)) == 0 &&
+	       ta.partials == tb.partials &&
+	       memcmp(ta.partial, tb.partial,
+	              (size_t)ta.ndevices * sizeof(*ta.partial)) == 0;
 	/* A scalar has no tile numbers to compare, only devices that hold it or not. */
 	if (a->rank == 0 && (a->kind == LAYOUT_MAXIMAL || b->kind == LAYOUT_MAXIMAL))
 		same = a->kind == b->kind && a->maximal_device == b->maximal_device;
 	arena_free(scratch);
 	return same;
+}
+
+int parts_digits(struct part *out, const struct part *parts, int n)
+{
+	int count = 0;
+
+	for (int k = 0; k < n; k++) {
+		int32_t pre = parts[k].pre, rest = parts[k].size;
+
+		for (int32_t p = 2; rest > 1; p++) {
+			for (; rest % p == 0 && count < LAYOUT_PARTS_MAX; rest /= p) {
+				out[count++] = (struct part){parts[k].axis, pre, p};
+				pre *= p;
+			}
+		}
+	}
+	return count;
+}
+
+int layout_digits(struct part *out, const struct layout *l, int dim)
+{
+	int n;
+	const struct part *parts = layout_parts(l, dim, &n);
+
+	return parts_digits(out, parts, n);
 }
 
 void part_print(struct text *out, const struct mesh *m, struct part p)

@@ -81,8 +81,8 @@ int64_t layout_local_elements(const struct layout *l, const struct shape *global
 void layout_normalise(struct layout *l);
 
 /*
- * Do both assign every device the same tile? Decided on tiles, so it holds across
- * kinds and spellings of the same tile map.
+ * Do both assign every device the same tile (and, unreduced, the same contribution)?
+ * Decided on tiles, so it holds across kinds and spellings of the same tile map.
  */
 bool layout_same_tiles(const struct layout *a, const struct mesh *ma,
                        const struct layout *b, const struct mesh *mb);
@@ -92,6 +92,13 @@ bool layout_same_tiles(const struct layout *a, const struct mesh *ma,
  * used twice). False with the offending parts' text in `why`.
  */
 bool layout_valid(const struct layout *l, const struct mesh *m, struct text *why);
+
+/*
+ * The prime digits of parts, major to minor, the smallest primes first within a part;
+ * those of dimension `dim` of a layout (== rank: its unreduced parts). The number.
+ */
+int parts_digits(struct part *out, const struct part *parts, int n);
+int layout_digits(struct part *out, const struct layout *l, int dim);
 
 /* "x", or "x:(1)2" for a sub-axis. */
 void part_print(struct text *out, const struct mesh *m, struct part p);

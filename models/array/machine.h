@@ -45,7 +45,7 @@ enum geometry {
 
 struct fabric {
 	const char *name;    /* ici, nvlink, net */
-	const char *profile; /* which algorithms its collectives use: tpu, nccl */
+	const char *profile; /* tpu or nccl; without effect (collective.h) */
 	int priority;        /* 0 first */
 	enum geometry geometry;
 	int ndomains;

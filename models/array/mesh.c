@@ -25,10 +25,18 @@ int32_t mesh_device(const struct mesh *m, int32_t position)
 	return m->ids ? m->ids[position] : position;
 }
 
+int32_t mesh_nids(const struct mesh *m)
+{
+	return m->nids ? m->nids : m->ndevices;
+}
+
 const int32_t *mesh_positions(const struct mesh *m, struct arena *a)
 {
-	int32_t *position = arena_alloc(a, (size_t)m->ndevices, sizeof(*position));
+	int32_t n = mesh_nids(m);
+	int32_t *position = arena_alloc(a, (size_t)n, sizeof(*position));
 
+	for (int32_t i = 0; i < n; i++)
+		position[i] = -1;
 	for (int32_t i = 0; i < m->ndevices; i++)
 		position[mesh_device(m, i)] = i;
 	return position;
@@ -36,7 +44,8 @@ const int32_t *mesh_positions(const struct mesh *m, struct arena *a)
 
 bool mesh_equal(const struct mesh *a, const struct mesh *b)
 {
-	if (a->naxes != b->naxes || a->ndevices != b->ndevices)
+	if (a->naxes != b->naxes || a->ndevices != b->ndevices ||
+	    mesh_nids(a) != mesh_nids(b))
 		return false;
 	for (int i = 0; i < a->naxes; i++)
 		if (a->axis[i].size != b->axis[i].size ||
@@ -195,8 +204,9 @@ enum status mesh_parse(struct mesh *out, struct arena *a, const char *text,
 /* A name that mesh_parse reads without quotes. */
 static bool plain_name(const char *name)
 {
-	static const char bytes[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"
-	                            "0123456789.-";
+	static const char bytes[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"
+		"0123456789.-";
 
 	return strspn(name, bytes) == strlen(name) && strspn(name, bytes + 53) == 0;
 }

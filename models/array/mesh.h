@@ -26,6 +26,11 @@ struct mesh {
 	struct axis axis[MESH_AXES_MAX];
 	int32_t ndevices;
 	const int32_t *ids; /* [ndevices] or NULL for the identity */
+	/*
+	 * Device numbers are below `nids`: 0 stands for ndevices, of which `ids` is then a
+	 * permutation. More where the mesh covers a part of a problem's devices.
+	 */
+	int32_t nids;
 };
 
 /*
@@ -46,7 +51,10 @@ int mesh_axis(const struct mesh *m, const char *name, size_t length);
 /* Product of the sizes of the axes after `axis`: how far one step of it moves. */
 int64_t mesh_stride(const struct mesh *m, int axis);
 
-/* The device at a position, and [ndevices] position of each device (the arena's). */
+/* Device numbers of the mesh are below this. */
+int32_t mesh_nids(const struct mesh *m);
+
+/* The device at a position, and [nids] position of each device, -1 if not in the mesh. */
 int32_t mesh_device(const struct mesh *m, int32_t position);
 const int32_t *mesh_positions(const struct mesh *m, struct arena *a);
 

@@ -1,6 +1,7 @@
 #include "array/tile.h"
 
 #include <assert.h>
+#include <stdlib.h>
 
 /* Strides and sizes of the parts of one dimension, for decoding positions. */
 struct digit {
@@ -23,21 +24,30 @@ static int dim_digits(struct digit *out, const struct layout *l, const struct me
 	return n;
 }
 
-static void index_axes(int32_t *index, const struct layout *l, const struct mesh *m)
+/* Unreduced parts are a set: their contributions are numbered in mesh order. */
+static int by_falling_stride(const void *a, const void *b)
+{
+	const struct digit *x = a, *y = b;
+
+	return (x->stride < y->stride) - (x->stride > y->stride);
+}
+
+/* Mixed-radix values of the digits of dimension `dim`, every `stride`-th cell. */
+static void index_dim(int32_t *index, int stride, const struct layout *l,
+                      const struct mesh *m, int dim)
 {
 	struct digit digit[LAYOUT_PARTS_MAX];
+	int n = dim_digits(digit, l, m, dim);
 
-	for (int dim = 0; dim < l->rank; dim++) {
-		int n = dim_digits(digit, l, m, dim);
+	if (dim == l->rank)
+		qsort(digit, (size_t)n, sizeof(*digit), by_falling_stride);
+	for (int32_t p = 0; p < m->ndevices; p++) {
+		int32_t value = 0;
 
-		for (int32_t p = 0; p < m->ndevices; p++) {
-			int32_t value = 0;
-
-			for (int k = 0; k < n; k++)
-				value = value * digit[k].size +
-				        p / digit[k].stride % digit[k].size;
-			index[(int64_t)mesh_device(m, p) * l->rank + dim] = value;
-		}
+		for (int k = 0; k < n; k++)
+			value = value * digit[k].size +
+			        p / digit[k].stride % digit[k].size;
+		index[(int64_t)mesh_device(m, p) * stride] = value;
 	}
 }
 
@@ -56,27 +66,46 @@ static void index_tiles(int32_t *index, const struct tiling *t)
 struct tilemap tilemap_make(const struct layout *l, const struct mesh *m,
                             const struct shape *global, struct arena *a)
 {
-	struct tilemap out = {.ndevices = m->ndevices, .tile = layout_local(l, global)};
-	int64_t cells = (int64_t)m->ndevices * (l->rank ? l->rank : 1);
+	struct tilemap out = {.ndevices = mesh_nids(m), .tile = layout_local(l, global)};
+	int64_t cells = (int64_t)out.ndevices * (l->rank ? l->rank : 1);
 	int32_t *index = arena_alloc(a, (size_t)cells, sizeof(*index));
+	int32_t *partial = arena_alloc(a, (size_t)out.ndevices, sizeof(*partial));
+	int n;
 
 	out.index = index;
+	out.partial = partial;
+	out.partials = 1;
+	if (l->kind == LAYOUT_MAXIMAL || out.ndevices > m->ndevices)
+		for (int64_t i = 0; i < cells; i++)
+			index[i] = -1;
 	switch (l->kind) {
 	case LAYOUT_AXES:
-		index_axes(index, l, m);
+		for (int dim = 0; dim < l->rank; dim++)
+			index_dim(index + dim, l->rank, l, m, dim);
+		index_dim(partial, 1, l, m, l->rank);
+		for (int k = 0; k < l->nunreduced; k++)
+			out.partials *= layout_parts(l, l->rank, &n)[k].size;
 		break;
 	case LAYOUT_TILES:
 		assert(l->tiling->ndevices == m->ndevices);
 		index_tiles(index, l->tiling);
 		break;
 	case LAYOUT_MAXIMAL:
-		for (int64_t i = 0; i < cells; i++)
-			index[i] = -1;
 		for (int dim = 0; dim < l->rank; dim++)
 			index[(int64_t)l->maximal_device * l->rank + dim] = 0;
+		if (l->rank == 0)
+			index[l->maximal_device] = 0;
 		break;
 	}
+	for (int32_t p = 0;
+	     p < m->ndevices && l->rank == 0 && l->kind != LAYOUT_MAXIMAL; p++)
+		index[mesh_device(m, p)] = 0;
 	return out;
+}
+
+bool tilemap_has(const struct tilemap *t, int32_t d)
+{
+	return t->index[(int64_t)d * (t->tile.rank ? t->tile.rank : 1)] >= 0;
 }
 
 void tilemap_interval(const struct tilemap *t, const struct shape *global, int32_t d,

@@ -10,16 +10,23 @@
 /*
  * Tile number of every device in every dimension: device d holds, in dimension i,
  * [index[d * rank + i] * tile.dim[i], + tile.dim[i]) cut off at the global size.
- * index -1: the device holds nothing (LAYOUT_MAXIMAL).
+ * index -1: the device holds nothing (LAYOUT_MAXIMAL, or not in the mesh).
+ * An unreduced array is the sum of `partials` contributions: what device d holds is
+ * number partial[d] of them, by the mixed radix of the unreduced parts in mesh order.
  */
 struct tilemap {
-	int32_t ndevices;
+	int32_t ndevices; /* mesh_nids */
 	struct shape tile;
-	const int32_t *index; /* [ndevices * rank] */
+	const int32_t *index;   /* [ndevices * rank]; of a scalar [ndevices], 0 or -1 */
+	int32_t partials;       /* 1 unless unreduced */
+	const int32_t *partial; /* [ndevices] */
 };
 
 struct tilemap tilemap_make(const struct layout *l, const struct mesh *m,
                             const struct shape *global, struct arena *a);
+
+/* Does device d hold a tile at all? */
+bool tilemap_has(const struct tilemap *t, int32_t d);
 
 /* The interval of device d in dimension i; empty if *lo >= *hi. */
 void tilemap_interval(const struct tilemap *t, const struct shape *global, int32_t d,

@@ -122,9 +122,9 @@ static bool find_digits(struct layout *l, const struct mesh *m, const struct til
 
 		if (stride <= 0 || nfound == DIGITS_MAX)
 			return false;
-		while (size * done < n && lowest_position(t, position, size * done *
-		                                                    tile_stride) ==
-		                                  size * stride)
+		while (size * done < n &&
+		       lowest_position(t, position, size * done * tile_stride) ==
+		               size * stride)
 			size++;
 		if (n % (done * size) != 0)
 			return false;

@@ -55,8 +55,8 @@ static bool add_atoms(struct atoms *out, int64_t lo, int64_t hi)
 		if (out->n == ATOMS_MAX)
 			return false;
 		memmove(out->atom + 1, out->atom, (size_t)out->n * sizeof(out->atom[0]));
-		out->atom[0] = (struct atom){.stride = (int32_t)stride,
-		                             .size = (int32_t)p};
+		out->atom[0] =
+			(struct atom){.stride = (int32_t)stride, .size = (int32_t)p};
 		out->n++;
 		stride *= p;
 		rest /= p;
@@ -99,13 +99,16 @@ bool atoms_common(struct atoms *out, const struct layout *l1, const struct mesh 
 	cuts_add(&cuts, m1->ndevices);
 	for (int i = 1; i < cuts.n; i++) {
 		if (cuts.at[i] % cuts.at[i - 1] != 0) {
-			text_printf(why, "the layouts have no common sub-axes (digits ending "
-			                 "at strides %lld and %lld of the device position)",
-			            (long long)cuts.at[i - 1], (long long)cuts.at[i]);
+			text_printf(
+				why,
+				"the layouts have no common sub-axes (digits ending "
+				"at strides %lld and %lld of the device position)",
+				(long long)cuts.at[i - 1], (long long)cuts.at[i]);
 			return false;
 		}
 		if (!add_atoms(out, cuts.at[i - 1], cuts.at[i])) {
-			text_printf(why, "more than %d prime factors in the mesh", ATOMS_MAX);
+			text_printf(why, "more than %d prime factors in the mesh",
+			            ATOMS_MAX);
 			return false;
 		}
 	}

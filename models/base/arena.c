@@ -20,8 +20,7 @@ struct arena {
 	size_t next_size;
 };
 
-static const size_t header =
-	(sizeof(struct chunk) + ALIGN - 1) / ALIGN * ALIGN;
+static const size_t header = (sizeof(struct chunk) + ALIGN - 1) / ALIGN * ALIGN;
 
 static _Noreturn void out_of_memory(size_t count, size_t size)
 {

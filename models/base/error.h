@@ -15,9 +15,9 @@
 
 enum status {
 	OK = 0,
-	E_SYNTAX,     /* the text is not of the form */
-	E_TYPE,       /* well-formed, but does not fit together (axis used twice, rank) */
-	E_RANGE,      /* a number outside what is allowed */
+	E_SYNTAX, /* the text is not of the form */
+	E_TYPE,   /* well-formed, but does not fit together (axis used twice, rank) */
+	E_RANGE,  /* a number outside what is allowed */
 	E_INFEASIBLE, /* a well-typed request without an answer */
 	E_IO          /* a file or stream */
 };

@@ -91,7 +91,8 @@ enum status units_scan_bytes(struct scan *s, int64_t *out)
 		return scan_fail_at(s, start, E_RANGE,
 		                    "size out of range, expected at most 2^62 bytes");
 	if (!round_whole(&value))
-		return scan_fail_at(s, start, E_RANGE, "expected a whole number of bytes");
+		return scan_fail_at(s, start, E_RANGE,
+		                    "expected a whole number of bytes");
 	*out = (int64_t)value;
 	return OK;
 }
@@ -134,8 +135,7 @@ enum status units_scan_time(struct scan *s, double *out_s)
 	return OK;
 }
 
-enum status units_bytes(const char *text, struct where at, int64_t *out,
-                        struct error *e)
+enum status units_bytes(const char *text, struct where at, int64_t *out, struct error *e)
 {
 	struct scan s = scan_start(text, at, e);
 
@@ -152,8 +152,7 @@ enum status units_rate(const char *text, struct where at, double *out_Bps,
 	return scan_finish(&s);
 }
 
-enum status units_time(const char *text, struct where at, double *out_s,
-                       struct error *e)
+enum status units_time(const char *text, struct where at, double *out_s, struct error *e)
 {
 	struct scan s = scan_start(text, at, e);
 
@@ -173,8 +172,11 @@ static void print_scaled(struct text *out, double value, const struct unit *u, i
 
 void units_print_bytes(struct text *out, double bytes)
 {
-	static const struct unit scale[] = {
-		{"B", 1}, {"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30}, {"TiB", 0x1p40}};
+	static const struct unit scale[] = {{"B", 1},
+	                                    {"KiB", 0x1p10},
+	                                    {"MiB", 0x1p20},
+	                                    {"GiB", 0x1p30},
+	                                    {"TiB", 0x1p40}};
 
 	print_scaled(out, bytes, scale, 5);
 }

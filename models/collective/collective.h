@@ -11,6 +11,7 @@
 #define SHARDSIM_COLLECTIVE_COLLECTIVE_H
 
 #include "array/machine.h"
+#include "base/error.h"
 #include "collective/schedule.h"
 #include "plan/plan.h"
 
@@ -31,10 +32,17 @@ struct algorithm {
 extern const struct algorithm *const algorithms[]; /* ended by NULL */
 
 /*
- * The one a profile uses: the first in `algorithms` order that applies to all groups on
- * the fabrics they use (profile.c has the table and its reasons).
+ * The first in `algorithms` order that applies to all groups on the fabrics they use
+ * (profile.c has the table and its reasons). A fabric's profile is not asked.
  */
 const struct algorithm *algorithm_choose(const struct machine *m, enum op op,
                                          const struct groups *g);
+
+/*
+ * A fabric's profile says whose collectives it is meant to run: "tpu" those of XLA on
+ * TPUs, "nccl" those of NVIDIA's library. Both use the algorithms above alike; what tells
+ * such machines apart is their geometry. E_RANGE, listing the known ones: another name.
+ */
+enum status profile_check(const char *name, struct where at, struct error *e);
 
 #endif

@@ -34,13 +34,16 @@ double local_traffic_bytes(enum op op, double before_bytes, double after_bytes,
 {
 	switch (op) {
 	case OP_SLICE:
+	case OP_PAD:
+	case OP_PARTIAL:
 		return 2 * after_bytes;
 	case OP_ALL_GATHER:
 		return unpack ? 2 * after_bytes : 0;
 	case OP_ALL_TO_ALL:
 		return 4 * before_bytes;
-	case OP_REDUCE_SCATTER:
 	case OP_ALL_REDUCE:
+		return 2 * 3 * before_bytes * (q - 1) / q;
+	case OP_REDUCE_SCATTER:
 		return 3 * before_bytes * (q - 1) / q;
 	default:
 		assert(op == OP_PERMUTE);

@@ -28,12 +28,12 @@ struct local_rates local_rates(const struct machine *m, const struct placement *
 /*
  * Bytes that the local passes of a step move through a device's memory. A pass reads and
  * writes, so it counts twice:
- *   slice       2 x its result
+ *   slice, pad, partial  2 x its result
  *   all-gather  2 x its result if it is unpacked (`unpack`)
  *   all-to-all  2 x the tile for packing and as much for unpacking
  *   permute     none (whole tiles travel)
- *   reductions  3 x what is received and reduced, the tile's (q-1)/q in groups of q: two
- *               reads and a write
+ *   reductions  3 x what is received, in groups of q (q-1)/q of the tile in a
+ *               reduce-scatter and twice that in an all-reduce: two reads and a write
  */
 double local_traffic_bytes(enum op op, double before_bytes, double after_bytes,
                            int32_t q, bool unpack);

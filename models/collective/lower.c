@@ -4,6 +4,7 @@
 #include "collective/local.h"
 
 #include <assert.h>
+#include <stdlib.h>
 
 /* Name two devices of a group that no fabric joins, if there are. */
 static void explain(struct text *why, const struct machine *m, const struct groups *g)
@@ -71,6 +72,80 @@ static bool lower_permute(struct lowered *out, const struct machine *m,
 	return true;
 }
 
+/* One message of an exchange: all boxes from one device to another. */
+static int by_pair(const void *a, const void *b)
+{
+	const struct transfer *x = a, *y = b;
+
+	if (x->src != y->src)
+		return x->src < y->src ? -1 : 1;
+	return (x->dst > y->dst) - (x->dst < y->dst);
+}
+
+/* The root of a device's connected set, halving the path on the way. */
+static int32_t set_of(int32_t *parent, int32_t d)
+{
+	while (parent[d] != d)
+		d = parent[d] = parent[parent[d]];
+	return d;
+}
+
+static int by_set(const void *a, const void *b, void *parent)
+{
+	const struct transfer *x = a, *y = b;
+	int32_t s = set_of(parent, x->src), t = set_of(parent, y->src);
+
+	return s != t ? (s < t ? -1 : 1) : by_pair(a, b);
+}
+
+/*
+ * Boxes between the same two devices are one message. An exchange is one round with a
+ * task for each connected set of senders and receivers (design 5); a permute of parts has
+ * a task for each pair.
+ */
+static bool lower_transfers(struct lowered *out, struct arena *a,
+                            const struct machine *m, const struct placement *place,
+                            const struct plan *plan, int step, struct text *why)
+{
+	const struct step *s = &plan->step[step];
+	int32_t n = plan->problem->ndevices, last = -1;
+	const struct dtype *type = plan->problem->array.dtype;
+	struct transfer *sorted =
+		arena_dup(a, s->transfers, (size_t)s->ntransfers, sizeof(*sorted));
+	int32_t *parent = arena_alloc(a, (size_t)n, sizeof(*parent));
+	bool exchange = s->op == OP_EXCHANGE;
+
+	out->algorithm = exchange ? "direct" : "permute";
+	for (int32_t d = 0; d < n; d++)
+		parent[d] = d;
+	for (int64_t i = 0; i < s->ntransfers; i++)
+		parent[set_of(parent, sorted[i].src)] = set_of(parent, sorted[i].dst);
+	qsort_r(sorted, (size_t)s->ntransfers, sizeof(*sorted), by_set, parent);
+	schedule_round(&out->schedule);
+	for (int64_t i = 0, k; i < s->ntransfers; i = k) {
+		int32_t src = placement_device(place, sorted[i].src);
+		int32_t dst = placement_device(place, sorted[i].dst);
+		int fabric = machine_fabric(m, src, dst);
+		int64_t elements = 0;
+
+		for (k = i; k < s->ntransfers && by_pair(&sorted[i], &sorted[k]) == 0;
+		     k++)
+			elements += sorted[k].elements;
+		if (fabric < 0) {
+			text_printf(why, "no fabric of %s joins devices %d and %d",
+			            m->name, (int)src, (int)dst);
+			return false;
+		}
+		if (!exchange || set_of(parent, sorted[i].src) != last)
+			schedule_task(&out->schedule, 1);
+		last = set_of(parent, sorted[i].src);
+		schedule_message(&out->schedule, fabric, src, dst,
+		                 (double)dtype_bytes(type, elements));
+	}
+	schedule_end(&out->schedule);
+	return true;
+}
+
 /* The groups on platform devices. */
 static struct groups place_groups(struct groups g, const struct placement *place,
                                   struct arena *a)
@@ -117,17 +192,21 @@ bool lower_step(struct lowered *out, struct arena *a, const struct machine *m,
                 struct text *why)
 {
 	const struct step *s = &plan->step[step];
-	int32_t n = plan->problem->mesh.ndevices;
-	double bytes = step_bytes(plan, &s->before_local);
+	int32_t n = plan->problem->ndevices;
+	double bytes = step_bytes(plan, step_operand(s));
 	bool done = true;
 
 	assert(step >= 0 && step < plan->nsteps);
 	*out = (struct lowered){.schedule.arena = a};
 	if (!placement_fits(m, place, n, why))
 		return false;
-	if (s->op == OP_PERMUTE)
+	if (s->part)
+		bytes = (double)dtype_bytes(plan->problem->array.dtype, s->part);
+	if (s->transfers && !s->part)
+		done = lower_transfers(out, a, m, place, plan, step, why);
+	else if (s->op == OP_PERMUTE)
 		done = lower_permute(out, m, place, s, bytes, why);
-	else if (s->op != OP_SLICE)
+	else if (op_communicates(s->op) && s->op != OP_EXCHANGE)
 		done = lower_collective(out, a, m, s->op,
 		                        place_groups(s->groups, place, a), bytes, why);
 	out->launch_s = local_rates(m, place, n).launch_s;
@@ -135,29 +214,67 @@ bool lower_step(struct lowered *out, struct arena *a, const struct machine *m,
 	return done;
 }
 
-/* Does some gathered dimension have a dimension of size > 1 outside it? */
+/*
+ * Blocks arrive one after the other, in the order of the gathered dimensions. They lie as
+ * they must unless each holds several elements of a dimension outside a gathered one.
+ */
 static bool needs_unpack(const struct step *s)
 {
 	for (int i = 0; i < s->nmoves; i++) {
 		if (s->move[i].factor == 1)
 			continue;
 		for (int dim = 0; dim < s->move[i].from_dim; dim++)
-			if (s->local.dim[dim] > 1)
+			if (s->before_local.dim[dim] > 1)
 				return true;
 	}
 	return false;
+}
+
+/*
+ * Memory traffic of the busiest device that packs what it sends and unpacks what it
+ * receives; a whole tile is sent from and received into its place.
+ */
+static double transfer_traffic_bytes(const struct plan *plan, int step)
+{
+	const struct step *s = &plan->step[step];
+	const struct dtype *type = plan->problem->array.dtype;
+	int64_t before = shape_elements(&s->before_local),
+		after = shape_elements(&s->local);
+	size_t n = (size_t)plan->problem->ndevices;
+	int64_t *traffic = xmalloc(n, sizeof(*traffic)), most = 0;
+
+	for (size_t d = 0; d < n; d++)
+		traffic[d] = 0;
+	for (int32_t i = 0; i < s->npairs && s->part != before; i++) {
+		if (s->pairs[i].src == s->pairs[i].dst)
+			continue;
+		traffic[s->pairs[i].src] += s->part;
+		traffic[s->pairs[i].dst] += s->part;
+	}
+	for (int64_t i = 0; i < s->ntransfers && !s->part; i++) {
+		const struct transfer *t = &s->transfers[i];
+
+		traffic[t->src] += t->elements == before ? 0 : t->elements;
+		traffic[t->dst] += t->elements == after ? 0 : t->elements;
+	}
+	for (size_t d = 0; d < n; d++)
+		most = traffic[d] > most ? traffic[d] : most;
+	free(traffic);
+	return 2.0 * (double)dtype_bytes(type, most);
 }
 
 double lower_local_s(const struct machine *m, const struct placement *place,
                      const struct plan *plan, int step)
 {
 	const struct step *s = &plan->step[step];
-	double traffic_bytes = local_traffic_bytes(
-		s->op, step_bytes(plan, &s->before_local), step_bytes(plan, &s->local),
-		s->groups.size, needs_unpack(s));
+	double traffic_bytes =
+		s->transfers
+			? transfer_traffic_bytes(plan, step)
+			: local_traffic_bytes(s->op, step_bytes(plan, step_operand(s)),
+	                                      step_bytes(plan, &s->local),
+	                                      s->groups.size, needs_unpack(s));
 
 	if (traffic_bytes == 0)
 		return 0;
-	return traffic_bytes *
-	       local_rates(m, place, plan->problem->mesh.ndevices).s_per_byte;
+	return traffic_bytes * local_rates(m, place, plan->problem->ndevices).s_per_byte;
 }

@@ -1,6 +1,6 @@
 /*
  * Lowering: a plan step becomes a schedule of messages on a machine, by the algorithm
- * that the machine's profile uses for its groups (design 6).
+ * that applies to its groups (design 6).
  */
 #ifndef SHARDSIM_COLLECTIVE_LOWER_H
 #define SHARDSIM_COLLECTIVE_LOWER_H

@@ -10,10 +10,12 @@
  *   ring        any group: all-gather, reduce-scatter, all-reduce
  *   pairwise    any group: all-to-all
  *
- * Today's profiles, "tpu" and "nccl", differ by the geometry of their fabrics, which is
- * what `applies` looks at; nothing else of a profile is asked.
+ * Only the geometry of the fabrics counts, which is what `applies` looks at. The profile
+ * that a platform file states is checked to be one that is known, and has no effect.
  */
 #include "collective/collective.h"
+
+#include <string.h>
 
 extern const struct algorithm algorithm_bidir_ring, algorithm_line, algorithm_torus,
 	algorithm_two_level, algorithm_ring, algorithm_pairwise;
@@ -27,6 +29,14 @@ const struct algorithm *const algorithms[] = {
 	&algorithm_pairwise,
 	NULL,
 };
+
+enum status profile_check(const char *name, struct where at, struct error *e)
+{
+	if (!strcmp(name, "tpu") || !strcmp(name, "nccl"))
+		return OK;
+	return error_set(e, E_RANGE, at, "unknown profile '%s', expected tpu or nccl",
+	                 name);
+}
 
 const struct algorithm *algorithm_choose(const struct machine *m, enum op op,
                                          const struct groups *g)

@@ -1,110 +1,207 @@
 #include "cost/bound.h"
 
-#include "array/tile.h"
 #include "collective/local.h"
+#include "cost/bound_cells.h"
+#include "cost/bound_ports.h"
 
 #include <assert.h>
 #include <math.h>
 
-/* What a device can receive per second, and the least latency of a route into it. */
-struct ingress {
-	double bandwidth_Bps, latency_s;
+/* A set of devices, as it is named. */
+struct cut {
+	enum { CUT_DEVICE, CUT_DOMAIN, CUT_AXIS } kind;
+	int32_t number; /* the platform device or the domain */
+	int fabric, axis;
+	int32_t lo, hi; /* of an axis: the places [lo, hi), mod its length */
+	bool in;
 };
 
-/* Add the link from the neighbour of place `here` at `step` (+1, -1) along an axis. */
-static void add_neighbour(struct ingress *in, const struct machine *m,
-                          const struct fabric *f, int32_t d, int axis, int step)
-{
-	int32_t stride = 1, size = f->shape[axis], here = f->place[d], c, to;
-	int32_t from, link;
+struct search {
+	const struct problem *problem;
+	const struct machine *machine;
+	struct ports *ports;
+	struct cells *cells;
+	int32_t *number;  /* [machine devices] the problem's, -1 for none */
+	int32_t *member;  /* [machine devices] room for a set */
+	int32_t *members; /* [problem devices] those of them that the problem has */
+	struct cut cut;   /* the best so far */
+	double s;
+};
 
-	for (int a = f->naxes - 1; a > axis; a--)
-		stride *= f->shape[a];
-	if (f->port[(int64_t)d * 2 * f->naxes + 2 * axis + (step < 0)] < 0)
+static void consider(struct search *s, const struct cut *cut, bool in, int64_t elements,
+                     const struct gate *gate)
+{
+	double bytes = (double)elements * s->problem->array.dtype->bits / 8, time_s;
+
+	if (elements == 0 || gate->bandwidth_Bps == 0)
 		return;
-	c = here / stride % size;
-	to = (c + step + size) % size;
-	from = f->at[(int64_t)f->domain[d] * fabric_places(f) + here + (to - c) * stride];
-	link = f->port[(int64_t)from * 2 * f->naxes + 2 * axis + (step > 0)];
-	assert(link >= 0);
-	in->bandwidth_Bps += m->link[link].bandwidth_Bps;
-	in->latency_s = fmin(in->latency_s, m->link[link].latency_s);
+	time_s = bytes / gate->bandwidth_Bps + gate->latency_s;
+	if (time_s <= s->s)
+		return;
+	s->s = time_s;
+	s->cut = *cut;
+	s->cut.in = in;
 }
 
-/* The least latency of an up link of every domain of a switch. */
-static const double *least_up(const struct machine *m, const struct fabric *f,
-                              struct arena *a)
+/* Both bounds of a set of `n` devices whose gates are known. */
+static void consider_set(struct search *s, const struct cut *cut, const int32_t *device,
+                         int32_t n, const struct gate *in, const struct gate *out)
 {
-	double *least = arena_alloc(a, (size_t)f->ndomains, sizeof(*least));
+	struct crossing crossing;
+	int32_t nmembers = 0;
 
-	for (int32_t k = 0; k < f->ndomains; k++)
-		least[k] = INFINITY;
-	for (int32_t d = 0; d < m->ndevices; d++)
-		if (f->domain[d] >= 0)
-			least[f->domain[d]] =
-				fmin(least[f->domain[d]],
-			             m->link[f->port[2 * (int64_t)d]].latency_s);
-	return least;
+	for (int32_t i = 0; i < n; i++)
+		if (s->number[device[i]] >= 0)
+			s->members[nmembers++] = s->number[device[i]];
+	if (nmembers == 0 || nmembers == s->problem->ndevices)
+		return;
+	crossing = cells_crossing(s->cells, s->members, nmembers);
+	consider(s, cut, true, crossing.in, in);
+	consider(s, cut, false, crossing.out, out);
 }
 
-static struct ingress ingress_of(const struct machine *m, const double *const *up,
-                                 int32_t d)
+static void cut_devices(struct search *s)
 {
-	struct ingress in = {.latency_s = INFINITY};
+	for (int32_t d = 0; d < s->machine->ndevices; d++) {
+		struct cut cut = {.kind = CUT_DEVICE, .number = d};
+		struct gate in, out;
 
-	for (int k = 0; k < m->nfabrics; k++) {
-		const struct fabric *f = &m->fabric[k];
-		const struct link *down;
-
-		if (f->domain[d] < 0)
+		if (s->number[d] < 0)
 			continue;
-		switch (f->geometry) {
-		case GEOMETRY_TORUS:
-			for (int axis = 0; axis < f->naxes; axis++) {
-				add_neighbour(&in, m, f, d, axis, 1);
-				add_neighbour(&in, m, f, d, axis, -1);
-			}
-			break;
-		case GEOMETRY_SWITCH:
-			down = &m->link[f->port[2 * (int64_t)d + 1]];
-			in.bandwidth_Bps += down->bandwidth_Bps;
-			in.latency_s = fmin(in.latency_s,
-			                    down->latency_s + up[k][f->domain[d]]);
-			break;
-		case GEOMETRY_GRAPH:
-			return (struct ingress){.bandwidth_Bps = INFINITY};
-		}
+		ports_gates(&in, &out, s->ports, &d, 1, -1);
+		consider_set(s, &cut, &d, 1, &in, &out);
 	}
-	return in;
+}
+
+/* Every domain of more than one device. */
+static void cut_domains(struct search *s, int fabric)
+{
+	const struct machine *m = s->machine;
+
+	for (int32_t j = 0; j < m->fabric[fabric].ndomains; j++) {
+		struct cut cut = {.kind = CUT_DOMAIN, .number = j, .fabric = fabric};
+		int32_t n;
+		const int32_t *device = ports_domain(&n, s->ports, fabric, j);
+		struct gate in, out;
+
+		if (n < 2 || n == m->ndevices)
+			continue;
+		ports_gates(&in, &out, s->ports, device, n, fabric);
+		consider_set(s, &cut, device, n, &in, &out);
+	}
+}
+
+/* The places [lo, hi) of an axis of a domain against the others. */
+static void cut_axis(struct search *s, struct cut cut, int32_t lo, int32_t hi)
+{
+	const struct fabric *f = &s->machine->fabric[cut.fabric];
+	const int32_t *at = f->at + (int64_t)cut.number * fabric_places(f);
+	int32_t size = f->shape[cut.axis], inner = 1, lines, n = 0;
+	struct gate in, out;
+
+	for (int a = f->naxes - 1; a > cut.axis; a--)
+		inner *= f->shape[a];
+	lines = fabric_places(f) / size;
+	for (int32_t c = lo; c < hi; c++)
+		for (int32_t i = 0; i < lines; i++)
+			s->member[n++] =
+				at[(i / inner * size + c % size) * inner + i % inner];
+	ports_gates(&in, &out, s->ports, s->member, n, cut.fabric);
+	for (int32_t i = 0; i < lines; i++) {
+		ports_neighbour(&in, &out, s->ports, cut.fabric, s->member[i], cut.axis,
+		                -1);
+		ports_neighbour(&in, &out, s->ports, cut.fabric,
+		                s->member[n - lines + i], cut.axis, 1);
+	}
+	cut.lo = lo;
+	cut.hi = hi;
+	consider_set(s, &cut, s->member, n, &in, &out);
+}
+
+static void cut_torus(struct search *s, int fabric)
+{
+	const struct fabric *f = &s->machine->fabric[fabric];
+
+	for (int32_t j = 0; j < f->ndomains; j++)
+		for (int axis = 0; axis < f->naxes; axis++) {
+			struct cut cut = {CUT_AXIS, j, fabric, axis, 0, 0, false};
+			int32_t size = f->shape[axis];
+			int32_t turns = size % 2 ? size : size / 2;
+
+			/* The smaller side stands for both: in for out. */
+			for (int32_t c = 1; c < size && !f->wrap[axis]; c++)
+				cut_axis(s, cut, c <= size / 2 ? 0 : c,
+				         c <= size / 2 ? c : size);
+			for (int32_t c = 0; c < turns && f->wrap[axis]; c++)
+				cut_axis(s, cut, c, c + size / 2);
+		}
+}
+
+static const char *describe(const struct search *s, struct arena *a)
+{
+	const struct cut *c = &s->cut;
+	const struct fabric *f = &s->machine->fabric[c->fabric];
+	const char *way = c->in ? "into" : "out of";
+	const char *kind = f->geometry == GEOMETRY_TORUS ? "pod" : "node";
+
+	switch (c->kind) {
+	case CUT_DEVICE:
+		return arena_printf(a, "%s of device %d", c->in ? "receive" : "send",
+		                    (int)c->number);
+	case CUT_DOMAIN:
+		return arena_printf(a, "%s %s %d of %s", way, kind, (int)c->number,
+		                    f->name);
+	case CUT_AXIS:
+		break;
+	}
+	return arena_printf(a, "%s places %d to %d of axis %d of %s %d", way,
+	                    (int)c->lo, (int)((c->hi - 1) % f->shape[c->axis]), c->axis,
+	                    kind, (int)c->number);
+}
+
+static void search(struct search *s, const struct problem *p, const struct machine *m,
+                   const struct placement *place, struct arena *a)
+{
+	size_t n = (size_t)m->ndevices;
+
+	*s = (struct search){.problem = p, .machine = m};
+	s->ports = ports_make(m, a);
+	s->cells = cells_make(p, a);
+	s->number = arena_alloc(a, n, sizeof(*s->number));
+	s->member = arena_alloc(a, n, sizeof(*s->member));
+	s->members = arena_alloc(a, (size_t)p->ndevices, sizeof(*s->members));
+	for (size_t d = 0; d < n; d++)
+		s->number[d] = -1;
+	for (int32_t d = 0; d < p->ndevices; d++) {
+		assert(placement_device(place, d) < m->ndevices);
+		s->number[placement_device(place, d)] = d;
+	}
+	cut_devices(s);
+	for (int k = 0; k < m->nfabrics; k++)
+		cut_domains(s, k);
+	for (int k = 0; k < m->nfabrics; k++)
+		if (m->fabric[k].geometry == GEOMETRY_TORUS)
+			cut_torus(s, k);
+}
+
+struct bound bound_find(const struct problem *p, const struct machine *m,
+                        const struct placement *place, struct arena *a)
+{
+	struct arena *scratch = arena_new();
+	struct search s;
+
+	search(&s, p, m, place, scratch);
+	arena_free(scratch);
+	return (struct bound){s.s, s.s > 0 ? describe(&s, a) : NULL};
 }
 
 double bound_s(const struct problem *p, const struct machine *m,
                const struct placement *place)
 {
-	const struct shape *shape = &p->array.shape;
-	struct arena *a = arena_new();
-	struct tilemap from = tilemap_make(&p->from, &p->mesh, shape, a);
-	struct tilemap to = tilemap_make(&p->to, &p->to_mesh, shape, a);
-	const double *up[MACHINE_FABRICS_MAX] = {0};
-	double bound = 0;
+	struct arena *scratch = arena_new();
+	struct search s;
 
-	for (int k = 0; k < m->nfabrics; k++)
-		if (m->fabric[k].geometry == GEOMETRY_SWITCH)
-			up[k] = least_up(m, &m->fabric[k], a);
-	for (int32_t d = 0; d < to.ndevices; d++) {
-		int64_t lacks = tilemap_elements(&to, shape, d) -
-		                tilemap_common(&from, &to, shape, d);
-		struct ingress in;
-
-		if (lacks == 0)
-			continue;
-		in = ingress_of(m, up, placement_device(place, d));
-		if (in.bandwidth_Bps == 0)
-			continue;
-		bound = fmax(bound, (double)dtype_bytes(p->array.dtype, lacks) /
-		                                    in.bandwidth_Bps +
-		                            in.latency_s);
-	}
-	arena_free(a);
-	return bound;
+	search(&s, p, m, place, scratch);
+	arena_free(scratch);
+	return s.s;
 }

@@ -1,5 +1,22 @@
 /*
- * Lower bounds on the time of any plan (design 7, `bound_s`): no launch, no local work.
+ * Lower bounds on the time of any plan (design 7, `bound_s`; spec redistribution.md
+ * 10.5; facts collective-costs.md 5): no launch, no local work.
+ *
+ * Every bound is about a set S of devices of the machine. What devices in S want and S
+ * does not hold must come in, so with C bytes per second of links into S
+ *   time >= bytes in / C + the least latency of a route into S,
+ * and likewise out of S, whatever is relayed where: some link into S carries at least
+ * its share of the bytes, and on no clock do they start before that latency. Sets:
+ *   - each device: the receive bound (in, over the links into all its hosts) and the
+ *     send bound (out: what it alone holds and others want leaves it at least once),
+ *   - each domain of a fabric: a node, a pod, in and out over the other fabrics,
+ *   - each axis of a torus, cut in two: at every place where it does not wrap; where it
+ *     does, every half of floor(n/2) neighbours, by two links per line (the other half
+ *     is the same cut, in for out). Links of other fabrics that the devices have count
+ *     too.
+ * Bytes are of real elements, bits / 8 of each without rounding (a collective may send
+ * half a byte). Unreduced arrays: bound_cells.h. What the gates of a set can carry, and
+ * that graphs of more than a few devices are not known: bound_ports.h.
  */
 #ifndef SHARDSIM_COST_BOUND_H
 #define SHARDSIM_COST_BOUND_H
@@ -9,15 +26,25 @@
 #include "plan/problem.h"
 
 /*
- * Seconds below which no plan of the problem can be on the machine, for its devices
- * placed there (NULL: the identity): every device must receive the real elements that it
- * lacks, through all its links of all fabrics at once (the injection bandwidth), and the
- * first of them has a route's latency:
- *   max over devices that lack something of (bytes / injection + shortest latency).
- * 0 if no device lacks anything. A graph fabric tells neither its ports nor its
- * distances without asking for all routes, so a device on one is given no bound.
- * The devices must fit on the machine.
+ * Seconds, and what they are for: "receive of device 5", "into node 2 of nvlink",
+ * "out of places 3 to 0 of axis 1 of pod 0".
  */
+struct bound {
+	double s;
+	const char *what; /* NULL if s is 0 */
+};
+
+/*
+ * Seconds below which no plan of the problem can be on the machine, for its devices
+ * placed there (NULL: the identity): the largest of the bounds above, of equal ones the
+ * first, devices before domains before axes. Devices are named by platform number, axes
+ * by their place in the torus' shape. 0 if no device lacks anything or nothing is
+ * known. The devices must fit on the machine. The text is the arena's.
+ */
+struct bound bound_find(const struct problem *p, const struct machine *m,
+                        const struct placement *place, struct arena *a);
+
+/* Only the seconds. */
 double bound_s(const struct problem *p, const struct machine *m,
                const struct placement *place);
 

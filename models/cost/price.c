@@ -372,9 +372,40 @@ static struct price plan_price(void *self, const struct plan *plan)
 	return (struct price){.cost = seconds < 0 ? PRICE_IMPOSSIBLE_S : seconds};
 }
 
+/*
+ * The slowest link of the route decides; of equally fast routes the shorter one puts its
+ * bytes on fewer links, at a HOP_SHARE of the time for each.
+ */
+static double path_price(void *self, const struct problem *problem, int32_t src,
+                         int32_t dst)
+{
+	static const double HOP_SHARE = 1. / 64;
+	struct pricer *p = self;
+	const struct machine *m = p->machine;
+	int32_t links[ROUTE_LINKS_MAX], from, to;
+	double slowest_s = 0;
+	int fabric, hops;
+
+	if (placement_size(p->place, m) < problem->ndevices)
+		return PRICE_IMPOSSIBLE_S;
+	from = placed(p, src);
+	to = placed(p, dst);
+	fabric = from < m->ndevices && to < m->ndevices ? machine_fabric(m, from, to)
+	                                                : -1;
+	if (fabric < 0)
+		return PRICE_IMPOSSIBLE_S;
+	hops = machine_route(m, fabric, from, to, links, ROUTE_LINKS_MAX);
+	if (hops < 0)
+		return PRICE_IMPOSSIBLE_S;
+	for (int i = 0; i < hops; i++)
+		slowest_s = fmax(slowest_s, 1 / m->link[links[i]].bandwidth_Bps);
+	return slowest_s * (1 + HOP_SHARE * hops);
+}
+
 struct prices pricer_prices(struct pricer *p)
 {
-	return (struct prices){.self = p, .step = step_price, .plan = plan_price};
+	return (struct prices){
+		.self = p, .step = step_price, .plan = plan_price, .path = path_price};
 }
 
 double plan_seconds(struct step_time *steps, const struct plan *plan,

@@ -24,7 +24,8 @@ static int32_t digits_value(const struct digit *digit, int n, int32_t position)
 	int32_t value = 0;
 
 	for (int k = 0; k < n; k++)
-		value = value * digit[k].size + position / digit[k].stride % digit[k].size;
+		value = value * digit[k].size +
+		        position / digit[k].stride % digit[k].size;
 	return value;
 }
 
@@ -39,8 +40,8 @@ static int digits_of_moves(struct digit *out, const struct mesh *m,
 	return n;
 }
 
-struct groups groups_of_moves(const struct mesh *m, const struct move *moves, int nmoves,
-                              struct arena *a)
+struct groups groups_of_moves(const struct mesh *m, const struct move *moves,
+                              int nmoves, struct arena *a)
 {
 	struct digit digit[DIGITS_MAX];
 	int n = digits_of_moves(digit, m, moves, nmoves);
@@ -105,7 +106,8 @@ static int unused_digits(struct digit *out, const struct mesh *m, int axis,
 				next = &used[k];
 		end = next ? next->pre : size;
 		if (end > pre)
-			out[n++] = digit_of(m, (struct part){(int16_t)axis, pre, end / pre});
+			out[n++] = digit_of(
+				m, (struct part){(int16_t)axis, pre, end / pre});
 		pre = next ? next->pre * next->size : size;
 	}
 	return n;
@@ -155,36 +157,26 @@ static bool suffix(struct move *out, const struct part *longer, int nlonger,
 		if (memcmp(&longer[k], &shorter[k], sizeof(*longer)) != 0)
 			return false;
 	out->nparts = nlonger - nshorter;
-	out->parts = arena_dup(a, longer + nshorter, (size_t)out->nparts, sizeof(*longer));
+	out->parts =
+		arena_dup(a, longer + nshorter, (size_t)out->nparts, sizeof(*longer));
 	out->factor = 1;
 	for (int k = 0; k < out->nparts; k++)
 		out->factor *= out->parts[k].size;
 	return true;
 }
 
-/* Split the parts of a layout into prime digits so that prefixes can be compared. */
+/* The same layout in prime digits, so that prefixes can be compared. */
 static struct layout split_parts(const struct layout *l)
 {
 	struct layout out = layout_replicated(l->rank);
+	struct part digit[LAYOUT_PARTS_MAX];
 
-	for (int dim = 0; dim < l->rank; dim++) {
-		int n;
-		const struct part *part = layout_parts(l, dim, &n);
+	for (int dim = 0; dim <= l->rank; dim++) {
+		int n = layout_digits(digit, l, dim);
 
-		for (int k = 0; k < n; k++) {
-			int32_t pre = part[k].pre, rest = part[k].size;
-
-			for (int32_t p = 2; rest > 1; p++) {
-				while (rest % p == 0) {
-					struct part digit = {part[k].axis, pre, p};
-
-					if (!layout_append(&out, dim, digit))
-						return *l;
-					pre *= p;
-					rest /= p;
-				}
-			}
-		}
+		for (int k = 0; k < n; k++)
+			if (!layout_append(&out, dim, digit[k]))
+				return *l;
 	}
 	return out;
 }

@@ -12,8 +12,8 @@
  * radix over the parts in listed order (move 0 most major), groups by rising position of
  * their first member. The arena's.
  */
-struct groups groups_of_moves(const struct mesh *m, const struct move *moves, int nmoves,
-                              struct arena *a);
+struct groups groups_of_moves(const struct mesh *m, const struct move *moves,
+                              int nmoves, struct arena *a);
 
 /* Chunk numbers of every device in every move: [ndevices * nmoves]. */
 const int32_t *chunks_of_moves(const struct mesh *m, const struct move *moves,

@@ -13,6 +13,9 @@ static const char *const op_names[OPS] = {
 	[OP_PERMUTE] = "permute",
 	[OP_REDUCE_SCATTER] = "reduce-scatter",
 	[OP_ALL_REDUCE] = "all-reduce",
+	[OP_EXCHANGE] = "exchange",
+	[OP_PAD] = "pad",
+	[OP_PARTIAL] = "partial",
 };
 
 const char *op_name(enum op op)
@@ -22,7 +25,12 @@ const char *op_name(enum op op)
 
 bool op_communicates(enum op op)
 {
-	return op != OP_SLICE;
+	return op != OP_SLICE && op != OP_PAD && op != OP_PARTIAL;
+}
+
+const struct shape *step_operand(const struct step *s)
+{
+	return s->gathers ? &s->summed : &s->before_local;
 }
 
 struct plan *plan_new(struct arena *a, const struct problem *p, const char *planner)
@@ -32,17 +40,36 @@ struct plan *plan_new(struct arena *a, const struct problem *p, const char *plan
 	plan->arena = a;
 	plan->problem = p;
 	plan->planner = planner;
+	plan->shape = p->padded;
+	plan->from = p->from;
+	plan->to = p->to;
 	return plan;
+}
+
+void plan_view(struct plan *p, const struct view *view, const struct layout *from,
+               const struct layout *to)
+{
+	assert(p->nsteps == 0);
+	p->view = arena_dup(p->arena, view, 1, sizeof(*view));
+	p->shape = view->shape;
+	p->from = *from;
+	p->to = *to;
+}
+
+const struct layout *plan_before(const struct plan *p, int step)
+{
+	return step ? &p->step[step - 1].after : &p->from;
 }
 
 const struct layout *plan_layout(const struct plan *p)
 {
-	return p->nsteps ? &p->step[p->nsteps - 1].after : &p->problem->from;
+	return plan_before(p, p->nsteps);
 }
 
 struct shape plan_local(const struct plan *p)
 {
-	return layout_local(plan_layout(p), &p->problem->padded);
+	return p->nsteps ? p->step[p->nsteps - 1].local
+	                 : layout_local(&p->from, &p->shape);
 }
 
 /* A new last step whose tile before it is filled in. */
@@ -63,7 +90,8 @@ static struct step *add_step(struct plan *p, enum op op, const struct layout *af
 	s->op = op;
 	s->before_local = before;
 	s->after = *after;
-	s->local = layout_local(after, &p->problem->padded);
+	s->mesh = &p->problem->mesh;
+	s->local = layout_local(after, &p->shape);
 	return s;
 }
 
@@ -121,6 +149,11 @@ static void remove_suffix(struct layout *l, int dim, int32_t factor)
 			layout_append(&out, i, p);
 		}
 	}
+	for (int k = 0; k < l->nunreduced; k++) {
+		int n;
+
+		layout_append(&out, l->rank, layout_parts(l, l->rank, &n)[k]);
+	}
 	*l = out;
 }
 
@@ -144,6 +177,45 @@ static struct layout apply_moves(const struct layout *before, const struct move 
 	return after;
 }
 
+/* Take what overlaps `gone` from a list of `n` parts; what is left on either side stays. */
+static int take_part(struct part *list, int n, struct part gone)
+{
+	int64_t gone_end = (int64_t)gone.pre * gone.size;
+
+	for (int i = 0; i < n; i++) {
+		struct part p = list[i];
+		int64_t end = (int64_t)p.pre * p.size;
+		int64_t lo = p.pre > gone.pre ? p.pre : gone.pre;
+		int64_t hi = end < gone_end ? end : gone_end;
+
+		if (p.axis != gone.axis || lo >= hi)
+			continue;
+		list[i].size = (int32_t)(lo / p.pre);
+		assert(n < LAYOUT_PARTS_MAX);
+		memmove(list + i + 2, list + i + 1, (size_t)(n++ - i - 1) * sizeof(p));
+		list[++i] = (struct part){p.axis, (int32_t)hi, (int32_t)(end / hi)};
+	}
+	return n;
+}
+
+/* The unreduced set less the parts of a reduction. */
+static void reduce_parts(struct layout *l, const struct move *moves, int nmoves)
+{
+	struct part left[LAYOUT_PARTS_MAX];
+	int n;
+	const struct part *part = layout_parts(l, l->rank, &n);
+
+	memcpy(left, part, (size_t)n * sizeof(*part));
+	for (int i = 0; i < nmoves; i++)
+		for (int k = 0; k < moves[i].nparts; k++)
+			n = take_part(left, n, moves[i].parts[k]);
+	l->nunreduced = 0;
+	for (int k = 0; k < n; k++)
+		if (left[k].size > 1)
+			layout_append(l, l->rank, left[k]);
+	layout_normalise(l);
+}
+
 /* Spec redistribution.md 3: the tile divides, and no axis is used twice. */
 static bool step_fits(const struct plan *p, const struct layout *after,
                       const struct move *moves, int nmoves)
@@ -163,20 +235,84 @@ void plan_axes_step(struct plan *p, enum op op, const struct move *moves, int nm
 {
 	const struct mesh *m = &p->problem->mesh;
 	struct move *copy = copy_moves(p->arena, op, moves, nmoves);
-	struct layout after = apply_moves(plan_layout(p), copy, nmoves);
-	bool fits = step_fits(p, &after, copy, nmoves);
+	struct layout after = *plan_layout(p);
+	bool fits;
 	struct step *s;
 
+	if (op == OP_REDUCE_SCATTER || op == OP_ALL_REDUCE)
+		reduce_parts(&after, copy, nmoves);
+	for (int k = 0; op == OP_PARTIAL && k < copy[0].nparts; k++)
+		layout_append(&after, after.rank, copy[0].parts[k]);
+	after = apply_moves(&after, copy, nmoves);
+	fits = step_fits(p, &after, copy, nmoves);
 	assert(fits);
 	(void)fits;
 	s = add_step(p, op, &after);
-
 	s->move = copy;
 	s->nmoves = nmoves;
 	if (op == OP_SLICE)
 		s->chunk = chunks_of_moves(m, copy, nmoves, p->arena);
 	else
 		s->groups = groups_of_moves(m, copy, nmoves, p->arena);
+}
+
+void plan_exchange(struct plan *p, const struct layout *after, const struct mesh *mesh,
+                   const struct transfer *transfers, int64_t n)
+{
+	struct step *s = add_step(p, OP_EXCHANGE, after);
+
+	s->mesh = mesh;
+	s->ntransfers = n;
+	s->transfers = arena_dup(p->arena, transfers, (size_t)n, sizeof(*transfers));
+}
+
+void plan_permute_parts(struct plan *p, const struct transfer *transfers, int64_t n)
+{
+	struct layout same = *plan_layout(p);
+	struct shape local = plan_local(p);
+	struct step *s = add_step(p, OP_PERMUTE, &same);
+
+	s->local = local;
+	s->ntransfers = n;
+	s->transfers = arena_dup(p->arena, transfers, (size_t)n, sizeof(*transfers));
+}
+
+void plan_permute_rows(struct plan *p, const struct pair *pairs, int32_t npairs,
+                       int64_t part, const struct transfer *transfers, int64_t n)
+{
+	struct step *s;
+
+	plan_permute_parts(p, transfers, n);
+	s = &p->step[p->nsteps - 1];
+	s->npairs = npairs;
+	s->pairs = arena_dup(p->arena, pairs, (size_t)npairs, sizeof(*pairs));
+	s->part = part;
+}
+
+void plan_sum_tiles(struct plan *p, const struct move *moves, int nmoves,
+                    struct groups groups, const struct shape *summed,
+                    const struct layout *after)
+{
+	plan_groups_step(p, OP_ALL_REDUCE, moves, nmoves, groups, NULL, after);
+	p->step[p->nsteps - 1].gathers = true;
+	p->step[p->nsteps - 1].summed = *summed;
+}
+
+void plan_place(struct plan *p, const struct shape *local, const int64_t *start)
+{
+	struct step *s = &p->step[p->nsteps - 1];
+	size_t cells = (size_t)p->problem->ndevices * (size_t)local->rank;
+
+	s->local = *local;
+	s->start = start ? arena_dup(p->arena, start, cells, sizeof(*start)) : NULL;
+}
+
+void plan_pad(struct plan *p, const struct layout *after, const struct shape *local)
+{
+	struct step *s = add_step(p, OP_PAD, after);
+
+	if (local)
+		s->local = *local;
 }
 
 void plan_permute(struct plan *p, const struct layout *after)
@@ -211,7 +347,8 @@ void plan_groups_step(struct plan *p, enum op op, const struct move *moves, int 
 	s->move = arena_dup(p->arena, moves, (size_t)nmoves, sizeof(*moves));
 	s->nmoves = nmoves;
 	if (op == OP_SLICE) {
-		s->chunk = arena_dup(p->arena, chunk, n * (size_t)nmoves, sizeof(*chunk));
+		s->chunk =
+			arena_dup(p->arena, chunk, n * (size_t)nmoves, sizeof(*chunk));
 		return;
 	}
 	s->groups = groups;
@@ -226,7 +363,7 @@ static void name_axes(struct plan *p, struct step *s, const struct layout *befor
 	struct move found[RANK_MAX], *named;
 	int n;
 
-	if (s->op == OP_PERMUTE || before->kind != LAYOUT_AXES ||
+	if (s->nmoves == 0 || before->kind != LAYOUT_AXES ||
 	    s->after.kind != LAYOUT_AXES)
 		return;
 	n = moves_between(found, s->op, before, &s->after, p->arena);
@@ -246,15 +383,14 @@ static void name_axes(struct plan *p, struct step *s, const struct layout *befor
 
 void plan_finish(struct plan *p)
 {
-	const struct mesh *m = &p->problem->mesh;
-	const struct layout *before = &p->problem->from;
+	const struct layout *before = &p->from;
 
 	for (int i = 0; i < p->nsteps; i++) {
 		struct step *s = &p->step[i];
 		struct layout axes;
 
 		if (s->after.kind == LAYOUT_TILES &&
-		    layout_to_axes(&axes, &s->after, m, p->arena))
+		    layout_to_axes(&axes, &s->after, s->mesh, p->arena))
 			s->after = axes;
 		name_axes(p, s, before);
 		before = &s->after;

@@ -14,9 +14,28 @@
  *               with chunk c (in every move at once); what arrives is put together along
  *               from_dim in chunk order. from and to dims of fused moves are distinct.
  *   permute:    whole tiles travel along `pairs`; a device that is in no pair as
- *               destination ends without data.
- * reduce-scatter and all-reduce are typed here for schedules; planners of unreduced
- * axes build on them.
+ *               destination ends without data. With `transfers` it carries parts of
+ *               tiles: devices keep their tiles and hold the boxes beside them until a
+ *               pad or exchange takes them in. With pairs too, each of these carries
+ *               `part` elements, of which the transfers are the real ones.
+ *   exchange:   every device receives the boxes of `transfers` and then has the tile of
+ *               `after`: from its old tile, boxes held and boxes received.
+ *   pad:        local: the tile becomes that of `after` and `local`, from the old tile
+ *               and boxes held; what lies beyond the array is padding.
+ *   reduce-scatter: as a slice, block `chunk` of to_dim, summed over the members'
+ *               contributions; the parts leave the unreduced set (from_dim -1).
+ *   all-reduce: the contributions are summed; both dims -1. Where it `gathers`
+ *               each member adds its own tile, zeros around it, to arrays of extent
+ *               `summed`, and has the tiles of all afterwards (from_dim as a gather; no
+ *               moves where one device of a group holds the data). It receives what an
+ *               all-reduce of such arrays does, 2 M (1 - 1/q).
+ *   partial:    local, the reverse: a replicated array is taken for the sum of one
+ *               device's contribution and zeros (PyTorch's R->P); both dims -1, the
+ *               parts join the unreduced set.
+ *
+ * Strided layouts: a plan may run on a *view* of the array, in which every dimension is
+ * split into digits (8192 = 4 x 2048, major first). All its layouts, tiles and moves are
+ * then over the digits; problem->from and to are rewritten so by plan_view().
  */
 #ifndef SHARDSIM_PLAN_PLAN_H
 #define SHARDSIM_PLAN_PLAN_H
@@ -30,6 +49,9 @@ enum op {
 	OP_PERMUTE,
 	OP_REDUCE_SCATTER,
 	OP_ALL_REDUCE,
+	OP_EXCHANGE,
+	OP_PAD,
+	OP_PARTIAL,
 	OPS
 };
 
@@ -38,9 +60,9 @@ const char *op_name(enum op op);
 bool op_communicates(enum op op);
 
 struct move {
-	int from_dim, to_dim; /* -1: none (a slice has no from, a gather no to) */
-	int32_t factor;       /* product of the parts' sizes */
-	int nparts;           /* 0 where no axes say it */
+	int from_dim, to_dim;     /* -1: none (a slice has no from, a gather no to) */
+	int32_t factor;           /* product of the parts' sizes */
+	int nparts;               /* 0 where no axes say it */
 	const struct part *parts; /* major to minor, on the problem's mesh */
 };
 
@@ -53,16 +75,35 @@ struct pair {
 	int32_t src, dst;
 };
 
+/* A box [lo, hi) per dimension, `bounds` lo0, hi0, lo1, ..., of real elements. */
+struct transfer {
+	int32_t src, dst;
+	int64_t elements;
+	const int64_t *bounds; /* [2 * rank] */
+};
+
 struct step {
 	enum op op;
 	int nmoves;
 	const struct move *move;
-	struct groups groups;     /* collectives */
-	int32_t npairs;           /* permute; identity pairs included */
+	struct groups groups; /* collectives */
+	int32_t npairs;       /* permute; identity pairs included */
 	const struct pair *pairs;
-	const int32_t *chunk;     /* slice: [ndevices * nmoves] chunk numbers */
+	const int32_t *chunk; /* slice: [ndevices * nmoves] chunk numbers */
+	int64_t ntransfers;   /* exchange, partial permute: none to oneself */
+	const struct transfer *transfers;
+	int64_t part; /* of a permute of parts along pairs: elements each */
+	bool gathers; /* an all-reduce of arrays of `summed` */
+	struct shape summed;
 	struct layout after;
-	struct shape before_local, local; /* tile before and after, padded */
+	const struct mesh *mesh; /* of `after`: the problem's, or its target mesh */
+	/*
+	 * Tile before and after, padded. Usually ceil(extent / shards); a pad may make it
+	 * larger, and tile number i then starts at i times this size, unless `start`
+	 * says where the tiles of devices start: [ndevices * rank], else NULL.
+	 */
+	struct shape before_local, local;
+	const int64_t *start;
 	/*
 	 * Bytes of the busiest device in this step, own part excluded, padding included;
 	 * padding_bytes of what that device receives are padding.
@@ -70,25 +111,51 @@ struct step {
 	int64_t recv_bytes, send_bytes, padding_bytes;
 };
 
+/* What every member puts into a collective: its tile, or zeros around it. */
+const struct shape *step_operand(const struct step *s);
+
+/* How a plan splits dimensions into digits: digit i is of array dimension dim[i]. */
+struct view {
+	struct shape shape;
+	uint8_t dim[RANK_MAX];
+};
+
 struct plan {
 	struct arena *arena;
 	const struct problem *problem;
 	const char *planner;
+	/*
+	 * What the layouts of the steps are over: the problem's padded shape, or the digits
+	 * of a view (then `view` is set). `from` and `to` are the problem's in these terms.
+	 */
+	struct shape shape;
+	struct layout from, to;
+	const struct view *view;
 	int nsteps, capacity;
 	struct step *step;
 	/* Filled by plan_finish: */
 	int64_t recv_bytes, send_bytes; /* max over devices of the sum over steps */
 	int64_t peak_array_bytes; /* largest live array (what the memory limit applies to) */
-	int64_t peak_live_bytes;  /* largest source + operand (if another) + result */
+	int64_t peak_live_bytes; /* largest source + operand (if another) + result */
 	bool full_remat; /* some tile is the full array although neither end is replicated */
 };
 
 /* An empty plan of the problem (its steps live in `a`). */
 struct plan *plan_new(struct arena *a, const struct problem *p, const char *planner);
 
+/*
+ * Make an empty plan one over a view of the padded shape (copied), with `from` and `to`
+ * saying the problem's layouts over its digits.
+ */
+void plan_view(struct plan *p, const struct view *view, const struct layout *from,
+               const struct layout *to);
+
 /* The layout and tile after the steps so far. */
 const struct layout *plan_layout(const struct plan *p);
 struct shape plan_local(const struct plan *p);
+
+/* The layout and tile before step i. */
+const struct layout *plan_before(const struct plan *p, int step);
 
 /*
  * Steps on LAYOUT_AXES, all on the problem's (source) mesh. Each computes groups, chunk
@@ -97,6 +164,7 @@ struct shape plan_local(const struct plan *p);
  *   slice:      each move appends its parts as the minor-most of to_dim.
  *   all-gather: each move removes its parts, the minor-most ones of from_dim.
  *   all-to-all: each move takes its parts, the minor-most of from_dim, to to_dim.
+ *   reduce-scatter, all-reduce: the parts leave the unreduced set; partial: they join it.
  */
 void plan_axes_step(struct plan *p, enum op op, const struct move *moves, int nmoves);
 
@@ -109,6 +177,33 @@ void plan_axes_step(struct plan *p, enum op op, const struct move *moves, int nm
 void plan_permute(struct plan *p, const struct layout *after);
 void plan_permute_pairs(struct plan *p, const struct layout *after,
                         const struct pair *pairs, int32_t npairs);
+
+/*
+ * An exchange to `after`, a layout of `mesh` (one of the problem's two), or a permute of
+ * parts of tiles that leaves the layout as it is. Transfers are copied, their bounds
+ * borrowed from the plan's arena.
+ */
+void plan_exchange(struct plan *p, const struct layout *after, const struct mesh *mesh,
+                   const struct transfer *transfers, int64_t n);
+void plan_permute_parts(struct plan *p, const struct transfer *transfers, int64_t n);
+
+/*
+ * A permute of parts along pairs, all copied but the boxes of the transfers: `part`
+ * elements for each pair, padding included.
+ */
+void plan_permute_rows(struct plan *p, const struct pair *pairs, int32_t npairs,
+                       int64_t part, const struct transfer *transfers, int64_t n);
+
+/* An all-reduce that gathers; all copied. */
+void plan_sum_tiles(struct plan *p, const struct move *moves, int nmoves,
+                    struct groups groups, const struct shape *summed,
+                    const struct layout *after);
+
+/* Say what tiles the last step leaves, and where they start (copied; NULL: as usual). */
+void plan_place(struct plan *p, const struct shape *local, const int64_t *start);
+
+/* A pad to `after` with tiles of `local` (NULL: the usual ones). */
+void plan_pad(struct plan *p, const struct layout *after, const struct shape *local);
 
 /*
  * A step whose groups (or, for slice, chunk numbers) and layout are given; parts are

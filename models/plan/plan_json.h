@@ -9,12 +9,18 @@
 
 #include <jansson.h>
 
-/* The "problem" object. The device lists are null: all devices in mesh order. */
+/*
+ * A text as JSON, which has Unicode only: each byte that is not UTF-8, as names of files
+ * and axes may have them, becomes U+FFFD.
+ */
+json_t *json_text(const char *s);
+
+/* The "problem" object. Device lists that were not given are null. */
 json_t *problem_json(const struct problem *p);
 
 /*
  * One element of "steps". "algorithm" is null and "time_s" {}: who knows a platform
- * sets them.
+ * sets them. "boxes" is there, their number, where they do not follow from the layouts.
  */
 json_t *step_json(const struct plan *p, int step);
 
@@ -23,7 +29,8 @@ json_t *plan_json(const struct plan *p);
 
 /*
  * A finished plan of problem `p` from an array of steps; `file` names the text in
- * errors, which say the step and member that is wrong ("steps[1].op: ...").
+ * errors, which say the step and member that is wrong ("steps[1].op: ..."). Steps with
+ * "boxes" cannot be read.
  */
 enum status plan_parse_json(struct plan **out, const struct problem *p, struct arena *a,
                             const json_t *steps, const char *file, struct error *e);

@@ -2,7 +2,9 @@
 #include "plan/plan_text.h"
 
 #include "array/tile.h"
+#include "plan/exchange.h"
 #include "plan/groups.h"
+#include "plan/view.h"
 
 #include <string.h>
 
@@ -19,8 +21,8 @@ static bool same_parts(const struct layout *a, const struct layout *b)
 
 	return a->nunreduced == b->nunreduced &&
 	       memcmp(a->nparts, b->nparts, sizeof(a->nparts)) == 0 &&
-	       memcmp(a->part, b->part, (size_t)(unreduced + n - a->part) *
-	                                        sizeof(*a->part)) == 0;
+	       memcmp(a->part, b->part,
+	              (size_t)(unreduced + n - a->part) * sizeof(*a->part)) == 0;
 }
 
 /*
@@ -64,10 +66,38 @@ static bool is_suffix(const struct layout *l, const struct move *m)
 static bool dims_fit(const struct move *m, enum op op, int rank)
 {
 	bool from = op == OP_ALL_GATHER || op == OP_ALL_TO_ALL;
-	bool to = op == OP_SLICE || op == OP_ALL_TO_ALL;
+	bool to = op == OP_SLICE || op == OP_ALL_TO_ALL || op == OP_REDUCE_SCATTER;
 
 	return (from ? m->from_dim >= 0 && m->from_dim < rank : m->from_dim == -1) &&
 	       (to ? m->to_dim >= 0 && m->to_dim < rank : m->to_dim == -1);
+}
+
+static bool is_reduction(enum op op)
+{
+	return op == OP_REDUCE_SCATTER || op == OP_ALL_REDUCE;
+}
+
+/* Are the moves' parts unreduced ones, each once? */
+static bool are_unreduced(const struct layout *l, const struct move *moves, int nmoves)
+{
+	struct part left[LAYOUT_PARTS_MAX], digit[LAYOUT_PARTS_MAX];
+	int nleft = layout_digits(left, l, l->rank);
+
+	for (int i = 0; i < nmoves; i++) {
+		int n = parts_digits(digit, moves[i].parts, moves[i].nparts);
+
+		for (int k = 0; k < n; k++) {
+			int at = 0;
+
+			while (at < nleft &&
+			       memcmp(&left[at], &digit[k], sizeof(*digit)) != 0)
+				at++;
+			if (at == nleft)
+				return false;
+			left[at] = left[--nleft];
+		}
+	}
+	return true;
 }
 
 /* Spec redistribution.md 3, the preconditions of plan_axes_step. */
@@ -94,14 +124,20 @@ static bool moves_fit(const struct plan *p, enum op op, const struct move *moves
 				used[dims[k]] = true;
 		}
 		if (m->from_dim >= 0 && !is_suffix(before, m))
-			return refuse(why, "the axes are not the minor-most ones of their "
-			                   "dimension");
+			return refuse(why,
+			              "the axes are not the minor-most ones of their "
+			              "dimension");
 		if (m->to_dim >= 0 && local.dim[m->to_dim] % m->factor != 0)
 			return refuse(why, "the axes do not divide the tile");
-		for (int k = 0; m->from_dim < 0 && k < m->nparts; k++)
-			if (!layout_append(&grown, m->to_dim, m->parts[k]))
+		for (int k = 0; (op == OP_SLICE || op == OP_PARTIAL) && k < m->nparts;
+		     k++)
+			if (!layout_append(&grown,
+			                   op == OP_SLICE ? m->to_dim : grown.rank,
+			                   m->parts[k]))
 				return refuse(why, "too many axes");
 	}
+	if (is_reduction(op) && !are_unreduced(before, moves, nmoves))
+		return refuse(why, "the axes are not unreduced ones");
 	return layout_valid(&grown, &p->problem->mesh, why);
 }
 
@@ -152,8 +188,8 @@ static const int32_t *chunks_of_layouts(const struct plan *p, const struct move 
                                         int nmoves, const struct layout *after)
 {
 	const struct problem *q = p->problem;
-	struct tilemap b = tilemap_make(plan_layout(p), &q->mesh, &q->padded, p->arena);
-	struct tilemap c = tilemap_make(after, &q->mesh, &q->padded, p->arena);
+	struct tilemap b = tilemap_make(plan_layout(p), &q->mesh, &p->shape, p->arena);
+	struct tilemap c = tilemap_make(after, &q->mesh, &p->shape, p->arena);
 	size_t cells = (size_t)b.ndevices * (size_t)nmoves;
 	int32_t *chunk = arena_alloc(p->arena, cells, sizeof(*chunk));
 
@@ -181,7 +217,8 @@ static bool add_by_groups(struct plan *p, enum op op, const struct groups *group
 	if (op == OP_SLICE)
 		chunk = chunks_of_layouts(p, moves, n, after);
 	else if (!groups_fit(groups, moves, n, p->problem->mesh.ndevices))
-		return refuse(why, "the groups do not fit the layouts before and after");
+		return refuse(why,
+		              "the groups do not fit the layouts before and after");
 	plan_groups_step(p, op, moves, n, groups ? *groups : (struct groups){0}, chunk,
 	                 after);
 	return true;
@@ -205,8 +242,8 @@ static bool add_permute(struct plan *p, const struct pair *pairs, int32_t npairs
 }
 
 bool plan_add_read(struct plan *p, enum op op, const struct move *moves, int nmoves,
-                   const struct groups *groups, const struct pair *pairs, int32_t npairs,
-                   const struct layout *after, struct text *why)
+                   const struct groups *groups, const struct pair *pairs,
+                   int32_t npairs, const struct layout *after, struct text *why)
 {
 	const struct mesh *m = &p->problem->mesh;
 
@@ -214,8 +251,19 @@ bool plan_add_read(struct plan *p, enum op op, const struct move *moves, int nmo
 		return refuse(why, "a permute has pairs, other steps axes or groups");
 	if (op == OP_PERMUTE)
 		return add_permute(p, pairs, npairs, after, why);
-	if (op == OP_REDUCE_SCATTER || op == OP_ALL_REDUCE)
+	if (op == OP_EXCHANGE)
+		return nmoves || groups
+		               ? refuse(why, "an exchange has no axes or groups")
+		               : plan_exchange_axes(p, after, why);
+	if (op == OP_PAD)
+		return refuse(why,
+		              "what a pad takes in is not told, so it is not read");
+	if (is_reduction(op) && plan_layout(p)->nunreduced == 0)
 		return refuse(why, "this op needs an unreduced array");
+	if (nmoves == 0 && (is_reduction(op) || op == OP_PARTIAL))
+		return refuse(why, "this op needs its axes");
+	if (op == OP_PARTIAL && nmoves > 1)
+		return refuse(why, "this op has one move");
 	if (nmoves == 0)
 		return add_by_groups(p, op, groups, after, why);
 	if (!moves_fit(p, op, moves, nmoves, why))
@@ -235,4 +283,65 @@ bool plan_add_read(struct plan *p, enum op op, const struct move *moves, int nmo
 		s->groups = *groups;
 	}
 	return true;
+}
+
+static bool add_plain(struct plan *p, const struct step_read *steps, int n, int *wrong,
+                      struct text *why)
+{
+	for (int i = 0; i < n; i++) {
+		const struct step_read *s = &steps[i];
+
+		*wrong = i;
+		if (s->digits.shape.rank > p->shape.rank)
+			return refuse(why, "a strided layout");
+		if (!plan_add_read(p, s->op, s->move, s->nmoves, s->groups, s->pairs,
+		                   s->npairs, &s->after, why))
+			return false;
+	}
+	return true;
+}
+
+/* Only strided layouts and dimensions in several moves need digits. */
+static bool wants_digits(const struct step_read *s, bool *strided, int rank)
+{
+	int used[RANK_MAX] = {0};
+	bool twice = false;
+
+	for (int i = 0; i < s->nmoves; i++) {
+		int dims[2] = {s->move[i].from_dim, s->move[i].to_dim};
+
+		for (int k = 0; k < 2; k++)
+			twice = twice || (dims[k] >= 0 && used[dims[k]]++ > 0);
+	}
+	*strided = *strided || s->digits.shape.rank > rank;
+	return *strided || twice;
+}
+
+struct plan *plan_of_read(const struct problem *p, struct arena *a, const char *planner,
+                          const struct step_read *steps, int n, int *wrong,
+                          struct text *why)
+{
+	struct plan *plan = plan_new(a, p, planner);
+	struct text other = {0};
+	bool strided = false, digits = false;
+	int place;
+
+	for (int i = 0; i < n; i++)
+		digits = wants_digits(&steps[i], &strided, p->padded.rank) || digits;
+	if (!strided && add_plain(plan, steps, n, wrong, why))
+		return plan;
+	if (!digits)
+		return NULL;
+	plan = plan_new(a, p, planner);
+	if (view_add_steps(plan, steps, n, &place, &other)) {
+		text_free(why); /* of the plan over dimensions */
+	} else {
+		plan = NULL;
+		if (strided) {
+			text_printf(why, "%s", other.s);
+			*wrong = place;
+		}
+	}
+	text_free(&other);
+	return plan;
 }

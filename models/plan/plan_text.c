@@ -1,7 +1,9 @@
 #include "plan/plan_text.h"
 
 #include "notation/notation.h"
+#include "plan/exchange.h"
 #include "plan/groups.h"
+#include "plan/view.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -26,8 +28,10 @@ static bool plain(const char *name)
 	return true;
 }
 
-static void print_moves(struct text *out, const struct mesh *m, const struct step *s)
+static void print_moves(struct text *out, const struct plan *p, const struct step *s)
 {
+	const struct mesh *m = &p->problem->mesh;
+
 	for (int i = 0; i < s->nmoves; i++) {
 		const struct move *move = &s->move[i];
 
@@ -43,10 +47,10 @@ static void print_moves(struct text *out, const struct mesh *m, const struct ste
 		}
 		text_printf(out, "}: ");
 		if (move->from_dim >= 0)
-			text_printf(out, "%d", move->from_dim);
+			text_printf(out, "%d", view_dim(p, move->from_dim));
 		text_printf(out, "->");
 		if (move->to_dim >= 0)
-			text_printf(out, "%d", move->to_dim);
+			text_printf(out, "%d", view_dim(p, move->to_dim));
 	}
 }
 
@@ -75,11 +79,13 @@ bool step_follows_axes(const struct plan *p, int step)
 {
 	const struct mesh *m = &p->problem->mesh;
 	const struct step *s = &p->step[step];
-	const struct layout *before = step ? &p->step[step - 1].after : &p->problem->from;
+	const struct layout *before = plan_before(p, step);
 	struct arena *a = arena_new();
 	bool follows;
 
-	if (s->op == OP_PERMUTE) {
+	if (s->transfers || s->op == OP_PAD) {
+		follows = true; /* what travels is not told in a line */
+	} else if (s->op == OP_PERMUTE) {
 		follows = s->npairs == m->ndevices && before->kind != LAYOUT_MAXIMAL &&
 		          s->after.kind != LAYOUT_MAXIMAL &&
 		          memcmp(s->pairs, pairs_of_layouts(before, &s->after, m, a),
@@ -99,6 +105,42 @@ bool step_follows_axes(const struct plan *p, int step)
 	return follows;
 }
 
+static bool same_transfers(const struct step *a, const struct step *b, int rank)
+{
+	if (a->ntransfers != b->ntransfers)
+		return false;
+	for (int64_t i = 0; i < a->ntransfers; i++) {
+		const struct transfer *x = &a->transfers[i], *y = &b->transfers[i];
+
+		if (x->src != y->src || x->dst != y->dst ||
+		    memcmp(x->bounds, y->bounds,
+		           2 * (size_t)rank * sizeof(*x->bounds)) != 0)
+			return false;
+	}
+	return true;
+}
+
+bool step_is_told(const struct plan *p, int step)
+{
+	const struct step *s = &p->step[step];
+	struct plan other = *p;
+	struct text why = {0};
+	bool told;
+
+	if (s->op != OP_EXCHANGE)
+		return !s->transfers;
+	if (s->mesh != &p->problem->mesh)
+		return false;
+	other.arena = arena_new();
+	other.nsteps = step;
+	other.capacity = step;
+	told = plan_exchange_axes(&other, &s->after, &why) &&
+	       same_transfers(s, &other.step[step], p->shape.rank);
+	arena_free(other.arena);
+	text_free(&why);
+	return told;
+}
+
 static void print_pairs(struct text *out, const struct step *s)
 {
 	text_printf(out, " pairs {");
@@ -113,7 +155,10 @@ static void print_groups(struct text *out, const struct groups *g)
 	text_printf(out, " groups {");
 	for (int32_t i = 0; i < g->ngroups; i++) {
 		for (int32_t r = 0; r < g->size; r++)
-			text_printf(out, "%s%d", r ? "," : i ? ",{" : "{",
+			text_printf(out, "%s%d",
+			            r   ? ","
+			            : i ? ",{"
+			                : "{",
 			            g->ids[(int64_t)i * g->size + r]);
 		text_printf(out, "}");
 	}
@@ -126,15 +171,16 @@ void step_print(struct text *out, const struct plan *p, int step)
 
 	text_printf(out, "%s", op_name(s->op));
 	if (has_axes(s))
-		print_moves(out, &p->problem->mesh, s);
+		print_moves(out, p, s);
 }
 
 static void print_step_line(struct text *out, const struct plan *p, int step)
 {
 	const struct step *s = &p->step[step];
-	const struct problem *q = p->problem;
 
 	step_print(out, p, step);
+	if (!step_is_told(p, step))
+		text_printf(out, " boxes");
 	if (!step_follows_axes(p, step)) {
 		if (s->op == OP_PERMUTE)
 			print_pairs(out, s);
@@ -142,7 +188,7 @@ static void print_step_line(struct text *out, const struct plan *p, int step)
 			print_groups(out, &s->groups);
 	}
 	text_printf(out, " => ");
-	layout_print(out, &s->after, &q->mesh, &q->array.shape);
+	view_print_layout(out, p, &s->after, s->mesh);
 	text_printf(out, "\n");
 }
 
@@ -168,8 +214,11 @@ void plan_print_line(struct text *out, const struct plan *p)
 struct reader {
 	struct scan scan;
 	const struct problem *problem;
-	struct plan *plan;
 	struct arena *arena;
+	/* What was read, and where in the text. */
+	int nsteps, capacity;
+	struct step_read *step;
+	const char **start;
 };
 
 static enum status read_part(struct reader *r, struct part *out)
@@ -279,50 +328,36 @@ static enum status read_lists(struct reader *r, int32_t **ids, int32_t *rows,
 }
 
 /* The rest of the line is a layout; lines end at '\n'. */
-static enum status read_layout(struct reader *r, struct layout *out)
+static enum status read_layout(struct reader *r, struct step_read *out)
 {
 	struct scan *s = &r->scan;
-	const struct problem *q = r->problem;
 	size_t n;
 	char *line;
 
 	scan_peek(s);
 	n = strcspn(s->pos, "\n");
 	line = arena_strndup(r->arena, s->pos, n);
-	if (layout_parse(out, &q->mesh, &q->array.shape, r->arena, line,
-	                 scan_where(s, s->pos), s->error) != OK)
+	if (view_parse_layout(&out->after, &out->digits, r->problem, r->arena, line,
+	                      scan_where(s, s->pos), s->error) != OK)
 		return s->error->code;
 	s->pos += n;
 	return OK;
 }
 
-static enum status read_step(struct reader *r)
+/* "pairs {{0,1},{1,0}}" or "groups {{0,3},{1,2}}", if there. */
+static enum status read_devices(struct reader *r, struct step_read *out)
 {
 	struct scan *s = &r->scan;
-	struct move moves[RANK_MAX];
-	struct groups groups = {0};
-	struct pair *pairs = NULL;
-	struct layout after;
-	struct text why = {0};
-	const char *start;
 	int32_t *ids, rows, columns;
-	size_t length;
-	enum op op;
-	int n = 0;
+	struct groups *groups;
 
-	if (!scan_name(s, &start, &length))
-		return scan_fail(s, E_SYNTAX, "expected a step such as all-gather");
-	op = op_find(start, length);
-	if (op == OPS)
-		return scan_fail_at(s, start, E_SYNTAX, "unknown step '%.*s'", (int)length,
-		                    start);
-	while (scan_take(s, n ? "," : "{")) {
-		if (n == RANK_MAX || (n && !scan_expect(s, "{")))
-			return scan_fail(s, E_SYNTAX, "expected a move");
-		if (read_move(r, &moves[n++]) != OK)
-			return s->error->code;
-	}
+	if (scan_word(s, "boxes"))
+		return scan_fail_at(s, s->pos - strlen("boxes"), E_TYPE,
+		                    "the boxes of this step are not told, so it cannot "
+		                    "be read");
 	if (scan_word(s, "pairs")) {
+		struct pair *pairs;
+
 		if (read_lists(r, &ids, &rows, &columns) != OK)
 			return s->error->code;
 		if (columns != 2)
@@ -330,33 +365,85 @@ static enum status read_step(struct reader *r)
 		pairs = arena_alloc(r->arena, (size_t)rows, sizeof(*pairs));
 		for (int32_t i = 0; i < rows; i++)
 			pairs[i] = (struct pair){ids[2 * i], ids[2 * i + 1]};
-		groups.ngroups = rows;
+		out->pairs = pairs;
+		out->npairs = rows;
 	} else if (scan_word(s, "groups")) {
 		if (read_lists(r, &ids, &rows, &columns) != OK)
 			return s->error->code;
-		groups = (struct groups){.ngroups = rows, .size = columns, .ids = ids};
+		groups = arena_alloc(r->arena, 1, sizeof(*groups));
+		*groups = (struct groups){.ngroups = rows, .size = columns, .ids = ids};
+		out->groups = groups;
 	}
-	if (!scan_expect(s, "=>") || read_layout(r, &after) != OK)
+	return OK;
+}
+
+static enum status read_step(struct reader *r, struct step_read *out, const char **start)
+{
+	struct scan *s = &r->scan;
+	struct move *moves = arena_alloc(r->arena, RANK_MAX, sizeof(*moves));
+	size_t length;
+
+	if (!scan_name(s, start, &length))
+		return scan_fail(s, E_SYNTAX, "expected a step such as all-gather");
+	*out = (struct step_read){.op = op_find(*start, length), .move = moves};
+	if (out->op == OPS)
+		return scan_fail_at(s, *start, E_SYNTAX, "unknown step '%.*s'",
+		                    (int)length, *start);
+	while (scan_take(s, out->nmoves ? "," : "{")) {
+		if (out->nmoves == RANK_MAX || (out->nmoves && !scan_expect(s, "{")))
+			return scan_fail(s, E_SYNTAX, "expected a move");
+		if (read_move(r, &moves[out->nmoves++]) != OK)
+			return s->error->code;
+	}
+	if (read_devices(r, out) != OK)
 		return s->error->code;
-	if (!plan_add_read(r->plan, op, moves, n, groups.ids ? &groups : NULL, pairs,
-	                   pairs ? groups.ngroups : 0, &after, &why))
-		scan_fail_at(s, start, E_TYPE, "this step cannot be: %s", why.s);
-	text_free(&why);
-	return s->error->code;
+	return scan_expect(s, "=>") ? read_layout(r, out) : s->error->code;
+}
+
+/* Room for one more step. */
+static void grow(struct reader *r)
+{
+	size_t n = (size_t)r->nsteps;
+
+	if (r->nsteps < r->capacity)
+		return;
+	r->capacity = r->capacity ? 2 * r->capacity : 8;
+	r->step = memcpy(arena_alloc(r->arena, (size_t)r->capacity, sizeof(*r->step)),
+	                 r->step ? r->step : &(struct step_read){0},
+	                 n * sizeof(*r->step));
+	r->start = memcpy(arena_alloc(r->arena, (size_t)r->capacity, sizeof(*r->start)),
+	                  r->start ? r->start : &(const char *){NULL},
+	                  n * sizeof(*r->start));
 }
 
 enum status plan_parse(struct plan **out, const struct problem *p, struct arena *a,
                        const char *text, struct where at, struct error *e)
 {
-	struct reader r = {.scan = scan_start(text, at, e),
-	                   .problem = p,
-	                   .plan = plan_new(a, p, "text"),
-	                   .arena = a};
+	struct error unread = {0};
+	struct reader r = {
+		.scan = scan_start(text, at, &unread), .problem = p, .arena = a};
+	struct text why = {0};
+	struct plan *plan;
+	int wrong;
 
-	while (!scan_done(&r.scan))
-		if (read_step(&r) != OK)
-			return e->code;
-	plan_finish(r.plan);
-	*out = r.plan;
+	while (!scan_done(&r.scan)) {
+		grow(&r);
+		if (read_step(&r, &r.step[r.nsteps], &r.start[r.nsteps]) != OK)
+			break;
+		r.nsteps++;
+	}
+	/* A step that cannot be comes before a later one that cannot be read. */
+	plan = plan_of_read(p, a, "text", r.step, r.nsteps, &wrong, &why);
+	r.scan.error = e;
+	if (!plan)
+		scan_fail_at(&r.scan, r.start[wrong], E_TYPE, "this step cannot be: %s",
+		             why.s);
+	else if (unread.code != OK)
+		error_set(e, unread.code, unread.at, "%s", unread.text);
+	text_free(&why);
+	if (e->code != OK)
+		return e->code;
+	plan_finish(plan);
+	*out = plan;
 	return OK;
 }

@@ -9,7 +9,17 @@
  *   permute pairs {{0,1},{1,0}} => P('y', 'x')            other pairs
  *   all-gather groups {{0,3},{1,2}} => {devices=[...]...} where no axes say it
  *
- * What a line leaves out follows from the layouts before and after it.
+ *   all-reduce {x}: -> => P('y')           reduce-scatter {x}: ->0 => P('x')
+ *   partial {x}: -> => P(unreduced={'x'})
+ *   exchange => P('y')                     the boxes of plan_exchange_axes()
+ *   exchange boxes => P('y')               others, which are not told: not read back,
+ *   permute boxes => P('x')                nor is a pad
+ *
+ *   all-gather {x}: 0-> => [8,8]->[2,4,8] P(None, 'y', None)      a strided layout
+ *   exchange => P('y', 'x')                  the boxes that the layouts imply (exchange.h)
+ *
+ * What a line leaves out follows from the layouts before and after it. Plans over digits
+ * name the array's dimensions; two moves may then have the same one.
  */
 #ifndef SHARDSIM_PLAN_PLAN_TEXT_H
 #define SHARDSIM_PLAN_PLAN_TEXT_H
@@ -33,18 +43,46 @@ enum status plan_parse(struct plan **out, const struct problem *p, struct arena 
                        const char *text, struct where at, struct error *e);
 
 /*
- * Append a step that was read: `moves` may be 0 (then they follow from the layouts),
- * `groups` and `pairs` NULL (then they follow from the moves, or for a permute from the
- * layouts). False with the reason when the layouts do not allow it.
+ * A step that was read. `move` may be empty (then moves follow from the layouts), `groups`
+ * and `pairs` NULL (then they follow from the moves, or for a permute from the layouts).
+ * The layout is over `digits`, the moves are over the dimensions of the array.
+ */
+struct step_read {
+	enum op op;
+	int nmoves;
+	const struct move *move;
+	const struct groups *groups;
+	const struct pair *pairs;
+	int32_t npairs;
+	struct layout after;
+	struct view digits;
+};
+
+/*
+ * Append a step that was read to a plan: `moves` and `after` are over its shape. False
+ * with the reason when the layouts do not allow it. The transfers of an exchange are those
+ * of plan_exchange_axes().
  */
 bool plan_add_read(struct plan *p, enum op op, const struct move *moves, int nmoves,
-                   const struct groups *groups, const struct pair *pairs, int32_t npairs,
-                   const struct layout *after, struct text *why);
+                   const struct groups *groups, const struct pair *pairs,
+                   int32_t npairs, const struct layout *after, struct text *why);
+
+/*
+ * The plan of steps that were read, not yet finished: over the array's dimensions where
+ * that can be, else over digits (view.h). NULL with the number of the first step that
+ * cannot be, and the reason.
+ */
+struct plan *plan_of_read(const struct problem *p, struct arena *a, const char *planner,
+                          const struct step_read *steps, int n, int *wrong,
+                          struct text *why);
 
 /* The op of this name, OPS if none. */
 enum op op_find(const char *name, size_t length);
 
 /* Are a step's groups (or chunks, pairs) just those that follow from its axes? */
 bool step_follows_axes(const struct plan *p, int step);
+
+/* False where a step carries boxes that neither text nor JSON tell. */
+bool step_is_told(const struct plan *p, int step);
 
 #endif

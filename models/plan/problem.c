@@ -3,8 +3,7 @@
 #include "array/tile.h"
 #include "base/units.h"
 #include "notation/notation.h"
-
-#include <stdlib.h>
+#include "plan/devices.h"
 
 bool problem_even(const struct problem *p)
 {
@@ -44,19 +43,25 @@ static void find_padding(struct problem *p)
 		p->padded = p->array.shape;
 }
 
-/* Spec redistribution.md 10.5: what the device that lacks most lacks. */
+/*
+ * Spec redistribution.md 10.5: what the device that lacks most lacks. Of an array that
+ * is unreduced at the source only, a device lacks all it wants: even where it holds a
+ * contribution, at least one sum of others must arrive for every element.
+ */
 static int64_t recv_bound_elements(const struct problem *p)
 {
 	struct arena *scratch = arena_new();
 	const struct shape *g = &p->array.shape;
 	struct tilemap from = tilemap_make(&p->from, &p->mesh, g, scratch);
 	struct tilemap to = tilemap_make(&p->to, &p->to_mesh, g, scratch);
+	bool reduce = from.partials > to.partials;
 	int64_t most = 0;
 
-	for (int32_t d = 0; d < p->mesh.ndevices; d++) {
-		int64_t lacks = tilemap_elements(&to, g, d) -
-		                tilemap_common(&from, &to, g, d);
+	for (int32_t d = 0; d < p->ndevices; d++) {
+		int64_t lacks = tilemap_elements(&to, g, d);
 
+		if (!reduce)
+			lacks -= tilemap_common(&from, &to, g, d);
 		most = lacks > most ? lacks : most;
 	}
 	arena_free(scratch);
@@ -71,6 +76,11 @@ void problem_finish(struct problem *p)
 	int64_t to = layout_local_elements(&p->to, &p->array.shape);
 
 	find_padding(p);
+	/* Problems made by hand, with one device numbering, need not say it. */
+	if (p->ndevices == 0) {
+		p->ndevices = p->mesh.ndevices;
+		p->same_devices = p->mesh.ndevices == p->to_mesh.ndevices;
+	}
 	p->has_atoms =
 		atoms_common(&p->atoms, &p->from, &p->mesh, &p->to, &p->to_mesh, &why);
 	p->no_atoms = p->has_atoms ? NULL : arena_strdup(p->arena, why.s);
@@ -80,41 +90,157 @@ void problem_finish(struct problem *p)
 }
 
 /* An HLO text alone says how many devices there are; other spellings need a mesh. */
+static enum status make_mesh(struct problem *out, const struct problem_text *t,
+                             struct error *e)
+{
+	int64_t n = 0;
+
+	if (t->mesh)
+		return mesh_parse(&out->mesh, out->arena, t->mesh, t->mesh_at, e);
+	if (t->num_devices) {
+		struct scan s = scan_start(t->num_devices, t->num_devices_at, e);
+
+		if (scan_int(&s, "the number of devices", 1, MESH_DEVICES_MAX, &n))
+			scan_finish(&s);
+		if (e->code != OK)
+			return e->code;
+	}
+	return hlo_mesh(&out->mesh, out->arena, t->from, t->from_at, t->to, t->to_at, n,
+	                e);
+}
+
 static enum status make_meshes(struct problem *out, const struct problem_text *t,
                                struct error *e)
 {
-	struct arena *a = out->arena;
-	int64_t n = 0;
-
-	if (t->mesh) {
-		if (mesh_parse(&out->mesh, a, t->mesh, t->mesh_at, e) != OK)
-			return e->code;
-	} else {
-		struct scan s;
-
-		if (t->num_devices) {
-			s = scan_start(t->num_devices, t->num_devices_at, e);
-			if (scan_int(&s, "the number of devices", 1, MESH_DEVICES_MAX, &n))
-				scan_finish(&s);
-			if (e->code != OK)
-				return e->code;
-		}
-		if (hlo_mesh(&out->mesh, a, t->from, t->from_at, t->to, t->to_at, n, e) !=
-		    OK)
-			return e->code;
-	}
+	if (make_mesh(out, t, e) != OK)
+		return e->code;
 	out->to_mesh = out->mesh;
 	if (!t->to_mesh)
 		return OK;
-	if (mesh_parse(&out->to_mesh, a, t->to_mesh, t->to_mesh_at, e) != OK)
+	if (mesh_parse(&out->to_mesh, out->arena, t->to_mesh, t->to_mesh_at, e) != OK)
 		return e->code;
 	out->two_meshes = !mesh_equal(&out->mesh, &out->to_mesh);
-	if (out->to_mesh.ndevices != out->mesh.ndevices)
-		return error_set(e, E_TYPE, t->to_mesh_at,
-		                 "the target mesh has %d devices, expected the %d of the "
-		                 "source mesh",
-		                 out->to_mesh.ndevices, out->mesh.ndevices);
 	return OK;
+}
+
+/* One device list, as long as its mesh; *list stays NULL where none was given. */
+static enum status read_devices(const int32_t **list, struct arena *a, const char *text,
+                                struct where at, const struct mesh *m, struct error *e)
+{
+	int32_t *devices, n;
+
+	if (!text)
+		return OK;
+	if (devices_parse(&devices, &n, a, text, at, MESH_DEVICES_MAX, e) != OK)
+		return e->code;
+	if (n != m->ndevices)
+		return error_set(e, E_TYPE, at,
+		                 "%d devices, expected %d as the mesh has", n,
+		                 m->ndevices);
+	*list = devices;
+	return OK;
+}
+
+/*
+ * Both lists. A larger target mesh goes on behind those of the source's list with the
+ * devices of its own numbers, which must not be in that list.
+ */
+static enum status read_lists(struct problem *out, const struct problem_text *t,
+                              struct error *e)
+{
+	int32_t n = out->mesh.ndevices, m = out->to_mesh.ndevices;
+
+	if (read_devices(&out->from_devices, out->arena, t->devices, t->devices_at,
+	                 &out->mesh, e) != OK ||
+	    read_devices(&out->to_devices, out->arena, t->to_devices, t->to_devices_at,
+	                 &out->to_mesh, e) != OK)
+		return e->code;
+	for (int32_t i = 0; out->from_devices && !out->to_devices && i < n; i++)
+		if (out->from_devices[i] >= n && out->from_devices[i] < m)
+			return error_set(e, E_TYPE, t->to_mesh_at,
+			                 "device %d would be in the target mesh twice, "
+			                 "expected --to-devices",
+			                 out->from_devices[i]);
+	return OK;
+}
+
+static int32_t largest(const int32_t *list, int32_t n)
+{
+	int32_t most = n - 1;
+
+	for (int32_t i = 0; list && i < n; i++)
+		most = list[i] > most ? list[i] : most;
+	return most;
+}
+
+/* The platform device of logical number `i` of the target mesh (problem.h). */
+static int32_t target_device(const struct problem *p, int32_t i)
+{
+	if (p->to_devices)
+		return p->to_devices[i];
+	return p->from_devices && i < p->mesh.ndevices ? p->from_devices[i] : i;
+}
+
+/*
+ * A device list, or the one device, of the target names logical numbers of its own mesh:
+ * make them the problem's. `number` is that of each platform device, plus 1.
+ */
+static void number_layout(struct problem *p, const int32_t *number)
+{
+	struct layout *l = &p->to;
+
+	if (l->kind == LAYOUT_MAXIMAL)
+		l->maximal_device = number[target_device(p, l->maximal_device)] - 1;
+	if (l->kind == LAYOUT_TILES) {
+		struct tiling t = *l->tiling;
+		int32_t *ids =
+			arena_dup(p->arena, t.ids, (size_t)t.ndevices, sizeof(*ids));
+
+		for (int32_t i = 0; i < t.ndevices; i++)
+			ids[i] = number[target_device(p, ids[i])] - 1;
+		t.ids = ids;
+		*l = layout_of_tiling(&t, p->arena);
+	}
+}
+
+/* Number the devices of both meshes together: the source's first, new ones behind. */
+static void number_devices(struct problem *p)
+{
+	int32_t n = p->mesh.ndevices, m = p->to_mesh.ndevices;
+	int32_t top = largest(p->from_devices, n), to_top = largest(p->to_devices, m);
+	int32_t *platform = arena_alloc(p->arena, (size_t)(n + m), sizeof(*platform));
+	int32_t *ids = arena_alloc(p->arena, (size_t)m, sizeof(*ids)), *number;
+
+	p->ndevices = n;
+	p->same_devices = true;
+	for (int32_t i = 0; i < n; i++)
+		platform[i] = p->from_devices ? p->from_devices[i] : i;
+	if (p->from_devices)
+		p->platform = platform;
+	if (n == m && !p->to_devices)
+		return;
+	top = top > to_top ? top : to_top;
+	number = arena_alloc(p->arena, (size_t)top + 1, sizeof(*number));
+	for (int32_t i = 0; i < n; i++)
+		number[platform[i]] = i + 1;
+	for (int32_t i = 0; i < m; i++) {
+		int32_t device = target_device(p, mesh_device(&p->to_mesh, i));
+
+		if (number[device] == 0) {
+			platform[p->ndevices++] = device;
+			number[device] = p->ndevices;
+		}
+		ids[i] = number[device] - 1;
+	}
+	number_layout(p, number);
+	p->same_devices = n == m && p->ndevices == n;
+	p->to_mesh.ids = NULL;
+	for (int32_t i = 0; i < m; i++)
+		if (ids[i] != i)
+			p->to_mesh.ids = ids;
+	p->mesh.nids = p->to_mesh.nids = p->ndevices;
+	p->platform = platform;
+	p->two_meshes = true;
 }
 
 enum status problem_make(struct problem *out, struct arena *a,
@@ -125,8 +251,8 @@ enum status problem_make(struct problem *out, struct arena *a,
 		return e->code;
 	if (make_meshes(out, t, e) != OK)
 		return e->code;
-	if (layout_parse(&out->from, &out->mesh, &out->array.shape, a, t->from, t->from_at,
-	                 e) != OK)
+	if (layout_parse(&out->from, &out->mesh, &out->array.shape, a, t->from,
+	                 t->from_at, e) != OK)
 		return e->code;
 	if (layout_parse(&out->to, &out->to_mesh, &out->array.shape, a, t->to, t->to_at,
 	                 e) != OK)
@@ -134,6 +260,9 @@ enum status problem_make(struct problem *out, struct arena *a,
 	if (t->memory_limit && units_bytes(t->memory_limit, t->memory_limit_at,
 	                                   &out->memory_limit_bytes, e) != OK)
 		return e->code;
+	if (read_lists(out, t, e) != OK)
+		return e->code;
+	number_devices(out);
 	problem_finish(out);
 	return OK;
 }

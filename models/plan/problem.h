@@ -13,9 +13,11 @@
 struct problem_text {
 	const char *array, *mesh, *to_mesh, *from, *to, *memory_limit;
 	const char *num_devices; /* for HLO layouts without a mesh */
+	/* Platform devices of the two meshes: `0-3,8-11` or `@FILE` (devices.h). */
+	const char *devices, *to_devices;
 	/* Places of the texts above, in the same order, for errors. */
 	struct where array_at, mesh_at, to_mesh_at, from_at, to_at, memory_limit_at;
-	struct where num_devices_at;
+	struct where num_devices_at, devices_at, to_devices_at;
 };
 
 struct problem {
@@ -23,6 +25,16 @@ struct problem {
 	struct array array;
 	struct mesh mesh, to_mesh; /* equal unless a target mesh was given */
 	bool two_meshes;
+	/*
+	 * The devices of both meshes together are numbered 0..ndevices-1, those of the
+	 * source first, in the order of its logical numbers; both meshes' ids are such
+	 * numbers. `same_devices`: the two meshes cover the same ones. platform[d] is the
+	 * platform device of number d; NULL: the identity. from_devices and to_devices
+	 * are the lists that were given, NULL where none was.
+	 */
+	int32_t ndevices;
+	bool same_devices;
+	const int32_t *platform, *from_devices, *to_devices;
 	struct layout from, to;
 	int64_t memory_limit_bytes; /* per device, of the largest live array; -1: none */
 	/*
@@ -43,7 +55,7 @@ struct problem {
 
 /*
  * Read and complete a problem. Errors name the text they are in: unknown axes, a rank
- * that differs, meshes of different numbers of devices, and so on.
+ * that differs, a device list shorter than its mesh, and so on.
  */
 enum status problem_make(struct problem *out, struct arena *a,
                          const struct problem_text *text, struct error *e);

@@ -6,16 +6,26 @@
 struct price price_add(struct price a, struct price b)
 {
 	return (struct price){.cost = a.cost + b.cost,
+	                      .then = a.then + b.then,
 	                      .collectives = a.collectives + b.collectives,
 	                      .locals = a.locals + b.locals};
 }
 
+static int compare(double a, double b)
+{
+	if (fabs(a - b) <= 1e-9 * fmax(fabs(a), fabs(b)))
+		return 0;
+	return a < b ? -1 : 1;
+}
+
 int price_compare(struct price a, struct price b)
 {
-	double scale = fmax(fabs(a.cost), fabs(b.cost));
+	int order = compare(a.cost, b.cost);
 
-	if (fabs(a.cost - b.cost) > 1e-9 * scale)
-		return a.cost < b.cost ? -1 : 1;
+	if (order == 0)
+		order = compare(a.then, b.then);
+	if (order != 0)
+		return order;
 	if (a.collectives != b.collectives)
 		return a.collectives < b.collectives ? -1 : 1;
 	return (a.locals > b.locals) - (a.locals < b.locals);
@@ -65,4 +75,47 @@ static struct price bytes_plan(void *self, const struct plan *plan)
 	return price;
 }
 
-const struct prices prices_bytes = {.self = NULL, .step = bytes_step, .plan = bytes_plan};
+static double bytes_path(void *self, const struct problem *p, int32_t src, int32_t dst)
+{
+	(void)self;
+	(void)p;
+	(void)src;
+	(void)dst;
+	return 1;
+}
+
+const struct prices prices_bytes = {
+	.self = NULL, .step = bytes_step, .plan = bytes_plan, .path = bytes_path};
+
+static struct price memory_step(void *self, const struct problem *p,
+                                const struct step_ask *ask)
+{
+	const struct prices *base = self;
+
+	return base->step(base->self, p, ask);
+}
+
+static struct price memory_plan(void *self, const struct plan *plan)
+{
+	const struct prices *base = self;
+	struct price price = base->plan(base->self, plan);
+
+	price.then = price.cost;
+	price.cost = (double)plan->peak_live_bytes;
+	return price;
+}
+
+static double memory_path(void *self, const struct problem *p, int32_t src, int32_t dst)
+{
+	const struct prices *base = self;
+
+	return base->path(base->self, p, src, dst);
+}
+
+struct prices prices_memory(struct prices *base)
+{
+	return (struct prices){.self = base,
+	                       .step = memory_step,
+	                       .plan = memory_plan,
+	                       .path = memory_path};
+}

@@ -13,11 +13,13 @@
 /*
  * A price, compared field by field. Without a platform: `cost` received bytes of the
  * busiest device, then communicating steps, then local ones. With one: `cost` seconds
- * and the counts 0. Prices of steps add up.
+ * and the counts 0. Where memory counts: `cost` the peak_live_bytes of a plan, `then`
+ * what it would have cost else. Prices of steps add up.
  */
 struct price {
 	double cost;
 	int32_t collectives, locals;
+	double then;
 };
 
 struct price price_add(struct price a, struct price b);
@@ -46,14 +48,25 @@ struct prices {
 	struct price (*step)(void *self, const struct problem *p,
 	                     const struct step_ask *ask);
 	struct price (*plan)(void *self, const struct plan *p); /* of a finished plan */
+	/*
+	 * How long an element takes from one device of the problem to another, for choosing
+	 * among sources: > 0, to be compared and added, in no unit. Without a platform 1.
+	 */
+	double (*path)(void *self, const struct problem *p, int32_t src, int32_t dst);
 };
 
 extern const struct prices prices_bytes;
 
+/*
+ * A table that prices finished plans by their peak_live_bytes, then as `base` (borrowed)
+ * does; steps in a search keep base's prices, for memory does not add up over steps.
+ */
+struct prices prices_memory(struct prices *base);
+
 enum answer {
 	ANSWER_PLAN,           /* *out is a finished plan */
 	ANSWER_NOT_APPLICABLE, /* the planner cannot express it; why says so */
-	ANSWER_OVER_MEMORY     /* no plan within the limit; why names the smallest that does */
+	ANSWER_OVER_MEMORY /* no plan within the limit; why names the smallest that does */
 };
 
 struct planner {

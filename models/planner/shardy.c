@@ -1,5 +1,6 @@
 #include "planner/shardy.h"
 
+#include "plan/check.h"
 #include "plan/groups.h"
 
 #include <string.h>
@@ -27,15 +28,19 @@ static bool replicated(const struct layout *l)
 /* What keeps Shardy's pass from this problem, NULL if nothing does. */
 static const char *refusal(const struct problem *p)
 {
+	bool sums = p->from.nunreduced > 0 || p->to.nunreduced > 0;
+
+	if (!p->same_devices)
+		return "source and target are on different devices";
 	if (p->from.kind == LAYOUT_MAXIMAL || p->to.kind == LAYOUT_MAXIMAL)
 		return "the whole array lies on one device";
 	if (p->from.kind != LAYOUT_AXES || p->to.kind != LAYOUT_AXES)
 		return "a layout is a device list that no mesh axes can say";
-	if (p->from.nunreduced > 0 || p->to.nunreduced > 0)
-		return "unreduced axes";
 	if (!p->padded_ok)
 		return "source and target pad a dimension differently";
-	if (replicated(&p->to))
+	if (sums && !mesh_equal(&p->mesh, &p->to_mesh))
+		return "unreduced axes between two meshes, on which Shardy stops";
+	if (replicated(&p->to) && !sums)
 		return NULL;
 	if (!same_axes(&p->mesh, &p->to_mesh))
 		return "the two meshes have different axes, which Shardy only leaves "
@@ -45,6 +50,9 @@ static const char *refusal(const struct problem *p)
 		return "the layouts use sub-axes that cannot co-exist, which Shardy "
 		       "does "
 		       "not support";
+	if (shardy_unreduces(&p->from, &p->to))
+		return "Shardy would turn sharded axes into unreduced ones, tiles "
+		       "among zeros, for which there is no step here";
 	return NULL;
 }
 
@@ -120,14 +128,57 @@ static void add_reordered(struct plan *plan, const struct shardy_op *o,
 	plan_groups_step(plan, o->op, o->move, o->nmoves, groups, chunk, &claim);
 }
 
+/* The steps of a program that begin at `first`. */
+static void add_steps(struct plan *plan, const struct shardy_program *program, int first)
+{
+	const struct problem *p = plan->problem;
+	const struct mesh *mesh = &p->mesh;
+	const struct layout *before = &p->from;
+
+	for (int k = first; k < program->nops; k++) {
+		const struct shardy_op *o = &program->op[k];
+		struct layout after;
+
+		if (o->reordered) {
+			add_reordered(plan, o, mesh, before);
+		} else if (o->op == OP_PERMUTE) {
+			after = shardy_keep_unreduced(&o->after, plan_layout(plan));
+			plan_permute(plan, &after);
+		} else {
+			plan_axes_step(plan, o->op, o->move, o->nmoves);
+		}
+		mesh = o->reordered ? &p->to_mesh : mesh;
+		before = &o->after;
+	}
+}
+
+/*
+ * Shardy numbers devices for a permute as if unreduced axes were replicated. Where this
+ * does not leave every contribution to a sum in its place the result is wrong.
+ */
+static bool sums_right(const struct plan *plan, struct text *why)
+{
+	struct text reason = {0};
+	bool right = true;
+
+	for (int k = 0; k < plan->nsteps; k++)
+		if (plan->step[k].op == OP_PERMUTE && plan_before(plan, k)->nunreduced)
+			right = false;
+	right = right || plan_check(plan, &reason);
+	text_free(&reason);
+	if (!right)
+		text_printf(why, "Shardy's permute would mix the contributions to the "
+		                 "sums over unreduced axes");
+	return right;
+}
+
 static enum answer shardy_plan(struct plan **out, const struct problem *p,
                                const struct prices *prices, struct arena *arena,
                                struct text *why)
 {
 	const char *reason = refusal(p);
-	const struct mesh *mesh = &p->mesh;
-	const struct layout *before = &p->from;
 	struct shardy_program program;
+	int first;
 
 	(void)prices;
 	if (reason) {
@@ -139,20 +190,10 @@ static enum answer shardy_plan(struct plan **out, const struct problem *p,
 	if (!runs(&program, &p->padded, why))
 		return ANSWER_NOT_APPLICABLE;
 	*out = plan_new(arena, p, planner_shardy.name);
-	for (int k = 0; k < program.nops; k++) {
-		const struct shardy_op *o = &program.op[k];
-
-		if (o->reordered)
-			add_reordered(*out, o, mesh, before);
-		else if (o->op == OP_PERMUTE)
-			plan_permute(*out, &o->after);
-		else
-			plan_axes_step(*out, o->op, o->move, o->nmoves);
-		mesh = o->reordered ? &p->to_mesh : mesh;
-		before = &o->after;
-	}
+	first = shardy_add_sums(*out, &program);
+	add_steps(*out, &program, first);
 	plan_finish(*out);
-	return ANSWER_PLAN;
+	return sums_right(*out, why) ? ANSWER_PLAN : ANSWER_NOT_APPLICABLE;
 }
 
 const struct planner planner_shardy = {

@@ -1,14 +1,26 @@
 /*
- * Shardy's resharder: the greedy of its pass reshard-to-collectives, as of 2026-08 (spec
- * redistribution.md 7; openxla/shardy, transforms/export/reshard_to_collectives.cc).
+ * Shardy's resharder: the greedy of its pass reshard-to-collectives, as of 2026-08
+ * (spec redistribution.md 7; openxla/shardy,
+ * transforms/export/reshard_to_collectives.cc).
  *
  * At most two rounds of slice, permute, all-to-alls, all-gather. It compares the axes
  * that the array has with those wanted, dimension by dimension, after cutting both to
  * common sub-axes and setting aside the prefixes that agree. All sizes are sizes of
  * (sub-)axes; the array's shape is asked in one place only. Nothing is weighed.
  *
- * What the pass emits is kept: one slice and one all-gather for all dimensions together,
- * all-to-alls of one pair of dimensions each.
+ * Unreduced axes: the pass wants them equal on both sides and leaves them alone. What its
+ * export pipeline does around it is done here too (insert_explicit_reshards.cc and
+ * ir/canonicalization.cc):
+ *   1. axes unreduced at the source only are all-reduced first,
+ *   2. axes unreduced at the target only, replicated at the source, become unreduced by a
+ *      local step (sdy.replicated_to_unreduced); sharded ones are not applicable
+ *      (sdy.sharded_to_unreduced writes the tile into zeros),
+ *   3. an all-reduce that the pass's slice follows at once becomes a reduce-scatter, if
+ *      the slices of all dimensions begin, between them, with all axes reduced. What is
+ *      left to slice follows in a slice of its own.
+ *
+ * What the pass emits is kept: one slice and one all-gather for all dimensions
+ * together, all-to-alls of one pair of dimensions each.
  */
 #ifndef SHARDSIM_PLANNER_SHARDY_H
 #define SHARDSIM_PLANNER_SHARDY_H
@@ -39,7 +51,7 @@ struct shardy_program {
 };
 
 /*
- * Run the greedy between two LAYOUT_AXES layouts on one list of axes. Sub-axes of the two
+ * Run the greedy between two LAYOUT_AXES layouts on one list of axes. Their sub-axes
  * must be able to co-exist (shardy_coexist). `reorder` says that the target's mesh has
  * the same axes over another order of devices, which a permute must see to.
  */
@@ -47,8 +59,22 @@ struct shardy_program shardy_reshard(const struct shape *shape,
                                      const struct layout *from, const struct layout *to,
                                      bool reorder, struct arena *a);
 
-/* Can all sub-axes of both layouts be cut to common ones? */
+/* Can all sub-axes of both layouts, unreduced ones too, be cut to common ones? */
 bool shardy_coexist(const struct mesh *m, const struct layout *from,
                     const struct layout *to);
+
+/* --- Unreduced axes (shardy_sums.c) --- */
+
+/* Is an axis sharded in `from` unreduced in `to`? Their sub-axes must co-exist. */
+bool shardy_unreduces(const struct layout *from, const struct layout *to);
+
+/* A layout with the unreduced axes of another. */
+struct layout shardy_keep_unreduced(const struct layout *l, const struct layout *sums);
+
+/*
+ * Append what precedes the program, points 1 to 3 above. Returns how many ops of the
+ * program that has dealt with: 1 where its slice is in a reduce-scatter, else 0.
+ */
+int shardy_add_sums(struct plan *plan, const struct shardy_program *program);
 
 #endif

@@ -63,7 +63,7 @@ bool shardy_take(struct part *within, struct part *rest, struct part axis, int64
 	return true;
 }
 
-/* The first place strictly inside `axis` where one of `others` begins or ends; 0: none. */
+/* The first place strictly inside `axis` where one of `others` begins or ends, or 0. */
 static int64_t border_inside(struct part axis, const struct shardy_axes *others)
 {
 	int64_t end = (int64_t)axis.pre * axis.size, first = 0;
@@ -96,7 +96,7 @@ void shardy_cut(struct shardy_axes *x, const struct shardy_axes *others)
 	}
 }
 
-/* Two sub-axes of one axis go together if the borders of both are one chain of factors. */
+/* Two sub-axes of one axis go together if their borders are one chain of factors. */
 static bool coexist(struct part a, struct part b)
 {
 	int64_t a_end = (int64_t)a.pre * a.size, b_end = (int64_t)b.pre * b.size;
@@ -113,7 +113,7 @@ static bool coexist(struct part a, struct part b)
 bool shardy_coexist(const struct mesh *m, const struct layout *from,
                     const struct layout *to)
 {
-	int nfrom = 0, nto = 0;
+	int nfrom = from->nunreduced, nto = to->nunreduced;
 
 	for (int dim = 0; dim < from->rank; dim++) {
 		nfrom += from->nparts[dim];

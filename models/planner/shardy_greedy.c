@@ -136,8 +136,8 @@ void greedy_emit_all(struct greedy *g, enum op op, const struct shardy_axes *axe
 /* --- All-to-alls and all-gather --- */
 
 /*
- * Move the longest end of have[from] that one other dimension wants. `in_place`: only if
- * it arrives where it is wanted. False if nothing was moved.
+ * Move the longest end of have[from] that one other dimension wants. `in_place`: only
+ * if it arrives where it is wanted. False if nothing was moved.
  */
 static bool all_to_all(struct greedy *g, int from, bool in_place)
 {
@@ -184,7 +184,7 @@ void greedy_all_to_alls(struct greedy *g, bool in_place)
 
 /*
  * Shardy steps its iterator the wrong way: where the last part is wanted nowhere it
- * gathers all parts of the dimension, wanted or not, and forgets to let go of the others.
+ * gathers all parts of the dimension, wanted or not, and lets go of the last one only.
  */
 void greedy_all_gather(struct greedy *g)
 {

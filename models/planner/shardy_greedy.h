@@ -25,8 +25,8 @@ int64_t shardy_size(const struct shardy_axes *x);
 
 /*
  * The major part of an axis that fits in `room`, the whole or room itself, and divides
- * `room` by it; rest->size 1 if nothing is left. False if neither size divides the other
- * or there is no room.
+ * `room` by it; rest->size 1 if nothing is left. False if neither size divides the
+ * other or there is no room.
  */
 bool shardy_take(struct part *within, struct part *rest, struct part axis,
                  int64_t *room);
@@ -37,8 +37,8 @@ void shardy_cut(struct shardy_axes *x, const struct shardy_axes *others);
 /* --- The state --- */
 
 /*
- * The layout now is, per dimension, `kept` and then `have`; the target is `kept` and then
- * `want`. Parts of `have` and `want` of one axis are equal or disjoint.
+ * The layout now is, per dimension, `kept` and then `have`; the target is `kept` and
+ * then `want`. Parts of `have` and `want` of one axis are equal or disjoint.
  */
 struct greedy {
 	int rank;
@@ -55,13 +55,13 @@ bool greedy_held(const struct greedy *g, struct part part);
 void greedy_hold(struct greedy *g, struct part part);
 void greedy_let_go(struct greedy *g, struct part part);
 
-/* The dimension that wants a part, -1 if none does; *place (may be NULL): where there. */
+/* The dimension that wants a part, -1 if none does; *place (may be NULL): where. */
 int greedy_wanted(const struct greedy *g, struct part part, int *place);
 
 /*
  * Give the parts of `available` (one list per dimension, or one for all) to the first
- * dimensions with room, at the front or the back of what they have, cutting the last one
- * where it is too large. `added` (may be NULL) gets what each dimension received.
+ * dimensions with room, at the front or the back of what they have, cutting the last
+ * one where it is too large. `added` (may be NULL) gets what each dimension received.
  */
 void greedy_spread(struct greedy *g, struct shardy_axes *available, bool per_dim,
                    bool front, struct shardy_axes *added);

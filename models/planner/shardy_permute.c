@@ -6,8 +6,8 @@ static bool divide(struct part a, struct part b)
 }
 
 /*
- * Would all-to-alls take the parts of have[dim] to their places in a wrong order, or is a
- * part to be gathered in their way? *gathered: the last part that nobody wants.
+ * Would all-to-alls take the parts of have[dim] to their places in a wrong order, or is
+ * a part to be gathered in their way? *gathered: the last part that nobody wants.
  */
 static bool out_of_order(const struct greedy *g, int dim, struct part *gathered)
 {
@@ -91,7 +91,7 @@ static bool permute(struct greedy *g)
 	struct arena *a = g->out->arena;
 	struct shardy_axes *aside = arena_alloc(a, (size_t)g->rank + 1, sizeof(*aside));
 	struct shardy_axes all_wanted = {0}, left = {0}, rest = {0};
-	int64_t shards[RANK_MAX];
+	int64_t shards[RANK_MAX] = {0};
 	bool fits = true;
 
 	for (int dim = 0; dim < g->rank; dim++) {

@@ -12,8 +12,8 @@ static int64_t gcd(int64_t a, int64_t b)
 }
 
 /*
- * Would parts of have[source] that do not end as want[target] does up to `end` have to be
- * reordered on the way? If not, *size is that of the end they share.
+ * Would parts of have[source] that do not end as want[target] does up to `end` have to
+ * be reordered on the way? If not, *size is that of the end they share.
  */
 static bool ends_alike(const struct greedy *g, int source, int target, int end,
                        int64_t *size)
@@ -34,7 +34,7 @@ static bool ends_alike(const struct greedy *g, int source, int target, int end,
 }
 
 /*
- * Parts may ride along: where dimension `source` will give its last parts to a dimension
+ * Parts may ride along: where dimension `source` will give its last parts to another
  * that has none of its own, the free parts wanted right after them are sliced here, and
  * one all-to-all takes all of them. Their room is that of the target.
  */

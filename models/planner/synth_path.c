@@ -114,17 +114,14 @@ static bool has_unreduced(const struct layout *l)
 	return l->nunreduced > 0;
 }
 
-bool synth_begin(struct synth *out, const struct problem *p,
-                 const struct prices *prices, struct arena *a, struct text *why)
+bool synth_applies(const struct problem *p, struct text *why)
 {
-	*out = (struct synth){
-		.problem = p, .prices = prices, .arena = a, .atoms = p->atoms};
 	if (p->from.kind == LAYOUT_MAXIMAL || p->to.kind == LAYOUT_MAXIMAL) {
 		text_printf(why, "the whole array lies on one device");
 		return false;
 	}
-	if (has_unreduced(&p->from) || has_unreduced(&p->to)) {
-		text_printf(why, "unreduced axes");
+	if (!p->same_devices) {
+		text_printf(why, "source and target are on different devices");
 		return false;
 	}
 	if (!p->has_atoms) {
@@ -135,6 +132,20 @@ bool synth_begin(struct synth *out, const struct problem *p,
 		text_printf(why, "no padded shape suits both source and target");
 		return false;
 	}
+	return true;
+}
+
+bool synth_begin(struct synth *out, const struct problem *p,
+                 const struct prices *prices, struct arena *a, struct text *why)
+{
+	*out = (struct synth){
+		.problem = p, .prices = prices, .arena = a, .atoms = p->atoms};
+	if (has_unreduced(&p->from) || has_unreduced(&p->to)) {
+		text_printf(why, "unreduced axes");
+		return false;
+	}
+	if (!synth_applies(p, why))
+		return false;
 	for (int i = 0; i < p->atoms.n; i++) {
 		out->first[i] = (uint8_t)i;
 		out->parts[i] = 1;

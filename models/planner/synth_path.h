@@ -46,10 +46,12 @@ struct hop_moves {
 };
 
 /*
- * True if types can say the problem: both layouts of common atoms, no unreduced axes,
- * one padded shape. Else false with the reason in `why`. `out` lives as long as its
- * inputs.
+ * True if types can say the problem: the same devices, both layouts of common atoms, one
+ * padded shape. Else false with the reason in `why`.
  */
+bool synth_applies(const struct problem *p, struct text *why);
+
+/* As synth_applies, and without unreduced axes. `out` lives as long as its inputs. */
 bool synth_begin(struct synth *out, const struct problem *p,
                  const struct prices *prices, struct arena *a, struct text *why);
 

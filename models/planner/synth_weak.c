@@ -235,7 +235,8 @@ static void finish(struct weak *w, int32_t state, const struct needs *needs)
 		if (!needs->mismatch)
 			c.end = WEAK_END_THERE;
 		else
-			flat = price_add(flat, (struct price){(double)c.elements, 1, 0});
+			flat = price_add(flat, (struct price){.cost = (double)c.elements,
+			                                      .collectives = 1});
 	} else {
 		if (needs->mismatch || 2 * needs->nshort > s->type.rank)
 			return;
@@ -245,7 +246,8 @@ static void finish(struct weak *w, int32_t state, const struct needs *needs)
 		c.end = WEAK_END_ALL_TO_ALL;
 		c.last = x.best;
 		moved = c.elements - c.elements / x.best_factor;
-		flat = price_add(flat, (struct price){(double)moved, 1, 0});
+		flat = price_add(
+			flat, (struct price){.cost = (double)moved, .collectives = 1});
 	}
 	c.price = whole_price(w, &s->type, flat, c.elements);
 	c.live = live_elements(w, c.price, c.elements);
@@ -264,7 +266,7 @@ static struct price least_price(const struct weak *w, const struct state *s,
 	double q = (double)(needs->misplaced > needs->missing ? needs->misplaced
 	                                                      : needs->missing);
 	double rest = q > p * p ? q / p : p;
-	struct price more = {m - m / p + m - m / rest, 2, 0};
+	struct price more = {.cost = m - m / p + m - m / rest, .collectives = 2};
 
 	return whole_price(w, &s->type, price_add(s->price, more), (int64_t)m);
 }

@@ -7,8 +7,12 @@ struct xla_scope xla_scope_top(const struct shape *shape, int32_t ndevices,
 {
 	struct xla_scope scope = {.rank = shape->rank, .base = *shape};
 
-	for (int d = 0; d < shape->rank; d++)
+	for (int d = 0; d < shape->rank; d++) {
+		scope.dim[d] = d;
 		scope.outer[d] = 1;
+		scope.unit[d] = 1;
+	}
+	scope.origin = arena_alloc(a, (size_t)shape->rank + 1, sizeof(*scope.origin));
 	scope.outer_index =
 		arena_alloc(a, (size_t)shape->rank + 1, sizeof(*scope.outer_index));
 	scope.groups.ngroups = 1;
@@ -52,35 +56,42 @@ static struct cut cut_along(const struct tiling *s, const int *dims,
 	return c;
 }
 
-/* The groups of a cut in every group of `scope`. */
-static struct xla_scope nest(const struct xla_scope *scope, const struct cut *c,
-                             struct xla_scope out, struct arena *a)
+/*
+ * The groups of a cut in every group of `scope`; out->base has the extents inside the
+ * new groups.
+ */
+static void nest(struct xla_scope *out, const struct xla_scope *scope,
+                 const struct cut *c, struct arena *a)
 {
 	int32_t n = c->groups.ngroups, size = c->groups.size;
-	int32_t *ids = arena_alloc(a, (size_t)scope->groups.ngroups * (size_t)n,
-	                           (size_t)size * sizeof(*ids));
-	int32_t *index = arena_alloc(a, (size_t)scope->groups.ngroups * (size_t)n + 1,
-	                             (size_t)scope->rank * sizeof(*index) + 1);
+	int32_t all = scope->groups.ngroups * n;
+	size_t cells = (size_t)all * (size_t)scope->rank;
+	int32_t *ids = arena_alloc(a, (size_t)all, (size_t)size * sizeof(*ids));
+	int32_t *index = arena_alloc(a, cells + 1, sizeof(*index));
+	int64_t *origin = arena_alloc(a, cells + 1, sizeof(*origin));
 
-	for (int32_t i = 0; i < scope->groups.ngroups * n; i++) {
+	for (int32_t i = 0; i < all; i++) {
 		const int32_t *members =
 			scope->groups.ids + i / n * (int64_t)scope->groups.size;
 
 		for (int32_t k = 0; k < size; k++)
 			ids[i * size + k] = members[c->groups.ids[i % n * size + k]];
 		for (int d = 0; d < scope->rank; d++) {
-			int32_t cuts = out.outer[d] / scope->outer[d];
+			int32_t cuts = out->outer[d] / scope->outer[d];
+			int32_t from = i / n * scope->rank + d;
+			int32_t to = i * scope->rank + d;
+			int32_t number = c->index[i % n * scope->rank + d];
 
-			index[i * scope->rank + d] =
-				scope->outer_index[i / n * scope->rank + d] * cuts +
-				c->index[i % n * scope->rank + d];
+			index[to] = scope->outer_index[from] * cuts + number;
+			origin[to] = scope->origin[from] +
+			             number * out->base.dim[d] * scope->unit[d];
 		}
 	}
-	out.groups.ngroups = scope->groups.ngroups * n;
-	out.groups.size = size;
-	out.groups.ids = ids;
-	out.outer_index = index;
-	return out;
+	out->groups.ngroups = all;
+	out->groups.size = size;
+	out->groups.ids = ids;
+	out->outer_index = index;
+	out->origin = origin;
 }
 
 struct xla_scope xla_scope_group(const struct tiling **inner,
@@ -96,15 +107,62 @@ struct xla_scope xla_scope_group(const struct tiling **inner,
 	for (int k = 0; k < n; k++) {
 		int32_t cuts = s->tiles[dims[k]] / inside[k];
 
-		assert(out.base.dim[dims[k]] % cuts == 0);
 		out.outer[dims[k]] *= cuts;
-		out.base.dim[dims[k]] /= cuts;
+		out.base.dim[dims[k]] = (out.base.dim[dims[k]] + cuts - 1) / cuts;
 		within.tiles[dims[k]] = inside[k];
 	}
 	for (int32_t i = 0; i < c.groups.size; i++)
 		ids[i] = i;
 	*inner = xla_tiling(a, s->rank, within.tiles, s->replicas, ids);
-	return nest(scope, &c, out, a);
+	nest(&out, scope, &c, a);
+	return out;
+}
+
+struct xla_scope xla_scope_split(const struct xla_scope *scope, int dim, int32_t major,
+                                 struct arena *a)
+{
+	struct xla_scope out = {.groups = scope->groups, .rank = scope->rank + 1};
+	size_t cells = (size_t)scope->groups.ngroups * (size_t)out.rank;
+	int32_t *index = arena_alloc(a, cells, sizeof(*index));
+	int64_t *origin = arena_alloc(a, cells, sizeof(*origin));
+
+	assert(out.rank <= RANK_MAX);
+	out.base.rank = out.rank;
+	for (int d = 0; d < out.rank; d++) {
+		int from = d <= dim ? d : d - 1;
+
+		out.dim[d] = scope->dim[from];
+		out.outer[d] = d == dim + 1 ? 1 : scope->outer[from];
+		out.base.dim[d] = scope->base.dim[from];
+		out.unit[d] = scope->unit[from];
+		for (int32_t g = 0; d != dim + 1 && g < scope->groups.ngroups; g++) {
+			index[g * out.rank + d] =
+				scope->outer_index[g * scope->rank + from];
+			origin[g * out.rank + d] = scope->origin[g * scope->rank + from];
+		}
+	}
+	out.base.dim[dim] = major;
+	out.base.dim[dim + 1] = (out.base.dim[dim + 1] + major - 1) / major;
+	out.unit[dim] *= out.base.dim[dim + 1];
+	out.outer_index = index;
+	out.origin = origin;
+	return out;
+}
+
+/* The array's tiling: neighbouring dimensions that are parts of one make it up. */
+static const struct tiling *merged(const struct xla_scope *scope,
+                                   const struct tiling *t, int32_t *ids, struct arena *a)
+{
+	int32_t tiles[RANK_MAX];
+	int rank = 0;
+
+	for (int d = 0; d < t->rank; d++) {
+		if (d > 0 && scope->dim[d] == scope->dim[d - 1])
+			tiles[rank - 1] *= t->tiles[d];
+		else
+			tiles[rank++] = t->tiles[d];
+	}
+	return xla_tiling(a, rank, tiles, t->replicas, ids);
 }
 
 const struct tiling *xla_scope_tiling(const struct xla_scope *scope,
@@ -128,5 +186,38 @@ const struct tiling *xla_scope_tiling(const struct xla_scope *scope,
 		ids[xla_place(&all, index)] =
 			scope->groups.ids[g * inner->ndevices + inner->ids[place]];
 	}
-	return xla_tiling(a, inner->rank, all.tiles, inner->replicas, ids);
+	return merged(scope, &all, ids, a);
+}
+
+struct shape xla_scope_extent(const struct xla_scope *scope, const struct shape *tile)
+{
+	struct shape extent = {0};
+
+	/* Of a dimension in parts only the minor one has more than one index a tile. */
+	for (int d = 0; d < scope->rank; d++) {
+		extent.rank = scope->dim[d] + 1;
+		extent.dim[scope->dim[d]] = tile->dim[d] * scope->unit[d];
+	}
+	return extent;
+}
+
+const int64_t *xla_scope_start(const struct xla_scope *scope, const struct tiling *inner,
+                               const struct shape *tile, struct arena *a)
+{
+	int32_t n = inner->ndevices;
+	int rank = xla_scope_extent(scope, tile).rank;
+	int64_t *start = arena_alloc(a, (size_t)scope->groups.ngroups * (size_t)n + 1,
+	                             (size_t)rank * sizeof(*start) + 1);
+	int32_t index[RANK_MAX + 1];
+
+	for (int32_t i = 0; i < scope->groups.ngroups * n; i++) {
+		int32_t device = scope->groups.ids[i / n * n + inner->ids[i % n]];
+		int64_t *at = start + (int64_t)device * rank;
+
+		xla_index(inner, i % n, index);
+		for (int d = 0; d < scope->rank; d++)
+			at[scope->dim[d]] += scope->origin[i / n * scope->rank + d] +
+			                     index[d] * tile->dim[d] * scope->unit[d];
+	}
+	return start;
 }

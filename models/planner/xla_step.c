@@ -12,8 +12,21 @@ struct xla xla_start(const struct xla_mode *mode, const struct shape *shape,
 	return x;
 }
 
-/* The next step of the program, empty, leading to `inner` inside the scope. */
-static struct xla_op *next_op(struct xla *x, enum op op, const struct tiling *inner)
+static int64_t divide_up(int64_t a, int64_t b)
+{
+	return (a + b - 1) / b;
+}
+
+struct shape xla_local(const struct xla *x, const struct tiling *s)
+{
+	struct shape tile = {.rank = s->rank};
+
+	for (int d = 0; d < s->rank; d++)
+		tile.dim[d] = divide_up(x->scope.base.dim[d], s->tiles[d]);
+	return tile;
+}
+
+struct xla_op *xla_step(struct xla *x, enum op op, const struct tiling *inner)
 {
 	struct xla_op *next;
 
@@ -28,20 +41,39 @@ static struct xla_op *next_op(struct xla *x, enum op op, const struct tiling *in
 		x->capacity = capacity;
 	}
 	next = &x->op[x->nops++];
-	*next = (struct xla_op){.op = op};
+	*next = (struct xla_op){.op = op, .rule = x->rule};
 	next->after = xla_scope_tiling(&x->scope, inner, x->arena);
+	next->extent = xla_scope_extent(&x->scope, &x->tile);
+	if (x->uneven)
+		next->start = xla_scope_start(&x->scope, inner, &x->tile, x->arena);
 	return next;
 }
 
-static void one_move(struct xla *x, struct xla_op *op, int from, int to, int32_t factor)
+/* Is dimension d of `s` the minor-most part of the array's that is cut? */
+static bool minor_most(const struct xla *x, const struct tiling *s, int d)
 {
-	op->nmoves = 1;
-	op->move = arena_alloc(x->arena, 1, sizeof(*op->move));
-	op->move[0] = (struct move){.from_dim = from, .to_dim = to, .factor = factor};
+	for (int k = d + 1; k < s->rank && x->scope.dim[k] == x->scope.dim[d]; k++)
+		if (s->tiles[k] * x->scope.outer[k] > 1)
+			return false;
+	return true;
 }
 
-/* Groups of member numbers in every group of the scope, in its order. */
-static struct groups spread(const struct xla *x, struct groups local)
+/* A move of tiles that `s` has in `from`; it is told in the array's dimensions. */
+static void add_move(struct xla *x, struct xla_op *op, const struct tiling *s, int from,
+                     int to, int32_t factor)
+{
+	struct move *m = &op->move[op->nmoves++];
+
+	assert(minor_most(x, s, from));
+	assert(to < 0 || minor_most(x, s, to));
+	*m = (struct move){
+		.from_dim = x->scope.dim[from], .to_dim = -1, .factor = factor};
+	if (to >= 0)
+		m->to_dim = x->scope.dim[to];
+	assert(m->from_dim != m->to_dim);
+}
+
+struct groups xla_spread(struct xla *x, struct groups local)
 {
 	const struct groups *in = &x->scope.groups;
 	int32_t n = local.ngroups * local.size;
@@ -57,11 +89,17 @@ static struct groups spread(const struct xla *x, struct groups local)
 	return local;
 }
 
+void xla_window(struct xla *x, const struct tiling *inner, const struct shape *extent)
+{
+	x->tile = *extent;
+	xla_step(x, OP_SLICE, inner)->window = true;
+}
+
 const struct tiling *xla_permute(struct xla *x, const struct tiling *s,
                                  const struct tiling *t)
 {
 	const struct groups *in = &x->scope.groups;
-	struct xla_op *op = next_op(x, OP_PERMUTE, t);
+	struct xla_op *op = xla_step(x, OP_PERMUTE, t);
 	int32_t n = s->ndevices;
 
 	assert(xla_same_dims(s, t));
@@ -74,40 +112,136 @@ const struct tiling *xla_permute(struct xla *x, const struct tiling *s,
 	return t;
 }
 
-const struct tiling *xla_swap_once(struct xla *x, const struct tiling *s,
-                                   struct xla_swap swap)
+/* The all-to-all of some swaps on tiles that divide. */
+static const struct tiling *exchange(struct xla *x, const struct tiling *s,
+                                     const struct xla_swap *swaps, int n)
 {
-	const struct tiling *after = xla_swapped(s, swap, x->arena);
-	struct xla_op *op = next_op(x, OP_ALL_TO_ALL, after);
-	int32_t few = s->tiles[swap.to], many = s->tiles[swap.from];
+	const struct tiling *after = s;
 	int32_t inside[RANK_MAX + 1];
-	int64_t local = x->scope.base.dim[swap.to] / few;
+	struct xla_op *op;
 
 	for (int d = 0; d <= s->rank; d++)
 		inside[d] = 1;
-	inside[swap.to] = many / few;
-	one_move(x, op, swap.from, swap.to, many / few);
-	op->groups = spread(x, xla_groups_by(after, inside, x->arena));
-	/* The local tile is padded to a multiple of `many`, not of `many / few`. */
-	op->lossy = x->mode->swaps_lose_rows && local % many != 0;
+	for (int k = 0; k < n; k++) {
+		int32_t *factor = &inside[swaps[k].to];
+
+		*factor = s->tiles[swaps[k].from] / s->tiles[swaps[k].to];
+		after = xla_swapped(after, swaps[k], x->arena);
+		assert(x->tile.dim[swaps[k].to] % *factor == 0);
+		x->tile.dim[swaps[k].to] /= *factor;
+		x->tile.dim[swaps[k].from] *= *factor;
+	}
+	op = xla_step(x, OP_ALL_TO_ALL, after);
+	op->move = arena_alloc(x->arena, (size_t)n, sizeof(*op->move));
+	for (int k = 0; k < n; k++)
+		add_move(x, op, s, swaps[k].from, swaps[k].to, inside[swaps[k].to]);
+	op->groups = xla_spread(x, xla_groups_by(after, inside, x->arena));
 	return after;
+}
+
+/* As of 2021: pad and cut off locally, whatever the neighbours hold. */
+static const struct tiling *swap_locally(struct xla *x, const struct tiling *s,
+                                         struct xla_swap swap)
+{
+	int32_t few = s->tiles[swap.to], many = s->tiles[swap.from];
+	int64_t length = x->tile.dim[swap.to];
+	struct shape tile = x->tile, local;
+	const struct tiling *after;
+	bool lossy;
+
+	tile.dim[swap.to] = divide_up(length, many) * many;
+	if (tile.dim[swap.to] != length)
+		xla_window(x, s, &tile);
+	after = exchange(x, s, &swap, 1);
+	local = xla_local(x, after);
+	/* Padded to a multiple of `many`, not of `many / few`, at every tile's end. */
+	lossy = few > 1 &&
+	        (length % many != 0 || local.dim[swap.from] != x->tile.dim[swap.from]);
+	x->op[x->nops - 1].lossy = lossy;
+	if (local.dim[swap.to] != x->tile.dim[swap.to] ||
+	    local.dim[swap.from] != x->tile.dim[swap.from])
+		xla_window(x, after, &local);
+	return after;
+}
+
+const struct tiling *xla_swap(struct xla *x, const struct tiling *s,
+                              const struct xla_swap *swaps, int n)
+{
+	int from = swaps[0].from, to = swaps[0].to;
+	int32_t many = s->tiles[from], factor = many / s->tiles[to];
+	const struct tiling *after;
+
+	if (x->mode->swaps_lose_rows)
+		return swap_locally(x, s, swaps[0]);
+	if (n > 1)
+		return exchange(x, s, swaps, n);
+	xla_rewindow(x, s, to, divide_up(x->scope.base.dim[to], many) * factor,
+	             x->scope.base.dim[to]);
+	after = exchange(x, s, swaps, 1);
+	xla_rewindow(x, after, from,
+	             divide_up(x->scope.base.dim[from], after->tiles[from]),
+	             x->tile.dim[from] * after->tiles[from]);
+	return after;
+}
+
+/* Make the tiles of `s` divide into those of `t` (PadFromPartialReplicateShape). */
+static bool grow(struct xla *x, const struct tiling *s, const struct tiling *t)
+{
+	struct shape local = xla_local(x, t), padded = x->tile;
+	bool pad = false;
+
+	for (int d = 0; d < s->rank; d++) {
+		int64_t wanted = local.dim[d] * (t->tiles[d] / s->tiles[d]);
+		int64_t more = wanted - x->tile.dim[d];
+		struct xla_halo h;
+
+		if (s->tiles[d] == t->tiles[d] || more <= 0)
+			continue;
+		padded.dim[d] = wanted;
+		if (s->tiles[d] == 1) {
+			pad = true;
+			continue;
+		}
+		h = xla_halo(x, &x->scope, s, s, d);
+		for (int32_t i = 0; i < h.count; i++) {
+			h.left[i] = x->mode->halos_compact ? -i * more : 0;
+			h.right[i] = (i + 1) * more;
+		}
+		if (x->mode->halos_compact)
+			xla_halo_compact(x, &h, x->scope.base.dim[d]);
+		else if (!xla_halo_exchange(x, &h))
+			return false;
+		x->tile.dim[d] = wanted;
+		xla_window(x, s, &x->tile);
+	}
+	if (pad)
+		xla_window(x, s, &padded);
+	return true;
 }
 
 const struct tiling *xla_slice(struct xla *x, const struct tiling *s,
                                const struct tiling *t)
 {
 	const struct groups *in = &x->scope.groups;
-	struct xla_op *op = next_op(x, OP_SLICE, t);
 	const int32_t *places = xla_places(t, x->arena);
 	int32_t index[RANK_MAX + 1];
+	int cut[RANK_MAX];
+	struct xla_op *op;
 
+	if (!grow(x, s, t))
+		return NULL;
+	x->tile = xla_local(x, t);
+	op = xla_step(x, OP_SLICE, t);
 	op->move = arena_alloc(x->arena, (size_t)t->rank, sizeof(*op->move));
 	for (int d = 0; d < t->rank; d++) {
 		int32_t finer = t->tiles[d] / s->tiles[d];
 
-		if (finer > 1)
-			op->move[op->nmoves++] = (struct move){
-				.from_dim = -1, .to_dim = d, .factor = finer};
+		if (finer == 1)
+			continue;
+		assert(minor_most(x, s, d));
+		cut[op->nmoves] = d;
+		op->move[op->nmoves++] = (struct move){
+			.from_dim = -1, .to_dim = x->scope.dim[d], .factor = finer};
 	}
 	op->chunk = arena_alloc(x->arena, (size_t)in->ngroups * (size_t)in->size,
 	                        (size_t)op->nmoves * sizeof(*op->chunk));
@@ -116,51 +250,7 @@ const struct tiling *xla_slice(struct xla *x, const struct tiling *s,
 
 		xla_index(t, places[i % in->size], index);
 		for (int k = 0; k < op->nmoves; k++)
-			chunk[k] = index[op->move[k].to_dim] % op->move[k].factor;
+			chunk[k] = index[cut[k]] % op->move[k].factor;
 	}
 	return t;
-}
-
-/* A tiling with one dimension replicated. */
-static const struct tiling *without(const struct tiling *s, int dim, struct arena *a)
-{
-	int32_t *ids = arena_alloc(a, (size_t)s->ndevices, sizeof(*ids));
-	int32_t index[RANK_MAX + 1];
-	struct tiling after = *s;
-
-	after.tiles[dim] = 1;
-	after.replicas = s->replicas * s->tiles[dim];
-	for (int32_t place = 0; place < s->ndevices; place++) {
-		xla_index(s, place, index);
-		index[s->rank] += index[dim] * s->replicas;
-		index[dim] = 0;
-		ids[xla_place(&after, index)] = s->ids[place];
-	}
-	return xla_tiling(a, s->rank, after.tiles, after.replicas, ids);
-}
-
-const struct tiling *xla_gather(struct xla *x, const struct tiling *s,
-                                const bool wanted[RANK_MAX])
-{
-	int32_t inside[RANK_MAX + 1];
-	const struct tiling *now = s;
-
-	/*
-	 * The groups of every gather come from the sharding before the first: sorting
-	 * the replicas of one gathered in part would list them in another order.
-	 */
-	for (int d = s->rank - 1; d >= 0; d--) {
-		struct xla_op *op;
-
-		if (!wanted[d] || s->tiles[d] == 1)
-			continue;
-		now = without(now, d, x->arena);
-		op = next_op(x, OP_ALL_GATHER, now);
-		for (int k = 0; k <= s->rank; k++)
-			inside[k] = 1;
-		inside[d] = s->tiles[d];
-		one_move(x, op, d, -1, s->tiles[d]);
-		op->groups = spread(x, xla_groups_by(s, inside, x->arena));
-	}
-	return now;
 }

@@ -242,6 +242,23 @@ const struct tiling *xla_swapped(const struct tiling *s, struct xla_swap swap,
 	return xla_tiling(a, s->rank, after.tiles, s->replicas, ids);
 }
 
+const struct tiling *xla_without(const struct tiling *s, int dim, struct arena *a)
+{
+	int32_t *ids = arena_alloc(a, (size_t)s->ndevices, sizeof(*ids));
+	int32_t index[RANK_MAX + 1];
+	struct tiling after = *s;
+
+	after.tiles[dim] = 1;
+	after.replicas = s->replicas * s->tiles[dim];
+	for (int32_t place = 0; place < s->ndevices; place++) {
+		xla_index(s, place, index);
+		index[s->rank] += index[dim] * s->replicas;
+		index[dim] = 0;
+		ids[xla_place(&after, index)] = s->ids[place];
+	}
+	return xla_tiling(a, s->rank, after.tiles, after.replicas, ids);
+}
+
 /* Does every device's tile of `fine` lie in its tile of `coarse`? */
 static bool nests(const struct tiling *coarse, const struct tiling *fine,
                   struct arena *a)

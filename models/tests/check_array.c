@@ -73,8 +73,8 @@ static const struct {
 	{"s8[4294967296,2147483648]", E_RANGE, 15, "too many elements"},
 	{"f64[1152921504606846976]", E_RANGE, 5, "too many elements"},
 	{"f32[2]x", E_SYNTAX, 7, "expected the end"},
-	{"f32[1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]", E_RANGE,
-	 69, "at most 32 dimensions"},
+	{"f32[1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]",
+         E_RANGE, 69, "at most 32 dimensions"},
 };
 
 START_TEST(bad_arrays_say_where)
@@ -94,7 +94,8 @@ START_TEST(meshes_print_what_they_read)
 {
 	static const char *const texts[][2] = {
 		{"x=4,y=2", "x=4,y=2"},
-		{"Mesh('data': 3, 'model': 5, axis_types=(Auto, Auto))", "data=3,model=5"},
+		{"Mesh('data': 3, 'model': 5, axis_types=(Auto, Auto))",
+	         "data=3,model=5"},
 		{"sdy.mesh @m = <[\"x\"=2, \"y\"=3]>", "x=2,y=3"},
 		{"<[\"x\"=2,\"y\"=2], device_ids=[0,2,1,3]>",
 	         "<[\"x\"=2,\"y\"=2], device_ids=[0,2,1,3]>"},
@@ -267,7 +268,8 @@ START_TEST(tilings_turn_back_into_axes)
 	for (int i = 0; i < 500; i++) {
 		struct mesh m = mesh_of(meshes[i % 5]);
 		struct layout l = random_layout(r, &m, 2), back;
-		struct layout tiles = layout_of_tiling(layout_tiling(&l, &m, arena), arena);
+		struct layout tiles =
+			layout_of_tiling(layout_tiling(&l, &m, arena), arena);
 
 		ck_assert(layout_same_tiles(&l, &m, &tiles, &m));
 		ck_assert(layout_to_axes(&back, &tiles, &m, arena));
@@ -282,7 +284,8 @@ START_TEST(an_odd_device_list_stays_a_tiling)
 {
 	struct mesh m = mesh_of("x=4");
 	static const int32_t ids[] = {0, 1, 3, 2};
-	struct tiling t = {.rank = 1, .tiles = {4}, .replicas = 1, .ndevices = 4, .ids = ids};
+	struct tiling t = {
+		.rank = 1, .tiles = {4}, .replicas = 1, .ndevices = 4, .ids = ids};
 	struct layout l = layout_of_tiling(&t, arena), out;
 
 	ck_assert(!layout_to_axes(&out, &l, &m, arena));
@@ -322,7 +325,8 @@ START_TEST(types_go_back_and_forth)
 
 	for (int i = 0; i < 300; i++) {
 		struct mesh m = mesh_of(meshes[i % 3]);
-		struct layout l = random_layout(r, &m, 3), k = random_layout(r, &m, 3), back;
+		struct layout l = random_layout(r, &m, 3), k = random_layout(r, &m, 3),
+			      back;
 		struct atoms atoms;
 		struct text why = {0};
 		struct type t;
@@ -335,7 +339,8 @@ START_TEST(types_go_back_and_forth)
 		common++;
 		t = type_of_layout(&l, &m, &atoms);
 		for (int dim = 0; dim < 3; dim++)
-			ck_assert_int_eq(type_shards(&t, &atoms, dim), layout_shards(&l, dim));
+			ck_assert_int_eq(type_shards(&t, &atoms, dim),
+			                 layout_shards(&l, dim));
 		ck_assert(layout_of_type(&back, &t, &atoms, &m));
 		ck_assert_mem_eq(&back, &l, sizeof(l));
 	}
@@ -346,7 +351,8 @@ END_TEST
 
 START_TEST(two_meshes_of_one_machine_share_atoms)
 {
-	struct mesh m = mesh_of("x=4,y=2"), k = mesh_of("a=2,b=4"), odd = mesh_of("a=3,b=2");
+	struct mesh m = mesh_of("x=4,y=2"), k = mesh_of("a=2,b=4"),
+		    odd = mesh_of("a=3,b=2");
 	struct mesh six = mesh_of("x=2,y=3");
 	struct layout l = layout_replicated(1), empty = layout_replicated(1);
 	struct atoms atoms;

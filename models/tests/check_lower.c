@@ -126,7 +126,7 @@ START_TEST(local_work_and_launch)
 }
 END_TEST
 
-/* Reductions: 3 x the (q-1)/q of the buffer that is received and reduced. */
+/* Reductions: 3 x what is received, (q-1)/q of the buffer or, by an all-reduce, twice. */
 START_TEST(reductions_read_two_and_write_one)
 {
 	struct problem *p = problem_of("f32[30,40]", "P(None,None)");
@@ -141,7 +141,7 @@ START_TEST(reductions_read_two_and_write_one)
 	for (int i = 0; i < 2; i++) {
 		ck_assert(lower_step(&out, arena, m, NULL, plan, i, &why));
 		ck_assert_str_eq(out.algorithm, "bidir-ring");
-		near(out.local_s, 3 * 4800 * 3 / 4 / 4e11, "local work");
+		near(out.local_s, 3 * 4800 * 3 / 4 * (i ? 1 : 2) / 4e11, "local work");
 		near(out.schedule.message[0].bytes, 4800 * 3 / 4 / (i ? 2. : 1.),
 		     "bytes per link");
 	}
@@ -283,6 +283,55 @@ START_TEST(unjoined_devices_are_named)
 }
 END_TEST
 
+/*
+ * Boxes of f32[24] by hand, 3 numbers a device. From 0 to 1 go 2 and 1 numbers, from 1 to
+ * 3 one, which makes one set of 0, 1, 3; from 4 to 6 goes a whole tile.
+ */
+static const int64_t boxes[][2] = {{0, 2}, {2, 3}, {3, 4}, {12, 15}};
+static const struct transfer transfers[] = {
+	{4, 6, 3, boxes[3]},
+	{0, 1, 2, boxes[0]},
+	{1, 3, 1, boxes[2]},
+	{0, 1, 1, boxes[1]},
+};
+
+START_TEST(boxes_are_added_up_by_pair)
+{
+	struct problem *p = problem_of("f32[24]", "P(('x','y'))");
+	struct plan *plan = plan_new(arena, p, "test");
+	struct machine *m = torus();
+	struct text why = {0};
+	struct lowered out;
+	const struct schedule *s = &out.schedule;
+	/* source, destination, bytes in the order of sets */
+	const int wanted[3][3] = {{0, 1, 12}, {1, 3, 4}, {4, 6, 12}};
+	bool seen[3] = {false};
+
+	if (_i)
+		plan_permute_parts(plan, transfers, 4);
+	else
+		plan_exchange(plan, &p->from, &p->mesh, transfers, 4);
+	ck_assert(lower_step(&out, arena, m, NULL, plan, 0, &why));
+	ck_assert_str_eq(out.algorithm, _i ? "permute" : "direct");
+	ck_assert_int_eq(s->nrounds, 1);
+	ck_assert_int_eq(s->nmessages, 3);
+	ck_assert_int_eq(s->ntasks, _i ? 3 : 2);
+	for (int64_t i = 0; i < s->nmessages; i++)
+		for (int k = 0; k < 3; k++)
+			if (s->message[i].src == wanted[k][0]) {
+				ck_assert_int_eq(s->message[i].dst, wanted[k][1]);
+				near(s->message[i].bytes, wanted[k][2], "bytes");
+				seen[k] = true;
+			}
+	ck_assert(seen[0] && seen[1] && seen[2]);
+	if (!_i)
+		ck_assert_int_eq(s->task[0].nmessages + s->task[1].nmessages, 3);
+	near(out.launch_s, 7e-6, "launch");
+	/* Device 1 unpacks 2 and 1 numbers and packs 1; whole tiles go as they are. */
+	near(out.local_s, 2 * 4 * 4 / 4e11, "local work");
+}
+END_TEST
+
 START_TEST(a_collective_alone_has_a_launch_and_no_local_work)
 {
 	struct machine *m = torus();
@@ -321,6 +370,7 @@ int main(void)
 	tcase_add_loop_test(c, misplaced_devices_are_named, 0, COUNT(misplaced));
 	tcase_add_test(c, a_machine_too_small_is_said_so);
 	tcase_add_test(c, unjoined_devices_are_named);
+	tcase_add_loop_test(c, boxes_are_added_up_by_pair, 0, 2);
 	tcase_add_test(c, a_collective_alone_has_a_launch_and_no_local_work);
 	suite_add_tcase(suite, c);
 	srunner_run_all(runner, CK_ENV);

@@ -215,7 +215,7 @@ static bool change_to_dim(struct rng *r, struct plan *p, struct step *s)
 	struct move *m = some_move(r, s);
 
 	if (m)
-		m->to_dim = (int)rng_below(r, (uint32_t)p->problem->padded.rank + 2) - 1;
+		m->to_dim = (int)rng_below(r, (uint32_t)p->shape.rank + 2) - 1;
 	return m;
 }
 
@@ -224,8 +224,7 @@ static bool change_from_dim(struct rng *r, struct plan *p, struct step *s)
 	struct move *m = some_move(r, s);
 
 	if (m)
-		m->from_dim =
-			(int)rng_below(r, (uint32_t)p->problem->padded.rank + 2) - 1;
+		m->from_dim = (int)rng_below(r, (uint32_t)p->shape.rank + 2) - 1;
 	return m;
 }
 
@@ -271,7 +270,7 @@ static bool other_op(struct rng *r, struct plan *p, struct step *s)
 
 static bool claim_another_layout(struct rng *r, struct plan *p, struct step *s)
 {
-	s->after = random_layout(r, &p->problem->mesh, p->problem->padded.rank);
+	s->after = random_layout(r, &p->problem->mesh, p->shape.rank);
 	return true;
 }
 
@@ -424,7 +423,7 @@ START_TEST(another_target_is_missed)
 		struct plan *p = random_plan(r, memory, 16, 3);
 		struct problem *q = (struct problem *)p->problem;
 
-		q->to = random_layout(r, &q->mesh, q->padded.rank);
+		p->to = q->to = random_layout(r, &q->mesh, q->padded.rank);
 		wrong += !verdict(p, "another target");
 		arena_reset(memory);
 	}

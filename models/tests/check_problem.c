@@ -24,7 +24,8 @@ static void free_memory(void)
 
 /* Texts in the order of the options, NULL where an option is not given. */
 struct texts {
-	const char *array, *mesh, *from, *to, *to_mesh, *limit, *devices;
+	const char *array, *mesh, *from, *to, *to_mesh, *limit, *devices, *list,
+		*to_list;
 };
 
 #define TEXTS(a, m, f, t, ...)                                                         \
@@ -42,6 +43,8 @@ static enum status make(struct problem *p, struct texts t, struct error *e)
 		.to = t.to,
 		.memory_limit = t.limit,
 		.num_devices = t.devices,
+		.devices = t.list,
+		.to_devices = t.to_list,
 		.array_at = where_option("--array", t.array),
 		.mesh_at = where_option("--mesh", t.mesh),
 		.to_mesh_at = where_option("--to-mesh", t.to_mesh),
@@ -49,6 +52,8 @@ static enum status make(struct problem *p, struct texts t, struct error *e)
 		.to_at = where_option("--to", t.to),
 		.memory_limit_at = where_option("--memory-limit", t.limit),
 		.num_devices_at = where_option("--num-devices", t.devices),
+		.devices_at = where_option("--devices", t.list),
+		.to_devices_at = where_option("--to-devices", t.to_list),
 	};
 
 	return problem_make(p, memory, &text, e);
@@ -86,7 +91,8 @@ static const struct {
          "twice"},
 	{TEXTS("f32[6,6]", "x=2", "P('x')", "P(None,None,'x')"), E_TYPE, "--to", 1, 13,
          "dimension"},
-	{TEXTS("f32[6]", "x=2", "[{\"x\"}, {}]", "P()"), E_TYPE, "--from", 1, 9, "dimensions"},
+	{TEXTS("f32[6]", "x=2", "[{\"x\"}, {}]", "P()"), E_TYPE, "--from", 1, 9,
+         "dimensions"},
 	{TEXTS("f32[6]", "x=4", "[{\"x\":(1)3}]", "P()"), E_TYPE, "--from", 1, 7,
          "divide"},
 	{TEXTS("f32[6]", NULL, "P('x')", "P()"), E_TYPE, "--from", 1, 1, "needs a mesh"},
@@ -102,8 +108,17 @@ static const struct {
          "--num-devices", 1, 1, "out of range"},
 	{TEXTS("f32[6]", NULL, "{replicated}", "{replicated}", .devices = "3x"),
          E_SYNTAX, "--num-devices", 1, 2, "expected the end"},
-	{TEXTS("f32[6]", "x=2,y=3", "P('x')", "P('u')", .to_mesh = "u=5"), E_TYPE,
-         "--to-mesh", 1, 1, "has 5 devices, expected the 6"},
+	{TEXTS("f32[6]", "x=2,y=3", "P('x')", "P('u')", .to_mesh = "u=7", .list = "3-8"),
+         E_TYPE, "--to-mesh", 1, 1, "device 6 would be in the target mesh twice"},
+	{TEXTS("f32[6]", "x=2,y=3", "P('x')", "P('u')", .to_mesh = "u=5",
+               .to_list = "1-6"),
+         E_TYPE, "--to-devices", 1, 1, "6 devices, expected 5"},
+	{TEXTS("f32[6]", "x=2", "P('x')", "P()", .list = "0,1,2"), E_TYPE, "--devices",
+         1, 1, "3 devices, expected 2"},
+	{TEXTS("f32[6]", "x=2", "P('x')", "P()", .list = "0,4194304"), E_RANGE,
+         "--devices", 1, 3, "out of range"},
+	{TEXTS("f32[6]", "x=2", "P('x')", "P()", .to_list = "7,7"), E_TYPE,
+         "--to-devices", 1, 3, "twice"},
 	{TEXTS("f32[6]", "x=2,y=3", "P('x')", "P('u')", .to_mesh = "u=,"), E_SYNTAX,
          "--to-mesh", 1, 3, "whole number"},
 	{TEXTS("f32[6]", "x=2,y=3", "P('x')", "P('x')", .to_mesh = "u=6"), E_TYPE,
@@ -190,8 +205,8 @@ END_TEST
 /* What padding takes above 2^62 bits cannot be planned on. */
 START_TEST(huge_arrays_do_not_overflow)
 {
-	struct texts t = TEXTS("s8[576460752303423488,1]", "x=30", "P(None,'x')",
-	                       "P(None,'x')");
+	struct texts t =
+		TEXTS("s8[576460752303423488,1]", "x=30", "P(None,'x')", "P(None,'x')");
 	struct problem p = made(t);
 
 	ck_assert(!p.padded_ok);
@@ -217,7 +232,7 @@ END_TEST
 static bool holds(const struct held *one_element_tiles, const struct shape *tile,
                   const struct shape *shards, int32_t d, const int64_t *index)
 {
-	int64_t number = one_element_tiles->element[d][0];
+	int64_t number = one_element_tiles->cell[d][0].element;
 
 	for (int dim = shards->rank - 1; dim >= 0; dim--) {
 		if (index[dim] / tile->dim[dim] != number % shards->dim[dim])
@@ -241,8 +256,8 @@ static void count(const struct problem *p, int64_t *lacks, int64_t *largest)
 			tile[k].dim[dim] = (g->dim[dim] + shards[k].dim[dim] - 1) /
 			                   shards[k].dim[dim];
 	}
-	grid[0] = held_by_layout(&p->from, &p->mesh, &shards[0], memory);
-	grid[1] = held_by_layout(&p->to, &p->to_mesh, &shards[1], memory);
+	grid[0] = held_by_layout(&p->from, &p->mesh, &shards[0], NULL, memory);
+	grid[1] = held_by_layout(&p->to, &p->to_mesh, &shards[1], NULL, memory);
 	*lacks = *largest = 0;
 	for (int32_t d = 0; d < p->mesh.ndevices; d++) {
 		int64_t missing = 0, n[2] = {0, 0};
@@ -377,6 +392,71 @@ START_TEST(limits_and_equal_meshes_are_read)
 }
 END_TEST
 
+/* --- devices of two meshes ---------------------------------------------------------- */
+
+/*
+ * Numbers by hand: the source's devices first, in its order, then what the target adds.
+ * `ids`: of the target's places; `platform`: of every number.
+ */
+static const struct {
+	const char *mesh, *to_mesh, *list, *to_list;
+	int32_t n;
+	bool same, two;
+	int32_t ids[6], platform[9];
+} numberings[] = {
+	{"x=3", "x=3", NULL, NULL, 3, true, false, {0, 1, 2}, {0, 1, 2}},
+	{"x=3", "x=3", "5,7,1", NULL, 3, true, false, {0, 1, 2}, {5, 7, 1}},
+	/* a part, more, others, the same in another order, some of both */
+	{"x=5", "u=2", NULL, NULL, 5, false, true, {0, 1}, {0, 1, 2, 3, 4}},
+	{"x=5", "u=2", "9,8,7,6,5", NULL, 5, false, true, {0, 1}, {9, 8, 7, 6, 5}},
+	{"x=2", "u=5", NULL, NULL, 5, false, true, {0, 1, 2, 3, 4}, {0, 1, 2, 3, 4}},
+	{"x=2", "u=3", NULL, "4-6", 5, false, true, {2, 3, 4}, {0, 1, 4, 5, 6}},
+	{"x=3", "u=3", NULL, "2,0,1", 3, true, true, {2, 0, 1}, {0, 1, 2}},
+	{"x=3", "x=3", "5,7,1", "7,1,5", 3, true, true, {1, 2, 0}, {5, 7, 1}},
+	{"x=3",
+         "u=5",
+         "5,7,1",
+         "1,3,5,0,9",
+         6,
+         false,
+         true,
+         {2, 3, 0, 4, 5},
+         {5, 7, 1, 3, 0, 9}},
+	/* the target's own order comes before its list */
+	{"x=3",
+         "<[\"u\"=3], device_ids=[2,0,1]>",
+         NULL,
+         "8,1,0",
+         4,
+         false,
+         true,
+         {0, 3, 1},
+         {0, 1, 2, 8}},
+};
+
+START_TEST(devices_are_numbered_together)
+{
+	struct texts t =
+		TEXTS("f32[30]", numberings[_i].mesh, "P()", "P()",
+	              .to_mesh = numberings[_i].to_mesh, .list = numberings[_i].list,
+	              .to_list = numberings[_i].to_list);
+	struct problem p = made(t);
+
+	ck_assert_int_eq(p.ndevices, numberings[_i].n);
+	ck_assert_int_eq(p.same_devices, numberings[_i].same);
+	ck_assert_int_eq(p.two_meshes, numberings[_i].two);
+	for (int32_t i = 0; i < p.mesh.ndevices; i++)
+		ck_assert_int_eq(mesh_device(&p.mesh, i), i);
+	for (int32_t i = 0; i < p.to_mesh.ndevices; i++)
+		ck_assert_int_eq(mesh_device(&p.to_mesh, i), numberings[_i].ids[i]);
+	for (int32_t d = 0; d < p.ndevices; d++)
+		ck_assert_int_eq(p.platform ? p.platform[d] : d,
+		                 numberings[_i].platform[d]);
+	/* All on the source lack nothing; who joins lacks the 30 numbers of 4 bytes. */
+	ck_assert_int_eq(p.recv_bound_bytes, p.ndevices > p.mesh.ndevices ? 120 : 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("problem");
@@ -395,6 +475,8 @@ int main(void)
 	tcase_add_loop_test(c, problems_are_completed, 0,
 	                    sizeof(problems) / sizeof(*problems));
 	tcase_add_test(c, limits_and_equal_meshes_are_read);
+	tcase_add_loop_test(c, devices_are_numbered_together, 0,
+	                    sizeof(numberings) / sizeof(*numberings));
 	suite_add_tcase(suite, c);
 	srunner_run_all(runner, CK_ENV);
 	failed = srunner_ntests_failed(runner);

@@ -154,7 +154,7 @@ START_TEST(test_mixed_sizes)
 }
 END_TEST
 
-/* Another order of devices: right plans, one permute in the first round at the least. */
+/* Another order of devices: right plans, with a permute at the least. */
 START_TEST(test_device_orders)
 {
 	struct rng *r = rng_new(400);

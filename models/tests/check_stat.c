@@ -82,6 +82,27 @@ START_TEST(quantile_rows)
 }
 END_TEST
 
+/* All of the table at once, out of order. */
+START_TEST(quantiles)
+{
+	static const double x[] = {48, 3, 99, 1, 7}, bad[] = {3, NAN};
+	double p[COUNT(quantile_table)], out[COUNT(quantile_table)];
+	size_t m = COUNT(quantile_table);
+
+	for (size_t i = 0; i < m; i++)
+		p[i] = quantile_table[m - 1 - i].p;
+	stat_quantiles(out, x, 5, p, m);
+	for (size_t i = 0; i < m; i++)
+		ck_assert(same(out[i], quantile_table[m - 1 - i].quantile, 1e-14));
+	stat_quantiles(out, x, 0, p, 2);
+	ck_assert(isnan(out[0]) && isnan(out[1]));
+	out[0] = 3;
+	stat_quantiles(out, bad, 2, p, 1);
+	ck_assert(isnan(out[0]));
+	stat_quantiles(out, x, 5, p, 0);
+}
+END_TEST
+
 START_TEST(ranks)
 {
 	static const double x[] = {7, 3, 7, 1, 3, 7, INFINITY};
@@ -343,6 +364,7 @@ int main(void)
 	tcase_set_timeout(tc, 60);
 	tcase_add_loop_test(tc, summary_rows, 0, COUNT(summary_table));
 	tcase_add_loop_test(tc, quantile_rows, 0, COUNT(quantile_table));
+	tcase_add_test(tc, quantiles);
 	tcase_add_test(tc, ranks);
 	tcase_add_test(tc, spearman);
 	tcase_add_test(tc, bootstrap_edges);

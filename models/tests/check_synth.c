@@ -142,15 +142,16 @@ END_TEST
 struct refusal {
 	const char *mesh, *array, *from, *to;
 	const char *why; /* some of it */
+	bool not_gather; /* gather sums first */
 };
 
 static const struct refusal refusals[] = {
-	{"x=2,y=2", "f32[8]", "P('x', unreduced={'y'})", "P('x')", "unreduced"},
-	{"x=2,y=2", "f32[8]", "P('x')", "P(None, unreduced={'y'})", "unreduced"},
-	{"x=4", "f32[8]", "{maximal device=1}", "P('x')", "one device"},
-	{"x=4", "f32[8]", "P('x')", "{devices=[4]0,3,1,2}", "device list"},
-	{"x=6", "f32[36]", "[{\"x\":(1)2}]", "[{\"x\":(1)3}]", "sub-axes"},
-	{"x=2,y=3", "f32[7]", "P('x')", "P('y')", "pad"},
+	{"x=2,y=2", "f32[8]", "P('x', unreduced={'y'})", "P('x')", "unreduced", true},
+	{"x=2,y=2", "f32[8]", "P('x')", "P(None, unreduced={'y'})", "unreduced", false},
+	{"x=4", "f32[8]", "{maximal device=1}", "P('x')", "one device", false},
+	{"x=4", "f32[8]", "P('x')", "{devices=[4]0,3,1,2}", "device list", false},
+	{"x=6", "f32[36]", "[{\"x\":(1)2}]", "[{\"x\":(1)3}]", "sub-axes", false},
+	{"x=2,y=3", "f32[7]", "P('x')", "P('y')", "pad", false},
 };
 
 static const char *const mine[] = {"gather", "synth", "synth-rewrite"};
@@ -166,6 +167,8 @@ START_TEST(test_refusals)
 		struct text why = {0};
 		struct plan *plan;
 
+		if (x->not_gather && strcmp(mine[i], "gather") == 0)
+			continue;
 		ck_assert_int_eq(planner_run(planner, &plan, p, &prices_bytes, a, &why),
 		                 ANSWER_NOT_APPLICABLE);
 		ck_assert_msg(strstr(why.s, x->why) != NULL, "%s: %s", mine[i], why.s);
@@ -368,8 +371,8 @@ START_TEST(test_whole_axes_in_vain)
 	struct arena *a = arena_new();
 	struct asked *asked = arena_alloc(a, 1, sizeof(*asked));
 	struct prices prices;
-	struct problem *p = case_of_texts(a, "x=6,y=3", "f32[96,6]", "P('x', 'y')",
-	                                  "P('y', None)");
+	struct problem *p =
+		case_of_texts(a, "x=6,y=3", "f32[96,6]", "P('x', 'y')", "P('y', None)");
 	struct plan *plan;
 
 	asked->tariff = (struct tariff){.seconds = true, .launch_s = 1e-6};

@@ -24,12 +24,12 @@ static void teardown(void)
 }
 
 /* A plan that passes plan_check, or NULL with the reason not to have one. */
-static struct plan *checked_plan(const struct problem *p, const char **reason)
+static struct plan *checked_plan(const struct planner *planner, const struct problem *p,
+                                 const char **reason)
 {
 	struct plan *plan = NULL;
 	struct text why = {0};
-	enum answer answer =
-		planner_xla_2021.plan(&plan, p, &prices_bytes, p->arena, &why);
+	enum answer answer = planner->plan(&plan, p, &prices_bytes, p->arena, &why);
 
 	if (answer == ANSWER_PLAN && !plan_check(plan, &why))
 		ck_abort_msg("%s", why.s);
@@ -93,23 +93,23 @@ static void check_rematerialized(const struct plan *plan)
  */
 static const struct {
 	const char *mesh, *array;
-	int pairs, full;
+	int pairs, full_2021, full_today;
 } census_table[] = {
-	{"2,4", "64,64", 110, 38},     {"4,4", "64,64", 110, 32},
-	{"2,3", "36,36", 110, 46},     {"2,2,2", "64,64", 2352, 996},
-	{"2,4", "64,64,64", 342, 162}, {"2,2,2", "64,64,64", 11130, 6342},
+	{"2,4", "64,64", 110, 38, 12},     {"4,4", "64,64", 110, 32, 8},
+	{"2,3", "36,36", 110, 46, 20},     {"2,2,2", "64,64", 2352, 996, 324},
+	{"2,4", "64,64,64", 342, 162, 60}, {"2,2,2", "64,64,64", 11130, 6342, 2034},
 };
 
-START_TEST(census)
+static int count_full(const struct planner *planner, int row)
 {
-	struct mesh m = mesh_of(census_table[_i].mesh);
-	struct array array = array_of(census_table[_i].array);
+	struct mesh m = mesh_of(census_table[row].mesh);
+	struct array array = array_of(census_table[row].array);
 	struct layout *all = arena_alloc(arena, 200, sizeof(*all));
 	int n = all_layouts(all, array.shape.rank, &m), full = 0;
 	struct arena *own = arena_new();
 	const char *reason;
 
-	ck_assert_int_eq(n * (n - 1), census_table[_i].pairs);
+	ck_assert_int_eq(n * (n - 1), census_table[row].pairs);
 	for (int i = 0; i < n * n; i++) {
 		const struct layout *from = &all[i / n], *to = &all[i % n];
 		struct problem *p;
@@ -118,7 +118,7 @@ START_TEST(census)
 		if (from == to)
 			continue;
 		p = problem_of(&array, &m, NULL, from, to, own);
-		plan = checked_plan(p, &reason);
+		plan = checked_plan(planner, p, &reason);
 		ck_assert_msg(plan, "%s", reason);
 		ck_assert_int_eq(plan->recv_bytes, counted_bytes(plan, own));
 		full += plan->full_remat;
@@ -127,41 +127,17 @@ START_TEST(census)
 		arena_reset(own);
 	}
 	arena_free(own);
-	ck_assert_int_eq(full, census_table[_i].full);
+	return full;
+}
+
+START_TEST(census)
+{
+	ck_assert_int_eq(count_full(&planner_xla_2021, _i), census_table[_i].full_2021);
+	ck_assert_int_eq(count_full(&planner_xla, _i), census_table[_i].full_today);
 }
 END_TEST
 
 /* --- any device lists --- */
-
-/* A tiling of n devices in random order, with random factors of n on each dimension. */
-static const struct tiling *random_tiling(struct rng *rng, int rank, int32_t n,
-                                          bool shuffled)
-{
-	int32_t tiles[RANK_MAX], rest = n;
-	int32_t *ids = arena_alloc(arena, (size_t)n, sizeof(*ids));
-
-	for (int d = 0; d < rank; d++)
-		tiles[d] = 1;
-	for (int32_t f = 2; rest > 1; f++)
-		for (; rest % f == 0; rest /= f) {
-			int d = (int)rng_below(rng, (uint32_t)rank + 1);
-
-			if (d < rank)
-				tiles[d] *= f;
-		}
-	rest = n;
-	for (int d = 0; d < rank; d++)
-		rest /= tiles[d];
-	for (int32_t i = 0; i < n; i++)
-		ids[i] = i;
-	for (int32_t i = n - 1; i > 0 && shuffled; i--) {
-		int32_t k = (int32_t)rng_below(rng, (uint32_t)i + 1), id = ids[i];
-
-		ids[i] = ids[k];
-		ids[k] = id;
-	}
-	return xla_tiling(arena, rank, tiles, rest, ids);
-}
 
 /*
  * Dimensions are multiples of the squared number of devices, where no rule loses data,
@@ -169,6 +145,7 @@ static const struct tiling *random_tiling(struct rng *rng, int rank, int32_t n,
  */
 START_TEST(random_device_lists)
 {
+	const struct planner *planner = _i % 2 ? &planner_xla : &planner_xla_2021;
 	struct rng *rng = rng_new(20211130u + (unsigned)_i);
 	int seen[OPS] = {0};
 
@@ -183,15 +160,17 @@ START_TEST(random_device_lists)
 		array.shape.rank = 1 + (int)rng_below(rng, 3);
 		for (int d = 0; d < array.shape.rank; d++)
 			array.shape.dim[d] = n * n * (1 + (int)rng_below(rng, 3));
-		from = layout_of_tiling(random_tiling(rng, array.shape.rank, n, i % 2),
-		                        arena);
+		from = layout_of_tiling(
+			random_tiling(rng, array.shape.rank, n, i % 2, arena), arena);
 		to = layout_of_tiling(
-			random_tiling(rng, array.shape.rank, n, i % 3 == 0), arena);
-		plan = checked_plan(problem_of(&array, &m, NULL, &from, &to, arena),
+			random_tiling(rng, array.shape.rank, n, i % 3 == 0, arena),
+			arena);
+		plan = checked_plan(planner,
+		                    problem_of(&array, &m, NULL, &from, &to, arena),
 		                    &reason);
 		ck_assert_msg(plan, "%s", reason);
 		ck_assert_int_eq(plan->recv_bytes, counted_bytes(plan, arena));
-		if (plan->full_remat)
+		if (plan->full_remat && planner == &planner_xla_2021)
 			check_rematerialized(plan);
 		for (int k = 0; k < plan->nsteps; k++)
 			seen[plan->step[k].op]++;
@@ -211,7 +190,8 @@ START_TEST(two_meshes)
 	struct layout from = axes_of("x,y", &m), to = axes_of("x,y", &other);
 	const char *reason;
 	struct plan *plan =
-		checked_plan(problem_of(&array, &m, &other, &from, &to, arena), &reason);
+		checked_plan(&planner_xla_2021,
+	                     problem_of(&array, &m, &other, &from, &to, arena), &reason);
 
 	/* One swap makes [4,2] of [2,4]; devices 1, 2 and 5, 6 then change places. */
 	ck_assert_msg(plan, "%s", reason);
@@ -238,10 +218,16 @@ static const struct {
 	{"8", "4,8", "[2,1,4] r", "[1,2,4] r", ""},
 	/* swaps in the middle of partial rules */
 	{"6", "6,6", "[2,3]", "[1,2,3] r", ""},
-	/* no multiple of the shard count, at either end */
-	{"2,4", "5,8", "x,-", "y,-", "does not divide"},
-	{"2,4", "6,8", "x,-", "y,-", "does not divide"},
-	{"2,4", "8,6", "-,-", "-,y", "does not divide"},
+	/* no multiple of the shard count, at either end (check_xla_placed.c) */
+	{"2,4", "5,8", "x,-", "y,-", ""},
+	{"2,4", "6,8", "x,-", "y,-", ""},
+	{"2,4", "8,6", "-,-", "-,y", ""},
+	{"4", "1,6", "x,-", "-,-", ""},
+	/* two shards of 4 rows on both sides: the plan runs on 8 rows */
+	{"2,4", "7,8", "x,-", "x,y", ""},
+	{"2,4", "7,8", "x,y", "y,x", ""},
+	{"2,4", "7,16", "x,y", "x,-", ""},
+	{"2,2", "7,5", "x,y", "y,x", ""},
 };
 
 START_TEST(refusals)
@@ -252,10 +238,40 @@ START_TEST(refusals)
 	struct layout to = layout_from(refusal_table[_i].to, &m, arena);
 	const char *reason;
 	struct plan *plan =
-		checked_plan(problem_of(&array, &m, NULL, &from, &to, arena), &reason);
+		checked_plan(&planner_xla_2021,
+	                     problem_of(&array, &m, NULL, &from, &to, arena), &reason);
 
 	ck_assert_int_eq(!plan, refusal_table[_i].reason[0] != 0);
 	ck_assert_msg(strstr(reason, refusal_table[_i].reason), "%s", reason);
+}
+END_TEST
+
+/*
+ * Swaps 1>3, 0>1, 2>0 in this order: fused, 2>0 comes first, and 2 tiles do not divide
+ * by 4. Swaps 2>0, 1>2, 3>1: fused, 3>1 comes before 1>2, which leads to [2,1,8,4].
+ */
+static const struct {
+	const char *devices, *array, *from, *to;
+} failing_table[] = {
+	{"16", "64,64,64,64", "[4,2,2,1]", "[2,4,1,2]"},
+	{"64", "64,64,64,64", "[1,4,2,8]", "[2,8,4,1]"},
+};
+
+START_TEST(failed_checks)
+{
+	struct mesh m = mesh_of(failing_table[_i].devices);
+	struct array array = array_of(failing_table[_i].array);
+	struct layout from = layout_from(failing_table[_i].from, &m, arena);
+	struct layout to = layout_from(failing_table[_i].to, &m, arena);
+	struct problem *p = problem_of(&array, &m, NULL, &from, &to, arena);
+	struct text t = {0};
+	const char *reason;
+
+	ck_assert(checked_plan(&planner_xla_2021, p, &reason));
+	ck_assert(!checked_plan(&planner_xla, p, &reason));
+	ck_assert_msg(strstr(reason, "failed check"), "%s", reason);
+	xla_explain(&t, p, true);
+	ck_assert(strstr(text_take(&t, arena), "failed check"));
 }
 END_TEST
 
@@ -263,24 +279,17 @@ START_TEST(kinds_refused)
 {
 	struct mesh m = mesh_of("2,3");
 	struct array array = array_of("6,6");
-	struct layout plain = axes_of("x,y", &m), one = layout_replicated(2);
-	struct layout sum = axes_of("x,-", &m);
+	struct layout plain = axes_of("x,y", &m), sum = axes_of("x,-", &m);
 	struct part y = {.axis = 1, .pre = 1, .size = 3};
 	const char *reason;
 
-	one.kind = LAYOUT_MAXIMAL;
-	one.maximal_device = 3;
 	ck_assert(layout_append(&sum, 2, y));
-	ck_assert(!checked_plan(problem_of(&array, &m, NULL, &one, &plain, arena),
-	                        &reason));
-	ck_assert(strstr(reason, "is on one device"));
-	ck_assert(!checked_plan(problem_of(&array, &m, NULL, &plain, &one, arena),
-	                        &reason));
-	ck_assert(strstr(reason, "wanted on one device"));
-	ck_assert(!checked_plan(problem_of(&array, &m, NULL, &sum, &plain, arena),
+	ck_assert(!checked_plan(&planner_xla_2021,
+	                        problem_of(&array, &m, NULL, &sum, &plain, arena),
 	                        &reason));
 	ck_assert(strstr(reason, "unreduced"));
-	ck_assert(!checked_plan(problem_of(&array, &m, NULL, &plain, &sum, arena),
+	ck_assert(!checked_plan(&planner_xla_2021,
+	                        problem_of(&array, &m, NULL, &plain, &sum, arena),
 	                        &reason));
 	ck_assert(strstr(reason, "unreduced"));
 }
@@ -295,7 +304,8 @@ START_TEST(scalar_needs_nothing)
 	struct plan *plan;
 
 	array.shape.rank = 0;
-	plan = checked_plan(problem_of(&array, &m, NULL, &l, &l, arena), &reason);
+	plan = checked_plan(&planner_xla_2021,
+	                    problem_of(&array, &m, NULL, &l, &l, arena), &reason);
 	ck_assert_msg(plan, "%s", reason);
 	ck_assert_int_eq(plan->nsteps, 0);
 }
@@ -311,9 +321,10 @@ int main(void)
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_set_timeout(tc, 120);
 	tcase_add_loop_test(tc, census, 0, COUNT(census_table));
-	tcase_add_loop_test(tc, random_device_lists, 0, 2);
+	tcase_add_loop_test(tc, random_device_lists, 0, 4);
 	tcase_add_test(tc, two_meshes);
 	tcase_add_loop_test(tc, refusals, 0, COUNT(refusal_table));
+	tcase_add_loop_test(tc, failed_checks, 0, COUNT(failing_table));
 	tcase_add_test(tc, kinds_refused);
 	tcase_add_test(tc, scalar_needs_nothing);
 	suite_add_tcase(suite, tc);

@@ -1,6 +1,7 @@
 #include "plan_random.h"
 
 #include "plan/check.h"
+#include "plan/plan_text.h"
 #include "planner/planner.h"
 
 #include <check.h>
@@ -280,15 +281,16 @@ struct plan *random_plan(struct rng *r, struct arena *a, int32_t most_devices, i
 	static void (*const add[])(struct rng *, struct plan *) = {
 		add_slice, add_gather, add_all_to_all, add_permute};
 	struct problem *q = new_problem(r, a, most_devices);
-	struct plan *p = plan_new(a, q, "random");
+	struct plan *p;
 
 	set_shape(r, q);
 	q->to = q->from;
 	problem_finish(q);
 	ck_assert(q->padded_ok);
+	p = plan_new(a, q, "random");
 	for (int i = 0; i < steps; i++)
 		add[rng_below(r, 4)](r, p);
-	q->to = *plan_layout(p);
+	p->to = q->to = *plan_layout(p);
 	problem_finish(q);
 	if (rng_below(r, 2))
 		shorten(r, q);
@@ -373,6 +375,14 @@ struct plan *plan_of_any_kind(struct rng *r, struct arena *a, int k)
 		if (p->step[i].groups.ids && rng_below(r, 2))
 			reverse_groups(&p->step[i], a);
 	return p;
+}
+
+bool plan_is_told(const struct plan *p)
+{
+	for (int i = 0; i < p->nsteps; i++)
+		if (!step_is_told(p, i) || p->step[i].op == OP_PAD)
+			return false;
+	return true;
 }
 
 static void check_same_step(const struct step *a, const struct step *b,

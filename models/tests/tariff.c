@@ -13,16 +13,17 @@ struct price tariff_price(const struct tariff *t, enum op op, double before_byte
 	double slowest = INFINITY;
 
 	if (!t->seconds)
-		return (struct price){bytes, op != OP_SLICE, op == OP_SLICE};
+		return (struct price){.cost = bytes,
+		                      .collectives = op != OP_SLICE,
+		                      .locals = op == OP_SLICE};
 	for (int i = 0; i < 8; i++)
 		if ((axes >> i & 1 || op == OP_PERMUTE) && t->axis_Bps[i] > 0)
 			slowest = fmin(slowest, t->axis_Bps[i]);
 	if (op == OP_SLICE)
 		bytes = before_bytes / q;
-	return (struct price){t->launch_s +
+	return (struct price){.cost = t->launch_s +
 	                              (op == OP_SLICE ? bytes / 1e4 : bytes / slowest) +
-	                              (unpack ? before_bytes * q / 1e4 : 0),
-	                      0, 0};
+	                              (unpack ? before_bytes * q / 1e4 : 0)};
 }
 
 static struct price asked_step(void *self, const struct problem *p,

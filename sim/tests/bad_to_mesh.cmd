@@ -1,2 +1,2 @@
-shardsim plan --array 'f32[64,64]' --mesh x=4,y=2 \
-	--from "P('x', None)" --to "P('a', None)" --to-mesh a=4
+shardsim plan --array 'f32[64,64]' --mesh x=4 --from "P('x', None)" \
+	--to "P('a', None)" --to-mesh a=5 --devices 3-6

@@ -25,7 +25,8 @@ static const struct {
 	{"dgx-h100:8", "x=2,y=4,z=8", "P(('x', 'y'), None)", "P(None, ('y', 'z'))"},
 	{"tpu-v5e:16x16", "x=8,y=2,z=16", "P(('x', 'y'), None)", "P(None, ('y', 'z'))"},
 	{"tpu-v4:8x8x8", "x=8,y=8,z=8", "P(('x', 'y'), None)", "P(None, ('y', 'z'))"},
-	{"tpu-v4:16x16x16", "x=16,y=16,z=16", "P(('x', 'y'), None)", "P(None, ('y', 'z'))"},
+	{"tpu-v4:16x16x16", "x=16,y=16,z=16", "P(('x', 'y'), None)",
+         "P(None, ('y', 'z'))"},
 	{"tpu-v4:16x16x16", "x=16,y=16,z=16", "P('x', 'y')", "P('y', 'x')"},
 };
 
@@ -57,8 +58,10 @@ static double rate(struct measurement *m, struct bench *b, int clock)
 static int bench_case(int i)
 {
 	struct arena *a = arena_new();
-	struct problem_text text = {.array = "bf16[65536,65536]", .mesh = cases[i].mesh,
-	                            .from = cases[i].from, .to = cases[i].to};
+	struct problem_text text = {.array = "bf16[65536,65536]",
+	                            .mesh = cases[i].mesh,
+	                            .from = cases[i].from,
+	                            .to = cases[i].to};
 	const struct planner *synth = planner_find("synth", 5);
 	struct platform *platform;
 	struct measurement m;

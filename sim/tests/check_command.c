@@ -1,4 +1,5 @@
 #include "command.h"
+#include "plan/devices.h"
 
 #include "edit.h"
 #include "measure.h"
@@ -32,19 +33,20 @@ static const struct {
 	unsigned col[4]; /* of the words, then of the end */
 } lists[] = {
 	{"", {NULL}, {1}},
-	{",,", {NULL}, {3}},
 	{"a", {"a"}, {1, 1}},
 	{"ab,c", {"ab", "c"}, {1, 4, 4}},
-	{",ab,,c,", {"ab", "c"}, {2, 6, 8}},
+	{"ab, ,c", {"ab", " ", "c"}, {1, 4, 6, 6}},
 	{"f(1,2),[a,{b,c}],d", {"f(1,2)", "[a,{b,c}]", "d"}, {1, 8, 18, 18}},
 	{"a),b", {"a)", "b"}, {1, 4, 4}},
 };
 
 START_TEST(list_rows)
 {
-	const char **words = command_words(arena, lists[_i].list);
+	const char **words;
 	int n = 0;
 
+	ck_assert_int_eq(command_words(&words, arena, "--list", lists[_i].list, &error),
+	                 OK);
 	for (; lists[_i].word[n]; n++) {
 		struct where at = command_word_at("--list", lists[_i].list, n);
 
@@ -58,6 +60,26 @@ START_TEST(list_rows)
 	ck_assert_ptr_null(words[n]);
 	ck_assert_uint_eq(command_word_at("--list", lists[_i].list, n).col,
 	                  lists[_i].col[n]);
+}
+END_TEST
+
+/* Each comma has a word on either side. */
+static const struct {
+	const char *list;
+	unsigned col;
+} list_faults[] = {
+	{",", 1}, {"ab,", 4}, {",ab", 1}, {"ab,,c", 4}, {"f(1,2),", 8}, {"a,b,,", 5},
+};
+
+START_TEST(list_fault_rows)
+{
+	const char **words, *list = list_faults[_i].list;
+
+	ck_assert_int_eq(command_words(&words, arena, "--list", list, &error), E_SYNTAX);
+	ck_assert_str_eq(error.at.file, "--list");
+	ck_assert_uint_eq(error.at.col, list_faults[_i].col);
+	ck_assert_ptr_eq(error.at.source, list);
+	ck_assert_ptr_nonnull(strstr(error.text, "an empty item"));
 }
 END_TEST
 
@@ -86,7 +108,6 @@ static const struct {
 	const char *text;
 } planner_faults[] = {
 	{"", 1, "unknown planner, expected all, or some of gather, synth"},
-	{",", 2, "unknown planner"},
 	{"gather,sinth", 8, "unknown planner"},
 	{"gather,synth2", 8, "unknown planner"},
 	{"gather,synt", 8, "unknown planner"},
@@ -156,7 +177,7 @@ static const struct {
 	{"5,0-2,8,3", 6, {5, 0, 1, 2, 8, 3}},
 	{" 5 , 0 - 2 ", 4, {5, 0, 1, 2}},
 	{"4 1\t2", 3, {4, 1, 2}},
-	{"3,", 1, {3}},
+	{"3,\n4", 2, {3, 4}},
 };
 
 START_TEST(device_rows)
@@ -167,9 +188,9 @@ START_TEST(device_rows)
 	int32_t *devices, n;
 
 	for (int file = 0; file < 2; file++) {
-		ck_assert_msg(command_devices(&devices, &n, arena, given[file],
-		                              where_option("--devices", given[file]), 9,
-		                              &error) == OK,
+		ck_assert_msg(devices_parse(&devices, &n, arena, given[file],
+		                            where_option("--devices", given[file]), 9,
+		                            &error) == OK,
 		              "%s", error.text);
 		ck_assert_int_eq(n, device_lists[_i].n);
 		for (int32_t i = 0; i < n; i++)
@@ -194,6 +215,9 @@ static const struct {
 	{"99999999999999999999", 1, 1, "out of range"},
 	{"1;2", 1, 2, "expected ',' or a device"},
 	{"1,,2", 1, 3, "expected a device"},
+	{"3,", 1, 3, "expected a device after the ','"},
+	{"0-7,\n", 2, 1, "expected a device after the ','"},
+	{",3", 1, 1, "expected a device"},
 	{"1\n2\n3 x", 3, 3, "expected ',' or a device"},
 	{"1,2\n3-5,4", 2, 5, "device 4 is listed twice"},
 	{"2,0-4", 1, 3, "device 2 is listed twice"},
@@ -210,9 +234,9 @@ START_TEST(device_fault_rows)
 		struct where at = where_option("--devices", given[file]);
 
 		error = (struct error){0};
-		ck_assert_int_ne(command_devices(&devices, &n, arena, given[file], at,
-		                                 9, &error),
-		                 OK);
+		ck_assert_int_ne(
+			devices_parse(&devices, &n, arena, given[file], at, 9, &error),
+			OK);
 		ck_assert_msg(strstr(error.text, device_faults[_i].message) != NULL,
 		              "%s", error.text);
 		ck_assert_str_eq(error.at.file, file ? path : "--devices");
@@ -226,14 +250,26 @@ END_TEST
 
 START_TEST(device_files)
 {
-	static const char *const paths[] = {"@", "@scenarios", "@Makefile/devices"};
+	static const char *const paths[] = {"@none", "@scenarios", "@Makefile/devices"};
 	int32_t *devices, n;
 
-	ck_assert_int_eq(command_devices(&devices, &n, arena, paths[_i],
-	                                 (struct where){0}, 9, &error),
+	ck_assert_int_eq(devices_parse(&devices, &n, arena, paths[_i],
+	                               (struct where){0}, 9, &error),
 	                 E_IO);
 	ck_assert_str_eq(error.at.file, paths[_i] + 1);
-	ck_assert_ptr_nonnull(strstr(error.text, "cannot read it: "));
+	ck_assert_ptr_nonnull(strstr(error.text, "cannot be read: "));
+}
+END_TEST
+
+START_TEST(device_file_without_a_name)
+{
+	int32_t *devices, n;
+
+	ck_assert_int_eq(devices_parse(&devices, &n, arena, "@",
+	                               where_option("--devices", "@"), 9, &error),
+	                 E_SYNTAX);
+	ck_assert_str_eq(error.at.file, "--devices");
+	ck_assert_ptr_nonnull(strstr(error.text, "expected a file name"));
 }
 END_TEST
 
@@ -247,6 +283,7 @@ int main(void)
 	tcase_set_timeout(tc, 20);
 	tcase_add_checked_fixture(tc, start, end);
 	tcase_add_loop_test(tc, list_rows, 0, COUNT(lists));
+	tcase_add_loop_test(tc, list_fault_rows, 0, COUNT(list_faults));
 	tcase_add_test(tc, planner_lists);
 	tcase_add_loop_test(tc, planner_fault_rows, 0, COUNT(planner_faults));
 	tcase_add_test(tc, clock_lists);
@@ -254,6 +291,7 @@ int main(void)
 	tcase_add_loop_test(tc, device_rows, 0, COUNT(device_lists));
 	tcase_add_loop_test(tc, device_fault_rows, 0, COUNT(device_faults));
 	tcase_add_loop_test(tc, device_files, 0, 3);
+	tcase_add_test(tc, device_file_without_a_name);
 	suite_add_tcase(s, tc);
 	runner = srunner_create(s);
 	srunner_run_all(runner, CK_ENV);

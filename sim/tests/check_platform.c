@@ -246,6 +246,43 @@ START_TEST(hand_rows)
 }
 END_TEST
 
+/* When SimGrid is started: late for what is generated, at once to check a file. */
+START_TEST(starts_when_needed)
+{
+	struct arena *a = arena_new();
+	struct platform *p = NULL;
+	const struct link *link;
+	struct error e = {0};
+
+	ck_assert_int_eq(
+		platform_open(&p, a, "platforms/dgx-a100_4.xml", NULL, 0, false, &e),
+		OK);
+	ck_assert_ptr_null(p->host);
+	ck_assert_int_eq(platform_open(&p, a, "dgx-a100:3", NULL, 0, true, &e), OK);
+	ck_assert_ptr_null(p->host);
+	link = p->machine->link;
+	ck_assert_int_eq(platform_start(p, &e), OK);
+	ck_assert_ptr_nonnull(p->host);
+	ck_assert_ptr_eq(p->machine->link, link);
+	ck_assert_int_eq(p->machine->nlinks, 96);
+	ck_assert_int_eq(platform_start(p, &e), OK);
+	arena_free(a);
+}
+END_TEST
+
+START_TEST(a_file_is_checked_at_once)
+{
+	struct arena *a = arena_new();
+	struct platform *p = NULL;
+	struct error e = {0};
+
+	ck_assert_int_eq(
+		platform_open(&p, a, "platforms/dgx-a100_4.xml", NULL, 0, true, &e), OK);
+	ck_assert_ptr_nonnull(p->host);
+	arena_free(a);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("platform");
@@ -259,6 +296,8 @@ int main(void)
 	tcase_add_loop_test(tcase, simgrid_agrees, 0, COUNT(machines));
 	tcase_add_test(tcase, routes_are_the_makers);
 	tcase_add_test(tcase, large_ones_are_quick);
+	tcase_add_test(tcase, starts_when_needed);
+	tcase_add_test(tcase, a_file_is_checked_at_once);
 	tcase_add_loop_test(tcase, hand_rows, 0, COUNT(hand_table));
 	suite_add_tcase(suite, tcase);
 	runner = srunner_create(suite);

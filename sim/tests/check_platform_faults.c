@@ -40,6 +40,8 @@ static const struct {
          "no property 'launch_s'"},
 	{"dgx-a100:1", "value=\"0\"", "value=\"-1\"", 9, 7, "not a number of at least 0"},
 	{"dgx-a100:1", "value=\"0\"", "value=\"0.5\"", 9, 7, "a whole number"},
+	{"dgx-a100:1", "\"nccl\"", "\"zzz\"", 10, 7,
+         "unknown profile 'zzz', expected tpu or nccl"},
 	{"dgx-a100:1", "2000000000000", "2TB/s", 13, 7, "'2TB/s' is not a number"},
 	{"dgx-a100:1", "\"switch\"", "\"hub\"", 6, 5, "geometry 'hub', expected such as"},
 	{"dgx-a100:1", "\"switch\"", "\"torus 2x2 wrap 00\"", 6, 5,
@@ -93,8 +95,11 @@ START_TEST(file_fault_rows)
 	const char *path = edit_platform(a, file_faults[_i].spec, file_faults[_i].from,
 	                                 file_faults[_i].to);
 	struct machine *m = NULL;
+	struct text printed = {0};
 	struct error e = {0};
 
+	ck_assert_int_ne(platform_text(&printed, a, path, NULL, 0, NULL), OK);
+	ck_assert_ptr_null(printed.s);
 	ck_assert_int_ne(platform_machine(&m, a, path, NULL, 0, &e), OK);
 	unlink(path);
 	ck_assert_ptr_null(m);
@@ -218,6 +223,87 @@ START_TEST(engine_fault_rows)
 }
 END_TEST
 
+/*
+ * `n` hosts in a graph; `routing` Full has a route written out for every pair but that of
+ * `a` and `b`, the others a line of one link per hop, cut between the two.
+ */
+static const char *write_graph(struct arena *arena, const char *routing, int n, int a,
+                               int b)
+{
+	bool full = !strcmp(routing, "Full");
+	struct text t = {0};
+	const char *path;
+
+	text_printf(&t, "%s\n<platform version=\"4.1\"><zone id=\"z\" routing=\"%s\">\n",
+	            DOCTYPE, routing);
+	for (int d = 0; d < n; d++)
+		text_printf(
+			&t,
+			"<host id=\"h%d\" speed=\"1Gf\"><prop id=\"fabric\" "
+			"value=\"net\"/><prop id=\"domain\" value=\"all\"/><prop "
+			"id=\"priority\" value=\"0\"/><prop id=\"profile\" "
+			"value=\"nccl\"/><prop id=\"geometry\" value=\"graph\"/><prop "
+			"id=\"memory_bytes\" value=\"1e9\"/><prop id=\"memory_Bps\" "
+			"value=\"0\"/><prop id=\"launch_s\" value=\"0\"/></host>\n"
+			"<link id=\"l%d\" bandwidth=\"1GBps\" latency=\"2us\"/>\n",
+			d, d);
+	for (int i = 0; i < n; i++)
+		for (int j = i + 1; j < n; j++)
+			if ((full || j == i + 1) && (i != a || j != b))
+				text_printf(&t,
+				            "<route src=\"h%d\" dst=\"h%d\"><link_ctn "
+				            "id=\"l%d\"/></route>\n",
+				            i, j, i);
+	text_printf(&t, "</zone></platform>\n");
+	path = edit_write(arena, t.s, t.length, ".xml");
+	text_free(&t);
+	return path;
+}
+
+static const struct {
+	const char *routing;
+	int n, a, b; /* no route from a to b, < 0: all are there */
+	unsigned line;
+	const char *text;
+} graphs[] = {
+	{"Full", 5, -1, -1, 0, NULL},
+	{"Full", 5, 1, 3, 5, "SimGrid finds no route from 'h1' to 'h3'"},
+	{"Full", 150, 148, 149, 299, "SimGrid finds no route from 'h148' to 'h149'"},
+	{"Floyd", 5, -1, -1, 0, NULL},
+	{"Floyd", 5, 3, 4, 3, "SimGrid finds no route from 'h0' to 'h4'"},
+	{"Dijkstra", 5, 3, 4, 3, "SimGrid finds no route from 'h0' to 'h4'"},
+	{"DijkstraCache", 5, -1, -1, 0, NULL},
+	{"DijkstraCache", 5, 3, 4, 3, "SimGrid finds no route from 'h0' to 'h4'"},
+	{"DijkstraCache", 150, -1, -1, 0, NULL},
+	{"DijkstraCache", 150, 148, 149, 299,
+         "SimGrid finds no route from 'h148' to 'h149'"},
+};
+
+/* SimGrid does not survive some of these questions: they are asked in the trial. */
+START_TEST(graph_rows)
+{
+	struct arena *a = arena_new();
+	const char *path = write_graph(a, graphs[_i].routing, graphs[_i].n,
+	                               graphs[_i].a, graphs[_i].b);
+	struct platform *p = NULL;
+	struct error e = {0};
+
+	platform_open(&p, a, path, NULL, 0, false, &e);
+	unlink(path);
+	ck_assert_msg((e.code == OK) == !graphs[_i].text, "%s", e.text);
+	ck_assert_int_eq(p != NULL, !graphs[_i].text);
+	if (p) {
+		ck_assert_ptr_nonnull(p->host);
+		ck_assert_double_gt(machine_latency(p->machine, 0, 1, 3), 0);
+	} else {
+		ck_assert_msg(strstr(e.text, graphs[_i].text) != NULL, "%s", e.text);
+		ck_assert_str_eq(e.at.file, path);
+		ck_assert_uint_eq(e.at.line, graphs[_i].line);
+	}
+	arena_free(a);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("platform faults");
@@ -231,6 +317,7 @@ int main(void)
 	tcase_add_loop_test(tcase, other_file_rows, 0, COUNT(other_files));
 	tcase_add_test(tcase, no_file);
 	tcase_add_loop_test(tcase, engine_fault_rows, 0, COUNT(engine_faults));
+	tcase_add_loop_test(tcase, graph_rows, 0, COUNT(graphs));
 	suite_add_tcase(suite, tcase);
 	runner = srunner_create(suite);
 	srunner_run_all(runner, CK_ENV);

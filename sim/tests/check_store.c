@@ -34,7 +34,8 @@ static void remove_dir(void)
 {
 	static const char *const names[] = {
 		"sweep.db",     "sweep.db.part", "sweep.db.part-journal",
-		"a/b/sweep.db", "a/b",           "a"};
+		"a/b/sweep.db", "a/b",           "a",
+		"sweep.db.lock"};
 
 	for (size_t i = 0; i < COUNT(names); i++)
 		remove(in_dir(names[i]));
@@ -76,6 +77,11 @@ static struct row full_row(void)
 		.mesh = "x=5,y=3",
 		.from = "P('x', None)",
 		.to = "P(None, ('y', 'x'))",
+		.to_mesh = "y=3,x=5",
+		.num_devices = "15",
+		.from_devices = "0-14",
+		.to_devices = "1-7,15-22",
+		.memory_limit = "48KiB",
 		.platform = "tpu-v4:4x4x4",
 		.planner = "synth",
 		.clock = "fluid",
@@ -91,6 +97,7 @@ static struct row full_row(void)
 		.steps = "all-to-all x 0->1",
 		.full_remat = true,
 		.bound_s = 5e-324,
+		.recv_bound_bytes = 49151,
 		.planning_s = 0,
 		.devices = 15,
 		.source = "made up",
@@ -379,7 +386,7 @@ START_TEST(in_the_way)
 	struct store *s;
 
 	ck_assert_int_eq(mkdir(in_dir("sweep.db"), 0777), 0);
-	refused(false, E_IO, "sweep.db");
+	refused(false, E_IO, "cannot read sweep.db: it is not a file");
 	error = (struct error){0};
 	s = opened(true);
 	ck_assert_int_eq(store_finish(s, &error), E_IO);

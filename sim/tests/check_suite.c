@@ -87,7 +87,8 @@ START_TEST(fields)
 	ck_assert_str_eq(s->name, "one");
 	ck_assert_str_eq(s->family, "f");
 	ck_assert_str_eq(s->source, "https://example.org/1");
-	ck_assert_str_eq(s->devices, "0-13,16");
+	ck_assert_str_eq(s->text.devices, "0-13,16");
+	ck_assert_str_eq(s->text.array, "bf16[6,35]");
 	ck_assert_str_eq(s->text.mesh, "x=3,y=5");
 	ck_assert_str_eq(s->text.to_mesh, "a=15");
 	ck_assert_str_eq(s->text.from, "P('x', 'y')");
@@ -97,11 +98,13 @@ START_TEST(fields)
 	ck_assert_uint_eq(s->text.mesh_at.col, 12); /* inside the quotes */
 	ck_assert_uint_eq(s->text.from_at.line, 8);
 	ck_assert_uint_eq(s->text.from_at.col, 11);
-	ck_assert_uint_eq(s->devices_at.line, 11);
+	ck_assert_uint_eq(s->text.devices_at.line, 11);
 	ck_assert_int_eq(problem_of(s).memory_limit_bytes, 48 * 1024);
 	s = &suite.scenario[1];
 	ck_assert_str_eq(s->family, "none");
-	ck_assert_ptr_null(s->devices);
+	ck_assert_ptr_null(s->source);
+	ck_assert_ptr_null(s->text.devices);
+	ck_assert_ptr_null(s->text.mesh);
 	ck_assert_ptr_null(s->text.memory_limit);
 	ck_assert_str_eq(s->text.num_devices, "4");
 	ck_assert_int_eq(problem_of(s).mesh.ndevices, 4);
@@ -441,35 +444,6 @@ START_TEST(random_seeds)
 }
 END_TEST
 
-/* --- the suites that come with the program ------------------------------------------- */
-
-static const struct {
-	const char *path;
-	int32_t n;
-} shipped[] = {
-	{"scenarios/models.yaml", 87},
-	{"scenarios/random.yaml", 500},
-	{"scenarios/smoke.yaml", 10},
-};
-
-START_TEST(shipped_rows)
-{
-	int sources = 0;
-
-	ck_assert_msg(suite_read(&suite, shipped[_i].path, &error) == OK, "%s",
-	              error.text);
-	ck_assert_int_eq(suite.n, shipped[_i].n);
-	ck_assert_int_eq(suite_check_names(&suite, &error), OK);
-	for (int32_t i = 0; i < suite.n; i++) {
-		struct problem p = problem_of(&suite.scenario[i]);
-
-		sources += suite.scenario[i].source != NULL;
-		ck_assert(problem_even(&p) || _i == 2);
-	}
-	ck_assert_int_eq(sources, _i == 2 ? 0 : suite.n);
-}
-END_TEST
-
 int main(void)
 {
 	Suite *s = suite_create("suite");
@@ -490,7 +464,6 @@ int main(void)
 	tcase_add_test(tc, layout_sample);
 	tcase_add_loop_test(tc, random_rows, 0, COUNT(random_blocks));
 	tcase_add_test(tc, random_seeds);
-	tcase_add_loop_test(tc, shipped_rows, 0, COUNT(shipped));
 	suite_add_tcase(s, tc);
 	runner = srunner_create(s);
 	srunner_run_all(runner, CK_ENV);

@@ -50,9 +50,9 @@ static const char *in_dir(const char *name)
 
 static void end(void)
 {
-	static const char *const names[] = {"sweep.db", "sweep.db.part",
-	                                    "sweep.db.part-journal", "stderr",
-	                                    "suite.yaml"};
+	static const char *const names[] = {"sweep.db",      "sweep.db.part",
+	                                    "sweep.db.lock", "sweep.db.part-journal",
+	                                    "stderr",        "suite.yaml"};
 
 	for (int i = 0; i < COUNT(names); i++)
 		unlink(in_dir(names[i]));

@@ -3,4 +3,4 @@
 # whole array and result live together, 32 + 128 + 64. synth slices to 16 MiB first,
 # gathers 3 x 16 MiB; live 32 + 16 + 64.
 shardsim plan --array 'bf16[8192,8192]' --mesh x=4,y=2 --from "P('x', None)" \
-	--to "P(None, 'y')" --planner all
+	--to "P(None, 'y')" --planner gather,synth,synth-rewrite,xla-2021

@@ -14,43 +14,43 @@
  * scenarios end in all the ways there are to be left out.
  */
 const struct made mixed[MIXED] = {
-	{"s01", "f_1", P, X, "model", OUTCOME_OK, "", 6e-3, 300, true, 1},
-	{"s01", "f_1", P, "synth", "model", OUTCOME_OK, "", 2e-3, 100, false, 2},
+	{"s01", "f_1", P, X, "model", OUTCOME_OK, "", 6e-3, 300, true, 1, 1e-3},
+	{"s01", "f_1", P, "synth", "model", OUTCOME_OK, "", 2e-3, 100, false, 2, 1e-3},
 	{"s01", "f_1", P, "gather", "model", OUTCOME_NOT_APPLICABLE, "unreduced axes",
-         NAN, -1, false, NAN},
-	{"s01", "f_1", P, "synth", "fluid", OUTCOME_OK, "", 7e-3, 100, false, 2},
-	{"s02", "f_1", P, X, "model", OUTCOME_OK, "", 24e-3, 100, true, 3},
-	{"s02", "f_1", P, "synth", "model", OUTCOME_OK, "", 2e-3, 300, true, 5},
-	{"s03", "f_2", P, X, "model", OUTCOME_OK, "", 5e-3, -1, false, 3},
-	{"s03", "f_2", P, "synth", "model", OUTCOME_OK, "", 5.000004e-3, 7, false, 9},
-	{"s04", "f_2", P, X, "model", OUTCOME_OK, "", 5e-3, 8, false, 3},
-	{"s04", "f_2", P, "synth", "model", OUTCOME_OK, "", 10e-3, 2, false, NAN},
+         NAN, -1, false, NAN, 0},
+	{"s01", "f_1", P, "synth", "fluid", OUTCOME_OK, "", 7e-3, 100, false, 2, 0},
+	{"s02", "f_1", P, X, "model", OUTCOME_OK, "", 24e-3, 100, true, 3, 0.25e-3},
+	{"s02", "f_1", P, "synth", "model", OUTCOME_OK, "", 2e-3, 300, true, 5, 0.25e-3},
+	{"s03", "f_2", P, X, "model", OUTCOME_OK, "", 5e-3, -1, false, 3, 0},
+	{"s03", "f_2", P, "synth", "model", OUTCOME_OK, "", 5.000004e-3, 7, false, 9, 0},
+	{"s04", "f_2", P, X, "model", OUTCOME_OK, "", 5e-3, 8, false, 3, 0},
+	{"s04", "f_2", P, "synth", "model", OUTCOME_OK, "", 10e-3, 2, false, NAN, 0},
 	/* no data moves */
-	{"s05", "f_2", P, X, "model", OUTCOME_OK, "", 0, 8, false, NAN},
-	{"s05", "f_2", P, "synth", "model", OUTCOME_OK, "", 0, 8, false, NAN},
+	{"s05", "f_2", P, X, "model", OUTCOME_OK, "", 0, 8, false, NAN, 0},
+	{"s05", "f_2", P, "synth", "model", OUTCOME_OK, "", 0, 8, false, NAN, 0},
 	{"s06", "f_2", P, X, "model", OUTCOME_NOT_APPLICABLE, "7 over 2 is uneven", NAN,
-         -1, false, NAN},
-	{"s06", "f_2", P, "synth", "model", OUTCOME_OK, "", 1e-3, 8, false, NAN},
+         -1, false, NAN, 0},
+	{"s06", "f_2", P, "synth", "model", OUTCOME_OK, "", 1e-3, 8, false, NAN, 0},
 	/* two reasons that differ in their numbers only */
-	{"s07", "f_2", P, X, "model", OUTCOME_OK, "", 1e-3, 8, false, NAN},
+	{"s07", "f_2", P, X, "model", OUTCOME_OK, "", 1e-3, 8, false, NAN, 0},
 	{"s07", "f_2", P, "synth", "model", OUTCOME_OVER_MEMORY, "needs 1025 bytes",
-         NAN, -1, false, NAN},
-	{"s08", "f_2", P, X, "model", OUTCOME_OK, "", 1e-3, 8, false, NAN},
+         NAN, -1, false, NAN, 0},
+	{"s08", "f_2", P, X, "model", OUTCOME_OK, "", 1e-3, 8, false, NAN, 0},
 	{"s08", "f_2", P, "synth", "model", OUTCOME_OVER_MEMORY, "needs 99 bytes", NAN,
-         -1, false, NAN},
-	{"s09", "f_2", P, "synth", "model", OUTCOME_FAILED, "", NAN, -1, false, NAN},
-	{"s10", "f_2", P, "synth", "model", OUTCOME_OK, "", 1e-3, 8, false, NAN},
+         -1, false, NAN, 0},
+	{"s09", "f_2", P, "synth", "model", OUTCOME_FAILED, "", NAN, -1, false, NAN, 0},
+	{"s10", "f_2", P, "synth", "model", OUTCOME_OK, "", 1e-3, 8, false, NAN, 0},
 	/* one side of zero time */
-	{"s11", "f_2", P, X, "model", OUTCOME_OK, "", 1e-3, 8, false, NAN},
-	{"s11", "f_2", P, "synth", "model", OUTCOME_OK, "", 0, 8, false, NAN},
-	{"s12", "f_2", P, X, "model", OUTCOME_OK, "", 0, 8, false, NAN},
-	{"s12", "f_2", P, "synth", "model", OUTCOME_OK, "", 1e-3, 8, false, NAN},
+	{"s11", "f_2", P, X, "model", OUTCOME_OK, "", 1e-3, 8, false, NAN, 0},
+	{"s11", "f_2", P, "synth", "model", OUTCOME_OK, "", 0, 8, false, NAN, 0},
+	{"s12", "f_2", P, X, "model", OUTCOME_OK, "", 0, 8, false, NAN, 0},
+	{"s12", "f_2", P, "synth", "model", OUTCOME_OK, "", 1e-3, 8, false, NAN, 0},
 	{"s13", "f_2", P, "synth", "model", OUTCOME_WRONG,
-         "lost 50 % | \"x\",\n<y_1> & {z}", NAN, -1, false, NAN},
+         "lost 50 % | \"x\",\n<y_1> & {z}", NAN, -1, false, NAN, 0},
 	/* no time known */
-	{"s14", "f_2", P, "synth", "model", OUTCOME_OK, "", NAN, 8, false, NAN},
-	{"s15", "f_2", P, X, "model", OUTCOME_OK, "", NAN, 8, false, NAN},
-	{"s15", "f_2", P, "synth", "model", OUTCOME_OK, "", 1e-3, 8, false, NAN},
+	{"s14", "f_2", P, "synth", "model", OUTCOME_OK, "", NAN, 8, false, NAN, 0},
+	{"s15", "f_2", P, X, "model", OUTCOME_OK, "", NAN, 8, false, NAN, 0},
+	{"s15", "f_2", P, "synth", "model", OUTCOME_OK, "", 1e-3, 8, false, NAN, 0},
 };
 
 /*
@@ -59,101 +59,124 @@ const struct made mixed[MIXED] = {
  * tie is dropped, p = 1. All: 18^(1/4) = 2.060; of the 4^4 resamples 1.95 % have a mean
  * up to 0.595 and 4.3 % up to 0.707, 96.5 % up to 6 and 98.0 % up to 6.447; rank sum 5
  * of 6, p = 2 * 2/8. Memory: sqrt(3 / 3) = 1; 4; 4^(1/3) = 1.587. Gain: log 36 /
- * log 18.
+ * log 18. Bounds are known of s01 and s02: synth takes 2 and 8 times as long, xla-2021 6
+ * and 96 times; the quantile p of two values lies at p between them. The matrix of memory
+ * has the seven scenarios where both are ok and known, of which three have a ratio:
+ * 4^(1/7) = 1.219.
  */
 const char mixed_md[] =
 	"# Speedup over xla-2021\n"
 	"\n"
 	"Speedup is the time of xla-2021 divided by the planner's, memory its "
 	"peak_live_bytes\n"
-	"divided by the planner's: above 1 the planner is better. Both are geometric "
-	"means "
-	"over\n"
-	"the n scenarios where both are ok and both times are above zero; a memory "
-	"figure "
-	"with a\n"
-	"count is over that many of them. The interval is a 95 % bootstrap interval of "
-	"the "
-	"mean\n"
-	"speedup (10000 resamples, seed 1); w/t/l are wins, ties (within 1e-6 "
-	"relative) "
-	"and\n"
-	"losses; p is the two-sided one of Wilcoxon's signed-rank test on the "
-	"logarithms.\n"
+	"divided by the planner's: above 1 the planner is better. Both are "
+	"geometric means over\n"
+	"the n scenarios where both are ok and both times are above zero; x "
+	"bound is the mean of\n"
+	"the planner's time over the lower bound, where that is above zero; a "
+	"figure with a count\n"
+	"is over that many of them. The interval is a 95 % bootstrap interval of "
+	"the mean speedup\n"
+	"(10000 resamples, seed 1); w/t/l are wins, ties (within 1e-6 relative) "
+	"and losses; p is\n"
+	"the two-sided one of Wilcoxon's signed-rank test on the logarithms.\n"
 	"\n"
-	"| platform | clock | planner |   n | speedup |  95 % interval |   min |    "
-	"max | w/t/l "
-	"|     p |    memory |\n"
+	"| platform | clock | planner |   n | speedup |  95 % interval |   min | "
+	"   max | w/t/l |     p |    memory |   x bound |\n"
 	"| -------- | ----- | ------- | --: | ------: | -------------: | ----: | "
-	"-----: | ----: "
-	"| ----: | --------: |\n"
-	"| p-a:2x3  | model | gather  |   0 |       - |              - |     - |      "
-	"- | 0/0/0 "
-	"|     - |         - |\n"
+	"-----: | ----: | ----: | --------: | --------: |\n"
+	"| p-a:2x3  | model | gather  |   0 |       - |              - |     - | "
+	"     - | 0/0/0 |     - |         - |         - |\n"
 	"| p-a:2x3  | model | synth   |   4 |   2.060 | [0.707, 6.447] | 0.500 | "
-	"12.000 | 2/1/1 "
-	"| 0.500 | 1.587 (3) |\n"
+	"12.000 | 2/1/1 | 0.500 | 1.587 (3) | 4.000 (2) |\n"
 	"\n"
 	"## p-a:2x3, clock model\n"
 	"\n"
-	"| planner | family |   n | speedup |   95 % interval |   min |    max | w/t/l "
-	"|     p "
-	"|    memory |\n"
-	"| ------- | ------ | --: | ------: | --------------: | ----: | -----: | ----: "
-	"| ----: "
-	"| --------: |\n"
-	"| gather  | f_1    |   0 |       - |               - |     - |      - | 0/0/0 "
-	"|     - "
-	"|         - |\n"
-	"| gather  | (all)  |   0 |       - |               - |     - |      - | 0/0/0 "
-	"|     - "
-	"|         - |\n"
-	"| synth   | f_1    |   2 |   6.000 | [3.000, 12.000] | 3.000 | 12.000 | 2/0/0 "
-	"| 0.500 "
-	"|     1.000 |\n"
-	"| synth   | f_2    |   2 |   0.707 |  [0.500, 1.000] | 0.500 |  1.000 | 0/1/1 "
-	"| 1.000 "
-	"| 4.000 (1) |\n"
-	"| synth   | (all)  |   4 |   2.060 |  [0.707, 6.447] | 0.500 | 12.000 | 2/1/1 "
-	"| 0.500 "
-	"| 1.587 (3) |\n"
+	"| planner | family |   n | speedup |   95 % interval |   min |    max | "
+	"w/t/l |     p |    memory |   x bound |\n"
+	"| ------- | ------ | --: | ------: | --------------: | ----: | -----: | "
+	"----: | ----: | --------: | --------: |\n"
+	"| gather  | f_1    |   0 |       - |               - |     - |      - | "
+	"0/0/0 |     - |         - |         - |\n"
+	"| gather  | (all)  |   0 |       - |               - |     - |      - | "
+	"0/0/0 |     - |         - |         - |\n"
+	"| synth   | f_1    |   2 |   6.000 | [3.000, 12.000] | 3.000 | 12.000 | "
+	"2/0/0 | 0.500 |     1.000 |     4.000 |\n"
+	"| synth   | f_2    |   2 |   0.707 |  [0.500, 1.000] | 0.500 |  1.000 | "
+	"0/1/1 | 1.000 | 4.000 (1) |         - |\n"
+	"| synth   | (all)  |   4 |   2.060 |  [0.707, 6.447] | 0.500 | 12.000 | "
+	"2/1/1 | 0.500 | 1.587 (3) | 4.000 (2) |\n"
+	"\n"
+	"## Planner against planner\n"
+	"\n"
+	"Geometric means of the time (the peak_live_bytes) of the column's "
+	"planner divided by\n"
+	"that of the row's, over the n scenarios where both are ok and the times "
+	"are above zero\n"
+	"(the bytes known): above 1 the row's planner is better. Columns have "
+	"the numbers of the\n"
+	"rows. Where n differs, --format csv has it for each pair; a memory "
+	"matrix that is that\n"
+	"of the clock before is not repeated.\n"
+	"\n"
+	"### p-a:2x3, clock model: time, n = 0 to 4\n"
+	"\n"
+	"| planner    |   1 |     2 |     3 |\n"
+	"| ---------- | --: | ----: | ----: |\n"
+	"| 1 gather   |     |     - |     - |\n"
+	"| 2 synth    |   - |       | 2.060 |\n"
+	"| 3 xla-2021 |   - | 0.485 |       |\n"
+	"\n"
+	"### p-a:2x3: memory, n = 0 to 7\n"
+	"\n"
+	"| planner    |   1 |     2 |     3 |\n"
+	"| ---------- | --: | ----: | ----: |\n"
+	"| 1 gather   |     |     - |     - |\n"
+	"| 2 synth    |   - |       | 1.219 |\n"
+	"| 3 xla-2021 |   - | 0.820 |       |\n"
+	"\n"
+	"## Time over the lower bound\n"
+	"\n"
+	"How many times the lower bound a plan takes: the geometric mean and the "
+	"quantiles over\n"
+	"the planner's n scenarios that are ok and whose time and bound are "
+	"above zero.\n"
+	"\n"
+	"| platform | clock | planner  |   n |   mean |   min |   25 % | median "
+	"|   75 % |   95 % |    max |\n"
+	"| -------- | ----- | -------- | --: | -----: | ----: | -----: | -----: "
+	"| -----: | -----: | -----: |\n"
+	"| p-a:2x3  | model | synth    |   2 |  4.000 | 2.000 |  3.500 |  5.000 "
+	"|  6.500 |  7.700 |  8.000 |\n"
+	"| p-a:2x3  | model | xla-2021 |   2 | 24.000 | 6.000 | 28.500 | 51.000 "
+	"| 73.500 | 91.500 | 96.000 |\n"
 	"\n"
 	"## Where the gain comes from\n"
 	"\n"
 	"In remat. of the n scenarios the plan of xla-2021 has a full "
-	"rematerialization: a "
-	"device\n"
-	"holds the whole array on the way, although neither end is replicated. With "
-	"and "
-	"without\n"
-	"are the mean speedups over these scenarios and over the others; the part of "
-	"gain "
-	"is\n"
-	"theirs of the sum of the logarithms of all speedups (above 100 % where the "
-	"others "
-	"lose).\n"
+	"rematerialization: a device\n"
+	"holds the whole array on the way, although neither end is replicated. "
+	"With and without\n"
+	"are the mean speedups over these scenarios and over the others; the "
+	"part of gain is\n"
+	"theirs of the sum of the logarithms of all speedups (above 100 % where "
+	"the others lose).\n"
 	"\n"
-	"| platform | clock | planner |   n | remat. |  share |  with | without | part "
-	"of gain "
-	"|\n"
-	"| -------- | ----- | ------- | --: | -----: | -----: | ----: | ------: | "
-	"-----------: "
-	"|\n"
-	"| p-a:2x3  | model | gather  |   0 |      0 |      - |     - |       - |      "
-	"      - "
-	"|\n"
-	"| p-a:2x3  | model | synth   |   4 |      2 | 50.0 % | 6.000 |   0.707 |      "
-	"124.0 % "
-	"|\n"
+	"| platform | clock | planner |   n | remat. |  share |  with | without "
+	"| part of gain |\n"
+	"| -------- | ----- | ------- | --: | -----: | -----: | ----: | ------: "
+	"| -----------: |\n"
+	"| p-a:2x3  | model | gather  |   0 |      0 |      - |     - |       - "
+	"|            - |\n"
+	"| p-a:2x3  | model | synth   |   4 |      2 | 50.0 % | 6.000 |   0.707 "
+	"|      124.0 % |\n"
 	"\n"
 	"## Left out\n"
 	"\n"
-	"Of 28 rows 4 are compared, 4 are those of xla-2021 they are compared with, 19 "
-	"are "
-	"left\n"
-	"out, and 1 are of clocks not asked for. Reasons that differ only in their "
-	"numbers "
-	"are\n"
+	"Of 28 rows 4 are compared, 4 are those of xla-2021 they are compared "
+	"with, 19 are left\n"
+	"out, and 1 are of clocks not asked for. Reasons that differ only in "
+	"their numbers are\n"
 	"one, with # for the numbers.\n"
 	"\n"
 	"| planner  | platform | status         | rows | reason |\n"
@@ -162,20 +185,20 @@ const char mixed_md[] =
 	"| synth    | p-a:2x3  | ok             |    1 | no communication |\n"
 	"| synth    | p-a:2x3  | ok             |    1 | no row of xla-2021 |\n"
 	"| synth    | p-a:2x3  | ok             |    1 | no time |\n"
-	"| synth    | p-a:2x3  | ok             |    1 | takes no time, xla-2021 does: "
-	"no "
-	"finite ratio |\n"
-	"| synth    | p-a:2x3  | ok             |    1 | takes time, xla-2021 does "
-	"not: no "
-	"finite ratio |\n"
+	"| synth    | p-a:2x3  | ok             |    1 | takes no time, xla-2021 "
+	"does: no finite ratio |\n"
+	"| synth    | p-a:2x3  | ok             |    1 | takes time, xla-2021 "
+	"does not: no finite ratio |\n"
 	"| synth    | p-a:2x3  | ok             |    1 | xla-2021 has no time |\n"
-	"| synth    | p-a:2x3  | ok             |    1 | xla-2021 is not-applicable |\n"
+	"| synth    | p-a:2x3  | ok             |    1 | xla-2021 is "
+	"not-applicable |\n"
 	"| synth    | p-a:2x3  | over-memory    |    2 | needs # bytes |\n"
-	"| synth    | p-a:2x3  | wrong          |    1 | lost 50 % \\| \"x\", \\<y_1> "
-	"& {z} |\n"
+	"| synth    | p-a:2x3  | wrong          |    1 | lost 50 % \\| \"x\", "
+	"\\<y_1> & {z} |\n"
 	"| synth    | p-a:2x3  | failed         |    1 | failed, no reason |\n"
 	"| xla-2021 | p-a:2x3  | ok             |    2 | no communication |\n"
-	"| xla-2021 | p-a:2x3  | ok             |    3 | no planner to compare with |\n"
+	"| xla-2021 | p-a:2x3  | ok             |    3 | no planner to compare "
+	"with |\n"
 	"| xla-2021 | p-a:2x3  | ok             |    1 | no time |\n"
 	"| xla-2021 | p-a:2x3  | not-applicable |    1 | 7 over 2 is uneven |\n"
 	"\n";
@@ -197,6 +220,8 @@ struct row *made_rows(struct arena *a, const struct made *made, size_t n)
 		rows[i].peak_live_bytes = made[i].peak_live_bytes;
 		rows[i].full_remat = made[i].full_remat;
 		rows[i].planning_s = made[i].planning_s;
+		if (made[i].bound_s > 0)
+			rows[i].bound_s = made[i].bound_s;
 	}
 	return rows;
 }

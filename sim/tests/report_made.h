@@ -16,6 +16,7 @@ struct made {
 	int64_t peak_live_bytes;
 	bool full_remat;
 	double planning_s;
+	double bound_s; /* 0: unknown */
 };
 
 /*

@@ -1,0 +1,53 @@
+/*
+ * The state of the interpreter. Private to check.c and check_boxes.c.
+ */
+#ifndef SHARDSIM_PLAN_CHECK_STATE_H
+#define SHARDSIM_PLAN_CHECK_STATE_H
+
+#include "array/tile.h"
+#include "plan/plan.h"
+#include "plan/runs.h"
+
+/* A box that a device holds beside its tile, between a permute of parts and a pad. */
+struct held {
+	const int64_t *bounds; /* [2 * rank] */
+	const struct held *next;
+};
+
+/*
+ * What every device holds: list[d * lists + dim] of the tile's dimensions; the list
+ * behind them is the contributions that its sums contain, of `partials` (one unless the
+ * source is unreduced).
+ */
+struct state {
+	const struct plan *plan;
+	struct arena *arena;
+	int rank, lists; /* lists == rank + 1 */
+	int32_t ndevices;
+	int64_t partials;
+	struct list *list;
+	const struct held **held; /* [ndevices] */
+	struct text *why;
+};
+
+/* The source's state; everything is the arena's. */
+struct state state_start(const struct plan *p, struct arena *a, struct text *why);
+
+/* Run one step; false with the reason in `why` when it cannot be run. */
+bool state_run(struct state *s, int step);
+
+struct list *state_tile(const struct state *s, int32_t device);
+
+/* Say what is wrong with step `step`, at a device unless that is -1; false. */
+bool state_wrong(struct state *s, int step, const char *reason, int32_t device);
+
+/* A permute of parts: boxes are held beside the tiles. */
+bool state_permute_parts(struct state *s, int step);
+
+/* An exchange or pad: tiles of `after` are made of what is there and what arrives. */
+bool state_retile(struct state *s, int step);
+
+/* An all-reduce that gathers: each tile is made of the disjoint ones of its group. */
+bool state_sum_tiles(struct state *s, int step);
+
+#endif

@@ -1,0 +1,92 @@
+#include "plan/devices.h"
+
+#include "base/input.h"
+#include "base/scan.h"
+
+#include <ctype.h>
+#include <string.h>
+
+/* What was read so far; `seen` has a bit for every device below the limit. */
+struct list {
+	struct arena *arena;
+	int32_t *device;
+	int32_t n, capacity, limit;
+	uint8_t *seen;
+};
+
+static bool add_device(struct list *l, int64_t d)
+{
+	uint8_t bit = (uint8_t)(1u << (d % 8));
+
+	if (l->seen[d / 8] & bit)
+		return false;
+	l->seen[d / 8] |= bit;
+	if (l->n == l->capacity) {
+		int32_t *old = l->device;
+
+		l->capacity = l->capacity ? 2 * l->capacity : 64;
+		l->device = arena_alloc(l->arena, (size_t)l->capacity, sizeof(*old));
+		if (l->n)
+			memcpy(l->device, old, (size_t)l->n * sizeof(*old));
+	}
+	l->device[l->n++] = (int32_t)d;
+	return true;
+}
+
+/* Numbers and ranges; commas and white space both part them, no comma ends them. */
+static enum status scan_devices(struct list *l, struct scan *s)
+{
+	while (!scan_done(s)) {
+		const char *start = s->pos;
+		int64_t first, last, max = l->limit - 1;
+
+		if (!scan_int(s, "a device", 0, max, &first))
+			return s->error->code;
+		last = first;
+		if (scan_take(s, "-") && !scan_int(s, "a device", first, max, &last))
+			return s->error->code;
+		for (int64_t d = first; d <= last; d++)
+			if (!add_device(l, d))
+				return scan_fail_at(s, start, E_TYPE,
+				                    "device %lld is listed twice",
+				                    (long long)d);
+		if (scan_take(s, ",")) {
+			if (scan_done(s))
+				return scan_fail(s, E_SYNTAX,
+				                 "expected a device after the ','");
+		} else if (!scan_done(s) && !isdigit((unsigned char)*s->pos)) {
+			return scan_fail(s, E_SYNTAX, "expected ',' or a device");
+		}
+	}
+	return OK;
+}
+
+enum status devices_parse(int32_t **out, int32_t *n, struct arena *a, const char *text,
+                          struct where at, int32_t limit, struct error *e)
+{
+	struct list l = {.arena = a, .limit = limit};
+	struct scan s;
+
+	if (text[0] == '@') {
+		struct text file = {0};
+
+		if (!text[1])
+			return error_set(e, E_SYNTAX, at,
+			                 "expected a file name after '@'");
+		at = (struct where){.file = text + 1, .line = 1, .col = 1};
+		if (input_read(&file, text + 1, e) != OK) {
+			text_free(&file);
+			return e->code;
+		}
+		text = text_take(&file, a);
+	}
+	l.seen = arena_alloc(a, (size_t)limit / 8 + 1, 1);
+	s = scan_start(text, at, e);
+	if (scan_devices(&l, &s) != OK)
+		return e->code;
+	*out = l.device;
+	*n = l.n;
+	if (l.n == 0)
+		return scan_fail(&s, E_SYNTAX, "expected devices such as 0-3,8-11");
+	return OK;
+}

@@ -1,0 +1,35 @@
+/*
+ * The search of `best`: scripts rewritten as long as that pays (best_script.h).
+ *
+ * A pool of scripts by rising price. The cheapest one that was not looked at is
+ * rewritten in all ways, every result is built and priced exactly, and joins the pool,
+ * until so many were priced as the number of devices allows: no clock is asked, so that
+ * equal problems get equal plans.
+ */
+#ifndef SHARDSIM_PLANNER_BEST_SEARCH_H
+#define SHARDSIM_PLANNER_BEST_SEARCH_H
+
+#include "planner/best.h"
+#include "planner/best_script.h"
+
+struct best_search;
+
+struct best_search *best_search_new(struct best *b);
+void best_search_free(struct best_search *s);
+
+/* Put a script, or that of a finished plan if it has one, into the pool. */
+void best_search_add(struct best_search *s, const struct script *script);
+void best_search_add_plan(struct best_search *s, const struct plan *plan);
+
+/*
+ * Scripts for a source with unreduced axes, some of which the target has reduced
+ * (best_reduce.c); they live in the arena, as long as the search.
+ */
+void best_search_sums(struct best_search *s, const struct problem *p, struct arena *a);
+
+const struct prices *best_search_prices(const struct best_search *s);
+
+/* Rewrite; what is cheaper is taken by the struct best it was made of. */
+void best_search_run(struct best_search *s);
+
+#endif

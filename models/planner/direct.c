@@ -1,0 +1,329 @@
+/*
+ * One exchange in which every device pulls exactly what it lacks (spec
+ * redistribution.md 10.2, 10.4; design 4). The volume is the least possible on any
+ * mesh, any devices, even or uneven tiles; the number of messages is not.
+ *
+ * A source tile is one box and the tile of a target device is cut along the source
+ * tiles, so what it lacks is one box of every source tile that meets its own, except
+ * the one it holds: from one device never more than one box, and nothing is left to
+ * merge. Boxes of tiles with one holder leave no choice; direct_send.h says how the
+ * others are spread.
+ */
+#include "planner/direct_send.h"
+#include "planner/planner.h"
+
+#include "array/tile.h"
+
+#include <assert.h>
+#include <string.h>
+
+/*
+ * Most paths that are priced, and steps of assignments. Where replicas times boxes are
+ * more, the devices that hold a tile and its boxes are cut alike into runs, and each
+ * run of devices serves its run of boxes.
+ */
+static const int64_t PATHS_MAX = 1 << 21, WORK_MAX = 1 << 29;
+
+/* More boxes, as of an all-to-all of 4096 devices, are not planned. */
+static const int64_t BOXES_MAX = 1 << 22;
+
+struct direct {
+	const struct problem *problem;
+	struct arena *arena; /* for what does not outlive the planner */
+	int rank;
+	int64_t tiles[RANK_MAX]; /* source tiles per dimension */
+	struct tilemap from, to;
+	int64_t nboxes;
+	struct transfer *box; /* by rising dst; src is the number of the source tile */
+	int64_t work;
+};
+
+/* --- what is missing -------------------------------------------------------------- */
+
+/* The source tile that a device holds, -1 if none. */
+static int64_t held_tile(const struct direct *d, int32_t device)
+{
+	int64_t tile = 0;
+
+	for (int i = 0; i < d->rank; i++) {
+		int32_t index = d->from.index[(int64_t)device * d->rank + i];
+
+		if (index < 0)
+			return -1;
+		tile = tile * d->tiles[i] + index;
+	}
+	return tile;
+}
+
+/* First and last source tile per dimension that meet the target tile; false if empty. */
+static bool meeting(const struct direct *d, int32_t device, int64_t *want,
+                    int64_t *first, int64_t *last)
+{
+	const struct shape *g = &d->problem->array.shape;
+
+	for (int i = 0; i < d->rank; i++) {
+		int64_t size = d->from.tile.dim[i];
+
+		tilemap_interval(&d->to, g, device, i, &want[2 * i], &want[2 * i + 1]);
+		if (want[2 * i] >= want[2 * i + 1])
+			return false;
+		first[i] = want[2 * i] / size;
+		last[i] = (want[2 * i + 1] - 1) / size;
+	}
+	return true;
+}
+
+/* The boxes that a device lacks, from number nboxes on; without `bounds` only counted. */
+static void add_boxes(struct direct *d, int32_t device, int64_t *bounds)
+{
+	int64_t want[2 * RANK_MAX], first[RANK_MAX], last[RANK_MAX], at[RANK_MAX];
+	int64_t own = held_tile(d, device);
+	int dim;
+
+	if (!meeting(d, device, want, first, last))
+		return;
+	memcpy(at, first, sizeof(at));
+	do {
+		int64_t *b = bounds ? bounds + d->nboxes * 2 * d->rank : NULL;
+		int64_t tile = 0, elements = 1;
+
+		for (int i = 0; i < d->rank; i++) {
+			int64_t lo = at[i] * d->from.tile.dim[i];
+			int64_t hi = lo + d->from.tile.dim[i];
+
+			tile = tile * d->tiles[i] + at[i];
+			lo = lo > want[2 * i] ? lo : want[2 * i];
+			hi = hi < want[2 * i + 1] ? hi : want[2 * i + 1];
+			elements *= hi - lo;
+			if (b) {
+				b[2 * i] = lo;
+				b[2 * i + 1] = hi;
+			}
+		}
+		if (tile != own && b)
+			d->box[d->nboxes] = (struct transfer){.src = (int32_t)tile,
+			                                      .dst = device,
+			                                      .elements = elements,
+			                                      .bounds = b};
+		d->nboxes += tile != own;
+		for (dim = d->rank - 1; dim >= 0 && ++at[dim] > last[dim]; dim--)
+			at[dim] = first[dim];
+	} while (dim >= 0);
+}
+
+/* False if there are too many. */
+static bool find_boxes(struct direct *d, struct arena *a)
+{
+	int64_t *bounds;
+
+	for (int32_t device = 0; device < d->problem->ndevices; device++) {
+		add_boxes(d, device, NULL);
+		if (d->nboxes > BOXES_MAX)
+			return false;
+	}
+	/* One more: the bounds of a box that turns out to be held are written too. */
+	bounds = arena_alloc(a, (size_t)d->nboxes + 1,
+	                     2 * (size_t)d->rank * sizeof(*bounds));
+	d->box = arena_alloc(d->arena, (size_t)d->nboxes, sizeof(*d->box));
+	d->nboxes = 0;
+	for (int32_t device = 0; device < d->problem->ndevices; device++)
+		add_boxes(d, device, bounds);
+	return true;
+}
+
+/* --- who sends it ----------------------------------------------------------------- */
+
+/* Numbers sorted by their tile: those of tile t from first[t] to first[t + 1]. */
+struct bins {
+	int64_t *first, *number;
+};
+
+static struct bins sort_bins(struct arena *a, const int64_t *tile, int64_t n,
+                             int64_t ntiles)
+{
+	struct bins b = {arena_alloc(a, (size_t)ntiles + 2, sizeof(*b.first)),
+	                 arena_alloc(a, (size_t)n, sizeof(*b.number))};
+
+	for (int64_t i = 0; i < n; i++)
+		if (tile[i] >= 0)
+			b.first[tile[i] + 2]++;
+	for (int64_t t = 2; t <= ntiles; t++)
+		b.first[t] += b.first[t - 1];
+	for (int64_t i = 0; i < n; i++)
+		if (tile[i] >= 0)
+			b.number[b.first[tile[i] + 1]++] = i;
+	return b;
+}
+
+/* Choose among `nholders` devices for some boxes of one tile. */
+static void spread(struct direct *d, const struct prices *prices, const int64_t *holder,
+                   int64_t nholders, const int64_t *box, int64_t n)
+{
+	struct arena *a = arena_new();
+	double *elements = arena_alloc(a, (size_t)n, sizeof(*elements));
+	double *price = arena_alloc(a, (size_t)n, (size_t)nholders * sizeof(*price));
+	int32_t *sender = arena_alloc(a, (size_t)n, sizeof(*sender));
+	const struct sending s = {(int32_t)n, (int32_t)nholders, elements, price};
+
+	for (int64_t i = 0; i < n && nholders > 1; i++) {
+		elements[i] = (double)d->box[box[i]].elements;
+		for (int64_t k = 0; k < nholders; k++)
+			price[i * nholders + k] =
+				prices->path(prices->self, d->problem,
+			                     (int32_t)holder[k], d->box[box[i]].dst);
+	}
+	if (nholders > 1 && n > 0)
+		direct_send(sender, &s, &d->work);
+	for (int64_t i = 0; i < n; i++)
+		d->box[box[i]].src = (int32_t)holder[sender[i]];
+	arena_free(a);
+}
+
+static void choose_sources(struct direct *d, const struct prices *prices)
+{
+	int64_t ndevices = d->problem->ndevices, ntiles = 1, most;
+	int64_t *tile = arena_alloc(d->arena, (size_t)ndevices, sizeof(*tile));
+	int64_t *wanted = arena_alloc(d->arena, (size_t)d->nboxes, sizeof(*wanted));
+	struct bins holders, boxes;
+
+	for (int i = 0; i < d->rank; i++)
+		ntiles *= d->tiles[i];
+	for (int32_t device = 0; device < ndevices; device++)
+		tile[device] = held_tile(d, device);
+	for (int64_t i = 0; i < d->nboxes; i++)
+		wanted[i] = d->box[i].src;
+	holders = sort_bins(d->arena, tile, ndevices, ntiles);
+	boxes = sort_bins(d->arena, wanted, d->nboxes, ntiles);
+	most = PATHS_MAX / d->nboxes;
+	most = most > 2 ? most : 2;
+	for (int64_t t = 0; t < ntiles; t++) {
+		const int64_t *holder = holders.number + holders.first[t];
+		const int64_t *box = boxes.number + boxes.first[t];
+		int64_t h = holders.first[t + 1] - holders.first[t];
+		int64_t n = boxes.first[t + 1] - boxes.first[t],
+			runs = (h + most - 1) / most;
+
+		assert(h > 0 || n == 0);
+		for (int64_t r = 0; r < runs; r++)
+			spread(d, prices, holder + h * r / runs,
+			       h * (r + 1) / runs - h * r / runs, box + n * r / runs,
+			       n * (r + 1) / runs - n * r / runs);
+	}
+}
+
+/* --- where nothing is missing ----------------------------------------------------- */
+
+/* The layout over the axes of the source mesh, if these can say it. */
+static bool source_axes(struct layout *out, const struct problem *p,
+                        const struct layout *l, const struct mesh *m, struct arena *a)
+{
+	struct layout tiles;
+
+	if (!p->same_devices || l->kind == LAYOUT_MAXIMAL)
+		return false;
+	if (l->kind == LAYOUT_AXES && mesh_equal(m, &p->mesh)) {
+		*out = *l;
+		return true;
+	}
+	tiles = layout_of_tiling(layout_tiling(l, m, a), a);
+	return layout_to_axes(out, &tiles, &p->mesh, a);
+}
+
+/* The moves of a slice: in each dimension the parts of `to` after those of `from`. */
+static bool slice_moves(struct move *moves, int *n, const struct layout *from,
+                        const struct layout *to, struct arena *a)
+{
+	*n = 0;
+	for (int dim = 0; dim < from->rank; dim++) {
+		struct part have[LAYOUT_PARTS_MAX], want[LAYOUT_PARTS_MAX];
+		int nhave = layout_digits(have, from, dim);
+		int nwant = layout_digits(want, to, dim);
+
+		if (nhave > nwant ||
+		    memcmp(have, want, (size_t)nhave * sizeof(*have)) != 0)
+			return false;
+		if (nhave == nwant)
+			continue;
+		moves[(*n)++] = (struct move){
+			.from_dim = -1,
+			.to_dim = dim,
+			.factor = 1,
+			.nparts = nwant - nhave,
+			.parts = arena_dup(a, want + nhave, (size_t)(nwant - nhave),
+		                           sizeof(*want))};
+	}
+	return true;
+}
+
+/* Every device has what it wants: a slice where axes say it, a pad elsewhere. */
+static void add_local_step(struct plan *plan, const struct problem *p)
+{
+	struct arena *a = plan->arena;
+	struct move moves[RANK_MAX];
+	struct layout from, to;
+	int n;
+
+	if (p->padded_ok && source_axes(&from, p, &p->from, &p->mesh, a) &&
+	    source_axes(&to, p, &p->to, &p->to_mesh, a) &&
+	    slice_moves(moves, &n, &from, &to, a)) {
+		plan->shape = p->padded;
+		if (n > 0)
+			plan_axes_step(plan, OP_SLICE, moves, n);
+		return;
+	}
+	plan_pad(plan, &p->to, NULL);
+	plan->step[plan->nsteps - 1].mesh = &p->to_mesh;
+}
+
+static const char *refusal(const struct problem *p)
+{
+	if (p->from.nunreduced > 0 || p->to.nunreduced > 0)
+		return "unreduced axes";
+	if (p->array.shape.rank == 0)
+		return "a scalar has no tiles to exchange";
+	return NULL;
+}
+
+static enum answer direct_plan(struct plan **out, const struct problem *p,
+                               const struct prices *prices, struct arena *arena,
+                               struct text *why)
+{
+	const char *reason = refusal(p);
+	struct direct d = {.problem = p, .rank = p->array.shape.rank, .work = WORK_MAX};
+	struct plan *plan;
+
+	if (reason) {
+		text_printf(why, "%s", reason);
+		return ANSWER_NOT_APPLICABLE;
+	}
+	d.arena = arena_new();
+	d.from = tilemap_make(&p->from, &p->mesh, &p->array.shape, d.arena);
+	d.to = tilemap_make(&p->to, &p->to_mesh, &p->array.shape, d.arena);
+	for (int i = 0; i < d.rank; i++)
+		d.tiles[i] = layout_shards(&p->from, i);
+	if (!find_boxes(&d, arena)) {
+		arena_free(d.arena);
+		text_printf(why, "more than %lld boxes are missing",
+		            (long long)BOXES_MAX);
+		return ANSWER_NOT_APPLICABLE;
+	}
+	plan = plan_new(arena, p, "direct");
+	/* Only real elements travel, whatever extent other planners pad to. */
+	plan->shape = p->array.shape;
+	if (d.nboxes > 0) {
+		choose_sources(&d, prices);
+		plan_exchange(plan, &p->to, &p->to_mesh, d.box, d.nboxes);
+	} else {
+		add_local_step(plan, p);
+	}
+	arena_free(d.arena);
+	plan_finish(plan);
+	*out = plan;
+	return ANSWER_PLAN;
+}
+
+const struct planner planner_direct = {
+	.name = "direct",
+	.help = "one exchange of exactly the missing boxes, between any meshes",
+	.plan = direct_plan,
+};

@@ -1,0 +1,347 @@
+#include "planner/dtensor.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- costs ------------------------------------------------------------------------- */
+
+static const double base_us = 6.6; /* of every collective */
+static const double alltoall_penalty_us = 1.0;
+
+struct dtensor_links dtensor_links_of(const struct mesh *m, int host_devices)
+{
+	struct dtensor_links out;
+	int64_t devices = 1;
+
+	for (int i = m->naxes - 1; i >= 0; i--) {
+		devices *= m->axis[i].size;
+		out.latency_us[i] = devices > host_devices ? 2.7 : 0.6;
+		out.bandwidth_GiBps[i] = devices > host_devices ? 87.7 * 0.22 : 87.7;
+	}
+	return out;
+}
+
+static double ring_us(const struct dtensor_links *links, int mesh_dim, int32_t n,
+                      int64_t hops, double GiB)
+{
+	double seconds = GiB * (double)hops / n / links->bandwidth_GiBps[mesh_dim];
+
+	return base_us + (double)hops * links->latency_us[mesh_dim] + seconds * 1e6;
+}
+
+double dtensor_transform_us(const struct dtensor_links *links, const struct mesh *m,
+                            const struct dtensor_transform *t, double local_GiB)
+{
+	int32_t n = m->axis[t->mesh_dim].size;
+	int64_t hops = n - 1;
+
+	if (t->from == DTENSOR_REPLICATE)
+		return 0;
+	if (t->from == DTENSOR_PARTIAL && t->to == DTENSOR_REPLICATE)
+		return ring_us(links, t->mesh_dim, n, 2 * hops, local_GiB);
+	if (t->from == DTENSOR_PARTIAL)
+		return ring_us(links, t->mesh_dim, n, hops, local_GiB);
+	assert(t->to != DTENSOR_PARTIAL);
+	if (t->to == DTENSOR_REPLICATE)
+		return ring_us(links, t->mesh_dim, n, hops, local_GiB * n);
+	return ring_us(links, t->mesh_dim, n, hops, local_GiB) + alltoall_penalty_us;
+}
+
+/* --- states ------------------------------------------------------------------------ */
+
+/* Mesh dimensions longer than 1: at most the binary digits of MESH_DEVICES_MAX. */
+enum { LONG_AXES_MAX = 22 };
+static_assert(MESH_DEVICES_MAX == 1 << LONG_AXES_MAX, "room for every long axis");
+
+/* Placements and places of the long mesh dimensions; compared and hashed as bytes. */
+struct key {
+	int16_t placement[LONG_AXES_MAX], place[LONG_AXES_MAX];
+};
+
+struct node {
+	struct key key;
+	bool done;
+	int32_t parent; /* -1: the source */
+	double cost_us;
+};
+
+struct entry {
+	double cost_us;
+	int32_t counter, node;
+};
+
+struct search {
+	const struct mesh *mesh;
+	struct dtensor_links links;
+	double array_bytes;
+	int rank, naxes;
+	int axis[LONG_AXES_MAX]; /* of the mesh */
+	bool partial;            /* an end has one */
+	struct node *node;
+	int32_t nnodes, node_capacity;
+	int32_t *slot; /* open addressing, -1 empty; twice as many as nodes, or more */
+	int32_t nslots;
+	struct entry *heap;
+	int32_t nheap, heap_capacity, counter;
+};
+
+static uint64_t hash(const struct search *s, const struct key *k)
+{
+	uint64_t h = 0;
+
+	for (int i = 0; i < s->naxes; i++)
+		h = (h ^ (uint64_t)(k->placement[i] + 2) ^ (uint64_t)k->place[i] << 8) *
+		    UINT64_C(0x9e3779b97f4a7c15);
+	return h >> 32;
+}
+
+static int32_t *find_slot(const struct search *s, const struct key *k)
+{
+	uint64_t i = hash(s, k) & (uint64_t)(s->nslots - 1);
+
+	while (s->slot[i] >= 0 && memcmp(&s->node[s->slot[i]].key, k, sizeof(*k)) != 0)
+		i = (i + 1) & (uint64_t)(s->nslots - 1);
+	return &s->slot[i];
+}
+
+static void grow_nodes(struct search *s)
+{
+	s->node_capacity = s->node_capacity ? 2 * s->node_capacity : 256;
+	s->node = xrealloc(s->node, (size_t)s->node_capacity, sizeof(*s->node));
+	s->nslots = 2 * s->node_capacity;
+	s->slot = xrealloc(s->slot, (size_t)s->nslots, sizeof(*s->slot));
+	for (int32_t i = 0; i < s->nslots; i++)
+		s->slot[i] = -1;
+	for (int32_t i = 0; i < s->nnodes; i++)
+		*find_slot(s, &s->node[i].key) = i;
+}
+
+/* The node of a key; a new one has an infinite cost. */
+static int32_t node_of(struct search *s, const struct key *k)
+{
+	int32_t *slot;
+
+	if (s->nnodes == s->node_capacity)
+		grow_nodes(s);
+	slot = find_slot(s, k);
+	if (*slot < 0) {
+		*slot = s->nnodes;
+		s->node[s->nnodes++] =
+			(struct node){.key = *k, .parent = -1, .cost_us = INFINITY};
+	}
+	return *slot;
+}
+
+/* --- the queue: by cost, then first come first served ---------------------------------- */
+
+static bool comes_before(struct entry a, struct entry b)
+{
+	return a.cost_us < b.cost_us ||
+	       (a.cost_us == b.cost_us && a.counter < b.counter);
+}
+
+static void heap_push(struct search *s, double cost_us, int32_t node)
+{
+	struct entry e = {cost_us, s->counter++, node};
+	int32_t at = s->nheap++;
+
+	if (s->nheap > s->heap_capacity) {
+		s->heap_capacity = s->heap_capacity ? 2 * s->heap_capacity : 256;
+		s->heap = xrealloc(s->heap, (size_t)s->heap_capacity, sizeof(*s->heap));
+	}
+	for (; at > 0 && comes_before(e, s->heap[(at - 1) / 2]); at = (at - 1) / 2)
+		s->heap[at] = s->heap[(at - 1) / 2];
+	s->heap[at] = e;
+}
+
+static struct entry heap_pop(struct search *s)
+{
+	struct entry top = s->heap[0], last = s->heap[--s->nheap];
+	int32_t at = 0;
+
+	for (;;) {
+		int32_t child = 2 * at + 1;
+
+		if (child + 1 < s->nheap &&
+		    comes_before(s->heap[child + 1], s->heap[child]))
+			child++;
+		if (child >= s->nheap || !comes_before(s->heap[child], last))
+			break;
+		s->heap[at] = s->heap[child];
+		at = child;
+	}
+	s->heap[at] = last;
+	return top;
+}
+
+/* --- Dijkstra ---------------------------------------------------------------------- */
+
+/* The state that is expanded: its node and what its transforms share. */
+struct expansion {
+	int32_t node;
+	struct key key;
+	double cost_us, local_GiB;
+	int count[RANK_MAX], top[RANK_MAX]; /* shards of a tensor dimension, innermost */
+};
+
+static struct expansion expansion_of(const struct search *s, int32_t node)
+{
+	struct expansion x = {.node = node,
+	                      .key = s->node[node].key,
+	                      .cost_us = s->node[node].cost_us};
+	double shards = 1;
+
+	for (int i = 0; i < s->naxes; i++) {
+		int dim = x.key.placement[i];
+
+		if (dim < 0)
+			continue;
+		shards *= s->mesh->axis[s->axis[i]].size;
+		if (x.count[dim]++ == 0 || x.key.place[i] > x.key.place[x.top[dim]])
+			x.top[dim] = i;
+	}
+	x.local_GiB = s->array_bytes / shards / 1024 / 1024 / 1024;
+	return x;
+}
+
+/*
+ * Reach the state that changes long mesh dimension i. A state that waits at the same
+ * cost or less would be taken first, so it is left alone.
+ */
+static void reach(struct search *s, const struct expansion *x, int i, int to)
+{
+	struct dtensor_transform t = {s->axis[i], x->key.placement[i], to};
+	double cost_us = dtensor_transform_us(&s->links, s->mesh, &t, x->local_GiB);
+	struct key key = x->key;
+	int32_t node;
+
+	cost_us = x->cost_us + cost_us;
+	key.placement[i] = (int16_t)to;
+	key.place[i] = (int16_t)(to < 0 ? 0 : x->count[to]);
+	node = node_of(s, &key);
+	if (s->node[node].done || s->node[node].cost_us <= cost_us)
+		return;
+	s->node[node].cost_us = cost_us;
+	s->node[node].parent = x->node;
+	heap_push(s, cost_us, node);
+}
+
+/* All mesh dimensions of one placement, to one other or (RANK_MAX) to every Shard. */
+static void reach_all(struct search *s, const struct expansion *x, int from, int to)
+{
+	for (int i = 0; i < s->naxes; i++) {
+		if (x->key.placement[i] != from)
+			continue;
+		if (to != RANK_MAX)
+			reach(s, x, i, to);
+		for (int dim = 0; to == RANK_MAX && dim < s->rank; dim++)
+			reach(s, x, i, dim);
+	}
+}
+
+/* In the order of the header. */
+static void expand(struct search *s, const struct expansion *x)
+{
+	for (int from = 0; from < s->rank; from++)
+		for (int to = 0; to < s->rank; to++)
+			if (x->count[from] && from != to)
+				reach(s, x, x->top[from], to);
+	for (int from = 0; from < s->rank; from++)
+		if (x->count[from])
+			reach(s, x, x->top[from], DTENSOR_REPLICATE);
+	reach_all(s, x, DTENSOR_PARTIAL, DTENSOR_REPLICATE);
+	reach_all(s, x, DTENSOR_REPLICATE, RANK_MAX);
+	reach_all(s, x, DTENSOR_PARTIAL, RANK_MAX);
+	if (s->partial)
+		reach_all(s, x, DTENSOR_REPLICATE, DTENSOR_PARTIAL);
+}
+
+static struct key key_of(struct search *s, const struct dtensor_state *state)
+{
+	struct key k = {{0}, {0}};
+
+	for (int i = 0; i < s->naxes; i++) {
+		k.placement[i] = state->placement[s->axis[i]];
+		k.place[i] = state->place[s->axis[i]];
+		s->partial = s->partial || k.placement[i] == DTENSOR_PARTIAL;
+	}
+	return k;
+}
+
+static bool run(struct search *s, int32_t source, int32_t target)
+{
+	s->node[source].cost_us = 0;
+	heap_push(s, 0, source);
+	while (s->nnodes <= DTENSOR_STATES_MAX) {
+		struct expansion x;
+		int32_t node;
+
+		assert(s->nheap > 0); /* a way leads from every state to every other */
+		node = heap_pop(s).node;
+		if (node == target)
+			return true;
+		if (s->node[node].done)
+			continue;
+		s->node[node].done = true;
+		x = expansion_of(s, node);
+		expand(s, &x);
+	}
+	return false;
+}
+
+/* The transforms on the way to a node, first to last. */
+static struct dtensor_transforms way_to(const struct search *s, int32_t target,
+                                        struct arena *a)
+{
+	struct dtensor_transforms out = {0};
+	int at;
+
+	for (int32_t k = target; s->node[k].parent >= 0; k = s->node[k].parent)
+		out.n++;
+	out.step = arena_alloc(a, (size_t)out.n, sizeof(*out.step));
+	at = out.n;
+	for (int32_t k = target; s->node[k].parent >= 0; k = s->node[k].parent) {
+		const struct key *after = &s->node[k].key;
+		const struct key *before = &s->node[s->node[k].parent].key;
+		int i = 0;
+
+		while (before->placement[i] == after->placement[i])
+			i++;
+		out.step[--at] = (struct dtensor_transform){
+			s->axis[i], before->placement[i], after->placement[i]};
+	}
+	return out;
+}
+
+bool dtensor_search(struct dtensor_transforms *out, const struct dtensor_state *from,
+                    const struct dtensor_state *to, const struct array *array,
+                    const struct mesh *m, struct arena *a, struct text *why)
+{
+	struct search s = {.mesh = m, .rank = array->shape.rank};
+	int64_t elements = shape_elements(&array->shape);
+	struct key source, target;
+	int32_t first, last;
+	bool found;
+
+	s.links = dtensor_links_of(m, DTENSOR_HOST_DEVICES);
+	s.array_bytes = (double)dtype_bytes(array->dtype, elements);
+	for (int i = 0; i < m->naxes; i++)
+		if (m->axis[i].size > 1)
+			s.axis[s.naxes++] = i;
+	source = key_of(&s, from);
+	target = key_of(&s, to);
+	first = node_of(&s, &source);
+	last = node_of(&s, &target);
+	found = run(&s, first, last);
+	if (found)
+		*out = way_to(&s, last, a);
+	else
+		text_printf(why, "DTensor's search passes %d states",
+		            DTENSOR_STATES_MAX);
+	free(s.node);
+	free(s.slot);
+	free(s.heap);
+	return found;
+}

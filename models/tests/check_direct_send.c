@@ -1,0 +1,191 @@
+/*
+ * Spreading boxes over replicas, against all ways of spreading them, and the prices of
+ * paths that decide it.
+ */
+#include "planner/direct_send.h"
+
+#include "base/rng.h"
+#include "cost/price.h"
+#include "plan/check.h"
+
+#include <check.h>
+
+#include <math.h>
+
+extern const struct planner planner_direct;
+
+static struct arena *arena;
+
+static void setup(void)
+{
+	arena = arena_new();
+}
+
+static void teardown(void)
+{
+	arena_free(arena);
+}
+
+static struct problem *problem_of(const struct problem_text *t)
+{
+	struct problem *p = arena_alloc(arena, 1, sizeof(*p));
+	struct error e = {0};
+
+	ck_assert_msg(problem_make(p, arena, t, &e) == OK, "%s: %s", t->array, e.text);
+	return p;
+}
+
+/* The plan of a problem, checked. */
+static struct plan *plan_of(const struct problem *p, const struct prices *prices)
+{
+	struct plan *plan = NULL;
+	struct text why = {0};
+	enum answer answer = planner_run(&planner_direct, &plan, p, prices, arena, &why);
+
+	ck_assert_msg(answer == ANSWER_PLAN, "%s", why.s);
+	ck_assert_msg(plan_check(plan, &why), "%s", why.s);
+	text_free(&why);
+	return plan;
+}
+
+/* --- spreading -------------------------------------------------------------------- */
+
+enum { BOXES_MAX = 7, SENDERS_MAX = 4 };
+
+static double best_load(const struct sending *s, int32_t *sender, int32_t box)
+{
+	double best = INFINITY, sum;
+
+	if (box == s->nboxes)
+		return direct_load(&sum, s, sender);
+	for (int32_t k = 0; k < s->nsenders; k++) {
+		sender[box] = k;
+		best = fmin(best, best_load(s, sender, box + 1));
+	}
+	return best;
+}
+
+/*
+ * Kinds: boxes of one size and paths of one price, which is solved exactly; boxes of
+ * many sizes, within Graham's bound; paths of two prices; of many.
+ */
+START_TEST(the_busiest_sender_is_near_the_least)
+{
+	struct rng *r = rng_new(40 + (uint64_t)_i);
+	double elements[BOXES_MAX], price[BOXES_MAX * SENDERS_MAX], sum, ratio = 0;
+	int32_t sender[BOXES_MAX], best[BOXES_MAX];
+	enum { ROUNDS = 40 };
+
+	for (int round = 0; round < ROUNDS; round++) {
+		struct sending s = {1 + (int32_t)rng_below(r, BOXES_MAX),
+		                    2 + (int32_t)rng_below(r, SENDERS_MAX - 1),
+		                    elements, price};
+		int64_t work = round % 4 ? 1 << 20 : 0;
+		double load, least;
+
+		for (int i = 0; i < s.nboxes; i++)
+			elements[i] = _i == 0 ? 3 : 1 + rng_below(r, 20);
+		for (int i = 0; i < s.nboxes * s.nsenders; i++)
+			price[i] = _i < 2    ? 0.5
+			           : _i == 2 ? (rng_below(r, 2) ? 1 : 7)
+			                     : 1 + rng_below(r, 9);
+		direct_send(sender, &s, &work);
+		load = direct_load(&sum, &s, sender);
+		least = best_load(&s, best, 0);
+		if (_i == 0)
+			ck_assert(load == least);
+		if (_i == 1)
+			ck_assert(load <= least * (4. / 3 - 1. / (3 * s.nsenders)));
+		ck_assert(load <= 1.5 * least);
+		ratio += load / least / ROUNDS;
+	}
+	ck_assert_msg(ratio < 1.03, "mean %g times the least", ratio);
+	rng_free(r);
+}
+END_TEST
+
+/* Sender 0 is 24 times nearer, then twice: loads 4 and 0, then 4 and 4. */
+START_TEST(near_senders_come_first)
+{
+	static const double one[] = {1, 1, 1, 1, 1, 1};
+	static const double far[] = {1, 24, 1, 24, 1, 24, 1, 24};
+	static const double twice[] = {1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2};
+	const struct sending four = {4, 2, one, far}, six = {6, 2, one, twice};
+	int64_t work = 1 << 20;
+	int32_t sender[6];
+	double sum;
+
+	direct_send(sender, &four, &work);
+	ck_assert(direct_load(&sum, &four, sender) == 4);
+	ck_assert(sum == 4);
+	direct_send(sender, &six, &work);
+	ck_assert(direct_load(&sum, &six, sender) == 4);
+	ck_assert(sum == 8);
+	ck_assert_int_lt(work, 1 << 20);
+}
+END_TEST
+
+/* --- on machines ------------------------------------------------------------------ */
+
+static const struct link nvlink = {.bandwidth_Bps = 240e9, .latency_s = 0.7e-6};
+static const struct link nic = {.bandwidth_Bps = 23e9, .latency_s = 2.5e-6};
+static const struct device device = {.memory_Bps = 8e11, .launch_s = 5e-6};
+
+/* Both nodes hold all tiles: no device asks the other node. */
+START_TEST(nodes_serve_themselves)
+{
+	const struct problem_text t = {.array = "f32[12,5]",
+	                               .mesh = "n=2,g=4",
+	                               .from = "P('g')",
+	                               .to = _i ? "P(None,'g')" : "P()"};
+	struct machine *m = machine_gpu(arena, 2, 4, nvlink, nic, device);
+	struct pricer *pricer = pricer_new(m, NULL);
+	struct prices prices = pricer_prices(pricer);
+	const struct problem *p = problem_of(&t);
+	const struct plan *plan = plan_of(p, &prices);
+
+	ck_assert_int_gt(plan->step[0].ntransfers, 0);
+	for (int64_t i = 0; i < plan->step[0].ntransfers; i++)
+		ck_assert_int_eq(plan->step[0].transfers[i].src / 4,
+		                 plan->step[0].transfers[i].dst / 4);
+	/* Up and down are two hops. */
+	ck_assert(fabs(prices.path(prices.self, p, 0, 3) * 240e9 - 66 / 64.) < 1e-12);
+	ck_assert(fabs(prices.path(prices.self, p, 3, 4) * 23e9 - 66 / 64.) < 1e-12);
+	pricer_free(pricer);
+}
+END_TEST
+
+START_TEST(paths_of_machines_that_are_too_small)
+{
+	const struct problem_text t = {
+		.array = "f32[12]", .mesh = "x=16", .from = "P()", .to = "P('x')"};
+	static const int32_t platform[16] = {3, 8};
+	const struct placement place = {.platform = platform, .n = 16};
+	struct machine *m = machine_gpu(arena, 2, 4, nvlink, nic, device);
+	struct pricer *pricer = pricer_new(m, _i ? &place : NULL);
+	struct prices prices = pricer_prices(pricer);
+
+	ck_assert(prices.path(prices.self, problem_of(&t), 0, 1) == PRICE_IMPOSSIBLE_S);
+	pricer_free(pricer);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("direct_send");
+	TCase *c = tcase_create("direct_send");
+	SRunner *runner = srunner_create(suite);
+	int failed;
+
+	tcase_add_checked_fixture(c, setup, teardown);
+	tcase_set_timeout(c, 60);
+	tcase_add_loop_test(c, the_busiest_sender_is_near_the_least, 0, 4);
+	tcase_add_test(c, near_senders_come_first);
+	tcase_add_loop_test(c, nodes_serve_themselves, 0, 2);
+	tcase_add_loop_test(c, paths_of_machines_that_are_too_small, 0, 2);
+	suite_add_tcase(suite, c);
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed != 0;
+}

@@ -1,0 +1,167 @@
+/* Warnings of XLA's partitioner in the wordings of 2022 to 2026. */
+#include "notation/xla_warning.h"
+
+#include <check.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+
+static struct arena *arena;
+
+static void setup(void)
+{
+	arena = arena_new();
+}
+
+static void teardown(void)
+{
+	arena_free(arena);
+}
+
+static const struct {
+	const char *text, *from, *to, *shard, *array;
+	unsigned line, col; /* of `to` */
+} warning_table[] = {
+	/* 2022, with its slip, and device lists in full */
+	{"2022-09-16 03:44:56: E xla/service/spmd/spmd_partitioner.cc:509] [spmd] "
+         "Involuntary full rematerialization. The compiled was not able to go from "
+         "sharding {devices=[4,1]0,1,2,3} to {devices=[2,2]0,1,2,3} without doing a "
+         "full rematerialization of the tensor. You probably want to enrich the "
+         "sharding annotations to prevent this from happening.",
+         "{devices=[4,1]0,1,2,3}", "{devices=[2,2]0,1,2,3}", NULL, NULL, 1, 181},
+	/* 2024-05: iota lists; metadata with braces and quotes in it */
+	{"from sharding {devices=[2,1,4]<=[4,2]T(1,0) metadata={op_name=\"a {'b\" "
+         "source_line=3}} to {devices=[1,8,1]<=[8]} without",
+         "{devices=[2,1,4]<=[4,2]T(1,0) metadata={op_name=\"a {'b\" source_line=3}}",
+         "{devices=[1,8,1]<=[8]}", NULL, NULL, 1, 90},
+	/* 2024-08: the instruction, of a shard */
+	{"go from sharding {devices=[2,8]<=[16]} to {devices=[16,1]<=[16]} without "
+         "doing "
+         "a full rematerialization of the tensor for HLO operation: %dot.4 = "
+         "bf16[24,5]{1,0} dot(bf16[24,7]{1,0} %a, bf16[7,5]{1,0} %b), sharding={x=1}. "
+         "You probably want to",
+         "{devices=[2,8]<=[16]}", "{devices=[16,1]<=[16]}", "bf16[24,5]", "bf16[48,40]",
+         1, 43},
+	/* 2025: replicas do not count; broken by a terminal */
+	{"W1015 18:20:08.668874 spmd_partitioner.cc:645] [SPMD] Involuntary full\n"
+         "rematerialization. The compiler cannot go from\n sharding "
+         "{devices=[2,32,4]<=[2,8,4,4]T(0,2,1,3) last_tile_dim_replicate} to "
+         "{devices=[1,256]<=[256]} efficiently for HLO operation %param = "
+         "f32[1024,64]{1,0} parameter(0), sharding={devices=[2,32,4]<=[256]}. As the "
+         "last resort, SPMD will replicate the tensor",
+         "{devices=[2,32,4]<=[2,8,4,4]T(0,2,1,3) last_tile_dim_replicate}",
+         "{devices=[1,256]<=[256]}", "f32[1024,64]", "f32[2048,2048]", 3, 78},
+	/* one device; a scalar of it; names without a percent sign */
+	{"from sharding {maximal device=0} to sharding {devices=[4,1]<=[4]} for x.1 = "
+         "f32[9,3] add(",
+         "{maximal device=0}", "{devices=[4,1]<=[4]}", "f32[9,3]", "f32[9,3]", 1, 46},
+	/* another rank than the sharding's, a tuple, and no result at all */
+	{"from sharding {devices=[1,1,2,2]<=[4] last_tile_dim_replicate} to "
+         "{devices=[2,2]<=[4]} for HLO operation: %pad = f64[96]{0} pad(",
+         "{devices=[1,1,2,2]<=[4] last_tile_dim_replicate}", "{devices=[2,2]<=[4]}",
+         "f64[96]", NULL, 1, 67},
+	{"from sharding {replicated} to {devices=[2,2]<=[4]} for HLO operation: %g = "
+         "(f32[4,4], f32[2]) while(",
+         "{replicated}", "{devices=[2,2]<=[4]}", NULL, NULL, 1, 31},
+	{"from sharding {devices=[3]<=[3]} to {replicated}, twice: from sharding "
+         "{devices=[3]<=[3]} to {replicated} for %a = f32[3] add(",
+         "{devices=[3]<=[3]}", "{replicated}", NULL, NULL, 1, 37},
+};
+
+static void same(const char *found, const char *wanted)
+{
+	ck_assert_int_eq(!found, !wanted);
+	if (wanted)
+		ck_assert_str_eq(found, wanted);
+}
+
+START_TEST(warnings)
+{
+	const char *text = warning_table[_i].text;
+	struct xla_warning w;
+	struct error e = {0};
+
+	ck_assert_msg(
+		xla_warning_parse(&w, arena, text, where_option("-w", text), &e) == OK,
+		"%s", e.text);
+	same(w.from, warning_table[_i].from);
+	same(w.to, warning_table[_i].to);
+	same(w.shard, warning_table[_i].shard);
+	same(w.array, warning_table[_i].array);
+	ck_assert_uint_eq(w.to_at.line, warning_table[_i].line);
+	ck_assert_uint_eq(w.to_at.col, warning_table[_i].col);
+	ck_assert_ptr_eq(strstr(w.to_at.source + w.to_at.col - 1, w.to),
+	                 w.to_at.source + w.to_at.col - 1);
+}
+END_TEST
+
+static const struct {
+	const char *text, *reason;
+	unsigned line, col;
+} error_table[] = {
+	{"", "no warning of XLA", 1, 1},
+	{"go\nto hell from sharding", "expected a sharding", 2, 22},
+	{"from sharding P('x') to {replicated}", "expected a sharding", 1, 15},
+	{"unfrom sharding {replicated}", "no warning of XLA", 1, 1},
+	{"from sharding {devices=[2]<=[2] to {replicated", "not closed", 1, 15},
+	{"from sharding {replicated metadata=\"} to {replicated}", "not closed", 1, 15},
+	{"from sharding {replicated}, {replicated}", "expected 'to", 1, 27},
+	{"from sharding {replicated} to\nfrom", "expected a sharding", 2, 1},
+	{"from sharding {replicated} to {devices=[2]<=[3]}", "", 1, 0},
+	{"from sharding {replicated} to {devices=[0]<=[3]}", "", 1, 41},
+};
+
+START_TEST(errors)
+{
+	const char *text = error_table[_i].text;
+	struct xla_warning w;
+	struct error e = {0};
+
+	ck_assert_int_ne(
+		xla_warning_parse(&w, arena, text, where_option("-w", text), &e), OK);
+	ck_assert_msg(strstr(e.text, error_table[_i].reason), "%s", e.text);
+	ck_assert_uint_eq(e.at.line, error_table[_i].line);
+	if (error_table[_i].col)
+		ck_assert_uint_eq(e.at.col, error_table[_i].col);
+}
+END_TEST
+
+/* Every beginning of a warning is read or refused, never more. */
+START_TEST(truncated)
+{
+	const char *text = warning_table[_i].text;
+
+	for (size_t n = 0; n < strlen(text); n++) {
+		const char *part = arena_strndup(arena, text, n);
+		struct xla_warning w;
+		struct error e = {0};
+
+		if (xla_warning_parse(&w, arena, part, where_option("-w", part), &e) ==
+		    OK)
+			ck_assert_str_eq(w.to, warning_table[_i].to);
+		else
+			ck_assert(e.text[0]);
+	}
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("xla_warning");
+	TCase *tc = tcase_create("xla_warning");
+	SRunner *runner;
+	int failed;
+
+	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_loop_test(tc, warnings, 0, COUNT(warning_table));
+	tcase_add_loop_test(tc, errors, 0, COUNT(error_table));
+	tcase_add_loop_test(tc, truncated, 0, COUNT(warning_table));
+	suite_add_tcase(suite, tc);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,190 @@
+#include "platform_loader.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <math.h>
+#include <simgrid/actor.h>
+#include <simgrid/engine.h>
+#include <simgrid/host.h>
+#include <simgrid/link.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <xbt/dynar.h>
+
+/*
+ * SimGrid's settings. Its defaults are made for TCP on Ethernet and for times of
+ * seconds: they add to latencies, cap windows and round to 1e-5 s. The solver's
+ * precision is an absolute bandwidth, and fails where it is below the rounding of the
+ * bandwidths in use.
+ */
+static void engine_init(const struct machine *m)
+{
+	char precision[64];
+	double widest_Bps = 1;
+	char *argv[] = {
+		"shardsim",
+		"--cfg=host/model:ptask_L07",
+		"--cfg=network/crosstraffic:0",
+		"--cfg=network/TCP-gamma:0",
+		"--cfg=surf/precision:1e-9",
+		"--log=root.thres:error",
+		precision,
+#if defined(__SANITIZE_ADDRESS__)
+		"--cfg=contexts/factory:thread",
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+		"--cfg=contexts/factory:thread",
+#endif
+#endif
+		NULL
+	};
+	int argc = (int)(sizeof(argv) / sizeof(*argv)) - 1;
+
+	for (int32_t l = 0; l < m->nlinks; l++)
+		widest_Bps = fmax(widest_Bps, m->link[l].bandwidth_Bps);
+	snprintf(precision, sizeof(precision), "--cfg=maxmin/precision:%g",
+	         fmin(1e-13 * widest_Bps, 0.1));
+	simgrid_init(&argc, argv);
+}
+
+/*
+ * SimGrid reads files only: the text goes through one that has no name, so that nothing
+ * is left behind when SimGrid ends the process.
+ */
+static enum status engine_read(struct loader *l)
+{
+	struct where at = {.file = l->xml.path};
+	int fd = memfd_create("platform", 0);
+	FILE *out = fd >= 0 ? fdopen(fd, "wb") : NULL;
+	char path[64];
+
+	if (!out || fwrite(l->xml.text, 1, l->xml.length, out) != l->xml.length ||
+	    fflush(out) != 0)
+		error_set(l->error, E_IO, at, "cannot be handed to SimGrid: %s",
+		          strerror(errno));
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	if (l->error->code == OK)
+		simgrid_load_platform(path);
+	if (out)
+		fclose(out);
+	return l->error->code;
+}
+
+static bool about(double a, double b)
+{
+	return fabs(a - b) <= 1e-12 * fmax(fabs(a), fabs(b));
+}
+
+/* Compares the links, and adds those that only SimGrid knows to the machine. */
+static enum status engine_links(struct loader *l)
+{
+	int n = (int)sg_link_count();
+	sg_link_t *links = sg_link_list();
+	struct where at = {.file = l->xml.path};
+	int32_t known = 0;
+
+	for (int i = 0; i < n; i++) {
+		struct link is = {arena_strdup(l->xml.arena, sg_link_get_name(links[i])),
+		                  sg_link_get_bandwidth(links[i]),
+		                  sg_link_get_latency(links[i])};
+		int32_t at_link = platform_xml_link(&l->xml, is.name);
+		const struct link *says;
+
+		if (at_link < 0 && !strcmp(is.name, "__loopback__"))
+			continue;
+		if (at_link < 0) {
+			platform_xml_add_link(&l->xml, &is);
+			continue;
+		}
+		known++;
+		says = &l->xml.link[at_link];
+		if (!about(is.bandwidth_Bps, says->bandwidth_Bps) ||
+		    !about(is.latency_s, says->latency_s))
+			error_set(l->error, E_TYPE, at,
+			          "link '%s' has %.15g B/s and %.15g s in SimGrid, but "
+			          "the "
+			          "file says %.15g and %.15g",
+			          is.name, is.bandwidth_Bps, is.latency_s,
+			          says->bandwidth_Bps, says->latency_s);
+	}
+	free(links);
+	if (known != l->platform->machine->nlinks)
+		error_set(l->error, E_TYPE, at, "SimGrid has %d of the file's %d links",
+		          (int)known, (int)l->platform->machine->nlinks);
+	l->platform->machine->link = l->xml.link;
+	l->platform->machine->nlinks = l->xml.nlinks;
+	return l->error->code;
+}
+
+static enum status engine_hosts(struct loader *l)
+{
+	const struct machine *m = l->platform->machine;
+	size_t n = (size_t)m->nfabrics * (size_t)m->ndevices;
+
+	l->platform->host = arena_alloc(l->platform->arena, n, sizeof(void *));
+	for (size_t i = 0; i < n; i++) {
+		const char *name;
+
+		if (l->host_of[i] < 0)
+			continue;
+		name = l->xml.host[l->host_of[i]].name;
+		l->platform->host[i] = sg_host_by_name(name);
+		if (!l->platform->host[i])
+			return error_set(l->error, E_TYPE,
+			                 (struct where){.file = l->xml.path},
+			                 "SimGrid has no host '%s'", name);
+	}
+	return OK;
+}
+
+/* A machine_route_fn: SimGrid's own route. Graph zones answer from the first run on. */
+static int engine_route(const struct machine *m, int f, int32_t src, int32_t dst,
+                        int32_t *links, int capacity)
+{
+	const struct loader *l = m->ask_state;
+	void **host = l->platform->host + (size_t)f * (size_t)m->ndevices;
+	xbt_dynar_t route = xbt_dynar_new(sizeof(sg_link_t), NULL);
+	int n;
+
+	sg_host_get_route(host[src], host[dst], route);
+	n = (int)xbt_dynar_length(route);
+	if (n > capacity || (!n && src != dst))
+		n = -1;
+	for (int i = 0; i < n; i++) {
+		sg_link_t link = xbt_dynar_get_as(route, i, sg_link_t);
+
+		links[i] = platform_xml_link(&l->xml, sg_link_get_name(link));
+		assert(links[i] >= 0);
+	}
+	xbt_dynar_free(&route);
+	return n;
+}
+
+/* An actor: graph zones know their routes only while the simulation runs. */
+static void comparer(int argc, char **argv)
+{
+	(void)argc;
+	(void)argv;
+	platform_compare(sg_actor_get_data(sg_actor_self()));
+}
+
+enum status platform_engine_start(struct loader *l)
+{
+	struct machine *m = l->platform->machine;
+	sg_actor_t actor;
+	size_t i = 0;
+
+	engine_init(m);
+	if (engine_read(l) != OK || engine_hosts(l) != OK || engine_links(l) != OK)
+		return l->error->code;
+	l->route = m->ask = engine_route;
+	m->ask_state = l;
+	while (!l->platform->host[i])
+		i++;
+	actor = sg_actor_init("comparer", l->platform->host[i]);
+	sg_actor_set_data(actor, l);
+	sg_actor_start(actor, comparer, 0, NULL);
+	simgrid_run();
+	return l->error->code;
+}

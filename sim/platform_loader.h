@@ -1,0 +1,44 @@
+/*
+ * A platform on its way into SimGrid. Private to sim/platform*.c.
+ */
+#ifndef SHARDSIM_SIM_PLATFORM_LOADER_H
+#define SHARDSIM_SIM_PLATFORM_LOADER_H
+
+#include "platform.h"
+#include "platform_xml.h"
+
+/*
+ * What a trial leaves behind even if SimGrid ends it: the hosts of the route that was
+ * asked last (src -1 before the first), and the place of the error that it found.
+ */
+struct asked {
+	int32_t src, dst;
+	unsigned line, col;
+};
+
+struct loader {
+	struct platform *platform;
+	struct platform_xml xml;
+	const int32_t *host_of; /* platform_xml.h's */
+	bool generated;
+	machine_route_fn *route; /* SimGrid's, once it is started */
+	struct asked *asked; /* shared with the trial while there is one, else NULL */
+	struct error *error; /* of the call at hand; never NULL during one */
+};
+
+/*
+ * Starts SimGrid on the file's text in this process, which SimGrid ends on some faults,
+ * and compares what it made of it.
+ */
+enum status platform_engine_start(struct loader *l);
+
+/* Does that in a child first, and says what the child found, or of what it died. */
+enum status platform_trial(struct loader *l);
+
+/*
+ * Compares SimGrid's routes with those of the geometry, for all neighbours and seeded
+ * other pairs; of a graph there must be routes.
+ */
+void platform_compare(struct loader *l);
+
+#endif

@@ -1,0 +1,3 @@
+shardsim plan --array 'f32[64,64]' --mesh x=4,y=2 \
+	--from "P('x', None)" --to "P(None, 'y')" --memory-limit 2GiB \
+	--memory-limit 1GiB

@@ -1,0 +1,1 @@
+shardsim sweep scenarios/smoke.yaml --platform dgx-a100:1 --out ''

@@ -1,0 +1,148 @@
+/* Plots through gnuplot: names are texts and never commands, and files whole or absent. */
+#include "report_plot.h"
+
+#include <check.h>
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static char dir[400];
+static struct error error;
+static struct arena *arena;
+
+/* Relative names: what a command in a text would make, it would make here. */
+static void start(void)
+{
+	const char *tmp = getenv("TMPDIR");
+
+	snprintf(dir, sizeof(dir), "%.300s/check_plot-XXXXXX", tmp ? tmp : P_tmpdir);
+	ck_assert_ptr_nonnull(mkdtemp(dir));
+	ck_assert_int_eq(chdir(dir), 0);
+	error = (struct error){0};
+	arena = arena_new();
+}
+
+static void end(void)
+{
+	unlink("sweep.db");
+	unlink("plot.svg");
+	unlink("plot.pdf");
+	unlink("it's \"a\" `plot`.svg");
+	ck_assert_int_eq(chdir("/"), 0);
+	ck_assert_int_eq(rmdir(dir), 0);
+	arena_free(arena);
+}
+
+/* Two planners on a platform, three scenarios each. */
+static struct store *made(const char *platform, const char *baseline,
+                          const char *planner)
+{
+	static const double time_s[2][3] = {{3, 5, 7}, {3, 2.5, 1}};
+	struct store *s;
+
+	ck_assert_int_eq(store_open(&s, ".", true, &error), OK);
+	for (int i = 0; i < 6; i++) {
+		struct row r = row_empty();
+
+		r.scenario = arena_printf(arena, "s%d", i % 3);
+		r.platform = platform;
+		r.planner = i / 3 ? planner : baseline;
+		r.clock = "model";
+		r.time_s = time_s[i / 3][i % 3];
+		ck_assert_int_eq(store_add(s, &r, &error), OK);
+	}
+	ck_assert_int_eq(store_finish(s, &error), OK);
+	return s;
+}
+
+static char *contents(const char *path)
+{
+	static char text[100000];
+	FILE *f = fopen(path, "rb");
+	size_t n;
+
+	ck_assert_ptr_nonnull(f);
+	n = fread(text, 1, sizeof(text) - 1, f);
+	fclose(f);
+	text[n] = '\0';
+	return text;
+}
+
+static const struct {
+	const char *name, *in_svg;
+} names[] = {
+	{"a`touch ran`", "a`touch ran`"},
+	{"a\"b", "a&quot;b"},
+	{"it's ''", "it's ''"},
+	{"$HOME", "$HOME"},
+	{"a_b^{c}@d", "a_b^{c}@d"},
+	{"a\\\\nb\\\\", "a\\\\nb\\\\"},
+	{"a\n!touch ran\nb", "a !touch ran b"},
+	{"a'; system('touch ran'); '", "a'; system('touch ran'); '"},
+	{"50%d %s %n", "50%d %s %n"},
+	{"a", "a''"},
+	{"\xc3\xa9t\xc3\xa9", "\xc3\xa9t\xc3\xa9"},
+};
+enum { NAMES = sizeof(names) / sizeof(names[0]) };
+
+/* As a platform, a planner and the baseline: each is in the picture as it is. */
+START_TEST(texts)
+{
+	for (int place = 0; place < 3; place++) {
+		const char *name = names[_i].name, *svg, *wanted = names[_i].in_svg;
+		struct report_options o = {.baseline = place == 2 ? name : "base"};
+		struct store *s = made(place == 0 ? name : "p", o.baseline,
+		                       place == 1 ? name : "q");
+
+		ck_assert_msg(report_plot("plot.svg", s, &o, &error) == OK, "%s",
+		              error.text);
+		svg = contents("plot.svg");
+		ck_assert_ptr_nonnull(strstr(svg, "</svg>"));
+		ck_assert_msg(strstr(svg, wanted) || strstr(svg, name),
+		              "no %s in the picture", wanted);
+		ck_assert_int_ne(access("ran", F_OK), 0);
+		store_close(s);
+	}
+}
+END_TEST
+
+START_TEST(endings)
+{
+	struct report_options o = {.baseline = "base"};
+	struct store *s = made("p", "base", "q");
+
+	ck_assert_int_eq(report_plot("plot.pdf", s, &o, &error), OK);
+	ck_assert_int_eq(strncmp(contents("plot.pdf"), "%PDF-", 5), 0);
+	ck_assert_int_eq(report_plot("it's \"a\" `plot`.svg", s, &o, &error), OK);
+	ck_assert_ptr_nonnull(strstr(contents("it's \"a\" `plot`.svg"), "</svg>"));
+	ck_assert_int_eq(report_plot("plot.png", s, &o, &error), E_SYNTAX);
+	error = (struct error){0};
+	ck_assert_int_eq(report_plot("none/plot.svg", s, &o, &error), E_IO);
+	ck_assert_str_eq(error.text, "cannot write it: No such file or directory");
+	error = (struct error){0};
+	setenv("PATH", "/none", 1);
+	ck_assert_int_eq(report_plot("plot.svg", s, &o, &error), E_IO);
+	ck_assert_str_eq(error.text, "plots need the program gnuplot");
+	ck_assert_int_ne(access("plot.svg", F_OK), 0);
+	store_close(s);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("report_plot");
+	TCase *tc = tcase_create("report_plot");
+	SRunner *runner;
+	int failed;
+
+	tcase_add_checked_fixture(tc, start, end);
+	tcase_add_loop_test(tc, texts, 0, NAMES);
+	tcase_add_test(tc, endings);
+	suite_add_tcase(s, tc);
+	runner = srunner_create(s);
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

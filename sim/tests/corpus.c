@@ -1,0 +1,321 @@
+#include "corpus.h"
+
+#include "families.h"
+#include "notation/notation.h"
+#include "plan/check.h"
+#include "plan/plan_json.h"
+#include "plan/plan_text.h"
+#include "platform_xml.h"
+#include "suite.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { DEVICES_MAX = 512, LINES_MAX = 9 };
+
+static void must(bool right, const char *what, const char *text)
+{
+	if (right)
+		return;
+	fprintf(stderr, "%s: %s\n", what, text);
+	abort();
+}
+
+/* The status and the error tell the same story. */
+static bool is_ok(enum status status, const struct error *e)
+{
+	must(status == e->code, "status and error differ", e->text);
+	must(status == OK || e->text[0] != '\0', "an error without a text", "");
+	return status == OK;
+}
+
+/* The next line of a text, without its newline; NULL at the end. */
+static const char *take_line(struct arena *a, const char **text)
+{
+	size_t n = strcspn(*text, "\n");
+	const char *line = arena_strndup(a, *text, n);
+
+	if (!**text)
+		return NULL;
+	*text += n + ((*text)[n] == '\n');
+	return line;
+}
+
+/* --- notations --- */
+
+static void check_layout(struct arena *a, const struct layout *l, const struct mesh *m,
+                         const struct shape *shape)
+{
+	for (int i = 0; i <= NOTATIONS; i++) {
+		struct text out = {0}, again = {0}, why = {0};
+		struct error e = {0};
+		struct layout back;
+		bool printed = i < NOTATIONS ? layout_print_as(&out, (enum notation)i,
+		                                               l, m, shape, &why)
+		                             : (layout_print(&out, l, m, shape), true);
+
+		must(printed || why.length > 0, "no reason", "");
+		if (printed) {
+			must(layout_parse(&back, m, shape, a, out.s,
+			                  where_option("again", out.s), &e) == OK,
+			     e.text, out.s);
+			must((i == NOTATION_HLO && l->nunreduced) ||
+			             layout_same_tiles(l, m, &back, m),
+			     "other tiles", out.s);
+		}
+		if (printed && i < NOTATIONS) {
+			layout_print_as(&again, (enum notation)i, &back, m, shape, &why);
+			must(again.s && strcmp(out.s, again.s) == 0, "not canonical",
+			     out.s);
+		}
+		text_free(&out);
+		text_free(&again);
+		text_free(&why);
+	}
+}
+
+static void run_notation(struct arena *a, const char *text, size_t length)
+{
+	const char *mesh_text = take_line(a, &text), *array_text = take_line(a, &text);
+	struct error e = {0};
+	struct mesh mesh;
+	struct array array;
+	struct layout layout;
+
+	(void)length;
+	if (!array_text)
+		return;
+	if (!*mesh_text) {
+		is_ok(hlo_mesh(&mesh, a, array_text, where_option("from", array_text),
+		               text, where_option("to", text), 0, &e),
+		      &e);
+		return;
+	}
+	if (!is_ok(mesh_parse(&mesh, a, mesh_text, where_option("mesh", mesh_text), &e),
+	           &e) ||
+	    !is_ok(array_parse(&array, array_text, where_option("array", array_text), &e),
+	           &e) ||
+	    mesh.ndevices > DEVICES_MAX)
+		return;
+	if (is_ok(layout_parse(&layout, &mesh, &array.shape, a, text,
+	                       where_option("layout", text), &e),
+	          &e))
+		check_layout(a, &layout, &mesh, &array.shape);
+}
+
+/* --- problems --- */
+
+static void run_problem(struct arena *a, const char *text, size_t length)
+{
+	struct problem_text t = {0};
+	const char **field[LINES_MAX] = {&t.array,       &t.mesh,    &t.to_mesh,
+	                                 &t.from,        &t.to,      &t.memory_limit,
+	                                 &t.num_devices, &t.devices, &t.to_devices};
+	struct where *at[LINES_MAX] = {
+		&t.array_at,       &t.mesh_at,    &t.to_mesh_at,
+		&t.from_at,        &t.to_at,      &t.memory_limit_at,
+		&t.num_devices_at, &t.devices_at, &t.to_devices_at};
+	struct problem p;
+	struct error e = {0};
+
+	(void)length;
+	for (int i = 0; i < LINES_MAX; i++) {
+		const char *line = take_line(a, &text);
+
+		if (!line || !*line || (i >= LINES_MAX - 2 && strchr(line, '@')))
+			continue;
+		*field[i] = line;
+		*at[i] = where_option("field", line);
+	}
+	if (!t.array || !t.from || !t.to)
+		return;
+	if (is_ok(problem_make(&p, a, &t, &e), &e))
+		must(p.recv_bound_bytes >= 0 && p.memory_bound_bytes > 0, "bounds",
+		     t.array);
+}
+
+/* --- plans --- */
+
+static const struct problem_text problems[] = {
+	{.array = "f32[16,24]", .mesh = "x=4,y=2", .from = "P('x')", .to = "P(None,'y')"},
+	{.array = "bf16[9,4,6]", .mesh = "x=3,y=2", .from = "P('x','y')", .to = "P()"},
+	{.array = "s8[7,13]", .mesh = "x=2,y=2", .from = "P('x')", .to = "P('y','x')"},
+	{.array = "f32[8,8]",
+         .mesh = "x=4,y=2",
+         .from = "P('x',unreduced={'y'})",
+         .to = "P('x','y')"},
+	{.array = "f32[12]",
+         .mesh = "x=4",
+         .to_mesh = "y=6",
+         .from = "P('x')",
+         .to = "P('y')"},
+	{.array = "f32[8,8]",
+         .from = "{devices=[2,2]0,1,3,2}",
+         .to = "{devices=[4,1]2,0,1,3}"},
+};
+
+/* The problem that the first byte names, NULL if none. */
+static struct problem *some_problem(struct arena *a, const char *text)
+{
+	struct problem *p = arena_alloc(a, 1, sizeof(*p));
+	size_t number = (size_t)(text[0] - '0');
+	struct error e = {0};
+
+	if (number >= sizeof(problems) / sizeof(problems[0]))
+		return NULL;
+	must(problem_make(p, a, &problems[number], &e) == OK, "problem", e.text);
+	return p;
+}
+
+/* A plan that was read may be wrong; but it can be proven so, and printed. */
+static void check_plan(struct arena *a, const struct plan *plan)
+{
+	struct text out = {0}, again = {0}, why = {0};
+	struct error e = {0};
+	struct plan *back;
+
+	must(plan_check(plan, &why) || why.length > 0, "wrong without a reason", "");
+	plan_print(&out, plan);
+	if (out.s) {
+		must(plan_parse(&back, plan->problem, a, out.s,
+		                where_option("again", out.s), &e) == OK,
+		     e.text, out.s);
+		plan_print(&again, back);
+		must(again.s && strcmp(out.s, again.s) == 0, "another plan", out.s);
+	}
+	text_free(&out);
+	text_free(&again);
+	text_free(&why);
+}
+
+static void run_plan(struct arena *a, const char *text, size_t length)
+{
+	struct problem *p = length ? some_problem(a, text) : NULL;
+	struct error e = {0};
+	struct plan *plan;
+
+	if (p &&
+	    is_ok(plan_parse(&plan, p, a, text + 1, where_option("plan", text + 1), &e),
+	          &e))
+		check_plan(a, plan);
+}
+
+static void run_plan_json(struct arena *a, const char *text, size_t length)
+{
+	struct problem *p = length ? some_problem(a, text) : NULL;
+	json_t *steps = p ? json_loadb(text + 1, length - 1, 0, NULL) : NULL;
+	struct error e = {0};
+	struct plan *plan;
+
+	if (steps && is_ok(plan_parse_json(&plan, p, a, steps, "plan", &e), &e))
+		check_plan(a, plan);
+	json_decref(steps);
+}
+
+/* --- files --- */
+
+/* The path of a nameless file that holds the text; its descriptor is to be closed. */
+static const char *file_of(int *fd, struct arena *a, const char *text, size_t length)
+{
+	*fd = memfd_create("corpus", 0);
+	must(*fd >= 0 && write(*fd, text, length) == (ssize_t)length, "memfd", "");
+	return arena_printf(a, "/proc/self/fd/%d", *fd);
+}
+
+/* Some numbers ask for long work, rightly: more than three digits in a row. */
+static bool has_large_number(const char *text)
+{
+	for (; *text; text++)
+		if (strspn(text, "0123456789_") > 3)
+			return true;
+	return false;
+}
+
+static void run_suite(struct arena *a, const char *text, size_t length)
+{
+	struct suite s = {.arena = a};
+	struct error e = {0};
+	int fd;
+	const char *path;
+
+	if (strstr(text, "generate") && has_large_number(text))
+		return;
+	path = file_of(&fd, a, text, length);
+	if (is_ok(suite_read(&s, path, &e), &e))
+		is_ok(suite_check_names(&s, &e), &e);
+	close(fd);
+}
+
+static void run_families(struct arena *a, const char *text, size_t length)
+{
+	struct families all;
+	struct error e = {0};
+	int fd;
+	const char *path = file_of(&fd, a, text, length);
+
+	if (is_ok(families_read(&all, a, path, &e), &e))
+		for (int i = 0; i < all.n; i++)
+			must(all.family[i].name != NULL, "no name", path);
+	close(fd);
+}
+
+static void run_platform(struct arena *a, const char *text, size_t length)
+{
+	struct platform_xml xml;
+	struct error e = {0};
+	struct machine *m;
+	const int32_t *host_of;
+
+	if (!is_ok(platform_xml_read(&xml, a, "some.xml", text, length, &e), &e) ||
+	    !is_ok(platform_xml_machine(&m, &host_of, &xml, "some.xml", &e), &e))
+		return;
+	must(m->ndevices > 0 && m->nfabrics > 0, "an empty machine", "");
+	for (int f = 0; f < m->nfabrics; f++) {
+		int32_t links[ROUTE_LINKS_MAX];
+
+		if (m->fabric[f].geometry != GEOMETRY_GRAPH)
+			machine_route(m, f, 0, m->ndevices - 1, links, ROUTE_LINKS_MAX);
+	}
+}
+
+static void run_family(struct arena *a, const char *text, size_t length)
+{
+	const char *spec = take_line(a, &text), *set[LINES_MAX];
+	struct family_machine f;
+	struct error e = {0};
+	struct text xml = {0};
+	int n = 0;
+
+	(void)length;
+	if (!spec)
+		return;
+	while (n < LINES_MAX && (set[n] = take_line(a, &text)))
+		n++;
+	if (is_ok(family_parse(&f, a, spec, set, n, &e), &e) && f.ndevices <= 64 &&
+	    is_ok(platform_generate(&xml, a, spec, set, n, &e), &e)) {
+		struct platform_xml read;
+		struct machine *m = NULL;
+		const int32_t *host_of;
+
+		must(platform_xml_read(&read, a, spec, xml.s, xml.length, &e) == OK &&
+		             platform_xml_machine(&m, &host_of, &read, spec, &e) == OK,
+		     e.text, spec);
+		must(m->ndevices == f.ndevices, "devices", spec);
+	}
+	text_free(&xml);
+}
+
+const struct reader_target reader_targets[] = {
+	{"notation", run_notation},
+	{"problem", run_problem},
+	{"plan", run_plan},
+	{"plan_json", run_plan_json},
+	{"suite", run_suite},
+	{"families", run_families},
+	{"platform", run_platform},
+	{"family", run_family},
+	{NULL, NULL},
+};
