@@ -216,24 +216,6 @@ static void say_rules(struct text *out, const struct problem *p,
 
 /* --- costs ----------------------------------------------------------------------- */
 
-static const char *bytes_cell(struct arena *a, int64_t bytes)
-{
-	struct text t = {0};
-
-	say_bytes(&t, bytes);
-	return text_take(&t, a);
-}
-
-static const char *time_cell(struct arena *a, double seconds)
-{
-	struct text t = {0};
-
-	if (isnan(seconds))
-		return "-";
-	units_print_time(&t, seconds);
-	return text_take(&t, a);
-}
-
 static bool timed(const struct shown *s)
 {
 	return s->bench->nclocks > 0;
@@ -258,11 +240,11 @@ static void say_costs(struct text *out, const struct shown *s, struct arena *a)
 		const struct plan *p = m->plan;
 
 		cell[0] = m->planner;
-		cell[1] = p ? bytes_cell(a, p->recv_bytes) : "-";
-		cell[2] = p ? bytes_cell(a, p->peak_array_bytes) : "-";
-		cell[3] = p ? bytes_cell(a, p->peak_live_bytes) : "-";
+		cell[1] = p ? table_bytes(a, p->recv_bytes) : "-";
+		cell[2] = p ? table_bytes(a, p->peak_array_bytes) : "-";
+		cell[3] = p ? table_bytes(a, p->peak_live_bytes) : "-";
 		if (timed(s)) {
-			cell[4] = time_cell(a, m->time_s[0]);
+			cell[4] = table_time(a, m->time_s[0]);
 			cell[5] = isnan(m->time_s[0]) || !(m->bound_s > 0)
 			                  ? "-"
 			                  : arena_printf(a, "%.2f",

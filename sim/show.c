@@ -12,24 +12,6 @@
 
 /* --- text -------------------------------------------------------------------------- */
 
-static const char *bytes_cell(struct arena *a, int64_t bytes)
-{
-	struct text t = {0};
-
-	units_print_bytes(&t, (double)bytes);
-	return text_take(&t, a);
-}
-
-static const char *time_cell(struct arena *a, double seconds)
-{
-	struct text t = {0};
-
-	if (isnan(seconds))
-		return "-";
-	units_print_time(&t, seconds);
-	return text_take(&t, a);
-}
-
 static void show_head(struct text *out, const struct shown *s, struct arena *a)
 {
 	const struct problem *p = s->problem;
@@ -49,13 +31,13 @@ static void show_head(struct text *out, const struct shown *s, struct arena *a)
 	if (s->bench->machine)
 		text_printf(out, " of %s", s->bench->machine->name);
 	text_printf(out, "; every device lacks at most %s, the larger tile is %s",
-	            bytes_cell(a, p->recv_bound_bytes),
-	            bytes_cell(a, p->memory_bound_bytes));
+	            table_bytes(a, p->recv_bound_bytes),
+	            table_bytes(a, p->memory_bound_bytes));
 	if (p->memory_limit_bytes >= 0)
-		text_printf(out, "; limit %s", bytes_cell(a, p->memory_limit_bytes));
+		text_printf(out, "; limit %s", table_bytes(a, p->memory_limit_bytes));
 	if (s->n > 0 && !isnan(s->measurement[0].bound_s))
 		text_printf(out, "; no plan under %s",
-		            time_cell(a, s->measurement[0].bound_s));
+		            table_time(a, s->measurement[0].bound_s));
 	text_printf(out, "\n");
 }
 
@@ -83,10 +65,10 @@ static void show_steps(struct text *out, const struct shown *s,
 		step_print(&step, p, i);
 		view_print_layout(&layout, p, &p->step[i].after, p->step[i].mesh);
 		cell[0] = text_take(&step, a);
-		cell[1] = bytes_cell(a, p->step[i].recv_bytes);
+		cell[1] = table_bytes(a, p->step[i].recv_bytes);
 		for (int k = 0; k < s->bench->nclocks; k++) {
 			cell[2 + k] =
-				time_cell(a, m->step[k] ? m->step[k][i].time_s : NAN);
+				table_time(a, m->step[k] ? m->step[k][i].time_s : NAN);
 			if (m->step[k])
 				algorithm = m->step[k][i].algorithm;
 		}
@@ -98,16 +80,16 @@ static void show_steps(struct text *out, const struct shown *s,
 		table_row(&t, cell);
 	}
 	cell[0] = "total";
-	cell[1] = bytes_cell(a, p->recv_bytes);
+	cell[1] = table_bytes(a, p->recv_bytes);
 	for (int k = 0; k < s->bench->nclocks; k++)
-		cell[2 + k] = time_cell(a, m->time_s[k]);
+		cell[2 + k] = table_time(a, m->time_s[k]);
 	cell[columns - 2] = priced ? NULL : cell[columns - 2];
 	cell[columns - 1] = NULL;
 	table_row(&t, cell);
 	table_print(out, &t, 2);
 	text_printf(out, "  memory: largest array %s, live %s\n",
-	            bytes_cell(a, p->peak_array_bytes),
-	            bytes_cell(a, p->peak_live_bytes));
+	            table_bytes(a, p->peak_array_bytes),
+	            table_bytes(a, p->peak_live_bytes));
 }
 
 void show_text(struct text *out, const struct shown *s, struct arena *a)
@@ -120,7 +102,8 @@ void show_text(struct text *out, const struct shown *s, struct arena *a)
 		if (m->message[0])
 			text_printf(out, " (%s)", m->message);
 		if (s->timing && !isnan(m->planning_s))
-			text_printf(out, ", planned in %s", time_cell(a, m->planning_s));
+			text_printf(out, ", planned in %s",
+			            table_time(a, m->planning_s));
 		text_printf(out, "\n");
 		if (m->plan)
 			show_steps(out, s, m, a);

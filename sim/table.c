@@ -1,5 +1,8 @@
 #include "table.h"
 
+#include "base/units.h"
+
+#include <math.h>
 #include <string.h>
 
 void table_start(struct table *t, struct arena *a, int columns, int left)
@@ -52,4 +55,22 @@ void table_print(struct text *out, const struct table *t, int indent)
 			out->s[--out->length] = '\0';
 		text_printf(out, "\n");
 	}
+}
+
+const char *table_bytes(struct arena *a, int64_t bytes)
+{
+	struct text t = {0};
+
+	units_print_bytes(&t, (double)bytes);
+	return text_take(&t, a);
+}
+
+const char *table_time(struct arena *a, double seconds)
+{
+	struct text t = {0};
+
+	if (isnan(seconds))
+		return "-";
+	units_print_time(&t, seconds);
+	return text_take(&t, a);
 }

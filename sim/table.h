@@ -8,6 +8,7 @@
 #include "base/arena.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct table {
 	struct arena *arena;
@@ -23,5 +24,9 @@ void table_row(struct table *t, const char *const *cells);
 
 /* Lines indented by `indent` spaces, without trailing spaces. */
 void table_print(struct text *out, const struct table *t, int indent);
+
+/* Cells: "1.5 MiB", "12.3 us"; "-" for a time that is not known (NaN). The arena's. */
+const char *table_bytes(struct arena *a, int64_t bytes);
+const char *table_time(struct arena *a, double seconds);
 
 #endif

@@ -201,23 +201,13 @@ enum status mesh_parse(struct mesh *out, struct arena *a, const char *text,
 	return scan_finish(&s);
 }
 
-/* A name that mesh_parse reads without quotes. */
-static bool plain_name(const char *name)
-{
-	static const char bytes[] =
-		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"
-		"0123456789.-";
-
-	return strspn(name, bytes) == strlen(name) && strspn(name, bytes + 53) == 0;
-}
-
 void mesh_print(struct text *out, const struct mesh *m)
 {
 	bool shardy = m->ids != NULL;
 
 	text_printf(out, "%s", shardy ? "<[" : "");
 	for (int i = 0; i < m->naxes; i++) {
-		bool quote = shardy || !plain_name(m->axis[i].name);
+		bool quote = shardy || !scan_plain_name(m->axis[i].name);
 
 		text_printf(out, "%s%s%s%s=%d", i ? "," : "", quote ? "\"" : "",
 		            m->axis[i].name, quote ? "\"" : "", m->axis[i].size);

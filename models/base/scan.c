@@ -97,6 +97,15 @@ bool scan_name(struct scan *s, const char **start, size_t *length)
 	return true;
 }
 
+bool scan_plain_name(const char *name)
+{
+	if (!isalpha((unsigned char)*name) && *name != '_')
+		return false;
+	while (is_name_byte(*name) || *name == '.' || *name == '-')
+		name++;
+	return *name == '\0';
+}
+
 bool scan_quoted(struct scan *s, char quote, const char **start, size_t *length)
 {
 	const char *end;

@@ -45,6 +45,9 @@ bool scan_expect(struct scan *s, const char *token);
  */
 bool scan_name(struct scan *s, const char **start, size_t *length);
 
+/* Would scan_name take the whole of `name`? Such a name needs no quotes. */
+bool scan_plain_name(const char *name);
+
 /*
  * A name between two `quote` bytes (' or "), for axis names of any bytes but the quote.
  * False with an error where the quote is not closed; false without one if no quote is

@@ -5,9 +5,6 @@
  */
 #include "notation/read.h"
 
-#include <ctype.h>
-#include <string.h>
-
 struct reading {
 	struct layout *out;
 	const struct mesh *mesh;
@@ -125,16 +122,6 @@ enum status paper_parse(struct layout *out, const struct mesh *mesh,
 	return OK;
 }
 
-static bool plain_name(const char *name)
-{
-	if (!isalpha((unsigned char)*name) && *name != '_')
-		return false;
-	for (; *name; name++)
-		if (!isalnum((unsigned char)*name) && !strchr("_.-", *name))
-			return false;
-	return true;
-}
-
 bool paper_print(struct text *out, const struct layout *l, const struct mesh *mesh,
                  const struct shape *shape, struct text *why)
 {
@@ -163,7 +150,7 @@ bool paper_print(struct text *out, const struct layout *l, const struct mesh *me
 		for (int k = n; k-- > 0;) {
 			const char *name = mesh->axis[part[k].axis].name;
 
-			if (plain_name(name))
+			if (scan_plain_name(name))
 				text_printf(out, "%s", name);
 			else
 				name_print(out, name, '"');

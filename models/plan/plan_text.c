@@ -18,16 +18,6 @@ enum op op_find(const char *name, size_t length)
 	return op;
 }
 
-static bool plain(const char *name)
-{
-	if (!isalpha((unsigned char)*name) && *name != '_')
-		return false;
-	for (; *name; name++)
-		if (!isalnum((unsigned char)*name) && !strchr("_.-", *name))
-			return false;
-	return true;
-}
-
 static void print_moves(struct text *out, const struct plan *p, const struct step *s)
 {
 	const struct mesh *m = &p->problem->mesh;
@@ -39,7 +29,7 @@ static void print_moves(struct text *out, const struct plan *p, const struct ste
 		for (int k = 0; k < move->nparts; k++) {
 			struct part part = move->parts[k];
 			const char *name = m->axis[part.axis].name;
-			const char *quote = plain(name) ? "" : "\"";
+			const char *quote = scan_plain_name(name) ? "" : "\"";
 
 			text_printf(out, "%s%s%s%s", k ? "," : "", quote, name, quote);
 			if (part.pre != 1 || part.size != m->axis[part.axis].size)
@@ -196,6 +186,21 @@ void plan_print(struct text *out, const struct plan *p)
 {
 	for (int i = 0; i < p->nsteps; i++)
 		print_step_line(out, p, i);
+}
+
+bool plan_wins_tie(const struct plan *a, const struct plan *b)
+{
+	struct text s = {0}, t = {0};
+	bool first;
+
+	if (a->peak_live_bytes != b->peak_live_bytes)
+		return a->peak_live_bytes < b->peak_live_bytes;
+	plan_print(&s, a);
+	plan_print(&t, b);
+	first = strcmp(s.s ? s.s : "", t.s ? t.s : "") < 0;
+	text_free(&s);
+	text_free(&t);
+	return first;
 }
 
 void plan_print_line(struct text *out, const struct plan *p)

@@ -32,6 +32,12 @@ void step_print(struct text *out, const struct plan *p, int step);
 /* All steps, a line each. Planners' ties are broken by the byte order of this text. */
 void plan_print(struct text *out, const struct plan *p);
 
+/*
+ * Of two plans of equal price, does `a` come first? By peak_live_bytes, then by the byte
+ * order of the printed plans (design 4).
+ */
+bool plan_wins_tie(const struct plan *a, const struct plan *b);
+
 /* All steps on one line, without layouts, joined by "; "; "nothing" for no steps. */
 void plan_print_line(struct text *out, const struct plan *p);
 

@@ -3,30 +3,12 @@
 #include "plan/plan_text.h"
 #include "planner/best_search.h"
 
-#include <string.h>
-
-/* Design 4, ties: the smaller memory, then the printed plan that comes first. */
-static bool wins_tie(const struct plan *a, const struct plan *b)
-{
-	struct text s = {0}, t = {0};
-	bool first;
-
-	if (a->peak_live_bytes != b->peak_live_bytes)
-		return a->peak_live_bytes < b->peak_live_bytes;
-	plan_print(&s, a);
-	plan_print(&t, b);
-	first = strcmp(s.s ? s.s : "", t.s ? t.s : "") < 0;
-	text_free(&s);
-	text_free(&t);
-	return first;
-}
-
 bool best_would_take(const struct best *b, const struct plan *plan, struct price price)
 {
 	int order = b->plan ? price_compare(price, b->price) : -1;
 
 	return !plan_over_memory(plan, b->problem->memory_limit_bytes) &&
-	       (order < 0 || (order == 0 && wins_tie(plan, b->plan)));
+	       (order < 0 || (order == 0 && plan_wins_tie(plan, b->plan)));
 }
 
 bool best_offer(struct best *b, struct plan *plan)

@@ -5,8 +5,6 @@
 #include "planner/synth_exact.h"
 #include "planner/synth_weak.h"
 
-#include <string.h>
-
 /* Number of types (spec redistribution.md 4): sum_m C(k,m) m! C(m+r-1,r-1). */
 static double count_types(const struct synth *s)
 {
@@ -134,22 +132,6 @@ static void add_rewriting(struct choices *x, struct synth *s)
 	add_choice(x, s, &path);
 }
 
-/* Design 4, ties: the smaller memory, then the printed plan that comes first. */
-static bool wins_tie(const struct plan *a, const struct plan *b)
-{
-	struct text s = {0}, t = {0};
-	bool first;
-
-	if (a->peak_live_bytes != b->peak_live_bytes)
-		return a->peak_live_bytes < b->peak_live_bytes;
-	plan_print(&s, a);
-	plan_print(&t, b);
-	first = strcmp(s.s, t.s) < 0;
-	text_free(&s);
-	text_free(&t);
-	return first;
-}
-
 static struct plan *cheapest(const struct choices *x)
 {
 	struct plan *best = NULL;
@@ -161,7 +143,7 @@ static struct plan *cheapest(const struct choices *x)
 		struct price price = x->prices->plan(x->prices->self, plan);
 		int order = best ? price_compare(price, best_price) : -1;
 
-		if (order > 0 || (order == 0 && !wins_tie(plan, best)))
+		if (order > 0 || (order == 0 && !plan_wins_tie(plan, best)))
 			continue;
 		best = plan;
 		best_price = price;
