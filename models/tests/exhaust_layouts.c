@@ -398,8 +398,10 @@ int main(void)
 
 		bad += wait(&status) < 0 || !WIFEXITED(status) ||
 		       WEXITSTATUS(status) != 0;
-		add(&sum, &found[i]);
 	}
+	/* Now that all have ended, in whatever order. */
+	for (int i = 0; i < PROCESSES; i++)
+		add(&sum, &found[i]);
 	if (bad)
 		printf("a process has failed\n");
 	return report(&sum) || bad;
