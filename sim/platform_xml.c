@@ -1,5 +1,7 @@
 #include "platform_xml.h"
 
+#include "base/hash.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -23,11 +25,7 @@ struct where platform_xml_where(const struct platform_xml *x, struct xml_place p
 
 static size_t hash_text(const char *s)
 {
-	size_t h = 14695981039346656037u;
-
-	for (; *s; s++)
-		h = (h ^ (unsigned char)*s) * 1099511628211u;
-	return h ^ h >> 29;
+	return hash_bytes(HASH_START, s, strlen(s));
 }
 
 static size_t hash_pair(int32_t src, int32_t dst)

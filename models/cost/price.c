@@ -1,5 +1,6 @@
 #include "cost/price.h"
 
+#include "base/hash.h"
 #include "collective/local.h"
 #include "plan/groups.h"
 
@@ -181,19 +182,9 @@ static size_t key_size(const struct key *k)
 	return offsetof(struct key, digit) + (size_t)k->ndigits * sizeof(k->digit[0]);
 }
 
-/* FNV-1a over 32-bit words. */
 static size_t key_hash(const struct key *k)
 {
-	const unsigned char *bytes = (const unsigned char *)k;
-	uint64_t h = 14695981039346656037u;
-
-	for (size_t i = 0; i < key_size(k); i += sizeof(uint32_t)) {
-		uint32_t word;
-
-		memcpy(&word, bytes + i, sizeof(word));
-		h = (h ^ word) * 1099511628211u;
-	}
-	return (size_t)(h ^ h >> 32);
+	return hash_bytes(HASH_START, k, key_size(k));
 }
 
 /* The entry of the key, or the free one where it belongs. */

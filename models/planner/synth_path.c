@@ -1,5 +1,7 @@
 #include "planner/synth_path.h"
 
+#include "base/hash.h"
+
 #include <assert.h>
 #include <string.h>
 
@@ -256,19 +258,9 @@ bool synth_coarsen(struct synth *out, const struct synth *s)
 
 /* --- prices ---------------------------------------------------------------------- */
 
-static size_t key_hash(const struct price_key *k)
-{
-	const unsigned char *byte = (const unsigned char *)k;
-	uint64_t h = 14695981039346656037u;
-
-	for (size_t i = 0; i < sizeof(*k); i++)
-		h = (h ^ byte[i]) * 1099511628211u;
-	return (size_t)(h ^ h >> 29);
-}
-
 static struct price_cell *cache_find(struct price_cache *c, const struct price_key *k)
 {
-	size_t i = key_hash(k) & (c->size - 1);
+	size_t i = hash_bytes(HASH_START, k, sizeof(*k)) & (c->size - 1);
 
 	while (c->cell[i].used && memcmp(&c->cell[i].key, k, sizeof(*k)) != 0)
 		i = (i + 1) & (c->size - 1);

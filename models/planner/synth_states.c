@@ -1,5 +1,7 @@
 #include "planner/synth_states.h"
 
+#include "base/hash.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,19 +21,10 @@ void states_free(struct states *x)
 	free(x->index);
 }
 
-static size_t state_hash(const struct type *type, enum phase phase)
-{
-	const unsigned char *byte = (const unsigned char *)type;
-	uint64_t h = 14695981039346656037u ^ (uint64_t)phase;
-
-	for (size_t i = 0; i < sizeof(*type); i++)
-		h = (h ^ byte[i]) * 1099511628211u;
-	return (size_t)(h ^ h >> 29);
-}
-
 static size_t index_of(const struct states *x, const struct type *type, enum phase phase)
 {
-	size_t i = state_hash(type, phase) & (x->size - 1);
+	size_t i = hash_bytes(HASH_START + (uint64_t)phase, type, sizeof(*type)) &
+	           (x->size - 1);
 
 	while (x->index[i]) {
 		const struct state *s = &x->state[x->index[i] - 1];

@@ -1,5 +1,6 @@
 /* Arena, growing texts, errors with a place, the scanner, units and random numbers. */
 #include "base/arena.h"
+#include "base/hash.h"
 #include "base/rng.h"
 #include "base/scan.h"
 #include "base/units.h"
@@ -102,6 +103,26 @@ const char *__asan_default_options(void)
 }
 
 /* Each of these ends the program: no caller ever sees NULL. */
+/* 4,096 texts that differ in one bit or in length fall evenly into 256 places. */
+START_TEST(hashes_spread)
+{
+	unsigned char text[512] = {0};
+	int place[256] = {0}, most = 0;
+
+	for (int i = 0; i < 4096; i++) {
+		text[i / 8] = (unsigned char)(1u << i % 8);
+		place[hash_bytes(HASH_START, text, sizeof(text)) % 256]++;
+		text[i / 8] = 0;
+	}
+	for (int i = 0; i < 256; i++)
+		most = place[i] > most ? place[i] : most;
+	/* 16 on average; above 48 has a chance below 1e-9 for a fair hash. */
+	ck_assert_int_lt(most, 48);
+	ck_assert(hash_bytes(HASH_START, text, 3) != hash_bytes(HASH_START, text, 4));
+	ck_assert(hash_bytes(HASH_START, "ab", 2) == hash_bytes(HASH_START, "abc", 2));
+}
+END_TEST
+
 START_TEST(too_much_memory_ends_the_program)
 {
 	struct arena *a = arena_new();
@@ -368,6 +389,7 @@ int main(void)
 	tcase_add_test(c, memory_is_aligned_zeroed_and_apart);
 	tcase_add_test(c, strings_are_copied);
 	tcase_add_test(c, texts_grow);
+	tcase_add_test(c, hashes_spread);
 	tcase_add_loop_test_raise_signal(c, too_much_memory_ends_the_program, SIGABRT,
 	                                 0, 5);
 	tcase_add_test(c, no_bytes_are_memory_too);
