@@ -84,7 +84,7 @@ static size_t number_of(const struct report_matrix *m, const struct row *r)
 	return (size_t)(found - m->planner);
 }
 
-/* Two rows of one scenario: sums of logarithms for now, in both cells. */
+/* Two rows of one scenario: sums of logarithms at first, in both cells. */
 static void add_pair(struct report_matrix *m, const struct row *r, const struct row *s)
 {
 	size_t i = number_of(m, r), k = number_of(m, s);

@@ -124,24 +124,24 @@ static const struct tiling *fused(struct xla *x, const struct tiling *s,
                                   const struct tiling *t, const struct xla_swap *swaps,
                                   int n)
 {
-	struct xla_swap todo[RANK_MAX], taken[RANK_MAX], rest[RANK_MAX];
+	struct xla_swap ahead[RANK_MAX], taken[RANK_MAX], rest[RANK_MAX];
 	bool alone = false;
 
-	memcpy(todo, swaps, (size_t)n * sizeof(*todo));
+	memcpy(ahead, swaps, (size_t)n * sizeof(*ahead));
 	while (n > 0) {
-		int k = alone ? 0 : fusable(taken, rest, todo, n, x, s, t);
+		int k = alone ? 0 : fusable(taken, rest, ahead, n, x, s, t);
 
 		alone = k >= 2;
 		if (!alone) {
 			k = 1;
-			taken[0] = todo[0];
-			memcpy(rest, todo + 1, (size_t)(n - 1) * sizeof(*rest));
+			taken[0] = ahead[0];
+			memcpy(rest, ahead + 1, (size_t)(n - 1) * sizeof(*rest));
 		}
 		if (!all_divide(s, taken, k))
 			return NULL;
 		s = xla_swap(x, s, taken, k);
 		n -= k;
-		memcpy(todo, rest, (size_t)n * sizeof(*rest));
+		memcpy(ahead, rest, (size_t)n * sizeof(*rest));
 	}
 	return xla_same_dims(s, t) ? s : NULL;
 }
