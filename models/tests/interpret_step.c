@@ -81,6 +81,10 @@ static int32_t member_of(const struct step *s, const int32_t *member,
 
 static struct cell cell_at(const struct held *h, int32_t device, const int64_t *index)
 {
+	/* A changed step may ask for what lies outside its tile: nothing does. */
+	for (int dim = 0; dim < h->tile.rank; dim++)
+		if (index[dim] < 0 || index[dim] >= h->tile.dim[dim])
+			return (struct cell){.element = CELL_NOTHING};
 	if (!h->cell[device])
 		return (struct cell){.element = CELL_NOTHING};
 	return h->cell[device][number_of(index, &h->tile)];
@@ -101,6 +105,8 @@ static struct cell fetch(const struct step *s, const int32_t *member, const int3
 			chunk[k] = (int32_t)(index[m->from_dim] /
 			                     old->tile.dim[m->from_dim]);
 			index[m->from_dim] %= old->tile.dim[m->from_dim];
+			if (chunk[k] >= m->factor)
+				return (struct cell){.element = CELL_NOTHING};
 		}
 		if (m->to_dim >= 0)
 			index[m->to_dim] += own[k] * tile->dim[m->to_dim];
