@@ -142,6 +142,13 @@ static void write_string(FILE *out, const char *s)
 	fputc('"', out);
 }
 
+/* gnuplot repeats its own colours after eight curves; planners are more. */
+static const char *const colours[] = {"#d62728", "#1f77b4", "#2ca02c", "#ff7f0e",
+                                      "#9467bd", "#8c564b", "#e377c2", "#000000",
+                                      "#bcbd22", "#17becf", "#7f7f7f", "#00429d"};
+
+enum { COLOURS = sizeof(colours) / sizeof(colours[0]) };
+
 /* One panel: a gnuplot `plot` of data that follow on the same stream. */
 static void write_panel(FILE *out, const struct curves *c, size_t first, size_t n)
 {
@@ -149,7 +156,8 @@ static void write_panel(FILE *out, const struct curves *c, size_t first, size_t 
 	write_string(out, c->curve[first].platform);
 	fputs(" noenhanced\nplot 1 with lines lc rgb '#999999' notitle", out);
 	for (size_t i = 0; i < n; i++) {
-		fprintf(out, ", '-' using 1:2 with steps lw 2 lc %zu title ", i + 1);
+		fprintf(out, ", '-' using 1:2 with steps lw 2 lc rgb '%s' title ",
+		        colours[i % COLOURS]);
 		write_string(out, c->curve[first + i].planner);
 		fputs(" noenhanced", out);
 	}
@@ -177,13 +185,13 @@ static void write_plot(FILE *out, const struct curves *c, const char *terminal,
 	fprintf(out, "set encoding utf8\nset terminal %s size ", terminal);
 	if (strcmp(terminal, "svg") == 0)
 		fprintf(out, "%zu,%zu font 'sans,12' background rgb 'white'\n",
-		        360 * columns, 300 * rows + 40);
+		        480 * columns, 300 * rows + 40);
 	else
-		fprintf(out, "%zucm,%zucm font 'sans,10'\n", 9 * columns, 8 * rows + 1);
+		fprintf(out, "%zucm,%zucm font 'sans,10'\n", 12 * columns, 8 * rows + 1);
 	fprintf(out, "set multiplot layout %zu,%zu title ", rows, columns);
 	write_string(out, title);
 	fputs(" noenhanced\n"
-	      "set logscale y\nset grid\nset key top left\n"
+	      "set logscale y\nset grid\nset key outside right top\n"
 	      "set xrange [0:100]\n"
 	      "set xlabel 'share of scenarios, %'\nset ylabel 'speedup'\n",
 	      out);
