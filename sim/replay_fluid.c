@@ -14,6 +14,7 @@
 struct start {
 	const struct task *task;
 	double after_s;
+	double until_s; /* it ends no sooner, after the round starts */
 };
 
 struct fluid {
@@ -133,15 +134,16 @@ static void task_start(struct fluid *w, const struct task *t)
 }
 
 /*
- * The rounds that were merged into the task each cost the latency of its longest route.
+ * The rounds that were merged into the task each cost the latency of its longest route,
+ * which is paid before the task, like the delay of its software.
  */
-static double task_after_s(struct fluid *w, const struct task *t)
+static struct start start_find(struct fluid *w, const struct task *t)
 {
 	const struct machine *m = w->platform->machine;
 	double longest_s = 0;
 
-	if (t->repeats == 1)
-		return 0;
+	if (t->repeats == 1 && t->least_s == 0)
+		return (struct start){t, t->delay_s, 0};
 	for (int64_t i = 0; i < t->nmessages; i++) {
 		const struct message *msg = &w->schedule->message[t->first + i];
 		double latency_s = machine_latency(m, msg->fabric, msg->src, msg->dst);
@@ -149,7 +151,8 @@ static double task_after_s(struct fluid *w, const struct task *t)
 		w->failed = w->failed || latency_s < 0;
 		longest_s = fmax(longest_s, latency_s);
 	}
-	return (t->repeats - 1) * longest_s;
+	return (struct start){t, t->delay_s + (t->repeats - 1) * longest_s,
+	                      t->delay_s + t->repeats * longest_s + t->least_s};
 }
 
 /* Earlier ones first, in the order of the schedule where they start together. */
@@ -164,7 +167,7 @@ static int compare_starts(const void *a, const void *b)
 
 static void round_run(struct fluid *w, const struct round *r)
 {
-	double begun_s = simgrid_get_clock();
+	double begun_s = simgrid_get_clock(), until_s = 0;
 
 	if (r->ntasks > w->starts_capacity) {
 		w->starts_capacity = r->ntasks;
@@ -173,7 +176,8 @@ static void round_run(struct fluid *w, const struct round *r)
 	for (int64_t i = 0; i < r->ntasks; i++) {
 		const struct task *t = &w->schedule->task[r->first + i];
 
-		w->start[i] = (struct start){t, task_after_s(w, t)};
+		w->start[i] = start_find(w, t);
+		until_s = fmax(until_s, w->start[i].until_s);
 	}
 	qsort(w->start, (size_t)r->ntasks, sizeof(*w->start), compare_starts);
 	w->nexecs = 0;
@@ -186,6 +190,8 @@ static void round_run(struct fluid *w, const struct round *r)
 	}
 	for (int64_t i = 0; i < w->nexecs; i++)
 		sg_exec_wait(w->exec[i]);
+	if (begun_s + until_s > simgrid_get_clock())
+		sg_actor_sleep_for(begun_s + until_s - simgrid_get_clock());
 }
 
 /* The actor: starts and awaits the tasks of one round after another. */

@@ -190,6 +190,7 @@ struct machine *machine_torus(struct arena *a, int naxes, const int32_t *shape,
 		f->wrap[x] = wrap[x] && shape[x] > 2;
 	}
 	m->name = "torus";
+	m->tuning = tuning_default;
 	m->nfabrics = 1;
 	m->ndevices = fabric_places(f);
 	m->device = devices_alike(a, m->ndevices, &device);
@@ -238,6 +239,7 @@ struct machine *machine_gpu(struct arena *a, int32_t nodes, int32_t gpus,
 
 	assert(nodes >= 1 && gpus >= 1);
 	m->name = "gpu";
+	m->tuning = tuning_default;
 	m->ndevices = nodes * gpus;
 	m->device = devices_alike(a, m->ndevices, &device);
 	links = arena_alloc(a, (size_t)m->ndevices * 4, sizeof(*links));

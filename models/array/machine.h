@@ -15,6 +15,7 @@
 #ifndef SHARDSIM_ARRAY_MACHINE_H
 #define SHARDSIM_ARRAY_MACHINE_H
 
+#include "array/tuning.h"
 #include "base/arena.h"
 
 #include <stdbool.h>
@@ -45,7 +46,7 @@ enum geometry {
 
 struct fabric {
 	const char *name;    /* ici, nvlink, net */
-	const char *profile; /* tpu or nccl; without effect (collective.h) */
+	const char *profile; /* whose collectives it runs (collective/profile.h) */
 	int priority;        /* 0 first */
 	enum geometry geometry;
 	int ndomains;
@@ -66,6 +67,21 @@ struct fabric {
 	const int32_t *port;
 };
 
+/*
+ * What a user forces on the collectives of a machine; NULL: the profile chooses. The
+ * names are those of collective/profile.h.
+ */
+struct forced {
+	const char *algorithm, *protocol;
+};
+
+/* How collectives are started: what of the launch is paid (collective/profile.h). */
+enum launch_mode {
+	LAUNCH_PROCESS, /* one process per device */
+	LAUNCH_SINGLE,  /* one process launches on all devices, one after another */
+	LAUNCH_GRAPH    /* captured in a graph */
+};
+
 struct machine;
 
 /*
@@ -83,6 +99,9 @@ struct machine {
 	struct fabric fabric[MACHINE_FABRICS_MAX]; /* by rising priority */
 	int32_t nlinks;
 	const struct link *link;
+	struct tuning tuning;
+	struct forced forced;
+	enum launch_mode launch;
 	machine_route_fn *ask; /* for GEOMETRY_GRAPH; NULL if no fabric is one */
 	void *ask_state;
 };

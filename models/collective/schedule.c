@@ -53,6 +53,16 @@ void schedule_task(struct schedule *s, int32_t repeats)
 	s->round[s->nrounds - 1].ntasks++;
 }
 
+void schedule_software(struct schedule *s, double delay_s, double least_s)
+{
+	struct task *t = &s->task[s->ntasks - 1];
+
+	assert(s->nrounds > 0 && s->round[s->nrounds - 1].ntasks > 0);
+	assert(delay_s >= 0 && least_s >= 0);
+	t->delay_s = delay_s;
+	t->least_s = least_s;
+}
+
 void schedule_message(struct schedule *s, int32_t fabric, int32_t src, int32_t dst,
                       double bytes)
 {
@@ -71,6 +81,10 @@ static void task_print(struct text *out, const struct schedule *s, const struct 
 	text_printf(out, "  task");
 	if (t->repeats > 1)
 		text_printf(out, " of %d rounds", (int)t->repeats);
+	if (t->delay_s > 0)
+		text_printf(out, ", after %.15g s", t->delay_s);
+	if (t->least_s > 0)
+		text_printf(out, ", %.15g s at least", t->least_s);
 	text_printf(out, "\n");
 	for (int64_t i = 0; i < t->nmessages; i++) {
 		const struct message *msg = &s->message[t->first + i];

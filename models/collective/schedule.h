@@ -8,6 +8,11 @@
  * pairs in identical or proportional sizes, the messages holding their sum. The task
  * then costs repeats - 1 further latencies of its longest route (design 5).
  *
+ * What no wire explains is said of a task as well: `delay_s` passes before its first byte
+ * moves (software per step, the fill of a pipeline), and its bytes take `least_s` or
+ * longer however fast the links are (a limit of the sender). Both are 0 unless a profile
+ * says otherwise.
+ *
  * Devices are platform devices. Bytes are double: an array cut in proportion to axis
  * speeds need not fall on whole bytes, and no clock cares.
  */
@@ -28,6 +33,7 @@ struct task {
 	int64_t first; /* of its messages in schedule.message */
 	int64_t nmessages;
 	int32_t repeats; /* >= 1 */
+	double delay_s, least_s;
 };
 
 struct round {
@@ -47,11 +53,12 @@ struct schedule {
 
 /*
  * Building: a round is open from schedule_round() to the next, a task from
- * schedule_task() to the next. Messages of no bytes or to oneself are dropped; tasks
+ * schedule_task() to the next; schedule_software() sets what the open task has of it. Messages of no bytes or to oneself are dropped; tasks
  * and rounds left empty are dropped by schedule_end(), which closes the last ones.
  */
 void schedule_round(struct schedule *s);
 void schedule_task(struct schedule *s, int32_t repeats);
+void schedule_software(struct schedule *s, double delay_s, double least_s);
 void schedule_message(struct schedule *s, int32_t fabric, int32_t src, int32_t dst,
                       double bytes);
 void schedule_end(struct schedule *s);

@@ -92,7 +92,8 @@ static double task_s(struct model *w, const struct schedule *s, const struct tas
 		}
 		latency_s = fmax(latency_s, route_s);
 	}
-	latency_s *= t->repeats;
+	latency_s = latency_s * t->repeats + t->delay_s;
+	busy_s = t->least_s;
 	for (int32_t k = 0; k < w->nmine; k++) {
 		struct load *load = &w->load[w->mine[k]];
 		double own_s = load->task_bytes / m->link[w->mine[k]].bandwidth_Bps;

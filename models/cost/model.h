@@ -5,7 +5,8 @@
  *   over links:  (bytes ALL tasks put on it) / bandwidth + the smallest latency of a task
  *                using it,
  *   over tasks:  (its own largest bytes on a link / that link's bandwidth) + its latency,
- * where a task's latency is that of its longest route times `repeats`. Rounds add up.
+ * where a task's latency is that of its longest route times `repeats` and its `delay_s`,
+ * and its bytes take its `least_s` or longer. Rounds add up.
  * No launch and no local work: lower.h adds those, equally for all clocks.
  */
 #ifndef SHARDSIM_COST_MODEL_H

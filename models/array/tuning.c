@@ -1,0 +1,92 @@
+#include "array/tuning.h"
+
+#include "base/scan.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const names[TUNINGS] = {
+	[TUNING_CC] = "cc",
+	[TUNING_STEP] = "step",
+	[TUNING_NET_STEP] = "net_step",
+	[TUNING_FILL_S] = "fill_s",
+	[TUNING_NET_FILL_S] = "net_fill_s",
+	[TUNING_SEND_S] = "send_s",
+	[TUNING_NET_SEND_S] = "net_send_s",
+	[TUNING_NET_SEND_SHARE] = "net_send_share",
+	[TUNING_CHANNEL_BPS] = "channel_Bps",
+	[TUNING_LAUNCH_EACH_S] = "launch_each_s",
+	[TUNING_LAUNCH_GRAPH_S] = "launch_graph_s",
+};
+
+const struct tuning tuning_default = {
+	.value = {[TUNING_STEP] = 1, [TUNING_NET_STEP] = 1, [TUNING_NET_SEND_SHARE] = 1},
+};
+
+const char *tuning_name(enum tuning_key key)
+{
+	return names[key];
+}
+
+int tuning_find(const char *name, size_t length)
+{
+	for (int i = 0; i < TUNINGS; i++)
+		if (strlen(names[i]) == length && !memcmp(names[i], name, length))
+			return i;
+	return -1;
+}
+
+/* One "key=number"; its end in *end. */
+static enum status read_one(struct tuning *out, bool *given, struct scan *s,
+                            const char *word, const char **end)
+{
+	size_t n = strcspn(word, "= ");
+	int key = tuning_find(word, n);
+	char *rest;
+	double x;
+
+	if (word[n] != '=')
+		return scan_fail_at(s, word, E_SYNTAX, "expected key=number");
+	if (key < 0)
+		return scan_fail_at(s, word, E_RANGE, "unknown constant '%.*s'", (int)n,
+		                    word);
+	if (given[key])
+		return scan_fail_at(s, word, E_RANGE, "'%s' is there twice", names[key]);
+	given[key] = true;
+	word += n + 1;
+	x = strspn(word, "0123456789") ? strtod(word, &rest) : -1;
+	if (x < 0 || !isfinite(x) || (*rest && *rest != ' '))
+		return scan_fail_at(s, word, E_SYNTAX, "expected a number of 0 or more");
+	out->value[key] = x;
+	*end = rest;
+	return OK;
+}
+
+enum status tuning_parse(struct tuning *out, const char *text, struct where at,
+                         struct error *e)
+{
+	struct error local = {0};
+	struct scan s = scan_start(text, at, e ? e : &local);
+	bool given[TUNINGS] = {false};
+
+	*out = tuning_default;
+	while (*text) {
+		if (read_one(out, given, &s, text, &text) != OK)
+			return s.error->code;
+		text += *text == ' ';
+	}
+	return OK;
+}
+
+void tuning_print(struct text *out, const struct tuning *t)
+{
+	const char *space = "";
+
+	for (int i = 0; i < TUNINGS; i++) {
+		if (t->value[i] == tuning_default.value[i])
+			continue;
+		text_printf(out, "%s%s=%.15g", space, names[i], t->value[i]);
+		space = " ";
+	}
+}
