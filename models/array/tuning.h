@@ -11,13 +11,13 @@
 #include "base/error.h"
 
 enum tuning_key {
-	TUNING_CC,             /* compute capability times ten: 70, 80, 90, 100; 0 none */
-	TUNING_STEP,           /* factor on the library's latency per step inside a node */
-	TUNING_NET_STEP,       /* the same across nodes */
-	TUNING_FILL_S,         /* pipeline fill and drain, inside a node */
-	TUNING_NET_FILL_S,     /* the same across nodes */
-	TUNING_SEND_S,         /* cost of one peer of a set of sends, inside a node */
-	TUNING_NET_SEND_S,     /* the same across nodes */
+	TUNING_CC,         /* compute capability times ten: 70, 80, 90, 100; 0 none */
+	TUNING_STEP,       /* factor on the library's latency per step inside a node */
+	TUNING_NET_STEP,   /* the same across nodes */
+	TUNING_FILL_S,     /* pipeline fill and drain, inside a node */
+	TUNING_NET_FILL_S, /* the same across nodes */
+	TUNING_SEND_S,     /* cost of one peer of a set of sends, inside a node */
+	TUNING_NET_SEND_S, /* the same across nodes */
 	TUNING_NET_SEND_SHARE, /* of the NIC's bandwidth, what plain sends reach */
 	TUNING_CHANNEL_BPS,    /* one channel of a send; 0: no limit */
 	TUNING_LAUNCH_EACH_S,  /* one process for all devices: each further launch */
