@@ -29,8 +29,7 @@ enum {
 	KEY_MINIMISE,
 	KEY_TIMING,
 	KEY_EXPLAIN,
-	KEY_XLA_WARNING,
-	SETTINGS_MAX = 64
+	KEY_XLA_WARNING
 };
 
 struct options {
@@ -141,9 +140,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		o->platform = arg;
 		return 0;
 	case KEY_SET:
-		if (o->nset == SETTINGS_MAX)
-			argp_error(state, "more than %d settings", SETTINGS_MAX);
-		o->set[o->nset++] = arg;
+		command_setting(o->set, &o->nset, arg, state);
 		return 0;
 	case KEY_CLOCK:
 		o->clock = arg;

@@ -6,7 +6,7 @@
 #include <argp.h>
 #include <stdlib.h>
 
-enum { KEY_SET = 256, SETTINGS_MAX = 64 };
+enum { KEY_SET = 256 };
 
 struct options {
 	const char *spec, *output;
@@ -30,9 +30,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		command_given(&o->given, option_table, key, state);
 	switch (key) {
 	case KEY_SET:
-		if (o->nset == SETTINGS_MAX)
-			argp_error(state, "more than %d settings", SETTINGS_MAX);
-		o->set[o->nset++] = arg;
+		command_setting(o->set, &o->nset, arg, state);
 		return 0;
 	case 'o':
 		o->output = arg;

@@ -84,6 +84,20 @@ void command_given(uint64_t *given, const struct argp_option *table, int key,
 	}
 }
 
+void command_setting(const char **set, int *n, const char *arg,
+                     const struct argp_state *state)
+{
+	size_t key = strcspn(arg, "=");
+
+	if (*n == SETTINGS_MAX)
+		argp_error(state, "more than %d settings", SETTINGS_MAX);
+	for (int i = 0; i < *n; i++)
+		if (strcspn(set[i], "=") == key && strncmp(set[i], arg, key) == 0)
+			argp_error(state, "--set has '%.*s' twice: %s and %s", (int)key,
+			           arg, set[i], arg);
+	set[(*n)++] = arg;
+}
+
 enum status command_once(const char *option, const char *list, const char **words,
                          struct error *e)
 {

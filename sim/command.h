@@ -29,6 +29,10 @@ int command_plan(int argc, char **argv);
 int command_simulate(int argc, char **argv);
 int command_sweep(int argc, char **argv);
 int command_report(int argc, char **argv);
+int command_place(int argc, char **argv);
+int command_perf(int argc, char **argv);
+int command_validate(int argc, char **argv);
+int command_fit(int argc, char **argv);
 int command_platform(int argc, char **argv);
 int command_list(int argc, char **argv);
 
@@ -60,6 +64,14 @@ enum status command_clocks(int **out, int *n, struct arena *a, const char *list,
  */
 void command_given(uint64_t *given, const struct argp_option *table, int key,
                    const struct argp_state *state);
+
+/*
+ * For argp's parsers: one more `--set KEY=VALUE`, into set[SETTINGS_MAX]; leave with a
+ * message that has both if the key was set before.
+ */
+enum { SETTINGS_MAX = 64 };
+void command_setting(const char **set, int *n, const char *arg,
+                     const struct argp_state *state);
 
 /* E_TYPE, at the place of the second, if a list has a word twice. */
 enum status command_once(const char *option, const char *list, const char **words,

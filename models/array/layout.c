@@ -165,6 +165,39 @@ int layout_digits(struct part *out, const struct layout *l, int dim)
 	return parts_digits(out, parts, n);
 }
 
+bool parts_take(struct part *list, int *n, struct part gone)
+{
+	struct part left[2 * LAYOUT_PARTS_MAX];
+	int64_t gone_end = (int64_t)gone.pre * gone.size, taken = 1;
+	int nleft = 0;
+
+	for (int i = 0; i < *n; i++) {
+		struct part p = list[i];
+		int64_t end = (int64_t)p.pre * p.size;
+		int64_t lo = p.pre > gone.pre ? p.pre : gone.pre;
+		int64_t hi = end < gone_end ? end : gone_end;
+
+		if (p.axis != gone.axis || lo >= hi) {
+			left[nleft++] = p;
+			continue;
+		}
+		if (lo % p.pre != 0 || hi % lo != 0 || end % hi != 0)
+			return false;
+		taken *= hi / lo;
+		p.size = (int32_t)(lo / p.pre);
+		if (p.size > 1)
+			left[nleft++] = p;
+		p = (struct part){p.axis, (int32_t)hi, (int32_t)(end / hi)};
+		if (p.size > 1)
+			left[nleft++] = p;
+	}
+	if (taken != gone.size || nleft > LAYOUT_PARTS_MAX)
+		return false;
+	memcpy(list, left, (size_t)nleft * sizeof(*list));
+	*n = nleft;
+	return true;
+}
+
 void part_print(struct text *out, const struct mesh *m, struct part p)
 {
 	text_printf(out, "%s", m->axis[p.axis].name);

@@ -100,6 +100,13 @@ bool layout_valid(const struct layout *l, const struct mesh *m, struct text *why
 int parts_digits(struct part *out, const struct part *parts, int n);
 int layout_digits(struct part *out, const struct layout *l, int dim);
 
+/*
+ * Take the sub-axis `gone` out of a list of *n parts without overlap: what is left of a
+ * part stays, on either side. False, the list untouched, where `gone` is not among them,
+ * or is no digit of them (`x:(1)4` of `x:(1)6`).
+ */
+bool parts_take(struct part *list, int *n, struct part gone);
+
 /* "x", or "x:(1)2" for a sub-axis. */
 void part_print(struct text *out, const struct mesh *m, struct part p);
 

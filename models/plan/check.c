@@ -299,7 +299,7 @@ bool state_run(struct state *s, int i)
 	case OP_EXCHANGE:
 	case OP_PAD:
 		return state_retile(s, i);
-	case OPS:
+	default:
 		break;
 	}
 	if (ok)

@@ -205,9 +205,10 @@ static void account_step(struct plan *p, int step, struct totals *t)
 	if (s->op == OP_PERMUTE) {
 		add_permute(t, s, &n);
 	} else {
-		for (int32_t d = 0; d < p->problem->mesh.ndevices && n > 0; d++) {
-			t->recv[d] += n;
-			t->send[d] += n;
+		for (int32_t k = 0; k < s->groups.ngroups * s->groups.size && n > 0;
+		     k++) {
+			t->recv[s->groups.ids[k]] += n;
+			t->send[s->groups.ids[k]] += n;
 		}
 	}
 	s->recv_bytes = s->send_bytes = dtype_bytes(type, n);

@@ -6,7 +6,7 @@
 #include <assert.h>
 #include <string.h>
 
-static const char *const op_names[OPS] = {
+static const char *const op_names[] = {
 	[OP_SLICE] = "slice",
 	[OP_ALL_GATHER] = "all-gather",
 	[OP_ALL_TO_ALL] = "all-to-all",
@@ -16,6 +16,8 @@ static const char *const op_names[OPS] = {
 	[OP_EXCHANGE] = "exchange",
 	[OP_PAD] = "pad",
 	[OP_PARTIAL] = "partial",
+	[OP_BROADCAST] = "broadcast",
+	[OP_REDUCE] = "reduce",
 };
 
 const char *op_name(enum op op)
@@ -177,29 +179,8 @@ static struct layout apply_moves(const struct layout *before, const struct move 
 	return after;
 }
 
-/* Take what overlaps `gone` from a list of `n` parts; what is left on either side stays. */
-static int take_part(struct part *list, int n, struct part gone)
-{
-	int64_t gone_end = (int64_t)gone.pre * gone.size;
-
-	for (int i = 0; i < n; i++) {
-		struct part p = list[i];
-		int64_t end = (int64_t)p.pre * p.size;
-		int64_t lo = p.pre > gone.pre ? p.pre : gone.pre;
-		int64_t hi = end < gone_end ? end : gone_end;
-
-		if (p.axis != gone.axis || lo >= hi)
-			continue;
-		list[i].size = (int32_t)(lo / p.pre);
-		assert(n < LAYOUT_PARTS_MAX);
-		memmove(list + i + 2, list + i + 1, (size_t)(n++ - i - 1) * sizeof(p));
-		list[++i] = (struct part){p.axis, (int32_t)hi, (int32_t)(end / hi)};
-	}
-	return n;
-}
-
 /* The unreduced set less the parts of a reduction. */
-static void reduce_parts(struct layout *l, const struct move *moves, int nmoves)
+static void reduce_unreduced(struct layout *l, const struct move *moves, int nmoves)
 {
 	struct part left[LAYOUT_PARTS_MAX];
 	int n;
@@ -207,12 +188,15 @@ static void reduce_parts(struct layout *l, const struct move *moves, int nmoves)
 
 	memcpy(left, part, (size_t)n * sizeof(*part));
 	for (int i = 0; i < nmoves; i++)
-		for (int k = 0; k < moves[i].nparts; k++)
-			n = take_part(left, n, moves[i].parts[k]);
+		for (int k = 0; k < moves[i].nparts; k++) {
+			bool there = parts_take(left, &n, moves[i].parts[k]);
+
+			assert(there);
+			(void)there;
+		}
 	l->nunreduced = 0;
 	for (int k = 0; k < n; k++)
-		if (left[k].size > 1)
-			layout_append(l, l->rank, left[k]);
+		layout_append(l, l->rank, left[k]);
 	layout_normalise(l);
 }
 
@@ -240,7 +224,7 @@ void plan_axes_step(struct plan *p, enum op op, const struct move *moves, int nm
 	struct step *s;
 
 	if (op == OP_REDUCE_SCATTER || op == OP_ALL_REDUCE)
-		reduce_parts(&after, copy, nmoves);
+		reduce_unreduced(&after, copy, nmoves);
 	for (int k = 0; op == OP_PARTIAL && k < copy[0].nparts; k++)
 		layout_append(&after, after.rank, copy[0].parts[k]);
 	after = apply_moves(&after, copy, nmoves);
@@ -363,8 +347,8 @@ static void name_axes(struct plan *p, struct step *s, const struct layout *befor
 	struct move found[RANK_MAX], *named;
 	int n;
 
-	if (s->nmoves == 0 || before->kind != LAYOUT_AXES ||
-	    s->after.kind != LAYOUT_AXES)
+	if (s->nmoves == 0 || s->mesh != &p->problem->mesh ||
+	    before->kind != LAYOUT_AXES || s->after.kind != LAYOUT_AXES)
 		return;
 	n = moves_between(found, s->op, before, &s->after, p->arena);
 	if (n != s->nmoves)

@@ -52,7 +52,9 @@ enum op {
 	OP_EXCHANGE,
 	OP_PAD,
 	OP_PARTIAL,
-	OPS
+	OPS, /* of plans; what follows stands alone (collective/lower.h) */
+	OP_BROADCAST,
+	OP_REDUCE
 };
 
 /* "slice", "all-gather", ... as in design 3 and JSON. */

@@ -200,6 +200,65 @@ static json_t *pairs_json(const struct step *s)
 	return pairs;
 }
 
+/* Boxes with all that carry them: {"bounds": [[lo, hi], ...], "pairs": [[0, 1]]}. */
+static json_t *boxes_json(const struct plan *p, const struct step *s)
+{
+	json_t *boxes = json_array();
+	int64_t i = 0;
+
+	while (i < s->ntransfers) {
+		int64_t end = step_box_run(p, s, i);
+		const int64_t *x = s->transfers[i].bounds;
+		json_t *bounds = json_array(), *pairs = json_array();
+
+		for (int dim = 0; dim < p->shape.rank; dim++)
+			json_array_append_new(
+				bounds, json_pack("[I, I]", (json_int_t)x[2 * dim],
+			                          (json_int_t)x[2 * dim + 1]));
+		for (; i < end; i++)
+			json_array_append_new(
+				pairs, json_pack("[i, i]", (int)s->transfers[i].src,
+			                         (int)s->transfers[i].dst));
+		json_array_append_new(boxes, json_pack("{s: o, s: o}", "bounds", bounds,
+		                                       "pairs", pairs));
+	}
+	return boxes;
+}
+
+static json_t *starts_json(const struct plan *p, const struct step *s)
+{
+	json_t *starts = json_array();
+	struct shape at = {.rank = p->shape.rank};
+
+	for (int32_t d = 0; d < p->problem->ndevices; d++) {
+		for (int i = 0; i < at.rank; i++)
+			at.dim[i] = s->start[(int64_t)d * at.rank + i];
+		json_array_append_new(starts, shape_json(&at));
+	}
+	return starts;
+}
+
+/* What few steps have. */
+static void add_clauses(json_t *o, const struct plan *p, int step)
+{
+	const struct step *s = &p->step[step];
+
+	if (plan_is_unpadded(p))
+		json_object_set_new(o, "unpadded", json_true());
+	if (step_on_target(p, step))
+		json_object_set_new(o, "on_target_mesh", json_true());
+	if (s->gathers)
+		json_object_set_new(o, "summed_shape", shape_json(&s->summed));
+	if (s->part)
+		json_object_set_new(o, "part_elements", json_integer(s->part));
+	if (!step_implies_boxes(p, step))
+		json_object_set_new(o, "boxes", boxes_json(p, s));
+	if (!step_implies_tile(p, step))
+		json_object_set_new(o, "tile_shape", shape_json(&s->local));
+	if (s->start)
+		json_object_set_new(o, "tile_starts", starts_json(p, s));
+}
+
 json_t *step_json(const struct plan *p, int step)
 {
 	const struct step *s = &p->step[step];
@@ -209,8 +268,7 @@ json_t *step_json(const struct plan *p, int step)
 	json_object_set_new(o, "moves", moves_json(p, s));
 	json_object_set_new(o, "replica_groups", groups_json(s));
 	json_object_set_new(o, "source_target_pairs", pairs_json(s));
-	if (!step_is_told(p, step))
-		json_object_set_new(o, "boxes", json_integer(s->ntransfers));
+	add_clauses(o, p, step);
 	json_object_set_new(o, "layout", after_json(p, s));
 	json_object_set_new(o, "local_shape", local_json(p, s));
 	json_object_set_new(o, "recv_bytes", json_integer(s->recv_bytes));
@@ -228,203 +286,4 @@ json_t *plan_json(const struct plan *p)
 	for (int i = 0; i < p->nsteps; i++)
 		json_array_append_new(steps, step_json(p, i));
 	return steps;
-}
-
-/* --- reading ----------------------------------------------------------------------- */
-
-struct reader {
-	const struct problem *problem;
-	struct arena *arena;
-	const char *file;
-	struct error *error;
-	size_t step;
-};
-
-static bool bad(struct reader *r, const char *member, const char *reason)
-{
-	error_set(r->error, E_TYPE, (struct where){.file = r->file},
-	          "steps[%zu].%s: %s", r->step, member, reason);
-	return false;
-}
-
-/* One "x" or "x:(1)2" of a move. */
-static bool read_part(struct reader *r, struct part *out, const json_t *axis)
-{
-	const struct mesh *m = &r->problem->mesh;
-	const char *text = json_string_value(axis), *colon;
-	long pre = 1, size;
-	char end;
-	int x;
-
-	if (!text)
-		return bad(r, "moves", "expected axis names");
-	x = mesh_axis(m, text, strlen(text));
-	colon = strrchr(text, ':');
-	if (x < 0 && colon)
-		x = mesh_axis(m, text, (size_t)(colon - text));
-	if (x < 0)
-		return bad(r, "moves", "unknown axis");
-	size = m->axis[x].size;
-	if (strlen(text) != strlen(m->axis[x].name) &&
-	    (sscanf(colon, ":(%7ld)%7ld%c", &pre, &size, &end) != 2 || pre < 1 ||
-	     size < 1 || m->axis[x].size % (pre * size) != 0))
-		return bad(r, "moves", "expected a sub-axis such as x:(1)2");
-	*out = (struct part){.axis = x, .pre = (int32_t)pre, .size = (int32_t)size};
-	return true;
-}
-
-static bool read_dim(struct reader *r, int *out, const json_t *dim)
-{
-	json_int_t value = json_integer_value(dim);
-
-	*out = -1;
-	if (!dim || json_is_null(dim))
-		return true;
-	if (!json_is_integer(dim) || value < 0 || value >= r->problem->array.shape.rank)
-		return bad(r, "moves", "expected a dimension");
-	*out = (int)value;
-	return true;
-}
-
-static bool read_move(struct reader *r, struct move *out, const json_t *move)
-{
-	const json_t *axes = json_object_get(move, "axes");
-	size_t n = json_array_size(axes);
-	struct part *parts = arena_alloc(r->arena, n, sizeof(*parts));
-	int64_t factor = 1;
-
-	if (n == 0 || n > LAYOUT_PARTS_MAX)
-		return bad(r, "moves", "expected axes");
-	for (size_t i = 0; i < n; i++) {
-		if (!read_part(r, &parts[i], json_array_get(axes, i)))
-			return false;
-		factor *= parts[i].size;
-		if (factor > r->problem->mesh.ndevices)
-			return bad(r, "moves", "an axis is used twice");
-	}
-	*out = (struct move){.parts = parts, .nparts = (int)n, .factor = (int32_t)factor};
-	return read_dim(r, &out->from_dim, json_object_get(move, "from_dim")) &&
-	       read_dim(r, &out->to_dim, json_object_get(move, "to_dim"));
-}
-
-/* Rows of equal length of device numbers; *rows and *columns 0 for null. */
-static bool read_lists(struct reader *r, const char *member, const json_t *lists,
-                       int32_t **ids, int32_t *rows, int32_t *columns)
-{
-	int32_t ndevices = r->problem->mesh.ndevices;
-	size_t n = json_array_size(lists), width, at = 0;
-
-	*rows = *columns = 0;
-	*ids = NULL;
-	if (!lists || json_is_null(lists))
-		return true;
-	width = json_array_size(json_array_get(lists, 0));
-	if (n == 0 || width == 0 || n * width > 2 * (size_t)ndevices)
-		return bad(r, member, "expected lists of devices");
-	*ids = arena_alloc(r->arena, n * width, sizeof(**ids));
-	for (size_t i = 0; i < n; i++) {
-		const json_t *row = json_array_get(lists, i);
-
-		if (json_array_size(row) != width)
-			return bad(r, member, "expected lists of equal length");
-		for (size_t k = 0; k < width; k++) {
-			const json_t *id = json_array_get(row, k);
-			json_int_t value = json_integer_value(id);
-
-			if (!json_is_integer(id) || value < 0 || value >= ndevices)
-				return bad(r, member, "expected device numbers");
-			(*ids)[at++] = (int32_t)value;
-		}
-	}
-	*rows = (int32_t)n;
-	*columns = (int32_t)width;
-	return true;
-}
-
-static bool read_layout(struct reader *r, struct step_read *out, const json_t *layout)
-{
-	const char *text = json_string_value(layout);
-	struct error e = {0};
-
-	if (!text)
-		return bad(r, "layout", "expected a layout");
-	text = arena_strdup(r->arena, text);
-	if (view_parse_layout(&out->after, &out->digits, r->problem, r->arena, text,
-	                      where_option("layout", text), &e) != OK)
-		return bad(r, "layout", e.text);
-	return true;
-}
-
-/* "replica_groups" and "source_target_pairs". */
-static bool read_devices(struct reader *r, struct step_read *out, const json_t *step)
-{
-	struct groups *groups = arena_alloc(r->arena, 1, sizeof(*groups));
-	int32_t *ids, *pair_ids, two;
-
-	if (!read_lists(r, "replica_groups", json_object_get(step, "replica_groups"),
-	                &ids, &groups->ngroups, &groups->size) ||
-	    !read_lists(r, "source_target_pairs",
-	                json_object_get(step, "source_target_pairs"), &pair_ids,
-	                &out->npairs, &two))
-		return false;
-	groups->ids = ids;
-	out->groups = ids ? groups : NULL;
-	_Static_assert(sizeof(struct pair) == 2 * sizeof(int32_t), "pairs are two ids");
-	out->pairs = (const struct pair *)pair_ids;
-	return out->npairs == 0 || two == 2 ||
-	       bad(r, "source_target_pairs", "expected pairs");
-}
-
-static bool read_step(struct reader *r, struct step_read *out, const json_t *step)
-{
-	const char *name = json_string_value(json_object_get(step, "op"));
-	const json_t *list = json_object_get(step, "moves");
-	struct move *moves = arena_alloc(r->arena, RANK_MAX, sizeof(*moves));
-	size_t nmoves = json_array_size(list);
-
-	*out = (struct step_read){.op = name ? op_find(name, strlen(name)) : OPS,
-	                          .move = moves,
-	                          .nmoves = (int)nmoves};
-	if (out->op == OPS)
-		return bad(r, "op", "expected an op such as all-gather");
-	if (nmoves > RANK_MAX || (list && !json_is_array(list)))
-		return bad(r, "moves", "expected an array of moves, one per dimension");
-	for (size_t i = 0; i < nmoves; i++)
-		if (!read_move(r, &moves[i], json_array_get(list, i)))
-			return false;
-	if (json_object_get(step, "boxes"))
-		return bad(r, "boxes", "they are not told, so the step cannot be read");
-	return read_devices(r, out, step) &&
-	       read_layout(r, out, json_object_get(step, "layout"));
-}
-
-enum status plan_parse_json(struct plan **out, const struct problem *p, struct arena *a,
-                            const json_t *steps, const char *file, struct error *e)
-{
-	struct error unread = {0};
-	struct reader r = {.problem = p, .arena = a, .file = file, .error = &unread};
-	size_t n = json_array_size(steps);
-	struct step_read *read = arena_alloc(a, n, sizeof(*read));
-	struct text why = {0};
-	struct plan *plan;
-	int wrong = 0;
-
-	if (!json_is_array(steps))
-		return error_set(e, E_TYPE, (struct where){.file = file},
-		                 "expected an array of steps");
-	while (r.step < n && read_step(&r, &read[r.step], json_array_get(steps, r.step)))
-		r.step++;
-	/* A step that cannot be comes before a later one that cannot be read. */
-	plan = plan_of_read(p, a, "json", read, (int)r.step, &wrong, &why);
-	if (!plan) {
-		r = (struct reader){.file = file, .error = e, .step = (size_t)wrong};
-		bad(&r, "op", why.s);
-	} else if (unread.code != OK) {
-		error_set(e, unread.code, unread.at, "%s", unread.text);
-	} else {
-		plan_finish(plan);
-		*out = plan;
-	}
-	text_free(&why);
-	return e->code;
 }

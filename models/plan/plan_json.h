@@ -20,7 +20,9 @@ json_t *problem_json(const struct problem *p);
 
 /*
  * One element of "steps". "algorithm" is null and "time_s" {}: who knows a platform
- * sets them. "boxes" is there, their number, where they do not follow from the layouts.
+ * sets them. Few steps have more members, which say what the layouts do not (plan_text.h):
+ * "boxes" [{"bounds": [[0,3], [6,12]], "pairs": [[4,0], [5,1]]}], "part_elements",
+ * "summed_shape", "tile_shape", "tile_starts" by device, "on_target_mesh", "unpadded".
  */
 json_t *step_json(const struct plan *p, int step);
 
@@ -29,8 +31,8 @@ json_t *plan_json(const struct plan *p);
 
 /*
  * A finished plan of problem `p` from an array of steps; `file` names the text in
- * errors, which say the step and member that is wrong ("steps[1].op: ..."). Steps with
- * "boxes" cannot be read.
+ * errors, which say the step and member that is wrong ("steps[1].op: ..."). Every plan
+ * reads back as it was written.
  */
 enum status plan_parse_json(struct plan **out, const struct problem *p, struct arena *a,
                             const json_t *steps, const char *file, struct error *e);

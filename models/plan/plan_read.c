@@ -2,8 +2,8 @@
 #include "plan/plan_text.h"
 
 #include "array/tile.h"
-#include "plan/exchange.h"
 #include "plan/groups.h"
+#include "plan/plan_read.h"
 #include "plan/view.h"
 
 #include <string.h>
@@ -58,6 +58,11 @@ static bool is_suffix(const struct layout *l, const struct move *m)
 	for (int k = 0; k < m->nparts; k++)
 		if (!layout_append(&b, m->from_dim, m->parts[k]))
 			return false;
+	for (int k = 0; k < l->nunreduced; k++) {
+		int n;
+
+		layout_append(&b, l->rank, layout_parts(l, l->rank, &n)[k]);
+	}
 	layout_normalise(&a);
 	layout_normalise(&b);
 	return same_parts(&a, &b);
@@ -80,23 +85,15 @@ static bool is_reduction(enum op op)
 /* Are the moves' parts unreduced ones, each once? */
 static bool are_unreduced(const struct layout *l, const struct move *moves, int nmoves)
 {
-	struct part left[LAYOUT_PARTS_MAX], digit[LAYOUT_PARTS_MAX];
-	int nleft = layout_digits(left, l, l->rank);
+	struct part left[LAYOUT_PARTS_MAX];
+	int n;
+	const struct part *part = layout_parts(l, l->rank, &n);
 
-	for (int i = 0; i < nmoves; i++) {
-		int n = parts_digits(digit, moves[i].parts, moves[i].nparts);
-
-		for (int k = 0; k < n; k++) {
-			int at = 0;
-
-			while (at < nleft &&
-			       memcmp(&left[at], &digit[k], sizeof(*digit)) != 0)
-				at++;
-			if (at == nleft)
+	memcpy(left, part, (size_t)n * sizeof(*part));
+	for (int i = 0; i < nmoves; i++)
+		for (int k = 0; k < moves[i].nparts; k++)
+			if (!parts_take(left, &n, moves[i].parts[k]))
 				return false;
-			left[at] = left[--nleft];
-		}
-	}
 	return true;
 }
 
@@ -203,20 +200,29 @@ static const int32_t *chunks_of_layouts(const struct plan *p, const struct move 
 	return chunk;
 }
 
-static bool add_by_groups(struct plan *p, enum op op, const struct groups *groups,
-                          const struct layout *after, struct text *why)
+static bool add_by_groups(struct plan *p, const struct step_read *s, struct text *why)
 {
+	const struct problem *q = p->problem;
+	const struct groups *groups = s->groups;
+	const struct layout *after = &s->after;
+	const struct mesh *m = s->on_target ? &q->to_mesh : &q->mesh;
+	enum op op = s->op;
 	struct move moves[RANK_MAX];
 	int n = moves_of_shards(moves, op, plan_layout(p), after);
+	struct shape local = plan_local(p);
 	const int32_t *chunk = NULL;
 
 	if (n < 1)
 		return refuse(why, "the layouts before and after do not fit this op");
+	for (int i = 0; i < n; i++)
+		if (moves[i].to_dim >= 0 &&
+		    local.dim[moves[i].to_dim] % moves[i].factor != 0)
+			return refuse(why, "the shards do not divide the tile");
 	if (op == OP_SLICE && groups)
 		return refuse(why, "a slice has no groups");
 	if (op == OP_SLICE)
 		chunk = chunks_of_layouts(p, moves, n, after);
-	else if (!groups_fit(groups, moves, n, p->problem->mesh.ndevices))
+	else if (!groups_fit(groups, moves, n, m->ndevices))
 		return refuse(why,
 		              "the groups do not fit the layouts before and after");
 	plan_groups_step(p, op, moves, n, groups ? *groups : (struct groups){0}, chunk,
@@ -241,61 +247,150 @@ static bool add_permute(struct plan *p, const struct pair *pairs, int32_t npairs
 	return true;
 }
 
-bool plan_add_read(struct plan *p, enum op op, const struct move *moves, int nmoves,
-                   const struct groups *groups, const struct pair *pairs,
-                   int32_t npairs, const struct layout *after, struct text *why)
+/* An all-reduce that gathers: its moves are those of a gather, or there are none. */
+static bool add_sum(struct plan *p, const struct step_read *s, struct text *why)
+{
+	struct move moves[RANK_MAX];
+	struct groups groups;
+	int n = s->nmoves;
+
+	if (!plan_extent_fits(p->problem, s->summed))
+		return refuse(why, "the arrays it adds up are too large");
+	if (n > 0 && !moves_fit(p, OP_ALL_GATHER, s->move, n, why))
+		return false;
+	if (n > 0)
+		memcpy(moves, s->move, (size_t)n * sizeof(*moves));
+	else
+		n = moves_of_shards(moves, OP_ALL_GATHER, plan_layout(p), &s->after);
+	if (n < 0 || (!s->groups && s->nmoves == 0))
+		return refuse(why,
+		              "the layouts before and after it do not fit, or it needs "
+		              "its groups");
+	groups = s->groups ? *s->groups
+	                   : groups_of_moves(&p->problem->mesh, moves, n, p->arena);
+	if (n > 0 && !groups_fit(&groups, moves, n, p->problem->mesh.ndevices))
+		return refuse(why, "the groups do not fit the axes");
+	plan_sum_tiles(p, moves, n, groups, s->summed, &s->after);
+	return true;
+}
+
+/* A step with its axes told. */
+static bool add_by_axes(struct plan *p, const struct step_read *r, struct text *why)
 {
 	const struct mesh *m = &p->problem->mesh;
+	struct step *s;
 
-	if (op == OP_PERMUTE ? nmoves || groups : pairs != NULL)
-		return refuse(why, "a permute has pairs, other steps axes or groups");
-	if (op == OP_PERMUTE)
-		return add_permute(p, pairs, npairs, after, why);
-	if (op == OP_EXCHANGE)
-		return nmoves || groups
-		               ? refuse(why, "an exchange has no axes or groups")
-		               : plan_exchange_axes(p, after, why);
-	if (op == OP_PAD)
-		return refuse(why,
-		              "what a pad takes in is not told, so it is not read");
-	if (is_reduction(op) && plan_layout(p)->nunreduced == 0)
-		return refuse(why, "this op needs an unreduced array");
-	if (nmoves == 0 && (is_reduction(op) || op == OP_PARTIAL))
-		return refuse(why, "this op needs its axes");
-	if (op == OP_PARTIAL && nmoves > 1)
-		return refuse(why, "this op has one move");
-	if (nmoves == 0)
-		return add_by_groups(p, op, groups, after, why);
-	if (!moves_fit(p, op, moves, nmoves, why))
+	if (!moves_fit(p, r->op, r->move, r->nmoves, why))
 		return false;
-	plan_axes_step(p, op, moves, nmoves);
-	if (!layout_same_tiles(plan_layout(p), m, after, m))
+	plan_axes_step(p, r->op, r->move, r->nmoves);
+	if (!layout_same_tiles(plan_layout(p), m, &r->after, m))
 		return refuse(why, "the axes do not lead to this layout");
-	if (groups) {
-		struct step *s = &p->step[p->nsteps - 1];
+	if (!r->groups)
+		return true;
+	s = &p->step[p->nsteps - 1];
+	if (r->op == OP_SLICE)
+		return refuse(why, "a slice has no groups");
+	if (!groups_fit(r->groups, s->move, r->nmoves, m->ndevices))
+		return refuse(why, "the groups do not fit the axes");
+	/* Members are in the order of the moves as they were given. */
+	s->move = arena_dup(p->arena, r->move, (size_t)r->nmoves, sizeof(*s->move));
+	s->groups = *r->groups;
+	return true;
+}
 
-		if (op == OP_SLICE)
-			return refuse(why, "a slice has no groups");
-		if (!groups_fit(groups, s->move, nmoves, m->ndevices))
-			return refuse(why, "the groups do not fit the axes");
-		/* Members are in the order of the moves as they were given. */
-		s->move = arena_dup(p->arena, moves, (size_t)nmoves, sizeof(*moves));
-		s->groups = *groups;
-	}
+/*
+ * An exchange or a pad leads to the target mesh; there collectives follow by their
+ * groups, for axes are those of the source mesh, and of real tiles.
+ */
+static bool mesh_fits(const struct plan *p, const struct step_read *s, struct text *why)
+{
+	const struct problem *q = p->problem;
+	bool retile = s->op == OP_EXCHANGE || s->op == OP_PAD;
+	bool there = p->nsteps > 0 && step_on_target(p, p->nsteps - 1);
+
+	if (!s->on_target)
+		return !there || refuse(why, "the array is on the target mesh already");
+	if (!q->two_meshes || (there ? retile : !retile))
+		return refuse(why, "only an exchange or a pad leads to another mesh");
+	if (retile)
+		return true;
+	return (s->op != OP_SLICE && s->op != OP_PERMUTE && s->nmoves == 0 &&
+	        s->groups && !s->tile && !s->start &&
+	        shape_elements(&p->shape) == shape_elements(&q->array.shape)) ||
+	       refuse(why, "on the target mesh a step has groups and real tiles");
+}
+
+/* What is told must belong to the op. */
+static bool clauses_fit(const struct plan *p, const struct step_read *s,
+                        struct text *why)
+{
+	bool boxes = s->op == OP_PERMUTE || s->op == OP_EXCHANGE;
+	if (s->op == OP_PERMUTE ? s->nmoves || s->groups : s->pairs != NULL)
+		return refuse(why, "a permute has pairs, other steps axes or groups");
+	if (s->boxes && !boxes)
+		return refuse(why, "this op has no boxes");
+	if (s->summed && s->op != OP_ALL_REDUCE)
+		return refuse(why, "this op has no sums: only an all-reduce adds up");
+	if (s->part && (s->op != OP_PERMUTE || !s->boxes))
+		return refuse(why, "only a permute of boxes has parts");
+	if (s->unpadded != plan_is_unpadded(p))
+		return refuse(why, "all steps or none are unpadded, of a padded array");
+	return mesh_fits(p, s, why);
+}
+
+/* The step alone, without the tiles that it says. */
+static bool add_step(struct plan *p, const struct step_read *s, struct text *why)
+{
+	if (!clauses_fit(p, s, why))
+		return false;
+	if (s->op == OP_PERMUTE)
+		return s->boxes ? plan_add_parts(p, s, why)
+		                : add_permute(p, s->pairs, s->npairs, &s->after, why);
+	if (s->op == OP_EXCHANGE || s->op == OP_PAD)
+		return plan_add_exchange(p, s, why);
+	if (s->summed)
+		return add_sum(p, s, why);
+	if (is_reduction(s->op) && plan_layout(p)->nunreduced == 0)
+		return refuse(why, "this op needs an unreduced array");
+	if (s->nmoves == 0 && (is_reduction(s->op) || s->op == OP_PARTIAL))
+		return refuse(why, "this op needs its axes");
+	if (s->op == OP_PARTIAL && s->nmoves > 1)
+		return refuse(why, "this op has one move");
+	return s->nmoves == 0 ? add_by_groups(p, s, why) : add_by_axes(p, s, why);
+}
+
+bool plan_add_read(struct plan *p, const struct step_read *s, struct text *why)
+{
+	int before = p->nsteps;
+	struct shape usual;
+	struct step *step;
+
+	if (!add_step(p, s, why))
+		return false;
+	/* A permute that moves nothing is left out. */
+	if (p->nsteps == before)
+		return (!s->tile && !s->start) || refuse(why, "it moves nothing");
+	step = &p->step[p->nsteps - 1];
+	usual = step->local;
+	if (s->on_target)
+		step->mesh = &p->problem->to_mesh;
+	if (s->tile && !plan_extent_fits(p->problem, s->tile))
+		return refuse(why, "its tiles are too large");
+	if (s->tile || s->start)
+		plan_place(p, s->tile ? s->tile : &usual, s->start);
 	return true;
 }
 
 static bool add_plain(struct plan *p, const struct step_read *steps, int n, int *wrong,
                       struct text *why)
 {
+	if (n > 0 && steps[0].unpadded)
+		p->shape = p->problem->array.shape;
 	for (int i = 0; i < n; i++) {
-		const struct step_read *s = &steps[i];
-
 		*wrong = i;
-		if (s->digits.shape.rank > p->shape.rank)
+		if (steps[i].digits.shape.rank > p->shape.rank)
 			return refuse(why, "a strided layout");
-		if (!plan_add_read(p, s->op, s->move, s->nmoves, s->groups, s->pairs,
-		                   s->npairs, &s->after, why))
+		if (!plan_add_read(p, &steps[i], why))
 			return false;
 	}
 	return true;

@@ -5,7 +5,6 @@
 #include "plan/groups.h"
 #include "plan/view.h"
 
-#include <ctype.h>
 #include <string.h>
 
 enum op op_find(const char *name, size_t length)
@@ -73,8 +72,11 @@ bool step_follows_axes(const struct plan *p, int step)
 	struct arena *a = arena_new();
 	bool follows;
 
-	if (s->transfers || s->op == OP_PAD) {
-		follows = true; /* what travels is not told in a line */
+	if (s->op == OP_EXCHANGE || s->op == OP_PAD ||
+	    (s->op == OP_PERMUTE && s->transfers && s->npairs == 0)) {
+		follows = true; /* there are none */
+	} else if (s->op == OP_PERMUTE && s->transfers) {
+		follows = false;
 	} else if (s->op == OP_PERMUTE) {
 		follows = s->npairs == m->ndevices && before->kind != LAYOUT_MAXIMAL &&
 		          s->after.kind != LAYOUT_MAXIMAL &&
@@ -95,6 +97,11 @@ bool step_follows_axes(const struct plan *p, int step)
 	return follows;
 }
 
+static bool same_box(const struct transfer *a, const struct transfer *b, int rank)
+{
+	return memcmp(a->bounds, b->bounds, 2 * (size_t)rank * sizeof(*a->bounds)) == 0;
+}
+
 static bool same_transfers(const struct step *a, const struct step *b, int rank)
 {
 	if (a->ntransfers != b->ntransfers)
@@ -102,33 +109,66 @@ static bool same_transfers(const struct step *a, const struct step *b, int rank)
 	for (int64_t i = 0; i < a->ntransfers; i++) {
 		const struct transfer *x = &a->transfers[i], *y = &b->transfers[i];
 
-		if (x->src != y->src || x->dst != y->dst ||
-		    memcmp(x->bounds, y->bounds,
-		           2 * (size_t)rank * sizeof(*x->bounds)) != 0)
+		if (x->src != y->src || x->dst != y->dst || !same_box(x, y, rank))
 			return false;
 	}
 	return true;
 }
 
-bool step_is_told(const struct plan *p, int step)
+int64_t step_box_run(const struct plan *p, const struct step *s, int64_t first)
+{
+	int64_t end = first + 1;
+
+	while (end < s->ntransfers &&
+	       same_box(&s->transfers[first], &s->transfers[end], p->shape.rank))
+		end++;
+	return end;
+}
+
+bool step_implies_boxes(const struct plan *p, int step)
 {
 	const struct step *s = &p->step[step];
 	struct plan other = *p;
 	struct text why = {0};
-	bool told;
+	bool implied;
 
-	if (s->op != OP_EXCHANGE)
-		return !s->transfers;
-	if (s->mesh != &p->problem->mesh)
+	if (!s->transfers && s->op != OP_EXCHANGE)
+		return true;
+	if (s->op != OP_EXCHANGE || step_on_target(p, step))
 		return false;
 	other.arena = arena_new();
 	other.nsteps = step;
 	other.capacity = step;
-	told = plan_exchange_axes(&other, &s->after, &why) &&
-	       same_transfers(s, &other.step[step], p->shape.rank);
+	implied = plan_exchange_axes(&other, &s->after, &why) &&
+	          same_transfers(s, &other.step[step], p->shape.rank);
 	arena_free(other.arena);
 	text_free(&why);
-	return told;
+	return implied;
+}
+
+bool step_on_target(const struct plan *p, int step)
+{
+	return p->problem->two_meshes && p->step[step].mesh == &p->problem->to_mesh;
+}
+
+bool plan_is_unpadded(const struct plan *p)
+{
+	const struct shape *padded = &p->problem->padded;
+
+	return !p->view && memcmp(p->shape.dim, padded->dim,
+	                          (size_t)padded->rank * sizeof(*padded->dim)) != 0;
+}
+
+bool step_implies_tile(const struct plan *p, int step)
+{
+	const struct step *s = &p->step[step];
+	struct shape usual = layout_local(&s->after, &p->shape);
+
+	/* Parts are held beside the tiles, which stay. */
+	if (s->op == OP_PERMUTE && s->transfers)
+		usual = s->before_local;
+	return memcmp(s->local.dim, usual.dim,
+	              (size_t)usual.rank * sizeof(*usual.dim)) == 0;
 }
 
 static void print_pairs(struct text *out, const struct step *s)
@@ -164,43 +204,131 @@ void step_print(struct text *out, const struct plan *p, int step)
 		print_moves(out, p, s);
 }
 
-static void print_step_line(struct text *out, const struct plan *p, int step)
+static void print_extents(struct text *out, const char *what, const struct shape *s)
+{
+	text_printf(out, " %s [", what);
+	for (int i = 0; i < s->rank; i++)
+		text_printf(out, "%s%lld", i ? "," : "", (long long)s->dim[i]);
+	text_printf(out, "]");
+}
+
+static void print_starts(struct text *out, const struct plan *p, const struct step *s)
+{
+	int rank = p->shape.rank;
+
+	text_printf(out, " starts {");
+	for (int32_t d = 0; d < p->problem->ndevices; d++) {
+		text_printf(out, "%s", d ? ",{" : "{");
+		for (int i = 0; i < rank; i++)
+			text_printf(out, "%s%lld", i ? "," : "",
+			            (long long)s->start[(int64_t)d * rank + i]);
+		text_printf(out, "}");
+	}
+	text_printf(out, "}");
+}
+
+static void print_head(struct text *out, const struct plan *p, int step)
 {
 	const struct step *s = &p->step[step];
 
 	step_print(out, p, step);
-	if (!step_is_told(p, step))
-		text_printf(out, " boxes");
+	if (plan_is_unpadded(p))
+		text_printf(out, " unpadded");
+	if (step_on_target(p, step))
+		text_printf(out, " on target mesh");
+	if (s->gathers)
+		print_extents(out, "sums", &s->summed);
 	if (!step_follows_axes(p, step)) {
 		if (s->op == OP_PERMUTE)
 			print_pairs(out, s);
 		else if (s->op != OP_SLICE)
 			print_groups(out, &s->groups);
 	}
+	if (s->part)
+		text_printf(out, " part %lld", (long long)s->part);
+	if (!step_implies_boxes(p, step))
+		text_printf(out, " boxes");
+	if (!step_implies_tile(p, step))
+		print_extents(out, "tile", &s->local);
+	if (s->start)
+		print_starts(out, p, s);
 	text_printf(out, " => ");
 	view_print_layout(out, p, &s->after, s->mesh);
 	text_printf(out, "\n");
 }
 
-void plan_print(struct text *out, const struct plan *p)
+/* The line of the boxes from number `first` on; the number behind the last. */
+static int64_t print_boxes(struct text *out, const struct plan *p, const struct step *s,
+                           int64_t first)
 {
-	for (int i = 0; i < p->nsteps; i++)
-		print_step_line(out, p, i);
+	int64_t end = step_box_run(p, s, first);
+	const int64_t *bounds = s->transfers[first].bounds;
+
+	text_printf(out, "  [");
+	for (int i = 0; i < p->shape.rank; i++)
+		text_printf(out, "%s%lld:%lld", i ? "," : "", (long long)bounds[2 * i],
+		            (long long)bounds[2 * i + 1]);
+	text_printf(out, "]");
+	for (int64_t i = first; i < end; i++)
+		text_printf(out, "%s%d->%d", i > first ? ", " : " ",
+		            s->transfers[i].src, s->transfers[i].dst);
+	text_printf(out, "\n");
+	return end;
 }
 
+/* The lines of a plan one after the other: box -1 is the head of a step. */
+struct lines {
+	const struct plan *plan;
+	int step;
+	bool boxes;
+	int64_t box;
+};
+
+/* False at the end. */
+static bool next_line(struct text *out, struct lines *l)
+{
+	const struct plan *p = l->plan;
+
+	if (l->boxes && l->box < p->step[l->step].ntransfers) {
+		l->box = print_boxes(out, p, &p->step[l->step], l->box);
+		return true;
+	}
+	l->step++;
+	if (l->step >= p->nsteps)
+		return false;
+	print_head(out, p, l->step);
+	l->boxes = !step_implies_boxes(p, l->step);
+	l->box = 0;
+	return true;
+}
+
+void plan_print(struct text *out, const struct plan *p)
+{
+	struct lines l = {.plan = p, .step = -1};
+
+	while (next_line(out, &l))
+		;
+}
+
+/* Line by line: plans that tie soon differ, and those with many boxes are long. */
 bool plan_wins_tie(const struct plan *a, const struct plan *b)
 {
-	struct text s = {0}, t = {0};
-	bool first;
+	struct lines la = {.plan = a, .step = -1}, lb = {.plan = b, .step = -1};
+	int order = 0;
+	bool more = true;
 
 	if (a->peak_live_bytes != b->peak_live_bytes)
 		return a->peak_live_bytes < b->peak_live_bytes;
-	plan_print(&s, a);
-	plan_print(&t, b);
-	first = strcmp(s.s ? s.s : "", t.s ? t.s : "") < 0;
-	text_free(&s);
-	text_free(&t);
-	return first;
+	while (order == 0 && more) {
+		struct text s = {0}, t = {0};
+
+		more = next_line(&s, &la);
+		more = next_line(&t, &lb) || more;
+		order = strcmp(s.s ? s.s : "", t.s ? t.s : "");
+		text_free(&s);
+		text_free(&t);
+	}
+	return order < 0;
 }
 
 void plan_print_line(struct text *out, const struct plan *p)
@@ -212,243 +340,4 @@ void plan_print_line(struct text *out, const struct plan *p)
 	}
 	if (p->nsteps == 0)
 		text_printf(out, "nothing");
-}
-
-/* --- reading ----------------------------------------------------------------------- */
-
-struct reader {
-	struct scan scan;
-	const struct problem *problem;
-	struct arena *arena;
-	/* What was read, and where in the text. */
-	int nsteps, capacity;
-	struct step_read *step;
-	const char **start;
-};
-
-static enum status read_part(struct reader *r, struct part *out)
-{
-	struct scan *s = &r->scan;
-	const struct mesh *m = &r->problem->mesh;
-	const char *name;
-	size_t length;
-	int64_t pre, size;
-	int axis;
-
-	if (!scan_quoted(s, '"', &name, &length) && !scan_name(s, &name, &length))
-		return scan_fail(s, E_SYNTAX, "expected an axis");
-	axis = mesh_axis(m, name, length);
-	if (axis < 0)
-		return scan_fail_at(s, name, E_TYPE, "unknown axis '%.*s'", (int)length,
-		                    name);
-	*out = (struct part){.axis = axis, .pre = 1, .size = m->axis[axis].size};
-	if (!scan_take(s, ":("))
-		return OK;
-	if (!scan_int(s, "the sub-axis pre-size", 1, m->axis[axis].size, &pre) ||
-	    !scan_expect(s, ")") ||
-	    !scan_int(s, "the sub-axis size", 1, m->axis[axis].size, &size))
-		return s->error->code;
-	if (m->axis[axis].size % (pre * size) != 0)
-		return scan_fail_at(s, name, E_TYPE,
-		                    "the sub-axis does not divide its axis");
-	out->pre = (int32_t)pre;
-	out->size = (int32_t)size;
-	return OK;
-}
-
-static enum status read_dim(struct reader *r, int *out)
-{
-	int64_t dim;
-
-	*out = -1;
-	if (!isdigit((unsigned char)scan_peek(&r->scan)))
-		return OK;
-	if (scan_int(&r->scan, "a dimension", 0, r->problem->array.shape.rank - 1, &dim))
-		*out = (int)dim;
-	return r->scan.error->code;
-}
-
-/* "{x,y:(1)2}: 0->1" behind the opening brace. */
-static enum status read_move(struct reader *r, struct move *out)
-{
-	struct scan *s = &r->scan;
-	struct part *parts = arena_alloc(r->arena, LAYOUT_PARTS_MAX, sizeof(*parts));
-	int64_t factor = 1;
-	int n = 0;
-
-	do {
-		if (n == LAYOUT_PARTS_MAX)
-			return scan_fail(s, E_RANGE, "too many axes");
-		if (read_part(r, &parts[n]) != OK)
-			return s->error->code;
-		factor *= parts[n++].size;
-		if (factor > r->problem->mesh.ndevices)
-			return scan_fail(s, E_TYPE, "an axis is used twice");
-	} while (scan_take(s, ","));
-	*out = (struct move){.parts = parts, .nparts = n, .factor = (int32_t)factor};
-	if (!scan_expect(s, "}") || !scan_expect(s, ":"))
-		return s->error->code;
-	if (read_dim(r, &out->from_dim) != OK || !scan_expect(s, "->"))
-		return s->error->code;
-	return read_dim(r, &out->to_dim);
-}
-
-/*
- * "{{0,1},{2,3}}": lists of equal length into ids[*n], rows and columns counted. Never
- * more than twice the devices.
- */
-static enum status read_lists(struct reader *r, int32_t **ids, int32_t *rows,
-                              int32_t *columns)
-{
-	struct scan *s = &r->scan;
-	int32_t ndevices = r->problem->mesh.ndevices, n = 0;
-
-	*ids = arena_alloc(r->arena, 2 * (size_t)ndevices, sizeof(**ids));
-	*rows = *columns = 0;
-	if (!scan_expect(s, "{"))
-		return s->error->code;
-	do {
-		int32_t start = n;
-
-		if (!scan_expect(s, "{"))
-			return s->error->code;
-		do {
-			int64_t id;
-
-			if (n == 2 * ndevices)
-				return scan_fail(s, E_RANGE, "too many devices");
-			if (!scan_int(s, "a device", 0, ndevices - 1, &id))
-				return s->error->code;
-			(*ids)[n++] = (int32_t)id;
-		} while (scan_take(s, ","));
-		if (*rows > 0 && n - start != *columns)
-			return scan_fail(s, E_SYNTAX, "expected lists of equal length");
-		*columns = n - start;
-		(*rows)++;
-		if (!scan_expect(s, "}"))
-			return s->error->code;
-	} while (scan_take(s, ","));
-	scan_expect(s, "}");
-	return s->error->code;
-}
-
-/* The rest of the line is a layout; lines end at '\n'. */
-static enum status read_layout(struct reader *r, struct step_read *out)
-{
-	struct scan *s = &r->scan;
-	size_t n;
-	char *line;
-
-	scan_peek(s);
-	n = strcspn(s->pos, "\n");
-	line = arena_strndup(r->arena, s->pos, n);
-	if (view_parse_layout(&out->after, &out->digits, r->problem, r->arena, line,
-	                      scan_where(s, s->pos), s->error) != OK)
-		return s->error->code;
-	s->pos += n;
-	return OK;
-}
-
-/* "pairs {{0,1},{1,0}}" or "groups {{0,3},{1,2}}", if there. */
-static enum status read_devices(struct reader *r, struct step_read *out)
-{
-	struct scan *s = &r->scan;
-	int32_t *ids, rows, columns;
-	struct groups *groups;
-
-	if (scan_word(s, "boxes"))
-		return scan_fail_at(s, s->pos - strlen("boxes"), E_TYPE,
-		                    "the boxes of this step are not told, so it cannot "
-		                    "be read");
-	if (scan_word(s, "pairs")) {
-		struct pair *pairs;
-
-		if (read_lists(r, &ids, &rows, &columns) != OK)
-			return s->error->code;
-		if (columns != 2)
-			return scan_fail(s, E_SYNTAX, "expected pairs {source,target}");
-		pairs = arena_alloc(r->arena, (size_t)rows, sizeof(*pairs));
-		for (int32_t i = 0; i < rows; i++)
-			pairs[i] = (struct pair){ids[2 * i], ids[2 * i + 1]};
-		out->pairs = pairs;
-		out->npairs = rows;
-	} else if (scan_word(s, "groups")) {
-		if (read_lists(r, &ids, &rows, &columns) != OK)
-			return s->error->code;
-		groups = arena_alloc(r->arena, 1, sizeof(*groups));
-		*groups = (struct groups){.ngroups = rows, .size = columns, .ids = ids};
-		out->groups = groups;
-	}
-	return OK;
-}
-
-static enum status read_step(struct reader *r, struct step_read *out, const char **start)
-{
-	struct scan *s = &r->scan;
-	struct move *moves = arena_alloc(r->arena, RANK_MAX, sizeof(*moves));
-	size_t length;
-
-	if (!scan_name(s, start, &length))
-		return scan_fail(s, E_SYNTAX, "expected a step such as all-gather");
-	*out = (struct step_read){.op = op_find(*start, length), .move = moves};
-	if (out->op == OPS)
-		return scan_fail_at(s, *start, E_SYNTAX, "unknown step '%.*s'",
-		                    (int)length, *start);
-	while (scan_take(s, out->nmoves ? "," : "{")) {
-		if (out->nmoves == RANK_MAX || (out->nmoves && !scan_expect(s, "{")))
-			return scan_fail(s, E_SYNTAX, "expected a move");
-		if (read_move(r, &moves[out->nmoves++]) != OK)
-			return s->error->code;
-	}
-	if (read_devices(r, out) != OK)
-		return s->error->code;
-	return scan_expect(s, "=>") ? read_layout(r, out) : s->error->code;
-}
-
-/* Room for one more step. */
-static void grow(struct reader *r)
-{
-	size_t n = (size_t)r->nsteps;
-
-	if (r->nsteps < r->capacity)
-		return;
-	r->capacity = r->capacity ? 2 * r->capacity : 8;
-	r->step = memcpy(arena_alloc(r->arena, (size_t)r->capacity, sizeof(*r->step)),
-	                 r->step ? r->step : &(struct step_read){0},
-	                 n * sizeof(*r->step));
-	r->start = memcpy(arena_alloc(r->arena, (size_t)r->capacity, sizeof(*r->start)),
-	                  r->start ? r->start : &(const char *){NULL},
-	                  n * sizeof(*r->start));
-}
-
-enum status plan_parse(struct plan **out, const struct problem *p, struct arena *a,
-                       const char *text, struct where at, struct error *e)
-{
-	struct error unread = {0};
-	struct reader r = {
-		.scan = scan_start(text, at, &unread), .problem = p, .arena = a};
-	struct text why = {0};
-	struct plan *plan;
-	int wrong;
-
-	while (!scan_done(&r.scan)) {
-		grow(&r);
-		if (read_step(&r, &r.step[r.nsteps], &r.start[r.nsteps]) != OK)
-			break;
-		r.nsteps++;
-	}
-	/* A step that cannot be comes before a later one that cannot be read. */
-	plan = plan_of_read(p, a, "text", r.step, r.nsteps, &wrong, &why);
-	r.scan.error = e;
-	if (!plan)
-		scan_fail_at(&r.scan, r.start[wrong], E_TYPE, "this step cannot be: %s",
-		             why.s);
-	else if (unread.code != OK)
-		error_set(e, unread.code, unread.at, "%s", unread.text);
-	text_free(&why);
-	if (e->code != OK)
-		return e->code;
-	plan_finish(plan);
-	*out = plan;
-	return OK;
 }

@@ -11,15 +11,22 @@
  *
  *   all-reduce {x}: -> => P('y')           reduce-scatter {x}: ->0 => P('x')
  *   partial {x}: -> => P(unreduced={'x'})
- *   exchange => P('y')                     the boxes of plan_exchange_axes()
- *   exchange boxes => P('y')               others, which are not told: not read back,
- *   permute boxes => P('x')                nor is a pad
+ *   exchange => P('y', 'x')             the boxes that the layouts imply (exchange.h)
+ *   exchange boxes => P('y', 'x')       others: lines of `[lo:hi,...] sender->receiver`
+ *     [0:3,6:12] 4->0, 5->1
+ *   permute boxes => P('x')             parts of tiles; `pairs ... part 6 boxes` of 6
+ *     [2:3] 1->0                        elements for each pair
+ *   pad tile [3,4] => P('x')            tiles of another size than the layout's; also of
+ *                                       other steps, `starts {{0,0},{2,0}}` by device
+ *   all-reduce {x}: 0-> sums [8,24] => P()       gathers: adds up arrays of that extent
+ *   exchange on target mesh boxes => P('a')      the layout is of the problem's other mesh
+ *   all-gather {x}: 0-> unpadded => P()          a plan on the array's real extent
  *
  *   all-gather {x}: 0-> => [8,8]->[2,4,8] P(None, 'y', None)      a strided layout
- *   exchange => P('y', 'x')                  the boxes that the layouts imply (exchange.h)
  *
  * What a line leaves out follows from the layouts before and after it. Plans over digits
- * name the array's dimensions; two moves may then have the same one.
+ * name the array's dimensions; two moves may then have the same one. Every plan reads
+ * back as it was printed, whichever planner made it.
  */
 #ifndef SHARDSIM_PLAN_PLAN_TEXT_H
 #define SHARDSIM_PLAN_PLAN_TEXT_H
@@ -50,8 +57,10 @@ enum status plan_parse(struct plan **out, const struct problem *p, struct arena 
 
 /*
  * A step that was read. `move` may be empty (then moves follow from the layouts), `groups`
- * and `pairs` NULL (then they follow from the moves, or for a permute from the layouts).
- * The layout is over `digits`, the moves are over the dimensions of the array.
+ * and `pairs` NULL (then they follow from the moves, or for a permute from the layouts),
+ * and so may what stands behind the layout: NULL, 0 or false where it was not told. Boxes
+ * need no `elements`. The layout is over `digits`, the moves and all else are over the
+ * dimensions of the array.
  */
 struct step_read {
 	enum op op;
@@ -62,16 +71,24 @@ struct step_read {
 	int32_t npairs;
 	struct layout after;
 	struct view digits;
+	bool boxes; /* are told: */
+	int64_t ntransfers;
+	const struct transfer *transfers;
+	int64_t part;
+	const struct shape *summed, *tile;
+	const int64_t *start; /* [ndevices * rank], ndevices the problem's */
+	bool on_target, unpadded;
 };
 
+/* Where tiles may start, and the numbers of boxes and of elements of a part, end here. */
+#define STEP_NUMBER_MAX ((int64_t)1 << 62)
+
 /*
- * Append a step that was read to a plan: `moves` and `after` are over its shape. False
- * with the reason when the layouts do not allow it. The transfers of an exchange are those
- * of plan_exchange_axes().
+ * Append a step that was read to a plan; its moves and layout are over the plan's shape.
+ * False with the reason when the layouts do not allow it. The transfers of an exchange
+ * without boxes are those of plan_exchange_axes().
  */
-bool plan_add_read(struct plan *p, enum op op, const struct move *moves, int nmoves,
-                   const struct groups *groups, const struct pair *pairs,
-                   int32_t npairs, const struct layout *after, struct text *why);
+bool plan_add_read(struct plan *p, const struct step_read *s, struct text *why);
 
 /*
  * The plan of steps that were read, not yet finished: over the array's dimensions where
@@ -88,7 +105,18 @@ enum op op_find(const char *name, size_t length);
 /* Are a step's groups (or chunks, pairs) just those that follow from its axes? */
 bool step_follows_axes(const struct plan *p, int step);
 
-/* False where a step carries boxes that neither text nor JSON tell. */
-bool step_is_told(const struct plan *p, int step);
+/*
+ * Do a step's boxes follow from its layouts (an exchange's may), or does it have none? Is
+ * its tile the usual one? Is its layout one of the target mesh, which is another one?
+ */
+bool step_implies_boxes(const struct plan *p, int step);
+bool step_implies_tile(const struct plan *p, int step);
+bool step_on_target(const struct plan *p, int step);
+
+/* Does the plan run on the array's real extent although there is a padded one? */
+bool plan_is_unpadded(const struct plan *p);
+
+/* The transfers [first, end) of a step that carry the same box: their end. */
+int64_t step_box_run(const struct plan *p, const struct step *s, int64_t first);
 
 #endif

@@ -4,6 +4,11 @@
 #include "base/units.h"
 #include "notation/notation.h"
 #include "plan/devices.h"
+#include "plan/groups.h"
+#include "plan/plan.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 bool problem_even(const struct problem *p)
 {
@@ -43,10 +48,62 @@ static void find_padding(struct problem *p)
 		p->padded = p->array.shape;
 }
 
+/* Where the source tiles of the `n` members lie: one entry a member, sorted by tile. */
+struct piece {
+	const int32_t *index; /* [rank] */
+	int32_t partial, member;
+};
+
+static int by_tile(const void *a, const void *b, void *rank)
+{
+	const struct piece *x = a, *y = b;
+
+	for (int i = 0; i < *(const int *)rank; i++)
+		if (x->index[i] != y->index[i])
+			return x->index[i] < y->index[i] ? -1 : 1;
+	return (x->partial > y->partial) - (x->partial < y->partial);
+}
+
+/*
+ * Of the tile that all `n` members want, the elements that they lack: those of which they
+ * do not hold all contributions between them.
+ */
+static int64_t group_lacks(const struct tilemap *from, const struct tilemap *to,
+                           const struct shape *g, const int32_t *member, int32_t n,
+                           struct piece *piece)
+{
+	int64_t lacks = tilemap_elements(to, g, member[0]);
+	int rank = g->rank;
+	int32_t there = 0, distinct = 0;
+
+	for (int32_t i = 0; i < n; i++)
+		if (tilemap_has(from, member[i]))
+			piece[there++] = (struct piece){
+				from->index + (int64_t)member[i] * (rank ? rank : 1),
+				from->partial[member[i]], member[i]};
+	qsort_r(piece, (size_t)there, sizeof(*piece), by_tile, &rank);
+	for (int32_t i = 0; i < there; i++) {
+		bool same = i > 0 && memcmp(piece[i].index, piece[i - 1].index,
+		                            (size_t)rank * sizeof(int32_t)) == 0;
+
+		if (!same)
+			distinct = 0;
+		distinct += !same || piece[i].partial != piece[i - 1].partial;
+		if (distinct == from->partials &&
+		    (!same || piece[i].partial != piece[i - 1].partial))
+			lacks -= tilemap_common(from, to, g, piece[i].member);
+	}
+	return lacks;
+}
+
 /*
  * Spec redistribution.md 10.5: what the device that lacks most lacks. Of an array that
  * is unreduced at the source only, a device lacks all it wants: even where it holds a
- * contribution, at least one sum of others must arrive for every element.
+ * contribution, at least one sum of others must arrive for every element. Where the
+ * target is unreduced the devices that differ only in its unreduced parts want one tile
+ * between them, in contributions of any kind: for every element whose contributions they
+ * do not all hold a value must arrive at one of them, and the busiest receives the mean
+ * at least.
  */
 static int64_t recv_bound_elements(const struct problem *p)
 {
@@ -54,14 +111,22 @@ static int64_t recv_bound_elements(const struct problem *p)
 	const struct shape *g = &p->array.shape;
 	struct tilemap from = tilemap_make(&p->from, &p->mesh, g, scratch);
 	struct tilemap to = tilemap_make(&p->to, &p->to_mesh, g, scratch);
-	bool reduce = from.partials > to.partials;
+	struct move sums = {.from_dim = -1, .to_dim = -1};
+	struct groups all;
+	struct piece *piece;
 	int64_t most = 0;
 
-	for (int32_t d = 0; d < p->ndevices; d++) {
-		int64_t lacks = tilemap_elements(&to, g, d);
+	sums.parts = layout_parts(&p->to, p->to.rank, &sums.nparts);
+	all = groups_of_moves(&p->to_mesh, &sums, 1, scratch);
+	piece = arena_alloc(scratch, (size_t)all.size, sizeof(*piece));
+	for (int32_t i = 0; i < all.ngroups; i++) {
+		const int32_t *member = all.ids + (int64_t)i * all.size;
+		int64_t lacks =
+			tilemap_has(&to, member[0])
+				? group_lacks(&from, &to, g, member, all.size, piece)
+				: 0;
 
-		if (!reduce)
-			lacks -= tilemap_common(&from, &to, g, d);
+		lacks = (lacks + all.size - 1) / all.size;
 		most = lacks > most ? lacks : most;
 	}
 	arena_free(scratch);

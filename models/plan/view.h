@@ -34,13 +34,14 @@ void view_join(struct view *v, struct layout *l);
 bool view_is_strided(const char *text);
 
 /*
- * Read a layout of a step: a strided one over its own digits, any other over the
- * dimensions of the array; `digits` says which. Errors are those of layout_parse, and
- * digits that do not multiply to the padded shape.
+ * Read a layout of a step on `m`, one of the problem's meshes: a strided one over its own
+ * digits, any other over the dimensions of the array; `digits` says which. Errors are
+ * those of layout_parse, and digits that do not multiply to the padded shape.
  */
 enum status view_parse_layout(struct layout *out, struct view *digits,
-                              const struct problem *p, struct arena *a,
-                              const char *text, struct where at, struct error *e);
+                              const struct problem *p, const struct mesh *m,
+                              struct arena *a, const char *text, struct where at,
+                              struct error *e);
 
 /*
  * Make an empty plan one over the digits that these steps need between them, and append

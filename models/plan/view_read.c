@@ -73,8 +73,9 @@ static enum status read_shape(const struct shape *g, struct scan *s)
 }
 
 enum status view_parse_layout(struct layout *out, struct view *digits,
-                              const struct problem *p, struct arena *a,
-                              const char *text, struct where at, struct error *e)
+                              const struct problem *p, const struct mesh *m,
+                              struct arena *a, const char *text, struct where at,
+                              struct error *e)
 {
 	struct scan s = scan_start(text, at, e);
 
@@ -82,13 +83,13 @@ enum status view_parse_layout(struct layout *out, struct view *digits,
 	for (int dim = 0; dim < p->padded.rank; dim++)
 		digits->dim[dim] = (uint8_t)dim;
 	if (!view_is_strided(text))
-		return layout_parse(out, &p->mesh, &p->array.shape, a, text, at, e);
+		return layout_parse(out, m, &p->array.shape, a, text, at, e);
 	if (read_shape(&p->padded, &s) != OK ||
 	    read_digits(digits, &p->padded, &s) != OK)
 		return e->code;
 	scan_peek(&s);
-	if (layout_parse(out, &p->mesh, &digits->shape, a, s.pos, scan_where(&s, s.pos),
-	                 e) != OK)
+	if (layout_parse(out, m, &digits->shape, a, s.pos, scan_where(&s, s.pos), e) !=
+	    OK)
 		return e->code;
 	for (int k = 0; k < digits->shape.rank; k++)
 		if (digits->shape.dim[k] % layout_shards(out, k) != 0)
@@ -380,10 +381,16 @@ static bool dims_said(enum op op, const struct move *m)
 
 static bool add_step(struct plan *p, const struct step_read *s, struct text *why)
 {
+	struct step_read fine = *s;
 	struct move moves[RANK_MAX];
 	struct layout before = *plan_layout(p), after;
 	int n = 0;
 
+	if (s->boxes || s->part || s->summed || s->tile || s->start || s->on_target ||
+	    s->unpadded) {
+		text_printf(why, "boxes and tiles are not told over digits");
+		return false;
+	}
 	if (!refine(&after, &s->after, &s->digits, p->view)) {
 		text_printf(why, "its layout does not go with the digits");
 		return false;
@@ -400,8 +407,10 @@ static bool add_step(struct plan *p, const struct step_read *s, struct text *why
 			return false;
 		}
 	}
-	return plan_add_read(p, s->op, moves, n, s->groups, s->pairs, s->npairs, &after,
-	                     why);
+	fine.move = moves;
+	fine.nmoves = n;
+	fine.after = after;
+	return plan_add_read(p, &fine, why);
 }
 
 bool view_add_steps(struct plan *p, const struct step_read *steps, int n, int *wrong,

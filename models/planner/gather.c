@@ -39,15 +39,15 @@ static enum answer gather_plan(struct plan **out, const struct problem *p,
                                const struct prices *prices, struct arena *arena,
                                struct text *why)
 {
-	struct part digits[LAYOUT_PARTS_MAX];
-	struct move sum = {.from_dim = -1, .to_dim = -1, .parts = digits};
+	struct part parts[LAYOUT_PARTS_MAX];
+	struct move sum = {.from_dim = -1, .to_dim = -1, .parts = parts};
 	struct type source, type;
 	struct layout to;
 
 	(void)prices;
 	if (!synth_applies(p, why))
 		return ANSWER_NOT_APPLICABLE;
-	sum.nparts = reduce_digits(digits, p, why);
+	sum.nparts = reduce_parts(parts, p, why);
 	if (sum.nparts < 0)
 		return ANSWER_NOT_APPLICABLE;
 	type = type_of_layout(&p->to, &p->to_mesh, &p->atoms);

@@ -87,6 +87,57 @@ static bool runs(const struct shardy_program *program, const struct shape *padde
 	return program->end == SHARDY_DONE;
 }
 
+/* Do all moves of both have dimensions of their own? */
+static bool distinct(const struct shardy_op *a, const struct shardy_op *b)
+{
+	for (int i = 0; i < a->nmoves; i++)
+		for (int k = 0; k < b->nmoves; k++) {
+			const struct move *x = &a->move[i], *y = &b->move[k];
+
+			if (x->from_dim == y->from_dim || x->from_dim == y->to_dim ||
+			    x->to_dim == y->from_dim || x->to_dim == y->to_dim)
+				return false;
+		}
+	return true;
+}
+
+/* The moves of both by rising target dimension. */
+static const struct move *merge(const struct shardy_op *a, const struct shardy_op *b,
+                                struct arena *arena)
+{
+	struct move *out =
+		arena_alloc(arena, (size_t)(a->nmoves + b->nmoves), sizeof(*out));
+	int i = 0, k = 0, n = 0;
+
+	while (i < a->nmoves || k < b->nmoves)
+		out[n++] = k == b->nmoves || (i < a->nmoves &&
+		                              a->move[i].to_dim < b->move[k].to_dim)
+		                   ? a->move[i++]
+		                   : b->move[k++];
+	return out;
+}
+
+/* Point 4 of shardy.h, from the first op on. */
+static void fuse_all_to_alls(struct shardy_program *program)
+{
+	int n = 0;
+
+	for (int k = 0; k < program->nops; k++) {
+		const struct shardy_op *op = &program->op[k];
+		struct shardy_op *last = n > 0 ? &program->op[n - 1] : NULL;
+
+		if (!last || last->op != OP_ALL_TO_ALL || op->op != OP_ALL_TO_ALL ||
+		    last->reordered != op->reordered || !distinct(last, op)) {
+			program->op[n++] = *op;
+			continue;
+		}
+		last->move = merge(last, op, program->arena);
+		last->nmoves += op->nmoves;
+		last->after = op->after;
+	}
+	program->nops = n;
+}
+
 /* A permute between two orders of the devices, by Shardy's rule in both. */
 static void reorder(struct plan *plan, const struct mesh *before_mesh,
                     const struct layout *before, const struct layout *after,
@@ -189,6 +240,7 @@ static enum answer shardy_plan(struct plan **out, const struct problem *p,
 	                         p->two_meshes && !replicated(&p->to), arena);
 	if (!runs(&program, &p->padded, why))
 		return ANSWER_NOT_APPLICABLE;
+	fuse_all_to_alls(&program);
 	*out = plan_new(arena, p, planner_shardy.name);
 	first = shardy_add_sums(*out, &program);
 	add_steps(*out, &program, first);

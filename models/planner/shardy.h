@@ -17,9 +17,10 @@
  *      (sdy.sharded_to_unreduced writes the tile into zeros),
  *   3. an all-reduce that the pass's slice follows at once becomes a reduce-scatter, if
  *      the slices of all dimensions begin, between them, with all axes reduced. What is
- *      left to slice follows in a slice of its own.
+ *      left to slice follows in a slice of its own,
+ *   4. all-to-alls that follow one another, without a dimension in common, become one.
  *
- * What the pass emits is kept: one slice and one all-gather for all dimensions
+ * Else what the pass emits is kept: one slice and one all-gather for all dimensions
  * together, all-to-alls of one pair of dimensions each.
  */
 #ifndef SHARDSIM_PLANNER_SHARDY_H

@@ -6,10 +6,6 @@
 
 #include "notation/notation.h"
 
-static const char failed_check[] = "XLA stops with a failed check here: it fuses "
-				   "all-to-alls that have to follow one "
-				   "another";
-
 /* What keeps XLA's rules from this problem, NULL if nothing does. */
 static const char *refusal(const struct problem *p)
 {
@@ -194,7 +190,7 @@ static enum answer plan_as(struct plan **out, const struct problem *p,
 	}
 	x = run(p, mode, NULL, arena);
 	if (x.fails) {
-		text_printf(why, "%s", failed_check);
+		text_printf(why, "%s", x.fails);
 		return ANSWER_NOT_APPLICABLE;
 	}
 	lossy = lossy_op(&x);
@@ -269,7 +265,7 @@ void xla_explain(struct text *out, const struct problem *p, bool today)
 	} else {
 		x = run(p, today ? &xla_mode_today : &xla_mode_2021, out, arena);
 		if (x.fails)
-			text_printf(out, "not applicable: %s\n", failed_check);
+			text_printf(out, "not applicable: %s\n", x.fails);
 		if (p->from.kind == LAYOUT_MAXIMAL && !stays(p))
 			text_printf(out, "the array is on one device: all add up "
 			                 "arrays that are zero elsewhere first\n");

@@ -213,7 +213,7 @@ struct xla {
 	bool uneven;       /* the problem is: record where tiles start */
 	struct shape tile; /* of a device now, in the scope's dimensions */
 	bool sparing;      /* rule 9: rather fail than rematerialize */
-	bool fails; /* XLA stops with a failed check, the program is what it meant */
+	const char *fails; /* why XLA stops: the program is what it meant; or NULL */
 	const struct xla_rule *rule; /* the one at work */
 	struct text *words;          /* that xla_explain gives of rules, or NULL */
 	int depth;                   /* of rules inside rules */

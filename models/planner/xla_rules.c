@@ -107,24 +107,61 @@ static const struct tiling *one_by_one(struct xla *x, const struct tiling *s,
 	return s;
 }
 
-static bool all_divide(const struct tiling *s, const struct xla_swap *swaps, int n)
+static const char sorted_swaps[] =
+	"XLA stops with a failed check here: it takes all-to-alls by rising target "
+	"dimension to fuse them,";
+
+/* A swap whose shards do not divide among those where they go, NULL if there is none. */
+static const struct xla_swap *early_swap(const struct tiling *s,
+                                         const struct xla_swap *swaps, int n)
 {
 	for (int k = 0; k < n; k++)
 		if (s->tiles[swaps[k].from] % s->tiles[swaps[k].to] != 0)
-			return false;
-	return true;
+			return &swaps[k];
+	return NULL;
+}
+
+/*
+ * Of the swap's shards XLA makes groups, and of none, or of other than all devices, it
+ * cannot (TileAssignment::Reshape checks).
+ */
+static const char *early(const struct xla *x, const struct tiling *s,
+                         const struct xla_swap *swap)
+{
+	return arena_printf(
+		x->arena,
+		"%s and so moves shards from dimension %d, which has %d, to "
+		"dimension %d, which has %d, before those that it waits for",
+		sorted_swaps, swap->from, (int)s->tiles[swap->from], swap->to,
+		(int)s->tiles[swap->to]);
+}
+
+/* What it ends with, it cannot permute (CanReshardWithCollectivePermute). */
+static const char *astray(const struct xla *x, const struct tiling *s,
+                          const struct tiling *t)
+{
+	struct text out = {0};
+
+	text_printf(&out, "%s which leads to", sorted_swaps);
+	for (int d = 0; d < s->rank; d++)
+		text_printf(&out, "%s%d", d ? "x" : " ", (int)s->tiles[d]);
+	text_printf(&out, " shards in place of");
+	for (int d = 0; d < t->rank; d++)
+		text_printf(&out, "%s%d", d ? "x" : " ", (int)t->tiles[d]);
+	return text_take(&out, x->arena);
 }
 
 /*
  * As many swaps at once as can be; the one behind a fused all-to-all goes alone. Swaps
  * taken before others that they should follow may not divide or not lead to the counts
- * of `t`: NULL then, where XLA's CHECKs fail.
+ * of `t`: NULL then, with the reason in x->fails.
  */
 static const struct tiling *fused(struct xla *x, const struct tiling *s,
                                   const struct tiling *t, const struct xla_swap *swaps,
                                   int n)
 {
 	struct xla_swap ahead[RANK_MAX], taken[RANK_MAX], rest[RANK_MAX];
+	const struct xla_swap *bad;
 	bool alone = false;
 
 	memcpy(ahead, swaps, (size_t)n * sizeof(*ahead));
@@ -137,13 +174,19 @@ static const struct tiling *fused(struct xla *x, const struct tiling *s,
 			taken[0] = ahead[0];
 			memcpy(rest, ahead + 1, (size_t)(n - 1) * sizeof(*rest));
 		}
-		if (!all_divide(s, taken, k))
+		bad = early_swap(s, taken, k);
+		if (bad) {
+			x->fails = early(x, s, bad);
 			return NULL;
+		}
 		s = xla_swap(x, s, taken, k);
 		n -= k;
 		memcpy(ahead, rest, (size_t)n * sizeof(*rest));
 	}
-	return xla_same_dims(s, t) ? s : NULL;
+	if (xla_same_dims(s, t))
+		return s;
+	x->fails = astray(x, s, t);
+	return NULL;
 }
 
 static bool swap(struct xla *x, const struct tiling *s, const struct tiling *t)
@@ -154,10 +197,8 @@ static bool swap(struct xla *x, const struct tiling *s, const struct tiling *t)
 
 	if (n == 0)
 		return false;
-	if (x->mode->swaps_fuse) {
+	if (x->mode->swaps_fuse)
 		after = fused(x, s, t, swaps, n);
-		x->fails |= !after;
-	}
 	if (!after) {
 		x->nops = nops;
 		x->tile = xla_local(x, s);

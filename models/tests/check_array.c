@@ -369,6 +369,54 @@ START_TEST(two_meshes_of_one_machine_share_atoms)
 }
 END_TEST
 
+/* From x:(1)2, y:(2)3 and x:(4)3 of x=12, y=6; "x:(pre)size" is {0, pre, size}. */
+static const struct {
+	struct part gone;
+	int n; /* left, -1: it is not there */
+	struct part left[4];
+} takes[] = {
+	{{0, 1, 2}, 2, {{1, 2, 3}, {0, 4, 3}}},
+	{{1, 2, 3}, 2, {{0, 1, 2}, {0, 4, 3}}},
+	{{0, 4, 3}, 2, {{0, 1, 2}, {1, 2, 3}}},
+	{{0, 1, 12}, -1, {{0}}}, /* x:(2)2 is not there */
+	{{0, 2, 2}, -1, {{0}}},
+	{{0, 1, 3}, -1, {{0}}},
+	{{0, 2, 6}, -1, {{0}}},
+	{{1, 1, 6}, -1, {{0}}},
+	{{1, 3, 2}, -1, {{0}}},
+	{{2, 1, 2}, -1, {{0}}},
+};
+
+START_TEST(parts_are_taken_out)
+{
+	struct part list[LAYOUT_PARTS_MAX] = {{0, 1, 2}, {1, 2, 3}, {0, 4, 3}};
+	int n = 3;
+
+	ck_assert(parts_take(list, &n, takes[_i].gone) == (takes[_i].n >= 0));
+	ck_assert_int_eq(n, takes[_i].n < 0 ? 3 : takes[_i].n);
+	if (takes[_i].n >= 0)
+		ck_assert_mem_eq(list, takes[_i].left, (size_t)n * sizeof(*list));
+}
+END_TEST
+
+/* A whole axis in two parts, and one taken out of the middle. */
+START_TEST(parts_are_cut)
+{
+	struct part list[LAYOUT_PARTS_MAX] = {{0, 4, 6}, {0, 1, 4}};
+	int n = 2;
+
+	ck_assert(!parts_take(list, &n, (struct part){0, 3, 2}));
+	ck_assert(parts_take(list, &n, (struct part){0, 2, 6}));
+	ck_assert_int_eq(n, 2);
+	ck_assert(list[0].pre == 12 && list[0].size == 2);
+	ck_assert(list[1].pre == 1 && list[1].size == 2);
+	list[0] = (struct part){0, 1, 24};
+	n = 1;
+	ck_assert(parts_take(list, &n, (struct part){0, 1, 24}));
+	ck_assert_int_eq(n, 0);
+}
+END_TEST
+
 static Suite *suite(void)
 {
 	Suite *s = suite_create("array");
@@ -389,6 +437,8 @@ static Suite *suite(void)
 	tcase_add_test(t, an_odd_device_list_stays_a_tiling);
 	tcase_add_test(t, digits_that_do_not_nest_are_refused);
 	tcase_add_test(t, types_go_back_and_forth);
+	tcase_add_loop_test(t, parts_are_taken_out, 0, sizeof(takes) / sizeof(takes[0]));
+	tcase_add_test(t, parts_are_cut);
 	tcase_add_test(t, two_meshes_of_one_machine_share_atoms);
 	suite_add_tcase(s, t);
 	return s;

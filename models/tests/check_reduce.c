@@ -146,6 +146,7 @@ static const struct {
 	{11, "dtensor", "slice x/0; reduce-scatter y/0", 4 * 28},
 	{11, "shardy", "all-reduce y; slice x,y/0", 2 * 4 * 84},
 	{12, "shardy", "all-reduce x:(3)2", 24},
+	{12, "gather", "all-reduce x:(3)2", 24},
 	{13, "gather", "", 0},
 	{13, "dtensor", "", 0},
 	{13, "dtensor-mincost", "", 0},
@@ -190,6 +191,8 @@ static const struct {
          "from Shard(1) to Partial on mesh dimension 'y'"},
 	{"gather", "x=4,y=2", "P('x', None)", "P('x', None, unreduced={'y'})",
          "unreduced over 'y', the source is not"},
+	{"gather", "x=12", "[{}, {}], unreduced={\"x\":(1)2}",
+         "[{}, {}], unreduced={\"x\":(1)6}", "unreduced over 'x:(1)6', the source"},
 	{"synth", "x=4,y=2", "P('x', None, unreduced={'y'})", "P('x', None)",
          "unreduced"},
 };

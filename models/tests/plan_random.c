@@ -377,24 +377,37 @@ struct plan *plan_of_any_kind(struct rng *r, struct arena *a, int k)
 	return p;
 }
 
-bool plan_is_told(const struct plan *p)
+bool plan_implies_boxes(const struct plan *p)
 {
 	for (int i = 0; i < p->nsteps; i++)
-		if (!step_is_told(p, i) || p->step[i].op == OP_PAD)
+		if (!step_implies_boxes(p, i))
 			return false;
 	return true;
 }
 
-static void check_same_step(const struct step *a, const struct step *b,
-                            const struct mesh *m, const char *text)
+static void check_same_step(const struct step *a, const struct step *b, const char *text)
 {
 	ck_assert_msg(a->op == b->op && a->nmoves == b->nmoves && a->npairs == b->npairs,
 	              "%s", text);
-	ck_assert_msg(layout_same_tiles(&a->after, m, &b->after, m), "%s", text);
+	/* Over other digits the tiles are the same if the texts are. */
+	ck_assert_msg(a->after.rank != b->after.rank ||
+	                      layout_same_tiles(&a->after, a->mesh, &b->after, b->mesh),
+	              "%s", text);
+	ck_assert_msg(shape_elements(&a->local) == shape_elements(&b->local) &&
+	                      !a->start == !b->start && a->part == b->part &&
+	                      a->gathers == b->gathers,
+	              "%s", text);
+	ck_assert_msg(a->ntransfers == b->ntransfers, "%s", text);
+	for (int64_t i = 0; i < a->ntransfers; i++)
+		ck_assert_msg(a->transfers[i].src == b->transfers[i].src &&
+		                      a->transfers[i].dst == b->transfers[i].dst &&
+		                      a->transfers[i].elements ==
+		                              b->transfers[i].elements,
+		              "%s", text);
 	ck_assert_msg(a->groups.size == b->groups.size &&
 	                      a->groups.ngroups == b->groups.ngroups,
 	              "%s", text);
-	for (int32_t i = 0; a->groups.ids && i < m->ndevices; i++)
+	for (int32_t i = 0; i < a->groups.ngroups * a->groups.size; i++)
 		ck_assert_msg(a->groups.ids[i] == b->groups.ids[i], "%s", text);
 	for (int32_t i = 0; i < a->npairs; i++)
 		ck_assert_msg(a->pairs[i].src == b->pairs[i].src &&
@@ -411,7 +424,7 @@ void check_same_plan(const struct plan *a, const struct plan *b, const char *tex
 
 	ck_assert_msg(a->nsteps == b->nsteps, "%s", text);
 	for (int i = 0; i < a->nsteps; i++)
-		check_same_step(&a->step[i], &b->step[i], &a->problem->mesh, text);
+		check_same_step(&a->step[i], &b->step[i], text);
 	ck_assert_msg(a->recv_bytes == b->recv_bytes && a->send_bytes == b->send_bytes,
 	              "%s", text);
 	ck_assert_msg(a->peak_array_bytes == b->peak_array_bytes &&

@@ -37,8 +37,8 @@ struct problem *random_listed_problem(struct rng *r, struct arena *a,
  */
 struct plan *plan_of_any_kind(struct rng *r, struct arena *a, int k);
 
-/* Do text and JSON tell all of the plan: no pad, and no boxes that they leave out? */
-bool plan_is_told(const struct plan *p);
+/* Do the boxes of all steps follow from the layouts? */
+bool plan_implies_boxes(const struct plan *p);
 
 /* Assert that two plans of one problem do and cost the same. */
 void check_same_plan(const struct plan *a, const struct plan *b, const char *text);

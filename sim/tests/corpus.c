@@ -267,16 +267,16 @@ static void run_platform(struct arena *a, const char *text, size_t length)
 	struct platform_xml xml;
 	struct error e = {0};
 	struct machine *m;
-	const int32_t *host_of;
+	struct platform_graph *graph;
 
 	if (!is_ok(platform_xml_read(&xml, a, "some.xml", text, length, &e), &e) ||
-	    !is_ok(platform_xml_machine(&m, &host_of, &xml, "some.xml", &e), &e))
+	    !is_ok(platform_xml_machine(&m, &graph, &xml, "some.xml", &e), &e))
 		return;
 	must(m->ndevices > 0 && m->nfabrics > 0, "an empty machine", "");
 	for (int f = 0; f < m->nfabrics; f++) {
 		int32_t links[ROUTE_LINKS_MAX];
 
-		if (m->fabric[f].geometry != GEOMETRY_GRAPH)
+		if (machine_fabric(m, 0, m->ndevices - 1) == f)
 			machine_route(m, f, 0, m->ndevices - 1, links, ROUTE_LINKS_MAX);
 	}
 }
@@ -298,10 +298,10 @@ static void run_family(struct arena *a, const char *text, size_t length)
 	    is_ok(platform_generate(&xml, a, spec, set, n, &e), &e)) {
 		struct platform_xml read;
 		struct machine *m = NULL;
-		const int32_t *host_of;
+		struct platform_graph *graph;
 
 		must(platform_xml_read(&read, a, spec, xml.s, xml.length, &e) == OK &&
-		             platform_xml_machine(&m, &host_of, &read, spec, &e) == OK,
+		             platform_xml_machine(&m, &graph, &read, spec, &e) == OK,
 		     e.text, spec);
 		must(m->ndevices == f.ndevices, "devices", spec);
 	}
