@@ -48,20 +48,11 @@ static enum status list_platforms(struct table *t, struct arena *a, struct error
 		return e->code;
 	for (int i = 0; i < all.n; i++) {
 		const struct family *f = &all.family[i];
-		struct text shape = {0};
+		struct text what = {0}, shapes = {0};
 
-		for (int k = 0; k < f->naxes && f->kind == FAMILY_TORUS; k++)
-			text_printf(&shape, "%s%d", k ? "x" : "", f->largest[k]);
-		if (f->kind == FAMILY_NODES)
-			text_printf(&shape, "%d nodes of %d", f->largest[0], f->gpus);
-		table_row(t, (const char *const[]){
-				     f->name,
-				     f->kind == FAMILY_TORUS
-					     ? arena_printf(a, "%dD torus of chips",
-		                                            f->naxes)
-					     : "nodes of GPUs",
-				     arena_printf(a, "up to %s", shape.s)});
-		text_free(&shape);
+		family_describe(&what, &shapes, f);
+		table_row(t, (const char *const[]){f->name, text_take(&what, a),
+		                                   text_take(&shapes, a)});
 	}
 	return OK;
 }

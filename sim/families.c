@@ -1,6 +1,7 @@
 #include "families.h"
 
 #include "base/units.h"
+#include "families_kind.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -8,67 +9,139 @@
 #include <string.h>
 #include <unistd.h>
 
-enum unit { UNIT_RATE, UNIT_TIME, UNIT_BYTES };
+enum unit { UNIT_RATE, UNIT_TIME, UNIT_BYTES, UNIT_COUNT };
 
+enum {
+	TORUS = 1 << FAMILY_TORUS,
+	NODES = 1 << FAMILY_NODES,
+	SWITCH = 1 << NET_SWITCH,
+	RAILS = 1 << NET_RAILS,
+	TREE = 1 << NET_FAT_TREE,
+	DRAGONFLY = 1 << NET_DRAGONFLY,
+	ANY_NET = SWITCH | RAILS | TREE | DRAGONFLY
+};
+
+/*
+ * Which families may have a figure (kinds), and with which nets it counts. Standard
+ * values are for nets a family does not have by itself:
+ *   net.latency  ib_write_lat of a GB300 cluster: 1.85 us in a rack, about 3.2 us over
+ *                three switches, 5.1 us over five, so 0.93, 0.80 and 0.85 us for each
+ *                of 2, 4 and 6 cables (Oracle's GB300 guide)
+ *   net.ports    half of a 64-port switch, as in a SuperPOD of 32-node units
+ *                (jax-ml/scaling-book, gpus.md), whose bisection is full
+ */
 static const struct {
 	const char *name;
 	enum unit unit;
-	bool torus, nodes;
+	unsigned kinds, nets;
+	double standard; /* 0: none, it must be given where it is used */
 } figures[FIGURES] = {
-	[ICI_PEAK] = {"ici.peak", UNIT_RATE, true, false},
-	[ICI_BANDWIDTH] = {"ici.bandwidth", UNIT_RATE, true, false},
-	[ICI_LATENCY] = {"ici.latency", UNIT_TIME, true, false},
-	[NVLINK_PEAK] = {"nvlink.peak", UNIT_RATE, false, true},
-	[NVLINK_BANDWIDTH] = {"nvlink.bandwidth", UNIT_RATE, false, true},
-	[NVLINK_LATENCY] = {"nvlink.latency", UNIT_TIME, false, true},
-	[NIC_PEAK] = {"nic.peak", UNIT_RATE, false, true},
-	[NIC_BANDWIDTH] = {"nic.bandwidth", UNIT_RATE, false, true},
-	[NIC_LATENCY] = {"nic.latency", UNIT_TIME, false, true},
-	[MEMORY_BYTES] = {"memory_bytes", UNIT_BYTES, true, true},
-	[MEMORY_BPS] = {"memory_Bps", UNIT_RATE, true, true},
-	[LAUNCH_S] = {"launch_s", UNIT_TIME, true, true},
+	[ICI_PEAK] = {"ici.peak", UNIT_RATE, TORUS, ANY_NET, 0},
+	[ICI_BANDWIDTH] = {"ici.bandwidth", UNIT_RATE, TORUS, ANY_NET, 0},
+	[ICI_LATENCY] = {"ici.latency", UNIT_TIME, TORUS, ANY_NET, 0},
+	[CORE_BANDWIDTH] = {"core.bandwidth", UNIT_RATE, TORUS, ANY_NET, 0},
+	[CORE_LATENCY] = {"core.latency", UNIT_TIME, TORUS, ANY_NET, 0},
+	[DCN_PEAK] = {"dcn.peak", UNIT_RATE, TORUS, ANY_NET, 0},
+	[DCN_BANDWIDTH] = {"dcn.bandwidth", UNIT_RATE, TORUS, ANY_NET, 0},
+	[DCN_LATENCY] = {"dcn.latency", UNIT_TIME, TORUS, ANY_NET, 0},
+	[LINK_PEAK] = {"nvlink.peak", UNIT_RATE, NODES, ANY_NET, 0},
+	[LINK_BANDWIDTH] = {"nvlink.bandwidth", UNIT_RATE, NODES, ANY_NET, 0},
+	[LINK_LATENCY] = {"nvlink.latency", UNIT_TIME, NODES, ANY_NET, 0},
+	[NIC_PEAK] = {"nic.peak", UNIT_RATE, NODES, ANY_NET, 0},
+	[NIC_BANDWIDTH] = {"nic.bandwidth", UNIT_RATE, NODES, ANY_NET, 0},
+	[NIC_LATENCY] = {"nic.latency", UNIT_TIME, NODES, SWITCH, 0},
+	[NET_LATENCY] = {"net.latency", UNIT_TIME, NODES, ANY_NET & ~SWITCH, 0.85e-6},
+	[NET_PORTS] = {"net.ports", UNIT_COUNT, NODES, ANY_NET & ~SWITCH, 32},
+	[NET_OVERSUBSCRIPTION] = {"net.oversubscription", UNIT_COUNT, NODES,
+                                  RAILS | TREE, 1},
+	[NET_GROUPS] = {"net.groups", UNIT_COUNT, NODES, DRAGONFLY, 0},
+	[NET_ROUTERS] = {"net.routers", UNIT_COUNT, NODES, DRAGONFLY, 0},
+	[NET_GLOBAL] = {"net.global", UNIT_COUNT, NODES, DRAGONFLY, 0},
+	[NET_LOCAL] = {"net.local", UNIT_COUNT, NODES, DRAGONFLY, 0},
+	[MEMORY_BYTES] = {"memory_bytes", UNIT_BYTES, TORUS | NODES, ANY_NET, 0},
+	[MEMORY_BPS] = {"memory_Bps", UNIT_RATE, TORUS | NODES, ANY_NET, 0},
+	[LAUNCH_S] = {"launch_s", UNIT_TIME, TORUS | NODES, ANY_NET, 0},
 };
 
-const char *figure_name(enum figure f)
+const char *figure_name(const struct family *f, enum figure g)
 {
-	return figures[f].name;
+	static const char *const xgmi[] = {"xgmi.peak", "xgmi.bandwidth",
+	                                   "xgmi.latency"};
+
+	if (g >= LINK_PEAK && g <= LINK_LATENCY && !strcmp(f->fabric, "xgmi"))
+		return xgmi[g - LINK_PEAK];
+	return figures[g].name;
 }
 
-bool figure_of(enum figure f, enum family_kind kind)
+bool figure_known(const struct family *f, enum figure g)
 {
-	return kind == FAMILY_TORUS ? figures[f].torus : figures[f].nodes;
+	if ((g == CORE_BANDWIDTH || g == CORE_LATENCY) && f->cores < 2)
+		return false;
+	if (g >= DCN_PEAK && g <= DCN_LATENCY && f->slices < 2)
+		return false;
+	return figures[g].kinds & 1u << f->kind;
 }
 
-/* Peaks are for the reader of the file: nothing is computed from them. */
-static bool figure_settable(enum figure f, enum family_kind kind)
+bool figure_used(const struct family *f, enum figure g)
 {
-	return figure_of(f, kind) && f != ICI_PEAK && f != NVLINK_PEAK && f != NIC_PEAK;
+	return figure_known(f, g) && figures[g].nets & 1u << f->net;
 }
 
-enum status figure_parse(double *out, enum figure f, const char *text, struct where at,
+enum status figure_parse(double *out, enum figure g, const char *text, struct where at,
                          struct error *e)
 {
-	int64_t bytes;
+	struct scan s = scan_start(text, at, e);
+	int64_t whole;
 	enum status status;
 
-	switch (figures[f].unit) {
+	switch (figures[g].unit) {
 	case UNIT_TIME:
 		return units_time(text, at, out, e);
+	case UNIT_COUNT:
+		if (!scan_int(&s, figures[g].name, 1, 1 << 20, &whole) ||
+		    scan_finish(&s) != OK)
+			return e->code;
+		*out = (double)whole;
+		return OK;
 	case UNIT_BYTES:
-		status = units_bytes(text, at, &bytes, e);
-		*out = (double)bytes;
-		if (status == OK && bytes == 0)
+		status = units_bytes(text, at, &whole, e);
+		*out = (double)whole;
+		if (status == OK && whole == 0)
 			status = error_set(e, E_RANGE, at, "%s must be above 0",
-			                   figures[f].name);
+			                   figures[g].name);
 		return status;
 	case UNIT_RATE:
 		break;
 	}
 	status = units_rate(text, at, out, e);
-	if (status == OK && f != MEMORY_BPS && *out == 0)
+	if (status == OK && g != MEMORY_BPS && *out == 0)
 		status = error_set(e, E_RANGE, at, "%s must be above 0",
-		                   figures[f].name);
+		                   figures[g].name);
 	return status;
+}
+
+enum status figures_complete(struct family *f, struct where at, struct error *e)
+{
+	for (int g = 0; g < FIGURES; g++) {
+		if (!figure_used(f, g) || f->source[g])
+			continue;
+		if (figures[g].standard == 0)
+			return error_set(e, E_SYNTAX, at, "'%s' is missing",
+			                 figure_name(f, g));
+		f->figure[g] = figures[g].standard;
+		f->source[g] = "the standard of this kind of net";
+	}
+	return OK;
+}
+
+const struct kind *kind_of(const struct family *f)
+{
+	return f->kind == FAMILY_TORUS ? &kind_torus : &kind_nodes;
+}
+
+void family_describe(struct text *what, struct text *shapes, const struct family *f)
+{
+	kind_of(f)->describe(what, shapes, f);
 }
 
 void shape_sort(int32_t *x, int n)
@@ -82,7 +155,7 @@ void shape_sort(int32_t *x, int n)
 		}
 }
 
-enum status shape_scan(struct scan *s, int32_t *shape, int n)
+enum status shape_scan_axes(struct scan *s, int32_t *shape, int n)
 {
 	for (int a = 0; a < n; a++) {
 		int64_t size;
@@ -93,6 +166,13 @@ enum status shape_scan(struct scan *s, int32_t *shape, int n)
 			return s->error->code;
 		shape[a] = (int32_t)size;
 	}
+	return OK;
+}
+
+enum status shape_scan(struct scan *s, int32_t *shape, int n)
+{
+	if (shape_scan_axes(s, shape, n) != OK)
+		return s->error->code;
 	return scan_finish(s);
 }
 
@@ -138,44 +218,6 @@ enum status platform_data_path(const char **out, struct arena *a, const char *fi
 	                 "SHARDSIM_DATA can name its folder");
 }
 
-static enum status setting_apply(struct family *f, struct arena *a, const char *set,
-                                 struct error *e)
-{
-	struct where at = where_option("--set", set);
-	const char *equals = strchr(set, '=');
-	struct text known = {0};
-
-	if (!equals)
-		return error_set(e, E_SYNTAX, at, "expected key=value");
-	for (int i = 0; i < FIGURES; i++) {
-		size_t n = strlen(figures[i].name);
-
-		if (!figure_settable(i, f->kind))
-			continue;
-		if (n == (size_t)(equals - set) && !memcmp(set, figures[i].name, n)) {
-			text_free(&known);
-			at.col = (unsigned)n + 2;
-			f->source[i] = "set by hand";
-			return figure_parse(&f->figure[i], i, equals + 1, at, e);
-		}
-		text_printf(&known, "%s%s", known.length ? ", " : "", figures[i].name);
-	}
-	return error_set(e, E_RANGE, at, "%s has no figure '%.*s'; it has %s", f->name,
-	                 (int)(equals - set), set, text_take(&known, a));
-}
-
-/* A figure of the network changes nothing where a single node has none. */
-static enum status setting_counts(const struct family_machine *m, const char *spec,
-                                  const char *set, struct error *e)
-{
-	if (m->family.kind != FAMILY_NODES || m->shape[0] > 1 ||
-	    strncmp(set, "nic.", 4) != 0)
-		return OK;
-	return error_set(e, E_TYPE, where_option("--set", set),
-	                 "%s has no net, %.*s changes nothing", spec,
-	                 (int)strcspn(set, "="), set);
-}
-
 static enum status family_find(struct family *out, struct arena *a, const char *name,
                                size_t length, struct where at, struct error *e)
 {
@@ -200,67 +242,27 @@ static enum status family_find(struct family *out, struct arena *a, const char *
 	                 (int)length, name, text_take(&known, a));
 }
 
-/*
- * The axes of `family:shape`, from `text` on. That a shape has too few or too many of
- * them is said of the family.
- */
-static enum status shape_read(struct family_machine *out, struct scan *s,
-                              const char *text)
+enum status shape_bounds(struct family_machine *m, int32_t per, struct scan *s,
+                         const char *text)
 {
-	static const char *const examples[] = {"8", "4x8", "4x4x8"};
-	const struct family *f = &out->family;
-	const char *twisted = strstr(text, "_twisted");
-	int axes = 1;
-
-	s->pos = text;
-	if (twisted && f->kind == FAMILY_TORUS)
-		return scan_fail_at(s, twisted, E_RANGE,
-		                    "twisted tori are not among the shapes of this "
-		                    "version, expected plain ones");
-	for (const char *p = text; *p; p++)
-		axes += *p == 'x';
-	if (!*text || axes == f->naxes || text[strspn(text, "0123456789x")])
-		return shape_scan(s, out->shape, f->naxes);
-	if (f->kind == FAMILY_NODES)
-		return scan_fail_at(s, text, E_RANGE,
-		                    "a shape of %s is a number of nodes, such as %s:4",
-		                    f->name, f->name);
-	return scan_fail_at(s, text, E_RANGE,
-	                    "a shape of %s has %d %s%s%s, but this has %d", f->name,
-	                    f->naxes, f->naxes > 1 ? "axes" : "axis",
-	                    f->naxes > 3 ? "" : ", such as ",
-	                    f->naxes > 3 ? "" : examples[f->naxes - 1], axes);
-}
-
-/* Which axes wrap, and whether the shape exists. */
-static enum status shape_apply(struct family_machine *out, struct where at,
-                               struct error *e)
-{
-	const struct family *f = &out->family;
+	const struct family *f = &m->family;
+	struct where at = scan_where(s, text);
 	int32_t sorted[TORUS_AXES_MAX];
-	bool multiples = true;
-	int64_t n = f->kind == FAMILY_NODES ? f->gpus : 1;
+	int64_t n = per;
 
-	memcpy(sorted, out->shape, sizeof(sorted));
+	memcpy(sorted, m->shape, sizeof(sorted));
 	shape_sort(sorted, f->naxes);
 	for (int a = 0; a < f->naxes; a++) {
 		if (sorted[a] > f->largest[a])
 			return error_set(
-				e, E_RANGE, at,
+				s->error, E_RANGE, at,
 				"%s has no such shape: a length of %d is above %d",
 				f->name, (int)sorted[a], (int)f->largest[a]);
-		n *= out->shape[a];
+		n *= m->shape[a];
 		if (n > INT32_MAX / (2 * TORUS_AXES_MAX))
-			return error_set(e, E_RANGE, at, "too many devices");
-		if (f->wrap == WRAP_MULTIPLES && out->shape[a] % f->wrap_length)
-			multiples = false;
+			return error_set(s->error, E_RANGE, at, "too many devices");
 	}
-	for (int a = 0; a < f->naxes; a++)
-		out->wrap[a] =
-			out->shape[a] > 2 &&
-			((f->wrap == WRAP_MULTIPLES && multiples) ||
-		         (f->wrap == WRAP_FULL && out->shape[a] == f->wrap_length));
-	out->ndevices = (int32_t)n;
+	m->ndevices = (int32_t)n;
 	return OK;
 }
 
@@ -274,7 +276,7 @@ enum status family_parse(struct family_machine *out, struct arena *a, const char
 
 	if (!e)
 		e = &local;
-	*out = (struct family_machine){0};
+	*out = (struct family_machine){.slices = 1};
 	if (!colon)
 		return error_set(
 			e, E_SYNTAX, at,
@@ -283,14 +285,13 @@ enum status family_parse(struct family_machine *out, struct arena *a, const char
 	if (family_find(&out->family, a, spec, (size_t)(colon - spec), at, e) != OK)
 		return e->code;
 	s = scan_start(spec, at, e);
-	if (shape_read(out, &s, colon + 1) != OK)
-		return e->code;
-	at = scan_where(&s, colon + 1);
-	if (shape_apply(out, at, e) != OK)
+	if (kind_of(&out->family)->shape(out, &s, colon + 1) != OK)
 		return e->code;
 	for (int i = 0; i < nset; i++)
-		if (setting_apply(&out->family, a, set[i], e) != OK ||
-		    setting_counts(out, spec, set[i], e) != OK)
+		if (setting_structure(out, a, spec, set[i], e) != OK)
 			return e->code;
-	return OK;
+	for (int i = 0; i < nset; i++)
+		if (setting_figure(out, a, spec, set[i], e) != OK)
+			return e->code;
+	return figures_complete(&out->family, at, e);
 }

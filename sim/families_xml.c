@@ -1,6 +1,5 @@
-#include "families.h"
+#include "families_kind.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,7 +19,7 @@ static void decimal(struct text *out, double x)
 	text_printf(out, "%s", plain);
 }
 
-static void attribute(struct text *out, const char *name, double x, const char *unit)
+void xml_attribute(struct text *out, const char *name, double x, const char *unit)
 {
 	text_printf(out, " %s=\"", name);
 	decimal(out, x);
@@ -35,161 +34,110 @@ static void prop(struct text *out, const char *name, const char *value)
 static void prop_number(struct text *out, const char *name, double x)
 {
 	text_printf(out, "      <prop id=\"%s\"", name);
-	attribute(out, "value", x, "");
+	xml_attribute(out, "value", x, "");
 	text_printf(out, "/>\n");
 }
 
-struct port {
-	const char *fabric, *domain, *geometry;
-	int priority;
-};
-
-/* The properties of a host, in the order design 6 lists them. */
-static void props(struct text *out, const struct family *f, struct port port)
+void xml_link_attributes(struct text *out, double bandwidth_Bps, double latency_s)
 {
+	xml_attribute(out, "bw", bandwidth_Bps, "Bps");
+	xml_attribute(out, "lat", latency_s, "s");
+	text_printf(out, " sharing_policy=\"SPLITDUPLEX\"");
+}
+
+void xml_link(struct text *out, const char *name, double bandwidth_Bps, double latency_s)
+{
+	text_printf(out, "    <link id=\"%s\"", name);
+	xml_attribute(out, "bandwidth", bandwidth_Bps, "Bps");
+	xml_attribute(out, "latency", latency_s, "s");
+	text_printf(out, " sharing_policy=\"SHARED\"/>\n");
+}
+
+void xml_props(struct text *out, const struct family *f, struct port port)
+{
+	struct text constants = {0};
+
 	prop(out, "fabric", port.fabric);
 	prop(out, "domain", port.domain);
 	prop_number(out, "priority", port.priority);
 	prop(out, "profile", f->profile);
 	prop(out, "geometry", port.geometry);
+	if (port.devices > 1)
+		prop_number(out, "devices", port.devices);
+	if (port.domain_devices)
+		prop_number(out, "domain_devices", port.domain_devices);
 	prop_number(out, "memory_bytes", f->figure[MEMORY_BYTES]);
-	prop_number(out, "memory_Bps", f->figure[MEMORY_BPS]);
+	prop_number(out, "memory_Bps",
+	            f->figure[MEMORY_BPS] * (port.slow > 0 ? port.slow : 1));
 	prop_number(out, "launch_s", f->figure[LAUNCH_S]);
+	tuning_print(&constants, &f->tuning);
+	if (constants.length)
+		prop(out, "constants", constants.s);
+	text_free(&constants);
 }
 
-static void link_attributes(struct text *out, double bandwidth_Bps, double latency_s)
+void xml_host(struct text *out, const struct family *f, const char *prefix,
+              int32_t number, struct port port)
 {
-	attribute(out, "bw", bandwidth_Bps, "Bps");
-	attribute(out, "lat", latency_s, "s");
-	text_printf(out, " sharing_policy=\"SPLITDUPLEX\"");
+	text_printf(out, "    <host id=\"%s%d\" speed=\"1Gf\">\n", prefix, (int)number);
+	xml_props(out, f, port);
+	text_printf(out, "    </host>\n");
 }
 
-/* A switch: SimGrid's flat cluster without a backbone, hosts first .. first + n - 1. */
-static void crossbar(struct text *out, const struct family *f, const char *prefix,
-                     int32_t first, int32_t n, double bandwidth_Bps, double through_s,
-                     struct port port)
+void xml_cluster(struct text *out, const struct family *f, const struct cluster *c,
+                 struct port port)
 {
-	text_printf(out,
-	            "    <cluster id=\"%s\" prefix=\"%s\" suffix=\"\" "
-	            "radical=\"%d-%d\" speed=\"1Gf\"",
-	            port.domain, prefix, (int)first, (int)(first + n - 1));
-	link_attributes(out, bandwidth_Bps, through_s / 2);
-	text_printf(out, ">\n");
-	props(out, f, port);
-	text_printf(out, "    </cluster>\n");
-}
-
-/* The large cluster first: SimGrid takes three times as long with it last. */
-static void nodes_generate(struct text *out, const struct family_machine *m)
-{
-	const struct family *f = &m->family;
-
-	if (m->shape[0] > 1)
-		crossbar(out, f, "nic", 0, m->ndevices, f->figure[NIC_BANDWIDTH],
-		         f->figure[NIC_LATENCY],
-		         (struct port){"net", "net", "switch", 1});
-	for (int32_t node = 0; node < m->shape[0]; node++) {
-		char name[32];
-
-		snprintf(name, sizeof(name), "node%d", (int)node);
-		crossbar(out, f, "gpu", node * f->gpus, f->gpus,
-		         f->figure[NVLINK_BANDWIDTH], f->figure[NVLINK_LATENCY],
-		         (struct port){"nvlink", name, "switch", 0});
-	}
-}
-
-/* SimGrid's own torus always wraps and counts its first axis fastest. */
-static void torus_cluster(struct text *out, const struct family_machine *m,
-                          struct port port)
-{
-	const struct family *f = &m->family;
-
-	text_printf(out,
-	            "    <cluster id=\"ici\" prefix=\"chip\" suffix=\"\" "
-	            "radical=\"0-%d\" speed=\"1Gf\" topology=\"TORUS\" "
-	            "topo_parameters=\"",
-	            (int)m->ndevices - 1);
-	for (int a = f->naxes - 1; a >= 0; a--)
-		text_printf(out, "%d%s", (int)m->shape[a], a ? "," : "\"");
-	link_attributes(out, f->figure[ICI_BANDWIDTH], f->figure[ICI_LATENCY]);
-	text_printf(out, ">\n");
-	props(out, f, port);
-	text_printf(out, "    </cluster>\n");
-}
-
-/*
- * A torus with axes that do not wrap: hosts, one link per direction of each cable, and
- * all routes, as the wires take them. SimGrid's shortest-path zones would break ties by
- * the order of the hosts, which no machine does and which doubles the load of some
- * links.
- */
-static void torus_written(struct text *out, const struct family_machine *m,
-                          struct port port)
-{
-	const struct family *f = &m->family;
-	struct link link = {.bandwidth_Bps = f->figure[ICI_BANDWIDTH],
-	                    .latency_s = f->figure[ICI_LATENCY]};
-	struct arena *a = arena_new();
-	const struct machine *wires =
-		machine_torus(a, f->naxes, m->shape, m->wrap, link, (struct device){0});
-	int32_t links[ROUTE_LINKS_MAX];
-
-	for (int32_t d = 0; d < m->ndevices; d++) {
-		text_printf(out, "    <host id=\"chip%d\" speed=\"1Gf\">\n", (int)d);
-		props(out, f, port);
-		text_printf(out, "    </host>\n");
-	}
-	for (int32_t l = 0; l < wires->nlinks; l++) {
-		text_printf(out, "    <link id=\"%s\"", wires->link[l].name);
-		attribute(out, "bandwidth", link.bandwidth_Bps, "Bps");
-		attribute(out, "latency", link.latency_s, "s");
-		text_printf(out, " sharing_policy=\"SHARED\"/>\n");
-	}
-	for (int64_t pair = 0; pair < (int64_t)m->ndevices * m->ndevices; pair++) {
-		int32_t src = (int32_t)(pair / m->ndevices);
-		int32_t dst = (int32_t)(pair % m->ndevices);
-		int n = machine_route(wires, 0, src, dst, links, ROUTE_LINKS_MAX);
-
-		if (n <= 0)
-			continue;
-		text_printf(out,
-		            "    <route src=\"chip%d\" dst=\"chip%d\" "
-		            "symmetrical=\"NO\">",
-		            (int)src, (int)dst);
-		for (int i = 0; i < n; i++)
-			text_printf(out, "<link_ctn id=\"%s\"/>",
-			            wires->link[links[i]].name);
-		text_printf(out, "</route>\n");
-	}
-	arena_free(a);
-}
-
-static enum status torus_generate(struct text *out, const struct family_machine *m,
-                                  const char *spec, struct error *e)
-{
-	struct text geometry = {0};
-	bool own = true;
-
-	text_printf(&geometry, "torus ");
-	for (int a = 0; a < m->family.naxes; a++)
-		text_printf(&geometry, "%s%d", a ? "x" : "", (int)m->shape[a]);
-	text_printf(&geometry, " wrap ");
-	for (int a = 0; a < m->family.naxes; a++) {
-		text_printf(&geometry, "%d", m->wrap[a]);
-		own = own && m->wrap[a];
-	}
-	if (own)
-		torus_cluster(out, m, (struct port){"ici", "pod", geometry.s, 0});
-	else if (m->ndevices <= WRITTEN_ROUTES_DEVICES_MAX)
-		torus_written(out, m, (struct port){"ici", "pod", geometry.s, 0});
+	text_printf(out, "    <cluster id=\"%s\" prefix=\"%s\" suffix=\"\" radical=\"",
+	            c->id, c->prefix);
+	if (c->radical)
+		text_printf(out, "%s", c->radical);
 	else
-		error_set(e, E_RANGE, where_option("--platform", spec),
-		          "axes of this shape do not wrap, which needs all routes "
-		          "written "
-		          "out: at most %d devices",
-		          (int)WRITTEN_ROUTES_DEVICES_MAX);
-	text_free(&geometry);
-	return e->code;
+		text_printf(out, "%d-%d", (int)c->first, (int)(c->first + c->n - 1));
+	text_printf(out, "\" speed=\"1Gf\"");
+	if (c->topology)
+		text_printf(out, " topology=\"%s\" topo_parameters=\"%s\"", c->topology,
+		            c->parameters);
+	xml_link_attributes(out, c->bandwidth_Bps, c->latency_s);
+	text_printf(out, ">\n");
+	xml_props(out, f, port);
+	text_printf(out, "    </cluster>\n");
+}
+
+void xml_switch(struct text *out, const struct family_machine *m,
+                const struct cluster *c, struct port port)
+{
+	const struct family *f = &m->family;
+	int32_t each = port.devices;
+
+	if (overlay_device(m, c->first * each, c->n * each) == 1) {
+		xml_cluster(out, f, c, port);
+		return;
+	}
+	text_printf(out, "    <zone id=\"%s\" routing=\"Full\">\n", c->id);
+	for (int32_t i = c->first; i < c->first + c->n; i++) {
+		char name[64];
+
+		port.slow = overlay_device(m, i * each, each);
+		xml_host(out, f, c->prefix, i, port);
+		for (int down = 0; down < 2; down++) {
+			snprintf(name, sizeof(name), "%s%d_%s", c->prefix, (int)i,
+			         down ? "down" : "up");
+			xml_link(out, name, c->bandwidth_Bps * port.slow, c->latency_s);
+		}
+	}
+	for (int64_t pair = 0; pair < (int64_t)c->n * c->n; pair++) {
+		int src = (int)(c->first + pair / c->n);
+		int dst = (int)(c->first + pair % c->n);
+
+		if (src != dst)
+			text_printf(out,
+			            "    <route src=\"%s%d\" dst=\"%s%d\" "
+			            "symmetrical=\"NO\"><link_ctn id=\"%s%d_up\"/>"
+			            "<link_ctn id=\"%s%d_down\"/></route>\n",
+			            c->prefix, src, c->prefix, dst, c->prefix, src,
+			            c->prefix, dst);
+	}
+	text_printf(out, "    </zone>\n");
 }
 
 /* As the user typed it, but for what XML has no comments of: control bytes and "--". */
@@ -211,12 +159,8 @@ enum status platform_generate(struct text *out, struct arena *a, const char *spe
 
 	if (!e)
 		e = &local;
-	if (family_parse(&m, a, spec, set, nset, e) == OK) {
-		if (m.family.kind == FAMILY_NODES)
-			nodes_generate(&body, &m);
-		else
-			torus_generate(&body, &m, spec, e);
-	}
+	if (family_parse(&m, a, spec, set, nset, e) == OK)
+		kind_of(&m.family)->generate(&body, &m, spec, e);
 	if (e->code == OK) {
 		text_printf(out, "<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM "
 		                 "\"https://simgrid.org/simgrid.dtd\">\n<!-- ");

@@ -45,7 +45,7 @@ static enum status read_platform(struct loader *l, struct arena *a, const char *
 	text_free(&text);
 	if (status != OK)
 		return status;
-	return platform_xml_machine(&l->platform->machine, &l->host_of, &l->xml, spec,
+	return platform_xml_machine(&l->platform->machine, &l->graph, &l->xml, spec,
 	                            l->error);
 }
 
@@ -53,11 +53,12 @@ enum status platform_machine(struct machine **out, struct arena *a, const char *
                              const char *const *set, int nset, struct error *e)
 {
 	struct error local = {0};
-	struct loader l = {.error = e ? e : &local};
+	struct loader *l = arena_alloc(a, 1, sizeof(*l)); /* the routes look into it */
 
-	if (read_platform(&l, a, spec, set, nset) == OK)
-		*out = l.platform->machine;
-	return l.error->code;
+	l->error = e ? e : &local;
+	if (read_platform(l, a, spec, set, nset) == OK)
+		*out = l->platform->machine;
+	return l->error->code;
 }
 
 enum status platform_text(struct text *out, struct arena *a, const char *spec,
@@ -73,14 +74,6 @@ enum status platform_text(struct text *out, struct arena *a, const char *spec,
 	return l.error->code;
 }
 
-static bool has_graph(const struct machine *m)
-{
-	for (int f = 0; f < m->nfabrics; f++)
-		if (m->fabric[f].geometry == GEOMETRY_GRAPH)
-			return true;
-	return false;
-}
-
 enum status platform_open(struct platform **out, struct arena *a, const char *spec,
                           const char *const *set, int nset, bool simgrid,
                           struct error *e)
@@ -91,8 +84,7 @@ enum status platform_open(struct platform **out, struct arena *a, const char *sp
 
 	l->error = e ? e : &local;
 	status = read_platform(l, a, spec, set, nset);
-	if (status == OK &&
-	    ((simgrid && !l->generated) || has_graph(l->platform->machine)))
+	if (status == OK && ((simgrid && !l->generated) || l->graph->open))
 		status = platform_start(l->platform, l->error);
 	l->error = NULL;
 	if (status == OK)

@@ -6,8 +6,10 @@
  * that SimGrid gives to links, and the geometry the hosts state; so `plan` and the
  * clock `model` need no simulator. When SimGrid is started, what it made of the file is
  * compared: every link with its bandwidth and latency, the routes of all neighbours and
- * of 1,000 seeded other pairs of each fabric. `geometry graph` states no routes: only
- * SimGrid knows them, so such a platform is always loaded, and there must be a route
+ * of 1,000 seeded other pairs of each fabric. `geometry graph` states no routes: our
+ * reader has those of fat trees and dragonflies and those written out in zones with
+ * routing Full, which are compared alike. Others, of zones that find shortest paths,
+ * only SimGrid knows: such a platform is always loaded, and there must be a route
  * between any two hosts of a domain (asked for all pairs where the domain is small).
  *
  * The file must have passed our reader before SimGrid sees it, and a file that was not
@@ -34,17 +36,19 @@ struct platform {
 };
 
 /*
- * The machine alone, never with SimGrid; the routes of a graph cannot be asked. `spec` is a file (it has a '/' or ends in .xml)
- * or family:shape; settings are "key=value" and only for the latter. Errors:
- * families.h's, and for a file what is wrong with it, with line and column.
+ * The machine alone, never with SimGrid, whose routes cannot be asked. `spec` is a file
+ * (it has a '/' or ends in .xml) or family:shape; settings are "key=value" and only for
+ * the latter. Errors: families.h's, and for a file what is wrong with it, with line and
+ * column.
  */
 enum status platform_machine(struct machine **out, struct arena *a, const char *spec,
                              const char *const *set, int nset, struct error *e);
 
 /*
- * A platform to plan on. SimGrid is started at once where a fabric is a graph, and for a
- * file where `simgrid` says that a clock will need it, so that a file SimGrid refuses is
- * known from the start; otherwise platform_start() does it when there is a plan to time.
+ * A platform to plan on. SimGrid is started at once where it alone knows routes, and
+ * for a file where `simgrid` says that a clock will need it, so that a file SimGrid
+ * refuses is known from the start; otherwise platform_start() does it when there is a
+ * plan to time.
  */
 enum status platform_open(struct platform **out, struct arena *a, const char *spec,
                           const char *const *set, int nset, bool simgrid,
@@ -53,8 +57,8 @@ enum status platform_open(struct platform **out, struct arena *a, const char *sp
 /*
  * Load the platform into SimGrid with the settings for parallel tasks, ready for
  * replay_fluid.h; nothing if that is done. SimGrid takes one platform per process: fork
- * for more. A file that SimGrid refuses, or whose links or routes are not what the hosts
- * state, is an error that names the host or link.
+ * for more. A file that SimGrid refuses, or whose links or routes are not what the
+ * hosts state, is an error that names the host or link.
  */
 enum status platform_start(struct platform *p, struct error *e);
 

@@ -12,7 +12,7 @@ enum { OTHER_PAIRS = 1000, GRAPH_ALL_PAIRS_HOSTS = 128 };
 static void note_route(struct loader *l, int f, int32_t src, int32_t dst)
 {
 	const int32_t *host =
-		l->host_of + (size_t)f * (size_t)l->platform->machine->ndevices;
+		l->graph->host_of + (size_t)f * (size_t)l->platform->machine->ndevices;
 
 	if (l->asked)
 		*l->asked = (struct asked){.src = host[src], .dst = host[dst]};
@@ -22,7 +22,7 @@ static void note_route(struct loader *l, int f, int32_t src, int32_t dst)
 static void require_route(struct loader *l, int f, int32_t src, int32_t dst)
 {
 	const struct machine *m = l->platform->machine;
-	const int32_t *host = l->host_of + (size_t)f * (size_t)m->ndevices;
+	const int32_t *host = l->graph->host_of + (size_t)f * (size_t)m->ndevices;
 	int32_t have[ROUTE_LINKS_MAX];
 	int n;
 
@@ -43,7 +43,7 @@ static void require_route(struct loader *l, int f, int32_t src, int32_t dst)
 static void compare_route(struct loader *l, int f, int32_t src, int32_t dst)
 {
 	const struct machine *m = l->platform->machine;
-	const int32_t *host = l->host_of + (size_t)f * (size_t)m->ndevices;
+	const int32_t *host = l->graph->host_of + (size_t)f * (size_t)m->ndevices;
 	int32_t want[ROUTE_LINKS_MAX], have[ROUTE_LINKS_MAX];
 	int nwant, nhave, i = 0;
 
@@ -126,10 +126,18 @@ static void members_free(struct members *by)
 
 static void check_route(struct loader *l, int f, int32_t src, int32_t dst)
 {
-	if (l->platform->machine->fabric[f].geometry == GEOMETRY_GRAPH)
-		require_route(l, f, src, dst);
-	else
+	const struct machine *m = l->platform->machine;
+	const struct fabric *fab = &m->fabric[f];
+	const int32_t *host = l->graph->host_of + (size_t)f * (size_t)m->ndevices;
+
+	if (src == dst || fabric_shared(fab, src, dst))
+		return;
+	if (fab->geometry != GEOMETRY_GRAPH ||
+	    platform_graph_known(&l->xml, &l->xml.host[host[src]],
+	                         &l->xml.host[host[dst]]))
 		compare_route(l, f, src, dst);
+	else
+		require_route(l, f, src, dst);
 }
 
 /*
@@ -155,14 +163,13 @@ static void compare_pairs(struct loader *l, int f, struct rng *rng)
 		dst = next ? (by.position[src] - first + 1) % size
 		           : (int32_t)rng_below(rng, (uint32_t)size);
 		dst = by.member[first + dst];
-		if (src != dst)
-			check_route(l, f, src, dst);
+		check_route(l, f, src, dst);
 	}
 	members_free(&by);
 }
 
 /* All pairs of the domains that are small. */
-static void require_all(struct loader *l, int f)
+static void check_all(struct loader *l, int f)
 {
 	const struct machine *m = l->platform->machine;
 	const struct fabric *fab = &m->fabric[f];
@@ -175,8 +182,7 @@ static void require_all(struct loader *l, int f)
 		    by.start[domain + 1] - by.start[domain] > GRAPH_ALL_PAIRS_HOSTS)
 			continue;
 		for (int32_t i = by.start[domain]; i < by.start[domain + 1]; i++)
-			if (by.member[i] != src)
-				require_route(l, f, src, by.member[i]);
+			check_route(l, f, src, by.member[i]);
 	}
 	members_free(&by);
 }
@@ -188,7 +194,7 @@ void platform_compare(struct loader *l)
 
 	for (int f = 0; f < m->nfabrics; f++) {
 		if (m->fabric[f].geometry == GEOMETRY_GRAPH)
-			require_all(l, f);
+			check_all(l, f);
 		compare_neighbours(l, f);
 		compare_pairs(l, f, rng);
 	}

@@ -117,32 +117,47 @@ static enum status engine_links(struct loader *l)
 	return l->error->code;
 }
 
+/*
+ * Asked for one by one, a host is looked for in every zone, so all are taken at once.
+ */
 static enum status engine_hosts(struct loader *l)
 {
 	const struct machine *m = l->platform->machine;
 	size_t n = (size_t)m->nfabrics * (size_t)m->ndevices;
+	void **of_host = xmalloc((size_t)l->xml.nhosts, sizeof(*of_host));
+	sg_host_t *hosts = sg_host_list();
+	size_t count = sg_host_count();
 
-	l->platform->host = arena_alloc(l->platform->arena, n, sizeof(void *));
-	for (size_t i = 0; i < n; i++) {
-		const char *name;
+	for (int32_t h = 0; h < l->xml.nhosts; h++)
+		of_host[h] = NULL;
+	for (size_t i = 0; i < count; i++) {
+		int32_t h = platform_xml_host(&l->xml, sg_host_get_name(hosts[i]));
 
-		if (l->host_of[i] < 0)
-			continue;
-		name = l->xml.host[l->host_of[i]].name;
-		l->platform->host[i] = sg_host_by_name(name);
-		if (!l->platform->host[i])
-			return error_set(l->error, E_TYPE,
-			                 (struct where){.file = l->xml.path},
-			                 "SimGrid has no host '%s'", name);
+		if (h >= 0)
+			of_host[h] = hosts[i];
 	}
-	return OK;
+	l->platform->host = arena_alloc(l->platform->arena, n, sizeof(void *));
+	for (size_t i = 0; i < n && l->error->code == OK; i++) {
+		int32_t h = l->graph->host_of[i];
+
+		if (h < 0)
+			continue;
+		l->platform->host[i] = of_host[h];
+		if (!of_host[h])
+			error_set(l->error, E_TYPE, (struct where){.file = l->xml.path},
+			          "SimGrid has no host '%s'", l->xml.host[h].name);
+	}
+	free(of_host);
+	free(hosts);
+	return l->error->code;
 }
 
 /* A machine_route_fn: SimGrid's own route. Graph zones answer from the first run on. */
 static int engine_route(const struct machine *m, int f, int32_t src, int32_t dst,
                         int32_t *links, int capacity)
 {
-	const struct loader *l = m->ask_state;
+	const struct platform_graph *g = m->ask_state;
+	const struct loader *l = g->simgrid_state;
 	void **host = l->platform->host + (size_t)f * (size_t)m->ndevices;
 	xbt_dynar_t route = xbt_dynar_new(sizeof(sg_link_t), NULL);
 	int n;
@@ -178,8 +193,8 @@ enum status platform_engine_start(struct loader *l)
 	engine_init(m);
 	if (engine_read(l) != OK || engine_hosts(l) != OK || engine_links(l) != OK)
 		return l->error->code;
-	l->route = m->ask = engine_route;
-	m->ask_state = l;
+	l->route = l->graph->simgrid = engine_route;
+	l->graph->simgrid_state = l;
 	while (!l->platform->host[i])
 		i++;
 	actor = sg_actor_init("comparer", l->platform->host[i]);

@@ -19,9 +19,9 @@ struct asked {
 struct loader {
 	struct platform *platform;
 	struct platform_xml xml;
-	const int32_t *host_of; /* platform_xml.h's */
+	struct platform_graph *graph;
 	bool generated;
-	machine_route_fn *route; /* SimGrid's, once it is started */
+	machine_route_fn *route; /* SimGrid's, once it is started; asks graph->simgrid_state */
 	struct asked *asked; /* shared with the trial while there is one, else NULL */
 	struct error *error; /* of the call at hand; never NULL during one */
 };
@@ -36,8 +36,9 @@ enum status platform_engine_start(struct loader *l);
 enum status platform_trial(struct loader *l);
 
 /*
- * Compares SimGrid's routes with those of the geometry, for all neighbours and seeded
- * other pairs; of a graph there must be routes.
+ * Compares SimGrid's routes with those of our reader, for all neighbours of a torus,
+ * seeded other pairs, and all pairs of graphs with small domains. Where only SimGrid
+ * knows the routes of a graph, there must be some.
  */
 void platform_compare(struct loader *l);
 

@@ -121,7 +121,7 @@ int32_t platform_xml_hop(const struct platform_xml *x, int32_t src, int32_t dst)
 	char name[512];
 
 	if (route)
-		return route->nlinks == 1 ? route->first : -1;
+		return route->nlinks == 1 ? x->route_link[route->first] : -1;
 	if (!a->cluster || !b->cluster || strcmp(a->cluster, b->cluster) != 0)
 		return -1;
 	for (int down = 0; down < 2; down++)
@@ -177,13 +177,26 @@ bool platform_xml_add_link(struct platform_xml *x, const struct link *link)
 	return true;
 }
 
-bool platform_xml_add_route(struct platform_xml *x, const struct xml_route *route)
+void platform_xml_add_route_link(struct platform_xml *x, int32_t link)
 {
-	if (platform_xml_route(x, route->src, route->dst))
+	x->route_link = room(x->arena, x->route_link, x->nroute_links,
+	                     &x->route_links_capacity, sizeof(*x->route_link));
+	x->route_link[x->nroute_links++] = link;
+}
+
+bool platform_xml_add_route(struct platform_xml *x, int32_t src, int32_t dst)
+{
+	struct xml_route route = {.src = src, .dst = dst};
+
+	if (x->nroutes)
+		route.first = x->route[x->nroutes - 1].first +
+		              x->route[x->nroutes - 1].nlinks;
+	route.nlinks = x->nroute_links - route.first;
+	if (platform_xml_route(x, src, dst))
 		return false;
 	x->route = room(x->arena, x->route, x->nroutes, &x->routes_capacity,
 	                sizeof(*x->route));
-	x->route[x->nroutes] = *route;
+	x->route[x->nroutes] = route;
 	index_add(x, &x->route_index, x->nroutes++);
 	return true;
 }

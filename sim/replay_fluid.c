@@ -1,5 +1,7 @@
 #include "replay_fluid.h"
 
+#include "cost/pieces.h"
+
 #include <assert.h>
 #include <math.h>
 #include <simgrid/actor.h>
@@ -17,9 +19,25 @@ struct start {
 	double until_s; /* it ends no sooner, after the round starts */
 };
 
+/* A form that was timed. */
+struct timed {
+	uint64_t hash;
+	int64_t first, n; /* its words in `known`; n 0: a free place */
+	double seconds;
+};
+
+/* When more has been timed, all is forgotten. */
+enum { KNOWN_MAX = 1 << 22, TIMED_MAX = 1 << 16 };
+
 struct fluid {
 	struct platform *platform;
 	const struct schedule *schedule;
+	struct pieces *pieces;
+	struct timed *timed; /* [2 * TIMED_MAX], by hash with open addressing */
+	int64_t ntimed;
+	uint64_t *known;
+	int64_t nknown, known_capacity;
+	double seconds;    /* of the rounds so far */
 	sg_host_t manager; /* where the actor that starts the tasks is */
 	int32_t *index; /* [nfabrics * ndevices]: of a host in the current task, or -1 */
 	sg_host_t *host; /* of the current task */
@@ -36,7 +54,9 @@ struct fluid *fluid_new(struct platform *p)
 	struct fluid *w = xmalloc(1, sizeof(*w));
 	size_t n = (size_t)p->machine->nfabrics * (size_t)p->machine->ndevices;
 
-	*w = (struct fluid){.platform = p};
+	*w = (struct fluid){.platform = p, .pieces = pieces_new(p->machine)};
+	w->timed = xmalloc(2 * TIMED_MAX, sizeof(*w->timed));
+	memset(w->timed, 0, 2 * TIMED_MAX * sizeof(*w->timed));
 	w->index = xmalloc(n, sizeof(*w->index));
 	memset(w->index, -1, n * sizeof(*w->index));
 	w->host = xmalloc(n, sizeof(sg_host_t));
@@ -47,6 +67,9 @@ void fluid_free(struct fluid *w)
 {
 	if (!w)
 		return;
+	pieces_free(w->pieces);
+	free(w->timed);
+	free(w->known);
 	free(w->index);
 	free(w->host);
 	free(w->start);
@@ -54,10 +77,13 @@ void fluid_free(struct fluid *w)
 	free(w);
 }
 
+/* The number of the device's host; devices that share one have the same. */
 static size_t host_number(const struct fluid *w, const struct message *msg, int32_t d)
 {
-	size_t i = (size_t)msg->fabric * (size_t)w->platform->machine->ndevices +
-	           (size_t)d;
+	const struct machine *m = w->platform->machine;
+	int32_t share = m->fabric[msg->fabric].share;
+	size_t i = (size_t)msg->fabric * (size_t)m->ndevices +
+	           (size_t)(share > 1 ? d / share * share : d);
 
 	assert(w->platform->host[i]);
 	return i;
@@ -148,7 +174,6 @@ static struct start start_find(struct fluid *w, const struct task *t)
 		const struct message *msg = &w->schedule->message[t->first + i];
 		double latency_s = machine_latency(m, msg->fabric, msg->src, msg->dst);
 
-		w->failed = w->failed || latency_s < 0;
 		longest_s = fmax(longest_s, latency_s);
 	}
 	return (struct start){t, t->delay_s + (t->repeats - 1) * longest_s,
@@ -165,23 +190,25 @@ static int compare_starts(const void *a, const void *b)
 	return p->task < q->task ? -1 : p->task > q->task;
 }
 
-static void round_run(struct fluid *w, const struct round *r)
+/* Seconds of tasks of a round by number; NULL: all. */
+static double tasks_run(struct fluid *w, const struct round *r, const int64_t *number,
+                        int64_t n)
 {
 	double begun_s = simgrid_get_clock(), until_s = 0;
 
-	if (r->ntasks > w->starts_capacity) {
-		w->starts_capacity = r->ntasks;
-		w->start = xrealloc(w->start, (size_t)r->ntasks, sizeof(*w->start));
+	if (n > w->starts_capacity) {
+		w->starts_capacity = n;
+		w->start = xrealloc(w->start, (size_t)n, sizeof(*w->start));
 	}
-	for (int64_t i = 0; i < r->ntasks; i++) {
-		const struct task *t = &w->schedule->task[r->first + i];
+	for (int64_t i = 0; i < n; i++) {
+		int64_t k = r->first + (number ? number[i] : i);
 
-		w->start[i] = start_find(w, t);
+		w->start[i] = start_find(w, &w->schedule->task[k]);
 		until_s = fmax(until_s, w->start[i].until_s);
 	}
-	qsort(w->start, (size_t)r->ntasks, sizeof(*w->start), compare_starts);
+	qsort(w->start, (size_t)n, sizeof(*w->start), compare_starts);
 	w->nexecs = 0;
-	for (int64_t i = 0; i < r->ntasks; i++) {
+	for (int64_t i = 0; i < n; i++) {
 		if (i ? w->start[i].after_s > w->start[i - 1].after_s
 		      : w->start[i].after_s > 0)
 			sg_actor_sleep_for(begun_s + w->start[i].after_s -
@@ -190,8 +217,68 @@ static void round_run(struct fluid *w, const struct round *r)
 	}
 	for (int64_t i = 0; i < w->nexecs; i++)
 		sg_exec_wait(w->exec[i]);
-	if (begun_s + until_s > simgrid_get_clock())
-		sg_actor_sleep_for(begun_s + until_s - simgrid_get_clock());
+	return fmax(simgrid_get_clock() - begun_s, until_s);
+}
+
+/* The place of a form among those that were timed, or a free one for it. */
+static struct timed *timed_find(struct fluid *w, const struct piece *p)
+{
+	for (uint64_t at = p->hash;; at++) {
+		struct timed *t = &w->timed[at & (2 * TIMED_MAX - 1)];
+
+		if (!t->n || (t->hash == p->hash && t->n == p->nform &&
+		              !memcmp(w->known + t->first, p->form,
+		                      (size_t)t->n * sizeof(*p->form))))
+			return t;
+	}
+}
+
+static void timed_add(struct fluid *w, const struct piece *p, double seconds)
+{
+	if (p->nform > KNOWN_MAX)
+		return;
+	if (w->nknown + p->nform > KNOWN_MAX || w->ntimed == TIMED_MAX) {
+		memset(w->timed, 0, 2 * TIMED_MAX * sizeof(*w->timed));
+		w->ntimed = w->nknown = 0;
+	}
+	if (w->nknown + p->nform > w->known_capacity) {
+		w->known_capacity = 2 * (w->nknown + p->nform);
+		w->known = xrealloc(w->known, (size_t)w->known_capacity,
+		                    sizeof(*w->known));
+	}
+	memcpy(w->known + w->nknown, p->form, (size_t)p->nform * sizeof(*p->form));
+	*timed_find(w, p) = (struct timed){p->hash, w->nknown, p->nform, seconds};
+	w->ntimed++;
+	w->nknown += p->nform;
+}
+
+/* Seconds of a round: of its longest piece. */
+static double round_run(struct fluid *w, const struct round *r)
+{
+	const struct piece *piece;
+	double longest_s = 0;
+	int64_t n;
+
+	switch (pieces_find(&piece, &n, w->pieces, w->schedule, r)) {
+	case PIECES_NO_ROUTE:
+		w->failed = true;
+		return 0;
+	case PIECES_TOO_LARGE:
+		return tasks_run(w, r, NULL, r->ntasks);
+	case PIECES_OK:
+		break;
+	}
+	for (int64_t i = 0; i < n; i++) {
+		struct timed *timed = timed_find(w, &piece[i]);
+		double seconds = timed->seconds;
+
+		if (!timed->n) {
+			seconds = tasks_run(w, r, piece[i].task, piece[i].ntasks);
+			timed_add(w, &piece[i], seconds);
+		}
+		longest_s = fmax(longest_s, seconds);
+	}
+	return longest_s;
 }
 
 /* The actor: starts and awaits the tasks of one round after another. */
@@ -201,14 +288,13 @@ static void manager(int argc, char **argv)
 
 	(void)argc;
 	(void)argv;
-	for (int64_t r = 0; r < w->schedule->nrounds; r++)
-		round_run(w, &w->schedule->round[r]);
+	for (int64_t r = 0; r < w->schedule->nrounds && !w->failed; r++)
+		w->seconds += round_run(w, &w->schedule->round[r]);
 }
 
 double fluid_clock(void *self, const struct schedule *s, char *message, size_t size)
 {
 	struct fluid *w = self;
-	double begun_s;
 	sg_actor_t actor;
 
 	assert(w->platform->host);
@@ -216,15 +302,15 @@ double fluid_clock(void *self, const struct schedule *s, char *message, size_t s
 		return 0;
 	for (size_t i = 0; !w->manager; i++)
 		w->manager = w->platform->host[i];
-	begun_s = simgrid_get_clock();
 	w->schedule = s;
+	w->seconds = 0;
 	w->failed = false;
 	actor = sg_actor_init("manager", w->manager);
 	sg_actor_set_data(actor, w);
 	sg_actor_start(actor, manager, 0, NULL);
 	simgrid_run();
 	if (!w->failed)
-		return simgrid_get_clock() - begun_s;
+		return w->seconds;
 	snprintf(message, size, "a message has no route on %s",
 	         w->platform->machine->name);
 	return -1;

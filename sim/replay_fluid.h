@@ -8,6 +8,10 @@
  * FLUID_GROUP_HOSTS_MAX hosts becomes one parallel task per message, because SimGrid
  * keeps a matrix of all its hosts.
  *
+ * Tasks that share no link, not even through others, do not slow each other: the pieces
+ * of a round (cost/pieces.h) run one after another, the round takes as long as the
+ * longest, and a piece of a form that this workspace has timed before is not run again.
+ *
  * Schedules run one after another in the one engine of the process; a time is a
  * difference of SimGrid's clock.
  */

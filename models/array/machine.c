@@ -2,13 +2,20 @@
 
 #include <assert.h>
 #include <stddef.h>
+#include <stdlib.h>
+
+bool fabric_shared(const struct fabric *f, int32_t a, int32_t b)
+{
+	return f->share > 1 && a / f->share == b / f->share;
+}
 
 int machine_fabric(const struct machine *m, int32_t src, int32_t dst)
 {
 	for (int f = 0; f < m->nfabrics; f++) {
 		const int32_t *domain = m->fabric[f].domain;
 
-		if (domain[src] >= 0 && domain[src] == domain[dst])
+		if (domain[src] >= 0 && domain[src] == domain[dst] &&
+		    (src == dst || !fabric_shared(&m->fabric[f], src, dst)))
 			return f;
 	}
 	return -1;
@@ -23,21 +30,58 @@ int32_t fabric_places(const struct fabric *f)
 	return n;
 }
 
-int32_t fabric_neighbour(const struct fabric *f, int32_t d, int axis, int dir)
+int32_t fabric_twist(int naxes, const int32_t *shape)
 {
-	const int32_t *at = f->at + (int64_t)f->domain[d] * fabric_places(f);
+	int32_t shortest = shape[0], longest = shape[0];
+
+	for (int a = 1; a < naxes; a++) {
+		shortest = shape[a] < shortest ? shape[a] : shortest;
+		longest = shape[a] > longest ? shape[a] : longest;
+	}
+	for (int a = 0; a < naxes; a++)
+		if (shape[a] != shortest && shape[a] != longest)
+			return 0;
+	return shortest >= 2 && longest % 2 == 0 && longest / 2 == shortest ? shortest
+	                                                                    : 0;
+}
+
+/* The place n further along every long axis, which is n back as well. */
+static int32_t twist_place(const struct fabric *f, int32_t place)
+{
+	int32_t stride = 1, to = place;
+
+	for (int a = f->naxes - 1; a >= 0; a--) {
+		int32_t c = place / stride % f->shape[a];
+
+		if (f->shape[a] > f->twist)
+			to += (c < f->twist ? f->twist : -f->twist) * stride;
+		stride *= f->shape[a];
+	}
+	return to;
+}
+
+/* The place one step from another along an axis; -1 where the axis ends. */
+static int32_t step_place(const struct fabric *f, int32_t place, int axis, int dir)
+{
 	int32_t size = f->shape[axis], stride = 1, c, to;
 
 	for (int a = f->naxes - 1; a > axis; a--)
 		stride *= f->shape[a];
-	c = f->place[d] / stride % size;
+	c = place / stride % size;
 	to = c + dir;
-	if (to < 0 || to >= size) {
-		if (!f->wrap[axis])
-			return -1;
-		to = (to + size) % size;
-	}
-	return at[f->place[d] + (to - c) * stride];
+	if (to >= 0 && to < size)
+		return place + dir * stride;
+	if (!f->wrap[axis] && !f->twist)
+		return -1;
+	to = place + ((to + size) % size - c) * stride;
+	return f->wrap[axis] ? to : twist_place(f, to);
+}
+
+int32_t fabric_neighbour(const struct fabric *f, int32_t d, int axis, int dir)
+{
+	int32_t to = step_place(f, f->place[d], axis, dir);
+
+	return to < 0 ? -1 : f->at[(int64_t)f->domain[d] * fabric_places(f) + to];
 }
 
 /*
@@ -91,6 +135,105 @@ static int torus_route(const struct fabric *f, int32_t src, int32_t dst, int32_t
 	return n;
 }
 
+/* Hops along the axes, signed. */
+struct offset {
+	int32_t hops, along[TORUS_AXES_MAX];
+};
+
+/*
+ * The offset number `number` from coordinates c to t of a twisted torus, as the header
+ * lists them: one digit of base 3 for every short axis, then of base 2 for every long.
+ * False where a long axis has no second one.
+ */
+static bool twisted_offset(struct offset *out, const struct fabric *f, const int32_t *c,
+                           const int32_t *t, int number)
+{
+	static const int rounds[] = {0, 1, -1};
+	int32_t n = f->twist, turns = 0;
+	bool back[TORUS_AXES_MAX];
+
+	out->hops = 0;
+	for (int a = f->naxes - 1; a >= 0; a--)
+		if (f->wrap[a]) {
+			back[a] = number % 2;
+			number /= 2;
+		}
+	for (int a = f->naxes - 1; a >= 0; a--)
+		if (!f->wrap[a]) {
+			int round = rounds[number % 3];
+
+			number /= 3;
+			turns += round;
+			out->along[a] = t[a] - c[a] + round * n;
+			out->hops += abs(out->along[a]);
+		}
+	for (int a = 0; a < f->naxes; a++)
+		if (f->wrap[a]) {
+			/* every turn round a short axis has led n along this one */
+			int32_t up =
+				((t[a] - c[a] - turns * n) % (2 * n) + 2 * n) % (2 * n);
+
+			if (back[a] && up != n)
+				return false;
+			out->along[a] = up > n || back[a] ? up - 2 * n : up;
+			out->hops += abs(out->along[a]);
+		}
+	return true;
+}
+
+/* The one of the shortest offsets that the header tells to take. */
+static struct offset twisted_choose(const struct fabric *f, int32_t src, int32_t dst)
+{
+	int32_t c[TORUS_AXES_MAX], t[TORUS_AXES_MAX], sum = 0, nbest = 0;
+	struct offset best = {.hops = INT32_MAX}, o;
+	int numbers = 1;
+
+	for (int a = f->naxes - 1; a >= 0; a--) {
+		c[a] = src % f->shape[a];
+		t[a] = dst % f->shape[a];
+		src /= f->shape[a];
+		dst /= f->shape[a];
+		sum += c[a] + t[a];
+		numbers *= f->wrap[a] ? 2 : 3;
+	}
+	for (int i = 0; i < numbers; i++)
+		if (twisted_offset(&o, f, c, t, i) && o.hops <= best.hops) {
+			nbest = o.hops < best.hops ? 1 : nbest + 1;
+			best = o;
+		}
+	sum %= nbest;
+	for (int i = 0; i < numbers; i++)
+		if (twisted_offset(&o, f, c, t, i) && o.hops == best.hops && sum-- == 0)
+			return o;
+	assert(false);
+	return best;
+}
+
+static int twisted_route(const struct fabric *f, int32_t src, int32_t dst,
+                         int32_t *links, int capacity)
+{
+	const int32_t *at = f->at + (int64_t)f->domain[src] * fabric_places(f);
+	int32_t here = f->place[src];
+	struct offset offset = twisted_choose(f, here, f->place[dst]);
+	int n = 0;
+
+	if (offset.hops > capacity)
+		return -1;
+	for (int a = f->naxes - 1; a >= 0; a--) {
+		int dir = offset.along[a] < 0 ? -1 : 1;
+
+		for (int i = abs(offset.along[a]); i > 0; i--) {
+			links[n] = f->port[(int64_t)at[here] * 2 * f->naxes + 2 * a +
+			                   (dir < 0)];
+			assert(links[n] >= 0);
+			n++;
+			here = step_place(f, here, a, dir);
+		}
+	}
+	assert(here == f->place[dst]);
+	return n;
+}
+
 int machine_route(const struct machine *m, int f, int32_t src, int32_t dst,
                   int32_t *links, int capacity)
 {
@@ -102,8 +245,12 @@ int machine_route(const struct machine *m, int f, int32_t src, int32_t dst,
 		return -1;
 	if (src == dst)
 		return 0;
+	if (fabric_shared(fab, src, dst))
+		return -1;
 	switch (fab->geometry) {
 	case GEOMETRY_TORUS:
+		if (fab->twist)
+			return twisted_route(fab, src, dst, links, capacity);
 		return torus_route(fab, src, dst, links, capacity);
 	case GEOMETRY_SWITCH:
 		if (capacity < 2)
@@ -171,8 +318,9 @@ static void torus_wire(struct machine *m, struct arena *a, struct fabric *f,
 	f->port = port;
 }
 
-struct machine *machine_torus(struct arena *a, int naxes, const int32_t *shape,
-                              const bool *wrap, struct link link, struct device device)
+static struct machine *torus_make(struct arena *a, int naxes, const int32_t *shape,
+                                  const bool *wrap, int32_t twist, struct link link,
+                                  struct device device)
 {
 	struct machine *m = arena_alloc(a, 1, sizeof(*m));
 	struct fabric *f = &m->fabric[0];
@@ -182,8 +330,10 @@ struct machine *machine_torus(struct arena *a, int naxes, const int32_t *shape,
 	*f = (struct fabric){.name = "ici",
 	                     .profile = "tpu",
 	                     .ndomains = 1,
+	                     .share = 1,
 	                     .geometry = GEOMETRY_TORUS,
-	                     .naxes = naxes};
+	                     .naxes = naxes,
+	                     .twist = twist};
 	for (int x = 0; x < naxes; x++) {
 		assert(shape[x] >= 1);
 		f->shape[x] = shape[x];
@@ -205,6 +355,24 @@ struct machine *machine_torus(struct arena *a, int naxes, const int32_t *shape,
 	return m;
 }
 
+struct machine *machine_torus(struct arena *a, int naxes, const int32_t *shape,
+                              const bool *wrap, struct link link, struct device device)
+{
+	return torus_make(a, naxes, shape, wrap, 0, link, device);
+}
+
+struct machine *machine_twisted(struct arena *a, int naxes, const int32_t *shape,
+                                struct link link, struct device device)
+{
+	int32_t twist = fabric_twist(naxes, shape);
+	bool wrap[TORUS_AXES_MAX];
+
+	assert(twist > 0);
+	for (int x = 0; x < naxes; x++)
+		wrap[x] = shape[x] > twist;
+	return torus_make(a, naxes, shape, wrap, twist, link, device);
+}
+
 /* A switch for every `ports` consecutive devices. */
 static void switch_add(struct machine *m, struct arena *a, struct link *links,
                        const char *name, int32_t ports, struct link link)
@@ -222,9 +390,10 @@ static void switch_add(struct machine *m, struct arena *a, struct link *links,
 		                           arena_printf(a, "%s_%d_down", name, (int)d));
 	}
 	*f = (struct fabric){.name = name,
-	                     .profile = "nccl",
+	                     .profile = "plain",
 	                     .domain = domain,
 	                     .priority = m->nfabrics,
+	                     .share = 1,
 	                     .port = port,
 	                     .geometry = GEOMETRY_SWITCH,
 	                     .ndomains = m->ndevices / ports};

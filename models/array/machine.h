@@ -7,7 +7,9 @@
  * A device has one port ("host" in SimGrid) per fabric it is on. The ports of one fabric
  * and one domain reach each other (the eight GPUs of a node on `nvlink`, all NICs on
  * `net`, all chips of a pod on `ici`). A message takes the fabric with the lowest
- * `priority` whose domain holds both devices (design 6).
+ * `priority` whose domain holds both devices (design 6). Several devices may share one
+ * port of a fabric (two GPUs one NIC, two cores one chip): messages between those never
+ * take that fabric, another one joins them.
  *
  * Link bandwidths are one-way usable bytes per second; the two directions of a cable are
  * two links.
@@ -39,7 +41,7 @@ struct device {
 };
 
 enum geometry {
-	GEOMETRY_TORUS, /* neighbours along axes, some of which wrap */
+	GEOMETRY_TORUS, /* neighbours along axes, some of which wrap; or twisted */
 	GEOMETRY_SWITCH, /* one up and one down link per port, nothing in between shared */
 	GEOMETRY_GRAPH /* any: routes are asked through the callback */
 };
@@ -52,19 +54,37 @@ struct fabric {
 	int ndomains;
 	const int32_t *domain; /* [ndevices]: domain of the device's port, -1 without one */
 	/*
+	 * Port number h is that of devices h * share to h * share + share - 1; usually 1.
+	 * All that is said of devices below holds for each of those alike.
+	 */
+	int32_t share;
+	/*
 	 * Torus: every domain has shape[0..naxes), last axis fastest. `place[d]` is the
 	 * row-major number of device d in its domain, `at[domain * places + place]` the
-	 * device there (places: the product of shape). A 2-long axis has one cable and never
-	 * wraps. `port[d * 2 * naxes + 2 * a]` is the link from d to its neighbour at +1
-	 * along axis a, `+ 1` the one at -1; -1 where there is none.
+	 * (first) device there (places: the product of shape). A 2-long axis has one cable
+	 * and never wraps. `port[d * 2 * naxes + 2 * a]` is the link from d to its neighbour
+	 * at +1 along axis a, `+ 1` the one at -1; -1 where there is none.
+	 *
+	 * Twisted torus (TPU v4 paper, arXiv 2304.01433, section 2.8): `twist` is n > 0, every
+	 * axis is n (short) or 2n (long) devices long, both kinds are there. A long axis
+	 * wraps: its lines are rings of 2n. Going round a short axis leads back to the first
+	 * coordinate of that axis, but n further along every long axis: `wrap` is false,
+	 * for a line of n along it does not close, yet every device has both neighbours.
+	 * Twice round closes: a ring of 2n through two lines of the short axis.
 	 * Switch: `port[2 * d]` is the link up from d, `port[2 * d + 1]` the one down to it.
+	 * Graph: routes from d begin with one of end[end_first[2 * d]..end_first[2 * d + 1])
+	 * and those to d end with one of end[end_first[2 * d + 1]..end_first[2 * d + 2]);
+	 * `end_first` is NULL where that is not known.
 	 */
 	int naxes;
 	int32_t shape[TORUS_AXES_MAX];
 	bool wrap[TORUS_AXES_MAX];
+	int32_t twist;
 	const int32_t *place;
 	const int32_t *at;
 	const int32_t *port;
+	const int32_t *end_first; /* [2 * ndevices + 1] */
+	const int32_t *end;
 };
 
 /*
@@ -106,13 +126,23 @@ struct machine {
 	void *ask_state;
 };
 
+/*
+ * The shift n of the twisted torus of that shape: every axis n or 2n long, both there.
+ * 0: no such torus.
+ */
+int32_t fabric_twist(int naxes, const int32_t *shape);
+
 /* Torus: the number of places of one domain, the product of its shape. */
 int32_t fabric_places(const struct fabric *f);
 
 /*
- * Torus: the device one step from d along an axis, `dir` +1 or -1; -1 where the axis ends.
+ * Torus: the device one step from d along an axis, `dir` +1 or -1; -1 where the axis
+ * ends. Where ports are shared, the first device of the next port.
  */
 int32_t fabric_neighbour(const struct fabric *f, int32_t d, int axis, int dir);
+
+/* Have the two devices one port on the fabric? */
+bool fabric_shared(const struct fabric *f, int32_t a, int32_t b);
 
 /* The fabric a message from src to dst takes, -1 if none joins them. */
 int machine_fabric(const struct machine *m, int32_t src, int32_t dst);
@@ -122,6 +152,13 @@ int machine_fabric(const struct machine *m, int32_t src, int32_t dst);
  * shorter way round; an exact half is broken as SimGrid's torus zone breaks it: from
  * coordinate c to t on a wrapped axis of even length n with |c - t| = n/2, up (+1) if
  * t > c, or if c > n/2; else down.
+ *
+ * Twisted: of the offsets that lead to dst, round each short axis at most once, those
+ * with the fewest hops; of several, listed by how often each short axis is gone round
+ * (0, +1, -1; the last axis fastest) and then + before - on a long axis at its exact
+ * half, number (sum of the coordinates of src and dst) mod (how many), which shares out
+ * the load: all pairs at once load no link of 4x4x8 with more than 81 of them, 73 1/3
+ * on average. Then axis by axis, LAST axis first.
  */
 int machine_route(const struct machine *m, int f, int32_t src, int32_t dst,
                   int32_t *links, int capacity);
@@ -132,12 +169,15 @@ double machine_latency(const struct machine *m, int f, int32_t src, int32_t dst)
 /*
  * Makers, for tests and for planning without a platform file. All memory is the arena's.
  * machine_torus: one fabric `ici`, one domain, profile "tpu", all links alike.
+ * machine_twisted: the same, twisted; the shape must be one (fabric_twist()).
  * machine_gpu: `nodes` x `gpus` devices; fabric `nvlink` (priority 0, one switch domain
  * per node) and, for more than one node, `net` (priority 1, one switch of all NICs),
- * profile "nccl". A link's latency here is that of one of the two links (up or down).
+ * profile "plain". A link's latency here is that of one of the two links (up or down).
  */
 struct machine *machine_torus(struct arena *a, int naxes, const int32_t *shape,
                               const bool *wrap, struct link link, struct device device);
+struct machine *machine_twisted(struct arena *a, int naxes, const int32_t *shape,
+                                struct link link, struct device device);
 struct machine *machine_gpu(struct arena *a, int32_t nodes, int32_t gpus,
                             struct link nvlink, struct link nic, struct device device);
 

@@ -85,7 +85,8 @@ void bidir_ring_round(struct schedule *out, const struct runs *g, const struct l
 
 static bool applies(const struct machine *m, enum op op, const struct groups *g)
 {
-	(void)op;
+	if (op == OP_BROADCAST || op == OP_REDUCE)
+		return false;
 	return runs_single(m, g, true);
 }
 

@@ -4,14 +4,13 @@
  * bytes and closed-form cost, and a test recomputes them from the schedule.
  *
  * `groups` holds platform devices in chunk order. Bytes: V the gathered array
- * (all-gather output, reduce-scatter input, all-reduce buffer), S the send buffer of one
+ * (all-gather output, reduce-scatter input, all-reduce, broadcast and reduce buffer), S the send buffer of one
  * device (all-to-all), as in facts on collective costs.
  */
 #ifndef SHARDSIM_COLLECTIVE_COLLECTIVE_H
 #define SHARDSIM_COLLECTIVE_COLLECTIVE_H
 
 #include "array/machine.h"
-#include "base/error.h"
 #include "collective/schedule.h"
 #include "plan/plan.h"
 
@@ -22,8 +21,7 @@ struct algorithm {
 	bool (*applies)(const struct machine *m, enum op op, const struct groups *g);
 	/*
 	 * Append its rounds. `bytes` is what each device holds before the op (design's
-	 * lower_collective); exact for every op in all-gather, reduce-scatter, all-reduce,
-	 * all-to-all that `applies` accepts.
+	 * lower_collective); exact for every op that `applies` accepts.
 	 */
 	void (*build)(struct schedule *out, const struct machine *m, enum op op,
 	              const struct groups *g, double bytes);
@@ -33,16 +31,10 @@ extern const struct algorithm *const algorithms[]; /* ended by NULL */
 
 /*
  * The first in `algorithms` order that applies to all groups on the fabrics they use
- * (profile.c has the table and its reasons). A fabric's profile is not asked.
+ * (geometry.c has the table and its reasons). What is asked of fabrics whose profile goes
+ * by the geometry; libraries choose among their own (profile.h, nccl.h).
  */
 const struct algorithm *algorithm_choose(const struct machine *m, enum op op,
                                          const struct groups *g);
-
-/*
- * A fabric's profile says whose collectives it is meant to run: "tpu" those of XLA on
- * TPUs, "nccl" those of NVIDIA's library. Both use the algorithms above alike; what tells
- * such machines apart is their geometry. E_RANGE, listing the known ones: another name.
- */
-enum status profile_check(const char *name, struct where at, struct error *e);
 
 #endif

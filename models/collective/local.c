@@ -1,5 +1,7 @@
 #include "collective/local.h"
 
+#include "collective/profile.h"
+
 #include <assert.h>
 
 int32_t placement_device(const struct placement *place, int32_t d)
@@ -18,13 +20,12 @@ struct local_rates local_rates(const struct machine *m, const struct placement *
 	struct local_rates rates = {0};
 
 	assert(placement_size(place, m) >= n);
+	rates.launch_s = profile_launch_s(m, place ? place->platform : NULL, n);
 	for (int32_t d = 0; d < n; d++) {
 		const struct device *device = &m->device[placement_device(place, d)];
 
 		if (device->memory_Bps > 0 && 1 / device->memory_Bps > rates.s_per_byte)
 			rates.s_per_byte = 1 / device->memory_Bps;
-		if (device->launch_s > rates.launch_s)
-			rates.launch_s = device->launch_s;
 	}
 	return rates;
 }

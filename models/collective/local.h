@@ -18,7 +18,7 @@ int32_t placement_size(const struct placement *place, const struct machine *m);
 /* Of the slowest device among those a plan runs on. */
 struct local_rates {
 	double s_per_byte; /* of memory traffic; 0: local passes are free */
-	double launch_s;
+	double launch_s;   /* profile_launch_s() of them */
 };
 
 /* Of the `n` logical devices that `place` puts on the machine (NULL: devices 0..n-1). */

@@ -1,10 +1,14 @@
 #include "collective/lower.h"
 
 #include "collective/collective.h"
+#include "collective/joined.h"
 #include "collective/local.h"
+#include "collective/profile.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Name two devices of a group that no fabric joins, if there are. */
 static void explain(struct text *why, const struct machine *m, const struct groups *g)
@@ -25,24 +29,153 @@ static void explain(struct text *why, const struct machine *m, const struct grou
 	text_printf(why, "no algorithm for these groups of devices of %s", m->name);
 }
 
-bool lower_collective(struct lowered *out, struct arena *a, const struct machine *m,
-                      enum op op, struct groups groups, double bytes, struct text *why)
+/* Does the user force another algorithm than this one? */
+static bool forced_away(const struct machine *m, const struct algorithm *a)
 {
-	const struct algorithm *algorithm = algorithm_choose(m, op, &groups);
+	return m->forced.algorithm && strcmp(m->forced.algorithm, a->name) != 0;
+}
 
-	assert(op == OP_ALL_GATHER || op == OP_ALL_TO_ALL || op == OP_REDUCE_SCATTER ||
-	       op == OP_ALL_REDUCE);
-	*out = (struct lowered){.schedule.arena = a};
+static void explain_forced(struct text *why, const struct machine *m, enum op op,
+                           const struct groups *g)
+{
+	const char *before = ", expected ";
+
+	if (m->forced.protocol) {
+		text_printf(why, "the collectives of %s have no protocols", m->name);
+		return;
+	}
+	text_printf(why, "%s cannot run this %s on %s", m->forced.algorithm,
+	            op_name(op), m->name);
+	for (int i = 0; algorithms[i]; i++) {
+		if (!algorithms[i]->applies(m, op, g))
+			continue;
+		text_printf(why, "%s%s", before, algorithms[i]->name);
+		before = ", ";
+	}
+}
+
+/* The fill and drain of every task's pipeline (nccl.h). */
+static void add_fill(struct schedule *s, const struct machine *m)
+{
+	const double *tuning = m->tuning.value;
+	struct nccl_wire *wire;
+
+	if (tuning[TUNING_FILL_S] == 0 && tuning[TUNING_NET_FILL_S] == 0)
+		return;
+	wire = nccl_wire_new(s->arena, m);
+	for (int64_t i = 0; i < s->ntasks; i++) {
+		struct task *t = &s->task[i];
+		bool network = nccl_is_network(m, s->message[t->first].fabric);
+		double wire_s, route_s;
+
+		if (nccl_wire_task(&wire_s, &route_s, wire, s, t))
+			t->delay_s =
+				2 *
+				sqrt(wire_s *
+			             tuning[network ? TUNING_NET_FILL_S : TUNING_FILL_S]);
+	}
+}
+
+static bool lower_geometry(struct lowered *out, const struct profile *profile,
+                           const struct machine *m, enum op op,
+                           const struct groups *groups, double bytes, struct text *why)
+{
+	const struct algorithm *algorithm = algorithm_choose(m, op, groups);
+
 	if (!algorithm) {
-		explain(why, m, &groups);
+		explain(why, m, groups);
+		return false;
+	}
+	for (int i = 0; forced_away(m, algorithm) && algorithms[i]; i++)
+		if (algorithms[i]->applies(m, op, groups))
+			algorithm = algorithms[i];
+	if (m->forced.protocol || forced_away(m, algorithm)) {
+		explain_forced(why, m, op, groups);
 		return false;
 	}
 	out->algorithm = algorithm->name;
-	algorithm->build(&out->schedule, m, op, &groups, bytes);
-	for (int64_t i = 0; i < (int64_t)groups.ngroups * groups.size; i++)
-		if (m->device[groups.ids[i]].launch_s > out->launch_s)
-			out->launch_s = m->device[groups.ids[i]].launch_s;
+	algorithm->build(&out->schedule, m, op, groups, bytes);
+	if (profile->fill)
+		add_fill(&out->schedule, m);
 	return true;
+}
+
+/* What plain sends cost beyond their wires, where a library runs them. */
+static void finish_sends(struct schedule *s, const struct machine *m)
+{
+	struct nccl_wire *wire = NULL;
+
+	for (int64_t i = 0; i < s->ntasks; i++) {
+		int fabric = s->message[s->task[i].first].fabric;
+
+		if (!profile_of_fabric(m, fabric)->library)
+			continue;
+		if (!wire)
+			wire = nccl_wire_new(s->arena, m);
+		nccl_sends_task(s, &s->task[i], wire);
+	}
+}
+
+/* A pair of a permute is a task of its own. */
+static bool lower_pair(struct lowered *out, const struct machine *m, int32_t src,
+                       int32_t dst, double bytes, struct text *why)
+{
+	int fabric = machine_fabric(m, src, dst);
+
+	if (src == dst)
+		return true;
+	if (fabric < 0) {
+		text_printf(why, "no fabric of %s joins devices %d and %d", m->name,
+		            (int)src, (int)dst);
+		return false;
+	}
+	schedule_task(&out->schedule, 1);
+	schedule_message(&out->schedule, fabric, src, dst, bytes);
+	return true;
+}
+
+static bool lower_shift(struct lowered *out, const struct machine *m,
+                        const struct groups *g, double bytes, struct text *why)
+{
+	bool done = true;
+
+	out->algorithm = "permute";
+	schedule_round(&out->schedule);
+	for (int32_t i = 0; i < g->ngroups; i++) {
+		const int32_t *ids = g->ids + (int64_t)i * g->size;
+
+		for (int32_t k = 0; k < g->size && done; k++)
+			done = lower_pair(out, m, ids[k],
+			                  ids[k + 1 == g->size ? 0 : k + 1], bytes, why);
+	}
+	schedule_end(&out->schedule);
+	finish_sends(&out->schedule, m);
+	return done;
+}
+
+bool lower_collective(struct lowered *out, struct arena *a, const struct machine *m,
+                      enum op op, struct groups groups, double bytes, struct text *why)
+{
+	const struct profile *profile = profile_of(m, &groups);
+
+	assert(op == OP_ALL_GATHER || op == OP_ALL_TO_ALL || op == OP_REDUCE_SCATTER ||
+	       op == OP_ALL_REDUCE || op == OP_BROADCAST || op == OP_REDUCE ||
+	       op == OP_PERMUTE);
+	*out = (struct lowered){.schedule.arena = a};
+	out->launch_s = profile_launch_s(m, groups.ids, groups.ngroups * groups.size);
+	if (op == OP_PERMUTE)
+		return lower_shift(out, m, &groups, bytes, why);
+	for (int32_t i = 0; i < groups.ngroups && profile->library; i++) {
+		const int32_t *ids = groups.ids + (int64_t)i * groups.size;
+
+		if (devices_joined(m, ids, groups.size))
+			continue;
+		explain(why, m, &groups);
+		return false;
+	}
+	if (profile->library)
+		return nccl_lower(out, profile->library, m, op, &groups, bytes, why);
+	return lower_geometry(out, profile, m, op, &groups, bytes, why);
 }
 
 /* A permute is one round with a task for each pair of two devices. */
@@ -50,26 +183,16 @@ static bool lower_permute(struct lowered *out, const struct machine *m,
                           const struct placement *place, const struct step *s,
                           double bytes, struct text *why)
 {
+	bool done = true;
+
 	out->algorithm = "permute";
 	schedule_round(&out->schedule);
-	for (int32_t i = 0; i < s->npairs; i++) {
-		int32_t src = placement_device(place, s->pairs[i].src);
-		int32_t dst = placement_device(place, s->pairs[i].dst);
-		int fabric;
-
-		if (src == dst)
-			continue;
-		fabric = machine_fabric(m, src, dst);
-		if (fabric < 0) {
-			text_printf(why, "no fabric of %s joins devices %d and %d",
-			            m->name, (int)src, (int)dst);
-			return false;
-		}
-		schedule_task(&out->schedule, 1);
-		schedule_message(&out->schedule, fabric, src, dst, bytes);
-	}
+	for (int32_t i = 0; i < s->npairs && done; i++)
+		done = lower_pair(out, m, placement_device(place, s->pairs[i].src),
+		                  placement_device(place, s->pairs[i].dst), bytes, why);
 	schedule_end(&out->schedule);
-	return true;
+	finish_sends(&out->schedule, m);
+	return done;
 }
 
 /* One message of an exchange: all boxes from one device to another. */
@@ -143,6 +266,7 @@ static bool lower_transfers(struct lowered *out, struct arena *a,
 		                 (double)dtype_bytes(type, elements));
 	}
 	schedule_end(&out->schedule);
+	finish_sends(&out->schedule, m);
 	return true;
 }
 

@@ -17,7 +17,8 @@ struct placement {
 
 struct lowered {
 	struct schedule schedule;
-	const char *algorithm; /* "bidir-ring", "pairwise", "two-level", ...; NULL if local */
+	const char *algorithm; /* "bidir-ring", "nvls", "sends", ...; NULL if local */
+	const char *protocol;  /* "ll", "ll128", "simple"; NULL where there are none */
 	double local_s;        /* packing and unpacking (design 3, local work) */
 	double launch_s;       /* one per communicating or stand-alone local step */
 };
@@ -29,8 +30,12 @@ bool lower_step(struct lowered *out, struct arena *a, const struct machine *m,
 
 /*
  * As lower_step for a collective that is not part of a plan: `op` over `groups` of
- * platform devices, `bytes` on each device before it (all-gather: its block; others: its
- * whole buffer). No local work. For `perf`, prices in a search, and tests.
+ * platform devices, `bytes` on each device before it (all-gather: its block; others:
+ * its whole buffer). No local work. For `perf`, prices in a search, and tests. Op:
+ * all-gather, reduce-scatter, all-reduce, all-to-all; broadcast and reduce, whose root
+ * is the first device of the group; permute, a shift by one over the group. What
+ * `m->forced` names must be among what the profile of the groups has (profile.h) and
+ * run the op on them; a permute and an exchange leave nothing to force.
  */
 bool lower_collective(struct lowered *out, struct arena *a, const struct machine *m,
                       enum op op, struct groups groups, double bytes, struct text *why);

@@ -12,39 +12,14 @@
  * no rounds). Source: MPICH alltoall_intra_pairwise.c; facts on collective costs, 1, 4.
  */
 #include "collective/collective.h"
-
-/* One domain of one fabric holds the whole group: then all pairs are joined. */
-static bool share_domain(const struct machine *m, const int32_t *ids, int32_t n)
-{
-	for (int f = 0; f < m->nfabrics; f++) {
-		const int32_t *domain = m->fabric[f].domain;
-		int32_t k = 0;
-
-		while (k < n && domain[ids[k]] >= 0 && domain[ids[k]] == domain[ids[0]])
-			k++;
-		if (k == n)
-			return true;
-	}
-	return false;
-}
-
-static bool all_joined(const struct machine *m, const int32_t *ids, int32_t n)
-{
-	if (share_domain(m, ids, n))
-		return true;
-	for (int32_t i = 0; i < n; i++)
-		for (int32_t k = i + 1; k < n; k++)
-			if (machine_fabric(m, ids[i], ids[k]) < 0)
-				return false;
-	return true;
-}
+#include "collective/joined.h"
 
 static bool applies(const struct machine *m, enum op op, const struct groups *g)
 {
 	if (op != OP_ALL_TO_ALL)
 		return false;
 	for (int32_t i = 0; i < g->ngroups; i++)
-		if (!all_joined(m, g->ids + (int64_t)i * g->size, g->size))
+		if (!devices_joined(m, g->ids + (int64_t)i * g->size, g->size))
 			return false;
 	return true;
 }

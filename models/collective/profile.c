@@ -1,48 +1,92 @@
-/*
- * Which algorithm when (design 6). From the most special to the most general, so the
- * first that applies is the one:
- *
- *   bidir-ring  a full wrapped axis: both directions, every link busy
- *   line        a contiguous part of an axis: no wrap, both directions
- *   torus       a product of such runs: all axes busy in every phase
- *   two-level   several nodes with equally many members: the slow fabric carries only
- *               what must leave the node
- *   ring        any group: all-gather, reduce-scatter, all-reduce
- *   pairwise    any group: all-to-all
- *
- * Only the geometry of the fabrics counts, which is what `applies` looks at. The profile
- * that a platform file states is checked to be one that is known, and has no effect.
- */
-#include "collective/collective.h"
+#include "collective/profile.h"
 
+#include "collective/joined.h"
+
+#include <stdlib.h>
 #include <string.h>
 
-extern const struct algorithm algorithm_bidir_ring, algorithm_line, algorithm_torus,
-	algorithm_two_level, algorithm_ring, algorithm_pairwise;
+static const struct profile
+	tpu = {.name = "tpu",
+               .help = "collectives of XLA on TPUs, by geometry",
+               .fill = true},
+	nccl = {.name = "nccl",
+                .help = "collectives of NVIDIA's library",
+                .library = nccl_algorithms},
+	rccl = {.name = "rccl",
+                .help = "collectives of AMD's library",
+                .library = rccl_algorithms},
+	plain = {.name = "plain", .help = "by geometry, at the cost of the links alone"};
 
-const struct algorithm *const algorithms[] = {
-	&algorithm_bidir_ring,
-	&algorithm_line,
-	&algorithm_torus,
-	&algorithm_two_level,
-	&algorithm_ring,
-	&algorithm_pairwise,
-	NULL,
-};
+const struct profile *const profiles[] = {&tpu, &nccl, &rccl, &plain, NULL};
 
 enum status profile_check(const char *name, struct where at, struct error *e)
 {
-	if (!strcmp(name, "tpu") || !strcmp(name, "nccl"))
-		return OK;
-	return error_set(e, E_RANGE, at, "unknown profile '%s', expected tpu or nccl",
+	for (int i = 0; profiles[i]; i++)
+		if (!strcmp(name, profiles[i]->name))
+			return OK;
+	return error_set(e, E_RANGE, at,
+	                 "unknown profile '%s', expected tpu, nccl, rccl or plain",
 	                 name);
 }
 
-const struct algorithm *algorithm_choose(const struct machine *m, enum op op,
-                                         const struct groups *g)
+const struct profile *profile_of_fabric(const struct machine *m, int fabric)
 {
-	for (int i = 0; algorithms[i]; i++)
-		if (algorithms[i]->applies(m, op, g))
-			return algorithms[i];
-	return NULL;
+	const char *name = m->fabric[fabric].profile;
+
+	for (int i = 0; profiles[i]; i++)
+		if (name && !strcmp(name, profiles[i]->name))
+			return profiles[i];
+	return &plain;
+}
+
+const struct profile *profile_of(const struct machine *m, const struct groups *g)
+{
+	int last = -1;
+
+	for (int32_t i = 0; i < g->ngroups; i++) {
+		int f = fabric_of_all(m, g->ids + (int64_t)i * g->size, g->size);
+
+		if (f < 0)
+			return &plain;
+		last = f > last ? f : last;
+	}
+	return last < 0 ? &plain : profile_of_fabric(m, last);
+}
+
+/* The most of the devices that one domain of the first fabric holds. */
+static int32_t most_per_node(const struct machine *m, const int32_t *devices, int32_t n)
+{
+	int32_t domains = m->nfabrics ? m->fabric[0].ndomains : 0, most = 1;
+	int32_t *count;
+
+	if (!domains || nccl_is_network(m, 0))
+		return 1;
+	count = xmalloc((size_t)domains, sizeof(*count));
+	memset(count, 0, (size_t)domains * sizeof(*count));
+	for (int32_t i = 0; i < n; i++) {
+		int32_t domain = m->fabric[0].domain[devices ? devices[i] : i];
+
+		if (domain >= 0 && ++count[domain] > most)
+			most = count[domain];
+	}
+	free(count);
+	return most;
+}
+
+double profile_launch_s(const struct machine *m, const int32_t *devices, int32_t n)
+{
+	const double *tuning = m->tuning.value;
+	double launch_s = 0;
+
+	for (int32_t i = 0; i < n; i++) {
+		const struct device *d = &m->device[devices ? devices[i] : i];
+
+		launch_s = d->launch_s > launch_s ? d->launch_s : launch_s;
+	}
+	if (m->launch == LAUNCH_GRAPH && tuning[TUNING_LAUNCH_GRAPH_S] > 0)
+		return tuning[TUNING_LAUNCH_GRAPH_S];
+	if (m->launch == LAUNCH_SINGLE)
+		launch_s += tuning[TUNING_LAUNCH_EACH_S] *
+		            (most_per_node(m, devices, n) - 1);
+	return launch_s;
 }

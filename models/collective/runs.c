@@ -4,9 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Which of the devices that share its port a device is. */
+static int32_t nth_of(const struct fabric *f, int32_t d)
+{
+	return f->share > 1 ? d % f->share : 0;
+}
+
 /*
  * Mark in `seen`, axis after axis, the coordinates of the devices. False if one of them
- * is not in the domain.
+ * is not in the domain, or not the same of those that share its port.
  */
 static bool mark(uint8_t *seen, const struct fabric *f, int32_t domain,
                  const int32_t *ids, int32_t n)
@@ -15,7 +21,8 @@ static bool mark(uint8_t *seen, const struct fabric *f, int32_t domain,
 		int32_t rest = f->place[ids[i]];
 		uint8_t *end = seen;
 
-		if (f->domain[ids[i]] != domain)
+		if (f->domain[ids[i]] != domain ||
+		    nth_of(f, ids[i]) != nth_of(f, ids[0]))
 			return false;
 		for (int a = 0; a < f->naxes; a++)
 			end += f->shape[a];
@@ -81,14 +88,36 @@ bool runs_find(struct runs *out, const struct machine *m, const int32_t *ids, in
 
 	if (fabric < 0 || f->geometry != GEOMETRY_TORUS)
 		return false;
-	*out = (struct runs){.machine = m, .fabric = fabric, .domain = f->domain[ids[0]]};
+	*out = (struct runs){.machine = m,
+	                     .fabric = fabric,
+	                     .domain = f->domain[ids[0]],
+	                     .nth = nth_of(f, ids[0])};
 	for (int a = 0; a < f->naxes; a++)
 		coordinates += (size_t)f->shape[a];
 	seen = xmalloc(coordinates, sizeof(*seen));
 	memset(seen, 0, coordinates);
 	found = mark(seen, f, out->domain, ids, n) && runs_of_marks(out, seen, f, n);
 	free(seen);
+	out->twisted = found && f->twist && n == fabric_places(f);
 	return found;
+}
+
+struct runs runs_twisted(const struct runs *g, int ring)
+{
+	const struct fabric *f = &g->machine->fabric[g->fabric];
+	bool halved = f->shape[g->run[ring].axis] > f->twist;
+	struct runs out = *g;
+
+	assert(g->twisted && g->n == f->naxes);
+	for (int r = 0; r < out.n; r++) {
+		struct run *run = &out.run[r];
+
+		run->ring = r == ring || (f->shape[run->axis] > f->twist && halved);
+		run->length = run->ring ? 2 * f->twist : f->twist;
+		if (f->shape[run->axis] > f->twist && r != ring)
+			halved = true;
+	}
+	return out;
 }
 
 bool runs_single(const struct machine *m, const struct groups *g, bool ring)
@@ -121,6 +150,25 @@ static int32_t offset(const struct runs *g, int r, int32_t i)
 	return ((run->first + i) % size - run->first) * g->stride[r];
 }
 
+/* The same from neighbour to neighbour, which is what a twisted torus is made of. */
+static void twisted_line(int32_t *ids, const struct runs *g, int r, int32_t line)
+{
+	const struct fabric *f = &g->machine->fabric[g->fabric];
+	int32_t d = f->at[(int64_t)g->domain * fabric_places(f)];
+
+	for (int i = g->n - 1; i >= 0; i--) {
+		if (i == r)
+			continue;
+		for (int32_t k = line % g->run[i].length; k > 0; k--)
+			d = fabric_neighbour(f, d, g->run[i].axis, 1);
+		line /= g->run[i].length;
+	}
+	for (int32_t i = 0; i < g->run[r].length; i++) {
+		ids[i] = d + g->nth;
+		d = fabric_neighbour(f, d, g->run[r].axis, 1);
+	}
+}
+
 void runs_line(int32_t *ids, const struct runs *g, int r, int32_t line)
 {
 	const struct fabric *f = &g->machine->fabric[g->fabric];
@@ -128,6 +176,10 @@ void runs_line(int32_t *ids, const struct runs *g, int r, int32_t line)
 	int32_t place = g->corner;
 
 	assert(line >= 0 && line < runs_lines(g, r));
+	if (g->twisted) {
+		twisted_line(ids, g, r, line);
+		return;
+	}
 	for (int i = g->n - 1; i >= 0; i--) {
 		if (i == r)
 			continue;
@@ -135,7 +187,7 @@ void runs_line(int32_t *ids, const struct runs *g, int r, int32_t line)
 		line /= g->run[i].length;
 	}
 	for (int32_t i = 0; i < g->run[r].length; i++)
-		ids[i] = at[place + offset(g, r, i)];
+		ids[i] = at[place + offset(g, r, i)] + g->nth;
 }
 
 double runs_bandwidth_Bps(const struct runs *g, int r)

@@ -6,6 +6,11 @@
  * one that passes over the wrap. A *line of devices* fixes all coordinates but one. The
  * order of the group does not matter: collectives do not care who is whose neighbour, so
  * devices are visited in the order of the torus.
+ *
+ * A whole twisted torus (struct fabric) is a product of runs in several ways, one for
+ * each axis: that axis as a ring of 2n, which for a short one leads through two of its
+ * lines; the other short axes as lines of n, the other long ones as rings of 2n, but one
+ * of them as a line of n where a short axis is the ring.
  */
 #ifndef SHARDSIM_COLLECTIVE_RUNS_H
 #define SHARDSIM_COLLECTIVE_RUNS_H
@@ -26,6 +31,8 @@ struct runs {
 	int fabric;
 	int32_t domain;
 	int32_t corner; /* place with the first coordinate of every run */
+	int32_t nth;    /* where devices share ports: which of each they are */
+	bool twisted;   /* a whole twisted torus */
 	int n;
 	struct run run[TORUS_AXES_MAX]; /* by rising axis */
 	int32_t stride[TORUS_AXES_MAX]; /* of each run's axis, in places */
@@ -33,6 +40,9 @@ struct runs {
 
 /* The runs of n >= 2 distinct devices; false if they are no product of runs of a torus. */
 bool runs_find(struct runs *out, const struct machine *m, const int32_t *ids, int32_t n);
+
+/* Of a twisted one: the product in which run number `ring` is a ring of 2n. */
+struct runs runs_twisted(const struct runs *g, int ring);
 
 /* Do all groups have runs, exactly one each, of the kind asked for? */
 bool runs_single(const struct machine *m, const struct groups *g, bool ring);

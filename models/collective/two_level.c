@@ -83,7 +83,8 @@ static bool applies(const struct machine *m, enum op op, const struct groups *g)
 {
 	struct levels first, levels;
 
-	(void)op;
+	if (op == OP_BROADCAST || op == OP_REDUCE)
+		return false;
 	for (int32_t i = 0; i < g->ngroups; i++) {
 		const int32_t *ids = g->ids + (int64_t)i * g->size;
 

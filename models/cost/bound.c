@@ -97,21 +97,27 @@ static void cut_axis(struct search *s, struct cut cut, int32_t lo, int32_t hi)
 	const struct fabric *f = &s->machine->fabric[cut.fabric];
 	const int32_t *at = f->at + (int64_t)cut.number * fabric_places(f);
 	int32_t size = f->shape[cut.axis], inner = 1, lines, n = 0;
+	int32_t share = f->share > 1 ? f->share : 1;
 	struct gate in, out;
 
 	for (int a = f->naxes - 1; a > cut.axis; a--)
 		inner *= f->shape[a];
 	lines = fabric_places(f) / size;
 	for (int32_t c = lo; c < hi; c++)
-		for (int32_t i = 0; i < lines; i++)
+		for (int32_t i = 0; i < lines * share; i++) {
+			int32_t line = i / share;
+
 			s->member[n++] =
-				at[(i / inner * size + c % size) * inner + i % inner];
-	ports_gates(&in, &out, s->ports, s->member, n, cut.fabric);
-	for (int32_t i = 0; i < lines; i++) {
+				at[(line / inner * size + c % size) * inner + line % inner] +
+				i % share;
+		}
+	/* other axes of a twisted torus lead out of the places as well */
+	ports_gates(&in, &out, s->ports, s->member, n, f->twist ? -1 : cut.fabric);
+	for (int32_t i = 0; i < lines * share && !f->twist; i += share) {
 		ports_neighbour(&in, &out, s->ports, cut.fabric, s->member[i], cut.axis,
 		                -1);
 		ports_neighbour(&in, &out, s->ports, cut.fabric,
-		                s->member[n - lines + i], cut.axis, 1);
+		                s->member[n - lines * share + i], cut.axis, 1);
 	}
 	cut.lo = lo;
 	cut.hi = hi;
@@ -126,14 +132,14 @@ static void cut_torus(struct search *s, int fabric)
 		for (int axis = 0; axis < f->naxes; axis++) {
 			struct cut cut = {CUT_AXIS, j, fabric, axis, 0, 0, false};
 			int32_t size = f->shape[axis];
-			int32_t turns = size % 2 ? size : size / 2;
 
 			/* The smaller side stands for both: in for out. */
 			for (int32_t c = 1; c < size && !f->wrap[axis]; c++)
 				cut_axis(s, cut, c <= size / 2 ? 0 : c,
 				         c <= size / 2 ? c : size);
-			for (int32_t c = 0; c < turns && f->wrap[axis]; c++)
-				cut_axis(s, cut, c, c + size / 2);
+			for (int32_t n = 1; n <= size / 2 && f->wrap[axis]; n++)
+				for (int32_t c = 0; c < (2 * n == size ? n : size); c++)
+					cut_axis(s, cut, c, c + n);
 		}
 }
 
@@ -165,7 +171,6 @@ static void search(struct search *s, const struct problem *p, const struct machi
 	size_t n = (size_t)m->ndevices;
 
 	*s = (struct search){.problem = p, .machine = m};
-	s->ports = ports_make(m, a);
 	s->cells = cells_make(p, a);
 	s->number = arena_alloc(a, n, sizeof(*s->number));
 	s->member = arena_alloc(a, n, sizeof(*s->member));
@@ -176,6 +181,8 @@ static void search(struct search *s, const struct problem *p, const struct machi
 		assert(placement_device(place, d) < m->ndevices);
 		s->number[placement_device(place, d)] = d;
 	}
+	s->ports = ports_make(m, a);
+	ports_restrict(s->ports, s->number, a);
 	cut_devices(s);
 	for (int k = 0; k < m->nfabrics; k++)
 		cut_domains(s, k);

@@ -7,16 +7,21 @@
  *   time >= bytes in / C + the least latency of a route into S,
  * and likewise out of S, whatever is relayed where: some link into S carries at least
  * its share of the bytes, and on no clock do they start before that latency. Sets:
- *   - each device: the receive bound (in, over the links into all its hosts) and the
- *     send bound (out: what it alone holds and others want leaves it at least once),
+ *   - each device: the receive bound (in, over the links into all its hosts; of a torus
+ *     those that routes between devices of the problem take) and the send bound (out:
+ *     what it alone holds and others want leaves it at least once),
  *   - each domain of a fabric: a node, a pod, in and out over the other fabrics,
  *   - each axis of a torus, cut in two: at every place where it does not wrap; where it
- *     does, every half of floor(n/2) neighbours, by two links per line (the other half
+ *     does, every run of 1 to floor(n/2) neighbours, by two links per line (what is left
  *     is the same cut, in for out). Links of other fabrics that the devices have count
  *     too.
+ * No set of places between two cuts of a line says more than the worse of the cuts. Nor
+ * does the total traffic along an axis over its links (bytes times least distances): on
+ * a wrapped axis of n an element that goes s places, s <= n/2, comes into s of the n runs
+ * of floor(n/2), so the mean over these runs is that bound.
  * Bytes are of real elements, bits / 8 of each without rounding (a collective may send
- * half a byte). Unreduced arrays: bound_cells.h. What the gates of a set can carry, and
- * that graphs of more than a few devices are not known: bound_ports.h.
+ * half a byte). Unreduced arrays: bound_cells.h. What the gates of a set can carry, on
+ * graphs and where devices share ports too: bound_ports.h.
  */
 #ifndef SHARDSIM_COST_BOUND_H
 #define SHARDSIM_COST_BOUND_H

@@ -1,5 +1,6 @@
 /*
  * How much must cross into and out of a set of devices (spec redistribution.md 10.5).
+ * Private to bound.c.
  *
  * The tiles of a layout are the cells of a grid, held by one device or several. What a
  * set S wants or holds is a union of cells, so sizes of unions are sums over distinct

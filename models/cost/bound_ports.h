@@ -1,5 +1,10 @@
 /*
- * What the links between a set of platform devices and all others can carry.
+ * What the links between a set of platform devices and all others can carry. Private to
+ * models/cost/.
+ *
+ * Messages run between the devices of a problem, by the machine's routes, on a torus axis
+ * after axis. On each axis a route goes from one place that a device of the problem has
+ * to another, so links that all these routes leave out no plan uses.
  */
 #ifndef SHARDSIM_COST_BOUND_PORTS_H
 #define SHARDSIM_COST_BOUND_PORTS_H
@@ -9,8 +14,8 @@
 /*
  * One way through: bytes per second of all links that a message through must take one
  * of, and the least latency of a route that goes through. No way: {0, INFINITY}.
- * Unknown, on graphs without routes or with domains of more than GRAPH_PORTS_MAX
- * devices: {INFINITY, 0}.
+ * Unknown: {INFINITY, 0}, on graphs whose ends are not known (machine.h) if their domains
+ * have more than GRAPH_PORTS_MAX devices or routes that nobody knows.
  */
 struct gate {
 	double bandwidth_Bps, latency_s;
@@ -24,10 +29,23 @@ struct ports;
 struct ports *ports_make(const struct machine *m, struct arena *a);
 
 /*
+ * From now on only links that routes between devices of the problem take count, on tori:
+ * number[d] < 0 where platform device d has no part in it.
+ */
+void ports_restrict(struct ports *p, const int32_t *number, struct arena *a);
+
+/*
  * The gates into and out of the `n` devices `member` (distinct) on all fabrics but
- * `except` (-1: none left out). Torus: the links to neighbours outside. Switch: the
- * smaller of the links of the members and those of the others in the domain. Graph: of
- * each route its slowest link, each link once.
+ * `except` (-1: none left out). Whatever goes in is a message from a device outside to a
+ * member, so any links of which its route has at least one will do:
+ *   torus:  those between ports that do not both have members only;
+ *   switch: those of ports with members, or those of ports with others, and both
+ *           latencies;
+ *   graph:  those that routes to members end with; or those that routes from others
+ *           begin with; or, of small domains, the i-th link of each route from its first
+ *           or its last, for any one i, with the whole latency. Each link once; the
+ *           fewest bytes per second count.
+ * A port that members share with others counts as one of both.
  */
 void ports_gates(struct gate *in, struct gate *out, struct ports *p,
                  const int32_t *member, int32_t n, int except);
@@ -41,7 +59,7 @@ void gate_add(struct gate *g, double bandwidth_Bps, double latency_s);
 
 /*
  * The links along a torus axis from device d to its neighbour at `dir` (+1, -1) and
- * from there to d; nothing where there is none.
+ * from there to d; nothing where there is none, or none on a route.
  */
 void ports_neighbour(struct gate *in, struct gate *out, const struct ports *p,
                      int fabric, int32_t d, int axis, int dir);

@@ -15,10 +15,27 @@ struct machine *machine_pods(struct arena *arena, int naxes, const int32_t *shap
                              const bool *wrap, int32_t pods);
 
 /*
+ * n devices on a connected graph of their own, of links one or both ways, routes by
+ * fewest hops. With `ends` the machine says what links routes begin and end with.
+ */
+struct machine *machine_web(struct rng *r, struct arena *arena, int32_t n, bool ends);
+
+/*
+ * At least n devices, `share` of them to a port: two nodes with that many GPUs to a
+ * NIC; or two rings of chips with that many cores, all joined by a network as well.
+ */
+struct machine *machine_shared(struct arena *arena, int32_t n, int32_t share,
+                               bool chips);
+
+/*
  * A torus, nodes or pods with room for n devices, all latencies times `latency`; each
  * link has its own bandwidth and latency unless they are `alike`.
  */
 struct machine *random_machine(struct rng *r, struct arena *arena, int32_t n,
                                double latency, bool alike);
+
+/* One of those, or a twisted torus, a graph, or one with shared ports. */
+struct machine *random_any_machine(struct rng *r, struct arena *arena, int32_t n,
+                                   double latency, bool alike);
 
 #endif

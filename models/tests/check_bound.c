@@ -151,6 +151,21 @@ static const struct {
 	{LINE8, "f32[480,84]", "<[\"x\"=8], device_ids=[0,1,2,3,4,5,6,7]>", "P('x')",
          "P('x')", "<[\"x\"=8], device_ids=[4,5,6,7,0,1,2,3]>", 0, 0,
          80640 / 45e9 + 1e-6, "into places 0 to 3 of axis 0 of pod 0"},
+	/* neighbours on a ring: routes between them leave it out but for one link */
+	{RING8, "f32[480,84]", "x=2", "P('x')", "P()", NULL, "0,1", NULL,
+         80640 / 45e9 + 1e-6, "receive of device 0"},
+	/* 0 and 3 are the ends of a line, and what 0 lacks comes from 1 */
+	{RING8, "f32[480,84]", "x=4", "P('x')", "P()", NULL, "0-3", NULL,
+         120960 / 45e9 + 1e-6, "receive of device 0"},
+	/* a row of a torus: none goes by the other axis, 4 of 8 devices take no part */
+	{TORUS42, "f32[480,84]", "x=4", "P('x')", "P()", NULL, "0,2,4,6", NULL,
+         120960 / 90e9 + 1e-6, "receive of device 0"},
+	/* all the way round, and 0 and 4 too: 4 to 0 goes on, over 5 */
+	{RING8, "f32[480,84]", "x=2", "P('x')", "P()", NULL, "0,4", NULL,
+         80640 / 45e9 + 1e-6, "receive of device 0"},
+	/* 2 to 3 and 5 to 4: into both by two links; 0 and 6 keep theirs */
+	{RING8, "f32[480,84]", "x=4", "P('x')", "P('x')", "x=4", "2,5,0,6", "3,4,0,6",
+         80640 / 90e9 + 1e-6, "into places 3 to 4 of axis 0 of pod 0"},
 	/* 0 alone has what four others want a quarter each of */
 	{NODE, "f32[480,84]", "x=1", "P()", "P('x')", "x=4", "0", "4-7",
          161280 / 240e9 + 1.4e-6, "send of device 0"},
@@ -209,8 +224,8 @@ START_TEST(bounds_by_hand)
 END_TEST
 
 /*
- * Devices 2, 4 and 5 of a line of 7: all that 2 lacks comes by the link between 3 and
- * 2, although it has two links. 6, at the end, has one.
+ * Devices 2, 4 and 5, or 6, of a line of 7: all that 2 lacks comes by the link between 3
+ * and 2, although it has two links.
  */
 START_TEST(bounds_follow_the_placement)
 {
@@ -221,11 +236,11 @@ START_TEST(bounds_follow_the_placement)
 	struct bound bound = bound_find(p, m, &place, arena);
 
 	ck_assert(fabs(bound.s - 1280 / 45e9 - 1e-6) < 1e-18);
-	ck_assert_str_eq(bound.what, "into places 0 to 2 of axis 0 of pod 0");
+	ck_assert_str_eq(bound.what, "receive of device 2");
 	place.platform = outer;
 	bound = bound_find(p, m, &place, arena);
 	ck_assert(fabs(bound.s - 1280 / 45e9 - 1e-6) < 1e-18);
-	ck_assert_str_eq(bound.what, "receive of device 6");
+	ck_assert_str_eq(bound.what, "receive of device 2");
 }
 END_TEST
 

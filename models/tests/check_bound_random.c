@@ -170,7 +170,8 @@ static void one_problem(struct tightness *t, int seed, double latency, bool alik
 {
 	struct rng *r = rng_new((uint64_t)seed);
 	struct problem *p = random_any(r);
-	struct machine *m = random_machine(r, arena, devices_needed(p), latency, alike);
+	struct machine *m =
+		random_any_machine(r, arena, devices_needed(p), latency, alike);
 	struct placement place = {p->ndevices, p->platform};
 	struct model *model = model_new(m);
 	struct pricer *pricer;
@@ -238,8 +239,8 @@ START_TEST(no_random_plan_is_below_its_bound)
 	for (int k = 0; k < 2000; k++) {
 		struct plan *plan = random_plan(r, arena, 16, 5);
 		const struct problem *p = plan->problem;
-		struct machine *m = random_machine(r, arena, devices_needed(p),
-		                                   k % 2 ? 1e-6 : 1, k % 3);
+		struct machine *m = random_any_machine(r, arena, devices_needed(p),
+		                                       k % 2 ? 1e-6 : 1, k % 3);
 		struct placement place = random_placement(r, p, m);
 		struct bound bound = bound_find(p, m, &place, arena);
 		struct model *model = model_new(m);
@@ -265,7 +266,7 @@ START_TEST(more_bandwidth_never_raises_it)
 	for (int k = 0; k < 2000; k++) {
 		struct problem *p = random_any(r);
 		struct machine *m =
-			random_machine(r, arena, devices_needed(p), 1, k % 2);
+			random_any_machine(r, arena, devices_needed(p), 1, k % 2);
 		struct placement place = random_placement(r, p, m);
 		struct link *link =
 			arena_dup(arena, m->link, (size_t)m->nlinks, sizeof(*link));
@@ -309,7 +310,7 @@ START_TEST(the_order_of_dimensions_does_not_matter)
 			rng_below(r, 2) ? random_problem(r, arena, 16) : random_sum(r);
 		struct problem q = *p;
 		struct machine *m =
-			random_machine(r, arena, devices_needed(p), 1, k % 2);
+			random_any_machine(r, arena, devices_needed(p), 1, k % 2);
 		int rank = p->array.shape.rank;
 
 		for (int i = 0; i < rank; i++)

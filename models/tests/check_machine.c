@@ -105,7 +105,7 @@ static const struct {
 static void distances(const struct machine *m, int32_t src, int *hops)
 {
 	const struct fabric *f = &m->fabric[0];
-	int32_t queue[64];
+	int32_t queue[256];
 	int head = 0, tail = 0;
 
 	for (int32_t d = 0; d < m->ndevices; d++)
@@ -180,6 +180,153 @@ START_TEST(two_long_axis_has_one_cable)
 	ck_assert_int_eq(fabric_neighbour(f, 5, 1, 1), 3);
 	ck_assert_int_eq(f->port[0 * 4 + 1], -1);
 	ck_assert_int_ge(f->port[0 * 4 + 0], 0);
+	arena_free(a);
+}
+END_TEST
+
+/* ---- twisted tori ---- */
+
+/* Of 4x4x8, n = 4: place (x, y, z) is 32 x + 8 y + z; round x or y, z moves by 4. */
+static const struct {
+	int naxes;
+	int32_t shape[3];
+	int32_t from;
+	int axis, dir;
+	int32_t to;
+} twisted_steps[] = {
+	{3, {4, 4, 8}, 0, 0, 1, 32},
+	{3, {4, 4, 8}, 96 + 8 + 1, 0, 1, 8 + 5},
+	{3, {4, 4, 8}, 8 + 5, 0, -1, 96 + 8 + 1},
+	{3, {4, 4, 8}, 64 + 24 + 6, 1, 1, 64 + 2},
+	{3, {4, 4, 8}, 64 + 2, 1, -1, 64 + 24 + 6},
+	{3, {4, 4, 8}, 64 + 7, 2, 1, 64},
+	{3, {4, 4, 8}, 64, 2, -1, 64 + 7},
+	/* 3x6x6: round x, both others move by 3; place 36 x + 6 y + z */
+	{3, {3, 6, 6}, 72 + 6 * 4 + 1, 0, 1, 6 * 1 + 4},
+	{3, {3, 6, 6}, 6 * 1 + 4, 0, -1, 72 + 6 * 4 + 1},
+	{3, {3, 6, 6}, 30 + 2, 1, 1, 2},
+	/* the long axis first */
+	{2, {10, 5}, 5 * 7 + 4, 1, 1, 5 * 2},
+	{2, {10, 5}, 5 * 9 + 3, 0, 1, 3},
+	{2, {2, 4}, 1, 0, -1, 4 + 3},
+	{2, {2, 4}, 1, 0, 1, 4 + 1},
+};
+
+START_TEST(twisted_step_rows)
+{
+	struct arena *a = arena_new();
+	struct machine *m =
+		machine_twisted(a, twisted_steps[_i].naxes, twisted_steps[_i].shape,
+	                        wire, (struct device){0});
+	const struct fabric *f = &m->fabric[0];
+
+	ck_assert_int_eq(m->nlinks, 2 * f->naxes * m->ndevices);
+	ck_assert_int_eq(fabric_neighbour(f, twisted_steps[_i].from,
+	                                  twisted_steps[_i].axis, twisted_steps[_i].dir),
+	                 twisted_steps[_i].to);
+	arena_free(a);
+}
+END_TEST
+
+static const struct {
+	int naxes;
+	int32_t shape[4];
+	int32_t twist;
+} twists[] = {
+	{3, {4, 4, 8}, 4},  {3, {4, 8, 8}, 4},    {3, {8, 4, 4}, 4}, {2, {3, 6}, 3},
+	{3, {4, 4, 4}, 0},  {3, {4, 4, 12}, 0},   {3, {4, 6, 8}, 0}, {2, {1, 2}, 0},
+	{3, {4, 8, 16}, 0}, {4, {2, 4, 2, 2}, 2}, {1, {8}, 0},
+};
+
+START_TEST(twist_rows)
+{
+	ck_assert_int_eq(fabric_twist(twists[_i].naxes, twists[_i].shape),
+	                 twists[_i].twist);
+}
+END_TEST
+
+static const struct {
+	int naxes;
+	int32_t shape[4];
+	int diameter;
+	double gain; /* published, of all-to-all over the plain torus; 0: none */
+} twisted_table[] = {
+	{3, {4, 4, 8}, 6, 1.63}, {3, {4, 8, 8}, 6, 1.31}, {3, {3, 3, 6}, 4, 0},
+	{3, {6, 3, 6}, 4, 0},    {2, {5, 10}, 5, 0},      {4, {2, 4, 2, 2}, 4, 0},
+};
+
+/*
+ * Every route is shortest, connected, and -1 where there is too little room. The load of
+ * all pairs: the TPU v4 paper (figure 6) measured all-to-all this much faster than on
+ * the plain torus, whose long axis of 8 carries 2 hops of every pair over 2 links per
+ * device.
+ */
+START_TEST(twisted_rows)
+{
+	struct arena *a = arena_new();
+	struct machine *m =
+		machine_twisted(a, twisted_table[_i].naxes, twisted_table[_i].shape,
+	                        wire, (struct device){0});
+	int32_t links[64];
+	int hops[256], *load = calloc((size_t)m->nlinks, sizeof(*load));
+	int most = 0, far = 0;
+
+	for (int32_t src = 0; src < m->ndevices; src++) {
+		distances(m, src, hops);
+		for (int32_t dst = 0; dst < m->ndevices; dst++) {
+			int n = machine_route(m, 0, src, dst, links, 64), at = src;
+
+			ck_assert_int_eq(n, hops[dst]);
+			far = n > far ? n : far;
+			for (int i = 0; i < n; i++) {
+				int from, to;
+
+				sscanf(m->link[links[i]].name, "ici_%d_to_%d", &from,
+				       &to);
+				ck_assert_int_eq(from, at);
+				at = to;
+				load[links[i]]++;
+				most = load[links[i]] > most ? load[links[i]] : most;
+			}
+			ck_assert_int_eq(at, dst);
+			if (n > 0)
+				ck_assert_int_eq(
+					machine_route(m, 0, src, dst, links, n - 1), -1);
+		}
+	}
+	ck_assert_int_eq(far, twisted_table[_i].diameter);
+	if (twisted_table[_i].gain > 0)
+		ck_assert_double_eq_tol((double)m->ndevices / most,
+		                        twisted_table[_i].gain,
+		                        0.05 * twisted_table[_i].gain);
+	free(load);
+	arena_free(a);
+}
+END_TEST
+
+/* ---- shared ports ---- */
+
+/* Two nodes of four GPUs, and one NIC for every two of them. */
+START_TEST(shared_ports)
+{
+	struct arena *a = arena_new();
+	struct link link = {.bandwidth_Bps = 1e9, .latency_s = 1e-6};
+	struct machine *m = machine_gpu(a, 2, 4, link, link, (struct device){0});
+	int32_t links[2];
+
+	m->fabric[1].share = 2;
+	ck_assert(fabric_shared(&m->fabric[1], 2, 3));
+	ck_assert(!fabric_shared(&m->fabric[1], 1, 2));
+	ck_assert(!fabric_shared(&m->fabric[0], 2, 3));
+	ck_assert_int_eq(machine_fabric(m, 2, 3), 0);
+	ck_assert_int_eq(machine_fabric(m, 2, 4), 1);
+	ck_assert_int_eq(machine_route(m, 1, 2, 3, links, 2), -1);
+	ck_assert_int_eq(machine_route(m, 1, 1, 2, links, 2), 2);
+	ck_assert_int_eq(machine_route(m, 1, 3, 3, links, 2), 0);
+	m->nfabrics--;
+	m->fabric[0] = m->fabric[1];
+	ck_assert_int_eq(machine_fabric(m, 2, 3), -1);
+	ck_assert_int_eq(machine_fabric(m, 3, 3), 0);
 	arena_free(a);
 }
 END_TEST
@@ -277,6 +424,10 @@ int main(void)
 	tcase_add_loop_test(tcase, route_rows, 0, COUNT(route_table));
 	tcase_add_loop_test(tcase, torus_rows, 0, COUNT(torus_table));
 	tcase_add_test(tcase, two_long_axis_has_one_cable);
+	tcase_add_loop_test(tcase, twisted_step_rows, 0, COUNT(twisted_steps));
+	tcase_add_loop_test(tcase, twist_rows, 0, COUNT(twists));
+	tcase_add_loop_test(tcase, twisted_rows, 0, COUNT(twisted_table));
+	tcase_add_test(tcase, shared_ports);
 	tcase_add_loop_test(tcase, gpu_rows, 0, COUNT(gpu_table));
 	tcase_add_test(tcase, fabrics_that_do_not_join);
 	tcase_add_test(tcase, graph_asks);

@@ -133,12 +133,42 @@ START_TEST(figures_have_sources)
 	ck_assert_int_ge(all.n, 4);
 	for (int i = 0; i < all.n; i++)
 		for (int f = 0; f < FIGURES; f++) {
-			if (!figure_of(f, all.family[i].kind))
+			if (!figure_used(&all.family[i], f))
 				continue;
 			ck_assert_ptr_nonnull(all.family[i].source[f]);
 			ck_assert_uint_gt(strlen(all.family[i].source[f]), 4);
 			ck_assert_double_gt(all.family[i].figure[f], 0);
 		}
+	arena_free(a);
+}
+END_TEST
+
+/* So has every constant of the library; at most eight figures are fitted. */
+START_TEST(constants_have_sources)
+{
+	struct arena *a = arena_new();
+	struct families all = {0};
+	struct error e = {0};
+	const char *path;
+
+	ck_assert_int_eq(platform_data_path(&path, a, "families.yaml", &e), OK);
+	ck_assert_int_eq(families_read(&all, a, path, &e), OK);
+	for (int i = 0; i < all.n; i++) {
+		const struct family *f = &all.family[i];
+		int fitted = 0;
+
+		for (int g = 0; g < FIGURES; g++)
+			fitted += f->source[g] && strstr(f->source[g], "fitted");
+		for (int k = 0; k < TUNINGS; k++) {
+			const char *source = f->tuning_source[k];
+
+			fitted += source && strstr(source, "fitted");
+			ck_assert(source ||
+			          f->tuning.value[k] == tuning_default.value[k]);
+			ck_assert(!source || strlen(source) > 4);
+		}
+		ck_assert_msg(fitted <= 8, "%s: %d", f->name, fitted);
+	}
 	arena_free(a);
 }
 END_TEST
@@ -172,7 +202,7 @@ static const struct {
 	{"length: 5", "length: 0", 5, ""},
 	{"profile: tpu", "profile: ''", 6, "'profile' must be a text"},
 	{"profile: tpu", "profile: zzz", 6,
-         "unknown profile 'zzz', expected tpu or nccl"},
+         "unknown profile 'zzz', expected tpu, nccl, rccl or plain"},
 	{"profile: tpu", "profile: tpu\n  nodes: 3", 7, "unknown key 'nodes'"},
 	{"2GB/s", "2GB", 9, ""},
 	{"{value: 2GB/s, source: made up}", "2GB/s", 9,
@@ -258,6 +288,7 @@ int main(void)
 	tcase_add_loop_test(tcase, spec_fault_rows, 0, COUNT(spec_faults));
 	tcase_add_loop_test(tcase, wrap_rows, 0, COUNT(wraps));
 	tcase_add_test(tcase, figures_have_sources);
+	tcase_add_test(tcase, constants_have_sources);
 	tcase_add_loop_test(tcase, yaml_fault_rows, 0, COUNT(yaml_faults));
 	tcase_add_test(tcase, a_family_of_ones_own);
 	suite_add_tcase(suite, tcase);

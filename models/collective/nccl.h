@@ -1,0 +1,200 @@
+/*
+ * Collectives as NVIDIA's library runs them (AMD's is its offspring): the library picks
+ * one of its algorithms and one of its protocols by the size of the arrays and the
+ * shape of the group. One file per algorithm; the constants are in nccl_data.c, the
+ * library's own model of its time, by which it chooses, in nccl_tuner.c.
+ *
+ * A collective becomes one round with one task per group. Its messages carry the bytes
+ * that its protocol puts on the wire; its time is
+ *
+ *   launch + steps + w + 2 sqrt(w fill)
+ *
+ * where w is the wire time of the busiest link. The clocks charge w and one latency of
+ * the longest route; what is left of the steps, and the last term, are the delay_s of
+ * the task. The last term is the fill and drain of a pipeline that passes W bytes on in
+ * chunks of c over D hops, each with an overhead o: (D - 1 + W/c)(o + c/B) is smallest
+ * for the best c, (sqrt(w) + sqrt(fill))^2 with w = W/B and fill = (D - 1) o.
+ * Chunks of 64 KiB to 4 MiB exist; where the best one is another, sizes far from those
+ * it was fitted on, the term is a little too small.
+ *
+ * The constants step, net_step, fill_s, net_fill_s and those of sends are the
+ * platform's (array/tuning.h). Bytes: V the gathered array, S the send buffer, as in
+ * collective.h.
+ */
+#ifndef SHARDSIM_COLLECTIVE_NCCL_H
+#define SHARDSIM_COLLECTIVE_NCCL_H
+
+#include "array/machine.h"
+#include "collective/lower.h"
+#include "collective/schedule.h"
+#include "plan/plan.h"
+
+/*
+ * LL: lines of 8 bytes, half of them flags. LL128: 120 of 128 bytes are data. Simple:
+ * bulk chunks with fences.
+ */
+enum protocol { PROTOCOL_LL, PROTOCOL_LL128, PROTOCOL_SIMPLE, PROTOCOLS };
+
+const char *protocol_name(enum protocol p); /* "ll", "ll128", "simple" */
+
+/* Bytes on the wire for each byte of data. */
+double protocol_wire(enum protocol p);
+
+/*
+ * A group as the library sees it: its members node after node, by rising device in
+ * each. A node is a domain of the last fabric that is no network; a network is called
+ * net or dcn, or is the last of several fabrics and no torus. Rail i of two nodes joins
+ * their members i.
+ */
+struct nccl_group {
+	const struct machine *machine;
+	int32_t n, nodes;
+	int32_t per_node;     /* of the largest node */
+	const int32_t *ids;   /* [n] */
+	const int32_t *start; /* [nodes + 1] of each node in ids */
+};
+
+bool nccl_is_network(const struct machine *m, int fabric);
+
+/* The group of `n` >= 1 distinct devices; arrays are the arena's. */
+struct nccl_group nccl_group_make(struct arena *a, const struct machine *m,
+                                  const int32_t *ids, int32_t n);
+
+/* Has every node equally many members? */
+bool nccl_even(const struct nccl_group *g);
+
+/* Is the fabric inside the (first) node, or, if `across`, between nodes, a switch? */
+bool nccl_switch(const struct nccl_group *g, bool across);
+
+/*
+ * Append messages of `bytes` from each member of a node to the next one, the last to
+ * the first. Where links join pairs of devices and every member has equally much of
+ * them to the others, these carry it in proportion to their bandwidth, as the rings do
+ * that the library lays over such links; where they do not, half goes each way round.
+ */
+void nccl_inside(struct schedule *out, const struct nccl_group *g, int32_t node,
+                 double bytes);
+
+/*
+ * Append messages of `bytes` in all from one node to another over their common
+ * rails.
+ */
+void nccl_across(struct schedule *out, const struct nccl_group *g, int32_t from,
+                 int32_t to, double bytes);
+
+/* Append the edges of a double binary tree of V over the nodes, up and down. */
+void nccl_double_tree(struct schedule *out, const struct nccl_group *g, double bytes);
+
+/* The parent of a node in the first or second of the two trees, -1 for its root. */
+int32_t nccl_tree_parent(int32_t nodes, int32_t node, bool second);
+
+/* floor(log2 x), x >= 1. */
+int nccl_log2(double x);
+
+/* Which rows of the tables an algorithm has. */
+enum nccl_kind {
+	NCCL_TREE,
+	NCCL_RING,
+	NCCL_NVLS,
+	NCCL_NVLS_TREE,
+	NCCL_PAT,
+	NCCL_KINDS,
+	NCCL_NONE = NCCL_KINDS /* not known to the tables */
+};
+
+struct nccl_algorithm {
+	const char *name, *help;
+	enum nccl_kind kind;
+	bool (*applies)(const struct nccl_group *g, enum op op, enum protocol p);
+	/* Append its messages for V (or S) bytes of data to the open task. */
+	void (*messages)(struct schedule *out, const struct nccl_group *g, enum op op,
+	                 double bytes);
+	/* Seconds of its steps beyond a launch, which holds the base latency of LL. */
+	double (*steps_s)(const struct nccl_group *g, enum op op, enum protocol p);
+};
+
+/* Those of each library, ended by NULL; of equally cheap ones the first is taken. */
+extern const struct nccl_algorithm *const nccl_algorithms[];
+extern const struct nccl_algorithm *const rccl_algorithms[];
+
+/*
+ * Append the collective as the library's cheapest algorithm and protocol for it, by the
+ * time above with w of the group alone, or what `m->forced` leaves of them; forced
+ * algorithm "tuner" leaves the choice to the library's own model. The devices of a
+ * group must be joined (joined.h). False with the reason in `why`. Fills schedule,
+ * algorithm and protocol of *out.
+ */
+bool nccl_lower(struct lowered *out, const struct nccl_algorithm *const *list,
+                const struct machine *m, enum op op, const struct groups *groups,
+                double bytes, struct text *why);
+
+/* --- wire time of tasks (nccl_wire.c) --------------------------------------------- */
+
+/* A workspace for one machine, O(links). */
+struct nccl_wire;
+
+struct nccl_wire *nccl_wire_new(struct arena *a, const struct machine *m);
+
+/* Of one task alone: its busiest link, and its longest route. False without a route. */
+bool nccl_wire_task(double *wire_s, double *route_s, struct nccl_wire *w,
+                    const struct schedule *s, const struct task *t);
+
+/*
+ * Finish a task that is a set of plain sends: what crosses a network gets its bytes on
+ * the wire, and the task the cost of as many peers as its busiest sender has, its fill
+ * inside a node, and the limit of channels of its largest message.
+ */
+void nccl_sends_task(struct schedule *s, struct task *t, struct nccl_wire *w);
+
+/* --- the library's own model (nccl_tuner.c) --------------------------------------- */
+
+/* Channels that the library's search finds, and the speed of each. */
+struct nccl_graph {
+	int channels;
+	double intra_GBps, inter_GBps;
+};
+
+struct nccl_case {
+	enum op op;
+	int32_t n, nodes;
+	int cc;
+	bool amd; /* processors of the hosts */
+	struct nccl_graph graph[NCCL_KINDS];
+	double bytes; /* V */
+};
+
+/* Microseconds by the library's model; INFINITY if it does not allow the pair. */
+double nccl_tuner_us(const struct nccl_case *c, enum nccl_kind kind, enum protocol p);
+
+/* The case of a group on its machine; the graphs by the rules of nccl_data.c. */
+struct nccl_case nccl_case_of(const struct nccl_group *g, enum op op, double bytes);
+
+/* --- constants (nccl_data.c), microseconds and GB/s as in the library's source ---- */
+
+/* Rows of the bandwidth tables: Volta, Ampere, Hopper, Blackwell. */
+enum { NCCL_GENERATIONS = 4 };
+
+struct nccl_data {
+	double base_us[NCCL_KINDS][PROTOCOLS];
+	double nvlink_us[NCCL_KINDS][PROTOCOLS];
+	double net_us[NCCL_KINDS][PROTOCOLS];
+	double net_overhead_us;
+	/* Columns: one node, two, more. */
+	double ll_GBps[NCCL_GENERATIONS][3];
+	double ring_ll128_GBps[NCCL_GENERATIONS][3];
+	double tree_ll128_GBps[NCCL_GENERATIONS][3];
+	double tree_GBps[NCCL_GENERATIONS][3];
+	double nvls_tree_GBps[NCCL_GENERATIONS][3];
+	double nvls_efficiency[NCCL_GENERATIONS];
+	/* By floor(log2(bytes / 64)). */
+	double tree_correction[PROTOCOLS][23];
+	struct nccl_graph one_node[NCCL_GENERATIONS], nvls[NCCL_GENERATIONS];
+	int channels_across[NCCL_GENERATIONS];
+};
+
+extern const struct nccl_data nccl_data;
+
+/* The row of a compute capability; 0, not given, is taken for Ampere. */
+int nccl_generation(double cc);
+
+#endif

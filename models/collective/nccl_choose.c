@@ -1,0 +1,236 @@
+#include "collective/nccl.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+extern const struct nccl_algorithm nccl_ring, nccl_tree, nccl_nvls, nccl_nvls_tree,
+	nccl_pat, nccl_sends;
+
+const struct nccl_algorithm *const nccl_algorithms[] = {
+	&nccl_ring, &nccl_tree,  &nccl_nvls, &nccl_nvls_tree,
+	&nccl_pat,  &nccl_sends, NULL,
+};
+
+/* The collective that is lowered. */
+struct job {
+	const struct machine *machine;
+	enum op op;
+	int32_t ngroups;
+	const struct nccl_group *group; /* [ngroups] */
+	double bytes;                   /* V or S */
+	bool tuner;
+	struct nccl_wire *wire;
+};
+
+/* What one algorithm and protocol would take; `score` is what it is ranked by. */
+struct candidate {
+	const struct nccl_algorithm *algorithm;
+	enum protocol protocol;
+	double score, time_s;
+	struct schedule schedule;       /* of the algorithm, with bytes of data */
+	const double *wire_s, *route_s; /* [ngroups] of it */
+};
+
+static bool applies(const struct job *j, const struct nccl_algorithm *a, enum protocol p)
+{
+	for (int32_t i = 0; i < j->ngroups; i++)
+		if (!a->applies(&j->group[i], j->op, p))
+			return false;
+	return true;
+}
+
+/* Is it what the user forces? The tuner is no algorithm. */
+static bool wanted(const struct job *j, const struct nccl_algorithm *a, enum protocol p)
+{
+	const struct forced *f = &j->machine->forced;
+
+	return (!f->algorithm || j->tuner || !strcmp(f->algorithm, a->name)) &&
+	       (!f->protocol || !strcmp(f->protocol, protocol_name(p)));
+}
+
+static bool any_wanted(const struct job *j, const struct nccl_algorithm *a)
+{
+	for (int p = 0; p < PROTOCOLS; p++)
+		if (wanted(j, a, p) && applies(j, a, p))
+			return true;
+	return false;
+}
+
+/* "ring (ll, ll128, simple)", after `before`; false if the algorithm does not apply. */
+static bool describe(struct text *why, const char *before, const struct job *j,
+                     const struct nccl_algorithm *a)
+{
+	bool first = true;
+
+	for (int p = 0; p < PROTOCOLS; p++) {
+		if (!applies(j, a, p))
+			continue;
+		if (first)
+			text_printf(why, "%s%s (", before, a->name);
+		text_printf(why, "%s%s", first ? "" : ", ", protocol_name(p));
+		first = false;
+	}
+	if (!first)
+		text_printf(why, ")");
+	return !first;
+}
+
+/* Name what would apply where what is forced does not. */
+static void explain(struct text *why, const struct job *j,
+                    const struct nccl_algorithm *const *list)
+{
+	const struct forced *f = &j->machine->forced;
+	const char *before = ", expected ";
+
+	text_printf(why, "%s%s%s cannot run this %s on %s",
+	            f->algorithm ? f->algorithm : "",
+	            f->algorithm && f->protocol ? " with " : "",
+	            f->protocol ? f->protocol : "", op_name(j->op), j->machine->name);
+	for (int i = 0; list[i]; i++)
+		if (describe(why, before, j, list[i]))
+			before = ", ";
+}
+
+/* Lay its messages and time them; false if they have no route that is known. */
+static bool lay(struct candidate *c, const struct job *j, struct arena *a)
+{
+	double *wire_s = arena_alloc(a, (size_t)j->ngroups, sizeof(*wire_s));
+	double *route_s = arena_alloc(a, (size_t)j->ngroups, sizeof(*route_s));
+	bool joined = true;
+
+	c->schedule = (struct schedule){.arena = a};
+	schedule_round(&c->schedule);
+	for (int32_t i = 0; i < j->ngroups; i++) {
+		schedule_task(&c->schedule, 1);
+		c->algorithm->messages(&c->schedule, &j->group[i], j->op, j->bytes);
+		joined &= nccl_wire_task(&wire_s[i], &route_s[i], j->wire, &c->schedule,
+		                         &c->schedule.task[c->schedule.ntasks - 1]);
+	}
+	schedule_end(&c->schedule);
+	assert(c->schedule.ntasks == j->ngroups);
+	c->wire_s = wire_s;
+	c->route_s = route_s;
+	return joined;
+}
+
+/* Sends to many peers fill each other's gaps on a network. */
+static double fill_s(const struct job *j, const struct nccl_group *g)
+{
+	const double *tuning = j->machine->tuning.value;
+
+	if (g->nodes == 1)
+		return tuning[TUNING_FILL_S];
+	return j->op == OP_ALL_TO_ALL ? 0 : tuning[TUNING_NET_FILL_S];
+}
+
+/* Seconds of group i before its bytes are out of the pipeline, beside w. */
+static double delay_s(const struct candidate *c, const struct job *j, int32_t i)
+{
+	const struct nccl_group *g = &j->group[i];
+	double wire_s = c->wire_s[i] * protocol_wire(c->protocol);
+
+	return fmax(0, c->algorithm->steps_s(g, j->op, c->protocol) - c->route_s[i]) +
+	       2 * sqrt(wire_s * fill_s(j, g));
+}
+
+static void rank(struct candidate *c, const struct job *j)
+{
+	c->time_s = 0;
+	for (int32_t i = 0; i < j->ngroups; i++)
+		c->time_s = fmax(c->time_s,
+		                 delay_s(c, j, i) + c->route_s[i] +
+		                         c->wire_s[i] * protocol_wire(c->protocol));
+	c->score = c->time_s;
+	if (j->tuner) {
+		struct nccl_case of = nccl_case_of(&j->group[0], j->op, j->bytes);
+
+		c->score = nccl_tuner_us(&of, c->algorithm->kind, c->protocol);
+	}
+}
+
+/* The chosen one's messages with what its protocol adds, and its software. */
+static void settle(struct lowered *out, struct candidate *c, const struct job *j)
+{
+	struct schedule *s = &c->schedule;
+
+	for (int64_t i = 0; i < s->nmessages; i++)
+		s->message[i].bytes *= protocol_wire(c->protocol);
+	for (int32_t i = 0; i < j->ngroups; i++)
+		s->task[i].delay_s = delay_s(c, j, i);
+	out->schedule = *s;
+	out->algorithm = c->algorithm->name;
+	out->protocol = protocol_name(c->protocol);
+}
+
+static bool choose(struct lowered *out, const struct job *j, struct arena *a,
+                   const struct nccl_algorithm *const *list)
+{
+	struct candidate best = {0};
+
+	for (int i = 0; list[i]; i++) {
+		struct candidate c = {.algorithm = list[i]};
+		bool timed;
+
+		if (!any_wanted(j, list[i]))
+			continue;
+		timed = lay(&c, j, a);
+		for (int p = 0; p < PROTOCOLS; p++) {
+			c.protocol = p;
+			if (!wanted(j, list[i], p) || !applies(j, list[i], p))
+				continue;
+			if (timed)
+				rank(&c, j);
+			if (!best.algorithm || c.score < best.score ||
+			    (c.score == best.score && c.time_s < best.time_s))
+				best = c;
+		}
+	}
+	if (!best.algorithm)
+		return false;
+	settle(out, &best, j);
+	return true;
+}
+
+/* Nothing to send: the name of what would run. */
+static bool name_only(struct lowered *out, const struct job *j,
+                      const struct nccl_algorithm *const *list)
+{
+	for (int i = 0; list[i]; i++)
+		for (int p = 0; p < PROTOCOLS; p++) {
+			if (!wanted(j, list[i], p) || !applies(j, list[i], p))
+				continue;
+			out->algorithm = list[i]->name;
+			out->protocol = protocol_name(p);
+			return true;
+		}
+	return false;
+}
+
+bool nccl_lower(struct lowered *out, const struct nccl_algorithm *const *list,
+                const struct machine *m, enum op op, const struct groups *groups,
+                double bytes, struct text *why)
+{
+	struct arena *a = out->schedule.arena;
+	struct nccl_group *group =
+		arena_alloc(a, (size_t)groups->ngroups, sizeof(*group));
+	const char *forced = m->forced.algorithm;
+	struct job j = {
+		.machine = m, .op = op, .ngroups = groups->ngroups, .group = group};
+	bool done;
+
+	for (int32_t i = 0; i < groups->ngroups; i++) {
+		const int32_t *ids = groups->ids + (int64_t)i * groups->size;
+
+		group[i] = nccl_group_make(a, m, ids, groups->size);
+	}
+	j.bytes = op == OP_ALL_GATHER ? bytes * groups->size : bytes;
+	j.tuner = forced && !strcmp(forced, "tuner");
+	j.wire = nccl_wire_new(a, m);
+	done = groups->size > 1 && groups->ngroups && bytes > 0
+	               ? choose(out, &j, a, list)
+	               : name_only(out, &j, list);
+	if (!done)
+		explain(why, &j, list);
+	return done;
+}

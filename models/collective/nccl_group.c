@@ -1,0 +1,220 @@
+#include "collective/nccl.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool nccl_is_network(const struct machine *m, int fabric)
+{
+	const char *name = m->fabric[fabric].name;
+
+	if (!strcmp(name, "net") || !strcmp(name, "dcn"))
+		return true;
+	return m->nfabrics > 1 && fabric == m->nfabrics - 1 &&
+	       m->fabric[fabric].geometry != GEOMETRY_TORUS;
+}
+
+/* The last fabric inside a node that the device is on, -1 without one. */
+static int inner_fabric(const struct machine *m, int32_t d)
+{
+	for (int f = m->nfabrics - 1; f >= 0; f--)
+		if (!nccl_is_network(m, f) && m->fabric[f].domain[d] >= 0)
+			return f;
+	return -1;
+}
+
+static int by_id(const void *a, const void *b)
+{
+	int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/*
+ * Number the nodes of the members by first appearance into node[n]; how many there
+ * are.
+ */
+static int32_t number_nodes(int32_t *node, struct arena *a, const struct machine *m,
+                            const int32_t *ids, int32_t n)
+{
+	int32_t *number[MACHINE_FABRICS_MAX] = {NULL}, nodes = 0;
+
+	for (int32_t i = 0; i < n; i++) {
+		int f = inner_fabric(m, ids[i]);
+		int32_t *known;
+
+		if (f < 0) {
+			node[i] = nodes++;
+			continue;
+		}
+		if (!number[f])
+			number[f] = arena_alloc(a, (size_t)m->fabric[f].ndomains,
+			                        sizeof(*known));
+		known = &number[f][m->fabric[f].domain[ids[i]]];
+		if (!*known)
+			*known = ++nodes;
+		node[i] = *known - 1;
+	}
+	return nodes;
+}
+
+struct nccl_group nccl_group_make(struct arena *a, const struct machine *m,
+                                  const int32_t *ids, int32_t n)
+{
+	struct nccl_group g = {.machine = m, .n = n};
+	int32_t *node = arena_alloc(a, (size_t)n, sizeof(*node));
+	int32_t *sorted = arena_alloc(a, (size_t)n, sizeof(*sorted)), *start, *filled;
+
+	g.nodes = number_nodes(node, a, m, ids, n);
+	start = arena_alloc(a, (size_t)g.nodes + 1, sizeof(*start));
+	filled = arena_alloc(a, (size_t)g.nodes, sizeof(*filled));
+	for (int32_t i = 0; i < n; i++)
+		start[node[i] + 1]++;
+	for (int32_t k = 0; k < g.nodes; k++) {
+		if (start[k + 1] > g.per_node)
+			g.per_node = start[k + 1];
+		start[k + 1] += start[k];
+	}
+	for (int32_t i = 0; i < n; i++)
+		sorted[start[node[i]] + filled[node[i]]++] = ids[i];
+	for (int32_t k = 0; k < g.nodes; k++)
+		qsort(sorted + start[k], (size_t)(start[k + 1] - start[k]),
+		      sizeof(*sorted), by_id);
+	g.ids = sorted;
+	g.start = start;
+	return g;
+}
+
+bool nccl_even(const struct nccl_group *g)
+{
+	return g->per_node * g->nodes == g->n;
+}
+
+bool nccl_switch(const struct nccl_group *g, bool across)
+{
+	int f = -1;
+
+	if (across && g->nodes > 1)
+		f = machine_fabric(g->machine, g->ids[0], g->ids[g->start[1]]);
+	else if (!across && g->start[1] > 1)
+		f = machine_fabric(g->machine, g->ids[0], g->ids[1]);
+	return f >= 0 && g->machine->fabric[f].geometry == GEOMETRY_SWITCH;
+}
+
+/* Bandwidth of the one link that leads from a to b; 0 if more or none do. */
+static double direct_Bps(const struct machine *m, int f, int32_t a, int32_t b)
+{
+	int32_t link;
+
+	if (a == b || machine_route(m, f, a, b, &link, 1) != 1)
+		return 0;
+	return m->link[link].bandwidth_Bps;
+}
+
+/* What every member has of direct links to the others; 0 if they differ. */
+static double equal_Bps(const struct machine *m, int f, const int32_t *ids, int32_t n)
+{
+	double all_Bps = 0;
+
+	for (int32_t i = 0; i < n; i++) {
+		double out_Bps = 0, in_Bps = 0;
+
+		for (int32_t k = 0; k < n; k++) {
+			out_Bps += direct_Bps(m, f, ids[i], ids[k]);
+			in_Bps += direct_Bps(m, f, ids[k], ids[i]);
+		}
+		if (i == 0)
+			all_Bps = out_Bps;
+		if (fabs(out_Bps - all_Bps) > 1e-9 * all_Bps ||
+		    fabs(in_Bps - all_Bps) > 1e-9 * all_Bps)
+			return 0;
+	}
+	return all_Bps;
+}
+
+void nccl_inside(struct schedule *out, const struct nccl_group *g, int32_t node,
+                 double bytes)
+{
+	const struct machine *m = g->machine;
+	const int32_t *ids = g->ids + g->start[node];
+	int32_t n = g->start[node + 1] - g->start[node];
+	double all_Bps = 0;
+	int f;
+
+	if (n < 2)
+		return;
+	f = machine_fabric(m, ids[0], ids[1]);
+	if (m->fabric[f].geometry == GEOMETRY_GRAPH)
+		all_Bps = equal_Bps(m, f, ids, n);
+	for (int32_t i = 0; i < n && all_Bps > 0; i++)
+		for (int32_t k = 0; k < n; k++)
+			schedule_message(out, f, ids[i], ids[k],
+			                 bytes * direct_Bps(m, f, ids[i], ids[k]) /
+			                         all_Bps);
+	for (int32_t i = 0; i < n && all_Bps == 0; i++) {
+		int32_t next = ids[i + 1 == n ? 0 : i + 1];
+		bool both = m->fabric[f].geometry != GEOMETRY_SWITCH;
+
+		schedule_message(out, machine_fabric(m, ids[i], next), ids[i], next,
+		                 both ? bytes / 2 : bytes);
+		if (both)
+			schedule_message(out, machine_fabric(m, next, ids[i]), next,
+			                 ids[i], bytes / 2);
+	}
+}
+
+void nccl_across(struct schedule *out, const struct nccl_group *g, int32_t from,
+                 int32_t to, double bytes)
+{
+	const int32_t *src = g->ids + g->start[from], *dst = g->ids + g->start[to];
+	int32_t rails = g->start[from + 1] - g->start[from];
+
+	if (g->start[to + 1] - g->start[to] < rails)
+		rails = g->start[to + 1] - g->start[to];
+	for (int32_t i = 0; i < rails; i++)
+		schedule_message(out, machine_fabric(g->machine, src[i], dst[i]),
+		                 src[i], dst[i], bytes / rails);
+}
+
+/*
+ * The binary tree over 0..n-1 in which the parent of r lacks r's lowest bit and has the
+ * next higher one, or, out of range, only lacks it; 0 is the root. Leaves are odd.
+ */
+static int32_t tree_parent(int32_t n, int32_t r)
+{
+	int32_t bit = r & -r, up = (r ^ bit) | bit << 1;
+
+	if (r == 0)
+		return -1;
+	return up < n ? up : r ^ bit;
+}
+
+int32_t nccl_tree_parent(int32_t nodes, int32_t node, bool second)
+{
+	int32_t up;
+
+	assert(node >= 0 && node < nodes);
+	if (!second)
+		return tree_parent(nodes, node);
+	/* The mirrored tree, or, for an odd number, the one shifted by a node. */
+	if (nodes % 2 == 0) {
+		up = tree_parent(nodes, nodes - 1 - node);
+		return up < 0 ? -1 : nodes - 1 - up;
+	}
+	up = tree_parent(nodes, (node + nodes - 1) % nodes);
+	return up < 0 ? -1 : (up + 1) % nodes;
+}
+
+void nccl_double_tree(struct schedule *out, const struct nccl_group *g, double bytes)
+{
+	for (int tree = 0; tree < 2; tree++)
+		for (int32_t k = 0; k < g->nodes; k++) {
+			int32_t up = nccl_tree_parent(g->nodes, k, tree);
+
+			if (up < 0)
+				continue;
+			nccl_across(out, g, k, up, bytes / 2);
+			nccl_across(out, g, up, k, bytes / 2);
+		}
+}

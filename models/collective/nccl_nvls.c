@@ -1,0 +1,90 @@
+/*
+ * nvls: a switch that multicasts and reduces (GPUs of compute capability 90 and up), in
+ * one node of n >= 3 devices. nvls-tree: the same inside each of m >= 2 nodes, and two
+ * binary trees of the reduced array between them.
+ *
+ *   rounds  one
+ *   bytes   all-reduce: through every port, each way, V to be reduced or multicast and
+ *           V/n for the device's own share: V(n+1)/n. all-gather, reduce-scatter: V.
+ *           All of it over the efficiency e of the switch's engines, 0.85 on Hopper and
+ *           0.74 on Blackwell. Between nodes as in `tree`, over the rails.
+ *   cost    25 us step (nvls-tree: + 2 floor(log2 m) net_step l_n of a tree step)
+ *           + w + 2 sqrt(w fill)
+ *   need    V on every device
+ * The messages are a shift by one: it loads every port alike, as the switch does.
+ * Source: NCCL; facts on its model, 2 and 3, on collective costs, 4 and 6 (278 and 451
+ * GB/s of all-reduce follow, 275 and 483 are measured).
+ */
+#include "collective/nccl.h"
+
+static bool switch_reduces(const struct nccl_group *g, enum protocol p)
+{
+	int row = nccl_generation(g->machine->tuning.value[TUNING_CC]);
+
+	return p == PROTOCOL_SIMPLE && nccl_data.nvls_efficiency[row] > 0 &&
+	       nccl_switch(g, false);
+}
+
+static bool nvls_applies(const struct nccl_group *g, enum op op, enum protocol p)
+{
+	return (op == OP_ALL_REDUCE || op == OP_ALL_GATHER || op == OP_REDUCE_SCATTER) &&
+	       g->nodes == 1 && g->n > 2 && switch_reduces(g, p);
+}
+
+static bool nvls_tree_applies(const struct nccl_group *g, enum op op, enum protocol p)
+{
+	return op == OP_ALL_REDUCE && g->nodes > 1 && nccl_even(g) &&
+	       switch_reduces(g, p);
+}
+
+static void inside(struct schedule *out, const struct nccl_group *g, enum op op,
+                   double bytes)
+{
+	int row = nccl_generation(g->machine->tuning.value[TUNING_CC]);
+	double port = bytes / nccl_data.nvls_efficiency[row];
+
+	if (op == OP_ALL_REDUCE)
+		port *= (g->per_node + 1.) / g->per_node;
+	for (int32_t k = 0; k < g->nodes; k++)
+		nccl_inside(out, g, k, port);
+}
+
+static void nvls_tree_messages(struct schedule *out, const struct nccl_group *g,
+                               enum op op, double bytes)
+{
+	inside(out, g, op, bytes);
+	nccl_double_tree(out, g, bytes);
+}
+
+static double nvls_steps_s(const struct nccl_group *g, enum op op, enum protocol p)
+{
+	(void)op;
+	return 1e-6 * nccl_data.nvlink_us[NCCL_NVLS][p] *
+	       g->machine->tuning.value[TUNING_STEP];
+}
+
+static double nvls_tree_steps_s(const struct nccl_group *g, enum op op, enum protocol p)
+{
+	return nvls_steps_s(g, op, p) +
+	       1e-6 * 2 * nccl_log2(g->nodes) * nccl_data.net_us[NCCL_TREE][p] *
+	               g->machine->tuning.value[TUNING_NET_STEP];
+}
+
+const struct nccl_algorithm nccl_nvls = {
+	.name = "nvls",
+	.help = "the switch of one node multicasts and reduces",
+	.kind = NCCL_NVLS,
+	.applies = nvls_applies,
+	.messages = inside,
+	.steps_s = nvls_steps_s,
+};
+
+const struct nccl_algorithm nccl_nvls_tree = {
+	.name = "nvls-tree",
+	.help = "all-reduce by the switches inside nodes, two binary trees between "
+		"them",
+	.kind = NCCL_NVLS_TREE,
+	.applies = nvls_tree_applies,
+	.messages = nvls_tree_messages,
+	.steps_s = nvls_tree_steps_s,
+};

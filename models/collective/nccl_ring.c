@@ -1,0 +1,93 @@
+/*
+ * ring: channels of n devices, each sending to the next, through node after node; the
+ * channels of a node enter and leave it by different members, so they share its NICs.
+ *
+ * All-gather, reduce-scatter of V: each device sends v = V(n-1)/n, all-reduce v =
+ * 2V(n-1)/n, broadcast and reduce (a chain, pipelined) v = V.
+ *   rounds  one; steps n - 1 (all-reduce 2(n-1)), of which m - 1 (2(m-1)) cross between
+ *           the m nodes
+ *   bytes   m = 1: v from each to the next. m > 1, g per node: v(g-1)/g inside and v/g
+ *           from each NIC to the same rail of the next node. A chain does not close:
+ *           nothing leaves its last device (m > 1: node).
+ *   cost    base - base(LL) + (steps inside) step l_i + (steps across) net_step l_n
+ *           + w + 2 sqrt(w fill), with l_i, l_n by protocol
+ *   need    V on every device
+ * Source: NCCL; facts on its model, 2, 4 and 6.
+ */
+#include "collective/nccl.h"
+
+static bool applies(const struct nccl_group *g, enum op op, enum protocol p)
+{
+	(void)g;
+	(void)p;
+	return op == OP_ALL_REDUCE || op == OP_ALL_GATHER || op == OP_REDUCE_SCATTER ||
+	       op == OP_BROADCAST || op == OP_REDUCE;
+}
+
+static bool chain(enum op op)
+{
+	return op == OP_BROADCAST || op == OP_REDUCE;
+}
+
+/* A chain inside one node of a switch: all but the last pass V on. */
+static void one_chain(struct schedule *out, const struct nccl_group *g, enum op op,
+                      double bytes)
+{
+	for (int32_t i = 0; i + 1 < g->n; i++) {
+		int32_t src = g->ids[op == OP_REDUCE ? i + 1 : i];
+		int32_t dst = g->ids[op == OP_REDUCE ? i : i + 1];
+
+		schedule_message(out, machine_fabric(g->machine, src, dst), src, dst,
+		                 bytes);
+	}
+}
+
+static void messages(struct schedule *out, const struct nccl_group *g, enum op op,
+                     double bytes)
+{
+	double sent = chain(op) ? bytes : bytes * (g->n - 1) / g->n;
+
+	if (op == OP_ALL_REDUCE)
+		sent *= 2;
+	if (g->nodes == 1) {
+		if (chain(op) && nccl_switch(g, false))
+			one_chain(out, g, op, bytes);
+		else
+			nccl_inside(out, g, 0, sent);
+		return;
+	}
+	for (int32_t k = 0; k < g->nodes; k++) {
+		int32_t next = k + 1 == g->nodes ? 0 : k + 1;
+		int32_t members = g->start[k + 1] - g->start[k];
+
+		nccl_inside(out, g, k, sent * (members - 1) / members);
+		if (chain(op) && next == 0)
+			continue;
+		if (op == OP_REDUCE)
+			nccl_across(out, g, next, k, sent);
+		else
+			nccl_across(out, g, k, next, sent);
+	}
+}
+
+static double steps_s(const struct nccl_group *g, enum op op, enum protocol p)
+{
+	const struct nccl_data *d = &nccl_data;
+	const double *tuning = g->machine->tuning.value;
+	int twice = op == OP_ALL_REDUCE ? 2 : 1;
+	double across = twice * (g->nodes - 1), inside = twice * (g->n - 1) - across;
+
+	return 1e-6 * (d->base_us[NCCL_RING][p] - d->base_us[NCCL_RING][PROTOCOL_LL] +
+	               inside * d->nvlink_us[NCCL_RING][p] * tuning[TUNING_STEP] +
+	               across * d->net_us[NCCL_RING][p] * tuning[TUNING_NET_STEP]);
+}
+
+const struct nccl_algorithm nccl_ring = {
+	.name = "ring",
+	.help = "rings over all devices, node after node; a chain for broadcast and "
+		"reduce",
+	.kind = NCCL_RING,
+	.applies = applies,
+	.messages = messages,
+	.steps_s = steps_s,
+};

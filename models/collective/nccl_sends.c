@@ -1,0 +1,108 @@
+/*
+ * sends: all-to-all of S per device as plain sends; the library has no model of them. n
+ * devices, m nodes of g each.
+ *
+ *   rounds  one
+ *   bytes   all-to-all inside: S(g-1)/n, and where a switch joins the node, what is for
+ *           other rails of other nodes goes to the device of that rail first, S(n-g)/n
+ *           (g-1)/g more. Across, over the rails: S(n-g)/n from each device, over the
+ *           share that plain sends reach of a NIC
+ *   cost    (g-1) send_s + (n-g) net_send_s + w + 2 sqrt(w fill), fill 0 for m > 1
+ *   need    3S on every device
+ * On switches, only what each port carries counts: one message to the next device of
+ * the node and one to the next node stand for all. Elsewhere messages run between the
+ * pairs that exchange data, rail by rail. Nodes with unequally many members: between
+ * all pairs. Source: NCCL's PXN; facts on its model, 5, and on collective costs, 4 and
+ * 5.
+ */
+#include "collective/nccl.h"
+
+static bool applies(const struct nccl_group *g, enum op op, enum protocol p)
+{
+	(void)g;
+	return op == OP_ALL_TO_ALL && p == PROTOCOL_SIMPLE;
+}
+
+static void send(struct schedule *out, const struct nccl_group *g, int32_t src,
+                 int32_t dst, double bytes)
+{
+	int f = machine_fabric(g->machine, g->ids[src], g->ids[dst]);
+	double share = g->machine->tuning.value[TUNING_NET_SEND_SHARE];
+
+	if (nccl_is_network(g->machine, f))
+		bytes /= share;
+	schedule_message(out, f, g->ids[src], g->ids[dst], bytes);
+}
+
+static void inside(struct schedule *out, const struct nccl_group *g, double bytes)
+{
+	int32_t per = g->per_node;
+	double other_rails = (double)(g->n - per) / per;
+
+	for (int32_t i = 0; i < g->n; i++) {
+		int32_t node = i / per * per;
+
+		if (nccl_switch(g, false) && per > 1) {
+			send(out, g, i, node + (i + 1) % per,
+			     bytes / g->n * (per - 1) * (1 + other_rails));
+			continue;
+		}
+		for (int32_t k = node; k < node + per; k++)
+			if (k != i)
+				send(out, g, i, k, bytes / g->n);
+	}
+}
+
+static void across(struct schedule *out, const struct nccl_group *g, double bytes)
+{
+	int32_t per = g->per_node;
+
+	if (nccl_switch(g, true)) {
+		for (int32_t i = 0; i < g->n; i++)
+			send(out, g, i, (i + per) % g->n, bytes / g->n * (g->n - per));
+		return;
+	}
+	for (int32_t i = 0; i < g->n; i++)
+		for (int32_t k = i % per; k < g->n; k += per)
+			if (k != i)
+				send(out, g, i, k, bytes / g->n * per);
+}
+
+static void messages(struct schedule *out, const struct nccl_group *g, enum op op,
+                     double bytes)
+{
+	(void)op;
+	if (nccl_even(g)) {
+		inside(out, g, bytes);
+		if (g->nodes > 1)
+			across(out, g, bytes);
+		return;
+	}
+	for (int32_t i = 0; i < g->n; i++)
+		for (int32_t k = 0; k < g->n; k++)
+			if (k != i)
+				send(out, g, i, k, bytes / g->n);
+}
+
+static double steps_s(const struct nccl_group *g, enum op op, enum protocol p)
+{
+	const double *tuning = g->machine->tuning.value;
+	int32_t fewest = g->n;
+
+	(void)op;
+	(void)p;
+	for (int32_t k = 0; k < g->nodes; k++)
+		if (g->start[k + 1] - g->start[k] < fewest)
+			fewest = g->start[k + 1] - g->start[k];
+	return (g->per_node - 1) * tuning[TUNING_SEND_S] +
+	       (g->n - fewest) * tuning[TUNING_NET_SEND_S];
+}
+
+const struct nccl_algorithm nccl_sends = {
+	.name = "sends",
+	.help = "all-to-all as plain sends between the pairs",
+	.kind = NCCL_NONE,
+	.applies = applies,
+	.messages = messages,
+	.steps_s = steps_s,
+};

@@ -1,0 +1,54 @@
+/*
+ * tree: all-reduce of V over m >= 2 nodes. Two binary trees over the nodes, each of
+ * half the array and each node inner in at most one of them; inside a node a chain,
+ * whose entry rotates by channel.
+ *   rounds  one; steps 2(g-1) inside and 2 floor(log2 m) across
+ *   bytes   inside, from each device V(g-1)/g up the chain and as much down, 2V(g-1)/g
+ *           from its port; between nodes V/2
+ *           up and V/2 down each edge, over the rails: a node sends and receives V for
+ *           m = 2, at most 2V for m >= 3
+ *   cost    base - base(LL) + 2(g-1) step l_i + 2 floor(log2 m) net_step l_n
+ *           + w + 2 sqrt(w fill)
+ *   need    V on every device
+ * Source: NCCL, src/graph/trees.cc; facts on its model, 2, 4 and 6.
+ */
+#include "collective/nccl.h"
+
+static bool applies(const struct nccl_group *g, enum op op, enum protocol p)
+{
+	(void)p;
+	return op == OP_ALL_REDUCE && g->nodes > 1;
+}
+
+static void messages(struct schedule *out, const struct nccl_group *g, enum op op,
+                     double bytes)
+{
+	(void)op;
+	for (int32_t k = 0; k < g->nodes; k++) {
+		int32_t n = g->start[k + 1] - g->start[k];
+
+		nccl_inside(out, g, k, 2 * bytes * (n - 1) / n);
+	}
+	nccl_double_tree(out, g, bytes);
+}
+
+static double steps_s(const struct nccl_group *g, enum op op, enum protocol p)
+{
+	const struct nccl_data *d = &nccl_data;
+	const double *tuning = g->machine->tuning.value;
+	double inside = 2 * (g->per_node - 1), across = 2 * nccl_log2(g->nodes);
+
+	(void)op;
+	return 1e-6 * (d->base_us[NCCL_TREE][p] - d->base_us[NCCL_TREE][PROTOCOL_LL] +
+	               inside * d->nvlink_us[NCCL_TREE][p] * tuning[TUNING_STEP] +
+	               across * d->net_us[NCCL_TREE][p] * tuning[TUNING_NET_STEP]);
+}
+
+const struct nccl_algorithm nccl_tree = {
+	.name = "tree",
+	.help = "all-reduce in two binary trees over the nodes, a chain inside each",
+	.kind = NCCL_TREE,
+	.applies = applies,
+	.messages = messages,
+	.steps_s = steps_s,
+};

@@ -1,0 +1,218 @@
+/*
+ * NCCL's own model of its time (facts on its model, 4 and 5; src/graph/tuning.cc,
+ * ncclTopoTuneModel and ncclTopoGetAlgoTime). It ranks pairs of algorithm and protocol;
+ * it is no prediction.
+ */
+#include "collective/nccl.h"
+
+#include <math.h>
+
+static int column(int32_t nodes)
+{
+	return nodes <= 2 ? (int)nodes - 1 : 2;
+}
+
+/* The cap of LL goes by the GPU on one node, by the hosts' processors on more. */
+static double ll_cap(const struct nccl_case *c)
+{
+	int row = c->nodes == 1 ? nccl_generation(c->cc) : c->amd ? 1 : 0;
+
+	return nccl_data.ll_GBps[row][column(c->nodes)];
+}
+
+static double ring_bus(const struct nccl_case *c, double bus, enum protocol p)
+{
+	int row = nccl_generation(c->cc), channels = c->graph[NCCL_RING].channels;
+
+	if (p == PROTOCOL_LL)
+		return fmin(ll_cap(c), bus / 2);
+	if (p == PROTOCOL_LL128)
+		return fmin(0.92 * bus,
+		            channels * nccl_data.ring_ll128_GBps[row][column(c->nodes)]);
+	return bus;
+}
+
+static double tree_bus(const struct nccl_case *c, double bus, enum protocol p)
+{
+	int row = nccl_generation(c->cc), channels = c->graph[NCCL_TREE].channels;
+	int col = column(c->nodes);
+
+	bus = fmin(0.92 * bus, channels * nccl_data.tree_GBps[row][col]);
+	if (p == PROTOCOL_LL)
+		return fmin(bus / 3.8, ll_cap(c));
+	if (p == PROTOCOL_LL128)
+		return fmin(bus * (c->nodes == 1 ? 7. / 9 : 120. / 128),
+		            channels * nccl_data.tree_ll128_GBps[row][col]);
+	return bus;
+}
+
+static double nvls_bus(const struct nccl_case *c, enum nccl_kind kind)
+{
+	const struct nccl_graph *g = &c->graph[kind];
+	double per_node = (double)c->n / c->nodes, channels = g->channels;
+	int row = nccl_generation(c->cc), col = column(c->nodes);
+	double intra = g->intra_GBps * nccl_data.nvls_efficiency[row];
+	double inter = g->inter_GBps * (c->nodes == 2 ? 2 : 1);
+
+	if (channels < 2)
+		return 0;
+	intra *= (channels - 1) / channels;
+	intra *= c->op == OP_ALL_REDUCE ? 2 : (per_node - 1) / per_node;
+	if (kind == NCCL_NVLS)
+		return channels * intra;
+	return channels * fmin(fmin(intra, inter), nccl_data.nvls_tree_GBps[row][col]);
+}
+
+/* GB/s by which V is divided. */
+static double algorithm_GBps(const struct nccl_case *c, enum nccl_kind kind,
+                             enum protocol p)
+{
+	const struct nccl_graph *g = &c->graph[kind];
+	double bus = g->channels * (c->nodes <= 2 ? g->intra_GBps : g->inter_GBps);
+	double n = c->n, steps = c->op == OP_ALL_REDUCE ? 2 * (n - 1) : n - 1;
+	double size = floor(c->bytes / 64), speed;
+
+	switch (kind) {
+	case NCCL_RING:
+		if (c->op == OP_BROADCAST || c->op == OP_REDUCE)
+			steps = n;
+		return ring_bus(c, bus, p) * n / steps;
+	case NCCL_TREE:
+		speed = tree_bus(c, bus, p) / 2;
+		if (size >= 1 && nccl_log2(size) < 23)
+			speed *= nccl_data.tree_correction[p][nccl_log2(size)];
+		return speed;
+	case NCCL_NVLS:
+	case NCCL_NVLS_TREE:
+		return nvls_bus(c, kind) * n / steps;
+	default:
+		return 0.75 * bus;
+	}
+}
+
+static double ring_latency(const struct nccl_case *c, enum protocol p)
+{
+	const struct nccl_data *d = &nccl_data;
+	double inside = d->nvlink_us[NCCL_RING][p], overhead = 0, latency;
+	double across = d->net_us[c->n == c->nodes ? NCCL_TREE : NCCL_RING][p];
+	double twice = c->op == OP_ALL_REDUCE ? 2 : 1;
+	double far = twice * (c->nodes - 1), steps = twice * (c->n - 1);
+	int channels = c->graph[NCCL_RING].channels;
+
+	if (c->op == OP_BROADCAST || c->op == OP_REDUCE)
+		return d->base_us[NCCL_RING][p] + (c->nodes > 1 ? across : inside);
+	if (c->nodes > 1)
+		overhead = d->net_overhead_us * (p == PROTOCOL_SIMPLE ? 3 : 1);
+	latency = d->base_us[NCCL_RING][p] + (steps - far) * fmax(inside, overhead) +
+	          far * across;
+	if (p == PROTOCOL_SIMPLE && c->op == OP_ALL_REDUCE && c->nodes > 1 &&
+	    c->bytes / (channels * (double)c->n) >= 64)
+		latency *= c->cc && c->cc < 80 ? 1.9 : 1.4;
+	return latency;
+}
+
+static double latency_us(const struct nccl_case *c, enum nccl_kind kind, enum protocol p)
+{
+	const struct nccl_data *d = &nccl_data;
+	double base = d->base_us[kind][p], inside = d->nvlink_us[kind][p];
+	double across = d->net_us[c->n == c->nodes ? NCCL_TREE : kind][p];
+	int levels = nccl_log2(c->nodes);
+
+	switch (kind) {
+	case NCCL_RING:
+		return ring_latency(c, p);
+	case NCCL_TREE:
+		return base +
+		       2 * (((double)c->n / c->nodes - 1) * inside + levels * across);
+	case NCCL_NVLS:
+		return base + inside;
+	case NCCL_NVLS_TREE:
+		return base + inside + 2 * levels * across;
+	default:
+		return base + levels * across / 3.5 + 2.8 * c->n;
+	}
+}
+
+static bool allowed(const struct nccl_case *c, enum nccl_kind kind, enum protocol p)
+{
+	bool gathers = c->op == OP_ALL_GATHER || c->op == OP_REDUCE_SCATTER;
+	bool simple = p == PROTOCOL_SIMPLE;
+
+	switch (kind) {
+	case NCCL_RING:
+		return c->op != OP_ALL_TO_ALL && c->op != OP_PERMUTE;
+	case NCCL_TREE:
+		return c->op == OP_ALL_REDUCE;
+	case NCCL_NVLS:
+		return simple && c->nodes == 1 && (gathers || c->op == OP_ALL_REDUCE);
+	case NCCL_NVLS_TREE:
+		return simple && c->nodes > 1 && c->op == OP_ALL_REDUCE;
+	case NCCL_PAT:
+		return simple && gathers && c->n == c->nodes;
+	default:
+		return false;
+	}
+}
+
+double nccl_tuner_us(const struct nccl_case *c, enum nccl_kind kind, enum protocol p)
+{
+	double speed_GBps;
+
+	if (!allowed(c, kind, p))
+		return INFINITY;
+	speed_GBps = algorithm_GBps(c, kind, p);
+	if (speed_GBps <= 0)
+		return INFINITY;
+	return latency_us(c, kind, p) + c->bytes / (1000 * speed_GBps);
+}
+
+/* What the NICs of the first node carry to the second, over links it shares or not. */
+static double node_GBps(const struct nccl_group *g)
+{
+	const struct machine *m = g->machine;
+	int32_t links[ROUTE_LINKS_MAX], first[64];
+	double sum_Bps = 0;
+	int nfirst = 0;
+
+	for (int32_t i = 0; i < g->start[1] && g->start[1] + i < g->n; i++) {
+		int32_t src = g->ids[i], dst = g->ids[g->start[1] + i];
+		int f = machine_fabric(m, src, dst), k = 0;
+		int n = machine_route(m, f, src, dst, links, ROUTE_LINKS_MAX);
+
+		if (n < 1 || nfirst == 64)
+			continue;
+		while (k < nfirst && first[k] != links[0])
+			k++;
+		if (k < nfirst)
+			continue;
+		first[nfirst++] = links[0];
+		sum_Bps += m->link[links[0]].bandwidth_Bps;
+	}
+	return sum_Bps * 1e-9;
+}
+
+struct nccl_case nccl_case_of(const struct nccl_group *g, enum op op, double bytes)
+{
+	double cc = g->machine->tuning.value[TUNING_CC], node;
+	int row = nccl_generation(cc), channels = nccl_data.channels_across[row];
+	struct nccl_graph alone = nccl_data.one_node[row], nvls = nccl_data.nvls[row];
+	struct nccl_case c = {.op = op, .n = g->n, .nodes = g->nodes, .cc = (int)cc};
+
+	c.amd = row == 1; /* DGX A100 and its kin have AMD hosts, the others Intel's */
+	c.bytes = bytes;
+	c.graph[NCCL_RING] = c.graph[NCCL_TREE] = c.graph[NCCL_PAT] = alone;
+	c.graph[NCCL_NVLS] = c.graph[NCCL_NVLS_TREE] = nvls;
+	if (g->nodes == 1)
+		return c;
+	node = node_GBps(g);
+	c.graph[NCCL_RING] = c.graph[NCCL_PAT] =
+		(struct nccl_graph){channels, node / channels, node / channels};
+	c.graph[NCCL_TREE] = c.graph[NCCL_RING];
+	c.graph[NCCL_TREE].intra_GBps = fmax(
+		node / channels,
+		fmin(2 * node / channels, alone.channels * alone.intra_GBps / channels));
+	if (nvls.channels)
+		c.graph[NCCL_NVLS_TREE].inter_GBps =
+			fmin(nvls.inter_GBps, node / nvls.channels);
+	return c;
+}

@@ -1,0 +1,116 @@
+#include "collective/nccl.h"
+
+#include <math.h>
+
+struct nccl_wire {
+	const struct machine *machine;
+	double *bytes;            /* [nlinks], 0 between uses */
+	int32_t *used, nused;     /* [nlinks] */
+	int32_t *inside, *across; /* [ndevices] messages it sends, 0 between uses */
+};
+
+struct nccl_wire *nccl_wire_new(struct arena *a, const struct machine *m)
+{
+	struct nccl_wire *w = arena_alloc(a, 1, sizeof(*w));
+	size_t links = (size_t)m->nlinks + 1, devices = (size_t)m->ndevices + 1;
+
+	w->machine = m;
+	w->bytes = arena_alloc(a, links, sizeof(*w->bytes));
+	w->used = arena_alloc(a, links, sizeof(*w->used));
+	w->inside = arena_alloc(a, devices, sizeof(*w->inside));
+	w->across = arena_alloc(a, devices, sizeof(*w->across));
+	return w;
+}
+
+bool nccl_wire_task(double *wire_s, double *route_s, struct nccl_wire *w,
+                    const struct schedule *s, const struct task *t)
+{
+	const struct machine *m = w->machine;
+	int32_t links[ROUTE_LINKS_MAX];
+	bool joined = true;
+
+	*wire_s = *route_s = 0;
+	for (int64_t i = 0; i < t->nmessages && joined; i++) {
+		const struct message *msg = &s->message[t->first + i];
+		int n = machine_route(m, msg->fabric, msg->src, msg->dst, links,
+		                      ROUTE_LINKS_MAX);
+		double latency_s = 0;
+
+		joined = n >= 0;
+		for (int k = 0; k < n; k++) {
+			if (w->bytes[links[k]] == 0)
+				w->used[w->nused++] = links[k];
+			w->bytes[links[k]] += msg->bytes;
+			latency_s += m->link[links[k]].latency_s;
+		}
+		*route_s = fmax(*route_s, latency_s);
+	}
+	while (w->nused) {
+		int32_t link = w->used[--w->nused];
+
+		*wire_s = fmax(*wire_s, w->bytes[link] / m->link[link].bandwidth_Bps);
+		w->bytes[link] = 0;
+	}
+	return joined;
+}
+
+/*
+ * The most messages that any device sends, inside nodes or across, cleared behind
+ * it.
+ */
+static int32_t most(int32_t *count, const struct schedule *s, const struct task *t)
+{
+	int32_t peers = 0;
+
+	for (int64_t i = 0; i < t->nmessages; i++) {
+		int32_t *n = &count[s->message[t->first + i].src];
+
+		peers = *n > peers ? *n : peers;
+		*n = 0;
+	}
+	return peers;
+}
+
+/*
+ * Seconds that the bytes need at least: a send has a channel for each 16 MiB, but 4 or
+ * more and 16 or less. (One of 64 to 256 MiB takes as long whatever its size, as was
+ * measured: 79, 82, 162, 299, 356 GB/s for 32 to 512 MiB in set xxrjun-N1G8.)
+ */
+static double channels_s(const struct machine *m, double bytes)
+{
+	static const double CHANNEL_BYTES = 16 * 1024 * 1024;
+	double channel_Bps = m->tuning.value[TUNING_CHANNEL_BPS];
+
+	if (channel_Bps == 0)
+		return 0;
+	return bytes / channel_Bps / fmin(fmax(bytes / CHANNEL_BYTES, 4), 16);
+}
+
+void nccl_sends_task(struct schedule *s, struct task *t, struct nccl_wire *w)
+{
+	const double *tuning = w->machine->tuning.value;
+	double wire_s, route_s, least_s = 0, peers_s, fill_s;
+	bool network = false;
+
+	for (int64_t i = 0; i < t->nmessages; i++) {
+		struct message *msg = &s->message[t->first + i];
+
+		least_s = fmax(least_s, channels_s(w->machine, msg->bytes));
+		if (nccl_is_network(w->machine, msg->fabric)) {
+			msg->bytes /= tuning[TUNING_NET_SEND_SHARE];
+			w->across[msg->src]++;
+			network = true;
+		} else {
+			w->inside[msg->src]++;
+		}
+	}
+	peers_s = most(w->inside, s, t) * tuning[TUNING_SEND_S];
+	peers_s += most(w->across, s, t) * tuning[TUNING_NET_SEND_S];
+	/* Without a route no clock has a time. */
+	if (!t->nmessages || !nccl_wire_task(&wire_s, &route_s, w, s, t))
+		return;
+	wire_s = fmax(wire_s, least_s);
+	fill_s = network ? 0 : 2 * sqrt(wire_s * tuning[TUNING_FILL_S]);
+	t->delay_s = fmax(0, peers_s - route_s) + fill_s;
+	t->least_s = least_s;
+}

@@ -1,0 +1,52 @@
+/*
+ * Profiles: whose collectives a fabric runs, as its platform says.
+ *
+ *   tpu    those of XLA on TPUs: the algorithms of collective.h, by the geometry of the
+ *          group; and the fill of their pipelines (nccl.h) by fill_s and net_fill_s
+ *   nccl   those of NVIDIA's library (nccl.h)
+ *   rccl   those of AMD's (rccl.c)
+ *   plain  the algorithms of collective.h, with what links cost and nothing else: for
+ *          comparison with other simulators
+ *
+ * What a user may force (struct forced): algorithms by the names of `algorithms`,
+ * `nccl_algorithms` or `rccl_algorithms`; of libraries also "tuner", their own model's
+ * choice, and the protocols ll, ll128 and simple.
+ *
+ * A collective has the profile of the fabric that joins all devices of its group: of
+ * several groups, of the last such fabric.
+ */
+#ifndef SHARDSIM_COLLECTIVE_PROFILE_H
+#define SHARDSIM_COLLECTIVE_PROFILE_H
+
+#include "array/machine.h"
+#include "base/error.h"
+#include "collective/nccl.h"
+#include "plan/plan.h"
+
+struct profile {
+	const char *name, *help;
+	const struct nccl_algorithm *const *library; /* NULL: by geometry */
+	bool fill;                                   /* by geometry, with fill_s */
+};
+
+extern const struct profile *const profiles[]; /* ended by NULL */
+
+/* E_RANGE, listing the known ones: another name. */
+enum status profile_check(const char *name, struct where at, struct error *e);
+
+/* Of the groups' collectives; "plain" where no one fabric joins them. */
+const struct profile *profile_of(const struct machine *m, const struct groups *g);
+
+/* Of a fabric. */
+const struct profile *profile_of_fabric(const struct machine *m, int fabric);
+
+/*
+ * What starting one collective or local step on these devices costs ([n] platform
+ * devices; NULL: 0..n-1): the launch of the slowest of them. In mode LAUNCH_SINGLE one
+ * process per node launches on its devices one after another, each after the first for
+ * launch_each_s more; in mode LAUNCH_GRAPH it is launch_graph_s where the platform says
+ * so.
+ */
+double profile_launch_s(const struct machine *m, const int32_t *devices, int32_t n);
+
+#endif

@@ -1,0 +1,96 @@
+/*
+ * AMD's library: NCCL's algorithms, whose rings on fully connected GPUs use every link
+ * (nccl_inside), and direct ones that all devices of one node run with each other.
+ *
+ * one-shot: all-reduce of V; each sends all it has to each other and adds up.
+ *   rounds  one, one step;  bytes V on every link;  cost step l + w + 2 sqrt(w fill)
+ * direct: all-reduce of V in two shots, reduce-scatter and all-gather; those alone in
+ * one. Each sends V/n to each other per shot.
+ *   rounds  one, one or two steps;  bytes V/n or 2V/n on every link
+ *   cost    step l per shot + w + 2 sqrt(w fill)
+ *   need    one-shot nV, direct V on every device
+ * Source: facts on collective costs, 4.
+ */
+#include "collective/nccl.h"
+
+static bool one_shot_applies(const struct nccl_group *g, enum op op, enum protocol p)
+{
+	(void)p;
+	return op == OP_ALL_REDUCE && g->nodes == 1;
+}
+
+static bool direct_applies(const struct nccl_group *g, enum op op, enum protocol p)
+{
+	(void)p;
+	return (op == OP_ALL_REDUCE || op == OP_ALL_GATHER || op == OP_REDUCE_SCATTER) &&
+	       g->nodes == 1;
+}
+
+static void all_pairs(struct schedule *out, const struct nccl_group *g, double bytes)
+{
+	for (int32_t i = 0; i < g->n; i++)
+		for (int32_t k = 0; k < g->n; k++)
+			if (k != i)
+				schedule_message(out,
+				                 machine_fabric(g->machine, g->ids[i],
+				                                g->ids[k]),
+				                 g->ids[i], g->ids[k], bytes);
+}
+
+static void one_shot_messages(struct schedule *out, const struct nccl_group *g,
+                              enum op op, double bytes)
+{
+	(void)op;
+	all_pairs(out, g, bytes);
+}
+
+static void direct_messages(struct schedule *out, const struct nccl_group *g,
+                            enum op op, double bytes)
+{
+	all_pairs(out, g, bytes / g->n * (op == OP_ALL_REDUCE ? 2 : 1));
+}
+
+/* A step is that of a ring: the devices are as near to each other. */
+static double shots_s(const struct nccl_group *g, int shots, enum protocol p)
+{
+	const struct nccl_data *d = &nccl_data;
+
+	return 1e-6 * (d->base_us[NCCL_RING][p] - d->base_us[NCCL_RING][PROTOCOL_LL] +
+	               shots * d->nvlink_us[NCCL_RING][p] *
+	                       g->machine->tuning.value[TUNING_STEP]);
+}
+
+static double one_shot_steps_s(const struct nccl_group *g, enum op op, enum protocol p)
+{
+	(void)op;
+	return shots_s(g, 1, p);
+}
+
+static double direct_steps_s(const struct nccl_group *g, enum op op, enum protocol p)
+{
+	return shots_s(g, op == OP_ALL_REDUCE ? 2 : 1, p);
+}
+
+static const struct nccl_algorithm one_shot = {
+	.name = "one-shot",
+	.help = "all-reduce in which each sends everything to each other",
+	.kind = NCCL_NONE,
+	.applies = one_shot_applies,
+	.messages = one_shot_messages,
+	.steps_s = one_shot_steps_s,
+};
+
+static const struct nccl_algorithm direct = {
+	.name = "direct",
+	.help = "each sends each other its part; all-reduce in two such shots",
+	.kind = NCCL_NONE,
+	.applies = direct_applies,
+	.messages = direct_messages,
+	.steps_s = direct_steps_s,
+};
+
+extern const struct nccl_algorithm nccl_ring, nccl_tree, nccl_pat, nccl_sends;
+
+const struct nccl_algorithm *const rccl_algorithms[] = {
+	&nccl_ring, &nccl_tree, &nccl_pat, &one_shot, &direct, &nccl_sends, NULL,
+};

@@ -1,0 +1,32 @@
+/*
+ * What the links between a set of platform devices and all others can carry on switches
+ * and graphs, by the links at which routes begin and end. Private to bound_ports.c.
+ */
+#ifndef SHARDSIM_COST_BOUND_ENDS_H
+#define SHARDSIM_COST_BOUND_ENDS_H
+
+#include "cost/bound_ports.h"
+
+/* The set, and the devices by domain: j has device[first[j]..first[j + 1]). */
+struct port_set {
+	const struct machine *machine;
+	int32_t *inside, sets; /* [ndevices]: a member if equal to `sets` */
+	int32_t *first[MACHINE_FABRICS_MAX], *device[MACHINE_FABRICS_MAX];
+};
+
+/* Are all devices that share the port of d members? */
+bool port_whole(const struct port_set *p, const struct fabric *f, int32_t d);
+
+/* Is d, a member, the first of those on its port? It then stands for all of them. */
+bool port_first(const struct port_set *p, const struct fabric *f, int32_t d);
+
+struct ends;
+
+/* Of the machine of the set, which is borrowed and may change; in the arena. */
+struct ends *ends_make(const struct port_set *set, struct arena *a);
+
+/* Adds the gates (ports_gates()) of fabric k, which is no torus, for the members. */
+void ends_gates(struct gate *in, struct gate *out, struct ends *e, int k,
+                const int32_t *member, int32_t n);
+
+#endif

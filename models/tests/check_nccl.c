@@ -1,0 +1,349 @@
+#include "collective/nccl.h"
+#include "nccl_help.h"
+
+#include <check.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Every algorithm with every protocol against figures worked out by hand: nodes of
+ * equally many GPUs, W a GPU's port on NVLINK, N its NIC, both of collective_help.c.
+ */
+
+#define COUNT(a) ((int)(sizeof(a) / sizeof((a)[0])))
+
+static const char *const protocols[] = {"ll", "ll128", "simple"};
+static const double wire_factor[] = {2, 128. / 120, 1};
+static const struct {
+	int32_t nodes, gpus;
+} shapes[] = {{1, 3}, {1, 5}, {1, 8}, {2, 3}, {2, 8}, {3, 5}, {3, 1}, {5, 1}, {4, 2}};
+
+/* launch + max(steps, route) + w + 2 sqrt(w fill); microseconds of steps. */
+static double total_s(int32_t nodes, double steps_us, double wire_s)
+{
+	double route_s = 2 * (nodes > 1 ? nic.latency_s : nvlink.latency_s);
+	double fill_s = nodes > 1 ? NET_FILL_S : FILL_S;
+
+	return device.launch_s + fmax(steps_us * 1e-6, route_s) + wire_s +
+	       2 * sqrt(wire_s * fill_s);
+}
+
+static void check_forced(struct machine *m, enum op op, const char *algorithm, int p,
+                         double bytes, double steps_us, double data_s)
+{
+	int32_t nodes = m->nfabrics > 1 ? m->fabric[0].ndomains : 1;
+	struct lowered l;
+
+	m->forced = (struct forced){algorithm, protocols[p]};
+	l = lowered_all(m, op, bytes);
+	ck_assert_str_eq(l.algorithm, algorithm);
+	ck_assert_str_eq(l.protocol, protocols[p]);
+	ck_assert_int_eq(l.schedule.nrounds, 1);
+	near(seconds_of(m, &l), total_s(nodes, steps_us, data_s * wire_factor[p]),
+	     algorithm);
+}
+
+static const double sizes[] = {9, 48 * 1024 + 1, 1e9};
+
+START_TEST(ring_times)
+{
+	static const double base[] = {0, 7.4, 1.8}, inside[] = {0.6, 1.9, 3.4},
+			    across[] = {2.7, 4.0, 14};
+	int32_t m = shapes[_i].nodes, g = shapes[_i].gpus, n = m * g;
+
+	for (int o = 0; o < 3; o++)
+		for (int p = 0; p < 3; p++)
+			for (int i = 0; i < COUNT(sizes); i++) {
+				int k = ops[o] == OP_ALL_REDUCE ? 2 : 1;
+				double v = sizes[i] * k * (n - 1) / n;
+				double w = v / nvlink.bandwidth_Bps;
+				double far = k * (m - 1);
+
+				if (m > 1)
+					w = fmax(w * (g - 1) / g,
+					         v / g / nic.bandwidth_Bps);
+				check_forced(
+					tuned(m, g, 70), ops[o], "ring", p, sizes[i],
+					base[p] + (k * (n - 1) - far) * inside[p] * STEP +
+						far * across[p] * NET_STEP,
+					w);
+			}
+}
+END_TEST
+
+/*
+ * Between nodes each edge of either tree carries V/2 each way. Of 2 nodes each has an
+ * edge in both; of 3 one node has 2 and 1; of 4 one has 3 and 1; of 5 likewise.
+ */
+START_TEST(tree_times)
+{
+	static const double base[] = {0, 7.2, 1.6}, inside[] = {0.6, 1.25, 4.0},
+			    across[] = {5.0, 8.5, 14};
+	static const double busiest[] = {0, 0, 1, 1.5, 2, 2},
+			    levels[] = {0, 0, 1, 1, 2, 2};
+	int32_t m = shapes[_i].nodes, g = shapes[_i].gpus;
+
+	for (int p = 0; p < 3 && m > 1; p++)
+		for (int i = 0; i < COUNT(sizes); i++) {
+			double w =
+				fmax(2 * sizes[i] * (g - 1) / g / nvlink.bandwidth_Bps,
+			             busiest[m] * sizes[i] / g / nic.bandwidth_Bps);
+
+			check_forced(tuned(m, g, 70), OP_ALL_REDUCE, "tree", p, sizes[i],
+			             base[p] + 2 * (g - 1) * inside[p] * STEP +
+			                     2 * levels[m] * across[p] * NET_STEP,
+			             w);
+		}
+}
+END_TEST
+
+static const struct {
+	int cc;
+	double efficiency;
+} multicast[] = {{90, 0.85}, {100, 0.74}, {103, 0.74}};
+
+START_TEST(nvls_times)
+{
+	double e = multicast[_i].efficiency * nvlink.bandwidth_Bps, V = 1e9 + 7;
+
+	/* one node: V and the own share of it, each way; gathering has no share */
+	check_forced(tuned(1, 5, multicast[_i].cc), OP_ALL_REDUCE, "nvls", 2, V,
+	             25 * STEP, V * 6 / 5 / e);
+	check_forced(tuned(1, 8, multicast[_i].cc), OP_REDUCE_SCATTER, "nvls", 2, V,
+	             25 * STEP, V / e);
+	check_forced(tuned(1, 3, multicast[_i].cc), OP_ALL_GATHER, "nvls", 2, V,
+	             25 * STEP, V / e);
+	/* two nodes: V over three NICs; four: 2V over two */
+	check_forced(tuned(2, 3, multicast[_i].cc), OP_ALL_REDUCE, "nvls-tree", 2, V,
+	             25 * STEP + 2 * 14 * NET_STEP, V / 3 / nic.bandwidth_Bps);
+	check_forced(tuned(4, 2, multicast[_i].cc), OP_ALL_REDUCE, "nvls-tree", 2, V,
+	             25 * STEP + 4 * 14 * NET_STEP, V / nic.bandwidth_Bps);
+}
+END_TEST
+
+START_TEST(pat_times)
+{
+	static const int32_t nodes[] = {3, 5, 8};
+	static const double levels[] = {1, 2, 3};
+	double V = 48 * 1024 + 1;
+
+	for (int i = 0; i < 3; i++)
+		for (int o = 0; o < 2; o++) {
+			int32_t n = nodes[i];
+
+			check_forced(tuned(n, 1, 70), ops[o], "pat", 2, V,
+			             NET_STEP * (levels[i] * 14 / 3.5 + 2.8 * n),
+			             V * (n - 1) / n / nic.bandwidth_Bps);
+		}
+}
+END_TEST
+
+/*
+ * An all-to-all of S: inside S(g-1)/n and the same for each other node (what is for the
+ * other rails there), across S(n-g)/n over the share of a NIC; no fill across nodes.
+ */
+START_TEST(all_to_all_times)
+{
+	int32_t m = shapes[_i].nodes, g = shapes[_i].gpus, n = m * g;
+
+	for (int i = 0; i < COUNT(sizes); i++) {
+		struct machine *machine = tuned(m, g, 90);
+		struct lowered l = lowered_all(machine, OP_ALL_TO_ALL, sizes[i]);
+		double w = sizes[i] * (g - 1) / n * m / nvlink.bandwidth_Bps, fill_s = 0;
+		double peers_s = (g - 1) * SEND_S + (n - g) * NET_SEND_S;
+		double route_s = 2 * (m > 1 ? nic.latency_s : nvlink.latency_s);
+
+		if (m == 1)
+			fill_s = 2 * sqrt(w * FILL_S);
+		w = fmax(w, sizes[i] * (n - g) / n / SHARE / nic.bandwidth_Bps);
+		ck_assert_str_eq(l.algorithm, "sends");
+		ck_assert_str_eq(l.protocol, "simple");
+		near(seconds_of(machine, &l),
+		     device.launch_s + fmax(peers_s, route_s) + w + fill_s, "sends");
+	}
+}
+END_TEST
+
+/* A chain: V over each hop; across nodes V over the rails, (g-1)/g of it inside. */
+START_TEST(broadcast_times)
+{
+	static const double base[] = {0, 7.4, 1.8}, inside[] = {0.6, 1.9, 3.4},
+			    across[] = {2.7, 4.0, 14};
+	int32_t m = shapes[_i].nodes, g = shapes[_i].gpus, n = m * g;
+
+	for (int p = 0; p < 3; p++)
+		for (int o = 0; o < 2; o++) {
+			double V = 1e6 + 1, w = V / nvlink.bandwidth_Bps;
+
+			if (m > 1)
+				w = fmax(w * (g - 1) / g, V / g / nic.bandwidth_Bps);
+			check_forced(tuned(m, g, 70), o ? OP_REDUCE : OP_BROADCAST,
+			             "ring", p, V,
+			             base[p] + (n - m) * inside[p] * STEP +
+			                     (m - 1) * across[p] * NET_STEP,
+			             w);
+		}
+}
+END_TEST
+
+/* Who sends to whom in a chain: the root is the first device. */
+START_TEST(broadcast_leaves_the_root)
+{
+	struct machine *m = tuned(2, 3, 70);
+	struct lowered l = lowered_all(m, OP_BROADCAST, 30);
+	double in[6] = {0}, out[6] = {0};
+
+	for (int64_t i = 0; i < l.schedule.nmessages; i++) {
+		const struct message *msg = &l.schedule.message[i];
+
+		ck_assert(msg->src / 3 == msg->dst / 3 || msg->src < 3);
+		in[msg->dst] += msg->bytes;
+		out[msg->src] += msg->bytes;
+	}
+	/* LL doubles: 40 inside, 20 from each NIC of node 0 */
+	for (int d = 0; d < 6; d++) {
+		near(out[d], d < 3 ? 60 : 40, "out");
+		near(in[d], d < 3 ? 40 : 60, "in");
+	}
+	l = lowered_all(m, OP_REDUCE, 30);
+	for (int64_t i = 0; i < l.schedule.nmessages; i++)
+		ck_assert(l.schedule.message[i].src / 3 == l.schedule.message[i].dst / 3 ||
+		          l.schedule.message[i].src >= 3);
+	m = tuned(1, 3, 70);
+	l = lowered_all(m, OP_REDUCE, 7);
+	ck_assert_int_eq(l.schedule.nmessages, 2);
+	ck_assert_int_eq(l.schedule.message[0].src, 1);
+	ck_assert_int_eq(l.schedule.message[0].dst, 0);
+}
+END_TEST
+
+/* The cheapest of all pairs that apply is what is taken, at every size. */
+START_TEST(the_cheapest_is_taken)
+{
+	static const char *const names[] = {"ring", "tree", "nvls", "nvls-tree", "pat"};
+	int32_t m = shapes[_i].nodes, g = shapes[_i].gpus;
+
+	for (double V = 3; V < 1e11; V *= 7)
+		for (int o = 0; o < 3; o++) {
+			struct machine *machine = tuned(m, g, 90);
+			struct lowered l = lowered_all(machine, ops[o], V);
+			double taken_s = seconds_of(machine, &l), least_s = INFINITY;
+
+			for (int i = 0; i < COUNT(names) * 3; i++) {
+				struct text why = {0};
+
+				machine->forced =
+					(struct forced){names[i / 3], protocols[i % 3]};
+				if (lower_collective(&l, arena, machine, ops[o],
+				                     everybody(machine),
+				                     ops[o] == OP_ALL_GATHER ? V / m / g
+				                                             : V,
+				                     &why))
+					least_s = fmin(least_s, seconds_of(machine, &l));
+				text_free(&why);
+			}
+			near(taken_s, least_s, "cheapest");
+		}
+}
+END_TEST
+
+/* What is forced and cannot be names what can. */
+static const struct {
+	enum op op;
+	struct forced forced;
+	const char *why;
+} refused[] = {
+	{OP_ALL_REDUCE,
+         {"nvls", NULL},
+         "nvls cannot run this all-reduce on gpu, expected ring (ll, ll128, simple), "
+         "tree "
+         "(ll, ll128, simple), nvls-tree (simple)"},
+	{OP_ALL_GATHER,
+         {"tree", "ll"},
+         "tree with ll cannot run this all-gather on gpu, expected ring (ll, ll128, "
+         "simple)"},
+	{OP_ALL_TO_ALL,
+         {NULL, "ll128"},
+         "ll128 cannot run this all-to-all on gpu, expected sends (simple)"},
+	{OP_ALL_REDUCE,
+         {"nvls-tree", "ll"},
+         "nvls-tree with ll cannot run this all-reduce on gpu, expected ring (ll, "
+         "ll128, "
+         "simple), tree (ll, ll128, simple), nvls-tree (simple)"},
+};
+
+START_TEST(forced_that_does_not_apply)
+{
+	struct machine *m = tuned(2, 3, 90);
+	struct text why = {0};
+	struct lowered l;
+
+	m->forced = refused[_i].forced;
+	ck_assert(!lower_collective(&l, arena, m, refused[_i].op, everybody(m), 6, &why));
+	ck_assert_str_eq(why.s, refused[_i].why);
+	text_free(&why);
+	/* also with nothing to send */
+	ck_assert(!lower_collective(&l, arena, m, refused[_i].op, everybody(m), 0, &why));
+	ck_assert_str_eq(why.s, refused[_i].why);
+	text_free(&why);
+}
+END_TEST
+
+START_TEST(forced_alone_restricts)
+{
+	struct machine *m = tuned(2, 3, 90);
+
+	m->forced = (struct forced){NULL, "ll"};
+	ck_assert_str_eq(lowered_all(m, OP_ALL_REDUCE, 1e9).protocol, "ll");
+	m->forced = (struct forced){"tree", NULL};
+	ck_assert_str_eq(lowered_all(m, OP_ALL_REDUCE, 1e9).algorithm, "tree");
+	ck_assert_str_eq(lowered_all(m, OP_ALL_REDUCE, 1e9).protocol, "simple");
+	ck_assert_str_eq(lowered_all(m, OP_ALL_REDUCE, 9).protocol, "ll");
+}
+END_TEST
+
+START_TEST(nothing_to_send)
+{
+	struct machine *m = tuned(2, 3, 90);
+	struct lowered l = lowered_all(m, OP_ALL_REDUCE, 0);
+	struct groups one = {6, 1, everybody(m).ids};
+	struct text why = {0};
+
+	ck_assert_int_eq(l.schedule.nrounds, 0);
+	ck_assert_str_eq(l.algorithm, "ring");
+	near(seconds_of(m, &l), device.launch_s, "launch");
+	for (int o = 0; o < 4; o++) {
+		ck_assert(lower_collective(&l, arena, m, ops[o], one, 1e6, &why));
+		ck_assert_int_eq(l.schedule.nrounds, 0);
+	}
+	text_free(&why);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("nccl");
+	TCase *c = tcase_create("nccl");
+	SRunner *runner = srunner_create(suite);
+	int failed;
+
+	tcase_add_checked_fixture(c, setup, teardown);
+	tcase_add_loop_test(c, ring_times, 0, COUNT(shapes));
+	tcase_add_loop_test(c, tree_times, 0, COUNT(shapes));
+	tcase_add_loop_test(c, nvls_times, 0, COUNT(multicast));
+	tcase_add_test(c, pat_times);
+	tcase_add_loop_test(c, all_to_all_times, 0, COUNT(shapes));
+	tcase_add_loop_test(c, broadcast_times, 0, COUNT(shapes));
+	tcase_add_test(c, broadcast_leaves_the_root);
+	tcase_add_loop_test(c, the_cheapest_is_taken, 0, COUNT(shapes));
+	tcase_add_loop_test(c, forced_that_does_not_apply, 0, COUNT(refused));
+	tcase_add_test(c, forced_alone_restricts);
+	tcase_add_test(c, nothing_to_send);
+	suite_add_tcase(suite, c);
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed != 0;
+}

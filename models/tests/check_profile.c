@@ -1,0 +1,302 @@
+#include "collective/local.h"
+#include "collective/profile.h"
+#include "nccl_help.h"
+
+#include <check.h>
+
+#include <math.h>
+#include <string.h>
+
+#define COUNT(a) ((int)(sizeof(a) / sizeof((a)[0])))
+
+START_TEST(names)
+{
+	struct where at = {.line = 3};
+	struct error e = {0};
+
+	for (int i = 0; profiles[i]; i++) {
+		ck_assert_int_gt(strlen(profiles[i]->help), 0);
+		ck_assert_int_eq(profile_check(profiles[i]->name, at, &e), OK);
+	}
+	ck_assert_int_eq(profile_check("ncc", at, &e), E_RANGE);
+	ck_assert_str_eq(e.text,
+	                 "unknown profile 'ncc', expected tpu, nccl, rccl or plain");
+}
+END_TEST
+
+/*
+ * The profile of the fabric that joins all of a group; of several groups, of the
+ * last.
+ */
+START_TEST(of_groups)
+{
+	struct machine *m = cluster(2, 3);
+	int32_t ids[] = {0, 1, 2, 3, 4, 5};
+
+	m->fabric[0].profile = "rccl";
+	m->fabric[1].profile = "nccl";
+	ck_assert_str_eq(profile_of(m, &(struct groups){2, 3, ids})->name, "rccl");
+	ck_assert_str_eq(profile_of(m, &(struct groups){1, 6, ids})->name, "nccl");
+	ck_assert_str_eq(profile_of(m, &(struct groups){3, 2, ids})->name, "nccl");
+	m->nfabrics = 1;
+	ck_assert_str_eq(profile_of(m, &(struct groups){1, 6, ids})->name, "plain");
+	ck_assert_str_eq(profile_of_fabric(cluster(1, 2), 0)->name, "plain");
+	ck_assert_str_eq(profile_of_fabric(torus(1, (int32_t[]){4}, true), 0)->name,
+	                 "tpu");
+}
+END_TEST
+
+/* Launch of the slowest; one after another on a node; in a graph, if that is known. */
+START_TEST(launches)
+{
+	struct machine *m = cluster(2, 3);
+	struct device *all = arena_dup(arena, m->device, 6, sizeof(*all));
+	int32_t ids[] = {5, 3, 0};
+
+	all[1].launch_s = 9e-6;
+	m->device = all;
+	m->tuning.value[TUNING_LAUNCH_EACH_S] = 4e-6;
+	near(profile_launch_s(m, NULL, 1), 5e-6, "device 0");
+	near(profile_launch_s(m, NULL, 6), 9e-6, "all");
+	near(profile_launch_s(m, ids, 3), 5e-6, "three");
+	m->launch = LAUNCH_SINGLE;
+	near(profile_launch_s(m, NULL, 1), 5e-6, "one");
+	near(profile_launch_s(m, NULL, 6), 9e-6 + 2 * 4e-6, "three a node");
+	near(profile_launch_s(m, ids, 3), 5e-6 + 4e-6, "two on a node");
+	m->launch = LAUNCH_GRAPH;
+	near(profile_launch_s(m, ids, 3), 5e-6, "not known");
+	m->tuning.value[TUNING_LAUNCH_GRAPH_S] = 1.5e-6;
+	near(profile_launch_s(m, ids, 3), 1.5e-6, "graph");
+	ck_assert(profile_launch_s(m, ids, 0) >= 0);
+}
+END_TEST
+
+/* A collective and a step of a plan pay the same. */
+START_TEST(launch_of_collectives)
+{
+	struct machine *m = tuned(2, 3, 70);
+
+	m->launch = LAUNCH_SINGLE;
+	m->tuning.value[TUNING_LAUNCH_EACH_S] = 4e-6;
+	near(lowered_all(m, OP_ALL_REDUCE, 5).launch_s, 13e-6, "collective");
+	near(local_rates(m, NULL, 6).launch_s, 13e-6, "step");
+}
+END_TEST
+
+/*
+ * A ring of 8 chips: the algorithms of the geometry, and the fill of their
+ * pipelines.
+ */
+START_TEST(tpu_fill)
+{
+	struct machine *m = torus(1, (int32_t[]){8}, true);
+	double V = 8 * 1e6, plain_s, w = V * 7 / 8 / 2 / W;
+	struct lowered l = lowered_all(m, OP_ALL_GATHER, V);
+
+	plain_s = seconds_of(m, &l);
+	ck_assert_str_eq(l.algorithm, "bidir-ring");
+	ck_assert_ptr_null(l.protocol);
+	m->tuning.value[TUNING_FILL_S] = 2e-6;
+	l = lowered_all(m, OP_ALL_GATHER, V);
+	near(seconds_of(m, &l), plain_s + 2 * sqrt(w * 2e-6), "fill");
+	m->fabric[0].profile = "plain";
+	l = lowered_all(m, OP_ALL_GATHER, V);
+	near(seconds_of(m, &l), plain_s, "plain");
+}
+END_TEST
+
+/* Two levels: each of the three rounds has the fill of its own fabric. */
+START_TEST(tpu_fill_across)
+{
+	struct machine *m = cluster(2, 3);
+	double V = 6e6, inside = V * 2 / 3 / nvlink.bandwidth_Bps;
+	double across = V / 3 / nic.bandwidth_Bps, plain_s;
+	struct lowered l = lowered_all(m, OP_ALL_REDUCE, V);
+
+	plain_s = seconds_of(m, &l);
+	m->fabric[0].profile = m->fabric[1].profile = "tpu";
+	m->tuning.value[TUNING_NET_FILL_S] = 5e-6;
+	m->tuning.value[TUNING_FILL_S] = 2e-6;
+	l = lowered_all(m, OP_ALL_REDUCE, V);
+	near(seconds_of(m, &l),
+	     plain_s + 4 * sqrt(inside * 2e-6) + 2 * sqrt(across * 5e-6), "two levels");
+}
+END_TEST
+
+START_TEST(forced_by_geometry)
+{
+	struct machine *m = torus(1, (int32_t[]){8}, true);
+	struct text why = {0};
+	struct lowered l;
+
+	m->forced.algorithm = "ring";
+	ck_assert_str_eq(lowered_all(m, OP_ALL_GATHER, 8e6).algorithm, "ring");
+	m->forced.algorithm = "tree";
+	ck_assert(!lower_collective(&l, arena, m, OP_ALL_GATHER, everybody(m), 8, &why));
+	ck_assert_str_eq(why.s, "tree cannot run this all-gather on torus, expected "
+	                        "bidir-ring, torus, ring");
+	text_free(&why);
+	m->forced = (struct forced){NULL, "ll"};
+	ck_assert(!lower_collective(&l, arena, m, OP_ALL_GATHER, everybody(m), 8, &why));
+	ck_assert_str_eq(why.s, "the collectives of torus have no protocols");
+	text_free(&why);
+	/* the levels of a two-level collective are not what is forced */
+	m = cluster(2, 3);
+	m->forced.algorithm = "two-level";
+	ck_assert_str_eq(lowered_all(m, OP_ALL_REDUCE, 6).algorithm, "two-level");
+}
+END_TEST
+
+/* A permute shifts by one in group order; each pair is a task of its own. */
+START_TEST(permute_is_a_shift)
+{
+	struct machine *m = tuned(2, 2, 90);
+	struct groups g = {1, 4, (int32_t[]){2, 0, 1, 3}};
+	double M = 1e6 + 1, w = M / nvlink.bandwidth_Bps;
+	struct text why = {0};
+	struct lowered l;
+
+	ck_assert(lower_collective(&l, arena, m, OP_PERMUTE, g, M, &why));
+	ck_assert_str_eq(l.algorithm, "permute");
+	ck_assert_int_eq(l.schedule.ntasks, 4);
+	for (int i = 0; i < 4; i++) {
+		const struct task *t = &l.schedule.task[i];
+		const struct message *msg = &l.schedule.message[t->first];
+		bool net = i % 2 == 0; /* 2 to 0, 0 to 1, 1 to 3, 3 to 2 */
+
+		ck_assert_int_eq(msg->src, g.ids[i]);
+		ck_assert_int_eq(msg->dst, g.ids[(i + 1) % 4]);
+		near(msg->bytes, net ? M / SHARE : M, "bytes");
+		near(t->least_s, M / 4 / CHANNEL_BPS, "channels");
+		w = t->least_s; /* four channels of 21 GB/s are slower than NVLINK */
+		near(t->delay_s, net ? 0 : 2 * sqrt(w * FILL_S), "delay");
+	}
+	/* without routes longer than the software, that shows */
+	m->tuning.value[TUNING_SEND_S] = 7e-6;
+	m->tuning.value[TUNING_NET_SEND_S] = 9e-6;
+	ck_assert(lower_collective(&l, arena, m, OP_PERMUTE, g, M, &why));
+	near(l.schedule.task[0].delay_s, 9e-6 - 2 * nic.latency_s, "network");
+	near(l.schedule.task[1].delay_s,
+	     7e-6 - 2 * nvlink.latency_s + 2 * sqrt(w * FILL_S), "inside");
+	text_free(&why);
+}
+END_TEST
+
+/* Channels: 4 up to 64 MiB, one more for each 16 MiB, 16 from 256 MiB on. */
+START_TEST(channels_of_a_send)
+{
+	static const double MiB = 1024 * 1024;
+	static const struct {
+		double MiBs, channels;
+	} table[] = {{1, 4}, {33, 4}, {64, 4}, {80, 5}, {128, 8}, {256, 16}, {700, 16}};
+	struct machine *m = tuned(1, 2, 90);
+
+	for (int i = 0; i < COUNT(table); i++) {
+		double M = table[i].MiBs * MiB;
+		struct lowered l = lowered_all(m, OP_PERMUTE, M);
+
+		near(l.schedule.task[0].least_s, M / CHANNEL_BPS / table[i].channels,
+		     "channels");
+	}
+	m->tuning.value[TUNING_CHANNEL_BPS] = 0;
+	near(lowered_all(m, OP_PERMUTE, 1e9).schedule.task[0].least_s, 0, "no limit");
+}
+END_TEST
+
+/* By geometry, a broadcast is a chain: n - 1 latencies and V over each hop. */
+START_TEST(chains)
+{
+	struct machine *m = cluster(1, 5);
+	struct lowered l = lowered_all(m, OP_BROADCAST, 3e6);
+
+	ck_assert_str_eq(l.algorithm, "chain");
+	near(seconds_of(m, &l),
+	     device.launch_s + 4 * 2 * nvlink.latency_s + 3e6 / nvlink.bandwidth_Bps,
+	     "broadcast");
+	ck_assert_int_eq(l.schedule.nmessages, 4);
+	ck_assert_int_eq(l.schedule.message[0].src, 0);
+	l = lowered_all(m, OP_REDUCE, 3e6);
+	ck_assert_int_eq(l.schedule.message[0].dst, 0);
+	for (int o = 0; o < 2; o++) {
+		enum op op = o ? OP_REDUCE : OP_BROADCAST;
+
+		ck_assert_str_eq(lowered_all(cluster(2, 3), op, 5).algorithm, "chain");
+		ck_assert_str_eq(
+			lowered_all(torus(1, (int32_t[]){5}, true), op, 5).algorithm,
+			"chain");
+		ck_assert_str_eq(
+			lowered_all(torus(2, (int32_t[]){3, 4}, false), op, 5).algorithm,
+			"chain");
+	}
+	l = lowered_all(cluster(3, 1), OP_PERMUTE, 5);
+	ck_assert_int_eq(l.schedule.ntasks, 3);
+	near(l.schedule.task[0].delay_s, 0, "plain");
+}
+END_TEST
+
+START_TEST(nobody_joins_them)
+{
+	struct machine *m = tuned(2, 2, 90);
+	struct groups g = everybody(m);
+	struct text why = {0};
+	struct lowered l;
+
+	m->nfabrics = 1;
+	for (int o = 0; o < 4; o++) {
+		ck_assert(!lower_collective(&l, arena, m, ops[o], g, 8, &why));
+		ck_assert_str_eq(why.s, "no fabric of gpu joins devices 0 and 2");
+		text_free(&why);
+	}
+	ck_assert(!lower_collective(&l, arena, m, OP_PERMUTE, g, 8, &why));
+	ck_assert_str_eq(why.s, "no fabric of gpu joins devices 1 and 2");
+	text_free(&why);
+	ck_assert(!lower_collective(&l, arena, m, OP_BROADCAST, g, 8, &why));
+	text_free(&why);
+}
+END_TEST
+
+/* Two GPUs with one NIC that no other fabric joins: an answer, not a message. */
+START_TEST(sharers_that_nobody_joins)
+{
+	struct machine *m = tuned(4, 1, 90);
+	struct text why = {0};
+	struct lowered l;
+
+	m->fabric[1].share = 2;
+	for (int o = 0; o < 4; o++) {
+		ck_assert(!lower_collective(&l, arena, m, ops[o], everybody(m), 8, &why));
+		ck_assert_str_eq(why.s, "no fabric of gpu joins devices 0 and 1");
+		text_free(&why);
+	}
+	m = tuned(2, 2, 90);
+	m->fabric[1].share = 2;
+	ck_assert_str_eq(lowered_all(m, OP_ALL_TO_ALL, 8).algorithm, "sends");
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("profile");
+	TCase *c = tcase_create("profile");
+	SRunner *runner = srunner_create(suite);
+	int failed;
+
+	tcase_add_checked_fixture(c, setup, teardown);
+	tcase_add_test(c, names);
+	tcase_add_test(c, of_groups);
+	tcase_add_test(c, launches);
+	tcase_add_test(c, launch_of_collectives);
+	tcase_add_test(c, tpu_fill);
+	tcase_add_test(c, tpu_fill_across);
+	tcase_add_test(c, forced_by_geometry);
+	tcase_add_test(c, permute_is_a_shift);
+	tcase_add_test(c, channels_of_a_send);
+	tcase_add_test(c, chains);
+	tcase_add_test(c, nobody_joins_them);
+	tcase_add_test(c, sharers_that_nobody_joins);
+	suite_add_tcase(suite, c);
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed != 0;
+}
