@@ -13,6 +13,7 @@
 #include "planner/planner.h"
 
 #include "array/tile.h"
+#include "base/hash.h"
 
 #include <assert.h>
 #include <string.h>
@@ -27,6 +28,10 @@ static const int64_t PATHS_MAX = 1 << 21, WORK_MAX = 1 << 29;
 /* More boxes, as of an all-to-all of 4096 devices, are not planned. */
 static const int64_t BOXES_MAX = 1 << 22;
 
+enum { CHOICES = 256 };
+
+struct choice;
+
 struct direct {
 	const struct problem *problem;
 	struct arena *arena; /* for what does not outlive the planner */
@@ -36,6 +41,7 @@ struct direct {
 	int64_t nboxes;
 	struct transfer *box; /* by rising dst; src is the number of the source tile */
 	int64_t work;
+	const struct choice *choice[CHOICES]; /* those made, by hash */
 };
 
 /* --- what is missing -------------------------------------------------------------- */
@@ -155,6 +161,62 @@ static struct bins sort_bins(struct arena *a, const int64_t *tile, int64_t n,
 	return b;
 }
 
+/*
+ * Tiles are often alike, device for device: a choice that was made is made again. So
+ * that it does not matter, the work that it took counts again.
+ */
+struct choice {
+	const struct choice *next;
+	uint64_t hash;
+	struct sending sending;
+	const int32_t *sender;
+	int64_t work;
+};
+
+static const struct choice *find_choice(const struct direct *d, uint64_t hash,
+                                        const struct sending *s)
+{
+	size_t n = (size_t)s->nboxes, paths = n * (size_t)s->nsenders;
+
+	for (const struct choice *c = d->choice[hash % CHOICES]; c; c = c->next)
+		if (c->hash == hash && c->work <= d->work &&
+		    c->sending.nboxes == s->nboxes &&
+		    c->sending.nsenders == s->nsenders &&
+		    memcmp(c->sending.elements, s->elements,
+		           n * sizeof(*s->elements)) == 0 &&
+		    memcmp(c->sending.price, s->price, paths * sizeof(*s->price)) == 0)
+			return c;
+	return NULL;
+}
+
+static void choose(struct direct *d, int32_t *sender, const struct sending *s)
+{
+	size_t n = (size_t)s->nboxes, paths = n * (size_t)s->nsenders;
+	uint64_t hash = hash_bytes(HASH_START, s->elements, n * sizeof(*s->elements));
+	const struct choice *known;
+	struct choice *made;
+	int64_t work = d->work;
+
+	hash = hash_bytes(hash, s->price, paths * sizeof(*s->price));
+	known = find_choice(d, hash, s);
+	if (known) {
+		memcpy(sender, known->sender, n * sizeof(*sender));
+		d->work -= known->work;
+		return;
+	}
+	direct_send(sender, s, &d->work);
+	made = arena_alloc(d->arena, 1, sizeof(*made));
+	*made = (struct choice){
+		.next = d->choice[hash % CHOICES],
+		.hash = hash,
+		.sending = {s->nboxes, s->nsenders,
+	                    arena_dup(d->arena, s->elements, n, sizeof(*s->elements)),
+	                    arena_dup(d->arena, s->price, paths, sizeof(*s->price))},
+		.sender = arena_dup(d->arena, sender, n, sizeof(*sender)),
+		.work = work - d->work};
+	d->choice[hash % CHOICES] = made;
+}
+
 /* Choose among `nholders` devices for some boxes of one tile. */
 static void spread(struct direct *d, const struct prices *prices, const int64_t *holder,
                    int64_t nholders, const int64_t *box, int64_t n)
@@ -173,7 +235,7 @@ static void spread(struct direct *d, const struct prices *prices, const int64_t 
 			                     (int32_t)holder[k], d->box[box[i]].dst);
 	}
 	if (nholders > 1 && n > 0)
-		direct_send(sender, &s, &d->work);
+		choose(d, sender, &s);
 	for (int64_t i = 0; i < n; i++)
 		d->box[box[i]].src = (int32_t)holder[sender[i]];
 	arena_free(a);

@@ -1,6 +1,7 @@
 #include "planner/direct_send.h"
 
 #include "base/arena.h"
+#include "base/hash.h"
 #include "planner/assign.h"
 
 #include <math.h>
@@ -100,86 +101,266 @@ static bool assignment(int32_t *sender, const struct sending *s, int64_t *work,
 {
 	int64_t places = queue_places(s), cols = places * s->nsenders;
 	double most = (double)s->nboxes * (double)s->nboxes * (double)cols;
-	double *cost;
+	double *load;
 
 	if (most > (double)*work)
 		return false;
 	*work -= (int64_t)most;
-	cost = arena_alloc(a, (size_t)s->nboxes, (size_t)cols * sizeof(*cost));
+	load = arena_alloc(a, (size_t)s->nboxes, (size_t)s->nsenders * sizeof(*load));
 	for (int32_t b = 0; b < s->nboxes; b++)
-		for (int64_t c = 0; c < cols; c++)
-			cost[b * cols + c] = (double)(c / s->nsenders + 1) *
-			                     load_of(s, b, (int32_t)(c % s->nsenders));
-	assign_min_cost(sender, cost, s->nboxes, (int32_t)cols);
-	for (int32_t b = 0; b < s->nboxes; b++)
-		sender[b] %= s->nsenders;
+		for (int32_t k = 0; k < s->nsenders; k++)
+			load[(int64_t)b * s->nsenders + k] = load_of(s, b, k);
+	assign_queues(sender, load, s->nboxes, s->nsenders, (int32_t)places);
 	return true;
 }
 
 /* --- improving -------------------------------------------------------------------- */
 
-/* A change of two senders' loads helps if it lowers the higher one, or else the sum. */
-static bool helps(double a, double b, double new_a, double new_b, double most)
+/*
+ * Boxes of one size whose paths cost alike are of one kind. What holds for a box holds
+ * for all others of its kind that have the same sender, a group: each is tried once.
+ */
+struct group {
+	int32_t number, sender; /* number: kind * nsenders + sender */
+};
+
+struct improving {
+	const struct sending *s;
+	int32_t *sender;
+	double *load; /* of each sender */
+	double most;  /* the largest */
+	int32_t nkinds;
+	int32_t *kind;     /* [nboxes] */
+	double *kind_load; /* [nkinds * nsenders]: of one box, at each sender */
+	/* By number of the group: */
+	int32_t *count;  /* of boxes */
+	int64_t *failed; /* at which state no change of its boxes helped */
+	int64_t *helps;  /* in which trial a swap with one of its boxes did */
+	int32_t ngroups;
+	struct group *group;  /* those that may have boxes; [2 * nboxes + 2] */
+	int64_t state, trial; /* counted; 0: none yet */
+};
+
+static bool same_kind(const struct sending *s, int32_t b, int32_t c)
 {
-	double before = fmax(a, b), after = fmax(new_a, new_b), slack = 1e-12 * before;
+	size_t row = (size_t)s->nsenders * sizeof(*s->price);
+
+	return s->elements[b] == s->elements[c] &&
+	       memcmp(s->price + (int64_t)b * s->nsenders,
+	              s->price + (int64_t)c * s->nsenders, row) == 0;
+}
+
+/* Number the kinds in the order of their first boxes. */
+static void find_kinds(struct improving *x, struct arena *a)
+{
+	const struct sending *s = x->s;
+	size_t row = (size_t)s->nsenders * sizeof(*s->price), size = 16;
+	int32_t *first, *slot; /* box + 1 where a hash leads, 0: none */
+
+	while (size < 2 * (size_t)s->nboxes)
+		size *= 2;
+	slot = arena_alloc(a, size, sizeof(*slot));
+	first = arena_alloc(a, (size_t)s->nboxes, sizeof(*first));
+	x->kind = arena_alloc(a, (size_t)s->nboxes, sizeof(*x->kind));
+	for (int32_t b = 0; b < s->nboxes; b++) {
+		uint64_t h = hash_bytes(HASH_START, s->price + (int64_t)b * s->nsenders,
+		                        row);
+		size_t i = hash_bytes(h, &s->elements[b], sizeof(s->elements[b])) &
+		           (size - 1);
+
+		while (slot[i] && !same_kind(s, b, slot[i] - 1))
+			i = (i + 1) & (size - 1);
+		if (!slot[i]) {
+			slot[i] = b + 1;
+			first[x->nkinds] = b;
+			x->kind[b] = x->nkinds++;
+		}
+		x->kind[b] = x->kind[slot[i] - 1];
+	}
+	x->kind_load = arena_alloc(a, (size_t)x->nkinds, row);
+	for (int32_t kind = 0; kind < x->nkinds; kind++)
+		for (int32_t k = 0; k < s->nsenders; k++)
+			x->kind_load[(int64_t)kind * s->nsenders + k] =
+				load_of(s, first[kind], k);
+}
+
+static int32_t group_of(const struct improving *x, int32_t b)
+{
+	return x->kind[b] * x->s->nsenders + x->sender[b];
+}
+
+static void list_group(struct improving *x, int32_t b)
+{
+	x->group[x->ngroups++] = (struct group){group_of(x, b), x->sender[b]};
+}
+
+/* Boxes in their groups, loads added up: differences of loads gather rounding errors. */
+static void take_stock(struct improving *x)
+{
+	x->ngroups = 0;
+	memset(x->count, 0,
+	       (size_t)x->nkinds * (size_t)x->s->nsenders * sizeof(*x->count));
+	for (int32_t b = 0; b < x->s->nboxes; b++)
+		if (x->count[group_of(x, b)]++ == 0)
+			list_group(x, b);
+	add_loads(x->load, x->s, x->sender);
+	x->most = largest(x->load, x->s->nsenders);
+	x->state++;
+}
+
+static void give(struct improving *x, int32_t b, int32_t sender)
+{
+	x->count[group_of(x, b)]--;
+	x->sender[b] = sender;
+	if (x->count[group_of(x, b)]++ == 0)
+		list_group(x, b);
+}
+
+/* Boxes were given other senders. */
+static void changed_loads(struct improving *x)
+{
+	int32_t n = 0;
+
+	x->most = largest(x->load, x->s->nsenders);
+	x->state++;
+	/* Each time at most two groups come to be listed, some a second time. */
+	if (x->ngroups + 2 <= 2 * x->s->nboxes)
+		return;
+	x->trial++;
+	for (int32_t i = 0; i < x->ngroups; i++) {
+		int32_t g = x->group[i].number;
+
+		if (x->count[g] == 0 || x->helps[g] == x->trial)
+			continue;
+		x->helps[g] = x->trial;
+		x->group[n++] = x->group[i];
+	}
+	x->ngroups = n;
+}
+
+/* A change of two senders' loads helps if it lowers the higher one, or else the sum. */
+static inline bool helps(double a, double b, double new_a, double new_b, double most)
+{
+	double before = a > b ? a : b, after = new_a > new_b ? new_a : new_b;
+	double slack = 1e-12 * before;
 
 	if (before >= most - slack && after < before - slack)
 		return true;
 	return after <= most && new_a + new_b < a + b - slack;
 }
 
-static bool try_moves(int32_t *sender, const struct sending *s, double *load, int32_t b,
-                      double most)
+static bool try_moves(struct improving *x, int32_t b)
 {
-	for (int32_t k = 0; k < s->nsenders; k++) {
-		int32_t from = sender[b];
-		double less = load[from] - load_of(s, b, from);
-		double more = load[k] + load_of(s, b, k);
+	const double *own = x->kind_load + (int64_t)x->kind[b] * x->s->nsenders;
+	double *load = x->load;
+	int32_t from = x->sender[b];
 
-		if (k == from || !helps(load[from], load[k], less, more, most))
+	for (int32_t k = 0; k < x->s->nsenders; k++) {
+		double less = load[from] - own[from], more = load[k] + own[k];
+
+		if (k == from || !helps(load[from], load[k], less, more, x->most))
 			continue;
 		load[from] = less;
 		load[k] = more;
-		sender[b] = k;
+		give(x, b, k);
+		changed_loads(x);
 		return true;
 	}
 	return false;
 }
 
-static bool try_swaps(int32_t *sender, const struct sending *s, double *load, int32_t b,
-                      double most)
+/* Which groups does a box help to swap with? False if none. */
+static bool find_swaps(struct improving *x, int32_t b)
 {
-	for (int32_t c = 0; c < s->nboxes; c++) {
-		int32_t x = sender[b], y = sender[c];
-		double new_x = load[x] - load_of(s, b, x) + load_of(s, c, x);
-		double new_y = load[y] - load_of(s, c, y) + load_of(s, b, y);
+	const double *own = x->kind_load + (int64_t)x->kind[b] * x->s->nsenders;
+	const double *load = x->load;
+	int32_t from = x->sender[b];
+	double rest = load[from] - own[from], most = x->most;
+	bool found = false;
 
-		if (x == y || !helps(load[x], load[y], new_x, new_y, most))
+	x->trial++;
+	for (int32_t i = 0; i < x->ngroups; i++) {
+		int32_t g = x->group[i].number, y = x->group[i].sender;
+		const double *other = x->kind_load + (g - y);
+
+		if (y == from || x->count[g] == 0 ||
+		    !helps(load[from], load[y], rest + other[from],
+		           load[y] - other[y] + own[y], most))
 			continue;
-		load[x] = new_x;
-		load[y] = new_y;
-		sender[b] = y;
-		sender[c] = x;
-		return true;
+		x->helps[g] = x->trial;
+		found = true;
 	}
-	return false;
+	return found;
 }
 
-static void improve(int32_t *sender, const struct sending *s, double *load)
+static bool try_swaps(struct improving *x, int32_t b)
 {
+	const double *own = x->kind_load + (int64_t)x->kind[b] * x->s->nsenders;
+	const double *other;
+	int32_t from = x->sender[b], c = 0, y;
+
+	if (!find_swaps(x, b))
+		return false;
+	while (x->helps[group_of(x, c)] != x->trial)
+		c++;
+	y = x->sender[c];
+	other = x->kind_load + (int64_t)x->kind[c] * x->s->nsenders;
+	x->load[from] = x->load[from] - own[from] + other[from];
+	x->load[y] = x->load[y] - other[y] + own[y];
+	give(x, b, y);
+	give(x, c, from);
+	changed_loads(x);
+	return true;
+}
+
+/*
+ * Changes that lower the highest load and changes that lower the sum can undo each other
+ * for ever. Once an answer comes back, sweep after sweep would come back too: of those
+ * left, up to `limit`, only as many are needed as are no whole rounds.
+ */
+static int sweeps_needed(uint64_t *seen, int sweep, int limit, uint64_t answer)
+{
+	seen[sweep] = answer;
+	for (int i = sweep - 1; i >= 0; i--)
+		if (seen[i] == answer)
+			return sweep + (limit - sweep) % (sweep - i);
+	return limit;
+}
+
+static void improve(int32_t *sender, const struct sending *s, struct arena *a)
+{
+	struct improving x = {.s = s, .sender = sender};
+	size_t groups;
+	uint64_t seen[SWEEPS_MAX];
+	int limit = SWEEPS_MAX;
 	bool changed = true;
 
-	for (int sweep = 0; sweep < SWEEPS_MAX && changed; sweep++) {
-		changed = false;
-		/* Added up anew: differences of loads gather rounding errors. */
-		add_loads(load, s, sender);
-		for (int32_t b = 0; b < s->nboxes; b++) {
-			double most = largest(load, s->nsenders);
+	find_kinds(&x, a);
+	groups = (size_t)x.nkinds * (size_t)s->nsenders;
+	x.load = arena_alloc(a, (size_t)s->nsenders, sizeof(*x.load));
+	x.count = arena_alloc(a, groups, sizeof(*x.count));
+	x.failed = arena_alloc(a, groups, sizeof(*x.failed));
+	x.helps = arena_alloc(a, groups, sizeof(*x.helps));
+	x.group = arena_alloc(a, (size_t)s->nboxes + 2, 2 * sizeof(*x.group));
+	for (int sweep = 0; sweep < limit && changed; sweep++) {
+		size_t size = (size_t)s->nboxes * sizeof(*sender);
 
-			changed = try_moves(sender, s, load, b, most) ||
-			          (s->nboxes <= SWAP_BOXES_MAX &&
-			           try_swaps(sender, s, load, b, most)) ||
-			          changed;
+		limit = sweeps_needed(seen, sweep, limit,
+		                      hash_bytes(HASH_START, sender, size));
+		if (sweep >= limit)
+			break;
+		changed = false;
+		take_stock(&x);
+		for (int32_t b = 0; b < s->nboxes; b++) {
+			int32_t group = group_of(&x, b);
+
+			if (x.failed[group] == x.state)
+				continue;
+			if (try_moves(&x, b) ||
+			    (s->nboxes <= SWAP_BOXES_MAX && try_swaps(&x, b)))
+				changed = true;
+			else
+				x.failed[group] = x.state;
 		}
 	}
 }
@@ -196,15 +377,14 @@ void direct_send(int32_t *sender, const struct sending *s, int64_t *work)
 {
 	struct arena *a = arena_new();
 	bool same_price = all_equal(s->price, (int64_t)s->nboxes * s->nsenders);
-	double *load = arena_alloc(a, (size_t)s->nsenders, sizeof(*load));
 	int32_t *other = arena_alloc(a, (size_t)s->nboxes, sizeof(*other));
 	double most, sum, other_most, other_sum;
 
 	longest_first(sender, s, a);
 	if (!same_price || !all_equal(s->elements, s->nboxes))
-		improve(sender, s, load);
+		improve(sender, s, a);
 	if (!same_price && assignment(other, s, work, a)) {
-		improve(other, s, load);
+		improve(other, s, a);
 		most = direct_load(&sum, s, sender);
 		other_most = direct_load(&other_sum, s, other);
 		if (other_most < most || (other_most == most && other_sum < sum))

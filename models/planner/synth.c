@@ -23,7 +23,8 @@ static double count_types(const struct synth *s)
 
 static bool few_types(const struct synth *s, int most_atoms)
 {
-	return s->atoms.n <= most_atoms && count_types(s) <= SYNTH_TYPES_MAX;
+	return s->atoms.n <= most_atoms && s->atoms.n <= SYNTH_ATOMS_MAX &&
+	       count_types(s) <= SYNTH_TYPES_MAX;
 }
 
 /* --- choosing among paths --------------------------------------------------------- */
@@ -59,39 +60,47 @@ static bool one_size(const struct atoms *atoms)
 	return true;
 }
 
-static void add_choice(struct choices *x, struct synth *s, const struct path *path)
+static void insert(struct choices *x, const struct choice *choice)
 {
-	struct price price = {0};
-	const struct type *before = &s->from;
 	int at = x->n;
 
-	for (int i = 0; i < path->n; i++) {
-		price = price_add(price, hop_price(s, path->hop[i].op, before,
-		                                   &path->hop[i].after));
-		before = &path->hop[i].after;
-	}
-	for (; at > 0 && price_compare(price, x->choice[at - 1].price) < 0; at--)
+	for (; at > 0 && price_compare(choice->price, x->choice[at - 1].price) < 0; at--)
 		x->choice[at] = x->choice[at - 1];
-	x->choice[at] = (struct choice){s, *path, price};
+	x->choice[at] = *choice;
 	x->n += x->n < PRICED_MAX;
 }
 
+static void add_choice(struct choices *x, struct synth *s, const struct path *path)
+{
+	struct choice choice = {.s = s, .path = *path};
+	const struct type *before = &s->from;
+
+	for (int i = 0; i < path->n; i++) {
+		choice.price =
+			price_add(choice.price, hop_price(s, path->hop[i].op, before,
+		                                          &path->hop[i].after));
+		before = &path->hop[i].after;
+	}
+	insert(x, &choice);
+}
+
 /*
- * The exact search's choice. With a platform also its choice in bytes: that may be best
- * in seconds once permutes are priced as they are.
+ * The exact search's choice, where a path of price `most` (NULL: none) is known. With a
+ * platform also its choice in bytes: that may be best in seconds once permutes are priced
+ * as they are.
  */
-static void add_exact(struct choices *x, struct synth *s)
+static void add_exact(struct choices *x, struct synth *s, const struct price *most)
 {
 	struct synth in_bytes = *s;
 	struct path path;
 
-	if (!synth_exact(&path, s))
+	if (!synth_exact(&path, s, most))
 		return;
 	add_choice(x, s, &path);
 	if (by_bytes(s))
 		return;
 	in_bytes.prices = &prices_bytes;
-	if (synth_exact(&path, &in_bytes))
+	if (synth_exact(&path, &in_bytes, NULL))
 		add_choice(x, s, &path);
 }
 
@@ -101,7 +110,7 @@ static void add_coarse(struct choices *x, const struct synth *s)
 	struct synth *coarse = arena_alloc(s->arena, 1, sizeof(*coarse));
 
 	if (synth_coarsen(coarse, s) && few_types(coarse, COARSE_ATOMS))
-		add_exact(x, coarse);
+		add_exact(x, coarse, NULL);
 }
 
 /* True if the search saw all there is. */
@@ -169,7 +178,7 @@ enum answer synth_search(struct plan **out, const struct problem *p,
                          int exact_atoms, struct text *why)
 {
 	struct synth s;
-	struct choices x = {.prices = prices};
+	struct choices x = {.prices = prices}, others = x;
 
 	if (!synth_begin(&s, p, prices, arena, why))
 		return ANSWER_NOT_APPLICABLE;
@@ -178,10 +187,13 @@ enum answer synth_search(struct plan **out, const struct problem *p,
 		return ANSWER_PLAN;
 	}
 	x.choice = arena_alloc(arena, PRICED_MAX + 1, sizeof(*x.choice));
-	if (few_types(&s, exact_atoms))
-		add_exact(&x, &s);
+	others.choice = arena_alloc(arena, PRICED_MAX + 1, sizeof(*others.choice));
 	if (!few_types(&s, exact_atoms) || !by_bytes(&s))
-		add_all(&x, &s);
+		add_all(&others, &s);
+	if (few_types(&s, exact_atoms))
+		add_exact(&x, &s, others.n > 0 ? &others.choice[0].price : NULL);
+	for (int i = 0; i < others.n; i++)
+		insert(&x, &others.choice[i]);
 	*out = cheapest(&x);
 	return ANSWER_PLAN;
 }

@@ -9,9 +9,10 @@
 
 /*
  * The planner `synth` is exact for problems of at most so many atoms in common, unless
- * their types are more than SYNTH_TYPES_MAX (five atoms and ten dimensions).
+ * their types are more than SYNTH_TYPES_MAX (five atoms and ten dimensions). Tests have
+ * the exact search try SYNTH_ATOMS_MAX; more it cannot take.
  */
-enum { SYNTH_EXACT_ATOMS = 5, SYNTH_TYPES_MAX = 250000 };
+enum { SYNTH_EXACT_ATOMS = 5, SYNTH_ATOMS_MAX = 6, SYNTH_TYPES_MAX = 250000 };
 
 /*
  * Plan as `synth` does, exactly (synth_exact.h) up to `exact_atoms` atoms and by weak

@@ -1,106 +1,80 @@
 #include "planner/synth_exact.h"
 
+#include "planner/synth_code.h"
+#include "planner/synth_lack.h"
 #include "planner/synth_states.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { LACK_DEVICES_MAX = 512 };
+/* Sizes of tiles: products of atoms. */
+enum { LEVELS_MAX = 1 << CODE_ATOMS_MAX };
+
+/* Stands above a type's code. */
+enum phase {
+	PHASE_START, /* the source, before any step */
+	PHASE_FLAT,  /* after the slice: all-to-alls, permutes, then gathers */
+	PHASE_SHAPE, /* virtual: all types of one local shape, after paying a permute */
+	PHASE_GATHER, /* all-gathers only; the target is such a state */
+};
+
+/* What steps cost from tiles of one size, as far as it was asked: known prices. */
+enum list_price { PRICE_ALL_TO_ALL, PRICE_GATHER, PRICE_UNPACK, LIST_PRICES };
+
+struct asked {
+	bool known;
+	struct price price;
+};
+
+struct level {
+	int64_t elements, bytes;
+	struct asked permute, slice;        /* slice: that leads to this level */
+	struct asked *by_list[LIST_PRICES]; /* [lists]: by the atoms in their order */
+};
 
 struct search {
 	struct synth *s;
 	struct states states;
 	bool by_bytes;
-	int32_t from;     /* the state being expanded */
-	struct type type; /* and a copy of its type: states move when they grow */
-	int64_t bytes;    /* its tile */
-	int64_t target;   /* elements of the target tile */
-	uint8_t size_class[ATOMS_MAX]; /* of an atom: the first atom of its size */
-	int32_t ndevices;              /* 0: the bound by devices is not used */
-	int32_t *digit;                /* [ndevices * atoms] */
-	int32_t *wanted; /* [ndevices * rank] tile numbers in the target */
+	double most_cost; /* dearer paths are of no use */
+	int rank, natoms;
+	int32_t size[CODE_ATOMS_MAX];
+	uint8_t size_class[CODE_ATOMS_MAX]; /* the first atom of its size */
+	uint64_t to_code;
+	int64_t target; /* elements of the target tile */
+	struct lists lists;
+	int nlevels;
+	struct level level[LEVELS_MAX];
+	/* The state being expanded: states move when they grow. */
+	int32_t from;
+	enum phase phase;
+	int here;           /* its level */
+	uint64_t from_code; /* without the phase */
+	struct price price;
+	int64_t live_bytes, held_bytes; /* held: the source and, if another, its tile */
+	struct stacks stacks;
+	int64_t extent[TYPE_RANK_MAX];
+	struct block_moves moves;
+	struct lack lack;
 };
 
 /* --- the lower bound of the rest, in received bytes ------------------------------- */
 
-static int32_t tile_number(const struct search *x, const uint8_t *stack, int n,
-                           int32_t d)
-{
-	const struct atoms *atoms = &x->s->atoms;
-	int32_t number = 0;
-
-	for (int k = 0; k < n; k++)
-		number = number * atoms->atom[stack[k]].size +
-		         x->digit[d * atoms->n + stack[k]];
-	return number;
-}
-
-static void lack_init(struct search *x)
-{
-	const struct atoms *atoms = &x->s->atoms;
-	const struct type *to = &x->s->to;
-	int32_t n = x->s->problem->mesh.ndevices;
-
-	if (!x->by_bytes || n > LACK_DEVICES_MAX)
-		return;
-	x->ndevices = n;
-	x->digit = xmalloc((size_t)n * (size_t)(atoms->n + 1), sizeof(*x->digit));
-	x->wanted = xmalloc((size_t)n * (size_t)(to->rank + 1), sizeof(*x->wanted));
-	for (int32_t d = 0; d < n; d++) {
-		for (int a = 0; a < atoms->n; a++)
-			x->digit[d * atoms->n + a] =
-				d / atoms->atom[a].stride % atoms->atom[a].size;
-		for (int dim = 0; dim < to->rank; dim++)
-			x->wanted[d * to->rank + dim] =
-				tile_number(x, type_stack(to, dim), to->count[dim], d);
-	}
-}
-
-/* Elements of the target's tile that device d holds in a type. */
-static int64_t held(const struct search *x, const struct type *t, const int64_t *have,
-                    const int64_t *want, int32_t d)
-{
-	int64_t elements = 1;
-	const uint8_t *stack = t->atom;
-
-	for (int dim = 0; dim < t->rank && elements > 0; dim++) {
-		int64_t lo = have[dim] * tile_number(x, stack, t->count[dim], d);
-		int64_t low = want[dim] * x->wanted[d * t->rank + dim];
-		int64_t hi = lo + have[dim], high = low + want[dim];
-
-		lo = lo > low ? lo : low;
-		hi = hi < high ? hi : high;
-		elements *= hi > lo ? hi - lo : 0;
-		stack += t->count[dim];
-	}
-	return elements;
-}
-
 /*
  * What the device that lacks most still has to receive; at least one collective if that
- * is anything. Where devices are too many to look at, and in a virtual state, the tile
- * must at least grow to the target's.
+ * is anything. In a virtual state the tile must at least grow to the target's.
  */
-static struct price bound_of_rest(const struct search *x, const struct type *t,
+static struct price bound_of_rest(const struct search *x, uint64_t code,
                                   enum phase phase, int64_t elements)
 {
 	int64_t least = elements;
-	int64_t have[TYPE_RANK_MAX], want[TYPE_RANK_MAX];
 
 	if (!x->by_bytes)
 		return (struct price){0};
-	if (phase != PHASE_SHAPE && x->ndevices > 0) {
-		for (int dim = 0; dim < t->rank; dim++) {
-			have[dim] = synth_extent(x->s, t, dim);
-			want[dim] = synth_extent(x->s, &x->s->to, dim);
-		}
-		for (int32_t d = 0; d < x->ndevices && least > 0; d++) {
-			int64_t h = held(x, t, have, want, d);
-
-			least = h < least ? h : least;
-		}
-	}
+	if (phase != PHASE_SHAPE)
+		least = lack_least(&x->lack, code, elements);
 	if (least >= x->target)
 		return (struct price){0};
 	return (struct price){
@@ -110,266 +84,393 @@ static struct price bound_of_rest(const struct search *x, const struct type *t,
 	};
 }
 
+/* --- prices, each asked once ------------------------------------------------------ */
+
+static int level_of(struct search *x, int64_t elements)
+{
+	int i = 0;
+
+	while (i < x->nlevels && x->level[i].elements != elements)
+		i++;
+	if (i == x->nlevels) {
+		assert(i < LEVELS_MAX);
+		x->level[x->nlevels++] = (struct level){
+			.elements = elements,
+			.bytes = dtype_bytes(x->s->problem->array.dtype, elements)};
+	}
+	return i;
+}
+
+/* The price of a step from the state being expanded to the type of a code. */
+static const struct price *ask(struct search *x, struct asked *asked, enum op op,
+                               uint64_t code)
+{
+	if (!asked->known) {
+		struct type before = code_type(x->from_code, x->rank);
+		struct type after = code_type(code, x->rank);
+
+		asked->price = hop_price(x->s, op, &before, &after);
+		asked->known = true;
+	}
+	return &asked->price;
+}
+
+/* The same of collectives, by list of the atoms that they move. */
+static struct asked *by_list(struct search *x, enum list_price kind)
+{
+	struct asked **asked = &x->level[x->here].by_list[kind];
+
+	if (!*asked) {
+		*asked = xmalloc((size_t)x->lists.n, sizeof(**asked));
+		memset(*asked, 0, (size_t)x->lists.n * sizeof(**asked));
+	}
+	return *asked;
+}
+
 /* --- steps ------------------------------------------------------------------------ */
 
-/* A step of price `step` leads to `type`, whose tile has `elements`. */
-static void reach(struct search *x, enum op op, const struct type *type,
-                  enum phase phase, struct price step, int64_t elements)
+/*
+ * A step of price `step` leads to the type of a code, whose tile is of a level. Nearly
+ * all ways to a state are plainly dearer than the one known, which is seen first.
+ */
+static void reach(struct search *x, enum op op, uint64_t code, enum phase phase,
+                  const struct price *step, int level)
 {
-	const struct state *from = &x->states.state[x->from];
-	struct price price = price_add(from->price, step);
-	int64_t live = from->live_bytes, here = x->s->from_bytes;
+	double cost = x->price.cost + step->cost;
+	int64_t live = x->live_bytes;
+	struct price price;
 	struct state *to;
 	bool fresh;
 	int32_t n;
 
-	here += from->phase == PHASE_START ? 0 : x->bytes;
-	here += dtype_bytes(x->s->problem->array.dtype, elements);
-	if (from->phase != PHASE_SHAPE && here > live)
-		live = here;
-	if (phase != PHASE_SHAPE && type_equal(type, &x->s->to))
+	if (cost > x->most_cost)
+		return;
+	if (phase != PHASE_SHAPE && code == x->to_code)
 		phase = PHASE_GATHER;
-	n = states_find(&x->states, type, phase, &fresh);
+	n = states_find(&x->states, code | (uint64_t)phase << CODE_END, NULL, &fresh);
 	to = &x->states.state[n];
+	if (!fresh && (to->settled || price_plainly_more(cost, to->price.cost)))
+		return;
+	price = price_add(x->price, *step);
+	if (x->phase != PHASE_SHAPE && x->held_bytes + x->level[level].bytes > live)
+		live = x->held_bytes + x->level[level].bytes;
 	if (!fresh) {
-		int order = to->settled ? -1 : price_compare(to->price, price);
+		int order = price_compare(to->price, price);
 
 		if (order < 0 || (order == 0 && to->live_bytes <= live))
 			return;
 	}
 	to->price = price;
-	to->total = price_add(price, bound_of_rest(x, type, phase, elements));
+	to->total = price_add(price,
+	                      bound_of_rest(x, code, phase, x->level[level].elements));
 	to->live_bytes = live;
 	to->op = (uint8_t)op;
+	to->level = (uint8_t)level;
 	to->parent = x->from;
 	states_queue(&x->states, n);
 }
 
-static void reach_by(struct search *x, enum op op, const struct type *type,
-                     enum phase phase)
+/*
+ * All slices from the source that leave tiles no larger than the target's: atoms that
+ * are not `used` on top of dimension `dim`, at `place` and cut to `extent`, or later.
+ */
+static void slices(struct search *x, uint64_t code, uint32_t used, int64_t elements,
+                   int dim, int place, int64_t extent)
 {
-	reach(x, op, type, phase, hop_price(x->s, op, &x->type, type),
-	      synth_elements(x->s, type));
-}
+	for (; dim < x->rank; dim++) {
+		for (int a = 0; a < x->natoms; a++) {
+			uint64_t next = code + code_of_atom(a, dim, place);
+			int64_t less = elements / x->size[a];
 
-/* All slices from the source that leave tiles no larger than the target's. */
-static void slices(struct search *x, const struct type *t, int first_dim)
-{
-	const struct atoms *atoms = &x->s->atoms;
-	uint32_t used = type_used(t);
-
-	for (int dim = first_dim; dim < t->rank; dim++) {
-		int64_t extent = synth_extent(x->s, t, dim);
-
-		for (int a = 0; a < atoms->n; a++) {
-			uint8_t atom = (uint8_t)a;
-			struct type next = *t;
-
-			if ((used >> a & 1) || extent % atoms->atom[a].size)
+			if ((used >> a & 1) || extent % x->size[a])
 				continue;
-			type_push(&next, dim, &atom, 1);
-			if (synth_elements(x->s, &next) <= x->target)
-				reach_by(x, OP_SLICE, &next, PHASE_FLAT);
-			slices(x, &next, dim);
+			if (less <= x->target) {
+				int level = level_of(x, less);
+
+				reach(x, OP_SLICE, next, PHASE_FLAT,
+				      ask(x, &x->level[level].slice, OP_SLICE, next),
+				      level);
+			}
+			slices(x, next, used | UINT32_C(1) << a, less, dim, place + 1,
+			       extent / x->size[a]);
 		}
+		place = dim + 1 < x->rank ? x->stacks.count[dim + 1] : 0;
+		extent = dim + 1 < x->rank ? x->extent[dim + 1] : 1;
 	}
 }
 
 /*
- * All-to-alls of one or more pairs of dimensions, all distinct (spec 3, fused forms).
+ * All-to-alls of one or more pairs of dimensions, all distinct (spec 3, fused forms):
+ * those chosen, on dimensions `used`, and one or more moves from number `first` on.
  */
-static void all_to_alls(struct search *x, const struct type *t, int first_dim,
-                        uint32_t used)
+static void all_to_alls(struct search *x, struct asked *prices, uint64_t code,
+                        int first, uint32_t used, const struct chosen *chosen)
 {
-	const struct atoms *atoms = &x->s->atoms;
+	for (int i = first; i < x->moves.n; i++) {
+		const struct block_move *m = &x->moves.move[i];
+		uint32_t dims = UINT32_C(1) << m->from | UINT32_C(1) << m->to;
+		struct chosen more;
+		int at = chosen->n;
 
-	for (int from = first_dim; from < t->rank; from++) {
-		const uint8_t *stack = type_stack(t, from);
-		int count = used >> from & 1 ? 0 : t->count[from];
-		int32_t factor = 1;
-
-		for (int n = 1; n <= count; n++) {
-			factor *= atoms->atom[stack[count - n]].size;
-			for (int to = 0; to < t->rank; to++) {
-				struct type next = *t;
-
-				if (to == from || (used >> to & 1) ||
-				    synth_extent(x->s, t, to) % factor)
-					continue;
-				type_shift(&next, from, to, n);
-				reach_by(x, OP_ALL_TO_ALL, &next, PHASE_FLAT);
-				all_to_alls(x, &next, from + 1,
-				            used | UINT32_C(1) << from |
-				                    UINT32_C(1) << to);
-			}
-		}
+		if (used & dims)
+			continue;
+		more = *chosen;
+		more.n++;
+		for (; at > 0 && more.move[at - 1]->to > m->to; at--)
+			more.move[at] = more.move[at - 1];
+		more.move[at] = m;
+		reach(x, OP_ALL_TO_ALL, code + m->add, PHASE_FLAT,
+		      ask(x, prices + chosen_list(&x->lists, &x->stacks, &more),
+		          OP_ALL_TO_ALL, code + m->add),
+		      x->here);
+		if (m->next < x->moves.n)
+			all_to_alls(x, prices, code + m->add, m->next, used | dims,
+			            &more);
 	}
 }
 
-/* The virtual state of a local shape: size classes in falling order per dimension. */
-static struct type shape_of(const struct search *x, const struct type *t)
-{
-	struct type shape = *t;
-	uint8_t *stack = shape.atom;
-
-	for (int dim = 0; dim < t->rank; dim++) {
-		for (int k = 0; k < t->count[dim]; k++) {
-			uint8_t c = (uint8_t)x->size_class[stack[k]];
-			int j = k;
-
-			for (; j > 0 && stack[j - 1] < c; j--)
-				stack[j] = stack[j - 1];
-			stack[j] = c;
-		}
-		stack += t->count[dim];
-	}
-	return shape;
-}
-
+/*
+ * The virtual state of the local shape: in place of atoms, one after the other, their
+ * size classes in falling order per dimension.
+ */
 static void permute(struct search *x)
 {
-	struct type shape = shape_of(x, &x->type);
+	uint64_t shape = 0;
+	int at = 0;
 
-	reach(x, OP_PERMUTE, &shape, PHASE_SHAPE,
-	      hop_price(x->s, OP_PERMUTE, &x->type, &x->type),
-	      synth_elements(x->s, &x->type));
+	for (int dim = 0; dim < x->rank; dim++) {
+		int count[CODE_ATOMS_MAX] = {0};
+
+		for (int k = 0; k < x->stacks.count[dim]; k++)
+			count[x->size_class[x->stacks.atom[dim][k]]]++;
+		for (int c = x->natoms - 1; c >= 0; c--)
+			for (; count[c] > 0; count[c]--)
+				shape += code_of_atom(at++, dim, c);
+	}
+	reach(x, OP_PERMUTE, shape, PHASE_SHAPE,
+	      ask(x, &x->level[x->here].permute, OP_PERMUTE, x->from_code), x->here);
 }
 
-/* All types of the virtual state's shape: `t` has atoms in its first `at` places. */
-static void types_of_shape(struct search *x, struct type *t, int at, int end,
-                           int64_t elements)
-{
-	uint32_t used = 0;
-	int dim = 0, first = 0;
+struct local_shape {
+	int n;
+	uint8_t dim[CODE_ATOMS_MAX];                 /* of each atom listed */
+	uint8_t left[TYPE_RANK_MAX][CODE_ATOMS_MAX]; /* of each size, not yet placed */
+};
 
-	if (at == end) {
-		reach(x, OP_PERMUTE, t, PHASE_FLAT, (struct price){0}, elements);
+/* All types of a shape; `code` has atoms in its first `at` places. */
+static void types_of_shape(struct search *x, struct local_shape *shape, uint64_t code,
+                           int at, uint32_t used)
+{
+	int dim = shape->dim[at], place = 0;
+
+	if (at == shape->n) {
+		reach(x, OP_PERMUTE, code, PHASE_FLAT, &(struct price){0}, x->here);
 		return;
 	}
-	for (int k = 0; k < at; k++)
-		used |= UINT32_C(1) << t->atom[k];
-	while (first + t->count[dim] <= at)
-		first += t->count[dim++];
-	for (int a = 0; a < x->s->atoms.n; a++) {
-		int wanted = 0;
+	while (place < at && shape->dim[at - 1 - place] == dim)
+		place++;
+	for (int a = 0; a < x->natoms; a++) {
+		uint8_t *left = &shape->left[dim][x->size_class[a]];
 
-		/* As many atoms of this size as the shape has in this dimension. */
-		for (int k = first; k < first + t->count[dim]; k++)
-			wanted += x->type.atom[k] == x->size_class[a];
-		for (int k = first; k < at; k++)
-			wanted -= x->size_class[t->atom[k]] == x->size_class[a];
-		if ((used >> a & 1) || wanted <= 0)
+		if ((used >> a & 1) || *left == 0)
 			continue;
-		t->atom[at] = (uint8_t)a;
-		types_of_shape(x, t, at + 1, end, elements);
+		--*left;
+		types_of_shape(x, shape, code + code_of_atom(a, dim, place), at + 1,
+		               used | UINT32_C(1) << a);
+		++*left;
 	}
 }
 
-/* True if all-gathers alone lead from a type to the target. */
-static bool holds_target(const struct type *t, const struct type *to)
+static void expand_shape(struct search *x)
 {
-	const uint8_t *a = t->atom, *b = to->atom;
+	struct local_shape shape = {0};
 
-	for (int dim = 0; dim < t->rank; dim++) {
-		if (t->count[dim] < to->count[dim] || memcmp(a, b, to->count[dim]) != 0)
-			return false;
-		a += t->count[dim];
-		b += to->count[dim];
+	for (; shape.n < x->natoms; shape.n++) {
+		int place = (int)(x->from_code >> CODE_BITS * shape.n &
+		                  ((1 << CODE_BITS) - 1)) -
+		            1;
+
+		if (place < 0)
+			break;
+		shape.dim[shape.n] = (uint8_t)(place / 8);
+		shape.left[place / 8][place % 8]++;
 	}
-	return true;
+	types_of_shape(x, &shape, 0, 0, 0);
 }
 
-/* All-gathers over any top blocks of one or more dimensions, none below the target. */
-static void all_gathers(struct search *x, const struct type *t, int first_dim)
+/* True if all-gathers alone lead from the state being expanded to the target. */
+static bool holds_target(const struct search *x)
 {
-	for (int dim = first_dim; dim < t->rank; dim++) {
-		for (int n = 1; n <= t->count[dim] - x->s->to.count[dim]; n++) {
-			struct type next = *t;
+	uint64_t mask = 0;
 
-			type_pop(&next, dim, NULL, n);
-			reach_by(x, OP_ALL_GATHER, &next, PHASE_GATHER);
-			all_gathers(x, &next, dim + 1);
+	for (int a = 0; a < x->natoms; a++)
+		if (x->to_code >> CODE_BITS * a & ((1 << CODE_BITS) - 1))
+			mask |= (UINT64_C(1) << CODE_BITS * (a + 1)) -
+			        (UINT64_C(1) << CODE_BITS * a);
+	return (x->from_code & mask) == x->to_code;
+}
+
+/*
+ * All-gathers over any top blocks of one or more dimensions, none below the target,
+ * after those of `list` from dimensions before `dim`. What arrives must be unpacked if a
+ * dimension outside a gathered one is longer than 1 (lower.c charges alike).
+ */
+static void all_gathers(struct search *x, uint64_t code, int dim, int list,
+                        int64_t elements, bool unpack)
+{
+	bool inner = false;
+
+	for (int outer = 0; outer < dim; outer++)
+		inner = inner || x->extent[outer] > 1;
+	for (; dim < x->rank; dim++) {
+		const uint8_t *end = x->stacks.atom[dim] + x->stacks.count[dim];
+		int keep = x->s->to.count[dim];
+		uint64_t next = code;
+		int64_t more = elements;
+
+		for (int n = 1; n <= x->stacks.count[dim] - keep; n++) {
+			int atoms = lists_append(&x->lists, list, end - n, n);
+			bool moves = unpack || inner;
+
+			next -= code_of_atom(end[-n], dim, x->stacks.count[dim] - n);
+			more *= x->size[end[-n]];
+			reach(x, OP_ALL_GATHER, next, PHASE_GATHER,
+			      ask(x,
+			          by_list(x, moves ? PRICE_UNPACK : PRICE_GATHER) + atoms,
+			          OP_ALL_GATHER, next),
+			      level_of(x, more));
+			all_gathers(x, next, dim + 1, atoms, more, moves);
 		}
+		inner = inner || x->extent[dim] > 1;
 	}
+}
+
+/* All that is left to gather, at once. */
+static void gather_rest(struct search *x)
+{
+	struct type before = code_type(x->from_code, x->rank);
+	struct price price = hop_price(x->s, OP_ALL_GATHER, &before, &x->s->to);
+
+	reach(x, OP_ALL_GATHER, x->to_code, PHASE_GATHER, &price,
+	      level_of(x, x->target));
 }
 
 static void expand(struct search *x, int32_t state)
 {
-	enum phase phase = x->states.state[state].phase;
-	int64_t elements;
+	const struct state *from = &x->states.state[state];
+	int64_t elements = x->level[from->level].elements;
+	const struct chosen none = {0};
 
 	x->from = state;
-	x->type = x->states.state[state].type;
-	elements = synth_elements(x->s, &x->type);
-	x->bytes = synth_bytes(x->s, &x->type);
-	if (phase == PHASE_SHAPE) {
-		struct type t = x->type;
-
-		types_of_shape(x, &t, 0, type_first(&t, t.rank), elements);
+	x->here = from->level;
+	x->phase = (enum phase)(from->code >> CODE_END);
+	x->price = from->price;
+	x->live_bytes = from->live_bytes;
+	x->held_bytes = x->s->from_bytes;
+	if (x->phase != PHASE_START)
+		x->held_bytes += x->level[x->here].bytes;
+	x->from_code = from->code & ((UINT64_C(1) << CODE_END) - 1);
+	if (x->phase == PHASE_SHAPE) {
+		expand_shape(x);
 		return;
 	}
-	if (phase == PHASE_START)
-		slices(x, &x->type, 0);
+	code_stacks(&x->stacks, x->from_code, x->rank);
+	stacks_extents(x->extent, &x->stacks, x->s);
+	if (x->phase == PHASE_START && x->rank > 0)
+		slices(x, x->from_code, type_used(&x->s->from), elements, 0,
+		       x->stacks.count[0], x->extent[0]);
 	if (elements > x->target)
 		return;
-	if (phase != PHASE_GATHER) {
-		all_to_alls(x, &x->type, 0, 0);
+	if (x->phase != PHASE_GATHER) {
+		block_moves_list(&x->moves, &x->stacks, x->extent, x->s);
+		all_to_alls(x, by_list(x, PRICE_ALL_TO_ALL), x->from_code, 0, 0, &none);
 		permute(x);
 	}
-	if (!holds_target(&x->type, &x->s->to))
+	if (!holds_target(x))
 		return;
 	/* Received bytes of all-gathers in a row are those of the fused one. */
 	if (x->by_bytes)
-		reach_by(x, OP_ALL_GATHER, &x->s->to, PHASE_GATHER);
+		gather_rest(x);
 	else
-		all_gathers(x, &x->type, 0);
+		all_gathers(x, x->from_code, 0, 0, elements, false);
 }
 
-static void path_of_state(struct path *out, const struct states *x, int32_t last)
+static void path_of_state(struct path *out, const struct search *x, int32_t last)
 {
+	const struct state *state = x->states.state;
 	int32_t chain[HOPS_MAX];
 	int n = 0;
 
-	for (int32_t i = last; x->state[i].parent >= 0; i = x->state[i].parent) {
-		if (x->state[i].phase == PHASE_SHAPE)
+	for (int32_t i = last; state[i].parent >= 0; i = state[i].parent) {
+		if (state[i].code >> CODE_END == PHASE_SHAPE)
 			continue;
 		assert(n < HOPS_MAX);
 		chain[n++] = i;
 	}
 	out->n = 0;
-	while (n-- > 0)
-		path_add(out, x->state[chain[n]].op, &x->state[chain[n]].type);
+	while (n-- > 0) {
+		uint64_t code = state[chain[n]].code;
+		struct type after =
+			code_type(code & ((UINT64_C(1) << CODE_END) - 1), x->rank);
+
+		path_add(out, (enum op)state[chain[n]].op, &after);
+	}
 }
 
-bool synth_exact(struct path *out, struct synth *s)
+static void search_init(struct search *x, struct synth *s, const struct price *most)
 {
-	struct search x = {.s = s,
-	                   .by_bytes = s->prices->step == prices_bytes.step,
-	                   .target = synth_elements(s, &s->to)};
 	const struct atoms *atoms = &s->atoms;
+
+	assert(atoms->n <= CODE_ATOMS_MAX);
+	*x = (struct search){.s = s,
+	                     .by_bytes = s->prices->step == prices_bytes.step,
+	                     .most_cost =
+	                             most ? most->cost * (1 + PRICE_MARGIN) : INFINITY,
+	                     .rank = s->from.rank,
+	                     .natoms = atoms->n,
+	                     .to_code = code_of_type(&s->to),
+	                     .target = synth_elements(s, &s->to)};
+	for (int a = atoms->n - 1; a >= 0; a--) {
+		x->size[a] = atoms->atom[a].size;
+		for (int b = atoms->n - 1; b >= 0; b--)
+			if (atoms->atom[b].size == atoms->atom[a].size)
+				x->size_class[a] = (uint8_t)b;
+	}
+	lists_make(&x->lists, atoms->n);
+	if (x->by_bytes)
+		lack_init(&x->lack, s);
+	states_init(&x->states);
+}
+
+static void search_free(struct search *x)
+{
+	states_free(&x->states);
+	for (int i = 0; i < x->nlevels; i++)
+		for (int kind = 0; kind < LIST_PRICES; kind++)
+			free(x->level[i].by_list[kind]);
+	lack_free(&x->lack);
+}
+
+bool synth_exact(struct path *out, struct synth *s, const struct price *most)
+{
+	struct search x;
+	uint64_t end;
 	bool fresh;
 	int32_t state;
 
 	assert(!type_equal(&s->from, &s->to));
-	for (int a = atoms->n - 1; a >= 0; a--)
-		for (int b = 0; b < atoms->n; b++)
-			if (atoms->atom[b].size == atoms->atom[a].size) {
-				x.size_class[a] = (uint8_t)b;
-				break;
-			}
-	lack_init(&x);
-	states_init(&x.states);
-	states_queue(&x.states, states_find(&x.states, &s->from, PHASE_START, &fresh));
+	search_init(&x, s, most);
+	end = x.to_code | (uint64_t)PHASE_GATHER << CODE_END;
+	state = states_find(&x.states, code_of_type(&s->from), NULL, &fresh);
+	x.states.state[state].level = (uint8_t)level_of(&x, synth_elements(s, &s->from));
+	states_queue(&x.states, state);
 	while ((state = states_next(&x.states)) >= 0) {
-		if (x.states.state[state].phase == PHASE_GATHER &&
-		    type_equal(&x.states.state[state].type, &s->to))
+		if (x.states.state[state].code == end)
 			break;
 		expand(&x, state);
 	}
 	if (state >= 0)
-		path_of_state(out, &x.states, state);
-	states_free(&x.states);
-	free(x.digit);
-	free(x.wanted);
+		path_of_state(out, &x, state);
+	search_free(&x);
 	return state >= 0;
 }

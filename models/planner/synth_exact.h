@@ -17,11 +17,13 @@
 #include "planner/synth_path.h"
 
 /*
- * The cheapest path from s->from to s->to, which differ: by price, then by the largest
- * source + operand + result, then the first in the order in which states are made.
- * False if there is none, which only digits of composite size can bring about: whole
- * axes of 6 and 3 cannot do what their primes can.
+ * The cheapest path from s->from to s->to, which differ, over at most CODE_ATOMS_MAX
+ * atoms: by price, then by the largest source + operand + result, then the first in the
+ * order in which states are made. `most` (NULL: none) is the price of some path: what
+ * costs more is not looked at. False if there is none of that price or less; without
+ * `most` only digits of composite size can bring that about: whole axes of 6 and 3
+ * cannot do what their primes can.
  */
-bool synth_exact(struct path *out, struct synth *s);
+bool synth_exact(struct path *out, struct synth *s, const struct price *most);
 
 #endif

@@ -279,17 +279,17 @@ static void cache_grow(struct price_cache *c, struct arena *a)
 }
 
 /*
- * Design 3, local work: the result of an all-gather needs no unpack if it is gathered
- * along the outermost of its dimensions of size > 1.
+ * Design 3, local work: blocks arrive one after the other, in the order of the gathered
+ * dimensions. They lie as they must unless each holds several elements of a dimension
+ * outside a gathered one; lower.c charges alike.
  */
 static bool needs_unpack(const struct synth *s, const struct hop_moves *m,
-                         const struct type *after)
+                         const struct type *before)
 {
-	if (m->n != 1)
-		return true;
-	for (int dim = 0; dim < m->move[0].from_dim; dim++)
-		if (synth_extent(s, after, dim) > 1)
-			return true;
+	for (int i = 0; i < m->n; i++)
+		for (int dim = 0; dim < m->move[i].from_dim; dim++)
+			if (synth_extent(s, before, dim) > 1)
+				return true;
 	return false;
 }
 
@@ -305,7 +305,7 @@ struct price hop_price(struct synth *s, enum op op, const struct type *before,
 		hop_moves(&moves, s, op, before, after);
 	ask.nmoves = moves.n;
 	ask.move = moves.move;
-	ask.unpack = op == OP_ALL_GATHER && needs_unpack(s, &moves, after);
+	ask.unpack = op == OP_ALL_GATHER && needs_unpack(s, &moves, before);
 	if (s->prices->step == prices_bytes.step)
 		return s->prices->step(s->prices->self, s->problem, &ask);
 	memset(&key, 0, sizeof(key));

@@ -1,7 +1,5 @@
 #include "planner/synth_states.h"
 
-#include "base/hash.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,19 +19,10 @@ void states_free(struct states *x)
 	free(x->index);
 }
 
-static size_t index_of(const struct states *x, const struct type *type, enum phase phase)
+/* Where a code is looked for first. */
+static size_t slot_of(const struct states *x, uint64_t code)
 {
-	size_t i = hash_bytes(HASH_START + (uint64_t)phase, type, sizeof(*type)) &
-	           (x->size - 1);
-
-	while (x->index[i]) {
-		const struct state *s = &x->state[x->index[i] - 1];
-
-		if (s->phase == phase && type_equal(&s->type, type))
-			break;
-		i = (i + 1) & (x->size - 1);
-	}
-	return i;
+	return (code * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (x->size - 1);
 }
 
 static void grow(struct states *x)
@@ -44,25 +33,35 @@ static void grow(struct states *x)
 	x->size *= 2;
 	x->index = xrealloc(x->index, x->size, sizeof(*x->index));
 	memset(x->index, 0, x->size * sizeof(*x->index));
-	for (int32_t s = 0; s < x->n; s++)
-		x->index[index_of(x, &x->state[s].type, x->state[s].phase)] = s + 1;
+	for (int32_t s = 0; s < x->n; s++) {
+		size_t i = slot_of(x, x->state[s].code);
+
+		while (x->index[i].state)
+			i = (i + 1) & (x->size - 1);
+		x->index[i] = (struct state_slot){x->state[s].code, s + 1};
+	}
 }
 
-int32_t states_find(struct states *x, const struct type *type, enum phase phase,
+int32_t states_find(struct states *x, uint64_t code, const struct type *type,
                     bool *fresh)
 {
-	size_t i = index_of(x, type, phase);
+	size_t i;
 
-	*fresh = x->index[i] == 0;
-	if (!*fresh)
-		return x->index[i] - 1;
-	if (x->n == x->capacity) {
+	if (x->n == x->capacity)
 		grow(x);
-		i = index_of(x, type, phase);
+	for (i = slot_of(x, code); x->index[i].state; i = (i + 1) & (x->size - 1)) {
+		int32_t found = x->index[i].state - 1;
+
+		*fresh = false;
+		if (x->index[i].code == code &&
+		    (!type || type_equal(&x->state[found].type, type)))
+			return found;
 	}
-	x->state[x->n] = (struct state){
-		.type = *type, .phase = (uint8_t)phase, .parent = -1, .heap_at = -1};
-	x->index[i] = ++x->n;
+	*fresh = true;
+	x->state[x->n] = (struct state){.code = code, .parent = -1, .heap_at = -1};
+	if (type)
+		x->state[x->n].type = *type;
+	x->index[i] = (struct state_slot){code, ++x->n};
 	return x->n - 1;
 }
 
@@ -70,8 +69,13 @@ int32_t states_find(struct states *x, const struct type *type, enum phase phase,
 static bool before(const struct states *x, int32_t a, int32_t b)
 {
 	const struct state *s = &x->state[a], *t = &x->state[b];
-	int order = price_compare(s->total, t->total);
+	int order;
 
+	if (price_plainly_more(s->total.cost, t->total.cost))
+		return false;
+	if (price_plainly_more(t->total.cost, s->total.cost))
+		return true;
+	order = price_compare(s->total, t->total);
 	if (order != 0)
 		return order < 0;
 	if (s->live_bytes != t->live_bytes)

@@ -1,5 +1,5 @@
 /*
- * The book-keeping of the exact search: its states, found by type and phase, and a heap
+ * The book-keeping of the searches: their states, found by a number or a type, and a heap
  * of those to be expanded. Orders are total, so equal searches visit equal states.
  */
 #ifndef SHARDSIM_PLANNER_SYNTH_STATES_H
@@ -7,16 +7,10 @@
 
 #include "planner/synth_path.h"
 
-enum phase {
-	PHASE_START, /* the source, before any step */
-	PHASE_FLAT,  /* after the slice: all-to-alls, permutes, then gathers */
-	PHASE_SHAPE, /* virtual: all types of one local shape, after paying a permute */
-	PHASE_GATHER, /* all-gathers only; the target is such a state */
-};
-
 struct state {
-	struct type type; /* PHASE_SHAPE: sizes in place of atoms, sorted per dimension */
-	uint8_t phase, op;
+	uint64_t code;
+	struct type type; /* unless the code says it all */
+	uint8_t op, level;
 	bool settled;
 	int32_t parent;
 	int32_t heap_at;           /* -1: not in the heap */
@@ -24,20 +18,40 @@ struct state {
 	int64_t live_bytes;
 };
 
+/* Where a state is found; codes are here so that most others need no look. */
+struct state_slot {
+	uint64_t code;
+	int32_t state; /* + 1; 0: empty */
+};
+
 struct states {
 	int32_t n, capacity;
 	struct state *state;
 	int32_t nheap;
 	int32_t *heap;
-	size_t size; /* of `index`: state + 1, 0 where empty */
-	int32_t *index;
+	size_t size;
+	struct state_slot *index; /* open addressing; [size], a power of two */
 };
+
+/*
+ * A quick look before price_compare(): true only if that says so, for costs >= 0, too,
+ * of which the first is no more than the margin above the second at a tie.
+ */
+#define PRICE_MARGIN 1e-8
+
+static inline bool price_plainly_more(double cost, double other)
+{
+	return cost > other * (1 + PRICE_MARGIN);
+}
 
 void states_init(struct states *x);
 void states_free(struct states *x);
 
-/* The state of a type and phase; *fresh says that it was made by this call. */
-int32_t states_find(struct states *x, const struct type *type, enum phase phase,
+/*
+ * The state of a code, and of a type unless that is NULL: of equal types codes are equal.
+ * *fresh says that it was made by this call.
+ */
+int32_t states_find(struct states *x, uint64_t code, const struct type *type,
                     bool *fresh);
 
 /* Put a state in the heap, or move it up after its price fell. */

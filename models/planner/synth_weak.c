@@ -1,5 +1,7 @@
 #include "planner/synth_weak.h"
 
+#include "base/hash.h"
+
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -279,7 +281,8 @@ static void reach(struct weak *w, int32_t from, const struct type *t,
 	struct state *s;
 	struct needs needs;
 	bool fresh;
-	int32_t n = states_find(&w->states, t, PHASE_FLAT, &fresh);
+	uint64_t code = hash_bytes(HASH_START, t, sizeof(*t));
+	int32_t n = states_find(&w->states, code, t, &fresh);
 
 	s = &w->states.state[n];
 	if (!fresh && price_compare(s->price, price) <= 0)

@@ -84,7 +84,6 @@ static struct price step_price(const struct oracle *o, enum op op, int b, int c,
                                uint32_t moved)
 {
 	double q = 1, before = 4.0 * (double)shape_elements(&o->local[b]);
-	int gathered = 0;
 	bool outermost = true;
 
 	for (int i = 0; i < o->p->atoms.n; i++)
@@ -93,12 +92,11 @@ static struct price step_price(const struct oracle *o, enum op op, int b, int c,
 	for (int dim = 0; dim < o->p->padded.rank; dim++) {
 		if (o->type[b].count[dim] <= o->type[c].count[dim])
 			continue;
-		gathered++;
 		for (int k = 0; k < dim; k++)
-			outermost = outermost && o->local[c].dim[k] == 1;
+			outermost = outermost && o->local[b].dim[k] == 1;
 	}
 	return tariff_price(o->tariff, op, before, q, moved,
-	                    op == OP_ALL_GATHER && (gathered > 1 || !outermost));
+	                    op == OP_ALL_GATHER && !outermost);
 }
 
 static bool same_shape(const struct shape *a, const struct shape *b)

@@ -68,18 +68,16 @@ struct price asked_plan(void *self, const struct plan *plan)
 		const struct step *s = &plan->step[i];
 		uint32_t axes = 0;
 		double q = 1;
-		bool unpack = s->op == OP_ALL_GATHER;
+		bool unpack = false;
 
 		for (int k = 0; k < s->nmoves; k++) {
 			q *= s->move[k].factor;
 			for (int j = 0; j < s->move[k].nparts; j++)
 				axes |= UINT32_C(1) << s->move[k].parts[j].axis;
 		}
-		if (unpack && s->nmoves == 1) {
-			unpack = false;
-			for (int dim = 0; dim < s->move[0].from_dim; dim++)
-				unpack = unpack || s->local.dim[dim] > 1;
-		}
+		for (int k = 0; k < s->nmoves && s->op == OP_ALL_GATHER; k++)
+			for (int dim = 0; dim < s->move[k].from_dim; dim++)
+				unpack = unpack || local.dim[dim] > 1;
 		sum = price_add(sum, tariff_price(&x->tariff, s->op,
 		                                  4.0 * (double)shape_elements(&local),
 		                                  q, axes, unpack));

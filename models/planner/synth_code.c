@@ -1,0 +1,127 @@
+#include "planner/synth_code.h"
+
+#include <assert.h>
+#include <string.h>
+
+static_assert(8 * TYPE_RANK_MAX < 1 << CODE_BITS, "room for every place");
+
+uint64_t code_of_type(const struct type *t)
+{
+	const uint8_t *atom = t->atom;
+	uint64_t code = 0;
+
+	for (int dim = 0; dim < t->rank; dim++)
+		for (int k = 0; k < t->count[dim]; k++)
+			code += code_of_atom(*atom++, dim, k);
+	return code;
+}
+
+void code_stacks(struct stacks *out, uint64_t code, int rank)
+{
+	memset(out->count, 0, sizeof(out->count));
+	out->rank = rank;
+	for (int a = 0; a < CODE_ATOMS_MAX; a++) {
+		int place = (int)(code >> CODE_BITS * a & ((1 << CODE_BITS) - 1)) - 1;
+
+		if (place < 0)
+			continue;
+		out->atom[place / 8][place % 8] = (uint8_t)a;
+		out->count[place / 8]++;
+	}
+}
+
+struct type code_type(uint64_t code, int rank)
+{
+	struct stacks stacks;
+	struct type t;
+
+	memset(&t, 0, sizeof(t));
+	t.rank = (uint8_t)rank;
+	code_stacks(&stacks, code, rank);
+	for (int dim = 0; dim < rank; dim++)
+		type_push(&t, dim, stacks.atom[dim], stacks.count[dim]);
+	return t;
+}
+
+void stacks_extents(int64_t *extent, const struct stacks *t, const struct synth *s)
+{
+	for (int dim = 0; dim < t->rank; dim++) {
+		int64_t shards = 1;
+
+		for (int k = 0; k < t->count[dim]; k++)
+			shards *= s->atoms.atom[t->atom[dim][k]].size;
+		extent[dim] = s->problem->padded.dim[dim] / shards;
+	}
+}
+
+static int add_list(struct lists *x, int natoms, uint32_t used)
+{
+	int list = x->n++;
+
+	for (int a = 0; a < natoms; a++)
+		if (!(used >> a & 1))
+			x->after[list][a] =
+				(int16_t)add_list(x, natoms, used | UINT32_C(1) << a);
+	return list;
+}
+
+void lists_make(struct lists *out, int natoms)
+{
+	assert(natoms <= CODE_ATOMS_MAX);
+	out->n = 0;
+	add_list(out, natoms, 0);
+	assert(out->n <= LISTS_MAX);
+}
+
+/* Nearly all factors are powers of two, and a division takes its time. */
+static bool divides(int64_t factor, int64_t extent)
+{
+	if (factor & (factor - 1))
+		return extent % factor == 0;
+	return (extent & (factor - 1)) == 0;
+}
+
+void block_moves_list(struct block_moves *out, const struct stacks *t,
+                      const int64_t *extent, const struct synth *s)
+{
+	out->n = 0;
+	for (int from = 0; from < t->rank; from++) {
+		int count = t->count[from], first = out->n;
+		const uint8_t *end = t->atom[from] + count;
+		uint64_t ones = 0;
+		int64_t factor = 1;
+
+		for (int n = 1; n <= count; n++) {
+			factor *= s->atoms.atom[end[-n]].size;
+			ones += UINT64_C(1) << CODE_BITS * end[-n];
+			for (int to = 0; to < t->rank; to++) {
+				uint64_t there = 8 * (uint64_t)to + t->count[to];
+				uint64_t was = 8 * (uint64_t)from + count - n;
+
+				if (to == from || !divides(factor, extent[to]))
+					continue;
+				out->move[out->n++] =
+					(struct block_move){.from = (uint8_t)from,
+				                            .to = (uint8_t)to,
+				                            .n = (uint8_t)n,
+				                            .add = (there - was) * ones};
+			}
+		}
+		for (int i = first; i < out->n; i++)
+			out->move[i].next = out->n;
+	}
+}
+
+int chosen_list(const struct lists *lists, const struct stacks *t,
+                const struct chosen *chosen)
+{
+	int list = 0;
+
+	for (int i = 0; i < chosen->n; i++) {
+		const struct block_move *m = chosen->move[i];
+		const uint8_t *end = t->atom[m->from] + t->count[m->from];
+
+		list = lists_append(lists, list, end - m->n, m->n);
+	}
+	return list;
+}

@@ -1,0 +1,92 @@
+/*
+ * Types of few atoms as one number, and lists of atoms as small ones: the exact search
+ * looks at so many steps that each must cost a few additions.
+ *
+ * The code of a type has CODE_BITS bits for every atom: 0 where the type does not list
+ * it, else 1 + 8 * dimension + its place in that dimension's stack (0: major-most).
+ * Moving a block of atoms from one stack to another adds to the code, and different
+ * types have different codes.
+ */
+#ifndef SHARDSIM_PLANNER_SYNTH_CODE_H
+#define SHARDSIM_PLANNER_SYNTH_CODE_H
+
+#include "planner/synth_path.h"
+
+enum {
+	CODE_ATOMS_MAX = 6,
+	CODE_BITS = 7,
+	CODE_END = CODE_ATOMS_MAX * CODE_BITS, /* bits from here on are the caller's */
+	CODE_MOVES_MAX = CODE_ATOMS_MAX * (TYPE_RANK_MAX - 1),
+	LISTS_MAX = 1957 /* sum over m of 6! / (6 - m)! */
+};
+
+/* A type taken apart. */
+struct stacks {
+	int rank;
+	uint8_t count[TYPE_RANK_MAX];
+	uint8_t atom[TYPE_RANK_MAX][CODE_ATOMS_MAX];
+};
+
+/* What atom `atom` at a place adds to a code. */
+static inline uint64_t code_of_atom(int atom, int dim, int place)
+{
+	return (uint64_t)(1 + 8 * dim + place) << CODE_BITS * atom;
+}
+
+uint64_t code_of_type(const struct type *t);
+void code_stacks(struct stacks *out, uint64_t code, int rank);
+struct type code_type(uint64_t code, int rank);
+
+/* The extents of a tile, padded: [rank]. */
+void stacks_extents(int64_t *extent, const struct stacks *t, const struct synth *s);
+
+/*
+ * Lists of different atoms by number: the empty one is 0, and `after[list][atom]` is the
+ * list with one more atom at its end. Lists are as many as there are ways to choose.
+ */
+struct lists {
+	int n;
+	int16_t after[LISTS_MAX][CODE_ATOMS_MAX];
+};
+
+void lists_make(struct lists *out, int natoms);
+
+/* The list that has `n` more atoms. */
+static inline int lists_append(const struct lists *x, int list, const uint8_t *atom,
+                               int n)
+{
+	for (int k = 0; k < n; k++)
+		list = x->after[list][atom[k]];
+	return list;
+}
+
+/* The top `n` atoms of one dimension to another. */
+struct block_move {
+	uint8_t from, to, n;
+	int next;     /* the first move from a later dimension */
+	uint64_t add; /* to the code */
+};
+
+struct block_moves {
+	int n;
+	struct block_move move[CODE_MOVES_MAX];
+};
+
+/*
+ * The moves of blocks that all-to-alls from a type with these extents are made of, by
+ * rising from, n, to.
+ */
+void block_moves_list(struct block_moves *out, const struct stacks *t,
+                      const int64_t *extent, const struct synth *s);
+
+/* Moves by rising dimension of arrival: the order in which steps list their atoms. */
+struct chosen {
+	int n;
+	const struct block_move *move[CODE_ATOMS_MAX];
+};
+
+/* The list of the atoms that they move. */
+int chosen_list(const struct lists *lists, const struct stacks *t,
+                const struct chosen *chosen);
+
+#endif
