@@ -246,6 +246,7 @@ static void write_best(FILE *out, const struct report *r, const struct report_be
 		l.text[EXAMPLE] = loss->scenario;
 		set_real(&l, TIME, loss->best_s);
 		set_real(&l, BASELINE_TIME, loss->rival_s);
+		l.text[REASON] = loss->cause;
 		finish(out, &l);
 	}
 }

@@ -88,7 +88,16 @@ struct report_best {
 struct report_loss {
 	const char *platform, *clock, *scenario, *rival;
 	double best_s, rival_s;
+	const char *cause;
 };
+
+/*
+ * Why best's row is slower than the rival's, in words for a table: by the rows of both on
+ * clock `model`, NULL where there are none. The arena's, or static.
+ */
+const char *report_cause(struct arena *a, const struct row *best,
+                         const struct row *best_model, const struct row *rival,
+                         const struct row *rival_model);
 
 /* Arrays live in the arena. Lines: families in byte order, then their total. */
 struct report {

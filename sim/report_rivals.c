@@ -13,6 +13,8 @@ const double report_quantiles[REPORT_QUANTILES] = {0, 0.25, 0.5, 0.75, 0.95, 1};
 struct rivals {
 	struct report *report;
 	struct arena *arena;
+	const struct row **row; /* all, sorted */
+	size_t n;
 };
 
 /* The rows of one platform and clock, by scenario. */
@@ -260,6 +262,17 @@ static int compare_losses(const void *left, const void *right)
 	return x != y ? (x < y) - (x > y) : strcmp(a->scenario, b->scenario);
 }
 
+/* The row of the same plan on clock `model`; NULL if there is none. */
+static const struct row *on_model(const struct rivals *g, const struct row *r)
+{
+	struct row key = *r;
+	const struct row *wanted = &key, **found;
+
+	key.clock = "model";
+	found = bsearch(&wanted, g->row, g->n, sizeof(*g->row), compare_rows);
+	return found ? *found : NULL;
+}
+
 static void compare_best(const struct rivals *g, struct report_best *b,
                          const struct row *best, const struct row *rival)
 {
@@ -280,9 +293,16 @@ static void compare_best(const struct rivals *g, struct report_best *b,
 	if (best->time_s <= rival->time_s * (1 + REPORT_LOSS))
 		return;
 	r->loss = grow(g->arena, r->loss, r->nlosses, sizeof(*r->loss));
-	r->loss[r->nlosses++] =
-		(struct report_loss){best->platform, best->clock,  best->scenario,
-	                             rival->planner, best->time_s, rival->time_s};
+	r->loss[r->nlosses++] = (struct report_loss){
+		.platform = best->platform,
+		.clock = best->clock,
+		.scenario = best->scenario,
+		.rival = rival->planner,
+		.best_s = best->time_s,
+		.rival_s = rival->time_s,
+		.cause = report_cause(g->arena, best, on_model(g, best), rival,
+	                              on_model(g, rival)),
+	};
 	b->nlosses++;
 }
 
@@ -323,7 +343,7 @@ static void add_best(const struct rivals *g, const struct place *place)
 
 void report_rivals(struct report *r, struct arena *a, const struct row **rows, size_t n)
 {
-	struct rivals g = {r, a};
+	struct rivals g = {r, a, rows, n};
 	size_t end;
 
 	qsort(rows, n, sizeof(*rows), compare_rows);

@@ -9,10 +9,10 @@ enum { LOSSES_SHOWN = 50 };
 static void write_losses(const struct pen *pen, const struct report *r)
 {
 	static const char *const head[] = {"platform", "clock", "scenario", "planner",
-	                                   "its time", "best",  "ratio"};
+	                                   "its time", "best",  "ratio",    "cause"};
 	struct arena *a = pen->arena;
-	struct table t =
-		words_table(a, "Losses of best above 1 %", "llllrrr", head, r->nlosses);
+	struct table t = words_table(a, "Losses of best above 1 %", "llllrrrl", head,
+	                             r->nlosses);
 
 	for (size_t i = 0; i < r->nbests; i++) {
 		const struct report_best *b = &r->best[i];
@@ -28,9 +28,17 @@ static void write_losses(const struct pen *pen, const struct report *r)
 			cell[4] = words_time(a, l->rival_s);
 			cell[5] = words_time(a, l->best_s);
 			cell[6] = words_ratio(a, l->best_s / l->rival_s);
+			cell[7] = l->cause;
 		}
 	}
 	pen->heading(pen, 3, t.caption);
+	pen->paragraph(
+		pen,
+		"best takes what is cheapest under model. Another clock may differ "
+		"on steps in which devices send unequal shares or by unequal "
+		"routes: model charges the busiest link, fluid lets tasks share "
+		"links, and each waits for its slowest flow. The cause says how "
+		"many times its time under model each of the two plans takes.");
 	if (t.rows < r->nlosses)
 		pen->paragraph(pen, arena_printf(a,
 		                                 "The %d largest of each platform and "

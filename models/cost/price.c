@@ -2,6 +2,8 @@
 
 #include "base/hash.h"
 #include "collective/local.h"
+#include "cost/bound.h"
+#include "cost/bound_ports.h"
 #include "plan/groups.h"
 
 #include <assert.h>
@@ -41,6 +43,8 @@ struct pricer {
 	int32_t rates_n;         /* number of devices that these are of */
 	struct local_rates rates;
 	double permute_s_per_byte, permute_latency_s;
+	double fastest_Bps;        /* of all links */
+	double receive_s_per_byte; /* of the device with the widest way in */
 };
 
 struct pricer *pricer_new(const struct machine *m, const struct placement *place)
@@ -48,6 +52,8 @@ struct pricer *pricer_new(const struct machine *m, const struct placement *place
 	struct pricer *p = xmalloc(1, sizeof(*p));
 
 	*p = (struct pricer){.machine = m, .place = place, .capacity = 256};
+	for (int32_t l = 0; l < m->nlinks; l++)
+		p->fastest_Bps = fmax(p->fastest_Bps, m->link[l].bandwidth_Bps);
 	p->model = model_new(m);
 	p->keys = arena_new();
 	p->scratch = arena_new();
@@ -118,6 +124,22 @@ static const struct link *slowest_link(const struct pricer *p, int f, int32_t d)
 	return slowest;
 }
 
+/* The seconds a byte takes, at least, into the device that most can come in to. */
+static double receive_s_per_byte(const struct pricer *p, int32_t n)
+{
+	struct ports *ports = ports_make(p->machine, p->scratch);
+	double most_Bps = 0;
+
+	for (int32_t d = 0; d < n; d++) {
+		int32_t device = placed(p, d);
+		struct gate in, out;
+
+		ports_gates(&in, &out, ports, &device, 1, -1);
+		most_Bps = fmax(most_Bps, in.bandwidth_Bps);
+	}
+	return most_Bps > 0 ? 1 / most_Bps : 0;
+}
+
 /*
  * The rates of the first n devices. A permute costs its tile over one link of the slowest
  * fabric it may use (design 4); where the links of a fabric belong to no device (a
@@ -148,6 +170,7 @@ static void rates_refresh(struct pricer *p, int32_t n)
 			slowest = &p->machine->link[l];
 	p->permute_s_per_byte = slowest ? 1 / slowest->bandwidth_Bps : 0;
 	p->permute_latency_s = slowest ? slowest->latency_s : 0;
+	p->receive_s_per_byte = receive_s_per_byte(p, n);
 }
 
 static void table_clear(struct pricer *p)
@@ -365,12 +388,14 @@ static struct price plan_price(void *self, const struct plan *plan)
 
 /*
  * The slowest link of the route decides; of equally fast routes the shorter one puts its
- * bytes on fewer links, at a HOP_SHARE of the time for each.
+ * bytes on fewer links, at a HOP_SHARE of the time for each. It is told over the time on
+ * the fastest link of the machine and rounded, so that sources are chosen alike where all
+ * links are faster by one factor.
  */
 static double path_price(void *self, const struct problem *problem, int32_t src,
                          int32_t dst)
 {
-	static const double HOP_SHARE = 1. / 64;
+	static const double HOP_SHARE = 1. / 64, ROUND = 1 << 20;
 	struct pricer *p = self;
 	const struct machine *m = p->machine;
 	int32_t links[ROUTE_LINKS_MAX], from, to;
@@ -390,13 +415,45 @@ static double path_price(void *self, const struct problem *problem, int32_t src,
 		return PRICE_IMPOSSIBLE_S;
 	for (int i = 0; i < hops; i++)
 		slowest_s = fmax(slowest_s, 1 / m->link[links[i]].bandwidth_Bps);
-	return slowest_s * (1 + HOP_SHARE * hops);
+	return rint(slowest_s * p->fastest_Bps * ROUND) / ROUND * (1 + HOP_SHARE * hops);
+}
+
+/* The bound on the wire, and the launch of the step that makes the bytes move. */
+static struct price bound_price(void *self, const struct problem *problem)
+{
+	struct pricer *p = self;
+	double seconds;
+
+	if (placement_size(p->place, p->machine) < problem->ndevices)
+		return (struct price){.cost = PRICE_IMPOSSIBLE_S};
+	seconds = bound_s(problem, p->machine, p->place);
+	if (seconds > 0) {
+		rates_refresh(p, problem->ndevices);
+		seconds += p->rates.launch_s;
+	}
+	return (struct price){.cost = seconds};
+}
+
+static struct price least_price(void *self, const struct problem *problem,
+                                double recv_bytes)
+{
+	struct pricer *p = self;
+
+	if (placement_size(p->place, p->machine) < problem->ndevices)
+		return (struct price){.cost = PRICE_IMPOSSIBLE_S};
+	rates_refresh(p, problem->ndevices);
+	return (struct price){.cost = recv_bytes * p->receive_s_per_byte +
+	                              p->rates.launch_s};
 }
 
 struct prices pricer_prices(struct pricer *p)
 {
-	return (struct prices){
-		.self = p, .step = step_price, .plan = plan_price, .path = path_price};
+	return (struct prices){.self = p,
+	                       .step = step_price,
+	                       .plan = plan_price,
+	                       .path = path_price,
+	                       .bound = bound_price,
+	                       .least = least_price};
 }
 
 double plan_seconds(struct step_time *steps, const struct plan *plan,

@@ -1,32 +1,50 @@
 #include "planner/best.h"
 
 #include "plan/plan_text.h"
+#include "planner/best_meshes.h"
 #include "planner/best_search.h"
 
-bool best_would_take(const struct best *b, const struct plan *plan, struct price price)
+/* Is it cheaper than the cheapest, or does it win the tie? */
+static bool would_take(const struct best *b, const struct plan *plan, struct price price)
 {
 	int order = b->plan ? price_compare(price, b->price) : -1;
 
-	return !plan_over_memory(plan, b->problem->memory_limit_bytes) &&
-	       (order < 0 || (order == 0 && plan_wins_tie(plan, b->plan)));
+	return order < 0 || (order == 0 && plan_wins_tie(plan, b->plan));
 }
 
-bool best_offer(struct best *b, struct plan *plan)
+struct price best_offer(struct best *b, struct plan *plan, uint32_t senders)
 {
-	struct price price;
+	struct price price = b->prices->plan(b->prices->self, plan);
 
 	if (plan_over_memory(plan, b->problem->memory_limit_bytes)) {
 		if (!b->smallest ||
 		    plan->peak_array_bytes < b->smallest->peak_array_bytes)
 			b->smallest = plan;
-		return false;
+	} else if (would_take(b, plan, price)) {
+		b->plan = plan;
+		b->price = price;
+		b->senders = senders;
 	}
-	price = b->prices->plan(b->prices->self, plan);
-	if (!best_would_take(b, plan, price))
-		return false;
-	b->plan = plan;
-	b->price = price;
-	return true;
+	return price;
+}
+
+/*
+ * Say the cheapest plan over as few digits as it needs, if that costs the same (senders
+ * that go by digits may be others).
+ */
+static void join_digits(struct best *b)
+{
+	struct script *scripts = arena_alloc(b->arena, 2, sizeof(*scripts));
+	struct plan *plan;
+
+	if (!b->plan || !b->plan->view || !script_of_plan(&scripts[0], b->plan))
+		return;
+	scripts[0].senders = b->senders;
+	if (!script_join(&scripts[1], &scripts[0], b->arena))
+		return;
+	plan = script_plan(&scripts[1], b->prices, b->arena);
+	if (plan && price_compare(b->prices->plan(b->prices->self, plan), b->price) <= 0)
+		b->plan = plan;
 }
 
 /* The plans of all other planners; their reasons if none has one. */
@@ -42,8 +60,7 @@ static void offer_planners(struct best *b, struct best_search *search, struct te
 		answer = planners[i]->plan(&plan, b->problem, b->prices, b->arena,
 		                           &reason);
 		if (answer == ANSWER_PLAN) {
-			best_offer(b, plan);
-			best_search_add_plan(search, plan);
+			best_search_add_plan(search, plan, best_offer(b, plan, 0));
 		} else {
 			text_printf(why, "%s%s: %s", why->length ? "; " : "",
 			            planners[i]->name, reason.s ? reason.s : "");
@@ -65,6 +82,9 @@ static enum answer best_plan(struct plan **out, const struct problem *p,
 		best_search_sums(search, p, arena);
 	best_search_run(search);
 	best_search_free(search);
+	join_digits(&b);
+	best_one_mesh(&b);
+	best_gather_after(&b);
 	if (!b.plan && !b.smallest) {
 		text_printf(why, "%s", reasons.s ? reasons.s : "no planner has a plan");
 		text_free(&reasons);

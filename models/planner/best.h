@@ -22,18 +22,14 @@ struct best {
 	struct arena *arena;
 	struct plan *plan; /* the cheapest within the memory limit; NULL: none yet */
 	struct price price;
+	uint32_t senders; /* of its script (best_send.h); a plan of another planner: 0 */
 	struct plan *smallest; /* of those above the limit, by peak_array_bytes */
 };
 
 /*
- * Is a finished plan of this price cheaper than the cheapest, or does it win the tie?
+ * Offer a finished plan of the problem, with the number of its script's senders; its
+ * price. Where it is now the cheapest it must live as long as the search.
  */
-bool best_would_take(const struct best *b, const struct plan *plan, struct price price);
-
-/*
- * Offer a finished plan of the problem. True if it is now the cheapest; it must then
- * live as long as the search.
- */
-bool best_offer(struct best *b, struct plan *plan);
+struct price best_offer(struct best *b, struct plan *plan, uint32_t senders);
 
 #endif

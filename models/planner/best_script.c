@@ -61,20 +61,30 @@ static bool has_parts(const struct step *s)
 	return s->nmoves > 0;
 }
 
+/* Are all tiles of a layout equal? Uneven ones are not said by moves of axes. */
+static bool divides(const struct layout *l, const struct shape *shape)
+{
+	for (int dim = 0; dim < l->rank; dim++)
+		if (shape->dim[dim] % layout_shards(l, dim) != 0)
+			return false;
+	return true;
+}
+
 static bool is_rewritable(const struct plan *p, const struct step *s)
 {
-	if (s->after.kind != LAYOUT_AXES || !mesh_equal(s->mesh, &p->problem->mesh))
+	if (s->after.kind != LAYOUT_AXES || !mesh_equal(s->mesh, &p->problem->mesh) ||
+	    !divides(&s->after, &p->shape))
 		return false;
 	switch (s->op) {
 	case OP_PERMUTE:
-		return s->npairs > 0;
+		return s->npairs > 0 && !s->part && !s->start;
 	case OP_EXCHANGE:
-		return true;
+		return !s->start;
 	case OP_PAD:
 	case OP_PARTIAL:
 		return false;
 	default:
-		return has_parts(s);
+		return has_parts(s) && !s->gathers && !s->start;
 	}
 }
 
@@ -82,7 +92,8 @@ bool script_of_plan(struct script *out, const struct plan *p)
 {
 	if (!mesh_equal(&p->problem->mesh, &p->problem->to_mesh) ||
 	    p->from.kind != LAYOUT_AXES || p->to.kind != LAYOUT_AXES ||
-	    p->nsteps > SCRIPT_STEPS_MAX ||
+	    p->nsteps > SCRIPT_STEPS_MAX || !divides(&p->from, &p->shape) ||
+	    !divides(&p->to, &p->shape) ||
 	    (!p->view && !same_shape(&p->shape, &p->problem->padded)))
 		return false;
 	*out = (struct script){.problem = p->problem, .from = p->from, .to = p->to};
@@ -138,6 +149,50 @@ struct plan *script_plan(const struct script *s, const struct prices *prices,
 			return NULL;
 	plan_finish(plan);
 	return plan;
+}
+
+static int64_t tile_bytes(const struct script *s, const struct layout *l)
+{
+	return dtype_bytes(s->problem->array.dtype,
+	                   layout_local_elements(l, &s->view.shape));
+}
+
+uint64_t script_step_hash(const struct script *s, int i)
+{
+	const struct script_step *step = &s->step[i];
+	uint64_t hash = mix(UINT64_C(0xcbf29ce484222325), s->senders);
+
+	hash = mix(hash, step->op);
+	for (int k = 0; k < s->view.shape.rank; k++)
+		hash = mix(hash, (uint64_t)s->view.shape.dim[k]);
+	return mix_layout(mix_layout(hash, script_before(s, i)), &step->after);
+}
+
+struct plan *script_step_plan(const struct script *s, int i,
+                              const struct prices *prices, struct arena *a)
+{
+	struct plan *plan = plan_new(a, s->problem, "best");
+
+	plan_view(plan, &s->view, script_before(s, i), &s->step[i].after);
+	if (!add_step(plan, s, &s->step[i], prices))
+		return NULL;
+	plan_finish(plan);
+	return plan;
+}
+
+void script_memory(int64_t *array_bytes, int64_t *live_bytes, const struct script *s)
+{
+	int64_t source = tile_bytes(s, &s->from), operand = source;
+
+	*array_bytes = *live_bytes = source;
+	for (int i = 0; i < s->n; i++) {
+		int64_t result = tile_bytes(s, &s->step[i].after);
+		int64_t live = source + (i ? operand : 0) + result;
+
+		*array_bytes = result > *array_bytes ? result : *array_bytes;
+		*live_bytes = live > *live_bytes ? live : *live_bytes;
+		operand = result;
+	}
 }
 
 static bool needs_unpack(const struct script_step *s, const struct shape *local)

@@ -45,6 +45,16 @@ const struct layout *script_before(const struct script *s, int i);
 struct plan *script_plan(const struct script *s, const struct prices *prices,
                          struct arena *a);
 
+/* Equal steps, with equal layouts before and after them, have equal hashes. */
+uint64_t script_step_hash(const struct script *s, int i);
+
+/* A finished plan of step i alone; NULL as script_plan. */
+struct plan *script_step_plan(const struct script *s, int i,
+                              const struct prices *prices, struct arena *a);
+
+/* peak_array_bytes and peak_live_bytes of the plan. */
+void script_memory(int64_t *array_bytes, int64_t *live_bytes, const struct script *s);
+
 /* The price of step i by the table; nothing for permutes and exchanges. */
 struct price script_price(const struct script *s, int i, const struct prices *prices);
 
@@ -78,6 +88,12 @@ bool script_uses(const struct script *s, struct part part, int first);
  * an axis. False where cuts do not line up, or there is nothing to split.
  */
 bool script_refine(struct script *out, const struct script *s, struct arena *a);
+
+/*
+ * The same script over fewer digits: neighbours that every layout cuts as one and every
+ * step moves as one are joined. False if there are none.
+ */
+bool script_join(struct script *out, const struct script *s, struct arena *a);
 
 /*
  * Do step `at` of a refined script in two: first bring those parts of mesh axes where

@@ -1,5 +1,8 @@
 #include "planner/best_search.h"
 
+#include "planner/best_astar.h"
+#include "planner/best_price.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +10,16 @@
  * Plans priced in one search, at most; and messages of all of them together, as pricing
  * takes time by messages. TRIES_MIN plans are priced however large they are.
  */
-enum { POOL_MAX = 64, TRIES_MIN = 12, TRIES_MAX = 300, MESSAGES_MAX = 30000 };
+enum { POOL_MAX = 64, TRIES_MIN = 12, TRIES_MAX = 400, MESSAGES_MAX = 30000 };
+
+/* Scripts that cost more than so many times the cheapest plan are not rewritten. */
+static const double NEAR = 1.5;
+
+/* The part of all that which rewriting may use; the rest is for choosing senders. */
+static const double REWRITING = 0.75;
+
+/* Types times devices: each type takes a bound, and that some work for each device. */
+enum { TYPES_WORK = 8192 };
 
 /* Scripts remembered, priced or not. */
 enum { SEEN_MAX = 1024 };
@@ -24,10 +36,12 @@ struct entry {
 
 struct best_search {
 	struct best *best;
-	struct arena *arena; /* of the scripts */
-	struct arena *plans; /* of a plan while it is priced */
-	int ntries;
+	struct arena *arena;       /* of the scripts */
+	struct arena *plans;       /* of a plan while it is priced */
+	struct step_prices *steps; /* NULL where prices of steps do not add up */
+	int ntries, most_tries;
 	int64_t messages, most; /* of the plans priced; at which to stop */
+	int64_t types_messages; /* of these that were priced for A* */
 	int nseen;
 	uint64_t seen[SEEN_MAX]; /* hashes of scripts */
 	int n;
@@ -43,6 +57,9 @@ struct best_search *best_search_new(struct best *b)
 	s->arena = arena_new();
 	s->plans = arena_new();
 	s->most = MESSAGES_MAX;
+	s->most_tries = TRIES_MAX;
+	if (b->prices->bound)
+		s->steps = step_prices_new(b->problem, b->prices);
 	return s;
 }
 
@@ -50,6 +67,7 @@ void best_search_free(struct best_search *s)
 {
 	arena_free(s->arena);
 	arena_free(s->plans);
+	step_prices_free(s->steps);
 	free(s);
 }
 
@@ -101,7 +119,7 @@ static bool insert(struct best_search *s, const struct entry *e)
 
 static bool is_over(const struct best_search *s)
 {
-	return s->ntries >= TRIES_MAX ||
+	return s->ntries >= s->most_tries ||
 	       (s->ntries >= TRIES_MIN && s->messages >= s->most);
 }
 
@@ -129,52 +147,70 @@ static bool seen(struct best_search *s, const struct script *script)
 }
 
 /*
- * Do the collectives of a script alone cost more than the cheapest plan? Their prices
- * are remembered by the table, those of whole plans are not.
+ * Price a script: false if it costs more than the cheapest plan, or cannot be said. By
+ * its steps where these add up, of which each is built once; else by its plan.
  */
-static bool too_dear(struct best_search *s, const struct script *script)
+static bool price_script(struct best_search *s, struct entry *e)
 {
-	struct price sum = {0};
+	struct best *b = s->best;
+	struct plan *plan;
+	int64_t array_bytes, limit = b->problem->memory_limit_bytes;
 
-	/* Where memory counts prices of steps are of another kind (prices_memory). */
-	if (!s->best->plan || by_bytes(s) || s->best->price.then > 0)
+	if (s->steps) {
+		struct price most = b->price;
+
+		most.cost *= NEAR;
+		/* One exchange may gain most by other senders. */
+		if (!step_prices_script(&e->price, s->steps, e->script,
+		                        b->plan && e->script->n > 1 ? &most : NULL))
+			return false;
+		s->messages = step_prices_messages(s->steps) - s->types_messages;
+		script_memory(&array_bytes, &e->live_bytes, e->script);
+		e->over_memory = limit >= 0 && array_bytes > limit;
+		return true;
+	}
+	arena_reset(s->plans);
+	plan = script_plan(e->script, b->prices, s->plans);
+	if (!plan)
 		return false;
-	for (int i = 0; i < script->n; i++)
-		sum = price_add(sum, script_price(script, i, s->best->prices));
-	return price_compare(sum, s->best->price) > 0;
+	s->messages += messages_of(plan);
+	e->price = b->prices->plan(b->prices->self, plan);
+	e->live_bytes = plan->peak_live_bytes;
+	e->over_memory = plan_over_memory(plan, limit);
+	return true;
+}
+
+/* Is it worth to build the plan of a script? Of equal price it may win the tie. */
+static bool may_win(const struct best_search *s, const struct entry *e)
+{
+	return !e->over_memory &&
+	       (!s->best->plan || price_compare(e->price, s->best->price) <= 0);
 }
 
 void best_search_add(struct best_search *s, const struct script *script)
 {
 	struct best *b = s->best;
 	struct entry e = {.script = script};
-	struct plan *plan;
 
-	if (is_over(s) || seen(s, script) || too_dear(s, script))
+	if (is_over(s) || seen(s, script))
+		return;
+	if (!price_script(s, &e))
 		return;
 	s->ntries++;
-	arena_reset(s->plans);
-	plan = script_plan(script, b->prices, s->plans);
-	if (!plan)
-		return;
-	s->messages += messages_of(plan);
-	e.price = b->prices->plan(b->prices->self, plan);
-	e.live_bytes = plan->peak_live_bytes;
-	e.over_memory = plan_over_memory(plan, b->problem->memory_limit_bytes);
 	e.script = arena_dup(s->arena, script, 1, sizeof(*script));
-	if (insert(s, &e) && best_would_take(b, plan, e.price))
-		best_offer(b, script_plan(script, b->prices, b->arena));
+	if (insert(s, &e) && may_win(s, &e))
+		best_offer(b, script_plan(script, b->prices, b->arena), script->senders);
 }
 
-void best_search_add_plan(struct best_search *s, const struct plan *plan)
+void best_search_add_plan(struct best_search *s, const struct plan *plan,
+                          struct price price)
 {
 	struct script script;
-	struct entry e = {0};
+	struct entry e = {.price = price};
 
 	if (!script_of_plan(&script, plan) || seen(s, &script))
 		return;
 	e.script = arena_dup(s->arena, &script, 1, sizeof(script));
-	e.price = s->best->prices->plan(s->best->prices->self, plan);
 	e.live_bytes = plan->peak_live_bytes;
 	e.over_memory = plan_over_memory(plan, s->best->problem->memory_limit_bytes);
 	insert(s, &e);
@@ -342,12 +378,14 @@ static int next_entry(const struct best_search *s, int most)
 }
 
 /*
- * Rewrite the cheapest entries one after the other, until `most` messages are priced.
+ * Rewrite the cheapest entries one after the other, until that part of the messages and
+ * tries is spent.
  */
-static void run(struct best_search *s, int entries, int64_t most,
+static void run(struct best_search *s, int entries, double share,
                 void (*rewrite)(struct best_search *s, const struct script *script))
 {
-	s->most = most;
+	s->most = (int64_t)(share * MESSAGES_MAX);
+	s->most_tries = (int)(share * TRIES_MAX);
 	for (int i = 0; i < s->n; i++)
 		s->entry[i].expanded = false;
 	for (int i; !is_over(s) && (i = next_entry(s, entries)) >= 0;) {
@@ -356,10 +394,43 @@ static void run(struct best_search *s, int entries, int64_t most,
 	}
 }
 
+/* Other senders for the cheapest plan of one step, however many are cheaper. */
+static void run_single(struct best_search *s)
+{
+	for (int i = 0; i < s->n; i++) {
+		if (s->entry[i].script->n > 1)
+			continue;
+		try_mixed(s, s->entry[i].script);
+		return;
+	}
+}
+
+/* A* over types, where they are few enough for the number of devices. */
+static void search_types(struct best_search *s)
+{
+	struct best *b = s->best;
+	int most = TYPES_WORK / b->problem->ndevices;
+	struct types *types = arena_alloc(s->arena, 1, sizeof(*types));
+	struct script script;
+	struct price price;
+	enum astar answer;
+
+	if (!s->steps || !types_make(types, b->problem,
+	                             most < TYPES_MAX ? most : TYPES_MAX, s->arena))
+		return;
+	answer = best_astar(&script, &price, types, s->steps, b->prices,
+	                    b->plan ? &b->price : NULL, MESSAGES_MAX / 8, s->arena);
+	s->types_messages = step_prices_messages(s->steps) - s->messages;
+	if (answer == ASTAR_FOUND)
+		best_search_add(s, &script);
+}
+
 void best_search_run(struct best_search *s)
 {
+	search_types(s);
 	/* First what is done, then who sends it, in what is cheapest by then. */
-	run(s, POOL_MAX, MESSAGES_MAX * INT64_C(3) / 4, expand);
-	run(s, PATHS_OF, MESSAGES_MAX, try_paths);
-	run(s, MIXED_OF, MESSAGES_MAX, try_mixed);
+	run(s, POOL_MAX, REWRITING, expand);
+	run(s, PATHS_OF, 1, try_paths);
+	run(s, MIXED_OF, 1, try_mixed);
+	run_single(s);
 }

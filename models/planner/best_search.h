@@ -1,5 +1,6 @@
 /*
- * The search of `best`: scripts rewritten as long as that pays (best_script.h).
+ * The search of `best`: A* over types where these are few (best_astar.h), then scripts
+ * rewritten as long as that pays (best_script.h).
  *
  * A pool of scripts by rising price. The cheapest one that was not looked at is
  * rewritten in all ways, every result is built and priced exactly, and joins the pool,
@@ -17,9 +18,12 @@ struct best_search;
 struct best_search *best_search_new(struct best *b);
 void best_search_free(struct best_search *s);
 
-/* Put a script, or that of a finished plan if it has one, into the pool. */
+/*
+ * Put a script, or that of a finished plan of this price if it has one, into the pool.
+ */
 void best_search_add(struct best_search *s, const struct script *script);
-void best_search_add_plan(struct best_search *s, const struct plan *plan);
+void best_search_add_plan(struct best_search *s, const struct plan *plan,
+                          struct price price);
 
 /*
  * Scripts for a source with unreduced axes, some of which the target has reduced

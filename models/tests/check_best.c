@@ -9,7 +9,7 @@
 #include "plan/check.h"
 #include "plan/plan_text.h"
 #include "planner/best.h"
-#include "planner/best_script.h"
+#include "planner/best_send.h"
 
 #include <check.h>
 #include <math.h>
@@ -225,21 +225,16 @@ START_TEST(test_names)
 }
 END_TEST
 
-/*
- * On links 1.5, 3 and 20 times as fast no plan takes longer. The search follows the
- * prices, so it may miss on faster links what it found on slower ones: by little, and
- * seldom.
- */
+/* On links 1.5, 3 and 20 times as fast no plan takes longer. */
 START_TEST(test_more_bandwidth)
 {
 	static const double faster[] = {1, 1.5, 3, 20};
 	struct rng *r = rng_new(5);
 	struct pricer *table[4];
-	int slower = 0;
 
 	for (int i = 0; i < 4; i++)
 		table[i] = pricer_new(machine_of(_i, faster[i]), NULL);
-	for (int k = 0; k < 20; k++) {
+	for (int k = 0; k < 60; k++) {
 		struct problem *p = random_problem(r, arena, 24);
 		double last = INFINITY;
 
@@ -248,14 +243,12 @@ START_TEST(test_more_bandwidth)
 			struct plan *plan = right_plan(p, &prices);
 			double cost = plan ? prices.plan(prices.self, plan).cost : 0;
 
-			slower += cost > last * (1 + 1e-9);
-			ck_assert_msg(cost <= last * 1.15, "%g > %g: %s", cost, last,
-			              case_describe(arena, p));
+			ck_assert_msg(cost <= last * (1 + 1e-9), "%g > %g: %s", cost,
+			              last, case_describe(arena, p));
 			last = cost;
 		}
 		arena_reset(arena);
 	}
-	ck_assert_int_le(slower, 2);
 	for (int i = 0; i < 4; i++)
 		pricer_free(table[i]);
 	rng_free(r);
@@ -360,37 +353,6 @@ START_TEST(test_wins)
 	double others, mine = best_s(p, &prices, &others);
 
 	ck_assert_msg(mine * w->factor < others, "%g, others %g", mine, others);
-}
-END_TEST
-
-/* Over-slicing cuts a digit of its own behind what is cut already. */
-START_TEST(test_overslice)
-{
-	struct problem *p = case_of_texts(arena, "x=4,y=2", "f32[16,12]",
-	                                  "P('x', None)", "P(None, 'x')");
-	const struct part x = {0, 1, 4}, y = {1, 1, 2};
-	const struct move move = {0, 1, 4, 1, &x};
-	struct plan *plan = plan_new(arena, p, "best");
-	struct script s, over;
-	struct text why = {0}, text = {0};
-
-	plan_axes_step(plan, OP_ALL_TO_ALL, &move, 1);
-	plan_finish(plan);
-	ck_assert(script_of_plan(&s, plan));
-	ck_assert(!script_uses(&s, y, -1) && script_uses(&s, x, -1));
-	ck_assert(script_overslice(&over, &s, 0, y, -1, arena));
-	plan = script_plan(&over, &prices_bytes, arena);
-	ck_assert_msg(plan_check(plan, &why), "%s", why.s);
-	plan_print_line(&text, plan);
-	ck_assert_str_eq(text.s,
-	                 "slice {y}: ->0; all-to-all {x}: 0->1; all-gather {y}: 0->");
-	/* Tiles of 48 elements are cut to 24, of which a quarter stays. */
-	ck_assert_int_eq(plan->step[1].recv_bytes, (24 - 6) * 4);
-	ck_assert_int_eq(plan->step[2].recv_bytes, 24 * 4);
-	/* 12 is cut by 4: three are left, which y does not divide. */
-	ck_assert(!script_overslice(&over, &s, 1, y, -1, arena));
-	text_free(&text);
-	text_free(&why);
 }
 END_TEST
 
@@ -506,7 +468,6 @@ int main(void)
 	tcase_add_loop_test(pairs, test_deterministic, 0, TABLES);
 	tcase_add_loop_test(pairs, test_names, 0, TABLES);
 	tcase_add_loop_test(pairs, test_more_bandwidth, 1, TABLES);
-	tcase_add_test(hand, test_overslice);
 	tcase_add_test(hand, test_sums);
 	tcase_add_loop_test(hand, test_partial_sums, 0, TABLES + 1);
 	tcase_add_loop_test(hand, test_wins, 0, sizeof(wins) / sizeof(wins[0]));

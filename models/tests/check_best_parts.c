@@ -1,0 +1,331 @@
+/*
+ * The parts of `best`: prices and memory of scripts are those of their plans, joined
+ * digits say the same plan, and plans between two meshes are right and unbeaten.
+ */
+#include "plan_random.h"
+#include "planner_case.h"
+
+#include "cost/price.h"
+#include "plan/check.h"
+#include "plan/plan_text.h"
+#include "planner/best_price.h"
+
+#include <check.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct link ici = {.bandwidth_Bps = 45e9, .latency_s = 1e-6};
+static const struct link nvlink = {.bandwidth_Bps = 235e9, .latency_s = 0.475e-6};
+static const struct link nic = {.bandwidth_Bps = 24e9, .latency_s = 1.25e-6};
+static const struct device device = {.memory_Bps = 2e12, .launch_s = 5e-6};
+
+static struct arena *arena, *kept;
+static struct pricer *pricer;
+static struct prices prices;
+
+static void setup(void)
+{
+	arena = arena_new();
+	kept = arena_new();
+}
+
+static void teardown(void)
+{
+	pricer_free(pricer);
+	arena_free(arena);
+	arena_free(kept);
+}
+
+static void use(int number)
+{
+	const bool wrap[] = {true, false};
+
+	pricer = pricer_new(
+		number ? machine_gpu(kept, 3, 8, nvlink, nic, device)
+		       : machine_torus(kept, 2, (int32_t[]){4, 6}, wrap, ici, device),
+		NULL);
+	prices = pricer_prices(pricer);
+}
+
+static struct plan *plan_with(const struct planner *planner, const struct problem *p)
+{
+	struct text why = {0};
+	struct plan *plan = NULL;
+
+	if (planner_run(planner, &plan, p, &prices, arena, &why) != ANSWER_PLAN)
+		plan = NULL;
+	text_free(&why);
+	return plan;
+}
+
+static double cost_s(const struct plan *plan)
+{
+	return prices.plan(prices.self, plan).cost;
+}
+
+/* --- prices and memory ------------------------------------------------------------ */
+
+/* Of a script and of the plan made of it; neither where an exchange cannot be said. */
+static void compare_script(const struct script *s, struct step_prices *steps)
+{
+	struct plan *plan = script_plan(s, &prices, arena);
+	int64_t array_bytes, live_bytes;
+	struct price price, limit;
+	double time_s;
+
+	if (!plan) {
+		ck_assert(!step_prices_script(&price, steps, s, NULL));
+		return;
+	}
+	time_s = cost_s(plan);
+	ck_assert(step_prices_script(&price, steps, s, NULL));
+	/* Tiles of elements of less than a byte are rounded up, in a plan step by step. */
+	ck_assert_msg(fabs(price.cost - time_s) <=
+	                      1e-9 * time_s + 4 * plan->nsteps / device.memory_Bps,
+	              "%.17g, plan %.17g", price.cost, time_s);
+	limit = (struct price){.cost = 0.999 * time_s};
+	ck_assert(!step_prices_script(&price, steps, s, &limit));
+	script_memory(&array_bytes, &live_bytes, s);
+	ck_assert_int_eq(array_bytes, plan->peak_array_bytes);
+	ck_assert_int_eq(live_bytes, plan->peak_live_bytes);
+}
+
+/* Scripts of all planners' plans, as they are, over primes, and with an exchange. */
+START_TEST(test_prices)
+{
+	struct rng *r = rng_new(3);
+	int scripts = 0;
+
+	use(_i);
+	for (int k = 0; k < 60; k++, arena_reset(arena)) {
+		struct problem *p = random_problem(r, arena, 24);
+		struct step_prices *steps = step_prices_new(p, &prices);
+
+		for (int i = 0; planners[i]; i++) {
+			struct plan *plan = plan_with(planners[i], p);
+			struct script s, other;
+
+			if (!plan || plan->nsteps == 0 || !script_of_plan(&s, plan) ||
+			    cost_s(plan) > 1)
+				continue;
+			compare_script(&s, steps);
+			scripts++;
+			if (script_refine(&other, &s, arena))
+				compare_script(&other, steps);
+		}
+		step_prices_free(steps);
+	}
+	ck_assert_int_gt(scripts, 200);
+	rng_free(r);
+}
+END_TEST
+
+/* --- joined digits ---------------------------------------------------------------- */
+
+static int moves_of(const struct plan *plan)
+{
+	int n = 0;
+
+	for (int i = 0; i < plan->nsteps; i++)
+		n += plan->step[i].nmoves;
+	return n;
+}
+
+/* Scripts over primes say, joined, the same in no more moves, at the same price. */
+START_TEST(test_join)
+{
+	struct rng *r = rng_new(31);
+	int joined = 0;
+
+	use(_i);
+	for (int k = 0; k < 80; k++, arena_reset(arena)) {
+		struct problem *p = random_problem(r, arena, 24);
+
+		for (int i = 0; planners[i]; i++) {
+			struct plan *plan = plan_with(planners[i], p), *fine;
+			struct script s, primes, whole;
+			struct text why = {0};
+
+			if (!plan || plan->nsteps == 0 || !script_of_plan(&s, plan) ||
+			    !script_refine(&primes, &s, arena) ||
+			    !script_join(&whole, &primes, arena))
+				continue;
+			fine = script_plan(&primes, &prices, arena);
+			if (!fine)
+				continue;
+			plan = script_plan(&whole, &prices, arena);
+			ck_assert_ptr_nonnull(plan);
+			ck_assert_msg(plan_check(plan, &why), "%s: %s",
+			              case_describe(arena, p), why.s);
+			ck_assert_int_eq(plan->nsteps, fine->nsteps);
+			ck_assert_int_le(moves_of(plan), moves_of(fine));
+			ck_assert_int_lt(whole.view.shape.rank, primes.view.shape.rank);
+			ck_assert_int_eq(plan->peak_live_bytes, fine->peak_live_bytes);
+			joined++;
+			text_free(&why);
+		}
+	}
+	ck_assert_int_gt(joined, 100);
+	rng_free(r);
+}
+END_TEST
+
+/* An all-to-all of an axis of four, over primes: both of its digits are joined. */
+START_TEST(test_join_by_hand)
+{
+	struct problem *p = case_of_texts(arena, "x=4", "f32[16,24]", "P('x', None)",
+	                                  "P(None, 'x')");
+	const struct part x = {0, 1, 4};
+	const struct move move = {0, 1, 4, 1, &x};
+	struct plan *plan = plan_new(arena, p, "best");
+	struct script s, primes, whole;
+	struct text text = {0};
+
+	use(0);
+	plan_axes_step(plan, OP_ALL_TO_ALL, &move, 1);
+	plan_finish(plan);
+	ck_assert(script_of_plan(&s, plan) && script_refine(&primes, &s, arena));
+	ck_assert_int_eq(primes.step[0].nmoves, 2);
+	ck_assert(script_join(&whole, &primes, arena));
+	ck_assert_int_eq(whole.view.shape.rank, 2);
+	plan_print_line(&text, script_plan(&whole, &prices, arena));
+	ck_assert_str_eq(text.s, "all-to-all {x}: 0->1");
+	ck_assert(!script_join(&primes, &whole, arena));
+	text_free(&text);
+}
+END_TEST
+
+/* --- over-slicing ---------------------------------------------------------------- */
+
+/* Over-slicing cuts a digit of its own behind what is cut already. */
+START_TEST(test_overslice)
+{
+	struct problem *p = case_of_texts(arena, "x=4,y=2", "f32[16,12]",
+	                                  "P('x', None)", "P(None, 'x')");
+	const struct part x = {0, 1, 4}, y = {1, 1, 2};
+	const struct move move = {0, 1, 4, 1, &x};
+	struct plan *plan = plan_new(arena, p, "best");
+	struct script s, over;
+	struct text why = {0}, text = {0};
+
+	plan_axes_step(plan, OP_ALL_TO_ALL, &move, 1);
+	plan_finish(plan);
+	ck_assert(script_of_plan(&s, plan));
+	ck_assert(!script_uses(&s, y, -1) && script_uses(&s, x, -1));
+	ck_assert(script_overslice(&over, &s, 0, y, -1, arena));
+	plan = script_plan(&over, &prices_bytes, arena);
+	ck_assert_msg(plan_check(plan, &why), "%s", why.s);
+	plan_print_line(&text, plan);
+	ck_assert_str_eq(text.s,
+	                 "slice {y}: ->0; all-to-all {x}: 0->1; all-gather {y}: 0->");
+	/* Tiles of 48 elements are cut to 24, of which a quarter stays. */
+	ck_assert_int_eq(plan->step[1].recv_bytes, (24 - 6) * 4);
+	ck_assert_int_eq(plan->step[2].recv_bytes, 24 * 4);
+	/* 12 is cut by 4: three are left, which y does not divide. */
+	ck_assert(!script_overslice(&over, &s, 1, y, -1, arena));
+	text_free(&text);
+	text_free(&why);
+}
+END_TEST
+
+/* --- two meshes ------------------------------------------------------------------- */
+
+static struct plan *unbeaten(const struct problem *p)
+{
+	struct plan *plan = plan_with(planner_find("best", 4), p);
+	struct text why = {0};
+
+	for (int i = 0; planners[i]; i++) {
+		struct plan *other = plan_with(planners[i], p);
+
+		ck_assert(plan != NULL || other == NULL);
+		ck_assert_msg(!other || cost_s(plan) <= cost_s(other) * (1 + 1e-9),
+		              "%s: %s", planners[i]->name, case_describe(arena, p));
+	}
+	ck_assert_msg(!plan || plan_check(plan, &why), "%s: %s",
+	              case_describe(arena, p), why.s);
+	text_free(&why);
+	return plan;
+}
+
+/* The whole source mesh to another mesh on the same, other, more or fewer devices. */
+static const struct {
+	const char *devices, *to_mesh, *to_devices;
+} targets[] = {
+	{NULL, "a=2,b=6", NULL},      {NULL, "a=6,b=2", NULL},
+	{"0-11", "a=2,b=6", "12-23"}, {"0-11", "a=3,b=2", "0-5"},
+	{"0-11", "a=4,b=6", "0-23"},  {"0-11", "a=2,b=3", "9-14"},
+};
+static const char *const froms[] = {"P('x', None)", "P('x', 'y')",
+                                    "P(None, ('y', 'x'))", "P(None, None)"};
+static const char *const tos[] = {"P('a', None)", "P('b', 'a')", "P(None, 'b')",
+                                  "P(None, None)", "P(('b', 'a'), None)"};
+
+START_TEST(test_meshes)
+{
+	enum { FROMS = sizeof(froms) / sizeof(froms[0]) };
+	enum { TOS = sizeof(tos) / sizeof(tos[0]) };
+	int gained = 0;
+
+	use(_i % 2);
+	for (int k = 0; k < FROMS * TOS; k++, arena_reset(arena)) {
+		struct problem_text text = {.array = "f32[720,1440]",
+		                            .mesh = "x=4,y=3",
+		                            .from = froms[k % FROMS],
+		                            .devices = targets[_i / 2].devices,
+		                            .to_mesh = targets[_i / 2].to_mesh,
+		                            .to_devices = targets[_i / 2].to_devices,
+		                            .to = tos[k / FROMS]};
+		struct problem p;
+		struct error e = {0};
+		struct plan *plan, *direct;
+
+		ck_assert_msg(problem_make(&p, arena, &text, &e) == OK, "%s", e.text);
+		plan = unbeaten(&p);
+		direct = plan_with(planner_find("direct", 6), &p);
+		ck_assert_ptr_nonnull(plan);
+		gained += direct && cost_s(plan) < 0.99 * cost_s(direct);
+	}
+	/* By strided tiles on the same devices, by an all-gather in the node on others. */
+	ck_assert(_i > 4 || gained > 0);
+}
+END_TEST
+
+/*
+ * 32 and 16 do not divide by 3. A planner that slices uneven tiles leaves a plan whose
+ * steps cannot be said by moves of axes again.
+ */
+START_TEST(test_uneven)
+{
+	use(_i);
+	for (int k = 0; k < 4; k++)
+		ck_assert_ptr_nonnull(unbeaten(case_of_texts(
+			arena, "x=3,y=3", "f32[32,16]", k % 2 ? "P('y', 'x')" : "P('y')",
+			k / 2 ? "P(None, 'x')" : "P(('x', 'y'), None)")));
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("best_parts");
+	TCase *parts = tcase_create("parts");
+	SRunner *runner;
+	int failed;
+
+	tcase_add_checked_fixture(parts, setup, teardown);
+	tcase_set_timeout(parts, 300);
+	tcase_add_loop_test(parts, test_prices, 0, 2);
+	tcase_add_loop_test(parts, test_join, 0, 2);
+	tcase_add_test(parts, test_join_by_hand);
+	tcase_add_test(parts, test_overslice);
+	tcase_add_loop_test(parts, test_meshes, 0,
+	                    2 * sizeof(targets) / sizeof(targets[0]));
+	tcase_add_loop_test(parts, test_uneven, 0, 2);
+	suite_add_tcase(suite, parts);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed > 0;
+}
