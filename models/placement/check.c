@@ -1,0 +1,249 @@
+#include "placement/check.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Chunk r of device d is value[d * k + r], if held[d * k + r]. */
+struct memory {
+	int32_t ndevices, k;
+	uint64_t *value;   /* [ndevices * k] */
+	bool *held, *mine; /* [ndevices * k], [ndevices] */
+	struct text *why;
+};
+
+/* 64 well mixed bits (splitmix64, Steele, Lea and Flood 2014). */
+static uint64_t number(uint64_t x)
+{
+	x = (x + 1) * UINT64_C(0x9e3779b97f4a7c15);
+	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+	return x ^ x >> 31;
+}
+
+static uint64_t *values(const struct memory *mem, int32_t d)
+{
+	return mem->value + (int64_t)d * mem->k;
+}
+
+static bool *held(const struct memory *mem, int32_t d)
+{
+	return mem->held + (int64_t)d * mem->k;
+}
+
+static int32_t holds(const struct memory *mem, int32_t d)
+{
+	int32_t n = 0;
+
+	for (int32_t r = 0; r < mem->k; r++)
+		n += held(mem, d)[r];
+	return n;
+}
+
+static void drop(struct memory *mem, int32_t d)
+{
+	memset(held(mem, d), 0, (size_t)mem->k);
+	memset(values(mem, d), 0, (size_t)mem->k * sizeof(*mem->value));
+}
+
+static void copy(struct memory *mem, int32_t to, int32_t from)
+{
+	memcpy(held(mem, to), held(mem, from), (size_t)mem->k);
+	memcpy(values(mem, to), values(mem, from), (size_t)mem->k * sizeof(*mem->value));
+}
+
+/* Add up the chunks of all members, who must hold the same, in the first one. */
+static bool add(struct memory *mem, const int32_t *ids, int32_t n)
+{
+	uint64_t *sum = values(mem, ids[0]);
+
+	for (int32_t i = 1; i < n; i++) {
+		if (memcmp(held(mem, ids[0]), held(mem, ids[i]), (size_t)mem->k) != 0) {
+			text_printf(mem->why, "devices %d and %d add different chunks",
+			            (int)ids[0], (int)ids[i]);
+			return false;
+		}
+		for (int32_t r = 0; r < mem->k; r++)
+			sum[r] += values(mem, ids[i])[r];
+	}
+	return true;
+}
+
+/* Put the chunks of all members, equally many of each, together in the first one. */
+static bool gather(struct memory *mem, const int32_t *ids, int32_t n)
+{
+	int32_t chunks = holds(mem, ids[0]);
+
+	for (int32_t i = 1; i < n; i++) {
+		if (holds(mem, ids[i]) != chunks) {
+			text_printf(mem->why,
+			            "devices %d and %d gather %d and %d chunks",
+			            (int)ids[0], (int)ids[i], (int)chunks,
+			            (int)holds(mem, ids[i]));
+			return false;
+		}
+		for (int32_t r = 0; r < mem->k; r++) {
+			if (!held(mem, ids[i])[r])
+				continue;
+			if (held(mem, ids[0])[r]) {
+				text_printf(mem->why, "chunk %d is gathered twice",
+				            (int)r);
+				return false;
+			}
+			held(mem, ids[0])[r] = true;
+			values(mem, ids[0])[r] = values(mem, ids[i])[r];
+		}
+	}
+	return true;
+}
+
+/* Leave each member its block of the chunks of the first one. */
+static bool hand_out(struct memory *mem, const int32_t *ids, int32_t n)
+{
+	int32_t chunks = holds(mem, ids[0]), at = 0;
+
+	if (chunks % n) {
+		text_printf(mem->why, "%d chunks for %d devices", (int)chunks, (int)n);
+		return false;
+	}
+	for (int32_t i = 1; i < n; i++)
+		copy(mem, ids[i], ids[0]);
+	for (int32_t r = 0; r < mem->k; r++) {
+		int32_t owner;
+
+		if (!held(mem, ids[0])[r])
+			continue;
+		owner = at++ / (chunks / n);
+		for (int32_t i = 0; i < n; i++)
+			if (i != owner) {
+				held(mem, ids[i])[r] = false;
+				values(mem, ids[i])[r] = 0;
+			}
+	}
+	return true;
+}
+
+static bool group_run(struct memory *mem, enum op op, const int32_t *ids, int32_t n)
+{
+	if (op == OP_ALL_GATHER ? !gather(mem, ids, n)
+	                        : op != OP_BROADCAST && !add(mem, ids, n))
+		return false;
+	if (op == OP_REDUCE_SCATTER)
+		return hand_out(mem, ids, n);
+	for (int32_t i = 1; i < n; i++)
+		if (op == OP_REDUCE)
+			drop(mem, ids[i]);
+		else
+			copy(mem, ids[i], ids[0]);
+	return true;
+}
+
+/* Devices exist, are in one group only, and the roots hold what the step says. */
+static bool step_fits(struct memory *mem, const struct reduction_step *s)
+{
+	int64_t n = (int64_t)s->groups.ngroups * s->groups.size;
+
+	memset(mem->mine, 0, (size_t)mem->ndevices);
+	for (int64_t i = 0; i < n; i++) {
+		int32_t d = s->groups.ids[i];
+
+		if (d < 0 || d >= mem->ndevices || mem->mine[d]) {
+			text_printf(mem->why,
+			            "device %d does not exist or is in two groups",
+			            (int)d);
+			return false;
+		}
+		mem->mine[d] = true;
+		if (i % s->groups.size == 0 &&
+		    fabs(s->share * mem->k - holds(mem, d)) > 1e-6) {
+			text_printf(mem->why, "device %d holds %d of %d chunks, not %g",
+			            (int)d, (int)holds(mem, d), (int)mem->k,
+			            s->share * mem->k);
+			return false;
+		}
+	}
+	return true;
+}
+
+/* The coordinate of every device on the axes that are not reduced, as one number. */
+static int32_t *others(const struct matrix *m, uint32_t reduce)
+{
+	int32_t n = matrix_ndevices(m), *other = xmalloc((size_t)n, sizeof(*other));
+
+	for (int32_t p = 0; p < n; p++) {
+		int32_t coordinate[MATRIX_AXES_MAX], left = p, number = 0;
+
+		for (int i = m->naxes - 1; i >= 0; i--) {
+			coordinate[i] = left % matrix_axis_size(m, i);
+			left /= matrix_axis_size(m, i);
+		}
+		for (int i = 0; i < m->naxes; i++)
+			if (!(reduce & 1u << i))
+				number = number * matrix_axis_size(m, i) + coordinate[i];
+		other[matrix_device(m, coordinate)] = number;
+	}
+	return other;
+}
+
+static bool is_sum(struct memory *mem, const int32_t *other)
+{
+	int32_t copies = mem->ndevices / mem->k;
+	uint64_t *sum = xmalloc((size_t)mem->ndevices, sizeof(*sum));
+	bool right = true;
+
+	memset(sum, 0, (size_t)mem->ndevices * sizeof(*sum));
+	for (int32_t d = 0; d < mem->ndevices; d++)
+		for (int32_t r = 0; r < mem->k; r++)
+			sum[(int64_t)r * copies + other[d]] +=
+				number((uint64_t)d * (uint64_t)mem->k + (uint64_t)r);
+	for (int32_t d = 0; d < mem->ndevices && right; d++)
+		for (int32_t r = 0; r < mem->k && right; r++) {
+			right = held(mem, d)[r] &&
+			        values(mem, d)[r] == sum[(int64_t)r * copies + other[d]];
+			if (!right)
+				text_printf(mem->why, "chunk %d of device %d %s",
+				            (int)r, (int)d,
+				            held(mem, d)[r] ? "is not the sum"
+				                            : "is missing");
+		}
+	free(sum);
+	return right;
+}
+
+bool reduction_check(const struct reduction *r, const struct matrix *m, uint32_t reduce,
+                     struct text *why)
+{
+	struct memory mem = {.ndevices = matrix_ndevices(m), .k = 1, .why = why};
+	int32_t *other = others(m, reduce);
+	bool right = true;
+	size_t n;
+
+	for (int i = 0; i < m->naxes; i++)
+		if (reduce & 1u << i)
+			mem.k *= matrix_axis_size(m, i);
+	n = (size_t)mem.ndevices * (size_t)mem.k;
+	mem.value = xmalloc(n, sizeof(*mem.value));
+	mem.held = xmalloc(n, sizeof(*mem.held));
+	mem.mine = xmalloc((size_t)mem.ndevices, sizeof(*mem.mine));
+	for (size_t i = 0; i < n; i++) {
+		mem.value[i] = number(i);
+		mem.held[i] = true;
+	}
+	for (int i = 0; i < r->n && right; i++) {
+		const struct groups *g = &r->step[i].groups;
+
+		right = step_fits(&mem, &r->step[i]);
+		for (int32_t k = 0; k < g->ngroups && right; k++)
+			right = group_run(&mem, r->step[i].op,
+			                  g->ids + (int64_t)k * g->size, g->size);
+		if (!right)
+			text_printf(why, " in step %d, %s", i + 1,
+			            op_name(r->step[i].op));
+	}
+	right = right && is_sum(&mem, other);
+	free(mem.value);
+	free(mem.held);
+	free(mem.mine);
+	free(other);
+	return right;
+}

@@ -1,0 +1,28 @@
+/*
+ * Does a lowered program do what it should? It is executed on every device, knowing
+ * nothing of the rules that it was found by.
+ *
+ * The payload is cut into as many chunks as a reduction group has devices. Every device
+ * starts with a number of its own for each chunk, and holds all chunks. Collectives do
+ * what such libraries do: add up, hand out and put together the numbers under their
+ * chunk numbers; a member that was sent away empty holds nothing. At the end every
+ * device must hold in every chunk the sum over its reduction group, found from the
+ * coordinates of the mesh. Numbers are 64 random bits and sums modulo 2^64, so a wrong
+ * sum passes with probability 2^-64.
+ */
+#ifndef SHARDSIM_PLACEMENT_CHECK_H
+#define SHARDSIM_PLACEMENT_CHECK_H
+
+#include "placement/lower.h"
+
+/*
+ * True, or false with the first thing that went wrong in `why`: groups that share a
+ * device or name one that does not exist, members that hold different chunks to be
+ * added, the same or unequally many to be gathered, chunks that cannot be divided, a
+ * stated share that is not what a member holds, a result that is not the sum. Devices x
+ * group size x 9 bytes of memory.
+ */
+bool reduction_check(const struct reduction *r, const struct matrix *m, uint32_t reduce,
+                     struct text *why);
+
+#endif

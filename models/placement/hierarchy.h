@@ -1,0 +1,53 @@
+/*
+ * The hierarchy of a system: levels from the outermost to the devices, each instance of
+ * a level having as many children as the next level's size (Xie et al. 2022, 2: "system
+ * hierarchy"). Devices are numbered by the mixed radix of their places, outermost level
+ * most major.
+ */
+#ifndef SHARDSIM_PLACEMENT_HIERARCHY_H
+#define SHARDSIM_PLACEMENT_HIERARCHY_H
+
+#include "base/arena.h"
+#include "base/error.h"
+
+#include <stdint.h>
+
+/*
+ * Of a text; a synthesis hierarchy may have all prime factors of its devices, and a
+ * root.
+ */
+enum { HIERARCHY_LEVELS_MAX = 16, HIERARCHY_FACTORS_MAX = 24 };
+
+struct level {
+	const char *name; /* NULL where the text gave none */
+	int32_t size;     /* >= 1 */
+};
+
+struct hierarchy {
+	int nlevels;
+	struct level level[HIERARCHY_FACTORS_MAX];
+	int32_t ndevices; /* product of the sizes */
+};
+
+/*
+ * Read `rack 1, server 4, gpu 16`, or the bare sizes `1,4,16`; names are the arena's.
+ * Errors: names for some levels only, a name twice, the name `root` (which is that of
+ * the level above all), a size below 1, more than HIERARCHY_LEVELS_MAX levels or
+ * MESH_DEVICES_MAX devices.
+ */
+enum status hierarchy_parse(struct hierarchy *out, struct arena *a, const char *text,
+                            struct where at, struct error *e);
+
+/* What hierarchy_parse reads: `rack 1, server 4, gpu 16` or `1,4,16`. */
+void hierarchy_print(struct text *out, const struct hierarchy *h);
+
+/* One more level, innermost; its name is borrowed. An empty one is {0}. */
+void hierarchy_add(struct hierarchy *h, const char *name, int32_t size);
+
+/* Devices under one instance of a level: the product of the sizes below it. */
+int32_t hierarchy_stride(const struct hierarchy *h, int level);
+
+/* Number of the level with this name, -1 if none. */
+int hierarchy_level(const struct hierarchy *h, const char *name, size_t length);
+
+#endif

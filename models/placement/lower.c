@@ -1,0 +1,87 @@
+#include "placement/lower.h"
+
+#include "collective/device_ring.h"
+#include "collective/profile.h"
+
+#include <string.h>
+
+void reduction_of(struct reduction *out, struct arena *a, const struct space *s,
+                  const struct program *p)
+{
+	double share = 1;
+
+	*out = (struct reduction){.n = p->n};
+	for (int i = 0; i < p->n; i++) {
+		struct groups g = slice_groups(&s->tree, p->step[i].slice, a);
+
+		out->step[i] = (struct reduction_step){
+			.op = p->step[i].op,
+			.groups = space_groups(s, g, a),
+			.share = share,
+		};
+		if (p->step[i].op == OP_REDUCE_SCATTER)
+			share /= g.size;
+		else if (p->step[i].op == OP_ALL_GATHER)
+			share *= g.size;
+	}
+}
+
+/*
+ * Adding up what is received: two reads and a write per byte (design's rule for all
+ * reductions), on the slowest memory.
+ */
+static double local_s(const struct machine *m, const struct reduction_step *step,
+                      double held_bytes)
+{
+	double received_bytes = 0, s_per_byte = 0;
+	const struct groups *g = &step->groups;
+
+	if (step->op != OP_ALL_GATHER && step->op != OP_BROADCAST)
+		received_bytes = device_ring_hop_bytes(step->op, g->size, held_bytes);
+	for (int64_t i = 0; i < (int64_t)g->ngroups * g->size; i++) {
+		double memory_Bps = m->device[g->ids[i]].memory_Bps;
+
+		if (memory_Bps > 0 && 1 / memory_Bps > s_per_byte)
+			s_per_byte = 1 / memory_Bps;
+	}
+	return 3 * received_bytes * s_per_byte;
+}
+
+static bool is_p2(const struct machine *m)
+{
+	return m->fabric[0].profile && !strncmp(m->fabric[0].profile, "p2", 2);
+}
+
+bool reduction_lower(struct lowered *out, struct arena *a, const struct machine *m,
+                     const struct reduction_step *step, double held_bytes,
+                     struct text *why)
+{
+	const struct groups *g = &step->groups;
+	int64_t n = (int64_t)g->ngroups * g->size;
+
+	for (int64_t i = 0; i < n; i++)
+		if (g->ids[i] >= m->ndevices) {
+			text_printf(why, "%s has no device %d", m->name, (int)g->ids[i]);
+			return false;
+		}
+	if (!is_p2(m)) {
+		bool done = lower_collective(out, a, m, step->op,
+		                             device_ring_order(g, a), held_bytes, why);
+
+		out->local_s = local_s(m, step, held_bytes);
+		return done;
+	}
+	*out = (struct lowered){
+		.schedule.arena = a,
+		.algorithm = algorithm_device_ring.name,
+		.launch_s = profile_launch_s(m, g->ids, (int32_t)n),
+		.local_s = local_s(m, step, held_bytes),
+	};
+	if (!algorithm_device_ring.applies(m, step->op, g)) {
+		text_printf(why, "no fabric of %s joins all neighbours of a ring",
+		            m->name);
+		return false;
+	}
+	algorithm_device_ring.build(&out->schedule, m, step->op, g, held_bytes);
+	return true;
+}

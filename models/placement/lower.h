@@ -1,0 +1,43 @@
+/*
+ * Programs on the machine: every instruction becomes a collective over groups of
+ * platform devices, and that a schedule.
+ */
+#ifndef SHARDSIM_PLACEMENT_LOWER_H
+#define SHARDSIM_PLACEMENT_LOWER_H
+
+#include "collective/lower.h"
+#include "placement/space.h"
+#include "placement/synth.h"
+
+/* All groups of all copies at once, members in the order of the program, root first. */
+struct reduction_step {
+	enum op op;
+	struct groups groups; /* of platform devices */
+	double share; /* of its payload that a member with data holds before it */
+};
+
+struct reduction {
+	int n;
+	struct reduction_step step[PROGRAM_STEPS_MAX];
+};
+
+/*
+ * A program of a synthesis with the levels of the space's hierarchy; the groups are the
+ * arena's. A reduce-scatter over groups of n leaves 1/n of what a device held, an
+ * all-gather makes it n times that, the others change nothing for those who hold data.
+ */
+void reduction_of(struct reduction *out, struct arena *a, const struct space *s,
+                  const struct program *p);
+
+/*
+ * The schedule of one step of which each member with data holds `held_bytes`, its launch
+ * and the local work of adding up: 3 x received bytes / memory bandwidth (design 3). True,
+ * or false with the reason in `why`. If the profile of the machine's first fabric begins
+ * with `p2` the collectives are the rings of collective/device_ring.h, else what
+ * lower_collective makes of the groups in device order from the root on.
+ */
+bool reduction_lower(struct lowered *out, struct arena *a, const struct machine *m,
+                     const struct reduction_step *step, double held_bytes,
+                     struct text *why);
+
+#endif

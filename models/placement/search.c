@@ -1,0 +1,366 @@
+#include "placement/search.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+
+/* One matrix in one order: what every kind of step costs, and the fastest way on. */
+struct ranking {
+	struct arena *arena;
+	struct space space;
+	const struct synthesis *synthesis;
+	struct groups *groups; /* [nslices], on devices; no ids: not made yet */
+	double *kind_s;        /* [nkinds]; INFINITY: not asked */
+	/* [nnodes * (limit + 1)]: of exactly that many steps; INFINITY: none. */
+	double *left_s;
+	int32_t *edge; /* the first of those steps */
+};
+
+double p2_clock(void *self, const struct reduction_step *step, double held_bytes,
+                struct text *why)
+{
+	(void)why;
+	return p2_step_s(self, step, held_bytes);
+}
+
+static bool faster(double a_s, double b_s)
+{
+	return a_s < b_s && (isinf(b_s) || b_s - a_s > 1e-12 * b_s);
+}
+
+static enum status refused(const struct placement_case *c, struct text *why,
+                           struct error *e)
+{
+	error_set(e, E_INFEASIBLE, c->at, "%s", why->s ? why->s : "no time");
+	text_free(why);
+	return E_INFEASIBLE;
+}
+
+/* Ask the clock for a kind of step, once; groups are made once per slice. */
+static enum status ask(struct ranking *r, int k, const struct placement_case *c,
+                       const struct reduction_clock *clock, struct error *e)
+{
+	const struct step_kind *kind = &r->synthesis->kind[k];
+	struct groups *g = &r->groups[kind->slice];
+	struct reduction_step step = {
+		.op = kind->instruction.op,
+		.share = step_share(kind, &r->space.tree),
+	};
+	struct text why = {0};
+
+	if (!isinf(r->kind_s[k]))
+		return OK;
+	if (!g->ids)
+		*g = space_groups(
+			&r->space,
+			slice_groups(&r->space.tree, kind->instruction.slice, r->arena),
+			r->arena);
+	step.groups = *g;
+	r->kind_s[k] =
+		clock->step_s(clock->self, &step, step.share * c->payload_bytes, &why);
+	if (r->kind_s[k] < 0)
+		return refused(c, &why, e);
+	text_free(&why);
+	return OK;
+}
+
+static enum status ask_all(struct ranking *r, const struct placement_case *c,
+                           const struct reduction_clock *clock, struct error *e)
+{
+	for (int k = 0; k < r->synthesis->nkinds; k++)
+		if (ask(r, k, c, clock, e) != OK)
+			return e->code;
+	return OK;
+}
+
+/* Does a program of at most `left` steps go on from the node? */
+static bool leads_on(const struct synth_node *node, int left)
+{
+	for (int length = 0; length <= left; length++)
+		if (node->programs[length])
+			return true;
+	return false;
+}
+
+/*
+ * Ask for what the fastest programs may be made of: walk forwards, those who are done
+ * first, and leave what already takes longer than the fastest so far. Times are not
+ * negative, so all steps of all fastest programs are asked for.
+ */
+static enum status explore(struct ranking *r, const struct placement_case *c,
+                           const struct reduction_clock *clock, struct error *e)
+{
+	const struct synthesis *s = r->synthesis;
+	size_t n = (size_t)s->nnodes;
+	double *now = arena_alloc(r->arena, 2 * n, sizeof(*now)), *next = now + n;
+	double best_s = s->goal == 0 ? 0 : INFINITY;
+
+	for (size_t i = 0; i < 2 * n; i++)
+		now[i] = i ? INFINITY : 0;
+	for (int left = s->limit; left > 0; left--) {
+		for (int64_t i = 0; i < 2 * s->nnodes; i++) {
+			const struct synth_node *node = &s->node[i % s->nnodes];
+			double so_far_s = now[i % s->nnodes];
+			bool done = i < s->nnodes; /* this round: steps to the goal */
+
+			for (int32_t k = node->first; k < node->first + node->nedges;
+			     k++) {
+				struct synth_edge edge = s->edge[k];
+
+				if (isinf(so_far_s) || faster(best_s, so_far_s) ||
+				    done != (edge.to == s->goal) ||
+				    !leads_on(&s->node[edge.to], left - 1))
+					continue;
+				if (ask(r, edge.kind, c, clock, e) != OK)
+					return e->code;
+				next[edge.to] = fmin(next[edge.to],
+				                     so_far_s + r->kind_s[edge.kind]);
+				if (done)
+					best_s = fmin(best_s, next[edge.to]);
+			}
+		}
+		for (size_t i = 0; i < n; i++) {
+			now[i] = next[i];
+			next[i] = INFINITY;
+		}
+	}
+	return OK;
+}
+
+/* The fastest ways from every node to the goal, one step longer at a time. */
+static void shortest(struct ranking *r)
+{
+	const struct synthesis *s = r->synthesis;
+	int32_t n = s->nnodes;
+
+	r->left_s = arena_alloc(r->arena, (size_t)n * (size_t)(s->limit + 1),
+	                        sizeof(*r->left_s));
+	r->edge = arena_alloc(r->arena, (size_t)n * (size_t)(s->limit + 1),
+	                      sizeof(*r->edge));
+	for (int32_t i = 0; i < n; i++)
+		r->left_s[i] = i == s->goal ? 0 : INFINITY;
+	for (int length = 1; length <= s->limit; length++) {
+		double *now = r->left_s + (int64_t)length * n;
+		int32_t *edge = r->edge + (int64_t)length * n;
+
+		for (int32_t i = 0; i < n; i++) {
+			const struct synth_node *node = &s->node[i];
+
+			now[i] = INFINITY;
+			for (int32_t k = node->first; k < node->first + node->nedges;
+			     k++) {
+				double s_left = r->kind_s[s->edge[k].kind] +
+				                now[s->edge[k].to - n];
+
+				if (!faster(s_left, now[i]))
+					continue;
+				now[i] = s_left;
+				edge[i] = k;
+			}
+		}
+	}
+}
+
+/* The fastest program and its time; the shortest of equally fast ones. */
+static double fastest(struct program *out, const struct ranking *r)
+{
+	const struct synthesis *s = r->synthesis;
+	int best = 0;
+	int32_t node = 0;
+
+	for (int length = 1; length <= s->limit; length++)
+		if (faster(r->left_s[(int64_t)length * s->nnodes],
+		           r->left_s[(int64_t)best * s->nnodes]))
+			best = length;
+	*out = (struct program){.n = best};
+	for (int i = 0; i < best; i++) {
+		int32_t k = r->edge[(int64_t)(best - i) * s->nnodes + node];
+
+		out->step[i] = s->kind[s->edge[k].kind].instruction;
+		node = s->edge[k].to;
+	}
+	return r->left_s[(int64_t)best * s->nnodes];
+}
+
+static enum status rank_in(struct ranking *r, struct arena *a, const struct matrix *m,
+                           enum order order, struct synth_cache *cache,
+                           const struct placement_case *c, struct error *e)
+{
+	const struct synthesis *s;
+
+	*r = (struct ranking){.arena = a};
+	space_collapsed(&r->space, a, &c->hierarchy, m, c->reduce, order);
+	if (synth_cached(&s, cache, &r->space.tree, c->limit, c->at, e) != OK)
+		return e->code;
+	r->synthesis = s;
+	r->groups = arena_alloc(a, (size_t)s->nslices + 1, sizeof(*r->groups));
+	r->kind_s = arena_alloc(a, (size_t)s->nkinds + 1, sizeof(*r->kind_s));
+	for (int k = 0; k < s->nkinds; k++)
+		r->kind_s[k] = INFINITY;
+	return OK;
+}
+
+/* One all-reduce over each whole reduction group. */
+static enum status allreduce(double *out_s, struct arena *a, const struct matrix *m,
+                             const struct placement_case *c,
+                             const struct reduction_clock *clock, struct error *e)
+{
+	struct reduction_step step = {.op = OP_ALL_REDUCE, .share = 1};
+	struct text why = {0};
+	struct space space;
+
+	space_collapsed(&space, a, &c->hierarchy, m, c->reduce, ORDER_ROW);
+	step.groups = (struct groups){space.ncopies, space.tree.ndevices, space.device};
+	*out_s = 0;
+	if (step.groups.size > 1)
+		*out_s = clock->step_s(clock->self, &step, c->payload_bytes, &why);
+	if (*out_s < 0)
+		return refused(c, &why, e);
+	text_free(&why);
+	return OK;
+}
+
+static enum status place(struct placed *out, struct arena *scratch,
+                         struct synth_cache *cache, const struct placement_case *c,
+                         const struct reduction_clock *clock, struct error *e)
+{
+	bool alike = !(c->reduce & (c->reduce - 1)); /* one axis: the orders are equal */
+
+	assert(c->orders && c->orders < 1u << ORDERS);
+	out->best_s = INFINITY;
+	for (int order = 0; order < ORDERS; order++) {
+		struct ranking r;
+		struct program best;
+
+		out->order_s[order] = -1;
+		if (!(c->orders & 1u << order))
+			continue;
+		if (alike && !isinf(out->best_s)) {
+			out->order_s[order] = out->best_s;
+			continue;
+		}
+		if (rank_in(&r, scratch, &out->matrix, order, cache, c, e) != OK ||
+		    explore(&r, c, clock, e) != OK)
+			return e->code;
+		shortest(&r);
+		out->programs = r.synthesis->programs;
+		out->order_s[order] = fastest(&best, &r);
+		if (!faster(out->order_s[order], out->best_s))
+			continue;
+		out->best_s = out->order_s[order];
+		out->best = best;
+		out->order = order;
+	}
+	return allreduce(&out->allreduce_s, scratch, &out->matrix, c, clock, e);
+}
+
+enum status placement_of(struct placed *out, const struct matrix *m,
+                         struct synth_cache *cache, const struct placement_case *c,
+                         const struct reduction_clock *clock, struct error *e)
+{
+	struct arena *scratch = arena_new();
+	enum status status;
+
+	*out = (struct placed){.matrix = *m};
+	status = place(out, scratch, cache, c, clock, e);
+	arena_free(scratch);
+	return status;
+}
+
+/* To 40 bits, so that sums of equal terms in another order are equal. */
+static double rounded(double s)
+{
+	int exponent;
+	double fraction = frexp(s, &exponent);
+
+	return ldexp(rint(ldexp(fraction, 40)), exponent - 40);
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct placed *x = a, *y = b;
+
+	double best_x = rounded(x->best_s), best_y = rounded(y->best_s);
+	double all_x = rounded(x->allreduce_s), all_y = rounded(y->allreduce_s);
+
+	if (best_x != best_y)
+		return best_x < best_y ? -1 : 1;
+	if (all_x != all_y)
+		return all_x < all_y ? -1 : 1;
+	return (x->number > y->number) - (x->number < y->number);
+}
+
+enum status placement_search(struct placed **out, int64_t *n, struct arena *a,
+                             const struct placement_case *c,
+                             const struct reduction_clock *clock, struct error *e)
+{
+	struct synth_cache cache = {.arena = a};
+	struct arena *scratch;
+	struct matrix *matrix;
+	enum status status = OK;
+
+	if (matrices_of(&matrix, n, a, &c->hierarchy, &c->axes, c->at, e) != OK)
+		return e->code;
+	*out = arena_alloc(a, (size_t)*n, sizeof(**out));
+	scratch = arena_new();
+	for (int64_t i = 0; i < *n && status == OK; i++) {
+		(*out)[i] = (struct placed){.matrix = matrix[i], .number = i};
+		status = place(&(*out)[i], scratch, &cache, c, clock, e);
+		arena_reset(scratch);
+	}
+	arena_free(scratch);
+	qsort(*out, (size_t)*n, sizeof(**out), by_time);
+	return status;
+}
+
+/* Found order breaks ties: `at` is the place in it. */
+struct found_program {
+	struct timed_program timed;
+	int64_t at;
+};
+
+static int by_program_time(const void *a, const void *b)
+{
+	const struct found_program *x = a, *y = b;
+
+	double x_s = rounded(x->timed.time_s), y_s = rounded(y->timed.time_s);
+
+	if (x_s != y_s)
+		return x_s < y_s ? -1 : 1;
+	return (x->at > y->at) - (x->at < y->at);
+}
+
+enum status placement_programs(struct timed_program **out, int64_t *n, struct arena *a,
+                               const struct matrix *m, enum order order,
+                               struct synth_cache *cache, const struct placement_case *c,
+                               const struct reduction_clock *clock, struct error *e)
+{
+	struct arena *scratch = arena_new();
+	struct found_program *found;
+	struct synth_walk walk;
+	struct ranking r;
+
+	if (rank_in(&r, scratch, m, order, cache, c, e) != OK ||
+	    ask_all(&r, c, clock, e) != OK) {
+		arena_free(scratch);
+		return e->code;
+	}
+	*n = 0;
+	found = arena_alloc(scratch, (size_t)r.synthesis->programs + 1, sizeof(*found));
+	walk = (struct synth_walk){.s = r.synthesis};
+	while (synth_next(&walk)) {
+		struct found_program *f = &found[*n];
+
+		f->timed.program = walk.program;
+		f->at = (*n)++;
+		for (int i = 0; i < walk.program.n; i++)
+			f->timed.time_s += r.kind_s[walk.kind[i]];
+	}
+	assert(*n == r.synthesis->programs);
+	qsort(found, (size_t)*n, sizeof(*found), by_program_time);
+	*out = arena_alloc(a, (size_t)*n + 1, sizeof(**out));
+	for (int64_t i = 0; i < *n; i++)
+		(*out)[i] = found[i].timed;
+	arena_free(scratch);
+	return OK;
+}
