@@ -124,11 +124,10 @@ static enum status row_read(struct measured *m, const struct csv *t, int64_t row
 	    number_read(&us, field[TIME_US], "time_us", m->at, e) != OK ||
 	    number_read(&GBps, field[BUSBW_GBPS], "busbw_GBps", m->at, e) != OK)
 		return e->code;
-	if (devices < 1 || devices > INT32_MAX || nodes > devices)
+	if (devices < 1 || devices > INT32_MAX || nodes > INT32_MAX)
 		return error_set(e, E_RANGE, m->at,
-		                 "%lld devices on %lld nodes, expected one device or "
-		                 "more on each",
-		                 (long long)devices, (long long)nodes);
+		                 "%lld devices on %lld nodes, expected 1 device to %d",
+		                 (long long)devices, (long long)nodes, INT32_MAX);
 	m->nodes = (int32_t)nodes;
 	m->devices = (int32_t)devices;
 	m->time_s = us * 1e-6;
@@ -311,4 +310,25 @@ enum status measured_read(struct measured_table *out, struct arena *a, const cha
 		          "has no timings, expected a table with a column 'collective' "
 		          "or the output of nccl-tests");
 	return e->code;
+}
+
+enum status measured_read_all(struct measured_table *out, struct arena *a,
+                              const char *const *path, int n, struct error *e)
+{
+	struct measured_table *file = arena_alloc(a, (size_t)n, sizeof(*file));
+	int64_t total = 0;
+
+	*out = (struct measured_table){0};
+	for (int i = 0; i < n; i++) {
+		if (measured_read(&file[i], a, path[i], e) != OK)
+			return e->code;
+		total += file[i].n;
+	}
+	out->row = arena_alloc(a, (size_t)total, sizeof(*out->row));
+	for (int i = 0; i < n; i++) {
+		memcpy(out->row + out->n, file[i].row,
+		       (size_t)file[i].n * sizeof(*out->row));
+		out->n += file[i].n;
+	}
+	return OK;
 }

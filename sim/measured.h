@@ -47,6 +47,10 @@ struct measured_table {
 enum status measured_read(struct measured_table *out, struct arena *a, const char *path,
                           struct error *e);
 
+/* The rows of several files, one after another. */
+enum status measured_read_all(struct measured_table *out, struct arena *a,
+                              const char *const *path, int n, struct error *e);
+
 /*
  * What nccl-tests multiplies the algorithm bandwidth bytes / time with: 2(n-1)/n for an
  * all-reduce, (n-1)/n for all-gather, reduce-scatter and all-to-all, else 1.

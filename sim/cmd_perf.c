@@ -1,0 +1,375 @@
+/* `shardsim perf COLLECTIVE`: the table of nccl-tests, simulated. */
+#include "base/units.h"
+#include "command.h"
+#include "library.h"
+#include "measure.h"
+#include "measured.h"
+#include "perf.h"
+#include "perf_groups.h"
+#include "perf_show.h"
+#include "platform.h"
+#include "replay_fluid.h"
+
+#include <argp.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	KEY_PLATFORM = 256,
+	KEY_SET,
+	KEY_DEVICES,
+	KEY_MESH,
+	KEY_AXIS,
+	KEY_CLOCK,
+	KEY_FORMAT,
+	KEY_MEASURED,
+	KEY_ALGORITHM,
+	KEY_PROTOCOL,
+	KEY_LAUNCH,
+
+	SIZES_MAX = 10000
+};
+
+struct options {
+	const char *collective, *platform, *clock, *format, *measured;
+	const char *begin, *end, *factor, *step;
+	const char *set[SETTINGS_MAX];
+	int nset;
+	struct perf_groups_text groups;
+	struct library_text library;
+	uint64_t given;
+};
+
+static const struct argp_option option_table[] = {
+	{"platform", KEY_PLATFORM, "P", 0, "family:shape or a SimGrid XML file", 0},
+	{"set", KEY_SET, "KEY=VALUE", 0, "change a figure of a family:shape platform", 0},
+	{"devices", KEY_DEVICES, "LIST|@FILE", 0,
+         "devices that take part (default: all)", 0},
+	{"mesh", KEY_MESH, "AXES", 0, "a mesh over them, for --axis: x=4,y=2", 0},
+	{"axis", KEY_AXIS, "NAME", 0, "all groups along this axis of the mesh at once",
+         0},
+	{"begin", 'b', "SIZE", 0, "first size (default 8, or those of --measured)", 0},
+	{"end", 'e', "SIZE", 0, "last size (default 16G)", 0},
+	{"factor", 'f', "N", 0, "each size is N times the one before (default 2)", 0},
+	{"step", 'i', "SIZE", 0, "or so much larger", 0},
+	{"clock", KEY_CLOCK, "CLOCK", 0, "one clock (default model)", 0},
+	{"algorithm", KEY_ALGORITHM, "NAME", 0, "force an algorithm, such as ring", 0},
+	{"protocol", KEY_PROTOCOL, "NAME", 0, "force a protocol: ll, ll128, simple", 0},
+	{"launch", KEY_LAUNCH, "process|single|graph", 0,
+         "one process per device (default), one for all, or a captured graph", 0},
+	{"measured", KEY_MEASURED, "FILE", 0,
+         "timings to put beside: nccl-tests' output, or a CSV file", 0},
+	{"format", KEY_FORMAT, "text|csv|json", 0, "how to print (default text)", 0},
+	{NULL, 0, NULL, 0, NULL, 0},
+};
+
+static void check_options(struct argp_state *state, const struct options *o)
+{
+	if (!o->collective)
+		argp_error(state, "expected a collective such as all-reduce");
+	if (!o->platform)
+		argp_error(state, "needs --platform, such as dgx-h100:1");
+	if (o->factor && o->step)
+		argp_error(state, "-f and -i do not go together");
+}
+
+static void set_format(struct argp_state *state, struct options *o, const char *arg)
+{
+	if (strcmp(arg, "text") != 0 && strcmp(arg, "csv") != 0 &&
+	    strcmp(arg, "json") != 0)
+		argp_error(state, "unknown format '%s', expected text, csv or json",
+		           arg);
+	o->format = arg;
+}
+
+static error_t parse_size(int key, char *arg, struct options *o)
+{
+	switch (key) {
+	case 'b':
+		o->begin = arg;
+		return 0;
+	case 'e':
+		o->end = arg;
+		return 0;
+	case 'f':
+		o->factor = arg;
+		return 0;
+	case 'i':
+		o->step = arg;
+		return 0;
+	case KEY_DEVICES:
+		o->groups.devices = arg;
+		return 0;
+	case KEY_MESH:
+		o->groups.mesh = arg;
+		return 0;
+	case KEY_AXIS:
+		o->groups.axis = arg;
+		return 0;
+	case KEY_ALGORITHM:
+		o->library.algorithm = arg;
+		return 0;
+	case KEY_PROTOCOL:
+		o->library.protocol = arg;
+		return 0;
+	case KEY_LAUNCH:
+		o->library.launch = arg;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct options *o = state->input;
+
+	if (key != KEY_SET)
+		command_given(&o->given, option_table, key, state);
+	switch (key) {
+	case KEY_PLATFORM:
+		o->platform = arg;
+		return 0;
+	case KEY_SET:
+		command_setting(o->set, &o->nset, arg, state);
+		return 0;
+	case KEY_CLOCK:
+		o->clock = arg;
+		return 0;
+	case KEY_FORMAT:
+		set_format(state, o, arg);
+		return 0;
+	case KEY_MEASURED:
+		o->measured = arg;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (o->collective)
+			argp_error(state, "unexpected argument '%s'", arg);
+		o->collective = arg;
+		return 0;
+	case ARGP_KEY_END:
+		check_options(state, o);
+		return 0;
+	default:
+		return parse_size(key, arg, o);
+	}
+}
+
+struct sizes {
+	int n;
+	int64_t *bytes;
+	double *measured_s; /* NULL without measurements */
+};
+
+static enum status size_read(int64_t *out, const char *option, const char *text,
+                             int64_t least, struct error *e)
+{
+	struct where at = where_option(option, text);
+
+	if (units_bytes(text, at, out, e) != OK)
+		return e->code;
+	if (*out < least)
+		return error_set(e, E_RANGE, at, "expected %lld or more",
+		                 (long long)least);
+	return OK;
+}
+
+/* From -b to -e, by a factor or a step; sizes that nccl-tests rounds alike once. */
+static enum status sizes_range(struct sizes *out, struct arena *a,
+                               const struct options *o, int32_t devices, struct error *e)
+{
+	int64_t lo, hi, factor, step = 0;
+
+	if (size_read(&lo, "-b", o->begin ? o->begin : "8", 0, e) != OK ||
+	    size_read(&hi, "-e", o->end ? o->end : "16G", lo, e) != OK ||
+	    size_read(&factor, "-f", o->factor ? o->factor : "2", 2, e) != OK ||
+	    (o->step && size_read(&step, "-i", o->step, 1, e) != OK))
+		return e->code;
+	out->bytes = arena_alloc(a, SIZES_MAX, sizeof(*out->bytes));
+	for (int64_t b = lo; b <= hi; b = step ? b + step : b * factor) {
+		int64_t bytes = perf_bytes(o->collective, devices, b);
+
+		if (out->n && out->bytes[out->n - 1] == bytes)
+			continue;
+		if (out->n == SIZES_MAX)
+			return error_set(e, E_RANGE,
+			                 where_option("-i", o->step ? o->step : ""),
+			                 "more than %d sizes", SIZES_MAX);
+		out->bytes[out->n++] = bytes;
+		if (b == 0 && !step)
+			break;
+	}
+	return OK;
+}
+
+static int by_bytes(const void *a, const void *b)
+{
+	const struct measured *x = a, *y = b;
+
+	if (x->bytes != y->bytes)
+		return x->bytes < y->bytes ? -1 : 1;
+	return x->in_place - y->in_place;
+}
+
+/* The sizes of the file between -b and -e; out of place where both were measured. */
+static enum status sizes_measured(struct sizes *out, struct arena *a,
+                                  const struct options *o, int32_t devices,
+                                  struct error *e)
+{
+	struct measured_table t;
+	int64_t lo, hi;
+
+	if (size_read(&lo, "-b", o->begin ? o->begin : "0", 0, e) != OK ||
+	    size_read(&hi, "-e", o->end ? o->end : "1099511627776", lo, e) != OK ||
+	    measured_read(&t, a, o->measured, e) != OK)
+		return e->code;
+	qsort(t.row, (size_t)t.n, sizeof(*t.row), by_bytes);
+	out->bytes = arena_alloc(a, (size_t)t.n, sizeof(*out->bytes));
+	out->measured_s = arena_alloc(a, (size_t)t.n, sizeof(*out->measured_s));
+	for (int64_t i = 0; i < t.n; i++) {
+		const struct measured *m = &t.row[i];
+
+		if (isnan(m->time_s) || m->bytes < lo || m->bytes > hi ||
+		    (*m->collective && strcmp(m->collective, o->collective) != 0) ||
+		    (m->devices && m->devices != devices) ||
+		    (out->n && out->bytes[out->n - 1] == m->bytes))
+			continue;
+		out->bytes[out->n] = m->bytes;
+		out->measured_s[out->n++] = m->time_s;
+	}
+	if (!out->n)
+		return error_set(e, E_INFEASIBLE,
+		                 where_option("--measured", o->measured),
+		                 "has no timing of %s on %d devices", o->collective,
+		                 (int)devices);
+	return OK;
+}
+
+struct run {
+	struct arena *arena;
+	struct platform *platform;
+	struct model *model;
+	struct fluid *fluid;
+	struct perf perf;
+	clock_fn *clock;
+	void *self;
+	const char *clock_name;
+};
+
+static enum status run_open(struct run *r, const struct options *o, struct error *e)
+{
+	struct where at = {.file = "COLLECTIVE", .line = 1, .col = 1};
+	int *clock, n;
+
+	at.source = o->collective;
+	if (!perf_op(&r->perf.op, o->collective, at, e) ||
+	    command_clocks(&clock, &n, r->arena, o->clock ? o->clock : "model", e) != OK)
+		return e->code;
+	if (n > 1)
+		return error_set(e, E_TYPE, where_option("--clock", o->clock),
+		                 "perf takes one clock");
+	if (platform_open(&r->platform, r->arena, o->platform, o->set, o->nset,
+	                  clock_kinds[*clock].needs_simgrid, e) != OK ||
+	    library_set(r->platform->machine, &o->library, NULL, e) != OK)
+		return e->code;
+	r->perf.machine = r->platform->machine;
+	r->perf.collective = o->collective;
+	r->clock_name = clock_kinds[*clock].name;
+	r->model = model_new(r->platform->machine);
+	r->clock = model_clock;
+	r->self = r->model;
+	if (clock_kinds[*clock].needs_simgrid) {
+		if (platform_start(r->platform, e) != OK)
+			return e->code;
+		r->fluid = fluid_new(r->platform);
+		r->clock = fluid_clock;
+		r->self = r->fluid;
+	}
+	return perf_groups(&r->perf.groups, r->arena, r->platform->machine, &o->groups,
+	                   e);
+}
+
+static void print(const struct perf_table *t, const char *format)
+{
+	struct text out = {0};
+
+	if (format && !strcmp(format, "json"))
+		perf_show_json(&out, t);
+	else if (format && !strcmp(format, "csv"))
+		perf_show_csv(&out, t);
+	else
+		perf_show_text(&out, t);
+	fputs(out.s, stdout);
+	text_free(&out);
+}
+
+static int run(struct run *r, const struct options *o)
+{
+	struct sizes sizes = {0};
+	struct perf_row *row;
+	struct perf_table table;
+	struct error e = {0};
+	struct text why = {0};
+	int32_t n;
+
+	if (run_open(r, o, &e) != OK)
+		return command_misuse(&e);
+	n = r->perf.groups.size;
+	if ((o->measured ? sizes_measured : sizes_range)(&sizes, r->arena, o, n, &e) !=
+	    OK)
+		return command_misuse(&e);
+	row = arena_alloc(r->arena, (size_t)sizes.n, sizeof(*row));
+	for (int i = 0; i < sizes.n; i++) {
+		struct arena *scratch = arena_new();
+		bool done = perf_measure(&row[i], &r->perf, sizes.bytes[i], r->clock,
+		                         r->self, scratch, &why);
+
+		arena_free(scratch);
+		if (done)
+			continue;
+		fprintf(stderr, "shardsim perf: %s\n", why.s ? why.s : "no reason");
+		text_free(&why);
+		return EXIT_FAULT;
+	}
+	table = (struct perf_table){
+		.platform = o->platform,
+		.collective = o->collective,
+		.clock = r->clock_name,
+		.devices = n,
+		.ngroups = r->perf.groups.ngroups,
+		.n = sizes.n,
+		.row = row,
+		.measured_s = sizes.measured_s,
+	};
+	print(&table, o->format);
+	return EXIT_DONE;
+}
+
+int command_perf(int argc, char **argv)
+{
+	const struct argp argp = {option_table,
+	                          parse_option,
+	                          "COLLECTIVE --platform P",
+	                          "Time a collective over a range of sizes and print "
+	                          "nccl-tests' columns.\v"
+	                          "COLLECTIVE: all-gather, reduce-scatter, all-reduce, "
+	                          "all-to-all, permute "
+	                          "(a ring shift by one), broadcast or reduce.\n"
+	                          "Example: shardsim perf all-reduce --platform "
+	                          "dgx-h100:2 -b 8 -e 16G -f 2",
+	                          NULL,
+	                          NULL,
+	                          NULL};
+	struct options o = {0};
+	struct run r = {.arena = arena_new()};
+	int status;
+
+	argp_err_exit_status = EXIT_MISUSE;
+	argp_parse(&argp, argc, argv, 0, NULL, &o);
+	status = run(&r, &o);
+	fluid_free(r.fluid);
+	model_free(r.model);
+	arena_free(r.arena);
+	return status;
+}

@@ -1,0 +1,108 @@
+/* `shardsim validate FILE...`: simulated against measured. */
+#include "command.h"
+#include "validate_report.h"
+
+#include <argp.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { KEY_MAPPING = 256, KEY_FORMAT, FILES_MAX = 64 };
+
+struct options {
+	const char *file[FILES_MAX], *mapping, *format;
+	int nfiles;
+	uint64_t given;
+};
+
+static const struct argp_option option_table[] = {
+	{"mapping", KEY_MAPPING, "FILE", 0,
+         "which machines they were taken on (default: FILE's name with .yaml)", 0},
+	{"format", KEY_FORMAT, "md|tex|csv|json", 0,
+         "tables in Markdown (default) or LaTeX, or all rows as CSV or JSON", 0},
+	{NULL, 0, NULL, 0, NULL, 0},
+};
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct options *o = state->input;
+
+	command_given(&o->given, option_table, key, state);
+	switch (key) {
+	case KEY_MAPPING:
+		o->mapping = arg;
+		return 0;
+	case KEY_FORMAT:
+		if (strcmp(arg, "md") != 0 && strcmp(arg, "tex") != 0 &&
+		    strcmp(arg, "csv") != 0 && strcmp(arg, "json") != 0)
+			argp_error(state,
+			           "unknown format '%s', expected md, tex, csv or json",
+			           arg);
+		o->format = arg;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (o->nfiles == FILES_MAX)
+			argp_error(state, "more than %d files", FILES_MAX);
+		o->file[o->nfiles++] = arg;
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		argp_error(state, "expected a file of timings");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static void print(const struct validation *v, const char *format, struct arena *a)
+{
+	struct pen pen = pen_md(stdout, a);
+
+	if (format && !strcmp(format, "csv")) {
+		validate_csv(stdout, v);
+		return;
+	}
+	if (format && !strcmp(format, "json")) {
+		validate_json(stdout, v);
+		return;
+	}
+	if (format && !strcmp(format, "tex"))
+		pen = pen_tex(stdout, a);
+	validate_words(&pen, v);
+}
+
+int command_validate(int argc, char **argv)
+{
+	const struct argp argp = {
+		option_table,
+		parse_option,
+		"FILE...",
+		"Run published timings on the families they belong to and print the "
+		"errors.\v"
+		"FILE is a table like platforms/measured.csv; its mapping to families "
+	        "is "
+		"described in platforms/measured.yaml.",
+		NULL,
+		NULL,
+		NULL};
+	struct options o = {0};
+	struct arena *a = arena_new();
+	struct measured_table rows;
+	struct mapping mapping;
+	struct validation *v = NULL;
+	struct error e = {0};
+	int status = EXIT_DONE;
+
+	argp_err_exit_status = EXIT_MISUSE;
+	argp_parse(&argp, argc, argv, 0, NULL, &o);
+	if (measured_read_all(&rows, a, o.file, o.nfiles, &e) == OK &&
+	    mapping_read(&mapping, a,
+	                 o.mapping ? o.mapping : mapping_beside(a, o.file[0]), &e) == OK &&
+	    validation_open(&v, a, &rows, &mapping, &e) == OK) {
+		validation_run(v);
+		print(v, o.format, a);
+	}
+	if (e.code != OK)
+		status = command_misuse(&e);
+	validation_close(v);
+	arena_free(a);
+	return status;
+}
