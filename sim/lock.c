@@ -31,12 +31,28 @@ static bool take(int fd, const char *path, struct where at, struct error *e)
 	return false;
 }
 
+/* The name of what the lock is of: `path` without its folder and ".lock". */
+static const char *name_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+static int name_length(const char *path)
+{
+	size_t n = strlen(name_of(path));
+
+	return (int)(n > 5 ? n - 5 : n);
+}
+
 enum status lock_take(int *fd, const char *path, struct where at, struct error *e)
 {
 	for (;;) {
 		*fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
 		if (*fd < 0)
-			return error_set(e, E_IO, at, "cannot write sweep.db: %s",
+			return error_set(e, E_IO, at, "cannot write %.*s: %s",
+			                 name_length(path), name_of(path),
 			                 strerror(errno));
 		if (take(*fd, path, at, e))
 			return OK;

@@ -1,84 +1,100 @@
-#include "store.h"
+#include "store_file.h"
 
-#include "file.h"
 #include "lock.h"
 
-#include <sqlite3.h>
-
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { BATCH = 1000, APPLICATION = 0x73687369 /* "shsi" */, VERSION = 3 };
+enum { APPLICATION = 0x73687369 /* "shsi" */, VERSION = 4 };
 
-struct store {
-	sqlite3 *db;
-	sqlite3_stmt *insert;
-	char *path, *part; /* DIR/sweep.db and, of a new one, DIR/sweep.db.part */
-	char *lock;        /* of a new one, DIR/sweep.db.lock */
-	int lock_fd;       /* -1: not locked */
-	const char *dir;
-	int open_rows; /* of the transaction under way */
-	bool create, finished;
-};
-
-static struct where place(const struct store *s)
+struct where store_place(const struct store *s)
 {
 	return (struct where){.file = s->dir};
 }
 
-static enum status db_error(const struct store *s, struct error *e, const char *doing)
+enum status store_error(const struct store *s, struct error *e, const char *doing)
 {
-	return error_set(e, E_IO, place(s), "sweep.db: %s: %s", doing,
-	                 s->db ? sqlite3_errmsg(s->db) : "no memory");
+	int code = s->db ? sqlite3_errcode(s->db) & 0xff : SQLITE_NOMEM;
+	bool damaged = code == SQLITE_CORRUPT || code == SQLITE_NOTADB;
+
+	return error_set(e, E_IO, store_place(s), "sweep.db: %s: %s%s", doing,
+	                 s->db ? sqlite3_errmsg(s->db) : "no memory",
+	                 damaged && !s->create
+	                         ? "; `shardsim sweep --resume` saves what "
+	                           "can be read of it"
+	                         : "");
 }
 
-static enum status run(struct store *s, const char *sql, struct error *e)
+enum status store_run(struct store *s, const char *sql, struct error *e)
 {
 	if (sqlite3_exec(s->db, sql, NULL, NULL, NULL) != SQLITE_OK)
-		return db_error(s, e, "cannot write it");
+		return store_error(s, e, "cannot write it");
 	return OK;
 }
 
-static void append_columns(struct text *t, bool types)
+enum status store_prepare(struct store *s, sqlite3_stmt **out, const char *sql,
+                          struct error *e)
 {
-	static const char *const type[] = {
-		[ROW_TEXT] = " TEXT NOT NULL",   [ROW_REAL] = " REAL",
-		[ROW_BYTES] = " INTEGER",        [ROW_FLAG] = " INTEGER NOT NULL",
-		[ROW_STATUS] = " TEXT NOT NULL",
-	};
-
-	for (int c = 0; c < ROW_COLUMNS; c++)
-		text_printf(t, "%s\"%s\"%s", c ? ", " : "", row_columns[c].name,
-		            types ? type[row_columns[c].kind] : "");
+	if (sqlite3_prepare_v2(s->db, sql, -1, out, NULL) != SQLITE_OK)
+		return store_error(s, e, "cannot use it");
+	return OK;
 }
 
-static enum status make_table(struct store *s, struct error *e)
+/* --- opening ------------------------------------------------------------------------ */
+
+static enum status pragma(struct store *s, const char *sql, int *out, struct error *e)
+{
+	sqlite3_stmt *statement = NULL;
+	enum status status = store_prepare(s, &statement, sql, e);
+
+	if (status == OK && sqlite3_step(statement) != SQLITE_ROW)
+		status = store_error(s, e, "cannot read it");
+	if (status == OK)
+		*out = sqlite3_column_int(statement, 0);
+	sqlite3_finalize(statement);
+	return status;
+}
+
+static enum status check_version(struct store *s, bool *empty, struct error *e)
+{
+	int application = 0, version = 0, tables = 0;
+
+	if (pragma(s, "PRAGMA application_id", &application, e) != OK ||
+	    pragma(s, "PRAGMA user_version", &version, e) != OK ||
+	    pragma(s, "SELECT count(*) FROM sqlite_master", &tables, e) != OK)
+		return e->code;
+	*empty = tables == 0 && application == 0 && s->create;
+	if (!*empty && (application != APPLICATION || version != VERSION))
+		return error_set(e, E_IO, store_place(s),
+		                 "sweep.db is not a sweep of this version (%d)",
+		                 VERSION);
+	return OK;
+}
+
+static enum status make_tables(struct store *s, struct error *e)
 {
 	struct text sql = {0};
 	enum status status;
 
 	text_printf(&sql,
-	            "BEGIN; PRAGMA application_id = %d; PRAGMA user_version = %d; ",
+	            "BEGIN; PRAGMA application_id = %d; PRAGMA user_version = %d; "
+	            "CREATE TABLE rows (",
 	            APPLICATION, VERSION);
-	text_printf(&sql, "CREATE TABLE rows (");
-	append_columns(&sql, true);
+	store_columns(&sql, true);
 	text_printf(&sql,
-	            ", PRIMARY KEY (scenario, platform, planner, clock)); COMMIT");
-	status = run(s, sql.s, e);
+	            ", \"key\" TEXT, \"sum\" INTEGER NOT NULL, "
+	            "PRIMARY KEY (scenario, platform, planner, clock)); "
+	            "CREATE TABLE logs (scenario TEXT, platform TEXT, planner TEXT, "
+	            "clock TEXT, log TEXT NOT NULL, "
+	            "PRIMARY KEY (scenario, platform, planner, clock)); "
+	            "CREATE TABLE settings (name TEXT, number INTEGER, "
+	            "value TEXT NOT NULL, PRIMARY KEY (name, number)); COMMIT");
+	status = store_run(s, sql.s, e);
 	text_free(&sql);
 	return status;
-}
-
-static enum status prepare(struct store *s, sqlite3_stmt **out, const char *sql,
-                           struct error *e)
-{
-	if (sqlite3_prepare_v2(s->db, sql, -1, out, NULL) != SQLITE_OK)
-		return db_error(s, e, "cannot use it");
-	return OK;
 }
 
 /* mkdir -p; what stands in the way is found out when the file is opened. */
@@ -99,190 +115,214 @@ static void make_directory(const char *dir)
 	free(path);
 }
 
-/* A sweep that was killed leaves its part and, in a transaction, SQLite's journal. */
-static enum status remove_part(const struct store *s, struct error *e)
+/* SQLite says only "unable to open"; the system knows why. */
+static enum status check_file(const struct store *s, int mode, struct error *e)
 {
-	struct text journal = {0};
-	int failed;
+	const char *doing = s->create ? "write" : "read";
+	struct stat found;
 
-	text_printf(&journal, "%s-journal", s->part);
-	failed = (unlink(s->part) != 0 && errno != ENOENT) ||
-	         (unlink(journal.s) != 0 && errno != ENOENT);
-	text_free(&journal);
-	if (failed)
-		return error_set(e, E_IO, place(s), "cannot write sweep.db: %s",
-		                 strerror(errno));
+	if (access(s->path, mode) != 0 && (!s->create || errno != ENOENT))
+		return error_set(e, E_IO, store_place(s), "cannot %s sweep.db: %s",
+		                 doing, strerror(errno));
+	if (stat(s->path, &found) == 0 && !S_ISREG(found.st_mode))
+		return error_set(e, E_IO, store_place(s),
+		                 "cannot %s sweep.db: it is not a file", doing);
 	return OK;
 }
 
-static enum status start_new(struct store *s, struct error *e)
+enum status store_open_new(struct store *s, struct error *e)
 {
-	struct text sql = {0};
-	enum status status;
+	bool empty = false;
 
-	make_directory(s->dir);
-	status = lock_take(&s->lock_fd, s->lock, place(s), e);
-	if (status != OK)
-		return status;
-	status = remove_part(s, e);
-	if (status != OK)
-		return status;
-	if (sqlite3_open_v2(s->part, &s->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
+	if (check_file(s, R_OK | W_OK, e) != OK)
+		return e->code;
+	if (sqlite3_open_v2(s->path, &s->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
 	                    NULL) != SQLITE_OK)
-		return db_error(s, e, "cannot write it");
-	status = make_table(s, e);
-	if (status != OK)
-		return status;
-	text_printf(&sql, "INSERT INTO rows (");
-	append_columns(&sql, false);
-	text_printf(&sql, ") VALUES (");
-	for (int c = 0; c < ROW_COLUMNS; c++)
-		text_printf(&sql, c ? ", ?" : "?");
-	text_printf(&sql, ")");
-	status = prepare(s, &s->insert, sql.s, e);
-	text_free(&sql);
-	return status;
-}
-
-static enum status pragma(struct store *s, const char *sql, int *out, struct error *e)
-{
-	sqlite3_stmt *statement = NULL;
-	enum status status = prepare(s, &statement, sql, e);
-
-	if (status == OK && sqlite3_step(statement) != SQLITE_ROW)
-		status = db_error(s, e, "cannot read it");
-	if (status == OK)
-		*out = sqlite3_column_int(statement, 0);
-	sqlite3_finalize(statement);
-	return status;
+		return store_error(s, e, "cannot write it");
+	sqlite3_busy_timeout(s->db, 10000);
+	if (check_version(s, &empty, e) != OK ||
+	    store_run(s, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL", e) !=
+	            OK)
+		return e->code;
+	return empty ? make_tables(s, e) : OK;
 }
 
 static enum status open_old(struct store *s, struct error *e)
 {
-	int application = 0, version = 0;
-	enum status status;
-	struct stat found;
+	bool empty;
 
-	/* SQLite says only "unable to open"; the system knows why. */
-	if (access(s->path, R_OK) != 0)
-		return error_set(e, E_IO, place(s), "cannot read sweep.db: %s",
+	if (check_file(s, R_OK, e) != OK)
+		return e->code;
+	/* What a death left half done is taken back first, where that is allowed. */
+	if (sqlite3_open_v2(s->path, &s->db, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK)
+		return store_error(s, e, "cannot read it");
+	sqlite3_busy_timeout(s->db, 10000);
+	return check_version(s, &empty, e);
+}
+
+/* --- damage ------------------------------------------------------------------------- */
+
+/* Is the file to blame? `e` is what opening it said. */
+static bool is_damaged(struct store *s, const struct error *e, struct text *why)
+{
+	sqlite3_stmt *check = NULL;
+	const char *said;
+	bool sound;
+
+	if (e->code != OK) {
+		int code = s->db ? sqlite3_errcode(s->db) & 0xff : SQLITE_OK;
+
+		text_printf(why, "%s", s->db ? sqlite3_errmsg(s->db) : "");
+		return code == SQLITE_CORRUPT || code == SQLITE_NOTADB;
+	}
+	if (sqlite3_prepare_v2(s->db, "PRAGMA quick_check(1)", -1, &check, NULL) !=
+	            SQLITE_OK ||
+	    sqlite3_step(check) != SQLITE_ROW) {
+		text_printf(why, "%s", sqlite3_errmsg(s->db));
+		sound = false;
+	} else {
+		said = (const char *)sqlite3_column_text(check, 0);
+		sound = said && strcmp(said, "ok") == 0;
+		text_printf(why, "%s", said ? said : "");
+	}
+	sqlite3_finalize(check);
+	return !sound;
+}
+
+/* Move the file and what belongs to it to the first free name of its kind. */
+static enum status set_aside(struct store *s, struct text *kept, struct error *e)
+{
+	struct text from = {0}, to = {0};
+	int n = 1, failed;
+
+	do {
+		kept->length = 0;
+		text_printf(kept, "%s.damaged", s->path);
+		if (n > 1)
+			text_printf(kept, "-%d", n);
+		n++;
+	} while (access(kept->s, F_OK) == 0);
+	text_printf(&from, "%s-wal", s->path);
+	text_printf(&to, "%s-wal", kept->s);
+	failed = rename(s->path, kept->s) != 0 ||
+	         (rename(from.s, to.s) != 0 && errno != ENOENT);
+	memcpy(from.s + from.length - 3, "shm", 3);
+	unlink(from.s);
+	text_free(&from);
+	text_free(&to);
+	return failed ? error_set(e, E_IO, store_place(s),
+	                          "cannot keep the damaged sweep.db: %s",
+	                          strerror(errno))
+	              : OK;
+}
+
+static enum status replace_damaged(struct store *s, const char *why, struct error *e)
+{
+	struct text kept = {0}, told = {0};
+	int64_t rows = 0;
+
+	sqlite3_close(s->db);
+	s->db = NULL;
+	*e = (struct error){0};
+	if (set_aside(s, &kept, e) == OK && store_open_new(s, e) == OK &&
+	    store_begin_rows(s, e) == OK && store_salvage(s, kept.s, &rows, e) == OK) {
+		text_printf(
+			&told,
+			"%s/sweep.db was damaged (%s). It is kept as %s; %lld sound "
+			"rows were taken from it, the others are missing",
+			s->dir, why, strrchr(kept.s, '/') + 1, (long long)rows);
+		s->damage = told.s;
+	}
+	text_free(&kept);
+	return e->code;
+}
+
+/* Make the folder; its absolute name, for the current one may change. */
+static enum status take_folder(struct store *s, struct error *e)
+{
+	char *folder;
+
+	make_directory(s->dir);
+	folder = realpath(s->dir, NULL);
+	if (!folder)
+		return error_set(e, E_IO, store_place(s), "cannot write sweep.db: %s",
 		                 strerror(errno));
-	if (stat(s->path, &found) == 0 && !S_ISREG(found.st_mode))
-		return error_set(e, E_IO, place(s),
-		                 "cannot read sweep.db: it is not a file");
-	if (sqlite3_open_v2(s->path, &s->db, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK)
-		return db_error(s, e, "cannot read it");
-	status = pragma(s, "PRAGMA application_id", &application, e);
-	if (status == OK)
-		status = pragma(s, "PRAGMA user_version", &version, e);
-	if (status != OK)
-		return status;
-	if (application != APPLICATION || version != VERSION)
-		return error_set(e, E_IO, place(s),
-		                 "sweep.db is not a sweep of this version (%d)",
-		                 VERSION);
+	free(s->folder);
+	s->folder = folder;
 	return OK;
+}
+
+static void set_paths(struct store *s)
+{
+	struct text path = {0}, lock = {0};
+
+	text_printf(&path, "%s/sweep.db", s->folder);
+	text_printf(&lock, "%s.lock", path.s);
+	s->path = path.s;
+	s->lock = lock.s;
+}
+
+static enum status open_to_write(struct store *s, struct error *e)
+{
+	struct text why = {0};
+
+	if (lock_take(&s->lock_fd, s->lock, store_place(s), e) != OK)
+		return e->code;
+	store_open_new(s, e);
+	if (is_damaged(s, e, &why))
+		replace_damaged(s, why.s, e);
+	else if (e->code == OK)
+		store_begin_rows(s, e);
+	text_free(&why);
+	return e->code;
 }
 
 enum status store_open(struct store **out, const char *dir, bool create, struct error *e)
 {
 	struct store *s = xmalloc(1, sizeof(*s));
-	struct text path = {0}, part = {0}, lock = {0};
-	enum status status;
+	struct error local = {0};
 
+	e = e ? e : &local;
 	*s = (struct store){.dir = dir, .create = create, .lock_fd = -1};
-	text_printf(&path, "%s/sweep.db", dir);
-	text_printf(&part, "%s.part", path.s);
-	text_printf(&lock, "%s.lock", path.s);
-	s->path = path.s;
-	s->part = part.s;
-	s->lock = lock.s;
-	status = create ? start_new(s, e) : open_old(s, e);
-	if (status != OK) {
-		store_close(s);
-		s = NULL;
+	*out = NULL;
+	s->folder = xmalloc(strlen(dir) + 1, 1);
+	memcpy(s->folder, dir, strlen(dir) + 1);
+	if (create)
+		take_folder(s, e);
+	set_paths(s);
+	if (e->code == OK && (create ? open_to_write(s, e) : open_old(s, e)) == OK) {
+		*out = s;
+		return OK;
 	}
-	*out = s;
-	return status;
+	store_close(s);
+	return e->code;
 }
 
-static void bind(sqlite3_stmt *to, int index, const struct row_column *c,
-                 const struct row *r)
+const char *store_damage(const struct store *s)
 {
-	const void *field = (const char *)r + c->offset;
-	const char *text;
-
-	switch (c->kind) {
-	case ROW_TEXT:
-		text = *(const char *const *)field;
-		sqlite3_bind_text(to, index, text ? text : "", -1, SQLITE_STATIC);
-		break;
-	case ROW_STATUS:
-		text = outcome_name(*(const enum outcome *)field);
-		sqlite3_bind_text(to, index, text, -1, SQLITE_STATIC);
-		break;
-	case ROW_REAL: /* SQLite turns NaN into NULL */
-		sqlite3_bind_double(to, index, *(const double *)field);
-		break;
-	case ROW_BYTES:
-		if (*(const int64_t *)field < 0)
-			sqlite3_bind_null(to, index);
-		else
-			sqlite3_bind_int64(to, index, *(const int64_t *)field);
-		break;
-	case ROW_FLAG:
-		sqlite3_bind_int(to, index, *(const bool *)field);
-		break;
-	}
+	return s->damage;
 }
 
-static enum status commit(struct store *s, struct error *e)
+/* --- ending ------------------------------------------------------------------------- */
+
+enum status store_commit(struct store *s, struct error *e)
 {
 	if (s->open_rows == 0)
 		return OK;
 	s->open_rows = 0;
-	return run(s, "COMMIT", e);
-}
-
-enum status store_add(struct store *s, const struct row *r, struct error *e)
-{
-	enum status status = OK;
-	int code;
-
-	if (!s->create || s->finished)
-		return error_set(e, E_IO, place(s), "sweep.db is open for reading");
-	if (s->open_rows == 0)
-		status = run(s, "BEGIN", e);
-	if (status != OK)
-		return status;
-	s->open_rows++;
-	for (int c = 0; c < ROW_COLUMNS; c++)
-		bind(s->insert, c + 1, &row_columns[c], r);
-	sqlite3_step(s->insert);
-	code = sqlite3_reset(s->insert);
-	if (code == SQLITE_CONSTRAINT)
-		status = error_set(e, E_TYPE, place(s),
-		                   "scenario '%s' on %s by %s (%s) comes twice",
-		                   r->scenario, r->platform, r->planner, r->clock);
-	else if (code != SQLITE_OK)
-		status = db_error(s, e, "cannot add a row");
-	if (status == OK && s->open_rows >= BATCH)
-		status = commit(s, e);
-	return status;
+	return store_run(s, "COMMIT", e);
 }
 
 enum status store_finish(struct store *s, struct error *e)
 {
-	enum status status;
-
 	if (!s->create || s->finished)
 		return OK;
-	status = commit(s, e);
-	if (status != OK)
-		return status;
-	if (!file_replace(s->part, s->path)) /* an open file may move */
-		return error_set(e, E_IO, place(s), "cannot name sweep.db: %s",
-		                 strerror(errno));
+	if (store_commit(s, e) != OK ||
+	    store_run(s, "PRAGMA wal_checkpoint(TRUNCATE)", e) != OK)
+		return e->code;
+	/* A reader may hold it as it is, which does no harm. */
+	sqlite3_busy_timeout(s->db, 0);
+	sqlite3_exec(s->db, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL);
 	s->finished = true;
 	return OK;
 }
@@ -292,124 +332,14 @@ void store_close(struct store *s)
 	if (!s)
 		return;
 	sqlite3_finalize(s->insert);
+	sqlite3_finalize(s->replace);
+	sqlite3_finalize(s->log);
+	sqlite3_finalize(s->unlog);
 	sqlite3_close(s->db);
-	if (s->lock_fd >= 0 && !s->finished)
-		remove_part(s, NULL);
 	lock_give(s->lock_fd, s->lock);
+	free(s->folder);
 	free(s->path);
-	free(s->part);
 	free(s->lock);
+	free(s->damage);
 	free(s);
-}
-
-static bool unbind(struct row *r, const struct row_column *c, sqlite3_stmt *from,
-                   int index)
-{
-	void *field = (char *)r + c->offset;
-	const char *text = (const char *)sqlite3_column_text(from, index);
-	bool known = sqlite3_column_type(from, index) != SQLITE_NULL;
-
-	switch (c->kind) {
-	case ROW_TEXT:
-		*(const char **)field = text ? text : "";
-		break;
-	case ROW_STATUS:
-		return text && outcome_parse(field, text);
-	case ROW_REAL:
-		*(double *)field = known ? sqlite3_column_double(from, index) : NAN;
-		break;
-	case ROW_BYTES:
-		*(int64_t *)field = known ? sqlite3_column_int64(from, index) : -1;
-		break;
-	case ROW_FLAG:
-		*(bool *)field = sqlite3_column_int(from, index) != 0;
-		break;
-	}
-	return true;
-}
-
-static enum status read_rows(struct store *s, sqlite3_stmt *from, store_each_fn *each,
-                             void *self, struct error *e)
-{
-	int code;
-
-	while ((code = sqlite3_step(from)) == SQLITE_ROW) {
-		struct row r = row_empty();
-		enum status status;
-
-		for (int c = 0; c < ROW_COLUMNS; c++)
-			if (!unbind(&r, &row_columns[c], from, c))
-				return error_set(
-					e, E_IO, place(s),
-					"sweep.db: scenario '%s' has no known %s",
-					r.scenario, row_columns[c].name);
-		status = each(self, &r, e);
-		if (status != OK)
-			return status;
-	}
-	return code == SQLITE_DONE ? OK : db_error(s, e, "cannot read it");
-}
-
-enum status store_each(struct store *s, store_each_fn *each, void *self, struct error *e)
-{
-	sqlite3_stmt *statement = NULL;
-	struct text sql = {0};
-	enum status status = commit(s, e);
-
-	if (status != OK)
-		return status;
-	text_printf(&sql, "SELECT ");
-	append_columns(&sql, false);
-	text_printf(&sql, " FROM rows ORDER BY scenario, platform, planner, clock");
-	status = prepare(s, &statement, sql.s, e);
-	text_free(&sql);
-	if (status == OK)
-		status = read_rows(s, statement, each, self, e);
-	sqlite3_finalize(statement);
-	return status;
-}
-
-struct reading {
-	struct arena *arena;
-	struct row *rows;
-	size_t n, capacity;
-};
-
-static enum status keep_row(void *self, const struct row *r, struct error *e)
-{
-	struct reading *reading = self;
-	struct row *kept;
-
-	(void)e;
-	if (reading->n == reading->capacity) {
-		reading->capacity = reading->capacity ? 2 * reading->capacity : 256;
-		reading->rows = xrealloc(reading->rows, reading->capacity,
-		                         sizeof(*reading->rows));
-	}
-	kept = &reading->rows[reading->n++];
-	*kept = *r;
-	for (int c = 0; c < ROW_COLUMNS; c++) {
-		if (row_columns[c].kind == ROW_TEXT) {
-			char **text = (char **)((char *)kept + row_columns[c].offset);
-
-			*text = arena_strdup(reading->arena, *text);
-		}
-	}
-	return OK;
-}
-
-enum status store_rows(struct store *s, struct arena *a, struct row **out, size_t *n,
-                       struct error *e)
-{
-	struct reading reading = {.arena = a};
-	enum status status = store_each(s, keep_row, &reading, e);
-
-	*out = NULL;
-	*n = 0;
-	if (status == OK) {
-		*out = arena_dup(a, reading.rows, reading.n, sizeof(*reading.rows));
-		*n = reading.n;
-	}
-	free(reading.rows);
-	return status;
 }

@@ -1,6 +1,8 @@
 /* Rows: their columns, outcomes, and the one of which nothing is known. */
 #include "store.h"
 
+#include "varied.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -36,6 +38,9 @@ const struct row_column row_columns[ROW_COLUMNS] = {
 	{ROW_REAL, AT(planning_s)},
 	{ROW_BYTES, AT(devices)},
 	{ROW_TEXT, AT(source)},
+	{ROW_TEXT, AT(base_scenario)},
+	{ROW_TEXT, AT(base_platform)},
+	{ROW_TEXT, AT(varied)},
 };
 #undef AT
 
@@ -96,5 +101,27 @@ struct row row_empty(void)
 		.planning_s = NAN,
 		.devices = -1,
 		.source = "",
+		.base_scenario = "",
+		.base_platform = "",
+		.varied = "",
 	};
+}
+
+double row_figure(const struct row *r, const char *key)
+{
+	size_t n = strlen(key);
+
+	for (const char *p = r->varied; *p; p += *p == ' ') {
+		size_t length = strcspn(p, " ");
+		char value[64];
+
+		if (length > n && strncmp(p, key, n) == 0 && p[n] == '=' &&
+		    length - n - 1 < sizeof(value)) {
+			memcpy(value, p + n + 1, length - n - 1);
+			value[length - n - 1] = '\0';
+			return varied_value(varied_unit(key), value);
+		}
+		p += length;
+	}
+	return NAN;
 }

@@ -13,7 +13,22 @@
  *     - {kind: layouts, family: 2x4-r2, mesh: "x=2,y=4", rank: 2, bytes: "1MiB,4GiB",
  *        sub_axes: "yes", sample: 100, seed: 1}
  *
+ *   platforms:
+ *     - tpu-v4:8x8x8
+ *     - {base: "dgx-h100:32", set: {nic.bandwidth: [25GBps, 50GBps, 100GBps]}}
+ *
  * `generate` may be one map or a list of them.
+ *
+ * A scenario may vary: `mesh` may be a list, which gives a scenario per mesh, and `bytes`
+ * (`1MiB..8GiB x2`, `1MiB,64MiB`, or a list of these) one per size of the array, whose
+ * first dimension is scaled to have exactly that many bytes; a size that is not a whole
+ * number of rows is an error. They are named `NAME{mesh=x=4,y=2}`, `NAME{bytes=1MiB}`,
+ * `NAME{mesh=x=4,y=2}{bytes=1MiB}`.
+ *
+ * `platforms` are those that the file's scenarios run on unless the command line names
+ * others: texts as there, or a family:shape with settings (families.h) of which each may
+ * be a text, a range or a list; all combinations are platforms of their own, named
+ * `dgx-h100:32{nic.bandwidth=25GBps}`, settings in the order of the file.
  *
  * `random`: meshes of `axes` axes whose sizes multiply to within `devices`, arrays of
  * `rank` whose bytes are within `bytes`, both layouts of whole axes, even, and not equal.
@@ -40,25 +55,60 @@
 #include "base/arena.h"
 #include "plan/problem.h"
 
+enum { SUITE_FILES_MAX = 64, SUITE_PLATFORMS_MAX = 10000, SUITE_SETTINGS_MAX = 16 };
+
 struct scenario {
 	const char *name, *family, *source;
+	const char *base;   /* the name before anything was varied */
+	const char *varied; /* "mesh=x=4,y=2 bytes=1MiB", "" where nothing was */
+	int file;           /* its suite, in the order they were read */
 	struct problem_text text;
 	struct where at; /* where the scenario itself stands */
+};
+
+/* A platform that suites ask for. */
+struct suite_platform {
+	const char *name;   /* `base`, with its settings behind it in braces */
+	const char *base;   /* family:shape, or a file without settings */
+	const char *varied; /* "nic.bandwidth=25GBps nic.latency=2us", "" */
+	int nset;
+	const char *const *set; /* "nic.bandwidth=25GBps" */
+	uint64_t files;         /* bit k: the scenarios of suite k run on it */
+	struct where at;
 };
 
 struct suite {
 	struct arena *arena; /* borrowed; owns all texts */
 	int32_t n, capacity;
 	struct scenario *scenario;
+	int nplatforms, platform_capacity;
+	struct suite_platform *platform;
+	int nfiles;
 };
 
 /*
- * Append the scenarios of a file. Every problem is read once here, so a bad one is found
- * before anything runs.
+ * Append the scenarios and platforms of a file, of which there are at most
+ * SUITE_FILES_MAX. Every problem is read once here, so a bad one is found before anything
+ * runs; platforms are not.
  */
 enum status suite_read(struct suite *s, const char *path, struct error *e);
 
+/* Append a scenario of the file read last; `base` NULL is its name. */
 void suite_add(struct suite *s, const struct scenario *sc);
+
+/*
+ * The place in suite->platform of the platform of that base and settings, appended if it
+ * is not there. `values` [nset] are what the keys are set to.
+ */
+int suite_platform(struct suite *s, const char *base, int nset, const char *const *key,
+                   const char *const *value, struct where at);
+
+/*
+ * The same from its name, `family:shape{key=value,...}`; texts are the suite's. E_SYNTAX
+ * where the braces are not of that form.
+ */
+enum status suite_platform_parse(int *out, struct suite *s, const char *name,
+                                 struct where at, struct error *e);
 
 /* E_TYPE if two scenarios have one name; asked once, after the last file. */
 enum status suite_check_names(const struct suite *s, struct error *e);

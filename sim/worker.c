@@ -28,104 +28,6 @@ struct worker {
 	const char *reason; /* why the scenario cannot run here, else NULL */
 };
 
-int sweep_units(const struct sweep *s)
-{
-	return s->nplanners * s->nclocks;
-}
-
-struct row sweep_row(const struct sweep *s, int platform, int32_t scenario, int unit)
-{
-	const struct scenario *sc = &s->suite->scenario[scenario];
-	struct row r = row_empty();
-
-	r.scenario = sc->name;
-	r.family = sc->family;
-	r.source = sc->source;
-	r.array = sc->text.array;
-	r.mesh = sc->text.mesh;
-	r.from = sc->text.from;
-	r.to = sc->text.to;
-	r.to_mesh = sc->text.to_mesh;
-	r.num_devices = sc->text.num_devices;
-	r.from_devices = sc->text.devices;
-	r.to_devices = sc->text.to_devices;
-	r.memory_limit = sc->text.memory_limit;
-	r.platform = s->platform[platform];
-	r.planner = s->planner[unit / s->nclocks]->name;
-	r.clock = clock_kinds[s->clock[unit % s->nclocks]].name;
-	return r;
-}
-
-/* --- rows as bytes ------------------------------------------------------------------ */
-
-void row_pack(struct text *out, const struct row *r)
-{
-	size_t start = out->length;
-	uint32_t n = 0;
-
-	text_append(out, (const char *)&n, sizeof(n));
-	for (int i = 0; i < ROW_COLUMNS; i++) {
-		const char *field = (const char *)r + row_columns[i].offset;
-		const char *s =
-			row_columns[i].kind == ROW_TEXT ? *(char *const *)field : NULL;
-		int32_t number;
-
-		switch (row_columns[i].kind) {
-		case ROW_TEXT:
-			text_append(out, s ? s : "", s ? strlen(s) + 1 : 1);
-			break;
-		case ROW_REAL:
-		case ROW_BYTES:
-			text_append(out, field, 8);
-			break;
-		case ROW_FLAG:
-			number = *(const bool *)field;
-			text_append(out, (const char *)&number, sizeof(number));
-			break;
-		case ROW_STATUS:
-			number = (int32_t) * (const enum outcome *)field;
-			text_append(out, (const char *)&number, sizeof(number));
-			break;
-		}
-	}
-	n = (uint32_t)(out->length - start - sizeof(n));
-	memcpy(out->s + start, &n, sizeof(n));
-}
-
-bool row_unpack(struct row *out, const char *bytes, size_t n, struct arena *a)
-{
-	const char *end = bytes + n;
-
-	*out = row_empty();
-	for (int i = 0; i < ROW_COLUMNS; i++) {
-		char *field = (char *)out + row_columns[i].offset;
-		enum row_kind kind = row_columns[i].kind;
-		size_t left = (size_t)(end - bytes), size;
-		int32_t number;
-
-		if (kind == ROW_TEXT) {
-			const char *nul = memchr(bytes, '\0', left);
-
-			if (!nul)
-				return false;
-			*(const char **)field = arena_strdup(a, bytes);
-			bytes = nul + 1;
-			continue;
-		}
-		size = kind == ROW_REAL || kind == ROW_BYTES ? 8 : sizeof(number);
-		if (left < size)
-			return false;
-		memcpy(kind == ROW_REAL || kind == ROW_BYTES ? field : (char *)&number,
-		       bytes, size);
-		if (kind == ROW_FLAG)
-			*(bool *)field = number != 0;
-		if (kind == ROW_STATUS)
-			*(enum outcome *)field = (enum outcome)number;
-		bytes += size;
-	}
-	return bytes == end;
-}
-
 static bool write_all(int fd, const char *p, size_t n)
 {
 	while (n > 0) {
@@ -152,19 +54,29 @@ static void send_row(const struct worker *w, const struct row *r)
 	text_free(&t);
 }
 
+/* A row of length 0: something long is done that is no case's. */
+static void send_ready(const struct worker *w)
+{
+	const uint32_t none = 0;
+
+	if (!write_all(w->out, (const char *)&none, sizeof(none)))
+		_exit(1);
+}
+
 /* --- measuring ---------------------------------------------------------------------- */
 
 static void load(struct worker *w)
 {
 	const struct sweep *s = w->sweep;
 	struct arena *a = arena_new();
-	const char *spec = s->platform[w->platform];
+	const struct suite_platform *p = &s->platform[w->platform];
 	struct fluid *fluid;
 	bool simgrid = false;
 
 	for (int i = 0; i < s->nclocks; i++)
 		simgrid = simgrid || clock_kinds[s->clock[i]].needs_simgrid;
-	if (platform_open(&w->loaded, a, spec, NULL, 0, simgrid, &w->load) != OK)
+	if (platform_open(&w->loaded, a, p->base, p->set, p->nset, simgrid, &w->load) !=
+	    OK)
 		return;
 	bench_init(&w->bench, w->loaded->machine);
 	fluid = fluid_new(w->loaded);
@@ -325,8 +237,10 @@ static void time_in_child(struct worker *w, struct row *r, int clock)
 /* Starts SimGrid for the first replay; a failure is of every replay. */
 static void replay(struct worker *w, struct row *r, int clock)
 {
-	if (w->load.code == OK)
+	if (w->load.code == OK && !w->loaded->host) {
 		platform_start(w->loaded, &w->load);
+		send_ready(w);
+	}
 	if (w->load.code == OK) {
 		time_in_child(w, r, clock);
 		return;
@@ -340,11 +254,12 @@ static void replay(struct worker *w, struct row *r, int clock)
 static void run_unit(struct worker *w, int32_t scenario, int unit)
 {
 	const struct sweep *s = w->sweep;
-	struct row r = sweep_row(s, w->platform, scenario, unit);
 	int planner = unit / s->nclocks, clock = unit % s->nclocks;
+	struct row r;
 
 	if (w->scenario != scenario)
 		take_scenario(w, scenario);
+	r = sweep_row(s, w->platform, scenario, unit, w->arena);
 	if (w->reason) {
 		r.status = OUTCOME_FAILED;
 		r.message = w->reason;
@@ -377,7 +292,7 @@ static bool read_order(int fd, struct sweep_order *order)
 		p += n;
 		left -= (size_t)n;
 	}
-	return order->scenario >= 0;
+	return true;
 }
 
 _Noreturn void worker_run(const struct sweep *s, int platform, int in, int out)
@@ -391,8 +306,9 @@ _Noreturn void worker_run(const struct sweep *s, int platform, int in, int out)
 	struct sweep_order order;
 
 	load(&w);
+	send_ready(&w);
 	while (read_order(in, &order))
-		for (int unit = order.first; unit < sweep_units(s); unit++)
-			run_unit(&w, order.scenario, unit);
+		for (; order.units; order.units &= order.units - 1)
+			run_unit(&w, order.scenario, __builtin_ctzll(order.units));
 	_exit(0);
 }

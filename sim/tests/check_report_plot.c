@@ -41,6 +41,7 @@ static struct store *made(const char *platform, const char *baseline,
 	static const double time_s[2][3] = {{3, 5, 7}, {3, 2.5, 1}};
 	struct store *s;
 
+	unlink("sweep.db");
 	ck_assert_int_eq(store_open(&s, ".", true, &error), OK);
 	for (int i = 0; i < 6; i++) {
 		struct row r = row_empty();

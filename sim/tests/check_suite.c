@@ -263,7 +263,7 @@ START_TEST(truncated)
 				   "\ngenerate: {kind: random, count: 3, seed: 7}\n";
 
 	for (size_t n = 0; n < sizeof(yaml); n++) {
-		suite.n = 0;
+		suite.n = suite.nfiles = 0;
 		error = (struct error){0};
 		read_bytes(yaml, n);
 		ck_assert((error.code == OK) == (suite.n > 0) || error.at.line > 0);

@@ -1,22 +1,18 @@
 /*
  * The sweep as its users see it: the program itself is run, and its processes are killed.
- * $SHARDSIM is the program.
  */
 #include "sweep.h"
 
 #include "edit.h"
+#include "runner.h"
 
 #include <check.h>
 
-#include <ctype.h>
-#include <dirent.h>
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #define COUNT(a) ((int)(sizeof(a) / sizeof((a)[0])))
@@ -31,158 +27,29 @@ static const char long_suite[] =
 	"scenarios: [{name: a}, {name: b}, {name: c}, {name: d}]\n";
 enum { LONG_ROWS = 4 * 2 * 2 }; /* scenarios, planners, clocks */
 
-static struct arena *arena;
-static char *dir;
+static struct runner r;
 
 static void start(void)
 {
-	const char *tmp = getenv("TMPDIR");
-
-	arena = arena_new();
-	dir = arena_printf(arena, "%s/check_sweep-XXXXXX", tmp ? tmp : P_tmpdir);
-	ck_assert_ptr_nonnull(mkdtemp(dir));
-}
-
-static const char *in_dir(const char *name)
-{
-	return arena_printf(arena, "%s/%s", dir, name);
+	runner_start(&r);
 }
 
 static void end(void)
 {
-	static const char *const names[] = {"sweep.db",      "sweep.db.part",
-	                                    "sweep.db.lock", "sweep.db.part-journal",
-	                                    "stderr",        "suite.yaml"};
-
-	for (int i = 0; i < COUNT(names); i++)
-		unlink(in_dir(names[i]));
-	ck_assert_int_eq(rmdir(dir), 0);
-	arena_free(arena);
+	runner_end(&r);
 }
 
-/* --- processes ----------------------------------------------------------------------- */
-
-struct process {
-	pid_t pid, parent, group;
-	char state;
-};
-
-/* All processes that can be seen; the arena's. */
-static struct process *processes(struct arena *a, int *n)
-{
-	DIR *proc = opendir("/proc");
-	struct process *all = NULL;
-	struct text list = {0};
-
-	ck_assert_ptr_nonnull(proc);
-	for (struct dirent *d; (d = readdir(proc));) {
-		struct process p = {.pid = atoi(d->d_name)};
-		char path[64], stat[512];
-		size_t length = 0;
-		FILE *f;
-
-		if (!isdigit((unsigned char)d->d_name[0]))
-			continue;
-		snprintf(path, sizeof(path), "/proc/%d/stat", (int)p.pid);
-		f = fopen(path, "r");
-		if (f)
-			length = fread(stat, 1, sizeof(stat) - 1, f);
-		if (f)
-			fclose(f);
-		stat[length] = '\0';
-		/* The name in parentheses may hold any byte. */
-		if (strrchr(stat, ')') && sscanf(strrchr(stat, ')') + 1, " %c %d %d",
-		                                 &p.state, &p.parent, &p.group) == 3)
-			text_append(&list, (const char *)&p, sizeof(p));
-	}
-	closedir(proc);
-	*n = (int)(list.length / sizeof(*all));
-	all = arena_alloc(a, (size_t)*n + 1, sizeof(*all));
-	if (*n)
-		memcpy(all, list.s, list.length);
-	text_free(&list);
-	return all;
-}
-
-/* A living child of the process; 0 if it has none. */
-static pid_t child_of(pid_t parent)
-{
-	struct arena *a = arena_new();
-	pid_t found = 0;
-	int n;
-	struct process *p = processes(a, &n);
-
-	for (int i = 0; i < n && !found; i++)
-		if (p[i].parent == parent && p[i].state != 'Z')
-			found = p[i].pid;
-	arena_free(a);
-	return found;
-}
-
-static bool is_stopped(pid_t pid, pid_t parent)
-{
-	struct arena *a = arena_new();
-	bool stopped = false;
-	int n;
-	struct process *p = processes(a, &n);
-
-	for (int i = 0; i < n; i++)
-		if (p[i].pid == pid && p[i].parent == parent)
-			stopped = p[i].state == 'T';
-	arena_free(a);
-	return stopped;
-}
-
-static int alive_in_group(pid_t group)
-{
-	struct arena *a = arena_new();
-	int n, alive = 0;
-	struct process *p = processes(a, &n);
-
-	for (int i = 0; i < n; i++)
-		alive += p[i].group == group && p[i].state != 'Z';
-	arena_free(a);
-	return alive;
-}
-
-static void pause_ms(int ms)
-{
-	nanosleep(&(struct timespec){0, ms * 1000000L}, NULL);
-}
-
-/* Processes that are dying may take a moment. */
-static void check_nobody_left(pid_t group)
-{
-	for (int i = 0; i < 1000 && alive_in_group(group); i++)
-		pause_ms(10);
-	ck_assert_int_eq(alive_in_group(group), 0);
-}
-
-/* The sweep into `dir`, leader of a process group of its own, which dies with us. */
+/* The sweep of a suite into DIR/rows. */
 static pid_t sweep_start(const char *yaml, const char *platforms, const char *njobs)
 {
-	const char *suite = in_dir("suite.yaml"), *messages = in_dir("stderr");
-	const char *program = getenv("SHARDSIM");
-	FILE *f = fopen(suite, "w");
-	pid_t pid;
+	const char *const words[] = {"sweep",   "suite.yaml",  "--platform",
+	                             platforms, "--planner",   "synth-rewrite,xla-2021",
+	                             "--clock", "model,fluid", "--jobs",
+	                             njobs,     "--out",       "rows",
+	                             NULL};
 
-	ck_assert_ptr_nonnull(program);
-	ck_assert_ptr_nonnull(f);
-	ck_assert(fputs(yaml, f) >= 0 && fclose(f) == 0);
-	pid = fork();
-	ck_assert_int_ge(pid, 0);
-	if (pid == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		setpgid(0, 0);
-		if (freopen(messages, "w", stderr))
-			execl(program, "shardsim", "sweep", suite, "--platform",
-			      platforms, "--planner", "synth-rewrite,xla-2021",
-			      "--clock", "model,fluid", "--jobs", njobs, "--out", dir,
-			      (char *)NULL);
-		_exit(127);
-	}
-	setpgid(pid, pid);
-	return pid;
+	runner_write(&r, "suite.yaml", yaml);
+	return runner_program(&r, NULL, words);
 }
 
 static pid_t start_long(const char *njobs)
@@ -190,77 +57,12 @@ static pid_t start_long(const char *njobs)
 	return sweep_start(long_suite, "tpu-v4:8x16x16", njobs);
 }
 
-static void check_exit(pid_t sweep, int wanted)
-{
-	int status;
-
-	ck_assert_int_eq(waitpid(sweep, &status, 0), sweep);
-	ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == wanted);
-	check_nobody_left(sweep);
-}
-
-/*
- * A replay, stopped, and the worker that waits for it. Who kills the worker must let the
- * replay go on: it may not have asked yet to die with its parent.
- */
-static void stop_replay(pid_t sweep, pid_t *worker, pid_t *replay)
-{
-	for (;;) {
-		int status;
-
-		*worker = child_of(sweep);
-		*replay = *worker ? child_of(*worker) : 0;
-		ck_assert_msg(waitpid(sweep, &status, WNOHANG) == 0,
-		              "the sweep ended before a replay was seen");
-		if (!*replay || kill(*replay, SIGSTOP) != 0)
-			continue;
-		/* It may have ended, or its death may be on the way. */
-		for (int i = 0; i < 100 && kill(*replay, 0) == 0; i++) {
-			if (is_stopped(*replay, *worker))
-				return;
-			pause_ms(1);
-		}
-	}
-}
-
-static const char *messages(void)
-{
-	FILE *f = fopen(in_dir("stderr"), "r");
-	char *text = arena_alloc(arena, 4096, 1);
-
-	ck_assert_ptr_nonnull(f);
-	ck_assert_uint_gt(fread(text, 1, 4095, f), 0);
-	fclose(f);
-	return text;
-}
-
-static void check_message(const char *wanted)
-{
-	const char *text = messages();
-
-	ck_assert_msg(strstr(text, wanted) != NULL, "'%s' is not in '%s'", wanted, text);
-}
-
-/* --- rows ---------------------------------------------------------------------------- */
-
-static struct row *read_rows(size_t *n)
-{
-	struct error e = {0};
-	struct store *store;
-	struct row *rows;
-
-	ck_assert_msg(store_open(&store, dir, false, &e) == OK, "%s", e.text);
-	ck_assert_int_eq(store_rows(store, arena, &rows, n, &e), OK);
-	store_close(store);
-	return rows;
-}
-
 /* All rows of the long suite, `failed` of them failed with that message, the rest ok. */
 static void check_long_rows(int failed, const char *message)
 {
 	double time_s[2][2] = {{NAN, NAN}, {NAN, NAN}};
 	size_t n;
-	struct row *row = read_rows(&n);
+	struct row *row = runner_rows(&r, "rows", &n);
 
 	ck_assert_uint_eq(n, LONG_ROWS);
 	for (size_t i = 0; i < n; i++) {
@@ -289,11 +91,13 @@ START_TEST(nobody_killed)
 {
 	pid_t sweep = start_long("3");
 
-	check_exit(sweep, 0);
+	runner_exit(sweep, 0);
 	check_long_rows(0, "");
-	ck_assert_str_eq(messages(), arena_printf(arena, "%d rows in %s: %d ok\n",
-	                                          LONG_ROWS, dir, LONG_ROWS));
-	ck_assert_int_ne(access(in_dir("sweep.db.part"), F_OK), 0);
+	ck_assert_str_eq(runner_read(&r, "stderr"),
+	                 arena_printf(r.arena, "%d rows in rows: %d ok\n", LONG_ROWS,
+	                              LONG_ROWS));
+	ck_assert(!runner_has(&r, "rows/sweep.db-wal"));
+	ck_assert(!runner_has(&r, "rows/sweep.db.lock"));
 }
 END_TEST
 
@@ -302,12 +106,12 @@ START_TEST(worker_killed)
 	pid_t sweep = start_long(jobs[_i]);
 	pid_t worker, replay;
 
-	stop_replay(sweep, &worker, &replay);
+	runner_stop_replay(sweep, &worker, &replay);
 	ck_assert_int_eq(kill(worker, SIGKILL), 0);
 	kill(replay, SIGCONT);
-	check_exit(sweep, 1);
+	runner_exit(sweep, 1);
 	check_long_rows(1, "the worker died of signal 9 (Killed)");
-	check_message("15 ok, 1 failed");
+	runner_said(&r, "15 ok, 1 failed");
 }
 END_TEST
 
@@ -316,11 +120,11 @@ START_TEST(replay_killed)
 	pid_t sweep = start_long(jobs[_i]);
 	pid_t worker, replay;
 
-	stop_replay(sweep, &worker, &replay);
+	runner_stop_replay(sweep, &worker, &replay);
 	ck_assert_int_eq(kill(replay, SIGKILL), 0);
-	check_exit(sweep, 1);
+	runner_exit(sweep, 1);
 	check_long_rows(1, "the replay died of signal 9 (Killed)");
-	check_message("15 ok, 1 failed");
+	runner_said(&r, "15 ok, 1 failed");
 }
 END_TEST
 
@@ -337,7 +141,7 @@ START_TEST(workers_killed)
 	struct row *row;
 
 	for (int killed = 0; killed < 3;) {
-		pid_t worker = child_of(sweep);
+		pid_t worker = runner_child(sweep);
 		int status;
 
 		ck_assert_msg(waitpid(sweep, &status, WNOHANG) == 0,
@@ -347,8 +151,8 @@ START_TEST(workers_killed)
 		last = worker;
 		killed++;
 	}
-	check_exit(sweep, 1);
-	row = read_rows(&n);
+	runner_exit(sweep, 1);
+	row = runner_rows(&r, "rows", &n);
 	ck_assert_uint_eq(n, LONG_ROWS);
 	for (size_t i = 0; i < n; i++) {
 		ck_assert(row[i].status == OUTCOME_OK ||
@@ -359,28 +163,17 @@ START_TEST(workers_killed)
 }
 END_TEST
 
-/* The last finished sweep stays until a new one is whole. */
+/* What was committed is there after a death; the same command goes on from there. */
 START_TEST(sweep_killed)
 {
-	static const char small[] =
-		"scenarios: [{name: s, array: \"u8[6]\", mesh: \"x=3\", "
-		"from: \"P('x')\", to: \"P(None)\"}]\n";
-	pid_t sweep = sweep_start(small, "dgx-a100:1", "1"), worker, replay;
+	pid_t sweep = start_long("3"), worker, replay;
 	int status;
-	size_t n;
 
-	check_exit(sweep, 0);
-	sweep = start_long("3");
-	stop_replay(sweep, &worker, &replay);
+	runner_stop_replay(sweep, &worker, &replay);
 	ck_assert_int_eq(kill(sweep, SIGKILL), 0);
 	ck_assert_int_eq(waitpid(sweep, &status, 0), sweep);
 	kill(replay, SIGCONT);
-	check_nobody_left(sweep);
-	ck_assert_int_eq(access(in_dir("sweep.db.part"), F_OK), 0);
-	ck_assert_str_eq(read_rows(&n)->scenario, "s");
-	ck_assert_uint_eq(n, 4);
-	/* What it left is in nobody's way. */
-	check_exit(start_long("3"), 0);
+	runner_exit(start_long("1"), 0);
 	check_long_rows(0, "");
 }
 END_TEST
@@ -388,9 +181,9 @@ END_TEST
 /* SimGrid refuses the file when the worker loads it; the other platform is not touched. */
 START_TEST(platform_refused)
 {
-	const char *path = edit_platform(arena, "dgx-a100:1", "routing=\"Full\"",
+	const char *path = edit_platform(r.arena, "dgx-a100:1", "routing=\"Full\"",
 	                                 "routing=\"Fool\"");
-	const char *platforms = arena_printf(arena, "%s,dgx-h100:1", path);
+	const char *platforms = arena_printf(r.arena, "%s,dgx-h100:1", path);
 	pid_t sweep =
 		sweep_start("scenarios: [{name: s, array: \"u8[6]\", mesh: \"x=3\", "
 	                    "from: \"P('x')\", to: \"P(None)\"},\n"
@@ -400,10 +193,10 @@ START_TEST(platform_refused)
 	size_t n;
 	struct row *row;
 
-	check_exit(sweep, 1);
+	runner_exit(sweep, 1);
 	unlink(path);
-	check_message("8 ok, 8 failed");
-	row = read_rows(&n);
+	runner_said(&r, "8 ok, 8 failed");
+	row = runner_rows(&r, "rows", &n);
 	ck_assert_uint_eq(n, 16);
 	for (size_t i = 0; i < n; i++) {
 		bool good = strcmp(row[i].platform, "dgx-h100:1") == 0;
@@ -429,10 +222,10 @@ START_TEST(too_large)
 	size_t n;
 	struct row *row;
 
-	check_exit(sweep, 0);
-	check_message("12 rows in ");
-	check_message(": 4 ok, 8 not-applicable\n");
-	row = read_rows(&n);
+	runner_exit(sweep, 0);
+	runner_said(&r, "12 rows in ");
+	runner_said(&r, ": 4 ok, 8 not-applicable\n");
+	row = runner_rows(&r, "rows", &n);
 	ck_assert_uint_eq(n, 12);
 	ck_assert_str_eq(row[0].message, "needs 9 devices, the platform has 8");
 	ck_assert_ptr_nonnull(strstr(row[4].message, "device 8 is out of range"));
@@ -457,7 +250,7 @@ START_TEST(packed_rows)
 	row_pack(&bytes, &in);
 	memcpy(&length, bytes.s, sizeof(length));
 	ck_assert_uint_eq(bytes.length, sizeof(length) + length);
-	ck_assert(row_unpack(&out, bytes.s + sizeof(length), length, arena));
+	ck_assert(row_unpack(&out, bytes.s + sizeof(length), length, r.arena));
 	ck_assert_str_eq(out.scenario, in.scenario);
 	ck_assert_str_eq(out.family, "");
 	ck_assert_str_eq(out.steps, in.steps);
@@ -467,9 +260,9 @@ START_TEST(packed_rows)
 	ck_assert_int_eq(out.send_bytes, -1);
 	ck_assert(out.full_remat);
 	for (uint32_t n = 0; n < length; n++)
-		ck_assert(!row_unpack(&out, bytes.s + sizeof(length), n, arena));
+		ck_assert(!row_unpack(&out, bytes.s + sizeof(length), n, r.arena));
 	text_append(&bytes, "", 1);
-	ck_assert(!row_unpack(&out, bytes.s + sizeof(length), length + 1, arena));
+	ck_assert(!row_unpack(&out, bytes.s + sizeof(length), length + 1, r.arena));
 	text_free(&bytes);
 }
 END_TEST

@@ -4,8 +4,8 @@
 for jobs in 1 3; do
 	shardsim sweep scenarios/smoke.yaml --platform tpu-v5e:4x8,dgx-a100:4 \
 		--planner gather,synth,synth-rewrite,xla-2021 \
-		--clock model,fluid --jobs $jobs --out "$TMPDIR/rows" 2>&1 |
-		sed 's,in .*/rows,in rows,'
-	shardsim report --rows "$TMPDIR/rows" >"$TMPDIR/$jobs.csv"
+		--clock model,fluid --jobs $jobs --out "$TMPDIR/rows$jobs" 2>&1 |
+		sed 's,in .*/rows.,in rows,'
+	shardsim report --rows "$TMPDIR/rows$jobs" >"$TMPDIR/$jobs.csv"
 done
 cmp "$TMPDIR/1.csv" "$TMPDIR/3.csv" && wc -l <"$TMPDIR/1.csv"

@@ -1,0 +1,45 @@
+/* The file of a store, shared by store*.c and private to them. */
+#ifndef SHARDSIM_SIM_STORE_FILE_H
+#define SHARDSIM_SIM_STORE_FILE_H
+
+#include "store.h"
+
+#include <sqlite3.h>
+
+struct store {
+	sqlite3 *db;
+	sqlite3_stmt *insert, *replace, *log, *unlog;
+	char *folder; /* DIR, absolute when writing: the current folder may change */
+	char *path;   /* DIR/sweep.db */
+	char *lock;   /* DIR/sweep.db.lock */
+	char *damage;
+	int lock_fd; /* -1: not locked */
+	const char *dir;
+	int open_rows; /* of the transaction under way */
+	bool create, finished;
+};
+
+struct where store_place(const struct store *s);
+
+/* The E_IO of what SQLite said last. */
+enum status store_error(const struct store *s, struct error *e, const char *doing);
+
+enum status store_run(struct store *s, const char *sql, struct error *e);
+enum status store_prepare(struct store *s, sqlite3_stmt **out, const char *sql,
+                          struct error *e);
+
+/* Begin a transaction, or go on with it; ended by store_commit(). */
+enum status store_begin(struct store *s, struct error *e);
+
+/* The columns of `rows` with commas between, with their types if asked for. */
+void store_columns(struct text *t, bool types);
+
+/* Open the file for writing; `store_begin_rows` gets ready to add rows. */
+enum status store_open_new(struct store *s, struct error *e);
+enum status store_begin_rows(struct store *s, struct error *e);
+
+/* Rows that fit their checksum, read from the first on until a fault, then from the last. */
+enum status store_salvage(struct store *to, const char *path, int64_t *rows,
+                          struct error *e);
+
+#endif

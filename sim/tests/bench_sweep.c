@@ -1,0 +1,132 @@
+/*
+ * What a row of a sweep costs, from 1,000 to 100,000 of them: random problems with four
+ * planners on four machines by the clock `model`, two workers, into a store; and what it
+ * costs to find that nothing is missing. A benchmark, not a test: nothing is asserted.
+ */
+#include "cmd_sweep.h"
+#include "platform.h"
+
+#include <gsl/gsl_errno.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { PER_SCENARIO = 4 * 4 };
+
+static double now_s(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Of all processes that have ended. */
+static double processor_s(void)
+{
+	double sum = 0;
+
+	for (int who = RUSAGE_CHILDREN;; who = RUSAGE_SELF) {
+		struct rusage used;
+
+		getrusage(who, &used);
+		sum += (double)used.ru_utime.tv_sec +
+		       1e-6 * (double)used.ru_utime.tv_usec;
+		sum += (double)used.ru_stime.tv_sec +
+		       1e-6 * (double)used.ru_stime.tv_usec;
+		if (who == RUSAGE_SELF)
+			return sum;
+	}
+}
+
+static void fail(const struct error *e)
+{
+	error_print(stderr, e);
+	exit(1);
+}
+
+/* The sweep of a suite into a folder, as the command does it; its rows. */
+static int64_t sweep(const char *suite, const char *dir)
+{
+	struct sweep_request request = {
+		.suite = {suite},
+		.nsuites = 1,
+		.platform = "tpu-v4:4x4x4,tpu-v5e:16x16,dgx-a100:4,dgx-h100:8",
+		.planner = "gather,synth,xla,direct",
+		.clock = "model",
+	};
+	struct arena *a = arena_new();
+	struct sweep s = {.jobs = 2};
+	struct sweep_counts counts = {0};
+	struct digests done = {0};
+	struct store *store = NULL;
+	struct sweep_sink sink;
+	struct sweep_work *work;
+	struct error e = {0};
+	int64_t n;
+
+	if (sweep_setup(&s, &request, a, &e) != OK ||
+	    cmd_sweep_open(&store, dir, false, &s, &request, &done, &counts, &e) != OK)
+		fail(&e);
+	work = sweep_work(&n, &s, &done, 0, 1, a);
+	sink = sweep_store(store);
+	if (sweep_run(&counts, &s, work, n, &sink, &e) != OK ||
+	    store_finish(store, &e) != OK)
+		fail(&e);
+	store_close(store);
+	digests_free(&done);
+	arena_free(a);
+	return counts.rows;
+}
+
+static void measure(const char *dir, int64_t rows)
+{
+	char suite[300], db[300];
+	double start_s, used_s, took_s;
+	struct rusage children;
+	int64_t n;
+	FILE *f;
+
+	snprintf(suite, sizeof(suite), "%s/suite.yaml", dir);
+	snprintf(db, sizeof(db), "%s/sweep.db", dir);
+	f = fopen(suite, "w");
+	if (!f)
+		exit(1);
+	fprintf(f, "generate: {kind: random, count: %lld, seed: 1, devices: 4..32}\n",
+	        (long long)rows / PER_SCENARIO);
+	fclose(f);
+	start_s = now_s();
+	used_s = processor_s();
+	n = sweep(suite, dir);
+	took_s = now_s() - start_s;
+	used_s = processor_s() - used_s;
+	getrusage(RUSAGE_CHILDREN, &children);
+	start_s = now_s();
+	sweep(suite, dir);
+	printf("%8lld %9.2f %12.1f %12.1f %10.2f %12.1f\n", (long long)n, took_s,
+	       1e6 * took_s / (double)n, 1e6 * used_s / (double)n, now_s() - start_s,
+	       (double)children.ru_maxrss / 1024);
+	fflush(stdout);
+	unlink(db);
+	unlink(suite);
+}
+
+int main(void)
+{
+	static const int64_t rows[] = {1008, 3168, 10000, 31616, 100000};
+	const char *tmp = getenv("TMPDIR");
+	char dir[256];
+
+	gsl_set_error_handler_off();
+	snprintf(dir, sizeof(dir), "%.200s/bench_sweep-XXXXXX", tmp ? tmp : P_tmpdir);
+	if (!mkdtemp(dir))
+		return 1;
+	printf("    rows    wall s  wall us/row   cpu us/row   again s   worker MiB\n");
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+		measure(dir, rows[i]);
+	return rmdir(dir) != 0;
+}

@@ -1,0 +1,235 @@
+/* Files that are no sweep, or are one no more. */
+#include "store_made.h"
+
+#include <check.h>
+#include <sqlite3.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Whoever only reads says so; what is no sweep is never written over. */
+START_TEST(not_a_sweep)
+{
+	static const char garbage[] = "\x7f"
+				      "ELF, or anything that is no database";
+
+	kept_write("sweep.db", garbage, sizeof(garbage));
+	kept_refuse(false, E_IO,
+	            "file is not a database; `shardsim sweep --resume` saves");
+	kept_write("sweep.db", "", 0);
+	kept_refuse(false, E_IO, "not a sweep of this version");
+	kept_sql("CREATE TABLE rows (scenario TEXT)");
+	kept_refuse(false, E_IO, "not a sweep of this version");
+	kept_refuse(true, E_IO, "not a sweep of this version");
+	unlink(kept_path("sweep.db"));
+	kept_error = (struct error){0};
+	kept_finish(kept_open(true));
+	kept_sql("PRAGMA user_version = 3");
+	kept_refuse(false, E_IO, "not a sweep of this version");
+	kept_refuse(true, E_IO, "not a sweep of this version");
+	ck_assert(!kept_has("sweep.db.damaged"));
+}
+END_TEST
+
+/* A file that is empty, as a death may leave it, is as good as none. */
+START_TEST(empty_file)
+{
+	struct row r = row_empty();
+	struct store *s;
+
+	kept_write("sweep.db", "", 0);
+	s = kept_open(true);
+	ck_assert_ptr_null(store_damage(s));
+	ck_assert_int_eq(store_add(s, &r, &kept_error), OK);
+	kept_finish(s);
+	ck_assert_uint_eq(kept_rows(), 1);
+}
+END_TEST
+
+START_TEST(in_the_way)
+{
+	ck_assert_int_eq(mkdir(kept_path("sweep.db"), 0777), 0);
+	kept_refuse(false, E_IO, "cannot read sweep.db: it is not a file");
+	kept_refuse(true, E_IO, "cannot write sweep.db: it is not a file");
+	ck_assert(!kept_has("sweep.db.lock"));
+}
+END_TEST
+
+/* Cut off in the middle of a page. */
+START_TEST(truncated)
+{
+	struct arena *a = arena_new();
+	struct row r = kept_full(), *rows;
+	struct store *s = kept_open(true);
+	size_t n;
+
+	ck_assert_int_eq(store_add(s, &r, &kept_error), OK);
+	kept_finish(s);
+	ck_assert_int_eq(truncate(kept_path("sweep.db"), 4099), 0);
+	if (store_open(&s, kept_dir, false, &kept_error) == OK) {
+		ck_assert_int_eq(store_rows(s, a, &rows, &n, &kept_error), E_IO);
+		store_close(s);
+	}
+	ck_assert_int_eq(kept_error.code, E_IO);
+	ck_assert_ptr_nonnull(strstr(kept_error.text, "malformed"));
+	arena_free(a);
+}
+END_TEST
+
+/* Enough for several hundred pages. */
+enum { SAVED = 600 };
+
+static void make_many(void)
+{
+	struct store *s = kept_open(true);
+	char name[24];
+
+	for (int i = 0; i < SAVED; i++) {
+		struct row r = kept_full();
+
+		snprintf(name, sizeof(name), "s%d", i);
+		r.scenario = name;
+		ck_assert_int_eq(store_put(s, &r, kept_digest(name), NULL, &kept_error),
+		                 OK);
+	}
+	ck_assert_int_eq(store_set(s, "plan", 0, "this", &kept_error), OK);
+	kept_finish(s);
+}
+
+static void check_saved(void)
+{
+	struct arena *a = arena_new();
+	struct store *s = kept_open(false);
+	const char *plan;
+	struct row *rows;
+	size_t n;
+
+	ck_assert_int_eq(store_get(&plan, s, a, "plan", 0, &kept_error), OK);
+	ck_assert_str_eq(plan, "this");
+	ck_assert_int_eq(store_rows(s, a, &rows, &n, &kept_error), OK);
+	ck_assert_uint_gt(n, 0);
+	ck_assert_uint_lt(n, SAVED);
+	for (size_t i = 0; i < n; i++) {
+		struct row r = kept_full();
+
+		r.scenario = rows[i].scenario;
+		kept_same(&rows[i], &r);
+	}
+	store_close(s);
+	arena_free(a);
+}
+
+/* A damaged file is kept, and what is sound in it is taken over, from both its ends. */
+START_TEST(damaged)
+{
+	char garbage[20000];
+	struct store *s;
+	struct stat size;
+	FILE *f;
+
+	make_many();
+	ck_assert_int_eq(stat(kept_path("sweep.db"), &size), 0);
+	memset(garbage, 0xa5, sizeof(garbage));
+	f = fopen(kept_path("sweep.db"), "r+b");
+	ck_assert_int_eq(fseek(f, size.st_size / 2, SEEK_SET), 0);
+	ck_assert_uint_eq(fwrite(garbage, 1, sizeof(garbage), f), sizeof(garbage));
+	ck_assert_int_eq(fclose(f), 0);
+	s = kept_open(true);
+	ck_assert_ptr_nonnull(store_damage(s));
+	ck_assert_ptr_nonnull(
+		strstr(store_damage(s), "It is kept as sweep.db.damaged;"));
+	kept_finish(s);
+	ck_assert(kept_has("sweep.db.damaged"));
+	check_saved();
+	s = kept_open(true);
+	ck_assert_ptr_null(store_damage(s));
+	kept_finish(s);
+}
+END_TEST
+
+/* Nothing can be saved; a name that is taken is left alone. */
+START_TEST(all_damaged)
+{
+	struct store *s;
+	char text[20];
+	FILE *f;
+
+	kept_write("sweep.db.damaged", "older", 5);
+	kept_write("sweep.db", "no database, but some other text", 32);
+	s = kept_open(true);
+	ck_assert_ptr_nonnull(
+		strstr(store_damage(s), "sweep.db.damaged-2; 0 sound rows"));
+	kept_finish(s);
+	ck_assert_uint_eq(kept_rows(), 0);
+	f = fopen(kept_path("sweep.db.damaged-2"), "r");
+	ck_assert_ptr_nonnull(fgets(text, 12, f));
+	fclose(f);
+	ck_assert_str_eq(text, "no database");
+}
+END_TEST
+
+/* A database of ours in which somebody meddled. */
+START_TEST(meddled)
+{
+	struct arena *a = arena_new();
+	struct row r = kept_key("s", "p", "synth", "model"), *rows;
+	struct store *s = kept_open(true);
+	size_t n = 7;
+
+	ck_assert_int_eq(store_put(s, &r, kept_digest("s"), NULL, &kept_error), OK);
+	kept_finish(s);
+	ck_assert_int_eq(kept_keys().n, 1);
+	kept_sql("UPDATE rows SET time_s = 1");
+	ck_assert_int_eq(kept_keys().n, 0);
+	s = kept_open(false);
+	ck_assert_int_eq(store_rows(s, a, &rows, &n, &kept_error), E_IO);
+	ck_assert_str_eq(kept_error.text,
+	                 "sweep.db: scenario 's' does not fit its checksum; "
+	                 "`shardsim sweep --resume` measures it again");
+	store_close(s);
+	kept_error = (struct error){0};
+	kept_sql("UPDATE rows SET status = 'fine'");
+	s = kept_open(false);
+	ck_assert_int_eq(store_rows(s, a, &rows, &n, &kept_error), E_IO);
+	ck_assert_str_eq(kept_error.text,
+	                 "sweep.db: scenario 's' has no known status; "
+	                 "`shardsim sweep --resume` measures it again");
+	ck_assert(!rows && n == 0);
+	store_close(s);
+	kept_sql("DROP TABLE rows");
+	kept_error = (struct error){0};
+	s = kept_open(false);
+	ck_assert_int_eq(store_rows(s, a, &rows, &n, &kept_error), E_IO);
+	ck_assert_ptr_nonnull(strstr(kept_error.text, "no such table"));
+	store_close(s);
+	arena_free(a);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("store_damage");
+	TCase *tc = tcase_create("store_damage");
+	SRunner *runner;
+	int failed;
+
+	tcase_set_timeout(tc, 60);
+	tcase_add_checked_fixture(tc, kept_start, kept_end);
+	tcase_add_test(tc, empty_file);
+	tcase_add_test(tc, damaged);
+	tcase_add_test(tc, all_damaged);
+	tcase_add_test(tc, not_a_sweep);
+	tcase_add_test(tc, in_the_way);
+	tcase_add_test(tc, truncated);
+	tcase_add_test(tc, meddled);
+	suite_add_tcase(suite, tc);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

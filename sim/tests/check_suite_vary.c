@@ -1,0 +1,309 @@
+/* Suites that vary: lists and ranges of meshes, sizes and figures of platforms. */
+#include "suite.h"
+
+#include "edit.h"
+
+#include <check.h>
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define COUNT(a) ((int)(sizeof(a) / sizeof((a)[0])))
+
+static struct arena *arena;
+static struct suite suite;
+static struct error error;
+
+static void start(void)
+{
+	arena = arena_new();
+	suite = (struct suite){.arena = arena};
+	error = (struct error){0};
+}
+
+static void end(void)
+{
+	arena_free(arena);
+}
+
+static const char *read_text(const char *yaml)
+{
+	const char *path = edit_write(arena, yaml, strlen(yaml), ".yaml");
+
+	suite_read(&suite, path, &error);
+	unlink(path);
+	return path;
+}
+
+static void read_ok(const char *yaml)
+{
+	read_text(yaml);
+	ck_assert_msg(error.code == OK, "%u:%u: %s", error.at.line, error.at.col,
+	              error.text);
+}
+
+#define ENDS "from: \"P('x')\", to: \"P()\""
+
+/* --- scenarios ----------------------------------------------------------------------- */
+
+static void is_scenario(int i, const char *name, const char *array, const char *mesh,
+                        const char *varied)
+{
+	const struct scenario *s = &suite.scenario[i];
+
+	ck_assert_int_lt(i, suite.n);
+	ck_assert_str_eq(s->name, name);
+	ck_assert_str_eq(s->text.array, array);
+	ck_assert_str_eq(s->text.mesh, mesh);
+	ck_assert_str_eq(s->varied, varied);
+}
+
+/* Rows of 7 bf16 have 14 bytes: 48 KiB + 2 are 3511 of them, and 28 are 2. */
+START_TEST(sizes)
+{
+	read_ok("scenarios:\n"
+	        "  - {name: a, array: \"bf16[5,7]\", mesh: \"x=3\", " ENDS ",\n"
+	        "     bytes: [49154, 28B]}\n"
+	        "  - {name: b, array: \"s4[3,5]\", mesh: \"x=3\", " ENDS ",\n"
+	        "     bytes: \"5, 10\"}\n"
+	        "  - {name: c, array: \"f32[3]\", mesh: \"x=3\", " ENDS "}\n"
+	        "  - {name: d, array: \"f32[3]\", mesh: \"x=3\", " ENDS
+	        ", bytes: 4KiB}\n");
+	ck_assert_int_eq(suite.n, 6);
+	is_scenario(0, "a{bytes=49154}", "bf16[3511,7]", "x=3", "bytes=49154");
+	is_scenario(1, "a{bytes=28B}", "bf16[2,7]", "x=3", "bytes=28B");
+	is_scenario(2, "b{bytes=5}", "s4[2,5]", "x=3", "bytes=5");
+	is_scenario(3, "b{bytes=10}", "s4[4,5]", "x=3", "bytes=10");
+	is_scenario(4, "c", "f32[3]", "x=3", "");
+	is_scenario(5, "d{bytes=4KiB}", "f32[1024]", "x=3", "bytes=4KiB");
+	for (int i = 0; i < suite.n; i++) {
+		char base[2] = {suite.scenario[i].name[0], '\0'};
+
+		ck_assert_str_eq(suite.scenario[i].base, base);
+	}
+}
+END_TEST
+
+/* From the first on, times the factor, as long as it is not above the last. */
+START_TEST(ranges)
+{
+	static const char *const names[] = {"512", "1536", "4608", "1.5KiB", "64KiB"};
+	static const char *const whole[] = {"512KiB", "1MiB", "2MiB"};
+
+	read_ok("scenarios:\n"
+	        "  - {name: a, array: \"u8[1]\", mesh: \"x=3\", " ENDS ",\n"
+	        "     bytes: [512..13823 x3, \"1.5KiB\", 64KiB..64KiB x2]}\n"
+	        "  - {name: b, array: \"u8[1]\", mesh: \"x=3\", " ENDS ",\n"
+	        "     bytes: \"512KiB..2097152 x2\"}\n");
+	ck_assert_int_eq(suite.n, COUNT(names) + COUNT(whole));
+	for (int i = 0; i < COUNT(names); i++)
+		ck_assert_str_eq(suite.scenario[i].name,
+		                 arena_printf(arena, "a{bytes=%s}", names[i]));
+	for (int i = 0; i < COUNT(whole); i++)
+		ck_assert_str_eq(suite.scenario[COUNT(names) + i].name,
+		                 arena_printf(arena, "b{bytes=%s}", whole[i]));
+	ck_assert_str_eq(suite.scenario[2].text.array, "u8[4608]");
+}
+END_TEST
+
+/* Every mesh with every size; a scenario's own field takes the place of a default. */
+START_TEST(meshes)
+{
+	read_ok("defaults: {array: \"u8[6,5]\", mesh: [\"x=3\", \"y=2, x=3\"],\n"
+	        "           bytes: [15, 45], " ENDS "}\n"
+	        "scenarios:\n"
+	        "  - {name: a}\n"
+	        "  - {name: b, mesh: \"x=5\"}\n"
+	        "  - {name: c, mesh: [\"x=5\"], bytes: 30}\n");
+	ck_assert_int_eq(suite.n, 7);
+	is_scenario(0, "a{mesh=x=3}{bytes=15}", "u8[3,5]", "x=3", "mesh=x=3 bytes=15");
+	is_scenario(1, "a{mesh=x=3}{bytes=45}", "u8[9,5]", "x=3", "mesh=x=3 bytes=45");
+	is_scenario(2, "a{mesh=y=2,x=3}{bytes=15}", "u8[3,5]", "y=2, x=3",
+	            "mesh=y=2,x=3 bytes=15");
+	is_scenario(4, "b{bytes=15}", "u8[3,5]", "x=5", "bytes=15");
+	is_scenario(6, "c{mesh=x=5}{bytes=30}", "u8[6,5]", "x=5", "mesh=x=5 bytes=30");
+	ck_assert_str_eq(suite.scenario[3].base, "a");
+}
+END_TEST
+
+/* --- platforms ----------------------------------------------------------------------- */
+
+static void is_platform(int i, const char *name, const char *base, const char *varied,
+                        uint64_t files)
+{
+	const struct suite_platform *p = &suite.platform[i];
+
+	ck_assert_int_lt(i, suite.nplatforms);
+	ck_assert_str_eq(p->name, name);
+	ck_assert_str_eq(p->base, base);
+	ck_assert_str_eq(p->varied, varied);
+	ck_assert_uint_eq(p->files, files);
+}
+
+#define ONE(name)                                                                      \
+	"scenarios: [{name: " name ", array: \"u8[3]\", mesh: \"x=3\", " ENDS "}]\n"
+
+START_TEST(platforms)
+{
+	read_ok("platforms: [tpu-v4:8x8x8,\n"
+	        "  {base: dgx-h100:32, set: {nic.bandwidth: [25GBps, 50GBps],\n"
+	        "                            launch_s: 1us..5us x2}},\n"
+	        "  {base: files/a.xml}, "
+	        "\"dgx-a100:2{nic.latency=2us,launch_s=0}\"]\n" ONE("a"));
+	ck_assert_int_eq(suite.nplatforms, 9);
+	is_platform(0, "tpu-v4:8x8x8", "tpu-v4:8x8x8", "", 1);
+	is_platform(1, "dgx-h100:32{nic.bandwidth=25GBps,launch_s=1us}", "dgx-h100:32",
+	            "nic.bandwidth=25GBps launch_s=1us", 1);
+	is_platform(3, "dgx-h100:32{nic.bandwidth=25GBps,launch_s=4us}", "dgx-h100:32",
+	            "nic.bandwidth=25GBps launch_s=4us", 1);
+	is_platform(4, "dgx-h100:32{nic.bandwidth=50GBps,launch_s=1us}", "dgx-h100:32",
+	            "nic.bandwidth=50GBps launch_s=1us", 1);
+	is_platform(7, "files/a.xml", "files/a.xml", "", 1);
+	is_platform(8, "dgx-a100:2{nic.latency=2us,launch_s=0}", "dgx-a100:2",
+	            "nic.latency=2us launch_s=0", 1);
+	ck_assert_int_eq(suite.platform[8].nset, 2);
+	ck_assert_str_eq(suite.platform[8].set[1], "launch_s=0");
+	ck_assert_uint_eq(suite.platform[2].at.line, 2);
+	ck_assert_uint_eq(suite.platform[2].at.col, 10);
+}
+END_TEST
+
+/* A platform of two suites is one, on which the scenarios of both run. */
+START_TEST(two_suites)
+{
+	read_ok("platforms: [tpu-v4:8x8x8, dgx-a100:1]\n" ONE("a"));
+	read_ok(ONE("b"));
+	read_ok("platforms: [dgx-h100:1, tpu-v4:8x8x8]\n" ONE("c"));
+	ck_assert_int_eq(suite.nplatforms, 3);
+	is_platform(0, "tpu-v4:8x8x8", "tpu-v4:8x8x8", "", 5);
+	is_platform(1, "dgx-a100:1", "dgx-a100:1", "", 1);
+	is_platform(2, "dgx-h100:1", "dgx-h100:1", "", 4);
+	for (int i = 0; i < 3; i++)
+		ck_assert_int_eq(suite.scenario[i].file, i);
+}
+END_TEST
+
+START_TEST(too_many_suites)
+{
+	for (int i = 0; i < SUITE_FILES_MAX; i++)
+		read_ok(ONE("a"));
+	read_text(ONE("a"));
+	ck_assert_int_eq(error.code, E_RANGE);
+	ck_assert_str_eq(error.text, "one suite too many, expected at most 64");
+}
+END_TEST
+
+/* --- faults -------------------------------------------------------------------------- */
+
+#define SIZED(bytes)                                                                   \
+	"scenarios: [{name: a, array: \"bf16[5,7]\", mesh: \"x=3\", " ENDS             \
+	",\nbytes: " bytes "}]\n"
+
+static const struct {
+	const char *yaml;
+	unsigned line, col;
+	const char *text;
+} faults[] = {
+	{SIZED("1MiB"), 2, 8, "bf16[5,7] cannot have 1048576 bytes: its rows have 14"},
+	{SIZED("[14, 15]"), 2, 13, "bf16[5,7] cannot have 15 bytes"},
+	{SIZED("0"), 2, 8, "expected 1 byte to 2^58"},
+	{SIZED("[]"), 2, 8, "an empty list, expected some values"},
+	{SIZED("{a: b}"), 2, 8, "expected a text"},
+	{SIZED("14..28"), 2, 14, "expected 'x'"},
+	{SIZED("14..28 x1"), 2, 16, "a whole factor"},
+	{SIZED("28..14 x2"), 2, 8, "expected the lower end first"},
+	{SIZED("\"14, 7GiBs\""), 2, 17, "unknown unit"},
+	{"scenarios: [{name: a, array: \"f32[]\", mesh: \"x=3\", from: \"P()\", "
+         "to: \"P()\",\nbytes: 4}]\n",
+         2, 8, "f32[] has no dimension that could be scaled"},
+	{"scenarios: [{name: a, array: \"s4[2,5]\", mesh: \"x=3\", " ENDS
+         ",\nbytes: 3}]\n",
+         2, 8, "s4[2,5] cannot have 3 bytes: its rows have 20 bits"},
+	{"scenarios: [{name: a, array: \"u8[3]\", " ENDS
+         ",\nmesh: [\"x=3\", \"x=0\"]}]\n",
+         2, 18, "the axis size 0 is out of range"},
+	{"platforms: tpu-v4:4x4x4\n" ONE("a"), 1, 12, "expected a list of platforms"},
+	{"platforms: []\n" ONE("a"), 1, 12, "an empty list, expected some platforms"},
+	{"platforms: [a:1, b:1, a:1]\n" ONE("a"), 1, 23, "platform 'a:1' is there twice"},
+	{"platforms: [\"\"]\n" ONE("a"), 1, 14, "expected a platform"},
+	{"platforms: [{set: {a: 1}}]\n" ONE("a"), 1, 13, "expected a platform such as"},
+	{"platforms: [{base: \"\"}]\n" ONE("a"), 1, 13, "expected a platform such as"},
+	{"platforms: [{base: a, sets: {}}]\n" ONE("a"), 1, 23,
+         "unknown field 'sets', expected one of base, set"},
+	{"platforms: [{base: a, set: b}]\n" ONE("a"), 1, 28,
+         "expected a map of settings"},
+	{"platforms: [{base: a, set: {b: []}}]\n" ONE("a"), 1, 32, "an empty list"},
+	{"platforms: [{base: a, set: {b: 1, b: 2}}]\n" ONE("a"), 1, 35,
+         "this key is there twice"},
+	{"platforms: [{base: a, set: {nic.latency: [1us, 2lightyears]}}]\n" ONE("a"), 1,
+         49, "unit"},
+	{"platforms: [{base: a, set: {b: [c, \"d e\"]}}]\n" ONE("a"), 1, 37,
+         "expected a value without spaces"},
+	{"platforms: [{base: a, set: {b: \"c,d\"}}]\n" ONE("a"), 1, 33,
+         "expected a value without spaces"},
+	{"platforms: [\"a:1{b=1\"]\n" ONE("a"), 1, 14, "expected family:shape{key=value"},
+	{"platforms: [\"a:1{b}\"]\n" ONE("a"), 1, 14, "settings key=value in {}"},
+	{"platforms: [\"a:1{}\"]\n" ONE("a"), 1, 14, "settings key=value in {}"},
+	{"platforms: [\"a:1{=2}\"]\n" ONE("a"), 1, 14, "settings key=value in {}"},
+	{"platforms: [\"a:1{b=2},c=3}\"]\n" ONE("a"), 1, 14, "settings key=value in {}"},
+	{"platforms: [\"{b=2}\"]\n" ONE("a"), 1, 14, "expected family:shape{key=value"},
+};
+
+START_TEST(fault_rows)
+{
+	const char *path = read_text(faults[_i].yaml);
+
+	ck_assert_int_ne(error.code, OK);
+	ck_assert_msg(strstr(error.text, faults[_i].text) != NULL, "%u:%u: %s",
+	              error.at.line, error.at.col, error.text);
+	ck_assert_str_eq(error.at.file, path);
+	ck_assert_msg(error.at.line == faults[_i].line && error.at.col == faults[_i].col,
+	              "%u:%u: %s", error.at.line, error.at.col, error.text);
+}
+END_TEST
+
+/* 1,000 values are fine, one more is not. */
+START_TEST(too_many_values)
+{
+	struct text yaml = {0};
+
+	for (int n = 1000; n <= 1001; n++) {
+		yaml.length = 0;
+		text_printf(&yaml, "scenarios: [{name: a, array: \"u8[1]\", mesh: "
+		                   "\"x=3\", " ENDS ", bytes: \"1");
+		for (int i = 2; i <= n; i++)
+			text_printf(&yaml, ",%d", i);
+		text_printf(&yaml, "\"}]\n");
+		read_text(yaml.s);
+		ck_assert_int_eq(error.code, n > 1000 ? E_RANGE : OK);
+	}
+	ck_assert_str_eq(error.text, "more than 1000 values");
+	ck_assert_int_eq(suite.n, 1000);
+	text_free(&yaml);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("suite_vary");
+	TCase *tc = tcase_create("suite_vary");
+	SRunner *runner;
+	int failed;
+
+	tcase_add_checked_fixture(tc, start, end);
+	tcase_add_test(tc, sizes);
+	tcase_add_test(tc, ranges);
+	tcase_add_test(tc, meshes);
+	tcase_add_test(tc, platforms);
+	tcase_add_test(tc, two_suites);
+	tcase_add_test(tc, too_many_suites);
+	tcase_add_loop_test(tc, fault_rows, 0, COUNT(faults));
+	tcase_add_test(tc, too_many_values);
+	suite_add_tcase(s, tc);
+	runner = srunner_create(s);
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
