@@ -4,9 +4,12 @@
 #   make check        all tests; check_<module> runs one test program
 #   make sweep        the main job: speedups over the published model scenarios
 #   make results      regenerate results/
+#   make check-page   the HTML report in headless Chromium: sorting, filtering, widths
+#   make check-slurm  a sweep on a real Slurm cluster of two nodes on this machine
 #   make check-exhaustive   every small problem with every planner: minutes
 #   make fuzz         SECONDS=60: random texts for every reader, that long for each
 #   make bench        replays per second by device count
+#   make bench-peers  simulated times, seconds and memory beside SMPI
 #   make coverage     the tests again, counting the lines of models/ they reach
 #   make valgrind     the smoke suite under valgrind; a leak is an error
 #   make install      PREFIX=/usr/local DESTDIR=
@@ -80,6 +83,9 @@ LINK = $(CC) $(FLAGS_$(VARIANT)) $(LINK_$(VARIANT)) $(CFLAGS) $(LDFLAGS)
 
 MODEL_SOURCES := $(filter-out models/tests/%,$(wildcard models/*/*.c))
 MODEL_HEADERS := $(filter-out models/tests/%,$(wildcard models/*/*.h))
+# What other people's programs may call: the shared library exports this and no more.
+PUBLIC_HEADERS := $(filter-out $(filter-out %/planner.h,$(wildcard models/planner/*.h)), \
+	$(shell grep -L 'Private to' $(MODEL_HEADERS)))
 SIM_SOURCES := $(wildcard sim/*.c)
 TEST_SOURCES := $(wildcard models/tests/*.c sim/tests/*.c)
 SOURCES := $(MODEL_SOURCES) $(SIM_SOURCES) $(TEST_SOURCES)
@@ -96,7 +102,7 @@ SIM_TESTS := $(call programs,sim)
 GOLDEN := $(patsubst %.cmd,$B/%,$(wildcard sim/tests/*.cmd))
 INPUTS := $(wildcard platforms/* scenarios/*)
 
-.PHONY: all check check-exhaustive fuzz sweep results bench coverage valgrind install format format-check \
+.PHONY: all check check-page check-slurm check-exhaustive fuzz sweep results bench bench-peers coverage valgrind install format format-check \
 	tidy layers deps clean compile_commands.json FORCE
 all: $B/libshardsim.a $B/libshardsim.so $B/shardsim build/shardsim
 
@@ -105,7 +111,7 @@ all: $B/libshardsim.a $B/libshardsim.so $B/shardsim build/shardsim
 deps:
 	@.ci/deps
 
-TOOLS := gcovr valgrind clang-format clang-tidy
+TOOLS := chromium chromedriver curl jq gcovr valgrind clang-format clang-tidy
 .PHONY: $(TOOLS:%=tool-%)
 $(TOOLS:%=tool-%): tool-%: | deps
 	@.ci/deps $*
@@ -127,9 +133,18 @@ $B/libshardsim.a: $(call objects,$(MODEL_SOURCES)) $B/flags
 	$(call say,AR)ar qcs $@ $(filter %.o,$^)
 
 SONAME := libshardsim.so.$(SOVERSION)
-$B/$(SONAME): $(call objects,$(MODEL_SOURCES)) $B/flags
-	$(call say,LINK)$(LINK) -shared -Wl,-soname,$(SONAME) -o $@ $(filter %.o,$^) \
+$B/$(SONAME): $(call objects,$(MODEL_SOURCES)) $B/exports $B/flags
+	$(call say,LINK)$(LINK) -shared -Wl,-soname,$(SONAME) \
+		-Wl,--version-script=$B/exports -o $@ $(filter %.o,$^) \
 		$(SHARED_LIBS) $(LDLIBS) -lm
+
+# Every name before a bracket, and of every extern object; more than there are is no harm.
+$B/exports: $(PUBLIC_HEADERS)
+	@mkdir -p $(@D)
+	@{ echo '{ global:'; \
+		grep -ohE '^extern [^(]*;|[a-z_][a-z0-9_]*\(' $^ | sed -E 's/(\(|\[[^]]*\]|;).*//' | \
+		grep -oE '[a-z_][a-z0-9_]*$$' | sort -u | sed 's/$$/;/'; \
+		echo 'local: *; };'; } >$@
 
 $B/libshardsim.so: $B/$(SONAME)
 	@ln -sf $(SONAME) $@
@@ -162,7 +177,8 @@ $(SIM_TESTS): %: %.o $(call helpers,sim) \
 # One with failures is dated back, so that the next `make check` runs it again.
 
 RESULTS := $(addsuffix .result,$B/layers $(MODEL_TESTS) $(SIM_TESTS) $(GOLDEN) \
-	$(if $(wildcard README.md),$B/readme))
+	$(if $(wildcard README.md),$B/readme) \
+	$(if $(filter release,$(VARIANT)),$B/installed))
 
 check: $(RESULTS)
 	@.ci/summary $(RESULTS)
@@ -186,6 +202,11 @@ $(addsuffix .result,$(GOLDEN)): $B/%.result: .ci/golden .ci/environment \
 $B/readme.result: README.md .ci/readme .ci/environment $B/shardsim $(INPUTS)
 	@.ci/readme $(VARIANT) $@
 
+$B/installed.result: .ci/installed .ci/environment $B/libshardsim.a \
+		$B/libshardsim.so $B/shardsim build/shardsim $(PUBLIC_HEADERS) $(INPUTS) \
+		$(wildcard sim/shardsim.[13] sim/completion.bash)
+	+@.ci/installed $(VARIANT) $@
+
 $B/layers.result: .ci/layers $(SOURCES) $(HEADERS)
 	@mkdir -p $(@D)
 	@.ci/layers $@
@@ -199,6 +220,13 @@ TEST_NAMES := $(notdir $(MODEL_TESTS) $(SIM_TESTS))
 $(TEST_NAMES): $$(filter %/$$@,$(MODEL_TESTS) $(SIM_TESTS)) \
 		$$(if $$(filter %/$$@,$(SIM_TESTS)),$B/shardsim)
 	@.ci/unit $(VARIANT) $<
+
+# Installs Debian's Slurm where it is not there, which `make check` does not need.
+check-page: build/shardsim | tool-chromium tool-chromedriver tool-curl tool-jq
+	@.ci/page
+
+check-slurm: $B/shardsim
+	@.ci/slurm $(VARIANT)
 
 EXHAUSTS := $(patsubst %.c,$B/%,$(wildcard models/tests/exhaust_*.c))
 $(EXHAUSTS): %: %.o $(call helpers,models) $B/libshardsim.a $B/flags
@@ -248,6 +276,8 @@ PLATFORMS := $(call list,tpu-v4:4x4x4 tpu-v4:8x8x8 tpu-v5e:16x16 tpu-v5e:4x8 \
 	dgx-a100:4 dgx-h100:8)
 PLANNERS := $(call list,gather synth synth-rewrite xla-2021)
 
+TRAINING := dgx-h100:8 aws-p5en:8 mi300x:8 gb200-nvl72:1 tpu-v5p:4x4x4 tpu-v4:4x4x4
+
 sweep: build/shardsim
 	rm -rf build/sweep
 	build/shardsim sweep scenarios/models.yaml --platform $(PLATFORMS) \
@@ -261,7 +291,14 @@ define report
 	build/shardsim report build/results/$1 $3 --format tex >results/$2.tex
 endef
 
-results: build/shardsim
+.PHONY: results-placement
+results-placement: build/shardsim
+	build/shardsim place scenarios/placement.yaml >results/placement.md
+	build/shardsim place scenarios/placement.yaml --format csv >results/placement.csv
+	for p in $(TRAINING); do build/shardsim place --with scenarios/training.yaml \
+		--platform $$p --clock model,fluid && echo || exit 1; done >results/training.txt
+
+results: results-placement build/shardsim
 	rm -rf build/results
 	mkdir -p build/results
 	build/shardsim sweep scenarios/models.yaml scenarios/random.yaml \
@@ -280,6 +317,10 @@ results: build/shardsim
 	$(call report,cross-mesh,cross-mesh,--baseline direct)
 	build/shardsim report build/results/speedup --baseline xla-2021 --clock fluid \
 		--plot results/speedup.svg
+	build/shardsim validate platforms/measured.csv >results/validate.md
+	build/shardsim validate platforms/measured.csv --format csv >results/validate.csv
+	build/shardsim validate platforms/measured.csv --plot results/validate.svg
+	build/shardsim fit platforms/measured.csv >results/fit.md
 
 BENCHES := $(patsubst %.c,$B/%,$(wildcard sim/tests/bench_*.c))
 $(BENCHES): %: %.o $(call objects,$(filter-out sim/main.c,$(SIM_SOURCES))) \
@@ -288,6 +329,10 @@ $(BENCHES): %: %.o $(call objects,$(filter-out sim/main.c,$(SIM_SOURCES))) \
 
 bench: $(BENCHES)
 	@for bench in $^; do $$bench || exit 1; done
+
+bench-peers: build/shardsim
+	@.ci/deps /usr/bin/time
+	@PATH=$(CURDIR)/build:$$PATH .ci/peers
 
 # --- install -------------------------------------------------------------------------
 
@@ -314,7 +359,7 @@ install: all
 	ln -sf $(SONAME) $(DESTDIR)$(PREFIX)/lib/libshardsim.so
 	$(file >$B/shardsim.pc,$(PC))
 	install -m 644 $B/shardsim.pc $(DESTDIR)$(PREFIX)/lib/pkgconfig/
-	for h in $(MODEL_HEADERS:models/%=%); do \
+	for h in $(PUBLIC_HEADERS:models/%=%); do \
 		install -D -m 644 models/$$h \
 			$(DESTDIR)$(PREFIX)/include/shardsim/$$h || exit 1; \
 	done
@@ -322,8 +367,12 @@ install: all
 		install -D -m 644 $$f \
 			$(DESTDIR)$(PREFIX)/share/shardsim/$$f || exit 1; \
 	done
-	if test -f sim/shardsim.1; then install -D -m 644 sim/shardsim.1 \
-		$(DESTDIR)$(PREFIX)/share/man/man1/shardsim.1; fi
+	for n in 1 3; do \
+		install -D -m 644 sim/shardsim.$$n \
+			$(DESTDIR)$(PREFIX)/share/man/man$$n/shardsim.$$n || exit 1; \
+	done
+	install -D -m 644 sim/completion.bash \
+		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/shardsim
 else
 install:
 	@$(MAKE) --no-print-directory VARIANT=release $@

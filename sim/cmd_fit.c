@@ -129,11 +129,11 @@ int command_fit(int argc, char **argv)
 		parse_option,
 		"FILE...",
 		"Fit the few free constants of families to published timings: "
-	        "non-linear "
+		"non-linear "
 		"least squares on log time, standard errors, and cross-validation that "
 		"leaves one set out.\v"
 		"Example: shardsim fit platforms/measured.csv --family dgx-h100 -o "
-	        "entry",
+		"entry",
 		NULL,
 		NULL,
 		NULL};

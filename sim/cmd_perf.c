@@ -1,5 +1,6 @@
 /* `shardsim perf COLLECTIVE`: the table of nccl-tests, simulated. */
 #include "base/units.h"
+#include "clocks.h"
 #include "command.h"
 #include "library.h"
 #include "measure.h"
@@ -7,8 +8,6 @@
 #include "perf.h"
 #include "perf_groups.h"
 #include "perf_show.h"
-#include "platform.h"
-#include "replay_fluid.h"
 
 #include <argp.h>
 #include <math.h>
@@ -24,9 +23,6 @@ enum {
 	KEY_CLOCK,
 	KEY_FORMAT,
 	KEY_MEASURED,
-	KEY_ALGORITHM,
-	KEY_PROTOCOL,
-	KEY_LAUNCH,
 
 	SIZES_MAX = 10000
 };
@@ -54,10 +50,7 @@ static const struct argp_option option_table[] = {
 	{"factor", 'f', "N", 0, "each size is N times the one before (default 2)", 0},
 	{"step", 'i', "SIZE", 0, "or so much larger", 0},
 	{"clock", KEY_CLOCK, "CLOCK", 0, "one clock (default model)", 0},
-	{"algorithm", KEY_ALGORITHM, "NAME", 0, "force an algorithm, such as ring", 0},
-	{"protocol", KEY_PROTOCOL, "NAME", 0, "force a protocol: ll, ll128, simple", 0},
-	{"launch", KEY_LAUNCH, "process|single|graph", 0,
-         "one process per device (default), one for all, or a captured graph", 0},
+	LIBRARY_OPTION_TABLE,
 	{"measured", KEY_MEASURED, "FILE", 0,
          "timings to put beside: nccl-tests' output, or a CSV file", 0},
 	{"format", KEY_FORMAT, "text|csv|json", 0, "how to print (default text)", 0},
@@ -107,17 +100,8 @@ static error_t parse_size(int key, char *arg, struct options *o)
 	case KEY_AXIS:
 		o->groups.axis = arg;
 		return 0;
-	case KEY_ALGORITHM:
-		o->library.algorithm = arg;
-		return 0;
-	case KEY_PROTOCOL:
-		o->library.protocol = arg;
-		return 0;
-	case KEY_LAUNCH:
-		o->library.launch = arg;
-		return 0;
 	default:
-		return ARGP_ERR_UNKNOWN;
+		return library_option(&o->library, key, arg) ? 0 : ARGP_ERR_UNKNOWN;
 	}
 }
 
@@ -248,18 +232,16 @@ static enum status sizes_measured(struct sizes *out, struct arena *a,
 
 struct run {
 	struct arena *arena;
-	struct platform *platform;
-	struct model *model;
-	struct fluid *fluid;
+	struct clocks clocks;
+	struct bench bench;
 	struct perf perf;
-	clock_fn *clock;
-	void *self;
-	const char *clock_name;
 };
 
 static enum status run_open(struct run *r, const struct options *o, struct error *e)
 {
 	struct where at = {.file = "COLLECTIVE", .line = 1, .col = 1};
+	const struct clock_kind *kind;
+	struct machine *machine;
 	int *clock, n;
 
 	at.source = o->collective;
@@ -269,25 +251,20 @@ static enum status run_open(struct run *r, const struct options *o, struct error
 	if (n > 1)
 		return error_set(e, E_TYPE, where_option("--clock", o->clock),
 		                 "perf takes one clock");
-	if (platform_open(&r->platform, r->arena, o->platform, o->set, o->nset,
-	                  clock_kinds[*clock].needs_simgrid, e) != OK ||
-	    library_set(r->platform->machine, &o->library, NULL, e) != OK)
+	kind = &clock_kinds[*clock];
+	if (clocks_open(&r->clocks, r->arena, o->platform, o->set, o->nset, clock, 1,
+	                true, e) != OK)
 		return e->code;
-	r->perf.machine = r->platform->machine;
+	machine = r->clocks.platform->machine;
+	if (library_set(machine, &o->library, NULL, e) != OK ||
+	    (kind->needs_simgrid && !kind->apart &&
+	     platform_start(r->clocks.platform, e) != OK))
+		return e->code;
+	r->perf.machine = machine;
 	r->perf.collective = o->collective;
-	r->clock_name = clock_kinds[*clock].name;
-	r->model = model_new(r->platform->machine);
-	r->clock = model_clock;
-	r->self = r->model;
-	if (clock_kinds[*clock].needs_simgrid) {
-		if (platform_start(r->platform, e) != OK)
-			return e->code;
-		r->fluid = fluid_new(r->platform);
-		r->clock = fluid_clock;
-		r->self = r->fluid;
-	}
-	return perf_groups(&r->perf.groups, r->arena, r->platform->machine, &o->groups,
-	                   e);
+	bench_init(&r->bench, machine);
+	clocks_bench(&r->clocks, &r->bench, *clock);
+	return perf_groups(&r->perf.groups, r->arena, machine, &o->groups, e);
 }
 
 static void print(const struct perf_table *t, const char *format)
@@ -322,8 +299,9 @@ static int run(struct run *r, const struct options *o)
 	row = arena_alloc(r->arena, (size_t)sizes.n, sizeof(*row));
 	for (int i = 0; i < sizes.n; i++) {
 		struct arena *scratch = arena_new();
-		bool done = perf_measure(&row[i], &r->perf, sizes.bytes[i], r->clock,
-		                         r->self, scratch, &why);
+		bool done = perf_measure(&row[i], &r->perf, sizes.bytes[i],
+		                         r->bench.clock_fn[0], r->bench.clock_self[0],
+		                         scratch, &why);
 
 		arena_free(scratch);
 		if (done)
@@ -335,7 +313,7 @@ static int run(struct run *r, const struct options *o)
 	table = (struct perf_table){
 		.platform = o->platform,
 		.collective = o->collective,
-		.clock = r->clock_name,
+		.clock = r->bench.clock[0]->name,
 		.devices = n,
 		.ngroups = r->perf.groups.ngroups,
 		.n = sizes.n,
@@ -368,8 +346,8 @@ int command_perf(int argc, char **argv)
 	argp_err_exit_status = EXIT_MISUSE;
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
 	status = run(&r, &o);
-	fluid_free(r.fluid);
-	model_free(r.model);
+	bench_free(&r.bench);
+	clocks_free(&r.clocks);
 	arena_free(r.arena);
 	return status;
 }

@@ -1,9 +1,11 @@
 /* `shardsim place`: which axis goes where, and how to reduce over it. */
 #include "base/units.h"
+#include "clocks.h"
 #include "command.h"
 #include "file.h"
 #include "place.h"
-#include "replay_fluid.h"
+#include "place_study.h"
+#include "place_with.h"
 
 #include <argp.h>
 #include <math.h>
@@ -24,15 +26,19 @@ enum {
 	KEY_TOP,
 	KEY_FORMAT,
 	KEY_DEVICES_OUT,
-	KEY_TIMING
+	KEY_TIMING,
+	KEY_WITH,
+	STUDY_FILES_MAX = 64
 };
 
 struct options {
 	const char *hierarchy, *axes, *reduce, *bytes, *platform, *limit, *clock,
-		*order, *top, *format, *devices_out;
+		*order, *top, *format, *devices_out, *with;
 	const char *set[SETTINGS_MAX];
 	int nset;
 	bool timing;
+	const char *file[STUDY_FILES_MAX];
+	int nfiles;
 	uint64_t given;
 };
 
@@ -48,23 +54,19 @@ static const struct argp_option option_table[] = {
          0},
 	{"set", KEY_SET, "KEY=VALUE", 0, "change a figure of a family:shape platform", 0},
 	{"limit", KEY_LIMIT, "N", 0, "most steps of a program (default 5)", 0},
-	{"clock", KEY_CLOCK, "LIST", 0, "clocks: model, fluid (default model)", 0},
+	{"clock", KEY_CLOCK, "LIST", 0, "clocks: model, fluid, flow (default model)", 0},
 	{"order", KEY_ORDER, "row|level|both", 0,
          "order of the devices of a reduction: as published, by level (default both)", 0},
 	{"top", KEY_TOP, "K", 0, "show the K best placements only", 0},
-	{"format", KEY_FORMAT, "text|json", 0, "how to print (default text)", 0},
+	{"format", KEY_FORMAT, "FORMAT", 0,
+         "text (default) or json; of FILEs md (default), tex or csv", 0},
 	{"devices-out", KEY_DEVICES_OUT, "FILE", 0,
          "write the device order of the best placement, for --devices @FILE", 0},
+	{"with", KEY_WITH, "SUITE", 0,
+         "place the workloads of a suite instead: best, row-major and worst order", 0},
 	{"timing", KEY_TIMING, NULL, 0, "show how long the search took", 0},
 	{NULL, 0, NULL, 0, NULL, 0},
 };
-
-static void parse_format(struct options *o, const char *arg, struct argp_state *state)
-{
-	if (strcmp(arg, "text") != 0 && strcmp(arg, "json") != 0)
-		argp_error(state, "unknown format '%s', expected text or json", arg);
-	o->format = arg;
-}
 
 /* Texts that are read later, where errors have a place. */
 static error_t parse_text(struct options *o, int key, const char *arg)
@@ -72,7 +74,7 @@ static error_t parse_text(struct options *o, int key, const char *arg)
 	const char **const text[] = {
 		&o->hierarchy, &o->axes, &o->reduce, &o->bytes,
 		&o->platform,  NULL,     &o->limit,  &o->clock,
-		&o->order,     &o->top,  NULL,       &o->devices_out,
+		&o->order,     &o->top,  &o->format, &o->devices_out,
 	};
 	int i = key - KEY_HIERARCHY;
 
@@ -80,6 +82,43 @@ static error_t parse_text(struct options *o, int key, const char *arg)
 		return ARGP_ERR_UNKNOWN;
 	*text[i] = arg;
 	return 0;
+}
+
+static void check_format(const struct options *o, const struct argp_state *state)
+{
+	static const char *const known[2][4] = {{"text", "json", NULL},
+	                                        {"md", "tex", "csv", NULL}};
+	const char *const *name = known[o->nfiles > 0];
+
+	while (*name && o->format && strcmp(*name, o->format) != 0)
+		name++;
+	if (!*name)
+		argp_error(state, "unknown format '%s', expected %s", o->format,
+		           o->nfiles ? "md, tex or csv" : "text or json");
+}
+
+/* Files have it all. */
+static void check_study(const struct options *o, const struct argp_state *state)
+{
+	if (o->given & ~(UINT64_C(1) << (KEY_FORMAT - KEY_HIERARCHY)) || o->nset)
+		argp_error(state, "a file of placements goes with --format only");
+}
+
+/* A suite has axes and bytes of its own. */
+static void check_with(const struct options *o, const struct argp_state *state)
+{
+	const char *const other[][2] = {
+		{o->axes, "--axes"},   {o->reduce, "--reduce"},
+		{o->bytes, "--bytes"}, {o->limit, "--limit"},
+		{o->order, "--order"}, {o->timing ? "" : NULL, "--timing"},
+		{o->top, "--top"},
+	};
+
+	for (size_t i = 0; i < sizeof(other) / sizeof(*other); i++)
+		if (other[i][0])
+			argp_error(state, "%s does not go with --with", other[i][1]);
+	if (!o->platform)
+		argp_error(state, "--with needs --platform");
 }
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
@@ -92,19 +131,27 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case KEY_SET:
 		command_setting(o->set, &o->nset, arg, state);
 		return 0;
-	case KEY_FORMAT:
-		parse_format(o, arg, state);
-		return 0;
 	case KEY_TIMING:
 		o->timing = true;
 		return 0;
+	case KEY_WITH:
+		o->with = arg;
+		return 0;
 	case ARGP_KEY_ARG:
-		argp_error(state, "unexpected argument '%s'", arg);
+		if (o->nfiles == STUDY_FILES_MAX)
+			argp_error(state, "more than %d files", STUDY_FILES_MAX);
+		o->file[o->nfiles++] = arg;
 		return 0;
 	case ARGP_KEY_END:
-		if (!o->hierarchy || !o->axes || !o->reduce)
+		check_format(o, state);
+		if (o->nfiles)
+			check_study(o, state);
+		else if (o->with)
+			check_with(o, state);
+		else if (!o->hierarchy || !o->axes || !o->reduce)
 			argp_error(state,
-			           "--hierarchy, --axes and --reduce are needed");
+			           "--hierarchy, --axes and --reduce are needed, or "
+			           "--with or a file of placements");
 		return 0;
 	default:
 		return parse_text(o, key, arg);
@@ -114,12 +161,11 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 struct session {
 	struct arena *arena;
 	struct placement_case c;
-	int64_t top; /* 0: all */
-	struct platform *platform;
-	struct fluid *fluid;
+	int64_t top;      /* 0: all */
+	const char *spec; /* of the platform */
+	struct clocks clocks;
 	struct bench bench;
-	struct place_clock clock[CLOCKS_MAX], search; /* `search`: the clock model */
-	struct bench search_bench;
+	struct place_clock clock[CLOCKS_MAX], search;
 };
 
 /* A whole number in [lo, hi] that an option gave; unchanged without one. */
@@ -177,9 +223,9 @@ static enum status read_case(struct session *s, const struct options *o, struct 
 	return OK;
 }
 
-/* Without a platform: the published system of the last level, and no other clock. */
-static enum status open_published(struct session *s, const struct options *o,
-                                  const int *clock, int n, struct error *e)
+/* Without a platform: the published system of the last level. */
+static enum status published(const char **out, const struct session *s,
+                             const struct options *o, struct error *e)
 {
 	const struct p2_system *p2 = p2_system_of(&s->c.hierarchy);
 
@@ -191,42 +237,39 @@ static enum status open_published(struct session *s, const struct options *o,
 			e, E_TYPE, where_option("--hierarchy", o->hierarchy),
 			"the published systems have nodes of 16 or 8 GPUs, expected "
 			"such a last level or --platform");
-	if (n > 1 || strcmp(clock_kinds[clock[0]].name, "model") != 0)
-		return error_set(e, E_TYPE, where_option("--clock", o->clock),
-		                 "without --platform there is the clock model only");
-	bench_init(&s->bench, NULL);
-	bench_init(&s->search_bench, NULL);
-	s->search.p2 = s->clock[0].p2 = p2;
+	*out = arena_printf(s->arena, "%s:%d", p2->name,
+	                    (int)(s->c.hierarchy.ndevices / p2->gpus));
 	return OK;
 }
 
 static enum status open_platform(struct session *s, const struct options *o,
                                  struct error *e)
 {
-	int *clock, n, model = clock_find("model", strlen("model"));
-	bool simgrid = false;
+	const struct machine *machine;
+	bool here = false;
+	int *clock, n;
 
 	if (command_clocks(&clock, &n, s->arena, o->clock ? o->clock : "model", e) != OK)
 		return e->code;
-	if (!o->platform)
-		return open_published(s, o, clock, n, e);
-	for (int i = 0; i < n; i++)
-		simgrid = simgrid || clock_kinds[clock[i]].needs_simgrid;
-	if (platform_open(&s->platform, s->arena, o->platform, o->set, o->nset, simgrid,
-	                  e) != OK ||
-	    (simgrid && platform_start(s->platform, e) != OK))
+	s->spec = o->platform;
+	if (!s->spec && published(&s->spec, s, o, e) != OK)
 		return e->code;
-	if (s->platform->machine->ndevices < s->c.hierarchy.ndevices)
+	for (int i = 0; i < n; i++)
+		here = here || (clock_kinds[clock[i]].needs_simgrid &&
+		                !clock_kinds[clock[i]].apart);
+	if (clocks_open(&s->clocks, s->arena, s->spec, o->set, o->nset, clock, n, true,
+	                e) != OK ||
+	    (here && platform_start(s->clocks.platform, e) != OK))
+		return e->code;
+	machine = s->clocks.platform->machine;
+	if (!o->with && machine->ndevices < s->c.hierarchy.ndevices)
 		return error_set(e, E_RANGE, where_option("--hierarchy", o->hierarchy),
 		                 "%d devices do not fit on the %d of %s",
 		                 (int)s->c.hierarchy.ndevices,
-		                 (int)s->platform->machine->ndevices, o->platform);
-	s->fluid = fluid_new(s->platform);
-	bench_init(&s->bench, s->platform->machine);
-	bench_init(&s->search_bench, s->platform->machine);
-	bench_clock(&s->search_bench, &clock_kinds[model], fluid_clock, s->fluid);
+		                 (int)machine->ndevices, s->spec);
+	bench_init(&s->bench, machine);
 	for (int i = 0; i < n; i++)
-		bench_clock(&s->bench, &clock_kinds[clock[i]], fluid_clock, s->fluid);
+		clocks_bench(&s->clocks, &s->bench, clock[i]);
 	return OK;
 }
 
@@ -242,7 +285,7 @@ static double now_s(void)
 static enum status search(struct place_result *out, const struct placed **placed,
                           struct session *s, const struct options *o, struct error *e)
 {
-	struct reduction_clock clock[CLOCKS_MAX], model = {place_step_s, &s->search};
+	struct reduction_clock model = {place_step_s, &s->search};
 	struct placed *all;
 	double start = now_s();
 
@@ -250,48 +293,143 @@ static enum status search(struct place_result *out, const struct placed **placed
 		return e->code;
 	out->planning_s = o->timing ? now_s() - start : NAN;
 	out->nrows = s->top && s->top < out->nmatrices ? s->top : out->nmatrices;
-	out->nclocks = s->bench.machine ? s->bench.nclocks : 1;
-	for (int k = 0; k < out->nclocks; k++) {
-		out->clock[k] = s->bench.machine ? s->bench.clock[k]->name : "model";
-		clock[k] = (struct reduction_clock){place_step_s, &s->clock[k]};
-	}
+	out->platform = s->spec;
+	out->machine = s->clocks.platform->machine;
+	out->nclocks = s->bench.nclocks;
+	for (int k = 0; k < out->nclocks; k++)
+		out->clock[k] = s->bench.clock[k]->name;
 	*placed = all;
-	return place_rows(out, s->arena, all, clock, e);
+	return place_rows(out, s->arena, all, s->clock, e);
 }
 
-static int run(struct session *s, const struct options *o)
+/* The order of the best placement; the answer is printed although it cannot be kept. */
+static int write_devices(const char *path, const struct matrix *m, struct arena *a)
 {
-	struct place_result result = {.c = &s->c, .platform = o->platform};
+	struct text out = {0};
+	struct error e = {0};
+
+	place_devices(&out, m, a);
+	if (file_write(path, out.s, out.length, &e) != OK)
+		error_print(stderr, &e);
+	text_free(&out);
+	return e.code == OK ? EXIT_DONE : EXIT_FAULT;
+}
+
+static bool is_json(const struct options *o)
+{
+	return o->format && strcmp(o->format, "json") == 0;
+}
+
+static int print(struct text *out, int status)
+{
+	fputs(out->s, stdout);
+	text_free(out);
+	return status;
+}
+
+static int run_case(struct session *s, const struct options *o)
+{
+	struct place_result result = {.c = &s->c};
 	const struct placed *placed = NULL;
 	struct text out = {0};
 	struct error e = {0};
 	int status = EXIT_DONE;
 
-	s->search = (struct place_clock){&s->search_bench, NULL, 0, arena_new()};
-	for (int k = 0; k < CLOCKS_MAX; k++)
-		s->clock[k] =
-			(struct place_clock){&s->bench, NULL, k, s->search.scratch};
-	if (read_case(s, o, &e) != OK || open_platform(s, o, &e) != OK)
+	if (read_case(s, o, &e) != OK || open_platform(s, o, &e) != OK ||
+	    search(&result, &placed, s, o, &e) != OK)
 		return command_misuse(&e);
-	result.system = s->search.p2 ? s->search.p2->name : NULL;
-	if (search(&result, &placed, s, o, &e) != OK)
-		return command_misuse(&e);
-	if (o->devices_out) {
-		place_devices(&out, &placed->matrix, s->arena);
-		if (file_write(o->devices_out, out.s, out.length, &e) != OK) {
-			error_print(stderr, &e);
-			status = EXIT_FAULT;
-		}
-		text_free(&out);
-		out = (struct text){0};
-	}
-	if (o->format && strcmp(o->format, "json") == 0)
+	if (o->devices_out)
+		status = write_devices(o->devices_out, &placed->matrix, s->arena);
+	if (is_json(o))
 		place_json(&out, &result);
 	else
 		place_text(&out, &result, s->arena);
-	fputs(out.s, stdout);
-	text_free(&out);
-	return status;
+	return print(&out, status);
+}
+
+static enum status read_with(struct place_output *out, struct session *s,
+                             const struct options *o, struct error *e)
+{
+	struct suite *suite = arena_alloc(s->arena, 1, sizeof(*suite));
+	struct hierarchy *levels = NULL;
+	struct workload *workload;
+
+	suite->arena = s->arena;
+	if (o->hierarchy) {
+		levels = arena_alloc(s->arena, 1, sizeof(*levels));
+		if (hierarchy_parse(levels, s->arena, o->hierarchy,
+		                    where_option("--hierarchy", o->hierarchy), e) != OK)
+			return e->code;
+	}
+	if (suite_read(suite, o->with, e) != OK || suite_check_names(suite, e) != OK ||
+	    open_platform(s, o, e) != OK ||
+	    workloads_of(&workload, &out->n, s->arena, suite, levels,
+	                 s->clocks.platform->machine, e) != OK)
+		return e->code;
+	if (o->devices_out && out->n > 1)
+		return error_set(e, E_TYPE,
+		                 where_option("--devices-out", o->devices_out),
+		                 "%d families in %s, expected one", out->n, o->with);
+	for (int i = 0; i < out->n; i++)
+		if (workload_run(&workload[i], &s->bench, s->arena, e) != OK)
+			return e->code;
+	out->workload = workload;
+	out->platform = s->spec;
+	out->suite = o->with;
+	out->nclocks = s->bench.nclocks;
+	for (int k = 0; k < out->nclocks; k++)
+		out->clock[k] = s->bench.clock[k]->name;
+	return OK;
+}
+
+static int run_with(struct session *s, const struct options *o)
+{
+	struct place_output output = {0};
+	struct text out = {0};
+	struct error e = {0};
+	int status = EXIT_DONE;
+
+	if (read_with(&output, s, o, &e) != OK)
+		return command_misuse(&e);
+	if (o->devices_out && output.workload->best->matrix)
+		status = write_devices(o->devices_out, output.workload->best->matrix,
+		                       s->arena);
+	if (is_json(o))
+		place_with_json(&out, &output);
+	else
+		place_with_text(&out, &output, s->arena);
+	return print(&out, status);
+}
+
+static int run_study(struct session *s, const struct options *o)
+{
+	struct pen pen = pen_md(stdout, s->arena);
+	struct study study;
+	struct error e = {0};
+
+	if (study_read(&study, s->arena, o->file, o->nfiles, &e) != OK ||
+	    study_run(&study, s->arena, &e) != OK)
+		return command_misuse(&e);
+	if (o->format && strcmp(o->format, "csv") == 0) {
+		study_csv(stdout, &study);
+		return EXIT_DONE;
+	}
+	if (o->format && strcmp(o->format, "tex") == 0)
+		pen = pen_tex(stdout, s->arena);
+	study_words(&pen, &study);
+	return EXIT_DONE;
+}
+
+static int run(struct session *s, const struct options *o)
+{
+	s->search = (struct place_clock){
+		.bench = &s->bench, .clock = PLACE_MODEL, .scratch = arena_new()};
+	for (int k = 0; k < CLOCKS_MAX; k++)
+		s->clock[k] = (struct place_clock){
+			.bench = &s->bench, .clock = k, .scratch = s->search.scratch};
+	if (o->nfiles)
+		return run_study(s, o);
+	return o->with ? run_with(s, o) : run_case(s, o);
 }
 
 int command_place(int argc, char **argv)
@@ -299,7 +437,9 @@ int command_place(int argc, char **argv)
 	const struct argp argp = {
 		option_table,
 		parse_option,
-		"--hierarchy LEVELS --axes AXES --reduce LIST",
+		"--hierarchy LEVELS --axes AXES --reduce LIST\n"
+		"--with SUITE --platform P\n"
+		"FILE...",
 		"Rank all placements of parallelism axes on a hierarchical system by "
 		"their "
 		"fastest reduction program.\v"
@@ -316,8 +456,7 @@ int command_place(int argc, char **argv)
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
 	status = run(&s, &o);
 	bench_free(&s.bench);
-	bench_free(&s.search_bench);
-	fluid_free(s.fluid);
+	clocks_free(&s.clocks);
 	if (s.search.scratch)
 		arena_free(s.search.scratch);
 	arena_free(s.arena);

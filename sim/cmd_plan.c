@@ -1,11 +1,13 @@
 /* `shardsim plan` and `shardsim simulate`: one problem, some planners. */
+#include "clocks.h"
 #include "command.h"
 #include "explain.h"
+#include "library.h"
 #include "measure.h"
 #include "plan/devices.h"
-#include "platform.h"
-#include "replay_fluid.h"
 #include "show.h"
+#include "trace_options.h"
+#include "trace_paje.h"
 #include "warning.h"
 
 #include <argp.h>
@@ -38,7 +40,9 @@ struct options {
 	const char *planner, *platform, *clock, *format, *minimise;
 	const char *set[SETTINGS_MAX];
 	int nset;
+	struct library_text library;
 	const char *warning;
+	struct trace_options trace;
 	bool timing, explain;
 	uint64_t given;
 };
@@ -61,7 +65,7 @@ static const struct argp_option option_table[] = {
          "platform devices of the mesh, row-major (default: the first ones)", 0},
 	{"to-devices", KEY_TO_DEVICES, "LIST|@FILE", 0,
          "platform devices of the target mesh (default: those of the mesh)", 0},
-	{"clock", KEY_CLOCK, "LIST", 0, "clocks: model, fluid (default model)", 0},
+	{"clock", KEY_CLOCK, "LIST", 0, "clocks: model, fluid, flow (default model)", 0},
 	{"format", KEY_FORMAT, "text|json", 0, "how to print (default text)", 0},
 	{"minimise", KEY_MINIMISE, "time|bytes|memory", 0,
          "what planners minimise (default: time with a platform, else bytes)", 0},
@@ -70,6 +74,8 @@ static const struct argp_option option_table[] = {
 	{"xla-warning", KEY_XLA_WARNING, "TEXT|@FILE|-", 0,
          "both layouts from a logged \"Involuntary full rematerialization\"", 0},
 	{"timing", KEY_TIMING, NULL, 0, "show planning times", 0},
+	LIBRARY_OPTION_TABLE,
+	TRACE_OPTION_TABLE,
 	{NULL, 0, NULL, 0, NULL, 0},
 };
 
@@ -176,6 +182,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		check_options(state, o);
 		return 0;
 	default:
+		if (trace_option(&o->trace, key, arg, state) ||
+		    library_option(&o->library, key, arg))
+			return 0;
 		return parse_problem(key, arg, &o->problem);
 	}
 }
@@ -184,21 +193,29 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 struct session {
 	struct arena *arena;
 	struct problem problem;
-	struct platform *platform;
+	struct clocks clocks;
 	struct machine *machine;
-	struct fluid *fluid;
 	struct bench bench;
+	const char *paje; /* a file for SimGrid's trace, or NULL */
 };
 
 static enum status open_platform(struct session *s, const struct options *o,
                                  struct error *e)
 {
 	int *clock, n;
-	bool simgrid = false;
 
 	if (!o->platform) {
-		const char *option = o->clock ? "--clock" : "--set";
-		const char *arg = o->clock ? o->clock : o->set[0];
+		const struct library_text *l = &o->library;
+		const char *option = o->clock       ? "--clock"
+		                     : o->nset      ? "--set"
+		                     : l->algorithm ? "--algorithm"
+		                     : l->protocol  ? "--protocol"
+		                                    : "--launch";
+		const char *arg = o->clock       ? o->clock
+		                  : o->nset      ? o->set[0]
+		                  : l->algorithm ? l->algorithm
+		                  : l->protocol  ? l->protocol
+		                                 : l->launch;
 
 		if (arg)
 			return error_set(e, E_TYPE, where_option(option, arg),
@@ -208,16 +225,15 @@ static enum status open_platform(struct session *s, const struct options *o,
 	}
 	if (command_clocks(&clock, &n, o->arena, o->clock ? o->clock : "model", e) != OK)
 		return e->code;
-	for (int i = 0; i < n; i++)
-		simgrid = simgrid || clock_kinds[clock[i]].needs_simgrid;
-	if (platform_open(&s->platform, s->arena, o->platform, o->set, o->nset, simgrid,
-	                  e) != OK)
+	s->paje = o->trace.paje;
+	if (clocks_open(&s->clocks, s->arena, o->platform, o->set, o->nset, clock, n,
+	                !s->paje, e) != OK ||
+	    library_set(s->clocks.platform->machine, &o->library, NULL, e) != OK)
 		return e->code;
-	s->machine = s->platform->machine;
-	s->fluid = fluid_new(s->platform);
+	s->machine = s->clocks.platform->machine;
 	bench_init(&s->bench, s->machine);
 	for (int i = 0; i < n; i++)
-		bench_clock(&s->bench, &clock_kinds[clock[i]], fluid_clock, s->fluid);
+		clocks_bench(&s->clocks, &s->bench, clock[i]);
 	return OK;
 }
 
@@ -241,9 +257,16 @@ static enum status measure_one(struct measurement *m, struct session *s,
                                const struct planner *planner, struct error *e)
 {
 	measure_plan(m, &s->bench, &s->problem, planner, s->arena);
+	if (m->plan && s->paje &&
+	    trace_paje(s->paje, s->clocks.platform,
+	               s->bench.placement.platform ? &s->bench.placement : NULL,
+	               m->plan, e) != OK)
+		return e->code;
 	for (int k = 0; k < s->bench.nclocks; k++) {
-		if (m->status == OUTCOME_OK && s->bench.clock[k]->needs_simgrid &&
-		    platform_start(s->platform, e) != OK)
+		const struct clock_kind *kind = s->bench.clock[k];
+
+		if (m->plan && kind->needs_simgrid && !kind->apart &&
+		    platform_start(s->clocks.platform, e) != OK)
 			return e->code;
 		measure_time(m, &s->bench, k, s->arena);
 	}
@@ -254,7 +277,7 @@ static int measure_all(struct session *s, const struct options *o,
                        const struct planner **chosen, int n)
 {
 	struct measurement *m;
-	struct shown shown = {&s->problem, &s->bench, NULL, n, o->timing};
+	struct shown shown = {&s->problem, &s->bench, NULL, n, o->timing, NULL};
 	struct text out = {0};
 	struct error e = {0};
 	int status = EXIT_DONE, named = n;
@@ -268,10 +291,15 @@ static int measure_all(struct session *s, const struct options *o,
 		if (m[i].status == OUTCOME_WRONG || m[i].status == OUTCOME_FAILED)
 			status = EXIT_FAULT;
 	}
+	shown.links = trace_links(&o->trace, &s->bench, m, n, s->arena);
 	if (o->format && strcmp(o->format, "json") == 0)
 		show_json(&out, &shown);
 	else
 		show_text(&out, &shown, s->arena);
+	if (trace_write(&o->trace, &s->bench, &s->problem, m, shown.n, &e) != OK) {
+		text_free(&out);
+		return command_misuse(&e);
+	}
 	if (o->explain) {
 		shown.n = n;
 		explain_text(&out, &shown, named, s->arena);
@@ -299,7 +327,8 @@ static int run_session(struct session *s, struct options *o)
 
 	if ((o->warning && warning_read(&o->problem, s->arena, o->warning, &e) != OK) ||
 	    problem_make(&s->problem, s->arena, &o->problem, &e) != OK ||
-	    choose(&chosen, &n, s->arena, o, &e) != OK)
+	    choose(&chosen, &n, s->arena, o, &e) != OK ||
+	    trace_options_check(&o->trace, o->platform, o->clock, n, &e) != OK)
 		return command_misuse(&e);
 	if (open_platform(s, o, &e) != OK || check_devices(s, &o->problem, &e) != OK)
 		return command_misuse(&e);
@@ -336,7 +365,7 @@ static int run(int argc, char **argv, const char *doc, bool needs_platform)
 	else
 		status = run_session(&s, &o);
 	bench_free(&s.bench);
-	fluid_free(s.fluid);
+	clocks_free(&s.clocks);
 	arena_free(arena);
 	return status;
 }

@@ -16,7 +16,8 @@ enum {
 	KEY_ROWS,
 	KEY_PLOT,
 	KEY_FAMILY,
-	KEY_FAMILIES
+	KEY_FAMILIES,
+	KEY_SCENARIO
 };
 
 struct options {
@@ -29,12 +30,16 @@ struct options {
 static const struct argp_option option_table[] = {
 	{"baseline", KEY_BASELINE, "PLANNER", 0,
          "the planner others are compared with (default xla-2021)", 0},
-	{"format", KEY_FORMAT, "md|csv|tex", 0, "how to print (default md)", 0},
+	{"format", KEY_FORMAT, "md|csv|tex|html", 0, "how to print (default md)", 0},
 	{"clock", KEY_CLOCK, "LIST", 0, "clocks to report (default: all there are)", 0},
 	{"family", KEY_FAMILY, "GLOB", 0,
          "only families that match, such as '*-4GiB' or '@(kv|moe)'", 0},
 	{"families", KEY_FAMILIES, NULL, 0,
          "show each family even if there are over 20", 0},
+	{"scenario", KEY_SCENARIO, "GLOB", 0,
+         "with html: the scenarios whose plans are shown (default: the largest gains "
+         "and losses, and failures)",
+         0},
 	{"test", KEY_TEST, "wilcoxon|sign", 0, "the p value's test (default wilcoxon)",
          0},
 	{"plot", KEY_PLOT, "FILE", 0,
@@ -56,7 +61,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case KEY_FORMAT:
 		if (!report_format_parse(&o->report.format, arg))
 			argp_error(state,
-			           "unknown format '%s', expected md, csv or tex", arg);
+			           "unknown format '%s', expected md, csv, tex or html",
+			           arg);
 		return 0;
 	case KEY_CLOCK:
 		o->clock = arg;
@@ -75,6 +81,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_FAMILIES:
 		o->report.families = true;
+		return 0;
+	case KEY_SCENARIO:
+		o->report.scenario = arg;
 		return 0;
 	case KEY_PLOT:
 		o->plot = arg;

@@ -200,6 +200,7 @@ static int subcommand(int (**out)(int, char **), const char *name)
 	static const struct command all[] = {
 		{"plan", NULL, command_sweep_plan},
 		{"run", NULL, command_sweep_run},
+		{"submit", NULL, command_sweep_submit},
 		{"merge", NULL, command_sweep_merge},
 		{"status", NULL, command_sweep_status},
 	};

@@ -58,6 +58,7 @@ int64_t cmd_sweep_units(const struct sweep_work *work, int64_t n);
 
 int command_sweep_plan(int argc, char **argv);
 int command_sweep_run(int argc, char **argv);
+int command_sweep_submit(int argc, char **argv);
 int command_sweep_merge(int argc, char **argv);
 int command_sweep_status(int argc, char **argv);
 

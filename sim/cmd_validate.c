@@ -1,15 +1,17 @@
 /* `shardsim validate FILE...`: simulated against measured. */
 #include "command.h"
+#include "validate_place_report.h"
+#include "validate_plot.h"
 #include "validate_report.h"
 
 #include <argp.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY_MAPPING = 256, KEY_FORMAT, FILES_MAX = 64 };
+enum { KEY_MAPPING = 256, KEY_FORMAT, KEY_PLOT, FILES_MAX = 64 };
 
 struct options {
-	const char *file[FILES_MAX], *mapping, *format;
+	const char *file[FILES_MAX], *mapping, *format, *plot;
 	int nfiles;
 	uint64_t given;
 };
@@ -19,6 +21,8 @@ static const struct argp_option option_table[] = {
          "which machines they were taken on (default: FILE's name with .yaml)", 0},
 	{"format", KEY_FORMAT, "md|tex|csv|json", 0,
          "tables in Markdown (default) or LaTeX, or all rows as CSV or JSON", 0},
+	{"plot", KEY_PLOT, "FILE", 0,
+         "write a plot of all systems instead, .svg or .pdf, by gnuplot", 0},
 	{NULL, 0, NULL, 0, NULL, 0},
 };
 
@@ -38,6 +42,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 			           "unknown format '%s', expected md, tex, csv or json",
 			           arg);
 		o->format = arg;
+		return 0;
+	case KEY_PLOT:
+		o->plot = arg;
 		return 0;
 	case ARGP_KEY_ARG:
 		if (o->nfiles == FILES_MAX)
@@ -69,6 +76,32 @@ static void print(const struct validation *v, const char *format, struct arena *
 	validate_words(&pen, v);
 }
 
+/* Tables of placements need no mapping: their hierarchy says what they were taken on. */
+static int validate_placements(const struct options *o, struct arena *a)
+{
+	const char *other = o->mapping ? "--mapping" : "--plot";
+	const char *given = o->mapping ? o->mapping : o->plot;
+	struct pen pen = pen_md(stdout, a);
+	struct place_table t;
+	struct error e = {0};
+
+	if (given)
+		error_set(&e, E_TYPE, where_option(other, given),
+		          "a table of placements takes no %s", other);
+	if (e.code != OK || place_table_read(&t, a, o->file, o->nfiles, &e) != OK)
+		return command_misuse(&e);
+	if (o->format && !strcmp(o->format, "csv")) {
+		place_validate_csv(stdout, &t);
+	} else if (o->format && !strcmp(o->format, "json")) {
+		place_validate_json(stdout, &t);
+	} else {
+		if (o->format && !strcmp(o->format, "tex"))
+			pen = pen_tex(stdout, a);
+		place_validate_words(&pen, &t);
+	}
+	return EXIT_DONE;
+}
+
 int command_validate(int argc, char **argv)
 {
 	const struct argp argp = {
@@ -78,7 +111,7 @@ int command_validate(int argc, char **argv)
 		"Run published timings on the families they belong to and print the "
 		"errors.\v"
 		"FILE is a table like platforms/measured.csv; its mapping to families "
-	        "is "
+		"is "
 		"described in platforms/measured.yaml.",
 		NULL,
 		NULL,
@@ -93,12 +126,20 @@ int command_validate(int argc, char **argv)
 
 	argp_err_exit_status = EXIT_MISUSE;
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
+	if (place_table_is(o.file[0])) {
+		status = validate_placements(&o, a);
+		arena_free(a);
+		return status;
+	}
 	if (measured_read_all(&rows, a, o.file, o.nfiles, &e) == OK &&
 	    mapping_read(&mapping, a,
 	                 o.mapping ? o.mapping : mapping_beside(a, o.file[0]), &e) == OK &&
 	    validation_open(&v, a, &rows, &mapping, &e) == OK) {
 		validation_run(v);
-		print(v, o.format, a);
+		if (o.plot)
+			validate_plot(o.plot, v, &e);
+		else
+			print(v, o.format, a);
 	}
 	if (e.code != OK)
 		status = command_misuse(&e);

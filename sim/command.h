@@ -35,6 +35,7 @@ int command_validate(int argc, char **argv);
 int command_fit(int argc, char **argv);
 int command_platform(int argc, char **argv);
 int command_list(int argc, char **argv);
+int command_help(int argc, char **argv);
 
 /* Print the error, after "shardsim: " where it has no place, and give EXIT_MISUSE. */
 int command_misuse(const struct error *e);

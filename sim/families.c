@@ -47,6 +47,8 @@ static const struct {
 	[LINK_PEAK] = {"nvlink.peak", UNIT_RATE, NODES, ANY_NET, 0},
 	[LINK_BANDWIDTH] = {"nvlink.bandwidth", UNIT_RATE, NODES, ANY_NET, 0},
 	[LINK_LATENCY] = {"nvlink.latency", UNIT_TIME, NODES, ANY_NET, 0},
+	[PCIE_BANDWIDTH] = {"pcie.bandwidth", UNIT_RATE, NODES, ANY_NET, 0},
+	[BRIDGE_BANDWIDTH] = {"bridge.bandwidth", UNIT_RATE, NODES, ANY_NET, 0},
 	[NIC_PEAK] = {"nic.peak", UNIT_RATE, NODES, ANY_NET, 0},
 	[NIC_BANDWIDTH] = {"nic.bandwidth", UNIT_RATE, NODES, ANY_NET, 0},
 	[NIC_LATENCY] = {"nic.latency", UNIT_TIME, NODES, SWITCH, 0},
@@ -78,6 +80,8 @@ bool figure_known(const struct family *f, enum figure g)
 	if ((g == CORE_BANDWIDTH || g == CORE_LATENCY) && f->cores < 2)
 		return false;
 	if (g >= DCN_PEAK && g <= DCN_LATENCY && f->slices < 2)
+		return false;
+	if ((g == PCIE_BANDWIDTH || g == BRIDGE_BANDWIDTH) && !f->pcie)
 		return false;
 	return figures[g].kinds & 1u << f->kind;
 }

@@ -1,9 +1,10 @@
 /*
  * Families of machines (platforms/families.yaml) and the platform files made from them.
  *
- * `family:shape` names a machine: `tpu-v4:4x4x8` a torus of chips, `tpu-v4:4x4x8_twisted`
- * the same, twisted, `tpu-v4:2*4x4x8` two such slices, `dgx-a100:4` that many nodes. Every figure comes from the file, with its source, unless a setting
- * `key=value` overrides it. A setting may name
+ * `family:shape` names a machine: `tpu-v4:4x4x8` a torus of chips,
+ * `tpu-v4:4x4x8_twisted` the same twisted, `tpu-v4:2*4x4x8` two such slices,
+ * `dgx-a100:4` that many nodes. Every figure comes from the file, with its source,
+ * unless a setting `key=value` overrides it. A setting may name
  *
  *   ici.bandwidth, ici.latency        torus: one way per link; per hop
  *   core.bandwidth, core.latency      several devices per chip: one way per device
@@ -11,6 +12,8 @@
  *   dcn.bandwidth, dcn.latency        several slices: one way per chip; end to end
  *   nvlink.bandwidth, nvlink.latency  nodes, or xgmi.*: one way per GPU and end to end
  *                                     through a switch, else per link and hop
+ *   pcie.bandwidth, bridge.bandwidth  nodes with PCIe: one way per switch of two GPUs,
+ *                                     and between the halves of a node
  *   nic.bandwidth                     more than one node: one way per NIC
  *   nic.latency                       net=switch: end to end
  *   net.latency                       other nets: per cable with the switch behind it
@@ -65,6 +68,8 @@ enum figure {
 	LINK_PEAK, /* nvlink.peak or xgmi.peak, and so on */
 	LINK_BANDWIDTH,
 	LINK_LATENCY,
+	PCIE_BANDWIDTH,
+	BRIDGE_BANDWIDTH,
 	NIC_PEAK,
 	NIC_BANDWIDTH,
 	NIC_LATENCY,
@@ -109,6 +114,7 @@ struct family {
 	int32_t gpus, nics; /* per node; one of them divides the other */
 	int32_t ncables;    /* 0: the GPUs of a node are on a switch */
 	const struct cable *cable;
+	bool pcie; /* joins GPUs that no cable does */
 	enum net net;
 };
 

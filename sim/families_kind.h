@@ -62,7 +62,7 @@ struct port {
 	const char *fabric, *domain, *geometry;
 	int priority;
 	int32_t devices;        /* that share the host, 1 or more */
-	int32_t domain_devices; /* so many make a domain of their own; 0: all of the name */
+	int32_t domain_devices; /* of one domain; 0: all hosts of the domain's name */
 	double slow;            /* what overlays leave of the memory's rate; 0: all */
 };
 
@@ -126,6 +126,13 @@ struct kind {
 /* The cluster of all NICs (families_net.c). */
 enum status net_generate(struct text *out, const struct family_machine *m,
                          const char *spec, struct error *e);
+
+/*
+ * A node whose GPUs are joined by cables and PCIe (families_pcie.c): the links of PCIe,
+ * and the routes of all pairs, by their cable or else by PCIe. `here` has the cables.
+ */
+void pcie_generate(struct text *out, const struct family *here, int32_t first,
+                   const char *node);
 
 /* What is inside `<zone id="machine">` of a torus (families_torus_xml.c). */
 enum status torus_generate(struct text *out, const struct family_machine *m,

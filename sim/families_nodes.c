@@ -94,7 +94,20 @@ static bool cables_join(const struct family *f)
 	return reached == UINT64_MAX >> (64 - f->gpus);
 }
 
-/* "switch", "pairs", "pairs x4" or a list "0-1x2 0-2". */
+/* PCIe ends a list; its switches take two GPUs each, its halves as many switches. */
+static enum status pcie_check(const struct family *f, struct scan *s, struct where at)
+{
+	if (scan_finish(s) != OK)
+		return s->error->code;
+	if (f->gpus % 4)
+		return error_set(s->error, E_RANGE, at,
+		                 "PCIe joins two halves of pairs of GPUs, and %d GPUs "
+		                 "are no multiple of 4",
+		                 (int)f->gpus);
+	return OK;
+}
+
+/* "switch", "pairs", "pairs x4" or a list "0-1x2 0-2", "0-1 1-2 pcie". */
 static enum status inside_read(struct family *f, struct arena *a, const char *text,
                                struct where at, struct error *e)
 {
@@ -103,6 +116,7 @@ static enum status inside_read(struct family *f, struct arena *a, const char *te
 	int32_t n;
 
 	f->ncables = 0;
+	f->pcie = false;
 	if (scan_word(&s, "switch"))
 		return scan_finish(&s);
 	if (f->gpus > CABLED_GPUS_MAX)
@@ -119,6 +133,9 @@ static enum status inside_read(struct family *f, struct arena *a, const char *te
 		return scan_finish(&s);
 	}
 	while (!scan_done(&s)) {
+		f->pcie = scan_word(&s, "pcie");
+		if (f->pcie)
+			return pcie_check(f, &s, at);
 		if (cable_read(&cable[f->ncables], f, &s) != OK)
 			return e->code;
 		f->ncables++;
@@ -300,27 +317,16 @@ static void cabled_wires(struct text *out, const struct family_machine *m,
 	}
 }
 
-/* A node without a switch: its links, and the routes over them. */
-static enum status node_cabled(struct text *out, const struct family_machine *m,
-                               int32_t first, struct port port, const char *spec,
-                               struct error *e)
+/* The routes of a node over its cables. */
+static void cabled_routes(struct text *out, const struct family *here, int32_t first,
+                          struct arena *a)
 {
-	struct arena *a = arena_new();
-	struct family here = cables_left(m, first, a);
-	size_t g = (size_t)here.gpus;
+	size_t g = (size_t)here->gpus;
 	int32_t *next = arena_alloc(a, g * g, sizeof(*next));
 
-	if (!cables_join(&here)) {
-		arena_free(a);
-		return error_set(e, E_TYPE, where_option("--platform", spec),
-		                 "the missing links leave no way to some GPU of %s",
-		                 port.domain);
-	}
-	ways_find(next, &here, a);
-	text_printf(out, "    <zone id=\"%s\" routing=\"Full\">\n", port.domain);
-	cabled_wires(out, m, &here, first, port);
-	for (int32_t pair = 0; pair < here.gpus * here.gpus; pair++) {
-		int32_t at = pair / here.gpus, dst = pair % here.gpus;
+	ways_find(next, here, a);
+	for (int32_t pair = 0; pair < here->gpus * here->gpus; pair++) {
+		int32_t at = pair / here->gpus, dst = pair % here->gpus;
 
 		if (at == dst)
 			continue;
@@ -328,15 +334,42 @@ static enum status node_cabled(struct text *out, const struct family_machine *m,
 		            "    <route src=\"gpu%d\" dst=\"gpu%d\" "
 		            "symmetrical=\"NO\">",
 		            (int)(first + at), (int)(first + dst));
-		for (; at != dst; at = next[at * here.gpus + dst])
+		for (; at != dst; at = next[at * here->gpus + dst])
 			text_printf(out, "<link_ctn id=\"gpu%d_gpu%d\"/>",
 			            (int)(first + at),
-			            (int)(first + next[at * here.gpus + dst]));
+			            (int)(first + next[at * here->gpus + dst]));
 		text_printf(out, "</route>\n");
 	}
-	text_printf(out, "    </zone>\n");
+}
+
+/* A node without a switch: its links, and the routes over them. */
+static enum status node_cabled(struct text *out, const struct family_machine *m,
+                               int32_t first, struct port port, const char *spec,
+                               struct error *e)
+{
+	struct arena *a = arena_new();
+	struct family here = cables_left(m, first, a);
+
+	if (!here.pcie && !cables_join(&here))
+		error_set(e, E_TYPE, where_option("--platform", spec),
+		          "the missing links leave no way to some GPU of %s",
+		          port.domain);
+	else if (here.pcie && overlay_device(m, first, here.gpus) != 1)
+		error_set(e, E_TYPE, where_option("--platform", spec),
+		          "a slow device of %s: its PCIe switch is shared with another "
+		          "that is not slow",
+		          here.name);
+	if (e->code == OK) {
+		text_printf(out, "    <zone id=\"%s\" routing=\"Full\">\n", port.domain);
+		cabled_wires(out, m, &here, first, port);
+		if (here.pcie)
+			pcie_generate(out, &here, first, port.domain);
+		else
+			cabled_routes(out, &here, first, a);
+		text_printf(out, "    </zone>\n");
+	}
 	arena_free(a);
-	return OK;
+	return e->code;
 }
 
 static void node_switched(struct text *out, const struct family_machine *m,

@@ -170,6 +170,8 @@ static void torus_describe(struct text *what, struct text *shapes,
 	text_printf(what, "%dD torus of chips", f->naxes);
 	if (f->cores > 1)
 		text_printf(what, " of %d devices", (int)f->cores);
+	if (f->slices > 1)
+		text_printf(what, ", slices");
 	text_printf(shapes, "up to ");
 	for (int k = 0; k < f->naxes; k++) {
 		text_printf(shapes, "%s%d", k ? "x" : "", f->largest[k]);
@@ -177,8 +179,6 @@ static void torus_describe(struct text *what, struct text *shapes,
 	}
 	if (f->chips < chips)
 		text_printf(shapes, ", %d chips", (int)f->chips);
-	if (f->slices > 1)
-		text_printf(shapes, ", %d slices", (int)f->slices);
 }
 
 static const char *const keys[] = {"axes",  "wrap",   "twisted", "chips",

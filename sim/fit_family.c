@@ -10,6 +10,12 @@
 /* Residuals beyond 20 % weigh less: single odd timings are common in published logs. */
 static const double FIT_SCALE = 0.2;
 
+/*
+ * The priors are to count as much as so many timings with a residual of FIT_SCALE each:
+ * little against a sweep over sizes, all where no timing depends on the constant.
+ */
+static const double PRIOR_WEIGHT = 1;
+
 struct fitting {
 	struct validation *v;
 	const struct prediction *row; /* of the validation */
@@ -17,6 +23,7 @@ struct fitting {
 	int64_t *number; /* [n] rows of the family that count */
 	int nfigures;
 	struct figure_use *use[FIT_FIGURES_MAX];
+	struct figure_prior prior[FIT_FIGURES_MAX];
 	const char *without; /* a set that is left out, or NULL */
 };
 
@@ -29,6 +36,14 @@ static void set_all(const struct fitting *f, const double *x)
 {
 	for (int i = 0; i < f->nfigures; i++)
 		validation_set(f->v, f->use[i], x[i]);
+}
+
+/* In standard deviations. */
+static double prior_deviation(const struct figure_prior *p, double x)
+{
+	double factor = x > p->value && p->above > 0 ? p->above : p->factor;
+
+	return log(x / p->value) / log(factor);
 }
 
 static bool residuals(void *self, const double *x, double *residual)
@@ -47,6 +62,9 @@ static bool residuals(void *self, const double *x, double *residual)
 			return false;
 		residual[n++] = log(p->time_s / p->row->time_s);
 	}
+	for (int i = 0; i < f->nfigures; i++)
+		residual[n++] = sqrt(PRIOR_WEIGHT) * FIT_SCALE *
+		                prior_deviation(&f->prior[i], x[i]);
 	return true;
 }
 
@@ -77,6 +95,7 @@ static struct fit fit_rows(struct fitting *f, double *x, double *se)
 
 	for (size_t i = 0; i < f->n; i++)
 		m.n += counts(f, f->number[i]);
+	m.n += (size_t)f->nfigures;
 	return fit_run(&m, x, se);
 }
 
@@ -130,12 +149,86 @@ static void cross_validate(struct family_fit *out, struct fitting *f, struct are
 	for (int k = 0; k < out->nsets && out->nsets > 1; k++) {
 		f->without = out->set[k].set;
 		for (int i = 0; i < f->nfigures; i++)
-			x[i] = out->figure[i].value;
+			x[i] = out->figure[i].start;
 		fit_rows(f, x, se);
 		set_all(f, x);
 		out->set[k].error = error_of(f, out->set[k].set, &out->set[k].n, a);
 	}
 	f->without = NULL;
+}
+
+/* The times of all rows with the machines as they are. */
+static void times(double *time_s, const struct fitting *f)
+{
+	for (size_t i = 0; i < f->n; i++) {
+		validation_row(f->v, f->number[i]);
+		time_s[i] = f->row[f->number[i]].time_s;
+	}
+}
+
+/* Does a tenth more of the figure change any row's time by a five-hundredth? */
+static bool matters(struct fitting *f, int figure, const double *start_s,
+                    struct arena *a)
+{
+	double *time_s = arena_alloc(a, f->n, sizeof(*time_s));
+	bool found = false;
+
+	validation_set(f->v, f->use[figure], 1.1 * f->prior[figure].value);
+	times(time_s, f);
+	validation_set(f->v, f->use[figure], f->prior[figure].value);
+	for (size_t i = 0; i < f->n; i++)
+		found |= fabs(log(time_s[i] / start_s[i])) > 0.002;
+	return found;
+}
+
+/* Drops figures that no row depends on: they keep what the family says. */
+static enum status figures_keep(struct fitting *f, struct family_fit *out,
+                                struct arena *a, struct error *e)
+{
+	double *start_s = arena_alloc(a, f->n, sizeof(*start_s));
+	int kept = 0;
+
+	times(start_s, f);
+	for (int i = 0; i < f->nfigures; i++) {
+		double before = out->figure[i].start;
+
+		if (!matters(f, i, start_s, a)) {
+			if (family_figure(&before, a, out->family,
+			                  out->figure[i].figure, e) != OK)
+				return e->code;
+			validation_set(f->v, f->use[i], before);
+			continue;
+		}
+		f->use[kept] = f->use[i];
+		f->prior[kept] = f->prior[i];
+		out->figure[kept++] = out->figure[i];
+	}
+	f->nfigures = kept;
+	return OK;
+}
+
+/* The figures that are asked for, set to the values of their priors. */
+static enum status figures_open(struct fitting *f, struct family_fit *out,
+                                struct arena *a, const char *const *figures,
+                                struct error *e)
+{
+	for (; figures[f->nfigures]; f->nfigures++) {
+		struct fitted *g = &out->figure[f->nfigures];
+		struct figure_prior *prior = &f->prior[f->nfigures];
+
+		if (f->nfigures == FIT_FIGURES_MAX)
+			return error_set(e, E_RANGE, (struct where){0},
+			                 "more than %d constants to fit",
+			                 (int)FIT_FIGURES_MAX);
+		g->figure = figures[f->nfigures];
+		if (family_prior(prior, a, out->family, g->figure, e) != OK)
+			return e->code;
+		g->start = prior->value;
+		if (validation_figure(&f->use[f->nfigures], f->v, out->family,
+		                      g->figure, g->start, e) != OK)
+			return e->code;
+	}
+	return OK;
 }
 
 enum status family_fit(struct family_fit *out, struct validation *v, struct arena *a,
@@ -148,21 +241,14 @@ enum status family_fit(struct family_fit *out, struct validation *v, struct aren
 	if (rows_find(&f, a, family, e) != OK)
 		return e->code;
 	out->before = error_of(&f, NULL, &out->n, a);
-	for (; figures[f.nfigures]; f.nfigures++) {
-		struct fitted *g = &out->figure[f.nfigures];
-
-		if (f.nfigures == FIT_FIGURES_MAX)
-			return error_set(e, E_RANGE, (struct where){0},
-			                 "more than %d constants to fit",
-			                 (int)FIT_FIGURES_MAX);
-		g->figure = figures[f.nfigures];
-		if (family_figure(&g->start, a, family, g->figure, e) != OK ||
-		    validation_figure(&f.use[f.nfigures], v, family, g->figure,
-		                      g->start, e) != OK)
-			return e->code;
-		x[f.nfigures] = g->start;
-	}
+	if (figures_open(&f, out, a, figures, e) != OK)
+		return e->code;
+	validation_prepare(v, family);
+	if (figures_keep(&f, out, a, e) != OK)
+		return e->code;
 	out->nfigures = f.nfigures;
+	for (int i = 0; i < f.nfigures; i++)
+		x[i] = out->figure[i].start;
 	out->converged = fit_rows(&f, x, se).converged;
 	for (int i = 0; i < f.nfigures; i++) {
 		out->figure[i].value = x[i];

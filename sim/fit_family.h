@@ -33,17 +33,41 @@ struct family_fit {
 };
 
 /*
+ * What is known of a constant before any timing: its logarithm is normal around that of
+ * `value`, with the standard deviation log(factor); above `value`, where `above` is not 0,
+ * log(above).
+ */
+struct figure_prior {
+	double value, factor, above;
+};
+
+/*
+ * Of a figure of a family; fit_entry.c has the table with the sources. Bandwidths: the
+ * family's documented peak times the share that is usually reached. Errors: no such
+ * family, no such figure, one that is not to be fitted.
+ */
+enum status family_prior(struct figure_prior *out, struct arena *a, const char *family,
+                         const char *figure, struct error *e);
+
+/*
+ * Is it open in families.yaml: not given, or with a source that begins with "fitted"?
+ * Bandwidths that are documented are better left alone. True of unknown families.
+ */
+bool family_open(const char *family, const char *figure, struct arena *a);
+
+/* What families.yaml says of it; 0 where it says nothing. */
+enum status family_figure(double *out, struct arena *a, const char *family,
+                          const char *figure, struct error *e);
+
+/*
  * Fits `figures` (NULL-ended, at most FIT_FIGURES_MAX) of the family to its rows of the
- * validation, by least squares on log time with soft weights (stat/fit.h), from the values
- * in families.yaml. The validation's machines end with the fitted values. E_INFEASIBLE:
+ * validation, by least squares on log time with soft weights (stat/fit.h) and the priors
+ * above, from whose values it starts: what families.yaml says of the constants does not
+ * matter. Figures that no row depends on keep it and are left out. The validation's machines end with the fitted values. E_INFEASIBLE:
  * no rows of the family; errors of figures that it does not have.
  */
 enum status family_fit(struct family_fit *out, struct validation *v, struct arena *a,
                        const char *family, const char *const *figures, struct error *e);
-
-/* The value of a figure in families.yaml, or where a fit starts if it has none. */
-enum status family_figure(double *out, struct arena *a, const char *family,
-                          const char *figure, struct error *e);
 
 /*
  * Appends the family's entry of families.yaml with the fitted figures in place, each with

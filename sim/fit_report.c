@@ -1,5 +1,6 @@
 #include "fit_report.h"
 
+#include "collective/nccl.h"
 #include "report_words.h"
 #include "stat/summary.h"
 
@@ -8,8 +9,9 @@
 
 /* What the rows of a family show. */
 struct shown {
-	bool inside, across, sends, torus, process, single, graph;
-	const char *fabric; /* nvlink, xgmi, ici */
+	bool inside, across, gathers, sends, torus, process, single, graph;
+	int32_t fewest, most; /* nodes of those across */
+	const char *fabric;   /* nvlink, xgmi, ici */
 };
 
 static struct shown rows_show(const struct validation *v, const char *family)
@@ -22,19 +24,30 @@ static struct shown rows_show(const struct validation *v, const char *family)
 		const struct prediction *p = &row[i];
 		const struct machine *m;
 		const struct groups *g;
+		const struct fabric *fabric;
 		bool across;
 
 		if (!p->family || strcmp(p->family, family) != 0)
 			continue;
 		m = validation_machine(v, i, &g);
-		across = machine_fabric(m, g->ids[0], g->ids[g->size - 1]) > 0;
-		s.fabric = m->fabric[0].name;
-		s.torus = m->fabric[0].geometry == GEOMETRY_TORUS;
+		fabric = &m->fabric[machine_fabric(m, g->ids[0], g->ids[g->size - 1])];
+		across = nccl_is_network(m, (int)(fabric - m->fabric));
+		s.torus = fabric->geometry == GEOMETRY_TORUS;
+		if (!across || s.torus)
+			s.fabric = fabric->name;
+		across = across && !s.torus;
 		s.inside = s.inside || !across;
 		s.across = s.across || across;
 		s.sends = s.sends ||
 		          (across && (!strcmp(p->row->collective, "all-to-all") ||
 		                      !strcmp(p->row->collective, "permute")));
+		s.gathers = s.gathers ||
+		            (across && (!strcmp(p->row->collective, "all-gather") ||
+		                        !strcmp(p->row->collective, "reduce-scatter")));
+		if (across && (!s.fewest || p->row->nodes < s.fewest))
+			s.fewest = p->row->nodes;
+		if (across && p->row->nodes > s.most)
+			s.most = p->row->nodes;
 		s.process = s.process || m->launch == LAUNCH_PROCESS;
 		s.single = s.single || m->launch == LAUNCH_SINGLE;
 		s.graph = s.graph || m->launch == LAUNCH_GRAPH;
@@ -47,29 +60,31 @@ const char **fit_constants(const struct validation *v, const char *family,
 {
 	struct shown s = rows_show(v, family);
 	const char **out = arena_alloc(a, 12, sizeof(*out));
+	const char *inside = arena_printf(a, "%s.bandwidth", s.fabric);
+	bool steps = s.inside || s.gathers || s.torus;
+	const struct {
+		const char *figure;
+		bool fit;
+	} rule[] = {
+		{"launch_s", s.process && steps},
+		{"launch_each_s", s.single},
+		{"launch_graph_s", s.graph},
+		{"fill_s", s.inside && !s.torus},
+		{inside, (s.inside || s.torus) && family_open(family, inside, a)},
+		{"step", s.inside && !s.torus},
+		{"net_post_s", s.gathers && !s.inside},
+		{"nic.bandwidth", s.across && family_open(family, "nic.bandwidth", a)},
+		{"net_step", s.across},
+		{"net_fill_s", s.across},
+		{"net_growth", s.gathers && s.most >= 4 * s.fewest},
+		{"net_send_share", s.sends},
+		{"net_send_s", s.sends},
+	};
 	int n = 0;
 
-	if (s.process)
-		out[n++] = "launch_s";
-	if (s.single)
-		out[n++] = "launch_each_s";
-	if (s.graph)
-		out[n++] = "launch_graph_s";
-	if (s.inside || s.torus) {
-		out[n++] = "fill_s";
-		out[n++] = arena_printf(a, "%s.bandwidth", s.fabric);
-	}
-	if (!s.torus)
-		out[n++] = "step";
-	if (s.across && !s.torus) {
-		out[n++] = "nic.bandwidth";
-		out[n++] = "net_step";
-		out[n++] = "net_fill_s";
-	}
-	if (s.sends)
-		out[n++] = "net_send_share";
-	if (s.sends && n < FIT_FIGURES_MAX)
-		out[n++] = "net_send_s";
+	for (size_t i = 0; i < sizeof(rule) / sizeof(*rule) && n < FIT_FIGURES_MAX; i++)
+		if (rule[i].fit)
+			out[n++] = rule[i].figure;
 	out[n] = NULL;
 	return out;
 }

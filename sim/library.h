@@ -8,11 +8,34 @@
 #include "array/machine.h"
 #include "base/error.h"
 
+#include <argp.h>
+
+enum { KEY_ALGORITHM = 640, KEY_PROTOCOL, KEY_LAUNCH };
+
+/* clang-format off: it would join the rows. */
+#define LIBRARY_OPTION_TABLE                                                                     \
+	{"algorithm", KEY_ALGORITHM, "NAME", 0, "force an algorithm, such as ring", 0},          \
+		{"protocol",                                                                     \
+	         KEY_PROTOCOL,                                                                   \
+	         "NAME",                                                                         \
+	         0,                                                                              \
+	         "force a protocol: ll, ll128, simple",                                          \
+	         0},                                                                             \
+	{                                                                                        \
+		"launch", KEY_LAUNCH, "process|single|graph",                                    \
+			0, "one process per device (default), one for all, or a captured graph", \
+			0                                                                        \
+	}
+/* clang-format on */
+
 /* Texts as given, borrowed; NULL where not. */
 struct library_text {
 	const char *algorithm, *protocol;
 	const char *launch; /* process, single or graph */
 };
+
+/* For argp's parsers: is `key` one of the options, which is then taken? */
+bool library_option(struct library_text *out, int key, const char *arg);
 
 /*
  * Sets them on the machine. The errors, an algorithm, protocol or launch mode that nobody

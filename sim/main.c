@@ -13,22 +13,6 @@
 #define QUOTE(x) #x
 #define TEXT_OF(x) QUOTE(x)
 
-const struct command commands[] = {
-	{"plan", "plan a redistribution with one or more planners", command_plan},
-	{"simulate", "plan it and time every step on a platform", command_simulate},
-	{"sweep", "run suites of scenarios over platforms, planners and clocks",
-         command_sweep},
-	{"report", "tables of speedups from the rows of a sweep", command_report},
-	{"place", "rank placements of parallelism axes and their reductions",
-         command_place},
-	{"perf", "the table of nccl-tests: a collective over sizes", command_perf},
-	{"validate", "simulated against published timings", command_validate},
-	{"fit", "fit a family's constants to published timings", command_fit},
-	{"platform", "print a platform as SimGrid XML", command_platform},
-	{"list", "list planners, platforms, clocks or dtypes", command_list},
-	{NULL, NULL, NULL},
-};
-
 static void usage(FILE *out)
 {
 	fputs("usage: shardsim COMMAND [OPTION...]\n\n", out);
@@ -67,7 +51,7 @@ int main(int argc, char **argv)
 		usage(stderr);
 		return EXIT_MISUSE;
 	}
-	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "help") == 0) {
+	if (strcmp(argv[1], "--help") == 0 || (argc == 2 && !strcmp(argv[1], "help"))) {
 		usage(stdout);
 		return flush_stdout(EXIT_DONE);
 	}

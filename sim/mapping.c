@@ -4,10 +4,10 @@
 
 #include <string.h>
 
-static const char *const keys[] = {"set",      "system",   "devices",   "platform",
-                                   "units",    "stride",   "order",     "mesh",
-                                   "axis",     "launch",   "algorithm", "protocol",
-                                   "settings", "unmapped", "source",    NULL};
+static const char *const keys[] = {
+	"set",      "system",   "devices", "platform", "units",     "stride",
+	"order",    "mesh",     "axis",    "launch",   "algorithm", "protocol",
+	"settings", "unmapped", "source",  "note",     NULL};
 
 /* The text of a key that need not be there. */
 static const char *optional(struct reader *r, yaml_node_t *map, const char *key)
@@ -71,6 +71,7 @@ static enum status entry_read(struct reader *r, yaml_node_t *map,
 	m->launch = optional(r, map, "launch");
 	m->algorithm = optional(r, map, "algorithm");
 	m->protocol = optional(r, map, "protocol");
+	m->note = optional(r, map, "note");
 	m->devices = optional_int(r, map, "devices", 0);
 	m->units = optional_int(r, map, "units", 0);
 	m->stride = optional_int(r, map, "stride", 1);

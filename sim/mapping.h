@@ -17,6 +17,7 @@
  *     algorithm, protocol    (optional) where the source says that it forced one
  *     settings: {KEY: VALUE} (optional) hardware that the source states
  *     source: "..."          what says so
+ *     note: "..."            (optional) what the simulator lacks for these rows
  *   - set: nt100
  *     unmapped: "reason"     rows that are not run, and why
  *
@@ -37,6 +38,7 @@ struct mapping_entry {
 	int32_t stride;
 	const char *platform, *unmapped; /* one of them is NULL */
 	const char *order, *mesh, *axis, *launch, *algorithm, *protocol;
+	const char *note;
 	int nsettings;
 	const char *setting[MAPPING_SETTINGS_MAX]; /* "key=value" */
 	struct where at;

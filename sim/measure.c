@@ -8,9 +8,10 @@
 #include <time.h>
 
 const struct clock_kind clock_kinds[] = {
-	{"model", "closed form, microseconds to compute", false},
-	{"fluid", "SimGrid, one parallel task per group and round", true},
-	{NULL, NULL, false},
+	{"model", "closed form, microseconds to compute", false, false},
+	{"fluid", "SimGrid, one parallel task per group and round", true, false},
+	{"flow", "SimGrid, one flow per message, steps overlap; small cases", true, true},
+	{NULL, NULL, false, false},
 };
 
 int clock_find(const char *name, size_t length)
@@ -59,6 +60,13 @@ void bench_clock(struct bench *b, const struct clock_kind *kind, clock_fn *fn,
 	b->clock[i] = kind;
 	b->clock_fn[i] = kind->needs_simgrid ? fn : model_clock;
 	b->clock_self[i] = kind->needs_simgrid ? self : b->model;
+}
+
+void bench_overlapping_clock(struct bench *b, const struct clock_kind *kind,
+                             clock_fn *fn, schedules_fn *plan_fn, void *self)
+{
+	b->plan_fn[b->nclocks] = plan_fn;
+	bench_clock(b, kind, fn, self);
 }
 
 static const struct placement *placed(const struct bench *b)
@@ -156,30 +164,50 @@ void measure_plan(struct measurement *out, struct bench *b, const struct problem
 	text_free(&why);
 }
 
+/* Why the clock gave `time_s`, which are no seconds; the plan's worst outcome so far. */
+static void note_untimed(struct measurement *m, const struct bench *b, int clock,
+                         double time_s, const char *message, struct arena *a)
+{
+	enum outcome outcome = OUTCOME_NOT_APPLICABLE;
+	int32_t src, dst;
+
+	if (time_s == CLOCK_REFUSED_S) {
+		message = arena_printf(a, "%s: %s", b->clock[clock]->name, message);
+	} else if (find_unjoined(&src, &dst, b, m->plan->problem)) {
+		message =
+			arena_printf(a, "no fabric of %s joins device %d and device %d",
+		                     b->machine->name, src, dst);
+	} else {
+		outcome = OUTCOME_FAILED;
+		message = arena_printf(a, "%s: %s", b->clock[clock]->name, message);
+	}
+	m->clock_message[clock] = message;
+	if (outcome > m->status) {
+		m->status = outcome;
+		m->message = message;
+	}
+}
+
 void measure_time(struct measurement *m, struct bench *b, int clock, struct arena *a)
 {
 	char message[256] = "";
+	void *self = b->clock_self[clock];
 	struct step_time *steps;
 	double time_s;
-	int32_t src, dst;
 
-	if (m->status != OUTCOME_OK || !m->plan)
+	if (!m->plan)
 		return;
 	steps = arena_alloc(a, (size_t)m->plan->nsteps, sizeof(*steps));
-	time_s = plan_seconds(steps, m->plan, b->machine, placed(b), b->clock_fn[clock],
-	                      b->clock_self[clock], message, sizeof(message));
+	if (b->plan_fn[clock])
+		time_s = plan_seconds_overlapped(steps, m->plan, b->machine, placed(b),
+		                                 b->plan_fn[clock], self, message,
+		                                 sizeof(message));
+	else
+		time_s = plan_seconds(steps, m->plan, b->machine, placed(b),
+		                      b->clock_fn[clock], self, message,
+		                      sizeof(message));
 	if (time_s < 0) {
-		bool apart = find_unjoined(&src, &dst, b, m->plan->problem);
-
-		m->status = apart ? OUTCOME_NOT_APPLICABLE : OUTCOME_FAILED;
-		m->message =
-			apart ? arena_printf(
-					a,
-					"no fabric of %s joins device %d and device %d",
-					b->machine->name, src, dst)
-			      : arena_printf(a, "%s: %s", b->clock[clock]->name,
-		                             message);
-		m->clock_message[clock] = m->message;
+		note_untimed(m, b, clock, time_s, message, a);
 		return;
 	}
 	m->time_s[clock] = time_s;

@@ -13,10 +13,11 @@
 
 enum { CLOCKS_MAX = 3 };
 
-/* A clock as users name it. `open` gives the clock's state, NULL if it needs none. */
+/* A clock as users name it. */
 struct clock_kind {
 	const char *name, *help;
 	bool needs_simgrid;
+	bool apart; /* that is in a process of its own, not in ours */
 };
 
 extern const struct clock_kind clock_kinds[]; /* ended by a NULL name */
@@ -34,17 +35,21 @@ struct bench {
 	int nclocks;
 	const struct clock_kind *clock[CLOCKS_MAX];
 	clock_fn *clock_fn[CLOCKS_MAX];
+	schedules_fn *plan_fn[CLOCKS_MAX]; /* NULL: plans are timed step by step */
 	void *clock_self[CLOCKS_MAX];
 };
 
 /*
- * A bench on a machine (NULL: none; borrowed). Clocks are added by bench_clock:
- * `fluid_self` is the state of a clock that needs SimGrid, with its function.
+ * A bench on a machine (NULL: none; borrowed). Clocks are added by the others: one that
+ * needs SimGrid with its function and its state, and with a function for plans if it lets
+ * their steps overlap.
  */
 void bench_init(struct bench *b, const struct machine *m);
 void bench_free(struct bench *b);
 void bench_clock(struct bench *b, const struct clock_kind *kind, clock_fn *fn,
                  void *self);
+void bench_overlapping_clock(struct bench *b, const struct clock_kind *kind,
+                             clock_fn *fn, schedules_fn *plan_fn, void *self);
 
 /* Place the problem's devices (borrowed); prices follow. */
 void bench_place(struct bench *b, const struct problem *p);
@@ -68,8 +73,9 @@ void measure_plan(struct measurement *out, struct bench *b, const struct problem
                   const struct planner *planner, struct arena *a);
 
 /*
- * Time a measured plan by clock number `clock` of the bench. A plan that the platform has
- * no way to run, because its fabrics do not join all devices, is not applicable to it.
+ * Time a measured plan by clock number `clock` of the bench, whatever others have said. A
+ * plan that the platform has no way to run, because its fabrics do not join all devices,
+ * is not applicable to it, nor one that is too large for the clock.
  */
 void measure_time(struct measurement *m, struct bench *b, int clock, struct arena *a);
 

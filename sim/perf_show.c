@@ -16,6 +16,14 @@ static void time_print(struct text *out, int width, double s)
 		text_printf(out, " %*.*f", width, us < 1e4 ? 2 : us < 1e5 ? 1 : 0, us);
 }
 
+/* Ends a line, which has no spaces behind. */
+static void line_end(struct text *out)
+{
+	while (out->length && out->s[out->length - 1] == ' ')
+		out->s[--out->length] = '\0';
+	text_printf(out, "\n");
+}
+
 void perf_show_text(struct text *out, const struct perf_table *t)
 {
 	text_printf(out, "# %s on %d devices of %s", t->collective, (int)t->devices,
@@ -25,10 +33,14 @@ void perf_show_text(struct text *out, const struct perf_table *t)
 	text_printf(out, "; clock %s\n", t->clock);
 	text_printf(out, "#%12s %13s %7s %10s %8s %8s %10s  %-11s %-8s", "size", "count",
 	            "type", "time", "algbw", "busbw", "bound", "algorithm", "protocol");
-	text_printf(out, t->measured_s ? " %10s %7s\n" : "\n", "measured", "ratio");
+	if (t->measured_s)
+		text_printf(out, " %10s %7s", "measured", "ratio");
+	line_end(out);
 	text_printf(out, "#%12s %13s %7s %10s %8s %8s %10s  %-11s %-8s", "(B)",
 	            "(elements)", "", "(us)", "(GB/s)", "(GB/s)", "(us)", "", "");
-	text_printf(out, t->measured_s ? " %10s %7s\n" : "\n", "(us)", "");
+	if (t->measured_s)
+		text_printf(out, " %10s %7s", "(us)", "");
+	line_end(out);
 	for (int i = 0; i < t->n; i++) {
 		const struct perf_row *r = &t->row[i];
 
@@ -47,9 +59,7 @@ void perf_show_text(struct text *out, const struct perf_table *t)
 			else
 				text_printf(out, " %7.3f", r->time_s / t->measured_s[i]);
 		}
-		while (out->length && out->s[out->length - 1] == ' ')
-			out->s[--out->length] = '\0';
-		text_printf(out, "\n");
+		line_end(out);
 	}
 }
 

@@ -1,12 +1,14 @@
 #include "place.h"
 
 #include "base/units.h"
+#include "cost/bound.h"
 #include "placement/program.h"
 #include "table.h"
 
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 double place_step_s(void *self, const struct reduction_step *step, double held_bytes,
                     struct text *why)
@@ -17,13 +19,15 @@ double place_step_s(void *self, const struct reduction_step *step, double held_b
 	char message[200] = "";
 	double s;
 
-	if (!b->machine)
-		return p2_step_s(c->p2, step, held_bytes);
 	arena_reset(c->scratch);
 	if (!reduction_lower(&lowered, c->scratch, b->machine, step, held_bytes, why))
 		return -1;
-	s = b->clock_fn[c->clock](b->clock_self[c->clock], &lowered.schedule, message,
-	                          sizeof(message));
+	c->algorithm = lowered.algorithm;
+	c->protocol = lowered.protocol;
+	s = c->clock == PLACE_MODEL
+	            ? model_clock(b->model, &lowered.schedule, message, sizeof(message))
+	            : b->clock_fn[c->clock](b->clock_self[c->clock], &lowered.schedule,
+	                                    message, sizeof(message));
 	if (s < 0) {
 		text_printf(why, "%s", message);
 		return s;
@@ -34,8 +38,8 @@ double place_step_s(void *self, const struct reduction_step *step, double held_b
 /* Sum one row's steps by one clock; the all-reduce is a step of its own. */
 static enum status time_row(struct place_row *row, const struct reduction *best,
                             const struct reduction_step *all, int k,
-                            const struct placement_case *c,
-                            const struct reduction_clock *clock, struct error *e)
+                            const struct placement_case *c, struct place_clock *clock,
+                            struct error *e)
 {
 	struct text why = {0};
 	double s = 0;
@@ -45,13 +49,14 @@ static enum status time_row(struct place_row *row, const struct reduction *best,
 		row->step[i].step = best->step[i];
 		row->step[i].step.groups.ids = NULL;
 		row->step[i].held_bytes = best->step[i].share * c->payload_bytes;
-		s = clock->step_s(clock->self, &best->step[i], row->step[i].held_bytes,
-		                  &why);
+		s = place_step_s(clock, &best->step[i], row->step[i].held_bytes, &why);
 		row->step[i].time_s[k] = s;
+		row->step[i].algorithm = clock->algorithm;
+		row->step[i].protocol = clock->protocol;
 		row->best_s[k] += s;
 	}
 	if (s >= 0 && all->groups.size > 1)
-		s = clock->step_s(clock->self, all, c->payload_bytes, &why);
+		s = place_step_s(clock, all, c->payload_bytes, &why);
 	row->allreduce_s[k] = all->groups.size > 1 ? s : 0;
 	if (s < 0)
 		error_set(e, E_INFEASIBLE, c->at, "%s", why.s ? why.s : "no time");
@@ -59,9 +64,53 @@ static enum status time_row(struct place_row *row, const struct reduction *best,
 	return s < 0 ? E_INFEASIBLE : OK;
 }
 
+/*
+ * What the reduction is as a problem: arrays of their own for all other coordinates, one
+ * after another, each to be summed. Its bound is that of all programs.
+ */
+static double row_bound_s(const struct place_result *r, const struct matrix *m,
+                          struct arena *a)
+{
+	const struct placement_case *c = r->c;
+	const int32_t *devices = matrix_devices(m, a);
+	struct text mesh = {0}, to = {0}, sum = {0}, order = {0};
+	struct error e = {0};
+	struct problem_text text = {0};
+	struct problem p;
+	int64_t copies = 1;
+	double s = NAN;
+
+	for (int i = 0; i < m->naxes; i++) {
+		bool summed = c->reduce & 1u << i;
+
+		text_printf(&mesh, "%sa%d=%d", i ? "," : "", i,
+		            (int)matrix_axis_size(m, i));
+		text_printf(summed ? &sum : &to, "'a%d',", i);
+		copies *= summed ? 1 : matrix_axis_size(m, i);
+	}
+	for (int32_t d = 0; d < matrix_ndevices(m); d++)
+		text_printf(&order, "%s%d", d ? "," : "", (int)devices[d]);
+	text.mesh = mesh.s;
+	text.devices = order.s;
+	text.array = arena_printf(a, "u8[%lld]", (long long)(copies * c->payload_bytes));
+	text.to = arena_printf(a, to.s ? "P((%s))" : "P(None)", to.s);
+	text.from = arena_printf(a, "%.*s, unreduced={%s})", (int)strlen(text.to) - 1,
+	                         text.to, sum.s);
+	if (problem_make(&p, a, &text, &e) == OK) {
+		struct placement place = {p.ndevices, p.platform};
+
+		s = bound_s(&p, r->machine, p.platform ? &place : NULL);
+	}
+	text_free(&mesh);
+	text_free(&to);
+	text_free(&sum);
+	text_free(&order);
+	return s;
+}
+
 static enum status make_row(struct place_row *row, const struct place_result *r,
                             struct arena *a, const struct placed *p,
-                            const struct reduction_clock *clock, struct error *e)
+                            struct place_clock *clock, struct error *e)
 {
 	const struct placement_case *c = r->c;
 	struct reduction_step all = {.op = OP_ALL_REDUCE, .share = 1};
@@ -74,11 +123,12 @@ static enum status make_row(struct place_row *row, const struct place_result *r,
 	space_collapsed(&space, scratch, &c->hierarchy, &p->matrix, c->reduce,
 	                ORDER_ROW);
 	all.groups = (struct groups){space.ncopies, space.tree.ndevices, space.device};
-	space_collapsed(&space, scratch, &c->hierarchy, &p->matrix, c->reduce, p->order);
+	placed_space(&space, scratch, c, p);
 	reduction_of(&best, scratch, &space, &p->best);
 	program_print(&program, &p->best, &space.tree);
 	row->placed = p;
 	row->program = text_take(&program, a);
+	row->bound_s = row_bound_s(r, &p->matrix, scratch);
 	for (int k = 0; k < r->nclocks && status == OK; k++)
 		status = time_row(row, &best, &all, k, c, &clock[k], e);
 	arena_free(scratch);
@@ -86,7 +136,7 @@ static enum status make_row(struct place_row *row, const struct place_result *r,
 }
 
 enum status place_rows(struct place_result *out, struct arena *a,
-                       const struct placed *placed, const struct reduction_clock *clock,
+                       const struct placed *placed, struct place_clock *clock,
                        struct error *e)
 {
 	struct place_row *row = arena_alloc(a, (size_t)out->nrows + 1, sizeof(*row));
@@ -108,7 +158,7 @@ static void head(struct text *out, const struct place_result *r)
 	reduce_print(out, r->c->reduce);
 	text_printf(out, "; ");
 	units_print_bytes(out, r->c->payload_bytes);
-	text_printf(out, " per device on %s\n", r->platform ? r->platform : r->system);
+	text_printf(out, " per device on %s\n", r->platform);
 	text_printf(out, "%lld placement%s", (long long)r->nmatrices,
 	            r->nmatrices == 1 ? "" : "s");
 	if (r->nrows < r->nmatrices)
@@ -122,8 +172,8 @@ static void head(struct text *out, const struct place_result *r)
 
 void place_text(struct text *out, const struct place_result *r, struct arena *a)
 {
-	int columns = 5 + 2 * r->nclocks, last = columns - 1;
-	const char *cell[5 + 2 * CLOCKS_MAX] = {"matrix"};
+	int columns = 6 + 2 * r->nclocks, last = columns - 1;
+	const char *cell[6 + 2 * CLOCKS_MAX] = {"matrix"};
 	struct table t;
 
 	head(out, r);
@@ -132,6 +182,7 @@ void place_text(struct text *out, const struct place_result *r, struct arena *a)
 		cell[1 + 2 * k] = arena_printf(a, "all-reduce (%s)", r->clock[k]);
 		cell[2 + 2 * k] = arena_printf(a, "best (%s)", r->clock[k]);
 	}
+	cell[last - 4] = "bound";
 	cell[last - 3] = "speedup";
 	cell[last - 2] = "programs";
 	cell[last - 1] = "order";
@@ -147,6 +198,7 @@ void place_text(struct text *out, const struct place_result *r, struct arena *a)
 			cell[1 + 2 * k] = table_time(a, row->allreduce_s[k]);
 			cell[2 + 2 * k] = table_time(a, row->best_s[k]);
 		}
+		cell[last - 4] = table_time(a, row->bound_s);
 		cell[last - 3] =
 			row->best_s[0] > 0
 				? arena_printf(a, "%.2f",
@@ -174,7 +226,7 @@ static json_t *times_json(const struct place_result *r, const double *time_s)
 	return o;
 }
 
-static json_t *matrix_json(const struct matrix *m)
+json_t *place_matrix_json(const struct matrix *m)
 {
 	json_t *rows = json_array();
 
@@ -196,22 +248,25 @@ static json_t *steps_json(const struct place_result *r, const struct place_row *
 		const struct place_step *s = &row->step[i];
 
 		json_array_append_new(
-			steps,
-			json_pack("{s:s, s:i, s:i, s:f, s:o}", "op", op_name(s->step.op),
-		                  "groups", (int)s->step.groups.ngroups, "group_size",
-		                  (int)s->step.groups.size, "held_bytes", s->held_bytes,
-		                  "time_s", times_json(r, s->time_s)));
+			steps, json_pack("{s:s, s:i, s:i, s:f, s:s?, s:o}", "op",
+		                         op_name(s->step.op), "groups",
+		                         (int)s->step.groups.ngroups, "group_size",
+		                         (int)s->step.groups.size, "held_bytes",
+		                         s->held_bytes, "algorithm", s->algorithm,
+		                         "time_s", times_json(r, s->time_s)));
 	}
 	return steps;
 }
 
 static json_t *row_json(const struct place_result *r, const struct place_row *row)
 {
-	return json_pack("{s:o, s:o, s:I, s:{s:s, s:s, s:o, s:o}}", "matrix",
-	                 matrix_json(&row->placed->matrix), "allreduce_s",
-	                 times_json(r, row->allreduce_s), "programs",
-	                 (json_int_t)row->placed->programs, "best", "program",
-	                 row->program, "order", order_name(row->placed->order), "time_s",
+	return json_pack("{s:o, s:o, s:o, s:I, s:{s:s, s:s, s:o, s:o}}", "matrix",
+	                 place_matrix_json(&row->placed->matrix), "allreduce_s",
+	                 times_json(r, row->allreduce_s), "bound_s",
+	                 isnan(row->bound_s) ? json_null() : json_real(row->bound_s),
+	                 "programs", (json_int_t)row->placed->programs, "best",
+	                 "program", row->program, "order",
+	                 order_name(row->placed->order), "time_s",
 	                 times_json(r, row->best_s), "steps", steps_json(r, row));
 }
 
@@ -244,7 +299,7 @@ void place_json(struct text *out, const struct place_result *r)
 
 	for (int64_t i = 0; i < r->nrows; i++)
 		json_array_append_new(matrices, row_json(r, &r->row[i]));
-	o = json_pack("{s:s, s:o, s:s?, s:I, s:o, s:o}", "schema", "shardsim/1",
+	o = json_pack("{s:s, s:o, s:s, s:I, s:o, s:o}", "schema", "shardsim/1",
 	              "problem", case_json(r), "platform", r->platform, "placements",
 	              (json_int_t)r->nmatrices, "planning_s",
 	              isnan(r->planning_s) ? json_null() : json_real(r->planning_s),

@@ -1,9 +1,8 @@
 /*
  * Placements of one case, timed and shown: what `shardsim place` prints.
  *
- * Placements are searched with the clock `model`: of the platform or, without one, the
- * published simulator on its own figures (placement/cost.h). Other clocks then time the
- * all-reduce and the best program of every matrix shown.
+ * Placements are searched with the clock `model`. Other clocks then time the all-reduce
+ * and the best program of every matrix shown.
  */
 #ifndef SHARDSIM_SIM_PLACE_H
 #define SHARDSIM_SIM_PLACE_H
@@ -12,12 +11,18 @@
 #include "placement/search.h"
 #include "platform.h"
 
-/* A reduction_clock (placement/search.h) over clock number `clock` of a bench. */
+#include <jansson.h>
+
+/*
+ * A reduction_clock (placement/search.h) over clock number `clock` of a bench, or the
+ * clock model, which every bench has.
+ */
+enum { PLACE_MODEL = -1 };
 struct place_clock {
-	const struct bench *bench; /* its machine NULL: `p2` */
-	const struct p2_system *p2;
+	const struct bench *bench;
 	int clock;
 	struct arena *scratch;
+	const char *algorithm, *protocol; /* of the step asked for last */
 };
 double place_step_s(void *self, const struct reduction_step *step, double held_bytes,
                     struct text *why);
@@ -26,6 +31,7 @@ double place_step_s(void *self, const struct reduction_step *step, double held_b
 struct place_step {
 	struct reduction_step step; /* its groups are not kept */
 	double held_bytes;
+	const char *algorithm, *protocol; /* as struct lowered's */
 	double time_s[CLOCKS_MAX];
 };
 
@@ -33,13 +39,14 @@ struct place_row {
 	const struct placed *placed;
 	const char *program; /* as text */
 	double allreduce_s[CLOCKS_MAX], best_s[CLOCKS_MAX];
+	double bound_s; /* that no program of this placement is below (cost/bound.h) */
 	struct place_step step[PROGRAM_STEPS_MAX];
 };
 
 struct place_result {
 	const struct placement_case *c;
-	const char *platform; /* as the user typed it, NULL without one */
-	const char *system;   /* what stands for it, NULL with one */
+	const char *platform; /* as the user typed it, or what stands for none */
+	const struct machine *machine;
 	int nclocks;
 	const char *clock[CLOCKS_MAX];
 	int64_t nmatrices, nrows; /* all; those shown */
@@ -52,11 +59,14 @@ struct place_result {
  * clock refuses.
  */
 enum status place_rows(struct place_result *out, struct arena *a,
-                       const struct placed *placed, const struct reduction_clock *clock,
+                       const struct placed *placed, struct place_clock *clock,
                        struct error *e);
 
 void place_text(struct text *out, const struct place_result *r, struct arena *a);
 void place_json(struct text *out, const struct place_result *r);
+
+/* A matrix as a list of rows. */
+json_t *place_matrix_json(const struct matrix *m);
 
 /* The device order of a matrix, as `--devices @FILE` reads it. */
 void place_devices(struct text *out, const struct matrix *m, struct arena *a);

@@ -28,8 +28,8 @@ static enum status take_text(struct text *out, struct arena *a, const char *spec
 }
 
 /* The file's text and what our reader makes of it. */
-static enum status read_platform(struct loader *l, struct arena *a, const char *spec,
-                                 const char *const *set, int nset)
+static enum status read_loader(struct loader *l, struct arena *a, const char *spec,
+                               const char *const *set, int nset)
 {
 	struct text text = {0};
 	enum status status = take_text(&text, a, spec, set, nset, l->error);
@@ -56,7 +56,7 @@ enum status platform_machine(struct machine **out, struct arena *a, const char *
 	struct loader *l = arena_alloc(a, 1, sizeof(*l)); /* the routes look into it */
 
 	l->error = e ? e : &local;
-	if (read_platform(l, a, spec, set, nset) == OK)
+	if (read_loader(l, a, spec, set, nset) == OK)
 		*out = l->platform->machine;
 	return l->error->code;
 }
@@ -69,26 +69,44 @@ enum status platform_text(struct text *out, struct arena *a, const char *spec,
 
 	if (!is_file(spec))
 		return platform_generate(out, a, spec, set, nset, e);
-	if (read_platform(&l, a, spec, set, nset) == OK)
+	if (read_loader(&l, a, spec, set, nset) == OK)
 		text_append(out, l.xml.text, l.xml.length);
 	return l.error->code;
 }
 
-enum status platform_open(struct platform **out, struct arena *a, const char *spec,
-                          const char *const *set, int nset, bool simgrid,
-                          struct error *e)
+enum status platform_read(struct platform **out, struct arena *a, const char *spec,
+                          const char *const *set, int nset, struct error *e)
 {
 	struct loader *l = arena_alloc(a, 1, sizeof(*l));
 	struct error local = {0};
 	enum status status;
 
 	l->error = e ? e : &local;
-	status = read_platform(l, a, spec, set, nset);
-	if (status == OK && ((simgrid && !l->generated) || l->graph->open))
-		status = platform_start(l->platform, l->error);
+	status = read_loader(l, a, spec, set, nset);
 	l->error = NULL;
 	if (status == OK)
 		*out = l->platform;
+	return status;
+}
+
+enum status platform_begin(struct platform *p, bool simgrid, struct error *e)
+{
+	struct loader *l = p->loader;
+
+	return (simgrid && !l->generated) || l->graph->open ? platform_start(p, e) : OK;
+}
+
+enum status platform_open(struct platform **out, struct arena *a, const char *spec,
+                          const char *const *set, int nset, bool simgrid,
+                          struct error *e)
+{
+	struct platform *p;
+	enum status status = platform_read(&p, a, spec, set, nset, e);
+
+	if (status == OK)
+		status = platform_begin(p, simgrid, e);
+	if (status == OK)
+		*out = p;
 	return status;
 }
 
@@ -105,6 +123,32 @@ enum status platform_start(struct platform *p, struct error *e)
 		status = platform_trial(l);
 	if (status == OK)
 		status = platform_engine_start(l);
+	l->error = NULL;
+	return status;
+}
+
+enum status platform_start_traced(struct platform *p, const char *path, struct error *e)
+{
+	struct loader *l = p->loader;
+	enum status status;
+
+	l->error = e;
+	l->trace = path;
+	status = platform_engine_start(l);
+	l->error = NULL;
+	return status;
+}
+
+enum status platform_start_flows(struct platform *p, struct error *e)
+{
+	struct loader *l = p->loader;
+	enum status status = OK;
+
+	if (p->host)
+		return OK;
+	l->error = e;
+	l->flows = true;
+	status = platform_engine_start(l);
 	l->error = NULL;
 	return status;
 }

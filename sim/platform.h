@@ -45,11 +45,21 @@ enum status platform_machine(struct machine **out, struct arena *a, const char *
                              const char *const *set, int nset, struct error *e);
 
 /*
- * A platform to plan on. SimGrid is started at once where it alone knows routes, and
+ * A platform with nothing started, for platform_begin(), and for what has to be forked
+ * before SimGrid is.
+ */
+enum status platform_read(struct platform **out, struct arena *a, const char *spec,
+                          const char *const *set, int nset, struct error *e);
+
+/*
+ * The platform is to be planned on. SimGrid is started at once where it alone knows routes, and
  * for a file where `simgrid` says that a clock will need it, so that a file SimGrid
  * refuses is known from the start; otherwise platform_start() does it when there is a
  * plan to time.
  */
+enum status platform_begin(struct platform *p, bool simgrid, struct error *e);
+
+/* platform_read() and platform_begin(). */
 enum status platform_open(struct platform **out, struct arena *a, const char *spec,
                           const char *const *set, int nset, bool simgrid,
                           struct error *e);
@@ -62,7 +72,20 @@ enum status platform_open(struct platform **out, struct arena *a, const char *sp
  */
 enum status platform_start(struct platform *p, struct error *e);
 
-/* Both. */
+/*
+ * The same for a process that times one schedule: SimGrid writes its own trace, in the
+ * format of Paje, of this one simulation to the file. Routes are not compared, for that
+ * is a simulation too.
+ */
+enum status platform_start_traced(struct platform *p, const char *path, struct error *e);
+
+/*
+ * The same with the settings for single flows, ready for replay_flow.h, in a process that
+ * is for these alone. A file is not tried in a child first.
+ */
+enum status platform_start_flows(struct platform *p, struct error *e);
+
+/* platform_open() and platform_start(). */
 enum status platform_load(struct platform **out, struct arena *a, const char *spec,
                           const char *const *set, int nset, struct error *e);
 

@@ -13,23 +13,35 @@
 #include <xbt/dynar.h>
 
 /*
- * SimGrid's settings. Its defaults are made for TCP on Ethernet and for times of
+ * SimGrid's settings, for single flows or parallel tasks. Its defaults are made for TCP on Ethernet and for times of
  * seconds: they add to latencies, cap windows and round to 1e-5 s. The solver's
  * precision is an absolute bandwidth, and fails where it is below the rounding of the
  * bandwidths in use.
+ *
+ * Flows that share a link get of it, in CM02, in inverse proportion to their latencies,
+ * as TCP does; those without latency get equal shares. So SimGrid knows none, and who
+ * starts a flow waits for its latency.
  */
-static void engine_init(const struct machine *m)
+static void engine_init(const struct machine *m, const char *trace, bool flows)
 {
-	char precision[64];
+	char precision[64], file[300];
 	double widest_Bps = 1;
 	char *argv[] = {
 		"shardsim",
-		"--cfg=host/model:ptask_L07",
+		flows ? "--cfg=network/model:CM02" : "--cfg=host/model:ptask_L07",
+		flows ? "--cfg=network/latency-factor:0"
+		      : "--cfg=network/latency-factor:1",
 		"--cfg=network/crosstraffic:0",
 		"--cfg=network/TCP-gamma:0",
 		"--cfg=surf/precision:1e-9",
 		"--log=root.thres:error",
 		precision,
+		trace ? "--cfg=tracing:yes" : "--cfg=tracing:no",
+		"--cfg=tracing/platform:yes",
+		"--cfg=tracing/platform/topology:no",
+		"--cfg=tracing/uncategorized:yes",
+		"--cfg=tracing/precision:9",
+		file,
 #if defined(__SANITIZE_ADDRESS__)
 		"--cfg=contexts/factory:thread",
 #elif defined(__has_feature)
@@ -45,6 +57,7 @@ static void engine_init(const struct machine *m)
 		widest_Bps = fmax(widest_Bps, m->link[l].bandwidth_Bps);
 	snprintf(precision, sizeof(precision), "--cfg=maxmin/precision:%g",
 	         fmin(1e-13 * widest_Bps, 0.1));
+	snprintf(file, sizeof(file), "--cfg=tracing/filename:%s", trace ? trace : "");
 	simgrid_init(&argc, argv);
 }
 
@@ -190,11 +203,13 @@ enum status platform_engine_start(struct loader *l)
 	sg_actor_t actor;
 	size_t i = 0;
 
-	engine_init(m);
+	engine_init(m, l->trace, l->flows);
 	if (engine_read(l) != OK || engine_hosts(l) != OK || engine_links(l) != OK)
 		return l->error->code;
 	l->route = l->graph->simgrid = engine_route;
 	l->graph->simgrid_state = l;
+	if (l->trace)
+		return OK;
 	while (!l->platform->host[i])
 		i++;
 	actor = sg_actor_init("comparer", l->platform->host[i]);

@@ -21,6 +21,8 @@ struct loader {
 	struct platform_xml xml;
 	struct platform_graph *graph;
 	bool generated;
+	bool flows; /* SimGrid's settings are for single flows, not for parallel tasks */
+	const char *trace; /* SimGrid's own goes there; NULL: none */
 	machine_route_fn *route; /* SimGrid's, once it is started; asks graph->simgrid_state */
 	struct asked *asked; /* shared with the trial while there is one, else NULL */
 	struct error *error; /* of the call at hand; never NULL during one */

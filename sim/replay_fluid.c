@@ -47,6 +47,7 @@ struct fluid {
 	sg_exec_t *exec; /* running */
 	int64_t nexecs, execs_capacity;
 	bool failed; /* a message has no route */
+	bool whole;  /* rounds are run as they are */
 };
 
 struct fluid *fluid_new(struct platform *p)
@@ -75,6 +76,11 @@ void fluid_free(struct fluid *w)
 	free(w->start);
 	free(w->exec);
 	free(w);
+}
+
+void fluid_whole(struct fluid *w)
+{
+	w->whole = true;
 }
 
 /* The number of the device's host; devices that share one have the same. */
@@ -266,6 +272,8 @@ static double round_run(struct fluid *w, const struct round *r)
 	case PIECES_TOO_LARGE:
 		return tasks_run(w, r, NULL, r->ntasks);
 	case PIECES_OK:
+		if (w->whole)
+			return tasks_run(w, r, NULL, r->ntasks);
 		break;
 	}
 	for (int64_t i = 0; i < n; i++) {

@@ -32,6 +32,12 @@ struct fluid;
 struct fluid *fluid_new(struct platform *p);
 void fluid_free(struct fluid *w);
 
+/*
+ * From now on run every round as it is, all its tasks at once, whatever was timed before:
+ * for traces of the simulation itself.
+ */
+void fluid_whole(struct fluid *w);
+
 /* A clock_fn (cost/model.h); `self` is a struct fluid. */
 double fluid_clock(void *self, const struct schedule *s, char *message, size_t size);
 

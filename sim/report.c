@@ -1,6 +1,7 @@
 #include "report.h"
 
 #include "report_data.h"
+#include "report_html.h"
 
 #include <fnmatch.h>
 #include <locale.h>
@@ -10,7 +11,7 @@
 bool report_format_parse(enum report_format *out, const char *name)
 {
 	static const char *const names[] = {
-		[REPORT_MD] = "md", [REPORT_CSV] = "csv", [REPORT_TEX] = "tex"};
+		[REPORT_MD] = "md", [REPORT_CSV] = "csv", [REPORT_TEX] = "tex", [REPORT_HTML] = "html"};
 
 	for (size_t f = 0; f < sizeof(names) / sizeof(names[0]); f++) {
 		if (strcmp(names[f], name) == 0) {
@@ -55,6 +56,8 @@ enum status report_print(FILE *out, const struct row *rows, size_t n,
 
 		if (o->format == REPORT_CSV)
 			report_csv(out, &report);
+		else if (o->format == REPORT_HTML)
+			report_html(out, a, &report, rows, n, o);
 		else if (o->format == REPORT_TEX)
 			report_tex(out, a, &report);
 		else
@@ -85,10 +88,22 @@ bool report_family(const struct report_options *o, const struct row *r)
 	return !o->family || fnmatch(o->family, r->family, FNM_EXTMATCH) == 0;
 }
 
+bool report_scenario(const struct report_options *o, const struct row *r)
+{
+	return !o->scenario || strcmp(o->scenario, r->scenario) == 0 ||
+	       fnmatch(o->scenario, r->scenario, FNM_EXTMATCH) == 0;
+}
+
 struct csv_rows {
 	FILE *out;
 	const struct report_options *options;
 };
+
+/* A timeline is no figure: it is left to those who ask the database. */
+static bool in_csv(int column)
+{
+	return row_columns[column].offset != offsetof(struct row, timeline);
+}
 
 static void write_cell(const struct csv_rows *csv, const struct row *r, int column)
 {
@@ -130,7 +145,8 @@ static enum status write_row(void *self, const struct row *r, struct error *e)
 	if (!report_family(csv->options, r))
 		return OK;
 	for (int c = 0; c < ROW_COLUMNS; c++)
-		write_cell(csv, r, c);
+		if (in_csv(c))
+			write_cell(csv, r, c);
 	fputs("\r\n", csv->out);
 	return OK;
 }
@@ -143,7 +159,8 @@ enum status report_rows_csv(FILE *out, struct store *store,
 	enum status status;
 
 	for (int i = 0; i < ROW_COLUMNS; i++)
-		report_csv_field(out, row_columns[i].name, i == 0);
+		if (in_csv(i))
+			report_csv_field(out, row_columns[i].name, i == 0);
 	fputs("\r\n", out);
 	status = store_each(store, write_row, &csv, e);
 	restore_locale(old, c);

@@ -28,6 +28,9 @@
  *   received bytes: the share each planner solves of the scenarios that some planner
  *   solves, and the geometric mean, the 95 % quantile and the maximum of what the busiest
  *   device receives over what one lacks, where that is known and above zero.
+ * Where a suite varied figures of platforms or scenarios: curves of the speedups along
+ * each, and where the fastest planner and the plan of `best` change (report_curve.h).
+ *
  * A row whose time is below its bound, by more than 1e-9 relative, is a fault of ours: a
  * line at the top counts them.
  *
@@ -50,10 +53,11 @@
 enum report_format {
 	REPORT_MD,  /* Markdown in aligned columns, readable as it is */
 	REPORT_CSV, /* RFC 4180, one rectangle; `section` tells the tables apart */
-	REPORT_TEX  /* LaTeX tables for \input; needs the package booktabs */
+	REPORT_TEX, /* LaTeX tables for \input; needs the package booktabs */
+	REPORT_HTML /* one page with charts and plans, without anything from elsewhere */
 };
 
-/* The format named "md", "csv" or "tex"; false if there is none. */
+/* The format named "md", "csv", "tex" or "html"; false if there is none. */
 bool report_format_parse(enum report_format *out, const char *name);
 
 /* Families that are shown one by one without being asked for. */
@@ -70,14 +74,23 @@ struct report_options {
 	bool timing;        /* show planning times */
 	const char *family; /* only families that match this pattern; NULL: all */
 	bool families;      /* show each family, however many there are */
+	/*
+	 * Scenarios that get a part of their own in HTML: a name, or a pattern of names;
+	 * NULL: those that stand out. Other formats do not have such parts.
+	 */
+	const char *scenario;
 };
 
 /* Does the row's family match the pattern: a glob as in a shell, also `@(a|b*)`? */
 bool report_family(const struct report_options *o, const struct row *r);
 
+/* Is the row's scenario the one asked for by name or pattern? */
+bool report_scenario(const struct report_options *o, const struct row *r);
+
 /*
  * Write the report of all rows of the store to `out`. E_RANGE: no rows at all, none of
- * the baseline, or none of a clock or family asked for; nothing is written then. E_IO: `out` or
+ * the baseline, or none of a clock, family or
+ * scenario asked for; nothing is written then. E_IO: `out` or
  * the store fails.
  */
 enum status report_write(FILE *out, struct store *store, const struct report_options *o,

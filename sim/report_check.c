@@ -52,6 +52,24 @@ bool report_wanted(const struct report_options *o, const struct row *r)
 	return clock && report_family(o, r);
 }
 
+static enum status check_scenario(const struct row *rows, size_t n,
+                                  const struct report_options *o, struct error *e)
+{
+	const char *example = NULL;
+
+	for (size_t i = 0; i < n; i++) {
+		if (!report_wanted(o, &rows[i]))
+			continue;
+		if (report_scenario(o, &rows[i]))
+			return OK;
+		if (!example || strcmp(rows[i].scenario, example) < 0)
+			example = rows[i].scenario;
+	}
+	return error_set(e, E_RANGE, where_option("--scenario", o->scenario),
+	                 "no rows of such scenarios, expected a name such as '%s'",
+	                 example);
+}
+
 enum status report_check(const struct row *rows, size_t n, const char *baseline,
                          const struct report_options *o, struct error *e)
 {
@@ -66,7 +84,7 @@ enum status report_check(const struct row *rows, size_t n, const char *baseline,
 		status = check_name(rows, n, true, o->clocks[i], clock_at(o, i), e);
 	for (size_t i = 0; status == OK && i < n; i++)
 		if (report_wanted(o, &rows[i]))
-			return OK;
+			return check_scenario(rows, n, o, e);
 	if (status != OK)
 		return status;
 	return error_set(e, E_RANGE, where_option("--family", o->family),

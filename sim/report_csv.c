@@ -48,6 +48,7 @@ enum field {
 	BYTES,
 	BYTES_HIGH,
 	BYTES_LARGEST,
+	CROSSING,
 	FIELDS
 };
 
@@ -96,6 +97,7 @@ static const char *const field_names[FIELDS] = {
 	"times_recv_bound",
 	"times_recv_bound_q95",
 	"times_recv_bound_max",
+	"crossing",
 };
 
 struct line {
@@ -251,6 +253,55 @@ static void write_best(FILE *out, const struct report *r, const struct report_be
 	}
 }
 
+/* Of a curve: which figure has what value, and what the others are. */
+static const char *point_text(char *out, size_t size, const struct report_curve *c,
+                              const char *value)
+{
+	snprintf(out, size, "%s=%s%s%s", c->key, value, *c->others ? " " : "",
+	         c->others);
+	return out;
+}
+
+static void write_curve(FILE *out, const struct report *r, const struct report_curve *c)
+{
+	char figures[512];
+
+	for (size_t i = 0; i < c->npoints; i++) {
+		const struct curve_point *point = &c->point[i];
+
+		for (int p = 0; p < c->nplanners; p++) {
+			struct line l =
+				start(r, "curve", c->platform, c->clock, c->planner[p]);
+
+			l.text[REASON] =
+				point_text(figures, sizeof(figures), c, point->value);
+			l.text[EXAMPLE] = c->scenario;
+			set_count(&l, N, c->n[p]);
+			set_real(&l, SPEEDUP, point->speedup[p]);
+			if (p == point->fastest)
+				set_count(&l, WINS, point->fastest_n);
+			set_count(&l, SCENARIOS, c->nscenarios);
+			finish(out, &l);
+		}
+	}
+}
+
+/* The planner after, over the one before; or plans of best. */
+static void write_change(FILE *out, const struct report *r,
+                         const struct report_change *c)
+{
+	struct line l = start(r, c->plan ? "plan-change" : "change", c->curve->platform,
+	                      c->curve->clock, c->after);
+	char figures[512], value[200];
+
+	snprintf(value, sizeof(value), "%s..%s", c->low, c->high);
+	l.text[BASELINE] = c->before;
+	l.text[REASON] = point_text(figures, sizeof(figures), c->curve, value);
+	l.text[EXAMPLE] = c->scenario;
+	set_real(&l, CROSSING, c->at);
+	finish(out, &l);
+}
+
 static void write_origin(FILE *out, const struct report *r,
                          const struct report_origin *o)
 {
@@ -311,6 +362,10 @@ void report_csv(FILE *out, const struct report *r)
 		write_bound(out, r, &r->bound[i]);
 	for (size_t i = 0; i < r->nbytes; i++)
 		write_bytes(out, r, &r->bytes[i]);
+	for (size_t i = 0; i < r->curves.ncurves; i++)
+		write_curve(out, r, &r->curves.curve[i]);
+	for (size_t i = 0; i < r->curves.nchanges; i++)
+		write_change(out, r, &r->curves.change[i]);
 	for (size_t i = 0; i < r->norigins; i++)
 		write_origin(out, r, &r->origin[i]);
 	for (size_t i = 0; i < r->nplannings; i++)

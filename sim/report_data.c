@@ -404,6 +404,7 @@ enum status report_gather(struct report *out, struct arena *a, const struct row 
 	sorted = xmalloc(g.nitems ? g.nitems : 1, sizeof(*sorted));
 	count_families(&g, sorted);
 	report_rivals(out, a, sorted, g.nitems);
+	out->curves = report_curves(a, baseline, sorted, g.nitems);
 	free(sorted);
 	for (size_t i = 0; i < g.nitems; i++)
 		if (!is_baseline(&g, g.item[i].row))

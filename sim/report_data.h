@@ -5,6 +5,7 @@
 #define SHARDSIM_SIM_REPORT_DATA_H
 
 #include "report.h"
+#include "report_curve.h"
 #include "stat/paired.h"
 #include "stat/summary.h"
 
@@ -113,6 +114,7 @@ struct report {
 	struct report_loss *loss; /* of one platform and clock: the largest first */
 	size_t nlines, norigins, nlefts, nplannings, nmatrices, nbounds, nbests;
 	size_t nlosses, nbytes;
+	struct report_curves curves;
 	size_t nfamilies;
 	bool families;            /* lines per family are there */
 	const char *pattern;      /* of families; NULL: all */

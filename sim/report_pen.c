@@ -160,10 +160,12 @@ static void tex_row(const struct pen *p, const char *const *cell, size_t columns
 	fputs(" \\\\\n", p->out);
 }
 
-static void tex_table(const struct pen *p, const struct table *t)
+/* Rows [first, end) of a table as one that floats. */
+static void tex_float(const struct pen *p, const struct table *t, size_t first,
+                      size_t end)
 {
-	fprintf(p->out, "\\begin{table}\n\\centering\\footnotesize\n\\caption{%s}\n",
-	        tex_escape(p->arena, t->caption));
+	fprintf(p->out, "\\begin{table}\n\\centering\\footnotesize\n\\caption{%s%s}\n",
+	        tex_escape(p->arena, t->caption), first ? " (continued)" : "");
 	fputs("\\setlength{\\tabcolsep}{3pt}\n\\begin{tabular}{@{}", p->out);
 	for (size_t c = 0; c < t->columns; c++)
 		fprintf(p->out, t->align[c] == 'p' ? "p{0.4\\linewidth}" : "%c",
@@ -171,17 +173,38 @@ static void tex_table(const struct pen *p, const struct table *t)
 	fputs("@{}}\n\\toprule\n", p->out);
 	tex_row(p, t->head, t->columns);
 	fputs("\\midrule\n", p->out);
-	for (size_t r = 0; r < t->rows; r++)
-		tex_row(p, t->cell + r * t->columns, t->columns);
+	for (; first < end; first++)
+		tex_row(p, t->cell + first * t->columns, t->columns);
 	fputs("\\bottomrule\n\\end{tabular}\n\\end{table}\n\n", p->out);
+}
+
+/*
+ * TeX gives up when too many tables wait for a page, as they do behind one that is higher
+ * than a page, and where there is little text between them.
+ */
+static void tex_table(const struct pen *p, const struct table *t)
+{
+	enum { ROWS = 45, WAITING = 8 };
+	size_t first = 0;
+
+	do {
+		size_t end = t->rows - first > ROWS ? first + ROWS : t->rows;
+
+		tex_float(p, t, first, end);
+		if (++*p->floats % WAITING == 0)
+			fputs("\\clearpage\n\n", p->out);
+		first = end;
+	} while (first < t->rows);
 }
 
 struct pen pen_md(FILE *out, struct arena *a)
 {
-	return (struct pen){out, a, md_heading, md_paragraph, md_table};
+	return (struct pen){out, a, NULL, md_heading, md_paragraph, md_table};
 }
 
 struct pen pen_tex(FILE *out, struct arena *a)
 {
-	return (struct pen){out, a, tex_heading, tex_paragraph, tex_table};
+	return (struct pen){
+		out,           a,        arena_alloc(a, 1, sizeof(size_t)), tex_heading,
+		tex_paragraph, tex_table};
 }

@@ -21,6 +21,7 @@ struct table {
 struct pen {
 	FILE *out;
 	struct arena *arena; /* for passing needs */
+	size_t *floats;      /* LaTeX: tables written so far */
 	void (*heading)(const struct pen *p, int level, const char *text);
 	void (*paragraph)(const struct pen *p, const char *text);
 	void (*table)(const struct pen *p, const struct table *t);

@@ -47,7 +47,7 @@ static void write_losses(const struct pen *pen, const struct report *r)
 	pen->table(pen, &t);
 }
 
-static void write_best(const struct pen *pen, const struct report *r)
+void report_best_text(const struct pen *pen, const struct report *r)
 {
 	static const char *const head[] = {"platform", "clock", "n",    "fastest",
 	                                   "w/t/l",    "gain",  "> 1 %"};
@@ -173,7 +173,7 @@ static void write_matrices(const struct pen *pen, const struct report *r)
 	}
 }
 
-static void write_bounds(const struct pen *pen, const struct report *r)
+void report_bounds_text(const struct pen *pen, const struct report *r)
 {
 	static const char *const head[] = {"platform", "clock", "planner", "n",
 	                                   "mean",     "min",   "25 %",    "median",
@@ -204,7 +204,7 @@ static void write_bounds(const struct pen *pen, const struct report *r)
 	pen->table(pen, &t);
 }
 
-static void write_bytes(const struct pen *pen, const struct report *r)
+void report_bytes_text(const struct pen *pen, const struct report *r)
 {
 	static const char *const head[] = {"platform", "clock", "planner", "solved",
 	                                   "n",        "mean",  "95 %",    "max"};
@@ -240,8 +240,8 @@ static void write_bytes(const struct pen *pen, const struct report *r)
 
 void report_rivals_text(const struct pen *pen, const struct report *r)
 {
-	write_best(pen, r);
+	report_best_text(pen, r);
 	write_matrices(pen, r);
-	write_bounds(pen, r);
-	write_bytes(pen, r);
+	report_bounds_text(pen, r);
+	report_bytes_text(pen, r);
 }

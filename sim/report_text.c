@@ -91,10 +91,9 @@ static void write_families(const struct pen *pen, const struct report *r, size_t
 	pen->table(pen, &t);
 }
 
-static void write_speedups(const struct pen *pen, const struct report *r)
+void report_totals_text(const struct pen *pen, const struct report *r)
 {
 	struct arena *a = pen->arena;
-	size_t end;
 
 	pen->heading(pen, 1, arena_printf(a, "Speedup over %s", r->baseline));
 	if (r->faults)
@@ -142,6 +141,12 @@ static void write_speedups(const struct pen *pen, const struct report *r)
 		                                 "There are %zu families; --families "
 		                                 "shows the speedups of each.",
 		                                 r->nfamilies));
+}
+
+void report_families_text(const struct pen *pen, const struct report *r)
+{
+	size_t end;
+
 	for (size_t i = 0; r->families && i < r->nlines; i = end) {
 		for (end = i + 1; end < r->nlines; end++)
 			if (strcmp(r->line[i].platform, r->line[end].platform) != 0 ||
@@ -151,7 +156,7 @@ static void write_speedups(const struct pen *pen, const struct report *r)
 	}
 }
 
-static void write_origins(const struct pen *pen, const struct report *r)
+void report_origins_text(const struct pen *pen, const struct report *r)
 {
 	static const char *const head[] = {"platform", "clock",   "planner",
 	                                   "n",        "remat.",  "share",
@@ -193,7 +198,7 @@ static void write_origins(const struct pen *pen, const struct report *r)
 	pen->table(pen, &t);
 }
 
-static void write_plannings(const struct pen *pen, const struct report *r)
+void report_plannings_text(const struct pen *pen, const struct report *r)
 {
 	static const char *const head[] = {"platform", "clock",    "planner",
 	                                   "n",        "median s", "max s"};
@@ -219,7 +224,7 @@ static void write_plannings(const struct pen *pen, const struct report *r)
 	pen->table(pen, &t);
 }
 
-static void write_left(const struct pen *pen, const struct report *r)
+void report_left_text(const struct pen *pen, const struct report *r)
 {
 	static const char *const head[] = {"planner", "platform", "status", "rows",
 	                                   "reason"};
@@ -256,11 +261,13 @@ static void write_left(const struct pen *pen, const struct report *r)
 
 static void write_all(const struct pen *pen, const struct report *r)
 {
-	write_speedups(pen, r);
+	report_totals_text(pen, r);
+	report_families_text(pen, r);
 	report_rivals_text(pen, r);
-	write_origins(pen, r);
-	write_plannings(pen, r);
-	write_left(pen, r);
+	report_curves_text(pen, r);
+	report_origins_text(pen, r);
+	report_plannings_text(pen, r);
+	report_left_text(pen, r);
 }
 
 void report_md(FILE *out, struct arena *a, const struct report *r)

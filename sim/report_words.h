@@ -20,7 +20,17 @@ const char *words_percent(struct arena *a, double part);
 const char *words_count(struct arena *a, size_t n);
 const char *words_time(struct arena *a, double seconds);
 
-/* Planners among themselves: best, matrices, bounds. */
+/* The parts of a report, each with its heading; nothing where there is nothing to say. */
+void report_totals_text(const struct pen *pen, const struct report *r);
+void report_families_text(const struct pen *pen, const struct report *r);
+void report_best_text(const struct pen *pen, const struct report *r);
+void report_bounds_text(const struct pen *pen, const struct report *r);
+void report_bytes_text(const struct pen *pen, const struct report *r);
+void report_origins_text(const struct pen *pen, const struct report *r);
+void report_plannings_text(const struct pen *pen, const struct report *r);
+void report_left_text(const struct pen *pen, const struct report *r);
+
+/* Planners among themselves: best, matrices, bounds, bytes. */
 void report_rivals_text(const struct pen *pen, const struct report *r);
 
 #endif

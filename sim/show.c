@@ -107,6 +107,8 @@ void show_text(struct text *out, const struct shown *s, struct arena *a)
 		text_printf(out, "\n");
 		if (m->plan)
 			show_steps(out, s, m, a);
+		if (m->plan && s->links)
+			links_text(out, &s->links[i], s->bench, m, a);
 	}
 }
 
@@ -175,8 +177,15 @@ void show_json(struct text *out, const struct shown *s)
 	json_object_set_new(o, "platform",
 	                    s->bench->machine ? json_text(s->bench->machine->name)
 	                                      : json_null());
-	for (int i = 0; i < s->n; i++)
-		json_array_append_new(results, result_json(s, &s->measurement[i]));
+	for (int i = 0; i < s->n; i++) {
+		const struct measurement *m = &s->measurement[i];
+		json_t *result = result_json(s, m);
+
+		if (s->links)
+			json_object_set_new(result, "links",
+			                    links_json(&s->links[i], s->bench, m));
+		json_array_append_new(results, result);
+	}
 	json_object_set_new(o, "results", results);
 	text = json_dumps(o, JSON_REAL_PRECISION(17));
 	text_printf(out, "%s\n", text);

@@ -2,6 +2,7 @@
 #ifndef SHARDSIM_SIM_SHOW_H
 #define SHARDSIM_SIM_SHOW_H
 
+#include "links.h"
 #include "measure.h"
 
 struct shown {
@@ -9,7 +10,8 @@ struct shown {
 	const struct bench *bench; /* clocks, machine, placement */
 	const struct measurement *measurement;
 	int n;
-	bool timing; /* show planning times */
+	bool timing;                      /* show planning times */
+	const struct links_report *links; /* [n], NULL: not shown */
 };
 
 void show_text(struct text *out, const struct shown *s, struct arena *a);

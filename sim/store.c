@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { APPLICATION = 0x73687369 /* "shsi" */, VERSION = 4 };
+enum { APPLICATION = 0x73687369 /* "shsi" */, VERSION = 5 };
 
 struct where store_place(const struct store *s)
 {

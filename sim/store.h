@@ -69,6 +69,7 @@ struct row {
 	 * "" where nothing was; row_figure() reads them.
 	 */
 	const char *base_scenario, *base_platform, *varied;
+	const char *timeline; /* what each step took and the links it loads (timeline.h) */
 };
 
 /* A row with nothing known: empty texts, NaN seconds, bytes and devices -1. */
@@ -88,7 +89,7 @@ enum row_kind {
 	ROW_FLAG,  /* bool; 0 or 1 */
 	ROW_STATUS /* enum outcome; its name */
 };
-enum { ROW_COLUMNS = 33 };
+enum { ROW_COLUMNS = 34 };
 extern const struct row_column {
 	enum row_kind kind;
 	const char *name;

@@ -41,6 +41,7 @@ const struct row_column row_columns[ROW_COLUMNS] = {
 	{ROW_TEXT, AT(base_scenario)},
 	{ROW_TEXT, AT(base_platform)},
 	{ROW_TEXT, AT(varied)},
+	{ROW_TEXT, AT(timeline)},
 };
 #undef AT
 
@@ -104,6 +105,7 @@ struct row row_empty(void)
 		.base_scenario = "",
 		.base_platform = "",
 		.varied = "",
+		.timeline = "",
 	};
 }
 

@@ -1,6 +1,7 @@
 #include "suite_reader.h"
 
 #include "base/arena.h"
+#include "placement/hierarchy.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -26,10 +27,51 @@ static enum status read_scenario_fields(struct reader *r, const yaml_node_t *map
 		{"source", &s->source, NULL, NULL},
 		{"bytes", &bytes, NULL, &list->bytes},
 		{"tags", &tags, NULL, NULL},
+		{"weight", &list->weight, &list->weight_at, NULL},
+		{"placement", &list->placement, &list->placement_at, NULL},
+		{"hierarchy", &s->hierarchy, &s->hierarchy_at, NULL},
 		{NULL, NULL, NULL, NULL},
 	};
 
 	return reader_fields(r, map, fields);
+}
+
+static enum status read_weight(struct reader *r, struct scenario *s,
+                               const struct suite_list *list)
+{
+	char *end;
+
+	if (!list->weight)
+		return OK;
+	s->weight = strtod(list->weight, &end);
+	if (list->weight[0] < '0' || list->weight[0] > '9' || *end ||
+	    !(s->weight > 0 && s->weight <= 1e15))
+		return error_set(r->error, E_RANGE, list->weight_at,
+		                 "expected a number above 0");
+	return OK;
+}
+
+/* A free placement leaves no devices to give, and needs one mesh. */
+static enum status read_placement(struct reader *r, struct scenario *s,
+                                  const struct suite_list *list)
+{
+	const struct problem_text *t = &s->text;
+	struct hierarchy h;
+
+	if (s->hierarchy && hierarchy_parse(&h, r->suite->arena, s->hierarchy,
+	                                    s->hierarchy_at, r->error) != OK)
+		return r->error->code;
+	if (!list->placement)
+		return OK;
+	if (strcmp(list->placement, "free") != 0)
+		return error_set(r->error, E_SYNTAX, list->placement_at,
+		                 "unknown placement '%.40s', expected free",
+		                 list->placement);
+	if (t->devices || t->to_devices || t->to_mesh || (!t->mesh && !list->mesh))
+		return error_set(r->error, E_TYPE, list->placement_at,
+		                 "a free placement takes one mesh and no devices");
+	s->free = true;
+	return OK;
 }
 
 static enum status read_scenario(struct reader *r, const yaml_node_t *map)
@@ -45,6 +87,8 @@ static enum status read_scenario(struct reader *r, const yaml_node_t *map)
 		return reader_bad(r, map, "the name is empty, expected some letters");
 	if (!s.family)
 		s.family = "none";
+	if (read_weight(r, &s, &list) != OK || read_placement(r, &s, &list) != OK)
+		return r->error->code;
 	s.at = reader_mark(r, map->start_mark);
 	return suite_vary(r, &s, &list);
 }
@@ -175,6 +219,8 @@ void suite_add(struct suite *s, const struct scenario *sc)
 	s->scenario[s->n] = *sc;
 	if (!sc->base)
 		s->scenario[s->n].base = sc->name;
+	if (sc->weight == 0)
+		s->scenario[s->n].weight = 1;
 	if (!sc->varied)
 		s->scenario[s->n].varied = "";
 	s->scenario[s->n++].file = s->nfiles > 0 ? s->nfiles - 1 : 0;

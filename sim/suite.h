@@ -25,6 +25,10 @@
  * number of rows is an error. They are named `NAME{mesh=x=4,y=2}`, `NAME{bytes=1MiB}`,
  * `NAME{mesh=x=4,y=2}{bytes=1MiB}`.
  *
+ * With `placement: free` the order of its devices is not given but chosen: `best` is run on
+ * every placement of the mesh on the platform's hierarchy, or on `hierarchy` (placing.h).
+ * Other planners run in row-major order. `weight` counts in workloads (`place --with`).
+ *
  * `platforms` are those that the file's scenarios run on unless the command line names
  * others: texts as there, or a family:shape with settings (families.h) of which each may
  * be a text, a range or a list; all combinations are platforms of their own, named
@@ -63,6 +67,10 @@ struct scenario {
 	const char *varied; /* "mesh=x=4,y=2 bytes=1MiB", "" where nothing was */
 	int file;           /* its suite, in the order they were read */
 	struct problem_text text;
+	double weight;         /* of its time in a workload */
+	bool free;             /* its placement is */
+	const char *hierarchy; /* NULL: the platform's */
+	struct where hierarchy_at;
 	struct where at; /* where the scenario itself stands */
 };
 

@@ -13,6 +13,8 @@
 /* A value that may be a list: the node as it stands in the file, NULL where not given. */
 struct suite_list {
 	const yaml_node_t *mesh, *bytes;
+	const char *weight, *placement; /* texts that are read later */
+	struct where weight_at, placement_at;
 };
 
 struct reader {

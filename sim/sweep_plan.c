@@ -20,9 +20,14 @@ static struct digest digest_scenario(const struct scenario *sc)
 {
 	const struct problem_text *t = &sc->text;
 	const char *const texts[] = {
-		sc->name,   sc->family,    sc->source,      sc->base,       sc->varied,
-		t->array,   t->mesh,       t->to_mesh,      t->from,        t->to,
-		t->devices, t->to_devices, t->memory_limit, t->num_devices,
+		sc->name,        sc->family,
+		sc->source,      sc->base,
+		sc->varied,      t->array,
+		t->mesh,         t->to_mesh,
+		t->from,         t->to,
+		t->devices,      t->to_devices,
+		t->memory_limit, t->num_devices,
+		sc->hierarchy,   sc->free ? "free" : NULL,
 	};
 	struct digest d = digest_start();
 

@@ -1,5 +1,6 @@
-#include "validate.h"
+#include "validate_state.h"
 
+#include "collective/profile.h"
 #include "library.h"
 #include "perf_groups.h"
 #include "plan/devices.h"
@@ -9,26 +10,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* A machine with what an entry sets on it; rows of several entries may share one. */
-struct site {
-	const char *platform, *family;
-	const struct mapping_entry *entry;
-	struct machine *machine;
-	struct device *device; /* the machine's, ours to change */
-	struct link *link;
-	struct model *model;
-};
-
-struct validation {
-	struct arena *arena;
-	int64_t n;
-	struct prediction *row;
-	int *site_of;      /* [n], -1 without one */
-	struct perf *perf; /* [n] */
-	int nsites;
-	struct site *site;
-};
 
 static bool same_text(const char *a, const char *b)
 {
@@ -174,6 +155,7 @@ enum status validation_open(struct validation **out, struct arena *a,
 	v->site_of = arena_alloc(a, n, sizeof(*v->site_of));
 	v->perf = arena_alloc(a, n, sizeof(*v->perf));
 	v->site = arena_alloc(a, n, sizeof(*v->site));
+	v->prepared = arena_alloc(a, n, sizeof(struct nccl_prepared *));
 	*out = v;
 	for (int64_t i = 0; i < v->n; i++) {
 		v->row[i] = (struct prediction){.row = &rows->row[i]};
@@ -203,6 +185,17 @@ const struct machine *validation_machine(const struct validation *v, int64_t row
 	return v->perf[row].machine;
 }
 
+static void row_prepared(struct validation *v, int64_t i)
+{
+	struct prediction *p = &v->row[i];
+	const struct groups *g = &v->perf[i].groups;
+	double s = nccl_prepared_s(v->prepared[i], (double)p->row->bytes, &p->algorithm,
+	                           &p->protocol);
+
+	if (s >= 0)
+		p->time_s = s + profile_launch_s(v->perf[i].machine, g->ids, g->size);
+}
+
 void validation_row(struct validation *v, int64_t i)
 {
 	struct prediction *p = &v->row[i];
@@ -212,8 +205,12 @@ void validation_row(struct validation *v, int64_t i)
 
 	if (v->site_of[i] < 0)
 		return;
-	scratch = arena_new();
 	p->time_s = NAN;
+	if (v->prepared[i]) {
+		row_prepared(v, i);
+		return;
+	}
+	scratch = arena_new();
 	if (perf_time(&run, &v->perf[i], p->row->bytes, model_clock,
 	              v->site[v->site_of[i]].model, scratch, &why)) {
 		p->time_s = run.time_s;
@@ -232,124 +229,7 @@ void validation_run(struct validation *v)
 		validation_row(v, i);
 }
 
-/* --- figures of families, for fits --------------------------------------------------- */
-
-/* What the figure changes on one site, in proportion to its value: base / `value`. */
-struct site_use {
-	int site;
-	struct tuning tuning; /* 0 where it does not change */
-	double launch_s;      /* the same */
-	int32_t nlinks;
-	int32_t *link;
-	double (*slope)[2]; /* bandwidth and latency of those links; 0: not changed */
-};
-
-struct figure_use {
-	int n;
-	struct site_use *use;
-};
-
-/* The machine of a site as it is with the figure at `value`. */
-static enum status figure_machine(struct machine **out, struct validation *v,
-                                  const struct site *s, const char *figure,
-                                  double value, struct error *e)
-{
-	const char *set[MAPPING_SETTINGS_MAX + 1];
-	int n = s->entry->nsettings;
-
-	memcpy(set, s->entry->setting, (size_t)n * sizeof(*set));
-	set[n] = arena_printf(v->arena, "%s=%.17g", figure, value);
-	return platform_machine(out, v->arena, s->platform, set, n + 1, e);
-}
-
-static void links_compare(struct site_use *use, struct arena *a, const struct machine *m,
-                          const struct machine *twice, double value)
-{
-	use->link = arena_alloc(a, (size_t)m->nlinks, sizeof(*use->link));
-	use->slope = arena_alloc(a, (size_t)m->nlinks, sizeof(*use->slope));
-	for (int32_t l = 0; l < m->nlinks; l++) {
-		const struct link *one = &m->link[l], *two = &twice->link[l];
-		bool wider = one->bandwidth_Bps != two->bandwidth_Bps;
-		bool later = one->latency_s != two->latency_s;
-
-		if (!wider && !later)
-			continue;
-		use->link[use->nlinks] = l;
-		use->slope[use->nlinks][0] = wider ? one->bandwidth_Bps / value : 0;
-		use->slope[use->nlinks++][1] = later ? one->latency_s / value : 0;
-	}
-}
-
-static enum status site_compare(struct site_use *use, struct validation *v,
-                                const char *figure, double value, struct error *e)
-{
-	const struct site *s = &v->site[use->site];
-	struct machine *m, *twice;
-
-	if (figure_machine(&m, v, s, figure, value, e) != OK ||
-	    figure_machine(&twice, v, s, figure, 2 * value, e) != OK)
-		return e->code;
-	for (int k = 0; k < TUNINGS; k++)
-		if (m->tuning.value[k] != twice->tuning.value[k])
-			use->tuning.value[k] = m->tuning.value[k] / value;
-	if (m->device[0].launch_s != twice->device[0].launch_s)
-		use->launch_s = m->device[0].launch_s / value;
-	links_compare(use, v->arena, m, twice, value);
-	return OK;
-}
-
-enum status validation_figure(struct figure_use **out, struct validation *v,
-                              const char *family, const char *figure, double value,
-                              struct error *e)
-{
-	struct figure_use *f = arena_alloc(v->arena, 1, sizeof(*f));
-	struct error last = {0};
-
-	f->use = arena_alloc(v->arena, (size_t)v->nsites, sizeof(*f->use));
-	for (int i = 0; i < v->nsites; i++) {
-		struct error why = {0};
-
-		if (strcmp(v->site[i].family, family) != 0)
-			continue;
-		f->use[f->n] = (struct site_use){.site = i};
-		/* A figure of the network is none of a single node, but of the others. */
-		if (site_compare(&f->use[f->n], v, figure, value, &why) == OK)
-			f->n++;
-		else
-			last = why;
-	}
-	if (!f->n)
-		return error_set(e, last.code ? last.code : E_INFEASIBLE, last.at, "%s",
-		                 last.code ? last.text : "no timings of the family");
-	*out = f;
-	validation_set(v, f, value);
-	return OK;
-}
-
-void validation_set(struct validation *v, const struct figure_use *f, double value)
-{
-	for (int i = 0; i < f->n; i++) {
-		const struct site_use *use = &f->use[i];
-		struct site *s = &v->site[use->site];
-
-		for (int k = 0; k < TUNINGS; k++)
-			if (use->tuning.value[k] != 0)
-				s->machine->tuning.value[k] =
-					use->tuning.value[k] * value;
-		for (int32_t d = 0; d < s->machine->ndevices && use->launch_s != 0; d++)
-			s->device[d].launch_s = use->launch_s * value;
-		for (int32_t l = 0; l < use->nlinks; l++) {
-			struct link *link = &s->link[use->link[l]];
-
-			if (use->slope[l][0] != 0)
-				link->bandwidth_Bps = use->slope[l][0] * value;
-			if (use->slope[l][1] != 0)
-				link->latency_s = use->slope[l][1] * value;
-		}
-	}
-}
-
-/* --- classes ------------------------------------------------------------------------- */
+/* --- classes ---------------------------------------------------------------------- */
 
 static const struct {
 	const char *name;

@@ -55,6 +55,12 @@ enum status validation_figure(struct figure_use **out, struct validation *v,
                               struct error *e);
 void validation_set(struct validation *v, const struct figure_use *f, double value);
 
+/*
+ * Lays the messages of the family's rows once, for many calls of validation_row(); after
+ * the figures that will be set are known.
+ */
+void validation_prepare(struct validation *v, const char *family);
+
 /* Seconds of one row with the machines as they are; NaN with the reason in `left_out`. */
 void validation_row(struct validation *v, int64_t row);
 

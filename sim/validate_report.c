@@ -94,7 +94,7 @@ static const char *factor(struct arena *a, double x)
 	return isnan(x) ? "-" : arena_printf(a, "%.3f", x);
 }
 
-/* --- totals and systems --------------------------------------------------------------- */
+/* --- totals and systems ----------------------------------------------------------- */
 
 /* n and error of three ranges of sizes: from 1 MiB, from 64 KiB to there, below. */
 static void ranges_row(struct table *t, const struct validation *v, const char *name,
@@ -154,7 +154,7 @@ static void systems_table(const struct pen *pen, const struct validation *v)
 	pen->table(pen, &t);
 }
 
-/* --- system, collective and size class ------------------------------------------------- */
+/* --- system, collective and size class -------------------------------------------- */
 
 static const char *worst_text(const struct prediction *p, struct arena *a)
 {
@@ -208,7 +208,47 @@ static void classes_table(const struct pen *pen, const struct validation *v)
 	pen->table(pen, &t);
 }
 
-/* --- left out -------------------------------------------------------------------------- */
+/* --- what is missing -------------------------------------------------------------- */
+
+static bool noted(const struct prediction *p)
+{
+	return !isnan(p->time_s) && p->entry->note;
+}
+
+/* Each note once, with the first system it is about. */
+static void notes_table(const struct pen *pen, const struct validation *v)
+{
+	static const char *const head[] = {"system", "from 1 MiB", "what is missing"};
+	struct arena *a = pen->arena;
+	int64_t n;
+	const struct prediction *row = validation_rows(v, &n);
+	struct table t = words_table(a, "What the simulator lacks for a system", "lrp",
+	                             head, (size_t)n);
+
+	for (int64_t i = 0; i < n; i++) {
+		struct group g = {
+			.system = row[i].row->system, .first_class = 2, .last_class = 3};
+		int64_t k = 0;
+		const char **cell;
+
+		if (!noted(&row[i]))
+			continue;
+		while (!noted(&row[k]) || strcmp(row[k].entry->note, row[i].entry->note))
+			k++;
+		if (k < i)
+			continue;
+		cell = words_row(&t);
+		cell[0] = row[i].row->system;
+		cell[1] = factor(a, errors_of(v, &g, a).geomean);
+		cell[2] = row[i].entry->note;
+	}
+	if (!t.rows)
+		return;
+	pen->heading(pen, 2, "What is missing");
+	pen->table(pen, &t);
+}
+
+/* --- left out --------------------------------------------------------------------- */
 
 static void left_out_table(const struct pen *pen, const struct validation *v)
 {
@@ -258,10 +298,11 @@ void validate_words(const struct pen *pen, const struct validation *v)
 	                          (long long)n, (long long)run, (long long)(n - run)));
 	systems_table(pen, v);
 	classes_table(pen, v);
+	notes_table(pen, v);
 	left_out_table(pen, v);
 }
 
-/* --- rows ------------------------------------------------------------------------------ */
+/* --- rows ------------------------------------------------------------------------- */
 
 void validate_csv(FILE *out, const struct validation *v)
 {

@@ -1,9 +1,11 @@
 /* The worker's side of a sweep: load a platform once, measure what is ordered. */
 #include "sweep.h"
 
+#include "clocks.h"
 #include "plan/plan_text.h"
-#include "platform.h"
-#include "replay_fluid.h"
+#include "placing.h"
+#include "planner/best.h"
+#include "timeline.h"
 
 #include <errno.h>
 #include <math.h>
@@ -70,18 +72,15 @@ static void load(struct worker *w)
 	const struct sweep *s = w->sweep;
 	struct arena *a = arena_new();
 	const struct suite_platform *p = &s->platform[w->platform];
-	struct fluid *fluid;
-	bool simgrid = false;
+	struct clocks clocks;
 
-	for (int i = 0; i < s->nclocks; i++)
-		simgrid = simgrid || clock_kinds[s->clock[i]].needs_simgrid;
-	if (platform_open(&w->loaded, a, p->base, p->set, p->nset, simgrid, &w->load) !=
-	    OK)
+	if (clocks_open(&clocks, a, p->base, p->set, p->nset, s->clock, s->nclocks, true,
+	                &w->load) != OK)
 		return;
+	w->loaded = clocks.platform;
 	bench_init(&w->bench, w->loaded->machine);
-	fluid = fluid_new(w->loaded);
 	for (int i = 0; i < s->nclocks; i++)
-		bench_clock(&w->bench, &clock_kinds[s->clock[i]], fluid_clock, fluid);
+		clocks_bench(&clocks, &w->bench, s->clock[i]);
 }
 
 /* Read the scenario's problem; the suite has read it once, so that cannot fail. */
@@ -126,17 +125,20 @@ static void fill(struct row *r, const struct worker *w, int clock)
 	r->full_remat = p->full_remat;
 	plan_print_line(&steps, p);
 	r->steps = text_take(&steps, w->arena);
+	r->timeline = timeline_make(w->arena, m, &w->bench, clock);
 }
 
 static void time_and_send(struct worker *w, struct row *r, int clock)
 {
 	enum outcome planned = w->measurement.status;
+	const char *message = w->measurement.message;
 
 	measure_time(&w->measurement, &w->bench, clock, w->arena);
 	fill(r, w, clock);
 	send_row(w, r);
 	/* Another clock may still do it. */
 	w->measurement.status = planned;
+	w->measurement.message = message;
 }
 
 /* The last line left on stderr since it was `heard` bytes long, "" if none. */
@@ -251,10 +253,29 @@ static void replay(struct worker *w, struct row *r, int clock)
 	send_row(w, r);
 }
 
+/* With a free placement `best` has chosen devices, which other planners do not have. */
+static void plan(struct worker *w, const struct scenario *sc, const struct planner *planner)
+{
+	struct error e = {0};
+
+	if (!sc->free) {
+		measure_plan(&w->measurement, &w->bench, &w->problem, planner, w->arena);
+		return;
+	}
+	problem_make(&w->problem, w->arena, &sc->text, &e);
+	bench_place(&w->bench, &w->problem);
+	if (planner == &planner_best)
+		placing_measure(&w->measurement, &w->problem, &w->bench, sc, planner,
+		                w->arena);
+	else
+		measure_plan(&w->measurement, &w->bench, &w->problem, planner, w->arena);
+}
+
 static void run_unit(struct worker *w, int32_t scenario, int unit)
 {
 	const struct sweep *s = w->sweep;
 	int planner = unit / s->nclocks, clock = unit % s->nclocks;
+	const struct clock_kind *kind = &clock_kinds[s->clock[clock]];
 	struct row r;
 
 	if (w->scenario != scenario)
@@ -267,11 +288,9 @@ static void run_unit(struct worker *w, int32_t scenario, int unit)
 		return;
 	}
 	if (w->planner != planner)
-		measure_plan(&w->measurement, &w->bench, &w->problem,
-		             s->planner[planner], w->arena);
+		plan(w, &s->suite->scenario[scenario], s->planner[planner]);
 	w->planner = planner;
-	if (w->measurement.status == OUTCOME_OK &&
-	    clock_kinds[s->clock[clock]].needs_simgrid)
+	if (w->measurement.status == OUTCOME_OK && kind->needs_simgrid && !kind->apart)
 		replay(w, &r, clock);
 	else
 		time_and_send(w, &r, clock);

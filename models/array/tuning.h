@@ -11,9 +11,11 @@
 #include "base/error.h"
 
 enum tuning_key {
-	TUNING_CC,         /* compute capability times ten: 70, 80, 90, 100; 0 none */
-	TUNING_STEP,       /* factor on the library's latency per step inside a node */
-	TUNING_NET_STEP,   /* the same across nodes */
+	TUNING_CC,       /* compute capability times ten: 70, 80, 90, 100; 0 none */
+	TUNING_STEP,     /* factor on the library's latency per step inside a node */
+	TUNING_NET_STEP, /* the same across nodes */
+	TUNING_NET_POST_S, /* of a ring over nodes, a step inside takes so long or longer */
+	TUNING_NET_GROWTH, /* over m nodes steps are (m/2)^this times as long: jitter */
 	TUNING_FILL_S,     /* pipeline fill and drain, inside a node */
 	TUNING_NET_FILL_S, /* the same across nodes */
 	TUNING_SEND_S,     /* cost of one peer of a set of sends, inside a node */

@@ -40,6 +40,16 @@ static int by_number(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+/* Do the numbers rise all the way round, but for one place? */
+static bool is_ordered(const int32_t *group, int32_t n)
+{
+	int32_t falls = 0;
+
+	for (int32_t k = 0; k < n; k++)
+		falls += group[k + 1 < n ? k + 1 : 0] < group[k];
+	return falls <= 1;
+}
+
 struct groups device_ring_order(const struct groups *g, struct arena *a)
 {
 	size_t all = (size_t)g->ngroups * (size_t)g->size;
@@ -50,6 +60,11 @@ struct groups device_ring_order(const struct groups *g, struct arena *a)
 		const int32_t *group = g->ids + (int64_t)i * g->size;
 		int32_t root = 0;
 
+		if (is_ordered(group, g->size)) {
+			memcpy(ids + (int64_t)i * g->size, group,
+			       (size_t)g->size * sizeof(*ids));
+			continue;
+		}
 		memcpy(sorted, group, (size_t)g->size * sizeof(*sorted));
 		qsort(sorted, (size_t)g->size, sizeof(*sorted), by_number);
 		while (sorted[root] != group[0])

@@ -47,14 +47,6 @@ static void neighbours(struct schedule *out, int fabric, const int32_t *ids, int
 	}
 }
 
-static void all_pairs(struct schedule *out, int fabric, const int32_t *ids, int32_t d,
-                      double block)
-{
-	for (int32_t i = 0; i < d; i++)
-		for (int32_t k = 0; k < d; k++)
-			schedule_message(out, fabric, ids[i], ids[k], block);
-}
-
 void line_round(struct schedule *out, const struct runs *g, const struct leg *leg,
                 int32_t round)
 {
@@ -77,7 +69,7 @@ void line_round(struct schedule *out, const struct runs *g, const struct leg *le
 			break;
 		default:
 			assert(leg->op == OP_ALL_TO_ALL);
-			all_pairs(out, g->fabric, ids, d, leg->bytes / d);
+			all_pairs(out, g->machine, ids, d, leg->bytes / d);
 		}
 	}
 }

@@ -80,8 +80,11 @@ static bool lower_geometry(struct lowered *out, const struct profile *profile,
                            const struct machine *m, enum op op,
                            const struct groups *groups, double bytes, struct text *why)
 {
-	const struct algorithm *algorithm = algorithm_choose(m, op, groups);
+	const struct algorithm *first = profile->first, *algorithm;
 
+	algorithm = first && first->applies(m, op, groups)
+	                    ? first
+	                    : algorithm_choose(m, op, groups);
 	if (!algorithm) {
 		explain(why, m, groups);
 		return false;

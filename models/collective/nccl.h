@@ -88,6 +88,13 @@ void nccl_double_tree(struct schedule *out, const struct nccl_group *g, double b
 /* The parent of a node in the first or second of the two trees, -1 for its root. */
 int32_t nccl_tree_parent(int32_t nodes, int32_t node, bool second);
 
+/*
+ * The factor on the steps of a group over m >= 2 nodes, (m/2)^net_growth: every step of a
+ * ring or tree waits for the slowest of its concurrent hops, and the more nodes share a
+ * network the slower that is. 1 on one node.
+ */
+double nccl_growth(const struct nccl_group *g);
+
 /* floor(log2 x), x >= 1. */
 int nccl_log2(double x);
 
@@ -138,6 +145,59 @@ struct nccl_wire *nccl_wire_new(struct arena *a, const struct machine *m);
 /* Of one task alone: its busiest link, and its longest route. False without a route. */
 bool nccl_wire_task(double *wire_s, double *route_s, struct nccl_wire *w,
                     const struct schedule *s, const struct task *t);
+
+/*
+ * All that a time needs of the messages of a task: the busiest link of each kind, with
+ * its bytes, and the links of the longest route. It stays right while bandwidths of
+ * links change, if links of a kind remain alike; of latencies, if the route remains the
+ * longest.
+ */
+struct nccl_load {
+	bool joined; /* false: without a route, and nothing else is filled */
+	int n, nroute;
+	int32_t *link; /* [n] */
+	double *bytes; /* [n] */
+	bool *network; /* [n] is it a link of a network? */
+	int32_t *route;
+};
+
+/* `kind`: [nlinks], numbers from 0 to nkinds - 1. Arrays are the arena's. */
+void nccl_load_make(struct nccl_load *out, struct nccl_wire *w,
+                    const struct schedule *s, const struct task *t, const int32_t *kind,
+                    int32_t nkinds, struct arena *a);
+
+/*
+ * As nccl_wire_task, for messages `factor` times as large, those on networks by a further
+ * `net_factor`.
+ */
+bool nccl_load_time(double *wire_s, double *route_s, const struct nccl_load *l,
+                    const struct machine *m, double factor, double net_factor);
+
+/* --- times again and again (nccl_choose.c) ---------------------------------------- */
+
+/*
+ * A collective of one group whose time is asked for many sizes and constants of the
+ * machine, as fits do: every algorithm's messages are laid once.
+ */
+struct nccl_prepared;
+
+/*
+ * `kind` as above, for links whose bandwidth may change later; the ids of the group are
+ * borrowed. NULL if devices are not joined.
+ */
+struct nccl_prepared *nccl_prepare(struct arena *a,
+                                   const struct nccl_algorithm *const *list,
+                                   const struct machine *m, enum op op,
+                                   const int32_t *ids, int32_t n, const int32_t *kind,
+                                   int32_t nkinds);
+
+/*
+ * What the clock `model` says of nccl_lower's schedule for `bytes` > 0 per group (V or
+ * S), with the machine as it is, without launch; < 0 if nothing applies. *algorithm and
+ * *protocol get the names of what was chosen.
+ */
+double nccl_prepared_s(struct nccl_prepared *p, double bytes, const char **algorithm,
+                       const char **protocol);
 
 /*
  * Finish a task that is a set of plain sends: what crosses a network gets its bytes on
@@ -193,6 +253,13 @@ struct nccl_data {
 };
 
 extern const struct nccl_data nccl_data;
+
+/*
+ * The factor on the steps of rings with Simple over several nodes: 1.4, below compute
+ * capability 80 1.9. The library's model has it for all-reduce; all-gathers and
+ * reduce-scatters were measured to be as slow (measured.csv, set xxrjun-N10G8).
+ */
+double nccl_far_ring(double cc);
 
 /* The row of a compute capability; 0, not given, is taken for Ampere. */
 int nccl_generation(double cc);

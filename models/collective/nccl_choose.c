@@ -21,11 +21,14 @@ struct job {
 	double bytes;                   /* V or S */
 	bool tuner;
 	struct nccl_wire *wire;
+	const struct nccl_load *load; /* per algorithm of the list, laid for one byte */
+	double load_share;            /* net_send_share that was laid with */
 };
 
 /* What one algorithm and protocol would take; `score` is what it is ranked by. */
 struct candidate {
 	const struct nccl_algorithm *algorithm;
+	int number; /* in the list */
 	enum protocol protocol;
 	double score, time_s;
 	struct schedule schedule;       /* of the algorithm, with bytes of data */
@@ -114,6 +117,21 @@ static bool lay(struct candidate *c, const struct job *j, struct arena *a)
 	return joined;
 }
 
+/* The same where messages are laid already. */
+static bool laid(struct candidate *c, const struct job *j, double *wire_s,
+                 double *route_s)
+{
+	double share = j->op == OP_ALL_TO_ALL
+	                       ? j->load_share /
+	                                 j->machine->tuning.value[TUNING_NET_SEND_SHARE]
+	                       : 1;
+
+	c->wire_s = wire_s;
+	c->route_s = route_s;
+	return nccl_load_time(wire_s, route_s, &j->load[c->number], j->machine,
+	                      j->bytes, share);
+}
+
 /* Sends to many peers fill each other's gaps on a network. */
 static double fill_s(const struct job *j, const struct nccl_group *g)
 {
@@ -163,18 +181,19 @@ static void settle(struct lowered *out, struct candidate *c, const struct job *j
 	out->protocol = protocol_name(c->protocol);
 }
 
-static bool choose(struct lowered *out, const struct job *j, struct arena *a,
+static bool choose(struct candidate *out, const struct job *j, struct arena *a,
                    const struct nccl_algorithm *const *list)
 {
 	struct candidate best = {0};
+	double wire_s, route_s;
 
 	for (int i = 0; list[i]; i++) {
-		struct candidate c = {.algorithm = list[i]};
+		struct candidate c = {.algorithm = list[i], .number = i};
 		bool timed;
 
 		if (!any_wanted(j, list[i]))
 			continue;
-		timed = lay(&c, j, a);
+		timed = j->load ? laid(&c, j, &wire_s, &route_s) : lay(&c, j, a);
 		for (int p = 0; p < PROTOCOLS; p++) {
 			c.protocol = p;
 			if (!wanted(j, list[i], p) || !applies(j, list[i], p))
@@ -186,10 +205,8 @@ static bool choose(struct lowered *out, const struct job *j, struct arena *a,
 				best = c;
 		}
 	}
-	if (!best.algorithm)
-		return false;
-	settle(out, &best, j);
-	return true;
+	*out = best;
+	return best.algorithm;
 }
 
 /* Nothing to send: the name of what would run. */
@@ -217,6 +234,7 @@ bool nccl_lower(struct lowered *out, const struct nccl_algorithm *const *list,
 	const char *forced = m->forced.algorithm;
 	struct job j = {
 		.machine = m, .op = op, .ngroups = groups->ngroups, .group = group};
+	struct candidate best;
 	bool done;
 
 	for (int32_t i = 0; i < groups->ngroups; i++) {
@@ -227,10 +245,67 @@ bool nccl_lower(struct lowered *out, const struct nccl_algorithm *const *list,
 	j.bytes = op == OP_ALL_GATHER ? bytes * groups->size : bytes;
 	j.tuner = forced && !strcmp(forced, "tuner");
 	j.wire = nccl_wire_new(a, m);
-	done = groups->size > 1 && groups->ngroups && bytes > 0
-	               ? choose(out, &j, a, list)
-	               : name_only(out, &j, list);
+	if (groups->size > 1 && groups->ngroups && bytes > 0) {
+		done = choose(&best, &j, a, list);
+		if (done)
+			settle(out, &best, &j);
+	} else {
+		done = name_only(out, &j, list);
+	}
 	if (!done)
 		explain(why, &j, list);
 	return done;
+}
+
+struct nccl_prepared {
+	const struct nccl_algorithm *const *list;
+	struct nccl_group group;
+	struct nccl_load *load;
+	struct job job;
+};
+
+struct nccl_prepared *nccl_prepare(struct arena *a,
+                                   const struct nccl_algorithm *const *list,
+                                   const struct machine *m, enum op op,
+                                   const int32_t *ids, int32_t n, const int32_t *kind,
+                                   int32_t nkinds)
+{
+	struct nccl_prepared *p = arena_alloc(a, 1, sizeof(*p));
+	int algorithms = 0;
+
+	while (list[algorithms])
+		algorithms++;
+	*p = (struct nccl_prepared){
+		.list = list,
+		.group = nccl_group_make(a, m, ids, n),
+		.load = arena_alloc(a, (size_t)algorithms, sizeof(*p->load)),
+		.job = {.machine = m, .op = op, .ngroups = 1, .bytes = 1},
+	};
+	p->job.group = &p->group;
+	p->job.wire = nccl_wire_new(a, m);
+	for (int i = 0; list[i]; i++) {
+		struct candidate c = {.algorithm = list[i]};
+
+		if (!any_wanted(&p->job, list[i]))
+			continue;
+		lay(&c, &p->job, a);
+		nccl_load_make(&p->load[i], p->job.wire, &c.schedule, c.schedule.task,
+		               kind, nkinds, a);
+	}
+	p->job.load = p->load;
+	p->job.load_share = m->tuning.value[TUNING_NET_SEND_SHARE];
+	return p;
+}
+
+double nccl_prepared_s(struct nccl_prepared *p, double bytes, const char **algorithm,
+                       const char **protocol)
+{
+	struct candidate best;
+
+	p->job.bytes = bytes;
+	if (!choose(&best, &p->job, NULL, p->list))
+		return -1;
+	*algorithm = best.algorithm->name;
+	*protocol = protocol_name(best.protocol);
+	return best.time_s;
 }

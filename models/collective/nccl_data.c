@@ -48,6 +48,11 @@ const struct nccl_data nccl_data = {
 	.channels_across = {8, 8, 16, 16},
 };
 
+double nccl_far_ring(double cc)
+{
+	return cc > 0 && cc < 80 ? 1.9 : 1.4;
+}
+
 int nccl_generation(double cc)
 {
 	return cc == 0 ? 1 : cc < 80 ? 0 : cc < 90 ? 1 : cc < 100 ? 2 : 3;

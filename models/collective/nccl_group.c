@@ -91,6 +91,13 @@ bool nccl_even(const struct nccl_group *g)
 	return g->per_node * g->nodes == g->n;
 }
 
+double nccl_growth(const struct nccl_group *g)
+{
+	return g->nodes > 1
+	               ? pow(g->nodes / 2., g->machine->tuning.value[TUNING_NET_GROWTH])
+	               : 1;
+}
+
 bool nccl_switch(const struct nccl_group *g, bool across)
 {
 	int f = -1;

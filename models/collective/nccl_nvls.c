@@ -66,7 +66,8 @@ static double nvls_steps_s(const struct nccl_group *g, enum op op, enum protocol
 static double nvls_tree_steps_s(const struct nccl_group *g, enum op op, enum protocol p)
 {
 	return nvls_steps_s(g, op, p) +
-	       1e-6 * 2 * nccl_log2(g->nodes) * nccl_data.net_us[NCCL_TREE][p] *
+	       1e-6 * nccl_growth(g) * 2 * nccl_log2(g->nodes) *
+	               nccl_data.net_us[NCCL_TREE][p] *
 	               g->machine->tuning.value[TUNING_NET_STEP];
 }
 

@@ -39,7 +39,7 @@ static void messages(struct schedule *out, const struct nccl_group *g, enum op o
 static double steps_s(const struct nccl_group *g, enum op op, enum protocol p)
 {
 	(void)op;
-	return 1e-6 * g->machine->tuning.value[TUNING_NET_STEP] *
+	return 1e-6 * nccl_growth(g) * g->machine->tuning.value[TUNING_NET_STEP] *
 	       (nccl_log2(g->n) * nccl_data.net_us[NCCL_PAT][p] / 3.5 + 2.8 * g->n);
 }
 

@@ -10,11 +10,16 @@
  *           from each NIC to the same rail of the next node. A chain does not close:
  *           nothing leaves its last device (m > 1: node).
  *   cost    base - base(LL) + (steps inside) step l_i + (steps across) net_step l_n
- *           + w + 2 sqrt(w fill), with l_i, l_n by protocol
+ *           + w + 2 sqrt(w fill), with l_i, l_n by protocol; for m > 1
+ *           step l_i is net_post_s (Simple: three times that) or more, for every step
+ *           waits for a message that is posted to a NIC; and the steps of Simple over
+ *           several nodes 1.4 or 1.9 times as long (nccl_far_ring)
  *   need    V on every device
  * Source: NCCL; facts on its model, 2, 4 and 6.
  */
 #include "collective/nccl.h"
+
+#include <math.h>
 
 static bool applies(const struct nccl_group *g, enum op op, enum protocol p)
 {
@@ -76,10 +81,19 @@ static double steps_s(const struct nccl_group *g, enum op op, enum protocol p)
 	const double *tuning = g->machine->tuning.value;
 	int twice = op == OP_ALL_REDUCE ? 2 : 1;
 	double across = twice * (g->nodes - 1), inside = twice * (g->n - 1) - across;
+	double inside_us = d->nvlink_us[NCCL_RING][p] * tuning[TUNING_STEP], steps_us;
 
+	if (g->nodes > 1)
+		inside_us = fmax(inside_us, (p == PROTOCOL_SIMPLE ? 3 : 1) * 1e6 *
+		                                    tuning[TUNING_NET_POST_S]);
+	steps_us = inside * inside_us +
+	           across * d->net_us[NCCL_RING][p] * tuning[TUNING_NET_STEP];
+
+	steps_us *= nccl_growth(g);
+	if (g->nodes > 1 && p == PROTOCOL_SIMPLE)
+		steps_us *= nccl_far_ring(tuning[TUNING_CC]);
 	return 1e-6 * (d->base_us[NCCL_RING][p] - d->base_us[NCCL_RING][PROTOCOL_LL] +
-	               inside * d->nvlink_us[NCCL_RING][p] * tuning[TUNING_STEP] +
-	               across * d->net_us[NCCL_RING][p] * tuning[TUNING_NET_STEP]);
+	               steps_us);
 }
 
 const struct nccl_algorithm nccl_ring = {

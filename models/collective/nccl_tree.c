@@ -39,9 +39,11 @@ static double steps_s(const struct nccl_group *g, enum op op, enum protocol p)
 	double inside = 2 * (g->per_node - 1), across = 2 * nccl_log2(g->nodes);
 
 	(void)op;
-	return 1e-6 * (d->base_us[NCCL_TREE][p] - d->base_us[NCCL_TREE][PROTOCOL_LL] +
-	               inside * d->nvlink_us[NCCL_TREE][p] * tuning[TUNING_STEP] +
-	               across * d->net_us[NCCL_TREE][p] * tuning[TUNING_NET_STEP]);
+	return 1e-6 *
+	       (d->base_us[NCCL_TREE][p] - d->base_us[NCCL_TREE][PROTOCOL_LL] +
+	        nccl_growth(g) *
+	                (inside * d->nvlink_us[NCCL_TREE][p] * tuning[TUNING_STEP] +
+	                 across * d->net_us[NCCL_TREE][p] * tuning[TUNING_NET_STEP]));
 }
 
 const struct nccl_algorithm nccl_tree = {

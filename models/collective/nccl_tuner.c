@@ -107,7 +107,7 @@ static double ring_latency(const struct nccl_case *c, enum protocol p)
 	          far * across;
 	if (p == PROTOCOL_SIMPLE && c->op == OP_ALL_REDUCE && c->nodes > 1 &&
 	    c->bytes / (channels * (double)c->n) >= 64)
-		latency *= c->cc && c->cc < 80 ? 1.9 : 1.4;
+		latency *= nccl_far_ring(c->cc);
 	return latency;
 }
 

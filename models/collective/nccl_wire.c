@@ -5,6 +5,7 @@
 struct nccl_wire {
 	const struct machine *machine;
 	double *bytes;            /* [nlinks], 0 between uses */
+	bool *network;            /* [nlinks], of links in use (nccl_load_make) */
 	int32_t *used, nused;     /* [nlinks] */
 	int32_t *inside, *across; /* [ndevices] messages it sends, 0 between uses */
 };
@@ -16,6 +17,7 @@ struct nccl_wire *nccl_wire_new(struct arena *a, const struct machine *m)
 
 	w->machine = m;
 	w->bytes = arena_alloc(a, links, sizeof(*w->bytes));
+	w->network = arena_alloc(a, links, sizeof(*w->network));
 	w->used = arena_alloc(a, links, sizeof(*w->used));
 	w->inside = arena_alloc(a, devices, sizeof(*w->inside));
 	w->across = arena_alloc(a, devices, sizeof(*w->across));
@@ -52,6 +54,67 @@ bool nccl_wire_task(double *wire_s, double *route_s, struct nccl_wire *w,
 		w->bytes[link] = 0;
 	}
 	return joined;
+}
+
+void nccl_load_make(struct nccl_load *out, struct nccl_wire *w,
+                    const struct schedule *s, const struct task *t, const int32_t *kind,
+                    int32_t nkinds, struct arena *a)
+{
+	int32_t *of_kind = arena_alloc(a, (size_t)nkinds, sizeof(*of_kind));
+	int32_t links[ROUTE_LINKS_MAX];
+	double longest_s = -1;
+
+	*out = (struct nccl_load){.joined = true};
+	for (int64_t i = 0; i < t->nmessages && out->joined; i++) {
+		const struct message *msg = &s->message[t->first + i];
+		int n = machine_route(w->machine, msg->fabric, msg->src, msg->dst,
+		                      links, ROUTE_LINKS_MAX);
+		double latency_s = 0;
+
+		out->joined = n >= 0;
+		for (int k = 0; k < n; k++) {
+			if (w->bytes[links[k]] == 0)
+				w->used[w->nused++] = links[k];
+			w->bytes[links[k]] += msg->bytes;
+			w->network[links[k]] = nccl_is_network(w->machine, msg->fabric);
+			latency_s += w->machine->link[links[k]].latency_s;
+		}
+		if (n >= 0 && latency_s > longest_s) {
+			longest_s = latency_s;
+			out->nroute = n;
+			out->route = arena_dup(a, links, (size_t)n, sizeof(*links));
+		}
+	}
+	out->link = arena_alloc(a, (size_t)nkinds, sizeof(*out->link));
+	out->bytes = arena_alloc(a, (size_t)nkinds, sizeof(*out->bytes));
+	out->network = arena_alloc(a, (size_t)nkinds, sizeof(*out->network));
+	while (w->nused) {
+		int32_t link = w->used[--w->nused], *at = &of_kind[kind[link]];
+
+		if (!*at)
+			*at = ++out->n;
+		if (w->bytes[link] > out->bytes[*at - 1]) {
+			out->bytes[*at - 1] = w->bytes[link];
+			out->link[*at - 1] = link;
+			out->network[*at - 1] = w->network[link];
+		}
+		w->bytes[link] = 0;
+	}
+}
+
+bool nccl_load_time(double *wire_s, double *route_s, const struct nccl_load *l,
+                    const struct machine *m, double factor, double net_factor)
+{
+	*wire_s = *route_s = 0;
+	if (!l->joined)
+		return false;
+	for (int i = 0; i < l->n; i++)
+		*wire_s = fmax(*wire_s, l->bytes[i] * factor *
+		                                (l->network[i] ? net_factor : 1) /
+		                                m->link[l->link[i]].bandwidth_Bps);
+	for (int i = 0; i < l->nroute; i++)
+		*route_s += m->link[l->route[i]].latency_s;
+	return true;
 }
 
 /*

@@ -1,5 +1,6 @@
 #include "collective/profile.h"
 
+#include "collective/device_ring.h"
 #include "collective/joined.h"
 
 #include <stdlib.h>
@@ -15,9 +16,12 @@ static const struct profile
 	rccl = {.name = "rccl",
                 .help = "collectives of AMD's library",
                 .library = rccl_algorithms},
+	p2 = {.name = "p2",
+              .help = "a ring in device order for every collective, as P2 simulates",
+              .first = &algorithm_device_ring},
 	plain = {.name = "plain", .help = "by geometry, at the cost of the links alone"};
 
-const struct profile *const profiles[] = {&tpu, &nccl, &rccl, &plain, NULL};
+const struct profile *const profiles[] = {&tpu, &nccl, &rccl, &p2, &plain, NULL};
 
 enum status profile_check(const char *name, struct where at, struct error *e)
 {
@@ -25,7 +29,7 @@ enum status profile_check(const char *name, struct where at, struct error *e)
 		if (!strcmp(name, profiles[i]->name))
 			return OK;
 	return error_set(e, E_RANGE, at,
-	                 "unknown profile '%s', expected tpu, nccl, rccl or plain",
+	                 "unknown profile '%s', expected tpu, nccl, rccl, p2 or plain",
 	                 name);
 }
 

@@ -5,6 +5,8 @@
  *          group; and the fill of their pipelines (nccl.h) by fill_s and net_fill_s
  *   nccl   those of NVIDIA's library (nccl.h)
  *   rccl   those of AMD's (rccl.c)
+ *   p2     one ring in device order for every collective that has one (device_ring.h),
+ *          for all groups at once; others as plain. Xie et al. 2022 (placement/cost.h)
  *   plain  the algorithms of collective.h, with what links cost and nothing else: for
  *          comparison with other simulators
  *
@@ -20,13 +22,15 @@
 
 #include "array/machine.h"
 #include "base/error.h"
+#include "collective/collective.h"
 #include "collective/nccl.h"
 #include "plan/plan.h"
 
 struct profile {
 	const char *name, *help;
 	const struct nccl_algorithm *const *library; /* NULL: by geometry */
-	bool fill;                                   /* by geometry, with fill_s */
+	const struct algorithm *first; /* by geometry: before all others, or NULL */
+	bool fill;                     /* by geometry, with fill_s */
 };
 
 extern const struct profile *const profiles[]; /* ended by NULL */

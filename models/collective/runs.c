@@ -199,3 +199,13 @@ double runs_bandwidth_Bps(const struct runs *g, int r)
 	assert(link >= 0);
 	return g->machine->link[link].bandwidth_Bps;
 }
+
+void all_pairs(struct schedule *out, const struct machine *m, const int32_t *ids,
+               int32_t n, double bytes)
+{
+	for (int32_t i = 0; i < n; i++)
+		for (int32_t k = 0; k < n; k++)
+			if (i != k)
+				schedule_message(out, machine_fabric(m, ids[i], ids[k]),
+				                 ids[i], ids[k], bytes);
+}

@@ -75,4 +75,11 @@ void line_round(struct schedule *out, const struct runs *g, const struct leg *le
                 int32_t round);
 int32_t line_rounds(enum op op, int32_t length);
 
+/*
+ * A message of `bytes` from each of n devices to each other, over the fabrics that join
+ * them, appended to the open task.
+ */
+void all_pairs(struct schedule *out, const struct machine *m, const int32_t *ids,
+               int32_t n, double bytes);
+
 #endif

@@ -108,17 +108,6 @@ static struct leg leg_of(const struct walk *w, enum op op, double bytes, int i)
 	return leg;
 }
 
-/* An all-to-all in a twisted torus. */
-static void all_pairs(struct schedule *out, const struct walk *w, int32_t n,
-                      double bytes)
-{
-	schedule_task(out, 1);
-	for (int32_t i = 0; i < n; i++)
-		for (int32_t k = 0; k < n; k++)
-			schedule_message(out, w->runs.fabric, w->ids[i], w->ids[k],
-			                 bytes / n);
-}
-
 /* Append the walk's next round to the open round; false when it has ended before. */
 static bool walk_round(struct schedule *out, struct walk *w, enum op op, int32_t n,
                        double bytes)
@@ -129,7 +118,8 @@ static bool walk_round(struct schedule *out, struct walk *w, enum op op, int32_t
 	if (w->phase == w->nphases)
 		return false;
 	if (w->twisted && op == OP_ALL_TO_ALL) {
-		all_pairs(out, w, n, bytes);
+		schedule_task(out, 1);
+		all_pairs(out, w->runs.machine, w->ids, n, bytes / n);
 		w->phase = w->nphases;
 		return true;
 	}

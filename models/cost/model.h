@@ -31,9 +31,13 @@ void model_free(struct model *w);
  */
 double model_schedule_s(struct model *w, const struct schedule *s);
 
+/* What clocks give instead of seconds: it went wrong, or they do not take such a size. */
+#define CLOCK_FAILED_S (-1.)
+#define CLOCK_REFUSED_S (-2.)
+
 /*
- * A clock as the rest of the program sees it: seconds of one schedule, or < 0 with the
- * reason in `message` (of `size` bytes) when it refuses.
+ * A clock as the rest of the program sees it: seconds of one schedule, or one of the two
+ * above, which are < 0, with the reason in `message` (of `size` bytes).
  */
 typedef double clock_fn(void *self, const struct schedule *s, char *message,
                         size_t size);

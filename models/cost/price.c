@@ -456,6 +456,29 @@ struct prices pricer_prices(struct pricer *p)
 	                       .least = least_price};
 }
 
+static struct step_time step_time(const struct lowered *l, double wire_s)
+{
+	return (struct step_time){.time_s = wire_s + l->local_s + l->launch_s,
+	                          .wire_s = wire_s,
+	                          .local_s = l->local_s,
+	                          .launch_s = l->launch_s,
+	                          .algorithm = l->algorithm};
+}
+
+/* lower_step with the reason in `message`. */
+static bool lower(struct lowered *out, struct arena *a, const struct plan *plan,
+                  int step, const struct machine *m, const struct placement *place,
+                  char *message, size_t size)
+{
+	struct text why = {0};
+	bool done = lower_step(out, a, m, place, plan, step, &why);
+
+	if (!done)
+		snprintf(message, size, "%s", why.s);
+	text_free(&why);
+	return done;
+}
+
 double plan_seconds(struct step_time *steps, const struct plan *plan,
                     const struct machine *m, const struct placement *place,
                     clock_fn *clock, void *self, char *message, size_t size)
@@ -464,26 +487,51 @@ double plan_seconds(struct step_time *steps, const struct plan *plan,
 	double total_s = 0;
 
 	for (int i = 0; i < plan->nsteps && total_s >= 0; i++) {
-		struct text why = {0};
-		struct step_time t = {0};
 		struct lowered lowered;
+		double wire_s = CLOCK_FAILED_S;
+		struct step_time t;
 
-		if (!lower_step(&lowered, scratch, m, place, plan, i, &why)) {
-			snprintf(message, size, "%s", why.s);
-			t.wire_s = -1;
-		} else if (lowered.schedule.nrounds) {
-			t.wire_s = clock(self, &lowered.schedule, message, size);
-		}
-		text_free(&why);
-		t.local_s = lowered.local_s;
-		t.launch_s = lowered.launch_s;
-		t.algorithm = lowered.algorithm;
-		t.time_s = t.wire_s + t.local_s + t.launch_s;
-		total_s = t.wire_s < 0 ? -1 : total_s + t.time_s;
+		if (lower(&lowered, scratch, plan, i, m, place, message, size))
+			wire_s = lowered.schedule.nrounds
+			                 ? clock(self, &lowered.schedule, message, size)
+			                 : 0;
+		t = step_time(&lowered, wire_s);
+		total_s = wire_s < 0 ? wire_s : total_s + t.time_s;
 		if (steps)
 			steps[i] = t;
 		arena_reset(scratch);
 	}
 	arena_free(scratch);
+	return total_s;
+}
+
+double plan_seconds_overlapped(struct step_time *steps, const struct plan *plan,
+                               const struct machine *m, const struct placement *place,
+                               schedules_fn *clock, void *self, char *message,
+                               size_t size)
+{
+	struct arena *a = arena_new();
+	size_t n = (size_t)plan->nsteps;
+	struct lowered *lowered = arena_alloc(a, n + 1, sizeof(*lowered));
+	struct schedule *schedule = arena_alloc(a, n + 1, sizeof(*schedule));
+	double *wire_s = arena_alloc(a, n + 1, sizeof(*wire_s)), total_s = 0;
+
+	for (int i = 0; i < plan->nsteps && total_s >= 0; i++) {
+		if (!lower(&lowered[i], a, plan, i, m, place, message, size))
+			total_s = CLOCK_FAILED_S;
+		schedule[i] = lowered[i].schedule;
+	}
+	if (total_s >= 0)
+		total_s = clock(self, wire_s, schedule, plan->nsteps, message, size);
+	if (total_s >= 0)
+		total_s = 0;
+	for (int i = 0; i < plan->nsteps && total_s >= 0; i++) {
+		struct step_time t = step_time(&lowered[i], wire_s[i]);
+
+		total_s += t.time_s;
+		if (steps)
+			steps[i] = t;
+	}
+	arena_free(a);
 	return total_s;
 }

@@ -35,11 +35,29 @@ struct step_time {
 
 /*
  * Seconds of a finished plan by a clock: the sum over its steps, which are filled into
- * `steps` ([nsteps]) unless that is NULL. < 0 with the reason in `message` (of `size`
- * bytes) when the machine cannot run it or the clock refuses.
+ * `steps` ([nsteps]) unless that is NULL. CLOCK_FAILED_S when the machine cannot run it,
+ * or what the clock gives instead of seconds (cost/model.h), with the reason in `message`
+ * (of `size` bytes).
  */
 double plan_seconds(struct step_time *steps, const struct plan *plan,
                     const struct machine *m, const struct placement *place,
                     clock_fn *clock, void *self, char *message, size_t size);
+
+/*
+ * A clock that lets steps overlap: seconds of `n` schedules that follow each other, or
+ * < 0 as of a clock_fn. `wire_s` ([n]) gets what each adds to them: the span from the last
+ * completion of those before it to its own, 0 if that is no later.
+ */
+typedef double schedules_fn(void *self, double *wire_s, const struct schedule *s, int n,
+                            char *message, size_t size);
+
+/*
+ * As plan_seconds by such a clock, which gets the schedules of all steps at once. Local
+ * work and launches are added to what the steps add.
+ */
+double plan_seconds_overlapped(struct step_time *steps, const struct plan *plan,
+                               const struct machine *m, const struct placement *place,
+                               schedules_fn *clock, void *self, char *message,
+                               size_t size);
 
 #endif

@@ -1,9 +1,6 @@
 #include "placement/lower.h"
 
 #include "collective/device_ring.h"
-#include "collective/profile.h"
-
-#include <string.h>
 
 void reduction_of(struct reduction *out, struct arena *a, const struct space *s,
                   const struct program *p)
@@ -47,11 +44,6 @@ static double local_s(const struct machine *m, const struct reduction_step *step
 	return 3 * received_bytes * s_per_byte;
 }
 
-static bool is_p2(const struct machine *m)
-{
-	return m->fabric[0].profile && !strncmp(m->fabric[0].profile, "p2", 2);
-}
-
 bool reduction_lower(struct lowered *out, struct arena *a, const struct machine *m,
                      const struct reduction_step *step, double held_bytes,
                      struct text *why)
@@ -64,24 +56,9 @@ bool reduction_lower(struct lowered *out, struct arena *a, const struct machine 
 			text_printf(why, "%s has no device %d", m->name, (int)g->ids[i]);
 			return false;
 		}
-	if (!is_p2(m)) {
-		bool done = lower_collective(out, a, m, step->op,
-		                             device_ring_order(g, a), held_bytes, why);
-
-		out->local_s = local_s(m, step, held_bytes);
-		return done;
-	}
-	*out = (struct lowered){
-		.schedule.arena = a,
-		.algorithm = algorithm_device_ring.name,
-		.launch_s = profile_launch_s(m, g->ids, (int32_t)n),
-		.local_s = local_s(m, step, held_bytes),
-	};
-	if (!algorithm_device_ring.applies(m, step->op, g)) {
-		text_printf(why, "no fabric of %s joins all neighbours of a ring",
-		            m->name);
+	if (!lower_collective(out, a, m, step->op, device_ring_order(g, a), held_bytes,
+	                      why))
 		return false;
-	}
-	algorithm_device_ring.build(&out->schedule, m, step->op, g, held_bytes);
+	out->local_s = local_s(m, step, held_bytes);
 	return true;
 }

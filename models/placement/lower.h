@@ -30,11 +30,10 @@ void reduction_of(struct reduction *out, struct arena *a, const struct space *s,
                   const struct program *p);
 
 /*
- * The schedule of one step of which each member with data holds `held_bytes`, its launch
- * and the local work of adding up: 3 x received bytes / memory bandwidth (design 3). True,
- * or false with the reason in `why`. If the profile of the machine's first fabric begins
- * with `p2` the collectives are the rings of collective/device_ring.h, else what
- * lower_collective makes of the groups in device order from the root on.
+ * The schedule of one step of which each member with data holds `held_bytes`: what
+ * lower_collective makes of the groups in device order from the root on, its launch and
+ * the local work of adding up, 3 x received bytes / memory bandwidth (design 3). True, or
+ * false with the reason in `why`.
  */
 bool reduction_lower(struct lowered *out, struct arena *a, const struct machine *m,
                      const struct reduction_step *step, double held_bytes,

@@ -182,14 +182,13 @@ static double fastest(struct program *out, const struct ranking *r)
 	return r->left_s[(int64_t)best * s->nnodes];
 }
 
-static enum status rank_in(struct ranking *r, struct arena *a, const struct matrix *m,
-                           enum order order, struct synth_cache *cache,
+/* In the ranking's space. */
+static enum status rank_in(struct ranking *r, struct arena *a, struct synth_cache *cache,
                            const struct placement_case *c, struct error *e)
 {
 	const struct synthesis *s;
 
-	*r = (struct ranking){.arena = a};
-	space_collapsed(&r->space, a, &c->hierarchy, m, c->reduce, order);
+	r->arena = a;
 	if (synth_cached(&s, cache, &r->space.tree, c->limit, c->at, e) != OK)
 		return e->code;
 	r->synthesis = s;
@@ -220,38 +219,100 @@ static enum status allreduce(double *out_s, struct arena *a, const struct matrix
 	return OK;
 }
 
+/* One order of one matrix, or the split levels. */
+struct found {
+	struct program program;
+	double s;
+	int64_t programs;
+};
+
+static enum status search_space(struct found *out, const struct space *space,
+                                struct arena *scratch, struct synth_cache *cache,
+                                const struct placement_case *c,
+                                const struct reduction_clock *clock, struct error *e)
+{
+	struct ranking r = {.space = *space};
+
+	if (rank_in(&r, scratch, cache, c, e) != OK || explore(&r, c, clock, e) != OK)
+		return e->code;
+	shortest(&r);
+	out->s = fastest(&out->program, &r);
+	out->programs = r.synthesis->programs;
+	return OK;
+}
+
+/* Both orders, where they differ, and split levels where row order is the faster one. */
+static enum status search_orders(struct found found[ORDERS], struct placed *out,
+                                 const struct matrix *m, struct arena *scratch,
+                                 struct synth_cache *cache,
+                                 const struct placement_case *c,
+                                 const struct reduction_clock *clock, struct error *e)
+{
+	bool alike = !(c->reduce & (c->reduce - 1)); /* one axis: the orders are equal */
+	bool only_row = c->orders == 1u << ORDER_ROW;
+	struct found finer;
+	struct space space;
+
+	for (int order = 0; order < ORDERS; order++) {
+		if (order && (alike || only_row)) {
+			found[order] = found[0];
+			continue;
+		}
+		space_collapsed(&space, scratch, &c->hierarchy, m, c->reduce, order);
+		if (search_space(&found[order], &space, scratch, cache, c, clock, e) !=
+		    OK)
+			return e->code;
+	}
+	if (!faster(found[ORDER_ROW].s, found[ORDER_LEVEL].s))
+		return OK;
+	if (space_split(&space, scratch, &c->hierarchy, m, c->reduce)) {
+		if (search_space(&finer, &space, scratch, cache, c, clock, e) != OK)
+			return e->code;
+		out->split = faster(finer.s, found[ORDER_LEVEL].s);
+	}
+	if (out->split) {
+		finer.programs = found[ORDER_LEVEL].programs;
+		found[ORDER_LEVEL] = finer;
+	}
+	out->row_taken = faster(found[ORDER_ROW].s, found[ORDER_LEVEL].s);
+	if (out->row_taken)
+		found[ORDER_LEVEL] = found[ORDER_ROW];
+	return OK;
+}
+
 static enum status place(struct placed *out, struct arena *scratch,
                          struct synth_cache *cache, const struct placement_case *c,
                          const struct reduction_clock *clock, struct error *e)
 {
-	bool alike = !(c->reduce & (c->reduce - 1)); /* one axis: the orders are equal */
+	struct found found[ORDERS];
 
 	assert(c->orders && c->orders < 1u << ORDERS);
+	out->split = out->row_taken = false;
+	if (search_orders(found, out, &out->matrix, scratch, cache, c, clock, e) != OK)
+		return e->code;
 	out->best_s = INFINITY;
 	for (int order = 0; order < ORDERS; order++) {
-		struct ranking r;
-		struct program best;
+		bool asked = c->orders & 1u << order;
 
-		out->order_s[order] = -1;
-		if (!(c->orders & 1u << order))
+		out->order_s[order] = asked ? found[order].s : -1;
+		if (!asked || !faster(found[order].s, out->best_s))
 			continue;
-		if (alike && !isinf(out->best_s)) {
-			out->order_s[order] = out->best_s;
-			continue;
-		}
-		if (rank_in(&r, scratch, &out->matrix, order, cache, c, e) != OK ||
-		    explore(&r, c, clock, e) != OK)
-			return e->code;
-		shortest(&r);
-		out->programs = r.synthesis->programs;
-		out->order_s[order] = fastest(&best, &r);
-		if (!faster(out->order_s[order], out->best_s))
-			continue;
-		out->best_s = out->order_s[order];
-		out->best = best;
-		out->order = order;
+		out->best_s = found[order].s;
+		out->best = found[order].program;
+		out->programs = found[order].programs;
+		out->order = out->row_taken ? ORDER_ROW : order;
 	}
+	out->split &= out->order == ORDER_LEVEL;
 	return allreduce(&out->allreduce_s, scratch, &out->matrix, c, clock, e);
+}
+
+void placed_space(struct space *out, struct arena *a, const struct placement_case *c,
+                  const struct placed *p)
+{
+	if (p->split)
+		space_split(out, a, &c->hierarchy, &p->matrix, c->reduce);
+	else
+		space_collapsed(out, a, &c->hierarchy, &p->matrix, c->reduce, p->order);
 }
 
 enum status placement_of(struct placed *out, const struct matrix *m,
@@ -340,8 +401,9 @@ enum status placement_programs(struct timed_program **out, int64_t *n, struct ar
 	struct synth_walk walk;
 	struct ranking r;
 
-	if (rank_in(&r, scratch, m, order, cache, c, e) != OK ||
-	    ask_all(&r, c, clock, e) != OK) {
+	r = (struct ranking){0};
+	space_collapsed(&r.space, scratch, &c->hierarchy, m, c->reduce, order);
+	if (rank_in(&r, scratch, cache, c, e) != OK || ask_all(&r, c, clock, e) != OK) {
 		arena_free(scratch);
 		return e->code;
 	}

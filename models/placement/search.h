@@ -44,11 +44,18 @@ struct placed {
 	int64_t programs; /* found, per order; 1, the empty one, if nothing is reduced */
 	struct program best;
 	enum order order; /* of the best; row where both are equally fast */
+	bool split;       /* the best is on the levels of space_split() */
+	bool row_taken;   /* asked for level order, which is slower: it is row order */
 	double best_s;
 	double order_s[ORDERS]; /* the fastest program of each order; < 0 where not asked */
 };
 
 /*
+ * Level order is searched on the levels of the machine and, where row order is faster,
+ * on those of space_split(); `programs` counts the former. Where that is slower still (on
+ * tori, whose axes do not nest) the program of row order is taken, so level order never
+ * loses; `row_taken` says so, and `order` what it is.
+ *
  * All matrices by rising best_s, then allreduce_s, then number; times that differ by
  * rounding only are equal, also among programs, where the shorter and then the first
  * found is taken. The array is the arena's. Errors: of matrices_of and synth_run;
@@ -57,6 +64,10 @@ struct placed {
 enum status placement_search(struct placed **out, int64_t *n, struct arena *a,
                              const struct placement_case *c,
                              const struct reduction_clock *clock, struct error *e);
+
+/* The space of its best program. */
+void placed_space(struct space *out, struct arena *a, const struct placement_case *c,
+                  const struct placed *p);
 
 /* The same for one matrix, with the syntheses of `cache` (of an arena that lasts). */
 enum status placement_of(struct placed *out, const struct matrix *m,

@@ -150,27 +150,94 @@ static int by_number(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+/* How many ways the reduction axes are split at a level together. */
+static int32_t column_size(const struct matrix *m, uint32_t reduce, int level)
+{
+	int32_t size = 1;
+
+	for (int i = 0; i < m->naxes; i++)
+		if (reduce & 1u << i)
+			size *= m->x[i][level];
+	return size;
+}
+
+static void by_level(struct space *s)
+{
+	int32_t n = s->tree.ndevices;
+
+	for (int32_t c = 0; c < s->ncopies; c++)
+		qsort((int32_t *)s->device + (int64_t)c * n, (size_t)n,
+		      sizeof(*s->device), by_number);
+}
+
 void space_collapsed(struct space *out, struct arena *a, const struct hierarchy *h,
                      const struct matrix *m, uint32_t reduce, enum order order)
 {
-	int32_t n;
-
 	*out = (struct space){0};
 	hierarchy_add(&out->tree, "root", 1);
 	for (int j = 0; j < m->nlevels; j++) {
-		int32_t size = 1;
+		int32_t size = column_size(m, reduce, j);
 
-		for (int i = 0; i < m->naxes; i++)
-			if (reduce & 1u << i)
-				size *= m->x[i][j];
 		if (size > 1)
 			hierarchy_add(&out->tree, level_name(h, j, a), size);
 	}
 	copies(out, a, m, reduce, matrix_devices(m, a));
-	n = out->tree.ndevices;
-	for (int32_t c = 0; c < out->ncopies && order == ORDER_LEVEL; c++)
-		qsort((int32_t *)out->device + (int64_t)c * n, (size_t)n,
-		      sizeof(*out->device), by_number);
+	if (order == ORDER_LEVEL)
+		by_level(out);
+}
+
+/* The number of prime factors of n > 0. */
+static int nprimes(int32_t n)
+{
+	int primes = 0;
+
+	for (int32_t p = 2; n > 1; p++)
+		for (; n % p == 0; n /= p)
+			primes++;
+	return primes;
+}
+
+/* A level as levels of its prime factors. */
+static void add_primes(struct space *out, const char *name, int32_t n, struct arena *a)
+{
+	int number = 0;
+
+	for (int32_t p = 2; n > 1; p++)
+		for (; n % p == 0; n /= p)
+			hierarchy_add(&out->tree,
+			              arena_printf(a, "%s_%d", name, number++), p);
+}
+
+bool space_split(struct space *out, struct arena *a, const struct hierarchy *h,
+                 const struct matrix *m, uint32_t reduce)
+{
+	int levels = 0, first = m->nlevels, left;
+	bool split = false;
+
+	for (int j = 0; j < m->nlevels; j++)
+		levels += column_size(m, reduce, j) > 1;
+	left = SPLIT_LEVELS_MAX - levels; /* that splitting may add */
+	for (; first > 0; first--) {
+		int more = nprimes(column_size(m, reduce, first - 1)) - 1;
+
+		if (more > left)
+			break;
+		split |= more > 0;
+		left -= more > 0 ? more : 0;
+	}
+	*out = (struct space){0};
+	hierarchy_add(&out->tree, "root", 1);
+	for (int j = 0; j < m->nlevels; j++) {
+		int32_t size = column_size(m, reduce, j);
+
+		if (j >= first && nprimes(size) > 1)
+			add_primes(out, level_name(h, j, a), size, a);
+		else if (size > 1)
+			hierarchy_add(&out->tree, level_name(h, j, a), size);
+	}
+	copies(out, a, m, reduce, matrix_devices(m, a));
+	by_level(out);
+	return split;
 }
 
 struct groups space_groups(const struct space *s, struct groups positions,

@@ -20,7 +20,10 @@
  *                synthesis hierarchy then do not match those of the machine
  *   ORDER_LEVEL  the order of the devices: each level is one of the machine
  * which differ only for two and more reduction axes. On switched nodes with one NIC the
- * best program in level order was never slower than that in row order.
+ * best program in level order was never slower than that in row order. Where links
+ * inside a level differ (pairs of V100 on NVLink, rings of four closed over PCIe), row
+ * order may happen to split that level, which the levels of the machine do not: then
+ * level order has them split into prime factors, and is never slower again.
  */
 #ifndef SHARDSIM_PLACEMENT_SPACE_H
 #define SHARDSIM_PLACEMENT_SPACE_H
@@ -50,6 +53,15 @@ void space_of(struct space *out, struct arena *a, const struct hierarchy *h,
               const struct matrix *m, uint32_t reduce, enum space_kind kind);
 void space_collapsed(struct space *out, struct arena *a, const struct hierarchy *h,
                      const struct matrix *m, uint32_t reduce, enum order order);
+
+/*
+ * The same in ORDER_LEVEL with every level in prime factors, from the innermost level on
+ * as long as there are at most SPLIT_LEVELS_MAX of them: level2_0, level2_1, outermost
+ * first. False if there is nothing to split.
+ */
+enum { SPLIT_LEVELS_MAX = 5 }; /* what is searched in milliseconds */
+bool space_split(struct space *out, struct arena *a, const struct hierarchy *h,
+                 const struct matrix *m, uint32_t reduce);
 
 /* The groups of positions on the devices of all copies; the arena's. */
 struct groups space_groups(const struct space *s, struct groups positions,

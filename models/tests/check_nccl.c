@@ -47,29 +47,51 @@ static void check_forced(struct machine *m, enum op op, const char *algorithm, i
 
 static const double sizes[] = {9, 48 * 1024 + 1, 1e9};
 
+/*
+ * Over several nodes a step inside lasts as long as a post to a NIC, three of them with
+ * Simple, or longer; all steps are (m/2)^growth times as long, and those of Simple 1.9
+ * times more on GPUs as old as these.
+ */
 START_TEST(ring_times)
 {
+	static const double post_us[] = {0, 0.9};
+	static const double growth[] = {0, 0.5};
 	static const double base[] = {0, 7.4, 1.8}, inside[] = {0.6, 1.9, 3.4},
 			    across[] = {2.7, 4.0, 14};
 	int32_t m = shapes[_i].nodes, g = shapes[_i].gpus, n = m * g;
 
-	for (int o = 0; o < 3; o++)
-		for (int p = 0; p < 3; p++)
-			for (int i = 0; i < COUNT(sizes); i++) {
-				int k = ops[o] == OP_ALL_REDUCE ? 2 : 1;
-				double v = sizes[i] * k * (n - 1) / n;
-				double w = v / nvlink.bandwidth_Bps;
-				double far = k * (m - 1);
+	for (int more = 0; more < 2; more++)
+		for (int o = 0; o < 3; o++)
+			for (int p = 0; p < 3; p++)
+				for (int i = 0; i < COUNT(sizes); i++) {
+					struct machine *machine = tuned(m, g, 70);
+					double step_us = inside[p] * STEP, stretch = 1;
+					int k = ops[o] == OP_ALL_REDUCE ? 2 : 1;
+					double v = sizes[i] * k * (n - 1) / n;
+					double w = v / nvlink.bandwidth_Bps;
+					double far = k * (m - 1);
 
-				if (m > 1)
-					w = fmax(w * (g - 1) / g,
-					         v / g / nic.bandwidth_Bps);
-				check_forced(
-					tuned(m, g, 70), ops[o], "ring", p, sizes[i],
-					base[p] + (k * (n - 1) - far) * inside[p] * STEP +
-						far * across[p] * NET_STEP,
-					w);
-			}
+					machine->tuning.value[TUNING_NET_POST_S] =
+						post_us[more] * 1e-6;
+					machine->tuning.value[TUNING_NET_GROWTH] =
+						growth[more];
+					if (m > 1) {
+						w = fmax(w * (g - 1) / g,
+						         v / g / nic.bandwidth_Bps);
+						step_us = fmax(step_us,
+						               post_us[more] *
+						                       (p == 2 ? 3 : 1));
+						stretch = (p == 2 ? 1.9 : 1) *
+						          (more ? sqrt(m / 2.) : 1);
+					}
+					check_forced(
+						machine, ops[o], "ring", p, sizes[i],
+						base[p] + stretch * ((k * (n - 1) -
+					                              far) * step_us +
+					                             far * across[p] *
+					                                     NET_STEP),
+						w);
+				}
 }
 END_TEST
 
@@ -176,13 +198,16 @@ START_TEST(broadcast_times)
 	for (int p = 0; p < 3; p++)
 		for (int o = 0; o < 2; o++) {
 			double V = 1e6 + 1, w = V / nvlink.bandwidth_Bps;
+			double stretch = m > 1 && p == 2 ? 1.9 : 1;
 
 			if (m > 1)
 				w = fmax(w * (g - 1) / g, V / g / nic.bandwidth_Bps);
 			check_forced(tuned(m, g, 70), o ? OP_REDUCE : OP_BROADCAST,
 			             "ring", p, V,
-			             base[p] + (n - m) * inside[p] * STEP +
-			                     (m - 1) * across[p] * NET_STEP,
+			             base[p] +
+			                     stretch *
+			                             ((n - m) * inside[p] * STEP +
+			                              (m - 1) * across[p] * NET_STEP),
 			             w);
 		}
 }

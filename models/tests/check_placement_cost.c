@@ -317,8 +317,13 @@ START_TEST(search_finds_the_best)
 			                                    &c, &clock, &error),
 			                 OK);
 			ck_assert_int_eq(count, p->programs);
-			ck_assert_double_eq_tol(programs[0].time_s / p->order_s[order],
-			                        1, 1e-12);
+			if (p->split && order == ORDER_LEVEL)
+				ck_assert_double_lt(p->order_s[order],
+				                    programs[0].time_s);
+			else
+				ck_assert_double_eq_tol(programs[0].time_s /
+				                                p->order_s[order],
+				                        1, 1e-12);
 			for (int64_t k = 0; k<count; k += count> 50 ? 31 : 1) {
 				reduction_of(&r, arena, &space, &programs[k].program);
 				ck_assert_double_eq_tol(
@@ -326,7 +331,7 @@ START_TEST(search_finds_the_best)
 						programs[k].time_s,
 					1, 1e-12);
 			}
-			if (order == (int)p->order)
+			if (order == (int)p->order && !p->split)
 				ck_assert_mem_eq(&programs[0].program, &p->best,
 				                 sizeof(p->best));
 		}
@@ -400,59 +405,6 @@ START_TEST(orders_asked_for)
 }
 END_TEST
 
-/*
- * Level order never loses where levels are all there is: a switch and a NIC per node. A
- * V100 node is no switch, and where a hierarchy also splits its nodes into levels that
- * the one network does not know, another nesting can be 2 % faster.
- */
-struct level_against_row {
-	int64_t cases, better;
-};
-
-static void never_loses(void *self, const struct placed_case *c)
-{
-	struct level_against_row *seen = self;
-	const struct p2_system *p2 = p2_system_of(&c->hierarchy);
-	struct reduction_clock clock = {p2_clock, (void *)p2};
-	struct placement_case asked = {
-		.hierarchy = c->hierarchy,
-		.axes = c->axes,
-		.reduce = c->reduce,
-		.limit = PROGRAM_STEPS,
-		.orders = 3,
-		.payload_bytes = P2_PAYLOAD_BYTES,
-	};
-	bool levels = p2 == &p2_a100 || c->hierarchy.nlevels <= 2;
-	struct placed p;
-
-	if (!p2 || !(c->reduce & (c->reduce - 1)) || c->axes.naxes > 4)
-		return;
-	ck_assert_int_eq(placement_of(&p, &c->matrix, &cache, &asked, &clock, &error),
-	                 OK);
-	if (p.order_s[ORDER_LEVEL] > p.order_s[ORDER_ROW] * (levels ? 1 + 1e-12 : 1.02)) {
-		struct text t = {0};
-
-		hierarchy_print(&t, &c->hierarchy);
-		matrix_print(&t, &c->matrix);
-		ck_abort_msg("%s reduce %x: %g against %g", text_take(&t, arena),
-		             c->reduce, p.order_s[ORDER_LEVEL], p.order_s[ORDER_ROW]);
-	}
-	seen->better += p.order_s[ORDER_LEVEL] < p.order_s[ORDER_ROW] * (1 - 1e-9);
-	seen->cases++;
-}
-
-static const int32_t never_devices[] = {16, 24, 32, 48};
-
-START_TEST(level_order_never_loses)
-{
-	struct level_against_row seen = {0};
-
-	each_placement(never_devices[_i], never_loses, &seen);
-	ck_assert_int_gt(seen.cases, 20);
-	ck_assert_int_gt(seen.better, 0);
-}
-END_TEST
-
 static Suite *suite(void)
 {
 	Suite *s = suite_create("placement_cost");
@@ -470,7 +422,6 @@ static Suite *suite(void)
 	tcase_add_test(t, search_reports_what_is_wrong);
 	tcase_add_test(t, nothing_to_reduce);
 	tcase_add_test(t, orders_asked_for);
-	tcase_add_loop_test(t, level_order_never_loses, 0, COUNT(never_devices));
 	tcase_set_timeout(t, 120);
 	suite_add_tcase(s, t);
 	return s;

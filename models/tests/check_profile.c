@@ -19,8 +19,8 @@ START_TEST(names)
 		ck_assert_int_eq(profile_check(profiles[i]->name, at, &e), OK);
 	}
 	ck_assert_int_eq(profile_check("ncc", at, &e), E_RANGE);
-	ck_assert_str_eq(e.text,
-	                 "unknown profile 'ncc', expected tpu, nccl, rccl or plain");
+	ck_assert_str_eq(
+		e.text, "unknown profile 'ncc', expected tpu, nccl, rccl, p2 or plain");
 }
 END_TEST
 

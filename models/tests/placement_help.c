@@ -98,7 +98,7 @@ struct machine *machine_p2_a100(struct arena *a, int32_t nodes)
 		int32_t *port = arena_dup(a, fabric->port, 2 * (size_t)m->ndevices,
 		                          sizeof(*port));
 
-		fabric->profile = "p2-a100";
+		fabric->profile = "p2";
 		for (int32_t d = 0; f == 1 && d < m->ndevices; d++)
 			for (int way = 0; way < 2; way++)
 				port[2 * d + way] = port[2 * (d / 16 * 16) + way];
@@ -152,7 +152,7 @@ struct machine *machine_p2_v100(struct arena *a, int32_t nodes)
 	};
 	m->fabric[0] = (struct fabric){
 		.name = "all",
-		.profile = "p2-v100",
+		.profile = "p2",
 		.geometry = GEOMETRY_GRAPH,
 		.ndomains = 1,
 		.domain = arena_alloc(a, 8 * (size_t)nodes, sizeof(int32_t)),

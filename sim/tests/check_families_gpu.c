@@ -48,9 +48,9 @@ static const struct {
 	{"mi355x:3", {NULL}, 5, 21, 1, 2, 2.5e-6, 48e9},
 	{"gb200-nvl72:2", {NULL}, 0, 71, 0, 2, 1.15e-6, 688e9},
 	{"gb200-nvl72:2", {NULL}, 71, 72, 1, 2, 2.5e-6, 48e9},
-	/* 32 NICs of 8.94 GB/s per node are four per GPU; twice as many, eight. */
-	{"aws-p5:2", {NULL}, 0, 15, 1, 2, 2.5e-6, 35.76e9},
-	{"aws-p5:2", {"nics=64"}, 0, 15, 1, 2, 2.5e-6, 71.52e9},
+	/* 32 NICs of 11.3 GB/s per node are four per GPU; twice as many, eight. */
+	{"aws-p5:2", {NULL}, 0, 15, 1, 2, 2.5e-6, 45.2e9},
+	{"aws-p5:2", {"nics=64"}, 0, 15, 1, 2, 2.5e-6, 90.4e9},
 	{"dgx-h100:3", {"inside=pairs x3"}, 9, 12, 0, 1, 1.25e-6, 3 * 368e9},
 	/* A ring of 8 GPUs, one of its links wider than the others. */
 	{"dgx-h100:1",
@@ -271,6 +271,10 @@ static const struct {
 	{"dgx-h100:1", {"inside=0-1 2-3"}, "--set", 8, "do not join all 8 GPUs"},
 	{"dgx-h100:1", {"inside=pairs x0"}, "--set", 15, "a number of links"},
 	{"dgx-h100:1", {"inside=pairs 4"}, "--set", 14, "expected the end"},
+	{"dgx-h100:1", {"inside=0-1 pcie 2-3"}, "--set", 17, "expected the end"},
+	{"dgx-h100:1", {"inside=0-1 pcie"}, "--platform", 1, "'pcie.bandwidth' is missing"},
+	{"p2-v100:1", {"slow_device=3:0.5"}, "--platform", 1, "PCIe switch is shared"},
+	{"p2-a100:2", {"pcie.bandwidth=1GB/s"}, "--set", 1, "no figure 'pcie."},
 	{"gb200-nvl72:1", {"inside=pairs"}, "--set", 8, "links between more than 64"},
 	{"dgx-h100:1", {"xgmi.bandwidth=1GB/s"}, "--set", 1, "no figure 'xgmi."},
 	{"mi300x:1", {"nvlink.bandwidth=1GB/s"}, "--set", 1, "it has xgmi.bandwidth"},
@@ -278,7 +282,7 @@ static const struct {
 	{"dgx-h100:1", {"fill_s=3GB"}, "--set", 9, ""},
 	{"dgx-h100:1", {"step=-1"}, "--set", 6, "expected a number of 0 or more"},
 	{"dgx-h100:1", {"step=1 cc=2"}, "--set", 6, "expected a number of 0 or more"},
-	{"dgx-h100:1", {"steps=1"}, "--set", 1, "launch_s, cc, step, net_step, fill_s"},
+	{"dgx-h100:1", {"steps=1"}, "--set", 1, "launch_s, cc, step, net_step, net_post_s, net_growth, fill_s"},
 	{"dgx1-v100:2:3", {NULL}, "--platform", 12, "expected the end"},
 };
 

@@ -233,9 +233,10 @@ static void groups(struct bench *b, double bytes)
 	}
 }
 
-static const char *const specs[] = {"tpu-v4:4x4x4", "tpu-v4:8x8x8", "tpu-v5e:16x16",
-                                    "tpu-v5e:4x8",  "dgx-a100:4",   "dgx-h100:8",
-                                    "tpu-v5e:8x16", "dgx-a100:1"};
+static const char *const specs[] = {
+	"tpu-v4:4x4x4",         "tpu-v4:8x8x8",   "tpu-v5e:16x16", "tpu-v5e:4x8",
+	"dgx-a100:4",           "dgx-h100:8",     "tpu-v5e:8x16",  "dgx-a100:1",
+	"tpu-v4:4x4x8_twisted", "tpu-7x:2*2x2x1", "tpu-v6e:2*2x4"};
 static void (*const makers[])(struct bench *b, double bytes) = {rings, shifts,
                                                                 all_pairs, groups};
 static const double sizes[] = {1, 48 * 1024 + 1, 3e8};

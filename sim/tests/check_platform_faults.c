@@ -41,7 +41,7 @@ static const struct {
 	{"dgx-a100:1", "value=\"0\"", "value=\"-1\"", 9, 7, "not a number of at least 0"},
 	{"dgx-a100:1", "value=\"0\"", "value=\"0.5\"", 9, 7, "a whole number"},
 	{"dgx-a100:1", "\"nccl\"", "\"zzz\"", 10, 7,
-         "unknown profile 'zzz', expected tpu, nccl, rccl or plain"},
+         "unknown profile 'zzz', expected tpu, nccl, rccl, p2 or plain"},
 	{"dgx-a100:1", "2000000000000", "2TB/s", 13, 7, "'2TB/s' is not a number"},
 	{"dgx-a100:1", "\"switch\"", "\"hub\"", 6, 5, "geometry 'hub', expected such as"},
 	{"dgx-a100:1", "\"switch\"", "\"torus 2x2 wrap 00\"", 6, 5,

@@ -156,7 +156,7 @@ START_TEST(words)
 		"| q:1      | fluid |   1 |   0.0 % | 0/0/1 | 0.375 |     1 |\n"
 		"| q:1      | model |   7 |  42.9 % | 3/1/3 | 1.663 |     2 |\n\n",
 		"### Losses of best above 1 %\n\nbest takes what is cheapest under "
-	        "model.",
+		"model.",
 		"takes.\n\n"
 		"| platform | clock | scenario | planner | its time | best | "
 		"ratio | cause                                                |\n"
@@ -194,10 +194,10 @@ START_TEST(csv)
 		"\r\nbest,q:1,model,best,fastest other,,7,1.6634",
 		",3,1,3,,,,,,,,,2,losses above 1 %,,",
 		"\r\nloss,q:1,model,best,a,,,,,,,,,,,,,,,,,,,,"
-		"dearer by the prices it chose by,s4,,,,,,,,,,,10,8,,,,,,"
+		"dearer by the prices it chose by,s4,,,,,,,,,,,10,8,,,,,,,"
 		"\r\n",
 		"\r\nloss,q:1,model,best,a,,,,,,,,,,,,,,,,,,,,"
-		"dearer by the prices it chose by,s8,,,,,,,,,,,1,0,,,,,,"
+		"dearer by the prices it chose by,s8,,,,,,,,,,,1,0,,,,,,,"
 		"\r\n",
 		"\r\nmatrix,q:1,model,best,b,,4,2.489",
 	};
@@ -309,7 +309,7 @@ START_TEST(many_losses)
 	text = made_report(
 		a, rows, 2 * N,
 		(struct report_options){.baseline = "a", .format = REPORT_CSV});
-	ck_assert_ptr_nonnull(strstr(text, ",n00,,,,,,,,,,,3,2,,,,,,\r\n"));
+	ck_assert_ptr_nonnull(strstr(text, ",n00,,,,,,,,,,,3,2,,,,,,,\r\n"));
 	arena_free(a);
 }
 END_TEST

@@ -22,7 +22,7 @@ scenarios:
   - {name: remat, to: "P(None, 'y')"}
   - {name: swap, to: "P(None, 'x')"}
 END
-shardsim platform dgx-a100:1 --set profile=plain -o a100.xml
+shardsim platform dgx-a100:1 --set profile=plain --set launch_s=5us -o a100.xml
 shardsim sweep two.yaml --platform a100.xml --planner gather,synth,xla-2021 \
 	--out rows
 shardsim report rows --rows | sed 1d | cut -d, -f 1,16-

@@ -1,7 +1,8 @@
 # The plan and the model's time on a graph do not depend on the clocks that are asked.
 export SHARDSIM_DATA="$PWD/platforms"
 cd "$TMPDIR" || exit 9
-shardsim platform dgx-a100:1 --set profile=plain | sed 's/"switch"/"graph"/' >graph.xml
+shardsim platform dgx-a100:1 --set profile=plain --set launch_s=5us |
+	sed 's/"switch"/"graph"/' >graph.xml
 for clock in model model,fluid; do
 	shardsim simulate --array 'u8[235,56]' --mesh x=8 --from "P(None, 'x')" \
 		--to 'P(None)' --planner all --platform graph.xml --clock $clock \

@@ -1,0 +1,1 @@
+shardsim help plan simulate

@@ -1,0 +1,22 @@
+set -x
+shardsim perf
+shardsim perf gather --platform dgx-h100:1
+shardsim perf all-reduce
+shardsim perf all-reduce --platform dgx-h100:1 -f 2 -i 8
+shardsim perf all-reduce --platform dgx-h100:1 -f 1
+shardsim perf all-reduce --platform dgx-h100:1 -b 2 -e 1
+shardsim perf all-reduce --platform dgx-h100:1 -b x
+shardsim perf all-reduce --platform dgx-h100:1 --format xml
+shardsim perf all-reduce --platform dgx-h100:1 --algorithm rings
+shardsim perf all-reduce --platform dgx-h100:1 --algorithm tree -b 8 -e 8
+shardsim perf all-reduce --platform dgx-h100:1 --launch now
+shardsim perf all-reduce --platform dgx-h100:1 --mesh x=8
+shardsim perf all-reduce --platform dgx-h100:1 --clock model,fluid
+shardsim perf all-reduce --platform dgx-h100:1 --measured /none
+shardsim validate
+shardsim validate platforms/measured.csv --format xml
+shardsim validate platforms/measured.csv --plot v.png
+shardsim validate platforms/measured.csv --mapping /none
+shardsim fit platforms/measured.csv --family tiny
+shardsim fit platforms/measured.csv --family dgx-h100 --constants steps
+shardsim plan --array 'f32[8]' --mesh x=2 --from "P('x')" --to 'P()' --launch graph

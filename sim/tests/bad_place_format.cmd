@@ -1,0 +1,1 @@
+shardsim place --hierarchy 2,8 --axes 16 --reduce 0 --format md

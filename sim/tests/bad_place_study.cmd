@@ -1,0 +1,1 @@
+shardsim place scenarios/smoke.yaml

@@ -1,0 +1,1 @@
+shardsim place --with sim/tests/place_with.yaml

@@ -1,0 +1,2 @@
+shardsim plan --array 'f32[8,8]' --mesh x=4 --from "P('x')" --to "P(None, 'x')" \
+	--trace trace.json

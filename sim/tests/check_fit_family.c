@@ -1,0 +1,306 @@
+#include "fit_family.h"
+
+#include "fit_report.h"
+#include "tiny_family.h"
+
+#include <check.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COUNT(a) ((int)(sizeof(a) / sizeof((a)[0])))
+#define HEADER "set,system,nodes,devices,collective,bytes,time_us,busbw_GBps\n"
+
+static struct arena *arena;
+static const char *dir;
+
+static void setup(void)
+{
+	arena = arena_new();
+	dir = tiny_start(arena);
+}
+
+static void teardown(void)
+{
+	tiny_end(dir);
+	arena_free(arena);
+}
+
+static struct validation *open_csv(const char *csv)
+{
+	static const char yaml[] = "- {set: '*', platform: \"tiny:{nodes}\"}\n";
+	struct measured_table *rows = arena_alloc(arena, 1, sizeof(*rows));
+	struct mapping *mapping = arena_alloc(arena, 1, sizeof(*mapping));
+	struct validation *v = NULL;
+	struct error e = {0};
+
+	ck_assert_msg(measured_read(rows, arena, tiny_file(arena, dir, "m.csv", csv),
+	                            &e) == OK,
+	              "%s", e.text);
+	ck_assert_int_eq(
+		mapping_read(mapping, arena, tiny_file(arena, dir, "m.yaml", yaml), &e),
+		OK);
+	ck_assert_msg(validation_open(&v, arena, rows, mapping, &e) == OK, "%s", e.text);
+	return v;
+}
+
+/* Sizes from 64 B to 8.6 GB, both kinds, timed with the constants given. */
+static const char *timings(double launch_s, double step, double fill_s)
+{
+	struct text out = {0};
+
+	text_printf(&out, HEADER);
+	for (int k = 0; k < 28; k++)
+		for (int twice = 0; twice < 2; twice++) {
+			double bytes = 64 * exp2(k);
+			double s = tiny_ring_s(bytes, twice, launch_s, step, fill_s);
+
+			text_printf(&out, "log-%d,S,1,4,%s,%.0f,%.9g,\n", k % 3,
+			            twice ? "all-reduce" : "reduce-scatter", bytes,
+			            s * 1e6);
+		}
+	return text_take(&out, arena);
+}
+
+/*
+ * The priors pull a little, also where nothing disturbs the timings: most at the fill,
+ * which is never more than a part of a time.
+ */
+START_TEST(constants_come_back)
+{
+	static const struct {
+		double launch_s, step, fill_s;
+	} row[] = {{14e-6, 1.3, 3e-6}, {5e-6, 0.6, 0.7e-6}, {25e-6, 2.4, 9e-6}};
+	static const char *const figures[] = {"launch_s", "fill_s", "step", NULL};
+	static const double pull[] = {0.04, 0.3, 0.12};
+	struct validation *v =
+		open_csv(timings(row[_i].launch_s, row[_i].step, row[_i].fill_s));
+	const double wanted[] = {row[_i].launch_s, row[_i].fill_s, row[_i].step};
+	struct family_fit f;
+	struct error e = {0};
+
+	ck_assert_msg(family_fit(&f, v, arena, "tiny", figures, &e) == OK, "%s", e.text);
+	ck_assert(f.converged);
+	ck_assert_uint_eq(f.n, 56);
+	ck_assert_int_eq(f.nfigures, 3);
+	for (int i = 0; i < 3; i++) {
+		ck_assert_str_eq(f.figure[i].figure, figures[i]);
+		ck_assert_msg(fabs(log(f.figure[i].value / wanted[i])) < pull[i],
+		              "%s %g of %g", figures[i], f.figure[i].value, wanted[i]);
+		ck_assert(f.figure[i].se > 0 && f.figure[i].se < 0.2);
+	}
+	ck_assert_double_lt(f.after, 1.02);
+	ck_assert_double_gt(f.before, f.after);
+	/* every third size is a set, and the others tell it */
+	ck_assert_int_eq(f.nsets, 3);
+	for (int k = 0; k < 3; k++) {
+		ck_assert_uint_eq(f.set[k].n, k ? 18 : 20);
+		ck_assert_double_lt(f.set[k].error, 1.02);
+	}
+	validation_close(v);
+}
+END_TEST
+
+/*
+ * 50 all-reduces of 64 B in each of two sets, of 17.6 and 31.6 us: 3.6 us of steps and
+ * launches of 14 and 28 us. Either is predicted from the other: 31.6 / 17.6 = 1.795.
+ */
+START_TEST(one_set_left_out)
+{
+	static const char *const figures[] = {"launch_s", NULL};
+	struct text csv = {0};
+	struct validation *v;
+	struct family_fit f;
+	struct error e = {0};
+
+	text_printf(&csv, HEADER);
+	for (int i = 0; i < 100; i++)
+		text_printf(&csv, "%s,S,1,4,all-reduce,64,%g,\n",
+		            i % 2 ? "slow" : "quick", (i % 2 ? 31.6 : 17.6) + 0.00192);
+	v = open_csv(csv.s);
+	text_free(&csv);
+	ck_assert_int_eq(family_fit(&f, v, arena, "tiny", figures, &e), OK);
+	ck_assert_int_eq(f.nsets, 2);
+	for (int k = 0; k < 2; k++) {
+		ck_assert_str_eq(f.set[k].set, k ? "slow" : "quick");
+		ck_assert_uint_eq(f.set[k].n, 50);
+		ck_assert_double_eq_tol(f.set[k].error, 31.6 / 17.6, 0.01);
+	}
+	/* The middle of the logarithms is as far from each. */
+	ck_assert_double_eq_tol(f.after, sqrt(31.6 / 17.6), 0.01);
+	validation_close(v);
+}
+END_TEST
+
+/* A figure that no timing depends on keeps what the family says, and is not fitted. */
+START_TEST(what_does_not_matter)
+{
+	static const char *const figures[] = {"nvlink.bandwidth", "launch_s",
+	                                      "net_step", NULL};
+	struct validation *v = open_csv(
+		HEADER "a,S,1,4,all-reduce,64,17,\nb,S,2,8,all-to-all,64,25,\n");
+	struct family_fit f;
+	struct error e = {0};
+	const struct groups *g;
+	const struct machine *m = validation_machine(v, 0, &g);
+
+	ck_assert_msg(family_fit(&f, v, arena, "tiny", figures, &e) == OK, "%s", e.text);
+	ck_assert_int_eq(f.nfigures, 1);
+	ck_assert_str_eq(f.figure[0].figure, "launch_s");
+	ck_assert_double_eq(m->link[0].bandwidth_Bps, 100e9);
+	ck_assert_double_eq(m->tuning.value[TUNING_NET_STEP], 1);
+	validation_close(v);
+}
+END_TEST
+
+START_TEST(the_default_constants)
+{
+	static const struct {
+		const char *rows, *figures;
+	} row[] = {
+		{"a,S,1,4,all-reduce,64,17,\n", "launch_s fill_s step "},
+		{"a,S,2,8,all-reduce,64,17,\n", "net_step net_fill_s "},
+		{"a,S,2,8,all-gather,640,17,\na,S,8,32,all-reduce,640,17,\n",
+	         "launch_s net_post_s net_step net_fill_s net_growth "},
+		{"a,S,2,8,all-to-all,640,17,\n",
+	         "net_step net_fill_s net_send_share net_send_s "},
+	};
+
+	for (int i = 0; i < COUNT(row); i++) {
+		struct validation *v =
+			open_csv(arena_printf(arena, "%s%s", HEADER, row[i].rows));
+		const char **figures = fit_constants(v, "tiny", arena);
+		struct text found = {0};
+
+		for (int k = 0; figures[k]; k++)
+			text_printf(&found, "%s ", figures[k]);
+		ck_assert_str_eq(found.s, row[i].figures);
+		text_free(&found);
+		validation_close(v);
+	}
+}
+END_TEST
+
+/* Documented peaks of `tiny` are 125 and 12.5 GB/s. */
+START_TEST(priors)
+{
+	static const struct {
+		const char *figure;
+		double value;
+	} row[] = {
+		{"nvlink.bandwidth", 100e9},
+		{"nic.bandwidth", 11.625e9},
+		{"step", 1},
+		{"nvlink.latency", 2e-6},
+	};
+	struct figure_prior p;
+	struct error e = {0};
+
+	for (int i = 0; i < COUNT(row); i++) {
+		ck_assert_int_eq(family_prior(&p, arena, "tiny", row[i].figure, &e), OK);
+		ck_assert_double_eq_tol(p.value, row[i].value, 1e-9 * row[i].value);
+		ck_assert_double_gt(p.factor, 1);
+	}
+	ck_assert(!family_open("tiny", "nvlink.bandwidth", arena));
+}
+END_TEST
+
+START_TEST(errors)
+{
+	static const struct {
+		const char *family, *figures[10], *says;
+	} row[] = {
+		{"tiny", {"steps"}, "family tiny has no figure 'steps' above 0 to fit"},
+		{"tiny", {"cc"}, "has no figure 'cc' above 0 to fit"},
+		{"tony", {"step"}, "no timings of family tony to fit to"},
+		{"tiny",
+	         {"launch_s", "step", "fill_s", "send_s", "net_step", "net_fill_s",
+	          "net_send_s", "launch_each_s", "nvlink.latency"},
+	         "more than 8 constants"},
+	};
+	struct validation *v = open_csv(HEADER "a,S,2,8,all-reduce,64,17,\n");
+	struct figure_prior p;
+
+	for (int i = 0; i < COUNT(row); i++) {
+		struct family_fit f;
+		struct error e = {0};
+
+		ck_assert_int_ne(
+			family_fit(&f, v, arena, row[i].family, row[i].figures, &e), OK);
+		ck_assert_msg(strstr(e.text, row[i].says) != NULL, "%s", e.text);
+	}
+	ck_assert_int_eq(family_prior(&p, arena, "tony", "step", &(struct error){0}),
+	                 E_RANGE);
+	validation_close(v);
+}
+END_TEST
+
+/* Fitted figures are replaced or added at the end; every other line stays. */
+START_TEST(entry)
+{
+	struct left_out_set sets[] = {{.set = "one"}, {.set = "two"}};
+	const struct family_fit f = {
+		.family = "tiny",
+		.n = 17,
+		.nfigures = 4,
+		.figure = {{"launch_s", 8e-6, 12.3456e-6, 0.071},
+	                   {"step", 1, 1.23456, NAN},
+	                   {"nic.bandwidth", 10e9, 9.87654e9, 0.5},
+	                   {"channel_Bps", 20e9, 17e9, 0.01}},
+		.nsets = 2,
+		.set = sets,
+	};
+	static const char *const says[] = {
+		"tiny:\n  kind: nodes\n  gpus: 4\n",
+		"    nic.bandwidth: {value: 9.877GB/s, source: \"fitted to 17 timings "
+		"of t.csv "
+		"(one, two), standard error 50 %\"}\n    nic.latency: {value: 5us, "
+		"source: "
+		"\"ours\"}\n",
+		"    launch_s: {value: 12.35us, source: \"fitted to 17 timings of "
+		"t.csv (one, "
+		"two), standard error 7.1 %\"}\n    cc: ",
+		"    launch_graph_s: {value: 4us, source: \"ours\"}\n    step: {value: "
+		"1.235, "
+		"source: \"fitted to 17 timings of t.csv (one, two)\"}\n    "
+		"channel_Bps: {value: "
+		"17GB/s, source: ",
+	};
+	struct text out = {0};
+	struct error e = {0};
+	struct family_fit unknown = f;
+
+	ck_assert_int_eq(family_fit_entry(&out, &f, "a/b/t.csv", arena, &e), OK);
+	for (int i = 0; i < COUNT(says); i++)
+		ck_assert_msg(strstr(out.s, says[i]) != NULL, "no '%s' in\n%s", says[i],
+		              out.s);
+	text_free(&out);
+	unknown.family = "tin";
+	ck_assert_int_eq(family_fit_entry(&out, &unknown, "t.csv", arena, &e), E_RANGE);
+	text_free(&out);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("fit_family");
+	TCase *t = tcase_create("fit_family");
+	SRunner *runner = srunner_create(s);
+	int failed;
+
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_set_timeout(t, 60);
+	tcase_add_loop_test(t, constants_come_back, 0, 3);
+	tcase_add_test(t, one_set_left_out);
+	tcase_add_test(t, what_does_not_matter);
+	tcase_add_test(t, the_default_constants);
+	tcase_add_test(t, priors);
+	tcase_add_test(t, errors);
+	tcase_add_test(t, entry);
+	suite_add_tcase(s, t);
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

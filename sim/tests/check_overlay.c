@@ -1,0 +1,354 @@
+/* Slow links, slow devices and missing links, as the clocks see them. */
+#include "families.h"
+
+#include "collective/lower.h"
+#include "cost/model.h"
+#include "replay_fluid.h"
+
+#include <check.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COUNT(a) ((int)(sizeof(a) / sizeof((a)[0])))
+
+enum { SETS = 2, HOPS = 64 };
+
+static const double b = 48 * 1024 + 1; /* bytes of a block */
+
+static struct platform *load(struct arena *a, const char *spec, const char *const *set)
+{
+	struct platform *p = NULL;
+	struct error e = {0};
+	int nset = 0;
+
+	while (nset < SETS && set[nset])
+		nset++;
+	ck_assert_msg(platform_load(&p, a, spec, set, nset, &e) == OK, "%s", e.text);
+	return p;
+}
+
+static bool close_to(double x, double y, double tolerance)
+{
+	return fabs(x - y) <= tolerance * fabs(y);
+}
+
+/*
+ * All-gathers of blocks b by hand, over devices first, first + stride, ...
+ * A ring of 16 at 45 GB/s: 15/2 b in 8 steps on every link; a line of n: n - 1 rounds of b.
+ */
+static const struct {
+	const char *spec, *set[SETS];
+	int32_t first, stride, n;
+	const char *algorithm;
+	double blocks, Bps, latency_s;
+} gathers[] = {
+	{"tpu-v5e:3x16", {NULL}, 0, 1, 16, "bidir-ring", 7.5, 45e9, 8e-6},
+	/* A slow link halves what goes through it, and nothing else. */
+	{"tpu-v5e:3x16", {"slow_link=3-4:0.5"}, 0, 1, 16, "bidir-ring", 7.5, 22.5e9, 8e-6},
+	{"tpu-v5e:3x16", {"slow_link=4-3:0.5"}, 0, 1, 16, "bidir-ring", 7.5, 22.5e9, 8e-6},
+	{"tpu-v5e:3x16", {"slow_link=3-4:0.5"}, 16, 1, 16, "bidir-ring", 7.5, 45e9, 8e-6},
+	{"tpu-v5e:3x16", {"slow_link=3-4:0.5"}, 3, 16, 3, "line", 2, 45e9, 2e-6},
+	{"tpu-v5e:3x16", {"slow_link=3-4:0.5"}, 0, 1, 4, "line", 3, 45e9, 3e-6},
+	{"tpu-v5e:3x16", {"slow_link=3-4:0.5"}, 1, 1, 4, "line", 3, 22.5e9, 3e-6},
+	{"tpu-v5e:3x16",
+         {"slow_link=0-15:0.25,0-15:0.5"},
+         0,
+         1,
+         16,
+         "bidir-ring",
+         7.5,
+         5.625e9,
+         8e-6},
+	/* A slow device slows both its axes. */
+	{"tpu-v5e:3x16", {"slow_device=35:0.5"}, 32, 1, 16, "bidir-ring", 7.5, 22.5e9, 8e-6},
+	{"tpu-v5e:3x16", {"slow_device=35:0.5"}, 3, 16, 3, "line", 2, 22.5e9, 2e-6},
+	{"tpu-v5e:3x16", {"slow_device=35:0.5"}, 4, 16, 3, "line", 2, 45e9, 2e-6},
+	/*
+	 * Without the link 3-4 the ring is what is left: 15 steps, in each of which the
+	 * block for 4 goes back from 3 the long way, 15 hops, on links the other way.
+	 */
+	{"tpu-v5e:16x1", {"no_link=3-4"}, 0, 1, 16, "ring", 15, 45e9, 225e-6},
+	{"tpu-v5e:16x1", {"no_link=15-0"}, 0, 1, 16, "ring", 15, 45e9, 225e-6},
+	/* Beside other rings the detour is three hops, over three links of the next. */
+	{"tpu-v5e:3x16", {"no_link=3-4"}, 0, 1, 16, "ring", 15, 45e9, 45e-6},
+	/* GPUs linked in pairs, and on a switch. */
+	{"mi300x:1", {"slow_link=0-1:0.5", "profile=plain"}, 0, 1, 2, "ring", 1, 23.25e9, 1e-6},
+	{"mi300x:1", {"slow_link=0-1:0.5", "profile=plain"}, 1, 1, 2, "ring", 1, 46.5e9, 1e-6},
+	{"mi300x:1", {"no_link=0-1", "profile=plain"}, 0, 1, 2, "ring", 1, 46.5e9, 2e-6},
+	{"dgx1-v100:1", {"no_link=0-1", "profile=plain"}, 0, 1, 2, "ring", 1, 23.3e9, 0.6e-6},
+	{"dgx-a100:1",
+         {"slow_device=3:0.5", "profile=plain"},
+         0,
+         1,
+         8,
+         "ring",
+         7,
+         117.5e9,
+         7 * 0.95e-6},
+	{"dgx-a100:1",
+         {"slow_device=3:0.5", "profile=plain"},
+         4,
+         1,
+         4,
+         "ring",
+         3,
+         235e9,
+         3 * 0.95e-6},
+	{"dgx-a100:2", {"slow_device=3:0.5", "profile=plain"}, 3, 8, 2, "ring", 1, 12e9, 2.5e-6},
+	{"dgx-a100:2", {"slow_device=3:0.5", "profile=plain"}, 4, 8, 2, "ring", 1, 24e9, 2.5e-6},
+	/* Cores 4 and 5 are chip 2, which is slow as a whole. */
+	{"tpu-7x:2x2x1", {"slow_device=5:0.5"}, 4, 1, 2, "ring", 1, 270e9, 1e-6},
+	{"tpu-7x:2x2x1", {"slow_device=5:0.5"}, 2, 1, 2, "ring", 1, 540e9, 1e-6},
+	{"tpu-7x:2x2x1", {"slow_device=5:0.5"}, 4, 2, 2, "line", 1, 45e9, 1e-6},
+	{"tpu-7x:2x2x1", {"slow_device=5:0.5"}, 0, 2, 2, "line", 1, 90e9, 1e-6},
+	{"tpu-7x:2*2x2x1", {"slow_device=13:0.5"}, 4, 8, 2, "ring", 1, 5.625e9, 20e-6},
+	{"tpu-7x:2*2x2x1", {"slow_device=13:0.5"}, 6, 8, 2, "ring", 1, 11.25e9, 20e-6},
+};
+
+START_TEST(gather_rows)
+{
+	struct arena *a = arena_new();
+	struct platform *p = load(a, gathers[_i].spec, gathers[_i].set);
+	struct model *model = model_new(p->machine);
+	struct fluid *fluid = fluid_new(p);
+	struct lowered l = {0};
+	struct text why = {0};
+	int32_t ids[16];
+	char message[80];
+	double by_hand_s =
+		gathers[_i].blocks * b / gathers[_i].Bps + gathers[_i].latency_s;
+
+	for (int32_t i = 0; i < gathers[_i].n; i++)
+		ids[i] = gathers[_i].first + i * gathers[_i].stride;
+	ck_assert(lower_collective(&l, a, p->machine, OP_ALL_GATHER,
+	                           (struct groups){1, gathers[_i].n, ids}, b, &why));
+	ck_assert_str_eq(l.algorithm, gathers[_i].algorithm);
+	ck_assert_msg(close_to(model_schedule_s(model, &l.schedule), by_hand_s, 1e-9),
+	              "model %g, by hand %g", model_schedule_s(model, &l.schedule),
+	              by_hand_s);
+	ck_assert_msg(close_to(fluid_clock(fluid, &l.schedule, message, sizeof(message)),
+	                       by_hand_s, 1e-6),
+	              "fluid, by hand %g", by_hand_s);
+	fluid_free(fluid);
+	model_free(model);
+	arena_free(a);
+}
+END_TEST
+
+/*
+ * 2 x 2 chips without the cable 0-1 are the line 1, 3, 2, 0: all pairs at once put four
+ * messages on its middle, and the longest goes three hops. With profile plain they go in
+ * rounds: 0>1 and 2>3 share 2>3 while 1>2 and 3>0 share 3>2, at most three hops; 0>2, 1>3
+ * and back, one hop each; 0>3 and 2>1 share 2>3, 1>0 and 3>2 share 3>2, three hops.
+ */
+START_TEST(all_pairs_go_round)
+{
+	static const struct {
+		const char *set[SETS], *algorithm;
+		double blocks, latency_s;
+	} row[] = {{{"no_link=0-1"}, "direct", 4, 3e-6},
+	           {{"no_link=0-1", "profile=plain"}, "pairwise", 2 + 1 + 2, 7e-6}};
+	static const int32_t ids[] = {0, 1, 2, 3};
+	struct arena *a = arena_new();
+	struct platform *p = load(a, "tpu-v5e:2x2", row[_i].set);
+	struct model *model = model_new(p->machine);
+	struct fluid *fluid = fluid_new(p);
+	double by_hand_s = row[_i].blocks * b / 45e9 + row[_i].latency_s;
+	struct lowered l = {0};
+	struct text why = {0};
+	char message[80];
+
+	ck_assert(lower_collective(&l, a, p->machine, OP_ALL_TO_ALL,
+	                           (struct groups){1, 4, ids}, 4 * b, &why));
+	ck_assert_str_eq(l.algorithm, row[_i].algorithm);
+	ck_assert_msg(close_to(model_schedule_s(model, &l.schedule), by_hand_s, 1e-9),
+	              "model %g, by hand %g", model_schedule_s(model, &l.schedule),
+	              by_hand_s);
+	ck_assert(close_to(fluid_clock(fluid, &l.schedule, message, sizeof(message)),
+	                   by_hand_s, 1e-6));
+	fluid_free(fluid);
+	model_free(model);
+	arena_free(a);
+}
+END_TEST
+
+/* A slow device: its memory, and that of no other. */
+START_TEST(memory_is_slow)
+{
+	static const struct {
+		const char *spec, *set[SETS];
+		int32_t first, n;
+		double left, Bps;
+	} row[] = {
+		{"tpu-v5e:3x5", {"slow_device=7:0.25"}, 7, 1, 0.25, 819e9},
+		{"tpu-7x:2*2x2x1", {"slow_device=13:0.5"}, 12, 2, 0.5, 3210e9},
+		{"tpu-7x:2x2x1", {"slow_device=2:0.5,3:0.5"}, 2, 2, 0.25, 3210e9},
+		{"dgx-a100:2", {"slow_device=9:0.75"}, 9, 1, 0.75, 2000e9},
+		{"dgx1-v100:1", {"slow_device=0:0.5"}, 0, 1, 0.5, 900e9},
+	};
+
+	for (int i = 0; i < COUNT(row); i++) {
+		struct arena *a = arena_new();
+		struct machine *m = NULL;
+
+		ck_assert_int_eq(
+			platform_machine(&m, a, row[i].spec, row[i].set, 1, NULL), OK);
+		for (int32_t d = 0; d < m->ndevices; d++) {
+			bool slow = d >= row[i].first && d < row[i].first + row[i].n;
+
+			ck_assert(close_to(m->device[d].memory_Bps,
+			                   row[i].Bps * (slow ? row[i].left : 1), 1e-12));
+		}
+		arena_free(a);
+	}
+}
+END_TEST
+
+/* Fewest hops between all pairs over the links that are there. */
+static void distances(int32_t *hops, int32_t n)
+{
+	for (int32_t by = 0; by < n; by++)
+		for (int32_t i = 0; i < n; i++)
+			for (int32_t j = 0; j < n; j++)
+				if (hops[i * n + by] + hops[by * n + j] < hops[i * n + j])
+					hops[i * n + j] =
+						hops[i * n + by] + hops[by * n + j];
+}
+
+/* Of each link the pair of devices that it alone joins, src * n + dst. */
+static const int32_t *pairs_of(struct arena *a, const struct machine *m)
+{
+	int32_t *pair = arena_alloc(a, (size_t)m->nlinks, sizeof(*pair));
+	int32_t n = m->ndevices, links[HOPS];
+
+	for (int32_t i = 0; i < n * n; i++)
+		if (machine_route(m, 0, i / n, i % n, links, HOPS) == 1)
+			pair[links[0]] = i;
+	return pair;
+}
+
+/*
+ * Routes round a missing link have the fewest hops there are, those of all other pairs
+ * are as before.
+ */
+static const char *const rerouted[] = {"tpu-v5e:4x4", "tpu-v5e:3x16", "tpu-v4:4x4x4",
+                                       "tpu-v4:4x4x8_twisted"};
+
+START_TEST(detours_are_short)
+{
+	static const char *const set = "no_link=1-2";
+	struct arena *a = arena_new();
+	struct machine *was = NULL, *is = NULL;
+	int32_t *hops, links[HOPS], now[HOPS];
+	const int32_t *pairs[2];
+	int32_t n, moved = 0;
+
+	ck_assert_int_eq(platform_machine(&was, a, rerouted[_i], NULL, 0, NULL), OK);
+	ck_assert_int_eq(platform_machine(&is, a, rerouted[_i], &set, 1, NULL), OK);
+	ck_assert_int_eq(is->fabric[0].geometry, GEOMETRY_GRAPH);
+	n = was->ndevices;
+	ck_assert_int_eq(is->nlinks, was->nlinks - 2);
+	hops = arena_alloc(a, (size_t)(n * n), sizeof(*hops));
+	for (int32_t i = 0; i < n * n; i++)
+		hops[i] = i / n == i % n ? 0 : 1000;
+	for (int32_t i = 0; i < n * n; i++)
+		if (machine_route(was, 0, i / n, i % n, links, HOPS) == 1 &&
+		    i != n + 2 && i != 2 * n + 1)
+			hops[i] = 1;
+	distances(hops, n);
+	pairs[0] = pairs_of(a, was);
+	pairs[1] = pairs_of(a, is);
+	for (int32_t i = 0; i < n * n; i++) {
+		int before = machine_route(was, 0, i / n, i % n, links, HOPS);
+		int after = machine_route(is, 0, i / n, i % n, now, HOPS);
+		bool same = before == after;
+
+		for (int k = 0; k < after && same; k++)
+			same = pairs[0][links[k]] == pairs[1][now[k]];
+		ck_assert(same || after == hops[i]);
+		moved += !same;
+	}
+	ck_assert_int_gt(moved, 1);
+	ck_assert_int_lt(moved, n * n / 2);
+	ck_assert_int_eq(hops[n + 2], machine_route(is, 0, 1, 2, now, HOPS));
+	arena_free(a);
+}
+END_TEST
+
+static const struct {
+	const char *spec, *set;
+	const char *at;
+	unsigned col;
+	const char *text;
+} faults[] = {
+	{"tpu-v5e:4x8", "slow_link=3-4", "--set", 14, "expected ':'"},
+	{"tpu-v5e:4x8", "slow_link=3:0.5", "--set", 12, "expected '-'"},
+	{"tpu-v5e:4x8", "slow_link=3-4:1", "--set", 15, "above 0 and below 1"},
+	{"tpu-v5e:4x8", "slow_link=3-4:0", "--set", 15, "above 0 and below 1"},
+	{"tpu-v5e:4x8", "slow_link=3-4:-1", "--set", 15, "above 0 and below 1"},
+	{"tpu-v5e:4x8", "slow_link=3-4:nan", "--set", 15, "above 0 and below 1"},
+	{"tpu-v5e:4x8", "slow_link=3-4:0.5x", "--set", 18, "expected the end"},
+	{"tpu-v5e:4x8", "slow_link=", "--set", 11, "a device"},
+	{"tpu-v5e:4x8", "slow_link=3-4:0.5,", "--set", 19, "a device"},
+	{"tpu-v5e:4x8", "slow_device=32:0.5", "--set", 13, "expected 0 to 31"},
+	{"tpu-v5e:4x8", "slow_device=3-4:0.5", "--set", 14, "expected ':'"},
+	{"tpu-v5e:4x8", "no_link=3-4:0.5", "--set", 12, "expected the end"},
+	{"tpu-v5e:4x8", "no_link=3-3", "--set", 9, "a link of device 3 to itself"},
+	{"tpu-v5e:4x8", "no_link=0-7", "--set", 9, "no link joins devices 0 and 7"},
+	{"tpu-v5e:4x8", "no_link=1-2,7-8", "--set", 13, "no link joins devices 7 and 8"},
+	{"tpu-v5e:2*4x8", "no_link=0-32", "--set", 9, "no link joins devices 0 and 32"},
+	{"tpu-v5e:1x8", "no_link=3-4", "--platform", 1, "no way from chip 0 to chip 4"},
+	{"tpu-v5e:1x16", "no_link=3-4,9-8", "--platform", 1, "no way from chip 0"},
+	{"tpu-v4:8x8x16", "no_link=3-4", "--platform", 1, "slow or missing links"},
+	{"tpu-v5e:3*16x16", "slow_device=3:0.5", "--platform", 1, "several times 256"},
+	{"tpu-7x:2x2x1", "slow_link=2-3:0.5", "--set", 11, "are on one chip"},
+	{"dgx-a100:1", "no_link=0-5", "--set", 9, "a switch whose ports cannot be"},
+	{"dgx-a100:2", "slow_link=0-8:0.5", "--set", 11, "a switch whose ports cannot"},
+	{"dgx1-v100:1", "no_link=0-5", "--set", 9, "no link joins devices 0 and 5"},
+	{"mi300x:2", "no_link=0-8", "--set", 9, "no link joins devices 0 and 8"},
+	{"mi300x:1", "no_link=0-1,0-2,0-3,4-0,5-0,0-6,0-7", "--platform", 1,
+         "no way to some GPU of node0"},
+	{"aws-p4de:2", "slow_device=5:0.5", "--platform", 1, "its NIC is shared"},
+	{"polaris:2", "slow_device=5:0.5", "--platform", 1, "expected net=switch"},
+	{"dgx-a100:65", "slow_device=5:0.5", "--platform", 1, "more than 512"},
+};
+
+START_TEST(fault_rows)
+{
+	struct arena *a = arena_new();
+	struct text out = {0};
+	struct error e = {0};
+
+	ck_assert_int_ne(
+		platform_text(&out, a, faults[_i].spec, &faults[_i].set, 1, &e), OK);
+	ck_assert_ptr_null(out.s);
+	ck_assert_msg(strstr(e.text, faults[_i].text) != NULL, "%s", e.text);
+	ck_assert_str_eq(e.at.file, faults[_i].at);
+	ck_assert_msg(e.at.col == faults[_i].col, "col %u: %s", e.at.col, e.text);
+	arena_free(a);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("overlays");
+	TCase *tcase = tcase_create("overlays");
+	SRunner *runner;
+	int failed;
+
+	tcase_set_timeout(tcase, 60);
+	tcase_add_loop_test(tcase, gather_rows, 0, COUNT(gathers));
+	tcase_add_loop_test(tcase, all_pairs_go_round, 0, 2);
+	tcase_add_test(tcase, memory_is_slow);
+	tcase_add_loop_test(tcase, detours_are_short, 0, COUNT(rerouted));
+	tcase_add_loop_test(tcase, fault_rows, 0, COUNT(faults));
+	suite_add_tcase(suite, tcase);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

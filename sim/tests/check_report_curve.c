@@ -1,0 +1,247 @@
+/* Curves over varied figures, and where the fastest planner changes. */
+#include "report_data.h"
+#include "report_made.h"
+
+#include <check.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+
+struct point {
+	const char *scenario, *varied, *planner;
+	double time_s;
+	const char *steps;
+};
+
+/*
+ * Two scenarios over nic.bandwidth 25, 50, 100 GB/s; a third has no time of synth at 100.
+ *   s: gather 8 4 2 falls as a power -1, synth 4 4 4: they cross at 50, where they tie, so
+ *      synth stays until gather alone is the fastest, from 50 to 100.
+ *   t: gather 9 6 1, synth 3 3 3: log(2) above at 50, log(3) below at 100, so they cross at
+ *      50 * 2^(log 2 / log 6) = 50 * 2^0.386853 = 65.3769 GB/s.
+ *   u: gather 7 7 7, synth 5 5 - : at 100 gather is left, without a crossing.
+ */
+#define B25 "nic.bandwidth=25GBps launch_s=3us"
+#define B50 "nic.bandwidth=50GBps launch_s=3us"
+#define B100 "nic.bandwidth=100GBps launch_s=3us"
+static const struct point points[] = {
+	{"s", B25, "gather", 8, "g"},
+	{"s", B50, "gather", 4, "g"},
+	{"s", B100, "gather", 2, "g"},
+	{"s", B25, "synth", 4, "s"},
+	{"s", B50, "synth", 4, "s"},
+	{"s", B100, "synth", 4, "s"},
+	{"s", B25, "best", 4, "part 6; s"},
+	{"s", B50, "best", 4, "part 12; s"},
+	{"s", B100, "best", 2, "part 12; g"},
+	{"s", B25, "xla", 16, "x"},
+	{"s", B50, "xla", 8, "x"},
+	{"s", B100, "xla", 8, "x"},
+	{"t", B25, "gather", 9, "g"},
+	{"t", B50, "gather", 6, "g"},
+	{"t", B100, "gather", 1, "g"},
+	{"t", B25, "synth", 3, "s"},
+	{"t", B50, "synth", 3, "s"},
+	{"t", B100, "synth", 3, "s"},
+	{"t", B25, "xla", 36, "x"},
+	{"t", B50, "xla", 24, "x"},
+	{"t", B100, "xla", 18, "x"},
+	{"u", B25, "gather", 7, "g"},
+	{"u", B50, "gather", 7, "g"},
+	{"u", B100, "gather", 7, "g"},
+	{"u", B25, "synth", 5, "s"},
+	{"u", B50, "synth", 5, "s"},
+	{"u", B100, "synth", NAN, ""},
+};
+
+static struct row *make(struct arena *a, const struct point *p, size_t n)
+{
+	struct row *rows = arena_alloc(a, n, sizeof(*rows));
+
+	for (size_t i = 0; i < n; i++) {
+		rows[i] = row_empty();
+		rows[i].scenario = rows[i].base_scenario = p[i].scenario;
+		rows[i].family = "f";
+		rows[i].platform = arena_printf(a, "p{%s}", p[i].varied);
+		rows[i].base_platform = "p";
+		rows[i].varied = p[i].varied;
+		rows[i].clock = "model";
+		rows[i].planner = p[i].planner;
+		rows[i].time_s = p[i].time_s;
+		rows[i].steps = p[i].steps;
+		if (isnan(p[i].time_s)) {
+			rows[i].status = OUTCOME_OVER_MEMORY;
+			rows[i].message = "needs 9 bytes";
+		}
+	}
+	return rows;
+}
+
+static struct report_curves curves_of(struct arena *a, const struct point *p, size_t n)
+{
+	struct row *rows = make(a, p, n);
+	const struct row **at = arena_alloc(a, n, sizeof(*at));
+
+	for (size_t i = 0; i < n; i++)
+		at[n - 1 - i] = &rows[i]; /* in any order */
+	return report_curves(a, "xla", at, n);
+}
+
+START_TEST(points_of_curve)
+{
+	static const size_t n[] = {1, 2, 2, 2}; /* best, gather, synth, xla */
+	struct arena *a = arena_new();
+	struct report_curves curves = curves_of(a, points, COUNT(points));
+	const struct report_curve *c = curves.curve;
+
+	/* launch_s has one value and so no curve */
+	ck_assert_uint_eq(curves.ncurves, 1);
+	ck_assert_str_eq(c->key, "nic.bandwidth");
+	ck_assert_str_eq(c->others, "launch_s=3us");
+	ck_assert_str_eq(c->platform, "p");
+	ck_assert_ptr_null(c->scenario);
+	ck_assert_uint_eq(c->nscenarios, 3);
+	ck_assert_uint_eq(c->npoints, 3);
+	ck_assert_str_eq(c->point[2].value, "100GBps"); /* not byte order */
+	ck_assert_double_eq(c->point[1].x, 50e9);
+	ck_assert_int_eq(c->nplanners, 4);
+	for (int p = 0; p < 4; p++)
+		ck_assert_uint_eq(c->n[p], n[p]);
+	/* gather: 16/8 and 36/9, 8/4 and 24/6, 8/2 and 18/1 */
+	ck_assert_double_eq_tol(c->point[0].speedup[1], sqrt(2 * 4), 1e-12);
+	ck_assert_double_eq_tol(c->point[1].speedup[1], sqrt(2 * 4), 1e-12);
+	ck_assert_double_eq_tol(c->point[2].speedup[1], sqrt(4 * 18), 1e-12);
+	ck_assert_double_eq_tol(c->point[0].speedup[2], sqrt(4 * 12), 1e-12);
+	/* synth is fastest in s, t, u; in s (tie), t, u; gather in all three */
+	ck_assert_int_eq(c->point[0].fastest, 2);
+	ck_assert_uint_eq(c->point[0].fastest_n, 3);
+	ck_assert_int_eq(c->point[1].fastest, 2);
+	ck_assert_uint_eq(c->point[1].fastest_n, 3);
+	ck_assert_int_eq(c->point[2].fastest, 1);
+	ck_assert_uint_eq(c->point[2].fastest_n, 3);
+	ck_assert_uint_eq(c->point[2].timed_n, 3);
+	arena_free(a);
+}
+END_TEST
+
+static const struct {
+	const char *scenario, *low, *high, *before, *after;
+	double at;
+	bool plan;
+} changes[] = {
+	{"s", "50GBps", "100GBps", "synth", "gather", 50e9, false},
+	/* from "6" to "12" only the size differs */
+	{"s", "50GBps", "100GBps", "part 12; s", "part 12; g", NAN, true},
+	{"t", "50GBps", "100GBps", "synth", "gather", 65.3769e9, false},
+	{"u", "50GBps", "100GBps", "synth", "gather", NAN, false},
+};
+
+START_TEST(changes_of_planners)
+{
+	struct arena *a = arena_new();
+	struct report_curves curves = curves_of(a, points, COUNT(points));
+
+	ck_assert_uint_eq(curves.nchanges, COUNT(changes));
+	for (size_t i = 0; i < COUNT(changes); i++) {
+		const struct report_change *c = &curves.change[i];
+
+		ck_assert_str_eq(c->scenario, changes[i].scenario);
+		ck_assert_str_eq(c->low, changes[i].low);
+		ck_assert_str_eq(c->high, changes[i].high);
+		ck_assert_str_eq(c->before, changes[i].before);
+		ck_assert_str_eq(c->after, changes[i].after);
+		ck_assert_int_eq(c->plan, changes[i].plan);
+		if (isnan(changes[i].at))
+			ck_assert_double_nan(c->at);
+		else
+			ck_assert_double_eq_tol(c->at / changes[i].at, 1, 1e-5);
+	}
+	arena_free(a);
+}
+END_TEST
+
+/* What has no number stands in byte order and has no crossing. */
+START_TEST(figures_without_numbers)
+{
+	static const struct point mesh[] = {
+		{"s", "mesh=x=8", "gather", 1, ""},
+		{"s", "mesh=x=8", "synth", 2, ""},
+		{"s", "mesh=x=2,y=4", "gather", 2, ""},
+		{"s", "mesh=x=2,y=4", "synth", 1, ""},
+		{"s", "mesh=x=8", "xla", 3, ""},
+		{"s", "mesh=x=2,y=4", "xla", 0, ""},
+	};
+	struct arena *a = arena_new();
+	struct report_curves curves = curves_of(a, mesh, COUNT(mesh));
+
+	ck_assert_uint_eq(curves.ncurves, 1);
+	ck_assert_str_eq(curves.curve->scenario, "s");
+	ck_assert_str_eq(curves.curve->point[0].value, "x=2,y=4");
+	ck_assert_str_eq(curves.curve->point[1].value, "x=8");
+	/* xla takes no time at one point: nothing is compared, and it is the fastest */
+	ck_assert_uint_eq(curves.curve->n[0], 0);
+	ck_assert_double_nan(curves.curve->point[1].speedup[0]);
+	ck_assert_uint_eq(curves.nchanges, 1);
+	ck_assert_str_eq(curves.change->before, "xla");
+	ck_assert_str_eq(curves.change->after, "gather");
+	ck_assert_double_nan(curves.change->at);
+	arena_free(a);
+}
+END_TEST
+
+START_TEST(in_words)
+{
+	static const char *const told[] = {
+		"## Varied figures\n",
+		"### nic.bandwidth of p, clock model, launch_s=3us\n",
+		"Over 3 scenarios.\n",
+		"| nic.bandwidth | fastest |  in | best (1) | gather (2) | synth (2) "
+		"|\n",
+		"|        25GBps | synth   | 3/3 |    4.000 |      2.828 |     6.928 "
+		"|\n",
+		"|       100GBps | gather  | 3/3 |    4.000 |      8.485 |     3.464 "
+		"|\n",
+		"| t        | 50GBps | 100GBps | 65.38 GB/s | synth  | gather |\n",
+		"### Where the plan of best changes\n",
+	};
+	struct report_options o = {.baseline = "xla"};
+	struct arena *a = arena_new();
+	struct row *rows = make(a, points, COUNT(points));
+	const char *text = made_report(a, rows, COUNT(points), o);
+
+	for (size_t i = 0; i < COUNT(told); i++)
+		ck_assert_msg(strstr(text, told[i]) != NULL, "no %s", told[i]);
+	o.format = REPORT_CSV;
+	text = made_report(a, rows, COUNT(points), o);
+	ck_assert_ptr_nonnull(
+		strstr(text, "\ncurve,p,model,gather,xla,,2,2.82842712,"));
+	ck_assert_ptr_nonnull(strstr(text, ",nic.bandwidth=25GBps launch_s=3us,"));
+	ck_assert_ptr_nonnull(strstr(text, "change,p,model,gather,synth,"));
+	ck_assert_ptr_nonnull(
+		strstr(text, "nic.bandwidth=50GBps..100GBps launch_s=3us,t,"));
+	ck_assert_ptr_nonnull(strstr(text, ",6.53768"));
+	arena_free(a);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("report_curve");
+	TCase *tc = tcase_create("report_curve");
+	SRunner *runner;
+	int failed;
+
+	tcase_add_test(tc, points_of_curve);
+	tcase_add_test(tc, changes_of_planners);
+	tcase_add_test(tc, figures_without_numbers);
+	tcase_add_test(tc, in_words);
+	suite_add_tcase(suite, tc);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,2 @@
+shardsim help list
+shardsim help help

@@ -1,0 +1,2 @@
+# Simulated times of collectives agree with those of SimGrid's own MPI.
+.ci/peers 8

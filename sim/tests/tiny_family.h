@@ -1,0 +1,34 @@
+/*
+ * A family of machines with round figures, for tests of what reads timings: folders with
+ * a families.yaml and files beside it.
+ *
+ * tiny: nodes of 4 GPUs on a switch, profile nccl with every constant as the library has
+ * it. A port has 100 GB/s, a route inside a node 2 us, a NIC 10 GB/s, a route over it
+ * 5 us, a launch takes 10 us, each further one of a process 3 us, in a graph 4 us.
+ */
+#ifndef SHARDSIM_TESTS_TINY_FAMILY_H
+#define SHARDSIM_TESTS_TINY_FAMILY_H
+
+#include "base/arena.h"
+
+#include <stdbool.h>
+
+/* A new folder with families.yaml in it, which $SHARDSIM_DATA names from then on. */
+const char *tiny_start(struct arena *a);
+
+/* Removes the folder and all that is in it. */
+void tiny_end(const char *dir);
+
+/* DIR/NAME with the text in it; the arena's. */
+const char *tiny_file(struct arena *a, const char *dir, const char *name,
+                      const char *text);
+
+/*
+ * Seconds of a collective over one node of 4 by NCCL's constants, worked out by hand and
+ * without the library's tables: ring, the cheapest of the three protocols, with `fill_s`.
+ * `twice`: an all-reduce, else all-gather or reduce-scatter. V bytes in all.
+ */
+double tiny_ring_s(double bytes, bool twice, double launch_s, double step,
+                   double fill_s);
+
+#endif

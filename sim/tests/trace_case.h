@@ -1,0 +1,30 @@
+/* A problem on a platform with both clocks, for the tests of links and traces. */
+#ifndef SHARDSIM_SIM_TESTS_TRACE_CASE_H
+#define SHARDSIM_SIM_TESTS_TRACE_CASE_H
+
+#include "measure.h"
+#include "platform.h"
+#include "replay_fluid.h"
+
+struct trace_text {
+	const char *platform, *array, *mesh, *from, *to;
+	const char *set; /* one setting, or NULL */
+};
+
+struct trace_case {
+	struct arena *arena;
+	struct problem problem;
+	struct platform *platform;
+	struct fluid *fluid;
+	struct bench bench;
+};
+
+/* One process takes one platform: a test that Check forks makes one case. */
+void trace_case_make(struct trace_case *out, const struct trace_text *text);
+void trace_case_free(struct trace_case *c);
+
+/* Plans and times by both clocks. */
+void trace_case_measure(struct measurement *out, struct trace_case *c,
+                        const char *planner);
+
+#endif

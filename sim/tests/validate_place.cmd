@@ -1,0 +1,2 @@
+shardsim validate sim/tests/validate_place.csv
+shardsim validate sim/tests/validate_place.csv --format csv
