@@ -265,8 +265,8 @@ static enum status open_platform(struct session *s, const struct options *o,
 	if (!o->with && machine->ndevices < s->c.hierarchy.ndevices)
 		return error_set(e, E_RANGE, where_option("--hierarchy", o->hierarchy),
 		                 "%d devices do not fit on the %d of %s",
-		                 (int)s->c.hierarchy.ndevices,
-		                 (int)machine->ndevices, s->spec);
+		                 (int)s->c.hierarchy.ndevices, (int)machine->ndevices,
+		                 s->spec);
 	bench_init(&s->bench, machine);
 	for (int i = 0; i < n; i++)
 		clocks_bench(&s->clocks, &s->bench, clock[i]);

@@ -166,8 +166,9 @@ enum status command_clocks(int **out, int *n, struct arena *a, const char *list,
 		int k = words[i] ? clock_find(words[i], strlen(words[i])) : -1;
 
 		if (k < 0)
-			return error_set(e, E_TYPE, command_word_at("--clock", list, i),
-			                 "unknown clock, expected model, fluid or flow");
+			return error_set(
+				e, E_TYPE, command_word_at("--clock", list, i),
+				"unknown clock, expected model, fluid or flow");
 		(*out)[(*n)++] = k;
 	}
 	return OK;

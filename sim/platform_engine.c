@@ -20,37 +20,36 @@
  *
  * Flows that share a link get of it, in CM02, in inverse proportion to their latencies,
  * as TCP does; those without latency get equal shares. So SimGrid knows none, and who
- * starts a flow waits for its latency.
+ * starts a flow waits for its latency. Flows have an actor each, whose stack is kept small.
  */
 static void engine_init(const struct machine *m, const char *trace, bool flows)
 {
 	char precision[64], file[300];
 	double widest_Bps = 1;
-	char *argv[] = {
-		"shardsim",
-		flows ? "--cfg=network/model:CM02" : "--cfg=host/model:ptask_L07",
-		flows ? "--cfg=network/latency-factor:0"
-		      : "--cfg=network/latency-factor:1",
-		"--cfg=network/crosstraffic:0",
-		"--cfg=network/TCP-gamma:0",
-		"--cfg=surf/precision:1e-9",
-		"--log=root.thres:error",
-		precision,
-		trace ? "--cfg=tracing:yes" : "--cfg=tracing:no",
-		"--cfg=tracing/platform:yes",
-		"--cfg=tracing/platform/topology:no",
-		"--cfg=tracing/uncategorized:yes",
-		"--cfg=tracing/precision:9",
-		file,
+	char *argv[] =
+	{ "shardsim",
+	  flows ? "--cfg=network/model:CM02" : "--cfg=host/model:ptask_L07",
+	  flows ? "--cfg=network/latency-factor:0" : "--cfg=network/latency-factor:1",
+	  flows ? "--cfg=contexts/stack-size:512" : "--cfg=contexts/stack-size:8192",
+	  "--cfg=network/crosstraffic:0",
+	  "--cfg=network/TCP-gamma:0",
+	  "--cfg=surf/precision:1e-9",
+	  "--log=root.thres:error",
+	  precision,
+	  trace ? "--cfg=tracing:yes" : "--cfg=tracing:no",
+	  "--cfg=tracing/platform:yes",
+	  "--cfg=tracing/platform/topology:no",
+	  "--cfg=tracing/uncategorized:yes",
+	  "--cfg=tracing/precision:9",
+	  file,
 #if defined(__SANITIZE_ADDRESS__)
-		"--cfg=contexts/factory:thread",
+	  "--cfg=contexts/factory:thread",
 #elif defined(__has_feature)
 #if __has_feature(address_sanitizer)
-		"--cfg=contexts/factory:thread",
+	  "--cfg=contexts/factory:thread",
 #endif
 #endif
-		NULL
-	};
+	  NULL };
 	int argc = (int)(sizeof(argv) / sizeof(*argv)) - 1;
 
 	for (int32_t l = 0; l < m->nlinks; l++)

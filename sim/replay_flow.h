@@ -12,6 +12,9 @@
  * bytes at the rate that max-min fairness between all flows under way gives it: flows that
  * share a link get alike of it, however long their routes are.
  *
+ * So a plan may take less than its steps one by one, and also more, where flows of the
+ * next step take bandwidth from the last ones of this.
+ *
  * Flows and parallel tasks (replay_fluid.h) need different settings of SimGrid, which has
  * one set per process: flows run in processes of their own, which last as long as ours.
  *

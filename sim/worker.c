@@ -2,8 +2,8 @@
 #include "sweep.h"
 
 #include "clocks.h"
-#include "plan/plan_text.h"
 #include "placing.h"
+#include "plan/plan_text.h"
 #include "planner/best.h"
 #include "timeline.h"
 
@@ -74,8 +74,8 @@ static void load(struct worker *w)
 	const struct suite_platform *p = &s->platform[w->platform];
 	struct clocks clocks;
 
-	if (clocks_open(&clocks, a, p->base, p->set, p->nset, s->clock, s->nclocks, true,
-	                &w->load) != OK)
+	if (clocks_open(&clocks, a, p->base, p->set, p->nset, s->clock, s->nclocks,
+	                true, &w->load) != OK)
 		return;
 	w->loaded = clocks.platform;
 	bench_init(&w->bench, w->loaded->machine);
@@ -254,7 +254,8 @@ static void replay(struct worker *w, struct row *r, int clock)
 }
 
 /* With a free placement `best` has chosen devices, which other planners do not have. */
-static void plan(struct worker *w, const struct scenario *sc, const struct planner *planner)
+static void plan(struct worker *w, const struct scenario *sc,
+                 const struct planner *planner)
 {
 	struct error e = {0};
 

@@ -204,10 +204,8 @@ START_TEST(broadcast_times)
 				w = fmax(w * (g - 1) / g, V / g / nic.bandwidth_Bps);
 			check_forced(tuned(m, g, 70), o ? OP_REDUCE : OP_BROADCAST,
 			             "ring", p, V,
-			             base[p] +
-			                     stretch *
-			                             ((n - m) * inside[p] * STEP +
-			                              (m - 1) * across[p] * NET_STEP),
+			             base[p] + stretch * ((n - m) * inside[p] * STEP +
+			                                  (m - 1) * across[p] * NET_STEP),
 			             w);
 		}
 }

@@ -329,6 +329,72 @@ START_TEST(plan_times_are_sums_of_their_parts)
 }
 END_TEST
 
+/* A clock for plans whose schedules take 3, 2, 1 .. s, the local ones among them 0. */
+static double overlapping_clock(void *self, double *wire_s, const struct schedule *s,
+                                int n, char *message, size_t size)
+{
+	double total_s = 0;
+
+	if (self) {
+		snprintf(message, size, "%d are too many", n);
+		return CLOCK_REFUSED_S;
+	}
+	for (int i = 0; i < n; i++) {
+		wire_s[i] = s[i].nrounds ? n - i : 0;
+		total_s += wire_s[i];
+	}
+	return total_s;
+}
+
+/* The plan of above by such a clock: slice, 2 s, 1 s. */
+START_TEST(overlapped_times_are_sums_of_their_parts)
+{
+	struct problem *p =
+		problem_of("f32[480,336]", "x=4,y=2", "P('x')", "P(None,'x')");
+	struct plan *plan = plan_new(arena, p, "test");
+	struct move slice = {-1, 1, 2, 1, &Y}, swap = {0, 1, 4, 1, &X};
+	struct move gather = {1, -1, 4, 1, &X};
+	struct machine *apart =
+		machine_gpu(arena, 2, 4, (struct link){"nvlink", 300e9, 1e-6},
+	                    (struct link){"nic", 25e9, 1e-6}, (struct device){0});
+	struct step_time whole[3], single[3];
+	struct strange clock = {0, 2};
+	char message[100] = "";
+	double total;
+
+	plan_axes_step(plan, OP_SLICE, &slice, 1);
+	plan_axes_step(plan, OP_ALL_TO_ALL, &swap, 1);
+	plan_axes_step(plan, OP_ALL_GATHER, &gather, 1);
+	total = plan_seconds_overlapped(whole, plan, machine_of(0), NULL,
+	                                overlapping_clock, NULL, message,
+	                                sizeof(message));
+	ck_assert(total == whole[0].time_s + whole[1].time_s + whole[2].time_s);
+	plan_seconds(single, plan, machine_of(0), NULL, strange_clock, &clock, message,
+	             sizeof(message));
+	for (int i = 0; i < 3; i++) {
+		ck_assert(whole[i].wire_s == (i ? 3 - i : 0));
+		ck_assert(whole[i].local_s == single[i].local_s);
+		ck_assert(whole[i].launch_s == single[i].launch_s);
+		ck_assert_ptr_eq(whole[i].algorithm, single[i].algorithm);
+		ck_assert(whole[i].time_s ==
+		          whole[i].wire_s + whole[i].local_s + whole[i].launch_s);
+	}
+	ck_assert(plan_seconds_overlapped(NULL, plan, machine_of(0), NULL,
+	                                  overlapping_clock, &clock, message,
+	                                  sizeof(message)) == CLOCK_REFUSED_S);
+	ck_assert_str_eq(message, "3 are too many");
+	apart->nfabrics = 1;
+	ck_assert(plan_seconds_overlapped(NULL, plan, apart, NULL, overlapping_clock,
+	                                  NULL, message,
+	                                  sizeof(message)) == CLOCK_FAILED_S);
+	ck_assert_str_eq(message, "no fabric of gpu joins devices 0 and 4");
+	plan->nsteps = 0;
+	ck_assert(plan_seconds_overlapped(NULL, plan, machine_of(0), NULL,
+	                                  overlapping_clock, NULL, message,
+	                                  sizeof(message)) == 0);
+}
+END_TEST
+
 /* A ring's all-gather is one latency per further step above the bound. */
 START_TEST(a_ring_meets_the_bound)
 {
@@ -365,6 +431,7 @@ int main(void)
 	tcase_add_test(c, many_prices_are_remembered);
 	tcase_add_test(c, what_cannot_be_has_an_impossible_price);
 	tcase_add_test(c, plan_times_are_sums_of_their_parts);
+	tcase_add_test(c, overlapped_times_are_sums_of_their_parts);
 	tcase_add_test(c, a_ring_meets_the_bound);
 	suite_add_tcase(suite, c);
 	srunner_run_all(runner, CK_ENV);

@@ -282,7 +282,11 @@ static const struct {
 	{"dgx-h100:1", {"fill_s=3GB"}, "--set", 9, ""},
 	{"dgx-h100:1", {"step=-1"}, "--set", 6, "expected a number of 0 or more"},
 	{"dgx-h100:1", {"step=1 cc=2"}, "--set", 6, "expected a number of 0 or more"},
-	{"dgx-h100:1", {"steps=1"}, "--set", 1, "launch_s, cc, step, net_step, net_post_s, net_growth, fill_s"},
+	{"dgx-h100:1",
+         {"steps=1"},
+         "--set",
+         1,
+         "launch_s, cc, step, net_step, net_post_s, net_growth, fill_s"},
 	{"dgx1-v100:2:3", {NULL}, "--platform", 12, "expected the end"},
 };
 

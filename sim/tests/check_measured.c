@@ -140,13 +140,13 @@ END_TEST
 /* The layouts that versions of nccl-tests print; each line has two timings. */
 static const char *const outputs[] = {
 	"       8      2   float     sum      -1    12.90  0.00  0.00    0  12.88  "
-        "0.00  "
+	"0.00  "
 	"0.00  0",
 	"       8      2   float    none       0    12.90  0.00  0.00    0  12.88  "
-        "0.00  "
+	"0.00  "
 	"0.00  N/A",
 	"[1,0]<stdout>:   8  2   float     sum    12.90  0.00  0.00 0e+00  12.88  0.00 "
-        " "
+	" "
 	"0.00  0e+00",
 	"  8  2   float   12.90  0.00  0.00  12.88  0.00  0.00",
 };

@@ -1,15 +1,25 @@
-# A line of four chips at 45 GB/s and 1 us, 1 us of launch: the first step's permute by one
-# place takes as long by all clocks; the gather, in which nothing waits for others, too.
-# One message of 1 MB at 50 GB/s: 20 us, 1 us of latency.
+# One hop of 1 MB at 50 GB/s and 1 us: 21 us.
 shardsim perf permute --platform tpu-v4:4x4x4 --set ici.bandwidth=50GB/s --set launch_s=0us \
 	--devices 0,1 -b 1000000 -e 1000000 --clock flow
-# Two steps, of which the second begins where the first is done.
-shardsim simulate --array 'f32[960,960]' --mesh x=4,y=4 --from "P('x', 'y')" \
-	--to "P('y', None)" --platform tpu-v5e:4x4 --clock model,fluid,flow
-# 256 devices in groups of 16 are too many, in whatever order the clocks are asked.
-for clock in flow,model fluid,flow; do
-	shardsim simulate --array 'f32[512,512]' --mesh x=16,y=16 --from "P('x', 'y')" \
-		--to "P('y', 'x')" --platform tpu-v5e:16x16 --planner direct --clock $clock \
-		--format json | grep -E '"(status|message|model|fluid|flow)": ' -o -e '"time_s": {[^}]*}' \
-		-e '"status": [^,]*' -e '"message": "[^"]*"'
+# The ring of simulate_dgx_h100, in which all do the same: 7 x 11.25 + 5 = 83.75 us.
+shardsim simulate --array 'u8[29440000]' --mesh x=8 --from "P('x')" --to 'P(None)' \
+	--platform dgx-h100:8 --set profile=plain --set launch_s=5us --clock flow,model,fluid
+# 256 devices that are no rings are too many, in whatever order the clocks are asked.
+for clock in flow,model model,flow; do
+	shardsim simulate --array 'f32[512,512]' --mesh x=16,y=16 --from "P(('x', 'y'), None)" \
+		--to 'P(None, None)' --platform tpu-v5e:16x16 --clock $clock --format json |
+		grep -oE '"(status|message)": "[^"]*"|"flow": null'
 done
+shardsim perf all-to-all --platform tpu-v5e:16x16 --clock flow -b 1M -e 1M
+echo $?
+# Rows of a sweep: what one clock refuses is no matter of another.
+export SHARDSIM_DATA="$PWD/platforms"
+cd "$TMPDIR" || exit 9
+cat >suite.yaml <<'END'
+scenarios:
+  - {name: few, array: "u8[64,64]", mesh: "x=4,y=4", from: "P('x', 'y')", to: "P()"}
+  - {name: many, array: "u8[64,64]", mesh: "x=16,y=16", from: "P('x', 'y')", to: "P()"}
+END
+shardsim sweep suite.yaml --platform tpu-v5e:16x16 --planner synth \
+	--clock model,flow,fluid --out rows
+shardsim report rows --rows | grep -oE '^(few|many)|(model|fluid|flow),(ok|not-applicable),("[^"]*")?'

@@ -1,0 +1,248 @@
+#include "collective/lower.h"
+#include "families.h"
+#include "flow_case.h"
+
+#include <check.h>
+
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define COUNT(a) ((int)(sizeof(a) / sizeof((a)[0])))
+
+static bool close_to(double a, double b, double tolerance)
+{
+	return fabs(a - b) <= tolerance * fabs(b);
+}
+
+static const char *const specs[] = {
+	"tpu-v2:4x4",    "tpu-v3:3x5",  "tpu-v4:4x4x4", "tpu-v4:2x2x3",  "tpu-v5e:4x8",
+	"tpu-v5p:2x4x4", "tpu-v6e:3x4", "tpu-7x:2x2x2", "dgx1-v100:3",   "dgx2:2",
+	"dgx-a100:3",    "cw-a100:1",   "a2-megagpu:2", "aws-p4de:2",    "dgx-h100:8",
+	"hgx-h100:1",    "aws-p5:2",    "gcp-a3high:3", "hgx-h20:1",     "dgx-h200:2",
+	"aws-p5en:1",    "dgx-b200:3",  "gcp-a4:1",     "gb200-nvl72:1", "mi300x:2",
+	"mi355x:1",      "polaris:5",   "p2-a100:2",    "p2-v100:2"};
+
+/* A family added must be added above too. */
+START_TEST(every_family_is_there)
+{
+	struct arena *a = arena_new();
+	struct families all;
+	struct error e = {0};
+	const char *path;
+
+	ck_assert_int_eq(platform_data_path(&path, a, "families.yaml", &e), OK);
+	ck_assert_int_eq(families_read(&all, a, path, &e), OK);
+	for (int i = 0; i < all.n; i++) {
+		size_t length = strlen(all.family[i].name);
+		int k = 0;
+
+		while (k < COUNT(specs) &&
+		       (strncmp(specs[k], all.family[i].name, length) != 0 ||
+		        specs[k][length] != ':'))
+			k++;
+		ck_assert_msg(k < COUNT(specs), "%s", all.family[i].name);
+	}
+	arena_free(a);
+}
+END_TEST
+
+/* The families' own collectives at 16 MiB and more, on all of the devices up to 64. */
+START_TEST(collectives_agree_with_fluid)
+{
+	static const enum op ops[] = {OP_ALL_GATHER, OP_REDUCE_SCATTER, OP_ALL_REDUCE,
+	                              OP_ALL_TO_ALL, OP_PERMUTE,        OP_BROADCAST,
+	                              OP_REDUCE};
+	struct flow_case b = flow_case_new(specs[_i], NULL);
+	int32_t ids[64], n = b.machine->ndevices < 64 ? b.machine->ndevices : 64;
+	struct groups all = {.ngroups = 1, .size = n, .ids = ids};
+	struct text why = {0};
+
+	for (int32_t d = 0; d < n; d++)
+		ids[d] = d;
+	for (int k = 0; k < COUNT(ops); k++) {
+		double bytes = 16. * 1024 * 1024 * (ops[k] == OP_ALL_TO_ALL ? 3 : 1);
+		struct lowered l;
+		double fluid, flow;
+
+		if (ops[k] == OP_ALL_GATHER)
+			bytes /= n;
+		ck_assert_msg(lower_collective(&l, b.arena, b.machine, ops[k], all,
+		                               bytes, &why),
+		              "%s", why.s);
+		b.s[0] = l.schedule;
+		fluid = flow_case_fluid_s(&b);
+		flow = flow_case_flow_s(&b);
+		ck_assert_double_gt(fluid, 0);
+		ck_assert_msg(close_to(flow, fluid, 0.03),
+		              "%s by %s: flow %.12g, fluid %.12g", op_name(ops[k]),
+		              l.algorithm, flow, fluid);
+	}
+	text_free(&why);
+	flow_case_free(&b);
+}
+END_TEST
+
+/* ---- what is refused ---- */
+
+/* A ring over devices 0 to n - 1; with a chord if asked for. */
+static double ring_s(struct flow_case *b, int32_t n, int32_t repeats, bool chord,
+                     char *why, size_t size)
+{
+	b->s[0] = (struct schedule){.arena = b->arena};
+	schedule_round(&b->s[0]);
+	schedule_task(&b->s[0], repeats);
+	for (int32_t d = 0; d < n; d++)
+		flow_case_message(b, 0, d, (d + 1) % n, repeats * 1e5);
+	if (chord)
+		flow_case_message(b, 0, 0, 2, repeats * 1e5);
+	schedule_end(&b->s[0]);
+	return flow_clock(b->flow, &b->s[0], why, size);
+}
+
+static const struct {
+	int32_t n, repeats;
+	bool chord;
+	const char *why;
+} size_table[] = {
+	{64, 3, true, ""},
+	{65, 3, false, ""},
+	{65, 3, true, "takes up to 64 devices, or rings of 512, but here are 65"},
+	{512, 5, false, ""},
+	{513, 1, false, "takes up to 64 devices, or rings of 512, but here are 513"},
+	{16, 65537, false, "takes up to 1048576 messages, but here are 1048592"},
+	{513, 65537, false, "takes up to 64 devices, or rings of 512, but here are 513"},
+};
+
+START_TEST(sizes_that_are_refused)
+{
+	struct flow_case b = flow_case_new("dgx-h100:65", NULL);
+	char why[120] = "";
+	double time_s = ring_s(&b, size_table[_i].n, size_table[_i].repeats,
+	                       size_table[_i].chord, why, sizeof(why));
+
+	ck_assert_str_eq(why, size_table[_i].why);
+	if (*why)
+		ck_assert(time_s == CLOCK_REFUSED_S);
+	else
+		ck_assert_msg(close_to(time_s, flow_case_fluid_s(&b), 0.03),
+		              "%g, fluid %g", time_s, flow_case_fluid_s(&b));
+	flow_case_free(&b);
+}
+END_TEST
+
+/* Rings that are others in every step, of devices that are 64 at most in each. */
+START_TEST(devices_of_all_steps_count)
+{
+	struct flow_case b = flow_case_new("dgx-h100:65", NULL);
+	double wire_s[2];
+	char why[120] = "";
+
+	flow_case_alone(&b, 0, 0, 1, 1e5);
+	flow_case_message(&b, 0, 0, 2, 1e5);
+	flow_case_message(&b, 0, 0, 3, 1e5);
+	schedule_round(&b.s[1]);
+	schedule_task(&b.s[1], 1);
+	for (int32_t d = 3; d < 64; d++)
+		flow_case_message(&b, 1, d, d + 1, 1e5);
+	ck_assert(flow_schedules(b.flow, wire_s, b.s, 2, why, sizeof(why)) ==
+	          CLOCK_REFUSED_S);
+	ck_assert_str_eq(why,
+	                 "takes up to 64 devices, or rings of 512, but here are 65");
+	flow_case_free(&b);
+}
+END_TEST
+
+START_TEST(nothing_takes_no_time)
+{
+	struct flow_case b = flow_case_new("dgx-a100:1", NULL);
+	double wire_s[FLOW_CASE_SCHEDULES] = {1, 1, 1};
+
+	ck_assert_double_eq(flow_case_flow_s(&b), 0);
+	ck_assert_double_eq(flow_schedules(b.flow, NULL, NULL, 0, NULL, 0), 0);
+	ck_assert_double_eq(flow_schedules(b.flow, wire_s, b.s, 3, NULL, 0), 0);
+	for (int k = 0; k < FLOW_CASE_SCHEDULES; k++)
+		ck_assert_double_eq(wire_s[k], 0);
+	flow_case_free(&b);
+	flow_free(NULL);
+}
+END_TEST
+
+/* ---- what goes wrong ---- */
+
+/* The two are on NVLink, but not of one node; then all is as it was. */
+START_TEST(a_message_without_a_route)
+{
+	struct flow_case b = flow_case_new("dgx-a100:2", NULL);
+	char why[120] = "";
+
+	schedule_round(&b.s[1]);
+	schedule_task(&b.s[1], 1);
+	schedule_message(&b.s[1], 0, 3, 8, 1e6);
+	ck_assert(flow_clock(b.flow, &b.s[1], why, sizeof(why)) == CLOCK_FAILED_S);
+	ck_assert_str_eq(why, "a message has no route on dgx-a100:2");
+	flow_case_alone(&b, 0, 3, 8, 24e5);
+	ck_assert(close_to(flow_case_flow_s(&b), 24e5 / 24e9 + 2.5e-6, 1e-9));
+	flow_case_free(&b);
+}
+END_TEST
+
+/* Our only child is the clock's process. */
+static pid_t child(void)
+{
+	char path[64];
+	FILE *in;
+	int pid = 0;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%ld/children",
+	         (long)syscall(SYS_gettid));
+	in = fopen(path, "r");
+	ck_assert(in && fscanf(in, "%d", &pid) == 1);
+	fclose(in);
+	return pid;
+}
+
+START_TEST(its_process_dies)
+{
+	struct flow_case b = flow_case_new("tpu-v5e:16x16", NULL);
+	char why[120] = "";
+
+	flow_case_alone(&b, 0, 0, 1, 9e5);
+	flow_case_flow_s(&b);
+	ck_assert_int_eq(kill(child(), SIGKILL), 0);
+	for (int k = 0; k < 2; k++) {
+		why[0] = '\0';
+		ck_assert(flow_clock(b.flow, &b.s[0], why, sizeof(why)) ==
+		          CLOCK_FAILED_S);
+		ck_assert_str_eq(why, "the replay died of signal 9 (Killed)");
+	}
+	flow_case_free(&b);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("flow limits");
+	TCase *tcase = tcase_create("flow limits");
+	SRunner *runner;
+	int failed;
+
+	tcase_set_timeout(tcase, 120);
+	tcase_add_test(tcase, every_family_is_there);
+	tcase_add_loop_test(tcase, collectives_agree_with_fluid, 0, COUNT(specs));
+	tcase_add_loop_test(tcase, sizes_that_are_refused, 0, COUNT(size_table));
+	tcase_add_test(tcase, devices_of_all_steps_count);
+	tcase_add_test(tcase, nothing_takes_no_time);
+	tcase_add_test(tcase, a_message_without_a_route);
+	tcase_add_test(tcase, its_process_dies);
+	suite_add_tcase(suite, tcase);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
