@@ -198,15 +198,11 @@ static bool lower_permute(struct lowered *out, const struct machine *m,
 	return done;
 }
 
-/* One message of an exchange: all boxes from one device to another. */
-static int by_pair(const void *a, const void *b)
-{
-	const struct transfer *x = a, *y = b;
-
-	if (x->src != y->src)
-		return x->src < y->src ? -1 : 1;
-	return (x->dst > y->dst) - (x->dst < y->dst);
-}
+/* All that one device sends another, or a part of it. */
+struct sent {
+	int32_t src, dst;
+	int64_t elements;
+};
 
 /* The root of a device's connected set, halving the path on the way. */
 static int32_t set_of(int32_t *parent, int32_t d)
@@ -216,12 +212,67 @@ static int32_t set_of(int32_t *parent, int32_t d)
 	return d;
 }
 
-static int by_set(const void *a, const void *b, void *parent)
+/* The root of each device's set of those that send to one another: [ndevices]. */
+static int32_t *find_sets(const struct step *s, int32_t ndevices, struct arena *a)
 {
-	const struct transfer *x = a, *y = b;
-	int32_t s = set_of(parent, x->src), t = set_of(parent, y->src);
+	int32_t *set = arena_alloc(a, (size_t)ndevices, sizeof(*set));
 
-	return s != t ? (s < t ? -1 : 1) : by_pair(a, b);
+	for (int32_t d = 0; d < ndevices; d++)
+		set[d] = d;
+	for (int64_t i = 0; i < s->ntransfers; i++)
+		set[set_of(set, s->transfers[i].src)] = set_of(set, s->transfers[i].dst);
+	for (int32_t d = 0; d < ndevices; d++)
+		set[d] = set_of(set, d);
+	return set;
+}
+
+/* From counts of 0 to n - 1 to the first place of each. */
+static void add_up(int64_t *count, int32_t n)
+{
+	int64_t sum = 0;
+
+	for (int32_t i = 0; i < n; i++) {
+		int64_t next = sum + count[i];
+
+		count[i] = sum;
+		sum = next;
+	}
+}
+
+/*
+ * The transfers by set, source, then destination: counted into their places, first by
+ * destination, then by the rank that sources have by set and number.
+ */
+static const struct sent *sort_transfers(const struct step *s, const int32_t *set,
+                                         int32_t ndevices, struct arena *a)
+{
+	size_t n = (size_t)s->ntransfers;
+	struct sent *by_dst = arena_alloc(a, n, sizeof(*by_dst));
+	struct sent *sorted = arena_alloc(a, n, sizeof(*sorted));
+	int64_t *dst = arena_alloc(a, (size_t)ndevices, sizeof(*dst));
+	int64_t *src = arena_alloc(a, (size_t)ndevices, sizeof(*src));
+	int64_t *rank = arena_alloc(a, (size_t)ndevices, sizeof(*rank));
+	int64_t *next = arena_alloc(a, (size_t)ndevices, sizeof(*next));
+
+	for (int32_t d = 0; d < ndevices; d++)
+		next[set[d]]++;
+	add_up(next, ndevices);
+	for (int32_t d = 0; d < ndevices; d++)
+		rank[d] = next[set[d]]++;
+	for (size_t i = 0; i < n; i++) {
+		dst[s->transfers[i].dst]++;
+		src[rank[s->transfers[i].src]]++;
+	}
+	add_up(dst, ndevices);
+	add_up(src, ndevices);
+	for (size_t i = 0; i < n; i++) {
+		const struct transfer *t = &s->transfers[i];
+
+		by_dst[dst[t->dst]++] = (struct sent){t->src, t->dst, t->elements};
+	}
+	for (size_t i = 0; i < n; i++)
+		sorted[src[rank[by_dst[i].src]]++] = by_dst[i];
+	return sorted;
 }
 
 /*
@@ -236,35 +287,30 @@ static bool lower_transfers(struct lowered *out, struct arena *a,
 	const struct step *s = &plan->step[step];
 	int32_t n = plan->problem->ndevices, last = -1;
 	const struct dtype *type = plan->problem->array.dtype;
-	struct transfer *sorted =
-		arena_dup(a, s->transfers, (size_t)s->ntransfers, sizeof(*sorted));
-	int32_t *parent = arena_alloc(a, (size_t)n, sizeof(*parent));
+	const int32_t *set = find_sets(s, n, a);
+	const struct sent *sent = sort_transfers(s, set, n, a);
 	bool exchange = s->op == OP_EXCHANGE;
 
 	out->algorithm = exchange ? "direct" : "permute";
-	for (int32_t d = 0; d < n; d++)
-		parent[d] = d;
-	for (int64_t i = 0; i < s->ntransfers; i++)
-		parent[set_of(parent, sorted[i].src)] = set_of(parent, sorted[i].dst);
-	qsort_r(sorted, (size_t)s->ntransfers, sizeof(*sorted), by_set, parent);
 	schedule_round(&out->schedule);
 	for (int64_t i = 0, k; i < s->ntransfers; i = k) {
-		int32_t src = placement_device(place, sorted[i].src);
-		int32_t dst = placement_device(place, sorted[i].dst);
+		int32_t src = placement_device(place, sent[i].src);
+		int32_t dst = placement_device(place, sent[i].dst);
 		int fabric = machine_fabric(m, src, dst);
 		int64_t elements = 0;
 
-		for (k = i; k < s->ntransfers && by_pair(&sorted[i], &sorted[k]) == 0;
+		for (k = i; k < s->ntransfers && sent[k].src == sent[i].src &&
+		            sent[k].dst == sent[i].dst;
 		     k++)
-			elements += sorted[k].elements;
+			elements += sent[k].elements;
 		if (fabric < 0) {
 			text_printf(why, "no fabric of %s joins devices %d and %d",
 			            m->name, (int)src, (int)dst);
 			return false;
 		}
-		if (!exchange || set_of(parent, sorted[i].src) != last)
+		if (!exchange || set[sent[i].src] != last)
 			schedule_task(&out->schedule, 1);
-		last = set_of(parent, sorted[i].src);
+		last = set[sent[i].src];
 		schedule_message(&out->schedule, fabric, src, dst,
 		                 (double)dtype_bytes(type, elements));
 	}

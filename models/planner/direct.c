@@ -79,61 +79,89 @@ static bool meeting(const struct direct *d, int32_t device, int64_t *want,
 	return true;
 }
 
-/* The boxes that a device lacks, from number nboxes on; without `bounds` only counted. */
+/* How many boxes a device lacks. */
+static int64_t count_boxes(const struct direct *d, int32_t device)
+{
+	int64_t want[2 * RANK_MAX], first[RANK_MAX], last[RANK_MAX], n = 1;
+	bool own = true;
+
+	if (!meeting(d, device, want, first, last))
+		return 0;
+	for (int i = 0; i < d->rank; i++) {
+		int32_t index = d->from.index[(int64_t)device * d->rank + i];
+
+		n *= last[i] - first[i] + 1;
+		own = own && index >= first[i] && index <= last[i];
+	}
+	return n - own;
+}
+
+/* The source tile that is looked at, and its box, as far as dimensions up to each say. */
+struct cut {
+	int64_t at[RANK_MAX], tile[RANK_MAX + 1], elements[RANK_MAX + 1];
+	int64_t bounds[2 * RANK_MAX];
+};
+
+/* The cut of a target tile by the source tile at `at`, from dimension `dim` on. */
+static void cut_from(struct cut *c, const struct direct *d, const int64_t *want, int dim)
+{
+	for (int i = dim; i < d->rank; i++) {
+		int64_t lo = c->at[i] * d->from.tile.dim[i];
+		int64_t hi = lo + d->from.tile.dim[i];
+
+		lo = lo > want[2 * i] ? lo : want[2 * i];
+		hi = hi < want[2 * i + 1] ? hi : want[2 * i + 1];
+		c->bounds[2 * i] = lo;
+		c->bounds[2 * i + 1] = hi;
+		c->tile[i + 1] = c->tile[i] * d->tiles[i] + c->at[i];
+		c->elements[i + 1] = c->elements[i] * (hi - lo);
+	}
+}
+
+/* The boxes that a device lacks, from number nboxes on. */
 static void add_boxes(struct direct *d, int32_t device, int64_t *bounds)
 {
-	int64_t want[2 * RANK_MAX], first[RANK_MAX], last[RANK_MAX], at[RANK_MAX];
+	int64_t want[2 * RANK_MAX], first[RANK_MAX], last[RANK_MAX];
 	int64_t own = held_tile(d, device);
-	int dim;
+	size_t size = 2 * (size_t)d->rank;
+	struct cut c = {.elements = {1}};
+	int dim = 0;
 
 	if (!meeting(d, device, want, first, last))
 		return;
-	memcpy(at, first, sizeof(at));
+	memcpy(c.at, first, sizeof(c.at));
 	do {
-		int64_t *b = bounds ? bounds + d->nboxes * 2 * d->rank : NULL;
-		int64_t tile = 0, elements = 1;
+		cut_from(&c, d, want, dim);
+		if (c.tile[d->rank] != own) {
+			int64_t *b = bounds + (size_t)d->nboxes * size;
 
-		for (int i = 0; i < d->rank; i++) {
-			int64_t lo = at[i] * d->from.tile.dim[i];
-			int64_t hi = lo + d->from.tile.dim[i];
-
-			tile = tile * d->tiles[i] + at[i];
-			lo = lo > want[2 * i] ? lo : want[2 * i];
-			hi = hi < want[2 * i + 1] ? hi : want[2 * i + 1];
-			elements *= hi - lo;
-			if (b) {
-				b[2 * i] = lo;
-				b[2 * i + 1] = hi;
-			}
+			d->box[d->nboxes++] =
+				(struct transfer){.src = (int32_t)c.tile[d->rank],
+			                          .dst = device,
+			                          .elements = c.elements[d->rank],
+			                          .bounds = b};
+			memcpy(b, c.bounds, size * sizeof(*b));
 		}
-		if (tile != own && b)
-			d->box[d->nboxes] = (struct transfer){.src = (int32_t)tile,
-			                                      .dst = device,
-			                                      .elements = elements,
-			                                      .bounds = b};
-		d->nboxes += tile != own;
-		for (dim = d->rank - 1; dim >= 0 && ++at[dim] > last[dim]; dim--)
-			at[dim] = first[dim];
+		for (dim = d->rank - 1; dim >= 0 && ++c.at[dim] > last[dim]; dim--)
+			c.at[dim] = first[dim];
 	} while (dim >= 0);
 }
 
 /* False if there are too many. */
 static bool find_boxes(struct direct *d, struct arena *a)
 {
-	int64_t *bounds;
+	int64_t *bounds, n = 0;
 
 	for (int32_t device = 0; device < d->problem->ndevices; device++) {
-		add_boxes(d, device, NULL);
-		if (d->nboxes > BOXES_MAX)
+		n += count_boxes(d, device);
+		if (n > BOXES_MAX)
 			return false;
 	}
-	/* One more: the bounds of a box that turns out to be held are written too. */
-	bounds = arena_alloc(a, (size_t)d->nboxes + 1,
-	                     2 * (size_t)d->rank * sizeof(*bounds));
-	d->box = arena_alloc(d->arena, (size_t)d->nboxes, sizeof(*d->box));
-	d->nboxes = 0;
+	bounds = arena_alloc(a, (size_t)n, 2 * (size_t)d->rank * sizeof(*bounds));
+	d->box = arena_alloc(d->arena, (size_t)n, sizeof(*d->box));
 	for (int32_t device = 0; device < d->problem->ndevices; device++)
 		add_boxes(d, device, bounds);
+	assert(d->nboxes == n);
 	return true;
 }
 

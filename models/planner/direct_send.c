@@ -95,23 +95,49 @@ static int64_t queue_places(const struct sending *s)
 	return QUEUE_SLACK * share < s->nboxes ? QUEUE_SLACK * share : s->nboxes;
 }
 
-/* False where it could take more work than is left. */
-static bool assignment(int32_t *sender, const struct sending *s, int64_t *work,
-                       struct arena *a)
+/* Take what an assignment may need from the work that is left; false if that is more. */
+static bool afford(const struct sending *s, int64_t *work)
 {
-	int64_t places = queue_places(s), cols = places * s->nsenders;
+	int64_t cols = queue_places(s) * s->nsenders;
 	double most = (double)s->nboxes * (double)s->nboxes * (double)cols;
-	double *load;
 
 	if (most > (double)*work)
 		return false;
 	*work -= (int64_t)most;
+	return true;
+}
+
+static void assignment(int32_t *sender, const struct sending *s, struct arena *a)
+{
+	double *load;
+
 	load = arena_alloc(a, (size_t)s->nboxes, (size_t)s->nsenders * sizeof(*load));
 	for (int32_t b = 0; b < s->nboxes; b++)
 		for (int32_t k = 0; k < s->nsenders; k++)
 			load[(int64_t)b * s->nsenders + k] = load_of(s, b, k);
-	assign_queues(sender, load, s->nboxes, s->nsenders, (int32_t)places);
-	return true;
+	assign_queues(sender, load, s->nboxes, s->nsenders, (int32_t)queue_places(s));
+}
+
+/*
+ * Is no answer better? Not if every box has its cheapest sender, and the busiest sender
+ * has no more than a fair share of these loads, or of boxes that cost the least of all.
+ */
+static bool is_best(const struct sending *s, double most, double sum)
+{
+	const double slack = 1 + 1e-12;
+	double cheapest = 0, least = INFINITY, share;
+
+	for (int32_t b = 0; b < s->nboxes; b++) {
+		double own = INFINITY;
+
+		for (int32_t k = 0; k < s->nsenders; k++)
+			own = fmin(own, load_of(s, b, k));
+		cheapest += own;
+		least = fmin(least, own);
+	}
+	share = ceil((double)s->nboxes / s->nsenders) * least;
+	return sum <= cheapest * slack &&
+	       most <= fmax(cheapest / s->nsenders, share) * slack;
 }
 
 /* --- improving -------------------------------------------------------------------- */
@@ -383,9 +409,10 @@ void direct_send(int32_t *sender, const struct sending *s, int64_t *work)
 	longest_first(sender, s, a);
 	if (!same_price || !all_equal(s->elements, s->nboxes))
 		improve(sender, s, a);
-	if (!same_price && assignment(other, s, work, a)) {
+	most = direct_load(&sum, s, sender);
+	if (!same_price && afford(s, work) && !is_best(s, most, sum)) {
+		assignment(other, s, a);
 		improve(other, s, a);
-		most = direct_load(&sum, s, sender);
 		other_most = direct_load(&other_sum, s, other);
 		if (other_most < most || (other_most == most && other_sum < sum))
 			memcpy(sender, other, (size_t)s->nboxes * sizeof(*sender));

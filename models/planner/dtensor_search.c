@@ -55,10 +55,23 @@ double dtensor_transform_us(const struct dtensor_links *links, const struct mesh
 enum { LONG_AXES_MAX = 22 };
 static_assert(MESH_DEVICES_MAX == 1 << LONG_AXES_MAX, "room for every long axis");
 
-/* Placements and places of the long mesh dimensions; compared and hashed as bytes. */
+/*
+ * Placements and places of the long mesh dimensions, a byte each, eight to a word: only
+ * the words that have some are compared and hashed.
+ */
+enum { KEY_WORDS = (LONG_AXES_MAX + 7) / 8 };
+
 struct key {
-	int16_t placement[LONG_AXES_MAX], place[LONG_AXES_MAX];
+	union {
+		uint64_t placement_word[KEY_WORDS];
+		int8_t placement[LONG_AXES_MAX];
+	};
+	union {
+		uint64_t place_word[KEY_WORDS];
+		int8_t place[LONG_AXES_MAX];
+	};
 };
+static_assert(RANK_MAX <= INT8_MAX, "a byte holds a placement");
 
 struct node {
 	struct key key;
@@ -76,7 +89,7 @@ struct search {
 	const struct mesh *mesh;
 	struct dtensor_links links;
 	double array_bytes;
-	int rank, naxes;
+	int rank, naxes, nwords; /* words of a key */
 	int axis[LONG_AXES_MAX]; /* of the mesh */
 	bool partial;            /* an end has one */
 	struct node *node;
@@ -85,23 +98,34 @@ struct search {
 	int32_t nslots;
 	struct entry *heap;
 	int32_t nheap, heap_capacity, counter;
+	int32_t target;
 };
 
 static uint64_t hash(const struct search *s, const struct key *k)
 {
 	uint64_t h = 0;
 
-	for (int i = 0; i < s->naxes; i++)
-		h = (h ^ (uint64_t)(k->placement[i] + 2) ^ (uint64_t)k->place[i] << 8) *
-		    UINT64_C(0x9e3779b97f4a7c15);
+	for (int i = 0; i < s->nwords; i++) {
+		h = (h ^ k->placement_word[i]) * UINT64_C(0x9e3779b97f4a7c15);
+		h = (h ^ h >> 32 ^ k->place_word[i]) * UINT64_C(0x9e3779b97f4a7c15);
+	}
 	return h >> 32;
+}
+
+static bool key_equal(const struct search *s, const struct key *a, const struct key *b)
+{
+	for (int i = 0; i < s->nwords; i++)
+		if (a->placement_word[i] != b->placement_word[i] ||
+		    a->place_word[i] != b->place_word[i])
+			return false;
+	return true;
 }
 
 static int32_t *find_slot(const struct search *s, const struct key *k)
 {
 	uint64_t i = hash(s, k) & (uint64_t)(s->nslots - 1);
 
-	while (s->slot[i] >= 0 && memcmp(&s->node[s->slot[i]].key, k, sizeof(*k)) != 0)
+	while (s->slot[i] >= 0 && !key_equal(s, &s->node[s->slot[i]].key, k))
 		i = (i + 1) & (uint64_t)(s->nslots - 1);
 	return &s->slot[i];
 }
@@ -208,7 +232,8 @@ static struct expansion expansion_of(const struct search *s, int32_t node)
 
 /*
  * Reach the state that changes long mesh dimension i. A state that waits at the same
- * cost or less would be taken first, so it is left alone.
+ * cost or less would be taken first, so it is left alone; and so is one that costs no
+ * less than the target, which waits and would be taken before it.
  */
 static void reach(struct search *s, const struct expansion *x, int i, int to)
 {
@@ -218,8 +243,10 @@ static void reach(struct search *s, const struct expansion *x, int i, int to)
 	int32_t node;
 
 	cost_us = x->cost_us + cost_us;
-	key.placement[i] = (int16_t)to;
-	key.place[i] = (int16_t)(to < 0 ? 0 : x->count[to]);
+	if (cost_us >= s->node[s->target].cost_us)
+		return;
+	key.placement[i] = (int8_t)to;
+	key.place[i] = (int8_t)(to < 0 ? 0 : x->count[to]);
 	node = node_of(s, &key);
 	if (s->node[node].done || s->node[node].cost_us <= cost_us)
 		return;
@@ -260,11 +287,11 @@ static void expand(struct search *s, const struct expansion *x)
 
 static struct key key_of(struct search *s, const struct dtensor_state *state)
 {
-	struct key k = {{0}, {0}};
+	struct key k = {{{0}}, {{0}}};
 
 	for (int i = 0; i < s->naxes; i++) {
-		k.placement[i] = state->placement[s->axis[i]];
-		k.place[i] = state->place[s->axis[i]];
+		k.placement[i] = (int8_t)state->placement[s->axis[i]];
+		k.place[i] = (int8_t)state->place[s->axis[i]];
 		s->partial = s->partial || k.placement[i] == DTENSOR_PARTIAL;
 	}
 	return k;
@@ -273,6 +300,7 @@ static struct key key_of(struct search *s, const struct dtensor_state *state)
 static bool run(struct search *s, int32_t source, int32_t target)
 {
 	s->node[source].cost_us = 0;
+	s->target = target;
 	heap_push(s, 0, source);
 	while (s->nnodes <= DTENSOR_STATES_MAX) {
 		struct expansion x;
@@ -330,6 +358,7 @@ bool dtensor_search(struct dtensor_transforms *out, const struct dtensor_state *
 	for (int i = 0; i < m->naxes; i++)
 		if (m->axis[i].size > 1)
 			s.axis[s.naxes++] = i;
+	s.nwords = (s.naxes + 7) / 8;
 	source = key_of(&s, from);
 	target = key_of(&s, to);
 	first = node_of(&s, &source);

@@ -2,6 +2,7 @@
 
 #include "planner/synth_code.h"
 #include "planner/synth_lack.h"
+#include "planner/synth_rest.h"
 #include "planner/synth_states.h"
 
 #include <assert.h>
@@ -30,6 +31,8 @@ struct asked {
 
 struct level {
 	int64_t elements, bytes;
+	double rest_cost; /* of gathers up to the tile of the target, at least */
+	double step_cost; /* of an all-to-all, at least */
 	struct asked permute, slice;        /* slice: that leads to this level */
 	struct asked *by_list[LIST_PRICES]; /* [lists]: by the atoms in their order */
 };
@@ -58,6 +61,7 @@ struct search {
 	int64_t extent[TYPE_RANK_MAX];
 	struct block_moves moves;
 	struct lack lack;
+	struct rest rest;
 };
 
 /* --- the lower bound of the rest, in received bytes ------------------------------- */
@@ -96,7 +100,9 @@ static int level_of(struct search *x, int64_t elements)
 		assert(i < LEVELS_MAX);
 		x->level[x->nlevels++] = (struct level){
 			.elements = elements,
-			.bytes = dtype_bytes(x->s->problem->array.dtype, elements)};
+			.bytes = dtype_bytes(x->s->problem->array.dtype, elements),
+			.rest_cost = rest_cost(&x->rest, elements),
+			.step_cost = rest_step_cost(x->s, elements)};
 	}
 	return i;
 }
@@ -143,7 +149,7 @@ static void reach(struct search *x, enum op op, uint64_t code, enum phase phase,
 	bool fresh;
 	int32_t n;
 
-	if (cost > x->most_cost)
+	if (cost + x->level[level].rest_cost > x->most_cost)
 		return;
 	if (phase != PHASE_SHAPE && code == x->to_code)
 		phase = PHASE_GATHER;
@@ -199,6 +205,19 @@ static void slices(struct search *x, uint64_t code, uint32_t used, int64_t eleme
 	}
 }
 
+/* Is an all-to-all of no use, whatever it costs? */
+static bool in_vain(const struct search *x, uint64_t code)
+{
+	enum phase phase = code == x->to_code ? PHASE_GATHER : PHASE_FLAT;
+	double cost = x->price.cost + x->level[x->here].step_cost;
+	const struct state *to;
+
+	if (cost + x->level[x->here].rest_cost > x->most_cost)
+		return true;
+	to = states_look(&x->states, code | (uint64_t)phase << CODE_END);
+	return to && (to->settled || price_plainly_more(cost, to->price.cost));
+}
+
 /*
  * All-to-alls of one or more pairs of dimensions, all distinct (spec 3, fused forms):
  * those chosen, on dimensions `used`, and one or more moves from number `first` on.
@@ -209,6 +228,7 @@ static void all_to_alls(struct search *x, struct asked *prices, uint64_t code,
 	for (int i = first; i < x->moves.n; i++) {
 		const struct block_move *m = &x->moves.move[i];
 		uint32_t dims = UINT32_C(1) << m->from | UINT32_C(1) << m->to;
+		struct asked *asked;
 		struct chosen more;
 		int at = chosen->n;
 
@@ -219,10 +239,10 @@ static void all_to_alls(struct search *x, struct asked *prices, uint64_t code,
 		for (; at > 0 && more.move[at - 1]->to > m->to; at--)
 			more.move[at] = more.move[at - 1];
 		more.move[at] = m;
-		reach(x, OP_ALL_TO_ALL, code + m->add, PHASE_FLAT,
-		      ask(x, prices + chosen_list(&x->lists, &x->stacks, &more),
-		          OP_ALL_TO_ALL, code + m->add),
-		      x->here);
+		asked = prices + chosen_list(&x->lists, &x->stacks, &more);
+		if (asked->known || !in_vain(x, code + m->add))
+			reach(x, OP_ALL_TO_ALL, code + m->add, PHASE_FLAT,
+			      ask(x, asked, OP_ALL_TO_ALL, code + m->add), x->here);
 		if (m->next < x->moves.n)
 			all_to_alls(x, prices, code + m->add, m->next, used | dims,
 			            &more);
@@ -439,6 +459,8 @@ static void search_init(struct search *x, struct synth *s, const struct price *m
 	lists_make(&x->lists, atoms->n);
 	if (x->by_bytes)
 		lack_init(&x->lack, s);
+	else if (most)
+		rest_init(&x->rest, s);
 	states_init(&x->states);
 }
 

@@ -293,13 +293,44 @@ static bool needs_unpack(const struct synth *s, const struct hop_moves *m,
 	return false;
 }
 
+/* Of the moves in the question; `key` says all else but these. */
+static struct price ask_once(struct synth *s, struct price_key *key,
+                             const struct hop_moves *moves, const struct step_ask *ask)
+{
+	struct price_cell *cell;
+
+	for (int i = 0; i < moves->natoms && ask->op != OP_SLICE; i++)
+		for (int k = 0; k < s->parts[moves->atom[i]]; k++)
+			key->atom[key->n++] = (uint8_t)(s->first[moves->atom[i]] + k);
+	if (2 * s->cache->used >= s->cache->size)
+		cache_grow(s->cache, s->arena);
+	cell = cache_find(s->cache, key);
+	if (!cell->used) {
+		cell->used = true;
+		cell->key = *key;
+		cell->price = s->prices->step(s->prices->self, s->problem, ask);
+		s->cache->used++;
+	}
+	return cell->price;
+}
+
+static struct price_key key_of(const struct step_ask *ask)
+{
+	struct price_key key;
+
+	memset(&key, 0, sizeof(key));
+	key.op = (uint8_t)ask->op;
+	key.unpack = ask->unpack;
+	key.before_bytes = ask->before_bytes;
+	return key;
+}
+
 struct price hop_price(struct synth *s, enum op op, const struct type *before,
                        const struct type *after)
 {
 	struct hop_moves moves = {0};
 	struct step_ask ask = {.op = op, .before_bytes = synth_bytes(s, before)};
 	struct price_key key;
-	struct price_cell *cell;
 
 	if (op != OP_PERMUTE)
 		hop_moves(&moves, s, op, before, after);
@@ -308,25 +339,24 @@ struct price hop_price(struct synth *s, enum op op, const struct type *before,
 	ask.unpack = op == OP_ALL_GATHER && needs_unpack(s, &moves, before);
 	if (s->prices->step == prices_bytes.step)
 		return s->prices->step(s->prices->self, s->problem, &ask);
-	memset(&key, 0, sizeof(key));
-	key.op = (uint8_t)op;
-	key.unpack = ask.unpack;
-	key.before_bytes = ask.before_bytes;
+	key = key_of(&ask);
 	if (op == OP_SLICE) /* its result alone is charged (design 3) */
 		key.before_bytes = synth_bytes(s, after);
-	for (int i = 0; i < moves.natoms && op != OP_SLICE; i++)
-		for (int k = 0; k < s->parts[moves.atom[i]]; k++)
-			key.atom[key.n++] = (uint8_t)(s->first[moves.atom[i]] + k);
-	if (2 * s->cache->used >= s->cache->size)
-		cache_grow(s->cache, s->arena);
-	cell = cache_find(s->cache, &key);
-	if (!cell->used) {
-		cell->used = true;
-		cell->key = key;
-		cell->price = s->prices->step(s->prices->self, s->problem, &ask);
-		s->cache->used++;
-	}
-	return cell->price;
+	return ask_once(s, &key, &moves, &ask);
+}
+
+struct price gather_price(struct synth *s, const uint8_t *atoms, int n,
+                          int64_t before_bytes)
+{
+	struct hop_moves moves = {0};
+	struct step_ask ask = {.op = OP_ALL_GATHER,
+	                       .nmoves = 1,
+	                       .move = moves.move,
+	                       .before_bytes = before_bytes};
+	struct price_key key = key_of(&ask);
+
+	add_move(&moves, s, 0, -1, atoms, n);
+	return ask_once(s, &key, &moves, &ask);
 }
 
 /* --- plans ----------------------------------------------------------------------- */

@@ -92,6 +92,13 @@ void hop_moves(struct hop_moves *out, const struct synth *s, enum op op,
 struct price hop_price(struct synth *s, enum op op, const struct type *before,
                        const struct type *after);
 
+/*
+ * The price of gathering atoms, listed in the order of an all-gather's moves, from tiles
+ * of so many bytes where nothing needs to be unpacked; asked once, as that of a hop.
+ */
+struct price gather_price(struct synth *s, const uint8_t *atoms, int n,
+                          int64_t before_bytes);
+
 /* Append a hop; consecutive slices become one. */
 void path_add(struct path *p, enum op op, const struct type *after);
 

@@ -42,26 +42,41 @@ static void grow(struct states *x)
 	}
 }
 
+/* The slot of a state, or the empty one where it belongs. */
+static struct state_slot *find_slot(const struct states *x, uint64_t code,
+                                    const struct type *type)
+{
+	size_t i = slot_of(x, code);
+
+	while (x->index[i].state &&
+	       (x->index[i].code != code ||
+	        (type && !type_equal(&x->state[x->index[i].state - 1].type, type))))
+		i = (i + 1) & (x->size - 1);
+	return &x->index[i];
+}
+
+const struct state *states_look(const struct states *x, uint64_t code)
+{
+	const struct state_slot *slot = find_slot(x, code, NULL);
+
+	return slot->state ? &x->state[slot->state - 1] : NULL;
+}
+
 int32_t states_find(struct states *x, uint64_t code, const struct type *type,
                     bool *fresh)
 {
-	size_t i;
+	struct state_slot *slot;
 
 	if (x->n == x->capacity)
 		grow(x);
-	for (i = slot_of(x, code); x->index[i].state; i = (i + 1) & (x->size - 1)) {
-		int32_t found = x->index[i].state - 1;
-
-		*fresh = false;
-		if (x->index[i].code == code &&
-		    (!type || type_equal(&x->state[found].type, type)))
-			return found;
-	}
-	*fresh = true;
+	slot = find_slot(x, code, type);
+	*fresh = !slot->state;
+	if (slot->state)
+		return slot->state - 1;
 	x->state[x->n] = (struct state){.code = code, .parent = -1, .heap_at = -1};
 	if (type)
 		x->state[x->n].type = *type;
-	x->index[i] = (struct state_slot){code, ++x->n};
+	*slot = (struct state_slot){code, ++x->n};
 	return x->n - 1;
 }
 

@@ -54,6 +54,9 @@ void states_free(struct states *x);
 int32_t states_find(struct states *x, uint64_t code, const struct type *type,
                     bool *fresh);
 
+/* The state of a code, which says all of its type; NULL if there is none. */
+const struct state *states_look(const struct states *x, uint64_t code);
+
 /* Put a state in the heap, or move it up after its price fell. */
 void states_queue(struct states *x, int32_t state);
 
