@@ -23,12 +23,13 @@ enum {
 	KEY_CLOCK,
 	KEY_FORMAT,
 	KEY_MEASURED,
+	KEY_SYSTEM,
 
 	SIZES_MAX = 10000
 };
 
 struct options {
-	const char *collective, *platform, *clock, *format, *measured;
+	const char *collective, *platform, *clock, *format, *measured, *system;
 	const char *begin, *end, *factor, *step;
 	const char *set[SETTINGS_MAX];
 	int nset;
@@ -53,6 +54,8 @@ static const struct argp_option option_table[] = {
 	LIBRARY_OPTION_TABLE,
 	{"measured", KEY_MEASURED, "FILE", 0,
          "timings to put beside: nccl-tests' output, or a CSV file", 0},
+	{"system", KEY_SYSTEM, "TEXT", 0,
+         "of which system: a part of the file's system, or its set", 0},
 	{"format", KEY_FORMAT, "text|csv|json", 0, "how to print (default text)", 0},
 	{NULL, 0, NULL, 0, NULL, 0},
 };
@@ -127,6 +130,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case KEY_MEASURED:
 		o->measured = arg;
 		return 0;
+	case KEY_SYSTEM:
+		o->system = arg;
+		return 0;
 	case ARGP_KEY_ARG:
 		if (o->collective)
 			argp_error(state, "unexpected argument '%s'", arg);
@@ -159,6 +165,15 @@ static enum status size_read(int64_t *out, const char *option, const char *text,
 	return OK;
 }
 
+static enum status factor_read(int64_t *out, const char *text, struct error *e)
+{
+	struct scan s = scan_start(text, where_option("-f", text), e);
+
+	if (!scan_int(&s, "a factor", 2, INT32_MAX, out))
+		return e->code;
+	return scan_finish(&s);
+}
+
 /* From -b to -e, by a factor or a step; sizes that nccl-tests rounds alike once. */
 static enum status sizes_range(struct sizes *out, struct arena *a,
                                const struct options *o, int32_t devices, struct error *e)
@@ -167,7 +182,7 @@ static enum status sizes_range(struct sizes *out, struct arena *a,
 
 	if (size_read(&lo, "-b", o->begin ? o->begin : "8", 0, e) != OK ||
 	    size_read(&hi, "-e", o->end ? o->end : "16G", lo, e) != OK ||
-	    size_read(&factor, "-f", o->factor ? o->factor : "2", 2, e) != OK ||
+	    factor_read(&factor, o->factor ? o->factor : "2", e) != OK ||
 	    (o->step && size_read(&step, "-i", o->step, 1, e) != OK))
 		return e->code;
 	out->bytes = arena_alloc(a, SIZES_MAX, sizeof(*out->bytes));
@@ -196,6 +211,43 @@ static int by_bytes(const void *a, const void *b)
 	return x->in_place - y->in_place;
 }
 
+/* Is the row one of those to compare with? */
+static bool row_fits(const struct measured *m, const struct options *o, int32_t devices)
+{
+	return !isnan(m->time_s) &&
+	       (!*m->collective || !strcmp(m->collective, o->collective)) &&
+	       (!m->devices || m->devices == devices) &&
+	       (!o->system || !strcmp(m->set, o->system) ||
+	        strstr(m->system, o->system));
+}
+
+/* Timings of two machines in one column would compare with neither. */
+static enum status one_system(const struct measured_table *t, const struct options *o,
+                              int32_t devices, struct error *e)
+{
+	const struct measured *first = NULL;
+	struct text known = {0};
+	bool one = true;
+
+	for (int64_t i = 0; i < t->n; i++) {
+		const struct measured *m = &t->row[i];
+
+		if (!row_fits(m, o, devices) || (known.s && strstr(known.s, m->system)))
+			continue;
+		one = !first;
+		first = m;
+		text_printf(&known, "%s'%s'", known.length ? ", " : "", m->system);
+	}
+	if (first && !one)
+		error_set(
+			e, E_INFEASIBLE, where_option("--measured", o->measured),
+			"has timings of several systems, expected --system and one of "
+			"%s",
+			known.s);
+	text_free(&known);
+	return e->code;
+}
+
 /* The sizes of the file between -b and -e; out of place where both were measured. */
 static enum status sizes_measured(struct sizes *out, struct arena *a,
                                   const struct options *o, int32_t devices,
@@ -208,15 +260,15 @@ static enum status sizes_measured(struct sizes *out, struct arena *a,
 	    size_read(&hi, "-e", o->end ? o->end : "1099511627776", lo, e) != OK ||
 	    measured_read(&t, a, o->measured, e) != OK)
 		return e->code;
+	if (one_system(&t, o, devices, e) != OK)
+		return e->code;
 	qsort(t.row, (size_t)t.n, sizeof(*t.row), by_bytes);
 	out->bytes = arena_alloc(a, (size_t)t.n, sizeof(*out->bytes));
 	out->measured_s = arena_alloc(a, (size_t)t.n, sizeof(*out->measured_s));
 	for (int64_t i = 0; i < t.n; i++) {
 		const struct measured *m = &t.row[i];
 
-		if (isnan(m->time_s) || m->bytes < lo || m->bytes > hi ||
-		    (*m->collective && strcmp(m->collective, o->collective) != 0) ||
-		    (m->devices && m->devices != devices) ||
+		if (!row_fits(m, o, devices) || m->bytes < lo || m->bytes > hi ||
 		    (out->n && out->bytes[out->n - 1] == m->bytes))
 			continue;
 		out->bytes[out->n] = m->bytes;

@@ -55,7 +55,8 @@ const struct argp request_argp = {request_table, parse_request, NULL, NULL,
 /* --- how to run it ------------------------------------------------------------------ */
 
 static const struct argp_option run_table[] = {
-	{"jobs", KEY_JOBS, "N", 0, "worker processes (default: one per core)", 0},
+	{"jobs", KEY_JOBS, "N", 0,
+         "worker processes (default: one per core; one in a shard)", 0},
 	{"timeout", KEY_TIMEOUT, "TIME", 0,
          "give a case up after so long, such as 30s; its row is failed", 0},
 	{"worker-memory", KEY_MEMORY, "SIZE", 0,

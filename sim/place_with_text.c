@@ -148,10 +148,10 @@ static json_t *workload_json(const struct place_output *o, const struct workload
 		const struct work_placement *p = &w->placement[i];
 
 		json_array_append_new(all,
-		                      json_pack("{s:o, s:f}", "matrix",
+		                      json_pack("{s:o, s:{s:f}}", "matrix",
 		                                p->matrix ? place_matrix_json(p->matrix)
 		                                          : json_null(),
-		                                "total_s", p->total_s));
+		                                "total_s", "model", p->total_s));
 	}
 	return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "family", w->family,
 	                 "hierarchy", levels, "axes", axes, "best",

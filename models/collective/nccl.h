@@ -68,9 +68,9 @@ bool nccl_switch(const struct nccl_group *g, bool across);
 
 /*
  * Append messages of `bytes` from each member of a node to the next one, the last to
- * the first. Where links join pairs of devices and every member has equally much of
- * them to the others, these carry it in proportion to their bandwidth, as the rings do
- * that the library lays over such links; where they do not, half goes each way round.
+ * the first. Where direct links join all members, these carry it as the rings do that the
+ * library lays over such links: in proportion to their bandwidth as far as everyone then
+ * sends and receives equally much. Where they do not, half goes each way round.
  */
 void nccl_inside(struct schedule *out, const struct nccl_group *g, int32_t node,
                  double bytes);

@@ -119,25 +119,66 @@ static double direct_Bps(const struct machine *m, int f, int32_t a, int32_t b)
 	return m->link[link].bandwidth_Bps;
 }
 
-/* What every member has of direct links to the others; 0 if they differ. */
-static double equal_Bps(const struct machine *m, int f, const int32_t *ids, int32_t n)
+/* Do the direct links join all members, one way or another? */
+static bool linked(const struct machine *m, int f, const int32_t *ids, int32_t n)
 {
-	double all_Bps = 0;
+	int32_t *reached = xmalloc((size_t)n, sizeof(*reached)), count = 1;
+	bool *is = xmalloc((size_t)n, sizeof(*is));
+
+	for (int32_t k = 0; k < n; k++)
+		is[k] = k == 0;
+	reached[0] = 0;
+	for (int32_t i = 0; i < count; i++)
+		for (int32_t k = 0; k < n; k++)
+			if (!is[k] && direct_Bps(m, f, ids[reached[i]], ids[k]) > 0) {
+				is[k] = true;
+				reached[count++] = k;
+			}
+	free(reached);
+	free(is);
+	return count == n;
+}
+
+enum { BALANCE_STEPS = 200 };
+
+/* Scale row i (or, `columns`, column i) to the sum 1; how far the worst one was off. */
+static double balance(double *share, int32_t n, bool columns)
+{
+	double off = 0;
 
 	for (int32_t i = 0; i < n; i++) {
-		double out_Bps = 0, in_Bps = 0;
+		double sum = 0;
 
-		for (int32_t k = 0; k < n; k++) {
-			out_Bps += direct_Bps(m, f, ids[i], ids[k]);
-			in_Bps += direct_Bps(m, f, ids[k], ids[i]);
-		}
-		if (i == 0)
-			all_Bps = out_Bps;
-		if (fabs(out_Bps - all_Bps) > 1e-9 * all_Bps ||
-		    fabs(in_Bps - all_Bps) > 1e-9 * all_Bps)
-			return 0;
+		for (int32_t k = 0; k < n; k++)
+			sum += share[columns ? k * n + i : i * n + k];
+		off = fmax(off, fabs(sum - 1));
+		for (int32_t k = 0; k < n; k++)
+			share[columns ? k * n + i : i * n + k] /= sum;
 	}
-	return all_Bps;
+	return off;
+}
+
+/*
+ * share[i * n + k]: the part of what i passes on in all rings that goes to k. In
+ * proportion to the bandwidth of their direct link, scaled until everyone sends and
+ * receives 1 (Sinkhorn and Knopp 1967), as every ring passes every member once. False if
+ * direct links do not join all members.
+ */
+static bool ring_shares(double *share, const struct machine *m, int f,
+                        const int32_t *ids, int32_t n)
+{
+	if (m->fabric[f].geometry != GEOMETRY_GRAPH || !linked(m, f, ids, n))
+		return false;
+	for (int32_t i = 0; i < n; i++)
+		for (int32_t k = 0; k < n; k++)
+			share[i * n + k] = direct_Bps(m, f, ids[i], ids[k]);
+	for (int i = 0; i < BALANCE_STEPS; i++) {
+		double off = balance(share, n, false);
+
+		if (fmax(off, balance(share, n, true)) < 1e-12)
+			break;
+	}
+	return true;
 }
 
 void nccl_inside(struct schedule *out, const struct nccl_group *g, int32_t node,
@@ -146,20 +187,21 @@ void nccl_inside(struct schedule *out, const struct nccl_group *g, int32_t node,
 	const struct machine *m = g->machine;
 	const int32_t *ids = g->ids + g->start[node];
 	int32_t n = g->start[node + 1] - g->start[node];
-	double all_Bps = 0;
+	double *share;
+	bool rings;
 	int f;
 
 	if (n < 2)
 		return;
 	f = machine_fabric(m, ids[0], ids[1]);
-	if (m->fabric[f].geometry == GEOMETRY_GRAPH)
-		all_Bps = equal_Bps(m, f, ids, n);
-	for (int32_t i = 0; i < n && all_Bps > 0; i++)
+	share = xmalloc((size_t)n * (size_t)n, sizeof(*share));
+	rings = ring_shares(share, m, f, ids, n);
+	for (int32_t i = 0; i < n && rings; i++)
 		for (int32_t k = 0; k < n; k++)
 			schedule_message(out, f, ids[i], ids[k],
-			                 bytes * direct_Bps(m, f, ids[i], ids[k]) /
-			                         all_Bps);
-	for (int32_t i = 0; i < n && all_Bps == 0; i++) {
+			                 bytes * share[i * n + k]);
+	free(share);
+	for (int32_t i = 0; i < n && !rings; i++) {
 		int32_t next = ids[i + 1 == n ? 0 : i + 1];
 		bool both = m->fabric[f].geometry != GEOMETRY_SWITCH;
 

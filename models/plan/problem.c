@@ -160,8 +160,6 @@ static enum status make_mesh(struct problem *out, const struct problem_text *t,
 {
 	int64_t n = 0;
 
-	if (t->mesh)
-		return mesh_parse(&out->mesh, out->arena, t->mesh, t->mesh_at, e);
 	if (t->num_devices) {
 		struct scan s = scan_start(t->num_devices, t->num_devices_at, e);
 
@@ -169,6 +167,14 @@ static enum status make_mesh(struct problem *out, const struct problem_text *t,
 			scan_finish(&s);
 		if (e->code != OK)
 			return e->code;
+	}
+	if (t->mesh) {
+		if (mesh_parse(&out->mesh, out->arena, t->mesh, t->mesh_at, e) == OK &&
+		    n && n != out->mesh.ndevices)
+			error_set(e, E_TYPE, t->num_devices_at,
+			          "%d devices, but the mesh has %d", (int)n,
+			          (int)out->mesh.ndevices);
+		return e->code;
 	}
 	return hlo_mesh(&out->mesh, out->arena, t->from, t->from_at, t->to, t->to_at, n,
 	                e);

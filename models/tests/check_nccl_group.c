@@ -120,7 +120,10 @@ START_TEST(bus_bandwidth_of_a_cube_mesh)
 }
 END_TEST
 
-/* GPUs 0, 1, 2 have 3, 3 and 2 cables to each other: half each way round. */
+/*
+ * GPUs 0, 1, 2 have 3, 3 and 2 cables to each other: two rings, one each way round, are all
+ * that GPU 2 can be in, and each passes every pair once.
+ */
 START_TEST(rings_of_an_odd_part)
 {
 	const struct machine *m = meshed(1, 8, cube_mesh);
