@@ -139,18 +139,13 @@ int command_fit(int argc, char **argv)
 		NULL};
 	struct options o = {0};
 	struct arena *a = arena_new();
-	struct measured_table rows;
-	struct mapping mapping;
-	struct validation *v = NULL;
+	struct validation *v;
 	struct error e = {0};
 	int status = EXIT_DONE;
 
 	argp_err_exit_status = EXIT_MISUSE;
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
-	if (measured_read_all(&rows, a, o.file, o.nfiles, &e) == OK &&
-	    mapping_read(&mapping, a,
-	                 o.mapping ? o.mapping : mapping_beside(a, o.file[0]), &e) == OK &&
-	    validation_open(&v, a, &rows, &mapping, &e) == OK)
+	if (validation_load(&v, a, o.file, o.nfiles, o.mapping, &e) == OK)
 		fit_all(v, a, &o, &e);
 	if (e.code != OK)
 		status = command_misuse(&e);

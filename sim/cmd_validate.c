@@ -118,9 +118,7 @@ int command_validate(int argc, char **argv)
 		NULL};
 	struct options o = {0};
 	struct arena *a = arena_new();
-	struct measured_table rows;
-	struct mapping mapping;
-	struct validation *v = NULL;
+	struct validation *v;
 	struct error e = {0};
 	int status = EXIT_DONE;
 
@@ -131,10 +129,7 @@ int command_validate(int argc, char **argv)
 		arena_free(a);
 		return status;
 	}
-	if (measured_read_all(&rows, a, o.file, o.nfiles, &e) == OK &&
-	    mapping_read(&mapping, a,
-	                 o.mapping ? o.mapping : mapping_beside(a, o.file[0]), &e) == OK &&
-	    validation_open(&v, a, &rows, &mapping, &e) == OK) {
+	if (validation_load(&v, a, o.file, o.nfiles, o.mapping, &e) == OK) {
 		validation_run(v);
 		if (o.plot)
 			validate_plot(o.plot, v, &e);

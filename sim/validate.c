@@ -165,6 +165,20 @@ enum status validation_open(struct validation **out, struct arena *a,
 	return OK;
 }
 
+enum status validation_load(struct validation **out, struct arena *a,
+                            const char *const *file, int nfiles, const char *mapping,
+                            struct error *e)
+{
+	struct measured_table *rows = arena_alloc(a, 1, sizeof(*rows));
+	struct mapping *map = arena_alloc(a, 1, sizeof(*map));
+
+	*out = NULL;
+	if (measured_read_all(rows, a, file, nfiles, e) != OK ||
+	    mapping_read(map, a, mapping ? mapping : mapping_beside(a, file[0]), e) != OK)
+		return e->code;
+	return validation_open(out, a, rows, map, e);
+}
+
 void validation_close(struct validation *v)
 {
 	for (int i = 0; v && i < v->nsites; i++)

@@ -32,6 +32,14 @@ enum status validation_open(struct validation **out, struct arena *a,
                             const struct mapping *mapping, struct error *e);
 void validation_close(struct validation *v);
 
+/*
+ * The same of files of timings; `mapping` NULL: the file beside the first of them. Close
+ * *out in any case; it may be NULL after an error.
+ */
+enum status validation_load(struct validation **out, struct arena *a,
+                            const char *const *file, int nfiles, const char *mapping,
+                            struct error *e);
+
 /* One per row, in the order of the rows; filled by validation_run(). */
 const struct prediction *validation_rows(const struct validation *v, int64_t *n);
 
