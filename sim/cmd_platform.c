@@ -67,7 +67,7 @@ int command_platform(int argc, char **argv)
 
 	argp_err_exit_status = EXIT_MISUSE;
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
-	if (platform_text(&xml, a, o.spec, o.set, o.nset, &e) != OK)
+	if (platform_text(&xml, a, o.spec, o.set, o.nset, false, &e) != OK)
 		status = command_misuse(&e);
 	else if (!o.output)
 		fwrite(xml.s, 1, xml.length, stdout);

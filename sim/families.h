@@ -186,6 +186,7 @@ struct family_machine {
 	int32_t ndevices;
 	int noverlays;
 	const struct overlay *overlay;
+	bool brief; /* routes that the geometry states may be left out */
 };
 
 /*
@@ -204,11 +205,14 @@ void family_describe(struct text *what, struct text *shapes, const struct family
  * has its links and the routes of machine_route() written out, and so has one with
  * overlays: for at most WRITTEN_HOSTS_MAX chips, of several slices for no more pairs in
  * all. So are the hosts of a switch with slow devices. A missing link makes the geometry
- * a graph. `out` is unchanged on an error, which may borrow from `a`.
+ * a graph. `brief` leaves out of those tori whose geometry states the routes all but the
+ * neighbours', for our own reader, and for any number of chips; SimGrid needs all.
+ * `out` is unchanged on an error, which may borrow from `a`.
  */
-enum { WRITTEN_HOSTS_MAX = 512 };
+enum { WRITTEN_HOSTS_MAX = 2048 };
 
 enum status platform_generate(struct text *out, struct arena *a, const char *spec,
-                              const char *const *set, int nset, struct error *e);
+                              const char *const *set, int nset, bool brief,
+                              struct error *e);
 
 #endif

@@ -174,7 +174,7 @@ static enum status slow_check(const struct family_machine *m, const char *spec,
 	else if (hosts_of_node(f) < f->gpus)
 		why = "its NIC is shared with others that are not slow";
 	else if (m->ndevices > WRITTEN_HOSTS_MAX)
-		why = "too many NICs to write all routes out: more than 512";
+		why = "too many NICs to write all routes out: more than 2048";
 	if (!why)
 		return OK;
 	return error_set(e, E_TYPE, where_option("--platform", spec),

@@ -35,14 +35,20 @@ struct wires {
 	int32_t first, chips;
 	const int32_t *from, *to; /* chips of each link */
 	const double *left;       /* of its bandwidth; 0: it is missing */
+	bool brief;               /* of the routes, only those of one link are wanted */
 };
+
+static bool brief(const struct family_machine *m)
+{
+	return m->brief && !overlay_missing(m);
+}
 
 static struct wires wires_make(struct arena *a, const struct family_machine *m,
                                int32_t first)
 {
 	const struct family *f = &m->family;
 	struct link link = {f->name, f->figure[ICI_BANDWIDTH], f->figure[ICI_LATENCY]};
-	struct wires w = {.first = first};
+	struct wires w = {.first = first, .brief = brief(m)};
 	const struct fabric *fabric;
 	int32_t *from, *to;
 	double *left;
@@ -124,12 +130,31 @@ static void way_links(struct text *out, const struct wires *w, const int32_t *wa
 	route_link(out, w, way[dst]);
 }
 
-/* All routes from a chip: as machine_route() has them, or round missing links. */
+/* The links that leave a chip, each of which is a route. */
+static enum status neighbour_routes(struct text *out, const struct wires *w, int32_t src)
+{
+	const struct fabric *fabric = &w->machine->fabric[0];
+
+	for (int p = 0; p < 2 * fabric->naxes; p++) {
+		int32_t l = fabric->port[src * 2 * fabric->naxes + p];
+
+		if (l < 0)
+			continue;
+		route_open(out, w, src, w->to[l]);
+		route_link(out, w, l);
+		text_printf(out, "</route>\n");
+	}
+	return OK;
+}
+
+/* The routes from a chip: as machine_route() has them, or round missing links. */
 static enum status routes_from(struct text *out, const struct wires *w, int32_t src,
                                const int32_t *way, const char *spec, struct error *e)
 {
 	int32_t links[ROUTE_LINKS_MAX];
 
+	if (w->brief)
+		return neighbour_routes(out, w, src);
 	for (int32_t dst = 0; dst < w->chips; dst++) {
 		int n = machine_route(w->machine, 0, src, dst, links, ROUTE_LINKS_MAX);
 		bool whole = true;
@@ -310,7 +335,7 @@ enum status torus_generate(struct text *out, const struct family_machine *m,
 
 	for (int a = 0; a < f->naxes; a++)
 		own = own && m->wrap[a];
-	if (!own && pairs > (int64_t)WRITTEN_HOSTS_MAX * WRITTEN_HOSTS_MAX)
+	if (!own && !brief(m) && pairs > (int64_t)WRITTEN_HOSTS_MAX * WRITTEN_HOSTS_MAX)
 		return written_refuse(m, chips, spec, e);
 	if (m->slices > 1)
 		dcn_generate(out, m);

@@ -151,7 +151,8 @@ static void comment_append(struct text *out, const char *s)
 }
 
 enum status platform_generate(struct text *out, struct arena *a, const char *spec,
-                              const char *const *set, int nset, struct error *e)
+                              const char *const *set, int nset, bool brief,
+                              struct error *e)
 {
 	struct family_machine m;
 	struct text body = {0};
@@ -159,8 +160,10 @@ enum status platform_generate(struct text *out, struct arena *a, const char *spe
 
 	if (!e)
 		e = &local;
-	if (family_parse(&m, a, spec, set, nset, e) == OK)
+	if (family_parse(&m, a, spec, set, nset, e) == OK) {
+		m.brief = brief;
 		kind_of(&m.family)->generate(&body, &m, spec, e);
+	}
 	if (e->code == OK) {
 		text_printf(out, "<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM "
 		                 "\"https://simgrid.org/simgrid.dtd\">\n<!-- ");

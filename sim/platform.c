@@ -19,7 +19,7 @@ static enum status take_text(struct text *out, struct arena *a, const char *spec
                              const char *const *set, int nset, struct error *e)
 {
 	if (!is_file(spec))
-		return platform_generate(out, a, spec, set, nset, e);
+		return platform_generate(out, a, spec, set, nset, true, e);
 	if (nset)
 		return error_set(e, E_TYPE, where_option("--set", set[0]),
 		                 "settings are for family:shape, but %s is a file",
@@ -27,7 +27,23 @@ static enum status take_text(struct text *out, struct arena *a, const char *spec
 	return input_read(out, spec, e);
 }
 
-/* The file's text and what our reader makes of it. */
+/* What a platform was made of, for its whole text when SimGrid is started. */
+static void keep_spec(struct loader *l, struct arena *a, const char *spec,
+                      const char *const *set, int nset)
+{
+	const char **kept = arena_alloc(a, (size_t)nset, sizeof(*kept));
+
+	for (int i = 0; i < nset; i++)
+		kept[i] = arena_strdup(a, set[i]);
+	l->spec = arena_strdup(a, spec);
+	l->set = kept;
+	l->nset = nset;
+}
+
+/*
+ * The file's text and what our reader makes of it. A generated one is brief, for most
+ * machines are never started.
+ */
 static enum status read_loader(struct loader *l, struct arena *a, const char *spec,
                                const char *const *set, int nset)
 {
@@ -38,14 +54,14 @@ static enum status read_loader(struct loader *l, struct arena *a, const char *sp
 	l->platform = arena_alloc(a, 1, sizeof(*l->platform));
 	*l->platform = (struct platform){.arena = a, .loader = l};
 	l->generated = !is_file(spec);
-	spec = arena_strdup(a, spec);
+	keep_spec(l, a, spec, set, nset);
 	if (status == OK)
-		status = platform_xml_read(&l->xml, a, spec, text_take(&text, a),
+		status = platform_xml_read(&l->xml, a, l->spec, text_take(&text, a),
 		                           length, l->error);
 	text_free(&text);
 	if (status != OK)
 		return status;
-	return platform_xml_machine(&l->platform->machine, &l->graph, &l->xml, spec,
+	return platform_xml_machine(&l->platform->machine, &l->graph, &l->xml, l->spec,
 	                            l->error);
 }
 
@@ -62,13 +78,13 @@ enum status platform_machine(struct machine **out, struct arena *a, const char *
 }
 
 enum status platform_text(struct text *out, struct arena *a, const char *spec,
-                          const char *const *set, int nset, struct error *e)
+                          const char *const *set, int nset, bool brief, struct error *e)
 {
 	struct error local = {0};
 	struct loader l = {.error = e ? e : &local};
 
 	if (!is_file(spec))
-		return platform_generate(out, a, spec, set, nset, e);
+		return platform_generate(out, a, spec, set, nset, brief, e);
 	if (read_loader(&l, a, spec, set, nset) == OK)
 		text_append(out, l.xml.text, l.xml.length);
 	return l.error->code;

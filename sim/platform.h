@@ -90,10 +90,11 @@ enum status platform_load(struct platform **out, struct arena *a, const char *sp
                           const char *const *set, int nset, struct error *e);
 
 /*
- * The XML text of `spec`, as `shardsim platform` prints it; a file is given back as it
- * is once platform_machine() would read it. Errors may borrow from the arena.
+ * The XML text of `spec`, as `shardsim platform` prints it, or `brief`, as families.h
+ * says; a file is given back as it is once platform_machine() would read it. Errors may
+ * borrow from the arena.
  */
 enum status platform_text(struct text *out, struct arena *a, const char *spec,
-                          const char *const *set, int nset, struct error *e);
+                          const char *const *set, int nset, bool brief, struct error *e);
 
 #endif

@@ -1,5 +1,7 @@
 #include "platform_loader.h"
 
+#include "families.h"
+
 #include <assert.h>
 #include <errno.h>
 #include <math.h>
@@ -64,15 +66,14 @@ static void engine_init(const struct machine *m, const char *trace, bool flows)
  * SimGrid reads files only: the text goes through one that has no name, so that nothing
  * is left behind when SimGrid ends the process.
  */
-static enum status engine_read(struct loader *l)
+static enum status engine_load(struct loader *l, const char *text, size_t length)
 {
 	struct where at = {.file = l->xml.path};
 	int fd = memfd_create("platform", 0);
 	FILE *out = fd >= 0 ? fdopen(fd, "wb") : NULL;
 	char path[64];
 
-	if (!out || fwrite(l->xml.text, 1, l->xml.length, out) != l->xml.length ||
-	    fflush(out) != 0)
+	if (!out || fwrite(text, 1, length, out) != length || fflush(out) != 0)
 		error_set(l->error, E_IO, at, "cannot be handed to SimGrid: %s",
 		          strerror(errno));
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
@@ -81,6 +82,22 @@ static enum status engine_read(struct loader *l)
 	if (out)
 		fclose(out);
 	return l->error->code;
+}
+
+/* Our reader has had the brief text of a generated platform. */
+static enum status engine_read(struct loader *l)
+{
+	struct text whole = {0};
+	enum status status;
+
+	if (!l->generated)
+		return engine_load(l, l->xml.text, l->xml.length);
+	status = platform_generate(&whole, l->platform->arena, l->spec, l->set, l->nset,
+	                           false, l->error);
+	if (status == OK)
+		status = engine_load(l, whole.s, whole.length);
+	text_free(&whole);
+	return status;
 }
 
 static bool about(double a, double b)

@@ -20,6 +20,9 @@ struct loader {
 	struct platform *platform;
 	struct platform_xml xml;
 	struct platform_graph *graph;
+	const char *spec; /* the platform's, with its settings */
+	const char *const *set;
+	int nset;
 	bool generated;
 	bool flows; /* SimGrid's settings are for single flows, not for parallel tasks */
 	const char *trace; /* SimGrid's own goes there; NULL: none */

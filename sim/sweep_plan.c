@@ -63,7 +63,7 @@ static enum status digest_platform(struct digest *d, const struct suite_platform
 
 	*d = digest_start();
 	if (platform_machine(&m, a, p->base, p->set, p->nset, &fault) == OK &&
-	    platform_text(&text, a, p->base, p->set, p->nset, &fault) == OK) {
+	    platform_text(&text, a, p->base, p->set, p->nset, true, &fault) == OK) {
 		digest_text(d, p->name);
 		digest_bytes(d, text.s, text.length);
 	} else {

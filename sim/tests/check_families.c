@@ -61,7 +61,7 @@ static const struct {
 	{"tpu-v4:4x4x28", NULL, 8, "a length of 28 is above 24"},
 	{"tpu-v5e:17x1", NULL, 9, "a length of 17 is above 16"},
 	{"dgx-a100:2049", NULL, 10, "2049 is above 2048"},
-	{"tpu-v4:15x15x15", NULL, 1, "at most 512 chips"},
+	{"tpu-v4:15x15x15", NULL, 1, "at most 2048 chips"},
 	{"dgx-a100:1", "nvlink.bandwith=1GB/s", 1,
          "dgx-a100 has no figure 'nvlink.bandwith'; it has nvlink.bandwidth, "
          "nvlink.latency, nic.bandwidth, nic.latency, memory_bytes, memory_Bps, "
@@ -87,8 +87,9 @@ START_TEST(spec_fault_rows)
 	struct error e = {0};
 	const char *set = spec_faults[_i].set;
 
-	ck_assert_int_ne(
-		platform_text(&out, a, spec_faults[_i].spec, &set, set ? 1 : 0, &e), OK);
+	ck_assert_int_ne(platform_text(&out, a, spec_faults[_i].spec, &set, set ? 1 : 0,
+	                               false, &e),
+	                 OK);
 	ck_assert_ptr_null(out.s);
 	ck_assert_str_eq(e.at.file, set ? "--set" : "--platform");
 	ck_assert_msg(strstr(e.text, spec_faults[_i].text) != NULL, "%s", e.text);

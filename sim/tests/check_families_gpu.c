@@ -299,8 +299,9 @@ START_TEST(fault_rows)
 
 	while (nset < SETS && faults[_i].set[nset])
 		nset++;
-	ck_assert_int_ne(
-		platform_text(&out, a, faults[_i].spec, faults[_i].set, nset, &e), OK);
+	ck_assert_int_ne(platform_text(&out, a, faults[_i].spec, faults[_i].set, nset,
+	                               false, &e),
+	                 OK);
 	ck_assert_ptr_null(out.s);
 	ck_assert_msg(strstr(e.text, faults[_i].text) != NULL, "%s", e.text);
 	ck_assert_str_eq(e.at.file, faults[_i].file);
@@ -384,7 +385,7 @@ START_TEST(yaml_fault_rows)
 	struct text out = {0};
 	struct error e = {0};
 
-	ck_assert_int_ne(platform_text(&out, a, "toy:3", NULL, 0, &e), OK);
+	ck_assert_int_ne(platform_text(&out, a, "toy:3", NULL, 0, false, &e), OK);
 	toy_remove(a, folder);
 	ck_assert_msg(strstr(e.text, yaml_faults[_i].text) != NULL, "%s", e.text);
 	ck_assert_msg(e.at.line == yaml_faults[_i].line, "line %u: %s", e.at.line,
@@ -419,8 +420,8 @@ START_TEST(toy_text)
 	struct text out = {0};
 	struct error e = {0};
 
-	ck_assert_msg(platform_generate(&out, a, "toy:3", NULL, 0, &e) == OK, "%s",
-	              e.text);
+	ck_assert_msg(platform_generate(&out, a, "toy:3", NULL, 0, false, &e) == OK,
+	              "%s", e.text);
 	toy_remove(a, folder);
 	for (int i = 0; i < COUNT(lines); i++)
 		ck_assert_msg(strstr(out.s, lines[i]) != NULL, "%s", lines[i]);
@@ -440,8 +441,9 @@ START_TEST(shipped_rows)
 	char *path = arena_printf(a, "platforms/%s.xml", shipped[_i]);
 
 	*strchr(path, ':') = '_';
-	ck_assert_int_eq(platform_text(&made, a, shipped[_i], NULL, 0, &e), OK);
-	ck_assert_msg(platform_text(&file, a, path, NULL, 0, &e) == OK, "%s", e.text);
+	ck_assert_int_eq(platform_text(&made, a, shipped[_i], NULL, 0, false, &e), OK);
+	ck_assert_msg(platform_text(&file, a, path, NULL, 0, false, &e) == OK, "%s",
+	              e.text);
 	ck_assert_str_eq(made.s, file.s);
 	text_free(&made);
 	text_free(&file);

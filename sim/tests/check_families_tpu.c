@@ -3,6 +3,7 @@
 
 #include "collective/lower.h"
 #include "cost/model.h"
+#include "edit.h"
 #include "replay_fluid.h"
 
 #include <check.h>
@@ -99,10 +100,10 @@ static const struct {
 	{"tpu-v5e:2*4", NULL, 11, "tpu-v5e has 2 axes"},
 	{"tpu-v5e:2*4x4*2", NULL, 14, "expected the end"},
 	{"tpu-v5e:2*17x4", NULL, 11, "a length of 17 is above 16"},
-	{"tpu-v4:8x8x16_twisted", NULL, 1, "this torus is twisted, so all routes"},
-	{"tpu-v3:31x31", NULL, 1, "axes of this shape do not wrap, so all routes"},
-	{"tpu-v3:32x17", NULL, 1, "at most 512 chips"},
-	{"tpu-v5e:17*8x16", NULL, 1, "several times 128"},
+	{"tpu-v4:12x12x24_twisted", NULL, 1, "this torus is twisted, so all routes"},
+	{"tpu-v4:13x13x13", NULL, 1, "axes of this shape do not wrap, so all routes"},
+	{"tpu-v5p:15x15x10", NULL, 1, "at most 2048 chips"},
+	{"tpu-v5e:73*15x16", NULL, 1, "several times 240"},
 	{"tpu-v4:4x4x4", "dcn.latency=3us", 1, "tpu-v4:4x4x4 has no net"},
 	{"tpu-v3:4x4", "dcn.latency=3us", 1, "no figure 'dcn.latency'"},
 	{"tpu-v4:2*4x4x4", "core.latency=3us", 1, "no figure 'core.latency'"},
@@ -117,8 +118,9 @@ START_TEST(fault_rows)
 	struct error e = {0};
 	const char *set = faults[_i].set;
 
-	ck_assert_int_ne(platform_text(&out, a, faults[_i].spec, &set, set ? 1 : 0, &e),
-	                 OK);
+	ck_assert_int_ne(
+		platform_text(&out, a, faults[_i].spec, &set, set ? 1 : 0, false, &e),
+		OK);
 	ck_assert_ptr_null(out.s);
 	ck_assert_str_eq(e.at.file, set ? "--set" : "--platform");
 	ck_assert_msg(strstr(e.text, faults[_i].text) != NULL, "%s", e.text);
@@ -385,7 +387,7 @@ START_TEST(yaml_fault_rows)
 	struct text out = {0};
 	struct error e = {0};
 
-	ck_assert_int_ne(platform_text(&out, a, "toy:3x2", NULL, 0, &e), OK);
+	ck_assert_int_ne(platform_text(&out, a, "toy:3x2", NULL, 0, false, &e), OK);
 	toy_remove(a, folder);
 	ck_assert_msg(strstr(e.text, yaml_faults[_i].text) != NULL, "%s", e.text);
 	ck_assert_msg(e.at.line == yaml_faults[_i].line, "line %u: %s", e.at.line,
@@ -419,13 +421,68 @@ START_TEST(toy_text)
 	struct text out = {0};
 	struct error e = {0};
 
-	ck_assert_msg(platform_generate(&out, a, "toy:2*3x6_twisted", NULL, 0, &e) == OK,
+	ck_assert_msg(platform_generate(&out, a, "toy:2*3x6_twisted", NULL, 0, false,
+	                                &e) == OK,
 	              "%s", e.text);
 	ck_assert_int_eq(load(a, "toy:2*3x6_twisted", NULL)->machine->ndevices, 108);
 	toy_remove(a, folder);
 	for (int i = 0; i < COUNT(lines); i++)
 		ck_assert_msg(strstr(out.s, lines[i]) != NULL, "%s", lines[i]);
 	text_free(&out);
+	arena_free(a);
+}
+END_TEST
+
+/*
+ * Our reader builds the machine of a generated platform from its brief text; that of the
+ * whole text, as SimGrid has it, must be the same.
+ */
+static const char *const brief[] = {"tpu-v4:4x4x8_twisted", "tpu-v5e:4x8",
+                                    "tpu-v4:2*2x4x5", "tpu-7x:2x3x1"};
+
+START_TEST(brief_rows)
+{
+	struct arena *a = arena_new();
+	const char *path = edit_platform(a, brief[_i], NULL, NULL);
+	struct text text = {0};
+	struct error e = {0};
+	struct machine *is, *whole;
+	int32_t now[HOPS], then[HOPS];
+
+	ck_assert_int_eq(platform_text(&text, a, brief[_i], NULL, 0, true, &e), OK);
+	ck_assert_ptr_null(strstr(text.s, "/><link_ctn"));
+	ck_assert_int_eq(platform_machine(&is, a, brief[_i], NULL, 0, &e), OK);
+	ck_assert_int_eq(platform_machine(&whole, a, path, NULL, 0, &e), OK);
+	unlink(path);
+	ck_assert_int_eq(is->nlinks, whole->nlinks);
+	ck_assert_int_eq(is->nfabrics, whole->nfabrics);
+	for (int f = 0; f < is->nfabrics; f++)
+		for (int32_t pair = 0; pair < is->ndevices * is->ndevices; pair++) {
+			int32_t src = pair / is->ndevices, dst = pair % is->ndevices;
+			int n = machine_route(whole, f, src, dst, then, HOPS);
+
+			ck_assert_int_eq(machine_route(is, f, src, dst, now, HOPS), n);
+			for (int k = 0; k < n; k++)
+				ck_assert_str_eq(is->link[now[k]].name,
+				                 whole->link[then[k]].name);
+		}
+	text_free(&text);
+	arena_free(a);
+}
+END_TEST
+
+/* More chips than routes can be written for: there is a machine, but no simulator. */
+START_TEST(only_brief)
+{
+	struct arena *a = arena_new();
+	struct error e = {0};
+	struct platform *p;
+
+	ck_assert_int_eq(
+		platform_open(&p, a, "tpu-v4:12x12x24_twisted", NULL, 0, false, &e), OK);
+	ck_assert_int_eq(p->machine->ndevices, 3456);
+	ck_assert_int_eq(platform_start(p, &e), E_RANGE);
+	ck_assert_msg(strstr(e.text, "for at most 2048 chips") != NULL, "%s", e.text);
 	arena_free(a);
 }
 END_TEST
@@ -447,6 +504,8 @@ int main(void)
 	tcase_add_test(tcase, whole_pod);
 	tcase_add_loop_test(tcase, yaml_fault_rows, 0, COUNT(yaml_faults));
 	tcase_add_test(tcase, toy_text);
+	tcase_add_loop_test(tcase, brief_rows, 0, COUNT(brief));
+	tcase_add_test(tcase, only_brief);
 	suite_add_tcase(suite, tcase);
 	runner = srunner_create(suite);
 	srunner_run_all(runner, CK_ENV);

@@ -302,8 +302,8 @@ static const struct {
 	{"tpu-v5e:2*4x8", "no_link=0-32", "--set", 9, "no link joins devices 0 and 32"},
 	{"tpu-v5e:1x8", "no_link=3-4", "--platform", 1, "no way from chip 0 to chip 4"},
 	{"tpu-v5e:1x16", "no_link=3-4,9-8", "--platform", 1, "no way from chip 0"},
-	{"tpu-v4:8x8x16", "no_link=3-4", "--platform", 1, "slow or missing links"},
-	{"tpu-v5e:3*16x16", "slow_device=3:0.5", "--platform", 1, "several times 256"},
+	{"tpu-v4:16x16x16", "no_link=3-4", "--platform", 1, "slow or missing links"},
+	{"tpu-v5e:9*16x16", "slow_device=3:0.5", "--platform", 1, "several times 256"},
 	{"tpu-7x:2x2x1", "slow_link=2-3:0.5", "--set", 11, "are on one chip"},
 	{"dgx-a100:1", "no_link=0-5", "--set", 9, "a switch whose ports cannot be"},
 	{"dgx-a100:2", "slow_link=0-8:0.5", "--set", 11, "a switch whose ports cannot"},
@@ -313,7 +313,7 @@ static const struct {
          "no way to some GPU of node0"},
 	{"aws-p4de:2", "slow_device=5:0.5", "--platform", 1, "its NIC is shared"},
 	{"polaris:2", "slow_device=5:0.5", "--platform", 1, "expected net=switch"},
-	{"dgx-a100:65", "slow_device=5:0.5", "--platform", 1, "more than 512"},
+	{"dgx-a100:257", "slow_device=5:0.5", "--platform", 1, "more than 2048"},
 };
 
 START_TEST(fault_rows)
@@ -323,7 +323,8 @@ START_TEST(fault_rows)
 	struct error e = {0};
 
 	ck_assert_int_ne(
-		platform_text(&out, a, faults[_i].spec, &faults[_i].set, 1, &e), OK);
+		platform_text(&out, a, faults[_i].spec, &faults[_i].set, 1, false, &e),
+		OK);
 	ck_assert_ptr_null(out.s);
 	ck_assert_msg(strstr(e.text, faults[_i].text) != NULL, "%s", e.text);
 	ck_assert_str_eq(e.at.file, faults[_i].at);

@@ -50,8 +50,10 @@ START_TEST(files_are_what_the_generator_makes)
 	struct text made = {0}, is = {0};
 	struct error e = {0};
 
-	ck_assert_int_eq(platform_text(&made, a, machines[_i].spec, NULL, 0, &e), OK);
-	ck_assert_int_eq(platform_text(&is, a, machines[_i].file, NULL, 0, &e), OK);
+	ck_assert_int_eq(platform_text(&made, a, machines[_i].spec, NULL, 0, false, &e),
+	                 OK);
+	ck_assert_int_eq(platform_text(&is, a, machines[_i].file, NULL, 0, false, &e),
+	                 OK);
 	ck_assert_str_eq(is.s, made.s);
 	text_free(&made);
 	text_free(&is);

@@ -98,7 +98,7 @@ START_TEST(file_fault_rows)
 	struct text printed = {0};
 	struct error e = {0};
 
-	ck_assert_int_ne(platform_text(&printed, a, path, NULL, 0, NULL), OK);
+	ck_assert_int_ne(platform_text(&printed, a, path, NULL, 0, false, NULL), OK);
 	ck_assert_ptr_null(printed.s);
 	ck_assert_int_ne(platform_machine(&m, a, path, NULL, 0, &e), OK);
 	unlink(path);
@@ -122,7 +122,7 @@ START_TEST(truncated_files)
 	struct text all = {0};
 	struct error e = {0};
 
-	ck_assert_int_eq(platform_text(&all, a, "dgx-a100:2", NULL, 0, &e), OK);
+	ck_assert_int_eq(platform_text(&all, a, "dgx-a100:2", NULL, 0, false, &e), OK);
 	for (size_t n = 0; n + 12 < all.length; n += 7) {
 		const char *path = edit_write(a, all.s, n, ".xml");
 		struct machine *m = NULL;

@@ -32,7 +32,7 @@ const char *edit_platform(struct arena *a, const char *spec, const char *from,
 	struct error e = {0};
 	const char *path, *at;
 
-	ck_assert_int_eq(platform_text(&all, a, spec, NULL, 0, &e), OK);
+	ck_assert_int_eq(platform_text(&all, a, spec, NULL, 0, false, &e), OK);
 	at = from ? strstr(all.s, from) : all.s;
 	ck_assert_msg(at != NULL, "'%s' is not in %s", from, spec);
 	text_append(&edited, all.s, (size_t)(at - all.s));
