@@ -102,6 +102,10 @@ enum status figure_parse(double *out, enum figure g, const char *text, struct wh
 	case UNIT_TIME:
 		return units_time(text, at, out, e);
 	case UNIT_COUNT:
+		if (!text[0] || text[strspn(text, "0123456789")])
+			return error_set(e, E_SYNTAX, at,
+			                 "%s is a whole number, not '%s'",
+			                 figures[g].name, text);
 		if (!scan_int(&s, figures[g].name, 1, 1 << 20, &whole) ||
 		    scan_finish(&s) != OK)
 			return e->code;
@@ -130,7 +134,8 @@ enum status figures_complete(struct family *f, struct where at, struct error *e)
 		if (!figure_used(f, g) || f->source[g])
 			continue;
 		if (figures[g].standard == 0)
-			return error_set(e, E_SYNTAX, at, "'%s' is missing",
+			return error_set(e, E_SYNTAX, at,
+			                 "'%s' is missing: it has no standard value",
 			                 figure_name(f, g));
 		f->figure[g] = figures[g].standard;
 		f->source[g] = "the standard of this kind of net";
@@ -291,9 +296,12 @@ enum status family_parse(struct family_machine *out, struct arena *a, const char
 	s = scan_start(spec, at, e);
 	if (kind_of(&out->family)->shape(out, &s, colon + 1) != OK)
 		return e->code;
-	for (int i = 0; i < nset; i++)
+	for (int i = 0; i < nset; i++) {
 		if (setting_structure(out, a, spec, set[i], e) != OK)
 			return e->code;
+		if (setting_is_structure(&out->family, set[i]))
+			at = where_option("--set", set[i]);
+	}
 	for (int i = 0; i < nset; i++)
 		if (setting_figure(out, a, spec, set[i], e) != OK)
 			return e->code;

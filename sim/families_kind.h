@@ -14,6 +14,7 @@
  * "key=value" in two rounds: what changes the structure (and so which figures are used)
  * and the profile, then figures and constants; each passes over the other's keys.
  */
+bool setting_is_structure(const struct family *f, const char *set);
 enum status setting_structure(struct family_machine *m, struct arena *a,
                               const char *spec, const char *set, struct error *e);
 enum status setting_figure(struct family_machine *m, struct arena *a, const char *spec,

@@ -50,6 +50,14 @@ static enum status key_unknown(const struct family *f, struct arena *a, const ch
 	struct text known = {0};
 
 	for (int g = 0; g < FIGURES; g++)
+		if (figure_known(f, g) && !figure_used(f, g) &&
+		    is_key(set, n, figure_name(f, g)))
+			return error_set(e, E_TYPE, at,
+			                 "'%.*s' has no meaning with the net of %s; "
+			                 "set another, such as net=fat-tree",
+			                 (int)n, set, f->name);
+
+	for (int g = 0; g < FIGURES; g++)
 		if (figure_settable(f, g))
 			known_append(&known, figure_name(f, g));
 	for (int k = 0; k < TUNINGS; k++)
@@ -92,6 +100,11 @@ static int setting_structure_key(const struct family *f, const char *set, size_t
 		if (is_key(set, n, keys[k]))
 			return k;
 	return -1;
+}
+
+bool setting_is_structure(const struct family *f, const char *set)
+{
+	return setting_structure_key(f, set, strcspn(set, "=")) >= 0;
 }
 
 enum status setting_structure(struct family_machine *m, struct arena *a,
