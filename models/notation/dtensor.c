@@ -8,6 +8,11 @@
  *                    they cut in ascending order
  *   S(0)[1,0]        the same by tensor dimension: the mesh dimensions that cut it,
  *                    major to minor; mesh dimensions that no list has are replicated
+ *   _S(0, 2)S(0)     strided, also _StridedShard(dim=0, sf=2) and split_factor=2: cut
+ *                    after mesh dimensions to its right of that product of sizes, which
+ *                    is a shard order, here [1,0] on sizes (4, 2)
+ *
+ * Tensor dimensions may count from the end: Shard(-1) is the last.
  *
  * A text is of the last form if a bracket holds several numbers, or if it has fewer
  * placements than the mesh has dimensions and all of them have brackets.
@@ -18,8 +23,9 @@
 #include <string.h>
 
 struct placement {
-	char kind; /* 'S', 'R' or 'P' */
-	int dim;   /* of the tensor, 'S' only */
+	char kind;            /* 'S', 'R' or 'P' */
+	int dim;              /* of the tensor, 'S' only */
+	int64_t split_factor; /* 1: not strided */
 	int norder;
 	int order[MESH_AXES_MAX];
 	const char *pos;
@@ -34,29 +40,49 @@ struct reading {
 	struct placement p[MESH_AXES_MAX];
 };
 
-/* Behind Shard or S: (0), (dim=0). */
-static bool read_shard(struct reading *r, struct placement *p)
+/* The tensor dimension of a Shard, -1 for the last. */
+static bool read_dim(struct reading *r, struct placement *p)
 {
 	struct scan *s = r->s;
+	int rank = r->out->rank;
 	int64_t dim;
 
-	p->kind = 'S';
-	if (!scan_expect(s, "("))
-		return false;
 	if (scan_word(s, "dim") && !scan_expect(s, "="))
 		return false;
-	if (scan_peek(s) == '-') {
-		scan_fail(s, E_RANGE,
-		          "a negative dimension, expected it counted from the front");
-		return false;
-	}
-	if (r->out->rank == 0) {
+	if (rank == 0) {
 		scan_fail(s, E_TYPE, "a scalar has no dimension to shard");
 		return false;
 	}
-	if (!scan_int(s, "the tensor dimension", 0, r->out->rank - 1, &dim))
+	if (scan_take(s, "-")) {
+		if (!scan_int(s, "the tensor dimension from the end", 1, rank, &dim))
+			return false;
+		p->dim = (int)(rank - dim);
+		return true;
+	}
+	if (!scan_int(s, "the tensor dimension", 0, rank - 1, &dim))
 		return false;
 	p->dim = (int)dim;
+	return true;
+}
+
+/* Behind Shard or S: (0), (dim=0); behind the strided ones (0, 2), (dim=0, sf=2). */
+static bool read_shard(struct reading *r, struct placement *p, bool strided)
+{
+	struct scan *s = r->s;
+
+	p->kind = 'S';
+	if (!scan_expect(s, "(") || !read_dim(r, p))
+		return false;
+	if (strided) {
+		if (!scan_expect(s, ","))
+			return false;
+		if ((scan_word(s, "sf") || scan_word(s, "split_factor")) &&
+		    !scan_expect(s, "="))
+			return false;
+		if (!scan_int(s, "the split factor", 1, r->mesh->ndevices,
+		              &p->split_factor))
+			return false;
+	}
 	return scan_expect(s, ")");
 }
 
@@ -117,16 +143,14 @@ static bool read_placement(struct reading *r, struct placement *p)
 	bool ok = false;
 
 	scan_peek(s);
-	*p = (struct placement){.pos = s->pos};
-	if (scan_take(s, "_StridedShard")) {
-		scan_fail_at(s, p->pos, E_TYPE,
-		             "_StridedShard, expected a shard order such as "
-		             "S(0)[1]S(0)[0] in its place");
+	*p = (struct placement){.pos = s->pos, .split_factor = 1};
+	if (scan_take(s, "_StridedShard") || scan_take(s, "_S")) {
+		return read_shard(r, p, true);
 	} else if (scan_take(s, "Replicate") || scan_take(s, "R")) {
 		p->kind = 'R';
 		ok = !scan_take(s, "(") || scan_expect(s, ")");
 	} else if (scan_take(s, "Shard") || scan_take(s, "S")) {
-		ok = read_shard(r, p);
+		ok = read_shard(r, p, false);
 	} else if (scan_take(s, "Partial") || scan_take(s, "P")) {
 		ok = read_partial(r, p);
 	} else {
@@ -179,6 +203,57 @@ static bool use_axis(struct reading *r, int dim, int axis, const char *pos)
 {
 	return part_use(r->out, &r->used, dim, part_whole(r->mesh, axis), r->mesh, r->s,
 	                pos);
+}
+
+static bool any_strided(const struct reading *r)
+{
+	for (int i = 0; i < r->n; i++)
+		if (r->p[i].split_factor > 1)
+			return true;
+	return false;
+}
+
+/*
+ * The mesh dimensions of tensor dimension `dim` where some are strided: from the last to
+ * the first, each goes behind those to its right that its split factor is the product of.
+ */
+static bool order_by_stride(struct reading *r, int dim)
+{
+	int order[MESH_AXES_MAX], n = 0;
+
+	for (int i = r->n - 1; i >= 0; i--) {
+		const struct placement *p = &r->p[i];
+		int64_t product = 1;
+		int at = 0;
+
+		if (p->kind != 'S' || p->dim != dim)
+			continue;
+		if (p->norder) {
+			scan_fail_at(
+				r->s, p->pos, E_TYPE,
+				"a shard order beside a strided shard, expected one "
+				"of the two");
+			return false;
+		}
+		while (at < n && product != p->split_factor)
+			product *= r->mesh->axis[order[at++]].size;
+		if (product != p->split_factor) {
+			scan_fail_at(
+				r->s, p->pos, E_TYPE,
+				"split factor %lld, expected the product of the sizes "
+				"of "
+				"mesh dimensions to its right that cut dimension %d",
+				(long long)p->split_factor, dim);
+			return false;
+		}
+		memmove(order + at + 1, order + at, (size_t)(n - at) * sizeof(*order));
+		order[at] = i;
+		n++;
+	}
+	for (int k = 0; k < n; k++)
+		if (!use_axis(r, dim, order[k], r->p[order[k]].pos))
+			return false;
+	return true;
 }
 
 /* The mesh dimensions of tensor dimension `dim`, by their place in its shard order. */
@@ -235,7 +310,7 @@ static bool resolve_by_mesh(struct reading *r)
 			return false;
 	}
 	for (int dim = 0; dim < r->out->rank; dim++)
-		if (!order_by_mesh(r, dim))
+		if (any_strided(r) ? !order_by_stride(r, dim) : !order_by_mesh(r, dim))
 			return false;
 	return true;
 }

@@ -83,14 +83,15 @@ enum notation notation_detect(const char *text)
 	if (*p == '[')
 		return detect_list(p + 1);
 	if (*p == '(')
-		return isalpha((unsigned char)*skip_space(p + 1)) ? NOTATION_DTENSOR
-		                                                  : NOTATIONS;
+		return isalpha((unsigned char)*skip_space(p + 1)) ||
+		                       *skip_space(p + 1) == '_'
+		               ? NOTATION_DTENSOR
+		               : NOTATIONS;
 	if (starts(p, "jax.") || starts(p, "NamedSharding"))
 		return NOTATION_JAX;
 	if (*p == 'P')
 		return detect_p(p);
-	return *p == 'S' || *p == 'R' || starts(p, "_Strided") ? NOTATION_DTENSOR
-	                                                       : NOTATIONS;
+	return *p == 'S' || *p == 'R' || *p == '_' ? NOTATION_DTENSOR : NOTATIONS;
 }
 
 enum status layout_parse(struct layout *out, const struct mesh *mesh,

@@ -8,6 +8,7 @@
  *            {devices=[2,2]0,2,1,3}   {maximal device=0}
  *   Shardy   [{"x"}, {"y":(1)2, ?}p1]   #sdy.sharding<@mesh, [...], replicated={"a"}>
  *   DTensor  [Shard(0), Replicate()]   S(0)R   S(0)[0]S(0)[1]   S(0)[1,0]   Partial()
+ *            [_StridedShard(dim=0, sf=2), Shard(-1)]   _S(0, 2)S(0)
  *   paper    [32{x}128, 8{}8]: local{axes}global, axes MINOR to major
  */
 #ifndef SHARDSIM_NOTATION_NOTATION_H

@@ -21,6 +21,11 @@
  * DTensor merges consecutive gathers or reductions only over meshes that the program has
  * flattened beforehand; none is here, so every transform is a step of its own.
  *
+ * Where chunks are uneven DTensor pads what a collective will cut and cuts off what it put
+ * together, which are local pads here (uneven.h). It chunks mesh dimension by mesh
+ * dimension, and where this gives other tiles than a layout has (10 elements on two mesh
+ * dimensions of 2) it is not applicable.
+ *
  * Mesh dimensions of size 1 read as replicated, for a layout does not say more; the
  * search never shards them (it would cost and gain nothing).
  *

@@ -1,5 +1,7 @@
 #include "planner/dtensor.h"
 
+#include "planner/uneven.h"
+
 #include <assert.h>
 
 /* --- states ------------------------------------------------------------------------ */
@@ -171,23 +173,26 @@ static bool chunks_are_tiles(struct run r, const int *axis, int n, const struct 
 
 /*
  * DTensor chunks a dimension mesh dimension by mesh dimension, each time ceil(length /
- * size); layouts here chunk once, ceil(length / shards), and a plan runs on one padded
- * extent (design 3). Does a state say the same tiles both ways?
+ * size); layouts here chunk once, ceil(extent / shards), of the padded extent (design 3)
+ * or, with pads between the steps, of the real one. Does a state say the same tiles both
+ * ways?
  */
 static bool state_fits(const struct dtensor_state *s, const struct problem *p,
-                       struct text *why)
+                       bool padded, struct text *why)
 {
 	for (int dim = 0; dim < p->array.shape.rank; dim++) {
-		int64_t real = p->array.shape.dim[dim], padded = p->padded.dim[dim];
+		int64_t real = p->array.shape.dim[dim];
+		int64_t extent = padded ? p->padded.dim[dim] : real;
 		int axis[MESH_AXES_MAX], n = shard_axes(axis, s, dim);
-		int64_t shards = 1;
+		int64_t shards = 1, tile;
 		struct run all = {0, real, 0};
 
 		for (int k = 0; k < n; k++)
 			shards *= p->mesh.axis[axis[k]].size;
-		if (padded % shards == 0 &&
-		    (padded == real ||
-		     chunks_are_tiles(all, axis, n, &p->mesh, padded / shards, real)))
+		tile = (extent + shards - 1) / shards;
+		if ((!padded || extent % shards == 0) &&
+		    (tile * shards == real ||
+		     chunks_are_tiles(all, axis, n, &p->mesh, tile, real)))
 			continue;
 		text_printf(
 			why,
@@ -229,25 +234,36 @@ static bool no_shard_to_partial(const struct dtensor_transforms *t,
 }
 
 static bool all_fit(const struct dtensor_transforms *t, struct dtensor_state s,
-                    const struct problem *p, struct text *why)
+                    const struct problem *p, bool padded, struct text *why)
 {
-	bool fits = state_fits(&s, p, why);
+	bool fits = state_fits(&s, p, padded, why);
 
 	for (int i = 0; i < t->n && fits; i++) {
 		dtensor_apply(&s, &t->step[i]);
-		fits = state_fits(&s, p, why);
+		fits = state_fits(&s, p, padded, why);
 	}
 	return fits;
 }
 
-static struct plan *plan_of(const struct dtensor_transforms *t, const struct problem *p,
-                            struct arena *a, const char *name)
+/* Are the states those of the padded extent, without pads between the steps? */
+static bool on_padded(const struct dtensor_transforms *t,
+                      const struct dtensor_state *from, const struct problem *p)
 {
-	struct plan *plan = plan_new(a, p, name);
+	struct text why = {0};
+	bool fits = p->padded_ok && all_fit(t, *from, p, true, &why);
+
+	text_free(&why);
+	return fits;
+}
+
+static bool add_steps(struct plan *plan, const struct dtensor_transforms *t,
+                      struct text *why)
+{
+	const struct mesh *m = &plan->problem->mesh;
 
 	for (int i = 0; i < t->n; i++) {
 		int axis = t->step[i].mesh_dim;
-		struct part part = {axis, 1, p->mesh.axis[axis].size};
+		struct part part = {axis, 1, m->axis[axis].size};
 		int from = t->step[i].from, to = t->step[i].to;
 		struct move move = {.from_dim = from < 0 ? -1 : from,
 		                    .to_dim = to < 0 ? -1 : to,
@@ -255,22 +271,11 @@ static struct plan *plan_of(const struct dtensor_transforms *t, const struct pro
 		                    .nparts = 1,
 		                    .parts = &part};
 
-		plan_axes_step(plan, op_of(&t->step[i]), &move, 1);
+		if (!uneven_step(plan, op_of(&t->step[i]), &move, 1, &plan->shape,
+		                 &plan->shape, why))
+			return false;
 	}
-	plan_finish(plan);
-	return plan;
-}
-
-/* What can be said before any transform is known. */
-static bool applicable(const struct problem *p, struct text *why)
-{
-	if (p->two_meshes)
-		text_printf(why, "DTensor redistributes within one mesh only");
-	else if (!p->padded_ok)
-		text_printf(why, "source and target pad a dimension differently");
-	else
-		return true;
-	return false;
+	return uneven_trim(plan, &plan->shape, why);
 }
 
 static enum answer make_plan(struct plan **out, const struct problem *p, bool min_cost,
@@ -278,8 +283,13 @@ static enum answer make_plan(struct plan **out, const struct problem *p, bool mi
 {
 	struct dtensor_state from, to;
 	struct dtensor_transforms t;
+	struct plan *plan;
 
-	if (!applicable(p, why) || !dtensor_state_of(&from, &p->from, &p->mesh, why) ||
+	if (p->two_meshes) {
+		text_printf(why, "DTensor redistributes within one mesh only");
+		return ANSWER_NOT_APPLICABLE;
+	}
+	if (!dtensor_state_of(&from, &p->from, &p->mesh, why) ||
 	    !dtensor_state_of(&to, &p->to, &p->mesh, why))
 		return ANSWER_NOT_APPLICABLE;
 	if (min_cost || !dtensor_default_order(&from) || !dtensor_default_order(&to)) {
@@ -288,9 +298,18 @@ static enum answer make_plan(struct plan **out, const struct problem *p, bool mi
 	} else {
 		t = dtensor_greedy(&from, &to, &p->mesh, arena);
 	}
-	if (!no_shard_to_partial(&t, &p->mesh, why) || !all_fit(&t, from, p, why))
+	if (!no_shard_to_partial(&t, &p->mesh, why))
 		return ANSWER_NOT_APPLICABLE;
-	*out = plan_of(&t, p, arena, name);
+	plan = plan_new(arena, p, name);
+	if (!on_padded(&t, &from, p)) {
+		if (!all_fit(&t, from, p, false, why))
+			return ANSWER_NOT_APPLICABLE;
+		plan->shape = p->array.shape;
+	}
+	if (!add_steps(plan, &t, why))
+		return ANSWER_NOT_APPLICABLE;
+	plan_finish(plan);
+	*out = plan;
 	return ANSWER_PLAN;
 }
 

@@ -2,6 +2,8 @@
 
 #include "plan/check.h"
 #include "plan/groups.h"
+#include "planner/shardy_greedy.h"
+#include "planner/uneven.h"
 
 #include <string.h>
 
@@ -36,8 +38,6 @@ static const char *refusal(const struct problem *p)
 		return "the whole array lies on one device";
 	if (p->from.kind != LAYOUT_AXES || p->to.kind != LAYOUT_AXES)
 		return "a layout is a device list that no mesh axes can say";
-	if (!p->padded_ok)
-		return "source and target pad a dimension differently";
 	if (sums && !mesh_equal(&p->mesh, &p->to_mesh))
 		return "unreduced axes between two meshes, on which Shardy stops";
 	if (replicated(&p->to) && !sums)
@@ -56,26 +56,9 @@ static const char *refusal(const struct problem *p)
 	return NULL;
 }
 
-/* What keeps the program from being run, appended to `why`. */
-static bool runs(const struct shardy_program *program, const struct shape *padded,
-                 struct text *why)
+/* Did the greedy come to an end? If not, why, appended. */
+static bool ends(const struct shardy_program *program, struct text *why)
 {
-	for (int k = 0; k < program->nops; k++) {
-		const struct shardy_op *o = &program->op[k];
-
-		for (int dim = 0; dim < padded->rank; dim++) {
-			int64_t shards = layout_shards(&o->after, dim);
-
-			if (padded->dim[dim] % shards == 0)
-				continue;
-			text_printf(why,
-			            "Shardy's %s would cut dimension %d, of %lld, into "
-			            "%lld tiles, which does not divide",
-			            op_name(o->op), dim, (long long)padded->dim[dim],
-			            (long long)shards);
-			return false;
-		}
-	}
 	if (program->end == SHARDY_MISFIT)
 		text_printf(why,
 		            "Shardy's greedy proposes a permute that would change the "
@@ -85,6 +68,20 @@ static bool runs(const struct shardy_program *program, const struct shape *padde
 		            "Shardy's greedy stops unfinished after two rounds (axis "
 		            "sizes that do not divide)");
 	return program->end == SHARDY_DONE;
+}
+
+/* Do the tiles of a shape divide before and after every step? */
+static bool divides(const struct shardy_program *program, const struct problem *p,
+                    const struct shape *shape)
+{
+	for (int dim = 0; dim < shape->rank; dim++) {
+		if (shape->dim[dim] % layout_shards(&p->from, dim) != 0)
+			return false;
+		for (int k = 0; k < program->nops; k++)
+			if (shape->dim[dim] % layout_shards(&program->op[k].after, dim))
+				return false;
+	}
+	return true;
 }
 
 /* Do all moves of both have dimensions of their own? */
@@ -179,8 +176,23 @@ static void add_reordered(struct plan *plan, const struct shardy_op *o,
 	plan_groups_step(plan, o->op, o->move, o->nmoves, groups, chunk, &claim);
 }
 
-/* The steps of a program that begin at `first`. */
-static void add_steps(struct plan *plan, const struct shardy_program *program, int first)
+/* A permute of the tiles that are there, whatever their padding. */
+static void permute(struct plan *plan, const struct layout *after)
+{
+	struct shape tile = plan_local(plan);
+	int nsteps = plan->nsteps;
+
+	plan_permute(plan, after);
+	if (plan->nsteps > nsteps)
+		plan_place(plan, &tile, NULL);
+}
+
+/*
+ * The steps of a program that begin at `first`; extent[k] is cut before op k. False if
+ * tiles would not be local.
+ */
+static bool add_steps(struct plan *plan, const struct shardy_program *program,
+                      int first, const struct shape *extent, struct text *why)
 {
 	const struct problem *p = plan->problem;
 	const struct mesh *mesh = &p->mesh;
@@ -193,13 +205,42 @@ static void add_steps(struct plan *plan, const struct shardy_program *program, i
 		if (o->reordered) {
 			add_reordered(plan, o, mesh, before);
 		} else if (o->op == OP_PERMUTE) {
+			if (!uneven_trim(plan, &extent[k], why))
+				return false;
 			after = shardy_keep_unreduced(&o->after, plan_layout(plan));
-			plan_permute(plan, &after);
-		} else {
-			plan_axes_step(plan, o->op, o->move, o->nmoves);
+			permute(plan, &after);
+		} else if (!uneven_step(plan, o->op, o->move, o->nmoves, &extent[k],
+		                        &extent[k + 1], why)) {
+			return false;
 		}
 		mesh = o->reordered ? &p->to_mesh : mesh;
 		before = &o->after;
+	}
+	return uneven_trim(plan, &plan->shape, why);
+}
+
+/* ", all-to-all {x,y} 0->1" and so on: what the pass emits before tiles are padded. */
+static void print_program(struct text *out, const struct shardy_program *program,
+                          const struct mesh *m)
+{
+	for (int k = 0; k < program->nops; k++) {
+		const struct shardy_op *o = &program->op[k];
+
+		text_printf(out, "%s%s", k ? ", " : "", op_name(o->op));
+		for (int i = 0; i < o->nmoves; i++) {
+			const struct move *move = &o->move[i];
+
+			for (int n = 0; n < move->nparts; n++) {
+				text_printf(out, n ? "," : " {");
+				part_print(out, m, move->parts[n]);
+			}
+			text_printf(out, "} ");
+			if (move->from_dim >= 0)
+				text_printf(out, "%d", move->from_dim);
+			text_printf(out, "->");
+			if (move->to_dim >= 0)
+				text_printf(out, "%d", move->to_dim);
+		}
 	}
 }
 
@@ -223,13 +264,114 @@ static bool sums_right(const struct plan *plan, struct text *why)
 	return right;
 }
 
+/*
+ * One extent of dimension `dim` for every run of ops between which it is sharded: the
+ * source's or the target's where the run begins or ends with them, else the smallest that
+ * all shards divide. False if that is not to be had.
+ */
+static bool extents_of_runs(struct shape *extent, const struct shardy_program *program,
+                            const struct problem *p, int dim)
+{
+	int64_t real = p->array.shape.dim[dim];
+	int n = program->nops, first;
+
+	for (int k = 0; k <= n; k++) {
+		int64_t all = 1, chosen, last = 1, shards;
+
+		first = k;
+		for (; k <= n; k++) {
+			shards = layout_shards(k ? &program->op[k - 1].after : &p->from,
+			                       dim);
+			if (shards == 1)
+				break;
+			all = shards / shardy_gcd(shards, all) * all;
+			last = shards;
+		}
+		shards = first == 0 ? layout_shards(&p->from, dim) : k > n ? last : all;
+		chosen = (real + shards - 1) / shards * shards;
+		if (chosen % all != 0 ||
+		    (k > n && (real + last - 1) / last * last != chosen))
+			return false;
+		for (int i = first; i < k; i++)
+			extent[i].dim[dim] = chosen;
+		if (k <= n)
+			extent[k].dim[dim] = real;
+	}
+	return true;
+}
+
+/* What shards cut before each op and at the end, [nops + 1]. */
+static struct shape *extents_of(const struct shardy_program *program,
+                                const struct shape *shape)
+{
+	int n = program->nops + 1;
+	struct shape *extent = arena_alloc(program->arena, (size_t)n, sizeof(*extent));
+
+	for (int k = 0; k < n; k++)
+		extent[k] = *shape;
+	return extent;
+}
+
+static struct plan *plan_on(const struct shardy_program *program,
+                            const struct problem *p, const struct shape *shape,
+                            const struct shape *extent, struct text *why)
+{
+	struct plan *plan = plan_new(program->arena, p, planner_shardy.name);
+	int first;
+
+	plan->shape = *shape;
+	first = shardy_add_sums(plan, program, extent, why);
+	if (first < 0 || !add_steps(plan, program, first, extent, why))
+		return NULL;
+	plan_finish(plan);
+	return plan;
+}
+
+/*
+ * The plan of a program, NULL with the reason in `why`. On the padded extent (design 3)
+ * where every step divides it, else on the real one with pads between the steps.
+ */
+static struct plan *plan_of(const struct shardy_program *program,
+                            const struct problem *p, struct text *why)
+{
+	const struct shape *real = &p->array.shape;
+	bool reordered = program->nops > 0 && program->op[program->nops - 1].reordered;
+	struct text reason = {0}, again = {0};
+	struct shape *extent;
+	struct plan *plan;
+	bool agree = true;
+
+	if (p->padded_ok && divides(program, p, &p->padded))
+		return plan_on(program, p, &p->padded, extents_of(program, &p->padded),
+		               why);
+	if (reordered) {
+		text_printf(why, "a dimension does not divide into tiles, between two "
+		                 "orders of the devices");
+		return NULL;
+	}
+	extent = extents_of(program, real);
+	plan = plan_on(program, p, real, extent, &reason);
+	for (int dim = 0; !plan && dim < real->rank; dim++)
+		agree = extents_of_runs(extent, program, p, dim) && agree;
+	if (!plan && agree)
+		plan = plan_on(program, p, real, extent, &again);
+	if (!plan) {
+		text_printf(why, "%s; Shardy's resharder emits ", reason.s);
+		print_program(why, program, &p->mesh);
+		text_printf(why, ", and its pads come later");
+	}
+	text_free(&reason);
+	text_free(&again);
+	return plan;
+}
+
 static enum answer shardy_plan(struct plan **out, const struct problem *p,
                                const struct prices *prices, struct arena *arena,
                                struct text *why)
 {
 	const char *reason = refusal(p);
 	struct shardy_program program;
-	int first;
+	struct plan *plan;
 
 	(void)prices;
 	if (reason) {
@@ -238,14 +380,14 @@ static enum answer shardy_plan(struct plan **out, const struct problem *p,
 	}
 	program = shardy_reshard(&p->array.shape, &p->from, &p->to,
 	                         p->two_meshes && !replicated(&p->to), arena);
-	if (!runs(&program, &p->padded, why))
+	if (!ends(&program, why))
 		return ANSWER_NOT_APPLICABLE;
 	fuse_all_to_alls(&program);
-	*out = plan_new(arena, p, planner_shardy.name);
-	first = shardy_add_sums(*out, &program);
-	add_steps(*out, &program, first);
-	plan_finish(*out);
-	return sums_right(*out, why) ? ANSWER_PLAN : ANSWER_NOT_APPLICABLE;
+	plan = plan_of(&program, p, why);
+	if (!plan || !sums_right(plan, why))
+		return ANSWER_NOT_APPLICABLE;
+	*out = plan;
+	return ANSWER_PLAN;
 }
 
 const struct planner planner_shardy = {

@@ -21,7 +21,13 @@
  *   4. all-to-alls that follow one another, without a dimension in common, become one.
  *
  * Else what the pass emits is kept: one slice and one all-gather for all dimensions
- * together, all-to-alls of one pair of dimensions each.
+ * together, all-to-alls of one pair of dimensions each. Nothing is made of a permute and
+ * the all-to-alls behind it, as Shardy's younger pass optimize-collectives does.
+ *
+ * Where shards do not divide a dimension Shardy pads it around the ops by a later pass
+ * (pad_for_divisibility.cc). Here a plan has local pads between the steps (uneven.h): of
+ * every op or, if these would move elements, of a dimension for as long as it is
+ * sharded. Not applicable if the source and the target would differ in that extent.
  */
 #ifndef SHARDSIM_PLANNER_SHARDY_H
 #define SHARDSIM_PLANNER_SHARDY_H
@@ -74,8 +80,11 @@ struct layout shardy_keep_unreduced(const struct layout *l, const struct layout 
 
 /*
  * Append what precedes the program, points 1 to 3 above. Returns how many ops of the
- * program that has dealt with: 1 where its slice is in a reduce-scatter, else 0.
+ * program that has dealt with: 1 where its slice is in a reduce-scatter, else 0; -1 with
+ * the reason in `why` if tiles would not be local (uneven.h). extent[k] is what shards
+ * cut before op k, padding included.
  */
-int shardy_add_sums(struct plan *plan, const struct shardy_program *program);
+int shardy_add_sums(struct plan *plan, const struct shardy_program *program,
+                    const struct shape *extent, struct text *why);
 
 #endif

@@ -22,6 +22,7 @@ void shardy_insert(struct shardy_axes *x, int at, struct part part);
 void shardy_push(struct shardy_axes *x, struct part part);
 void shardy_remove(struct shardy_axes *x, int at, int n);
 int64_t shardy_size(const struct shardy_axes *x);
+int64_t shardy_gcd(int64_t a, int64_t b);
 
 /*
  * The major part of an axis that fits in `room`, the whole or room itself, and divides

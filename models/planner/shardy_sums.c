@@ -1,4 +1,5 @@
 #include "planner/shardy_greedy.h"
+#include "planner/uneven.h"
 
 static struct shardy_axes unreduced(const struct layout *l)
 {
@@ -110,7 +111,8 @@ static bool fuse(struct move *scatter, int *nscatter, struct move *rest, int *nr
 	return left.n == 0;
 }
 
-int shardy_add_sums(struct plan *plan, const struct shardy_program *program)
+int shardy_add_sums(struct plan *plan, const struct shardy_program *program,
+                    const struct shape *extent, struct text *why)
 {
 	const struct layout *from = &plan->problem->from, *to = &plan->problem->to;
 	struct move reduced = difference(from, to, plan->arena);
@@ -121,9 +123,11 @@ int shardy_add_sums(struct plan *plan, const struct shardy_program *program)
 
 	if (reduced.nparts > 0 && raised.nparts == 0 && slices &&
 	    fuse(scatter, &nscatter, rest, &nrest, &reduced, &program->op[0])) {
-		plan_axes_step(plan, OP_REDUCE_SCATTER, scatter, nscatter);
-		if (nrest > 0)
-			plan_axes_step(plan, OP_SLICE, rest, nrest);
+		if (!uneven_step(plan, OP_REDUCE_SCATTER, scatter, nscatter, &extent[0],
+		                 &extent[1], why) ||
+		    (nrest > 0 && !uneven_step(plan, OP_SLICE, rest, nrest, &extent[1],
+		                               &extent[1], why)))
+			return -1;
 		return 1;
 	}
 	if (reduced.nparts > 0)

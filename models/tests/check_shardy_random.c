@@ -62,17 +62,20 @@ static struct plan *run(const struct problem *p, struct arena *a, struct text *w
 	return plan;
 }
 
-/* A round goes slice, permute, all-to-alls, all-gather. */
+/* A round goes slice, permute, all-to-alls, all-gather; pads may be between. */
 static int rounds(const struct plan *plan)
 {
 	static const int place[OPS] = {
 		[OP_PERMUTE] = 1, [OP_ALL_TO_ALL] = 2, [OP_ALL_GATHER] = 3};
-	int n = plan->nsteps > 0;
+	int n = 0, was = 3;
 
-	for (int k = 1; k < plan->nsteps; k++) {
-		int was = place[plan->step[k - 1].op], is = place[plan->step[k].op];
+	for (int k = 0; k < plan->nsteps; k++) {
+		int is = place[plan->step[k].op];
 
-		n += is < was || (is == was && is != 2);
+		if (plan->step[k].op == OP_PAD)
+			continue;
+		n += is < was || (is == was && is != 2) || n == 0;
+		was = is;
 	}
 	return n;
 }
@@ -107,7 +110,7 @@ END_TEST
 static const char *const reasons[] = {
 	"stops unfinished",
 	"would change the shape",
-	"all-to-all would cut",
+	"across devices; Shardy's resharder emits",
 	"cannot co-exist",
 };
 
@@ -149,6 +152,49 @@ START_TEST(test_mixed_sizes)
 	for (int i = 0; i < REASONS; i++)
 		printf("  %d refused: %s\n", count[i], reasons[i]);
 	ck_assert_int_gt(plans, 3000);
+	arena_free(a);
+	rng_free(r);
+}
+END_TEST
+
+/*
+ * Arrays that no layout need divide: what has a plan is right on every device, and what
+ * has none has one of the reasons.
+ */
+START_TEST(test_uneven)
+{
+	struct rng *r = rng_new(500 + (uint64_t)_i);
+	struct arena *a = arena_new();
+	int padded = 0, refused = 0;
+
+	for (int k = 0; k < 1000; k++) {
+		struct mesh m = random_mesh(r, 24);
+		int rank = 1 + k % 3, wrong_step;
+		struct layout from = random_layout(r, &m, rank);
+		struct layout to = random_layout(r, &m, rank);
+		struct shape shape = {.rank = rank};
+		struct text why = {0};
+		struct problem *p;
+		struct plan *plan;
+
+		for (int dim = 0; dim < rank; dim++)
+			shape.dim[dim] = 1 + (int64_t)rng_below(r, 13);
+		p = case_of_layouts(a, &m, &shape, &from, &to);
+		plan = run(p, a, &why);
+		if (plan)
+			ck_assert_msg(plan_interpret(plan, a, &wrong_step),
+			              "%s: step %d", case_describe(a, p), wrong_step);
+		else
+			ck_assert_msg(reason_of(&why) < REASONS, "%s: %s",
+			              case_describe(a, p), why.s);
+		for (int i = 0; plan && i < plan->nsteps; i++)
+			padded += plan->step[i].op == OP_PAD;
+		refused += !plan;
+		text_free(&why);
+		arena_reset(a);
+	}
+	ck_assert_int_gt(padded, 100);
+	ck_assert_int_gt(refused, 100);
 	arena_free(a);
 	rng_free(r);
 }
@@ -201,6 +247,7 @@ int main(void)
 	tcase_set_timeout(tc, 60);
 	tcase_add_loop_test(tc, test_powers_of_two, 0, SEEDS);
 	tcase_add_test(tc, test_mixed_sizes);
+	tcase_add_loop_test(tc, test_uneven, 0, 4);
 	tcase_add_test(tc, test_device_orders);
 	suite_add_tcase(suite, tc);
 	runner = srunner_create(suite);

@@ -1,0 +1,95 @@
+#include "planner/uneven.h"
+
+/*
+ * Do devices have what tiles of `tile` hold, from tiles of `old`? The first tile starts
+ * where it did; another starts elsewhere, so that it must be padding in both.
+ */
+static bool is_local(int64_t extent, int64_t shards, int64_t old, int64_t tile)
+{
+	return old == tile || shards == 1 || (extent <= old && extent <= tile);
+}
+
+/* Pad to `tile`, unless it is what is there. */
+static bool pad_to(struct plan *plan, const struct shape *tile, struct text *why)
+{
+	const struct layout *now = plan_layout(plan);
+	struct shape old = plan_local(plan);
+	bool same = true;
+
+	for (int dim = 0; dim < tile->rank; dim++) {
+		int64_t extent = plan->shape.dim[dim], shards = layout_shards(now, dim);
+
+		same = same && old.dim[dim] == tile->dim[dim];
+		if (is_local(extent, shards, old.dim[dim], tile->dim[dim]))
+			continue;
+		text_printf(why,
+		            "dimension %d of %lld elements in %lld tiles of %lld would "
+		            "have to be cut anew into tiles of %lld, across devices",
+		            dim, (long long)extent, (long long)shards,
+		            (long long)old.dim[dim], (long long)tile->dim[dim]);
+		return false;
+	}
+	if (!same)
+		plan_pad(plan, now, tile);
+	return true;
+}
+
+static int64_t factor_of(const struct move *m)
+{
+	int64_t factor = 1;
+
+	for (int k = 0; k < m->nparts; k++)
+		factor *= m->parts[k].size;
+	return factor;
+}
+
+/* Padding must not take a tile above the 2^62 bits that an array may have. */
+static bool too_large(const struct plan *plan, const struct shape *tile)
+{
+	int64_t bits = plan->problem->array.dtype->bits;
+
+	for (int dim = 0; dim < tile->rank; dim++)
+		if (__builtin_mul_overflow(bits, tile->dim[dim], &bits))
+			return true;
+	return bits > (int64_t)1 << 62;
+}
+
+bool uneven_step(struct plan *plan, enum op op, const struct move *moves, int nmoves,
+                 const struct shape *before, const struct shape *after, struct text *why)
+{
+	const struct layout *now = plan_layout(plan);
+	struct shape tile = layout_local(now, before), left;
+
+	for (int i = 0; i < nmoves; i++) {
+		int64_t factor = factor_of(&moves[i]), shards;
+		int dim = moves[i].to_dim;
+
+		if (dim < 0)
+			continue;
+		shards = factor * layout_shards(now, dim);
+		tile.dim[dim] = (after->dim[dim] + shards - 1) / shards * factor;
+	}
+	left = tile;
+	for (int i = 0; i < nmoves; i++) {
+		if (moves[i].from_dim >= 0)
+			left.dim[moves[i].from_dim] *= factor_of(&moves[i]);
+		if (moves[i].to_dim >= 0)
+			left.dim[moves[i].to_dim] /= factor_of(&moves[i]);
+	}
+	if (too_large(plan, &tile) || too_large(plan, &left)) {
+		text_printf(why, "a padded tile would pass 2^62 bits");
+		return false;
+	}
+	if (!pad_to(plan, &tile, why))
+		return false;
+	plan_axes_step(plan, op, moves, nmoves);
+	plan_place(plan, &left, NULL);
+	return true;
+}
+
+bool uneven_trim(struct plan *plan, const struct shape *extent, struct text *why)
+{
+	struct shape tile = layout_local(plan_layout(plan), extent);
+
+	return pad_to(plan, &tile, why);
+}
