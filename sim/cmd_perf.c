@@ -1,6 +1,7 @@
 /* `shardsim perf COLLECTIVE`: the table of nccl-tests, simulated. */
 #include "base/units.h"
 #include "clocks.h"
+#include "collective/lower.h"
 #include "command.h"
 #include "library.h"
 #include "measure.h"
@@ -319,6 +320,28 @@ static enum status run_open(struct run *r, const struct options *o, struct error
 	return perf_groups(&r->perf.groups, r->arena, machine, &o->groups, e);
 }
 
+/* What is forced must be able to run the collective, whatever its size. */
+static enum status check_forced(struct run *r, const struct options *o, struct error *e)
+{
+	const struct library_text *l = &o->library;
+	const char *option = l->algorithm ? "--algorithm" : "--protocol";
+	const char *forced = l->algorithm ? l->algorithm : l->protocol;
+	struct machine chosen = *r->perf.machine;
+	struct lowered lowered;
+	struct text why = {0}, unforced = {0};
+
+	chosen.forced = (struct forced){0};
+	if (forced &&
+	    !lower_collective(&lowered, r->arena, r->perf.machine, r->perf.op,
+	                      r->perf.groups, 0, &why) &&
+	    lower_collective(&lowered, r->arena, &chosen, r->perf.op, r->perf.groups, 0,
+	                     &unforced))
+		error_set(e, E_TYPE, where_option(option, forced), "%s", why.s);
+	text_free(&why);
+	text_free(&unforced);
+	return e->code;
+}
+
 static void print(const struct perf_table *t, const char *format)
 {
 	struct text out = {0};
@@ -342,7 +365,7 @@ static int run(struct run *r, const struct options *o)
 	struct text why = {0};
 	int32_t n;
 
-	if (run_open(r, o, &e) != OK)
+	if (run_open(r, o, &e) != OK || check_forced(r, o, &e) != OK)
 		return command_misuse(&e);
 	n = r->perf.groups.size;
 	if ((o->measured ? sizes_measured : sizes_range)(&sizes, r->arena, o, n, &e) !=

@@ -288,14 +288,18 @@ static void dcn_generate(struct text *out, const struct family_machine *m)
 	                         .devices = f->cores});
 }
 
-/* "torus 4x4x8 wrap 111", "twisted 4x4x8" or, where links are missing, "graph". */
+/*
+ * "torus 4x4x8 wrap 111" or "twisted 4x4x8"; where links are missing, "graph 4x4x8 wrap
+ * 111" or "graph".
+ */
 static void geometry_print(struct text *out, const struct family_machine *m)
 {
-	if (overlay_missing(m)) {
-		text_printf(out, "graph");
+	bool missing = overlay_missing(m);
+
+	text_printf(out, missing ? "graph" : m->twist ? "twisted" : "torus");
+	if (missing && m->twist)
 		return;
-	}
-	text_printf(out, m->twist ? "twisted " : "torus ");
+	text_printf(out, " ");
 	for (int a = 0; a < m->family.naxes; a++)
 		text_printf(out, "%s%d", a ? "x" : "", (int)m->shape[a]);
 	if (m->twist)

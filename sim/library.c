@@ -64,14 +64,46 @@ static bool protocol_known(struct text *known, const char *name)
 	return found;
 }
 
-enum status library_set(struct machine *m, const struct library_text *text,
-                        const struct where *at, struct error *e)
+/* A mode is there where its figure is (profile_launch_s). */
+static bool launch_has(const struct machine *m, enum launch_mode mode)
+{
+	return mode == LAUNCH_PROCESS ||
+	       (mode == LAUNCH_SINGLE && m->tuning.value[TUNING_LAUNCH_EACH_S] > 0) ||
+	       (mode == LAUNCH_GRAPH && m->tuning.value[TUNING_LAUNCH_GRAPH_S] > 0);
+}
+
+static enum status launch_set(struct machine *m, const char *text,
+                              const struct where *at, struct error *e)
 {
 	static const char *const modes[] = {
 		[LAUNCH_PROCESS] = "process",
 		[LAUNCH_SINGLE] = "single",
 		[LAUNCH_GRAPH] = "graph",
 	};
+	int mode = 0, n = (int)(sizeof(modes) / sizeof(*modes));
+	struct text known = {0};
+
+	while (mode < n && strcmp(modes[mode], text) != 0)
+		mode++;
+	if (mode == n)
+		return unknown("--launch", text, at, "process, single, graph", e);
+	m->launch = (enum launch_mode)mode;
+	if (launch_has(m, m->launch))
+		return OK;
+	for (int i = 0; i < n; i++)
+		if (launch_has(m, (enum launch_mode)i))
+			text_printf(&known, "%s%s", known.length ? ", " : "", modes[i]);
+	error_set(e, E_TYPE, at ? *at : where_option("--launch", text),
+	          "%s has no launch mode '%s', as it has no %s; expected %s", m->name,
+	          text, m->launch == LAUNCH_SINGLE ? "launch_each_s" : "launch_graph_s",
+	          known.s);
+	text_free(&known);
+	return e->code;
+}
+
+enum status library_set(struct machine *m, const struct library_text *text,
+                        const struct where *at, struct error *e)
+{
 	struct text known = {0};
 	enum status status = OK;
 
@@ -83,12 +115,5 @@ enum status library_set(struct machine *m, const struct library_text *text,
 	if (status != OK)
 		return status;
 	m->forced = (struct forced){text->algorithm, text->protocol};
-	for (int i = 0; text->launch && i < 3; i++)
-		if (!strcmp(modes[i], text->launch)) {
-			m->launch = (enum launch_mode)i;
-			return OK;
-		}
-	return text->launch ? unknown("--launch", text->launch, at,
-	                              "process, single, graph", e)
-	                    : OK;
+	return text->launch ? launch_set(m, text->launch, at, e) : OK;
 }

@@ -38,8 +38,9 @@ struct library_text {
 bool library_option(struct library_text *out, int key, const char *arg);
 
 /*
- * Sets them on the machine. The errors, an algorithm, protocol or launch mode that nobody
- * has, are at `at`, or at the option of that name where it is NULL.
+ * Sets them on the machine. The errors, an algorithm or protocol that nobody has or a
+ * launch mode that the machine does not have, are at `at`, or at the option of that
+ * name where it is NULL.
  */
 enum status library_set(struct machine *m, const struct library_text *text,
                         const struct where *at, struct error *e);

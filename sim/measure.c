@@ -74,11 +74,6 @@ static const struct placement *placed(const struct bench *b)
 	return b->placement.platform ? &b->placement : NULL;
 }
 
-static int32_t place_of(const struct bench *b, int32_t device)
-{
-	return b->placement.platform ? b->placement.platform[device] : device;
-}
-
 static double now_s(void)
 {
 	struct timespec t;
@@ -104,31 +99,6 @@ static bool fits(struct measurement *out, const struct bench *b,
 	                               most, b->machine->ndevices - 1)
 			: arena_printf(a, "needs %d devices, the platform has %d",
 	                               most + 1, b->machine->ndevices);
-	return false;
-}
-
-/* Two devices of the problem that no fabric joins; false if there are none. */
-static bool find_unjoined(int32_t *src, int32_t *dst, const struct bench *b,
-                          const struct problem *p)
-{
-	const struct machine *m = b->machine;
-	int32_t n = p->ndevices;
-
-	for (int f = 0; f < m->nfabrics; f++) {
-		int32_t domain = m->fabric[f].domain[place_of(b, 0)], i = 1;
-
-		while (i < n && m->fabric[f].domain[place_of(b, i)] == domain)
-			i++;
-		if (domain >= 0 && i == n)
-			return false;
-	}
-	for (int32_t i = 0; i < n; i++)
-		for (int32_t j = i + 1; j < n; j++) {
-			*src = place_of(b, i);
-			*dst = place_of(b, j);
-			if (machine_fabric(m, *src, *dst) < 0)
-				return true;
-		}
 	return false;
 }
 
@@ -164,23 +134,16 @@ void measure_plan(struct measurement *out, struct bench *b, const struct problem
 	text_free(&why);
 }
 
-/* Why the clock gave `time_s`, which are no seconds; the plan's worst outcome so far. */
+/* Why there is `time_s`, which are no seconds; the plan's worst outcome so far. */
 static void note_untimed(struct measurement *m, const struct bench *b, int clock,
                          double time_s, const char *message, struct arena *a)
 {
-	enum outcome outcome = OUTCOME_NOT_APPLICABLE;
-	int32_t src, dst;
+	enum outcome outcome =
+		time_s == CLOCK_FAILED_S ? OUTCOME_FAILED : OUTCOME_NOT_APPLICABLE;
 
-	if (time_s == CLOCK_REFUSED_S) {
-		message = arena_printf(a, "%s: %s", b->clock[clock]->name, message);
-	} else if (find_unjoined(&src, &dst, b, m->plan->problem)) {
-		message =
-			arena_printf(a, "no fabric of %s joins device %d and device %d",
-		                     b->machine->name, src, dst);
-	} else {
-		outcome = OUTCOME_FAILED;
-		message = arena_printf(a, "%s: %s", b->clock[clock]->name, message);
-	}
+	message = time_s == PLAN_REFUSED_S
+	                  ? arena_strdup(a, message)
+	                  : arena_printf(a, "%s: %s", b->clock[clock]->name, message);
 	m->clock_message[clock] = message;
 	if (outcome > m->status) {
 		m->status = outcome;

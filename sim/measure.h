@@ -74,8 +74,9 @@ void measure_plan(struct measurement *out, struct bench *b, const struct problem
 
 /*
  * Time a measured plan by clock number `clock` of the bench, whatever others have said. A
- * plan that the platform has no way to run, because its fabrics do not join all devices,
- * is not applicable to it, nor one that is too large for the clock.
+ * plan that the platform has no way to run, because its fabrics do not join all devices
+ * or the algorithm that is forced cannot do a step, is not applicable to it, nor one
+ * that is too large for the clock.
  */
 void measure_time(struct measurement *m, struct bench *b, int clock, struct arena *a);
 

@@ -46,19 +46,22 @@ static enum status read_twisted(struct builder *b, int f)
 	return OK;
 }
 
-/* "torus 4x4x8 wrap 111", "twisted 4x4x8", "switch" or "graph". */
+/*
+ * "torus 4x4x8 wrap 111", "twisted 4x4x8", "switch" or "graph"; "graph 4x4x8 wrap 111"
+ * is a torus that lacks cables.
+ */
 static enum status read_geometry(struct builder *b, int f)
 {
 	const char *p = b->example[f]->props->geometry;
 	struct fabric *fab = &b->m->fabric[f];
-	bool twisted = !strncmp(p, "twisted ", 8);
+	bool twisted = !strncmp(p, "twisted ", 8), graph = !strncmp(p, "graph ", 6);
 
 	if (!strcmp(p, "switch") || !strcmp(p, "graph")) {
 		fab->geometry = *p == 's' ? GEOMETRY_SWITCH : GEOMETRY_GRAPH;
 		return OK;
 	}
-	fab->geometry = GEOMETRY_TORUS;
-	if (!twisted && strncmp(p, "torus ", 6) != 0)
+	fab->geometry = graph ? GEOMETRY_GRAPH : GEOMETRY_TORUS;
+	if (!twisted && !graph && strncmp(p, "torus ", 6) != 0)
 		return geometry_fault(b, f);
 	p = read_shape(b, f, strchr(p, ' ') + 1);
 	if (p && twisted && !*p)
@@ -245,6 +248,8 @@ enum status builder_wire(struct builder *b, struct platform_graph *g, int f)
 	case GEOMETRY_SWITCH:
 		return switch_ports(b, f);
 	case GEOMETRY_GRAPH:
+		if (b->m->fabric[f].naxes && place_devices(b, f) != OK)
+			return b->error->code;
 		break;
 	}
 	b->m->ask = platform_graph_route;

@@ -37,4 +37,13 @@ extern const struct algorithm *const algorithms[]; /* ended by NULL */
 const struct algorithm *algorithm_choose(const struct machine *m, enum op op,
                                          const struct groups *g);
 
+/*
+ * The same, but on a torus that lacks cables (struct fabric) the one that takes least:
+ * what is best on a whole torus may have to go round so many that a ring is faster.
+ * `bytes` as for build. An all-to-all needs no such choice (direct.c).
+ */
+const struct algorithm *algorithm_fastest(struct arena *a, const struct machine *m,
+                                          enum op op, const struct groups *g,
+                                          double bytes);
+
 #endif

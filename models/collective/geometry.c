@@ -13,9 +13,13 @@
  *   chain       any group: broadcast, reduce
  *
  * Only the geometry of the fabrics counts, and for direct their profile, which is what
- * `applies` looks at.
+ * `applies` looks at. Where a torus lacks cables, the time of each that applies counts.
  */
 #include "collective/collective.h"
+#include "collective/joined.h"
+#include "collective/nccl.h"
+
+#include <math.h>
 
 extern const struct algorithm algorithm_bidir_ring, algorithm_line, algorithm_torus,
 	algorithm_two_level, algorithm_ring, algorithm_direct, algorithm_pairwise,
@@ -34,4 +38,64 @@ const struct algorithm *algorithm_choose(const struct machine *m, enum op op,
 		if (algorithms[i]->applies(m, op, g))
 			return algorithms[i];
 	return NULL;
+}
+
+/*
+ * Seconds of the rounds, of each the larger of what its slowest task takes alone and of
+ * the busiest link with the least latency of a task.
+ */
+static double rounds_s(const struct schedule *s, struct nccl_wire *wire)
+{
+	double total_s = 0;
+
+	for (int64_t r = 0; r < s->nrounds; r++) {
+		const struct task *t = &s->task[s->round[r].first];
+		struct task all = {.first = t->first};
+		double slowest_s = 0, least_s = INFINITY, wire_s, route_s;
+
+		for (int64_t i = 0; i < s->round[r].ntasks; i++, t++) {
+			nccl_wire_task(&wire_s, &route_s, wire, s, t);
+			slowest_s = fmax(slowest_s, wire_s + t->repeats * route_s);
+			least_s = fmin(least_s, t->repeats * route_s);
+			all.nmessages += t->nmessages;
+		}
+		nccl_wire_task(&wire_s, &route_s, wire, s, &all);
+		total_s += fmax(slowest_s, wire_s + least_s);
+	}
+	return total_s;
+}
+
+/* Is the first group on a torus that lacks cables? */
+static bool lacks_cables(const struct machine *m, const struct groups *g)
+{
+	int f = g->ngroups ? fabric_of_all(m, g->ids, g->size) : -1;
+
+	return f >= 0 && m->fabric[f].geometry == GEOMETRY_GRAPH && m->fabric[f].naxes;
+}
+
+const struct algorithm *algorithm_fastest(struct arena *a, const struct machine *m,
+                                          enum op op, const struct groups *g,
+                                          double bytes)
+{
+	const struct algorithm *fastest = NULL;
+	struct nccl_wire *wire;
+	double least_s = INFINITY;
+
+	if (op == OP_ALL_TO_ALL || !lacks_cables(m, g))
+		return algorithm_choose(m, op, g);
+	wire = nccl_wire_new(a, m);
+	for (int i = 0; algorithms[i]; i++) {
+		struct schedule s = {.arena = a};
+		double time_s;
+
+		if (!algorithms[i]->applies(m, op, g))
+			continue;
+		algorithms[i]->build(&s, m, op, g, bytes);
+		time_s = rounds_s(&s, wire);
+		if (time_s < least_s) {
+			least_s = time_s;
+			fastest = algorithms[i];
+		}
+	}
+	return fastest;
 }

@@ -76,7 +76,7 @@ void line_round(struct schedule *out, const struct runs *g, const struct leg *le
 
 static bool applies(const struct machine *m, enum op op, const struct groups *g)
 {
-	if (op == OP_BROADCAST || op == OP_REDUCE)
+	if (!runs_carry(m, op, g))
 		return false;
 	return runs_single(m, g, false);
 }

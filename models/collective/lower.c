@@ -82,9 +82,10 @@ static bool lower_geometry(struct lowered *out, const struct profile *profile,
 {
 	const struct algorithm *first = profile->first, *algorithm;
 
-	algorithm = first && first->applies(m, op, groups)
-	                    ? first
-	                    : algorithm_choose(m, op, groups);
+	algorithm =
+		first && first->applies(m, op, groups)
+			? first
+			: algorithm_fastest(out->schedule.arena, m, op, groups, bytes);
 	if (!algorithm) {
 		explain(why, m, groups);
 		return false;

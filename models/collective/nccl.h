@@ -4,8 +4,9 @@
  * shape of the group. One file per algorithm; the constants are in nccl_data.c, the
  * library's own model of its time, by which it chooses, in nccl_tuner.c.
  *
- * A collective becomes one round with one task per group. Its messages carry the bytes
- * that its protocol puts on the wire; its time is
+ * A collective becomes one round with one task per group, or several of what does not
+ * share its pace (nccl_sends.c). Its messages carry the bytes that its protocol puts on
+ * the wire; its time is
  *
  *   launch + steps + w + 2 sqrt(w fill)
  *
@@ -113,7 +114,7 @@ struct nccl_algorithm {
 	const char *name, *help;
 	enum nccl_kind kind;
 	bool (*applies)(const struct nccl_group *g, enum op op, enum protocol p);
-	/* Append its messages for V (or S) bytes of data to the open task. */
+	/* Append its messages for V (or S) bytes of data to the open task, and more. */
 	void (*messages)(struct schedule *out, const struct nccl_group *g, enum op op,
 	                 double bytes);
 	/* Seconds of its steps beyond a launch, which holds the base latency of LL. */
@@ -147,8 +148,8 @@ bool nccl_wire_task(double *wire_s, double *route_s, struct nccl_wire *w,
                     const struct schedule *s, const struct task *t);
 
 /*
- * All that a time needs of the messages of a task: the busiest link of each kind, with
- * its bytes, and the links of the longest route. It stays right while bandwidths of
+ * All that a time needs of the messages of a schedule: the busiest link of each kind,
+ * with its bytes, and the links of the longest route. It stays right while bandwidths of
  * links change, if links of a kind remain alike; of latencies, if the route remains the
  * longest.
  */
@@ -162,9 +163,8 @@ struct nccl_load {
 };
 
 /* `kind`: [nlinks], numbers from 0 to nkinds - 1. Arrays are the arena's. */
-void nccl_load_make(struct nccl_load *out, struct nccl_wire *w,
-                    const struct schedule *s, const struct task *t, const int32_t *kind,
-                    int32_t nkinds, struct arena *a);
+void nccl_load_make(struct nccl_load *out, struct nccl_wire *w, const struct schedule *s,
+                    const int32_t *kind, int32_t nkinds, struct arena *a);
 
 /*
  * As nccl_wire_task, for messages `factor` times as large, those on networks by a further

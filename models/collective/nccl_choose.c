@@ -1,6 +1,5 @@
 #include "collective/nccl.h"
 
-#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -32,6 +31,7 @@ struct candidate {
 	enum protocol protocol;
 	double score, time_s;
 	struct schedule schedule;       /* of the algorithm, with bytes of data */
+	const int64_t *first;           /* [ngroups + 1] messages of each group */
 	const double *wire_s, *route_s; /* [ngroups] of it */
 };
 
@@ -100,18 +100,24 @@ static bool lay(struct candidate *c, const struct job *j, struct arena *a)
 {
 	double *wire_s = arena_alloc(a, (size_t)j->ngroups, sizeof(*wire_s));
 	double *route_s = arena_alloc(a, (size_t)j->ngroups, sizeof(*route_s));
+	int64_t *first = arena_alloc(a, (size_t)j->ngroups + 1, sizeof(*first));
 	bool joined = true;
 
 	c->schedule = (struct schedule){.arena = a};
 	schedule_round(&c->schedule);
 	for (int32_t i = 0; i < j->ngroups; i++) {
+		struct task all;
+
 		schedule_task(&c->schedule, 1);
 		c->algorithm->messages(&c->schedule, &j->group[i], j->op, j->bytes);
+		first[i + 1] = c->schedule.nmessages;
+		all = (struct task){.first = first[i],
+		                    .nmessages = first[i + 1] - first[i]};
 		joined &= nccl_wire_task(&wire_s[i], &route_s[i], j->wire, &c->schedule,
-		                         &c->schedule.task[c->schedule.ntasks - 1]);
+		                         &all);
 	}
 	schedule_end(&c->schedule);
-	assert(c->schedule.ntasks == j->ngroups);
+	c->first = first;
 	c->wire_s = wire_s;
 	c->route_s = route_s;
 	return joined;
@@ -167,15 +173,28 @@ static void rank(struct candidate *c, const struct job *j)
 	}
 }
 
-/* The chosen one's messages with what its protocol adds, and its software. */
+/*
+ * The chosen one's messages with what its protocol adds, and its software. Every task
+ * of a group pays the latency of the group's longest route, as if they were one.
+ */
 static void settle(struct lowered *out, struct candidate *c, const struct job *j)
 {
 	struct schedule *s = &c->schedule;
+	int32_t group = 0;
 
+	for (int64_t i = 0; i < s->ntasks; i++) {
+		struct task *t = &s->task[i];
+		double wire_s, route_s;
+
+		while (t->first >= c->first[group + 1])
+			group++;
+		t->delay_s = delay_s(c, j, group);
+		if (t->nmessages < c->first[group + 1] - c->first[group] &&
+		    nccl_wire_task(&wire_s, &route_s, j->wire, s, t))
+			t->delay_s += c->route_s[group] - route_s;
+	}
 	for (int64_t i = 0; i < s->nmessages; i++)
 		s->message[i].bytes *= protocol_wire(c->protocol);
-	for (int32_t i = 0; i < j->ngroups; i++)
-		s->task[i].delay_s = delay_s(c, j, i);
 	out->schedule = *s;
 	out->algorithm = c->algorithm->name;
 	out->protocol = protocol_name(c->protocol);
@@ -289,8 +308,7 @@ struct nccl_prepared *nccl_prepare(struct arena *a,
 		if (!any_wanted(&p->job, list[i]))
 			continue;
 		lay(&c, &p->job, a);
-		nccl_load_make(&p->load[i], p->job.wire, &c.schedule, c.schedule.task,
-		               kind, nkinds, a);
+		nccl_load_make(&p->load[i], p->job.wire, &c.schedule, kind, nkinds, a);
 	}
 	p->job.load = p->load;
 	p->job.load_share = m->tuning.value[TUNING_NET_SEND_SHARE];

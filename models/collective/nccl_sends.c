@@ -11,8 +11,9 @@
  *   need    3S on every device
  * On switches, only what each port carries counts: one message to the next device of
  * the node and one to the next node stand for all. Elsewhere messages run between the
- * pairs that exchange data, rail by rail. Nodes with unequally many members: between
- * all pairs. Source: NCCL's PXN; facts on its model, 5, and on collective costs, 4 and
+ * pairs that exchange data, rail by rail. Each node and each rail is a task, as none
+ * waits for another. Nodes with unequally many members: between all pairs, one task.
+ * Source: NCCL's PXN; facts on its model, 5, and on collective costs, 4 and
  * 5.
  */
 #include "collective/nccl.h"
@@ -34,15 +35,17 @@ static void send(struct schedule *out, const struct nccl_group *g, int32_t src,
 	schedule_message(out, f, g->ids[src], g->ids[dst], bytes);
 }
 
-static void inside(struct schedule *out, const struct nccl_group *g, double bytes)
+/* The members from `node` on, which share a node. */
+static void inside(struct schedule *out, const struct nccl_group *g, int32_t node,
+                   double bytes)
 {
 	int32_t per = g->per_node;
 	double other_rails = (double)(g->n - per) / per;
+	bool ports = nccl_switch(g, false) && per > 1;
 
-	for (int32_t i = 0; i < g->n; i++) {
-		int32_t node = i / per * per;
-
-		if (nccl_switch(g, false) && per > 1) {
+	schedule_task(out, 1);
+	for (int32_t i = node; i < node + per; i++) {
+		if (ports) {
 			send(out, g, i, node + (i + 1) % per,
 			     bytes / g->n * (per - 1) * (1 + other_rails));
 			continue;
@@ -53,19 +56,23 @@ static void inside(struct schedule *out, const struct nccl_group *g, double byte
 	}
 }
 
-static void across(struct schedule *out, const struct nccl_group *g, double bytes)
+/* Member `rail` of every node. */
+static void across(struct schedule *out, const struct nccl_group *g, int32_t rail,
+                   double bytes)
 {
 	int32_t per = g->per_node;
+	bool ports = nccl_switch(g, true);
 
-	if (nccl_switch(g, true)) {
-		for (int32_t i = 0; i < g->n; i++)
+	schedule_task(out, 1);
+	for (int32_t i = rail; i < g->n; i += per) {
+		if (ports) {
 			send(out, g, i, (i + per) % g->n, bytes / g->n * (g->n - per));
-		return;
-	}
-	for (int32_t i = 0; i < g->n; i++)
-		for (int32_t k = i % per; k < g->n; k += per)
+			continue;
+		}
+		for (int32_t k = rail; k < g->n; k += per)
 			if (k != i)
 				send(out, g, i, k, bytes / g->n * per);
+	}
 }
 
 static void messages(struct schedule *out, const struct nccl_group *g, enum op op,
@@ -73,9 +80,10 @@ static void messages(struct schedule *out, const struct nccl_group *g, enum op o
 {
 	(void)op;
 	if (nccl_even(g)) {
-		inside(out, g, bytes);
-		if (g->nodes > 1)
-			across(out, g, bytes);
+		for (int32_t node = 0; node < g->n; node += g->per_node)
+			inside(out, g, node, bytes);
+		for (int32_t rail = 0; rail < g->per_node && g->nodes > 1; rail++)
+			across(out, g, rail, bytes);
 		return;
 	}
 	for (int32_t i = 0; i < g->n; i++)

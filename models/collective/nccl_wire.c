@@ -56,17 +56,16 @@ bool nccl_wire_task(double *wire_s, double *route_s, struct nccl_wire *w,
 	return joined;
 }
 
-void nccl_load_make(struct nccl_load *out, struct nccl_wire *w,
-                    const struct schedule *s, const struct task *t, const int32_t *kind,
-                    int32_t nkinds, struct arena *a)
+void nccl_load_make(struct nccl_load *out, struct nccl_wire *w, const struct schedule *s,
+                    const int32_t *kind, int32_t nkinds, struct arena *a)
 {
 	int32_t *of_kind = arena_alloc(a, (size_t)nkinds, sizeof(*of_kind));
 	int32_t links[ROUTE_LINKS_MAX];
 	double longest_s = -1;
 
 	*out = (struct nccl_load){.joined = true};
-	for (int64_t i = 0; i < t->nmessages && out->joined; i++) {
-		const struct message *msg = &s->message[t->first + i];
+	for (int64_t i = 0; i < s->nmessages && out->joined; i++) {
+		const struct message *msg = &s->message[i];
 		int n = machine_route(w->machine, msg->fabric, msg->src, msg->dst,
 		                      links, ROUTE_LINKS_MAX);
 		double latency_s = 0;

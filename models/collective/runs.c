@@ -78,6 +78,31 @@ static bool runs_of_marks(struct runs *out, const uint8_t *seen, const struct fa
 	return product == n;
 }
 
+/* The ring of run `r` is a line if cables of it are missing. */
+static void open_ring(struct runs *g, int r)
+{
+	struct run *run = &g->run[r];
+	int32_t d = run->length, lines = runs_lines(g, r), gap = 0, link;
+	int32_t *ids = xmalloc(2 * (size_t)d, sizeof(*ids)), *missing = ids + d;
+
+	memset(missing, 0, (size_t)d * sizeof(*missing));
+	for (int32_t line = 0; line < lines; line++) {
+		runs_line(ids, g, r, line);
+		for (int32_t i = 0; i < d; i++)
+			missing[i] += machine_route(g->machine, g->fabric, ids[i],
+			                            ids[(i + 1) % d], &link, 1) != 1;
+	}
+	for (int32_t i = 1; i < d; i++)
+		if (missing[i] > missing[gap])
+			gap = i;
+	if (missing[gap]) {
+		run->ring = false;
+		run->first = (gap + 1) % d;
+		g->corner += run->first * g->stride[r];
+	}
+	free(ids);
+}
+
 bool runs_find(struct runs *out, const struct machine *m, const int32_t *ids, int32_t n)
 {
 	int fabric = n > 1 ? machine_fabric(m, ids[0], ids[1]) : -1;
@@ -86,7 +111,7 @@ bool runs_find(struct runs *out, const struct machine *m, const int32_t *ids, in
 	uint8_t *seen;
 	bool found;
 
-	if (fabric < 0 || f->geometry != GEOMETRY_TORUS)
+	if (fabric < 0 || f->geometry == GEOMETRY_SWITCH || !f->naxes)
 		return false;
 	*out = (struct runs){.machine = m,
 	                     .fabric = fabric,
@@ -99,6 +124,9 @@ bool runs_find(struct runs *out, const struct machine *m, const int32_t *ids, in
 	found = mark(seen, f, out->domain, ids, n) && runs_of_marks(out, seen, f, n);
 	free(seen);
 	out->twisted = found && f->twist && n == fabric_places(f);
+	for (int r = 0; found && f->geometry == GEOMETRY_GRAPH && r < out->n; r++)
+		if (out->run[r].ring)
+			open_ring(out, r);
 	return found;
 }
 
@@ -118,6 +146,15 @@ struct runs runs_twisted(const struct runs *g, int ring)
 			halved = true;
 	}
 	return out;
+}
+
+bool runs_carry(const struct machine *m, enum op op, const struct groups *g)
+{
+	int f = g->ngroups && g->size > 1 ? machine_fabric(m, g->ids[0], g->ids[1]) : -1;
+
+	if (op == OP_BROADCAST || op == OP_REDUCE)
+		return false;
+	return op != OP_ALL_TO_ALL || f < 0 || m->fabric[f].geometry != GEOMETRY_GRAPH;
 }
 
 bool runs_single(const struct machine *m, const struct groups *g, bool ring)
@@ -193,11 +230,16 @@ void runs_line(int32_t *ids, const struct runs *g, int r, int32_t line)
 double runs_bandwidth_Bps(const struct runs *g, int r)
 {
 	const struct fabric *f = &g->machine->fabric[g->fabric];
-	int32_t corner = f->at[(int64_t)g->domain * fabric_places(f) + g->corner];
-	int32_t link = f->port[(int64_t)corner * 2 * f->naxes + 2 * g->run[r].axis];
+	const int32_t *at = f->at + (int64_t)g->domain * fabric_places(f);
+	int32_t corner = at[g->corner], links[ROUTE_LINKS_MAX];
 
-	assert(link >= 0);
-	return g->machine->link[link].bandwidth_Bps;
+	if (f->geometry == GEOMETRY_TORUS)
+		links[0] = f->port[(int64_t)corner * 2 * f->naxes + 2 * g->run[r].axis];
+	else
+		machine_route(g->machine, g->fabric, corner,
+		              at[g->corner + offset(g, r, 1)], links, ROUTE_LINKS_MAX);
+	assert(links[0] >= 0);
+	return g->machine->link[links[0]].bandwidth_Bps;
 }
 
 void all_pairs(struct schedule *out, const struct machine *m, const int32_t *ids,

@@ -7,6 +7,10 @@
  * order of the group does not matter: collectives do not care who is whose neighbour, so
  * devices are visited in the order of the torus.
  *
+ * Where cables are missing (struct fabric), a ring that lacks one is a line that begins
+ * behind it, or behind the gap that most of its lines of devices have; messages over
+ * others that are missing take their real routes, round them.
+ *
  * A whole twisted torus (struct fabric) is a product of runs in several ways, one for
  * each axis: that axis as a ring of 2n, which for a short one leads through two of its
  * lines; the other short axes as lines of n, the other long ones as rings of 2n, but one
@@ -46,6 +50,12 @@ struct runs runs_twisted(const struct runs *g, int ring);
 
 /* Do all groups have runs, exactly one each, of the kind asked for? */
 bool runs_single(const struct machine *m, const struct groups *g, bool ring);
+
+/*
+ * Is it a collective that goes along runs? No broadcast, no reduce; no all-to-all where
+ * cables are missing, which is faster over the shortest ways.
+ */
+bool runs_carry(const struct machine *m, enum op op, const struct groups *g);
 
 /* Number of lines of devices along run `r`: the product of the other lengths. */
 int32_t runs_lines(const struct runs *g, int r);

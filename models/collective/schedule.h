@@ -3,7 +3,8 @@
  *
  * round: tasks that start together; the next round starts when all have ended.
  * task:  one group's messages of that round, which progress at one common rate (a
- *        balanced set, or the two hosts of a permute pair).
+ *        balanced set, or the two hosts of a permute pair), or a part of them that
+ *        waits for no other.
  * `repeats` > 1 marks rounds merged into this task: `repeats` rounds between the same
  * pairs in identical or proportional sizes, the messages holding their sum. The task
  * then costs repeats - 1 further latencies of its longest route (design 5).

@@ -150,7 +150,7 @@ static bool applies(const struct machine *m, enum op op, const struct groups *g)
 {
 	struct runs runs;
 
-	if (op == OP_BROADCAST || op == OP_REDUCE)
+	if (!runs_carry(m, op, g))
 		return false;
 	for (int32_t i = 0; i < g->ngroups; i++)
 		if (!runs_find(&runs, m, g->ids + (int64_t)i * g->size, g->size))

@@ -138,7 +138,8 @@ static void split(const struct machine *m, const struct levels *levels,
 static void level(struct schedule *out, const struct machine *m, enum op op,
                   const struct groups *g, double bytes)
 {
-	const struct algorithm *algorithm = algorithm_choose(m, op, g);
+	const struct algorithm *algorithm =
+		algorithm_fastest(out->arena, m, op, g, bytes);
 
 	assert(algorithm);
 	algorithm->build(out, m, op, g, bytes);

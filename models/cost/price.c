@@ -33,7 +33,8 @@ struct entry {
 };
 
 struct pricer {
-	const struct machine *machine;
+	struct machine free;           /* the machine, with nothing forced on it */
+	const struct machine *machine; /* &free */
 	const struct placement *place;
 	struct model *model;
 	struct arena *keys, *scratch;
@@ -51,10 +52,12 @@ struct pricer *pricer_new(const struct machine *m, const struct placement *place
 {
 	struct pricer *p = xmalloc(1, sizeof(*p));
 
-	*p = (struct pricer){.machine = m, .place = place, .capacity = 256};
+	*p = (struct pricer){.free = *m, .place = place, .capacity = 256};
+	p->free.forced = (struct forced){0};
+	p->machine = &p->free;
 	for (int32_t l = 0; l < m->nlinks; l++)
 		p->fastest_Bps = fmax(p->fastest_Bps, m->link[l].bandwidth_Bps);
-	p->model = model_new(m);
+	p->model = model_new(p->machine);
 	p->keys = arena_new();
 	p->scratch = arena_new();
 	p->table = xmalloc(p->capacity, sizeof(*p->table));
@@ -488,7 +491,7 @@ double plan_seconds(struct step_time *steps, const struct plan *plan,
 
 	for (int i = 0; i < plan->nsteps && total_s >= 0; i++) {
 		struct lowered lowered;
-		double wire_s = CLOCK_FAILED_S;
+		double wire_s = PLAN_REFUSED_S;
 		struct step_time t;
 
 		if (lower(&lowered, scratch, plan, i, m, place, message, size))
@@ -518,7 +521,7 @@ double plan_seconds_overlapped(struct step_time *steps, const struct plan *plan,
 
 	for (int i = 0; i < plan->nsteps && total_s >= 0; i++) {
 		if (!lower(&lowered[i], a, plan, i, m, place, message, size))
-			total_s = CLOCK_FAILED_S;
+			total_s = PLAN_REFUSED_S;
 		schedule[i] = lowered[i].schedule;
 	}
 	if (total_s >= 0)

@@ -15,8 +15,10 @@
 
 /*
  * Prices on one machine for devices placed on it (NULL: the identity). Both are borrowed
- * and must outlive the pricer; placed devices must exist on the machine. It remembers
- * the collectives it has priced, of any problem on any mesh. Not shared between threads.
+ * and must outlive the pricer; placed devices must exist on the machine. What a user
+ * forces on its collectives (m->forced) changes the seconds of a plan, but no price, and
+ * so no plan. It remembers the collectives it has priced, of any problem on any mesh.
+ * Not shared between threads.
  */
 struct pricer;
 
@@ -33,11 +35,13 @@ struct step_time {
 	const char *algorithm; /* NULL if local */
 };
 
+/* Instead of the seconds of a plan: the machine cannot run one of its steps. */
+#define PLAN_REFUSED_S (-3.)
+
 /*
  * Seconds of a finished plan by a clock: the sum over its steps, which are filled into
- * `steps` ([nsteps]) unless that is NULL. CLOCK_FAILED_S when the machine cannot run it,
- * or what the clock gives instead of seconds (cost/model.h), with the reason in `message`
- * (of `size` bytes).
+ * `steps` ([nsteps]) unless that is NULL. PLAN_REFUSED_S, or what the clock gives
+ * instead of seconds (cost/model.h), with the reason in `message` (of `size` bytes).
  */
 double plan_seconds(struct step_time *steps, const struct plan *plan,
                     const struct machine *m, const struct placement *place,

@@ -271,7 +271,47 @@ START_TEST(rccl_times)
 }
 END_TEST
 
-/* 1024 GPUs on switches: few messages, whatever the op. */
+/*
+ * Four GPUs on each of three nodes: a task for each node and each rail, none of which
+ * uses a link of another, all as late as the longest route of them.
+ */
+START_TEST(sends_by_rail)
+{
+	struct machine *m = tuned(3, 4, 90);
+	double late_s = fmax(3 * SEND_S + 8 * NET_SEND_S, 2 * nic.latency_s);
+	int64_t *task_of = arena_alloc(arena, (size_t)m->nlinks, sizeof(*task_of));
+	struct lowered l = lowered_all(m, OP_ALL_TO_ALL, 24e6);
+
+	ck_assert_int_eq(l.schedule.nrounds, 1);
+	ck_assert_int_eq(l.schedule.ntasks, 3 + 4);
+	for (int64_t t = 0; t < l.schedule.ntasks; t++) {
+		const struct task *task = &l.schedule.task[t];
+
+		for (int64_t i = task->first; i < task->first + task->nmessages; i++) {
+			const struct message *msg = &l.schedule.message[i];
+			int32_t links[ROUTE_LINKS_MAX];
+			int n = machine_route(m, msg->fabric, msg->src, msg->dst, links,
+			                      ROUTE_LINKS_MAX);
+
+			if (t < 3)
+				ck_assert(msg->src / 4 == t && msg->dst / 4 == t);
+			else
+				ck_assert(msg->src % 4 == t - 3 && msg->dst % 4 == t - 3);
+			for (int k = 0; k < n; k++) {
+				ck_assert(!task_of[links[k]] ||
+				          task_of[links[k]] == t + 1);
+				task_of[links[k]] = t + 1;
+			}
+		}
+		near(task->delay_s + 2 * (t < 3 ? nvlink : nic).latency_s, late_s,
+		     "latency");
+	}
+}
+END_TEST
+
+/*
+ * 1024 GPUs on switches: few messages, whatever the op; all-to-alls by node and by rail.
+ */
 START_TEST(a_thousand_gpus)
 {
 	struct machine *m = tuned(128, 8, 90);
@@ -280,7 +320,8 @@ START_TEST(a_thousand_gpus)
 		struct lowered l = lowered_all(m, ops[o], 1e9 + 1);
 
 		ck_assert_int_le(l.schedule.nmessages, 6 * 1024);
-		ck_assert_int_eq(l.schedule.ntasks, 1);
+		ck_assert_int_eq(l.schedule.ntasks,
+		                 ops[o] == OP_ALL_TO_ALL ? 128 + 8 : 1);
 	}
 }
 END_TEST
@@ -301,6 +342,7 @@ int main(void)
 	tcase_add_test(c, a_pair_without_a_cable);
 	tcase_add_test(c, uneven_nodes);
 	tcase_add_test(c, sends_on_graphs);
+	tcase_add_test(c, sends_by_rail);
 	tcase_add_test(c, rccl_times);
 	tcase_add_test(c, a_thousand_gpus);
 	suite_add_tcase(suite, c);

@@ -386,7 +386,7 @@ START_TEST(overlapped_times_are_sums_of_their_parts)
 	apart->nfabrics = 1;
 	ck_assert(plan_seconds_overlapped(NULL, plan, apart, NULL, overlapping_clock,
 	                                  NULL, message,
-	                                  sizeof(message)) == CLOCK_FAILED_S);
+	                                  sizeof(message)) == PLAN_REFUSED_S);
 	ck_assert_str_eq(message, "no fabric of gpu joins devices 0 and 4");
 	plan->nsteps = 0;
 	ck_assert(plan_seconds_overlapped(NULL, plan, machine_of(0), NULL,
@@ -415,6 +415,38 @@ START_TEST(a_ring_meets_the_bound)
 }
 END_TEST
 
+/* One way round a ring of 8 takes 7 rounds, where both ways take half the bytes. */
+START_TEST(forced_for_times_alone)
+{
+	struct problem *p = problem_of("f32[480,84]", "x=8", "P('x')", "P()");
+	struct plan *plan = plan_new(arena, p, "test");
+	struct part whole = {0, 1, 8};
+	struct move move = {0, -1, 8, 1, &whole};
+	struct machine *m = machine_of(1), *forced = machine_of(1);
+	struct pricer *free = pricer_new(m, NULL), *priced;
+	struct model *model = model_new(forced);
+	struct step_time step;
+	char message[100];
+	double price_s;
+
+	forced->forced.algorithm = "ring";
+	priced = pricer_new(forced, NULL);
+	plan_axes_step(plan, OP_ALL_GATHER, &move, 1);
+	price_s = pricer_prices(free).plan(free, plan).cost;
+	ck_assert(pricer_prices(priced).plan(priced, plan).cost == price_s);
+	ck_assert(plan_seconds(&step, plan, forced, NULL, model_clock, model, message,
+	                       sizeof(message)) > price_s);
+	ck_assert(fabs(step.wire_s - 7 * (1e-6 + 480. * 84 * 4 / 8 / 45e9)) < 1e-15);
+	forced->forced.algorithm = "pairwise";
+	ck_assert(plan_seconds(NULL, plan, forced, NULL, model_clock, model, message,
+	                       sizeof(message)) == PLAN_REFUSED_S);
+	ck_assert(strstr(message, "pairwise cannot run this all-gather") == message);
+	model_free(model);
+	pricer_free(free);
+	pricer_free(priced);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("price");
@@ -433,6 +465,7 @@ int main(void)
 	tcase_add_test(c, plan_times_are_sums_of_their_parts);
 	tcase_add_test(c, overlapped_times_are_sums_of_their_parts);
 	tcase_add_test(c, a_ring_meets_the_bound);
+	tcase_add_test(c, forced_for_times_alone);
 	suite_add_tcase(suite, c);
 	srunner_run_all(runner, CK_ENV);
 	failed = srunner_ntests_failed(runner);

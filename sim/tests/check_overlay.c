@@ -66,14 +66,21 @@ static const struct {
 	{"tpu-v5e:3x16", {"slow_device=35:0.5"}, 32, 1, 16, "bidir-ring", 7.5, 22.5e9, 8e-6},
 	{"tpu-v5e:3x16", {"slow_device=35:0.5"}, 3, 16, 3, "line", 2, 22.5e9, 2e-6},
 	{"tpu-v5e:3x16", {"slow_device=35:0.5"}, 4, 16, 3, "line", 2, 45e9, 2e-6},
+	/* Without the link 3-4 the ring is a line from 4 to 3; another ring is one. */
+	{"tpu-v5e:16x1", {"no_link=3-4"}, 0, 1, 16, "line", 15, 45e9, 15e-6},
+	{"tpu-v5e:16x1", {"no_link=15-0"}, 0, 1, 16, "line", 15, 45e9, 15e-6},
+	{"tpu-v5e:3x16", {"no_link=3-4"}, 0, 1, 16, "line", 15, 45e9, 15e-6},
+	{"tpu-v5e:3x16", {"no_link=3-4"}, 16, 1, 16, "bidir-ring", 7.5, 45e9, 8e-6},
 	/*
-	 * Without the link 3-4 the ring is what is left: 15 steps, in each of which the
-	 * block for 4 goes back from 3 the long way, 15 hops, on links the other way.
+	 * A line that lacks its middle goes round it, three hops over the next line,
+	 * in the first two of three rounds.
 	 */
-	{"tpu-v5e:16x1", {"no_link=3-4"}, 0, 1, 16, "ring", 15, 45e9, 225e-6},
-	{"tpu-v5e:16x1", {"no_link=15-0"}, 0, 1, 16, "ring", 15, 45e9, 225e-6},
-	/* Beside other rings the detour is three hops, over three links of the next. */
-	{"tpu-v5e:3x16", {"no_link=3-4"}, 0, 1, 16, "ring", 15, 45e9, 45e-6},
+	{"tpu-v5e:3x4", {"no_link=1-2"}, 0, 1, 4, "line", 3, 45e9, 7e-6},
+	/*
+	 * Two by two, half the array along each axis first: b/2 in two rounds, of which
+	 * that round 0-1 takes three hops, then b.
+	 */
+	{"tpu-v5e:2x2", {"no_link=0-1"}, 0, 1, 4, "torus", 1.5, 45e9, 6e-6},
 	/* GPUs linked in pairs, and on a switch. */
 	{"mi300x:1", {"slow_link=0-1:0.5", "profile=plain"}, 0, 1, 2, "ring", 1, 23.25e9, 1e-6},
 	{"mi300x:1", {"slow_link=0-1:0.5", "profile=plain"}, 1, 1, 2, "ring", 1, 46.5e9, 1e-6},
@@ -171,6 +178,77 @@ START_TEST(all_pairs_go_round)
 	                   by_hand_s, 1e-6));
 	fluid_free(fluid);
 	model_free(model);
+	arena_free(a);
+}
+END_TEST
+
+/* Seconds of all devices' collective of V bytes, by clocks that agree. */
+static double whole_s(struct platform *p, enum op op, double V, const char *algorithm)
+{
+	struct arena *a = arena_new();
+	struct model *model = model_new(p->machine);
+	struct fluid *fluid = fluid_new(p);
+	int32_t n = p->machine->ndevices;
+	int32_t *ids = arena_alloc(a, (size_t)n, sizeof(*ids));
+	struct lowered l = {0};
+	struct text why = {0};
+	char message[80];
+	double model_s;
+
+	for (int32_t i = 0; i < n; i++)
+		ids[i] = i;
+	ck_assert(lower_collective(&l, a, p->machine, op, (struct groups){1, n, ids},
+	                           op == OP_ALL_GATHER ? V / n : V, &why));
+	ck_assert_str_eq(l.algorithm, algorithm);
+	model_s = model_schedule_s(model, &l.schedule);
+	ck_assert(close_to(fluid_clock(fluid, &l.schedule, message, sizeof(message)),
+	                   model_s, 1e-6));
+	fluid_free(fluid);
+	model_free(model);
+	arena_free(a);
+	return model_s;
+}
+
+/*
+ * Three rows of four, joined at their left ends only: in the order of the devices a
+ * ring goes once along every link, each way, 5 hops from 11 back to 0. Along the columns
+ * all would go round over one, which only few bytes do.
+ */
+START_TEST(a_comb_is_a_ring)
+{
+	static const char *const set[SETS] = {"no_link=1-5,2-6,3-7,5-9,6-10,7-11"};
+	struct arena *a = arena_new();
+	struct platform *p = load(a, "tpu-v5e:3x4", set);
+	double few_s = whole_s(p, OP_ALL_GATHER, 12 * 1024., "torus");
+
+	ck_assert(close_to(whole_s(p, OP_ALL_GATHER, 12e9, "ring"), 11e9 / 45e9 + 55e-6,
+	                   1e-9));
+	ck_assert(few_s < 55e-6);
+	arena_free(a);
+}
+END_TEST
+
+/*
+ * 4 x 4 x 4 without a cable: device 0 has five links of six, through which 63/64 of V
+ * must come in. No more than twice that, where one ring one way would take five times.
+ */
+START_TEST(other_axes_are_whole)
+{
+	static const char *const set[SETS] = {"no_link=0-1"};
+	struct arena *a = arena_new();
+	struct platform *p = load(a, "tpu-v5p:4x4x4", set);
+	int32_t links[HOPS];
+	int n = machine_route(p->machine, 0, 0, 4, links, HOPS);
+	double V = 1e9, least_s;
+
+	ck_assert_int_eq(n, 1);
+	least_s = V * 63 / 64 / 5 / p->machine->link[links[0]].bandwidth_Bps;
+	for (int twice = 1; twice <= 2; twice++) {
+		double time_s = whole_s(p, twice == 2 ? OP_ALL_REDUCE : OP_ALL_GATHER,
+		                        V, "torus");
+
+		ck_assert(time_s > twice * least_s && time_s < twice * 2 * least_s);
+	}
 	arena_free(a);
 }
 END_TEST
@@ -343,6 +421,8 @@ int main(void)
 	tcase_set_timeout(tcase, 60);
 	tcase_add_loop_test(tcase, gather_rows, 0, COUNT(gathers));
 	tcase_add_loop_test(tcase, all_pairs_go_round, 0, 2);
+	tcase_add_test(tcase, a_comb_is_a_ring);
+	tcase_add_test(tcase, other_axes_are_whole);
 	tcase_add_test(tcase, memory_is_slow);
 	tcase_add_loop_test(tcase, detours_are_short, 0, COUNT(rerouted));
 	tcase_add_loop_test(tcase, fault_rows, 0, COUNT(faults));
