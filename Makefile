@@ -321,6 +321,11 @@ results: results-placement build/shardsim
 	build/shardsim validate platforms/measured.csv --format csv >results/validate.csv
 	build/shardsim validate platforms/measured.csv --plot results/validate.svg
 	build/shardsim fit platforms/measured.csv >results/fit.md
+	build/shardsim validate platforms/measured-more.csv >results/validate-more.md
+	build/shardsim fit platforms/measured.csv platforms/measured-more.csv \
+		>results/fit-more.md
+	build/shardsim validate platforms/held-out.csv >results/held-out.md
+	build/shardsim validate platforms/held-out.csv --format csv >results/held-out.csv
 
 BENCHES := $(patsubst %.c,$B/%,$(wildcard sim/tests/bench_*.c))
 $(BENCHES): %: %.o $(call objects,$(filter-out sim/main.c,$(SIM_SOURCES))) \

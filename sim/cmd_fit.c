@@ -90,6 +90,20 @@ static enum status families_chosen(const char ***out, struct arena *a,
 	return OK;
 }
 
+/* Without their directories: "measured.csv, measured-more.csv". */
+static const char *file_names(const struct options *o, struct arena *a)
+{
+	const char *all = "";
+
+	for (int i = 0; i < o->nfiles; i++) {
+		const char *slash = strrchr(o->file[i], '/');
+
+		all = arena_printf(a, "%s%s%s", all, i ? ", " : "",
+		                   slash ? slash + 1 : o->file[i]);
+	}
+	return all;
+}
+
 static enum status fit_all(struct validation *v, struct arena *a,
                            const struct options *o, struct error *e)
 {
@@ -111,7 +125,7 @@ static enum status fit_all(struct validation *v, struct arena *a,
 		if (family_fit(&fit[i], v, a, family[i],
 		               constant ? constant : fit_constants(v, family[i], a),
 		               e) == OK)
-			family_fit_entry(&entries, &fit[i], o->file[0], a, e);
+			family_fit_entry(&entries, &fit[i], file_names(o, a), a, e);
 	if (e->code == OK) {
 		fit_words(&pen, fit, n);
 		if (o->output)

@@ -217,7 +217,7 @@ enum status family_fit_entry(struct text *out, const struct family_fit *f,
                              const char *timings, struct arena *a, struct error *e)
 {
 	struct text file = {0}, sets = {0};
-	const char *path, *entry, *slash = strrchr(timings, '/');
+	const char *path, *entry;
 
 	if (platform_data_path(&path, a, "families.yaml", e) != OK ||
 	    input_read(&file, path, e) != OK)
@@ -226,8 +226,7 @@ enum status family_fit_entry(struct text *out, const struct family_fit *f,
 		text_printf(&sets, "%s%s", i ? ", " : "", f->set[i].set);
 	entry = entry_find(file.s, f->family);
 	if (entry)
-		entry_copy(out, entry, f, sets.s ? sets.s : "",
-		           slash ? slash + 1 : timings);
+		entry_copy(out, entry, f, sets.s ? sets.s : "", timings);
 	else
 		error_set(e, E_RANGE, (struct where){.file = path},
 		          "has no entry of %s", f->family);

@@ -71,7 +71,8 @@ enum status family_fit(struct family_fit *out, struct validation *v, struct aren
 
 /*
  * Appends the family's entry of families.yaml with the fitted figures in place, each with
- * a source that says so: file, sets, rows and standard error.
+ * a source that says so: `timings`, the name of the file or files, sets, rows and
+ * standard error.
  */
 enum status family_fit_entry(struct text *out, const struct family_fit *f,
                              const char *timings, struct arena *a, struct error *e);

@@ -10,6 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static bool same_text(const char *a, const char *b)
 {
@@ -165,6 +166,30 @@ enum status validation_open(struct validation **out, struct arena *a,
 	return OK;
 }
 
+/* The mappings beside the files, one after another; only the first must be there. */
+static enum status mappings_read(struct mapping *out, struct arena *a,
+                                 const char *const *file, int nfiles, struct error *e)
+{
+	struct mapping_entry *all;
+
+	if (mapping_read(out, a, mapping_beside(a, file[0]), e) != OK)
+		return e->code;
+	for (int i = 1; i < nfiles; i++) {
+		const char *path = mapping_beside(a, file[i]);
+		struct mapping more;
+
+		if (access(path, F_OK) != 0)
+			continue;
+		if (mapping_read(&more, a, path, e) != OK)
+			return e->code;
+		all = arena_alloc(a, (size_t)(out->n + more.n), sizeof(*all));
+		memcpy(all, out->entry, (size_t)out->n * sizeof(*all));
+		memcpy(all + out->n, more.entry, (size_t)more.n * sizeof(*all));
+		*out = (struct mapping){out->n + more.n, all};
+	}
+	return OK;
+}
+
 enum status validation_load(struct validation **out, struct arena *a,
                             const char *const *file, int nfiles, const char *mapping,
                             struct error *e)
@@ -174,7 +199,8 @@ enum status validation_load(struct validation **out, struct arena *a,
 
 	*out = NULL;
 	if (measured_read_all(rows, a, file, nfiles, e) != OK ||
-	    mapping_read(map, a, mapping ? mapping : mapping_beside(a, file[0]), e) != OK)
+	    (mapping ? mapping_read(map, a, mapping, e)
+	             : mappings_read(map, a, file, nfiles, e)) != OK)
 		return e->code;
 	return validation_open(out, a, rows, map, e);
 }

@@ -33,8 +33,8 @@ enum status validation_open(struct validation **out, struct arena *a,
 void validation_close(struct validation *v);
 
 /*
- * The same of files of timings; `mapping` NULL: the file beside the first of them. Close
- * *out in any case; it may be NULL after an error.
+ * The same of files of timings; `mapping` NULL: the files beside them, in this order, of
+ * which only the first must exist. Close *out in any case; it may be NULL after an error.
  */
 enum status validation_load(struct validation **out, struct arena *a,
                             const char *const *file, int nfiles, const char *mapping,

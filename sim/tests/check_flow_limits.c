@@ -20,12 +20,12 @@ static bool close_to(double a, double b, double tolerance)
 }
 
 static const char *const specs[] = {
-	"tpu-v2:4x4",    "tpu-v3:3x5",  "tpu-v4:4x4x4", "tpu-v4:2x2x3",  "tpu-v5e:4x8",
-	"tpu-v5p:2x4x4", "tpu-v6e:3x4", "tpu-7x:2x2x2", "dgx1-v100:3",   "dgx2:2",
-	"dgx-a100:3",    "cw-a100:1",   "a2-megagpu:2", "aws-p4de:2",    "dgx-h100:8",
-	"hgx-h100:1",    "aws-p5:2",    "gcp-a3high:3", "hgx-h20:1",     "dgx-h200:2",
-	"aws-p5en:1",    "dgx-b200:3",  "gcp-a4:1",     "gb200-nvl72:1", "mi300x:2",
-	"mi355x:1",      "polaris:5",   "p2-a100:2",    "p2-v100:2"};
+	"tpu-v2:4x4",    "tpu-v3:3x5",  "tpu-v4:4x4x4", "tpu-v4:2x2x3", "tpu-v5e:4x8",
+	"tpu-v5p:2x4x4", "tpu-v6e:3x4", "tpu-7x:2x2x2", "dgx1-v100:3",  "dgx2:2",
+	"dgx-a100:3",    "cw-a100:1",   "a2-megagpu:2", "aws-p4de:2",   "dgx-h100:8",
+	"hgx-h100:1",    "aws-p5:2",    "gcp-a3high:3", "gcp-a3mega:2", "hgx-h20:1",
+	"dgx-h200:2",    "aws-p5en:1",  "dgx-b200:3",   "gcp-a4:1",     "gb200-nvl72:1",
+	"mi300x:2",      "mi355x:1",    "polaris:5",    "p2-a100:2",    "p2-v100:2"};
 
 /* A family added must be added above too. */
 START_TEST(every_family_is_there)

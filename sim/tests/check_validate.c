@@ -1,5 +1,6 @@
 #include "validate.h"
 
+#include "base/input.h"
 #include "tiny_family.h"
 #include "validate_plot.h"
 #include "validate_report.h"
@@ -254,6 +255,83 @@ START_TEST(prepared_rows_are_the_same)
 }
 END_TEST
 
+/* Every file's own mapping counts, in their order; only the first must have one. */
+START_TEST(mappings_beside_several_files)
+{
+	static const char rows[] = "set,system,nodes,devices,collective,bytes,time_us,"
+				   "busbw_GBps,quality\n%s,S,1,4,all-reduce,64,17,,\n";
+	const char *file[3];
+	struct validation *v;
+	struct error e = {0};
+	const struct prediction *p;
+	int64_t n;
+
+	for (int i = 0; i < 3; i++)
+		file[i] = tiny_file(arena, dir, arena_printf(arena, "t%d.csv", i),
+		                    arena_printf(arena, rows,
+		                                 i == 0   ? "one"
+		                                 : i == 1 ? "two"
+		                                          : "three"));
+	ck_assert_int_ne(validation_load(&v, arena, file, 3, NULL, &e), OK);
+	validation_close(v);
+	e = (struct error){0};
+	tiny_file(arena, dir, "t0.yaml", "- {set: one, unmapped: first}\n");
+	tiny_file(arena, dir, "t1.yaml",
+	          "- {set: one, unmapped: late}\n- {set: two, unmapped: second}\n");
+	ck_assert_msg(validation_load(&v, arena, file, 3, NULL, &e) == OK, "%s", e.text);
+	p = validation_rows(v, &n);
+	ck_assert_int_eq(n, 3);
+	ck_assert_str_eq(p[0].left_out, "first");
+	ck_assert_str_eq(p[1].left_out, "second");
+	ck_assert_str_eq(p[2].left_out, "its set is not in the mapping");
+	validation_close(v);
+	tiny_file(arena, dir, "t1.yaml", "- {set: two}\n");
+	ck_assert_int_ne(validation_load(&v, arena, file, 3, NULL, &e), OK);
+	validation_close(v);
+}
+END_TEST
+
+/*
+ * Every published timing belongs to a machine or is said not to; no source of a figure
+ * names a set that is held out.
+ */
+START_TEST(published_timings)
+{
+	static const char *const files[] = {"platforms/measured.csv",
+	                                    "platforms/measured-more.csv",
+	                                    "platforms/held-out.csv"};
+	struct text families = {0};
+	struct error e = {0};
+
+	unsetenv("SHARDSIM_DATA");
+	ck_assert_int_eq(input_read(&families, "platforms/families.yaml", &e), OK);
+	ck_assert(strstr(families.s, "nt309-4n") != NULL);
+	for (int f = 0; f < COUNT(files); f++) {
+		struct measured_table t;
+		struct mapping m;
+		const char *yaml = mapping_beside(arena, files[f]);
+
+		ck_assert_int_eq(measured_read(&t, arena, files[f], &e), OK);
+		ck_assert_int_eq(mapping_read(&m, arena, yaml, &e), OK);
+		for (int64_t i = 0; i < t.n; i++) {
+			const struct measured *r = &t.row[i];
+			const char *named = strstr(families.s, r->set);
+			size_t length = strlen(r->set);
+
+			ck_assert_msg(mapping_find(&m, r) != NULL,
+			              "%s:%u: %s is mapped to "
+			              "nothing",
+			              files[f], r->at.line, r->set);
+			while (f == 2 && named && named[length] != ',' &&
+			       named[length] != ')')
+				named = strstr(named + 1, r->set);
+			ck_assert_msg(f != 2 || !named, "%s is not held out", r->set);
+		}
+	}
+	text_free(&families);
+}
+END_TEST
+
 START_TEST(plots)
 {
 	static const char header[] = "set,system,nodes,devices,collective,bytes,time_"
@@ -300,6 +378,8 @@ int main(void)
 	tcase_add_test(t, classes);
 	tcase_add_loop_test(t, errors, 0, COUNT(faults));
 	tcase_add_test(t, prepared_rows_are_the_same);
+	tcase_add_test(t, mappings_beside_several_files);
+	tcase_add_test(t, published_timings);
 	tcase_add_test(t, plots);
 	suite_add_tcase(s, t);
 	srunner_run_all(runner, CK_ENV);
