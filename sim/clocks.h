@@ -30,4 +30,11 @@ void clocks_free(struct clocks *c);
 /* Add a clock to a bench on the platform's machine. */
 void clocks_bench(const struct clocks *c, struct bench *b, int clock);
 
+/*
+ * Start SimGrid here, unless it is, if clock number `clock` of the bench needs that, as it
+ * does before it is first asked where clocks_open() did not `begin`.
+ */
+enum status clocks_start(const struct clocks *c, const struct bench *b, int clock,
+                         struct error *e);
+
 #endif

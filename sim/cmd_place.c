@@ -6,6 +6,8 @@
 #include "place.h"
 #include "place_study.h"
 #include "place_with.h"
+#include "trace_options.h"
+#include "trace_paje.h"
 
 #include <argp.h>
 #include <math.h>
@@ -39,6 +41,7 @@ struct options {
 	bool timing;
 	const char *file[STUDY_FILES_MAX];
 	int nfiles;
+	struct trace_options trace;
 	uint64_t given;
 };
 
@@ -65,6 +68,7 @@ static const struct argp_option option_table[] = {
 	{"with", KEY_WITH, "SUITE", 0,
          "place the workloads of a suite instead: best, row-major and worst order", 0},
 	{"timing", KEY_TIMING, NULL, 0, "show how long the search took", 0},
+	TRACE_OPTION_TABLE,
 	{NULL, 0, NULL, 0, NULL, 0},
 };
 
@@ -108,10 +112,11 @@ static void check_study(const struct options *o, const struct argp_state *state)
 static void check_with(const struct options *o, const struct argp_state *state)
 {
 	const char *const other[][2] = {
-		{o->axes, "--axes"},   {o->reduce, "--reduce"},
-		{o->bytes, "--bytes"}, {o->limit, "--limit"},
-		{o->order, "--order"}, {o->timing ? "" : NULL, "--timing"},
-		{o->top, "--top"},
+		{o->axes, "--axes"},       {o->reduce, "--reduce"},
+		{o->bytes, "--bytes"},     {o->limit, "--limit"},
+		{o->order, "--order"},     {o->timing ? "" : NULL, "--timing"},
+		{o->top, "--top"},         {o->trace.trace, "--trace"},
+		{o->trace.paje, "--paje"}, {o->trace.links ? "" : NULL, "--links"},
 	};
 
 	for (size_t i = 0; i < sizeof(other) / sizeof(*other); i++)
@@ -154,7 +159,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 			           "--with or a file of placements");
 		return 0;
 	default:
-		return parse_text(o, key, arg);
+		return trace_option(&o->trace, key, arg, state)
+		               ? 0
+		               : parse_text(o, key, arg);
 	}
 }
 
@@ -165,7 +172,6 @@ struct session {
 	const char *spec; /* of the platform */
 	struct clocks clocks;
 	struct bench bench;
-	struct place_clock clock[CLOCKS_MAX], search;
 };
 
 /* A whole number in [lo, hi] that an option gave; unchanged without one. */
@@ -246,7 +252,6 @@ static enum status open_platform(struct session *s, const struct options *o,
                                  struct error *e)
 {
 	const struct machine *machine;
-	bool here = false;
 	int *clock, n;
 
 	if (command_clocks(&clock, &n, s->arena, o->clock ? o->clock : "model", e) != OK)
@@ -254,12 +259,9 @@ static enum status open_platform(struct session *s, const struct options *o,
 	s->spec = o->platform;
 	if (!s->spec && published(&s->spec, s, o, e) != OK)
 		return e->code;
-	for (int i = 0; i < n; i++)
-		here = here || (clock_kinds[clock[i]].needs_simgrid &&
-		                !clock_kinds[clock[i]].apart);
-	if (clocks_open(&s->clocks, s->arena, s->spec, o->set, o->nset, clock, n, true,
-	                e) != OK ||
-	    (here && platform_start(s->clocks.platform, e) != OK))
+	if (trace_options_check(&o->trace, s->spec, o->clock, 1, e) != OK ||
+	    clocks_open(&s->clocks, s->arena, s->spec, o->set, o->nset, clock, n,
+	                !o->trace.paje, e) != OK)
 		return e->code;
 	machine = s->clocks.platform->machine;
 	if (!o->with && machine->ndevices < s->c.hierarchy.ndevices)
@@ -281,16 +283,17 @@ static double now_s(void)
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Search with the clock model, then time what is shown with all clocks. */
-static enum status search(struct place_result *out, const struct placed **placed,
+/* All placements by the clock model, the best first. */
+static enum status search(struct place_result *out, struct placed **placed,
                           struct session *s, const struct options *o, struct error *e)
 {
-	struct reduction_clock model = {place_step_s, &s->search};
-	struct placed *all;
+	struct place_model *model = place_model_new(&s->bench);
+	struct reduction_clock clock = place_model_clock(model);
 	double start = now_s();
+	enum status status =
+		placement_search(placed, &out->nmatrices, s->arena, &s->c, &clock, e);
 
-	if (placement_search(&all, &out->nmatrices, s->arena, &s->c, &model, e) != OK)
-		return e->code;
+	place_model_free(model);
 	out->planning_s = o->timing ? now_s() - start : NAN;
 	out->nrows = s->top && s->top < out->nmatrices ? s->top : out->nmatrices;
 	out->platform = s->spec;
@@ -298,8 +301,46 @@ static enum status search(struct place_result *out, const struct placed **placed
 	out->nclocks = s->bench.nclocks;
 	for (int k = 0; k < out->nclocks; k++)
 		out->clock[k] = s->bench.clock[k]->name;
-	*placed = all;
-	return place_rows(out, s->arena, all, s->clock, e);
+	return status;
+}
+
+/*
+ * Search with the clock model, then time what is shown with all clocks. SimGrid's own
+ * trace comes before it is started here.
+ */
+static enum status run_search(struct place_result *out, struct placed **placed,
+                              struct session *s, const struct options *o,
+                              struct error *e)
+{
+	if (search(out, placed, s, o, e) != OK)
+		return e->code;
+	if (o->trace.paje) {
+		struct timed untimed =
+			place_timed(*placed, NULL, &s->c, &s->bench, s->arena);
+
+		if (trace_paje(o->trace.paje, s->clocks.platform, &untimed.steps, e) !=
+		    OK)
+			return e->code;
+	}
+	for (int k = 0; k < s->bench.nclocks; k++)
+		if (clocks_start(&s->clocks, &s->bench, k, e) != OK)
+			return e->code;
+	return place_rows(out, s->arena, *placed, &s->bench, e);
+}
+
+/* The links and the time line of the best placement. */
+static enum status show_best(struct place_result *out, struct session *s,
+                             const struct options *o, struct error *e)
+{
+	struct timed best;
+	struct placement devices = {s->c.hierarchy.ndevices,
+	                            matrix_devices(&out->row->placed->matrix, s->arena)};
+
+	if (!o->trace.links && !o->trace.trace)
+		return OK;
+	best = place_timed(out->row->placed, out->row, &s->c, &s->bench, s->arena);
+	out->links = trace_links(&o->trace, &s->bench, &best, 1, s->arena);
+	return trace_write(&o->trace, &s->bench, &devices, &best, 1, e);
 }
 
 /* The order of the best placement; the answer is printed although it cannot be kept. */
@@ -330,20 +371,21 @@ static int print(struct text *out, int status)
 static int run_case(struct session *s, const struct options *o)
 {
 	struct place_result result = {.c = &s->c};
-	const struct placed *placed = NULL;
+	struct placed *placed = NULL;
 	struct text out = {0};
 	struct error e = {0};
 	int status = EXIT_DONE;
 
 	if (read_case(s, o, &e) != OK || open_platform(s, o, &e) != OK ||
-	    search(&result, &placed, s, o, &e) != OK)
+	    run_search(&result, &placed, s, o, &e) != OK ||
+	    show_best(&result, s, o, &e) != OK)
 		return command_misuse(&e);
 	if (o->devices_out)
 		status = write_devices(o->devices_out, &placed->matrix, s->arena);
 	if (is_json(o))
-		place_json(&out, &result);
+		place_json(&out, &result, &s->bench);
 	else
-		place_text(&out, &result, s->arena);
+		place_text(&out, &result, &s->bench, s->arena);
 	return print(&out, status);
 }
 
@@ -366,6 +408,9 @@ static enum status read_with(struct place_output *out, struct session *s,
 	    workloads_of(&workload, &out->n, s->arena, suite, levels,
 	                 s->clocks.platform->machine, e) != OK)
 		return e->code;
+	for (int k = 0; k < s->bench.nclocks; k++)
+		if (clocks_start(&s->clocks, &s->bench, k, e) != OK)
+			return e->code;
 	if (o->devices_out && out->n > 1)
 		return error_set(e, E_TYPE,
 		                 where_option("--devices-out", o->devices_out),
@@ -422,11 +467,6 @@ static int run_study(struct session *s, const struct options *o)
 
 static int run(struct session *s, const struct options *o)
 {
-	s->search = (struct place_clock){
-		.bench = &s->bench, .clock = PLACE_MODEL, .scratch = arena_new()};
-	for (int k = 0; k < CLOCKS_MAX; k++)
-		s->clock[k] = (struct place_clock){
-			.bench = &s->bench, .clock = k, .scratch = s->search.scratch};
 	if (o->nfiles)
 		return run_study(s, o);
 	return o->with ? run_with(s, o) : run_case(s, o);
@@ -457,8 +497,6 @@ int command_place(int argc, char **argv)
 	status = run(&s, &o);
 	bench_free(&s.bench);
 	clocks_free(&s.clocks);
-	if (s.search.scratch)
-		arena_free(s.search.scratch);
 	arena_free(s.arena);
 	return status;
 }

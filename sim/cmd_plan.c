@@ -257,16 +257,14 @@ static enum status measure_one(struct measurement *m, struct session *s,
                                const struct planner *planner, struct error *e)
 {
 	measure_plan(m, &s->bench, &s->problem, planner, s->arena);
-	if (m->plan && s->paje &&
-	    trace_paje(s->paje, s->clocks.platform,
-	               s->bench.placement.platform ? &s->bench.placement : NULL,
-	               m->plan, e) != OK)
-		return e->code;
-	for (int k = 0; k < s->bench.nclocks; k++) {
-		const struct clock_kind *kind = s->bench.clock[k];
+	if (m->plan && s->paje) {
+		struct timed untimed = timed_plan(m, &s->bench, s->arena);
 
-		if (m->plan && kind->needs_simgrid && !kind->apart &&
-		    platform_start(s->clocks.platform, e) != OK)
+		if (trace_paje(s->paje, s->clocks.platform, &untimed.steps, e) != OK)
+			return e->code;
+	}
+	for (int k = 0; k < s->bench.nclocks; k++) {
+		if (m->plan && clocks_start(&s->clocks, &s->bench, k, e) != OK)
 			return e->code;
 		measure_time(m, &s->bench, k, s->arena);
 	}
@@ -278,6 +276,8 @@ static int measure_all(struct session *s, const struct options *o,
 {
 	struct measurement *m;
 	struct shown shown = {&s->problem, &s->bench, NULL, n, o->timing, NULL};
+	struct placement devices = {s->problem.ndevices, s->problem.platform};
+	struct timed *timed = arena_alloc(s->arena, (size_t)n, sizeof(*timed));
 	struct text out = {0};
 	struct error e = {0};
 	int status = EXIT_DONE, named = n;
@@ -291,12 +291,14 @@ static int measure_all(struct session *s, const struct options *o,
 		if (m[i].status == OUTCOME_WRONG || m[i].status == OUTCOME_FAILED)
 			status = EXIT_FAULT;
 	}
-	shown.links = trace_links(&o->trace, &s->bench, m, n, s->arena);
+	for (int i = 0; i < shown.n; i++)
+		timed[i] = timed_plan(&m[i], &s->bench, s->arena);
+	shown.links = trace_links(&o->trace, &s->bench, timed, shown.n, s->arena);
 	if (o->format && strcmp(o->format, "json") == 0)
 		show_json(&out, &shown);
 	else
 		show_text(&out, &shown, s->arena);
-	if (trace_write(&o->trace, &s->bench, &s->problem, m, shown.n, &e) != OK) {
+	if (trace_write(&o->trace, &s->bench, &devices, timed, shown.n, &e) != OK) {
 		text_free(&out);
 		return command_misuse(&e);
 	}

@@ -7,10 +7,11 @@ enum { CSV_COLUMNS_MAX = 256 };
 
 struct csv_reader {
 	struct arena *arena;
-	const char *path, *pos;
+	const char *path, *pos, *begin; /* begin: of the line */
 	unsigned line;
 	struct error *error;
 	const char *field[CSV_COLUMNS_MAX]; /* of the record at hand */
+	struct csv_place at[CSV_COLUMNS_MAX];
 	int nfields;
 	struct text buffer;
 };
@@ -20,6 +21,13 @@ static enum status csv_fail(struct csv_reader *r, unsigned line, const char *wha
 	struct where at = {.file = r->path, .line = line, .col = 1};
 
 	return error_set(r->error, E_SYNTAX, at, "%s", what);
+}
+
+/* The next line begins behind the newline at hand. */
+static void line_ends(struct csv_reader *r)
+{
+	r->line++;
+	r->begin = r->pos + 1;
 }
 
 /* A quoted field, from its first quote on. */
@@ -32,7 +40,8 @@ static enum status quoted_read(struct csv_reader *r)
 			return csv_fail(r, begun, "a quoted field is not closed");
 		if (*r->pos == '"' && *++r->pos != '"')
 			break;
-		r->line += *r->pos == '\n';
+		if (*r->pos == '\n')
+			line_ends(r);
 		text_append(&r->buffer, r->pos, 1);
 	}
 	if (*r->pos && !strchr(",\r\n", *r->pos))
@@ -49,6 +58,8 @@ static enum status record_read(struct csv_reader *r)
 		if (r->nfields == CSV_COLUMNS_MAX)
 			return csv_fail(r, r->line, "more than 256 fields");
 		r->buffer.length = 0;
+		r->at[r->nfields] = (struct csv_place){
+			r->line, (unsigned)(r->pos - r->begin) + 1 + (*r->pos == '"')};
 		if (*r->pos == '"') {
 			if (quoted_read(r) != OK)
 				return r->error->code;
@@ -65,8 +76,8 @@ static enum status record_read(struct csv_reader *r)
 	}
 	r->pos += *r->pos == '\r';
 	if (*r->pos == '\n') {
+		line_ends(r);
 		r->pos++;
-		r->line++;
 	}
 	return OK;
 }
@@ -77,8 +88,8 @@ static bool record_next(struct csv_reader *r)
 	while (*r->pos == '#' || *r->pos == '\n' || *r->pos == '\r') {
 		r->pos += strcspn(r->pos, "\n");
 		if (*r->pos == '\n') {
+			line_ends(r);
 			r->pos++;
-			r->line++;
 		}
 	}
 	return *r->pos != '\0';
@@ -113,28 +124,31 @@ static void rows_grow(struct csv *out, struct arena *a)
 {
 	size_t n = (size_t)out->nrows, width = (size_t)out->ncolumns;
 	const char **field;
-	unsigned *line;
+	struct csv_place *at;
 
 	if (out->nrows < out->capacity)
 		return;
 	out->capacity = out->capacity ? 2 * out->capacity : 64;
 	field = arena_alloc(a, (size_t)out->capacity * width, sizeof(*field));
-	line = arena_alloc(a, (size_t)out->capacity, sizeof(*line));
+	at = arena_alloc(a, (size_t)out->capacity * width, sizeof(*at));
 	if (n) {
 		memcpy(field, out->field, n * width * sizeof(*field));
-		memcpy(line, out->line, n * sizeof(*line));
+		memcpy(at, out->at, n * width * sizeof(*at));
 	}
 	out->field = field;
-	out->line = line;
+	out->at = at;
 }
 
 enum status csv_read(struct csv *out, struct arena *a, const char *path,
                      const char *text, struct error *e)
 {
 	struct error local = {0};
+	static const char mark[] = "\xef\xbb\xbf";
+	bool marked = strncmp(text, mark, strlen(mark)) == 0;
 	struct csv_reader r = {.arena = a,
 	                       .path = path,
-	                       .pos = text,
+	                       .pos = text + (marked ? strlen(mark) : 0),
+	                       .begin = text,
 	                       .line = 1,
 	                       .error = e ? e : &local};
 
@@ -155,7 +169,9 @@ enum status csv_read(struct csv *out, struct arena *a, const char *path,
 		rows_grow(out, a);
 		memcpy(out->field + out->nrows * out->ncolumns, r.field,
 		       (size_t)r.nfields * sizeof(*r.field));
-		out->line[out->nrows++] = line;
+		memcpy(out->at + out->nrows * out->ncolumns, r.at,
+		       (size_t)r.nfields * sizeof(*r.at));
+		out->nrows++;
 	}
 	text_free(&r.buffer);
 	return r.error->code;
@@ -176,5 +192,15 @@ const char *csv_field(const struct csv *t, int64_t row, int column)
 
 struct where csv_where(const struct csv *t, int64_t row)
 {
-	return (struct where){.file = t->path, .line = t->line[row], .col = 1};
+	return (struct where){
+		.file = t->path, .line = t->at[row * t->ncolumns].line, .col = 1};
+}
+
+struct where csv_where_field(const struct csv *t, int64_t row, int column)
+{
+	const struct csv_place *at = &t->at[row * t->ncolumns + column];
+
+	if (column < 0)
+		return csv_where(t, row);
+	return (struct where){.file = t->path, .line = at->line, .col = at->col};
 }

@@ -1,7 +1,8 @@
 /*
  * Reading comma-separated tables (RFC 4180): a header line of column names, then records.
  * A field may be quoted, with "" for a quote and newlines inside. Lines that start with #
- * outside a quoted field, and empty ones, are skipped.
+ * outside a quoted field, empty ones, and the byte order mark that spreadsheets put in
+ * front are skipped.
  */
 #ifndef SHARDSIM_SIM_CSV_H
 #define SHARDSIM_SIM_CSV_H
@@ -11,13 +12,17 @@
 
 #include <stdint.h>
 
+struct csv_place {
+	unsigned line, col; /* from 1, behind the quote */
+};
+
 struct csv {
 	const char *path;
 	int ncolumns;
 	const char **column;
 	int64_t nrows;
-	const char **field; /* [nrows * ncolumns] */
-	unsigned *line;     /* [nrows]: where each record starts */
+	const char **field;   /* [nrows * ncolumns] */
+	struct csv_place *at; /* [nrows * ncolumns]: where each field starts */
 	int64_t capacity;
 };
 
@@ -36,5 +41,8 @@ const char *csv_field(const struct csv *t, int64_t row, int column);
 
 /* The line where a record starts. */
 struct where csv_where(const struct csv *t, int64_t row);
+
+/* Where a field starts, behind its quote; the record where the column is -1. */
+struct where csv_where_field(const struct csv *t, int64_t row, int column);
 
 #endif

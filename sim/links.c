@@ -1,6 +1,6 @@
 #include "links.h"
 
-#include "plan/plan_text.h"
+#include "plan/plan_json.h"
 #include "table.h"
 
 #include <math.h>
@@ -111,19 +111,18 @@ static struct links_top top_of(const struct machine *m, const struct link_load *
 	return (struct links_top){used, n, top};
 }
 
-/* The loads of a step, added to those of the plan by link. */
+/* The loads of a step, added to those of all by link. */
 static void measure_step(struct links_report *out, struct links *w, double *total,
-                         const struct bench *b, const struct plan *plan, int step,
-                         int32_t most, struct arena *a)
+                         const struct bench *b, int step, int32_t most, struct arena *a)
 {
+	const struct steps *steps = &out->of.steps;
 	struct arena *scratch = arena_new();
 	const struct link_load *load;
 	struct lowered lowered;
 	struct text why = {0};
 	int32_t n = 0;
 
-	if (lower_step(&lowered, scratch, b->machine,
-	               b->placement.platform ? &b->placement : NULL, plan, step, &why))
+	if (steps->lower(steps->self, &lowered, scratch, step, &why))
 		n = links_of_tasks(&load, w, &lowered.schedule, 0,
 		                   lowered.schedule.ntasks);
 	if (n > 0)
@@ -135,20 +134,19 @@ static void measure_step(struct links_report *out, struct links *w, double *tota
 }
 
 void links_measure(struct links_report *out, const struct bench *b,
-                   const struct measurement *m, int32_t most, struct arena *a)
+                   const struct timed *t, int32_t most, struct arena *a)
 {
-	int nsteps = m->plan ? m->plan->nsteps : 0;
 	struct links *w = links_new(b->machine);
 	size_t nlinks = (size_t)b->machine->nlinks;
 	double *total = xmalloc(nlinks ? nlinks : 1, sizeof(*total));
 	int32_t used = 0;
 
-	*out = (struct links_report){0};
-	out->step = arena_alloc(a, (size_t)nsteps, sizeof(*out->step));
+	*out = (struct links_report){.of = *t};
+	out->step = arena_alloc(a, (size_t)t->steps.n, sizeof(*out->step));
 	for (size_t l = 0; l < nlinks; l++)
 		total[l] = 0;
-	for (int i = 0; i < nsteps; i++)
-		measure_step(out, w, total, b, m->plan, i, most, a);
+	for (int i = 0; i < t->steps.n; i++)
+		measure_step(out, w, total, b, i, most, a);
 	for (int32_t l = 0; l < b->machine->nlinks; l++)
 		if (total[l] > 0)
 			w->load[used++] = (struct link_load){l, total[l]};
@@ -157,20 +155,20 @@ void links_measure(struct links_report *out, const struct bench *b,
 	links_free(w);
 }
 
-double links_busy(const struct bench *b, const struct measurement *m, int clock,
-                  int step, const struct link_load *load)
+double links_busy(const struct bench *b, const struct timed *t, int clock, int step,
+                  const struct link_load *load)
 {
 	double time_s = NAN;
 
-	if (m->step[clock])
-		time_s = step < 0 ? m->time_s[clock] : m->step[clock][step].time_s;
+	if (t->time[clock])
+		time_s = step < 0 ? t->time_s[clock] : t->time[clock][step].time_s;
 	return load->bytes / b->machine->link[load->link].bandwidth_Bps / time_s;
 }
 
 /* --- text -------------------------------------------------------------------------- */
 
 static void top_rows(struct table *t, const struct links_top *top, const char *name,
-                     const struct bench *b, const struct measurement *m, int step)
+                     const struct bench *b, const struct timed *of, int step)
 {
 	for (int32_t i = 0; i < top->n; i++) {
 		const struct link_load *load = &top->load[i];
@@ -179,7 +177,7 @@ static void top_rows(struct table *t, const struct links_top *top, const char *n
 			table_bytes(t->arena, llrint(load->bytes))};
 
 		for (int k = 0; k < b->nclocks; k++) {
-			double busy = links_busy(b, m, k, step, load);
+			double busy = links_busy(b, of, k, step, load);
 
 			cell[3 + k] = isnan(busy) ? "-"
 			                          : arena_printf(t->arena, "%.1f %%",
@@ -190,7 +188,7 @@ static void top_rows(struct table *t, const struct links_top *top, const char *n
 }
 
 void links_text(struct text *out, const struct links_report *r, const struct bench *b,
-                const struct measurement *m, struct arena *a)
+                struct arena *a)
 {
 	const char *cell[3 + CLOCKS_MAX] = {"busiest links", "", "bytes"};
 	struct table t;
@@ -203,21 +201,17 @@ void links_text(struct text *out, const struct links_report *r, const struct ben
 	for (int k = 0; k < b->nclocks; k++)
 		cell[3 + k] = arena_printf(a, "busy, %s", b->clock[k]->name);
 	table_row(&t, cell);
-	for (int i = 0; i < m->plan->nsteps; i++) {
-		struct text step = {0};
-
-		step_print(&step, m->plan, i);
-		top_rows(&t, &r->step[i], text_take(&step, a), b, m, i);
-	}
-	top_rows(&t, &r->total,
-	         arena_printf(a, "total, %d links in use", r->total.used), b, m, -1);
+	for (int i = 0; i < r->of.steps.n; i++)
+		top_rows(&t, &r->step[i], r->of.step[i], b, &r->of, i);
+	top_rows(&t, &r->total, arena_printf(a, "total, %d links in use", r->total.used),
+	         b, &r->of, -1);
 	table_print(out, &t, 2);
 }
 
 /* --- JSON -------------------------------------------------------------------------- */
 
 static json_t *top_json(const struct links_top *top, const struct bench *b,
-                        const struct measurement *m, int step)
+                        const struct timed *of, int step)
 {
 	json_t *list = json_array();
 
@@ -227,9 +221,9 @@ static json_t *top_json(const struct links_top *top, const struct bench *b,
 		json_t *o = json_object(), *busy = json_object();
 
 		json_object_set_new(o, "link", json_string(link->name));
-		json_object_set_new(o, "bytes", json_real(load->bytes));
+		json_object_set_new(o, "bytes", json_quantity(load->bytes));
 		for (int k = 0; k < b->nclocks; k++) {
-			double share = links_busy(b, m, k, step, load);
+			double share = links_busy(b, of, k, step, load);
 
 			json_object_set_new(busy, b->clock[k]->name,
 			                    isnan(share) ? json_null()
@@ -241,15 +235,14 @@ static json_t *top_json(const struct links_top *top, const struct bench *b,
 	return list;
 }
 
-json_t *links_json(const struct links_report *r, const struct bench *b,
-                   const struct measurement *m)
+json_t *links_json(const struct links_report *r, const struct bench *b)
 {
 	json_t *o = json_object(), *steps = json_array();
 
-	for (int i = 0; m->plan && i < m->plan->nsteps; i++)
-		json_array_append_new(steps, top_json(&r->step[i], b, m, i));
+	for (int i = 0; i < r->of.steps.n; i++)
+		json_array_append_new(steps, top_json(&r->step[i], b, &r->of, i));
 	json_object_set_new(o, "used", json_integer(r->total.used));
-	json_object_set_new(o, "total", top_json(&r->total, b, m, -1));
+	json_object_set_new(o, "total", top_json(&r->total, b, &r->of, -1));
 	json_object_set_new(o, "steps", steps);
 	return o;
 }

@@ -1,7 +1,8 @@
 /*
- * What plans put on the links of a machine: the busiest links of every step, and how much
- * of the time they are busy. The bytes are those of the schedule that all clocks read
- * (collective/lower.h), over the routes of its messages; only the time is a clock's.
+ * What plans and programs put on the links of a machine: the busiest links of every step,
+ * and how much of the time they are busy. The bytes are those of the schedule that all
+ * clocks read (collective/lower.h), over the routes of its messages; only the time is a
+ * clock's.
  *
  * A link is busy for bytes / bandwidth: never longer than the step, whatever clock timed
  * it.
@@ -9,7 +10,7 @@
 #ifndef SHARDSIM_SIM_LINKS_H
 #define SHARDSIM_SIM_LINKS_H
 
-#include "measure.h"
+#include "timed.h"
 
 #include <jansson.h>
 
@@ -32,7 +33,7 @@ void links_free(struct links *w);
 int32_t links_of_tasks(const struct link_load **out, struct links *w,
                        const struct schedule *s, int64_t first, int64_t n);
 
-/* The busiest links of a step or a plan, those that are busy longest first. */
+/* The busiest links of a step or of all, those that are busy longest first. */
 struct links_top {
 	int32_t used; /* how many links carry anything */
 	int32_t n;    /* how many of them follow */
@@ -40,28 +41,28 @@ struct links_top {
 };
 
 struct links_report {
-	struct links_top *step; /* [plan->nsteps] */
+	struct timed of;
+	struct links_top *step; /* [of.steps.n] */
 	struct links_top total;
 };
 
 /*
- * The `most` busiest links of a measured plan; all is the arena's. Without a plan, or with
- * one that the machine cannot run, nothing is used.
+ * The `most` busiest links of timed steps; all is the arena's. Without steps, or with some
+ * that the machine cannot run, nothing is used.
  */
 void links_measure(struct links_report *out, const struct bench *b,
-                   const struct measurement *m, int32_t most, struct arena *a);
+                   const struct timed *t, int32_t most, struct arena *a);
 
 /*
  * Which share of the time by clock number `clock` of the bench a link is busy, over the
- * step or (step < 0) the plan; NaN where the clock has no time.
+ * step or (step < 0) all of them; NaN where the clock has no time.
  */
-double links_busy(const struct bench *b, const struct measurement *m, int clock,
-                  int step, const struct link_load *load);
+double links_busy(const struct bench *b, const struct timed *t, int clock, int step,
+                  const struct link_load *load);
 
-/* As a table below the plan's; as {"total": [{"link", "bytes", "busy"}], "steps": []}. */
+/* As a table below the steps'; as {"total": [{"link", "bytes", "busy"}], "steps": []}. */
 void links_text(struct text *out, const struct links_report *r, const struct bench *b,
-                const struct measurement *m, struct arena *a);
-json_t *links_json(const struct links_report *r, const struct bench *b,
-                   const struct measurement *m);
+                struct arena *a);
+json_t *links_json(const struct links_report *r, const struct bench *b);
 
 #endif

@@ -63,10 +63,21 @@ void bench_clock(struct bench *b, const struct clock_kind *kind, clock_fn *fn,
 }
 
 void bench_overlapping_clock(struct bench *b, const struct clock_kind *kind,
-                             clock_fn *fn, schedules_fn *plan_fn, void *self)
+                             clock_fn *fn, schedules_fn *steps_fn, void *self)
 {
-	b->plan_fn[b->nclocks] = plan_fn;
+	b->steps_fn[b->nclocks] = steps_fn;
 	bench_clock(b, kind, fn, self);
+}
+
+double bench_seconds(struct step_time *times, const struct bench *b, int clock,
+                     const struct steps *s, char *message, size_t size)
+{
+	void *self = b->clock_self[clock];
+
+	if (b->steps_fn[clock])
+		return steps_seconds_overlapped(times, s, b->steps_fn[clock], self,
+		                                message, size);
+	return steps_seconds(times, s, b->clock_fn[clock], self, message, size);
 }
 
 static const struct placement *placed(const struct bench *b)
@@ -141,7 +152,7 @@ static void note_untimed(struct measurement *m, const struct bench *b, int clock
 	enum outcome outcome =
 		time_s == CLOCK_FAILED_S ? OUTCOME_FAILED : OUTCOME_NOT_APPLICABLE;
 
-	message = time_s == PLAN_REFUSED_S
+	message = time_s == STEPS_REFUSED_S
 	                  ? arena_strdup(a, message)
 	                  : arena_printf(a, "%s: %s", b->clock[clock]->name, message);
 	m->clock_message[clock] = message;
@@ -154,30 +165,25 @@ static void note_untimed(struct measurement *m, const struct bench *b, int clock
 void measure_time(struct measurement *m, struct bench *b, int clock, struct arena *a)
 {
 	char message[256] = "";
-	void *self = b->clock_self[clock];
-	struct step_time *steps;
+	struct plan_steps of = {m->plan, b->machine, placed(b)};
+	struct step_time *times;
+	struct steps steps;
 	double time_s;
 
 	if (!m->plan)
 		return;
-	steps = arena_alloc(a, (size_t)m->plan->nsteps, sizeof(*steps));
-	if (b->plan_fn[clock])
-		time_s = plan_seconds_overlapped(steps, m->plan, b->machine, placed(b),
-		                                 b->plan_fn[clock], self, message,
-		                                 sizeof(message));
-	else
-		time_s = plan_seconds(steps, m->plan, b->machine, placed(b),
-		                      b->clock_fn[clock], self, message,
-		                      sizeof(message));
+	steps = steps_of_plan(&of);
+	times = arena_alloc(a, (size_t)steps.n, sizeof(*times));
+	time_s = bench_seconds(times, b, clock, &steps, message, sizeof(message));
 	if (time_s < 0) {
 		note_untimed(m, b, clock, time_s, message, a);
 		return;
 	}
 	m->time_s[clock] = time_s;
-	m->step[clock] = steps;
+	m->step[clock] = times;
 	m->local_s[clock] = m->launch_s[clock] = 0;
 	for (int i = 0; i < m->plan->nsteps; i++) {
-		m->local_s[clock] += steps[i].local_s;
-		m->launch_s[clock] += steps[i].launch_s;
+		m->local_s[clock] += times[i].local_s;
+		m->launch_s[clock] += times[i].launch_s;
 	}
 }

@@ -35,21 +35,28 @@ struct bench {
 	int nclocks;
 	const struct clock_kind *clock[CLOCKS_MAX];
 	clock_fn *clock_fn[CLOCKS_MAX];
-	schedules_fn *plan_fn[CLOCKS_MAX]; /* NULL: plans are timed step by step */
+	schedules_fn *steps_fn[CLOCKS_MAX]; /* NULL: steps are timed one by one */
 	void *clock_self[CLOCKS_MAX];
 };
 
 /*
  * A bench on a machine (NULL: none; borrowed). Clocks are added by the others: one that
- * needs SimGrid with its function and its state, and with a function for plans if it lets
- * their steps overlap.
+ * needs SimGrid with its function and its state, and with a function for all steps of a
+ * plan if it lets them overlap.
  */
 void bench_init(struct bench *b, const struct machine *m);
 void bench_free(struct bench *b);
 void bench_clock(struct bench *b, const struct clock_kind *kind, clock_fn *fn,
                  void *self);
 void bench_overlapping_clock(struct bench *b, const struct clock_kind *kind,
-                             clock_fn *fn, schedules_fn *plan_fn, void *self);
+                             clock_fn *fn, schedules_fn *steps_fn, void *self);
+
+/*
+ * Seconds of steps by clock number `clock` of the bench, which may let them overlap, as
+ * steps_seconds() gives them (cost/steps.h).
+ */
+double bench_seconds(struct step_time *times, const struct bench *b, int clock,
+                     const struct steps *s, char *message, size_t size);
 
 /* Place the problem's devices (borrowed); prices follow. */
 void bench_place(struct bench *b, const struct problem *p);

@@ -3,6 +3,7 @@
 #include "base/units.h"
 #include "cost/bound.h"
 #include "placement/program.h"
+#include "plan/plan_json.h"
 #include "table.h"
 
 #include <jansson.h>
@@ -10,24 +11,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-double place_step_s(void *self, const struct reduction_step *step, double held_bytes,
-                    struct text *why)
+struct place_model {
+	const struct bench *bench;
+	struct arena *scratch;
+	struct memo *memo;
+};
+
+static double step_s(void *self, const struct reduction_step *step, double held_bytes,
+                     struct text *why)
 {
-	struct place_clock *c = self;
-	const struct bench *b = c->bench;
+	struct place_model *m = self;
 	struct lowered lowered;
 	char message[200] = "";
 	double s;
 
-	arena_reset(c->scratch);
-	if (!reduction_lower(&lowered, c->scratch, b->machine, step, held_bytes, why))
+	arena_reset(m->scratch);
+	if (!reduction_lower(&lowered, m->scratch, m->bench->machine, step, held_bytes,
+	                     why))
 		return -1;
-	c->algorithm = lowered.algorithm;
-	c->protocol = lowered.protocol;
-	s = c->clock == PLACE_MODEL
-	            ? model_clock(b->model, &lowered.schedule, message, sizeof(message))
-	            : b->clock_fn[c->clock](b->clock_self[c->clock], &lowered.schedule,
-	                                    message, sizeof(message));
+	s = model_clock(m->bench->model, &lowered.schedule, message, sizeof(message));
 	if (s < 0) {
 		text_printf(why, "%s", message);
 		return s;
@@ -35,33 +37,41 @@ double place_step_s(void *self, const struct reduction_step *step, double held_b
 	return s + lowered.launch_s + lowered.local_s;
 }
 
-/* Sum one row's steps by one clock; the all-reduce is a step of its own. */
-static enum status time_row(struct place_row *row, const struct reduction *best,
-                            const struct reduction_step *all, int k,
-                            const struct placement_case *c, struct place_clock *clock,
-                            struct error *e)
+struct place_model *place_model_new(const struct bench *b)
 {
-	struct text why = {0};
-	double s = 0;
+	struct place_model *m = xmalloc(1, sizeof(*m));
 
-	row->best_s[k] = 0;
-	for (int i = 0; i < best->n && s >= 0; i++) {
-		row->step[i].step = best->step[i];
-		row->step[i].step.groups.ids = NULL;
-		row->step[i].held_bytes = best->step[i].share * c->payload_bytes;
-		s = place_step_s(clock, &best->step[i], row->step[i].held_bytes, &why);
-		row->step[i].time_s[k] = s;
-		row->step[i].algorithm = clock->algorithm;
-		row->step[i].protocol = clock->protocol;
-		row->best_s[k] += s;
-	}
-	if (s >= 0 && all->groups.size > 1)
-		s = place_step_s(clock, all, c->payload_bytes, &why);
-	row->allreduce_s[k] = all->groups.size > 1 ? s : 0;
+	*m = (struct place_model){.bench = b, .scratch = arena_new()};
+	m->memo = memo_new((struct reduction_clock){step_s, m});
+	return m;
+}
+
+void place_model_free(struct place_model *m)
+{
+	if (!m)
+		return;
+	memo_free(m->memo);
+	arena_free(m->scratch);
+	free(m);
+}
+
+struct reduction_clock place_model_clock(struct place_model *m)
+{
+	return memo_clock(m->memo);
+}
+
+double place_seconds(struct step_time *times, const struct bench *b, int clock,
+                     const struct reduction *r, double payload_bytes, struct where at,
+                     struct error *e)
+{
+	struct reduction_steps of = {r, b->machine, payload_bytes};
+	struct steps steps = steps_of_reduction(&of);
+	char message[256] = "";
+	double s = bench_seconds(times, b, clock, &steps, message, sizeof(message));
+
 	if (s < 0)
-		error_set(e, E_INFEASIBLE, c->at, "%s", why.s ? why.s : "no time");
-	text_free(&why);
-	return s < 0 ? E_INFEASIBLE : OK;
+		error_set(e, E_INFEASIBLE, at, "%s: %s", b->clock[clock]->name, message);
+	return s;
 }
 
 /*
@@ -109,43 +119,98 @@ static double row_bound_s(const struct place_result *r, const struct matrix *m,
 }
 
 static enum status make_row(struct place_row *row, const struct place_result *r,
-                            struct arena *a, const struct placed *p,
-                            struct place_clock *clock, struct error *e)
+                            struct arena *a, struct arena *scratch,
+                            const struct bench *b, struct error *e)
 {
 	const struct placement_case *c = r->c;
-	struct reduction_step all = {.op = OP_ALL_REDUCE, .share = 1};
-	struct arena *scratch = arena_new();
+	const struct program *program = &row->placed->best;
+	struct reduction all = {.n = 1, .step[0] = {.op = OP_ALL_REDUCE, .share = 1}};
 	struct reduction best;
 	struct space space;
-	struct text program = {0};
-	enum status status = OK;
+	struct text words = {0};
 
-	space_collapsed(&space, scratch, &c->hierarchy, &p->matrix, c->reduce,
+	space_collapsed(&space, scratch, &c->hierarchy, &row->placed->matrix, c->reduce,
 	                ORDER_ROW);
-	all.groups = (struct groups){space.ncopies, space.tree.ndevices, space.device};
-	placed_space(&space, scratch, c, p);
-	reduction_of(&best, scratch, &space, &p->best);
-	program_print(&program, &p->best, &space.tree);
-	row->placed = p;
-	row->program = text_take(&program, a);
-	row->bound_s = row_bound_s(r, &p->matrix, scratch);
-	for (int k = 0; k < r->nclocks && status == OK; k++)
-		status = time_row(row, &best, &all, k, c, &clock[k], e);
-	arena_free(scratch);
-	return status;
+	all.step[0].groups =
+		(struct groups){space.ncopies, space.tree.ndevices, space.device};
+	all.n = space.tree.ndevices > 1;
+	placed_space(&space, scratch, c, row->placed);
+	reduction_of(&best, scratch, &space, program);
+	program_print(&words, program, &space.tree);
+	row->program = text_take(&words, a);
+	for (int i = 0; i < best.n; i++)
+		row->step[i] = (struct place_step){
+			best.step[i].op, best.step[i].groups.ngroups,
+			best.step[i].groups.size, best.step[i].share * c->payload_bytes};
+	row->bound_s = row_bound_s(r, &row->placed->matrix, scratch);
+	for (int k = 0; k < r->nclocks && e->code == OK; k++) {
+		row->best_s[k] = place_seconds(row->time[k], b, k, &best,
+		                               c->payload_bytes, c->at, e);
+		row->allreduce_s[k] =
+			place_seconds(NULL, b, k, &all, c->payload_bytes, c->at, e);
+	}
+	return e->code;
 }
 
 enum status place_rows(struct place_result *out, struct arena *a,
-                       const struct placed *placed, struct place_clock *clock,
+                       const struct placed *placed, const struct bench *b,
                        struct error *e)
 {
 	struct place_row *row = arena_alloc(a, (size_t)out->nrows + 1, sizeof(*row));
+	struct arena *scratch = arena_new();
 
-	for (int64_t i = 0; i < out->nrows; i++)
-		if (make_row(&row[i], out, a, &placed[i], clock, e) != OK)
-			return e->code;
 	out->row = row;
-	return OK;
+	for (int64_t i = 0; i < out->nrows && e->code == OK; i++) {
+		row[i].placed = &placed[i];
+		make_row(&row[i], out, a, scratch, b, e);
+		arena_reset(scratch);
+	}
+	arena_free(scratch);
+	return e->code;
+}
+
+/* Each instruction of a program as a line. */
+static const char **step_lines(const struct program *p, const struct hierarchy *tree,
+                               struct arena *a)
+{
+	const char **line = arena_alloc(a, (size_t)p->n, sizeof(*line));
+
+	for (int i = 0; i < p->n; i++) {
+		struct program one = {1, {p->step[i]}};
+		struct text words = {0};
+
+		program_print(&words, &one, tree);
+		line[i] = text_take(&words, a);
+	}
+	return line;
+}
+
+struct timed place_timed(const struct placed *p, const struct place_row *row,
+                         const struct placement_case *c, const struct bench *b,
+                         struct arena *a)
+{
+	struct reduction *r = arena_alloc(a, 1, sizeof(*r));
+	struct reduction_steps *of = arena_alloc(a, 1, sizeof(*of));
+	const char **more = arena_alloc(a, (size_t)p->best.n, sizeof(*more));
+	struct text matrix = {0};
+	struct timed t = {.more = more};
+	struct space space;
+
+	placed_space(&space, a, c, p);
+	reduction_of(r, a, &space, &p->best);
+	*of = (struct reduction_steps){r, b->machine, c->payload_bytes};
+	matrix_print(&matrix, &p->matrix);
+	t.name = text_take(&matrix, a);
+	t.steps = steps_of_reduction(of);
+	t.step = step_lines(&p->best, &space.tree, a);
+	for (int i = 0; i < r->n; i++)
+		more[i] = arena_printf(a, "\"held_bytes\":%.17g",
+		                       r->step[i].share * c->payload_bytes);
+	for (int k = 0; k < b->nclocks && row; k++) {
+		t.time_s[k] = row->best_s[k];
+		t.time[k] = row->time[k];
+	}
+	return t;
 }
 
 static void head(struct text *out, const struct place_result *r)
@@ -170,7 +235,8 @@ static void head(struct text *out, const struct place_result *r)
 	text_printf(out, "\n\n");
 }
 
-void place_text(struct text *out, const struct place_result *r, struct arena *a)
+void place_text(struct text *out, const struct place_result *r, const struct bench *b,
+                struct arena *a)
 {
 	int columns = 6 + 2 * r->nclocks, last = columns - 1;
 	const char *cell[6 + 2 * CLOCKS_MAX] = {"matrix"};
@@ -211,6 +277,10 @@ void place_text(struct text *out, const struct place_result *r, struct arena *a)
 		table_row(&t, cell);
 	}
 	table_print(out, &t, 0);
+	if (r->links) {
+		text_printf(out, "\n%s\n", r->links->of.name);
+		links_text(out, r->links, b, a);
+	}
 }
 
 /*
@@ -246,62 +316,87 @@ static json_t *steps_json(const struct place_result *r, const struct place_row *
 
 	for (int i = 0; i < row->placed->best.n; i++) {
 		const struct place_step *s = &row->step[i];
+		double time_s[CLOCKS_MAX];
 
+		for (int k = 0; k < r->nclocks; k++)
+			time_s[k] = row->time[k][i].time_s;
 		json_array_append_new(
-			steps, json_pack("{s:s, s:i, s:i, s:f, s:s?, s:o}", "op",
-		                         op_name(s->step.op), "groups",
-		                         (int)s->step.groups.ngroups, "group_size",
-		                         (int)s->step.groups.size, "held_bytes",
-		                         s->held_bytes, "algorithm", s->algorithm,
-		                         "time_s", times_json(r, s->time_s)));
+			steps, json_pack("{s:s, s:i, s:i, s:o, s:s?, s:o}", "op",
+		                         op_name(s->op), "groups", (int)s->ngroups,
+		                         "group_size", (int)s->size, "held_bytes",
+		                         json_quantity(s->held_bytes), "algorithm",
+		                         row->time[0][i].algorithm, "time_s",
+		                         times_json(r, time_s)));
 	}
 	return steps;
 }
 
 static json_t *row_json(const struct place_result *r, const struct place_row *row)
 {
-	return json_pack("{s:o, s:o, s:o, s:I, s:{s:s, s:s, s:o, s:o}}", "matrix",
+	return json_pack("{s:o, s:o, s:o, s:I, s:{s:o, s:s, s:o, s:o}}", "matrix",
 	                 place_matrix_json(&row->placed->matrix), "allreduce_s",
 	                 times_json(r, row->allreduce_s), "bound_s",
 	                 isnan(row->bound_s) ? json_null() : json_real(row->bound_s),
 	                 "programs", (json_int_t)row->placed->programs, "best",
-	                 "program", row->program, "order",
+	                 "program", json_text(row->program), "order",
 	                 order_name(row->placed->order), "time_s",
 	                 times_json(r, row->best_s), "steps", steps_json(r, row));
+}
+
+static json_t *sized_json(const char *name, int32_t size)
+{
+	return json_pack("[o, i]", name ? json_text(name) : json_null(), (int)size);
+}
+
+json_t *place_levels_json(const struct hierarchy *h)
+{
+	json_t *levels = json_array();
+
+	for (int j = 0; j < h->nlevels; j++)
+		json_array_append_new(levels,
+		                      sized_json(h->level[j].name, h->level[j].size));
+	return levels;
+}
+
+json_t *place_axes_json(const struct mesh *axes)
+{
+	bool named = axes_named(axes);
+	json_t *list = json_array();
+
+	for (int i = 0; i < axes->naxes; i++)
+		json_array_append_new(list, sized_json(named ? axes->axis[i].name : NULL,
+		                                       axes->axis[i].size));
+	return list;
 }
 
 static json_t *case_json(const struct place_result *r)
 {
 	const struct placement_case *c = r->c;
-	json_t *levels = json_array(), *axes = json_array(), *reduce = json_array();
+	json_t *reduce = json_array();
 
-	for (int j = 0; j < c->hierarchy.nlevels; j++)
-		json_array_append_new(levels,
-		                      json_pack("[s?, i]", c->hierarchy.level[j].name,
-		                                (int)c->hierarchy.level[j].size));
-	for (int i = 0; i < c->axes.naxes; i++) {
-		const char *name = axes_named(&c->axes) ? c->axes.axis[i].name : NULL;
-
-		json_array_append_new(
-			axes, json_pack("[s?, i]", name, (int)c->axes.axis[i].size));
+	for (int i = 0; i < c->axes.naxes; i++)
 		if (c->reduce & 1u << i)
 			json_array_append_new(reduce, json_integer(i));
-	}
-	return json_pack("{s:o, s:o, s:o, s:I, s:i}", "hierarchy", levels, "axes", axes,
-	                 "reduce", reduce, "bytes", (json_int_t)c->payload_bytes,
-	                 "limit", c->limit);
+	return json_pack("{s:o, s:o, s:o, s:I, s:i}", "hierarchy",
+	                 place_levels_json(&c->hierarchy), "axes",
+	                 place_axes_json(&c->axes), "reduce", reduce, "bytes",
+	                 (json_int_t)c->payload_bytes, "limit", c->limit);
 }
 
-void place_json(struct text *out, const struct place_result *r)
+void place_json(struct text *out, const struct place_result *r, const struct bench *b)
 {
 	json_t *matrices = json_array(), *o;
 	char *s;
 
 	for (int64_t i = 0; i < r->nrows; i++)
 		json_array_append_new(matrices, row_json(r, &r->row[i]));
-	o = json_pack("{s:s, s:o, s:s, s:I, s:o, s:o}", "schema", "shardsim/1",
-	              "problem", case_json(r), "platform", r->platform, "placements",
-	              (json_int_t)r->nmatrices, "planning_s",
+	if (r->links)
+		json_object_set_new(
+			json_object_get(json_array_get(matrices, 0), "best"), "links",
+			links_json(r->links, b));
+	o = json_pack("{s:s, s:o, s:o, s:I, s:o, s:o}", "schema", "shardsim/1",
+	              "problem", case_json(r), "platform", json_text(r->platform),
+	              "placements", (json_int_t)r->nmatrices, "planning_s",
 	              isnan(r->planning_s) ? json_null() : json_real(r->planning_s),
 	              "matrices", matrices);
 	s = json_dumps(o, JSON_REAL_PRECISION(17));

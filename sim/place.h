@@ -7,32 +7,35 @@
 #ifndef SHARDSIM_SIM_PLACE_H
 #define SHARDSIM_SIM_PLACE_H
 
-#include "measure.h"
-#include "placement/search.h"
+#include "links.h"
+#include "placement/memo.h"
 #include "platform.h"
 
 #include <jansson.h>
 
 /*
- * A reduction_clock (placement/search.h) over clock number `clock` of a bench, or the
- * clock model, which every bench has.
+ * The clock model, which every bench has (borrowed), as a reduction_clock for searches,
+ * which remembers what it has priced (placement/memo.h).
  */
-enum { PLACE_MODEL = -1 };
-struct place_clock {
-	const struct bench *bench;
-	int clock;
-	struct arena *scratch;
-	const char *algorithm, *protocol; /* of the step asked for last */
-};
-double place_step_s(void *self, const struct reduction_step *step, double held_bytes,
-                    struct text *why);
+struct place_model;
+
+struct place_model *place_model_new(const struct bench *b);
+void place_model_free(struct place_model *m);
+struct reduction_clock place_model_clock(struct place_model *m);
+
+/*
+ * Seconds of a reduction by clock number `clock` of a bench, `payload_bytes` being on
+ * every device, as bench_seconds() gives them; or < 0 with E_INFEASIBLE at `at`.
+ */
+double place_seconds(struct step_time *times, const struct bench *b, int clock,
+                     const struct reduction *r, double payload_bytes, struct where at,
+                     struct error *e);
 
 /* One step of a best program as it is shown. */
 struct place_step {
-	struct reduction_step step; /* its groups are not kept */
-	double held_bytes;
-	const char *algorithm, *protocol; /* as struct lowered's */
-	double time_s[CLOCKS_MAX];
+	enum op op;
+	int32_t ngroups, size; /* of its groups, and of each */
+	double held_bytes;     /* by each member with data before it */
 };
 
 struct place_row {
@@ -41,6 +44,7 @@ struct place_row {
 	double allreduce_s[CLOCKS_MAX], best_s[CLOCKS_MAX];
 	double bound_s; /* that no program of this placement is below (cost/bound.h) */
 	struct place_step step[PROGRAM_STEPS_MAX];
+	struct step_time time[CLOCKS_MAX][PROGRAM_STEPS_MAX];
 };
 
 struct place_result {
@@ -51,22 +55,34 @@ struct place_result {
 	const char *clock[CLOCKS_MAX];
 	int64_t nmatrices, nrows; /* all; those shown */
 	const struct place_row *row;
-	double planning_s; /* NaN: not shown */
+	double planning_s;                /* NaN: not shown */
+	const struct links_report *links; /* of the first row; NULL: not shown */
 };
 
 /*
- * Time the rows of the first `nrows` of `placed` by every clock. E_INFEASIBLE if a
- * clock refuses.
+ * Time the rows of the first `nrows` of `placed` by every clock of the bench. E_INFEASIBLE
+ * if one refuses.
  */
 enum status place_rows(struct place_result *out, struct arena *a,
-                       const struct placed *placed, struct place_clock *clock,
+                       const struct placed *placed, const struct bench *b,
                        struct error *e);
 
-void place_text(struct text *out, const struct place_result *r, struct arena *a);
-void place_json(struct text *out, const struct place_result *r);
+/*
+ * The best program of a placement, for time lines and links, with the times of `row`
+ * (NULL: none yet). The arena's.
+ */
+struct timed place_timed(const struct placed *p, const struct place_row *row,
+                         const struct placement_case *c, const struct bench *b,
+                         struct arena *a);
 
-/* A matrix as a list of rows. */
+void place_text(struct text *out, const struct place_result *r, const struct bench *b,
+                struct arena *a);
+void place_json(struct text *out, const struct place_result *r, const struct bench *b);
+
+/* A matrix as a list of rows; levels and axes as lists of [name or null, size]. */
 json_t *place_matrix_json(const struct matrix *m);
+json_t *place_levels_json(const struct hierarchy *h);
+json_t *place_axes_json(const struct mesh *axes);
 
 /* The device order of a matrix, as `--devices @FILE` reads it. */
 void place_devices(struct text *out, const struct matrix *m, struct arena *a);

@@ -171,19 +171,18 @@ static enum status open_machine(struct machine **out, const struct study_case *o
 
 enum status study_run(struct study *s, struct arena *a, struct error *e)
 {
-	struct arena *scratch = arena_new();
-
 	for (int i = 0, next; i < s->n && e->code == OK; i = next) {
-		struct place_clock model = {.clock = PLACE_MODEL, .scratch = scratch};
-		struct reduction_clock clock = {place_step_s, &model};
-		struct bench bench = {0};
+		struct reduction_clock clock;
+		struct place_model *model;
+		struct bench bench;
 		struct machine *m;
 
 		next = i + 1;
 		if (open_machine(&m, &s->of[i], a, e) != OK)
 			break;
 		bench_init(&bench, m);
-		model.bench = &bench;
+		model = place_model_new(&bench);
+		clock = place_model_clock(model);
 		for (next = i; next < s->n && e->code == OK; next++) {
 			struct study_case *of = &s->of[next];
 
@@ -198,8 +197,8 @@ enum status study_run(struct study *s, struct arena *a, struct error *e)
 				placement_search(&of->placed, &of->n, a, &of->c, &clock,
 				                 e);
 		}
+		place_model_free(model);
 		bench_free(&bench);
 	}
-	arena_free(scratch);
 	return e->code;
 }

@@ -122,6 +122,7 @@ static enum status no_time(const struct scenario *sc, const char *why, struct er
 struct timing {
 	struct workload *workload;
 	struct bench *bench;
+	struct place_model *model;
 	struct synth_cache *cache;
 	bool all_clocks;     /* of the bench, not only its prices */
 	struct arena *arena; /* what lasts */
@@ -133,27 +134,14 @@ static enum status time_program(struct work_time *out, struct timing *t,
                                 const struct placement_case *c, const struct placed *p,
                                 struct arena *a)
 {
-	struct place_clock clock = {.bench = t->bench, .scratch = arena_new()};
 	struct reduction r;
 	struct space space;
-	struct text why = {0};
-	double s = 0;
 
 	placed_space(&space, a, c, p);
 	reduction_of(&r, a, &space, &p->best);
-	for (clock.clock = 0; clock.clock < t->bench->nclocks; clock.clock++) {
-		out->time_s[clock.clock] = 0;
-		for (int i = 0; i < r.n && s >= 0; i++) {
-			s = place_step_s(&clock, &r.step[i],
-			                 r.step[i].share * c->payload_bytes, &why);
-			out->time_s[clock.clock] += s;
-		}
-	}
-	arena_free(clock.scratch);
-	if (s < 0)
-		error_set(t->error, E_INFEASIBLE, c->at, "%s",
-		          why.s ? why.s : "no time");
-	text_free(&why);
+	for (int k = 0; k < t->bench->nclocks && t->error->code == OK; k++)
+		out->time_s[k] = place_seconds(NULL, t->bench, k, &r, c->payload_bytes,
+		                               c->at, t->error);
 	return t->error->code;
 }
 
@@ -170,9 +158,7 @@ static enum status try_program(struct work_time *out, double *best_s, struct tim
 		.orders = 1u << ORDER_ROW | 1u << ORDER_LEVEL,
 		.at = sc->at,
 	};
-	struct place_clock model = {
-		.bench = t->bench, .clock = PLACE_MODEL, .scratch = arena_new()};
-	struct reduction_clock clock = {place_step_s, &model};
+	struct reduction_clock clock = place_model_clock(t->model);
 	struct text words = {0};
 	struct placed placed;
 	struct space space;
@@ -181,7 +167,6 @@ static enum status try_program(struct work_time *out, double *best_s, struct tim
 	c.payload_bytes = (double)dtype_bytes(
 		p->array.dtype, layout_local_elements(&p->from, &p->padded));
 	status = placement_of(&placed, m, t->cache, &c, &clock, t->error);
-	arena_free(model.scratch);
 	if (status != OK || placed.best_s >= *best_s * (1 - 1e-12))
 		return status;
 	*best_s = placed.best_s;
@@ -266,11 +251,9 @@ static int by_total(const void *a, const void *b)
 	return (x->number > y->number) - (x->number < y->number);
 }
 
-enum status workload_run(struct workload *w, struct bench *b, struct arena *a,
-                         struct error *e)
+/* All matrices as placements without times, and row-major order where none gives it. */
+static enum status list_placements(struct workload *w, struct arena *a, struct error *e)
 {
-	struct synth_cache cache = {.arena = a};
-	struct timing t = {w, b, &cache, false, a, e};
 	struct matrix *matrix;
 	bool found = false;
 	int64_t n;
@@ -293,20 +276,42 @@ enum status workload_run(struct workload *w, struct bench *b, struct arena *a,
 		n++;
 	}
 	w->nplacements = n;
+	return OK;
+}
+
+/* All placements by the model, those shown by all clocks. */
+static void time_placements(struct workload *w, struct timing *t)
+{
+	int64_t n = w->nplacements;
+
 	for (int64_t i = 0; i < n; i++)
-		if (time_placement(&w->placement[i], &t) != OK)
-			return e->code;
+		if (time_placement(&w->placement[i], t) != OK)
+			return;
 	qsort(w->placement, (size_t)n, sizeof(*w->placement), by_total);
 	w->best = &w->placement[0];
 	w->worst = &w->placement[n - 1];
-	t.all_clocks = true;
+	t->all_clocks = true;
 	for (int64_t i = 0; i < n; i++) {
 		struct work_placement *p = &w->placement[i];
 
 		if (p->row_major)
 			w->row_major = p;
-		if ((p->row_major || i == 0 || i == n - 1) && time_placement(p, &t) != OK)
-			return e->code;
+		if ((p->row_major || i == 0 || i == n - 1) && time_placement(p, t) != OK)
+			return;
 	}
-	return OK;
+}
+
+enum status workload_run(struct workload *w, struct bench *b, struct arena *a,
+                         struct error *e)
+{
+	struct synth_cache cache = {.arena = a};
+	struct timing t = {
+		.workload = w, .bench = b, .cache = &cache, .arena = a, .error = e};
+
+	if (list_placements(w, a, e) != OK)
+		return e->code;
+	t.model = place_model_new(b);
+	time_placements(w, &t);
+	place_model_free(t.model);
+	return e->code;
 }

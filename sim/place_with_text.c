@@ -1,5 +1,6 @@
 #include "place.h"
 #include "place_with.h"
+#include "plan/plan_json.h"
 #include "table.h"
 
 #include <jansson.h>
@@ -121,12 +122,12 @@ static json_t *placement_json(const struct place_output *o, const struct workloa
 	json_t *scenarios = json_array();
 
 	for (int i = 0; i < w->nscenarios; i++)
-		json_array_append_new(scenarios,
-		                      json_pack("{s:s, s:f, s:o, s:s}", "name",
-		                                w->scenario[i]->name, "weight",
-		                                w->scenario[i]->weight, "time_s",
-		                                times_json(o, p->time[i].time_s),
-		                                "plan", p->time[i].plan));
+		json_array_append_new(
+			scenarios, json_pack("{s:o, s:o, s:o, s:o}", "name",
+		                             json_text(w->scenario[i]->name), "weight",
+		                             json_quantity(w->scenario[i]->weight),
+		                             "time_s", times_json(o, p->time[i].time_s),
+		                             "plan", json_text(p->time[i].plan)));
 	return json_pack("{s:o, s:o, s:o}", "matrix",
 	                 p->matrix ? place_matrix_json(p->matrix) : json_null(),
 	                 "total_s", times_json(o, p->clock_total_s), "scenarios",
@@ -135,15 +136,8 @@ static json_t *placement_json(const struct place_output *o, const struct workloa
 
 static json_t *workload_json(const struct place_output *o, const struct workload *w)
 {
-	json_t *all = json_array(), *axes = json_array(), *levels = json_array();
+	json_t *all = json_array();
 
-	for (int i = 0; i < w->mesh.naxes; i++)
-		json_array_append_new(axes, json_pack("[s, i]", w->mesh.axis[i].name,
-		                                      (int)w->mesh.axis[i].size));
-	for (int j = 0; j < w->hierarchy.nlevels; j++)
-		json_array_append_new(levels,
-		                      json_pack("[s?, i]", w->hierarchy.level[j].name,
-		                                (int)w->hierarchy.level[j].size));
 	for (int64_t i = 0; i < w->nplacements; i++) {
 		const struct work_placement *p = &w->placement[i];
 
@@ -153,11 +147,12 @@ static json_t *workload_json(const struct place_output *o, const struct workload
 		                                          : json_null(),
 		                                "total_s", "model", p->total_s));
 	}
-	return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "family", w->family,
-	                 "hierarchy", levels, "axes", axes, "best",
-	                 placement_json(o, w, w->best), "row_major",
-	                 placement_json(o, w, w->row_major), "worst",
-	                 placement_json(o, w, w->worst), "placements", all);
+	return json_pack(
+		"{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "family", json_text(w->family),
+		"hierarchy", place_levels_json(&w->hierarchy), "axes",
+		place_axes_json(&w->mesh), "best", placement_json(o, w, w->best),
+		"row_major", placement_json(o, w, w->row_major), "worst",
+		placement_json(o, w, w->worst), "placements", all);
 }
 
 void place_with_json(struct text *out, const struct place_output *o)
@@ -167,8 +162,9 @@ void place_with_json(struct text *out, const struct place_output *o)
 
 	for (int i = 0; i < o->n; i++)
 		json_array_append_new(workloads, workload_json(o, &o->workload[i]));
-	all = json_pack("{s:s, s:s, s:s, s:o}", "schema", "shardsim/1", "suite",
-	                o->suite, "platform", o->platform, "workloads", workloads);
+	all = json_pack("{s:s, s:o, s:o, s:o}", "schema", "shardsim/1", "suite",
+	                json_text(o->suite), "platform", json_text(o->platform),
+	                "workloads", workloads);
 	s = json_dumps(all, JSON_REAL_PRECISION(17));
 	text_printf(out, "%s\n", s);
 	free(s);

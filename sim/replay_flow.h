@@ -39,7 +39,7 @@ struct flow *flow_new(struct platform *p);
 void flow_free(struct flow *w);
 
 /*
- * A clock_fn (cost/model.h), and a schedules_fn (cost/price.h) for the steps of a plan;
+ * A clock_fn (cost/model.h), and a schedules_fn (cost/steps.h) for the steps of a plan;
  * `self` is a struct flow. Equal schedules give equal times, to the last digit.
  */
 double flow_clock(void *self, const struct schedule *s, char *message, size_t size);

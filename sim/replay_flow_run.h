@@ -13,7 +13,7 @@
 
 /*
  * The seconds of `n` schedules one after the other, as a schedules_fn gives them
- * (cost/price.h), on a platform started for flows. Once per process: nothing is freed,
+ * (cost/steps.h), on a platform started for flows. Once per process: nothing is freed,
  * and mailboxes keep their owners. CLOCK_FAILED_S with the reason in `message` (of `size`
  * bytes) where a message has no route.
  */

@@ -108,7 +108,7 @@ void show_text(struct text *out, const struct shown *s, struct arena *a)
 		if (m->plan)
 			show_steps(out, s, m, a);
 		if (m->plan && s->links)
-			links_text(out, &s->links[i], s->bench, m, a);
+			links_text(out, &s->links[i], s->bench, a);
 	}
 }
 
@@ -183,7 +183,7 @@ void show_json(struct text *out, const struct shown *s)
 
 		if (s->links)
 			json_object_set_new(result, "links",
-			                    links_json(&s->links[i], s->bench, m));
+			                    links_json(&s->links[i], s->bench));
 		json_array_append_new(results, result);
 	}
 	json_object_set_new(o, "results", results);

@@ -3,8 +3,6 @@
 #include "collective/local.h"
 #include "links.h"
 #include "plan/plan_json.h"
-#include "plan/plan_text.h"
-#include "plan/view.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -22,8 +20,7 @@ struct share {
 struct pen {
 	struct text *out;
 	struct bench *bench;
-	const struct plan *plan;
-	const struct step_time *time; /* [nsteps] */
+	const struct timed *of;
 	int clock;
 	int pid; /* of the devices; + 1: of the links */
 	struct arena *arena;
@@ -212,21 +209,16 @@ static void draw_wire(struct pen *p, const struct schedule *s, double from_s,
 
 static void draw_step(struct pen *p, int step, double from_s, double to_s)
 {
-	const struct step_time *t = &p->time[step];
-	const struct bench *b = p->bench;
-	struct text print = {0}, layout = {0}, why = {0};
+	const struct step_time *t = &p->of->time[p->clock][step];
+	const struct steps *steps = &p->of->steps;
+	const char *name = quoted(p->of->step[step], p->arena);
 	double launched_s = from_s + t->launch_s, sent_s = launched_s + t->wire_s;
-	const char *name, *after;
 	struct lowered lowered;
+	struct text why = {0};
 
-	step_print(&print, p->plan, step);
-	view_print_layout(&layout, p->plan, &p->plan->step[step].after,
-	                  p->plan->step[step].mesh);
-	name = quoted(text_take(&print, p->arena), p->arena);
-	after = quoted(text_take(&layout, p->arena), p->arena);
 	for (int32_t i = 0; i < p->ndevices; i++) {
 		slice(p, p->pid, p->device[i], name, from_s, to_s);
-		text_printf(p->out, "\"layout\":%s,\"time_s\":%.17g", after, t->time_s);
+		text_printf(p->out, "%s,\"time_s\":%.17g", p->of->more[step], t->time_s);
 		if (t->algorithm)
 			text_printf(p->out, ",\"algorithm\":%s",
 			            quoted(t->algorithm, p->arena));
@@ -236,8 +228,7 @@ static void draw_step(struct pen *p, int step, double from_s, double to_s)
 			text_printf(p->out, "}}");
 		}
 	}
-	if (lower_step(&lowered, p->arena, b->machine,
-	               b->placement.platform ? &b->placement : NULL, p->plan, step, &why))
+	if (steps->lower(steps->self, &lowered, p->arena, step, &why))
 		draw_wire(p, &lowered.schedule, launched_s, fmin(sent_s, to_s), name);
 	for (int32_t i = 0; i < p->ndevices && t->local_s > 0; i++) {
 		slice(p, p->pid, p->device[i], "\"local\"", sent_s, to_s);
@@ -247,49 +238,47 @@ static void draw_step(struct pen *p, int step, double from_s, double to_s)
 	arena_reset(p->arena);
 }
 
-static void draw_plan(struct pen *p, const struct measurement *m)
+static void draw(struct pen *p, const struct timed *t)
 {
 	const struct clock_kind *kind = p->bench->clock[p->clock];
 	double from_s = 0;
 
-	p->plan = m->plan;
-	p->time = m->step[p->clock];
+	p->of = t;
 	for (int32_t l = 0; l < p->bench->machine->nlinks; l++)
 		p->named[l] = false;
-	name_group(p, p->pid,
-	           quoted(arena_printf(p->arena, "%s by %s: devices", m->planner,
-	                               kind->name),
-	                  p->arena));
 	name_group(
-		p, p->pid + 1,
-		quoted(arena_printf(p->arena, "%s by %s: links", m->planner, kind->name),
+		p, p->pid,
+		quoted(arena_printf(p->arena, "%s by %s: devices", t->name, kind->name),
 	               p->arena));
+	name_group(p, p->pid + 1,
+	           quoted(arena_printf(p->arena, "%s by %s: links", t->name, kind->name),
+	                  p->arena));
 	for (int32_t i = 0; i < p->ndevices; i++)
 		name_row(p, p->pid, p->device[i],
 		         arena_printf(p->arena, "\"device %d\"", p->device[i]));
 	arena_reset(p->arena);
-	for (int i = 0; i < m->plan->nsteps; i++) {
-		double to_s = from_s + p->time[i].time_s;
+	for (int i = 0; i < t->steps.n; i++) {
+		double to_s = from_s + t->time[p->clock][i].time_s;
 
 		draw_step(p, i, from_s, to_s);
 		from_s = to_s;
 	}
 }
 
-void trace_print(struct text *out, struct bench *b, const struct problem *p,
-                 const struct measurement *m, int n)
+void trace_print(struct text *out, struct bench *b, const struct placement *devices,
+                 const struct timed *t, int n)
 {
 	const struct machine *machine = b->machine;
-	size_t devices = (size_t)machine->ndevices, links = (size_t)machine->nlinks + 1;
+	size_t ndevices = (size_t)machine->ndevices, links = (size_t)machine->nlinks + 1;
 	struct arena *a = arena_new();
 	struct pen pen = {.out = out, .bench = b, .arena = arena_new(), .pid = 1};
 
-	pen.ndevices = p->ndevices;
-	pen.device = arena_alloc(a, (size_t)p->ndevices, sizeof(*pen.device));
-	for (int32_t d = 0; d < p->ndevices; d++)
-		pen.device[d] = p->platform ? p->platform[d] : d;
-	pen.part = arena_alloc(a, devices, sizeof(*pen.part));
-	pen.taking = arena_alloc(a, devices, sizeof(*pen.taking));
+	pen.ndevices = devices->n;
+	pen.device = arena_alloc(a, (size_t)devices->n, sizeof(*pen.device));
+	for (int32_t d = 0; d < devices->n; d++)
+		pen.device[d] = devices->platform ? devices->platform[d] : d;
+	pen.part = arena_alloc(a, ndevices, sizeof(*pen.part));
+	pen.taking = arena_alloc(a, ndevices, sizeof(*pen.taking));
 	pen.named = arena_alloc(a, links, sizeof(*pen.named));
 	pen.links = links_new(machine);
 	pen.model = model_new(machine);
@@ -299,8 +288,8 @@ void trace_print(struct text *out, struct bench *b, const struct problem *p,
 	            quoted(machine->name, a));
 	for (int i = 0; i < n; i++)
 		for (pen.clock = 0; pen.clock < b->nclocks; pen.clock++, pen.pid += 2)
-			if (m[i].plan && m[i].step[pen.clock])
-				draw_plan(&pen, &m[i]);
+			if (t[i].time[pen.clock])
+				draw(&pen, &t[i]);
 	text_printf(out, "\n]}\n");
 	links_free(pen.links);
 	model_free(pen.model);

@@ -1,5 +1,5 @@
 /*
- * Time lines of measured plans as Chrome trace events ("Trace Event Format", JSON object
+ * Time lines of timed plans and programs as Chrome trace events ("Trace Event Format", JSON object
  * form), which Perfetto and chrome://tracing open.
  *
  * Every planner and clock has two groups of rows. "PLANNER by CLOCK: devices" has a row
@@ -15,17 +15,20 @@
  * a clock whose rounds overlap, is drawn as if it had one round.
  *
  * Times are microseconds in whole nanoseconds, rounded at both ends, so that slices nest;
- * what is exact is in the arguments. A plan without times has no rows.
+ * what is exact is in the arguments. What no clock has timed has no rows.
  */
 #ifndef SHARDSIM_SIM_TRACE_H
 #define SHARDSIM_SIM_TRACE_H
 
-#include "measure.h"
+#include "timed.h"
 
 enum { TRACE_EVENTS_MAX = 1 << 17 };
 
-/* The trace of `n` measurements of one problem, all that a file of it holds. */
-void trace_print(struct text *out, struct bench *b, const struct problem *p,
-                 const struct measurement *m, int n);
+/*
+ * The trace of `n` timed plans or programs on the devices of one problem, all that a file
+ * of it holds.
+ */
+void trace_print(struct text *out, struct bench *b, const struct placement *devices,
+                 const struct timed *t, int n);
 
 #endif

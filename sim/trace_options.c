@@ -77,9 +77,8 @@ enum status trace_options_check(const struct trace_options *o, const char *platf
 }
 
 const struct links_report *trace_links(const struct trace_options *o,
-                                       const struct bench *b,
-                                       const struct measurement *m, int n,
-                                       struct arena *a)
+                                       const struct bench *b, const struct timed *t,
+                                       int n, struct arena *a)
 {
 	struct links_report *report;
 
@@ -87,12 +86,12 @@ const struct links_report *trace_links(const struct trace_options *o,
 		return NULL;
 	report = arena_alloc(a, (size_t)n, sizeof(*report));
 	for (int i = 0; i < n; i++)
-		links_measure(&report[i], b, &m[i], o->links, a);
+		links_measure(&report[i], b, &t[i], o->links, a);
 	return report;
 }
 
 enum status trace_write(const struct trace_options *o, struct bench *b,
-                        const struct problem *p, const struct measurement *m, int n,
+                        const struct placement *devices, const struct timed *t, int n,
                         struct error *e)
 {
 	struct text out = {0};
@@ -100,7 +99,7 @@ enum status trace_write(const struct trace_options *o, struct bench *b,
 
 	if (!o->trace)
 		return OK;
-	trace_print(&out, b, p, m, n);
+	trace_print(&out, b, devices, t, n);
 	status = file_write(o->trace, out.s, out.length, e);
 	text_free(&out);
 	return status;

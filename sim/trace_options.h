@@ -1,9 +1,8 @@
-/* The options of `simulate` that show where the time goes: --trace, --paje, --links. */
+/* The options that show where the time goes: --trace, --paje, --links. */
 #ifndef SHARDSIM_SIM_TRACE_OPTIONS_H
 #define SHARDSIM_SIM_TRACE_OPTIONS_H
 
 #include "links.h"
-#include "measure.h"
 
 #include <argp.h>
 
@@ -35,15 +34,14 @@ bool trace_option(struct trace_options *o, int key, const char *arg,
 enum status trace_options_check(const struct trace_options *o, const char *platform,
                                 const char *clocks, int nplanners, struct error *e);
 
-/* Reports of the measurements, the arena's; NULL if they were not asked for. */
+/* Reports of what was timed, the arena's; NULL if they were not asked for. */
 const struct links_report *trace_links(const struct trace_options *o,
-                                       const struct bench *b,
-                                       const struct measurement *m, int n,
-                                       struct arena *a);
+                                       const struct bench *b, const struct timed *t,
+                                       int n, struct arena *a);
 
-/* Write the file of --trace, if there is one to write. */
+/* Write the file of --trace (trace.h), if there is one to write. */
 enum status trace_write(const struct trace_options *o, struct bench *b,
-                        const struct problem *p, const struct measurement *m, int n,
+                        const struct placement *devices, const struct timed *t, int n,
                         struct error *e);
 
 #endif

@@ -29,18 +29,17 @@ static void append(struct schedule *to, const struct schedule *from)
 	}
 }
 
-/* All steps of the plan as one schedule. */
-static enum status lower_plan(struct schedule *out, const struct machine *m,
-                              const struct placement *place, const struct plan *plan,
-                              struct where at, struct error *e)
+/* All steps as one schedule. */
+static enum status lower_all(struct schedule *out, const struct steps *steps,
+                             struct where at, struct error *e)
 {
 	enum status status = OK;
 
-	for (int i = 0; i < plan->nsteps && status == OK; i++) {
+	for (int i = 0; i < steps->n && status == OK; i++) {
 		struct lowered lowered;
 		struct text why = {0};
 
-		if (lower_step(&lowered, out->arena, m, place, plan, i, &why))
+		if (steps->lower(steps->self, &lowered, out->arena, i, &why))
 			append(out, &lowered.schedule);
 		else
 			status = error_set(e, E_INFEASIBLE, at, "%s", why.s);
@@ -101,8 +100,7 @@ static enum status copy_out(struct text *out, int fd, struct where at, struct er
 	return OK;
 }
 
-enum status trace_paje(const char *path, struct platform *p,
-                       const struct placement *place, const struct plan *plan,
+enum status trace_paje(const char *path, struct platform *p, const struct steps *steps,
                        struct error *e)
 {
 	struct where at = {.file = path};
@@ -118,7 +116,7 @@ enum status trace_paje(const char *path, struct platform *p,
 		                   "has used up its one trace to tell them",
 		                   p->machine->name);
 	else
-		status = lower_plan(&s, p->machine, place, plan, at, e);
+		status = lower_all(&s, steps, at, e);
 	if (status == OK && (fd = memfd_create("paje", 0)) < 0)
 		status = error_set(e, E_IO, at, "no memory: %s", strerror(errno));
 	if (status == OK) {

@@ -79,27 +79,35 @@ static const char *plain_list(const char *text, struct arena *a)
 	return out.s ? text_take(&out, a) : "";
 }
 
-/* `(1 16)/(2 1)` as `[[1 16][2 1]]`. */
+/* `(1 16)/(2 1)` and `1 16; 2 1` as `[[1 16][2 1]]`. */
 static const char *plain_matrix(const char *text, struct arena *a)
 {
+	bool bare = !text[strspn(text, "0123456789 ,;/")] && *text;
 	struct text out = {0};
 
-	if (text[0] != '(')
+	if (text[0] != '(' && !bare)
 		return text;
-	text_printf(&out, "[");
+	text_printf(&out, bare ? "[[" : "[");
 	for (; *text; text++)
-		text_printf(&out, "%c",
-		            *text == '('   ? '['
-		            : *text == ')' ? ']'
-		            : *text == '/' ? ' '
-		                           : *text);
-	text_printf(&out, "]");
+		if (*text == ';' || *text == '/')
+			text_printf(&out, bare ? "][" : " ");
+		else
+			text_printf(&out, "%c",
+			            *text == '('   ? '['
+			            : *text == ')' ? ']'
+			                           : *text);
+	text_printf(&out, bare ? "]]" : "]");
 	return text_take(&out, a);
 }
 
 static const char *field(const struct table_reader *r, int64_t row, enum column k)
 {
 	return csv_field(&r->csv, row, r->column[k]);
+}
+
+static struct where where_of(const struct table_reader *r, int64_t row, enum column k)
+{
+	return csv_where_field(&r->csv, row, r->column[k]);
 }
 
 /* A number above 0; NaN for a blank. */
@@ -113,8 +121,9 @@ static enum status read_number(double *out, struct table_reader *r, int64_t row,
 	if (!*text)
 		return OK;
 	*out = strtod(text, &end);
-	if (*end || !isdigit((unsigned char)*text) || !(*out > 0) || isinf(*out))
-		return error_set(r->error, E_SYNTAX, csv_where(&r->csv, row),
+	if (*end || !isdigit((unsigned char)*text) || strpbrk(text, "xX") ||
+	    !(*out > 0) || isinf(*out))
+		return error_set(r->error, E_SYNTAX, where_of(r, row, k),
 		                 "%s is '%.40s', expected a number above 0", columns[k],
 		                 text);
 	return OK;
@@ -138,9 +147,9 @@ static bool is_allreduce(const char *text)
 
 /* A program of that name or text on the space's levels; it must be meaningful. */
 static enum status read_program(struct program *out, struct table_reader *r,
-                                int64_t row, const char *text, const struct space *space)
+                                struct where at, const char *text,
+                                const struct space *space)
 {
-	struct where at = csv_where(&r->csv, row);
 	const struct hierarchy *tree = &space->tree;
 	const struct synthesis *s;
 	struct error fault = {0};
@@ -160,6 +169,13 @@ static enum status read_program(struct program *out, struct table_reader *r,
 			text = arena_printf(r->arena, known_programs[i].program, name,
 			                    name, name);
 		}
+	if (text[0] != '(')
+		return error_set(r->error, E_TYPE, at,
+		                 "unknown program '%.40s', expected AR, RS-AR-AG, "
+		                 "R-AR-B, AR-AR or steps such as (root, InsideGroup, "
+		                 "AllReduce), or of an algorithm ring, tree or "
+		                 "all-reduce",
+		                 text);
 	if (program_parse(out, text, tree, (struct where){0}, &fault) != OK)
 		return error_set(r->error, fault.code, at, "program '%.60s': %s", text,
 		                 fault.text);
@@ -185,22 +201,28 @@ static enum status read_case(struct place_measured *m, struct table_reader *r,
 	m->at = c->at = at;
 	c->limit = PROGRAM_STEPS;
 	c->orders = 1u << ORDER_ROW;
-	if (hierarchy_parse(&c->hierarchy, r->arena, m->hierarchy, at, e) != OK ||
-	    axes_parse(&c->axes, r->arena, m->axes, at, e) != OK ||
-	    reduce_parse(&c->reduce, &c->axes, m->reduce, at, e) != OK ||
-	    matrix_parse(&m->matrix, plain_matrix(field(r, row, MATRIX), r->arena), at,
+	if (hierarchy_parse(&c->hierarchy, r->arena, m->hierarchy,
+	                    where_of(r, row, HIERARCHY), e) != OK ||
+	    axes_parse(&c->axes, r->arena, m->axes, where_of(r, row, AXES), e) != OK ||
+	    reduce_parse(&c->reduce, &c->axes, m->reduce, where_of(r, row, REDUCE),
 	                 e) != OK ||
-	    matrix_check(&m->matrix, &c->hierarchy, &c->axes, at, e) != OK ||
+	    matrix_parse(&m->matrix, plain_matrix(field(r, row, MATRIX), r->arena),
+	                 where_of(r, row, MATRIX), e) != OK ||
+	    matrix_check(&m->matrix, &c->hierarchy, &c->axes, where_of(r, row, MATRIX),
+	                 e) != OK ||
 	    (*field(r, row, BYTES) &&
-	     units_bytes(field(r, row, BYTES), at, &bytes, e) != OK) ||
+	     units_bytes(field(r, row, BYTES), where_of(r, row, BYTES), &bytes, e) !=
+	             OK) ||
 	    read_number(&m->runs, r, row, RUNS) != OK ||
 	    read_number(&m->measured_s, r, row, MEASURED) != OK ||
 	    read_number(&m->best_measured_s, r, row, BEST_MEASURED) != OK)
 		return e->code;
 	if (bytes == 0)
-		return error_set(e, E_RANGE, at, "no data, expected one byte or more");
+		return error_set(e, E_RANGE, where_of(r, row, BYTES),
+		                 "no data, expected one byte or more");
 	if (isnan(m->measured_s))
-		return error_set(e, E_SYNTAX, at, "measured_s is blank");
+		return error_set(e, E_SYNTAX, where_of(r, row, MEASURED),
+		                 "measured_s is blank, expected seconds");
 	c->payload_bytes = (double)bytes;
 	m->runs = isnan(m->runs) ? P2_RUNS : m->runs;
 	m->measured_s /= m->runs;
@@ -215,7 +237,7 @@ static enum status row_system(struct p2_system *out, struct place_measured *m,
 	const char *algorithm = field(r, row, ALGORITHM);
 
 	if (!p2)
-		return error_set(r->error, E_TYPE, m->at,
+		return error_set(r->error, E_TYPE, where_of(r, row, HIERARCHY),
 		                 "the published systems have nodes of 16 or 8 GPUs, "
 		                 "expected such a last level");
 	m->tree = !strcasecmp(algorithm, "tree");
@@ -259,8 +281,10 @@ static enum status simulate(struct place_measured *m, struct table_reader *r,
 		return r->error->code;
 	space_collapsed(&space, r->arena, &m->c.hierarchy, &m->matrix, m->c.reduce,
 	                ORDER_ROW);
-	if (read_program(&algorithm, r, row, m->algorithm, &space) != OK ||
-	    (*best_text && read_program(&best, r, row, best_text, &space) != OK) ||
+	if (read_program(&algorithm, r, where_of(r, row, ALGORITHM), m->algorithm,
+	                 &space) != OK ||
+	    (*best_text && read_program(&best, r, where_of(r, row, BEST_PROGRAM),
+	                                best_text, &space) != OK) ||
 	    placement_programs(&programs, &m->programs, r->arena, &m->matrix, ORDER_ROW,
 	                       &r->cache, &m->c, &clock, r->error) != OK)
 		return r->error->code;

@@ -4,7 +4,7 @@
  *
  * CSV with the columns, in any order,
  *   hierarchy, axes, reduce  as `place` reads them; also `[4 16]`, `4x16`
- *   matrix                   `[[1 16][2 1]]`; also `(1 16)/(2 1)`
+ *   matrix                   `[[1 16][2 1]]`; also `(1 16)/(2 1)`, `1 16; 2 1`
  *   algorithm                what took measured_s: `all-reduce`, `ring` or `tree` (an
  *                            all-reduce under that NCCL_ALGO), or a program
  *   measured_s               seconds, of all runs together
@@ -51,9 +51,9 @@ struct place_table {
 bool place_table_is(const char *path);
 
 /*
- * Read the files and simulate their rows; all is the arena's. Errors name the line: a
- * column missing, a value that is none, a matrix that does not fit, a program that is not
- * meaningful.
+ * Read the files and simulate their rows; all is the arena's. Errors name line and column
+ * of the field: a column missing, a value that is none, a matrix that does not fit, a
+ * program that is not meaningful.
  */
 enum status place_table_read(struct place_table *out, struct arena *a,
                              const char *const *path, int n, struct error *e);

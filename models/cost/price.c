@@ -8,7 +8,6 @@
 
 #include <assert.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -459,82 +458,25 @@ struct prices pricer_prices(struct pricer *p)
 	                       .least = least_price};
 }
 
-static struct step_time step_time(const struct lowered *l, double wire_s)
+static bool lower(const void *self, struct lowered *out, struct arena *a, int step,
+                  struct text *why)
 {
-	return (struct step_time){.time_s = wire_s + l->local_s + l->launch_s,
-	                          .wire_s = wire_s,
-	                          .local_s = l->local_s,
-	                          .launch_s = l->launch_s,
-	                          .algorithm = l->algorithm};
+	const struct plan_steps *p = self;
+
+	return lower_step(out, a, p->machine, p->place, p->plan, step, why);
 }
 
-/* lower_step with the reason in `message`. */
-static bool lower(struct lowered *out, struct arena *a, const struct plan *plan,
-                  int step, const struct machine *m, const struct placement *place,
-                  char *message, size_t size)
+struct steps steps_of_plan(const struct plan_steps *p)
 {
-	struct text why = {0};
-	bool done = lower_step(out, a, m, place, plan, step, &why);
-
-	if (!done)
-		snprintf(message, size, "%s", why.s);
-	text_free(&why);
-	return done;
+	return (struct steps){p->plan->nsteps, lower, p};
 }
 
 double plan_seconds(struct step_time *steps, const struct plan *plan,
                     const struct machine *m, const struct placement *place,
                     clock_fn *clock, void *self, char *message, size_t size)
 {
-	struct arena *scratch = arena_new();
-	double total_s = 0;
+	struct plan_steps of = {plan, m, place};
+	struct steps s = steps_of_plan(&of);
 
-	for (int i = 0; i < plan->nsteps && total_s >= 0; i++) {
-		struct lowered lowered;
-		double wire_s = PLAN_REFUSED_S;
-		struct step_time t;
-
-		if (lower(&lowered, scratch, plan, i, m, place, message, size))
-			wire_s = lowered.schedule.nrounds
-			                 ? clock(self, &lowered.schedule, message, size)
-			                 : 0;
-		t = step_time(&lowered, wire_s);
-		total_s = wire_s < 0 ? wire_s : total_s + t.time_s;
-		if (steps)
-			steps[i] = t;
-		arena_reset(scratch);
-	}
-	arena_free(scratch);
-	return total_s;
-}
-
-double plan_seconds_overlapped(struct step_time *steps, const struct plan *plan,
-                               const struct machine *m, const struct placement *place,
-                               schedules_fn *clock, void *self, char *message,
-                               size_t size)
-{
-	struct arena *a = arena_new();
-	size_t n = (size_t)plan->nsteps;
-	struct lowered *lowered = arena_alloc(a, n + 1, sizeof(*lowered));
-	struct schedule *schedule = arena_alloc(a, n + 1, sizeof(*schedule));
-	double *wire_s = arena_alloc(a, n + 1, sizeof(*wire_s)), total_s = 0;
-
-	for (int i = 0; i < plan->nsteps && total_s >= 0; i++) {
-		if (!lower(&lowered[i], a, plan, i, m, place, message, size))
-			total_s = PLAN_REFUSED_S;
-		schedule[i] = lowered[i].schedule;
-	}
-	if (total_s >= 0)
-		total_s = clock(self, wire_s, schedule, plan->nsteps, message, size);
-	if (total_s >= 0)
-		total_s = 0;
-	for (int i = 0; i < plan->nsteps && total_s >= 0; i++) {
-		struct step_time t = step_time(&lowered[i], wire_s[i]);
-
-		total_s += t.time_s;
-		if (steps)
-			steps[i] = t;
-	}
-	arena_free(a);
-	return total_s;
+	return steps_seconds(steps, &s, clock, self, message, size);
 }

@@ -12,6 +12,16 @@ struct memory {
 	struct text *why;
 };
 
+struct checker {
+	int32_t ndevices, k;
+	size_t n; /* chunks on all devices */
+	/* [steps + 1] times n: at the start, after the first step, ... */
+	uint64_t *value;
+	bool *held;
+	uint64_t *wanted; /* [n]: the sums */
+	bool *mine;       /* [ndevices] */
+};
+
 /* 64 well mixed bits (splitmix64, Steele, Lea and Flood 2014). */
 static uint64_t number(uint64_t x)
 {
@@ -185,65 +195,105 @@ static int32_t *others(const struct matrix *m, uint32_t reduce)
 	return other;
 }
 
-static bool is_sum(struct memory *mem, const int32_t *other)
+/* The sum of every chunk over the reduction group of every device. */
+static void add_up(struct checker *c, const struct matrix *m, uint32_t reduce)
 {
-	int32_t copies = mem->ndevices / mem->k;
-	uint64_t *sum = xmalloc((size_t)mem->ndevices, sizeof(*sum));
-	bool right = true;
+	int32_t copies = c->ndevices / c->k, *other = others(m, reduce);
+	uint64_t *sum = xmalloc((size_t)c->ndevices, sizeof(*sum));
 
-	memset(sum, 0, (size_t)mem->ndevices * sizeof(*sum));
-	for (int32_t d = 0; d < mem->ndevices; d++)
-		for (int32_t r = 0; r < mem->k; r++)
-			sum[(int64_t)r * copies + other[d]] +=
-				number((uint64_t)d * (uint64_t)mem->k + (uint64_t)r);
-	for (int32_t d = 0; d < mem->ndevices && right; d++)
-		for (int32_t r = 0; r < mem->k && right; r++) {
-			right = held(mem, d)[r] &&
-			        values(mem, d)[r] == sum[(int64_t)r * copies + other[d]];
-			if (!right)
-				text_printf(mem->why, "chunk %d of device %d %s",
-				            (int)r, (int)d,
-				            held(mem, d)[r] ? "is not the sum"
-				                            : "is missing");
-		}
+	memset(sum, 0, (size_t)c->ndevices * sizeof(*sum));
+	for (size_t i = 0; i < c->n; i++) {
+		size_t d = i / (size_t)c->k, r = i % (size_t)c->k;
+
+		sum[r * (size_t)copies + (size_t)other[d]] += number(i);
+	}
+	for (size_t i = 0; i < c->n; i++) {
+		size_t d = i / (size_t)c->k, r = i % (size_t)c->k;
+
+		c->wanted[i] = sum[r * (size_t)copies + (size_t)other[d]];
+	}
 	free(sum);
+	free(other);
+}
+
+struct checker *checker_new(const struct matrix *m, uint32_t reduce, int steps)
+{
+	struct checker *c = xmalloc(1, sizeof(*c));
+	size_t states = (size_t)steps + 1;
+
+	*c = (struct checker){.ndevices = matrix_ndevices(m), .k = 1};
+	for (int i = 0; i < m->naxes; i++)
+		if (reduce & 1u << i)
+			c->k *= matrix_axis_size(m, i);
+	c->n = (size_t)c->ndevices * (size_t)c->k;
+	c->value = xmalloc(states * c->n, sizeof(*c->value));
+	c->held = xmalloc(states * c->n, sizeof(*c->held));
+	c->wanted = xmalloc(c->n, sizeof(*c->wanted));
+	c->mine = xmalloc((size_t)c->ndevices, sizeof(*c->mine));
+	for (size_t i = 0; i < c->n; i++) {
+		c->value[i] = number(i);
+		c->held[i] = true;
+	}
+	add_up(c, m, reduce);
+	return c;
+}
+
+void checker_free(struct checker *c)
+{
+	if (!c)
+		return;
+	free(c->value);
+	free(c->held);
+	free(c->wanted);
+	free(c->mine);
+	free(c);
+}
+
+bool checker_step(struct checker *c, int i, const struct reduction_step *s,
+                  struct text *why)
+{
+	const struct groups *g = &s->groups;
+	uint64_t *value = c->value + (size_t)i * c->n;
+	bool *held_chunks = c->held + (size_t)i * c->n;
+	struct memory mem = {c->ndevices,        c->k,    value + c->n,
+	                     held_chunks + c->n, c->mine, why};
+	bool right;
+
+	memcpy(mem.value, value, c->n * sizeof(*value));
+	memcpy(mem.held, held_chunks, c->n * sizeof(*held_chunks));
+	right = step_fits(&mem, s);
+	for (int32_t k = 0; k < g->ngroups && right; k++)
+		right = group_run(&mem, s->op, g->ids + (int64_t)k * g->size, g->size);
+	if (!right)
+		text_printf(why, " in step %d, %s", i + 1, op_name(s->op));
 	return right;
+}
+
+bool checker_end(const struct checker *c, int n, struct text *why)
+{
+	const uint64_t *value = c->value + (size_t)n * c->n;
+	const bool *held_chunks = c->held + (size_t)n * c->n;
+
+	for (size_t i = 0; i < c->n; i++) {
+		if (held_chunks[i] && value[i] == c->wanted[i])
+			continue;
+		text_printf(why, "chunk %d of device %d %s", (int)(i % (size_t)c->k),
+		            (int)(i / (size_t)c->k),
+		            held_chunks[i] ? "is not the sum" : "is missing");
+		return false;
+	}
+	return true;
 }
 
 bool reduction_check(const struct reduction *r, const struct matrix *m, uint32_t reduce,
                      struct text *why)
 {
-	struct memory mem = {.ndevices = matrix_ndevices(m), .k = 1, .why = why};
-	int32_t *other = others(m, reduce);
+	struct checker *c = checker_new(m, reduce, r->n);
 	bool right = true;
-	size_t n;
 
-	for (int i = 0; i < m->naxes; i++)
-		if (reduce & 1u << i)
-			mem.k *= matrix_axis_size(m, i);
-	n = (size_t)mem.ndevices * (size_t)mem.k;
-	mem.value = xmalloc(n, sizeof(*mem.value));
-	mem.held = xmalloc(n, sizeof(*mem.held));
-	mem.mine = xmalloc((size_t)mem.ndevices, sizeof(*mem.mine));
-	for (size_t i = 0; i < n; i++) {
-		mem.value[i] = number(i);
-		mem.held[i] = true;
-	}
-	for (int i = 0; i < r->n && right; i++) {
-		const struct groups *g = &r->step[i].groups;
-
-		right = step_fits(&mem, &r->step[i]);
-		for (int32_t k = 0; k < g->ngroups && right; k++)
-			right = group_run(&mem, r->step[i].op,
-			                  g->ids + (int64_t)k * g->size, g->size);
-		if (!right)
-			text_printf(why, " in step %d, %s", i + 1,
-			            op_name(r->step[i].op));
-	}
-	right = right && is_sum(&mem, other);
-	free(mem.value);
-	free(mem.held);
-	free(mem.mine);
-	free(other);
+	for (int i = 0; i < r->n && right; i++)
+		right = checker_step(c, i, &r->step[i], why);
+	right = right && checker_end(c, r->n, why);
+	checker_free(c);
 	return right;
 }

@@ -20,9 +20,26 @@
  * device or name one that does not exist, members that hold different chunks to be
  * added, the same or unequally many to be gathered, chunks that cannot be divided, a
  * stated share that is not what a member holds, a result that is not the sum. Devices x
- * group size x 9 bytes of memory.
+ * group size x 9 bytes of memory per step.
  */
 bool reduction_check(const struct reduction *r, const struct matrix *m, uint32_t reduce,
                      struct text *why);
+
+/*
+ * The same step by step, for many programs on one matrix that begin alike: what devices
+ * hold after each step is kept until that step is taken again. For programs of up to
+ * `steps` steps.
+ */
+struct checker;
+
+struct checker *checker_new(const struct matrix *m, uint32_t reduce, int steps);
+void checker_free(struct checker *c);
+
+/* Take step `i` (from 0), the steps before it being those last taken. */
+bool checker_step(struct checker *c, int i, const struct reduction_step *s,
+                  struct text *why);
+
+/* Is the result the sum after `n` steps? */
+bool checker_end(const struct checker *c, int n, struct text *why);
 
 #endif

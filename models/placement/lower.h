@@ -5,7 +5,7 @@
 #ifndef SHARDSIM_PLACEMENT_LOWER_H
 #define SHARDSIM_PLACEMENT_LOWER_H
 
-#include "collective/lower.h"
+#include "cost/steps.h"
 #include "placement/space.h"
 #include "placement/synth.h"
 
@@ -30,13 +30,31 @@ void reduction_of(struct reduction *out, struct arena *a, const struct space *s,
                   const struct program *p);
 
 /*
+ * The groups in one order, so that equal ones are equal bytes: members by rising device
+ * from the root on, starting over at the lowest; groups, disjoint ones, by rising root.
+ * The arena's.
+ */
+struct groups reduction_groups(const struct groups *g, struct arena *a);
+
+/*
  * The schedule of one step of which each member with data holds `held_bytes`: what
- * lower_collective makes of the groups in device order from the root on, its launch and
- * the local work of adding up, 3 x received bytes / memory bandwidth (design 3). True, or
- * false with the reason in `why`.
+ * lower_collective makes of reduction_groups(), its launch and the local work of adding
+ * up, 3 x received bytes / memory bandwidth (design 3). True, or false with the reason in
+ * `why`.
  */
 bool reduction_lower(struct lowered *out, struct arena *a, const struct machine *m,
                      const struct reduction_step *step, double held_bytes,
                      struct text *why);
+
+/*
+ * The steps of a reduction on a machine, for `payload_bytes` on every device at the start,
+ * as clocks take them. All are borrowed.
+ */
+struct reduction_steps {
+	const struct reduction *reduction;
+	const struct machine *machine;
+	double payload_bytes;
+};
+struct steps steps_of_reduction(const struct reduction_steps *r);
 
 #endif

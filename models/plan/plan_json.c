@@ -4,6 +4,7 @@
 #include "plan/plan_text.h"
 #include "plan/view.h"
 
+#include <math.h>
 #include <string.h>
 
 json_t *json_text(const char *s)
@@ -30,6 +31,13 @@ json_t *json_text(const char *s)
 	value = json_string(t.s);
 	text_free(&t);
 	return value;
+}
+
+json_t *json_quantity(double x)
+{
+	bool whole = x == nearbyint(x) && fabs(x) <= 0x1p53;
+
+	return whole ? json_integer((json_int_t)x) : json_real(x);
 }
 
 static json_t *string_take(struct text *t)

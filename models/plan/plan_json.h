@@ -15,6 +15,12 @@
  */
 json_t *json_text(const char *s);
 
+/*
+ * A quantity that may have a fraction: an integer where it is whole and exact in a double
+ * (up to 2^53).
+ */
+json_t *json_quantity(double x);
+
 /* The "problem" object. Device lists that were not given are null. */
 json_t *problem_json(const struct problem *p);
 

@@ -134,6 +134,37 @@ START_TEST(faults_are_found)
 }
 END_TEST
 
+/* Steps from `first` on, the others being taken; is it right? */
+static bool takes(struct checker *checker, const struct reduction *r, int first,
+                  struct text *why)
+{
+	for (int i = first; i < r->n; i++)
+		if (!checker_step(checker, i, &r->step[i], why))
+			return false;
+	return checker_end(checker, r->n, why);
+}
+
+/* A good program, a bad one and the good one again, from the second step on. */
+START_TEST(programs_share_a_beginning)
+{
+	struct reduction good, bad;
+	struct checker *checker;
+	struct placed_case c;
+	struct text why = {0};
+
+	lowered(&bad, &c, RS ";" AG ";" AG);
+	lowered(&good, &c, RS ";" AR ";" AG);
+	checker = checker_new(&c.matrix, c.reduce, 3);
+	ck_assert(takes(checker, &good, 0, &why));
+	ck_assert(!takes(checker, &bad, 1, &why));
+	ck_assert_msg(strstr(why.s, "is gathered twice in step 3"), "%s", why.s);
+	ck_assert(takes(checker, &good, 1, &why));
+	ck_assert(!checker_end(checker, 2, &why));
+	checker_free(checker);
+	text_free(&why);
+}
+END_TEST
+
 /* A good program with one thing changed. */
 START_TEST(changes_are_found)
 {
@@ -298,6 +329,7 @@ static Suite *suite(void)
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_loop_test(t, every_program_sums, 0, COUNT(run_devices));
 	tcase_add_loop_test(t, faults_are_found, 0, COUNT(fault_table));
+	tcase_add_test(t, programs_share_a_beginning);
 	tcase_add_test(t, changes_are_found);
 	tcase_add_loop_test(t, rings_follow_the_devices, 0, SUMS_OPS);
 	tcase_add_test(t, rings_of_one_are_nothing);

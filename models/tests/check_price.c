@@ -346,6 +346,17 @@ static double overlapping_clock(void *self, double *wire_s, const struct schedul
 	return total_s;
 }
 
+static double overlapped_s(struct step_time *times, const struct plan *plan,
+                           const struct machine *m, void *self, char *message,
+                           size_t size)
+{
+	struct plan_steps of = {plan, m, NULL};
+	struct steps steps = steps_of_plan(&of);
+
+	return steps_seconds_overlapped(times, &steps, overlapping_clock, self, message,
+	                                size);
+}
+
 /* The plan of above by such a clock: slice, 2 s, 1 s. */
 START_TEST(overlapped_times_are_sums_of_their_parts)
 {
@@ -365,9 +376,7 @@ START_TEST(overlapped_times_are_sums_of_their_parts)
 	plan_axes_step(plan, OP_SLICE, &slice, 1);
 	plan_axes_step(plan, OP_ALL_TO_ALL, &swap, 1);
 	plan_axes_step(plan, OP_ALL_GATHER, &gather, 1);
-	total = plan_seconds_overlapped(whole, plan, machine_of(0), NULL,
-	                                overlapping_clock, NULL, message,
-	                                sizeof(message));
+	total = overlapped_s(whole, plan, machine_of(0), NULL, message, sizeof(message));
 	ck_assert(total == whole[0].time_s + whole[1].time_s + whole[2].time_s);
 	plan_seconds(single, plan, machine_of(0), NULL, strange_clock, &clock, message,
 	             sizeof(message));
@@ -379,19 +388,16 @@ START_TEST(overlapped_times_are_sums_of_their_parts)
 		ck_assert(whole[i].time_s ==
 		          whole[i].wire_s + whole[i].local_s + whole[i].launch_s);
 	}
-	ck_assert(plan_seconds_overlapped(NULL, plan, machine_of(0), NULL,
-	                                  overlapping_clock, &clock, message,
-	                                  sizeof(message)) == CLOCK_REFUSED_S);
+	ck_assert(overlapped_s(NULL, plan, machine_of(0), &clock, message,
+	                       sizeof(message)) == CLOCK_REFUSED_S);
 	ck_assert_str_eq(message, "3 are too many");
 	apart->nfabrics = 1;
-	ck_assert(plan_seconds_overlapped(NULL, plan, apart, NULL, overlapping_clock,
-	                                  NULL, message,
-	                                  sizeof(message)) == PLAN_REFUSED_S);
+	ck_assert(overlapped_s(NULL, plan, apart, NULL, message, sizeof(message)) ==
+	          STEPS_REFUSED_S);
 	ck_assert_str_eq(message, "no fabric of gpu joins devices 0 and 4");
 	plan->nsteps = 0;
-	ck_assert(plan_seconds_overlapped(NULL, plan, machine_of(0), NULL,
-	                                  overlapping_clock, NULL, message,
-	                                  sizeof(message)) == 0);
+	ck_assert(overlapped_s(NULL, plan, machine_of(0), NULL, message,
+	                       sizeof(message)) == 0);
 }
 END_TEST
 
@@ -439,7 +445,7 @@ START_TEST(forced_for_times_alone)
 	ck_assert(fabs(step.wire_s - 7 * (1e-6 + 480. * 84 * 4 / 8 / 45e9)) < 1e-15);
 	forced->forced.algorithm = "pairwise";
 	ck_assert(plan_seconds(NULL, plan, forced, NULL, model_clock, model, message,
-	                       sizeof(message)) == PLAN_REFUSED_S);
+	                       sizeof(message)) == STEPS_REFUSED_S);
 	ck_assert(strstr(message, "pairwise cannot run this all-gather") == message);
 	model_free(model);
 	pricer_free(free);

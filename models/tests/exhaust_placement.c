@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -44,13 +45,59 @@ static bool is_first(const struct placed_case *c)
 	return true;
 }
 
+/* How many steps they begin with alike. */
+static int alike(const struct program *x, const struct program *y)
+{
+	int n = 0;
+
+	while (n < x->n && n < y->n &&
+	       !memcmp(&x->step[n], &y->step[n], sizeof(x->step[n])))
+		n++;
+	return n;
+}
+
+/* Every program, or every `stride`th, from where it differs from the one before. */
+static void run_programs(struct run *r, const struct placed_case *c,
+                         const struct space *space, const struct synthesis *s,
+                         int64_t stride)
+{
+	struct checker *checker = checker_new(&c->matrix, c->reduce, PROGRAM_STEPS);
+	struct arena *scratch = arena_new();
+	struct synth_walk walk = {.s = s};
+	struct program before = {0};
+	struct text why = {0};
+
+	for (int64_t n = 0; synth_next(&walk); n++) {
+		const struct program *p = &walk.program;
+		struct reduction reduction;
+		bool right = true;
+		int i = alike(p, &before);
+
+		if (n % stride)
+			continue;
+		arena_reset(scratch);
+		reduction_of(&reduction, scratch, space, p);
+		for (; i < p->n && right; i++)
+			right = checker_step(checker, i, &reduction.step[i], &why);
+		before = *p;
+		if (!right)
+			before.n = i - 1;
+		if (!right || !checker_end(checker, p->n, &why))
+			tell(r, c, why.s);
+		why.length = 0;
+		r->programs++;
+	}
+	text_free(&why);
+	arena_free(scratch);
+	checker_free(checker);
+}
+
 static void run_order(struct run *r, const struct placed_case *c, enum order order)
 {
 	const struct synthesis *s;
-	struct synth_walk walk;
 	struct error e = {0};
 	struct space space;
-	int64_t stride = 1, n = 0;
+	int64_t stride = 1;
 
 	arena_reset(r->arena);
 	space_collapsed(&space, r->arena, &c->hierarchy, &c->matrix, c->reduce, order);
@@ -61,17 +108,7 @@ static void run_order(struct run *r, const struct placed_case *c, enum order ord
 	}
 	if (space.tree.nlevels - 1 > LEVELS_WHOLE && !is_first(c))
 		stride = 97;
-	walk = (struct synth_walk){.s = s};
-	for (; synth_next(&walk); n++) {
-		const char *fault;
-
-		if (n % stride)
-			continue;
-		fault = program_fault(r->arena, c, order, &walk.program);
-		if (fault)
-			tell(r, c, fault);
-		r->programs++;
-	}
+	run_programs(r, c, &space, s, stride);
 }
 
 static void visit(void *self, const struct placed_case *c)

@@ -66,10 +66,12 @@ START_TEST(ring_on_a_switch)
 	struct links_report r;
 	struct measurement m;
 	struct trace_case c;
+	struct timed t;
 
 	trace_case_make(&c, &text);
 	trace_case_measure(&m, &c, "synth");
-	links_measure(&r, &c.bench, &m, 1000, c.arena);
+	t = timed_plan(&m, &c.bench, c.arena);
+	links_measure(&r, &c.bench, &t, 1000, c.arena);
 	ck_assert_int_eq(m.plan->nsteps, 1);
 	ck_assert_int_eq(r.total.used, 16);
 	ck_assert_int_eq(r.total.n, 16);
@@ -80,7 +82,7 @@ START_TEST(ring_on_a_switch)
 		ck_assert_double_eq(load->bytes, 3 * tile_bytes);
 		ck_assert_double_eq(r.total.load[i].bytes, 3 * tile_bytes);
 		ck_assert(i == 0 || load->link > load[-1].link);
-		ck_assert_double_eq_tol(links_busy(&c.bench, &m, 0, 0, load),
+		ck_assert_double_eq_tol(links_busy(&c.bench, &t, 0, 0, load),
 		                        3 * tile_bytes / 235e9 / m.step[0][0].time_s,
 		                        1e-12);
 	}
@@ -103,23 +105,22 @@ static const struct trace_text texts[] = {
 };
 
 /* The busiest come first, and the total is the sum of the steps. */
-static void check_top(const struct trace_case *c, const struct measurement *m,
-                      const struct links_report *r)
+static void check_top(const struct trace_case *c, const struct links_report *r)
 {
 	const struct machine *machine = c->bench.machine;
 	double *sum = arena_alloc(c->arena, (size_t)machine->nlinks, sizeof(*sum));
 
-	for (int i = -1; i < m->plan->nsteps; i++) {
+	for (int i = -1; i < r->of.steps.n; i++) {
 		const struct links_top *top = i < 0 ? &r->total : &r->step[i];
 
 		ck_assert_int_eq(top->n, top->used);
 		for (int32_t k = 0; k < top->n; k++) {
 			const struct link_load *load = &top->load[k];
-			double was, is = links_busy(&c->bench, m, 0, i, load);
+			double was, is = links_busy(&c->bench, &r->of, 0, i, load);
 
 			sum[load->link] += (i < 0 ? -1 : 1) * load->bytes;
 			if (k) {
-				was = links_busy(&c->bench, m, 0, i, load - 1);
+				was = links_busy(&c->bench, &r->of, 0, i, load - 1);
 				ck_assert(was >= is * (1 - 1e-15));
 			}
 		}
@@ -138,16 +139,18 @@ START_TEST(never_over_bandwidth)
 	for (int p = 0; planners[p]; p++) {
 		struct links_report r;
 		struct measurement m;
+		struct timed t;
 
 		trace_case_measure(&m, &c, planners[p]->name);
 		if (m.status != OUTCOME_OK)
 			continue;
-		links_measure(&r, &c.bench, &m, INT32_MAX, c.arena);
+		t = timed_plan(&m, &c.bench, c.arena);
+		links_measure(&r, &c.bench, &t, INT32_MAX, c.arena);
 		for (int k = 0; k < 2; k++)
 			for (int i = -1; i < m.plan->nsteps; i++) {
 				const struct links_top *top =
 					i < 0 ? &r.total : &r.step[i];
-				double busy = top->n ? links_busy(&c.bench, &m, k, i,
+				double busy = top->n ? links_busy(&c.bench, &t, k, i,
 				                                  &top->load[0])
 				                     : 0;
 
@@ -156,7 +159,7 @@ START_TEST(never_over_bandwidth)
 				              c.bench.clock[k]->name, busy);
 				timed += busy > 0;
 			}
-		check_top(&c, &m, &r);
+		check_top(&c, &r);
 	}
 	ck_assert_int_ge(timed, 8);
 	trace_case_free(&c);
@@ -168,14 +171,16 @@ START_TEST(at_most_so_many)
 	struct links_report r;
 	struct measurement m;
 	struct trace_case c;
+	struct timed t;
 	json_t *json;
 
 	trace_case_make(&c, &texts[0]);
 	trace_case_measure(&m, &c, "synth");
-	links_measure(&r, &c.bench, &m, 3, c.arena);
+	t = timed_plan(&m, &c.bench, c.arena);
+	links_measure(&r, &c.bench, &t, 3, c.arena);
 	ck_assert_int_eq(r.total.n, 3);
 	ck_assert_int_gt(r.total.used, 3);
-	json = links_json(&r, &c.bench, &m);
+	json = links_json(&r, &c.bench);
 	ck_assert_int_eq(json_array_size(json_object_get(json, "total")), 3);
 	ck_assert_int_eq(json_array_size(json_object_get(json, "steps")),
 	                 m.plan->nsteps);
@@ -195,14 +200,17 @@ START_TEST(nothing_to_show)
 	struct links_report r;
 	struct text out = {0};
 	struct trace_case c;
+	struct timed t;
 
 	trace_case_make(&c, &text);
 	trace_case_measure(&m, &c, "synth");
-	links_measure(&r, &c.bench, &m, 5, c.arena);
+	t = timed_plan(&m, &c.bench, c.arena);
+	links_measure(&r, &c.bench, &t, 5, c.arena);
 	ck_assert_int_eq(r.total.used, 0);
-	links_text(&out, &r, &c.bench, &m, c.arena);
+	links_text(&out, &r, &c.bench, c.arena);
 	ck_assert_str_eq(out.s, "  no link carries anything\n");
-	links_measure(&r, &c.bench, &none, 5, c.arena);
+	t = timed_plan(&none, &c.bench, c.arena);
+	links_measure(&r, &c.bench, &t, 5, c.arena);
 	ck_assert_int_eq(r.total.used, 0);
 	text_free(&out);
 	trace_case_free(&c);

@@ -46,6 +46,13 @@ START_TEST(csv_quotes)
 	ck_assert_str_eq(csv_field(&t, 1, csv_column(&t, "d")), "");
 	ck_assert_uint_eq(csv_where(&t, 0).line, 3);
 	ck_assert_uint_eq(csv_where(&t, 1).line, 7);
+	ck_assert_uint_eq(csv_where_field(&t, 0, 1).line, 3);
+	ck_assert_uint_eq(csv_where_field(&t, 0, 1).col, 4); /* behind the quote */
+	ck_assert_uint_eq(csv_where_field(&t, 0, 2).line, 4);
+	ck_assert_uint_eq(csv_where_field(&t, 0, 2).col, 4);
+	ck_assert_uint_eq(csv_where_field(&t, 1, 2).line, 7);
+	ck_assert_uint_eq(csv_where_field(&t, 1, 2).col, 3);
+	ck_assert_uint_eq(csv_where_field(&t, 1, -1).col, 1);
 	arena_free(a);
 }
 END_TEST
@@ -58,6 +65,9 @@ static const struct {
 	{"", 1, "expected a header"},
 	{"# only\n", 1, "expected a header"},
 	{"a,a\n", 1, "column 'a' is there twice"},
+	{"\xef\xbb\xbf"
+         "a,a\n",
+         1, "column 'a' is there twice"},
 	{"a,b\n1\n", 2, "a record of 1 fields, expected 2"},
 	{"a,b\n1,2\n1,2,3\n", 3, "a record of 3 fields, expected 2"},
 	{"a,b\n1,\"2\n", 2, "not closed"},

@@ -47,22 +47,25 @@ static const struct {
 
 /* Seconds of a step by the schedules' model and by SimGrid, against the simulator. */
 static void compare(const struct reduction_step *step, double held_bytes,
-                    struct place_clock *clock, const struct p2_system *p2)
+                    const struct bench *b, const struct p2_system *p2)
 {
-	struct text why = {0};
+	struct reduction one = {.n = 1, .step[0] = *step};
 	double wanted_s = p2_step_s(p2, step, held_bytes);
 
-	clock->clock = 0;
-	ck_assert_double_eq_tol(place_step_s(clock, step, held_bytes, &why) / wanted_s,
-	                        1, 1e-12);
-	ck_assert_str_eq(clock->algorithm, "device-ring");
-	clock->clock = 1;
-	ck_assert_double_eq_tol(place_step_s(clock, step, held_bytes, &why) / wanted_s,
-	                        1, 0.01);
+	one.step[0].share = 1;
+	for (int k = 0; k < 2; k++) {
+		struct step_time time;
+		double s = place_seconds(&time, b, k, &one, held_bytes,
+		                         (struct where){0}, &error);
+
+		ck_assert_double_eq_tol(s / wanted_s, 1, k ? 0.01 : 1e-12);
+		ck_assert_double_eq(time.time_s, s);
+		ck_assert_str_eq(time.algorithm, "device-ring");
+	}
 }
 
 static void compare_matrix(const struct study_case *of, const struct placed *p,
-                           struct place_clock *clock, const struct p2_system *p2)
+                           const struct bench *b, const struct p2_system *p2)
 {
 	struct reduction_step all = {.op = OP_ALL_REDUCE, .share = 1};
 	struct arena *a = arena_new();
@@ -72,9 +75,9 @@ static void compare_matrix(const struct study_case *of, const struct placed *p,
 	placed_space(&space, a, &of->c, p);
 	reduction_of(&r, a, &space, &p->best);
 	for (int i = 0; i < r.n; i++)
-		compare(&r.step[i], r.step[i].share * of->c.payload_bytes, clock, p2);
+		compare(&r.step[i], r.step[i].share * of->c.payload_bytes, b, p2);
 	all.groups = (struct groups){space.ncopies, space.tree.ndevices, space.device};
-	compare(&all, of->c.payload_bytes, clock, p2);
+	compare(&all, of->c.payload_bytes, b, p2);
 	arena_free(a);
 }
 
@@ -82,7 +85,6 @@ START_TEST(published_systems)
 {
 	const char *path = "scenarios/placement.yaml";
 	const struct p2_system *p2 = system_table[_i].p2;
-	struct place_clock clock = {.scratch = arena_new()};
 	struct reduction_clock simulator = {p2_clock, (void *)p2};
 	struct platform *platform;
 	struct fluid *fluid;
@@ -99,7 +101,6 @@ START_TEST(published_systems)
 	fluid = fluid_new(platform);
 	for (int k = 0; k < 2; k++)
 		bench_clock(&bench, &clock_kinds[k], fluid_clock, fluid);
-	clock.bench = &bench;
 	for (int i = 0; i < study.n; i++) {
 		struct study_case *of = &study.of[i];
 
@@ -110,13 +111,12 @@ START_TEST(published_systems)
 		                                  &simulator, &error),
 		                 OK);
 		for (int64_t k = 0; k < of->n; k++)
-			compare_matrix(of, &of->placed[k], &clock, p2);
+			compare_matrix(of, &of->placed[k], &bench, p2);
 		cases++;
 	}
 	ck_assert_int_eq(cases, system_table[_i].cases);
 	fluid_free(fluid);
 	bench_free(&bench);
-	arena_free(clock.scratch);
 }
 END_TEST
 

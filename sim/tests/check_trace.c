@@ -14,11 +14,15 @@
 /* The trace as text and read back; microseconds are whole nanoseconds in it. */
 static json_t *trace_of(struct trace_case *c, const struct measurement *m, int n)
 {
+	struct placement devices = {c->problem.ndevices, c->problem.platform};
 	struct text out = {0};
+	struct timed timed[3];
 	json_error_t error;
 	json_t *json;
 
-	trace_print(&out, &c->bench, &c->problem, m, n);
+	for (int i = 0; i < n; i++)
+		timed[i] = timed_plan(&m[i], &c->bench, c->arena);
+	trace_print(&out, &c->bench, &devices, timed, n);
 	json = json_loads(out.s, 0, &error);
 	ck_assert_msg(json != NULL, "line %d: %s", error.line, error.text);
 	text_free(&out);
@@ -136,6 +140,7 @@ static void check_group(const json_t *events, const struct trace_case *c,
 {
 	const struct machine *machine = c->bench.machine;
 	long pid = 2 * clock + 1, plan_ns = lrint(m->time_s[clock] * 1e9);
+	struct timed timed = timed_plan(m, &c->bench, c->arena);
 	struct links_report r;
 	char name[80];
 
@@ -144,7 +149,7 @@ static void check_group(const json_t *events, const struct trace_case *c,
 		ck_assert_str_eq(named(events, "thread_name", pid, d + 1), name);
 		ck_assert_int_le(labs(check_row(events, pid, d + 1) - plan_ns), 1);
 	}
-	links_measure(&r, &c->bench, m, INT32_MAX, c->arena);
+	links_measure(&r, &c->bench, &timed, INT32_MAX, c->arena);
 	ck_assert_int_gt(r.total.n, 0);
 	for (int32_t i = 0; i < r.total.n; i++) {
 		const struct link_load *load = &r.total.load[i];

@@ -58,6 +58,8 @@ static const struct {
 	{"\"2,8\",16,0,[[2 8]],ring,1,,\n", 37.5 / 8, 2 * 17.5 / 135 + 2.5, 47, 0,
          "p2-v100:2 ring"},
 	{"2x8,8 2,1,(1 8)/(2 1),all-reduce,1,,AR\n", 20, 20, 3, 1, "p2-v100:2"},
+	/* The same as spreadsheets write it. */
+	{"2x8,8 2,1,1 8;2 1,all-reduce,1,,AR\r\n", 20, 20, 3, 1, "p2-v100:2"},
 	/* The three programs there: all-reduce 20; a reduce and a broadcast 20 each. */
 	{"[2 8],[8 2],[1],\"[[1,8],[2,1]]\",\"(root, InsideGroup, "
          "AllReduce)\",1,2,\"(root, "
@@ -73,7 +75,7 @@ START_TEST(rows)
 	struct place_table t;
 	struct text text = {0};
 
-	text_printf(&text, HEAD "%s", row_table[_i].row);
+	text_printf(&text, "%s" HEAD "%s", _i ? "" : "\xef\xbb\xbf", row_table[_i].row);
 	ck_assert_msg(read_text(&t, text.s) == OK, "%s", error.text);
 	ck_assert_int_eq(t.n, 1);
 	ck_assert_double_eq_tol(10 * t.row->time_s, row_table[_i].time_s, 1e-9);
@@ -128,25 +130,29 @@ END_TEST
 
 static const struct {
 	const char *text, *why;
-	unsigned line;
+	unsigned line, col;
 } bad_table[] = {
-	{"hierarchy,matrix\n\"4,16\",[[4 16]]\n", "no column 'axes'", 1},
-	{HEAD, "no row", 0},
-	{HEAD "\"4,16\",64,0,[[4 8]],ring,1,1,\n", "", 2},
-	{HEAD "\"4,16\",64,0,[[4 16]],ring,,1,\n", "measured_s is blank", 2},
-	{HEAD "\"4,16\",64,0,[[4 16]],ring,-1,1,\n", "measured_s is '-1'", 2},
-	{HEAD "\"4,16\",64,0,[[4 16]],ring,1,nan,\n", "best_measured_s is 'nan'", 2},
-	{HEAD "\"4,16\",64,0,[[4 16]],ring,1,1e999,\n", "best_measured_s is '1e999'", 2},
-	{HEAD "\"4,6\",24,0,[[4 6]],ring,1,1,\n", "16 or 8 GPUs", 2},
-	{HEAD "\"4,16\",64,1,[[4 16]],ring,1,1,\n", "", 2},
+	{"hierarchy,matrix\n\"4,16\",[[4 16]]\n", "no column 'axes'", 1, 1},
+	{HEAD, "no row", 0, 0},
+	{HEAD "\"4,16\",64,0,[[4 8]],ring,1,1,\n", "", 2, 13},
+	{HEAD "\"4,16\",64,0,4 8,ring,1,1,\n", "", 2, 13},
+	{HEAD "\"4,16\",64,0,[[4 16]],ring,,1,\n", "measured_s is blank", 2, 27},
+	{HEAD "\"4,16\",64,0,[[4 16]],ring,-1,1,\n", "measured_s is '-1'", 2, 27},
+	{HEAD "\"4,16\",64,0,[[4 16]],ring,0x1,1,\n", "measured_s is '0x1'", 2, 27},
+	{HEAD "\"4,16\",64,0,[[4 16]],ring,1,nan,\n", "best_measured_s is 'nan'", 2, 29},
+	{HEAD "\"4,16\",64,0,[[4 16]],ring,1,1e999,\n", "best_measured_s is '1e999'", 2,
+         29},
+	{HEAD "\n\"4,6\",24,0,[[4 6]],ring,1,1,\n", "16 or 8 GPUs", 3, 2},
+	{HEAD "\"4,16\",64,1,[[4 16]],ring,1,1,\n", "out of range", 2, 11},
 	{HEAD "\"4,16\",\"4,16\",0,[[4 1][1 16]],ring,1,1,RS-AR-AG\n",
-         "a program over two levels, this reduction has 1", 2},
+         "a program over two levels, this reduction has 1", 2, 40},
 	{HEAD "\"4,16\",64,0,[[4 16]],ring,1,1,\"(gpu, InsideGroup, AllReduce)\"\n",
-         "no level 'gpu'", 2},
+         "no level 'gpu'", 2, 32},
 	{HEAD "\"4,16\",64,0,[[4 16]],\"(root, InsideGroup, Reduce)\",1,1,\n",
-         "does not sum", 2},
-	{HEAD "\"4,16\",64,0,[[4 16]],butterfly,1,1,\n", "program 'butterfly'", 2},
-	{"bytes," HEAD "0,\"4,16\",64,0,[[4 16]],ring,1,1,\n", "no data", 2},
+         "does not sum", 2, 23},
+	{HEAD "\"4,16\",64,0,[[4 16]],butterfly,1,1,\n",
+         "unknown program 'butterfly', expected AR", 2, 22},
+	{"bytes," HEAD "0,\"4,16\",64,0,[[4 16]],ring,1,1,\n", "no data", 2, 1},
 };
 
 START_TEST(bad)
@@ -156,6 +162,7 @@ START_TEST(bad)
 	ck_assert_int_ne(read_text(&t, bad_table[_i].text), OK);
 	ck_assert_msg(strstr(error.text, bad_table[_i].why), "%s", error.text);
 	ck_assert_uint_eq(error.at.line, bad_table[_i].line);
+	ck_assert_uint_eq(error.at.col, bad_table[_i].col);
 }
 END_TEST
 

@@ -1,0 +1,80 @@
+#include "cost/steps.h"
+
+#include <stdio.h>
+
+static struct step_time step_time(const struct lowered *l, double wire_s)
+{
+	return (struct step_time){.time_s = wire_s + l->local_s + l->launch_s,
+	                          .wire_s = wire_s,
+	                          .local_s = l->local_s,
+	                          .launch_s = l->launch_s,
+	                          .algorithm = l->algorithm};
+}
+
+/* One of the steps, or the reason why not in `message`. */
+static bool lower(struct lowered *out, struct arena *a, const struct steps *s, int step,
+                  char *message, size_t size)
+{
+	struct text why = {0};
+	bool done = s->lower(s->self, out, a, step, &why);
+
+	if (!done)
+		snprintf(message, size, "%s", why.s);
+	text_free(&why);
+	return done;
+}
+
+double steps_seconds(struct step_time *times, const struct steps *s, clock_fn *clock,
+                     void *self, char *message, size_t size)
+{
+	struct arena *scratch = arena_new();
+	double total_s = 0;
+
+	for (int i = 0; i < s->n && total_s >= 0; i++) {
+		struct lowered lowered;
+		double wire_s = STEPS_REFUSED_S;
+		struct step_time t;
+
+		if (lower(&lowered, scratch, s, i, message, size))
+			wire_s = lowered.schedule.nrounds
+			                 ? clock(self, &lowered.schedule, message, size)
+			                 : 0;
+		t = step_time(&lowered, wire_s);
+		total_s = wire_s < 0 ? wire_s : total_s + t.time_s;
+		if (times)
+			times[i] = t;
+		arena_reset(scratch);
+	}
+	arena_free(scratch);
+	return total_s;
+}
+
+double steps_seconds_overlapped(struct step_time *times, const struct steps *s,
+                                schedules_fn *clock, void *self, char *message,
+                                size_t size)
+{
+	struct arena *a = arena_new();
+	size_t n = (size_t)s->n;
+	struct lowered *lowered = arena_alloc(a, n + 1, sizeof(*lowered));
+	struct schedule *schedule = arena_alloc(a, n + 1, sizeof(*schedule));
+	double *wire_s = arena_alloc(a, n + 1, sizeof(*wire_s)), total_s = 0;
+
+	for (int i = 0; i < s->n && total_s >= 0; i++) {
+		if (!lower(&lowered[i], a, s, i, message, size))
+			total_s = STEPS_REFUSED_S;
+		schedule[i] = lowered[i].schedule;
+	}
+	if (total_s >= 0)
+		total_s = clock(self, wire_s, schedule, s->n, message, size);
+	if (total_s >= 0)
+		total_s = 0;
+	for (int i = 0; i < s->n && total_s >= 0; i++) {
+		struct step_time t = step_time(&lowered[i], wire_s[i]);
+
+		total_s += t.time_s;
+		if (times)
+			times[i] = t;
+	}
+	arena_free(a);
+	return total_s;
+}

@@ -1,0 +1,56 @@
+/*
+ * Steps that follow each other, lowered one by one, and their seconds by any clock: those
+ * of a plan (cost/price.h) or of a reduction program (placement/lower.h).
+ */
+#ifndef SHARDSIM_COST_STEPS_H
+#define SHARDSIM_COST_STEPS_H
+
+#include "collective/lower.h"
+#include "cost/model.h"
+
+/*
+ * `n` steps. lower() makes the schedule of one of them in the arena: true, or false with
+ * the reason in `why`. `self` is borrowed.
+ */
+struct steps {
+	int n;
+	bool (*lower)(const void *self, struct lowered *out, struct arena *a, int step,
+	              struct text *why);
+	const void *self;
+};
+
+/* Seconds of one step, and what they are made of. */
+struct step_time {
+	double time_s; /* the sum of these three */
+	double wire_s, local_s, launch_s;
+	const char *algorithm; /* NULL if local */
+};
+
+/* Instead of the seconds of steps: the machine cannot run one of them. */
+#define STEPS_REFUSED_S (-3.)
+
+/*
+ * Seconds of all steps by a clock: the sum over them, each of which is filled into `times`
+ * ([n]) unless that is NULL. STEPS_REFUSED_S, or what the clock gives instead of seconds
+ * (cost/model.h), with the reason in `message` (of `size` bytes).
+ */
+double steps_seconds(struct step_time *times, const struct steps *s, clock_fn *clock,
+                     void *self, char *message, size_t size);
+
+/*
+ * A clock that lets steps overlap: seconds of `n` schedules that follow each other, or
+ * < 0 as of a clock_fn. `wire_s` ([n]) gets what each adds to them: the span from the last
+ * completion of those before it to its own, 0 if that is no later.
+ */
+typedef double schedules_fn(void *self, double *wire_s, const struct schedule *s, int n,
+                            char *message, size_t size);
+
+/*
+ * As steps_seconds by such a clock, which gets the schedules of all steps at once. Local
+ * work and launches are added to what the steps add.
+ */
+double steps_seconds_overlapped(struct step_time *times, const struct steps *s,
+                                schedules_fn *clock, void *self, char *message,
+                                size_t size);
+
+#endif

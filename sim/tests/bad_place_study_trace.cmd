@@ -1,0 +1,1 @@
+shardsim place scenarios/placement.yaml --trace trace.json
