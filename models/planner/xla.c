@@ -11,7 +11,8 @@ static const char *refusal(const struct problem *p)
 {
 	if (!p->same_devices)
 		return "source and target are on different devices";
-	if (p->from.nunreduced > 0 || p->to.nunreduced > 0)
+	if ((p->from.nunreduced > 0 || p->to.nunreduced > 0) &&
+	    !layout_same_tiles(&p->from, &p->mesh, &p->to, &p->to_mesh))
 		return "XLA's partitioner does not reshard unreduced axes";
 	return NULL;
 }

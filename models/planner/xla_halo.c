@@ -37,7 +37,10 @@ static void send(struct xla *x, const struct xla_halo *h, const struct pair *pai
 	}
 }
 
-/* Every shard's rows to the one `hops` further on, or back where `back`. */
+/*
+ * Every shard's rows to the one `hops` further on, or back where `back`. Beyond the last
+ * shard there is only padding, which XLA makes of zeros.
+ */
 static void send_neighbours(struct xla *x, const struct xla_halo *h, int32_t hops,
                             bool back, int64_t lo, int64_t hi)
 {
@@ -56,7 +59,8 @@ static void send_neighbours(struct xla *x, const struct xla_halo *h, int32_t hop
 		pairs[n].src = back ? here : there;
 		pairs[n++].dst = back ? there : here;
 	}
-	send(x, h, pairs, n, lo, hi);
+	if (n > 0)
+		send(x, h, pairs, n, lo, hi);
 }
 
 static int64_t most(const int64_t *halo, int32_t from, int32_t to)
@@ -123,7 +127,10 @@ static int compare_pieces(const void *a, const void *b)
 	return (p->dst > q->dst) - (p->dst < q->dst);
 }
 
-/* What shards need of others, sorted; their number. */
+/*
+ * What shards need of others, sorted; their number. A piece that starts at a row of the
+ * array goes to the end of its tile, padding included; one that starts beyond is none.
+ */
 static int32_t find_pieces(struct piece **out, const struct xla_halo *h, int64_t base,
                            struct arena *a)
 {
@@ -136,11 +143,11 @@ static int32_t find_pieces(struct piece **out, const struct xla_halo *h, int64_t
 	piece = arena_alloc(a, (size_t)rows, sizeof(*piece));
 	for (int32_t i = 0; i < h->count; i++) {
 		int64_t start = i * h->length - h->left[i];
-		int64_t end = smaller((i + 1) * h->length + h->right[i], base);
+		int64_t end = (i + 1) * h->length + h->right[i];
 		int32_t number = 0;
 
 		assert(start >= 0);
-		for (int64_t at = start; at < end; number++) {
+		for (int64_t at = start; at < end && at < base; number++) {
 			int64_t lo = at % h->length;
 			int64_t size = smaller(h->length - lo, end - at);
 			int32_t src = (int32_t)(at / h->length);

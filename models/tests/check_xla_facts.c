@@ -103,6 +103,41 @@ static const struct {
 	{"ReshardNoFullRematIncompatible", "8", "6,32,4", "[4,2,1]<=[2,2,2]T(0,2,1)",
 	 "[2,2,2]0,1,3,4,2,6,5,7",
 	 "gather 8,16,4; window 6,16,4; slice 3,16,2; permute 3,16,2"},
+	{"PartialDusReplicate", "16", "3,2", "[8,2]", "-,-", "gather 1,2; sum 3,2"},
+	{"ComplexReshardFromPartialReplicate", "8", "4,15,4,16",
+	 "[1,1,1,2,4]<=[4,2]T(1,0) r", "[1,8,1,1]",
+	 "window 4,16,4,8; slice 4,4,4,8; swap 4,2,4,16"},
+	{"ComplexReshardToPartialReplicate", "8", "4,15,4,16", "[1,4,2,1]",
+	 "[1,1,1,2,4]<=[4,2]T(1,0) r",
+	 "gather 4,16,2,16; window 4,15,2,16; swap 4,15,4,8"},
+	{"ComplexReshardMoveMergeDimensionRight", "8", "4,15,4,15", "[1,4,1,2]",
+	 "[1,1,1,8]<=[4,2]T(1,0)", "swap 4,16,4,2; window 4,15,4,2"},
+	{"ComplexReshardMoveMergeDimensionLeft", "8", "2,15,1,2", "[1,4,1,2]",
+	 "[1,8,1,1]", "swap 2,2,1,2"},
+	{"ComplexReshardMoveMergeDimensionLeftReorder", "8", "4,15,4,16", "[1,4,1,2]",
+	 "[1,8,1,1]<=[4,2]T(1,0)", "swap 4,2,4,16; permute 4,2,4,16"},
+	{"PartitionCallMultipleCallsitesMatchedByReshard", "4", "8,2", "[4,1]", "[2,2]",
+	 "swap 4,1"},
+	{"PartitionDotGroupOnBatchContractingReshard", "4", "32,32,24,1024",
+	 "[2,1,1,2]", "[1,2,1,2]", "swap 32,16,24,512"},
+	{"OriginalValueWithTrivialShardingAnnotation", "16", "5,1024,1024", "[8,2,1]",
+	 "-,-,-", "gather 1,1024,1024; gather 8,1024,1024; window 5,1024,1024"},
+	/* Those of mesh['x'=2,..] shardings, as the device lists they mean. */
+	{"GetAllToAllNamedSharding", "8", "128,128", "[2,4]", "[4,2]<=[2,2,2]T(0,2,1)",
+	 "swap 32,64"},
+	{"PatternMatchMergeNamedSharding", "4", "16,16", "[2,2]", "[4,1]", "swap 4,16"},
+	{"ReshardFromPartialReplicateWithDynamicSlice", "4", "128,64", "[2,1,2] r",
+	 "[2,2]", "slice 64,32"},
+	{"ReshardPartialReplicateWithAllToAll", "4", "128,64", "[4,1]", "[2,2]",
+	 "swap 64,32"},
+	{"ReshardPartialReplicateWithAllToAllMultiAxis", "8", "128,64", "[4,2]", "[2,4]",
+	 "swap 64,16; permute 64,16"},
+	{"ReshardPartialReplicateWithAllToAllSubAxis", "8", "128,64",
+	 "[4,1,2]<=[2,2,2]T(0,2,1) r", "[2,2,2]<=[2,2,2]T(0,2,1) r", "swap 64,32"},
+	{"ReshardPartialReplicateWithCollectivePermute", "4", "128,64", "[2,2]",
+	 "[2,2]<=[2,2]T(1,0)", "permute 64,32"},
+	{"ReshardBetweenPermutedMeshesWithReplicatedAxes", "4", "8,2", "[2,2]",
+	 "[2,1,2]3,2,1,0 r", "permute 4,1; gather 4,2"},
 	{"Cholesky", "8", "32,32,32", "[2,2,2]", "[8,1,1]",
 	 "gather 16,16,32; gather 16,32,32; gather 32,32,32; slice 4,32,32"},
 };
@@ -146,6 +181,35 @@ static int count_permutes(const struct xla *x)
 		n += x->op[k].op == OP_PERMUTE;
 	return n;
 }
+
+/* The groups that a test lists, all of them, in its order. */
+START_TEST(listed_groups)
+{
+	static const int32_t pairs[] = {0, 1, 2, 3, 4, 5, 6, 7};
+	static const int32_t others[] = {0, 2, 1, 3};
+	static const int32_t rows[] = {0, 8, 2, 10, 4, 12, 6, 14,
+	                               1, 9, 3, 11, 5, 13, 7, 15};
+	static const int32_t columns[] = {0, 2,  4,  6,  1, 3,  5,  7,
+	                                  8, 10, 12, 14, 9, 11, 13, 15};
+	/* GetAllToAllNamedSharding */
+	struct xla x = program("8", "128,128", "[2,4]", "[4,2]<=[2,2,2]T(0,2,1)");
+
+	ck_assert_int_eq(x.op[0].groups.ngroups, 4);
+	ck_assert_mem_eq(x.op[0].groups.ids, pairs, sizeof(pairs));
+	/* ReshardPartialReplicateToFullReplicateNamedSharding: one element of one */
+	x = program("4", "1", "[2,2] r", "-");
+	ck_assert_int_eq(x.nops, 1);
+	ck_assert_int_eq(x.op[0].op, OP_ALL_REDUCE);
+	ck_assert_int_eq(x.op[0].groups.ngroups, 2);
+	ck_assert_mem_eq(x.op[0].groups.ids, others, sizeof(others));
+	/* OriginalValueWithTransposedShardingAnnotation */
+	x = program("16", "5,1024,1024", "[8,2,1]<=[2,4,2]T(2,1,0)", "-,-,-");
+	ck_assert_int_eq(x.op[0].groups.ngroups, 8);
+	ck_assert_mem_eq(x.op[0].groups.ids, rows, sizeof(rows));
+	ck_assert_int_eq(x.op[1].groups.ngroups, 2);
+	ck_assert_mem_eq(x.op[1].groups.ids, columns, sizeof(columns));
+}
+END_TEST
 
 /* Groups and counts that the tests above and others name. */
 START_TEST(groups)
@@ -194,6 +258,7 @@ int main(void)
 
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_loop_test(tc, facts, 0, COUNT(fact_table));
+	tcase_add_test(tc, listed_groups);
 	tcase_add_test(tc, groups);
 	tcase_add_test(tc, partial_reshards);
 	suite_add_tcase(suite, tc);

@@ -286,6 +286,7 @@ START_TEST(kinds_refused)
 	struct layout plain = axes_of("x,y", &m), sum = axes_of("x,-", &m);
 	struct part y = {.axis = 1, .pre = 1, .size = 3};
 	const char *reason;
+	struct plan *plan;
 
 	ck_assert(layout_append(&sum, 2, y));
 	ck_assert(!checked_plan(&planner_xla_2021,
@@ -296,6 +297,11 @@ START_TEST(kinds_refused)
 	                        problem_of(&array, &m, NULL, &plain, &sum, arena),
 	                        &reason));
 	ck_assert(strstr(reason, "unreduced"));
+	/* Equal shardings are no reshard, whatever they are (UnreducedParam). */
+	plan = checked_plan(&planner_xla,
+	                    problem_of(&array, &m, NULL, &sum, &sum, arena), &reason);
+	ck_assert_msg(plan, "%s", reason);
+	ck_assert_int_eq(plan->nsteps, 0);
 }
 END_TEST
 

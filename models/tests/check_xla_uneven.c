@@ -61,6 +61,18 @@ static const struct {
 	{&xla_mode_today, "4", "2,5", "[4,1]", "[1,1,4] r", "sum 0:4 {0,1,2,3}"},
 	{&xla_mode_2021, "4", "2,5", "[4,1]", "[1,1,4] r",
 	 "gather 0:4 {0,1,2,3}; window 2,5"},
+	/* Of 3 rows in tiles of 2 the second goes whole, its row of padding included. */
+	{&xla_mode_today, "8", "3", "[2,4] r", "[8]",
+	 "send 0:[0,2) (4,0)(5,1)(6,2)(7,3); window 4; slice 0:4 01230123"},
+	/* Of 7 in tiles of 2, where windows 0 and 1 of 4 take one and two tiles. */
+	{&xla_mode_today, "16", "7", "[4,4] r", "[16]",
+	 "send 0:[0,2) (4,0)(8,4)(5,1)(9,5)(6,2)(10,6)(7,3)(11,7); "
+	 "send 0:[0,2) (12,4)(13,5)(14,6)(15,7); window 4; "
+	 "slice 0:4 0123012301230123"},
+	/* A tile of 1 row grows to 4: the rows beyond the second tile are zeros. */
+	{&xla_mode_today, "16", "1,16", "[2,8]", "[8,2]<=[2,2,4]T(0,2,1)",
+	 "send 0:[0,1) (8,0)(9,1)(10,2)(11,3)(12,4)(13,5)(14,6)(15,7); window 4,2; "
+	 "swap 1>0:4 {0,1,2,3}{4,5,6,7}{8,9,10,11}{12,13,14,15}"},
 	/* three rows on four: gathered */
 	{&xla_mode_today, "4", "3,5", "[4,1]", "[1,1,4] r",
 	 "gather 0:4 {0,1,2,3}; window 3,5"},
