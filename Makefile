@@ -74,7 +74,7 @@ PROGRAM_LIBS = $(call once,PROGRAM_LIBS,$(shell pkg-config --libs \
 CHECK_LIBS = $(call once,CHECK_LIBS,$(shell pkg-config --libs check))
 SHARED_LIBS = $(call once,SHARED_LIBS,$(shell pkg-config --libs gsl jansson))
 
-COMPILE = $(CC) -D_GNU_SOURCE -DSHARDSIM_VERSION=$(VERSION) -Imodels -Isim $(PACKAGE_CFLAGS) $(CPPFLAGS) \
+COMPILE = $(CC) -D_GNU_SOURCE -Imodels -Isim $(PACKAGE_CFLAGS) $(CPPFLAGS) \
 	-std=c11 -Wall -Wextra -Werror -fPIC -fno-semantic-interposition \
 	-ffp-contract=off $(FLAGS_$(VARIANT)) $(CFLAGS)
 LINK = $(CC) $(FLAGS_$(VARIANT)) $(LINK_$(VARIANT)) $(CFLAGS) $(LDFLAGS)
@@ -92,6 +92,9 @@ SOURCES := $(MODEL_SOURCES) $(SIM_SOURCES) $(TEST_SOURCES)
 HEADERS := $(wildcard models/*/*.h sim/*.h sim/tests/*.h)
 
 objects = $(patsubst %.c,$B/%.o,$1)
+# Of the program; without main.c they are those of tests and benchmarks.
+SIM_OBJECTS := $(call objects,$(SIM_SOURCES)) $B/version.o
+TESTED_OBJECTS := $(filter-out $B/sim/main.o,$(SIM_OBJECTS))
 programs = $(patsubst %.c,$B/%,$(wildcard $1/tests/check_*.c))
 # Files beside the tests that are no test themselves are linked into each of them.
 helpers = $(call objects,$(filter-out $(patsubst %,$1/tests/%, \
@@ -128,6 +131,17 @@ $B/%.o: %.c $B/flags
 	@rm -f $(@:.o=.gcda)
 	$(call say,CC)$(COMPILE) -MMD -MP -c -o $@ $<
 
+# Rewritten only when a source of the program has changed, appeared or gone.
+PROGRAM_SOURCES := $(sort $(MODEL_SOURCES) $(MODEL_HEADERS) $(SIM_SOURCES) $(wildcard sim/*.h))
+$B/version.c: FORCE
+	@mkdir -p $(@D)
+	@printf '#include "version.h"\n\nconst char version_text[] = "%s (sources %.8s)";\n' \
+		'$(VERSION)' "$$(sha256sum $(PROGRAM_SOURCES) | sha256sum)" >$@.new
+	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+
+$B/version.o: $B/version.c sim/version.h $B/flags
+	$(call say,CC)$(COMPILE) -c -o $@ $<
+
 $B/libshardsim.a: $(call objects,$(MODEL_SOURCES)) $B/flags
 	@rm -f $@
 	$(call say,AR)ar qcs $@ $(filter %.o,$^)
@@ -149,7 +163,7 @@ $B/exports: $(PUBLIC_HEADERS)
 $B/libshardsim.so: $B/$(SONAME)
 	@ln -sf $(SONAME) $@
 
-$B/shardsim: $(call objects,$(SIM_SOURCES)) $B/libshardsim.a $B/flags
+$B/shardsim: $(SIM_OBJECTS) $B/libshardsim.a $B/flags
 	$(call say,LINK)$(LINK) -o $@ $(filter %.o %.a,$^) $(PROGRAM_LIBS) $(LDLIBS) -lm
 
 ifeq ($(VARIANT),release)
@@ -163,8 +177,7 @@ endif
 $(MODEL_TESTS): %: %.o $(call helpers,models) $B/libshardsim.a $B/flags
 	$(call say,LINK)$(LINK) -o $@ $(filter %.o %.a,$^) $(TEST_LIBS) $(LDLIBS) -lm
 
-$(SIM_TESTS): %: %.o $(call helpers,sim) \
-		$(call objects,$(filter-out sim/main.c,$(SIM_SOURCES))) \
+$(SIM_TESTS): %: %.o $(call helpers,sim) $(TESTED_OBJECTS) \
 		$B/libshardsim.a $B/flags
 	$(call say,LINK)$(LINK) -o $@ $(filter %.o %.a,$^) $(CHECK_LIBS) \
 		$(PROGRAM_LIBS) $(LDLIBS) -lm
@@ -240,8 +253,7 @@ check-exhaustive: $(EXHAUSTS)
 SECONDS := 60
 FUZZ_TARGETS := notation problem plan plan_json suite families platform family
 ifeq ($(VARIANT),fuzz)
-$B/fuzz_reader: $B/sim/tests/fuzz_reader.o $B/sim/tests/corpus.o \
-		$(call objects,$(filter-out sim/main.c,$(SIM_SOURCES))) \
+$B/fuzz_reader: $B/sim/tests/fuzz_reader.o $B/sim/tests/corpus.o $(TESTED_OBJECTS) \
 		$B/libshardsim.a $B/flags
 	$(call say,LINK)$(LINK) -fsanitize=fuzzer -o $@ $(filter %.o %.a,$^) \
 		$(PROGRAM_LIBS) $(LDLIBS) -lm
@@ -328,8 +340,7 @@ results: results-placement build/shardsim
 	build/shardsim validate platforms/held-out.csv --format csv >results/held-out.csv
 
 BENCHES := $(patsubst %.c,$B/%,$(wildcard sim/tests/bench_*.c))
-$(BENCHES): %: %.o $(call objects,$(filter-out sim/main.c,$(SIM_SOURCES))) \
-		$B/libshardsim.a $B/flags
+$(BENCHES): %: %.o $(TESTED_OBJECTS) $B/libshardsim.a $B/flags
 	$(call say,LINK)$(LINK) -o $@ $(filter %.o %.a,$^) $(PROGRAM_LIBS) $(LDLIBS) -lm
 
 bench: $(BENCHES)

@@ -80,34 +80,20 @@ static void set_format(struct argp_state *state, struct options *o, const char *
 	o->format = arg;
 }
 
-static error_t parse_size(int key, char *arg, struct options *o)
-{
-	switch (key) {
-	case 'b':
-		o->begin = arg;
-		return 0;
-	case 'e':
-		o->end = arg;
-		return 0;
-	case 'f':
-		o->factor = arg;
-		return 0;
-	case 'i':
-		o->step = arg;
-		return 0;
-	case KEY_DEVICES:
-		o->groups.devices = arg;
-		return 0;
-	case KEY_MESH:
-		o->groups.mesh = arg;
-		return 0;
-	case KEY_AXIS:
-		o->groups.axis = arg;
-		return 0;
-	default:
-		return library_option(&o->library, key, arg) ? 0 : ARGP_ERR_UNKNOWN;
-	}
-}
+static const struct command_text texts[] = {
+	{KEY_PLATFORM, offsetof(struct options, platform)},
+	{KEY_DEVICES, offsetof(struct options, groups.devices)},
+	{KEY_MESH, offsetof(struct options, groups.mesh)},
+	{KEY_AXIS, offsetof(struct options, groups.axis)},
+	{'b', offsetof(struct options, begin)},
+	{'e', offsetof(struct options, end)},
+	{'f', offsetof(struct options, factor)},
+	{'i', offsetof(struct options, step)},
+	{KEY_CLOCK, offsetof(struct options, clock)},
+	{KEY_MEASURED, offsetof(struct options, measured)},
+	{KEY_SYSTEM, offsetof(struct options, system)},
+	{0, 0},
+};
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
@@ -116,23 +102,11 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	if (key != KEY_SET)
 		command_given(&o->given, option_table, key, state);
 	switch (key) {
-	case KEY_PLATFORM:
-		o->platform = arg;
-		return 0;
 	case KEY_SET:
 		command_setting(o->set, &o->nset, arg, state);
 		return 0;
-	case KEY_CLOCK:
-		o->clock = arg;
-		return 0;
 	case KEY_FORMAT:
 		set_format(state, o, arg);
-		return 0;
-	case KEY_MEASURED:
-		o->measured = arg;
-		return 0;
-	case KEY_SYSTEM:
-		o->system = arg;
 		return 0;
 	case ARGP_KEY_ARG:
 		if (o->collective)
@@ -143,7 +117,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		check_options(state, o);
 		return 0;
 	default:
-		return parse_size(key, arg, o);
+		return command_take_text(o, texts, key, arg) ||
+		                       library_option(&o->library, key, arg)
+		               ? 0
+		               : ARGP_ERR_UNKNOWN;
 	}
 }
 

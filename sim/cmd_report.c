@@ -2,6 +2,7 @@
 #include "command.h"
 #include "report.h"
 #include "report_plot.h"
+#include "sweep_setup.h"
 
 #include <argp.h>
 #include <stdlib.h>
@@ -49,23 +50,65 @@ static const struct argp_option option_table[] = {
 	{NULL, 0, NULL, 0, NULL, 0},
 };
 
+/* What is made, and for which of these an option means anything. */
+enum mode { TABLES = 1, PAGE = 2, PLOT = 4, ROWS = 8 };
+
+static int modes_of(int key, const struct options *o)
+{
+	switch (key) {
+	case KEY_FAMILY:
+		return TABLES | PAGE | PLOT | ROWS;
+	case KEY_BASELINE:
+	case KEY_CLOCK:
+		return TABLES | PAGE | PLOT;
+	case KEY_FORMAT:
+		return TABLES | PAGE | (o->report.format == REPORT_CSV ? ROWS : 0);
+	case KEY_TIMING:
+		return TABLES | PAGE | ROWS;
+	case KEY_SCENARIO:
+		return PAGE;
+	case KEY_PLOT:
+		return PLOT;
+	case KEY_ROWS:
+		return ROWS;
+	default:
+		return TABLES | PAGE;
+	}
+}
+
+static void check_options(const struct options *o, const struct argp_state *state)
+{
+	bool page = o->report.format == REPORT_HTML;
+	enum mode mode = o->plot ? PLOT : o->rows ? ROWS : page ? PAGE : TABLES;
+
+	for (int i = 0; option_table[i].name; i++)
+		if (o->given >> i & 1 && !(modes_of(option_table[i].key, o) & mode))
+			argp_error(state, "--%s %s", option_table[i].name,
+			           mode == PLOT   ? "does not go with --plot"
+			           : mode == ROWS ? "does not go with --rows"
+			                          : "goes with --format html only");
+}
+
+static const struct command_text texts[] = {
+	{KEY_BASELINE, offsetof(struct options, report.baseline)},
+	{KEY_CLOCK, offsetof(struct options, clock)},
+	{KEY_FAMILY, offsetof(struct options, report.family)},
+	{KEY_SCENARIO, offsetof(struct options, report.scenario)},
+	{KEY_PLOT, offsetof(struct options, plot)},
+	{0, 0},
+};
+
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct options *o = state->input;
 
 	command_given(&o->given, option_table, key, state);
 	switch (key) {
-	case KEY_BASELINE:
-		o->report.baseline = arg;
-		return 0;
 	case KEY_FORMAT:
 		if (!report_format_parse(&o->report.format, arg))
 			argp_error(state,
 			           "unknown format '%s', expected md, csv, tex or html",
 			           arg);
-		return 0;
-	case KEY_CLOCK:
-		o->clock = arg;
 		return 0;
 	case KEY_TEST:
 		if (strcmp(arg, "wilcoxon") != 0 && strcmp(arg, "sign") != 0)
@@ -76,17 +119,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case KEY_TIMING:
 		o->report.timing = true;
 		return 0;
-	case KEY_FAMILY:
-		o->report.family = arg;
-		return 0;
 	case KEY_FAMILIES:
 		o->report.families = true;
-		return 0;
-	case KEY_SCENARIO:
-		o->report.scenario = arg;
-		return 0;
-	case KEY_PLOT:
-		o->plot = arg;
 		return 0;
 	case KEY_ROWS:
 		o->rows = true;
@@ -99,8 +133,11 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_NO_ARGS:
 		argp_error(state, "expected the folder of a sweep");
 		return 0;
+	case ARGP_KEY_END:
+		check_options(o, state);
+		return 0;
 	default:
-		return ARGP_ERR_UNKNOWN;
+		return command_take_text(o, texts, key, arg) ? 0 : ARGP_ERR_UNKNOWN;
 	}
 }
 
@@ -123,6 +160,23 @@ static enum status take_clocks(struct report_options *o, struct arena *a,
 	return OK;
 }
 
+/* Where the report has no words, stderr tells that the sweep is unfinished. */
+static enum status write_report(const struct options *o, struct store *store,
+                                struct error *e)
+{
+	bool words = !o->plot && !o->rows && o->report.format != REPORT_CSV;
+
+	if (o->plot)
+		report_plot(o->plot, store, &o->report, e);
+	else if (o->rows)
+		report_rows_csv(stdout, store, &o->report, e);
+	else
+		report_write(stdout, store, &o->report, e);
+	if (o->report.unfinished && (!words || e->code != OK))
+		fprintf(stderr, "shardsim: %s\n", o->report.unfinished);
+	return e->code;
+}
+
 int command_report(int argc, char **argv)
 {
 	const struct argp argp = {
@@ -140,12 +194,8 @@ int command_report(int argc, char **argv)
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
 	if (take_clocks(&o.report, a, o.clock, &e) == OK &&
 	    store_open(&store, o.dir, false, &e) == OK) {
-		if (o.plot)
-			report_plot(o.plot, store, &o.report, &e);
-		else if (o.rows)
-			report_rows_csv(stdout, store, &o.report, &e);
-		else
-			report_write(stdout, store, &o.report, &e);
+		if (sweep_unfinished(&o.report.unfinished, store, o.dir, a, &e) == OK)
+			write_report(&o, store, &e);
 		store_close(store);
 	}
 	if (e.code != OK)

@@ -38,7 +38,8 @@ void cmd_sweep_progress(struct sweep *s, const struct run_options *o,
 
 /*
  * Open the store in `out` for a sweep's rows, telling of damage. One that has rows of
- * another sweep is refused with E_TYPE, or with `update` those are taken out; otherwise the
+ * another sweep is refused with E_TYPE, or with `update` those are taken out; rows of the
+ * same sweep by another build of the program are taken out, which is said; then the
  * request is saved in it. `done`: the keys of rows that need not be measured again,
  * counted in `counts`.
  */
@@ -46,6 +47,17 @@ enum status cmd_sweep_open(struct store **store, const char *out, bool update,
                            const struct sweep *s, const struct sweep_request *r,
                            struct digests *done, struct sweep_counts *counts,
                            struct error *e);
+
+/*
+ * The rows of shards, of which several may have a case: one that is done counts once, a
+ * failed one only until there is a better. tally_add(): does this one count (so far)?
+ */
+struct tally {
+	struct digests done, failed;
+	struct sweep_counts counts;
+};
+bool tally_add(struct tally *t, struct digest key, enum outcome o);
+void tally_free(struct tally *t);
 
 /* "160 rows in DIR: 136 ok, 24 not-applicable" on stderr, without a newline. */
 void cmd_sweep_counts(const struct sweep_counts *c, const char *out);

@@ -54,29 +54,19 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 
 struct merge {
 	struct store *store;
-	struct digests done, failed;
-	struct sweep_counts counts;
+	struct tally tally;
 };
 
-/* A row that is done is taken once, a failed one only until there is a better. */
 static enum status take_row(void *self, struct digest key, const struct row *r,
                             const char *log, const char *line, size_t length,
                             struct error *e)
 {
 	struct merge *m = self;
-	bool failed = r->status == OUTCOME_FAILED;
 
 	(void)line;
 	(void)length;
-	if (digests_has(&m->done, key) || (failed && digests_has(&m->failed, key)))
-		return OK;
-	if (!failed && digests_has(&m->failed, key)) {
-		m->counts.rows--;
-		m->counts.outcome[OUTCOME_FAILED]--;
-	}
-	digests_add(failed ? &m->failed : &m->done, key);
-	sweep_count(&m->counts, r->status);
-	return store_put(m->store, r, key, log, e);
+	return tally_add(&m->tally, key, r->status) ? store_put(m->store, r, key, log, e)
+	                                            : OK;
 }
 
 /* All shards are read before anything is written, so that a wrong one changes nothing. */
@@ -105,12 +95,12 @@ static enum status read_all(const struct options *o, struct digest plan,
 
 static int tell(const struct merge *m, const struct sweep *s, const char *out)
 {
-	int64_t missing = sweep_cases(s) - m->counts.rows;
+	int64_t missing = sweep_cases(s) - m->tally.counts.rows;
 
-	cmd_sweep_counts(&m->counts, out);
+	cmd_sweep_counts(&m->tally.counts, out);
 	fputs("\n", stderr);
 	if (!missing)
-		return cmd_sweep_status(&m->counts);
+		return cmd_sweep_status(&m->tally.counts);
 	fprintf(stderr, "shardsim: %lld of %lld rows are missing\n", (long long)missing,
 	        (long long)sweep_cases(s));
 	return EXIT_FAULT;
@@ -130,16 +120,15 @@ static int merge(const struct options *o, struct arena *a)
 	plan = sweep_digest(&s);
 	if (read_all(o, plan, skip_row, NULL, &e) != OK)
 		return command_misuse(&e);
-	if (cmd_sweep_open(&m.store, o->out, o->update, &s, &request, &m.done,
-	                   &m.counts, &e) != OK) {
-		digests_free(&m.done);
+	if (cmd_sweep_open(&m.store, o->out, o->update, &s, &request, &m.tally.done,
+	                   &m.tally.counts, &e) != OK) {
+		tally_free(&m.tally);
 		return command_misuse(&e);
 	}
 	if (read_all(o, plan, take_row, &m, &e) == OK)
 		store_finish(m.store, &e);
 	store_close(m.store);
-	digests_free(&m.done);
-	digests_free(&m.failed);
+	tally_free(&m.tally);
 	if (e.code == OK) {
 		status = tell(&m, &s, o->out);
 	} else {

@@ -2,6 +2,7 @@
 #include "cmd_sweep.h"
 
 #include "command.h"
+#include "version.h"
 
 #include <string.h>
 
@@ -52,19 +53,27 @@ static enum status count_common(void *self, struct digest key, const struct row 
 	return OK;
 }
 
-/* Rows of another sweep: refused or taken out. */
-static enum status reconcile(struct store *store, bool update, const struct sweep *s,
-                             const char *plan, const char *out, struct error *e)
+/* Take out the rows that are none of the sweep's, and say so: "N rows WHICH". */
+static enum status drop(struct store *store, const struct sweep *s, const char *which,
+                        struct error *e)
+{
+	struct digests keys = keys_of(s);
+	int64_t gone;
+
+	if (store_keep(store, &keys, &gone, e) == OK && gone)
+		fprintf(stderr, "shardsim: %lld rows %s\n", (long long)gone, which);
+	digests_free(&keys);
+	return e->code;
+}
+
+/* Rows of another sweep are not to be lost by mistake; where there are none nothing is. */
+static enum status refuse(struct store *store, const struct sweep *s, const char *out,
+                          struct error *e)
 {
 	struct digests keys = keys_of(s);
 	struct common c = {.keys = &keys};
-	int64_t gone;
 
-	if (update || !plan) {
-		if (store_keep(store, &keys, &gone, e) == OK && gone)
-			fprintf(stderr, "shardsim: %lld rows of another sweep are out\n",
-			        (long long)gone);
-	} else if (store_keys(store, count_common, &c, e) == OK) {
+	if (store_keys(store, count_common, &c, e) == OK && c.all > 0)
 		error_set(
 			e, E_TYPE, (struct where){.file = out},
 			"another sweep is there: %lld of its %lld rows are of this "
@@ -72,8 +81,42 @@ static enum status reconcile(struct store *store, bool update, const struct swee
 			"those and drop the others",
 			(long long)c.common, (long long)c.all,
 			(long long)sweep_cases(s));
-	}
 	digests_free(&keys);
+	return e->code;
+}
+
+/*
+ * The folder gets this sweep. Rows of another one are refused, or with `update` taken
+ * out; those of the same cases by another build of the program are always taken out, for
+ * what they would be now nobody knows; and where the file was damaged, old rows of all
+ * kinds may have come back.
+ */
+static enum status reconcile(struct store *store, bool update, const struct sweep *s,
+                             const struct sweep_request *r, const char *out,
+                             struct arena *a, struct error *e)
+{
+	const char *cases, *version, *which = "of another sweep are out";
+	struct digest plan = sweep_cases_digest(s), there;
+	bool known, same;
+
+	if (store_get(&cases, store, a, "plan", 0, e) != OK ||
+	    store_get(&version, store, a, "version", 0, e) != OK)
+		return e->code;
+	/* A text that is no digest was damaged. */
+	known = cases && digest_parse(&there, cases);
+	same = known && version && digest_equal(there, plan);
+	if (same && strcmp(version, version_text) != 0)
+		which = arena_printf(
+			a,
+			"were made by shardsim %s, but this is %s: they are "
+			"out, to be measured again",
+			version, version_text);
+	else if (same && !store_damage(store))
+		return OK;
+	else if (known && !same && !update && refuse(store, s, out, e) != OK)
+		return e->code;
+	if (drop(store, s, which, e) == OK)
+		sweep_save(store, s, r, e);
 	return e->code;
 }
 
@@ -84,21 +127,12 @@ enum status cmd_sweep_open(struct store **store, const char *out, bool update,
 {
 	struct found found = {done, counts};
 	struct arena *a = arena_new();
-	char plan[DIGEST_TEXT];
-	const char *old = NULL;
 
 	if (!*store)
 		store_open(store, out, true, e);
 	if (*store && store_damage(*store))
 		fprintf(stderr, "shardsim: %s\n", store_damage(*store));
-	digest_print(plan, sweep_digest(s));
-	if (e->code == OK)
-		store_get(&old, *store, a, "plan", 0, e);
-	if (e->code == OK && (!old || strcmp(old, plan) != 0))
-		reconcile(*store, update, s, old, out, e);
-	if (e->code == OK && (!old || strcmp(old, plan) != 0))
-		sweep_save(*store, s, r, e);
-	if (e->code == OK)
+	if (e->code == OK && reconcile(*store, update, s, r, out, a, e) == OK)
 		store_keys(*store, find_row, &found, e);
 	arena_free(a);
 	if (e->code != OK) {
@@ -106,6 +140,27 @@ enum status cmd_sweep_open(struct store **store, const char *out, bool update,
 		*store = NULL;
 	}
 	return e->code;
+}
+
+bool tally_add(struct tally *t, struct digest key, enum outcome o)
+{
+	bool failed = o == OUTCOME_FAILED;
+
+	if (digests_has(&t->done, key) || (failed && digests_has(&t->failed, key)))
+		return false;
+	if (!failed && digests_has(&t->failed, key)) {
+		t->counts.rows--;
+		t->counts.outcome[OUTCOME_FAILED]--;
+	}
+	digests_add(failed ? &t->failed : &t->done, key);
+	sweep_count(&t->counts, o);
+	return true;
+}
+
+void tally_free(struct tally *t)
+{
+	digests_free(&t->done);
+	digests_free(&t->failed);
 }
 
 void cmd_sweep_counts(const struct sweep_counts *c, const char *out)

@@ -44,9 +44,8 @@ struct line {
 
 struct status_table {
 	struct arena *arena;
-	struct line *line;
+	struct line *line, total;
 	int n;
-	struct digests seen;
 };
 
 enum { COLUMNS = 3 + OUTCOMES };
@@ -69,7 +68,6 @@ static void add_cells(struct table *t, const struct line *l)
 static bool print(const struct status_table *s, const char *what)
 {
 	const char *head[COLUMNS + 1] = {what, "cases", "missing"};
-	struct line total = {.name = "total"};
 	struct text out = {0};
 	struct table t;
 
@@ -77,19 +75,14 @@ static bool print(const struct status_table *s, const char *what)
 		head[3 + i] = outcome_name((enum outcome)i);
 	table_start(&t, s->arena, COLUMNS + 1, 1);
 	table_row(&t, head);
-	for (int i = 0; i < s->n; i++) {
+	for (int i = 0; i < s->n; i++)
 		add_cells(&t, &s->line[i]);
-		total.total += s->line[i].total;
-		total.counts.rows += s->line[i].counts.rows;
-		for (int k = 0; k < OUTCOMES; k++)
-			total.counts.outcome[k] += s->line[i].counts.outcome[k];
-	}
-	add_cells(&t, &total);
+	add_cells(&t, &s->total);
 	table_print(&out, &t, 0);
 	fputs(out.s, stdout);
 	text_free(&out);
-	return total.total == total.counts.rows &&
-	       cmd_sweep_status(&total.counts) == EXIT_DONE;
+	return s->total.total == s->total.counts.rows &&
+	       cmd_sweep_status(&s->total.counts) == EXIT_DONE;
 }
 
 /* --- of a folder -------------------------------------------------------------------- */
@@ -102,6 +95,7 @@ static enum status count_row(void *self, const struct row *r, struct error *e)
 	for (int i = 0; i < s->n; i++)
 		if (strcmp(s->line[i].name, r->platform) == 0)
 			sweep_count(&s->line[i].counts, r->status);
+	sweep_count(&s->total.counts, r->status);
 	return OK;
 }
 
@@ -122,6 +116,7 @@ static enum status take_platforms(struct status_table *s, struct store *store,
 			return e->code;
 		s->line[s->n].name = name ? name : "";
 		s->line[s->n].total = cases ? atoll(cases) : 0;
+		s->total.total += s->line[s->n].total;
 	}
 	return OK;
 }
@@ -140,58 +135,86 @@ static enum status of_folder(struct status_table *s, const char *dir, struct err
 
 /* --- of shards ---------------------------------------------------------------------- */
 
+/* Shards of different numbers of parts may have cases in common. */
+struct shards {
+	struct tally all, one; /* of all of them, of the one at hand */
+	struct digests cases;  /* that belong to any of them */
+};
+
 static enum status count_line(void *self, struct digest key, const struct row *r,
                               const char *log, const char *line, size_t length,
                               struct error *e)
 {
-	struct status_table *s = self;
+	struct shards *s = self;
 
 	(void)log;
 	(void)line;
 	(void)length;
 	(void)e;
-	if (digests_has(&s->seen, key))
-		return OK;
-	digests_add(&s->seen, key);
-	sweep_count(&s->line[s->n].counts, r->status);
+	tally_add(&s->all, key, r->status);
+	tally_add(&s->one, key, r->status);
 	return OK;
 }
 
-/* The cases of a shard. */
-static int64_t cases_of(const struct sweep *s, struct shard shard, struct arena *a)
+/* The cases of a shard; they are put into the set. */
+static int64_t cases_of(const struct sweep *s, struct shard shard, struct digests *set,
+                        struct arena *a)
 {
 	const struct digests none = {0};
 	int64_t n;
 	struct sweep_work *work = sweep_work(&n, s, &none, shard.shard, shard.of, a);
 
+	for (int64_t i = 0; i < n; i++)
+		for (int u = 0; u < sweep_units(s); u++)
+			if (work[i].units >> u & 1)
+				digests_add(set, sweep_key(s, work[i].platform,
+				                           work[i].scenario, u));
 	return cmd_sweep_units(work, n);
 }
 
-static enum status of_shards(struct status_table *s, const struct options *o,
+static enum status read_shards(struct status_table *t, struct shards *s,
+                               const struct sweep *sweep, const struct options *o,
+                               struct error *e)
+{
+	for (int i = 1; i < o->nfiles; i++, t->n++) {
+		struct line *line = &t->line[t->n];
+		struct shard shard;
+
+		s->one = (struct tally){0};
+		line->name = o->file[i];
+		if (shard_read(&shard, o->file[i], sweep_digest(sweep), count_line, s,
+		               e) == OK)
+			line->total = cases_of(sweep, shard, &s->cases, t->arena);
+		line->counts = s->one.counts;
+		tally_free(&s->one);
+		if (e->code != OK)
+			return e->code;
+	}
+	return OK;
+}
+
+static enum status of_shards(struct status_table *t, const struct options *o,
                              struct error *e)
 {
 	struct sweep_request request;
 	struct sweep sweep = {0};
-	int64_t known = 0;
+	struct shards s = {0};
+	int64_t others;
 
-	if (plan_read(&sweep, &request, o->file[0], s->arena, e) != OK)
+	if (plan_read(&sweep, &request, o->file[0], t->arena, e) != OK)
 		return e->code;
-	s->line = arena_alloc(s->arena, (size_t)o->nfiles, sizeof(*s->line));
-	for (int i = 1; i < o->nfiles; i++, s->n++) {
-		struct shard shard;
-
-		s->line[s->n].name = o->file[i];
-		if (shard_read(&shard, o->file[i], sweep_digest(&sweep), count_line, s,
-		               e) != OK)
-			return e->code;
-		s->line[s->n].total = cases_of(&sweep, shard, s->arena);
-		known += s->line[s->n].total;
+	t->line = arena_alloc(t->arena, (size_t)o->nfiles, sizeof(*t->line));
+	if (read_shards(t, &s, &sweep, o, e) == OK) {
+		t->total.total = sweep_cases(&sweep);
+		t->total.counts = s.all.counts;
+		others = t->total.total - (int64_t)s.cases.n;
+		if (others > 0)
+			t->line[t->n++] =
+				(struct line){.name = "other shards", .total = others};
 	}
-	if (known < sweep_cases(&sweep)) {
-		s->line[s->n].name = "other shards";
-		s->line[s->n++].total = sweep_cases(&sweep) - known;
-	}
-	return OK;
+	tally_free(&s.all);
+	digests_free(&s.cases);
+	return e->code;
 }
 
 static bool is_folder(const char *path)
@@ -215,7 +238,7 @@ int command_sweep_status(int argc, char **argv)
 	                          NULL,
 	                          NULL};
 	struct options o = {0};
-	struct status_table s = {.arena = arena_new()};
+	struct status_table s = {.arena = arena_new(), .total.name = "total"};
 	struct error e = {0};
 	bool folder;
 	int status = EXIT_DONE;
@@ -226,7 +249,6 @@ int command_sweep_status(int argc, char **argv)
 		status = command_misuse(&e);
 	else if (!print(&s, folder ? "platform" : "shard"))
 		status = EXIT_FAULT;
-	digests_free(&s.seen);
 	arena_free(s.arena);
 	return status;
 }

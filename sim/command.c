@@ -84,6 +84,16 @@ void command_given(uint64_t *given, const struct argp_option *table, int key,
 	}
 }
 
+bool command_take_text(void *options, const struct command_text *table, int key,
+                       const char *text)
+{
+	while (table->key && table->key != key)
+		table++;
+	if (table->key)
+		*(const char **)((char *)options + table->offset) = text;
+	return table->key != 0;
+}
+
 void command_setting(const char **set, int *n, const char *arg,
                      const struct argp_state *state)
 {

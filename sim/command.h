@@ -67,6 +67,17 @@ void command_given(uint64_t *given, const struct argp_option *table, int key,
                    const struct argp_state *state);
 
 /*
+ * For argp's parsers: options that are kept as they are given. Is `key` one of the table's,
+ * which {0} ends? Its text is then put into the `const char *` at that offset of `options`.
+ */
+struct command_text {
+	int key;
+	size_t offset;
+};
+bool command_take_text(void *options, const struct command_text *table, int key,
+                       const char *text);
+
+/*
  * For argp's parsers: one more `--set KEY=VALUE`, into set[SETTINGS_MAX]; leave with a
  * message that has both if the key was set before.
  */

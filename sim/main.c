@@ -1,17 +1,11 @@
 #include "command.h"
+#include "version.h"
 
 #include <gsl/gsl_errno.h>
 
 #include <locale.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Bare digits, from the Makefile. */
-#ifndef SHARDSIM_VERSION
-#error "SHARDSIM_VERSION is not defined"
-#endif
-#define QUOTE(x) #x
-#define TEXT_OF(x) QUOTE(x)
 
 static void usage(FILE *out)
 {
@@ -56,7 +50,7 @@ int main(int argc, char **argv)
 		return flush_stdout(EXIT_DONE);
 	}
 	if (strcmp(argv[1], "--version") == 0) {
-		puts("shardsim " TEXT_OF(SHARDSIM_VERSION));
+		printf("shardsim %s\n", version_text);
 		return flush_stdout(EXIT_DONE);
 	}
 	for (const struct command *c = commands; c->name; c++)

@@ -1,3 +1,4 @@
+#include "last_words.h"
 #include "platform_loader.h"
 
 #include <errno.h>
@@ -24,32 +25,21 @@ static void trial_child(struct loader *l, int out)
 }
 
 /*
- * The last line that says something, without the brackets of SimGrid's log. A line that
- * starts with the place of the fault in the temporary file gives that to `at`.
+ * Last words that start with the place of the fault in the temporary file give that to
+ * `at`.
  */
-static const char *last_words(char *text, struct where *at)
+static const char *take_place(const char *words, struct where *at)
 {
-	static const char parse[] = "Parse error at ", exiting[] = "Exiting now.";
-	char *line, *end, *bracket;
+	static const char parse[] = "Parse error at ";
+	const char *colon =
+		strncmp(words, parse, strlen(parse)) ? NULL : strchr(words, ':');
+	char *end;
 
-	for (;;) {
-		end = strrchr(text, '\n');
-		line = end ? end + 1 : text;
-		bracket = strstr(line, "/ERROR] ");
-		if (!bracket)
-			bracket = strstr(line, "/CRITICAL] ");
-		if (bracket)
-			line = strchr(bracket, ' ') + 1;
-		if (!end || (*line && strcmp(line, exiting) != 0))
-			break;
-		*end = '\0';
-	}
-	end = strncmp(line, parse, strlen(parse)) ? NULL : strchr(line, ':');
-	if (!end)
-		return line;
-	at->line = (unsigned)strtoul(end + 1, &end, 10);
+	if (!colon)
+		return words;
+	at->line = (unsigned)strtoul(colon + 1, &end, 10);
 	at->col = 1;
-	return *end == ':' ? end + 1 + strspn(end + 1, " ") : line;
+	return *end == ':' ? end + 1 + strspn(end + 1, " ") : words;
 }
 
 /* The child died: of what, and of which route if it was asking one. */
@@ -68,7 +58,7 @@ static void trial_died(struct loader *l, char *words, int status)
 		          host[l->asked->src].name, host[l->asked->dst].name);
 		return;
 	}
-	why = last_words(words, &at);
+	why = take_place(last_words(words), &at);
 	if (!*why && WIFSIGNALED(status)) {
 		snprintf(died, sizeof(died), "it dies of signal %d (%s)",
 		         WTERMSIG(status), strsignal(WTERMSIG(status)));

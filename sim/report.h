@@ -79,6 +79,11 @@ struct report_options {
 	 * NULL: those that stand out. Other formats do not have such parts.
 	 */
 	const char *scenario;
+	/*
+	 * A sentence on cases that have no row, which stands at the top in all formats but CSV;
+	 * NULL: there are none.
+	 */
+	const char *unfinished;
 };
 
 /* Does the row's family match the pattern: a glob as in a shell, also `@(a|b*)`? */

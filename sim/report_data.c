@@ -394,7 +394,8 @@ enum status report_gather(struct report *out, struct arena *a, const struct row 
 
 	if (status != OK)
 		return status;
-	*out = (struct report){.baseline = baseline, .pattern = o->family};
+	*out = (struct report){
+		.baseline = baseline, .pattern = o->family, .unfinished = o->unfinished};
 	for (size_t i = 0; i < n; i++)
 		out->all += report_family(o, &rows[i]);
 	out->test = o->test == REPORT_SIGN ? "the sign test"

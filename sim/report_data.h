@@ -118,6 +118,7 @@ struct report {
 	size_t nfamilies;
 	bool families;            /* lines per family are there */
 	const char *pattern;      /* of families; NULL: all */
+	const char *unfinished;   /* as in the options */
 	size_t faults;            /* rows with a time below their bound */
 	const struct row *faulty; /* one of them */
 	/* How many rows: all = compared + references + left_out + other_clocks. */

@@ -20,7 +20,8 @@ enum {
 	HTML_NAMED = 100,      /* scenarios asked for that have a part */
 	HTML_PLACES = 12,      /* platforms and clocks with charts and matrices */
 	HTML_CURVES = 24,      /* curves drawn */
-	HTML_FAULTS = 200      /* failed and wrong rows listed */
+	HTML_FAULTS = 200,     /* messages of failed and wrong rows listed */
+	HTML_FAULT_ROWS = 20   /* rows listed of each; if all are so few, one by one */
 };
 
 /* A scenario on one platform and clock. */

@@ -11,13 +11,16 @@ static bool starts_tag(const char *text)
 	       (isalpha((unsigned char)text[1]) || strchr("/!?", text[1]));
 }
 
-/* A cell of Markdown is one line; these bytes would end it or be taken for markup. */
-static const char *md_escape(struct arena *a, const char *text)
+/* What would end a cell of a table or be taken for markup in it. */
+#define CELL "|\\*`"
+
+/* On one line, and with a backslash before tags and the bytes of `markup`. */
+static const char *md_escape(struct arena *a, const char *text, const char *markup)
 {
 	struct text out = {0};
 
 	for (; *text; text++) {
-		if (strchr("|\\*`", *text) || starts_tag(text))
+		if (strchr(markup, *text) || starts_tag(text))
 			text_append(&out, "\\", 1);
 		text_append(&out, (unsigned char)*text < ' ' ? " " : text, 1);
 	}
@@ -36,14 +39,15 @@ static int width(const char *text)
 
 static void md_heading(const struct pen *p, int level, const char *text)
 {
-	fprintf(p->out, "%.*s %s\n\n", level, "######", md_escape(p->arena, text));
+	fprintf(p->out, "%.*s %s\n\n", level, "######", md_escape(p->arena, text, CELL));
 }
 
-/* Wrapped at 88 columns. */
+/* Wrapped at 88 columns. Its asterisks and bars are left as they are meant to be read. */
 static void md_paragraph(const struct pen *p, const char *text)
 {
 	size_t column = 0;
 
+	text = md_escape(p->arena, text, "\\`");
 	while (*text) {
 		size_t word = strcspn(text, " ");
 
@@ -91,7 +95,7 @@ static void md_table(const struct pen *p, const struct table *t)
 	for (size_t i = 0; i < t->rows * t->columns; i++) {
 		int *column = &columns[i % t->columns];
 
-		cell[i] = md_escape(p->arena, t->cell[i]);
+		cell[i] = md_escape(p->arena, t->cell[i], CELL);
 		if (t->align[i % t->columns] != 'p' && *column < width(cell[i]))
 			*column = width(cell[i]);
 	}
@@ -138,6 +142,9 @@ static const char *tex_escape(struct arena *a, const char *text)
 			text_printf(&out, "%s", as);
 		else
 			text_append(&out, (unsigned char)*text < ' ' ? " " : text, 1);
+		/* Two hyphens in a row would become a dash. */
+		if (text[0] == '-' && text[1] == '-')
+			text_printf(&out, "{}");
 	}
 	return text_take(&out, a);
 }
@@ -145,7 +152,7 @@ static const char *tex_escape(struct arena *a, const char *text)
 static void tex_heading(const struct pen *p, int level, const char *text)
 {
 	(void)level; /* tables float: their captions say what the headings do */
-	fprintf(p->out, "%% %s\n", md_escape(p->arena, text));
+	fprintf(p->out, "%% %s\n", md_escape(p->arena, text, CELL));
 }
 
 static void tex_paragraph(const struct pen *p, const char *text)

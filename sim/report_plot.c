@@ -2,6 +2,7 @@
 
 #include "gnuplot.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -118,9 +119,22 @@ static size_t curves_of_platform(const struct curves *c, size_t first)
 	return n;
 }
 
+/* Are all speedups of the panel 1 as they are printed? gnuplot finds no range then. */
+static bool is_flat(const struct curves *c, size_t first, size_t n)
+{
+	for (size_t i = first; i < first + n; i++)
+		for (size_t k = 0; k < c->curve[i].n; k++)
+			if (fabs(c->curve[i].speedup[k] - 1) > 1e-5)
+				return false;
+	return true;
+}
+
 /* One panel: a gnuplot `plot` of data that follow on the same stream. */
 static void write_panel(FILE *out, const struct curves *c, size_t first, size_t n)
 {
+	bool flat = is_flat(c, first, n);
+
+	fputs(flat ? "set yrange [0.5:2]\n" : "", out);
 	fputs("set title ", out);
 	gnuplot_string(out, c->curve[first].platform);
 	fputs(" noenhanced\nplot 1 with lines lc rgb '#999999' notitle", out);
@@ -138,6 +152,7 @@ static void write_panel(FILE *out, const struct curves *c, size_t first, size_t 
 			        c->curve[i].speedup[k]);
 		fprintf(out, "e\n");
 	}
+	fputs(flat ? "set yrange [*:*]\n" : "", out);
 }
 
 /* What is drawn. */

@@ -96,6 +96,8 @@ void report_totals_text(const struct pen *pen, const struct report *r)
 	struct arena *a = pen->arena;
 
 	pen->heading(pen, 1, arena_printf(a, "Speedup over %s", r->baseline));
+	if (r->unfinished)
+		pen->paragraph(pen, arena_printf(a, "WARNING: %s.", r->unfinished));
 	if (r->faults)
 		pen->paragraph(
 			pen,

@@ -1,15 +1,15 @@
 /*
  * Sweeps on many machines. A plan is a file of JSON lines, which says all of a sweep:
  *
- *   {"schema": "shardsim-plan/1", "version": "0.1.0", "plan": DIGEST, "cases": 160,
- *    "planners": ["synth", ...], "clocks": ["model", ...],
+ *   {"schema": "shardsim-plan/1", "version": "0.1.0 (sources 1a2b3c4d)",
+ *    "plan": DIGEST, "cases": 160, "planners": ["synth", ...], "clocks": ["model", ...],
  *    "request": {"suites": [...], "platform": null, "planner": "all", "clock": "model"}}
  *   {"platform": "tpu-v4:4x4x4", "base": ..., "set": [...], "files": "1", "digest": ...}
  *   {"scenario": "one", "file": 0, "family": ..., "array": ..., "mesh": ..., ...}
  *
  * A shard is a file of JSON lines with the rows of one part of the plan:
  *
- *   {"schema": "shardsim-shard/1", "plan": DIGEST, "shard": 0, "of": 4}
+ *   {"schema": "shardsim-shard/1", "version": ..., "plan": DIGEST, "shard": 0, "of": 4}
  *   {"key": DIGEST, "log": null, "scenario": "one", ..., "time_s": 0.1, ...}
  *
  * Until it is whole it is called NAME.part: lines are appended to that, and one that a
@@ -27,7 +27,7 @@ enum status plan_write(const char *path, const struct sweep *s,
 
 /*
  * Read a plan; all is the arena's, `r` is what it was made from. Platforms are read and
- * must be what they were. Errors name the line; E_TYPE: another version, or a platform
+ * must be what they were. Errors name the line; E_TYPE: another build, or a platform
  * that has changed.
  */
 enum status plan_read(struct sweep *out, struct sweep_request *r, const char *path,
@@ -44,7 +44,7 @@ enum status shard_parse(struct shard *out, const char *text, struct where at,
 
 /*
  * Call `each` with the rows of a shard file of the plan with that digest; `line` is the
- * row's text, with its newline. E_TYPE: a shard of another plan. Lines that are cut off
+ * row's text, with its newline. E_TYPE: a shard of another plan, or build. Lines that are cut off
  * or damaged are passed over. `out` NULL: the part is not asked for.
  */
 typedef enum status shard_each_fn(void *self, struct digest key, const struct row *r,

@@ -2,6 +2,7 @@
 #include "shard.h"
 
 #include "file.h"
+#include "version.h"
 
 #include "base/input.h"
 
@@ -53,7 +54,7 @@ static json_t *head_json(const struct sweep *s, const struct sweep_request *r)
 	for (int i = 0; i < r->nsuites; i++)
 		json_array_append_new(suites, json_string(r->suite[i]));
 	return json_pack("{ss ss ss sI so so s{so so ss ss}}", "schema",
-	                 "shardsim-plan/1", "version", sweep_version(), "plan", digest,
+	                 "shardsim-plan/1", "version", version_text, "plan", digest,
 	                 "cases", (json_int_t)sweep_cases(s), "planners", planners,
 	                 "clocks", clocks, "request", "suites", suites, "platform",
 	                 text_or_null(r->platform), "planner", r->planner, "clock",
@@ -216,10 +217,10 @@ static enum status read_head(struct reading *r, const json_t *head)
 	if (!schema || strcmp(schema, "shardsim-plan/1") != 0 || !version || !digest ||
 	    !digest_parse(&r->plan, digest))
 		return bad(r, "this is no plan");
-	if (strcmp(version, sweep_version()) != 0)
+	if (strcmp(version, version_text) != 0)
 		return error_set(r->error, E_TYPE, r->at,
-		                 "a plan of shardsim %.40s, but this is %s", version,
-		                 sweep_version());
+		                 "a plan of shardsim %.60s, but this is %s: plan anew",
+		                 version, version_text);
 	if (read_lists(r, head) != OK)
 		return r->error->code;
 	return read_request(r, json_object_get(head, "request"));

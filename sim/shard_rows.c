@@ -1,6 +1,8 @@
 /* Shards: rows as lines of JSON. */
 #include "shard.h"
 
+#include "version.h"
+
 #include "base/input.h"
 #include "plan/plan_json.h"
 
@@ -43,8 +45,9 @@ void shard_print_head(struct text *out, struct digest plan, struct shard part)
 	char digest[DIGEST_TEXT];
 
 	digest_print(digest, plan);
-	print_line(out, json_pack("{ss ss si si}", "schema", "shardsim-shard/1", "plan",
-	                          digest, "shard", part.shard, "of", part.of));
+	print_line(out, json_pack("{ss ss ss si si}", "schema", "shardsim-shard/1",
+	                          "version", version_text, "plan", digest, "shard",
+	                          part.shard, "of", part.of));
 }
 
 static json_t *field_json(const struct row_column *c, const struct row *r)
@@ -131,16 +134,22 @@ static enum status check_head(struct shard *out, const json_t *head, const char 
 {
 	struct where at = {.file = path, .line = 1, .col = 1};
 	const char *schema = json_string_value(json_object_get(head, "schema"));
+	const char *version = json_string_value(json_object_get(head, "version"));
 	const char *text = json_string_value(json_object_get(head, "plan"));
 	json_int_t shard = json_integer_value(json_object_get(head, "shard"));
 	json_int_t of = json_integer_value(json_object_get(head, "of"));
 	struct digest digest;
 
-	if (!schema || strcmp(schema, "shardsim-shard/1") != 0 || !text ||
+	if (!schema || strcmp(schema, "shardsim-shard/1") != 0 || !version || !text ||
 	    !digest_parse(&digest, text) || of < 1 || of > INT32_MAX || shard < 0 ||
 	    shard >= of)
 		return error_set(e, E_SYNTAX, at,
 		                 "this is no shard, expected what `sweep run` writes");
+	if (strcmp(version, version_text) != 0)
+		return error_set(e, E_TYPE, at,
+		                 "a shard of shardsim %.60s, but this is %s: measure "
+		                 "it again",
+		                 version, version_text);
 	if (!digest_equal(digest, plan))
 		return error_set(e, E_TYPE, at, "this is a shard of another plan");
 	if (out)

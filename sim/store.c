@@ -141,8 +141,10 @@ enum status store_open_new(struct store *s, struct error *e)
 		return store_error(s, e, "cannot write it");
 	sqlite3_busy_timeout(s->db, 10000);
 	if (check_version(s, &empty, e) != OK ||
-	    store_run(s, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL", e) !=
-	            OK)
+	    store_run(s,
+	              "PRAGMA page_size = 4096; PRAGMA journal_mode = WAL; "
+	              "PRAGMA synchronous = NORMAL",
+	              e) != OK)
 		return e->code;
 	return empty ? make_tables(s, e) : OK;
 }
@@ -175,7 +177,8 @@ static bool is_damaged(struct store *s, const struct error *e, struct text *why)
 		text_printf(why, "%s", s->db ? sqlite3_errmsg(s->db) : "");
 		return code == SQLITE_CORRUPT || code == SQLITE_NOTADB;
 	}
-	if (sqlite3_prepare_v2(s->db, "PRAGMA quick_check(1)", -1, &check, NULL) !=
+	/* Not its quick_check: an index of which rows are missing refuses new ones. */
+	if (sqlite3_prepare_v2(s->db, "PRAGMA integrity_check(1)", -1, &check, NULL) !=
 	            SQLITE_OK ||
 	    sqlite3_step(check) != SQLITE_ROW) {
 		text_printf(why, "%s", sqlite3_errmsg(s->db));
@@ -220,7 +223,10 @@ static enum status replace_damaged(struct store *s, const char *why, struct erro
 {
 	struct text kept = {0}, told = {0};
 	int64_t rows = 0;
+	int keep = 1;
 
+	/* A log that SQLite takes for empty it would remove. */
+	sqlite3_file_control(s->db, NULL, SQLITE_FCNTL_PERSIST_WAL, &keep);
 	sqlite3_close(s->db);
 	s->db = NULL;
 	*e = (struct error){0};

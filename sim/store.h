@@ -111,7 +111,8 @@ struct store;
  * there: the text names it.
  *
  * With `create` the file is checked. A damaged one is kept under another name
- * (sweep.db.damaged, sweep.db.damaged-2, ...) and what can be read of it is put into a new
+ * (sweep.db.damaged, sweep.db.damaged-2, ...), and the settings and sound rows that are
+ * found in it, page by page where SQLite does not come any further, are put into a new
  * one: store_damage() tells.
  */
 enum status store_open(struct store **out, const char *dir, bool create,
@@ -162,6 +163,9 @@ void store_close(struct store *s);
 typedef enum status store_each_fn(void *self, const struct row *r, struct error *e);
 enum status store_each(struct store *s, store_each_fn *each, void *self,
                        struct error *e);
+
+/* How many rows there are. */
+enum status store_count(int64_t *out, struct store *s, struct error *e);
 
 /* All rows, in the same order, as an array in the arena. */
 enum status store_rows(struct store *s, struct arena *a, struct row **out, size_t *n,

@@ -38,8 +38,24 @@ void store_columns(struct text *t, bool types);
 enum status store_open_new(struct store *s, struct error *e);
 enum status store_begin_rows(struct store *s, struct error *e);
 
-/* Rows that fit their checksum, read from the first on until a fault, then from the last. */
+/* Add a row by one of the store's statements: SQLite's code, whose message is there. */
+int store_insert(sqlite3_stmt *statement, const struct row *r, const char *key);
+
+/* SELECT of rows; and the one that a statement is at, with its key (NULL: none): NULL, or
+ * what is wrong with it. Texts are the statement's. */
+enum status store_select(struct store *s, sqlite3_stmt **out, const char *rest,
+                         struct error *e);
+const char *store_take_row(struct row *r, const char **key, sqlite3_stmt *from);
+
+/*
+ * Take over the settings and the rows that fit their checksum from the damaged file
+ * `path` (its write-ahead log, if any, is `path`-wal), and how many rows. SQLite reads them
+ * until it comes to the fault; what is behind that is looked for on every page by itself.
+ */
 enum status store_salvage(struct store *to, const char *path, int64_t *rows,
                           struct error *e);
+
+/* Bytes of a page; a file whose head is lost does not tell. */
+enum { STORE_PAGE = 4096 };
 
 #endif

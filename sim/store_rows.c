@@ -1,4 +1,4 @@
-/* The rows of a store: added, replaced, read, saved from a damaged file. */
+/* The rows of a store: added, replaced, read. */
 #include "store_file.h"
 
 #include <errno.h>
@@ -128,8 +128,7 @@ enum status store_begin(struct store *s, struct error *e)
 	return OK;
 }
 
-/* The result code of SQLite, whose message is still there. */
-static int add(sqlite3_stmt *statement, const struct row *r, const char *key)
+int store_insert(sqlite3_stmt *statement, const struct row *r, const char *key)
 {
 	for (int c = 0; c < ROW_COLUMNS; c++)
 		bind(statement, c + 1, &row_columns[c], r);
@@ -147,7 +146,7 @@ enum status store_add(struct store *s, const struct row *r, struct error *e)
 	e = e ? e : &local;
 	if (store_begin(s, e) != OK)
 		return e->code;
-	code = add(s->insert, r, NULL);
+	code = store_insert(s->insert, r, NULL);
 	if (code == SQLITE_CONSTRAINT)
 		return error_set(e, E_TYPE, store_place(s),
 		                 "scenario '%s' on %s by %s (%s) comes twice",
@@ -179,7 +178,8 @@ enum status store_put(struct store *s, const struct row *r, struct digest key,
 	if (store_begin(s, e) != OK)
 		return e->code;
 	digest_print(text, key);
-	if (add(s->replace, r, text) != SQLITE_OK || put_log(s, r, log) != SQLITE_OK)
+	if (store_insert(s->replace, r, text) != SQLITE_OK ||
+	    put_log(s, r, log) != SQLITE_OK)
 		return store_error(s, e, "cannot add a row");
 	return OK;
 }
@@ -213,8 +213,7 @@ static bool unbind(struct row *r, const struct row_column *c, sqlite3_stmt *from
 	return true;
 }
 
-/* The row that a statement is at, with its key (NULL: none); NULL or what is wrong. */
-static const char *take_row(struct row *r, const char **key, sqlite3_stmt *from)
+const char *store_take_row(struct row *r, const char **key, sqlite3_stmt *from)
 {
 	*r = row_empty();
 	for (int c = 0; c < ROW_COLUMNS; c++)
@@ -226,9 +225,8 @@ static const char *take_row(struct row *r, const char **key, sqlite3_stmt *from)
 	               : "does not fit its checksum";
 }
 
-/* SELECT of all that take_row() needs. */
-static enum status select_rows(struct store *s, sqlite3_stmt **out, const char *rest,
-                               struct error *e)
+enum status store_select(struct store *s, sqlite3_stmt **out, const char *rest,
+                         struct error *e)
 {
 	struct text sql = {0};
 	enum status status;
@@ -251,7 +249,7 @@ static enum status read_rows(struct store *s, sqlite3_stmt *from, store_each_fn 
 		struct row r;
 		enum status status;
 
-		fault = take_row(&r, &key, from);
+		fault = store_take_row(&r, &key, from);
 		if (fault)
 			return error_set(e, E_IO, store_place(s),
 			                 "sweep.db: scenario '%s' %s; `shardsim sweep "
@@ -270,10 +268,24 @@ enum status store_each(struct store *s, store_each_fn *each, void *self, struct 
 	enum status status = store_commit(s, e);
 
 	if (status == OK)
-		status = select_rows(s, &statement,
-		                     "ORDER BY scenario, platform, planner, clock", e);
+		status = store_select(s, &statement,
+		                      "ORDER BY scenario, platform, planner, clock", e);
 	if (status == OK)
 		status = read_rows(s, statement, each, self, e);
+	sqlite3_finalize(statement);
+	return status;
+}
+
+enum status store_count(int64_t *out, struct store *s, struct error *e)
+{
+	sqlite3_stmt *statement = NULL;
+	enum status status =
+		store_prepare(s, &statement, "SELECT count(*) FROM rows", e);
+
+	if (status == OK && sqlite3_step(statement) != SQLITE_ROW)
+		status = store_error(s, e, "cannot read it");
+	if (status == OK)
+		*out = sqlite3_column_int64(statement, 0);
 	sqlite3_finalize(statement);
 	return status;
 }
@@ -281,7 +293,7 @@ enum status store_each(struct store *s, store_each_fn *each, void *self, struct 
 enum status store_keys(struct store *s, store_key_fn *each, void *self, struct error *e)
 {
 	sqlite3_stmt *statement = NULL;
-	enum status status = select_rows(s, &statement, "", e);
+	enum status status = store_select(s, &statement, "", e);
 	int code = SQLITE_ROW;
 
 	while (status == OK && (code = sqlite3_step(statement)) == SQLITE_ROW) {
@@ -289,7 +301,7 @@ enum status store_keys(struct store *s, store_key_fn *each, void *self, struct e
 		struct digest d;
 		struct row r;
 
-		if (!take_row(&r, &key, statement) && key && digest_parse(&d, key))
+		if (!store_take_row(&r, &key, statement) && key && digest_parse(&d, key))
 			status = each(self, d, &r, e);
 	}
 	if (status == OK && code != SQLITE_DONE)
@@ -341,66 +353,4 @@ enum status store_rows(struct store *s, struct arena *a, struct row **out, size_
 	}
 	free(reading.rows);
 	return status;
-}
-
-/* --- what can be saved -------------------------------------------------------------- */
-
-/* The sound rows of a damaged file from one end on; where it is damaged that ends. */
-static int64_t take_from(struct store *to, struct store *damaged, const char *order,
-                         struct error *e)
-{
-	sqlite3_stmt *statement = NULL;
-	int64_t rows = 0;
-
-	if (select_rows(damaged, &statement, order, NULL) != OK)
-		return 0;
-	while (e->code == OK && sqlite3_step(statement) == SQLITE_ROW) {
-		const char *key;
-		struct digest d;
-		struct row r;
-
-		if (take_row(&r, &key, statement) || !key || !digest_parse(&d, key))
-			continue;
-		if (store_begin(to, e) != OK)
-			break;
-		/* One that has been read from the other end is refused. */
-		rows += add(to->insert, &r, key) == SQLITE_OK;
-	}
-	sqlite3_finalize(statement);
-	return rows;
-}
-
-static void take_settings(struct store *to, struct store *damaged, struct error *e)
-{
-	sqlite3_stmt *from = NULL;
-
-	if (store_prepare(damaged, &from, "SELECT name, number, value FROM settings",
-	                  NULL) != OK)
-		return;
-	while (e->code == OK && sqlite3_step(from) == SQLITE_ROW) {
-		const char *name = (const char *)sqlite3_column_text(from, 0);
-		const char *value = (const char *)sqlite3_column_text(from, 2);
-
-		if (name && value)
-			store_set(to, name, sqlite3_column_int(from, 1), value, e);
-	}
-	sqlite3_finalize(from);
-}
-
-enum status store_salvage(struct store *to, const char *path, int64_t *rows,
-                          struct error *e)
-{
-	struct store damaged = {.dir = to->dir};
-
-	if (sqlite3_open_v2(path, &damaged.db, SQLITE_OPEN_READWRITE, NULL) ==
-	    SQLITE_OK) {
-		/* Only so does SQLite look into a file that is cut off. */
-		sqlite3_exec(damaged.db, "PRAGMA writable_schema = ON", NULL, NULL,
-		             NULL);
-		take_settings(to, &damaged, e);
-		*rows = take_from(to, &damaged, "ORDER BY rowid", e);
-		*rows += take_from(to, &damaged, "ORDER BY rowid DESC", e);
-	}
-	sqlite3_close(damaged.db);
-	return e->code == OK ? store_commit(to, e) : e->code;
 }

@@ -2,6 +2,7 @@
 #include "sweep_run.h"
 
 #include <errno.h>
+#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
@@ -9,7 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { TICK_MS = 50 };
+/* Between two looks at the memory of workers; four times that at progress. */
+#define TICK_S 0.05
 
 double run_now_s(void)
 {
@@ -71,24 +73,41 @@ static enum status give_all(struct run *r, int *busy)
 	return OK;
 }
 
-/* How long poll() may sleep: limits and progress are looked at meanwhile. */
-static int tick_ms(const struct sweep *s)
+/* How long to sleep at most: to the next time limit, or the next look; for ever: infinity. */
+static double sleep_s(const struct run *r)
 {
-	if (s->timeout_s > 0 || s->worker_bytes > 0)
-		return TICK_MS;
-	return s->progress ? 4 * TICK_MS : -1;
+	const struct sweep *s = r->sweep;
+	double least = s->worker_bytes > 0 ? TICK_S
+	               : s->progress       ? 4 * TICK_S
+	                                   : INFINITY;
+
+	for (int i = 0; i < s->jobs; i++)
+		least = fmin(least, slot_left_s(r, &r->slot[i]));
+	return fmax(least, 0);
+}
+
+static int sleep_until(struct pollfd *fds, int n, double seconds)
+{
+	struct timespec t;
+
+	if (isinf(seconds))
+		return poll(fds, (nfds_t)n, -1);
+	t.tv_sec = (time_t)fmin(seconds, 1e6);
+	t.tv_nsec = seconds < 1e6 ? (long)(1e9 * (seconds - (double)t.tv_sec)) : 0;
+	return ppoll(fds, (nfds_t)n, &t, NULL);
 }
 
 static void look_at_limits(struct run *r)
 {
 	double now = run_now_s();
+	bool all = now - r->looked_s >= TICK_S / 2;
 
-	if (now - r->looked_s < 1e-3 * TICK_MS / 2)
-		return;
-	r->looked_s = now;
 	for (int i = 0; i < r->sweep->jobs; i++)
 		if (r->slot[i].pid)
-			slot_limit(r, &r->slot[i]);
+			slot_limit(r, &r->slot[i], all);
+	if (!all)
+		return;
+	r->looked_s = now;
 	if (r->sweep->progress)
 		progress_tick(r->sweep->progress);
 }
@@ -103,7 +122,7 @@ static enum status run_once(struct run *r, struct pollfd *fds, int signals)
 		fds[i] = (struct pollfd){.fd = r->slot[i].pid ? r->slot[i].from : -1,
 		                         .events = POLLIN};
 	fds[jobs] = (struct pollfd){.fd = signals, .events = POLLIN};
-	if (poll(fds, (nfds_t)jobs + 1, tick_ms(r->sweep)) < 0 && errno != EINTR)
+	if (sleep_until(fds, jobs + 1, sleep_s(r)) < 0 && errno != EINTR)
 		return run_system_error(r, "poll");
 	for (int i = 0; i < jobs; i++)
 		if (fds[i].revents && slot_read(r, &r->slot[i]) != OK)

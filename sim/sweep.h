@@ -48,9 +48,6 @@ struct sweep {
  */
 enum status sweep_identify(struct sweep *s, struct arena *a, struct error *e);
 
-/* The version of this program. */
-const char *sweep_version(void);
-
 int sweep_units(const struct sweep *s);
 
 /* Whether the scenario is to run on the platform. */
@@ -62,11 +59,15 @@ int64_t sweep_platform_cases(const struct sweep *s, int platform);
 
 /*
  * A case's key: a digest of the scenario's texts, the platform's name and file, planner,
- * clock and the program's version. Equal keys have equal rows, planning times aside.
+ * clock and the program (version.h). Equal keys have equal rows, planning times aside.
  */
 struct digest sweep_key(const struct sweep *s, int platform, int32_t scenario, int unit);
 
-/* Of the set of all cases, in whatever order suites and options name them. */
+/*
+ * Of the set of all cases, in whatever order suites and options name them: of what is
+ * measured, and of that and the program.
+ */
+struct digest sweep_cases_digest(const struct sweep *s);
 struct digest sweep_digest(const struct sweep *s);
 
 /* The row of one case with nothing measured yet; texts are borrowed, or the arena's. */

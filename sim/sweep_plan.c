@@ -2,17 +2,10 @@
 #include "sweep.h"
 
 #include "platform.h"
+#include "version.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#define QUOTE(x) #x
-#define TEXT_OF(x) QUOTE(x)
-
-const char *sweep_version(void)
-{
-	return TEXT_OF(SHARDSIM_VERSION);
-}
 
 /* --- keys --------------------------------------------------------------------------- */
 
@@ -123,7 +116,9 @@ int64_t sweep_cases(const struct sweep *s)
 	return n;
 }
 
-struct digest sweep_key(const struct sweep *s, int platform, int32_t scenario, int unit)
+/* What is measured, whatever program does it. */
+static struct digest case_digest(const struct sweep *s, int platform, int32_t scenario,
+                                 int unit)
 {
 	struct digest d = digest_start();
 
@@ -131,23 +126,38 @@ struct digest sweep_key(const struct sweep *s, int platform, int32_t scenario, i
 	digest_add(&d, s->platform_digest[platform]);
 	digest_text(&d, s->planner[unit / s->nclocks]->name);
 	digest_text(&d, clock_kinds[s->clock[unit % s->nclocks]].name);
-	digest_text(&d, sweep_version());
 	return d;
 }
 
-struct digest sweep_digest(const struct sweep *s)
+struct digest sweep_key(const struct sweep *s, int platform, int32_t scenario, int unit)
+{
+	struct digest d = case_digest(s, platform, scenario, unit);
+
+	digest_text(&d, version_text);
+	return d;
+}
+
+struct digest sweep_cases_digest(const struct sweep *s)
 {
 	struct digest sum = {0}, d = digest_start();
 
 	for (int p = 0; p < s->nplatforms; p++)
 		for (int32_t i = 0; i < s->suite->n; i++)
 			for (int u = 0; u < sweep_units(s) && sweep_has(s, p, i); u++) {
-				struct digest key = sweep_key(s, p, i, u);
+				struct digest one = case_digest(s, p, i, u);
 
-				sum.low += key.low;
-				sum.high += key.high;
+				sum.low += one.low;
+				sum.high += one.high;
 			}
 	digest_add(&d, sum);
+	return d;
+}
+
+struct digest sweep_digest(const struct sweep *s)
+{
+	struct digest d = sweep_cases_digest(s);
+
+	digest_text(&d, version_text);
 	return d;
 }
 

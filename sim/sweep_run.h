@@ -42,7 +42,7 @@ struct run {
 	double cost_left;    /* of all queues */
 	struct slot *slot;   /* [jobs] */
 	struct error *error;
-	double looked_s; /* when limits were looked at last */
+	double looked_s; /* when memory and progress were looked at last */
 };
 
 double run_now_s(void);
@@ -67,8 +67,11 @@ enum status slot_give(struct run *r, struct slot *s);
 /* Read from a worker that has something to say, or has died. */
 enum status slot_read(struct run *r, struct slot *s);
 
-/* Kill a worker that takes too long or too much. */
-void slot_limit(struct run *r, struct slot *s);
+/* How long it may go on with its unit; infinity where that is not limited. */
+double slot_left_s(const struct run *r, const struct slot *s);
+
+/* Kill a worker that takes too long or, if that is to be looked at, too much memory. */
+void slot_limit(struct run *r, struct slot *s, bool memory);
 
 /* Kill it; what it has finished is kept. */
 enum status slot_end(struct run *r, struct slot *s);

@@ -1,6 +1,7 @@
 #include "sweep_setup.h"
 
 #include "command.h"
+#include "version.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -121,9 +122,9 @@ static enum status save_cases(struct store *s, const struct sweep *sweep,
 {
 	char number[24], plan[DIGEST_TEXT];
 
-	digest_print(plan, sweep_digest(sweep));
+	digest_print(plan, sweep_cases_digest(sweep));
 	if (store_set(s, "plan", 0, plan, e) != OK ||
-	    store_set(s, "version", 0, sweep_version(), e) != OK)
+	    store_set(s, "version", 0, version_text, e) != OK)
 		return e->code;
 	snprintf(number, sizeof(number), "%d", sweep->nplatforms);
 	if (store_set(s, "platforms", 0, number, e) != OK)
@@ -189,4 +190,28 @@ bool sweep_load(struct sweep_request *r, const char **folder, struct store *s,
 	if (!r->platform[0])
 		r->platform = NULL;
 	return true;
+}
+
+enum status sweep_unfinished(const char **out, struct store *s, const char *dir,
+                             struct arena *a, struct error *e)
+{
+	const char *number = load(s, a, "platforms", 0, e);
+	int64_t cases = 0, rows = 0;
+	struct text word = {0};
+
+	*out = NULL;
+	for (int p = 0; number && p < atoi(number); p++) {
+		const char *some = load(s, a, "cases", p, e);
+
+		cases += some ? atoll(some) : 0;
+	}
+	if (e->code != OK || store_count(&rows, s, e) != OK || rows >= cases)
+		return e->code;
+	sweep_quote(&word, dir);
+	*out = arena_printf(a,
+	                    "%lld of %lld cases have no row: the sweep is unfinished; "
+	                    "go on with: shardsim sweep --resume %s",
+	                    (long long)(cases - rows), (long long)cases, word.s);
+	text_free(&word);
+	return OK;
 }

@@ -35,4 +35,11 @@ enum status sweep_save(struct store *s, const struct sweep *sweep,
 bool sweep_load(struct sweep_request *r, const char **folder, struct store *s,
                 struct arena *a, struct error *e);
 
+/*
+ * "N of M cases have no row: ..." of the sweep in `dir` and how to go on, the arena's; NULL
+ * if none is missing, or the store does not tell its cases.
+ */
+enum status sweep_unfinished(const char **out, struct store *s, const char *dir,
+                             struct arena *a, struct error *e);
+
 #endif

@@ -1,9 +1,12 @@
 /* Workers as their parent has them: started, read, limited, buried. */
 #include "sweep_run.h"
 
+#include "last_words.h"
+
 #include "base/units.h"
 
 #include <errno.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -125,18 +128,12 @@ static const char *take_log(struct run *r, struct slot *s)
 	return n > 0 ? log : NULL;
 }
 
-/* ": " and the last line of a log, "" if there is none. */
-static const char *last_line(struct run *r, const char *log)
+/* ": " and the last words of a log, "" if there is none. */
+static const char *words_of(struct run *r, const char *log)
 {
-	size_t n = log ? strlen(log) : 0, start;
+	const char *words = log ? last_words(arena_strdup(r->row_arena, log)) : "";
 
-	while (n > 0 && (log[n - 1] == '\n' || log[n - 1] == ' '))
-		n--;
-	for (start = n; start > 0 && log[start - 1] != '\n' && n - start < 300; start--)
-		;
-	if (n == 0)
-		return "";
-	return arena_printf(r->row_arena, ": %.*s", (int)(n - start), log + start);
+	return *words ? arena_printf(r->row_arena, ": %.300s", words) : "";
 }
 
 static enum status take_row(struct run *r, struct slot *s, const char *bytes, uint32_t n)
@@ -217,9 +214,9 @@ static const char *obituary(struct run *r, const struct slot *s, int status,
 	if (WIFSIGNALED(status))
 		return arena_printf(r->row_arena, "the worker died of signal %d (%s)%s",
 		                    WTERMSIG(status), strsignal(WTERMSIG(status)),
-		                    last_line(r, log));
+		                    words_of(r, log));
 	return arena_printf(r->row_arena, "the worker ended with status %d%s",
-	                    WEXITSTATUS(status), last_line(r, log));
+	                    WEXITSTATUS(status), words_of(r, log));
 }
 
 /* The row at hand failed with its worker; the rest of the scenario is done again. */
@@ -343,18 +340,26 @@ static void condemn(struct slot *s, const char *verdict)
 	kill_all(s->pid);
 }
 
-void slot_limit(struct run *r, struct slot *s)
+double slot_left_s(const struct run *r, const struct slot *s)
+{
+	if (!(r->sweep->timeout_s > 0) || !s->pid || !s->ready || !s->work.units ||
+	    s->verdict)
+		return INFINITY;
+	return s->since_s + r->sweep->timeout_s - run_now_s();
+}
+
+void slot_limit(struct run *r, struct slot *s, bool memory)
 {
 	const struct sweep *sweep = r->sweep;
 	struct text size = {0};
 
 	if (s->verdict || !s->work.units)
 		return;
-	if (sweep->timeout_s > 0 && s->ready &&
-	    run_now_s() - s->since_s > sweep->timeout_s) {
+	if (slot_left_s(r, s) <= 0) {
 		condemn(s, arena_printf(r->arena, "took longer than %g s (--timeout)",
 		                        sweep->timeout_s));
-	} else if (sweep->worker_bytes > 0 && memory_of(s->pid) > sweep->worker_bytes) {
+	} else if (memory && sweep->worker_bytes > 0 &&
+	           memory_of(s->pid) > sweep->worker_bytes) {
 		units_print_bytes(&size, (double)sweep->worker_bytes);
 		condemn(s, arena_printf(r->arena, "took more than %s (--worker-memory)",
 		                        size.s));

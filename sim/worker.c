@@ -2,6 +2,7 @@
 #include "sweep.h"
 
 #include "clocks.h"
+#include "last_words.h"
 #include "placing.h"
 #include "plan/plan_text.h"
 #include "planner/best.h"
@@ -15,6 +16,8 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+enum { WORDS_MAX = 1 << 16 /* bytes of stderr that are looked at */ };
 
 struct worker {
 	const struct sweep *sweep;
@@ -141,23 +144,18 @@ static void time_and_send(struct worker *w, struct row *r, int clock)
 	w->measurement.message = message;
 }
 
-/* The last line left on stderr since it was `heard` bytes long, "" if none. */
-static const char *last_words(struct arena *a, off_t heard)
+/* ": " and what was said on stderr since it was `heard` bytes long; "" if nothing. */
+static const char *words_since(struct arena *a, off_t heard)
 {
-	char tail[512];
-	off_t end = lseek(STDERR_FILENO, 0, SEEK_CUR);
-	off_t from = end - heard > 511 ? end - 511 : heard;
-	ssize_t n =
-		end > from ? pread(STDERR_FILENO, tail, (size_t)(end - from), from) : 0;
-	char *line;
+	off_t n = lseek(STDERR_FILENO, 0, SEEK_CUR) - heard;
+	char *text = arena_alloc(a, WORDS_MAX + 1, 1);
+	const char *words;
 
-	while (n > 0 && (tail[n - 1] == '\n' || tail[n - 1] == '\0'))
-		n--;
-	if (n <= 0)
+	if (n <= 0 || pread(STDERR_FILENO, text, n < WORDS_MAX ? (size_t)n : WORDS_MAX,
+	                    heard) <= 0)
 		return "";
-	tail[n] = '\0';
-	line = strrchr(tail, '\n');
-	return arena_printf(a, ": %s", line ? line + 1 : tail);
+	words = last_words(text);
+	return *words ? arena_printf(a, ": %.300s", words) : "";
 }
 
 static const char *death(struct arena *a, int status, off_t heard)
@@ -165,9 +163,9 @@ static const char *death(struct arena *a, int status, off_t heard)
 	if (WIFSIGNALED(status))
 		return arena_printf(a, "the replay died of signal %d (%s)%s",
 		                    WTERMSIG(status), strsignal(WTERMSIG(status)),
-		                    last_words(a, heard));
+		                    words_since(a, heard));
 	return arena_printf(a, "the replay ended with status %d%s", WEXITSTATUS(status),
-	                    last_words(a, heard));
+	                    words_since(a, heard));
 }
 
 static _Noreturn void become_replay(struct worker *w, struct row *r, int clock, int out,

@@ -227,6 +227,49 @@ START_TEST(choice_of_scenarios)
 }
 END_TEST
 
+/* 30 rows with one message and one with another: each message once, with its rows. */
+START_TEST(many_faults)
+{
+	enum { N = 31 };
+	struct arena *a = arena_new();
+	struct row *rows = arena_alloc(a, N + 1, sizeof(*rows));
+	const char *page, *list;
+
+	for (int i = 0; i <= N; i++) {
+		rows[i] = row_empty();
+		rows[i].scenario = arena_printf(a, "s%02d", i);
+		rows[i].platform = "<p>";
+		rows[i].clock = "model";
+		rows[i].planner = i == N ? "xla-2021" : "synth";
+		rows[i].status = i == N ? OUTCOME_OK : OUTCOME_FAILED;
+		rows[i].message = i == 3 ? "it <burned>" : "took longer";
+		rows[i].time_s = i == N ? 1 : NAN;
+	}
+	page = page_of(a, rows, N + 1, NULL);
+	ck_assert_int_eq(parse_errors(page), 0);
+	list = between(a, page, "id=\"failures\">", "<h2");
+	ck_assert_ptr_nonnull(strstr(list, "31 rows failed or are wrong."));
+	ck_assert_uint_eq(count(list, "<details>"), 2);
+	ck_assert_uint_eq(count(list, "<tr><td>"), 20 + 1);
+	ck_assert_ptr_nonnull(strstr(
+		list, "<details><summary>30 rows are failed: took longer</summary>"));
+	ck_assert_ptr_nonnull(strstr(list, "The first 20 of them:"));
+	ck_assert_ptr_nonnull(strstr(
+		list, "<summary>1 row is failed: it &lt;burned&gt;</summary>\n<div"));
+	ck_assert_ptr_nonnull(strstr(list,
+	                             "<tr><td>s03</td><td>&lt;p&gt;</td><td>synth</td>"
+	                             "<td>model</td><td>failed</td>"
+	                             "<td class=\"p\">it &lt;burned&gt;</td></tr>"));
+	/* the more frequent first; up to 20 rows one by one, as in `parts` */
+	ck_assert(strstr(list, "took longer") < strstr(list, "burned"));
+	page = page_of(a, rows + 11, N + 1 - 11, NULL);
+	list = between(a, page, "id=\"failures\">", "<h2");
+	ck_assert_uint_eq(count(list, "<details>"), 0);
+	ck_assert_uint_eq(count(list, "<tr><td>"), 20);
+	arena_free(a);
+}
+END_TEST
+
 START_TEST(any_order)
 {
 	struct arena *a = arena_new();
@@ -341,6 +384,7 @@ int main(void)
 	tcase_add_test(tc, parts);
 	tcase_add_test(tc, unknown_scenario);
 	tcase_add_test(tc, choice_of_scenarios);
+	tcase_add_test(tc, many_faults);
 	tcase_add_test(tc, any_order);
 	tcase_add_test(tc, time_lines);
 	tcase_add_test(tc, broken_timelines);

@@ -3,6 +3,7 @@
 
 #include "digest.h"
 #include "shard.h"
+#include "version.h"
 
 #include <check.h>
 
@@ -214,7 +215,32 @@ START_TEST(changed)
 	at[0] = at[2] = at[4] = '9';
 	runner_write(&r, "p.jsonl", edited);
 	runner_run(&r, RUN("run", "p.jsonl"), 2);
-	runner_said(&r, "p.jsonl:1:1: a plan of shardsim 9.9.9, but this is 0.1.0");
+	runner_said(&r, "p.jsonl:1:1: a plan of shardsim 9.9.9 (sources ");
+	runner_said(&r, arena_printf(r.arena, "), but this is %s: plan anew\n",
+	                             version_text));
+}
+END_TEST
+
+/* Shards of one part and of three have cases in common, which count once. */
+START_TEST(overlapping)
+{
+	static const char *const lines[] = {
+		"one       72        0 ", /* 4 x 3 pairs, dealt like cards: 4 of 12 */
+		"third     24        0 ", "total     72        0 "};
+	const char *table;
+
+	make_plan();
+	runner_run(&r, RUN("run", "p.jsonl", "--out", "one"), 0);
+	runner_run(&r, RUN("run", "p.jsonl", "--shard", "1/3", "--out", "third"), 0);
+	runner_run(&r, RUN("status", "p.jsonl", "one", "third"), 0);
+	table = runner_read(&r, "stdout");
+	for (int i = 0; i < COUNT(lines); i++)
+		ck_assert_msg(strstr(table, lines[i]) != NULL, "no '%s' in:\n%s",
+		              lines[i], table);
+	ck_assert_ptr_null(strstr(table, "other"));
+	runner_run(&r, RUN("status", "p.jsonl", "third"), 1);
+	ck_assert_ptr_nonnull(
+		strstr(runner_read(&r, "stdout"), "other shards     48       48 "));
 }
 END_TEST
 
@@ -296,6 +322,7 @@ int main(void)
 	tcase_add_test(tc, of_another_plan);
 	tcase_add_test(tc, two_at_once);
 	tcase_add_test(tc, changed);
+	tcase_add_test(tc, overlapping);
 	tcase_add_loop_test(tc, part_texts, 0, COUNT(parts));
 	tcase_add_test(tc, digests);
 	suite_add_tcase(s, tc);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* Whoever only reads says so; what is no sweep is never written over. */
@@ -80,27 +81,35 @@ START_TEST(truncated)
 }
 END_TEST
 
-/* Enough for several hundred pages. */
-enum { SAVED = 600 };
+/* Enough for a tree of three levels. */
+enum { SAVED = 600, PAGE = 4096 };
 
-static void make_many(void)
+static void put_many(struct store *s)
 {
-	struct store *s = kept_open(true);
 	char name[24];
 
 	for (int i = 0; i < SAVED; i++) {
 		struct row r = kept_full();
+		char *timeline = NULL;
 
 		snprintf(name, sizeof(name), "s%d", i);
 		r.scenario = name;
+		if (i % 50 == 0) { /* over several pages */
+			timeline = malloc(3 * PAGE);
+			memset(timeline, 'a' + i / 50, 3 * PAGE - 1);
+			timeline[3 * PAGE - 1] = '\0';
+			r.timeline = timeline;
+		}
 		ck_assert_int_eq(store_put(s, &r, kept_digest(name), NULL, &kept_error),
 		                 OK);
+		free(timeline);
 	}
 	ck_assert_int_eq(store_set(s, "plan", 0, "this", &kept_error), OK);
-	kept_finish(s);
+	ck_assert_int_eq(store_commit(s, &kept_error), OK);
 }
 
-static void check_saved(void)
+/* The rows are what they were; how many there are. */
+static size_t check_saved(void)
 {
 	struct arena *a = arena_new();
 	struct store *s = kept_open(false);
@@ -111,43 +120,146 @@ static void check_saved(void)
 	ck_assert_int_eq(store_get(&plan, s, a, "plan", 0, &kept_error), OK);
 	ck_assert_str_eq(plan, "this");
 	ck_assert_int_eq(store_rows(s, a, &rows, &n, &kept_error), OK);
-	ck_assert_uint_gt(n, 0);
-	ck_assert_uint_lt(n, SAVED);
 	for (size_t i = 0; i < n; i++) {
 		struct row r = kept_full();
 
 		r.scenario = rows[i].scenario;
+		if (atoi(r.scenario + 1) % 50 == 0) {
+			ck_assert_uint_eq(strlen(rows[i].timeline), 3 * PAGE - 1);
+			r.timeline = rows[i].timeline;
+		}
 		kept_same(&rows[i], &r);
 	}
 	store_close(s);
 	arena_free(a);
+	return n;
 }
 
-/* A damaged file is kept, and what is sound in it is taken over, from both its ends. */
-START_TEST(damaged)
+/* Open it for writing: it is damaged, kept, and so many rows are told to be saved. */
+static void recover(size_t *told)
 {
-	char garbage[20000];
-	struct store *s;
-	struct stat size;
-	FILE *f;
+	struct store *s = kept_open(true);
+	const char *said = store_damage(s);
 
-	make_many();
-	ck_assert_int_eq(stat(kept_path("sweep.db"), &size), 0);
-	memset(garbage, 0xa5, sizeof(garbage));
-	f = fopen(kept_path("sweep.db"), "r+b");
-	ck_assert_int_eq(fseek(f, size.st_size / 2, SEEK_SET), 0);
-	ck_assert_uint_eq(fwrite(garbage, 1, sizeof(garbage), f), sizeof(garbage));
-	ck_assert_int_eq(fclose(f), 0);
-	s = kept_open(true);
-	ck_assert_ptr_nonnull(store_damage(s));
-	ck_assert_ptr_nonnull(
-		strstr(store_damage(s), "It is kept as sweep.db.damaged;"));
+	ck_assert_ptr_nonnull(said);
+	said = strstr(said, "It is kept as sweep.db.damaged; ");
+	ck_assert_ptr_nonnull(said);
+	ck_assert_int_eq(
+		sscanf(said, "It is kept as sweep.db.damaged; %zu sound rows", told), 1);
 	kept_finish(s);
 	ck_assert(kept_has("sweep.db.damaged"));
-	check_saved();
 	s = kept_open(true);
 	ck_assert_ptr_null(store_damage(s));
 	kept_finish(s);
+}
+
+static void spoil(const char *name, long from, size_t bytes)
+{
+	FILE *f = fopen(kept_path(name), "r+b");
+
+	ck_assert_int_eq(fseek(f, from, SEEK_SET), 0);
+	for (size_t i = 0; i < bytes; i++)
+		fputc(0xa5, f);
+	ck_assert_int_eq(fclose(f), 0);
+}
+
+/* A page has no more rows than their texts alone leave room for. */
+static size_t rows_on_page(void)
+{
+	struct row r = kept_full();
+	size_t bytes = 0;
+
+	for (int c = 0; c < ROW_COLUMNS; c++)
+		if (row_columns[c].kind == ROW_TEXT)
+			bytes += strlen(*(char **)((char *)&r + row_columns[c].offset));
+	return PAGE / bytes;
+}
+
+/*
+ * Only rows on pages that were hit may be lost, or that go on there: neither the head of
+ * the file nor the root of the tree of rows, its second page, has any.
+ */
+static const struct {
+	double from; /* of the file's pages */
+	size_t bytes, pages;
+} spoilt[] = {
+	{0, 100, 0},        {0, PAGE, 0},    {0, 2 * PAGE, 0},
+	{0.5, 5 * PAGE, 5}, {0.25, PAGE, 1}, {0.75, 20 * PAGE, 20},
+};
+
+START_TEST(damaged)
+{
+	struct store *s = kept_open(true);
+	struct stat size;
+	size_t told, n;
+
+	put_many(s);
+	kept_finish(s);
+	ck_assert_int_eq(stat(kept_path("sweep.db"), &size), 0);
+	spoil("sweep.db", (long)(spoilt[_i].from * (double)(size.st_size / PAGE)) * PAGE,
+	      spoilt[_i].bytes);
+	recover(&told);
+	n = check_saved();
+	ck_assert_uint_eq(n, told);
+	ck_assert_uint_le(n, SAVED);
+	ck_assert_uint_ge(n + rows_on_page() * spoilt[_i].pages, SAVED);
+}
+END_TEST
+
+/* Rows that are still in the log beside the file; the heads of both are lost. */
+START_TEST(damaged_with_log)
+{
+	size_t told;
+	pid_t pid = fork();
+	int status;
+
+	if (pid == 0) { /* it dies before it has put all into one file */
+		put_many(kept_open(true));
+		_exit(0);
+	}
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+	ck_assert(kept_has("sweep.db-wal"));
+	spoil("sweep.db", 0, 100);
+	spoil("sweep.db-wal", 0, 32);
+	recover(&told);
+	ck_assert_uint_eq(check_saved(), SAVED);
+	ck_assert_uint_eq(told, SAVED);
+}
+END_TEST
+
+/*
+ * The index of rows is the third page; that of an empty file is sound by itself, but lacks
+ * what the rows' pages have: SQLite would read the rows, and refuse to replace them.
+ */
+START_TEST(damaged_index)
+{
+	struct row r = kept_key("s", "p", "synth", "model");
+	char page[PAGE];
+	size_t told;
+	FILE *f;
+
+	kept_finish(kept_open(true));
+	f = fopen(kept_path("sweep.db"), "r+b");
+	ck_assert_int_eq(fseek(f, 2 * PAGE, SEEK_SET), 0);
+	ck_assert_uint_eq(fread(page, 1, PAGE, f), PAGE);
+	fclose(f);
+	for (int i = 0; i < 2; i++) {
+		struct store *s = kept_open(true);
+
+		ck_assert_int_eq(store_put(s, &r, kept_digest("s"), NULL, &kept_error),
+		                 OK);
+		kept_finish(s);
+		if (i)
+			break;
+		f = fopen(kept_path("sweep.db"), "r+b");
+		ck_assert_int_eq(fseek(f, 2 * PAGE, SEEK_SET), 0);
+		ck_assert_uint_eq(fwrite(page, 1, PAGE, f), PAGE);
+		fclose(f);
+		recover(&told);
+		ck_assert_uint_eq(told, 1);
+	}
+	ck_assert_uint_eq(kept_rows(), 1);
 }
 END_TEST
 
@@ -220,7 +332,9 @@ int main(void)
 	tcase_set_timeout(tc, 60);
 	tcase_add_checked_fixture(tc, kept_start, kept_end);
 	tcase_add_test(tc, empty_file);
-	tcase_add_test(tc, damaged);
+	tcase_add_loop_test(tc, damaged, 0, sizeof(spoilt) / sizeof(*spoilt));
+	tcase_add_test(tc, damaged_with_log);
+	tcase_add_test(tc, damaged_index);
 	tcase_add_test(tc, all_damaged);
 	tcase_add_test(tc, not_a_sweep);
 	tcase_add_test(tc, in_the_way);

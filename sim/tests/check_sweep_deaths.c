@@ -1,0 +1,228 @@
+/*
+ * SimGrid aborts, workers abort, run out of memory or of time: one row each, with what they said,
+ * and all others are what they would have been.
+ */
+#include "runner.h"
+
+#include <check.h>
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+static const char suite[] =
+	"defaults: {array: \"u8[48,210]\", family: t}\n"
+	"scenarios:\n"
+	"  - {name: a, mesh: \"x=2,y=3\", from: \"P('x')\", to: \"P('y')\"}\n"
+	"  - {name: b, mesh: \"x=6\", from: \"P('x')\", to: \"P(None, 'x')\"}\n";
+
+static struct runner r;
+
+static void start(void)
+{
+	runner_start(&r);
+	runner_write(&r, "suite.yaml", suite);
+}
+
+static void end(void)
+{
+	runner_end(&r);
+}
+
+/* ./bad.xml: the platform with one text in place of another. */
+static void write_platform(const char *spec, const char *from, const char *to)
+{
+	const char *xml, *at;
+
+	runner_run(&r, (const char *const[]){"platform", spec, NULL}, 0);
+	xml = runner_read(&r, "stdout");
+	at = strstr(xml, from);
+	ck_assert_ptr_nonnull(at);
+	runner_write(&r, "bad.xml",
+	             arena_printf(r.arena, "%.*s%s%s", (int)(at - xml), xml, to,
+	                          at + strlen(from)));
+}
+
+#define SWEEP                                                                          \
+	"sweep", "suite.yaml", "--clock", "model,fluid", "--planner",                  \
+		"gather,direct,synth", "--jobs", "2", "--out"
+
+/* There are `n` rows, so many of them failed, all with that text and perhaps more. */
+static void check_failed(size_t n, int failed, const char *text)
+{
+	size_t rows;
+	struct row *row = runner_rows(&r, "rows", &rows);
+
+	ck_assert_uint_eq(rows, n);
+	for (size_t i = 0; i < n; i++) {
+		if (row[i].status != OUTCOME_FAILED) {
+			ck_assert_int_eq(row[i].status, OUTCOME_OK);
+			continue;
+		}
+		failed--;
+		ck_assert_msg(strncmp(row[i].message, text, strlen(text)) == 0, "%s",
+		              row[i].message);
+	}
+	ck_assert_int_eq(failed, 0);
+}
+
+/*
+ * A host that goes off as soon as anything has begun: SimGrid aborts in the replay that
+ * starts something more on it. That is synth's of `a`, whose plan alone has two steps that
+ * communicate.
+ */
+START_TEST(replay_aborts)
+{
+	static const char text[] =
+		"the replay died of signal 6 (Aborted): Uncaught exception "
+		"simgrid::HostFailureException by maestro/0: Cannot start actor on "
+		"failed host.";
+	size_t n, m, k = 0;
+	struct row *row, *sound;
+
+	write_platform("tpu-v5e:3x2", "id=\"chip0\"", "id=\"chip0\" state_file=\"off\"");
+	runner_write(&r, "off", "PERIODICITY 100\n0 1\n1e-9 0\n");
+	runner_run(&r,
+	           (const char *const[]){SWEEP, "rows", "--platform",
+	                                 "./bad.xml,tpu-v5e:3x2", NULL},
+	           1);
+	runner_said(&r, "24 rows in rows: 23 ok, 1 failed\n");
+	check_failed(24, 1, text);
+	/* Asked again it does not get better, and the others are not done again. */
+	runner_run(&r, (const char *const[]){"sweep", "--resume", "rows", NULL}, 1);
+	runner_said(&r, "24 rows in rows: 23 ok, 1 failed; 23 were there\n");
+	check_failed(24, 1, text);
+	runner_run(&r,
+	           (const char *const[]){SWEEP, "sound", "--platform", "tpu-v5e:3x2",
+	                                 NULL},
+	           0);
+	row = runner_rows(&r, "rows", &n);
+	sound = runner_rows(&r, "sound", &m);
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(row[i].platform, "tpu-v5e:3x2") == 0)
+			row[k++] = row[i];
+	runner_equal_rows(row, k, sound, m, false);
+}
+END_TEST
+
+/* SimGrid aborts when it loads the file: all rows there, none elsewhere. */
+START_TEST(load_aborts)
+{
+	write_platform("dgx-a100:1", "routing=\"Full\"", "routing=\"Fool\"");
+	runner_run(&r,
+	           (const char *const[]){SWEEP, "rows", "--platform",
+	                                 "./bad.xml,tpu-v5e:3x2", NULL},
+	           1);
+	runner_said(&r, "24 rows in rows: 12 ok, 12 failed\n");
+	check_failed(24, 12, "SimGrid refuses the file: Not a valid model!");
+}
+END_TEST
+
+/* --- workers ------------------------------------------------------------------------- */
+
+/* 2048 devices, so that replays can be caught. */
+static const char long_suite[] =
+	"scenarios: [{name: a, array: \"u8[2048,512]\", mesh: \"x=64,y=32\",\n"
+	"             from: \"P(('x', 'y'))\", to: \"P(('y', 'x'))\"}]\n";
+
+START_TEST(worker_aborts)
+{
+	pid_t sweep, worker, replay;
+
+	runner_write(&r, "suite.yaml", long_suite);
+	sweep = runner_program(&r, NULL,
+	                       (const char *const[]){SWEEP, "rows", "--platform",
+	                                             "tpu-v4:8x16x16", NULL});
+	runner_stop_replay(sweep, &worker, &replay);
+	ck_assert_int_eq(kill(worker, SIGABRT), 0);
+	kill(replay, SIGCONT);
+	runner_exit(sweep, 1);
+	runner_said(&r, "6 rows in rows: 5 ok, 1 failed\n");
+	check_failed(6, 1, "the worker died of signal 6 (Aborted)");
+	runner_run(&r, (const char *const[]){"sweep", "--resume", "rows", NULL}, 0);
+	runner_said(&r, "6 rows in rows: 6 ok; 5 were there\n");
+	check_failed(6, 0, "");
+}
+END_TEST
+
+/*
+ * No process is forked, simulates 256 devices and ends within 20 us, so no replay makes it;
+ * but where the machine is busy its row may be there before the sweep wakes up to kill it.
+ */
+START_TEST(short_timeout)
+{
+	size_t n, late = 0;
+	struct row *row;
+
+	runner_run(&r,
+	           (const char *const[]){"sweep", "suite.yaml", "--platform",
+	                                 "dgx-h100:32,dgx-a100:32", "--clock", "fluid",
+	                                 "--planner", "gather,direct,synth,xla",
+	                                 "--jobs", "2", "--timeout", "20us", "--out",
+	                                 "rows", NULL},
+	           1);
+	row = runner_rows(&r, "rows", &n);
+	ck_assert_uint_eq(n, 16);
+	for (size_t i = 0; i < n; i++)
+		late += row[i].status == OUTCOME_FAILED &&
+		        strcmp(row[i].message,
+		               "took longer than 2e-05 s (--timeout)") == 0;
+	ck_assert_uint_gt(late, 8);
+}
+END_TEST
+
+/* A sanitizer takes terabytes of addresses. */
+#ifdef __SANITIZE_ADDRESS__
+#define LIMITABLE 0
+#else
+#define LIMITABLE 1
+#endif
+
+/*
+ * 16,384 devices in SimGrid take more than the 200 MB that any process gets; all else takes
+ * half of that at most.
+ */
+static void limit_memory(void)
+{
+	struct rlimit limit = {200000000, 200000000};
+
+	setrlimit(RLIMIT_AS, &limit);
+}
+
+START_TEST(out_of_memory)
+{
+	pid_t sweep = runner_program(
+		&r, limit_memory,
+		(const char *const[]){"sweep", "suite.yaml", "--platform",
+	                              "dgx-h100:2048,tpu-v5e:3x2", "--clock", "fluid",
+	                              "--planner", "direct", "--jobs", "1", "--out",
+	                              "rows", NULL});
+
+	runner_exit(sweep, 1);
+	runner_said(&r, "4 rows in rows: 2 ok, 2 failed\n");
+	check_failed(4, 2, "the worker died of signal 6 (Aborted): Uncaught exception ");
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("sweep_deaths");
+	TCase *tc = tcase_create("sweep_deaths");
+	SRunner *runner;
+	int failed;
+
+	tcase_set_timeout(tc, 60);
+	tcase_add_checked_fixture(tc, start, end);
+	tcase_add_test(tc, replay_aborts);
+	tcase_add_test(tc, load_aborts);
+	tcase_add_test(tc, worker_aborts);
+	tcase_add_test(tc, short_timeout);
+	tcase_add_loop_test(tc, out_of_memory, 0, LIMITABLE);
+	suite_add_tcase(s, tc);
+	runner = srunner_create(s);
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
