@@ -110,62 +110,63 @@ static int torus_route(const struct fabric *f, int32_t src, int32_t dst, int32_t
                        int capacity)
 {
 	const int32_t *at = f->at + (int64_t)f->domain[src] * fabric_places(f);
-	int32_t here = f->place[src], there = f->place[dst], stride = 1;
+	int32_t here = f->place[src], stride = 1;
+	/* Places without the axes that were gone along. */
+	int32_t from = here, there = f->place[dst];
 	int n = 0;
 
-	for (int a = f->naxes - 1; a >= 0; a--) {
-		int32_t size = f->shape[a];
-		int32_t c = here / stride % size, t = there / stride % size;
+	for (int a = f->naxes - 1; from != there; a--) {
+		int32_t size = f->shape[a], c = from % size, t = there % size;
 		int dir, hops = axis_hops(size, f->wrap[a], c, t, &dir);
 
 		if (hops > capacity - n)
 			return -1;
 		while (hops-- > 0) {
 			int64_t ports = (int64_t)at[here] * 2 * f->naxes;
-			int32_t to = (c + dir + size) % size;
+			int32_t to = c + dir;
 
+			if (to == size)
+				to = 0;
+			else if (to < 0)
+				to = size - 1;
 			links[n] = f->port[ports + 2 * a + (dir < 0)];
 			assert(links[n] >= 0);
 			n++;
 			here += (to - c) * stride;
 			c = to;
 		}
+		from /= size;
+		there /= size;
 		stride *= size;
 	}
 	return n;
 }
 
-/* Hops along the axes, signed. */
+/* Hops along the axes, signed; how many others are equal but for halves of long axes. */
 struct offset {
 	int32_t hops, along[TORUS_AXES_MAX];
+	int nhalves;
 };
 
 /*
- * The offset number `number` from coordinates c to t of a twisted torus, as the header
- * lists them: one digit of base 3 for every short axis, then of base 2 for every long.
- * False where a long axis has no second one.
+ * The shortest offset from coordinates c to t of a twisted torus with these rounds of the
+ * short axes: `number` to base 3, the last axis least. Halves of long axes go forward.
  */
-static bool twisted_offset(struct offset *out, const struct fabric *f, const int32_t *c,
-                           const int32_t *t, int number)
+static struct offset twisted_offset(const struct fabric *f, const int32_t *c,
+                                    const int32_t *t, int number)
 {
 	static const int rounds[] = {0, 1, -1};
 	int32_t n = f->twist, turns = 0;
-	bool back[TORUS_AXES_MAX];
+	struct offset out = {.nhalves = 0};
 
-	out->hops = 0;
-	for (int a = f->naxes - 1; a >= 0; a--)
-		if (f->wrap[a]) {
-			back[a] = number % 2;
-			number /= 2;
-		}
 	for (int a = f->naxes - 1; a >= 0; a--)
 		if (!f->wrap[a]) {
 			int round = rounds[number % 3];
 
 			number /= 3;
 			turns += round;
-			out->along[a] = t[a] - c[a] + round * n;
-			out->hops += abs(out->along[a]);
+			out.along[a] = t[a] - c[a] + round * n;
+			out.hops += abs(out.along[a]);
 		}
 	for (int a = 0; a < f->naxes; a++)
 		if (f->wrap[a]) {
@@ -173,12 +174,23 @@ static bool twisted_offset(struct offset *out, const struct fabric *f, const int
 			int32_t up =
 				((t[a] - c[a] - turns * n) % (2 * n) + 2 * n) % (2 * n);
 
-			if (back[a] && up != n)
-				return false;
-			out->along[a] = up > n || back[a] ? up - 2 * n : up;
-			out->hops += abs(out->along[a]);
+			out.along[a] = up > n ? up - 2 * n : up;
+			out.nhalves += up == n;
+			out.hops += abs(out.along[a]);
 		}
-	return true;
+	return out;
+}
+
+/* Back along those halves that `back` says, the last axis by its lowest bit. */
+static void turn_halves(struct offset *out, const struct fabric *f, int32_t back)
+{
+	for (int a = f->naxes - 1; a >= 0; a--) {
+		if (!f->wrap[a] || out->along[a] != f->twist)
+			continue;
+		if (back % 2)
+			out->along[a] = -f->twist;
+		back /= 2;
+	}
 }
 
 /* The one of the shortest offsets that the header tells to take. */
@@ -194,17 +206,26 @@ static struct offset twisted_choose(const struct fabric *f, int32_t src, int32_t
 		src /= f->shape[a];
 		dst /= f->shape[a];
 		sum += c[a] + t[a];
-		numbers *= f->wrap[a] ? 2 : 3;
+		numbers *= f->wrap[a] ? 1 : 3;
 	}
-	for (int i = 0; i < numbers; i++)
-		if (twisted_offset(&o, f, c, t, i) && o.hops <= best.hops) {
-			nbest = o.hops < best.hops ? 1 : nbest + 1;
-			best = o;
-		}
+	for (int i = 0; i < numbers; i++) {
+		o = twisted_offset(f, c, t, i);
+		if (o.hops > best.hops)
+			continue;
+		nbest = (o.hops < best.hops ? 0 : nbest) + (1 << o.nhalves);
+		best = o;
+	}
 	sum %= nbest;
-	for (int i = 0; i < numbers; i++)
-		if (twisted_offset(&o, f, c, t, i) && o.hops == best.hops && sum-- == 0)
+	for (int i = 0; i < numbers; i++) {
+		o = twisted_offset(f, c, t, i);
+		if (o.hops != best.hops)
+			continue;
+		if (sum < 1 << o.nhalves) {
+			turn_halves(&o, f, sum);
 			return o;
+		}
+		sum -= 1 << o.nhalves;
+	}
 	assert(false);
 	return best;
 }

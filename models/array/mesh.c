@@ -20,6 +20,15 @@ int64_t mesh_stride(const struct mesh *m, int axis)
 	return stride;
 }
 
+void mesh_add_digit(int32_t *value, int every, int32_t n, int32_t stride, int32_t size,
+                    int32_t weight)
+{
+	for (int32_t p = 0; p < n;)
+		for (int32_t c = 0; c < size; c++)
+			for (int32_t i = 0; i < stride; i++, p++)
+				value[(int64_t)p * every] += c * weight;
+}
+
 int32_t mesh_device(const struct mesh *m, int32_t position)
 {
 	return m->ids ? m->ids[position] : position;

@@ -51,6 +51,13 @@ int mesh_axis(const struct mesh *m, const char *name, size_t length);
 /* Product of the sizes of the axes after `axis`: how far one step of it moves. */
 int64_t mesh_stride(const struct mesh *m, int axis);
 
+/*
+ * Add to value[p * every], for each of n positions p, `weight` times the digit of p that
+ * has this stride and size: p / stride % size. stride * size divides n.
+ */
+void mesh_add_digit(int32_t *value, int every, int32_t n, int32_t stride, int32_t size,
+                    int32_t weight);
+
 /* Device numbers of the mesh are below this. */
 int32_t mesh_nids(const struct mesh *m);
 

@@ -2,6 +2,7 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Strides and sizes of the parts of one dimension, for decoding positions. */
 struct digit {
@@ -38,17 +39,19 @@ static void index_dim(int32_t *index, int stride, const struct layout *l,
 {
 	struct digit digit[LAYOUT_PARTS_MAX];
 	int n = dim_digits(digit, l, m, dim);
+	int32_t *value = xmalloc((size_t)m->ndevices, sizeof(*value)), weight = 1;
 
 	if (dim == l->rank)
 		qsort(digit, (size_t)n, sizeof(*digit), by_falling_stride);
-	for (int32_t p = 0; p < m->ndevices; p++) {
-		int32_t value = 0;
-
-		for (int k = 0; k < n; k++)
-			value = value * digit[k].size +
-			        p / digit[k].stride % digit[k].size;
-		index[(int64_t)mesh_device(m, p) * stride] = value;
+	memset(value, 0, (size_t)m->ndevices * sizeof(*value));
+	for (int k = n - 1; k >= 0; k--) {
+		mesh_add_digit(value, 1, m->ndevices, digit[k].stride, digit[k].size,
+		               weight);
+		weight *= digit[k].size;
 	}
+	for (int32_t p = 0; p < m->ndevices; p++)
+		index[(int64_t)mesh_device(m, p) * stride] = value[p];
+	free(value);
 }
 
 static void index_tiles(int32_t *index, const struct tiling *t)

@@ -67,17 +67,31 @@ struct arena *arena_new(void)
 	return a;
 }
 
-void arena_reset(struct arena *a)
+static void free_chunks(struct chunk *c)
 {
 	struct chunk *next;
 
-	for (struct chunk *c = a->chunk; c; c = next) {
+	for (; c; c = next) {
 		next = c->next;
-#ifndef NDEBUG
-		memset((char *)c + header, 0xa5, c->used);
-#endif
 		free(c);
 	}
+}
+
+/*
+ * Most arenas that are reset are soon as full again: the chunk in use, the largest as a
+ * rule, is kept, but not from a sanitizer, which tells uses of what was given back.
+ */
+void arena_reset(struct arena *a)
+{
+#ifndef __SANITIZE_ADDRESS__
+	if (a->chunk && a->chunk->size <= MAX_CHUNK) {
+		free_chunks(a->chunk->next);
+		a->chunk->next = NULL;
+		a->chunk->used = 0;
+		return;
+	}
+#endif
+	free_chunks(a->chunk);
 	*a = (struct arena){.next_size = FIRST_CHUNK};
 }
 
@@ -85,7 +99,7 @@ void arena_free(struct arena *a)
 {
 	if (!a)
 		return;
-	arena_reset(a);
+	free_chunks(a->chunk);
 	free(a);
 }
 
@@ -109,7 +123,8 @@ static struct chunk *add_chunk(struct arena *a, size_t bytes)
 	return c;
 }
 
-void *arena_alloc(struct arena *a, size_t count, size_t size)
+/* Not zeroed. */
+static void *take(struct arena *a, size_t count, size_t size)
 {
 	size_t bytes = (checked_bytes(count, size) + ALIGN - 1) / ALIGN * ALIGN;
 	struct chunk *c = a->chunk;
@@ -119,16 +134,30 @@ void *arena_alloc(struct arena *a, size_t count, size_t size)
 		c = add_chunk(a, bytes);
 	p = (char *)c + header + c->used;
 	c->used += bytes;
-	return memset(p, 0, bytes);
+	return p;
+}
+
+void *arena_alloc(struct arena *a, size_t count, size_t size)
+{
+	return memset(take(a, count, size), 0, count * size);
 }
 
 void *arena_dup(struct arena *a, const void *src, size_t count, size_t size)
 {
-	void *p = arena_alloc(a, count, size);
+	void *p = take(a, count, size);
 
 	if (count && size)
 		memcpy(p, src, count * size);
 	return p;
+}
+
+void *arena_grow(struct arena *a, const void *old, size_t n, size_t count, size_t size)
+{
+	void *grown = take(a, count, size);
+
+	if (n && size)
+		memcpy(grown, old, n * size);
+	return grown;
 }
 
 char *arena_strndup(struct arena *a, const char *s, size_t n)

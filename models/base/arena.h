@@ -14,10 +14,10 @@ struct arena;
 
 struct arena *arena_new(void);
 
-/* Free all that was allocated; with assertions on, the bytes are poisoned first. */
+/* Free all that was allocated. */
 void arena_free(struct arena *a);
 
-/* As arena_free, but the arena itself can be used again. */
+/* As arena_free, but the arena itself can be used again, and may keep some memory. */
 void arena_reset(struct arena *a);
 
 /* Zeroed memory for `count` objects of `size` bytes, aligned for any type; never NULL. */
@@ -30,6 +30,12 @@ char *arena_printf(struct arena *a, const char *fmt, ...)
 
 /* `count` objects of `size` bytes copied from `src`. */
 void *arena_dup(struct arena *a, const void *src, size_t count, size_t size);
+
+/*
+ * Room for `count` objects, more than the `n` that are copied from `old`. Those behind them
+ * are not zeroed: for arrays that are written from front to back.
+ */
+void *arena_grow(struct arena *a, const void *old, size_t n, size_t count, size_t size);
 
 /* malloc and realloc that end the program when there is no memory. */
 void *xmalloc(size_t count, size_t size);

@@ -114,6 +114,7 @@ static void build(struct schedule *out, const struct machine *m, enum op op,
 const struct algorithm algorithm_bidir_ring = {
 	.name = "bidir-ring",
 	.help = "a full wrapped torus axis, both directions at once",
+	.any_order = true,
 	.applies = applies,
 	.build = build,
 };

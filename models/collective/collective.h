@@ -17,6 +17,8 @@
 struct algorithm {
 	const char *name; /* shown in plans: "ring", "bidir-ring", "line", "torus", ... */
 	const char *help;
+	/* What it sends hangs on the devices of each group, not on their order. */
+	bool any_order;
 	/* Can it run this op over these groups on this machine? */
 	bool (*applies)(const struct machine *m, enum op op, const struct groups *g);
 	/*

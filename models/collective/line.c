@@ -111,6 +111,7 @@ static void build(struct schedule *out, const struct machine *m, enum op op,
 const struct algorithm algorithm_line = {
 	.name = "line",
 	.help = "a contiguous part of a torus axis, both directions at once",
+	.any_order = true,
 	.applies = applies,
 	.build = build,
 };

@@ -98,6 +98,8 @@ static bool lower_geometry(struct lowered *out, const struct profile *profile,
 		return false;
 	}
 	out->algorithm = algorithm->name;
+	/* Which fabrics are asked may hang on the order, too. */
+	out->any_order = algorithm->any_order && m->nfabrics == 1;
 	algorithm->build(&out->schedule, m, op, groups, bytes);
 	if (profile->fill)
 		add_fill(&out->schedule, m);

@@ -19,8 +19,9 @@ struct lowered {
 	struct schedule schedule;
 	const char *algorithm; /* "bidir-ring", "nvls", "sends", ...; NULL if local */
 	const char *protocol;  /* "ll", "ll128", "simple"; NULL where there are none */
-	double local_s;        /* packing and unpacking (design 3, local work) */
-	double launch_s;       /* one per communicating or stand-alone local step */
+	bool any_order; /* a collective costs the same whatever the order in its groups */
+	double local_s;  /* packing and unpacking (design 3, local work) */
+	double launch_s; /* one per communicating or stand-alone local step */
 };
 
 /* True, or false with the reason in `why` (devices not joined by any fabric). */

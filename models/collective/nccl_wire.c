@@ -4,6 +4,7 @@
 
 struct nccl_wire {
 	const struct machine *machine;
+	bool is_network[MACHINE_FABRICS_MAX];
 	double *bytes;            /* [nlinks], 0 between uses */
 	bool *network;            /* [nlinks], of links in use (nccl_load_make) */
 	int32_t *used, nused;     /* [nlinks] */
@@ -16,6 +17,8 @@ struct nccl_wire *nccl_wire_new(struct arena *a, const struct machine *m)
 	size_t links = (size_t)m->nlinks + 1, devices = (size_t)m->ndevices + 1;
 
 	w->machine = m;
+	for (int f = 0; f < m->nfabrics; f++)
+		w->is_network[f] = nccl_is_network(m, f);
 	w->bytes = arena_alloc(a, links, sizeof(*w->bytes));
 	w->network = arena_alloc(a, links, sizeof(*w->network));
 	w->used = arena_alloc(a, links, sizeof(*w->used));
@@ -75,7 +78,7 @@ void nccl_load_make(struct nccl_load *out, struct nccl_wire *w, const struct sch
 			if (w->bytes[links[k]] == 0)
 				w->used[w->nused++] = links[k];
 			w->bytes[links[k]] += msg->bytes;
-			w->network[links[k]] = nccl_is_network(w->machine, msg->fabric);
+			w->network[links[k]] = w->is_network[msg->fabric];
 			latency_s += w->machine->link[links[k]].latency_s;
 		}
 		if (n >= 0 && latency_s > longest_s) {
@@ -158,7 +161,7 @@ void nccl_sends_task(struct schedule *s, struct task *t, struct nccl_wire *w)
 		struct message *msg = &s->message[t->first + i];
 
 		least_s = fmax(least_s, channels_s(w->machine, msg->bytes));
-		if (nccl_is_network(w->machine, msg->fabric)) {
+		if (w->is_network[msg->fabric]) {
 			msg->bytes /= tuning[TUNING_NET_SEND_SHARE];
 			w->across[msg->src]++;
 			network = true;

@@ -1,21 +1,15 @@
 #include "collective/schedule.h"
 
 #include <assert.h>
-#include <string.h>
 
 /* Room for one more: the array, doubled in the arena when it is full. */
 static void *array_grow(struct arena *a, void *old, int64_t n, int64_t *capacity,
                         size_t size)
 {
-	void *grown;
-
 	if (n < *capacity)
 		return old;
 	*capacity = *capacity ? 2 * *capacity : 16;
-	grown = arena_alloc(a, (size_t)*capacity, size);
-	if (n)
-		memcpy(grown, old, (size_t)n * size);
-	return grown;
+	return arena_grow(a, old, (size_t)n, (size_t)*capacity, size);
 }
 
 static void task_close(struct schedule *s)

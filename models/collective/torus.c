@@ -199,6 +199,7 @@ static void build(struct schedule *out, const struct machine *m, enum op op,
 const struct algorithm algorithm_torus = {
 	.name = "torus",
 	.help = "a product of torus runs, the array cut into one part per axis",
+	.any_order = true,
 	.applies = applies,
 	.build = build,
 };

@@ -5,7 +5,7 @@
 #include "cost/bound_ports.h"
 
 #include <assert.h>
-#include <math.h>
+#include <stdlib.h>
 
 /* A set of devices, as it is named. */
 struct cut {
@@ -16,117 +16,148 @@ struct cut {
 	bool in;
 };
 
-struct search {
-	const struct problem *problem;
+/* A set, and what can pass into and out of it; `n` members are the problem's. */
+struct set {
+	struct cut cut;
+	int32_t n;
+	struct gate in, out;
+};
+
+struct bounds {
 	const struct machine *machine;
+	int32_t ndevices; /* the problem's */
+	struct arena *arena;
 	struct ports *ports;
-	struct cells *cells;
 	int32_t *number;  /* [machine devices] the problem's, -1 for none */
 	int32_t *member;  /* [machine devices] room for a set */
 	int32_t *members; /* [problem devices] those of them that the problem has */
-	struct cut cut;   /* the best so far */
-	double s;
+	int32_t nsets, capacity;
+	struct set *set;
 };
 
-static void consider(struct search *s, const struct cut *cut, bool in, int64_t elements,
-                     const struct gate *gate)
-{
-	double bytes = (double)elements * s->problem->array.dtype->bits / 8, time_s;
+/* --- the sets --------------------------------------------------------------------- */
 
-	if (elements == 0 || gate->bandwidth_Bps == 0)
-		return;
-	time_s = bytes / gate->bandwidth_Bps + gate->latency_s;
-	if (time_s <= s->s)
-		return;
-	s->s = time_s;
-	s->cut = *cut;
-	s->cut.in = in;
+/* The devices of the places [lo, hi) of an axis of a domain, into `member`. */
+static int32_t list_places(struct bounds *b, const struct cut *cut)
+{
+	const struct fabric *f = &b->machine->fabric[cut->fabric];
+	const int32_t *at = f->at + (int64_t)cut->number * fabric_places(f);
+	int32_t size = f->shape[cut->axis], inner = 1, outer, n = 0;
+	int32_t share = f->share > 1 ? f->share : 1;
+
+	for (int a = f->naxes - 1; a > cut->axis; a--)
+		inner *= f->shape[a];
+	outer = fabric_places(f) / size / inner;
+	for (int32_t c = cut->lo; c < cut->hi; c++)
+		for (int32_t i = 0; i < outer; i++) {
+			const int32_t *row = at + (i * size + c % size) * inner;
+
+			for (int32_t k = 0; k < inner; k++)
+				for (int32_t nth = 0; nth < share; nth++)
+					b->member[n++] = row[k] + nth;
+		}
+	return n;
 }
 
-/* Both bounds of a set of `n` devices whose gates are known. */
-static void consider_set(struct search *s, const struct cut *cut, const int32_t *device,
-                         int32_t n, const struct gate *in, const struct gate *out)
+/* The devices of a set; *n of them. */
+static const int32_t *list_devices(int32_t *n, struct bounds *b, const struct cut *cut)
 {
-	struct crossing crossing;
-	int32_t nmembers = 0;
+	switch (cut->kind) {
+	case CUT_DEVICE:
+		*n = 1;
+		return &cut->number;
+	case CUT_DOMAIN:
+		return ports_domain(n, b->ports, cut->fabric, cut->number);
+	case CUT_AXIS:
+		break;
+	}
+	*n = list_places(b, cut);
+	return b->member;
+}
+
+/* Those of the problem, into `members`. */
+static int32_t list_members(struct bounds *b, const struct cut *cut)
+{
+	int32_t n, nmembers = 0;
+	const int32_t *device = list_devices(&n, b, cut);
 
 	for (int32_t i = 0; i < n; i++)
-		if (s->number[device[i]] >= 0)
-			s->members[nmembers++] = s->number[device[i]];
-	if (nmembers == 0 || nmembers == s->problem->ndevices)
-		return;
-	crossing = cells_crossing(s->cells, s->members, nmembers);
-	consider(s, cut, true, crossing.in, in);
-	consider(s, cut, false, crossing.out, out);
+		if (b->number[device[i]] >= 0)
+			b->members[nmembers++] = b->number[device[i]];
+	return nmembers;
 }
 
-static void cut_devices(struct search *s)
+/* A set whose gates are known, unless nothing can cross. */
+static void add_set(struct bounds *b, const struct cut *cut, const struct gate *in,
+                    const struct gate *out)
 {
-	for (int32_t d = 0; d < s->machine->ndevices; d++) {
+	int32_t n = list_members(b, cut);
+
+	if (n == 0 || n == b->ndevices)
+		return;
+	if (b->nsets == b->capacity) {
+		b->capacity = b->capacity ? 2 * b->capacity : 64;
+		b->set = xrealloc(b->set, (size_t)b->capacity, sizeof(*b->set));
+	}
+	b->set[b->nsets++] = (struct set){*cut, n, *in, *out};
+}
+
+static void cut_devices(struct bounds *b)
+{
+	for (int32_t d = 0; d < b->machine->ndevices; d++) {
 		struct cut cut = {.kind = CUT_DEVICE, .number = d};
 		struct gate in, out;
 
-		if (s->number[d] < 0)
+		if (b->number[d] < 0)
 			continue;
-		ports_gates(&in, &out, s->ports, &d, 1, -1);
-		consider_set(s, &cut, &d, 1, &in, &out);
+		ports_gates(&in, &out, b->ports, &d, 1, -1);
+		add_set(b, &cut, &in, &out);
 	}
 }
 
 /* Every domain of more than one device. */
-static void cut_domains(struct search *s, int fabric)
+static void cut_domains(struct bounds *b, int fabric)
 {
-	const struct machine *m = s->machine;
+	const struct machine *m = b->machine;
 
 	for (int32_t j = 0; j < m->fabric[fabric].ndomains; j++) {
 		struct cut cut = {.kind = CUT_DOMAIN, .number = j, .fabric = fabric};
 		int32_t n;
-		const int32_t *device = ports_domain(&n, s->ports, fabric, j);
+		const int32_t *device = ports_domain(&n, b->ports, fabric, j);
 		struct gate in, out;
 
 		if (n < 2 || n == m->ndevices)
 			continue;
-		ports_gates(&in, &out, s->ports, device, n, fabric);
-		consider_set(s, &cut, device, n, &in, &out);
+		ports_gates(&in, &out, b->ports, device, n, fabric);
+		add_set(b, &cut, &in, &out);
 	}
 }
 
 /* The places [lo, hi) of an axis of a domain against the others. */
-static void cut_axis(struct search *s, struct cut cut, int32_t lo, int32_t hi)
+static void cut_axis(struct bounds *b, struct cut cut, int32_t lo, int32_t hi)
 {
-	const struct fabric *f = &s->machine->fabric[cut.fabric];
-	const int32_t *at = f->at + (int64_t)cut.number * fabric_places(f);
-	int32_t size = f->shape[cut.axis], inner = 1, lines, n = 0;
+	const struct fabric *f = &b->machine->fabric[cut.fabric];
+	int32_t lines = fabric_places(f) / f->shape[cut.axis], n;
 	int32_t share = f->share > 1 ? f->share : 1;
 	struct gate in, out;
 
-	for (int a = f->naxes - 1; a > cut.axis; a--)
-		inner *= f->shape[a];
-	lines = fabric_places(f) / size;
-	for (int32_t c = lo; c < hi; c++)
-		for (int32_t i = 0; i < lines * share; i++) {
-			int32_t line = i / share;
-
-			s->member[n++] =
-				at[(line / inner * size + c % size) * inner + line % inner] +
-				i % share;
-		}
-	/* other axes of a twisted torus lead out of the places as well */
-	ports_gates(&in, &out, s->ports, s->member, n, f->twist ? -1 : cut.fabric);
-	for (int32_t i = 0; i < lines * share && !f->twist; i += share) {
-		ports_neighbour(&in, &out, s->ports, cut.fabric, s->member[i], cut.axis,
-		                -1);
-		ports_neighbour(&in, &out, s->ports, cut.fabric,
-		                s->member[n - lines * share + i], cut.axis, 1);
-	}
 	cut.lo = lo;
 	cut.hi = hi;
-	consider_set(s, &cut, s->member, n, &in, &out);
+	n = list_places(b, &cut);
+	/* other axes of a twisted torus lead out of the places as well */
+	ports_gates(&in, &out, b->ports, b->member, n, f->twist ? -1 : cut.fabric);
+	for (int32_t i = 0; i < lines * share && !f->twist; i += share) {
+		ports_neighbour(&in, &out, b->ports, cut.fabric, b->member[i], cut.axis,
+		                -1);
+		ports_neighbour(&in, &out, b->ports, cut.fabric,
+		                b->member[n - lines * share + i], cut.axis, 1);
+	}
+	add_set(b, &cut, &in, &out);
 }
 
-static void cut_torus(struct search *s, int fabric)
+static void cut_torus(struct bounds *b, int fabric)
 {
-	const struct fabric *f = &s->machine->fabric[fabric];
+	const struct fabric *f = &b->machine->fabric[fabric];
 
 	for (int32_t j = 0; j < f->ndomains; j++)
 		for (int axis = 0; axis < f->naxes; axis++) {
@@ -135,18 +166,126 @@ static void cut_torus(struct search *s, int fabric)
 
 			/* The smaller side stands for both: in for out. */
 			for (int32_t c = 1; c < size && !f->wrap[axis]; c++)
-				cut_axis(s, cut, c <= size / 2 ? 0 : c,
+				cut_axis(b, cut, c <= size / 2 ? 0 : c,
 				         c <= size / 2 ? c : size);
 			for (int32_t n = 1; n <= size / 2 && f->wrap[axis]; n++)
 				for (int32_t c = 0; c < (2 * n == size ? n : size); c++)
-					cut_axis(s, cut, c, c + n);
+					cut_axis(b, cut, c, c + n);
 		}
 }
 
-static const char *describe(const struct search *s, struct arena *a)
+struct bounds *bounds_new(const struct machine *m, const struct placement *place,
+                          int32_t ndevices)
 {
-	const struct cut *c = &s->cut;
-	const struct fabric *f = &s->machine->fabric[c->fabric];
+	struct bounds *b = xmalloc(1, sizeof(*b));
+	size_t n = (size_t)m->ndevices;
+
+	*b = (struct bounds){.machine = m, .ndevices = ndevices, .arena = arena_new()};
+	b->number = arena_alloc(b->arena, n, sizeof(*b->number));
+	b->member = arena_alloc(b->arena, n, sizeof(*b->member));
+	b->members = arena_alloc(b->arena, (size_t)ndevices, sizeof(*b->members));
+	for (size_t d = 0; d < n; d++)
+		b->number[d] = -1;
+	for (int32_t d = 0; d < ndevices; d++) {
+		assert(placement_device(place, d) < m->ndevices);
+		b->number[placement_device(place, d)] = d;
+	}
+	b->ports = ports_make(m, b->arena);
+	ports_restrict(b->ports, b->number, b->arena);
+	cut_devices(b);
+	for (int k = 0; k < m->nfabrics; k++)
+		cut_domains(b, k);
+	for (int k = 0; k < m->nfabrics; k++)
+		if (m->fabric[k].geometry == GEOMETRY_TORUS)
+			cut_torus(b, k);
+	return b;
+}
+
+void bounds_free(struct bounds *b)
+{
+	if (!b)
+		return;
+	arena_free(b->arena);
+	free(b->set);
+	free(b);
+}
+
+/* --- of one problem --------------------------------------------------------------- */
+
+/* The largest bound so far. */
+struct search {
+	const struct problem *problem;
+	struct cut cut;
+	double s;
+};
+
+static double crossing_s(const struct search *s, int64_t elements,
+                         const struct gate *gate)
+{
+	double bytes = (double)elements * s->problem->array.dtype->bits / 8;
+
+	if (elements == 0 || gate->bandwidth_Bps == 0)
+		return 0;
+	return bytes / gate->bandwidth_Bps + gate->latency_s;
+}
+
+static void consider(struct search *s, const struct cut *cut, bool in, int64_t elements,
+                     const struct gate *gate)
+{
+	double time_s = crossing_s(s, elements, gate);
+
+	if (time_s <= s->s)
+		return;
+	s->s = time_s;
+	s->cut = *cut;
+	s->cut.in = in;
+}
+
+/* Elements in n tiles, at most: `all`. */
+static int64_t most_elements(int64_t tile, int32_t n, int64_t all)
+{
+	return tile < all / n ? tile * n : all;
+}
+
+static struct search search(struct bounds *b, const struct problem *p)
+{
+	struct arena *scratch = arena_new();
+	struct cells *cells = cells_make(p, scratch);
+	struct search s = {.problem = p};
+	int64_t all = shape_elements(&p->array.shape);
+	int64_t have = layout_local_elements(&p->from, &p->array.shape);
+	int64_t want = layout_local_elements(&p->to, &p->array.shape);
+
+	for (int32_t i = 0; i < b->nsets; i++) {
+		const struct set *set = &b->set[i];
+		int64_t in = most_elements(want, set->n, all);
+		int64_t out = most_elements(have, set->n, all);
+		struct crossing crossing;
+		int32_t n;
+
+		/* Most sets are seen to say less before it is found out how much. */
+		if (crossing_s(&s, in, &set->in) <= s.s &&
+		    crossing_s(&s, out, &set->out) <= s.s)
+			continue;
+		n = list_members(b, &set->cut);
+		crossing = cells_crossing(cells, b->members, n);
+		consider(&s, &set->cut, true, crossing.in, &set->in);
+		consider(&s, &set->cut, false, crossing.out, &set->out);
+	}
+	arena_free(scratch);
+	return s;
+}
+
+double bounds_s(struct bounds *b, const struct problem *p)
+{
+	assert(p->ndevices == b->ndevices);
+	return search(b, p).s;
+}
+
+static const char *describe(const struct machine *m, const struct cut *c,
+                            struct arena *a)
+{
+	const struct fabric *f = &m->fabric[c->fabric];
 	const char *way = c->in ? "into" : "out of";
 	const char *kind = f->geometry == GEOMETRY_TORUS ? "pod" : "node";
 
@@ -165,50 +304,23 @@ static const char *describe(const struct search *s, struct arena *a)
 	                    kind, (int)c->number);
 }
 
-static void search(struct search *s, const struct problem *p, const struct machine *m,
-                   const struct placement *place, struct arena *a)
-{
-	size_t n = (size_t)m->ndevices;
-
-	*s = (struct search){.problem = p, .machine = m};
-	s->cells = cells_make(p, a);
-	s->number = arena_alloc(a, n, sizeof(*s->number));
-	s->member = arena_alloc(a, n, sizeof(*s->member));
-	s->members = arena_alloc(a, (size_t)p->ndevices, sizeof(*s->members));
-	for (size_t d = 0; d < n; d++)
-		s->number[d] = -1;
-	for (int32_t d = 0; d < p->ndevices; d++) {
-		assert(placement_device(place, d) < m->ndevices);
-		s->number[placement_device(place, d)] = d;
-	}
-	s->ports = ports_make(m, a);
-	ports_restrict(s->ports, s->number, a);
-	cut_devices(s);
-	for (int k = 0; k < m->nfabrics; k++)
-		cut_domains(s, k);
-	for (int k = 0; k < m->nfabrics; k++)
-		if (m->fabric[k].geometry == GEOMETRY_TORUS)
-			cut_torus(s, k);
-}
-
 struct bound bound_find(const struct problem *p, const struct machine *m,
                         const struct placement *place, struct arena *a)
 {
-	struct arena *scratch = arena_new();
-	struct search s;
+	struct bounds *b = bounds_new(m, place, p->ndevices);
+	struct search s = search(b, p);
+	struct bound out = {s.s, s.s > 0 ? describe(m, &s.cut, a) : NULL};
 
-	search(&s, p, m, place, scratch);
-	arena_free(scratch);
-	return (struct bound){s.s, s.s > 0 ? describe(&s, a) : NULL};
+	bounds_free(b);
+	return out;
 }
 
 double bound_s(const struct problem *p, const struct machine *m,
                const struct placement *place)
 {
-	struct arena *scratch = arena_new();
-	struct search s;
+	struct bounds *b = bounds_new(m, place, p->ndevices);
+	double s = bounds_s(b, p);
 
-	search(&s, p, m, place, scratch);
-	arena_free(scratch);
-	return s.s;
+	bounds_free(b);
+	return s;
 }

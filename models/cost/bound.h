@@ -53,4 +53,16 @@ struct bound bound_find(const struct problem *p, const struct machine *m,
 double bound_s(const struct problem *p, const struct machine *m,
                const struct placement *place);
 
+/*
+ * The sets and what their links carry, found once for many problems of `ndevices` devices
+ * with the same placement. The machine is borrowed, the placement is not kept. bounds_s()
+ * is bound_s(); of the problem it reads the array, the meshes and the layouts.
+ */
+struct bounds;
+
+struct bounds *bounds_new(const struct machine *m, const struct placement *place,
+                          int32_t ndevices);
+double bounds_s(struct bounds *b, const struct problem *p);
+void bounds_free(struct bounds *b);
+
 #endif

@@ -36,6 +36,12 @@ struct cell_set {
 	int64_t elements;
 };
 
+/* Source tiles first..last of a dimension that meet a target tile; none: last < first. */
+struct overlap {
+	int32_t first, last;
+	const int64_t *elements; /* what each has in common with it */
+};
+
 /* The distinct indices in one dimension of the cells of a set. */
 struct indices {
 	int32_t n, *list;
@@ -60,6 +66,7 @@ struct cells {
 	struct cell_set wanted; /* by some member */
 	struct cell_set inner;  /* wanted by members only */
 	struct indices from_index[RANK_MAX], to_index[RANK_MAX];
+	struct overlap *overlap[RANK_MAX]; /* [target's shards] */
 	/* Target cell c meets pair[first[c]..first[c + 1]); NULL: not listed (yet). */
 	bool too_many;
 	int64_t *first;
@@ -185,6 +192,37 @@ static void grid_make(struct grid *g, const struct layout *l, const struct mesh 
 	g->holders = holders;
 }
 
+/* --- tiles in one dimension -------------------------------------------------------- */
+
+static struct overlap overlap_make(const struct grid *g, const struct grid *h, int dim,
+                                   int32_t index, struct arena *a)
+{
+	struct overlap out = {.first = 0, .last = -1};
+	int64_t lo, hi, hlo, hhi, *elements;
+
+	interval(g, dim, index, &lo, &hi);
+	if (lo >= hi)
+		return out;
+	out.first = (int32_t)(lo / h->map.tile.dim[dim]);
+	out.last = (int32_t)((hi - 1) / h->map.tile.dim[dim]);
+	elements = arena_alloc(a, (size_t)(out.last - out.first + 1), sizeof(*elements));
+	for (int32_t k = out.first; k <= out.last; k++) {
+		interval(h, dim, k, &hlo, &hhi);
+		elements[k - out.first] = (hhi < hi ? hhi : hi) - (hlo > lo ? hlo : lo);
+	}
+	out.elements = elements;
+	return out;
+}
+
+static int64_t tiles_common(const struct cells *c, int dim, int32_t target,
+                            int32_t source)
+{
+	const struct overlap *o = &c->overlap[dim][target];
+
+	return source < o->first || source > o->last ? 0
+	                                             : o->elements[source - o->first];
+}
+
 struct cells *cells_make(const struct problem *p, struct arena *a)
 {
 	struct cells *c = arena_alloc(a, 1, sizeof(*c));
@@ -210,6 +248,10 @@ struct cells *cells_make(const struct problem *p, struct arena *a)
 		c->to_index[i].in = counter_make(a, h->shards[i]);
 		c->to_index[i].list =
 			arena_alloc(a, (size_t)h->shards[i], sizeof(int32_t));
+		c->overlap[i] =
+			arena_alloc(a, (size_t)h->shards[i], sizeof(*c->overlap[i]));
+		for (int32_t k = 0; k < h->shards[i]; k++)
+			c->overlap[i][k] = overlap_make(h, g, i, k, a);
 	}
 	return c;
 }
@@ -236,54 +278,18 @@ static bool is_product(struct indices *out, const struct cell_set *s)
 	return n == s->n;
 }
 
-/*
- * Tiles first..last of `h` in a dimension that meet tile `index` of `g`; false: none.
- */
-static bool tiles_meeting(const struct grid *g, const struct grid *h, int dim,
-                          int32_t index, int32_t *first, int32_t *last)
-{
-	int64_t lo, hi;
-
-	interval(g, dim, index, &lo, &hi);
-	if (lo >= hi)
-		return false;
-	*first = (int32_t)(lo / h->map.tile.dim[dim]);
-	*last = (int32_t)((hi - 1) / h->map.tile.dim[dim]);
-	return true;
-}
-
-static int64_t tiles_common(const struct grid *g, const struct grid *h, int dim,
-                            int32_t of_g, int32_t of_h)
-{
-	int64_t lo, hi, hlo, hhi;
-
-	interval(g, dim, of_g, &lo, &hi);
-	interval(h, dim, of_h, &hlo, &hhi);
-	lo = lo > hlo ? lo : hlo;
-	hi = hi < hhi ? hi : hhi;
-	return hi > lo ? hi - lo : 0;
-}
-
 /* Real elements of a dimension in tiles of both sets of indices. */
 static int64_t common_indices(const struct cells *c, int dim)
 {
 	const struct indices *want = &c->to_index[dim], *have = &c->from_index[dim];
-	int32_t all = c->to.shards[dim] + c->from.shards[dim];
-	bool few = (int64_t)want->n * have->n <= all;
 	int64_t elements = 0;
 
 	for (int32_t k = 0; k < want->n; k++) {
-		int32_t index = want->list[k], first, last;
+		const struct overlap *o = &c->overlap[dim][want->list[k]];
 
-		for (int32_t j = 0; few && j < have->n; j++)
-			elements += tiles_common(&c->to, &c->from, dim, index,
-			                         have->list[j]);
-		if (few || !tiles_meeting(&c->to, &c->from, dim, index, &first, &last))
-			continue;
-		for (int32_t j = first; j <= last; j++)
+		for (int32_t j = o->first; j <= o->last; j++)
 			if (counter_has(&have->in, j))
-				elements +=
-					tiles_common(&c->to, &c->from, dim, index, j);
+				elements += o->elements[j - o->first];
 	}
 	return elements;
 }
@@ -306,12 +312,8 @@ static int64_t count_pairs(const struct cells *c)
 	for (int i = 0; i < c->to.rank && pairs <= PAIRS_MAX; i++) {
 		int64_t meeting = 0;
 
-		for (int32_t k = 0; k < c->to.shards[i]; k++) {
-			int32_t first, last;
-
-			if (tiles_meeting(&c->to, &c->from, i, k, &first, &last))
-				meeting += last - first + 1;
-		}
+		for (int32_t k = 0; k < c->to.shards[i]; k++)
+			meeting += c->overlap[i][k].last - c->overlap[i][k].first + 1;
 		pairs *= meeting;
 	}
 	return pairs;
@@ -321,18 +323,16 @@ static int64_t count_pairs(const struct cells *c)
 static void list_cell(struct cells *c, int32_t cell, int dim, int32_t source,
                       int64_t elements, int64_t *n)
 {
-	int32_t index, first, last;
+	const struct overlap *o;
 
 	if (dim == c->to.rank) {
 		c->pair[(*n)++] = (struct meeting){source, elements};
 		return;
 	}
-	index = c->to.index[(int64_t)cell * c->to.rank + dim];
-	if (!tiles_meeting(&c->to, &c->from, dim, index, &first, &last))
-		return;
-	for (int32_t k = first; k <= last; k++)
+	o = &c->overlap[dim][c->to.index[(int64_t)cell * c->to.rank + dim]];
+	for (int32_t k = o->first; k <= o->last; k++)
 		list_cell(c, cell, dim + 1, source * c->from.shards[dim] + k,
-		          elements * tiles_common(&c->to, &c->from, dim, index, k), n);
+		          elements * o->elements[k - o->first], n);
 }
 
 static void list_pairs(struct cells *c)
@@ -403,10 +403,32 @@ static void add_target(struct cells *c, int32_t d)
 	set_add(&c->wanted, cell);
 }
 
+/* Of one device: of a cell or none, so there is nothing to be counted. */
+static struct crossing device_crossing(const struct cells *c, int32_t d)
+{
+	int32_t have = c->from.cell[d], want = c->to.cell[d];
+	int32_t partials = c->from.map.partials;
+	int64_t both = have >= 0 && want >= 0;
+	struct crossing out = {0};
+
+	for (int i = 0; i < c->from.rank && both > 0; i++)
+		both *= tiles_common(c, i, c->to.index[(int64_t)want * c->to.rank + i],
+		                     c->from.index[(int64_t)have * c->from.rank + i]);
+	if (want >= 0)
+		out.in = c->to.size[want] - (partials == 1 ? both : 0);
+	if (have >= 0 &&
+	    c->from.holders[(int64_t)have * partials + c->from.map.partial[d]] == 1)
+		out.out = c->from.size[have] -
+		          (want >= 0 && c->to.holders[want] == 1 ? both : 0);
+	return out;
+}
+
 struct crossing cells_crossing(struct cells *c, const int32_t *member, int32_t n)
 {
 	if (c->free_target)
 		return (struct crossing){0};
+	if (n == 1)
+		return device_crossing(c, member[0]);
 	counter_clear(&c->have);
 	counter_clear(&c->parts);
 	counter_clear(&c->want);

@@ -1,5 +1,7 @@
 #include "cost/model.h"
 
+#include "array/routes.h"
+
 #include <assert.h>
 #include <math.h>
 #include <stdio.h>
@@ -17,6 +19,7 @@ struct load {
 
 struct model {
 	const struct machine *machine;
+	struct routes *routes;
 	struct load *load; /* [nlinks] */
 	int64_t rounds, tasks;
 	int32_t *used; /* [nlinks]: links of the current round, in order of first use */
@@ -30,7 +33,7 @@ struct model *model_new(const struct machine *m)
 	struct model *w = xmalloc(1, sizeof(*w));
 	size_t n = m->nlinks ? (size_t)m->nlinks : 1;
 
-	*w = (struct model){.machine = m};
+	*w = (struct model){.machine = m, .routes = routes_new(m)};
 	w->load = xmalloc(n, sizeof(*w->load));
 	w->used = xmalloc(n, sizeof(*w->used));
 	w->mine = xmalloc(n, sizeof(*w->mine));
@@ -39,14 +42,31 @@ struct model *model_new(const struct machine *m)
 	return w;
 }
 
+struct routes *model_routes(struct model *w)
+{
+	return w->routes;
+}
+
 void model_free(struct model *w)
 {
 	if (!w)
 		return;
+	routes_free(w->routes);
 	free(w->load);
 	free(w->used);
 	free(w->mine);
 	free(w);
+}
+
+/* As fmax() and fmin(), which are calls; nothing here is NaN. */
+static inline double larger(double a, double b)
+{
+	return a > b ? a : b;
+}
+
+static inline double smaller(double a, double b)
+{
+	return a < b ? a : b;
 }
 
 /* Put the bytes on one link of the current task and round. */
@@ -73,16 +93,16 @@ static void link_load(struct model *w, int32_t l, double bytes)
 static double task_s(struct model *w, const struct schedule *s, const struct task *t)
 {
 	const struct machine *m = w->machine;
-	int32_t links[ROUTE_LINKS_MAX];
 	double latency_s = 0, busy_s = 0;
 
 	w->tasks++;
 	w->nmine = 0;
 	for (int64_t i = 0; i < t->nmessages; i++) {
 		const struct message *msg = &s->message[t->first + i];
-		int n = machine_route(m, msg->fabric, msg->src, msg->dst, links,
-		                      ROUTE_LINKS_MAX);
 		double route_s = 0;
+		int n;
+		const int32_t *links =
+			routes_find(&n, w->routes, msg->fabric, msg->src, msg->dst);
 
 		if (n < 0)
 			return -1;
@@ -90,7 +110,7 @@ static double task_s(struct model *w, const struct schedule *s, const struct tas
 			link_load(w, links[k], msg->bytes);
 			route_s += m->link[links[k]].latency_s;
 		}
-		latency_s = fmax(latency_s, route_s);
+		latency_s = larger(latency_s, route_s);
 	}
 	latency_s = latency_s * t->repeats + t->delay_s;
 	busy_s = t->least_s;
@@ -98,8 +118,8 @@ static double task_s(struct model *w, const struct schedule *s, const struct tas
 		struct load *load = &w->load[w->mine[k]];
 		double own_s = load->task_bytes / m->link[w->mine[k]].bandwidth_Bps;
 
-		load->latency_s = fmin(load->latency_s, latency_s);
-		busy_s = fmax(busy_s, own_s);
+		load->latency_s = smaller(load->latency_s, latency_s);
+		busy_s = larger(busy_s, own_s);
 	}
 	return busy_s + latency_s;
 }
@@ -115,13 +135,13 @@ static double round_s(struct model *w, const struct schedule *s, const struct ro
 
 		if (own_s < 0)
 			return -1;
-		time_s = fmax(time_s, own_s);
+		time_s = larger(time_s, own_s);
 	}
 	for (int32_t k = 0; k < w->nused; k++) {
 		const struct load *load = &w->load[w->used[k]];
 		double link_Bps = w->machine->link[w->used[k]].bandwidth_Bps;
 
-		time_s = fmax(time_s, load->round_bytes / link_Bps + load->latency_s);
+		time_s = larger(time_s, load->round_bytes / link_Bps + load->latency_s);
 	}
 	return time_s;
 }

@@ -24,6 +24,9 @@ struct model;
 struct model *model_new(const struct machine *m);
 void model_free(struct model *w);
 
+/* The machine's routes, which the workspace remembers and owns. */
+struct routes *model_routes(struct model *w);
+
 /*
  * Seconds of the schedule on the workspace's machine; equal schedules give equal times.
  * < 0 if a message has no route: its fabric does not join the two devices, or is a graph

@@ -1,5 +1,6 @@
 #include "cost/price.h"
 
+#include "array/routes.h"
 #include "base/hash.h"
 #include "collective/local.h"
 #include "cost/bound.h"
@@ -21,7 +22,8 @@ struct digit {
  * devices. Unused bytes are zero, so that keys compare and hash as bytes.
  */
 struct key {
-	int32_t op, ndevices, ndigits, pad;
+	int32_t op, ndevices, ndigits;
+	int32_t any_order; /* of the digits, which are by falling stride: else 0 */
 	int64_t bytes;
 	struct digit digit[LAYOUT_PARTS_MAX];
 };
@@ -45,6 +47,8 @@ struct pricer {
 	double permute_s_per_byte, permute_latency_s;
 	double fastest_Bps;        /* of all links */
 	double receive_s_per_byte; /* of the device with the widest way in */
+	struct bounds *bounds;     /* of bounds_n devices; NULL: not asked yet */
+	int32_t bounds_n;
 };
 
 struct pricer *pricer_new(const struct machine *m, const struct placement *place)
@@ -69,6 +73,7 @@ void pricer_free(struct pricer *p)
 	if (!p)
 		return;
 	model_free(p->model);
+	bounds_free(p->bounds);
 	arena_free(p->keys);
 	arena_free(p->scratch);
 	free(p->table);
@@ -262,7 +267,21 @@ static void sort_moves(struct move *out, const struct step_ask *ask)
 	}
 }
 
-/* Fills the key; returns the group size. Neighbouring digits are merged. */
+/* Neighbouring digits are merged. */
+static void key_add_digit(struct key *k, struct digit digit)
+{
+	struct digit *last = k->ndigits ? &k->digit[k->ndigits - 1] : NULL;
+
+	if (last && last->stride == digit.stride * digit.size) {
+		last->stride = digit.stride;
+		last->size *= digit.size;
+	} else {
+		assert(k->ndigits < LAYOUT_PARTS_MAX);
+		k->digit[k->ndigits++] = digit;
+	}
+}
+
+/* Fills the key; returns the group size. */
 static int32_t key_make(struct key *k, const struct mesh *m, const struct step_ask *ask,
                         const struct move *moves)
 {
@@ -277,25 +296,17 @@ static int32_t key_make(struct key *k, const struct mesh *m, const struct step_a
 			struct part part = moves[i].parts[j];
 			int32_t rest = m->axis[part.axis].size / (part.pre * part.size);
 			int64_t stride = mesh_stride(m, part.axis) * rest;
-			struct digit *last =
-				k->ndigits ? &k->digit[k->ndigits - 1] : NULL;
 
 			q *= part.size;
-			if (last && last->stride == stride * part.size) {
-				last->stride = (int32_t)stride;
-				last->size *= part.size;
-			} else {
-				assert(k->ndigits < LAYOUT_PARTS_MAX);
-				k->digit[k->ndigits++] =
-					(struct digit){(int32_t)stride, part.size};
-			}
+			key_add_digit(k, (struct digit){(int32_t)stride, part.size});
 		}
 	}
 	return q;
 }
 
 static double wire_s(struct pricer *p, const struct mesh *mesh,
-                     const struct step_ask *ask, const struct move *moves)
+                     const struct step_ask *ask, const struct move *moves,
+                     bool *any_order)
 {
 	struct groups g;
 	struct lowered lowered;
@@ -315,7 +326,38 @@ static double wire_s(struct pricer *p, const struct mesh *mesh,
 	                     (double)ask->before_bytes, &why))
 		seconds = model_schedule_s(p->model, &lowered.schedule);
 	text_free(&why);
+	*any_order = seconds >= 0 && lowered.any_order;
 	return seconds < 0 ? PRICE_IMPOSSIBLE_S : seconds;
+}
+
+/* The key of all orders of the digits. */
+static struct key sorted_key(const struct key *k)
+{
+	struct key out = *k;
+
+	out.any_order = 1;
+	out.ndigits = 0;
+	for (int i = 0; i < k->ndigits; i++) {
+		int at = i;
+
+		for (; at > 0 && out.digit[at - 1].stride < k->digit[i].stride; at--)
+			out.digit[at] = out.digit[at - 1];
+		out.digit[at] = k->digit[i];
+	}
+	for (int i = 0; i < k->ndigits; i++)
+		key_add_digit(&out, out.digit[i]);
+	return out;
+}
+
+static void table_add(struct pricer *p, const struct key *k, double wire_s)
+{
+	struct entry *entry;
+
+	if (2 * ++p->entries > p->capacity)
+		table_grow(p);
+	entry = table_find(p->table, p->capacity, k);
+	entry->key = arena_dup(p->keys, k, 1, key_size(k));
+	entry->wire_s = wire_s;
 }
 
 /* Wire time of the collective, remembered; its group size in *q. */
@@ -323,24 +365,25 @@ static double collective_s(struct pricer *p, const struct mesh *mesh,
                            const struct step_ask *ask, int32_t *q)
 {
 	struct move moves[RANK_MAX];
-	struct entry *entry;
-	struct key key;
+	const struct entry *known;
+	struct key key, sorted;
+	bool any_order;
+	double seconds;
 
 	assert(ask->nmoves <= RANK_MAX);
 	sort_moves(moves, ask);
 	*q = key_make(&key, mesh, ask, moves);
 	order_refresh(p, mesh);
-	entry = table_find(p->table, p->capacity, &key);
-	if (entry->key)
-		return entry->wire_s;
-	if (2 * ++p->entries > p->capacity) {
-		table_grow(p);
-		entry = table_find(p->table, p->capacity, &key);
-	}
-	entry->key = arena_alloc(p->keys, 1, key_size(&key));
-	memcpy(entry->key, &key, key_size(&key));
-	entry->wire_s = wire_s(p, mesh, ask, moves);
-	return entry->wire_s;
+	known = table_find(p->table, p->capacity, &key);
+	if (known->key)
+		return known->wire_s;
+	sorted = sorted_key(&key);
+	known = table_find(p->table, p->capacity, &sorted);
+	if (known->key)
+		return known->wire_s;
+	seconds = wire_s(p, mesh, ask, moves, &any_order);
+	table_add(p, any_order ? &sorted : &key, seconds);
+	return seconds;
 }
 
 /* Do the problem's devices fit on the machine? */
@@ -400,8 +443,9 @@ static double path_price(void *self, const struct problem *problem, int32_t src,
 	static const double HOP_SHARE = 1. / 64, ROUND = 1 << 20;
 	struct pricer *p = self;
 	const struct machine *m = p->machine;
-	int32_t links[ROUTE_LINKS_MAX], from, to;
+	const int32_t *links;
 	double slowest_s = 0;
+	int32_t from, to;
 	int fabric, hops;
 
 	if (placement_size(p->place, m) < problem->ndevices)
@@ -412,7 +456,7 @@ static double path_price(void *self, const struct problem *problem, int32_t src,
 	                                                : -1;
 	if (fabric < 0)
 		return PRICE_IMPOSSIBLE_S;
-	hops = machine_route(m, fabric, from, to, links, ROUTE_LINKS_MAX);
+	links = routes_find(&hops, model_routes(p->model), fabric, from, to);
 	if (hops < 0)
 		return PRICE_IMPOSSIBLE_S;
 	for (int i = 0; i < hops; i++)
@@ -428,7 +472,12 @@ static struct price bound_price(void *self, const struct problem *problem)
 
 	if (placement_size(p->place, p->machine) < problem->ndevices)
 		return (struct price){.cost = PRICE_IMPOSSIBLE_S};
-	seconds = bound_s(problem, p->machine, p->place);
+	if (!p->bounds || p->bounds_n != problem->ndevices) {
+		bounds_free(p->bounds);
+		p->bounds_n = problem->ndevices;
+		p->bounds = bounds_new(p->machine, p->place, p->bounds_n);
+	}
+	seconds = bounds_s(p->bounds, problem);
 	if (seconds > 0) {
 		rates_refresh(p, problem->ndevices);
 		seconds += p->rates.launch_s;

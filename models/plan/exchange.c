@@ -3,7 +3,7 @@
 #include "array/type.h"
 
 #include <assert.h>
-#include <stdlib.h>
+#include <string.h>
 
 /* One layout in atoms of the device position. */
 struct side {
@@ -20,8 +20,13 @@ struct exchange {
 	struct side before, after;
 	/* The atom of the receiver that tells the sender's coordinate in a free atom. */
 	uint8_t partner[ATOMS_MAX];
+	int ncut, cut[RANK_MAX]; /* the dimensions that are cut, before or after */
+	/* By position: tiles before and after in each of these, and of the sender: */
+	const int32_t *have, *want, *copy;
+	const int32_t *holder[RANK_MAX]; /* by tile before */
+	struct arena *arena;             /* of all this and of the transfers */
+	int64_t n, *bounds;
 	struct transfer *transfer;
-	int64_t n, capacity;
 };
 
 /* All sharding parts in one dimension: atoms do not depend on the dimensions. */
@@ -79,123 +84,176 @@ static void find_partners(struct exchange *x)
 	}
 }
 
-static int32_t coordinate(const struct exchange *x, int atom, int32_t position)
+/* Adds an atom's coordinate, times `weight`, for every position. */
+static void add_atom(int32_t *value, int every, const struct exchange *x, int atom,
+                     int32_t weight)
 {
-	return position / x->atoms.atom[atom].stride % x->atoms.atom[atom].size;
+	mesh_add_digit(value, every, x->mesh->ndevices, x->atoms.atom[atom].stride,
+	               x->atoms.atom[atom].size, weight);
 }
 
-static int64_t tile_number(const struct exchange *x, const struct side *s, int dim,
-                           int32_t position)
+/* The tile of every position in every dimension that is cut: [ndevices * ncut]. */
+static const int32_t *find_tiles(const struct exchange *x, const struct side *s)
 {
-	int64_t number = 0;
+	int32_t *tile = arena_alloc(
+		x->arena, (size_t)x->mesh->ndevices * (size_t)x->ncut, sizeof(*tile));
 
-	for (int k = 0; k < s->count[dim]; k++) {
-		int atom = s->atom[dim][k];
+	for (int i = 0; i < x->ncut; i++) {
+		int dim = x->cut[i];
+		int32_t weight = 1;
 
-		number = number * x->atoms.atom[atom].size +
-		         coordinate(x, atom, position);
+		for (int k = s->count[dim] - 1; k >= 0; k--) {
+			add_atom(tile + i, x->ncut, x, s->atom[dim][k], weight);
+			weight *= x->atoms.atom[s->atom[dim][k]].size;
+		}
 	}
-	return number;
+	return tile;
 }
 
-/* The position that sends the box of tile number[] to a receiver. */
-static int32_t sender(const struct exchange *x, const int64_t *number, int32_t receiver)
+/* What is in the sender's position by its receiver's, in atoms that do not shard. */
+static const int32_t *find_copies(const struct exchange *x)
 {
-	int32_t position = 0;
+	int32_t *copy = arena_alloc(x->arena, (size_t)x->mesh->ndevices, sizeof(*copy));
 
 	for (int a = 0; a < x->atoms.n; a++)
 		if (!x->before.used[a])
-			position += coordinate(x, x->partner[a], receiver) *
-			            x->atoms.atom[a].stride;
-	for (int dim = 0; dim < x->before.tile.rank; dim++) {
-		int64_t rest = number[dim];
-
-		for (int k = x->before.count[dim] - 1; k >= 0; k--) {
-			struct atom a = x->atoms.atom[x->before.atom[dim][k]];
-
-			position += (int32_t)(rest % a.size) * a.stride;
-			rest /= a.size;
-		}
-	}
-	return position;
+			add_atom(copy, 1, x, x->partner[a], x->atoms.atom[a].stride);
+	return copy;
 }
 
-/* What a device wants and has, in tiles of the layout before: per dimension. */
+/* The same by the number of its tile in a dimension. */
+static const int32_t *find_holders(const struct exchange *x, int dim)
+{
+	const struct side *s = &x->before;
+	int32_t shards = 1, weight = 1, *holder;
+
+	for (int k = 0; k < s->count[dim]; k++)
+		shards *= x->atoms.atom[s->atom[dim][k]].size;
+	holder = arena_alloc(x->arena, (size_t)shards, sizeof(*holder));
+	for (int k = s->count[dim] - 1; k >= 0; k--) {
+		struct atom a = x->atoms.atom[s->atom[dim][k]];
+
+		mesh_add_digit(holder, 1, shards, weight, a.size, a.stride);
+		weight *= a.size;
+	}
+	return holder;
+}
+
+/* What a device wants and has, in tiles of the layout before: per dimension cut. */
 struct wish {
 	int64_t lo, hi;      /* the new tile */
 	int64_t first, last; /* old tiles that it meets */
 	int64_t own;
 };
 
-static void find_wish(struct wish *out, const struct exchange *x, int32_t position)
+/* How many boxes it lacks. */
+static int64_t find_wish(struct wish *out, const struct exchange *x, int32_t position)
 {
-	for (int dim = 0; dim < x->before.tile.rank; dim++) {
-		int64_t old = x->before.tile.dim[dim], new = x->after.tile.dim[dim];
-		int64_t lo = tile_number(x, &x->after, dim, position) * new;
-
-		out[dim] = (struct wish){
-			.lo = lo,
-			.hi = lo + new,
-			.first = lo / old,
-			.last = (lo + new - 1) / old,
-			.own = tile_number(x, &x->before, dim, position),
-		};
-	}
-}
-
-static bool add_box(struct exchange *x, const struct wish *w, const int64_t *number,
-                    int32_t position)
-{
-	int rank = x->before.tile.rank;
-	int64_t *bounds, elements = 1;
+	const int32_t *want = x->want + (int64_t)position * x->ncut;
+	const int32_t *have = x->have + (int64_t)position * x->ncut;
+	int64_t boxes = 1;
 	bool own = true;
 
-	for (int dim = 0; dim < rank; dim++)
-		own = own && number[dim] == w[dim].own;
-	if (own)
-		return true;
-	if (x->n == EXCHANGE_BOXES_MAX)
-		return false;
-	if (x->n == x->capacity) {
-		x->capacity = x->capacity ? 2 * x->capacity : 64;
-		x->transfer = xrealloc(x->transfer, (size_t)x->capacity,
-		                       sizeof(*x->transfer));
-	}
-	bounds = arena_alloc(x->plan->arena, 2 * (size_t)rank, sizeof(*bounds));
-	for (int dim = 0; dim < rank; dim++) {
-		int64_t lo = number[dim] * x->before.tile.dim[dim];
-		int64_t hi = lo + x->before.tile.dim[dim];
+	for (int i = 0; i < x->ncut; i++) {
+		int64_t old = x->before.tile.dim[x->cut[i]];
+		int64_t new = x->after.tile.dim[x->cut[i]];
+		struct wish *w = &out[i];
 
-		bounds[2 * dim] = lo > w[dim].lo ? lo : w[dim].lo;
-		bounds[2 * dim + 1] = hi < w[dim].hi ? hi : w[dim].hi;
-		elements *= bounds[2 * dim + 1] - bounds[2 * dim];
+		w->lo = want[i] * new;
+		w->hi = w->lo + new;
+		w->first = w->lo / old;
+		w->last = (w->hi - 1) / old;
+		w->own = have[i];
+		own = own && w->own >= w->first && w->own <= w->last;
+		boxes *= w->last - w->first + 1;
 	}
-	x->transfer[x->n++] = (struct transfer){
-		.src = mesh_device(x->mesh, sender(x, number, position)),
-		.dst = mesh_device(x->mesh, position),
-		.elements = elements,
-		.bounds = bounds,
-	};
-	return true;
+	return boxes - own;
 }
 
-static bool add_boxes(struct exchange *x, int32_t position)
-{
-	struct wish w[RANK_MAX];
-	int64_t number[RANK_MAX];
-	int rank = x->before.tile.rank, dim;
+/* The box of the old tile number[], as far as dimensions cut up to each say. */
+struct box {
+	int64_t number[RANK_MAX], elements[RANK_MAX + 1], bounds[2 * RANK_MAX];
+	int32_t src[RANK_MAX + 1];
+	bool own[RANK_MAX + 1];
+};
 
-	find_wish(w, x, position);
-	for (dim = 0; dim < rank; dim++)
-		number[dim] = w[dim].first;
+static void cut_box(struct box *b, const struct exchange *x, const struct wish *w, int i)
+{
+	for (; i < x->ncut; i++) {
+		int dim = x->cut[i];
+		int64_t number = b->number[i], lo = number * x->before.tile.dim[dim];
+		int64_t hi = lo + x->before.tile.dim[dim];
+
+		lo = lo > w[i].lo ? lo : w[i].lo;
+		hi = hi < w[i].hi ? hi : w[i].hi;
+		b->bounds[2 * dim] = lo;
+		b->bounds[2 * dim + 1] = hi;
+		b->elements[i + 1] = b->elements[i] * (hi - lo);
+		b->src[i + 1] = b->src[i] + x->holder[dim][number];
+		b->own[i + 1] = b->own[i] && number == w[i].own;
+	}
+}
+
+static void add_boxes(struct exchange *x, struct box *b, const struct wish *w,
+                      int32_t position)
+{
+	int rank = x->before.tile.rank, i = 0;
+	size_t size = 2 * (size_t)rank * sizeof(*x->bounds);
+
+	b->src[0] = x->copy[position];
+	for (int k = 0; k < x->ncut; k++)
+		b->number[k] = w[k].first;
 	do {
-		if (!add_box(x, w, number, position))
-			return false;
-		for (dim = rank - 1; dim >= 0 && number[dim] == w[dim].last; dim--)
-			number[dim] = w[dim].first;
-		if (dim >= 0)
-			number[dim]++;
-	} while (dim >= 0);
+		cut_box(b, x, w, i);
+		if (!b->own[x->ncut]) {
+			x->transfer[x->n++] = (struct transfer){
+				.src = mesh_device(x->mesh, b->src[x->ncut]),
+				.dst = mesh_device(x->mesh, position),
+				.elements = b->elements[x->ncut],
+				.bounds = memcpy(x->bounds, b->bounds, size),
+			};
+			x->bounds += 2 * rank;
+		}
+		for (i = x->ncut - 1; i >= 0 && b->number[i] == w[i].last; i--)
+			b->number[i] = w[i].first;
+		if (i >= 0)
+			b->number[i]++;
+	} while (i >= 0);
+}
+
+/* A box of the whole array. */
+static void whole_box(struct box *b, const struct exchange *x)
+{
+	b->elements[0] = 1;
+	b->own[0] = true;
+	for (int dim = 0; dim < x->before.tile.rank; dim++) {
+		b->bounds[2 * dim] = 0;
+		b->bounds[2 * dim + 1] = x->plan->shape.dim[dim];
+		if (x->before.count[dim] + x->after.count[dim] == 0)
+			b->elements[0] *= x->plan->shape.dim[dim];
+	}
+}
+
+/* False if there are too many. */
+static bool find_boxes(struct exchange *x)
+{
+	int32_t ndevices = x->mesh->ndevices;
+	size_t rank = (size_t)x->before.tile.rank;
+	struct wish w[RANK_MAX];
+	struct box b;
+	int64_t n = 0;
+
+	for (int32_t i = 0; i < ndevices && n <= EXCHANGE_BOXES_MAX; i++)
+		n += find_wish(w, x, i);
+	if (n > EXCHANGE_BOXES_MAX)
+		return false;
+	x->transfer = arena_alloc(x->arena, (size_t)n, sizeof(*x->transfer));
+	x->bounds =
+		arena_alloc(x->plan->arena, (size_t)n * 2 * rank, sizeof(*x->bounds));
+	whole_box(&b, x);
+	for (int32_t i = 0; i < ndevices; i++)
+		if (find_wish(w, x, i) > 0)
+			add_boxes(x, &b, w, i);
 	return true;
 }
 
@@ -242,14 +300,21 @@ bool plan_exchange_axes(struct plan *p, const struct layout *after, struct text 
 
 	if (!begin(&x, p, after, why))
 		return false;
-	fits = true;
-	for (int32_t i = 0; i < x.mesh->ndevices && fits; i++)
-		fits = add_boxes(&x, i);
+	x.arena = arena_new();
+	for (int dim = 0; dim < after->rank; dim++)
+		if (x.before.count[dim] + x.after.count[dim] > 0)
+			x.cut[x.ncut++] = dim;
+	x.have = find_tiles(&x, &x.before);
+	x.want = find_tiles(&x, &x.after);
+	x.copy = find_copies(&x);
+	for (int dim = 0; dim < after->rank; dim++)
+		x.holder[dim] = find_holders(&x, dim);
+	fits = find_boxes(&x);
 	if (fits)
 		plan_exchange(p, after, x.mesh, x.transfer, x.n);
 	else
 		text_printf(why, "an exchange of more than %d boxes",
 		            EXCHANGE_BOXES_MAX);
-	free(x.transfer);
+	arena_free(x.arena);
 	return fits;
 }

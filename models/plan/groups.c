@@ -47,7 +47,7 @@ struct groups groups_of_moves(const struct mesh *m, const struct move *moves,
 	int n = digits_of_moves(digit, m, moves, nmoves);
 	struct groups g = {.size = 1};
 	int32_t *ids = arena_alloc(a, (size_t)m->ndevices, sizeof(*ids)), next = 0;
-	int32_t *offset;
+	int32_t *offset, *value;
 
 	for (int k = 0; k < n; k++)
 		g.size *= digit[k].size;
@@ -61,8 +61,11 @@ struct groups groups_of_moves(const struct mesh *m, const struct move *moves,
 			rest /= digit[k].size;
 		}
 	}
+	value = arena_alloc(a, (size_t)m->ndevices, sizeof(*value));
+	for (int k = 0; k < n; k++)
+		mesh_add_digit(value, 1, m->ndevices, digit[k].stride, digit[k].size, 1);
 	for (int32_t p = 0; p < m->ndevices; p++) {
-		if (digits_value(digit, n, p) != 0)
+		if (value[p] != 0)
 			continue;
 		for (int32_t r = 0; r < g.size; r++)
 			ids[next++] = mesh_device(m, p + offset[r]);

@@ -31,25 +31,31 @@ static double cost_of(const struct search *s, int32_t i, int32_t j)
 /* Go through row i at distance `so_far`; the nearest column not reached, -1 if none. */
 static int32_t scan_row(struct search *s, int32_t i, double so_far)
 {
-	int32_t best = -1;
+	const double *cost = s->cost + (int64_t)i * s->width, *factor = s->factor;
+	const double *v = s->v, u = s->u[i];
+	const int32_t *active = s->active, *at = s->at, *row = s->row;
+	const bool *reached = s->reached;
+	double *distance = s->distance, nearest = INFINITY;
+	int32_t best = -1, n = s->nactive;
 
-	for (int32_t a = 0; a < s->nactive; a++) {
-		int32_t j = s->active[a];
+	for (int32_t a = 0; a < n; a++) {
+		int32_t j = active[a];
 		double d;
 
-		if (s->reached[j])
+		if (reached[j])
 			continue;
-		d = so_far + cost_of(s, i, j) - s->u[i] - s->v[j];
-		if (d < s->distance[j]) {
-			s->distance[j] = d;
+		d = so_far + factor[j] * cost[at[j]] - u - v[j];
+		if (d < distance[j]) {
+			distance[j] = d;
 			s->from[j] = i;
 		}
-		if (s->distance[j] == INFINITY)
+		d = distance[j];
+		if (d > nearest || d == INFINITY)
 			continue;
-		if (best < 0 || s->distance[j] < s->distance[best] ||
-		    (s->distance[j] == s->distance[best] && s->row[j] < 0 &&
-		     s->row[best] >= 0))
+		if (d < nearest || (row[j] < 0 && row[best] >= 0)) {
+			nearest = d;
 			best = j;
+		}
 	}
 	return best;
 }

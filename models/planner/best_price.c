@@ -78,15 +78,11 @@ struct price step_prices_bound(struct step_prices *x, const struct view *view,
 {
 	struct problem p = *x->problem;
 
-	arena_reset(x->arena);
-	p.arena = x->arena;
 	p.array.shape = view->shape;
 	p.from = *from;
 	p.to = *to;
 	p.to_mesh = p.mesh;
 	p.two_meshes = false;
-	p.memory_limit_bytes = -1;
-	problem_finish(&p);
 	return x->prices->bound(x->prices->self, &p);
 }
 

@@ -10,6 +10,10 @@ struct making {
 	int most;
 	int from[TYPES_PRIMES_MAX], to[TYPES_PRIMES_MAX], own[TYPES_PRIMES_MAX];
 	bool any; /* a prime may go to any digit of its size */
+	/* The digits that each prime may cut; what primes from one on may cut tiles to. */
+	int nplaces[TYPES_PRIMES_MAX];
+	int8_t place[TYPES_PRIMES_MAX][RANK_MAX];
+	int64_t cut[TYPES_PRIMES_MAX + 1];
 	bool taken[RANK_MAX];
 	struct types_state at;
 };
@@ -211,21 +215,15 @@ static bool add_digit(struct making *x, int prime)
 
 /* --- states ----------------------------------------------------------------------- */
 
-/* Keep the last state if its tiles are within the limit. */
-static void keep_state(struct making *x)
+static bool is_over(const struct making *x, int64_t elements)
 {
-	struct types *t = x->types;
 	const struct problem *p = x->problem;
-	struct layout l = types_layout(t, t->n);
-	int64_t elements = layout_local_elements(&l, &t->ends.view.shape);
 
-	if (p->memory_limit_bytes >= 0 &&
-	    dtype_bytes(p->array.dtype, elements) > p->memory_limit_bytes)
-		return;
-	t->tile_bytes[t->n++] = (double)elements * p->array.dtype->bits / 8;
+	return p->memory_limit_bytes >= 0 &&
+	       dtype_bytes(p->array.dtype, elements) > p->memory_limit_bytes;
 }
 
-static bool add_state(struct making *x)
+static bool add_state(struct making *x, int64_t elements)
 {
 	struct types *t = x->types;
 	bool from = true, to = true;
@@ -233,6 +231,7 @@ static bool add_state(struct making *x)
 	if (t->n == x->most)
 		return false;
 	t->state[t->n] = x->at;
+	t->tile_bytes[t->n] = (double)elements * x->problem->array.dtype->bits / 8;
 	for (int i = 0; i < t->nprimes; i++) {
 		from = from && x->at.at[i] == x->from[i];
 		to = to && x->at.at[i] == x->to[i];
@@ -241,7 +240,7 @@ static bool add_state(struct making *x)
 		t->from = t->n;
 	if (to)
 		t->to = t->n;
-	keep_state(x);
+	t->n++;
 	return true;
 }
 
@@ -258,32 +257,55 @@ static bool may_cut(const struct making *x, int prime, int digit)
 	return used || digit == x->from[prime] || digit == x->to[prime];
 }
 
-/* All places of primes from number `i` on; false if these are too many. */
-static bool add_states(struct making *x, int i)
+/*
+ * All places of primes from number `i` on whose tiles are within the limit; those before
+ * leave tiles of so many elements. False if these are too many.
+ */
+static bool add_states(struct making *x, int i, int64_t elements)
 {
-	if (i == x->types->nprimes)
-		return add_state(x);
+	const struct types *t = x->types;
+
+	if (is_over(x, elements / x->cut[i]))
+		return true;
+	if (i == t->nprimes)
+		return add_state(x, elements);
 	x->at.at[i] = AT_NONE;
-	if (!add_states(x, i + 1))
+	if (!add_states(x, i + 1, elements))
 		return false;
 	if (x->from[i] == AT_SUM) {
 		x->at.at[i] = AT_SUM;
-		if (!add_states(x, i + 1))
+		if (!add_states(x, i + 1, elements))
 			return false;
 	}
-	for (int digit = 0; digit < x->types->ends.view.shape.rank; digit++) {
+	for (int k = 0; k < x->nplaces[i]; k++) {
+		int digit = x->place[i][k];
 		bool done;
 
-		if (x->taken[digit] || !may_cut(x, i, digit))
+		if (x->taken[digit])
 			continue;
 		x->taken[digit] = true;
 		x->at.at[i] = (int8_t)digit;
-		done = add_states(x, i + 1);
+		done = add_states(x, i + 1, elements / t->prime[i].size);
 		x->taken[digit] = false;
 		if (!done)
 			return false;
 	}
 	return true;
+}
+
+/* The digits that each prime may cut, which all are as long as it. */
+static void find_places(struct making *x)
+{
+	const struct types *t = x->types;
+
+	x->cut[t->nprimes] = 1;
+	for (int i = t->nprimes - 1; i >= 0; i--) {
+		x->nplaces[i] = 0;
+		for (int digit = 0; digit < t->ends.view.shape.rank; digit++)
+			if (may_cut(x, i, digit))
+				x->place[i][x->nplaces[i]++] = (int8_t)digit;
+		x->cut[i] = x->cut[i + 1] * (x->nplaces[i] ? t->prime[i].size : 1);
+	}
 }
 
 static bool list_states(struct making *x, bool any)
@@ -295,7 +317,9 @@ static bool list_states(struct making *x, bool any)
 	t->from = t->to = -1;
 	memset(&x->at, 0, sizeof(x->at));
 	memset(x->taken, 0, sizeof(x->taken));
-	return add_states(x, 0) && t->from >= 0 && t->to >= 0;
+	find_places(x);
+	return add_states(x, 0, shape_elements(&t->ends.view.shape)) && t->from >= 0 &&
+	       t->to >= 0;
 }
 
 /* A digit for a sum, or for a free prime as long as there are few types. */

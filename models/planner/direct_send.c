@@ -160,11 +160,13 @@ struct improving {
 	double *kind_load; /* [nkinds * nsenders]: of one box, at each sender */
 	/* By number of the group: */
 	int32_t *count;  /* of boxes */
-	int64_t *failed; /* at which state no change of its boxes helped */
+	int64_t *failed; /* at which state no change of its boxes helped; 0: none yet */
 	int64_t *helps;  /* in which trial a swap with one of its boxes did */
 	int32_t ngroups;
 	struct group *group;  /* those that may have boxes; [2 * nboxes + 2] */
 	int64_t state, trial; /* counted; 0: none yet */
+	/* Since which state loads are what they are: by sender, and the largest. */
+	int64_t *changed, most_changed;
 };
 
 static bool same_kind(const struct sending *s, int32_t b, int32_t c)
@@ -232,6 +234,9 @@ static void take_stock(struct improving *x)
 	add_loads(x->load, x->s, x->sender);
 	x->most = largest(x->load, x->s->nsenders);
 	x->state++;
+	for (int32_t k = 0; k < x->s->nsenders; k++)
+		x->changed[k] = x->state;
+	x->most_changed = x->state;
 }
 
 static void give(struct improving *x, int32_t b, int32_t sender)
@@ -242,13 +247,17 @@ static void give(struct improving *x, int32_t b, int32_t sender)
 		list_group(x, b);
 }
 
-/* Boxes were given other senders. */
-static void changed_loads(struct improving *x)
+/* Boxes were given from one sender to another, or swapped. */
+static void changed_loads(struct improving *x, int32_t from, int32_t to)
 {
+	double most = largest(x->load, x->s->nsenders);
 	int32_t n = 0;
 
-	x->most = largest(x->load, x->s->nsenders);
 	x->state++;
+	x->changed[from] = x->changed[to] = x->state;
+	if (most != x->most)
+		x->most_changed = x->state;
+	x->most = most;
 	/* Each time at most two groups come to be listed, some a second time. */
 	if (x->ngroups + 2 <= 2 * x->s->nboxes)
 		return;
@@ -275,7 +284,18 @@ static inline bool helps(double a, double b, double new_a, double new_b, double 
 	return after <= most && new_a + new_b < a + b - slack;
 }
 
-static bool try_moves(struct improving *x, int32_t b)
+/*
+ * What was tried for a group at the state when it failed, and need not be tried again:
+ * changes with senders whose loads are the same since that state. 0: all is to be tried.
+ */
+static int64_t failed_since(const struct improving *x, int32_t group, int32_t sender)
+{
+	int64_t failed = x->failed[group];
+
+	return x->most_changed <= failed && x->changed[sender] <= failed ? failed : 0;
+}
+
+static bool try_moves(struct improving *x, int32_t b, int64_t since)
 {
 	const double *own = x->kind_load + (int64_t)x->kind[b] * x->s->nsenders;
 	double *load = x->load;
@@ -284,33 +304,37 @@ static bool try_moves(struct improving *x, int32_t b)
 	for (int32_t k = 0; k < x->s->nsenders; k++) {
 		double less = load[from] - own[from], more = load[k] + own[k];
 
-		if (k == from || !helps(load[from], load[k], less, more, x->most))
+		if (k == from || x->changed[k] <= since ||
+		    !helps(load[from], load[k], less, more, x->most))
 			continue;
 		load[from] = less;
 		load[k] = more;
 		give(x, b, k);
-		changed_loads(x);
+		changed_loads(x, from, k);
 		return true;
 	}
 	return false;
 }
 
 /* Which groups does a box help to swap with? False if none. */
-static bool find_swaps(struct improving *x, int32_t b)
+static bool find_swaps(struct improving *x, int32_t b, int64_t since)
 {
 	const double *own = x->kind_load + (int64_t)x->kind[b] * x->s->nsenders;
-	const double *load = x->load;
+	const double *load = x->load, *kind_load = x->kind_load;
+	const int64_t *changed = x->changed;
+	const int32_t *count = x->count;
+	const struct group *group = x->group, *end = group + x->ngroups;
 	int32_t from = x->sender[b];
-	double rest = load[from] - own[from], most = x->most;
+	double held = load[from], rest = held - own[from], most = x->most;
 	bool found = false;
 
 	x->trial++;
-	for (int32_t i = 0; i < x->ngroups; i++) {
-		int32_t g = x->group[i].number, y = x->group[i].sender;
-		const double *other = x->kind_load + (g - y);
+	for (; group < end; group++) {
+		int32_t g = group->number, y = group->sender;
+		const double *other = kind_load + (g - y);
 
-		if (y == from || x->count[g] == 0 ||
-		    !helps(load[from], load[y], rest + other[from],
+		if (y == from || changed[y] <= since || count[g] == 0 ||
+		    !helps(held, load[y], rest + other[from],
 		           load[y] - other[y] + own[y], most))
 			continue;
 		x->helps[g] = x->trial;
@@ -319,13 +343,13 @@ static bool find_swaps(struct improving *x, int32_t b)
 	return found;
 }
 
-static bool try_swaps(struct improving *x, int32_t b)
+static bool try_swaps(struct improving *x, int32_t b, int64_t since)
 {
 	const double *own = x->kind_load + (int64_t)x->kind[b] * x->s->nsenders;
 	const double *other;
 	int32_t from = x->sender[b], c = 0, y;
 
-	if (!find_swaps(x, b))
+	if (!find_swaps(x, b, since))
 		return false;
 	while (x->helps[group_of(x, c)] != x->trial)
 		c++;
@@ -335,7 +359,7 @@ static bool try_swaps(struct improving *x, int32_t b)
 	x->load[y] = x->load[y] - other[y] + own[y];
 	give(x, b, y);
 	give(x, c, from);
-	changed_loads(x);
+	changed_loads(x, from, y);
 	return true;
 }
 
@@ -364,6 +388,7 @@ static void improve(int32_t *sender, const struct sending *s, struct arena *a)
 	find_kinds(&x, a);
 	groups = (size_t)x.nkinds * (size_t)s->nsenders;
 	x.load = arena_alloc(a, (size_t)s->nsenders, sizeof(*x.load));
+	x.changed = arena_alloc(a, (size_t)s->nsenders, sizeof(*x.changed));
 	x.count = arena_alloc(a, groups, sizeof(*x.count));
 	x.failed = arena_alloc(a, groups, sizeof(*x.failed));
 	x.helps = arena_alloc(a, groups, sizeof(*x.helps));
@@ -379,11 +404,12 @@ static void improve(int32_t *sender, const struct sending *s, struct arena *a)
 		take_stock(&x);
 		for (int32_t b = 0; b < s->nboxes; b++) {
 			int32_t group = group_of(&x, b);
+			int64_t since = failed_since(&x, group, sender[b]);
 
-			if (x.failed[group] == x.state)
+			if (since == x.state)
 				continue;
-			if (try_moves(&x, b) ||
-			    (s->nboxes <= SWAP_BOXES_MAX && try_swaps(&x, b)))
+			if (try_moves(&x, b, since) ||
+			    (s->nboxes <= SWAP_BOXES_MAX && try_swaps(&x, b, since)))
 				changed = true;
 			else
 				x.failed[group] = x.state;

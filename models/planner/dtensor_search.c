@@ -85,6 +85,12 @@ struct entry {
 	int32_t counter, node;
 };
 
+/* Where a node is found; the hash is here so that most others need no look. */
+struct slot {
+	int32_t node; /* -1: empty */
+	uint32_t hash;
+};
+
 struct search {
 	const struct mesh *mesh;
 	struct dtensor_links links;
@@ -94,14 +100,14 @@ struct search {
 	bool partial;            /* an end has one */
 	struct node *node;
 	int32_t nnodes, node_capacity;
-	int32_t *slot; /* open addressing, -1 empty; twice as many as nodes, or more */
+	struct slot *slot; /* open addressing; twice as many as nodes, or more */
 	int32_t nslots;
 	struct entry *heap;
 	int32_t nheap, heap_capacity, counter;
 	int32_t target;
 };
 
-static uint64_t hash(const struct search *s, const struct key *k)
+static uint32_t hash(const struct search *s, const struct key *k)
 {
 	uint64_t h = 0;
 
@@ -109,7 +115,7 @@ static uint64_t hash(const struct search *s, const struct key *k)
 		h = (h ^ k->placement_word[i]) * UINT64_C(0x9e3779b97f4a7c15);
 		h = (h ^ h >> 32 ^ k->place_word[i]) * UINT64_C(0x9e3779b97f4a7c15);
 	}
-	return h >> 32;
+	return (uint32_t)(h >> 32);
 }
 
 static bool key_equal(const struct search *s, const struct key *a, const struct key *b)
@@ -121,12 +127,14 @@ static bool key_equal(const struct search *s, const struct key *a, const struct 
 	return true;
 }
 
-static int32_t *find_slot(const struct search *s, const struct key *k)
+/* The slot of a key, or the empty one where it belongs. */
+static struct slot *find_slot(const struct search *s, const struct key *k, uint32_t hash)
 {
-	uint64_t i = hash(s, k) & (uint64_t)(s->nslots - 1);
+	uint32_t mask = (uint32_t)s->nslots - 1, i = hash & mask;
 
-	while (s->slot[i] >= 0 && !key_equal(s, &s->node[s->slot[i]].key, k))
-		i = (i + 1) & (uint64_t)(s->nslots - 1);
+	while (s->slot[i].node >= 0 && (s->slot[i].hash != hash ||
+	                                !key_equal(s, &s->node[s->slot[i].node].key, k)))
+		i = (i + 1) & mask;
 	return &s->slot[i];
 }
 
@@ -137,25 +145,29 @@ static void grow_nodes(struct search *s)
 	s->nslots = 2 * s->node_capacity;
 	s->slot = xrealloc(s->slot, (size_t)s->nslots, sizeof(*s->slot));
 	for (int32_t i = 0; i < s->nslots; i++)
-		s->slot[i] = -1;
-	for (int32_t i = 0; i < s->nnodes; i++)
-		*find_slot(s, &s->node[i].key) = i;
+		s->slot[i].node = -1;
+	for (int32_t i = 0; i < s->nnodes; i++) {
+		uint32_t h = hash(s, &s->node[i].key);
+
+		*find_slot(s, &s->node[i].key, h) = (struct slot){i, h};
+	}
 }
 
 /* The node of a key; a new one has an infinite cost. */
 static int32_t node_of(struct search *s, const struct key *k)
 {
-	int32_t *slot;
+	uint32_t h = hash(s, k);
+	struct slot *slot;
 
 	if (s->nnodes == s->node_capacity)
 		grow_nodes(s);
-	slot = find_slot(s, k);
-	if (*slot < 0) {
-		*slot = s->nnodes;
+	slot = find_slot(s, k, h);
+	if (slot->node < 0) {
+		*slot = (struct slot){s->nnodes, h};
 		s->node[s->nnodes++] =
 			(struct node){.key = *k, .parent = -1, .cost_us = INFINITY};
 	}
-	return *slot;
+	return slot->node;
 }
 
 /* --- the queue: by cost, then first come first served ---------------------------------- */

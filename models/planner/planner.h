@@ -55,8 +55,9 @@ struct prices {
 	double (*path)(void *self, const struct problem *p, int32_t src, int32_t dst);
 	/*
 	 * Where the prices of steps add up to those of plans, else NULL: a price that no
-	 * plan of the problem is below (spec redistribution.md 10.5), and one that no step
-	 * is below in which some device receives so many bytes.
+	 * plan of the problem is below (spec redistribution.md 10.5), told from its array,
+	 * meshes and layouts alone, and one that no step is below in which some device
+	 * receives so many bytes.
 	 */
 	struct price (*bound)(void *self, const struct problem *p);
 	struct price (*least)(void *self, const struct problem *p, double recv_bytes);

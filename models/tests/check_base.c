@@ -69,6 +69,8 @@ START_TEST(strings_are_copied)
 	ck_assert_uint_eq(strlen(arena_printf(a, "%*d", 49153, 1)), 49153);
 	ck_assert_mem_eq(arena_dup(a, three, 3, sizeof(*three)), three, sizeof(three));
 	ck_assert_ptr_nonnull(arena_dup(a, NULL, 0, 8));
+	ck_assert_mem_eq(arena_grow(a, three, 3, 70000, sizeof(*three)), three,
+	                 sizeof(three));
 	arena_free(a);
 }
 END_TEST

@@ -1,4 +1,5 @@
 #include "array/machine.h"
+#include "array/routes.h"
 
 #include <check.h>
 
@@ -414,6 +415,41 @@ START_TEST(graph_asks)
 }
 END_TEST
 
+/* Asked twice, so that the second answer is a remembered one where any is. */
+static void routes_agree(const struct machine *m)
+{
+	struct routes *r = routes_new(m);
+	int32_t want[ROUTE_LINKS_MAX];
+
+	for (int32_t i = 0; i < 2 * m->ndevices * m->ndevices; i++) {
+		int32_t src = i / 2 / m->ndevices, dst = i / 2 % m->ndevices;
+		int n, expected = machine_route(m, 0, src, dst, want, ROUTE_LINKS_MAX);
+		const int32_t *links = routes_find(&n, r, 0, src, dst);
+
+		if (n != expected)
+			ck_abort_msg("%d links from %d to %d", n, (int)src, (int)dst);
+		if (n > 0 && memcmp(links, want, (size_t)n * sizeof(*links)) != 0)
+			ck_abort_msg("other links from %d to %d", (int)src, (int)dst);
+	}
+	routes_free(r);
+}
+
+START_TEST(routes_are_those_of_the_machine)
+{
+	struct arena *a = arena_new();
+
+	routes_agree(torus(a, 2, (const int32_t[]){4, 5}, "11"));
+	routes_agree(torus(a, 3, (const int32_t[]){2, 3, 4}, "001"));
+	/* more devices than are remembered */
+	routes_agree(torus(a, 1, (const int32_t[]){514}, "1"));
+	routes_agree(machine_twisted(a, 3, (const int32_t[]){2, 2, 4}, wire,
+	                             (struct device){32e9, 1e12, 0}));
+	/* two nodes of three: some pairs are not joined by fabric 0 */
+	routes_agree(machine_gpu(a, 2, 3, wire, wire, (struct device){32e9, 1e12, 0}));
+	arena_free(a);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("machine");
@@ -431,6 +467,7 @@ int main(void)
 	tcase_add_loop_test(tcase, gpu_rows, 0, COUNT(gpu_table));
 	tcase_add_test(tcase, fabrics_that_do_not_join);
 	tcase_add_test(tcase, graph_asks);
+	tcase_add_test(tcase, routes_are_those_of_the_machine);
 	suite_add_tcase(suite, tcase);
 	runner = srunner_create(suite);
 	srunner_run_all(runner, CK_ENV);
