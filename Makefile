@@ -62,6 +62,7 @@ FLAGS_fuzz := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
 LINK_asan := -fsanitize=address,undefined
 LINK_cov := --coverage
 
+# SimGrid's headers alone: sim/platform_simgrid.c loads the library when it is needed.
 PACKAGES := simgrid gsl check yaml-0.1 libxml-2.0 jansson sqlite3
 
 # Asked once, at first use and not before: pkg-config may be what `deps` installs.
@@ -70,7 +71,7 @@ PACKAGE_CFLAGS = $(call once,PACKAGE_CFLAGS,$(patsubst \
 	-I%,-isystem %,$(shell pkg-config --cflags $(PACKAGES))))
 TEST_LIBS = $(call once,TEST_LIBS,$(shell pkg-config --libs check gsl jansson))
 PROGRAM_LIBS = $(call once,PROGRAM_LIBS,$(shell pkg-config --libs \
-	$(filter-out check,$(PACKAGES))))
+	$(filter-out check simgrid,$(PACKAGES))))
 CHECK_LIBS = $(call once,CHECK_LIBS,$(shell pkg-config --libs check))
 SHARED_LIBS = $(call once,SHARED_LIBS,$(shell pkg-config --libs gsl jansson))
 

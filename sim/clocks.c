@@ -37,11 +37,3 @@ void clocks_bench(const struct clocks *c, struct bench *b, int clock)
 	else
 		bench_clock(b, kind, fluid_clock, c->fluid);
 }
-
-enum status clocks_start(const struct clocks *c, const struct bench *b, int clock,
-                         struct error *e)
-{
-	const struct clock_kind *kind = b->clock[clock];
-
-	return kind->needs_simgrid && !kind->apart ? platform_start(c->platform, e) : OK;
-}

@@ -19,8 +19,8 @@ struct clocks {
 
 /*
  * As platform_open() for the `n` clocks, indices into clock_kinds. `begin` false leaves
- * SimGrid to platform_start() even for a file, for traces. What an error leaves is freed
- * like the rest.
+ * SimGrid to whoever needs it even for a file: a trace, or the first replay that is not
+ * closed (replay_fluid.h). What an error leaves is freed like the rest.
  */
 enum status clocks_open(struct clocks *out, struct arena *a, const char *spec,
                         const char *const *set, int nset, const int *clock, int n,
@@ -29,12 +29,5 @@ void clocks_free(struct clocks *c);
 
 /* Add a clock to a bench on the platform's machine. */
 void clocks_bench(const struct clocks *c, struct bench *b, int clock);
-
-/*
- * Start SimGrid here, unless it is, if clock number `clock` of the bench needs that, as it
- * does before it is first asked where clocks_open() did not `begin`.
- */
-enum status clocks_start(const struct clocks *c, const struct bench *b, int clock,
-                         struct error *e);
 
 #endif

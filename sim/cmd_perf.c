@@ -9,6 +9,7 @@
 #include "perf.h"
 #include "perf_groups.h"
 #include "perf_show.h"
+#include "replay_fluid.h"
 
 #include <argp.h>
 #include <math.h>
@@ -270,7 +271,6 @@ struct run {
 static enum status run_open(struct run *r, const struct options *o, struct error *e)
 {
 	struct where at = {.file = "COLLECTIVE", .line = 1, .col = 1};
-	const struct clock_kind *kind;
 	struct machine *machine;
 	int *clock, n;
 
@@ -281,14 +281,11 @@ static enum status run_open(struct run *r, const struct options *o, struct error
 	if (n > 1)
 		return error_set(e, E_TYPE, where_option("--clock", o->clock),
 		                 "perf takes one clock");
-	kind = &clock_kinds[*clock];
 	if (clocks_open(&r->clocks, r->arena, o->platform, o->set, o->nset, clock, 1,
-	                true, e) != OK)
+	                false, e) != OK)
 		return e->code;
 	machine = r->clocks.platform->machine;
-	if (library_set(machine, &o->library, NULL, e) != OK ||
-	    (kind->needs_simgrid && !kind->apart &&
-	     platform_start(r->clocks.platform, e) != OK))
+	if (library_set(machine, &o->library, NULL, e) != OK)
 		return e->code;
 	r->perf.machine = machine;
 	r->perf.collective = o->collective;
@@ -358,6 +355,10 @@ static int run(struct run *r, const struct options *o)
 		arena_free(scratch);
 		if (done)
 			continue;
+		if (fluid_started(r->clocks.fluid, &e) != OK) {
+			text_free(&why);
+			return command_misuse(&e);
+		}
 		fprintf(stderr, "shardsim perf: %s\n", why.s ? why.s : "no reason");
 		text_free(&why);
 		return EXIT_FAULT;

@@ -322,9 +322,6 @@ static enum status run_search(struct place_result *out, struct placed **placed,
 		    OK)
 			return e->code;
 	}
-	for (int k = 0; k < s->bench.nclocks; k++)
-		if (clocks_start(&s->clocks, &s->bench, k, e) != OK)
-			return e->code;
 	return place_rows(out, s->arena, *placed, &s->bench, e);
 }
 
@@ -408,9 +405,6 @@ static enum status read_with(struct place_output *out, struct session *s,
 	    workloads_of(&workload, &out->n, s->arena, suite, levels,
 	                 s->clocks.platform->machine, e) != OK)
 		return e->code;
-	for (int k = 0; k < s->bench.nclocks; k++)
-		if (clocks_start(&s->clocks, &s->bench, k, e) != OK)
-			return e->code;
 	if (o->devices_out && out->n > 1)
 		return error_set(e, E_TYPE,
 		                 where_option("--devices-out", o->devices_out),

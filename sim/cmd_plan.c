@@ -252,7 +252,7 @@ static enum status check_devices(const struct session *s, const struct problem_t
 	return OK;
 }
 
-/* Plans, and times by all clocks; SimGrid is started for the first plan it is to time. */
+/* Plans, and times by all clocks. */
 static enum status measure_one(struct measurement *m, struct session *s,
                                const struct planner *planner, struct error *e)
 {
@@ -263,11 +263,8 @@ static enum status measure_one(struct measurement *m, struct session *s,
 		if (trace_paje(s->paje, s->clocks.platform, &untimed.steps, e) != OK)
 			return e->code;
 	}
-	for (int k = 0; k < s->bench.nclocks; k++) {
-		if (m->plan && clocks_start(&s->clocks, &s->bench, k, e) != OK)
-			return e->code;
+	for (int k = 0; k < s->bench.nclocks; k++)
 		measure_time(m, &s->bench, k, s->arena);
-	}
 	return OK;
 }
 

@@ -219,6 +219,8 @@ enum status platform_engine_start(struct loader *l)
 	sg_actor_t actor;
 	size_t i = 0;
 
+	if (platform_simgrid_load(l->error) != OK)
+		return l->error->code;
 	engine_init(m, l->trace, l->flows);
 	if (engine_read(l) != OK || engine_hosts(l) != OK || engine_links(l) != OK)
 		return l->error->code;

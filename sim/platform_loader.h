@@ -31,6 +31,9 @@ struct loader {
 	struct error *error; /* of the call at hand; never NULL during one */
 };
 
+/* SimGrid's library. E_IO where it is not there. */
+enum status platform_simgrid_load(struct error *e);
+
 /*
  * Starts SimGrid on the file's text in this process, which SimGrid ends on some faults,
  * and compares what it made of it.

@@ -1,5 +1,6 @@
 #include "replay_fluid.h"
 
+#include "cost/model.h"
 #include "cost/pieces.h"
 
 #include <assert.h>
@@ -33,33 +34,42 @@ struct fluid {
 	struct platform *platform;
 	const struct schedule *schedule;
 	struct pieces *pieces;
-	struct timed *timed; /* [2 * TIMED_MAX], by hash with open addressing */
+	struct timed *timed; /* [2 * TIMED_MAX], by hash with open addressing, or NULL */
 	int64_t ntimed;
 	uint64_t *known;
 	int64_t nknown, known_capacity;
+	struct model *model;
 	double seconds;    /* of the rounds so far */
+	int64_t round;     /* the next one */
 	sg_host_t manager; /* where the actor that starts the tasks is */
 	int32_t *index; /* [nfabrics * ndevices]: of a host in the current task, or -1 */
-	sg_host_t *host; /* of the current task */
+	size_t *number;  /* of the hosts of the current task */
+	sg_host_t *host; /* those hosts */
 	int nhosts;
 	struct start *start;
 	int64_t starts_capacity;
 	sg_exec_t *exec; /* running */
 	int64_t nexecs, execs_capacity;
-	bool failed; /* a message has no route */
-	bool whole;  /* rounds are run as they are */
+	bool failed;          /* a message has no route */
+	bool whole;           /* rounds are run as they are */
+	bool closed;          /* SimGrid must not be used */
+	struct error refusal; /* what starting SimGrid said */
 };
+
+/* Of a round that SimGrid has to run, while it does not. */
+#define NOT_RUN_S (-1.)
 
 struct fluid *fluid_new(struct platform *p)
 {
 	struct fluid *w = xmalloc(1, sizeof(*w));
 	size_t n = (size_t)p->machine->nfabrics * (size_t)p->machine->ndevices;
 
-	*w = (struct fluid){.platform = p, .pieces = pieces_new(p->machine)};
-	w->timed = xmalloc(2 * TIMED_MAX, sizeof(*w->timed));
-	memset(w->timed, 0, 2 * TIMED_MAX * sizeof(*w->timed));
+	*w = (struct fluid){.platform = p,
+	                    .pieces = pieces_new(p->machine),
+	                    .model = model_new(p->machine)};
 	w->index = xmalloc(n, sizeof(*w->index));
 	memset(w->index, -1, n * sizeof(*w->index));
+	w->number = xmalloc(n, sizeof(*w->number));
 	w->host = xmalloc(n, sizeof(sg_host_t));
 	return w;
 }
@@ -69,9 +79,11 @@ void fluid_free(struct fluid *w)
 	if (!w)
 		return;
 	pieces_free(w->pieces);
+	model_free(w->model);
 	free(w->timed);
 	free(w->known);
 	free(w->index);
+	free(w->number);
 	free(w->host);
 	free(w->start);
 	free(w->exec);
@@ -83,6 +95,11 @@ void fluid_whole(struct fluid *w)
 	w->whole = true;
 }
 
+void fluid_closed(struct fluid *w, bool closed)
+{
+	w->closed = closed;
+}
+
 /* The number of the device's host; devices that share one have the same. */
 static size_t host_number(const struct fluid *w, const struct message *msg, int32_t d)
 {
@@ -91,7 +108,6 @@ static size_t host_number(const struct fluid *w, const struct message *msg, int3
 	size_t i = (size_t)msg->fabric * (size_t)m->ndevices +
 	           (size_t)(share > 1 ? d / share * share : d);
 
-	assert(w->platform->host[i]);
 	return i;
 }
 
@@ -100,7 +116,7 @@ static int join(struct fluid *w, size_t number)
 {
 	if (w->index[number] < 0) {
 		w->index[number] = w->nhosts;
-		w->host[w->nhosts++] = w->platform->host[number];
+		w->number[w->nhosts++] = number;
 	}
 	return w->index[number];
 }
@@ -133,18 +149,49 @@ static void messages_start(struct fluid *w, const struct message *msg, int64_t n
 	}
 }
 
-static void task_start(struct fluid *w, const struct task *t)
+/* The hosts of the task, numbered in w->index until hosts_forget(). */
+static size_t hosts_number(struct fluid *w, const struct task *t)
 {
 	const struct message *msg = &w->schedule->message[t->first];
-	double *bytes = NULL;
-	size_t n;
 
 	w->nhosts = 0;
 	for (int64_t i = 0; i < t->nmessages; i++) {
 		join(w, host_number(w, &msg[i], msg[i].src));
 		join(w, host_number(w, &msg[i], msg[i].dst));
 	}
-	n = (size_t)w->nhosts;
+	return (size_t)w->nhosts;
+}
+
+static void hosts_forget(struct fluid *w, const struct task *t)
+{
+	const struct message *msg = &w->schedule->message[t->first];
+
+	for (int64_t i = 0; i < t->nmessages; i++) {
+		w->index[host_number(w, &msg[i], msg[i].src)] = -1;
+		w->index[host_number(w, &msg[i], msg[i].dst)] = -1;
+	}
+}
+
+/* Is the task one parallel task, and not one for every message? */
+static bool is_one(struct fluid *w, const struct task *t)
+{
+	size_t n;
+
+	if (t->nmessages <= FLUID_GROUP_HOSTS_MAX / 2)
+		return true;
+	n = hosts_number(w, t);
+	hosts_forget(w, t);
+	return n <= FLUID_GROUP_HOSTS_MAX;
+}
+
+static void task_start(struct fluid *w, const struct task *t)
+{
+	const struct message *msg = &w->schedule->message[t->first];
+	size_t n = hosts_number(w, t);
+	double *bytes = NULL;
+
+	for (size_t i = 0; i < n; i++)
+		w->host[i] = w->platform->host[w->number[i]];
 	if (n <= FLUID_GROUP_HOSTS_MAX)
 		bytes = memset(xmalloc(n * n, sizeof(*bytes)), 0,
 		               n * n * sizeof(*bytes));
@@ -154,10 +201,7 @@ static void task_start(struct fluid *w, const struct task *t)
 
 		bytes[(size_t)w->index[src] * n + (size_t)w->index[dst]] += msg[i].bytes;
 	}
-	for (int64_t i = 0; i < t->nmessages; i++) {
-		w->index[host_number(w, &msg[i], msg[i].src)] = -1;
-		w->index[host_number(w, &msg[i], msg[i].dst)] = -1;
-	}
+	hosts_forget(w, t);
 	if (bytes)
 		exec_start(w, w->nhosts, w->host, bytes);
 	else
@@ -229,6 +273,10 @@ static double tasks_run(struct fluid *w, const struct round *r, const int64_t *n
 /* The place of a form among those that were timed, or a free one for it. */
 static struct timed *timed_find(struct fluid *w, const struct piece *p)
 {
+	if (!w->timed) {
+		w->timed = xmalloc(2 * TIMED_MAX, sizeof(*w->timed));
+		memset(w->timed, 0, 2 * TIMED_MAX * sizeof(*w->timed));
+	}
 	for (uint64_t at = p->hash;; at++) {
 		struct timed *t = &w->timed[at & (2 * TIMED_MAX - 1)];
 
@@ -258,65 +306,127 @@ static void timed_add(struct fluid *w, const struct piece *p, double seconds)
 	w->nknown += p->nform;
 }
 
-/* Seconds of a round: of its longest piece. */
-static double round_run(struct fluid *w, const struct round *r)
+/* Seconds of a task that has its links to itself. */
+static double alone_s(struct fluid *w, const struct task *t)
 {
+	double seconds = model_task_s(w->model, w->schedule, t);
+
+	w->failed = w->failed || seconds < 0;
+	return seconds;
+}
+
+/* Seconds of a piece of a round; `simgrid`: within SimGrid, which may run it. */
+static double piece_s(struct fluid *w, const struct round *r, const struct piece *p,
+                      bool simgrid)
+{
+	const struct task *first = &w->schedule->task[r->first + *p->task];
+	struct timed *timed;
+	double seconds;
+
+	if (p->ntasks == 1 && is_one(w, first))
+		return alone_s(w, first);
+	timed = timed_find(w, p);
+	if (timed->n)
+		return timed->seconds;
+	if (!simgrid)
+		return NOT_RUN_S;
+	seconds = tasks_run(w, r, p->task, p->ntasks);
+	timed_add(w, p, seconds);
+	return seconds;
+}
+
+/* Seconds of a round: of its longest piece. */
+static double round_s(struct fluid *w, const struct round *r, bool simgrid)
+{
+	const struct task *first = &w->schedule->task[r->first];
 	const struct piece *piece;
 	double longest_s = 0;
 	int64_t n;
 
+	if (r->ntasks == 1 && !w->whole && is_one(w, first))
+		return alone_s(w, first);
 	switch (pieces_find(&piece, &n, w->pieces, w->schedule, r)) {
 	case PIECES_NO_ROUTE:
 		w->failed = true;
 		return 0;
 	case PIECES_TOO_LARGE:
-		return tasks_run(w, r, NULL, r->ntasks);
+		break;
 	case PIECES_OK:
 		if (w->whole)
-			return tasks_run(w, r, NULL, r->ntasks);
-		break;
-	}
-	for (int64_t i = 0; i < n; i++) {
-		struct timed *timed = timed_find(w, &piece[i]);
-		double seconds = timed->seconds;
+			break;
+		for (int64_t i = 0; i < n; i++) {
+			double seconds = piece_s(w, r, &piece[i], simgrid);
 
-		if (!timed->n) {
-			seconds = tasks_run(w, r, piece[i].task, piece[i].ntasks);
-			timed_add(w, &piece[i], seconds);
+			if (seconds < 0)
+				return seconds;
+			longest_s = fmax(longest_s, seconds);
 		}
-		longest_s = fmax(longest_s, seconds);
+		return longest_s;
 	}
-	return longest_s;
+	return simgrid ? tasks_run(w, r, NULL, r->ntasks) : NOT_RUN_S;
+}
+
+/* Adds the next rounds up, as far as that can be done. */
+static void rounds_add(struct fluid *w, bool simgrid)
+{
+	for (; w->round < w->schedule->nrounds; w->round++) {
+		double seconds = round_s(w, &w->schedule->round[w->round], simgrid);
+
+		if (w->failed || seconds < 0)
+			return;
+		w->seconds += seconds;
+	}
 }
 
 /* The actor: starts and awaits the tasks of one round after another. */
 static void manager(int argc, char **argv)
 {
-	struct fluid *w = sg_actor_get_data(sg_actor_self());
-
 	(void)argc;
 	(void)argv;
-	for (int64_t r = 0; r < w->schedule->nrounds && !w->failed; r++)
-		w->seconds += round_run(w, &w->schedule->round[r]);
+	rounds_add(sg_actor_get_data(sg_actor_self()), true);
+}
+
+/* The rest of the rounds in SimGrid; false if it cannot be started. */
+static bool rounds_run(struct fluid *w)
+{
+	sg_actor_t actor;
+
+	if (w->refusal.code != OK || platform_start(w->platform, &w->refusal) != OK)
+		return false;
+	for (size_t i = 0; !w->manager; i++)
+		w->manager = w->platform->host[i];
+	actor = sg_actor_init("manager", w->manager);
+	sg_actor_set_data(actor, w);
+	sg_actor_start(actor, manager, 0, NULL);
+	simgrid_run();
+	return true;
+}
+
+enum status fluid_started(const struct fluid *w, struct error *e)
+{
+	*e = w->refusal;
+	return e->code;
 }
 
 double fluid_clock(void *self, const struct schedule *s, char *message, size_t size)
 {
 	struct fluid *w = self;
-	sg_actor_t actor;
 
-	assert(w->platform->host);
-	if (!s->nrounds)
-		return 0;
-	for (size_t i = 0; !w->manager; i++)
-		w->manager = w->platform->host[i];
 	w->schedule = s;
 	w->seconds = 0;
+	w->round = 0;
 	w->failed = false;
-	actor = sg_actor_init("manager", w->manager);
-	sg_actor_set_data(actor, w);
-	sg_actor_start(actor, manager, 0, NULL);
-	simgrid_run();
+	rounds_add(w, false);
+	if (w->round < s->nrounds && !w->failed) {
+		if (w->closed) {
+			snprintf(message, size, "needs SimGrid");
+			return CLOCK_REFUSED_S;
+		}
+		if (!rounds_run(w)) {
+			snprintf(message, size, "%s", w->refusal.text);
+			return CLOCK_FAILED_S;
+		}
+	}
 	if (!w->failed)
 		return w->seconds;
 	snprintf(message, size, "a message has no route on %s",

@@ -11,6 +11,10 @@
  * Tasks that share no link, not even through others, do not slow each other: the pieces
  * of a round (cost/pieces.h) run one after another, the round takes as long as the
  * longest, and a piece of a form that this workspace has timed before is not run again.
+ * A task that shares no link with another is not run either: it has all its links to
+ * itself, so its common rate is that of the link that its bytes fill longest, and its time
+ * is that of the clock `model` (tests hold SimGrid to it). SimGrid is started for the
+ * first piece of several tasks.
  *
  * Schedules run one after another in the one engine of the process; a time is a
  * difference of SimGrid's clock.
@@ -23,10 +27,7 @@
 
 enum { FLUID_GROUP_HOSTS_MAX = 2048 };
 
-/*
- * A workspace for the platform, which must outlive it, and which platform_start() must
- * have loaded before the first schedule is timed.
- */
+/* A workspace for the platform, which must outlive it. */
 struct fluid;
 
 struct fluid *fluid_new(struct platform *p);
@@ -38,7 +39,16 @@ void fluid_free(struct fluid *w);
  */
 void fluid_whole(struct fluid *w);
 
+/*
+ * From now on, or no longer, leave SimGrid alone: a schedule that needs it is refused
+ * (CLOCK_REFUSED_S).
+ */
+void fluid_closed(struct fluid *w, bool closed);
+
 /* A clock_fn (cost/model.h); `self` is a struct fluid. */
 double fluid_clock(void *self, const struct schedule *s, char *message, size_t size);
+
+/* What platform_start() said, if fluid_clock() needed it: then all it needs it for fails. */
+enum status fluid_started(const struct fluid *w, struct error *e);
 
 #endif

@@ -6,6 +6,7 @@
 #include "placing.h"
 #include "plan/plan_text.h"
 #include "planner/best.h"
+#include "replay_fluid.h"
 #include "timeline.h"
 
 #include <errno.h>
@@ -25,9 +26,10 @@ struct worker {
 	struct arena *arena; /* of the scenario at hand */
 	struct bench bench;
 	struct platform *loaded; /* NULL: not even the machine */
-	struct error load;       /* why there is no machine, or no SimGrid */
-	int32_t scenario;        /* the one at hand, -1 for none */
-	int planner;             /* the one planned last, -1 for none */
+	struct fluid *fluid;
+	struct error load; /* why there is no machine, or no SimGrid */
+	int32_t scenario;  /* the one at hand, -1 for none */
+	int planner;       /* the one planned last, -1 for none */
 	struct problem problem;
 	struct measurement measurement;
 	const char *reason; /* why the scenario cannot run here, else NULL */
@@ -81,6 +83,7 @@ static void load(struct worker *w)
 	                true, &w->load) != OK)
 		return;
 	w->loaded = clocks.platform;
+	w->fluid = clocks.fluid;
 	bench_init(&w->bench, w->loaded->machine);
 	for (int i = 0; i < s->nclocks; i++)
 		clocks_bench(&clocks, &w->bench, s->clock[i]);
@@ -234,9 +237,27 @@ static void time_in_child(struct worker *w, struct row *r, int clock)
 	text_free(&row);
 }
 
-/* Starts SimGrid for the first replay; a failure is of every replay. */
+/* Without SimGrid; false if it is needed. */
+static bool time_closed(struct worker *w, struct row *r, int clock)
+{
+	struct measurement m = w->measurement;
+
+	fluid_closed(w->fluid, true);
+	measure_time(&m, &w->bench, clock, w->arena);
+	fluid_closed(w->fluid, false);
+	if (isnan(m.time_s[clock]))
+		return false;
+	w->measurement = m;
+	fill(r, w, clock);
+	send_row(w, r);
+	return true;
+}
+
+/* Starts SimGrid for the first replay that needs it; a failure is of every replay. */
 static void replay(struct worker *w, struct row *r, int clock)
 {
+	if (w->load.code == OK && time_closed(w, r, clock))
+		return;
 	if (w->load.code == OK && !w->loaded->host) {
 		platform_start(w->loaded, &w->load);
 		send_ready(w);

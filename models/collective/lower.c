@@ -54,14 +54,20 @@ static void explain_forced(struct text *why, const struct machine *m, enum op op
 	}
 }
 
+static bool has_fill(const struct machine *m, const struct profile *profile)
+{
+	const double *tuning = m->tuning.value;
+
+	return profile->fill &&
+	       (tuning[TUNING_FILL_S] != 0 || tuning[TUNING_NET_FILL_S] != 0);
+}
+
 /* The fill and drain of every task's pipeline (nccl.h). */
 static void add_fill(struct schedule *s, const struct machine *m)
 {
 	const double *tuning = m->tuning.value;
 	struct nccl_wire *wire;
 
-	if (tuning[TUNING_FILL_S] == 0 && tuning[TUNING_NET_FILL_S] == 0)
-		return;
 	wire = nccl_wire_new(s->arena, m);
 	for (int64_t i = 0; i < s->ntasks; i++) {
 		struct task *t = &s->task[i];
@@ -101,7 +107,7 @@ static bool lower_geometry(struct lowered *out, const struct profile *profile,
 	/* Which fabrics are asked may hang on the order, too. */
 	out->any_order = algorithm->any_order && m->nfabrics == 1;
 	algorithm->build(&out->schedule, m, op, groups, bytes);
-	if (profile->fill)
+	if (has_fill(m, profile))
 		add_fill(&out->schedule, m);
 	return true;
 }
@@ -159,15 +165,14 @@ static bool lower_shift(struct lowered *out, const struct machine *m,
 	return done;
 }
 
-bool lower_collective(struct lowered *out, struct arena *a, const struct machine *m,
-                      enum op op, struct groups groups, double bytes, struct text *why)
+/* Into the schedule of `out`, by the profile of the groups. */
+static bool lower_groups(struct lowered *out, const struct profile *profile,
+                         const struct machine *m, enum op op, struct groups groups,
+                         double bytes, struct text *why)
 {
-	const struct profile *profile = profile_of(m, &groups);
-
 	assert(op == OP_ALL_GATHER || op == OP_ALL_TO_ALL || op == OP_REDUCE_SCATTER ||
 	       op == OP_ALL_REDUCE || op == OP_BROADCAST || op == OP_REDUCE ||
 	       op == OP_PERMUTE);
-	*out = (struct lowered){.schedule.arena = a};
 	out->launch_s = profile_launch_s(m, groups.ids, groups.ngroups * groups.size);
 	if (op == OP_PERMUTE)
 		return lower_shift(out, m, &groups, bytes, why);
@@ -182,6 +187,34 @@ bool lower_collective(struct lowered *out, struct arena *a, const struct machine
 	if (profile->library)
 		return nccl_lower(out, profile->library, m, op, &groups, bytes, why);
 	return lower_geometry(out, profile, m, op, &groups, bytes, why);
+}
+
+bool lower_collective(struct lowered *out, struct arena *a, const struct machine *m,
+                      enum op op, struct groups groups, double bytes, struct text *why)
+{
+	*out = (struct lowered){.schedule.arena = a};
+	return lower_groups(out, profile_of(m, &groups), m, op, groups, bytes, why);
+}
+
+bool lower_collective_rounds(struct lowered *out, struct arena *a,
+                             const struct machine *m, enum op op, struct groups groups,
+                             double bytes, round_fn *reader, void *self,
+                             struct text *why)
+{
+	const struct profile *profile = profile_of(m, &groups);
+	bool done;
+
+	*out = (struct lowered){.schedule.arena = a};
+	/* What libraries and pipelines add to tasks is known when all are there. */
+	if (op != OP_PERMUTE && !profile->library && !has_fill(m, profile)) {
+		out->schedule.reader = reader;
+		out->schedule.reader_self = self;
+	}
+	done = lower_groups(out, profile, m, op, groups, bytes, why);
+	if (done && !out->schedule.reader)
+		schedule_rounds(&out->schedule, reader, self);
+	out->schedule = (struct schedule){.arena = a};
+	return done;
 }
 
 /* A permute is one round with a task for each pair of two devices. */

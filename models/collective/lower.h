@@ -41,6 +41,15 @@ bool lower_step(struct lowered *out, struct arena *a, const struct machine *m,
 bool lower_collective(struct lowered *out, struct arena *a, const struct machine *m,
                       enum op op, struct groups groups, double bytes, struct text *why);
 
+/*
+ * As lower_collective, but the rounds go to a reader (schedule.h), one by one and without
+ * being kept all at once where the collective allows it; the schedule in `out` is empty.
+ */
+bool lower_collective_rounds(struct lowered *out, struct arena *a,
+                             const struct machine *m, enum op op, struct groups groups,
+                             double bytes, round_fn *reader, void *self,
+                             struct text *why);
+
 /* Seconds of local passes of a step: 2 x bytes per pass / memory bandwidth. */
 double lower_local_s(const struct machine *m, const struct placement *place,
                      const struct plan *plan, int step);

@@ -30,7 +30,7 @@ static void build(struct schedule *out, const struct machine *m, enum op op,
 	int32_t n = g->size;
 
 	(void)op;
-	for (int32_t k = 1; k < n; k++) {
+	for (int32_t k = 1; k < n && !out->done; k++) {
 		schedule_round(out);
 		for (int32_t i = 0; i < g->ngroups; i++) {
 			const int32_t *ids = g->ids + (int64_t)i * n;

@@ -27,11 +27,27 @@ void schedule_end(struct schedule *s)
 	task_close(s);
 	if (s->nrounds && !s->round[s->nrounds - 1].ntasks)
 		s->nrounds--;
+	if (!s->reader || !s->nrounds)
+		return;
+	s->done = !s->reader(s->reader_self, s);
+	s->nrounds = s->ntasks = s->nmessages = 0;
+}
+
+void schedule_rounds(const struct schedule *s, round_fn *reader, void *self)
+{
+	struct schedule one = *s;
+
+	one.nrounds = 1;
+	for (int64_t r = 0; r < s->nrounds; r++, one.round++)
+		if (!reader(self, &one))
+			return;
 }
 
 void schedule_round(struct schedule *s)
 {
 	schedule_end(s);
+	if (s->done)
+		return;
 	s->round = array_grow(s->arena, s->round, s->nrounds, &s->rounds_capacity,
 	                      sizeof(*s->round));
 	s->round[s->nrounds++] = (struct round){.first = s->ntasks};
@@ -39,6 +55,8 @@ void schedule_round(struct schedule *s)
 
 void schedule_task(struct schedule *s, int32_t repeats)
 {
+	if (s->done)
+		return;
 	assert(s->nrounds > 0 && repeats >= 1);
 	task_close(s);
 	s->task = array_grow(s->arena, s->task, s->ntasks, &s->tasks_capacity,
@@ -49,10 +67,13 @@ void schedule_task(struct schedule *s, int32_t repeats)
 
 void schedule_software(struct schedule *s, double delay_s, double least_s)
 {
-	struct task *t = &s->task[s->ntasks - 1];
+	struct task *t;
 
+	if (s->done)
+		return;
 	assert(s->nrounds > 0 && s->round[s->nrounds - 1].ntasks > 0);
 	assert(delay_s >= 0 && least_s >= 0);
+	t = &s->task[s->ntasks - 1];
 	t->delay_s = delay_s;
 	t->least_s = least_s;
 }
@@ -60,6 +81,8 @@ void schedule_software(struct schedule *s, double delay_s, double least_s)
 void schedule_message(struct schedule *s, int32_t fabric, int32_t src, int32_t dst,
                       double bytes)
 {
+	if (s->done)
+		return;
 	assert(s->nrounds > 0 && s->round[s->nrounds - 1].ntasks > 0);
 	assert(fabric >= 0 && src >= 0 && dst >= 0 && bytes >= 0);
 	if (src == dst || bytes == 0)

@@ -22,6 +22,7 @@
 
 #include "base/arena.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct message {
@@ -42,7 +43,19 @@ struct round {
 	int64_t ntasks;
 };
 
-/* Grows by doubling in its arena; {.arena = a} is the empty schedule. */
+struct schedule;
+
+/*
+ * Who reads rounds one by one: gets a schedule whose only round is the one to be read, and
+ * returns whether it wants the next.
+ */
+typedef bool round_fn(void *self, const struct schedule *s);
+
+/*
+ * Grows by doubling in its arena; {.arena = a} is the empty schedule. With a `reader`
+ * nothing is kept: a round goes to it when it is closed and is then forgotten, and once
+ * it wants no more, nothing is added.
+ */
 struct schedule {
 	struct arena *arena;
 	int64_t nrounds, ntasks, nmessages;
@@ -50,6 +63,9 @@ struct schedule {
 	struct task *task;
 	struct message *message;
 	int64_t rounds_capacity, tasks_capacity, messages_capacity;
+	round_fn *reader;
+	void *reader_self;
+	bool done; /* the reader wants no more */
 };
 
 /*
@@ -63,6 +79,9 @@ void schedule_software(struct schedule *s, double delay_s, double least_s);
 void schedule_message(struct schedule *s, int32_t fabric, int32_t src, int32_t dst,
                       double bytes);
 void schedule_end(struct schedule *s);
+
+/* All rounds of a finished schedule to a reader, as long as it wants them. */
+void schedule_rounds(const struct schedule *s, round_fn *reader, void *self);
 
 /* A readable listing, one round per paragraph, for people and tests. */
 void schedule_print(struct text *out, const struct schedule *s);

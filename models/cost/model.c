@@ -124,6 +124,13 @@ static double task_s(struct model *w, const struct schedule *s, const struct tas
 	return busy_s + latency_s;
 }
 
+double model_task_s(struct model *w, const struct schedule *s, const struct task *t)
+{
+	w->rounds++;
+	w->nused = 0;
+	return task_s(w, s, t);
+}
+
 static double round_s(struct model *w, const struct schedule *s, const struct round *r)
 {
 	double time_s = 0;

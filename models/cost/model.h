@@ -34,6 +34,9 @@ struct routes *model_routes(struct model *w);
  */
 double model_schedule_s(struct model *w, const struct schedule *s);
 
+/* Seconds of one task with the machine to itself; < 0 as above. */
+double model_task_s(struct model *w, const struct schedule *s, const struct task *t);
+
 /* What clocks give instead of seconds: it went wrong, or they do not take such a size. */
 #define CLOCK_FAILED_S (-1.)
 #define CLOCK_REFUSED_S (-2.)

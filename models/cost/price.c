@@ -31,6 +31,14 @@ struct key {
 struct entry {
 	struct key *key; /* NULL: free */
 	double wire_s;
+	bool more; /* it takes so long and more: rounds were left out */
+};
+
+/* What a collective's rounds take so far, and when the rest need not be known. */
+struct sum {
+	struct model *model;
+	double seconds, most_s;
+	bool any_order; /* they are the same for all orders of the digits */
 };
 
 struct pricer {
@@ -304,14 +312,25 @@ static int32_t key_make(struct key *k, const struct mesh *m, const struct step_a
 	return q;
 }
 
-static double wire_s(struct pricer *p, const struct mesh *mesh,
-                     const struct step_ask *ask, const struct move *moves,
-                     bool *any_order)
+/* A round_fn. */
+static bool add_round(void *self, const struct schedule *s)
 {
+	struct sum *sum = self;
+	double seconds = model_schedule_s(sum->model, s);
+
+	sum->seconds = seconds < 0 ? PRICE_IMPOSSIBLE_S : sum->seconds + seconds;
+	return sum->seconds <= sum->most_s;
+}
+
+/* The seconds of the collective, or of its first rounds where these exceed most_s. */
+static struct sum wire_sum(struct pricer *p, const struct mesh *mesh,
+                           const struct step_ask *ask, const struct move *moves)
+{
+	struct sum sum = {.model = p->model,
+	                  .most_s = ask->most_cost > 0 ? ask->most_cost : INFINITY};
 	struct groups g;
 	struct lowered lowered;
 	struct text why = {0};
-	double seconds = -1;
 	int32_t *ids;
 
 	arena_reset(p->scratch);
@@ -322,12 +341,12 @@ static double wire_s(struct pricer *p, const struct mesh *mesh,
 			ids[i] = placed(p, g.ids[i]);
 		g.ids = ids;
 	}
-	if (lower_collective(&lowered, p->scratch, p->machine, ask->op, g,
-	                     (double)ask->before_bytes, &why))
-		seconds = model_schedule_s(p->model, &lowered.schedule);
+	if (!lower_collective_rounds(&lowered, p->scratch, p->machine, ask->op, g,
+	                             (double)ask->before_bytes, add_round, &sum, &why))
+		sum.seconds = PRICE_IMPOSSIBLE_S;
 	text_free(&why);
-	*any_order = seconds >= 0 && lowered.any_order;
-	return seconds < 0 ? PRICE_IMPOSSIBLE_S : seconds;
+	sum.any_order = sum.seconds < PRICE_IMPOSSIBLE_S && lowered.any_order;
+	return sum;
 }
 
 /* The key of all orders of the digits. */
@@ -349,15 +368,24 @@ static struct key sorted_key(const struct key *k)
 	return out;
 }
 
-static void table_add(struct pricer *p, const struct key *k, double wire_s)
+static void table_set(struct pricer *p, const struct key *k, const struct sum *sum)
 {
-	struct entry *entry;
+	struct entry *entry = table_find(p->table, p->capacity, k);
 
-	if (2 * ++p->entries > p->capacity)
+	if (!entry->key && 2 * ++p->entries > p->capacity) {
 		table_grow(p);
-	entry = table_find(p->table, p->capacity, k);
-	entry->key = arena_dup(p->keys, k, 1, key_size(k));
-	entry->wire_s = wire_s;
+		entry = table_find(p->table, p->capacity, k);
+	}
+	if (!entry->key)
+		entry->key = arena_dup(p->keys, k, 1, key_size(k));
+	entry->wire_s = sum->seconds;
+	entry->more = sum->seconds > sum->most_s;
+}
+
+/* Whether what is remembered is exact, or more than is asked for. */
+static bool entry_answers(const struct entry *e, const struct step_ask *ask)
+{
+	return e->key && (!e->more || (ask->most_cost > 0 && e->wire_s > ask->most_cost));
 }
 
 /* Wire time of the collective, remembered; its group size in *q. */
@@ -367,23 +395,22 @@ static double collective_s(struct pricer *p, const struct mesh *mesh,
 	struct move moves[RANK_MAX];
 	const struct entry *known;
 	struct key key, sorted;
-	bool any_order;
-	double seconds;
+	struct sum sum;
 
 	assert(ask->nmoves <= RANK_MAX);
 	sort_moves(moves, ask);
 	*q = key_make(&key, mesh, ask, moves);
 	order_refresh(p, mesh);
 	known = table_find(p->table, p->capacity, &key);
-	if (known->key)
+	if (entry_answers(known, ask))
 		return known->wire_s;
 	sorted = sorted_key(&key);
 	known = table_find(p->table, p->capacity, &sorted);
-	if (known->key)
+	if (entry_answers(known, ask))
 		return known->wire_s;
-	seconds = wire_s(p, mesh, ask, moves, &any_order);
-	table_add(p, any_order ? &sorted : &key, seconds);
-	return seconds;
+	sum = wire_sum(p, mesh, ask, moves);
+	table_set(p, sum.any_order ? &sorted : &key, &sum);
+	return sum.seconds;
 }
 
 /* Do the problem's devices fit on the machine? */

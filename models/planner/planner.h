@@ -40,6 +40,7 @@ struct step_ask {
 	const struct move *move; /* parts, factors and dims, as in plan.h */
 	int64_t before_bytes;
 	bool unpack;
+	double most_cost; /* > 0: of a dearer step only that it is, in any such price */
 };
 
 /* The table of prices. Without a platform use `prices_bytes` and a NULL self. */

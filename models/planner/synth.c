@@ -87,21 +87,22 @@ static void add_choice(struct choices *x, struct synth *s, const struct path *pa
 /*
  * The exact search's choice, where a path of price `most` (NULL: none) is known. With a
  * platform also its choice in bytes: that may be best in seconds once permutes are priced
- * as they are.
+ * as they are. False if there is no such path.
  */
-static void add_exact(struct choices *x, struct synth *s, const struct price *most)
+static bool add_exact(struct choices *x, struct synth *s, const struct price *most)
 {
 	struct synth in_bytes = *s;
 	struct path path;
 
 	if (!synth_exact(&path, s, most))
-		return;
+		return false;
 	add_choice(x, s, &path);
 	if (by_bytes(s))
-		return;
+		return true;
 	in_bytes.prices = &prices_bytes;
 	if (synth_exact(&path, &in_bytes, NULL))
 		add_choice(x, s, &path);
+	return true;
 }
 
 /* The exact choice among plans that treat whole (sub-)axes as one, if these are few. */
@@ -109,7 +110,10 @@ static void add_coarse(struct choices *x, const struct synth *s)
 {
 	struct synth *coarse = arena_alloc(s->arena, 1, sizeof(*coarse));
 
-	if (synth_coarsen(coarse, s) && few_types(coarse, COARSE_ATOMS))
+	if (!synth_coarsen(coarse, s) || !few_types(coarse, COARSE_ATOMS))
+		return;
+	/* A path that is no dearer than the known one is found much sooner than others. */
+	if (!x->n || !add_exact(x, coarse, &x->choice[0].price))
 		add_exact(x, coarse, NULL);
 }
 

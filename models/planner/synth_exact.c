@@ -6,6 +6,7 @@
 #include "planner/synth_states.h"
 
 #include <assert.h>
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -107,7 +108,24 @@ static int level_of(struct search *x, int64_t elements)
 	return i;
 }
 
-/* The price of a step from the state being expanded to the type of a code. */
+/*
+ * What a step may cost at most, to be of use; 0: anything. After an all-to-all the tile
+ * still has to grow.
+ */
+static double most_of_step(const struct search *x, enum op op)
+{
+	double cost = x->price.cost;
+
+	if (op == OP_ALL_TO_ALL)
+		cost += x->level[x->here].rest_cost;
+	return isinf(x->most_cost) ? 0 : fmax(x->most_cost - cost, DBL_MIN);
+}
+
+/*
+ * The price of a step from the state being expanded to the type of a code; of one that is
+ * dearer than the path may be, no more than that. States are expanded by rising cost, so
+ * that holds for those that come later.
+ */
 static const struct price *ask(struct search *x, struct asked *asked, enum op op,
                                uint64_t code)
 {
@@ -115,7 +133,8 @@ static const struct price *ask(struct search *x, struct asked *asked, enum op op
 		struct type before = code_type(x->from_code, x->rank);
 		struct type after = code_type(code, x->rank);
 
-		asked->price = hop_price(x->s, op, &before, &after);
+		asked->price =
+			hop_price_below(x->s, op, &before, &after, most_of_step(x, op));
 		asked->known = true;
 	}
 	return &asked->price;

@@ -15,6 +15,7 @@ struct price_key {
 
 struct price_cell {
 	bool used;
+	bool more; /* the price is such or dearer */
 	struct price_key key;
 	struct price price;
 };
@@ -293,6 +294,12 @@ static bool needs_unpack(const struct synth *s, const struct hop_moves *m,
 	return false;
 }
 
+/* Need no more be known of the price than that it is so high? */
+static bool dearer(const struct price *price, const struct step_ask *ask)
+{
+	return ask->most_cost > 0 && price->cost > ask->most_cost;
+}
+
 /* Of the moves in the question; `key` says all else but these. */
 static struct price ask_once(struct synth *s, struct price_key *key,
                              const struct hop_moves *moves, const struct step_ask *ask)
@@ -305,12 +312,13 @@ static struct price ask_once(struct synth *s, struct price_key *key,
 	if (2 * s->cache->used >= s->cache->size)
 		cache_grow(s->cache, s->arena);
 	cell = cache_find(s->cache, key);
-	if (!cell->used) {
-		cell->used = true;
-		cell->key = *key;
-		cell->price = s->prices->step(s->prices->self, s->problem, ask);
-		s->cache->used++;
-	}
+	if (cell->used && (!cell->more || dearer(&cell->price, ask)))
+		return cell->price;
+	s->cache->used += !cell->used;
+	cell->used = true;
+	cell->key = *key;
+	cell->price = s->prices->step(s->prices->self, s->problem, ask);
+	cell->more = dearer(&cell->price, ask);
 	return cell->price;
 }
 
@@ -328,8 +336,16 @@ static struct price_key key_of(const struct step_ask *ask)
 struct price hop_price(struct synth *s, enum op op, const struct type *before,
                        const struct type *after)
 {
+	return hop_price_below(s, op, before, after, 0);
+}
+
+struct price hop_price_below(struct synth *s, enum op op, const struct type *before,
+                             const struct type *after, double most_cost)
+{
 	struct hop_moves moves = {0};
-	struct step_ask ask = {.op = op, .before_bytes = synth_bytes(s, before)};
+	struct step_ask ask = {.op = op,
+	                       .before_bytes = synth_bytes(s, before),
+	                       .most_cost = most_cost};
 	struct price_key key;
 
 	if (op != OP_PERMUTE)

@@ -92,6 +92,10 @@ void hop_moves(struct hop_moves *out, const struct synth *s, enum op op,
 struct price hop_price(struct synth *s, enum op op, const struct type *before,
                        const struct type *after);
 
+/* The same where prices above `most_cost`, if that is > 0, need be no more than so. */
+struct price hop_price_below(struct synth *s, enum op op, const struct type *before,
+                             const struct type *after, double most_cost);
+
 /*
  * The price of gathering atoms, listed in the order of an all-gather's moves, from tiles
  * of so many bytes where nothing needs to be unpacked; asked once, as that of a hop.

@@ -352,6 +352,77 @@ START_TEST(a_collective_alone_has_a_launch_and_no_local_work)
 }
 END_TEST
 
+/* Takes rounds down in full, up to a number of them. */
+struct readings {
+	struct text text;
+	int n, most;
+};
+
+static bool take_round(void *self, const struct schedule *s)
+{
+	struct readings *r = self;
+
+	ck_assert_int_eq(s->nrounds, 1);
+	if (r->n++)
+		text_printf(&r->text, "\n");
+	for (int64_t i = 0; i < s->round->ntasks; i++) {
+		const struct task *t = &s->task[s->round->first + i];
+
+		text_printf(&r->text, "%d %.15g %.15g\n", (int)t->repeats, t->delay_s,
+		            t->least_s);
+		for (int64_t k = 0; k < t->nmessages; k++) {
+			const struct message *msg = &s->message[t->first + k];
+
+			text_printf(&r->text, "%d %d %d %.15g\n", (int)msg->src,
+			            (int)msg->dst, (int)msg->fabric, msg->bytes);
+		}
+	}
+	return r->n < r->most;
+}
+
+/*
+ * Whoever reads a collective round by round sees the rounds of its schedule, or the first
+ * ones: of algorithms by geometry, which are not kept, and of libraries, which are.
+ */
+START_TEST(rounds_are_read_as_they_are_made)
+{
+	static const enum op ops[] = {OP_ALL_TO_ALL, OP_ALL_GATHER, OP_ALL_REDUCE,
+	                              OP_PERMUTE};
+	int several = 0;
+
+	for (int k = 0; k < 4 * 3 * 4; k++) {
+		struct machine *m =
+			k % 3 ? machine_gpu(arena, 4, 4, nic, nic, device)
+			      : machine_torus(arena, 2, (int32_t[]){4, 4},
+		                              (bool[]){true, false}, ici, device);
+		struct groups g = {2, 8,
+		                   (int32_t[]){0, 1, 2, 4, 5, 6, 8, 9, 3, 7, 15, 11, 10,
+		                               14, 13, 12}};
+		struct readings kept = {.most = 1000},
+				made = {.most = k / 12 ? k / 12 : 1000};
+		enum op op = ops[k / 3 % 4];
+		struct lowered out;
+		struct text why = {0};
+
+		if (k % 3 == 2)
+			m->fabric[0].profile = m->fabric[1].profile = "nccl";
+		ck_assert(lower_collective(&out, arena, m, op, g, 1 << 20, &why));
+		several += out.schedule.nrounds > 3;
+		schedule_rounds(&out.schedule, take_round, &kept);
+		ck_assert(kept.n == out.schedule.nrounds);
+		ck_assert(lower_collective_rounds(&out, arena, m, op, g, 1 << 20,
+		                                  take_round, &made, &why));
+		ck_assert_int_eq(out.schedule.nrounds, 0);
+		ck_assert_int_eq(made.n, made.most < kept.n ? made.most : kept.n);
+		ck_assert(memcmp(made.text.s, kept.text.s, made.text.length) == 0);
+		ck_assert(made.n < kept.n || made.text.length == kept.text.length);
+		text_free(&kept.text);
+		text_free(&made.text);
+	}
+	ck_assert_int_gt(several, 4);
+}
+END_TEST
+
 #define COUNT(a) ((int)(sizeof(a) / sizeof((a)[0])))
 
 int main(void)
@@ -372,6 +443,7 @@ int main(void)
 	tcase_add_test(c, unjoined_devices_are_named);
 	tcase_add_loop_test(c, boxes_are_added_up_by_pair, 0, 2);
 	tcase_add_test(c, a_collective_alone_has_a_launch_and_no_local_work);
+	tcase_add_test(c, rounds_are_read_as_they_are_made);
 	suite_add_tcase(suite, c);
 	srunner_run_all(runner, CK_ENV);
 	failed = srunner_ntests_failed(runner);

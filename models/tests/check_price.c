@@ -96,9 +96,10 @@ static void compare_prices(const struct machine *m, const struct placement *plac
 	struct pricer *pricer = pricer_new(m, place);
 	struct prices prices = pricer_prices(pricer);
 	struct move moves[2];
-	struct step_ask ask = {asked[k].op, asked[k].nmoves, moves,
-	                       layout_local_elements(&p->from, &p->array.shape) * 4,
-	                       asked[k].unpack};
+	struct step_ask ask = {
+		asked[k].op,     asked[k].nmoves,
+		moves,           layout_local_elements(&p->from, &p->array.shape) * 4,
+		asked[k].unpack, 0};
 	double seconds;
 
 	for (int i = 0; i < asked[k].nmoves; i++)
@@ -196,7 +197,7 @@ START_TEST(the_order_of_the_mesh_counts)
 	struct pricer *pricer = pricer_new(machine_of(1), NULL);
 	struct prices prices = pricer_prices(pricer);
 	struct move move = {0, -1, 4, 1, &X};
-	struct step_ask ask = {OP_ALL_GATHER, 1, &move, 48 * 1024, false};
+	struct step_ask ask = {OP_ALL_GATHER, 1, &move, 48 * 1024, false, 0};
 	double cost[4];
 	/*
 	 * Strided by 2 on a ring of 8: 3 steps of 2 hops, the two groups on the same
@@ -227,7 +228,8 @@ START_TEST(many_prices_are_remembered)
 
 	for (int twice = 0; twice < 2; twice++)
 		for (int b = 1; b <= 700; b++) {
-			struct step_ask ask = {OP_ALL_GATHER, 1, &move, b * 11, false};
+			struct step_ask ask = {OP_ALL_GATHER, 1,     &move,
+			                       b * 11,        false, 0};
 			double cost = prices.step(prices.self, p, &ask).cost;
 			/* a ring of 4: 2 steps, 3/2 blocks per link */
 			double wanted = 2e-6 + 1.5 * 11 * b / 45e9 + device.launch_s;
@@ -241,6 +243,44 @@ START_TEST(many_prices_are_remembered)
 }
 END_TEST
 
+/*
+ * All-to-all of two groups of 4 on a switch: three rounds of a quarter each. A price above
+ * the limit is at least above it and at most the real one, asked in any order.
+ */
+START_TEST(a_price_above_the_limit_need_not_be_exact)
+{
+	struct problem *p = problem_of("f32[480]", "x=4,y=2", "P('x')", "P('x')");
+	struct machine *m = machine_of(2);
+	struct move move = {0, 0, 4, 1, &X};
+	const double limit[] = {0.4, 0.2, 0.4, 0.9, 0, 0.2, 1.1};
+
+	for (int from = 0; from < (int)(sizeof(limit) / sizeof(*limit)); from++) {
+		struct step_ask ask = {OP_ALL_TO_ALL, 1, &move, 480 << 20, false, 0};
+		struct pricer *exact = pricer_new(m, NULL),
+			      *pricer = pricer_new(m, NULL);
+		struct prices prices = pricer_prices(exact),
+			      limited = pricer_prices(pricer);
+		double cost = prices.step(prices.self, p, &ask).cost;
+
+		for (int i = from; i < (int)(sizeof(limit) / sizeof(*limit)); i++) {
+			double said;
+
+			ask.most_cost = limit[i] * cost;
+			said = limited.step(limited.self, p, &ask).cost;
+			if (limit[i] == 0 || limit[i] >= 1)
+				ck_assert_double_eq(said, cost);
+			ck_assert_double_gt(said,
+			                    ask.most_cost < cost ? ask.most_cost : 0);
+			ck_assert_double_le(said, cost);
+			if (i == from && limit[i] == 0.2)
+				ck_assert_double_lt(said, 0.9 * cost);
+		}
+		pricer_free(exact);
+		pricer_free(pricer);
+	}
+}
+END_TEST
+
 START_TEST(what_cannot_be_has_an_impossible_price)
 {
 	struct machine *m = machine_of(3);
@@ -248,7 +288,7 @@ START_TEST(what_cannot_be_has_an_impossible_price)
 	struct problem *large = problem_of("f32[480]", "x=4,y=3", "P('x')", "P()");
 	struct plan *plan = plan_new(arena, p, "test");
 	struct move move = {0, -1, 4, 1, &X};
-	struct step_ask ask = {OP_ALL_GATHER, 1, &move, 480, false};
+	struct step_ask ask = {OP_ALL_GATHER, 1, &move, 480, false, 0};
 	struct step_time steps[2];
 	struct pricer *pricer;
 	struct prices prices;
@@ -467,6 +507,7 @@ int main(void)
 	tcase_add_test(c, a_permute_on_a_graph);
 	tcase_add_test(c, the_order_of_the_mesh_counts);
 	tcase_add_test(c, many_prices_are_remembered);
+	tcase_add_test(c, a_price_above_the_limit_need_not_be_exact);
 	tcase_add_test(c, what_cannot_be_has_an_impossible_price);
 	tcase_add_test(c, plan_times_are_sums_of_their_parts);
 	tcase_add_test(c, overlapped_times_are_sums_of_their_parts);

@@ -20,6 +20,7 @@ struct asked {
 	struct tariff tariff;
 	int n;
 	struct step_ask ask[ASKED_MAX];
+	double cost[ASKED_MAX]; /* answered */
 	uint64_t parts[ASKED_MAX];
 };
 
