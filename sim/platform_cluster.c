@@ -169,6 +169,8 @@ enum status reader_cluster(struct reader *r, const xmlNode *node)
 	                    .prefix = reader_required(r, node, "prefix"),
 	                    .suffix = reader_required(r, node, "suffix")};
 
+	if (reader_steady(r, node) != OK)
+		return r->error->code;
 	if (!c.id || !c.prefix || !c.suffix || !reader_required(r, node, "speed") ||
 	    reader_quantity(r, node, "bw", true, &c.link.bandwidth_Bps) != OK ||
 	    reader_quantity(r, node, "lat", false, &c.link.latency_s) != OK)

@@ -54,6 +54,22 @@ const char *reader_required(const struct reader *r, const xmlNode *node,
 	return value;
 }
 
+enum status reader_steady(const struct reader *r, const xmlNode *node)
+{
+	for (const xmlAttr *at = node->properties; at; at = at->next) {
+		const char *name = (const char *)at->name;
+		size_t n = strlen(name);
+
+		if (n > 5 && !strcmp(name + n - 5, "_file"))
+			return reader_fail(
+				r, E_TYPE, node,
+				"%s: times are of machines that do not change; "
+				"expected none",
+				name);
+	}
+	return OK;
+}
+
 enum status reader_quantity(const struct reader *r, const xmlNode *node,
                             const char *name, bool rate, double *out)
 {

@@ -12,7 +12,8 @@ static enum status read_host(struct reader *r, const xmlNode *node)
 	                        .zone = r->zone[r->depth]};
 
 	host.name = reader_required(r, node, "id");
-	if (!host.name || !reader_required(r, node, "speed"))
+	if (!host.name || reader_steady(r, node) != OK ||
+	    !reader_required(r, node, "speed"))
 		return r->error->code;
 	host.props = reader_props(r, node);
 	return host.props ? reader_add_host(r, node, &host) : r->error->code;
@@ -24,7 +25,7 @@ static enum status read_link(struct reader *r, const xmlNode *node)
 	const char *policy = reader_attribute(r, node, "sharing_policy");
 	struct link link;
 
-	if (!id ||
+	if (!id || reader_steady(r, node) != OK ||
 	    reader_quantity(r, node, "bandwidth", true, &link.bandwidth_Bps) != OK)
 		return r->error->code;
 	link.latency_s = 0;
@@ -124,9 +125,8 @@ static enum status read_route(struct reader *r, const xmlNode *node)
 static enum status read_element(struct reader *r, const xmlNode *node)
 {
 	static const char *const passed[] = {
-		"prop",         "router", "zoneRoute", "bypassRoute", "bypassZoneRoute",
-		"backbone",     "disk",   "config",    "host_link",   "trace",
-		"trace_connect"};
+		"prop",     "router", "zoneRoute", "bypassRoute", "bypassZoneRoute",
+		"backbone", "disk",   "config",    "host_link"};
 	static const struct {
 		const char *name;
 		enum status (*read)(struct reader *r, const xmlNode *node);

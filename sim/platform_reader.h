@@ -45,6 +45,12 @@ const char *reader_required(const struct reader *r, const xmlNode *node,
  */
 const char *reader_peek(const struct reader *r, const xmlNode *node, const char *name);
 
+/*
+ * Nothing here changes with time: an error at attributes that name a file of such changes
+ * (speed_file, state_file, bandwidth_file, latency_file, availability_file).
+ */
+enum status reader_steady(const struct reader *r, const xmlNode *node);
+
 /* A bandwidth (above 0) or a latency (0 or more) of an attribute that must be there. */
 enum status reader_quantity(const struct reader *r, const xmlNode *node,
                             const char *name, bool rate, double *out);

@@ -86,6 +86,14 @@ static const struct {
          "host 'chip0' is there twice"},
 	{"tpu-v5e:3x2", "link id=\"ici_0_to_1\"", "link id=\"ici_0_to_2\"", 0, 0,
          "link 'ici_0_to_2' is there twice"},
+	{"tpu-v5e:3x2", "host id=\"chip1\"", "host id=\"chip1\" state_file=\"off\"", 0,
+         5, "state_file: times are of machines that do not change"},
+	{"tpu-v5e:3x2", "link id=\"ici_0_to_1\"",
+         "link id=\"ici_0_to_1\" bandwidth_file=\"slow\"", 0, 5, "bandwidth_file: times"},
+	{"tpu-v4:4x4x4", "<cluster", "<cluster availability_file=\"slow\"", 6, 5,
+         "availability_file: times"},
+	{"tpu-v5e:3x2", "  </zone>", "  <trace id=\"a\" periodicity=\"1\"/></zone>", 0,
+         0, "<trace> is not an element"},
 };
 
 /* Found by our reader: SimGrid is not started at all. */
