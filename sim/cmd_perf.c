@@ -285,7 +285,10 @@ static enum status run_open(struct run *r, const struct options *o, struct error
 	                false, e) != OK)
 		return e->code;
 	machine = r->clocks.platform->machine;
-	if (library_set(machine, &o->library, NULL, e) != OK)
+	if (library_set(machine, &o->library, NULL, e) != OK ||
+	    (clock_kinds[*clock].needs_simgrid && !clock_kinds[*clock].apart &&
+	     !platform_is_stated(r->clocks.platform) &&
+	     platform_start(r->clocks.platform, e) != OK))
 		return e->code;
 	r->perf.machine = machine;
 	r->perf.collective = o->collective;

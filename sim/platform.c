@@ -112,6 +112,12 @@ enum status platform_begin(struct platform *p, bool simgrid, struct error *e)
 	return (simgrid && !l->generated) || l->graph->open ? platform_start(p, e) : OK;
 }
 
+bool platform_is_stated(const struct platform *p)
+{
+	return p->loader->generated ||
+	       (p->loader->graph->stated && !p->loader->graph->open);
+}
+
 enum status platform_open(struct platform **out, struct arena *a, const char *spec,
                           const char *const *set, int nset, bool simgrid,
                           struct error *e)

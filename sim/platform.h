@@ -59,6 +59,12 @@ enum status platform_read(struct platform **out, struct arena *a, const char *sp
  */
 enum status platform_begin(struct platform *p, bool simgrid, struct error *e);
 
+/*
+ * Whether nothing is left that only SimGrid can tell of the routes: a generated platform,
+ * or a file whose routes our reader has compared with the geometry its hosts state.
+ */
+bool platform_is_stated(const struct platform *p);
+
 /* platform_read() and platform_begin(). */
 enum status platform_open(struct platform **out, struct arena *a, const char *spec,
                           const char *const *set, int nset, bool simgrid,

@@ -1,6 +1,7 @@
 /*
- * Making the machine of a platform file: what platform_machine.c (devices and fabrics)
- * and platform_geometry.c (geometry and ports) share. Private to those.
+ * Making the machine of a platform file: what platform_machine.c (devices and fabrics),
+ * platform_geometry.c (geometry and ports) and platform_stated.c (geometry against routes)
+ * share. Private to those.
  */
 #ifndef SHARDSIM_SIM_PLATFORM_BUILDER_H
 #define SHARDSIM_SIM_PLATFORM_BUILDER_H
@@ -25,5 +26,11 @@ const struct xml_host *builder_host(const struct builder *b, int f, int32_t d);
 
 /* Geometry and ports of a fabric whose domains are known. */
 enum status builder_wire(struct builder *b, struct platform_graph *g, int f);
+
+/*
+ * Compares the routes written out with the geometry that the hosts state (E_TYPE), and
+ * sets `stated` of the graph. After builder_wire() of all fabrics.
+ */
+enum status builder_check_stated(struct builder *b, struct platform_graph *g);
 
 #endif

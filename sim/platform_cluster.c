@@ -171,6 +171,8 @@ enum status reader_cluster(struct reader *r, const xmlNode *node)
 
 	if (reader_steady(r, node) != OK)
 		return r->error->code;
+	r->x->bypassed = r->x->bypassed || reader_attribute(r, node, "bb_bw") ||
+	                 reader_attribute(r, node, "limiter_link");
 	if (!c.id || !c.prefix || !c.suffix || !reader_required(r, node, "speed") ||
 	    reader_quantity(r, node, "bw", true, &c.link.bandwidth_Bps) != OK ||
 	    reader_quantity(r, node, "lat", false, &c.link.latency_s) != OK)

@@ -68,7 +68,8 @@ struct platform_xml {
 	struct xml_route *route;
 	int32_t *route_link;
 	struct xml_index host_index, link_index, route_index;
-	bool bypassed; /* there are <bypassRoute>s, so routes are not what they seem */
+	/* Routes are not what they seem: of <bypassRoute>s, backbones or limiters. */
+	bool bypassed;
 	/* What SimGrid numbers over all clusters of the file (platform_topology.h). */
 	int32_t fat_tree_hosts, fat_tree_links, dragonfly_links;
 };
@@ -125,7 +126,8 @@ struct platform_graph {
 	 * The host of a device on a fabric at [fabric * ndevices + device], -1 without one.
 	 */
 	const int32_t *host_of;
-	bool open; /* some routes are SimGrid's to tell */
+	bool open;   /* some routes are SimGrid's to tell */
+	bool stated; /* all routes of a geometry are of a cluster, or written out alike */
 	machine_route_fn *simgrid;
 	void *simgrid_state;
 };

@@ -307,7 +307,7 @@ START_TEST(twisted_rows)
 	platform_load(&p, a, path, NULL, 0, &e);
 	unlink(path);
 	if (twisted[_i].astray) {
-		ck_assert_msg(strstr(e.text, "in SimGrid, but geometry 'twisted "
+		ck_assert_msg(strstr(e.text, "but geometry 'twisted "
 		                             "3x3x6' has") != NULL,
 		              "%s", e.text);
 	} else {
