@@ -54,6 +54,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_NO_ARGS:
 		argp_error(state, "expected a file of timings");
 		return 0;
+	case ARGP_KEY_END:
+		if (o->plot && o->format)
+			argp_error(state, "--format does not go with --plot");
+		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}

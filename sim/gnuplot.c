@@ -1,6 +1,7 @@
 #include "gnuplot.h"
 
 #include "base/arena.h"
+#include "child.h"
 #include "file.h"
 
 #include <ctype.h>
@@ -96,19 +97,6 @@ static _Noreturn void become_gnuplot(int script, int picture)
 	_exit(127);
 }
 
-static void read_picture(struct text *out, int fd)
-{
-	char block[65536];
-	ssize_t n;
-
-	while ((n = read(fd, block, sizeof(block))) != 0) {
-		if (n < 0 && errno != EINTR)
-			break;
-		if (n > 0)
-			text_append(out, block, (size_t)n);
-	}
-}
-
 /*
  * gnuplot sees no path: where it cannot write a file it writes to its standard output
  * and calls that success. Its picture comes from there.
@@ -117,7 +105,7 @@ static enum status run_gnuplot(struct text *picture, int script, const char *pat
                                struct error *e)
 {
 	struct where at = {.file = path};
-	int fds[2], status = -1;
+	int fds[2], status;
 	pid_t child;
 
 	if (script < 0 || pipe(fds) != 0)
@@ -130,10 +118,8 @@ static enum status run_gnuplot(struct text *picture, int script, const char *pat
 		become_gnuplot(script, fds[1]);
 	}
 	close(fds[1]);
-	read_picture(picture, fds[0]);
-	close(fds[0]);
-	while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
-		;
+	child_read(picture, fds[0]);
+	status = child_wait(child);
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
 		return error_set(e, E_IO, at, "plots need the program gnuplot");
 	if (status != 0 || picture->length == 0)

@@ -61,14 +61,19 @@ struct reduction_clock place_model_clock(struct place_model *m)
 }
 
 double place_seconds(struct step_time *times, const struct bench *b, int clock,
-                     const struct reduction *r, double payload_bytes, struct where at,
-                     struct error *e)
+                     const struct reduction *r, double payload_bytes,
+                     struct text *refusal, struct where at, struct error *e)
 {
 	struct reduction_steps of = {r, b->machine, payload_bytes};
 	struct steps steps = steps_of_reduction(&of);
 	char message[256] = "";
 	double s = bench_seconds(times, b, clock, &steps, message, sizeof(message));
 
+	if (s == CLOCK_REFUSED_S && refusal) {
+		if (!refusal->length)
+			text_printf(refusal, "%s: %s", b->clock[clock]->name, message);
+		return NAN;
+	}
 	if (s < 0)
 		error_set(e, E_INFEASIBLE, at, "%s: %s", b->clock[clock]->name, message);
 	return s;
@@ -127,7 +132,7 @@ static enum status make_row(struct place_row *row, const struct place_result *r,
 	struct reduction all = {.n = 1, .step[0] = {.op = OP_ALL_REDUCE, .share = 1}};
 	struct reduction best;
 	struct space space;
-	struct text words = {0};
+	struct text words = {0}, refusal = {0};
 
 	space_collapsed(&space, scratch, &c->hierarchy, &row->placed->matrix, c->reduce,
 	                ORDER_ROW);
@@ -145,10 +150,11 @@ static enum status make_row(struct place_row *row, const struct place_result *r,
 	row->bound_s = row_bound_s(r, &row->placed->matrix, scratch);
 	for (int k = 0; k < r->nclocks && e->code == OK; k++) {
 		row->best_s[k] = place_seconds(row->time[k], b, k, &best,
-		                               c->payload_bytes, c->at, e);
-		row->allreduce_s[k] =
-			place_seconds(NULL, b, k, &all, c->payload_bytes, c->at, e);
+		                               c->payload_bytes, &refusal, c->at, e);
+		row->allreduce_s[k] = place_seconds(NULL, b, k, &all, c->payload_bytes,
+		                                    &refusal, c->at, e);
 	}
+	row->message = refusal.s ? text_take(&refusal, a) : "";
 	return e->code;
 }
 
@@ -208,7 +214,7 @@ struct timed place_timed(const struct placed *p, const struct place_row *row,
 		                       r->step[i].share * c->payload_bytes);
 	for (int k = 0; k < b->nclocks && row; k++) {
 		t.time_s[k] = row->best_s[k];
-		t.time[k] = row->time[k];
+		t.time[k] = isnan(row->best_s[k]) ? NULL : row->time[k];
 	}
 	return t;
 }
@@ -233,6 +239,20 @@ static void head(struct text *out, const struct place_result *r)
 		units_print_time(out, r->planning_s);
 	}
 	text_printf(out, "\n\n");
+}
+
+/* Why rows have no time by some clock; rows after each other mostly say the same. */
+static void messages(struct text *out, const struct place_result *r)
+{
+	const char *last = "";
+
+	for (int64_t i = 0; i < r->nrows; i++) {
+		const char *message = r->row[i].message;
+
+		if (*message && strcmp(message, last) != 0)
+			text_printf(out, "%s\n", message);
+		last = message;
+	}
 }
 
 void place_text(struct text *out, const struct place_result *r, const struct bench *b,
@@ -277,6 +297,7 @@ void place_text(struct text *out, const struct place_result *r, const struct ben
 		table_row(&t, cell);
 	}
 	table_print(out, &t, 0);
+	messages(out, r);
 	if (r->links) {
 		text_printf(out, "\n%s\n", r->links->of.name);
 		links_text(out, r->links, b, a);
@@ -287,12 +308,12 @@ void place_text(struct text *out, const struct place_result *r, const struct ben
  * --- JSON ----------------------------------------------------------------------------
  */
 
-static json_t *times_json(const struct place_result *r, const double *time_s)
+json_t *place_times_json(const char *const *clock, int nclocks, const double *time_s)
 {
 	json_t *o = json_object();
 
-	for (int k = 0; k < r->nclocks; k++)
-		json_object_set_new(o, r->clock[k], json_real(time_s[k]));
+	for (int k = 0; k < nclocks; k++)
+		json_object_set_new(o, clock[k], json_known(time_s[k]));
 	return o;
 }
 
@@ -319,28 +340,29 @@ static json_t *steps_json(const struct place_result *r, const struct place_row *
 		double time_s[CLOCKS_MAX];
 
 		for (int k = 0; k < r->nclocks; k++)
-			time_s[k] = row->time[k][i].time_s;
+			time_s[k] = isnan(row->best_s[k]) ? NAN : row->time[k][i].time_s;
 		json_array_append_new(
-			steps, json_pack("{s:s, s:i, s:i, s:o, s:s?, s:o}", "op",
-		                         op_name(s->op), "groups", (int)s->ngroups,
-		                         "group_size", (int)s->size, "held_bytes",
-		                         json_quantity(s->held_bytes), "algorithm",
-		                         row->time[0][i].algorithm, "time_s",
-		                         times_json(r, time_s)));
+			steps,
+			json_pack("{s:s, s:i, s:i, s:o, s:s?, s:o}", "op", op_name(s->op),
+		                  "groups", (int)s->ngroups, "group_size", (int)s->size,
+		                  "held_bytes", json_quantity(s->held_bytes),
+		                  "algorithm", row->time[0][i].algorithm, "time_s",
+		                  place_times_json(r->clock, r->nclocks, time_s)));
 	}
 	return steps;
 }
 
 static json_t *row_json(const struct place_result *r, const struct place_row *row)
 {
-	return json_pack("{s:o, s:o, s:o, s:I, s:{s:o, s:s, s:o, s:o}}", "matrix",
+	return json_pack("{s:o, s:o, s:s, s:o, s:I, s:{s:o, s:s, s:o, s:o}}", "matrix",
 	                 place_matrix_json(&row->placed->matrix), "allreduce_s",
-	                 times_json(r, row->allreduce_s), "bound_s",
-	                 isnan(row->bound_s) ? json_null() : json_real(row->bound_s),
+	                 place_times_json(r->clock, r->nclocks, row->allreduce_s),
+	                 "message", row->message, "bound_s", json_known(row->bound_s),
 	                 "programs", (json_int_t)row->placed->programs, "best",
 	                 "program", json_text(row->program), "order",
 	                 order_name(row->placed->order), "time_s",
-	                 times_json(r, row->best_s), "steps", steps_json(r, row));
+	                 place_times_json(r->clock, r->nclocks, row->best_s), "steps",
+	                 steps_json(r, row));
 }
 
 static json_t *sized_json(const char *name, int32_t size)
@@ -397,8 +419,7 @@ void place_json(struct text *out, const struct place_result *r, const struct ben
 	o = json_pack("{s:s, s:o, s:o, s:I, s:o, s:o}", "schema", "shardsim/1",
 	              "problem", case_json(r), "platform", json_text(r->platform),
 	              "placements", (json_int_t)r->nmatrices, "planning_s",
-	              isnan(r->planning_s) ? json_null() : json_real(r->planning_s),
-	              "matrices", matrices);
+	              json_known(r->planning_s), "matrices", matrices);
 	s = json_dumps(o, JSON_REAL_PRECISION(17));
 	text_printf(out, "%s\n", s);
 	free(s);

@@ -25,11 +25,13 @@ struct reduction_clock place_model_clock(struct place_model *m);
 
 /*
  * Seconds of a reduction by clock number `clock` of a bench, `payload_bytes` being on
- * every device, as bench_seconds() gives them; or < 0 with E_INFEASIBLE at `at`.
+ * every device, as bench_seconds() gives them; or < 0 with E_INFEASIBLE at `at`. Where the
+ * clock takes no case of that size, NaN with the reason in `refusal`, unless that has one
+ * already; with `refusal` NULL that is an error like others.
  */
 double place_seconds(struct step_time *times, const struct bench *b, int clock,
-                     const struct reduction *r, double payload_bytes, struct where at,
-                     struct error *e);
+                     const struct reduction *r, double payload_bytes,
+                     struct text *refusal, struct where at, struct error *e);
 
 /* One step of a best program as it is shown. */
 struct place_step {
@@ -40,8 +42,9 @@ struct place_step {
 
 struct place_row {
 	const struct placed *placed;
-	const char *program; /* as text */
-	double allreduce_s[CLOCKS_MAX], best_s[CLOCKS_MAX];
+	const char *program;                                /* as text */
+	double allreduce_s[CLOCKS_MAX], best_s[CLOCKS_MAX]; /* NaN: refused */
+	const char *message; /* why the first clock without a time has none, else "" */
 	double bound_s; /* that no program of this placement is below (cost/bound.h) */
 	struct place_step step[PROGRAM_STEPS_MAX];
 	struct step_time time[CLOCKS_MAX][PROGRAM_STEPS_MAX];
@@ -61,7 +64,7 @@ struct place_result {
 
 /*
  * Time the rows of the first `nrows` of `placed` by every clock of the bench. E_INFEASIBLE
- * if one refuses.
+ * where one fails, or no steps can be laid on the platform.
  */
 enum status place_rows(struct place_result *out, struct arena *a,
                        const struct placed *placed, const struct bench *b,
@@ -78,6 +81,9 @@ struct timed place_timed(const struct placed *p, const struct place_row *row,
 void place_text(struct text *out, const struct place_result *r, const struct bench *b,
                 struct arena *a);
 void place_json(struct text *out, const struct place_result *r, const struct bench *b);
+
+/* An object of the times by each clock, null for NaN. */
+json_t *place_times_json(const char *const *clock, int nclocks, const double *time_s);
 
 /* A matrix as a list of rows; levels and axes as lists of [name or null, size]. */
 json_t *place_matrix_json(const struct matrix *m);

@@ -125,6 +125,7 @@ struct timing {
 	struct place_model *model;
 	struct synth_cache *cache;
 	bool all_clocks;     /* of the bench, not only its prices */
+	struct text refusal; /* of the scenario at hand, by a clock; else empty */
 	struct arena *arena; /* what lasts */
 	struct error *error;
 };
@@ -139,9 +140,10 @@ static enum status time_program(struct work_time *out, struct timing *t,
 
 	placed_space(&space, a, c, p);
 	reduction_of(&r, a, &space, &p->best);
+	text_free(&t->refusal);
 	for (int k = 0; k < t->bench->nclocks && t->error->code == OK; k++)
 		out->time_s[k] = place_seconds(NULL, t->bench, k, &r, c->payload_bytes,
-		                               c->at, t->error);
+		                               &t->refusal, c->at, t->error);
 	return t->error->code;
 }
 
@@ -191,9 +193,11 @@ static enum status time_plan(struct work_time *out, double *best_s, struct timin
 	*best_s = b->prices.plan(b->prices.self, m.plan).cost;
 	for (int k = 0; k < b->nclocks && t->all_clocks; k++) {
 		measure_time(&m, b, k, a);
-		if (m.status != OUTCOME_OK)
+		if (m.status == OUTCOME_FAILED)
 			return no_time(sc, m.message, t->error);
 		out->time_s[k] = m.time_s[k];
+		if (m.clock_message[k] && !t->refusal.length)
+			text_printf(&t->refusal, "%s", m.clock_message[k]);
 	}
 	plan_print_line(&line, m.plan);
 	out->plan = line.s ? text_take(&line, t->arena) : "nothing";
@@ -209,6 +213,7 @@ static enum status time_placement(struct work_placement *w, struct timing *t)
 
 	w->time = time;
 	w->total_s = 0;
+	w->message = "";
 	for (int i = 0; i < work->nscenarios && t->error->code == OK; i++) {
 		const struct scenario *sc = work->scenario[i];
 		struct problem_text text = sc->text;
@@ -216,6 +221,7 @@ static enum status time_placement(struct work_placement *w, struct timing *t)
 		double best_s = 0;
 
 		arena_reset(a);
+		text_free(&t->refusal);
 		if (w->matrix)
 			text.devices = placing_devices(w->matrix, a);
 		if (problem_make(&p, a, &text, t->error) != OK ||
@@ -223,11 +229,15 @@ static enum status time_placement(struct work_placement *w, struct timing *t)
 		    (w->matrix && summed(&p) &&
 		     try_program(&time[i], &best_s, t, w->matrix, &p, sc, a) != OK))
 			break;
+		if (t->refusal.length && !*w->message)
+			w->message = arena_printf(t->arena, "scenario '%s': %s",
+			                          sc->name, t->refusal.s);
 		w->total_s += sc->weight * best_s;
 		for (int k = 0; k < t->bench->nclocks; k++)
 			w->clock_total_s[k] += sc->weight * time[i].time_s[k];
 	}
 	bench_place(t->bench, &(struct problem){.ndevices = work->mesh.ndevices});
+	text_free(&t->refusal);
 	arena_free(a);
 	return t->error->code;
 }

@@ -15,7 +15,7 @@
 
 /* A scenario in one placement. */
 struct work_time {
-	double time_s[CLOCKS_MAX]; /* once, without its weight */
+	double time_s[CLOCKS_MAX]; /* once, without its weight; NaN: refused */
 	const char *plan;          /* as a line, or a program */
 };
 
@@ -26,6 +26,8 @@ struct work_placement {
 	double total_s;                   /* by the prices of the bench */
 	const struct work_time *time;     /* [nscenarios] */
 	double clock_total_s[CLOCKS_MAX]; /* of the best, the default, the worst */
+	const char *message; /* of those: why the first scenario without a time by some
+	                        clock has none, else "" */
 };
 
 struct workload {
@@ -51,8 +53,8 @@ enum status workloads_of(struct workload **out, int *n, struct arena *a,
 
 /*
  * Plan and time it in all placements, by the clock `model`, and by all clocks of the bench
- * in the best, the default and the worst. E_INFEASIBLE at the scenario that has no plan or
- * time.
+ * in the best, the default and the worst. E_INFEASIBLE at the scenario that has no plan, or
+ * of which a clock fails.
  */
 enum status workload_run(struct workload *w, struct bench *b, struct arena *a,
                          struct error *e);

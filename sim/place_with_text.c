@@ -6,6 +6,7 @@
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { SHOWN = 3 };
 static const char *const shown_names[SHOWN] = {"best", "row-major", "worst"};
@@ -58,6 +59,10 @@ static void totals_text(struct text *out, const struct place_output *o,
 		table_row(&t, cell);
 	}
 	table_print(out, &t, 0);
+	for (int i = 0; i < SHOWN; i++)
+		if (*shown[i]->message &&
+		    (!i || strcmp(shown[i]->message, shown[i - 1]->message) != 0))
+			text_printf(out, "%s\n", shown[i]->message);
 }
 
 /* What each scenario takes altogether, by the first clock, and how in the best. */
@@ -107,15 +112,6 @@ void place_with_text(struct text *out, const struct place_output *o, struct aren
 
 /* --- JSON ---------------------------------------------------------------------------- */
 
-static json_t *times_json(const struct place_output *o, const double *time_s)
-{
-	json_t *times = json_object();
-
-	for (int k = 0; k < o->nclocks; k++)
-		json_object_set_new(times, o->clock[k], json_real(time_s[k]));
-	return times;
-}
-
 static json_t *placement_json(const struct place_output *o, const struct workload *w,
                               const struct work_placement *p)
 {
@@ -123,15 +119,18 @@ static json_t *placement_json(const struct place_output *o, const struct workloa
 
 	for (int i = 0; i < w->nscenarios; i++)
 		json_array_append_new(
-			scenarios, json_pack("{s:o, s:o, s:o, s:o}", "name",
-		                             json_text(w->scenario[i]->name), "weight",
-		                             json_quantity(w->scenario[i]->weight),
-		                             "time_s", times_json(o, p->time[i].time_s),
-		                             "plan", json_text(p->time[i].plan)));
-	return json_pack("{s:o, s:o, s:o}", "matrix",
+			scenarios,
+			json_pack("{s:o, s:o, s:o, s:o}", "name",
+		                  json_text(w->scenario[i]->name), "weight",
+		                  json_quantity(w->scenario[i]->weight), "time_s",
+		                  place_times_json(o->clock, o->nclocks,
+		                                   p->time[i].time_s),
+		                  "plan", json_text(p->time[i].plan)));
+	return json_pack("{s:o, s:o, s:o, s:o}", "matrix",
 	                 p->matrix ? place_matrix_json(p->matrix) : json_null(),
-	                 "total_s", times_json(o, p->clock_total_s), "scenarios",
-	                 scenarios);
+	                 "total_s",
+	                 place_times_json(o->clock, o->nclocks, p->clock_total_s),
+	                 "message", json_text(p->message), "scenarios", scenarios);
 }
 
 static json_t *workload_json(const struct place_output *o, const struct workload *w)

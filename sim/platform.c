@@ -149,13 +149,15 @@ enum status platform_start(struct platform *p, struct error *e)
 	return status;
 }
 
-enum status platform_start_traced(struct platform *p, const char *path, struct error *e)
+enum status platform_start_traced(struct platform *p, const char *path,
+                                  const struct schedule *s, struct error *e)
 {
 	struct loader *l = p->loader;
 	enum status status;
 
 	l->error = e;
 	l->trace = path;
+	l->traced = s;
 	status = platform_engine_start(l);
 	l->error = NULL;
 	return status;

@@ -21,6 +21,7 @@
 
 #include "array/machine.h"
 #include "base/error.h"
+#include "collective/schedule.h"
 
 struct loader;
 
@@ -80,10 +81,11 @@ enum status platform_start(struct platform *p, struct error *e);
 
 /*
  * The same for a process that times one schedule: SimGrid writes its own trace, in the
- * format of Paje, of this one simulation to the file. Routes are not compared, for that
- * is a simulation too.
+ * format of Paje, of this one simulation to the file. It gets the hosts and routes of the
+ * schedule's messages only; routes are not compared, for that is a simulation too.
  */
-enum status platform_start_traced(struct platform *p, const char *path, struct error *e);
+enum status platform_start_traced(struct platform *p, const char *path,
+                                  const struct schedule *s, struct error *e);
 
 /*
  * The same with the settings for single flows, ready for replay_flow.h, in a process that

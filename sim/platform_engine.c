@@ -88,12 +88,15 @@ static enum status engine_load(struct loader *l, const char *text, size_t length
 static enum status engine_read(struct loader *l)
 {
 	struct text whole = {0};
-	enum status status;
+	enum status status = OK;
 
-	if (!l->generated)
+	if (l->traced)
+		platform_traced_text(&whole, l);
+	else if (!l->generated)
 		return engine_load(l, l->xml.text, l->xml.length);
-	status = platform_generate(&whole, l->platform->arena, l->spec, l->set, l->nset,
-	                           false, l->error);
+	else
+		status = platform_generate(&whole, l->platform->arena, l->spec, l->set,
+		                           l->nset, false, l->error);
 	if (status == OK)
 		status = engine_load(l, whole.s, whole.length);
 	text_free(&whole);
@@ -172,7 +175,7 @@ static enum status engine_hosts(struct loader *l)
 		if (h < 0)
 			continue;
 		l->platform->host[i] = of_host[h];
-		if (!of_host[h])
+		if (!of_host[h] && !l->traced)
 			error_set(l->error, E_TYPE, (struct where){.file = l->xml.path},
 			          "SimGrid has no host '%s'", l->xml.host[h].name);
 	}

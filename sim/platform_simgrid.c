@@ -25,7 +25,7 @@ static void *library;
 
 enum status platform_simgrid_load(struct error *e)
 {
-	/* Releases between two others have a third number. */
+	/* The name of the library of a release between two others has a third number. */
 	static const char *const names[] = {"libsimgrid.so." RELEASE,
 	                                    "libsimgrid.so." RELEASE
 	                                    "." TEXT(SIMGRID_VERSION_PATCH)};
@@ -38,6 +38,7 @@ enum status platform_simgrid_load(struct error *e)
 	                           dlerror());
 }
 
+/* The release is that of the headers, so the library has what they declare. */
 static void *address(const char *name)
 {
 	void *at = dlsym(library, name);
@@ -46,6 +47,7 @@ static void *address(const char *name)
 	return at;
 }
 
+/* A function by SimGrid's name that looks SimGrid's own up when it is first called. */
 #define FORWARD(type, name, parameters, arguments)                                     \
 	type name parameters                                                           \
 	{                                                                              \

@@ -1,3 +1,4 @@
+#include "child.h"
 #include "last_words.h"
 #include "platform_loader.h"
 
@@ -75,9 +76,7 @@ static enum status trial(struct loader *l)
 {
 	struct where at = {.file = l->xml.path};
 	struct text words = {0};
-	char block[4096];
-	int pipes[2], status = 0;
-	ssize_t n;
+	int pipes[2], status;
 	pid_t pid;
 
 	if (pipe(pipes) != 0)
@@ -94,12 +93,8 @@ static enum status trial(struct loader *l)
 		close(pipes[0]);
 		return error_set(l->error, E_IO, at, "no process: %s", strerror(errno));
 	}
-	while ((n = read(pipes[0], block, sizeof(block))) > 0 ||
-	       (n < 0 && errno == EINTR))
-		text_append(&words, block, n > 0 ? (size_t)n : 0);
-	close(pipes[0]);
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
+	child_read(&words, pipes[0]);
+	status = child_wait(pid);
 	text_append(&words, "", 0);
 	at.line = l->asked->line;
 	at.col = l->asked->col;

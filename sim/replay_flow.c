@@ -1,17 +1,17 @@
 #include "replay_flow.h"
 
+#include "child.h"
 #include "cost/model.h"
+#include "last_words.h"
 #include "replay_flow_run.h"
 
 #include <assert.h>
 #include <errno.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -21,7 +21,7 @@ struct flow {
 	struct arena *scratch;
 	pid_t server; /* < 0: there is none */
 	int socket;
-	int status; /* with which it ended; 0: it never was */
+	char death[400]; /* why it ended; "": it never was */
 };
 
 /*
@@ -30,7 +30,7 @@ struct flow {
  */
 struct answer {
 	double total_s;
-	char message[240];
+	char message[400];
 	double wire_s[];
 };
 
@@ -78,25 +78,6 @@ static bool receive_all(int fd, void *bytes, size_t n)
 	return true;
 }
 
-static int wait_for(pid_t child)
-{
-	int status = 0;
-
-	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
-		;
-	return status;
-}
-
-static double died(int status, char *message, size_t size)
-{
-	if (WIFSIGNALED(status))
-		return say(CLOCK_FAILED_S, message, size,
-		           "the replay died of signal %d (%s)", WTERMSIG(status),
-		           strsignal(WTERMSIG(status)));
-	return say(CLOCK_FAILED_S, message, size, "the replay ended with status %d",
-	           WEXITSTATUS(status));
-}
-
 /* --- schedules through the socket --------------------------------------------------- */
 
 static bool send_schedule(int fd, const struct schedule *s)
@@ -122,14 +103,6 @@ static bool receive_schedule(int fd, struct schedule *s, struct arena *a)
 
 /* --- the server --------------------------------------------------------------------- */
 
-/* Children of ours end with us. */
-static void end_with(pid_t parent)
-{
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent)
-		_exit(1);
-}
-
 /*
  * A simulation moves SimGrid's clock and leaves actors behind: each runs in a child that
  * starts from the state after loading.
@@ -137,13 +110,14 @@ static void end_with(pid_t parent)
 static void run_in_child(struct answer *out, struct platform *p,
                          const struct schedule *s, int n)
 {
+	off_t heard = words_heard();
 	pid_t parent = getpid(), child;
 	int status;
 
 	fflush(NULL);
 	child = fork();
 	if (child == 0) {
-		end_with(parent);
+		child_end_with(parent);
 		out->total_s = flow_run(out->wire_s, p, s, n, out->message,
 		                        sizeof(out->message));
 		_exit(0);
@@ -153,9 +127,11 @@ static void run_in_child(struct answer *out, struct platform *p,
 		                   "no process: %s", strerror(errno));
 		return;
 	}
-	status = wait_for(child);
-	if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-		out->total_s = died(status, out->message, sizeof(out->message));
+	status = child_wait(child);
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+		return;
+	replay_death(out->message, sizeof(out->message), status, heard);
+	out->total_s = CLOCK_FAILED_S;
 }
 
 /* One request after another: how many schedules, and these. */
@@ -200,7 +176,7 @@ struct flow *flow_new(struct platform *p)
 	fflush(NULL);
 	w->server = fork();
 	if (w->server == 0) {
-		end_with(parent);
+		child_end_with(parent);
 		close(fds[0]);
 		serve(p, fds[1]);
 		_exit(0);
@@ -212,12 +188,14 @@ struct flow *flow_new(struct platform *p)
 	return w;
 }
 
-/* The server's end: it ends itself when nobody can ask it any more. */
-static void server_end(struct flow *w)
+/* The server's end: it ends itself when nobody can ask it any more. waitpid()'s status. */
+static int server_end(struct flow *w)
 {
+	pid_t server = w->server;
+
 	close(w->socket);
-	w->status = wait_for(w->server);
 	w->server = -1;
+	return child_wait(server);
 }
 
 void flow_free(struct flow *w)
@@ -311,6 +289,7 @@ double flow_schedules(void *self, double *wire_s, const struct schedule *s, int 
                       char *message, size_t size)
 {
 	struct flow *w = self;
+	off_t heard = words_heard();
 	struct answer head;
 	bool sent;
 
@@ -320,17 +299,16 @@ double flow_schedules(void *self, double *wire_s, const struct schedule *s, int 
 		return 0;
 	if (too_large(w, s, n, message, size))
 		return CLOCK_REFUSED_S;
-	if (w->server < 0 && w->status)
-		return died(w->status, message, size);
 	if (w->server < 0)
-		return say(CLOCK_FAILED_S, message, size, "no process for the replay");
+		return say(CLOCK_FAILED_S, message, size, "%s",
+		           *w->death ? w->death : "no process for the replay");
 	sent = send_all(w->socket, &n, sizeof(n));
 	for (int i = 0; i < n && sent; i++)
 		sent = send_schedule(w->socket, &s[i]);
 	if (!sent || !receive_all(w->socket, &head, sizeof(head)) ||
 	    !receive_all(w->socket, wire_s, (size_t)n * sizeof(*wire_s))) {
-		server_end(w);
-		return died(w->status, message, size);
+		replay_death(w->death, sizeof(w->death), server_end(w), heard);
+		return say(CLOCK_FAILED_S, message, size, "%s", w->death);
 	}
 	if (head.total_s < 0)
 		return say(head.total_s, message, size, "%s", head.message);

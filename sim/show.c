@@ -114,11 +114,6 @@ void show_text(struct text *out, const struct shown *s, struct arena *a)
 
 /* --- JSON -------------------------------------------------------------------------- */
 
-static json_t *number(double x)
-{
-	return isnan(x) ? json_null() : json_real(x);
-}
-
 static json_t *steps_json(const struct shown *s, const struct measurement *m)
 {
 	json_t *steps = plan_json(m->plan);
@@ -148,7 +143,8 @@ static json_t *result_json(const struct shown *s, const struct measurement *m)
 	json_object_set_new(o, "planner", json_string(m->planner));
 	json_object_set_new(o, "status", json_string(outcome_name(m->status)));
 	json_object_set_new(o, "message", json_text(m->message));
-	json_object_set_new(o, "planning_s", number(s->timing ? m->planning_s : NAN));
+	json_object_set_new(o, "planning_s",
+	                    json_known(s->timing ? m->planning_s : NAN));
 	json_object_set_new(o, "steps", p ? steps_json(s, m) : json_array());
 	json_object_set_new(o, "recv_bytes",
 	                    p ? json_integer(p->recv_bytes) : json_null());
@@ -160,9 +156,9 @@ static json_t *result_json(const struct shown *s, const struct measurement *m)
 	                    p ? json_integer(p->peak_live_bytes) : json_null());
 	for (int k = 0; k < s->bench->nclocks; k++)
 		json_object_set_new(times, s->bench->clock[k]->name,
-		                    number(m->time_s[k]));
+		                    json_known(m->time_s[k]));
 	json_object_set_new(o, "time_s", times);
-	json_object_set_new(o, "bound_s", number(m->bound_s));
+	json_object_set_new(o, "bound_s", json_known(m->bound_s));
 	return o;
 }
 

@@ -1,6 +1,8 @@
 /* Slurm's commands, called. */
 #include "slurm.h"
 
+#include "child.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -46,24 +48,11 @@ static _Noreturn void become(const char *const *argv, int out, bool all)
 	_exit(127);
 }
 
-static void read_all(struct text *out, int fd)
-{
-	char block[4096];
-	ssize_t n;
-
-	while ((n = read(fd, block, sizeof(block))) != 0) {
-		if (n < 0 && errno != EINTR)
-			break;
-		if (n > 0)
-			text_append(out, block, (size_t)n);
-	}
-}
-
 /* What it prints, on stderr too if `all`. E_IO: it cannot be started, or fails. */
 static enum status call(struct text *out, const char *const *argv, bool all,
                         struct error *e)
 {
-	int fds[2], status = -1;
+	int fds[2], status;
 	pid_t child;
 
 	if (pipe2(fds, O_CLOEXEC) != 0)
@@ -74,10 +63,8 @@ static enum status call(struct text *out, const char *const *argv, bool all,
 	if (child == 0)
 		become(argv, fds[1], all);
 	close(fds[1]);
-	read_all(out, fds[0]);
-	close(fds[0]);
-	while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
-		;
+	child_read(out, fds[0]);
+	status = child_wait(child);
 	text_append(out, "", 0);
 	if (child > 0 && status == 0)
 		return OK;

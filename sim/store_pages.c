@@ -7,9 +7,11 @@
 #include <string.h>
 
 enum {
-	HEAD = 100,     /* bytes of the file's head, on page 1 */
-	LOG_HEAD = 32,  /* of the log's */
-	FRAME_HEAD = 24 /* of each page in the log */
+	HEAD = 100,      /* bytes of the file's head, on page 1 */
+	LOG_HEAD = 32,   /* of the log's */
+	FRAME_HEAD = 24, /* of each page in the log */
+	LEAF_HEAD = 8,   /* of a leaf, before the places of its cells */
+	LEAF = 0x0d      /* first byte of a leaf of a table */
 };
 
 static uint64_t big_endian(const unsigned char *p, int bytes)
@@ -23,6 +25,7 @@ static uint64_t big_endian(const unsigned char *p, int bytes)
 
 /* --- pages -------------------------------------------------------------------------- */
 
+/* Bytes of a page by the file's head, where 1 stands for 65536. */
 static size_t page_size(const struct text *file, size_t otherwise)
 {
 	static const char magic[16] = "SQLite format 3";
@@ -90,7 +93,10 @@ void pages_free(struct pages *p)
 
 /* --- records ------------------------------------------------------------------------ */
 
-/* A number of 1 to 9 bytes that starts before `end`; NULL, or what is behind it. */
+/*
+ * A number of 1 to 9 bytes that starts before `end`; NULL, or what is behind it. Each byte
+ * has seven bits and whether there are more; the ninth has eight.
+ */
 static const unsigned char *varint(uint64_t *out, const unsigned char *p,
                                    const unsigned char *end)
 {
@@ -107,14 +113,17 @@ static const unsigned char *varint(uint64_t *out, const unsigned char *p,
 	return NULL;
 }
 
-/* How many of a record's bytes are on the leaf itself. */
-static size_t local_bytes(size_t size, uint64_t bytes)
+/*
+ * How many of a record's bytes are on the leaf itself: X, M and K of the format's section
+ * 1.6, where all of a page is used, as SQLite has it unless it is told otherwise.
+ */
+static size_t local_bytes(size_t page_bytes, uint64_t record_bytes)
 {
-	size_t most = size - 35, least = (size - 12) * 32 / 255 - 23, local;
+	size_t most = page_bytes - 35, least = (page_bytes - 12) * 32 / 255 - 23, local;
 
-	if (bytes <= most)
-		return (size_t)bytes;
-	local = least + (size_t)((bytes - least) % (size - 4));
+	if (record_bytes <= most)
+		return (size_t)record_bytes;
+	local = least + (size_t)((record_bytes - least) % (page_bytes - 4));
 	return local <= most ? local : least;
 }
 
@@ -167,7 +176,11 @@ static bool read_record(struct text *out, const struct pages *pages, int columns
 	return true;
 }
 
-/* Bind the value of that type at `p`; NULL, or what is behind it. */
+/*
+ * Bind the value of that type at `p`; NULL, or what is behind it. Types: 0 null, 1 to 6
+ * integers of a width, 7 a double, 8 and 9 the integers 0 and 1, from 12 on blobs (even)
+ * and texts of (type - 12) / 2 bytes.
+ */
 static const unsigned char *bind(sqlite3_stmt *to, int index, uint64_t type,
                                  const unsigned char *p, const unsigned char *end)
 {
@@ -187,7 +200,7 @@ static const unsigned char *bind(sqlite3_stmt *to, int index, uint64_t type,
 		memcpy(&real, &bits, sizeof(real));
 		sqlite3_bind_double(to, index, real);
 	} else if (type < 8) {
-		int unused = 64 - 8 * (int)n;
+		int unused = 64 - 8 * (int)n; /* shifted out and back for the sign */
 
 		sqlite3_bind_int64(to, index, (int64_t)(bits << unused) >> unused);
 	} else if (type < 10) {
@@ -224,11 +237,11 @@ static unsigned cells(const struct pages *p, size_t page, const unsigned char **
 	size_t offset = page ? 0 : HEAD;
 	unsigned n;
 
-	if (!head || head[offset] != 0x0d)
+	if (!head || head[offset] != LEAF)
 		return 0;
 	n = (unsigned)big_endian(head + offset + 3, 2);
-	*pointer = head + offset + 8;
-	return offset + 8 + 2 * (size_t)n <= p->size ? n : 0;
+	*pointer = head + offset + LEAF_HEAD;
+	return offset + LEAF_HEAD + 2 * (size_t)n <= p->size ? n : 0;
 }
 
 bool pages_next(struct pages_place *at, const struct pages *p, int columns,

@@ -2,6 +2,11 @@
 #include "store_file.h"
 #include "store_pages.h"
 
+enum {
+	SETTING_COLUMNS = 3,
+	STORED_COLUMNS = ROW_COLUMNS + 2 /* those of a row, its key and its checksum */
+};
+
 /* Add the row that a statement is at, if it is sound and not there; whether it was added. */
 static bool take_row(struct store *to, sqlite3_stmt *from, struct error *e)
 {
@@ -23,7 +28,7 @@ static void take_setting(struct store *to, sqlite3_stmt *from, struct error *e)
 		store_set(to, name, sqlite3_column_int(from, 1), value, e);
 }
 
-/* As far as SQLite comes. */
+/* Settings and rows, as far as SQLite finds its way; how many rows. */
 static int64_t take_tables(struct store *to, struct store *damaged, struct error *e)
 {
 	sqlite3_stmt *from = NULL;
@@ -57,16 +62,20 @@ static enum status prepare_echo(struct store *s, sqlite3_stmt **out, int columns
 	return status;
 }
 
-/* Settings that are not there already. */
+/*
+ * Settings that SQLite did not find: it has found those that hold, and pages may have
+ * others from before them.
+ */
 static void scan_settings(struct store *to, const struct pages *pages, struct error *e)
 {
 	struct pages_place at = {0};
-	struct arena *a = arena_new();
 	sqlite3_stmt *echo = NULL;
+	struct arena *a;
 
-	if (prepare_echo(to, &echo, 3, e) != OK)
+	if (prepare_echo(to, &echo, SETTING_COLUMNS, e) != OK)
 		return;
-	while (e->code == OK && pages_next(&at, pages, 3, echo)) {
+	a = arena_new();
+	while (e->code == OK && pages_next(&at, pages, SETTING_COLUMNS, echo)) {
 		const char *name, *there = NULL;
 
 		if (sqlite3_step(echo) == SQLITE_ROW &&
@@ -84,15 +93,16 @@ static void scan_settings(struct store *to, const struct pages *pages, struct er
 	arena_free(a);
 }
 
+/* Rows that SQLite did not find; how many. */
 static int64_t scan_rows(struct store *to, const struct pages *pages, struct error *e)
 {
 	struct pages_place at = {0};
 	sqlite3_stmt *echo = NULL;
 	int64_t rows = 0;
 
-	if (prepare_echo(to, &echo, ROW_COLUMNS + 2, e) != OK)
+	if (prepare_echo(to, &echo, STORED_COLUMNS, e) != OK)
 		return 0;
-	while (e->code == OK && pages_next(&at, pages, ROW_COLUMNS + 2, echo)) {
+	while (e->code == OK && pages_next(&at, pages, STORED_COLUMNS, echo)) {
 		rows += sqlite3_step(echo) == SQLITE_ROW && take_row(to, echo, e);
 		sqlite3_reset(echo);
 	}

@@ -64,6 +64,12 @@ static enum status read_sizes(struct reader *r, struct generate *g, const char *
 		if (r->error->code == OK && (bytes < 1 || bytes > GENERATED_BYTES_MAX))
 			return scan_fail_at(&s, start, E_RANGE,
 			                    "expected 1 byte to 2^58");
+		for (int i = 0; i < g->nsizes && r->error->code == OK; i++)
+			if (g->size_bytes[i] == bytes)
+				return scan_fail_at(&s, start, E_TYPE,
+				                    "%.*s is there already as %.60s",
+				                    (int)(s.pos - start), start,
+				                    g->size_text[i]);
 		g->size_bytes[g->nsizes] = bytes;
 		g->size_text[g->nsizes++] =
 			arena_strndup(r->suite->arena, start, (size_t)(s.pos - start));

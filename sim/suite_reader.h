@@ -61,7 +61,8 @@ struct suite_value {
 /*
  * The values of a text or of a list of texts; but for VARIED_TEXT each may be a range
  * "1MiB..8GiB x2" (every value from the first on, times 2, up to the last), and a
- * text several of these with commas between. E_RANGE: more than SUITE_VALUES_MAX, or none.
+ * text several of these with commas between. E_RANGE: more than SUITE_VALUES_MAX, or none;
+ * E_TYPE: a number that is there already, in whatever unit.
  */
 enum { SUITE_VALUES_MAX = 1000 };
 enum status suite_values(struct suite_value **out, int *n, struct reader *r,

@@ -3,6 +3,7 @@
 
 #include "base/units.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,14 +11,26 @@ struct values {
 	struct reader *reader;
 	enum varied_unit unit;
 	struct suite_value *value;
+	double number[SUITE_VALUES_MAX]; /* of each; NaN where the unit has none */
 	int n;
 };
 
-static enum status add(struct values *v, const char *text, struct where at)
+/*
+ * Numbers, not texts, must differ, but for the rounding of their units: 1024KiB would give
+ * the scenario of 1MiB again.
+ */
+static enum status add(struct values *v, const char *text, double number,
+                       struct where at)
 {
 	if (v->n == SUITE_VALUES_MAX)
 		return error_set(v->reader->error, E_RANGE, at, "more than %d values",
 		                 SUITE_VALUES_MAX);
+	for (int i = 0; i < v->n; i++)
+		if (fabs(v->number[i] - number) <= 1e-15 * fabs(number))
+			return error_set(v->reader->error, E_TYPE, at,
+			                 "%.60s is there already as %.60s", text,
+			                 v->value[i].text);
+	v->number[v->n] = number;
 	v->value[v->n++] = (struct suite_value){text, at};
 	return OK;
 }
@@ -82,7 +95,7 @@ static enum status read_range(struct values *v, struct scan *s, const char *dots
 		return scan_fail_at(s, start, E_RANGE,
 		                    "expected the lower end first, and above 0");
 	while (number <= last) {
-		if (add(v, number_text(a, v->unit, number), at) != OK)
+		if (add(v, number_text(a, v->unit, number), number, at) != OK)
 			return s->error->code;
 		number *= (double)factor;
 	}
@@ -105,7 +118,7 @@ static enum status read_item(struct values *v, struct scan *s)
 	return add(
 		v,
 		arena_strndup(v->reader->suite->arena, start, (size_t)(s->pos - start)),
-		scan_where(s, start));
+		number, scan_where(s, start));
 }
 
 static enum status read_text(struct values *v, const yaml_node_t *node)
@@ -117,7 +130,7 @@ static enum status read_text(struct values *v, const yaml_node_t *node)
 	if (!text)
 		return v->reader->error->code;
 	if (v->unit == VARIED_TEXT)
-		return add(v, text, at);
+		return add(v, text, NAN, at);
 	s = scan_start(text, at, v->reader->error);
 	do {
 		if (read_item(v, &s) != OK)

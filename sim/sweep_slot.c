@@ -1,6 +1,7 @@
 /* Workers as their parent has them: started, read, limited, buried. */
 #include "sweep_run.h"
 
+#include "child.h"
 #include "last_words.h"
 
 #include "base/units.h"
@@ -12,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -33,9 +33,7 @@ static _Noreturn void become_worker(struct run *r, struct slot *s, int in, int o
 		close(r->slot[i].to);
 		close(r->slot[i].from);
 	}
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent)
-		_exit(1);
+	child_end_with(parent);
 	dup2(s->evidence, STDERR_FILENO);
 	worker_run(r->sweep, s->platform, in, out);
 }
@@ -70,12 +68,11 @@ static enum status start(struct run *r, struct slot *s, int platform)
 
 static int stop(struct slot *s)
 {
-	int status = 0;
+	int status;
 
 	close(s->to);
 	close(s->from);
-	while (waitpid(s->pid, &status, 0) < 0 && errno == EINTR)
-		;
+	status = child_wait(s->pid);
 	s->pid = 0;
 	text_free(&s->input);
 	return status;

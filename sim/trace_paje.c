@@ -1,5 +1,6 @@
 #include "trace_paje.h"
 
+#include "child.h"
 #include "file.h"
 #include "replay_fluid.h"
 
@@ -57,7 +58,7 @@ static void child(struct platform *p, const struct schedule *s, int fd)
 	struct fluid *w;
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	if (platform_start_traced(p, path, &e) != OK) {
+	if (platform_start_traced(p, path, s, &e) != OK) {
 		fprintf(stderr, "%s\n", e.text);
 		_exit(1);
 	}
@@ -72,32 +73,13 @@ static void child(struct platform *p, const struct schedule *s, int fd)
 /* Wait for the child; E_IO, or what became of it. */
 static enum status await(pid_t pid, struct where at, struct error *e)
 {
-	int status = 0;
+	int status = child_wait(pid);
 
-	while (waitpid(pid, &status, 0) < 0)
-		if (errno != EINTR)
-			return error_set(e, E_IO, at, "%s", strerror(errno));
 	if (WIFSIGNALED(status))
 		return error_set(e, E_IO, at, "SimGrid died of signal %d (%s)",
 		                 WTERMSIG(status), strsignal(WTERMSIG(status)));
 	return WEXITSTATUS(status) ? error_set(e, E_IO, at, "SimGrid made no trace")
 	                           : OK;
-}
-
-/* Everything in the file from its begin. */
-static enum status copy_out(struct text *out, int fd, struct where at, struct error *e)
-{
-	char block[65536];
-	ssize_t n;
-	off_t from = 0;
-
-	while ((n = pread(fd, block, sizeof(block), from)) > 0) {
-		text_append(out, block, (size_t)n);
-		from += n;
-	}
-	if (n < 0 || !from)
-		return error_set(e, E_IO, at, "SimGrid's trace cannot be read");
-	return OK;
 }
 
 enum status trace_paje(const char *path, struct platform *p, const struct steps *steps,
@@ -117,6 +99,9 @@ enum status trace_paje(const char *path, struct platform *p, const struct steps 
 		                   p->machine->name);
 	else
 		status = lower_all(&s, steps, at, e);
+	if (status == OK && !s.nrounds)
+		status = error_set(e, E_INFEASIBLE, where_option("--paje", path),
+		                   "no step sends a message that SimGrid could trace");
 	if (status == OK && (fd = memfd_create("paje", 0)) < 0)
 		status = error_set(e, E_IO, at, "no memory: %s", strerror(errno));
 	if (status == OK) {
@@ -128,12 +113,12 @@ enum status trace_paje(const char *path, struct platform *p, const struct steps 
 		                 : error_set(e, E_IO, at, "no process: %s",
 		                             strerror(errno));
 	}
-	if (status == OK)
-		status = copy_out(&out, fd, at, e);
+	if (fd >= 0)
+		child_read(&out, fd);
+	if (status == OK && !out.length)
+		status = error_set(e, E_IO, at, "SimGrid's trace cannot be read");
 	if (status == OK)
 		status = file_write(path, out.s, out.length, e);
-	if (fd >= 0)
-		close(fd);
 	text_free(&out);
 	arena_free(s.arena);
 	return status;

@@ -11,7 +11,7 @@
  * and local work between them. It comes from a child process, because SimGrid traces its
  * first simulation only; `p` must not have been started, which means that its routes
  * are not SimGrid's alone. Errors: E_TYPE where they are; E_INFEASIBLE where a step
- * cannot be run on the platform; E_IO; and what SimGrid died of.
+ * cannot be run on the platform, or none sends a message; E_IO; and what SimGrid died of.
  */
 enum status trace_paje(const char *path, struct platform *p, const struct steps *steps,
                        struct error *e);

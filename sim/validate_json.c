@@ -4,11 +4,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-static json_t *number(double x)
-{
-	return isnan(x) ? json_null() : json_real(x);
-}
-
 static json_t *row_json(const struct prediction *p)
 {
 	json_t *row = json_pack(
@@ -16,8 +11,8 @@ static json_t *row_json(const struct prediction *p)
 		json_text(p->row->set), "system", json_text(p->row->system), "platform",
 		p->platform, "collective", p->row->collective, "devices",
 		(int)p->row->devices, "bytes", (json_int_t)p->row->bytes, "measured_s",
-		number(p->row->time_s), "time_s", number(p->time_s), "error",
-		number(isnan(p->time_s) ? NAN : prediction_error(p)), "algorithm",
+		json_known(p->row->time_s), "time_s", json_known(p->time_s), "error",
+		json_known(isnan(p->time_s) ? NAN : prediction_error(p)), "algorithm",
 		p->algorithm, "protocol", p->protocol, "left_out", p->left_out);
 
 	if (p->row->bytes < 0)

@@ -1,6 +1,7 @@
 /* The worker's side of a sweep: load a platform once, measure what is ordered. */
 #include "sweep.h"
 
+#include "child.h"
 #include "clocks.h"
 #include "last_words.h"
 #include "placing.h"
@@ -11,14 +12,9 @@
 
 #include <errno.h>
 #include <math.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
-
-enum { WORDS_MAX = 1 << 16 /* bytes of stderr that are looked at */ };
 
 struct worker {
 	const struct sweep *sweep;
@@ -147,36 +143,10 @@ static void time_and_send(struct worker *w, struct row *r, int clock)
 	w->measurement.message = message;
 }
 
-/* ": " and what was said on stderr since it was `heard` bytes long; "" if nothing. */
-static const char *words_since(struct arena *a, off_t heard)
-{
-	off_t n = lseek(STDERR_FILENO, 0, SEEK_CUR) - heard;
-	char *text = arena_alloc(a, WORDS_MAX + 1, 1);
-	const char *words;
-
-	if (n <= 0 || pread(STDERR_FILENO, text, n < WORDS_MAX ? (size_t)n : WORDS_MAX,
-	                    heard) <= 0)
-		return "";
-	words = last_words(text);
-	return *words ? arena_printf(a, ": %.300s", words) : "";
-}
-
-static const char *death(struct arena *a, int status, off_t heard)
-{
-	if (WIFSIGNALED(status))
-		return arena_printf(a, "the replay died of signal %d (%s)%s",
-		                    WTERMSIG(status), strsignal(WTERMSIG(status)),
-		                    words_since(a, heard));
-	return arena_printf(a, "the replay ended with status %d%s", WEXITSTATUS(status),
-	                    words_since(a, heard));
-}
-
 static _Noreturn void become_replay(struct worker *w, struct row *r, int clock, int out,
                                     pid_t parent)
 {
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent)
-		_exit(1);
+	child_end_with(parent);
 	close(w->out);
 	w->out = out;
 	time_and_send(w, r, clock);
@@ -186,17 +156,9 @@ static _Noreturn void become_replay(struct worker *w, struct row *r, int clock, 
 /* All that comes from the pipe, which is closed; whether that is one whole row. */
 static bool read_row(struct text *out, int fd)
 {
-	char block[4096];
 	uint32_t length;
-	ssize_t n;
 
-	while ((n = read(fd, block, sizeof(block))) != 0) {
-		if (n < 0 && errno != EINTR)
-			break;
-		if (n > 0)
-			text_append(out, block, (size_t)n);
-	}
-	close(fd);
+	child_read(out, fd);
 	if (out->length < sizeof(length))
 		return false;
 	memcpy(&length, out->s, sizeof(length));
@@ -210,10 +172,11 @@ static bool read_row(struct text *out, int fd)
  */
 static void time_in_child(struct worker *w, struct row *r, int clock)
 {
-	off_t heard = lseek(STDERR_FILENO, 0, SEEK_CUR);
+	off_t heard = words_heard();
+	char why[400] = "cannot start a process for the replay";
 	struct text row = {0};
 	pid_t parent = getpid(), child = -1;
-	int fds[2], status = 0;
+	int fds[2], status;
 	bool whole = false;
 
 	if (pipe(fds) == 0) {
@@ -223,13 +186,13 @@ static void time_in_child(struct worker *w, struct row *r, int clock)
 		close(fds[1]);
 		whole = read_row(&row, fds[0]) && child > 0;
 	}
-	while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
-		;
+	status = child_wait(child);
 	if (!whole) {
+		if (child > 0)
+			replay_death(why, sizeof(why), status, heard);
 		fill(r, w, clock);
 		r->status = OUTCOME_FAILED;
-		r->message = child < 0 ? "cannot start a process for the replay"
-		                       : death(w->arena, status, heard);
+		r->message = why;
 		send_row(w, r);
 	} else if (!write_all(w->out, row.s, row.length)) {
 		_exit(1);

@@ -40,6 +40,11 @@ json_t *json_quantity(double x)
 	return whole ? json_integer((json_int_t)x) : json_real(x);
 }
 
+json_t *json_known(double x)
+{
+	return isnan(x) ? json_null() : json_real(x);
+}
+
 static json_t *string_take(struct text *t)
 {
 	json_t *s = json_text(t->s ? t->s : "");

@@ -21,6 +21,9 @@ json_t *json_text(const char *s);
  */
 json_t *json_quantity(double x);
 
+/* A number, or null for NaN: it is not known. */
+json_t *json_known(double x);
+
 /* The "problem" object. Device lists that were not given are null. */
 json_t *problem_json(const struct problem *p);
 

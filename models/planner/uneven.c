@@ -1,15 +1,16 @@
 #include "planner/uneven.h"
 
 /*
- * Do devices have what tiles of `tile` hold, from tiles of `old`? The first tile starts
- * where it did; another starts elsewhere, so that it must be padding in both.
+ * Do devices have what tiles of `tile` elements hold, from tiles of `old`? The first tile
+ * starts where it did; any other starts elsewhere, so that it must be padding in both:
+ * the first one has the whole extent, before and after.
  */
 static bool is_local(int64_t extent, int64_t shards, int64_t old, int64_t tile)
 {
 	return old == tile || shards == 1 || (extent <= old && extent <= tile);
 }
 
-/* Pad to `tile`, unless it is what is there. */
+/* Pad to `tile`, unless it is what is there; false: that would not be local. */
 static bool pad_to(struct plan *plan, const struct shape *tile, struct text *why)
 {
 	const struct layout *now = plan_layout(plan);
@@ -34,6 +35,7 @@ static bool pad_to(struct plan *plan, const struct shape *tile, struct text *why
 	return true;
 }
 
+/* Of a move that may not be a plan's yet, whose `factor` plan_axes_step() sets. */
 static int64_t factor_of(const struct move *m)
 {
 	int64_t factor = 1;
@@ -60,6 +62,7 @@ bool uneven_step(struct plan *plan, enum op op, const struct move *moves, int nm
 	const struct layout *now = plan_layout(plan);
 	struct shape tile = layout_local(now, before), left;
 
+	/* What is cut must divide: into as many parts as are cut off, of the tiles after. */
 	for (int i = 0; i < nmoves; i++) {
 		int64_t factor = factor_of(&moves[i]), shards;
 		int dim = moves[i].to_dim;
@@ -69,6 +72,7 @@ bool uneven_step(struct plan *plan, enum op op, const struct move *moves, int nm
 		shards = factor * layout_shards(now, dim);
 		tile.dim[dim] = (after->dim[dim] + shards - 1) / shards * factor;
 	}
+	/* The step itself: it puts parts together and cuts, so that nothing is left over. */
 	left = tile;
 	for (int i = 0; i < nmoves; i++) {
 		if (moves[i].from_dim >= 0)

@@ -6,6 +6,8 @@
  */
 #include "planner/dtensor.h"
 
+#include "planner_case.h"
+
 #include "notation/notation.h"
 #include "plan/check.h"
 
@@ -28,17 +30,6 @@ static void setup(void)
 static void teardown(void)
 {
 	arena_free(arena);
-}
-
-static struct problem problem_of(const char *array, const char *mesh, const char *from,
-                                 const char *to)
-{
-	struct problem p;
-	struct error e = {0};
-	struct problem_text t = {.array = array, .mesh = mesh, .from = from, .to = to};
-
-	ck_assert_msg(problem_make(&p, arena, &t, &e) == OK, "%s: %s", from, e.text);
-	return p;
 }
 
 enum choice { GREEDY = 1, MIN_COST = 2, BOTH = 3 };
@@ -287,8 +278,8 @@ START_TEST(traces_are_those_of_pytorch)
 	const char *trace = traces[_i].trace;
 	char *state[STATES_MAX];
 	int n = split(state, trace);
-	struct problem p =
-		problem_of(traces[_i].array, traces[_i].mesh, state[0], state[n - 1]);
+	struct problem p = *case_of_texts(arena, traces[_i].mesh, traces[_i].array,
+	                                  state[0], state[n - 1]);
 
 	check_transforms(&p, traces[_i].planner, trace);
 	if (traces[_i].planner & GREEDY)
@@ -301,7 +292,8 @@ END_TEST
 START_TEST(groups_lie_along_one_mesh_dimension)
 {
 	static const int32_t along_b[] = {0, 2, 1, 3, 4, 6, 5, 7};
-	struct problem p = problem_of("f32[8,8,8]", "a=2,b=2,c=2", "RS(1)R", "RS(0)R");
+	struct problem p =
+		*case_of_texts(arena, "a=2,b=2,c=2", "f32[8,8,8]", "RS(1)R", "RS(0)R");
 	struct plan *plan;
 	struct text why = {0};
 
@@ -320,8 +312,8 @@ END_TEST
 /* 512 floats: tiles of 256 bytes at both ends; greedy holds half, the search all. */
 START_TEST(peak_passes_both_tiles)
 {
-	struct problem p =
-		problem_of("f32[8,8,8]", "a=2,b=2,c=2", "S(0)S(0)S(0)", "S(1)S(1)S(1)");
+	struct problem p = *case_of_texts(arena, "a=2,b=2,c=2", "f32[8,8,8]",
+	                                  "S(0)S(0)S(0)", "S(1)S(1)S(1)");
 	struct plan *plan = NULL;
 	struct text why = {0};
 
@@ -373,8 +365,8 @@ START_TEST(refusals_say_why)
 {
 	static const struct planner *const planner[] = {&planner_dtensor,
 	                                                &planner_dtensor_mincost};
-	struct problem p = problem_of(refusals[_i].array, refusals[_i].mesh,
-	                              refusals[_i].from, refusals[_i].to);
+	struct problem p = *case_of_texts(arena, refusals[_i].mesh, refusals[_i].array,
+	                                  refusals[_i].from, refusals[_i].to);
 
 	for (int k = 0; k < 2; k++) {
 		struct plan *plan = NULL;
@@ -392,7 +384,7 @@ END_TEST
 START_TEST(pads_stand_where_chunks_are_uneven)
 {
 	static const enum op ops[] = {OP_PAD, OP_ALL_TO_ALL, OP_PAD};
-	struct problem p = problem_of("f32[3,5]", "x=2", "S(0)", "S(1)");
+	struct problem p = *case_of_texts(arena, "x=2", "f32[3,5]", "S(0)", "S(1)");
 	struct plan *plan = NULL;
 	struct text why = {0};
 
@@ -413,7 +405,8 @@ END_TEST
 /* PyTorch plans S->P and raises an error when it runs it; its search goes through R. */
 START_TEST(shard_to_partial_is_refused_by_greedy_alone)
 {
-	struct problem p = problem_of("f32[8,8]", "x=4,y=2", "S(1)S(0)", "PS(0)");
+	struct problem p =
+		*case_of_texts(arena, "x=4,y=2", "f32[8,8]", "S(1)S(0)", "PS(0)");
 	char *state[] = {"S(1)S(0)", "RS(0)", "PS(0)"};
 	struct plan *plan = NULL;
 	struct text why = {0};
@@ -464,8 +457,8 @@ START_TEST(uneven_chunks_that_agree_have_plans)
 {
 	static const struct planner *const planner[] = {&planner_dtensor,
 	                                                &planner_dtensor_mincost};
-	struct problem p = problem_of(uneven[_i].array, uneven[_i].mesh,
-	                              uneven[_i].from, uneven[_i].to);
+	struct problem p = *case_of_texts(arena, uneven[_i].mesh, uneven[_i].array,
+	                                  uneven[_i].from, uneven[_i].to);
 
 	ck_assert(!problem_even(&p));
 	for (int k = 0; k < 2; k++) {

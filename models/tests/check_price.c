@@ -1,13 +1,13 @@
 #include "cost/bound.h"
 #include "cost/price.h"
+#include "planner_case.h"
 
 #include <check.h>
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
-/* Prices of searches against finished plans, plans by any clock, and the lower bound. */
+/* Prices of searches against finished plans and the lower bound. */
 
 static const struct link ici = {.bandwidth_Bps = 45e9, .latency_s = 1e-6};
 static const struct link nvlink = {.bandwidth_Bps = 240e9, .latency_s = 0.7e-6};
@@ -24,17 +24,6 @@ static void setup(void)
 static void teardown(void)
 {
 	arena_free(arena);
-}
-
-static struct problem *problem_of(const char *array, const char *mesh, const char *from,
-                                  const char *to)
-{
-	struct problem_text t = {.array = array, .mesh = mesh, .from = from, .to = to};
-	struct problem *p = arena_alloc(arena, 1, sizeof(*p));
-	struct error e = {0};
-
-	ck_assert_msg(problem_make(p, arena, &t, &e) == OK, "%s", e.text);
-	return p;
 }
 
 /* Machines of 8 devices, and what a permute of one byte costs on a link of theirs. */
@@ -57,7 +46,7 @@ static struct machine *machine_of(int i)
 enum { MACHINES = 4 };
 static const struct link *const slowest[MACHINES] = {&ici, &ici, &nvlink, &nic};
 
-static const struct part X = {0, 1, 4}, Y = {1, 1, 2};
+static const struct part X = {0, 1, 4};
 static const struct part parts_of_moves[][2] = {
 	{{0, 1, 4}}, {{1, 1, 2}}, {{1, 1, 2}, {0, 1, 4}}, {{0, 1, 2}, {0, 2, 2}},
 	{{0, 2, 2}},
@@ -91,7 +80,8 @@ enum { ASKED = sizeof(asked) / sizeof(asked[0]) };
 /* A question costs what the plan of that one step costs, and no less than the bound. */
 static void compare_prices(const struct machine *m, const struct placement *place, int k)
 {
-	struct problem *p = problem_of("f32[480,336]", "x=4,y=2", asked[k].from, "P()");
+	struct problem *p =
+		case_of_texts(arena, "x=4,y=2", "f32[480,336]", asked[k].from, "P()");
 	struct plan *plan = plan_new(arena, p, "test");
 	struct pricer *pricer = pricer_new(m, place);
 	struct prices prices = pricer_prices(pricer);
@@ -138,7 +128,8 @@ END_TEST
 START_TEST(a_permute_is_one_link_of_the_slowest_fabric)
 {
 	const struct link *link = slowest[_i];
-	struct problem *p = problem_of("f32[480]", "x=4,y=2", "P('x')", "P('x')");
+	struct problem *p =
+		case_of_texts(arena, "x=4,y=2", "f32[480]", "P('x')", "P('x')");
 	struct pricer *pricer = pricer_new(machine_of(_i), NULL);
 	struct prices prices = pricer_prices(pricer);
 	struct step_ask ask = {.op = OP_PERMUTE, .before_bytes = 49153};
@@ -153,7 +144,7 @@ END_TEST
 START_TEST(a_permute_inside_a_node_does_not_see_the_network)
 {
 	static const int32_t node1[] = {4, 5, 6, 7}, both[] = {3, 4, 5, 6};
-	struct problem *p = problem_of("f32[480]", "x=4", "P('x')", "P('x')");
+	struct problem *p = case_of_texts(arena, "x=4", "f32[480]", "P('x')", "P('x')");
 	struct step_ask ask = {.op = OP_PERMUTE, .before_bytes = 49153};
 	const struct link *link[] = {&nvlink, &nic};
 
@@ -174,7 +165,7 @@ END_TEST
 START_TEST(a_permute_on_a_graph)
 {
 	struct machine *m = machine_of(1);
-	struct problem *p = problem_of("f32[480]", "x=8", "P('x')", "P('x')");
+	struct problem *p = case_of_texts(arena, "x=8", "f32[480]", "P('x')", "P('x')");
 	struct step_ask ask = {.op = OP_PERMUTE, .before_bytes = 49153};
 	struct pricer *pricer;
 	struct prices prices;
@@ -206,7 +197,8 @@ START_TEST(the_order_of_the_mesh_counts)
 	double ring = 3 * (2e-6 + 2 * 49152 / 45e9), line = 3 * (1e-6 + 49152 / 45e9);
 
 	for (int i = 0; i < 4; i++) {
-		struct problem *p = problem_of("f32[480]", mesh[i], "P('x')", "P('x')");
+		struct problem *p =
+			case_of_texts(arena, mesh[i], "f32[480]", "P('x')", "P('x')");
 
 		cost[i] = prices.step(prices.self, p, &ask).cost - device.launch_s;
 	}
@@ -220,7 +212,8 @@ END_TEST
 
 START_TEST(many_prices_are_remembered)
 {
-	struct problem *p = problem_of("f32[480]", "x=4,y=2", "P('x')", "P('x')");
+	struct problem *p =
+		case_of_texts(arena, "x=4,y=2", "f32[480]", "P('x')", "P('x')");
 	struct pricer *pricer = pricer_new(machine_of(0), NULL);
 	struct prices prices = pricer_prices(pricer);
 	struct move move = {0, -1, 4, 1, &X};
@@ -249,7 +242,8 @@ END_TEST
  */
 START_TEST(a_price_above_the_limit_need_not_be_exact)
 {
-	struct problem *p = problem_of("f32[480]", "x=4,y=2", "P('x')", "P('x')");
+	struct problem *p =
+		case_of_texts(arena, "x=4,y=2", "f32[480]", "P('x')", "P('x')");
 	struct machine *m = machine_of(2);
 	struct move move = {0, 0, 4, 1, &X};
 	const double limit[] = {0.4, 0.2, 0.4, 0.9, 0, 0.2, 1.1};
@@ -284,8 +278,9 @@ END_TEST
 START_TEST(what_cannot_be_has_an_impossible_price)
 {
 	struct machine *m = machine_of(3);
-	struct problem *p = problem_of("f32[480]", "x=4,y=2", "P('x')", "P()");
-	struct problem *large = problem_of("f32[480]", "x=4,y=3", "P('x')", "P()");
+	struct problem *p = case_of_texts(arena, "x=4,y=2", "f32[480]", "P('x')", "P()");
+	struct problem *large =
+		case_of_texts(arena, "x=4,y=3", "f32[480]", "P('x')", "P()");
 	struct plan *plan = plan_new(arena, p, "test");
 	struct move move = {0, -1, 4, 1, &X};
 	struct step_ask ask = {OP_ALL_GATHER, 1, &move, 480, false, 0};
@@ -308,191 +303,6 @@ START_TEST(what_cannot_be_has_an_impossible_price)
 }
 END_TEST
 
-/* A clock that counts calls, says 2 s, and refuses when `left` runs out. */
-struct strange {
-	int calls, left;
-};
-
-static double strange_clock(void *self, const struct schedule *s, char *message,
-                            size_t size)
-{
-	struct strange *c = self;
-
-	ck_assert(s->nrounds > 0);
-	c->calls++;
-	if (c->left-- > 0)
-		return 2;
-	snprintf(message, size, "too many");
-	return -1;
-}
-
-/*
- * slice y, all-to-all x, all-gather y of f32[480,336]: 480 x 336 x 4 = 645120 bytes, a
- * quarter P('x') 161280, after the slice 80640, after the gather 161280.
- */
-START_TEST(plan_times_are_sums_of_their_parts)
-{
-	struct problem *p =
-		problem_of("f32[480,336]", "x=4,y=2", "P('x')", "P(None,'x')");
-	struct plan *plan = plan_new(arena, p, "test");
-	struct move slice = {-1, 1, 2, 1, &Y}, swap = {0, 1, 4, 1, &X};
-	struct move gather = {1, -1, 4, 1, &X};
-	const double local_s[] = {2 * 80640 / 8e11, 4 * 80640 / 8e11, 2 * 322560 / 8e11};
-	struct strange clock = {0, 2};
-	struct step_time steps[3];
-	char message[100];
-	double total;
-
-	plan_axes_step(plan, OP_SLICE, &slice, 1);
-	plan_axes_step(plan, OP_ALL_TO_ALL, &swap, 1);
-	plan_axes_step(plan, OP_ALL_GATHER, &gather, 1);
-	total = plan_seconds(steps, plan, machine_of(0), NULL, strange_clock, &clock,
-	                     message, sizeof(message));
-	ck_assert_int_eq(clock.calls, 2);
-	ck_assert(total == steps[0].time_s + steps[1].time_s + steps[2].time_s);
-	for (int i = 0; i < 3; i++) {
-		ck_assert(steps[i].wire_s == (i ? 2 : 0));
-		ck_assert(fabs(steps[i].local_s - local_s[i]) < 1e-20);
-		ck_assert(steps[i].launch_s == 5e-6);
-		ck_assert(steps[i].time_s ==
-		          steps[i].wire_s + steps[i].local_s + steps[i].launch_s);
-	}
-	ck_assert_ptr_null(steps[0].algorithm);
-	ck_assert_str_eq(steps[1].algorithm, "bidir-ring");
-	clock = (struct strange){0, 1};
-	ck_assert(plan_seconds(NULL, plan, machine_of(0), NULL, strange_clock, &clock,
-	                       message, sizeof(message)) < 0);
-	ck_assert_str_eq(message, "too many");
-	plan->nsteps = 0;
-	ck_assert(plan_seconds(NULL, plan, machine_of(0), NULL, strange_clock, &clock,
-	                       message, sizeof(message)) == 0);
-}
-END_TEST
-
-/* A clock for plans whose schedules take 3, 2, 1 .. s, the local ones among them 0. */
-static double overlapping_clock(void *self, double *wire_s, const struct schedule *s,
-                                int n, char *message, size_t size)
-{
-	double total_s = 0;
-
-	if (self) {
-		snprintf(message, size, "%d are too many", n);
-		return CLOCK_REFUSED_S;
-	}
-	for (int i = 0; i < n; i++) {
-		wire_s[i] = s[i].nrounds ? n - i : 0;
-		total_s += wire_s[i];
-	}
-	return total_s;
-}
-
-static double overlapped_s(struct step_time *times, const struct plan *plan,
-                           const struct machine *m, void *self, char *message,
-                           size_t size)
-{
-	struct plan_steps of = {plan, m, NULL};
-	struct steps steps = steps_of_plan(&of);
-
-	return steps_seconds_overlapped(times, &steps, overlapping_clock, self, message,
-	                                size);
-}
-
-/* The plan of above by such a clock: slice, 2 s, 1 s. */
-START_TEST(overlapped_times_are_sums_of_their_parts)
-{
-	struct problem *p =
-		problem_of("f32[480,336]", "x=4,y=2", "P('x')", "P(None,'x')");
-	struct plan *plan = plan_new(arena, p, "test");
-	struct move slice = {-1, 1, 2, 1, &Y}, swap = {0, 1, 4, 1, &X};
-	struct move gather = {1, -1, 4, 1, &X};
-	struct machine *apart =
-		machine_gpu(arena, 2, 4, (struct link){"nvlink", 300e9, 1e-6},
-	                    (struct link){"nic", 25e9, 1e-6}, (struct device){0});
-	struct step_time whole[3], single[3];
-	struct strange clock = {0, 2};
-	char message[100] = "";
-	double total;
-
-	plan_axes_step(plan, OP_SLICE, &slice, 1);
-	plan_axes_step(plan, OP_ALL_TO_ALL, &swap, 1);
-	plan_axes_step(plan, OP_ALL_GATHER, &gather, 1);
-	total = overlapped_s(whole, plan, machine_of(0), NULL, message, sizeof(message));
-	ck_assert(total == whole[0].time_s + whole[1].time_s + whole[2].time_s);
-	plan_seconds(single, plan, machine_of(0), NULL, strange_clock, &clock, message,
-	             sizeof(message));
-	for (int i = 0; i < 3; i++) {
-		ck_assert(whole[i].wire_s == (i ? 3 - i : 0));
-		ck_assert(whole[i].local_s == single[i].local_s);
-		ck_assert(whole[i].launch_s == single[i].launch_s);
-		ck_assert_ptr_eq(whole[i].algorithm, single[i].algorithm);
-		ck_assert(whole[i].time_s ==
-		          whole[i].wire_s + whole[i].local_s + whole[i].launch_s);
-	}
-	ck_assert(overlapped_s(NULL, plan, machine_of(0), &clock, message,
-	                       sizeof(message)) == CLOCK_REFUSED_S);
-	ck_assert_str_eq(message, "3 are too many");
-	apart->nfabrics = 1;
-	ck_assert(overlapped_s(NULL, plan, apart, NULL, message, sizeof(message)) ==
-	          STEPS_REFUSED_S);
-	ck_assert_str_eq(message, "no fabric of gpu joins devices 0 and 4");
-	plan->nsteps = 0;
-	ck_assert(overlapped_s(NULL, plan, machine_of(0), NULL, message,
-	                       sizeof(message)) == 0);
-}
-END_TEST
-
-/* A ring's all-gather is one latency per further step above the bound. */
-START_TEST(a_ring_meets_the_bound)
-{
-	struct problem *p = problem_of("f32[480,84]", "x=8", "P('x')", "P()");
-	struct plan *plan = plan_new(arena, p, "test");
-	struct part whole = {0, 1, 8};
-	struct move move = {0, -1, 8, 1, &whole};
-	struct machine *m = machine_of(1);
-	struct model *model = model_new(m);
-	struct step_time step;
-	char message[100];
-
-	plan_axes_step(plan, OP_ALL_GATHER, &move, 1);
-	ck_assert(plan_seconds(&step, plan, m, NULL, model_clock, model, message,
-	                       sizeof(message)) > 0);
-	ck_assert(fabs(step.wire_s - 3e-6 - bound_s(p, m, NULL)) < 1e-18);
-	model_free(model);
-}
-END_TEST
-
-/* One way round a ring of 8 takes 7 rounds, where both ways take half the bytes. */
-START_TEST(forced_for_times_alone)
-{
-	struct problem *p = problem_of("f32[480,84]", "x=8", "P('x')", "P()");
-	struct plan *plan = plan_new(arena, p, "test");
-	struct part whole = {0, 1, 8};
-	struct move move = {0, -1, 8, 1, &whole};
-	struct machine *m = machine_of(1), *forced = machine_of(1);
-	struct pricer *free = pricer_new(m, NULL), *priced;
-	struct model *model = model_new(forced);
-	struct step_time step;
-	char message[100];
-	double price_s;
-
-	forced->forced.algorithm = "ring";
-	priced = pricer_new(forced, NULL);
-	plan_axes_step(plan, OP_ALL_GATHER, &move, 1);
-	price_s = pricer_prices(free).plan(free, plan).cost;
-	ck_assert(pricer_prices(priced).plan(priced, plan).cost == price_s);
-	ck_assert(plan_seconds(&step, plan, forced, NULL, model_clock, model, message,
-	                       sizeof(message)) > price_s);
-	ck_assert(fabs(step.wire_s - 7 * (1e-6 + 480. * 84 * 4 / 8 / 45e9)) < 1e-15);
-	forced->forced.algorithm = "pairwise";
-	ck_assert(plan_seconds(NULL, plan, forced, NULL, model_clock, model, message,
-	                       sizeof(message)) == STEPS_REFUSED_S);
-	ck_assert(strstr(message, "pairwise cannot run this all-gather") == message);
-	model_free(model);
-	pricer_free(free);
-	pricer_free(priced);
-}
-END_TEST
-
 int main(void)
 {
 	Suite *suite = suite_create("price");
@@ -509,10 +319,6 @@ int main(void)
 	tcase_add_test(c, many_prices_are_remembered);
 	tcase_add_test(c, a_price_above_the_limit_need_not_be_exact);
 	tcase_add_test(c, what_cannot_be_has_an_impossible_price);
-	tcase_add_test(c, plan_times_are_sums_of_their_parts);
-	tcase_add_test(c, overlapped_times_are_sums_of_their_parts);
-	tcase_add_test(c, a_ring_meets_the_bound);
-	tcase_add_test(c, forced_for_times_alone);
 	suite_add_tcase(suite, c);
 	srunner_run_all(runner, CK_ENV);
 	failed = srunner_ntests_failed(runner);

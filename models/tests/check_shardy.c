@@ -366,13 +366,14 @@ START_TEST(test_other_order)
 }
 END_TEST
 
-/* --- Examples of spec redistribution.md 6.4 --- */
+/* --- Examples, by hand --- */
 
+/* Ops as in `letter`; elements that the busiest device receives, with padding. */
 static const struct {
 	const char *mesh, *array, *from, *to, *ops;
-	int64_t received; /* elements of 4 bytes */
+	int64_t received;
 } examples[] = {
-	/* 3: tiles of 16, a permute of all and an all-to-all of half. */
+	/* Spec redistribution.md 6.4. 3: tiles of 16, a permute of all, all-to-all of half. */
 	{"x=4,y=2", "f32[16,8]", "P('x', 'y')", "P('y', 'x')", "P A", 24},
 	{"x=4,y=4", "f32[16,8]", "P('x', 'y')", "P('y', 'x')", "P", 8},
 	/* 4: tiles of 16; permute 16, all-to-all 8, all-gather 16. */
@@ -387,31 +388,7 @@ static const struct {
          * 32 x 8 x 8 x 8. */
 	{"x=2,y=2,z=2", "f32[64,16,8,8]", "P('x', 'y')", "P(None, None, 'x', 'y')", "A",
          3 * 4096},
-};
-
-START_TEST(test_example)
-{
-	static const char letter[OPS] = {'S', 'G', 'A', 'P', '?', '?'};
-	struct problem *p = case_of_texts(arena, examples[_i].mesh, examples[_i].array,
-	                                  examples[_i].from, examples[_i].to);
-	struct text ops = {0};
-	const char *reason;
-	struct plan *plan = checked(p, &reason);
-
-	for (int k = 0; k < plan->nsteps; k++)
-		text_printf(&ops, "%s%c", k ? " " : "", letter[plan->step[k].op]);
-	ck_assert_str_eq(text_take(&ops, arena), examples[_i].ops);
-	ck_assert_int_eq(plan->recv_bytes, 4 * examples[_i].received);
-}
-END_TEST
-
-/* --- Dimensions that do not divide, by hand --- */
-
-/* Ops as in `letter`, D: pad; elements that the busiest device receives, with padding. */
-static const struct {
-	const char *mesh, *array, *from, *to, *ops;
-	int64_t received;
-} uneven[] = {
+	/* Dimensions that do not divide. */
 	/* 13 rows in tiles of 4: 3 of them of 12 elements arrive, then 16 rows become 13. */
 	{"x=4", "f32[13,3]", "P('x')", "P()", "G D", 36},
 	{"x=4", "f32[13,3]", "P()", "P('x')", "D S", 0},
@@ -432,14 +409,14 @@ static const struct {
          "D S P A D", 21},
 };
 
-START_TEST(test_uneven)
+START_TEST(test_example)
 {
 	static const char letter[OPS] = {
 		[OP_SLICE] = 'S',   [OP_ALL_GATHER] = 'G',     [OP_ALL_TO_ALL] = 'A',
 		[OP_PERMUTE] = 'P', [OP_REDUCE_SCATTER] = 'R', [OP_ALL_REDUCE] = '+',
 		[OP_PAD] = 'D'};
-	struct problem *p = case_of_texts(arena, uneven[_i].mesh, uneven[_i].array,
-	                                  uneven[_i].from, uneven[_i].to);
+	struct problem *p = case_of_texts(arena, examples[_i].mesh, examples[_i].array,
+	                                  examples[_i].from, examples[_i].to);
 	struct text ops = {0};
 	const char *reason;
 	struct plan *plan = checked(p, &reason);
@@ -447,8 +424,8 @@ START_TEST(test_uneven)
 	ck_assert_msg(plan != NULL, "%s", reason);
 	for (int k = 0; k < plan->nsteps; k++)
 		text_printf(&ops, "%s%c", k ? " " : "", letter[plan->step[k].op]);
-	ck_assert_str_eq(text_take(&ops, arena), uneven[_i].ops);
-	ck_assert_int_eq(plan->recv_bytes, 4 * uneven[_i].received);
+	ck_assert_str_eq(text_take(&ops, arena), examples[_i].ops);
+	ck_assert_int_eq(plan->recv_bytes, 4 * examples[_i].received);
 }
 END_TEST
 
@@ -506,7 +483,6 @@ int main(void)
 	tcase_add_loop_test(tc, test_pairs, 0, COUNT(pairs));
 	tcase_add_test(tc, test_other_order);
 	tcase_add_loop_test(tc, test_example, 0, COUNT(examples));
-	tcase_add_loop_test(tc, test_uneven, 0, COUNT(uneven));
 	tcase_add_loop_test(tc, test_refusal, 0, COUNT(refusals));
 	suite_add_tcase(suite, tc);
 	runner = srunner_create(suite);

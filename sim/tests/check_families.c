@@ -1,13 +1,12 @@
 #include "families.h"
+#include "family_folder.h"
 
 #include "platform.h"
 
 #include <check.h>
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define COUNT(a) ((int)(sizeof(a) / sizeof((a)[0])))
 
@@ -40,11 +39,7 @@ START_TEST(settings_override)
 }
 END_TEST
 
-static const struct {
-	const char *spec, *set;
-	unsigned col;
-	const char *text;
-} spec_faults[] = {
+static const struct spec_fault spec_faults[] = {
 	{"tpu-v9:4x4", NULL, 1,
          "unknown family 'tpu-v9'; known are tpu-v2, tpu-v3, tpu-v4"},
 	{"tpu-v4", NULL, 1, "expected family:shape"},
@@ -82,19 +77,7 @@ static const struct {
 
 START_TEST(spec_fault_rows)
 {
-	struct arena *a = arena_new();
-	struct text out = {0};
-	struct error e = {0};
-	const char *set = spec_faults[_i].set;
-
-	ck_assert_int_ne(platform_text(&out, a, spec_faults[_i].spec, &set, set ? 1 : 0,
-	                               false, &e),
-	                 OK);
-	ck_assert_ptr_null(out.s);
-	ck_assert_str_eq(e.at.file, set ? "--set" : "--platform");
-	ck_assert_msg(strstr(e.text, spec_faults[_i].text) != NULL, "%s", e.text);
-	ck_assert_msg(e.at.col == spec_faults[_i].col, "col %u: %s", e.at.col, e.text);
-	arena_free(a);
+	spec_fault_check(&spec_faults[_i]);
 }
 END_TEST
 
@@ -176,7 +159,6 @@ START_TEST(constants_have_sources)
 }
 END_TEST
 
-/* A family file of one family, with the first `from` replaced by `to`. */
 static const char family_yaml[] = "toy:\n"
 				  "  kind: torus\n"
 				  "  axes: 2\n"
@@ -191,11 +173,7 @@ static const char family_yaml[] = "toy:\n"
 				  "    memory_Bps: {value: 5GB/s, source: made up}\n"
 				  "    launch_s: {value: 1us, source: made up}\n";
 
-static const struct {
-	const char *from, *to;
-	unsigned line;
-	const char *text;
-} yaml_faults[] = {
+static const struct yaml_fault yaml_faults[] = {
 	{"kind: torus", "kind: tree", 2, "unknown kind 'tree', expected torus or nodes"},
 	{"  kind: torus\n", "", 2, "'kind' is missing"},
 	{"axes: 2", "axes: 7", 3, ""},
@@ -218,55 +196,22 @@ static const struct {
 	{"    launch_s: {value: 1us, source: made up}\n", "    launch_s: {", 14, ""},
 };
 
-static const char *toy_folder(struct arena *a, const char *from, const char *to)
-{
-	const char *at = from ? strstr(family_yaml, from) : family_yaml;
-	const char *tmp = getenv("TMPDIR");
-	char *folder = arena_printf(a, "%s/check-XXXXXX", tmp ? tmp : "/tmp");
-	FILE *out;
-
-	ck_assert_ptr_nonnull(mkdtemp(folder));
-	out = fopen(arena_printf(a, "%s/families.yaml", folder), "w");
-	fprintf(out, "%.*s%s%s", (int)(at - family_yaml), family_yaml, from ? to : "",
-	        at + (from ? strlen(from) : 0));
-	fclose(out);
-	setenv("SHARDSIM_DATA", folder, 1);
-	return folder;
-}
-
-static void toy_remove(struct arena *a, const char *folder)
-{
-	unlink(arena_printf(a, "%s/families.yaml", folder));
-	rmdir(folder);
-}
-
 START_TEST(yaml_fault_rows)
 {
-	struct arena *a = arena_new();
-	const char *folder = toy_folder(a, yaml_faults[_i].from, yaml_faults[_i].to);
-	struct machine *m = NULL;
-	struct error e = {0};
-
-	ck_assert_int_ne(platform_machine(&m, a, "toy:3x5", NULL, 0, &e), OK);
-	toy_remove(a, folder);
-	ck_assert_msg(strstr(e.text, yaml_faults[_i].text) != NULL, "%s", e.text);
-	ck_assert_msg(strstr(e.at.file, "families.yaml") != NULL, "%s", e.at.file);
-	ck_assert_msg(e.at.line == yaml_faults[_i].line, "line %u: %s", e.at.line,
-	              e.text);
-	arena_free(a);
+	yaml_fault_check(family_yaml, "toy:3x5", &yaml_faults[_i]);
 }
 END_TEST
 
 START_TEST(a_family_of_ones_own)
 {
 	struct arena *a = arena_new();
-	const char *folder = toy_folder(a, NULL, NULL);
+	const char *folder = family_folder(a, family_yaml, NULL, NULL);
 	struct machine *m = NULL;
 	struct error e = {0};
 
 	ck_assert_msg(platform_machine(&m, a, "toy:3x5", NULL, 0, &e) == OK, "%s",
 	              e.text);
-	toy_remove(a, folder);
+	family_folder_remove(folder);
 	ck_assert_int_eq(m->ndevices, 15);
 	ck_assert(!m->fabric[0].wrap[0]);
 	ck_assert(m->fabric[0].wrap[1]);

@@ -1,15 +1,14 @@
 /* Nodes of GPUs and their networks, as SimGrid and our reader see the files. */
 #include "families.h"
+#include "family_folder.h"
 
 #include "platform.h"
 
 #include <check.h>
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define COUNT(a) ((int)(sizeof(a) / sizeof((a)[0])))
 
@@ -310,7 +309,6 @@ START_TEST(fault_rows)
 }
 END_TEST
 
-/* A file of one family of nodes; the first `from` replaced by `to`. */
 static const char family_yaml[] =
 	"toy:\n"
 	"  kind: nodes\n"
@@ -332,11 +330,7 @@ static const char family_yaml[] =
 	"    launch_s: {value: 1us, source: made up}\n"
 	"    step: {value: 1.5, source: made up}\n";
 
-static const struct {
-	const char *from, *to;
-	unsigned line;
-	const char *text;
-} yaml_faults[] = {
+static const struct yaml_fault yaml_faults[] = {
 	{"gpus: 6", "gpus: 0", 3, ""},
 	{"fabric: xgmi", "fabric: ici", 4, "unknown fabric 'ici'"},
 	{"0-1x3", "0-1y3", 5, ""},
@@ -355,42 +349,9 @@ static const struct {
 	{"step: {value: 1.5,", "fill_s: {value: 1.5GB,", 19, ""},
 };
 
-static const char *toy_folder(struct arena *a, const char *from, const char *to)
-{
-	const char *at = from ? strstr(family_yaml, from) : family_yaml;
-	const char *tmp = getenv("TMPDIR");
-	char *folder = arena_printf(a, "%s/check-XXXXXX", tmp ? tmp : "/tmp");
-	FILE *out;
-
-	ck_assert_ptr_nonnull(at);
-	ck_assert_ptr_nonnull(mkdtemp(folder));
-	out = fopen(arena_printf(a, "%s/families.yaml", folder), "w");
-	fprintf(out, "%.*s%s%s", (int)(at - family_yaml), family_yaml, from ? to : "",
-	        at + (from ? strlen(from) : 0));
-	fclose(out);
-	setenv("SHARDSIM_DATA", folder, 1);
-	return folder;
-}
-
-static void toy_remove(struct arena *a, const char *folder)
-{
-	unlink(arena_printf(a, "%s/families.yaml", folder));
-	rmdir(folder);
-}
-
 START_TEST(yaml_fault_rows)
 {
-	struct arena *a = arena_new();
-	const char *folder = toy_folder(a, yaml_faults[_i].from, yaml_faults[_i].to);
-	struct text out = {0};
-	struct error e = {0};
-
-	ck_assert_int_ne(platform_text(&out, a, "toy:3", NULL, 0, false, &e), OK);
-	toy_remove(a, folder);
-	ck_assert_msg(strstr(e.text, yaml_faults[_i].text) != NULL, "%s", e.text);
-	ck_assert_msg(e.at.line == yaml_faults[_i].line, "line %u: %s", e.at.line,
-	              e.text);
-	arena_free(a);
+	yaml_fault_check(family_yaml, "toy:3", &yaml_faults[_i]);
 }
 END_TEST
 
@@ -416,13 +377,13 @@ START_TEST(toy_text)
 		"id=\"gpu15_gpu14\"/></route>",
 	};
 	struct arena *a = arena_new();
-	const char *folder = toy_folder(a, NULL, NULL);
+	const char *folder = family_folder(a, family_yaml, NULL, NULL);
 	struct text out = {0};
 	struct error e = {0};
 
 	ck_assert_msg(platform_generate(&out, a, "toy:3", NULL, 0, false, &e) == OK,
 	              "%s", e.text);
-	toy_remove(a, folder);
+	family_folder_remove(folder);
 	for (int i = 0; i < COUNT(lines); i++)
 		ck_assert_msg(strstr(out.s, lines[i]) != NULL, "%s", lines[i]);
 	text_free(&out);

@@ -1,5 +1,6 @@
 /* Slices of TPUs, as SimGrid and our reader see the files, and what collectives cost. */
 #include "families.h"
+#include "family_folder.h"
 
 #include "collective/lower.h"
 #include "cost/model.h"
@@ -9,7 +10,6 @@
 #include <check.h>
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -79,11 +79,7 @@ START_TEST(shape_rows)
 }
 END_TEST
 
-static const struct {
-	const char *spec, *set;
-	unsigned col;
-	const char *text;
-} faults[] = {
+static const struct spec_fault faults[] = {
 	{"tpu-v5e:4x8_twisted", NULL, 12, "tpu-v5e has no twisted tori"},
 	{"tpu-7x:4x4x8_twisted", NULL, 13, "tpu-7x has no twisted tori"},
 	{"tpu-v4:4x4x4_twisted", NULL, 13, "its axes are n and 2n long"},
@@ -113,19 +109,7 @@ static const struct {
 
 START_TEST(fault_rows)
 {
-	struct arena *a = arena_new();
-	struct text out = {0};
-	struct error e = {0};
-	const char *set = faults[_i].set;
-
-	ck_assert_int_ne(
-		platform_text(&out, a, faults[_i].spec, &set, set ? 1 : 0, false, &e),
-		OK);
-	ck_assert_ptr_null(out.s);
-	ck_assert_str_eq(e.at.file, set ? "--set" : "--platform");
-	ck_assert_msg(strstr(e.text, faults[_i].text) != NULL, "%s", e.text);
-	ck_assert_msg(e.at.col == faults[_i].col, "col %u: %s", e.at.col, e.text);
-	arena_free(a);
+	spec_fault_check(&faults[_i]);
 }
 END_TEST
 
@@ -336,11 +320,7 @@ static const char family_yaml[] =
 	"    memory_Bps: {value: 1GB/s, source: made up}\n"
 	"    launch_s: {value: 1us, source: made up}\n";
 
-static const struct {
-	const char *from, *to;
-	unsigned line;
-	const char *text;
-} yaml_faults[] = {
+static const struct yaml_fault yaml_faults[] = {
 	{"chips: {value: 24", "chips: {value: 0", 5, "0 is out of range"},
 	{"chips: {value: 24, source: made up}", "chips: 24", 5,
          "expected a mapping with 'value'"},
@@ -357,42 +337,9 @@ static const struct {
 	{"500MB/s", "0MB/s", 18, "must be above 0"},
 };
 
-static const char *toy_folder(struct arena *a, const char *from, const char *to)
-{
-	const char *at = from ? strstr(family_yaml, from) : family_yaml;
-	const char *tmp = getenv("TMPDIR");
-	char *folder = arena_printf(a, "%s/check-XXXXXX", tmp ? tmp : "/tmp");
-	FILE *out;
-
-	ck_assert_ptr_nonnull(at);
-	ck_assert_ptr_nonnull(mkdtemp(folder));
-	out = fopen(arena_printf(a, "%s/families.yaml", folder), "w");
-	fprintf(out, "%.*s%s%s", (int)(at - family_yaml), family_yaml, from ? to : "",
-	        at + (from ? strlen(from) : 0));
-	fclose(out);
-	setenv("SHARDSIM_DATA", folder, 1);
-	return folder;
-}
-
-static void toy_remove(struct arena *a, const char *folder)
-{
-	unlink(arena_printf(a, "%s/families.yaml", folder));
-	rmdir(folder);
-}
-
 START_TEST(yaml_fault_rows)
 {
-	struct arena *a = arena_new();
-	const char *folder = toy_folder(a, yaml_faults[_i].from, yaml_faults[_i].to);
-	struct text out = {0};
-	struct error e = {0};
-
-	ck_assert_int_ne(platform_text(&out, a, "toy:3x2", NULL, 0, false, &e), OK);
-	toy_remove(a, folder);
-	ck_assert_msg(strstr(e.text, yaml_faults[_i].text) != NULL, "%s", e.text);
-	ck_assert_msg(e.at.line == yaml_faults[_i].line, "line %u: %s", e.at.line,
-	              e.text);
-	arena_free(a);
+	yaml_fault_check(family_yaml, "toy:3x2", &yaml_faults[_i]);
 }
 END_TEST
 
@@ -417,7 +364,7 @@ START_TEST(toy_text)
 		"id=\"ici_35_to_20\"/></route>",
 	};
 	struct arena *a = arena_new();
-	const char *folder = toy_folder(a, NULL, NULL);
+	const char *folder = family_folder(a, family_yaml, NULL, NULL);
 	struct text out = {0};
 	struct error e = {0};
 
@@ -425,7 +372,7 @@ START_TEST(toy_text)
 	                                &e) == OK,
 	              "%s", e.text);
 	ck_assert_int_eq(load(a, "toy:2*3x6_twisted", NULL)->machine->ndevices, 108);
-	toy_remove(a, folder);
+	family_folder_remove(folder);
 	for (int i = 0; i < COUNT(lines); i++)
 		ck_assert_msg(strstr(out.s, lines[i]) != NULL, "%s", lines[i]);
 	text_free(&out);

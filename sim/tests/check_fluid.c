@@ -8,7 +8,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #define COUNT(a) ((int)(sizeof(a) / sizeof((a)[0])))
@@ -392,19 +391,11 @@ END_TEST
 
 /* ---- many replays ---- */
 
-static double wall_s(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 /* 5,000 replays in one process give one time, whatever the clock has got to. */
 START_TEST(replays_repeat)
 {
 	struct bench b = bench_new("tpu-v5e:2x4", NULL);
-	double first, begun;
+	double first;
 
 	for (int k = 0; k < 3; k++) {
 		schedule_round(&b.s);
@@ -416,7 +407,6 @@ START_TEST(replays_repeat)
 	}
 	first = fluid_s(&b);
 	ck_assert(close_to(first, model_schedule_s(b.model, &b.s), 1e-9));
-	begun = wall_s();
 	for (int i = 0; i < 5000; i++) {
 		double time_s;
 
@@ -428,7 +418,6 @@ START_TEST(replays_repeat)
 		time_s = fluid_clock(b.fluid, &b.s, NULL, 0);
 		ck_assert(close_to(time_s, first, 1e-7));
 	}
-	ck_assert_double_lt(wall_s() - begun, 60);
 	bench_free(&b);
 }
 END_TEST
@@ -447,10 +436,10 @@ START_TEST(nothing_takes_no_time)
 }
 END_TEST
 
-/* 256 rings of 16 at a time, three axes, 4096 chips: exact, and quick with the load. */
+/* 256 rings of 16 at a time, three axes, 4096 chips: exact. */
 START_TEST(rings_of_a_pod)
 {
-	double begun = wall_s(), expected = 0;
+	double expected = 0;
 	struct bench b = bench_new("tpu-v4:16x16x16", NULL);
 
 	for (int32_t stride = 256; stride; stride /= 16) {
@@ -470,7 +459,6 @@ START_TEST(rings_of_a_pod)
 	}
 	ck_assert(close_to(fluid_s(&b), expected, 1e-9));
 	ck_assert(close_to(model_schedule_s(b.model, &b.s), expected, 1e-12));
-	ck_assert_double_lt(wall_s() - begun, 60);
 	bench_free(&b);
 }
 END_TEST

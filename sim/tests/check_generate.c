@@ -208,6 +208,8 @@ static const struct {
 	{"kind: layouts, mesh: \"x=4\", rank: 1, bytes: 1B..2B", 58, "the end"},
 	{"kind: layouts, mesh: \"x=4\", rank: 1, bytes: \"1B,0B\"", 60, "1 byte to 2^58"},
 	{"kind: layouts, mesh: \"x=4\", rank: 1, bytes: \"1B,\"", 60, "a size"},
+	{"kind: layouts, mesh: \"x=4\", rank: 1, bytes: \"1KiB,1024B\"", 62,
+         "1024B is there already as 1KiB"},
 	{"kind: layouts, mesh: \"x=4\", rank: 1, bytes: \"1B,2B,3B,4B,5B,6B,7B,8B,9B\"",
          81, "at most 8 sizes"},
 	{"kind: layouts, mesh: \"x=4\", rank: 1, dtype: f33, bytes: 1B", 11, "'f33'"},

@@ -55,7 +55,7 @@ static void compare(const struct reduction_step *step, double held_bytes,
 	one.step[0].share = 1;
 	for (int k = 0; k < 2; k++) {
 		struct step_time time;
-		double s = place_seconds(&time, b, k, &one, held_bytes,
+		double s = place_seconds(&time, b, k, &one, held_bytes, NULL,
 		                         (struct where){0}, &error);
 
 		ck_assert_double_eq_tol(s / wanted_s, 1, k ? 0.01 : 1e-12);

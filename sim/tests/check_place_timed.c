@@ -231,7 +231,7 @@ START_TEST(flow_lets_steps_overlap)
 	reduction_of(&best, t.arena, &space, &row->placed->best);
 	for (int i = 0; i < best.n; i++) {
 		struct reduction one = {1, {best.step[i]}};
-		double s = place_seconds(NULL, &t.bench, 0, &one, 1e6, t.c.at, &e);
+		double s = place_seconds(NULL, &t.bench, 0, &one, 1e6, NULL, t.c.at, &e);
 
 		ck_assert_double_eq_tol(s, i == 1 ? nic_s : pcie_s, 0.01 * s);
 		alone_s += s;

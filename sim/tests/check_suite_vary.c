@@ -88,12 +88,12 @@ END_TEST
 /* From the first on, times the factor, as long as it is not above the last. */
 START_TEST(ranges)
 {
-	static const char *const names[] = {"512", "1536", "4608", "1.5KiB", "64KiB"};
+	static const char *const names[] = {"512", "1536", "4608", "2.5KiB", "64KiB"};
 	static const char *const whole[] = {"512KiB", "1MiB", "2MiB"};
 
 	read_ok("scenarios:\n"
 	        "  - {name: a, array: \"u8[1]\", mesh: \"x=3\", " ENDS ",\n"
-	        "     bytes: [512..13823 x3, \"1.5KiB\", 64KiB..64KiB x2]}\n"
+	        "     bytes: [512..13823 x3, \"2.5KiB\", 64KiB..64KiB x2]}\n"
 	        "  - {name: b, array: \"u8[1]\", mesh: \"x=3\", " ENDS ",\n"
 	        "     bytes: \"512KiB..2097152 x2\"}\n");
 	ck_assert_int_eq(suite.n, COUNT(names) + COUNT(whole));
@@ -214,6 +214,8 @@ static const struct {
 	{SIZED("14..28 x1"), 2, 16, "a whole factor"},
 	{SIZED("28..14 x2"), 2, 8, "expected the lower end first"},
 	{SIZED("\"14, 7GiBs\""), 2, 17, "unknown unit"},
+	{SIZED("[1792, 7KiB, 1.75KiB]"), 2, 21, "1.75KiB is there already as 1792"},
+	{SIZED("\"7KiB..28KiB x2, 14336\""), 2, 25, "14336 is there already as 14KiB"},
 	{"scenarios: [{name: a, array: \"f32[]\", mesh: \"x=3\", from: \"P()\", "
          "to: \"P()\",\nbytes: 4}]\n",
          2, 8, "f32[] has no dimension that could be scaled"},
@@ -238,6 +240,8 @@ static const struct {
          "this key is there twice"},
 	{"platforms: [{base: a, set: {nic.latency: [1us, 2lightyears]}}]\n" ONE("a"), 1,
          49, "unit"},
+	{"platforms: [{base: a, set: {nic.latency: [1us, 1000ns]}}]\n" ONE("a"), 1, 48,
+         "1000ns is there already as 1us"},
 	{"platforms: [{base: a, set: {b: [c, \"d e\"]}}]\n" ONE("a"), 1, 37,
          "expected a value without spaces"},
 	{"platforms: [{base: a, set: {b: \"c,d\"}}]\n" ONE("a"), 1, 33,

@@ -1,11 +1,12 @@
 #include "tiny_family.h"
 
+#include "family_folder.h"
+
 #include <check.h>
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 static const char families[] =
 	"tiny:\n"
@@ -29,20 +30,12 @@ static const char families[] =
 
 const char *tiny_start(struct arena *a)
 {
-	char *dir = arena_strdup(a, "/tmp/tinyXXXXXX");
-
-	ck_assert_ptr_nonnull(mkdtemp(dir));
-	tiny_file(a, dir, "families.yaml", families);
-	ck_assert_int_eq(setenv("SHARDSIM_DATA", dir, 1), 0);
-	return dir;
+	return family_folder(a, families, NULL, NULL);
 }
 
 void tiny_end(const char *dir)
 {
-	char command[256];
-
-	snprintf(command, sizeof(command), "rm -r '%s'", dir);
-	ck_assert_int_eq(system(command), 0);
+	family_folder_remove(dir);
 	unsetenv("SHARDSIM_DATA");
 }
 
