@@ -12,7 +12,7 @@
 #include <string.h>
 
 /* The texts of a scenario by name; those of `struct problem_text` too. */
-enum { SCENARIO_TEXTS = 13 };
+enum { SCENARIO_TEXTS = 14 };
 static const struct {
 	const char *name;
 	size_t offset;
@@ -30,6 +30,7 @@ static const struct {
 	{"devices", offsetof(struct scenario, text.devices)},
 	{"to_devices", offsetof(struct scenario, text.to_devices)},
 	{"memory_limit", offsetof(struct scenario, text.memory_limit)},
+	{"hierarchy", offsetof(struct scenario, hierarchy)},
 };
 
 /* --- writing ------------------------------------------------------------------------ */
@@ -78,7 +79,8 @@ static json_t *platform_json(const struct sweep *s, int p)
 
 static json_t *scenario_json(const struct scenario *sc)
 {
-	json_t *o = json_pack("{ss si}", "scenario", sc->name, "file", sc->file);
+	json_t *o = json_pack("{ss si ss*}", "scenario", sc->name, "file", sc->file,
+	                      "placement", sc->free ? "free" : NULL);
 
 	for (int i = 0; o && i < SCENARIO_TEXTS; i++) {
 		const char *text = *(const char *const *)((const char *)sc +
@@ -258,6 +260,7 @@ static enum status read_scenario(struct reading *r, const json_t *o)
 	struct scenario sc = {.name = copy(r, o, "scenario"), .at = r->at};
 	json_int_t file = json_integer_value(json_object_get(o, "file"));
 
+	sc.free = json_object_get(o, "placement") != NULL;
 	for (int i = 0; i < SCENARIO_TEXTS; i++)
 		*(const char **)((char *)&sc + scenario_texts[i].offset) =
 			copy(r, o, scenario_texts[i].name);

@@ -104,8 +104,12 @@ static bool lower_geometry(struct lowered *out, const struct profile *profile,
 		return false;
 	}
 	out->algorithm = algorithm->name;
-	/* Which fabrics are asked may hang on the order, too. */
-	out->any_order = algorithm->any_order && m->nfabrics == 1;
+	/*
+	 * Which fabrics are asked may hang on the order, too; and where a torus lacks cables,
+	 * whether a ring in that order is faster.
+	 */
+	out->any_order = algorithm->any_order && m->nfabrics == 1 &&
+	                 m->fabric[0].geometry == GEOMETRY_TORUS;
 	algorithm->build(&out->schedule, m, op, groups, bytes);
 	if (has_fill(m, profile))
 		add_fill(&out->schedule, m);

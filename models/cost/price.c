@@ -385,7 +385,8 @@ static void table_set(struct pricer *p, const struct key *k, const struct sum *s
 /* Whether what is remembered is exact, or more than is asked for. */
 static bool entry_answers(const struct entry *e, const struct step_ask *ask)
 {
-	return e->key && (!e->more || (ask->most_cost > 0 && e->wire_s > ask->most_cost));
+	return e->key &&
+	       (!e->more || (ask->most_cost > 0 && e->wire_s > ask->most_cost));
 }
 
 /* Wire time of the collective, remembered; its group size in *q. */

@@ -3,6 +3,7 @@
 
 #include "collective/lower.h"
 #include "cost/model.h"
+#include "cost/price.h"
 #include "replay_fluid.h"
 
 #include <check.h>
@@ -411,6 +412,50 @@ START_TEST(fault_rows)
 }
 END_TEST
 
+/*
+ * A ring takes the devices in the order of the group, and may be faster than lines where a
+ * cable is missing: the price of one order of the same devices is not that of another,
+ * whichever is asked first.
+ */
+START_TEST(orders_have_prices_of_their_own)
+{
+	static const struct part parts[2][2] = {{{1, 1, 2}, {1, 2, 4}},
+	                                        {{1, 2, 4}, {1, 1, 2}}};
+	struct problem_text text = {.array = "u8[1024,1024,128]",
+	                            .mesh = "x=2,y=8",
+	                            .from = "P()",
+	                            .to = "P()"};
+	struct arena *a = arena_new();
+	struct platform *p = NULL;
+	const char *set = "no_link=0-1";
+	struct problem problem;
+	struct error e = {0};
+	double alone[2];
+
+	ck_assert_int_eq(platform_read(&p, a, "tpu-v4:2x2x4", &set, 1, &e), OK);
+	ck_assert_int_eq(problem_make(&problem, a, &text, &e), OK);
+	for (int first = 0; first < 4; first++) {
+		struct pricer *pricer = pricer_new(p->machine, NULL);
+		struct prices prices = pricer_prices(pricer);
+
+		for (int i = 0; i < (first < 2 ? 1 : 2); i++) {
+			int order = (first + i) % 2;
+			struct move move = {0, -1, 8, 2, parts[order]};
+			struct step_ask ask = {OP_ALL_GATHER, 1,     &move,
+			                       1 << 20,       false, 0};
+			double cost = prices.step(prices.self, &problem, &ask).cost;
+
+			if (first < 2)
+				alone[order] = cost;
+			ck_assert_double_eq(cost, alone[order]);
+		}
+		pricer_free(pricer);
+	}
+	ck_assert_double_ne(alone[0], alone[1]);
+	arena_free(a);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("overlays");
@@ -424,6 +469,7 @@ int main(void)
 	tcase_add_test(tcase, a_comb_is_a_ring);
 	tcase_add_test(tcase, other_axes_are_whole);
 	tcase_add_test(tcase, memory_is_slow);
+	tcase_add_test(tcase, orders_have_prices_of_their_own);
 	tcase_add_loop_test(tcase, detours_are_short, 0, COUNT(rerouted));
 	tcase_add_loop_test(tcase, fault_rows, 0, COUNT(faults));
 	suite_add_tcase(suite, tcase);

@@ -23,7 +23,7 @@ static const char suite[] =
 	"  - {name: b, mesh: \"x=7\", from: \"P(None, 'x')\", to: \"P()\",\n"
 	"     bytes: [420, 4200]}\n"
 	"  - {name: c, mesh: \"x=4,y=3\", from: \"P('x', 'y')\", to: \"P('y', "
-	"'x')\"}\n";
+	"'x')\",\n     placement: free, hierarchy: \"4,3\"}\n";
 
 static struct runner r;
 
