@@ -285,6 +285,28 @@ int machine_route(const struct machine *m, int f, int32_t src, int32_t dst,
 	return m->ask ? m->ask(m, f, src, dst, links, capacity) : -1;
 }
 
+int machine_hops(const struct machine *m, int f, int32_t src, int32_t dst)
+{
+	const struct fabric *fab = &m->fabric[f];
+	int32_t links[ROUTE_LINKS_MAX], from, to;
+	int n = 0;
+
+	if (fab->geometry != GEOMETRY_TORUS || fab->twist || fab->domain[src] < 0 ||
+	    fab->domain[src] != fab->domain[dst] || fabric_shared(fab, src, dst))
+		return machine_route(m, f, src, dst, links, ROUTE_LINKS_MAX);
+	from = fab->place[src];
+	to = fab->place[dst];
+	for (int a = fab->naxes - 1; from != to; a--) {
+		int32_t size = fab->shape[a];
+		int dir;
+
+		n += axis_hops(size, fab->wrap[a], from % size, to % size, &dir);
+		from /= size;
+		to /= size;
+	}
+	return n <= ROUTE_LINKS_MAX ? n : -1;
+}
+
 double machine_latency(const struct machine *m, int f, int32_t src, int32_t dst)
 {
 	int32_t links[ROUTE_LINKS_MAX];

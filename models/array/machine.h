@@ -165,6 +165,12 @@ int machine_fabric(const struct machine *m, int32_t src, int32_t dst);
 int machine_route(const struct machine *m, int f, int32_t src, int32_t dst,
                   int32_t *links, int capacity);
 
+/*
+ * How many links the route has, < 0 as there or where they are more than ROUTE_LINKS_MAX;
+ * sooner told than which.
+ */
+int machine_hops(const struct machine *m, int f, int32_t src, int32_t dst);
+
 /* Sum of the latencies of the route, seconds; < 0 when there is none. */
 double machine_latency(const struct machine *m, int f, int32_t src, int32_t dst);
 

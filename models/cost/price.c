@@ -1,38 +1,16 @@
 #include "cost/price.h"
 
 #include "array/routes.h"
-#include "base/hash.h"
 #include "collective/local.h"
 #include "cost/bound.h"
 #include "cost/bound_ports.h"
+#include "cost/price_table.h"
 #include "plan/groups.h"
 
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* A digit of the device position: (position / stride) % size. */
-struct digit {
-	int32_t stride, size;
-};
-
-/*
- * What the wire time of a collective depends on, besides the order of the mesh's
- * devices. Unused bytes are zero, so that keys compare and hash as bytes.
- */
-struct key {
-	int32_t op, ndevices, ndigits;
-	int32_t any_order; /* of the digits, which are by falling stride: else 0 */
-	int64_t bytes;
-	struct digit digit[LAYOUT_PARTS_MAX];
-};
-
-struct entry {
-	struct key *key; /* NULL: free */
-	double wire_s;
-	bool more; /* it takes so long and more: rounds were left out */
-};
 
 /* What a collective's rounds take so far, and when the rest need not be known. */
 struct sum {
@@ -46,33 +24,52 @@ struct pricer {
 	const struct machine *machine; /* &free */
 	const struct placement *place;
 	struct model *model;
-	struct arena *keys, *scratch;
-	struct entry *table; /* open addressing; capacity a power of two */
-	size_t entries, capacity;
-	int32_t *order, order_n; /* the mesh's device ids the entries are for */
+	struct arena *scratch;
+	struct price_table *table;
+	int32_t *order, order_n; /* the mesh's device ids that it is for */
 	int32_t rates_n;         /* number of devices that these are of */
 	struct local_rates rates;
 	double permute_s_per_byte, permute_latency_s;
-	double fastest_Bps;        /* of all links */
+	double fastest_Bps;                    /* of all links */
+	double torus_Bps[MACHINE_FABRICS_MAX]; /* of all links of a torus; 0: they differ */
 	double receive_s_per_byte; /* of the device with the widest way in */
 	struct bounds *bounds;     /* of bounds_n devices; NULL: not asked yet */
 	int32_t bounds_n;
 };
 
+/* What all links of a torus are as fast as; 0 where they differ, or are of no torus. */
+static double torus_Bps(const struct machine *m, const struct fabric *f)
+{
+	int64_t ports = (int64_t)m->ndevices * 2 * f->naxes;
+	double all_Bps = 0;
+
+	if (f->geometry != GEOMETRY_TORUS)
+		return 0;
+	for (int64_t i = 0; i < ports; i++) {
+		double link_Bps =
+			f->port[i] < 0 ? all_Bps : m->link[f->port[i]].bandwidth_Bps;
+
+		if (all_Bps > 0 && link_Bps != all_Bps)
+			return 0;
+		all_Bps = link_Bps;
+	}
+	return all_Bps;
+}
+
 struct pricer *pricer_new(const struct machine *m, const struct placement *place)
 {
 	struct pricer *p = xmalloc(1, sizeof(*p));
 
-	*p = (struct pricer){.free = *m, .place = place, .capacity = 256};
+	*p = (struct pricer){.free = *m, .place = place};
 	p->free.forced = (struct forced){0};
 	p->machine = &p->free;
 	for (int32_t l = 0; l < m->nlinks; l++)
 		p->fastest_Bps = fmax(p->fastest_Bps, m->link[l].bandwidth_Bps);
+	for (int f = 0; f < m->nfabrics; f++)
+		p->torus_Bps[f] = torus_Bps(m, &m->fabric[f]);
 	p->model = model_new(p->machine);
-	p->keys = arena_new();
 	p->scratch = arena_new();
-	p->table = xmalloc(p->capacity, sizeof(*p->table));
-	memset(p->table, 0, p->capacity * sizeof(*p->table));
+	p->table = price_table_new();
 	return p;
 }
 
@@ -82,9 +79,8 @@ void pricer_free(struct pricer *p)
 		return;
 	model_free(p->model);
 	bounds_free(p->bounds);
-	arena_free(p->keys);
 	arena_free(p->scratch);
-	free(p->table);
+	price_table_free(p->table);
 	free(p->order);
 	free(p);
 }
@@ -188,13 +184,6 @@ static void rates_refresh(struct pricer *p, int32_t n)
 	p->receive_s_per_byte = receive_s_per_byte(p, n);
 }
 
-static void table_clear(struct pricer *p)
-{
-	memset(p->table, 0, p->capacity * sizeof(*p->table));
-	p->entries = 0;
-	arena_reset(p->keys);
-}
-
 /* Forget everything if the mesh orders its devices otherwise than before. */
 static void order_refresh(struct pricer *p, const struct mesh *m)
 {
@@ -205,7 +194,7 @@ static void order_refresh(struct pricer *p, const struct mesh *m)
 
 	if (same)
 		return;
-	table_clear(p);
+	price_table_clear(p->table);
 	free(p->order);
 	p->order = NULL;
 	if (!m->ids)
@@ -213,42 +202,6 @@ static void order_refresh(struct pricer *p, const struct mesh *m)
 	p->order = xmalloc((size_t)m->ndevices, sizeof(*p->order));
 	p->order_n = m->ndevices;
 	memcpy(p->order, m->ids, size);
-}
-
-static size_t key_size(const struct key *k)
-{
-	return offsetof(struct key, digit) + (size_t)k->ndigits * sizeof(k->digit[0]);
-}
-
-static size_t key_hash(const struct key *k)
-{
-	return hash_bytes(HASH_START, k, key_size(k));
-}
-
-/* The entry of the key, or the free one where it belongs. */
-static struct entry *table_find(struct entry *table, size_t capacity,
-                                const struct key *k)
-{
-	size_t i = key_hash(k) & (capacity - 1);
-
-	while (table[i].key && (table[i].key->ndigits != k->ndigits ||
-	                        memcmp(table[i].key, k, key_size(k)) != 0))
-		i = (i + 1) & (capacity - 1);
-	return &table[i];
-}
-
-static void table_grow(struct pricer *p)
-{
-	size_t capacity = 2 * p->capacity;
-	struct entry *grown = xmalloc(capacity, sizeof(*grown));
-
-	memset(grown, 0, capacity * sizeof(*grown));
-	for (size_t i = 0; i < p->capacity; i++)
-		if (p->table[i].key)
-			*table_find(grown, capacity, p->table[i].key) = p->table[i];
-	free(p->table);
-	p->table = grown;
-	p->capacity = capacity;
 }
 
 /*
@@ -273,43 +226,6 @@ static void sort_moves(struct move *out, const struct step_ask *ask)
 		}
 		out[j] = m;
 	}
-}
-
-/* Neighbouring digits are merged. */
-static void key_add_digit(struct key *k, struct digit digit)
-{
-	struct digit *last = k->ndigits ? &k->digit[k->ndigits - 1] : NULL;
-
-	if (last && last->stride == digit.stride * digit.size) {
-		last->stride = digit.stride;
-		last->size *= digit.size;
-	} else {
-		assert(k->ndigits < LAYOUT_PARTS_MAX);
-		k->digit[k->ndigits++] = digit;
-	}
-}
-
-/* Fills the key; returns the group size. */
-static int32_t key_make(struct key *k, const struct mesh *m, const struct step_ask *ask,
-                        const struct move *moves)
-{
-	int32_t q = 1;
-
-	memset(k, 0, offsetof(struct key, digit));
-	k->op = ask->op;
-	k->ndevices = m->ndevices;
-	k->bytes = ask->before_bytes;
-	for (int i = 0; i < ask->nmoves; i++) {
-		for (int j = 0; j < moves[i].nparts; j++) {
-			struct part part = moves[i].parts[j];
-			int32_t rest = m->axis[part.axis].size / (part.pre * part.size);
-			int64_t stride = mesh_stride(m, part.axis) * rest;
-
-			q *= part.size;
-			key_add_digit(k, (struct digit){(int32_t)stride, part.size});
-		}
-	}
-	return q;
 }
 
 /* A round_fn. */
@@ -349,68 +265,27 @@ static struct sum wire_sum(struct pricer *p, const struct mesh *mesh,
 	return sum;
 }
 
-/* The key of all orders of the digits. */
-static struct key sorted_key(const struct key *k)
-{
-	struct key out = *k;
-
-	out.any_order = 1;
-	out.ndigits = 0;
-	for (int i = 0; i < k->ndigits; i++) {
-		int at = i;
-
-		for (; at > 0 && out.digit[at - 1].stride < k->digit[i].stride; at--)
-			out.digit[at] = out.digit[at - 1];
-		out.digit[at] = k->digit[i];
-	}
-	for (int i = 0; i < k->ndigits; i++)
-		key_add_digit(&out, out.digit[i]);
-	return out;
-}
-
-static void table_set(struct pricer *p, const struct key *k, const struct sum *sum)
-{
-	struct entry *entry = table_find(p->table, p->capacity, k);
-
-	if (!entry->key && 2 * ++p->entries > p->capacity) {
-		table_grow(p);
-		entry = table_find(p->table, p->capacity, k);
-	}
-	if (!entry->key)
-		entry->key = arena_dup(p->keys, k, 1, key_size(k));
-	entry->wire_s = sum->seconds;
-	entry->more = sum->seconds > sum->most_s;
-}
-
-/* Whether what is remembered is exact, or more than is asked for. */
-static bool entry_answers(const struct entry *e, const struct step_ask *ask)
-{
-	return e->key &&
-	       (!e->more || (ask->most_cost > 0 && e->wire_s > ask->most_cost));
-}
-
 /* Wire time of the collective, remembered; its group size in *q. */
 static double collective_s(struct pricer *p, const struct mesh *mesh,
                            const struct step_ask *ask, int32_t *q)
 {
 	struct move moves[RANK_MAX];
-	const struct entry *known;
-	struct key key, sorted;
+	struct price_key key, sorted;
 	struct sum sum;
+	double seconds;
 
 	assert(ask->nmoves <= RANK_MAX);
 	sort_moves(moves, ask);
-	*q = key_make(&key, mesh, ask, moves);
+	*q = price_key_make(&key, mesh, ask, moves);
 	order_refresh(p, mesh);
-	known = table_find(p->table, p->capacity, &key);
-	if (entry_answers(known, ask))
-		return known->wire_s;
-	sorted = sorted_key(&key);
-	known = table_find(p->table, p->capacity, &sorted);
-	if (entry_answers(known, ask))
-		return known->wire_s;
+	if (price_table_find(&seconds, p->table, &key, ask->most_cost))
+		return seconds;
+	sorted = price_key_sorted(&key);
+	if (price_table_find(&seconds, p->table, &sorted, ask->most_cost))
+		return seconds;
 	sum = wire_sum(p, mesh, ask, moves);
-	table_set(p, sum.any_order ? &sorted : &key, &sum);
+	price_table_set(p->table, sum.any_order ? &sorted : &key, sum.seconds,
+	                sum.seconds > sum.most_s);
 	return sum.seconds;
 }
 
@@ -435,9 +310,9 @@ static struct price step_price(void *self, const struct problem *problem,
 	if (ask->op == OP_PERMUTE) {
 		seconds = before_bytes * p->permute_s_per_byte + p->permute_latency_s;
 	} else if (ask->op == OP_SLICE) {
-		struct key key;
+		struct price_key key;
 
-		after_bytes /= key_make(&key, mesh, ask, ask->move);
+		after_bytes /= price_key_make(&key, mesh, ask, ask->move);
 	} else {
 		seconds = collective_s(p, mesh, ask, &q);
 		if (ask->op == OP_ALL_GATHER)
@@ -459,6 +334,27 @@ static struct price plan_price(void *self, const struct plan *plan)
 	return (struct price){.cost = seconds < 0 ? PRICE_IMPOSSIBLE_S : seconds};
 }
 
+/* Seconds a byte takes on the slowest link of a route, and its hops; < 0: no route. */
+static int slowest_s(double *out, const struct pricer *p, int fabric, int32_t from,
+                     int32_t to)
+{
+	const struct machine *m = p->machine;
+	const int32_t *links;
+	int hops;
+
+	*out = 0;
+	if (p->torus_Bps[fabric] > 0) {
+		hops = machine_hops(m, fabric, from, to);
+		if (hops > 0)
+			*out = 1 / p->torus_Bps[fabric];
+		return hops;
+	}
+	links = routes_find(&hops, model_routes(p->model), fabric, from, to);
+	for (int i = 0; i < hops; i++)
+		*out = fmax(*out, 1 / m->link[links[i]].bandwidth_Bps);
+	return hops;
+}
+
 /*
  * The slowest link of the route decides; of equally fast routes the shorter one puts its
  * bytes on fewer links, at a HOP_SHARE of the time for each. It is told over the time on
@@ -471,8 +367,7 @@ static double path_price(void *self, const struct problem *problem, int32_t src,
 	static const double HOP_SHARE = 1. / 64, ROUND = 1 << 20;
 	struct pricer *p = self;
 	const struct machine *m = p->machine;
-	const int32_t *links;
-	double slowest_s = 0;
+	double byte_s;
 	int32_t from, to;
 	int fabric, hops;
 
@@ -484,12 +379,10 @@ static double path_price(void *self, const struct problem *problem, int32_t src,
 	                                                : -1;
 	if (fabric < 0)
 		return PRICE_IMPOSSIBLE_S;
-	links = routes_find(&hops, model_routes(p->model), fabric, from, to);
+	hops = slowest_s(&byte_s, p, fabric, from, to);
 	if (hops < 0)
 		return PRICE_IMPOSSIBLE_S;
-	for (int i = 0; i < hops; i++)
-		slowest_s = fmax(slowest_s, 1 / m->link[links[i]].bandwidth_Bps);
-	return rint(slowest_s * p->fastest_Bps * ROUND) / ROUND * (1 + HOP_SHARE * hops);
+	return rint(byte_s * p->fastest_Bps * ROUND) / ROUND * (1 + HOP_SHARE * hops);
 }
 
 /* The bound on the wire, and the launch of the step that makes the bytes move. */

@@ -20,6 +20,8 @@ struct reduction {
 	struct arena *arena;
 	int n, nkept; /* primes that are summed; that stay unreduced */
 	struct part part[LAYOUT_PARTS_MAX], kept[LAYOUT_PARTS_MAX];
+	int nafter;
+	struct layout after[2 * (RANK_MAX + 1)]; /* those that were tried */
 };
 
 static int find_part(const struct part *list, int n, struct part part)
@@ -160,6 +162,16 @@ static bool sums_apart(const struct reduction *x, const struct layout *from)
 	return valid;
 }
 
+/* Was the layout after the sums there before? It is remembered. */
+static bool tried(struct reduction *x, const struct layout *after)
+{
+	for (int i = 0; i < x->nafter; i++)
+		if (memcmp(&x->after[i], after, sizeof(*after)) == 0)
+			return true;
+	x->after[x->nafter++] = *after;
+	return false;
+}
+
 /* All that lead on from a layout after the sums. */
 static void offer_after(struct reduction *x, const struct layout *after)
 {
@@ -231,6 +243,6 @@ void best_search_sums(struct best_search *s, const struct problem *p, struct are
 		return;
 	for (int dim = -1; dim < p->from.rank; dim++)
 		for (int home = 0; home < 2; home++)
-			if (place(&after, &x, dim, home))
+			if (place(&after, &x, dim, home) && !tried(&x, &after))
 				offer_after(&x, &after);
 }

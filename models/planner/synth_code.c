@@ -30,6 +30,85 @@ void code_stacks(struct stacks *out, uint64_t code, int rank)
 	}
 }
 
+bool code_lists(uint64_t code, uint64_t listed, int natoms)
+{
+	uint64_t mask = 0;
+
+	for (int a = 0; a < natoms; a++)
+		if (listed >> CODE_BITS * a & ((1 << CODE_BITS) - 1))
+			mask |= (UINT64_C(1) << CODE_BITS * (a + 1)) -
+			        (UINT64_C(1) << CODE_BITS * a);
+	return (code & mask) == listed;
+}
+
+uint64_t code_of_shape(const struct stacks *t, const uint8_t *size_class, int natoms)
+{
+	uint64_t shape = 0;
+	int at = 0;
+
+	for (int dim = 0; dim < t->rank; dim++) {
+		int count[CODE_ATOMS_MAX] = {0};
+
+		for (int k = 0; k < t->count[dim]; k++)
+			count[size_class[t->atom[dim][k]]]++;
+		for (int c = natoms - 1; c >= 0; c--)
+			for (; count[c] > 0; count[c]--)
+				shape += code_of_atom(at++, dim, c);
+	}
+	return shape;
+}
+
+struct local_shape {
+	int n, natoms;
+	const uint8_t *size_class;
+	uint8_t dim[CODE_ATOMS_MAX + 1];             /* of each atom listed */
+	uint8_t left[TYPE_RANK_MAX][CODE_ATOMS_MAX]; /* of each size, not yet placed */
+};
+
+/* All types of a shape; `code` has atoms in its first `at` places. */
+static void add_types(struct shape_types *out, struct local_shape *shape, uint64_t code,
+                      int at, uint32_t used)
+{
+	int dim, place = 0;
+
+	if (at == shape->n) {
+		assert(out->n < SHAPE_TYPES_MAX);
+		out->code[out->n++] = code;
+		return;
+	}
+	dim = shape->dim[at];
+	while (place < at && shape->dim[at - 1 - place] == dim)
+		place++;
+	for (int a = 0; a < shape->natoms; a++) {
+		uint8_t *left = &shape->left[dim][shape->size_class[a]];
+
+		if ((used >> a & 1) || *left == 0)
+			continue;
+		--*left;
+		add_types(out, shape, code + code_of_atom(a, dim, place), at + 1,
+		          used | UINT32_C(1) << a);
+		++*left;
+	}
+}
+
+void shape_types_list(struct shape_types *out, uint64_t shape,
+                      const uint8_t *size_class, int natoms)
+{
+	struct local_shape local = {.natoms = natoms, .size_class = size_class};
+
+	for (; local.n < natoms; local.n++) {
+		int place =
+			(int)(shape >> CODE_BITS * local.n & ((1 << CODE_BITS) - 1)) - 1;
+
+		if (place < 0)
+			break;
+		local.dim[local.n] = (uint8_t)(place / 8);
+		local.left[place / 8][place % 8]++;
+	}
+	out->n = 0;
+	add_types(out, &local, 0, 0, 0);
+}
+
 struct type code_type(uint64_t code, int rank)
 {
 	struct stacks stacks;
@@ -110,6 +189,18 @@ void block_moves_list(struct block_moves *out, const struct stacks *t,
 		for (int i = first; i < out->n; i++)
 			out->move[i].next = out->n;
 	}
+}
+
+void chosen_add(struct chosen *out, const struct chosen *chosen,
+                const struct block_move *move)
+{
+	int at = chosen->n;
+
+	*out = *chosen;
+	out->n++;
+	for (; at > 0 && out->move[at - 1]->to > move->to; at--)
+		out->move[at] = out->move[at - 1];
+	out->move[at] = move;
 }
 
 int chosen_list(const struct lists *lists, const struct stacks *t,

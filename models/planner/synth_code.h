@@ -17,7 +17,8 @@ enum {
 	CODE_BITS = 7,
 	CODE_END = CODE_ATOMS_MAX * CODE_BITS, /* bits from here on are the caller's */
 	CODE_MOVES_MAX = CODE_ATOMS_MAX * (TYPE_RANK_MAX - 1),
-	LISTS_MAX = 1957 /* sum over m of 6! / (6 - m)! */
+	LISTS_MAX = 1957,     /* sum over m of 6! / (6 - m)! */
+	SHAPE_TYPES_MAX = 720 /* 6! */
 };
 
 /* A type taken apart. */
@@ -36,6 +37,24 @@ static inline uint64_t code_of_atom(int atom, int dim, int place)
 uint64_t code_of_type(const struct type *t);
 void code_stacks(struct stacks *out, uint64_t code, int rank);
 struct type code_type(uint64_t code, int rank);
+
+/* Does the type of a code list all atoms of another one, `listed`, where that does? */
+bool code_lists(uint64_t code, uint64_t listed, int natoms);
+
+/*
+ * A code for the local shape of a type: in place of atoms, one after the other, their size
+ * classes in falling order per dimension. `size_class` is that of each atom, < natoms.
+ */
+uint64_t code_of_shape(const struct stacks *t, const uint8_t *size_class, int natoms);
+
+/* The codes of all types of a local shape, of which `shape` is the code. */
+struct shape_types {
+	int n;
+	uint64_t code[SHAPE_TYPES_MAX];
+};
+
+void shape_types_list(struct shape_types *out, uint64_t shape,
+                      const uint8_t *size_class, int natoms);
 
 /* The extents of a tile, padded: [rank]. */
 void stacks_extents(int64_t *extent, const struct stacks *t, const struct synth *s);
@@ -84,6 +103,10 @@ struct chosen {
 	int n;
 	const struct block_move *move[CODE_ATOMS_MAX];
 };
+
+/* Those chosen and one more. */
+void chosen_add(struct chosen *out, const struct chosen *chosen,
+                const struct block_move *move);
 
 /* The list of the atoms that they move. */
 int chosen_list(const struct lists *lists, const struct stacks *t,

@@ -34,6 +34,7 @@ struct level {
 	int64_t elements, bytes;
 	double rest_cost; /* of gathers up to the tile of the target, at least */
 	double step_cost; /* of an all-to-all, at least */
+	double move_cost; /* of an all-to-all or a permute, at least */
 	struct asked permute, slice;        /* slice: that leads to this level */
 	struct asked *by_list[LIST_PRICES]; /* [lists]: by the atoms in their order */
 };
@@ -41,8 +42,8 @@ struct level {
 struct search {
 	struct synth *s;
 	struct states states;
-	bool by_bytes;
-	double most_cost; /* dearer paths are of no use */
+	bool by_bytes, bounded; /* bounded: by `rest`, as another path is known */
+	double most_cost;       /* dearer paths than one that is known are of no use */
 	int rank, natoms;
 	int32_t size[CODE_ATOMS_MAX];
 	uint8_t size_class[CODE_ATOMS_MAX]; /* the first atom of its size */
@@ -65,30 +66,6 @@ struct search {
 	struct rest rest;
 };
 
-/* --- the lower bound of the rest, in received bytes ------------------------------- */
-
-/*
- * What the device that lacks most still has to receive; at least one collective if that
- * is anything. In a virtual state the tile must at least grow to the target's.
- */
-static struct price bound_of_rest(const struct search *x, uint64_t code,
-                                  enum phase phase, int64_t elements)
-{
-	int64_t least = elements;
-
-	if (!x->by_bytes)
-		return (struct price){0};
-	if (phase != PHASE_SHAPE)
-		least = lack_least(&x->lack, code, elements);
-	if (least >= x->target)
-		return (struct price){0};
-	return (struct price){
-		.cost = (double)dtype_bytes(x->s->problem->array.dtype,
-	                                    x->target - least),
-		.collectives = 1,
-	};
-}
-
 /* --- prices, each asked once ------------------------------------------------------ */
 
 static int level_of(struct search *x, int64_t elements)
@@ -103,7 +80,8 @@ static int level_of(struct search *x, int64_t elements)
 			.elements = elements,
 			.bytes = dtype_bytes(x->s->problem->array.dtype, elements),
 			.rest_cost = rest_cost(&x->rest, elements),
-			.step_cost = rest_step_cost(x->s, elements)};
+			.step_cost = rest_step_cost(x->s, elements),
+			.move_cost = x->bounded ? rest_move_cost(x->s, elements) : 0};
 	}
 	return i;
 }
@@ -152,6 +130,49 @@ static struct asked *by_list(struct search *x, enum list_price kind)
 	return *asked;
 }
 
+/* --- the lower bound of the rest --------------------------------------------------- */
+
+/*
+ * In received bytes: what the device that lacks most still has to receive; at least one
+ * collective if that is anything. In a virtual state the tile must at least grow to the
+ * target's.
+ */
+static struct price bound_of_rest(const struct search *x, uint64_t code,
+                                  enum phase phase, int64_t elements)
+{
+	int64_t least = elements;
+
+	if (!x->by_bytes)
+		return (struct price){0};
+	if (phase != PHASE_SHAPE)
+		least = lack_least(&x->lack, code, elements);
+	if (least >= x->target)
+		return (struct price){0};
+	return (struct price){
+		.cost = (double)dtype_bytes(x->s->problem->array.dtype,
+	                                    x->target - least),
+		.collectives = 1,
+	};
+}
+
+/*
+ * In other prices, where a path is known: gathers add all that a flat tile has not of the
+ * target's, so that all else in it comes from the target's before them.
+ */
+static double least_of_rest(const struct search *x, uint64_t code, enum phase phase,
+                            const struct level *level)
+{
+	int64_t least;
+
+	if (!x->bounded)
+		return 0;
+	if (phase != PHASE_FLAT || code_lists(code, x->to_code, x->natoms))
+		return level->rest_cost;
+	least = lack_least(&x->lack, code, level->elements);
+	return fmax(level->move_cost, rest_received_cost(x->s, level->elements - least)) +
+	       level->rest_cost;
+}
+
 /* --- steps ------------------------------------------------------------------------ */
 
 /*
@@ -165,7 +186,7 @@ static void reach(struct search *x, enum op op, uint64_t code, enum phase phase,
 	int64_t live = x->live_bytes;
 	struct price price;
 	struct state *to;
-	bool fresh;
+	bool fresh, queued;
 	int32_t n;
 
 	if (cost + x->level[level].rest_cost > x->most_cost)
@@ -174,12 +195,17 @@ static void reach(struct search *x, enum op op, uint64_t code, enum phase phase,
 		phase = PHASE_GATHER;
 	n = states_find(&x->states, code | (uint64_t)phase << CODE_END, NULL, &fresh);
 	to = &x->states.state[n];
-	if (!fresh && (to->settled || price_plainly_more(cost, to->price.cost)))
+	queued = to->heap_at >= 0;
+	if (to->settled || (queued && price_plainly_more(cost, to->price.cost)))
+		return;
+	if (fresh)
+		to->rest_cost = least_of_rest(x, code, phase, &x->level[level]);
+	if (cost + to->rest_cost > x->most_cost)
 		return;
 	price = price_add(x->price, *step);
 	if (x->phase != PHASE_SHAPE && x->held_bytes + x->level[level].bytes > live)
 		live = x->held_bytes + x->level[level].bytes;
-	if (!fresh) {
+	if (queued) {
 		int order = price_compare(to->price, price);
 
 		if (order < 0 || (order == 0 && to->live_bytes <= live))
@@ -193,6 +219,8 @@ static void reach(struct search *x, enum op op, uint64_t code, enum phase phase,
 	to->level = (uint8_t)level;
 	to->parent = x->from;
 	states_queue(&x->states, n);
+	if (code == x->to_code && phase == PHASE_GATHER)
+		x->most_cost = fmin(x->most_cost, cost * (1 + PRICE_MARGIN));
 }
 
 /*
@@ -230,11 +258,13 @@ static bool in_vain(const struct search *x, uint64_t code)
 	enum phase phase = code == x->to_code ? PHASE_GATHER : PHASE_FLAT;
 	double cost = x->price.cost + x->level[x->here].step_cost;
 	const struct state *to;
+	bool settled;
 
 	if (cost + x->level[x->here].rest_cost > x->most_cost)
 		return true;
-	to = states_look(&x->states, code | (uint64_t)phase << CODE_END);
-	return to && (to->settled || price_plainly_more(cost, to->price.cost));
+	to = states_look(&x->states, code | (uint64_t)phase << CODE_END, &settled);
+	return to && (settled || cost + to->rest_cost > x->most_cost ||
+	              (to->heap_at >= 0 && price_plainly_more(cost, to->price.cost)));
 }
 
 /*
@@ -247,106 +277,44 @@ static void all_to_alls(struct search *x, struct asked *prices, uint64_t code,
 	for (int i = first; i < x->moves.n; i++) {
 		const struct block_move *m = &x->moves.move[i];
 		uint32_t dims = UINT32_C(1) << m->from | UINT32_C(1) << m->to;
-		struct asked *asked;
+		uint64_t to = code + m->add;
+		bool vain, last = m->next >= x->moves.n;
 		struct chosen more;
-		int at = chosen->n;
 
 		if (used & dims)
 			continue;
-		more = *chosen;
-		more.n++;
-		for (; at > 0 && more.move[at - 1]->to > m->to; at--)
-			more.move[at] = more.move[at - 1];
-		more.move[at] = m;
-		asked = prices + chosen_list(&x->lists, &x->stacks, &more);
-		if (asked->known || !in_vain(x, code + m->add))
-			reach(x, OP_ALL_TO_ALL, code + m->add, PHASE_FLAT,
-			      ask(x, asked, OP_ALL_TO_ALL, code + m->add), x->here);
-		if (m->next < x->moves.n)
-			all_to_alls(x, prices, code + m->add, m->next, used | dims,
-			            &more);
+		vain = in_vain(x, to);
+		if (vain && last)
+			continue;
+		chosen_add(&more, chosen, m);
+		if (!vain)
+			reach(x, OP_ALL_TO_ALL, to, PHASE_FLAT,
+			      ask(x, prices + chosen_list(&x->lists, &x->stacks, &more),
+			          OP_ALL_TO_ALL, to),
+			      x->here);
+		if (!last)
+			all_to_alls(x, prices, to, m->next, used | dims, &more);
 	}
 }
 
-/*
- * The virtual state of the local shape: in place of atoms, one after the other, their
- * size classes in falling order per dimension.
- */
+/* To the virtual state of the local shape. */
 static void permute(struct search *x)
 {
-	uint64_t shape = 0;
-	int at = 0;
+	uint64_t shape = code_of_shape(&x->stacks, x->size_class, x->natoms);
 
-	for (int dim = 0; dim < x->rank; dim++) {
-		int count[CODE_ATOMS_MAX] = {0};
-
-		for (int k = 0; k < x->stacks.count[dim]; k++)
-			count[x->size_class[x->stacks.atom[dim][k]]]++;
-		for (int c = x->natoms - 1; c >= 0; c--)
-			for (; count[c] > 0; count[c]--)
-				shape += code_of_atom(at++, dim, c);
-	}
 	reach(x, OP_PERMUTE, shape, PHASE_SHAPE,
 	      ask(x, &x->level[x->here].permute, OP_PERMUTE, x->from_code), x->here);
 }
 
-struct local_shape {
-	int n;
-	uint8_t dim[CODE_ATOMS_MAX];                 /* of each atom listed */
-	uint8_t left[TYPE_RANK_MAX][CODE_ATOMS_MAX]; /* of each size, not yet placed */
-};
-
-/* All types of a shape; `code` has atoms in its first `at` places. */
-static void types_of_shape(struct search *x, struct local_shape *shape, uint64_t code,
-                           int at, uint32_t used)
-{
-	int dim = shape->dim[at], place = 0;
-
-	if (at == shape->n) {
-		reach(x, OP_PERMUTE, code, PHASE_FLAT, &(struct price){0}, x->here);
-		return;
-	}
-	while (place < at && shape->dim[at - 1 - place] == dim)
-		place++;
-	for (int a = 0; a < x->natoms; a++) {
-		uint8_t *left = &shape->left[dim][x->size_class[a]];
-
-		if ((used >> a & 1) || *left == 0)
-			continue;
-		--*left;
-		types_of_shape(x, shape, code + code_of_atom(a, dim, place), at + 1,
-		               used | UINT32_C(1) << a);
-		++*left;
-	}
-}
-
+/* From the virtual state of a local shape to all its types. */
 static void expand_shape(struct search *x)
 {
-	struct local_shape shape = {0};
+	struct shape_types types;
 
-	for (; shape.n < x->natoms; shape.n++) {
-		int place = (int)(x->from_code >> CODE_BITS * shape.n &
-		                  ((1 << CODE_BITS) - 1)) -
-		            1;
-
-		if (place < 0)
-			break;
-		shape.dim[shape.n] = (uint8_t)(place / 8);
-		shape.left[place / 8][place % 8]++;
-	}
-	types_of_shape(x, &shape, 0, 0, 0);
-}
-
-/* True if all-gathers alone lead from the state being expanded to the target. */
-static bool holds_target(const struct search *x)
-{
-	uint64_t mask = 0;
-
-	for (int a = 0; a < x->natoms; a++)
-		if (x->to_code >> CODE_BITS * a & ((1 << CODE_BITS) - 1))
-			mask |= (UINT64_C(1) << CODE_BITS * (a + 1)) -
-			        (UINT64_C(1) << CODE_BITS * a);
-	return (x->from_code & mask) == x->to_code;
+	shape_types_list(&types, x->from_code, x->size_class, x->natoms);
+	for (int i = 0; i < types.n; i++)
+		reach(x, OP_PERMUTE, types.code[i], PHASE_FLAT, &(struct price){0},
+		      x->here);
 }
 
 /*
@@ -425,7 +393,8 @@ static void expand(struct search *x, int32_t state)
 		all_to_alls(x, by_list(x, PRICE_ALL_TO_ALL), x->from_code, 0, 0, &none);
 		permute(x);
 	}
-	if (!holds_target(x))
+	/* All-gathers alone lead to the target only from types that list it. */
+	if (!code_lists(x->from_code, x->to_code, x->natoms))
 		return;
 	/* Received bytes of all-gathers in a row are those of the fused one. */
 	if (x->by_bytes)
@@ -469,6 +438,7 @@ static void search_init(struct search *x, struct synth *s, const struct price *m
 	                     .natoms = atoms->n,
 	                     .to_code = code_of_type(&s->to),
 	                     .target = synth_elements(s, &s->to)};
+	x->bounded = most && !x->by_bytes;
 	for (int a = atoms->n - 1; a >= 0; a--) {
 		x->size[a] = atoms->atom[a].size;
 		for (int b = atoms->n - 1; b >= 0; b--)
@@ -476,9 +446,9 @@ static void search_init(struct search *x, struct synth *s, const struct price *m
 				x->size_class[a] = (uint8_t)b;
 	}
 	lists_make(&x->lists, atoms->n);
-	if (x->by_bytes)
+	if (x->by_bytes || x->bounded)
 		lack_init(&x->lack, s);
-	else if (most)
+	if (x->bounded)
 		rest_init(&x->rest, s);
 	states_init(&x->states);
 }

@@ -375,6 +375,15 @@ struct price gather_price(struct synth *s, const uint8_t *atoms, int n,
 	return ask_once(s, &key, &moves, &ask);
 }
 
+struct price permute_price(struct synth *s, int64_t before_bytes)
+{
+	const struct hop_moves none = {0};
+	struct step_ask ask = {.op = OP_PERMUTE, .before_bytes = before_bytes};
+	struct price_key key = key_of(&ask);
+
+	return ask_once(s, &key, &none, &ask);
+}
+
 /* --- plans ----------------------------------------------------------------------- */
 
 void path_add(struct path *p, enum op op, const struct type *after)

@@ -103,6 +103,9 @@ struct price hop_price_below(struct synth *s, enum op op, const struct type *bef
 struct price gather_price(struct synth *s, const uint8_t *atoms, int n,
                           int64_t before_bytes);
 
+/* The price of permuting tiles of so many bytes; asked once, as that of a hop. */
+struct price permute_price(struct synth *s, int64_t before_bytes);
+
 /* Append a hop; consecutive slices become one. */
 void path_add(struct path *p, enum op op, const struct type *after);
 

@@ -33,10 +33,14 @@ void rest_init(struct rest *out, struct synth *s);
  */
 double rest_cost(struct rest *x, int64_t elements);
 
+/* The cost of one or more steps by which some device receives so many elements, at least. */
+double rest_received_cost(const struct synth *s, int64_t elements);
+
 /*
  * The cost of an all-to-all of tiles of so many elements is no less: some device receives
- * half a tile or more.
+ * half a tile or more. And that of any step that leaves tiles their size, also a permute.
  */
 double rest_step_cost(const struct synth *s, int64_t elements);
+double rest_move_cost(struct synth *s, int64_t elements);
 
 #endif

@@ -38,7 +38,8 @@ static void grow(struct states *x)
 
 		while (x->index[i].state)
 			i = (i + 1) & (x->size - 1);
-		x->index[i] = (struct state_slot){x->state[s].code, s + 1};
+		x->index[i] = (struct state_slot){x->state[s].code, s + 1,
+		                                  x->state[s].settled};
 	}
 }
 
@@ -55,10 +56,11 @@ static struct state_slot *find_slot(const struct states *x, uint64_t code,
 	return &x->index[i];
 }
 
-const struct state *states_look(const struct states *x, uint64_t code)
+const struct state *states_look(const struct states *x, uint64_t code, bool *settled)
 {
 	const struct state_slot *slot = find_slot(x, code, NULL);
 
+	*settled = slot->settled;
 	return slot->state ? &x->state[slot->state - 1] : NULL;
 }
 
@@ -76,7 +78,7 @@ int32_t states_find(struct states *x, uint64_t code, const struct type *type,
 	x->state[x->n] = (struct state){.code = code, .parent = -1, .heap_at = -1};
 	if (type)
 		x->state[x->n].type = *type;
-	*slot = (struct state_slot){code, ++x->n};
+	*slot = (struct state_slot){code, ++x->n, false};
 	return x->n - 1;
 }
 
@@ -115,6 +117,16 @@ void states_queue(struct states *x, int32_t state)
 	place(x, at, state);
 }
 
+static void settle(struct states *x, int32_t state)
+{
+	size_t i = slot_of(x, x->state[state].code);
+
+	while (x->index[i].state != state + 1)
+		i = (i + 1) & (x->size - 1);
+	x->index[i].settled = true;
+	x->state[state].settled = true;
+}
+
 int32_t states_next(struct states *x)
 {
 	int32_t first, last, at = 0;
@@ -136,6 +148,6 @@ int32_t states_next(struct states *x)
 	if (x->nheap > 0)
 		place(x, at, last);
 	x->state[first].heap_at = -1;
-	x->state[first].settled = true;
+	settle(x, first);
 	return first;
 }

@@ -15,13 +15,18 @@ struct state {
 	int32_t parent;
 	int32_t heap_at;           /* -1: not in the heap */
 	struct price price, total; /* so far; with the lower bound of the rest */
+	double rest_cost;          /* another bound of it, where `total` has none */
 	int64_t live_bytes;
 };
 
-/* Where a state is found; codes are here so that most others need no look. */
+/*
+ * Where a state is found; codes are here so that most others need no look, and what most
+ * looks are for.
+ */
 struct state_slot {
 	uint64_t code;
 	int32_t state; /* + 1; 0: empty */
+	bool settled;
 };
 
 struct states {
@@ -54,8 +59,11 @@ void states_free(struct states *x);
 int32_t states_find(struct states *x, uint64_t code, const struct type *type,
                     bool *fresh);
 
-/* The state of a code, which says all of its type; NULL if there is none. */
-const struct state *states_look(const struct states *x, uint64_t code);
+/*
+ * The state of a code, which says all of its type, and whether it is settled; NULL if there
+ * is none.
+ */
+const struct state *states_look(const struct states *x, uint64_t code, bool *settled);
 
 /* Put a state in the heap, or move it up after its price fell. */
 void states_queue(struct states *x, int32_t state);

@@ -145,6 +145,7 @@ START_TEST(torus_rows)
 			int n = machine_route(m, 0, src, dst, links, 64), at = src;
 
 			ck_assert_int_eq(n, hops[dst]);
+			ck_assert_int_eq(machine_hops(m, 0, src, dst), n);
 			ck_assert_int_eq(machine_fabric(m, src, dst), 0);
 			ck_assert_double_eq_tol(machine_latency(m, 0, src, dst),
 			                        n * 1e-6, 1e-18);
@@ -278,6 +279,7 @@ START_TEST(twisted_rows)
 			int n = machine_route(m, 0, src, dst, links, 64), at = src;
 
 			ck_assert_int_eq(n, hops[dst]);
+			ck_assert_int_eq(machine_hops(m, 0, src, dst), n);
 			far = n > far ? n : far;
 			for (int i = 0; i < n; i++) {
 				int from, to;
@@ -324,6 +326,9 @@ START_TEST(shared_ports)
 	ck_assert_int_eq(machine_route(m, 1, 2, 3, links, 2), -1);
 	ck_assert_int_eq(machine_route(m, 1, 1, 2, links, 2), 2);
 	ck_assert_int_eq(machine_route(m, 1, 3, 3, links, 2), 0);
+	ck_assert_int_eq(machine_hops(m, 1, 2, 3), -1);
+	ck_assert_int_eq(machine_hops(m, 1, 1, 2), 2);
+	ck_assert_int_eq(machine_hops(m, 1, 3, 3), 0);
 	m->nfabrics--;
 	m->fabric[0] = m->fabric[1];
 	ck_assert_int_eq(machine_fabric(m, 2, 3), -1);
