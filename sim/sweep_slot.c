@@ -97,8 +97,9 @@ enum status slot_give(struct run *r, struct slot *s)
 	}
 	queue_take(r, s->platform, &s->work);
 	s->since_s = run_now_s();
-	order = (struct sweep_order){.scenario = s->work.scenario,
-	                             .units = s->work.units};
+	memset(&order, 0, sizeof(order)); /* what lies between the members is sent, too */
+	order.scenario = s->work.scenario;
+	order.units = s->work.units;
 	/* A worker that has died meanwhile shows as the end of its row pipe. */
 	if (write(s->to, &order, sizeof(order)) < 0 && errno != EPIPE)
 		return run_system_error(r, "cannot reach a worker");
