@@ -158,6 +158,72 @@ static enum status torus_ports(struct builder *b, int f)
 	return OK;
 }
 
+/* Do the links lead from one device to another, cable by cable? */
+static bool follows_cables(const int32_t *ends, int32_t src, int32_t dst,
+                           const int32_t *links, int n)
+{
+	for (int i = 0; i < n; i++) {
+		if (ends[2 * (int64_t)links[i]] != src)
+			return false;
+		src = ends[2 * (int64_t)links[i] + 1];
+	}
+	return src == dst;
+}
+
+/* Do all routes of a fabric follow cables? `ends` has from and to of each link, or -1. */
+static bool all_follow(const struct machine *m, int f, const int32_t *ends)
+{
+	const struct fabric *fab = &m->fabric[f];
+	int32_t places = fabric_places(fab);
+	int32_t *links = xmalloc(ROUTE_LINKS_MAX, sizeof(*links));
+	bool all = true;
+
+	for (int32_t src = 0; src < m->ndevices && all; src++) {
+		const int32_t *at = fab->at + (int64_t)fab->domain[src] * places;
+
+		for (int32_t i = 0; fab->domain[src] >= 0 && i < places && all; i++) {
+			int n = machine_route(m, f, src, at[i], links, ROUTE_LINKS_MAX);
+
+			all = n >= 0 &&
+			      follows_cables(ends, src / fab->share * fab->share, at[i],
+			                     links, n);
+		}
+	}
+	free(links);
+	return all;
+}
+
+/*
+ * The cables that a torus has that lacks some, where its routes are written out: those
+ * between neighbours. They are its ports if no route leaves them.
+ */
+static void cable_ports(struct builder *b, int f)
+{
+	struct fabric *fab = &b->m->fabric[f];
+	const int32_t *host = b->host_of + (int64_t)f * b->m->ndevices;
+	size_t nports = (size_t)b->m->ndevices * 2 * (size_t)fab->naxes;
+	int32_t *port = arena_alloc(b->arena, nports, sizeof(*port));
+	size_t nlinks = 2 * (size_t)b->m->nlinks;
+	int32_t *ends = xmalloc(nlinks, sizeof(*ends));
+
+	memset(ends, -1, nlinks * sizeof(*ends));
+	for (size_t i = 0; i < nports; i++) {
+		int32_t d = (int32_t)(i / (2 * (size_t)fab->naxes)), to = -1;
+
+		if (fab->domain[d] >= 0)
+			to = fabric_neighbour(fab, d, (int)(i / 2) % fab->naxes,
+			                      i % 2 ? -1 : 1);
+		port[i] = to < 0 ? -1 : platform_xml_hop(b->x, host[d], host[to]);
+		if (port[i] < 0)
+			continue;
+		ends[2 * (int64_t)port[i]] = d / fab->share * fab->share;
+		ends[2 * (int64_t)port[i] + 1] = to;
+	}
+	if (all_follow(b->m, f, ends))
+		fab->port = port;
+	free(ends);
+}
+
 /* The links of a host in a flat cluster; one for both ways where it is shared. */
 static bool cluster_ports(const struct builder *b, const struct xml_host *host,
                           int32_t *port)
@@ -253,5 +319,8 @@ enum status builder_wire(struct builder *b, struct platform_graph *g, int f)
 		break;
 	}
 	b->m->ask = platform_graph_route;
-	return platform_graph_fabric(b->m, g, f, b->error);
+	status = platform_graph_fabric(b->m, g, f, b->error);
+	if (status == OK && b->m->fabric[f].naxes && !g->open)
+		cable_ports(b, f);
+	return status;
 }

@@ -72,8 +72,9 @@ struct fabric {
 	 * for a line of n along it does not close, yet every device has both neighbours.
 	 * Twice round closes: a ring of 2n through two lines of the short axis.
 	 * Switch: `port[2 * d]` is the link up from d, `port[2 * d + 1]` the one down to it.
-	 * A torus that lacks cables is a graph with the shape, wrap, place and at of
-	 * the whole torus, but no ports; other graphs have no axes.
+	 * A torus that lacks cables is a graph with the shape, wrap, place and at of the
+	 * whole torus, and, where all routes run along its cables, the ports of those (-1
+	 * where one is missing), else NULL; other graphs have no axes and no ports.
 	 * Graph: routes from d begin with one of end[end_first[2 * d]..end_first[2 * d + 1])
 	 * and those to d end with one of end[end_first[2 * d + 1]..end_first[2 * d + 2]);
 	 * `end_first` is NULL where that is not known.

@@ -196,7 +196,7 @@ struct bounds *bounds_new(const struct machine *m, const struct placement *place
 	for (int k = 0; k < m->nfabrics; k++)
 		cut_domains(b, k);
 	for (int k = 0; k < m->nfabrics; k++)
-		if (m->fabric[k].geometry == GEOMETRY_TORUS)
+		if (m->fabric[k].naxes && m->fabric[k].port)
 			cut_torus(b, k);
 	return b;
 }
@@ -287,7 +287,7 @@ static const char *describe(const struct machine *m, const struct cut *c,
 {
 	const struct fabric *f = &m->fabric[c->fabric];
 	const char *way = c->in ? "into" : "out of";
-	const char *kind = f->geometry == GEOMETRY_TORUS ? "pod" : "node";
+	const char *kind = f->naxes ? "pod" : "node";
 
 	switch (c->kind) {
 	case CUT_DEVICE:

@@ -14,7 +14,8 @@
  *   - each axis of a torus, cut in two: at every place where it does not wrap; where it
  *     does, every run of 1 to floor(n/2) neighbours, by two links per line (what is left
  *     is the same cut, in for out). Links of other fabrics that the devices have count
- *     too.
+ *     too. Of a torus that lacks cables those that are there count, if its routes keep
+ *     to them.
  * No set of places between two cuts of a line says more than the worse of the cuts. Nor
  * does the total traffic along an axis over its links (bytes times least distances): on
  * a wrapped axis of n an element that goes s places, s <= n/2, comes into s of the n runs

@@ -149,19 +149,19 @@ void ports_neighbour(struct gate *in, struct gate *out, const struct ports *p,
                      int fabric, int32_t d, int axis, int dir)
 {
 	const struct fabric *f = &p->machine->fabric[fabric];
-	int32_t to = fabric_neighbour(f, d, axis, dir);
+	int32_t to = fabric_neighbour(f, d, axis, dir), away, back;
+	const struct link *link = p->machine->link;
 	int64_t row = 2 * (int64_t)f->naxes;
-	const struct link *away, *back;
 
 	if (to < 0)
 		return;
-	assert(f->port[d * row + 2 * axis + (dir < 0)] >= 0);
-	away = &p->machine->link[f->port[d * row + 2 * axis + (dir < 0)]];
-	back = &p->machine->link[f->port[to * row + 2 * axis + (dir > 0)]];
-	if (is_taken(p, fabric, d, axis, dir))
-		gate_add(out, away->bandwidth_Bps, away->latency_s);
-	if (is_taken(p, fabric, to, axis, -dir))
-		gate_add(in, back->bandwidth_Bps, back->latency_s);
+	away = f->port[d * row + 2 * axis + (dir < 0)];
+	back = f->port[to * row + 2 * axis + (dir > 0)];
+	assert(f->geometry == GEOMETRY_GRAPH || (away >= 0 && back >= 0));
+	if (away >= 0 && is_taken(p, fabric, d, axis, dir))
+		gate_add(out, link[away].bandwidth_Bps, link[away].latency_s);
+	if (back >= 0 && is_taken(p, fabric, to, axis, -dir))
+		gate_add(in, link[back].bandwidth_Bps, link[back].latency_s);
 }
 
 /*
