@@ -2,6 +2,7 @@
 #include "report_words.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* The figures of a report in words and tables, for either pen. */
@@ -65,6 +66,63 @@ static void write_totals(const struct pen *pen, const struct report *r)
 	pen->table(pen, &t);
 }
 
+/* A family, and how many cases its planners have to compare. */
+struct family {
+	const char *name;
+	size_t cases;
+};
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(((const struct family *)a)->name,
+	              ((const struct family *)b)->name);
+}
+
+/* Those of lines [first, end) by name, each once; *n of them. */
+static struct family *list_families(size_t *n, const struct report *r, size_t first,
+                                    size_t end, struct arena *a)
+{
+	struct family *f = arena_alloc(a, end - first, sizeof(*f));
+	size_t all = 0;
+
+	for (; first < end; first++)
+		if (r->line[first].family)
+			f[all++] = (struct family){r->line[first].family,
+			                           r->line[first].speedup.n};
+	qsort(f, all, sizeof(*f), by_name);
+	*n = 0;
+	for (size_t i = 0; i < all; i++)
+		if (*n && by_name(&f[*n - 1], &f[i]) == 0)
+			f[*n - 1].cases += f[i].cases;
+		else
+			f[(*n)++] = f[i];
+	return f;
+}
+
+static bool has_cases(const struct family *f, size_t n, const char *name)
+{
+	const struct family key = {.name = name};
+	const struct family *found =
+		name ? bsearch(&key, f, n, sizeof(*f), by_name) : NULL;
+
+	return !found || found->cases > 0;
+}
+
+static void write_absent(const struct pen *pen, const struct family *f, size_t n)
+{
+	struct text names = {0};
+
+	for (size_t i = 0; i < n; i++)
+		if (f[i].cases == 0)
+			text_printf(&names, "%s%s", names.length ? ", " : "", f[i].name);
+	if (names.length)
+		pen->paragraph(pen, arena_printf(pen->arena,
+		                                 "No planner has a case to compare in: "
+		                                 "%s.",
+		                                 names.s));
+	text_free(&names);
+}
+
 /* The families of one platform and clock: lines [first, end). */
 static void write_families(const struct pen *pen, const struct report *r, size_t first,
                            size_t end)
@@ -78,17 +136,23 @@ static void write_families(const struct pen *pen, const struct report *r, size_t
 	const char *caption =
 		arena_printf(a, "Speedup over %s on %s", r->baseline, place);
 	struct table t = words_table(a, caption, "llrrrrrrrrr", head, end - first);
+	size_t nfamilies;
+	struct family *family = list_families(&nfamilies, r, first, end, a);
 
-	for (; first < end; first++) {
-		const char **cell = words_row(&t);
+	for (size_t i = first; i < end; i++) {
+		const char **cell;
 
-		l = &r->line[first];
+		l = &r->line[i];
+		if (!has_cases(family, nfamilies, l->family))
+			continue;
+		cell = words_row(&t);
 		cell[0] = l->planner;
 		cell[1] = l->family ? l->family : "(all)";
 		comparison_cells(a, cell + 2, l);
 	}
 	pen->heading(pen, 2, place);
 	pen->table(pen, &t);
+	write_absent(pen, family, nfamilies);
 }
 
 void report_totals_text(const struct pen *pen, const struct report *r)

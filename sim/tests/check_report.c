@@ -24,6 +24,43 @@ START_TEST(markdown)
 }
 END_TEST
 
+/*
+ * A family of which nobody solves anything is named once, and has no line in the table;
+ * one that a single planner solves has a line of every planner that has rows of it.
+ */
+START_TEST(absent_families)
+{
+	static const struct made rows[] = {
+		{"s1", "none", "p", "xla", "model", OUTCOME_OK, "", 1e-3, 8, false, NAN,
+	         0},
+		{"s1", "none", "p", "digit", "model", OUTCOME_NOT_APPLICABLE, "why",
+	         NAN, -1, false, NAN, 0},
+		{"s2", "some", "p", "xla", "model", OUTCOME_OK, "", 1e-3, 8, false, NAN,
+	         0},
+		{"s2", "some", "p", "digit", "model", OUTCOME_NOT_APPLICABLE, "why",
+	         NAN, -1, false, NAN, 0},
+		{"s2", "some", "p", "synth", "model", OUTCOME_OK, "", 1e-3, 8, false,
+	         NAN, 0},
+		{"s3", "void", "p", "synth", "model", OUTCOME_NOT_APPLICABLE, "why",
+	         NAN, -1, false, NAN, 0},
+		{"s3", "void", "p", "digit", "model", OUTCOME_NOT_APPLICABLE, "why",
+	         NAN, -1, false, NAN, 0},
+	};
+	struct arena *a = arena_new();
+	char *text = made_report(a, made_rows(a, rows, COUNT(rows)), COUNT(rows),
+	                         (struct report_options){.baseline = "xla",
+	                                                 .clocks = model_only,
+	                                                 .families = true});
+
+	ck_assert_ptr_nonnull(strstr(text, "case to compare in: none, void.\n"));
+	ck_assert_ptr_null(strstr(text, "| none"));
+	ck_assert_ptr_null(strstr(text, "| void"));
+	ck_assert_ptr_nonnull(strstr(text, "| digit   | some   |   0 |"));
+	ck_assert_ptr_nonnull(strstr(text, "| synth   | some   |   1 |"));
+	arena_free(a);
+}
+END_TEST
+
 static char *field_of(char *line, int field)
 {
 	static char value[200];
@@ -436,6 +473,7 @@ int main(void)
 
 	tcase_set_timeout(tc, 120);
 	tcase_add_test(tc, markdown);
+	tcase_add_test(tc, absent_families);
 	tcase_add_test(tc, csv);
 	tcase_add_test(tc, tex);
 	tcase_add_test(tc, tex_specials);
