@@ -4,7 +4,8 @@
  * 9.4). Device ids are logical device numbers: the mesh's device order applies. Printed
  * as XLA prints: the iota form without dims of size 1 and with neighbours merged, a
  * device list where there is none. The named form of newer XLA,
- * {mesh['x'=4,'y'=2], [{'x'}, {}]}, is read only.
+ * {mesh['x'=4,'y'=2], [{'x'}, {}]}, is read only; with device_ids=(...) behind its mesh
+ * it is what the list of these devices is.
  */
 #include "notation/hlo.h"
 #include "notation/read.h"
@@ -51,21 +52,39 @@ static void all_unreduced(struct layout *out, const struct mesh *mesh)
 	layout_tidy(out);
 }
 
-/* {mesh['x'=4,'y'=2], [{'x'}, {}], unreduced={'y'}} */
-static enum status parse_named(struct layout *out, const struct mesh *mesh,
-                               struct scan *s)
+/* From a layout over the mesh's axes and another order of its devices. */
+static void reorder(struct layout *out, const struct mesh *mesh, const int32_t *ids,
+                    struct arena *a)
 {
-	const char *start;
+	struct mesh other = *mesh;
+	struct layout tiles;
+
+	other.ids = ids;
+	tiles = layout_of_tiling(layout_tiling(out, &other, a), a);
+	if (!layout_to_axes(out, &tiles, mesh, a))
+		*out = tiles;
+}
+
+/* {mesh['x'=4,'y'=2], device_ids=([4,2]T(1,0)), [{'x'}, {}], unreduced={'y'}} */
+static enum status parse_named(struct layout *out, const struct mesh *mesh,
+                               struct arena *a, struct scan *s)
+{
+	const char *start, *order;
+	const int32_t *ids = NULL;
 
 	if (!read_mesh(mesh, s))
 		return s->error->code;
 	scan_take(s, ",");
 	scan_peek(s);
+	order = s->pos;
+	if (scan_word(s, "device_ids")) {
+		ids = hlo_scan_order(mesh->ndevices, a, s);
+		if (!ids)
+			return s->error->code;
+		scan_take(s, ",");
+	}
+	scan_peek(s);
 	start = s->pos;
-	if (scan_word(s, "device_ids"))
-		return scan_fail_at(
-			s, start, E_TYPE,
-			"expected the device order with the mesh, not here");
 	if (scan_word(s, "manual"))
 		return scan_fail_at(s, start, E_TYPE,
 		                    "planners cannot use a manual sharding, "
@@ -74,8 +93,15 @@ static enum status parse_named(struct layout *out, const struct mesh *mesh,
 		all_unreduced(out, mesh);
 	else if (!scan_word(s, "replicated") && !shardy_read_dims(out, mesh, s))
 		return s->error->code;
-	scan_expect(s, "}");
-	return s->error->code;
+	if (!scan_expect(s, "}"))
+		return s->error->code;
+	if (ids && out->nunreduced > 0)
+		return scan_fail_at(s, order, E_TYPE,
+		                    "expected the device order of an unreduced array "
+		                    "with the mesh, not here");
+	if (ids)
+		reorder(out, mesh, ids, a);
+	return OK;
 }
 
 enum status hlo_parse(struct layout *out, const struct mesh *mesh,
@@ -90,7 +116,7 @@ enum status hlo_parse(struct layout *out, const struct mesh *mesh,
 	start = s->pos;
 	scan_take(s, "sharding=");
 	if (scan_take(s, "{") && scan_word(s, "mesh"))
-		return parse_named(out, mesh, s);
+		return parse_named(out, mesh, a, s);
 	s->pos = start;
 	if (hlo_scan(&h, mesh->ndevices, shape->rank, a, s) != OK)
 		return s->error->code;

@@ -145,6 +145,27 @@ static enum status read_text(struct hlo *out, struct arena *a, const char *text,
 	return OK;
 }
 
+/* "x=4,y=2" of {mesh['x'=4,'y'=2], ...}; NULL if the text does not name its mesh. */
+static const char *named_mesh(struct arena *a, const char *text)
+{
+	struct error e = {0};
+	struct scan s = scan_start(text, where_option("", text), &e);
+	const char *end;
+	char *axes;
+	int n = 0;
+
+	scan_take(&s, "sharding=");
+	if (!scan_take(&s, "{") || !scan_word(&s, "mesh") || !scan_take(&s, "[") ||
+	    !(end = strchr(s.pos, ']')))
+		return NULL;
+	axes = arena_strndup(a, s.pos, (size_t)(end - s.pos));
+	for (const char *c = axes; *c; c++)
+		if (*c != '\'' && *c != ' ')
+			axes[n++] = *c;
+	axes[n] = 0;
+	return axes;
+}
+
 enum status hlo_mesh(struct mesh *out, struct arena *a, const char *from,
                      struct where from_at, const char *to, struct where to_at,
                      int64_t num_devices, struct error *e)
@@ -152,11 +173,23 @@ enum status hlo_mesh(struct mesh *out, struct arena *a, const char *from,
 	struct hlo text[2];
 	int64_t n = num_devices;
 	struct scan s = scan_start(from, from_at, e);
+	const char *named = named_mesh(a, from);
 
 	if (n < 0 || n > MESH_DEVICES_MAX)
 		return scan_fail(&s, E_RANGE,
 		                 "%lld devices are out of range, expected 1 to %d",
 		                 (long long)n, MESH_DEVICES_MAX);
+	named = named ? named : named_mesh(a, to);
+	if (named) {
+		if (mesh_parse(out, a, named, where_option("mesh", named), e) == OK &&
+		    n && n != out->ndevices)
+			return scan_fail(
+				&s, E_TYPE,
+				"%d devices of mesh %s, expected %lld as asked "
+				"for",
+				(int)out->ndevices, named, (long long)n);
+		return e->code;
+	}
 	if (read_text(&text[0], a, from, from_at, &n, "asked for", e) != OK)
 		return e->code;
 	if (read_text(&text[1], a, to, to_at, &n,

@@ -155,6 +155,18 @@ static bool read_ids(struct tiles *t, struct arena *a, struct scan *s)
 	return true;
 }
 
+const int32_t *hlo_scan_order(int32_t n, struct arena *a, struct scan *s)
+{
+	struct tiles t = {.ndevices = n};
+
+	if (!scan_expect(s, "=") || !scan_expect(s, "("))
+		return NULL;
+	scan_peek(s);
+	if (*s->pos == '[' ? !read_iota(&t, a, s) : !read_ids(&t, a, s))
+		return NULL;
+	return scan_expect(s, ")") ? t.ids : NULL;
+}
+
 static bool read_subgroup(struct tiles *t, struct scan *s)
 {
 	const char *start;

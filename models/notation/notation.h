@@ -55,9 +55,10 @@ enum status paper_parse(struct layout *out, const struct mesh *mesh,
                         const struct shape *shape, struct arena *a, struct scan *s);
 
 /*
- * The mesh of problems given by HLO texts alone: axes `axis_0`, `axis_1`, ... whose sizes
- * are the coarsest digits in which the device lists of both texts can be said; one axis
- * of N where each has digits but they conflict (its sub-axes can say both, one after the
+ * The mesh of problems given by HLO texts alone: the one that the first text that does
+ * names, {mesh['x'=4], ...}; else axes `axis_0`, `axis_1`, ... whose sizes are the
+ * coarsest digits in which the device lists of both texts can be said; one axis of N
+ * where each has digits but they conflict (its sub-axes can say both, one after the
  * other), the digits of the one text that has any, and one axis per prime factor of N, in
  * falling stride, where neither has. `num_devices` 0: the device lists tell. Error when
  * the texts are not HLO or disagree on N.

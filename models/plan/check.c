@@ -30,13 +30,19 @@ static int32_t member_chunk(const struct step *step, int32_t r, int which)
 	return r % step->move[which].factor;
 }
 
+/* Of a partial step: are tiles, not replicas, taken for contributions? */
+static bool puts_among_zeros(const struct step *step)
+{
+	return step->op == OP_PARTIAL && step->nmoves > 0 && step->move[0].from_dim >= 0;
+}
+
 /* Moves use every dimension at most once, and only those that the op has. */
 static bool check_moves(struct state *s, int i)
 {
 	const struct step *step = &s->plan->step[i];
 	bool used[RANK_MAX] = {false};
-	bool from =
-		step->op == OP_ALL_GATHER || step->op == OP_ALL_TO_ALL || step->gathers;
+	bool from = step->op == OP_ALL_GATHER || step->op == OP_ALL_TO_ALL ||
+	            step->gathers || puts_among_zeros(step);
 	bool to = step->op == OP_SLICE || step->op == OP_ALL_TO_ALL ||
 	          step->op == OP_REDUCE_SCATTER;
 
@@ -213,12 +219,19 @@ static bool run_reduction(struct state *s, int i, const int32_t *member,
 	return true;
 }
 
-/* One member keeps what it has, the others become zeros: sums of nothing. */
+/*
+ * One member keeps what it has, the others become zeros: sums of nothing. So it is told
+ * too where every member has its own tile among zeros, which no product of lists says:
+ * what the members have between them is the same, and steps treat all of it alike.
+ */
 static bool run_partial(struct state *s, int i, const int32_t *member, struct list *next)
 {
 	const struct step *step = &s->plan->step[i];
+	bool tiles = puts_among_zeros(step);
 
-	for (int dim = 0; dim < s->lists; dim++)
+	if (tiles && !run_group(s, i, member, next))
+		return false;
+	for (int dim = 0; !tiles && dim < s->lists; dim++)
 		if (!check_product(s, i, member, dim, -1))
 			return false;
 	for (int32_t r = 1; r < step->groups.size; r++)

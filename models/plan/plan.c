@@ -99,7 +99,7 @@ static struct step *add_step(struct plan *p, enum op op, const struct layout *af
 
 static int sort_key(enum op op, const struct move *m)
 {
-	return op == OP_ALL_GATHER ? m->from_dim : m->to_dim;
+	return op == OP_ALL_GATHER || op == OP_PARTIAL ? m->from_dim : m->to_dim;
 }
 
 /* Moves by rising dimension (spec 3: group axes order by target dim), parts merged. */
@@ -225,8 +225,9 @@ void plan_axes_step(struct plan *p, enum op op, const struct move *moves, int nm
 
 	if (op == OP_REDUCE_SCATTER || op == OP_ALL_REDUCE)
 		reduce_unreduced(&after, copy, nmoves);
-	for (int k = 0; op == OP_PARTIAL && k < copy[0].nparts; k++)
-		layout_append(&after, after.rank, copy[0].parts[k]);
+	for (int i = 0; op == OP_PARTIAL && i < nmoves; i++)
+		for (int k = 0; k < copy[i].nparts; k++)
+			layout_append(&after, after.rank, copy[i].parts[k]);
 	after = apply_moves(&after, copy, nmoves);
 	fits = step_fits(p, &after, copy, nmoves);
 	assert(fits);

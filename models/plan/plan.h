@@ -31,7 +31,10 @@
  *               all-reduce of such arrays does, 2 M (1 - 1/q).
  *   partial:    local, the reverse: a replicated array is taken for the sum of one
  *               device's contribution and zeros (PyTorch's R->P); both dims -1, the
- *               parts join the unreduced set.
+ *               parts join the unreduced set. With from_dim, in every move then, each
+ *               device puts its tile among zeros of the size that the members' tiles
+ *               have together, put together as by an all-gather (Shardy's
+ *               sharded_to_unreduced): these arrays are what adds up.
  *
  * Strided layouts: a plan may run on a *view* of the array, in which every dimension is
  * split into digits (8192 = 4 x 2048, major first). All its layouts, tiles and moves are
@@ -166,7 +169,8 @@ const struct layout *plan_before(const struct plan *p, int step);
  *   slice:      each move appends its parts as the minor-most of to_dim.
  *   all-gather: each move removes its parts, the minor-most ones of from_dim.
  *   all-to-all: each move takes its parts, the minor-most of from_dim, to to_dim.
- *   reduce-scatter, all-reduce: the parts leave the unreduced set; partial: they join it.
+ *   reduce-scatter, all-reduce: the parts leave the unreduced set; partial: they join it,
+ *               from from_dim where the moves have one.
  */
 void plan_axes_step(struct plan *p, enum op op, const struct move *moves, int nmoves);
 

@@ -70,7 +70,8 @@ static bool is_suffix(const struct layout *l, const struct move *m)
 
 static bool dims_fit(const struct move *m, enum op op, int rank)
 {
-	bool from = op == OP_ALL_GATHER || op == OP_ALL_TO_ALL;
+	bool from = op == OP_ALL_GATHER || op == OP_ALL_TO_ALL ||
+	            (op == OP_PARTIAL && m->from_dim != -1);
 	bool to = op == OP_SLICE || op == OP_ALL_TO_ALL || op == OP_REDUCE_SCATTER;
 
 	return (from ? m->from_dim >= 0 && m->from_dim < rank : m->from_dim == -1) &&
@@ -126,8 +127,9 @@ static bool moves_fit(const struct plan *p, enum op op, const struct move *moves
 			              "dimension");
 		if (m->to_dim >= 0 && local.dim[m->to_dim] % m->factor != 0)
 			return refuse(why, "the axes do not divide the tile");
-		for (int k = 0; (op == OP_SLICE || op == OP_PARTIAL) && k < m->nparts;
-		     k++)
+		if (op != OP_SLICE && (op != OP_PARTIAL || m->from_dim >= 0))
+			continue;
+		for (int k = 0; k < m->nparts; k++)
 			if (!layout_append(&grown,
 			                   op == OP_SLICE ? m->to_dim : grown.rank,
 			                   m->parts[k]))
@@ -354,8 +356,10 @@ static bool add_step(struct plan *p, const struct step_read *s, struct text *why
 		return refuse(why, "this op needs an unreduced array");
 	if (s->nmoves == 0 && (is_reduction(s->op) || s->op == OP_PARTIAL))
 		return refuse(why, "this op needs its axes");
-	if (s->op == OP_PARTIAL && s->nmoves > 1)
-		return refuse(why, "this op has one move");
+	for (int k = 0; s->op == OP_PARTIAL && s->nmoves > 1 && k < s->nmoves; k++)
+		if (s->move[k].from_dim < 0)
+			return refuse(why,
+			              "this op has one move, or all from dimensions");
 	return s->nmoves == 0 ? add_by_groups(p, s, why) : add_by_axes(p, s, why);
 }
 

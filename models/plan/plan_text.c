@@ -57,8 +57,9 @@ static bool in_order(const struct step *s)
 	for (int i = 1; i < s->nmoves; i++) {
 		const struct move *a = &s->move[i - 1], *b = &s->move[i];
 
-		if (s->op == OP_ALL_GATHER ? a->from_dim > b->from_dim
-		                           : a->to_dim > b->to_dim)
+		if (s->op == OP_ALL_GATHER || s->op == OP_PARTIAL
+		            ? a->from_dim > b->from_dim
+		            : a->to_dim > b->to_dim)
 			return false;
 	}
 	return true;

@@ -24,7 +24,7 @@
  * Where chunks are uneven DTensor pads what a collective will cut and cuts off what it put
  * together, which are local pads here (uneven.h). It chunks mesh dimension by mesh
  * dimension, and where this gives other tiles than a layout has (10 elements on two mesh
- * dimensions of 2) it is not applicable.
+ * dimensions of 2) it is not applicable, and the refusal names the steps.
  *
  * Mesh dimensions of size 1 read as replicated, for a layout does not say more; the
  * search never shards them (it would cost and gain nothing).

@@ -197,7 +197,8 @@ static bool state_fits(const struct dtensor_state *s, const struct problem *p,
 		text_printf(
 			why,
 			"DTensor would chunk dimension %d of %lld elements unevenly "
-			"into %lld, mesh dimension by mesh dimension",
+			"into %lld, mesh dimension by mesh dimension, which are not "
+			"the tiles of a layout here",
 			dim, (long long)real, (long long)shards);
 		return false;
 	}
@@ -278,6 +279,24 @@ static bool add_steps(struct plan *plan, const struct dtensor_transforms *t,
 	return uneven_trim(plan, &plan->shape, why);
 }
 
+/* "all-gather {b} 0->, slice {a} ->1" and so on: what DTensor would run. */
+static void print_steps(struct text *out, const struct dtensor_transforms *t,
+                        const struct mesh *m)
+{
+	text_printf(out, "%s", t->n > 0 ? "; its steps are " : "");
+	for (int i = 0; i < t->n; i++) {
+		const struct dtensor_transform *x = &t->step[i];
+
+		text_printf(out, "%s%s {%s} ", i ? ", " : "", op_name(op_of(x)),
+		            m->axis[x->mesh_dim].name);
+		if (x->from >= 0)
+			text_printf(out, "%d", x->from);
+		text_printf(out, "->");
+		if (x->to >= 0)
+			text_printf(out, "%d", x->to);
+	}
+}
+
 static enum answer make_plan(struct plan **out, const struct problem *p, bool min_cost,
                              const char *name, struct arena *arena, struct text *why)
 {
@@ -302,12 +321,16 @@ static enum answer make_plan(struct plan **out, const struct problem *p, bool mi
 		return ANSWER_NOT_APPLICABLE;
 	plan = plan_new(arena, p, name);
 	if (!on_padded(&t, &from, p)) {
-		if (!all_fit(&t, from, p, false, why))
+		if (!all_fit(&t, from, p, false, why)) {
+			print_steps(why, &t, &p->mesh);
 			return ANSWER_NOT_APPLICABLE;
+		}
 		plan->shape = p->array.shape;
 	}
-	if (!add_steps(plan, &t, why))
+	if (!add_steps(plan, &t, why)) {
+		print_steps(why, &t, &p->mesh);
 		return ANSWER_NOT_APPLICABLE;
+	}
 	plan_finish(plan);
 	*out = plan;
 	return ANSWER_PLAN;

@@ -50,9 +50,10 @@ static const char *refusal(const struct problem *p)
 		return "the layouts use sub-axes that cannot co-exist, which Shardy "
 		       "does "
 		       "not support";
-	if (shardy_unreduces(&p->from, &p->to))
-		return "Shardy would turn sharded axes into unreduced ones, tiles "
-		       "among zeros, for which there is no step here";
+	if (shardy_unreduces(&p->from, &p->to) &&
+	    !shardy_only_unreduces(&p->from, &p->to, p->arena))
+		return "Shardy would turn sharded axes into unreduced ones and reshard "
+		       "besides, which it does not support in one reshard";
 	return NULL;
 }
 
@@ -355,8 +356,10 @@ static struct plan *plan_of(const struct shardy_program *program,
 		agree = extents_of_runs(extent, program, p, dim) && agree;
 	if (!plan && agree)
 		plan = plan_on(program, p, real, extent, &again);
-	if (!plan) {
-		text_printf(why, "%s; Shardy's resharder emits ", reason.s);
+	if (!plan)
+		text_printf(why, "%s", reason.s);
+	if (!plan && program->nops > 0) {
+		text_printf(why, "; Shardy's resharder emits ");
 		print_program(why, program, &p->mesh);
 		text_printf(why, ", and its pads come later");
 	}
@@ -370,6 +373,7 @@ static enum answer shardy_plan(struct plan **out, const struct problem *p,
                                struct text *why)
 {
 	const char *reason = refusal(p);
+	const struct layout *from = &p->from;
 	struct shardy_program program;
 	struct plan *plan;
 
@@ -378,7 +382,10 @@ static enum answer shardy_plan(struct plan **out, const struct problem *p,
 		text_printf(why, "%s", reason);
 		return ANSWER_NOT_APPLICABLE;
 	}
-	program = shardy_reshard(&p->array.shape, &p->from, &p->to,
+	/* What is sharded no more has become unreduced, before the pass. */
+	if (shardy_unreduces(from, &p->to))
+		from = &p->to;
+	program = shardy_reshard(&p->array.shape, from, &p->to,
 	                         p->two_meshes && !replicated(&p->to), arena);
 	if (!ends(&program, why))
 		return ANSWER_NOT_APPLICABLE;

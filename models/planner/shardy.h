@@ -12,9 +12,11 @@
  * export pipeline does around it is done here too (insert_explicit_reshards.cc and
  * ir/canonicalization.cc):
  *   1. axes unreduced at the source only are all-reduced first,
- *   2. axes unreduced at the target only, replicated at the source, become unreduced by a
- *      local step (sdy.replicated_to_unreduced); sharded ones are not applicable
- *      (sdy.sharded_to_unreduced writes the tile into zeros),
+ *   2. axes unreduced at the target only become unreduced by local steps, first those
+ *      replicated at the source (sdy.replicated_to_unreduced), then the sharded ones
+ *      (sdy.sharded_to_unreduced puts the tile among zeros). With sharded ones nothing
+ *      else may change: every dimension keeps its axes or loses the minor-most of them to
+ *      the unreduced ones, and none is reduced,
  *   3. an all-reduce that the pass's slice follows at once becomes a reduce-scatter, if
  *      the slices of all dimensions begin, between them, with all axes reduced. What is
  *      left to slice follows in a slice of its own,
@@ -74,6 +76,13 @@ bool shardy_coexist(const struct mesh *m, const struct layout *from,
 
 /* Is an axis sharded in `from` unreduced in `to`? Their sub-axes must co-exist. */
 bool shardy_unreduces(const struct layout *from, const struct layout *to);
+
+/*
+ * Where an axis is so: does every dimension keep its axes but for minor-most ones that
+ * become unreduced, and is nothing reduced?
+ */
+bool shardy_only_unreduces(const struct layout *from, const struct layout *to,
+                           struct arena *a);
 
 /* A layout with the unreduced axes of another. */
 struct layout shardy_keep_unreduced(const struct layout *l, const struct layout *sums);

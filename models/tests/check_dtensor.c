@@ -375,7 +375,7 @@ START_TEST(refusals_say_why)
 			planner_run(planner[k], &plan, &p, &prices_bytes, arena, &why);
 
 		ck_assert_int_eq(answer, ANSWER_NOT_APPLICABLE);
-		ck_assert_str_eq(why.s, refusals[_i].why);
+		ck_assert_msg(strstr(why.s, refusals[_i].why) == why.s, "%s", why.s);
 		text_free(&why);
 	}
 }

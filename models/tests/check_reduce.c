@@ -173,12 +173,6 @@ END_TEST
 static const struct {
 	const char *planner, *mesh, *from, *to, *why;
 } refusals[] = {
-	/* Shardy's sharded_to_unreduced_single_axis and _with_subaxis. */
-	{"shardy", "x=2,y=2", "P('y', 'x')", "P('y', None, unreduced={'x'})",
-         "turn sharded axes into unreduced ones"},
-	{"shardy", "x=2,y=8", "P('y', 'x')",
-         "[{\"y\":(1)4}, {\"x\"}], unreduced={\"y\":(4)2}",
-         "turn sharded axes into unreduced ones"},
 	/* Replicas a, then b, stand on different sides of w. */
 	{"shardy", "a=2,w=2,b=2", "P('a', None, unreduced={'w'})",
          "P('b', None, unreduced={'w'})", "mix the contributions"},

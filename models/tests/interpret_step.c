@@ -30,9 +30,15 @@ static struct cell *new_cells(struct arena *a, int64_t n)
 
 /* --- slices and groups ------------------------------------------------------------- */
 
-static bool gathers(enum op op)
+/* Does a partial step put tiles, not replicas, among zeros? */
+static bool puts_tiles(const struct step *s)
 {
-	return op == OP_ALL_GATHER || op == OP_ALL_TO_ALL;
+	return s->op == OP_PARTIAL && s->nmoves > 0 && s->move[0].from_dim >= 0;
+}
+
+static bool gathers(const struct step *s)
+{
+	return s->op == OP_ALL_GATHER || s->op == OP_ALL_TO_ALL || puts_tiles(s);
 }
 
 static bool cuts(enum op op)
@@ -48,8 +54,7 @@ static bool new_tile(struct shape *tile, const struct step *s)
 	for (int k = 0; k < s->nmoves; k++) {
 		const struct move *m = &s->move[k];
 
-		if ((m->from_dim >= 0) != gathers(s->op) ||
-		    (m->to_dim >= 0) != cuts(s->op))
+		if ((m->from_dim >= 0) != gathers(s) || (m->to_dim >= 0) != cuts(s->op))
 			return false;
 		if (m->from_dim >= tile->rank || m->to_dim >= tile->rank ||
 		    m->factor < 2)
@@ -138,6 +143,24 @@ static bool add_up(struct cell *out, const struct step *s, const int32_t *member
 	return true;
 }
 
+/* Every member keeps what its own tile has of the new one, all else is zero. */
+static struct cell put_among_zeros(const struct step *s, const int32_t *member,
+                                   const int32_t *own, const struct held *old,
+                                   const struct shape *tile, int64_t at)
+{
+	int64_t index[RANK_MAX];
+	struct cell c = fetch(s, member, own, old, tile, at);
+	bool mine = true;
+
+	position_of(index, at, tile);
+	for (int k = 0; k < s->nmoves; k++)
+		mine = mine && index[s->move[k].from_dim] /
+		                               old->tile.dim[s->move[k].from_dim] ==
+		                       own[k];
+	c.sum = mine ? c.sum : 0;
+	return c;
+}
+
 /* R->P: all hold the same, the first member keeps it, the others have zeros. */
 static bool take_as_sum(struct cell *out, const struct step *s, const int32_t *member,
                         int32_t self, const struct held *old, int64_t at)
@@ -214,7 +237,9 @@ static bool run_group(const struct step *s, const int32_t *member, int32_t rank,
 	for (int64_t i = 0; i < n && ok; i++) {
 		struct cell *out = &new->cell[self][i];
 
-		if (s->op == OP_PARTIAL)
+		if (puts_tiles(s))
+			*out = put_among_zeros(s, member, own, old, &new->tile, i);
+		else if (s->op == OP_PARTIAL)
 			ok = take_as_sum(out, s, member, self, old, i);
 		else if (s->op == OP_ALL_REDUCE || s->op == OP_REDUCE_SCATTER)
 			ok = add_up(out, s, member, own, old, &new->tile, i);
