@@ -40,6 +40,7 @@ static int run_command(const struct command *c, int argc, char **argv)
 int main(int argc, char **argv)
 {
 	setlocale(LC_ALL, "C");
+	memory_keep();
 	gsl_set_error_handler_off();
 	if (argc < 2) {
 		usage(stderr);

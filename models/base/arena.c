@@ -8,11 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
 enum { ALIGN = _Alignof(max_align_t), FIRST_CHUNK = 16 * 1024, MAX_CHUNK = 4 << 20 };
 
 struct chunk {
 	struct chunk *next;
 	size_t size, used; /* of the bytes behind this header */
+	bool zero;         /* those behind the used ones */
 };
 
 struct arena {
@@ -59,6 +64,21 @@ void *xrealloc(void *old, size_t count, size_t size)
 	return p;
 }
 
+/*
+ * What is smaller than the first threshold comes from the heap, where free neighbours join;
+ * the top of the heap is given back when more than the second is free there. Unless told,
+ * glibc starts both at 128 KiB and raises them with what is freed.
+ */
+void memory_keep(void)
+{
+#ifdef __GLIBC__
+	enum { MAPPED_FROM = 32 << 20, KEPT_MAX = 128 << 20 };
+
+	mallopt(M_MMAP_THRESHOLD, MAPPED_FROM);
+	mallopt(M_TRIM_THRESHOLD, KEPT_MAX);
+#endif
+}
+
 struct arena *arena_new(void)
 {
 	struct arena *a = xmalloc(1, sizeof(*a));
@@ -103,14 +123,33 @@ void arena_free(struct arena *a)
 	free(a);
 }
 
+/*
+ * Large chunks are calloc()'s, which knows when the system has just zeroed their pages: an
+ * array of millions of messages is not written twice.
+ */
+static struct chunk *new_chunk(size_t bytes)
+{
+	struct chunk *c;
+
+	if (bytes <= MAX_CHUNK) {
+		c = xmalloc(1, header + bytes);
+		*c = (struct chunk){.size = bytes};
+		return c;
+	}
+	c = calloc(1, header + bytes);
+	if (!c)
+		out_of_memory(1, bytes);
+	*c = (struct chunk){.size = bytes, .zero = true};
+	return c;
+}
+
 /* Large requests get a chunk of their own behind the current one, which stays in use. */
 static struct chunk *add_chunk(struct arena *a, size_t bytes)
 {
 	bool own = bytes > a->next_size / 4;
 	size_t size = own ? bytes : a->next_size;
-	struct chunk *c = xmalloc(1, header + size);
+	struct chunk *c = new_chunk(size);
 
-	*c = (struct chunk){.size = size};
 	if (own && a->chunk) {
 		c->next = a->chunk->next;
 		a->chunk->next = c;
@@ -123,8 +162,7 @@ static struct chunk *add_chunk(struct arena *a, size_t bytes)
 	return c;
 }
 
-/* Not zeroed. */
-static void *take(struct arena *a, size_t count, size_t size)
+static void *take(struct arena *a, size_t count, size_t size, bool zero)
 {
 	size_t bytes = (checked_bytes(count, size) + ALIGN - 1) / ALIGN * ALIGN;
 	struct chunk *c = a->chunk;
@@ -134,17 +172,17 @@ static void *take(struct arena *a, size_t count, size_t size)
 		c = add_chunk(a, bytes);
 	p = (char *)c + header + c->used;
 	c->used += bytes;
-	return p;
+	return zero && !c->zero ? memset(p, 0, count * size) : p;
 }
 
 void *arena_alloc(struct arena *a, size_t count, size_t size)
 {
-	return memset(take(a, count, size), 0, count * size);
+	return take(a, count, size, true);
 }
 
 void *arena_dup(struct arena *a, const void *src, size_t count, size_t size)
 {
-	void *p = take(a, count, size);
+	void *p = take(a, count, size, false);
 
 	if (count && size)
 		memcpy(p, src, count * size);
@@ -153,7 +191,7 @@ void *arena_dup(struct arena *a, const void *src, size_t count, size_t size)
 
 void *arena_grow(struct arena *a, const void *old, size_t n, size_t count, size_t size)
 {
-	void *grown = take(a, count, size);
+	void *grown = take(a, count, size, false);
 
 	if (n && size)
 		memcpy(grown, old, n * size);

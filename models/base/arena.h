@@ -37,6 +37,14 @@ void *arena_dup(struct arena *a, const void *src, size_t count, size_t size);
  */
 void *arena_grow(struct arena *a, const void *old, size_t n, size_t count, size_t size);
 
+/*
+ * Keep up to 128 MiB of what is freed for what is allocated next. Else it goes back to the
+ * system, which zeroes every page that is taken anew: for plans on thousands of devices
+ * that takes longer than to fill it. It is said to malloc, for the whole process, so it is
+ * for main() to call, first; without effect where malloc has no such setting.
+ */
+void memory_keep(void);
+
 /* malloc and realloc that end the program when there is no memory. */
 void *xmalloc(size_t count, size_t size);
 void *xrealloc(void *old, size_t count, size_t size);

@@ -1,9 +1,11 @@
 #include "planner/dtensor.h"
 
+#include "planner/dtensor_bound.h"
+#include "planner/dtensor_queue.h"
+
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* --- costs ------------------------------------------------------------------------- */
 
@@ -80,11 +82,6 @@ struct node {
 	double cost_us;
 };
 
-struct entry {
-	double cost_us;
-	int32_t counter, node;
-};
-
 /* Where a node is found; the hash is here so that most others need no look. */
 struct slot {
 	int32_t node; /* -1: empty */
@@ -102,9 +99,12 @@ struct search {
 	int32_t nnodes, node_capacity;
 	struct slot *slot; /* open addressing; twice as many as nodes, or more */
 	int32_t nslots;
-	struct entry *heap;
-	int32_t nheap, heap_capacity, counter;
+	struct dtensor_queue queue;
 	int32_t target;
+	struct key target_key;
+	struct dtensor_bound bound;
+	double limit_us; /* a way that must cost more is none */
+	bool by_total;   /* the queue's order: with the bound of what is left */
 };
 
 static uint32_t hash(const struct search *s, const struct key *k)
@@ -170,57 +170,54 @@ static int32_t node_of(struct search *s, const struct key *k)
 	return slot->node;
 }
 
-/* --- the queue: by cost, then first come first served ---------------------------------- */
+/*
+ * Sums of the same costs in another order differ by rounding, which is far less than this
+ * part of them.
+ */
+static const double SLACK = 1e-9;
 
-static bool comes_before(struct entry a, struct entry b)
-{
-	return a.cost_us < b.cost_us ||
-	       (a.cost_us == b.cost_us && a.counter < b.counter);
-}
-
-static void heap_push(struct search *s, double cost_us, int32_t node)
-{
-	struct entry e = {cost_us, s->counter++, node};
-	int32_t at = s->nheap++;
-
-	if (s->nheap > s->heap_capacity) {
-		s->heap_capacity = s->heap_capacity ? 2 * s->heap_capacity : 256;
-		s->heap = xrealloc(s->heap, (size_t)s->heap_capacity, sizeof(*s->heap));
-	}
-	for (; at > 0 && comes_before(e, s->heap[(at - 1) / 2]); at = (at - 1) / 2)
-		s->heap[at] = s->heap[(at - 1) / 2];
-	s->heap[at] = e;
-}
-
-static struct entry heap_pop(struct search *s)
-{
-	struct entry top = s->heap[0], last = s->heap[--s->nheap];
-	int32_t at = 0;
-
-	for (;;) {
-		int32_t child = 2 * at + 1;
-
-		if (child + 1 < s->nheap &&
-		    comes_before(s->heap[child + 1], s->heap[child]))
-			child++;
-		if (child >= s->nheap || !comes_before(s->heap[child], last))
-			break;
-		s->heap[at] = s->heap[child];
-		at = child;
-	}
-	s->heap[at] = last;
-	return top;
-}
-
-/* --- Dijkstra ---------------------------------------------------------------------- */
+/* --- the search -------------------------------------------------------------------- */
 
 /* The state that is expanded: its node and what its transforms share. */
 struct expansion {
-	int32_t node;
+	int32_t node, number; /* of the bound's state */
 	struct key key;
 	double cost_us, local_GiB;
 	int count[RANK_MAX], top[RANK_MAX]; /* shards of a tensor dimension, innermost */
+	uint32_t right[RANK_MAX]; /* the places that have the target's mesh dimension */
 };
+
+static bool is_right(const struct search *s, int i, int dim, int place)
+{
+	return s->target_key.placement[i] == dim && s->target_key.place[i] == place;
+}
+
+/* The role of a mesh dimension whose tensor dimension has the target's at `right`. */
+static enum dtensor_role role_of(int placement, int place, uint32_t right)
+{
+	if (placement < 0)
+		return placement == DTENSOR_PARTIAL ? ROLE_PARTIAL : ROLE_REPLICATED;
+	return ~right & ((UINT32_C(2) << place) - 1) ? ROLE_ASTRAY : ROLE_PLACED;
+}
+
+/* What long mesh dimension i adds to the number of the bound's state. */
+static int32_t weight(const struct search *s, const struct expansion *x, int i)
+{
+	int dim = x->key.placement[i];
+	uint32_t right = dim < 0 ? 0 : x->right[dim];
+
+	return s->bound.weight[i][role_of(dim, x->key.place[i], right)];
+}
+
+static int32_t weight_after(const struct search *s, const struct expansion *x, int i,
+                            int to)
+{
+	int place = to < 0 ? 0 : x->count[to];
+	uint32_t right = to < 0 ? 0 : x->right[to];
+
+	right |= (uint32_t)is_right(s, i, to, place) << place;
+	return s->bound.weight[i][role_of(to, place, right)];
+}
 
 static struct expansion expansion_of(const struct search *s, int32_t node)
 {
@@ -230,14 +227,17 @@ static struct expansion expansion_of(const struct search *s, int32_t node)
 	double shards = 1;
 
 	for (int i = 0; i < s->naxes; i++) {
-		int dim = x.key.placement[i];
+		int dim = x.key.placement[i], place = x.key.place[i];
 
 		if (dim < 0)
 			continue;
 		shards *= s->mesh->axis[s->axis[i]].size;
-		if (x.count[dim]++ == 0 || x.key.place[i] > x.key.place[x.top[dim]])
+		if (x.count[dim]++ == 0 || place > x.key.place[x.top[dim]])
 			x.top[dim] = i;
+		x.right[dim] |= (uint32_t)is_right(s, i, dim, place) << place;
 	}
+	for (int i = 0; i < s->naxes; i++)
+		x.number += weight(s, &x, i);
 	x.local_GiB = s->array_bytes / shards / 1024 / 1024 / 1024;
 	return x;
 }
@@ -250,12 +250,14 @@ static struct expansion expansion_of(const struct search *s, int32_t node)
 static void reach(struct search *s, const struct expansion *x, int i, int to)
 {
 	struct dtensor_transform t = {s->axis[i], x->key.placement[i], to};
-	double cost_us = dtensor_transform_us(&s->links, s->mesh, &t, x->local_GiB);
+	double cost_us =
+		x->cost_us + dtensor_transform_us(&s->links, s->mesh, &t, x->local_GiB);
+	double rest_us =
+		s->bound.rest_us[x->number - weight(s, x, i) + weight_after(s, x, i, to)];
 	struct key key = x->key;
 	int32_t node;
 
-	cost_us = x->cost_us + cost_us;
-	if (cost_us >= s->node[s->target].cost_us)
+	if (cost_us >= s->node[s->target].cost_us || cost_us + rest_us > s->limit_us)
 		return;
 	key.placement[i] = (int8_t)to;
 	key.place[i] = (int8_t)(to < 0 ? 0 : x->count[to]);
@@ -264,7 +266,9 @@ static void reach(struct search *s, const struct expansion *x, int i, int to)
 		return;
 	s->node[node].cost_us = cost_us;
 	s->node[node].parent = x->node;
-	heap_push(s, cost_us, node);
+	dtensor_queue_push(&s->queue,
+	                   s->by_total ? cost_us + rest_us * (1 + SLACK) : cost_us,
+	                   node);
 }
 
 /* All mesh dimensions of one placement, to one other or (RANK_MAX) to every Shard. */
@@ -309,18 +313,24 @@ static struct key key_of(struct search *s, const struct dtensor_state *state)
 	return k;
 }
 
-static bool run(struct search *s, int32_t source, int32_t target)
+/* From the source to the target; false after too many states. */
+static bool run(struct search *s, const struct key *source)
 {
-	s->node[source].cost_us = 0;
-	s->target = target;
-	heap_push(s, 0, source);
+	int32_t node;
+
+	s->nnodes = s->queue.n = s->queue.counter = 0;
+	for (int32_t i = 0; i < s->nslots; i++)
+		s->slot[i].node = -1;
+	node = node_of(s, source);
+	s->target = node_of(s, &s->target_key);
+	s->node[node].cost_us = 0;
+	dtensor_queue_push(&s->queue, 0, node);
 	while (s->nnodes <= DTENSOR_STATES_MAX) {
 		struct expansion x;
-		int32_t node;
 
-		assert(s->nheap > 0); /* a way leads from every state to every other */
-		node = heap_pop(s).node;
-		if (node == target)
+		assert(s->queue.n > 0); /* a way leads from every state to every other */
+		node = dtensor_queue_pop(&s->queue);
+		if (node == s->target)
 			return true;
 		if (s->node[node].done)
 			continue;
@@ -329,6 +339,24 @@ static bool run(struct search *s, int32_t source, int32_t target)
 		expand(s, &x);
 	}
 	return false;
+}
+
+/*
+ * A* first, for what the cheapest way costs, or hardly more: of states with equal totals
+ * the slack takes the one nearer to the target. Then Dijkstra's algorithm over the states
+ * through which so cheap a way may lead. All others are on no cheapest way, so those that
+ * are on one are reached from the same states and taken in the same order as if none were
+ * left out: the answer is the same to the last tie.
+ */
+static bool find_way(struct search *s, const struct key *source)
+{
+	s->limit_us = INFINITY;
+	s->by_total = true;
+	if (!run(s, source))
+		return false;
+	s->limit_us = s->node[s->target].cost_us * (1 + 4 * SLACK);
+	s->by_total = false;
+	return run(s, source);
 }
 
 /* The transforms on the way to a node, first to last. */
@@ -361,8 +389,7 @@ bool dtensor_search(struct dtensor_transforms *out, const struct dtensor_state *
 {
 	struct search s = {.mesh = m, .rank = array->shape.rank};
 	int64_t elements = shape_elements(&array->shape);
-	struct key source, target;
-	int32_t first, last;
+	struct key source;
 	bool found;
 
 	s.links = dtensor_links_of(m, DTENSOR_HOST_DEVICES);
@@ -372,17 +399,17 @@ bool dtensor_search(struct dtensor_transforms *out, const struct dtensor_state *
 			s.axis[s.naxes++] = i;
 	s.nwords = (s.naxes + 7) / 8;
 	source = key_of(&s, from);
-	target = key_of(&s, to);
-	first = node_of(&s, &source);
-	last = node_of(&s, &target);
-	found = run(&s, first, last);
+	s.target_key = key_of(&s, to);
+	s.bound = dtensor_bound_of(to, &s.links, m, s.axis, s.naxes, s.array_bytes,
+	                           s.partial, a);
+	found = find_way(&s, &source);
 	if (found)
-		*out = way_to(&s, last, a);
+		*out = way_to(&s, s.target, a);
 	else
 		text_printf(why, "DTensor's search passes %d states",
 		            DTENSOR_STATES_MAX);
 	free(s.node);
 	free(s.slot);
-	free(s.heap);
+	free(s.queue.entry);
 	return found;
 }

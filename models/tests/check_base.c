@@ -24,14 +24,19 @@ static bool is_zero(const unsigned char *p, size_t n)
 	return true;
 }
 
-/* Blocks of all sizes in odd order: aligned, zeroed, and none overlaps another. */
+/*
+ * Blocks of all sizes in odd order: aligned, zeroed, and none overlaps another, whether
+ * freed memory is kept or not.
+ */
 START_TEST(memory_is_aligned_zeroed_and_apart)
 {
 	enum { KINDS = sizeof(sizes) / sizeof(*sizes), BLOCKS = 5 * KINDS };
 	struct arena *a = arena_new();
 	unsigned char *block[BLOCKS];
 
-	for (int round = 0; round < 2; round++) {
+	if (_i)
+		memory_keep();
+	for (int round = 0; round < 3; round++) {
 		for (int i = 0; i < BLOCKS; i++) {
 			size_t n = sizes[i * 5 % KINDS];
 
@@ -50,7 +55,12 @@ START_TEST(memory_is_aligned_zeroed_and_apart)
 			if (n)
 				ck_assert_int_eq(block[i][n - 1], 1 + i);
 		}
-		arena_reset(a);
+		if (round == 1) {
+			arena_free(a);
+			a = arena_new();
+		} else {
+			arena_reset(a);
+		}
 	}
 	arena_free(a);
 	arena_free(NULL);
@@ -388,7 +398,7 @@ int main(void)
 	SRunner *runner = srunner_create(suite);
 	int failed;
 
-	tcase_add_test(c, memory_is_aligned_zeroed_and_apart);
+	tcase_add_loop_test(c, memory_is_aligned_zeroed_and_apart, 0, 2);
 	tcase_add_test(c, strings_are_copied);
 	tcase_add_test(c, texts_grow);
 	tcase_add_test(c, hashes_spread);

@@ -140,6 +140,7 @@ int main(void)
 	static const char *(*const specs[])(struct arena * a, int atoms) = {
 		gpu_spec, torus_spec, flat_torus_spec};
 
+	memory_keep();
 	gsl_set_error_handler_off();
 	printf("%-18s %5s %7s  %-6s %12s %12s\n", "platform", "atoms", "devices", "",
 	       "mean ms", "slowest ms");

@@ -96,6 +96,7 @@ int main(void)
 {
 	int failed = 0;
 
+	memory_keep();
 	gsl_set_error_handler_off();
 	printf("%-16s %7s %9s %9s %12s %12s  %s\n", "platform", "devices", "load s",
 	       "plan s", "model/s", "fluid/s", "steps");

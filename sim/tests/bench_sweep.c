@@ -122,6 +122,7 @@ int main(void)
 	const char *tmp = getenv("TMPDIR");
 	char dir[256];
 
+	memory_keep();
 	gsl_set_error_handler_off();
 	snprintf(dir, sizeof(dir), "%.200s/bench_sweep-XXXXXX", tmp ? tmp : P_tmpdir);
 	if (!mkdtemp(dir))
