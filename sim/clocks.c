@@ -18,8 +18,11 @@ enum status clocks_open(struct clocks *out, struct arena *a, const char *spec,
 		return e->code;
 	if (apart)
 		out->flow = flow_new(out->platform);
+	/* Of the machine as it then is: SimGrid may know links that no reader does. */
+	if (platform_begin(out->platform, simgrid && begin, e) != OK)
+		return e->code;
 	out->fluid = fluid_new(out->platform);
-	return platform_begin(out->platform, simgrid && begin, e);
+	return OK;
 }
 
 void clocks_free(struct clocks *c)

@@ -66,6 +66,33 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	}
 }
 
+/* Is a row of that family? */
+static bool has_family(const struct validation *v, const char *family)
+{
+	int64_t n;
+	const struct prediction *row = validation_rows(v, &n);
+
+	for (int64_t i = 0; i < n; i++)
+		if (row[i].family && !strcmp(row[i].family, family))
+			return true;
+	return false;
+}
+
+static enum status families_listed(const char ***out, struct arena *a,
+                                   const struct validation *v, const char *list,
+                                   struct error *e)
+{
+	if (command_words(out, a, "--family", list, e) != OK ||
+	    command_once("--family", list, *out, e) != OK)
+		return e->code;
+	for (int i = 0; i == 0 || (*out)[i]; i++)
+		if (!(*out)[i] || !has_family(v, (*out)[i]))
+			return error_set(e, E_INFEASIBLE,
+			                 command_word_at("--family", list, i),
+			                 "there are no timings of such a family");
+	return OK;
+}
+
 /* Families of the rows, in order of first appearance, or those that were listed. */
 static enum status families_chosen(const char ***out, struct arena *a,
                                    const struct validation *v, const char *list,
@@ -76,7 +103,7 @@ static enum status families_chosen(const char ***out, struct arena *a,
 	int count = 0;
 
 	if (list && strcmp(list, "all") != 0)
-		return command_words(out, a, "--family", list, e);
+		return families_listed(out, a, v, list, e);
 	*out = arena_alloc(a, (size_t)n + 1, sizeof(**out));
 	for (int64_t i = 0; i < n; i++) {
 		int k = 0;
@@ -116,7 +143,8 @@ static enum status fit_all(struct validation *v, struct arena *a,
 
 	if (families_chosen(&family, a, v, o->family, e) != OK ||
 	    (o->constants &&
-	     command_words(&constant, a, "--constants", o->constants, e) != OK))
+	     (command_words(&constant, a, "--constants", o->constants, e) != OK ||
+	      command_once("--constants", o->constants, constant, e) != OK)))
 		return e->code;
 	while (family[n])
 		n++;
@@ -127,10 +155,11 @@ static enum status fit_all(struct validation *v, struct arena *a,
 		               e) == OK)
 			family_fit_entry(&entries, &fit[i], file_names(o, a), a, e);
 	if (e->code == OK) {
-		fit_words(&pen, fit, n);
 		if (o->output)
 			file_write(o->output, entries.s ? entries.s : "",
 			           entries.length, e);
+		if (e->code == OK)
+			fit_words(&pen, fit, n);
 	}
 	text_free(&entries);
 	return e->code;

@@ -132,7 +132,7 @@ struct sizes {
 };
 
 static enum status size_read(int64_t *out, const char *option, const char *text,
-                             int64_t least, struct error *e)
+                             int64_t least, int64_t most, struct error *e)
 {
 	struct where at = where_option(option, text);
 
@@ -141,7 +141,22 @@ static enum status size_read(int64_t *out, const char *option, const char *text,
 	if (*out < least)
 		return error_set(e, E_RANGE, at, "expected %lld or more",
 		                 (long long)least);
+	if (*out > most)
+		return error_set(e, E_RANGE, at, "expected at most %lld",
+		                 (long long)most);
 	return OK;
+}
+
+/* The range of sizes: what all devices hold together is an array of at most 2^62 bits. */
+static enum status range_read(int64_t *lo, int64_t *hi, const struct options *o,
+                              const char *begin, const char *end,
+                              const struct groups *g, struct error *e)
+{
+	int64_t most = ((int64_t)1 << 59) / ((int64_t)g->ngroups * g->size);
+
+	if (size_read(lo, "-b", o->begin ? o->begin : begin, 0, most, e) != OK)
+		return e->code;
+	return size_read(hi, "-e", o->end ? o->end : end, *lo, most, e);
 }
 
 static enum status factor_read(int64_t *out, const char *text, struct error *e)
@@ -155,30 +170,29 @@ static enum status factor_read(int64_t *out, const char *text, struct error *e)
 
 /* From -b to -e, by a factor or a step; sizes that nccl-tests rounds alike once. */
 static enum status sizes_range(struct sizes *out, struct arena *a,
-                               const struct options *o, int32_t devices, struct error *e)
+                               const struct options *o, const struct groups *g,
+                               struct error *e)
 {
 	int64_t lo, hi, factor, step = 0;
 
-	if (size_read(&lo, "-b", o->begin ? o->begin : "8", 0, e) != OK ||
-	    size_read(&hi, "-e", o->end ? o->end : "16G", lo, e) != OK ||
+	if (range_read(&lo, &hi, o, "8", "16G", g, e) != OK ||
 	    factor_read(&factor, o->factor ? o->factor : "2", e) != OK ||
-	    (o->step && size_read(&step, "-i", o->step, 1, e) != OK))
+	    (o->step && size_read(&step, "-i", o->step, 1, INT64_MAX, e) != OK))
 		return e->code;
 	out->bytes = arena_alloc(a, SIZES_MAX, sizeof(*out->bytes));
-	for (int64_t b = lo; b <= hi; b = step ? b + step : b * factor) {
-		int64_t bytes = perf_bytes(o->collective, devices, b);
+	for (int64_t b = lo;; b = step ? b + step : b * factor) {
+		int64_t bytes = perf_bytes(o->collective, g->size, b);
+		bool last = step ? b > hi - step : b == 0 || b > hi / factor;
 
-		if (out->n && out->bytes[out->n - 1] == bytes)
-			continue;
+		if (!out->n || out->bytes[out->n - 1] != bytes)
+			out->bytes[out->n++] = bytes;
+		if (last)
+			return OK;
 		if (out->n == SIZES_MAX)
 			return error_set(e, E_RANGE,
 			                 where_option("-i", o->step ? o->step : ""),
 			                 "more than %d sizes", SIZES_MAX);
-		out->bytes[out->n++] = bytes;
-		if (b == 0 && !step)
-			break;
 	}
-	return OK;
 }
 
 static int by_bytes(const void *a, const void *b)
@@ -229,14 +243,14 @@ static enum status one_system(const struct measured_table *t, const struct optio
 
 /* The sizes of the file between -b and -e; out of place where both were measured. */
 static enum status sizes_measured(struct sizes *out, struct arena *a,
-                                  const struct options *o, int32_t devices,
+                                  const struct options *o, const struct groups *g,
                                   struct error *e)
 {
 	struct measured_table t;
+	int32_t devices = g->size;
 	int64_t lo, hi;
 
-	if (size_read(&lo, "-b", o->begin ? o->begin : "0", 0, e) != OK ||
-	    size_read(&hi, "-e", o->end ? o->end : "1099511627776", lo, e) != OK ||
+	if (range_read(&lo, &hi, o, "0", "1T", g, e) != OK ||
 	    measured_read(&t, a, o->measured, e) != OK)
 		return e->code;
 	if (one_system(&t, o, devices, e) != OK)
@@ -345,8 +359,8 @@ static int run(struct run *r, const struct options *o)
 	if (run_open(r, o, &e) != OK || check_forced(r, o, &e) != OK)
 		return command_misuse(&e);
 	n = r->perf.groups.size;
-	if ((o->measured ? sizes_measured : sizes_range)(&sizes, r->arena, o, n, &e) !=
-	    OK)
+	if ((o->measured ? sizes_measured : sizes_range)(&sizes, r->arena, o,
+	                                                 &r->perf.groups, &e) != OK)
 		return command_misuse(&e);
 	row = arena_alloc(r->arena, (size_t)sizes.n, sizeof(*row));
 	for (int i = 0; i < sizes.n; i++) {
@@ -362,7 +376,8 @@ static int run(struct run *r, const struct options *o)
 			text_free(&why);
 			return command_misuse(&e);
 		}
-		fprintf(stderr, "shardsim perf: %s\n", why.s ? why.s : "no reason");
+		fprintf(stderr, "shardsim perf: %s: %s\n", r->bench.clock[0]->name,
+		        why.s ? why.s : "no reason");
 		text_free(&why);
 		return EXIT_FAULT;
 	}

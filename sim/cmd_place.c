@@ -8,12 +8,12 @@
 #include "place_with.h"
 #include "trace_options.h"
 #include "trace_paje.h"
+#include "wall.h"
 
 #include <argp.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum {
 	KEY_HIERARCHY = 256,
@@ -275,26 +275,18 @@ static enum status open_platform(struct session *s, const struct options *o,
 	return OK;
 }
 
-static double now_s(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* All placements by the clock model, the best first. */
 static enum status search(struct place_result *out, struct placed **placed,
                           struct session *s, const struct options *o, struct error *e)
 {
 	struct place_model *model = place_model_new(&s->bench);
 	struct reduction_clock clock = place_model_clock(model);
-	double start = now_s();
+	double start = wall_s();
 	enum status status =
 		placement_search(placed, &out->nmatrices, s->arena, &s->c, &clock, e);
 
 	place_model_free(model);
-	out->planning_s = o->timing ? now_s() - start : NAN;
+	out->planning_s = o->timing ? wall_s() - start : NAN;
 	out->nrows = s->top && s->top < out->nmatrices ? s->top : out->nmatrices;
 	out->platform = s->spec;
 	out->machine = s->clocks.platform->machine;

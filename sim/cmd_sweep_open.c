@@ -167,7 +167,8 @@ void cmd_sweep_counts(const struct sweep_counts *c, const char *out)
 {
 	const char *before = ": ";
 
-	fprintf(stderr, "%lld rows in %s", (long long)c->rows, out);
+	fprintf(stderr, "%lld row%s in %s", (long long)c->rows, c->rows == 1 ? "" : "s",
+	        out);
 	for (int i = 0; i < OUTCOMES; i++) {
 		if (!c->outcome[i])
 			continue;

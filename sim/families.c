@@ -130,17 +130,27 @@ enum status figure_parse(double *out, enum figure g, const char *text, struct wh
 
 enum status figures_complete(struct family *f, struct where at, struct error *e)
 {
+	struct text missing = {0};
+	enum status status = OK;
+	int n = 0;
+
 	for (int g = 0; g < FIGURES; g++) {
 		if (!figure_used(f, g) || f->source[g])
 			continue;
-		if (figures[g].standard == 0)
-			return error_set(e, E_SYNTAX, at,
-			                 "'%s' is missing: it has no standard value",
-			                 figure_name(f, g));
+		if (figures[g].standard == 0) {
+			text_printf(&missing, "%s'%s'", n++ ? ", " : "",
+			            figure_name(f, g));
+			continue;
+		}
 		f->figure[g] = figures[g].standard;
 		f->source[g] = "the standard of this kind of net";
 	}
-	return OK;
+	if (n)
+		status = error_set(e, E_SYNTAX, at,
+		                   "%s %s missing: %s no standard value", missing.s,
+		                   n > 1 ? "are" : "is", n > 1 ? "they have" : "it has");
+	text_free(&missing);
+	return status;
 }
 
 const struct kind *kind_of(const struct family *f)

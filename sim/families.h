@@ -165,7 +165,7 @@ enum status platform_data_path(const char **out, struct arena *a, const char *fi
  *   no_link=3-4        the cable is missing, and what went over it goes round
  * Cables are those of a torus and those between GPUs without a switch; a port of a
  * switch cannot be missing. Of several slow ones on one link the bandwidth is what all
- * leave of it. Slow links change no routes.
+ * leave of it; a missing one is listed once, and is not slow. Slow links change no routes.
  */
 enum overlay_kind { OVERLAY_SLOW_LINK, OVERLAY_SLOW_DEVICE, OVERLAY_NO_LINK, OVERLAYS };
 

@@ -25,8 +25,8 @@ enum status tuning_value_parse(double *out, enum tuning_key key, const char *tex
                                struct where at, struct error *e);
 
 /*
- * Figures that are used and not given get their standard value; one without is an error
- * at `at`.
+ * Figures that are used and not given get their standard value; those without one are an
+ * error at `at`, which names them all.
  */
 enum status figures_complete(struct family *f, struct where at, struct error *e);
 
@@ -66,12 +66,6 @@ struct port {
 	int32_t domain_devices; /* of one domain; 0: all hosts of the domain's name */
 	double slow;            /* what overlays leave of the memory's rate; 0: all */
 };
-
-/* ` name="x unit"`: a plain decimal number, without exponent, of 15 digits. */
-void xml_attribute(struct text *out, const char *name, double x, const char *unit);
-
-/* The attributes of a cluster's links, one per direction. */
-void xml_link_attributes(struct text *out, double bandwidth_Bps, double latency_s);
 
 /* `<link id="NAME" .../>`, one direction of a cable. */
 void xml_link(struct text *out, const char *name, double bandwidth_Bps,

@@ -115,6 +115,34 @@ bool overlay_missing(const struct family_machine *m)
 	return false;
 }
 
+/* Is there an overlay before number `i` that this one, of the same cable, contradicts? */
+static enum status cable_once(const struct family_machine *m, int32_t share, int i,
+                              struct error *e)
+{
+	const struct overlay *o = &m->overlay[i];
+	int32_t a = o->a / share, b = o->b / share;
+
+	for (int k = 0; k < i; k++) {
+		const struct overlay *was = &m->overlay[k];
+		int32_t from = was->a / share, to = was->b / share;
+
+		if (was->kind == OVERLAY_SLOW_DEVICE ||
+		    !((from == a && to == b) || (from == b && to == a)))
+			continue;
+		if (o->kind == OVERLAY_NO_LINK && was->kind == OVERLAY_NO_LINK)
+			return error_set(
+				e, E_TYPE, o->at,
+				"the link of devices %d and %d is listed twice",
+				(int)o->a, (int)o->b);
+		if (o->kind == OVERLAY_NO_LINK || was->kind == OVERLAY_NO_LINK)
+			return error_set(e, E_TYPE, o->at,
+			                 "the link of devices %d and %d cannot be both "
+			                 "slow and missing",
+			                 (int)o->a, (int)o->b);
+	}
+	return OK;
+}
+
 enum status overlay_check(const struct family_machine *m, int32_t share,
                           bool (*joined)(const void *self, int32_t a, int32_t b),
                           const void *self, struct error *e)
@@ -142,6 +170,8 @@ enum status overlay_check(const struct family_machine *m, int32_t share,
 			return error_set(e, E_TYPE, o->at,
 			                 "no link joins devices %d and %d", (int)o->a,
 			                 (int)o->b);
+		if (cable_once(m, share, i, e) != OK)
+			return e->code;
 	}
 	return OK;
 }

@@ -19,7 +19,8 @@ static void decimal(struct text *out, double x)
 	text_printf(out, "%s", plain);
 }
 
-void xml_attribute(struct text *out, const char *name, double x, const char *unit)
+/* ` name="x unit"`: a plain decimal number, without exponent, of 15 digits. */
+static void xml_attribute(struct text *out, const char *name, double x, const char *unit)
 {
 	text_printf(out, " %s=\"", name);
 	decimal(out, x);
@@ -38,7 +39,8 @@ static void prop_number(struct text *out, const char *name, double x)
 	text_printf(out, "/>\n");
 }
 
-void xml_link_attributes(struct text *out, double bandwidth_Bps, double latency_s)
+/* The attributes of a cluster's links, one per direction. */
+static void xml_link_attributes(struct text *out, double bandwidth_Bps, double latency_s)
 {
 	xml_attribute(out, "bw", bandwidth_Bps, "Bps");
 	xml_attribute(out, "lat", latency_s, "s");

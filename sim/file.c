@@ -1,5 +1,7 @@
 #include "file.h"
 
+#include "whole.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -28,25 +30,10 @@ bool file_replace(const char *part, const char *path)
 	return sync_file(part) && rename(part, path) == 0;
 }
 
-static bool write_bytes(int fd, const char *bytes, size_t n)
-{
-	while (n > 0) {
-		ssize_t k = write(fd, bytes, n);
-
-		if (k < 0 && errno == EINTR)
-			continue;
-		if (k < 0)
-			return false;
-		bytes += k;
-		n -= (size_t)k;
-	}
-	return true;
-}
-
 /* Write all and close, also what is open already. */
 static bool write_and_close(int fd, const char *bytes, size_t n)
 {
-	bool ok = write_bytes(fd, bytes, n);
+	bool ok = whole_write(fd, bytes, n);
 	int fault = errno;
 
 	if (close(fd) != 0 && ok)

@@ -6,6 +6,7 @@
 #include <locale.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static void usage(FILE *out)
 {
@@ -15,13 +16,16 @@ static void usage(FILE *out)
 	fputs("\n'shardsim COMMAND --help' tells its options.\n", out);
 }
 
-/* A full disk or a closed pipe shows at the last write: it must not pass for success. */
-static int flush_stdout(int status)
+/*
+ * A full disk or a closed pipe shows at the last write: it must not pass for success. Done
+ * at the end of the process, for argp ends it after --help.
+ */
+static void flush_stdout(void)
 {
 	if (fflush(stdout) == 0 && !ferror(stdout))
-		return status;
+		return;
 	perror("shardsim: cannot write the output");
-	return EXIT_FAULT;
+	_exit(EXIT_FAULT);
 }
 
 /* argp says argv[0] in its messages and usage. */
@@ -42,21 +46,22 @@ int main(int argc, char **argv)
 	setlocale(LC_ALL, "C");
 	memory_keep();
 	gsl_set_error_handler_off();
+	atexit(flush_stdout);
 	if (argc < 2) {
 		usage(stderr);
 		return EXIT_MISUSE;
 	}
 	if (strcmp(argv[1], "--help") == 0 || (argc == 2 && !strcmp(argv[1], "help"))) {
 		usage(stdout);
-		return flush_stdout(EXIT_DONE);
+		return EXIT_DONE;
 	}
 	if (strcmp(argv[1], "--version") == 0) {
 		printf("shardsim %s\n", version_text);
-		return flush_stdout(EXIT_DONE);
+		return EXIT_DONE;
 	}
 	for (const struct command *c = commands; c->name; c++)
 		if (strcmp(c->name, argv[1]) == 0)
-			return flush_stdout(run_command(c, argc - 1, argv + 1));
+			return run_command(c, argc - 1, argv + 1);
 	fprintf(stderr, "shardsim: unknown command '%s'\n", argv[1]);
 	usage(stderr);
 	return EXIT_MISUSE;

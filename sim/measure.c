@@ -2,10 +2,10 @@
 
 #include "cost/bound.h"
 #include "plan/check.h"
+#include "wall.h"
 
 #include <math.h>
 #include <string.h>
-#include <time.h>
 
 const struct clock_kind clock_kinds[] = {
 	{"model", "closed form, microseconds to compute", false, false},
@@ -85,14 +85,6 @@ static const struct placement *placed(const struct bench *b)
 	return b->placement.platform ? &b->placement : NULL;
 }
 
-static double now_s(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* design 3: a problem that does not fit the platform is an answer, not a missing row. */
 static bool fits(struct measurement *out, const struct bench *b,
                  const struct problem *p, struct arena *a)
@@ -122,7 +114,7 @@ void measure_plan(struct measurement *out, struct bench *b, const struct problem
 		[ANSWER_OVER_MEMORY] = OUTCOME_OVER_MEMORY,
 	};
 	struct text why = {0};
-	double start = now_s();
+	double start = wall_s();
 
 	*out = (struct measurement){.planner = planner->name, .message = ""};
 	out->planning_s = NAN;
@@ -133,9 +125,9 @@ void measure_plan(struct measurement *out, struct bench *b, const struct problem
 		return;
 	if (b->machine)
 		out->bound_s = bound_s(p, b->machine, placed(b));
-	start = now_s();
+	start = wall_s();
 	out->status = outcomes[planner_run(planner, &out->plan, p, &b->prices, a, &why)];
-	out->planning_s = now_s() - start;
+	out->planning_s = wall_s() - start;
 	if (out->status == OUTCOME_OK && !plan_check(out->plan, &why))
 		out->status = OUTCOME_WRONG;
 	if (out->status != OUTCOME_OK) {

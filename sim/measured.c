@@ -312,6 +312,15 @@ enum status measured_read(struct measured_table *out, struct arena *a, const cha
 	return e->code;
 }
 
+enum status measured_once(const char *const *path, int i, struct error *e)
+{
+	for (int k = 0; k < i; k++)
+		if (!strcmp(path[i], path[k]))
+			return error_set(e, E_TYPE, (struct where){.file = path[i]},
+			                 "is given twice");
+	return OK;
+}
+
 enum status measured_read_all(struct measured_table *out, struct arena *a,
                               const char *const *path, int n, struct error *e)
 {
@@ -320,7 +329,8 @@ enum status measured_read_all(struct measured_table *out, struct arena *a,
 
 	*out = (struct measured_table){0};
 	for (int i = 0; i < n; i++) {
-		if (measured_read(&file[i], a, path[i], e) != OK)
+		if (measured_once(path, i, e) != OK ||
+		    measured_read(&file[i], a, path[i], e) != OK)
 			return e->code;
 		total += file[i].n;
 	}

@@ -47,7 +47,10 @@ struct measured_table {
 enum status measured_read(struct measured_table *out, struct arena *a, const char *path,
                           struct error *e);
 
-/* The rows of several files, one after another. */
+/* E_TYPE: file number `i` is one of those before it, whose rows would count twice. */
+enum status measured_once(const char *const *path, int i, struct error *e);
+
+/* The rows of several files, one after another. E_TYPE: one is given twice. */
 enum status measured_read_all(struct measured_table *out, struct arena *a,
                               const char *const *path, int n, struct error *e);
 

@@ -26,8 +26,8 @@ static void line_end(struct text *out)
 
 void perf_show_text(struct text *out, const struct perf_table *t)
 {
-	text_printf(out, "# %s on %d devices of %s", t->collective, (int)t->devices,
-	            t->platform);
+	text_printf(out, "# %s on %d device%s of %s", t->collective, (int)t->devices,
+	            t->devices == 1 ? "" : "s", t->platform);
 	if (t->ngroups > 1)
 		text_printf(out, ", %d groups at once", (int)t->ngroups);
 	text_printf(out, "; clock %s\n", t->clock);

@@ -1,5 +1,6 @@
 #include "platform_reader.h"
 
+#include "array/mesh.h"
 #include "platform_topology.h"
 
 #include <ctype.h>
@@ -89,11 +90,15 @@ static enum status read_radical(struct reader *r, const xmlNode *node,
 		if (lo >= 0 && *end == '-')
 			hi = isdigit((unsigned char)end[1]) ? strtol(end + 1, &end, 10)
 			                                    : -1;
-		if (lo < 0 || hi < lo || hi > 10000000 || (*end && *end != ','))
+		if (lo < 0 || hi < lo || (*end && *end != ','))
 			return reader_fail(
 				r, E_SYNTAX, node,
 				"radical=\"%s\", expected numbers such as 0-7,12",
 				radical);
+		if (hi >= MESH_DEVICES_MAX)
+			return reader_fail(r, E_RANGE, node,
+			                   "radical=\"%s\", expected numbers up to %d",
+			                   radical, MESH_DEVICES_MAX - 1);
 		for (long i = lo; i <= hi; i++)
 			if (cluster_host(r, node, c, flat, (int32_t)i) != OK)
 				return r->error->code;
@@ -160,6 +165,19 @@ static enum status read_topology(struct reader *r, const xmlNode *node,
 	return OK;
 }
 
+/* Backbones and limiters are for SimGrid to know, if they are links that are shared. */
+static enum status read_backbone(struct reader *r, const xmlNode *node)
+{
+	const char *policy = reader_attribute(r, node, "bb_sharing_policy");
+
+	r->x->bypassed = r->x->bypassed || reader_attribute(r, node, "bb_bw") ||
+	                 reader_attribute(r, node, "limiter_link");
+	if (!policy || !strcmp(policy, "SHARED"))
+		return OK;
+	return reader_fail(r, E_SYNTAX, node,
+	                   "bb_sharing_policy=\"%s\", expected SHARED", policy);
+}
+
 enum status reader_cluster(struct reader *r, const xmlNode *node)
 {
 	const char *topology = reader_attribute(r, node, "topology");
@@ -169,10 +187,8 @@ enum status reader_cluster(struct reader *r, const xmlNode *node)
 	                    .prefix = reader_required(r, node, "prefix"),
 	                    .suffix = reader_required(r, node, "suffix")};
 
-	if (reader_steady(r, node) != OK)
+	if (reader_steady(r, node) != OK || read_backbone(r, node) != OK)
 		return r->error->code;
-	r->x->bypassed = r->x->bypassed || reader_attribute(r, node, "bb_bw") ||
-	                 reader_attribute(r, node, "limiter_link");
 	if (!c.id || !c.prefix || !c.suffix || !reader_required(r, node, "speed") ||
 	    reader_quantity(r, node, "bw", true, &c.link.bandwidth_Bps) != OK ||
 	    reader_quantity(r, node, "lat", false, &c.link.latency_s) != OK)

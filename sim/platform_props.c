@@ -82,11 +82,14 @@ enum status reader_quantity(const struct reader *r, const xmlNode *node,
 	*out = strtod(text, &end);
 	while (isspace((unsigned char)*end))
 		end++;
-	if (end == text || !isfinite(*out) || !platform_xml_unit(&factor, end, rate))
+	if (end != text && platform_xml_unit(&factor, end, rate))
+		*out *= factor;
+	else
+		*out = NAN;
+	if (!isfinite(*out))
 		return reader_fail(r, E_SYNTAX, node,
 		                   "%s=\"%s\" is not a %s such as %s", name, text,
 		                   rate ? "bandwidth" : "time", rate ? "45GBps" : "1us");
-	*out *= factor;
 	if (*out < 0 || (rate && *out == 0))
 		return reader_fail(r, E_RANGE, node, "%s=\"%s\" is not above 0", name,
 		                   text);
@@ -162,10 +165,37 @@ static enum status read_prop(struct reader *r, const xmlNode *node, struct xml_p
 	return r->error->code;
 }
 
+/* Which properties the hosts must have and do not, all of them at once. */
+static enum status props_whole(const struct reader *r, const xmlNode *node,
+                               const struct xml_props *p)
+{
+	const struct {
+		const char *name;
+		bool there;
+	} needed[] = {{"fabric", p->fabric},
+	              {"domain", p->domain},
+	              {"priority", p->priority >= 0},
+	              {"profile", p->profile},
+	              {"geometry", p->geometry},
+	              {"memory_bytes", p->memory_bytes >= 0},
+	              {"memory_Bps", p->memory_Bps >= 0},
+	              {"launch_s", p->launch_s >= 0}};
+	struct text missing = {0};
+
+	for (size_t i = 0; i < sizeof(needed) / sizeof(*needed); i++)
+		if (!needed[i].there)
+			text_printf(&missing, "%s'%s'", missing.length ? ", " : "",
+			            needed[i].name);
+	if (missing.length)
+		reader_fail(r, E_SYNTAX, node, "the hosts of <%s> have no property %s",
+		            (const char *)node->name, missing.s);
+	text_free(&missing);
+	return r->error->code;
+}
+
 const struct xml_props *reader_props(struct reader *r, const xmlNode *node)
 {
 	struct xml_props *p = arena_alloc(r->x->arena, 1, sizeof(*p));
-	const char *missing;
 
 	*p = (struct xml_props){.priority = -1,
 	                        .memory_bytes = -1,
@@ -177,18 +207,5 @@ const struct xml_props *reader_props(struct reader *r, const xmlNode *node)
 		if (c->type == XML_ELEMENT_NODE &&
 		    !strcmp((const char *)c->name, "prop") && read_prop(r, c, p) != OK)
 			return NULL;
-	missing = !p->fabric            ? "fabric"
-	          : !p->domain          ? "domain"
-	          : p->priority < 0     ? "priority"
-	          : !p->profile         ? "profile"
-	          : !p->geometry        ? "geometry"
-	          : p->memory_bytes < 0 ? "memory_bytes"
-	          : p->memory_Bps < 0   ? "memory_Bps"
-	          : p->launch_s < 0     ? "launch_s"
-	                                : NULL;
-	if (!missing)
-		return p;
-	reader_fail(r, E_SYNTAX, node, "the hosts of <%s> have no property '%s'",
-	            (const char *)node->name, missing);
-	return NULL;
+	return props_whole(r, node, p) == OK ? p : NULL;
 }

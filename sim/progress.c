@@ -1,16 +1,9 @@
 #include "progress.h"
 
+#include "wall.h"
+
 #include <string.h>
 #include <sys/ioctl.h>
-#include <time.h>
-
-static double now_s(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static int width(FILE *out)
 {
@@ -61,7 +54,7 @@ static void show(struct progress *p, double now)
 
 void progress_start(struct progress *p)
 {
-	p->start_s = p->shown_s = now_s();
+	p->start_s = p->shown_s = wall_s();
 	p->before = p->done;
 	p->length = 0;
 }
@@ -76,7 +69,7 @@ void progress_row(struct progress *p, int platform, enum outcome o)
 
 void progress_tick(struct progress *p)
 {
-	double now = now_s();
+	double now = wall_s();
 
 	if (now - p->shown_s >= p->interval_s)
 		show(p, now);
@@ -84,7 +77,7 @@ void progress_tick(struct progress *p)
 
 void progress_end(struct progress *p)
 {
-	show(p, now_s());
+	show(p, wall_s());
 	if (p->terminal)
 		fputs("\n", p->out);
 }

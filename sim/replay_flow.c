@@ -4,6 +4,7 @@
 #include "cost/model.h"
 #include "last_words.h"
 #include "replay_flow_run.h"
+#include "whole.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -61,23 +62,6 @@ static bool send_all(int fd, const void *bytes, size_t n)
 	return true;
 }
 
-static bool receive_all(int fd, void *bytes, size_t n)
-{
-	char *p = bytes;
-
-	while (n > 0) {
-		ssize_t k = recv(fd, p, n, 0);
-
-		if (k < 0 && errno == EINTR)
-			continue;
-		if (k <= 0)
-			return false;
-		p += k;
-		n -= (size_t)k;
-	}
-	return true;
-}
-
 /* --- schedules through the socket --------------------------------------------------- */
 
 static bool send_schedule(int fd, const struct schedule *s)
@@ -90,15 +74,15 @@ static bool send_schedule(int fd, const struct schedule *s)
 
 static bool receive_schedule(int fd, struct schedule *s, struct arena *a)
 {
-	if (!receive_all(fd, s, sizeof(*s)))
+	if (!whole_read(fd, s, sizeof(*s)))
 		return false;
 	s->arena = a;
 	s->round = arena_alloc(a, (size_t)s->nrounds + 1, sizeof(*s->round));
 	s->task = arena_alloc(a, (size_t)s->ntasks + 1, sizeof(*s->task));
 	s->message = arena_alloc(a, (size_t)s->nmessages + 1, sizeof(*s->message));
-	return receive_all(fd, s->round, (size_t)s->nrounds * sizeof(*s->round)) &&
-	       receive_all(fd, s->task, (size_t)s->ntasks * sizeof(*s->task)) &&
-	       receive_all(fd, s->message, (size_t)s->nmessages * sizeof(*s->message));
+	return whole_read(fd, s->round, (size_t)s->nrounds * sizeof(*s->round)) &&
+	       whole_read(fd, s->task, (size_t)s->ntasks * sizeof(*s->task)) &&
+	       whole_read(fd, s->message, (size_t)s->nmessages * sizeof(*s->message));
 }
 
 /* --- the server --------------------------------------------------------------------- */
@@ -141,7 +125,7 @@ static void serve(struct platform *p, int fd)
 	struct error e = {0};
 	int n;
 
-	while (receive_all(fd, &n, sizeof(n))) {
+	while (whole_read(fd, &n, sizeof(n))) {
 		struct schedule *s = arena_alloc(a, (size_t)n, sizeof(*s));
 		size_t size = sizeof(struct answer) + (size_t)n * sizeof(double);
 		struct answer *out = mmap(NULL, size, PROT_READ | PROT_WRITE,
@@ -305,8 +289,8 @@ double flow_schedules(void *self, double *wire_s, const struct schedule *s, int 
 	sent = send_all(w->socket, &n, sizeof(n));
 	for (int i = 0; i < n && sent; i++)
 		sent = send_schedule(w->socket, &s[i]);
-	if (!sent || !receive_all(w->socket, &head, sizeof(head)) ||
-	    !receive_all(w->socket, wire_s, (size_t)n * sizeof(*wire_s))) {
+	if (!sent || !whole_read(w->socket, &head, sizeof(head)) ||
+	    !whole_read(w->socket, wire_s, (size_t)n * sizeof(*wire_s))) {
 		replay_death(w->death, sizeof(w->death), server_end(w), heard);
 		return say(CLOCK_FAILED_S, message, size, "%s", w->death);
 	}

@@ -108,7 +108,9 @@ enum status report_print(FILE *out, const struct row *rows, size_t n,
 /*
  * All rows of the families asked for as CSV (RFC 4180), a header of the columns' names
  * first. Seconds have 17 digits; unknown numbers are empty, and so is planning_s unless
- * timing is asked for. Other options do not matter.
+ * timing is asked for. Other options do not matter. Where a row of the store is damaged
+ * nothing is written: all are read once before, and once more to be written, for there
+ * may be more of them than memory holds.
  */
 enum status report_rows_csv(FILE *out, struct store *store,
                             const struct report_options *o, struct error *e);

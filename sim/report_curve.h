@@ -62,9 +62,6 @@ struct report_curves {
 struct report_curves report_curves(struct arena *a, const char *baseline,
                                    const struct row *const *rows, size_t n);
 
-/* A figure of the curve in words: "37.5 GB/s"; the text of the value for NaN. */
-const char *report_figure(struct arena *a, const char *key, double x);
-
 /* In words, where there are curves. */
 void report_curves_text(const struct pen *pen, const struct report *r);
 

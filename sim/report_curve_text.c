@@ -11,7 +11,8 @@
 /* What is shown; the CSV has all. */
 enum { CURVES_SHOWN = 40, CHANGES_SHOWN = 50 };
 
-const char *report_figure(struct arena *a, const char *key, double x)
+/* A figure of the curve in words: "37.5 GB/s". The arena's. */
+static const char *figure_words(struct arena *a, const char *key, double x)
 {
 	struct text t = {0};
 
@@ -120,7 +121,7 @@ static void write_changes(const struct pen *pen, const struct report_curves *cur
 		cell[4] = c->scenario;
 		cell[5] = c->low;
 		cell[6] = c->high;
-		cell[7] = isnan(c->at) ? "-" : report_figure(a, c->curve->key, c->at);
+		cell[7] = isnan(c->at) ? "-" : figure_words(a, c->curve->key, c->at);
 		cell[8] = c->before;
 		cell[9] = c->after;
 	}

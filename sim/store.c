@@ -130,7 +130,8 @@ static enum status check_file(const struct store *s, int mode, struct error *e)
 	return OK;
 }
 
-enum status store_open_new(struct store *s, struct error *e)
+/* Open the file for writing. */
+static enum status open_new(struct store *s, struct error *e)
 {
 	bool empty = false;
 
@@ -230,7 +231,7 @@ static enum status replace_damaged(struct store *s, const char *why, struct erro
 	sqlite3_close(s->db);
 	s->db = NULL;
 	*e = (struct error){0};
-	if (set_aside(s, &kept, e) == OK && store_open_new(s, e) == OK &&
+	if (set_aside(s, &kept, e) == OK && open_new(s, e) == OK &&
 	    store_begin_rows(s, e) == OK && store_salvage(s, kept.s, &rows, e) == OK) {
 		text_printf(
 			&told,
@@ -274,7 +275,7 @@ static enum status open_to_write(struct store *s, struct error *e)
 
 	if (lock_take(&s->lock_fd, s->lock, store_place(s), e) != OK)
 		return e->code;
-	store_open_new(s, e);
+	open_new(s, e);
 	if (is_damaged(s, e, &why))
 		replace_damaged(s, why.s, e);
 	else if (e->code == OK)

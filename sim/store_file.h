@@ -34,8 +34,7 @@ enum status store_begin(struct store *s, struct error *e);
 /* The columns of `rows` with commas between, with their types if asked for. */
 void store_columns(struct text *t, bool types);
 
-/* Open the file for writing; `store_begin_rows` gets ready to add rows. */
-enum status store_open_new(struct store *s, struct error *e);
+/* Get ready to add rows. */
 enum status store_begin_rows(struct store *s, struct error *e);
 
 /* Add a row by one of the store's statements: SQLite's code, whose message is there. */

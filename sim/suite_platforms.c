@@ -58,6 +58,15 @@ int suite_platform(struct suite *s, const char *base, int nset, const char *cons
 	return s->nplatforms - 1;
 }
 
+/* A slash behind the brace is one of a value: 25GB/s. */
+static bool is_file(const char *name, const char *brace)
+{
+	size_t n = strlen(name);
+
+	return memchr(name, '/', (size_t)(brace - name)) ||
+	       (n > 4 && !strcmp(name + n - 4, ".xml"));
+}
+
 enum status suite_platform_parse(int *out, struct suite *s, const char *name,
                                  struct where at, struct error *e)
 {
@@ -68,7 +77,7 @@ enum status suite_platform_parse(int *out, struct suite *s, const char *name,
 	if (!name[0])
 		return error_set(e, E_SYNTAX, at,
 		                 "expected a platform such as tpu-v4:8x8x8");
-	if (!brace || strchr(name, '/')) {
+	if (!brace || is_file(name, brace)) {
 		*out = suite_platform(s, name, 0, NULL, NULL, at);
 		return OK;
 	}

@@ -1,5 +1,6 @@
 /* The parent's side of a sweep: the loop over workers, signals and limits. */
 #include "sweep_run.h"
+#include "wall.h"
 
 #include <errno.h>
 #include <math.h>
@@ -12,14 +13,6 @@
 
 /* Between two looks at the memory of workers; four times that at progress. */
 #define TICK_S 0.05
-
-double run_now_s(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 enum status run_system_error(struct run *r, const char *what)
 {
@@ -99,7 +92,7 @@ static int sleep_until(struct pollfd *fds, int n, double seconds)
 
 static void look_at_limits(struct run *r)
 {
-	double now = run_now_s();
+	double now = wall_s();
 	bool all = now - r->looked_s >= TICK_S / 2;
 
 	for (int i = 0; i < r->sweep->jobs; i++)

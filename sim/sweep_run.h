@@ -45,7 +45,6 @@ struct run {
 	double looked_s; /* when memory and progress were looked at last */
 };
 
-double run_now_s(void);
 enum status run_system_error(struct run *r, const char *what);
 
 /* A row to the sink, with the log of its process. */

@@ -3,6 +3,7 @@
 
 #include "child.h"
 #include "last_words.h"
+#include "wall.h"
 
 #include "base/units.h"
 
@@ -96,7 +97,7 @@ enum status slot_give(struct run *r, struct slot *s)
 			return r->error->code;
 	}
 	queue_take(r, s->platform, &s->work);
-	s->since_s = run_now_s();
+	s->since_s = wall_s();
 	memset(&order, 0, sizeof(order)); /* what lies between the members is sent, too */
 	order.scenario = s->work.scenario;
 	order.units = s->work.units;
@@ -169,7 +170,7 @@ static enum status take_rows(struct run *r, struct slot *s)
 			break;
 		if (take_row(r, s, p + sizeof(n), n) != OK)
 			return r->error->code;
-		s->since_s = run_now_s();
+		s->since_s = wall_s();
 		s->heard = lseek(s->evidence, 0, SEEK_END);
 		at += sizeof(n) + n;
 	}
@@ -343,7 +344,7 @@ double slot_left_s(const struct run *r, const struct slot *s)
 	if (!(r->sweep->timeout_s > 0) || !s->pid || !s->ready || !s->work.units ||
 	    s->verdict)
 		return INFINITY;
-	return s->since_s + r->sweep->timeout_s - run_now_s();
+	return s->since_s + r->sweep->timeout_s - wall_s();
 }
 
 void slot_limit(struct run *r, struct slot *s, bool memory)

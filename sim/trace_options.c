@@ -66,6 +66,9 @@ enum status trace_options_check(const struct trace_options *o, const char *platf
 		                 "%s needs --platform", option);
 	if (!o->paje)
 		return OK;
+	if (o->trace && !strcmp(o->trace, o->paje))
+		return error_set(e, E_TYPE, where_option("--paje", o->paje),
+		                 "is the file of --trace, expected another");
 	if (!has_word(clocks, "fluid"))
 		return error_set(e, E_TYPE, where_option("--paje", o->paje),
 		                 "is what SimGrid traces, expected --clock fluid");

@@ -29,7 +29,8 @@ bool trace_option(struct trace_options *o, int key, const char *arg,
 
 /*
  * E_TYPE where the options do not go with what else is given: they need a platform, and
- * --paje one planner and the clock fluid, in the list `clocks` (NULL: model).
+ * --paje one planner, the clock fluid, in the list `clocks` (NULL: model), and a file of
+ * its own.
  */
 enum status trace_options_check(const struct trace_options *o, const char *platform,
                                 const char *clocks, int nplanners, struct error *e);

@@ -3,6 +3,7 @@
 #include "base/input.h"
 #include "base/units.h"
 #include "csv.h"
+#include "measured.h"
 #include "placement/program.h"
 #include "stat/rank.h"
 
@@ -350,9 +351,10 @@ enum status place_table_read(struct place_table *out, struct arena *a,
 	struct table_reader r = {.arena = a, .cache = {.arena = a}, .error = e};
 
 	*out = (struct place_table){0};
-	for (int i = 0; i < n; i++)
-		if (read_file(out, &r, path[i]) != OK)
+	for (int i = 0; i < n; i++) {
+		if (measured_once(path, i, e) != OK || read_file(out, &r, path[i]) != OK)
 			return e->code;
+	}
 	if (!out->n)
 		return error_set(e, E_SYNTAX, (struct where){.file = path[0]},
 		                 "no row in it");

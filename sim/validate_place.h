@@ -53,7 +53,7 @@ bool place_table_is(const char *path);
 /*
  * Read the files and simulate their rows; all is the arena's. Errors name line and column
  * of the field: a column missing, a value that is none, a matrix that does not fit, a
- * program that is not meaningful.
+ * program that is not meaningful. E_TYPE: a file is given twice.
  */
 enum status place_table_read(struct place_table *out, struct arena *a,
                              const char *const *path, int n, struct error *e);

@@ -9,8 +9,8 @@
 #include "planner/best.h"
 #include "replay_fluid.h"
 #include "timeline.h"
+#include "whole.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,28 +31,13 @@ struct worker {
 	const char *reason; /* why the scenario cannot run here, else NULL */
 };
 
-static bool write_all(int fd, const char *p, size_t n)
-{
-	while (n > 0) {
-		ssize_t k = write(fd, p, n);
-
-		if (k < 0 && errno == EINTR)
-			continue;
-		if (k <= 0)
-			return false;
-		p += k;
-		n -= (size_t)k;
-	}
-	return true;
-}
-
 /* Nobody reads any more: the parent has gone, and so do we. */
 static void send_row(const struct worker *w, const struct row *r)
 {
 	struct text t = {0};
 
 	row_pack(&t, r);
-	if (!write_all(w->out, t.s, t.length))
+	if (!whole_write(w->out, t.s, t.length))
 		_exit(1);
 	text_free(&t);
 }
@@ -62,7 +47,7 @@ static void send_ready(const struct worker *w)
 {
 	const uint32_t none = 0;
 
-	if (!write_all(w->out, (const char *)&none, sizeof(none)))
+	if (!whole_write(w->out, &none, sizeof(none)))
 		_exit(1);
 }
 
@@ -194,7 +179,7 @@ static void time_in_child(struct worker *w, struct row *r, int clock)
 		r->status = OUTCOME_FAILED;
 		r->message = why;
 		send_row(w, r);
-	} else if (!write_all(w->out, row.s, row.length)) {
+	} else if (!whole_write(w->out, row.s, row.length)) {
 		_exit(1);
 	}
 	text_free(&row);
@@ -279,24 +264,6 @@ static void run_unit(struct worker *w, int32_t scenario, int unit)
 		time_and_send(w, &r, clock);
 }
 
-static bool read_order(int fd, struct sweep_order *order)
-{
-	char *p = (char *)order;
-	size_t left = sizeof(*order);
-
-	while (left > 0) {
-		ssize_t n = read(fd, p, left);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return false;
-		p += n;
-		left -= (size_t)n;
-	}
-	return true;
-}
-
 _Noreturn void worker_run(const struct sweep *s, int platform, int in, int out)
 {
 	struct worker w = {.sweep = s,
@@ -309,7 +276,7 @@ _Noreturn void worker_run(const struct sweep *s, int platform, int in, int out)
 
 	load(&w);
 	send_ready(&w);
-	while (read_order(in, &order))
+	while (whole_read(in, &order, sizeof(order)))
 		for (; order.units; order.units &= order.units - 1)
 			run_unit(&w, order.scenario, __builtin_ctzll(order.units));
 	_exit(0);

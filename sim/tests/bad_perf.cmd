@@ -6,6 +6,8 @@ shardsim perf all-reduce --platform dgx-h100:1 -f 2 -i 8
 shardsim perf all-reduce --platform dgx-h100:1 -f 1
 shardsim perf all-reduce --platform dgx-h100:1 -b 2 -e 1
 shardsim perf all-reduce --platform dgx-h100:1 -b x
+shardsim perf all-reduce --platform dgx-h100:1 -b 72057594037927937 -e 72057594037927937
+shardsim perf all-reduce --platform dgx-h100:1 -e 16G -i 1
 shardsim perf all-reduce --platform dgx-h100:1 --format xml
 shardsim perf all-reduce --platform dgx-h100:1 --algorithm rings
 shardsim perf all-reduce --platform dgx-h100:1 --algorithm tree -b 8 -e 8
@@ -20,6 +22,10 @@ shardsim validate
 shardsim validate platforms/measured.csv --format xml
 shardsim validate platforms/measured.csv --plot v.png
 shardsim validate platforms/measured.csv --mapping /none
+shardsim validate platforms/measured.csv platforms/held-out.csv platforms/measured.csv
 shardsim fit platforms/measured.csv --family tiny
+shardsim fit platforms/measured.csv --family dgx-h100,dgx-a100,dgx-h100
+shardsim fit platforms/measured.csv --family dgx-h100 --constants launch_s,launch_s
+shardsim fit platforms/measured.csv --family polaris --output /nowhere/entry.yaml
 shardsim fit platforms/measured.csv --family dgx-h100 --constants steps
 shardsim plan --array 'f32[8]' --mesh x=2 --from "P('x')" --to 'P()' --launch graph

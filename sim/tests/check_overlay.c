@@ -378,6 +378,12 @@ static const struct {
 	{"tpu-v5e:4x8", "no_link=3-3", "--set", 9, "a link of device 3 to itself"},
 	{"tpu-v5e:4x8", "no_link=0-7", "--set", 9, "no link joins devices 0 and 7"},
 	{"tpu-v5e:4x8", "no_link=1-2,7-8", "--set", 13, "no link joins devices 7 and 8"},
+	{"tpu-v5e:4x8", "no_link=1-2,3-4,2-1", "--set", 17,
+         "of devices 2 and 1 is listed twice"},
+	{"mi300x:1", "no_link=0-1,0-1", "--set", 13, "is listed twice"},
+	/* One cable joins the chips of cores 0, 1 and 2, 3. */
+	{"tpu-7x:2x2x1", "no_link=0-2,3-1", "--set", 13,
+         "of devices 3 and 1 is listed twice"},
 	{"tpu-v5e:2*4x8", "no_link=0-32", "--set", 9, "no link joins devices 0 and 32"},
 	{"tpu-v5e:1x8", "no_link=3-4", "--platform", 1, "no way from chip 0 to chip 4"},
 	{"tpu-v5e:1x16", "no_link=3-4,9-8", "--platform", 1, "no way from chip 0"},
@@ -408,6 +414,27 @@ START_TEST(fault_rows)
 	ck_assert_msg(strstr(e.text, faults[_i].text) != NULL, "%s", e.text);
 	ck_assert_str_eq(e.at.file, faults[_i].at);
 	ck_assert_msg(e.at.col == faults[_i].col, "col %u: %s", e.at.col, e.text);
+	arena_free(a);
+}
+END_TEST
+
+/* A link that is missing has no bandwidth to be half of, whichever is said first. */
+START_TEST(slow_and_missing)
+{
+	static const char *const sets[2][2] = {{"slow_link=0-1:0.5", "no_link=1-0"},
+	                                       {"no_link=1-0", "slow_link=0-1:0.5"}};
+	struct arena *a = arena_new();
+
+	for (int i = 0; i < 2; i++) {
+		struct text out = {0};
+		struct error e = {0};
+
+		ck_assert_int_eq(
+			platform_text(&out, a, "tpu-v5e:4x4", sets[i], 2, false, &e),
+			E_TYPE);
+		ck_assert_ptr_nonnull(strstr(e.text, "both slow and missing"));
+		ck_assert_str_eq(e.at.source, sets[i][1]);
+	}
 	arena_free(a);
 }
 END_TEST
@@ -472,6 +499,7 @@ int main(void)
 	tcase_add_test(tcase, orders_have_prices_of_their_own);
 	tcase_add_loop_test(tcase, detours_are_short, 0, COUNT(rerouted));
 	tcase_add_loop_test(tcase, fault_rows, 0, COUNT(faults));
+	tcase_add_test(tcase, slow_and_missing);
 	suite_add_tcase(suite, tcase);
 	runner = srunner_create(suite);
 	srunner_run_all(runner, CK_ENV);

@@ -1,4 +1,5 @@
 #include "report_made.h"
+#include "store_made.h"
 
 #include <check.h>
 
@@ -122,6 +123,33 @@ START_TEST(stored)
 }
 END_TEST
 
+/* Of a store with one damaged row none is printed, as it is not by a report. */
+START_TEST(damaged_rows)
+{
+	struct report_options o = {.clocks = model_only};
+	struct error refused = {0};
+	struct store *s = kept_open(true);
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	for (int i = 0; i < 9; i++) {
+		char name[2] = {(char)('a' + i), '\0'};
+		struct row r = kept_key(name, "p", "synth", "model");
+
+		ck_assert_int_eq(store_add(s, &r, &kept_error), OK);
+	}
+	kept_finish(s);
+	kept_sql("UPDATE rows SET time_s = 1 WHERE scenario = 'i'");
+	s = kept_open(false);
+	ck_assert_int_eq(report_rows_csv(out, s, &o, &refused), E_IO);
+	store_close(s);
+	fclose(out);
+	ck_assert_uint_eq(size, 0);
+	free(text);
+}
+END_TEST
+
 /* Rows of the families that match, and no others, are accounted for. */
 static const struct {
 	const char *pattern, *shown;
@@ -203,6 +231,10 @@ int main(void)
 	tcase_add_test(tc, stored);
 	tcase_add_loop_test(tc, family_rows, 0, COUNT(patterns));
 	tcase_add_loop_test(tc, many_families, 0, 2);
+	suite_add_tcase(suite, tc);
+	tc = tcase_create("damaged");
+	tcase_add_checked_fixture(tc, kept_start, kept_end);
+	tcase_add_test(tc, damaged_rows);
 	suite_add_tcase(suite, tc);
 	runner = srunner_create(suite);
 	srunner_run_all(runner, CK_NORMAL);

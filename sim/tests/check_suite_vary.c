@@ -170,6 +170,38 @@ START_TEST(platforms)
 END_TEST
 
 /* A platform of two suites is one, on which the scenarios of both run. */
+/* Names of platforms: a slash is one of a file unless it stands in a setting's value. */
+static const struct {
+	const char *name, *base, *set[2];
+} names[] = {
+	{"dgx-h100:2", "dgx-h100:2", {NULL}},
+	{"dgx-h100:2{nics=4}", "dgx-h100:2", {"nics=4"}},
+	{"dgx-h100:2{nic.bandwidth=25GB/s}", "dgx-h100:2", {"nic.bandwidth=25GB/s"}},
+	{"tpu-v5e:4x8{ici.bandwidth=8GiB/s,ici.latency=2us}",
+         "tpu-v5e:4x8",
+         {"ici.bandwidth=8GiB/s", "ici.latency=2us"}},
+	{"my/file.xml", "my/file.xml", {NULL}},
+	{"my/file{a=b}.xml", "my/file{a=b}.xml", {NULL}},
+	{"file{a=b/s}.xml", "file{a=b/s}.xml", {NULL}},
+	{"./folder{a=b}", "./folder{a=b}", {NULL}},
+};
+
+START_TEST(name_rows)
+{
+	const struct suite_platform *p;
+	int i = -1, n = 0;
+
+	ck_assert_int_eq(suite_platform_parse(&i, &suite, names[_i].name,
+	                                      (struct where){0}, &error),
+	                 OK);
+	p = &suite.platform[i];
+	ck_assert_str_eq(p->base, names[_i].base);
+	for (; n < 2 && names[_i].set[n]; n++)
+		ck_assert_str_eq(p->set[n], names[_i].set[n]);
+	ck_assert_int_eq(p->nset, n);
+}
+END_TEST
+
 START_TEST(two_suites)
 {
 	read_ok("platforms: [tpu-v4:8x8x8, dgx-a100:1]\n" ONE("a"));
@@ -300,6 +332,7 @@ int main(void)
 	tcase_add_test(tc, ranges);
 	tcase_add_test(tc, meshes);
 	tcase_add_test(tc, platforms);
+	tcase_add_loop_test(tc, name_rows, 0, COUNT(names));
 	tcase_add_test(tc, two_suites);
 	tcase_add_test(tc, too_many_suites);
 	tcase_add_loop_test(tc, fault_rows, 0, COUNT(faults));
