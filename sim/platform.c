@@ -7,11 +7,52 @@
 #include <stdio.h>
 #include <string.h>
 
+/* A slash behind a brace is one of a value: 25GB/s. */
 static bool is_file(const char *spec)
 {
 	size_t n = strlen(spec);
 
-	return strchr(spec, '/') || (n > 4 && !strcmp(spec + n - 4, ".xml"));
+	return memchr(spec, '/', strcspn(spec, "{")) ||
+	       (n > 4 && !strcmp(spec + n - 4, ".xml"));
+}
+
+/* "key=value,...}" into `set`, room for PLATFORM_SETTINGS_MAX; their number, -1 if it is not that. */
+static int split_settings(const char **set, struct arena *a, const char *text)
+{
+	int n = 0;
+
+	for (;; text++) {
+		size_t length = strcspn(text, ",}"), key = strcspn(text, "=,}");
+
+		if (key == 0 || key >= length || !text[length] ||
+		    n == PLATFORM_SETTINGS_MAX)
+			return -1;
+		set[n++] = arena_strndup(a, text, length);
+		text += length;
+		if (*text == '}')
+			return text[1] ? -1 : n;
+	}
+}
+
+enum status platform_split(struct platform_name *out, struct arena *a, const char *spec,
+                           struct where at, struct error *e)
+{
+	size_t n = strcspn(spec, "{");
+
+	*out = (struct platform_name){.base = spec};
+	if (!spec[0])
+		return error_set(e, E_SYNTAX, at,
+		                 "expected a platform such as tpu-v4:8x8x8");
+	if (!spec[n] || is_file(spec))
+		return OK;
+	out->nset = split_settings(out->set, a, spec + n + 1);
+	if (n == 0 || out->nset < 0)
+		return error_set(e, E_SYNTAX, at,
+		                 "expected family:shape{key=value,...} with 1 to %d "
+		                 "settings",
+		                 PLATFORM_SETTINGS_MAX);
+	out->base = arena_strndup(a, spec, n);
+	return OK;
 }
 
 /* The text of `spec`, unchecked. */
@@ -27,17 +68,37 @@ static enum status take_text(struct text *out, struct arena *a, const char *spec
 	return input_read(out, spec, e);
 }
 
-/* What a platform was made of, for its whole text when SimGrid is started. */
-static void keep_spec(struct loader *l, struct arena *a, const char *spec,
-                      const char *const *set, int nset)
+/*
+ * What a platform is made of, also for its whole text when SimGrid is started: settings
+ * in braces, then the others.
+ */
+static enum status keep_spec(struct loader *l, struct arena *a, const char *spec,
+                             const char *const *set, int nset)
 {
-	const char **kept = arena_alloc(a, (size_t)nset, sizeof(*kept));
+	struct platform_name name;
+	const char **kept;
 
-	for (int i = 0; i < nset; i++)
-		kept[i] = arena_strdup(a, set[i]);
-	l->spec = arena_strdup(a, spec);
+	if (platform_split(&name, a, spec, where_option("--platform", spec),
+	                   l->error) != OK)
+		return l->error->code;
+	kept = arena_alloc(a, (size_t)(name.nset + nset), sizeof(*kept));
+	for (int i = 0; i < name.nset; i++)
+		kept[i] = name.set[i];
+	for (int i = 0; i < nset; i++) {
+		size_t key = strcspn(set[i], "=") + 1;
+
+		for (int k = 0; k < name.nset; k++)
+			if (strncmp(set[i], name.set[k], key) == 0)
+				return error_set(
+					l->error, E_TYPE, where_option("--set", set[i]),
+					"is set in the platform's name too: %s",
+					name.set[k]);
+		kept[name.nset + i] = arena_strdup(a, set[i]);
+	}
+	l->spec = arena_strdup(a, name.base);
 	l->set = kept;
-	l->nset = nset;
+	l->nset = name.nset + nset;
+	return OK;
 }
 
 /*
@@ -48,13 +109,15 @@ static enum status read_loader(struct loader *l, struct arena *a, const char *sp
                                const char *const *set, int nset)
 {
 	struct text text = {0};
-	enum status status = take_text(&text, a, spec, set, nset, l->error);
-	size_t length = text.length;
+	enum status status = keep_spec(l, a, spec, set, nset);
+	size_t length;
 
 	l->platform = arena_alloc(a, 1, sizeof(*l->platform));
 	*l->platform = (struct platform){.arena = a, .loader = l};
+	if (status == OK)
+		status = take_text(&text, a, l->spec, l->set, l->nset, l->error);
+	length = text.length;
 	l->generated = !is_file(spec);
-	keep_spec(l, a, spec, set, nset);
 	if (status == OK)
 		status = platform_xml_read(&l->xml, a, l->spec, text_take(&text, a),
 		                           length, l->error);
@@ -84,7 +147,10 @@ enum status platform_text(struct text *out, struct arena *a, const char *spec,
 	struct loader l = {.error = e ? e : &local};
 
 	if (!is_file(spec))
-		return platform_generate(out, a, spec, set, nset, brief, e);
+		return keep_spec(&l, a, spec, set, nset) != OK
+		               ? l.error->code
+		               : platform_generate(out, a, l.spec, l.set, l.nset, brief,
+		                                   l.error);
 	if (read_loader(&l, a, spec, set, nset) == OK)
 		text_append(out, l.xml.text, l.xml.length);
 	return l.error->code;

@@ -36,11 +36,25 @@ struct platform {
 	struct loader *loader; /* platform.c's own */
 };
 
+enum { PLATFORM_SETTINGS_MAX = 16 };
+
+/* family:shape{key=value,...} in its parts, or a file. */
+struct platform_name {
+	const char *base;
+	int nset;
+	const char *set[PLATFORM_SETTINGS_MAX]; /* "key=value" */
+};
+
+/* E_SYNTAX at `at`: nothing, or no such settings. */
+enum status platform_split(struct platform_name *out, struct arena *a, const char *spec,
+                           struct where at, struct error *e);
+
 /*
  * The machine alone, never with SimGrid, whose routes cannot be asked. `spec` is a file
- * (it has a '/' or ends in .xml) or family:shape; settings are "key=value" and only for
- * the latter. Errors: families.h's, and for a file what is wrong with it, with line and
- * column.
+ * (it has a '/' before any '{', or ends in .xml) or family:shape, also with settings
+ * behind it, {key=value,...}; more of them in `set`, each "key=value", come after these,
+ * and none are for files. Errors: families.h's, and for a file what is wrong with it,
+ * with line and column.
  */
 enum status platform_machine(struct machine **out, struct arena *a, const char *spec,
                              const char *const *set, int nset, struct error *e);

@@ -2,6 +2,7 @@
 #include "shard.h"
 
 #include "file.h"
+#include "platform.h"
 #include "version.h"
 
 #include "base/input.h"
@@ -233,11 +234,11 @@ static enum status read_platform(struct reading *r, const json_t *o)
 	const json_t *set = json_object_get(o, "set");
 	const char *base = copy(r, o, "base"), *files = copy(r, o, "files");
 	const char *digest = json_string_value(json_object_get(o, "digest"));
-	const char *key[SUITE_SETTINGS_MAX], *value[SUITE_SETTINGS_MAX];
+	const char *key[PLATFORM_SETTINGS_MAX], *value[PLATFORM_SETTINGS_MAX];
 	int n = (int)json_array_size(set), p;
 
 	if (!base || !files || !digest || strlen(digest) != DIGEST_TEXT - 1 ||
-	    n > SUITE_SETTINGS_MAX)
+	    n > PLATFORM_SETTINGS_MAX)
 		return bad(r, "no platform");
 	for (int i = 0; i < n; i++) {
 		const char *text = json_string_value(json_array_get(set, (size_t)i));

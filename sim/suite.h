@@ -59,7 +59,7 @@
 #include "base/arena.h"
 #include "plan/problem.h"
 
-enum { SUITE_FILES_MAX = 64, SUITE_PLATFORMS_MAX = 10000, SUITE_SETTINGS_MAX = 16 };
+enum { SUITE_FILES_MAX = 64, SUITE_PLATFORMS_MAX = 10000 };
 
 struct scenario {
 	const char *name, *family, *source;

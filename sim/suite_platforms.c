@@ -1,4 +1,5 @@
 /* The section `platforms` of a suite, and platforms with settings behind their name. */
+#include "platform.h"
 #include "suite_reader.h"
 
 #include <string.h>
@@ -58,47 +59,21 @@ int suite_platform(struct suite *s, const char *base, int nset, const char *cons
 	return s->nplatforms - 1;
 }
 
-/* A slash behind the brace is one of a value: 25GB/s. */
-static bool is_file(const char *name, const char *brace)
-{
-	size_t n = strlen(name);
-
-	return memchr(name, '/', (size_t)(brace - name)) ||
-	       (n > 4 && !strcmp(name + n - 4, ".xml"));
-}
-
 enum status suite_platform_parse(int *out, struct suite *s, const char *name,
                                  struct where at, struct error *e)
 {
-	const char *brace = strchr(name, '{'), *end = name + strlen(name);
-	const char *key[SUITE_SETTINGS_MAX], *value[SUITE_SETTINGS_MAX];
-	int nset = 0;
+	const char *key[PLATFORM_SETTINGS_MAX], *value[PLATFORM_SETTINGS_MAX];
+	struct platform_name parts;
 
-	if (!name[0])
-		return error_set(e, E_SYNTAX, at,
-		                 "expected a platform such as tpu-v4:8x8x8");
-	if (!brace || is_file(name, brace)) {
-		*out = suite_platform(s, name, 0, NULL, NULL, at);
-		return OK;
-	}
-	if (end[-1] != '}' || brace == name)
-		return error_set(e, E_SYNTAX, at,
-		                 "expected family:shape{key=value,...}");
-	for (const char *p = brace + 1;; p++) {
-		size_t n = strcspn(p, ",}"), k = strcspn(p, "=,}");
+	if (platform_split(&parts, s->arena, name, at, e) != OK)
+		return e->code;
+	for (int i = 0; i < parts.nset; i++) {
+		size_t n = strcspn(parts.set[i], "=");
 
-		if (k == 0 || k >= n || p + n > end - 1 || nset == SUITE_SETTINGS_MAX)
-			return error_set(e, E_SYNTAX, at,
-			                 "expected 1 to %d settings key=value in {}",
-			                 SUITE_SETTINGS_MAX);
-		key[nset] = arena_strndup(s->arena, p, k);
-		value[nset++] = arena_strndup(s->arena, p + k + 1, n - k - 1);
-		p += n;
-		if (p == end - 1)
-			break;
+		key[i] = arena_strndup(s->arena, parts.set[i], n);
+		value[i] = parts.set[i] + n + 1;
 	}
-	*out = suite_platform(s, arena_strndup(s->arena, name, (size_t)(brace - name)),
-	                      nset, key, value, at);
+	*out = suite_platform(s, parts.base, parts.nset, key, value, at);
 	return OK;
 }
 
@@ -106,9 +81,9 @@ enum status suite_platform_parse(int *out, struct suite *s, const char *name,
 
 struct settings {
 	int n;
-	const char *key[SUITE_SETTINGS_MAX];
-	struct suite_value *value[SUITE_SETTINGS_MAX];
-	int nvalues[SUITE_SETTINGS_MAX];
+	const char *key[PLATFORM_SETTINGS_MAX];
+	struct suite_value *value[PLATFORM_SETTINGS_MAX];
+	int nvalues[PLATFORM_SETTINGS_MAX];
 };
 
 static enum status read_settings(struct settings *s, struct reader *r,
@@ -124,7 +99,7 @@ static enum status read_settings(struct settings *s, struct reader *r,
 		struct where at;
 		int i = s->n++;
 
-		if (i == SUITE_SETTINGS_MAX)
+		if (i == PLATFORM_SETTINGS_MAX)
 			return reader_bad(r, key, "more than 16 settings");
 		s->key[i] = reader_scalar(r, key, &at);
 		if (suite_values(&s->value[i], &s->nvalues[i], r,
@@ -160,7 +135,7 @@ static enum status ask_for(struct reader *r, int p, struct where at)
 static enum status add(struct reader *r, const char *base, const struct settings *s,
                        const int *chosen, struct where at)
 {
-	const char *value[SUITE_SETTINGS_MAX];
+	const char *value[PLATFORM_SETTINGS_MAX];
 
 	for (int i = 0; i < s->n; i++)
 		value[i] = s->value[i][chosen[i]].text;
@@ -171,7 +146,7 @@ static enum status add(struct reader *r, const char *base, const struct settings
 static enum status add_all(struct reader *r, const char *base, const struct settings *s,
                            struct where at)
 {
-	int chosen[SUITE_SETTINGS_MAX] = {0}, i;
+	int chosen[PLATFORM_SETTINGS_MAX] = {0}, i;
 
 	do {
 		if (add(r, base, s, chosen, at) != OK)
