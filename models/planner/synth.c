@@ -3,6 +3,7 @@
 #include "plan/plan_text.h"
 #include "planner/rewrite.h"
 #include "planner/synth_exact.h"
+#include "planner/synth_states.h"
 #include "planner/synth_weak.h"
 
 /* Number of types (spec redistribution.md 4): sum_m C(k,m) m! C(m+r-1,r-1). */
@@ -30,21 +31,22 @@ static bool few_types(const struct synth *s, int most_atoms)
 /* --- choosing among paths --------------------------------------------------------- */
 
 /* So many of the paths that look cheapest are priced as finished plans. */
-enum { PRICED_MAX = 12 };
+enum { PRICED_MAX = 16 };
 
 /* Coarse digits that the exact search takes; each may ask for many prices. */
 enum { COARSE_ATOMS = 4 };
 
 struct choice {
 	struct synth *s;
-	struct path path;
-	struct price price; /* sum over steps, as a search sees it */
+	const struct path *path;
+	struct price price; /* sum over steps, as a search sees it, */
+	double sure_cost;   /* and without those whose price is but an estimate */
 };
 
 struct choices {
 	const struct prices *prices;
 	int n;
-	struct choice *choice; /* by rising price; [PRICED_MAX + 1] */
+	struct choice choice[PRICED_MAX + 1]; /* by rising price */
 };
 
 static bool by_bytes(const struct synth *s)
@@ -60,27 +62,57 @@ static bool one_size(const struct atoms *atoms)
 	return true;
 }
 
+static bool same_path(const struct choice *a, const struct choice *b)
+{
+	if (a->s != b->s || a->path->n != b->path->n)
+		return false;
+	for (int i = 0; i < a->path->n; i++)
+		if (a->path->hop[i].op != b->path->hop[i].op ||
+		    !type_equal(&a->path->hop[i].after, &b->path->hop[i].after))
+			return false;
+	return true;
+}
+
 static void insert(struct choices *x, const struct choice *choice)
 {
 	int at = x->n;
 
+	for (int i = 0; i < x->n; i++)
+		if (same_path(&x->choice[i], choice))
+			return;
 	for (; at > 0 && price_compare(choice->price, x->choice[at - 1].price) < 0; at--)
 		x->choice[at] = x->choice[at - 1];
 	x->choice[at] = *choice;
 	x->n += x->n < PRICED_MAX;
 }
 
+/* The sum over steps, and in *sure_cost that over those that are no permutes. */
+static struct price path_price(struct synth *s, const struct path *path,
+                               double *sure_cost)
+{
+	const struct type *before = &s->from;
+	struct price sum = {0};
+
+	*sure_cost = 0;
+	for (int i = 0; i < path->n; i++) {
+		const struct hop *hop = &path->hop[i];
+		struct price price = hop_price(s, hop->op, before, &hop->after);
+
+		sum = price_add(sum, price);
+		if (hop->op != OP_PERMUTE)
+			*sure_cost += price.cost;
+		before = &hop->after;
+	}
+	return sum;
+}
+
 static void add_choice(struct choices *x, struct synth *s, const struct path *path)
 {
-	struct choice choice = {.s = s, .path = *path};
-	const struct type *before = &s->from;
+	struct path *kept = arena_alloc(s->arena, 1, sizeof(*kept));
+	struct choice choice = {.s = s, .path = kept};
 
-	for (int i = 0; i < path->n; i++) {
-		choice.price =
-			price_add(choice.price, hop_price(s, path->hop[i].op, before,
-		                                          &path->hop[i].after));
-		before = &path->hop[i].after;
-	}
+	*kept = *path;
+	choice.price = path_price(s, path, &choice.sure_cost);
 	insert(x, &choice);
 }
 
@@ -92,16 +124,20 @@ static void add_choice(struct choices *x, struct synth *s, const struct path *pa
 static bool add_exact(struct choices *x, struct synth *s, const struct price *most)
 {
 	struct synth in_bytes = *s;
-	struct path path;
+	struct exact_paths paths;
+	struct price bytes;
+	double sure_cost;
 
-	if (!synth_exact(&path, s, most))
+	if (!synth_exact(&paths, s, most))
 		return false;
-	add_choice(x, s, &path);
+	for (int i = 0; i < paths.n; i++)
+		add_choice(x, s, &paths.path[i]);
 	if (by_bytes(s))
 		return true;
 	in_bytes.prices = &prices_bytes;
-	if (synth_exact(&path, &in_bytes, NULL))
-		add_choice(x, s, &path);
+	bytes = path_price(&in_bytes, &paths.path[0], &sure_cost);
+	if (synth_exact(&paths, &in_bytes, &bytes))
+		add_choice(x, s, &paths.path[0]);
 	return true;
 }
 
@@ -149,13 +185,19 @@ static struct plan *cheapest(const struct choices *x)
 {
 	struct plan *best = NULL;
 	struct price best_price = {0};
+	bool adds_up = x->prices->bound;
 
 	for (int i = 0; i < x->n; i++) {
 		const struct choice *c = &x->choice[i];
-		struct plan *plan = path_plan(c->s, &c->path, "synth");
-		struct price price = x->prices->plan(x->prices->self, plan);
-		int order = best ? price_compare(price, best_price) : -1;
+		struct plan *plan;
+		struct price price;
+		int order;
 
+		if (best && adds_up && price_plainly_more(c->sure_cost, best_price.cost))
+			continue;
+		plan = path_plan(c->s, c->path, "synth");
+		price = x->prices->plan(x->prices->self, plan);
+		order = best ? price_compare(price, best_price) : -1;
 		if (order > 0 || (order == 0 && !plan_wins_tie(plan, best)))
 			continue;
 		best = plan;
@@ -190,8 +232,6 @@ enum answer synth_search(struct plan **out, const struct problem *p,
 		*out = path_plan(&s, &(struct path){.n = 0}, "synth");
 		return ANSWER_PLAN;
 	}
-	x.choice = arena_alloc(arena, PRICED_MAX + 1, sizeof(*x.choice));
-	others.choice = arena_alloc(arena, PRICED_MAX + 1, sizeof(*others.choice));
 	if (!few_types(&s, exact_atoms) || !by_bytes(&s))
 		add_all(&others, &s);
 	if (few_types(&s, exact_atoms))

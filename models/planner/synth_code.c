@@ -5,6 +5,27 @@
 
 static_assert(8 * TYPE_RANK_MAX < 1 << CODE_BITS, "room for every place");
 
+void coded_init(struct coded *out, struct synth *s)
+{
+	const struct atoms *atoms = &s->atoms;
+
+	assert(atoms->n <= CODE_ATOMS_MAX);
+	*out = (struct coded){.s = s,
+	                      .rank = s->from.rank,
+	                      .natoms = atoms->n,
+	                      .from_code = code_of_type(&s->from),
+	                      .to_code = code_of_type(&s->to),
+	                      .in_to = type_used(&s->to),
+	                      .source = synth_elements(s, &s->from),
+	                      .target = synth_elements(s, &s->to)};
+	for (int a = atoms->n - 1; a >= 0; a--) {
+		out->size[a] = atoms->atom[a].size;
+		for (int b = atoms->n - 1; b >= 0; b--)
+			if (atoms->atom[b].size == atoms->atom[a].size)
+				out->size_class[a] = (uint8_t)b;
+	}
+}
+
 uint64_t code_of_type(const struct type *t)
 {
 	const uint8_t *atom = t->atom;
@@ -14,6 +35,16 @@ uint64_t code_of_type(const struct type *t)
 		for (int k = 0; k < t->count[dim]; k++)
 			code += code_of_atom(*atom++, dim, k);
 	return code;
+}
+
+uint32_t code_used(uint64_t code)
+{
+	uint32_t used = 0;
+
+	for (int a = 0; a < CODE_ATOMS_MAX; a++)
+		if (code >> CODE_BITS * a & ((1 << CODE_BITS) - 1))
+			used |= UINT32_C(1) << a;
+	return used;
 }
 
 void code_stacks(struct stacks *out, uint64_t code, int rank)
@@ -133,22 +164,33 @@ void stacks_extents(int64_t *extent, const struct stacks *t, const struct synth 
 	}
 }
 
-static int add_list(struct lists *x, int natoms, uint32_t used)
+static int add_list(struct lists *x, int natoms, uint32_t used, const uint8_t *atom,
+                    int n)
 {
 	int list = x->n++;
 
-	for (int a = 0; a < natoms; a++)
-		if (!(used >> a & 1))
-			x->after[list][a] =
-				(int16_t)add_list(x, natoms, used | UINT32_C(1) << a);
+	x->count[list] = (uint8_t)n;
+	memcpy(x->atom[list], atom, sizeof(x->atom[list]));
+	for (int a = 0; a < natoms; a++) {
+		uint8_t more[CODE_ATOMS_MAX];
+
+		if (used >> a & 1)
+			continue;
+		memcpy(more, atom, sizeof(more));
+		more[n] = (uint8_t)a;
+		x->after[list][a] = (int16_t)add_list(
+			x, natoms, used | UINT32_C(1) << a, more, n + 1);
+	}
 	return list;
 }
 
 void lists_make(struct lists *out, int natoms)
 {
+	const uint8_t none[CODE_ATOMS_MAX] = {0};
+
 	assert(natoms <= CODE_ATOMS_MAX);
 	out->n = 0;
-	add_list(out, natoms, 0);
+	add_list(out, natoms, 0, none, 0);
 	assert(out->n <= LISTS_MAX);
 }
 
@@ -191,25 +233,21 @@ void block_moves_list(struct block_moves *out, const struct stacks *t,
 	}
 }
 
-void chosen_add(struct chosen *out, const struct chosen *chosen,
-                const struct block_move *move)
-{
-	int at = chosen->n;
-
-	*out = *chosen;
-	out->n++;
-	for (; at > 0 && out->move[at - 1]->to > move->to; at--)
-		out->move[at] = out->move[at - 1];
-	out->move[at] = move;
-}
-
 int chosen_list(const struct lists *lists, const struct stacks *t,
                 const struct chosen *chosen)
 {
+	const struct block_move *by_arrival[TYPE_RANK_MAX / 2];
 	int list = 0;
 
 	for (int i = 0; i < chosen->n; i++) {
-		const struct block_move *m = chosen->move[i];
+		int at = i;
+
+		for (; at > 0 && by_arrival[at - 1]->to > chosen->move[i]->to; at--)
+			by_arrival[at] = by_arrival[at - 1];
+		by_arrival[at] = chosen->move[i];
+	}
+	for (int i = 0; i < chosen->n; i++) {
+		const struct block_move *m = by_arrival[i];
 		const uint8_t *end = t->atom[m->from] + t->count[m->from];
 
 		list = lists_append(lists, list, end - m->n, m->n);

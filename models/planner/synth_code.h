@@ -21,6 +21,19 @@ enum {
 	SHAPE_TYPES_MAX = 720 /* 6! */
 };
 
+/* What searches on codes know of a problem. */
+struct coded {
+	struct synth *s;
+	int rank, natoms;
+	int32_t size[CODE_ATOMS_MAX];
+	uint8_t size_class[CODE_ATOMS_MAX]; /* the first atom of its size */
+	uint64_t from_code, to_code;
+	uint32_t in_to;         /* bit a: the target lists atom a */
+	int64_t source, target; /* elements of their tiles */
+};
+
+void coded_init(struct coded *out, struct synth *s);
+
 /* A type taken apart. */
 struct stacks {
 	int rank;
@@ -35,6 +48,7 @@ static inline uint64_t code_of_atom(int atom, int dim, int place)
 }
 
 uint64_t code_of_type(const struct type *t);
+uint32_t code_used(uint64_t code); /* bit a is set where it lists atom a */
 void code_stacks(struct stacks *out, uint64_t code, int rank);
 struct type code_type(uint64_t code, int rank);
 
@@ -66,6 +80,7 @@ void stacks_extents(int64_t *extent, const struct stacks *t, const struct synth 
 struct lists {
 	int n;
 	int16_t after[LISTS_MAX][CODE_ATOMS_MAX];
+	uint8_t count[LISTS_MAX], atom[LISTS_MAX][CODE_ATOMS_MAX];
 };
 
 void lists_make(struct lists *out, int natoms);
@@ -98,17 +113,16 @@ struct block_moves {
 void block_moves_list(struct block_moves *out, const struct stacks *t,
                       const int64_t *extent, const struct synth *s);
 
-/* Moves by rising dimension of arrival: the order in which steps list their atoms. */
+/* Moves of one step, in any order. */
 struct chosen {
 	int n;
-	const struct block_move *move[CODE_ATOMS_MAX];
+	const struct block_move *move[TYPE_RANK_MAX / 2];
 };
 
-/* Those chosen and one more. */
-void chosen_add(struct chosen *out, const struct chosen *chosen,
-                const struct block_move *move);
-
-/* The list of the atoms that they move. */
+/*
+ * The list of the atoms that they move: by rising dimension of arrival, the order in which
+ * steps list their atoms.
+ */
 int chosen_list(const struct lists *lists, const struct stacks *t,
                 const struct chosen *chosen);
 

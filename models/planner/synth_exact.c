@@ -1,18 +1,13 @@
 #include "planner/synth_exact.h"
 
-#include "planner/synth_code.h"
+#include "planner/synth_back.h"
 #include "planner/synth_lack.h"
-#include "planner/synth_rest.h"
+#include "planner/synth_levels.h"
 #include "planner/synth_states.h"
 
 #include <assert.h>
-#include <float.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
-
-/* Sizes of tiles: products of atoms. */
-enum { LEVELS_MAX = 1 << CODE_ATOMS_MAX };
 
 /* Stands above a type's code. */
 enum phase {
@@ -22,36 +17,24 @@ enum phase {
 	PHASE_GATHER, /* all-gathers only; the target is such a state */
 };
 
-/* What steps cost from tiles of one size, as far as it was asked: known prices. */
-enum list_price { PRICE_ALL_TO_ALL, PRICE_GATHER, PRICE_UNPACK, LIST_PRICES };
-
-struct asked {
-	bool known;
-	struct price price;
+/* Another step to a state, at no higher price than the one it is reached by. */
+struct tie {
+	int32_t state, parent;
+	enum op op;
+	double cost;
 };
 
-struct level {
-	int64_t elements, bytes;
-	double rest_cost; /* of gathers up to the tile of the target, at least */
-	double step_cost; /* of an all-to-all, at least */
-	double move_cost; /* of an all-to-all or a permute, at least */
-	struct asked permute, slice;        /* slice: that leads to this level */
-	struct asked *by_list[LIST_PRICES]; /* [lists]: by the atoms in their order */
-};
+enum { TIES_MAX = 256 };
 
 struct search {
 	struct synth *s;
+	struct coded coded;
 	struct states states;
-	bool by_bytes, bounded; /* bounded: by `rest`, as another path is known */
+	bool by_bytes, bounded; /* bounded: by `back`, as another path is known */
 	double most_cost;       /* dearer paths than one that is known are of no use */
-	int rank, natoms;
-	int32_t size[CODE_ATOMS_MAX];
-	uint8_t size_class[CODE_ATOMS_MAX]; /* the first atom of its size */
-	uint64_t to_code;
-	int64_t target; /* elements of the target tile */
-	struct lists lists;
-	int nlevels;
-	struct level level[LEVELS_MAX];
+	struct levels levels;
+	struct back *back[LEVELS_MAX]; /* of levels that were asked for it */
+	struct lack lack;
 	/* The state being expanded: states move when they grow. */
 	int32_t from;
 	enum phase phase;
@@ -62,72 +45,14 @@ struct search {
 	struct stacks stacks;
 	int64_t extent[TYPE_RANK_MAX];
 	struct block_moves moves;
-	struct lack lack;
-	struct rest rest;
+	struct chosen chosen; /* of these */
+	int nties;
+	struct tie tie[TIES_MAX];
 };
 
-/* --- prices, each asked once ------------------------------------------------------ */
-
-static int level_of(struct search *x, int64_t elements)
+static const struct level *level_of(const struct search *x, int level)
 {
-	int i = 0;
-
-	while (i < x->nlevels && x->level[i].elements != elements)
-		i++;
-	if (i == x->nlevels) {
-		assert(i < LEVELS_MAX);
-		x->level[x->nlevels++] = (struct level){
-			.elements = elements,
-			.bytes = dtype_bytes(x->s->problem->array.dtype, elements),
-			.rest_cost = rest_cost(&x->rest, elements),
-			.step_cost = rest_step_cost(x->s, elements),
-			.move_cost = x->bounded ? rest_move_cost(x->s, elements) : 0};
-	}
-	return i;
-}
-
-/*
- * What a step may cost at most, to be of use; 0: anything. After an all-to-all the tile
- * still has to grow.
- */
-static double most_of_step(const struct search *x, enum op op)
-{
-	double cost = x->price.cost;
-
-	if (op == OP_ALL_TO_ALL)
-		cost += x->level[x->here].rest_cost;
-	return isinf(x->most_cost) ? 0 : fmax(x->most_cost - cost, DBL_MIN);
-}
-
-/*
- * The price of a step from the state being expanded to the type of a code; of one that is
- * dearer than the path may be, no more than that. States are expanded by rising cost, so
- * that holds for those that come later.
- */
-static const struct price *ask(struct search *x, struct asked *asked, enum op op,
-                               uint64_t code)
-{
-	if (!asked->known) {
-		struct type before = code_type(x->from_code, x->rank);
-		struct type after = code_type(code, x->rank);
-
-		asked->price =
-			hop_price_below(x->s, op, &before, &after, most_of_step(x, op));
-		asked->known = true;
-	}
-	return &asked->price;
-}
-
-/* The same of collectives, by list of the atoms that they move. */
-static struct asked *by_list(struct search *x, enum list_price kind)
-{
-	struct asked **asked = &x->level[x->here].by_list[kind];
-
-	if (!*asked) {
-		*asked = xmalloc((size_t)x->lists.n, sizeof(**asked));
-		memset(*asked, 0, (size_t)x->lists.n * sizeof(**asked));
-	}
-	return *asked;
+	return &x->levels.level[level];
 }
 
 /* --- the lower bound of the rest --------------------------------------------------- */
@@ -137,40 +62,43 @@ static struct asked *by_list(struct search *x, enum list_price kind)
  * collective if that is anything. In a virtual state the tile must at least grow to the
  * target's.
  */
-static struct price bound_of_rest(const struct search *x, uint64_t code,
-                                  enum phase phase, int64_t elements)
+static struct price bound_in_bytes(const struct search *x, uint64_t code,
+                                   enum phase phase, int64_t elements)
 {
 	int64_t least = elements;
 
-	if (!x->by_bytes)
-		return (struct price){0};
 	if (phase != PHASE_SHAPE)
 		least = lack_least(&x->lack, code, elements);
-	if (least >= x->target)
+	if (least >= x->coded.target)
 		return (struct price){0};
 	return (struct price){
 		.cost = (double)dtype_bytes(x->s->problem->array.dtype,
-	                                    x->target - least),
+	                                    x->coded.target - least),
 		.collectives = 1,
 	};
 }
 
-/*
- * In other prices, where a path is known: gathers add all that a flat tile has not of the
- * target's, so that all else in it comes from the target's before them.
- */
-static double least_of_rest(const struct search *x, uint64_t code, enum phase phase,
-                            const struct level *level)
+/* In other prices something is known where a path is. */
+static struct price bound_of_rest(struct search *x, uint64_t code, enum phase phase,
+                                  int level)
 {
-	int64_t least;
+	struct back **back = &x->back[level];
+	struct price rest = {0};
 
+	if (x->by_bytes)
+		return bound_in_bytes(x, code, phase, level_of(x, level)->elements);
 	if (!x->bounded)
-		return 0;
-	if (phase != PHASE_FLAT || code_lists(code, x->to_code, x->natoms))
-		return level->rest_cost;
-	least = lack_least(&x->lack, code, level->elements);
-	return fmax(level->move_cost, rest_received_cost(x->s, level->elements - least)) +
-	       level->rest_cost;
+		return rest;
+	if (phase == PHASE_GATHER) {
+		rest.cost =
+			rest_cost(&x->levels.rest, code_used(code) & ~x->coded.in_to);
+		return rest;
+	}
+	if (!*back)
+		*back = back_new(&x->levels, level, x->most_cost);
+	rest.cost = phase == PHASE_SHAPE ? back_shape_cost(*back, code)
+	                                 : back_cost(*back, code);
+	return rest;
 }
 
 /* --- steps ------------------------------------------------------------------------ */
@@ -189,38 +117,62 @@ static void reach(struct search *x, enum op op, uint64_t code, enum phase phase,
 	bool fresh, queued;
 	int32_t n;
 
-	if (cost + x->level[level].rest_cost > x->most_cost)
+	if (cost + level_of(x, level)->rest_cost > x->most_cost)
 		return;
-	if (phase != PHASE_SHAPE && code == x->to_code)
+	if (phase != PHASE_SHAPE && code == x->coded.to_code)
 		phase = PHASE_GATHER;
 	n = states_find(&x->states, code | (uint64_t)phase << CODE_END, NULL, &fresh);
 	to = &x->states.state[n];
 	queued = to->heap_at >= 0;
 	if (to->settled || (queued && price_plainly_more(cost, to->price.cost)))
 		return;
-	if (fresh)
-		to->rest_cost = least_of_rest(x, code, phase, &x->level[level]);
-	if (cost + to->rest_cost > x->most_cost)
+	if (fresh) {
+		to->rest = bound_of_rest(x, code, phase, level);
+		states_limit(&x->states, n, x->most_cost - to->rest.cost);
+	}
+	if (cost + to->rest.cost > x->most_cost)
 		return;
 	price = price_add(x->price, *step);
-	if (x->phase != PHASE_SHAPE && x->held_bytes + x->level[level].bytes > live)
-		live = x->held_bytes + x->level[level].bytes;
+	if (x->phase != PHASE_SHAPE && x->held_bytes + level_of(x, level)->bytes > live)
+		live = x->held_bytes + level_of(x, level)->bytes;
 	if (queued) {
 		int order = price_compare(to->price, price);
 
+		if (order == 0 && x->bounded && x->nties < TIES_MAX)
+			x->tie[x->nties++] = (struct tie){n, x->from, op, cost};
 		if (order < 0 || (order == 0 && to->live_bytes <= live))
 			return;
 	}
 	to->price = price;
-	to->total = price_add(price,
-	                      bound_of_rest(x, code, phase, x->level[level].elements));
+	to->total = price_add(price, to->rest);
+	/* Of equal totals, what has cost least so far: a permute's price is an estimate. */
+	to->total.then = x->bounded ? cost : 0;
 	to->live_bytes = live;
 	to->op = (uint8_t)op;
 	to->level = (uint8_t)level;
 	to->parent = x->from;
 	states_queue(&x->states, n);
-	if (code == x->to_code && phase == PHASE_GATHER)
+	states_limit(&x->states, n, cost * (1 + PRICE_MARGIN));
+	if (code == x->coded.to_code && phase == PHASE_GATHER)
 		x->most_cost = fmin(x->most_cost, cost * (1 + PRICE_MARGIN));
+}
+
+/*
+ * The price of a collective from the state being expanded, after which gathers still cost
+ * `rest_cost`; of one that is dearer than the path may be no more is asked than that.
+ */
+static const struct price *ask(struct search *x, enum list_price kind, int list,
+                               double rest_cost)
+{
+	return levels_collective(&x->levels, x->here, kind, list,
+	                         x->most_cost - x->price.cost - rest_cost);
+}
+
+/* Do the slices so far leave more to receive than the path may cost? */
+static bool too_far(const struct search *x, uint64_t code, int64_t elements)
+{
+	return x->by_bytes && !isinf(x->most_cost) &&
+	       bound_in_bytes(x, code, PHASE_FLAT, elements).cost > x->most_cost;
 }
 
 /*
@@ -230,80 +182,75 @@ static void reach(struct search *x, enum op op, uint64_t code, enum phase phase,
 static void slices(struct search *x, uint64_t code, uint32_t used, int64_t elements,
                    int dim, int place, int64_t extent)
 {
-	for (; dim < x->rank; dim++) {
-		for (int a = 0; a < x->natoms; a++) {
+	for (; dim < x->coded.rank; dim++) {
+		for (int a = 0; a < x->coded.natoms; a++) {
+			int32_t size = x->coded.size[a];
 			uint64_t next = code + code_of_atom(a, dim, place);
-			int64_t less = elements / x->size[a];
+			int64_t less = elements / size;
 
-			if ((used >> a & 1) || extent % x->size[a])
+			if ((used >> a & 1) || extent % size || too_far(x, next, less))
 				continue;
-			if (less <= x->target) {
-				int level = level_of(x, less);
+			if (less <= x->coded.target) {
+				int level = levels_find(&x->levels, less);
 
 				reach(x, OP_SLICE, next, PHASE_FLAT,
-				      ask(x, &x->level[level].slice, OP_SLICE, next),
-				      level);
+				      levels_slice(&x->levels, level, next), level);
 			}
 			slices(x, next, used | UINT32_C(1) << a, less, dim, place + 1,
-			       extent / x->size[a]);
+			       extent / size);
 		}
-		place = dim + 1 < x->rank ? x->stacks.count[dim + 1] : 0;
-		extent = dim + 1 < x->rank ? x->extent[dim + 1] : 1;
+		place = dim + 1 < x->coded.rank ? x->stacks.count[dim + 1] : 0;
+		extent = dim + 1 < x->coded.rank ? x->extent[dim + 1] : 1;
 	}
 }
 
-/* Is an all-to-all of no use, whatever it costs? */
-static bool in_vain(const struct search *x, uint64_t code)
+/* Is an all-to-all that costs no less than `cost` in all of no use? */
+static bool in_vain(const struct search *x, uint64_t code, double cost)
 {
-	enum phase phase = code == x->to_code ? PHASE_GATHER : PHASE_FLAT;
-	double cost = x->price.cost + x->level[x->here].step_cost;
-	const struct state *to;
-	bool settled;
+	enum phase phase = code == x->coded.to_code ? PHASE_GATHER : PHASE_FLAT;
+	const struct state_slot *slot =
+		states_look(&x->states, code | (uint64_t)phase << CODE_END);
 
-	if (cost + x->level[x->here].rest_cost > x->most_cost)
-		return true;
-	to = states_look(&x->states, code | (uint64_t)phase << CODE_END, &settled);
-	return to && (settled || cost + to->rest_cost > x->most_cost ||
-	              (to->heap_at >= 0 && price_plainly_more(cost, to->price.cost)));
+	return slot->state && cost > slot->most_cost;
 }
 
 /*
  * All-to-alls of one or more pairs of dimensions, all distinct (spec 3, fused forms):
- * those chosen, on dimensions `used`, and one or more moves from number `first` on.
+ * those chosen, on dimensions `used`, and one or more moves from number `first` on. All
+ * cost no less than `cost`.
  */
-static void all_to_alls(struct search *x, struct asked *prices, uint64_t code,
-                        int first, uint32_t used, const struct chosen *chosen)
+static void all_to_alls(struct search *x, uint64_t code, int first, uint32_t used,
+                        double cost)
 {
+	double rest_cost = level_of(x, x->here)->rest_cost;
+
 	for (int i = first; i < x->moves.n; i++) {
 		const struct block_move *m = &x->moves.move[i];
 		uint32_t dims = UINT32_C(1) << m->from | UINT32_C(1) << m->to;
 		uint64_t to = code + m->add;
-		bool vain, last = m->next >= x->moves.n;
-		struct chosen more;
 
 		if (used & dims)
 			continue;
-		vain = in_vain(x, to);
-		if (vain && last)
-			continue;
-		chosen_add(&more, chosen, m);
-		if (!vain)
+		x->chosen.move[x->chosen.n++] = m;
+		if (!in_vain(x, to, cost)) {
+			int list = chosen_list(&x->levels.lists, &x->stacks, &x->chosen);
+
 			reach(x, OP_ALL_TO_ALL, to, PHASE_FLAT,
-			      ask(x, prices + chosen_list(&x->lists, &x->stacks, &more),
-			          OP_ALL_TO_ALL, to),
-			      x->here);
-		if (!last)
-			all_to_alls(x, prices, to, m->next, used | dims, &more);
+			      ask(x, PRICE_ALL_TO_ALL, list, rest_cost), x->here);
+		}
+		if (m->next < x->moves.n)
+			all_to_alls(x, to, m->next, used | dims, cost);
+		x->chosen.n--;
 	}
 }
 
 /* To the virtual state of the local shape. */
 static void permute(struct search *x)
 {
-	uint64_t shape = code_of_shape(&x->stacks, x->size_class, x->natoms);
+	uint64_t shape = code_of_shape(&x->stacks, x->coded.size_class, x->coded.natoms);
 
-	reach(x, OP_PERMUTE, shape, PHASE_SHAPE,
-	      ask(x, &x->level[x->here].permute, OP_PERMUTE, x->from_code), x->here);
+	reach(x, OP_PERMUTE, shape, PHASE_SHAPE, levels_permute(&x->levels, x->here),
+	      x->here);
 }
 
 /* From the virtual state of a local shape to all its types. */
@@ -311,7 +258,7 @@ static void expand_shape(struct search *x)
 {
 	struct shape_types types;
 
-	shape_types_list(&types, x->from_code, x->size_class, x->natoms);
+	shape_types_list(&types, x->from_code, x->coded.size_class, x->coded.natoms);
 	for (int i = 0; i < types.n; i++)
 		reach(x, OP_PERMUTE, types.code[i], PHASE_FLAT, &(struct price){0},
 		      x->here);
@@ -329,23 +276,24 @@ static void all_gathers(struct search *x, uint64_t code, int dim, int list,
 
 	for (int outer = 0; outer < dim; outer++)
 		inner = inner || x->extent[outer] > 1;
-	for (; dim < x->rank; dim++) {
+	for (; dim < x->coded.rank; dim++) {
 		const uint8_t *end = x->stacks.atom[dim] + x->stacks.count[dim];
 		int keep = x->s->to.count[dim];
 		uint64_t next = code;
 		int64_t more = elements;
 
 		for (int n = 1; n <= x->stacks.count[dim] - keep; n++) {
-			int atoms = lists_append(&x->lists, list, end - n, n);
+			int atoms = lists_append(&x->levels.lists, list, end - n, n);
 			bool moves = unpack || inner;
+			int level;
 
 			next -= code_of_atom(end[-n], dim, x->stacks.count[dim] - n);
-			more *= x->size[end[-n]];
+			more *= x->coded.size[end[-n]];
+			level = levels_find(&x->levels, more);
 			reach(x, OP_ALL_GATHER, next, PHASE_GATHER,
-			      ask(x,
-			          by_list(x, moves ? PRICE_UNPACK : PRICE_GATHER) + atoms,
-			          OP_ALL_GATHER, next),
-			      level_of(x, more));
+			      ask(x, moves ? PRICE_UNPACK : PRICE_GATHER, atoms,
+			          level_of(x, level)->rest_cost),
+			      level);
 			all_gathers(x, next, dim + 1, atoms, more, moves);
 		}
 		inner = inner || x->extent[dim] > 1;
@@ -355,18 +303,18 @@ static void all_gathers(struct search *x, uint64_t code, int dim, int list,
 /* All that is left to gather, at once. */
 static void gather_rest(struct search *x)
 {
-	struct type before = code_type(x->from_code, x->rank);
+	struct type before = code_type(x->from_code, x->coded.rank);
 	struct price price = hop_price(x->s, OP_ALL_GATHER, &before, &x->s->to);
 
-	reach(x, OP_ALL_GATHER, x->to_code, PHASE_GATHER, &price,
-	      level_of(x, x->target));
+	reach(x, OP_ALL_GATHER, x->coded.to_code, PHASE_GATHER, &price,
+	      levels_find(&x->levels, x->coded.target));
 }
 
 static void expand(struct search *x, int32_t state)
 {
 	const struct state *from = &x->states.state[state];
-	int64_t elements = x->level[from->level].elements;
-	const struct chosen none = {0};
+	int64_t elements = level_of(x, from->level)->elements;
+	double least;
 
 	x->from = state;
 	x->here = from->level;
@@ -375,26 +323,28 @@ static void expand(struct search *x, int32_t state)
 	x->live_bytes = from->live_bytes;
 	x->held_bytes = x->s->from_bytes;
 	if (x->phase != PHASE_START)
-		x->held_bytes += x->level[x->here].bytes;
+		x->held_bytes += level_of(x, x->here)->bytes;
 	x->from_code = from->code & ((UINT64_C(1) << CODE_END) - 1);
 	if (x->phase == PHASE_SHAPE) {
 		expand_shape(x);
 		return;
 	}
-	code_stacks(&x->stacks, x->from_code, x->rank);
+	code_stacks(&x->stacks, x->from_code, x->coded.rank);
 	stacks_extents(x->extent, &x->stacks, x->s);
-	if (x->phase == PHASE_START && x->rank > 0)
+	if (x->phase == PHASE_START && x->coded.rank > 0)
 		slices(x, x->from_code, type_used(&x->s->from), elements, 0,
 		       x->stacks.count[0], x->extent[0]);
-	if (elements > x->target)
+	if (elements > x->coded.target)
 		return;
 	if (x->phase != PHASE_GATHER) {
 		block_moves_list(&x->moves, &x->stacks, x->extent, x->s);
-		all_to_alls(x, by_list(x, PRICE_ALL_TO_ALL), x->from_code, 0, 0, &none);
+		least = x->price.cost + level_of(x, x->here)->step_cost;
+		if (least + level_of(x, x->here)->rest_cost <= x->most_cost)
+			all_to_alls(x, x->from_code, 0, 0, least);
 		permute(x);
 	}
 	/* All-gathers alone lead to the target only from types that list it. */
-	if (!code_lists(x->from_code, x->to_code, x->natoms))
+	if (!code_lists(x->from_code, x->coded.to_code, x->coded.natoms))
 		return;
 	/* Received bytes of all-gathers in a row are those of the fused one. */
 	if (x->by_bytes)
@@ -418,51 +368,70 @@ static void path_of_state(struct path *out, const struct search *x, int32_t last
 	out->n = 0;
 	while (n-- > 0) {
 		uint64_t code = state[chain[n]].code;
-		struct type after =
-			code_type(code & ((UINT64_C(1) << CODE_END) - 1), x->rank);
+		struct type after = code_type(code & ((UINT64_C(1) << CODE_END) - 1),
+		                              x->coded.rank);
 
 		path_add(out, (enum op)state[chain[n]].op, &after);
 	}
 }
 
+static bool has_permute(const struct path *path)
+{
+	for (int i = 0; i < path->n; i++)
+		if (path->hop[i].op == OP_PERMUTE)
+			return true;
+	return false;
+}
+
+/* The path to a state, and those with permutes that part from it at a tie. */
+static void paths_of_state(struct exact_paths *out, struct search *x, int32_t last)
+{
+	struct state *state = x->states.state;
+
+	path_of_state(&out->path[0], x, last);
+	out->n = 1;
+	for (int32_t at = last; at >= 0; at = state[at].parent) {
+		const struct state was = state[at];
+
+		for (int i = 0; i < x->nties && out->n < EXACT_PATHS_MAX; i++) {
+			const struct tie *tie = &x->tie[i];
+
+			if (tie->state != at || tie->parent == was.parent ||
+			    price_plainly_more(tie->cost, was.price.cost))
+				continue;
+			state[at].parent = tie->parent;
+			state[at].op = (uint8_t)tie->op;
+			path_of_state(&out->path[out->n], x, last);
+			out->n += has_permute(&out->path[out->n]);
+		}
+		state[at] = was;
+	}
+}
+
 static void search_init(struct search *x, struct synth *s, const struct price *most)
 {
-	const struct atoms *atoms = &s->atoms;
-
-	assert(atoms->n <= CODE_ATOMS_MAX);
-	*x = (struct search){.s = s,
-	                     .by_bytes = s->prices->step == prices_bytes.step,
-	                     .most_cost =
-	                             most ? most->cost * (1 + PRICE_MARGIN) : INFINITY,
-	                     .rank = s->from.rank,
-	                     .natoms = atoms->n,
-	                     .to_code = code_of_type(&s->to),
-	                     .target = synth_elements(s, &s->to)};
+	memset(x, 0, sizeof(*x));
+	x->s = s;
+	x->by_bytes = s->prices->step == prices_bytes.step;
 	x->bounded = most && !x->by_bytes;
-	for (int a = atoms->n - 1; a >= 0; a--) {
-		x->size[a] = atoms->atom[a].size;
-		for (int b = atoms->n - 1; b >= 0; b--)
-			if (atoms->atom[b].size == atoms->atom[a].size)
-				x->size_class[a] = (uint8_t)b;
-	}
-	lists_make(&x->lists, atoms->n);
-	if (x->by_bytes || x->bounded)
+	x->most_cost = most ? most->cost * (1 + PRICE_MARGIN) : INFINITY;
+	coded_init(&x->coded, s);
+	levels_init(&x->levels, &x->coded, x->bounded);
+	if (x->by_bytes)
 		lack_init(&x->lack, s);
-	if (x->bounded)
-		rest_init(&x->rest, s);
-	states_init(&x->states);
+	states_init(&x->states, false);
 }
 
 static void search_free(struct search *x)
 {
 	states_free(&x->states);
-	for (int i = 0; i < x->nlevels; i++)
-		for (int kind = 0; kind < LIST_PRICES; kind++)
-			free(x->level[i].by_list[kind]);
+	for (int i = 0; i < x->levels.n; i++)
+		back_free(x->back[i]);
+	levels_free(&x->levels);
 	lack_free(&x->lack);
 }
 
-bool synth_exact(struct path *out, struct synth *s, const struct price *most)
+bool synth_exact(struct exact_paths *out, struct synth *s, const struct price *most)
 {
 	struct search x;
 	uint64_t end;
@@ -471,9 +440,9 @@ bool synth_exact(struct path *out, struct synth *s, const struct price *most)
 
 	assert(!type_equal(&s->from, &s->to));
 	search_init(&x, s, most);
-	end = x.to_code | (uint64_t)PHASE_GATHER << CODE_END;
-	state = states_find(&x.states, code_of_type(&s->from), NULL, &fresh);
-	x.states.state[state].level = (uint8_t)level_of(&x, synth_elements(s, &s->from));
+	end = x.coded.to_code | (uint64_t)PHASE_GATHER << CODE_END;
+	state = states_find(&x.states, x.coded.from_code, NULL, &fresh);
+	x.states.state[state].level = (uint8_t)levels_find(&x.levels, x.coded.source);
 	states_queue(&x.states, state);
 	while ((state = states_next(&x.states)) >= 0) {
 		if (x.states.state[state].code == end)
@@ -481,7 +450,7 @@ bool synth_exact(struct path *out, struct synth *s, const struct price *most)
 		expand(&x, state);
 	}
 	if (state >= 0)
-		path_of_state(out, &x, state);
+		paths_of_state(out, &x, state);
 	search_free(&x);
 	return state >= 0;
 }

@@ -25,9 +25,15 @@ void lack_init(struct lack *out, const struct synth *s)
 	*out = (struct lack){.s = s};
 	code_stacks(&out->to, code_of_type(&s->to), rank);
 	stacks_extents(out->want, &out->to, s);
+	out->one_size = true;
+	for (int a = 1; a < atoms->n; a++)
+		out->one_size =
+			out->one_size && atoms->atom[a].size == atoms->atom[0].size;
 	if (n > LACK_DEVICES_MAX)
 		return;
 	out->ndevices = n;
+	if (out->one_size)
+		return;
 	out->digit = xmalloc((size_t)n * (size_t)(atoms->n + 1), sizeof(*out->digit));
 	out->wanted = xmalloc((size_t)n * (size_t)(rank + 1), sizeof(*out->wanted));
 	for (int32_t d = 0; d < n; d++) {
@@ -65,6 +71,28 @@ static int64_t held(const struct lack *x, const struct stacks *t, const int64_t 
 	return elements;
 }
 
+/*
+ * Where all atoms are of one size, two tiles of a dimension lie in each other or apart.
+ */
+static int64_t least_held(const struct lack *x, const struct stacks *t)
+{
+	const struct atoms *atoms = &x->s->atoms;
+	int64_t elements = 1;
+
+	for (int dim = 0; dim < t->rank; dim++) {
+		int n = t->count[dim], wanted = x->to.count[dim];
+		int64_t extent = x->want[dim];
+
+		for (int k = 0; k < n && k < wanted; k++)
+			if (t->atom[dim][k] != x->to.atom[dim][k])
+				return 0;
+		for (int k = wanted; k < n; k++)
+			extent /= atoms->atom[t->atom[dim][k]].size;
+		elements *= extent;
+	}
+	return elements;
+}
+
 int64_t lack_least(const struct lack *x, uint64_t code, int64_t elements)
 {
 	int64_t have[TYPE_RANK_MAX], least = elements;
@@ -73,6 +101,8 @@ int64_t lack_least(const struct lack *x, uint64_t code, int64_t elements)
 	if (x->ndevices == 0)
 		return elements;
 	code_stacks(&t, code, x->to.rank);
+	if (x->one_size)
+		return least_held(x, &t);
 	stacks_extents(have, &t, x->s);
 	for (int32_t d = 0; d < x->ndevices && least > 0; d++) {
 		int64_t h = held(x, &t, have, d);

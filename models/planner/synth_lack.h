@@ -11,10 +11,11 @@
 struct lack {
 	const struct synth *s;
 	int32_t ndevices; /* 0: too many to look at each */
-	int32_t *digit;   /* [ndevices * atoms] */
+	bool one_size;    /* of all atoms: then no device need be looked at, */
+	int32_t *digit;   /* else [ndevices * atoms] */
 	struct stacks to;
 	int64_t want[TYPE_RANK_MAX]; /* extents of a target tile */
-	int32_t *wanted;             /* [ndevices * rank] tile numbers */
+	int32_t *wanted; /* unless one_size, [ndevices * rank] tile numbers */
 };
 
 void lack_init(struct lack *out, const struct synth *s);

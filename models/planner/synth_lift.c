@@ -42,7 +42,7 @@ static void run_moves(struct lifting *x, const struct weak_candidate *c)
 		chain[n++] = i;
 	}
 	assert(n > 0);
-	start = &w->states.state[chain[n - 1]].type;
+	start = &w->states.type[chain[n - 1]];
 	for (int dim = 0; dim < t.rank; dim++) {
 		for (int k = t.count[dim]; k < start->count[dim]; k++) {
 			uint8_t symbol = type_stack(start, dim)[k];

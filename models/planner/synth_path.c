@@ -336,16 +336,8 @@ static struct price_key key_of(const struct step_ask *ask)
 struct price hop_price(struct synth *s, enum op op, const struct type *before,
                        const struct type *after)
 {
-	return hop_price_below(s, op, before, after, 0);
-}
-
-struct price hop_price_below(struct synth *s, enum op op, const struct type *before,
-                             const struct type *after, double most_cost)
-{
 	struct hop_moves moves = {0};
-	struct step_ask ask = {.op = op,
-	                       .before_bytes = synth_bytes(s, before),
-	                       .most_cost = most_cost};
+	struct step_ask ask = {.op = op, .before_bytes = synth_bytes(s, before)};
 	struct price_key key;
 
 	if (op != OP_PERMUTE)
@@ -361,17 +353,22 @@ struct price hop_price_below(struct synth *s, enum op op, const struct type *bef
 	return ask_once(s, &key, &moves, &ask);
 }
 
-struct price gather_price(struct synth *s, const uint8_t *atoms, int n,
-                          int64_t before_bytes)
+struct price list_price(struct synth *s, const struct list_step *step)
 {
-	struct hop_moves moves = {0};
-	struct step_ask ask = {.op = OP_ALL_GATHER,
+	bool gather = step->op == OP_ALL_GATHER;
+	struct hop_moves moves;
+	struct step_ask ask = {.op = step->op,
 	                       .nmoves = 1,
 	                       .move = moves.move,
-	                       .before_bytes = before_bytes};
+	                       .before_bytes = step->before_bytes,
+	                       .unpack = step->unpack,
+	                       .most_cost = step->most_cost};
 	struct price_key key = key_of(&ask);
 
-	add_move(&moves, s, 0, -1, atoms, n);
+	moves.n = moves.natoms = 0;
+	add_move(&moves, s, 0, gather ? -1 : 1, step->atom, step->n);
+	if (s->prices->step == prices_bytes.step)
+		return s->prices->step(s->prices->self, s->problem, &ask);
 	return ask_once(s, &key, &moves, &ask);
 }
 
@@ -381,6 +378,8 @@ struct price permute_price(struct synth *s, int64_t before_bytes)
 	struct step_ask ask = {.op = OP_PERMUTE, .before_bytes = before_bytes};
 	struct price_key key = key_of(&ask);
 
+	if (s->prices->step == prices_bytes.step)
+		return s->prices->step(s->prices->self, s->problem, &ask);
 	return ask_once(s, &key, &none, &ask);
 }
 

@@ -92,16 +92,18 @@ void hop_moves(struct hop_moves *out, const struct synth *s, enum op op,
 struct price hop_price(struct synth *s, enum op op, const struct type *before,
                        const struct type *after);
 
-/* The same where prices above `most_cost`, if that is > 0, need be no more than so. */
-struct price hop_price_below(struct synth *s, enum op op, const struct type *before,
-                             const struct type *after, double most_cost);
+/* An all-to-all or all-gather over atoms, in the order in which its moves list them. */
+struct list_step {
+	enum op op;
+	bool unpack; /* an all-gather's result has to be */
+	int n;
+	const uint8_t *atom;
+	int64_t before_bytes; /* of a tile */
+	double most_cost;     /* > 0: of dearer ones only that they are */
+};
 
-/*
- * The price of gathering atoms, listed in the order of an all-gather's moves, from tiles
- * of so many bytes where nothing needs to be unpacked; asked once, as that of a hop.
- */
-struct price gather_price(struct synth *s, const uint8_t *atoms, int n,
-                          int64_t before_bytes);
+/* The price of that step; asked once, as that of a hop. */
+struct price list_price(struct synth *s, const struct list_step *step);
 
 /* The price of permuting tiles of so many bytes; asked once, as that of a hop. */
 struct price permute_price(struct synth *s, int64_t before_bytes);

@@ -1,82 +1,89 @@
 #include "planner/synth_rest.h"
 
-#include <assert.h>
 #include <math.h>
 #include <string.h>
 
 /*
- * More atoms can be gathered in more orders than are worth to be priced: of these the
- * bounds of what is left to gather must do.
+ * More atoms can be gathered in more orders than are worth to be priced: of these the bound
+ * of the problem that gathers them must do.
  */
-enum { GATHERED_MAX = 4 };
+enum { GATHERED_MAX = 5 };
 
-/* All-gathers from one size of tiles: the atoms listed so far. */
+/* All-gathers of some atoms: those listed so far for the first one, and those left. */
 struct gather {
 	struct rest *rest;
-	int64_t before, after; /* elements of a tile */
-	int natoms;
+	uint32_t left;
+	int n;
 	uint8_t atom[CODE_ATOMS_MAX];
+	int64_t before, after; /* elements of a tile */
 	double least_cost;
 };
 
-void rest_init(struct rest *out, struct synth *s)
+void rest_init(struct rest *out, const struct coded *coded)
 {
-	uint32_t used = type_used(&s->to);
-
-	*out = (struct rest){.s = s};
-	for (int a = 0; a < s->atoms.n; a++)
-		if (!(used >> a & 1))
-			out->atom[out->natoms++] = (uint8_t)a;
-	out->target = synth_elements(s, &s->to);
+	out->coded = coded;
+	for (int i = 0; i < 1 << CODE_ATOMS_MAX; i++)
+		out->set_cost[i] = -1;
+	out->set_cost[0] = 0;
 }
 
-static bool is_listed(const struct gather *x, uint8_t atom)
+/* Product of the sizes of atoms. */
+static int64_t product(const struct coded *coded, uint32_t atoms)
 {
-	for (int i = 0; i < x->natoms; i++)
-		if (x->atom[i] == atom)
-			return true;
-	return false;
+	int64_t product = 1;
+
+	for (int a = 0; a < coded->natoms; a++)
+		if (atoms >> a & 1)
+			product *= coded->size[a];
+	return product;
 }
 
 /* One more atom in the list, in all ways, and what is then left to gather. */
 static void append(struct gather *x)
 {
-	struct rest *rest = x->rest;
-	struct synth *s = rest->s;
-	int64_t bytes = dtype_bytes(s->problem->array.dtype, x->before);
+	const struct coded *coded = x->rest->coded;
+	struct synth *s = coded->s;
 
-	for (int i = 0; i < rest->natoms; i++) {
-		uint8_t atom = rest->atom[i];
-		int32_t size = s->atoms.atom[atom].size;
-		double cost;
+	for (int a = 0; a < coded->natoms; a++) {
+		struct list_step step = {.op = OP_ALL_GATHER, .atom = x->atom};
+		double rest;
 
-		if (is_listed(x, atom) || rest->target % (x->after * size) != 0)
+		if (!(x->left >> a & 1))
 			continue;
-		x->atom[x->natoms++] = atom;
-		x->after *= size;
-		cost = gather_price(s, x->atom, x->natoms, bytes).cost;
-		x->least_cost = fmin(x->least_cost, cost + rest_cost(rest, x->after));
+		x->atom[x->n++] = (uint8_t)a;
+		x->left ^= UINT32_C(1) << a;
+		x->after *= coded->size[a];
+		rest = rest_cost(x->rest, x->left);
+		if (rest_received_cost(s, x->after - x->before) + rest < x->least_cost) {
+			step.n = x->n;
+			step.before_bytes =
+				dtype_bytes(s->problem->array.dtype, x->before);
+			x->least_cost =
+				fmin(x->least_cost, list_price(s, &step).cost + rest);
+		}
 		append(x);
-		x->after /= size;
-		x->natoms--;
+		x->after /= coded->size[a];
+		x->left ^= UINT32_C(1) << a;
+		x->n--;
 	}
 }
 
 /* The target with atoms on top of its stacks, where these divide; false if they do not. */
-static bool cut_target(struct type *out, const struct rest *x, uint32_t chosen)
+static bool cut_target(struct type *out, const struct coded *coded, uint32_t atoms)
 {
-	*out = x->s->to;
-	for (int i = 0; i < x->natoms; i++) {
-		int32_t size = x->s->atoms.atom[x->atom[i]].size;
+	*out = coded->s->to;
+	for (int a = 0; a < coded->natoms; a++) {
+		uint8_t atom = (uint8_t)a;
 		int dim = 0;
 
-		if (!(chosen >> i & 1))
+		if (!(atoms >> a & 1))
 			continue;
-		while (dim < out->rank && synth_extent(x->s, out, dim) % size != 0)
+		while (dim < out->rank &&
+		       synth_extent(coded->s, out, dim) % coded->size[a] != 0)
 			dim++;
 		if (dim == out->rank)
 			return false;
-		type_push(out, dim, &x->atom[i], 1);
+		type_push(out, dim, &atom, 1);
 	}
 	return true;
 }
@@ -86,14 +93,15 @@ static bool cut_target(struct type *out, const struct rest *x, uint32_t chosen)
  * order, is but a name for the blocks that devices have of a tile. Where some blocks are
  * empty or short nothing is said.
  */
-static double bound_of_gathers(const struct rest *x, uint32_t chosen)
+static double bound_of_gathers(const struct coded *coded, uint32_t atoms)
 {
-	const struct synth *s = x->s;
+	const struct synth *s = coded->s;
 	struct problem p = *s->problem;
 	struct type cut;
 
-	if (memcmp(&p.padded, &p.array.shape, sizeof(p.padded)) != 0 ||
-	    !cut_target(&cut, x, chosen) ||
+	if (!s->prices->bound ||
+	    memcmp(&p.padded, &p.array.shape, sizeof(p.padded)) != 0 ||
+	    !cut_target(&cut, coded, atoms) ||
 	    !layout_of_type(&p.from, &cut, &s->atoms, &p.mesh) ||
 	    !layout_of_type(&p.to, &s->to, &s->atoms, &p.mesh))
 		return 0;
@@ -101,47 +109,38 @@ static double bound_of_gathers(const struct rest *x, uint32_t chosen)
 	return s->prices->bound(s->prices->self, &p).cost;
 }
 
-/* The least of these bounds over all atoms that may be left to gather. */
-static double least_bound(const struct rest *x, int64_t elements)
+double rest_cost(struct rest *x, uint32_t atoms)
 {
-	double least = INFINITY;
+	struct gather gather = {.rest = x, .left = atoms, .least_cost = INFINITY};
+	int n = 0;
 
-	if (!x->s->prices->bound)
-		return 0;
-	for (uint32_t chosen = 1; chosen < UINT32_C(1) << x->natoms; chosen++) {
-		int64_t after = elements;
-
-		for (int i = 0; i < x->natoms; i++)
-			if (chosen >> i & 1)
-				after *= x->s->atoms.atom[x->atom[i]].size;
-		if (after == x->target)
-			least = fmin(least, bound_of_gathers(x, chosen));
+	if (x->set_cost[atoms] >= 0)
+		return x->set_cost[atoms];
+	for (uint32_t left = atoms; left; left &= left - 1)
+		n++;
+	if (n > GATHERED_MAX) {
+		gather.least_cost = bound_of_gathers(x->coded, atoms);
+	} else {
+		gather.before = x->coded->target / product(x->coded, atoms);
+		gather.after = gather.before;
+		append(&gather);
 	}
-	return least;
+	x->set_cost[atoms] = gather.least_cost;
+	return gather.least_cost;
 }
 
-double rest_cost(struct rest *x, int64_t elements)
+double rest_least_cost(struct rest *x, int64_t elements)
 {
-	struct gather gather = {
-		.rest = x,
-		.before = elements,
-		.after = elements,
-		.least_cost = INFINITY,
-	};
+	const struct coded *coded = x->coded;
+	double least = INFINITY;
 
-	if (elements >= x->target)
+	if (elements >= coded->target)
 		return 0;
-	for (int i = 0; i < x->nsizes; i++)
-		if (x->size[i].elements == elements)
-			return x->size[i].cost;
-	if (x->natoms > GATHERED_MAX)
-		gather.least_cost = least_bound(x, elements);
-	else
-		append(&gather);
-	assert(x->nsizes < REST_SIZES_MAX);
-	x->size[x->nsizes].elements = elements;
-	x->size[x->nsizes++].cost = gather.least_cost;
-	return gather.least_cost;
+	for (uint32_t atoms = 1; atoms < UINT32_C(1) << coded->natoms; atoms++)
+		if (!(atoms & coded->in_to) &&
+		    elements * product(coded, atoms) == coded->target)
+			least = fmin(least, rest_cost(x, atoms));
+	return least;
 }
 
 double rest_received_cost(const struct synth *s, int64_t elements)

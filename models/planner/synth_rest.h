@@ -1,37 +1,31 @@
 /*
- * The exact search's bound where the price is not received bytes: a flat part with tiles
- * smaller than the target's ends in all-gathers, and these can only gather atoms that the
- * target does not list. What they cost at least, over all orders, is known beforehand.
+ * The exact search's bounds where the price is not received bytes: tiles smaller than the
+ * target's grow in all-gathers, and these can only gather atoms that the target does not
+ * list. What they cost at least, over all orders, is known beforehand.
  */
 #ifndef SHARDSIM_PLANNER_SYNTH_REST_H
 #define SHARDSIM_PLANNER_SYNTH_REST_H
 
 #include "planner/synth_code.h"
 
-/* Sizes of tiles: one for every choice of atoms, and those on the way to the target's. */
-enum { REST_SIZES_MAX = 2 << CODE_ATOMS_MAX };
-
 struct rest {
-	struct synth *s;
-	int64_t target; /* elements of its tile; 0: nothing is asked */
-	int natoms;
-	uint8_t atom[CODE_ATOMS_MAX]; /* those that the target does not list */
-	int nsizes;
-	struct {
-		int64_t elements;
-		double cost;
-	} size[REST_SIZES_MAX]; /* known */
+	const struct coded *coded;
+	double set_cost[1 << CODE_ATOMS_MAX]; /* by atoms as bits; < 0: not yet known */
 };
 
-/* Of a problem on types; {0} knows of no bound. */
-void rest_init(struct rest *out, struct synth *s);
+void rest_init(struct rest *out, const struct coded *coded);
 
 /*
- * The cost of all-gathers from tiles of so many elements up to the target's is no less:
- * that of the cheapest ones, without local work. 0 where nothing is left to gather;
- * INFINITY where gathers cannot lead there.
+ * The cost of all-gathers of these atoms, which the target does not list, up to its tile
+ * is no less: that of the cheapest ones, without local work.
  */
-double rest_cost(struct rest *x, int64_t elements);
+double rest_cost(struct rest *x, uint32_t atoms);
+
+/*
+ * The same from tiles of so many elements, whichever atoms these are; INFINITY where
+ * gathers cannot lead to the target.
+ */
+double rest_least_cost(struct rest *x, int64_t elements);
 
 /* The cost of one or more steps by which some device receives so many elements, at least. */
 double rest_received_cost(const struct synth *s, int64_t elements);

@@ -1,12 +1,15 @@
 #include "planner/synth_states.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-void states_init(struct states *x)
+void states_init(struct states *x, bool typed)
 {
-	*x = (struct states){.capacity = 256, .size = 1024};
+	*x = (struct states){.capacity = 512, .size = 1024};
 	x->state = xmalloc((size_t)x->capacity, sizeof(*x->state));
+	if (typed)
+		x->type = xmalloc((size_t)x->capacity, sizeof(*x->type));
 	x->heap = xmalloc((size_t)x->capacity, sizeof(*x->heap));
 	x->index = xmalloc(x->size, sizeof(*x->index));
 	memset(x->index, 0, x->size * sizeof(*x->index));
@@ -15,53 +18,47 @@ void states_init(struct states *x)
 void states_free(struct states *x)
 {
 	free(x->state);
+	free(x->type);
 	free(x->heap);
 	free(x->index);
 }
 
-/* Where a code is looked for first. */
-static size_t slot_of(const struct states *x, uint64_t code)
-{
-	return (code * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (x->size - 1);
-}
-
 static void grow(struct states *x)
 {
-	x->capacity *= 2;
-	x->state = xrealloc(x->state, (size_t)x->capacity, sizeof(*x->state));
-	x->heap = xrealloc(x->heap, (size_t)x->capacity, sizeof(*x->heap));
-	x->size *= 2;
-	x->index = xrealloc(x->index, x->size, sizeof(*x->index));
-	memset(x->index, 0, x->size * sizeof(*x->index));
-	for (int32_t s = 0; s < x->n; s++) {
-		size_t i = slot_of(x, x->state[s].code);
+	struct state_slot *old = x->index;
+	size_t size = x->size;
 
+	x->capacity *= 4;
+	x->state = xrealloc(x->state, (size_t)x->capacity, sizeof(*x->state));
+	if (x->type)
+		x->type = xrealloc(x->type, (size_t)x->capacity, sizeof(*x->type));
+	x->heap = xrealloc(x->heap, (size_t)x->capacity, sizeof(*x->heap));
+	x->size *= 4;
+	x->index = xmalloc(x->size, sizeof(*x->index));
+	memset(x->index, 0, x->size * sizeof(*x->index));
+	for (size_t k = 0; k < size; k++) {
+		size_t i = states_slot(x, old[k].code);
+
+		if (!old[k].state)
+			continue;
 		while (x->index[i].state)
 			i = (i + 1) & (x->size - 1);
-		x->index[i] = (struct state_slot){x->state[s].code, s + 1,
-		                                  x->state[s].settled};
+		x->index[i] = old[k];
 	}
+	free(old);
 }
 
 /* The slot of a state, or the empty one where it belongs. */
 static struct state_slot *find_slot(const struct states *x, uint64_t code,
                                     const struct type *type)
 {
-	size_t i = slot_of(x, code);
+	size_t i = states_slot(x, code);
 
 	while (x->index[i].state &&
 	       (x->index[i].code != code ||
-	        (type && !type_equal(&x->state[x->index[i].state - 1].type, type))))
+	        (type && !type_equal(&x->type[x->index[i].state - 1], type))))
 		i = (i + 1) & (x->size - 1);
 	return &x->index[i];
-}
-
-const struct state *states_look(const struct states *x, uint64_t code, bool *settled)
-{
-	const struct state_slot *slot = find_slot(x, code, NULL);
-
-	*settled = slot->settled;
-	return slot->state ? &x->state[slot->state - 1] : NULL;
 }
 
 int32_t states_find(struct states *x, uint64_t code, const struct type *type,
@@ -77,9 +74,18 @@ int32_t states_find(struct states *x, uint64_t code, const struct type *type,
 		return slot->state - 1;
 	x->state[x->n] = (struct state){.code = code, .parent = -1, .heap_at = -1};
 	if (type)
-		x->state[x->n].type = *type;
-	*slot = (struct state_slot){code, ++x->n, false};
+		x->type[x->n] = *type;
+	*slot = (struct state_slot){code, INFINITY, ++x->n};
 	return x->n - 1;
+}
+
+void states_limit(struct states *x, int32_t state, double most_cost)
+{
+	size_t i = states_slot(x, x->state[state].code);
+
+	while (x->index[i].state != state + 1)
+		i = (i + 1) & (x->size - 1);
+	x->index[i].most_cost = most_cost;
 }
 
 /* Total price, then memory, then the order in which the states were made. */
@@ -117,16 +123,6 @@ void states_queue(struct states *x, int32_t state)
 	place(x, at, state);
 }
 
-static void settle(struct states *x, int32_t state)
-{
-	size_t i = slot_of(x, x->state[state].code);
-
-	while (x->index[i].state != state + 1)
-		i = (i + 1) & (x->size - 1);
-	x->index[i].settled = true;
-	x->state[state].settled = true;
-}
-
 int32_t states_next(struct states *x)
 {
 	int32_t first, last, at = 0;
@@ -148,6 +144,7 @@ int32_t states_next(struct states *x)
 	if (x->nheap > 0)
 		place(x, at, last);
 	x->state[first].heap_at = -1;
-	settle(x, first);
+	x->state[first].settled = true;
+	states_limit(x, first, -INFINITY);
 	return first;
 }

@@ -9,14 +9,13 @@
 
 struct state {
 	uint64_t code;
-	struct type type; /* unless the code says it all */
-	uint8_t op, level;
-	bool settled;
 	int32_t parent;
 	int32_t heap_at;           /* -1: not in the heap */
 	struct price price, total; /* so far; with the lower bound of the rest */
-	double rest_cost;          /* another bound of it, where `total` has none */
+	struct price rest;         /* that bound, where it is kept */
 	int64_t live_bytes;
+	uint8_t op, level;
+	bool settled;
 };
 
 /*
@@ -25,13 +24,14 @@ struct state {
  */
 struct state_slot {
 	uint64_t code;
-	int32_t state; /* + 1; 0: empty */
-	bool settled;
+	double most_cost; /* ways that cost more are of no use to the state */
+	int32_t state;    /* + 1; 0: empty */
 };
 
 struct states {
 	int32_t n, capacity;
 	struct state *state;
+	struct type *type; /* [capacity]; NULL: codes say all of types */
 	int32_t nheap;
 	int32_t *heap;
 	size_t size;
@@ -49,7 +49,8 @@ static inline bool price_plainly_more(double cost, double other)
 	return cost > other * (1 + PRICE_MARGIN);
 }
 
-void states_init(struct states *x);
+/* `typed`: codes are but hashes of types, which are kept. */
+void states_init(struct states *x, bool typed);
 void states_free(struct states *x);
 
 /*
@@ -59,16 +60,29 @@ void states_free(struct states *x);
 int32_t states_find(struct states *x, uint64_t code, const struct type *type,
                     bool *fresh);
 
-/*
- * The state of a code, which says all of its type, and whether it is settled; NULL if there
- * is none.
- */
-const struct state *states_look(const struct states *x, uint64_t code, bool *settled);
+/* Where states of codes without types begin to be looked for. */
+static inline size_t states_slot(const struct states *x, uint64_t code)
+{
+	return (code * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (x->size - 1);
+}
+
+/* The slot of a code, which says all of its type, or the empty one where it belongs. */
+static inline const struct state_slot *states_look(const struct states *x, uint64_t code)
+{
+	size_t i = states_slot(x, code);
+
+	while (x->index[i].state && x->index[i].code != code)
+		i = (i + 1) & (x->size - 1);
+	return &x->index[i];
+}
+
+/* Say, of a state, what ways to it may cost to be of use; INFINITY before. */
+void states_limit(struct states *x, int32_t state, double most_cost);
 
 /* Put a state in the heap, or move it up after its price fell. */
 void states_queue(struct states *x, int32_t state);
 
-/* The cheapest queued state, settled; -1 when none is left. */
+/* The cheapest queued state, settled, and no way to it of use; -1 when none is left. */
 int32_t states_next(struct states *x);
 
 #endif

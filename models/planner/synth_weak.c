@@ -227,8 +227,9 @@ static void complete(struct last *x, uint32_t used, int64_t factor)
 static void finish(struct weak *w, int32_t state, const struct needs *needs)
 {
 	const struct state *s = &w->states.state[state];
-	struct weak_candidate c = {.state = state, .elements = elements_of(w, &s->type)};
-	struct last x = {.w = w, .t = &s->type, .needs = needs};
+	const struct type *t = &w->states.type[state];
+	struct weak_candidate c = {.state = state, .elements = elements_of(w, t)};
+	struct last x = {.w = w, .t = t, .needs = needs};
 	struct price flat = s->price;
 	int64_t moved;
 
@@ -240,7 +241,7 @@ static void finish(struct weak *w, int32_t state, const struct needs *needs)
 			flat = price_add(flat, (struct price){.cost = (double)c.elements,
 			                                      .collectives = 1});
 	} else {
-		if (needs->mismatch || 2 * needs->nshort > s->type.rank)
+		if (needs->mismatch || 2 * needs->nshort > t->rank)
 			return;
 		complete(&x, 0, 1);
 		if (!x.best_factor)
@@ -251,7 +252,7 @@ static void finish(struct weak *w, int32_t state, const struct needs *needs)
 		flat = price_add(
 			flat, (struct price){.cost = (double)moved, .collectives = 1});
 	}
-	c.price = whole_price(w, &s->type, flat, c.elements);
+	c.price = whole_price(w, t, flat, c.elements);
 	c.live = live_elements(w, c.price, c.elements);
 	add_candidate(w, &c);
 }
@@ -261,16 +262,18 @@ static void finish(struct weak *w, int32_t state, const struct needs *needs)
  * all-to-alls, the smallest block in one and all else in the other, or one all-to-all
  * and a permute, which is never cheaper.
  */
-static struct price least_price(const struct weak *w, const struct state *s,
+static struct price least_price(const struct weak *w, int32_t state,
                                 const struct needs *needs)
 {
-	double m = (double)elements_of(w, &s->type), p = w->smallest;
+	const struct type *t = &w->states.type[state];
+	double m = (double)elements_of(w, t), p = w->smallest;
 	double q = (double)(needs->misplaced > needs->missing ? needs->misplaced
 	                                                      : needs->missing);
 	double rest = q > p * p ? q / p : p;
 	struct price more = {.cost = m - m / p + m - m / rest, .collectives = 2};
 
-	return whole_price(w, &s->type, price_add(s->price, more), (int64_t)m);
+	return whole_price(w, t, price_add(w->states.state[state].price, more),
+	                   (int64_t)m);
 }
 
 /* --- states ----------------------------------------------------------------------- */
@@ -296,7 +299,7 @@ static void reach(struct weak *w, int32_t from, const struct type *t,
 	s->parent = from;
 	needs = needs_of(w, t);
 	finish(w, n, &needs);
-	s->total = least_price(w, s, &needs);
+	s->total = least_price(w, n, &needs);
 	if (needs.missing > 1 && !too_dear(w, s->total))
 		states_queue(&w->states, n);
 }
@@ -463,11 +466,12 @@ void weak_search(struct weak *w, struct synth *s, bool backwards)
 	w->source = synth_elements(s, &s->from);
 	w->target = synth_elements(s, &s->to);
 	set_sizes(w);
-	states_init(&w->states);
+	states_init(&w->states, true);
 	all_starts(w);
 	while ((state = states_next(&w->states)) >= 0) {
 		const struct state *from = &w->states.state[state];
-		struct expansion x = {.w = w, .from = state, .type = from->type};
+		struct expansion x = {
+			.w = w, .from = state, .type = w->states.type[state]};
 
 		if (too_dear(w, from->total))
 			break;
