@@ -1,5 +1,6 @@
 #include "platform_loader.h"
 
+#include "cost/fair.h"
 #include "families.h"
 
 #include <assert.h>
@@ -27,7 +28,6 @@
 static void engine_init(const struct machine *m, const char *trace, bool flows)
 {
 	char precision[64], file[300];
-	double widest_Bps = 1;
 	char *argv[] =
 	{ "shardsim",
 	  flows ? "--cfg=network/model:CM02" : "--cfg=host/model:ptask_L07",
@@ -54,10 +54,8 @@ static void engine_init(const struct machine *m, const char *trace, bool flows)
 	  NULL };
 	int argc = (int)(sizeof(argv) / sizeof(*argv)) - 1;
 
-	for (int32_t l = 0; l < m->nlinks; l++)
-		widest_Bps = fmax(widest_Bps, m->link[l].bandwidth_Bps);
 	snprintf(precision, sizeof(precision), "--cfg=maxmin/precision:%g",
-	         fmin(1e-13 * widest_Bps, 0.1));
+	         fair_precision_Bps(m));
 	snprintf(file, sizeof(file), "--cfg=tracing/filename:%s", trace ? trace : "");
 	simgrid_init(&argc, argv);
 }

@@ -2,6 +2,7 @@
 
 #include "cost/model.h"
 #include "cost/pieces.h"
+#include "replay_shared.h"
 
 #include <assert.h>
 #include <math.h>
@@ -16,8 +17,7 @@
 /* When a task of the round starts, after the round does. */
 struct start {
 	const struct task *task;
-	double after_s;
-	double until_s; /* it ends no sooner, after the round starts */
+	struct shared_times is;
 };
 
 /* A form that was timed. */
@@ -28,12 +28,15 @@ struct timed {
 };
 
 /* When more has been timed, all is forgotten. */
-enum { KNOWN_MAX = 1 << 22, TIMED_MAX = 1 << 16 };
+enum { KNOWN_MAX = PIECES_FORM_MAX, TIMED_MAX = 1 << 16 };
 
 struct fluid {
 	struct platform *platform;
 	const struct schedule *schedule;
 	struct pieces *pieces;
+	struct shared *shared;
+	struct shared_task *part; /* of a piece */
+	int64_t parts_capacity;
 	struct timed *timed; /* [2 * TIMED_MAX], by hash with open addressing, or NULL */
 	int64_t ntimed;
 	uint64_t *known;
@@ -50,14 +53,18 @@ struct fluid {
 	int64_t starts_capacity;
 	sg_exec_t *exec; /* running */
 	int64_t nexecs, execs_capacity;
-	bool failed;          /* a message has no route */
+	bool failed;  /* a message has no route */
+	bool refused; /* a round is too large */
+	char *why;    /* where to say why a schedule is refused */
+	size_t why_size;
 	bool whole;           /* rounds are run as they are */
 	bool closed;          /* SimGrid must not be used */
 	struct error refusal; /* what starting SimGrid said */
 };
 
-/* Of a round that SimGrid has to run, while it does not. */
+/* Of a round that SimGrid has to run, while it does not, or that nobody can run. */
 #define NOT_RUN_S (-1.)
+#define REFUSED_S (-2.)
 
 struct fluid *fluid_new(struct platform *p)
 {
@@ -66,6 +73,7 @@ struct fluid *fluid_new(struct platform *p)
 
 	*w = (struct fluid){.platform = p,
 	                    .pieces = pieces_new(p->machine),
+	                    .shared = shared_new(p->machine),
 	                    .model = model_new(p->machine)};
 	w->index = xmalloc(n, sizeof(*w->index));
 	memset(w->index, -1, n * sizeof(*w->index));
@@ -79,6 +87,8 @@ void fluid_free(struct fluid *w)
 	if (!w)
 		return;
 	pieces_free(w->pieces);
+	shared_free(w->shared);
+	free(w->part);
 	model_free(w->model);
 	free(w->timed);
 	free(w->known);
@@ -209,25 +219,20 @@ static void task_start(struct fluid *w, const struct task *t)
 	free(bytes);
 }
 
-/*
- * The rounds that were merged into the task each cost the latency of its longest route,
- * which is paid before the task, like the delay of its software.
- */
 static struct start start_find(struct fluid *w, const struct task *t)
 {
 	const struct machine *m = w->platform->machine;
 	double longest_s = 0;
 
 	if (t->repeats == 1 && t->least_s == 0)
-		return (struct start){t, t->delay_s, 0};
+		return (struct start){t, {t->delay_s, 0}};
 	for (int64_t i = 0; i < t->nmessages; i++) {
 		const struct message *msg = &w->schedule->message[t->first + i];
 		double latency_s = machine_latency(m, msg->fabric, msg->src, msg->dst);
 
 		longest_s = fmax(longest_s, latency_s);
 	}
-	return (struct start){t, t->delay_s + (t->repeats - 1) * longest_s,
-	                      t->delay_s + t->repeats * longest_s + t->least_s};
+	return (struct start){t, shared_times(t, longest_s)};
 }
 
 /* Earlier ones first, in the order of the schedule where they start together. */
@@ -235,8 +240,8 @@ static int compare_starts(const void *a, const void *b)
 {
 	const struct start *p = a, *q = b;
 
-	if (p->after_s != q->after_s)
-		return p->after_s < q->after_s ? -1 : 1;
+	if (p->is.after_s != q->is.after_s)
+		return p->is.after_s < q->is.after_s ? -1 : 1;
 	return p->task < q->task ? -1 : p->task > q->task;
 }
 
@@ -254,14 +259,14 @@ static double tasks_run(struct fluid *w, const struct round *r, const int64_t *n
 		int64_t k = r->first + (number ? number[i] : i);
 
 		w->start[i] = start_find(w, &w->schedule->task[k]);
-		until_s = fmax(until_s, w->start[i].until_s);
+		until_s = fmax(until_s, w->start[i].is.until_s);
 	}
 	qsort(w->start, (size_t)n, sizeof(*w->start), compare_starts);
 	w->nexecs = 0;
 	for (int64_t i = 0; i < n; i++) {
-		if (i ? w->start[i].after_s > w->start[i - 1].after_s
-		      : w->start[i].after_s > 0)
-			sg_actor_sleep_for(begun_s + w->start[i].after_s -
+		if (i ? w->start[i].is.after_s > w->start[i - 1].is.after_s
+		      : w->start[i].is.after_s > 0)
+			sg_actor_sleep_for(begun_s + w->start[i].is.after_s -
 			                   simgrid_get_clock());
 		task_start(w, w->start[i].task);
 	}
@@ -289,7 +294,7 @@ static struct timed *timed_find(struct fluid *w, const struct piece *p)
 
 static void timed_add(struct fluid *w, const struct piece *p, double seconds)
 {
-	if (p->nform > KNOWN_MAX)
+	if (!p->nform)
 		return;
 	if (w->nknown + p->nform > KNOWN_MAX || w->ntimed == TIMED_MAX) {
 		memset(w->timed, 0, 2 * TIMED_MAX * sizeof(*w->timed));
@@ -315,23 +320,45 @@ static double alone_s(struct fluid *w, const struct task *t)
 	return seconds;
 }
 
+/* Seconds of a piece of a round by SimGrid's rule, without SimGrid. */
+static double piece_rule_s(struct fluid *w, const struct round *r, const struct piece *p)
+{
+	double seconds;
+
+	if (p->ntasks > w->parts_capacity) {
+		w->parts_capacity = p->ntasks;
+		w->part = xrealloc(w->part, (size_t)p->ntasks, sizeof(*w->part));
+	}
+	for (int64_t i = 0; i < p->ntasks; i++) {
+		const struct task *t = &w->schedule->task[r->first + p->task[i]];
+
+		w->part[i] = (struct shared_task){
+			t, pieces_routes(w->pieces, p->task[i]), !is_one(w, t)};
+	}
+	seconds = shared_s(w->shared, w->schedule, w->part, p->ntasks, w->why,
+	                   w->why_size);
+	return seconds < 0 ? REFUSED_S : seconds;
+}
+
 /* Seconds of a piece of a round; `simgrid`: within SimGrid, which may run it. */
 static double piece_s(struct fluid *w, const struct round *r, const struct piece *p,
                       bool simgrid)
 {
 	const struct task *first = &w->schedule->task[r->first + *p->task];
+	bool small = p->nform && p->nform <= FLUID_SIMGRID_FORM_MAX;
 	struct timed *timed;
 	double seconds;
 
 	if (p->ntasks == 1 && is_one(w, first))
 		return alone_s(w, first);
-	timed = timed_find(w, p);
-	if (timed->n)
+	timed = p->nform ? timed_find(w, p) : NULL;
+	if (timed && timed->n)
 		return timed->seconds;
-	if (!simgrid)
+	if (small && !simgrid)
 		return NOT_RUN_S;
-	seconds = tasks_run(w, r, p->task, p->ntasks);
-	timed_add(w, p, seconds);
+	seconds = small ? tasks_run(w, r, p->task, p->ntasks) : piece_rule_s(w, r, p);
+	if (seconds >= 0)
+		timed_add(w, p, seconds);
 	return seconds;
 }
 
@@ -350,7 +377,13 @@ static double round_s(struct fluid *w, const struct round *r, bool simgrid)
 		w->failed = true;
 		return 0;
 	case PIECES_TOO_LARGE:
-		break;
+		if (w->whole)
+			break;
+		snprintf(w->why, w->why_size,
+		         "the routes of a round have more than %d links, too many for "
+		         "fluid; model takes them",
+		         PIECES_LINKS_MAX);
+		return REFUSED_S;
 	case PIECES_OK:
 		if (w->whole)
 			break;
@@ -372,6 +405,7 @@ static void rounds_add(struct fluid *w, bool simgrid)
 	for (; w->round < w->schedule->nrounds; w->round++) {
 		double seconds = round_s(w, &w->schedule->round[w->round], simgrid);
 
+		w->refused = seconds == REFUSED_S;
 		if (w->failed || seconds < 0)
 			return;
 		w->seconds += seconds;
@@ -415,9 +449,11 @@ double fluid_clock(void *self, const struct schedule *s, char *message, size_t s
 	w->schedule = s;
 	w->seconds = 0;
 	w->round = 0;
-	w->failed = false;
+	w->failed = w->refused = false;
+	w->why = message;
+	w->why_size = size;
 	rounds_add(w, false);
-	if (w->round < s->nrounds && !w->failed) {
+	if (w->round < s->nrounds && !w->failed && !w->refused) {
 		if (w->closed) {
 			snprintf(message, size, "needs SimGrid");
 			return CLOCK_REFUSED_S;
@@ -427,6 +463,8 @@ double fluid_clock(void *self, const struct schedule *s, char *message, size_t s
 			return CLOCK_FAILED_S;
 		}
 	}
+	if (w->refused)
+		return CLOCK_REFUSED_S;
 	if (!w->failed)
 		return w->seconds;
 	snprintf(message, size, "a message has no route on %s",

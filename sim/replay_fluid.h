@@ -13,8 +13,13 @@
  * longest, and a piece of a form that this workspace has timed before is not run again.
  * A task that shares no link with another is not run either: it has all its links to
  * itself, so its common rate is that of the link that its bytes fill longest, and its time
- * is that of the clock `model` (tests hold SimGrid to it). SimGrid is started for the
- * first piece of several tasks.
+ * is that of the clock `model` (tests hold SimGrid to it).
+ *
+ * SimGrid's time for a piece grows faster than the square of its tasks. So it runs pieces
+ * whose form has FLUID_SIMGRID_FORM_MAX words or fewer, some 300 messages, and is
+ * started for the first one of several tasks. Larger ones are timed by SimGrid's own rule
+ * without it (replay_shared.h; tests hold that to SimGrid, to 1e-9), which takes a second
+ * where SimGrid takes hours, and refuses what would take as long there.
  *
  * Schedules run one after another in the one engine of the process; a time is a
  * difference of SimGrid's clock.
@@ -25,7 +30,7 @@
 #include "collective/schedule.h"
 #include "platform.h"
 
-enum { FLUID_GROUP_HOSTS_MAX = 2048 };
+enum { FLUID_GROUP_HOSTS_MAX = 2048, FLUID_SIMGRID_FORM_MAX = 1 << 12 };
 
 /* A workspace for the platform, which must outlive it. */
 struct fluid;
@@ -45,7 +50,10 @@ void fluid_whole(struct fluid *w);
  */
 void fluid_closed(struct fluid *w, bool closed);
 
-/* A clock_fn (cost/model.h); `self` is a struct fluid. */
+/*
+ * A clock_fn (cost/model.h); `self` is a struct fluid. It refuses a schedule with a round
+ * that is too large to be timed.
+ */
 double fluid_clock(void *self, const struct schedule *s, char *message, size_t size);
 
 /* What platform_start() said, if fluid_clock() needed it: then all it needs it for fails. */

@@ -201,10 +201,13 @@ static void form_pieces(struct pieces *w, const struct schedule *s,
 		int64_t links = 0;
 
 		w->nth++;
-		for (int64_t i = 0; i < piece[p].ntasks; i++)
+		for (int64_t i = 0;
+		     i < piece[p].ntasks && w->form.n - from <= PIECES_FORM_MAX; i++)
 			form_task(w, s, &s->task[r->first + piece[p].task[i]],
 			          (int32_t *)w->route.at + first[piece[p].task[i]],
 			          &links);
+		if (w->form.n - from > PIECES_FORM_MAX)
+			w->form.n = from;
 		piece[p].nform = w->form.n - from;
 		from = w->form.n;
 	}
@@ -239,4 +242,9 @@ enum pieces_status pieces_find(const struct piece **out, int64_t *n, struct piec
 	*out = w->piece.at;
 	*n = w->piece.n;
 	return PIECES_OK;
+}
+
+const int32_t *pieces_routes(const struct pieces *w, int64_t task)
+{
+	return (const int32_t *)w->route.at + ((const int64_t *)w->first.at)[task];
 }

@@ -19,7 +19,7 @@
 struct piece {
 	int64_t ntasks;
 	const int64_t *task;
-	int64_t nform;
+	int64_t nform; /* 0: it has none, for it were longer than PIECES_FORM_MAX */
 	const uint64_t *form;
 	uint64_t hash; /* of the form */
 };
@@ -30,7 +30,7 @@ enum pieces_status {
 	PIECES_TOO_LARGE /* more than PIECES_LINKS_MAX links on all routes together */
 };
 
-enum { PIECES_LINKS_MAX = 1 << 24 };
+enum { PIECES_LINKS_MAX = 1 << 25, PIECES_FORM_MAX = 1 << 22 };
 
 /* A workspace for one machine (borrowed, must outlive it). */
 struct pieces;
@@ -44,5 +44,12 @@ void pieces_free(struct pieces *w);
  */
 enum pieces_status pieces_find(const struct piece **out, int64_t *n, struct pieces *w,
                                const struct schedule *s, const struct round *r);
+
+/*
+ * Of a task of the round that was parted last, by its number: for each of its messages in
+ * order the number of links of its route and those links; the workspace's until the next
+ * call of pieces_find().
+ */
+const int32_t *pieces_routes(const struct pieces *w, int64_t task);
 
 #endif

@@ -1,0 +1,28 @@
+/*
+ * Tasks and links of a piece that fare alike, found without knowing the machine.
+ *
+ * Tasks and links are parted into kinds so that all tasks of a kind have equal times and
+ * put equal bytes on equally many links of each kind, and all links of a kind have equal
+ * bandwidth and carry equal bytes of equally many tasks of each kind (an equitable
+ * partition of the graph of tasks and links, by refining colours). Whatever a rule makes
+ * of all tasks and links in step (cost/fair.h: offers, parts, what is left, who ends when)
+ * it then makes equal within a kind, by induction over its steps. So one task and one link
+ * of each kind, with the number of their neighbours, have the times of the whole. That is
+ * exact; on a torus where all devices do the same there are a few kinds, elsewhere maybe
+ * as many as tasks, and then nothing is gained.
+ */
+#ifndef SHARDSIM_COST_ALIKE_H
+#define SHARDSIM_COST_ALIKE_H
+
+#include "cost/fair.h"
+
+/*
+ * One task and one link of each kind into *out, to be freed with fair_free(). Bytes and
+ * times count as equal when they are to 12 digits, for sums in another order differ.
+ *
+ * The kinds are found by hashes and then checked link by link and task by task: false,
+ * and no *out, if two that are not alike had one hash.
+ */
+bool alike_fold(struct fair *out, const struct fair *f);
+
+#endif

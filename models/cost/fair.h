@@ -1,0 +1,58 @@
+/*
+ * Tasks that share links, by the rule of SimGrid's parallel tasks (host model ptask_L07,
+ * solver FairBottleneck of 3.32), for which tests hold it to SimGrid.
+ *
+ * A task waits until it is started, then for its latency, then all its bytes move at one
+ * rate, of which it moves 1 in all. Rates are found anew whenever a task begins to move
+ * or ends, in passes over those not yet settled: of what a link has left each of its tasks
+ * is offered an equal part; a task takes, on top of what it has, what the least of its
+ * offers allows; a link with nothing left settles the tasks on it. In each later pass a
+ * settled task takes its last part again from the links it uses, though its rate does not
+ * grow: SimGrid does that, so that a link may be left with capacity that nobody gets.
+ *
+ * Rates found before are kept where a beginning or an end does not reach (fair_rates.h), so
+ * that tens of thousands of tasks with as many ends take seconds where each shares its
+ * links with a few. Where each shares with hundreds it may take hours: the work is counted.
+ */
+#ifndef SHARDSIM_COST_FAIR_H
+#define SHARDSIM_COST_FAIR_H
+
+#include "array/machine.h"
+
+/*
+ * What a task puts on a link. A task may stand for many that fare alike, a link too
+ * (cost/alike.h): `tasks` of them use each such link.
+ */
+struct fair_use {
+	int32_t link, tasks;
+	double bytes; /* > 0, of each of them */
+};
+
+struct fair_task {
+	double after_s; /* started so long after the beginning */
+	double latency_s;
+	int64_t first, nuses; /* in fair.use; of different links, one or more */
+};
+
+/* Tasks by rising after_s. */
+struct fair {
+	int64_t ntasks, nuses;
+	struct fair_task *task;
+	struct fair_use *use;
+	int32_t nlinks;
+	double *link_Bps;
+};
+
+/* A bandwidth that counts as none: SimGrid's maxmin/precision on the machine. */
+double fair_precision_Bps(const struct machine *m);
+
+/*
+ * Seconds from the beginning to the last task's end; < 0 if finding that takes more than
+ * `most_work`: uses and tasks looked at, some 2e8 of them in a second.
+ */
+double fair_s(const struct fair *f, double precision_Bps, int64_t most_work);
+
+/* Frees the arrays. */
+void fair_free(struct fair *f);
+
+#endif

@@ -1,0 +1,31 @@
+/*
+ * The rates of tasks that share links (cost/fair.h), kept up to date while tasks begin
+ * and end. Private to cost/fair.c.
+ *
+ * What every pass of the rule found is kept. A change is followed from pass to pass: the
+ * offers of the links of the task that came or went, the parts of those tasks that these
+ * offers bind, what their links have left, who is settled with it. What comes out as
+ * before changes nothing further, so that most changes stay in their neighbourhood.
+ */
+#ifndef SHARDSIM_COST_FAIR_RATES_H
+#define SHARDSIM_COST_FAIR_RATES_H
+
+#include "cost/fair.h"
+
+struct rates;
+
+/* For so much work at the most: uses looked at, and memory as far as it is taken. */
+struct rates *rates_new(const struct fair *f, double precision_Bps, int64_t most_work);
+void rates_free(struct rates *r);
+
+/*
+ * The task moves from now on, or no longer, once each and not both before the next
+ * rates_find().
+ */
+void rates_begin(struct rates *r, int32_t task);
+void rates_end(struct rates *r, int32_t task);
+
+/* The rate of every task, [ntasks], right for those that move; NULL: too much work. */
+const double *rates_find(struct rates *r);
+
+#endif
