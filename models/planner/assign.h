@@ -19,13 +19,4 @@
  */
 double assign_min_cost(int32_t *column, const double *cost, int32_t rows, int32_t cols);
 
-/*
- * The same where columns are `places` in each of `queues`, column = place * queues +
- * queue, and place t = 0, 1.. costs (t + 1) * load[row * queues + queue], load > 0: only
- * the first free place of every queue can be of use, so that rows take O(rows + queues)
- * each. Fills queue[rows] and returns the sum; rows <= places * queues.
- */
-double assign_queues(int32_t *queue, const double *load, int32_t rows, int32_t queues,
-                     int32_t places);
-
 #endif

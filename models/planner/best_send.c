@@ -132,40 +132,63 @@ bool best_permute(struct plan *p, const struct layout *after,
 
 /* --- exchanges ------------------------------------------------------------------- */
 
-/* Choose senders for the boxes of one tile: those numbered box[0..n) of a step. */
-static void choose(struct transfer *transfer, const int32_t *box, int32_t n,
-                   const int32_t *holder, int32_t nholders, const struct problem *p,
-                   const struct prices *prices, int64_t *work)
+/* For each device, how much may be spent on choosing senders for a step (direct_send.h). */
+enum { WORK_EACH = 1500 };
+
+/* Boxes of one tile by their numbers in a step, and the devices that hold it. */
+struct sent {
+	const int32_t *box, *holder;
+	int32_t nboxes, nholders;
+};
+
+static struct sent sent_of(int64_t tile, const int32_t *box, const int32_t *first,
+                           const struct holders *have)
 {
-	struct arena *a = arena_new();
-	double *elements = arena_alloc(a, (size_t)n, sizeof(*elements));
-	double *price = arena_alloc(a, (size_t)n * (size_t)nholders, sizeof(*price));
-	int32_t *sender = arena_alloc(a, (size_t)n, sizeof(*sender));
-
-	for (int32_t i = 0; i < n; i++) {
-		const struct transfer *t = &transfer[box[i]];
-
-		elements[i] = (double)t->elements;
-		for (int32_t k = 0; k < nholders; k++)
-			price[i * nholders + k] =
-				prices->path(prices->self, p, holder[k], t->dst);
-	}
-	direct_send(sender, &(struct sending){n, nholders, elements, price}, work);
-	for (int32_t i = 0; i < n; i++)
-		transfer[box[i]].src = holder[sender[i]];
-	arena_free(a);
+	return (struct sent){box + first[tile], have->device + have->first[tile],
+	                     first[tile + 1] - first[tile],
+	                     have->first[tile + 1] - have->first[tile]};
 }
 
+/* How many paths there are to choose among, 0 if there is no choice. */
+static int64_t paths_of(const struct sent *s)
+{
+	return s->nholders > 1 ? (int64_t)s->nboxes * s->nholders : 0;
+}
+
+static void choose(struct transfer *transfer, const struct sent *s,
+                   const struct problem *p, const struct prices *prices, int64_t *work,
+                   struct arena *a)
+{
+	size_t n = (size_t)s->nboxes;
+	double *elements = arena_alloc(a, n, sizeof(*elements));
+	double *price = arena_alloc(a, n, (size_t)s->nholders * sizeof(*price));
+	int32_t *sender = arena_alloc(a, n, sizeof(*sender));
+	const struct sending sending = {s->nboxes, s->nholders, elements, price};
+
+	for (int32_t i = 0; i < s->nboxes; i++) {
+		const struct transfer *t = &transfer[s->box[i]];
+
+		elements[i] = (double)t->elements;
+		for (int32_t k = 0; k < s->nholders; k++)
+			*price++ = prices->path(prices->self, p, s->holder[k], t->dst);
+	}
+	direct_send(sender, &sending, work);
+	for (int32_t i = 0; i < s->nboxes; i++)
+		transfer[s->box[i]].src = s->holder[sender[i]];
+}
+
+/* Work is divided over the paths: what one tile does not need, others may. */
 static void senders_by_paths(struct plan *p, int step, struct transfer *transfer,
                              const struct prices *prices)
 {
-	struct arena *a = arena_new();
+	struct arena *a = arena_new(), *scratch = arena_new();
 	const struct step *s = &p->step[step];
 	struct holders have = find_holders(p, plan_before(p, step), a);
 	int32_t *first = arena_alloc(a, (size_t)have.ntiles + 1, sizeof(*first));
 	int32_t *next = arena_alloc(a, (size_t)have.ntiles + 1, sizeof(*next));
 	int32_t *box = arena_alloc(a, (size_t)s->ntransfers, sizeof(*box));
-	int64_t work = BEST_PATHS_MAX * INT64_C(16);
+	int64_t work = WORK_EACH * (int64_t)p->problem->ndevices, paths = 0;
+	bool too_many;
 
 	for (int64_t i = 0; i < s->ntransfers; i++)
 		first[have.tile[transfer[i].src] + 1]++;
@@ -174,14 +197,25 @@ static void senders_by_paths(struct plan *p, int step, struct transfer *transfer
 	for (int64_t i = 0; i < s->ntransfers; i++)
 		box[next[have.tile[transfer[i].src]]++] = (int32_t)i;
 	for (int64_t t = 0; t < have.ntiles; t++) {
-		int32_t n = first[t + 1] - first[t];
-		int32_t holders = have.first[t + 1] - have.first[t];
+		struct sent sent = sent_of(t, box, first, &have);
 
-		if (n > 0 && holders > 1 &&
-		    (int64_t)holders * s->ntransfers <= BEST_PATHS_MAX)
-			choose(transfer, box + first[t], n, have.device + have.first[t],
-			       holders, p->problem, prices, &work);
+		paths += paths_of(&sent);
 	}
+	too_many = paths > BEST_PATHS_MAX;
+	for (int64_t t = 0; t < have.ntiles && !too_many; t++) {
+		struct sent sent = sent_of(t, box, first, &have);
+		int64_t n = paths_of(&sent), share;
+
+		if (n == 0)
+			continue;
+		share = (int64_t)((double)work * (double)n / (double)paths);
+		paths -= n;
+		work -= share;
+		choose(transfer, &sent, p->problem, prices, &share, scratch);
+		work += share;
+		arena_reset(scratch);
+	}
+	arena_free(scratch);
 	arena_free(a);
 }
 

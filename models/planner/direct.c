@@ -19,11 +19,11 @@
 #include <string.h>
 
 /*
- * Most paths that are priced, and steps of assignments. Where replicas times boxes are
- * more, the devices that hold a tile and its boxes are cut alike into runs, and each
- * run of devices serves its run of boxes.
+ * Most paths that are priced, and steps of choosing senders, for each device. Where
+ * replicas times boxes are more paths, the devices that hold a tile and its boxes are cut
+ * alike into runs, and each run of devices serves its run of boxes.
  */
-static const int64_t PATHS_MAX = 1 << 21, WORK_MAX = 1 << 29;
+enum { PATHS_EACH = 384, WORK_EACH = 5000 };
 
 /* More boxes, as of an all-to-all of 4096 devices, are not planned. */
 static const int64_t BOXES_MAX = 1 << 22;
@@ -36,29 +36,35 @@ struct direct {
 	const struct problem *problem;
 	struct arena *arena; /* for what does not outlive the planner */
 	int rank;
-	int64_t tiles[RANK_MAX]; /* source tiles per dimension */
+	int64_t tiles[RANK_MAX], to_tiles[RANK_MAX]; /* per dimension */
 	struct tilemap from, to;
 	int64_t nboxes;
 	struct transfer *box; /* by rising dst; src is the number of the source tile */
-	int64_t work;
+	int64_t paths, work;  /* to be chosen among, and left for it */
 	const struct choice *choice[CHOICES]; /* those made, by hash */
 };
 
 /* --- what is missing -------------------------------------------------------------- */
 
-/* The source tile that a device holds, -1 if none. */
-static int64_t held_tile(const struct direct *d, int32_t device)
+/* Number of the tile that a device holds, -1 if none. */
+static int64_t tile_number(const struct direct *d, const struct tilemap *map,
+                           const int64_t *tiles, int32_t device)
 {
 	int64_t tile = 0;
 
 	for (int i = 0; i < d->rank; i++) {
-		int32_t index = d->from.index[(int64_t)device * d->rank + i];
+		int32_t index = map->index[(int64_t)device * d->rank + i];
 
 		if (index < 0)
 			return -1;
-		tile = tile * d->tiles[i] + index;
+		tile = tile * tiles[i] + index;
 	}
 	return tile;
+}
+
+static int64_t held_tile(const struct direct *d, int32_t device)
+{
+	return tile_number(d, &d->from, d->tiles, device);
 }
 
 /* First and last source tile per dimension that meet the target tile; false if empty. */
@@ -118,49 +124,75 @@ static void cut_from(struct cut *c, const struct direct *d, const int64_t *want,
 	}
 }
 
-/* The boxes that a device lacks, from number nboxes on. */
-static void add_boxes(struct direct *d, int32_t device, int64_t *bounds)
+/* The boxes of a target tile; they are those of all devices that want it. */
+struct cuts {
+	int64_t n;
+	struct transfer *box; /* NULL: not cut yet */
+};
+
+static void cut_tile(struct cuts *out, const struct direct *d, int32_t device,
+                     struct arena *a)
 {
-	int64_t want[2 * RANK_MAX], first[RANK_MAX], last[RANK_MAX];
-	int64_t own = held_tile(d, device);
+	int64_t want[2 * RANK_MAX], first[RANK_MAX], last[RANK_MAX], n = 1, *bounds;
 	size_t size = 2 * (size_t)d->rank;
 	struct cut c = {.elements = {1}};
 	int dim = 0;
 
 	if (!meeting(d, device, want, first, last))
 		return;
+	for (int i = 0; i < d->rank; i++)
+		n *= last[i] - first[i] + 1;
+	bounds = arena_alloc(a, (size_t)n, size * sizeof(*bounds));
+	out->box = arena_alloc(d->arena, (size_t)n, sizeof(*out->box));
 	memcpy(c.at, first, sizeof(c.at));
 	do {
 		cut_from(&c, d, want, dim);
-		if (c.tile[d->rank] != own) {
-			int64_t *b = bounds + (size_t)d->nboxes * size;
-
-			d->box[d->nboxes++] =
-				(struct transfer){.src = (int32_t)c.tile[d->rank],
-			                          .dst = device,
-			                          .elements = c.elements[d->rank],
-			                          .bounds = b};
-			memcpy(b, c.bounds, size * sizeof(*b));
-		}
+		memcpy(bounds, c.bounds, size * sizeof(*bounds));
+		out->box[out->n++] = (struct transfer){.src = (int32_t)c.tile[d->rank],
+		                                       .elements = c.elements[d->rank],
+		                                       .bounds = bounds};
+		bounds += size;
 		for (dim = d->rank - 1; dim >= 0 && ++c.at[dim] > last[dim]; dim--)
 			c.at[dim] = first[dim];
 	} while (dim >= 0);
 }
 
+/* The boxes that a device lacks, from number nboxes on. */
+static void add_boxes(struct direct *d, int32_t device, struct cuts *cuts,
+                      struct arena *a)
+{
+	int64_t own = held_tile(d, device);
+	int64_t tile = tile_number(d, &d->to, d->to_tiles, device);
+
+	if (tile < 0)
+		return;
+	if (!cuts[tile].box)
+		cut_tile(&cuts[tile], d, device, a);
+	for (int64_t i = 0; i < cuts[tile].n; i++) {
+		if (cuts[tile].box[i].src == own)
+			continue;
+		d->box[d->nboxes] = cuts[tile].box[i];
+		d->box[d->nboxes++].dst = device;
+	}
+}
+
 /* False if there are too many. */
 static bool find_boxes(struct direct *d, struct arena *a)
 {
-	int64_t *bounds, n = 0;
+	int64_t n = 0, ntiles = 1;
+	struct cuts *cuts;
 
 	for (int32_t device = 0; device < d->problem->ndevices; device++) {
 		n += count_boxes(d, device);
 		if (n > BOXES_MAX)
 			return false;
 	}
-	bounds = arena_alloc(a, (size_t)n, 2 * (size_t)d->rank * sizeof(*bounds));
+	for (int i = 0; i < d->rank; i++)
+		ntiles *= d->to_tiles[i];
+	cuts = arena_alloc(d->arena, (size_t)ntiles, sizeof(*cuts));
 	d->box = arena_alloc(d->arena, (size_t)n, sizeof(*d->box));
 	for (int32_t device = 0; device < d->problem->ndevices; device++)
-		add_boxes(d, device, bounds);
+		add_boxes(d, device, cuts, a);
 	assert(d->nboxes == n);
 	return true;
 }
@@ -169,10 +201,11 @@ static bool find_boxes(struct direct *d, struct arena *a)
 
 /* Numbers sorted by their tile: those of tile t from first[t] to first[t + 1]. */
 struct bins {
-	int64_t *first, *number;
+	int64_t *first;
+	int32_t *number;
 };
 
-static struct bins sort_bins(struct arena *a, const int64_t *tile, int64_t n,
+static struct bins sort_bins(struct arena *a, const int32_t *tile, int64_t n,
                              int64_t ntiles)
 {
 	struct bins b = {arena_alloc(a, (size_t)ntiles + 2, sizeof(*b.first)),
@@ -185,20 +218,19 @@ static struct bins sort_bins(struct arena *a, const int64_t *tile, int64_t n,
 		b.first[t] += b.first[t - 1];
 	for (int64_t i = 0; i < n; i++)
 		if (tile[i] >= 0)
-			b.number[b.first[tile[i] + 1]++] = i;
+			b.number[b.first[tile[i] + 1]++] = (int32_t)i;
 	return b;
 }
 
 /*
- * Tiles are often alike, device for device: a choice that was made is made again. So
- * that it does not matter, the work that it took counts again.
+ * Tiles are often alike, device for device: a choice that was made is made again, for no
+ * work, so that there is more for those that differ.
  */
 struct choice {
 	const struct choice *next;
 	uint64_t hash;
 	struct sending sending;
 	const int32_t *sender;
-	int64_t work;
 };
 
 static const struct choice *find_choice(const struct direct *d, uint64_t hash,
@@ -207,8 +239,7 @@ static const struct choice *find_choice(const struct direct *d, uint64_t hash,
 	size_t n = (size_t)s->nboxes, paths = n * (size_t)s->nsenders;
 
 	for (const struct choice *c = d->choice[hash % CHOICES]; c; c = c->next)
-		if (c->hash == hash && c->work <= d->work &&
-		    c->sending.nboxes == s->nboxes &&
+		if (c->hash == hash && c->sending.nboxes == s->nboxes &&
 		    c->sending.nsenders == s->nsenders &&
 		    memcmp(c->sending.elements, s->elements,
 		           n * sizeof(*s->elements)) == 0 &&
@@ -217,22 +248,26 @@ static const struct choice *find_choice(const struct direct *d, uint64_t hash,
 	return NULL;
 }
 
+/* Work is left for boxes by their paths: what one tile does not need, others may. */
 static void choose(struct direct *d, int32_t *sender, const struct sending *s)
 {
 	size_t n = (size_t)s->nboxes, paths = n * (size_t)s->nsenders;
 	uint64_t hash = hash_bytes(HASH_START, s->elements, n * sizeof(*s->elements));
+	double part = (double)paths / (double)d->paths;
+	int64_t share = (int64_t)(part * (double)d->work);
 	const struct choice *known;
 	struct choice *made;
-	int64_t work = d->work;
 
+	d->paths -= (int64_t)paths;
 	hash = hash_bytes(hash, s->price, paths * sizeof(*s->price));
 	known = find_choice(d, hash, s);
 	if (known) {
 		memcpy(sender, known->sender, n * sizeof(*sender));
-		d->work -= known->work;
 		return;
 	}
-	direct_send(sender, s, &d->work);
+	d->work -= share;
+	direct_send(sender, s, &share);
+	d->work += share;
 	made = arena_alloc(d->arena, 1, sizeof(*made));
 	*made = (struct choice){
 		.next = d->choice[hash % CHOICES],
@@ -240,65 +275,85 @@ static void choose(struct direct *d, int32_t *sender, const struct sending *s)
 		.sending = {s->nboxes, s->nsenders,
 	                    arena_dup(d->arena, s->elements, n, sizeof(*s->elements)),
 	                    arena_dup(d->arena, s->price, paths, sizeof(*s->price))},
-		.sender = arena_dup(d->arena, sender, n, sizeof(*sender)),
-		.work = work - d->work};
+		.sender = arena_dup(d->arena, sender, n, sizeof(*sender))};
 	d->choice[hash % CHOICES] = made;
 }
 
-/* Choose among `nholders` devices for some boxes of one tile. */
-static void spread(struct direct *d, const struct prices *prices, const int64_t *holder,
-                   int64_t nholders, const int64_t *box, int64_t n)
-{
-	struct arena *a = arena_new();
-	double *elements = arena_alloc(a, (size_t)n, sizeof(*elements));
-	double *price = arena_alloc(a, (size_t)n, (size_t)nholders * sizeof(*price));
-	int32_t *sender = arena_alloc(a, (size_t)n, sizeof(*sender));
-	const struct sending s = {(int32_t)n, (int32_t)nholders, elements, price};
+/* Devices that hold a tile and boxes of it, among which these are chosen. */
+struct run {
+	const int32_t *holder, *box;
+	int64_t nholders, nboxes;
+};
 
-	for (int64_t i = 0; i < n && nholders > 1; i++) {
-		elements[i] = (double)d->box[box[i]].elements;
-		for (int64_t k = 0; k < nholders; k++)
-			price[i * nholders + k] =
-				prices->path(prices->self, d->problem,
-			                     (int32_t)holder[k], d->box[box[i]].dst);
+static void spread(struct direct *d, const struct prices *prices, const struct run *r,
+                   struct arena *a)
+{
+	size_t n = (size_t)r->nboxes;
+	double *elements = arena_alloc(a, n, sizeof(*elements));
+	double *price = arena_alloc(a, n, (size_t)r->nholders * sizeof(*price));
+	int32_t *sender = arena_alloc(a, n, sizeof(*sender));
+	const struct sending s = {(int32_t)r->nboxes, (int32_t)r->nholders, elements,
+	                          price};
+
+	for (int64_t i = 0; i < r->nboxes && r->nholders > 1; i++) {
+		const struct transfer *box = &d->box[r->box[i]];
+
+		elements[i] = (double)box->elements;
+		for (int64_t k = 0; k < r->nholders; k++)
+			*price++ = prices->path(prices->self, d->problem, r->holder[k],
+			                        box->dst);
 	}
-	if (nholders > 1 && n > 0)
+	if (r->nholders > 1 && n > 0)
 		choose(d, sender, &s);
-	for (int64_t i = 0; i < n; i++)
-		d->box[box[i]].src = (int32_t)holder[sender[i]];
-	arena_free(a);
+	for (int64_t i = 0; i < r->nboxes; i++)
+		d->box[r->box[i]].src = r->holder[sender[i]];
+}
+
+/* Cut a tile's devices and boxes alike, so that no box has more than `most` paths. */
+static int64_t cut_runs(struct run *out, const struct bins *holders,
+                        const struct bins *boxes, int64_t tile, int64_t most)
+{
+	int64_t first = holders->first[tile], h = holders->first[tile + 1] - first;
+	int64_t box = boxes->first[tile], n = boxes->first[tile + 1] - box;
+	int64_t runs = (h + most - 1) / most;
+
+	assert(h > 0 || n == 0);
+	for (int64_t r = 0; r < runs; r++)
+		*out++ = (struct run){holders->number + first + h * r / runs,
+		                      boxes->number + box + n * r / runs,
+		                      h * (r + 1) / runs - h * r / runs,
+		                      n * (r + 1) / runs - n * r / runs};
+	return runs;
 }
 
 static void choose_sources(struct direct *d, const struct prices *prices)
 {
-	int64_t ndevices = d->problem->ndevices, ntiles = 1, most;
-	int64_t *tile = arena_alloc(d->arena, (size_t)ndevices, sizeof(*tile));
-	int64_t *wanted = arena_alloc(d->arena, (size_t)d->nboxes, sizeof(*wanted));
+	int64_t ndevices = d->problem->ndevices, ntiles = 1, nruns = 0, most;
+	int32_t *tile = arena_alloc(d->arena, (size_t)ndevices, sizeof(*tile));
+	int32_t *wanted = arena_alloc(d->arena, (size_t)d->nboxes, sizeof(*wanted));
+	struct arena *a = arena_new();
 	struct bins holders, boxes;
+	struct run *run;
 
 	for (int i = 0; i < d->rank; i++)
 		ntiles *= d->tiles[i];
 	for (int32_t device = 0; device < ndevices; device++)
-		tile[device] = held_tile(d, device);
+		tile[device] = (int32_t)held_tile(d, device);
 	for (int64_t i = 0; i < d->nboxes; i++)
 		wanted[i] = d->box[i].src;
 	holders = sort_bins(d->arena, tile, ndevices, ntiles);
 	boxes = sort_bins(d->arena, wanted, d->nboxes, ntiles);
-	most = PATHS_MAX / d->nboxes;
-	most = most > 2 ? most : 2;
-	for (int64_t t = 0; t < ntiles; t++) {
-		const int64_t *holder = holders.number + holders.first[t];
-		const int64_t *box = boxes.number + boxes.first[t];
-		int64_t h = holders.first[t + 1] - holders.first[t];
-		int64_t n = boxes.first[t + 1] - boxes.first[t],
-			runs = (h + most - 1) / most;
-
-		assert(h > 0 || n == 0);
-		for (int64_t r = 0; r < runs; r++)
-			spread(d, prices, holder + h * r / runs,
-			       h * (r + 1) / runs - h * r / runs, box + n * r / runs,
-			       n * (r + 1) / runs - n * r / runs);
-	}
+	most = PATHS_EACH * ndevices / d->nboxes;
+	most = most > 1 ? most : 1;
+	run = arena_alloc(d->arena, (size_t)(ntiles + ndevices), sizeof(*run));
+	for (int64_t t = 0; t < ntiles; t++)
+		nruns += cut_runs(run + nruns, &holders, &boxes, t, most);
+	d->work = WORK_EACH * ndevices;
+	for (int64_t r = 0; r < nruns; r++)
+		d->paths += run[r].nholders * run[r].nboxes;
+	for (int64_t r = 0; r < nruns; r++, arena_reset(a))
+		spread(d, prices, &run[r], a);
+	arena_free(a);
 }
 
 /* --- where nothing is missing ----------------------------------------------------- */
@@ -379,7 +434,7 @@ static enum answer direct_plan(struct plan **out, const struct problem *p,
                                struct text *why)
 {
 	const char *reason = refusal(p);
-	struct direct d = {.problem = p, .rank = p->array.shape.rank, .work = WORK_MAX};
+	struct direct d = {.problem = p, .rank = p->array.shape.rank};
 	struct plan *plan;
 
 	if (reason) {
@@ -389,8 +444,10 @@ static enum answer direct_plan(struct plan **out, const struct problem *p,
 	d.arena = arena_new();
 	d.from = tilemap_make(&p->from, &p->mesh, &p->array.shape, d.arena);
 	d.to = tilemap_make(&p->to, &p->to_mesh, &p->array.shape, d.arena);
-	for (int i = 0; i < d.rank; i++)
+	for (int i = 0; i < d.rank; i++) {
 		d.tiles[i] = layout_shards(&p->from, i);
+		d.to_tiles[i] = layout_shards(&p->to, i);
+	}
 	if (!find_boxes(&d, arena)) {
 		arena_free(d.arena);
 		text_printf(why, "more than %lld boxes are missing",

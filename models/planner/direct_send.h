@@ -2,17 +2,17 @@
  * Who sends what: boxes that several devices hold are spread over these (`direct`).
  *
  * The load of a sender is the sum, over the boxes it sends, of elements times the price
- * of the path; the busiest sender decides, then the sum of all loads. Two answers are
- * improved by moving one box or swapping two as long as that helps, and the better one
- * is taken:
- *   longest first: boxes by falling size, each to the sender that is done with it
- *     first. Where all paths cost the same the busiest sender is then at most 4/3 -
- *     1/(3 senders) times the best possible (Graham, SIAM J. Appl. Math. 17 (1969)
- *     416-429), and the best possible where the boxes are of one size.
- *   min-cost assignment of boxes to places in the queues of the senders, place t from
- *     the end costing t times the load: least sum of completion times (Bruno, Coffman
- *     and Sethi, CACM 17 (1974) 382-387), which fills near senders before far ones in
- *     proportion to their prices.
+ * of the path; the busiest sender decides, then the sum of all loads. Boxes by falling
+ * size go each to its cheapest sender, of equal ones to the least busy. Then
+ *   chains relieve the busiest senders: a sender gives a box to another one, that one a
+ *     box of its own to a third, and so on, so that the sum grows least: shortest
+ *     augmenting paths over senders instead of boxes, with potentials (Ahuja, Magnanti and
+ *     Orlin, Network Flows (1993), 9.7);
+ *   moves of one box and swaps of two with the least busy sender that they help with make
+ *     the busiest sender less busy; then moves and swaps lower the sum.
+ * Where all paths cost the same the busiest sender is at most 4/3 - 1/(3 senders) times
+ * the best possible (Graham, SIAM J. Appl. Math. 17 (1969) 416-429), and the best possible
+ * where the boxes are of one size.
  */
 #ifndef SHARDSIM_PLANNER_DIRECT_SEND_H
 #define SHARDSIM_PLANNER_DIRECT_SEND_H
@@ -26,9 +26,11 @@ struct sending {
 };
 
 /*
- * Fills sender[nboxes] with numbers below nsenders. *work is how much may be spent on
- * assignments, in steps of their worst case, and is lowered by what they may have
- * taken; without enough of it only the first answer is improved. Deterministic.
+ * Fills sender[nboxes] with numbers below nsenders. *work is how much may be spent, in
+ * prices looked at; it is lowered by what was, which is more where it is little: that
+ * much each price, a few times over, and one round of chains or one swap always are.
+ * Where it does not suffice for the chains, boxes go to their cheapest sender that stays
+ * within the mean load and half a box. Deterministic.
  */
 void direct_send(int32_t *sender, const struct sending *s, int64_t *work);
 

@@ -203,42 +203,6 @@ START_TEST(products_are_assigned_in_opposite_order)
 }
 END_TEST
 
-/*
- * Queues are columns that cost (place + 1) times the load: the plain assignment, which knows
- * of neither queues nor rows alike, finds the same one. Loads of few kinds and of many, in
- * whole numbers and in fractions that no sum is exact of.
- */
-START_TEST(queues_are_columns)
-{
-	enum { ROWS = 40, QUEUES = 3, PLACES = 20, COLS = PLACES * QUEUES };
-	struct rng *r = rng_new(200 + (uint64_t)_i);
-	const double unit = _i % 2 ? 1 : 1 / 3.;
-	uint64_t kinds = _i % 4 < 2 ? 5 : 1000;
-	double load[ROWS * QUEUES], *cost;
-	int32_t queue[ROWS], column[ROWS];
-	struct arena *a = arena_new();
-
-	cost = arena_alloc(a, (size_t)ROWS * COLS, sizeof(*cost));
-	for (int i = 0; i < ROWS; i++) {
-		uint64_t kind = rng_below(r, kinds);
-
-		for (int k = 0; k < QUEUES; k++)
-			load[i * QUEUES + k] =
-				unit *
-				(double)(64 + (kind * 7 + 3 * (uint64_t)k * kind) % 12);
-		for (int j = 0; j < COLS; j++)
-			cost[i * COLS + j] =
-				(j / QUEUES + 1) * load[i * QUEUES + j % QUEUES];
-	}
-	ck_assert(assign_queues(queue, load, ROWS, QUEUES, PLACES) ==
-	          assign_min_cost(column, cost, ROWS, COLS));
-	for (int i = 0; i < ROWS; i++)
-		ck_assert_int_eq(queue[i], column[i] % QUEUES);
-	arena_free(a);
-	rng_free(r);
-}
-END_TEST
-
 int main(void)
 {
 	Suite *suite = suite_create("assign");
@@ -250,7 +214,6 @@ int main(void)
 	tcase_add_loop_test(c, no_flow_is_cheaper, 0, 12);
 	tcase_add_test(c, equal_costs_keep_the_order);
 	tcase_add_test(c, products_are_assigned_in_opposite_order);
-	tcase_add_loop_test(c, queues_are_columns, 0, 16);
 	suite_add_tcase(suite, c);
 	srunner_run_all(runner, CK_ENV);
 	failed = srunner_ntests_failed(runner);
