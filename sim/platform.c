@@ -40,9 +40,6 @@ enum status platform_split(struct platform_name *out, struct arena *a, const cha
 	size_t n = strcspn(spec, "{");
 
 	*out = (struct platform_name){.base = spec};
-	if (!spec[0])
-		return error_set(e, E_SYNTAX, at,
-		                 "expected a platform such as tpu-v4:8x8x8");
 	if (!spec[n] || is_file(spec))
 		return OK;
 	out->nset = split_settings(out->set, a, spec + n + 1);
@@ -68,37 +65,50 @@ static enum status take_text(struct text *out, struct arena *a, const char *spec
 	return input_read(out, spec, e);
 }
 
-/*
- * What a platform is made of, also for its whole text when SimGrid is started: settings
- * in braces, then the others.
- */
-static enum status keep_spec(struct loader *l, struct arena *a, const char *spec,
-                             const char *const *set, int nset)
+/* A platform's name without braces, and all its settings: those in braces first. */
+struct parts {
+	const char *base;
+	int nset;
+	const char **set;
+};
+
+/* The texts are the caller's where they can be: an error shows them when `a` is gone. */
+static enum status take_apart(struct parts *out, struct arena *a, const char *spec,
+                              const char *const *set, int nset, struct error *e)
 {
 	struct platform_name name;
-	const char **kept;
 
-	if (platform_split(&name, a, spec, where_option("--platform", spec),
-	                   l->error) != OK)
-		return l->error->code;
-	kept = arena_alloc(a, (size_t)(name.nset + nset), sizeof(*kept));
+	if (platform_split(&name, a, spec, where_option("--platform", spec), e) != OK)
+		return e->code;
+	out->base = name.base;
+	out->nset = name.nset + nset;
+	out->set = arena_alloc(a, (size_t)out->nset, sizeof(*out->set));
 	for (int i = 0; i < name.nset; i++)
-		kept[i] = name.set[i];
+		out->set[i] = name.set[i];
 	for (int i = 0; i < nset; i++) {
 		size_t key = strcspn(set[i], "=") + 1;
 
 		for (int k = 0; k < name.nset; k++)
 			if (strncmp(set[i], name.set[k], key) == 0)
 				return error_set(
-					l->error, E_TYPE, where_option("--set", set[i]),
+					e, E_TYPE, where_option("--set", set[i]),
 					"is set in the platform's name too: %s",
 					name.set[k]);
-		kept[name.nset + i] = arena_strdup(a, set[i]);
+		out->set[name.nset + i] = set[i];
 	}
-	l->spec = arena_strdup(a, name.base);
-	l->set = kept;
-	l->nset = name.nset + nset;
 	return OK;
+}
+
+/* What a platform was made of, for its whole text when SimGrid is started. */
+static void keep_spec(struct loader *l, struct arena *a, const struct parts *p)
+{
+	const char **kept = arena_alloc(a, (size_t)p->nset, sizeof(*kept));
+
+	for (int i = 0; i < p->nset; i++)
+		kept[i] = arena_strdup(a, p->set[i]);
+	l->spec = arena_strdup(a, p->base);
+	l->set = kept;
+	l->nset = p->nset;
 }
 
 /*
@@ -109,15 +119,18 @@ static enum status read_loader(struct loader *l, struct arena *a, const char *sp
                                const char *const *set, int nset)
 {
 	struct text text = {0};
-	enum status status = keep_spec(l, a, spec, set, nset);
+	struct parts parts;
+	enum status status = take_apart(&parts, a, spec, set, nset, l->error);
 	size_t length;
 
 	l->platform = arena_alloc(a, 1, sizeof(*l->platform));
 	*l->platform = (struct platform){.arena = a, .loader = l};
-	if (status == OK)
-		status = take_text(&text, a, l->spec, l->set, l->nset, l->error);
+	if (status != OK)
+		return status;
+	status = take_text(&text, a, parts.base, parts.set, parts.nset, l->error);
 	length = text.length;
 	l->generated = !is_file(spec);
+	keep_spec(l, a, &parts);
 	if (status == OK)
 		status = platform_xml_read(&l->xml, a, l->spec, text_take(&text, a),
 		                           length, l->error);
@@ -145,14 +158,15 @@ enum status platform_text(struct text *out, struct arena *a, const char *spec,
 {
 	struct error local = {0};
 	struct loader l = {.error = e ? e : &local};
+	struct parts parts;
 
-	if (!is_file(spec))
-		return keep_spec(&l, a, spec, set, nset) != OK
-		               ? l.error->code
-		               : platform_generate(out, a, l.spec, l.set, l.nset, brief,
-		                                   l.error);
-	if (read_loader(&l, a, spec, set, nset) == OK)
-		text_append(out, l.xml.text, l.xml.length);
+	if (is_file(spec)) {
+		if (read_loader(&l, a, spec, set, nset) == OK)
+			text_append(out, l.xml.text, l.xml.length);
+	} else if (take_apart(&parts, a, spec, set, nset, l.error) == OK) {
+		platform_generate(out, a, parts.base, parts.set, parts.nset, brief,
+		                  l.error);
+	}
 	return l.error->code;
 }
 

@@ -45,7 +45,7 @@ struct platform_name {
 	const char *set[PLATFORM_SETTINGS_MAX]; /* "key=value" */
 };
 
-/* E_SYNTAX at `at`: nothing, or no such settings. */
+/* E_SYNTAX at `at`: no such settings, or nothing before them. */
 enum status platform_split(struct platform_name *out, struct arena *a, const char *spec,
                            struct where at, struct error *e);
 

@@ -65,6 +65,9 @@ enum status suite_platform_parse(int *out, struct suite *s, const char *name,
 	const char *key[PLATFORM_SETTINGS_MAX], *value[PLATFORM_SETTINGS_MAX];
 	struct platform_name parts;
 
+	if (!name[0])
+		return error_set(e, E_SYNTAX, at,
+		                 "expected a platform such as tpu-v4:8x8x8");
 	if (platform_split(&parts, s->arena, name, at, e) != OK)
 		return e->code;
 	for (int i = 0; i < parts.nset; i++) {
