@@ -69,9 +69,12 @@ struct shape layout_local(const struct layout *l, const struct shape *global)
 
 	assert(l->rank == global->rank);
 	for (int i = 0; i < l->rank; i++) {
-		int64_t shards = layout_shards(l, i);
+		int64_t shards = l->kind == LAYOUT_AXES && l->nparts[i] == 0
+		                         ? 1
+		                         : layout_shards(l, i);
 
-		local.dim[i] = (global->dim[i] + shards - 1) / shards;
+		if (shards > 1)
+			local.dim[i] = (global->dim[i] + shards - 1) / shards;
 	}
 	return local;
 }
@@ -147,7 +150,12 @@ int parts_digits(struct part *out, const struct part *parts, int n)
 	for (int k = 0; k < n; k++) {
 		int32_t pre = parts[k].pre, rest = parts[k].size;
 
-		for (int32_t p = 2; rest > 1; p++) {
+		/* Most are powers of two: these are not divided. */
+		for (; rest % 2 == 0 && count < LAYOUT_PARTS_MAX; rest /= 2) {
+			out[count++] = (struct part){parts[k].axis, pre, 2};
+			pre *= 2;
+		}
+		for (int32_t p = 3; rest > 1; p += 2) {
 			for (; rest % p == 0 && count < LAYOUT_PARTS_MAX; rest /= p) {
 				out[count++] = (struct part){parts[k].axis, pre, p};
 				pre *= p;

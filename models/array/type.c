@@ -115,6 +115,20 @@ bool atoms_common(struct atoms *out, const struct layout *l1, const struct mesh 
 	return true;
 }
 
+int atoms_of_part(uint8_t *out, const struct atoms *atoms, const struct mesh *m,
+                  struct part part)
+{
+	int64_t top = mesh_stride(m, part.axis) * m->axis[part.axis].size / part.pre;
+	int64_t low = top / part.size;
+	int n = 0;
+
+	/* Atoms are in falling stride. */
+	for (int i = 0; i < atoms->n; i++)
+		if (atoms->atom[i].stride >= low && atoms->atom[i].stride < top)
+			out[n++] = (uint8_t)i;
+	return n;
+}
+
 struct type type_of_layout(const struct layout *l, const struct mesh *m,
                            const struct atoms *atoms)
 {
@@ -129,18 +143,10 @@ struct type type_of_layout(const struct layout *l, const struct mesh *m,
 		const struct part *part = layout_parts(l, dim, &n);
 
 		for (int k = 0; k < n; k++) {
-			int64_t top = mesh_stride(m, part[k].axis) *
-			              m->axis[part[k].axis].size / part[k].pre;
-			int64_t low = top / part[k].size;
+			int count = atoms_of_part(t.atom + at, atoms, m, part[k]);
 
-			/* Atoms are in falling stride: major to minor inside the part. */
-			for (int i = 0; i < atoms->n; i++) {
-				if (atoms->atom[i].stride < low ||
-				    atoms->atom[i].stride >= top)
-					continue;
-				t.atom[at++] = (uint8_t)i;
-				t.count[dim]++;
-			}
+			at += count;
+			t.count[dim] = (uint8_t)(t.count[dim] + count);
 		}
 	}
 	return t;

@@ -44,6 +44,10 @@ bool atoms_common(struct atoms *out, const struct layout *l1, const struct mesh 
 struct type type_of_layout(const struct layout *l, const struct mesh *m,
                            const struct atoms *atoms);
 
+/* The atoms of one part, major to minor, [ATOMS_MAX] at most; their number. */
+int atoms_of_part(uint8_t *out, const struct atoms *atoms, const struct mesh *m,
+                  struct part part);
+
 /*
  * The layout of a type on mesh `m`: atoms become sub-axes, neighbours are merged.
  * False when an atom does not lie inside one axis of `m` (possible on the other mesh of

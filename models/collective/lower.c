@@ -252,15 +252,25 @@ static int32_t set_of(int32_t *parent, int32_t d)
 	return d;
 }
 
-/* The root of each device's set of those that send to one another: [ndevices]. */
-static int32_t *find_sets(const struct step *s, int32_t ndevices, struct arena *a)
+/*
+ * The root of each device's set of those that send to one another: [ndevices]. *ascend:
+ * the transfers are by destination already, as those of most exchanges are.
+ */
+static int32_t *find_sets(bool *ascend, const struct step *s, int32_t ndevices,
+                          struct arena *a)
 {
-	int32_t *set = arena_alloc(a, (size_t)ndevices, sizeof(*set));
+	int32_t *set = arena_alloc(a, (size_t)ndevices, sizeof(*set)), before = 0;
 
+	*ascend = true;
 	for (int32_t d = 0; d < ndevices; d++)
 		set[d] = d;
-	for (int64_t i = 0; i < s->ntransfers; i++)
-		set[set_of(set, s->transfers[i].src)] = set_of(set, s->transfers[i].dst);
+	for (int64_t i = 0; i < s->ntransfers; i++) {
+		int32_t src = s->transfers[i].src, dst = s->transfers[i].dst;
+
+		set[set_of(set, src)] = set_of(set, dst);
+		*ascend = *ascend && dst >= before;
+		before = dst;
+	}
 	for (int32_t d = 0; d < ndevices; d++)
 		set[d] = set_of(set, d);
 	return set;
@@ -279,17 +289,31 @@ static void add_up(int64_t *count, int32_t n)
 	}
 }
 
-/*
- * The transfers by set, source, then destination: counted into their places, first by
- * destination, then by the rank that sources have by set and number.
- */
-static const struct sent *sort_transfers(const struct step *s, const int32_t *set,
-                                         int32_t ndevices, struct arena *a)
+/* The transfers by destination. */
+static const struct transfer *sort_destinations(const struct step *s, int32_t ndevices,
+                                                struct arena *a)
 {
 	size_t n = (size_t)s->ntransfers;
-	struct sent *by_dst = arena_alloc(a, n, sizeof(*by_dst));
-	struct sent *sorted = arena_alloc(a, n, sizeof(*sorted));
-	int64_t *dst = arena_alloc(a, (size_t)ndevices, sizeof(*dst));
+	struct transfer *sorted = arena_grow(a, NULL, 0, n, sizeof(*sorted));
+	int64_t *next = arena_alloc(a, (size_t)ndevices, sizeof(*next));
+
+	for (size_t i = 0; i < n; i++)
+		next[s->transfers[i].dst]++;
+	add_up(next, ndevices);
+	for (size_t i = 0; i < n; i++)
+		sorted[next[s->transfers[i].dst]++] = s->transfers[i];
+	return sorted;
+}
+
+/*
+ * Transfers by destination then by set and source: counted into their places by the rank
+ * that sources have by set and number.
+ */
+static const struct sent *sort_transfers(const struct transfer *by_dst, size_t n,
+                                         const int32_t *set, int32_t ndevices,
+                                         struct arena *a)
+{
+	struct sent *sorted = arena_grow(a, NULL, 0, n, sizeof(*sorted));
 	int64_t *src = arena_alloc(a, (size_t)ndevices, sizeof(*src));
 	int64_t *rank = arena_alloc(a, (size_t)ndevices, sizeof(*rank));
 	int64_t *next = arena_alloc(a, (size_t)ndevices, sizeof(*next));
@@ -299,19 +323,14 @@ static const struct sent *sort_transfers(const struct step *s, const int32_t *se
 	add_up(next, ndevices);
 	for (int32_t d = 0; d < ndevices; d++)
 		rank[d] = next[set[d]]++;
-	for (size_t i = 0; i < n; i++) {
-		dst[s->transfers[i].dst]++;
-		src[rank[s->transfers[i].src]]++;
-	}
-	add_up(dst, ndevices);
+	for (size_t i = 0; i < n; i++)
+		src[rank[by_dst[i].src]]++;
 	add_up(src, ndevices);
 	for (size_t i = 0; i < n; i++) {
-		const struct transfer *t = &s->transfers[i];
+		const struct transfer *t = &by_dst[i];
 
-		by_dst[dst[t->dst]++] = (struct sent){t->src, t->dst, t->elements};
+		sorted[src[rank[t->src]]++] = (struct sent){t->src, t->dst, t->elements};
 	}
-	for (size_t i = 0; i < n; i++)
-		sorted[src[rank[by_dst[i].src]]++] = by_dst[i];
 	return sorted;
 }
 
@@ -327,11 +346,14 @@ static bool lower_transfers(struct lowered *out, struct arena *a,
 	const struct step *s = &plan->step[step];
 	int32_t n = plan->problem->ndevices, last = -1;
 	const struct dtype *type = plan->problem->array.dtype;
-	const int32_t *set = find_sets(s, n, a);
-	const struct sent *sent = sort_transfers(s, set, n, a);
-	bool exchange = s->op == OP_EXCHANGE;
+	bool exchange = s->op == OP_EXCHANGE, ascend;
+	const int32_t *set = find_sets(&ascend, s, n, a);
+	const struct sent *sent =
+		sort_transfers(ascend ? s->transfers : sort_destinations(s, n, a),
+	                       (size_t)s->ntransfers, set, n, a);
 
 	out->algorithm = exchange ? "direct" : "permute";
+	schedule_reserve(&out->schedule, s->ntransfers);
 	schedule_round(&out->schedule);
 	for (int64_t i = 0, k; i < s->ntransfers; i = k) {
 		int32_t src = placement_device(place, sent[i].src);

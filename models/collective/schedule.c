@@ -43,6 +43,15 @@ void schedule_rounds(const struct schedule *s, round_fn *reader, void *self)
 			return;
 }
 
+void schedule_reserve(struct schedule *s, int64_t nmessages)
+{
+	if (s->nmessages + nmessages <= s->messages_capacity)
+		return;
+	s->messages_capacity = s->nmessages + nmessages;
+	s->message = arena_grow(s->arena, s->message, (size_t)s->nmessages,
+	                        (size_t)s->messages_capacity, sizeof(*s->message));
+}
+
 void schedule_round(struct schedule *s)
 {
 	schedule_end(s);

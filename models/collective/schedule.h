@@ -70,9 +70,12 @@ struct schedule {
 
 /*
  * Building: a round is open from schedule_round() to the next, a task from
- * schedule_task() to the next; schedule_software() sets what the open task has of it. Messages of no bytes or to oneself are dropped; tasks
- * and rounds left empty are dropped by schedule_end(), which closes the last ones.
+ * schedule_task() to the next; schedule_software() sets what the open task has of it. Messages of
+ * no bytes or to oneself are dropped; tasks and rounds left empty are dropped by
+ * schedule_end(), which closes the last ones. schedule_reserve() makes room at once for so
+ * many messages more.
  */
+void schedule_reserve(struct schedule *s, int64_t nmessages);
 void schedule_round(struct schedule *s);
 void schedule_task(struct schedule *s, int32_t repeats);
 void schedule_software(struct schedule *s, double delay_s, double least_s);

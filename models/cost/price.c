@@ -324,14 +324,82 @@ static struct price step_price(void *self, const struct problem *problem,
 	return (struct price){.cost = seconds + p->rates.launch_s};
 }
 
+/* Is it a collective of the groups that its moves say? */
+static bool is_asked(const struct pricer *p, const struct plan *plan, int step)
+{
+	const struct step *s = &plan->step[step];
+	struct groups g;
+
+	if (s->nmoves == 0 || s->gathers || s->groups.ngroups == 0 ||
+	    !fits(p, &plan->problem->mesh))
+		return false;
+	for (int i = 0; i < s->nmoves; i++)
+		if (s->move[i].nparts == 0)
+			return false;
+	arena_reset(p->scratch);
+	g = groups_of_moves(&plan->problem->mesh, s->move, s->nmoves, p->scratch);
+	return g.ngroups == s->groups.ngroups && g.size == s->groups.size &&
+	       memcmp(g.ids, s->groups.ids,
+	              (size_t)g.ngroups * (size_t)g.size * sizeof(*g.ids)) == 0;
+}
+
+/* A step of a plan, for which steps_of_plan() has all. */
+struct plan_step {
+	struct plan_steps plan;
+	int step;
+};
+
+static bool lower_one(const void *self, struct lowered *out, struct arena *a, int step,
+                      struct text *why)
+{
+	const struct plan_step *s = self;
+
+	return lower_step(out, a, s->plan.machine, s->plan.place, s->plan.plan,
+	                  s->step + step, why);
+}
+
+/* A collective, from the table, where searches have left most of them. */
+static double asked_s(struct pricer *p, const struct plan *plan, int i)
+{
+	const struct problem *problem = plan->problem;
+	const struct step *s = &plan->step[i];
+	const struct step_ask ask = {
+		.op = s->op,
+		.nmoves = s->nmoves,
+		.move = s->move,
+		.before_bytes = dtype_bytes(problem->array.dtype,
+	                                    shape_elements(&s->before_local)),
+	};
+	int32_t q;
+	double wire_s = collective_s(p, &problem->mesh, &ask, &q);
+
+	rates_refresh(p, problem->ndevices);
+	return wire_s + lower_local_s(p->machine, p->place, plan, i) + p->rates.launch_s;
+}
+
+static double step_s(struct pricer *p, const struct plan *plan, int i)
+{
+	const struct plan_step one = {{plan, p->machine, p->place}, i};
+	const struct steps steps = {1, lower_one, &one};
+	char message[200];
+
+	return is_asked(p, plan, i) ? asked_s(p, plan, i)
+	                            : steps_seconds(NULL, &steps, model_clock, p->model,
+	                                            message, sizeof(message));
+}
+
 static struct price plan_price(void *self, const struct plan *plan)
 {
-	struct pricer *p = self;
-	char message[200];
-	double seconds = plan_seconds(NULL, plan, p->machine, p->place, model_clock,
-	                              p->model, message, sizeof(message));
+	struct price price = {0};
 
-	return (struct price){.cost = seconds < 0 ? PRICE_IMPOSSIBLE_S : seconds};
+	for (int i = 0; i < plan->nsteps; i++) {
+		double seconds = step_s(self, plan, i);
+
+		if (seconds < 0 || seconds >= PRICE_IMPOSSIBLE_S)
+			return (struct price){.cost = PRICE_IMPOSSIBLE_S};
+		price.cost += seconds;
+	}
+	return price;
 }
 
 /* Seconds a byte takes on the slowest link of a route, and its hops; < 0: no route. */

@@ -13,6 +13,11 @@ struct side {
 	struct shape tile;
 };
 
+/* A new tile in a dimension, and the old ones that it meets. */
+struct wish {
+	int64_t lo, hi, first, last;
+};
+
 struct exchange {
 	struct plan *plan;
 	const struct mesh *mesh;
@@ -23,9 +28,10 @@ struct exchange {
 	int ncut, cut[RANK_MAX]; /* the dimensions that are cut, before or after */
 	/* By position: tiles before and after in each of these, and of the sender: */
 	const int32_t *have, *want, *copy;
-	const int32_t *holder[RANK_MAX]; /* by tile before */
-	struct arena *arena;             /* of all this and of the transfers */
-	int64_t n, *bounds;
+	const int32_t *holder[RANK_MAX];   /* by tile before */
+	const struct wish *wish[RANK_MAX]; /* by tile after */
+	struct arena *arena;               /* of all this */
+	int64_t n, *bounds;                /* bounds NULL: not asked for */
 	struct transfer *transfer;
 };
 
@@ -34,33 +40,27 @@ static struct layout flat_layout(const struct layout *l)
 {
 	struct layout out = layout_replicated(1);
 
-	for (int dim = 0; dim < l->rank; dim++) {
-		int n;
-		const struct part *part = layout_parts(l, dim, &n);
-
-		for (int k = 0; k < n; k++)
-			layout_append(&out, 0, part[k]);
-	}
+	for (int dim = 0; dim < l->rank; dim++)
+		out.nparts[0] = (uint8_t)(out.nparts[0] + l->nparts[dim]);
+	memcpy(out.part, l->part, out.nparts[0] * sizeof(*out.part));
 	return out;
 }
 
 static void find_side(struct side *out, const struct exchange *x, const struct layout *l)
 {
-	*out = (struct side){.tile = layout_local(l, &x->plan->shape)};
-	for (int dim = 0; dim < l->rank; dim++) {
-		struct layout one = layout_replicated(1);
-		const struct part *part;
-		struct type t;
-		int n;
+	const struct part *part = l->part;
 
-		part = layout_parts(l, dim, &n);
-		for (int k = 0; k < n; k++)
-			layout_append(&one, 0, part[k]);
-		t = type_of_layout(&one, x->mesh, &x->atoms);
-		out->count[dim] = t.count[0];
-		for (int k = 0; k < t.count[0]; k++) {
-			out->atom[dim][k] = t.atom[k];
-			out->used[t.atom[k]] = true;
+	memset(out->used, 0, sizeof(out->used));
+	out->tile = layout_local(l, &x->plan->shape);
+	for (int dim = 0; dim < l->rank; dim++) {
+		out->count[dim] = 0;
+		for (int k = 0; k < l->nparts[dim]; k++, part++) {
+			uint8_t *atom = out->atom[dim] + out->count[dim];
+			int n = atoms_of_part(atom, &x->atoms, x->mesh, *part);
+
+			out->count[dim] += n;
+			for (int i = 0; i < n; i++)
+				out->used[atom[i]] = true;
 		}
 	}
 }
@@ -121,15 +121,22 @@ static const int32_t *find_copies(const struct exchange *x)
 	return copy;
 }
 
+static int32_t count_tiles(const struct exchange *x, const struct side *s, int dim)
+{
+	int32_t n = 1;
+
+	for (int k = 0; k < s->count[dim]; k++)
+		n *= x->atoms.atom[s->atom[dim][k]].size;
+	return n;
+}
+
 /* The same by the number of its tile in a dimension. */
 static const int32_t *find_holders(const struct exchange *x, int dim)
 {
 	const struct side *s = &x->before;
-	int32_t shards = 1, weight = 1, *holder;
+	int32_t shards = count_tiles(x, s, dim), weight = 1;
+	int32_t *holder = arena_alloc(x->arena, (size_t)shards, sizeof(*holder));
 
-	for (int k = 0; k < s->count[dim]; k++)
-		shards *= x->atoms.atom[s->atom[dim][k]].size;
-	holder = arena_alloc(x->arena, (size_t)shards, sizeof(*holder));
 	for (int k = s->count[dim] - 1; k >= 0; k--) {
 		struct atom a = x->atoms.atom[s->atom[dim][k]];
 
@@ -139,15 +146,23 @@ static const int32_t *find_holders(const struct exchange *x, int dim)
 	return holder;
 }
 
-/* What a device wants and has, in tiles of the layout before: per dimension cut. */
-struct wish {
-	int64_t lo, hi;      /* the new tile */
-	int64_t first, last; /* old tiles that it meets */
-	int64_t own;
-};
+/* By the number of a new tile in a dimension. */
+static const struct wish *find_wishes(const struct exchange *x, int dim)
+{
+	int64_t old = x->before.tile.dim[dim], new = x->after.tile.dim[dim];
+	int32_t n = count_tiles(x, &x->after, dim);
+	struct wish *wish = arena_alloc(x->arena, (size_t)n, sizeof(*wish));
 
-/* How many boxes it lacks. */
-static int64_t find_wish(struct wish *out, const struct exchange *x, int32_t position)
+	for (int32_t i = 0; i < n; i++) {
+		int64_t lo = i * new, hi = lo + new;
+
+		wish[i] = (struct wish){lo, hi, lo / old, (hi - 1) / old};
+	}
+	return wish;
+}
+
+/* How many boxes the device lacks at a position. */
+static int64_t count_boxes(const struct exchange *x, int32_t position)
 {
 	const int32_t *want = x->want + (int64_t)position * x->ncut;
 	const int32_t *have = x->have + (int64_t)position * x->ncut;
@@ -155,16 +170,9 @@ static int64_t find_wish(struct wish *out, const struct exchange *x, int32_t pos
 	bool own = true;
 
 	for (int i = 0; i < x->ncut; i++) {
-		int64_t old = x->before.tile.dim[x->cut[i]];
-		int64_t new = x->after.tile.dim[x->cut[i]];
-		struct wish *w = &out[i];
+		const struct wish *w = &x->wish[i][want[i]];
 
-		w->lo = want[i] * new;
-		w->hi = w->lo + new;
-		w->first = w->lo / old;
-		w->last = (w->hi - 1) / old;
-		w->own = have[i];
-		own = own && w->own >= w->first && w->own <= w->last;
+		own = own && have[i] >= w->first && have[i] <= w->last;
 		boxes *= w->last - w->first + 1;
 	}
 	return boxes - own;
@@ -172,50 +180,61 @@ static int64_t find_wish(struct wish *out, const struct exchange *x, int32_t pos
 
 /* The box of the old tile number[], as far as dimensions cut up to each say. */
 struct box {
+	const struct wish *wish[RANK_MAX];
 	int64_t number[RANK_MAX], elements[RANK_MAX + 1], bounds[2 * RANK_MAX];
 	int32_t src[RANK_MAX + 1];
 	bool own[RANK_MAX + 1];
 };
 
-static void cut_box(struct box *b, const struct exchange *x, const struct wish *w, int i)
+static void cut_box(struct box *b, const struct exchange *x, const int32_t *have, int i)
 {
 	for (; i < x->ncut; i++) {
 		int dim = x->cut[i];
 		int64_t number = b->number[i], lo = number * x->before.tile.dim[dim];
 		int64_t hi = lo + x->before.tile.dim[dim];
 
-		lo = lo > w[i].lo ? lo : w[i].lo;
-		hi = hi < w[i].hi ? hi : w[i].hi;
+		lo = lo > b->wish[i]->lo ? lo : b->wish[i]->lo;
+		hi = hi < b->wish[i]->hi ? hi : b->wish[i]->hi;
 		b->bounds[2 * dim] = lo;
 		b->bounds[2 * dim + 1] = hi;
 		b->elements[i + 1] = b->elements[i] * (hi - lo);
-		b->src[i + 1] = b->src[i] + x->holder[dim][number];
-		b->own[i + 1] = b->own[i] && number == w[i].own;
+		b->src[i + 1] = b->src[i] + x->holder[i][number];
+		b->own[i + 1] = b->own[i] && number == have[i];
 	}
 }
 
-static void add_boxes(struct exchange *x, struct box *b, const struct wish *w,
-                      int32_t position)
+static void add_box(struct exchange *x, const struct box *b, int32_t position)
 {
-	int rank = x->before.tile.rank, i = 0;
-	size_t size = 2 * (size_t)rank * sizeof(*x->bounds);
+	size_t size = 2 * (size_t)x->before.tile.rank;
+	struct transfer *t = &x->transfer[x->n++];
+
+	t->src = mesh_device(x->mesh, b->src[x->ncut]);
+	t->dst = mesh_device(x->mesh, position);
+	t->elements = b->elements[x->ncut];
+	t->bounds = x->bounds;
+	if (!x->bounds)
+		return;
+	memcpy(x->bounds, b->bounds, size * sizeof(*x->bounds));
+	x->bounds += size;
+}
+
+static void add_boxes(struct exchange *x, struct box *b, int32_t position)
+{
+	const int32_t *want = x->want + (int64_t)position * x->ncut;
+	const int32_t *have = x->have + (int64_t)position * x->ncut;
+	int i = 0;
 
 	b->src[0] = x->copy[position];
-	for (int k = 0; k < x->ncut; k++)
-		b->number[k] = w[k].first;
+	for (int k = 0; k < x->ncut; k++) {
+		b->wish[k] = &x->wish[k][want[k]];
+		b->number[k] = b->wish[k]->first;
+	}
 	do {
-		cut_box(b, x, w, i);
-		if (!b->own[x->ncut]) {
-			x->transfer[x->n++] = (struct transfer){
-				.src = mesh_device(x->mesh, b->src[x->ncut]),
-				.dst = mesh_device(x->mesh, position),
-				.elements = b->elements[x->ncut],
-				.bounds = memcpy(x->bounds, b->bounds, size),
-			};
-			x->bounds += 2 * rank;
-		}
-		for (i = x->ncut - 1; i >= 0 && b->number[i] == w[i].last; i--)
-			b->number[i] = w[i].first;
+		cut_box(b, x, have, i);
+		if (!b->own[x->ncut])
+			add_box(x, b, position);
+		for (i = x->ncut - 1; i >= 0 && b->number[i] == b->wish[i]->last; i--)
+			b->number[i] = b->wish[i]->first;
 		if (i >= 0)
 			b->number[i]++;
 	} while (i >= 0);
@@ -235,25 +254,26 @@ static void whole_box(struct box *b, const struct exchange *x)
 }
 
 /* False if there are too many. */
-static bool find_boxes(struct exchange *x)
+static bool find_boxes(struct exchange *x, bool bounds)
 {
 	int32_t ndevices = x->mesh->ndevices;
-	size_t rank = (size_t)x->before.tile.rank;
-	struct wish w[RANK_MAX];
+	struct arena *a = x->plan->arena;
 	struct box b;
 	int64_t n = 0;
 
 	for (int32_t i = 0; i < ndevices && n <= EXCHANGE_BOXES_MAX; i++)
-		n += find_wish(w, x, i);
+		n += count_boxes(x, i);
 	if (n > EXCHANGE_BOXES_MAX)
 		return false;
-	x->transfer = arena_alloc(x->arena, (size_t)n, sizeof(*x->transfer));
-	x->bounds =
-		arena_alloc(x->plan->arena, (size_t)n * 2 * rank, sizeof(*x->bounds));
+	x->transfer = arena_grow(a, NULL, 0, (size_t)n, sizeof(*x->transfer));
+	if (bounds)
+		x->bounds =
+			arena_grow(a, NULL, 0, (size_t)n,
+		                   2 * (size_t)x->before.tile.rank * sizeof(*x->bounds));
 	whole_box(&b, x);
 	for (int32_t i = 0; i < ndevices; i++)
-		if (find_wish(w, x, i) > 0)
-			add_boxes(x, &b, w, i);
+		if (count_boxes(x, i) > 0)
+			add_boxes(x, &b, i);
 	return true;
 }
 
@@ -272,7 +292,11 @@ static bool begin(struct exchange *x, struct plan *p, const struct layout *after
 	const struct layout *before = plan_layout(p);
 	struct layout b, c;
 
-	*x = (struct exchange){.plan = p, .mesh = &p->problem->mesh};
+	x->plan = p;
+	x->mesh = &p->problem->mesh;
+	x->ncut = 0;
+	x->n = 0;
+	x->bounds = NULL;
 	if (before->kind != LAYOUT_AXES || after->kind != LAYOUT_AXES ||
 	    before->nunreduced || after->nunreduced) {
 		text_printf(why, "an exchange needs layouts of axes, none unreduced");
@@ -293,7 +317,8 @@ static bool begin(struct exchange *x, struct plan *p, const struct layout *after
 	return true;
 }
 
-bool plan_exchange_axes(struct plan *p, const struct layout *after, struct text *why)
+static bool add_exchange(struct plan *p, const struct layout *after, bool bounds,
+                         struct text *why)
 {
 	struct exchange x;
 	bool fits;
@@ -307,14 +332,32 @@ bool plan_exchange_axes(struct plan *p, const struct layout *after, struct text 
 	x.have = find_tiles(&x, &x.before);
 	x.want = find_tiles(&x, &x.after);
 	x.copy = find_copies(&x);
-	for (int dim = 0; dim < after->rank; dim++)
-		x.holder[dim] = find_holders(&x, dim);
-	fits = find_boxes(&x);
-	if (fits)
-		plan_exchange(p, after, x.mesh, x.transfer, x.n);
-	else
+	for (int i = 0; i < x.ncut; i++) {
+		x.holder[i] = find_holders(&x, x.cut[i]);
+		x.wish[i] = find_wishes(&x, x.cut[i]);
+	}
+	fits = find_boxes(&x, bounds);
+	if (fits) {
+		struct step *s;
+
+		plan_exchange(p, after, x.mesh, NULL, 0);
+		s = &p->step[p->nsteps - 1];
+		s->transfers = x.transfer;
+		s->ntransfers = x.n;
+	} else {
 		text_printf(why, "an exchange of more than %d boxes",
 		            EXCHANGE_BOXES_MAX);
+	}
 	arena_free(x.arena);
 	return fits;
+}
+
+bool plan_exchange_axes(struct plan *p, const struct layout *after, struct text *why)
+{
+	return add_exchange(p, after, true, why);
+}
+
+bool plan_exchange_sizes(struct plan *p, const struct layout *after, struct text *why)
+{
+	return add_exchange(p, after, false, why);
 }

@@ -12,10 +12,9 @@ static bool would_take(const struct best *b, const struct plan *plan, struct pri
 	return order < 0 || (order == 0 && plan_wins_tie(plan, b->plan));
 }
 
-struct price best_offer(struct best *b, struct plan *plan, uint32_t senders)
+void best_offer_priced(struct best *b, struct plan *plan, struct price price,
+                       uint32_t senders)
 {
-	struct price price = b->prices->plan(b->prices->self, plan);
-
 	if (plan_over_memory(plan, b->problem->memory_limit_bytes)) {
 		if (!b->smallest ||
 		    plan->peak_array_bytes < b->smallest->peak_array_bytes)
@@ -25,6 +24,13 @@ struct price best_offer(struct best *b, struct plan *plan, uint32_t senders)
 		b->price = price;
 		b->senders = senders;
 	}
+}
+
+struct price best_offer(struct best *b, struct plan *plan)
+{
+	struct price price = b->prices->plan(b->prices->self, plan);
+
+	best_offer_priced(b, plan, price, 0);
 	return price;
 }
 
@@ -60,7 +66,7 @@ static void offer_planners(struct best *b, struct best_search *search, struct te
 		answer = planners[i]->plan(&plan, b->problem, b->prices, b->arena,
 		                           &reason);
 		if (answer == ANSWER_PLAN) {
-			best_search_add_plan(search, plan, best_offer(b, plan, 0));
+			best_search_add_plan(search, plan, best_offer(b, plan));
 		} else {
 			text_printf(why, "%s%s: %s", why->length ? "; " : "",
 			            planners[i]->name, reason.s ? reason.s : "");

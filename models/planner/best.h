@@ -27,9 +27,13 @@ struct best {
 };
 
 /*
- * Offer a finished plan of the problem, with the number of its script's senders; its
- * price. Where it is now the cheapest it must live as long as the search.
+ * Offer a finished plan of the problem; its price. Where it is now the cheapest it must
+ * live as long as the search.
  */
-struct price best_offer(struct best *b, struct plan *plan, uint32_t senders);
+struct price best_offer(struct best *b, struct plan *plan);
+
+/* The same of a known price, with the number of its script's senders. */
+void best_offer_priced(struct best *b, struct plan *plan, struct price price,
+                       uint32_t senders);
 
 #endif

@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { POPS_MAX = 4096 };
+/* Types looked at from one that take as long as a message that is priced. */
+enum { TYPES_OF_WORK = 2 };
 
 /* A way to a type: by a step from another, whose cheapest price is known. */
 struct way {
@@ -22,6 +23,7 @@ struct astar_search {
 	const struct price *limit;
 	struct arena *arena;
 	uint32_t ways;
+	int64_t work; /* besides that of steps and bounds */
 	size_t n, capacity;
 	struct way *heap;
 	/* By type: */
@@ -170,7 +172,7 @@ static void price_exchange(struct astar_search *x, struct way way, struct script
 	struct price step;
 
 	step_script(script, x->types, way.before, way.after);
-	if (!step_prices_script(&step, x->steps, script, NULL))
+	if (step_prices_script(&step, x->steps, script, NULL) != PRICING_DONE)
 		return;
 	way.known = true;
 	add_way(x, way, step);
@@ -187,7 +189,7 @@ static bool write_script(struct script *out, const struct astar_search *x)
 			return false;
 		path[n++] = at;
 	}
-	*out = t->ends;
+	script_copy(out, &t->ends);
 	for (int before = t->from; n > 0; before = path[n]) {
 		struct script_step *step = &out->step[out->n++];
 		int after = path[--n];
@@ -201,17 +203,18 @@ static bool write_script(struct script *out, const struct astar_search *x)
 	return true;
 }
 
-static enum astar run(struct astar_search *x, int64_t messages)
+static enum astar run(struct astar_search *x, int64_t most)
 {
 	struct script *script = arena_alloc(x->arena, 1, sizeof(*script));
-	int64_t most = step_prices_messages(x->steps) + messages;
+	int64_t before = step_prices_work(x->steps);
 
 	x->reached[x->types->from] = true;
 	expand(x, x->types->from, script);
-	for (int pops = 0; x->n > 0; pops++) {
+	x->work = x->types->n / TYPES_OF_WORK;
+	while (x->n > 0) {
 		struct way way = pop(x);
 
-		if (pops == POPS_MAX || step_prices_messages(x->steps) > most)
+		if (++x->work + step_prices_work(x->steps) - before > most)
 			return ASTAR_STOPPED;
 		if (is_worse(x, way.after, way.price))
 			continue;
@@ -226,13 +229,14 @@ static enum astar run(struct astar_search *x, int64_t messages)
 		if (way.after == x->types->to)
 			return ASTAR_FOUND;
 		expand(x, way.after, script);
+		x->work += x->types->n / TYPES_OF_WORK;
 	}
 	return ASTAR_NONE;
 }
 
 enum astar best_astar(struct script *out, struct price *price, const struct types *t,
                       struct step_prices *steps, const struct prices *prices,
-                      const struct price *limit, int64_t messages, struct arena *a)
+                      const struct price *limit, int64_t most_work, struct arena *a)
 {
 	struct astar_search *x = arena_alloc(a, 1, sizeof(*x));
 	enum astar answer;
@@ -240,7 +244,7 @@ enum astar best_astar(struct script *out, struct price *price, const struct type
 	assert(prices->bound && prices->least);
 	*x = (struct astar_search){
 		.types = t, .steps = steps, .prices = prices, .limit = limit, .arena = a};
-	answer = run(x, messages);
+	answer = run(x, most_work);
 	if (answer == ASTAR_FOUND) {
 		*price = x->price[t->to];
 		answer = write_script(out, x) ? ASTAR_FOUND : ASTAR_STOPPED;

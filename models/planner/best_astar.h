@@ -18,15 +18,15 @@
 enum astar {
 	ASTAR_FOUND,
 	ASTAR_NONE,   /* no plan is cheaper than the limit */
-	ASTAR_STOPPED /* more messages were priced than allowed, or states looked at */
+	ASTAR_STOPPED /* it takes more work than allowed */
 };
 
 /*
  * The cheapest plan below `limit` (NULL: none) and its price. The script lives in `a`. It
- * stops when `x` has priced `messages` messages more. Deterministic.
+ * stops after so much work, told as that of `x`. Deterministic.
  */
 enum astar best_astar(struct script *out, struct price *price, const struct types *t,
                       struct step_prices *x, const struct prices *prices,
-                      const struct price *limit, int64_t messages, struct arena *a);
+                      const struct price *limit, int64_t most_work, struct arena *a);
 
 #endif

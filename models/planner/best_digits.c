@@ -185,7 +185,8 @@ bool script_refine(struct script *out, const struct script *s, struct arena *a)
 
 	if (!find_pieces(&x, s))
 		return false;
-	*out = (struct script){.problem = s->problem, .n = s->n, .senders = s->senders};
+	script_begin(out, s->problem, s->senders);
+	out->n = s->n;
 	refine_view(&out->view, &x, &s->view);
 	out->from = refine_layout(&x, &s->from);
 	out->to = refine_layout(&x, &s->to);
@@ -321,7 +322,7 @@ bool script_split(struct script *out, const struct script *s, int at, int64_t st
 	if (half[0].n == 0 || half[1].n == 0 || !apply(&mid, before, &half[0]) ||
 	    !is_valid(&mid))
 		return false;
-	*out = *s;
+	script_copy(out, s);
 	make_step(&out->step[at], &half[0], &mid, a);
 	make_step(&out->step[at + 1], &half[1], &s->step[at].after, a);
 	if (s->step[at].op == OP_REDUCE_SCATTER)

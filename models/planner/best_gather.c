@@ -177,7 +177,7 @@ static bool write_chain(struct script *out, const struct chain *x, int first, in
 {
 	const struct script *s = x->script;
 
-	*out = *s;
+	script_copy(out, s);
 	out->n = first;
 	for (int state = x->nstates - 1; state > 0; state = x->via[state]) {
 		struct move moves[PIECES_MAX];

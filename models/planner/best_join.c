@@ -140,7 +140,8 @@ static bool find_moves(struct script_step *out, const struct layout *before,
 static bool join(struct script *out, const struct script *s, const struct joining *j,
                  struct arena *a)
 {
-	*out = (struct script){.problem = s->problem, .n = s->n, .senders = s->senders};
+	script_begin(out, s->problem, s->senders);
+	out->n = s->n;
 	for (int digit = 0; digit < s->view.shape.rank; digit++) {
 		int at = out->view.shape.rank;
 

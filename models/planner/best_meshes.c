@@ -66,7 +66,7 @@ void best_one_mesh(struct best *b)
 	    planner_run(&planner_best, &plan, q, b->prices, b->arena, &why) ==
 	            ANSWER_PLAN &&
 	    plan_of_problem(plan, b->problem, b->arena))
-		best_offer(b, plan, 0);
+		best_offer(b, plan);
 	text_free(&why);
 }
 
@@ -112,7 +112,7 @@ static void offer_cut(struct best *b, const struct cut *cut)
 		plan_groups_step(plan, OP_ALL_GATHER, &move, 1, groups, NULL, &p->to);
 		plan->step[1].mesh = &p->to_mesh;
 		plan_finish(plan);
-		best_offer(b, plan, 0);
+		best_offer(b, plan);
 	}
 	text_free(&why);
 }

@@ -14,14 +14,17 @@ struct known {
  * A bound takes as long as an exchange of a few boxes for each device: of those with
  * less the price is asked at once.
  */
-enum { BOXES_FEW = 8 };
+enum { BOXES_FEW = 32 };
+
+/* Messages that take as long as a bound does by devices, and as what each step takes. */
+enum { BOUND_WORK = 8, STEP_WORK = 60 };
 
 struct step_prices {
 	const struct problem *problem;
 	const struct prices *prices;
-	struct arena *arena; /* of a plan while it is priced */
-	int64_t messages;
-	size_t n, capacity; /* a power of two */
+	struct arena *arena;           /* of a plan while it is priced */
+	int64_t work, most, most_step; /* messages */
+	size_t n, capacity;            /* a power of two */
 	struct known *known;
 };
 
@@ -30,6 +33,7 @@ struct step_prices *step_prices_new(const struct problem *p, const struct prices
 	struct step_prices *x = xmalloc(1, sizeof(*x));
 
 	*x = (struct step_prices){.problem = p, .prices = prices, .capacity = 256};
+	x->most = x->most_step = INT64_MAX;
 	x->arena = arena_new();
 	x->known = xmalloc(x->capacity, sizeof(*x->known));
 	memset(x->known, 0, x->capacity * sizeof(*x->known));
@@ -45,9 +49,15 @@ void step_prices_free(struct step_prices *x)
 	free(x);
 }
 
-int64_t step_prices_messages(const struct step_prices *x)
+int64_t step_prices_work(const struct step_prices *x)
 {
-	return x->messages;
+	return x->work;
+}
+
+void step_prices_limit(struct step_prices *x, int64_t most, int64_t most_step)
+{
+	x->most = most;
+	x->most_step = most_step;
 }
 
 static struct known *find(struct known *known, size_t capacity, uint64_t hash)
@@ -83,6 +93,7 @@ struct price step_prices_bound(struct step_prices *x, const struct view *view,
 	p.to = *to;
 	p.to_mesh = p.mesh;
 	p.two_meshes = false;
+	x->work += BOUND_WORK * p.ndevices;
 	return x->prices->bound(x->prices->self, &p);
 }
 
@@ -99,10 +110,13 @@ static int64_t boxes_of(const struct script *s, int i)
 	return n;
 }
 
-/* The entry of a permute or an exchange, at least with its bound if that is worth it. */
-static struct known *know(struct step_prices *x, const struct script *s, int i)
+/*
+ * The entry of a permute or an exchange, at least with its bound if that is worth it: not
+ * without a limit that it may be above.
+ */
+static struct known *know(struct step_prices *x, uint64_t hash, const struct script *s,
+                          int i, const struct price *limit)
 {
-	uint64_t hash = script_step_hash(s, i) | 1;
 	struct known *k = find(x->known, x->capacity, hash);
 
 	if (k->hash != 0)
@@ -112,7 +126,7 @@ static struct known *know(struct step_prices *x, const struct script *s, int i)
 		k = find(x->known, x->capacity, hash);
 	}
 	*k = (struct known){.hash = hash};
-	if (boxes_of(s, i) > BOXES_FEW)
+	if (limit && boxes_of(s, i) > BOXES_FEW)
 		k->bound = step_prices_bound(x, &s->view, script_before(s, i),
 		                             &s->step[i].after);
 	return k;
@@ -128,6 +142,13 @@ static int64_t messages_of(const struct plan *plan)
 	return n;
 }
 
+static bool is_much(const struct step_prices *x, const struct script *s, int i)
+{
+	int64_t work = boxes_of(s, i) * x->problem->ndevices;
+
+	return work > x->most_step || x->work + work > x->most;
+}
+
 static void build(struct step_prices *x, struct known *k, const struct script *s, int i)
 {
 	struct plan *plan;
@@ -136,9 +157,10 @@ static void build(struct step_prices *x, struct known *k, const struct script *s
 	plan = script_step_plan(s, i, x->prices, x->arena);
 	k->priced = true;
 	k->impossible = !plan;
+	x->work += STEP_WORK + x->problem->ndevices;
 	if (!plan)
 		return;
-	x->messages += messages_of(plan);
+	x->work += messages_of(plan);
 	k->price = x->prices->plan(x->prices->self, plan);
 }
 
@@ -147,39 +169,65 @@ static bool is_sent(const struct script *s, int i)
 	return s->step[i].op == OP_PERMUTE || s->step[i].op == OP_EXCHANGE;
 }
 
-bool step_prices_script(struct price *out, struct step_prices *x,
-                        const struct script *s, const struct price *limit)
+static bool is_above(struct price price, const struct price *limit)
 {
-	struct price sum = {0}, rest = {0};
+	return limit && price_compare(price, *limit) > 0;
+}
+
+/* What the steps that are built take at least; `sum` is of all others. */
+static enum pricing bound_script(struct price *out, uint64_t *hash,
+                                 struct step_prices *x, const struct script *s,
+                                 struct price sum, const struct price *limit)
+{
+	bool much = false;
+
+	*out = sum;
+	for (int i = 0; i < s->n; i++) {
+		const struct known *k;
+
+		if (!is_sent(s, i))
+			continue;
+		hash[i] = script_sent_hash(s, i) | 1;
+		k = know(x, hash[i], s, i, limit);
+		if (k->impossible)
+			return PRICING_NONE;
+		*out = price_add(*out, k->priced ? k->price : k->bound);
+		much = much || (!k->priced && is_much(x, s, i));
+	}
+	if (is_above(*out, limit))
+		return PRICING_NONE;
+	return much ? PRICING_LATE : PRICING_DONE;
+}
+
+enum pricing step_prices_script(struct price *out, struct step_prices *x,
+                                const struct script *s, const struct price *limit)
+{
+	uint64_t hash[SCRIPT_STEPS_MAX];
+	struct price sum = {0};
+	enum pricing bounded;
 
 	for (int i = 0; i < s->n; i++)
 		if (!is_sent(s, i))
 			sum = price_add(sum, script_price(s, i, x->prices));
-	if (limit && price_compare(sum, *limit) > 0)
-		return false;
+	if (is_above(sum, limit))
+		return PRICING_NONE;
+	bounded = bound_script(out, hash, x, s, sum, limit);
+	if (bounded != PRICING_DONE)
+		return bounded;
 	for (int i = 0; i < s->n; i++) {
-		struct known *k = is_sent(s, i) ? know(x, s, i) : NULL;
+		struct known *k;
 
-		if (k && k->impossible)
-			return false;
-		if (k)
-			rest = price_add(rest, k->priced ? k->price : k->bound);
-	}
-	if (limit && price_compare(price_add(sum, rest), *limit) > 0)
-		return false;
-	for (int i = 0; i < s->n; i++) {
-		struct known *k = is_sent(s, i) ? know(x, s, i) : NULL;
-
-		if (!k)
+		if (!is_sent(s, i))
 			continue;
+		k = find(x->known, x->capacity, hash[i]);
 		if (!k->priced)
 			build(x, k, s, i);
 		if (k->impossible)
-			return false;
+			return PRICING_NONE;
 		sum = price_add(sum, k->price);
-		if (limit && price_compare(sum, *limit) > 0)
-			return false;
+		if (is_above(sum, limit))
+			return PRICING_NONE;
 	}
 	*out = sum;
-	return true;
+	return PRICING_DONE;
 }

@@ -4,6 +4,7 @@
 #include "planner/best_send.h"
 
 #include <assert.h>
+#include <stddef.h>
 #include <string.h>
 
 const struct layout *script_before(const struct script *s, int i)
@@ -11,38 +12,26 @@ const struct layout *script_before(const struct script *s, int i)
 	return i ? &s->step[i - 1].after : &s->from;
 }
 
-static uint64_t mix(uint64_t hash, uint64_t value)
+void script_begin(struct script *out, const struct problem *p, uint32_t senders)
 {
-	/* FNV-1a, by words; shifted so that high bits reach low ones. */
-	hash = (hash ^ value) * UINT64_C(0x100000001b3);
-	return hash ^ hash >> 29;
+	memset(out, 0, offsetof(struct script, step));
+	out->problem = p;
+	out->senders = senders;
 }
 
-static uint64_t mix_layout(uint64_t hash, const struct layout *l)
+static size_t size_of(const struct script *s)
 {
-	for (int dim = 0; dim <= l->rank; dim++) {
-		struct part prime[LAYOUT_PARTS_MAX];
-		int n = layout_digits(prime, l, dim);
-
-		hash = mix(hash, (uint64_t)n);
-		for (int k = 0; k < n; k++)
-			hash = mix(mix(mix(hash, (uint64_t)prime[k].axis),
-			               (uint64_t)prime[k].pre),
-			           (uint64_t)prime[k].size);
-	}
-	return hash;
+	return offsetof(struct script, step) + (size_t)s->n * sizeof(*s->step);
 }
 
-uint64_t script_hash(const struct script *s)
+void script_copy(struct script *out, const struct script *s)
 {
-	uint64_t hash = mix(UINT64_C(0xcbf29ce484222325), s->senders);
+	memcpy(out, s, size_of(s));
+}
 
-	for (int i = 0; i < s->view.shape.rank; i++)
-		hash = mix(mix(hash, (uint64_t)s->view.shape.dim[i]), s->view.dim[i]);
-	hash = mix_layout(hash, &s->from);
-	for (int i = 0; i < s->n; i++)
-		hash = mix_layout(mix(hash, s->step[i].op), &s->step[i].after);
-	return hash;
+const struct script *script_keep(const struct script *s, struct arena *a)
+{
+	return arena_dup(a, s, 1, size_of(s));
 }
 
 /* --- from a plan and back -------------------------------------------------------- */
@@ -96,7 +85,9 @@ bool script_of_plan(struct script *out, const struct plan *p)
 	    !divides(&p->to, &p->shape) ||
 	    (!p->view && !same_shape(&p->shape, &p->problem->padded)))
 		return false;
-	*out = (struct script){.problem = p->problem, .from = p->from, .to = p->to};
+	script_begin(out, p->problem, SENDERS_RULE);
+	out->from = p->from;
+	out->to = p->to;
 	out->view.shape = p->shape;
 	for (int i = 0; i < p->shape.rank; i++)
 		out->view.dim[i] = p->view ? p->view->dim[i] : (uint8_t)i;
@@ -111,8 +102,10 @@ bool script_of_plan(struct script *out, const struct plan *p)
 	return true;
 }
 
+/* With the bounds of the boxes of an exchange, or without (plan/exchange.h). */
 static bool add_step(struct plan *plan, const struct script *s,
-                     const struct script_step *step, const struct prices *prices)
+                     const struct script_step *step, bool bounds,
+                     const struct prices *prices)
 {
 	struct text why = {0};
 	int before = plan->nsteps;
@@ -125,7 +118,8 @@ static bool add_step(struct plan *plan, const struct script *s,
 			plan_permute(plan, &step->after);
 		return true;
 	case OP_EXCHANGE:
-		done = plan_exchange_axes(plan, &step->after, &why);
+		done = bounds ? plan_exchange_axes(plan, &step->after, &why)
+		              : plan_exchange_sizes(plan, &step->after, &why);
 		text_free(&why);
 		if (!done || plan->step[before].ntransfers == 0)
 			return false;
@@ -145,7 +139,7 @@ struct plan *script_plan(const struct script *s, const struct prices *prices,
 	if (!same_shape(&s->view.shape, &s->problem->padded))
 		plan_view(plan, &s->view, &s->from, &s->to);
 	for (int i = 0; i < s->n; i++)
-		if (!add_step(plan, s, &s->step[i], prices))
+		if (!add_step(plan, s, &s->step[i], true, prices))
 			return NULL;
 	plan_finish(plan);
 	return plan;
@@ -157,24 +151,13 @@ static int64_t tile_bytes(const struct script *s, const struct layout *l)
 	                   layout_local_elements(l, &s->view.shape));
 }
 
-uint64_t script_step_hash(const struct script *s, int i)
-{
-	const struct script_step *step = &s->step[i];
-	uint64_t hash = mix(UINT64_C(0xcbf29ce484222325), s->senders);
-
-	hash = mix(hash, step->op);
-	for (int k = 0; k < s->view.shape.rank; k++)
-		hash = mix(hash, (uint64_t)s->view.shape.dim[k]);
-	return mix_layout(mix_layout(hash, script_before(s, i)), &step->after);
-}
-
 struct plan *script_step_plan(const struct script *s, int i,
                               const struct prices *prices, struct arena *a)
 {
 	struct plan *plan = plan_new(a, s->problem, "best");
 
 	plan_view(plan, &s->view, script_before(s, i), &s->step[i].after);
-	if (!add_step(plan, s, &s->step[i], prices))
+	if (!add_step(plan, s, &s->step[i], false, prices))
 		return NULL;
 	plan_finish(plan);
 	return plan;
@@ -227,7 +210,7 @@ struct price script_price(const struct script *s, int i, const struct prices *pr
 void script_exchange(struct script *out, const struct script *s, int first, int end)
 {
 	assert(first < end && end <= s->n);
-	*out = *s;
+	script_copy(out, s);
 	out->step[first] = (struct script_step){.op = OP_EXCHANGE,
 	                                        .after = s->step[end - 1].after};
 	for (int i = end; i < s->n; i++)
@@ -369,7 +352,7 @@ bool script_overslice(struct script *out, const struct script *s, int digit,
 	bool slices = s->n > 0 && s->step[0].op == OP_SLICE && first < 0;
 	bool gathers = s->n > 0 && s->step[s->n - 1].op == OP_ALL_GATHER;
 
-	*out = (struct script){.problem = s->problem, .senders = s->senders};
+	script_begin(out, s->problem, s->senders);
 	if (s->n + 2 > SCRIPT_STEPS_MAX || !split_view(&x, &out->view, s))
 		return false;
 	out->from = split_layout(&x, &s->from, false);

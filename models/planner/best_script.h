@@ -21,10 +21,18 @@ struct script {
 	const struct problem *problem;
 	struct view view; /* one digit per dimension where the plan has no view */
 	struct layout from, to;
-	int n;
-	struct script_step step[SCRIPT_STEPS_MAX];
 	uint32_t senders; /* of permutes and exchanges: best_send.h */
+	int n;
+	struct script_step step[SCRIPT_STEPS_MAX]; /* what is behind n is not copied */
 };
+
+/* A script of no steps, all layouts of rank 0. */
+void script_begin(struct script *out, const struct problem *p, uint32_t senders);
+
+void script_copy(struct script *out, const struct script *s);
+
+/* A copy to be read only, with room for its own steps. */
+const struct script *script_keep(const struct script *s, struct arena *a);
 
 /*
  * The script of a finished plan, borrowing from it. False where a step is not of axes
@@ -45,10 +53,16 @@ const struct layout *script_before(const struct script *s, int i);
 struct plan *script_plan(const struct script *s, const struct prices *prices,
                          struct arena *a);
 
-/* Equal steps, with equal layouts before and after them, have equal hashes. */
-uint64_t script_step_hash(const struct script *s, int i);
+/*
+ * Of step i, a permute or an exchange: equal hashes mean equal prices, as the same devices
+ * send as much to the same others, whatever digits of the view say so.
+ */
+uint64_t script_sent_hash(const struct script *s, int i);
 
-/* A finished plan of step i alone; NULL as script_plan. */
+/*
+ * A finished plan of step i alone, to be priced: its boxes have no bounds. NULL as
+ * script_plan.
+ */
 struct plan *script_step_plan(const struct script *s, int i,
                               const struct prices *prices, struct arena *a);
 

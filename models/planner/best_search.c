@@ -2,21 +2,39 @@
 
 #include "planner/best_astar.h"
 #include "planner/best_price.h"
+#include "planner/best_rewrite.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 /*
- * Plans priced in one search, at most; and messages of all of them together, as pricing
- * takes time by messages. TRIES_MIN plans are priced however large they are.
+ * Scripts that are kept; and the work of one search, told as messages that are priced
+ * (best_price.h), up to some number of devices. On more devices it grows with their number
+ * to the power of 3/2, as exchanges have more messages, up to a limit.
  */
-enum { POOL_MAX = 64, TRIES_MIN = 12, TRIES_MAX = 400, MESSAGES_MAX = 30000 };
+enum {
+	POOL_MAX = 64,
+	LATE_MAX = 32,
+	LATE_SHARE = 4, /* of all work: a script with a step of more has to wait */
+	WORK_FEW = 50000,
+	WORK_FEW_DEVICES = 128,
+	WORK_MAX = 1500000,
+	SCRIPT_WORK = 40, /* of making a script and looking whether it is known */
+	PRICE_WORK = 40   /* of its price and place, besides its steps */
+};
 
 /* Scripts that cost more than so many times the cheapest plan are not rewritten. */
 static const double NEAR = 1.5;
 
-/* The part of all that which rewriting may use; the rest is for choosing senders. */
-static const double REWRITING = 0.75;
+/*
+ * The part of the work that rewriting may use, and that of it before what waits is priced;
+ * the rest is for choosing senders.
+ */
+static const double REWRITING = 0.85, EARLY = 0.6;
+
+/* The part of the work that A* over types may take, beside that of rewriting. */
+enum { TYPES_SHARE = 4 };
 
 /* Types times devices: each type takes a bound, and that some work for each device. */
 enum { TYPES_WORK = 8192 };
@@ -34,19 +52,33 @@ struct entry {
 	bool over_memory, expanded;
 };
 
+/* A script that waits, with a bound on its price. */
+struct late {
+	const struct script *script;
+	struct price bound;
+};
+
 struct best_search {
 	struct best *best;
 	struct arena *arena;       /* of the scripts */
 	struct arena *plans;       /* of a plan while it is priced */
 	struct step_prices *steps; /* NULL where prices of steps do not add up */
-	int ntries, most_tries;
-	int64_t messages, most; /* of the plans priced; at which to stop */
-	int64_t types_messages; /* of these that were priced for A* */
+	int64_t work, most; /* so far, without that of `steps`; at which to stop */
+	int64_t most_of_all, most_step;
+	int64_t types_work; /* of `steps` for A*, which has its own limit */
 	int nseen;
 	uint64_t seen[SEEN_MAX]; /* hashes of scripts */
-	int n;
+	int n, nlate;
 	struct entry entry[POOL_MAX + 1]; /* by rising price */
+	struct late late[LATE_MAX + 1];   /* by rising bound */
 };
+
+static int64_t most_work(int64_t ndevices)
+{
+	double more = fmax(1, (double)ndevices / WORK_FEW_DEVICES);
+
+	return (int64_t)fmin(WORK_MAX, WORK_FEW * more * sqrt(more));
+}
 
 struct best_search *best_search_new(struct best *b)
 {
@@ -56,8 +88,8 @@ struct best_search *best_search_new(struct best *b)
 	s->best = b;
 	s->arena = arena_new();
 	s->plans = arena_new();
-	s->most = MESSAGES_MAX;
-	s->most_tries = TRIES_MAX;
+	s->most_of_all = most_work(b->problem->ndevices);
+	s->most = s->most_step = s->most_of_all;
 	if (b->prices->bound)
 		s->steps = step_prices_new(b->problem, b->prices);
 	return s;
@@ -71,14 +103,14 @@ void best_search_free(struct best_search *s)
 	free(s);
 }
 
-static bool by_bytes(const struct best_search *s)
-{
-	return s->best->prices->step == prices_bytes.step;
-}
-
 const struct prices *best_search_prices(const struct best_search *s)
 {
 	return s->best->prices;
+}
+
+struct arena *best_search_arena(struct best_search *s)
+{
+	return s->arena;
 }
 
 /* --- the pool -------------------------------------------------------------------- */
@@ -117,10 +149,16 @@ static bool insert(struct best_search *s, const struct entry *e)
 	return true;
 }
 
+static int64_t work_done(const struct best_search *s)
+{
+	int64_t steps = s->steps ? step_prices_work(s->steps) - s->types_work : 0;
+
+	return s->work + steps;
+}
+
 static bool is_over(const struct best_search *s)
 {
-	return s->ntries >= s->most_tries ||
-	       (s->ntries >= TRIES_MIN && s->messages >= s->most);
+	return work_done(s) >= s->most;
 }
 
 /* Of exchanges and permutes; all other steps are priced from a table as a rule. */
@@ -147,10 +185,10 @@ static bool seen(struct best_search *s, const struct script *script)
 }
 
 /*
- * Price a script: false if it costs more than the cheapest plan, or cannot be said. By
- * its steps where these add up, of which each is built once; else by its plan.
+ * Price a script, unless it costs more than the cheapest plan, or cannot be said. By its
+ * steps where these add up, of which each is built once; else by its plan.
  */
-static bool price_script(struct best_search *s, struct entry *e)
+static enum pricing price_script(struct best_search *s, struct entry *e)
 {
 	struct best *b = s->best;
 	struct plan *plan;
@@ -158,26 +196,34 @@ static bool price_script(struct best_search *s, struct entry *e)
 
 	if (s->steps) {
 		struct price most = b->price;
+		enum pricing pricing;
 
 		most.cost *= NEAR;
+		step_prices_limit(s->steps, s->most_of_all - s->work + s->types_work,
+		                  s->most_step);
 		/* One exchange may gain most by other senders. */
-		if (!step_prices_script(&e->price, s->steps, e->script,
-		                        b->plan && e->script->n > 1 ? &most : NULL))
-			return false;
-		s->messages = step_prices_messages(s->steps) - s->types_messages;
+		pricing = step_prices_script(&e->price, s->steps, e->script,
+		                             b->plan && e->script->n > 1 ? &most : NULL);
+		if (pricing != PRICING_DONE)
+			return pricing;
 		script_memory(&array_bytes, &e->live_bytes, e->script);
 		e->over_memory = limit >= 0 && array_bytes > limit;
-		return true;
+		return PRICING_DONE;
 	}
 	arena_reset(s->plans);
 	plan = script_plan(e->script, b->prices, s->plans);
 	if (!plan)
-		return false;
-	s->messages += messages_of(plan);
+		return PRICING_NONE;
+	s->work += messages_of(plan);
 	e->price = b->prices->plan(b->prices->self, plan);
 	e->live_bytes = plan->peak_live_bytes;
 	e->over_memory = plan_over_memory(plan, limit);
-	return true;
+	return PRICING_DONE;
+}
+
+static bool is_far(const struct best_search *s, const struct entry *e)
+{
+	return s->best->plan && e->price.cost > NEAR * s->best->price.cost;
 }
 
 /* Is it worth to build the plan of a script? Of equal price it may win the tie. */
@@ -187,19 +233,42 @@ static bool may_win(const struct best_search *s, const struct entry *e)
 	       (!s->best->plan || price_compare(e->price, s->best->price) <= 0);
 }
 
-void best_search_add(struct best_search *s, const struct script *script)
+/* Let it wait until all that takes less work was priced; the dearest may be dropped. */
+static void add_late(struct best_search *s, const struct entry *e)
+{
+	int at = s->nlate;
+
+	for (; at > 0 && price_compare(e->price, s->late[at - 1].bound) < 0; at--)
+		s->late[at] = s->late[at - 1];
+	s->late[at] = (struct late){script_keep(e->script, s->arena), e->price};
+	s->nlate += s->nlate < LATE_MAX;
+}
+
+static void price(struct best_search *s, const struct script *script)
 {
 	struct best *b = s->best;
 	struct entry e = {.script = script};
+	enum pricing pricing = price_script(s, &e);
 
-	if (is_over(s) || seen(s, script))
+	if (pricing == PRICING_LATE && s->most_step < s->most_of_all)
+		add_late(s, &e);
+	if (pricing != PRICING_DONE)
 		return;
-	if (!price_script(s, &e))
-		return;
-	s->ntries++;
-	e.script = arena_dup(s->arena, script, 1, sizeof(*script));
+	e.script = script_keep(script, s->arena);
 	if (insert(s, &e) && may_win(s, &e))
-		best_offer(b, script_plan(script, b->prices, b->arena), script->senders);
+		best_offer_priced(b, script_plan(script, b->prices, b->arena), e.price,
+		                  script->senders);
+}
+
+void best_search_add(struct best_search *s, const struct script *script)
+{
+	if (is_over(s))
+		return;
+	s->work += SCRIPT_WORK;
+	if (seen(s, script))
+		return;
+	s->work += PRICE_WORK;
+	price(s, script);
 }
 
 void best_search_add_plan(struct best_search *s, const struct plan *plan,
@@ -210,7 +279,7 @@ void best_search_add_plan(struct best_search *s, const struct plan *plan,
 
 	if (!script_of_plan(&script, plan) || seen(s, &script))
 		return;
-	e.script = arena_dup(s->arena, &script, 1, sizeof(script));
+	e.script = script_keep(&script, s->arena);
 	e.live_bytes = plan->peak_live_bytes;
 	e.over_memory = plan_over_memory(plan, s->best->problem->memory_limit_bytes);
 	insert(s, &e);
@@ -218,154 +287,19 @@ void best_search_add_plan(struct best_search *s, const struct plan *plan,
 
 /* --- rewriting ------------------------------------------------------------------- */
 
-static void try_gathers(struct best_search *s, const struct script *script)
+static void steps(struct best_search *s, const struct entry *e)
 {
-	for (int i = 0; i < script->n; i++) {
-		struct script next;
-
-		if (script->step[i].op != OP_ALL_GATHER ||
-		    (i > 0 && script->step[i - 1].op == OP_ALL_GATHER))
-			continue;
-		if (script_gathers(&next, script, i, s->best->prices, s->arena))
-			best_search_add(s, &next);
-	}
+	best_rewrite(s, e->script, !is_far(s, e));
 }
 
-/* Senders of permutes and exchanges by the prices of paths. */
-static void try_paths(struct best_search *s, const struct script *script)
+static void paths(struct best_search *s, const struct entry *e)
 {
-	struct script next = *script;
-
-	next.senders = SENDERS_PATHS;
-	for (int i = 0; i < script->n; i++) {
-		enum op op = script->step[i].op;
-
-		if (op != OP_PERMUTE && op != OP_EXCHANGE)
-			continue;
-		best_search_add(s, &next);
-		return;
-	}
+	best_rewrite_paths(s, e->script);
 }
 
-/* Senders of exchanges by coordinates, one digit more than the script has. */
-static void try_mixed(struct best_search *s, const struct script *script)
+static void mixed(struct best_search *s, const struct entry *e)
 {
-	uint32_t now =
-		script->senders >= SENDERS_MIXED ? script->senders - SENDERS_MIXED : 0;
-	struct script next = *script;
-	int copies = 0;
-
-	for (int i = 0; i < script->n; i++) {
-		int n = best_copies(script->problem, script_before(script, i));
-
-		if (script->step[i].op == OP_EXCHANGE)
-			copies = n > copies ? n : copies;
-	}
-	for (uint32_t base = 1, k = 0; (int)k < copies && k < 4;
-	     k++, base *= SENDERS_BASE) {
-		if (now / base % SENDERS_BASE != 0)
-			continue;
-		for (uint32_t choice = 0; choice < SENDERS_BASE; choice++) {
-			next.senders = SENDERS_MIXED + now + choice * base;
-			best_search_add(s, &next);
-		}
-	}
-}
-
-static void try_exchanges(struct best_search *s, const struct script *script)
-{
-	for (int first = 0; first < script->n; first++) {
-		bool sends = false;
-
-		for (int end = first + 1; end <= script->n; end++) {
-			enum op op = script->step[end - 1].op;
-			struct script next;
-
-			if (op == OP_REDUCE_SCATTER || op == OP_ALL_REDUCE)
-				break;
-			sends = sends || (op_communicates(op) && op != OP_EXCHANGE) ||
-			        (op == OP_EXCHANGE && end > first + 1);
-			if (!sends)
-				continue;
-			script_exchange(&next, script, first, end);
-			best_search_add(s, &next);
-		}
-	}
-}
-
-static void try_overslice(struct best_search *s, const struct script *script,
-                          struct part part, int first)
-{
-	for (int digit = 0; digit < script->view.shape.rank; digit++) {
-		struct script next;
-
-		if (script_overslice(&next, script, digit, part, first, s->arena))
-			best_search_add(s, &next);
-	}
-}
-
-/*
- * Over-slices along every run of digits of a mesh axis that the script does not use,
- * and along the minor ends of it (the fast links, as a rule).
- */
-static void try_overslices(struct best_search *s, const struct script *script, int begin)
-{
-	const struct mesh *m = &s->best->problem->mesh;
-
-	for (int axis = 0; axis < m->naxes; axis++) {
-		const struct part whole = {axis, 1, m->axis[axis].size};
-		struct part digit[LAYOUT_PARTS_MAX];
-		int n = parts_digits(digit, &whole, 1), first = 0;
-
-		for (int k = 0; k <= n; k++) {
-			struct part run;
-
-			if (k < n && !script_uses(script, digit[k], begin))
-				continue;
-			for (; first < k; first++) {
-				run = digit[first];
-				for (int j = first + 1; j < k; j++)
-					run.size *= digit[j].size;
-				try_overslice(s, script, run, begin);
-			}
-			first = k + 1;
-		}
-	}
-}
-
-/* Steps in two halves, by rising and by falling stride. */
-static void try_splits(struct best_search *s, const struct script *script)
-{
-	struct script fine, next;
-
-	if (!script_refine(&fine, script, s->arena))
-		fine = *script;
-	for (int at = 0; at < fine.n; at++) {
-		int64_t stride[LAYOUT_PARTS_MAX];
-		enum op op = fine.step[at].op;
-		int n = script_strides(stride, LAYOUT_PARTS_MAX, &fine, at);
-
-		if (op == OP_SLICE || op == OP_ALL_GATHER || op == OP_ALL_REDUCE)
-			continue;
-		for (int k = 1; k < n; k++)
-			for (int major = 0; major < 2; major++)
-				if (script_split(&next, &fine, at, stride[k], major,
-				                 s->arena))
-					best_search_add(s, &next);
-	}
-}
-
-static void expand(struct best_search *s, const struct script *script)
-{
-	try_exchanges(s, script);
-	if (by_bytes(s))
-		return;
-	try_gathers(s, script);
-	try_overslices(s, script, -1);
-	try_splits(s, script);
-	for (int i = 0; i < script->n; i++)
-		if (script->step[i].op == OP_EXCHANGE)
-			try_overslices(s, script, i);
+	best_rewrite_mixed(s, e->script);
 }
 
 /* The cheapest entry that has not been expanded, -1 if none; of the first `most`. */
@@ -378,20 +312,34 @@ static int next_entry(const struct best_search *s, int most)
 }
 
 /*
- * Rewrite the cheapest entries one after the other, until that part of the messages and
- * tries is spent.
+ * Rewrite the cheapest entries that were not rewritten so yet, one after the other, until
+ * that part of the work is done.
  */
 static void run(struct best_search *s, int entries, double share,
-                void (*rewrite)(struct best_search *s, const struct script *script))
+                void (*rewrite)(struct best_search *s, const struct entry *e))
 {
-	s->most = (int64_t)(share * MESSAGES_MAX);
-	s->most_tries = (int)(share * TRIES_MAX);
+	s->most = (int64_t)(share * (double)s->most_of_all);
+	for (int i; !is_over(s) && (i = next_entry(s, entries)) >= 0;) {
+		struct entry e = s->entry[i];
+
+		s->entry[i].expanded = true;
+		rewrite(s, &e);
+	}
+}
+
+/* Price what has waited. */
+static void run_late(struct best_search *s, double share)
+{
+	s->most = (int64_t)(share * (double)s->most_of_all);
+	s->most_step = s->most_of_all;
+	for (int i = 0; i < s->nlate && !is_over(s); i++)
+		price(s, s->late[i].script);
+}
+
+static void start_again(struct best_search *s)
+{
 	for (int i = 0; i < s->n; i++)
 		s->entry[i].expanded = false;
-	for (int i; !is_over(s) && (i = next_entry(s, entries)) >= 0;) {
-		s->entry[i].expanded = true;
-		rewrite(s, s->entry[i].script);
-	}
 }
 
 /* Other senders for the cheapest plan of one step, however many are cheaper. */
@@ -400,7 +348,7 @@ static void run_single(struct best_search *s)
 	for (int i = 0; i < s->n; i++) {
 		if (s->entry[i].script->n > 1)
 			continue;
-		try_mixed(s, s->entry[i].script);
+		best_rewrite_mixed(s, s->entry[i].script);
 		return;
 	}
 }
@@ -415,12 +363,16 @@ static void search_types(struct best_search *s)
 	struct price price;
 	enum astar answer;
 
+	int64_t before;
+
 	if (!s->steps || !types_make(types, b->problem,
 	                             most < TYPES_MAX ? most : TYPES_MAX, s->arena))
 		return;
+	before = step_prices_work(s->steps);
 	answer = best_astar(&script, &price, types, s->steps, b->prices,
-	                    b->plan ? &b->price : NULL, MESSAGES_MAX / 8, s->arena);
-	s->types_messages = step_prices_messages(s->steps) - s->messages;
+	                    b->plan ? &b->price : NULL, s->most_of_all / TYPES_SHARE,
+	                    s->arena);
+	s->types_work = step_prices_work(s->steps) - before;
 	if (answer == ASTAR_FOUND)
 		best_search_add(s, &script);
 }
@@ -429,8 +381,13 @@ void best_search_run(struct best_search *s)
 {
 	search_types(s);
 	/* First what is done, then who sends it, in what is cheapest by then. */
-	run(s, POOL_MAX, REWRITING, expand);
-	run(s, PATHS_OF, 1, try_paths);
-	run(s, MIXED_OF, 1, try_mixed);
+	s->most_step = s->most_of_all / LATE_SHARE;
+	run(s, POOL_MAX, EARLY, steps);
+	run_late(s, REWRITING);
+	run(s, POOL_MAX, REWRITING, steps);
+	start_again(s);
+	run(s, PATHS_OF, 1, paths);
+	start_again(s);
+	run(s, MIXED_OF, 1, mixed);
 	run_single(s);
 }

@@ -3,9 +3,10 @@
  * rewritten as long as that pays (best_script.h).
  *
  * A pool of scripts by rising price. The cheapest one that was not looked at is
- * rewritten in all ways, every result is built and priced exactly, and joins the pool,
- * until so many were priced as the number of devices allows: no clock is asked, so that
- * equal problems get equal plans.
+ * rewritten in all ways, every result is priced exactly, step by step, and joins the pool,
+ * until as much work is done as the number of devices allows: no clock is asked, so that
+ * equal problems get equal plans. Scripts with a step that takes much of that work wait
+ * until all others are priced, and are then, by rising bound.
  */
 #ifndef SHARDSIM_PLANNER_BEST_SEARCH_H
 #define SHARDSIM_PLANNER_BEST_SEARCH_H
@@ -32,6 +33,9 @@ void best_search_add_plan(struct best_search *s, const struct plan *plan,
 void best_search_sums(struct best_search *s, const struct problem *p, struct arena *a);
 
 const struct prices *best_search_prices(const struct best_search *s);
+
+/* Of what lives as long as the search. */
+struct arena *best_search_arena(struct best_search *s);
 
 /* Rewrite; what is cheaper is taken by the struct best it was made of. */
 void best_search_run(struct best_search *s);

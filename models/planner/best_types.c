@@ -50,7 +50,7 @@ static bool refine_ends(struct script *out, const struct script *s, struct arena
 	if (!script_refine(out, s, a)) {
 		if (!is_fine(s))
 			return false;
-		*out = *s;
+		script_copy(out, s);
 	}
 	return is_aligned(out);
 }
@@ -58,7 +58,7 @@ static bool refine_ends(struct script *out, const struct script *s, struct arena
 /* Over the dimensions of the array cut into primes, or over the digits of `digit`. */
 static bool find_ends(struct script *out, const struct problem *p, struct arena *a)
 {
-	struct script s = {.problem = p, .from = p->from, .to = p->to};
+	struct script s;
 	struct text why = {0};
 	struct digits digits;
 	struct binding from, to;
@@ -67,6 +67,9 @@ static bool find_ends(struct script *out, const struct problem *p, struct arena 
 	if (!mesh_equal(&p->mesh, &p->to_mesh) || p->from.kind != LAYOUT_AXES ||
 	    p->to.kind != LAYOUT_AXES || !p->padded_ok)
 		return false;
+	script_begin(&s, p, SENDERS_RULE);
+	s.from = p->from;
+	s.to = p->to;
 	s.view.shape = p->padded;
 	for (int i = 0; i < p->padded.rank; i++)
 		s.view.dim[i] = (uint8_t)i;
