@@ -31,6 +31,7 @@ static void build(struct schedule *out, const struct machine *m, enum op op,
 
 	(void)op;
 	for (int32_t k = 1; k < n && !out->done; k++) {
+		out->rounds_left = k > 1 && bytes > 0 ? n - k : 0;
 		schedule_round(out);
 		for (int32_t i = 0; i < g->ngroups; i++) {
 			const int32_t *ids = g->ids + (int64_t)i * n;
@@ -44,6 +45,7 @@ static void build(struct schedule *out, const struct machine *m, enum op op,
 			}
 		}
 	}
+	out->rounds_left = 0;
 	schedule_end(out);
 }
 

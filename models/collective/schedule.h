@@ -66,6 +66,8 @@ struct schedule {
 	round_fn *reader;
 	void *reader_self;
 	bool done; /* the reader wants no more */
+	/* At least so many rounds follow the one that is read, each with a message. */
+	int64_t rounds_left;
 };
 
 /*

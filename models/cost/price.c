@@ -16,6 +16,7 @@
 struct sum {
 	struct model *model;
 	double seconds, most_s;
+	double round_s; /* no round takes less */
 	bool any_order; /* they are the same for all orders of the digits */
 };
 
@@ -30,7 +31,7 @@ struct pricer {
 	int32_t rates_n;         /* number of devices that these are of */
 	struct local_rates rates;
 	double permute_s_per_byte, permute_latency_s;
-	double fastest_Bps;                    /* of all links */
+	double fastest_Bps, least_latency_s; /* of all links */
 	double torus_Bps[MACHINE_FABRICS_MAX]; /* of all links of a torus; 0: they differ */
 	double receive_s_per_byte; /* of the device with the widest way in */
 	struct bounds *bounds;     /* of bounds_n devices; NULL: not asked yet */
@@ -63,8 +64,11 @@ struct pricer *pricer_new(const struct machine *m, const struct placement *place
 	*p = (struct pricer){.free = *m, .place = place};
 	p->free.forced = (struct forced){0};
 	p->machine = &p->free;
-	for (int32_t l = 0; l < m->nlinks; l++)
+	p->least_latency_s = m->nlinks > 0 ? m->link[0].latency_s : 0;
+	for (int32_t l = 0; l < m->nlinks; l++) {
 		p->fastest_Bps = fmax(p->fastest_Bps, m->link[l].bandwidth_Bps);
+		p->least_latency_s = fmin(p->least_latency_s, m->link[l].latency_s);
+	}
 	for (int f = 0; f < m->nfabrics; f++)
 		p->torus_Bps[f] = torus_Bps(m, &m->fabric[f]);
 	p->model = model_new(p->machine);
@@ -235,14 +239,20 @@ static bool add_round(void *self, const struct schedule *s)
 	double seconds = model_schedule_s(sum->model, s);
 
 	sum->seconds = seconds < 0 ? PRICE_IMPOSSIBLE_S : sum->seconds + seconds;
+	if (sum->seconds + (double)s->rounds_left * sum->round_s > sum->most_s)
+		sum->seconds += (double)s->rounds_left * sum->round_s;
 	return sum->seconds <= sum->most_s;
 }
 
-/* The seconds of the collective, or of its first rounds where these exceed most_s. */
+/*
+ * The seconds of the collective, or of its first rounds where these exceed most_s, with
+ * what all others take at least.
+ */
 static struct sum wire_sum(struct pricer *p, const struct mesh *mesh,
                            const struct step_ask *ask, const struct move *moves)
 {
 	struct sum sum = {.model = p->model,
+	                  .round_s = p->least_latency_s,
 	                  .most_s = ask->most_cost > 0 ? ask->most_cost : INFINITY};
 	struct groups g;
 	struct lowered lowered;

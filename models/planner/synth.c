@@ -6,6 +6,8 @@
 #include "planner/synth_states.h"
 #include "planner/synth_weak.h"
 
+#include <math.h>
+
 /* Number of types (spec redistribution.md 4): sum_m C(k,m) m! C(m+r-1,r-1). */
 static double count_types(const struct synth *s)
 {
@@ -32,6 +34,9 @@ static bool few_types(const struct synth *s, int most_atoms)
 
 /* So many of the paths that look cheapest are priced as finished plans. */
 enum { PRICED_MAX = 16 };
+
+/* Sums of equal costs in another order differ by less than this factor. */
+static const double ROUNDING = 1 + 1e-6;
 
 /* Coarse digits that the exact search takes; each may ask for many prices. */
 enum { COARSE_ATOMS = 4 };
@@ -86,34 +91,62 @@ static void insert(struct choices *x, const struct choice *choice)
 	x->n += x->n < PRICED_MAX;
 }
 
-/* The sum over steps, and in *sure_cost that over those that are no permutes. */
+/*
+ * The sum over steps, and in *sure_cost that over those that are no permutes. Above
+ * `most_cost` (0: no limit) only that they are: all-to-alls, the dearest to find out, are
+ * asked for last.
+ */
 static struct price path_price(struct synth *s, const struct path *path,
-                               double *sure_cost)
+                               double *sure_cost, double most_cost)
 {
-	const struct type *before = &s->from;
 	struct price sum = {0};
 
 	*sure_cost = 0;
-	for (int i = 0; i < path->n; i++) {
-		const struct hop *hop = &path->hop[i];
-		struct price price = hop_price(s, hop->op, before, &hop->after);
+	for (int late = 0; late < 2; late++)
+		for (int i = 0; i < path->n; i++) {
+			const struct hop *hop = &path->hop[i];
+			const struct type *before =
+				i > 0 ? &path->hop[i - 1].after : &s->from;
+			double left = most_cost - *sure_cost;
+			struct price price;
 
-		sum = price_add(sum, price);
-		if (hop->op != OP_PERMUTE)
-			*sure_cost += price.cost;
-		before = &hop->after;
-	}
+			if ((hop->op == OP_ALL_TO_ALL) != late)
+				continue;
+			if (most_cost > 0 && left <= 0)
+				return sum;
+			price = hop_price(s, hop->op, before, &hop->after,
+			                  most_cost > 0 ? left : 0);
+			sum = price_add(sum, price);
+			if (hop->op != OP_PERMUTE)
+				*sure_cost += price.cost;
+		}
 	return sum;
+}
+
+/*
+ * A cost that some path is known to have, where costs add up: what costs more cannot be
+ * chosen. 0 if there is none.
+ */
+static double known_cost(const struct choices *x)
+{
+	double least = INFINITY;
+
+	for (int i = 0; i < x->n && x->prices->bound; i++)
+		if (x->choice[i].price.cost == x->choice[i].sure_cost)
+			least = fmin(least, x->choice[i].price.cost);
+	return isinf(least) ? 0 : least;
 }
 
 static void add_choice(struct choices *x, struct synth *s, const struct path *path)
 {
 	struct path *kept = arena_alloc(s->arena, 1, sizeof(*kept));
 	struct choice choice = {.s = s, .path = kept};
+	double known = known_cost(x);
 
 	*kept = *path;
-	choice.price = path_price(s, path, &choice.sure_cost);
-	insert(x, &choice);
+	choice.price = path_price(s, path, &choice.sure_cost, known * ROUNDING);
+	if (known == 0 || !price_plainly_more(choice.sure_cost, known))
+		insert(x, &choice);
 }
 
 /*
@@ -135,7 +168,7 @@ static bool add_exact(struct choices *x, struct synth *s, const struct price *mo
 	if (by_bytes(s))
 		return true;
 	in_bytes.prices = &prices_bytes;
-	bytes = path_price(&in_bytes, &paths.path[0], &sure_cost);
+	bytes = path_price(&in_bytes, &paths.path[0], &sure_cost, 0);
 	if (synth_exact(&paths, &in_bytes, &bytes))
 		add_choice(x, s, &paths.path[0]);
 	return true;

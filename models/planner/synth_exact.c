@@ -304,7 +304,7 @@ static void all_gathers(struct search *x, uint64_t code, int dim, int list,
 static void gather_rest(struct search *x)
 {
 	struct type before = code_type(x->from_code, x->coded.rank);
-	struct price price = hop_price(x->s, OP_ALL_GATHER, &before, &x->s->to);
+	struct price price = hop_price(x->s, OP_ALL_GATHER, &before, &x->s->to, 0);
 
 	reach(x, OP_ALL_GATHER, x->coded.to_code, PHASE_GATHER, &price,
 	      levels_find(&x->levels, x->coded.target));

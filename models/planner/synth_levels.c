@@ -121,7 +121,7 @@ const struct price *levels_slice(struct levels *x, int level, uint64_t to)
 		struct synth *s = x->coded->s;
 		struct type after = code_type(to, x->coded->rank);
 
-		asked->price = hop_price(s, OP_SLICE, &s->from, &after);
+		asked->price = hop_price(s, OP_SLICE, &s->from, &after, 0);
 		asked->known = true;
 	}
 	return &asked->price;

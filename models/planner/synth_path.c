@@ -334,10 +334,12 @@ static struct price_key key_of(const struct step_ask *ask)
 }
 
 struct price hop_price(struct synth *s, enum op op, const struct type *before,
-                       const struct type *after)
+                       const struct type *after, double most_cost)
 {
 	struct hop_moves moves = {0};
-	struct step_ask ask = {.op = op, .before_bytes = synth_bytes(s, before)};
+	struct step_ask ask = {.op = op,
+	                       .before_bytes = synth_bytes(s, before),
+	                       .most_cost = most_cost};
 	struct price_key key;
 
 	if (op != OP_PERMUTE)

@@ -88,9 +88,12 @@ int64_t synth_extent(const struct synth *s, const struct type *t, int dim);
 void hop_moves(struct hop_moves *out, const struct synth *s, enum op op,
                const struct type *before, const struct type *after);
 
-/* The price of that step (also of a permute), asked once per kind of step. */
+/*
+ * The price of that step (also of a permute), asked once per kind of step. `most_cost` as
+ * in struct step_ask.
+ */
 struct price hop_price(struct synth *s, enum op op, const struct type *before,
-                       const struct type *after);
+                       const struct type *after, double most_cost);
 
 /* An all-to-all or all-gather over atoms, in the order in which its moves list them. */
 struct list_step {
