@@ -63,8 +63,8 @@ static void offer_planners(struct best *b, struct best_search *search, struct te
 
 		if (planners[i] == &planner_best)
 			continue;
-		answer = planners[i]->plan(&plan, b->problem, b->prices, b->arena,
-		                           &reason);
+		answer = (planners[i]->quick ? planners[i]->quick : planners[i]->plan)(
+			&plan, b->problem, b->prices, b->arena, &reason);
 		if (answer == ANSWER_PLAN) {
 			best_search_add_plan(search, plan, best_offer(b, plan));
 		} else {

@@ -6,7 +6,8 @@
  * Every candidate is a finished plan with an exact price. Prices within 1e-9 are equal;
  * then less memory wins, then the printed plan that comes first (design 4). As the
  * plans of the other planners are candidates as they are, none of these planners is
- * cheaper.
+ * cheaper; but for one that would take too long to ask (planner.h, quick): on meshes with
+ * seven or more dimensions longer than 1 dtensor-mincost may be.
  */
 #ifndef SHARDSIM_PLANNER_BEST_H
 #define SHARDSIM_PLANNER_BEST_H

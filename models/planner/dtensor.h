@@ -90,8 +90,12 @@ struct dtensor_transforms dtensor_greedy(const struct dtensor_state *from,
  */
 enum { DTENSOR_HOST_DEVICES = 8 };
 
-/* The search gives up, as not applicable, when it has seen this many states. */
-enum { DTENSOR_STATES_MAX = 1 << 18 };
+/*
+ * The search gives up, as not applicable, when it has seen this many states; or so many
+ * where `best` asks, which are some milliseconds: with six dimensions of a mesh and more
+ * that are longer than 1, very many ways may cost the same.
+ */
+enum { DTENSOR_STATES_MAX = 1 << 18, DTENSOR_STATES_QUICK = 1 << 13 };
 
 /*
  * What DTensor assumes of the links along each mesh dimension: 0.6 us and 87.7 GB/s
@@ -120,10 +124,11 @@ double dtensor_transform_us(const struct dtensor_links *links, const struct mesh
  * was reached first is taken first; from a state the transforms are tried in this order:
  * S->S by source, then target dimension; S->R by dimension; P->R by mesh dimension;
  * R->S and then P->S by mesh dimension, then tensor dimension; R->P by mesh dimension, if
- * an end has a Partial. False with the reason in `why` after DTENSOR_STATES_MAX states.
+ * an end has a Partial. False with the reason in `why` after `most` states.
  */
 bool dtensor_search(struct dtensor_transforms *out, const struct dtensor_state *from,
                     const struct dtensor_state *to, const struct array *array,
-                    const struct mesh *m, struct arena *a, struct text *why);
+                    const struct mesh *m, int32_t most, struct arena *a,
+                    struct text *why);
 
 #endif

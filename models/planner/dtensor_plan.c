@@ -297,7 +297,8 @@ static void print_steps(struct text *out, const struct dtensor_transforms *t,
 	}
 }
 
-static enum answer make_plan(struct plan **out, const struct problem *p, bool min_cost,
+/* By the search of at most so many states; 0: greedily, where the orders allow that. */
+static enum answer make_plan(struct plan **out, const struct problem *p, int32_t states,
                              const char *name, struct arena *arena, struct text *why)
 {
 	struct dtensor_state from, to;
@@ -311,8 +312,9 @@ static enum answer make_plan(struct plan **out, const struct problem *p, bool mi
 	if (!dtensor_state_of(&from, &p->from, &p->mesh, why) ||
 	    !dtensor_state_of(&to, &p->to, &p->mesh, why))
 		return ANSWER_NOT_APPLICABLE;
-	if (min_cost || !dtensor_default_order(&from) || !dtensor_default_order(&to)) {
-		if (!dtensor_search(&t, &from, &to, &p->array, &p->mesh, arena, why))
+	if (states || !dtensor_default_order(&from) || !dtensor_default_order(&to)) {
+		if (!dtensor_search(&t, &from, &to, &p->array, &p->mesh,
+		                    states ? states : DTENSOR_STATES_MAX, arena, why))
 			return ANSWER_NOT_APPLICABLE;
 	} else {
 		t = dtensor_greedy(&from, &to, &p->mesh, arena);
@@ -341,7 +343,7 @@ static enum answer dtensor_plan(struct plan **out, const struct problem *p,
                                 struct text *why)
 {
 	(void)prices;
-	return make_plan(out, p, false, "dtensor", arena, why);
+	return make_plan(out, p, 0, "dtensor", arena, why);
 }
 
 static enum answer dtensor_mincost_plan(struct plan **out, const struct problem *p,
@@ -349,7 +351,15 @@ static enum answer dtensor_mincost_plan(struct plan **out, const struct problem 
                                         struct arena *arena, struct text *why)
 {
 	(void)prices;
-	return make_plan(out, p, true, "dtensor-mincost", arena, why);
+	return make_plan(out, p, DTENSOR_STATES_MAX, "dtensor-mincost", arena, why);
+}
+
+static enum answer dtensor_mincost_quick(struct plan **out, const struct problem *p,
+                                         const struct prices *prices,
+                                         struct arena *arena, struct text *why)
+{
+	(void)prices;
+	return make_plan(out, p, DTENSOR_STATES_QUICK, "dtensor-mincost", arena, why);
 }
 
 const struct planner planner_dtensor = {
@@ -362,4 +372,5 @@ const struct planner planner_dtensor_mincost = {
 	.name = "dtensor-mincost",
 	.help = "PyTorch DTensor's min-cost search, with its own cost model",
 	.plan = dtensor_mincost_plan,
+	.quick = dtensor_mincost_quick,
 };

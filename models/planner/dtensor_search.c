@@ -103,6 +103,7 @@ struct search {
 	int32_t target;
 	struct key target_key;
 	struct dtensor_bound bound;
+	int32_t most;    /* states */
 	double limit_us; /* a way that must cost more is none */
 	bool by_total;   /* the queue's order: with the bound of what is left */
 };
@@ -325,7 +326,7 @@ static bool run(struct search *s, const struct key *source)
 	s->target = node_of(s, &s->target_key);
 	s->node[node].cost_us = 0;
 	dtensor_queue_push(&s->queue, 0, node);
-	while (s->nnodes <= DTENSOR_STATES_MAX) {
+	while (s->nnodes <= s->most) {
 		struct expansion x;
 
 		assert(s->queue.n > 0); /* a way leads from every state to every other */
@@ -385,9 +386,10 @@ static struct dtensor_transforms way_to(const struct search *s, int32_t target,
 
 bool dtensor_search(struct dtensor_transforms *out, const struct dtensor_state *from,
                     const struct dtensor_state *to, const struct array *array,
-                    const struct mesh *m, struct arena *a, struct text *why)
+                    const struct mesh *m, int32_t most, struct arena *a,
+                    struct text *why)
 {
-	struct search s = {.mesh = m, .rank = array->shape.rank};
+	struct search s = {.mesh = m, .rank = array->shape.rank, .most = most};
 	int64_t elements = shape_elements(&array->shape);
 	struct key source;
 	bool found;
@@ -406,8 +408,7 @@ bool dtensor_search(struct dtensor_transforms *out, const struct dtensor_state *
 	if (found)
 		*out = way_to(&s, s.target, a);
 	else
-		text_printf(why, "DTensor's search passes %d states",
-		            DTENSOR_STATES_MAX);
+		text_printf(why, "DTensor's search passes %d states", (int)most);
 	free(s.node);
 	free(s.slot);
 	free(s.queue.entry);

@@ -88,6 +88,13 @@ struct planner {
 	enum answer (*plan)(struct plan **out, const struct problem *p,
 	                    const struct prices *prices, struct arena *arena,
 	                    struct text *why);
+	/*
+	 * The same, but not applicable where that would take more than some milliseconds:
+	 * what `best` asks. NULL: plan never does.
+	 */
+	enum answer (*quick)(struct plan **out, const struct problem *p,
+	                     const struct prices *prices, struct arena *arena,
+	                     struct text *why);
 };
 
 extern const struct planner *const planners[]; /* ended by NULL */

@@ -215,8 +215,8 @@ static void check_transforms(const struct problem *p, enum choice planner,
 	ck_assert(dtensor_state_of(&from, &p->from, &p->mesh, &why));
 	ck_assert(dtensor_state_of(&to, &p->to, &p->mesh, &why));
 	if (planner & MIN_COST) {
-		ck_assert(dtensor_search(&t, &from, &to, &p->array, &p->mesh, arena,
-		                         &why));
+		ck_assert(dtensor_search(&t, &from, &to, &p->array, &p->mesh,
+		                         DTENSOR_STATES_MAX, arena, &why));
 		ck_assert_str_eq(trace_of(&t, p), trace);
 	}
 	if ((planner & GREEDY) && !non_default(trace)) {

@@ -272,7 +272,7 @@ START_TEST(the_search_finds_a_cheapest_way)
 			    (from->placement[1] != R || to->placement[1] != R))
 				continue;
 			ck_assert(dtensor_search(&t, from, to, &w->array, &w->mesh,
-			                         arena, &why));
+			                         DTENSOR_STATES_MAX, arena, &why));
 			us = cost_of_way(w, &t, *from, to);
 			ck_assert_double_eq_tol(us, w->way_us[i][j], 1e-9 * us + 1e-12);
 			if (!dtensor_default_order(from) || !dtensor_default_order(to))
@@ -304,7 +304,8 @@ START_TEST(the_search_gives_up)
 		from.place[i] = (int16_t)i;
 		to.place[i] = (int16_t)(m.naxes - 1 - i);
 	}
-	ck_assert(!dtensor_search(&t, &from, &to, &array, &m, arena, &why));
+	ck_assert(!dtensor_search(&t, &from, &to, &array, &m, DTENSOR_STATES_MAX, arena,
+	                          &why));
 	ck_assert_str_eq(why.s, "DTensor's search passes 262144 states");
 	text_free(&why);
 }

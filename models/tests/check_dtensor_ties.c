@@ -272,8 +272,8 @@ START_TEST(the_search_takes_the_way_reached_first)
 
 			if ((any_partial(&from) || any_partial(&to)) != partial)
 				continue;
-			ck_assert(dtensor_search(&t, &from, &to, &array, &m, arena,
-			                         &why));
+			ck_assert(dtensor_search(&t, &from, &to, &array, &m,
+			                         DTENSOR_STATES_MAX, arena, &why));
 			check_way(x, &t, &to);
 		}
 	}
@@ -369,7 +369,8 @@ START_TEST(without_a_bound_the_search_goes_on)
 	for (int i = 0; i < m.naxes; i++)
 		for (int role = 0; role < ROLES; role++)
 			ck_assert_int_eq(b.weight[i][role], 0);
-	ck_assert(dtensor_search(&t, &from, &to, &array, &m, arena, &why));
+	ck_assert(dtensor_search(&t, &from, &to, &array, &m, DTENSOR_STATES_MAX, arena,
+	                         &why));
 	ck_assert_int_eq(t.n, 1);
 	ck_assert_int_eq(t.step[0].mesh_dim, 6);
 	ck_assert_int_eq(t.step[0].from, P);

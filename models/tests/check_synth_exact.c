@@ -56,7 +56,7 @@ static struct price sum_of_hops(struct synth *s, const struct path *path)
 
 	for (int i = 0; i < path->n; i++) {
 		sum = price_add(sum, hop_price(s, path->hop[i].op, before,
-		                               &path->hop[i].after));
+		                               &path->hop[i].after, 0));
 		before = &path->hop[i].after;
 	}
 	ck_assert(type_equal(before, &s->to));
