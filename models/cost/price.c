@@ -3,8 +3,8 @@
 #include "array/routes.h"
 #include "collective/local.h"
 #include "cost/bound.h"
-#include "cost/bound_ports.h"
 #include "cost/price_table.h"
+#include "cost/price_wires.h"
 #include "plan/groups.h"
 
 #include <assert.h>
@@ -30,11 +30,10 @@ struct pricer {
 	int32_t *order, order_n; /* the mesh's device ids that it is for */
 	int32_t rates_n;         /* number of devices that these are of */
 	struct local_rates rates;
-	double permute_s_per_byte, permute_latency_s;
+	struct price_wires wires;
 	double fastest_Bps, least_latency_s; /* of all links */
 	double torus_Bps[MACHINE_FABRICS_MAX]; /* of all links of a torus; 0: they differ */
-	double receive_s_per_byte; /* of the device with the widest way in */
-	struct bounds *bounds;     /* of bounds_n devices; NULL: not asked yet */
+	struct bounds *bounds; /* of bounds_n devices; NULL: not asked yet */
 	int32_t bounds_n;
 };
 
@@ -94,98 +93,15 @@ static int32_t placed(const struct pricer *p, int32_t d)
 	return placement_device(p->place, d);
 }
 
-/*
- * May a message between two of the first n devices take fabric `f`? It may if some
- * device takes it to the first one of its domain: domains are classes, so if all reach
- * the first one by an earlier fabric, they reach each other by it.
- */
-static bool fabric_used(const struct pricer *p, int f, int32_t n)
-{
-	const struct machine *m = p->machine;
-	const struct fabric *fab = &m->fabric[f];
-	int32_t *first = arena_alloc(p->scratch, (size_t)fab->ndomains, sizeof(*first));
-
-	for (int32_t d = 0; d < n; d++) {
-		int32_t device = placed(p, d), domain = fab->domain[device];
-
-		if (domain < 0)
-			continue;
-		if (!first[domain]) {
-			first[domain] = device + 1;
-			continue;
-		}
-		if (machine_fabric(m, first[domain] - 1, device) == f)
-			return true;
-	}
-	return false;
-}
-
-/* The slowest link that device `d` has on the fabric; NULL where nobody knows. */
-static const struct link *slowest_link(const struct pricer *p, int f, int32_t d)
-{
-	const struct fabric *fab = &p->machine->fabric[f];
-	int ports = fab->geometry == GEOMETRY_TORUS ? 2 * fab->naxes : 2;
-	const struct link *slowest = NULL;
-
-	if (fab->geometry == GEOMETRY_GRAPH || fab->domain[d] < 0)
-		return NULL;
-	for (int k = 0; k < ports; k++) {
-		int32_t l = fab->port[(int64_t)d * ports + k];
-		const struct link *link = l < 0 ? NULL : &p->machine->link[l];
-
-		if (link && (!slowest || link->bandwidth_Bps < slowest->bandwidth_Bps))
-			slowest = link;
-	}
-	return slowest;
-}
-
-/* The seconds a byte takes, at least, into the device that most can come in to. */
-static double receive_s_per_byte(const struct pricer *p, int32_t n)
-{
-	struct ports *ports = ports_make(p->machine, p->scratch);
-	double most_Bps = 0;
-
-	for (int32_t d = 0; d < n; d++) {
-		int32_t device = placed(p, d);
-		struct gate in, out;
-
-		ports_gates(&in, &out, ports, &device, 1, -1);
-		most_Bps = fmax(most_Bps, in.bandwidth_Bps);
-	}
-	return most_Bps > 0 ? 1 / most_Bps : 0;
-}
-
-/*
- * The rates of the first n devices. A permute costs its tile over one link of the slowest
- * fabric it may use (design 4); where the links of a fabric belong to no device (a
- * graph), it is the slowest link of the machine.
- */
+/* The rates of the first n devices. */
 static void rates_refresh(struct pricer *p, int32_t n)
 {
-	const struct link *slowest = NULL;
-
 	if (p->rates_n == n)
 		return;
 	p->rates_n = n;
 	p->rates = local_rates(p->machine, p->place, n);
 	arena_reset(p->scratch);
-	for (int f = 0; f < p->machine->nfabrics; f++) {
-		if (!fabric_used(p, f, n))
-			continue;
-		for (int32_t d = 0; d < n; d++) {
-			const struct link *link = slowest_link(p, f, placed(p, d));
-
-			if (link &&
-			    (!slowest || link->bandwidth_Bps < slowest->bandwidth_Bps))
-				slowest = link;
-		}
-	}
-	for (int32_t l = 0; !slowest && l < p->machine->nlinks; l++)
-		if (l == 0 || p->machine->link[l].bandwidth_Bps < slowest->bandwidth_Bps)
-			slowest = &p->machine->link[l];
-	p->permute_s_per_byte = slowest ? 1 / slowest->bandwidth_Bps : 0;
-	p->permute_latency_s = slowest ? slowest->latency_s : 0;
-	p->receive_s_per_byte = receive_s_per_byte(p, n);
+	p->wires = price_wires(p->machine, p->place, n, p->scratch);
 }
 
 /* Forget everything if the mesh orders its devices otherwise than before. */
@@ -318,7 +234,8 @@ static struct price step_price(void *self, const struct problem *problem,
 		return (struct price){.cost = PRICE_IMPOSSIBLE_S};
 	rates_refresh(p, mesh->ndevices);
 	if (ask->op == OP_PERMUTE) {
-		seconds = before_bytes * p->permute_s_per_byte + p->permute_latency_s;
+		seconds = before_bytes * p->wires.permute_s_per_byte +
+		          p->wires.permute_latency_s;
 	} else if (ask->op == OP_SLICE) {
 		struct price_key key;
 
@@ -492,7 +409,7 @@ static struct price least_price(void *self, const struct problem *problem,
 	if (placement_size(p->place, p->machine) < problem->ndevices)
 		return (struct price){.cost = PRICE_IMPOSSIBLE_S};
 	rates_refresh(p, problem->ndevices);
-	return (struct price){.cost = recv_bytes * p->receive_s_per_byte +
+	return (struct price){.cost = recv_bytes * p->wires.receive_s_per_byte +
 	                              p->rates.launch_s};
 }
 

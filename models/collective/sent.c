@@ -1,0 +1,102 @@
+#include "collective/sent.h"
+
+/* The root of a device's connected set, halving the path on the way. */
+static int32_t set_of(int32_t *parent, int32_t d)
+{
+	while (parent[d] != d)
+		d = parent[d] = parent[parent[d]];
+	return d;
+}
+
+/*
+ * The root of each device's set of those that send to one another: [ndevices]. *ascend:
+ * the transfers are by destination already, as those of most exchanges are.
+ */
+static int32_t *find_sets(bool *ascend, const struct step *s, int32_t ndevices,
+                          struct arena *a)
+{
+	int32_t *set = arena_alloc(a, (size_t)ndevices, sizeof(*set)), before = 0;
+
+	*ascend = true;
+	for (int32_t d = 0; d < ndevices; d++)
+		set[d] = d;
+	for (int64_t i = 0; i < s->ntransfers; i++) {
+		int32_t src = s->transfers[i].src, dst = s->transfers[i].dst;
+
+		set[set_of(set, src)] = set_of(set, dst);
+		*ascend = *ascend && dst >= before;
+		before = dst;
+	}
+	for (int32_t d = 0; d < ndevices; d++)
+		set[d] = set_of(set, d);
+	return set;
+}
+
+/* From counts of 0 to n - 1 to the first place of each. */
+static void add_up(int64_t *count, int32_t n)
+{
+	int64_t sum = 0;
+
+	for (int32_t i = 0; i < n; i++) {
+		int64_t next = sum + count[i];
+
+		count[i] = sum;
+		sum = next;
+	}
+}
+
+/* The transfers by destination. */
+static const struct transfer *sort_destinations(const struct step *s, int32_t ndevices,
+                                                struct arena *a)
+{
+	size_t n = (size_t)s->ntransfers;
+	struct transfer *sorted = arena_grow(a, NULL, 0, n, sizeof(*sorted));
+	int64_t *next = arena_alloc(a, (size_t)ndevices, sizeof(*next));
+
+	for (size_t i = 0; i < n; i++)
+		next[s->transfers[i].dst]++;
+	add_up(next, ndevices);
+	for (size_t i = 0; i < n; i++)
+		sorted[next[s->transfers[i].dst]++] = s->transfers[i];
+	return sorted;
+}
+
+/*
+ * Transfers by destination then by set and source: counted into their places by the rank
+ * that sources have by set and number.
+ */
+static const struct sent *sort_transfers(const struct transfer *by_dst, size_t n,
+                                         const int32_t *set, int32_t ndevices,
+                                         struct arena *a)
+{
+	struct sent *sorted = arena_grow(a, NULL, 0, n, sizeof(*sorted));
+	int64_t *src = arena_alloc(a, (size_t)ndevices, sizeof(*src));
+	int64_t *rank = arena_alloc(a, (size_t)ndevices, sizeof(*rank));
+	int64_t *next = arena_alloc(a, (size_t)ndevices, sizeof(*next));
+
+	for (int32_t d = 0; d < ndevices; d++)
+		next[set[d]]++;
+	add_up(next, ndevices);
+	for (int32_t d = 0; d < ndevices; d++)
+		rank[d] = next[set[d]]++;
+	for (size_t i = 0; i < n; i++)
+		src[rank[by_dst[i].src]]++;
+	add_up(src, ndevices);
+	for (size_t i = 0; i < n; i++) {
+		const struct transfer *t = &by_dst[i];
+
+		sorted[src[rank[t->src]]++] = (struct sent){t->src, t->dst, t->elements};
+	}
+	return sorted;
+}
+
+const struct sent *sent_sorted(const int32_t **set, const struct step *s,
+                               int32_t ndevices, struct arena *a)
+{
+	bool ascend;
+	const int32_t *sets = find_sets(&ascend, s, ndevices, a);
+
+	*set = sets;
+	return sort_transfers(ascend ? s->transfers : sort_destinations(s, ndevices, a),
+	                      (size_t)s->ntransfers, sets, ndevices, a);
+}

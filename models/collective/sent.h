@@ -1,0 +1,24 @@
+/*
+ * The transfers of an exchange or of a permute of parts in the order of their messages.
+ * Private to models/collective/.
+ */
+#ifndef SHARDSIM_COLLECTIVE_SENT_H
+#define SHARDSIM_COLLECTIVE_SENT_H
+
+#include "plan/plan.h"
+
+/* All that one device sends another, or a part of it. */
+struct sent {
+	int32_t src, dst;
+	int64_t elements;
+};
+
+/*
+ * The step's transfers by set, source and destination, s->ntransfers of them, and in *set
+ * for each of the devices the number of its set: those that send to one another, whoever
+ * relays. In linear time, in the arena.
+ */
+const struct sent *sent_sorted(const int32_t **set, const struct step *s,
+                               int32_t ndevices, struct arena *a);
+
+#endif

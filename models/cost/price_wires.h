@@ -1,0 +1,24 @@
+/*
+ * What the pricer assumes of wires before a step is built. Private to models/cost/.
+ */
+#ifndef SHARDSIM_COST_PRICE_WIRES_H
+#define SHARDSIM_COST_PRICE_WIRES_H
+
+#include "array/machine.h"
+#include "collective/local.h"
+
+struct price_wires {
+	/*
+	 * A permute costs its tile over one link of the slowest fabric it may use (design
+	 * 4); where the links of a fabric belong to no device (a graph), it is the slowest
+	 * link of the machine.
+	 */
+	double permute_s_per_byte, permute_latency_s;
+	double receive_s_per_byte; /* of the device with the widest way in */
+};
+
+/* Of the first n devices, placed (NULL: the identity); `a` is for its work. */
+struct price_wires price_wires(const struct machine *m, const struct placement *place,
+                               int32_t n, struct arena *a);
+
+#endif
