@@ -221,9 +221,11 @@ static enum pricing price_script(struct best_search *s, struct entry *e)
 	return PRICING_DONE;
 }
 
+/* One exchange may gain most by what is done before and after it. */
 static bool is_far(const struct best_search *s, const struct entry *e)
 {
-	return s->best->plan && e->price.cost > NEAR * s->best->price.cost;
+	return s->best->plan && e->script->n > 1 &&
+	       e->price.cost > NEAR * s->best->price.cost;
 }
 
 /* Is it worth to build the plan of a script? Of equal price it may win the tie. */
@@ -362,7 +364,6 @@ static void search_types(struct best_search *s)
 	struct script script;
 	struct price price;
 	enum astar answer;
-
 	int64_t before;
 
 	if (!s->steps || !types_make(types, b->problem,
