@@ -16,7 +16,7 @@ struct sent {
 /*
  * The step's transfers by set, source and destination, s->ntransfers of them, and in *set
  * for each of the devices the number of its set: those that send to one another, whoever
- * relays. In linear time, in the arena.
+ * relays. In the arena; all but the sets in linear time.
  */
 const struct sent *sent_sorted(const int32_t **set, const struct step *s,
                                int32_t ndevices, struct arena *a);

@@ -258,7 +258,7 @@ static bool is_asked(const struct pricer *p, const struct plan *plan, int step)
 	struct groups g;
 
 	if (s->nmoves == 0 || s->gathers || s->groups.ngroups == 0 ||
-	    !fits(p, &plan->problem->mesh))
+	    !op_communicates(s->op) || !fits(p, &plan->problem->mesh))
 		return false;
 	for (int i = 0; i < s->nmoves; i++)
 		if (s->move[i].nparts == 0)

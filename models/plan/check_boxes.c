@@ -260,16 +260,17 @@ static bool exactly(struct state *s, int step, int32_t d, const int64_t *want,
                     const struct inbox *in)
 {
 	const struct list *both = kept(s, d, want);
-	const int64_t **piece =
-		arena_alloc(s->arena, (size_t)in->n + PIECES_MAX, sizeof(*piece));
+	const int64_t *old[PIECES_MAX], **piece;
 	int64_t total = 0, n;
 	int nkept = 0;
 
-	if (!tile_boxes(s, both, piece, &nkept))
+	if (!tile_boxes(s, both, old, &nkept))
 		return state_wrong(s, step, "the tile is in too many pieces", d);
 	if (nkept > 0 && !is_summed(s, d))
 		return state_wrong(s, step, "parts of an unreduced array are kept", d);
 	n = nkept;
+	piece = arena_grow(s->arena, old, (size_t)n, (size_t)(n + in->n),
+	                   sizeof(*piece));
 	for (int64_t i = 0; i < in->n; i++) {
 		if (!box_inside(in->transfer[i]->bounds, want, s->rank))
 			return state_wrong(s, step, "a box that is not wanted arrives",

@@ -75,6 +75,21 @@ static void offer_planners(struct best *b, struct best_search *search, struct te
 	}
 }
 
+/* The plans of those that were not asked for all they can. */
+static void offer_slow_planners(struct best *b)
+{
+	for (int i = 0; planners[i]; i++) {
+		struct text reason = {0};
+		struct plan *plan = NULL;
+
+		if (planners[i]->quick &&
+		    planners[i]->plan(&plan, b->problem, b->prices, b->arena,
+		                      &reason) == ANSWER_PLAN)
+			best_offer(b, plan);
+		text_free(&reason);
+	}
+}
+
 static enum answer best_plan(struct plan **out, const struct problem *p,
                              const struct prices *prices, struct arena *arena,
                              struct text *why)
@@ -91,6 +106,8 @@ static enum answer best_plan(struct plan **out, const struct problem *p,
 	join_digits(&b);
 	best_one_mesh(&b);
 	best_gather_after(&b);
+	if (!b.plan)
+		offer_slow_planners(&b);
 	if (!b.plan && !b.smallest) {
 		text_printf(why, "%s", reasons.s ? reasons.s : "no planner has a plan");
 		text_free(&reasons);

@@ -6,8 +6,9 @@
  * Every candidate is a finished plan with an exact price. Prices within 1e-9 are equal;
  * then less memory wins, then the printed plan that comes first (design 4). As the
  * plans of the other planners are candidates as they are, none of these planners is
- * cheaper; but for one that would take too long to ask (planner.h, quick): on meshes with
- * seven or more dimensions longer than 1 dtensor-mincost may be.
+ * cheaper; but for one that would take too long to ask (planner.h, quick), which is asked
+ * only where there is no other plan: dtensor-mincost may be cheaper where its search sees
+ * more than DTENSOR_STATES_QUICK states.
  */
 #ifndef SHARDSIM_PLANNER_BEST_H
 #define SHARDSIM_PLANNER_BEST_H

@@ -40,8 +40,8 @@ void spreading_give(struct spreading *x, int32_t box, int32_t sender);
 
 /*
  * Where every box has its cheapest sender: relieve the busiest senders along chains, each
- * sender giving a box to the next one, that add least to the sum. What is left is
- * `least_left` work or more, by less than one round. False if more work is needed.
+ * sender giving a box to the next one, that add least to the sum. It stops after the round
+ * that leaves no more than `least_left` work. False if more work is needed.
  */
 bool spreading_relieve(struct spreading *x, int64_t least_left);
 

@@ -27,8 +27,9 @@ struct sending {
 
 /*
  * Fills sender[nboxes] with numbers below nsenders. *work is how much may be spent, in
- * prices looked at; it is lowered by what was, which is more where it is little: that
- * much each price, a few times over, and one round of chains or one swap always are.
+ * prices looked at; it is lowered by what was, and falls below 0 where it is little: all
+ * prices are looked at a few times in any case, and a round of chains, or the search for
+ * one move or swap, that was begun is done.
  * Where it does not suffice for the chains, boxes go to their cheapest sender that stays
  * within the mean load and half a box. Deterministic.
  */

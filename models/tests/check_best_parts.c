@@ -1,6 +1,7 @@
 /*
  * The parts of `best`: prices and memory of scripts are those of their plans, joined
- * digits say the same plan, and plans between two meshes are right and unbeaten.
+ * digits say the same plan, and plans between two meshes are right and unbeaten, as is that
+ * of the only planner that has one.
  */
 #include "plan_random.h"
 #include "planner_case.h"
@@ -365,6 +366,29 @@ START_TEST(test_uneven)
 }
 END_TEST
 
+/* --- a planner that takes its time ------------------------------------------------ */
+
+/* No other has a plan, so it is asked for all it can. */
+START_TEST(test_slow_planner)
+{
+	const char *mesh = "a=2,b=2,c=2,d=2,e=2", *array = "f32[16,64,8,2,2,3,4,4]";
+	const char *from = "[{},{},{},{},{},{\"c\",\"d\"},{},{}], "
+			   "unreduced={\"a\",\"e\"}";
+	const char *to = "[{},{},{},{},{},{\"b\"},{},{}], unreduced={\"c\",\"d\"}";
+	struct problem *p = case_of_texts(arena, mesh, array, from, to);
+	const struct planner *slow = planner_find("dtensor-mincost", 15);
+	struct text why = {0};
+	struct plan *plan = NULL;
+
+	use(1);
+	prices = prices_bytes;
+	ck_assert_int_eq(slow->quick(&plan, p, &prices_bytes, arena, &why),
+	                 ANSWER_NOT_APPLICABLE);
+	ck_assert_ptr_nonnull(unbeaten(p));
+	text_free(&why);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("best_parts");
@@ -379,6 +403,7 @@ int main(void)
 	tcase_add_loop_test(parts, test_join, 0, 2);
 	tcase_add_test(parts, test_join_by_hand);
 	tcase_add_test(parts, test_overslice);
+	tcase_add_test(parts, test_slow_planner);
 	tcase_add_loop_test(parts, test_meshes, 0,
 	                    2 * sizeof(targets) / sizeof(targets[0]));
 	tcase_add_loop_test(parts, test_uneven, 0, 2);

@@ -125,6 +125,44 @@ START_TEST(a_step_costs_what_its_plan_costs)
 }
 END_TEST
 
+/* Steps that make axes unreduced, or reduce them, cost what the clock says. */
+START_TEST(a_step_with_sums_costs_what_the_clock_says)
+{
+	static const struct {
+		enum op op;
+		const char *from;
+		struct move move;
+	} sums[] = {
+		{OP_PARTIAL, "P('y')", {-1, -1, 0, 1, &X}},
+		{OP_PARTIAL, "P('x','y')", {0, -1, 0, 1, &X}},
+		{OP_ALL_REDUCE, "P(None,'y',unreduced={'x'})", {-1, -1, 0, 1, &X}},
+		{OP_REDUCE_SCATTER, "P(None,'y',unreduced={'x'})", {-1, 0, 0, 1, &X}},
+	};
+
+	for (size_t k = 0; k < sizeof(sums) / sizeof(*sums); k++) {
+		const struct machine *m = machine_of(_i);
+		struct problem *p = case_of_texts(arena, "x=4,y=2", "f32[480,336]",
+		                                  sums[k].from, "P()");
+		struct plan *plan = plan_new(arena, p, "test");
+		struct pricer *pricer = pricer_new(m, NULL);
+		struct prices prices = pricer_prices(pricer);
+		struct model *model = model_new(m);
+		double seconds, cost;
+		char message[100];
+
+		plan_axes_step(plan, sums[k].op, &sums[k].move, 1);
+		seconds = plan_seconds(NULL, plan, m, NULL, model_clock, model, message,
+		                       sizeof(message));
+		cost = prices.plan(prices.self, plan).cost;
+		ck_assert_msg(fabs(cost - seconds) < 1e-12 * seconds,
+		              "%s: %.17g, not %.17g", op_name(sums[k].op), cost,
+		              seconds);
+		pricer_free(pricer);
+		model_free(model);
+	}
+}
+END_TEST
+
 START_TEST(a_permute_is_one_link_of_the_slowest_fabric)
 {
 	const struct link *link = slowest[_i];
@@ -312,6 +350,7 @@ int main(void)
 
 	tcase_add_checked_fixture(c, setup, teardown);
 	tcase_add_loop_test(c, a_step_costs_what_its_plan_costs, 0, ASKED * MACHINES);
+	tcase_add_loop_test(c, a_step_with_sums_costs_what_the_clock_says, 0, MACHINES);
 	tcase_add_loop_test(c, a_permute_is_one_link_of_the_slowest_fabric, 0, MACHINES);
 	tcase_add_test(c, a_permute_inside_a_node_does_not_see_the_network);
 	tcase_add_test(c, a_permute_on_a_graph);
