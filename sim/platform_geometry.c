@@ -179,9 +179,12 @@ static bool all_follow(const struct machine *m, int f, const int32_t *ends)
 	bool all = true;
 
 	for (int32_t src = 0; src < m->ndevices && all; src++) {
-		const int32_t *at = fab->at + (int64_t)fab->domain[src] * places;
+		const int32_t *at;
 
-		for (int32_t i = 0; fab->domain[src] >= 0 && i < places && all; i++) {
+		if (fab->domain[src] < 0)
+			continue;
+		at = fab->at + (int64_t)fab->domain[src] * places;
+		for (int32_t i = 0; i < places && all; i++) {
 			int n = machine_route(m, f, src, at[i], links, ROUTE_LINKS_MAX);
 
 			all = n >= 0 &&

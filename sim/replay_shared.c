@@ -113,6 +113,8 @@ static void add(struct shared *w, const struct schedule *s, const struct shared_
 	for (int64_t k = 0; k < task->nmessages; k++, route += 1 + *route) {
 		double latency_s = route_s(w, route);
 
+		if (*route == 0) /* there at once */
+			continue;
 		if (!to || t->apart)
 			to = task_add(w);
 		to->latency_s = fmax(to->latency_s, latency_s);

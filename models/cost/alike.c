@@ -252,8 +252,9 @@ static void refine(struct fold *w)
 
 /* An edge as all nodes of a kind have it. */
 struct end {
-	uint64_t bytes; /* figure() */
-	int64_t kind;   /* of the other end */
+	uint64_t figure; /* of the bytes */
+	int64_t kind;    /* of the other end */
+	double bytes;
 };
 
 /* The kinds by the first node of each, with its edges in order. */
@@ -271,7 +272,16 @@ static int compare_ends(const void *a, const void *b)
 
 	if (p->kind != q->kind)
 		return p->kind < q->kind ? -1 : 1;
-	return p->bytes < q->bytes ? -1 : p->bytes > q->bytes;
+	return p->figure < q->figure ? -1 : p->figure > q->figure;
+}
+
+/* Are n edges alike, in order? */
+static bool same_ends(const struct end *a, const struct end *b, int64_t n)
+{
+	for (int64_t k = 0; k < n; k++)
+		if (compare_ends(&a[k], &b[k]) != 0)
+			return false;
+	return true;
 }
 
 /* The edges of the node, in order, behind those in `end`. */
@@ -289,7 +299,7 @@ static struct end *node_ends(struct kinds *q, const struct fold *w, int32_t node
 		int32_t other;
 		const struct fair_use *u = neighbour(w, node, k, &other);
 
-		end[k] = (struct end){figure(u->bytes), w->node[other].kind};
+		end[k] = (struct end){figure(u->bytes), w->node[other].kind, u->bytes};
 	}
 	qsort(end, (size_t)n, sizeof(*end), compare_ends);
 	return end;
@@ -327,7 +337,7 @@ static bool kinds_check(struct kinds *q, const struct fold *w)
 			continue;
 		}
 		if (!same_figures(w->f, first, i) || degree(w, first) != n ||
-		    memcmp(end, q->end + q->ends_at[kind], (size_t)n * sizeof(*end)) != 0)
+		    !same_ends(end, q->end + q->ends_at[kind], n))
 			return false;
 	}
 	return true;
@@ -353,15 +363,10 @@ static int32_t count_ends(const struct kinds *q, const struct fold *w, int64_t k
 	return (int32_t)n;
 }
 
-static double figure_value(uint64_t bits)
-{
-	double x;
-
-	memcpy(&x, &bits, sizeof(x));
-	return x;
-}
-
-/* The task of a kind, with a use for every kind of its links and bytes on them. */
+/*
+ * The task of a kind, with a use for every kind of its links and bytes on them: those of
+ * an edge, not rounded, for the rule asks to 13 digits whether a link is full.
+ */
 static void add_task(struct fair *out, const struct kinds *q, const struct fold *w,
                      int32_t node)
 {
@@ -372,13 +377,13 @@ static void add_task(struct fair *out, const struct kinds *q, const struct fold 
 	*t = w->f->task[node];
 	t->first = out->nuses;
 	for (int64_t k = 0; k < degree(w, node); k++) {
-		struct end back = {end[k].bytes, kind};
+		struct end back = {end[k].figure, kind, 0};
 
 		if (k && compare_ends(&end[k], &end[k - 1]) == 0)
 			continue;
 		out->use[out->nuses++] = (struct fair_use){
 			q->number[end[k].kind], count_ends(q, w, end[k].kind, &back),
-			figure_value(end[k].bytes)};
+			end[k].bytes};
 	}
 	t->nuses = out->nuses - t->first;
 }

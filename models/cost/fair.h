@@ -31,10 +31,13 @@ struct fair_use {
 struct fair_task {
 	double after_s; /* started so long after the beginning */
 	double latency_s;
-	int64_t first, nuses; /* in fair.use; of different links, one or more */
+	int64_t first, nuses; /* in fair.use; one or more, see below */
 };
 
-/* Tasks by rising after_s. */
+/*
+ * Tasks by rising after_s. The uses of a task are of different links, or of one that
+ * stands for several on which its bytes differ.
+ */
 struct fair {
 	int64_t ntasks, nuses;
 	struct fair_task *task;

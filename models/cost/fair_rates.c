@@ -341,6 +341,7 @@ const double *rates_find(struct rates *r)
 	for (int32_t i = 0; i < r->tasks.nall; i++) {
 		int32_t t = r->tasks.all[i];
 
+		r->work += r->passes[t];
 		r->rate[t] = 0;
 		for (int32_t p = 0; p < r->passes[t]; p++)
 			r->rate[t] += r->layer[p].part[t];

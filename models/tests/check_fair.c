@@ -153,6 +153,40 @@ START_TEST(copies_fold)
 }
 END_TEST
 
+/*
+ * Of bytes that no binary digits write, links that are just full: 3 GB/s, and 2 GB/s for
+ * links 3 and 6. Tasks 0 and 2 fill link 5, at 1/2 and 3/4 in a us, and are settled; task
+ * 2 takes its part of link 0 twice, so that task 1 gets 3/16 until 4/3 us, then 2/9 of
+ * link 6. It has moved 1/4 then and needs 27/8 us more.
+ */
+START_TEST(a_tie_folds)
+{
+	static const double kB[3][7] = {
+		{0, 2, 0, 4, 0, 3, 0}, {12, 3, 0, 0, 0, 0, 9}, {1, 1, 3, 0, 1, 2, 0}};
+	static struct made m;
+
+	for (int copies = 1; copies <= 4; copies++) {
+		struct fair kinds;
+
+		made_start(&m, 7 * copies, 3e9);
+		for (int c = 0; c < copies; c++)
+			m.link_Bps[7 * c + 3] = m.link_Bps[7 * c + 6] = 2e9;
+		for (int t = 0; t < 3 * copies; t++) {
+			made_task(&m, 0, 0);
+			for (int l = 0; l < 7; l++)
+				if (kB[t % 3][l] > 0)
+					made_use(&m, t / 3 * 7 + l,
+					         1e3 * kB[t % 3][l] / _i);
+		}
+		ck_assert(alike_fold(&kinds, &m.f));
+		ck_assert_int_eq(kinds.ntasks, 3);
+		ck_assert_double_eq_tol(1e6 * _i * fair_s(&kinds, 1e-4, INT64_MAX),
+		                        4. / 3 + 27. / 8, 1e-9);
+		fair_free(&kinds);
+	}
+}
+END_TEST
+
 /* Each of n tasks on links i and i + 1 of a ring: one kind, whose links two use. */
 START_TEST(a_ring_is_one_kind)
 {
@@ -191,7 +225,35 @@ START_TEST(a_ring_is_one_kind)
 }
 END_TEST
 
-/* What is kept from one change to the next is what is found from nothing, whatever came and went. */
+/*
+ * 1 kB on link i and 2 kB on link i + 1 of a ring: one task and one link, used in two ways.
+ * All together fill every link with 3 kB.
+ */
+START_TEST(a_link_of_two_uses)
+{
+	static struct made m;
+	struct fair kinds;
+
+	made_start(&m, 12, 1e9);
+	for (int32_t t = 0; t < 12; t++) {
+		made_task(&m, 0, 0);
+		made_use(&m, t, 1e3);
+		made_use(&m, (t + 1) % 12, 2e3);
+	}
+	ck_assert(alike_fold(&kinds, &m.f));
+	ck_assert_int_eq(kinds.ntasks, 1);
+	ck_assert_int_eq(kinds.nlinks, 1);
+	ck_assert_int_eq(kinds.nuses, 2);
+	ck_assert_double_eq_tol(1e6 * fair_s(&kinds, 1e-4, INT64_MAX), 3, 1e-9);
+	ck_assert_double_eq_tol(1e6 * made_s(&m), 3, 1e-9);
+	fair_free(&kinds);
+}
+END_TEST
+
+/*
+ * What is kept from one change to the next is what is found from nothing, whatever came
+ * and went.
+ */
 START_TEST(kept_rates_are_right)
 {
 	struct rng *r = rng_new(9);
@@ -255,7 +317,9 @@ int main(void)
 	tcase_set_timeout(tcase, 60);
 	tcase_add_loop_test(tcase, by_hand, 0, COUNT(rows));
 	tcase_add_test(tcase, copies_fold);
+	tcase_add_loop_test(tcase, a_tie_folds, 1, 12);
 	tcase_add_test(tcase, a_ring_is_one_kind);
+	tcase_add_test(tcase, a_link_of_two_uses);
 	tcase_add_test(tcase, kept_rates_are_right);
 	tcase_add_test(tcase, too_much_work);
 	suite_add_tcase(suite, tcase);
