@@ -16,7 +16,10 @@ static bool is_file(const char *spec)
 	       (n > 4 && !strcmp(spec + n - 4, ".xml"));
 }
 
-/* "key=value,...}" into `set`, room for PLATFORM_SETTINGS_MAX; their number, -1 if it is not that. */
+/*
+ * "key=value,...}" into `set`, room for PLATFORM_SETTINGS_MAX; their number, -1 if it is
+ * not that or has a key twice.
+ */
 static int split_settings(const char **set, struct arena *a, const char *text)
 {
 	int n = 0;
@@ -27,6 +30,9 @@ static int split_settings(const char **set, struct arena *a, const char *text)
 		if (key == 0 || key >= length || !text[length] ||
 		    n == PLATFORM_SETTINGS_MAX)
 			return -1;
+		for (int i = 0; i < n; i++)
+			if (strncmp(set[i], text, key + 1) == 0)
+				return -1;
 		set[n++] = arena_strndup(a, text, length);
 		text += length;
 		if (*text == '}')
@@ -46,7 +52,7 @@ enum status platform_split(struct platform_name *out, struct arena *a, const cha
 	if (n == 0 || out->nset < 0)
 		return error_set(e, E_SYNTAX, at,
 		                 "expected family:shape{key=value,...} with 1 to %d "
-		                 "settings",
+		                 "different settings",
 		                 PLATFORM_SETTINGS_MAX);
 	out->base = arena_strndup(a, spec, n);
 	return OK;
@@ -137,8 +143,8 @@ static enum status read_loader(struct loader *l, struct arena *a, const char *sp
 	text_free(&text);
 	if (status != OK)
 		return status;
-	return platform_xml_machine(&l->platform->machine, &l->graph, &l->xml, l->spec,
-	                            l->error);
+	return platform_xml_machine(&l->platform->machine, &l->graph, &l->xml,
+	                            arena_strdup(a, spec), l->error);
 }
 
 enum status platform_machine(struct machine **out, struct arena *a, const char *spec,

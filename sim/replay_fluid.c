@@ -1,5 +1,6 @@
 #include "replay_fluid.h"
 
+#include "base/hash.h"
 #include "cost/model.h"
 #include "cost/pieces.h"
 #include "replay_shared.h"
@@ -23,6 +24,7 @@ struct start {
 /* A form that was timed. */
 struct timed {
 	uint64_t hash;
+	uint64_t apart;   /* which of its tasks are not one, hashed */
 	int64_t first, n; /* its words in `known`; n 0: a free place */
 	double seconds;
 };
@@ -276,7 +278,7 @@ static double tasks_run(struct fluid *w, const struct round *r, const int64_t *n
 }
 
 /* The place of a form among those that were timed, or a free one for it. */
-static struct timed *timed_find(struct fluid *w, const struct piece *p)
+static struct timed *timed_find(struct fluid *w, const struct piece *p, uint64_t apart)
 {
 	if (!w->timed) {
 		w->timed = xmalloc(2 * TIMED_MAX, sizeof(*w->timed));
@@ -285,14 +287,16 @@ static struct timed *timed_find(struct fluid *w, const struct piece *p)
 	for (uint64_t at = p->hash;; at++) {
 		struct timed *t = &w->timed[at & (2 * TIMED_MAX - 1)];
 
-		if (!t->n || (t->hash == p->hash && t->n == p->nform &&
-		              !memcmp(w->known + t->first, p->form,
-		                      (size_t)t->n * sizeof(*p->form))))
+		if (!t->n ||
+		    (t->hash == p->hash && t->apart == apart && t->n == p->nform &&
+		     !memcmp(w->known + t->first, p->form,
+		             (size_t)t->n * sizeof(*p->form))))
 			return t;
 	}
 }
 
-static void timed_add(struct fluid *w, const struct piece *p, double seconds)
+static void timed_add(struct fluid *w, const struct piece *p, uint64_t apart,
+                      double seconds)
 {
 	if (!p->nform)
 		return;
@@ -306,7 +310,8 @@ static void timed_add(struct fluid *w, const struct piece *p, double seconds)
 		                    sizeof(*w->known));
 	}
 	memcpy(w->known + w->nknown, p->form, (size_t)p->nform * sizeof(*p->form));
-	*timed_find(w, p) = (struct timed){p->hash, w->nknown, p->nform, seconds};
+	*timed_find(w, p, apart) =
+		(struct timed){p->hash, apart, w->nknown, p->nform, seconds};
 	w->ntimed++;
 	w->nknown += p->nform;
 }
@@ -340,6 +345,17 @@ static double piece_rule_s(struct fluid *w, const struct round *r, const struct 
 	return seconds < 0 ? REFUSED_S : seconds;
 }
 
+/* What the form of a piece does not say: which tasks are one for every message. */
+static uint64_t find_apart(struct fluid *w, const struct round *r, const struct piece *p)
+{
+	uint64_t hash = HASH_START;
+
+	for (int64_t i = 0; i < p->ntasks; i++)
+		if (!is_one(w, &w->schedule->task[r->first + p->task[i]]))
+			hash = hash_bytes(hash, &i, sizeof(i));
+	return hash;
+}
+
 /* Seconds of a piece of a round; `simgrid`: within SimGrid, which may run it. */
 static double piece_s(struct fluid *w, const struct round *r, const struct piece *p,
                       bool simgrid)
@@ -347,18 +363,20 @@ static double piece_s(struct fluid *w, const struct round *r, const struct piece
 	const struct task *first = &w->schedule->task[r->first + *p->task];
 	bool small = p->nform && p->nform <= FLUID_SIMGRID_FORM_MAX;
 	struct timed *timed;
+	uint64_t apart;
 	double seconds;
 
 	if (p->ntasks == 1 && is_one(w, first))
 		return alone_s(w, first);
-	timed = p->nform ? timed_find(w, p) : NULL;
+	apart = p->nform ? find_apart(w, r, p) : 0;
+	timed = p->nform ? timed_find(w, p, apart) : NULL;
 	if (timed && timed->n)
 		return timed->seconds;
 	if (small && !simgrid)
 		return NOT_RUN_S;
 	seconds = small ? tasks_run(w, r, p->task, p->ntasks) : piece_rule_s(w, r, p);
 	if (seconds >= 0)
-		timed_add(w, p, seconds);
+		timed_add(w, p, apart, seconds);
 	return seconds;
 }
 

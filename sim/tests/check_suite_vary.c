@@ -279,10 +279,10 @@ static const struct {
 	{"platforms: [{base: a, set: {b: \"c,d\"}}]\n" ONE("a"), 1, 33,
          "expected a value without spaces"},
 	{"platforms: [\"a:1{b=1\"]\n" ONE("a"), 1, 14, "expected family:shape{key=value"},
-	{"platforms: [\"a:1{b}\"]\n" ONE("a"), 1, 14, "with 1 to 16 settings"},
-	{"platforms: [\"a:1{}\"]\n" ONE("a"), 1, 14, "with 1 to 16 settings"},
-	{"platforms: [\"a:1{=2}\"]\n" ONE("a"), 1, 14, "with 1 to 16 settings"},
-	{"platforms: [\"a:1{b=2},c=3}\"]\n" ONE("a"), 1, 14, "with 1 to 16 settings"},
+	{"platforms: [\"a:1{b}\"]\n" ONE("a"), 1, 14, "with 1 to 16 different settings"},
+	{"platforms: [\"a:1{}\"]\n" ONE("a"), 1, 14, "with 1 to 16 different settings"},
+	{"platforms: [\"a:1{=2}\"]\n" ONE("a"), 1, 14, "with 1 to 16 different settings"},
+	{"platforms: [\"a:1{b=2},c=3}\"]\n" ONE("a"), 1, 14, "with 1 to 16 different settings"},
 	{"platforms: [\"{b=2}\"]\n" ONE("a"), 1, 14, "expected family:shape{key=value"},
 };
 
