@@ -63,7 +63,7 @@ FLAGS_fuzz := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
 LINK_asan := -fsanitize=address,undefined
 LINK_cov := --coverage
 
-# SimGrid's headers alone: sim/platform_simgrid.c loads the library when it is needed.
+# SimGrid's headers alone: sim/platform/simgrid.c loads the library when it is needed.
 PACKAGES := simgrid gsl check yaml-0.1 libxml-2.0 jansson sqlite3
 
 # Asked once, at first use and not before: pkg-config may be what `deps` installs.
@@ -83,15 +83,16 @@ LINK = $(CC) $(FLAGS_$(VARIANT)) $(LINK_$(VARIANT)) $(CFLAGS) $(LDFLAGS)
 
 # --- files ---------------------------------------------------------------------------
 
-MODEL_SOURCES := $(filter-out models/tests/%,$(wildcard models/*/*.c))
-MODEL_HEADERS := $(filter-out models/tests/%,$(wildcard models/*/*.h))
+MODEL_SOURCES := $(filter-out models/tests/%,$(wildcard models/*/*.c models/*/*/*.c))
+MODEL_HEADERS := $(filter-out models/tests/%,$(wildcard models/*/*.h models/*/*/*.h))
 # What other people's programs may call: the shared library exports this and no more.
-PUBLIC_HEADERS := $(filter-out $(filter-out %/planner.h,$(wildcard models/planner/*.h)), \
+PUBLIC_HEADERS := $(filter-out $(filter-out %/planner.h,$(wildcard models/planner/*.h models/planner/*/*.h)), \
 	$(shell grep -L 'Private to' $(MODEL_HEADERS)))
-SIM_SOURCES := $(wildcard sim/*.c)
+SIM_SOURCES := $(filter-out sim/tests/%,$(wildcard sim/*.c sim/*/*.c))
+SIM_HEADERS := $(filter-out sim/tests/%,$(wildcard sim/*/*.h))
 TEST_SOURCES := $(wildcard models/tests/*.c sim/tests/*.c)
 SOURCES := $(MODEL_SOURCES) $(SIM_SOURCES) $(TEST_SOURCES)
-HEADERS := $(wildcard models/*/*.h sim/*.h sim/tests/*.h)
+HEADERS := $(MODEL_HEADERS) $(SIM_HEADERS) $(wildcard models/tests/*.h sim/tests/*.h)
 
 objects = $(patsubst %.c,$B/%.o,$1)
 # Of the program; without main.c they are those of tests and benchmarks.
@@ -134,14 +135,14 @@ $B/%.o: %.c $B/flags
 	$(call say,CC)$(COMPILE) -MMD -MP -c -o $@ $<
 
 # Rewritten only when a source of the program has changed, appeared or gone.
-PROGRAM_SOURCES := $(sort $(MODEL_SOURCES) $(MODEL_HEADERS) $(SIM_SOURCES) $(wildcard sim/*.h))
+PROGRAM_SOURCES := $(sort $(MODEL_SOURCES) $(MODEL_HEADERS) $(SIM_SOURCES) $(SIM_HEADERS))
 $B/version.c: FORCE
 	@mkdir -p $(@D)
-	@printf '#include "version.h"\n\nconst char version_text[] = "%s (sources %.8s)";\n' \
+	@printf '#include "system/version.h"\n\nconst char version_text[] = "%s (sources %.8s)";\n' \
 		'$(VERSION)' "$$(sha256sum $(PROGRAM_SOURCES) | sha256sum)" >$@.new
 	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
 
-$B/version.o: $B/version.c sim/version.h $B/flags
+$B/version.o: $B/version.c sim/system/version.h $B/flags
 	$(call say,CC)$(COMPILE) -c -o $@ $<
 
 $B/libshardsim.a: $(call objects,$(MODEL_SOURCES)) $B/flags
@@ -222,7 +223,7 @@ $B/readme.result: README.md .ci/readme .ci/environment $B/shardsim $(INPUTS)
 
 $B/installed.result: .ci/installed .ci/environment $B/libshardsim.a \
 		$B/libshardsim.so $B/shardsim build/shardsim $(PUBLIC_HEADERS) $(INPUTS) \
-		$(wildcard sim/shardsim.[13] sim/completion.bash)
+		$(wildcard sim/doc/*)
 	+@.ci/installed $(VARIANT) $@
 
 $B/layers.result: .ci/layers $(SOURCES) $(HEADERS)
@@ -393,10 +394,10 @@ install: all
 			$(DESTDIR)$(PREFIX)/share/shardsim/$$f || exit 1; \
 	done
 	for n in 1 3; do \
-		install -D -m 644 sim/shardsim.$$n \
+		install -D -m 644 sim/doc/shardsim.$$n \
 			$(DESTDIR)$(PREFIX)/share/man/man$$n/shardsim.$$n || exit 1; \
 	done
-	install -D -m 644 sim/completion.bash \
+	install -D -m 644 sim/doc/completion.bash \
 		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/shardsim
 else
 install:

@@ -1,5 +1,5 @@
-#include "command.h"
-#include "version.h"
+#include "cli/command.h"
+#include "system/version.h"
 
 #include <gsl/gsl_errno.h>
 

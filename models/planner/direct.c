@@ -6,11 +6,11 @@
  * A source tile is one box and the tile of a target device is cut along the source
  * tiles, so what it lacks is one box of every source tile that meets its own, except
  * the one it holds: from one device never more than one box, and nothing is left to
- * merge. Boxes of tiles with one holder leave no choice; direct_send.h says how the
+ * merge. Boxes of tiles with one holder leave no choice; planner/send/send.h says how the
  * others are spread.
  */
-#include "planner/direct_send.h"
 #include "planner/planner.h"
+#include "planner/send/send.h"
 
 #include "array/tile.h"
 #include "base/hash.h"

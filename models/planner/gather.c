@@ -5,7 +5,7 @@
  * smallest size.
  */
 #include "planner/reduce.h"
-#include "planner/synth_path.h"
+#include "planner/synth/path.h"
 
 /* The moves that gather every dimension of `from`, or cut every one of `to`. */
 static int all_moves(struct move *out, enum op op, const struct layout *l)

@@ -2,7 +2,7 @@
  * Min-cost assignments against all permutations where these can be counted, against
  * cheapest flows found by Bellman-Ford elsewhere, and by hand.
  */
-#include "planner/assign.h"
+#include "planner/send/assign.h"
 
 #include "base/arena.h"
 #include "base/rng.h"

@@ -6,7 +6,7 @@
 #include "array/tile.h"
 #include "plan/check.h"
 #include "planner/planner.h"
-#include "planner/xla.h"
+#include "planner/xla/xla.h"
 
 #include <check.h>
 

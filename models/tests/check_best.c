@@ -8,8 +8,8 @@
 #include "cost/price.h"
 #include "plan/check.h"
 #include "plan/plan_text.h"
-#include "planner/best.h"
-#include "planner/best_send.h"
+#include "planner/best/best.h"
+#include "planner/best/send.h"
 
 #include <check.h>
 #include <math.h>

@@ -8,7 +8,7 @@
 #include "cost/price.h"
 #include "plan/check.h"
 #include "plan/exchange.h"
-#include "planner/best_astar.h"
+#include "planner/best/astar.h"
 
 #include <check.h>
 #include <math.h>

@@ -9,7 +9,7 @@
 #include "cost/price.h"
 #include "plan/check.h"
 #include "plan/plan_text.h"
-#include "planner/best_price.h"
+#include "planner/best/price.h"
 
 #include <check.h>
 #include <math.h>

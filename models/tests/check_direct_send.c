@@ -2,7 +2,7 @@
  * Spreading boxes over replicas, against all ways of spreading them, and the prices of
  * paths that decide it.
  */
-#include "planner/direct_send.h"
+#include "planner/send/send.h"
 
 #include "base/rng.h"
 #include "cost/price.h"

@@ -4,7 +4,7 @@
  * redistribution, min-cost against greedy), test_debug_mode.py and the comments beside
  * the collective counts of test_redistribute.py.
  */
-#include "planner/dtensor.h"
+#include "planner/dtensor/dtensor.h"
 
 #include "planner_case.h"
 

@@ -2,7 +2,7 @@
  * DTensor's cost model against numbers worked out by hand, its search against the
  * shortest ways between all states of small meshes, and both planners on random layouts.
  */
-#include "planner/dtensor.h"
+#include "planner/dtensor/dtensor.h"
 
 #include "base/rng.h"
 #include "plan/check.h"

@@ -3,7 +3,7 @@
  * written down plainly from the header: over all states, with no bound; and the bound
  * against what the ways cost.
  */
-#include "planner/dtensor_bound.h"
+#include "planner/dtensor/bound.h"
 
 #include "base/rng.h"
 

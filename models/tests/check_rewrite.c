@@ -6,7 +6,7 @@
 #include "planner_case.h"
 
 #include "plan/check.h"
-#include "planner/rewrite.h"
+#include "planner/synth/rewrite.h"
 
 #include <check.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #include "planner_case.h"
 
 #include "plan/check.h"
-#include "planner/shardy.h"
+#include "planner/shardy/shardy.h"
 
 #include <check.h>
 #include <stdio.h>

@@ -7,7 +7,7 @@
 
 #include "plan/check.h"
 #include "plan/plan_text.h"
-#include "planner/synth.h"
+#include "planner/synth/synth.h"
 
 #include <check.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #include "planner_case.h"
 #include "tariff.h"
 
-#include "planner/synth_exact.h"
+#include "planner/synth/exact.h"
 
 #include <check.h>
 

@@ -6,7 +6,7 @@
 #include "tariff.h"
 
 #include "plan/check.h"
-#include "planner/synth.h"
+#include "planner/synth/synth.h"
 
 #include <check.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #ifndef SHARDSIM_TESTS_XLA_SIM_H
 #define SHARDSIM_TESTS_XLA_SIM_H
 
-#include "planner/xla.h"
+#include "planner/xla/xla.h"
 
 /*
  * Run a program from tiles of `s`, recorded with x->uneven set; asserts every step, and

@@ -7,7 +7,7 @@
 #define SHARDSIM_TESTS_XLA_TEXT_H
 
 #include "base/rng.h"
-#include "planner/xla.h"
+#include "planner/xla/xla.h"
 
 /* Numbers between commas up to a byte that is neither, *s moved there; their count. */
 int read_numbers(int32_t *out, const char **s);

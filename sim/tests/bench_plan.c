@@ -5,8 +5,8 @@
  * tori. Nothing is known of a platform before the first problem of a line. A benchmark, not
  * a test: nothing is asserted.
  */
-#include "measure.h"
-#include "platform.h"
+#include "measure/measure.h"
+#include "platform/platform.h"
 
 #include "base/rng.h"
 

@@ -5,9 +5,9 @@
  * Every line is one process with one platform; the case is slice, all-to-all, all-gather
  * over the whole machine, or, at 4096 devices, also a permute that moves every tile.
  */
-#include "measure.h"
-#include "platform.h"
-#include "replay_fluid.h"
+#include "clock/fluid.h"
+#include "measure/measure.h"
+#include "platform/platform.h"
 
 #include <gsl/gsl_errno.h>
 

@@ -4,8 +4,8 @@
  * `fluid`, two workers, into a store; and what it costs to find that nothing is missing.
  * A benchmark, not a test: nothing is asserted.
  */
-#include "cmd_sweep.h"
-#include "platform.h"
+#include "cli/sweep.h"
+#include "platform/platform.h"
 
 #include <gsl/gsl_errno.h>
 

@@ -1,8 +1,8 @@
-#include "command.h"
+#include "cli/command.h"
 #include "plan/devices.h"
 
 #include "edit.h"
-#include "measure.h"
+#include "measure/measure.h"
 
 #include <check.h>
 

@@ -1,7 +1,7 @@
-#include "families.h"
+#include "family/families.h"
 #include "family_folder.h"
 
-#include "platform.h"
+#include "platform/platform.h"
 
 #include <check.h>
 

@@ -1,8 +1,8 @@
 /* Nodes of GPUs and their networks, as SimGrid and our reader see the files. */
-#include "families.h"
+#include "family/families.h"
 #include "family_folder.h"
 
-#include "platform.h"
+#include "platform/platform.h"
 
 #include <check.h>
 

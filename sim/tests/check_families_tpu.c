@@ -1,11 +1,11 @@
 /* Slices of TPUs, as SimGrid and our reader see the files, and what collectives cost. */
-#include "families.h"
+#include "family/families.h"
 #include "family_folder.h"
 
+#include "clock/fluid.h"
 #include "collective/lower.h"
 #include "cost/model.h"
 #include "edit.h"
-#include "replay_fluid.h"
 
 #include <check.h>
 

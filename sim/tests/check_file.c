@@ -1,5 +1,5 @@
 /* Files that are written whole or not at all, whatever stands in their place. */
-#include "file.h"
+#include "system/file.h"
 
 #include <check.h>
 

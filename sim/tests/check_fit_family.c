@@ -1,7 +1,7 @@
-#include "fit_family.h"
+#include "validate/fit_family.h"
 
-#include "fit_report.h"
 #include "tiny_family.h"
+#include "validate/fit_report.h"
 
 #include <check.h>
 

@@ -1,5 +1,5 @@
 #include "collective/lower.h"
-#include "families.h"
+#include "family/families.h"
 #include "flow_case.h"
 
 #include <check.h>

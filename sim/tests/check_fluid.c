@@ -1,4 +1,4 @@
-#include "replay_fluid.h"
+#include "clock/fluid.h"
 
 #include "cost/model.h"
 #include "edit.h"

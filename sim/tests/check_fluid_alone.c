@@ -1,6 +1,6 @@
 #include "base/rng.h"
+#include "clock/fluid.h"
 #include "cost/model.h"
-#include "replay_fluid.h"
 
 #include <check.h>
 

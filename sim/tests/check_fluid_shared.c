@@ -1,8 +1,8 @@
 #include "base/rng.h"
+#include "clock/fluid.h"
+#include "clock/shared.h"
 #include "cost/model.h"
 #include "cost/pieces.h"
-#include "replay_fluid.h"
-#include "replay_shared.h"
 
 #include <check.h>
 

@@ -1,5 +1,5 @@
 /* Generated scenarios beyond whole axes of one array, and the suites that we ship. */
-#include "suite.h"
+#include "suite/suite.h"
 
 #include "edit.h"
 

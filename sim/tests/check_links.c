@@ -1,4 +1,4 @@
-#include "links.h"
+#include "measure/links.h"
 
 #include "trace_case.h"
 

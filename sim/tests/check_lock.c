@@ -1,7 +1,7 @@
 /* The lock of a sweep's folder: one writer at a time, and none that is dead. */
-#include "lock.h"
+#include "system/lock.h"
 
-#include "store.h"
+#include "store/store.h"
 
 #include <check.h>
 #include <sqlite3.h>

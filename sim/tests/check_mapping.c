@@ -1,4 +1,4 @@
-#include "mapping.h"
+#include "validate/mapping.h"
 
 #include "tiny_family.h"
 

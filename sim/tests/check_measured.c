@@ -1,6 +1,6 @@
-#include "measured.h"
+#include "validate/measured.h"
 
-#include "csv.h"
+#include "text/csv.h"
 
 #include <check.h>
 

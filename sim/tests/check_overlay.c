@@ -1,10 +1,10 @@
 /* Slow links, slow devices and missing links, as the clocks see them. */
-#include "families.h"
+#include "family/families.h"
 
+#include "clock/fluid.h"
 #include "collective/lower.h"
 #include "cost/model.h"
 #include "cost/price.h"
-#include "replay_fluid.h"
 
 #include <check.h>
 

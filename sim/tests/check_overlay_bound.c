@@ -1,6 +1,6 @@
 /* Lower bounds on machines that lack cables. */
-#include "measure.h"
-#include "platform.h"
+#include "measure/measure.h"
+#include "platform/platform.h"
 
 #include "base/rng.h"
 #include "cost/bound.h"

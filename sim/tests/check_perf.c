@@ -1,9 +1,9 @@
-#include "perf.h"
+#include "perf/perf.h"
 
 #include "array/machine.h"
-#include "library.h"
-#include "perf_groups.h"
-#include "platform.h"
+#include "measure/library.h"
+#include "perf/groups.h"
+#include "platform/platform.h"
 #include "tiny_family.h"
 
 #include <check.h>

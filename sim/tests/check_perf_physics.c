@@ -1,8 +1,8 @@
-#include "perf.h"
+#include "perf/perf.h"
 
 #include "collective/lower.h"
-#include "families.h"
-#include "platform.h"
+#include "family/families.h"
+#include "platform/platform.h"
 
 #include <check.h>
 

@@ -1,10 +1,10 @@
-#include "place_study.h"
-#include "place_with.h"
+#include "clock/fluid.h"
+#include "place/placing.h"
+#include "place/study.h"
+#include "place/with.h"
 #include "placement/cost.h"
-#include "placing.h"
-#include "replay_fluid.h"
 
-#include "place.h"
+#include "place/place.h"
 
 #include <check.h>
 

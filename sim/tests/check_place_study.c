@@ -1,4 +1,4 @@
-#include "place_study.h"
+#include "place/study.h"
 
 #include <check.h>
 

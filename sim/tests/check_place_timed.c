@@ -1,6 +1,6 @@
-#include "clocks.h"
-#include "place.h"
-#include "trace.h"
+#include "measure/clocks.h"
+#include "measure/trace.h"
+#include "place/place.h"
 
 #include <check.h>
 #include <jansson.h>

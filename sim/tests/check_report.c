@@ -1,4 +1,4 @@
-#include "report_data.h"
+#include "report/data.h"
 #include "report_made.h"
 
 #include <check.h>

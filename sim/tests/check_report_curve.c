@@ -1,5 +1,5 @@
 /* Curves over varied figures, and where the fastest planner changes. */
-#include "report_data.h"
+#include "report/data.h"
 #include "report_made.h"
 
 #include <check.h>

@@ -2,10 +2,10 @@
  * The page: nothing in it is taken for markup, everything in it is there without scripts,
  * nothing comes from elsewhere, and libxml2 finds its elements well nested.
  */
-#include "report_data.h"
-#include "report_html.h"
+#include "measure/timeline.h"
+#include "report/data.h"
+#include "report/html.h"
 #include "report_made.h"
-#include "timeline.h"
 
 #include <check.h>
 #include <jansson.h>

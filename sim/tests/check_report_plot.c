@@ -1,5 +1,5 @@
 /* Plots through gnuplot: names are texts and never commands, and files whole or absent. */
-#include "report_plot.h"
+#include "report/plot.h"
 
 #include <check.h>
 

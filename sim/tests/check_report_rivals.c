@@ -1,5 +1,5 @@
 /* Planners among themselves: best, matrices, time over bound, faults. */
-#include "report_data.h"
+#include "report/data.h"
 #include "report_made.h"
 
 #include <check.h>

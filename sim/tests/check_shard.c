@@ -1,9 +1,9 @@
 /* Sweeps in parts: plans, shards run in any order and more than once, and merged. */
 #include "runner.h"
 
-#include "digest.h"
-#include "shard.h"
-#include "version.h"
+#include "sweep/shard.h"
+#include "system/digest.h"
+#include "system/version.h"
 
 #include <check.h>
 

@@ -1,5 +1,5 @@
 /* What sbatch is told and what squeue tells. */
-#include "slurm.h"
+#include "sweep/slurm.h"
 
 #include <check.h>
 

@@ -1,4 +1,4 @@
-#include "suite.h"
+#include "suite/suite.h"
 
 #include "edit.h"
 

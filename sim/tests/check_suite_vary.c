@@ -1,5 +1,5 @@
 /* Suites that vary: lists and ranges of meshes, sizes and figures of platforms. */
-#include "suite.h"
+#include "suite/suite.h"
 
 #include "edit.h"
 
@@ -282,7 +282,8 @@ static const struct {
 	{"platforms: [\"a:1{b}\"]\n" ONE("a"), 1, 14, "with 1 to 16 different settings"},
 	{"platforms: [\"a:1{}\"]\n" ONE("a"), 1, 14, "with 1 to 16 different settings"},
 	{"platforms: [\"a:1{=2}\"]\n" ONE("a"), 1, 14, "with 1 to 16 different settings"},
-	{"platforms: [\"a:1{b=2},c=3}\"]\n" ONE("a"), 1, 14, "with 1 to 16 different settings"},
+	{"platforms: [\"a:1{b=2},c=3}\"]\n" ONE("a"), 1, 14,
+         "with 1 to 16 different settings"},
 	{"platforms: [\"{b=2}\"]\n" ONE("a"), 1, 14, "expected family:shape{key=value"},
 };
 

@@ -1,7 +1,7 @@
 /*
  * The sweep as its users see it: the program itself is run, and its processes are killed.
  */
-#include "sweep.h"
+#include "sweep/sweep.h"
 
 #include "edit.h"
 #include "runner.h"

@@ -4,7 +4,7 @@
  */
 #include "runner.h"
 
-#include "version.h"
+#include "system/version.h"
 
 #include <check.h>
 

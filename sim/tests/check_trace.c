@@ -1,6 +1,6 @@
-#include "trace.h"
+#include "measure/trace.h"
 
-#include "links.h"
+#include "measure/links.h"
 #include "trace_case.h"
 
 #include <check.h>

@@ -1,9 +1,9 @@
-#include "validate.h"
+#include "validate/validate.h"
 
 #include "base/input.h"
 #include "tiny_family.h"
-#include "validate_plot.h"
-#include "validate_report.h"
+#include "validate/plot.h"
+#include "validate/report.h"
 
 #include <check.h>
 

@@ -1,4 +1,4 @@
-#include "validate_place.h"
+#include "validate/place.h"
 
 #include <check.h>
 

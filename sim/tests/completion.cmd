@@ -1,7 +1,7 @@
 # The completion, called as bash calls it: COMP_WORDS, the last of them begun.
 export SHARDSIM_DATA="$PWD/platforms"
 cat >"$TMPDIR/script" <<'SCRIPT'
-. sim/completion.bash
+. sim/doc/completion.bash
 complete -p shardsim
 try() {
 	COMP_WORDS=("$@")

@@ -1,12 +1,12 @@
 #include "corpus.h"
 
-#include "families.h"
+#include "family/families.h"
 #include "notation/notation.h"
 #include "plan/check.h"
 #include "plan/plan_json.h"
 #include "plan/plan_text.h"
-#include "platform_xml.h"
-#include "suite.h"
+#include "platform/xml.h"
+#include "suite/suite.h"
 
 #include <stdio.h>
 #include <stdlib.h>

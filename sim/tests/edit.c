@@ -1,6 +1,6 @@
 #include "edit.h"
 
-#include "platform.h"
+#include "platform/platform.h"
 
 #include <check.h>
 

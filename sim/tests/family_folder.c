@@ -1,6 +1,6 @@
 #include "family_folder.h"
 
-#include "platform.h"
+#include "platform/platform.h"
 
 #include <check.h>
 

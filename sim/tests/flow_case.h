@@ -2,9 +2,9 @@
 #ifndef SHARDSIM_SIM_TESTS_FLOW_CASE_H
 #define SHARDSIM_SIM_TESTS_FLOW_CASE_H
 
+#include "clock/flow.h"
+#include "clock/fluid.h"
 #include "cost/model.h"
-#include "replay_flow.h"
-#include "replay_fluid.h"
 
 enum { FLOW_CASE_SCHEDULES = 3 };
 

@@ -1,5 +1,5 @@
 # The examples of the manual page run, and it tells every option there is.
-page=$PWD/sim/shardsim.1
+page=$PWD/sim/doc/shardsim.1
 export SHARDSIM_DATA="$PWD/platforms"
 ln -s "$PWD/scenarios" "$TMPDIR/scenarios"
 cd "$TMPDIR" || exit 9

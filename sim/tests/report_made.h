@@ -5,7 +5,7 @@
 #ifndef SHARDSIM_SIM_TESTS_REPORT_MADE_H
 #define SHARDSIM_SIM_TESTS_REPORT_MADE_H
 
-#include "report.h"
+#include "report/report.h"
 
 /* One hand-made row: what a report looks at. */
 struct made {

@@ -5,7 +5,7 @@
 #ifndef SHARDSIM_TESTS_RUNNER_H
 #define SHARDSIM_TESTS_RUNNER_H
 
-#include "store.h"
+#include "store/store.h"
 
 #include "base/arena.h"
 

@@ -2,7 +2,7 @@
 #ifndef SHARDSIM_TESTS_STORE_MADE_H
 #define SHARDSIM_TESTS_STORE_MADE_H
 
-#include "store.h"
+#include "store/store.h"
 
 extern char kept_dir[64];
 extern struct error kept_error; /* of all calls; reset by kept_start and kept_refuse */

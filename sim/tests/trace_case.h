@@ -2,9 +2,9 @@
 #ifndef SHARDSIM_SIM_TESTS_TRACE_CASE_H
 #define SHARDSIM_SIM_TESTS_TRACE_CASE_H
 
-#include "measure.h"
-#include "platform.h"
-#include "replay_fluid.h"
+#include "clock/fluid.h"
+#include "measure/measure.h"
+#include "platform/platform.h"
 
 struct trace_text {
 	const char *platform, *array, *mesh, *from, *to;

@@ -1,0 +1,334 @@
+/* Scripts over prime digits, and steps in two halves. */
+#include "planner/best/script.h"
+
+#include <assert.h>
+#include <string.h>
+
+/* Prime pieces of one digit, and where they begin in the new view. */
+struct pieces {
+	int n, first;
+	int32_t size[LAYOUT_PARTS_MAX];
+};
+
+struct refining {
+	struct pieces pieces[RANK_MAX];
+	int rank;
+};
+
+/* Take over the primes of a longer stack; false if one is no beginning of the other. */
+static bool add_stack(struct pieces *p, const struct layout *l, int digit)
+{
+	struct part prime[LAYOUT_PARTS_MAX];
+	int n = layout_digits(prime, l, digit);
+
+	for (int k = 0; k < n; k++) {
+		if (k < p->n && p->size[k] != prime[k].size)
+			return false;
+		p->size[k] = prime[k].size;
+	}
+	p->n = n > p->n ? n : p->n;
+	return true;
+}
+
+static bool find_pieces(struct refining *x, const struct script *s)
+{
+	x->rank = 0;
+	for (int digit = 0; digit < s->view.shape.rank; digit++) {
+		struct pieces *p = &x->pieces[digit];
+
+		p->n = 0;
+		p->first = x->rank;
+		if (!add_stack(p, &s->to, digit))
+			return false;
+		for (int i = 0; i <= s->n; i++)
+			if (!add_stack(p, script_before(s, i), digit))
+				return false;
+		x->rank += p->n;
+		/* What is left behind the last piece, or the digit that is not cut. */
+		for (int64_t rest = s->view.shape.dim[digit], k = 0; k <= p->n; k++) {
+			if (k == p->n)
+				x->rank += rest > 1 || p->n == 0;
+			else if (rest % p->size[k])
+				return false;
+			else
+				rest /= p->size[k];
+		}
+	}
+	return x->rank > s->view.shape.rank && x->rank <= RANK_MAX;
+}
+
+static void refine_view(struct view *out, const struct refining *x, const struct view *v)
+{
+	out->shape.rank = 0;
+	for (int digit = 0; digit < v->shape.rank; digit++) {
+		const struct pieces *p = &x->pieces[digit];
+		int64_t rest = v->shape.dim[digit];
+
+		for (int k = 0; k < p->n; k++) {
+			rest /= p->size[k];
+			out->dim[out->shape.rank] = v->dim[digit];
+			out->shape.dim[out->shape.rank++] = p->size[k];
+		}
+		if (rest > 1 || p->n == 0) {
+			out->dim[out->shape.rank] = v->dim[digit];
+			out->shape.dim[out->shape.rank++] = rest;
+		}
+	}
+}
+
+static struct layout refine_layout(const struct refining *x, const struct layout *l)
+{
+	struct layout out = layout_replicated(x->rank);
+	struct part prime[LAYOUT_PARTS_MAX];
+
+	for (int digit = 0; digit < l->rank; digit++) {
+		int n = layout_digits(prime, l, digit);
+
+		for (int k = 0; k < n; k++)
+			layout_append(&out, x->pieces[digit].first + k, prime[k]);
+	}
+	for (int k = 0, n = layout_digits(prime, l, l->rank); k < n; k++)
+		layout_append(&out, x->rank, prime[k]);
+	return out;
+}
+
+/* --- bindings: the digit of each prime ------------------------------------------- */
+
+struct bound {
+	struct part part;
+	int before, after; /* digits; -1: none */
+};
+
+struct change {
+	int n;
+	struct bound bound[LAYOUT_PARTS_MAX];
+};
+
+static struct bound *bound_of(struct change *c, struct part part)
+{
+	for (int i = 0; i < c->n; i++)
+		if (memcmp(&c->bound[i].part, &part, sizeof(part)) == 0)
+			return &c->bound[i];
+	c->bound[c->n] = (struct bound){part, -1, -1};
+	return &c->bound[c->n++];
+}
+
+/* The primes that are not where they were; false if a digit has several. */
+static bool find_change(struct change *out, const struct layout *before,
+                        const struct layout *after)
+{
+	struct change all = {0};
+
+	for (int digit = 0; digit < before->rank; digit++) {
+		struct part prime[LAYOUT_PARTS_MAX];
+		int n = layout_digits(prime, before, digit);
+
+		if (n > 1)
+			return false;
+		if (n == 1)
+			bound_of(&all, prime[0])->before = digit;
+		n = layout_digits(prime, after, digit);
+		if (n > 1)
+			return false;
+		if (n == 1)
+			bound_of(&all, prime[0])->after = digit;
+	}
+	out->n = 0;
+	for (int i = 0; i < all.n; i++)
+		if (all.bound[i].before != all.bound[i].after)
+			out->bound[out->n++] = all.bound[i];
+	return true;
+}
+
+/* The collective that makes all these changes at once; OP_EXCHANGE if none does. */
+static enum op op_of(const struct change *c)
+{
+	int slices = 0, gathers = 0, moves = 0;
+
+	for (int i = 0; i < c->n; i++) {
+		const struct bound *b = &c->bound[i];
+
+		slices += b->before < 0;
+		gathers += b->after < 0;
+		moves += b->before >= 0 && b->after >= 0;
+		for (int k = 0; k < c->n; k++)
+			if (b->after >= 0 && c->bound[k].before == b->after)
+				return OP_EXCHANGE;
+	}
+	return slices == c->n    ? OP_SLICE
+	       : gathers == c->n ? OP_ALL_GATHER
+	       : moves == c->n   ? OP_ALL_TO_ALL
+	                         : OP_EXCHANGE;
+}
+
+static void make_step(struct script_step *out, const struct change *c,
+                      const struct layout *after, struct arena *a)
+{
+	struct move *move = arena_alloc(a, (size_t)c->n, sizeof(*move));
+
+	*out = (struct script_step){.op = op_of(c), .after = *after};
+	if (out->op == OP_EXCHANGE)
+		return;
+	out->move = move;
+	out->nmoves = c->n;
+	for (int i = 0; i < c->n; i++) {
+		const struct bound *b = &c->bound[i];
+
+		move[i] = (struct move){b->before, b->after, b->part.size, 1,
+		                        arena_dup(a, &b->part, 1, sizeof(b->part))};
+	}
+}
+
+bool script_refine(struct script *out, const struct script *s, struct arena *a)
+{
+	struct refining x;
+
+	if (!find_pieces(&x, s))
+		return false;
+	script_begin(out, s->problem, s->senders);
+	out->n = s->n;
+	refine_view(&out->view, &x, &s->view);
+	out->from = refine_layout(&x, &s->from);
+	out->to = refine_layout(&x, &s->to);
+	for (int i = 0; i < s->n; i++) {
+		const struct layout *before = script_before(out, i);
+		struct layout after = refine_layout(&x, &s->step[i].after);
+		struct script_step *step = &out->step[i];
+		struct change c;
+
+		if (!find_change(&c, before, &after))
+			return false;
+		make_step(step, &c, &after, a);
+		if (s->step[i].op == OP_REDUCE_SCATTER && step->op == OP_SLICE)
+			step->op = OP_REDUCE_SCATTER;
+		if (s->step[i].op == OP_ALL_REDUCE)
+			*step = s->step[i];
+		else if (s->step[i].op == OP_PERMUTE || s->step[i].op == OP_EXCHANGE)
+			*step = (struct script_step){.op = s->step[i].op};
+		else if (step->op != s->step[i].op)
+			return false;
+		step->after = after;
+	}
+	return true;
+}
+
+/* --- halves ---------------------------------------------------------------------- */
+
+static int64_t stride_of(const struct mesh *m, struct part p)
+{
+	return mesh_stride(m, p.axis) * (m->axis[p.axis].size / (p.pre * p.size));
+}
+
+int script_strides(int64_t *out, int most, const struct script *s, int at)
+{
+	const struct mesh *m = &s->problem->mesh;
+	struct change c;
+	int n = 0;
+
+	if (!find_change(&c, script_before(s, at), &s->step[at].after))
+		return 0;
+	for (int i = 0; i < c.n; i++) {
+		int64_t stride = stride_of(m, c.bound[i].part);
+		int k = n;
+
+		for (; k > 0 && out[k - 1] > stride; k--)
+			;
+		if (n == most)
+			continue;
+		memmove(out + k + 1, out + k, (size_t)(n - k) * sizeof(*out));
+		out[k] = stride;
+		n++;
+	}
+	return n;
+}
+
+/*
+ * Bind the primes of the change as they are after it, which makes them no longer
+ * unreduced; false if a digit is taken.
+ */
+static bool apply(struct layout *out, const struct layout *before,
+                  const struct change *c)
+{
+	int taken[RANK_MAX] = {0};
+	struct part sum[LAYOUT_PARTS_MAX];
+	int nsums = layout_digits(sum, before, before->rank);
+
+	*out = layout_replicated(before->rank);
+	for (int digit = 0; digit < before->rank; digit++) {
+		struct part prime[LAYOUT_PARTS_MAX];
+		bool moved = false;
+
+		if (layout_digits(prime, before, digit) == 0)
+			continue;
+		for (int i = 0; i < c->n; i++)
+			moved = moved || c->bound[i].before == digit;
+		if (moved)
+			continue;
+		layout_append(out, digit, prime[0]);
+		taken[digit]++;
+	}
+	for (int i = 0; i < c->n; i++) {
+		int digit = c->bound[i].after;
+
+		if (digit < 0)
+			continue;
+		layout_append(out, digit, c->bound[i].part);
+		if (++taken[digit] > 1)
+			return false;
+	}
+	for (int k = 0; k < nsums; k++) {
+		bool done = false;
+
+		for (int i = 0; i < c->n; i++)
+			done = done ||
+			       memcmp(&c->bound[i].part, &sum[k], sizeof(*sum)) == 0;
+		if (!done)
+			layout_append(out, out->rank, sum[k]);
+	}
+	return true;
+}
+
+/* Can all primes of a layout be together? [2,3] and [3,2] of one axis cannot. */
+static bool is_valid(const struct layout *l)
+{
+	struct part prime[LAYOUT_PARTS_MAX];
+	int n = 0;
+
+	for (int dim = 0; dim <= l->rank; dim++)
+		n += layout_digits(prime + n, l, dim);
+	for (int i = 0; i < n; i++)
+		for (int k = 0; k < i; k++)
+			if (!parts_coexist(prime[i], prime[k]))
+				return false;
+	return true;
+}
+
+bool script_split(struct script *out, const struct script *s, int at, int64_t stride,
+                  bool major, struct arena *a)
+{
+	const struct mesh *m = &s->problem->mesh;
+	const struct layout *before = script_before(s, at);
+	struct change all, half[2] = {{0}, {0}};
+	struct layout mid;
+
+	if (s->n == SCRIPT_STEPS_MAX || !find_change(&all, before, &s->step[at].after))
+		return false;
+	for (int i = 0; i < all.n; i++) {
+		bool first = (stride_of(m, all.bound[i].part) >= stride) == major;
+		struct change *c = &half[first ? 0 : 1];
+
+		c->bound[c->n++] = all.bound[i];
+	}
+	if (half[0].n == 0 || half[1].n == 0 || !apply(&mid, before, &half[0]) ||
+	    !is_valid(&mid))
+		return false;
+	script_copy(out, s);
+	make_step(&out->step[at], &half[0], &mid, a);
+	make_step(&out->step[at + 1], &half[1], &s->step[at].after, a);
+	if (s->step[at].op == OP_REDUCE_SCATTER)
+		out->step[at].op = out->step[at + 1].op = OP_REDUCE_SCATTER;
+	for (int i = at + 1; i < s->n; i++)
+		out->step[i + 1] = s->step[i];
+	out->n = s->n + 1;
+	return true;
+}

@@ -1,0 +1,230 @@
+/*
+ * All-gathers in a row as the cheapest chain (spec redistribution.md 10.3): slow axes
+ * first while tiles are small, several at once where links would idle otherwise.
+ *
+ * Dynamic program over what is still to be gathered. Every digit of the script has a
+ * stack of pieces, prime digits of mesh axes or, where these are too many, whole parts;
+ * an all-gather pops some from the tops of one or more stacks.
+ */
+#include "planner/best/script.h"
+
+#include <string.h>
+
+enum { PIECES_MAX = 6, CHAIN_STATES_MAX = 1 << PIECES_MAX };
+
+struct stack {
+	int dim, npieces;
+	struct part piece[LAYOUT_PARTS_MAX]; /* major to minor, those to be gathered */
+};
+
+struct chain {
+	const struct script *script;
+	const struct prices *prices;
+	struct arena *arena;
+	struct layout end; /* after the last all-gather */
+	int nstacks;
+	struct stack stack[PIECES_MAX];
+	int nstates; /* mixed-radix numbers of how much is left on each stack */
+	struct price price[CHAIN_STATES_MAX];
+	int via[CHAIN_STATES_MAX]; /* the state after the first all-gather of the chain */
+};
+
+static int left(const struct chain *x, int state, int stack)
+{
+	for (int i = 0; i < stack; i++)
+		state /= x->stack[i].npieces + 1;
+	return state % (x->stack[stack].npieces + 1);
+}
+
+static struct layout layout_at(const struct chain *x, int state)
+{
+	struct layout out = x->end;
+
+	for (int i = 0; i < x->nstacks; i++)
+		for (int k = 0; k < left(x, state, i); k++)
+			layout_append(&out, x->stack[i].dim, x->stack[i].piece[k]);
+	layout_normalise(&out);
+	return out;
+}
+
+/* The moves of an all-gather between two states; 0 if it is none. */
+static int moves_between_states(struct move *out, const struct chain *x, int before,
+                                int after)
+{
+	int n = 0;
+
+	for (int i = 0; i < x->nstacks; i++) {
+		int high = left(x, before, i), low = left(x, after, i);
+		struct move *m = &out[n];
+
+		if (high < low)
+			return 0;
+		if (high == low)
+			continue;
+		*m = (struct move){.from_dim = x->stack[i].dim,
+		                   .to_dim = -1,
+		                   .factor = 1,
+		                   .nparts = high - low,
+		                   .parts = x->stack[i].piece + low};
+		for (int k = 0; k < m->nparts; k++)
+			m->factor *= m->parts[k].size;
+		n++;
+	}
+	return n;
+}
+
+static bool needs_unpack(const struct move *moves, int n, const struct shape *local)
+{
+	for (int i = 0; i < n; i++)
+		for (int dim = 0; dim < moves[i].from_dim; dim++)
+			if (local->dim[dim] > 1)
+				return true;
+	return false;
+}
+
+static struct price gather_price(const struct chain *x, const struct move *moves, int n,
+                                 const struct shape *local)
+{
+	const struct problem *p = x->script->problem;
+	const struct step_ask ask = {
+		.op = OP_ALL_GATHER,
+		.nmoves = n,
+		.move = moves,
+		.before_bytes = dtype_bytes(p->array.dtype, shape_elements(local)),
+		.unpack = needs_unpack(moves, n, local),
+	};
+
+	return x->prices->step(x->prices->self, p, &ask);
+}
+
+static void find_prices(struct chain *x)
+{
+	for (int state = 1; state < x->nstates; state++) {
+		struct layout l = layout_at(x, state);
+		struct shape local = layout_local(&l, &x->script->view.shape);
+		bool first = true;
+
+		for (int after = 0; after < state; after++) {
+			struct move moves[PIECES_MAX];
+			int n = moves_between_states(moves, x, state, after);
+			struct price price;
+
+			if (n == 0)
+				continue;
+			price = price_add(x->price[after],
+			                  gather_price(x, moves, n, &local));
+			if (!first && price_compare(price, x->price[state]) >= 0)
+				continue;
+			first = false;
+			x->price[state] = price;
+			x->via[state] = after;
+		}
+	}
+}
+
+/*
+ * The parts of `more` behind those of `less` in a dimension, as primes or whole; -1
+ * where the primes of an axis do not line up.
+ */
+static int pieces_of(struct part *out, const struct layout *more,
+                     const struct layout *less, int dim, bool primes)
+{
+	struct part all[LAYOUT_PARTS_MAX];
+	struct layout rest = layout_replicated(1);
+	int n = layout_digits(all, more, dim), skip = layout_digits(out, less, dim);
+	const struct part *part;
+
+	if (n < skip || memcmp(all, out, (size_t)skip * sizeof(*all)) != 0)
+		return -1;
+	if (primes) {
+		memcpy(out, all + skip, (size_t)(n - skip) * sizeof(*out));
+		return n - skip;
+	}
+	for (int k = skip; k < n; k++)
+		layout_append(&rest, 0, all[k]);
+	layout_normalise(&rest);
+	part = layout_parts(&rest, 0, &n);
+	memcpy(out, part, (size_t)n * sizeof(*out));
+	return n;
+}
+
+/* False if there are too many pieces. */
+static bool find_stacks(struct chain *x, const struct layout *begin, bool primes)
+{
+	int pieces = 0;
+
+	x->nstacks = 0;
+	x->nstates = 1;
+	for (int dim = 0; dim < begin->rank; dim++) {
+		struct part piece[LAYOUT_PARTS_MAX];
+		int n = pieces_of(piece, begin, &x->end, dim, primes);
+
+		if (n == 0)
+			continue;
+		pieces += n;
+		if (n < 0 || pieces > PIECES_MAX)
+			return false;
+		x->stack[x->nstacks].dim = dim;
+		x->stack[x->nstacks].npieces = n;
+		memcpy(x->stack[x->nstacks++].piece, piece, (size_t)n * sizeof(*piece));
+		x->nstates *= n + 1;
+	}
+	return true;
+}
+
+/* Replace steps [first, end) by the chain. */
+static bool write_chain(struct script *out, const struct chain *x, int first, int end)
+{
+	const struct script *s = x->script;
+
+	script_copy(out, s);
+	out->n = first;
+	for (int state = x->nstates - 1; state > 0; state = x->via[state]) {
+		struct move moves[PIECES_MAX];
+		int n = moves_between_states(moves, x, state, x->via[state]);
+
+		if (out->n + s->n - end == SCRIPT_STEPS_MAX)
+			return false;
+		out->step[out->n++] = (struct script_step){
+			OP_ALL_GATHER, n,
+			arena_dup(x->arena, moves, (size_t)n, sizeof(*moves)),
+			layout_at(x, x->via[state])};
+	}
+	for (int i = end; i < s->n; i++)
+		out->step[out->n++] = s->step[i];
+	return true;
+}
+
+static bool same_steps(const struct script *a, const struct script *b)
+{
+	if (a->n != b->n)
+		return false;
+	for (int i = 0; i < a->n; i++)
+		if (memcmp(a->step[i].after.part, b->step[i].after.part,
+		           sizeof(a->step[i].after.part)) != 0 ||
+		    memcmp(a->step[i].after.nparts, b->step[i].after.nparts,
+		           sizeof(a->step[i].after.nparts)) != 0)
+			return false;
+	return true;
+}
+
+bool script_gathers(struct script *out, const struct script *s, int first,
+                    const struct prices *prices, struct arena *a)
+{
+	struct chain *x = arena_alloc(a, 1, sizeof(*x));
+	const struct layout *begin = script_before(s, first);
+	int end = first;
+
+	while (end < s->n && s->step[end].op == OP_ALL_GATHER)
+		end++;
+	if (end == first)
+		return false;
+	x->script = s;
+	x->prices = prices;
+	x->arena = a;
+	x->end = s->step[end - 1].after;
+	if (!find_stacks(x, begin, true) && !find_stacks(x, begin, false))
+		return false;
+	find_prices(x);
+	return write_chain(out, x, first, end) && !same_steps(out, s);
+}

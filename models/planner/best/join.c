@@ -1,0 +1,200 @@
+/*
+ * Scripts over as few digits as they need: neighbours that every layout cuts as one, and
+ * every step moves as one, are joined, so that an axis that moves whole is one move.
+ */
+#include "planner/best/script.h"
+
+#include <string.h>
+
+/* Which digits are joined with the next one. */
+struct joining {
+	bool next[RANK_MAX];
+};
+
+/* A stack of primes before and after a step. */
+struct pair_of_stacks {
+	struct part before[LAYOUT_PARTS_MAX], after[LAYOUT_PARTS_MAX];
+	int nbefore, nafter, common;
+};
+
+/* Can two neighbours be one in a layout? The first is cut to single elements, or alone. */
+static bool joins_layout(const struct view *v, const struct layout *l, int digit)
+{
+	return l->nparts[digit + 1] == 0 ||
+	       layout_shards(l, digit) == v->shape.dim[digit];
+}
+
+static bool joins_layouts(const struct script *s, int digit)
+{
+	const struct view *v = &s->view;
+
+	if (v->dim[digit] != v->dim[digit + 1] || !joins_layout(v, &s->to, digit))
+		return false;
+	for (int i = 0; i <= s->n; i++)
+		if (!joins_layout(v, script_before(s, i), digit))
+			return false;
+	return true;
+}
+
+static struct layout joined_layout(const struct joining *j, const struct layout *l)
+{
+	struct layout out = layout_replicated(l->rank);
+	int digit = 0;
+
+	for (int dim = 0; dim < l->rank; dim++) {
+		int n;
+		const struct part *part = layout_parts(l, dim, &n);
+
+		for (int k = 0; k < n; k++)
+			layout_append(&out, digit, part[k]);
+		digit += !j->next[dim];
+	}
+	for (int k = 0; k < l->nunreduced; k++) {
+		int n;
+		const struct part *part = layout_parts(l, l->rank, &n);
+
+		layout_append(&out, out.rank, part[k]);
+	}
+	out.rank = digit;
+	layout_normalise(&out);
+	return out;
+}
+
+static struct pair_of_stacks stacks_of(const struct layout *before,
+                                       const struct layout *after, int digit)
+{
+	struct pair_of_stacks x;
+
+	x.nbefore = layout_digits(x.before, before, digit);
+	x.nafter = layout_digits(x.after, after, digit);
+	for (x.common = 0;
+	     x.common < x.nbefore && x.common < x.nafter &&
+	     memcmp(&x.before[x.common], &x.after[x.common], sizeof(*x.before)) == 0;)
+		x.common++;
+	return x;
+}
+
+static void add_move(struct script_step *out, struct move *move, int from, int to,
+                     const struct part *parts, int n, struct arena *a)
+{
+	struct move *m = &move[out->nmoves++];
+
+	*m = (struct move){.from_dim = from,
+	                   .to_dim = to,
+	                   .factor = 1,
+	                   .nparts = n,
+	                   .parts = arena_dup(a, parts, (size_t)n, sizeof(*parts))};
+	for (int k = 0; k < n; k++)
+		m->factor *= parts[k].size;
+}
+
+/* The digit whose stack grows by just these primes; -1 if there is none. */
+static int grown_by(const struct layout *before, const struct layout *after,
+                    const struct part *parts, int n)
+{
+	for (int digit = 0; digit < before->rank; digit++) {
+		struct pair_of_stacks x = stacks_of(before, after, digit);
+
+		if (x.common == x.nbefore && x.nafter - x.common == n &&
+		    memcmp(x.after + x.common, parts, (size_t)n * sizeof(*parts)) == 0)
+			return digit;
+	}
+	return -1;
+}
+
+/* The moves of a step from its layouts; false where one move per digit does not do. */
+static bool find_moves(struct script_step *out, const struct layout *before,
+                       struct arena *a)
+{
+	struct move *move = arena_alloc(a, (size_t)before->rank, sizeof(*move));
+	int grown = 0, moved = 0;
+
+	out->move = move;
+	out->nmoves = 0;
+	for (int digit = 0; digit < before->rank; digit++) {
+		struct pair_of_stacks x = stacks_of(before, &out->after, digit);
+		int gone = x.nbefore - x.common, come = x.nafter - x.common, to;
+		bool slice = out->op == OP_SLICE || out->op == OP_REDUCE_SCATTER;
+
+		if (gone > 0 && come > 0)
+			return false;
+		if (come > 0 && slice)
+			add_move(out, move, -1, digit, x.after + x.common, come, a);
+		if (gone == 0) {
+			grown += come > 0;
+			continue;
+		}
+		to = out->op == OP_ALL_GATHER
+		             ? -1
+		             : grown_by(before, &out->after, x.before + x.common, gone);
+		if (slice || (to < 0 && out->op != OP_ALL_GATHER))
+			return false;
+		add_move(out, move, digit, to, x.before + x.common, gone, a);
+		moved++;
+	}
+	return out->op == OP_ALL_TO_ALL ? grown == moved
+	                                : out->op != OP_ALL_GATHER || grown == 0;
+}
+
+/* The script over the joined digits; false where a step cannot be said so. */
+static bool join(struct script *out, const struct script *s, const struct joining *j,
+                 struct arena *a)
+{
+	script_begin(out, s->problem, s->senders);
+	out->n = s->n;
+	for (int digit = 0; digit < s->view.shape.rank; digit++) {
+		int at = out->view.shape.rank;
+
+		out->view.dim[at] = s->view.dim[digit];
+		if (digit == 0 || !j->next[digit - 1])
+			out->view.shape.dim[at] = 1;
+		out->view.shape.dim[at] *= s->view.shape.dim[digit];
+		out->view.shape.rank += !j->next[digit];
+	}
+	out->from = joined_layout(j, &s->from);
+	out->to = joined_layout(j, &s->to);
+	for (int i = 0; i < s->n; i++) {
+		struct script_step *step = &out->step[i];
+
+		*step = s->step[i];
+		step->after = joined_layout(j, &s->step[i].after);
+		if (step->op != OP_PERMUTE && step->op != OP_EXCHANGE &&
+		    step->op != OP_ALL_REDUCE &&
+		    !find_moves(step, script_before(out, i), a))
+			return false;
+	}
+	return true;
+}
+
+/* Join two more; an all-to-all takes two digits at once. */
+static bool join_more(struct script *out, const struct script *s, struct joining *j,
+                      const int *digit, int n, struct arena *a)
+{
+	for (int i = 0; i < n; i++)
+		for (int k = i; k < n; k++) {
+			struct joining more = *j;
+
+			if (j->next[digit[i]] || j->next[digit[k]])
+				continue;
+			more.next[digit[i]] = more.next[digit[k]] = true;
+			if (!join(out, s, &more, a))
+				continue;
+			*j = more;
+			return true;
+		}
+	return false;
+}
+
+bool script_join(struct script *out, const struct script *s, struct arena *a)
+{
+	struct joining j = {{false}};
+	int digit[RANK_MAX], n = 0;
+	bool joined = false;
+
+	for (int k = 0; k + 1 < s->view.shape.rank; k++)
+		if (joins_layouts(s, k))
+			digit[n++] = k;
+	while (join_more(out, s, &j, digit, n, a))
+		joined = true;
+	return joined && join(out, s, &j, a);
+}

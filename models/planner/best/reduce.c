@@ -1,0 +1,248 @@
+/*
+ * Unreduced axes (spec redistribution.md 10.7): reduce-scatter onto dimensions of the
+ * array, so that what follows moves the smallest tiles and all-gathers come last, or
+ * all-reduce. What is left is a problem without sums, which other planners solve.
+ */
+#include "planner/best/search.h"
+
+#include "plan/check.h"
+
+#include <string.h>
+
+/* Planners that say what they do in axes, for what is left after the sums. */
+static const char *const solvers[] = {"synth", "digit", "direct"};
+
+enum { SOLVERS = sizeof(solvers) / sizeof(solvers[0]) };
+
+struct reduction {
+	const struct problem *problem;
+	struct best_search *search;
+	struct arena *arena;
+	int n, nkept; /* primes that are summed; that stay unreduced */
+	struct part part[LAYOUT_PARTS_MAX], kept[LAYOUT_PARTS_MAX];
+	int nafter;
+	struct layout after[2 * (RANK_MAX + 1)]; /* those that were tried */
+};
+
+static int find_part(const struct part *list, int n, struct part part)
+{
+	for (int i = 0; i < n; i++)
+		if (memcmp(&list[i], &part, sizeof(part)) == 0)
+			return i;
+	return -1;
+}
+
+/* False if the target has unreduced parts that the source has not. */
+static bool find_parts(struct reduction *x, const struct problem *p)
+{
+	struct part from[LAYOUT_PARTS_MAX];
+	int n = layout_digits(from, &p->from, p->from.rank);
+
+	x->nkept = layout_digits(x->kept, &p->to, p->to.rank);
+	for (int k = 0; k < x->nkept; k++)
+		if (find_part(from, n, x->kept[k]) < 0)
+			return false;
+	for (int k = 0; k < n; k++)
+		if (find_part(x->kept, x->nkept, from[k]) < 0)
+			x->part[x->n++] = from[k];
+	return x->n > 0;
+}
+
+/* A layout without its unreduced parts. */
+static struct layout reduced(const struct layout *l)
+{
+	struct layout out = layout_replicated(l->rank);
+
+	for (int dim = 0; dim < l->rank; dim++) {
+		int n;
+		const struct part *part = layout_parts(l, dim, &n);
+
+		for (int k = 0; k < n; k++)
+			layout_append(&out, dim, part[k]);
+	}
+	return out;
+}
+
+/* The dimension of a layout that a prime is in, -1: none. */
+static int dim_of(const struct layout *l, struct part part)
+{
+	for (int dim = 0; dim < l->rank; dim++) {
+		struct part prime[LAYOUT_PARTS_MAX];
+		int n = layout_digits(prime, l, dim);
+
+		if (find_part(prime, n, part) >= 0)
+			return dim;
+	}
+	return -1;
+}
+
+static void keep_unreduced(const struct reduction *x, struct layout *l)
+{
+	for (int k = 0; k < x->nkept; k++)
+		layout_append(l, l->rank, x->kept[k]);
+	layout_normalise(l);
+}
+
+/*
+ * The step that sums, before those of `script`, over its digits: a reduce-scatter of
+ * the primes on top of the digits' stacks, or an all-reduce where there are none.
+ */
+static void sum_first(struct script *script, const struct reduction *x)
+{
+	struct move *move = arena_alloc(x->arena, RANK_MAX, sizeof(*move));
+	struct layout before = layout_replicated(script->from.rank);
+	int n = 0;
+
+	for (int digit = 0; digit < before.rank; digit++) {
+		struct part prime[LAYOUT_PARTS_MAX];
+		int all = layout_digits(prime, &script->from, digit), own = 0;
+
+		while (own < all && find_part(x->part, x->n, prime[own]) < 0)
+			layout_append(&before, digit, prime[own++]);
+		if (own == all)
+			continue;
+		move[n] = (struct move){.from_dim = -1,
+		                        .to_dim = digit,
+		                        .factor = 1,
+		                        .nparts = all - own};
+		move[n].parts = arena_dup(x->arena, prime + own, (size_t)(all - own),
+		                          sizeof(*prime));
+		for (int k = own; k < all; k++)
+			move[n].factor *= prime[k].size;
+		n++;
+	}
+	for (int k = 0; k < x->n; k++)
+		layout_append(&before, before.rank, x->part[k]);
+	if (n == 0)
+		move[0] =
+			(struct move){.from_dim = -1,
+		                      .to_dim = -1,
+		                      .factor = 1,
+		                      .nparts = x->n,
+		                      .parts = arena_dup(x->arena, x->part, (size_t)x->n,
+		                                         sizeof(*x->part))};
+	for (int k = 0; n == 0 && k < x->n; k++)
+		move[0].factor *= x->part[k].size;
+	memmove(script->step + 1, script->step,
+	        (size_t)script->n * sizeof(*script->step));
+	script->step[0] = (struct script_step){
+		.op = n ? OP_REDUCE_SCATTER : OP_ALL_REDUCE,
+		.nmoves = n ? n : 1,
+		.move = move,
+		.after = script->from,
+	};
+	script->n++;
+	script->from = before;
+}
+
+/*
+ * Sums that stay must not be mixed: only collectives along other axes leave them alone.
+ */
+static bool keeps_sums(const struct script *s, const struct reduction *x)
+{
+	for (int i = 0; i < s->n && x->nkept > 0; i++)
+		if (s->step[i].op == OP_PERMUTE || s->step[i].op == OP_EXCHANGE)
+			return false;
+	for (int k = 0; k < x->nkept; k++)
+		if (script_uses(s, x->kept[k], -1))
+			return false;
+	return true;
+}
+
+/*
+ * A solver may cut an axis into primes in another order than the sums do (6 as 3 x 2, not
+ * 2 x 3): its digits then are not those that were summed.
+ */
+static bool sums_apart(const struct reduction *x, const struct layout *from)
+{
+	struct text why = {0};
+	bool valid = layout_valid(from, &x->problem->mesh, &why);
+
+	text_free(&why);
+	return valid;
+}
+
+/* Was the layout after the sums there before? It is remembered. */
+static bool tried(struct reduction *x, const struct layout *after)
+{
+	for (int i = 0; i < x->nafter; i++)
+		if (memcmp(&x->after[i], after, sizeof(*after)) == 0)
+			return true;
+	x->after[x->nafter++] = *after;
+	return false;
+}
+
+/* All that lead on from a layout after the sums. */
+static void offer_after(struct reduction *x, const struct layout *after)
+{
+	struct problem *rest = arena_alloc(x->arena, 1, sizeof(*rest));
+
+	*rest = *x->problem;
+	rest->from = *after;
+	rest->to = reduced(&rest->to);
+	rest->memory_limit_bytes = -1;
+	problem_finish(rest);
+	if (!rest->padded_ok ||
+	    memcmp(&rest->padded, &x->problem->padded, sizeof(rest->padded)) != 0)
+		return;
+	for (int i = 0; i < SOLVERS; i++) {
+		const struct planner *planner =
+			planner_find(solvers[i], strlen(solvers[i]));
+		struct plan *plan = NULL;
+		struct text why = {0};
+		struct script script;
+		enum answer answer =
+			planner_run(planner, &plan, rest, best_search_prices(x->search),
+		                    x->arena, &why);
+
+		text_free(&why);
+		if (answer != ANSWER_PLAN || !script_of_plan(&script, plan) ||
+		    script.n == SCRIPT_STEPS_MAX || !keeps_sums(&script, x))
+			continue;
+		script.problem = x->problem;
+		sum_first(&script, x);
+		keep_unreduced(x, &script.from);
+		if (!sums_apart(x, &script.from))
+			continue;
+		keep_unreduced(x, &script.to);
+		for (int k = 0; k < script.n; k++)
+			keep_unreduced(x, &script.step[k].after);
+		best_search_add(x->search, &script);
+	}
+}
+
+/*
+ * Primes that the target's dimensions list go there if `home`, all others to dimension
+ * `dim` (-1: nowhere, by an all-reduce). False where they do not divide it.
+ */
+static bool place(struct layout *out, const struct reduction *x, int dim, bool home)
+{
+	struct shape local = layout_local(&x->problem->from, &x->problem->padded);
+
+	*out = reduced(&x->problem->from);
+	for (int k = 0; k < x->n && (dim >= 0 || home); k++) {
+		int wanted = dim_of(&x->problem->to, x->part[k]);
+		int at = home && wanted >= 0 ? wanted : dim;
+
+		if (at < 0 || local.dim[at] % x->part[k].size)
+			return false;
+		local.dim[at] /= x->part[k].size;
+		layout_append(out, at, x->part[k]);
+	}
+	layout_normalise(out);
+	return true;
+}
+
+void best_search_sums(struct best_search *s, const struct problem *p, struct arena *a)
+{
+	struct reduction x = {.problem = p, .search = s, .arena = a};
+	struct layout after;
+
+	if (p->from.kind != LAYOUT_AXES || p->to.kind != LAYOUT_AXES || !p->padded_ok ||
+	    !mesh_equal(&p->mesh, &p->to_mesh) || !find_parts(&x, p))
+		return;
+	for (int dim = -1; dim < p->from.rank; dim++)
+		for (int home = 0; home < 2; home++)
+			if (place(&after, &x, dim, home) && !tried(&x, &after))
+				offer_after(&x, &after);
+}

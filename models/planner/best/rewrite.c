@@ -1,0 +1,155 @@
+/* Which rewrites of a script are tried. */
+#include "planner/best/rewrite.h"
+
+static void try_gathers(struct best_search *s, const struct script *script)
+{
+	for (int i = 0; i < script->n; i++) {
+		struct script next;
+
+		if (script->step[i].op != OP_ALL_GATHER ||
+		    (i > 0 && script->step[i - 1].op == OP_ALL_GATHER))
+			continue;
+		if (script_gathers(&next, script, i, best_search_prices(s),
+		                   best_search_arena(s)))
+			best_search_add(s, &next);
+	}
+}
+
+void best_rewrite_paths(struct best_search *s, const struct script *script)
+{
+	struct script next;
+
+	script_copy(&next, script);
+	next.senders = SENDERS_PATHS;
+	for (int i = 0; i < script->n; i++) {
+		enum op op = script->step[i].op;
+
+		if (op != OP_PERMUTE && op != OP_EXCHANGE)
+			continue;
+		best_search_add(s, &next);
+		return;
+	}
+}
+
+void best_rewrite_mixed(struct best_search *s, const struct script *script)
+{
+	uint32_t now =
+		script->senders >= SENDERS_MIXED ? script->senders - SENDERS_MIXED : 0;
+	struct script next;
+	int copies = 0;
+
+	script_copy(&next, script);
+	for (int i = 0; i < script->n; i++) {
+		int n = best_copies(script->problem, script_before(script, i));
+
+		if (script->step[i].op == OP_EXCHANGE)
+			copies = n > copies ? n : copies;
+	}
+	for (uint32_t base = 1, k = 0; (int)k < copies && k < 4;
+	     k++, base *= SENDERS_BASE) {
+		if (now / base % SENDERS_BASE != 0)
+			continue;
+		for (uint32_t choice = 0; choice < SENDERS_BASE; choice++) {
+			next.senders = SENDERS_MIXED + now + choice * base;
+			best_search_add(s, &next);
+		}
+	}
+}
+
+static void try_exchanges(struct best_search *s, const struct script *script)
+{
+	for (int first = 0; first < script->n; first++) {
+		bool sends = false;
+
+		for (int end = first + 1; end <= script->n; end++) {
+			enum op op = script->step[end - 1].op;
+			struct script next;
+
+			if (op == OP_REDUCE_SCATTER || op == OP_ALL_REDUCE)
+				break;
+			sends = sends || (op_communicates(op) && op != OP_EXCHANGE) ||
+			        (op == OP_EXCHANGE && end > first + 1);
+			if (!sends)
+				continue;
+			script_exchange(&next, script, first, end);
+			best_search_add(s, &next);
+		}
+	}
+}
+
+static void try_overslice(struct best_search *s, const struct script *script,
+                          struct part part, int first)
+{
+	for (int digit = 0; digit < script->view.shape.rank; digit++) {
+		struct script next;
+
+		if (script_overslice(&next, script, digit, part, first,
+		                     best_search_arena(s)))
+			best_search_add(s, &next);
+	}
+}
+
+/*
+ * Over-slices along every run of digits of a mesh axis that the script does not use,
+ * and along the minor ends of it (the fast links, as a rule).
+ */
+static void try_overslices(struct best_search *s, const struct script *script, int begin)
+{
+	const struct mesh *m = &script->problem->mesh;
+
+	for (int axis = 0; axis < m->naxes; axis++) {
+		const struct part whole = {axis, 1, m->axis[axis].size};
+		struct part digit[LAYOUT_PARTS_MAX];
+		int n = parts_digits(digit, &whole, 1), first = 0;
+
+		for (int k = 0; k <= n; k++) {
+			struct part run;
+
+			if (k < n && !script_uses(script, digit[k], begin))
+				continue;
+			for (; first < k; first++) {
+				run = digit[first];
+				for (int j = first + 1; j < k; j++)
+					run.size *= digit[j].size;
+				try_overslice(s, script, run, begin);
+			}
+			first = k + 1;
+		}
+	}
+}
+
+/* Steps in two halves, by rising and by falling stride. */
+static void try_splits(struct best_search *s, const struct script *script)
+{
+	struct script fine, next;
+
+	if (!script_refine(&fine, script, best_search_arena(s)))
+		script_copy(&fine, script);
+	for (int at = 0; at < fine.n; at++) {
+		int64_t stride[LAYOUT_PARTS_MAX];
+		enum op op = fine.step[at].op;
+		int n = script_strides(stride, LAYOUT_PARTS_MAX, &fine, at);
+
+		if (op == OP_SLICE || op == OP_ALL_GATHER || op == OP_ALL_REDUCE)
+			continue;
+		for (int k = 1; k < n; k++)
+			for (int major = 0; major < 2; major++)
+				if (script_split(&next, &fine, at, stride[k], major,
+				                 best_search_arena(s)))
+					best_search_add(s, &next);
+	}
+}
+
+void best_rewrite(struct best_search *s, const struct script *script, bool near)
+{
+	try_exchanges(s, script);
+	if (best_search_prices(s)->step == prices_bytes.step)
+		return;
+	try_gathers(s, script);
+	if (near)
+		try_overslices(s, script, -1);
+	try_splits(s, script);
+	for (int i = 0; i < script->n && near; i++)
+		if (script->step[i].op == OP_EXCHANGE)
+			try_overslices(s, script, i);
+}

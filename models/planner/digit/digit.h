@@ -1,0 +1,57 @@
+/*
+ * Digit systems: dimensions split so that source and target are both bindings of blocks
+ * of atoms to whole digits (spec redistribution.md 10.1).
+ *
+ * Every dimension of the padded array is cut at the shard boundaries of both layouts. A
+ * digit is then bound whole or not at all by each of them. Neighbouring digits that both
+ * layouts bind, or leave, together are one digit, so that no more dimensions are made
+ * than are needed; the atoms that bind such a digit are a block.
+ */
+#ifndef SHARDSIM_PLANNER_DIGIT_DIGIT_H
+#define SHARDSIM_PLANNER_DIGIT_DIGIT_H
+
+#include "plan/plan.h"
+
+/* Atoms that always go together, major to minor. */
+struct block {
+	int natoms;
+	uint8_t atom[ATOMS_MAX];
+	int32_t size; /* the product of the atoms' sizes */
+	int from, to; /* the digit it binds in the source, in the target; -1: none */
+};
+
+struct digits {
+	const struct problem *problem;
+	/* Those of the problem, or with their primes in another order inside an axis. */
+	struct atoms atoms;
+	struct view view;
+	int nblocks;
+	struct block block[ATOMS_MAX];
+};
+
+/* Which block binds each digit of a view; -1: none. Copied with `=`. */
+struct binding {
+	int8_t block[RANK_MAX];
+};
+
+/*
+ * The digit system of a problem with atoms and one padded shape. False with the reason in
+ * `why` where there is none: a dimension that the layouts cut in different radices
+ * whatever the order of the primes of a mesh axis is, or more digits than an array can
+ * have dimensions.
+ */
+bool digits_make(struct digits *out, const struct problem *p, struct text *why);
+
+/* The source and the target as bindings. */
+struct binding digits_from(const struct digits *s);
+struct binding digits_to(const struct digits *s);
+
+/* The layout of a binding over the digits, on a mesh that can say the atoms. */
+struct layout digits_layout(const struct digits *s, const struct binding *b,
+                            const struct mesh *m);
+
+/* The parts of a block on a mesh, normalised; the arena's. */
+const struct part *digits_parts(int *n, const struct digits *s, const struct block *b,
+                                const struct mesh *m, struct arena *a);
+
+#endif

@@ -1,0 +1,277 @@
+#include "planner/send/chain.h"
+
+#include <math.h>
+
+/* The chains of more senders than these are shifted for several of them at once. */
+enum { FEW_SENDERS = 16 };
+
+double spreading_most(const struct spreading *x)
+{
+	double most = 0;
+
+	for (int32_t k = 0; k < x->nsenders; k++)
+		most = fmax(most, x->busy[k]);
+	return most;
+}
+
+double spreading_sum(const struct spreading *x)
+{
+	double sum = 0;
+
+	for (int32_t k = 0; k < x->nsenders; k++)
+		sum += x->busy[k];
+	return sum;
+}
+
+void spreading_link(struct spreading *x, int32_t b, int32_t sender)
+{
+	int32_t head = x->first[sender];
+
+	x->sender[b] = sender;
+	x->busy[sender] += spreading_loads(x, b)[sender];
+	x->before[b] = -1;
+	x->next[b] = head;
+	x->first[sender] = b;
+	if (head >= 0)
+		x->before[head] = b;
+}
+
+void spreading_give(struct spreading *x, int32_t b, int32_t sender)
+{
+	int32_t from = x->sender[b], before = x->before[b], next = x->next[b];
+
+	x->busy[from] -= spreading_loads(x, b)[from];
+	if (before >= 0)
+		x->next[before] = next;
+	else
+		x->first[from] = next;
+	if (next >= 0)
+		x->before[next] = before;
+	spreading_link(x, b, sender);
+}
+
+/* --- chains ----------------------------------------------------------------------- */
+
+/*
+ * Senders as nodes. The edge from i to j is the box of i that adds least to the sum when
+ * j sends it. Heights keep all edges >= 0: added + height[i] - height[j]. They can, as
+ * at first every box has its cheapest sender and only shortest chains are shifted.
+ */
+struct chains {
+	struct spreading *x;
+	double *added; /* [nsenders * nsenders]; INFINITY: i has no box */
+	int32_t *box;
+	double *height, *distance;
+	int32_t *from; /* the sender before in the chain, -1 where it starts */
+	int32_t *root; /* where it starts */
+	int32_t *end;  /* of the chain of a root that is to be shifted, -1: none */
+	bool *done;
+};
+
+static void add_edges(struct chains *c, int32_t sender, int32_t box)
+{
+	const double *load = spreading_loads(c->x, box);
+	int64_t row = (int64_t)sender * c->x->nsenders;
+	double own = load[sender];
+
+	for (int32_t k = 0; k < c->x->nsenders; k++) {
+		if (load[k] - own >= c->added[row + k])
+			continue;
+		c->added[row + k] = load[k] - own;
+		c->box[row + k] = box;
+	}
+	c->x->work -= c->x->nsenders;
+}
+
+/* A box was given away: find others for its edges. */
+static void drop_edges(struct chains *c, int32_t sender, int32_t box)
+{
+	struct spreading *x = c->x;
+	int64_t row = (int64_t)sender * x->nsenders;
+
+	for (int32_t k = 0; k < x->nsenders; k++) {
+		if (c->box[row + k] != box)
+			continue;
+		c->added[row + k] = INFINITY;
+		c->box[row + k] = -1;
+		for (int32_t b = x->first[sender]; b >= 0; b = x->next[b]) {
+			const double *load = spreading_loads(x, b);
+
+			x->work--;
+			if (load[k] - load[sender] >= c->added[row + k])
+				continue;
+			c->added[row + k] = load[k] - load[sender];
+			c->box[row + k] = b;
+		}
+	}
+	x->work -= x->nsenders;
+}
+
+static void chains_make(struct chains *c, struct arena *a)
+{
+	size_t n = (size_t)c->x->nsenders;
+
+	c->added = arena_alloc(a, n * n, sizeof(*c->added));
+	c->box = arena_alloc(a, n * n, sizeof(*c->box));
+	c->height = arena_alloc(a, n, sizeof(*c->height));
+	c->distance = arena_alloc(a, n, sizeof(*c->distance));
+	c->from = arena_alloc(a, n, sizeof(*c->from));
+	c->root = arena_alloc(a, n, sizeof(*c->root));
+	c->end = arena_alloc(a, n, sizeof(*c->end));
+	c->done = arena_alloc(a, n, sizeof(*c->done));
+	for (size_t i = 0; i < n * n; i++) {
+		c->added[i] = INFINITY;
+		c->box[i] = -1;
+	}
+	for (int32_t b = 0; b < c->x->nboxes; b++)
+		add_edges(c, c->x->sender[b], b);
+}
+
+static int32_t nearest(const struct chains *c)
+{
+	int32_t near = -1;
+	double least = INFINITY;
+
+	for (int32_t k = 0; k < c->x->nsenders; k++) {
+		if (c->done[k] || c->distance[k] >= least)
+			continue;
+		least = c->distance[k];
+		near = k;
+	}
+	return near;
+}
+
+/* Shortest chains from all senders with more than `limit` to all others (Dijkstra). */
+static void find_chains(struct chains *c, double limit)
+{
+	struct spreading *x = c->x;
+	int32_t n = x->nsenders, i;
+
+	for (int32_t k = 0; k < n; k++) {
+		bool source = x->busy[k] > limit;
+
+		c->distance[k] = source ? 0 : INFINITY;
+		c->from[k] = -1;
+		c->root[k] = source ? k : -1;
+		c->done[k] = false;
+		c->end[k] = -1;
+	}
+	while ((i = nearest(c)) >= 0) {
+		const double *added = c->added + (int64_t)i * n;
+		double base = c->distance[i] + c->height[i];
+
+		c->done[i] = true;
+		x->work -= 2 * n;
+		for (int32_t k = 0; x->first[i] >= 0 && k < n; k++) {
+			double d = base + added[k] - c->height[k];
+
+			if (c->done[k] || d >= c->distance[k])
+				continue;
+			c->distance[k] = d;
+			c->from[k] = i;
+			c->root[k] = c->root[i];
+		}
+	}
+	for (int32_t k = 0; k < n; k++)
+		if (c->done[k])
+			c->height[k] += c->distance[k];
+}
+
+static int32_t last_box(const struct chains *c, int32_t sender)
+{
+	return c->box[(int64_t)c->from[sender] * c->x->nsenders + sender];
+}
+
+/* Do all senders behind the root stay less busy than it is? */
+static bool relieves(const struct chains *c, int32_t sender)
+{
+	const struct spreading *x = c->x;
+	double limit = x->busy[c->root[sender]] * (1 - SPREADING_SLACK), leaves = 0;
+
+	for (; c->from[sender] >= 0; sender = c->from[sender]) {
+		const double *load = spreading_loads(x, last_box(c, sender));
+
+		if (x->busy[sender] - leaves + load[sender] >= limit)
+			return false;
+		leaves = load[c->from[sender]];
+	}
+	return true;
+}
+
+static void shift(struct chains *c, int32_t sender)
+{
+	for (; c->from[sender] >= 0; sender = c->from[sender]) {
+		int32_t box = last_box(c, sender);
+
+		spreading_give(c->x, box, sender);
+		drop_edges(c, c->from[sender], box);
+		add_edges(c, sender, box);
+	}
+}
+
+/*
+ * Shift one chain from each sender with more than `limit`: that which adds least to the
+ * sum. Chains of two roots have no sender in common. False if there is none.
+ */
+static bool relieve(struct chains *c, double limit)
+{
+	const struct spreading *x = c->x;
+	bool found = false;
+
+	find_chains(c, limit);
+	for (int32_t k = 0; k < x->nsenders; k++) {
+		int32_t *end;
+
+		if (c->from[k] < 0)
+			continue;
+		/* Heights are now what the sum grows by, but for what the root's is. */
+		end = &c->end[c->root[k]];
+		if ((*end < 0 || c->height[k] < c->height[*end] ||
+		     (c->height[k] == c->height[*end] && x->busy[k] < x->busy[*end])) &&
+		    relieves(c, k))
+			*end = k;
+	}
+	for (int32_t k = 0; k < x->nsenders; k++) {
+		if (c->end[k] < 0)
+			continue;
+		shift(c, c->end[k]);
+		found = true;
+	}
+	return found;
+}
+
+/*
+ * The busiest senders, and of many senders at once those that are in the upper half of
+ * what is above the mean, as long as that helps.
+ */
+static bool relieve_busiest(struct chains *c)
+{
+	const struct spreading *x = c->x;
+	double most = spreading_most(x), mean = spreading_sum(x) / x->nsenders;
+
+	if (x->nsenders > FEW_SENDERS && relieve(c, (most + mean) / 2))
+		return true;
+	return relieve(c, most * (1 - SPREADING_SLACK));
+}
+
+bool spreading_relieve(struct spreading *x, int64_t least_left)
+{
+	int64_t edges = (int64_t)x->nsenders * x->nsenders;
+	double enough = x->least_most * (1 + SPREADING_SLACK);
+	struct chains c = {.x = x};
+	struct arena *a;
+	bool done;
+
+	if (spreading_most(x) <= enough)
+		return true;
+	if (edges > x->work - least_left)
+		return false;
+	x->work -= edges;
+	a = arena_new();
+	chains_make(&c, a);
+	do
+		done = spreading_most(x) <= enough || !relieve_busiest(&c);
+	while (!done && x->work > least_left);
+	arena_free(a);
+	return done;
+}

@@ -1,0 +1,48 @@
+/*
+ * An answer of direct_send while it is improved, for send.c and chain.c.
+ */
+#ifndef SHARDSIM_PLANNER_SEND_CHAIN_H
+#define SHARDSIM_PLANNER_SEND_CHAIN_H
+
+#include "base/arena.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Loads that differ by less than this share of them are equal. */
+#define SPREADING_SLACK 1e-12
+
+struct spreading {
+	int32_t nboxes, nsenders;
+	const double *load; /* [nboxes * nsenders]: of each box at each sender */
+	int32_t *sender;
+	double *busy;  /* load of each sender */
+	int32_t *rank; /* senders by rising load, as of the last time they were sorted */
+	/* Boxes of each sender, linked; -1 ends. */
+	int32_t *first, *next, *before;
+	int64_t work; /* that is left */
+	/* No answer is below these: load of the busiest sender, sum of all loads. */
+	double least_most, least_sum;
+};
+
+static inline const double *spreading_loads(const struct spreading *x, int32_t box)
+{
+	return x->load + (int64_t)box * x->nsenders;
+}
+
+/* Load of the busiest sender; the sum of all loads. */
+double spreading_most(const struct spreading *x);
+double spreading_sum(const struct spreading *x);
+
+/* Give a box that no sender has, or another one has, to a sender. */
+void spreading_link(struct spreading *x, int32_t box, int32_t sender);
+void spreading_give(struct spreading *x, int32_t box, int32_t sender);
+
+/*
+ * Where every box has its cheapest sender: relieve the busiest senders along chains, each
+ * sender giving a box to the next one, that add least to the sum. It stops after the round
+ * that leaves no more than `least_left` work. False if more work is needed.
+ */
+bool spreading_relieve(struct spreading *x, int64_t least_left);
+
+#endif

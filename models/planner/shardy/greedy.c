@@ -1,0 +1,272 @@
+#include "planner/shardy/greedy.h"
+
+#include <assert.h>
+#include <string.h>
+
+bool greedy_held(const struct greedy *g, struct part part)
+{
+	return shardy_find(&g->held, part) >= 0;
+}
+
+void greedy_hold(struct greedy *g, struct part part)
+{
+	if (!greedy_held(g, part))
+		shardy_push(&g->held, part);
+}
+
+void greedy_let_go(struct greedy *g, struct part part)
+{
+	int at = shardy_find(&g->held, part);
+
+	if (at >= 0)
+		shardy_remove(&g->held, at, 1);
+}
+
+int greedy_wanted(const struct greedy *g, struct part part, int *place)
+{
+	for (int dim = 0; dim < g->rank; dim++) {
+		int at = shardy_find(&g->want[dim], part);
+
+		if (at < 0)
+			continue;
+		if (place)
+			*place = at;
+		return dim;
+	}
+	return -1;
+}
+
+void greedy_spread(struct greedy *g, struct shardy_axes *available, bool per_dim,
+                   bool front, struct shardy_axes *added)
+{
+	struct shardy_axes cut = {0};
+
+	for (int dim = 0; dim < g->rank; dim++) {
+		struct shardy_axes *from = available + (per_dim ? dim : 0);
+		int at = front ? 0 : g->have[dim].n;
+
+		for (int i = 0; i < from->n && g->room[dim] > 1;) {
+			struct part part, rest;
+
+			if (!shardy_take(&part, &rest, from->part[i], &g->room[dim])) {
+				i++;
+				continue;
+			}
+			shardy_remove(from, i, 1);
+			shardy_insert(&g->have[dim], at++, part);
+			greedy_hold(g, part);
+			if (added)
+				shardy_push(&added[dim], part);
+			if (rest.size > 1) {
+				shardy_push(&cut, part);
+				shardy_insert(from, 0, rest);
+			}
+		}
+	}
+	for (int dim = 0; dim < g->rank; dim++)
+		shardy_cut(&g->want[dim], &cut);
+}
+
+/* --- What is emitted --- */
+
+static struct move move_of(struct greedy *g, int from_dim, int to_dim,
+                           const struct shardy_axes *axes)
+{
+	struct move m = {.from_dim = from_dim, .to_dim = to_dim};
+	struct layout l = layout_replicated(1);
+	const struct part *part;
+
+	for (int i = 0; i < axes->n; i++)
+		layout_append(&l, 0, axes->part[i]);
+	layout_normalise(&l);
+	part = layout_parts(&l, 0, &m.nparts);
+	m.factor = (int32_t)layout_shards(&l, 0);
+	m.parts = arena_dup(g->out->arena, part, (size_t)m.nparts, sizeof(*part));
+	return m;
+}
+
+static struct layout layout_now(const struct greedy *g)
+{
+	struct layout l = layout_replicated(g->rank);
+
+	for (int dim = 0; dim < g->rank; dim++) {
+		for (int i = 0; i < g->kept[dim].n; i++)
+			layout_append(&l, dim, g->kept[dim].part[i]);
+		for (int i = 0; i < g->have[dim].n; i++)
+			layout_append(&l, dim, g->have[dim].part[i]);
+	}
+	layout_normalise(&l);
+	return l;
+}
+
+void greedy_emit(struct greedy *g, enum op op, const struct move *moves, int nmoves)
+{
+	struct shardy_program *out = g->out;
+	struct shardy_op *o;
+
+	if (out->nops == out->capacity) {
+		struct shardy_op *old = out->op;
+
+		out->capacity = out->capacity ? 2 * out->capacity : 4;
+		out->op = arena_alloc(out->arena, (size_t)out->capacity, sizeof(*o));
+		if (out->nops)
+			memcpy(out->op, old, (size_t)out->nops * sizeof(*o));
+	}
+	o = &out->op[out->nops++];
+	o->op = op;
+	o->nmoves = nmoves;
+	o->move = arena_dup(out->arena, moves, (size_t)nmoves, sizeof(*moves));
+	o->after = layout_now(g);
+	o->reordered = g->reordered;
+}
+
+void greedy_emit_all(struct greedy *g, enum op op, const struct shardy_axes *axes)
+{
+	struct move moves[RANK_MAX];
+	int n = 0;
+
+	for (int dim = 0; dim < g->rank; dim++)
+		if (axes[dim].n)
+			moves[n++] = op == OP_SLICE ? move_of(g, -1, dim, &axes[dim])
+			                            : move_of(g, dim, -1, &axes[dim]);
+	if (n)
+		greedy_emit(g, op, moves, n);
+}
+
+/* --- All-to-alls and all-gather --- */
+
+/*
+ * Move the longest end of have[from] that one other dimension wants. `in_place`: only
+ * if it arrives where it is wanted. False if nothing was moved.
+ */
+static bool all_to_all(struct greedy *g, int from, bool in_place)
+{
+	struct shardy_axes *have = &g->have[from], *want, moved = {0};
+	struct move move;
+	int start = have->n, to = -1;
+
+	for (; start > 0; start--) {
+		int dim = greedy_wanted(g, have->part[start - 1], NULL);
+
+		if (dim < 0 || dim == from || (to >= 0 && dim != to))
+			break;
+		to = dim;
+	}
+	if (to < 0)
+		return false;
+	want = &g->want[to];
+	for (int i = start; i < have->n; i++) {
+		if (in_place && shardy_find(want, have->part[i]) != i - start)
+			return false;
+		shardy_push(&moved, have->part[i]);
+	}
+	shardy_remove(have, start, moved.n);
+	for (int i = 0; i < moved.n; i++) {
+		if (g->have[to].n == 0 && shardy_find(want, moved.part[i]) == 0) {
+			greedy_let_go(g, moved.part[i]);
+			shardy_push(&g->kept[to], moved.part[i]);
+			shardy_remove(want, 0, 1);
+		} else {
+			shardy_push(&g->have[to], moved.part[i]);
+		}
+	}
+	move = move_of(g, from, to, &moved);
+	greedy_emit(g, OP_ALL_TO_ALL, &move, 1);
+	return true;
+}
+
+void greedy_all_to_alls(struct greedy *g, bool in_place)
+{
+	for (int from = 0; from < g->rank; from++)
+		while (all_to_all(g, from, in_place))
+			;
+}
+
+/*
+ * Shardy steps its iterator the wrong way: where the last part is wanted nowhere it
+ * gathers all parts of the dimension, wanted or not, and lets go of the last one only.
+ */
+void greedy_all_gather(struct greedy *g)
+{
+	struct arena *a = g->out->arena;
+	struct shardy_axes *gone = arena_alloc(a, (size_t)g->rank + 1, sizeof(*gone));
+
+	for (int dim = 0; dim < g->rank; dim++) {
+		struct shardy_axes *have = &g->have[dim];
+
+		if (have->n == 0 || greedy_wanted(g, have->part[have->n - 1], NULL) >= 0)
+			continue;
+		greedy_let_go(g, have->part[have->n - 1]);
+		gone[dim] = *have;
+		have->n = 0;
+	}
+	greedy_emit_all(g, OP_ALL_GATHER, gone);
+}
+
+/* --- The whole --- */
+
+static bool done(const struct greedy *g)
+{
+	for (int dim = 0; dim < g->rank; dim++)
+		if (g->have[dim].n || g->want[dim].n)
+			return false;
+	return !g->reorder;
+}
+
+static struct greedy *begin(struct shardy_program *out, const struct shape *shape,
+                            const struct layout *from, const struct layout *to)
+{
+	struct greedy *g = arena_alloc(out->arena, 1, sizeof(*g));
+	struct shardy_axes had = {0}, asked = {0};
+	struct layout ends[2] = {*from, *to};
+
+	*g = (struct greedy){.rank = from->rank, .shape = shape, .out = out};
+	for (int k = 0; k < 2; k++) {
+		layout_normalise(&ends[k]);
+		for (int dim = 0; dim < g->rank; dim++) {
+			struct shardy_axes *x = k ? &g->want[dim] : &g->have[dim];
+			const struct part *part = layout_parts(&ends[k], dim, &x->n);
+
+			memcpy(x->part, part, (size_t)x->n * sizeof(*part));
+			for (int i = 0; i < x->n; i++)
+				shardy_push(k ? &asked : &had, part[i]);
+		}
+	}
+	for (int dim = 0; dim < g->rank; dim++) {
+		struct shardy_axes *have = &g->have[dim], *want = &g->want[dim];
+
+		shardy_cut(have, &asked);
+		shardy_cut(want, &had);
+		while (have->n && want->n && shardy_find(want, have->part[0]) == 0) {
+			shardy_push(&g->kept[dim], have->part[0]);
+			shardy_remove(have, 0, 1);
+			shardy_remove(want, 0, 1);
+		}
+		for (int i = 0; i < have->n; i++)
+			greedy_hold(g, have->part[i]);
+	}
+	return g;
+}
+
+struct shardy_program shardy_reshard(const struct shape *shape,
+                                     const struct layout *from, const struct layout *to,
+                                     bool reorder, struct arena *a)
+{
+	struct shardy_program out = {.arena = a, .end = SHARDY_DONE};
+	struct greedy *g = begin(&out, shape, from, to);
+
+	g->reorder = reorder;
+	for (int round = 0; round < 2 && !done(g); round++) {
+		greedy_slice(g);
+		if (!greedy_permute(g)) {
+			out.end = SHARDY_MISFIT;
+			return out;
+		}
+		greedy_all_to_alls(g, true);
+		greedy_all_to_alls(g, false);
+		greedy_all_gather(g);
+	}
+	if (!done(g))
+		out.end = SHARDY_UNFINISHED;
+	return out;
+}

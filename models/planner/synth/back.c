@@ -1,0 +1,214 @@
+#include "planner/synth/back.h"
+
+#include "planner/synth/states.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/*
+ * Half of what a known way costs is left to each of the two searches, but this one settles
+ * no more types than so.
+ */
+static const double SHARE = 0.5;
+enum { TYPES_MAX = 200 };
+
+/* Stands above the code of a local shape; a type has 0 there. */
+static const uint64_t SHAPE = UINT64_C(1) << CODE_END;
+
+struct back {
+	const struct coded *coded;
+	struct states states;
+	double most_cost, permute_cost;
+	double far_cost;    /* of types that are not settled, at least */
+	double unseen_cost; /* of types that no settled one is next to, at least */
+};
+
+/* A type whose ways back are looked at. */
+struct origin {
+	struct back *back;
+	struct levels *levels;
+	int level;
+	double cost;
+	struct stacks stacks;
+	int64_t extent[TYPE_RANK_MAX];
+	struct block_moves moves;
+};
+
+static void reach(struct back *x, uint64_t code, double cost)
+{
+	struct state *to;
+	bool fresh;
+	int32_t n;
+
+	if (cost > x->most_cost)
+		return;
+	n = states_find(&x->states, code, NULL, &fresh);
+	to = &x->states.state[n];
+	if (to->settled || (!fresh && to->total.cost <= cost))
+		return;
+	to->total.cost = cost;
+	states_queue(&x->states, n);
+	states_limit(&x->states, n, cost);
+}
+
+/*
+ * The types of the level that only all-gathers are missing from: the target with atoms
+ * that are not `used` on top of dimension `dim`, at `place` and cut to `extent`, or later.
+ */
+static void add_ends(struct origin *x, uint64_t code, uint32_t used, int64_t elements,
+                     int dim, int place, int64_t extent)
+{
+	const struct coded *coded = x->back->coded;
+	int64_t wanted = x->levels->level[x->level].elements;
+
+	if (elements == wanted)
+		reach(x->back, code, rest_cost(&x->levels->rest, used & ~coded->in_to));
+	for (; dim < coded->rank && elements > wanted; dim++) {
+		for (int a = 0; a < coded->natoms; a++) {
+			int32_t size = coded->size[a];
+
+			if ((used >> a & 1) || extent % size != 0 ||
+			    elements % (wanted * size) != 0)
+				continue;
+			add_ends(x, code + code_of_atom(a, dim, place),
+			         used | UINT32_C(1) << a, elements / size, dim,
+			         place + 1, extent / size);
+		}
+		place = dim + 1 < coded->rank ? x->stacks.count[dim + 1] : 0;
+		extent = dim + 1 < coded->rank ? x->extent[dim + 1] : 1;
+	}
+}
+
+static void look_at(struct origin *x, uint64_t code)
+{
+	const struct coded *coded = x->back->coded;
+
+	code_stacks(&x->stacks, code, coded->rank);
+	stacks_extents(x->extent, &x->stacks, coded->s);
+}
+
+/*
+ * All-to-alls that lead to the origin: blocks go back from where they arrived, which is
+ * here the dimension that moves rise by, so that lists grow at their ends.
+ */
+static void all_to_alls(struct origin *x, uint64_t code, int first, uint32_t used,
+                        int list)
+{
+	const struct lists *lists = &x->levels->lists;
+	const struct level *level = &x->levels->level[x->level];
+
+	for (int i = first; i < x->moves.n; i++) {
+		const struct block_move *m = &x->moves.move[i];
+		uint32_t dims = UINT32_C(1) << m->from | UINT32_C(1) << m->to;
+		const uint8_t *end = x->stacks.atom[m->from] + x->stacks.count[m->from];
+		const struct state_slot *slot;
+		int more;
+
+		if (used & dims)
+			continue;
+		more = lists_append(lists, list, end - m->n, m->n);
+		slot = states_look(&x->back->states, code + m->add);
+		if (!slot->state || x->cost + level->step_cost < slot->most_cost)
+			reach(x->back, code + m->add,
+			      x->cost + levels_collective(x->levels, x->level,
+			                                  PRICE_ALL_TO_ALL, more,
+			                                  x->back->most_cost - x->cost)
+			                        ->cost);
+		if (m->next < x->moves.n)
+			all_to_alls(x, code + m->add, m->next, used | dims, more);
+	}
+}
+
+static void settle(struct origin *x, int32_t state)
+{
+	struct back *back = x->back;
+	const struct coded *coded = back->coded;
+	uint64_t code = back->states.state[state].code;
+
+	x->cost = back->states.state[state].total.cost;
+	if (code & SHAPE) {
+		struct shape_types types;
+
+		shape_types_list(&types, code & ~SHAPE, coded->size_class,
+		                 coded->natoms);
+		for (int i = 0; i < types.n; i++)
+			reach(back, types.code[i], x->cost);
+		return;
+	}
+	look_at(x, code);
+	reach(back, code_of_shape(&x->stacks, coded->size_class, coded->natoms) | SHAPE,
+	      x->cost + back->permute_cost);
+	block_moves_list(&x->moves, &x->stacks, x->extent, coded->s);
+	all_to_alls(x, code, 0, 0, 0);
+}
+
+struct back *back_new(struct levels *levels, int level, double most_cost)
+{
+	const struct level *l = &levels->level[level];
+	const struct coded *coded = levels->coded;
+	struct back *back = xmalloc(1, sizeof(*back));
+	struct origin x = {.back = back, .levels = levels, .level = level};
+	double radius = l->rest_cost + SHARE * (most_cost - l->rest_cost);
+	int n = 0;
+
+	*back = (struct back){.coded = coded,
+	                      .most_cost = most_cost,
+	                      .permute_cost = levels_permute(levels, level)->cost};
+	states_init(&back->states, false);
+	look_at(&x, coded->to_code);
+	add_ends(&x, coded->to_code, coded->in_to, coded->target, 0, x.stacks.count[0],
+	         x.extent[0]);
+	for (;; n++) {
+		const struct states *s = &back->states;
+
+		back->far_cost =
+			s->nheap > 0 ? s->state[s->heap[0]].total.cost : INFINITY;
+		if (back->far_cost > radius || n == TYPES_MAX)
+			break;
+		settle(&x, states_next(&back->states));
+	}
+	/* Where types are many a better bound of the next step is worth its price. */
+	back->unseen_cost =
+		back->far_cost +
+		(n < TYPES_MAX ? l->move_cost : levels_least_move(levels, level));
+	return back;
+}
+
+void back_free(struct back *x)
+{
+	if (!x)
+		return;
+	states_free(&x->states);
+	free(x);
+}
+
+/* What is known of a code: exact if it is settled, else how far it is by settled ones. */
+static const struct state *look(const struct back *x, uint64_t code)
+{
+	const struct state_slot *slot = states_look(&x->states, code);
+
+	return slot->state ? &x->states.state[slot->state - 1] : NULL;
+}
+
+double back_cost(const struct back *x, uint64_t code)
+{
+	const struct state *s = look(x, code);
+	struct stacks t;
+	double cost;
+
+	if (s && s->settled)
+		return s->total.cost;
+	cost = s ? fmin(s->total.cost, x->unseen_cost) : x->unseen_cost;
+	if (cost <= x->permute_cost)
+		return cost;
+	code_stacks(&t, code, x->coded->rank);
+	s = look(x, code_of_shape(&t, x->coded->size_class, x->coded->natoms) | SHAPE);
+	return s ? fmin(cost, s->total.cost) : cost;
+}
+
+double back_shape_cost(const struct back *x, uint64_t shape)
+{
+	const struct state *s = look(x, shape | SHAPE);
+
+	return s ? fmin(s->total.cost - x->permute_cost, x->far_cost) : x->far_cost;
+}

@@ -1,0 +1,164 @@
+#include "planner/synth/rest.h"
+
+#include <math.h>
+#include <string.h>
+
+/*
+ * More atoms can be gathered in more orders than are worth to be priced: of these the bound
+ * of the problem that gathers them must do.
+ */
+enum { GATHERED_MAX = 5 };
+
+/* All-gathers of some atoms: those listed so far for the first one, and those left. */
+struct gather {
+	struct rest *rest;
+	uint32_t left;
+	int n;
+	uint8_t atom[CODE_ATOMS_MAX];
+	int64_t before, after; /* elements of a tile */
+	double least_cost;
+};
+
+void rest_init(struct rest *out, const struct coded *coded)
+{
+	out->coded = coded;
+	for (int i = 0; i < 1 << CODE_ATOMS_MAX; i++)
+		out->set_cost[i] = -1;
+	out->set_cost[0] = 0;
+}
+
+/* Product of the sizes of atoms. */
+static int64_t product(const struct coded *coded, uint32_t atoms)
+{
+	int64_t product = 1;
+
+	for (int a = 0; a < coded->natoms; a++)
+		if (atoms >> a & 1)
+			product *= coded->size[a];
+	return product;
+}
+
+/* One more atom in the list, in all ways, and what is then left to gather. */
+static void append(struct gather *x)
+{
+	const struct coded *coded = x->rest->coded;
+	struct synth *s = coded->s;
+
+	for (int a = 0; a < coded->natoms; a++) {
+		struct list_step step = {.op = OP_ALL_GATHER, .atom = x->atom};
+		double rest;
+
+		if (!(x->left >> a & 1))
+			continue;
+		x->atom[x->n++] = (uint8_t)a;
+		x->left ^= UINT32_C(1) << a;
+		x->after *= coded->size[a];
+		rest = rest_cost(x->rest, x->left);
+		if (rest_received_cost(s, x->after - x->before) + rest < x->least_cost) {
+			step.n = x->n;
+			step.before_bytes =
+				dtype_bytes(s->problem->array.dtype, x->before);
+			x->least_cost =
+				fmin(x->least_cost, list_price(s, &step).cost + rest);
+		}
+		append(x);
+		x->after /= coded->size[a];
+		x->left ^= UINT32_C(1) << a;
+		x->n--;
+	}
+}
+
+/* The target with atoms on top of its stacks, where these divide; false if they do not. */
+static bool cut_target(struct type *out, const struct coded *coded, uint32_t atoms)
+{
+	*out = coded->s->to;
+	for (int a = 0; a < coded->natoms; a++) {
+		uint8_t atom = (uint8_t)a;
+		int dim = 0;
+
+		if (!(atoms >> a & 1))
+			continue;
+		while (dim < out->rank &&
+		       synth_extent(coded->s, out, dim) % coded->size[a] != 0)
+			dim++;
+		if (dim == out->rank)
+			return false;
+		type_push(out, dim, &atom, 1);
+	}
+	return true;
+}
+
+/*
+ * The bound of the problem that gathers some atoms. Which dimensions they cut, and in which
+ * order, is but a name for the blocks that devices have of a tile. Where some blocks are
+ * empty or short nothing is said.
+ */
+static double bound_of_gathers(const struct coded *coded, uint32_t atoms)
+{
+	const struct synth *s = coded->s;
+	struct problem p = *s->problem;
+	struct type cut;
+
+	if (!s->prices->bound ||
+	    memcmp(&p.padded, &p.array.shape, sizeof(p.padded)) != 0 ||
+	    !cut_target(&cut, coded, atoms) ||
+	    !layout_of_type(&p.from, &cut, &s->atoms, &p.mesh) ||
+	    !layout_of_type(&p.to, &s->to, &s->atoms, &p.mesh))
+		return 0;
+	p.to_mesh = p.mesh;
+	return s->prices->bound(s->prices->self, &p).cost;
+}
+
+double rest_cost(struct rest *x, uint32_t atoms)
+{
+	struct gather gather = {.rest = x, .left = atoms, .least_cost = INFINITY};
+	int n = 0;
+
+	if (x->set_cost[atoms] >= 0)
+		return x->set_cost[atoms];
+	for (uint32_t left = atoms; left; left &= left - 1)
+		n++;
+	if (n > GATHERED_MAX) {
+		gather.least_cost = bound_of_gathers(x->coded, atoms);
+	} else {
+		gather.before = x->coded->target / product(x->coded, atoms);
+		gather.after = gather.before;
+		append(&gather);
+	}
+	x->set_cost[atoms] = gather.least_cost;
+	return gather.least_cost;
+}
+
+double rest_least_cost(struct rest *x, int64_t elements)
+{
+	const struct coded *coded = x->coded;
+	double least = INFINITY;
+
+	if (elements >= coded->target)
+		return 0;
+	for (uint32_t atoms = 1; atoms < UINT32_C(1) << coded->natoms; atoms++)
+		if (!(atoms & coded->in_to) &&
+		    elements * product(coded, atoms) == coded->target)
+			least = fmin(least, rest_cost(x, atoms));
+	return least;
+}
+
+double rest_received_cost(const struct synth *s, int64_t elements)
+{
+	const struct problem *p = s->problem;
+	double bytes = (double)dtype_bytes(p->array.dtype, elements);
+
+	return s->prices->least ? s->prices->least(s->prices->self, p, bytes).cost : 0;
+}
+
+double rest_step_cost(const struct synth *s, int64_t elements)
+{
+	return rest_received_cost(s, elements / 2);
+}
+
+double rest_move_cost(struct synth *s, int64_t elements)
+{
+	int64_t bytes = dtype_bytes(s->problem->array.dtype, elements);
+
+	return fmin(rest_step_cost(s, elements), permute_price(s, bytes).cost);
+}

@@ -1,0 +1,206 @@
+/*
+ * Rules 7 and 8, which today's partitioner tries before full rematerialization: go
+ * through another sharding, or leave alone the dimensions that do not change.
+ */
+#include "planner/xla/xla.h"
+
+#include <assert.h>
+#include <string.h>
+
+/*
+ * How a dimension changes its tile count: not so that it can be split, from or to one
+ * tile, or between two counts of which one divides the other.
+ */
+enum change { CHANGE_NONE, CHANGE_ONE, CHANGE_SPLIT };
+
+static enum change change_of(const struct xla *x, const struct tiling *s,
+                             const struct tiling *t, int d)
+{
+	int32_t lo = s->tiles[d], hi = t->tiles[d];
+	int64_t padded;
+
+	if (lo == hi)
+		return CHANGE_NONE;
+	if (lo > hi) {
+		hi = s->tiles[d];
+		lo = t->tiles[d];
+	}
+	if (lo == 1)
+		return CHANGE_ONE;
+	padded = (x->scope.base.dim[d] + lo - 1) / lo * lo;
+	return hi % lo == 0 && padded % hi == 0 ? CHANGE_SPLIT : CHANGE_NONE;
+}
+
+/*
+ * The dimension to split in two (PatternMatchMergeOrSplitSharding), -1 if none: one
+ * whose tiles go to or come from a dimension of one tile; else the first that loses
+ * tiles.
+ */
+static int split_dim(const struct xla *x, const struct tiling *s, const struct tiling *t)
+{
+	if (s->replicas != t->replicas || s->rank == RANK_MAX)
+		return -1;
+	for (int i = 0; i < s->rank; i++)
+		for (int j = 0; change_of(x, s, t, i) == CHANGE_SPLIT && j < s->rank;
+		     j++)
+			if (change_of(x, s, t, j) == CHANGE_ONE &&
+			    (int64_t)s->tiles[i] * s->tiles[j] ==
+			            (int64_t)t->tiles[i] * t->tiles[j])
+				return i;
+	for (int i = 0; i < s->rank; i++)
+		if (change_of(x, s, t, i) == CHANGE_SPLIT && s->tiles[i] > t->tiles[i])
+			return i;
+	return -1;
+}
+
+/* The tiling with dimension d as one of `major` tiles and one of the others. */
+static const struct tiling *split(const struct tiling *s, int d, int32_t major,
+                                  struct arena *a)
+{
+	struct tiling *out = arena_dup(a, s, 1, sizeof(*s));
+
+	out->rank++;
+	memmove(out->tiles + d + 1, s->tiles + d,
+	        (size_t)(s->rank - d) * sizeof(s->tiles[0]));
+	out->tiles[d] = major;
+	out->tiles[d + 1] = s->tiles[d] / major;
+	return out;
+}
+
+static bool reshard_split(struct xla *x, const struct tiling *s, const struct tiling *t,
+                          int d)
+{
+	struct xla_scope scope = x->scope;
+	int32_t major = s->tiles[d] < t->tiles[d] ? s->tiles[d] : t->tiles[d];
+	bool done;
+
+	x->scope = xla_scope_split(&scope, d, major, x->arena);
+	done = xla_reshard_sparing(x, split(s, d, major, x->arena),
+	                           split(t, d, major, x->arena));
+	x->scope = scope;
+	return done;
+}
+
+/* `s` with the dimension replicated that gives the target's number of replicas. */
+static const struct tiling *replicated_first(const struct tiling *s,
+                                             const struct tiling *t, struct arena *a)
+{
+	if (!xla_partial(t))
+		return NULL;
+	for (int d = 0; d < s->rank; d++)
+		if (s->tiles[d] != 1 && s->tiles[d] * s->replicas == t->replicas)
+			return xla_without(s, d, a);
+	return NULL;
+}
+
+/* `s` with its replicas cut up in the first dimension that has room for them in `t`. */
+static const struct tiling *cut_first(const struct tiling *s, const struct tiling *t,
+                                      struct arena *a)
+{
+	int32_t index[RANK_MAX + 1], *ids;
+	struct tiling out = *s;
+	int d = 0;
+
+	if (!xla_partial(s) || t->replicas != 1)
+		return NULL;
+	while (d < s->rank &&
+	       (s->tiles[d] != 1 || t->tiles[d] == 1 || t->tiles[d] % s->replicas != 0))
+		d++;
+	if (d == s->rank)
+		return NULL;
+	out.tiles[d] = s->replicas;
+	out.replicas = 1;
+	ids = arena_alloc(a, (size_t)s->ndevices, sizeof(*ids));
+	for (int32_t place = 0; place < s->ndevices; place++) {
+		xla_index(s, place, index);
+		index[d] = index[s->rank];
+		index[s->rank] = 0;
+		ids[xla_place(&out, index)] = s->ids[place];
+	}
+	return xla_tiling(a, s->rank, out.tiles, 1, ids);
+}
+
+/* The first pattern that matches is the only one tried (TryComplexReshardHandling). */
+static bool complex_reshard(struct xla *x, const struct tiling *s,
+                            const struct tiling *t)
+{
+	const struct tiling *middle;
+	int d, nops = x->nops;
+
+	if (xla_replicated(s) || xla_replicated(t))
+		return false;
+	d = split_dim(x, s, t);
+	if (d >= 0)
+		return reshard_split(x, s, t, d);
+	middle = replicated_first(s, t, x->arena);
+	if (!middle)
+		middle = cut_first(s, t, x->arena);
+	if (!middle)
+		return false;
+	if (xla_reshard(x, s, middle) && xla_reshard_sparing(x, middle, t))
+		return true;
+	x->nops = nops;
+	return false;
+}
+
+/*
+ * Inner numbers of the target that mean, in the source's groups, the devices they mean
+ * in its own; as they are where the groups differ (AlignGroupsWith).
+ */
+static const struct tiling *aligned(const struct tiling *inner, const struct groups *to,
+                                    const struct groups *from, struct arena *a)
+{
+	int32_t n = from->size, all = from->ngroups * n;
+	int32_t *group = arena_alloc(a, (size_t)all, sizeof(*group));
+	int32_t *place = arena_alloc(a, (size_t)all, sizeof(*place));
+	int32_t *ids = arena_alloc(a, (size_t)n, sizeof(*ids));
+
+	for (int32_t i = 0; i < all; i++) {
+		group[from->ids[i]] = i / n;
+		place[from->ids[i]] = i % n;
+	}
+	for (int32_t i = 0; i < all; i++)
+		if (group[to->ids[i]] != i / n)
+			return inner;
+	for (int32_t i = 0; i < n; i++)
+		ids[i] = place[to->ids[inner->ids[i]]];
+	return xla_tiling(a, inner->rank, inner->tiles, inner->replicas, ids);
+}
+
+/* Reshard inside groups of the dimensions whose counts are equal, then put in order. */
+static bool group_equal(struct xla *x, const struct tiling *s, const struct tiling *t)
+{
+	const struct xla_scope scope = x->scope;
+	struct xla_scope local, from, to;
+	const struct tiling *inner, *target, *after;
+	int dims[RANK_MAX], n = 0;
+	int32_t inside[RANK_MAX];
+
+	if (xla_replicated(s) || xla_replicated(t))
+		return false;
+	for (int d = 0; d < s->rank; d++)
+		if (s->tiles[d] == t->tiles[d] && s->tiles[d] > 1) {
+			dims[n] = d;
+			inside[n++] = 1;
+		}
+	if (n == 0)
+		return false;
+	local = xla_scope_top(&scope.base, s->ndevices, x->arena);
+	from = xla_scope_group(&inner, &local, s, dims, inside, n, x->arena);
+	to = xla_scope_group(&target, &local, t, dims, inside, n, x->arena);
+	target = aligned(target, &to.groups, &from.groups, x->arena);
+	x->scope = xla_scope_group(&inner, &scope, s, dims, inside, n, x->arena);
+	xla_reshard(x, inner, target);
+	x->scope = scope;
+	after = xla_scope_tiling(&from, target, x->arena);
+	return xla_reshard(x, after, t);
+}
+
+const struct xla_rule xla_rule_complex = {
+	"7", "through another sharding", "applies",
+	"no way through a split or replicated dimension avoids rematerialization",
+	complex_reshard};
+
+const struct xla_rule xla_rule_group = {
+	"8", "inside groups of the dimensions that keep their tiles", "applies",
+	"no dimension has the same tiles on both sides", group_equal};

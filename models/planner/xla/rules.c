@@ -1,0 +1,403 @@
+#include "planner/xla/xla.h"
+
+#include <assert.h>
+#include <string.h>
+
+/* Put "number name: verdict" before what rules inside this one have said. */
+static void say(struct xla *x, const struct xla_rule *rule, size_t before, bool applied)
+{
+	char *inside;
+
+	if (!x->words)
+		return;
+	inside = arena_strndup(x->arena, x->words->s ? x->words->s + before : "",
+	                       applied ? x->words->length - before : 0);
+	x->words->length = before;
+	text_printf(x->words, "%*srule %s, %s: %s\n%s", 2 * x->depth, "", rule->number,
+	            rule->name, applied ? rule->when : rule->unless, inside);
+}
+
+static bool apply(struct xla *x, const struct xla_rule *rule, const struct tiling *s,
+                  const struct tiling *t)
+{
+	const struct xla_rule *outer = x->rule;
+	size_t before = x->words ? x->words->length : 0;
+	bool applied;
+
+	x->rule = rule;
+	x->depth++;
+	applied = rule->apply(x, s, t);
+	x->depth--;
+	x->rule = outer;
+	/* All rules but the last are for arrays that are not replicated. */
+	if (applied || !xla_replicated(s))
+		say(x, rule, before, applied);
+	return applied;
+}
+
+static bool reshard(struct xla *x, const struct tiling *s, const struct tiling *t,
+                    bool sparing)
+{
+	bool before = x->sparing, done = xla_equal(s, t);
+
+	x->sparing = sparing;
+	x->tile = xla_local(x, s);
+	for (int i = 0; !done && x->mode->rules[i]; i++) {
+		done = apply(x, x->mode->rules[i], s, t);
+		if (!done)
+			x->tile = xla_local(x, s);
+	}
+	x->sparing = before;
+	return done;
+}
+
+bool xla_reshard(struct xla *x, const struct tiling *s, const struct tiling *t)
+{
+	return reshard(x, s, t, false);
+}
+
+bool xla_reshard_sparing(struct xla *x, const struct tiling *s, const struct tiling *t)
+{
+	return reshard(x, s, t, true);
+}
+
+static bool permute(struct xla *x, const struct tiling *s, const struct tiling *t)
+{
+	if (xla_replicated(s) || !xla_same_dims(s, t))
+		return false;
+	xla_permute(x, s, t);
+	return true;
+}
+
+/*
+ * Swaps that can share one all-to-all, taken from the first by rising `to`: dimensions
+ * used once and divisible now and at the end. The others are left in `rest`.
+ */
+static int fusable(struct xla_swap *taken, struct xla_swap *rest,
+                   const struct xla_swap *swaps, int n, const struct xla *x,
+                   const struct tiling *s, const struct tiling *t)
+{
+	const struct shape *base = &x->scope.base;
+	bool used[RANK_MAX] = {false};
+	int ntaken = 0, nrest = 0;
+
+	for (int to = 0; to < s->rank; to++)
+		for (int k = 0; k < n; k++) {
+			int from = swaps[k].from;
+
+			if (swaps[k].to != to)
+				continue;
+			if (used[from] || used[to] ||
+			    base->dim[from] % s->tiles[from] != 0 ||
+			    base->dim[to] % t->tiles[to] != 0) {
+				rest[nrest++] = swaps[k];
+				continue;
+			}
+			used[from] = used[to] = true;
+			taken[ntaken++] = swaps[k];
+		}
+	return ntaken;
+}
+
+static const struct tiling *one_by_one(struct xla *x, const struct tiling *s,
+                                       const struct xla_swap *swaps, int n)
+{
+	for (int k = 0; k < n; k++)
+		s = xla_swap(x, s, &swaps[k], 1);
+	return s;
+}
+
+static const char sorted_swaps[] =
+	"XLA stops with a failed check here: it takes all-to-alls by rising target "
+	"dimension to fuse them,";
+
+/* A swap whose shards do not divide among those where they go, NULL if there is none. */
+static const struct xla_swap *early_swap(const struct tiling *s,
+                                         const struct xla_swap *swaps, int n)
+{
+	for (int k = 0; k < n; k++)
+		if (s->tiles[swaps[k].from] % s->tiles[swaps[k].to] != 0)
+			return &swaps[k];
+	return NULL;
+}
+
+/*
+ * Of the swap's shards XLA makes groups, and of none, or of other than all devices, it
+ * cannot (TileAssignment::Reshape checks).
+ */
+static const char *early(const struct xla *x, const struct tiling *s,
+                         const struct xla_swap *swap)
+{
+	return arena_printf(
+		x->arena,
+		"%s and so moves shards from dimension %d, which has %d, to "
+		"dimension %d, which has %d, before those that it waits for",
+		sorted_swaps, swap->from, (int)s->tiles[swap->from], swap->to,
+		(int)s->tiles[swap->to]);
+}
+
+/* What it ends with, it cannot permute (CanReshardWithCollectivePermute). */
+static const char *astray(const struct xla *x, const struct tiling *s,
+                          const struct tiling *t)
+{
+	struct text out = {0};
+
+	text_printf(&out, "%s which leads to", sorted_swaps);
+	for (int d = 0; d < s->rank; d++)
+		text_printf(&out, "%s%d", d ? "x" : " ", (int)s->tiles[d]);
+	text_printf(&out, " shards in place of");
+	for (int d = 0; d < t->rank; d++)
+		text_printf(&out, "%s%d", d ? "x" : " ", (int)t->tiles[d]);
+	return text_take(&out, x->arena);
+}
+
+/*
+ * As many swaps at once as can be; the one behind a fused all-to-all goes alone. Swaps
+ * taken before others that they should follow may not divide or not lead to the counts
+ * of `t`: NULL then, with the reason in x->fails.
+ */
+static const struct tiling *fused(struct xla *x, const struct tiling *s,
+                                  const struct tiling *t, const struct xla_swap *swaps,
+                                  int n)
+{
+	struct xla_swap ahead[RANK_MAX], taken[RANK_MAX], rest[RANK_MAX];
+	const struct xla_swap *bad;
+	bool alone = false;
+
+	memcpy(ahead, swaps, (size_t)n * sizeof(*ahead));
+	while (n > 0) {
+		int k = alone ? 0 : fusable(taken, rest, ahead, n, x, s, t);
+
+		alone = k >= 2;
+		if (!alone) {
+			k = 1;
+			taken[0] = ahead[0];
+			memcpy(rest, ahead + 1, (size_t)(n - 1) * sizeof(*rest));
+		}
+		bad = early_swap(s, taken, k);
+		if (bad) {
+			x->fails = early(x, s, bad);
+			return NULL;
+		}
+		s = xla_swap(x, s, taken, k);
+		n -= k;
+		memcpy(ahead, rest, (size_t)n * sizeof(*rest));
+	}
+	if (xla_same_dims(s, t))
+		return s;
+	x->fails = astray(x, s, t);
+	return NULL;
+}
+
+static bool swap(struct xla *x, const struct tiling *s, const struct tiling *t)
+{
+	struct xla_swap swaps[RANK_MAX];
+	int n = xla_swaps(swaps, s, t), nops = x->nops;
+	const struct tiling *after = NULL;
+
+	if (n == 0)
+		return false;
+	if (x->mode->swaps_fuse)
+		after = fused(x, s, t, swaps, n);
+	if (!after) {
+		x->nops = nops;
+		x->tile = xla_local(x, s);
+		after = one_by_one(x, s, swaps, n);
+	}
+	if (!xla_equal(after, t))
+		xla_permute(x, after, t);
+	return true;
+}
+
+static bool slice_partial(struct xla *x, const struct tiling *s, const struct tiling *t)
+{
+	const struct tiling *cut = xla_compatible(s, t, x->arena);
+	int nops = x->nops;
+
+	if (!cut)
+		return false;
+	if (!xla_slice(x, s, cut)) {
+		x->nops = nops;
+		return false;
+	}
+	if (!xla_equal(cut, t))
+		xla_permute(x, cut, t);
+	return true;
+}
+
+static bool unshift(struct xla *x, const struct tiling *s, const struct tiling *t)
+{
+	const struct tiling *middle = xla_shifted(s, t, x->arena);
+	int nops = x->nops;
+
+	if (!middle)
+		return false;
+	if (swap(x, s, middle) && xla_reshard(x, middle, t))
+		return true;
+	x->nops = nops;
+	return false;
+}
+
+/*
+ * Shift tiles along d so that the `inside` tiles of one of the target hold no other's
+ * rows (TileToPartialReplicateHaloExchange).
+ */
+static void shift_tiles(struct xla *x, const struct xla_scope *scope,
+                        const struct tiling *from, const struct tiling *inner, int d,
+                        int32_t inside, int64_t surplus)
+{
+	struct xla_halo h = xla_halo(x, scope, from, inner, d);
+	bool compact = x->mode->halos_compact, fits;
+
+	/* In 2021 a shard takes a share of the rows before it, not all as it should. */
+	for (int32_t i = 0; i < h.count; i++) {
+		h.left[i] = compact ? surplus * (i / inside) : surplus * i / inside;
+		h.right[i] = compact ? -h.left[i] : 0;
+	}
+	if (compact) {
+		xla_halo_compact(x, &h, scope->base.dim[d]);
+		return;
+	}
+	/* The halo is less than all the other tiles. */
+	fits = xla_halo_exchange(x, &h);
+	assert(fits);
+	(void)fits;
+	x->op[x->nops - 1].lossy = surplus != 1;
+}
+
+/* Put the tiles that make up one of the target in one group each, and gather there. */
+static void gather_groups(struct xla *x, const struct tiling *from,
+                          const struct tiling *t)
+{
+	const struct xla_scope scope = x->scope;
+	const struct tiling *inner = from;
+	struct shape local = xla_local(x, t);
+	bool wanted[RANK_MAX] = {false};
+	int32_t inside[RANK_MAX];
+	int dims[RANK_MAX], n = 0;
+
+	for (int d = 0; d < from->rank; d++) {
+		struct xla_scope within;
+		const struct tiling *tiles;
+		int64_t surplus;
+
+		if (from->tiles[d] == t->tiles[d])
+			continue;
+		wanted[d] = true;
+		dims[n] = d;
+		inside[n] = from->tiles[d] / t->tiles[d];
+		surplus = x->tile.dim[d] * inside[n] - local.dim[d];
+		n++;
+		within = xla_scope_group(&tiles, &scope, from, dims, inside, n,
+		                         x->arena);
+		if (t->tiles[d] > 1 && surplus > 0)
+			shift_tiles(x, &scope, from, inner, d, inside[n - 1], surplus);
+		x->scope = within;
+		inner = tiles;
+		if (t->tiles[d] > 1 && surplus > 0)
+			xla_window(x, inner, &x->tile);
+	}
+	xla_gather(x, inner, wanted);
+	x->scope = scope;
+}
+
+static bool gather_partial(struct xla *x, const struct tiling *s, const struct tiling *t)
+{
+	const struct tiling *from = xla_compatible(t, s, x->arena);
+
+	if (!from)
+		return false;
+	if (!xla_equal(s, from))
+		xla_permute(x, s, from);
+	gather_groups(x, from, t);
+	return true;
+}
+
+static bool shift(struct xla *x, const struct tiling *s, const struct tiling *t)
+{
+	const struct tiling *middle = xla_shifted(t, s, x->arena);
+	int nops = x->nops;
+
+	if (!middle)
+		return false;
+	if (xla_reshard(x, s, middle) && swap(x, middle, t))
+		return true;
+	x->nops = nops;
+	return false;
+}
+
+static bool replicate(struct xla *x, const struct tiling *s, const struct tiling *t)
+{
+	bool wanted[RANK_MAX];
+
+	if (xla_replicated(s) || (x->sparing && !xla_replicated(t)))
+		return false;
+	for (int d = 0; d < s->rank; d++)
+		wanted[d] = true;
+	return xla_reshard(x, xla_gather(x, s, wanted), t);
+}
+
+static bool slice(struct xla *x, const struct tiling *s, const struct tiling *t)
+{
+	if (!xla_replicated(s))
+		return false;
+	xla_slice(x, s, t);
+	return true;
+}
+
+static const struct xla_rule rule_permute = {"3", "collective permute", "applies",
+                                             "the tile counts differ", permute};
+static const struct xla_rule rule_swap = {
+	"4", "all-to-all", "applies",
+	"no swaps make the tile counts of one those of the other", swap};
+static const struct xla_rule rule_slice_partial = {
+	"5a", "slice replicas", "applies",
+	"the source holds no replicas or its tile counts do not divide the target's",
+	slice_partial};
+static const struct xla_rule rule_unshift = {
+	"5b", "all-to-all of replicas, then slice", "applies",
+	"the source is not the target shifted by one dimension", unshift};
+static const struct xla_rule rule_gather_partial = {
+	"6a", "gather into replicas", "applies",
+	"the target holds no replicas or its tile counts do not divide the source's",
+	gather_partial};
+static const struct xla_rule rule_shift = {
+	"6b", "gather, then all-to-all of replicas", "applies",
+	"the target is not the source shifted by one dimension", shift};
+static const struct xla_rule rule_replicate = {
+	"10", "full rematerialization", "applies, because no rule above does",
+	"the rule around this one forbids it (rule 9)", replicate};
+static const struct xla_rule rule_slice = {"12", "slice", "applies",
+                                           "the source is not replicated", slice};
+
+static const struct xla_rule *const rules_2021[] = {
+	&rule_permute,   &rule_swap,           &rule_slice_partial,
+	&rule_unshift,   &rule_gather_partial, &rule_shift,
+	&rule_replicate, &rule_slice,          NULL,
+};
+
+static const struct xla_rule *const rules_today[] = {
+	&rule_permute,
+	&rule_swap,
+	&rule_slice_partial,
+	&rule_unshift,
+	&rule_gather_partial,
+	&rule_shift,
+	&xla_rule_complex,
+	&xla_rule_group,
+	&rule_replicate,
+	&rule_slice,
+	NULL,
+};
+
+const struct xla_mode xla_mode_2021 = {
+	.rules = rules_2021,
+	.swaps_lose_rows = true,
+};
+
+const struct xla_mode xla_mode_today = {
+	.rules = rules_today,
+	.swaps_fuse = true,
+	.halos_compact = true,
+	.sums_small = true,
+};

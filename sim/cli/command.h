@@ -1,0 +1,92 @@
+/*
+ * The commands of the program. Each reads its own options with argp, prints rows to
+ * stdout and messages to stderr, and returns the exit status of design 7.
+ */
+#ifndef SHARDSIM_SIM_CLI_COMMAND_H
+#define SHARDSIM_SIM_CLI_COMMAND_H
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "plan/problem.h"
+#include "planner/planner.h"
+
+#include <argp.h>
+
+enum {
+	EXIT_DONE = 0,  /* not-applicable and over-memory are answers */
+	EXIT_FAULT = 1, /* something is wrong or failed; the rest was done */
+	EXIT_MISUSE = 2
+};
+
+struct command {
+	const char *name, *help;
+	int (*run)(int argc, char **argv); /* argv[0] is "shardsim NAME" */
+};
+
+extern const struct command commands[]; /* ended by a NULL name */
+
+int command_plan(int argc, char **argv);
+int command_simulate(int argc, char **argv);
+int command_sweep(int argc, char **argv);
+int command_report(int argc, char **argv);
+int command_place(int argc, char **argv);
+int command_perf(int argc, char **argv);
+int command_validate(int argc, char **argv);
+int command_fit(int argc, char **argv);
+int command_platform(int argc, char **argv);
+int command_list(int argc, char **argv);
+int command_help(int argc, char **argv);
+
+/* Print the error, after "shardsim: " where it has no place, and give EXIT_MISUSE. */
+int command_misuse(const struct error *e);
+
+/*
+ * Words of a comma-separated list, ended by NULL; the arena's. Commas inside (), [] and
+ * {} do not part words. An empty list has none. E_SYNTAX: an empty word in `option`'s list.
+ */
+enum status command_words(const char ***out, struct arena *a, const char *option,
+                          const char *list, struct error *e);
+
+/* The place of word number `n`, from 0, of the list that `option` was given. */
+struct where command_word_at(const char *option, const char *list, int n);
+
+/*
+ * The planners of `--planner LIST` ("all": every one), the clocks of `--clock LIST` as
+ * indices into clock_kinds; the arena's. E_TYPE: unknown, listed twice, or none.
+ */
+enum status command_planners(const struct planner ***out, int *n, struct arena *a,
+                             const char *list, struct error *e);
+enum status command_clocks(int **out, int *n, struct arena *a, const char *list,
+                           struct error *e);
+
+/*
+ * For argp's parsers: leave with a message if the option `key` was given before. `given`
+ * has a bit for every option of the table, of which there are at most 64.
+ */
+void command_given(uint64_t *given, const struct argp_option *table, int key,
+                   const struct argp_state *state);
+
+/*
+ * For argp's parsers: options that are kept as they are given. Is `key` one of the table's,
+ * which {0} ends? Its text is then put into the `const char *` at that offset of `options`.
+ */
+struct command_text {
+	int key;
+	size_t offset;
+};
+bool command_take_text(void *options, const struct command_text *table, int key,
+                       const char *text);
+
+/*
+ * For argp's parsers: one more `--set KEY=VALUE`, into set[SETTINGS_MAX]; leave with a
+ * message that has both if the key was set before.
+ */
+enum { SETTINGS_MAX = 64 };
+void command_setting(const char **set, int *n, const char *arg,
+                     const struct argp_state *state);
+
+/* E_TYPE, at the place of the second, if a list has a word twice. */
+enum status command_once(const char *option, const char *list, const char **words,
+                         struct error *e);
+
+#endif

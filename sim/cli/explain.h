@@ -1,0 +1,19 @@
+/*
+ * A problem and its measurements in words: which axes move, which rules XLA's partitioner
+ * goes by, what each planner costs, and what `best` does instead.
+ */
+#ifndef SHARDSIM_SIM_CLI_EXPLAIN_H
+#define SHARDSIM_SIM_CLI_EXPLAIN_H
+
+#include "cli/show.h"
+
+/* Put all other planners behind those that were chosen. */
+void explain_planners(const struct planner ***chosen, int *n, struct arena *a);
+
+/*
+ * Measurements of all planners, timed by the first clock, if any. The first `named` were
+ * chosen: the baseline is `xla` unless only that of 2021 is among them.
+ */
+void explain_text(struct text *out, const struct shown *s, int named, struct arena *a);
+
+#endif

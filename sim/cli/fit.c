@@ -1,0 +1,198 @@
+/* `shardsim fit FILE...`: constants of families from published timings. */
+#include "cli/command.h"
+#include "system/file.h"
+#include "text/report_pen.h"
+#include "validate/fit_family.h"
+#include "validate/fit_report.h"
+
+#include <argp.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { KEY_MAPPING = 256, KEY_FAMILY, KEY_CONSTANTS, KEY_FORMAT, FILES_MAX = 64 };
+
+struct options {
+	const char *file[FILES_MAX], *mapping, *family, *constants, *output, *format;
+	int nfiles;
+	uint64_t given;
+};
+
+static const struct argp_option option_table[] = {
+	{"family", KEY_FAMILY, "LIST|all", 0, "families to fit (default all with rows)",
+         0},
+	{"constants", KEY_CONSTANTS, "LIST", 0,
+         "figures to fit, at most 8 (default: by the profile and the rows)", 0},
+	{"mapping", KEY_MAPPING, "FILE", 0,
+         "which machines they were taken on (default: FILE's name with .yaml)", 0},
+	{"output", 'o', "FILE", 0, "write the entries for families.yaml there", 0},
+	{"format", KEY_FORMAT, "md|tex", 0, "tables in Markdown (default) or LaTeX", 0},
+	{NULL, 0, NULL, 0, NULL, 0},
+};
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct options *o = state->input;
+
+	command_given(&o->given, option_table, key, state);
+	switch (key) {
+	case KEY_MAPPING:
+		o->mapping = arg;
+		return 0;
+	case KEY_FAMILY:
+		o->family = arg;
+		return 0;
+	case KEY_CONSTANTS:
+		o->constants = arg;
+		return 0;
+	case 'o':
+		o->output = arg;
+		return 0;
+	case KEY_FORMAT:
+		if (strcmp(arg, "md") != 0 && strcmp(arg, "tex") != 0)
+			argp_error(state, "unknown format '%s', expected md or tex",
+			           arg);
+		o->format = arg;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (o->nfiles == FILES_MAX)
+			argp_error(state, "more than %d files", FILES_MAX);
+		o->file[o->nfiles++] = arg;
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		argp_error(state, "expected a file of timings");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+/* Is a row of that family? */
+static bool has_family(const struct validation *v, const char *family)
+{
+	int64_t n;
+	const struct prediction *row = validation_rows(v, &n);
+
+	for (int64_t i = 0; i < n; i++)
+		if (row[i].family && !strcmp(row[i].family, family))
+			return true;
+	return false;
+}
+
+static enum status families_listed(const char ***out, struct arena *a,
+                                   const struct validation *v, const char *list,
+                                   struct error *e)
+{
+	if (command_words(out, a, "--family", list, e) != OK ||
+	    command_once("--family", list, *out, e) != OK)
+		return e->code;
+	for (int i = 0; i == 0 || (*out)[i]; i++)
+		if (!(*out)[i] || !has_family(v, (*out)[i]))
+			return error_set(e, E_INFEASIBLE,
+			                 command_word_at("--family", list, i),
+			                 "there are no timings of such a family");
+	return OK;
+}
+
+/* Families of the rows, in order of first appearance, or those that were listed. */
+static enum status families_chosen(const char ***out, struct arena *a,
+                                   const struct validation *v, const char *list,
+                                   struct error *e)
+{
+	int64_t n;
+	const struct prediction *row = validation_rows(v, &n);
+	int count = 0;
+
+	if (list && strcmp(list, "all") != 0)
+		return families_listed(out, a, v, list, e);
+	*out = arena_alloc(a, (size_t)n + 1, sizeof(**out));
+	for (int64_t i = 0; i < n; i++) {
+		int k = 0;
+
+		while (row[i].family && k < count &&
+		       strcmp((*out)[k], row[i].family) != 0)
+			k++;
+		if (row[i].family && k == count)
+			(*out)[count++] = row[i].family;
+	}
+	return OK;
+}
+
+/* Without their directories: "measured.csv, measured-more.csv". */
+static const char *file_names(const struct options *o, struct arena *a)
+{
+	const char *all = "";
+
+	for (int i = 0; i < o->nfiles; i++) {
+		const char *slash = strrchr(o->file[i], '/');
+
+		all = arena_printf(a, "%s%s%s", all, i ? ", " : "",
+		                   slash ? slash + 1 : o->file[i]);
+	}
+	return all;
+}
+
+static enum status fit_all(struct validation *v, struct arena *a,
+                           const struct options *o, struct error *e)
+{
+	const char **family, **constant = NULL;
+	struct pen pen = o->format && !strcmp(o->format, "tex") ? pen_tex(stdout, a)
+	                                                        : pen_md(stdout, a);
+	struct text entries = {0};
+	struct family_fit *fit;
+	int n = 0;
+
+	if (families_chosen(&family, a, v, o->family, e) != OK ||
+	    (o->constants &&
+	     (command_words(&constant, a, "--constants", o->constants, e) != OK ||
+	      command_once("--constants", o->constants, constant, e) != OK)))
+		return e->code;
+	while (family[n])
+		n++;
+	fit = arena_alloc(a, (size_t)n, sizeof(*fit));
+	for (int i = 0; i < n && e->code == OK; i++)
+		if (family_fit(&fit[i], v, a, family[i],
+		               constant ? constant : fit_constants(v, family[i], a),
+		               e) == OK)
+			family_fit_entry(&entries, &fit[i], file_names(o, a), a, e);
+	if (e->code == OK) {
+		if (o->output)
+			file_write(o->output, entries.s ? entries.s : "",
+			           entries.length, e);
+		if (e->code == OK)
+			fit_words(&pen, fit, n);
+	}
+	text_free(&entries);
+	return e->code;
+}
+
+int command_fit(int argc, char **argv)
+{
+	const struct argp argp = {
+		option_table,
+		parse_option,
+		"FILE...",
+		"Fit the few free constants of families to published timings: "
+		"non-linear "
+		"least squares on log time, standard errors, and cross-validation that "
+		"leaves one set out.\v"
+		"Example: shardsim fit platforms/measured.csv --family dgx-h100 -o "
+		"entry",
+		NULL,
+		NULL,
+		NULL};
+	struct options o = {0};
+	struct arena *a = arena_new();
+	struct validation *v;
+	struct error e = {0};
+	int status = EXIT_DONE;
+
+	argp_err_exit_status = EXIT_MISUSE;
+	argp_parse(&argp, argc, argv, 0, NULL, &o);
+	if (validation_load(&v, a, o.file, o.nfiles, o.mapping, &e) == OK)
+		fit_all(v, a, &o, &e);
+	if (e.code != OK)
+		status = command_misuse(&e);
+	validation_close(v);
+	arena_free(a);
+	return status;
+}

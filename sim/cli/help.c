@@ -1,0 +1,172 @@
+/* The commands, and `shardsim help COMMAND`: what one is for, with examples, its options. */
+#include "cli/command.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const struct command commands[] = {
+	{"plan", "plan a redistribution with one or more planners", command_plan},
+	{"simulate", "plan it and time every step on a platform", command_simulate},
+	{"sweep", "run suites of scenarios over platforms, planners and clocks",
+         command_sweep},
+	{"report", "tables of speedups from the rows of a sweep", command_report},
+	{"place", "rank placements of parallelism axes and their reductions",
+         command_place},
+	{"perf", "the table of nccl-tests: a collective over sizes", command_perf},
+	{"validate", "simulated against published timings", command_validate},
+	{"fit", "fit a family's constants to published timings", command_fit},
+	{"platform", "print a platform as SimGrid XML", command_platform},
+	{"list", "list planners, platforms, clocks or dtypes", command_list},
+	{"help", "what a command is for, with examples", command_help},
+	{NULL, NULL, NULL},
+};
+
+/*
+ * Lines as they are printed. Examples stand behind "$ ", so that a test can run every one
+ * of them, in this order.
+ */
+/* clang-format off */
+static const struct page {
+	const char *command, *text;
+} pages[] = {
+	{"plan",
+	 "Plans how to bring an array from one layout into another: a sequence of typed\n"
+	 "steps that is proved, on the index sets of every device, to end with the layout\n"
+	 "that is wanted. Layouts are told apart by their form: JAX, HLO, Shardy, DTensor\n"
+	 "and the notation of arXiv 2112.01075 can be mixed.\n"
+	 "\n"
+	 "Examples:\n"
+	 "  Without a platform plans are compared by received bytes.\n"
+	 "    $ shardsim plan --array 'bf16[8192,8192]' --mesh x=4,y=2 \\\n"
+	 "        --from \"P('x', None)\" --to \"P(None, 'y')\" --planner all\n"
+	 "  HLO's layouts name devices, not axes.\n"
+	 "    $ shardsim plan --array 'f32[1024,512]' --num-devices 8 \\\n"
+	 "        --from '{devices=[8,1]<=[8]}' --to '{devices=[1,8]<=[8]}'\n"
+	 "  Why does XLA copy the whole array, what does it cost, and what would not?\n"
+	 "    $ shardsim plan --array 'bf16[4096,4096]' --mesh x=4,y=2 --explain \\\n"
+	 "        --from \"P('x', 'y')\" --to \"P('y', 'x')\" --platform dgx-h100:1\n"},
+	{"simulate",
+	 "Plans as `plan` does, and times every step on a machine: by `model`, a closed\n"
+	 "form, or by `fluid`, a replay in SimGrid where groups contend for links.\n"
+	 "\n"
+	 "Examples:\n"
+	 "  Every planner, by both clocks.\n"
+	 "    $ shardsim simulate --array 'bf16[8192,8192]' --mesh x=4,y=2 \\\n"
+	 "        --from \"P('x', None)\" --to \"P(None, 'y')\" --platform dgx-a100:1 \\\n"
+	 "        --planner all --clock model,fluid\n"
+	 "  Which links are busy, and a time line to open in https://ui.perfetto.dev.\n"
+	 "    $ shardsim simulate --array 'bf16[8192,8192]' --mesh x=8,y=8 \\\n"
+	 "        --from \"P('x', None)\" --to \"P(None, 'y')\" --platform tpu-v4:4x4x4 \\\n"
+	 "        --links=3 --trace trace.json\n"
+	 "  SimGrid's own trace of the same.\n"
+	 "    $ shardsim simulate --array 'bf16[8192,8192]' --mesh x=8,y=8 \\\n"
+	 "        --from \"P('x', None)\" --to \"P(None, 'y')\" --platform tpu-v4:4x4x4 \\\n"
+	 "        --clock fluid --paje trace.paje\n"},
+	{"sweep",
+	 "Runs all scenarios of suites over platforms, planners and clocks and keeps a row\n"
+	 "for each in a folder. The same command again goes on where it stopped.\n"
+	 "\n"
+	 "Examples:\n"
+	 "    $ shardsim sweep scenarios/smoke.yaml --platform tpu-v5e:4x8 \\\n"
+	 "        --planner gather,synth,xla-2021 --out rows\n"
+	 "  In parts, anywhere and in any order, then brought together.\n"
+	 "    $ shardsim sweep plan scenarios/smoke.yaml --platform tpu-v5e:4x8 \\\n"
+	 "        --planner gather,synth --out parts\n"
+	 "    $ shardsim sweep run parts --shard 0/2\n"
+	 "    $ shardsim sweep run parts --shard 1/2\n"},
+	{"report",
+	 "Tables of how much faster than a baseline the planners of a sweep are, with\n"
+	 "intervals, and of all that was left out and why.\n"
+	 "\n"
+	 "Examples:\n"
+	 "    $ shardsim report rows --baseline xla-2021\n"
+	 "    $ shardsim report rows --baseline gather --format tex\n"},
+	{"place",
+	 "Ranks placements of parallelism axes on a hierarchy of devices by the fastest\n"
+	 "program of collectives that sums over some of them.\n"
+	 "\n"
+	 "Examples:\n"
+	 "  Four nodes of 16 devices, axes of 16 and 4, a sum over the first.\n"
+	 "    $ shardsim place --hierarchy 4,16 --axes 16,4 --reduce 0 --top 3\n"
+	 "  The order of devices for all collectives of a training step.\n"
+	 "    $ shardsim place --with scenarios/training.yaml --platform dgx-h100:8\n"},
+	{"perf",
+	 "Times a collective over a range of sizes and prints the columns of nccl-tests.\n"
+	 "\n"
+	 "Examples:\n"
+	 "    $ shardsim perf all-reduce --platform dgx-h100:2 -b 8 -e 1G -f 8\n"
+	 "  All groups along an axis of a mesh at once.\n"
+	 "    $ shardsim perf all-to-all --platform tpu-v4:4x4x4 --mesh x=4,y=16 \\\n"
+	 "        --axis y -b 1M -e 64M -f 4 --clock fluid\n"
+	 "  One algorithm on links alone, as other simulators have it.\n"
+	 "    $ shardsim perf all-gather --platform dgx-a100:1 --set profile=plain \\\n"
+	 "        --set launch_s=0 --algorithm ring -b 1M -e 1M\n"},
+	{"validate",
+	 "Compares published timings with simulated ones and prints the errors.\n"
+	 "\n"
+	 "Examples:\n"
+	 "    $ shardsim validate platforms/measured.csv\n"},
+	{"fit",
+	 "Fits the constants of platform families to published timings.\n"
+	 "\n"
+	 "Examples:\n"
+	 "    $ shardsim fit platforms/measured.csv --family dgx-h100 -o entry.yaml\n"},
+	{"platform",
+	 "Prints a machine as a SimGrid 4.1 platform file, which any SimGrid program\n"
+	 "loads, and which --platform takes back after changes by hand.\n"
+	 "\n"
+	 "Examples:\n"
+	 "    $ shardsim platform tpu-v4:4x4x4\n"
+	 "  A machine that is not there yet: NVLink at twice the bandwidth.\n"
+	 "    $ shardsim platform dgx-h100:4 --set nvlink.bandwidth=720GB/s -o fast.xml\n"
+	 "    $ shardsim perf all-reduce --platform ./fast.xml -b 1M -e 1G -f 4\n"},
+	{"list", "Lists what can be named on the command line.\n"
+	 "\n"
+	 "Examples:\n"
+	 "    $ shardsim list planners\n"
+	 "    $ shardsim list platforms\n"},
+	{"help", "Says what a command is for, with examples, then its options.\n"
+	 "\n"
+	 "Examples:\n"
+	 "    $ shardsim help simulate\n"},
+};
+/* clang-format on */
+
+enum { PAGES = (int)(sizeof(pages) / sizeof(*pages)) };
+
+static const struct command *find(const char *name)
+{
+	for (const struct command *c = commands; c->name; c++)
+		if (!strcmp(c->name, name))
+			return c;
+	return NULL;
+}
+
+/* argp prints the options and leaves the program. */
+static int show_options(const struct command *c)
+{
+	char name[64], help[] = "--help";
+	char *argv[] = {name, help, NULL};
+
+	snprintf(name, sizeof(name), "shardsim %s", c->name);
+	return c->run(2, argv);
+}
+
+int command_help(int argc, char **argv)
+{
+	const struct command *c = argc == 2 ? find(argv[1]) : NULL;
+
+	if (argc != 2 || !strcmp(argv[1], "--help")) {
+		fputs("Usage: shardsim help COMMAND\n", argc == 2 ? stdout : stderr);
+		return argc == 2 ? EXIT_DONE : EXIT_MISUSE;
+	}
+	if (!c) {
+		fprintf(stderr, "shardsim: unknown command '%s'\n", argv[1]);
+		return EXIT_MISUSE;
+	}
+	printf("shardsim %s: %s\n\n", c->name, c->help);
+	for (int i = 0; i < PAGES; i++)
+		if (!strcmp(pages[i].command, c->name))
+			printf("%s\n", pages[i].text);
+	return c->run == command_help ? EXIT_DONE : show_options(c);
+}

@@ -1,0 +1,104 @@
+/* `shardsim list`: the names users can type. */
+#include "cli/command.h"
+#include "family/families.h"
+#include "measure/measure.h"
+#include "text/table.h"
+
+#include <argp.h>
+#include <string.h>
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	static const char *const kinds[] = {"planners", "platforms", "clocks", "dtypes"};
+	const char **kind = state->input;
+
+	if (key == ARGP_KEY_ARG && state->arg_num == 0) {
+		for (int i = 0; i < 4; i++)
+			if (strcmp(arg, kinds[i]) == 0)
+				*kind = kinds[i];
+		if (!*kind)
+			argp_error(state,
+			           "cannot list '%s', expected planners, platforms, "
+			           "clocks or dtypes",
+			           arg);
+		return 0;
+	}
+	if (key == ARGP_KEY_NO_ARGS)
+		argp_error(state, "expected planners, platforms, clocks or dtypes");
+	return ARGP_ERR_UNKNOWN;
+}
+
+static void list_dtypes(struct table *t)
+{
+	for (const struct dtype *d = dtypes; d->name; d++) {
+		char bits[16];
+
+		snprintf(bits, sizeof(bits), "%d bits", d->bits);
+		table_row(t, (const char *const[]){d->name, d->long_name, bits});
+	}
+}
+
+static enum status list_platforms(struct table *t, struct arena *a, struct error *e)
+{
+	struct families all;
+	const char *path;
+
+	if (platform_data_path(&path, a, "families.yaml", e) != OK ||
+	    families_read(&all, a, path, e) != OK)
+		return e->code;
+	for (int i = 0; i < all.n; i++) {
+		const struct family *f = &all.family[i];
+		struct text what = {0}, shapes = {0};
+
+		family_describe(&what, &shapes, f);
+		table_row(t, (const char *const[]){f->name, text_take(&what, a),
+		                                   text_take(&shapes, a)});
+	}
+	return OK;
+}
+
+static enum status list_rows(struct table *t, const char *kind, struct arena *a,
+                             struct error *e)
+{
+	if (strcmp(kind, "platforms") == 0)
+		return list_platforms(t, a, e);
+	for (int i = 0; strcmp(kind, "planners") == 0 && planners[i]; i++)
+		table_row(t, (const char *const[]){planners[i]->name, planners[i]->help,
+		                                   ""});
+	for (int i = 0; strcmp(kind, "clocks") == 0 && clock_kinds[i].name; i++)
+		table_row(t, (const char *const[]){clock_kinds[i].name,
+		                                   clock_kinds[i].help, ""});
+	if (strcmp(kind, "dtypes") == 0)
+		list_dtypes(t);
+	return OK;
+}
+
+int command_list(int argc, char **argv)
+{
+	const struct argp argp = {NULL,
+	                          parse_option,
+	                          "planners|platforms|clocks|dtypes",
+	                          "List what can be named on the command line.",
+	                          NULL,
+	                          NULL,
+	                          NULL};
+	struct arena *a = arena_new();
+	struct error e = {0};
+	struct text out = {0};
+	const char *kind = NULL;
+	struct table t;
+	int status = EXIT_DONE;
+
+	argp_err_exit_status = EXIT_MISUSE;
+	argp_parse(&argp, argc, argv, 0, NULL, &kind);
+	table_start(&t, a, 3, 2);
+	if (list_rows(&t, kind, a, &e) != OK) {
+		status = command_misuse(&e);
+	} else {
+		table_print(&out, &t, 0);
+		fputs(out.s, stdout);
+	}
+	text_free(&out);
+	arena_free(a);
+	return status;
+}

@@ -1,0 +1,424 @@
+/* `shardsim perf COLLECTIVE`: the table of nccl-tests, simulated. */
+#include "perf/perf.h"
+#include "base/units.h"
+#include "cli/command.h"
+#include "clock/fluid.h"
+#include "collective/lower.h"
+#include "measure/clocks.h"
+#include "measure/library.h"
+#include "measure/measure.h"
+#include "perf/groups.h"
+#include "perf/show.h"
+#include "validate/measured.h"
+
+#include <argp.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	KEY_PLATFORM = 256,
+	KEY_SET,
+	KEY_DEVICES,
+	KEY_MESH,
+	KEY_AXIS,
+	KEY_CLOCK,
+	KEY_FORMAT,
+	KEY_MEASURED,
+	KEY_SYSTEM,
+
+	SIZES_MAX = 10000
+};
+
+struct options {
+	const char *collective, *platform, *clock, *format, *measured, *system;
+	const char *begin, *end, *factor, *step;
+	const char *set[SETTINGS_MAX];
+	int nset;
+	struct perf_groups_text groups;
+	struct library_text library;
+	uint64_t given;
+};
+
+static const struct argp_option option_table[] = {
+	{"platform", KEY_PLATFORM, "P", 0, "family:shape or a SimGrid XML file", 0},
+	{"set", KEY_SET, "KEY=VALUE", 0, "change a figure of a family:shape platform", 0},
+	{"devices", KEY_DEVICES, "LIST|@FILE", 0,
+         "devices that take part (default: all)", 0},
+	{"mesh", KEY_MESH, "AXES", 0, "a mesh over them, for --axis: x=4,y=2", 0},
+	{"axis", KEY_AXIS, "NAME", 0, "all groups along this axis of the mesh at once",
+         0},
+	{"begin", 'b', "SIZE", 0, "first size (default 8, or those of --measured)", 0},
+	{"end", 'e', "SIZE", 0, "last size (default 16G)", 0},
+	{"factor", 'f', "N", 0, "each size is N times the one before (default 2)", 0},
+	{"step", 'i', "SIZE", 0, "or so much larger", 0},
+	{"clock", KEY_CLOCK, "CLOCK", 0, "one clock (default model)", 0},
+	LIBRARY_OPTION_TABLE,
+	{"measured", KEY_MEASURED, "FILE", 0,
+         "timings to put beside: nccl-tests' output, or a CSV file", 0},
+	{"system", KEY_SYSTEM, "TEXT", 0,
+         "of which system: a part of the file's system, or its set", 0},
+	{"format", KEY_FORMAT, "text|csv|json", 0, "how to print (default text)", 0},
+	{NULL, 0, NULL, 0, NULL, 0},
+};
+
+static void check_options(struct argp_state *state, const struct options *o)
+{
+	if (!o->collective)
+		argp_error(state, "expected a collective such as all-reduce");
+	if (!o->platform)
+		argp_error(state, "needs --platform, such as dgx-h100:1");
+	if (o->factor && o->step)
+		argp_error(state, "-f and -i do not go together");
+}
+
+static void set_format(struct argp_state *state, struct options *o, const char *arg)
+{
+	if (strcmp(arg, "text") != 0 && strcmp(arg, "csv") != 0 &&
+	    strcmp(arg, "json") != 0)
+		argp_error(state, "unknown format '%s', expected text, csv or json",
+		           arg);
+	o->format = arg;
+}
+
+static const struct command_text texts[] = {
+	{KEY_PLATFORM, offsetof(struct options, platform)},
+	{KEY_DEVICES, offsetof(struct options, groups.devices)},
+	{KEY_MESH, offsetof(struct options, groups.mesh)},
+	{KEY_AXIS, offsetof(struct options, groups.axis)},
+	{'b', offsetof(struct options, begin)},
+	{'e', offsetof(struct options, end)},
+	{'f', offsetof(struct options, factor)},
+	{'i', offsetof(struct options, step)},
+	{KEY_CLOCK, offsetof(struct options, clock)},
+	{KEY_MEASURED, offsetof(struct options, measured)},
+	{KEY_SYSTEM, offsetof(struct options, system)},
+	{0, 0},
+};
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct options *o = state->input;
+
+	if (key != KEY_SET)
+		command_given(&o->given, option_table, key, state);
+	switch (key) {
+	case KEY_SET:
+		command_setting(o->set, &o->nset, arg, state);
+		return 0;
+	case KEY_FORMAT:
+		set_format(state, o, arg);
+		return 0;
+	case ARGP_KEY_ARG:
+		if (o->collective)
+			argp_error(state, "unexpected argument '%s'", arg);
+		o->collective = arg;
+		return 0;
+	case ARGP_KEY_END:
+		check_options(state, o);
+		return 0;
+	default:
+		return command_take_text(o, texts, key, arg) ||
+		                       library_option(&o->library, key, arg)
+		               ? 0
+		               : ARGP_ERR_UNKNOWN;
+	}
+}
+
+struct sizes {
+	int n;
+	int64_t *bytes;
+	double *measured_s; /* NULL without measurements */
+};
+
+static enum status size_read(int64_t *out, const char *option, const char *text,
+                             int64_t least, int64_t most, struct error *e)
+{
+	struct where at = where_option(option, text);
+
+	if (units_bytes(text, at, out, e) != OK)
+		return e->code;
+	if (*out < least)
+		return error_set(e, E_RANGE, at, "expected %lld or more",
+		                 (long long)least);
+	if (*out > most)
+		return error_set(e, E_RANGE, at, "expected at most %lld",
+		                 (long long)most);
+	return OK;
+}
+
+/* The range of sizes: what all devices hold together is an array of at most 2^62 bits. */
+static enum status range_read(int64_t *lo, int64_t *hi, const struct options *o,
+                              const char *begin, const char *end,
+                              const struct groups *g, struct error *e)
+{
+	int64_t most = ((int64_t)1 << 59) / ((int64_t)g->ngroups * g->size);
+
+	if (size_read(lo, "-b", o->begin ? o->begin : begin, 0, most, e) != OK)
+		return e->code;
+	return size_read(hi, "-e", o->end ? o->end : end, *lo, most, e);
+}
+
+static enum status factor_read(int64_t *out, const char *text, struct error *e)
+{
+	struct scan s = scan_start(text, where_option("-f", text), e);
+
+	if (!scan_int(&s, "a factor", 2, INT32_MAX, out))
+		return e->code;
+	return scan_finish(&s);
+}
+
+/* From -b to -e, by a factor or a step; sizes that nccl-tests rounds alike once. */
+static enum status sizes_range(struct sizes *out, struct arena *a,
+                               const struct options *o, const struct groups *g,
+                               struct error *e)
+{
+	int64_t lo, hi, factor, step = 0;
+
+	if (range_read(&lo, &hi, o, "8", "16G", g, e) != OK ||
+	    factor_read(&factor, o->factor ? o->factor : "2", e) != OK ||
+	    (o->step && size_read(&step, "-i", o->step, 1, INT64_MAX, e) != OK))
+		return e->code;
+	out->bytes = arena_alloc(a, SIZES_MAX, sizeof(*out->bytes));
+	for (int64_t b = lo;; b = step ? b + step : b * factor) {
+		int64_t bytes = perf_bytes(o->collective, g->size, b);
+		bool last = step ? b > hi - step : b == 0 || b > hi / factor;
+
+		if (!out->n || out->bytes[out->n - 1] != bytes)
+			out->bytes[out->n++] = bytes;
+		if (last)
+			return OK;
+		if (out->n == SIZES_MAX)
+			return error_set(e, E_RANGE,
+			                 where_option("-i", o->step ? o->step : ""),
+			                 "more than %d sizes", SIZES_MAX);
+	}
+}
+
+static int by_bytes(const void *a, const void *b)
+{
+	const struct measured *x = a, *y = b;
+
+	if (x->bytes != y->bytes)
+		return x->bytes < y->bytes ? -1 : 1;
+	return x->in_place - y->in_place;
+}
+
+/* Is the row one of those to compare with? */
+static bool row_fits(const struct measured *m, const struct options *o, int32_t devices)
+{
+	return !isnan(m->time_s) &&
+	       (!*m->collective || !strcmp(m->collective, o->collective)) &&
+	       (!m->devices || m->devices == devices) &&
+	       (!o->system || !strcmp(m->set, o->system) ||
+	        strstr(m->system, o->system));
+}
+
+/* Timings of two machines in one column would compare with neither. */
+static enum status one_system(const struct measured_table *t, const struct options *o,
+                              int32_t devices, struct error *e)
+{
+	const struct measured *first = NULL;
+	struct text known = {0};
+	bool one = true;
+
+	for (int64_t i = 0; i < t->n; i++) {
+		const struct measured *m = &t->row[i];
+
+		if (!row_fits(m, o, devices) || (known.s && strstr(known.s, m->system)))
+			continue;
+		one = !first;
+		first = m;
+		text_printf(&known, "%s'%s'", known.length ? ", " : "", m->system);
+	}
+	if (first && !one)
+		error_set(
+			e, E_INFEASIBLE, where_option("--measured", o->measured),
+			"has timings of several systems, expected --system and one of "
+			"%s",
+			known.s);
+	text_free(&known);
+	return e->code;
+}
+
+/* The sizes of the file between -b and -e; out of place where both were measured. */
+static enum status sizes_measured(struct sizes *out, struct arena *a,
+                                  const struct options *o, const struct groups *g,
+                                  struct error *e)
+{
+	struct measured_table t;
+	int32_t devices = g->size;
+	int64_t lo, hi;
+
+	if (range_read(&lo, &hi, o, "0", "1T", g, e) != OK ||
+	    measured_read(&t, a, o->measured, e) != OK)
+		return e->code;
+	if (one_system(&t, o, devices, e) != OK)
+		return e->code;
+	qsort(t.row, (size_t)t.n, sizeof(*t.row), by_bytes);
+	out->bytes = arena_alloc(a, (size_t)t.n, sizeof(*out->bytes));
+	out->measured_s = arena_alloc(a, (size_t)t.n, sizeof(*out->measured_s));
+	for (int64_t i = 0; i < t.n; i++) {
+		const struct measured *m = &t.row[i];
+
+		if (!row_fits(m, o, devices) || m->bytes < lo || m->bytes > hi ||
+		    (out->n && out->bytes[out->n - 1] == m->bytes))
+			continue;
+		out->bytes[out->n] = m->bytes;
+		out->measured_s[out->n++] = m->time_s;
+	}
+	if (!out->n)
+		return error_set(e, E_INFEASIBLE,
+		                 where_option("--measured", o->measured),
+		                 "has no timing of %s on %d devices", o->collective,
+		                 (int)devices);
+	return OK;
+}
+
+struct run {
+	struct arena *arena;
+	struct clocks clocks;
+	struct bench bench;
+	struct perf perf;
+};
+
+static enum status run_open(struct run *r, const struct options *o, struct error *e)
+{
+	struct where at = {.file = "COLLECTIVE", .line = 1, .col = 1};
+	struct machine *machine;
+	int *clock, n;
+
+	at.source = o->collective;
+	if (!perf_op(&r->perf.op, o->collective, at, e) ||
+	    command_clocks(&clock, &n, r->arena, o->clock ? o->clock : "model", e) != OK)
+		return e->code;
+	if (n > 1)
+		return error_set(e, E_TYPE, where_option("--clock", o->clock),
+		                 "perf takes one clock");
+	if (clocks_open(&r->clocks, r->arena, o->platform, o->set, o->nset, clock, 1,
+	                false, e) != OK)
+		return e->code;
+	machine = r->clocks.platform->machine;
+	if (library_set(machine, &o->library, NULL, e) != OK ||
+	    (clock_kinds[*clock].needs_simgrid && !clock_kinds[*clock].apart &&
+	     !platform_is_stated(r->clocks.platform) &&
+	     platform_start(r->clocks.platform, e) != OK))
+		return e->code;
+	r->perf.machine = machine;
+	r->perf.collective = o->collective;
+	bench_init(&r->bench, machine);
+	clocks_bench(&r->clocks, &r->bench, *clock);
+	return perf_groups(&r->perf.groups, r->arena, machine, &o->groups, e);
+}
+
+/* What is forced must be able to run the collective, whatever its size. */
+static enum status check_forced(struct run *r, const struct options *o, struct error *e)
+{
+	const struct library_text *l = &o->library;
+	const char *option = l->algorithm ? "--algorithm" : "--protocol";
+	const char *forced = l->algorithm ? l->algorithm : l->protocol;
+	struct machine chosen = *r->perf.machine;
+	struct lowered lowered;
+	struct text why = {0}, unforced = {0};
+
+	chosen.forced = (struct forced){0};
+	if (forced &&
+	    !lower_collective(&lowered, r->arena, r->perf.machine, r->perf.op,
+	                      r->perf.groups, 0, &why) &&
+	    lower_collective(&lowered, r->arena, &chosen, r->perf.op, r->perf.groups, 0,
+	                     &unforced))
+		error_set(e, E_TYPE, where_option(option, forced), "%s", why.s);
+	text_free(&why);
+	text_free(&unforced);
+	return e->code;
+}
+
+static void print(const struct perf_table *t, const char *format)
+{
+	struct text out = {0};
+
+	if (format && !strcmp(format, "json"))
+		perf_show_json(&out, t);
+	else if (format && !strcmp(format, "csv"))
+		perf_show_csv(&out, t);
+	else
+		perf_show_text(&out, t);
+	fputs(out.s, stdout);
+	text_free(&out);
+}
+
+static int run(struct run *r, const struct options *o)
+{
+	struct sizes sizes = {0};
+	struct perf_row *row;
+	struct perf_table table;
+	struct error e = {0};
+	struct text why = {0};
+	int32_t n;
+
+	if (run_open(r, o, &e) != OK || check_forced(r, o, &e) != OK)
+		return command_misuse(&e);
+	n = r->perf.groups.size;
+	if ((o->measured ? sizes_measured : sizes_range)(&sizes, r->arena, o,
+	                                                 &r->perf.groups, &e) != OK)
+		return command_misuse(&e);
+	row = arena_alloc(r->arena, (size_t)sizes.n, sizeof(*row));
+	for (int i = 0; i < sizes.n; i++) {
+		struct arena *scratch = arena_new();
+		bool done = perf_measure(&row[i], &r->perf, sizes.bytes[i],
+		                         r->bench.clock_fn[0], r->bench.clock_self[0],
+		                         scratch, &why);
+
+		arena_free(scratch);
+		if (done)
+			continue;
+		if (fluid_started(r->clocks.fluid, &e) != OK) {
+			text_free(&why);
+			return command_misuse(&e);
+		}
+		fprintf(stderr, "shardsim perf: %s: %s\n", r->bench.clock[0]->name,
+		        why.s ? why.s : "no reason");
+		text_free(&why);
+		return EXIT_FAULT;
+	}
+	table = (struct perf_table){
+		.platform = o->platform,
+		.collective = o->collective,
+		.clock = r->bench.clock[0]->name,
+		.devices = n,
+		.ngroups = r->perf.groups.ngroups,
+		.n = sizes.n,
+		.row = row,
+		.measured_s = sizes.measured_s,
+	};
+	print(&table, o->format);
+	return EXIT_DONE;
+}
+
+int command_perf(int argc, char **argv)
+{
+	const struct argp argp = {option_table,
+	                          parse_option,
+	                          "COLLECTIVE --platform P",
+	                          "Time a collective over a range of sizes and print "
+	                          "nccl-tests' columns.\v"
+	                          "COLLECTIVE: all-gather, reduce-scatter, all-reduce, "
+	                          "all-to-all, permute "
+	                          "(a ring shift by one), broadcast or reduce.\n"
+	                          "Example: shardsim perf all-reduce --platform "
+	                          "dgx-h100:2 -b 8 -e 16G -f 2",
+	                          NULL,
+	                          NULL,
+	                          NULL};
+	struct options o = {0};
+	struct run r = {.arena = arena_new()};
+	int status;
+
+	argp_err_exit_status = EXIT_MISUSE;
+	argp_parse(&argp, argc, argv, 0, NULL, &o);
+	status = run(&r, &o);
+	bench_free(&r.bench);
+	clocks_free(&r.clocks);
+	arena_free(r.arena);
+	return status;
+}

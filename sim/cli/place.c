@@ -1,0 +1,488 @@
+/* `shardsim place`: which axis goes where, and how to reduce over it. */
+#include "place/place.h"
+#include "base/units.h"
+#include "cli/command.h"
+#include "cli/trace_options.h"
+#include "measure/clocks.h"
+#include "measure/trace_paje.h"
+#include "place/study.h"
+#include "place/with.h"
+#include "system/file.h"
+#include "system/wall.h"
+
+#include <argp.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	KEY_HIERARCHY = 256,
+	KEY_AXES,
+	KEY_REDUCE,
+	KEY_BYTES,
+	KEY_PLATFORM,
+	KEY_SET,
+	KEY_LIMIT,
+	KEY_CLOCK,
+	KEY_ORDER,
+	KEY_TOP,
+	KEY_FORMAT,
+	KEY_DEVICES_OUT,
+	KEY_TIMING,
+	KEY_WITH,
+	STUDY_FILES_MAX = 64
+};
+
+struct options {
+	const char *hierarchy, *axes, *reduce, *bytes, *platform, *limit, *clock,
+		*order, *top, *format, *devices_out, *with;
+	const char *set[SETTINGS_MAX];
+	int nset;
+	bool timing;
+	const char *file[STUDY_FILES_MAX];
+	int nfiles;
+	struct trace_options trace;
+	uint64_t given;
+};
+
+static const struct argp_option option_table[] = {
+	{"hierarchy", KEY_HIERARCHY, "LEVELS", 0,
+         "levels of the system, outermost first: 4,16 or node 4, gpu 16", 0},
+	{"axes", KEY_AXES, "AXES", 0, "parallelism axes: 8,8 or data=8,model=8", 0},
+	{"reduce", KEY_REDUCE, "LIST", 0, "axes to sum over: 1, or 0,2, or data", 0},
+	{"bytes", KEY_BYTES, "SIZE", 0, "data on every device (default 2GiB)", 0},
+	{"platform", KEY_PLATFORM, "P", 0,
+         "family:shape or a SimGrid XML file (default: the published systems, by the "
+         "last level)",
+         0},
+	{"set", KEY_SET, "KEY=VALUE", 0, "change a figure of a family:shape platform", 0},
+	{"limit", KEY_LIMIT, "N", 0, "most steps of a program (default 5)", 0},
+	{"clock", KEY_CLOCK, "LIST", 0, "clocks: model, fluid, flow (default model)", 0},
+	{"order", KEY_ORDER, "row|level|both", 0,
+         "order of the devices of a reduction: as published, by level (default both)", 0},
+	{"top", KEY_TOP, "K", 0, "show the K best placements only", 0},
+	{"format", KEY_FORMAT, "FORMAT", 0,
+         "text (default) or json; of FILEs md (default), tex or csv", 0},
+	{"devices-out", KEY_DEVICES_OUT, "FILE", 0,
+         "write the device order of the best placement, for --devices @FILE", 0},
+	{"with", KEY_WITH, "SUITE", 0,
+         "place the workloads of a suite instead: best, row-major and worst order", 0},
+	{"timing", KEY_TIMING, NULL, 0, "show how long the search took", 0},
+	TRACE_OPTION_TABLE,
+	{NULL, 0, NULL, 0, NULL, 0},
+};
+
+/* Texts that are read later, where errors have a place. */
+static error_t parse_text(struct options *o, int key, const char *arg)
+{
+	const char **const text[] = {
+		&o->hierarchy, &o->axes, &o->reduce, &o->bytes,
+		&o->platform,  NULL,     &o->limit,  &o->clock,
+		&o->order,     &o->top,  &o->format, &o->devices_out,
+	};
+	int i = key - KEY_HIERARCHY;
+
+	if (i < 0 || i >= (int)(sizeof(text) / sizeof(text[0])) || !text[i])
+		return ARGP_ERR_UNKNOWN;
+	*text[i] = arg;
+	return 0;
+}
+
+static void check_format(const struct options *o, const struct argp_state *state)
+{
+	static const char *const known[2][4] = {{"text", "json", NULL},
+	                                        {"md", "tex", "csv", NULL}};
+	const char *const *name = known[o->nfiles > 0];
+
+	while (*name && o->format && strcmp(*name, o->format) != 0)
+		name++;
+	if (!*name)
+		argp_error(state, "unknown format '%s', expected %s", o->format,
+		           o->nfiles ? "md, tex or csv" : "text or json");
+}
+
+/* Files have it all. */
+static void check_study(const struct options *o, const struct argp_state *state)
+{
+	if (o->given & ~(UINT64_C(1) << (KEY_FORMAT - KEY_HIERARCHY)) || o->nset)
+		argp_error(state, "a file of placements goes with --format only");
+}
+
+/* A suite has axes and bytes of its own. */
+static void check_with(const struct options *o, const struct argp_state *state)
+{
+	const char *const other[][2] = {
+		{o->axes, "--axes"},       {o->reduce, "--reduce"},
+		{o->bytes, "--bytes"},     {o->limit, "--limit"},
+		{o->order, "--order"},     {o->timing ? "" : NULL, "--timing"},
+		{o->top, "--top"},         {o->trace.trace, "--trace"},
+		{o->trace.paje, "--paje"}, {o->trace.links ? "" : NULL, "--links"},
+	};
+
+	for (size_t i = 0; i < sizeof(other) / sizeof(*other); i++)
+		if (other[i][0])
+			argp_error(state, "%s does not go with --with", other[i][1]);
+	if (!o->platform)
+		argp_error(state, "--with needs --platform");
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct options *o = state->input;
+
+	if (key != KEY_SET)
+		command_given(&o->given, option_table, key, state);
+	switch (key) {
+	case KEY_SET:
+		command_setting(o->set, &o->nset, arg, state);
+		return 0;
+	case KEY_TIMING:
+		o->timing = true;
+		return 0;
+	case KEY_WITH:
+		o->with = arg;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (o->nfiles == STUDY_FILES_MAX)
+			argp_error(state, "more than %d files", STUDY_FILES_MAX);
+		o->file[o->nfiles++] = arg;
+		return 0;
+	case ARGP_KEY_END:
+		check_format(o, state);
+		if (o->nfiles)
+			check_study(o, state);
+		else if (o->with)
+			check_with(o, state);
+		else if (!o->hierarchy || !o->axes || !o->reduce)
+			argp_error(state,
+			           "--hierarchy, --axes and --reduce are needed, or "
+			           "--with or a file of placements");
+		return 0;
+	default:
+		return trace_option(&o->trace, key, arg, state)
+		               ? 0
+		               : parse_text(o, key, arg);
+	}
+}
+
+struct session {
+	struct arena *arena;
+	struct placement_case c;
+	int64_t top;      /* 0: all */
+	const char *spec; /* of the platform */
+	struct clocks clocks;
+	struct bench bench;
+};
+
+/* A whole number in [lo, hi] that an option gave; unchanged without one. */
+static enum status read_int(int64_t *out, const char *option, const char *text,
+                            const char *what, int64_t hi, struct error *e)
+{
+	struct scan s;
+
+	if (!text)
+		return OK;
+	s = scan_start(text, where_option(option, text), e);
+	if (!scan_int(&s, what, 1, hi, out))
+		return e->code;
+	return scan_finish(&s);
+}
+
+static enum status read_orders(unsigned *out, const char *text, struct error *e)
+{
+	*out = 1u << ORDER_ROW | 1u << ORDER_LEVEL;
+	if (!text || strcmp(text, "both") == 0)
+		return OK;
+	for (int order = 0; order < ORDERS; order++)
+		if (strcmp(text, order_name(order)) == 0) {
+			*out = 1u << order;
+			return OK;
+		}
+	return error_set(e, E_SYNTAX, where_option("--order", text),
+	                 "unknown order '%s', expected row, level or both", text);
+}
+
+static enum status read_case(struct session *s, const struct options *o, struct error *e)
+{
+	struct placement_case *c = &s->c;
+	int64_t bytes = (int64_t)P2_PAYLOAD_BYTES, limit = PROGRAM_STEPS;
+
+	c->at = where_option("--axes", o->axes);
+	if (hierarchy_parse(&c->hierarchy, s->arena, o->hierarchy,
+	                    where_option("--hierarchy", o->hierarchy), e) != OK ||
+	    axes_parse(&c->axes, s->arena, o->axes, c->at, e) != OK ||
+	    reduce_parse(&c->reduce, &c->axes, o->reduce,
+	                 where_option("--reduce", o->reduce), e) != OK ||
+	    (o->bytes && units_bytes(o->bytes, where_option("--bytes", o->bytes),
+	                             &bytes, e) != OK) ||
+	    read_int(&limit, "--limit", o->limit, "the limit", PROGRAM_STEPS_MAX, e) !=
+	            OK ||
+	    read_int(&s->top, "--top", o->top, "the number of placements", MATRICES_MAX,
+	             e) != OK ||
+	    read_orders(&c->orders, o->order, e) != OK)
+		return e->code;
+	if (bytes == 0)
+		return error_set(e, E_RANGE, where_option("--bytes", o->bytes),
+		                 "no data, expected one byte or more");
+	c->payload_bytes = (double)bytes;
+	c->limit = (int)limit;
+	return OK;
+}
+
+/* Without a platform: the published system of the last level. */
+static enum status published(const char **out, const struct session *s,
+                             const struct options *o, struct error *e)
+{
+	const struct p2_system *p2 = p2_system_of(&s->c.hierarchy);
+
+	if (o->nset)
+		return error_set(e, E_TYPE, where_option("--set", o->set[0]),
+		                 "--set needs --platform");
+	if (!p2)
+		return error_set(
+			e, E_TYPE, where_option("--hierarchy", o->hierarchy),
+			"the published systems have nodes of 16 or 8 GPUs, expected "
+			"such a last level or --platform");
+	*out = arena_printf(s->arena, "%s:%d", p2->name,
+	                    (int)(s->c.hierarchy.ndevices / p2->gpus));
+	return OK;
+}
+
+static enum status open_platform(struct session *s, const struct options *o,
+                                 struct error *e)
+{
+	const struct machine *machine;
+	int *clock, n;
+
+	if (command_clocks(&clock, &n, s->arena, o->clock ? o->clock : "model", e) != OK)
+		return e->code;
+	s->spec = o->platform;
+	if (!s->spec && published(&s->spec, s, o, e) != OK)
+		return e->code;
+	if (trace_options_check(&o->trace, s->spec, o->clock, 1, e) != OK ||
+	    clocks_open(&s->clocks, s->arena, s->spec, o->set, o->nset, clock, n,
+	                !o->trace.paje, e) != OK)
+		return e->code;
+	machine = s->clocks.platform->machine;
+	if (!o->with && machine->ndevices < s->c.hierarchy.ndevices)
+		return error_set(e, E_RANGE, where_option("--hierarchy", o->hierarchy),
+		                 "%d devices do not fit on the %d of %s",
+		                 (int)s->c.hierarchy.ndevices, (int)machine->ndevices,
+		                 s->spec);
+	bench_init(&s->bench, machine);
+	for (int i = 0; i < n; i++)
+		clocks_bench(&s->clocks, &s->bench, clock[i]);
+	return OK;
+}
+
+/* All placements by the clock model, the best first. */
+static enum status search(struct place_result *out, struct placed **placed,
+                          struct session *s, const struct options *o, struct error *e)
+{
+	struct place_model *model = place_model_new(&s->bench);
+	struct reduction_clock clock = place_model_clock(model);
+	double start = wall_s();
+	enum status status =
+		placement_search(placed, &out->nmatrices, s->arena, &s->c, &clock, e);
+
+	place_model_free(model);
+	out->planning_s = o->timing ? wall_s() - start : NAN;
+	out->nrows = s->top && s->top < out->nmatrices ? s->top : out->nmatrices;
+	out->platform = s->spec;
+	out->machine = s->clocks.platform->machine;
+	out->nclocks = s->bench.nclocks;
+	for (int k = 0; k < out->nclocks; k++)
+		out->clock[k] = s->bench.clock[k]->name;
+	return status;
+}
+
+/*
+ * Search with the clock model, then time what is shown with all clocks. SimGrid's own
+ * trace comes before it is started here.
+ */
+static enum status run_search(struct place_result *out, struct placed **placed,
+                              struct session *s, const struct options *o,
+                              struct error *e)
+{
+	if (search(out, placed, s, o, e) != OK)
+		return e->code;
+	if (o->trace.paje) {
+		struct timed untimed =
+			place_timed(*placed, NULL, &s->c, &s->bench, s->arena);
+
+		if (trace_paje(o->trace.paje, s->clocks.platform, &untimed.steps, e) !=
+		    OK)
+			return e->code;
+	}
+	return place_rows(out, s->arena, *placed, &s->bench, e);
+}
+
+/* The links and the time line of the best placement. */
+static enum status show_best(struct place_result *out, struct session *s,
+                             const struct options *o, struct error *e)
+{
+	struct timed best;
+	struct placement devices = {s->c.hierarchy.ndevices,
+	                            matrix_devices(&out->row->placed->matrix, s->arena)};
+
+	if (!o->trace.links && !o->trace.trace)
+		return OK;
+	best = place_timed(out->row->placed, out->row, &s->c, &s->bench, s->arena);
+	out->links = trace_links(&o->trace, &s->bench, &best, 1, s->arena);
+	return trace_write(&o->trace, &s->bench, &devices, &best, 1, e);
+}
+
+/* The order of the best placement; the answer is printed although it cannot be kept. */
+static int write_devices(const char *path, const struct matrix *m, struct arena *a)
+{
+	struct text out = {0};
+	struct error e = {0};
+
+	place_devices(&out, m, a);
+	if (file_write(path, out.s, out.length, &e) != OK)
+		error_print(stderr, &e);
+	text_free(&out);
+	return e.code == OK ? EXIT_DONE : EXIT_FAULT;
+}
+
+static bool is_json(const struct options *o)
+{
+	return o->format && strcmp(o->format, "json") == 0;
+}
+
+static int print(struct text *out, int status)
+{
+	fputs(out->s, stdout);
+	text_free(out);
+	return status;
+}
+
+static int run_case(struct session *s, const struct options *o)
+{
+	struct place_result result = {.c = &s->c};
+	struct placed *placed = NULL;
+	struct text out = {0};
+	struct error e = {0};
+	int status = EXIT_DONE;
+
+	if (read_case(s, o, &e) != OK || open_platform(s, o, &e) != OK ||
+	    run_search(&result, &placed, s, o, &e) != OK ||
+	    show_best(&result, s, o, &e) != OK)
+		return command_misuse(&e);
+	if (o->devices_out)
+		status = write_devices(o->devices_out, &placed->matrix, s->arena);
+	if (is_json(o))
+		place_json(&out, &result, &s->bench);
+	else
+		place_text(&out, &result, &s->bench, s->arena);
+	return print(&out, status);
+}
+
+static enum status read_with(struct place_output *out, struct session *s,
+                             const struct options *o, struct error *e)
+{
+	struct suite *suite = arena_alloc(s->arena, 1, sizeof(*suite));
+	struct hierarchy *levels = NULL;
+	struct workload *workload;
+
+	suite->arena = s->arena;
+	if (o->hierarchy) {
+		levels = arena_alloc(s->arena, 1, sizeof(*levels));
+		if (hierarchy_parse(levels, s->arena, o->hierarchy,
+		                    where_option("--hierarchy", o->hierarchy), e) != OK)
+			return e->code;
+	}
+	if (suite_read(suite, o->with, e) != OK || suite_check_names(suite, e) != OK ||
+	    open_platform(s, o, e) != OK ||
+	    workloads_of(&workload, &out->n, s->arena, suite, levels,
+	                 s->clocks.platform->machine, e) != OK)
+		return e->code;
+	if (o->devices_out && out->n > 1)
+		return error_set(e, E_TYPE,
+		                 where_option("--devices-out", o->devices_out),
+		                 "%d families in %s, expected one", out->n, o->with);
+	for (int i = 0; i < out->n; i++)
+		if (workload_run(&workload[i], &s->bench, s->arena, e) != OK)
+			return e->code;
+	out->workload = workload;
+	out->platform = s->spec;
+	out->suite = o->with;
+	out->nclocks = s->bench.nclocks;
+	for (int k = 0; k < out->nclocks; k++)
+		out->clock[k] = s->bench.clock[k]->name;
+	return OK;
+}
+
+static int run_with(struct session *s, const struct options *o)
+{
+	struct place_output output = {0};
+	struct text out = {0};
+	struct error e = {0};
+	int status = EXIT_DONE;
+
+	if (read_with(&output, s, o, &e) != OK)
+		return command_misuse(&e);
+	if (o->devices_out && output.workload->best->matrix)
+		status = write_devices(o->devices_out, output.workload->best->matrix,
+		                       s->arena);
+	if (is_json(o))
+		place_with_json(&out, &output);
+	else
+		place_with_text(&out, &output, s->arena);
+	return print(&out, status);
+}
+
+static int run_study(struct session *s, const struct options *o)
+{
+	struct pen pen = pen_md(stdout, s->arena);
+	struct study study;
+	struct error e = {0};
+
+	if (study_read(&study, s->arena, o->file, o->nfiles, &e) != OK ||
+	    study_run(&study, s->arena, &e) != OK)
+		return command_misuse(&e);
+	if (o->format && strcmp(o->format, "csv") == 0) {
+		study_csv(stdout, &study);
+		return EXIT_DONE;
+	}
+	if (o->format && strcmp(o->format, "tex") == 0)
+		pen = pen_tex(stdout, s->arena);
+	study_words(&pen, &study);
+	return EXIT_DONE;
+}
+
+static int run(struct session *s, const struct options *o)
+{
+	if (o->nfiles)
+		return run_study(s, o);
+	return o->with ? run_with(s, o) : run_case(s, o);
+}
+
+int command_place(int argc, char **argv)
+{
+	const struct argp argp = {
+		option_table,
+		parse_option,
+		"--hierarchy LEVELS --axes AXES --reduce LIST\n"
+		"--with SUITE --platform P\n"
+		"FILE...",
+		"Rank all placements of parallelism axes on a hierarchical system by "
+		"their "
+		"fastest reduction program.\v"
+		"Example: shardsim place --hierarchy 4,16 --axes 16,2,2 --reduce 0,2",
+		NULL,
+		NULL,
+		NULL,
+	};
+	struct session s = {.arena = arena_new()};
+	struct options o = {0};
+	int status;
+
+	argp_err_exit_status = EXIT_MISUSE;
+	argp_parse(&argp, argc, argv, 0, NULL, &o);
+	status = run(&s, &o);
+	bench_free(&s.bench);
+	clocks_free(&s.clocks);
+	arena_free(s.arena);
+	return status;
+}

@@ -1,0 +1,20 @@
+/* Measurements of one problem, as text for people and as JSON (design 7). */
+#ifndef SHARDSIM_SIM_CLI_SHOW_H
+#define SHARDSIM_SIM_CLI_SHOW_H
+
+#include "measure/links.h"
+#include "measure/measure.h"
+
+struct shown {
+	const struct problem *problem;
+	const struct bench *bench; /* clocks, machine, placement */
+	const struct measurement *measurement;
+	int n;
+	bool timing;                      /* show planning times */
+	const struct links_report *links; /* [n], NULL: not shown */
+};
+
+void show_text(struct text *out, const struct shown *s, struct arena *a);
+void show_json(struct text *out, const struct shown *s);
+
+#endif

@@ -1,0 +1,161 @@
+/* `shardsim sweep run`: one shard of a plan. */
+#include "cli/sweep.h"
+
+#include "cli/command.h"
+#include "sweep/shard_run.h"
+
+#include <string.h>
+
+enum { KEY_OUT = 256, KEY_SHARD };
+
+struct options {
+	struct run_options run;
+	const char *plan, *shard, *out;
+	uint64_t given;
+};
+
+static const struct argp_option option_table[] = {
+	{"shard", KEY_SHARD, "K/N", 0, "part K of N, from 0 (default 0/1)", 0},
+	{"out", KEY_OUT, "FILE", 0,
+         "its rows (default: shard-K-of-N.jsonl beside PLAN)", 0},
+	{NULL, 0, NULL, 0, NULL, 0},
+};
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct options *o = state->input;
+
+	command_given(&o->given, option_table, key, state);
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &o->run;
+		return 0;
+	case KEY_SHARD:
+		o->shard = arg;
+		return 0;
+	case KEY_OUT:
+		if (!arg[0])
+			argp_error(state, "--out is empty, expected a file");
+		o->out = arg;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (o->plan)
+			argp_error(state, "more than one plan");
+		o->plan = arg;
+		return 0;
+	case ARGP_KEY_END:
+		if (!o->plan)
+			argp_error(state, "expected a plan, which `sweep plan` writes");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const char *default_out(const struct options *o, struct shard shard,
+                               struct arena *a)
+{
+	const char *slash = strrchr(o->plan, '/');
+	int folder = slash ? (int)(slash - o->plan) + 1 : 0;
+
+	return arena_printf(a, "%.*sshard-%d-of-%d.jsonl", folder, o->plan, shard.shard,
+	                    shard.of);
+}
+
+/* What is missing of it; a shard that is whole stays as it is. */
+static enum status measure(struct shard_file *f, struct sweep *s,
+                           const struct options *o, struct arena *a, struct error *e)
+{
+	struct sweep_sink sink = shard_sink(f);
+	struct sweep_work *work;
+	int64_t n;
+
+	work = sweep_work(&n, s, &f->done, f->shard.shard, f->shard.of, a);
+	if (n == 0 && f->whole)
+		return OK;
+	cmd_sweep_progress(s, &o->run, work, n, f->shard.of, a);
+	if (shard_begin(f, e) == OK &&
+	    sweep_run(&f->counts, s, work, n, &sink, e) == OK && !f->counts.signal)
+		shard_finish(f, e);
+	return e->code;
+}
+
+static int tell(const struct shard_file *f, int64_t before)
+{
+	cmd_sweep_counts(&f->counts, f->path);
+	if (before)
+		fprintf(stderr,
+		        before == f->counts.rows ? "; nothing was missing"
+		                                 : "; %lld were there",
+		        (long long)before);
+	fputs("\n", stderr);
+	if (!f->counts.signal)
+		return cmd_sweep_status(&f->counts);
+	fprintf(stderr,
+	        "shardsim: stopped by signal %d (%s); the same command goes on\n",
+	        f->counts.signal, strsignal(f->counts.signal));
+	return EXIT_FAULT;
+}
+
+static int run(const struct options *o, struct arena *a)
+{
+	struct sweep_request request;
+	struct shard shard = {0, 1};
+	struct shard_file f = {.lock_fd = -1};
+	struct sweep s = {0};
+	struct error e = {0};
+	int64_t before;
+	int status;
+
+	if ((o->shard && shard_parse(&shard, o->shard,
+	                             where_option("--shard", o->shard), &e) != OK) ||
+	    run_options_take(&s, &o->run, 1, &e) != OK ||
+	    plan_read(&s, &request, o->plan, a, &e) != OK)
+		return command_misuse(&e);
+	if (shard_open(&f, o->out ? o->out : default_out(o, shard, a), sweep_digest(&s),
+	               shard, a, &e) != OK) {
+		shard_close(&f);
+		return command_misuse(&e);
+	}
+	before = f.counts.rows;
+	if (measure(&f, &s, o, a, &e) == OK) {
+		status = tell(&f, before);
+	} else {
+		command_misuse(&e);
+		fputs("shardsim: what is done is kept; the same command goes on\n",
+		      stderr);
+		status = EXIT_FAULT;
+	}
+	shard_close(&f);
+	return status;
+}
+
+int command_sweep_run(int argc, char **argv)
+{
+	const struct argp_child children[] = {{&run_argp, 0, NULL, 0},
+	                                      {NULL, 0, NULL, 0}};
+	const struct argp argp = {option_table,
+	                          parse_option,
+	                          "PLAN",
+	                          "Measure one shard of a plan into a file of its own, "
+	                          "with one worker unless "
+	                          "--jobs says otherwise.\v"
+	                          "Given again it does what is missing or failed, and "
+	                          "nothing else. Start it in "
+	                          "the folder of `sweep plan` where platforms are "
+	                          "files. All of them, four at a "
+	                          "time:\n\n"
+	                          "  seq 0 63 | xargs -P 4 -I{} shardsim sweep run "
+	                          "plan.jsonl --shard {}/64",
+	                          children,
+	                          NULL,
+	                          NULL};
+	struct options o = {0};
+	struct arena *a = arena_new();
+	int status;
+
+	argp_parse(&argp, argc, argv, 0, NULL, &o);
+	status = run(&o, a);
+	arena_free(a);
+	return status;
+}

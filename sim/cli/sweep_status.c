@@ -1,0 +1,254 @@
+/* `shardsim sweep status`: how far a sweep is. */
+#include "cli/sweep.h"
+
+#include "cli/command.h"
+#include "sweep/shard.h"
+#include "text/table.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+struct options {
+	const char *const *file; /* a folder, or a plan and then shards */
+	int nfiles;
+};
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct options *o = state->input;
+
+	(void)arg;
+	switch (key) {
+	case ARGP_KEY_ARGS:
+		o->file = (const char *const *)state->argv + state->next;
+		o->nfiles = state->argc - state->next;
+		return 0;
+	case ARGP_KEY_END:
+		if (o->nfiles < 1)
+			argp_error(state,
+			           "expected the folder of a sweep, or a plan and "
+			           "its shards");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+/* One line: what has `total` cases, and what came of them. */
+struct line {
+	const char *name;
+	int64_t total;
+	struct sweep_counts counts;
+};
+
+struct status_table {
+	struct arena *arena;
+	struct line *line, total;
+	int n;
+};
+
+enum { COLUMNS = 3 + OUTCOMES };
+
+static void add_cells(struct table *t, const struct line *l)
+{
+	const char *cell[COLUMNS + 1];
+
+	cell[0] = l->name;
+	cell[1] = arena_printf(t->arena, "%lld", (long long)l->total);
+	cell[2] = arena_printf(t->arena, "%lld", (long long)(l->total - l->counts.rows));
+	for (int i = 0; i < OUTCOMES; i++)
+		cell[3 + i] =
+			arena_printf(t->arena, "%lld", (long long)l->counts.outcome[i]);
+	cell[COLUMNS] = NULL;
+	table_row(t, cell);
+}
+
+/* Whether nothing is missing, failed or wrong. */
+static bool print(const struct status_table *s, const char *what)
+{
+	const char *head[COLUMNS + 1] = {what, "cases", "missing"};
+	struct text out = {0};
+	struct table t;
+
+	for (int i = 0; i < OUTCOMES; i++)
+		head[3 + i] = outcome_name((enum outcome)i);
+	table_start(&t, s->arena, COLUMNS + 1, 1);
+	table_row(&t, head);
+	for (int i = 0; i < s->n; i++)
+		add_cells(&t, &s->line[i]);
+	add_cells(&t, &s->total);
+	table_print(&out, &t, 0);
+	fputs(out.s, stdout);
+	text_free(&out);
+	return s->total.total == s->total.counts.rows &&
+	       cmd_sweep_status(&s->total.counts) == EXIT_DONE;
+}
+
+/* --- of a folder -------------------------------------------------------------------- */
+
+static enum status count_row(void *self, const struct row *r, struct error *e)
+{
+	struct status_table *s = self;
+
+	(void)e;
+	for (int i = 0; i < s->n; i++)
+		if (strcmp(s->line[i].name, r->platform) == 0)
+			sweep_count(&s->line[i].counts, r->status);
+	sweep_count(&s->total.counts, r->status);
+	return OK;
+}
+
+static enum status take_platforms(struct status_table *s, struct store *store,
+                                  const char *dir, struct error *e)
+{
+	const char *number, *name, *cases;
+
+	if (store_get(&number, store, s->arena, "platforms", 0, e) != OK)
+		return e->code;
+	if (!number)
+		return error_set(e, E_IO, (struct where){.file = dir},
+		                 "sweep.db does not tell its cases");
+	s->line = arena_alloc(s->arena, strtoul(number, NULL, 10), sizeof(*s->line));
+	for (int n = atoi(number); s->n < n; s->n++) {
+		if (store_get(&name, store, s->arena, "platform", s->n, e) != OK ||
+		    store_get(&cases, store, s->arena, "cases", s->n, e) != OK)
+			return e->code;
+		s->line[s->n].name = name ? name : "";
+		s->line[s->n].total = cases ? atoll(cases) : 0;
+		s->total.total += s->line[s->n].total;
+	}
+	return OK;
+}
+
+static enum status of_folder(struct status_table *s, const char *dir, struct error *e)
+{
+	struct store *store;
+
+	if (store_open(&store, dir, false, e) != OK)
+		return e->code;
+	if (take_platforms(s, store, dir, e) == OK)
+		store_each(store, count_row, s, e);
+	store_close(store);
+	return e->code;
+}
+
+/* --- of shards ---------------------------------------------------------------------- */
+
+/* Shards of different numbers of parts may have cases in common. */
+struct shards {
+	struct tally all, one; /* of all of them, of the one at hand */
+	struct digests cases;  /* that belong to any of them */
+};
+
+static enum status count_line(void *self, struct digest key, const struct row *r,
+                              const char *log, const char *line, size_t length,
+                              struct error *e)
+{
+	struct shards *s = self;
+
+	(void)log;
+	(void)line;
+	(void)length;
+	(void)e;
+	tally_add(&s->all, key, r->status);
+	tally_add(&s->one, key, r->status);
+	return OK;
+}
+
+/* The cases of a shard; they are put into the set. */
+static int64_t cases_of(const struct sweep *s, struct shard shard, struct digests *set,
+                        struct arena *a)
+{
+	const struct digests none = {0};
+	int64_t n;
+	struct sweep_work *work = sweep_work(&n, s, &none, shard.shard, shard.of, a);
+
+	for (int64_t i = 0; i < n; i++)
+		for (int u = 0; u < sweep_units(s); u++)
+			if (work[i].units >> u & 1)
+				digests_add(set, sweep_key(s, work[i].platform,
+				                           work[i].scenario, u));
+	return cmd_sweep_units(work, n);
+}
+
+static enum status read_shards(struct status_table *t, struct shards *s,
+                               const struct sweep *sweep, const struct options *o,
+                               struct error *e)
+{
+	for (int i = 1; i < o->nfiles; i++, t->n++) {
+		struct line *line = &t->line[t->n];
+		struct shard shard;
+
+		s->one = (struct tally){0};
+		line->name = o->file[i];
+		if (shard_read(&shard, o->file[i], sweep_digest(sweep), count_line, s,
+		               e) == OK)
+			line->total = cases_of(sweep, shard, &s->cases, t->arena);
+		line->counts = s->one.counts;
+		tally_free(&s->one);
+		if (e->code != OK)
+			return e->code;
+	}
+	return OK;
+}
+
+static enum status of_shards(struct status_table *t, const struct options *o,
+                             struct error *e)
+{
+	struct sweep_request request;
+	struct sweep sweep = {0};
+	struct shards s = {0};
+	int64_t others;
+
+	if (plan_read(&sweep, &request, o->file[0], t->arena, e) != OK)
+		return e->code;
+	t->line = arena_alloc(t->arena, (size_t)o->nfiles, sizeof(*t->line));
+	if (read_shards(t, &s, &sweep, o, e) == OK) {
+		t->total.total = sweep_cases(&sweep);
+		t->total.counts = s.all.counts;
+		others = t->total.total - (int64_t)s.cases.n;
+		if (others > 0)
+			t->line[t->n++] =
+				(struct line){.name = "other shards", .total = others};
+	}
+	tally_free(&s.all);
+	digests_free(&s.cases);
+	return e->code;
+}
+
+static bool is_folder(const char *path)
+{
+	struct stat found;
+
+	return stat(path, &found) == 0 && S_ISDIR(found.st_mode);
+}
+
+int command_sweep_status(int argc, char **argv)
+{
+	const struct argp argp = {NULL,
+	                          parse_option,
+	                          "DIR\nPLAN [SHARD...]",
+	                          "Print how many cases are done, per platform of a "
+	                          "folder or per shard of a "
+	                          "plan.\v"
+	                          "Exit status 0 if every case has a row and none is "
+	                          "failed or wrong, else 1.",
+	                          NULL,
+	                          NULL,
+	                          NULL};
+	struct options o = {0};
+	struct status_table s = {.arena = arena_new(), .total.name = "total"};
+	struct error e = {0};
+	bool folder;
+	int status = EXIT_DONE;
+
+	argp_parse(&argp, argc, argv, 0, NULL, &o);
+	folder = is_folder(o.file[0]) && o.nfiles == 1;
+	if ((folder ? of_folder(&s, o.file[0], &e) : of_shards(&s, &o, &e)) != OK)
+		status = command_misuse(&e);
+	else if (!print(&s, folder ? "platform" : "shard"))
+		status = EXIT_FAULT;
+	arena_free(s.arena);
+	return status;
+}

@@ -1,0 +1,307 @@
+#include "clock/flow.h"
+
+#include "clock/flow_run.h"
+#include "cost/model.h"
+#include "system/child.h"
+#include "system/last_words.h"
+#include "system/whole.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+struct flow {
+	const struct machine *machine;
+	struct arena *scratch;
+	pid_t server; /* < 0: there is none */
+	int socket;
+	char death[400]; /* why it ended; "": it never was */
+};
+
+/*
+ * What the server answers, before the seconds of every schedule, and where its children
+ * leave it.
+ */
+struct answer {
+	double total_s;
+	char message[400];
+	double wire_s[];
+};
+
+static double say(double s, char *message, size_t size, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(message, size, fmt, args);
+	va_end(args);
+	return s;
+}
+
+static bool send_all(int fd, const void *bytes, size_t n)
+{
+	const char *p = bytes;
+
+	while (n > 0) {
+		ssize_t k = send(fd, p, n, MSG_NOSIGNAL);
+
+		if (k < 0 && errno == EINTR)
+			continue;
+		if (k <= 0)
+			return false;
+		p += k;
+		n -= (size_t)k;
+	}
+	return true;
+}
+
+/* --- schedules through the socket --------------------------------------------------- */
+
+static bool send_schedule(int fd, const struct schedule *s)
+{
+	return send_all(fd, s, sizeof(*s)) &&
+	       send_all(fd, s->round, (size_t)s->nrounds * sizeof(*s->round)) &&
+	       send_all(fd, s->task, (size_t)s->ntasks * sizeof(*s->task)) &&
+	       send_all(fd, s->message, (size_t)s->nmessages * sizeof(*s->message));
+}
+
+static bool receive_schedule(int fd, struct schedule *s, struct arena *a)
+{
+	if (!whole_read(fd, s, sizeof(*s)))
+		return false;
+	s->arena = a;
+	s->round = arena_alloc(a, (size_t)s->nrounds + 1, sizeof(*s->round));
+	s->task = arena_alloc(a, (size_t)s->ntasks + 1, sizeof(*s->task));
+	s->message = arena_alloc(a, (size_t)s->nmessages + 1, sizeof(*s->message));
+	return whole_read(fd, s->round, (size_t)s->nrounds * sizeof(*s->round)) &&
+	       whole_read(fd, s->task, (size_t)s->ntasks * sizeof(*s->task)) &&
+	       whole_read(fd, s->message, (size_t)s->nmessages * sizeof(*s->message));
+}
+
+/* --- the server --------------------------------------------------------------------- */
+
+/*
+ * A simulation moves SimGrid's clock and leaves actors behind: each runs in a child that
+ * starts from the state after loading.
+ */
+static void run_in_child(struct answer *out, struct platform *p,
+                         const struct schedule *s, int n)
+{
+	off_t heard = words_heard();
+	pid_t parent = getpid(), child;
+	int status;
+
+	fflush(NULL);
+	child = fork();
+	if (child == 0) {
+		child_end_with(parent);
+		out->total_s = flow_run(out->wire_s, p, s, n, out->message,
+		                        sizeof(out->message));
+		_exit(0);
+	}
+	if (child < 0) {
+		out->total_s = say(CLOCK_FAILED_S, out->message, sizeof(out->message),
+		                   "no process: %s", strerror(errno));
+		return;
+	}
+	status = child_wait(child);
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+		return;
+	replay_death(out->message, sizeof(out->message), status, heard);
+	out->total_s = CLOCK_FAILED_S;
+}
+
+/* One request after another: how many schedules, and these. */
+static void serve(struct platform *p, int fd)
+{
+	struct arena *a = arena_new();
+	struct error e = {0};
+	int n;
+
+	while (whole_read(fd, &n, sizeof(n))) {
+		struct schedule *s = arena_alloc(a, (size_t)n, sizeof(*s));
+		size_t size = sizeof(struct answer) + (size_t)n * sizeof(double);
+		struct answer *out = mmap(NULL, size, PROT_READ | PROT_WRITE,
+		                          MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+		for (int i = 0; i < n; i++)
+			if (!receive_schedule(fd, &s[i], a))
+				return;
+		if (out == MAP_FAILED)
+			return;
+		if (e.code == OK && platform_start_flows(p, &e) == OK)
+			run_in_child(out, p, s, n);
+		else
+			out->total_s = say(CLOCK_FAILED_S, out->message,
+			                   sizeof(out->message), "%s", e.text);
+		if (!send_all(fd, out, size))
+			return;
+		munmap(out, size);
+		arena_reset(a);
+	}
+}
+
+struct flow *flow_new(struct platform *p)
+{
+	struct flow *w = xmalloc(1, sizeof(*w));
+	pid_t parent = getpid();
+	int fds[2];
+
+	*w = (struct flow){.machine = p->machine, .scratch = arena_new(), .server = -1};
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) != 0)
+		return w;
+	fflush(NULL);
+	w->server = fork();
+	if (w->server == 0) {
+		child_end_with(parent);
+		close(fds[0]);
+		serve(p, fds[1]);
+		_exit(0);
+	}
+	close(fds[1]);
+	w->socket = fds[0];
+	if (w->server < 0)
+		close(w->socket);
+	return w;
+}
+
+/* The server's end: it ends itself when nobody can ask it any more. waitpid()'s status. */
+static int server_end(struct flow *w)
+{
+	pid_t server = w->server;
+
+	close(w->socket);
+	w->server = -1;
+	return child_wait(server);
+}
+
+void flow_free(struct flow *w)
+{
+	if (!w)
+		return;
+	if (w->server >= 0)
+		server_end(w);
+	arena_free(w->scratch);
+	free(w);
+}
+
+/* --- what is refused ---------------------------------------------------------------- */
+
+/* Whom a device has exchanged something with in the step at hand; -1: nobody. */
+struct peers {
+	int32_t peer[2];
+	bool seen, more; /* in any step; with more than two */
+};
+
+static void meet(struct peers *p, int32_t peer)
+{
+	int k = 0;
+
+	p->seen = true;
+	while (k < 2 && p->peer[k] != peer && p->peer[k] >= 0)
+		k++;
+	if (k < 2)
+		p->peer[k] = peer;
+	else
+		p->more = true;
+}
+
+/* How many devices take part, and whether they stand in rings and chains in each step. */
+static int32_t count_devices(bool *rings, struct flow *w, const struct schedule *s,
+                             int n)
+{
+	int32_t ndevices = w->machine->ndevices, count = 0;
+	struct peers *p;
+
+	arena_reset(w->scratch);
+	p = arena_alloc(w->scratch, (size_t)ndevices, sizeof(*p));
+	for (int i = 0; i < n; i++) {
+		for (int32_t d = 0; d < ndevices; d++)
+			p[d].peer[0] = p[d].peer[1] = -1;
+		for (int64_t k = 0; k < s[i].nmessages; k++) {
+			meet(&p[s[i].message[k].src], s[i].message[k].dst);
+			meet(&p[s[i].message[k].dst], s[i].message[k].src);
+		}
+	}
+	*rings = true;
+	for (int32_t d = 0; d < ndevices; d++) {
+		count += p[d].seen;
+		*rings = *rings && !p[d].more;
+	}
+	return count;
+}
+
+static int64_t count_flows(const struct schedule *s, int n)
+{
+	int64_t flows = 0;
+
+	for (int i = 0; i < n; i++)
+		for (int64_t k = 0; k < s[i].ntasks; k++)
+			flows += s[i].task[k].nmessages * s[i].task[k].repeats;
+	return flows;
+}
+
+static bool too_large(struct flow *w, const struct schedule *s, int n, char *message,
+                      size_t size)
+{
+	int64_t flows = count_flows(s, n);
+	bool rings;
+	int32_t devices = count_devices(&rings, w, s, n);
+
+	if (devices > (rings ? FLOW_RING_MAX : FLOW_DEVICES_MAX)) {
+		snprintf(message, size,
+		         "takes up to %d devices, or rings of %d, but here are %d",
+		         FLOW_DEVICES_MAX, FLOW_RING_MAX, (int)devices);
+		return true;
+	}
+	if (flows > FLOW_FLOWS_MAX)
+		snprintf(message, size, "takes up to %d messages, but here are %lld",
+		         FLOW_FLOWS_MAX, (long long)flows);
+	return flows > FLOW_FLOWS_MAX;
+}
+
+/* --- the clock ---------------------------------------------------------------------- */
+
+double flow_schedules(void *self, double *wire_s, const struct schedule *s, int n,
+                      char *message, size_t size)
+{
+	struct flow *w = self;
+	off_t heard = words_heard();
+	struct answer head;
+	bool sent;
+
+	for (int i = 0; i < n; i++)
+		wire_s[i] = 0;
+	if (!count_flows(s, n))
+		return 0;
+	if (too_large(w, s, n, message, size))
+		return CLOCK_REFUSED_S;
+	if (w->server < 0)
+		return say(CLOCK_FAILED_S, message, size, "%s",
+		           *w->death ? w->death : "no process for the replay");
+	sent = send_all(w->socket, &n, sizeof(n));
+	for (int i = 0; i < n && sent; i++)
+		sent = send_schedule(w->socket, &s[i]);
+	if (!sent || !whole_read(w->socket, &head, sizeof(head)) ||
+	    !whole_read(w->socket, wire_s, (size_t)n * sizeof(*wire_s))) {
+		replay_death(w->death, sizeof(w->death), server_end(w), heard);
+		return say(CLOCK_FAILED_S, message, size, "%s", w->death);
+	}
+	if (head.total_s < 0)
+		return say(head.total_s, message, size, "%s", head.message);
+	return head.total_s;
+}
+
+double flow_clock(void *self, const struct schedule *s, char *message, size_t size)
+{
+	double wire_s;
+
+	return flow_schedules(self, &wire_s, s, 1, message, size);
+}

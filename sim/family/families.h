@@ -1,0 +1,218 @@
+/*
+ * Families of machines (platforms/families.yaml) and the platform files made from them.
+ *
+ * `family:shape` names a machine: `tpu-v4:4x4x8` a torus of chips,
+ * `tpu-v4:4x4x8_twisted` the same twisted, `tpu-v4:2*4x4x8` two such slices,
+ * `dgx-a100:4` that many nodes. Every figure comes from the file, with its source,
+ * unless a setting `key=value` overrides it. A setting may name
+ *
+ *   ici.bandwidth, ici.latency        torus: one way per link; per hop
+ *   core.bandwidth, core.latency      several devices per chip: one way per device
+ *                                     between those of a chip; end to end
+ *   dcn.bandwidth, dcn.latency        several slices: one way per chip; end to end
+ *   nvlink.bandwidth, nvlink.latency  nodes, or xgmi.*: one way per GPU and end to end
+ *                                     through a switch, else per link and hop
+ *   pcie.bandwidth, bridge.bandwidth  nodes with PCIe: one way per switch of two GPUs,
+ *                                     and between the halves of a node
+ *   nic.bandwidth                     more than one node: one way per NIC
+ *   nic.latency                       net=switch: end to end
+ *   net.latency                       other nets: per cable with the switch behind it
+ *   net.ports                         other nets: NICs that one switch takes
+ *   net.oversubscription              rails, fat-tree: cables down to one up
+ *   net.groups, net.routers           dragonfly: groups; routers of one group
+ *   net.global, net.local             dragonfly: cables between two groups, two routers
+ *   memory_bytes, memory_Bps          per device; memory_Bps=0 makes local passes free
+ *   launch_s                          per step (design: launch)
+ *   step, fill_s, ...                 a constant of the library (array/tuning.h)
+ *   profile                           whose collectives (collective/collective.h)
+ *   inside, nics, net                 nodes: the structure, as in families.yaml
+ *   slow_link, slow_device, no_link   what is wrong with a machine (struct overlay)
+ *
+ * Values have the units of base/units.h (`50GB/s`, `1.5us`, `32GiB`) or none. A key the
+ * family does not have is an error that lists those it has; so is one that changes
+ * nothing.
+ */
+#ifndef SHARDSIM_SIM_FAMILY_FAMILIES_H
+#define SHARDSIM_SIM_FAMILY_FAMILIES_H
+
+#include "array/machine.h"
+#include "base/error.h"
+#include "base/scan.h"
+
+enum family_kind { FAMILY_TORUS, FAMILY_NODES };
+
+enum wrap_rule {
+	WRAP_NEVER,
+	WRAP_MULTIPLES, /* all axes, when every one is a multiple of wrap_length */
+	WRAP_FULL       /* an axis of exactly wrap_length */
+};
+
+/* What joins the NICs of several nodes. */
+enum net {
+	NET_SWITCH,    /* one non-blocking switch */
+	NET_RAILS,     /* leaf-spine, leaf i takes NIC i of net.ports nodes */
+	NET_FAT_TREE,  /* leaf-spine, a leaf takes all NICs of neighbouring nodes */
+	NET_DRAGONFLY, /* groups of routers, all joined to all */
+	NETS
+};
+
+enum figure {
+	ICI_PEAK,
+	ICI_BANDWIDTH,
+	ICI_LATENCY,
+	CORE_BANDWIDTH,
+	CORE_LATENCY,
+	DCN_PEAK,
+	DCN_BANDWIDTH,
+	DCN_LATENCY,
+	LINK_PEAK, /* nvlink.peak or xgmi.peak, and so on */
+	LINK_BANDWIDTH,
+	LINK_LATENCY,
+	PCIE_BANDWIDTH,
+	BRIDGE_BANDWIDTH,
+	NIC_PEAK,
+	NIC_BANDWIDTH,
+	NIC_LATENCY,
+	NET_LATENCY,
+	NET_PORTS,
+	NET_OVERSUBSCRIPTION,
+	NET_GROUPS,
+	NET_ROUTERS,
+	NET_GLOBAL,
+	NET_LOCAL,
+	MEMORY_BYTES,
+	MEMORY_BPS,
+	LAUNCH_S,
+	FIGURES
+};
+
+/* `n` links side by side between GPUs a < b of a node. */
+struct cable {
+	int32_t a, b, n;
+};
+
+struct family {
+	const char *name, *profile;
+	enum family_kind kind;
+	int naxes;                       /* of a shape */
+	int32_t largest[TORUS_AXES_MAX]; /* torus: falling; nodes: largest[0] nodes */
+	double figure[FIGURES];
+	const char *source[FIGURES]; /* NULL: not given */
+	struct tuning tuning;
+	const char *tuning_source[TUNINGS]; /* NULL: not given, the default */
+
+	/* torus */
+	enum wrap_rule wrap;
+	int32_t wrap_length;
+	int32_t twisted; /* shortest axis of a twisted one, which divides all; 0: none */
+	int32_t chips;   /* most of a slice */
+	int32_t cores;   /* of a chip: so many devices are on one ICI port */
+	int32_t slices;  /* most that a data center network joins; 1: there is none */
+
+	/* nodes; a single one has no net */
+	const char *fabric; /* nvlink or xgmi */
+	int32_t gpus, nics; /* per node; one of them divides the other */
+	int32_t ncables;    /* 0: the GPUs of a node are on a switch */
+	const struct cable *cable;
+	bool pcie; /* joins GPUs that no cable does */
+	enum net net;
+};
+
+struct families {
+	int n;
+	struct family *family;
+};
+
+/* "ici.bandwidth" and so on; as the family calls it. */
+const char *figure_name(const struct family *f, enum figure g);
+
+/* Whether families of its kind may have the figure. */
+bool figure_known(const struct family *f, enum figure g);
+
+/* Whether the family's platform files depend on it; then it has a value. */
+bool figure_used(const struct family *f, enum figure g);
+
+/* A figure in its unit; a bandwidth must be above 0, but memory may be free. */
+enum status figure_parse(double *out, enum figure g, const char *text, struct where at,
+                         struct error *e);
+
+/*
+ * A shape "4x4x8" of n axes; the same up to the end of the text; longest axis first.
+ */
+enum status shape_scan_axes(struct scan *s, int32_t *shape, int n);
+enum status shape_scan(struct scan *s, int32_t *shape, int n);
+void shape_sort(int32_t *shape, int n);
+
+/* Reads families.yaml; errors name the file, line and column. */
+enum status families_read(struct families *out, struct arena *a, const char *path,
+                          struct error *e);
+
+/*
+ * The path of a data file (`families.yaml`): in $SHARDSIM_DATA if that is set, else the
+ * first of: platforms/ beside or one above the program's folder,
+ * share/shardsim/platforms/ one above it, the folder given at compile time
+ * (SHARDSIM_DATADIR), platforms/ of the current folder. An error when it is in none.
+ */
+enum status platform_data_path(const char **out, struct arena *a, const char *file,
+                               struct error *e);
+
+/*
+ * A fault of one machine, of a list `5-6:0.5,7-8:0.25`:
+ *   slow_link=3-4:0.5  the cable between devices 3 and 4 at half its bandwidth, both
+ *                      ways
+ *   slow_device=5:0.5  all links of device 5 and its memory at half their bandwidth; of
+ *                      its chip, where that has several devices
+ *   no_link=3-4        the cable is missing, and what went over it goes round
+ * Cables are those of a torus and those between GPUs without a switch; a port of a
+ * switch cannot be missing. Of several slow ones on one link the bandwidth is what all
+ * leave of it; a missing one is listed once, and is not slow. Slow links change no routes.
+ */
+enum overlay_kind { OVERLAY_SLOW_LINK, OVERLAY_SLOW_DEVICE, OVERLAY_NO_LINK, OVERLAYS };
+
+struct overlay {
+	enum overlay_kind kind;
+	int32_t a, b;  /* devices; the same one twice where it is about a device */
+	double factor; /* above 0, below 1; 0 for a missing link */
+	struct where at;
+};
+
+/* A machine asked for: a family with its settings applied, and a shape. */
+struct family_machine {
+	struct family family;
+	int32_t slices;                /* torus: of the shape each; nodes: 1 */
+	int32_t shape[TORUS_AXES_MAX]; /* nodes: shape[0] nodes */
+	bool wrap[TORUS_AXES_MAX];
+	int32_t twist; /* as struct fabric's */
+	int32_t ndevices;
+	int noverlays;
+	const struct overlay *overlay;
+	bool brief; /* routes that the geometry states may be left out */
+};
+
+/*
+ * Reads `family:shape` and `nset` settings "key=value". Errors show the text at fault
+ * with a caret and list what is known.
+ */
+enum status family_parse(struct family_machine *out, struct arena *a, const char *spec,
+                         const char *const *set, int nset, struct error *e);
+
+/* For `list platforms`: "3D torus of chips", "up to 16x16x16". */
+void family_describe(struct text *what, struct text *shapes, const struct family *f);
+
+/*
+ * Appends the platform file of `family:shape`: SimGrid XML, DTD 4.1, as design 6 lays
+ * it down. A torus whose axes all wrap and are 3 or longer is SimGrid's own; any other
+ * has its links and the routes of machine_route() written out, and so has one with
+ * overlays: for at most WRITTEN_HOSTS_MAX chips, of several slices for no more pairs in
+ * all. So are the hosts of a switch with slow devices. A missing link makes the geometry
+ * a graph. `brief` leaves out of those tori whose geometry states the routes all but the
+ * neighbours', for our own reader, and for any number of chips; SimGrid needs all.
+ * `out` is unchanged on an error, which may borrow from `a`.
+ */
+enum { WRITTEN_HOSTS_MAX = 2048 };
+
+enum status platform_generate(struct text *out, struct arena *a, const char *spec,
+                              const char *const *set, int nset, bool brief,
+                              struct error *e);
+
+#endif

@@ -1,0 +1,424 @@
+/* Nodes of GPUs: what joins those of one node. net.c joins the nodes. */
+#include "family/kind.h"
+
+#include <string.h>
+
+enum { CABLED_GPUS_MAX = 64, LINKS_OF_PAIR_MAX = 1024 };
+
+static const char *const nets[NETS] = {
+	[NET_SWITCH] = "switch",
+	[NET_RAILS] = "rails",
+	[NET_FAT_TREE] = "fat-tree",
+	[NET_DRAGONFLY] = "dragonfly",
+};
+
+static enum status net_read(struct family *f, const char *text, struct where at,
+                            struct error *e)
+{
+	for (int n = 0; n < NETS; n++)
+		if (!strcmp(text, nets[n])) {
+			f->net = n;
+			return OK;
+		}
+	return error_set(
+		e, E_SYNTAX, at,
+		"unknown net '%s', expected switch, rails, fat-tree or dragonfly", text);
+}
+
+static enum status nics_read(struct family *f, const char *text, struct where at,
+                             struct error *e)
+{
+	struct scan s = scan_start(text, at, e);
+	int64_t n;
+
+	if (!scan_int(&s, "NICs of a node", 1, 1024, &n) || scan_finish(&s) != OK)
+		return e->code;
+	if (n % f->gpus && f->gpus % n)
+		return error_set(e, E_RANGE, at,
+		                 "%d NICs and %d GPUs: one must divide the other",
+		                 (int)n, (int)f->gpus);
+	f->nics = (int32_t)n;
+	return OK;
+}
+
+/* "xN" if it is there, else 1. */
+static bool multiplicity(struct scan *s, int32_t *out)
+{
+	int64_t n = 1;
+
+	if (scan_take(s, "x") &&
+	    !scan_int(s, "a number of links", 1, LINKS_OF_PAIR_MAX, &n))
+		return false;
+	*out = (int32_t)n;
+	return true;
+}
+
+/* One "a-bxN" of the list. */
+static enum status cable_read(struct cable *out, const struct family *f, struct scan *s)
+{
+	const char *start;
+	int64_t a, b;
+
+	scan_peek(s);
+	start = s->pos;
+	if (!scan_int(s, "a GPU", 0, f->gpus - 1, &a) || !scan_expect(s, "-") ||
+	    !scan_int(s, "a GPU", 0, f->gpus - 1, &b) || !multiplicity(s, &out->n))
+		return s->error->code;
+	if (a == b)
+		return scan_fail_at(s, start, E_TYPE, "a link of a GPU to itself");
+	out->a = (int32_t)(a < b ? a : b);
+	out->b = (int32_t)(a < b ? b : a);
+	for (int i = 0; i < f->ncables; i++)
+		if (f->cable[i].a == out->a && f->cable[i].b == out->b)
+			return scan_fail_at(s, start, E_TYPE,
+			                    "the links of %d and %d are there twice",
+			                    (int)out->a, (int)out->b);
+	return OK;
+}
+
+/* Every GPU must reach every other. */
+static bool cables_join(const struct family *f)
+{
+	uint64_t reached = 1, before = 0;
+
+	while (reached != before) {
+		before = reached;
+		for (int i = 0; i < f->ncables; i++) {
+			uint64_t ends = UINT64_C(1) << f->cable[i].a |
+			                UINT64_C(1) << f->cable[i].b;
+
+			if (reached & ends)
+				reached |= ends;
+		}
+	}
+	return reached == UINT64_MAX >> (64 - f->gpus);
+}
+
+/* PCIe ends a list; its switches take two GPUs each, its halves as many switches. */
+static enum status pcie_check(const struct family *f, struct scan *s, struct where at)
+{
+	if (scan_finish(s) != OK)
+		return s->error->code;
+	if (f->gpus % 4)
+		return error_set(s->error, E_RANGE, at,
+		                 "PCIe joins two halves of pairs of GPUs, and %d GPUs "
+		                 "are no multiple of 4",
+		                 (int)f->gpus);
+	return OK;
+}
+
+/* "switch", "pairs", "pairs x4" or a list "0-1x2 0-2", "0-1 1-2 pcie". */
+static enum status inside_read(struct family *f, struct arena *a, const char *text,
+                               struct where at, struct error *e)
+{
+	struct scan s = scan_start(text, at, e);
+	struct cable *cable;
+	int32_t n;
+
+	f->ncables = 0;
+	f->pcie = false;
+	if (scan_word(&s, "switch"))
+		return scan_finish(&s);
+	if (f->gpus > CABLED_GPUS_MAX)
+		return error_set(e, E_RANGE, at, "links between more than %d GPUs",
+		                 CABLED_GPUS_MAX);
+	cable = arena_alloc(a, (size_t)f->gpus * (size_t)f->gpus, sizeof(*cable));
+	f->cable = cable;
+	if (scan_word(&s, "pairs")) {
+		if (!multiplicity(&s, &n))
+			return e->code;
+		for (int32_t i = 0; i < f->gpus; i++)
+			for (int32_t j = i + 1; j < f->gpus; j++)
+				cable[f->ncables++] = (struct cable){i, j, n};
+		return scan_finish(&s);
+	}
+	while (!scan_done(&s)) {
+		f->pcie = scan_word(&s, "pcie");
+		if (f->pcie)
+			return pcie_check(f, &s, at);
+		if (cable_read(&cable[f->ncables], f, &s) != OK)
+			return e->code;
+		f->ncables++;
+	}
+	if (!cables_join(f))
+		return error_set(e, E_TYPE, at,
+		                 "the links do not join all %d GPUs; expected switch, "
+		                 "pairs, pairs xN, or a list such as 0-1x2 0-2",
+		                 (int)f->gpus);
+	return OK;
+}
+
+/* The structure a setting may change, in the order of `settings`. */
+enum setting { SET_INSIDE, SET_NICS, SET_NET };
+static const char *const settings[] = {"inside", "nics", "net", NULL};
+static const char *const keys[] = {"gpus", "fabric", "inside", "nics", "net", NULL};
+
+static enum status nodes_set(struct family *f, struct arena *a, int key,
+                             const char *value, struct where at, struct error *e)
+{
+	switch ((enum setting)key) {
+	case SET_INSIDE:
+		return inside_read(f, a, value, at, e);
+	case SET_NICS:
+		return nics_read(f, value, at, e);
+	case SET_NET:
+		break;
+	}
+	return net_read(f, value, at, e);
+}
+
+static enum status nodes_read(struct reader *r, yaml_node_t *map, struct family *f)
+{
+	struct where at;
+	const char *text;
+
+	f->naxes = 1;
+	f->fabric = "nvlink";
+	f->gpus = map_int(r, map, "gpus", 1024);
+	f->nics = f->gpus;
+	if (r->error->code != OK)
+		return r->error->code;
+	if (map_find(r, map, "fabric")) {
+		f->fabric = map_text(r, map, "fabric", &at);
+		if (f->fabric && strcmp(f->fabric, "nvlink") != 0 &&
+		    strcmp(f->fabric, "xgmi") != 0)
+			error_set(r->error, E_SYNTAX, at,
+			          "unknown fabric '%s', expected nvlink or xgmi",
+			          f->fabric);
+	}
+	for (int k = 0; settings[k] && r->error->code == OK; k++)
+		if (map_find(r, map, settings[k]) &&
+		    (text = map_text(r, map, settings[k], &at)))
+			nodes_set(f, r->arena, k, text, at, r->error);
+	return r->error->code;
+}
+
+static enum status nodes_shape(struct family_machine *m, struct scan *s,
+                               const char *text)
+{
+	const struct family *f = &m->family;
+
+	s->pos = text;
+	if (strchr(text, 'x') && !text[strspn(text, "0123456789x")])
+		return scan_fail_at(s, text, E_RANGE,
+		                    "a shape of %s is a number of nodes, such as %s:4",
+		                    f->name, f->name);
+	if (shape_scan(s, m->shape, 1) != OK)
+		return s->error->code;
+	return shape_bounds(m, f->gpus, s, text);
+}
+
+static void nodes_describe(struct text *what, struct text *shapes,
+                           const struct family *f)
+{
+	text_printf(what, f->ncables ? "nodes of %d linked GPUs" : "nodes of %d GPUs",
+	            (int)f->gpus);
+	if (f->nics != f->gpus)
+		text_printf(what, ", %d NIC%s", (int)f->nics, f->nics > 1 ? "s" : "");
+	if (f->net != NET_SWITCH)
+		text_printf(what, ", %s", nets[f->net]);
+	text_printf(shapes, "up to %d nodes", (int)f->largest[0]);
+}
+
+/*
+ * The GPU after `src` on the way to each: the fewest links, of those ways the one whose
+ * narrowest is widest, then the one by the lowest number. next[src * gpus + dst].
+ */
+static void ways_find(int32_t *next, const struct family *f, struct arena *a)
+{
+	size_t g = (size_t)f->gpus;
+	int32_t *direct = arena_alloc(a, g * g, sizeof(*direct));
+	int32_t *width = arena_alloc(a, g * g, sizeof(*width));
+	int32_t *found = arena_alloc(a, g * g, sizeof(*found));
+
+	for (int i = 0; i < f->ncables; i++) {
+		const struct cable *c = &f->cable[i];
+		size_t up = (size_t)c->a * g + (size_t)c->b;
+		size_t down = (size_t)c->b * g + (size_t)c->a;
+
+		direct[up] = direct[down] = width[up] = width[down] = c->n;
+		next[up] = c->b;
+		next[down] = c->a;
+	}
+	for (size_t links = 2; links < g; links++) {
+		memset(found, 0, g * g * sizeof(*found));
+		for (size_t pair = 0; pair < g * g; pair++) {
+			size_t src = pair / g, dst = pair % g;
+
+			for (size_t by = 0; by < g; by++) {
+				int32_t first = direct[src * g + by];
+				int32_t rest = width[by * g + dst];
+				int32_t least = first < rest ? first : rest;
+
+				if (src == dst || width[pair] || least <= found[pair])
+					continue;
+				found[pair] = least;
+				next[pair] = (int32_t)by;
+			}
+		}
+		for (size_t pair = 0; pair < g * g; pair++)
+			width[pair] += found[pair];
+	}
+}
+
+/* Is there a cable between two GPUs of the machine? */
+static bool cables_between(const void *self, int32_t a, int32_t b)
+{
+	const struct family *f = self;
+
+	for (int i = 0; i < f->ncables; i++) {
+		const struct cable *c = &f->cable[i];
+
+		if (a / f->gpus == b / f->gpus &&
+		    ((a % f->gpus == c->a && b % f->gpus == c->b) ||
+		     (a % f->gpus == c->b && b % f->gpus == c->a)))
+			return true;
+	}
+	return false;
+}
+
+/* The family as it is in the node of GPU `first`, whose cables may be missing. */
+static struct family cables_left(const struct family_machine *m, int32_t first,
+                                 struct arena *a)
+{
+	struct family here = m->family;
+	struct cable *left = arena_alloc(a, (size_t)m->family.ncables, sizeof(*left));
+
+	here.cable = left;
+	here.ncables = 0;
+	for (int i = 0; i < m->family.ncables; i++) {
+		const struct cable *c = &m->family.cable[i];
+
+		if (overlay_cable(m, 1, first + c->a, first + c->b) > 0)
+			left[here.ncables++] = *c;
+	}
+	return here;
+}
+
+/* The hosts and links of a node without a switch. */
+static void cabled_wires(struct text *out, const struct family_machine *m,
+                         const struct family *here, int32_t first, struct port port)
+{
+	for (int32_t i = 0; i < here->gpus; i++) {
+		port.slow = overlay_device(m, first + i, 1);
+		xml_host(out, here, "gpu", first + i, port);
+	}
+	for (int i = 0; i < here->ncables * 2; i++) {
+		const struct cable *c = &here->cable[i / 2];
+		int32_t from = first + (i % 2 ? c->b : c->a);
+		int32_t to = first + (i % 2 ? c->a : c->b);
+		char name[64];
+
+		snprintf(name, sizeof(name), "gpu%d_gpu%d", (int)from, (int)to);
+		xml_link(out, name,
+		         c->n * here->figure[LINK_BANDWIDTH] *
+		                 overlay_cable(m, 1, from, to),
+		         here->figure[LINK_LATENCY]);
+	}
+}
+
+/* The routes of a node over its cables. */
+static void cabled_routes(struct text *out, const struct family *here, int32_t first,
+                          struct arena *a)
+{
+	size_t g = (size_t)here->gpus;
+	int32_t *next = arena_alloc(a, g * g, sizeof(*next));
+
+	ways_find(next, here, a);
+	for (int32_t pair = 0; pair < here->gpus * here->gpus; pair++) {
+		int32_t at = pair / here->gpus, dst = pair % here->gpus;
+
+		if (at == dst)
+			continue;
+		text_printf(out,
+		            "    <route src=\"gpu%d\" dst=\"gpu%d\" "
+		            "symmetrical=\"NO\">",
+		            (int)(first + at), (int)(first + dst));
+		for (; at != dst; at = next[at * here->gpus + dst])
+			text_printf(out, "<link_ctn id=\"gpu%d_gpu%d\"/>",
+			            (int)(first + at),
+			            (int)(first + next[at * here->gpus + dst]));
+		text_printf(out, "</route>\n");
+	}
+}
+
+/* A node without a switch: its links, and the routes over them. */
+static enum status node_cabled(struct text *out, const struct family_machine *m,
+                               int32_t first, struct port port, const char *spec,
+                               struct error *e)
+{
+	struct arena *a = arena_new();
+	struct family here = cables_left(m, first, a);
+
+	if (!here.pcie && !cables_join(&here))
+		error_set(e, E_TYPE, where_option("--platform", spec),
+		          "the missing links leave no way to some GPU of %s",
+		          port.domain);
+	else if (here.pcie && overlay_device(m, first, here.gpus) != 1)
+		error_set(e, E_TYPE, where_option("--platform", spec),
+		          "a slow device of %s: its PCIe switch is shared with another "
+		          "that is not slow",
+		          here.name);
+	if (e->code == OK) {
+		text_printf(out, "    <zone id=\"%s\" routing=\"Full\">\n", port.domain);
+		cabled_wires(out, m, &here, first, port);
+		if (here.pcie)
+			pcie_generate(out, &here, first, port.domain);
+		else
+			cabled_routes(out, &here, first, a);
+		text_printf(out, "    </zone>\n");
+	}
+	arena_free(a);
+	return e->code;
+}
+
+static void node_switched(struct text *out, const struct family_machine *m,
+                          int32_t first, struct port port)
+{
+	const struct family *f = &m->family;
+	struct cluster gpu = {.id = port.domain,
+	                      .prefix = "gpu",
+	                      .first = first,
+	                      .n = f->gpus,
+	                      .bandwidth_Bps = f->figure[LINK_BANDWIDTH],
+	                      .latency_s = f->figure[LINK_LATENCY] / 2};
+
+	xml_switch(out, m, &gpu, port);
+}
+
+/* The large cluster first: SimGrid takes three times as long with it last. */
+static enum status nodes_generate(struct text *out, const struct family_machine *m,
+                                  const char *spec, struct error *e)
+{
+	const struct family *f = &m->family;
+
+	if (overlay_check(m, 1, f->ncables ? cables_between : NULL, f, e) != OK)
+		return e->code;
+	if (m->shape[0] > 1)
+		net_generate(out, m, spec, e);
+	for (int32_t node = 0; node < m->shape[0] && e->code == OK; node++) {
+		char name[32];
+		struct port port = {.fabric = f->fabric,
+		                    .domain = name,
+		                    .geometry = f->ncables ? "graph" : "switch",
+		                    .devices = 1};
+
+		snprintf(name, sizeof(name), "node%d", (int)node);
+		if (f->ncables)
+			node_cabled(out, m, node * f->gpus, port, spec, e);
+		else
+			node_switched(out, m, node * f->gpus, port);
+	}
+	return e->code;
+}
+
+const struct kind kind_nodes = {
+	.name = "nodes",
+	.keys = keys,
+	.read = nodes_read,
+	.settings = settings,
+	.set = nodes_set,
+	.shape = nodes_shape,
+	.describe = nodes_describe,
+	.generate = nodes_generate,
+};

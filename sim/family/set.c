@@ -1,0 +1,163 @@
+/* Settings `key=value` of a family. */
+#include "family/kind.h"
+
+#include "base/units.h"
+#include "collective/profile.h"
+
+#include <string.h>
+
+/* Peaks are for the reader of the file: nothing is computed from them. */
+static bool figure_settable(const struct family *f, enum figure g)
+{
+	return figure_used(f, g) && g != ICI_PEAK && g != DCN_PEAK && g != LINK_PEAK &&
+	       g != NIC_PEAK;
+}
+
+static bool is_key(const char *set, size_t n, const char *key)
+{
+	return strlen(key) == n && !memcmp(set, key, n);
+}
+
+enum status tuning_value_parse(double *out, enum tuning_key key, const char *text,
+                               struct where at, struct error *e)
+{
+	const char *name = tuning_name(key);
+	struct tuning one;
+	struct text pair = {0};
+	struct error inner = {0};
+
+	if (strlen(name) > 2 && !strcmp(name + strlen(name) - 2, "_s"))
+		return units_time(text, at, out, e);
+	if (strlen(name) > 4 && !strcmp(name + strlen(name) - 4, "_Bps"))
+		return units_rate(text, at, out, e);
+	text_printf(&pair, "%s=%s", name, text);
+	tuning_parse(&one, pair.s, (struct where){0}, &inner);
+	text_free(&pair);
+	if (inner.code != OK || strchr(text, ' '))
+		return error_set(e, E_SYNTAX, at, "expected a number of 0 or more");
+	*out = one.value[key];
+	return OK;
+}
+
+static void known_append(struct text *known, const char *name)
+{
+	text_printf(known, "%s%s", known->length ? ", " : "", name);
+}
+
+static enum status key_unknown(const struct family *f, struct arena *a, const char *set,
+                               size_t n, struct where at, struct error *e)
+{
+	struct text known = {0};
+
+	for (int g = 0; g < FIGURES; g++)
+		if (figure_known(f, g) && !figure_used(f, g) &&
+		    is_key(set, n, figure_name(f, g)))
+			return error_set(e, E_TYPE, at,
+			                 "'%.*s' has no meaning with the net of %s; "
+			                 "set another, such as net=fat-tree",
+			                 (int)n, set, f->name);
+
+	for (int g = 0; g < FIGURES; g++)
+		if (figure_settable(f, g))
+			known_append(&known, figure_name(f, g));
+	for (int k = 0; k < TUNINGS; k++)
+		known_append(&known, tuning_name(k));
+	for (int k = 0; kind_of(f)->settings[k]; k++)
+		known_append(&known, kind_of(f)->settings[k]);
+	for (int k = 0; k < OVERLAYS; k++)
+		known_append(&known, overlay_name(k));
+	known_append(&known, "profile");
+	return error_set(e, E_RANGE, at, "%s has no figure '%.*s'; it has %s", f->name,
+	                 (int)n, set, text_take(&known, a));
+}
+
+/* Settings of the network change nothing where one node or one slice has none. */
+static enum status setting_counts(const struct family_machine *m, const char *spec,
+                                  const char *set, size_t n, struct error *e)
+{
+	bool net = m->family.kind == FAMILY_NODES ? m->shape[0] > 1 : m->slices > 1;
+
+	if (net || (strncmp(set, "nic", 3) != 0 && strncmp(set, "net", 3) != 0 &&
+	            strncmp(set, "dcn", 3) != 0))
+		return OK;
+	return error_set(e, E_TYPE, where_option("--set", set),
+	                 "%s has no net, %.*s changes nothing", spec, (int)n, set);
+}
+
+static int overlay_find(const char *set, size_t n)
+{
+	for (int k = 0; k < OVERLAYS; k++)
+		if (is_key(set, n, overlay_name(k)))
+			return k;
+	return -1;
+}
+
+static int setting_structure_key(const struct family *f, const char *set, size_t n)
+{
+	const char *const *keys = kind_of(f)->settings;
+
+	for (int k = 0; keys[k]; k++)
+		if (is_key(set, n, keys[k]))
+			return k;
+	return -1;
+}
+
+bool setting_is_structure(const struct family *f, const char *set)
+{
+	return setting_structure_key(f, set, strcspn(set, "=")) >= 0;
+}
+
+enum status setting_structure(struct family_machine *m, struct arena *a,
+                              const char *spec, const char *set, struct error *e)
+{
+	struct where at = where_option("--set", set);
+	struct family *f = &m->family;
+	size_t n = strcspn(set, "=");
+	int key;
+
+	if (!set[n])
+		return error_set(e, E_SYNTAX, at, "expected key=value");
+	key = setting_structure_key(f, set, n);
+	at.col = (unsigned)n + 2;
+	if (is_key(set, n, "profile")) {
+		f->profile = set + n + 1;
+		return profile_check(f->profile, at, e);
+	}
+	if (overlay_find(set, n) >= 0)
+		return overlay_read(m, a, overlay_find(set, n), set + n + 1, at, e);
+	if (key < 0)
+		return OK;
+	if (kind_of(f)->set(f, a, key, set + n + 1, at, e) != OK)
+		return e->code;
+	return setting_counts(m, spec, set, n, e);
+}
+
+enum status setting_figure(struct family_machine *m, struct arena *a, const char *spec,
+                           const char *set, struct error *e)
+{
+	struct where at = where_option("--set", set), value_at = at;
+	struct family *f = &m->family;
+	size_t n = strcspn(set, "=");
+	int key = tuning_find(set, n);
+
+	if (is_key(set, n, "profile") || overlay_find(set, n) >= 0 ||
+	    setting_structure_key(f, set, n) >= 0)
+		return OK;
+	value_at.col = (unsigned)n + 2;
+	if (key >= 0) {
+		f->tuning_source[key] = "set by hand";
+		if (tuning_value_parse(&f->tuning.value[key], key, set + n + 1,
+		                       value_at, e) != OK)
+			return e->code;
+		return setting_counts(m, spec, set, n, e);
+	}
+	for (int g = 0; g < FIGURES; g++) {
+		if (!figure_settable(f, g) || !is_key(set, n, figure_name(f, g)))
+			continue;
+		f->source[g] = "set by hand";
+		if (figure_parse(&f->figure[g], g, set + n + 1, value_at, e) != OK)
+			return e->code;
+		return setting_counts(m, spec, set, n, e);
+	}
+	return key_unknown(f, a, set, n, at, e);
+}

@@ -1,0 +1,196 @@
+/* Chips on a grid with links to their neighbours. */
+#include "family/kind.h"
+
+#include <string.h>
+
+static enum status read_wrap(struct reader *r, yaml_node_t *map, struct family *f)
+{
+	static const char *const keys[] = {"rule", "length", "source", NULL};
+	yaml_node_t *wrap = map_get(r, map, "wrap");
+	struct where at, source_at;
+	const char *rule;
+
+	if (!wrap || !(rule = map_text(r, wrap, "rule", &at)) ||
+	    !map_text(r, wrap, "source", &source_at) || map_check(r, wrap, keys) != OK)
+		return r->error->code;
+	if (!strcmp(rule, "never")) {
+		f->wrap = WRAP_NEVER;
+		return OK;
+	}
+	if (!strcmp(rule, "multiples"))
+		f->wrap = WRAP_MULTIPLES;
+	else if (!strcmp(rule, "full"))
+		f->wrap = WRAP_FULL;
+	else
+		return error_set(r->error, E_SYNTAX, at,
+		                 "unknown rule '%s', expected multiples, full or never",
+		                 rule);
+	f->wrap_length = map_int(r, wrap, "length", INT32_MAX);
+	return r->error->code;
+}
+
+/* `{value, source}` of a number, `*out` unchanged where there is none. */
+static enum status read_count(struct reader *r, yaml_node_t *map, const char *key,
+                              int32_t hi, int32_t *out)
+{
+	static const char *const keys[] = {"value", "source", NULL};
+	yaml_node_t *one = map_find(r, map, key);
+	struct where at;
+
+	if (!one)
+		return OK;
+	if (!map_get(r, one, "value") || !map_text(r, one, "source", &at) ||
+	    map_check(r, one, keys) != OK)
+		return r->error->code;
+	*out = map_int(r, one, "value", hi);
+	return r->error->code;
+}
+
+static enum status torus_read(struct reader *r, yaml_node_t *map, struct family *f)
+{
+	f->naxes = map_int(r, map, "axes", TORUS_AXES_MAX);
+	f->cores = f->slices = 1;
+	f->chips = INT32_MAX;
+	if (r->error->code != OK || read_wrap(r, map, f) != OK ||
+	    read_count(r, map, "twisted", 1 << 10, &f->twisted) != OK ||
+	    read_count(r, map, "chips", 1 << 20, &f->chips) != OK ||
+	    read_count(r, map, "cores", 8, &f->cores) != OK)
+		return r->error->code;
+	return read_count(r, map, "slices", 1 << 10, &f->slices);
+}
+
+/* "2*" in front of a shape: so many slices. */
+static enum status slices_scan(struct family_machine *m, struct scan *s)
+{
+	const struct family *f = &m->family;
+	const char *start = s->pos;
+	int64_t n;
+
+	if (!strchr(s->pos, '*'))
+		return OK;
+	if (!scan_int(s, "a number of slices", 1, INT32_MAX, &n) || !scan_expect(s, "*"))
+		return s->error->code;
+	if (n > f->slices)
+		return scan_fail_at(s, start, E_RANGE,
+		                    f->slices > 1 ? "%s has at most %d slices"
+		                                  : "%s has no network between slices, "
+		                                    "at most %d of them",
+		                    f->name, (int)f->slices);
+	m->slices = (int32_t)n;
+	return OK;
+}
+
+/* That a shape has too few or too many axes is said of the family. */
+static enum status axes_scan(struct family_machine *m, struct scan *s)
+{
+	static const char *const examples[] = {"8", "4x8", "4x4x8"};
+	const struct family *f = &m->family;
+	const char *text = s->pos;
+	int axes = 1;
+
+	for (const char *p = text; *p; p++)
+		axes += *p == 'x';
+	if (!*text || axes == f->naxes || text[strspn(text, "0123456789x")])
+		return shape_scan_axes(s, m->shape, f->naxes);
+	return scan_fail_at(s, text, E_RANGE,
+	                    "a shape of %s has %d %s%s%s, but this has %d", f->name,
+	                    f->naxes, f->naxes > 1 ? "axes" : "axis",
+	                    f->naxes > 3 ? "" : ", such as ",
+	                    f->naxes > 3 ? "" : examples[f->naxes - 1], axes);
+}
+
+/* "_twisted" behind a shape that there is so. */
+static enum status twisted_scan(struct family_machine *m, struct scan *s)
+{
+	const struct family *f = &m->family;
+	const char *start = s->pos;
+
+	if (!scan_take(s, "_twisted"))
+		return OK;
+	if (!f->twisted)
+		return scan_fail_at(s, start, E_RANGE,
+		                    "%s has no twisted tori, expected a plain one",
+		                    f->name);
+	m->twist = fabric_twist(f->naxes, m->shape);
+	if (!m->twist || m->twist % f->twisted)
+		return scan_fail_at(
+			s, start, E_RANGE,
+			"no twisted torus of %s: its axes are n and 2n long, "
+			"both there, and n is a multiple of %d",
+			f->name, (int)f->twisted);
+	return OK;
+}
+
+/* Which axes wrap. */
+static void wrap_find(struct family_machine *m)
+{
+	const struct family *f = &m->family;
+	bool multiples = true;
+
+	for (int a = 0; a < f->naxes; a++)
+		if (f->wrap == WRAP_MULTIPLES && m->shape[a] % f->wrap_length)
+			multiples = false;
+	for (int a = 0; a < f->naxes; a++)
+		m->wrap[a] =
+			m->twist ? m->shape[a] > m->twist
+				 : m->shape[a] > 2 &&
+					   ((f->wrap == WRAP_MULTIPLES && multiples) ||
+		                            (f->wrap == WRAP_FULL &&
+		                             m->shape[a] == f->wrap_length));
+}
+
+/* "2*4x4x8_twisted" */
+static enum status torus_shape(struct family_machine *m, struct scan *s,
+                               const char *text)
+{
+	const struct family *f = &m->family;
+	int32_t chips;
+
+	s->pos = text;
+	if (slices_scan(m, s) != OK)
+		return s->error->code;
+	text = s->pos;
+	if (axes_scan(m, s) != OK || twisted_scan(m, s) != OK || scan_finish(s) != OK ||
+	    shape_bounds(m, m->slices * f->cores, s, text) != OK)
+		return s->error->code;
+	chips = m->ndevices / m->slices / f->cores;
+	if (chips > f->chips)
+		return error_set(s->error, E_RANGE, scan_where(s, text),
+		                 "%s has no such shape: %d chips are above %d", f->name,
+		                 (int)chips, (int)f->chips);
+	wrap_find(m);
+	return OK;
+}
+
+static void torus_describe(struct text *what, struct text *shapes,
+                           const struct family *f)
+{
+	int64_t chips = 1;
+
+	text_printf(what, "%dD torus of chips", f->naxes);
+	if (f->cores > 1)
+		text_printf(what, " of %d devices", (int)f->cores);
+	if (f->slices > 1)
+		text_printf(what, ", slices");
+	text_printf(shapes, "up to ");
+	for (int k = 0; k < f->naxes; k++) {
+		text_printf(shapes, "%s%d", k ? "x" : "", f->largest[k]);
+		chips *= f->largest[k];
+	}
+	if (f->chips < chips)
+		text_printf(shapes, ", %d chips", (int)f->chips);
+}
+
+static const char *const keys[] = {"axes",  "wrap",   "twisted", "chips",
+                                   "cores", "slices", NULL};
+static const char *const settings[] = {NULL};
+
+const struct kind kind_torus = {
+	.name = "torus",
+	.keys = keys,
+	.read = torus_read,
+	.settings = settings,
+	.shape = torus_shape,
+	.describe = torus_describe,
+	.generate = torus_generate,
+};

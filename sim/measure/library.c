@@ -1,0 +1,119 @@
+#include "measure/library.h"
+
+#include "collective/collective.h"
+#include "collective/profile.h"
+
+#include <string.h>
+
+bool library_option(struct library_text *out, int key, const char *arg)
+{
+	switch (key) {
+	case KEY_ALGORITHM:
+		out->algorithm = arg;
+		return true;
+	case KEY_PROTOCOL:
+		out->protocol = arg;
+		return true;
+	case KEY_LAUNCH:
+		out->launch = arg;
+		return true;
+	default:
+		return false;
+	}
+}
+
+static enum status unknown(const char *option, const char *text, const struct where *at,
+                           const char *known, struct error *e)
+{
+	return error_set(e, E_RANGE, at ? *at : where_option(option, text),
+	                 "unknown %s '%s', expected one of %s", option + 2, text, known);
+}
+
+/* Is it among the names that are appended to `known`, each once? */
+static void name_add(struct text *known, bool *found, const char *name, const char *is)
+{
+	size_t n = strlen(name);
+
+	*found = *found || !strcmp(name, is);
+	for (const char *p = known->s; p && (p = strstr(p, name)); p++)
+		if ((p == known->s || p[-1] == ' ') && (!p[n] || p[n] == ','))
+			return;
+	text_printf(known, "%s%s", known->length ? ", " : "", name);
+}
+
+/* An algorithm of any profile; "tuner" leaves the choice to NCCL's own model (nccl.h). */
+static bool algorithm_known(struct text *known, const char *name)
+{
+	bool found = false;
+
+	for (int i = 0; algorithms[i]; i++)
+		name_add(known, &found, algorithms[i]->name, name);
+	for (int p = 0; profiles[p]; p++)
+		for (int i = 0; profiles[p]->library && profiles[p]->library[i]; i++)
+			name_add(known, &found, profiles[p]->library[i]->name, name);
+	name_add(known, &found, "tuner", name);
+	return found;
+}
+
+static bool protocol_known(struct text *known, const char *name)
+{
+	bool found = false;
+
+	for (int p = 0; p < PROTOCOLS; p++)
+		name_add(known, &found, protocol_name((enum protocol)p), name);
+	return found;
+}
+
+/* A mode is there where its figure is (profile_launch_s). */
+static bool launch_has(const struct machine *m, enum launch_mode mode)
+{
+	return mode == LAUNCH_PROCESS ||
+	       (mode == LAUNCH_SINGLE && m->tuning.value[TUNING_LAUNCH_EACH_S] > 0) ||
+	       (mode == LAUNCH_GRAPH && m->tuning.value[TUNING_LAUNCH_GRAPH_S] > 0);
+}
+
+static enum status launch_set(struct machine *m, const char *text,
+                              const struct where *at, struct error *e)
+{
+	static const char *const modes[] = {
+		[LAUNCH_PROCESS] = "process",
+		[LAUNCH_SINGLE] = "single",
+		[LAUNCH_GRAPH] = "graph",
+	};
+	int mode = 0, n = (int)(sizeof(modes) / sizeof(*modes));
+	struct text known = {0};
+
+	while (mode < n && strcmp(modes[mode], text) != 0)
+		mode++;
+	if (mode == n)
+		return unknown("--launch", text, at, "process, single, graph", e);
+	m->launch = (enum launch_mode)mode;
+	if (launch_has(m, m->launch))
+		return OK;
+	for (int i = 0; i < n; i++)
+		if (launch_has(m, (enum launch_mode)i))
+			text_printf(&known, "%s%s", known.length ? ", " : "", modes[i]);
+	error_set(e, E_TYPE, at ? *at : where_option("--launch", text),
+	          "%s has no launch mode '%s', as it has no %s; expected %s", m->name,
+	          text, m->launch == LAUNCH_SINGLE ? "launch_each_s" : "launch_graph_s",
+	          known.s);
+	text_free(&known);
+	return e->code;
+}
+
+enum status library_set(struct machine *m, const struct library_text *text,
+                        const struct where *at, struct error *e)
+{
+	struct text known = {0};
+	enum status status = OK;
+
+	if (text->algorithm && !algorithm_known(&known, text->algorithm))
+		status = unknown("--algorithm", text->algorithm, at, known.s, e);
+	else if (text->protocol && !protocol_known(&known, text->protocol))
+		status = unknown("--protocol", text->protocol, at, known.s, e);
+	text_free(&known);
+	if (status != OK)
+		return status;
+	m->forced = (struct forced){text->algorithm, text->protocol};
+	return text->launch ? launch_set(m, text->launch, at, e) : OK;
+}

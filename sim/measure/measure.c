@@ -1,0 +1,181 @@
+#include "measure/measure.h"
+
+#include "cost/bound.h"
+#include "plan/check.h"
+#include "system/wall.h"
+
+#include <math.h>
+#include <string.h>
+
+const struct clock_kind clock_kinds[] = {
+	{"model", "closed form, microseconds to compute", false, false},
+	{"fluid", "SimGrid, one parallel task per group and round", true, false},
+	{"flow", "SimGrid, one flow per message, steps overlap; small cases", true, true},
+	{NULL, NULL, false, false},
+};
+
+int clock_find(const char *name, size_t length)
+{
+	for (int i = 0; clock_kinds[i].name; i++)
+		if (strlen(clock_kinds[i].name) == length &&
+		    memcmp(clock_kinds[i].name, name, length) == 0)
+			return i;
+	return -1;
+}
+
+void bench_init(struct bench *b, const struct machine *m)
+{
+	*b = (struct bench){.machine = m, .prices = prices_bytes};
+	if (!m)
+		return;
+	b->model = model_new(m);
+	b->pricer = pricer_new(m, NULL);
+	b->prices = pricer_prices(b->pricer);
+}
+
+void bench_place(struct bench *b, const struct problem *p)
+{
+	struct placement place = {.n = p->ndevices, .platform = p->platform};
+
+	/* Prices stay good while devices stand in order. */
+	if (!b->machine || (!place.platform && !b->placement.platform))
+		return;
+	b->placement = place.platform ? place : (struct placement){0};
+	pricer_free(b->pricer);
+	b->pricer = pricer_new(b->machine, place.platform ? &b->placement : NULL);
+	b->prices = pricer_prices(b->pricer);
+}
+
+void bench_free(struct bench *b)
+{
+	pricer_free(b->pricer);
+	model_free(b->model);
+}
+
+void bench_clock(struct bench *b, const struct clock_kind *kind, clock_fn *fn,
+                 void *self)
+{
+	int i = b->nclocks++;
+
+	b->clock[i] = kind;
+	b->clock_fn[i] = kind->needs_simgrid ? fn : model_clock;
+	b->clock_self[i] = kind->needs_simgrid ? self : b->model;
+}
+
+void bench_overlapping_clock(struct bench *b, const struct clock_kind *kind,
+                             clock_fn *fn, schedules_fn *steps_fn, void *self)
+{
+	b->steps_fn[b->nclocks] = steps_fn;
+	bench_clock(b, kind, fn, self);
+}
+
+double bench_seconds(struct step_time *times, const struct bench *b, int clock,
+                     const struct steps *s, char *message, size_t size)
+{
+	void *self = b->clock_self[clock];
+
+	if (b->steps_fn[clock])
+		return steps_seconds_overlapped(times, s, b->steps_fn[clock], self,
+		                                message, size);
+	return steps_seconds(times, s, b->clock_fn[clock], self, message, size);
+}
+
+static const struct placement *placed(const struct bench *b)
+{
+	return b->placement.platform ? &b->placement : NULL;
+}
+
+/* design 3: a problem that does not fit the platform is an answer, not a missing row. */
+static bool fits(struct measurement *out, const struct bench *b,
+                 const struct problem *p, struct arena *a)
+{
+	int32_t most = p->ndevices - 1;
+
+	for (int32_t d = 0; p->platform && d < p->ndevices; d++)
+		most = p->platform[d] > most ? p->platform[d] : most;
+	if (!b->machine || most < b->machine->ndevices)
+		return true;
+	out->status = OUTCOME_NOT_APPLICABLE;
+	out->message =
+		p->from_devices || p->to_devices
+			? arena_printf(a, "device %d is out of range, expected 0 to %d",
+	                               most, b->machine->ndevices - 1)
+			: arena_printf(a, "needs %d devices, the platform has %d",
+	                               most + 1, b->machine->ndevices);
+	return false;
+}
+
+void measure_plan(struct measurement *out, struct bench *b, const struct problem *p,
+                  const struct planner *planner, struct arena *a)
+{
+	static const enum outcome outcomes[] = {
+		[ANSWER_PLAN] = OUTCOME_OK,
+		[ANSWER_NOT_APPLICABLE] = OUTCOME_NOT_APPLICABLE,
+		[ANSWER_OVER_MEMORY] = OUTCOME_OVER_MEMORY,
+	};
+	struct text why = {0};
+	double start = wall_s();
+
+	*out = (struct measurement){.planner = planner->name, .message = ""};
+	out->planning_s = NAN;
+	out->bound_s = NAN;
+	for (int i = 0; i < CLOCKS_MAX; i++)
+		out->time_s[i] = out->local_s[i] = out->launch_s[i] = NAN;
+	if (!fits(out, b, p, a))
+		return;
+	if (b->machine)
+		out->bound_s = bound_s(p, b->machine, placed(b));
+	start = wall_s();
+	out->status = outcomes[planner_run(planner, &out->plan, p, &b->prices, a, &why)];
+	out->planning_s = wall_s() - start;
+	if (out->status == OUTCOME_OK && !plan_check(out->plan, &why))
+		out->status = OUTCOME_WRONG;
+	if (out->status != OUTCOME_OK) {
+		out->plan = NULL;
+		out->message = arena_strdup(a, why.s ? why.s : "no reason was given");
+	}
+	text_free(&why);
+}
+
+/* Why there is `time_s`, which are no seconds; the plan's worst outcome so far. */
+static void note_untimed(struct measurement *m, const struct bench *b, int clock,
+                         double time_s, const char *message, struct arena *a)
+{
+	enum outcome outcome =
+		time_s == CLOCK_FAILED_S ? OUTCOME_FAILED : OUTCOME_NOT_APPLICABLE;
+
+	message = time_s == STEPS_REFUSED_S
+	                  ? arena_strdup(a, message)
+	                  : arena_printf(a, "%s: %s", b->clock[clock]->name, message);
+	m->clock_message[clock] = message;
+	if (outcome > m->status) {
+		m->status = outcome;
+		m->message = message;
+	}
+}
+
+void measure_time(struct measurement *m, struct bench *b, int clock, struct arena *a)
+{
+	char message[256] = "";
+	struct plan_steps of = {m->plan, b->machine, placed(b)};
+	struct step_time *times;
+	struct steps steps;
+	double time_s;
+
+	if (!m->plan)
+		return;
+	steps = steps_of_plan(&of);
+	times = arena_alloc(a, (size_t)steps.n, sizeof(*times));
+	time_s = bench_seconds(times, b, clock, &steps, message, sizeof(message));
+	if (time_s < 0) {
+		note_untimed(m, b, clock, time_s, message, a);
+		return;
+	}
+	m->time_s[clock] = time_s;
+	m->step[clock] = times;
+	m->local_s[clock] = m->launch_s[clock] = 0;
+	for (int i = 0; i < m->plan->nsteps; i++) {
+		m->local_s[clock] += times[i].local_s;
+		m->launch_s[clock] += times[i].launch_s;
+	}
+}

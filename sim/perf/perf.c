@@ -1,0 +1,163 @@
+#include "perf/perf.h"
+
+#include "collective/lower.h"
+#include "cost/bound.h"
+#include "validate/measured.h"
+
+#include <math.h>
+#include <string.h>
+
+/*
+ * As problems, which the bounds are about: what each collective does to an array laid out
+ * over g groups (axis "g") of n devices (axis "x"). `roots`: the mesh of that side is the
+ * first device of each group. `shift`: the target mesh is the source's, one device on.
+ */
+static const struct {
+	const char *name;
+	enum op op;
+	bool per_device; /* a whole number of 16 bytes for each device */
+	enum { BUFFER, PER_DEVICE, SENDS } shape;
+	const char *from, *to;
+	bool from_roots, to_roots, shift;
+} kinds[] = {
+	{"all-gather", OP_ALL_GATHER, true, BUFFER, "P('g', 'x')", "P('g', None)",
+         false, false, false},
+	{"reduce-scatter", OP_REDUCE_SCATTER, true, BUFFER,
+         "P('g', None, unreduced={'x'})", "P('g', 'x')", false, false, false},
+	{"all-reduce", OP_ALL_REDUCE, false, BUFFER, "P('g', None, unreduced={'x'})",
+         "P('g', None)", false, false, false},
+	{"all-to-all", OP_ALL_TO_ALL, true, SENDS, "P('g', 'x', None)",
+         "P('g', None, 'x')", false, false, false},
+	{"permute", OP_PERMUTE, false, PER_DEVICE, "P('g', 'x')", "P('g', 'x')", false,
+         false, true},
+	{"broadcast", OP_BROADCAST, false, BUFFER, "P('g', None)", "P('g', None)", true,
+         false, false},
+	{"reduce", OP_REDUCE, false, BUFFER, "P('g', None, unreduced={'x'})",
+         "P('g', None)", false, true, false},
+};
+
+enum { KINDS = (int)(sizeof(kinds) / sizeof(*kinds)) };
+
+static int kind_of(const char *name)
+{
+	for (int i = 0; i < KINDS; i++)
+		if (!strcmp(kinds[i].name, name))
+			return i;
+	return -1;
+}
+
+bool perf_op(enum op *out, const char *name, struct where at, struct error *e)
+{
+	int kind = kind_of(name);
+	struct text known = {0};
+
+	if (kind >= 0) {
+		*out = kinds[kind].op;
+		return true;
+	}
+	for (int i = 0; i < KINDS; i++)
+		text_printf(&known, "%s%s", i ? ", " : "", kinds[i].name);
+	error_set(e, E_RANGE, at, "unknown collective '%s', expected one of %s", name,
+	          known.s);
+	text_free(&known);
+	return false;
+}
+
+int64_t perf_bytes(const char *collective, int32_t devices, int64_t bytes)
+{
+	int kind = kind_of(collective);
+	int64_t unit = kind >= 0 && kinds[kind].per_device ? 16 * (int64_t)devices : 4;
+
+	return bytes / unit * unit;
+}
+
+/* Device lists: all of the groups, shifted by one inside each, or only first ones. */
+static const char *device_list(const struct groups *g, bool roots, int shift,
+                               struct arena *a)
+{
+	struct text out = {0};
+	int32_t each = roots ? 1 : g->size;
+
+	for (int32_t i = 0; i < g->ngroups; i++)
+		for (int32_t k = 0; k < each; k++)
+			text_printf(
+				&out, "%s%d", i || k ? "," : "",
+				(int)g->ids[(int64_t)i * g->size + (k + shift) % g->size]);
+	return text_take(&out, a);
+}
+
+static const char *mesh_text(const struct groups *g, bool roots, struct arena *a)
+{
+	return arena_printf(a, "g=%d,x=%d", (int)g->ngroups, roots ? 1 : (int)g->size);
+}
+
+/* The least seconds any algorithm needs; 0 for nothing. */
+static double least_s(const struct perf *p, int64_t bytes, struct arena *a)
+{
+	int kind = kind_of(p->collective);
+	long long all = (long long)bytes *
+	                (kinds[kind].shape == PER_DEVICE ? p->groups.size : 1);
+	struct groups g = p->groups;
+	struct problem_text text = {.from = kinds[kind].from, .to = kinds[kind].to};
+	struct problem problem;
+	struct placement place;
+	struct error e = {0};
+
+	if (!bytes || g.size < 2)
+		return 0;
+	text.array = kinds[kind].shape == SENDS
+	                     ? arena_printf(a, "u8[%d,%d,%lld]", (int)g.ngroups,
+	                                    (int)g.size, all)
+	                     : arena_printf(a, "u8[%d,%lld]", (int)g.ngroups, all);
+	text.mesh = mesh_text(&g, kinds[kind].from_roots, a);
+	text.devices = device_list(&g, kinds[kind].from_roots, 0, a);
+	if (kinds[kind].shift || kinds[kind].from_roots || kinds[kind].to_roots) {
+		bool roots = kinds[kind].to_roots;
+
+		text.to_mesh = mesh_text(&g, roots, a);
+		text.to_devices = device_list(&g, roots, kinds[kind].shift, a);
+	}
+	if (problem_make(&problem, a, &text, &e) != OK)
+		return 0;
+	place = (struct placement){problem.ndevices, problem.platform};
+	return bound_s(&problem, p->machine, place.platform ? &place : NULL);
+}
+
+bool perf_time(struct perf_run *out, const struct perf *p, int64_t bytes,
+               clock_fn *clock, void *self, struct arena *a, struct text *why)
+{
+	double held = (double)bytes;
+	char message[256] = "";
+	struct lowered l;
+	double s;
+
+	if (p->op == OP_ALL_GATHER)
+		held /= p->groups.size;
+	if (!lower_collective(&l, a, p->machine, p->op, p->groups, held, why))
+		return false;
+	s = clock(self, &l.schedule, message, sizeof(message));
+	if (s < 0)
+		text_printf(why, "%s", message);
+	*out = (struct perf_run){s + l.launch_s, l.algorithm, l.protocol};
+	return s >= 0;
+}
+
+bool perf_measure(struct perf_row *out, const struct perf *p, int64_t bytes,
+                  clock_fn *clock, void *self, struct arena *a, struct text *why)
+{
+	int kind = kind_of(p->collective);
+	int64_t each = kinds[kind].per_device ? bytes / p->groups.size : bytes;
+	struct perf_run run;
+
+	*out = (struct perf_row){.bytes = bytes, .count = each / 4};
+	if (!perf_time(&run, p, bytes, clock, self, a, why))
+		return false;
+	out->time_s = run.time_s;
+	out->algorithm = run.algorithm;
+	out->protocol = run.protocol;
+	out->algbw_Bps = out->time_s > 0 ? (double)bytes / out->time_s : 0;
+	out->busbw_Bps =
+		out->algbw_Bps * measured_bus_factor(p->collective, p->groups.size);
+	out->bound_s = least_s(p, bytes, a);
+	return true;
+}

@@ -1,0 +1,123 @@
+#include "perf/show.h"
+
+#include "plan/plan_json.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Times with nccl-tests' digits: two decimals, fewer where they mean nothing. */
+static void time_print(struct text *out, int width, double s)
+{
+	double us = s * 1e6;
+
+	if (isnan(us))
+		text_printf(out, " %*s", width, "-");
+	else
+		text_printf(out, " %*.*f", width, us < 1e4 ? 2 : us < 1e5 ? 1 : 0, us);
+}
+
+/* Ends a line, which has no spaces behind. */
+static void line_end(struct text *out)
+{
+	while (out->length && out->s[out->length - 1] == ' ')
+		out->s[--out->length] = '\0';
+	text_printf(out, "\n");
+}
+
+void perf_show_text(struct text *out, const struct perf_table *t)
+{
+	text_printf(out, "# %s on %d device%s of %s", t->collective, (int)t->devices,
+	            t->devices == 1 ? "" : "s", t->platform);
+	if (t->ngroups > 1)
+		text_printf(out, ", %d groups at once", (int)t->ngroups);
+	text_printf(out, "; clock %s\n", t->clock);
+	text_printf(out, "#%12s %13s %7s %10s %8s %8s %10s  %-11s %-8s", "size", "count",
+	            "type", "time", "algbw", "busbw", "bound", "algorithm", "protocol");
+	if (t->measured_s)
+		text_printf(out, " %10s %7s", "measured", "ratio");
+	line_end(out);
+	text_printf(out, "#%12s %13s %7s %10s %8s %8s %10s  %-11s %-8s", "(B)",
+	            "(elements)", "", "(us)", "(GB/s)", "(GB/s)", "(us)", "", "");
+	if (t->measured_s)
+		text_printf(out, " %10s %7s", "(us)", "");
+	line_end(out);
+	for (int i = 0; i < t->n; i++) {
+		const struct perf_row *r = &t->row[i];
+
+		text_printf(out, " %12lld %13lld %7s", (long long)r->bytes,
+		            (long long)r->count, "float");
+		time_print(out, 10, r->time_s);
+		text_printf(out, " %8.2f %8.2f", r->algbw_Bps * 1e-9,
+		            r->busbw_Bps * 1e-9);
+		time_print(out, 10, r->bound_s);
+		text_printf(out, "  %-11s %-8s", r->algorithm,
+		            r->protocol ? r->protocol : "-");
+		if (t->measured_s) {
+			time_print(out, 10, t->measured_s[i]);
+			if (isnan(t->measured_s[i]))
+				text_printf(out, " %7s", "-");
+			else
+				text_printf(out, " %7.3f", r->time_s / t->measured_s[i]);
+		}
+		line_end(out);
+	}
+}
+
+void perf_show_csv(struct text *out, const struct perf_table *t)
+{
+	text_printf(out,
+	            "collective,devices,bytes,time_us,algbw_GBps,busbw_GBps,algorithm,"
+	            "protocol,bound_us%s\n",
+	            t->measured_s ? ",measured_us,ratio" : "");
+	for (int i = 0; i < t->n; i++) {
+		const struct perf_row *r = &t->row[i];
+
+		text_printf(out, "%s,%d,%lld,%.9g,%.9g,%.9g,%s,%s,%.9g", t->collective,
+		            (int)t->devices, (long long)r->bytes, r->time_s * 1e6,
+		            r->algbw_Bps * 1e-9, r->busbw_Bps * 1e-9, r->algorithm,
+		            r->protocol ? r->protocol : "", r->bound_s * 1e6);
+		if (t->measured_s && isnan(t->measured_s[i]))
+			text_printf(out, ",,");
+		else if (t->measured_s)
+			text_printf(out, ",%.9g,%.6g", t->measured_s[i] * 1e6,
+			            r->time_s / t->measured_s[i]);
+		text_printf(out, "\n");
+	}
+}
+
+static json_t *row_json(const struct perf_table *t, int i)
+{
+	const struct perf_row *r = &t->row[i];
+	json_t *row =
+		json_pack("{s:I,s:f,s:f,s:f,s:s,s:s?,s:f}", "bytes",
+	                  (json_int_t)r->bytes, "time_s", r->time_s, "algbw_Bps",
+	                  r->algbw_Bps, "busbw_Bps", r->busbw_Bps, "algorithm",
+	                  r->algorithm, "protocol", r->protocol, "bound_s", r->bound_s);
+
+	if (!t->measured_s)
+		return row;
+	json_object_set_new(row, "measured_s",
+	                    isnan(t->measured_s[i]) ? json_null()
+	                                            : json_real(t->measured_s[i]));
+	json_object_set_new(row, "ratio",
+	                    isnan(t->measured_s[i])
+	                            ? json_null()
+	                            : json_real(r->time_s / t->measured_s[i]));
+	return row;
+}
+
+void perf_show_json(struct text *out, const struct perf_table *t)
+{
+	json_t *rows = json_array(), *all;
+	char *s;
+
+	for (int i = 0; i < t->n; i++)
+		json_array_append_new(rows, row_json(t, i));
+	all = json_pack("{s:s,s:o,s:s,s:i,s:o}", "schema", "shardsim/1", "platform",
+	                json_text(t->platform), "collective", t->collective, "devices",
+	                (int)t->devices, "rows", rows);
+	s = json_dumps(all, JSON_INDENT(1) | JSON_REAL_PRECISION(15));
+	text_printf(out, "%s\n", s);
+	free(s);
+	json_decref(all);
+}

@@ -1,0 +1,96 @@
+/*
+ * Placements of one case, timed and shown: what `shardsim place` prints.
+ *
+ * Placements are searched with the clock `model`. Other clocks then time the all-reduce
+ * and the best program of every matrix shown.
+ */
+#ifndef SHARDSIM_SIM_PLACE_PLACE_H
+#define SHARDSIM_SIM_PLACE_PLACE_H
+
+#include "measure/links.h"
+#include "placement/memo.h"
+#include "platform/platform.h"
+
+#include <jansson.h>
+
+/*
+ * The clock model, which every bench has (borrowed), as a reduction_clock for searches,
+ * which remembers what it has priced (placement/memo.h).
+ */
+struct place_model;
+
+struct place_model *place_model_new(const struct bench *b);
+void place_model_free(struct place_model *m);
+struct reduction_clock place_model_clock(struct place_model *m);
+
+/*
+ * Seconds of a reduction by clock number `clock` of a bench, `payload_bytes` being on
+ * every device, as bench_seconds() gives them; or < 0 with E_INFEASIBLE at `at`. Where the
+ * clock takes no case of that size, NaN with the reason in `refusal`, unless that has one
+ * already; with `refusal` NULL that is an error like others.
+ */
+double place_seconds(struct step_time *times, const struct bench *b, int clock,
+                     const struct reduction *r, double payload_bytes,
+                     struct text *refusal, struct where at, struct error *e);
+
+/* One step of a best program as it is shown. */
+struct place_step {
+	enum op op;
+	int32_t ngroups, size; /* of its groups, and of each */
+	double held_bytes;     /* by each member with data before it */
+};
+
+struct place_row {
+	const struct placed *placed;
+	const char *program;                                /* as text */
+	double allreduce_s[CLOCKS_MAX], best_s[CLOCKS_MAX]; /* NaN: refused */
+	const char *message; /* why the first clock without a time has none, else "" */
+	double bound_s; /* that no program of this placement is below (cost/bound.h) */
+	struct place_step step[PROGRAM_STEPS_MAX];
+	struct step_time time[CLOCKS_MAX][PROGRAM_STEPS_MAX];
+};
+
+struct place_result {
+	const struct placement_case *c;
+	const char *platform; /* as the user typed it, or what stands for none */
+	const struct machine *machine;
+	int nclocks;
+	const char *clock[CLOCKS_MAX];
+	int64_t nmatrices, nrows; /* all; those shown */
+	const struct place_row *row;
+	double planning_s;                /* NaN: not shown */
+	const struct links_report *links; /* of the first row; NULL: not shown */
+};
+
+/*
+ * Time the rows of the first `nrows` of `placed` by every clock of the bench. E_INFEASIBLE
+ * where one fails, or no steps can be laid on the platform.
+ */
+enum status place_rows(struct place_result *out, struct arena *a,
+                       const struct placed *placed, const struct bench *b,
+                       struct error *e);
+
+/*
+ * The best program of a placement, for time lines and links, with the times of `row`
+ * (NULL: none yet). The arena's.
+ */
+struct timed place_timed(const struct placed *p, const struct place_row *row,
+                         const struct placement_case *c, const struct bench *b,
+                         struct arena *a);
+
+void place_text(struct text *out, const struct place_result *r, const struct bench *b,
+                struct arena *a);
+void place_json(struct text *out, const struct place_result *r, const struct bench *b);
+
+/* An object of the times by each clock, null for NaN. */
+json_t *place_times_json(const char *const *clock, int nclocks, const double *time_s);
+
+/* A matrix as a list of rows; levels and axes as lists of [name or null, size]. */
+json_t *place_matrix_json(const struct matrix *m);
+json_t *place_levels_json(const struct hierarchy *h);
+json_t *place_axes_json(const struct mesh *axes);
+
+/* The device order of a matrix, as `--devices @FILE` reads it. */
+void place_devices(struct text *out, const struct matrix *m, struct arena *a);
+
+#endif

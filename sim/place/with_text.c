@@ -1,0 +1,171 @@
+#include "place/place.h"
+#include "place/with.h"
+#include "plan/plan_json.h"
+#include "text/table.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SHOWN = 3 };
+static const char *const shown_names[SHOWN] = {"best", "row-major", "worst"};
+
+static void shown_of(const struct work_placement *out[SHOWN], const struct workload *w)
+{
+	out[0] = w->best;
+	out[1] = w->row_major;
+	out[2] = w->worst;
+}
+
+static const char *matrix_text(const struct work_placement *p, struct arena *a)
+{
+	struct text t = {0};
+
+	if (!p->matrix)
+		return "none";
+	matrix_print(&t, p->matrix);
+	return text_take(&t, a);
+}
+
+/* How many times faster than row-major order. */
+static const char *speedup(double then_s, double now_s, struct arena *a)
+{
+	return now_s > 0 ? arena_printf(a, "%.2f", then_s / now_s) : "-";
+}
+
+static void totals_text(struct text *out, const struct place_output *o,
+                        const struct workload *w, struct arena *a)
+{
+	int columns = 3 + o->nclocks;
+	const char *cell[3 + CLOCKS_MAX] = {"placement"};
+	const struct work_placement *shown[SHOWN];
+	struct table t;
+
+	shown_of(shown, w);
+	table_start(&t, a, columns, 1);
+	for (int k = 0; k < o->nclocks; k++)
+		cell[1 + k] = arena_printf(a, "total (%s)", o->clock[k]);
+	cell[columns - 2] = "speedup";
+	cell[columns - 1] = "matrix";
+	table_row(&t, cell);
+	for (int i = 0; i < SHOWN; i++) {
+		cell[0] = shown_names[i];
+		for (int k = 0; k < o->nclocks; k++)
+			cell[1 + k] = table_time(a, shown[i]->clock_total_s[k]);
+		cell[columns - 2] = speedup(w->row_major->clock_total_s[0],
+		                            shown[i]->clock_total_s[0], a);
+		cell[columns - 1] = matrix_text(shown[i], a);
+		table_row(&t, cell);
+	}
+	table_print(out, &t, 0);
+	for (int i = 0; i < SHOWN; i++)
+		if (*shown[i]->message &&
+		    (!i || strcmp(shown[i]->message, shown[i - 1]->message) != 0))
+			text_printf(out, "%s\n", shown[i]->message);
+}
+
+/* What each scenario takes altogether, by the first clock, and how in the best. */
+static void scenarios_text(struct text *out, const struct workload *w, struct arena *a)
+{
+	const char *cell[7] = {"scenario", "weight",  "best",       "row-major",
+	                       "worst",    "speedup", "in the best"};
+	const struct work_placement *shown[SHOWN];
+	struct table t;
+
+	shown_of(shown, w);
+	table_start(&t, a, 7, 1);
+	table_row(&t, cell);
+	for (int i = 0; i < w->nscenarios; i++) {
+		const struct scenario *sc = w->scenario[i];
+
+		cell[0] = sc->name;
+		cell[1] = arena_printf(a, "%g", sc->weight);
+		for (int k = 0; k < SHOWN; k++)
+			cell[2 + k] =
+				table_time(a, sc->weight * shown[k]->time[i].time_s[0]);
+		cell[5] = speedup(shown[1]->time[i].time_s[0],
+		                  shown[0]->time[i].time_s[0], a);
+		cell[6] = shown[0]->time[i].plan;
+		table_row(&t, cell);
+	}
+	table_print(out, &t, 0);
+}
+
+void place_with_text(struct text *out, const struct place_output *o, struct arena *a)
+{
+	for (int i = 0; i < o->n; i++) {
+		const struct workload *w = &o->workload[i];
+
+		text_printf(out, "%s%s of %s on %s; hierarchy ", i ? "\n" : "",
+		            w->family, o->suite, o->platform);
+		hierarchy_print(out, &w->hierarchy);
+		text_printf(out, "; axes ");
+		axes_print(out, &w->mesh);
+		text_printf(out, "; %lld placement%s\n\n", (long long)w->nplacements,
+		            w->nplacements == 1 ? "" : "s");
+		totals_text(out, o, w, a);
+		text_printf(out, "\n");
+		scenarios_text(out, w, a);
+	}
+}
+
+/* --- JSON ---------------------------------------------------------------------------- */
+
+static json_t *placement_json(const struct place_output *o, const struct workload *w,
+                              const struct work_placement *p)
+{
+	json_t *scenarios = json_array();
+
+	for (int i = 0; i < w->nscenarios; i++)
+		json_array_append_new(
+			scenarios,
+			json_pack("{s:o, s:o, s:o, s:o}", "name",
+		                  json_text(w->scenario[i]->name), "weight",
+		                  json_quantity(w->scenario[i]->weight), "time_s",
+		                  place_times_json(o->clock, o->nclocks,
+		                                   p->time[i].time_s),
+		                  "plan", json_text(p->time[i].plan)));
+	return json_pack("{s:o, s:o, s:o, s:o}", "matrix",
+	                 p->matrix ? place_matrix_json(p->matrix) : json_null(),
+	                 "total_s",
+	                 place_times_json(o->clock, o->nclocks, p->clock_total_s),
+	                 "message", json_text(p->message), "scenarios", scenarios);
+}
+
+static json_t *workload_json(const struct place_output *o, const struct workload *w)
+{
+	json_t *all = json_array();
+
+	for (int64_t i = 0; i < w->nplacements; i++) {
+		const struct work_placement *p = &w->placement[i];
+
+		json_array_append_new(all,
+		                      json_pack("{s:o, s:{s:f}}", "matrix",
+		                                p->matrix ? place_matrix_json(p->matrix)
+		                                          : json_null(),
+		                                "total_s", "model", p->total_s));
+	}
+	return json_pack(
+		"{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "family", json_text(w->family),
+		"hierarchy", place_levels_json(&w->hierarchy), "axes",
+		place_axes_json(&w->mesh), "best", placement_json(o, w, w->best),
+		"row_major", placement_json(o, w, w->row_major), "worst",
+		placement_json(o, w, w->worst), "placements", all);
+}
+
+void place_with_json(struct text *out, const struct place_output *o)
+{
+	json_t *workloads = json_array(), *all;
+	char *s;
+
+	for (int i = 0; i < o->n; i++)
+		json_array_append_new(workloads, workload_json(o, &o->workload[i]));
+	all = json_pack("{s:s, s:o, s:o, s:o}", "schema", "shardsim/1", "suite",
+	                json_text(o->suite), "platform", json_text(o->platform),
+	                "workloads", workloads);
+	s = json_dumps(all, JSON_REAL_PRECISION(17));
+	text_printf(out, "%s\n", s);
+	free(s);
+	json_decref(all);
+}

@@ -1,0 +1,36 @@
+/*
+ * Making the machine of a platform file: what machine.c (devices and fabrics),
+ * geometry.c (geometry and ports) and stated.c (geometry against routes)
+ * share. Private to those.
+ */
+#ifndef SHARDSIM_SIM_PLATFORM_BUILDER_H
+#define SHARDSIM_SIM_PLATFORM_BUILDER_H
+
+#include "platform/xml.h"
+
+struct builder {
+	const struct platform_xml *x;
+	struct arena *arena;
+	struct machine *m;
+	int32_t *host_of; /* as struct platform_graph's */
+	const struct xml_host *example[MACHINE_FABRICS_MAX]; /* a host of each fabric */
+	struct error *error;
+};
+
+/* Records an error at a host; always a failure. */
+#define builder_fail(b, code, h, ...)                                                  \
+	error_set((b)->error, code, platform_xml_where((b)->x, (h)->place), __VA_ARGS__)
+
+/* The host of a device on a fabric, NULL without one. */
+const struct xml_host *builder_host(const struct builder *b, int f, int32_t d);
+
+/* Geometry and ports of a fabric whose domains are known. */
+enum status builder_wire(struct builder *b, struct platform_graph *g, int f);
+
+/*
+ * Compares the routes written out with the geometry that the hosts state (E_TYPE), and
+ * sets `stated` of the graph. After builder_wire() of all fabrics.
+ */
+enum status builder_check_stated(struct builder *b, struct platform_graph *g);
+
+#endif

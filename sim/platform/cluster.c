@@ -1,0 +1,206 @@
+#include "platform/reader.h"
+
+#include "array/mesh.h"
+#include "platform/topology.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum status reader_add_host(struct reader *r, const xmlNode *node, struct xml_host *host)
+{
+	const char *digits = host->name + strlen(host->name);
+	long number;
+
+	while (digits > host->name && isdigit((unsigned char)digits[-1]))
+		digits--;
+	errno = 0;
+	number = strtol(digits, NULL, 10);
+	if (!*digits || errno || number > INT32_MAX / host->props->share - 1)
+		return reader_fail(r, E_SYNTAX, node,
+		                   "host '%s' does not end in the number of its device",
+		                   host->name);
+	host->device = (int32_t)number * host->props->share;
+	if (!platform_xml_add_host(r->x, host))
+		return reader_fail(r, E_SYNTAX, node, "host '%s' is there twice",
+		                   host->name);
+	return OK;
+}
+
+enum status reader_add_link(struct reader *r, const xmlNode *node, const char *name,
+                            const char *policy, struct link link)
+{
+	static const char *const ends[] = {"_UP", "_DOWN"};
+	bool split = !strcmp(policy, "SPLITDUPLEX");
+
+	if (!split && strcmp(policy, "SHARED") != 0)
+		return reader_fail(
+			r, E_SYNTAX, node,
+			"sharing_policy=\"%s\" of '%s', expected SPLITDUPLEX or SHARED",
+			policy, name);
+	for (int i = 0; i < (split ? 2 : 1); i++) {
+		link.name =
+			arena_printf(r->x->arena, "%s%s", name, split ? ends[i] : "");
+		if (!platform_xml_add_link(r->x, &link))
+			return reader_fail(r, E_SYNTAX, node,
+			                   "link '%s' is there twice", name);
+	}
+	return OK;
+}
+
+struct cluster {
+	const char *id, *policy, *prefix, *suffix;
+	struct link link;
+	const struct xml_props *props;
+	int32_t n;
+};
+
+static enum status cluster_host(struct reader *r, const xmlNode *node,
+                                struct cluster *c, bool flat, int32_t number)
+{
+	struct xml_host host = {.place = reader_place(r, node),
+	                        .props = c->props,
+	                        .cluster = c->id,
+	                        .rank = c->n++,
+	                        .number = number,
+	                        .zone = -1};
+
+	host.name =
+		arena_printf(r->x->arena, "%s%d%s", c->prefix, (int)number, c->suffix);
+	if (flat &&
+	    reader_add_link(r, node,
+	                    arena_printf(r->x->arena, "%s_link_%d", c->id, (int)number),
+	                    c->policy, c->link) != OK)
+		return r->error->code;
+	return reader_add_host(r, node, &host);
+}
+
+/* "0-3,8,10-11": calls cluster_host for each number. */
+static enum status read_radical(struct reader *r, const xmlNode *node,
+                                struct cluster *c, bool flat)
+{
+	const char *radical = reader_required(r, node, "radical"), *p = radical;
+
+	while (p && *p) {
+		char *end;
+		long lo, hi;
+
+		lo = hi = isdigit((unsigned char)*p) ? strtol(p, &end, 10) : -1;
+		if (lo >= 0 && *end == '-')
+			hi = isdigit((unsigned char)end[1]) ? strtol(end + 1, &end, 10)
+			                                    : -1;
+		if (lo < 0 || hi < lo || (*end && *end != ','))
+			return reader_fail(
+				r, E_SYNTAX, node,
+				"radical=\"%s\", expected numbers such as 0-7,12",
+				radical);
+		if (hi >= MESH_DEVICES_MAX)
+			return reader_fail(r, E_RANGE, node,
+			                   "radical=\"%s\", expected numbers up to %d",
+			                   radical, MESH_DEVICES_MAX - 1);
+		for (long i = lo; i <= hi; i++)
+			if (cluster_host(r, node, c, flat, (int32_t)i) != OK)
+				return r->error->code;
+		p = *end ? end + 1 : end;
+	}
+	if (p && !c->n)
+		return reader_fail(r, E_SYNTAX, node, "the cluster has no hosts");
+	return r->error->code;
+}
+
+/* The links of SimGrid's torus: one cable from each node up each dimension. */
+static enum status read_torus(struct reader *r, const xmlNode *node, struct cluster *c)
+{
+	const char *text = reader_required(r, node, "topo_parameters"), *p = text;
+	int64_t stride = 1;
+
+	while (p && *p && stride <= c->n) {
+		char *end;
+		long size = isdigit((unsigned char)*p) ? strtol(p, &end, 10) : 0;
+
+		if (size < 1 || size > c->n || (*end && *end != ','))
+			break;
+		for (int64_t i = 0; i < c->n && size > 1; i++) {
+			int64_t at = i / stride % size;
+			int64_t to = i + ((at + 1) % size - at) * stride;
+			const char *name =
+				arena_printf(r->x->arena, "%s_link_from_%d_to_%d",
+			                     c->id, (int)i, (int)to);
+
+			if (reader_add_link(r, node, name, c->policy, c->link) != OK)
+				return r->error->code;
+		}
+		stride *= size;
+		p = *end ? end + 1 : end;
+	}
+	if (text && (*p || stride != c->n))
+		return reader_fail(r, E_RANGE, node,
+		                   "topo_parameters=\"%s\" is not a torus of %d hosts",
+		                   text, (int)c->n);
+	return r->error->code;
+}
+
+/* Fat trees and dragonflies; others are SimGrid's business. */
+static enum status read_topology(struct reader *r, const xmlNode *node,
+                                 struct cluster *c, const char *kind)
+{
+	const char *text = reader_required(r, node, "topo_parameters");
+	struct cable cable = {c->link, !strcmp(c->policy, "SPLITDUPLEX")};
+	const struct topology *topology;
+
+	if (!text)
+		return r->error->code;
+	if (!cable.split && strcmp(c->policy, "SHARED") != 0)
+		return reader_fail(
+			r, E_SYNTAX, node,
+			"sharing_policy=\"%s\" of '%s', expected SPLITDUPLEX or SHARED",
+			c->policy, c->id);
+	if (topology_make(&topology, r->x, kind, text, c->n, cable,
+	                  platform_xml_where(r->x, reader_place(r, node)),
+	                  r->error) != OK)
+		return r->error->code;
+	for (int32_t i = 0; i < c->n; i++)
+		r->x->host[r->x->nhosts - c->n + i].topology = topology;
+	return OK;
+}
+
+/* Backbones and limiters are for SimGrid to know, if they are links that are shared. */
+static enum status read_backbone(struct reader *r, const xmlNode *node)
+{
+	const char *policy = reader_attribute(r, node, "bb_sharing_policy");
+
+	r->x->bypassed = r->x->bypassed || reader_attribute(r, node, "bb_bw") ||
+	                 reader_attribute(r, node, "limiter_link");
+	if (!policy || !strcmp(policy, "SHARED"))
+		return OK;
+	return reader_fail(r, E_SYNTAX, node,
+	                   "bb_sharing_policy=\"%s\", expected SHARED", policy);
+}
+
+enum status reader_cluster(struct reader *r, const xmlNode *node)
+{
+	const char *topology = reader_attribute(r, node, "topology");
+	bool flat = !topology || !strcmp(topology, "FLAT");
+	struct cluster c = {.id = reader_required(r, node, "id"),
+	                    .policy = reader_attribute(r, node, "sharing_policy"),
+	                    .prefix = reader_required(r, node, "prefix"),
+	                    .suffix = reader_required(r, node, "suffix")};
+
+	if (reader_steady(r, node) != OK || read_backbone(r, node) != OK)
+		return r->error->code;
+	if (!c.id || !c.prefix || !c.suffix || !reader_required(r, node, "speed") ||
+	    reader_quantity(r, node, "bw", true, &c.link.bandwidth_Bps) != OK ||
+	    reader_quantity(r, node, "lat", false, &c.link.latency_s) != OK)
+		return r->error->code;
+	if (!c.policy)
+		c.policy = "SPLITDUPLEX";
+	c.props = reader_props(r, node);
+	if (!c.props || read_radical(r, node, &c, flat) != OK)
+		return r->error->code;
+	if (flat)
+		return OK;
+	if (!strcmp(topology, "TORUS"))
+		return read_torus(r, node, &c);
+	return read_topology(r, node, &c, topology);
+}

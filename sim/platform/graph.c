@@ -1,0 +1,205 @@
+#include "platform/topology.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Whether routes between the hosts are written out: both in one zone with all routes. */
+static bool is_written(const struct platform_xml *x, const struct xml_host *a,
+                       const struct xml_host *b)
+{
+	return a->zone >= 0 && a->zone == b->zone && !x->bypassed;
+}
+
+bool platform_graph_known(const struct platform_xml *x, const struct xml_host *a,
+                          const struct xml_host *b)
+{
+	if (a->topology || b->topology)
+		return a->topology == b->topology && !x->bypassed;
+	return is_written(x, a, b);
+}
+
+int platform_graph_route(const struct machine *m, int f, int32_t src, int32_t dst,
+                         int32_t *links, int capacity)
+{
+	const struct platform_graph *g = m->ask_state;
+	const int32_t *host = g->host_of + (int64_t)f * m->ndevices;
+	const struct xml_host *a = &g->x->host[host[src]];
+	const struct xml_host *b = &g->x->host[host[dst]];
+	const struct xml_route *route;
+
+	if (!platform_graph_known(g->x, a, b))
+		return g->simgrid ? g->simgrid(m, f, src, dst, links, capacity) : -1;
+	if (a->topology)
+		return topology_route(a->topology, a->rank, b->rank, links, capacity);
+	route = platform_xml_route(g->x, host[src], host[dst]);
+	if (!route || route->nlinks > capacity)
+		return -1;
+	memcpy(links, g->x->route_link + route->first,
+	       (size_t)route->nlinks * sizeof(*links));
+	return route->nlinks;
+}
+
+/* The links that routes of one device begin and end with, while they are collected. */
+struct ends {
+	struct machine *m;
+	const struct platform_graph *graph;
+	int f;
+	int32_t *first; /* fabric.end_first */
+	int32_t *end;   /* NULL while they are counted */
+};
+
+/* Once to count, then to fill: adds `n` links of end number `i` = 2 * device + to. */
+static void ends_add(struct ends *e, int64_t i, const int32_t *links, int32_t n)
+{
+	if (e->end)
+		memcpy(e->end + e->first[i], links, (size_t)n * sizeof(*links));
+	e->first[i] += n;
+}
+
+/* Counts or fills in what the routes between the hosts of a graph say. */
+static void ends_pass(struct ends *e)
+{
+	const struct platform_xml *x = e->graph->x;
+	const struct fabric *fab = &e->m->fabric[e->f];
+	const int32_t *host_of = e->graph->host_of + (int64_t)e->f * e->m->ndevices;
+	int32_t *links = NULL;
+
+	for (int64_t i = 0; i < 2 * (int64_t)e->m->ndevices; i++) {
+		const struct xml_host *host =
+			fab->domain[i / 2] < 0 ? NULL : &x->host[host_of[i / 2]];
+		int32_t n;
+
+		if (!host || !host->topology)
+			continue;
+		n = topology_ends(host->topology, host->rank, i % 2, NULL);
+		links = xrealloc(links, (size_t)n, sizeof(*links));
+		topology_ends(host->topology, host->rank, i % 2, links);
+		ends_add(e, i, links, n);
+	}
+	free(links);
+	for (int32_t k = 0; k < x->nroutes; k++) {
+		const struct xml_route *r = &x->route[k];
+		const int32_t *link = x->route_link + r->first;
+		const int32_t host[] = {r->src, r->dst};
+
+		for (int to = 0; to < 2; to++) {
+			const struct xml_host *h = &x->host[host[to]];
+			int32_t share = h->props->share;
+
+			if (r->src == r->dst || h->topology)
+				continue;
+			for (int32_t d = h->device; d < h->device + share; d++)
+				if (fab->domain[d] >= 0 && host_of[d] == host[to])
+					ends_add(e, 2 * (int64_t)d + to,
+					         to ? link + r->nlinks - 1 : link, 1);
+		}
+	}
+}
+
+static int compare_links(const void *a, const void *b)
+{
+	return (*(const int32_t *)a > *(const int32_t *)b) -
+	       (*(const int32_t *)a < *(const int32_t *)b);
+}
+
+/* Sorts every list and leaves each link in it once; `first` then is where they begin. */
+static void ends_tidy(struct ends *e, int64_t nlists)
+{
+	int32_t n = 0;
+
+	for (int64_t i = 0, begin = 0; i < nlists; i++) {
+		int32_t end = e->first[i], kept = n;
+
+		qsort(e->end + begin, (size_t)(end - begin), sizeof(*e->end),
+		      compare_links);
+		e->first[i] = n;
+		for (int64_t k = begin; k < end; k++)
+			if (n == kept || e->end[n - 1] != e->end[k])
+				e->end[n++] = e->end[k];
+		begin = end;
+	}
+	e->first[nlists] = n;
+}
+
+static void find_ends(struct machine *m, const struct platform_graph *g, int f)
+{
+	struct ends e = {.m = m, .graph = g, .f = f};
+	int64_t nlists = 2 * (int64_t)m->ndevices;
+	int64_t total = 0;
+
+	e.first = arena_alloc(g->x->arena, (size_t)nlists + 1, sizeof(*e.first));
+	ends_pass(&e);
+	for (int64_t i = 0; i < nlists; i++) {
+		int32_t n = e.first[i];
+
+		if (total > INT32_MAX - n)
+			return; /* not known, then */
+		e.first[i] = (int32_t)total;
+		total += n;
+	}
+	e.end = arena_alloc(g->x->arena, (size_t)total + 1, sizeof(*e.end));
+	ends_pass(&e);
+	ends_tidy(&e, nlists);
+	m->fabric[f].end_first = e.first;
+	m->fabric[f].end = e.end;
+}
+
+/*
+ * Is it for our reader to know all routes of each domain, and does it? The members of a
+ * domain are compared with its first, and where they are written out all pairs are.
+ */
+static enum status find_routes(const struct machine *m, const struct platform_graph *g,
+                               int f, int32_t *first, bool *open, struct error *e)
+{
+	const struct fabric *fab = &m->fabric[f];
+	const struct platform_xml *x = g->x;
+	const int32_t *host_of = g->host_of + (int64_t)f * m->ndevices;
+
+	for (int32_t d = 0; d < m->ndevices; d++) {
+		int32_t domain = fab->domain[d];
+		const struct xml_host *host = &x->host[domain < 0 ? 0 : host_of[d]];
+
+		if (domain < 0)
+			continue;
+		if (first[domain] < 0)
+			first[domain] = d;
+		if (!platform_graph_known(x, host, &x->host[host_of[first[domain]]]))
+			*open = true;
+		for (int32_t o = first[domain]; is_written(x, host, host) && o < d; o++) {
+			const struct xml_host *other = &x->host[host_of[o]];
+			bool there;
+
+			if (fab->domain[o] != domain || host == other ||
+			    !is_written(x, host, other))
+				continue;
+			there = platform_xml_route(x, host_of[o], host_of[d]) != NULL;
+			if (there && platform_xml_route(x, host_of[d], host_of[o]))
+				continue;
+			if (there)
+				other = host;
+			return error_set(e, E_TYPE, platform_xml_where(x, other->place),
+			                 "there is no route from '%s' to '%s'",
+			                 other->name,
+			                 x->host[host_of[there ? o : d]].name);
+		}
+	}
+	return OK;
+}
+
+enum status platform_graph_fabric(struct machine *m, struct platform_graph *g, int f,
+                                  struct error *e)
+{
+	size_t n = (size_t)m->fabric[f].ndomains;
+	int32_t *first = xmalloc(n, sizeof(*first));
+	bool open = false;
+	enum status status;
+
+	memset(first, -1, n * sizeof(*first));
+	status = find_routes(m, g, f, first, &open, e);
+	free(first);
+	g->open = g->open || open;
+	if (status == OK && !open)
+		find_ends(m, g, f);
+	return status;
+}

@@ -1,0 +1,277 @@
+#include "platform/loader.h"
+
+#include "base/input.h"
+#include "family/families.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A slash behind a brace is one of a value: 25GB/s. */
+static bool is_file(const char *spec)
+{
+	size_t n = strlen(spec);
+
+	return memchr(spec, '/', strcspn(spec, "{")) ||
+	       (n > 4 && !strcmp(spec + n - 4, ".xml"));
+}
+
+/*
+ * "key=value,...}" into `set`, room for PLATFORM_SETTINGS_MAX; their number, -1 if it is
+ * not that or has a key twice.
+ */
+static int split_settings(const char **set, struct arena *a, const char *text)
+{
+	int n = 0;
+
+	for (;; text++) {
+		size_t length = strcspn(text, ",}"), key = strcspn(text, "=,}");
+
+		if (key == 0 || key >= length || !text[length] ||
+		    n == PLATFORM_SETTINGS_MAX)
+			return -1;
+		for (int i = 0; i < n; i++)
+			if (strncmp(set[i], text, key + 1) == 0)
+				return -1;
+		set[n++] = arena_strndup(a, text, length);
+		text += length;
+		if (*text == '}')
+			return text[1] ? -1 : n;
+	}
+}
+
+enum status platform_split(struct platform_name *out, struct arena *a, const char *spec,
+                           struct where at, struct error *e)
+{
+	size_t n = strcspn(spec, "{");
+
+	*out = (struct platform_name){.base = spec};
+	if (!spec[n] || is_file(spec))
+		return OK;
+	out->nset = split_settings(out->set, a, spec + n + 1);
+	if (n == 0 || out->nset < 0)
+		return error_set(e, E_SYNTAX, at,
+		                 "expected family:shape{key=value,...} with 1 to %d "
+		                 "different settings",
+		                 PLATFORM_SETTINGS_MAX);
+	out->base = arena_strndup(a, spec, n);
+	return OK;
+}
+
+/* The text of `spec`, unchecked. */
+static enum status take_text(struct text *out, struct arena *a, const char *spec,
+                             const char *const *set, int nset, struct error *e)
+{
+	if (!is_file(spec))
+		return platform_generate(out, a, spec, set, nset, true, e);
+	if (nset)
+		return error_set(e, E_TYPE, where_option("--set", set[0]),
+		                 "settings are for family:shape, but %s is a file",
+		                 spec);
+	return input_read(out, spec, e);
+}
+
+/* A platform's name without braces, and all its settings: those in braces first. */
+struct parts {
+	const char *base;
+	int nset;
+	const char **set;
+};
+
+/* The texts are the caller's where they can be: an error shows them when `a` is gone. */
+static enum status take_apart(struct parts *out, struct arena *a, const char *spec,
+                              const char *const *set, int nset, struct error *e)
+{
+	struct platform_name name;
+
+	if (platform_split(&name, a, spec, where_option("--platform", spec), e) != OK)
+		return e->code;
+	out->base = name.base;
+	out->nset = name.nset + nset;
+	out->set = arena_alloc(a, (size_t)out->nset, sizeof(*out->set));
+	for (int i = 0; i < name.nset; i++)
+		out->set[i] = name.set[i];
+	for (int i = 0; i < nset; i++) {
+		size_t key = strcspn(set[i], "=") + 1;
+
+		for (int k = 0; k < name.nset; k++)
+			if (strncmp(set[i], name.set[k], key) == 0)
+				return error_set(
+					e, E_TYPE, where_option("--set", set[i]),
+					"is set in the platform's name too: %s",
+					name.set[k]);
+		out->set[name.nset + i] = set[i];
+	}
+	return OK;
+}
+
+/* What a platform was made of, for its whole text when SimGrid is started. */
+static void keep_spec(struct loader *l, struct arena *a, const struct parts *p)
+{
+	const char **kept = arena_alloc(a, (size_t)p->nset, sizeof(*kept));
+
+	for (int i = 0; i < p->nset; i++)
+		kept[i] = arena_strdup(a, p->set[i]);
+	l->spec = arena_strdup(a, p->base);
+	l->set = kept;
+	l->nset = p->nset;
+}
+
+/*
+ * The file's text and what our reader makes of it. A generated one is brief, for most
+ * machines are never started.
+ */
+static enum status read_loader(struct loader *l, struct arena *a, const char *spec,
+                               const char *const *set, int nset)
+{
+	struct text text = {0};
+	struct parts parts;
+	enum status status = take_apart(&parts, a, spec, set, nset, l->error);
+	size_t length;
+
+	l->platform = arena_alloc(a, 1, sizeof(*l->platform));
+	*l->platform = (struct platform){.arena = a, .loader = l};
+	if (status != OK)
+		return status;
+	status = take_text(&text, a, parts.base, parts.set, parts.nset, l->error);
+	length = text.length;
+	l->generated = !is_file(spec);
+	keep_spec(l, a, &parts);
+	if (status == OK)
+		status = platform_xml_read(&l->xml, a, l->spec, text_take(&text, a),
+		                           length, l->error);
+	text_free(&text);
+	if (status != OK)
+		return status;
+	return platform_xml_machine(&l->platform->machine, &l->graph, &l->xml,
+	                            arena_strdup(a, spec), l->error);
+}
+
+enum status platform_machine(struct machine **out, struct arena *a, const char *spec,
+                             const char *const *set, int nset, struct error *e)
+{
+	struct error local = {0};
+	struct loader *l = arena_alloc(a, 1, sizeof(*l)); /* the routes look into it */
+
+	l->error = e ? e : &local;
+	if (read_loader(l, a, spec, set, nset) == OK)
+		*out = l->platform->machine;
+	return l->error->code;
+}
+
+enum status platform_text(struct text *out, struct arena *a, const char *spec,
+                          const char *const *set, int nset, bool brief, struct error *e)
+{
+	struct error local = {0};
+	struct loader l = {.error = e ? e : &local};
+	struct parts parts;
+
+	if (is_file(spec)) {
+		if (read_loader(&l, a, spec, set, nset) == OK)
+			text_append(out, l.xml.text, l.xml.length);
+	} else if (take_apart(&parts, a, spec, set, nset, l.error) == OK) {
+		platform_generate(out, a, parts.base, parts.set, parts.nset, brief,
+		                  l.error);
+	}
+	return l.error->code;
+}
+
+enum status platform_read(struct platform **out, struct arena *a, const char *spec,
+                          const char *const *set, int nset, struct error *e)
+{
+	struct loader *l = arena_alloc(a, 1, sizeof(*l));
+	struct error local = {0};
+	enum status status;
+
+	l->error = e ? e : &local;
+	status = read_loader(l, a, spec, set, nset);
+	l->error = NULL;
+	if (status == OK)
+		*out = l->platform;
+	return status;
+}
+
+enum status platform_begin(struct platform *p, bool simgrid, struct error *e)
+{
+	struct loader *l = p->loader;
+
+	return (simgrid && !l->generated) || l->graph->open ? platform_start(p, e) : OK;
+}
+
+bool platform_is_stated(const struct platform *p)
+{
+	return p->loader->generated ||
+	       (p->loader->graph->stated && !p->loader->graph->open);
+}
+
+enum status platform_open(struct platform **out, struct arena *a, const char *spec,
+                          const char *const *set, int nset, bool simgrid,
+                          struct error *e)
+{
+	struct platform *p;
+	enum status status = platform_read(&p, a, spec, set, nset, e);
+
+	if (status == OK)
+		status = platform_begin(p, simgrid, e);
+	if (status == OK)
+		*out = p;
+	return status;
+}
+
+enum status platform_start(struct platform *p, struct error *e)
+{
+	struct loader *l = p->loader;
+	struct error local = {0};
+	enum status status = OK;
+
+	if (p->host)
+		return OK;
+	l->error = e ? e : &local;
+	if (!l->generated)
+		status = platform_trial(l);
+	if (status == OK)
+		status = platform_engine_start(l);
+	l->error = NULL;
+	return status;
+}
+
+enum status platform_start_traced(struct platform *p, const char *path,
+                                  const struct schedule *s, struct error *e)
+{
+	struct loader *l = p->loader;
+	enum status status;
+
+	l->error = e;
+	l->trace = path;
+	l->traced = s;
+	status = platform_engine_start(l);
+	l->error = NULL;
+	return status;
+}
+
+enum status platform_start_flows(struct platform *p, struct error *e)
+{
+	struct loader *l = p->loader;
+	enum status status = OK;
+
+	if (p->host)
+		return OK;
+	l->error = e;
+	l->flows = true;
+	status = platform_engine_start(l);
+	l->error = NULL;
+	return status;
+}
+
+enum status platform_load(struct platform **out, struct arena *a, const char *spec,
+                          const char *const *set, int nset, struct error *e)
+{
+	struct platform *p;
+	enum status status = platform_open(&p, a, spec, set, nset, true, e);
+
+	if (status == OK)
+		status = platform_start(p, e);
+	if (status == OK)
+		*out = p;
+	return status;
+}

@@ -1,0 +1,122 @@
+/*
+ * Platforms: a SimGrid 4.1 XML file, or `family:shape` (family/families.h), for which the file
+ * is generated.
+ *
+ * The machine is always built from the file by our own reader, which knows the names
+ * that SimGrid gives to links, and the geometry the hosts state; so `plan` and the
+ * clock `model` need no simulator. When SimGrid is started, what it made of the file is
+ * compared: every link with its bandwidth and latency, the routes of all neighbours and
+ * of 1,000 seeded other pairs of each fabric. `geometry graph` states no routes: our
+ * reader has those of fat trees and dragonflies and those written out in zones with
+ * routing Full, which are compared alike. Others, of zones that find shortest paths,
+ * only SimGrid knows: such a platform is always loaded, and there must be a route
+ * between any two hosts of a domain (asked for all pairs where the domain is small).
+ *
+ * The file must have passed our reader before SimGrid sees it, and a file that was not
+ * generated is loaded and compared in a child process first, because SimGrid ends the
+ * process on a fault.
+ */
+#ifndef SHARDSIM_SIM_PLATFORM_PLATFORM_H
+#define SHARDSIM_SIM_PLATFORM_PLATFORM_H
+
+#include "array/machine.h"
+#include "base/error.h"
+#include "collective/schedule.h"
+
+struct loader;
+
+struct platform {
+	struct arena *arena; /* borrowed: the caller's, which holds all of this */
+	struct machine *machine;
+	/*
+	 * SimGrid's, of [fabric * ndevices + device], an entry NULL where the device is not
+	 * on the fabric; all NULL until SimGrid is started.
+	 */
+	void **host;
+	struct loader *loader; /* platform.c's own */
+};
+
+enum { PLATFORM_SETTINGS_MAX = 16 };
+
+/* family:shape{key=value,...} in its parts, or a file. */
+struct platform_name {
+	const char *base;
+	int nset;
+	const char *set[PLATFORM_SETTINGS_MAX]; /* "key=value" */
+};
+
+/* E_SYNTAX at `at`: no such settings, or nothing before them. */
+enum status platform_split(struct platform_name *out, struct arena *a, const char *spec,
+                           struct where at, struct error *e);
+
+/*
+ * The machine alone, never with SimGrid, whose routes cannot be asked. `spec` is a file
+ * (it has a '/' before any '{', or ends in .xml) or family:shape, also with settings
+ * behind it, {key=value,...}; more of them in `set`, each "key=value", come after these,
+ * and none are for files. Errors: family/families.h's, and for a file what is wrong with it,
+ * with line and column.
+ */
+enum status platform_machine(struct machine **out, struct arena *a, const char *spec,
+                             const char *const *set, int nset, struct error *e);
+
+/*
+ * A platform with nothing started, for platform_begin(), and for what has to be forked
+ * before SimGrid is.
+ */
+enum status platform_read(struct platform **out, struct arena *a, const char *spec,
+                          const char *const *set, int nset, struct error *e);
+
+/*
+ * The platform is to be planned on. SimGrid is started at once where it alone knows routes, and
+ * for a file where `simgrid` says that a clock will need it, so that a file SimGrid
+ * refuses is known from the start; otherwise platform_start() does it when there is a
+ * plan to time.
+ */
+enum status platform_begin(struct platform *p, bool simgrid, struct error *e);
+
+/*
+ * Whether nothing is left that only SimGrid can tell of the routes: a generated platform,
+ * or a file whose routes our reader has compared with the geometry its hosts state.
+ */
+bool platform_is_stated(const struct platform *p);
+
+/* platform_read() and platform_begin(). */
+enum status platform_open(struct platform **out, struct arena *a, const char *spec,
+                          const char *const *set, int nset, bool simgrid,
+                          struct error *e);
+
+/*
+ * Load the platform into SimGrid with the settings for parallel tasks, ready for
+ * clock/fluid.h; nothing if that is done. SimGrid takes one platform per process: fork
+ * for more. A file that SimGrid refuses, or whose links or routes are not what the
+ * hosts state, is an error that names the host or link.
+ */
+enum status platform_start(struct platform *p, struct error *e);
+
+/*
+ * The same for a process that times one schedule: SimGrid writes its own trace, in the
+ * format of Paje, of this one simulation to the file. It gets the hosts and routes of the
+ * schedule's messages only; routes are not compared, for that is a simulation too.
+ */
+enum status platform_start_traced(struct platform *p, const char *path,
+                                  const struct schedule *s, struct error *e);
+
+/*
+ * The same with the settings for single flows, ready for clock/flow.h, in a process that
+ * is for these alone. A file is not tried in a child first.
+ */
+enum status platform_start_flows(struct platform *p, struct error *e);
+
+/* platform_open() and platform_start(). */
+enum status platform_load(struct platform **out, struct arena *a, const char *spec,
+                          const char *const *set, int nset, struct error *e);
+
+/*
+ * The XML text of `spec`, as `shardsim platform` prints it, or `brief`, as family/families.h
+ * says; a file is given back as it is once platform_machine() would read it. Errors may
+ * borrow from the arena.
+ */
+enum status platform_text(struct text *out, struct arena *a, const char *spec,
+                          const char *const *set, int nset, bool brief, struct error *e);
+
+#endif

@@ -1,0 +1,293 @@
+#include "platform/reader.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+static enum status read_host(struct reader *r, const xmlNode *node)
+{
+	struct xml_host host = {.place = reader_place(r, node),
+	                        .rank = -1,
+	                        .number = -1,
+	                        .zone = r->zone[r->depth]};
+
+	host.name = reader_required(r, node, "id");
+	if (!host.name || reader_steady(r, node) != OK ||
+	    !reader_required(r, node, "speed"))
+		return r->error->code;
+	host.props = reader_props(r, node);
+	return host.props ? reader_add_host(r, node, &host) : r->error->code;
+}
+
+static enum status read_link(struct reader *r, const xmlNode *node)
+{
+	const char *id = reader_required(r, node, "id");
+	const char *policy = reader_attribute(r, node, "sharing_policy");
+	struct link link;
+
+	if (!id || reader_steady(r, node) != OK ||
+	    reader_quantity(r, node, "bandwidth", true, &link.bandwidth_Bps) != OK)
+		return r->error->code;
+	link.latency_s = 0;
+	if (reader_attribute(r, node, "latency") &&
+	    reader_quantity(r, node, "latency", false, &link.latency_s) != OK)
+		return r->error->code;
+	return reader_add_link(r, node, id, policy ? policy : "SHARED", link);
+}
+
+/* The link that a <link_ctn> names, `back` when the route is gone the other way. */
+static int32_t read_link_ctn(struct reader *r, const xmlNode *node, bool back)
+{
+	const char *id = reader_peek(r, node, "id"), *end = "";
+	const char *direction = reader_peek(r, node, "direction");
+	char name[256];
+	int32_t link;
+
+	if (!id) {
+		reader_required(r, node, "id");
+		return -1;
+	}
+	if (direction && !strcmp(direction, "UP"))
+		end = back ? "_DOWN" : "_UP";
+	else if (direction && !strcmp(direction, "DOWN"))
+		end = back ? "_UP" : "_DOWN";
+	if (*end && snprintf(name, sizeof(name), "%s%s", id, end) < (int)sizeof(name))
+		link = platform_xml_link(r->x, name);
+	else
+		link = platform_xml_link(
+			r->x, *end ? arena_printf(r->x->arena, "%s%s", id, end) : id);
+	if (link < 0)
+		reader_fail(r, E_SYNTAX, node, "there is no link '%s%s'", id, end);
+	return link;
+}
+
+static bool is_link_ctn(const xmlNode *c)
+{
+	return c->type == XML_ELEMENT_NODE &&
+	       !strcmp((const char *)c->name, "link_ctn");
+}
+
+/* Adds the links of a route, or of its way back, and the route. */
+static enum status route_links(struct reader *r, const xmlNode *node, int32_t src,
+                               int32_t dst, bool back)
+{
+	int n = 0;
+
+	for (const xmlNode *c = back ? node->last : node->children; c;
+	     c = back ? c->prev : c->next) {
+		int32_t link = is_link_ctn(c) ? read_link_ctn(r, c, back) : -1;
+
+		if (r->error->code != OK)
+			return r->error->code;
+		if (link < 0)
+			continue;
+		if (++n > ROUTE_LINKS_MAX)
+			return reader_fail(r, E_RANGE, node,
+			                   "the route has more than %d links",
+			                   (int)ROUTE_LINKS_MAX);
+		platform_xml_add_route_link(r->x, link);
+	}
+	if (!n)
+		return reader_fail(r, E_SYNTAX, node, "the route has no links");
+	if (!platform_xml_add_route(r->x, src, dst))
+		return reader_fail(r, E_SYNTAX, node,
+		                   "the route from '%s' to '%s' is there twice",
+		                   r->x->host[back ? dst : src].name,
+		                   r->x->host[back ? src : dst].name);
+	return OK;
+}
+
+static enum status read_route(struct reader *r, const xmlNode *node)
+{
+	const char *src = reader_peek(r, node, "src"),
+		   *dst = reader_peek(r, node, "dst");
+	const char *symmetrical = reader_peek(r, node, "symmetrical");
+	bool both = !symmetrical || strcasecmp(symmetrical, "NO") != 0;
+	int32_t from, to;
+
+	if (!src || !dst) {
+		reader_required(r, node, src ? "dst" : "src");
+		return r->error->code;
+	}
+	from = platform_xml_host(r->x, src);
+	to = platform_xml_host(r->x, dst);
+	if ((from < 0 || to < 0) && !r->routers)
+		return reader_fail(r, E_SYNTAX, node, "there is no host '%s'",
+		                   from < 0 ? src : dst);
+	if (from < 0 || to < 0)
+		return OK; /* of a router: SimGrid's business */
+	if (route_links(r, node, from, to, false) == OK && both && from != to)
+		route_links(r, node, to, from, true);
+	return r->error->code;
+}
+
+/* One element inside a zone; what only SimGrid needs to know is passed over. */
+static enum status read_element(struct reader *r, const xmlNode *node)
+{
+	static const char *const passed[] = {
+		"prop",     "router", "zoneRoute", "bypassRoute", "bypassZoneRoute",
+		"backbone", "disk",   "config",    "host_link"};
+	static const struct {
+		const char *name;
+		enum status (*read)(struct reader *r, const xmlNode *node);
+	} known[] = {{"host", read_host},
+	             {"link", read_link},
+	             {"cluster", reader_cluster},
+	             {"route", read_route}};
+	const char *name = (const char *)node->name;
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
+		if (!strcmp(name, known[i].name))
+			return known[i].read(r, node);
+	r->routers = r->routers || !strcmp(name, "router");
+	r->x->bypassed = r->x->bypassed || !strcmp(name, "bypassRoute");
+	for (size_t i = 0; i < sizeof(passed) / sizeof(*passed); i++)
+		if (!strcmp(name, passed[i]))
+			return OK;
+	return reader_fail(r, E_SYNTAX, node, "<%s> is not an element of a platform",
+	                   name);
+}
+
+static enum status open_zone(struct reader *r, const xmlNode *node)
+{
+	const char *routing = NULL;
+
+	if (strcmp((const char *)node->name, "platform") != 0 &&
+	    (!reader_required(r, node, "id") ||
+	     !(routing = reader_required(r, node, "routing"))))
+		return r->error->code;
+	if (++r->depth > ZONES_DEPTH_MAX)
+		return reader_fail(r, E_RANGE, node,
+		                   "zones are nested more than %d deep",
+		                   (int)ZONES_DEPTH_MAX);
+	r->nzones++;
+	r->zone[r->depth] = routing && !strcmp(routing, "Full") ? r->nzones : -1;
+	return OK;
+}
+
+static enum status open_root(struct reader *r, const xmlNode *root)
+{
+	const xmlDoc *doc = xmlTextReaderCurrentDoc(r->stream);
+	const char *version;
+
+	if (strcmp((const char *)root->name, "platform") != 0)
+		return error_set(
+			r->error, E_SYNTAX,
+			(struct where){.file = r->x->path, .line = 1, .col = 1},
+			"not a SimGrid platform, expected <platform version=\"4.1\">");
+	if (!doc || !doc->intSubset)
+		return reader_fail(r, E_SYNTAX, root,
+		                   "expected before this, as SimGrid insists on it: "
+		                   "<!DOCTYPE platform SYSTEM "
+		                   "\"https://simgrid.org/simgrid.dtd\">");
+	version = reader_required(r, root, "version");
+	if (!version)
+		return r->error->code;
+	if (strcmp(version, "4.1") != 0)
+		return reader_fail(r, E_SYNTAX, root, "version=\"%s\", expected 4.1",
+		                   version);
+	return open_zone(r, root);
+}
+
+/*
+ * The node the stream is at. Zones are gone into, other elements read whole and passed.
+ * As xmlTextReaderRead(): 1, 0 at the end, -1 on an error of the XML.
+ */
+static int read_node(struct reader *r)
+{
+	int type = xmlTextReaderNodeType(r->stream);
+	const xmlNode *node = xmlTextReaderCurrentNode(r->stream);
+	bool empty = xmlTextReaderIsEmptyElement(r->stream) == 1;
+
+	if (type == XML_READER_TYPE_END_ELEMENT)
+		r->depth--;
+	if (type != XML_READER_TYPE_ELEMENT)
+		return xmlTextReaderRead(r->stream);
+	if (r->depth == 0 || !strcmp((const char *)node->name, "zone")) {
+		if ((r->depth ? open_zone(r, node) : open_root(r, node)) == OK && empty)
+			r->depth--;
+		return xmlTextReaderRead(r->stream);
+	}
+	node = xmlTextReaderExpand(r->stream);
+	if (!node)
+		return -1;
+	read_element(r, node);
+	return xmlTextReaderNext(r->stream);
+}
+
+/* What was wrong with the XML first. */
+struct fault {
+	int code, line, col; /* code 0: nothing */
+	char why[160];
+};
+
+static void note_fault(void *data, xmlError *e)
+{
+	struct fault *f = data;
+	const char *why = e->message ? e->message : "not XML";
+
+	if (e->level < XML_ERR_ERROR || f->code)
+		return;
+	*f = (struct fault){.code = e->code, .line = e->line, .col = e->int2};
+	snprintf(f->why, sizeof(f->why), "%.*s", (int)strcspn(why, "\n"), why);
+}
+
+/* libxml2 has one message for several faults of a stream. */
+static const char *fault_text(const struct fault *f, const struct reader *r)
+{
+	if (!r->depth && !r->nzones)
+		return "Start tag expected, '<' not found";
+	if (!f->code || (f->code == XML_ERR_DOCUMENT_END && r->depth))
+		return "the file ends where an element is still open";
+	return f->why;
+}
+
+static void read_stream(struct reader *r)
+{
+	const struct platform_xml *x = r->x;
+	struct where at = {.file = x->path, .line = 1, .col = 1};
+	struct fault fault = {0};
+	int more = -1;
+
+	xmlTextReaderSetStructuredErrorHandler(r->stream, note_fault, &fault);
+	more = xmlTextReaderRead(r->stream);
+	while (more == 1 && r->error->code == OK)
+		more = read_node(r);
+	if (r->error->code != OK)
+		return;
+	if (more < 0 && fault.line > 0) {
+		at.line = (unsigned)fault.line;
+		at.col = (unsigned)fault.col;
+	}
+	if (more < 0)
+		error_set(r->error, E_SYNTAX, at, "%s", fault_text(&fault, r));
+	else if (!x->nhosts)
+		error_set(r->error, E_SYNTAX, at, "the platform has no hosts");
+}
+
+enum status platform_xml_read(struct platform_xml *out, struct arena *a,
+                              const char *path, const char *text, size_t length,
+                              struct error *e)
+{
+	const int options = XML_PARSE_NONET | XML_PARSE_NOERROR | XML_PARSE_NOWARNING |
+	                    XML_PARSE_BIG_LINES;
+	struct error local = {0};
+	struct reader r = {.x = out, .error = e ? e : &local};
+	struct where at = {.file = path, .line = 1, .col = 1};
+	xmlDoc *doc;
+
+	*out = (struct platform_xml){
+		.arena = a, .path = path, .text = text, .length = length};
+	if (!length || length > INT_MAX)
+		return error_set(e, E_SYNTAX, at, "the file is %s",
+		                 length ? "too large" : "empty");
+	r.stream = xmlReaderForMemory(text, (int)length, path, NULL, options);
+	if (!r.stream)
+		return error_set(r.error, E_SYNTAX, at, "not XML");
+	read_stream(&r);
+	/* Asking for the document makes it ours to free. */
+	doc = xmlTextReaderCurrentDoc(r.stream);
+	xmlFreeTextReader(r.stream);
+	xmlFreeDoc(doc);
+	return r.error->code;
+}

@@ -1,0 +1,74 @@
+/*
+ * Reading a platform file: what the files of the reader share. Private to
+ * read.c, props.c and cluster.c.
+ */
+#ifndef SHARDSIM_SIM_PLATFORM_READER_H
+#define SHARDSIM_SIM_PLATFORM_READER_H
+
+#include "platform/xml.h"
+
+#include <libxml/tree.h>
+#include <libxml/xmlreader.h>
+
+enum { ZONES_DEPTH_MAX = 100 };
+
+/* The file is read as a stream: only the element at hand, with all in it, is a tree. */
+struct reader {
+	struct platform_xml *x;
+	struct error *error;
+	xmlTextReader *stream;
+	int depth; /* of zones; the platform is one */
+	/* Of each open zone: its number where it has routing Full, else -1. */
+	int32_t zone[ZONES_DEPTH_MAX + 1];
+	int32_t nzones;
+	bool routers; /* there are some, so a name need not be a host's */
+};
+
+struct xml_place reader_place(const struct reader *r, const xmlNode *node);
+
+/* Records an error at the element; always a failure. */
+#define reader_fail(r, code, node, ...)                                                \
+	error_set((r)->error, code, platform_xml_where((r)->x, reader_place(r, node)), \
+	          __VA_ARGS__)
+
+/* The attribute, copied to the arena; NULL if it is not there. */
+const char *reader_attribute(const struct reader *r, const xmlNode *node,
+                             const char *name);
+
+/* The same, with an error if it is not there. */
+const char *reader_required(const struct reader *r, const xmlNode *node,
+                            const char *name);
+
+/*
+ * The attribute's own text, good until the next element is read; copied where that is in
+ * pieces. For elements that there are very many of.
+ */
+const char *reader_peek(const struct reader *r, const xmlNode *node, const char *name);
+
+/*
+ * Nothing here changes with time: an error at attributes that name a file of such changes
+ * (speed_file, state_file, bandwidth_file, latency_file, availability_file).
+ */
+enum status reader_steady(const struct reader *r, const xmlNode *node);
+
+/* A bandwidth (above 0) or a latency (0 or more) of an attribute that must be there. */
+enum status reader_quantity(const struct reader *r, const xmlNode *node,
+                            const char *name, bool rate, double *out);
+
+/*
+ * The properties among the children; NULL and an error unless every one is there that
+ * shardsim needs.
+ */
+const struct xml_props *reader_props(struct reader *r, const xmlNode *node);
+
+/* Adds a host, whose device its name tells. */
+enum status reader_add_host(struct reader *r, const xmlNode *node,
+                            struct xml_host *host);
+
+/* Adds one link, or the two of a split-duplex one. */
+enum status reader_add_link(struct reader *r, const xmlNode *node, const char *name,
+                            const char *policy, struct link link);
+
+enum status reader_cluster(struct reader *r, const xmlNode *node);
+
+#endif

@@ -1,0 +1,157 @@
+/*
+ * What a platform file says, read with libxml2 before SimGrid sees it, because SimGrid
+ * ends the process on a fault: hosts with their properties, links under the names
+ * SimGrid gives them, and the routes written out. Private to sim/platform*.c.
+ *
+ * Clusters are unfolded as SimGrid does it: flat ones to `<id>_link_<number>_UP` and
+ * `_DOWN`, tori to `<id>_link_from_<rank>_to_<rank>_UP` and `_DOWN`, fat trees and
+ * dragonflies as topology.h says.
+ */
+#ifndef SHARDSIM_SIM_PLATFORM_XML_H
+#define SHARDSIM_SIM_PLATFORM_XML_H
+
+#include "array/machine.h"
+#include "base/error.h"
+
+struct topology;
+
+/*
+ * The place of an element; columns are looked up in the text when an error needs them.
+ */
+struct xml_place {
+	const char *element;
+	unsigned line;
+};
+
+/* Properties of a host; NULL or < 0 where one is not there. */
+struct xml_props {
+	const char *fabric, *domain, *profile, *geometry;
+	int32_t priority;
+	double memory_bytes, memory_Bps, launch_s;
+	int32_t share;          /* `devices`: how many share the host; 1 without it */
+	int32_t domain_devices; /* so many make a domain of their own; 0: all of that name */
+	struct tuning tuning; /* `constants`: the default without them */
+};
+
+struct xml_host {
+	const char *name;
+	int32_t device; /* the first: the number the name ends in, times props->share */
+	const struct xml_props *props;
+	struct xml_place place;
+	const char *cluster;             /* id of the cluster it is in, NULL outside */
+	int32_t rank;                    /* in the cluster */
+	int32_t number;                  /* its number in the cluster's radical */
+	const struct topology *topology; /* of its cluster; NULL if that has none */
+	int32_t zone; /* number of the zone with routing Full that it is in, else -1 */
+};
+
+/* A route written out: its links are route_link[first..first + nlinks). */
+struct xml_route {
+	int32_t src, dst; /* hosts */
+	int32_t nlinks, first;
+};
+
+/* Names or pairs to numbers; open addressing, -1 for free. */
+struct xml_index {
+	int32_t *slot;
+	size_t size, used;
+};
+
+struct platform_xml {
+	struct arena *arena;
+	const char *path, *text;
+	size_t length;
+	int32_t nhosts, nlinks, nroutes, nroute_links;
+	int32_t hosts_capacity, links_capacity, routes_capacity, route_links_capacity;
+	struct xml_host *host;
+	struct link *link;
+	struct xml_route *route;
+	int32_t *route_link;
+	struct xml_index host_index, link_index, route_index;
+	/* Routes are not what they seem: of <bypassRoute>s, backbones or limiters. */
+	bool bypassed;
+	/* What SimGrid numbers over all clusters of the file (topology.h). */
+	int32_t fat_tree_hosts, fat_tree_links, dragonfly_links;
+};
+
+/*
+ * Reads `length` bytes of text (which the arena must outlive) named `path` in errors:
+ * not well-formed, not a platform, an element or unit that is not known, a name there
+ * twice, a host without properties or number.
+ */
+enum status platform_xml_read(struct platform_xml *out, struct arena *a,
+                              const char *path, const char *text, size_t length,
+                              struct error *e);
+
+struct where platform_xml_where(const struct platform_xml *x, struct xml_place place);
+
+/* The number of the link or host of that name, -1 if there is none. */
+int32_t platform_xml_link(const struct platform_xml *x, const char *name);
+int32_t platform_xml_host(const struct platform_xml *x, const char *name);
+
+/* The route written out from host to host, NULL if there is none. */
+const struct xml_route *platform_xml_route(const struct platform_xml *x, int32_t src,
+                                           int32_t dst);
+
+/*
+ * The one link from host to host: the neighbours in a cluster torus, or a route of one
+ * link. -1 if there is none.
+ */
+int32_t platform_xml_hop(const struct platform_xml *x, int32_t src, int32_t dst);
+
+/* Adding; false, and nothing changed, if one of that name or pair is there. */
+bool platform_xml_add_host(struct platform_xml *x, const struct xml_host *host);
+bool platform_xml_add_link(struct platform_xml *x, const struct link *link);
+
+/* Of the links that platform_xml_add_route_link() has added since the last route. */
+bool platform_xml_add_route(struct platform_xml *x, int32_t src, int32_t dst);
+void platform_xml_add_route_link(struct platform_xml *x, int32_t link);
+
+/*
+ * What one of SimGrid's units stands for: bytes (Bps) or bits (bps) with a prefix of
+ * 1000 or, with i, of 1024; else times. No unit: bytes per second, seconds. False if
+ * unknown.
+ */
+bool platform_xml_unit(double *out, const char *unit, bool rate);
+
+/*
+ * Where the routes of graphs come from; the ask_state of the machine, whose callback is
+ * platform_graph_route(). Our reader knows those of fat trees, of dragonflies, and those
+ * that are written out in zones with routing Full; `simgrid` is asked for others once
+ * there is one.
+ */
+struct platform_graph {
+	const struct platform_xml *x;
+	/*
+	 * The host of a device on a fabric at [fabric * ndevices + device], -1 without one.
+	 */
+	const int32_t *host_of;
+	bool open;   /* some routes are SimGrid's to tell */
+	bool stated; /* all routes of a geometry are of a cluster, or written out alike */
+	machine_route_fn *simgrid;
+	void *simgrid_state;
+};
+
+machine_route_fn platform_graph_route;
+
+/* Does our reader know all routes between two hosts? */
+bool platform_graph_known(const struct platform_xml *x, const struct xml_host *a,
+                          const struct xml_host *b);
+
+/*
+ * Sets the ends of the routes of a graph fabric, and `open` of the machine's graph;
+ * E_TYPE where a route is missing in a zone that writes them out.
+ */
+enum status platform_graph_fabric(struct machine *m, struct platform_graph *g, int f,
+                                  struct error *e);
+
+/*
+ * The machine that the file describes, named `name`: devices, fabrics, geometry and
+ * ports. Errors: devices not numbered 0 to n - 1 or there twice, properties that
+ * contradict each other, a geometry that the hosts and links do not have.
+ */
+enum status platform_xml_machine(struct machine **out, struct platform_graph **graph,
+                                 const struct platform_xml *x, const char *name,
+                                 struct error *e);
+
+#endif

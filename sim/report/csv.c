@@ -1,0 +1,381 @@
+#include "report/data.h"
+
+#include <math.h>
+#include <string.h>
+
+/*
+ * All tables are one rectangle, so that any reader of CSV takes it: `section` says
+ * which table a line is of, and fields that table does not have are empty.
+ */
+enum field {
+	SECTION,
+	PLATFORM,
+	CLOCK,
+	PLANNER,
+	BASELINE,
+	FAMILY,
+	N,
+	SPEEDUP,
+	LOW,
+	HIGH,
+	LEAST,
+	LARGEST,
+	WINS,
+	TIES,
+	LOSSES,
+	P,
+	MEMORY_N,
+	MEMORY,
+	REMAT_N,
+	REMAT,
+	REST,
+	GAIN,
+	STATUS,
+	ROWS,
+	REASON,
+	EXAMPLE,
+	PLANNING_MEDIAN,
+	PLANNING_LARGEST,
+	BOUND_N,
+	BOUND,
+	BOUND_FIRST, /* the quantiles of report_quantiles */
+	BOUND_LAST = BOUND_FIRST + REPORT_QUANTILES - 1,
+	TIME,
+	BASELINE_TIME,
+	SOLVED,
+	SCENARIOS,
+	BYTES_N,
+	BYTES,
+	BYTES_HIGH,
+	BYTES_LARGEST,
+	CROSSING,
+	FIELDS
+};
+
+static const char *const field_names[FIELDS] = {
+	"section",
+	"platform",
+	"clock",
+	"planner",
+	"baseline",
+	"family",
+	"n",
+	"speedup",
+	"speedup_low",
+	"speedup_high",
+	"speedup_min",
+	"speedup_max",
+	"wins",
+	"ties",
+	"losses",
+	"p",
+	"memory_n",
+	"memory_ratio",
+	"remat_n",
+	"speedup_remat",
+	"speedup_rest",
+	"gain_remat",
+	"status",
+	"rows",
+	"reason",
+	"example",
+	"planning_median_s",
+	"planning_max_s",
+	"bound_n",
+	"times_bound",
+	"times_bound_min",
+	"times_bound_q25",
+	"times_bound_median",
+	"times_bound_q75",
+	"times_bound_q95",
+	"times_bound_max",
+	"time_s",
+	"baseline_time_s",
+	"solved",
+	"scenarios",
+	"bytes_n",
+	"times_recv_bound",
+	"times_recv_bound_q95",
+	"times_recv_bound_max",
+	"crossing",
+};
+
+struct line {
+	char number[FIELDS][32];
+	const char *text[FIELDS]; /* NULL: the number */
+};
+
+void report_csv_field(FILE *out, const char *text, bool first)
+{
+	if (!first)
+		fputc(',', out);
+	if (!strpbrk(text, "\",\r\n")) {
+		fputs(text, out);
+		return;
+	}
+	fputc('"', out);
+	for (; *text; text++) {
+		if (*text == '"')
+			fputc('"', out);
+		fputc(*text, out);
+	}
+	fputc('"', out);
+}
+
+static void set_count(struct line *l, enum field f, size_t count)
+{
+	snprintf(l->number[f], sizeof(l->number[f]), "%zu", count);
+}
+
+static void set_real(struct line *l, enum field f, double value)
+{
+	if (!isnan(value))
+		snprintf(l->number[f], sizeof(l->number[f]), "%.9g", value);
+}
+
+static struct line start(const struct report *r, const char *section,
+                         const char *platform, const char *clock, const char *planner)
+{
+	struct line l = {0};
+
+	l.text[SECTION] = section;
+	l.text[PLATFORM] = platform;
+	l.text[CLOCK] = clock;
+	l.text[PLANNER] = planner;
+	l.text[BASELINE] = r->baseline;
+	return l;
+}
+
+static void finish(FILE *out, const struct line *l)
+{
+	for (int f = 0; f < FIELDS; f++)
+		report_csv_field(out, l->text[f] ? l->text[f] : l->number[f], f == 0);
+	fputs("\r\n", out);
+}
+
+static void write_line(FILE *out, const struct report *r, const struct report_line *s)
+{
+	struct line l = start(r, s->family ? "family" : "total", s->platform, s->clock,
+	                      s->planner);
+
+	l.text[FAMILY] = s->family;
+	set_count(&l, N, s->speedup.n);
+	set_real(&l, SPEEDUP, s->speedup.geomean);
+	set_real(&l, LOW, s->interval.lo);
+	set_real(&l, HIGH, s->interval.hi);
+	set_real(&l, LEAST, s->speedup.min);
+	set_real(&l, LARGEST, s->speedup.max);
+	set_count(&l, WINS, s->wins);
+	set_count(&l, TIES, s->ties);
+	set_count(&l, LOSSES, s->losses);
+	set_real(&l, P, s->test.p);
+	set_count(&l, MEMORY_N, s->memory_n);
+	set_real(&l, MEMORY, s->memory);
+	set_count(&l, BOUND_N, s->bound_n);
+	set_real(&l, BOUND, s->bound);
+	finish(out, &l);
+}
+
+/* The row's planner over the column's, which is the baseline here. */
+static void write_cell(FILE *out, const struct report *r, const struct report_matrix *m,
+                       size_t row, size_t column)
+{
+	const struct report_cell *c = &m->cell[row * m->nplanners + column];
+	struct line l = start(r, "matrix", m->platform, m->clock, m->planner[row]);
+
+	l.text[BASELINE] = m->planner[column];
+	set_count(&l, N, c->n);
+	set_real(&l, SPEEDUP, c->speedup);
+	set_count(&l, MEMORY_N, c->memory_n);
+	set_real(&l, MEMORY, c->memory);
+	finish(out, &l);
+}
+
+static void write_matrix(FILE *out, const struct report *r,
+                         const struct report_matrix *m)
+{
+	for (size_t i = 0; i < m->nplanners; i++)
+		for (size_t k = 0; k < m->nplanners; k++)
+			if (i != k)
+				write_cell(out, r, m, i, k);
+}
+
+static void write_bound(FILE *out, const struct report *r, const struct report_bound *b)
+{
+	struct line l = start(r, "bound", b->platform, b->clock, b->planner);
+
+	l.text[BASELINE] = NULL;
+	set_count(&l, BOUND_N, b->n);
+	set_real(&l, BOUND, b->mean);
+	for (int q = 0; q < REPORT_QUANTILES; q++)
+		set_real(&l, (enum field)(BOUND_FIRST + q), b->quantile[q]);
+	finish(out, &l);
+}
+
+static void write_bytes(FILE *out, const struct report *r, const struct report_bytes *b)
+{
+	struct line l = start(r, "bytes", b->platform, b->clock, b->planner);
+
+	l.text[BASELINE] = NULL;
+	set_count(&l, SOLVED, b->solved);
+	set_count(&l, SCENARIOS, b->all);
+	set_count(&l, BYTES_N, b->n);
+	set_real(&l, BYTES, b->mean);
+	set_real(&l, BYTES_HIGH, b->high);
+	set_real(&l, BYTES_LARGEST, b->max);
+	finish(out, &l);
+}
+
+/* `best` over the fastest of the others, and then its losses. */
+static void write_best(FILE *out, const struct report *r, const struct report_best *b)
+{
+	struct line l = start(r, "best", b->platform, b->clock, "best");
+
+	l.text[BASELINE] = "fastest other";
+	set_count(&l, N, b->n);
+	set_real(&l, SPEEDUP, b->gain);
+	set_count(&l, WINS, b->wins);
+	set_count(&l, TIES, b->ties);
+	set_count(&l, LOSSES, b->losses);
+	set_count(&l, ROWS, b->nlosses);
+	l.text[REASON] = "losses above 1 %";
+	finish(out, &l);
+	for (size_t i = 0; i < b->nlosses; i++) {
+		const struct report_loss *loss = &r->loss[b->first_loss + i];
+
+		l = start(r, "loss", b->platform, b->clock, "best");
+		l.text[BASELINE] = loss->rival;
+		l.text[EXAMPLE] = loss->scenario;
+		set_real(&l, TIME, loss->best_s);
+		set_real(&l, BASELINE_TIME, loss->rival_s);
+		l.text[REASON] = loss->cause;
+		finish(out, &l);
+	}
+}
+
+/* Of a curve: which figure has what value, and what the others are. */
+static const char *point_text(char *out, size_t size, const struct report_curve *c,
+                              const char *value)
+{
+	snprintf(out, size, "%s=%s%s%s", c->key, value, *c->others ? " " : "",
+	         c->others);
+	return out;
+}
+
+static void write_curve(FILE *out, const struct report *r, const struct report_curve *c)
+{
+	char figures[512];
+
+	for (size_t i = 0; i < c->npoints; i++) {
+		const struct curve_point *point = &c->point[i];
+
+		for (int p = 0; p < c->nplanners; p++) {
+			struct line l =
+				start(r, "curve", c->platform, c->clock, c->planner[p]);
+
+			l.text[REASON] =
+				point_text(figures, sizeof(figures), c, point->value);
+			l.text[EXAMPLE] = c->scenario;
+			set_count(&l, N, c->n[p]);
+			set_real(&l, SPEEDUP, point->speedup[p]);
+			if (p == point->fastest)
+				set_count(&l, WINS, point->fastest_n);
+			set_count(&l, SCENARIOS, c->nscenarios);
+			finish(out, &l);
+		}
+	}
+}
+
+/* The planner after, over the one before; or plans of best. */
+static void write_change(FILE *out, const struct report *r,
+                         const struct report_change *c)
+{
+	struct line l = start(r, c->plan ? "plan-change" : "change", c->curve->platform,
+	                      c->curve->clock, c->after);
+	char figures[512], value[200];
+
+	snprintf(value, sizeof(value), "%s..%s", c->low, c->high);
+	l.text[BASELINE] = c->before;
+	l.text[REASON] = point_text(figures, sizeof(figures), c->curve, value);
+	l.text[EXAMPLE] = c->scenario;
+	set_real(&l, CROSSING, c->at);
+	finish(out, &l);
+}
+
+static void write_origin(FILE *out, const struct report *r,
+                         const struct report_origin *o)
+{
+	struct line l = start(r, "origin", o->platform, o->clock, o->planner);
+
+	set_count(&l, N, o->n);
+	set_count(&l, REMAT_N, o->remat_n);
+	set_real(&l, REMAT, o->remat);
+	set_real(&l, REST, o->rest);
+	set_real(&l, GAIN, o->gain);
+	finish(out, &l);
+}
+
+static void write_left(FILE *out, const struct report *r, const struct report_left *f)
+{
+	struct line l = start(r, "left-out", f->platform, NULL, f->planner);
+
+	l.text[STATUS] = outcome_name(f->status);
+	l.text[REASON] = f->reason;
+	l.text[EXAMPLE] = f->example;
+	set_count(&l, ROWS, f->rows);
+	finish(out, &l);
+}
+
+static void write_planning(FILE *out, const struct report *r,
+                           const struct report_planning *p)
+{
+	struct line l = start(r, "planning", p->platform, p->clock, p->planner);
+
+	set_count(&l, N, p->planning_s.n);
+	set_real(&l, PLANNING_MEDIAN, p->planning_s.median);
+	set_real(&l, PLANNING_LARGEST, p->planning_s.max);
+	finish(out, &l);
+}
+
+/* How many rows became what, so that a reader can check that none is missing. */
+static void write_rows(FILE *out, const struct report *r, const char *what, size_t rows)
+{
+	struct line l = start(r, "rows", NULL, NULL, NULL);
+
+	l.text[REASON] = what;
+	set_count(&l, ROWS, rows);
+	finish(out, &l);
+}
+
+void report_csv(FILE *out, const struct report *r)
+{
+	for (int f = 0; f < FIELDS; f++)
+		report_csv_field(out, field_names[f], f == 0);
+	fputs("\r\n", out);
+	for (size_t i = 0; i < r->nlines; i++)
+		write_line(out, r, &r->line[i]);
+	for (size_t i = 0; i < r->nbests; i++)
+		write_best(out, r, &r->best[i]);
+	for (size_t i = 0; i < r->nmatrices; i++)
+		write_matrix(out, r, &r->matrix[i]);
+	for (size_t i = 0; i < r->nbounds; i++)
+		write_bound(out, r, &r->bound[i]);
+	for (size_t i = 0; i < r->nbytes; i++)
+		write_bytes(out, r, &r->bytes[i]);
+	for (size_t i = 0; i < r->curves.ncurves; i++)
+		write_curve(out, r, &r->curves.curve[i]);
+	for (size_t i = 0; i < r->curves.nchanges; i++)
+		write_change(out, r, &r->curves.change[i]);
+	for (size_t i = 0; i < r->norigins; i++)
+		write_origin(out, r, &r->origin[i]);
+	for (size_t i = 0; i < r->nplannings; i++)
+		write_planning(out, r, &r->planning[i]);
+	for (size_t i = 0; i < r->nlefts; i++)
+		write_left(out, r, &r->left[i]);
+	write_rows(out, r, "all", r->all);
+	write_rows(out, r, "compared", r->compared);
+	write_rows(out, r, "baseline compared with", r->references);
+	write_rows(out, r, "left out", r->left_out);
+	write_rows(out, r, "other clocks", r->other_clocks);
+	write_rows(out, r, "faster than the bound", r->faults);
+}

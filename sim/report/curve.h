@@ -1,0 +1,71 @@
+/*
+ * What varied figures do (suites that vary platforms or scenarios): curves of the
+ * speedups, and where the fastest planner changes. Private to report*.c.
+ *
+ * A curve is of the rows of one base platform and clock that differ in one figure and
+ * agree in all others that were varied, over their base scenarios. Figures without a
+ * number (`mesh`) have points in byte order.
+ */
+#ifndef SHARDSIM_SIM_REPORT_CURVE_H
+#define SHARDSIM_SIM_REPORT_CURVE_H
+
+#include "store/store.h"
+#include "text/report_pen.h"
+
+struct report;
+
+enum { CURVE_PLANNERS_MAX = 64 };
+
+struct curve_point {
+	const char *value;     /* as the suite has it: "25GBps" */
+	double x;              /* bytes, seconds, bytes per second; NaN: no number */
+	const double *speedup; /* [nplanners]: geometric mean over n[planner] scenarios */
+	/*
+	 * The planner other than `best` that is fastest in most scenarios (ties count for
+	 * each of them), that of the point before if it is one; -1 if none has a time.
+	 */
+	int fastest;
+	size_t fastest_n; /* in how many scenarios it is */
+	size_t timed_n;   /* scenarios where some planner other than best has a time */
+};
+
+struct report_curve {
+	const char *platform, *clock; /* platform: before it was varied */
+	const char *key;              /* the figure: "nic.bandwidth" */
+	const char *others;   /* the other figures, "bytes=1MiB launch_s=2us"; "" */
+	const char *scenario; /* before it was varied, if there is only one; or NULL */
+	size_t nscenarios, npoints;
+	struct curve_point *point; /* by rising x, then value */
+	int nplanners;
+	const char **planner; /* in byte order */
+	/* Scenarios in which it and the baseline have times > 0 at every point. */
+	size_t *n;
+};
+
+/* The fastest planner of a scenario, or the plan of `best`, changes along a curve. */
+struct report_change {
+	const struct report_curve *curve;
+	const char *scenario;       /* before it was varied */
+	const char *low, *high;     /* the values between which it does */
+	double at;                  /* where times that are power laws cross; NaN */
+	const char *before, *after; /* planners; "a, b" where several are as fast */
+	bool plan;                  /* plans of best instead of planners */
+};
+
+struct report_curves {
+	struct report_curve *curve;
+	struct report_change *change; /* of one curve: by scenario, then along it */
+	size_t ncurves, nchanges;
+};
+
+/* Of rows in any order; those without varied figures do not matter. The arena's. */
+struct report_curves report_curves(struct arena *a, const char *baseline,
+                                   const struct row *const *rows, size_t n);
+
+/* In words, where there are curves. */
+void report_curves_text(const struct pen *pen, const struct report *r);
+
+/* "nic.bandwidth of dgx-h100:4, clock model, bytes=1MiB" */
+const char *report_curve_title(struct arena *a, const struct report_curve *c);
+
+#endif

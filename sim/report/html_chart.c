@@ -1,0 +1,222 @@
+/* Distributions by planner, drawn as rows of small histograms over a common axis. */
+#include "report/html.h"
+#include "text/report_words.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	BINS = 44,
+	LEFT = 120,
+	RIGHT = 640,
+	WIDTH = 800,
+	TOP = 18,
+	BAND = 34, /* of one planner */
+	BAR = 26   /* its highest bar */
+};
+
+struct sample {
+	const char *planner;
+	double *x;
+	size_t n, capacity;
+};
+
+struct chart {
+	const struct page *page;
+	const char *platform, *clock;
+	struct sample *sample; /* by planner */
+	size_t nsamples;
+};
+
+static double figure_of(enum html_figure f, const struct html_case *c,
+                        const struct row *r)
+{
+	if (!report_timed(r))
+		return NAN;
+	switch (f) {
+	case HTML_SPEEDUP:
+		return c->baseline && c->baseline != r ? c->baseline->time_s / r->time_s
+		                                       : NAN;
+	case HTML_BOUND:
+		return r->time_s / r->bound_s;
+	case HTML_LIMIT:
+		return r->peak_array_bytes > 0
+		               ? (double)r->peak_array_bytes / html_limit_bytes(r)
+		               : NAN;
+	}
+	return NAN;
+}
+
+static struct sample *sample_of(struct chart *c, const char *planner)
+{
+	size_t i = 0, n = c->nsamples;
+
+	while (i < n && strcmp(c->sample[i].planner, planner) < 0)
+		i++;
+	if (i < n && strcmp(c->sample[i].planner, planner) == 0)
+		return &c->sample[i];
+	c->sample = xrealloc(c->sample, n + 1, sizeof(*c->sample));
+	memmove(c->sample + i + 1, c->sample + i, (n - i) * sizeof(*c->sample));
+	c->sample[i] = (struct sample){.planner = planner};
+	c->nsamples++;
+	return &c->sample[i];
+}
+
+static void gather(struct chart *c, enum html_figure f)
+{
+	const struct page *p = c->page;
+
+	for (size_t i = 0; i < p->nitems; i++) {
+		const struct html_case *item = &p->item[i];
+
+		if (strcmp(item->row[0]->platform, c->platform) != 0 ||
+		    strcmp(item->row[0]->clock, c->clock) != 0)
+			continue;
+		for (size_t k = 0; k < item->n; k++) {
+			double x = figure_of(f, item, item->row[k]);
+			struct sample *s;
+
+			if (!(x > 0) || isinf(x))
+				continue;
+			s = sample_of(c, item->row[k]->planner);
+			if (s->n == s->capacity) {
+				s->capacity = s->capacity ? 2 * s->capacity : 64;
+				s->x = xrealloc(s->x, s->capacity, sizeof(*s->x));
+			}
+			s->x[s->n++] = x;
+		}
+	}
+}
+
+/* All is on the axis, and 1 in the middle of a bin, so that ties have one of their own. */
+static struct html_axis axis_of(const struct chart *c)
+{
+	struct html_axis x = {1, 1, LEFT, RIGHT};
+	double width, below, above;
+
+	for (size_t i = 0; i < c->nsamples; i++) {
+		for (size_t k = 0; k < c->sample[i].n; k++) {
+			x.lo = fmin(x.lo, c->sample[i].x[k]);
+			x.hi = fmax(x.hi, c->sample[i].x[k]);
+		}
+	}
+	width = log(fmax(x.hi / x.lo, 1.5)) / (BINS - 4);
+	below = ceil(-log(x.lo) / width) + 0.5;
+	above = BINS - below;
+	x.lo = exp(-below * width);
+	x.hi = exp(above * width);
+	return x;
+}
+
+static void draw_sample(const struct chart *c, const struct sample *s,
+                        const struct html_axis *axis, double top)
+{
+	struct arena *a = c->page->arena;
+	FILE *out = c->page->out;
+	size_t bin[BINS] = {0}, most = 0;
+	double step = (double)(RIGHT - LEFT) / BINS, base = top + BAR;
+	double median = stat_quantile(s->x, s->n, 0.5);
+
+	for (size_t i = 0; i < s->n; i++) {
+		int b = (int)((html_at(axis, s->x[i]) - LEFT) / step);
+
+		b = b < 0 ? 0 : b >= BINS ? BINS - 1 : b;
+		most = ++bin[b] > most ? bin[b] : most;
+	}
+	fprintf(out, "<text x=\"%d\" y=\"%.1f\" class=\"name\">%s</text>\n", LEFT - 8,
+	        base - 4, html_escape(a, s->planner));
+	fprintf(out, "<path class=\"bars\" d=\"");
+	for (int b = 0; b < BINS; b++) {
+		double height = BAR * sqrt((double)bin[b] / (double)most);
+
+		if (bin[b])
+			fprintf(out, "M%.1f %.1fh%.1fv%.1fh%.1fz", LEFT + b * step,
+			        base, step - 1, -height, 1 - step);
+	}
+	fprintf(out, "\"/>\n<path class=\"median\" d=\"M%.1f %.1fv-%d\"/>\n",
+	        html_at(axis, median), base + 3, BAR + 3);
+	fprintf(out, "<text x=\"%d\" y=\"%.1f\">%s · n %zu</text>\n", RIGHT + 10,
+	        base - 4, words_ratio(a, median), s->n);
+}
+
+static void draw_axis(FILE *out, const struct html_axis *x, double bottom,
+                      const char *label)
+{
+	double tick[40];
+	int n = html_ticks(tick, 40, x);
+
+	for (int i = 0; i < n; i++) {
+		double at = html_at(x, tick[i]);
+
+		fprintf(out,
+		        "<path class=\"%s\" d=\"M%.1f %dV%.1f\"/>"
+		        "<text x=\"%.1f\" y=\"%.1f\" class=\"tick\">%.6g</text>\n",
+		        tick[i] == 1 ? "one" : "grid", at, TOP - 8, bottom, at,
+		        bottom + 14, tick[i]);
+	}
+	fprintf(out, "<text x=\"%d\" y=\"%.1f\" class=\"tick\">%s</text>\n",
+	        (LEFT + RIGHT) / 2, bottom + 31, label);
+	fprintf(out, "<text x=\"%d\" y=\"%d\">median</text>\n", RIGHT + 10, TOP - 6);
+}
+
+static void draw(const struct chart *c, const char *label)
+{
+	struct arena *a = c->page->arena;
+	FILE *out = c->page->out;
+	struct html_axis axis = axis_of(c);
+	double bottom = TOP + BAND * (double)c->nsamples;
+	const char *title = arena_printf(a, "%s, clock %s", c->platform, c->clock);
+
+	fprintf(out,
+	        "<figure><figcaption>%s</figcaption>\n<div class=\"scroll\" "
+	        "tabindex=\"0\"><svg viewBox=\"0 0 %d %.0f\" role=\"img\" "
+	        "aria-label=\"%s: %s\"><title>%s: %s by planner</title>\n",
+	        html_escape(a, title), WIDTH, bottom + 38, html_escape(a, title), label,
+	        html_escape(a, title), label);
+	draw_axis(out, &axis, bottom, label);
+	for (size_t i = 0; i < c->nsamples; i++)
+		draw_sample(c, &c->sample[i], &axis, TOP + BAND * (double)i);
+	fputs("</svg></div></figure>\n", out);
+}
+
+/* The chart of one platform and clock; false if there is nothing to show. */
+static bool draw_place(const struct page *p, const struct html_place *place,
+                       enum html_figure f)
+{
+	static const char *const labels[] = {
+		[HTML_SPEEDUP] = "times as fast as the baseline",
+		[HTML_BOUND] = "times the lower bound",
+		[HTML_LIMIT] = "part of the memory limit",
+	};
+	struct chart c = {.page = p, .platform = place->platform, .clock = place->clock};
+	bool any;
+
+	gather(&c, f);
+	any = c.nsamples > 0;
+	if (any)
+		draw(&c, labels[f]);
+	for (size_t i = 0; i < c.nsamples; i++)
+		free(c.sample[i].x);
+	free(c.sample);
+	return any;
+}
+
+void html_distributions(const struct page *p, enum html_figure f)
+{
+	int drawn = 0;
+	bool more = false;
+
+	for (size_t i = 0; i < p->nplaces && !more; i++) {
+		more = drawn == HTML_PLACES;
+		if (!more)
+			drawn += draw_place(p, &p->place[i], f);
+	}
+	if (more)
+		fprintf(p->out,
+		        "<p class=\"note\">Charts of the first %d platforms and "
+		        "clocks; the tables have all.</p>\n",
+		        HTML_PLACES);
+	if (drawn == 0)
+		fputs("<p class=\"note\">No rows have this figure.</p>\n", p->out);
+}

@@ -1,0 +1,180 @@
+#include "report/report.h"
+
+#include "report/data.h"
+#include "report/html.h"
+
+#include <fnmatch.h>
+#include <locale.h>
+#include <math.h>
+#include <string.h>
+
+bool report_format_parse(enum report_format *out, const char *name)
+{
+	static const char *const names[] = {
+		[REPORT_MD] = "md", [REPORT_CSV] = "csv", [REPORT_TEX] = "tex", [REPORT_HTML] = "html"};
+
+	for (size_t f = 0; f < sizeof(names) / sizeof(names[0]); f++) {
+		if (strcmp(names[f], name) == 0) {
+			*out = (enum report_format)f;
+			return true;
+		}
+	}
+	return false;
+}
+
+static enum status finish_output(FILE *out, struct error *e)
+{
+	if (fflush(out) != 0 || ferror(out))
+		return error_set(e, E_IO, (struct where){0}, "cannot write the report");
+	return OK;
+}
+
+/* A decimal point is a point whatever the user's locale; returns the one to restore. */
+static locale_t use_c_locale(locale_t *c)
+{
+	*c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+	return *c ? uselocale(*c) : (locale_t)0;
+}
+
+static void restore_locale(locale_t old, locale_t c)
+{
+	if (!c)
+		return;
+	uselocale(old);
+	freelocale(c);
+}
+
+enum status report_print(FILE *out, const struct row *rows, size_t n,
+                         const struct report_options *o, struct error *e)
+{
+	struct arena *a = arena_new();
+	struct report report;
+	enum status status = report_gather(&report, a, rows, n, o, e);
+
+	if (status == OK) {
+		locale_t c, old = use_c_locale(&c);
+
+		if (o->format == REPORT_CSV)
+			report_csv(out, &report);
+		else if (o->format == REPORT_HTML)
+			report_html(out, a, &report, rows, n, o);
+		else if (o->format == REPORT_TEX)
+			report_tex(out, a, &report);
+		else
+			report_md(out, a, &report);
+		restore_locale(old, c);
+		status = finish_output(out, e);
+	}
+	arena_free(a);
+	return status;
+}
+
+enum status report_write(FILE *out, struct store *store, const struct report_options *o,
+                         struct error *e)
+{
+	struct arena *a = arena_new();
+	struct row *rows;
+	size_t n;
+	enum status status = store_rows(store, a, &rows, &n, e);
+
+	if (status == OK)
+		status = report_print(out, rows, n, o, e);
+	arena_free(a);
+	return status;
+}
+
+bool report_family(const struct report_options *o, const struct row *r)
+{
+	return !o->family || fnmatch(o->family, r->family, FNM_EXTMATCH) == 0;
+}
+
+bool report_scenario(const struct report_options *o, const struct row *r)
+{
+	return !o->scenario || strcmp(o->scenario, r->scenario) == 0 ||
+	       fnmatch(o->scenario, r->scenario, FNM_EXTMATCH) == 0;
+}
+
+struct csv_rows {
+	FILE *out;
+	const struct report_options *options;
+};
+
+/* A timeline is no figure: it is left to those who ask the database. */
+static bool in_csv(int column)
+{
+	return row_columns[column].offset != offsetof(struct row, timeline);
+}
+
+static void write_cell(const struct csv_rows *csv, const struct row *r, int column)
+{
+	const struct row_column *c = &row_columns[column];
+	const void *field = (const char *)r + c->offset;
+	double real;
+	char number[40] = "";
+
+	switch (c->kind) {
+	case ROW_TEXT:
+		report_csv_field(csv->out, *(const char *const *)field, column == 0);
+		return;
+	case ROW_STATUS:
+		report_csv_field(csv->out, outcome_name(*(const enum outcome *)field),
+		                 column == 0);
+		return;
+	case ROW_REAL:
+		real = *(const double *)field;
+		if (!isnan(real) && (csv->options->timing || field != &r->planning_s))
+			snprintf(number, sizeof(number), "%.17g", real);
+		break;
+	case ROW_BYTES:
+		if (*(const int64_t *)field >= 0)
+			snprintf(number, sizeof(number), "%lld",
+			         (long long)*(const int64_t *)field);
+		break;
+	case ROW_FLAG:
+		snprintf(number, sizeof(number), "%d", *(const bool *)field);
+		break;
+	}
+	report_csv_field(csv->out, number, column == 0);
+}
+
+static enum status write_row(void *self, const struct row *r, struct error *e)
+{
+	const struct csv_rows *csv = self;
+
+	(void)e;
+	if (!report_family(csv->options, r))
+		return OK;
+	for (int c = 0; c < ROW_COLUMNS; c++)
+		if (in_csv(c))
+			write_cell(csv, r, c);
+	fputs("\r\n", csv->out);
+	return OK;
+}
+
+/* A sound row. */
+static enum status pass_row(void *self, const struct row *r, struct error *e)
+{
+	(void)self;
+	(void)r;
+	(void)e;
+	return OK;
+}
+
+enum status report_rows_csv(FILE *out, struct store *store,
+                            const struct report_options *o, struct error *e)
+{
+	struct csv_rows csv = {out, o};
+	locale_t c, old;
+	enum status status = store_each(store, pass_row, NULL, e);
+
+	if (status != OK)
+		return status;
+	old = use_c_locale(&c);
+	for (int i = 0; i < ROW_COLUMNS; i++)
+		if (in_csv(i))
+			report_csv_field(out, row_columns[i].name, i == 0);
+	fputs("\r\n", out);
+	status = store_each(store, write_row, &csv, e);
+	restore_locale(old, c);
+	return status == OK ? finish_output(out, e) : status;
+}

@@ -1,0 +1,363 @@
+/* Planners among themselves: against each other, the bound, and `best` against all. */
+#include "report/data.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const double report_quantiles[REPORT_QUANTILES] = {0, 0.25, 0.5, 0.75, 0.95, 1};
+
+/* A time below its bound by more than rounding. */
+#define FAULT 1e-9
+
+struct rivals {
+	struct report *report;
+	struct arena *arena;
+	const struct row **row; /* all, sorted */
+	size_t n;
+};
+
+/* The rows of one platform and clock, by scenario. */
+struct place {
+	const struct row **row;
+	size_t n;
+};
+
+static int compare_rows(const void *left, const void *right)
+{
+	const struct row *a = *(const struct row *const *)left;
+	const struct row *b = *(const struct row *const *)right;
+	int order = strcmp(a->platform, b->platform);
+
+	if (order == 0)
+		order = strcmp(a->clock, b->clock);
+	if (order == 0)
+		order = strcmp(a->scenario, b->scenario);
+	return order ? order : strcmp(a->planner, b->planner);
+}
+
+static bool moves(const struct row *r)
+{
+	return report_timed(r) && r->time_s > 0;
+}
+
+static void *grow(struct arena *a, const void *old, size_t n, size_t size)
+{
+	void *out;
+
+	if (n & (n - 1)) /* capacities are powers of two, and one of nothing */
+		return (void *)(uintptr_t)old;
+	out = arena_alloc(a, n ? 2 * n : 1, size);
+	if (n)
+		memcpy(out, old, n * size);
+	return out;
+}
+
+/* --- planner against planner -------------------------------------------------------- */
+
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* The distinct planners of the place, in byte order. */
+static void find_planners(struct report_matrix *m, struct arena *a,
+                          const struct place *place)
+{
+	for (size_t i = 0; i < place->n; i++) {
+		size_t k = 0;
+
+		while (k < m->nplanners &&
+		       strcmp(m->planner[k], place->row[i]->planner) != 0)
+			k++;
+		if (k < m->nplanners)
+			continue;
+		m->planner = grow(a, m->planner, m->nplanners, sizeof(*m->planner));
+		m->planner[m->nplanners++] = place->row[i]->planner;
+	}
+	qsort(m->planner, m->nplanners, sizeof(*m->planner), compare_names);
+}
+
+static size_t number_of(const struct report_matrix *m, const struct row *r)
+{
+	const char **found = bsearch(&r->planner, m->planner, m->nplanners,
+	                             sizeof(*m->planner), compare_names);
+
+	return (size_t)(found - m->planner);
+}
+
+/* Two rows of one scenario: sums of logarithms at first, in both cells. */
+static void add_pair(struct report_matrix *m, const struct row *r, const struct row *s)
+{
+	size_t i = number_of(m, r), k = number_of(m, s);
+	struct report_cell *over = &m->cell[i * m->nplanners + k];
+	struct report_cell *under = &m->cell[k * m->nplanners + i];
+
+	if (moves(r) && moves(s)) {
+		double log_ratio = log(s->time_s / r->time_s);
+
+		over->n++;
+		under->n++;
+		over->speedup += log_ratio;
+		under->speedup -= log_ratio;
+	}
+	if (r->status == OUTCOME_OK && s->status == OUTCOME_OK &&
+	    r->peak_live_bytes > 0 && s->peak_live_bytes > 0) {
+		double log_ratio =
+			log((double)s->peak_live_bytes / (double)r->peak_live_bytes);
+
+		over->memory_n++;
+		under->memory_n++;
+		over->memory += log_ratio;
+		under->memory -= log_ratio;
+	}
+}
+
+static void finish_cells(struct report_matrix *m)
+{
+	for (size_t i = 0; i < m->nplanners * m->nplanners; i++) {
+		struct report_cell *c = &m->cell[i];
+
+		c->speedup = c->n ? exp(c->speedup / (double)c->n) : NAN;
+		c->memory = c->memory_n ? exp(c->memory / (double)c->memory_n) : NAN;
+	}
+}
+
+/* The end of the scenario that begins with row `first`. */
+static size_t scenario_end(const struct place *place, size_t first)
+{
+	size_t end = first + 1;
+
+	while (end < place->n &&
+	       strcmp(place->row[first]->scenario, place->row[end]->scenario) == 0)
+		end++;
+	return end;
+}
+
+static void add_matrix(const struct rivals *g, const struct place *place)
+{
+	struct report *r = g->report;
+	struct report_matrix m = {.platform = place->row[0]->platform,
+	                          .clock = place->row[0]->clock};
+	size_t end;
+
+	find_planners(&m, g->arena, place);
+	if (m.nplanners < 2)
+		return;
+	m.cell = arena_alloc(g->arena, m.nplanners * m.nplanners, sizeof(*m.cell));
+	for (size_t i = 0; i < place->n; i = end) {
+		end = scenario_end(place, i);
+		for (size_t k = i; k < end; k++)
+			for (size_t l = k + 1; l < end; l++)
+				add_pair(&m, place->row[k], place->row[l]);
+	}
+	finish_cells(&m);
+	r->matrix = grow(g->arena, r->matrix, r->nmatrices, sizeof(m));
+	r->matrix[r->nmatrices++] = m;
+}
+
+/* --- time over bound ---------------------------------------------------------------- */
+
+static void add_bound(const struct rivals *g, const struct place *place,
+                      const char *planner, double *ratio)
+{
+	struct report *r = g->report;
+	struct report_bound b = {.platform = place->row[0]->platform,
+	                         .clock = place->row[0]->clock,
+	                         .planner = planner};
+
+	for (size_t i = 0; i < place->n; i++) {
+		const struct row *row = place->row[i];
+
+		if (moves(row) && row->bound_s > 0 && strcmp(row->planner, planner) == 0)
+			ratio[b.n++] = row->time_s / row->bound_s;
+	}
+	if (b.n == 0)
+		return;
+	b.mean = stat_geomean(ratio, b.n);
+	stat_quantiles(b.quantile, ratio, b.n, report_quantiles, REPORT_QUANTILES);
+	r->bound = grow(g->arena, r->bound, r->nbounds, sizeof(b));
+	r->bound[r->nbounds++] = b;
+}
+
+/* Scenarios that some planner solves. */
+static size_t count_solved(const struct place *place)
+{
+	size_t solved = 0, end;
+
+	for (size_t i = 0; i < place->n; i = end) {
+		bool ok = false;
+
+		end = scenario_end(place, i);
+		for (size_t k = i; k < end; k++)
+			ok |= place->row[k]->status == OUTCOME_OK;
+		solved += ok;
+	}
+	return solved;
+}
+
+static void add_bytes(const struct rivals *g, const struct place *place,
+                      const char *planner, size_t all, double *ratio)
+{
+	static const double p[] = {0.95, 1};
+	struct report *r = g->report;
+	struct report_bytes b = {.platform = place->row[0]->platform,
+	                         .clock = place->row[0]->clock,
+	                         .planner = planner,
+	                         .all = all};
+	double quantile[2];
+
+	for (size_t i = 0; i < place->n; i++) {
+		const struct row *row = place->row[i];
+
+		if (row->status != OUTCOME_OK || strcmp(row->planner, planner) != 0)
+			continue;
+		b.solved++;
+		if (row->recv_bytes > 0 && row->recv_bound_bytes > 0)
+			ratio[b.n++] =
+				(double)row->recv_bytes / (double)row->recv_bound_bytes;
+	}
+	b.mean = stat_geomean(ratio, b.n);
+	stat_quantiles(quantile, ratio, b.n, p, 2);
+	b.high = quantile[0];
+	b.max = quantile[1];
+	r->bytes = grow(g->arena, r->bytes, r->nbytes, sizeof(b));
+	r->bytes[r->nbytes++] = b;
+}
+
+static void add_bounds(const struct rivals *g, const struct place *place)
+{
+	struct report_matrix m = {0};
+	double *ratio = xmalloc(place->n, sizeof(*ratio));
+	size_t all = count_solved(place);
+
+	find_planners(&m, g->arena, place);
+	for (size_t i = 0; i < m.nplanners; i++) {
+		add_bound(g, place, m.planner[i], ratio);
+		if (all)
+			add_bytes(g, place, m.planner[i], all, ratio);
+	}
+	free(ratio);
+}
+
+static void find_faults(struct report *r, const struct place *place)
+{
+	for (size_t i = 0; i < place->n; i++) {
+		const struct row *row = place->row[i];
+
+		if (!report_timed(row) || !(row->time_s < row->bound_s * (1 - FAULT)))
+			continue;
+		if (r->faults++ == 0)
+			r->faulty = row;
+	}
+}
+
+/* --- best --------------------------------------------------------------------------- */
+
+static int compare_losses(const void *left, const void *right)
+{
+	const struct report_loss *a = left, *b = right;
+	double x = a->best_s / a->rival_s, y = b->best_s / b->rival_s;
+
+	return x != y ? (x < y) - (x > y) : strcmp(a->scenario, b->scenario);
+}
+
+/* The row of the same plan on clock `model`; NULL if there is none. */
+static const struct row *on_model(const struct rivals *g, const struct row *r)
+{
+	struct row key = *r;
+	const struct row *wanted = &key, **found;
+
+	key.clock = "model";
+	found = bsearch(&wanted, g->row, g->n, sizeof(*g->row), compare_rows);
+	return found ? *found : NULL;
+}
+
+static void compare_best(const struct rivals *g, struct report_best *b,
+                         const struct row *best, const struct row *rival)
+{
+	struct report *r = g->report;
+	double ratio = rival->time_s / best->time_s; /* zero and infinity are ratios */
+
+	b->n++;
+	if (ratio > 0 && !isinf(ratio)) {
+		b->gain += log(ratio);
+		b->gain_n++;
+	}
+	if (fabs(ratio - 1) <= REPORT_TIE)
+		b->ties++;
+	else if (ratio > 1)
+		b->wins++;
+	else
+		b->losses++;
+	if (best->time_s <= rival->time_s * (1 + REPORT_LOSS))
+		return;
+	r->loss = grow(g->arena, r->loss, r->nlosses, sizeof(*r->loss));
+	r->loss[r->nlosses++] = (struct report_loss){
+		.platform = best->platform,
+		.clock = best->clock,
+		.scenario = best->scenario,
+		.rival = rival->planner,
+		.best_s = best->time_s,
+		.rival_s = rival->time_s,
+		.cause = report_cause(g->arena, best, on_model(g, best), rival,
+	                              on_model(g, rival)),
+	};
+	b->nlosses++;
+}
+
+static void add_best(const struct rivals *g, const struct place *place)
+{
+	struct report *r = g->report;
+	struct report_best b = {.platform = place->row[0]->platform,
+	                        .clock = place->row[0]->clock,
+	                        .first_loss = r->nlosses};
+	size_t end;
+
+	for (size_t i = 0; i < place->n; i = end) {
+		const struct row *best = NULL, *rival = NULL;
+
+		end = scenario_end(place, i);
+		for (size_t k = i; k < end; k++) {
+			const struct row *row = place->row[k];
+
+			if (!report_timed(row))
+				continue;
+			if (strcmp(row->planner, "best") == 0)
+				best = row;
+			else if (!rival || row->time_s < rival->time_s)
+				rival = row;
+		}
+		if (best && rival && (moves(best) || moves(rival)))
+			compare_best(g, &b, best, rival);
+	}
+	if (b.n == 0)
+		return;
+	b.gain = b.gain_n ? exp(b.gain / (double)b.gain_n) : NAN;
+	if (b.nlosses)
+		qsort(r->loss + b.first_loss, b.nlosses, sizeof(*r->loss),
+		      compare_losses);
+	r->best = grow(g->arena, r->best, r->nbests, sizeof(b));
+	r->best[r->nbests++] = b;
+}
+
+void report_rivals(struct report *r, struct arena *a, const struct row **rows, size_t n)
+{
+	struct rivals g = {r, a, rows, n};
+	size_t end;
+
+	qsort(rows, n, sizeof(*rows), compare_rows);
+	for (size_t i = 0; i < n; i = end) {
+		struct place place = {rows + i, 0};
+
+		for (end = i + 1; end < n; end++)
+			if (strcmp(rows[i]->platform, rows[end]->platform) != 0 ||
+			    strcmp(rows[i]->clock, rows[end]->clock) != 0)
+				break;
+		place.n = end - i;
+		add_matrix(&g, &place);
+		add_bounds(&g, &place);
+		add_best(&g, &place);
+		find_faults(r, &place);
+	}
+}

@@ -1,0 +1,352 @@
+#include "report/data.h"
+#include "text/report_words.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The figures of a report in words and tables, for either pen. */
+
+static const char *p_text(struct arena *a, double p)
+{
+	if (isnan(p))
+		return "-";
+	if (p < 1e-300)
+		return "<1e-300";
+	return arena_printf(a, p < 0.001 ? "%.1e" : "%.3f", p);
+}
+
+/* The nine cells every comparison has, whatever names stand before them. */
+static void comparison_cells(struct arena *a, const char **cell,
+                             const struct report_line *l)
+{
+	const char *memory = words_ratio(a, l->memory);
+	const char *bound = words_ratio(a, l->bound);
+
+	if (l->memory_n && l->memory_n != l->speedup.n)
+		memory = arena_printf(a, "%s (%zu)", memory, l->memory_n);
+	if (l->bound_n && l->bound_n != l->speedup.n)
+		bound = arena_printf(a, "%s (%zu)", bound, l->bound_n);
+	*cell++ = words_count(a, l->speedup.n);
+	*cell++ = words_ratio(a, l->speedup.geomean);
+	*cell++ = isnan(l->interval.lo)
+	                  ? "-"
+	                  : arena_printf(a, "[%s, %s]", words_ratio(a, l->interval.lo),
+	                                 words_ratio(a, l->interval.hi));
+	*cell++ = words_ratio(a, l->speedup.min);
+	*cell++ = words_ratio(a, l->speedup.max);
+	*cell++ = arena_printf(a, "%zu/%zu/%zu", l->wins, l->ties, l->losses);
+	*cell++ = p_text(a, l->test.p);
+	*cell++ = memory;
+	*cell = bound;
+}
+
+static void write_totals(const struct pen *pen, const struct report *r)
+{
+	static const char *const head[] = {
+		"platform", "clock", "planner", "n", "speedup", "95 % interval",
+		"min",      "max",   "w/t/l",   "p", "memory",  "x bound"};
+	struct arena *a = pen->arena;
+	const char *caption =
+		arena_printf(a, "Speedup over %s, all families", r->baseline);
+	struct table t = words_table(a, caption, "lllrrrrrrrrr", head, r->nlines);
+
+	for (size_t i = 0; i < r->nlines; i++) {
+		const struct report_line *l = &r->line[i];
+		const char **cell;
+
+		if (l->family)
+			continue;
+		cell = words_row(&t);
+		cell[0] = l->platform;
+		cell[1] = l->clock;
+		cell[2] = l->planner;
+		comparison_cells(a, cell + 3, l);
+	}
+	pen->table(pen, &t);
+}
+
+/* A family, and how many cases its planners have to compare. */
+struct family {
+	const char *name;
+	size_t cases;
+};
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(((const struct family *)a)->name,
+	              ((const struct family *)b)->name);
+}
+
+/* Those of lines [first, end) by name, each once; *n of them. */
+static struct family *list_families(size_t *n, const struct report *r, size_t first,
+                                    size_t end, struct arena *a)
+{
+	struct family *f = arena_alloc(a, end - first, sizeof(*f));
+	size_t all = 0;
+
+	for (; first < end; first++)
+		if (r->line[first].family)
+			f[all++] = (struct family){r->line[first].family,
+			                           r->line[first].speedup.n};
+	qsort(f, all, sizeof(*f), by_name);
+	*n = 0;
+	for (size_t i = 0; i < all; i++)
+		if (*n && by_name(&f[*n - 1], &f[i]) == 0)
+			f[*n - 1].cases += f[i].cases;
+		else
+			f[(*n)++] = f[i];
+	return f;
+}
+
+static bool has_cases(const struct family *f, size_t n, const char *name)
+{
+	const struct family key = {.name = name};
+	const struct family *found =
+		name ? bsearch(&key, f, n, sizeof(*f), by_name) : NULL;
+
+	return !found || found->cases > 0;
+}
+
+static void write_absent(const struct pen *pen, const struct family *f, size_t n)
+{
+	struct text names = {0};
+
+	for (size_t i = 0; i < n; i++)
+		if (f[i].cases == 0)
+			text_printf(&names, "%s%s", names.length ? ", " : "", f[i].name);
+	if (names.length)
+		pen->paragraph(pen, arena_printf(pen->arena,
+		                                 "No planner has a case to compare in: "
+		                                 "%s.",
+		                                 names.s));
+	text_free(&names);
+}
+
+/* The families of one platform and clock: lines [first, end). */
+static void write_families(const struct pen *pen, const struct report *r, size_t first,
+                           size_t end)
+{
+	static const char *const head[] = {
+		"planner", "family", "n", "speedup", "95 % interval", "min",
+		"max",     "w/t/l",  "p", "memory",  "x bound"};
+	const struct report_line *l = &r->line[first];
+	struct arena *a = pen->arena;
+	const char *place = arena_printf(a, "%s, clock %s", l->platform, l->clock);
+	const char *caption =
+		arena_printf(a, "Speedup over %s on %s", r->baseline, place);
+	struct table t = words_table(a, caption, "llrrrrrrrrr", head, end - first);
+	size_t nfamilies;
+	struct family *family = list_families(&nfamilies, r, first, end, a);
+
+	for (size_t i = first; i < end; i++) {
+		const char **cell;
+
+		l = &r->line[i];
+		if (!has_cases(family, nfamilies, l->family))
+			continue;
+		cell = words_row(&t);
+		cell[0] = l->planner;
+		cell[1] = l->family ? l->family : "(all)";
+		comparison_cells(a, cell + 2, l);
+	}
+	pen->heading(pen, 2, place);
+	pen->table(pen, &t);
+	write_absent(pen, family, nfamilies);
+}
+
+void report_totals_text(const struct pen *pen, const struct report *r)
+{
+	struct arena *a = pen->arena;
+
+	pen->heading(pen, 1, arena_printf(a, "Speedup over %s", r->baseline));
+	if (r->unfinished)
+		pen->paragraph(pen, arena_printf(a, "WARNING: %s.", r->unfinished));
+	if (r->faults)
+		pen->paragraph(
+			pen,
+			arena_printf(
+				a,
+				"WARNING: %zu of the rows %s faster than the lower "
+				"bound, which is a fault of shardsim: for example "
+				"%s on %s by %s, clock %s.",
+				r->faults, r->faults == 1 ? "is" : "are",
+				r->faulty->scenario, r->faulty->platform,
+				r->faulty->planner, r->faulty->clock));
+	if (r->pattern)
+		pen->paragraph(pen, arena_printf(a, "Only families that match %s.",
+		                                 r->pattern));
+	if (r->norigins == 0) {
+		pen->paragraph(pen, "There is no other planner to compare with it.");
+		return;
+	}
+	pen->paragraph(
+		pen,
+		arena_printf(
+			a,
+			"Speedup is the time of %s divided by the planner's, memory "
+			"its "
+			"peak_live_bytes divided by the planner's: above 1 the planner "
+			"is "
+			"better. Both are geometric means over the n scenarios where "
+			"both "
+			"are ok and both times are above zero; x bound is the mean of "
+			"the planner's time over the lower bound, where that is above "
+			"zero; a figure with a count is over that many of them. The "
+			"interval is a 95 %% "
+			"bootstrap "
+			"interval of the mean speedup (%d resamples, seed %d); w/t/l "
+			"are "
+			"wins, ties (within 1e-6 relative) and losses; p is the "
+			"two-sided "
+			"one of %s on the logarithms.",
+			r->baseline, REPORT_RESAMPLES, REPORT_SEED, r->test));
+	write_totals(pen, r);
+	if (!r->families)
+		pen->paragraph(pen, arena_printf(a,
+		                                 "There are %zu families; --families "
+		                                 "shows the speedups of each.",
+		                                 r->nfamilies));
+}
+
+void report_families_text(const struct pen *pen, const struct report *r)
+{
+	size_t end;
+
+	for (size_t i = 0; r->families && i < r->nlines; i = end) {
+		for (end = i + 1; end < r->nlines; end++)
+			if (strcmp(r->line[i].platform, r->line[end].platform) != 0 ||
+			    strcmp(r->line[i].clock, r->line[end].clock) != 0)
+				break;
+		write_families(pen, r, i, end);
+	}
+}
+
+void report_origins_text(const struct pen *pen, const struct report *r)
+{
+	static const char *const head[] = {"platform", "clock",   "planner",
+	                                   "n",        "remat.",  "share",
+	                                   "with",     "without", "part of gain"};
+	struct arena *a = pen->arena;
+	struct table t = words_table(a, "Where the gain comes from", "lllrrrrrr", head,
+	                             r->norigins);
+
+	if (r->norigins == 0)
+		return;
+	for (size_t i = 0; i < r->norigins; i++) {
+		const struct report_origin *o = &r->origin[i];
+		const char **cell = words_row(&t);
+
+		cell[0] = o->platform;
+		cell[1] = o->clock;
+		cell[2] = o->planner;
+		cell[3] = words_count(a, o->n);
+		cell[4] = words_count(a, o->remat_n);
+		cell[5] = words_percent(a, o->share);
+		cell[6] = words_ratio(a, o->remat);
+		cell[7] = words_ratio(a, o->rest);
+		cell[8] = words_percent(a, o->gain);
+	}
+	pen->heading(pen, 2, "Where the gain comes from");
+	pen->paragraph(
+		pen,
+		arena_printf(
+			a,
+			"In remat. of the n scenarios the plan of %s has a full "
+			"rematerialization: a device holds the whole array on the way, "
+			"although neither end is replicated. With and without are the "
+			"mean "
+			"speedups over these scenarios and over the others; the part "
+			"of "
+			"gain is theirs of the sum of the logarithms of all speedups "
+			"(above 100 %% where the others lose).",
+			r->baseline));
+	pen->table(pen, &t);
+}
+
+void report_plannings_text(const struct pen *pen, const struct report *r)
+{
+	static const char *const head[] = {"platform", "clock",    "planner",
+	                                   "n",        "median s", "max s"};
+	struct arena *a = pen->arena;
+	struct table t = words_table(a, "Planning times, wall clock", "lllrrr", head,
+	                             r->nplannings);
+
+	if (r->nplannings == 0)
+		return;
+	for (size_t i = 0; i < r->nplannings; i++) {
+		const struct report_planning *p = &r->planning[i];
+		const char **cell = words_row(&t);
+		bool known = p->planning_s.n && !isnan(p->planning_s.median);
+
+		cell[0] = p->platform;
+		cell[1] = p->clock;
+		cell[2] = p->planner;
+		cell[3] = words_count(a, p->planning_s.n);
+		cell[4] = known ? arena_printf(a, "%.3e", p->planning_s.median) : "-";
+		cell[5] = known ? arena_printf(a, "%.3e", p->planning_s.max) : "-";
+	}
+	pen->heading(pen, 2, "Planning time");
+	pen->table(pen, &t);
+}
+
+void report_left_text(const struct pen *pen, const struct report *r)
+{
+	static const char *const head[] = {"planner", "platform", "status", "rows",
+	                                   "reason"};
+	struct arena *a = pen->arena;
+	struct table t = words_table(a, "Rows left out of the speedups", "lllrp", head,
+	                             r->nlefts);
+
+	for (size_t i = 0; i < r->nlefts; i++) {
+		const struct report_left *l = &r->left[i];
+		const char **cell = words_row(&t);
+
+		cell[0] = l->planner;
+		cell[1] = l->platform;
+		cell[2] = outcome_name(l->status);
+		cell[3] = words_count(a, l->rows);
+		cell[4] = l->reason;
+	}
+	pen->heading(pen, 2, "Left out");
+	pen->paragraph(
+		pen,
+		arena_printf(
+			a,
+			"Of %zu rows %zu are compared, %zu are those of %s they are "
+			"compared with, %zu are left out, and %zu are of clocks not "
+			"asked for.%s",
+			r->all, r->compared, r->references, r->baseline, r->left_out,
+			r->other_clocks,
+			r->nlefts ? " Reasons that differ only in their numbers are "
+				    "one, with # for the numbers."
+				  : ""));
+	if (r->nlefts)
+		pen->table(pen, &t);
+}
+
+static void write_all(const struct pen *pen, const struct report *r)
+{
+	report_totals_text(pen, r);
+	report_families_text(pen, r);
+	report_rivals_text(pen, r);
+	report_curves_text(pen, r);
+	report_origins_text(pen, r);
+	report_plannings_text(pen, r);
+	report_left_text(pen, r);
+}
+
+void report_md(FILE *out, struct arena *a, const struct report *r)
+{
+	struct pen pen = pen_md(out, a);
+
+	write_all(&pen, r);
+}
+
+void report_tex(FILE *out, struct arena *a, const struct report *r)
+{
+	struct pen pen = pen_tex(out, a);
+
+	fputs("% Needs \\usepackage{booktabs}.\n", out);
+	write_all(&pen, r);
+}

@@ -1,0 +1,129 @@
+/* Rows: their columns, outcomes, and the one of which nothing is known. */
+#include "store/store.h"
+
+#include "suite/varied.h"
+
+#include <math.h>
+#include <string.h>
+
+#define AT(name) #name, offsetof(struct row, name)
+const struct row_column row_columns[ROW_COLUMNS] = {
+	{ROW_TEXT, AT(scenario)},
+	{ROW_TEXT, AT(family)},
+	{ROW_TEXT, AT(array)},
+	{ROW_TEXT, AT(mesh)},
+	{ROW_TEXT, AT(from)},
+	{ROW_TEXT, AT(to)},
+	{ROW_TEXT, AT(to_mesh)},
+	{ROW_TEXT, AT(num_devices)},
+	{ROW_TEXT, AT(from_devices)},
+	{ROW_TEXT, AT(to_devices)},
+	{ROW_TEXT, AT(memory_limit)},
+	{ROW_TEXT, AT(platform)},
+	{ROW_TEXT, AT(planner)},
+	{ROW_TEXT, AT(clock)},
+	{ROW_STATUS, AT(status)},
+	{ROW_TEXT, AT(message)},
+	{ROW_REAL, AT(time_s)},
+	{ROW_REAL, AT(launch_s)},
+	{ROW_REAL, AT(local_s)},
+	{ROW_BYTES, AT(recv_bytes)},
+	{ROW_BYTES, AT(send_bytes)},
+	{ROW_BYTES, AT(peak_array_bytes)},
+	{ROW_BYTES, AT(peak_live_bytes)},
+	{ROW_TEXT, AT(steps)},
+	{ROW_FLAG, AT(full_remat)},
+	{ROW_REAL, AT(bound_s)},
+	{ROW_BYTES, AT(recv_bound_bytes)},
+	{ROW_REAL, AT(planning_s)},
+	{ROW_BYTES, AT(devices)},
+	{ROW_TEXT, AT(source)},
+	{ROW_TEXT, AT(base_scenario)},
+	{ROW_TEXT, AT(base_platform)},
+	{ROW_TEXT, AT(varied)},
+	{ROW_TEXT, AT(timeline)},
+};
+#undef AT
+
+static const char *const outcome_names[OUTCOMES] = {
+	[OUTCOME_OK] = "ok",
+	[OUTCOME_NOT_APPLICABLE] = "not-applicable",
+	[OUTCOME_OVER_MEMORY] = "over-memory",
+	[OUTCOME_WRONG] = "wrong",
+	[OUTCOME_FAILED] = "failed",
+};
+
+const char *outcome_name(enum outcome o)
+{
+	return outcome_names[o];
+}
+
+bool outcome_parse(enum outcome *out, const char *name)
+{
+	for (int o = 0; o < OUTCOMES; o++) {
+		if (strcmp(outcome_names[o], name) == 0) {
+			*out = (enum outcome)o;
+			return true;
+		}
+	}
+	return false;
+}
+
+struct row row_empty(void)
+{
+	return (struct row){
+		.scenario = "",
+		.family = "",
+		.array = "",
+		.mesh = "",
+		.from = "",
+		.to = "",
+		.to_mesh = "",
+		.num_devices = "",
+		.from_devices = "",
+		.to_devices = "",
+		.memory_limit = "",
+		.platform = "",
+		.planner = "",
+		.clock = "",
+		.status = OUTCOME_OK,
+		.message = "",
+		.time_s = NAN,
+		.launch_s = NAN,
+		.local_s = NAN,
+		.recv_bytes = -1,
+		.send_bytes = -1,
+		.peak_array_bytes = -1,
+		.peak_live_bytes = -1,
+		.steps = "",
+		.full_remat = false,
+		.bound_s = NAN,
+		.recv_bound_bytes = -1,
+		.planning_s = NAN,
+		.devices = -1,
+		.source = "",
+		.base_scenario = "",
+		.base_platform = "",
+		.varied = "",
+		.timeline = "",
+	};
+}
+
+double row_figure(const struct row *r, const char *key)
+{
+	size_t n = strlen(key);
+
+	for (const char *p = r->varied; *p; p += *p == ' ') {
+		size_t length = strcspn(p, " ");
+		char value[64];
+
+		if (length > n && strncmp(p, key, n) == 0 && p[n] == '=' &&
+		    length - n - 1 < sizeof(value)) {
+			memcpy(value, p + n + 1, length - n - 1);
+			value[length - n - 1] = '\0';
+			return varied_value(varied_unit(key), value);
+		}
+		p += length;
+	}
+	return NAN;
+}

@@ -1,0 +1,356 @@
+/* The rows of a store: added, replaced, read. */
+#include "store/file.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BATCH = 1000 /* rows of store_add() in one transaction */ };
+
+void store_columns(struct text *t, bool types)
+{
+	static const char *const type[] = {
+		[ROW_TEXT] = " TEXT NOT NULL",   [ROW_REAL] = " REAL",
+		[ROW_BYTES] = " INTEGER",        [ROW_FLAG] = " INTEGER NOT NULL",
+		[ROW_STATUS] = " TEXT NOT NULL",
+	};
+
+	for (int c = 0; c < ROW_COLUMNS; c++)
+		text_printf(t, "%s\"%s\"%s", c ? ", " : "", row_columns[c].name,
+		            types ? type[row_columns[c].kind] : "");
+}
+
+static enum status prepare_insert(struct store *s, sqlite3_stmt **out, const char *verb,
+                                  struct error *e)
+{
+	struct text sql = {0};
+	enum status status;
+
+	text_printf(&sql, "%s INTO rows (", verb);
+	store_columns(&sql, false);
+	text_printf(&sql, ", \"key\", \"sum\") VALUES (");
+	for (int c = 0; c < ROW_COLUMNS + 2; c++)
+		text_printf(&sql, c ? ", ?" : "?");
+	text_printf(&sql, ")");
+	status = store_prepare(s, out, sql.s, e);
+	text_free(&sql);
+	return status;
+}
+
+enum status store_begin_rows(struct store *s, struct error *e)
+{
+	if (prepare_insert(s, &s->insert, "INSERT", e) != OK ||
+	    prepare_insert(s, &s->replace, "REPLACE", e) != OK ||
+	    store_prepare(s, &s->log, "REPLACE INTO logs VALUES (?, ?, ?, ?, ?)", e) !=
+	            OK)
+		return e->code;
+	return store_prepare(s, &s->unlog,
+	                     "DELETE FROM logs WHERE scenario = ? AND platform = ? "
+	                     "AND planner = ? AND clock = ?",
+	                     e);
+}
+
+/* Of the row as it comes back from the file: one NaN, no negative zero. */
+static int64_t checksum(const struct row *r, const char *key)
+{
+	struct digest d = digest_start();
+
+	for (int c = 0; c < ROW_COLUMNS; c++) {
+		const void *field = (const char *)r + row_columns[c].offset;
+		double real;
+		int64_t number;
+
+		switch (row_columns[c].kind) {
+		case ROW_TEXT:
+			digest_text(&d, *(const char *const *)field);
+			break;
+		case ROW_STATUS:
+			digest_text(&d, outcome_name(*(const enum outcome *)field));
+			break;
+		case ROW_REAL:
+			real = *(const double *)field;
+			real = isnan(real) ? -1 : real + 0.0;
+			digest_bytes(&d, &real, sizeof(real));
+			break;
+		case ROW_BYTES:
+			number = *(const int64_t *)field;
+			number = number < 0 ? -1 : number;
+			digest_bytes(&d, &number, sizeof(number));
+			break;
+		case ROW_FLAG:
+			digest_bytes(&d, *(const bool *)field ? "1" : "0", 1);
+			break;
+		}
+	}
+	digest_text(&d, key);
+	return (int64_t)((d.high ^ d.low) >> 1);
+}
+
+static void bind(sqlite3_stmt *to, int index, const struct row_column *c,
+                 const struct row *r)
+{
+	const void *field = (const char *)r + c->offset;
+	const char *text;
+
+	switch (c->kind) {
+	case ROW_TEXT:
+		text = *(const char *const *)field;
+		sqlite3_bind_text(to, index, text ? text : "", -1, SQLITE_STATIC);
+		break;
+	case ROW_STATUS:
+		text = outcome_name(*(const enum outcome *)field);
+		sqlite3_bind_text(to, index, text, -1, SQLITE_STATIC);
+		break;
+	case ROW_REAL: /* SQLite turns NaN into NULL */
+		sqlite3_bind_double(to, index, *(const double *)field);
+		break;
+	case ROW_BYTES:
+		if (*(const int64_t *)field < 0)
+			sqlite3_bind_null(to, index);
+		else
+			sqlite3_bind_int64(to, index, *(const int64_t *)field);
+		break;
+	case ROW_FLAG:
+		sqlite3_bind_int(to, index, *(const bool *)field);
+		break;
+	}
+}
+
+enum status store_begin(struct store *s, struct error *e)
+{
+	if (!s->create || s->finished)
+		return error_set(e, E_IO, store_place(s),
+		                 "sweep.db is open for reading");
+	if (s->open_rows == 0 && store_run(s, "BEGIN", e) != OK)
+		return e->code;
+	s->open_rows++;
+	return OK;
+}
+
+int store_insert(sqlite3_stmt *statement, const struct row *r, const char *key)
+{
+	for (int c = 0; c < ROW_COLUMNS; c++)
+		bind(statement, c + 1, &row_columns[c], r);
+	sqlite3_bind_text(statement, ROW_COLUMNS + 1, key, -1, SQLITE_STATIC);
+	sqlite3_bind_int64(statement, ROW_COLUMNS + 2, checksum(r, key));
+	sqlite3_step(statement);
+	return sqlite3_reset(statement);
+}
+
+enum status store_add(struct store *s, const struct row *r, struct error *e)
+{
+	struct error local = {0};
+	int code;
+
+	e = e ? e : &local;
+	if (store_begin(s, e) != OK)
+		return e->code;
+	code = store_insert(s->insert, r, NULL);
+	if (code == SQLITE_CONSTRAINT)
+		return error_set(e, E_TYPE, store_place(s),
+		                 "scenario '%s' on %s by %s (%s) comes twice",
+		                 r->scenario, r->platform, r->planner, r->clock);
+	if (code != SQLITE_OK)
+		return store_error(s, e, "cannot add a row");
+	return s->open_rows >= BATCH ? store_commit(s, e) : OK;
+}
+
+/* The log of the row, or none. */
+static int put_log(struct store *s, const struct row *r, const char *log)
+{
+	const char *const key[] = {r->scenario, r->platform, r->planner, r->clock};
+	sqlite3_stmt *statement = log ? s->log : s->unlog;
+
+	for (int i = 0; i < 4; i++)
+		sqlite3_bind_text(statement, i + 1, key[i], -1, SQLITE_STATIC);
+	if (log)
+		sqlite3_bind_text(statement, 5, log, -1, SQLITE_STATIC);
+	sqlite3_step(statement);
+	return sqlite3_reset(statement);
+}
+
+enum status store_put(struct store *s, const struct row *r, struct digest key,
+                      const char *log, struct error *e)
+{
+	char text[DIGEST_TEXT];
+
+	if (store_begin(s, e) != OK)
+		return e->code;
+	digest_print(text, key);
+	if (store_insert(s->replace, r, text) != SQLITE_OK ||
+	    put_log(s, r, log) != SQLITE_OK)
+		return store_error(s, e, "cannot add a row");
+	return OK;
+}
+
+/* --- reading ------------------------------------------------------------------------ */
+
+/* False: it is a status, and none that there is. */
+static bool unbind(struct row *r, const struct row_column *c, sqlite3_stmt *from,
+                   int index)
+{
+	void *field = (char *)r + c->offset;
+	const char *text = (const char *)sqlite3_column_text(from, index);
+	bool known = sqlite3_column_type(from, index) != SQLITE_NULL;
+
+	switch (c->kind) {
+	case ROW_TEXT:
+		*(const char **)field = text ? text : "";
+		break;
+	case ROW_STATUS:
+		return text && outcome_parse(field, text);
+	case ROW_REAL:
+		*(double *)field = known ? sqlite3_column_double(from, index) : NAN;
+		break;
+	case ROW_BYTES:
+		*(int64_t *)field = known ? sqlite3_column_int64(from, index) : -1;
+		break;
+	case ROW_FLAG:
+		*(bool *)field = sqlite3_column_int(from, index) != 0;
+		break;
+	}
+	return true;
+}
+
+const char *store_take_row(struct row *r, const char **key, sqlite3_stmt *from)
+{
+	*r = row_empty();
+	for (int c = 0; c < ROW_COLUMNS; c++)
+		if (!unbind(r, &row_columns[c], from, c))
+			return "has no known status";
+	*key = (const char *)sqlite3_column_text(from, ROW_COLUMNS);
+	return sqlite3_column_int64(from, ROW_COLUMNS + 1) == checksum(r, *key)
+	               ? NULL
+	               : "does not fit its checksum";
+}
+
+enum status store_select(struct store *s, sqlite3_stmt **out, const char *rest,
+                         struct error *e)
+{
+	struct text sql = {0};
+	enum status status;
+
+	text_printf(&sql, "SELECT ");
+	store_columns(&sql, false);
+	text_printf(&sql, ", \"key\", \"sum\" FROM rows %s", rest);
+	status = store_prepare(s, out, sql.s, e);
+	text_free(&sql);
+	return status;
+}
+
+static enum status read_rows(struct store *s, sqlite3_stmt *from, store_each_fn *each,
+                             void *self, struct error *e)
+{
+	int code;
+
+	while ((code = sqlite3_step(from)) == SQLITE_ROW) {
+		const char *key, *fault;
+		struct row r;
+		enum status status;
+
+		fault = store_take_row(&r, &key, from);
+		if (fault)
+			return error_set(e, E_IO, store_place(s),
+			                 "sweep.db: scenario '%s' %s; `shardsim sweep "
+			                 "--resume` measures it again",
+			                 r.scenario, fault);
+		status = each(self, &r, e);
+		if (status != OK)
+			return status;
+	}
+	return code == SQLITE_DONE ? OK : store_error(s, e, "cannot read it");
+}
+
+enum status store_each(struct store *s, store_each_fn *each, void *self, struct error *e)
+{
+	sqlite3_stmt *statement = NULL;
+	enum status status = store_commit(s, e);
+
+	if (status == OK)
+		status = store_select(s, &statement,
+		                      "ORDER BY scenario, platform, planner, clock", e);
+	if (status == OK)
+		status = read_rows(s, statement, each, self, e);
+	sqlite3_finalize(statement);
+	return status;
+}
+
+enum status store_count(int64_t *out, struct store *s, struct error *e)
+{
+	sqlite3_stmt *statement = NULL;
+	enum status status =
+		store_prepare(s, &statement, "SELECT count(*) FROM rows", e);
+
+	if (status == OK && sqlite3_step(statement) != SQLITE_ROW)
+		status = store_error(s, e, "cannot read it");
+	if (status == OK)
+		*out = sqlite3_column_int64(statement, 0);
+	sqlite3_finalize(statement);
+	return status;
+}
+
+enum status store_keys(struct store *s, store_key_fn *each, void *self, struct error *e)
+{
+	sqlite3_stmt *statement = NULL;
+	enum status status = store_select(s, &statement, "", e);
+	int code = SQLITE_ROW;
+
+	while (status == OK && (code = sqlite3_step(statement)) == SQLITE_ROW) {
+		const char *key;
+		struct digest d;
+		struct row r;
+
+		if (!store_take_row(&r, &key, statement) && key && digest_parse(&d, key))
+			status = each(self, d, &r, e);
+	}
+	if (status == OK && code != SQLITE_DONE)
+		status = store_error(s, e, "cannot read it");
+	sqlite3_finalize(statement);
+	return status;
+}
+
+struct reading {
+	struct arena *arena;
+	struct row *rows;
+	size_t n, capacity;
+};
+
+static enum status keep_row(void *self, const struct row *r, struct error *e)
+{
+	struct reading *reading = self;
+	struct row *kept;
+
+	(void)e;
+	if (reading->n == reading->capacity) {
+		reading->capacity = reading->capacity ? 2 * reading->capacity : 256;
+		reading->rows = xrealloc(reading->rows, reading->capacity,
+		                         sizeof(*reading->rows));
+	}
+	kept = &reading->rows[reading->n++];
+	*kept = *r;
+	for (int c = 0; c < ROW_COLUMNS; c++) {
+		if (row_columns[c].kind == ROW_TEXT) {
+			char **text = (char **)((char *)kept + row_columns[c].offset);
+
+			*text = arena_strdup(reading->arena, *text);
+		}
+	}
+	return OK;
+}
+
+enum status store_rows(struct store *s, struct arena *a, struct row **out, size_t *n,
+                       struct error *e)
+{
+	struct reading reading = {.arena = a};
+	enum status status = store_each(s, keep_row, &reading, e);
+
+	*out = NULL;
+	*n = 0;
+	if (status == OK) {
+		*out = arena_dup(a, reading.rows, reading.n, sizeof(*reading.rows));
+		*n = reading.n;
+	}
+	free(reading.rows);
+	return status;
+}

@@ -1,0 +1,352 @@
+#include "store/file.h"
+
+#include "system/lock.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { APPLICATION = 0x73687369 /* "shsi" */, VERSION = 5 };
+
+struct where store_place(const struct store *s)
+{
+	return (struct where){.file = s->dir};
+}
+
+enum status store_error(const struct store *s, struct error *e, const char *doing)
+{
+	int code = s->db ? sqlite3_errcode(s->db) & 0xff : SQLITE_NOMEM;
+	bool damaged = code == SQLITE_CORRUPT || code == SQLITE_NOTADB;
+
+	return error_set(e, E_IO, store_place(s), "sweep.db: %s: %s%s", doing,
+	                 s->db ? sqlite3_errmsg(s->db) : "no memory",
+	                 damaged && !s->create
+	                         ? "; `shardsim sweep --resume` saves what "
+	                           "can be read of it"
+	                         : "");
+}
+
+enum status store_run(struct store *s, const char *sql, struct error *e)
+{
+	if (sqlite3_exec(s->db, sql, NULL, NULL, NULL) != SQLITE_OK)
+		return store_error(s, e, "cannot write it");
+	return OK;
+}
+
+enum status store_prepare(struct store *s, sqlite3_stmt **out, const char *sql,
+                          struct error *e)
+{
+	if (sqlite3_prepare_v2(s->db, sql, -1, out, NULL) != SQLITE_OK)
+		return store_error(s, e, "cannot use it");
+	return OK;
+}
+
+/* --- opening ------------------------------------------------------------------------ */
+
+static enum status pragma(struct store *s, const char *sql, int *out, struct error *e)
+{
+	sqlite3_stmt *statement = NULL;
+	enum status status = store_prepare(s, &statement, sql, e);
+
+	if (status == OK && sqlite3_step(statement) != SQLITE_ROW)
+		status = store_error(s, e, "cannot read it");
+	if (status == OK)
+		*out = sqlite3_column_int(statement, 0);
+	sqlite3_finalize(statement);
+	return status;
+}
+
+static enum status check_version(struct store *s, bool *empty, struct error *e)
+{
+	int application = 0, version = 0, tables = 0;
+
+	if (pragma(s, "PRAGMA application_id", &application, e) != OK ||
+	    pragma(s, "PRAGMA user_version", &version, e) != OK ||
+	    pragma(s, "SELECT count(*) FROM sqlite_master", &tables, e) != OK)
+		return e->code;
+	*empty = tables == 0 && application == 0 && s->create;
+	if (!*empty && (application != APPLICATION || version != VERSION))
+		return error_set(e, E_IO, store_place(s),
+		                 "sweep.db is not a sweep of this version (%d)",
+		                 VERSION);
+	return OK;
+}
+
+static enum status make_tables(struct store *s, struct error *e)
+{
+	struct text sql = {0};
+	enum status status;
+
+	text_printf(&sql,
+	            "BEGIN; PRAGMA application_id = %d; PRAGMA user_version = %d; "
+	            "CREATE TABLE rows (",
+	            APPLICATION, VERSION);
+	store_columns(&sql, true);
+	text_printf(&sql,
+	            ", \"key\" TEXT, \"sum\" INTEGER NOT NULL, "
+	            "PRIMARY KEY (scenario, platform, planner, clock)); "
+	            "CREATE TABLE logs (scenario TEXT, platform TEXT, planner TEXT, "
+	            "clock TEXT, log TEXT NOT NULL, "
+	            "PRIMARY KEY (scenario, platform, planner, clock)); "
+	            "CREATE TABLE settings (name TEXT, number INTEGER, "
+	            "value TEXT NOT NULL, PRIMARY KEY (name, number)); COMMIT");
+	status = store_run(s, sql.s, e);
+	text_free(&sql);
+	return status;
+}
+
+/* mkdir -p; what stands in the way is found out when the file is opened. */
+static void make_directory(const char *dir)
+{
+	size_t n = strlen(dir);
+	char *path = xmalloc(n + 1, 1);
+
+	memcpy(path, dir, n + 1);
+	for (size_t i = 1; i < n; i++) {
+		if (path[i] != '/')
+			continue;
+		path[i] = '\0';
+		mkdir(path, 0777);
+		path[i] = '/';
+	}
+	mkdir(path, 0777);
+	free(path);
+}
+
+/* SQLite says only "unable to open"; the system knows why. */
+static enum status check_file(const struct store *s, int mode, struct error *e)
+{
+	const char *doing = s->create ? "write" : "read";
+	struct stat found;
+
+	if (access(s->path, mode) != 0 && (!s->create || errno != ENOENT))
+		return error_set(e, E_IO, store_place(s), "cannot %s sweep.db: %s",
+		                 doing, strerror(errno));
+	if (stat(s->path, &found) == 0 && !S_ISREG(found.st_mode))
+		return error_set(e, E_IO, store_place(s),
+		                 "cannot %s sweep.db: it is not a file", doing);
+	return OK;
+}
+
+/* Open the file for writing. */
+static enum status open_new(struct store *s, struct error *e)
+{
+	bool empty = false;
+
+	if (check_file(s, R_OK | W_OK, e) != OK)
+		return e->code;
+	if (sqlite3_open_v2(s->path, &s->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
+	                    NULL) != SQLITE_OK)
+		return store_error(s, e, "cannot write it");
+	sqlite3_busy_timeout(s->db, 10000);
+	if (check_version(s, &empty, e) != OK ||
+	    store_run(s,
+	              "PRAGMA page_size = 4096; PRAGMA journal_mode = WAL; "
+	              "PRAGMA synchronous = NORMAL",
+	              e) != OK)
+		return e->code;
+	return empty ? make_tables(s, e) : OK;
+}
+
+static enum status open_old(struct store *s, struct error *e)
+{
+	bool empty;
+
+	if (check_file(s, R_OK, e) != OK)
+		return e->code;
+	/* What a death left half done is taken back first, where that is allowed. */
+	if (sqlite3_open_v2(s->path, &s->db, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK)
+		return store_error(s, e, "cannot read it");
+	sqlite3_busy_timeout(s->db, 10000);
+	return check_version(s, &empty, e);
+}
+
+/* --- damage ------------------------------------------------------------------------- */
+
+/* Is the file to blame? `e` is what opening it said. */
+static bool is_damaged(struct store *s, const struct error *e, struct text *why)
+{
+	sqlite3_stmt *check = NULL;
+	const char *said;
+	bool sound;
+
+	if (e->code != OK) {
+		int code = s->db ? sqlite3_errcode(s->db) & 0xff : SQLITE_OK;
+
+		text_printf(why, "%s", s->db ? sqlite3_errmsg(s->db) : "");
+		return code == SQLITE_CORRUPT || code == SQLITE_NOTADB;
+	}
+	/* Not its quick_check: an index of which rows are missing refuses new ones. */
+	if (sqlite3_prepare_v2(s->db, "PRAGMA integrity_check(1)", -1, &check, NULL) !=
+	            SQLITE_OK ||
+	    sqlite3_step(check) != SQLITE_ROW) {
+		text_printf(why, "%s", sqlite3_errmsg(s->db));
+		sound = false;
+	} else {
+		said = (const char *)sqlite3_column_text(check, 0);
+		sound = said && strcmp(said, "ok") == 0;
+		text_printf(why, "%s", said ? said : "");
+	}
+	sqlite3_finalize(check);
+	return !sound;
+}
+
+/* Move the file and what belongs to it to the first free name of its kind. */
+static enum status set_aside(struct store *s, struct text *kept, struct error *e)
+{
+	struct text from = {0}, to = {0};
+	int n = 1, failed;
+
+	do {
+		kept->length = 0;
+		text_printf(kept, "%s.damaged", s->path);
+		if (n > 1)
+			text_printf(kept, "-%d", n);
+		n++;
+	} while (access(kept->s, F_OK) == 0);
+	text_printf(&from, "%s-wal", s->path);
+	text_printf(&to, "%s-wal", kept->s);
+	failed = rename(s->path, kept->s) != 0 ||
+	         (rename(from.s, to.s) != 0 && errno != ENOENT);
+	memcpy(from.s + from.length - 3, "shm", 3);
+	unlink(from.s);
+	text_free(&from);
+	text_free(&to);
+	return failed ? error_set(e, E_IO, store_place(s),
+	                          "cannot keep the damaged sweep.db: %s",
+	                          strerror(errno))
+	              : OK;
+}
+
+static enum status replace_damaged(struct store *s, const char *why, struct error *e)
+{
+	struct text kept = {0}, told = {0};
+	int64_t rows = 0;
+	int keep = 1;
+
+	/* A log that SQLite takes for empty it would remove. */
+	sqlite3_file_control(s->db, NULL, SQLITE_FCNTL_PERSIST_WAL, &keep);
+	sqlite3_close(s->db);
+	s->db = NULL;
+	*e = (struct error){0};
+	if (set_aside(s, &kept, e) == OK && open_new(s, e) == OK &&
+	    store_begin_rows(s, e) == OK && store_salvage(s, kept.s, &rows, e) == OK) {
+		text_printf(
+			&told,
+			"%s/sweep.db was damaged (%s). It is kept as %s; %lld sound "
+			"rows were taken from it, the others are missing",
+			s->dir, why, strrchr(kept.s, '/') + 1, (long long)rows);
+		s->damage = told.s;
+	}
+	text_free(&kept);
+	return e->code;
+}
+
+/* Make the folder; its absolute name, for the current one may change. */
+static enum status take_folder(struct store *s, struct error *e)
+{
+	char *folder;
+
+	make_directory(s->dir);
+	folder = realpath(s->dir, NULL);
+	if (!folder)
+		return error_set(e, E_IO, store_place(s), "cannot write sweep.db: %s",
+		                 strerror(errno));
+	free(s->folder);
+	s->folder = folder;
+	return OK;
+}
+
+static void set_paths(struct store *s)
+{
+	struct text path = {0}, lock = {0};
+
+	text_printf(&path, "%s/sweep.db", s->folder);
+	text_printf(&lock, "%s.lock", path.s);
+	s->path = path.s;
+	s->lock = lock.s;
+}
+
+static enum status open_to_write(struct store *s, struct error *e)
+{
+	struct text why = {0};
+
+	if (lock_take(&s->lock_fd, s->lock, store_place(s), e) != OK)
+		return e->code;
+	open_new(s, e);
+	if (is_damaged(s, e, &why))
+		replace_damaged(s, why.s, e);
+	else if (e->code == OK)
+		store_begin_rows(s, e);
+	text_free(&why);
+	return e->code;
+}
+
+enum status store_open(struct store **out, const char *dir, bool create, struct error *e)
+{
+	struct store *s = xmalloc(1, sizeof(*s));
+	struct error local = {0};
+
+	e = e ? e : &local;
+	*s = (struct store){.dir = dir, .create = create, .lock_fd = -1};
+	*out = NULL;
+	s->folder = xmalloc(strlen(dir) + 1, 1);
+	memcpy(s->folder, dir, strlen(dir) + 1);
+	if (create)
+		take_folder(s, e);
+	set_paths(s);
+	if (e->code == OK && (create ? open_to_write(s, e) : open_old(s, e)) == OK) {
+		*out = s;
+		return OK;
+	}
+	store_close(s);
+	return e->code;
+}
+
+const char *store_damage(const struct store *s)
+{
+	return s->damage;
+}
+
+/* --- ending ------------------------------------------------------------------------- */
+
+enum status store_commit(struct store *s, struct error *e)
+{
+	if (s->open_rows == 0)
+		return OK;
+	s->open_rows = 0;
+	return store_run(s, "COMMIT", e);
+}
+
+enum status store_finish(struct store *s, struct error *e)
+{
+	if (!s->create || s->finished)
+		return OK;
+	if (store_commit(s, e) != OK ||
+	    store_run(s, "PRAGMA wal_checkpoint(TRUNCATE)", e) != OK)
+		return e->code;
+	/* A reader may hold it as it is, which does no harm. */
+	sqlite3_busy_timeout(s->db, 0);
+	sqlite3_exec(s->db, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL);
+	s->finished = true;
+	return OK;
+}
+
+void store_close(struct store *s)
+{
+	if (!s)
+		return;
+	sqlite3_finalize(s->insert);
+	sqlite3_finalize(s->replace);
+	sqlite3_finalize(s->log);
+	sqlite3_finalize(s->unlog);
+	sqlite3_close(s->db);
+	lock_give(s->lock_fd, s->lock);
+	free(s->folder);
+	free(s->path);
+	free(s->lock);
+	free(s->damage);
+	free(s);
+}

@@ -1,0 +1,181 @@
+/*
+ * The store of a sweep: one row per (scenario, platform, planner, clock) in the table
+ * `rows` of the SQLite file DIR/sweep.db. Reports read rows from here and nothing else.
+ *
+ * What was committed survives the death of the process at any moment: the file has a
+ * write-ahead log beside it (sweep.db-wal, sweep.db-shm) until the sweep ends. A row comes
+ * with the key of its case and a checksum, so that what a disk made of it is not believed.
+ * Only one process writes: DIR/sweep.db.lock is locked by it. Not for network file
+ * systems, where that log does not work: shards (sweep/shard.h) are.
+ *
+ * The other tables: `settings`, named texts about the whole sweep, and `logs`, what the
+ * processes of failed rows left on stderr.
+ *
+ * Errors name DIR as their place (borrowed: it must outlive the error).
+ */
+#ifndef SHARDSIM_SIM_STORE_STORE_H
+#define SHARDSIM_SIM_STORE_STORE_H
+
+#include "system/digest.h"
+
+#include "base/arena.h"
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What became of a measurement (design 3). */
+enum outcome {
+	OUTCOME_OK,
+	OUTCOME_NOT_APPLICABLE, /* the planner cannot express it; `message` says why */
+	OUTCOME_OVER_MEMORY,    /* `message` names the smallest limit that would do */
+	OUTCOME_WRONG,          /* the plan did not pass its check: a fault of ours */
+	OUTCOME_FAILED          /* `message` is what went wrong */
+};
+enum { OUTCOMES = OUTCOME_FAILED + 1 };
+
+/* "ok", "not-applicable", "over-memory", "wrong", "failed". */
+const char *outcome_name(enum outcome o);
+
+/* The outcome of that name; false if there is none. */
+bool outcome_parse(enum outcome *out, const char *name);
+
+/*
+ * One measurement. Seconds are NaN and bytes are negative where unknown (NULL in the
+ * database). Texts are spelled as on the command line; a NULL text is stored as "".
+ */
+struct row {
+	const char *scenario, *family;
+	const char *array, *mesh, *from, *to, *to_mesh;
+	const char *num_devices, *from_devices, *to_devices, *memory_limit;
+	const char *platform, *planner, *clock;
+	enum outcome status;
+	const char *message;
+	double time_s;            /* the plan's time on this clock, all parts */
+	double launch_s, local_s; /* the launches and the local work in time_s */
+	int64_t recv_bytes, send_bytes;
+	int64_t peak_array_bytes, peak_live_bytes;
+	const char *steps; /* the printed plan, one line */
+	bool full_remat;   /* a step's tile is the full array, but neither end is */
+	double bound_s;    /* a lower bound on any plan's time */
+	int64_t recv_bound_bytes; /* the largest number of bytes that one device lacks */
+	double planning_s;        /* wall time; not reproducible */
+	int64_t devices;          /* of both meshes together */
+	const char *source;
+	/*
+	 * What a suite varied, for curves: the scenario and the platform before, and the
+	 * figures as "key=value" with spaces between ("bytes=1MiB nic.bandwidth=25GBps"),
+	 * "" where nothing was; row_figure() reads them.
+	 */
+	const char *base_scenario, *base_platform, *varied;
+	const char *timeline; /* what each step took and the links it loads (measure/timeline.h) */
+};
+
+/* A row with nothing known: empty texts, NaN seconds, bytes and devices -1. */
+struct row row_empty(void);
+
+/*
+ * The figure `key` of what was varied: bytes, seconds or bytes per second. NaN if it was
+ * not varied or is no number (`mesh`).
+ */
+double row_figure(const struct row *r, const char *key);
+
+/* The columns of `rows`, in their order: how and where in struct row a field lies. */
+enum row_kind {
+	ROW_TEXT,  /* const char * */
+	ROW_REAL,  /* double; NaN is NULL */
+	ROW_BYTES, /* int64_t; negative is NULL */
+	ROW_FLAG,  /* bool; 0 or 1 */
+	ROW_STATUS /* enum outcome; its name */
+};
+enum { ROW_COLUMNS = 34 };
+extern const struct row_column {
+	enum row_kind kind;
+	const char *name;
+	size_t offset;
+} row_columns[ROW_COLUMNS];
+
+/* A row as bytes behind their length (uint32_t); and back (texts in the arena). */
+void row_pack(struct text *out, const struct row *r);
+bool row_unpack(struct row *out, const char *bytes, size_t n, struct arena *a);
+
+/* --- the file ----------------------------------------------------------------------- */
+
+struct store;
+
+/*
+ * Open DIR/sweep.db for reading or, with `create`, for writing, making DIR and the file
+ * where they are not there. On error `*out` is NULL. E_IO: no such file, unreadable, not a
+ * database, not one of this version; with `create` also if another process is writing
+ * there: the text names it.
+ *
+ * With `create` the file is checked. A damaged one is kept under another name
+ * (sweep.db.damaged, sweep.db.damaged-2, ...), and the settings and sound rows that are
+ * found in it, page by page where SQLite does not come any further, are put into a new
+ * one: store_damage() tells.
+ */
+enum status store_open(struct store **out, const char *dir, bool create,
+                       struct error *e);
+
+/* What happened to a damaged file, in a sentence or two; NULL if it was sound. */
+const char *store_damage(const struct store *s);
+
+/* Add a row. E_TYPE: its (scenario, platform, planner, clock) is there already. */
+enum status store_add(struct store *s, const struct row *r, struct error *e);
+
+/*
+ * Add a row, or put it in the place of the one that is there, with the key of its case and
+ * what its process left on stderr (NULL: nothing).
+ */
+enum status store_put(struct store *s, const struct row *r, struct digest key,
+                      const char *log, struct error *e);
+
+/* Take out rows whose key is not in the set, and how many. */
+enum status store_keep(struct store *s, const struct digests *keys, int64_t *gone,
+                       struct error *e);
+
+/*
+ * A named text of the sweep, `number` from 0 where a name has several. It lasts with the
+ * next commit.
+ */
+enum status store_set(struct store *s, const char *name, int number, const char *value,
+                      struct error *e);
+
+/* That text, the arena's; NULL if there is none. */
+enum status store_get(const char **out, struct store *s, struct arena *a,
+                      const char *name, int number, struct error *e);
+
+/* Make all that was added last: whatever happens now, it will be there. */
+enum status store_commit(struct store *s, struct error *e);
+
+/* Commit, and write all to sweep.db itself, which needs no file beside it any more. */
+enum status store_finish(struct store *s, struct error *e);
+
+/* Give back the store; what was not committed is lost. NULL is fine. */
+void store_close(struct store *s);
+
+/*
+ * Call `each` with every row, in byte order of (scenario, platform, planner, clock). The
+ * row's texts live until the call returns. Stops at the first status that is not OK and
+ * returns it. E_IO: a row is damaged.
+ */
+typedef enum status store_each_fn(void *self, const struct row *r, struct error *e);
+enum status store_each(struct store *s, store_each_fn *each, void *self,
+                       struct error *e);
+
+/* How many rows there are. */
+enum status store_count(int64_t *out, struct store *s, struct error *e);
+
+/* All rows, in the same order, as an array in the arena. */
+enum status store_rows(struct store *s, struct arena *a, struct row **out, size_t *n,
+                       struct error *e);
+
+/*
+ * Call `each` with every sound row that has a key, in no order; others are passed over.
+ */
+typedef enum status store_key_fn(void *self, struct digest key, const struct row *r,
+                                 struct error *e);
+enum status store_keys(struct store *s, store_key_fn *each, void *self, struct error *e);
+
+#endif

@@ -1,0 +1,200 @@
+/* The section `platforms` of a suite, and platforms with settings behind their name. */
+#include "platform/platform.h"
+#include "suite/reader.h"
+
+#include <string.h>
+
+static bool same_settings(const struct suite_platform *p, int nset,
+                          const char *const *key, const char *const *value)
+{
+	if (p->nset != nset)
+		return false;
+	for (int i = 0; i < nset; i++) {
+		size_t n = strlen(key[i]);
+
+		if (strncmp(p->set[i], key[i], n) != 0 || p->set[i][n] != '=' ||
+		    strcmp(p->set[i] + n + 1, value[i]) != 0)
+			return false;
+	}
+	return true;
+}
+
+static struct suite_platform *append(struct suite *s)
+{
+	if (s->nplatforms == s->platform_capacity) {
+		struct suite_platform *old = s->platform;
+
+		s->platform_capacity = 2 * s->platform_capacity + 16;
+		s->platform = arena_alloc(s->arena, (size_t)s->platform_capacity,
+		                          sizeof(*s->platform));
+		if (s->nplatforms)
+			memcpy(s->platform, old, (size_t)s->nplatforms * sizeof(*old));
+	}
+	return &s->platform[s->nplatforms++];
+}
+
+int suite_platform(struct suite *s, const char *base, int nset, const char *const *key,
+                   const char *const *value, struct where at)
+{
+	struct text name = {0}, varied = {0};
+	const char **set = arena_alloc(s->arena, (size_t)nset + 1, sizeof(*set));
+	struct suite_platform *p;
+
+	for (int i = 0; i < s->nplatforms; i++)
+		if (strcmp(s->platform[i].base, base) == 0 &&
+		    same_settings(&s->platform[i], nset, key, value))
+			return i;
+	text_printf(&name, "%s", base);
+	for (int i = 0; i < nset; i++) {
+		set[i] = arena_printf(s->arena, "%s=%s", key[i], value[i]);
+		text_printf(&name, "%s%s", i ? "," : "{", set[i]);
+		text_printf(&varied, "%s%s", i ? " " : "", set[i]);
+	}
+	text_printf(&name, "%s", nset ? "}" : "");
+	p = append(s);
+	*p = (struct suite_platform){
+		.base = arena_strdup(s->arena, base), .nset = nset, .set = set, .at = at};
+	p->name = text_take(&name, s->arena);
+	p->varied = text_take(&varied, s->arena);
+	return s->nplatforms - 1;
+}
+
+enum status suite_platform_parse(int *out, struct suite *s, const char *name,
+                                 struct where at, struct error *e)
+{
+	const char *key[PLATFORM_SETTINGS_MAX], *value[PLATFORM_SETTINGS_MAX];
+	struct platform_name parts;
+
+	if (!name[0])
+		return error_set(e, E_SYNTAX, at,
+		                 "expected a platform such as tpu-v4:8x8x8");
+	if (platform_split(&parts, s->arena, name, at, e) != OK)
+		return e->code;
+	for (int i = 0; i < parts.nset; i++) {
+		size_t n = strcspn(parts.set[i], "=");
+
+		key[i] = arena_strndup(s->arena, parts.set[i], n);
+		value[i] = parts.set[i] + n + 1;
+	}
+	*out = suite_platform(s, parts.base, parts.nset, key, value, at);
+	return OK;
+}
+
+/* --- the section --------------------------------------------------------------------- */
+
+struct settings {
+	int n;
+	const char *key[PLATFORM_SETTINGS_MAX];
+	struct suite_value *value[PLATFORM_SETTINGS_MAX];
+	int nvalues[PLATFORM_SETTINGS_MAX];
+};
+
+static enum status read_settings(struct settings *s, struct reader *r,
+                                 const yaml_node_t *map)
+{
+	if (map->type != YAML_MAPPING_NODE)
+		return reader_bad(r, map, "expected a map of settings");
+	if (reader_check_keys(r, map) != OK)
+		return r->error->code;
+	for (yaml_node_pair_t *p = map->data.mapping.pairs.start;
+	     p < map->data.mapping.pairs.top; p++) {
+		const yaml_node_t *key = yaml_document_get_node(r->document, p->key);
+		struct where at;
+		int i = s->n++;
+
+		if (i == PLATFORM_SETTINGS_MAX)
+			return reader_bad(r, key, "more than 16 settings");
+		s->key[i] = reader_scalar(r, key, &at);
+		if (suite_values(&s->value[i], &s->nvalues[i], r,
+		                 yaml_document_get_node(r->document, p->value),
+		                 varied_unit(s->key[i])) != OK)
+			return r->error->code;
+		for (int v = 0; v < s->nvalues[i]; v++)
+			if (!s->value[i][v].text[0] ||
+			    strpbrk(s->value[i][v].text, " ,{}"))
+				return error_set(r->error, E_SYNTAX, s->value[i][v].at,
+				                 "expected a value without spaces, "
+				                 "commas and braces");
+	}
+	return OK;
+}
+
+/* Let the scenarios of this file run on platform number `p`. */
+static enum status ask_for(struct reader *r, int p, struct where at)
+{
+	struct suite *suite = r->suite;
+	uint64_t bit = UINT64_C(1) << (suite->nfiles - 1);
+
+	if (suite->platform[p].files & bit)
+		return error_set(r->error, E_TYPE, at, "platform '%.80s' is there twice",
+		                 suite->platform[p].name);
+	suite->platform[p].files |= bit;
+	if (suite->nplatforms > SUITE_PLATFORMS_MAX)
+		return error_set(r->error, E_RANGE, at, "more than %d platforms",
+		                 SUITE_PLATFORMS_MAX);
+	return OK;
+}
+
+static enum status add(struct reader *r, const char *base, const struct settings *s,
+                       const int *chosen, struct where at)
+{
+	const char *value[PLATFORM_SETTINGS_MAX];
+
+	for (int i = 0; i < s->n; i++)
+		value[i] = s->value[i][chosen[i]].text;
+	return ask_for(r, suite_platform(r->suite, base, s->n, s->key, value, at), at);
+}
+
+/* Every combination of the settings' values, the last setting's changing fastest. */
+static enum status add_all(struct reader *r, const char *base, const struct settings *s,
+                           struct where at)
+{
+	int chosen[PLATFORM_SETTINGS_MAX] = {0}, i;
+
+	do {
+		if (add(r, base, s, chosen, at) != OK)
+			return r->error->code;
+		for (i = s->n - 1; i >= 0 && ++chosen[i] == s->nvalues[i]; i--)
+			chosen[i] = 0;
+	} while (i >= 0);
+	return OK;
+}
+
+static enum status read_platform(struct reader *r, const yaml_node_t *node)
+{
+	const char *base = NULL, *unused = NULL;
+	const yaml_node_t *base_node = NULL, *set = NULL;
+	const struct field fields[] = {
+		{"base", &base, NULL, &base_node},
+		{"set", &unused, NULL, &set},
+		{NULL, NULL, NULL, NULL},
+	};
+	struct settings settings = {0};
+	struct where at;
+	int p = 0;
+
+	if (node->type == YAML_SCALAR_NODE) {
+		base = reader_scalar(r, node, &at);
+		if (!base)
+			return r->error->code;
+		if (suite_platform_parse(&p, r->suite, base, at, r->error) != OK)
+			return r->error->code;
+		return ask_for(r, p, at);
+	}
+	if (reader_fields(r, node, fields) != OK)
+		return r->error->code;
+	if (!base || !base[0])
+		return reader_bad(r, node,
+		                  "expected a platform such as tpu-v4:8x8x8, or "
+		                  "{base: ..., set: {...}}");
+	if (set && read_settings(&settings, r, set) != OK)
+		return r->error->code;
+	return add_all(r, base, &settings, reader_mark(r, base_node->start_mark));
+}
+
+enum status suite_platforms(struct reader *r, const yaml_node_t *list)
+{
+	if (list->data.sequence.items.start == list->data.sequence.items.top)
+		return reader_bad(r, list, "an empty list, expected some platforms");
+	return reader_list(r, list, read_platform);
+}

@@ -1,0 +1,110 @@
+/* YAML nodes as texts with places. */
+#include "suite/reader.h"
+
+#include <string.h>
+
+struct where reader_mark(const struct reader *r, yaml_mark_t mark)
+{
+	return (struct where){.file = r->path,
+	                      .line = (unsigned)mark.line + 1,
+	                      .col = (unsigned)mark.column + 1};
+}
+
+enum status reader_bad(struct reader *r, const yaml_node_t *node, const char *reason)
+{
+	return error_set(r->error, E_SYNTAX, reader_mark(r, node->start_mark), "%s",
+	                 reason);
+}
+
+const char *reader_scalar(struct reader *r, const yaml_node_t *node, struct where *at)
+{
+	bool quoted;
+
+	if (node->type != YAML_SCALAR_NODE) {
+		reader_bad(r, node, "expected a text");
+		return NULL;
+	}
+	quoted = node->data.scalar.style == YAML_SINGLE_QUOTED_SCALAR_STYLE ||
+	         node->data.scalar.style == YAML_DOUBLE_QUOTED_SCALAR_STYLE;
+	*at = reader_mark(r, node->start_mark);
+	at->col += quoted;
+	if (memchr(node->data.scalar.value, '\0', node->data.scalar.length)) {
+		reader_bad(r, node, "a zero byte, expected a text");
+		return NULL;
+	}
+	return arena_strndup(r->suite->arena, (const char *)node->data.scalar.value,
+	                     node->data.scalar.length);
+}
+
+enum status reader_check_keys(struct reader *r, const yaml_node_t *map)
+{
+	yaml_node_pair_t *start = map->data.mapping.pairs.start;
+
+	for (yaml_node_pair_t *p = start; p < map->data.mapping.pairs.top; p++) {
+		const yaml_node_t *key = yaml_document_get_node(r->document, p->key);
+		struct where at;
+		const char *name = reader_scalar(r, key, &at);
+
+		for (yaml_node_pair_t *q = start; name && q < p; q++)
+			if (strcmp(name, reader_scalar(r,
+			                               yaml_document_get_node(
+							       r->document, q->key),
+			                               &at)) == 0)
+				return reader_bad(r, key, "this key is there twice");
+		if (!name)
+			return r->error->code;
+	}
+	return OK;
+}
+
+enum status reader_fields(struct reader *r, const yaml_node_t *map,
+                          const struct field *fields)
+{
+	if (map->type != YAML_MAPPING_NODE)
+		return reader_bad(r, map, "expected a map of fields");
+	if (reader_check_keys(r, map) != OK)
+		return r->error->code;
+	for (yaml_node_pair_t *p = map->data.mapping.pairs.start;
+	     p < map->data.mapping.pairs.top; p++) {
+		const yaml_node_t *key = yaml_document_get_node(r->document, p->key);
+		const yaml_node_t *value = yaml_document_get_node(r->document, p->value);
+		const struct field *f = fields;
+		struct where at;
+		const char *name = reader_scalar(r, key, &at);
+
+		if (!name)
+			return r->error->code;
+		while (f->key && strcmp(f->key, name) != 0)
+			f++;
+		if (!f->key) {
+			struct text known = {0};
+
+			for (f = fields; f->key; f++)
+				text_printf(&known, "%s%s", f == fields ? "" : ", ",
+				            f->key);
+			error_set(r->error, E_SYNTAX, at,
+			          "unknown field '%.60s', expected one of %s", name,
+			          known.s);
+			text_free(&known);
+			return r->error->code;
+		}
+		if (f->node)
+			*f->node = value;
+		if (f->node && value->type != YAML_SCALAR_NODE)
+			continue;
+		*f->text = reader_scalar(r, value, f->at ? f->at : &at);
+		if (!*f->text)
+			return r->error->code;
+	}
+	return OK;
+}
+
+enum status reader_list(struct reader *r, const yaml_node_t *list,
+                        enum status (*item)(struct reader *, const yaml_node_t *))
+{
+	for (yaml_node_item_t *i = list->data.sequence.items.start;
+	     i < list->data.sequence.items.top; i++)
+		if (item(r, yaml_document_get_node(r->document, *i)) != OK)
+			return r->error->code;
+	return OK;
+}

@@ -1,0 +1,79 @@
+/*
+ * The YAML side of suites, shared by suite*.c and private to them: a strict subset (maps
+ * without a key twice, lists, texts) whose places end up in errors.
+ */
+#ifndef SHARDSIM_SIM_SUITE_READER_H
+#define SHARDSIM_SIM_SUITE_READER_H
+
+#include "suite/suite.h"
+#include "suite/varied.h"
+
+#include <yaml.h>
+
+/* A value that may be a list: the node as it stands in the file, NULL where not given. */
+struct suite_list {
+	const yaml_node_t *mesh, *bytes;
+	const char *weight, *placement; /* texts that are read later */
+	struct where weight_at, placement_at;
+};
+
+struct reader {
+	struct suite *suite;
+	struct error *error;
+	const char *path;
+	yaml_document_t *document;
+	struct scenario defaults;
+	struct suite_list default_list;
+};
+
+struct where reader_mark(const struct reader *r, yaml_mark_t mark);
+
+/* An E_SYNTAX at the node; returns the error's code. */
+enum status reader_bad(struct reader *r, const yaml_node_t *node, const char *reason);
+
+/* The text of a scalar, the suite's; its place is that of its first byte, inside quotes. */
+const char *reader_scalar(struct reader *r, const yaml_node_t *node, struct where *at);
+
+/* YAML lets the last of two equal keys win; here it is an error. */
+enum status reader_check_keys(struct reader *r, const yaml_node_t *map);
+
+struct field {
+	const char *key;
+	const char **text;
+	struct where *at;         /* NULL: not kept */
+	const yaml_node_t **node; /* where the value may be a list: the value itself */
+};
+
+/* Set the fields that a map has; other keys are errors that list the known ones. */
+enum status reader_fields(struct reader *r, const yaml_node_t *map,
+                          const struct field *fields);
+
+/* `item` for every node of a list. */
+enum status reader_list(struct reader *r, const yaml_node_t *list,
+                        enum status (*item)(struct reader *, const yaml_node_t *));
+
+/* One text of several that a field is to have, one after the other. */
+struct suite_value {
+	const char *text;
+	struct where at;
+};
+
+/*
+ * The values of a text or of a list of texts; but for VARIED_TEXT each may be a range
+ * "1MiB..8GiB x2" (every value from the first on, times 2, up to the last), and a
+ * text several of these with commas between. E_RANGE: more than SUITE_VALUES_MAX, or none;
+ * E_TYPE: a number that is there already, in whatever unit.
+ */
+enum { SUITE_VALUES_MAX = 1000 };
+enum status suite_values(struct suite_value **out, int *n, struct reader *r,
+                         const yaml_node_t *node, enum varied_unit unit);
+
+/* Add the scenario, or one per mesh and per size of the lists it has. */
+enum status suite_vary(struct reader *r, const struct scenario *s,
+                       const struct suite_list *list);
+
+/* The sections `platforms` and `generate`. */
+enum status suite_platforms(struct reader *r, const yaml_node_t *list);
+enum status suite_generate_block(struct reader *r, const yaml_node_t *map);
+
+#endif

@@ -1,0 +1,249 @@
+#include "suite/reader.h"
+
+#include "base/arena.h"
+#include "placement/hierarchy.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static enum status read_scenario_fields(struct reader *r, const yaml_node_t *map,
+                                        struct scenario *s, struct suite_list *list)
+{
+	const char *tags = NULL, *bytes = NULL;
+	struct problem_text *t = &s->text;
+	const struct field fields[] = {
+		{"name", &s->name, NULL, NULL},
+		{"family", &s->family, NULL, NULL},
+		{"array", &t->array, &t->array_at, NULL},
+		{"mesh", &t->mesh, &t->mesh_at, &list->mesh},
+		{"from", &t->from, &t->from_at, NULL},
+		{"to", &t->to, &t->to_at, NULL},
+		{"to_mesh", &t->to_mesh, &t->to_mesh_at, NULL},
+		{"num_devices", &t->num_devices, &t->num_devices_at, NULL},
+		{"devices", &t->devices, &t->devices_at, NULL},
+		{"to_devices", &t->to_devices, &t->to_devices_at, NULL},
+		{"memory_limit", &t->memory_limit, &t->memory_limit_at, NULL},
+		{"source", &s->source, NULL, NULL},
+		{"bytes", &bytes, NULL, &list->bytes},
+		{"tags", &tags, NULL, NULL},
+		{"weight", &list->weight, &list->weight_at, NULL},
+		{"placement", &list->placement, &list->placement_at, NULL},
+		{"hierarchy", &s->hierarchy, &s->hierarchy_at, NULL},
+		{NULL, NULL, NULL, NULL},
+	};
+
+	return reader_fields(r, map, fields);
+}
+
+static enum status read_weight(struct reader *r, struct scenario *s,
+                               const struct suite_list *list)
+{
+	char *end;
+
+	if (!list->weight)
+		return OK;
+	s->weight = strtod(list->weight, &end);
+	if (list->weight[0] < '0' || list->weight[0] > '9' || *end ||
+	    !(s->weight > 0 && s->weight <= 1e15))
+		return error_set(r->error, E_RANGE, list->weight_at,
+		                 "expected a number above 0");
+	return OK;
+}
+
+/* A free placement leaves no devices to give, and needs one mesh. */
+static enum status read_placement(struct reader *r, struct scenario *s,
+                                  const struct suite_list *list)
+{
+	const struct problem_text *t = &s->text;
+	struct hierarchy h;
+
+	if (s->hierarchy && hierarchy_parse(&h, r->suite->arena, s->hierarchy,
+	                                    s->hierarchy_at, r->error) != OK)
+		return r->error->code;
+	if (!list->placement)
+		return OK;
+	if (strcmp(list->placement, "free") != 0)
+		return error_set(r->error, E_SYNTAX, list->placement_at,
+		                 "unknown placement '%.40s', expected free",
+		                 list->placement);
+	if (t->devices || t->to_devices || t->to_mesh || (!t->mesh && !list->mesh))
+		return error_set(r->error, E_TYPE, list->placement_at,
+		                 "a free placement takes one mesh and no devices");
+	s->free = true;
+	return OK;
+}
+
+static enum status read_scenario(struct reader *r, const yaml_node_t *map)
+{
+	struct scenario s = r->defaults;
+	struct suite_list list = r->default_list;
+
+	if (read_scenario_fields(r, map, &s, &list) != OK)
+		return r->error->code;
+	if (!s.name || !s.text.array || !s.text.from || !s.text.to)
+		return reader_bad(r, map, "a scenario needs name, array, from and to");
+	if (!s.name[0])
+		return reader_bad(r, map, "the name is empty, expected some letters");
+	if (!s.family)
+		s.family = "none";
+	if (read_weight(r, &s, &list) != OK || read_placement(r, &s, &list) != OK)
+		return r->error->code;
+	s.at = reader_mark(r, map->start_mark);
+	return suite_vary(r, &s, &list);
+}
+
+static enum status read_section(struct reader *r, const yaml_node_t *key,
+                                const yaml_node_t *value)
+{
+	struct where at;
+	const char *name = reader_scalar(r, key, &at);
+
+	if (!name)
+		return r->error->code;
+	if (strcmp(name, "defaults") == 0)
+		return read_scenario_fields(r, value, &r->defaults, &r->default_list);
+	if (strcmp(name, "scenarios") == 0) {
+		if (value->type != YAML_SEQUENCE_NODE)
+			return reader_bad(r, value, "expected a list of scenarios");
+		return reader_list(r, value, read_scenario);
+	}
+	if (strcmp(name, "generate") == 0)
+		return value->type == YAML_SEQUENCE_NODE
+		               ? reader_list(r, value, suite_generate_block)
+		               : suite_generate_block(r, value);
+	if (strcmp(name, "platforms") == 0) {
+		if (value->type != YAML_SEQUENCE_NODE)
+			return reader_bad(r, value, "expected a list of platforms");
+		return suite_platforms(r, value);
+	}
+	return error_set(r->error, E_SYNTAX, at,
+	                 "unknown section '%.60s', expected defaults, scenarios, "
+	                 "generate or platforms",
+	                 name);
+}
+
+static enum status read_document(struct reader *r)
+{
+	const yaml_node_t *root = yaml_document_get_root_node(r->document);
+
+	if (!root)
+		return error_set(r->error, E_SYNTAX,
+		                 (struct where){.file = r->path, .line = 1, .col = 1},
+		                 "the file is empty, expected a map with scenarios or "
+		                 "generate");
+	if (root->type != YAML_MAPPING_NODE)
+		return reader_bad(r, root, "expected a map with scenarios or generate");
+	if (reader_check_keys(r, root) != OK)
+		return r->error->code;
+	for (yaml_node_pair_t *p = root->data.mapping.pairs.start;
+	     p < root->data.mapping.pairs.top; p++)
+		if (read_section(r, yaml_document_get_node(r->document, p->key),
+		                 yaml_document_get_node(r->document, p->value)) != OK)
+			return r->error->code;
+	return OK;
+}
+
+/* The next document of the parser; its root is NULL after the last one. */
+static enum status load(struct reader *r, yaml_parser_t *parser, FILE *f)
+{
+	errno = 0;
+	if (yaml_parser_load(parser, r->document))
+		return OK;
+	if (ferror(f))
+		return error_set(r->error, E_IO, (struct where){.file = r->path},
+		                 "cannot read it: %s", strerror(errno));
+	return error_set(r->error, E_SYNTAX, reader_mark(r, parser->problem_mark),
+	                 "not YAML: %s",
+	                 parser->problem ? parser->problem : "unreadable");
+}
+
+static enum status read_documents(struct reader *r, yaml_parser_t *parser, FILE *f)
+{
+	yaml_node_t *root;
+
+	if (load(r, parser, f) != OK)
+		return r->error->code;
+	read_document(r);
+	yaml_document_delete(r->document);
+	if (r->error->code != OK || load(r, parser, f) != OK)
+		return r->error->code;
+	root = yaml_document_get_root_node(r->document);
+	if (root)
+		reader_bad(r, root, "a second document, expected one per file");
+	yaml_document_delete(r->document);
+	return r->error->code;
+}
+
+enum status suite_read(struct suite *s, const char *path, struct error *e)
+{
+	struct where file = {.file = path};
+	yaml_parser_t parser;
+	yaml_document_t document;
+	struct reader r = {.suite = s, .error = e, .path = path, .document = &document};
+	FILE *f = fopen(path, "rb");
+	int32_t before = s->n;
+
+	if (!f)
+		return error_set(e, E_IO, file, "cannot read it: %s", strerror(errno));
+	if (s->nfiles == SUITE_FILES_MAX) {
+		fclose(f);
+		return error_set(e, E_RANGE, file,
+		                 "one suite too many, expected at most %d",
+		                 SUITE_FILES_MAX);
+	}
+	s->nfiles++;
+	if (!yaml_parser_initialize(&parser))
+		abort();
+	yaml_parser_set_input_file(&parser, f);
+	if (read_documents(&r, &parser, f) == OK && s->n == before)
+		error_set(e, E_SYNTAX, (struct where){.file = path, .line = 1, .col = 1},
+		          "no scenarios in it, expected a list of scenarios or a "
+		          "generate block");
+	yaml_parser_delete(&parser);
+	fclose(f);
+	return e->code;
+}
+
+void suite_add(struct suite *s, const struct scenario *sc)
+{
+	if (s->n == s->capacity) {
+		struct scenario *old = s->scenario;
+
+		s->capacity = s->capacity ? 2 * s->capacity : 64;
+		s->scenario = arena_alloc(s->arena, (size_t)s->capacity,
+		                          sizeof(*s->scenario));
+		if (s->n)
+			memcpy(s->scenario, old, (size_t)s->n * sizeof(*old));
+	}
+	s->scenario[s->n] = *sc;
+	if (!sc->base)
+		s->scenario[s->n].base = sc->name;
+	if (sc->weight == 0)
+		s->scenario[s->n].weight = 1;
+	if (!sc->varied)
+		s->scenario[s->n].varied = "";
+	s->scenario[s->n++].file = s->nfiles > 0 ? s->nfiles - 1 : 0;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct scenario *const *x = a, *const *y = b;
+
+	return strcmp((*x)->name, (*y)->name);
+}
+
+enum status suite_check_names(const struct suite *s, struct error *e)
+{
+	const struct scenario **sorted = xmalloc((size_t)s->n, sizeof(*sorted));
+
+	for (int32_t i = 0; i < s->n; i++)
+		sorted[i] = &s->scenario[i];
+	qsort(sorted, (size_t)s->n, sizeof(*sorted), by_name);
+	for (int32_t i = 1; i < s->n; i++)
+		if (strcmp(sorted[i - 1]->name, sorted[i]->name) == 0)
+			error_set(e, E_TYPE, sorted[i]->at,
+			          "scenario '%.80s' is there twice", sorted[i]->name);
+	free(sorted);
+	return e->code;
+}

@@ -1,0 +1,156 @@
+/*
+ * Suites: named redistribution problems in YAML (design 8).
+ *
+ *   defaults: {family: issue, memory_limit: 2GiB}
+ *   scenarios:
+ *     - {name: one, family: issue, array: "f32[16,16]", mesh: "x=4,y=2",
+ *        from: "P('x', None)", to: "P(None, 'y')", source: "..."}
+ *   generate:
+ *     - {kind: random, family: random, count: 500, seed: 1, rank: 2..3, axes: 2..3,
+ *        devices: 4..64, bytes: 1MiB..8GiB}
+ *     - {kind: layouts, family: all-2x4, mesh: "x=2,y=4", array: "bf16[8192,8192]",
+ *        sample: 100, seed: 1}
+ *     - {kind: layouts, family: 2x4-r2, mesh: "x=2,y=4", rank: 2, bytes: "1MiB,4GiB",
+ *        sub_axes: "yes", sample: 100, seed: 1}
+ *
+ *   platforms:
+ *     - tpu-v4:8x8x8
+ *     - {base: "dgx-h100:32", set: {nic.bandwidth: [25GBps, 50GBps, 100GBps]}}
+ *
+ * `generate` may be one map or a list of them.
+ *
+ * A scenario may vary: `mesh` may be a list, which gives a scenario per mesh, and `bytes`
+ * (`1MiB..8GiB x2`, `1MiB,64MiB`, or a list of these) one per size of the array, whose
+ * first dimension is scaled to have exactly that many bytes; a size that is not a whole
+ * number of rows is an error. They are named `NAME{mesh=x=4,y=2}`, `NAME{bytes=1MiB}`,
+ * `NAME{mesh=x=4,y=2}{bytes=1MiB}`.
+ *
+ * With `placement: free` the order of its devices is not given but chosen: `best` is run on
+ * every placement of the mesh on the platform's hierarchy, or on `hierarchy` (place/placing.h).
+ * Other planners run in row-major order. `weight` counts in workloads (`place --with`).
+ *
+ * `platforms` are those that the file's scenarios run on unless the command line names
+ * others: texts as there, or a family:shape with settings (family/families.h) of which each may
+ * be a text, a range or a list; all combinations are platforms of their own, named
+ * `dgx-h100:32{nic.bandwidth=25GBps}`, settings in the order of the file.
+ *
+ * `random`: meshes of `axes` axes whose sizes multiply to within `devices`, arrays of
+ * `rank` whose bytes are within `bytes`, both layouts of whole axes, even, and not equal.
+ * With `uneven: yes` dimensions that are cut lose some elements, so that at least one of
+ * the layouts does not divide the array.
+ *
+ * `layouts`: all ordered pairs of distinct whole-axis layouts of the array on the mesh,
+ * or a seeded `sample` of them. With `sub_axes: yes` a sample of pairs in which at least
+ * one layout has a sub-axis: every axis is cut between its prime factors or not, by a
+ * coin each, and every piece is placed like an axis. In place of `array` one `rank` and a
+ * list of `bytes`: the family once per size, its name and the size's (`2x4-r2-1MiB`), with
+ * the same pairs; the array has in each dimension a multiple of the mesh's devices, which
+ * every layout divides, doubled from the first to the last until it has at least the
+ * bytes.
+ *
+ * Equal seeds give equal problems on every machine. A range is `2..3`, or `2` for 2..2.
+ *
+ * All values are strings exactly as on the command line; a key that is there twice is an
+ * error. Errors are file:line:col.
+ */
+#ifndef SHARDSIM_SIM_SUITE_SUITE_H
+#define SHARDSIM_SIM_SUITE_SUITE_H
+
+#include "base/arena.h"
+#include "plan/problem.h"
+
+enum { SUITE_FILES_MAX = 64, SUITE_PLATFORMS_MAX = 10000 };
+
+struct scenario {
+	const char *name, *family, *source;
+	const char *base;   /* the name before anything was varied */
+	const char *varied; /* "mesh=x=4,y=2 bytes=1MiB", "" where nothing was */
+	int file;           /* its suite, in the order they were read */
+	struct problem_text text;
+	double weight;         /* of its time in a workload */
+	bool free;             /* its placement is */
+	const char *hierarchy; /* NULL: the platform's */
+	struct where hierarchy_at;
+	struct where at; /* where the scenario itself stands */
+};
+
+/* A platform that suites ask for. */
+struct suite_platform {
+	const char *name;   /* `base`, with its settings behind it in braces */
+	const char *base;   /* family:shape, or a file without settings */
+	const char *varied; /* "nic.bandwidth=25GBps nic.latency=2us", "" */
+	int nset;
+	const char *const *set; /* "nic.bandwidth=25GBps" */
+	uint64_t files;         /* bit k: the scenarios of suite k run on it */
+	struct where at;
+};
+
+struct suite {
+	struct arena *arena; /* borrowed; owns all texts */
+	int32_t n, capacity;
+	struct scenario *scenario;
+	int nplatforms, platform_capacity;
+	struct suite_platform *platform;
+	int nfiles;
+};
+
+/*
+ * Append the scenarios and platforms of a file, of which there are at most
+ * SUITE_FILES_MAX. Every problem is read once here, so a bad one is found before anything
+ * runs; platforms are not.
+ */
+enum status suite_read(struct suite *s, const char *path, struct error *e);
+
+/* Append a scenario of the file read last; `base` NULL is its name. */
+void suite_add(struct suite *s, const struct scenario *sc);
+
+/*
+ * The place in suite->platform of the platform of that base and settings, appended if it
+ * is not there. `values` [nset] are what the keys are set to.
+ */
+int suite_platform(struct suite *s, const char *base, int nset, const char *const *key,
+                   const char *const *value, struct where at);
+
+/*
+ * The same from its name, `family:shape{key=value,...}`; texts are the suite's. E_SYNTAX
+ * where the braces are not of that form.
+ */
+enum status suite_platform_parse(int *out, struct suite *s, const char *name,
+                                 struct where at, struct error *e);
+
+/* E_TYPE if two scenarios have one name; asked once, after the last file. */
+enum status suite_check_names(const struct suite *s, struct error *e);
+
+enum {
+	GENERATED_RANK_MAX = 8,
+	GENERATED_AXES_MAX = 8,
+	GENERATED_SIZES_MAX = 8,
+	GENERATED_MAX = 1000000,   /* scenarios of one block */
+	LAYOUT_PAIRS_MAX = 1 << 26 /* that a sample may be taken from */
+};
+
+#define GENERATED_BYTES_MAX ((int64_t)1 << 58) /* an array has at most 2^62 bits */
+
+/* Scenarios of one generate block; used by suite_read. */
+struct generate {
+	bool random;   /* else layouts */
+	bool uneven;   /* random: not even */
+	bool sub_axes; /* layouts: with sub-axes */
+	const char *family, *mesh, *array, *dtype;
+	struct where mesh_at, array_at, at;
+	int64_t count; /* random: problems; layouts: sample, 0 for all */
+	int64_t seed;
+	int64_t rank[2], axes[2], devices[2], bytes[2]; /* lowest and highest */
+	/* layouts without `array`: the sizes and their texts */
+	int nsizes;
+	int64_t size_bytes[GENERATED_SIZES_MAX];
+	const char *size_text[GENERATED_SIZES_MAX];
+};
+
+/*
+ * E_RANGE: too many layouts, an array too large, or no random problem within the ranges
+ * was found in 1,000,000 draws.
+ */
+enum status suite_generate(struct suite *s, const struct generate *g, struct error *e);
+
+#endif

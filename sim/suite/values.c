@@ -1,0 +1,161 @@
+/* Fields of a suite that have several values: lists and ranges. */
+#include "suite/reader.h"
+
+#include "base/units.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct values {
+	struct reader *reader;
+	enum varied_unit unit;
+	struct suite_value *value;
+	double number[SUITE_VALUES_MAX]; /* of each; NaN where the unit has none */
+	int n;
+};
+
+/*
+ * Numbers, not texts, must differ, but for the rounding of their units: 1024KiB would give
+ * the scenario of 1MiB again.
+ */
+static enum status add(struct values *v, const char *text, double number,
+                       struct where at)
+{
+	if (v->n == SUITE_VALUES_MAX)
+		return error_set(v->reader->error, E_RANGE, at, "more than %d values",
+		                 SUITE_VALUES_MAX);
+	for (int i = 0; i < v->n; i++)
+		if (fabs(v->number[i] - number) <= 1e-15 * fabs(number))
+			return error_set(v->reader->error, E_TYPE, at,
+			                 "%.60s is there already as %.60s", text,
+			                 v->value[i].text);
+	v->number[v->n] = number;
+	v->value[v->n++] = (struct suite_value){text, at};
+	return OK;
+}
+
+/* A number as people write it that reads back as the same number. */
+static const char *number_text(struct arena *a, enum varied_unit unit, double number)
+{
+	static const struct {
+		enum varied_unit unit;
+		double size;
+		const char *name;
+	} units[] = {
+		{VARIED_BYTES, 1 << 30, "GiB"}, {VARIED_BYTES, 1 << 20, "MiB"},
+		{VARIED_BYTES, 1 << 10, "KiB"}, {VARIED_RATE, 1e9, "GBps"},
+		{VARIED_RATE, 1e6, "MBps"},     {VARIED_TIME, 1e-3, "ms"},
+		{VARIED_TIME, 1e-6, "us"},      {VARIED_TIME, 1e-9, "ns"},
+	};
+
+	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++) {
+		double share = number / units[i].size;
+
+		if (units[i].unit == unit && share >= 1 && share < 1e6 &&
+		    (unit != VARIED_BYTES || share == (double)(int64_t)share) &&
+		    strtod(arena_printf(a, "%.15g", share), NULL) * units[i].size ==
+		            number)
+			return arena_printf(a, "%.15g%s", share, units[i].name);
+	}
+	return arena_printf(a, "%.17g", number);
+}
+
+static enum status read_number(struct scan *s, enum varied_unit unit, double *out)
+{
+	int64_t bytes = 0;
+
+	if (unit == VARIED_RATE)
+		return units_scan_rate(s, out);
+	if (unit == VARIED_TIME)
+		return units_scan_time(s, out);
+	units_scan_bytes(s, &bytes);
+	*out = (double)bytes;
+	return s->error->code;
+}
+
+/* All values of "A..B xF", of which the dots are at `dots`. */
+static enum status read_range(struct values *v, struct scan *s, const char *dots)
+{
+	struct arena *a = v->reader->suite->arena;
+	const char *start = s->pos;
+	struct where at = scan_where(s, start);
+	struct scan first = scan_start(arena_strndup(a, start, (size_t)(dots - start)),
+	                               at, s->error);
+	double number, last;
+	int64_t factor;
+
+	read_number(&first, v->unit, &number);
+	scan_finish(&first);
+	s->pos = dots + 2;
+	if (s->error->code != OK || read_number(s, v->unit, &last) != OK ||
+	    !scan_expect(s, "x") || !scan_int(s, "a whole factor", 2, 1 << 30, &factor))
+		return s->error->code;
+	if (number <= 0 || number > last)
+		return scan_fail_at(s, start, E_RANGE,
+		                    "expected the lower end first, and above 0");
+	while (number <= last) {
+		if (add(v, number_text(a, v->unit, number), number, at) != OK)
+			return s->error->code;
+		number *= (double)factor;
+	}
+	return OK;
+}
+
+/* "A" as it is written, or a range, up to the next comma. */
+static enum status read_item(struct values *v, struct scan *s)
+{
+	const char *start, *dots;
+	double number;
+
+	scan_peek(s); /* skips white space */
+	start = s->pos;
+	dots = strstr(start, "..");
+	if (dots && (size_t)(dots - start) < strcspn(start, ","))
+		return read_range(v, s, dots);
+	if (read_number(s, v->unit, &number) != OK)
+		return s->error->code;
+	return add(
+		v,
+		arena_strndup(v->reader->suite->arena, start, (size_t)(s->pos - start)),
+		number, scan_where(s, start));
+}
+
+static enum status read_text(struct values *v, const yaml_node_t *node)
+{
+	struct where at;
+	const char *text = reader_scalar(v->reader, node, &at);
+	struct scan s;
+
+	if (!text)
+		return v->reader->error->code;
+	if (v->unit == VARIED_TEXT)
+		return add(v, text, NAN, at);
+	s = scan_start(text, at, v->reader->error);
+	do {
+		if (read_item(v, &s) != OK)
+			return s.error->code;
+	} while (scan_take(&s, ","));
+	return scan_finish(&s);
+}
+
+enum status suite_values(struct suite_value **out, int *n, struct reader *r,
+                         const yaml_node_t *node, enum varied_unit unit)
+{
+	struct values v = {.reader = r, .unit = unit};
+
+	v.value = arena_alloc(r->suite->arena, SUITE_VALUES_MAX, sizeof(*v.value));
+	if (node->type == YAML_SEQUENCE_NODE) {
+		for (yaml_node_item_t *i = node->data.sequence.items.start;
+		     i < node->data.sequence.items.top; i++)
+			if (read_text(&v, yaml_document_get_node(r->document, *i)) != OK)
+				return r->error->code;
+	} else if (read_text(&v, node) != OK) {
+		return r->error->code;
+	}
+	if (v.n == 0)
+		return reader_bad(r, node, "an empty list, expected some values");
+	*out = v.value;
+	*n = v.n;
+	return OK;
+}

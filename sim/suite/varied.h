@@ -1,0 +1,21 @@
+/* What suites vary: figures by name, each in a unit that its name tells. */
+#ifndef SHARDSIM_SIM_SUITE_VARIED_H
+#define SHARDSIM_SIM_SUITE_VARIED_H
+
+enum varied_unit {
+	VARIED_TEXT, /* no number: mesh */
+	VARIED_BYTES,
+	VARIED_RATE, /* bytes per second */
+	VARIED_TIME  /* seconds */
+};
+
+/*
+ * Of `bytes` and of figures of platforms (family/families.h): `...bytes`, `....bandwidth` and
+ * `..._Bps`, `....latency` and `..._s`.
+ */
+enum varied_unit varied_unit(const char *key);
+
+/* The value of a text in that unit (base/units.h); NaN if it is none. */
+double varied_value(enum varied_unit unit, const char *text);
+
+#endif

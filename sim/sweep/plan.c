@@ -1,0 +1,294 @@
+/* The cases of a sweep: their keys, what they may cost, and who does which. */
+#include "sweep/sweep.h"
+
+#include "platform/platform.h"
+#include "system/version.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* --- keys --------------------------------------------------------------------------- */
+
+static struct digest digest_scenario(const struct scenario *sc)
+{
+	const struct problem_text *t = &sc->text;
+	const char *const texts[] = {
+		sc->name,        sc->family,
+		sc->source,      sc->base,
+		sc->varied,      t->array,
+		t->mesh,         t->to_mesh,
+		t->from,         t->to,
+		t->devices,      t->to_devices,
+		t->memory_limit, t->num_devices,
+		sc->hierarchy,   sc->free ? "free" : NULL,
+	};
+	struct digest d = digest_start();
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
+		digest_text(&d, texts[i]);
+	return d;
+}
+
+/* Where the platform is at fault: in its suite, or on the command line. */
+static enum status platform_fault(const struct suite_platform *p, struct error *fault,
+                                  struct error *e)
+{
+	if (p->at.file)
+		return error_set(e, fault->code, p->at, "%s", fault->text);
+	if (p->nset)
+		return error_set(e, fault->code, where_option("--platform", p->name),
+		                 "%s", fault->text);
+	/* Other texts than the platform itself go with the arena. */
+	if (fault->at.source != p->base)
+		fault->at.source = NULL;
+	*e = *fault;
+	return e->code;
+}
+
+/* Of its name and its file, which is read as a platform once. */
+static enum status digest_platform(struct digest *d, const struct suite_platform *p,
+                                   struct error *e)
+{
+	struct arena *a = arena_new();
+	struct error fault = {0};
+	struct text text = {0};
+	struct machine *m;
+
+	*d = digest_start();
+	if (platform_machine(&m, a, p->base, p->set, p->nset, &fault) == OK &&
+	    platform_text(&text, a, p->base, p->set, p->nset, true, &fault) == OK) {
+		digest_text(d, p->name);
+		digest_bytes(d, text.s, text.length);
+	} else {
+		platform_fault(p, &fault, e);
+	}
+	text_free(&text);
+	arena_free(a);
+	return e->code;
+}
+
+enum status sweep_identify(struct sweep *s, struct arena *a, struct error *e)
+{
+	struct digest *scenario, *platform;
+
+	if (s->nplanners * s->nclocks > SWEEP_UNITS_MAX)
+		return error_set(
+			e, E_RANGE, (struct where){0},
+			"%d planners with %d clocks, expected at most %d pairs",
+			s->nplanners, s->nclocks, SWEEP_UNITS_MAX);
+	scenario = arena_alloc(a, (size_t)s->suite->n, sizeof(*scenario));
+	platform = arena_alloc(a, (size_t)s->nplatforms, sizeof(*platform));
+	for (int32_t i = 0; i < s->suite->n; i++)
+		scenario[i] = digest_scenario(&s->suite->scenario[i]);
+	for (int p = 0; p < s->nplatforms; p++)
+		if (digest_platform(&platform[p], &s->platform[p], e) != OK)
+			return e->code;
+	s->scenario_digest = scenario;
+	s->platform_digest = platform;
+	return OK;
+}
+
+int sweep_units(const struct sweep *s)
+{
+	return s->nplanners * s->nclocks;
+}
+
+bool sweep_has(const struct sweep *s, int platform, int32_t scenario)
+{
+	return s->platform[platform].files >> s->suite->scenario[scenario].file & 1;
+}
+
+int64_t sweep_platform_cases(const struct sweep *s, int platform)
+{
+	int64_t n = 0;
+
+	for (int32_t i = 0; i < s->suite->n; i++)
+		n += sweep_has(s, platform, i) ? sweep_units(s) : 0;
+	return n;
+}
+
+int64_t sweep_cases(const struct sweep *s)
+{
+	int64_t n = 0;
+
+	for (int p = 0; p < s->nplatforms; p++)
+		n += sweep_platform_cases(s, p);
+	return n;
+}
+
+/* What is measured, whatever program does it. */
+static struct digest case_digest(const struct sweep *s, int platform, int32_t scenario,
+                                 int unit)
+{
+	struct digest d = digest_start();
+
+	digest_add(&d, s->scenario_digest[scenario]);
+	digest_add(&d, s->platform_digest[platform]);
+	digest_text(&d, s->planner[unit / s->nclocks]->name);
+	digest_text(&d, clock_kinds[s->clock[unit % s->nclocks]].name);
+	return d;
+}
+
+struct digest sweep_key(const struct sweep *s, int platform, int32_t scenario, int unit)
+{
+	struct digest d = case_digest(s, platform, scenario, unit);
+
+	digest_text(&d, version_text);
+	return d;
+}
+
+struct digest sweep_cases_digest(const struct sweep *s)
+{
+	struct digest sum = {0}, d = digest_start();
+
+	for (int p = 0; p < s->nplatforms; p++)
+		for (int32_t i = 0; i < s->suite->n; i++)
+			for (int u = 0; u < sweep_units(s) && sweep_has(s, p, i); u++) {
+				struct digest one = case_digest(s, p, i, u);
+
+				sum.low += one.low;
+				sum.high += one.high;
+			}
+	digest_add(&d, sum);
+	return d;
+}
+
+struct digest sweep_digest(const struct sweep *s)
+{
+	struct digest d = sweep_cases_digest(s);
+
+	digest_text(&d, version_text);
+	return d;
+}
+
+struct row sweep_row(const struct sweep *s, int platform, int32_t scenario, int unit,
+                     struct arena *a)
+{
+	const struct scenario *sc = &s->suite->scenario[scenario];
+	const struct suite_platform *p = &s->platform[platform];
+	struct row r = row_empty();
+
+	r.scenario = sc->name;
+	r.family = sc->family;
+	r.source = sc->source;
+	r.array = sc->text.array;
+	r.mesh = sc->text.mesh;
+	r.from = sc->text.from;
+	r.to = sc->text.to;
+	r.to_mesh = sc->text.to_mesh;
+	r.num_devices = sc->text.num_devices;
+	r.from_devices = sc->text.devices;
+	r.to_devices = sc->text.to_devices;
+	r.memory_limit = sc->text.memory_limit;
+	r.platform = p->name;
+	r.planner = s->planner[unit / s->nclocks]->name;
+	r.clock = clock_kinds[s->clock[unit % s->nclocks]].name;
+	r.base_scenario = sc->base;
+	r.base_platform = p->base;
+	r.varied = !sc->varied[0]  ? p->varied
+	           : !p->varied[0] ? sc->varied
+	                           : arena_printf(a, "%s %s", sc->varied, p->varied);
+	return r;
+}
+
+/* --- work --------------------------------------------------------------------------- */
+
+/* The devices of a scenario, as far as its mesh tells. */
+static double devices_of(const struct scenario *sc, struct arena *a)
+{
+	struct mesh m;
+	struct error e = {0};
+
+	if (sc->text.mesh && mesh_parse(&m, a, sc->text.mesh, sc->text.mesh_at, &e) == OK)
+		return m.ndevices;
+	return sc->text.num_devices ? atof(sc->text.num_devices) : 64;
+}
+
+/* How much longer than others a planner and a clock take: nothing depends on it but who
+ * works when. */
+static double unit_cost(const struct sweep *s, int unit, double devices)
+{
+	bool search = strcmp(s->planner[unit / s->nclocks]->name, "best") == 0;
+	bool replay = clock_kinds[s->clock[unit % s->nclocks]].needs_simgrid;
+
+	return (search ? 10 : 1) * (16 + devices) + (replay ? 300 + 20 * devices : 0);
+}
+
+static double cost_of(const struct sweep *s, uint64_t units, double devices)
+{
+	double cost = 0;
+
+	for (int u = 0; u < sweep_units(s); u++)
+		if (units >> u & 1)
+			cost += unit_cost(s, u, devices);
+	return cost;
+}
+
+/* The most expensive first; equal ones in the order of platforms and scenarios. */
+static int by_cost(const void *a, const void *b)
+{
+	const struct sweep_work *x = a, *y = b;
+
+	if (x->cost != y->cost)
+		return x->cost < y->cost ? 1 : -1;
+	if (x->platform != y->platform)
+		return x->platform < y->platform ? -1 : 1;
+	return x->scenario < y->scenario ? -1 : x->scenario > y->scenario;
+}
+
+static uint64_t all_units(const struct sweep *s)
+{
+	int n = sweep_units(s);
+
+	return n == 64 ? UINT64_MAX : (UINT64_C(1) << n) - 1;
+}
+
+static uint64_t missing(const struct sweep *s, const struct sweep_work *w,
+                        const struct digests *done)
+{
+	uint64_t units = 0;
+
+	for (int u = 0; u < sweep_units(s); u++)
+		if (!digests_has(done, sweep_key(s, w->platform, w->scenario, u)))
+			units |= UINT64_C(1) << u;
+	return units;
+}
+
+struct sweep_work *sweep_work(int64_t *n, const struct sweep *s,
+                              const struct digests *done, int shard, int nshards,
+                              struct arena *a)
+{
+	size_t most = (size_t)s->suite->n * (size_t)s->nplatforms;
+	struct sweep_work *all = arena_alloc(a, most, sizeof(*all));
+	double *devices = arena_alloc(a, (size_t)s->suite->n, sizeof(*devices));
+	struct arena *scratch = arena_new();
+	int64_t count = 0;
+
+	for (int32_t i = 0; i < s->suite->n; i++)
+		devices[i] = devices_of(&s->suite->scenario[i], scratch);
+	arena_free(scratch);
+	for (int p = 0; p < s->nplatforms; p++)
+		for (int32_t i = 0; i < s->suite->n; i++)
+			if (sweep_has(s, p, i))
+				all[count++] = (struct sweep_work){
+					i, p, all_units(s),
+					cost_of(s, all_units(s), devices[i])};
+	if (count)
+		qsort(all, (size_t)count, sizeof(*all), by_cost);
+	*n = 0;
+	for (int64_t i = shard; i < count; i += nshards) {
+		struct sweep_work w = all[i];
+
+		w.units = missing(s, &w, done);
+		w.cost = cost_of(s, w.units, devices[w.scenario]);
+		if (w.units)
+			all[(*n)++] = w;
+	}
+	return all;
+}
+
+void sweep_count(struct sweep_counts *c, enum outcome o)
+{
+	c->rows++;
+	c->outcome[o]++;
+}

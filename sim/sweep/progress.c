@@ -1,0 +1,83 @@
+#include "sweep/progress.h"
+
+#include "system/wall.h"
+
+#include <string.h>
+#include <sys/ioctl.h>
+
+static int width(FILE *out)
+{
+	struct winsize size;
+
+	return ioctl(fileno(out), TIOCGWINSZ, &size) == 0 && size.ws_col > 20
+	               ? size.ws_col - 1
+	               : 79;
+}
+
+/* "37/160 rows, 12 rows/s, 10 s left, 0 failed; tpu-v4:4x4x4 20/80, dgx-a100:4 17/80" */
+static void line(struct text *t, const struct progress *p, double now)
+{
+	int64_t fresh = p->done - p->before;
+	double passed = now - p->start_s;
+	double rate = passed > 0 ? (double)fresh / passed : 0;
+
+	text_printf(t, "%lld/%lld rows, %.*f rows/s, ", (long long)p->done,
+	            (long long)p->total, rate < 10 ? 1 : 0, rate);
+	if (rate > 0)
+		text_printf(t, "%.0f s left, ", (double)(p->total - p->done) / rate);
+	text_printf(t, "%lld failed", (long long)p->failed);
+	for (int i = 0; i < p->nplatforms; i++)
+		text_printf(t, "%s %s %lld/%lld", i ? "," : ";", p->platform[i].name,
+		            (long long)p->platform[i].done,
+		            (long long)p->platform[i].total);
+}
+
+static void show(struct progress *p, double now)
+{
+	struct text t = {0};
+	int room, length;
+
+	p->shown_s = now;
+	line(&t, p, now);
+	if (!p->terminal) {
+		fprintf(p->out, "%s\n", t.s);
+	} else {
+		room = width(p->out);
+		length = (int)t.length < room ? (int)t.length : room;
+		fprintf(p->out, "\r%.*s%*s", length, t.s,
+		        p->length > length ? p->length - length : 0, "");
+		p->length = length;
+	}
+	fflush(p->out);
+	text_free(&t);
+}
+
+void progress_start(struct progress *p)
+{
+	p->start_s = p->shown_s = wall_s();
+	p->before = p->done;
+	p->length = 0;
+}
+
+void progress_row(struct progress *p, int platform, enum outcome o)
+{
+	p->done++;
+	p->platform[platform].done++;
+	p->failed += o == OUTCOME_FAILED || o == OUTCOME_WRONG;
+	progress_tick(p);
+}
+
+void progress_tick(struct progress *p)
+{
+	double now = wall_s();
+
+	if (now - p->shown_s >= p->interval_s)
+		show(p, now);
+}
+
+void progress_end(struct progress *p)
+{
+	show(p, wall_s());
+	if (p->terminal)
+		fputs("\n", p->out);
+}

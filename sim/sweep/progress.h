@@ -1,0 +1,44 @@
+/*
+ * How far a sweep is, on stderr: done of total, rate, time left, failures, and done of
+ * total per platform. On a terminal one line that is written over, no longer than the
+ * terminal is wide; elsewhere a plain line now and then.
+ */
+#ifndef SHARDSIM_SIM_SWEEP_PROGRESS_H
+#define SHARDSIM_SIM_SWEEP_PROGRESS_H
+
+#include "store/store.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct progress_platform {
+	const char *name;
+	int64_t done, total;
+};
+
+struct progress {
+	FILE *out;
+	bool terminal;     /* else plain lines */
+	double interval_s; /* between two lines */
+	int64_t done, total, failed;
+	int64_t before; /* of `done`, what was there when it began */
+	int nplatforms;
+	struct progress_platform *platform; /* borrowed */
+	double start_s, shown_s;
+	int length; /* of the line that is on the terminal */
+};
+
+/* Start the clock; all else is set by the caller. */
+void progress_start(struct progress *p);
+
+/* A row more, on that platform; shown when the interval has passed. */
+void progress_row(struct progress *p, int platform, enum outcome o);
+
+/* Shown when the interval has passed. */
+void progress_tick(struct progress *p);
+
+/* The last line, always shown. */
+void progress_end(struct progress *p);
+
+#endif

@@ -1,0 +1,217 @@
+#include "sweep/setup.h"
+
+#include "cli/command.h"
+#include "system/version.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Those of the command line, on which all suites run. */
+static enum status ask_for_platforms(struct suite *suite, const char *list,
+                                     struct arena *a, struct error *e)
+{
+	const char **words;
+
+	if (command_words(&words, a, "--platform", list, e) != OK)
+		return e->code;
+	if (!words[0])
+		return error_set(e, E_TYPE, where_option("--platform", list),
+		                 "expected platforms such as tpu-v4:4x4x4,dgx-a100:4");
+	if (command_once("--platform", list, words, e) != OK)
+		return e->code;
+	suite->nplatforms = 0;
+	for (int i = 0; words[i]; i++) {
+		struct where at = {0};
+		struct error fault = {0};
+		int p;
+
+		if (suite_platform_parse(&p, suite, words[i], at, &fault) != OK)
+			return error_set(e, fault.code,
+			                 command_word_at("--platform", list, i), "%s",
+			                 fault.text);
+		suite->platform[p].files = UINT64_MAX;
+	}
+	return OK;
+}
+
+/* Every suite needs some. */
+static enum status check_platforms(const struct suite *suite,
+                                   const struct sweep_request *r, struct error *e)
+{
+	uint64_t files = 0;
+
+	for (int p = 0; p < suite->nplatforms; p++)
+		files |= suite->platform[p].files;
+	for (int k = 0; k < suite->nfiles; k++)
+		if (!(files >> k & 1))
+			return error_set(e, E_TYPE, (struct where){.file = r->suite[k]},
+			                 "no platforms in it, expected some, or "
+			                 "--platform");
+	return OK;
+}
+
+enum status sweep_setup(struct sweep *out, const struct sweep_request *r,
+                        struct arena *a, struct error *e)
+{
+	struct suite *suite = arena_alloc(a, 1, sizeof(*suite));
+	const struct planner **planner;
+	int *clock;
+
+	suite->arena = a;
+	for (int i = 0; i < r->nsuites; i++)
+		if (suite_read(suite, r->suite[i], e) != OK)
+			return e->code;
+	if (suite_check_names(suite, e) != OK ||
+	    command_planners(&planner, &out->nplanners, a, r->planner, e) != OK ||
+	    command_clocks(&clock, &out->nclocks, a, r->clock, e) != OK)
+		return e->code;
+	if (r->platform && ask_for_platforms(suite, r->platform, a, e) != OK)
+		return e->code;
+	if (check_platforms(suite, r, e) != OK)
+		return e->code;
+	out->suite = suite;
+	out->platform = suite->platform;
+	out->nplatforms = suite->nplatforms;
+	out->planner = planner;
+	out->clock = clock;
+	return sweep_identify(out, a, e);
+}
+
+/* --- as text ------------------------------------------------------------------------ */
+
+void sweep_quote(struct text *out, const char *word)
+{
+	static const char plain[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+		"0123456789_-./:,=+@%";
+
+	if (word[0] && !word[strspn(word, plain)]) {
+		text_printf(out, "%s", word);
+		return;
+	}
+	text_append(out, "'", 1);
+	for (; *word; word++)
+		text_append(out, *word == '\'' ? "'\\''" : word, *word == '\'' ? 4 : 1);
+	text_append(out, "'", 1);
+}
+
+void sweep_command(struct text *out, const struct sweep_request *r)
+{
+	const char *const option[][2] = {{"--platform", r->platform},
+	                                 {"--planner", r->planner},
+	                                 {"--clock", r->clock}};
+
+	text_printf(out, "shardsim sweep");
+	for (int i = 0; i < r->nsuites; i++) {
+		text_append(out, " ", 1);
+		sweep_quote(out, r->suite[i]);
+	}
+	for (int i = 0; i < 3; i++) {
+		if (!option[i][1])
+			continue;
+		text_printf(out, " %s ", option[i][0]);
+		sweep_quote(out, option[i][1]);
+	}
+}
+
+/* --- in a store --------------------------------------------------------------------- */
+
+static enum status save_cases(struct store *s, const struct sweep *sweep,
+                              struct error *e)
+{
+	char number[24], plan[DIGEST_TEXT];
+
+	digest_print(plan, sweep_cases_digest(sweep));
+	if (store_set(s, "plan", 0, plan, e) != OK ||
+	    store_set(s, "version", 0, version_text, e) != OK)
+		return e->code;
+	snprintf(number, sizeof(number), "%d", sweep->nplatforms);
+	if (store_set(s, "platforms", 0, number, e) != OK)
+		return e->code;
+	for (int p = 0; p < sweep->nplatforms; p++) {
+		snprintf(number, sizeof(number), "%lld",
+		         (long long)sweep_platform_cases(sweep, p));
+		if (store_set(s, "platform", p, sweep->platform[p].name, e) != OK ||
+		    store_set(s, "cases", p, number, e) != OK)
+			return e->code;
+	}
+	return OK;
+}
+
+enum status sweep_save(struct store *s, const struct sweep *sweep,
+                       const struct sweep_request *r, struct error *e)
+{
+	struct text command = {0};
+	char *folder = getcwd(NULL, 0);
+
+	sweep_command(&command, r);
+	save_cases(s, sweep, e);
+	store_set(s, "command", 0, command.s, e);
+	store_set(s, "folder", 0, folder ? folder : ".", e);
+	store_set(s, "list platform", 0, r->platform ? r->platform : "", e);
+	store_set(s, "list planner", 0, r->planner, e);
+	store_set(s, "list clock", 0, r->clock, e);
+	for (int i = 0; i < SUITE_FILES_MAX; i++)
+		if (i <= r->nsuites)
+			store_set(s, "suite", i, i < r->nsuites ? r->suite[i] : "", e);
+	text_free(&command);
+	free(folder);
+	return e->code == OK ? store_commit(s, e) : e->code;
+}
+
+static const char *load(struct store *s, struct arena *a, const char *name, int number,
+                        struct error *e)
+{
+	const char *value = NULL;
+
+	store_get(&value, s, a, name, number, e);
+	return value;
+}
+
+bool sweep_load(struct sweep_request *r, const char **folder, struct store *s,
+                struct arena *a, struct error *e)
+{
+	*r = (struct sweep_request){0};
+	*folder = load(s, a, "folder", 0, e);
+	r->platform = load(s, a, "list platform", 0, e);
+	r->planner = load(s, a, "list planner", 0, e);
+	r->clock = load(s, a, "list clock", 0, e);
+	for (; r->nsuites < SUITE_FILES_MAX; r->nsuites++) {
+		const char *suite = load(s, a, "suite", r->nsuites, e);
+
+		if (!suite || !suite[0])
+			break;
+		r->suite[r->nsuites] = suite;
+	}
+	if (e->code != OK || !*folder || !r->platform || !r->planner || !r->clock ||
+	    r->nsuites == 0)
+		return false;
+	if (!r->platform[0])
+		r->platform = NULL;
+	return true;
+}
+
+enum status sweep_unfinished(const char **out, struct store *s, const char *dir,
+                             struct arena *a, struct error *e)
+{
+	const char *number = load(s, a, "platforms", 0, e);
+	int64_t cases = 0, rows = 0;
+	struct text word = {0};
+
+	*out = NULL;
+	for (int p = 0; number && p < atoi(number); p++) {
+		const char *some = load(s, a, "cases", p, e);
+
+		cases += some ? atoll(some) : 0;
+	}
+	if (e->code != OK || store_count(&rows, s, e) != OK || rows >= cases)
+		return e->code;
+	sweep_quote(&word, dir);
+	*out = arena_printf(a,
+	                    "%lld of %lld cases have no row: the sweep is unfinished; "
+	                    "go on with: shardsim sweep --resume %s",
+	                    (long long)(cases - rows), (long long)cases, word.s);
+	text_free(&word);
+	return OK;
+}

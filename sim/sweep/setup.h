@@ -1,0 +1,45 @@
+/* What a sweep is made from: the texts of its command line. */
+#ifndef SHARDSIM_SIM_SWEEP_SETUP_H
+#define SHARDSIM_SIM_SWEEP_SETUP_H
+
+#include "sweep/sweep.h"
+
+struct sweep_request {
+	const char *suite[SUITE_FILES_MAX];
+	int nsuites;
+	const char *platform;        /* NULL: those of the suites */
+	const char *planner, *clock; /* lists */
+};
+
+/*
+ * Read suites and options into `out`, whose jobs and limits are the caller's, and identify
+ * its cases; all is the arena's. Errors: those of suites, platforms and lists; a suite
+ * without platforms where none are asked for.
+ */
+enum status sweep_setup(struct sweep *out, const struct sweep_request *r,
+                        struct arena *a, struct error *e);
+
+/* The command line, as a shell reads it. */
+void sweep_command(struct text *out, const struct sweep_request *r);
+
+/* A word as a shell reads it. */
+void sweep_quote(struct text *out, const char *word);
+
+/*
+ * Keep the request in a store with the sweep's digest, the number of cases of each
+ * platform and the current folder, and commit; and take it out again: false where there
+ * is none. Texts are the arena's.
+ */
+enum status sweep_save(struct store *s, const struct sweep *sweep,
+                       const struct sweep_request *r, struct error *e);
+bool sweep_load(struct sweep_request *r, const char **folder, struct store *s,
+                struct arena *a, struct error *e);
+
+/*
+ * "N of M cases have no row: ..." of the sweep in `dir` and how to go on, the arena's; NULL
+ * if none is missing, or the store does not tell its cases.
+ */
+enum status sweep_unfinished(const char **out, struct store *s, const char *dir,
+                             struct arena *a, struct error *e);
+
+#endif

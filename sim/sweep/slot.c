@@ -1,0 +1,367 @@
+/* Workers as their parent has them: started, read, limited, buried. */
+#include "sweep/run.h"
+
+#include "system/child.h"
+#include "system/last_words.h"
+#include "system/wall.h"
+
+#include "base/units.h"
+
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum {
+	DEATHS_MAX = 3,   /* of a platform's workers in a row that have not loaded it */
+	LOG_MAX = 1 << 16 /* bytes of evidence that are kept of a row */
+};
+
+/* --- starting ----------------------------------------------------------------------- */
+
+static _Noreturn void become_worker(struct run *r, struct slot *s, int in, int out,
+                                    pid_t parent)
+{
+	/* Ends of the other workers' pipes would keep those alive after the parent. */
+	for (int i = 0; i < r->sweep->jobs; i++) {
+		if (!r->slot[i].pid)
+			continue;
+		close(r->slot[i].to);
+		close(r->slot[i].from);
+	}
+	child_end_with(parent);
+	dup2(s->evidence, STDERR_FILENO);
+	worker_run(r->sweep, s->platform, in, out);
+}
+
+static enum status start(struct run *r, struct slot *s, int platform)
+{
+	int to[2], from[2];
+	pid_t parent = getpid(), pid;
+
+	*s = (struct slot){.platform = platform};
+	s->evidence = memfd_create("stderr", MFD_CLOEXEC);
+	if (s->evidence < 0 || pipe(to) != 0)
+		return run_system_error(r, "cannot start a worker");
+	if (pipe(from) != 0)
+		return run_system_error(r, "cannot start a worker");
+	fflush(NULL);
+	pid = fork();
+	if (pid == 0) {
+		close(to[1]);
+		close(from[0]);
+		become_worker(r, s, to[0], from[1], parent);
+	}
+	close(to[0]);
+	close(from[1]);
+	if (pid < 0)
+		return run_system_error(r, "cannot start a worker");
+	s->to = to[1];
+	s->from = from[0];
+	s->pid = pid;
+	return OK;
+}
+
+static int stop(struct slot *s)
+{
+	int status;
+
+	close(s->to);
+	close(s->from);
+	status = child_wait(s->pid);
+	s->pid = 0;
+	text_free(&s->input);
+	return status;
+}
+
+/* Work of its platform, or a new worker for the platform that needs one most. */
+enum status slot_give(struct run *r, struct slot *s)
+{
+	struct sweep_order order;
+	int platform;
+
+	if (s->pid && !queue_has(r, s->platform)) {
+		stop(s);
+		close(s->evidence);
+	}
+	if (!s->pid) {
+		platform = queue_neediest(r);
+		if (platform < 0)
+			return OK;
+		if (start(r, s, platform) != OK)
+			return r->error->code;
+	}
+	queue_take(r, s->platform, &s->work);
+	s->since_s = wall_s();
+	memset(&order, 0, sizeof(order)); /* what lies between the members is sent, too */
+	order.scenario = s->work.scenario;
+	order.units = s->work.units;
+	/* A worker that has died meanwhile shows as the end of its row pipe. */
+	if (write(s->to, &order, sizeof(order)) < 0 && errno != EPIPE)
+		return run_system_error(r, "cannot reach a worker");
+	return OK;
+}
+
+/* --- rows --------------------------------------------------------------------------- */
+
+/* What it left on stderr since its last row, the row arena's; NULL if nothing. */
+static const char *take_log(struct run *r, struct slot *s)
+{
+	off_t end = lseek(s->evidence, 0, SEEK_END);
+	off_t from = end - s->heard > LOG_MAX ? end - LOG_MAX : s->heard;
+	char *log;
+	ssize_t n;
+
+	if (end <= s->heard)
+		return NULL;
+	log = arena_alloc(r->row_arena, (size_t)(end - from) + 1, 1);
+	n = pread(s->evidence, log, (size_t)(end - from), from);
+	s->heard = end;
+	for (ssize_t i = 0; i < n; i++)
+		log[i] = log[i] ? log[i] : ' ';
+	return n > 0 ? log : NULL;
+}
+
+/* ": " and the last words of a log, "" if there is none. */
+static const char *words_of(struct run *r, const char *log)
+{
+	const char *words = log ? last_words(arena_strdup(r->row_arena, log)) : "";
+
+	return *words ? arena_printf(r->row_arena, ": %.300s", words) : "";
+}
+
+static enum status take_row(struct run *r, struct slot *s, const char *bytes, uint32_t n)
+{
+	int unit = __builtin_ctzll(s->work.units | UINT64_C(1) << 63);
+	struct row row;
+
+	if (n == 0) { /* loaded, or SimGrid has started */
+		r->queue[s->platform].deaths = 0;
+		s->ready = true;
+		return OK;
+	}
+	arena_reset(r->row_arena);
+	if (!s->work.units || !row_unpack(&row, bytes, n, r->row_arena))
+		return error_set(r->error, E_IO, (struct where){0},
+		                 "a worker sent a damaged row");
+	s->work.units &= s->work.units - 1;
+	return run_keep(r, s->platform, s->work.scenario, unit, &row,
+	                row.status == OUTCOME_FAILED || row.status == OUTCOME_WRONG
+	                        ? take_log(r, s)
+	                        : NULL);
+}
+
+/* Take whole rows from the slot's input. */
+static enum status take_rows(struct run *r, struct slot *s)
+{
+	size_t at = 0;
+
+	while (s->input.length - at >= sizeof(uint32_t)) {
+		const char *p = s->input.s + at;
+		uint32_t n;
+
+		memcpy(&n, p, sizeof(n));
+		if (s->input.length - at < sizeof(n) + n)
+			break;
+		if (take_row(r, s, p + sizeof(n), n) != OK)
+			return r->error->code;
+		s->since_s = wall_s();
+		s->heard = lseek(s->evidence, 0, SEEK_END);
+		at += sizeof(n) + n;
+	}
+	memmove(s->input.s, s->input.s + at, s->input.length - at);
+	s->input.length -= at;
+	return OK;
+}
+
+/* --- deaths ------------------------------------------------------------------------- */
+
+static enum status fail_next(struct run *r, struct slot *s, const char *message,
+                             const char *log)
+{
+	int unit = __builtin_ctzll(s->work.units);
+	struct row row =
+		sweep_row(r->sweep, s->platform, s->work.scenario, unit, r->row_arena);
+
+	s->work.units &= s->work.units - 1;
+	row.status = OUTCOME_FAILED;
+	row.message = message;
+	return run_keep(r, s->platform, s->work.scenario, unit, &row, log);
+}
+
+/* A platform whose workers only die is given up, row by row, without new ones. */
+static enum status give_up(struct run *r, struct slot *s, const char *message)
+{
+	do {
+		while (s->work.units)
+			if (fail_next(r, s, message, NULL) != OK)
+				return r->error->code;
+	} while (queue_take(r, s->platform, &s->work));
+	return OK;
+}
+
+static const char *obituary(struct run *r, const struct slot *s, int status,
+                            const char *log)
+{
+	if (s->verdict)
+		return s->verdict;
+	if (WIFSIGNALED(status))
+		return arena_printf(r->row_arena, "the worker died of signal %d (%s)%s",
+		                    WTERMSIG(status), strsignal(WTERMSIG(status)),
+		                    words_of(r, log));
+	return arena_printf(r->row_arena, "the worker ended with status %d%s",
+	                    WEXITSTATUS(status), words_of(r, log));
+}
+
+/* The row at hand failed with its worker; the rest of the scenario is done again. */
+static enum status bury(struct run *r, struct slot *s)
+{
+	struct queue *q = &r->queue[s->platform];
+	int status = stop(s);
+	const char *message, *log;
+
+	arena_reset(r->row_arena);
+	log = take_log(r, s);
+	message = obituary(r, s, status, log);
+	close(s->evidence);
+	if (!s->work.units)
+		return OK;
+	/* A row that came between the verdict and the end is none of its. */
+	if ((!s->verdict || s->verdict_units == s->work.units) &&
+	    fail_next(r, s, message, log) != OK)
+		return r->error->code;
+	if (!s->ready && !s->verdict && ++q->deaths >= DEATHS_MAX)
+		return give_up(r, s, message);
+	if (s->work.units)
+		queue_give_back(r, &s->work);
+	return OK;
+}
+
+enum status slot_read(struct run *r, struct slot *s)
+{
+	char block[65536];
+	ssize_t n = read(s->from, block, sizeof(block));
+
+	if (n < 0 && errno == EINTR)
+		return OK;
+	if (n <= 0)
+		return bury(r, s);
+	text_append(&s->input, block, (size_t)n);
+	return take_rows(r, s);
+}
+
+/* --- limits ------------------------------------------------------------------------- */
+
+enum { CHILDREN_MAX = 8 }; /* of a worker; it has one replay at a time */
+
+static int children_of(pid_t worker, pid_t child[CHILDREN_MAX])
+{
+	char path[64];
+	FILE *f;
+	int n = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)worker,
+	         (int)worker);
+	f = fopen(path, "r");
+	while (f && n < CHILDREN_MAX && fscanf(f, "%d", &child[n]) == 1)
+		n++;
+	if (f)
+		fclose(f);
+	return n;
+}
+
+/* A replay may stand still, and then does not die with its worker by itself. */
+static void kill_all(pid_t worker)
+{
+	pid_t child[CHILDREN_MAX];
+	int n = children_of(worker, child);
+
+	kill(worker, SIGKILL);
+	for (int i = 0; i < n; i++)
+		kill(child[i], SIGKILL);
+}
+
+enum status slot_end(struct run *r, struct slot *s)
+{
+	char block[65536];
+	ssize_t n;
+
+	kill_all(s->pid);
+	while ((n = read(s->from, block, sizeof(block))) > 0 && r->error->code == OK) {
+		text_append(&s->input, block, (size_t)n);
+		take_rows(r, s);
+	}
+	stop(s);
+	close(s->evidence);
+	return r->error->code;
+}
+
+/* Resident bytes of a process; 0 if it is gone. */
+static int64_t resident_bytes(pid_t pid)
+{
+	char path[64];
+	long long pages = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/statm", (int)pid);
+	f = fopen(path, "r");
+	if (!f)
+		return 0;
+	if (fscanf(f, "%*s %lld", &pages) != 1)
+		pages = 0;
+	fclose(f);
+	return pages * sysconf(_SC_PAGESIZE);
+}
+
+/* The larger of the worker and of the replay it waits for. */
+static int64_t memory_of(pid_t worker)
+{
+	int64_t most = resident_bytes(worker);
+	pid_t child[CHILDREN_MAX];
+
+	for (int i = children_of(worker, child) - 1; i >= 0; i--) {
+		int64_t bytes = resident_bytes(child[i]);
+
+		most = bytes > most ? bytes : most;
+	}
+	return most;
+}
+
+static void condemn(struct slot *s, const char *verdict)
+{
+	s->verdict = verdict;
+	s->verdict_units = s->work.units;
+	kill_all(s->pid);
+}
+
+double slot_left_s(const struct run *r, const struct slot *s)
+{
+	if (!(r->sweep->timeout_s > 0) || !s->pid || !s->ready || !s->work.units ||
+	    s->verdict)
+		return INFINITY;
+	return s->since_s + r->sweep->timeout_s - wall_s();
+}
+
+void slot_limit(struct run *r, struct slot *s, bool memory)
+{
+	const struct sweep *sweep = r->sweep;
+	struct text size = {0};
+
+	if (s->verdict || !s->work.units)
+		return;
+	if (slot_left_s(r, s) <= 0) {
+		condemn(s, arena_printf(r->arena, "took longer than %g s (--timeout)",
+		                        sweep->timeout_s));
+	} else if (memory && sweep->worker_bytes > 0 &&
+	           memory_of(s->pid) > sweep->worker_bytes) {
+		units_print_bytes(&size, (double)sweep->worker_bytes);
+		condemn(s, arena_printf(r->arena, "took more than %s (--worker-memory)",
+		                        size.s));
+	}
+	text_free(&size);
+}

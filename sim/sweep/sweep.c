@@ -1,0 +1,182 @@
+/* The parent's side of a sweep: the loop over workers, signals and limits. */
+#include "sweep/run.h"
+#include "system/wall.h"
+
+#include <errno.h>
+#include <math.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Between two looks at the memory of workers; four times that at progress. */
+#define TICK_S 0.05
+
+enum status run_system_error(struct run *r, const char *what)
+{
+	return error_set(r->error, E_IO, (struct where){0}, "%s: %s", what,
+	                 strerror(errno));
+}
+
+enum status run_keep(struct run *r, int platform, int32_t scenario, int unit,
+                     const struct row *row, const char *log)
+{
+	struct digest key = sweep_key(r->sweep, platform, scenario, unit);
+
+	if (r->sink->put(r->sink->self, row, key, log, r->error) != OK)
+		return r->error->code;
+	sweep_count(r->counts, row->status);
+	if (r->sweep->progress)
+		progress_row(r->sweep->progress, platform, row->status);
+	return OK;
+}
+
+/* --- sinks -------------------------------------------------------------------------- */
+
+static enum status put_in_store(void *self, const struct row *r, struct digest key,
+                                const char *log, struct error *e)
+{
+	return store_put(self, r, key, log, e);
+}
+
+static enum status commit_store(void *self, struct error *e)
+{
+	return store_commit(self, e);
+}
+
+struct sweep_sink sweep_store(struct store *s)
+{
+	return (struct sweep_sink){put_in_store, commit_store, s};
+}
+
+/* --- the loop ----------------------------------------------------------------------- */
+
+static enum status give_all(struct run *r, int *busy)
+{
+	*busy = 0;
+	for (int i = 0; i < r->sweep->jobs; i++) {
+		struct slot *s = &r->slot[i];
+
+		if ((!s->pid || !s->work.units) && slot_give(r, s) != OK)
+			return r->error->code;
+		*busy += s->pid != 0;
+	}
+	return OK;
+}
+
+/* How long to sleep at most: to the next time limit, or the next look; for ever: infinity. */
+static double sleep_s(const struct run *r)
+{
+	const struct sweep *s = r->sweep;
+	double least = s->worker_bytes > 0 ? TICK_S
+	               : s->progress       ? 4 * TICK_S
+	                                   : INFINITY;
+
+	for (int i = 0; i < s->jobs; i++)
+		least = fmin(least, slot_left_s(r, &r->slot[i]));
+	return fmax(least, 0);
+}
+
+static int sleep_until(struct pollfd *fds, int n, double seconds)
+{
+	struct timespec t;
+
+	if (isinf(seconds))
+		return poll(fds, (nfds_t)n, -1);
+	t.tv_sec = (time_t)fmin(seconds, 1e6);
+	t.tv_nsec = seconds < 1e6 ? (long)(1e9 * (seconds - (double)t.tv_sec)) : 0;
+	return ppoll(fds, (nfds_t)n, &t, NULL);
+}
+
+static void look_at_limits(struct run *r)
+{
+	double now = wall_s();
+	bool all = now - r->looked_s >= TICK_S / 2;
+
+	for (int i = 0; i < r->sweep->jobs; i++)
+		if (r->slot[i].pid)
+			slot_limit(r, &r->slot[i], all);
+	if (!all)
+		return;
+	r->looked_s = now;
+	if (r->sweep->progress)
+		progress_tick(r->sweep->progress);
+}
+
+/* One round: sleep until something happens, take it, make it last. */
+static enum status run_once(struct run *r, struct pollfd *fds, int signals)
+{
+	int jobs = r->sweep->jobs;
+	struct signalfd_siginfo told;
+
+	for (int i = 0; i < jobs; i++)
+		fds[i] = (struct pollfd){.fd = r->slot[i].pid ? r->slot[i].from : -1,
+		                         .events = POLLIN};
+	fds[jobs] = (struct pollfd){.fd = signals, .events = POLLIN};
+	if (sleep_until(fds, jobs + 1, sleep_s(r)) < 0 && errno != EINTR)
+		return run_system_error(r, "poll");
+	for (int i = 0; i < jobs; i++)
+		if (fds[i].revents && slot_read(r, &r->slot[i]) != OK)
+			return r->error->code;
+	if (fds[jobs].revents && read(signals, &told, sizeof(told)) == sizeof(told))
+		r->counts->signal = (int)told.ssi_signo;
+	look_at_limits(r);
+	return r->sink->commit(r->sink->self, r->error);
+}
+
+static enum status run_all(struct run *r, int signals)
+{
+	int jobs = r->sweep->jobs, busy;
+	struct pollfd *fds = arena_alloc(r->arena, (size_t)jobs + 1, sizeof(*fds));
+
+	while (!r->counts->signal && give_all(r, &busy) == OK && busy > 0)
+		if (run_once(r, fds, signals) != OK)
+			break;
+	/* What the workers have finished is in their pipes. */
+	for (int i = 0; i < jobs; i++)
+		if (r->slot[i].pid)
+			slot_end(r, &r->slot[i]);
+	if (r->error->code == OK)
+		r->sink->commit(r->sink->self, r->error);
+	return r->error->code;
+}
+
+enum status sweep_run(struct sweep_counts *counts, const struct sweep *s,
+                      const struct sweep_work *work, int64_t n,
+                      const struct sweep_sink *sink, struct error *e)
+{
+	struct run r = {.sweep = s, .sink = sink, .counts = counts, .error = e};
+	void (*old_pipe)(int) = signal(SIGPIPE, SIG_IGN);
+	/* A file at its size limit is a full disk, not a death. */
+	void (*old_size)(int) = signal(SIGXFSZ, SIG_IGN);
+	sigset_t ours, old;
+	int signals;
+
+	r.arena = arena_new();
+	r.row_arena = arena_new();
+	r.slot = arena_alloc(r.arena, (size_t)s->jobs, sizeof(*r.slot));
+	queue_fill(&r, work, n);
+	sigemptyset(&ours);
+	sigaddset(&ours, SIGINT);
+	sigaddset(&ours, SIGTERM);
+	sigaddset(&ours, SIGHUP);
+	sigprocmask(SIG_BLOCK, &ours, &old);
+	signals = signalfd(-1, &ours, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (s->progress)
+		progress_start(s->progress);
+	if (signals < 0)
+		run_system_error(&r, "signalfd");
+	else
+		run_all(&r, signals);
+	if (s->progress)
+		progress_end(s->progress);
+	close(signals);
+	sigprocmask(SIG_SETMASK, &old, NULL);
+	signal(SIGPIPE, old_pipe);
+	signal(SIGXFSZ, old_size);
+	arena_free(r.arena);
+	arena_free(r.row_arena);
+	return e->code;
+}

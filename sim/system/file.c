@@ -1,0 +1,113 @@
+#include "system/file.h"
+
+#include "system/whole.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* The name may be lost with the power, but never the bytes behind it. */
+static bool sync_file(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC), fault = 0;
+
+	if (fd < 0)
+		return false;
+	if (fsync(fd) != 0)
+		fault = errno;
+	close(fd);
+	errno = fault;
+	return fault == 0;
+}
+
+bool file_replace(const char *part, const char *path)
+{
+	return sync_file(part) && rename(part, path) == 0;
+}
+
+/* Write all and close, also what is open already. */
+static bool write_and_close(int fd, const char *bytes, size_t n)
+{
+	bool ok = whole_write(fd, bytes, n);
+	int fault = errno;
+
+	if (close(fd) != 0 && ok)
+		return false;
+	errno = fault;
+	return ok;
+}
+
+static bool write_in_place(const char *path, const char *bytes, size_t n)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+
+	return fd >= 0 && write_and_close(fd, bytes, n);
+}
+
+/* The mode that an ordinary new file has. */
+static mode_t new_mode(void)
+{
+	mode_t mask = umask(0);
+
+	umask(mask);
+	return 0666 & ~mask;
+}
+
+static bool write_beside(const char *path, mode_t mode, const char *bytes, size_t n)
+{
+	char part[PATH_MAX];
+	int fd, fault;
+
+	if (snprintf(part, sizeof(part), "%s.XXXXXX", path) >= (int)sizeof(part)) {
+		errno = ENAMETOOLONG;
+		return false;
+	}
+	fd = mkostemp(part, O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	fchmod(fd, mode);
+	if (write_and_close(fd, bytes, n) && file_replace(part, path))
+		return true;
+	fault = errno;
+	unlink(part);
+	errno = fault;
+	return false;
+}
+
+static bool write_file(const char *path, const char *bytes, size_t n)
+{
+	struct stat old;
+	char *target;
+	bool ok;
+
+	if (stat(path, &old) == 0) {
+		if (!S_ISREG(old.st_mode))
+			return write_in_place(path, bytes, n);
+		if (access(path, W_OK) != 0)
+			return false;
+		target = realpath(path, NULL);
+		ok = target && write_beside(target, old.st_mode & 07777, bytes, n);
+		free(target);
+		return ok;
+	}
+	/* A link to a file that is not there yet: only the system can follow it. */
+	if (lstat(path, &old) == 0)
+		return write_in_place(path, bytes, n);
+	return write_beside(path, new_mode(), bytes, n);
+}
+
+enum status file_write(const char *path, const char *bytes, size_t n, struct error *e)
+{
+	if (!path[0])
+		return error_set(e, E_IO, (struct where){0},
+		                 "an empty file name, expected where to write");
+	if (write_file(path, bytes, n))
+		return OK;
+	return error_set(e, E_IO, (struct where){.file = path}, "cannot write it: %s",
+	                 strerror(errno));
+}

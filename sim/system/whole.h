@@ -1,0 +1,12 @@
+/* Reads and writes of a file, a pipe or a socket that are whole, whatever interrupts them. */
+#ifndef SHARDSIM_SIM_SYSTEM_WHOLE_H
+#define SHARDSIM_SIM_SYSTEM_WHOLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* False, with errno, when the end comes first or any part fails. */
+bool whole_read(int fd, void *bytes, size_t n);
+bool whole_write(int fd, const void *bytes, size_t n);
+
+#endif

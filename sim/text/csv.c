@@ -1,0 +1,206 @@
+#include "text/csv.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+enum { CSV_COLUMNS_MAX = 256 };
+
+struct csv_reader {
+	struct arena *arena;
+	const char *path, *pos, *begin; /* begin: of the line */
+	unsigned line;
+	struct error *error;
+	const char *field[CSV_COLUMNS_MAX]; /* of the record at hand */
+	struct csv_place at[CSV_COLUMNS_MAX];
+	int nfields;
+	struct text buffer;
+};
+
+static enum status csv_fail(struct csv_reader *r, unsigned line, const char *what)
+{
+	struct where at = {.file = r->path, .line = line, .col = 1};
+
+	return error_set(r->error, E_SYNTAX, at, "%s", what);
+}
+
+/* The next line begins behind the newline at hand. */
+static void line_ends(struct csv_reader *r)
+{
+	r->line++;
+	r->begin = r->pos + 1;
+}
+
+/* A quoted field, from its first quote on. */
+static enum status quoted_read(struct csv_reader *r)
+{
+	unsigned begun = r->line;
+
+	for (r->pos++;; r->pos++) {
+		if (!*r->pos)
+			return csv_fail(r, begun, "a quoted field is not closed");
+		if (*r->pos == '"' && *++r->pos != '"')
+			break;
+		if (*r->pos == '\n')
+			line_ends(r);
+		text_append(&r->buffer, r->pos, 1);
+	}
+	if (*r->pos && !strchr(",\r\n", *r->pos))
+		return csv_fail(r, r->line, "expected a comma after a quoted field");
+	return OK;
+}
+
+static enum status record_read(struct csv_reader *r)
+{
+	r->nfields = 0;
+	for (;;) {
+		size_t n = 0;
+
+		if (r->nfields == CSV_COLUMNS_MAX)
+			return csv_fail(r, r->line, "more than 256 fields");
+		r->buffer.length = 0;
+		r->at[r->nfields] = (struct csv_place){
+			r->line, (unsigned)(r->pos - r->begin) + 1 + (*r->pos == '"')};
+		if (*r->pos == '"') {
+			if (quoted_read(r) != OK)
+				return r->error->code;
+		} else {
+			n = strcspn(r->pos, ",\r\n");
+			text_append(&r->buffer, r->pos, n);
+			r->pos += n;
+		}
+		r->field[r->nfields++] = arena_strndup(
+			r->arena, r->buffer.s ? r->buffer.s : "", r->buffer.length);
+		if (*r->pos != ',')
+			break;
+		r->pos++;
+	}
+	r->pos += *r->pos == '\r';
+	if (*r->pos == '\n') {
+		line_ends(r);
+		r->pos++;
+	}
+	return OK;
+}
+
+/* To the next record; false at the end. */
+static bool record_next(struct csv_reader *r)
+{
+	while (*r->pos == '#' || *r->pos == '\n' || *r->pos == '\r') {
+		r->pos += strcspn(r->pos, "\n");
+		if (*r->pos == '\n') {
+			line_ends(r);
+			r->pos++;
+		}
+	}
+	return *r->pos != '\0';
+}
+
+static enum status header_read(struct csv *out, struct csv_reader *r)
+{
+	unsigned line = r->line;
+
+	if (!record_next(r))
+		return csv_fail(r, line, "expected a header line of column names");
+	line = r->line;
+	if (record_read(r) != OK)
+		return r->error->code;
+	out->ncolumns = r->nfields;
+	out->column =
+		arena_dup(r->arena, r->field, (size_t)r->nfields, sizeof(*out->column));
+	for (int i = 0; i < r->nfields; i++)
+		for (int j = 0; j < i; j++)
+			if (!strcmp(out->column[i], out->column[j]))
+				return error_set(r->error, E_SYNTAX,
+				                 (struct where){.file = r->path,
+				                                .line = line,
+				                                .col = 1},
+				                 "column '%s' is there twice",
+				                 out->column[i]);
+	return OK;
+}
+
+/* Room for one more record. */
+static void rows_grow(struct csv *out, struct arena *a)
+{
+	size_t n = (size_t)out->nrows, width = (size_t)out->ncolumns;
+	const char **field;
+	struct csv_place *at;
+
+	if (out->nrows < out->capacity)
+		return;
+	out->capacity = out->capacity ? 2 * out->capacity : 64;
+	field = arena_alloc(a, (size_t)out->capacity * width, sizeof(*field));
+	at = arena_alloc(a, (size_t)out->capacity * width, sizeof(*at));
+	if (n) {
+		memcpy(field, out->field, n * width * sizeof(*field));
+		memcpy(at, out->at, n * width * sizeof(*at));
+	}
+	out->field = field;
+	out->at = at;
+}
+
+enum status csv_read(struct csv *out, struct arena *a, const char *path,
+                     const char *text, struct error *e)
+{
+	struct error local = {0};
+	static const char mark[] = "\xef\xbb\xbf";
+	bool marked = strncmp(text, mark, strlen(mark)) == 0;
+	struct csv_reader r = {.arena = a,
+	                       .path = path,
+	                       .pos = text + (marked ? strlen(mark) : 0),
+	                       .begin = text,
+	                       .line = 1,
+	                       .error = e ? e : &local};
+
+	*out = (struct csv){.path = path};
+	header_read(out, &r);
+	while (r.error->code == OK && record_next(&r)) {
+		unsigned line = r.line;
+
+		if (record_read(&r) != OK)
+			break;
+		if (r.nfields != out->ncolumns) {
+			error_set(r.error, E_SYNTAX,
+			          (struct where){.file = path, .line = line, .col = 1},
+			          "a record of %d fields, expected %d", r.nfields,
+			          out->ncolumns);
+			break;
+		}
+		rows_grow(out, a);
+		memcpy(out->field + out->nrows * out->ncolumns, r.field,
+		       (size_t)r.nfields * sizeof(*r.field));
+		memcpy(out->at + out->nrows * out->ncolumns, r.at,
+		       (size_t)r.nfields * sizeof(*r.at));
+		out->nrows++;
+	}
+	text_free(&r.buffer);
+	return r.error->code;
+}
+
+int csv_column(const struct csv *t, const char *name)
+{
+	for (int i = 0; i < t->ncolumns; i++)
+		if (!strcmp(t->column[i], name))
+			return i;
+	return -1;
+}
+
+const char *csv_field(const struct csv *t, int64_t row, int column)
+{
+	return column < 0 ? "" : t->field[row * t->ncolumns + column];
+}
+
+struct where csv_where(const struct csv *t, int64_t row)
+{
+	return (struct where){
+		.file = t->path, .line = t->at[row * t->ncolumns].line, .col = 1};
+}
+
+struct where csv_where_field(const struct csv *t, int64_t row, int column)
+{
+	const struct csv_place *at = &t->at[row * t->ncolumns + column];
+
+	if (column < 0)
+		return csv_where(t, row);
+	return (struct where){.file = t->path, .line = at->line, .col = at->col};
+}

@@ -1,0 +1,48 @@
+/*
+ * Reading comma-separated tables (RFC 4180): a header line of column names, then records.
+ * A field may be quoted, with "" for a quote and newlines inside. Lines that start with #
+ * outside a quoted field, empty ones, and the byte order mark that spreadsheets put in
+ * front are skipped.
+ */
+#ifndef SHARDSIM_SIM_TEXT_CSV_H
+#define SHARDSIM_SIM_TEXT_CSV_H
+
+#include "base/arena.h"
+#include "base/error.h"
+
+#include <stdint.h>
+
+struct csv_place {
+	unsigned line, col; /* from 1, behind the quote */
+};
+
+struct csv {
+	const char *path;
+	int ncolumns;
+	const char **column;
+	int64_t nrows;
+	const char **field;   /* [nrows * ncolumns] */
+	struct csv_place *at; /* [nrows * ncolumns]: where each field starts */
+	int64_t capacity;
+};
+
+/*
+ * Reads `text`, named `path` in errors; everything is the arena's. Errors: no header, a
+ * column there twice, a record with more or fewer fields than columns, an open quote.
+ */
+enum status csv_read(struct csv *out, struct arena *a, const char *path,
+                     const char *text, struct error *e);
+
+/* The number of the column of that name, -1 if there is none. */
+int csv_column(const struct csv *t, const char *name);
+
+/* "" where the column is -1. */
+const char *csv_field(const struct csv *t, int64_t row, int column);
+
+/* The line where a record starts. */
+struct where csv_where(const struct csv *t, int64_t row);
+
+/* Where a field starts, behind its quote; the record where the column is -1. */
+struct where csv_where_field(const struct csv *t, int64_t row, int column);
+
+#endif

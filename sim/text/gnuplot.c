@@ -1,0 +1,162 @@
+#include "text/gnuplot.h"
+
+#include "base/arena.h"
+#include "system/child.h"
+#include "system/file.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/*
+ * A text as gnuplot's string. Single quotes cannot hold two apostrophes in a row (5.4) and
+ * double quotes run what stands in backticks, so all but harmless bytes are octal escapes.
+ * Control characters become spaces.
+ */
+void gnuplot_string(FILE *out, const char *s)
+{
+	bool escaped = false;
+
+	fputc('"', out);
+	for (; *s; s++) {
+		unsigned char c = (unsigned char)*s;
+
+		/* A digit behind an escape would be taken for one of its own. */
+		escaped = isdigit(c) ? escaped : !isalpha(c) && !strchr(" .,:-", c);
+		if (escaped)
+			fprintf(out, "\\%03o", c < ' ' || c == 0x7f ? ' ' : c);
+		else
+			fputc(c, out);
+	}
+	fputc('"', out);
+}
+
+/* gnuplot repeats its own colours after eight curves; planners are more. */
+static const char *const colours[] = {"#d62728", "#1f77b4", "#2ca02c", "#ff7f0e",
+                                      "#9467bd", "#8c564b", "#e377c2", "#000000",
+                                      "#bcbd22", "#17becf", "#7f7f7f", "#00429d"};
+
+const char *gnuplot_colour(size_t i)
+{
+	return colours[i % (sizeof(colours) / sizeof(colours[0]))];
+}
+
+void gnuplot_panels(FILE *out, const char *terminal, const char *title, size_t panels,
+                    size_t columns)
+{
+	size_t rows;
+
+	columns = panels < columns ? panels : columns;
+	rows = (panels + columns - 1) / columns;
+	fprintf(out, "set encoding utf8\nset terminal %s size ", terminal);
+	if (strcmp(terminal, "svg") == 0)
+		fprintf(out, "%zu,%zu font 'sans,12' background rgb 'white'\n",
+		        480 * columns, 300 * rows + 40);
+	else
+		fprintf(out, "%zucm,%zucm font 'sans,10'\n", 12 * columns, 8 * rows + 1);
+	fprintf(out, "set multiplot layout %zu,%zu title ", rows, columns);
+	gnuplot_string(out, title);
+	fputs(" noenhanced\n", out);
+}
+
+void gnuplot_end(FILE *out)
+{
+	fprintf(out, "unset multiplot\nset output\n");
+}
+
+/* The commands as a file without a name, at its start; -1 with errno. */
+static int script_make(gnuplot_fn *write, const char *terminal, const void *self)
+{
+	int fd = memfd_create("plot", MFD_CLOEXEC);
+	FILE *out = fd < 0 ? NULL : fdopen(dup(fd), "w");
+	bool ok = out != NULL;
+
+	if (out) {
+		write(out, terminal, self);
+		ok = fflush(out) == 0 && !ferror(out);
+		fclose(out);
+	}
+	if (ok && lseek(fd, 0, SEEK_SET) == 0)
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
+static _Noreturn void become_gnuplot(int script, int picture)
+{
+	/* The axes' characters are of UTF-8; gnuplot warns where the locale lacks them. */
+	setenv("LC_ALL", "C.UTF-8", 1);
+	dup2(script, STDIN_FILENO);
+	dup2(picture, STDOUT_FILENO);
+	execlp("gnuplot", "gnuplot", "-d", (char *)NULL);
+	_exit(127);
+}
+
+/*
+ * gnuplot sees no path: where it cannot write a file it writes to its standard output
+ * and calls that success. Its picture comes from there.
+ */
+static enum status run_gnuplot(struct text *picture, int script, const char *path,
+                               struct error *e)
+{
+	struct where at = {.file = path};
+	int fds[2], status;
+	pid_t child;
+
+	if (script < 0 || pipe(fds) != 0)
+		return error_set(e, E_IO, at, "cannot start gnuplot: %s",
+		                 strerror(errno));
+	fflush(NULL);
+	child = fork();
+	if (child == 0) {
+		close(fds[0]);
+		become_gnuplot(script, fds[1]);
+	}
+	close(fds[1]);
+	child_read(picture, fds[0]);
+	status = child_wait(child);
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
+		return error_set(e, E_IO, at, "plots need the program gnuplot");
+	if (status != 0 || picture->length == 0)
+		return error_set(e, E_IO, at, "gnuplot failed");
+	return OK;
+}
+
+static const char *terminal_of(const char *path)
+{
+	const char *ending = strrchr(path, '.');
+
+	if (ending && strcmp(ending, ".svg") == 0)
+		return "svg";
+	return ending && strcmp(ending, ".pdf") == 0 ? "pdfcairo" : NULL;
+}
+
+enum status gnuplot_check(const char *path, struct error *e)
+{
+	if (terminal_of(path))
+		return OK;
+	return error_set(e, E_SYNTAX, (struct where){.file = path},
+	                 "expected a file name that ends in .svg or .pdf");
+}
+
+enum status gnuplot_draw(const char *path, gnuplot_fn *write, const void *self,
+                         struct error *e)
+{
+	struct text picture = {0};
+	int script;
+
+	if (gnuplot_check(path, e) != OK)
+		return e->code;
+	script = script_make(write, terminal_of(path), self);
+	if (run_gnuplot(&picture, script, path, e) == OK)
+		file_write(path, picture.s, picture.length, e);
+	if (script >= 0)
+		close(script);
+	text_free(&picture);
+	return e->code;
+}

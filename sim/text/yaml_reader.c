@@ -1,0 +1,129 @@
+#include "text/yaml_reader.h"
+
+#include "base/scan.h"
+
+#include <errno.h>
+#include <string.h>
+
+struct where node_where(const struct reader *r, const yaml_node_t *node)
+{
+	return (struct where){.file = r->path,
+	                      .line = (unsigned)node->start_mark.line + 1,
+	                      .col = (unsigned)node->start_mark.column + 1};
+}
+
+const char *node_text(const yaml_node_t *node)
+{
+	return node->type == YAML_SCALAR_NODE ? (const char *)node->data.scalar.value
+	                                      : NULL;
+}
+
+yaml_node_t *map_find(struct reader *r, yaml_node_t *map, const char *key)
+{
+	yaml_node_pair_t *pair;
+
+	for (pair = map->data.mapping.pairs.start; pair < map->data.mapping.pairs.top;
+	     pair++) {
+		const char *name = node_text(yaml_document_get_node(&r->doc, pair->key));
+
+		if (name && !strcmp(name, key))
+			return yaml_document_get_node(&r->doc, pair->value);
+	}
+	return NULL;
+}
+
+yaml_node_t *map_get(struct reader *r, yaml_node_t *map, const char *key)
+{
+	yaml_node_t *value;
+
+	if (map->type != YAML_MAPPING_NODE) {
+		error_set(r->error, E_SYNTAX, node_where(r, map),
+		          "expected a mapping with '%s'", key);
+		return NULL;
+	}
+	value = map_find(r, map, key);
+	if (!value)
+		error_set(r->error, E_SYNTAX, node_where(r, map), "'%s' is missing",
+		          key);
+	return value;
+}
+
+enum status map_check(struct reader *r, yaml_node_t *map, const char *const *known)
+{
+	yaml_node_pair_t *pair;
+
+	for (pair = map->data.mapping.pairs.start; pair < map->data.mapping.pairs.top;
+	     pair++) {
+		yaml_node_t *key = yaml_document_get_node(&r->doc, pair->key);
+		const char *name = node_text(key);
+		int i = 0;
+
+		while (known[i] && (!name || strcmp(name, known[i]) != 0))
+			i++;
+		if (!known[i])
+			return error_set(r->error, E_SYNTAX, node_where(r, key),
+			                 "unknown key '%s'", name ? name : "");
+	}
+	return OK;
+}
+
+const char *map_text(struct reader *r, yaml_node_t *map, const char *key,
+                     struct where *at)
+{
+	yaml_node_t *node = map_get(r, map, key);
+
+	if (!node)
+		return NULL;
+	*at = node_where(r, node);
+	if (!node_text(node) || !*node_text(node)) {
+		error_set(r->error, E_SYNTAX, *at, "'%s' must be a text", key);
+		return NULL;
+	}
+	return arena_strdup(r->arena, node_text(node));
+}
+
+int32_t map_int(struct reader *r, yaml_node_t *map, const char *key, int32_t hi)
+{
+	struct where at;
+	const char *text = map_text(r, map, key, &at);
+	struct scan s;
+	int64_t value;
+
+	if (!text)
+		return 0;
+	s = scan_start(text, at, r->error);
+	if (!scan_int(&s, key, 1, hi, &value) || scan_finish(&s) != OK)
+		return 0;
+	return (int32_t)value;
+}
+
+enum status yaml_read(struct arena *a, const char *path,
+                      enum status (*read)(struct reader *r, void *out), void *out,
+                      struct error *e)
+{
+	struct error local = {0};
+	struct reader r = {.arena = a, .path = path, .error = e ? e : &local};
+	struct where at = {.file = path};
+	yaml_parser_t parser;
+	FILE *in = fopen(path, "rb");
+
+	if (!in)
+		return error_set(e, E_IO, at, "cannot be read: %s", strerror(errno));
+	if (!yaml_parser_initialize(&parser)) {
+		fclose(in);
+		return error_set(e, E_IO, at, "no memory for the YAML parser");
+	}
+	yaml_parser_set_input_file(&parser, in);
+	if (yaml_parser_load(&parser, &r.doc)) {
+		read(&r, out);
+		yaml_document_delete(&r.doc);
+	} else {
+		at.line = (unsigned)parser.problem_mark.line + 1;
+		at.col = (unsigned)parser.problem_mark.column + 1;
+		error_set(r.error, E_SYNTAX, at, "%s",
+		          parser.problem ? parser.problem : "not YAML");
+	}
+	yaml_parser_delete(&parser);
+	fclose(in);
+	return r.error->code;
+}

@@ -1,0 +1,344 @@
+#include "validate/measured.h"
+
+#include "base/input.h"
+#include "base/scan.h"
+#include "text/csv.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Names of collectives here, in measurement files and of the programs of nccl-tests. */
+static const struct {
+	const char *name, *file, *test;
+} collectives[] = {
+	{"all-reduce", "all-reduce", "all_reduce"},
+	{"all-gather", "all-gather", "all_gather"},
+	{"reduce-scatter", "reduce-scatter", "reduce_scatter"},
+	{"all-to-all", "all-to-all", "alltoall"},
+	{"permute", "collective-permute", "sendrecv"},
+	{"permute", "p2p-copy", ""},
+	{"permute", "permute", ""},
+	{"broadcast", "broadcast", "broadcast"},
+	{"reduce", "reduce", "reduce_perf"},
+};
+
+enum { COLLECTIVES = (int)(sizeof(collectives) / sizeof(*collectives)) };
+
+double measured_bus_factor(const char *collective, int32_t devices)
+{
+	double n = devices;
+
+	if (!strcmp(collective, "all-reduce"))
+		return 2 * (n - 1) / n;
+	if (!strcmp(collective, "all-gather") ||
+	    !strcmp(collective, "reduce-scatter") || !strcmp(collective, "all-to-all"))
+		return (n - 1) / n;
+	return 1;
+}
+
+/* A plain number >= 0; blank is NaN. */
+static enum status number_read(double *out, const char *text, const char *what,
+                               struct where at, struct error *e)
+{
+	char *end;
+
+	*out = NAN;
+	if (!*text)
+		return OK;
+	*out = isdigit((unsigned char)*text) ? strtod(text, &end) : -1;
+	if (*out >= 0 && isfinite(*out) && !*end)
+		return OK;
+	return error_set(e, E_SYNTAX, at, "%s '%s', expected a number of 0 or more",
+	                 what, text);
+}
+
+static enum status whole_read(int64_t *out, const char *text, const char *what,
+                              int64_t blank, struct where at, struct error *e)
+{
+	double x;
+
+	if (number_read(&x, text, what, at, e) != OK)
+		return e->code;
+	*out = blank;
+	if (isnan(x))
+		return OK;
+	if (x != floor(x) || x > 1e18)
+		return error_set(e, E_RANGE, at, "%s '%s', expected a whole number",
+		                 what, text);
+	*out = (int64_t)x;
+	return OK;
+}
+
+enum column {
+	SET,
+	SYSTEM,
+	NODES,
+	DEVICES,
+	COLLECTIVE,
+	BYTES,
+	TIME_US,
+	BUSBW_GBPS,
+	NEEDED, /* the columns before must be there */
+	IN_PLACE = NEEDED,
+	QUALITY,
+	SOURCE,
+	COLUMNS
+};
+
+static const char *const columns[COLUMNS] = {
+	"set",     "system",     "nodes",    "devices", "collective", "bytes",
+	"time_us", "busbw_GBps", "in_place", "quality", "source"};
+
+static enum status kind_read(struct measured *m, const char *text, struct error *e)
+{
+	for (int i = 0; i < COLLECTIVES; i++)
+		if (!strcmp(collectives[i].file, text)) {
+			m->collective = collectives[i].name;
+			m->one_pair = !strcmp(text, "p2p-copy");
+			return OK;
+		}
+	return error_set(e, E_RANGE, m->at, "unknown collective '%s'", text);
+}
+
+static enum status row_read(struct measured *m, const struct csv *t, int64_t row,
+                            const int *column, struct error *e)
+{
+	const char *field[COLUMNS];
+	int64_t nodes, devices;
+	double us, GBps;
+
+	for (int i = 0; i < COLUMNS; i++)
+		field[i] = csv_field(t, row, column[i]);
+	*m = (struct measured){.set = field[SET],
+	                       .system = field[SYSTEM],
+	                       .quality = field[QUALITY],
+	                       .source = field[SOURCE],
+	                       .in_place = !strcmp(field[IN_PLACE], "True"),
+	                       .at = csv_where(t, row)};
+	if (kind_read(m, field[COLLECTIVE], e) != OK ||
+	    whole_read(&nodes, field[NODES], "nodes", 0, m->at, e) != OK ||
+	    whole_read(&devices, field[DEVICES], "devices", 0, m->at, e) != OK ||
+	    whole_read(&m->bytes, field[BYTES], "bytes", -1, m->at, e) != OK ||
+	    number_read(&us, field[TIME_US], "time_us", m->at, e) != OK ||
+	    number_read(&GBps, field[BUSBW_GBPS], "busbw_GBps", m->at, e) != OK)
+		return e->code;
+	if (devices < 1 || devices > INT32_MAX || nodes > INT32_MAX)
+		return error_set(e, E_RANGE, m->at,
+		                 "%lld devices on %lld nodes, expected 1 device to %d",
+		                 (long long)devices, (long long)nodes, INT32_MAX);
+	m->nodes = (int32_t)nodes;
+	m->devices = (int32_t)devices;
+	m->time_s = us * 1e-6;
+	m->busbw_Bps = GBps * 1e9;
+	if (isnan(us) && m->bytes > 0 && GBps > 0)
+		m->time_s = (double)m->bytes *
+		            measured_bus_factor(m->collective, m->devices) /
+		            m->busbw_Bps;
+	return OK;
+}
+
+static enum status csv_rows(struct measured_table *out, struct arena *a,
+                            const struct csv *t, struct error *e)
+{
+	int column[COLUMNS];
+
+	for (int i = 0; i < COLUMNS; i++) {
+		column[i] = csv_column(t, columns[i]);
+		if (column[i] < 0 && i < NEEDED)
+			return error_set(
+				e, E_SYNTAX,
+				(struct where){.file = t->path, .line = 1, .col = 1},
+				"column '%s' is missing", columns[i]);
+	}
+	out->row = arena_alloc(a, (size_t)t->nrows, sizeof(*out->row));
+	for (; out->n < t->nrows; out->n++)
+		if (row_read(&out->row[out->n], t, out->n, column, e) != OK)
+			return e->code;
+	return OK;
+}
+
+enum { WORDS_MAX = 16 };
+
+/* The words of a line, after a prefix such as "[1,0]<stdout>:". */
+static int words_of(const char **word, size_t *length, const char *line, size_t n)
+{
+	const char *end = line + n, *mark = memmem(line, n, "<stdout>:", 9);
+	int words = 0;
+
+	if (mark)
+		line = mark + 9;
+	while (words < WORDS_MAX) {
+		while (line < end && isspace((unsigned char)*line))
+			line++;
+		if (line == end)
+			break;
+		word[words] = line;
+		while (line < end && !isspace((unsigned char)*line))
+			line++;
+		length[words] = (size_t)(line - word[words]);
+		words++;
+	}
+	return words;
+}
+
+/* A word that is a number as a whole; -1 otherwise. */
+static double word_number(const char *word, size_t n)
+{
+	char *end;
+	double x;
+
+	if (!isdigit((unsigned char)*word))
+		return -1;
+	x = strtod(word, &end);
+	return end == word + n && isfinite(x) ? x : -1;
+}
+
+/*
+ * Where the times start: after size, count and type come redop (a word) and root (a
+ * number), where they are printed at all. Of times and bandwidths there are three or
+ * four, once or twice, so one more in front is the root.
+ */
+static int times_start(const char *const *word, const size_t *length, int words)
+{
+	int start = words > 3 && word_number(word[3], length[3]) < 0 ? 4 : 3;
+
+	return words - start == 7 || words - start == 9 || words - start == 5 ? start + 1
+	                                                                      : start;
+}
+
+static const char *test_collective(const char *line, size_t n)
+{
+	static const char starting[] = "Collective test starting:";
+	const char *name = memmem(line, n, starting, sizeof(starting) - 1);
+
+	for (int i = 0; name && i < COLLECTIVES; i++)
+		if (*collectives[i].test &&
+		    memmem(name, (size_t)(line + n - name), collectives[i].test,
+		           strlen(collectives[i].test)))
+			return collectives[i].name;
+	return NULL;
+}
+
+/* Out of place and in place, three or four numbers each. */
+static void line_rows(struct measured_table *out, const struct measured *like,
+                      const char *const *word, const size_t *length, int words)
+{
+	int at = times_start(word, length, words), each = (words - at) / 2;
+	double bytes = word_number(word[0], length[0]);
+
+	if (words < 6 || bytes <= 0 || bytes != floor(bytes) || bytes > 1e18)
+		return;
+	if (each != 3 && each != 4)
+		each = words - at;
+	if (each != 3 && each != 4)
+		return;
+	for (int i = 0; i < 2 && at + (i + 1) * each <= words; i++) {
+		double us = word_number(word[at + i * each], length[at + i * each]);
+		double GBps =
+			word_number(word[at + i * each + 2], length[at + i * each + 2]);
+
+		if (us < 0)
+			continue;
+		out->row[out->n] = *like;
+		out->row[out->n].bytes = (int64_t)bytes;
+		out->row[out->n].time_s = us * 1e-6;
+		out->row[out->n].busbw_Bps = GBps < 0 ? NAN : GBps * 1e9;
+		out->row[out->n++].in_place = i == 1;
+	}
+}
+
+static void nccl_rows(struct measured_table *out, struct arena *a, const char *path,
+                      const char *text)
+{
+	struct measured like = {.set = "",
+	                        .system = "",
+	                        .collective = "",
+	                        .quality = "ok",
+	                        .source = path,
+	                        .at = {.file = path, .col = 1}};
+	int64_t lines = 1;
+
+	for (const char *p = text; *p; p++)
+		lines += *p == '\n';
+	out->row = arena_alloc(a, 2 * (size_t)lines, sizeof(*out->row));
+	while (*text) {
+		const char *word[WORDS_MAX];
+		size_t length[WORDS_MAX], n = strcspn(text, "\n");
+		const char *kind = test_collective(text, n);
+		int words = words_of(word, length, text, n);
+
+		like.at.line++;
+		if (kind)
+			like.collective = kind;
+		if (words && *word[0] != '#')
+			line_rows(out, &like, word, length, words);
+		text += n + (text[n] == '\n');
+	}
+}
+
+enum status measured_read(struct measured_table *out, struct arena *a, const char *path,
+                          struct error *e)
+{
+	struct error local = {0};
+	struct text raw = {0};
+	struct csv table;
+	const char *text, *name = arena_strdup(a, path);
+
+	if (!e)
+		e = &local;
+	*out = (struct measured_table){0};
+	if (input_read(&raw, path, e) != OK)
+		return e->code;
+	if (raw.s && strlen(raw.s) != raw.length)
+		error_set(e, E_SYNTAX, (struct where){.file = name},
+		          "has a byte 0, expected text");
+	text = text_take(&raw, a);
+	if (e->code != OK)
+		return e->code;
+	if (!strncmp(text + strspn(text, "# \r\n"), "set,", 4) ||
+	    memmem(text, strcspn(text, "\n"), "collective,", 11)) {
+		if (csv_read(&table, a, name, text, e) != OK ||
+		    csv_rows(out, a, &table, e) != OK)
+			return e->code;
+	} else {
+		nccl_rows(out, a, name, text);
+	}
+	if (!out->n)
+		error_set(e, E_SYNTAX, (struct where){.file = name},
+		          "has no timings, expected a table with a column 'collective' "
+		          "or the output of nccl-tests");
+	return e->code;
+}
+
+enum status measured_once(const char *const *path, int i, struct error *e)
+{
+	for (int k = 0; k < i; k++)
+		if (!strcmp(path[i], path[k]))
+			return error_set(e, E_TYPE, (struct where){.file = path[i]},
+			                 "is given twice");
+	return OK;
+}
+
+enum status measured_read_all(struct measured_table *out, struct arena *a,
+                              const char *const *path, int n, struct error *e)
+{
+	struct measured_table *file = arena_alloc(a, (size_t)n, sizeof(*file));
+	int64_t total = 0;
+
+	*out = (struct measured_table){0};
+	for (int i = 0; i < n; i++) {
+		if (measured_once(path, i, e) != OK ||
+		    measured_read(&file[i], a, path[i], e) != OK)
+			return e->code;
+		total += file[i].n;
+	}
+	out->row = arena_alloc(a, (size_t)total, sizeof(*out->row));
+	for (int i = 0; i < n; i++) {
+		memcpy(out->row + out->n, file[i].row,
+		       (size_t)file[i].n * sizeof(*out->row));
+		out->n += file[i].n;
+	}
+	return OK;
+}

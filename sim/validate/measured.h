@@ -1,0 +1,63 @@
+/*
+ * Published timings of collectives: platforms/measured.csv and files like it, and the
+ * output of nccl-tests itself.
+ *
+ * CSV: columns set, system, nodes, devices, collective, bytes, time_us, busbw_GBps and,
+ * if there, topology, in_place, quality and source, in any order. Bytes are nccl-tests' "size": the gathered
+ * array of an all-gather, the input of a reduce-scatter, else the buffer of one device.
+ * A blank is a figure that was not printed; where only the bus bandwidth was, the time
+ * follows from it.
+ *
+ * nccl-tests: lines "size count type redop root time algbw busbw #wrong time algbw busbw
+ * #wrong" (out of place, in place), also without #wrong, redop or root; a prefix such as
+ * "[1,0]<stdout>:" is dropped, other lines are not rows. The collective is in a line
+ * "# Collective test starting: all_reduce_perf" or unknown.
+ */
+#ifndef SHARDSIM_SIM_VALIDATE_MEASURED_H
+#define SHARDSIM_SIM_VALIDATE_MEASURED_H
+
+#include "base/arena.h"
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct measured {
+	const char *set, *system; /* "" from nccl-tests */
+	const char *collective;   /* "all-reduce", "permute", ...; "" unknown */
+	const char *quality, *source;
+	int32_t nodes, devices; /* 0 unknown */
+	int64_t bytes;          /* -1 not printed */
+	double time_s;          /* NaN not printed, and not known from busbw */
+	double busbw_Bps;       /* NaN not printed */
+	bool in_place;
+	bool one_pair; /* a permute of one pair (p2p-copy), not of all devices */
+	struct where at;
+};
+
+struct measured_table {
+	int64_t n;
+	struct measured *row;
+};
+
+/*
+ * Reads a file of either kind; everything is the arena's. Errors name the line: a column
+ * missing, a number that is none, an unknown collective, a file without a row.
+ */
+enum status measured_read(struct measured_table *out, struct arena *a, const char *path,
+                          struct error *e);
+
+/* E_TYPE: file number `i` is one of those before it, whose rows would count twice. */
+enum status measured_once(const char *const *path, int i, struct error *e);
+
+/* The rows of several files, one after another. E_TYPE: one is given twice. */
+enum status measured_read_all(struct measured_table *out, struct arena *a,
+                              const char *const *path, int n, struct error *e);
+
+/*
+ * What nccl-tests multiplies the algorithm bandwidth bytes / time with: 2(n-1)/n for an
+ * all-reduce, (n-1)/n for all-gather, reduce-scatter and all-to-all, else 1.
+ */
+double measured_bus_factor(const char *collective, int32_t devices);
+
+#endif

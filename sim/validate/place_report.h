@@ -1,0 +1,15 @@
+/* The tables of `validate` for measured placements. */
+#ifndef SHARDSIM_SIM_VALIDATE_PLACE_REPORT_H
+#define SHARDSIM_SIM_VALIDATE_PLACE_REPORT_H
+
+#include "text/report_pen.h"
+#include "validate/place.h"
+
+/* In words: errors and ranks per system and in total, improvements, top-k accuracy. */
+void place_validate_words(const struct pen *pen, const struct place_table *t);
+
+/* All rows as CSV; and as JSON with the totals. Seconds are of all runs, as in the tables. */
+void place_validate_csv(FILE *out, const struct place_table *t);
+void place_validate_json(FILE *out, const struct place_table *t);
+
+#endif

@@ -1,0 +1,31 @@
+/* What validate.c and figure.c share. */
+#ifndef SHARDSIM_SIM_VALIDATE_STATE_H
+#define SHARDSIM_SIM_VALIDATE_STATE_H
+
+#include "collective/nccl.h"
+#include "validate/validate.h"
+
+/* A machine with what an entry sets on it; rows of several entries may share one. */
+struct site {
+	const char *platform, *family;
+	const struct mapping_entry *entry;
+	struct machine *machine;
+	struct device *device; /* the machine's, ours to change */
+	struct link *link;
+	struct model *model;
+	uint32_t *touched; /* [nlinks] by which figures, one bit each */
+	int nfigures;      /* of those bits */
+};
+
+struct validation {
+	struct arena *arena;
+	int64_t n;
+	struct prediction *row;
+	int *site_of;      /* [n], -1 without one */
+	struct perf *perf; /* [n] */
+	int nsites;
+	struct site *site;
+	struct nccl_prepared **prepared; /* [n]; NULL: lay its messages each time */
+};
+
+#endif

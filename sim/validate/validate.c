@@ -1,0 +1,301 @@
+#include "validate/state.h"
+
+#include "collective/profile.h"
+#include "measure/library.h"
+#include "perf/groups.h"
+#include "plan/devices.h"
+#include "platform/platform.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static bool same_text(const char *a, const char *b)
+{
+	return a == b || (a && b && !strcmp(a, b));
+}
+
+static bool same_site(const struct site *s, const char *platform,
+                      const struct mapping_entry *m)
+{
+	bool same = !strcmp(s->platform, platform) &&
+	            same_text(s->entry->launch, m->launch) &&
+	            same_text(s->entry->algorithm, m->algorithm) &&
+	            same_text(s->entry->protocol, m->protocol) &&
+	            s->entry->nsettings == m->nsettings;
+
+	for (int i = 0; same && i < m->nsettings; i++)
+		same = !strcmp(s->entry->setting[i], m->setting[i]);
+	return same;
+}
+
+/* The machine of the site, with devices and links that fits may change. */
+static enum status site_open(struct site *s, struct arena *a, struct error *e)
+{
+	const struct mapping_entry *m = s->entry;
+	const struct library_text text = {m->algorithm, m->protocol, m->launch};
+
+	if (platform_machine(&s->machine, a, s->platform, m->setting, m->nsettings,
+	                     e) != OK ||
+	    library_set(s->machine, &text, &m->at, e) != OK)
+		return e->code;
+	s->device = arena_dup(a, s->machine->device, (size_t)s->machine->ndevices,
+	                      sizeof(*s->device));
+	s->link = arena_dup(a, s->machine->link, (size_t)s->machine->nlinks,
+	                    sizeof(*s->link));
+	s->machine->device = s->device;
+	s->machine->link = s->link;
+	s->model = model_new(s->machine);
+	return OK;
+}
+
+static enum status site_find(int *out, struct validation *v, const char *platform,
+                             const struct mapping_entry *m, struct error *e)
+{
+	struct site *s = &v->site[v->nsites];
+	size_t family = strcspn(platform, ":");
+
+	for (*out = 0; *out < v->nsites; ++*out)
+		if (same_site(&v->site[*out], platform, m))
+			return OK;
+	*s = (struct site){.platform = platform, .entry = m};
+	s->family = arena_strndup(v->arena, platform, family);
+	if (site_open(s, v->arena, e) != OK)
+		return error_set(e, e->code, m->at, "%s", e->text);
+	v->nsites++;
+	return OK;
+}
+
+/*
+ * The row's devices: the first ones of each unit, `stride` apart; with an axis those of
+ * all groups.
+ */
+static enum status row_groups(struct perf *out, struct arena *a, const struct site *s,
+                              const struct mapping_entry *m, const struct measured *row,
+                              struct error *e)
+{
+	int32_t n = row->devices, units = m->units     ? m->units
+	                                  : row->nodes ? row->nodes
+	                                               : 1;
+	int32_t all = s->machine->ndevices, each, *ids, *order = NULL, ordered = n;
+
+	if (m->axis) {
+		struct mesh mesh;
+
+		if (mesh_parse(&mesh, a, m->mesh, m->at, e) != OK)
+			return e->code;
+		n = ordered = mesh.ndevices;
+	}
+	if (m->order && devices_parse(&order, &ordered, a, m->order, m->at, n, e) != OK)
+		return e->code;
+	each = n / units;
+	if (ordered != n || n % units || all % units ||
+	    (int64_t)(each - 1) * m->stride >= all / units)
+		return error_set(
+			e, E_RANGE, m->at,
+			"%d devices of set %s do not spread over %d units of %s",
+			(int)n, row->set, (int)units, s->platform);
+	ids = arena_alloc(a, (size_t)n, sizeof(*ids));
+	for (int32_t k = 0; k < n; k++) {
+		int32_t i = order ? order[k] : k;
+
+		ids[k] = i / each * (all / units) + i % each * m->stride;
+	}
+	out->groups = (struct groups){.ngroups = 1, .size = n, .ids = ids};
+	if (!m->axis)
+		return OK;
+	return perf_groups_along(&out->groups, a, ids, n, m->mesh, m->at, m->axis,
+	                         m->at, e);
+}
+
+static enum status row_open(struct validation *v, int64_t i,
+                            const struct mapping *mapping, struct error *e)
+{
+	struct prediction *p = &v->row[i];
+	const struct measured *row = p->row;
+
+	p->time_s = NAN;
+	v->site_of[i] = -1;
+	p->entry = mapping_find(mapping, row);
+	if (!p->entry)
+		p->left_out = "its set is not in the mapping";
+	else if (p->entry->unmapped)
+		p->left_out = p->entry->unmapped;
+	else if (!*row->collective || row->bytes < 0)
+		p->left_out = "its size or collective was not printed";
+	else if (isnan(row->time_s) || row->time_s == 0)
+		p->left_out = "its time was not printed";
+	else if (*row->quality && strcmp(row->quality, "ok") != 0)
+		p->left_out = arena_printf(v->arena, "its quality is %s, not ok",
+		                           row->quality);
+	if (p->left_out)
+		return OK;
+	p->platform = mapping_platform(p->entry, row, v->arena);
+	if (site_find(&v->site_of[i], v, p->platform, p->entry, e) != OK)
+		return e->code;
+	p->family = v->site[v->site_of[i]].family;
+	v->perf[i] = (struct perf){.machine = v->site[v->site_of[i]].machine,
+	                           .collective = row->collective};
+	if (!perf_op(&v->perf[i].op, row->collective, row->at, e))
+		return e->code;
+	return row_groups(&v->perf[i], v->arena, &v->site[v->site_of[i]], p->entry, row,
+	                  e);
+}
+
+enum status validation_open(struct validation **out, struct arena *a,
+                            const struct measured_table *rows,
+                            const struct mapping *mapping, struct error *e)
+{
+	struct validation *v = arena_alloc(a, 1, sizeof(*v));
+	size_t n = (size_t)rows->n;
+
+	*v = (struct validation){.arena = a, .n = rows->n};
+	v->row = arena_alloc(a, n, sizeof(*v->row));
+	v->site_of = arena_alloc(a, n, sizeof(*v->site_of));
+	v->perf = arena_alloc(a, n, sizeof(*v->perf));
+	v->site = arena_alloc(a, n, sizeof(*v->site));
+	v->prepared = arena_alloc(a, n, sizeof(struct nccl_prepared *));
+	*out = v;
+	for (int64_t i = 0; i < v->n; i++) {
+		v->row[i] = (struct prediction){.row = &rows->row[i]};
+		if (row_open(v, i, mapping, e) != OK)
+			return e->code;
+	}
+	return OK;
+}
+
+/* The mappings beside the files, one after another; only the first must be there. */
+static enum status mappings_read(struct mapping *out, struct arena *a,
+                                 const char *const *file, int nfiles, struct error *e)
+{
+	struct mapping_entry *all;
+
+	if (mapping_read(out, a, mapping_beside(a, file[0]), e) != OK)
+		return e->code;
+	for (int i = 1; i < nfiles; i++) {
+		const char *path = mapping_beside(a, file[i]);
+		struct mapping more;
+
+		if (access(path, F_OK) != 0)
+			continue;
+		if (mapping_read(&more, a, path, e) != OK)
+			return e->code;
+		all = arena_alloc(a, (size_t)(out->n + more.n), sizeof(*all));
+		memcpy(all, out->entry, (size_t)out->n * sizeof(*all));
+		memcpy(all + out->n, more.entry, (size_t)more.n * sizeof(*all));
+		*out = (struct mapping){out->n + more.n, all};
+	}
+	return OK;
+}
+
+enum status validation_load(struct validation **out, struct arena *a,
+                            const char *const *file, int nfiles, const char *mapping,
+                            struct error *e)
+{
+	struct measured_table *rows = arena_alloc(a, 1, sizeof(*rows));
+	struct mapping *map = arena_alloc(a, 1, sizeof(*map));
+
+	*out = NULL;
+	if (measured_read_all(rows, a, file, nfiles, e) != OK ||
+	    (mapping ? mapping_read(map, a, mapping, e)
+	             : mappings_read(map, a, file, nfiles, e)) != OK)
+		return e->code;
+	return validation_open(out, a, rows, map, e);
+}
+
+void validation_close(struct validation *v)
+{
+	for (int i = 0; v && i < v->nsites; i++)
+		model_free(v->site[i].model);
+}
+
+const struct prediction *validation_rows(const struct validation *v, int64_t *n)
+{
+	*n = v->n;
+	return v->row;
+}
+
+const struct machine *validation_machine(const struct validation *v, int64_t row,
+                                         const struct groups **groups)
+{
+	assert(v->site_of[row] >= 0);
+	*groups = &v->perf[row].groups;
+	return v->perf[row].machine;
+}
+
+static void row_prepared(struct validation *v, int64_t i)
+{
+	struct prediction *p = &v->row[i];
+	const struct groups *g = &v->perf[i].groups;
+	double s = nccl_prepared_s(v->prepared[i], (double)p->row->bytes, &p->algorithm,
+	                           &p->protocol);
+
+	if (s >= 0)
+		p->time_s = s + profile_launch_s(v->perf[i].machine, g->ids, g->size);
+}
+
+void validation_row(struct validation *v, int64_t i)
+{
+	struct prediction *p = &v->row[i];
+	struct arena *scratch;
+	struct perf_run run;
+	struct text why = {0};
+
+	if (v->site_of[i] < 0)
+		return;
+	p->time_s = NAN;
+	if (v->prepared[i]) {
+		row_prepared(v, i);
+		return;
+	}
+	scratch = arena_new();
+	if (perf_time(&run, &v->perf[i], p->row->bytes, model_clock,
+	              v->site[v->site_of[i]].model, scratch, &why)) {
+		p->time_s = run.time_s;
+		p->algorithm = run.algorithm;
+		p->protocol = run.protocol;
+	} else {
+		p->left_out = arena_strdup(v->arena, why.s ? why.s : "no reason given");
+	}
+	text_free(&why);
+	arena_free(scratch);
+}
+
+void validation_run(struct validation *v)
+{
+	for (int64_t i = 0; i < v->n; i++)
+		validation_row(v, i);
+}
+
+/* --- classes ---------------------------------------------------------------------- */
+
+static const struct {
+	const char *name;
+	int64_t below;
+} classes[VALIDATION_CLASSES] = {
+	{"<64 KiB", INT64_C(64) << 10},
+	{"64 KiB-1 MiB", INT64_C(1) << 20},
+	{"1-64 MiB", INT64_C(64) << 20},
+	{">=64 MiB", INT64_MAX},
+};
+
+int validation_class(int64_t bytes)
+{
+	int k = 0;
+
+	while (bytes >= classes[k].below)
+		k++;
+	return k;
+}
+
+const char *validation_class_name(int size_class)
+{
+	return classes[size_class].name;
+}
+
+double prediction_error(const struct prediction *p)
+{
+	return exp(fabs(log(p->time_s / p->row->time_s)));
+}

@@ -1,0 +1,83 @@
+/*
+ * Simulated against measured: every published timing that maps to a family, run and
+ * compared.
+ */
+#ifndef SHARDSIM_SIM_VALIDATE_VALIDATE_H
+#define SHARDSIM_SIM_VALIDATE_VALIDATE_H
+
+#include "perf/perf.h"
+#include "validate/mapping.h"
+#include "validate/measured.h"
+
+/* Why a row has no prediction; NULL where it has one. */
+struct prediction {
+	const struct measured *row;
+	const struct mapping_entry *entry; /* NULL: none matches */
+	const char *platform;              /* with its shape; NULL without a family */
+	const char *family;                /* the part before the colon */
+	double time_s;                     /* NaN without a prediction */
+	const char *algorithm, *protocol;
+	const char *left_out;
+};
+
+/* Machines and their groups, kept between runs of the same rows. */
+struct validation;
+
+/*
+ * Opens the platforms of all rows that the mapping maps, and finds each row's devices.
+ * Errors are those of the platforms and of the mapping's entries, with their place.
+ */
+enum status validation_open(struct validation **out, struct arena *a,
+                            const struct measured_table *rows,
+                            const struct mapping *mapping, struct error *e);
+void validation_close(struct validation *v);
+
+/*
+ * The same of files of timings; `mapping` NULL: the files beside them, in this order, of
+ * which only the first must exist. Close *out in any case; it may be NULL after an error.
+ */
+enum status validation_load(struct validation **out, struct arena *a,
+                            const char *const *file, int nfiles, const char *mapping,
+                            struct error *e);
+
+/* One per row, in the order of the rows; filled by validation_run(). */
+const struct prediction *validation_rows(const struct validation *v, int64_t *n);
+
+/* The machine a row is mapped to and the groups it runs on; it must have a platform. */
+const struct machine *validation_machine(const struct validation *v, int64_t row,
+                                         const struct groups **groups);
+
+/* Runs all rows by the clock `model`. */
+void validation_run(struct validation *v);
+
+/*
+ * A figure of a family, for fits: what `--set FIGURE=VALUE` changes in the machines of its
+ * rows, in proportion to the value, found by setting it to `value` and to twice that. The
+ * machines then have `value`; validation_set() changes it in all of them, in place.
+ * Errors are those of `--set`.
+ */
+struct figure_use;
+
+enum status validation_figure(struct figure_use **out, struct validation *v,
+                              const char *family, const char *figure, double value,
+                              struct error *e);
+void validation_set(struct validation *v, const struct figure_use *f, double value);
+
+/*
+ * Lays the messages of the family's rows once, for many calls of validation_row(); after
+ * the figures that will be set are known.
+ */
+void validation_prepare(struct validation *v, const char *family);
+
+/* Seconds of one row with the machines as they are; NaN with the reason in `left_out`. */
+void validation_row(struct validation *v, int64_t row);
+
+/* A size class of design: < 64 KiB, < 1 MiB, < 64 MiB and above. */
+enum { VALIDATION_CLASSES = 4 };
+int validation_class(int64_t bytes);
+const char *validation_class_name(int size_class);
+
+/* exp(|log(simulated / measured)|): 1.1 for 10 % too much, or 1 / 1.1. */
+double prediction_error(const struct prediction *p);
+
+#endif

@@ -1,8 +1,0 @@
-/* Wall time, for what people watch: progress, time limits, planning times. */
-#ifndef SHARDSIM_SIM_WALL_H
-#define SHARDSIM_SIM_WALL_H
-
-/* Seconds since some moment, which never go back. */
-double wall_s(void);
-
-#endif
