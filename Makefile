@@ -101,7 +101,7 @@ TESTED_OBJECTS := $(filter-out $B/sim/main.o,$(SIM_OBJECTS))
 programs = $(patsubst %.c,$B/%,$(wildcard $1/tests/check_*.c))
 # Files beside the tests that are no test themselves are linked into each of them.
 helpers = $(call objects,$(filter-out $(patsubst %,$1/tests/%, \
-	check_% bench_% exhaust_% fuzz_%),$(wildcard $1/tests/*.c)))
+	check_% bench_% exhaust_% fuzz_% main.c),$(wildcard $1/tests/*.c)))
 
 MODEL_TESTS := $(call programs,models)
 SIM_TESTS := $(call programs,sim)
@@ -177,10 +177,10 @@ build/shardsim: FORCE
 	@$(MAKE) --no-print-directory VARIANT=release $@
 endif
 
-$(MODEL_TESTS): %: %.o $(call helpers,models) $B/libshardsim.a $B/flags
+$(MODEL_TESTS): %: %.o $(call helpers,models) $B/models/tests/main.o $B/libshardsim.a $B/flags
 	$(call say,LINK)$(LINK) -o $@ $(filter %.o %.a,$^) $(TEST_LIBS) $(LDLIBS) -lm
 
-$(SIM_TESTS): %: %.o $(call helpers,sim) $(TESTED_OBJECTS) \
+$(SIM_TESTS): %: %.o $(call helpers,sim) $B/models/tests/main.o $(TESTED_OBJECTS) \
 		$B/libshardsim.a $B/flags
 	$(call say,LINK)$(LINK) -o $@ $(filter %.o %.a,$^) $(CHECK_LIBS) \
 		$(PROGRAM_LIBS) $(LDLIBS) -lm

@@ -2,6 +2,7 @@
 #include "array/tile.h"
 #include "array/type.h"
 #include "base/rng.h"
+#include "tests/tests.h"
 
 #include <check.h>
 
@@ -417,7 +418,7 @@ START_TEST(parts_are_cut)
 }
 END_TEST
 
-static Suite *suite(void)
+Suite *tests(void)
 {
 	Suite *s = suite_create("array");
 	TCase *t = tcase_create("array");
@@ -442,15 +443,4 @@ static Suite *suite(void)
 	tcase_add_test(t, two_meshes_of_one_machine_share_atoms);
 	suite_add_tcase(s, t);
 	return s;
-}
-
-int main(void)
-{
-	SRunner *r = srunner_create(suite());
-	int failed;
-
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -3,6 +3,7 @@
  * cheapest flows found by Bellman-Ford elsewhere, and by hand.
  */
 #include "planner/send/assign.h"
+#include "tests/tests.h"
 
 #include "base/arena.h"
 #include "base/rng.h"
@@ -203,20 +204,15 @@ START_TEST(products_are_assigned_in_opposite_order)
 }
 END_TEST
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *suite = suite_create("assign");
 	TCase *c = tcase_create("assign");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_loop_test(c, no_permutation_is_cheaper, 0, 8);
 	tcase_add_loop_test(c, no_flow_is_cheaper, 0, 12);
 	tcase_add_test(c, equal_costs_keep_the_order);
 	tcase_add_test(c, products_are_assigned_in_opposite_order);
 	suite_add_tcase(suite, c);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return suite;
 }

@@ -4,6 +4,7 @@
 #include "base/rng.h"
 #include "base/scan.h"
 #include "base/units.h"
+#include "tests/tests.h"
 
 #include <check.h>
 
@@ -391,12 +392,10 @@ START_TEST(the_generator_is_the_mersenne_twister)
 }
 END_TEST
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *suite = suite_create("base");
 	TCase *c = tcase_create("base");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_loop_test(c, memory_is_aligned_zeroed_and_apart, 0, 2);
 	tcase_add_test(c, strings_are_copied);
@@ -416,8 +415,5 @@ int main(void)
 	tcase_add_test(c, equal_seeds_give_equal_numbers);
 	tcase_add_test(c, the_generator_is_the_mersenne_twister);
 	suite_add_tcase(suite, c);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite;
 }

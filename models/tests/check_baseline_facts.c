@@ -7,6 +7,7 @@
 #include "plan/check.h"
 #include "planner/planner.h"
 #include "planner/xla/xla.h"
+#include "tests/tests.h"
 
 #include <check.h>
 
@@ -281,19 +282,14 @@ START_TEST(real_xla_rematerializes_these)
 }
 END_TEST
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *suite = suite_create("baseline_facts");
 	TCase *c = tcase_create("baseline_facts");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_checked_fixture(c, setup, teardown);
 	tcase_add_loop_test(c, real_systems_emit_these, 0, COUNT(facts));
 	tcase_add_loop_test(c, real_xla_rematerializes_these, 0, COUNT(warnings));
 	suite_add_tcase(suite, c);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite;
 }

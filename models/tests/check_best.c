@@ -4,6 +4,7 @@
  */
 #include "plan_random.h"
 #include "planner_case.h"
+#include "tests/tests.h"
 
 #include "cost/price.h"
 #include "plan/check.h"
@@ -454,12 +455,10 @@ START_TEST(test_not_applicable)
 }
 END_TEST
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *suite = suite_create("best");
 	TCase *pairs = tcase_create("pairs"), *hand = tcase_create("hand");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(pairs, setup, teardown);
 	tcase_add_checked_fixture(hand, setup, teardown);
@@ -479,9 +478,5 @@ int main(void)
 	tcase_add_test(hand, test_not_applicable);
 	suite_add_tcase(suite, pairs);
 	suite_add_tcase(suite, hand);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed > 0;
+	return suite;
 }

@@ -4,6 +4,7 @@
  * without a heuristic finds the cheapest way.
  */
 #include "planner_case.h"
+#include "tests/tests.h"
 
 #include "cost/price.h"
 #include "plan/check.h"
@@ -304,12 +305,10 @@ START_TEST(test_types)
 }
 END_TEST
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *suite = suite_create("best_astar");
 	TCase *astar = tcase_create("astar");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(astar, setup, teardown);
 	tcase_set_timeout(astar, 300);
@@ -318,9 +317,5 @@ int main(void)
 	tcase_add_test(astar, test_stopped);
 	tcase_add_test(astar, test_types);
 	suite_add_tcase(suite, astar);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed > 0;
+	return suite;
 }

@@ -4,6 +4,7 @@
  * and that all its plans are right.
  */
 #include "planner_case.h"
+#include "tests/tests.h"
 
 #include "cost/bound.h"
 #include "cost/price.h"
@@ -225,20 +226,14 @@ START_TEST(test_gain)
 }
 END_TEST
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *suite = suite_create("best_gain");
 	TCase *gain = tcase_create("gain");
-	SRunner *runner;
-	int failed;
 
 	tcase_set_timeout(gain, 300);
 	tcase_add_loop_test(gain, test_gain, 0,
 	                    sizeof(platforms) / sizeof(platforms[0]));
 	suite_add_tcase(suite, gain);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed > 0;
+	return suite;
 }

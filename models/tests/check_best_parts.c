@@ -5,6 +5,7 @@
  */
 #include "plan_random.h"
 #include "planner_case.h"
+#include "tests/tests.h"
 
 #include "cost/price.h"
 #include "plan/check.h"
@@ -389,12 +390,10 @@ START_TEST(test_slow_planner)
 }
 END_TEST
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *suite = suite_create("best_parts");
 	TCase *parts = tcase_create("parts");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(parts, setup, teardown);
 	tcase_set_timeout(parts, 300);
@@ -408,9 +407,5 @@ int main(void)
 	                    2 * sizeof(targets) / sizeof(targets[0]));
 	tcase_add_loop_test(parts, test_uneven, 0, 2);
 	suite_add_tcase(suite, parts);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed > 0;
+	return suite;
 }

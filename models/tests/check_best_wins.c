@@ -4,6 +4,7 @@
  * worked out by hand. All arrays are of 64 MiB.
  */
 #include "planner_case.h"
+#include "tests/tests.h"
 
 #include "cost/price.h"
 #include "plan/check.h"
@@ -271,12 +272,10 @@ START_TEST(test_other_devices)
 }
 END_TEST
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *suite = suite_create("best_wins");
 	TCase *hand = tcase_create("by hand");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(hand, setup, teardown);
 	tcase_set_timeout(hand, 60);
@@ -288,9 +287,5 @@ int main(void)
 	tcase_add_test(hand, test_astar);
 	tcase_add_test(hand, test_other_devices);
 	suite_add_tcase(suite, hand);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed > 0;
+	return suite;
 }

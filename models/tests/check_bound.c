@@ -1,4 +1,5 @@
 #include "cost/bound.h"
+#include "tests/tests.h"
 
 #include "bound_machine.h"
 
@@ -246,19 +247,14 @@ END_TEST
 
 #define COUNT(a) ((int)(sizeof(a) / sizeof((a)[0])))
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *suite = suite_create("bound");
 	TCase *c = tcase_create("bound");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_checked_fixture(c, setup, teardown);
 	tcase_add_loop_test(c, bounds_by_hand, 0, COUNT(hand));
 	tcase_add_test(c, bounds_follow_the_placement);
 	suite_add_tcase(suite, c);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return suite;
 }

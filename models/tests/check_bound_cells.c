@@ -1,4 +1,5 @@
 #include "cost/bound_cells.h"
+#include "tests/tests.h"
 
 #include "array/tile.h"
 #include "plan_random.h"
@@ -245,12 +246,10 @@ END_TEST
 
 #define COUNT(a) ((int)(sizeof(a) / sizeof((a)[0])))
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *suite = suite_create("bound_cells");
 	TCase *c = tcase_create("bound_cells");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_set_timeout(c, 120);
 	tcase_add_checked_fixture(c, setup, teardown);
@@ -260,8 +259,5 @@ int main(void)
 	tcase_add_loop_test(c, nothing_must_cross_for_an_unreduced_target, 0, 3);
 	tcase_add_test(c, a_weaker_figure_where_cells_are_many);
 	suite_add_tcase(suite, c);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return suite;
 }

@@ -1,4 +1,5 @@
 #include "cost/bound_ports.h"
+#include "tests/tests.h"
 
 #include "bound_machine.h"
 #include "collective/schedule.h"
@@ -280,12 +281,10 @@ START_TEST(ends_alone_are_safe)
 }
 END_TEST
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *suite = suite_create("bound_ports");
 	TCase *c = tcase_create("bound_ports");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_set_timeout(c, 120);
 	tcase_add_checked_fixture(c, setup, teardown);
@@ -294,8 +293,5 @@ int main(void)
 	tcase_add_test(c, no_messages_beat_a_gate);
 	tcase_add_test(c, ends_alone_are_safe);
 	suite_add_tcase(suite, c);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return suite;
 }

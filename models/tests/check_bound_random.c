@@ -1,4 +1,5 @@
 #include "cost/bound.h"
+#include "tests/tests.h"
 
 #include "bound_machine.h"
 #include "cost/price.h"
@@ -324,12 +325,10 @@ START_TEST(the_order_of_dimensions_does_not_matter)
 }
 END_TEST
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *suite = suite_create("bound_random");
 	TCase *c = tcase_create("bound_random");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_set_timeout(c, 240);
 	tcase_add_checked_fixture(c, setup, teardown);
@@ -338,8 +337,5 @@ int main(void)
 	tcase_add_test(c, more_bandwidth_never_raises_it);
 	tcase_add_test(c, the_order_of_dimensions_does_not_matter);
 	suite_add_tcase(suite, c);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return suite;
 }

@@ -1,4 +1,5 @@
 #include "collective_help.h"
+#include "tests/tests.h"
 
 #include <check.h>
 
@@ -340,12 +341,10 @@ END_TEST
 
 #define COUNT(a) ((int)(sizeof(a) / sizeof((a)[0])))
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *suite = suite_create("collective");
 	TCase *c = tcase_create("collective");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_checked_fixture(c, setup, teardown);
 	tcase_add_loop_test(c, bidir_ring_figures, 0, COUNT(ring_sizes));
@@ -364,8 +363,5 @@ int main(void)
 	tcase_add_test(c, uneven_nodes_are_one_ring);
 	tcase_add_test(c, every_algorithm_says_what_it_is);
 	suite_add_tcase(suite, c);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return suite;
 }

@@ -1,4 +1,5 @@
 #include "collective/collective.h"
+#include "tests/tests.h"
 
 #include <check.h>
 
@@ -332,12 +333,10 @@ END_TEST
 
 #define COUNT(a) ((int)(sizeof(a) / sizeof((a)[0])))
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *suite = suite_create("dataflow");
 	TCase *c = tcase_create("dataflow");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_checked_fixture(c, setup, teardown);
 	tcase_add_loop_test(c, all_gathers_deliver_every_block_once, 0, COUNT(cases));
@@ -346,8 +345,5 @@ int main(void)
 	tcase_add_loop_test(c, direct_all_to_alls_serve_every_pair, 0, 2);
 	tcase_add_test(c, two_level_all_to_all_goes_by_rails);
 	suite_add_tcase(suite, c);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return suite;
 }

@@ -1,5 +1,6 @@
 /* Digit plans: Theorem D, what they cover, and the ways out where digits change owners. */
 #include "planner/planner.h"
+#include "tests/tests.h"
 
 #include "array/tile.h"
 #include "digit_case.h"
@@ -458,12 +459,10 @@ END_TEST
 
 #define COUNT(a) ((int)(sizeof(a) / sizeof((a)[0])))
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *suite = suite_create("digit");
 	TCase *c = tcase_create("digit");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_checked_fixture(c, make_memory, free_memory);
 	tcase_set_timeout(c, 60);
@@ -478,8 +477,5 @@ int main(void)
 	tcase_add_test(c, large_meshes_need_no_search);
 	tcase_add_test(c, meshes_may_differ);
 	suite_add_tcase(suite, c);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return suite;
 }

@@ -4,6 +4,7 @@
  * about the choice among replicas.
  */
 #include "planner/planner.h"
+#include "tests/tests.h"
 
 #include "plan/check.h"
 
@@ -351,12 +352,10 @@ START_TEST(large_ones_are_planned)
 }
 END_TEST
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *suite = suite_create("direct");
 	TCase *c = tcase_create("direct");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_checked_fixture(c, setup, teardown);
 	tcase_set_timeout(c, 60);
@@ -368,8 +367,5 @@ int main(void)
 	tcase_add_loop_test(c, catalogue_receives_what_is_lacking, 0, COUNT(catalogue));
 	tcase_add_loop_test(c, large_ones_are_planned, 0, COUNT(large));
 	suite_add_tcase(suite, c);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return suite;
 }

@@ -3,6 +3,7 @@
  * element against who holds what.
  */
 #include "planner/planner.h"
+#include "tests/tests.h"
 
 #include "array/tile.h"
 #include "base/rng.h"
@@ -288,19 +289,14 @@ START_TEST(every_device_receives_what_it_lacks)
 }
 END_TEST
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *suite = suite_create("direct_random");
 	TCase *c = tcase_create("direct_random");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_checked_fixture(c, setup, teardown);
 	tcase_set_timeout(c, 60);
 	tcase_add_loop_test(c, every_device_receives_what_it_lacks, 0, 10);
 	suite_add_tcase(suite, c);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return suite;
 }

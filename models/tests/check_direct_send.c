@@ -3,6 +3,7 @@
  * paths that decide it.
  */
 #include "planner/send/send.h"
+#include "tests/tests.h"
 
 #include "base/rng.h"
 #include "cost/price.h"
@@ -267,12 +268,10 @@ START_TEST(paths_of_machines_that_are_too_small)
 }
 END_TEST
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *suite = suite_create("direct_send");
 	TCase *c = tcase_create("direct_send");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_checked_fixture(c, setup, teardown);
 	tcase_set_timeout(c, 60);
@@ -283,8 +282,5 @@ int main(void)
 	tcase_add_loop_test(c, nodes_serve_themselves, 0, 2);
 	tcase_add_loop_test(c, paths_of_machines_that_are_too_small, 0, 2);
 	suite_add_tcase(suite, c);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return suite;
 }

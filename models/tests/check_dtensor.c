@@ -5,6 +5,7 @@
  * the collective counts of test_redistribute.py.
  */
 #include "planner/dtensor/dtensor.h"
+#include "tests/tests.h"
 
 #include "planner_case.h"
 
@@ -474,12 +475,10 @@ START_TEST(uneven_chunks_that_agree_have_plans)
 }
 END_TEST
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *s = suite_create("dtensor");
 	TCase *t = tcase_create("planners");
-	SRunner *run = srunner_create(s);
-	int failed;
 
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_loop_test(t, traces_are_those_of_pytorch, 0, COUNT(traces));
@@ -491,8 +490,5 @@ int main(void)
 	tcase_add_test(t, another_mesh_is_refused);
 	tcase_add_loop_test(t, uneven_chunks_that_agree_have_plans, 0, COUNT(uneven));
 	suite_add_tcase(s, t);
-	srunner_run_all(run, CK_ENV);
-	failed = srunner_ntests_failed(run);
-	srunner_free(run);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return s;
 }

@@ -3,6 +3,7 @@
  * shortest ways between all states of small meshes, and both planners on random layouts.
  */
 #include "planner/dtensor/dtensor.h"
+#include "tests/tests.h"
 
 #include "base/rng.h"
 #include "plan/check.h"
@@ -404,12 +405,10 @@ START_TEST(random_plans_are_right)
 }
 END_TEST
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *s = suite_create("dtensor_search");
 	TCase *t = tcase_create("search");
-	SRunner *run = srunner_create(s);
-	int failed;
 
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_set_timeout(t, 120);
@@ -419,8 +418,5 @@ int main(void)
 	tcase_add_test(t, the_search_gives_up);
 	tcase_add_loop_test(t, random_plans_are_right, 0, 6);
 	suite_add_tcase(s, t);
-	srunner_run_all(run, CK_ENV);
-	failed = srunner_ntests_failed(run);
-	srunner_free(run);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return s;
 }

@@ -4,6 +4,7 @@
  * against what the ways cost.
  */
 #include "planner/dtensor/bound.h"
+#include "tests/tests.h"
 
 #include "base/rng.h"
 
@@ -378,12 +379,10 @@ START_TEST(without_a_bound_the_search_goes_on)
 }
 END_TEST
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *s = suite_create("dtensor_ties");
 	TCase *t = tcase_create("ties");
-	SRunner *run = srunner_create(s);
-	int failed;
 
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_set_timeout(t, 120);
@@ -391,8 +390,5 @@ int main(void)
 	tcase_add_loop_test(t, the_bound_is_never_above_a_way, 0, COUNT(worlds));
 	tcase_add_test(t, without_a_bound_the_search_goes_on);
 	suite_add_tcase(s, t);
-	srunner_run_all(run, CK_ENV);
-	failed = srunner_ntests_failed(run);
-	srunner_free(run);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return s;
 }

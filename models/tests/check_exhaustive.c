@@ -6,6 +6,7 @@
  * Of problems that differ by the names of equal axes only one goes to every planner.
  */
 #include "planner_case.h"
+#include "tests/tests.h"
 
 #include "plan/check.h"
 
@@ -186,20 +187,14 @@ START_TEST(test_all_pairs)
 }
 END_TEST
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *suite = suite_create("exhaustive");
 	TCase *pairs = tcase_create("pairs");
-	SRunner *runner;
-	int failed;
 
 	tcase_set_timeout(pairs, 300);
 	tcase_add_loop_test(pairs, test_all_pairs, 0,
 	                    sizeof(instances) / sizeof(instances[0]));
 	suite_add_tcase(suite, pairs);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed > 0;
+	return suite;
 }

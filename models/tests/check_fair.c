@@ -1,4 +1,5 @@
 #include "cost/fair.h"
+#include "tests/tests.h"
 
 #include "base/rng.h"
 #include "cost/alike.h"
@@ -307,12 +308,10 @@ START_TEST(too_much_work)
 }
 END_TEST
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *suite = suite_create("fair");
 	TCase *tcase = tcase_create("fair");
-	SRunner *runner;
-	int failed;
 
 	tcase_set_timeout(tcase, 60);
 	tcase_add_loop_test(tcase, by_hand, 0, COUNT(rows));
@@ -323,9 +322,5 @@ int main(void)
 	tcase_add_test(tcase, kept_rates_are_right);
 	tcase_add_test(tcase, too_much_work);
 	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return suite;
 }

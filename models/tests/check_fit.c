@@ -1,4 +1,5 @@
 #include "stat/fit.h"
+#include "tests/tests.h"
 
 #include <check.h>
 
@@ -125,12 +126,10 @@ START_TEST(degenerate)
 }
 END_TEST
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *s = suite_create("fit");
 	TCase *t = tcase_create("all");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_test(t, geometric_mean);
 	tcase_add_test(t, two_constants);
@@ -138,9 +137,5 @@ int main(void)
 	tcase_add_test(t, no_answer);
 	tcase_add_test(t, degenerate);
 	suite_add_tcase(s, t);
-	runner = srunner_create(s);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return s;
 }

@@ -1,4 +1,5 @@
 #include "collective/lower.h"
+#include "tests/tests.h"
 
 #include <check.h>
 
@@ -425,12 +426,10 @@ END_TEST
 
 #define COUNT(a) ((int)(sizeof(a) / sizeof((a)[0])))
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *suite = suite_create("lower");
 	TCase *c = tcase_create("lower");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_checked_fixture(c, setup, teardown);
 	tcase_add_loop_test(c, local_work_and_launch, 0, COUNT(steps));
@@ -445,8 +444,5 @@ int main(void)
 	tcase_add_test(c, a_collective_alone_has_a_launch_and_no_local_work);
 	tcase_add_test(c, rounds_are_read_as_they_are_made);
 	suite_add_tcase(suite, c);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return suite;
 }

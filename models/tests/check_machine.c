@@ -1,5 +1,6 @@
 #include "array/machine.h"
 #include "array/routes.h"
+#include "tests/tests.h"
 
 #include <check.h>
 
@@ -455,12 +456,10 @@ START_TEST(routes_are_those_of_the_machine)
 }
 END_TEST
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *suite = suite_create("machine");
 	TCase *tcase = tcase_create("machine");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_loop_test(tcase, route_rows, 0, COUNT(route_table));
 	tcase_add_loop_test(tcase, torus_rows, 0, COUNT(torus_table));
@@ -474,9 +473,5 @@ int main(void)
 	tcase_add_test(tcase, graph_asks);
 	tcase_add_test(tcase, routes_are_those_of_the_machine);
 	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite;
 }

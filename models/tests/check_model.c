@@ -1,5 +1,6 @@
 #include "collective/schedule.h"
 #include "cost/model.h"
+#include "tests/tests.h"
 
 #include <check.h>
 
@@ -290,12 +291,10 @@ START_TEST(schedule_prints)
 }
 END_TEST
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *suite = suite_create("model");
 	TCase *tcase = tcase_create("model");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_loop_test(tcase, time_rows, 0, COUNT(time_table));
 	tcase_add_loop_test(tcase, the_known_figures, 0, 2);
@@ -305,9 +304,5 @@ int main(void)
 	tcase_add_test(tcase, schedule_drops_what_is_empty);
 	tcase_add_test(tcase, schedule_prints);
 	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite;
 }

@@ -1,5 +1,6 @@
 #include "collective/nccl.h"
 #include "nccl_help.h"
+#include "tests/tests.h"
 
 #include <check.h>
 
@@ -345,12 +346,10 @@ START_TEST(nothing_to_send)
 }
 END_TEST
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *suite = suite_create("nccl");
 	TCase *c = tcase_create("nccl");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_checked_fixture(c, setup, teardown);
 	tcase_add_loop_test(c, ring_times, 0, COUNT(shapes));
@@ -365,8 +364,5 @@ int main(void)
 	tcase_add_test(c, forced_alone_restricts);
 	tcase_add_test(c, nothing_to_send);
 	suite_add_tcase(suite, c);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return suite;
 }

@@ -1,4 +1,5 @@
 #include "nccl_help.h"
+#include "tests/tests.h"
 
 #include <check.h>
 
@@ -159,12 +160,10 @@ START_TEST(groups_on_rails)
 }
 END_TEST
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *suite = suite_create("nccl_bound");
 	TCase *c = tcase_create("nccl_bound");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_checked_fixture(c, setup, teardown);
 	tcase_set_timeout(c, 60);
@@ -172,8 +171,5 @@ int main(void)
 	tcase_add_loop_test(c, messages_reach_everybody, 0, COUNT(machines));
 	tcase_add_test(c, groups_on_rails);
 	suite_add_tcase(suite, c);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return suite;
 }

@@ -1,5 +1,6 @@
 #include "collective/nccl.h"
 #include "nccl_help.h"
+#include "tests/tests.h"
 
 #include <check.h>
 
@@ -326,12 +327,10 @@ START_TEST(a_thousand_gpus)
 }
 END_TEST
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *suite = suite_create("nccl_group");
 	TCase *c = tcase_create("nccl_group");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_checked_fixture(c, setup, teardown);
 	tcase_add_test(c, members_by_node);
@@ -346,8 +345,5 @@ int main(void)
 	tcase_add_test(c, rccl_times);
 	tcase_add_test(c, a_thousand_gpus);
 	suite_add_tcase(suite, c);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return suite;
 }

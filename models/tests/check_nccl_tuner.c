@@ -1,5 +1,6 @@
 #include "collective/nccl.h"
 #include "nccl_help.h"
+#include "tests/tests.h"
 
 #include <check.h>
 
@@ -196,12 +197,10 @@ START_TEST(the_tuner_chooses)
 }
 END_TEST
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *suite = suite_create("nccl_tuner");
 	TCase *c = tcase_create("nccl_tuner");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_checked_fixture(c, setup, teardown);
 	tcase_add_loop_test(c, section_7, 0, COUNT(rows));
@@ -210,8 +209,5 @@ int main(void)
 	tcase_add_test(c, graphs_of_machines);
 	tcase_add_test(c, the_tuner_chooses);
 	suite_add_tcase(suite, c);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return suite;
 }

@@ -7,6 +7,7 @@
 #include "array/tile.h"
 #include "notation/notation.h"
 #include "notation_sample.h"
+#include "tests/tests.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -214,21 +215,15 @@ START_TEST(random_lists)
 }
 END_TEST
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *suite = suite_create("notation");
 	TCase *tc = tcase_create("random");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_set_timeout(tc, 120);
 	tcase_add_loop_test(tc, random_layouts, 0, 3);
 	tcase_add_test(tc, random_lists);
 	suite_add_tcase(suite, tc);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite;
 }

@@ -5,6 +5,7 @@
  */
 #include "base/rng.h"
 #include "notation/notation.h"
+#include "tests/tests.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -451,12 +452,10 @@ START_TEST(mutations)
 }
 END_TEST
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *suite = suite_create("notation texts");
 	TCase *tc = tcase_create("texts");
-	SRunner *runner;
-	int failed;
 
 	read_table();
 	tcase_add_checked_fixture(tc, setup, teardown);
@@ -467,10 +466,6 @@ int main(void)
 	tcase_add_test(tc, many_axes);
 	tcase_add_test(tc, mutations);
 	suite_add_tcase(suite, tc);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	free_table();
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	atexit(free_table);
+	return suite;
 }

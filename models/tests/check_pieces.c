@@ -1,4 +1,5 @@
 #include "cost/pieces.h"
+#include "tests/tests.h"
 
 #include "base/rng.h"
 #include "bound_machine.h"
@@ -244,12 +245,10 @@ START_TEST(too_large)
 }
 END_TEST
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *suite = suite_create("pieces");
 	TCase *c = tcase_create("pieces");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_set_timeout(c, 120);
 	tcase_add_checked_fixture(c, setup, teardown);
@@ -258,8 +257,5 @@ int main(void)
 	tcase_add_test(c, no_route);
 	tcase_add_test(c, too_large);
 	suite_add_tcase(suite, c);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return suite;
 }

@@ -1,4 +1,5 @@
 #include "placement_help.h"
+#include "tests/tests.h"
 
 #include <check.h>
 
@@ -359,7 +360,7 @@ START_TEST(matrices_refused)
 }
 END_TEST
 
-static Suite *suite(void)
+Suite *tests(void)
 {
 	Suite *s = suite_create("placement");
 	TCase *t = tcase_create("placement");
@@ -378,15 +379,4 @@ static Suite *suite(void)
 	tcase_set_timeout(t, 60);
 	suite_add_tcase(s, t);
 	return s;
-}
-
-int main(void)
-{
-	SRunner *r = srunner_create(suite());
-	int failed;
-
-	srunner_run_all(r, CK_ENV);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -1,4 +1,5 @@
 #include "placement/memo.h"
+#include "tests/tests.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -122,21 +123,15 @@ START_TEST(remembers_many)
 }
 END_TEST
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *suite = suite_create("placement_memo");
 	TCase *t = tcase_create("memo");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_test(t, asks_once_for_equal_groups);
 	tcase_add_test(t, asks_in_one_order);
 	tcase_add_test(t, forgets_refusals);
 	tcase_add_test(t, remembers_many);
 	suite_add_tcase(suite, t);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite;
 }

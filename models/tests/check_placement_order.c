@@ -1,6 +1,7 @@
 #include "placement/check.h"
 #include "placement/search.h"
 #include "placement_help.h"
+#include "tests/tests.h"
 
 #include <check.h>
 
@@ -96,7 +97,7 @@ START_TEST(level_order_never_loses)
 }
 END_TEST
 
-static Suite *suite(void)
+Suite *tests(void)
 {
 	Suite *s = suite_create("placement_order");
 	TCase *t = tcase_create("placement_order");
@@ -106,15 +107,4 @@ static Suite *suite(void)
 	tcase_set_timeout(t, 120);
 	suite_add_tcase(s, t);
 	return s;
-}
-
-int main(void)
-{
-	SRunner *r = srunner_create(suite());
-	int failed;
-
-	srunner_run_all(r, CK_ENV);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -1,5 +1,6 @@
 #include "placement/program.h"
 #include "placement_plain.h"
+#include "tests/tests.h"
 
 #include <check.h>
 
@@ -436,7 +437,7 @@ START_TEST(too_much_is_refused)
 }
 END_TEST
 
-static Suite *suite(void)
+Suite *tests(void)
 {
 	Suite *s = suite_create("placement_synth");
 	TCase *t = tcase_create("placement_synth");
@@ -455,15 +456,4 @@ static Suite *suite(void)
 	tcase_set_timeout(t, 120);
 	suite_add_tcase(s, t);
 	return s;
-}
-
-int main(void)
-{
-	SRunner *r = srunner_create(suite());
-	int failed;
-
-	srunner_run_all(r, CK_ENV);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

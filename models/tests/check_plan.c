@@ -1,6 +1,7 @@
 /* Plans: groups and pairs against the definition, layouts of steps, bytes and memory. */
 #include "plan/check.h"
 #include "plan/groups.h"
+#include "tests/tests.h"
 
 #include "notation/notation.h"
 #include "plan_interpret.h"
@@ -462,12 +463,10 @@ START_TEST(larger_random_plans_are_right)
 }
 END_TEST
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *suite = suite_create("plan");
 	TCase *c = tcase_create("plan");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_checked_fixture(c, make_memory, free_memory);
 	tcase_add_test(c, gather_of_y_and_x_has_the_groups_of_the_spec);
@@ -482,8 +481,5 @@ int main(void)
 	tcase_add_loop_test(c, random_plans_are_right_and_cost_what_they_move, 0, 10);
 	tcase_add_loop_test(c, larger_random_plans_are_right, 0, 5);
 	suite_add_tcase(suite, c);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite;
 }

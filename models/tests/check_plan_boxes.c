@@ -4,6 +4,7 @@
  * adds up the elements one by one.
  */
 #include "plan/check.h"
+#include "tests/tests.h"
 
 #include "plan_interpret.h"
 #include "plan_random.h"
@@ -368,12 +369,10 @@ END_TEST
 
 #define COUNT(a) ((int)(sizeof(a) / sizeof((a)[0])))
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *suite = suite_create("plan_boxes");
 	TCase *c = tcase_create("plan_boxes");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_checked_fixture(c, make_memory, free_memory);
 	tcase_add_loop_test(c, changed_boxes_are_judged_as_the_interpreter_does, 0,
@@ -383,8 +382,5 @@ int main(void)
 	tcase_add_test(c, double_counting_is_found);
 	tcase_add_loop_test(c, unfinished_sums_are_not_exchanged, 0, 3);
 	suite_add_tcase(suite, c);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite;
 }

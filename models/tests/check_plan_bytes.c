@@ -1,5 +1,6 @@
 /* Bytes and memory of plans worked by hand, and steps that must not be. */
 #include "plan/plan_text.h"
+#include "tests/tests.h"
 
 #include "plan/check.h"
 
@@ -266,12 +267,10 @@ START_TEST(illegal_steps_are_faults_of_the_caller)
 }
 END_TEST
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *suite = suite_create("plan_bytes");
 	TCase *c = tcase_create("plan_bytes");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_checked_fixture(c, make_memory, free_memory);
 	tcase_add_loop_test(c, plans_cost_what_they_cost_by_hand, 0,
@@ -281,8 +280,5 @@ int main(void)
 	tcase_add_loop_test_raise_signal(c, illegal_steps_are_faults_of_the_caller,
 	                                 SIGABRT, 0, sizeof(illegal) / sizeof(*illegal));
 	suite_add_tcase(suite, c);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite;
 }

@@ -1,5 +1,6 @@
 /* Problems and plans as JSON: what is written, read back, and bad JSON refused. */
 #include "plan/plan_json.h"
+#include "tests/tests.h"
 
 #include "plan/check.h"
 #include "plan/plan_text.h"
@@ -341,12 +342,10 @@ START_TEST(changed_bytes_do_no_harm)
 }
 END_TEST
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *suite = suite_create("plan_json");
 	TCase *c = tcase_create("plan_json");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_checked_fixture(c, make_memory, free_memory);
 	tcase_add_loop_test(c, plans_read_back_as_they_are_written, 0, 5);
@@ -357,8 +356,5 @@ int main(void)
 	tcase_add_test(c, moves_keep_their_order);
 	tcase_add_loop_test(c, changed_bytes_do_no_harm, 0, 5);
 	suite_add_tcase(suite, c);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite;
 }

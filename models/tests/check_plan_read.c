@@ -5,6 +5,7 @@
 #include "plan/plan_text.h"
 #include "plan_random.h"
 #include "planner/planner.h"
+#include "tests/tests.h"
 
 #include <check.h>
 
@@ -373,12 +374,10 @@ START_TEST(bad_members_are_named)
 }
 END_TEST
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *suite = suite_create("plan_read");
 	TCase *c = tcase_create("plan_read");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_checked_fixture(c, make_memory, free_memory);
 	tcase_set_timeout(c, 120);
@@ -389,8 +388,5 @@ int main(void)
 	                    sizeof(bad_meshes) / sizeof(*bad_meshes));
 	tcase_add_loop_test(c, bad_members_are_named, 0, sizeof(bad) / sizeof(*bad));
 	suite_add_tcase(suite, c);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite;
 }

@@ -1,5 +1,6 @@
 /* Plans as text: what is printed reads back, and bad text is told where it is bad. */
 #include "plan/plan_text.h"
+#include "tests/tests.h"
 
 #include "plan/check.h"
 #include "plan_interpret.h"
@@ -402,12 +403,10 @@ START_TEST(ops_are_found_by_name)
 }
 END_TEST
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *suite = suite_create("plan_text");
 	TCase *c = tcase_create("plan_text");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_checked_fixture(c, make_memory, free_memory);
 	tcase_add_loop_test(c, plans_read_back_as_they_print, 0, 5);
@@ -419,8 +418,5 @@ int main(void)
 	tcase_add_loop_test(c, changed_bytes_do_no_harm, 0, 5);
 	tcase_add_test(c, ops_are_found_by_name);
 	suite_add_tcase(suite, c);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite;
 }

@@ -3,6 +3,7 @@
  * of each what an interpreter says that moves the elements one by one.
  */
 #include "plan/check.h"
+#include "tests/tests.h"
 
 #include "plan_interpret.h"
 #include "plan_random.h"
@@ -433,20 +434,15 @@ START_TEST(another_target_is_missed)
 }
 END_TEST
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *suite = suite_create("plan_wrong");
 	TCase *c = tcase_create("plan_wrong");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_checked_fixture(c, make_memory, free_memory);
 	tcase_add_loop_test(c, changed_plans_are_judged_as_the_interpreter_does, 0,
 	                    sizeof(changes) / sizeof(*changes));
 	tcase_add_test(c, another_target_is_missed);
 	suite_add_tcase(suite, c);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite;
 }

@@ -1,6 +1,7 @@
 #include "cost/bound.h"
 #include "cost/price.h"
 #include "planner_case.h"
+#include "tests/tests.h"
 
 #include <check.h>
 
@@ -341,12 +342,10 @@ START_TEST(what_cannot_be_has_an_impossible_price)
 }
 END_TEST
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *suite = suite_create("price");
 	TCase *c = tcase_create("price");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_checked_fixture(c, setup, teardown);
 	tcase_add_loop_test(c, a_step_costs_what_its_plan_costs, 0, ASKED * MACHINES);
@@ -359,8 +358,5 @@ int main(void)
 	tcase_add_test(c, a_price_above_the_limit_need_not_be_exact);
 	tcase_add_test(c, what_cannot_be_has_an_impossible_price);
 	suite_add_tcase(suite, c);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return suite;
 }

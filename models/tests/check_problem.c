@@ -1,5 +1,6 @@
 /* Problems: errors in the right text, padded shapes, atoms and bounds. */
 #include "plan/problem.h"
+#include "tests/tests.h"
 
 #include "notation/notation.h"
 #include "plan_interpret.h"
@@ -457,12 +458,10 @@ START_TEST(devices_are_numbered_together)
 }
 END_TEST
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *suite = suite_create("problem");
 	TCase *c = tcase_create("problem");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_checked_fixture(c, make_memory, free_memory);
 	tcase_add_loop_test(c, errors_are_in_the_text_that_is_wrong, 0,
@@ -478,8 +477,5 @@ int main(void)
 	tcase_add_loop_test(c, devices_are_numbered_together, 0,
 	                    sizeof(numberings) / sizeof(*numberings));
 	suite_add_tcase(suite, c);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite;
 }

@@ -1,6 +1,7 @@
 #include "collective/local.h"
 #include "collective/profile.h"
 #include "nccl_help.h"
+#include "tests/tests.h"
 
 #include <check.h>
 
@@ -274,12 +275,10 @@ START_TEST(sharers_that_nobody_joins)
 }
 END_TEST
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *suite = suite_create("profile");
 	TCase *c = tcase_create("profile");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_checked_fixture(c, setup, teardown);
 	tcase_add_test(c, names);
@@ -295,8 +294,5 @@ int main(void)
 	tcase_add_test(c, nobody_joins_them);
 	tcase_add_test(c, sharers_that_nobody_joins);
 	suite_add_tcase(suite, c);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return suite;
 }

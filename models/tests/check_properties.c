@@ -6,6 +6,7 @@
 #include "bound_machine.h"
 #include "plan_random.h"
 #include "planner_case.h"
+#include "tests/tests.h"
 
 #include "cost/bound.h"
 #include "cost/price.h"
@@ -379,12 +380,10 @@ START_TEST(test_read_back)
 }
 END_TEST
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *suite = suite_create("properties");
 	TCase *between = tcase_create("between problems");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(between, setup, teardown);
 	tcase_set_timeout(between, 300);
@@ -394,9 +393,5 @@ int main(void)
 	tcase_add_loop_test(between, test_triangle, 0, 2);
 	tcase_add_test(between, test_read_back);
 	suite_add_tcase(suite, between);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed > 0;
+	return suite;
 }

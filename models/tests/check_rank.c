@@ -1,6 +1,7 @@
 #include "base/rng.h"
 #include "stat/rank.h"
 #include "stat/summary.h"
+#include "tests/tests.h"
 
 #include <check.h>
 
@@ -97,21 +98,15 @@ START_TEST(places)
 }
 END_TEST
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *s = suite_create("rank");
 	TCase *t = tcase_create("rank");
-	SRunner *r;
-	int failed;
 
 	tcase_add_loop_test(t, pairs_by_hand, 0, COUNT(rank_table));
 	tcase_add_test(t, kendall_of_tuna);
 	tcase_add_test(t, kendall_of_orders);
 	tcase_add_test(t, places);
 	suite_add_tcase(s, t);
-	r = srunner_create(s);
-	srunner_run_all(r, CK_ENV);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return s;
 }

@@ -6,6 +6,7 @@
 #include "plan/plan.h"
 #include "plan/plan_text.h"
 #include "planner_case.h"
+#include "tests/tests.h"
 
 #include <check.h>
 
@@ -208,12 +209,10 @@ START_TEST(no_short_plan_receives_less)
 }
 END_TEST
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *suite = suite_create("recv_bound");
 	TCase *c = tcase_create("recv_bound");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_checked_fixture(c, make_memory, free_memory);
 	tcase_set_timeout(c, 120);
@@ -222,8 +221,5 @@ int main(void)
 	tcase_add_loop_test(c, no_short_plan_receives_less, 0,
 	                    sizeof(meshes) / sizeof(*meshes));
 	suite_add_tcase(suite, c);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite;
 }

@@ -6,6 +6,7 @@
  */
 #include "plan_random.h"
 #include "planner_case.h"
+#include "tests/tests.h"
 
 #include "plan/check.h"
 
@@ -383,12 +384,10 @@ START_TEST(test_random)
 }
 END_TEST
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *suite = suite_create("reduce");
 	TCase *tc = tcase_create("reduce");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_set_timeout(tc, 120);
@@ -397,9 +396,5 @@ int main(void)
 	tcase_add_loop_test(tc, test_volumes, 0, 7);
 	tcase_add_loop_test(tc, test_random, 0, SEEDS);
 	suite_add_tcase(suite, tc);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite;
 }

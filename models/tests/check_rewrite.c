@@ -4,6 +4,7 @@
  * right.
  */
 #include "planner_case.h"
+#include "tests/tests.h"
 
 #include "plan/check.h"
 #include "planner/synth/rewrite.h"
@@ -165,21 +166,15 @@ START_TEST(test_examples)
 }
 END_TEST
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *suite = suite_create("rewrite");
 	TCase *tcase = tcase_create("rewrite");
-	SRunner *runner;
-	int failed;
 
 	tcase_set_timeout(tcase, 200);
 	tcase_add_loop_test(tcase, test_examples, 0,
 	                    sizeof(examples) / sizeof(examples[0]));
 	tcase_add_loop_test(tcase, test_random, 0, 4);
 	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed > 0;
+	return suite;
 }

@@ -3,6 +3,7 @@
  * examples of spec redistribution.md 6.4, and what it refuses.
  */
 #include "planner_case.h"
+#include "tests/tests.h"
 
 #include "plan/check.h"
 #include "planner/shardy/shardy.h"
@@ -471,12 +472,10 @@ END_TEST
 
 #define COUNT(a) ((int)(sizeof(a) / sizeof((a)[0])))
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *suite = suite_create("shardy");
 	TCase *tc = tcase_create("shardy");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, test_table);
@@ -485,9 +484,5 @@ int main(void)
 	tcase_add_loop_test(tc, test_example, 0, COUNT(examples));
 	tcase_add_loop_test(tc, test_refusal, 0, COUNT(refusals));
 	suite_add_tcase(suite, tc);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite;
 }

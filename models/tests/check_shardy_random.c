@@ -5,6 +5,7 @@
 #include "plan_interpret.h"
 #include "plan_random.h"
 #include "planner_case.h"
+#include "tests/tests.h"
 
 #include "plan/check.h"
 #include "planner/shardy/shardy.h"
@@ -237,12 +238,10 @@ START_TEST(test_device_orders)
 }
 END_TEST
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *suite = suite_create("shardy_random");
 	TCase *tc = tcase_create("shardy_random");
-	SRunner *runner;
-	int failed;
 
 	tcase_set_timeout(tc, 60);
 	tcase_add_loop_test(tc, test_powers_of_two, 0, SEEDS);
@@ -250,9 +249,5 @@ int main(void)
 	tcase_add_loop_test(tc, test_uneven, 0, 4);
 	tcase_add_test(tc, test_device_orders);
 	suite_add_tcase(suite, tc);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite;
 }

@@ -1,6 +1,7 @@
 #include "base/rng.h"
 #include "stat/paired.h"
 #include "stat/summary.h"
+#include "tests/tests.h"
 
 #include <check.h>
 
@@ -354,12 +355,10 @@ START_TEST(paired_edges)
 }
 END_TEST
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *suite = suite_create("stat");
 	TCase *tc = tcase_create("stat");
-	SRunner *runner;
-	int failed;
 
 	tcase_set_timeout(tc, 60);
 	tcase_add_loop_test(tc, summary_rows, 0, COUNT(summary_table));
@@ -377,9 +376,5 @@ int main(void)
 	tcase_add_loop_test(tc, sign_rows, 0, COUNT(sign_table));
 	tcase_add_test(tc, paired_edges);
 	suite_add_tcase(suite, tc);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite;
 }

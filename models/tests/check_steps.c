@@ -1,4 +1,5 @@
 #include "cost/steps.h"
+#include "tests/tests.h"
 
 #include "cost/bound.h"
 #include "cost/price.h"
@@ -224,12 +225,10 @@ START_TEST(forced_for_times_alone)
 }
 END_TEST
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *suite = suite_create("steps");
 	TCase *c = tcase_create("steps");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_checked_fixture(c, setup, teardown);
 	tcase_add_test(c, plan_times_are_sums_of_their_parts);
@@ -237,8 +236,5 @@ int main(void)
 	tcase_add_test(c, a_ring_meets_the_bound);
 	tcase_add_test(c, forced_for_times_alone);
 	suite_add_tcase(suite, c);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return suite;
 }

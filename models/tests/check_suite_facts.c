@@ -8,6 +8,7 @@
 #include "plan/plan_text.h"
 #include "plan_interpret.h"
 #include "planner_case.h"
+#include "tests/tests.h"
 
 #include <check.h>
 
@@ -447,12 +448,10 @@ START_TEST(wrong_contributions)
 }
 END_TEST
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *suite = suite_create("suite_facts");
 	TCase *c = tcase_create("suite_facts");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_checked_fixture(c, setup, teardown);
 	tcase_add_loop_test(c, xla, 0, COUNT(xla_facts));
@@ -464,8 +463,5 @@ int main(void)
 	tcase_add_loop_test(c, any_tiles_among_zeros, 0, 6);
 	tcase_add_test(c, wrong_contributions);
 	suite_add_tcase(suite, c);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite;
 }

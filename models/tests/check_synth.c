@@ -4,6 +4,7 @@
  */
 #include "planner_case.h"
 #include "tariff.h"
+#include "tests/tests.h"
 
 #include "plan/check.h"
 #include "plan/plan_text.h"
@@ -387,12 +388,10 @@ START_TEST(test_whole_axes_in_vain)
 }
 END_TEST
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *suite = suite_create("synth");
 	TCase *tcase = tcase_create("synth");
-	SRunner *runner;
-	int failed;
 
 	tcase_set_timeout(tcase, 200);
 	tcase_add_loop_test(tcase, test_examples, 0,
@@ -405,9 +404,5 @@ int main(void)
 	tcase_add_loop_test(tcase, test_weak, 0, sizeof(samples) / sizeof(samples[0]));
 	tcase_add_loop_test(tcase, test_large, 0, 6);
 	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed > 0;
+	return suite;
 }

@@ -4,6 +4,7 @@
  */
 #include "planner_case.h"
 #include "tariff.h"
+#include "tests/tests.h"
 
 #include "planner/synth/exact.h"
 
@@ -124,20 +125,14 @@ START_TEST(test_known_path)
 }
 END_TEST
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *suite = suite_create("synth exact");
 	TCase *tcase = tcase_create("known path");
-	SRunner *runner;
-	int failed;
 
 	tcase_set_timeout(tcase, 200);
 	tcase_add_loop_test(tcase, test_known_path, 0,
 	                    sizeof(knowns) / sizeof(knowns[0]));
 	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed > 0;
+	return suite;
 }

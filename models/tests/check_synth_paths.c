@@ -4,6 +4,7 @@
  */
 #include "planner_case.h"
 #include "tariff.h"
+#include "tests/tests.h"
 
 #include "plan/check.h"
 #include "planner/synth/synth.h"
@@ -309,20 +310,14 @@ START_TEST(test_shortest_paths)
 }
 END_TEST
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *suite = suite_create("synth paths");
 	TCase *tcase = tcase_create("paths");
-	SRunner *runner;
-	int failed;
 
 	tcase_set_timeout(tcase, 200);
 	tcase_add_loop_test(tcase, test_shortest_paths, 0,
 	                    sizeof(domains) / sizeof(domains[0]));
 	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed > 0;
+	return suite;
 }

@@ -1,4 +1,5 @@
 #include "collective_help.h"
+#include "tests/tests.h"
 
 #include <check.h>
 
@@ -129,12 +130,10 @@ END_TEST
 
 #define COUNT(a) ((int)(sizeof(a) / sizeof((a)[0])))
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *suite = suite_create("torus");
 	TCase *c = tcase_create("torus");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_checked_fixture(c, setup, teardown);
 	tcase_add_loop_test(c, torus_of_equal_rings, 0, COUNT(equal_axes));
@@ -143,8 +142,5 @@ int main(void)
 	tcase_add_test(c, torus_all_to_all_is_its_slowest_axis);
 	tcase_add_test(c, torus_side_by_side);
 	suite_add_tcase(suite, c);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return suite;
 }

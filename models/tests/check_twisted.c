@@ -1,4 +1,5 @@
 #include "collective_help.h"
+#include "tests/tests.h"
 
 #include "collective/runs.h"
 
@@ -179,12 +180,10 @@ START_TEST(twist_speeds_all_to_all)
 }
 END_TEST
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *suite = suite_create("twisted");
 	TCase *c = tcase_create("twisted");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(c, setup, teardown);
 	tcase_add_loop_test(c, every_axis_is_a_ring, 0, COUNT(tori));
@@ -193,9 +192,5 @@ int main(void)
 	tcase_add_loop_test(c, gather_is_near_its_bound, 0, COUNT(tori));
 	tcase_add_loop_test(c, twist_speeds_all_to_all, 0, 2);
 	suite_add_tcase(suite, c);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite;
 }

@@ -1,5 +1,6 @@
 /* Sizes, rates and times as people write them, and as we print them. */
 #include "base/units.h"
+#include "tests/tests.h"
 
 #include <check.h>
 
@@ -280,12 +281,10 @@ START_TEST(people_read_three_or_four_digits)
 }
 END_TEST
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *suite = suite_create("units");
 	TCase *c = tcase_create("units");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 #define LOOP(test, table)                                                              \
 	tcase_add_loop_test(c, test, 0, sizeof(table) / sizeof(*(table)))
@@ -298,8 +297,5 @@ int main(void)
 	tcase_add_test(c, scanning_stops_behind_the_unit);
 	LOOP(people_read_three_or_four_digits, printed);
 	suite_add_tcase(suite, c);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite;
 }

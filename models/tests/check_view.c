@@ -3,6 +3,7 @@
  * plans.
  */
 #include "plan/view.h"
+#include "tests/tests.h"
 
 #include "digit_case.h"
 #include "digit_elements.h"
@@ -307,12 +308,10 @@ START_TEST(implied_exchanges_are_right_and_balanced)
 }
 END_TEST
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *suite = suite_create("view");
 	TCase *c = tcase_create("view");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_checked_fixture(c, make_memory, free_memory);
 	tcase_set_timeout(c, 60);
@@ -321,8 +320,5 @@ int main(void)
 	tcase_add_test(c, wrong_views_are_found_out);
 	tcase_add_test(c, implied_exchanges_are_right_and_balanced);
 	suite_add_tcase(suite, c);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return suite;
 }

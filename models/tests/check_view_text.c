@@ -3,6 +3,7 @@
 #include "digit_elements.h"
 #include "plan/plan_json.h"
 #include "plan/plan_text.h"
+#include "tests/tests.h"
 
 #include <check.h>
 
@@ -197,12 +198,10 @@ END_TEST
 
 #define COUNT(a) ((int)(sizeof(a) / sizeof((a)[0])))
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *suite = suite_create("view_text");
 	TCase *c = tcase_create("view_text");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_checked_fixture(c, make_memory, free_memory);
 	tcase_set_timeout(c, 60);
@@ -211,8 +210,5 @@ int main(void)
 	tcase_add_loop_test(c, bad_strided_text_has_a_place, 0, COUNT(bad));
 	tcase_add_test(c, digits_of_lines_must_line_up);
 	suite_add_tcase(suite, c);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return suite;
 }

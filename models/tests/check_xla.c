@@ -1,3 +1,4 @@
+#include "tests/tests.h"
 #include "xla_text.h"
 
 #include "plan/check.h"
@@ -377,12 +378,10 @@ START_TEST(explains_other_kinds)
 }
 END_TEST
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *suite = suite_create("xla");
 	TCase *tc = tcase_create("xla");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_set_timeout(tc, 120);
@@ -395,9 +394,5 @@ int main(void)
 	tcase_add_loop_test(tc, explains, 0, COUNT(explain_table));
 	tcase_add_test(tc, explains_other_kinds);
 	suite_add_tcase(suite, tc);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite;
 }

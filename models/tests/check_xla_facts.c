@@ -4,6 +4,7 @@
  * kinds of operations in order, the local shapes between them, and where the test says
  * so, groups.
  */
+#include "tests/tests.h"
 #include "xla_text.h"
 
 #include <check.h>
@@ -249,12 +250,10 @@ START_TEST(partial_reshards)
 }
 END_TEST
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *suite = suite_create("xla_facts");
 	TCase *tc = tcase_create("xla_facts");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_loop_test(tc, facts, 0, COUNT(fact_table));
@@ -262,9 +261,5 @@ int main(void)
 	tcase_add_test(tc, groups);
 	tcase_add_test(tc, partial_reshards);
 	suite_add_tcase(suite, tc);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite;
 }

@@ -2,6 +2,7 @@
  * Plans of XLA's programs for uneven shapes: halos, windows and sums of tiles as steps
  * of a plan, which the interpreter proves (plan/check.h).
  */
+#include "tests/tests.h"
 #include "xla_sim.h"
 #include "xla_text.h"
 
@@ -449,12 +450,10 @@ START_TEST(random_shapes)
 }
 END_TEST
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *suite = suite_create("xla_placed");
 	TCase *tc = tcase_create("xla_placed");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_set_timeout(tc, 120);
@@ -467,9 +466,5 @@ int main(void)
 	tcase_add_test(tc, single_devices);
 	tcase_add_loop_test(tc, random_shapes, 0, 2);
 	suite_add_tcase(suite, tc);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite;
 }

@@ -1,4 +1,5 @@
 /* The planner xla-2021 over whole families of problems: counts, bytes, and refusals. */
+#include "tests/tests.h"
 #include "xla_text.h"
 
 #include "base/rng.h"
@@ -321,12 +322,10 @@ START_TEST(scalar_needs_nothing)
 }
 END_TEST
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *suite = suite_create("xla_plan");
 	TCase *tc = tcase_create("xla_plan");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_set_timeout(tc, 120);
@@ -338,9 +337,5 @@ int main(void)
 	tcase_add_test(tc, kinds_refused);
 	tcase_add_test(tc, scalar_needs_nothing);
 	suite_add_tcase(suite, tc);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite;
 }

@@ -1,4 +1,5 @@
 /* Programs of XLA's rules for uneven shapes, run element by element (xla_sim.h). */
+#include "tests/tests.h"
 #include "xla_sim.h"
 #include "xla_text.h"
 
@@ -161,12 +162,10 @@ START_TEST(random_shapes)
 }
 END_TEST
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *suite = suite_create("xla_uneven");
 	TCase *tc = tcase_create("xla_uneven");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_set_timeout(tc, 120);
@@ -174,9 +173,5 @@ int main(void)
 	tcase_add_loop_test(tc, far_halos, 0, COUNT(far_table));
 	tcase_add_loop_test(tc, random_shapes, 0, 2);
 	suite_add_tcase(suite, tc);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite;
 }

@@ -1,5 +1,6 @@
 /* Warnings of XLA's partitioner in the wordings of 2022 to 2026. */
 #include "notation/xla_warning.h"
+#include "tests/tests.h"
 
 #include <check.h>
 
@@ -147,21 +148,15 @@ START_TEST(truncated)
 }
 END_TEST
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *suite = suite_create("xla_warning");
 	TCase *tc = tcase_create("xla_warning");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_loop_test(tc, warnings, 0, COUNT(warning_table));
 	tcase_add_loop_test(tc, errors, 0, COUNT(error_table));
 	tcase_add_loop_test(tc, truncated, 0, COUNT(warning_table));
 	suite_add_tcase(suite, tc);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite;
 }

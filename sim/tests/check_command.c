@@ -1,5 +1,6 @@
 #include "cli/command.h"
 #include "plan/devices.h"
+#include "tests/tests.h"
 
 #include "edit.h"
 #include "measure/measure.h"
@@ -273,12 +274,10 @@ START_TEST(device_file_without_a_name)
 }
 END_TEST
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *s = suite_create("command");
 	TCase *tc = tcase_create("command");
-	SRunner *runner;
-	int failed;
 
 	tcase_set_timeout(tc, 20);
 	tcase_add_checked_fixture(tc, start, end);
@@ -293,9 +292,5 @@ int main(void)
 	tcase_add_loop_test(tc, device_files, 0, 3);
 	tcase_add_test(tc, device_file_without_a_name);
 	suite_add_tcase(s, tc);
-	runner = srunner_create(s);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return s;
 }

@@ -1,5 +1,6 @@
 /* What the readers were once fed and must bear: every file of sim/tests/corpus. */
 #include "corpus.h"
+#include "tests/tests.h"
 
 #include <check.h>
 #include <dirent.h>
@@ -56,20 +57,15 @@ START_TEST(test_corpus)
 }
 END_TEST
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *suite = suite_create("corpus");
 	TCase *readers = tcase_create("readers");
-	SRunner *runner;
-	int failed, n = 0;
+	int n = 0;
 
 	while (reader_targets[n].name)
 		n++;
 	tcase_add_loop_test(readers, test_corpus, 0, n);
 	suite_add_tcase(suite, readers);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed > 0;
+	return suite;
 }

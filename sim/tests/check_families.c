@@ -1,5 +1,6 @@
 #include "family/families.h"
 #include "family_folder.h"
+#include "tests/tests.h"
 
 #include "platform/platform.h"
 
@@ -224,12 +225,10 @@ START_TEST(a_family_of_ones_own)
 }
 END_TEST
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *suite = suite_create("families");
 	TCase *tcase = tcase_create("families");
-	SRunner *runner;
-	int failed;
 
 	tcase_set_timeout(tcase, 60);
 	tcase_add_test(tcase, settings_override);
@@ -240,9 +239,5 @@ int main(void)
 	tcase_add_loop_test(tcase, yaml_fault_rows, 0, COUNT(yaml_faults));
 	tcase_add_test(tcase, a_family_of_ones_own);
 	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite;
 }

@@ -1,6 +1,7 @@
 /* Nodes of GPUs and their networks, as SimGrid and our reader see the files. */
 #include "family/families.h"
 #include "family_folder.h"
+#include "tests/tests.h"
 
 #include "platform/platform.h"
 
@@ -448,12 +449,10 @@ START_TEST(large_machines)
 }
 END_TEST
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *suite = suite_create("families of GPUs");
 	TCase *tcase = tcase_create("families of GPUs");
-	SRunner *runner;
-	int failed;
 
 	tcase_set_timeout(tcase, 60);
 	tcase_add_loop_test(tcase, route_rows, 0, COUNT(routes));
@@ -467,9 +466,5 @@ int main(void)
 	tcase_add_loop_test(tcase, shipped_rows, 0, COUNT(shipped));
 	tcase_add_test(tcase, large_machines);
 	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite;
 }

@@ -1,6 +1,7 @@
 /* Slices of TPUs, as SimGrid and our reader see the files, and what collectives cost. */
 #include "family/families.h"
 #include "family_folder.h"
+#include "tests/tests.h"
 
 #include "clock/fluid.h"
 #include "collective/lower.h"
@@ -434,12 +435,10 @@ START_TEST(only_brief)
 }
 END_TEST
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *suite = suite_create("families of TPUs");
 	TCase *tcase = tcase_create("families of TPUs");
-	SRunner *runner;
-	int failed;
 
 	tcase_set_timeout(tcase, 60);
 	tcase_add_loop_test(tcase, shape_rows, 0, COUNT(shapes));
@@ -454,9 +453,5 @@ int main(void)
 	tcase_add_loop_test(tcase, brief_rows, 0, COUNT(brief));
 	tcase_add_test(tcase, only_brief);
 	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite;
 }

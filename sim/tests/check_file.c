@@ -1,5 +1,6 @@
 /* Files that are written whole or not at all, whatever stands in their place. */
 #include "system/file.h"
+#include "tests/tests.h"
 
 #include <check.h>
 
@@ -191,12 +192,10 @@ START_TEST(replacing)
 }
 END_TEST
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *s = suite_create("file");
 	TCase *tc = tcase_create("file");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(tc, start, end);
 	tcase_add_test(tc, new_and_old);
@@ -206,9 +205,5 @@ int main(void)
 	tcase_add_test(tc, in_the_way);
 	tcase_add_test(tc, replacing);
 	suite_add_tcase(s, tc);
-	runner = srunner_create(s);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return s;
 }

@@ -1,3 +1,4 @@
+#include "tests/tests.h"
 #include "validate/fit_family.h"
 
 #include "tiny_family.h"
@@ -282,12 +283,10 @@ START_TEST(entry)
 }
 END_TEST
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *s = suite_create("fit_family");
 	TCase *t = tcase_create("fit_family");
-	SRunner *runner = srunner_create(s);
-	int failed;
 
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_set_timeout(t, 60);
@@ -299,8 +298,5 @@ int main(void)
 	tcase_add_test(t, errors);
 	tcase_add_test(t, entry);
 	suite_add_tcase(s, t);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return s;
 }

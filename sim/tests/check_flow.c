@@ -1,5 +1,6 @@
 #include "edit.h"
 #include "flow_case.h"
+#include "tests/tests.h"
 
 #include <check.h>
 
@@ -289,12 +290,10 @@ START_TEST(a_shared_host_adds_up)
 }
 END_TEST
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *suite = suite_create("flow");
 	TCase *tcase = tcase_create("flow");
-	SRunner *runner;
-	int failed;
 
 	tcase_set_timeout(tcase, 120);
 	tcase_add_test(tcase, one_hop);
@@ -305,9 +304,5 @@ int main(void)
 	tcase_add_test(tcase, parts_add_up);
 	tcase_add_test(tcase, a_shared_host_adds_up);
 	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite;
 }

@@ -1,6 +1,7 @@
 #include "collective/lower.h"
 #include "family/families.h"
 #include "flow_case.h"
+#include "tests/tests.h"
 
 #include <check.h>
 
@@ -224,12 +225,10 @@ START_TEST(its_process_dies)
 }
 END_TEST
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *suite = suite_create("flow limits");
 	TCase *tcase = tcase_create("flow limits");
-	SRunner *runner;
-	int failed;
 
 	tcase_set_timeout(tcase, 120);
 	tcase_add_test(tcase, every_family_is_there);
@@ -240,9 +239,5 @@ int main(void)
 	tcase_add_test(tcase, a_message_without_a_route);
 	tcase_add_test(tcase, its_process_dies);
 	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite;
 }

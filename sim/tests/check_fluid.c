@@ -1,4 +1,5 @@
 #include "clock/fluid.h"
+#include "tests/tests.h"
 
 #include "cost/model.h"
 #include "edit.h"
@@ -463,12 +464,10 @@ START_TEST(rings_of_a_pod)
 }
 END_TEST
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *suite = suite_create("fluid");
 	TCase *tcase = tcase_create("fluid");
-	SRunner *runner;
-	int failed;
 
 	tcase_set_timeout(tcase, 120);
 	tcase_add_test(tcase, one_hop);
@@ -484,9 +483,5 @@ int main(void)
 	tcase_add_test(tcase, nothing_takes_no_time);
 	tcase_add_test(tcase, rings_of_a_pod);
 	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite;
 }

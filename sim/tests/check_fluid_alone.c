@@ -1,6 +1,7 @@
 #include "base/rng.h"
 #include "clock/fluid.h"
 #include "cost/model.h"
+#include "tests/tests.h"
 
 #include <check.h>
 
@@ -76,19 +77,13 @@ START_TEST(a_task_alone_needs_no_simgrid)
 }
 END_TEST
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *suite = suite_create("fluid, a task alone");
 	TCase *tcase = tcase_create("fluid, a task alone");
-	SRunner *runner;
-	int failed;
 
 	tcase_set_timeout(tcase, 60);
 	tcase_add_test(tcase, a_task_alone_needs_no_simgrid);
 	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return suite;
 }

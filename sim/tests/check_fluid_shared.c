@@ -3,6 +3,7 @@
 #include "clock/shared.h"
 #include "cost/model.h"
 #include "cost/pieces.h"
+#include "tests/tests.h"
 
 #include <check.h>
 
@@ -203,12 +204,10 @@ START_TEST(too_many_ways)
 }
 END_TEST
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *suite = suite_create("fluid, shared links");
 	TCase *tcase = tcase_create("fluid, shared links");
-	SRunner *runner;
-	int failed;
 
 	tcase_set_timeout(tcase, 120);
 	tcase_add_loop_test(tcase, random_rounds, 0, COUNT(specs));
@@ -216,9 +215,5 @@ int main(void)
 	tcase_add_test(tcase, a_large_piece_needs_no_simgrid);
 	tcase_add_test(tcase, too_many_ways);
 	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return suite;
 }

@@ -1,5 +1,6 @@
 /* Generated scenarios beyond whole axes of one array, and the suites that we ship. */
 #include "suite/suite.h"
+#include "tests/tests.h"
 
 #include "edit.h"
 
@@ -377,12 +378,10 @@ START_TEST(uneven_families)
 }
 END_TEST
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *s = suite_create("generate");
 	TCase *tc = tcase_create("generate");
-	SRunner *runner;
-	int failed;
 
 	tcase_set_timeout(tc, 60);
 	tcase_add_checked_fixture(tc, start, end);
@@ -394,9 +393,5 @@ int main(void)
 	tcase_add_test(tc, layouts);
 	tcase_add_test(tc, uneven_families);
 	suite_add_tcase(s, tc);
-	runner = srunner_create(s);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return s;
 }

@@ -1,4 +1,5 @@
 #include "measure/links.h"
+#include "tests/tests.h"
 
 #include "trace_case.h"
 
@@ -217,12 +218,10 @@ START_TEST(nothing_to_show)
 }
 END_TEST
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *suite = suite_create("links");
 	TCase *t = tcase_create("links");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_test(t, adds_up_over_messages);
 	tcase_add_test(t, ring_on_a_switch);
@@ -230,9 +229,5 @@ int main(void)
 	tcase_add_test(t, at_most_so_many);
 	tcase_add_test(t, nothing_to_show);
 	suite_add_tcase(suite, t);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite;
 }

@@ -1,5 +1,6 @@
 /* The lock of a sweep's folder: one writer at a time, and none that is dead. */
 #include "system/lock.h"
+#include "tests/tests.h"
 
 #include "store/store.h"
 
@@ -133,21 +134,15 @@ START_TEST(taken_and_given)
 }
 END_TEST
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *s = suite_create("lock");
 	TCase *tc = tcase_create("lock");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(tc, start, end);
 	tcase_add_test(tc, one_at_a_time);
 	tcase_add_test(tc, read_by_another_program);
 	tcase_add_test(tc, taken_and_given);
 	suite_add_tcase(s, tc);
-	runner = srunner_create(s);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return s;
 }

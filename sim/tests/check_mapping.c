@@ -1,3 +1,4 @@
+#include "tests/tests.h"
 #include "validate/mapping.h"
 
 #include "tiny_family.h"
@@ -150,12 +151,10 @@ START_TEST(beside)
 }
 END_TEST
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *s = suite_create("mapping");
 	TCase *t = tcase_create("mapping");
-	SRunner *runner = srunner_create(s);
-	int failed;
 
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_test(t, the_first_that_matches);
@@ -164,8 +163,5 @@ int main(void)
 	tcase_add_test(t, no_file);
 	tcase_add_test(t, beside);
 	suite_add_tcase(s, t);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return s;
 }

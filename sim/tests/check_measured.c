@@ -1,3 +1,4 @@
+#include "tests/tests.h"
 #include "validate/measured.h"
 
 #include "text/csv.h"
@@ -206,12 +207,10 @@ START_TEST(nccl_large)
 }
 END_TEST
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *s = suite_create("measured");
 	TCase *t = tcase_create("all");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_test(t, csv_quotes);
 	tcase_add_loop_test(t, csv_errors, 0, COUNT(csv_faults));
@@ -220,9 +219,5 @@ int main(void)
 	tcase_add_loop_test(t, nccl_tests, 0, COUNT(outputs));
 	tcase_add_test(t, nccl_large);
 	suite_add_tcase(s, t);
-	runner = srunner_create(s);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return s;
 }

@@ -1,5 +1,6 @@
 /* Slow links, slow devices and missing links, as the clocks see them. */
 #include "family/families.h"
+#include "tests/tests.h"
 
 #include "clock/fluid.h"
 #include "collective/lower.h"
@@ -483,12 +484,10 @@ START_TEST(orders_have_prices_of_their_own)
 }
 END_TEST
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *suite = suite_create("overlays");
 	TCase *tcase = tcase_create("overlays");
-	SRunner *runner;
-	int failed;
 
 	tcase_set_timeout(tcase, 60);
 	tcase_add_loop_test(tcase, gather_rows, 0, COUNT(gathers));
@@ -501,9 +500,5 @@ int main(void)
 	tcase_add_loop_test(tcase, fault_rows, 0, COUNT(faults));
 	tcase_add_test(tcase, slow_and_missing);
 	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite;
 }

@@ -1,6 +1,7 @@
 /* Lower bounds on machines that lack cables. */
 #include "measure/measure.h"
 #include "platform/platform.h"
+#include "tests/tests.h"
 
 #include "base/rng.h"
 #include "cost/bound.h"
@@ -142,20 +143,14 @@ START_TEST(no_plan_is_faster)
 }
 END_TEST
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *s = suite_create("overlay_bound");
 	TCase *c = tcase_create("bound");
-	SRunner *runner;
-	int failed;
 
 	tcase_set_timeout(c, 120);
 	tcase_add_loop_test(c, cuts_count_cables, 0, COUNT(cuts));
 	tcase_add_loop_test(c, no_plan_is_faster, 0, COUNT(lacking));
 	suite_add_tcase(s, c);
-	runner = srunner_create(s);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return s;
 }

@@ -1,4 +1,5 @@
 #include "perf/perf.h"
+#include "tests/tests.h"
 
 #include "array/machine.h"
 #include "measure/library.h"
@@ -231,12 +232,10 @@ START_TEST(faults_of_names)
 }
 END_TEST
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *s = suite_create("perf");
 	TCase *t = tcase_create("perf");
-	SRunner *runner = srunner_create(s);
-	int failed;
 
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_loop_test(t, rounds_sizes, 0, COUNT(sizes));
@@ -247,8 +246,5 @@ int main(void)
 	tcase_add_loop_test(t, faults_of_groups, 0, COUNT(group_faults));
 	tcase_add_test(t, faults_of_names);
 	suite_add_tcase(s, t);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return s;
 }

@@ -1,4 +1,5 @@
 #include "perf/perf.h"
+#include "tests/tests.h"
 
 #include "collective/lower.h"
 #include "family/families.h"
@@ -128,19 +129,14 @@ START_TEST(physics)
 }
 END_TEST
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *s = suite_create("perf physics");
 	TCase *t = tcase_create("perf physics");
-	SRunner *runner = srunner_create(s);
-	int failed;
 
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_set_timeout(t, 120);
 	tcase_add_loop_test(t, physics, 0, COUNT(collectives));
 	suite_add_tcase(s, t);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return s;
 }

@@ -3,6 +3,7 @@
 #include "place/study.h"
 #include "place/with.h"
 #include "placement/cost.h"
+#include "tests/tests.h"
 
 #include "place/place.h"
 
@@ -360,7 +361,7 @@ START_TEST(workloads_with_faults)
 }
 END_TEST
 
-static Suite *suite(void)
+Suite *tests(void)
 {
 	Suite *s = suite_create("place");
 	TCase *t = tcase_create("place");
@@ -376,15 +377,4 @@ static Suite *suite(void)
 	tcase_set_timeout(t, 120);
 	suite_add_tcase(s, t);
 	return s;
-}
-
-int main(void)
-{
-	SRunner *r = srunner_create(suite());
-	int failed;
-
-	srunner_run_all(r, CK_ENV);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -1,4 +1,5 @@
 #include "place/study.h"
+#include "tests/tests.h"
 
 #include <check.h>
 
@@ -141,7 +142,7 @@ START_TEST(studies_that_do_not_run)
 }
 END_TEST
 
-static Suite *suite(void)
+Suite *tests(void)
 {
 	Suite *s = suite_create("place_study");
 	TCase *t = tcase_create("place_study");
@@ -152,15 +153,4 @@ static Suite *suite(void)
 	tcase_add_loop_test(t, studies_that_do_not_run, 0, COUNT(bad_runs));
 	suite_add_tcase(s, t);
 	return s;
-}
-
-int main(void)
-{
-	SRunner *r = srunner_create(suite());
-	int failed;
-
-	srunner_run_all(r, CK_ENV);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -1,6 +1,7 @@
 #include "measure/clocks.h"
 #include "measure/trace.h"
 #include "place/place.h"
+#include "tests/tests.h"
 
 #include <check.h>
 #include <jansson.h>
@@ -245,20 +246,14 @@ START_TEST(flow_lets_steps_overlap)
 }
 END_TEST
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *suite = suite_create("place_timed");
 	TCase *t = tcase_create("timed");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_test(t, time_line_of_two_steps);
 	tcase_add_test(t, links_of_two_steps);
 	tcase_add_test(t, flow_lets_steps_overlap);
 	suite_add_tcase(suite, t);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite;
 }

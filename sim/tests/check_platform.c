@@ -1,4 +1,5 @@
 #include "platform/platform.h"
+#include "tests/tests.h"
 
 #include "edit.h"
 
@@ -285,12 +286,10 @@ START_TEST(a_file_is_checked_at_once)
 }
 END_TEST
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *suite = suite_create("platform");
 	TCase *tcase = tcase_create("platform");
-	SRunner *runner;
-	int failed;
 
 	tcase_set_timeout(tcase, 60);
 	tcase_add_loop_test(tcase, files_are_what_the_generator_makes, 0, SHIPPED);
@@ -302,9 +301,5 @@ int main(void)
 	tcase_add_test(tcase, a_file_is_checked_at_once);
 	tcase_add_loop_test(tcase, hand_rows, 0, COUNT(hand_table));
 	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite;
 }

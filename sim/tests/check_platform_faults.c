@@ -1,4 +1,5 @@
 #include "platform/platform.h"
+#include "tests/tests.h"
 
 #include "edit.h"
 
@@ -321,12 +322,10 @@ START_TEST(graph_rows)
 }
 END_TEST
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *suite = suite_create("platform faults");
 	TCase *tcase = tcase_create("platform faults");
-	SRunner *runner;
-	int failed;
 
 	tcase_set_timeout(tcase, 60);
 	tcase_add_loop_test(tcase, file_fault_rows, 0, COUNT(file_faults));
@@ -336,9 +335,5 @@ int main(void)
 	tcase_add_loop_test(tcase, engine_fault_rows, 0, COUNT(engine_faults));
 	tcase_add_loop_test(tcase, graph_rows, 0, COUNT(graphs));
 	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite;
 }

@@ -1,4 +1,5 @@
 #include "platform/platform.h"
+#include "tests/tests.h"
 
 #include "edit.h"
 
@@ -264,12 +265,10 @@ START_TEST(fault_rows)
 }
 END_TEST
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *suite = suite_create("platform graphs");
 	TCase *tcase = tcase_create("platform graphs");
-	SRunner *runner;
-	int failed;
 
 	tcase_set_timeout(tcase, 60);
 	tcase_add_loop_test(tcase, wired_rows, 0, COUNT(wired));
@@ -277,9 +276,5 @@ int main(void)
 	tcase_add_test(tcase, dragonfly_widths);
 	tcase_add_loop_test(tcase, fault_rows, 0, COUNT(faults));
 	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite;
 }

@@ -1,4 +1,5 @@
 #include "platform/platform.h"
+#include "tests/tests.h"
 
 #include "edit.h"
 
@@ -318,12 +319,10 @@ START_TEST(twisted_rows)
 }
 END_TEST
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *suite = suite_create("platform props");
 	TCase *tcase = tcase_create("platform props");
-	SRunner *runner;
-	int failed;
 
 	tcase_set_timeout(tcase, 60);
 	tcase_add_test(tcase, shared_nics);
@@ -332,9 +331,5 @@ int main(void)
 	tcase_add_loop_test(tcase, fault_rows, 0, COUNT(faults));
 	tcase_add_loop_test(tcase, twisted_rows, 0, COUNT(twisted));
 	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite;
 }

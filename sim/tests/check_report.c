@@ -1,5 +1,6 @@
 #include "report/data.h"
 #include "report_made.h"
+#include "tests/tests.h"
 
 #include <check.h>
 
@@ -464,12 +465,10 @@ START_TEST(accounting)
 }
 END_TEST
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *suite = suite_create("report");
 	TCase *tc = tcase_create("report");
-	SRunner *runner;
-	int failed;
 
 	tcase_set_timeout(tc, 120);
 	tcase_add_test(tc, markdown);
@@ -485,9 +484,5 @@ int main(void)
 	tcase_add_test(tc, small_p);
 	tcase_add_test(tc, accounting);
 	suite_add_tcase(suite, tc);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite;
 }

@@ -1,6 +1,7 @@
 /* Curves over varied figures, and where the fastest planner changes. */
 #include "report/data.h"
 #include "report_made.h"
+#include "tests/tests.h"
 
 #include <check.h>
 
@@ -227,21 +228,15 @@ START_TEST(in_words)
 }
 END_TEST
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *suite = suite_create("report_curve");
 	TCase *tc = tcase_create("report_curve");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_test(tc, points_of_curve);
 	tcase_add_test(tc, changes_of_planners);
 	tcase_add_test(tc, figures_without_numbers);
 	tcase_add_test(tc, in_words);
 	suite_add_tcase(suite, tc);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite;
 }

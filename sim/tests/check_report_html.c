@@ -6,6 +6,7 @@
 #include "report/data.h"
 #include "report/html.h"
 #include "report_made.h"
+#include "tests/tests.h"
 
 #include <check.h>
 #include <jansson.h>
@@ -372,12 +373,10 @@ START_TEST(ticks)
 }
 END_TEST
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *suite = suite_create("report_html");
 	TCase *tc = tcase_create("report_html");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_test(tc, markup_is_text);
 	tcase_add_test(tc, nothing_from_elsewhere);
@@ -390,9 +389,5 @@ int main(void)
 	tcase_add_test(tc, broken_timelines);
 	tcase_add_test(tc, ticks);
 	suite_add_tcase(suite, tc);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite;
 }

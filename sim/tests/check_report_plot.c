@@ -1,5 +1,6 @@
 /* Plots through gnuplot: names are texts and never commands, and files whole or absent. */
 #include "report/plot.h"
+#include "tests/tests.h"
 
 #include <check.h>
 
@@ -130,20 +131,14 @@ START_TEST(endings)
 }
 END_TEST
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *s = suite_create("report_plot");
 	TCase *tc = tcase_create("report_plot");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(tc, start, end);
 	tcase_add_loop_test(tc, texts, 0, NAMES);
 	tcase_add_test(tc, endings);
 	suite_add_tcase(s, tc);
-	runner = srunner_create(s);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return s;
 }

@@ -1,6 +1,7 @@
 /* Planners among themselves: best, matrices, time over bound, faults. */
 #include "report/data.h"
 #include "report_made.h"
+#include "tests/tests.h"
 
 #include <check.h>
 
@@ -428,12 +429,10 @@ START_TEST(fault_rows)
 }
 END_TEST
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *suite = suite_create("report_rivals");
 	TCase *tc = tcase_create("report_rivals");
-	SRunner *runner;
-	int failed;
 
 	tcase_set_timeout(tc, 120);
 	tcase_add_test(tc, best);
@@ -447,9 +446,5 @@ int main(void)
 	tcase_add_test(tc, bytes);
 	tcase_add_loop_test(tc, fault_rows, 0, COUNT(fault_table));
 	suite_add_tcase(suite, tc);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite;
 }

@@ -1,5 +1,6 @@
 #include "report_made.h"
 #include "store_made.h"
+#include "tests/tests.h"
 
 #include <check.h>
 
@@ -219,12 +220,10 @@ START_TEST(many_families)
 }
 END_TEST
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *suite = suite_create("report_select");
 	TCase *tc = tcase_create("report_select");
-	SRunner *runner;
-	int failed;
 
 	tcase_set_timeout(tc, 120);
 	tcase_add_test(tc, errors);
@@ -236,9 +235,5 @@ int main(void)
 	tcase_add_checked_fixture(tc, kept_start, kept_end);
 	tcase_add_test(tc, damaged_rows);
 	suite_add_tcase(suite, tc);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite;
 }

@@ -1,5 +1,6 @@
 /* Sweeps in parts: plans, shards run in any order and more than once, and merged. */
 #include "runner.h"
+#include "tests/tests.h"
 
 #include "sweep/shard.h"
 #include "system/digest.h"
@@ -307,12 +308,10 @@ START_TEST(digests)
 }
 END_TEST
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *s = suite_create("shard");
 	TCase *tc = tcase_create("shard");
-	SRunner *runner;
-	int failed;
 
 	tcase_set_timeout(tc, 120);
 	tcase_add_checked_fixture(tc, start, end);
@@ -326,9 +325,5 @@ int main(void)
 	tcase_add_loop_test(tc, part_texts, 0, COUNT(parts));
 	tcase_add_test(tc, digests);
 	suite_add_tcase(s, tc);
-	runner = srunner_create(s);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return s;
 }

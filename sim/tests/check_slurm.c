@@ -1,5 +1,6 @@
 /* What sbatch is told and what squeue tells. */
 #include "sweep/slurm.h"
+#include "tests/tests.h"
 
 #include <check.h>
 
@@ -163,12 +164,10 @@ START_TEST(queue_is_read)
 }
 END_TEST
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *s = suite_create("slurm");
 	TCase *c = tcase_create("texts");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_loop_test(c, array_is_written_as_ranges, 0, COUNT(arrays));
 	tcase_add_loop_test(c, extra_option_is_checked, 0, COUNT(extras));
@@ -176,9 +175,5 @@ int main(void)
 	tcase_add_test(c, script_quotes_what_is_not_plain);
 	tcase_add_loop_test(c, queue_is_read, 0, COUNT(queues));
 	suite_add_tcase(s, c);
-	runner = srunner_create(s);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return s;
 }

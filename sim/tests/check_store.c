@@ -1,4 +1,5 @@
 #include "store_made.h"
+#include "tests/tests.h"
 
 #include <check.h>
 #include <sqlite3.h>
@@ -311,12 +312,10 @@ START_TEST(no_directory)
 }
 END_TEST
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *suite = suite_create("store");
 	TCase *tc = tcase_create("store");
-	SRunner *runner;
-	int failed;
 
 	tcase_set_timeout(tc, 60);
 	tcase_add_checked_fixture(tc, kept_start, kept_end);
@@ -333,9 +332,5 @@ int main(void)
 	tcase_add_test(tc, new_directories);
 	tcase_add_test(tc, no_directory);
 	suite_add_tcase(suite, tc);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite;
 }

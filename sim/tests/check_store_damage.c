@@ -1,5 +1,6 @@
 /* Files that are no sweep, or are one no more. */
 #include "store_made.h"
+#include "tests/tests.h"
 
 #include <check.h>
 #include <sqlite3.h>
@@ -322,12 +323,10 @@ START_TEST(meddled)
 }
 END_TEST
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *suite = suite_create("store_damage");
 	TCase *tc = tcase_create("store_damage");
-	SRunner *runner;
-	int failed;
 
 	tcase_set_timeout(tc, 60);
 	tcase_add_checked_fixture(tc, kept_start, kept_end);
@@ -341,9 +340,5 @@ int main(void)
 	tcase_add_test(tc, truncated);
 	tcase_add_test(tc, meddled);
 	suite_add_tcase(suite, tc);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite;
 }

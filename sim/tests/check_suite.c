@@ -1,4 +1,5 @@
 #include "suite/suite.h"
+#include "tests/tests.h"
 
 #include "edit.h"
 
@@ -444,12 +445,10 @@ START_TEST(random_seeds)
 }
 END_TEST
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *s = suite_create("suite");
 	TCase *tc = tcase_create("suite");
-	SRunner *runner;
-	int failed;
 
 	tcase_set_timeout(tc, 60);
 	tcase_add_checked_fixture(tc, start, end);
@@ -465,9 +464,5 @@ int main(void)
 	tcase_add_loop_test(tc, random_rows, 0, COUNT(random_blocks));
 	tcase_add_test(tc, random_seeds);
 	suite_add_tcase(s, tc);
-	runner = srunner_create(s);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return s;
 }

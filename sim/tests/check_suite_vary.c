@@ -1,5 +1,6 @@
 /* Suites that vary: lists and ranges of meshes, sizes and figures of platforms. */
 #include "suite/suite.h"
+#include "tests/tests.h"
 
 #include "edit.h"
 
@@ -321,12 +322,10 @@ START_TEST(too_many_values)
 }
 END_TEST
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *s = suite_create("suite_vary");
 	TCase *tc = tcase_create("suite_vary");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(tc, start, end);
 	tcase_add_test(tc, sizes);
@@ -339,9 +338,5 @@ int main(void)
 	tcase_add_loop_test(tc, fault_rows, 0, COUNT(faults));
 	tcase_add_test(tc, too_many_values);
 	suite_add_tcase(s, tc);
-	runner = srunner_create(s);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return s;
 }

@@ -2,6 +2,7 @@
  * The sweep as its users see it: the program itself is run, and its processes are killed.
  */
 #include "sweep/sweep.h"
+#include "tests/tests.h"
 
 #include "edit.h"
 #include "runner.h"
@@ -267,12 +268,10 @@ START_TEST(packed_rows)
 }
 END_TEST
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *s = suite_create("sweep");
 	TCase *tc = tcase_create("sweep");
-	SRunner *runner;
-	int failed;
 
 	tcase_set_timeout(tc, 120);
 	tcase_add_checked_fixture(tc, start, end);
@@ -285,9 +284,5 @@ int main(void)
 	tcase_add_loop_test(tc, too_large, 0, COUNT(jobs));
 	tcase_add_test(tc, packed_rows);
 	suite_add_tcase(s, tc);
-	runner = srunner_create(s);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return s;
 }

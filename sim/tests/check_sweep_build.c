@@ -3,6 +3,7 @@
  * is a copy of the program with other digits in the text that tells builds apart.
  */
 #include "runner.h"
+#include "tests/tests.h"
 
 #include "system/version.h"
 
@@ -153,12 +154,10 @@ START_TEST(in_parts)
 }
 END_TEST
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *s = suite_create("sweep_build");
 	TCase *tc = tcase_create("sweep_build");
-	SRunner *runner;
-	int failed;
 
 	tcase_set_timeout(tc, 60);
 	tcase_add_checked_fixture(tc, start, end);
@@ -166,9 +165,5 @@ int main(void)
 	tcase_add_loop_test(tc, resumed, 0, 2);
 	tcase_add_test(tc, in_parts);
 	suite_add_tcase(s, tc);
-	runner = srunner_create(s);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return s;
 }

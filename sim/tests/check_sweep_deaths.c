@@ -3,6 +3,7 @@
  * and all others are what they would have been.
  */
 #include "runner.h"
+#include "tests/tests.h"
 
 #include <check.h>
 
@@ -226,12 +227,10 @@ START_TEST(out_of_memory)
 }
 END_TEST
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *s = suite_create("sweep_deaths");
 	TCase *tc = tcase_create("sweep_deaths");
-	SRunner *runner;
-	int failed;
 
 	tcase_set_timeout(tc, 60);
 	tcase_add_checked_fixture(tc, start, end);
@@ -241,9 +240,5 @@ int main(void)
 	tcase_add_test(tc, short_timeout);
 	tcase_add_loop_test(tc, out_of_memory, 0, 2 * LIMITABLE);
 	suite_add_tcase(s, tc);
-	runner = srunner_create(s);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return s;
 }

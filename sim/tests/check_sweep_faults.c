@@ -3,6 +3,7 @@
  * going on ends with exactly the rows of a sweep that nothing happened to.
  */
 #include "runner.h"
+#include "tests/tests.h"
 
 #include "base/rng.h"
 
@@ -437,12 +438,10 @@ START_TEST(two_at_once)
 }
 END_TEST
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *s = suite_create("sweep_faults");
 	TCase *tc = tcase_create("sweep_faults");
-	SRunner *runner;
-	int failed;
 
 	tcase_set_timeout(tc, 120);
 	tcase_add_checked_fixture(tc, start, end);
@@ -457,9 +456,5 @@ int main(void)
 	tcase_add_test(tc, too_large);
 	tcase_add_test(tc, two_at_once);
 	suite_add_tcase(s, tc);
-	runner = srunner_create(s);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return s;
 }

@@ -1,4 +1,5 @@
 #include "measure/trace.h"
+#include "tests/tests.h"
 
 #include "measure/links.h"
 #include "trace_case.h"
@@ -299,12 +300,10 @@ START_TEST(joins_rounds_of_large_steps)
 }
 END_TEST
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *suite = suite_create("trace");
 	TCase *t = tcase_create("trace");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_loop_test(t, rows_add_up, 0, COUNT(texts));
 	tcase_add_test(t, ring_on_a_switch);
@@ -312,9 +311,5 @@ int main(void)
 	tcase_add_test(t, several_planners);
 	tcase_add_test(t, joins_rounds_of_large_steps);
 	suite_add_tcase(suite, t);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite;
 }

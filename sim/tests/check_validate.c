@@ -1,3 +1,4 @@
+#include "tests/tests.h"
 #include "validate/validate.h"
 
 #include "base/input.h"
@@ -364,12 +365,10 @@ START_TEST(plots)
 }
 END_TEST
 
-int main(void)
+Suite *tests(void)
 {
 	Suite *s = suite_create("validate");
 	TCase *t = tcase_create("validate");
-	SRunner *runner = srunner_create(s);
-	int failed;
 
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_set_timeout(t, 60);
@@ -382,8 +381,5 @@ int main(void)
 	tcase_add_test(t, published_timings);
 	tcase_add_test(t, plots);
 	suite_add_tcase(s, t);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return s;
 }

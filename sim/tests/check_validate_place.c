@@ -1,3 +1,4 @@
+#include "tests/tests.h"
 #include "validate/place.h"
 
 #include <check.h>
@@ -173,7 +174,7 @@ START_TEST(other_files)
 }
 END_TEST
 
-static Suite *suite(void)
+Suite *tests(void)
 {
 	Suite *s = suite_create("validate_place");
 	TCase *t = tcase_create("validate_place");
@@ -185,15 +186,4 @@ static Suite *suite(void)
 	tcase_add_test(t, other_files);
 	suite_add_tcase(s, t);
 	return s;
-}
-
-int main(void)
-{
-	SRunner *r = srunner_create(suite());
-	int failed;
-
-	srunner_run_all(r, CK_ENV);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -1,0 +1,61 @@
+#include "base/table.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+
+enum { TABLE_SLOTS = 64 }; /* of the smallest table that holds anything */
+
+static void slot_put(struct table *t, struct table_slot s)
+{
+	size_t at = s.tag;
+
+	while (t->slot[at & (t->size - 1)].after)
+		at++;
+	t->slot[at & (t->size - 1)] = s;
+}
+
+/* The table stays at most half full, so that runs of taken slots stay short. */
+static void table_double(struct table *t)
+{
+	struct table_slot *old = t->slot;
+	size_t size = t->size;
+
+	t->size = size ? 2 * size : TABLE_SLOTS;
+	if (t->arena) {
+		t->slot = arena_alloc(t->arena, t->size, sizeof(*t->slot));
+	} else {
+		t->slot = xmalloc(t->size, sizeof(*t->slot));
+		memset(t->slot, 0, t->size * sizeof(*t->slot));
+	}
+	for (size_t i = 0; i < size; i++)
+		if (old[i].after)
+			slot_put(t, old[i]);
+	if (!t->arena)
+		free(old);
+}
+
+void table_add(struct table *t, uint64_t hash, int32_t number)
+{
+	assert(number >= 0 && number < INT32_MAX);
+	if (2 * (t->n + 1) > t->size)
+		table_double(t);
+	slot_put(t, (struct table_slot){table_tag(hash), number + 1});
+	t->n++;
+}
+
+void table_clear(struct table *t)
+{
+	if (t->n > 0)
+		memset(t->slot, 0, t->size * sizeof(*t->slot));
+	t->n = 0;
+}
+
+void table_free(struct table *t)
+{
+	if (!t->arena)
+		free(t->slot);
+	*t = (struct table){.arena = t->arena};
+}
