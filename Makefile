@@ -189,8 +189,9 @@ $(SIM_TESTS): %: %.o $(call helpers,sim) $B/models/tests/main.o $(TESTED_OBJECTS
 
 # --- tests ---------------------------------------------------------------------------
 #
-# A .result holds how many checks passed and failed, the .log beside it says which.
-# One with failures is dated back, so that the next `make check` runs it again.
+# A .result holds how many checks passed and failed and the seconds they took, the .log
+# beside it says which. One with failures is dated back, so that the next `make check` runs
+# it again.
 
 # Programs that reach with thousands of cases the lines that others reach with a few.
 AGAIN := check_exhaustive check_dtensor_search
