@@ -106,7 +106,7 @@ helpers = $(call objects,$(filter-out $(patsubst %,$1/tests/%, \
 MODEL_TESTS := $(call programs,models)
 SIM_TESTS := $(call programs,sim)
 GOLDEN := $(patsubst %.cmd,$B/%,$(wildcard sim/tests/*.cmd))
-INPUTS := $(wildcard platforms/* scenarios/*)
+INPUTS := $(filter-out %.md,$(wildcard platforms/* scenarios/*))
 
 .PHONY: all check check-page check-slurm check-exhaustive fuzz sweep results bench bench-peers coverage valgrind install format format-check \
 	tidy layers deps clean compile_commands.json FORCE
@@ -117,7 +117,7 @@ all: $B/libshardsim.a $B/libshardsim.so $B/shardsim build/shardsim
 deps:
 	@.ci/deps
 
-TOOLS := chromium chromedriver curl jq gcovr valgrind clang-format clang-tidy
+TOOLS := jsonschema chromium chromedriver curl jq gcovr valgrind clang-format clang-tidy
 .PHONY: $(TOOLS:%=tool-%)
 $(TOOLS:%=tool-%): tool-%: | deps
 	@.ci/deps $*
@@ -197,7 +197,7 @@ $(SIM_TESTS): %: %.o $(call helpers,sim) $B/models/tests/main.o $(TESTED_OBJECTS
 AGAIN := check_exhaustive check_dtensor_search
 RESULTS := $(addsuffix .result,$B/layers $(if $(filter cov,$(VARIANT)), \
 	$(filter-out $(addprefix %/,$(AGAIN)),$(MODEL_TESTS)),$(MODEL_TESTS)) $(SIM_TESTS) $(GOLDEN) \
-	$(if $(wildcard README.md),$B/readme) \
+	$(if $(wildcard README.md),$B/readme) $B/schema \
 	$(if $(filter release,$(VARIANT)),$B/installed))
 
 check: $(RESULTS)
@@ -221,6 +221,10 @@ $(addsuffix .result,$(GOLDEN)): $B/%.result: .ci/golden .ci/environment \
 
 $B/readme.result: README.md .ci/readme .ci/environment $B/shardsim $(INPUTS)
 	@.ci/readme $(VARIANT) $@
+
+$B/schema.result: .ci/schema sim/doc/shardsim-1.schema.json .ci/environment \
+		$B/shardsim $(INPUTS) $(wildcard sim/tests/*.out) | tool-jsonschema
+	@.ci/schema $(VARIANT) $@
 
 $B/installed.result: .ci/installed .ci/environment $B/libshardsim.a \
 		$B/libshardsim.so $B/shardsim build/shardsim $(PUBLIC_HEADERS) $(INPUTS) \
@@ -394,6 +398,7 @@ install: all
 		install -D -m 644 $$f \
 			$(DESTDIR)$(PREFIX)/share/shardsim/$$f || exit 1; \
 	done
+	install -m 644 sim/doc/shardsim-1.schema.json $(DESTDIR)$(PREFIX)/share/shardsim/
 	for n in 1 3; do \
 		install -D -m 644 sim/doc/shardsim.$$n \
 			$(DESTDIR)$(PREFIX)/share/man/man$$n/shardsim.$$n || exit 1; \
