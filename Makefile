@@ -219,7 +219,7 @@ $(addsuffix .result,$(GOLDEN)): $B/%.result: .ci/golden .ci/environment \
 		$$(wildcard $$*.cmd $$*.out $$*.err $$*.exit)
 	@.ci/golden $(VARIANT) $* $@
 
-$B/readme.result: README.md .ci/readme .ci/environment $B/shardsim $(INPUTS)
+$B/readme.result: README.md $(wildcard */README.md) .ci/readme .ci/environment $B/shardsim $(INPUTS)
 	@.ci/readme $(VARIANT) $@
 
 $B/schema.result: .ci/schema sim/doc/shardsim-1.schema.json .ci/environment \
