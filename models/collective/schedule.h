@@ -62,7 +62,7 @@ struct schedule {
 	struct round *round;
 	struct task *task;
 	struct message *message;
-	int64_t rounds_capacity, tasks_capacity, messages_capacity;
+	int64_t rounds_room, tasks_room, messages_room; /* as base/list.h has it */
 	round_fn *reader;
 	void *reader_self;
 	bool done; /* the reader wants no more */

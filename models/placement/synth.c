@@ -1,12 +1,18 @@
 #include "placement/synth.h"
 
 #include "base/hash.h"
+#include "base/list.h"
+#include "base/table.h"
 
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { TABLE_START = 1024 };
+/* A state that was met, and its edges edges[first..first + nedges). */
+struct node {
+	const uint8_t *key;
+	int32_t first, nedges;
+};
 
 /*
  * States are kept packed, a row in as many bytes as k bits need, behind the powers of
@@ -24,33 +30,14 @@ struct run {
 	struct groups *groups; /* [nslices] */
 	struct instruction *instruction;
 	int *slice_of; /* [ninstructions] */
-	struct node *node;
-	int32_t nnodes, nodes_capacity;
-	struct synth_edge *edge;
-	int32_t nedges, edges_capacity;
-	struct step_kind *kind;
-	int32_t nkinds, kinds_capacity;
-	int32_t *table; /* node + 1, 0: free */
-	int32_t table_size;
+	LIST(struct node) nodes;
+	LIST(struct synth_edge) edges;
+	LIST(struct step_kind) kinds;
+	struct table by_state; /* of the nodes */
 	int32_t goal_node;
 	uint64_t *row, *work;
 	uint8_t *key;
 };
-
-struct node {
-	const uint8_t *key;
-	uint64_t hash;
-	int32_t first, nedges;
-};
-
-/* Room for one more in a malloc'ed array. */
-static void *room(void *array, int32_t n, int32_t *capacity, size_t size)
-{
-	if (n < *capacity)
-		return array;
-	*capacity = *capacity ? 2 * *capacity : 64;
-	return xrealloc(array, (size_t)*capacity, size);
-}
 
 static void pack(const struct run *r, uint8_t *key, const uint64_t *row,
                  const int8_t *scattered)
@@ -72,43 +59,21 @@ static void unpack(const struct run *r, uint64_t *row, const uint8_t *key)
 	}
 }
 
-static void table_grow(struct run *r)
-{
-	free(r->table);
-	r->table_size = r->table_size ? 2 * r->table_size : TABLE_START;
-	r->table = xmalloc((size_t)r->table_size, sizeof(*r->table));
-	memset(r->table, 0, (size_t)r->table_size * sizeof(*r->table));
-	for (int32_t n = 0; n < r->nnodes; n++) {
-		uint64_t at = r->node[n].hash;
-
-		while (r->table[at & (uint64_t)(r->table_size - 1)])
-			at++;
-		r->table[at & (uint64_t)(r->table_size - 1)] = n + 1;
-	}
-}
-
 /* The node of the state in r->key, made if it is new. */
 static int32_t node_of(struct run *r)
 {
-	uint64_t hash = hash_bytes(HASH_START, r->key, r->key_bytes), at = hash;
-	int32_t slot;
+	uint64_t hash = hash_bytes(HASH_START, r->key, r->key_bytes);
+	int32_t n = (int32_t)r->nodes.n;
+	size_t at;
 
-	if (2 * (r->nnodes + 1) > r->table_size)
-		table_grow(r);
-	for (;; at++) {
-		slot = (int32_t)(at & (uint64_t)(r->table_size - 1));
-		if (!r->table[slot])
-			break;
-		if (!memcmp(r->node[r->table[slot] - 1].key, r->key, r->key_bytes))
-			return r->table[slot] - 1;
-	}
-	r->node = room(r->node, r->nnodes, &r->nodes_capacity, sizeof(*r->node));
-	r->node[r->nnodes] = (struct node){
-		.key = arena_dup(r->arena, r->key, r->key_bytes, 1),
-		.hash = hash,
-	};
-	r->table[slot] = ++r->nnodes;
-	return r->nnodes - 1;
+	for (int32_t i = table_first(&r->by_state, hash, &at); i >= 0;
+	     i = table_next(&r->by_state, hash, &at))
+		if (!memcmp(r->nodes.at[i].key, r->key, r->key_bytes))
+			return i;
+	table_add(&r->by_state, hash, n);
+	*list_add(&r->nodes, NULL) =
+		(struct node){.key = arena_dup(r->arena, r->key, r->key_bytes, 1)};
+	return n;
 }
 
 static int32_t kind_of(struct run *r, int instruction, const int8_t *scattered)
@@ -116,15 +81,16 @@ static int32_t kind_of(struct run *r, int instruction, const int8_t *scattered)
 	const struct instruction *i = &r->instruction[instruction];
 	struct step_kind *k;
 
-	for (int32_t n = 0; n < r->nkinds; n++)
-		if (!memcmp(&r->kind[n].instruction, i, sizeof(*i)) &&
-		    !memcmp(r->kind[n].scattered, scattered, sizeof(k->scattered)))
+	for (int32_t n = 0; n < r->kinds.n; n++) {
+		k = &r->kinds.at[n];
+		if (!memcmp(&k->instruction, i, sizeof(*i)) &&
+		    !memcmp(k->scattered, scattered, sizeof(k->scattered)))
 			return n;
-	r->kind = room(r->kind, r->nkinds, &r->kinds_capacity, sizeof(*r->kind));
-	k = &r->kind[r->nkinds];
+	}
+	k = list_add(&r->kinds, NULL);
 	*k = (struct step_kind){*i, r->slice_of[instruction], {0}};
 	memcpy(k->scattered, scattered, sizeof(k->scattered));
-	return r->nkinds++;
+	return (int32_t)r->kinds.n - 1;
 }
 
 /*
@@ -147,9 +113,9 @@ static void expand(struct run *r, int32_t n, int left)
 {
 	int8_t before[SYNTH_LEVELS_MAX + 1], after[SYNTH_LEVELS_MAX + 1];
 
-	unpack(r, r->row, r->node[n].key);
-	memcpy(before, r->node[n].key, sizeof(before));
-	r->node[n].first = r->nedges;
+	unpack(r, r->row, r->nodes.at[n].key);
+	memcpy(before, r->nodes.at[n].key, sizeof(before));
+	r->nodes.at[n].first = (int32_t)r->edges.n;
 	for (int i = 0; i < r->ninstructions; i++) {
 		const struct instruction *in = &r->instruction[i];
 		bool goal;
@@ -167,9 +133,9 @@ static void expand(struct run *r, int32_t n, int left)
 		to = node_of(r);
 		if (goal)
 			r->goal_node = to;
-		r->edge = room(r->edge, r->nedges, &r->edges_capacity, sizeof(*r->edge));
-		r->edge[r->nedges++] = (struct synth_edge){kind_of(r, i, before), to};
-		r->node[n].nedges++;
+		*list_add(&r->edges, NULL) =
+			(struct synth_edge){kind_of(r, i, before), to};
+		r->nodes.at[n].nedges++;
 	}
 }
 
@@ -209,11 +175,11 @@ static bool walk(struct run *r)
 	for (int depth = 0; depth < r->limit; depth++) {
 		for (int32_t n = begin; n < end; n++) {
 			expand(r, n, r->limit - depth);
-			if (r->nnodes * (int64_t)r->key_bytes > SYNTH_STATES_BYTES)
+			if (r->nodes.n * (int64_t)r->key_bytes > SYNTH_STATES_BYTES)
 				return false;
 		}
 		begin = end;
-		end = r->nnodes;
+		end = (int32_t)r->nodes.n;
 	}
 	return true;
 }
@@ -224,30 +190,30 @@ static bool walk(struct run *r)
 static void finish(struct synthesis *out, const struct run *r)
 {
 	struct synth_node *node =
-		arena_alloc(r->arena, (size_t)r->nnodes, sizeof(*node));
+		arena_alloc(r->arena, (size_t)r->nodes.n, sizeof(*node));
 	struct synth_edge *edge =
-		arena_alloc(r->arena, (size_t)r->nedges + 1, sizeof(*edge));
+		arena_alloc(r->arena, (size_t)r->edges.n + 1, sizeof(*edge));
 	struct step_kind *kind =
-		arena_alloc(r->arena, (size_t)r->nkinds + 1, sizeof(*kind));
-	int32_t *number = arena_alloc(r->arena, (size_t)r->nkinds + 1, sizeof(*number));
+		arena_alloc(r->arena, (size_t)r->kinds.n + 1, sizeof(*kind));
+	int32_t *number = arena_alloc(r->arena, (size_t)r->kinds.n + 1, sizeof(*number));
 	int32_t nedges = 0;
 
 	if (r->goal_node >= 0)
 		node[r->goal_node].programs[0] = 1;
 	for (int length = 1; length <= r->limit; length++)
-		for (int32_t n = 0; n < r->nnodes; n++)
-			for (int32_t i = 0; i < r->node[n].nedges; i++) {
-				int32_t to = r->edge[r->node[n].first + i].to;
+		for (int32_t n = 0; n < r->nodes.n; n++)
+			for (int32_t i = 0; i < r->nodes.at[n].nedges; i++) {
+				int32_t to = r->edges.at[r->nodes.at[n].first + i].to;
 
 				node[n].programs[length] +=
 					node[to].programs[length - 1];
 			}
-	for (int k = 0; k < r->nkinds; k++)
+	for (int k = 0; k < r->kinds.n; k++)
 		number[k] = -1;
-	for (int32_t n = 0; n < r->nnodes; n++) {
+	for (int32_t n = 0; n < r->nodes.n; n++) {
 		node[n].first = nedges;
-		for (int32_t i = 0; i < r->node[n].nedges; i++) {
-			struct synth_edge to = r->edge[r->node[n].first + i];
+		for (int32_t i = 0; i < r->nodes.at[n].nedges; i++) {
+			struct synth_edge to = r->edges.at[r->nodes.at[n].first + i];
 			int64_t live = 0;
 
 			for (int length = 0; length < r->limit; length++)
@@ -256,7 +222,7 @@ static void finish(struct synthesis *out, const struct run *r)
 				continue;
 			if (number[to.kind] < 0) {
 				number[to.kind] = out->nkinds;
-				kind[out->nkinds++] = r->kind[to.kind];
+				kind[out->nkinds++] = r->kinds.at[to.kind];
 			}
 			edge[nedges++] = (struct synth_edge){number[to.kind], to.to};
 		}
@@ -299,7 +265,7 @@ enum status synth_run(struct synthesis *out, struct arena *a,
 		.tree = *tree,
 		.limit = limit,
 		.nslices = r.nslices,
-		.nnodes = r.nnodes,
+		.nnodes = (int)r.nodes.n,
 		.slice = r.slice,
 		.goal = r.goal_node,
 	};
@@ -307,10 +273,10 @@ enum status synth_run(struct synthesis *out, struct arena *a,
 		finish(out, &r);
 	free(r.row);
 	free(r.key);
-	free(r.table);
-	free(r.node);
-	free(r.edge);
-	free(r.kind);
+	table_free(&r.by_state);
+	free(r.nodes.at);
+	free(r.edges.at);
+	free(r.kinds.at);
 	if (!done)
 		return error_set(e, E_RANGE, at,
 		                 "too many states of a reduction over %d levels in "

@@ -1,5 +1,6 @@
 #include "plan/plan.h"
 
+#include "base/list.h"
 #include "plan/groups.h"
 #include "plan/memory.h"
 
@@ -80,20 +81,15 @@ static struct step *add_step(struct plan *p, enum op op, const struct layout *af
 	struct shape before = plan_local(p);
 	struct step *s;
 
-	if (p->nsteps == p->capacity) {
-		struct step *old = p->step;
-
-		p->capacity = p->capacity ? 2 * p->capacity : 8;
-		p->step = arena_alloc(p->arena, (size_t)p->capacity, sizeof(*p->step));
-		if (p->nsteps)
-			memcpy(p->step, old, (size_t)p->nsteps * sizeof(*old));
-	}
+	p->step = list_grow(p->arena, p->step, p->nsteps, 1, &p->room, sizeof(*p->step));
 	s = &p->step[p->nsteps++];
-	s->op = op;
-	s->before_local = before;
-	s->after = *after;
-	s->mesh = &p->problem->mesh;
-	s->local = layout_local(after, &p->shape);
+	*s = (struct step){
+		.op = op,
+		.before_local = before,
+		.after = *after,
+		.mesh = &p->problem->mesh,
+		.local = layout_local(after, &p->shape),
+	};
 	return s;
 }
 

@@ -136,7 +136,8 @@ struct plan {
 	struct shape shape;
 	struct layout from, to;
 	const struct view *view;
-	int nsteps, capacity;
+	int nsteps;
+	int64_t room; /* for steps, as base/list.h has it */
 	struct step *step;
 	/* Filled by plan_finish: */
 	int64_t recv_bytes, send_bytes; /* max over devices of the sum over steps */
