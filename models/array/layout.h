@@ -82,7 +82,8 @@ void layout_normalise(struct layout *l);
 
 /*
  * Do both assign every device the same tile (and, unreduced, the same contribution)?
- * Decided on tiles, so it holds across kinds and spellings of the same tile map.
+ * Decided on tiles (in tile.c), so it holds across kinds and spellings of the same tile
+ * map.
  */
 bool layout_same_tiles(const struct layout *a, const struct mesh *ma,
                        const struct layout *b, const struct mesh *mb);

@@ -2,7 +2,6 @@
 
 #include "base/list.h"
 #include "plan/groups.h"
-#include "plan/memory.h"
 
 #include <assert.h>
 #include <string.h>
@@ -336,47 +335,6 @@ void plan_groups_step(struct plan *p, enum op op, const struct move *moves, int 
 	s->groups.ids = arena_dup(p->arena, groups.ids,
 	                          (size_t)groups.ngroups * (size_t)groups.size,
 	                          sizeof(*groups.ids));
-}
-
-/* Name the axes of a step that was given by groups, where both its layouts are of axes. */
-static void name_axes(struct plan *p, struct step *s, const struct layout *before)
-{
-	struct move found[RANK_MAX], *named;
-	int n;
-
-	if (s->nmoves == 0 || s->mesh != &p->problem->mesh ||
-	    before->kind != LAYOUT_AXES || s->after.kind != LAYOUT_AXES)
-		return;
-	n = moves_between(found, s->op, before, &s->after, p->arena);
-	if (n != s->nmoves)
-		return;
-	named = arena_dup(p->arena, s->move, (size_t)n, sizeof(*named));
-	for (int i = 0; i < n; i++) {
-		for (int k = 0; k < n; k++) {
-			if (found[k].from_dim == named[i].from_dim &&
-			    found[k].to_dim == named[i].to_dim &&
-			    found[k].factor == named[i].factor)
-				named[i] = found[k];
-		}
-	}
-	s->move = named;
-}
-
-void plan_finish(struct plan *p)
-{
-	const struct layout *before = &p->from;
-
-	for (int i = 0; i < p->nsteps; i++) {
-		struct step *s = &p->step[i];
-		struct layout axes;
-
-		if (s->after.kind == LAYOUT_TILES &&
-		    layout_to_axes(&axes, &s->after, s->mesh, p->arena))
-			s->after = axes;
-		name_axes(p, s, before);
-		before = &s->after;
-	}
-	memory_account(p);
 }
 
 bool plan_over_memory(const struct plan *p, int64_t limit_bytes)

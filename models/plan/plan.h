@@ -221,8 +221,8 @@ void plan_groups_step(struct plan *p, enum op op, const struct move *moves, int 
                       const struct layout *after);
 
 /*
- * Compute bytes and memory of all steps (plan.h's figures; rules in memory.h), after the
- * last step was added. Layouts are first turned into axes where axes can say them.
+ * Works out bytes and memory of all steps and of the plan by the rules in finish.c, after
+ * the last step was added. Layouts are first turned into axes where axes can say them.
  */
 void plan_finish(struct plan *p);
 
