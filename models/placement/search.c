@@ -16,13 +16,6 @@ struct ranking {
 	int32_t *edge; /* the first of those steps */
 };
 
-double p2_clock(void *self, const struct reduction_step *step, double held_bytes,
-                struct text *why)
-{
-	(void)why;
-	return p2_step_s(self, step, held_bytes);
-}
-
 static bool faster(double a_s, double b_s)
 {
 	return a_s < b_s && (isinf(b_s) || b_s - a_s > 1e-12 * b_s);
