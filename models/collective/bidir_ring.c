@@ -21,8 +21,7 @@
  *           receives twice that, of which all beyond S(d-1)/d is relayed
  *   cost    floor(d/2) latency + the link's bytes / W
  *   need    2S
- * Source: scaling book, sharding ("W bidirectional"); exact link loads: facts on
- * collective costs, 2 and 3.
+ * Source: scaling book, sharding ("W bidirectional"); the loads of links are exact.
  */
 #include "collective/collective.h"
 #include "collective/runs.h"

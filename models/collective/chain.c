@@ -6,8 +6,7 @@
  *   bytes   V from each device to the next but from the last
  *   cost    (n-1) latency + V/W on a switch with W per port
  *   need    V on every device
- * For any group, over the real routes. Source: facts on collective costs, 1, pipelined
- * chain with ever smaller pieces.
+ * It serves any group, over the real routes: a pipelined chain with ever smaller pieces.
  */
 #include "collective/collective.h"
 

@@ -7,7 +7,7 @@
  *   bytes   S(n-1)/n sent and received per device; a link what its routes carry
  *   cost    latency of the longest route + S/n (routes on the busiest link) / W
  *   need    2S
- * Source: facts on collective costs, 3; tori of the shapes that have better ones use them.
+ * Tori of the shapes that have better algorithms use those.
  */
 #include "collective/collective.h"
 #include "collective/joined.h"

@@ -1,6 +1,6 @@
 /*
- * Which algorithm when (design 6). From the most special to the most general, so the
- * first that applies is the one:
+ * Which algorithm when (models/README.md, "Collectives"). They are listed from the most
+ * special to the most general, so the first that applies is the one:
  *
  *   bidir-ring  a full wrapped axis: both directions, every link busy
  *   line        a contiguous part of an axis: no wrap, both directions

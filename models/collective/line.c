@@ -21,7 +21,7 @@
  *   cost    (d-1) latency + S floor(d^2/4)/(dW)
  *   need    2S
  * d = 2 is one exchange between neighbours. Source: scaling book, sharding (no
- * wraparound); facts on collective costs, 2 and 3.
+ * wraparound).
  */
 #include "collective/collective.h"
 #include "collective/runs.h"

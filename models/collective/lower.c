@@ -241,8 +241,8 @@ static bool lower_permute(struct lowered *out, const struct machine *m,
 
 /*
  * Boxes between the same two devices are one message. An exchange is one round with a
- * task for each connected set of senders and receivers (design 5); a permute of parts has
- * a task for each pair.
+ * task for each connected set of senders and receivers, as none waits for another; a
+ * permute of parts has a task for each pair.
  */
 static bool lower_transfers(struct lowered *out, struct arena *a,
                             const struct machine *m, const struct placement *place,

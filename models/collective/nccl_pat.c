@@ -8,7 +8,7 @@
  *   bytes   V(n-1)/n from each device, V/n for every j at distance its lowest set bit
  *   cost    net_step (floor(log2 n) l_n / 3.5 + 2.8 us n) + w + 2 sqrt(w fill)
  *   need    V on every device
- * Source: NCCL; facts on its model, 4 and 6.
+ * Source: NCCL (models/README.md, "Collectives").
  */
 #include "collective/nccl.h"
 

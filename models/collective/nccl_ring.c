@@ -15,7 +15,7 @@
  *           waits for a message that is posted to a NIC; and the steps of Simple over
  *           several nodes 1.4 or 1.9 times as long (nccl_far_ring)
  *   need    V on every device
- * Source: NCCL; facts on its model, 2, 4 and 6.
+ * Source: NCCL (models/README.md, "Collectives").
  */
 #include "collective/nccl.h"
 

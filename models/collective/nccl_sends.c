@@ -13,8 +13,7 @@
  * the node and one to the next node stand for all. Elsewhere messages run between the
  * pairs that exchange data, rail by rail. Each node and each rail is a task, as none
  * waits for another. Nodes with unequally many members: between all pairs, one task.
- * Source: NCCL's PXN; facts on its model, 5, and on collective costs, 4 and
- * 5.
+ * Source: NCCL's PXN (models/README.md, "Collectives").
  */
 #include "collective/nccl.h"
 

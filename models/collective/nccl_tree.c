@@ -10,7 +10,7 @@
  *   cost    base - base(LL) + 2(g-1) step l_i + 2 floor(log2 m) net_step l_n
  *           + w + 2 sqrt(w fill)
  *   need    V on every device
- * Source: NCCL, src/graph/trees.cc; facts on its model, 2, 4 and 6.
+ * Source: NCCL, src/graph/trees.cc (models/README.md, "Collectives").
  */
 #include "collective/nccl.h"
 

@@ -9,7 +9,7 @@
  *   need    2S on every device
  * For groups on a switch and for any group that no other algorithm is made for, over the
  * real routes; every message takes the fabric that joins its two devices. Any n (n = 1:
- * no rounds). Source: MPICH alltoall_intra_pairwise.c; facts on collective costs, 1, 4.
+ * no rounds). Source: MPICH alltoall_intra_pairwise.c.
  */
 #include "collective/collective.h"
 #include "collective/joined.h"

@@ -12,7 +12,7 @@
  * Reduce-scatter is its reverse in time with the same figures for its input V.
  * All-reduce is both: repeats 2(n-1), 2V(n-1)/n per device, twice the cost.
  * Any n (n = 1: no rounds). Source: MPICH allgather_intra_ring.c; Thakur, Rabenseifner,
- * Gropp 2005; facts on collective costs, 1 and 4.
+ * Gropp 2005.
  */
 #include "collective/collective.h"
 

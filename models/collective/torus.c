@@ -32,7 +32,7 @@
  *   cost    latency of the longest route + S/n (routes on the busiest link) / W. Without
  *           the twist S/W in both shapes; with it 81 of 128 on a link of 4x4x8.
  * Source: scaling book, sharding (several axes), whose formula is the limit for equal
- * axes; facts on collective costs, 2 and 3.
+ * axes.
  */
 #include "collective/collective.h"
 #include "collective/runs.h"

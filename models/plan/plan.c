@@ -97,7 +97,7 @@ static int sort_key(enum op op, const struct move *m)
 	return op == OP_ALL_GATHER || op == OP_PARTIAL ? m->from_dim : m->to_dim;
 }
 
-/* Moves by rising dimension (spec 3: group axes order by target dim), parts merged. */
+/* Copies moves, by rising dimension (which orders the axes of groups), parts merged. */
 static struct move *copy_moves(struct arena *a, enum op op, const struct move *moves,
                                int nmoves)
 {
@@ -195,7 +195,7 @@ static void reduce_unreduced(struct layout *l, const struct move *moves, int nmo
 	layout_normalise(l);
 }
 
-/* Spec redistribution.md 3: the tile divides, and no axis is used twice. */
+/* Does the tile divide, and is no axis used twice? */
 static bool step_fits(const struct plan *p, const struct layout *after,
                       const struct move *moves, int nmoves)
 {

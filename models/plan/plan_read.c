@@ -98,7 +98,7 @@ static bool are_unreduced(const struct layout *l, const struct move *moves, int 
 	return true;
 }
 
-/* Spec redistribution.md 3, the preconditions of plan_axes_step. */
+/* Are the preconditions of plan_axes_step() met? */
 static bool moves_fit(const struct plan *p, enum op op, const struct move *moves,
                       int nmoves, struct text *why)
 {

@@ -30,7 +30,7 @@ static bool fits(const struct shape *s, int bits)
 	return n <= (int64_t)1 << 62;
 }
 
-/* design 3, uneven dimensions: the extent on which both sides agree, if they do. */
+/* Finds the padded extent on which source and target agree, if they do. */
 static void find_padding(struct problem *p)
 {
 	p->padded = p->array.shape;
@@ -97,13 +97,13 @@ static int64_t group_lacks(const struct tilemap *from, const struct tilemap *to,
 }
 
 /*
- * Spec redistribution.md 10.5: what the device that lacks most lacks. Of an array that
- * is unreduced at the source only, a device lacks all it wants: even where it holds a
- * contribution, at least one sum of others must arrive for every element. Where the
- * target is unreduced the devices that differ only in its unreduced parts want one tile
- * between them, in contributions of any kind: for every element whose contributions they
- * do not all hold a value must arrive at one of them, and the busiest receives the mean
- * at least.
+ * Returns how much the device that lacks most lacks (models/README.md, "Bounds"). Of an
+ * array that is unreduced at the source only, a device lacks all it wants: even where it
+ * holds a contribution, at least one sum of others must arrive for every element. Where
+ * the target is unreduced the devices that differ only in its unreduced parts want one
+ * tile between them, in contributions of any kind: for every element whose contributions
+ * they do not all hold a value must arrive at one of them, and the busiest receives the
+ * mean at least.
  */
 static int64_t recv_bound_elements(const struct problem *p)
 {
