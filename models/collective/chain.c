@@ -10,7 +10,7 @@
  */
 #include "collective/collective.h"
 
-static bool applies(const struct machine *m, enum op op, const struct groups *g)
+static bool chain_applies(const struct machine *m, enum op op, const struct groups *g)
 {
 	if (op != OP_BROADCAST && op != OP_REDUCE)
 		return false;
@@ -24,8 +24,8 @@ static bool applies(const struct machine *m, enum op op, const struct groups *g)
 	return true;
 }
 
-static void build(struct schedule *out, const struct machine *m, enum op op,
-                  const struct groups *g, double bytes)
+static void chain_build(struct schedule *out, const struct machine *m, enum op op,
+                        const struct groups *g, double bytes)
 {
 	if (g->size < 2)
 		return;
@@ -48,6 +48,6 @@ static void build(struct schedule *out, const struct machine *m, enum op op,
 const struct algorithm algorithm_chain = {
 	.name = "chain",
 	.help = "broadcast and reduce from device to device, in many pieces",
-	.applies = applies,
-	.build = build,
+	.applies = chain_applies,
+	.build = chain_build,
 };

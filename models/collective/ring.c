@@ -16,7 +16,7 @@
  */
 #include "collective/collective.h"
 
-static bool applies(const struct machine *m, enum op op, const struct groups *g)
+static bool ring_applies(const struct machine *m, enum op op, const struct groups *g)
 {
 	if (op != OP_ALL_GATHER && op != OP_REDUCE_SCATTER && op != OP_ALL_REDUCE)
 		return false;
@@ -30,8 +30,8 @@ static bool applies(const struct machine *m, enum op op, const struct groups *g)
 	return true;
 }
 
-static void build(struct schedule *out, const struct machine *m, enum op op,
-                  const struct groups *g, double bytes)
+static void ring_build(struct schedule *out, const struct machine *m, enum op op,
+                       const struct groups *g, double bytes)
 {
 	int32_t n = g->size, rounds = n - 1;
 	double sent = op == OP_ALL_GATHER ? bytes * rounds : bytes / n * rounds;
@@ -60,6 +60,6 @@ static void build(struct schedule *out, const struct machine *m, enum op op,
 const struct algorithm algorithm_ring = {
 	.name = "ring",
 	.help = "a ring in group order over the real routes, one direction",
-	.applies = applies,
-	.build = build,
+	.applies = ring_applies,
+	.build = ring_build,
 };

@@ -109,8 +109,9 @@ static int by_id(const void *a, const void *b)
  * Sort one group by nodes, in order of first appearance, into inner[node * m + number],
  * numbers by rising device, and the same into rails[number * nodes + node].
  */
-static void split(const struct machine *m, const struct levels *levels,
-                  const int32_t *ids, int32_t *inner, int32_t *rails, int32_t *node_of)
+static void split_group(const struct machine *m, const struct levels *levels,
+                        const int32_t *ids, int32_t *inner, int32_t *rails,
+                        int32_t *node_of)
 {
 	const int32_t *domain = m->fabric[levels->inner].domain;
 	int32_t n = levels->m * levels->nodes, nodes = 0;
@@ -154,8 +155,8 @@ int two_level_split(struct level out[TWO_LEVEL_MOST], struct arena *a,
 	node_of = arena_alloc(a, (size_t)m->fabric[levels.inner].ndomains,
 	                      sizeof(*node_of));
 	for (int32_t i = 0; i < g->ngroups; i++)
-		split(m, &levels, g->ids + (int64_t)i * n, ids + (int64_t)i * n,
-		      ids + all + (int64_t)i * n, node_of);
+		split_group(m, &levels, g->ids + (int64_t)i * n, ids + (int64_t)i * n,
+		            ids + all + (int64_t)i * n, node_of);
 	switch (op) {
 	case OP_ALL_GATHER:
 		out[0] = (struct level){OP_ALL_GATHER, across, bytes};

@@ -89,8 +89,8 @@ bool reduction_lower(struct lowered *out, struct arena *a, const struct machine 
 	return true;
 }
 
-static bool lower(const void *self, struct lowered *out, struct arena *a, int step,
-                  struct text *why)
+static bool lower_reduction_step(const void *self, struct lowered *out, struct arena *a,
+                                 int step, struct text *why)
 {
 	const struct reduction_steps *r = self;
 	const struct reduction_step *s = &r->reduction->step[step];
@@ -100,5 +100,5 @@ static bool lower(const void *self, struct lowered *out, struct arena *a, int st
 
 struct steps steps_of_reduction(const struct reduction_steps *r)
 {
-	return (struct steps){r->reduction->n, lower, r};
+	return (struct steps){r->reduction->n, lower_reduction_step, r};
 }

@@ -356,8 +356,9 @@ static bool holds_nothing(const struct state *s, int32_t d)
  * Every device must hold exactly the tile that a layout gives it, padding included, from
  * `start` on where that is told.
  */
-static bool compare(struct state *s, const struct layout *l, const struct mesh *m,
-                    const struct shape *local, const int64_t *start, const char *what)
+static bool compare_tiles(struct state *s, const struct layout *l, const struct mesh *m,
+                          const struct shape *local, const int64_t *start,
+                          const char *what)
 {
 	const struct shape *g = &s->plan->shape;
 	struct tilemap map = tilemap_make(l, m, g, s->arena);
@@ -404,10 +405,11 @@ bool plan_check(const struct plan *p, struct text *why)
 
 		snprintf(what, sizeof(what), "after step %d (%s)", i + 1,
 		         op_name(step->op));
-		ok = state_run(&s, i) && compare(&s, &step->after, step->mesh,
-		                                 &step->local, step->start, what);
+		ok = state_run(&s, i) && compare_tiles(&s, &step->after, step->mesh,
+		                                       &step->local, step->start, what);
 	}
-	ok = ok && compare(&s, &p->to, &p->problem->to_mesh, &local, NULL, "at the end");
+	ok = ok && compare_tiles(&s, &p->to, &p->problem->to_mesh, &local, NULL,
+	                         "at the end");
 	arena_free(a);
 	return ok;
 }

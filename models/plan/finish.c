@@ -268,7 +268,7 @@ static void account_memory(struct plan *p)
 	}
 }
 
-static int64_t largest(const int64_t *x, int32_t n)
+static int64_t largest_of(const int64_t *x, int32_t n)
 {
 	int64_t most = 0;
 
@@ -286,8 +286,8 @@ static void account_bytes(struct plan *p)
 
 	for (int i = 0; i < p->nsteps; i++)
 		account_step(p, i, &t);
-	p->recv_bytes = dtype_bytes(p->problem->array.dtype, largest(t.recv, n));
-	p->send_bytes = dtype_bytes(p->problem->array.dtype, largest(t.send, n));
+	p->recv_bytes = dtype_bytes(p->problem->array.dtype, largest_of(t.recv, n));
+	p->send_bytes = dtype_bytes(p->problem->array.dtype, largest_of(t.send, n));
 	arena_free(scratch);
 }
 
