@@ -186,7 +186,8 @@ $(SIM_TESTS): %: %.o $(call helpers,sim) $B/models/tests/main.o $(TESTED_OBJECTS
 		$(PROGRAM_LIBS) $(LDLIBS) -lm
 
 # Goes through all placements, as tests of models/ do.
-$B/sim/tests/check_p2_order: $B/models/tests/placement_help.o
+$B/sim/tests/check_p2_order: $B/models/tests/placement_help.o \
+	$B/models/tests/reduction_check.o
 
 -include $(patsubst %.c,$B/%.d,$(SOURCES))
 

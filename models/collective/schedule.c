@@ -90,32 +90,3 @@ void schedule_message(struct schedule *s, int32_t fabric, int32_t src, int32_t d
 	s->message[s->nmessages++] = (struct message){src, dst, fabric, bytes};
 	s->task[s->ntasks - 1].nmessages++;
 }
-
-static void task_print(struct text *out, const struct schedule *s, const struct task *t)
-{
-	text_printf(out, "  task");
-	if (t->repeats > 1)
-		text_printf(out, " of %d rounds", (int)t->repeats);
-	if (t->delay_s > 0)
-		text_printf(out, ", after %.15g s", t->delay_s);
-	if (t->least_s > 0)
-		text_printf(out, ", %.15g s at least", t->least_s);
-	text_printf(out, "\n");
-	for (int64_t i = 0; i < t->nmessages; i++) {
-		const struct message *msg = &s->message[t->first + i];
-
-		text_printf(out, "    %d -> %d on fabric %d: %.15g bytes\n",
-		            (int)msg->src, (int)msg->dst, (int)msg->fabric, msg->bytes);
-	}
-}
-
-void schedule_print(struct text *out, const struct schedule *s)
-{
-	for (int64_t r = 0; r < s->nrounds; r++) {
-		const struct round *round = &s->round[r];
-
-		text_printf(out, "%sround %lld\n", r ? "\n" : "", (long long)r + 1);
-		for (int64_t i = 0; i < round->ntasks; i++)
-			task_print(out, s, &s->task[round->first + i]);
-	}
-}

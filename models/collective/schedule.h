@@ -88,7 +88,4 @@ void schedule_end(struct schedule *s);
 /* All rounds of a finished schedule to a reader, as long as it wants them. */
 void schedule_rounds(const struct schedule *s, round_fn *reader, void *self);
 
-/* A readable listing, one round per paragraph, for people and tests. */
-void schedule_print(struct text *out, const struct schedule *s);
-
 #endif

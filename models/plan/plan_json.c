@@ -272,7 +272,7 @@ static void add_clauses(json_t *o, const struct plan *p, int step)
 		json_object_set_new(o, "tile_starts", starts_json(p, s));
 }
 
-json_t *step_json(const struct plan *p, int step)
+static json_t *step_json(const struct plan *p, int step)
 {
 	const struct step *s = &p->step[step];
 	json_t *o = json_object();

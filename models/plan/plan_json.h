@@ -28,14 +28,11 @@ json_t *json_known(double x);
 json_t *problem_json(const struct problem *p);
 
 /*
- * One element of "steps". "algorithm" is null and "time_s" {}: who knows a platform
+ * All steps, an array. In each "algorithm" is null and "time_s" {}: who knows a platform
  * sets them. Few steps have more members, which say what the layouts do not (plan_text.h):
  * "boxes" [{"bounds": [[0,3], [6,12]], "pairs": [[4,0], [5,1]]}], "part_elements",
  * "summed_shape", "tile_shape", "tile_starts" by device, "on_target_mesh", "unpadded".
  */
-json_t *step_json(const struct plan *p, int step);
-
-/* All steps, an array. */
 json_t *plan_json(const struct plan *p);
 
 /*

@@ -102,9 +102,6 @@ struct plan *plan_of_read(const struct problem *p, struct arena *a, const char *
 /* The op of this name, OPS if none. */
 enum op op_find(const char *name, size_t length);
 
-/* Are a step's groups (or chunks, pairs) just those that follow from its axes? */
-bool step_follows_axes(const struct plan *p, int step);
-
 /*
  * Do a step's boxes follow from its layouts (an exchange's may), or does it have none? Is
  * its tile the usual one? Is its layout one of the target mesh, which is another one?

@@ -30,9 +30,6 @@ void view_print_layout(struct text *out, const struct plan *p, const struct layo
  */
 void view_join(struct view *v, struct layout *l);
 
-/* Does a text begin as the strided layouts above do? */
-bool view_is_strided(const char *text);
-
 /*
  * Read a layout of a step on `m`, one of the problem's meshes: a strided one over its own
  * digits, any other over the dimensions of the array; `digits` says which. Errors are

@@ -13,7 +13,8 @@
 
 /* --- strided layouts -------------------------------------------------------------- */
 
-bool view_is_strided(const char *text)
+/* Does a text begin as the strided layouts in view.h do? */
+static bool view_is_strided(const char *text)
 {
 	while (isspace((unsigned char)*text))
 		text++;

@@ -1,5 +1,6 @@
 /* Digit plans: Theorem D, what they cover, and the ways out where digits change owners. */
 #include "planner/planner.h"
+#include "tests/plan_count.h"
 #include "tests/tests.h"
 
 #include "array/tile.h"

@@ -1,6 +1,7 @@
 /* Plans: groups and pairs against the definition, layouts of steps, bytes and memory. */
 #include "plan/check.h"
 #include "plan/groups.h"
+#include "tests/plan_count.h"
 #include "tests/tests.h"
 
 #include "notation/notation.h"

@@ -4,6 +4,7 @@
  */
 #include "planner_case.h"
 #include "tariff.h"
+#include "tests/plan_count.h"
 #include "tests/tests.h"
 
 #include "plan/check.h"

@@ -2,6 +2,7 @@
  * Plans of XLA's programs for uneven shapes: halos, windows and sums of tiles as steps
  * of a plan, which the interpreter proves (plan/check.h).
  */
+#include "tests/plan_count.h"
 #include "tests/tests.h"
 #include "xla_sim.h"
 #include "xla_text.h"

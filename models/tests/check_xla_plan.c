@@ -1,4 +1,5 @@
 /* The planner xla-2021 over whole families of problems: counts, bytes, and refusals. */
+#include "tests/plan_count.h"
 #include "tests/tests.h"
 #include "xla_text.h"
 

@@ -5,8 +5,8 @@
 #ifndef SHARDSIM_TESTS_PLACEMENT_HELP_H
 #define SHARDSIM_TESTS_PLACEMENT_HELP_H
 
-#include "placement/check.h"
 #include "placement/lower.h"
+#include "tests/reduction_check.h"
 
 /*
  * All ordered ways to write n as a product of numbers >= 2, as hierarchies; 2 <= n <

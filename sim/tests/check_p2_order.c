@@ -1,4 +1,3 @@
-#include "placement/check.h"
 #include "placement/search.h"
 #include "tests/placement_help.h"
 #include "tests/tests.h"

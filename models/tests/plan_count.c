@@ -1,5 +1,5 @@
-/* Received elements by running the steps, for tests of the closed forms. */
-#include "plan/check.h"
+#include "plan_count.h"
+
 #include "plan/check_state.h"
 
 /* Elements of a product of lists, cut off at `limit` per dimension. */

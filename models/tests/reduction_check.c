@@ -1,4 +1,4 @@
-#include "placement/check.h"
+#include "reduction_check.h"
 
 #include <math.h>
 #include <stdlib.h>
