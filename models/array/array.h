@@ -43,7 +43,10 @@ void array_print(struct text *out, const struct array *a);
 
 int64_t shape_elements(const struct shape *s);
 
-/* Bytes of `elements` of a type: sub-byte types pack, so ceil(elements * bits / 8). */
+/*
+ * Returns the bytes of `elements` of a type: sub-byte types pack, so ceil(elements *
+ * bits / 8).
+ */
 int64_t dtype_bytes(const struct dtype *d, int64_t elements);
 
 #endif

@@ -2,7 +2,10 @@
 
 #include <string.h>
 
-/* Eight bytes a multiplication; the constant is 2^64 over the golden ratio, made odd. */
+/*
+ * Mixes eight bytes by one multiplication; the constant is 2^64 over the golden ratio,
+ * made odd.
+ */
 static uint64_t hash_mix(uint64_t h, uint64_t word)
 {
 	h = (h ^ word) * UINT64_C(0x9e3779b97f4a7c15);

@@ -25,7 +25,9 @@ struct arena;
 		int64_t n, room;                                                       \
 	}
 
-/* Makes room for `more` items behind the first n; they are not zeroed and not counted. */
+/*
+ * Makes room for `more` items behind the first n; they are not zeroed and not counted.
+ */
 #define list_reserve(list, arena, more)                                                \
 	((list)->at = list_grow(arena, (list)->at, (list)->n, more, &(list)->room,     \
 	                        sizeof(*(list)->at)))
@@ -33,7 +35,9 @@ struct arena;
 /* Adds one item, which is not zeroed, and returns its place. */
 #define list_add(list, arena) (list_reserve(list, arena, 1), &(list)->at[(list)->n++])
 
-/* Moves `at` to at least twice the room, of which *room then tells how much there is. */
+/*
+ * Moves `at` to at least twice the room, of which *room then tells how much there is.
+ */
 void *list_move(struct arena *a, void *at, int64_t n, int64_t more, int64_t *room,
                 size_t size);
 

@@ -28,7 +28,7 @@
 
 #include <assert.h>
 
-/* Bytes on each link, one way, of the first s of floor(d/2) steps. */
+/* Returns the bytes on each link, one way, of the first s of floor(d/2) steps. */
 static double ring_bytes(enum op op, int32_t d, double bytes, int32_t s)
 {
 	int32_t steps = d / 2;

@@ -32,17 +32,17 @@ struct algorithm {
 extern const struct algorithm *const algorithms[]; /* ended by NULL */
 
 /*
- * The first in `algorithms` order that applies to all groups on the fabrics they use
- * (geometry.c has the table and its reasons). What is asked of fabrics whose profile goes
- * by the geometry; libraries choose among their own (profile.h, nccl.h).
+ * Returns the first in `algorithms` order that applies to all groups on the fabrics
+ * they use (geometry.c has the table and its reasons). What is asked of fabrics whose
+ * profile goes by the geometry; libraries choose among their own (profile.h, nccl.h).
  */
 const struct algorithm *algorithm_choose(const struct machine *m, enum op op,
                                          const struct groups *g);
 
 /*
- * The same, but on a torus that lacks cables (struct fabric) the one that takes least:
- * what is best on a whole torus may have to go round so many that a ring is faster.
- * `bytes` as for build. An all-to-all needs no such choice (direct.c).
+ * Returns the same, but on a torus that lacks cables (struct fabric) the one that takes
+ * least: what is best on a whole torus may have to go round so many that a ring is
+ * faster. `bytes` as for build. An all-to-all needs no such choice (direct.c).
  */
 const struct algorithm *algorithm_fastest(struct arena *a, const struct machine *m,
                                           enum op op, const struct groups *g,

@@ -26,7 +26,10 @@
 extern const struct algorithm algorithm_bidir_ring, algorithm_line, algorithm_torus,
 	algorithm_ring, algorithm_direct, algorithm_pairwise, algorithm_chain;
 
-/* Each level of two-level is done as the machine does it best: a choice within a choice. */
+/*
+ * Each level of two-level is done as the machine does it best: a choice within a
+ * choice.
+ */
 static void two_level_build(struct schedule *out, const struct machine *m, enum op op,
                             const struct groups *g, double bytes)
 {
@@ -65,8 +68,8 @@ const struct algorithm *algorithm_choose(const struct machine *m, enum op op,
 }
 
 /*
- * Seconds of the rounds, of each the larger of what its slowest task takes alone and of
- * the busiest link with the least latency of a task.
+ * Returns the seconds of the rounds, of each the larger of what its slowest task takes
+ * alone and of the busiest link with the least latency of a task.
  */
 static double rounds_s(const struct schedule *s, struct nccl_wire *wire)
 {

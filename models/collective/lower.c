@@ -134,7 +134,7 @@ static void finish_sends(struct schedule *s, const struct machine *m)
 	}
 }
 
-/* A pair of a permute is a task of its own. */
+/* Lowers a pair of a permute, which is a task of its own. */
 static bool lower_pair(struct lowered *out, const struct machine *m, int32_t src,
                        int32_t dst, double bytes, struct text *why)
 {
@@ -171,7 +171,7 @@ static bool lower_shift(struct lowered *out, const struct machine *m,
 	return done;
 }
 
-/* Into the schedule of `out`, by the profile of the groups. */
+/* Lowers into the schedule of `out`, by the profile of the groups. */
 static bool lower_groups(struct lowered *out, const struct profile *profile,
                          const struct machine *m, enum op op, struct groups groups,
                          double bytes, struct text *why)
@@ -223,7 +223,7 @@ bool lower_collective_rounds(struct lowered *out, struct arena *a,
 	return done;
 }
 
-/* A permute is one round with a task for each pair of two devices. */
+/* Lowers a permute, which is one round with a task for each pair of two devices. */
 static bool lower_permute(struct lowered *out, const struct machine *m,
                           const struct placement *place, const struct step *s,
                           double bytes, struct text *why)
@@ -285,7 +285,7 @@ static bool lower_transfers(struct lowered *out, struct arena *a,
 	return true;
 }
 
-/* The groups on platform devices. */
+/* Returns the groups on platform devices. */
 static struct groups place_groups(struct groups g, const struct placement *place,
                                   struct arena *a)
 {
@@ -354,8 +354,9 @@ bool lower_step(struct lowered *out, struct arena *a, const struct machine *m,
 }
 
 /*
- * Blocks arrive one after the other, in the order of the gathered dimensions. They lie as
- * they must unless each holds several elements of a dimension outside a gathered one.
+ * Blocks arrive one after the other, in the order of the gathered dimensions. They lie
+ * as they must unless each holds several elements of a dimension outside a gathered
+ * one.
  */
 static bool needs_unpack(const struct step *s)
 {
@@ -370,8 +371,8 @@ static bool needs_unpack(const struct step *s)
 }
 
 /*
- * Memory traffic of the busiest device that packs what it sends and unpacks what it
- * receives; a whole tile is sent from and received into its place.
+ * Returns the memory traffic of the busiest device that packs what it sends and unpacks
+ * what it receives; a whole tile is sent from and received into its place.
  */
 static double transfer_traffic_bytes(const struct plan *plan, int step)
 {

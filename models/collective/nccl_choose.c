@@ -97,7 +97,9 @@ static void explain_refusal(struct text *why, const struct job *j,
 			before = ", ";
 }
 
-/* Lay its messages and time them; false if they have no route that is known. */
+/*
+ * Lays its messages and times them; returns false if they have no route that is known.
+ */
 static bool lay_messages(struct candidate *c, const struct job *j, struct arena *a)
 {
 	double *wire_s = arena_alloc(a, (size_t)j->ngroups, sizeof(*wire_s));
@@ -125,7 +127,7 @@ static bool lay_messages(struct candidate *c, const struct job *j, struct arena 
 	return joined;
 }
 
-/* The same where messages are laid already. */
+/* Times them where messages are laid already. */
 static bool messages_laid(struct candidate *c, const struct job *j, double *wire_s,
                           double *route_s)
 {
@@ -150,7 +152,7 @@ static double fill_s(const struct job *j, const struct nccl_group *g)
 	return j->op == OP_ALL_TO_ALL ? 0 : tuning[TUNING_NET_FILL_S];
 }
 
-/* Seconds of group i before its bytes are out of the pipeline, beside w. */
+/* Returns the seconds of group i before its bytes are out of the pipeline, beside w. */
 static double delay_s(const struct candidate *c, const struct job *j, int32_t i)
 {
 	const struct nccl_group *g = &j->group[i];
@@ -233,7 +235,7 @@ static bool choose_candidate(struct candidate *out, const struct job *j,
 	return best.algorithm;
 }
 
-/* Nothing to send: the name of what would run. */
+/* Tells the name of what would run if there were something to send. */
 static bool name_only(struct lowered *out, const struct job *j,
                       const struct nccl_algorithm *const *list)
 {

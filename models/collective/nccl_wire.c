@@ -121,8 +121,8 @@ bool nccl_load_time(double *wire_s, double *route_s, const struct nccl_load *l,
 }
 
 /*
- * The most messages that any device sends, inside nodes or across, cleared behind
- * it.
+ * Returns the most messages that any device sends, inside nodes or across, cleared
+ * behind it.
  */
 static int32_t most_messages(int32_t *count, const struct schedule *s,
                              const struct task *t)
@@ -139,9 +139,10 @@ static int32_t most_messages(int32_t *count, const struct schedule *s,
 }
 
 /*
- * Seconds that the bytes need at least: a send has a channel for each 16 MiB, but 4 or
- * more and 16 or less. (One of 64 to 256 MiB takes as long whatever its size, as was
- * measured: 79, 82, 162, 299, 356 GB/s for 32 to 512 MiB in set xxrjun-N1G8.)
+ * Returns the seconds that the bytes need at least: a send has a channel for each 16
+ * MiB, but 4 or more and 16 or less. (One of 64 to 256 MiB takes as long whatever its
+ * size, as was measured: 79, 82, 162, 299, 356 GB/s for 32 to 512 MiB in set
+ * xxrjun-N1G8.)
  */
 static double channels_s(const struct machine *m, double bytes)
 {

@@ -50,7 +50,7 @@ static void direct_messages(struct schedule *out, const struct nccl_group *g,
 	all_pairs(out, g, bytes / g->n * (op == OP_ALL_REDUCE ? 2 : 1));
 }
 
-/* A step is that of a ring: the devices are as near to each other. */
+/* Seconds of so many shots: each is a step of a ring, as the devices are as near. */
 static double shots_s(const struct nccl_group *g, int shots, enum protocol p)
 {
 	const struct nccl_data *d = &nccl_data;

@@ -46,8 +46,8 @@ struct round {
 struct schedule;
 
 /*
- * Who reads rounds one by one: gets a schedule whose only round is the one to be read, and
- * returns whether it wants the next.
+ * Who reads rounds one by one: gets a schedule whose only round is the one to be read,
+ * and returns whether it wants the next.
  */
 typedef bool round_fn(void *self, const struct schedule *s);
 
@@ -72,10 +72,10 @@ struct schedule {
 
 /*
  * Building: a round is open from schedule_round() to the next, a task from
- * schedule_task() to the next; schedule_software() sets what the open task has of it. Messages of
- * no bytes or to oneself are dropped; tasks and rounds left empty are dropped by
- * schedule_end(), which closes the last ones. schedule_reserve() makes room at once for so
- * many messages more.
+ * schedule_task() to the next; schedule_software() sets what the open task has of it.
+ * Messages of no bytes or to oneself are dropped; tasks and rounds left empty are
+ * dropped by schedule_end(), which closes the last ones. schedule_reserve() makes room
+ * at once for so many messages more.
  */
 void schedule_reserve(struct schedule *s, int64_t nmessages);
 void schedule_round(struct schedule *s);

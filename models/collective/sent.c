@@ -3,8 +3,8 @@
 #include "base/sets.h"
 
 /*
- * The root of each device's set of those that send to one another: [ndevices]. *ascend:
- * the transfers are by destination already, as those of most exchanges are.
+ * Returns the root of each device's set of those that send to one another: [ndevices].
+ * *ascend: the transfers are by destination already, as those of most exchanges are.
  */
 static int32_t *find_sets(bool *ascend, const struct step *s, int32_t ndevices,
                           struct arena *a)
@@ -38,7 +38,7 @@ static void add_up(int64_t *count, int32_t n)
 	}
 }
 
-/* The transfers by destination. */
+/* Returns the transfers by destination. */
 static const struct transfer *sort_destinations(const struct step *s, int32_t ndevices,
                                                 struct arena *a)
 {
@@ -55,8 +55,8 @@ static const struct transfer *sort_destinations(const struct step *s, int32_t nd
 }
 
 /*
- * Transfers by destination then by set and source: counted into their places by the rank
- * that sources have by set and number.
+ * Sorts transfers by destination to such by set and source: they are counted into their
+ * places by the rank that sources have by set and number.
  */
 static const struct sent *sort_transfers(const struct transfer *by_dst, size_t n,
                                          const int32_t *set, int32_t ndevices,

@@ -61,7 +61,7 @@ static const struct runs *runs_of(const struct walk *walk, int part)
 	return walk->twisted ? &walk->twisted[part] : &walk->runs;
 }
 
-/* The run of part i in the phase that dominates. */
+/* Returns the run of part i in the phase that dominates. */
 static int main_run(const struct walk *walk, enum op op, int i)
 {
 	return op == OP_ALL_GATHER ? (i + walk->runs.n - 1) % walk->runs.n : i;
@@ -82,7 +82,7 @@ static void cut_parts(struct walk *walk, enum op op)
 		walk->part[i] /= sum;
 }
 
-/* What part i does in the walk's phase. */
+/* Returns what part i does in the walk's phase. */
 static struct leg leg_of(const struct walk *walk, enum op op, double bytes, int i)
 {
 	const struct run *run = runs_of(walk, i)->run;
@@ -108,7 +108,10 @@ static struct leg leg_of(const struct walk *walk, enum op op, double bytes, int 
 	return leg;
 }
 
-/* Append the walk's next round to the open round; false when it has ended before. */
+/*
+ * Appends the walk's next round to the open round; returns false when it has ended
+ * before.
+ */
 static bool walk_round(struct schedule *out, struct walk *walk, enum op op, int32_t n,
                        double bytes)
 {

@@ -43,7 +43,10 @@ static bool one_domain(const struct machine *m, int f, const int32_t *ids, int32
 	return true;
 }
 
-/* Equal numbers, two or more, of members in two or more domains of fabric `f`? */
+/*
+ * Are there equal numbers, two or more, of members in two or more domains of fabric
+ * `f`?
+ */
 static bool even_domains(struct levels *out, const struct machine *m, int f,
                          const int32_t *ids, int32_t n)
 {

@@ -26,8 +26,8 @@ void reduction_of(struct reduction *out, struct arena *a, const struct space *s,
 }
 
 /*
- * The time to add up what is received: two reads and a write per byte, as for all
- * reductions, on the slowest memory.
+ * Returns the time to add up what is received: two reads and a write per byte, as for
+ * all reductions, on the slowest memory.
  */
 static double local_s(const struct machine *m, const struct reduction_step *step,
                       double held_bytes)

@@ -62,7 +62,9 @@ void axes_print(struct text *out, const struct mesh *axes)
 		text_printf(out, "%s%d", i ? "," : "", (int)axes->axis[i].size);
 }
 
-/* One axis by its number or, where it is no number, its name; -1 with an error. */
+/*
+ * Reads one axis by its number or, where it is no number, its name; -1 with an error.
+ */
 static int scan_axis(struct scan *s, const struct mesh *axes)
 {
 	const char *name;
@@ -304,7 +306,9 @@ enum status matrix_check(const struct matrix *m, const struct hierarchy *h,
 	return OK;
 }
 
-/* How far one step of the digit of axis i at level j moves among the devices. */
+/*
+ * Returns how far one step of the digit of axis i at level j moves among the devices.
+ */
 static int32_t digit_stride(const struct matrix *m, int i, int j)
 {
 	int32_t stride = 1;

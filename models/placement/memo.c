@@ -62,7 +62,7 @@ static bool same_question(const struct answer *x, const struct answer *y)
 	       memcmp(x->ids, y->ids, ids_bytes(x)) == 0;
 }
 
-/* Asks the memo: what is known, else what the clock says, which is kept. */
+/* Returns what is known, else what the clock says, which is kept. */
 static double memo_step_s(void *self, const struct reduction_step *step,
                           double held_bytes, struct text *why)
 {

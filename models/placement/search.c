@@ -29,7 +29,7 @@ static enum status clock_refused(const struct placement_case *c, struct text *wh
 	return E_INFEASIBLE;
 }
 
-/* Ask the clock for a kind of step, once; groups are made once per slice. */
+/* Asks the clock for a kind of step, once; groups are made once per slice. */
 static enum status ask_kind(struct ranking *r, int k, const struct placement_case *c,
                             const struct reduction_clock *clock, struct error *e)
 {
@@ -76,9 +76,9 @@ static bool leads_on(const struct synth_node *node, int left)
 }
 
 /*
- * Ask for what the fastest programs may be made of: walk forwards, those who are done
- * first, and leave what already takes longer than the fastest so far. Times are not
- * negative, so all steps of all fastest programs are asked for.
+ * Asks for what the fastest programs may be made of. It walks forwards, those who are
+ * done first, and leaves what already takes longer than the fastest so far. Times are
+ * not negative, so all steps of all fastest programs are asked for.
  */
 static enum status explore_programs(struct ranking *r, const struct placement_case *c,
                                     const struct reduction_clock *clock, struct error *e)
@@ -154,7 +154,7 @@ static void find_shortest(struct ranking *r)
 	}
 }
 
-/* The fastest program and its time; the shortest of equally fast ones. */
+/* Returns the fastest program and its time; the shortest of equally fast ones. */
 static double fastest_program(struct program *out, const struct ranking *r)
 {
 	const struct synthesis *s = r->synthesis;
@@ -175,7 +175,7 @@ static double fastest_program(struct program *out, const struct ranking *r)
 	return r->left_s[(int64_t)best * s->nnodes];
 }
 
-/* In the ranking's space. */
+/* Makes room for what is asked in the ranking's space. */
 static enum status ranking_open(struct ranking *r, struct arena *a,
                                 struct synth_cache *cache,
                                 const struct placement_case *c, struct error *e)
@@ -193,7 +193,7 @@ static enum status ranking_open(struct ranking *r, struct arena *a,
 	return OK;
 }
 
-/* One all-reduce over each whole reduction group. */
+/* Times one all-reduce over each whole reduction group. */
 static enum status time_allreduce(double *out_s, struct arena *a,
                                   const struct matrix *m, const struct placement_case *c,
                                   const struct reduction_clock *clock, struct error *e)
@@ -236,7 +236,10 @@ static enum status search_space(struct found *out, const struct space *space,
 	return OK;
 }
 
-/* Both orders, where they differ, and split levels where row order is the faster one. */
+/*
+ * Searches both orders, where they differ, and split levels where row order is the
+ * faster one.
+ */
 static enum status search_orders(struct found found[ORDERS], struct placed *out,
                                  const struct matrix *m, struct arena *scratch,
                                  struct synth_cache *cache,
@@ -324,7 +327,7 @@ enum status placement_of(struct placed *out, const struct matrix *m,
 	return status;
 }
 
-/* To 40 bits, so that sums of equal terms in another order are equal. */
+/* Rounds to 40 bits, so that sums of equal terms in another order are equal. */
 static double rounded_s(double s)
 {
 	int exponent;

@@ -51,9 +51,9 @@ struct placed {
 
 /*
  * Level order is searched on the levels of the machine and, where row order is faster,
- * on those of space_split(); `programs` counts the former. Where that is slower still (on
- * tori, whose axes do not nest) the program of row order is taken, so level order never
- * loses; `row_taken` says so, and `order` what it is.
+ * on those of space_split(); `programs` counts the former. Where that is slower still
+ * (on tori, whose axes do not nest) the program of row order is taken, so level order
+ * never loses; `row_taken` says so, and `order` what it is.
  *
  * All matrices by rising best_s, then allreduce_s, then number; times that differ by
  * rounding only are equal, also among programs, where the shorter and then the first
@@ -64,11 +64,13 @@ enum status placement_search(struct placed **out, int64_t *n, struct arena *a,
                              const struct placement_case *c,
                              const struct reduction_clock *clock, struct error *e);
 
-/* The space of its best program. */
+/* Finds the space of its best program. */
 void placed_space(struct space *out, struct arena *a, const struct placement_case *c,
                   const struct placed *p);
 
-/* The same for one matrix, with the syntheses of `cache` (of an arena that lasts). */
+/*
+ * Does the same for one matrix, with the syntheses of `cache` (of an arena that lasts).
+ */
 enum status placement_of(struct placed *out, const struct matrix *m,
                          struct synth_cache *cache, const struct placement_case *c,
                          const struct reduction_clock *clock, struct error *e);

@@ -108,7 +108,7 @@ static void scatter_levels(const struct search *search, int8_t *scattered,
 		scattered[j] += i->op == OP_REDUCE_SCATTER ? 1 : -1;
 }
 
-/* The edges of node `n`, from which `left` more steps may go. */
+/* Finds the edges of node `n`, from which `left` more steps may go. */
 static void expand_node(struct search *search, int32_t n, int left)
 {
 	int8_t before[SYNTH_LEVELS_MAX + 1], after[SYNTH_LEVELS_MAX + 1];
@@ -167,7 +167,10 @@ static void list_instructions(struct search *search)
 	}
 }
 
-/* Breadth first, a length of programs after the other. False: too many states. */
+/*
+ * Walks breadth first, a length of programs after the other. Returns false if there are
+ * too many states.
+ */
 static bool walk_states(struct search *search)
 {
 	int32_t begin = 0, end;
@@ -192,7 +195,7 @@ static bool walk_states(struct search *search)
 }
 
 /*
- * Count the programs behind every node by length, and leave out what leads nowhere.
+ * Counts the programs behind every node by length, and leaves out what leads nowhere.
  */
 static void keep_programs(struct synthesis *out, const struct search *search)
 {
@@ -324,14 +327,14 @@ enum status synth_cached(const struct synthesis **out, struct synth_cache *cache
 	return OK;
 }
 
-/* The node that step `depth` of the walk leaves from. */
+/* Returns the node that step `depth` of the walk leaves from. */
 static const struct synth_node *node_before(const struct synth_walk *walk, int depth)
 {
 	return &walk->s->node[depth ? walk->s->edge[walk->edge[depth - 1]].to : 0];
 }
 
 /*
- * Take edge `e` or the next one of that step behind which a program of this length is.
+ * Takes edge `e` or the next one of that step behind which a program of this length is.
  */
 static bool take_edge(struct synth_walk *walk, int depth, int32_t e)
 {

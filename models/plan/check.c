@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Chunk number of group member r in move `which`. */
+/* Returns the chunk number of group member r in move `which`. */
 static int32_t member_chunk(const struct step *step, int32_t r, int which)
 {
 	for (int k = step->nmoves - 1; k > which; k--)
@@ -16,13 +16,15 @@ static int32_t member_chunk(const struct step *step, int32_t r, int which)
 	return r % step->move[which].factor;
 }
 
-/* Of a partial step: are tiles, not replicas, taken for contributions? */
+/* Are tiles, not replicas, of a partial step taken for contributions? */
 static bool puts_among_zeros(const struct step *step)
 {
 	return step->op == OP_PARTIAL && step->nmoves > 0 && step->move[0].from_dim >= 0;
 }
 
-/* Moves use every dimension at most once, and only those that the op has. */
+/*
+ * Checks that moves use every dimension at most once, and only those that the op has.
+ */
 static bool check_moves(struct state *s, int i)
 {
 	const struct step *step = &s->plan->step[i];
@@ -57,7 +59,7 @@ static bool check_moves(struct state *s, int i)
 	return step->nmoves > 0 || step->gathers || state_wrong(s, i, "no moves", -1);
 }
 
-/* Groups are disjoint sets of the moves' product of factors. */
+/* Checks that groups are disjoint sets of the moves' product of factors. */
 static bool check_groups(struct state *s, int i)
 {
 	const struct groups *g = &s->plan->step[i].groups;
@@ -82,8 +84,9 @@ static bool check_groups(struct state *s, int i)
 }
 
 /*
- * The lists of a group must be a product: in dimension `dim` of move `which` they depend
- * on the member's chunk in that move only, in all other dimensions on nothing.
+ * Checks that the lists of a group are a product: in dimension `dim` of move `which`
+ * they depend on the member's chunk in that move only, in all other dimensions on
+ * nothing.
  */
 static bool check_product(struct state *s, int i, const int32_t *member, int dim,
                           int which)
@@ -126,7 +129,7 @@ static bool run_slice(struct state *s, int i, struct list *next)
 	return true;
 }
 
-/* All members' blocks of dimension from_dim of move k, in chunk order. */
+/* Returns all members' blocks of dimension from_dim of move k, in chunk order. */
 static struct list gathered(struct state *s, const struct step *step,
                             const int32_t *member, int k)
 {
@@ -172,8 +175,8 @@ static bool run_group(struct state *s, int i, const int32_t *member, struct list
 }
 
 /*
- * Sums over a group: all members' contributions come together; a reduce-scatter also
- * cuts the tile. The tiles themselves must agree.
+ * Runs a sum over a group: all members' contributions come together; a reduce-scatter
+ * also cuts the tile. The tiles themselves must agree.
  */
 static bool run_reduction(struct state *s, int i, const int32_t *member,
                           struct list *next)
@@ -307,8 +310,9 @@ bool state_run(struct state *s, int i)
 }
 
 /*
- * Unreduced: the devices that differ only in the unreduced parts must hold every
- * contribution exactly once between them; else each device holds all.
+ * Compares the contributions. Unreduced, the devices that differ only in the unreduced
+ * parts must hold every contribution exactly once between them; else each device holds
+ * all.
  */
 static bool compare_sums(struct state *s, const struct layout *l, const struct mesh *m,
                          const struct tilemap *map, const char *what)
@@ -341,7 +345,7 @@ static bool compare_sums(struct state *s, const struct layout *l, const struct m
 	return true;
 }
 
-/* Neither a tile nor, as a scalar has none, a contribution to its sum. */
+/* Has the device neither a tile nor (a scalar has none) a contribution to its sum? */
 static bool holds_nothing(const struct state *s, int32_t d)
 {
 	const struct list *tile = state_tile(s, d);
@@ -353,8 +357,8 @@ static bool holds_nothing(const struct state *s, int32_t d)
 }
 
 /*
- * Every device must hold exactly the tile that a layout gives it, padding included, from
- * `start` on where that is told.
+ * Every device must hold exactly the tile that a layout gives it, padding included,
+ * from `start` on where that is told.
  */
 static bool compare_tiles(struct state *s, const struct layout *l, const struct mesh *m,
                           const struct shape *local, const int64_t *start,

@@ -13,7 +13,7 @@
 
 #include "plan/plan.h"
 
-/* True if the plan is right; else false with the reason in `why`. */
+/* Returns true if the plan is right; else false with the reason in `why`. */
 bool plan_check(const struct plan *p, struct text *why);
 
 #endif

@@ -103,8 +103,8 @@ bool state_permute_parts(struct state *s, int step)
 /* --- coverage ------------------------------------------------------------------------ */
 
 /*
- * Is `box` inside the union of the pieces from number `k` on? The first piece that meets
- * it is cut out, and what is left of the box must lie in the later ones.
+ * Is `box` inside the union of the pieces from number `k` on? The first piece that
+ * meets it is cut out, and what is left of the box must lie in the later ones.
  */
 static bool is_covered(const int64_t *box, const int64_t *const *piece, int n, int k,
                        int rank)
@@ -139,7 +139,10 @@ static bool is_covered(const int64_t *box, const int64_t *const *piece, int n, i
 	return true;
 }
 
-/* All boxes that the lists of a tile span, appended to `piece`; false when too many. */
+/*
+ * Appends all boxes that the lists of a tile span to `piece`; returns false when too
+ * many.
+ */
 static bool tile_boxes(const struct state *s, const struct list *tile,
                        const int64_t **piece, int *n)
 {
@@ -174,7 +177,7 @@ static int by_value(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-/* The dimension in which the boxes have the most different starts. */
+/* Returns the dimension in which the boxes have the most different starts. */
 static int sweep_dim(struct arena *a, const int64_t *const *piece, int64_t n, int rank)
 {
 	int64_t *lo = arena_alloc(a, (size_t)n, sizeof(*lo)), most = 0;
@@ -241,7 +244,7 @@ static struct inbox *sort_transfers(const struct state *s, const struct step *st
 	return in;
 }
 
-/* The old tile cut to the new one, dimension by dimension. */
+/* Returns the old tile cut to the new one, dimension by dimension. */
 static struct list *kept_of_tile(struct state *s, int32_t d, const int64_t *want)
 {
 	struct list *both = arena_alloc(s->arena, (size_t)s->rank + 1, sizeof(*both));
@@ -305,8 +308,8 @@ static bool makes_padded(struct state *s, int step, int32_t d, const int64_t *wa
 }
 
 /*
- * The tile of device d after a step, as lists and as a box of real elements; false if it
- * gets none.
+ * Tells the tile of device d after a step, as lists and as a box of real elements;
+ * returns false if it gets none.
  */
 static bool wanted_tile(struct list *out, int64_t *want, struct state *s,
                         const struct step *st, const struct tilemap *map, int32_t d)
@@ -359,7 +362,7 @@ bool state_retile(struct state *s, int step)
 	return true;
 }
 
-/* The real elements of all members' tiles as boxes, which must not meet. */
+/* Finds the real elements of all members' tiles as boxes, which must not meet. */
 static bool group_boxes(struct state *s, int step, const int32_t *member, int32_t size,
                         const int64_t ***out, int *n)
 {
@@ -391,7 +394,7 @@ static bool group_boxes(struct state *s, int step, const int32_t *member, int32_
 	       state_wrong(s, step, "an element is summed twice", member[0]);
 }
 
-/* The tiles of a group after the sum of theirs. */
+/* Makes the tiles of a group after the sum of theirs. */
 static bool sum_group(struct state *s, int step, const int32_t *member,
                       const struct tilemap *map, struct list *next)
 {

@@ -25,7 +25,9 @@ static bool add_device(struct listed *l, int64_t d)
 	return true;
 }
 
-/* Numbers and ranges; commas and white space both part them, no comma ends them. */
+/*
+ * Reads numbers and ranges; commas and white space both part them, no comma ends them.
+ */
 static enum status scan_devices(struct listed *l, struct scan *s)
 {
 	while (!scan_done(s)) {

@@ -35,7 +35,9 @@ struct exchange {
 	struct transfer *transfer;
 };
 
-/* All sharding parts in one dimension: atoms do not depend on the dimensions. */
+/*
+ * Returns all sharding parts in one dimension: atoms do not depend on the dimensions.
+ */
 static struct layout flat_layout(const struct layout *l)
 {
 	struct layout out = layout_replicated(1);
@@ -96,7 +98,9 @@ static void add_atom(int32_t *value, int every, const struct exchange *exchange,
 	               exchange->atoms.atom[atom].size, weight);
 }
 
-/* The tile of every position in every dimension that is cut: [ndevices * ncut]. */
+/*
+ * Returns the tile of every position in every dimension that is cut: [ndevices * ncut].
+ */
 static const int32_t *find_tiles(const struct exchange *exchange, const struct side *s)
 {
 	int32_t *tile =
@@ -117,7 +121,10 @@ static const int32_t *find_tiles(const struct exchange *exchange, const struct s
 	return tile;
 }
 
-/* What is in the sender's position by its receiver's, in atoms that do not shard. */
+/*
+ * Returns what is in the sender's position by its receiver's, in atoms that do not
+ * shard.
+ */
 static const int32_t *find_copies(const struct exchange *exchange)
 {
 	int32_t *copy = arena_alloc(exchange->arena, (size_t)exchange->mesh->ndevices,
@@ -140,7 +147,7 @@ static int32_t count_tiles(const struct exchange *exchange, const struct side *s
 	return n;
 }
 
-/* The same by the number of its tile in a dimension. */
+/* Returns the same by the number of its tile in a dimension. */
 static const int32_t *find_holders(const struct exchange *exchange, int dim)
 {
 	const struct side *s = &exchange->before;
@@ -156,7 +163,7 @@ static const int32_t *find_holders(const struct exchange *exchange, int dim)
 	return holder;
 }
 
-/* By the number of a new tile in a dimension. */
+/* Returns the wishes in a dimension by the number of the new tile. */
 static const struct wish *find_wishes(const struct exchange *exchange, int dim)
 {
 	int64_t old = exchange->before.tile.dim[dim],
@@ -172,7 +179,7 @@ static const struct wish *find_wishes(const struct exchange *exchange, int dim)
 	return wish;
 }
 
-/* How many boxes the device lacks at a position. */
+/* Returns how many boxes the device lacks at a position. */
 static int64_t count_boxes(const struct exchange *exchange, int32_t position)
 {
 	const int32_t *want = exchange->want + (int64_t)position * exchange->ncut;
@@ -267,7 +274,7 @@ static void whole_box(struct box *b, const struct exchange *exchange)
 	}
 }
 
-/* False if there are too many. */
+/* Finds all boxes; returns false if there are too many. */
 static bool find_boxes(struct exchange *exchange, bool bounds)
 {
 	int32_t ndevices = exchange->mesh->ndevices;
@@ -300,7 +307,7 @@ static bool tiles_are_even(const struct plan *p, const struct layout *l)
 	return shape_elements(&p->shape) == shape_elements(&p->problem->array.shape);
 }
 
-/* Everything but the transfers. */
+/* Finds everything but the transfers. */
 static bool exchange_begin(struct exchange *exchange, struct plan *p,
                            const struct layout *after, struct text *why)
 {

@@ -55,7 +55,10 @@ static void add_permute(struct totals *t, struct step *s, int64_t *busiest)
 	}
 }
 
-/* Real elements of tiles of `before` and `after` that a device has in common. */
+/*
+ * Returns the real elements of tiles of `before` and `after` that a device has in
+ * common.
+ */
 static int64_t common_placed(const struct plan *p, const struct shape *before,
                              const int64_t *from, const struct shape *after,
                              const int64_t *to)
@@ -72,7 +75,7 @@ static int64_t common_placed(const struct plan *p, const struct shape *before,
 	return n;
 }
 
-/* Where tiles start before step `step`: [ndevices * rank]. */
+/* Returns where tiles start before step `step`: [ndevices * rank]. */
 static const int64_t *starts_before(const struct plan *p, int step, struct arena *a)
 {
 	size_t cells = (size_t)p->problem->ndevices * (size_t)p->shape.rank;
@@ -89,7 +92,7 @@ static const int64_t *starts_before(const struct plan *p, int step, struct arena
 	return start;
 }
 
-/* The same for a step that says where its tiles start. */
+/* Returns the same for a step that says where its tiles start. */
 static int64_t least_placed(const struct plan *p, int step, struct arena *scratch)
 {
 	const struct step *s = &p->step[step];
@@ -115,7 +118,7 @@ static int64_t least_placed(const struct plan *p, int step, struct arena *scratc
 	return least;
 }
 
-/* Of the pairs of a permute of parts that whose real elements are fewest. */
+/* Returns the fewest real elements of any pair of a permute of parts. */
 static int64_t least_sent(const struct step *s, int32_t ndevices, struct arena *scratch)
 {
 	int64_t *real = arena_alloc(scratch, (size_t)ndevices, sizeof(*real));
@@ -129,7 +132,10 @@ static int64_t least_sent(const struct step *s, int32_t ndevices, struct arena *
 	return least;
 }
 
-/* The smallest number of real elements among what the devices receive in this step. */
+/*
+ * Returns the smallest number of real elements among what the devices receive in this
+ * step.
+ */
 static int64_t least_real(const struct plan *p, int step, struct arena *scratch)
 {
 	const struct step *s = &p->step[step];
@@ -154,7 +160,7 @@ static int64_t least_real(const struct plan *p, int step, struct arena *scratch)
 	return least;
 }
 
-/* Padding that the device with most padding receives in this step. */
+/* Returns the padding that the device with most padding receives in this step. */
 static int64_t padding_elements(const struct plan *p, int step, int64_t received)
 {
 	const struct step *s = &p->step[step];
@@ -291,7 +297,9 @@ static void account_bytes(struct plan *p)
 	arena_free(scratch);
 }
 
-/* Name the axes of a step that was given by groups, where both its layouts are of axes. */
+/*
+ * Name the axes of a step that was given by groups, where both its layouts are of axes.
+ */
 static void name_axes(struct plan *p, struct step *s, const struct layout *before)
 {
 	struct move found[RANK_MAX], *named;

@@ -74,7 +74,7 @@ struct shape plan_local(const struct plan *p)
 	                 : layout_local(&p->from, &p->shape);
 }
 
-/* A new last step whose tile before it is filled in. */
+/* Adds a last step, of which the op and the layouts are filled in, and returns it. */
 static struct step *add_step(struct plan *p, enum op op, const struct layout *after)
 {
 	struct shape before = plan_local(p);

@@ -79,7 +79,7 @@ static json_t *shape_json(const struct shape *s)
 	return a;
 }
 
-/* The tile per array dimension: digits of a view are multiplied out. */
+/* Returns the tile per array dimension: digits of a view are multiplied out. */
 static json_t *local_json(const struct plan *p, const struct step *s)
 {
 	struct shape local = {.rank = p->problem->padded.rank};

@@ -122,7 +122,7 @@ static enum status read_lists(struct reader *r, int32_t **ids, int32_t *rows,
 	return s->error->code;
 }
 
-/* The rest of the line is a layout; lines end at '\n'. */
+/* Reads the rest of the line, which is a layout; lines end at '\n'. */
 static enum status read_layout(struct reader *r, struct step_read *out)
 {
 	struct scan *s = &r->scan;
@@ -210,7 +210,7 @@ static enum status read_starts(struct reader *r, const int64_t **out)
 	return scan_expect(s, "}") ? OK : s->error->code;
 }
 
-/* What a step has between its moves and its layout, in this order. */
+/* Reads what a step has between its moves and its layout, in this order. */
 static enum status read_clauses(struct reader *r, struct step_read *out)
 {
 	struct scan *s = &r->scan;

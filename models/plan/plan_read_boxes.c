@@ -10,8 +10,8 @@ static bool refuse_boxes(struct text *why, const char *reason)
 }
 
 /*
- * Elements that bytes, and sums over all devices, can be counted of: an array, its tile
- * and what a device receives are far below.
+ * Returns of how many elements the bytes, and their sums over all devices, can still be
+ * counted. An array, its tile and what a device receives are far below.
  */
 static int64_t most_elements(const struct problem *q)
 {
@@ -30,7 +30,7 @@ bool plan_extent_fits(const struct problem *q, const struct shape *s)
 	return true;
 }
 
-/* The transfers of a step with their elements; NULL with the reason. */
+/* Returns the transfers of a step with their elements; NULL with the reason. */
 static struct transfer *boxes_of(struct plan *p, const struct step_read *s,
                                  struct text *why)
 {

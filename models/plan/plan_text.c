@@ -259,7 +259,7 @@ static void print_head(struct text *out, const struct plan *p, int step)
 	text_printf(out, "\n");
 }
 
-/* The line of the boxes from number `first` on; the number behind the last. */
+/* Prints the boxes from number `first` on as a line; returns the number behind them. */
 static int64_t print_boxes(struct text *out, const struct plan *p, const struct step *s,
                            int64_t first)
 {
@@ -286,7 +286,7 @@ struct lines {
 	int64_t box;
 };
 
-/* False at the end. */
+/* Moves to the next line; returns false at the end. */
 static bool next_line(struct text *out, struct lines *l)
 {
 	const struct plan *p = l->plan;

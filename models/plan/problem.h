@@ -67,7 +67,7 @@ enum status problem_make(struct problem *out, struct arena *a,
  */
 void problem_finish(struct problem *p);
 
-/* Even: every dimension divides by its shard count, on both sides. */
+/* Does every dimension divide by its shard count, on both sides? */
 bool problem_even(const struct problem *p);
 
 #endif
