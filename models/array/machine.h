@@ -176,8 +176,9 @@ int machine_hops(const struct machine *m, int f, int32_t src, int32_t dst);
 double machine_latency(const struct machine *m, int f, int32_t src, int32_t dst);
 
 /*
- * Makers, for tests and for planning without a platform file. All memory is the
- * arena's. machine_torus: one fabric `ici`, one domain, profile "tpu", all links alike.
+ * Make machines for tests and for planning without a platform file. All memory is the
+ * arena's.
+ * machine_torus: one fabric `ici`, one domain, profile "tpu", all links alike.
  * machine_twisted: the same, twisted; the shape must be one (fabric_twist()).
  * machine_gpu: `nodes` x `gpus` devices; fabric `nvlink` (priority 0, one switch domain
  * per node) and, for more than one node, `net` (priority 1, one switch of all NICs),

@@ -32,10 +32,11 @@ const struct pair *pairs_of_layouts(const struct layout *from, const struct layo
                                     const struct mesh *m, struct arena *a);
 
 /*
- * Returns the moves that lead from one LAYOUT_AXES layout to another by one `op`: for a
+ * Finds the moves that lead from one LAYOUT_AXES layout to another by one `op`: for a
  * slice the parts appended per dimension, for an all-gather those removed, for an
- * all-to-all those that changed dimension. The number of moves, or -1 when the layouts
- * do not differ by whole suffixes. `out` holds RANK_MAX moves; parts are the arena's.
+ * all-to-all those that changed dimension. Returns how many there are, or -1 when the
+ * layouts do not differ by whole suffixes. `out` holds RANK_MAX moves; parts are the
+ * arena's.
  */
 int moves_between(struct move *out, enum op op, const struct layout *before,
                   const struct layout *after, struct arena *a);
