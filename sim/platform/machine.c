@@ -1,6 +1,8 @@
 #include "platform/builder.h"
 
 #include "base/hash.h"
+#include "base/list.h"
+#include "base/table.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -210,29 +212,26 @@ static enum status check_shared(struct builder *b, int f)
 	return OK;
 }
 
-/* Names by their hash; open addressing, -1 for free, at most half full. */
+/* Distinct names, numbered as they came. */
 struct names {
-	const char **name;
-	int32_t *slot;
-	size_t size;
+	LIST(const char *) name;
+	struct table table;
 };
 
-/* The number of the name; the next, *n, where it is new. */
-static int32_t names_number(struct names *all, const char *name, int32_t *n)
+/* Returns the number of the name, the next one where it is new. */
+static int32_t names_number(struct names *all, const char *name)
 {
-	size_t at = hash_bytes(HASH_START, name, strlen(name));
+	uint64_t hash = hash_bytes(HASH_START, name, strlen(name));
+	int32_t n = (int32_t)all->name.n;
+	size_t at;
 
-	for (;; at++) {
-		int32_t *slot = &all->slot[at & (all->size - 1)];
-
-		if (*slot >= 0 && strcmp(all->name[*slot], name) != 0)
-			continue;
-		if (*slot < 0) {
-			all->name[*n] = name;
-			*slot = (*n)++;
-		}
-		return *slot;
-	}
+	for (int32_t i = table_first(&all->table, hash, &at); i >= 0;
+	     i = table_next(&all->table, hash, &at))
+		if (!strcmp(all->name.at[i], name))
+			return i;
+	table_add(&all->table, hash, n);
+	*list_add(&all->name, NULL) = name;
+	return n;
 }
 
 /*
@@ -255,23 +254,16 @@ static void find_domains(struct builder *b, int f)
 	struct fabric *fab = &b->m->fabric[f];
 	int32_t n = b->m->ndevices;
 	int32_t *domain = arena_alloc(b->arena, (size_t)n, sizeof(*domain));
-	struct names names = {.size = 1};
+	struct names names = {0};
 
-	while (names.size < 2 * (size_t)n)
-		names.size *= 2;
-	names.name = xmalloc((size_t)n, sizeof(*names.name));
-	names.slot = xmalloc(names.size, sizeof(*names.slot));
-	memset(names.slot, -1, names.size * sizeof(*names.slot));
-	fab->ndomains = 0;
 	for (int32_t d = 0; d < n; d++) {
 		const struct xml_host *host = builder_host(b, f, d);
 
-		domain[d] = host ? names_number(&names, domain_name(b, host, d),
-		                                &fab->ndomains)
-		                 : -1;
+		domain[d] = host ? names_number(&names, domain_name(b, host, d)) : -1;
 	}
-	free(names.name);
-	free(names.slot);
+	fab->ndomains = (int32_t)names.name.n;
+	free(names.name.at);
+	table_free(&names.table);
 	fab->domain = domain;
 }
 

@@ -1,6 +1,8 @@
 /* The rows of a store: added, replaced, read. */
 #include "store/file.h"
 
+#include "base/list.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -312,22 +314,15 @@ enum status store_keys(struct store *s, store_key_fn *each, void *self, struct e
 
 struct reading {
 	struct arena *arena;
-	struct row *rows;
-	size_t n, capacity;
+	LIST(struct row) rows;
 };
 
 static enum status keep_row(void *self, const struct row *r, struct error *e)
 {
 	struct reading *reading = self;
-	struct row *kept;
+	struct row *kept = list_add(&reading->rows, NULL);
 
 	(void)e;
-	if (reading->n == reading->capacity) {
-		reading->capacity = reading->capacity ? 2 * reading->capacity : 256;
-		reading->rows = xrealloc(reading->rows, reading->capacity,
-		                         sizeof(*reading->rows));
-	}
-	kept = &reading->rows[reading->n++];
 	*kept = *r;
 	for (int c = 0; c < ROW_COLUMNS; c++) {
 		if (row_columns[c].kind == ROW_TEXT) {
@@ -348,9 +343,9 @@ enum status store_rows(struct store *s, struct arena *a, struct row **out, size_
 	*out = NULL;
 	*n = 0;
 	if (status == OK) {
-		*out = arena_dup(a, reading.rows, reading.n, sizeof(*reading.rows));
-		*n = reading.n;
+		*n = (size_t)reading.rows.n;
+		*out = arena_dup(a, reading.rows.at, *n, sizeof(**out));
 	}
-	free(reading.rows);
+	free(reading.rows.at);
 	return status;
 }

@@ -1,6 +1,19 @@
-#include "plan/memory.h"
-
+/*
+ * What is worked out once a plan has all its steps: the axes that say its layouts, and
+ * the figures of plan.h for bytes and memory in closed form.
+ *
+ * Let M be a device's tile before the step and q the size of its group. A device
+ * receives nothing in a slice, M (q - 1) in an all-gather, M (1 - 1/q) in an all-to-all,
+ * and M in a permute unless it is paired with itself; it sends as much (models/README.md,
+ * "Memory").
+ *
+ * peak_array_bytes is the largest tile before or after any step. peak_live_bytes is the
+ * largest sum, over steps, of the source tile, the operand (unless it is the source) and
+ * the result; a plan without steps holds its source tile.
+ */
 #include "array/tile.h"
+#include "plan/groups.h"
+#include "plan/plan.h"
 #include "plan/view.h"
 
 #include <assert.h>
@@ -42,7 +55,10 @@ static void add_permute(struct totals *t, struct step *s, int64_t *busiest)
 	}
 }
 
-/* Real elements of tiles of `before` and `after` that a device has in common. */
+/*
+ * Returns the real elements of tiles of `before` and `after` that a device has in
+ * common.
+ */
 static int64_t common_placed(const struct plan *p, const struct shape *before,
                              const int64_t *from, const struct shape *after,
                              const int64_t *to)
@@ -59,7 +75,7 @@ static int64_t common_placed(const struct plan *p, const struct shape *before,
 	return n;
 }
 
-/* Where tiles start before step `step`: [ndevices * rank]. */
+/* Returns where tiles start before step `step`: [ndevices * rank]. */
 static const int64_t *starts_before(const struct plan *p, int step, struct arena *a)
 {
 	size_t cells = (size_t)p->problem->ndevices * (size_t)p->shape.rank;
@@ -76,7 +92,7 @@ static const int64_t *starts_before(const struct plan *p, int step, struct arena
 	return start;
 }
 
-/* The same for a step that says where its tiles start. */
+/* Returns the same for a step that says where its tiles start. */
 static int64_t least_placed(const struct plan *p, int step, struct arena *scratch)
 {
 	const struct step *s = &p->step[step];
@@ -102,7 +118,7 @@ static int64_t least_placed(const struct plan *p, int step, struct arena *scratc
 	return least;
 }
 
-/* Of the pairs of a permute of parts that whose real elements are fewest. */
+/* Returns the fewest real elements of any pair of a permute of parts. */
 static int64_t least_sent(const struct step *s, int32_t ndevices, struct arena *scratch)
 {
 	int64_t *real = arena_alloc(scratch, (size_t)ndevices, sizeof(*real));
@@ -116,7 +132,10 @@ static int64_t least_sent(const struct step *s, int32_t ndevices, struct arena *
 	return least;
 }
 
-/* The smallest number of real elements among what the devices receive in this step. */
+/*
+ * Returns the smallest number of real elements among what the devices receive in this
+ * step.
+ */
 static int64_t least_real(const struct plan *p, int step, struct arena *scratch)
 {
 	const struct step *s = &p->step[step];
@@ -141,7 +160,7 @@ static int64_t least_real(const struct plan *p, int step, struct arena *scratch)
 	return least;
 }
 
-/* Padding that the device with most padding receives in this step. */
+/* Returns the padding that the device with most padding receives in this step. */
 static int64_t padding_elements(const struct plan *p, int step, int64_t received)
 {
 	const struct step *s = &p->step[step];
@@ -255,7 +274,7 @@ static void account_memory(struct plan *p)
 	}
 }
 
-static int64_t largest(const int64_t *x, int32_t n)
+static int64_t largest_of(const int64_t *x, int32_t n)
 {
 	int64_t most = 0;
 
@@ -264,7 +283,7 @@ static int64_t largest(const int64_t *x, int32_t n)
 	return most;
 }
 
-void memory_account(struct plan *p)
+static void account_bytes(struct plan *p)
 {
 	int32_t n = p->problem->ndevices;
 	struct arena *scratch = arena_new();
@@ -273,8 +292,51 @@ void memory_account(struct plan *p)
 
 	for (int i = 0; i < p->nsteps; i++)
 		account_step(p, i, &t);
-	p->recv_bytes = dtype_bytes(p->problem->array.dtype, largest(t.recv, n));
-	p->send_bytes = dtype_bytes(p->problem->array.dtype, largest(t.send, n));
-	account_memory(p);
+	p->recv_bytes = dtype_bytes(p->problem->array.dtype, largest_of(t.recv, n));
+	p->send_bytes = dtype_bytes(p->problem->array.dtype, largest_of(t.send, n));
 	arena_free(scratch);
+}
+
+/*
+ * Name the axes of a step that was given by groups, where both its layouts are of axes.
+ */
+static void name_axes(struct plan *p, struct step *s, const struct layout *before)
+{
+	struct move found[RANK_MAX], *named;
+	int n;
+
+	if (s->nmoves == 0 || s->mesh != &p->problem->mesh ||
+	    before->kind != LAYOUT_AXES || s->after.kind != LAYOUT_AXES)
+		return;
+	n = moves_between(found, s->op, before, &s->after, p->arena);
+	if (n != s->nmoves)
+		return;
+	named = arena_dup(p->arena, s->move, (size_t)n, sizeof(*named));
+	for (int i = 0; i < n; i++) {
+		for (int k = 0; k < n; k++) {
+			if (found[k].from_dim == named[i].from_dim &&
+			    found[k].to_dim == named[i].to_dim &&
+			    found[k].factor == named[i].factor)
+				named[i] = found[k];
+		}
+	}
+	s->move = named;
+}
+
+void plan_finish(struct plan *p)
+{
+	const struct layout *before = &p->from;
+
+	for (int i = 0; i < p->nsteps; i++) {
+		struct step *s = &p->step[i];
+		struct layout axes;
+
+		if (s->after.kind == LAYOUT_TILES &&
+		    layout_to_axes(&axes, &s->after, s->mesh, p->arena))
+			s->after = axes;
+		name_axes(p, s, before);
+		before = &s->after;
+	}
+	account_bytes(p);
+	account_memory(p);
 }

@@ -10,8 +10,8 @@
  * coordinates of the mesh. Numbers are 64 random bits and sums modulo 2^64, so a wrong
  * sum passes with probability 2^-64.
  */
-#ifndef SHARDSIM_PLACEMENT_CHECK_H
-#define SHARDSIM_PLACEMENT_CHECK_H
+#ifndef SHARDSIM_TESTS_REDUCTION_CHECK_H
+#define SHARDSIM_TESTS_REDUCTION_CHECK_H
 
 #include "placement/lower.h"
 
