@@ -100,7 +100,4 @@ double html_at(const struct html_axis *x, double value);
 /* Round values on it: at most `capacity` into `tick`; how many. */
 int html_ticks(double *tick, int capacity, const struct html_axis *x);
 
-/* The page's style sheet and script. */
-extern const char html_style[], html_script[];
-
 #endif
