@@ -2,7 +2,8 @@
 #include "place/study.h"
 
 #include "report/data.h"
-#include "text/report_words.h"
+#include "text/csv.h"
+#include "text/words.h"
 
 #include <math.h>
 #include <string.h>
@@ -283,10 +284,10 @@ void study_csv(FILE *out, const struct study *s)
 			most[1] = fmax(most[1], p->best_s);
 		}
 		matrix_print(&matrix, &of->placed[0].matrix);
-		report_csv_field(out, of->family, true);
-		report_csv_field(out, of->platform, false);
-		report_csv_field(out, of->axes, false);
-		report_csv_field(out, of->reduce, false);
+		csv_put(out, of->family, true);
+		csv_put(out, of->platform, false);
+		csv_put(out, of->axes, false);
+		csv_put(out, of->reduce, false);
 		fprintf(out, ",%lld,%lld,%.9g,%.9g,%.9g,%.9g,%lld,", (long long)of->n,
 		        (long long)programs_of(of), least[0], most[0], least[1],
 		        most[1], (long long)sums.improved);
@@ -296,8 +297,8 @@ void study_csv(FILE *out, const struct study *s)
 		else
 			fprintf(out, ",");
 		fprintf(out, ",%lld,%lld", (long long)sums.level, (long long)sums.row);
-		report_csv_field(out, matrix.s, false);
-		report_csv_field(out, order_name(of->placed[0].order), false);
+		csv_put(out, matrix.s, false);
+		csv_put(out, order_name(of->placed[0].order), false);
 		fprintf(out, "\n");
 		text_free(&matrix);
 	}

@@ -1,6 +1,6 @@
 #include "report/data.h"
-
-#include "cli/command.h"
+#include "report/select.h"
+#include "text/words_list.h"
 
 #include <string.h>
 
@@ -39,17 +39,8 @@ static enum status check_name(const struct row *rows, size_t n, bool clock,
 
 static struct where clock_at(const struct report_options *o, int i)
 {
-	return o->clock_list ? command_word_at("--clock", o->clock_list, i)
+	return o->clock_list ? words_list_at("--clock", o->clock_list, i)
 	                     : where_option("--clock", o->clocks[i]);
-}
-
-bool report_wanted(const struct report_options *o, const struct row *r)
-{
-	bool clock = !o->clocks || !o->clocks[0];
-
-	for (size_t i = 0; o->clocks && o->clocks[i]; i++)
-		clock |= strcmp(o->clocks[i], r->clock) == 0;
-	return clock && report_family(o, r);
 }
 
 static enum status check_scenario(const struct row *rows, size_t n,

@@ -1,5 +1,6 @@
 #include "report/curve.h"
 #include "report/data.h"
+#include "report/select.h"
 
 #include "base/units.h"
 #include "suite/varied.h"

@@ -1,6 +1,7 @@
 /* Curves and changes in words and tables. */
 #include "report/curve.h"
-#include "text/report_words.h"
+#include "report/text.h"
+#include "text/words.h"
 
 #include "base/units.h"
 #include "suite/varied.h"

@@ -1,7 +1,9 @@
 #include "report/html.h"
 
+#include "report/select.h"
+#include "report/text.h"
 #include "report/web.h"
-#include "text/report_words.h"
+#include "text/words.h"
 
 #include <string.h>
 

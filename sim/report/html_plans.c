@@ -1,7 +1,8 @@
 /* Scenarios with a part of their own: plans as time lines, steps, busiest links. */
 #include "measure/timeline.h"
 #include "report/html.h"
-#include "text/report_words.h"
+#include "report/select.h"
+#include "text/words.h"
 
 #include "base/units.h"
 

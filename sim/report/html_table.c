@@ -1,6 +1,6 @@
 /* The table of scenarios: its first rows as HTML, all of them as JSON for the script. */
 #include "report/html.h"
-#include "text/report_words.h"
+#include "text/words.h"
 
 #include "base/units.h"
 

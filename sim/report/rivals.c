@@ -1,5 +1,6 @@
 /* Planners among themselves: against each other, the bound, and `best` against all. */
 #include "report/data.h"
+#include "report/select.h"
 
 #include <math.h>
 #include <stdlib.h>

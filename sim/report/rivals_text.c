@@ -1,4 +1,5 @@
-#include "text/report_words.h"
+#include "report/text.h"
+#include "text/words.h"
 
 #include <math.h>
 #include <string.h>

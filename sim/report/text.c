@@ -1,5 +1,6 @@
+#include "report/text.h"
 #include "report/data.h"
-#include "text/report_words.h"
+#include "text/words.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -204,3 +204,20 @@ struct where csv_where_field(const struct csv *t, int64_t row, int column)
 		return csv_where(t, row);
 	return (struct where){.file = t->path, .line = at->line, .col = at->col};
 }
+
+void csv_put(FILE *out, const char *text, bool first)
+{
+	if (!first)
+		fputc(',', out);
+	if (!strpbrk(text, "\",\r\n")) {
+		fputs(text, out);
+		return;
+	}
+	fputc('"', out);
+	for (; *text; text++) {
+		if (*text == '"')
+			fputc('"', out);
+		fputc(*text, out);
+	}
+	fputc('"', out);
+}

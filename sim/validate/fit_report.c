@@ -2,7 +2,7 @@
 
 #include "collective/nccl.h"
 #include "stat/summary.h"
-#include "text/report_words.h"
+#include "text/words.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,8 @@
 #include "validate/place_report.h"
 
 #include "plan/plan_json.h"
-#include "text/report_words.h"
+#include "text/csv.h"
+#include "text/words.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -155,18 +156,18 @@ void place_validate_csv(FILE *out, const struct place_table *t)
 		struct text matrix = {0};
 
 		matrix_print(&matrix, &m->matrix);
-		report_csv_field(out, m->system, true);
-		report_csv_field(out, m->hierarchy, false);
-		report_csv_field(out, m->axes, false);
-		report_csv_field(out, m->reduce, false);
-		report_csv_field(out, matrix.s, false);
-		report_csv_field(out, m->algorithm, false);
+		csv_put(out, m->system, true);
+		csv_put(out, m->hierarchy, false);
+		csv_put(out, m->axes, false);
+		csv_put(out, m->reduce, false);
+		csv_put(out, matrix.s, false);
+		csv_put(out, m->algorithm, false);
 		csv_number(out, m->runs * m->measured_s);
 		csv_number(out, m->runs * m->time_s);
 		csv_number(out, m->runs * m->best_measured_s);
 		csv_number(out, m->runs * m->best_s);
 		fprintf(out, ",%lld", (long long)m->programs);
-		report_csv_field(out, m->best_program ? m->best_program : "", false);
+		csv_put(out, m->best_program ? m->best_program : "", false);
 		if (m->place)
 			fprintf(out, ",%lld\n", (long long)m->place);
 		else

@@ -1,7 +1,8 @@
 #include "validate/report.h"
 
 #include "stat/summary.h"
-#include "text/report_words.h"
+#include "text/csv.h"
+#include "text/words.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -316,10 +317,10 @@ void validate_csv(FILE *out, const struct validation *v)
 		const struct prediction *p = &row[i];
 		bool run = !isnan(p->time_s);
 
-		report_csv_field(out, p->row->set, true);
-		report_csv_field(out, p->row->system, false);
-		report_csv_field(out, p->platform ? p->platform : "", false);
-		report_csv_field(out, p->row->collective, false);
+		csv_put(out, p->row->set, true);
+		csv_put(out, p->row->system, false);
+		csv_put(out, p->platform ? p->platform : "", false);
+		csv_put(out, p->row->collective, false);
 		fprintf(out, ",%d,%lld,", (int)p->row->devices,
 		        (long long)p->row->bytes);
 		if (!isnan(p->row->time_s))
@@ -328,9 +329,9 @@ void validate_csv(FILE *out, const struct validation *v)
 			fprintf(out, ",%.9g,%.6g", p->time_s * 1e6, prediction_error(p));
 		else
 			fputs(",,", out);
-		report_csv_field(out, run ? p->algorithm : "", false);
-		report_csv_field(out, run && p->protocol ? p->protocol : "", false);
-		report_csv_field(out, p->left_out ? p->left_out : "", false);
+		csv_put(out, run ? p->algorithm : "", false);
+		csv_put(out, run && p->protocol ? p->protocol : "", false);
+		csv_put(out, p->left_out ? p->left_out : "", false);
 		fputc('\n', out);
 	}
 }

@@ -1,4 +1,4 @@
-#include "text/report_words.h"
+#include "text/words.h"
 
 #include "base/units.h"
 
