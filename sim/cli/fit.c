@@ -1,7 +1,7 @@
 /* `shardsim fit FILE...`: constants of families from published timings. */
 #include "cli/command.h"
 #include "system/file.h"
-#include "text/report_pen.h"
+#include "text/pen.h"
 #include "text/words_list.h"
 #include "validate/fit_family.h"
 #include "validate/fit_report.h"

@@ -166,7 +166,7 @@ static void systems_table(const struct pen *pen, const struct study *s)
 	struct arena *a = pen->arena;
 	size_t n;
 	const char **family = families_of(&n, s, a);
-	struct table t =
+	struct pen_table t =
 		words_table(a, "Placements and programs", "lrrrrrrrrrrrr", head, n);
 
 	for (size_t i = 0; i < n; i++) {
@@ -227,8 +227,8 @@ static void findings_table(const struct pen *pen, const struct study_sums *p2)
 	         arena_printf(a, "%lld of %lld", (long long)p2->reduced,
 	                      (long long)p2->improved)},
 	};
-	struct table t = words_table(a, "Published findings", "lll", head,
-	                             sizeof(cell) / sizeof(*cell));
+	struct pen_table t = words_table(a, "Published findings", "lll", head,
+	                                 sizeof(cell) / sizeof(*cell));
 
 	for (size_t i = 0; i < sizeof(cell) / sizeof(*cell); i++)
 		memcpy(words_row(&t), cell[i], sizeof(cell[i]));

@@ -12,7 +12,7 @@
 #define SHARDSIM_SIM_REPORT_HTML_H
 
 #include "report/data.h"
-#include "text/report_pen.h"
+#include "text/pen.h"
 
 enum {
 	HTML_TABLE_ROWS = 100, /* of the table of scenarios without scripts */

@@ -3,7 +3,7 @@
 #define SHARDSIM_SIM_REPORT_TEXT_H
 
 #include "report/data.h"
-#include "text/report_pen.h"
+#include "text/pen.h"
 
 /* The parts of a report, each with its heading; nothing where there is nothing to say. */
 void report_totals_text(const struct pen *pen, const struct report *r);

@@ -25,7 +25,6 @@ struct csv {
 	int64_t nrows;
 	const char **field;   /* [nrows * ncolumns] */
 	struct csv_place *at; /* [nrows * ncolumns]: where each field starts */
-	int64_t capacity;
 };
 
 /*

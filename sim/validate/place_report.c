@@ -46,8 +46,8 @@ static void errors_table(const struct pen *pen, const struct place_table *t,
 		"inv.",   "n best", "error best", "tau best",     "inv. best",
 	};
 	struct arena *a = pen->arena;
-	struct table table = words_table(a, "Simulated against measured placements",
-	                                 "lrrrrrrrrr", head, n);
+	struct pen_table table = words_table(a, "Simulated against measured placements",
+	                                     "lrrrrrrrrr", head, n);
 
 	for (int i = 0; i < n; i++) {
 		struct place_errors e = place_errors_of(t, system[i], a);
@@ -72,8 +72,8 @@ static void improvements_table(const struct pen *pen, const struct place_table *
 {
 	static const char *const head[] = {"system", "n", "", "better", "mean", "most"};
 	struct arena *a = pen->arena;
-	struct table table = words_table(a, "Programs against one all-reduce", "lrlrrr",
-	                                 head, 2 * (size_t)n);
+	struct pen_table table = words_table(a, "Programs against one all-reduce",
+	                                     "lrlrrr", head, 2 * (size_t)n);
 
 	for (int i = 0; i < 2 * n; i++) {
 		const char *name = system[i / 2];
@@ -98,7 +98,7 @@ static void tops_table(const struct pen *pen, const struct place_table *t,
 {
 	const char *head[2 + PLACE_TOPS] = {"system", "n"};
 	struct arena *a = pen->arena;
-	struct table table;
+	struct pen_table table;
 
 	for (int k = 0; k < PLACE_TOPS; k++)
 		head[2 + k] = arena_printf(a, "top %d", place_tops[k]);
