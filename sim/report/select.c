@@ -28,3 +28,8 @@ bool report_timed(const struct row *r)
 {
 	return r->status == OUTCOME_OK && r->time_s >= 0 && !isinf(r->time_s);
 }
+
+bool report_moves(const struct row *r)
+{
+	return report_timed(r) && r->time_s > 0;
+}

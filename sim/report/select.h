@@ -13,7 +13,8 @@ bool report_scenario(const struct report_options *o, const struct row *r);
 /* Is the row of a clock and a family asked for? */
 bool report_wanted(const struct report_options *o, const struct row *r);
 
-/* Has the row a time? */
+/* Has the row a time, or even one above zero? */
 bool report_timed(const struct row *r);
+bool report_moves(const struct row *r);
 
 #endif

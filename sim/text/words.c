@@ -54,10 +54,12 @@ const char *words_time(struct arena *a, double seconds)
 	return text_take(&t, a);
 }
 
-const char *words_bytes(struct arena *a, int64_t bytes)
+const char *words_bytes(struct arena *a, double bytes)
 {
 	struct text t = {0};
 
-	units_print_bytes(&t, (double)bytes);
+	if (!(bytes >= 0))
+		return "-";
+	units_print_bytes(&t, bytes);
 	return text_take(&t, a);
 }
