@@ -71,42 +71,19 @@ bool outcome_parse(enum outcome *out, const char *name)
 
 struct row row_empty(void)
 {
-	return (struct row){
-		.scenario = "",
-		.family = "",
-		.array = "",
-		.mesh = "",
-		.from = "",
-		.to = "",
-		.to_mesh = "",
-		.num_devices = "",
-		.from_devices = "",
-		.to_devices = "",
-		.memory_limit = "",
-		.platform = "",
-		.planner = "",
-		.clock = "",
-		.status = OUTCOME_OK,
-		.message = "",
-		.time_s = NAN,
-		.launch_s = NAN,
-		.local_s = NAN,
-		.recv_bytes = -1,
-		.send_bytes = -1,
-		.peak_array_bytes = -1,
-		.peak_live_bytes = -1,
-		.steps = "",
-		.full_remat = false,
-		.bound_s = NAN,
-		.recv_bound_bytes = -1,
-		.planning_s = NAN,
-		.devices = -1,
-		.source = "",
-		.base_scenario = "",
-		.base_platform = "",
-		.varied = "",
-		.timeline = "",
-	};
+	struct row r = {.status = OUTCOME_OK};
+
+	for (int c = 0; c < ROW_COLUMNS; c++) {
+		void *field = (char *)&r + row_columns[c].offset;
+
+		if (row_columns[c].kind == ROW_TEXT)
+			*(const char **)field = "";
+		else if (row_columns[c].kind == ROW_REAL)
+			*(double *)field = NAN;
+		else if (row_columns[c].kind == ROW_BYTES)
+			*(int64_t *)field = -1;
+	}
+	return r;
 }
 
 double row_figure(const struct row *r, const char *key)
