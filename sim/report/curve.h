@@ -1,6 +1,6 @@
 /*
  * What varied figures do (suites that vary platforms or scenarios): curves of the
- * speedups, and where the fastest planner changes. Private to report*.c.
+ * speedups, and where the fastest planner changes. Private to sim/report.
  *
  * A curve is of the rows of one base platform and clock that differ in one figure and
  * agree in all others that were varied, over their base scenarios. Figures without a

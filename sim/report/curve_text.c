@@ -9,10 +9,10 @@
 #include <math.h>
 #include <string.h>
 
-/* What is shown; the CSV has all. */
+/* How many are shown; the CSV has all. */
 enum { CURVES_SHOWN = 40, CHANGES_SHOWN = 50 };
 
-/* A figure of the curve in words: "37.5 GB/s". The arena's. */
+/* Prints a figure of the curve in words: "37.5 GB/s"; the arena's. */
 static const char *figure_words(struct arena *a, const char *key, double x)
 {
 	struct text t = {0};
@@ -40,7 +40,7 @@ const char *report_curve_title(struct arena *a, const struct report_curve *c)
 	                    *c->others ? ", " : "", c->others);
 }
 
-/* Planners that the curve compares: not the baseline, with scenarios. */
+/* Does the curve compare this planner: is it not the baseline, and has it scenarios? */
 static bool is_shown(const struct report *r, const struct report_curve *c, int p)
 {
 	return c->n[p] > 0 && strcmp(c->planner[p], r->baseline) != 0;

@@ -1,5 +1,5 @@
 /*
- * The figures of a report, before any format. Private to report*.c.
+ * The figures of a report, before any format. Private to sim/report.
  */
 #ifndef SHARDSIM_SIM_REPORT_DATA_H
 #define SHARDSIM_SIM_REPORT_DATA_H

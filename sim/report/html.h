@@ -1,6 +1,6 @@
 /*
  * The report as one static page: no network, all but sorting and filtering works without
- * scripts. Private to report*.c.
+ * scripts. Private to sim/report.
  *
  * What is drawn is chosen by fixed rules, said on the page: tables of text are those of
  * text.c; the table of scenarios shows its first HTML_TABLE_ROWS in the page itself

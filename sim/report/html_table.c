@@ -55,7 +55,7 @@ static const char *figure_text(struct arena *a, char unit, double x)
 	}
 }
 
-/* The largest speedups first, then what has none. */
+/* Puts the largest speedups first, then what has none. */
 static int compare_items(const void *left, const void *right)
 {
 	const struct html_case *a = *(const struct html_case *const *)left;

@@ -1,5 +1,6 @@
 /*
- * The report of a sweep: planners against a baseline (design 8).
+ * The report of a sweep: planners against a baseline (sim/README.md, Rows
+ * and tables).
  *
  * Per platform and clock, for each planner and family of scenarios and in total:
  *   n, the number of scenarios where planner and baseline are `ok` and both times are

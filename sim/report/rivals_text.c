@@ -83,7 +83,7 @@ void report_best_text(const struct pen *pen, const struct report *r)
 		write_losses(pen, r);
 }
 
-/* The n of a matrix: one number, or from the smallest to the largest. */
+/* Says over how many scenarios the cells are: "n = 7", or "n = 3 to 7". */
 static const char *counts_text(struct arena *a, const struct report_matrix *m,
                                bool memory)
 {
@@ -137,7 +137,7 @@ static void write_matrix(const struct pen *pen, const struct report_matrix *m,
 	pen->table(pen, &t);
 }
 
-/* Plans are the same for every clock, so mostly the first matrix of memory says all. */
+/* Do two matrices say the same of memory? Mostly: plans are the same for every clock. */
 static bool same_memory(const struct report_matrix *a, const struct report_matrix *b)
 {
 	if (strcmp(a->platform, b->platform) != 0 || a->nplanners != b->nplanners)

@@ -17,7 +17,7 @@ static const char *p_text(struct arena *a, double p)
 	return arena_printf(a, p < 0.001 ? "%.1e" : "%.3f", p);
 }
 
-/* The nine cells every comparison has, whatever names stand before them. */
+/* Fills in the nine cells that every comparison has behind its names. */
 static void comparison_cells(struct arena *a, const char **cell,
                              const struct report_line *l)
 {
@@ -73,13 +73,16 @@ struct family {
 	size_t cases;
 };
 
-static int by_name(const void *a, const void *b)
+static int compare_families(const void *a, const void *b)
 {
 	return strcmp(((const struct family *)a)->name,
 	              ((const struct family *)b)->name);
 }
 
-/* Those of lines [first, end) by name, each once; *n of them. */
+/*
+ * Returns the distinct families of lines [first, end) in byte order with the cases of all
+ * their planners, and stores their number in *n.
+ */
 static struct family *list_families(size_t *n, const struct report *r, size_t first,
                                     size_t end, struct arena *a)
 {
@@ -90,25 +93,27 @@ static struct family *list_families(size_t *n, const struct report *r, size_t fi
 		if (r->line[first].family)
 			f[all++] = (struct family){r->line[first].family,
 			                           r->line[first].speedup.n};
-	qsort(f, all, sizeof(*f), by_name);
+	qsort(f, all, sizeof(*f), compare_families);
 	*n = 0;
 	for (size_t i = 0; i < all; i++)
-		if (*n && by_name(&f[*n - 1], &f[i]) == 0)
+		if (*n && compare_families(&f[*n - 1], &f[i]) == 0)
 			f[*n - 1].cases += f[i].cases;
 		else
 			f[(*n)++] = f[i];
 	return f;
 }
 
+/* Has the family cases to compare? The line of all families (NULL) always counts. */
 static bool has_cases(const struct family *f, size_t n, const char *name)
 {
 	const struct family key = {.name = name};
 	const struct family *found =
-		name ? bsearch(&key, f, n, sizeof(*f), by_name) : NULL;
+		name ? bsearch(&key, f, n, sizeof(*f), compare_families) : NULL;
 
 	return !found || found->cases > 0;
 }
 
+/* Names the families in which there is nothing to compare. */
 static void write_absent(const struct pen *pen, const struct family *f, size_t n)
 {
 	struct text names = {0};
@@ -124,7 +129,7 @@ static void write_absent(const struct pen *pen, const struct family *f, size_t n
 	text_free(&names);
 }
 
-/* The families of one platform and clock: lines [first, end). */
+/* Writes the table of one platform and clock, whose lines are [first, end). */
 static void write_families(const struct pen *pen, const struct report *r, size_t first,
                            size_t end)
 {
@@ -186,21 +191,15 @@ void report_totals_text(const struct pen *pen, const struct report *r)
 		arena_printf(
 			a,
 			"Speedup is the time of %s divided by the planner's, memory "
-			"its "
-			"peak_live_bytes divided by the planner's: above 1 the planner "
-			"is "
-			"better. Both are geometric means over the n scenarios where "
-			"both "
-			"are ok and both times are above zero; x bound is the mean of "
-			"the planner's time over the lower bound, where that is above "
-			"zero; a figure with a count is over that many of them. The "
-			"interval is a 95 %% "
-			"bootstrap "
+			"its peak_live_bytes divided by the planner's: above 1 the "
+			"planner is better. Both are geometric means over the n "
+			"scenarios where both are ok and both times are above zero; "
+			"x bound is the mean of the planner's time over the lower "
+			"bound, where that is above zero; a figure with a count is "
+			"over that many of them. The interval is a 95 %% bootstrap "
 			"interval of the mean speedup (%d resamples, seed %d); w/t/l "
-			"are "
-			"wins, ties (within 1e-6 relative) and losses; p is the "
-			"two-sided "
-			"one of %s on the logarithms.",
+			"are wins, ties (within 1e-6 relative) and losses; p is the "
+			"two-sided one of %s on the logarithms.",
 			r->baseline, REPORT_RESAMPLES, REPORT_SEED, r->test));
 	write_totals(pen, r);
 	if (!r->families)
@@ -254,13 +253,12 @@ void report_origins_text(const struct pen *pen, const struct report *r)
 		arena_printf(
 			a,
 			"In remat. of the n scenarios the plan of %s has a full "
-			"rematerialization: a device holds the whole array on the way, "
-			"although neither end is replicated. With and without are the "
-			"mean "
-			"speedups over these scenarios and over the others; the part "
-			"of "
-			"gain is theirs of the sum of the logarithms of all speedups "
-			"(above 100 %% where the others lose).",
+			"rematerialization: a device holds the whole array on the "
+			"way, although neither end is replicated. With and without "
+			"are the mean speedups over these scenarios and over the "
+			"others; the part of gain is theirs of the sum of the "
+			"logarithms of all speedups (above 100 %% where the others "
+			"lose).",
 			r->baseline));
 	pen->table(pen, &t);
 }
