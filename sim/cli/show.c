@@ -42,7 +42,7 @@ static void show_head(struct text *out, const struct shown *s, struct arena *a)
 	text_printf(out, "\n");
 }
 
-/* Columns: step, received, algorithm, one per clock, layout. */
+/* Prints the steps of a plan: step, received, a time per clock, algorithm, layout. */
 static void show_steps(struct text *out, const struct shown *s,
                        const struct measurement *m, struct arena *a)
 {

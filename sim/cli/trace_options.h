@@ -21,7 +21,7 @@ struct trace_options {
 	int32_t links;     /* 0: not asked for */
 };
 
-/* For argp's parsers: is `key` one of these options, which is then taken? */
+/* For argp's parsers: takes the option if `key` is one of these; false if it is not. */
 bool trace_option(struct trace_options *o, int key, const char *arg,
                   struct argp_state *state);
 
@@ -29,12 +29,12 @@ bool trace_option(struct trace_options *o, int key, const char *arg,
 enum status trace_options_check(const struct trace_options *o, const char *platform,
                                 struct error *e);
 
-/* Reports of what was timed, the arena's; NULL if they were not asked for. */
+/* Returns reports of what was timed, the arena's; NULL if they were not asked for. */
 const struct links_report *trace_links(const struct trace_options *o,
                                        const struct bench *b, const struct timed *t,
                                        int n, struct arena *a);
 
-/* Write the file of --trace (measure/trace.h), if there is one to write. */
+/* Writes the file of --trace (measure/trace.h), if there is one to write. */
 enum status trace_write(const struct trace_options *o, struct bench *b,
                         const struct placement *devices, const struct timed *t, int n,
                         struct error *e);

@@ -55,11 +55,11 @@ struct report_curves {
 	size_t ncurves, nchanges;
 };
 
-/* Of rows in any order; those without varied figures do not matter. The arena's. */
+/* Finds the curves of rows in any order; those without varied figures do not matter. */
 struct report_curves report_curves(struct arena *a, const char *baseline,
                                    const struct row *const *rows, size_t n);
 
-/* "nic.bandwidth of dgx-h100:4, clock model, bytes=1MiB" */
+/* Names a curve: "nic.bandwidth of dgx-h100:4, clock model, bytes=1MiB"; the arena's. */
 const char *report_curve_title(struct arena *a, const struct report_curve *c);
 
 #endif

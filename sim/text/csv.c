@@ -24,14 +24,14 @@ static enum status csv_fail(struct csv_reader *r, unsigned line, const char *wha
 	return error_set(r->error, E_SYNTAX, at, "%s", what);
 }
 
-/* The next line begins behind the newline at hand. */
+/* Counts the line that begins behind the newline at hand. */
 static void line_ends(struct csv_reader *r)
 {
 	r->line++;
 	r->begin = r->pos + 1;
 }
 
-/* A quoted field, from its first quote on. */
+/* Reads a quoted field, from its first quote on, into the buffer. */
 static enum status quoted_read(struct csv_reader *r)
 {
 	unsigned begun = r->line;
@@ -84,7 +84,7 @@ static enum status record_read(struct csv_reader *r)
 	return OK;
 }
 
-/* To the next record; false at the end. */
+/* Moves on to the next record; false at the end. */
 static bool record_next(struct csv_reader *r)
 {
 	while (*r->pos == '#' || *r->pos == '\n' || *r->pos == '\r') {

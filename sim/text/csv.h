@@ -34,16 +34,16 @@ struct csv {
 enum status csv_read(struct csv *out, struct arena *a, const char *path,
                      const char *text, struct error *e);
 
-/* The number of the column of that name, -1 if there is none. */
+/* Returns the number of the column of that name, -1 if there is none. */
 int csv_column(const struct csv *t, const char *name);
 
-/* "" where the column is -1. */
+/* Returns a field; "" where the column is -1. */
 const char *csv_field(const struct csv *t, int64_t row, int column);
 
-/* The line where a record starts. */
+/* Returns the line where a record starts. */
 struct where csv_where(const struct csv *t, int64_t row);
 
-/* Where a field starts, behind its quote; the record where the column is -1. */
+/* Returns where a field starts, behind its quote; the record where the column is -1. */
 struct where csv_where_field(const struct csv *t, int64_t row, int column);
 
 /* Writes one field, quoted where RFC 4180 wants it, behind a comma unless it is `first`. */

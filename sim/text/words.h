@@ -4,11 +4,11 @@
 
 #include "text/pen.h"
 
-/* An empty table of strlen(align) columns with room for `most_rows`; the arena's. */
+/* Returns an empty table of strlen(align) columns for `most_rows` rows; the arena's. */
 struct pen_table words_table(struct arena *a, const char *caption, const char *align,
                              const char *const *head, size_t most_rows);
 
-/* The cells of a new row. */
+/* Adds a row and returns its cells, which the caller fills in. */
 const char **words_row(struct pen_table *t);
 
 /* Figures as cells have them; "-" for NaN, and for bytes below zero. */
