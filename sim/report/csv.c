@@ -9,98 +9,35 @@
  * All tables are one rectangle, so that any reader of CSV takes it: `section` says
  * which table a line is of, and fields that table does not have are empty.
  */
-enum field {
-	SECTION,
-	PLATFORM,
-	CLOCK,
-	PLANNER,
-	BASELINE,
-	FAMILY,
-	N,
-	SPEEDUP,
-	LOW,
-	HIGH,
-	LEAST,
-	LARGEST,
-	WINS,
-	TIES,
-	LOSSES,
-	P,
-	MEMORY_N,
-	MEMORY,
-	REMAT_N,
-	REMAT,
-	REST,
-	GAIN,
-	STATUS,
-	ROWS,
-	REASON,
-	EXAMPLE,
-	PLANNING_MEDIAN,
-	PLANNING_LARGEST,
-	BOUND_N,
-	BOUND,
-	BOUND_FIRST, /* the quantiles of report_quantiles */
-	BOUND_LAST = BOUND_FIRST + REPORT_QUANTILES - 1,
-	TIME,
-	BASELINE_TIME,
-	SOLVED,
-	SCENARIOS,
-	BYTES_N,
-	BYTES,
-	BYTES_HIGH,
-	BYTES_LARGEST,
-	CROSSING,
-	FIELDS
-};
+/* clang-format off */
+#define FIELD_LIST(X) \
+	X(SECTION, "section") X(PLATFORM, "platform") X(CLOCK, "clock") \
+	X(PLANNER, "planner") X(BASELINE, "baseline") X(FAMILY, "family") X(N, "n") \
+	X(SPEEDUP, "speedup") X(LOW, "speedup_low") X(HIGH, "speedup_high") \
+	X(LEAST, "speedup_min") X(LARGEST, "speedup_max") X(WINS, "wins") \
+	X(TIES, "ties") X(LOSSES, "losses") X(P, "p") X(MEMORY_N, "memory_n") \
+	X(MEMORY, "memory_ratio") X(REMAT_N, "remat_n") X(REMAT, "speedup_remat") \
+	X(REST, "speedup_rest") X(GAIN, "gain_remat") X(STATUS, "status") \
+	X(ROWS, "rows") X(REASON, "reason") X(EXAMPLE, "example") \
+	X(PLANNING_MEDIAN, "planning_median_s") X(PLANNING_LARGEST, "planning_max_s") \
+	X(BOUND_N, "bound_n") X(BOUND, "times_bound") \
+	X(BOUND_FIRST, "times_bound_min") X(BOUND_Q25, "times_bound_q25") \
+	X(BOUND_MEDIAN, "times_bound_median") X(BOUND_Q75, "times_bound_q75") \
+	X(BOUND_Q95, "times_bound_q95") X(BOUND_LAST, "times_bound_max") \
+	X(TIME, "time_s") X(BASELINE_TIME, "baseline_time_s") X(SOLVED, "solved") \
+	X(SCENARIOS, "scenarios") X(BYTES_N, "bytes_n") X(BYTES, "times_recv_bound") \
+	X(BYTES_HIGH, "times_recv_bound_q95") X(BYTES_LARGEST, "times_recv_bound_max") \
+	X(CROSSING, "crossing")
+/* clang-format on */
 
-static const char *const field_names[FIELDS] = {
-	"section",
-	"platform",
-	"clock",
-	"planner",
-	"baseline",
-	"family",
-	"n",
-	"speedup",
-	"speedup_low",
-	"speedup_high",
-	"speedup_min",
-	"speedup_max",
-	"wins",
-	"ties",
-	"losses",
-	"p",
-	"memory_n",
-	"memory_ratio",
-	"remat_n",
-	"speedup_remat",
-	"speedup_rest",
-	"gain_remat",
-	"status",
-	"rows",
-	"reason",
-	"example",
-	"planning_median_s",
-	"planning_max_s",
-	"bound_n",
-	"times_bound",
-	"times_bound_min",
-	"times_bound_q25",
-	"times_bound_median",
-	"times_bound_q75",
-	"times_bound_q95",
-	"times_bound_max",
-	"time_s",
-	"baseline_time_s",
-	"solved",
-	"scenarios",
-	"bytes_n",
-	"times_recv_bound",
-	"times_recv_bound_q95",
-	"times_recv_bound_max",
-	"crossing",
-};
+#define FIELD_NUMBER(number, name) number,
+#define FIELD_NAME(number, name) name,
+enum field { FIELD_LIST(FIELD_NUMBER) FIELDS };
+static const char *const field_names[FIELDS] = {FIELD_LIST(FIELD_NAME)};
+
+/* The quantiles of report_quantiles are the fields from BOUND_FIRST on. */
+_Static_assert(BOUND_LAST == BOUND_FIRST + REPORT_QUANTILES - 1,
+               "a field per quantile");
 
 /* A record under way. */
 struct line {

@@ -8,15 +8,14 @@
 
 struct store {
 	sqlite3 *db;
-	sqlite3_stmt *insert, *replace, *log, *unlog;
+	sqlite3_stmt *replace, *log, *unlog;
 	char *folder; /* DIR, absolute when writing: the current folder may change */
 	char *path;   /* DIR/sweep.db */
 	char *lock;   /* DIR/sweep.db.lock */
 	char *damage; /* what store_damage() tells, or NULL */
 	int lock_fd;  /* -1: not locked */
 	const char *dir;
-	int open_rows; /* of the transaction under way */
-	bool create, finished;
+	bool create, finished, in_transaction;
 };
 
 /* How to read a damaged file, whose path it takes; some builds of sqlite3 cannot recover. */
@@ -40,9 +39,13 @@ enum status store_run(struct store *s, const char *sql, struct error *e);
 enum status store_prepare(struct store *s, sqlite3_stmt **out, const char *sql,
                           struct error *e);
 
+/* Runs a statement that gives a number. */
+enum status store_number(int64_t *out, struct store *s, const char *sql,
+                         struct error *e);
+
 /*
- * Begins a transaction, or goes on with the one under way, for one more row;
- * store_commit() ends it. E_IO if the store is open for reading.
+ * Begins a transaction unless one is under way; store_commit() ends it. E_IO if the store
+ * is open for reading.
  */
 enum status store_begin(struct store *s, struct error *e);
 
@@ -51,7 +54,7 @@ enum status store_begin(struct store *s, struct error *e);
 /* Prints the names of the columns of `rows` with commas between, or with their types. */
 void store_columns(struct text *t, bool types);
 
-/* Prepares the statements that add and replace rows. */
+/* Prepares the statements that put rows and their logs. */
 enum status store_begin_rows(struct store *s, struct error *e);
 
 #endif

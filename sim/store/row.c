@@ -1,8 +1,6 @@
 /* Rows: their columns, outcomes, and the one of which nothing is known. */
 #include "store/store.h"
 
-#include "suite/varied.h"
-
 #include <math.h>
 #include <string.h>
 
@@ -84,23 +82,4 @@ struct row row_empty(void)
 			*(int64_t *)field = -1;
 	}
 	return r;
-}
-
-double row_figure(const struct row *r, const char *key)
-{
-	size_t n = strlen(key);
-
-	for (const char *p = r->varied; *p; p += *p == ' ') {
-		size_t length = strcspn(p, " ");
-		char value[64];
-
-		if (length > n && strncmp(p, key, n) == 0 && p[n] == '=' &&
-		    length - n - 1 < sizeof(value)) {
-			memcpy(value, p + n + 1, length - n - 1);
-			value[length - n - 1] = '\0';
-			return varied_value(varied_unit(key), value);
-		}
-		p += length;
-	}
-	return NAN;
 }

@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BATCH = 1000 /* rows of store_add() in one transaction */ };
-
 void store_columns(struct text *t, bool types)
 {
 	static const char *const type[] = {
@@ -23,27 +21,20 @@ void store_columns(struct text *t, bool types)
 		            types ? type[row_columns[c].kind] : "");
 }
 
-static enum status prepare_insert(struct store *s, sqlite3_stmt **out, const char *verb,
-                                  struct error *e)
+enum status store_begin_rows(struct store *s, struct error *e)
 {
 	struct text sql = {0};
 	enum status status;
 
-	text_printf(&sql, "%s INTO rows (", verb);
+	text_printf(&sql, "REPLACE INTO rows (");
 	store_columns(&sql, false);
 	text_printf(&sql, ", \"key\", \"sum\") VALUES (");
 	for (int c = 0; c < ROW_COLUMNS + 2; c++)
 		text_printf(&sql, c ? ", ?" : "?");
 	text_printf(&sql, ")");
-	status = store_prepare(s, out, sql.s, e);
+	status = store_prepare(s, &s->replace, sql.s, e);
 	text_free(&sql);
-	return status;
-}
-
-enum status store_begin_rows(struct store *s, struct error *e)
-{
-	if (prepare_insert(s, &s->insert, "INSERT", e) != OK ||
-	    prepare_insert(s, &s->replace, "REPLACE", e) != OK ||
+	if (status != OK ||
 	    store_prepare(s, &s->log, "REPLACE INTO logs VALUES (?, ?, ?, ?, ?)", e) !=
 	            OK)
 		return e->code;
@@ -122,33 +113,15 @@ static void bind_field(sqlite3_stmt *to, int index, const struct row_column *c,
 	}
 }
 
-/* Adds a row by one of the store's statements; SQLite's code, whose message is there. */
-static int insert_row(sqlite3_stmt *statement, const struct row *r, const char *key)
+/* Adds or replaces a row; returns SQLite's code, whose message is there. */
+static int put_row(struct store *s, const struct row *r, const char *key)
 {
 	for (int c = 0; c < ROW_COLUMNS; c++)
-		bind_field(statement, c + 1, &row_columns[c], r);
-	sqlite3_bind_text(statement, ROW_COLUMNS + 1, key, -1, SQLITE_STATIC);
-	sqlite3_bind_int64(statement, ROW_COLUMNS + 2, checksum(r, key));
-	sqlite3_step(statement);
-	return sqlite3_reset(statement);
-}
-
-enum status store_add(struct store *s, const struct row *r, struct error *e)
-{
-	struct error local = {0};
-	int code;
-
-	e = e ? e : &local;
-	if (store_begin(s, e) != OK)
-		return e->code;
-	code = insert_row(s->insert, r, NULL);
-	if (code == SQLITE_CONSTRAINT)
-		return error_set(e, E_TYPE, store_place(s),
-		                 "scenario '%s' on %s by %s (%s) comes twice",
-		                 r->scenario, r->platform, r->planner, r->clock);
-	if (code != SQLITE_OK)
-		return store_error(s, e, "cannot add a row");
-	return s->open_rows >= BATCH ? store_commit(s, e) : OK;
+		bind_field(s->replace, c + 1, &row_columns[c], r);
+	sqlite3_bind_text(s->replace, ROW_COLUMNS + 1, key, -1, SQLITE_STATIC);
+	sqlite3_bind_int64(s->replace, ROW_COLUMNS + 2, checksum(r, key));
+	sqlite3_step(s->replace);
+	return sqlite3_reset(s->replace);
 }
 
 /* Keeps the log of the row, or removes an older one if `log` is NULL. */
@@ -173,8 +146,7 @@ enum status store_put(struct store *s, const struct row *r, struct digest key,
 	if (store_begin(s, e) != OK)
 		return e->code;
 	digest_print(text, key);
-	if (insert_row(s->replace, r, text) != SQLITE_OK ||
-	    put_log(s, r, log) != SQLITE_OK)
+	if (put_row(s, r, text) != SQLITE_OK || put_log(s, r, log) != SQLITE_OK)
 		return store_error(s, e, "cannot add a row");
 	return OK;
 }
@@ -278,16 +250,7 @@ enum status store_each(struct store *s, store_each_fn *each, void *self, struct 
 
 enum status store_count(int64_t *out, struct store *s, struct error *e)
 {
-	sqlite3_stmt *statement = NULL;
-	enum status status =
-		store_prepare(s, &statement, "SELECT count(*) FROM rows", e);
-
-	if (status == OK && sqlite3_step(statement) != SQLITE_ROW)
-		status = store_error(s, e, "cannot read it");
-	if (status == OK)
-		*out = sqlite3_column_int64(statement, 0);
-	sqlite3_finalize(statement);
-	return status;
+	return store_number(out, s, "SELECT count(*) FROM rows", e);
 }
 
 enum status store_keys(struct store *s, store_key_fn *each, void *self, struct error *e)

@@ -34,21 +34,34 @@ enum status store_prepare(struct store *s, sqlite3_stmt **out, const char *sql,
 	return OK;
 }
 
+enum status store_number(int64_t *out, struct store *s, const char *sql, struct error *e)
+{
+	sqlite3_stmt *statement = NULL;
+	enum status status = store_prepare(s, &statement, sql, e);
+
+	if (status == OK && sqlite3_step(statement) != SQLITE_ROW)
+		status = store_error(s, e, "cannot read it");
+	if (status == OK)
+		*out = sqlite3_column_int64(statement, 0);
+	sqlite3_finalize(statement);
+	return status;
+}
+
 enum status store_begin(struct store *s, struct error *e)
 {
 	if (!s->create || s->finished)
 		return error_set(e, E_IO, store_place(s),
 		                 "sweep.db is open for reading");
-	if (s->open_rows == 0 && store_run(s, "BEGIN", e) != OK)
+	if (!s->in_transaction && store_run(s, "BEGIN", e) != OK)
 		return e->code;
-	s->open_rows++;
+	s->in_transaction = true;
 	return OK;
 }
 
 enum status store_commit(struct store *s, struct error *e)
 {
-	if (s->open_rows == 0)
+	if (!s->in_transaction)
 		return OK;
-	s->open_rows = 0;
+	s->in_transaction = false;
 	return store_run(s, "COMMIT", e);
 }

@@ -12,27 +12,13 @@ enum { APPLICATION = 0x73687369 /* "shsi" */, VERSION = 5 };
 
 /* --- opening ------------------------------------------------------------------------ */
 
-static enum status read_number(struct store *s, const char *sql, int *out,
-                               struct error *e)
-{
-	sqlite3_stmt *statement = NULL;
-	enum status status = store_prepare(s, &statement, sql, e);
-
-	if (status == OK && sqlite3_step(statement) != SQLITE_ROW)
-		status = store_error(s, e, "cannot read it");
-	if (status == OK)
-		*out = sqlite3_column_int(statement, 0);
-	sqlite3_finalize(statement);
-	return status;
-}
-
 static enum status check_version(struct store *s, bool *empty, struct error *e)
 {
-	int application = 0, version = 0, tables = 0;
+	int64_t application = 0, version = 0, tables = 0;
 
-	if (read_number(s, "PRAGMA application_id", &application, e) != OK ||
-	    read_number(s, "PRAGMA user_version", &version, e) != OK ||
-	    read_number(s, "SELECT count(*) FROM sqlite_master", &tables, e) != OK)
+	if (store_number(&application, s, "PRAGMA application_id", e) != OK ||
+	    store_number(&version, s, "PRAGMA user_version", e) != OK ||
+	    store_number(&tables, s, "SELECT count(*) FROM sqlite_master", e) != OK)
 		return e->code;
 	*empty = tables == 0 && application == 0 && s->create;
 	if (!*empty && (application != APPLICATION || version != VERSION))
@@ -299,7 +285,6 @@ void store_close(struct store *s)
 {
 	if (!s)
 		return;
-	sqlite3_finalize(s->insert);
 	sqlite3_finalize(s->replace);
 	sqlite3_finalize(s->log);
 	sqlite3_finalize(s->unlog);

@@ -66,7 +66,7 @@ struct row {
 	/*
 	 * What a suite varied, for curves: the scenario and the platform before, and the
 	 * figures as "key=value" with spaces between ("bytes=1MiB nic.bandwidth=25GBps"),
-	 * "" where nothing was; row_figure() reads them.
+	 * "" where nothing was.
 	 */
 	const char *base_scenario, *base_platform, *varied;
 	const char *timeline; /* what each step took and the links it loads (measure/timeline.h) */
@@ -74,12 +74,6 @@ struct row {
 
 /* Returns a row with nothing known: empty texts, NaN seconds, bytes and devices -1. */
 struct row row_empty(void);
-
-/*
- * Returns the figure `key` of what was varied in bytes, seconds or bytes per second; NaN
- * if it was not varied or is no number (`mesh`).
- */
-double row_figure(const struct row *r, const char *key);
 
 /* The columns of `rows`, in their order: how and where in struct row a field lies. */
 enum row_kind {
@@ -125,9 +119,6 @@ enum status store_open(struct store **out, const char *dir, bool create,
  * the file was sound. The text is the store's.
  */
 const char *store_damage(const struct store *s);
-
-/* Adds a row. E_TYPE: its (scenario, platform, planner, clock) is there already. */
-enum status store_add(struct store *s, const struct row *r, struct error *e);
 
 /*
  * Adds a row, or puts it in the place of the one that is there, with the key of its case and

@@ -47,7 +47,7 @@ START_TEST(empty_file)
 	kept_write("sweep.db", "", 0);
 	s = kept_open(true);
 	ck_assert_ptr_null(store_damage(s));
-	ck_assert_int_eq(store_add(s, &r, &kept_error), OK);
+	ck_assert_int_eq(kept_put(s, &r, &kept_error), OK);
 	kept_finish(s);
 	ck_assert_uint_eq(kept_rows(), 1);
 }
@@ -70,7 +70,7 @@ START_TEST(truncated)
 	struct store *s = kept_open(true);
 	size_t n;
 
-	ck_assert_int_eq(store_add(s, &r, &kept_error), OK);
+	ck_assert_int_eq(kept_put(s, &r, &kept_error), OK);
 	kept_finish(s);
 	ck_assert_int_eq(truncate(kept_path("sweep.db"), 4099), 0);
 	if (store_open(&s, kept_dir, false, &kept_error) == OK) {
@@ -156,7 +156,7 @@ static void check_set_aside(const char *kept)
 		ck_assert_mem_eq(after + HEAD, before + HEAD, nbefore - HEAD);
 	ck_assert_int_eq(store_get(&plan, s, a, "plan", 0, &kept_error), OK);
 	ck_assert_ptr_null(plan);
-	ck_assert_int_eq(store_add(s, &r, &kept_error), OK);
+	ck_assert_int_eq(kept_put(s, &r, &kept_error), OK);
 	kept_finish(s);
 	ck_assert_uint_eq(kept_rows(), 1);
 	s = kept_open(true);
