@@ -79,10 +79,12 @@ static void gather_samples(struct chart *c, enum html_figure f)
 			continue;
 		for (size_t k = 0; k < item->n; k++) {
 			double x = figure_of(f, item, item->row[k]);
+			struct sample *s;
 
-			if (x > 0 && !isinf(x))
-				*list_add(&sample_of(c, item->row[k]->planner)->x,
-				          p->arena) = x;
+			if (!(x > 0) || isinf(x))
+				continue;
+			s = sample_of(c, item->row[k]->planner);
+			*list_add(&s->x, p->arena) = x;
 		}
 	}
 }

@@ -76,15 +76,17 @@ static void gather_curves(struct curves *c, const struct row *rows, size_t n,
 {
 	for (size_t i = 0; i < n; i++) {
 		const struct row *base;
+		struct curve *curve;
 
 		if (strcmp(rows[i].clock, clock) != 0 || !report_moves(&rows[i]) ||
 		    !report_family(o, &rows[i]) ||
 		    strcmp(rows[i].planner, baseline) == 0)
 			continue;
 		base = find_partner(rows, n, i, baseline);
-		if (base && report_moves(base))
-			*list_add(&curve_of(c, &rows[i])->speedup, c->arena) =
-				base->time_s / rows[i].time_s;
+		if (!base || !report_moves(base))
+			continue;
+		curve = curve_of(c, &rows[i]);
+		*list_add(&curve->speedup, c->arena) = base->time_s / rows[i].time_s;
 	}
 	for (int64_t i = 0; i < c->list.n; i++)
 		qsort(c->list.at[i].speedup.at, (size_t)c->list.at[i].speedup.n,

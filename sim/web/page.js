@@ -1,5 +1,5 @@
-// Sorts, filters and pages the table of scenarios. Everything it shows is put in as text,
-// never as markup.
+// Sorts, filters and pages the table of scenarios. Everything it shows is put in as
+// text, never as markup.
 'use strict';
 (function () {
 const data = JSON.parse(document.getElementById('cases').textContent);
@@ -21,8 +21,8 @@ function element(tag, text, parent) {
   return e;
 }
 
-// Figures are printed as units_print_time(), units_print_bytes() and
-// words_ratio() of the program do: four digits, an exact half to the even one as in printf().
+// Figures are printed as units_print_time(), units_print_bytes() and words_ratio() of the
+// program do: four digits, an exact half to the even one as in printf().
 function four(x) {
   const e = x > 0 ? 10 ** (3 - Math.floor(Math.log10(x))) : 1;
   const n = Math.round(x * e);
@@ -76,7 +76,8 @@ function show() {
       ' (' + data.rows.length + ' in all)' : '');
 }
 
-// Sorts what is shown: what is not known comes last either way, equal ones keep their order.
+// Sorts what is shown: what is not known comes last either way, and equal ones keep
+// their order.
 function sort() {
   const sign = up ? 1 : -1;
   shown.sort((a, b) => {
