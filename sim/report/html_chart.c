@@ -1,10 +1,11 @@
 /* Distributions by planner, drawn as rows of small histograms over a common axis. */
-#include "base/list.h"
 #include "report/html.h"
-#include "text/report_words.h"
+#include "report/select.h"
+#include "text/words.h"
+
+#include "base/list.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -17,6 +18,7 @@ enum {
 	BAR = 26   /* its highest bar */
 };
 
+/* The figures of a planner. */
 struct sample {
 	const char *planner;
 	LIST(double) x;
@@ -25,7 +27,7 @@ struct sample {
 struct chart {
 	const struct page *page;
 	const char *platform, *clock;
-	LIST(struct sample) samples; /* by planner */
+	LIST(struct sample) sample; /* by planner */
 };
 
 static double figure_of(enum html_figure f, const struct html_case *c,
@@ -47,23 +49,25 @@ static double figure_of(enum html_figure f, const struct html_case *c,
 	return NAN;
 }
 
+/* Returns the planner's sample, which may be a new one. */
 static struct sample *sample_of(struct chart *c, const char *planner)
 {
-	int64_t i = 0, n = c->samples.n;
-	struct sample *s;
+	struct arena *a = c->page->arena;
+	int64_t i = 0;
 
-	while (i < n && strcmp(c->samples.at[i].planner, planner) < 0)
+	while (i < c->sample.n && strcmp(c->sample.at[i].planner, planner) < 0)
 		i++;
-	if (i < n && strcmp(c->samples.at[i].planner, planner) == 0)
-		return &c->samples.at[i];
-	list_add(&c->samples, NULL);
-	s = &c->samples.at[i];
-	memmove(s + 1, s, (size_t)(n - i) * sizeof(*s));
-	*s = (struct sample){.planner = planner};
-	return s;
+	if (i < c->sample.n && strcmp(c->sample.at[i].planner, planner) == 0)
+		return &c->sample.at[i];
+	list_add(&c->sample, a);
+	memmove(&c->sample.at[i + 1], &c->sample.at[i],
+	        (size_t)(c->sample.n - 1 - i) * sizeof(*c->sample.at));
+	c->sample.at[i] = (struct sample){.planner = planner};
+	return &c->sample.at[i];
 }
 
-static void gather(struct chart *c, enum html_figure f)
+/* Collects the figures of all rows of the chart's platform and clock. */
+static void gather_samples(struct chart *c, enum html_figure f)
 {
 	const struct page *p = c->page;
 
@@ -80,19 +84,19 @@ static void gather(struct chart *c, enum html_figure f)
 			if (!(x > 0) || isinf(x))
 				continue;
 			s = sample_of(c, item->row[k]->planner);
-			*list_add(&s->x, NULL) = x;
+			*list_add(&s->x, p->arena) = x;
 		}
 	}
 }
 
-/* All is on the axis, and 1 in the middle of a bin, so that ties have one of their own. */
+/* Returns an axis for all figures, with 1 in the middle of a bin, so that ties have one. */
 static struct html_axis axis_of(const struct chart *c)
 {
 	struct html_axis x = {1, 1, LEFT, RIGHT};
 	double width, below, above;
 
-	for (int64_t i = 0; i < c->samples.n; i++) {
-		const struct sample *s = &c->samples.at[i];
+	for (int64_t i = 0; i < c->sample.n; i++) {
+		const struct sample *s = &c->sample.at[i];
 
 		for (int64_t k = 0; k < s->x.n; k++) {
 			x.lo = fmin(x.lo, s->x.at[k]);
@@ -158,12 +162,12 @@ static void draw_axis(FILE *out, const struct html_axis *x, double bottom,
 	fprintf(out, "<text x=\"%d\" y=\"%d\">median</text>\n", RIGHT + 10, TOP - 6);
 }
 
-static void draw(const struct chart *c, const char *label)
+static void draw_chart(const struct chart *c, const char *label)
 {
 	struct arena *a = c->page->arena;
 	FILE *out = c->page->out;
 	struct html_axis axis = axis_of(c);
-	double bottom = TOP + BAND * (double)c->samples.n;
+	double bottom = TOP + BAND * (double)c->sample.n;
 	const char *title = arena_printf(a, "%s, clock %s", c->platform, c->clock);
 
 	fprintf(out,
@@ -173,12 +177,12 @@ static void draw(const struct chart *c, const char *label)
 	        html_escape(a, title), WIDTH, bottom + 38, html_escape(a, title), label,
 	        html_escape(a, title), label);
 	draw_axis(out, &axis, bottom, label);
-	for (int64_t i = 0; i < c->samples.n; i++)
-		draw_sample(c, &c->samples.at[i], &axis, TOP + BAND * (double)i);
+	for (int64_t i = 0; i < c->sample.n; i++)
+		draw_sample(c, &c->sample.at[i], &axis, TOP + BAND * (double)i);
 	fputs("</svg></div></figure>\n", out);
 }
 
-/* The chart of one platform and clock; false if there is nothing to show. */
+/* Draws the chart of one platform and clock; false if there is nothing to show. */
 static bool draw_place(const struct page *p, const struct html_place *place,
                        enum html_figure f)
 {
@@ -188,16 +192,11 @@ static bool draw_place(const struct page *p, const struct html_place *place,
 		[HTML_LIMIT] = "part of the memory limit",
 	};
 	struct chart c = {.page = p, .platform = place->platform, .clock = place->clock};
-	bool any;
 
-	gather(&c, f);
-	any = c.samples.n > 0;
-	if (any)
-		draw(&c, labels[f]);
-	for (int64_t i = 0; i < c.samples.n; i++)
-		free(c.samples.at[i].x.at);
-	free(c.samples.at);
-	return any;
+	gather_samples(&c, f);
+	if (c.sample.n)
+		draw_chart(&c, labels[f]);
+	return c.sample.n > 0;
 }
 
 void html_distributions(const struct page *p, enum html_figure f)

@@ -1,20 +1,20 @@
-#include "text/report_pen.h"
+#include "text/pen.h"
 
 #include <ctype.h>
 #include <stdbool.h>
 #include <string.h>
 
-/* Would a browser take it for a tag? */
+/* Would a browser take what follows for a tag? */
 static bool starts_tag(const char *text)
 {
 	return *text == '<' && text[1] &&
 	       (isalpha((unsigned char)text[1]) || strchr("/!?", text[1]));
 }
 
-/* What would end a cell of a table or be taken for markup in it. */
+/* The bytes that would end a cell of a table or be taken for markup in it. */
 #define CELL "|\\*`"
 
-/* On one line, and with a backslash before tags and the bytes of `markup`. */
+/* Puts a text on one line, with a backslash before tags and the bytes of `markup`. */
 static const char *md_escape(struct arena *a, const char *text, const char *markup)
 {
 	struct text out = {0};
@@ -27,7 +27,7 @@ static const char *md_escape(struct arena *a, const char *text, const char *mark
 	return text_take(&out, a);
 }
 
-/* Columns on a terminal: bytes that do not continue a UTF-8 character. */
+/* How many columns of a terminal a text takes: continued bytes of UTF-8 take none. */
 static int width(const char *text)
 {
 	int n = 0;
@@ -42,7 +42,7 @@ static void md_heading(const struct pen *p, int level, const char *text)
 	fprintf(p->out, "%.*s %s\n\n", level, "######", md_escape(p->arena, text, CELL));
 }
 
-/* Wrapped at 88 columns. Its asterisks and bars are left as they are meant to be read. */
+/* Wraps a paragraph at 88 columns; asterisks and bars are left for the reader. */
 static void md_paragraph(const struct pen *p, const char *text)
 {
 	size_t column = 0;
@@ -84,7 +84,7 @@ static void md_rule(FILE *out, int columns, char align)
 	fputs(align == 'r' ? ": |" : " |", out);
 }
 
-static void md_table(const struct pen *p, const struct table *t)
+static void md_table(const struct pen *p, const struct pen_table *t)
 {
 	int *columns = arena_alloc(p->arena, t->columns, sizeof(*columns));
 	const char **cell =
@@ -114,7 +114,7 @@ static void md_table(const struct pen *p, const struct table *t)
 	fputs("\n\n", p->out);
 }
 
-/* TeX's own characters, and those the usual text fonts lack. */
+/* Escapes TeX's own characters, and those that the usual text fonts lack. */
 static const char *tex_escape(struct arena *a, const char *text)
 {
 	static const char *const special[256] = {
@@ -167,8 +167,8 @@ static void tex_row(const struct pen *p, const char *const *cell, size_t columns
 	fputs(" \\\\\n", p->out);
 }
 
-/* Rows [first, end) of a table as one that floats. */
-static void tex_float(const struct pen *p, const struct table *t, size_t first,
+/* Writes rows [first, end) of a table as one that floats. */
+static void tex_float(const struct pen *p, const struct pen_table *t, size_t first,
                       size_t end)
 {
 	fprintf(p->out, "\\begin{table}\n\\centering\\footnotesize\n\\caption{%s%s}\n",
@@ -186,10 +186,10 @@ static void tex_float(const struct pen *p, const struct table *t, size_t first,
 }
 
 /*
- * TeX gives up when too many tables wait for a page, as they do behind one that is higher
+ * Writes a table in parts. TeX gives up when too many tables wait for a page, as they do behind one that is higher
  * than a page, and where there is little text between them.
  */
-static void tex_table(const struct pen *p, const struct table *t)
+static void tex_table(const struct pen *p, const struct pen_table *t)
 {
 	enum { ROWS = 45, WAITING = 8 };
 	size_t first = 0;
