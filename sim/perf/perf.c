@@ -2,7 +2,6 @@
 
 #include "collective/lower.h"
 #include "cost/bound.h"
-#include "validate/measured.h"
 
 #include <math.h>
 #include <string.h>
@@ -142,6 +141,18 @@ bool perf_time(struct perf_run *out, const struct perf *p, int64_t bytes,
 	return s >= 0;
 }
 
+double perf_bus_factor(const char *collective, int32_t devices)
+{
+	double n = devices;
+
+	if (!strcmp(collective, "all-reduce"))
+		return 2 * (n - 1) / n;
+	if (!strcmp(collective, "all-gather") ||
+	    !strcmp(collective, "reduce-scatter") || !strcmp(collective, "all-to-all"))
+		return (n - 1) / n;
+	return 1;
+}
+
 bool perf_measure(struct perf_row *out, const struct perf *p, int64_t bytes,
                   clock_fn *clock, void *self, struct arena *a, struct text *why)
 {
@@ -156,8 +167,7 @@ bool perf_measure(struct perf_row *out, const struct perf *p, int64_t bytes,
 	out->algorithm = run.algorithm;
 	out->protocol = run.protocol;
 	out->algbw_Bps = out->time_s > 0 ? (double)bytes / out->time_s : 0;
-	out->busbw_Bps =
-		out->algbw_Bps * measured_bus_factor(p->collective, p->groups.size);
+	out->busbw_Bps = out->algbw_Bps * perf_bus_factor(p->collective, p->groups.size);
 	out->bound_s = least_s(p, bytes, a);
 	return true;
 }

@@ -39,6 +39,13 @@ bool perf_op(enum op *out, const char *name, struct where at, struct error *e);
 int64_t perf_bytes(const char *collective, int32_t devices, int64_t bytes);
 
 /*
+ * Returns what nccl-tests multiplies the algorithm bandwidth bytes / time with
+ * (doc/PERFORMANCE.md there): 2(n-1)/n for an all-reduce, (n-1)/n for all-gather,
+ * reduce-scatter and all-to-all, else 1.
+ */
+double perf_bus_factor(const char *collective, int32_t devices);
+
+/*
  * Measures the size by a clock; strings are borrowed from the library, other memory is
  * taken from `a`. False with the reason in `why`: no way between devices, an algorithm
  * forced that does not apply, a clock that refuses.

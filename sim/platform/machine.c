@@ -1,16 +1,11 @@
 #include "platform/builder.h"
 
 #include "base/hash.h"
+#include "base/list.h"
+#include "base/table.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-const struct xml_host *builder_host(const struct builder *b, int f, int32_t d)
-{
-	int32_t h = b->host_of[(int64_t)f * b->m->ndevices + d];
-
-	return h < 0 ? NULL : &b->x->host[h];
-}
 
 /* Devices are 0 to n - 1, where n - 1 is the largest number there is. */
 static enum status count_devices(struct builder *b)
@@ -210,29 +205,25 @@ static enum status check_shared(struct builder *b, int f)
 	return OK;
 }
 
-/* Names by their hash; open addressing, -1 for free, at most half full. */
+/* Names of domains, by their number. */
 struct names {
-	const char **name;
-	int32_t *slot;
-	size_t size;
+	LIST(const char *) list;
+	struct table numbers;
 };
 
-/* The number of the name; the next, *n, where it is new. */
-static int32_t names_number(struct names *all, const char *name, int32_t *n)
+/* Returns the number of the name, which is the next one where it is new. */
+static int32_t names_number(struct names *all, const char *name)
 {
-	size_t at = hash_bytes(HASH_START, name, strlen(name));
+	uint64_t hash = hash_bytes(HASH_START, name, strlen(name));
+	size_t at;
 
-	for (;; at++) {
-		int32_t *slot = &all->slot[at & (all->size - 1)];
-
-		if (*slot >= 0 && strcmp(all->name[*slot], name) != 0)
-			continue;
-		if (*slot < 0) {
-			all->name[*n] = name;
-			*slot = (*n)++;
-		}
-		return *slot;
-	}
+	for (int32_t i = table_first(&all->numbers, hash, &at); i >= 0;
+	     i = table_next(&all->numbers, hash, &at))
+		if (strcmp(all->list.at[i], name) == 0)
+			return i;
+	table_add(&all->numbers, hash, (int32_t)all->list.n);
+	*list_add(&all->list, NULL) = name;
+	return (int32_t)all->list.n - 1;
 }
 
 /*
@@ -255,23 +246,16 @@ static void find_domains(struct builder *b, int f)
 	struct fabric *fab = &b->m->fabric[f];
 	int32_t n = b->m->ndevices;
 	int32_t *domain = arena_alloc(b->arena, (size_t)n, sizeof(*domain));
-	struct names names = {.size = 1};
+	struct names names = {0};
 
-	while (names.size < 2 * (size_t)n)
-		names.size *= 2;
-	names.name = xmalloc((size_t)n, sizeof(*names.name));
-	names.slot = xmalloc(names.size, sizeof(*names.slot));
-	memset(names.slot, -1, names.size * sizeof(*names.slot));
-	fab->ndomains = 0;
 	for (int32_t d = 0; d < n; d++) {
 		const struct xml_host *host = builder_host(b, f, d);
 
-		domain[d] = host ? names_number(&names, domain_name(b, host, d),
-		                                &fab->ndomains)
-		                 : -1;
+		domain[d] = host ? names_number(&names, domain_name(b, host, d)) : -1;
 	}
-	free(names.name);
-	free(names.slot);
+	fab->ndomains = (int32_t)names.list.n;
+	free(names.list.at);
+	table_free(&names.numbers);
 	fab->domain = domain;
 }
 

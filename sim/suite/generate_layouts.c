@@ -1,5 +1,7 @@
-/* All layout pairs of a mesh, or a sample of them, with or without sub-axes (design 8). */
+/* All layout pairs of a mesh, or a sample of them, with or without sub-axes. */
 #include "suite/generate.h"
+
+#include "base/list.h"
 
 #include <assert.h>
 #include <string.h>
@@ -12,30 +14,15 @@ struct layouts {
 	struct arena *arena;
 	const struct mesh *mesh;
 	int rank;
-	int64_t n, capacity;
-	struct layout *layout;
+	LIST(struct layout) list;
 };
-
-static void keep_layout(struct layouts *all, const struct layout *l)
-{
-	if (all->n == all->capacity) {
-		struct layout *old = all->layout;
-
-		all->capacity = all->capacity ? 2 * all->capacity : 64;
-		all->layout =
-			arena_alloc(all->arena, (size_t)all->capacity, sizeof(*old));
-		if (all->n)
-			memcpy(all->layout, old, (size_t)all->n * sizeof(*old));
-	}
-	all->layout[all->n++] = *l;
-}
 
 static void place_axes(struct layouts *all, const struct layout *l, int axis)
 {
 	struct part part = {axis, 1, 0};
 
 	if (axis == all->mesh->naxes) {
-		keep_layout(all, l);
+		*list_add(&all->list, all->arena) = *l;
 		return;
 	}
 	part.size = all->mesh->axis[axis].size;
@@ -129,8 +116,8 @@ static bool whole_pairs(struct pairs *p, const struct generate *g, struct layout
 	if (!take)
 		return false;
 	place_axes(all, &start, 0);
-	assert((double)all->n == count_layouts(all->mesh, all->rank));
-	n = (int32_t)all->n;
+	assert((double)all->list.n == count_layouts(all->mesh, all->rank));
+	n = (int32_t)all->list.n;
 	pairs = n * (n - 1);
 	order = choose(all->arena, pairs, take < pairs ? take : 0, g->seed);
 	*p = pairs_new(all->arena, take);
@@ -138,8 +125,8 @@ static bool whole_pairs(struct pairs *p, const struct generate *g, struct layout
 		int32_t a = order[i] / (n - 1), b = order[i] % (n - 1);
 
 		p->number[i] = order[i];
-		p->from[i] = all->layout[a];
-		p->to[i] = all->layout[b + (b >= a)];
+		p->from[i] = all->list.at[a];
+		p->to[i] = all->list.at[b + (b >= a)];
 	}
 	return true;
 }

@@ -2,6 +2,8 @@
 #include "platform/platform.h"
 #include "suite/reader.h"
 
+#include "base/list.h"
+
 #include <string.h>
 
 static bool same_settings(const struct suite_platform *p, int nset,
@@ -17,20 +19,6 @@ static bool same_settings(const struct suite_platform *p, int nset,
 			return false;
 	}
 	return true;
-}
-
-static struct suite_platform *append(struct suite *s)
-{
-	if (s->nplatforms == s->platform_capacity) {
-		struct suite_platform *old = s->platform;
-
-		s->platform_capacity = 2 * s->platform_capacity + 16;
-		s->platform = arena_alloc(s->arena, (size_t)s->platform_capacity,
-		                          sizeof(*s->platform));
-		if (s->nplatforms)
-			memcpy(s->platform, old, (size_t)s->nplatforms * sizeof(*old));
-	}
-	return &s->platform[s->nplatforms++];
 }
 
 int suite_platform(struct suite *s, const char *base, int nset, const char *const *key,
@@ -51,7 +39,9 @@ int suite_platform(struct suite *s, const char *base, int nset, const char *cons
 		text_printf(&varied, "%s%s", i ? " " : "", set[i]);
 	}
 	text_printf(&name, "%s", nset ? "}" : "");
-	p = append(s);
+	s->platform = list_grow(s->arena, s->platform, s->nplatforms, 1,
+	                        &s->platform_room, sizeof(*p));
+	p = &s->platform[s->nplatforms++];
 	*p = (struct suite_platform){
 		.base = arena_strdup(s->arena, base), .nset = nset, .set = set, .at = at};
 	p->name = text_take(&name, s->arena);

@@ -87,9 +87,11 @@ struct suite_platform {
 
 struct suite {
 	struct arena *arena; /* borrowed; owns all texts */
-	int32_t n, capacity;
+	int32_t n;
+	int64_t room; /* for scenarios */
 	struct scenario *scenario;
-	int nplatforms, platform_capacity;
+	int nplatforms;
+	int64_t platform_room;
 	struct suite_platform *platform;
 	int nfiles;
 };

@@ -6,32 +6,12 @@
 #include <math.h>
 #include <poll.h>
 #include <signal.h>
-#include <string.h>
 #include <sys/signalfd.h>
 #include <time.h>
 #include <unistd.h>
 
 /* Between two looks at the memory of workers; four times that at progress. */
 #define TICK_S 0.05
-
-enum status run_system_error(struct run *r, const char *what)
-{
-	return error_set(r->error, E_IO, (struct where){0}, "%s: %s", what,
-	                 strerror(errno));
-}
-
-enum status run_keep(struct run *r, int platform, int32_t scenario, int unit,
-                     const struct row *row, const char *log)
-{
-	struct digest key = sweep_key(r->sweep, platform, scenario, unit);
-
-	if (r->sink->put(r->sink->self, row, key, log, r->error) != OK)
-		return r->error->code;
-	sweep_count(r->counts, row->status);
-	if (r->sweep->progress)
-		progress_row(r->sweep->progress, platform, row->status);
-	return OK;
-}
 
 /* --- sinks -------------------------------------------------------------------------- */
 
