@@ -25,6 +25,13 @@ extern const struct argp run_argp;
 enum status run_options_take(struct sweep *s, const struct run_options *o, int fallback,
                              struct error *e);
 
+/*
+ * Sets *out to the number 1 to `most` of `what` ("jobs") that an option was given; it
+ * stays what it is where `text` is NULL. E_SYNTAX, E_RANGE.
+ */
+enum status cmd_sweep_count(int *out, const char *option, const char *what,
+                            const char *text, int most, struct error *e);
+
 /* The cores that this process may use. */
 int cmd_sweep_cores(void);
 

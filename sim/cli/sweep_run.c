@@ -115,7 +115,8 @@ static int run(const struct options *o, struct arena *a)
 	if (shard_open(&f, o->out ? o->out : default_out(o, shard, a), sweep_digest(&s),
 	               shard, a, &e) != OK) {
 		shard_close(&f);
-		return command_misuse(&e);
+		status = command_misuse(&e);
+		return f.busy ? EXIT_DONE : status;
 	}
 	before = f.counts.rows;
 	if (measure(&f, &s, o, a, &e) == OK) {
@@ -141,7 +142,8 @@ int command_sweep_run(int argc, char **argv)
 	                          "with one worker unless "
 	                          "--jobs says otherwise.\v"
 	                          "Given again it does what is missing or failed, and "
-	                          "nothing else. Start it in "
+	                          "nothing else; nothing, too, if another process is "
+	                          "at work on that shard. Start it in "
 	                          "the folder of `sweep plan` where platforms are "
 	                          "files. All of them, four at a "
 	                          "time:\n\n"

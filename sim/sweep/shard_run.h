@@ -15,14 +15,23 @@ struct shard_file {
 	struct sweep_counts counts; /* of them */
 	struct text lines;          /* theirs */
 	bool whole;                 /* they are from the finished file */
+	bool failed;                /* rows that failed were passed over */
+	bool busy;                  /* another process writes it */
 };
 
 /*
  * Lock FILE.lock and read the rows that FILE or FILE.part has; failed rows are as good as
- * none. E_IO: another process writes it; E_TYPE: it is another shard, or another plan's.
+ * none. E_IO: another process writes it, which sets `busy`; E_TYPE: it is another shard, or another plan's.
  */
 enum status shard_open(struct shard_file *f, const char *path, struct digest plan,
                        struct shard shard, struct arena *a, struct error *e);
+
+/*
+ * Sets *done to whether FILE is there and has no failed rows. E_TYPE: it is another shard,
+ * or another plan's.
+ */
+enum status shard_done(bool *done, const char *path, struct digest plan,
+                       struct shard shard, struct error *e);
 
 /* Write FILE.part anew from what is done, ready for rows. */
 enum status shard_begin(struct shard_file *f, struct error *e);
