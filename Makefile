@@ -90,13 +90,14 @@ PUBLIC_HEADERS := $(filter-out $(filter-out %/planner.h,$(wildcard models/planne
 	$(shell grep -L 'Private to' $(MODEL_HEADERS)))
 SIM_SOURCES := $(filter-out sim/tests/%,$(wildcard sim/*.c sim/*/*.c))
 SIM_HEADERS := $(filter-out sim/tests/%,$(wildcard sim/*/*.h))
+WEB_SOURCES := sim/web/page.css sim/web/page.js
 TEST_SOURCES := $(wildcard models/tests/*.c sim/tests/*.c)
 SOURCES := $(MODEL_SOURCES) $(SIM_SOURCES) $(TEST_SOURCES)
 HEADERS := $(MODEL_HEADERS) $(SIM_HEADERS) $(wildcard models/tests/*.h sim/tests/*.h)
 
 objects = $(patsubst %.c,$B/%.o,$1)
 # Of the program; without main.c they are those of tests and benchmarks.
-SIM_OBJECTS := $(call objects,$(SIM_SOURCES)) $B/version.o
+SIM_OBJECTS := $(call objects,$(SIM_SOURCES)) $B/version.o $B/web.o
 TESTED_OBJECTS := $(filter-out $B/sim/main.o,$(SIM_OBJECTS))
 programs = $(patsubst %.c,$B/%,$(wildcard $1/tests/check_*.c))
 # Files beside the tests that are no test themselves are linked into each of them.
@@ -135,7 +136,8 @@ $B/%.o: %.c $B/flags
 	$(call say,CC)$(COMPILE) -MMD -MP -c -o $@ $<
 
 # Rewritten only when a source of the program has changed, appeared or gone.
-PROGRAM_SOURCES := $(sort $(MODEL_SOURCES) $(MODEL_HEADERS) $(SIM_SOURCES) $(SIM_HEADERS))
+PROGRAM_SOURCES := $(sort $(MODEL_SOURCES) $(MODEL_HEADERS) $(SIM_SOURCES) $(SIM_HEADERS) \
+	$(WEB_SOURCES))
 $B/version.c: FORCE
 	@mkdir -p $(@D)
 	@printf '#include "system/version.h"\n\nconst char version_text[] = "%s (sources %.8s)";\n' \
@@ -143,6 +145,18 @@ $B/version.c: FORCE
 	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
 
 $B/version.o: $B/version.c sim/system/version.h $B/flags
+	$(call say,CC)$(COMPILE) -c -o $@ $<
+
+# The script and the style of the report's page, byte by byte: web_page_js[], web_page_css[].
+$B/web.c: $(WEB_SOURCES) $B/flags
+	@mkdir -p $(@D)
+	@echo '#include "report/web.h"' >$@
+	@for file in $(WEB_SOURCES); do \
+		printf '\nconst char web_%s[] = {\n' "$$(basename $$file | tr . _)" && \
+		od -An -v -td1 $$file | sed 's/  *\(-*[0-9]*\)/\1,/g' && echo '0};' || exit 1; \
+	done >>$@
+
+$B/web.o: $B/web.c sim/report/web.h $B/flags
 	$(call say,CC)$(COMPILE) -c -o $@ $<
 
 $B/libshardsim.a: $(call objects,$(MODEL_SOURCES)) $B/flags

@@ -4,7 +4,8 @@
 #include "notation/notation.h"
 #include "plan/plan_text.h"
 #include "planner/xla/xla.h"
-#include "text/table.h"
+#include "text/columns.h"
+#include "text/words.h"
 
 #include <math.h>
 #include <string.h>
@@ -226,35 +227,35 @@ static void say_costs(struct text *out, const struct shown *s, struct arena *a)
 {
 	const char *cell[7] = {"planner", "received", "largest array", "live"};
 	int columns = 5 + (timed(s) ? 2 : 0);
-	struct table t;
+	struct columns t;
 
-	table_start(&t, a, columns, 1);
+	columns_start(&t, a, columns, 1);
 	if (timed(s)) {
 		cell[4] = s->bench->clock[0]->name;
 		cell[5] = "x bound";
 	}
 	cell[columns - 1] = "";
-	table_row(&t, cell);
+	columns_row(&t, cell);
 	for (int i = 0; i < s->n; i++) {
 		const struct measurement *m = &s->measurement[i];
 		const struct plan *p = m->plan;
 
 		cell[0] = m->planner;
-		cell[1] = p ? table_bytes(a, p->recv_bytes) : "-";
-		cell[2] = p ? table_bytes(a, p->peak_array_bytes) : "-";
-		cell[3] = p ? table_bytes(a, p->peak_live_bytes) : "-";
+		cell[1] = p ? words_bytes(a, p->recv_bytes) : "-";
+		cell[2] = p ? words_bytes(a, p->peak_array_bytes) : "-";
+		cell[3] = p ? words_bytes(a, p->peak_live_bytes) : "-";
 		if (timed(s)) {
-			cell[4] = table_time(a, m->time_s[0]);
+			cell[4] = words_time(a, m->time_s[0]);
 			cell[5] = isnan(m->time_s[0]) || !(m->bound_s > 0)
 			                  ? "-"
 			                  : arena_printf(a, "%.2f",
 			                                 m->time_s[0] / m->bound_s);
 		}
 		cell[columns - 1] = p ? "" : outcome_name(m->status);
-		table_row(&t, cell);
+		columns_row(&t, cell);
 	}
 	text_printf(out, "\nwhat it costs\n");
-	table_print(out, &t, 2);
+	columns_print(out, &t, 2);
 }
 
 /* "the same received, 6 MiB" or "2.33 times less received: 6 MiB instead of 14 MiB". */

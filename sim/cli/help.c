@@ -57,11 +57,7 @@ static const struct page {
 	 "  Which links are busy, and a time line to open in https://ui.perfetto.dev.\n"
 	 "    $ shardsim simulate --array 'bf16[8192,8192]' --mesh x=8,y=8 \\\n"
 	 "        --from \"P('x', None)\" --to \"P(None, 'y')\" --platform tpu-v4:4x4x4 \\\n"
-	 "        --links=3 --trace trace.json\n"
-	 "  SimGrid's own trace of the same.\n"
-	 "    $ shardsim simulate --array 'bf16[8192,8192]' --mesh x=8,y=8 \\\n"
-	 "        --from \"P('x', None)\" --to \"P(None, 'y')\" --platform tpu-v4:4x4x4 \\\n"
-	 "        --clock fluid --paje trace.paje\n"},
+	 "        --links=3 --trace trace.json\n"},
 	{"sweep",
 	 "Runs all scenarios of suites over platforms, planners and clocks and keeps a row\n"
 	 "for each in a folder. The same command again goes on where it stopped.\n"

@@ -4,7 +4,6 @@
 #include "cli/command.h"
 #include "cli/trace_options.h"
 #include "measure/clocks.h"
-#include "measure/trace_paje.h"
 #include "place/study.h"
 #include "place/with.h"
 #include "system/file.h"
@@ -112,11 +111,15 @@ static void check_study(const struct options *o, const struct argp_state *state)
 static void check_with(const struct options *o, const struct argp_state *state)
 {
 	const char *const other[][2] = {
-		{o->axes, "--axes"},       {o->reduce, "--reduce"},
-		{o->bytes, "--bytes"},     {o->limit, "--limit"},
-		{o->order, "--order"},     {o->timing ? "" : NULL, "--timing"},
-		{o->top, "--top"},         {o->trace.trace, "--trace"},
-		{o->trace.paje, "--paje"}, {o->trace.links ? "" : NULL, "--links"},
+		{o->axes, "--axes"},
+		{o->reduce, "--reduce"},
+		{o->bytes, "--bytes"},
+		{o->limit, "--limit"},
+		{o->order, "--order"},
+		{o->timing ? "" : NULL, "--timing"},
+		{o->top, "--top"},
+		{o->trace.trace, "--trace"},
+		{o->trace.links ? "" : NULL, "--links"},
 	};
 
 	for (size_t i = 0; i < sizeof(other) / sizeof(*other); i++)
@@ -259,9 +262,9 @@ static enum status open_platform(struct session *s, const struct options *o,
 	s->spec = o->platform;
 	if (!s->spec && published(&s->spec, s, o, e) != OK)
 		return e->code;
-	if (trace_options_check(&o->trace, s->spec, o->clock, 1, e) != OK ||
-	    clocks_open(&s->clocks, s->arena, s->spec, o->set, o->nset, clock, n,
-	                !o->trace.paje, e) != OK)
+	if (trace_options_check(&o->trace, s->spec, e) != OK ||
+	    clocks_open(&s->clocks, s->arena, s->spec, o->set, o->nset, clock, n, true,
+	                e) != OK)
 		return e->code;
 	machine = s->clocks.platform->machine;
 	if (!o->with && machine->ndevices < s->c.hierarchy.ndevices)
@@ -296,24 +299,13 @@ static enum status search(struct place_result *out, struct placed **placed,
 	return status;
 }
 
-/*
- * Search with the clock model, then time what is shown with all clocks. SimGrid's own
- * trace comes before it is started here.
- */
+/* Search with the clock model, then time what is shown with all clocks. */
 static enum status run_search(struct place_result *out, struct placed **placed,
                               struct session *s, const struct options *o,
                               struct error *e)
 {
 	if (search(out, placed, s, o, e) != OK)
 		return e->code;
-	if (o->trace.paje) {
-		struct timed untimed =
-			place_timed(*placed, NULL, &s->c, &s->bench, s->arena);
-
-		if (trace_paje(o->trace.paje, s->clocks.platform, &untimed.steps, e) !=
-		    OK)
-			return e->code;
-	}
 	return place_rows(out, s->arena, *placed, &s->bench, e);
 }
 

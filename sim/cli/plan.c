@@ -7,7 +7,6 @@
 #include "measure/clocks.h"
 #include "measure/library.h"
 #include "measure/measure.h"
-#include "measure/trace_paje.h"
 #include "plan/devices.h"
 
 #include <argp.h>
@@ -196,7 +195,6 @@ struct session {
 	struct clocks clocks;
 	struct machine *machine;
 	struct bench bench;
-	const char *paje; /* a file for SimGrid's trace, or NULL */
 };
 
 static enum status open_platform(struct session *s, const struct options *o,
@@ -225,9 +223,8 @@ static enum status open_platform(struct session *s, const struct options *o,
 	}
 	if (command_clocks(&clock, &n, o->arena, o->clock ? o->clock : "model", e) != OK)
 		return e->code;
-	s->paje = o->trace.paje;
 	if (clocks_open(&s->clocks, s->arena, o->platform, o->set, o->nset, clock, n,
-	                !s->paje, e) != OK ||
+	                true, e) != OK ||
 	    library_set(s->clocks.platform->machine, &o->library, NULL, e) != OK)
 		return e->code;
 	s->machine = s->clocks.platform->machine;
@@ -252,22 +249,6 @@ static enum status check_devices(const struct session *s, const struct problem_t
 	return OK;
 }
 
-/* Plans, and times by all clocks. */
-static enum status measure_one(struct measurement *m, struct session *s,
-                               const struct planner *planner, struct error *e)
-{
-	measure_plan(m, &s->bench, &s->problem, planner, s->arena);
-	if (m->plan && s->paje) {
-		struct timed untimed = timed_plan(m, &s->bench, s->arena);
-
-		if (trace_paje(s->paje, s->clocks.platform, &untimed.steps, e) != OK)
-			return e->code;
-	}
-	for (int k = 0; k < s->bench.nclocks; k++)
-		measure_time(m, &s->bench, k, s->arena);
-	return OK;
-}
-
 static int measure_all(struct session *s, const struct options *o,
                        const struct planner **chosen, int n)
 {
@@ -283,8 +264,9 @@ static int measure_all(struct session *s, const struct options *o,
 		explain_planners(&chosen, &n, s->arena);
 	shown.measurement = m = arena_alloc(s->arena, (size_t)n, sizeof(*m));
 	for (int i = 0; i < n; i++) {
-		if (measure_one(&m[i], s, chosen[i], &e) != OK)
-			return command_misuse(&e);
+		measure_plan(&m[i], &s->bench, &s->problem, chosen[i], s->arena);
+		for (int k = 0; k < s->bench.nclocks; k++)
+			measure_time(&m[i], &s->bench, k, s->arena);
 		if (m[i].status == OUTCOME_WRONG || m[i].status == OUTCOME_FAILED)
 			status = EXIT_FAULT;
 	}
@@ -327,7 +309,7 @@ static int run_session(struct session *s, struct options *o)
 	if ((o->warning && warning_read(&o->problem, s->arena, o->warning, &e) != OK) ||
 	    problem_make(&s->problem, s->arena, &o->problem, &e) != OK ||
 	    choose(&chosen, &n, s->arena, o, &e) != OK ||
-	    trace_options_check(&o->trace, o->platform, o->clock, n, &e) != OK)
+	    trace_options_check(&o->trace, o->platform, &e) != OK)
 		return command_misuse(&e);
 	if (open_platform(s, o, &e) != OK || check_devices(s, &o->problem, &e) != OK)
 		return command_misuse(&e);

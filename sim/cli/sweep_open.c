@@ -88,8 +88,7 @@ static enum status refuse(struct store *store, const struct sweep *s, const char
 /*
  * The folder gets this sweep. Rows of another one are refused, or with `update` taken
  * out; those of the same cases by another build of the program are always taken out, for
- * what they would be now nobody knows; and where the file was damaged, old rows of all
- * kinds may have come back.
+ * what they would be now nobody knows.
  */
 static enum status reconcile(struct store *store, bool update, const struct sweep *s,
                              const struct sweep_request *r, const char *out,
@@ -102,7 +101,6 @@ static enum status reconcile(struct store *store, bool update, const struct swee
 	if (store_get(&cases, store, a, "plan", 0, e) != OK ||
 	    store_get(&version, store, a, "version", 0, e) != OK)
 		return e->code;
-	/* A text that is no digest was damaged. */
 	known = cases && digest_parse(&there, cases);
 	same = known && version && digest_equal(there, plan);
 	if (same && strcmp(version, version_text) != 0)
@@ -111,7 +109,7 @@ static enum status reconcile(struct store *store, bool update, const struct swee
 			"were made by shardsim %s, but this is %s: they are "
 			"out, to be measured again",
 			version, version_text);
-	else if (same && !store_damage(store))
+	else if (same)
 		return OK;
 	else if (known && !same && !update && refuse(store, s, out, e) != OK)
 		return e->code;

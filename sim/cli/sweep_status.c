@@ -3,7 +3,7 @@
 
 #include "cli/command.h"
 #include "sweep/shard.h"
-#include "text/table.h"
+#include "text/columns.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -50,7 +50,7 @@ struct status_table {
 
 enum { COLUMNS = 3 + OUTCOMES };
 
-static void add_cells(struct table *t, const struct line *l)
+static void add_cells(struct columns *t, const struct line *l)
 {
 	const char *cell[COLUMNS + 1];
 
@@ -61,7 +61,7 @@ static void add_cells(struct table *t, const struct line *l)
 		cell[3 + i] =
 			arena_printf(t->arena, "%lld", (long long)l->counts.outcome[i]);
 	cell[COLUMNS] = NULL;
-	table_row(t, cell);
+	columns_row(t, cell);
 }
 
 /* Whether nothing is missing, failed or wrong. */
@@ -69,16 +69,16 @@ static bool print(const struct status_table *s, const char *what)
 {
 	const char *head[COLUMNS + 1] = {what, "cases", "missing"};
 	struct text out = {0};
-	struct table t;
+	struct columns t;
 
 	for (int i = 0; i < OUTCOMES; i++)
 		head[3 + i] = outcome_name((enum outcome)i);
-	table_start(&t, s->arena, COLUMNS + 1, 1);
-	table_row(&t, head);
+	columns_start(&t, s->arena, COLUMNS + 1, 1);
+	columns_row(&t, head);
 	for (int i = 0; i < s->n; i++)
 		add_cells(&t, &s->line[i]);
 	add_cells(&t, &s->total);
-	table_print(&out, &t, 0);
+	columns_print(&out, &t, 0);
 	fputs(out.s, stdout);
 	text_free(&out);
 	return s->total.total == s->total.counts.rows &&

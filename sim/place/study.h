@@ -13,7 +13,7 @@
 #define SHARDSIM_SIM_PLACE_STUDY_H
 
 #include "placement/search.h"
-#include "text/report_pen.h"
+#include "text/pen.h"
 
 struct study_case {
 	const char *family, *platform, *axes, *reduce; /* as in the file */

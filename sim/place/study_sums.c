@@ -2,7 +2,8 @@
 #include "place/study.h"
 
 #include "report/data.h"
-#include "text/report_words.h"
+#include "text/csv.h"
+#include "text/words.h"
 
 #include <math.h>
 #include <string.h>
@@ -165,7 +166,7 @@ static void systems_table(const struct pen *pen, const struct study *s)
 	struct arena *a = pen->arena;
 	size_t n;
 	const char **family = families_of(&n, s, a);
-	struct table t =
+	struct pen_table t =
 		words_table(a, "Placements and programs", "lrrrrrrrrrrrr", head, n);
 
 	for (size_t i = 0; i < n; i++) {
@@ -226,8 +227,8 @@ static void findings_table(const struct pen *pen, const struct study_sums *p2)
 	         arena_printf(a, "%lld of %lld", (long long)p2->reduced,
 	                      (long long)p2->improved)},
 	};
-	struct table t = words_table(a, "Published findings", "lll", head,
-	                             sizeof(cell) / sizeof(*cell));
+	struct pen_table t = words_table(a, "Published findings", "lll", head,
+	                                 sizeof(cell) / sizeof(*cell));
 
 	for (size_t i = 0; i < sizeof(cell) / sizeof(*cell); i++)
 		memcpy(words_row(&t), cell[i], sizeof(cell[i]));
@@ -283,10 +284,10 @@ void study_csv(FILE *out, const struct study *s)
 			most[1] = fmax(most[1], p->best_s);
 		}
 		matrix_print(&matrix, &of->placed[0].matrix);
-		report_csv_field(out, of->family, true);
-		report_csv_field(out, of->platform, false);
-		report_csv_field(out, of->axes, false);
-		report_csv_field(out, of->reduce, false);
+		csv_put(out, of->family, true);
+		csv_put(out, of->platform, false);
+		csv_put(out, of->axes, false);
+		csv_put(out, of->reduce, false);
 		fprintf(out, ",%lld,%lld,%.9g,%.9g,%.9g,%.9g,%lld,", (long long)of->n,
 		        (long long)programs_of(of), least[0], most[0], least[1],
 		        most[1], (long long)sums.improved);
@@ -296,8 +297,8 @@ void study_csv(FILE *out, const struct study *s)
 		else
 			fprintf(out, ",");
 		fprintf(out, ",%lld,%lld", (long long)sums.level, (long long)sums.row);
-		report_csv_field(out, matrix.s, false);
-		report_csv_field(out, order_name(of->placed[0].order), false);
+		csv_put(out, matrix.s, false);
+		csv_put(out, order_name(of->placed[0].order), false);
 		fprintf(out, "\n");
 		text_free(&matrix);
 	}

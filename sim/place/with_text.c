@@ -1,7 +1,8 @@
 #include "place/place.h"
 #include "place/with.h"
 #include "plan/plan_json.h"
-#include "text/table.h"
+#include "text/columns.h"
+#include "text/words.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -40,25 +41,25 @@ static void totals_text(struct text *out, const struct place_output *o,
 	int columns = 3 + o->nclocks;
 	const char *cell[3 + CLOCKS_MAX] = {"placement"};
 	const struct work_placement *shown[SHOWN];
-	struct table t;
+	struct columns t;
 
 	shown_of(shown, w);
-	table_start(&t, a, columns, 1);
+	columns_start(&t, a, columns, 1);
 	for (int k = 0; k < o->nclocks; k++)
 		cell[1 + k] = arena_printf(a, "total (%s)", o->clock[k]);
 	cell[columns - 2] = "speedup";
 	cell[columns - 1] = "matrix";
-	table_row(&t, cell);
+	columns_row(&t, cell);
 	for (int i = 0; i < SHOWN; i++) {
 		cell[0] = shown_names[i];
 		for (int k = 0; k < o->nclocks; k++)
-			cell[1 + k] = table_time(a, shown[i]->clock_total_s[k]);
+			cell[1 + k] = words_time(a, shown[i]->clock_total_s[k]);
 		cell[columns - 2] = speedup(w->row_major->clock_total_s[0],
 		                            shown[i]->clock_total_s[0], a);
 		cell[columns - 1] = matrix_text(shown[i], a);
-		table_row(&t, cell);
+		columns_row(&t, cell);
 	}
-	table_print(out, &t, 0);
+	columns_print(out, &t, 0);
 	for (int i = 0; i < SHOWN; i++)
 		if (*shown[i]->message &&
 		    (!i || strcmp(shown[i]->message, shown[i - 1]->message) != 0))
@@ -71,11 +72,11 @@ static void scenarios_text(struct text *out, const struct workload *w, struct ar
 	const char *cell[7] = {"scenario", "weight",  "best",       "row-major",
 	                       "worst",    "speedup", "in the best"};
 	const struct work_placement *shown[SHOWN];
-	struct table t;
+	struct columns t;
 
 	shown_of(shown, w);
-	table_start(&t, a, 7, 1);
-	table_row(&t, cell);
+	columns_start(&t, a, 7, 1);
+	columns_row(&t, cell);
 	for (int i = 0; i < w->nscenarios; i++) {
 		const struct scenario *sc = w->scenario[i];
 
@@ -83,13 +84,13 @@ static void scenarios_text(struct text *out, const struct workload *w, struct ar
 		cell[1] = arena_printf(a, "%g", sc->weight);
 		for (int k = 0; k < SHOWN; k++)
 			cell[2 + k] =
-				table_time(a, sc->weight * shown[k]->time[i].time_s[0]);
+				words_time(a, sc->weight * shown[k]->time[i].time_s[0]);
 		cell[5] = speedup(shown[1]->time[i].time_s[0],
 		                  shown[0]->time[i].time_s[0], a);
 		cell[6] = shown[0]->time[i].plan;
-		table_row(&t, cell);
+		columns_row(&t, cell);
 	}
-	table_print(out, &t, 0);
+	columns_print(out, &t, 0);
 }
 
 void place_with_text(struct text *out, const struct place_output *o, struct arena *a)

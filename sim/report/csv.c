@@ -1,5 +1,7 @@
 #include "report/data.h"
 
+#include "text/csv.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -105,23 +107,6 @@ struct line {
 	const char *text[FIELDS]; /* NULL: the number */
 };
 
-void report_csv_field(FILE *out, const char *text, bool first)
-{
-	if (!first)
-		fputc(',', out);
-	if (!strpbrk(text, "\",\r\n")) {
-		fputs(text, out);
-		return;
-	}
-	fputc('"', out);
-	for (; *text; text++) {
-		if (*text == '"')
-			fputc('"', out);
-		fputc(*text, out);
-	}
-	fputc('"', out);
-}
-
 static void set_count(struct line *l, enum field f, size_t count)
 {
 	snprintf(l->number[f], sizeof(l->number[f]), "%zu", count);
@@ -149,7 +134,7 @@ static struct line start(const struct report *r, const char *section,
 static void finish(FILE *out, const struct line *l)
 {
 	for (int f = 0; f < FIELDS; f++)
-		report_csv_field(out, l->text[f] ? l->text[f] : l->number[f], f == 0);
+		csv_put(out, l->text[f] ? l->text[f] : l->number[f], f == 0);
 	fputs("\r\n", out);
 }
 
@@ -350,7 +335,7 @@ static void write_rows(FILE *out, const struct report *r, const char *what, size
 void report_csv(FILE *out, const struct report *r)
 {
 	for (int f = 0; f < FIELDS; f++)
-		report_csv_field(out, field_names[f], f == 0);
+		csv_put(out, field_names[f], f == 0);
 	fputs("\r\n", out);
 	for (size_t i = 0; i < r->nlines; i++)
 		write_line(out, r, &r->line[i]);

@@ -10,9 +10,6 @@
 #define SHARDSIM_SIM_REPORT_CURVE_H
 
 #include "store/store.h"
-#include "text/report_pen.h"
-
-struct report;
 
 enum { CURVE_PLANNERS_MAX = 64 };
 
@@ -61,9 +58,6 @@ struct report_curves {
 /* Of rows in any order; those without varied figures do not matter. The arena's. */
 struct report_curves report_curves(struct arena *a, const char *baseline,
                                    const struct row *const *rows, size_t n);
-
-/* In words, where there are curves. */
-void report_curves_text(const struct pen *pen, const struct report *r);
 
 /* "nic.bandwidth of dgx-h100:4, clock model, bytes=1MiB" */
 const char *report_curve_title(struct arena *a, const struct report_curve *c);

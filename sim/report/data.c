@@ -1,4 +1,5 @@
 #include "report/data.h"
+#include "report/select.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -71,11 +72,6 @@ static struct item *find_baseline(const struct gathering *g, const struct row *r
 	found = bsearch(&key_at, g->baseline, g->nbaselines, sizeof(struct item *),
 	                compare_baselines);
 	return found ? *found : NULL;
-}
-
-bool report_timed(const struct row *r)
-{
-	return r->status == OUTCOME_OK && r->time_s >= 0 && !isinf(r->time_s);
 }
 
 /* Why a row says nothing by itself, NULL if it does. */

@@ -128,18 +128,12 @@ struct report {
 /* Figures of planners among themselves, of rows in any order. */
 void report_rivals(struct report *r, struct arena *a, const struct row **rows, size_t n);
 
-/* Is the row of a clock and a family asked for? */
-bool report_wanted(const struct report_options *o, const struct row *r);
-
 /*
  * E_RANGE: no rows, none of the baseline, of a clock, or of the families; OK: at least
  * one row is wanted.
  */
 enum status report_check(const struct row *rows, size_t n, const char *baseline,
                          const struct report_options *o, struct error *e);
-
-/* Has the row a time? */
-bool report_timed(const struct row *r);
 
 enum status report_gather(struct report *out, struct arena *a, const struct row *rows,
                           size_t n, const struct report_options *o, struct error *e);
@@ -148,8 +142,5 @@ enum status report_gather(struct report *out, struct arena *a, const struct row 
 void report_md(FILE *out, struct arena *a, const struct report *r);
 void report_tex(FILE *out, struct arena *a, const struct report *r);
 void report_csv(FILE *out, const struct report *r);
-
-/* One field, quoted where RFC 4180 wants it; a comma before it unless `first`. */
-void report_csv_field(FILE *out, const char *text, bool first);
 
 #endif

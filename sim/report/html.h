@@ -12,7 +12,7 @@
 #define SHARDSIM_SIM_REPORT_HTML_H
 
 #include "report/data.h"
-#include "text/report_pen.h"
+#include "text/pen.h"
 
 enum {
 	HTML_TABLE_ROWS = 100, /* of the table of scenarios without scripts */
@@ -99,8 +99,5 @@ double html_at(const struct html_axis *x, double value);
 
 /* Round values on it: at most `capacity` into `tick`; how many. */
 int html_ticks(double *tick, int capacity, const struct html_axis *x);
-
-/* The page's style sheet and script. */
-extern const char html_style[], html_script[];
 
 #endif

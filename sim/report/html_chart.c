@@ -1,6 +1,7 @@
 /* Distributions by planner, drawn as rows of small histograms over a common axis. */
 #include "report/html.h"
-#include "text/report_words.h"
+#include "report/select.h"
+#include "text/words.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 /* Matrices with tints, and curves over varied figures. */
 #include "report/html.h"
-#include "text/report_words.h"
+#include "report/text.h"
+#include "text/words.h"
 
 #include <math.h>
 #include <stdlib.h>

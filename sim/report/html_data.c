@@ -1,5 +1,6 @@
 /* The cases of a page, and which of them get a part of their own. */
 #include "report/html.h"
+#include "report/select.h"
 
 #include "base/units.h"
 

@@ -1,4 +1,5 @@
 #include "report/plot.h"
+#include "report/select.h"
 
 #include "text/gnuplot.h"
 

@@ -86,12 +86,6 @@ struct report_options {
 	const char *unfinished;
 };
 
-/* Does the row's family match the pattern: a glob as in a shell, also `@(a|b*)`? */
-bool report_family(const struct report_options *o, const struct row *r);
-
-/* Is the row's scenario the one asked for by name or pattern? */
-bool report_scenario(const struct report_options *o, const struct row *r);
-
 /*
  * Write the report of all rows of the store to `out`. E_RANGE: no rows at all, none of
  * the baseline, or none of a clock, family or

@@ -5,6 +5,7 @@
  * busiest link, `fluid` lets tasks share links and each wait for its slowest flow.
  */
 #include "report/data.h"
+#include "report/select.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,6 @@
+#include "report/text.h"
 #include "report/data.h"
-#include "text/report_words.h"
+#include "text/words.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -49,7 +50,7 @@ static void write_totals(const struct pen *pen, const struct report *r)
 	struct arena *a = pen->arena;
 	const char *caption =
 		arena_printf(a, "Speedup over %s, all families", r->baseline);
-	struct table t = words_table(a, caption, "lllrrrrrrrrr", head, r->nlines);
+	struct pen_table t = words_table(a, caption, "lllrrrrrrrrr", head, r->nlines);
 
 	for (size_t i = 0; i < r->nlines; i++) {
 		const struct report_line *l = &r->line[i];
@@ -135,7 +136,7 @@ static void write_families(const struct pen *pen, const struct report *r, size_t
 	const char *place = arena_printf(a, "%s, clock %s", l->platform, l->clock);
 	const char *caption =
 		arena_printf(a, "Speedup over %s on %s", r->baseline, place);
-	struct table t = words_table(a, caption, "llrrrrrrrrr", head, end - first);
+	struct pen_table t = words_table(a, caption, "llrrrrrrrrr", head, end - first);
 	size_t nfamilies;
 	struct family *family = list_families(&nfamilies, r, first, end, a);
 
@@ -228,8 +229,8 @@ void report_origins_text(const struct pen *pen, const struct report *r)
 	                                   "n",        "remat.",  "share",
 	                                   "with",     "without", "part of gain"};
 	struct arena *a = pen->arena;
-	struct table t = words_table(a, "Where the gain comes from", "lllrrrrrr", head,
-	                             r->norigins);
+	struct pen_table t = words_table(a, "Where the gain comes from", "lllrrrrrr",
+	                                 head, r->norigins);
 
 	if (r->norigins == 0)
 		return;
@@ -269,8 +270,8 @@ void report_plannings_text(const struct pen *pen, const struct report *r)
 	static const char *const head[] = {"platform", "clock",    "planner",
 	                                   "n",        "median s", "max s"};
 	struct arena *a = pen->arena;
-	struct table t = words_table(a, "Planning times, wall clock", "lllrrr", head,
-	                             r->nplannings);
+	struct pen_table t = words_table(a, "Planning times, wall clock", "lllrrr",
+	                                 head, r->nplannings);
 
 	if (r->nplannings == 0)
 		return;
@@ -295,8 +296,8 @@ void report_left_text(const struct pen *pen, const struct report *r)
 	static const char *const head[] = {"planner", "platform", "status", "rows",
 	                                   "reason"};
 	struct arena *a = pen->arena;
-	struct table t = words_table(a, "Rows left out of the speedups", "lllrp", head,
-	                             r->nlefts);
+	struct pen_table t = words_table(a, "Rows left out of the speedups", "lllrp",
+	                                 head, r->nlefts);
 
 	for (size_t i = 0; i < r->nlefts; i++) {
 		const struct report_left *l = &r->left[i];

@@ -25,7 +25,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What became of a measurement (design 3). */
+/* What became of a measurement. */
 enum outcome {
 	OUTCOME_OK,
 	OUTCOME_NOT_APPLICABLE, /* the planner cannot express it; `message` says why */
@@ -110,15 +110,17 @@ struct store;
  * database, not one of this version; with `create` also if another process is writing
  * there: the text names it.
  *
- * With `create` the file is checked. A damaged one is kept under another name
- * (sweep.db.damaged, sweep.db.damaged-2, ...), and the settings and sound rows that are
- * found in it, page by page where SQLite does not come any further, are put into a new
- * one: store_damage() tells.
+ * With `create` the file is checked. A damaged one is set aside under the first free of the
+ * names sweep.db.damaged, sweep.db.damaged-2, ... with the log that belongs to it, and a new
+ * one without rows is begun: store_damage() tells.
  */
 enum status store_open(struct store **out, const char *dir, bool create,
                        struct error *e);
 
-/* What happened to a damaged file, in a sentence or two; NULL if it was sound. */
+/*
+ * Where a damaged file is kept and how to read what is left of it, in a sentence; NULL if
+ * the file was sound. The text is the store's.
+ */
 const char *store_damage(const struct store *s);
 
 /* Add a row. E_TYPE: its (scenario, platform, planner, clock) is there already. */

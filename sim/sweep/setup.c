@@ -2,6 +2,7 @@
 
 #include "cli/command.h"
 #include "system/version.h"
+#include "text/words_list.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,12 +14,12 @@ static enum status ask_for_platforms(struct suite *suite, const char *list,
 {
 	const char **words;
 
-	if (command_words(&words, a, "--platform", list, e) != OK)
+	if (words_list_read(&words, a, "--platform", list, e) != OK)
 		return e->code;
 	if (!words[0])
 		return error_set(e, E_TYPE, where_option("--platform", list),
 		                 "expected platforms such as tpu-v4:4x4x4,dgx-a100:4");
-	if (command_once("--platform", list, words, e) != OK)
+	if (words_list_once("--platform", list, words, e) != OK)
 		return e->code;
 	suite->nplatforms = 0;
 	for (int i = 0; words[i]; i++) {
@@ -28,7 +29,7 @@ static enum status ask_for_platforms(struct suite *suite, const char *list,
 
 		if (suite_platform_parse(&p, suite, words[i], at, &fault) != OK)
 			return error_set(e, fault.code,
-			                 command_word_at("--platform", list, i), "%s",
+			                 words_list_at("--platform", list, i), "%s",
 			                 fault.text);
 		suite->platform[p].files = UINT64_MAX;
 	}

@@ -4,6 +4,7 @@
 
 #include "edit.h"
 #include "measure/measure.h"
+#include "text/words_list.h"
 
 #include <check.h>
 
@@ -46,10 +47,10 @@ START_TEST(list_rows)
 	const char **words;
 	int n = 0;
 
-	ck_assert_int_eq(command_words(&words, arena, "--list", lists[_i].list, &error),
-	                 OK);
+	ck_assert_int_eq(
+		words_list_read(&words, arena, "--list", lists[_i].list, &error), OK);
 	for (; lists[_i].word[n]; n++) {
-		struct where at = command_word_at("--list", lists[_i].list, n);
+		struct where at = words_list_at("--list", lists[_i].list, n);
 
 		ck_assert_ptr_nonnull(words[n]);
 		ck_assert_str_eq(words[n], lists[_i].word[n]);
@@ -59,7 +60,7 @@ START_TEST(list_rows)
 		ck_assert_ptr_eq(at.source, lists[_i].list);
 	}
 	ck_assert_ptr_null(words[n]);
-	ck_assert_uint_eq(command_word_at("--list", lists[_i].list, n).col,
+	ck_assert_uint_eq(words_list_at("--list", lists[_i].list, n).col,
 	                  lists[_i].col[n]);
 }
 END_TEST
@@ -76,7 +77,8 @@ START_TEST(list_fault_rows)
 {
 	const char **words, *list = list_faults[_i].list;
 
-	ck_assert_int_eq(command_words(&words, arena, "--list", list, &error), E_SYNTAX);
+	ck_assert_int_eq(words_list_read(&words, arena, "--list", list, &error),
+	                 E_SYNTAX);
 	ck_assert_str_eq(error.at.file, "--list");
 	ck_assert_uint_eq(error.at.col, list_faults[_i].col);
 	ck_assert_ptr_eq(error.at.source, list);

@@ -1,3 +1,4 @@
+#include "report/select.h"
 #include "report_made.h"
 #include "store_made.h"
 #include "tests/tests.h"

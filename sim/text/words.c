@@ -1,16 +1,16 @@
-#include "text/report_words.h"
+#include "text/words.h"
 
 #include "base/units.h"
 
 #include <math.h>
 #include <string.h>
 
-struct table words_table(struct arena *a, const char *caption, const char *align,
-                         const char *const *head, size_t most_rows)
+struct pen_table words_table(struct arena *a, const char *caption, const char *align,
+                             const char *const *head, size_t most_rows)
 {
 	size_t columns = strlen(align);
 
-	return (struct table){
+	return (struct pen_table){
 		.caption = caption,
 		.columns = columns,
 		.align = align,
@@ -19,7 +19,7 @@ struct table words_table(struct arena *a, const char *caption, const char *align
 	};
 }
 
-const char **words_row(struct table *t)
+const char **words_row(struct pen_table *t)
 {
 	return t->cell + t->columns * t->rows++;
 }
@@ -48,6 +48,18 @@ const char *words_time(struct arena *a, double seconds)
 {
 	struct text t = {0};
 
+	if (isnan(seconds))
+		return "-";
 	units_print_time(&t, seconds);
+	return text_take(&t, a);
+}
+
+const char *words_bytes(struct arena *a, double bytes)
+{
+	struct text t = {0};
+
+	if (!(bytes >= 0))
+		return "-";
+	units_print_bytes(&t, bytes);
 	return text_take(&t, a);
 }

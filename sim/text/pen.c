@@ -1,4 +1,4 @@
-#include "text/report_pen.h"
+#include "text/pen.h"
 
 #include <ctype.h>
 #include <stdbool.h>
@@ -84,7 +84,7 @@ static void md_rule(FILE *out, int columns, char align)
 	fputs(align == 'r' ? ": |" : " |", out);
 }
 
-static void md_table(const struct pen *p, const struct table *t)
+static void md_table(const struct pen *p, const struct pen_table *t)
 {
 	int *columns = arena_alloc(p->arena, t->columns, sizeof(*columns));
 	const char **cell =
@@ -168,7 +168,7 @@ static void tex_row(const struct pen *p, const char *const *cell, size_t columns
 }
 
 /* Rows [first, end) of a table as one that floats. */
-static void tex_float(const struct pen *p, const struct table *t, size_t first,
+static void tex_float(const struct pen *p, const struct pen_table *t, size_t first,
                       size_t end)
 {
 	fprintf(p->out, "\\begin{table}\n\\centering\\footnotesize\n\\caption{%s%s}\n",
@@ -189,7 +189,7 @@ static void tex_float(const struct pen *p, const struct table *t, size_t first,
  * TeX gives up when too many tables wait for a page, as they do behind one that is higher
  * than a page, and where there is little text between them.
  */
-static void tex_table(const struct pen *p, const struct table *t)
+static void tex_table(const struct pen *p, const struct pen_table *t)
 {
 	enum { ROWS = 45, WAITING = 8 };
 	size_t first = 0;

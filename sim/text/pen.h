@@ -1,16 +1,16 @@
 /*
  * Markdown and LaTeX are the same document: headings, paragraphs and tables, put into
- * words once and written by one of two pens. Private to report*.c.
+ * words once and written by one of two pens.
  */
-#ifndef SHARDSIM_SIM_TEXT_REPORT_PEN_H
-#define SHARDSIM_SIM_TEXT_REPORT_PEN_H
+#ifndef SHARDSIM_SIM_TEXT_PEN_H
+#define SHARDSIM_SIM_TEXT_PEN_H
 
 #include "base/arena.h"
 
 #include <stdio.h>
 
 /* Texts are plain; the pen escapes what its format takes for markup. */
-struct table {
+struct pen_table {
 	const char *caption; /* LaTeX shows it; in Markdown the heading does that */
 	size_t columns, rows;
 	const char *align;       /* per column l, r, or p: long text, not padded */
@@ -24,7 +24,7 @@ struct pen {
 	size_t *floats;      /* LaTeX: tables written so far */
 	void (*heading)(const struct pen *p, int level, const char *text);
 	void (*paragraph)(const struct pen *p, const char *text);
-	void (*table)(const struct pen *p, const struct table *t);
+	void (*table)(const struct pen *p, const struct pen_table *t);
 };
 
 struct pen pen_md(FILE *out, struct arena *a);
