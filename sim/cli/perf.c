@@ -4,6 +4,7 @@
 #include "cli/command.h"
 #include "clock/fluid.h"
 #include "collective/lower.h"
+#include "measure/choose.h"
 #include "measure/clocks.h"
 #include "measure/library.h"
 #include "measure/measure.h"
@@ -290,7 +291,7 @@ static enum status run_open(struct run *r, const struct options *o, struct error
 
 	at.source = o->collective;
 	if (!perf_op(&r->perf.op, o->collective, at, e) ||
-	    command_clocks(&clock, &n, r->arena, o->clock ? o->clock : "model", e) != OK)
+	    choose_clocks(&clock, &n, r->arena, o->clock ? o->clock : "model", e) != OK)
 		return e->code;
 	if (n > 1)
 		return error_set(e, E_TYPE, where_option("--clock", o->clock),

@@ -3,6 +3,7 @@
 #include "base/units.h"
 #include "cli/command.h"
 #include "cli/trace_options.h"
+#include "measure/choose.h"
 #include "measure/clocks.h"
 #include "place/study.h"
 #include "place/with.h"
@@ -257,7 +258,7 @@ static enum status open_platform(struct session *s, const struct options *o,
 	const struct machine *machine;
 	int *clock, n;
 
-	if (command_clocks(&clock, &n, s->arena, o->clock ? o->clock : "model", e) != OK)
+	if (choose_clocks(&clock, &n, s->arena, o->clock ? o->clock : "model", e) != OK)
 		return e->code;
 	s->spec = o->platform;
 	if (!s->spec && published(&s->spec, s, o, e) != OK)

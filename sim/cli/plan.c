@@ -4,6 +4,7 @@
 #include "cli/show.h"
 #include "cli/trace_options.h"
 #include "cli/warning.h"
+#include "measure/choose.h"
 #include "measure/clocks.h"
 #include "measure/library.h"
 #include "measure/measure.h"
@@ -221,7 +222,7 @@ static enum status open_platform(struct session *s, const struct options *o,
 		bench_init(&s->bench, NULL);
 		return OK;
 	}
-	if (command_clocks(&clock, &n, o->arena, o->clock ? o->clock : "model", e) != OK)
+	if (choose_clocks(&clock, &n, o->arena, o->clock ? o->clock : "model", e) != OK)
 		return e->code;
 	if (clocks_open(&s->clocks, s->arena, o->platform, o->set, o->nset, clock, n,
 	                true, e) != OK ||
@@ -296,7 +297,7 @@ static enum status choose(const struct planner ***chosen, int *n, struct arena *
 {
 	const char *list = o->explain ? "xla,best" : "synth";
 
-	return command_planners(chosen, n, a, o->planner ? o->planner : list, e);
+	return choose_planners(chosen, n, a, o->planner ? o->planner : list, e);
 }
 
 static int run_session(struct session *s, struct options *o)

@@ -1,6 +1,6 @@
 #include "sweep/setup.h"
 
-#include "cli/command.h"
+#include "measure/choose.h"
 #include "system/version.h"
 #include "text/words_list.h"
 
@@ -64,8 +64,8 @@ enum status sweep_setup(struct sweep *out, const struct sweep_request *r,
 		if (suite_read(suite, r->suite[i], e) != OK)
 			return e->code;
 	if (suite_check_names(suite, e) != OK ||
-	    command_planners(&planner, &out->nplanners, a, r->planner, e) != OK ||
-	    command_clocks(&clock, &out->nclocks, a, r->clock, e) != OK)
+	    choose_planners(&planner, &out->nplanners, a, r->planner, e) != OK ||
+	    choose_clocks(&clock, &out->nclocks, a, r->clock, e) != OK)
 		return e->code;
 	if (r->platform && ask_for_platforms(suite, r->platform, a, e) != OK)
 		return e->code;
