@@ -1,7 +1,6 @@
 /* What a study says of the systems, in numbers and in words. */
 #include "place/study.h"
 
-#include "report/data.h"
 #include "text/csv.h"
 #include "text/words.h"
 
