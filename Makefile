@@ -199,6 +199,9 @@ $(SIM_TESTS): %: %.o $(call helpers,sim) $B/models/tests/main.o $(TESTED_OBJECTS
 	$(call say,LINK)$(LINK) -o $@ $(filter %.o %.a,$^) $(CHECK_LIBS) \
 		$(PROGRAM_LIBS) $(LDLIBS) -lm
 
+# Goes through all placements, as tests of models/ do.
+$B/sim/tests/check_p2_order: $B/models/tests/placement_help.o
+
 -include $(patsubst %.c,$B/%.d,$(SOURCES))
 
 # --- tests ---------------------------------------------------------------------------

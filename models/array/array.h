@@ -18,7 +18,7 @@ struct dtype {
 	int bits;
 };
 
-/* All of them, ended by a NULL name (spec xla.md 9.3). */
+/* All types that XLA's texts name, ended by a NULL name. */
 extern const struct dtype dtypes[];
 
 /* Elements per dimension, each >= 1; the product is at most 2^62. */

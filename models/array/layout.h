@@ -5,8 +5,8 @@
  * Shardy write them; the paper's own notation is minor to major and its reader
  * reverses). A part is a whole axis or a sub-axis `x:(pre)size`: x of n seen as
  * [pre, size, n / (pre * size)], the middle digit; coordinate
- * (c_x / (n / (pre * size))) mod size (Shardy, spec redistribution.md 1). Axes that no
- * dimension and no unreduced set lists replicate.
+ * (c_x / (n / (pre * size))) mod size, as Shardy has it (models/README.md, "Layouts").
+ * Axes that no dimension and no unreduced set lists replicate.
  * LAYOUT_TILES: a device-id tile assignment, where no axes say it (an arbitrary HLO
  * device list, some XLA intermediates). Planners that need axes answer not-applicable.
  * LAYOUT_MAXIMAL: the whole array on one device, nothing elsewhere (HLO `maximal`).
@@ -29,7 +29,7 @@ struct part {
 
 /*
  * Devices of a tiling: ids row-major over tiles[0..rank), then over `replicas`, which all
- * hold the same tile. Canonical (spec xla.md 1.1): the ids of one tile ascend.
+ * hold the same tile. It is canonical where the ids of one tile ascend, as XLA has it.
  */
 struct tiling {
 	int rank;
@@ -82,7 +82,8 @@ void layout_normalise(struct layout *l);
 
 /*
  * Do both assign every device the same tile (and, unreduced, the same contribution)?
- * Decided on tiles, so it holds across kinds and spellings of the same tile map.
+ * Decided on tiles (in tile.c), so it holds across kinds and spellings of the same tile
+ * map.
  */
 bool layout_same_tiles(const struct layout *a, const struct mesh *ma,
                        const struct layout *b, const struct mesh *mb);

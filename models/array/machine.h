@@ -7,9 +7,9 @@
  * A device has one port ("host" in SimGrid) per fabric it is on. The ports of one fabric
  * and one domain reach each other (the eight GPUs of a node on `nvlink`, all NICs on
  * `net`, all chips of a pod on `ici`). A message takes the fabric with the lowest
- * `priority` whose domain holds both devices (design 6). Several devices may share one
- * port of a fabric (two GPUs one NIC, two cores one chip): messages between those never
- * take that fabric, another one joins them.
+ * `priority` whose domain holds both devices. Several devices may share one port of a
+ * fabric (two GPUs one NIC, two cores one chip): messages between those never take that
+ * fabric, another one joins them.
  *
  * Link bandwidths are one-way usable bytes per second; the two directions of a cable are
  * two links.
@@ -36,7 +36,7 @@ struct link {
 
 struct device {
 	double memory_bytes;
-	double memory_Bps; /* local passes; 0 means free (design 3) */
+	double memory_Bps; /* of local passes; 0: they are free */
 	double launch_s;   /* per communicating step and stand-alone local step */
 };
 

@@ -1,6 +1,6 @@
 /*
- * Who holds what: the truth that plans are checked against (spec redistribution.md 2,
- * base-offset map; design 3 for uneven dimensions).
+ * Who holds what: the truth that plans are checked against. It is the base-offset map of
+ * arXiv 2112.01075, also of uneven dimensions (models/README.md, "Layouts").
  */
 #ifndef SHARDSIM_ARRAY_TILE_H
 #define SHARDSIM_ARRAY_TILE_H

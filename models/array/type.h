@@ -4,8 +4,8 @@
  * An atom is a prime digit of the device position: coordinate (position / stride) % size.
  * `atoms_common` finds digits in which two layouts, also on two meshes of the same
  * devices, can both be said: the strides and sizes of all their axes and sub-axes must
- * form one divisor chain 1 | c1 | c2 | ... | N (spec redistribution.md 1: `x:(1)2` and
- * `x:(1)3` of one axis cannot).
+ * form one divisor chain 1 | c1 | c2 | ... | N, which `x:(1)2` and `x:(1)3` of one axis
+ * cannot (models/README.md, "Layouts").
  *
  * A type (the paper's tau) lists atoms per dimension, major to minor; atoms not listed
  * replicate. Fixed size, no pointers: copied with `=`, compared and hashed as bytes.

@@ -162,7 +162,7 @@ static struct chunk *add_chunk(struct arena *a, size_t bytes)
 	return c;
 }
 
-static void *take(struct arena *a, size_t count, size_t size, bool zero)
+static void *arena_take(struct arena *a, size_t count, size_t size, bool zero)
 {
 	size_t bytes = (checked_bytes(count, size) + ALIGN - 1) / ALIGN * ALIGN;
 	struct chunk *c = a->chunk;
@@ -177,12 +177,12 @@ static void *take(struct arena *a, size_t count, size_t size, bool zero)
 
 void *arena_alloc(struct arena *a, size_t count, size_t size)
 {
-	return take(a, count, size, true);
+	return arena_take(a, count, size, true);
 }
 
 void *arena_dup(struct arena *a, const void *src, size_t count, size_t size)
 {
-	void *p = take(a, count, size, false);
+	void *p = arena_take(a, count, size, false);
 
 	if (count && size)
 		memcpy(p, src, count * size);
@@ -191,7 +191,7 @@ void *arena_dup(struct arena *a, const void *src, size_t count, size_t size)
 
 void *arena_grow(struct arena *a, const void *old, size_t n, size_t count, size_t size)
 {
-	void *grown = take(a, count, size, false);
+	void *grown = arena_take(a, count, size, false);
 
 	if (n && size)
 		memcpy(grown, old, n * size);

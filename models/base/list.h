@@ -33,11 +33,18 @@ struct arena;
 /* Adds one item, which is not zeroed, and returns its place. */
 #define list_add(list, arena) (list_reserve(list, arena, 1), &(list)->at[(list)->n++])
 
+/* Moves `at` to at least twice the room, of which *room then tells how much there is. */
+void *list_move(struct arena *a, void *at, int64_t n, int64_t more, int64_t *room,
+                size_t size);
+
 /*
  * Returns `at`, or what it was moved to, with room for `n` + `more` items of `size`
- * bytes; *room is how many fit. At least doubles the room whenever it moves.
+ * bytes; *room is how many fit.
  */
-void *list_grow(struct arena *a, void *at, int64_t n, int64_t more, int64_t *room,
-                size_t size);
+static inline void *list_grow(struct arena *a, void *at, int64_t n, int64_t more,
+                              int64_t *room, size_t size)
+{
+	return more <= *room - n ? at : list_move(a, at, n, more, room, size);
+}
 
 #endif

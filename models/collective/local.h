@@ -1,6 +1,6 @@
 /*
- * Local work and launches (design 3), by one rule for steps of plans and for prices in a
- * search.
+ * Local work and launches, by one rule for steps of plans and for prices in a search
+ * (models/README.md, "Prices").
  */
 #ifndef SHARDSIM_COLLECTIVE_LOCAL_H
 #define SHARDSIM_COLLECTIVE_LOCAL_H

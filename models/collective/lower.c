@@ -12,7 +12,8 @@
 #include <string.h>
 
 /* Name two devices of a group that no fabric joins, if there are. */
-static void explain(struct text *why, const struct machine *m, const struct groups *g)
+static void explain_unjoined(struct text *why, const struct machine *m,
+                             const struct groups *g)
 {
 	for (int32_t i = 0; i < g->ngroups; i++) {
 		const int32_t *ids = g->ids + (int64_t)i * g->size;
@@ -94,7 +95,7 @@ static bool lower_geometry(struct lowered *out, const struct profile *profile,
 			? first
 			: algorithm_fastest(out->schedule.arena, m, op, groups, bytes);
 	if (!algorithm) {
-		explain(why, m, groups);
+		explain_unjoined(why, m, groups);
 		return false;
 	}
 	for (int i = 0; forced_away(m, algorithm) && algorithms[i]; i++)
@@ -186,7 +187,7 @@ static bool lower_groups(struct lowered *out, const struct profile *profile,
 
 		if (devices_joined(m, ids, groups.size))
 			continue;
-		explain(why, m, &groups);
+		explain_unjoined(why, m, &groups);
 		return false;
 	}
 	if (profile->library)
@@ -241,8 +242,8 @@ static bool lower_permute(struct lowered *out, const struct machine *m,
 
 /*
  * Boxes between the same two devices are one message. An exchange is one round with a
- * task for each connected set of senders and receivers (design 5); a permute of parts has
- * a task for each pair.
+ * task for each connected set of senders and receivers, as none waits for another; a
+ * permute of parts has a task for each pair.
  */
 static bool lower_transfers(struct lowered *out, struct arena *a,
                             const struct machine *m, const struct placement *place,

@@ -1,6 +1,6 @@
 /*
  * Lowering: a plan step becomes a schedule of messages on a machine, by the algorithm
- * that applies to its groups (design 6).
+ * that applies to its groups (models/README.md, "Collectives").
  */
 #ifndef SHARDSIM_COLLECTIVE_LOWER_H
 #define SHARDSIM_COLLECTIVE_LOWER_H
@@ -20,7 +20,7 @@ struct lowered {
 	const char *algorithm; /* "bidir-ring", "nvls", "sends", ...; NULL if local */
 	const char *protocol;  /* "ll", "ll128", "simple"; NULL where there are none */
 	bool any_order; /* a collective costs the same whatever the order in its groups */
-	double local_s;  /* packing and unpacking (design 3, local work) */
+	double local_s;  /* packing and unpacking (local.h) */
 	double launch_s; /* one per communicating or stand-alone local step */
 };
 

@@ -1,6 +1,6 @@
 /*
- * NCCL's own model of its time (facts on its model, 4 and 5; src/graph/tuning.cc,
- * ncclTopoTuneModel and ncclTopoGetAlgoTime). It ranks pairs of algorithm and protocol;
+ * NCCL's own model of its time (src/graph/tuning.cc, ncclTopoTuneModel and
+ * ncclTopoGetAlgoTime). It ranks pairs of algorithm and protocol;
  * it is no prediction.
  */
 #include "collective/nccl.h"

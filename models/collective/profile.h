@@ -6,7 +6,7 @@
  *   nccl   those of NVIDIA's library (nccl.h)
  *   rccl   those of AMD's (rccl.c)
  *   p2     one ring in device order for every collective that has one (device_ring.h),
- *          for all groups at once; others as plain. Xie et al. 2022 (placement/cost.h)
+ *          for all groups at once; others as plain. Xie et al. 2022 (arXiv 2110.10548), 5
  *   plain  the algorithms of collective.h, with what links cost and nothing else: for
  *          comparison with other simulators
  *

@@ -9,7 +9,7 @@
  *   rounds  one, one or two steps;  bytes V/n or 2V/n on every link
  *   cost    step l per shot + w + 2 sqrt(w fill)
  *   need    one-shot nV, direct V on every device
- * Source: facts on collective costs, 4.
+ * Source: RCCL (models/README.md, "Collectives").
  */
 #include "collective/nccl.h"
 

@@ -14,8 +14,8 @@ static int32_t nth_of(const struct fabric *f, int32_t d)
  * Mark in `seen`, axis after axis, the coordinates of the devices. False if one of them
  * is not in the domain, or not the same of those that share its port.
  */
-static bool mark(uint8_t *seen, const struct fabric *f, int32_t domain,
-                 const int32_t *ids, int32_t n)
+static bool mark_places(uint8_t *seen, const struct fabric *f, int32_t domain,
+                        const int32_t *ids, int32_t n)
 {
 	for (int32_t i = 0; i < n; i++) {
 		int32_t rest = f->place[ids[i]];
@@ -121,7 +121,8 @@ bool runs_find(struct runs *out, const struct machine *m, const int32_t *ids, in
 		coordinates += (size_t)f->shape[a];
 	seen = xmalloc(coordinates, sizeof(*seen));
 	memset(seen, 0, coordinates);
-	found = mark(seen, f, out->domain, ids, n) && runs_of_marks(out, seen, f, n);
+	found = mark_places(seen, f, out->domain, ids, n) &&
+	        runs_of_marks(out, seen, f, n);
 	free(seen);
 	out->twisted = found && f->twist && n == fabric_places(f);
 	for (int r = 0; found && f->geometry == GEOMETRY_GRAPH && r < out->n; r++)

@@ -7,7 +7,7 @@
  *        waits for no other.
  * `repeats` > 1 marks rounds merged into this task: `repeats` rounds between the same
  * pairs in identical or proportional sizes, the messages holding their sum. The task
- * then costs repeats - 1 further latencies of its longest route (design 5).
+ * then costs repeats - 1 further latencies of its longest route.
  *
  * What no wire explains is said of a task as well: `delay_s` passes before its first byte
  * moves (software per step, the fill of a pipeline), and its bytes take `least_s` or
@@ -62,7 +62,7 @@ struct schedule {
 	struct round *round;
 	struct task *task;
 	struct message *message;
-	int64_t rounds_capacity, tasks_capacity, messages_capacity;
+	int64_t rounds_room, tasks_room, messages_room; /* as base/list.h has it */
 	round_fn *reader;
 	void *reader_self;
 	bool done; /* the reader wants no more */

@@ -1,12 +1,6 @@
 #include "collective/sent.h"
 
-/* The root of a device's connected set, halving the path on the way. */
-static int32_t set_of(int32_t *parent, int32_t d)
-{
-	while (parent[d] != d)
-		d = parent[d] = parent[parent[d]];
-	return d;
-}
+#include "base/sets.h"
 
 /*
  * The root of each device's set of those that send to one another: [ndevices]. *ascend:
@@ -18,17 +12,16 @@ static int32_t *find_sets(bool *ascend, const struct step *s, int32_t ndevices,
 	int32_t *set = arena_alloc(a, (size_t)ndevices, sizeof(*set)), before = 0;
 
 	*ascend = true;
-	for (int32_t d = 0; d < ndevices; d++)
-		set[d] = d;
+	sets_apart(set, ndevices);
 	for (int64_t i = 0; i < s->ntransfers; i++) {
 		int32_t src = s->transfers[i].src, dst = s->transfers[i].dst;
 
-		set[set_of(set, src)] = set_of(set, dst);
+		sets_join(set, src, dst);
 		*ascend = *ascend && dst >= before;
 		before = dst;
 	}
 	for (int32_t d = 0; d < ndevices; d++)
-		set[d] = set_of(set, d);
+		set[d] = sets_of(set, d);
 	return set;
 }
 

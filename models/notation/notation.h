@@ -1,5 +1,5 @@
 /*
- * The five spellings of a layout (design 7). Each reader fills one `struct layout`, each
+ * The five spellings of a layout. Each reader fills one `struct layout`, each
  * printer prints from it; print(read(t)) is canonical and has the same tiles. What a
  * spelling cannot say is an error that names the axis.
  *
@@ -75,7 +75,7 @@ bool layout_print_as(struct text *out, enum notation n, const struct layout *l,
                      const struct mesh *mesh, const struct shape *shape,
                      struct text *why);
 
-/* As JAX if that can say it, else Shardy, else HLO (design 3). Always succeeds. */
+/* Prints it as JAX if that can say it, else as Shardy, else as HLO. Always succeeds. */
 void layout_print(struct text *out, const struct layout *l, const struct mesh *mesh,
                   const struct shape *shape);
 

@@ -23,7 +23,7 @@ struct checker {
 };
 
 /* 64 well mixed bits (splitmix64, Steele, Lea and Flood 2014). */
-static uint64_t number(uint64_t x)
+static uint64_t chunk_number(uint64_t x)
 {
 	x = (x + 1) * UINT64_C(0x9e3779b97f4a7c15);
 	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -31,77 +31,79 @@ static uint64_t number(uint64_t x)
 	return x ^ x >> 31;
 }
 
-static uint64_t *values(const struct memory *mem, int32_t d)
+static uint64_t *values_of(const struct memory *mem, int32_t d)
 {
 	return mem->value + (int64_t)d * mem->k;
 }
 
-static bool *held(const struct memory *mem, int32_t d)
+static bool *held_by(const struct memory *mem, int32_t d)
 {
 	return mem->held + (int64_t)d * mem->k;
 }
 
-static int32_t holds(const struct memory *mem, int32_t d)
+static int32_t chunks_of(const struct memory *mem, int32_t d)
 {
 	int32_t n = 0;
 
 	for (int32_t r = 0; r < mem->k; r++)
-		n += held(mem, d)[r];
+		n += held_by(mem, d)[r];
 	return n;
 }
 
-static void drop(struct memory *mem, int32_t d)
+static void drop_chunks(struct memory *mem, int32_t d)
 {
-	memset(held(mem, d), 0, (size_t)mem->k);
-	memset(values(mem, d), 0, (size_t)mem->k * sizeof(*mem->value));
+	memset(held_by(mem, d), 0, (size_t)mem->k);
+	memset(values_of(mem, d), 0, (size_t)mem->k * sizeof(*mem->value));
 }
 
-static void copy(struct memory *mem, int32_t to, int32_t from)
+static void copy_chunks(struct memory *mem, int32_t to, int32_t from)
 {
-	memcpy(held(mem, to), held(mem, from), (size_t)mem->k);
-	memcpy(values(mem, to), values(mem, from), (size_t)mem->k * sizeof(*mem->value));
+	memcpy(held_by(mem, to), held_by(mem, from), (size_t)mem->k);
+	memcpy(values_of(mem, to), values_of(mem, from),
+	       (size_t)mem->k * sizeof(*mem->value));
 }
 
 /* Add up the chunks of all members, who must hold the same, in the first one. */
-static bool add(struct memory *mem, const int32_t *ids, int32_t n)
+static bool add_members(struct memory *mem, const int32_t *ids, int32_t n)
 {
-	uint64_t *sum = values(mem, ids[0]);
+	uint64_t *sum = values_of(mem, ids[0]);
 
 	for (int32_t i = 1; i < n; i++) {
-		if (memcmp(held(mem, ids[0]), held(mem, ids[i]), (size_t)mem->k) != 0) {
+		if (memcmp(held_by(mem, ids[0]), held_by(mem, ids[i]),
+		           (size_t)mem->k) != 0) {
 			text_printf(mem->why, "devices %d and %d add different chunks",
 			            (int)ids[0], (int)ids[i]);
 			return false;
 		}
 		for (int32_t r = 0; r < mem->k; r++)
-			sum[r] += values(mem, ids[i])[r];
+			sum[r] += values_of(mem, ids[i])[r];
 	}
 	return true;
 }
 
 /* Put the chunks of all members, equally many of each, together in the first one. */
-static bool gather(struct memory *mem, const int32_t *ids, int32_t n)
+static bool gather_members(struct memory *mem, const int32_t *ids, int32_t n)
 {
-	int32_t chunks = holds(mem, ids[0]);
+	int32_t chunks = chunks_of(mem, ids[0]);
 
 	for (int32_t i = 1; i < n; i++) {
-		if (holds(mem, ids[i]) != chunks) {
+		if (chunks_of(mem, ids[i]) != chunks) {
 			text_printf(mem->why,
 			            "devices %d and %d gather %d and %d chunks",
 			            (int)ids[0], (int)ids[i], (int)chunks,
-			            (int)holds(mem, ids[i]));
+			            (int)chunks_of(mem, ids[i]));
 			return false;
 		}
 		for (int32_t r = 0; r < mem->k; r++) {
-			if (!held(mem, ids[i])[r])
+			if (!held_by(mem, ids[i])[r])
 				continue;
-			if (held(mem, ids[0])[r]) {
+			if (held_by(mem, ids[0])[r]) {
 				text_printf(mem->why, "chunk %d is gathered twice",
 				            (int)r);
 				return false;
 			}
-			held(mem, ids[0])[r] = true;
-			values(mem, ids[0])[r] = values(mem, ids[i])[r];
+			held_by(mem, ids[0])[r] = true;
+			values_of(mem, ids[0])[r] = values_of(mem, ids[i])[r];
 		}
 	}
 	return true;
@@ -110,24 +112,24 @@ static bool gather(struct memory *mem, const int32_t *ids, int32_t n)
 /* Leave each member its block of the chunks of the first one. */
 static bool hand_out(struct memory *mem, const int32_t *ids, int32_t n)
 {
-	int32_t chunks = holds(mem, ids[0]), at = 0;
+	int32_t chunks = chunks_of(mem, ids[0]), at = 0;
 
 	if (chunks % n) {
 		text_printf(mem->why, "%d chunks for %d devices", (int)chunks, (int)n);
 		return false;
 	}
 	for (int32_t i = 1; i < n; i++)
-		copy(mem, ids[i], ids[0]);
+		copy_chunks(mem, ids[i], ids[0]);
 	for (int32_t r = 0; r < mem->k; r++) {
 		int32_t owner;
 
-		if (!held(mem, ids[0])[r])
+		if (!held_by(mem, ids[0])[r])
 			continue;
 		owner = at++ / (chunks / n);
 		for (int32_t i = 0; i < n; i++)
 			if (i != owner) {
-				held(mem, ids[i])[r] = false;
-				values(mem, ids[i])[r] = 0;
+				held_by(mem, ids[i])[r] = false;
+				values_of(mem, ids[i])[r] = 0;
 			}
 	}
 	return true;
@@ -135,21 +137,21 @@ static bool hand_out(struct memory *mem, const int32_t *ids, int32_t n)
 
 static bool group_run(struct memory *mem, enum op op, const int32_t *ids, int32_t n)
 {
-	if (op == OP_ALL_GATHER ? !gather(mem, ids, n)
-	                        : op != OP_BROADCAST && !add(mem, ids, n))
+	if (op == OP_ALL_GATHER ? !gather_members(mem, ids, n)
+	                        : op != OP_BROADCAST && !add_members(mem, ids, n))
 		return false;
 	if (op == OP_REDUCE_SCATTER)
 		return hand_out(mem, ids, n);
 	for (int32_t i = 1; i < n; i++)
 		if (op == OP_REDUCE)
-			drop(mem, ids[i]);
+			drop_chunks(mem, ids[i]);
 		else
-			copy(mem, ids[i], ids[0]);
+			copy_chunks(mem, ids[i], ids[0]);
 	return true;
 }
 
 /* Devices exist, are in one group only, and the roots hold what the step says. */
-static bool step_fits(struct memory *mem, const struct reduction_step *s)
+static bool reduction_step_fits(struct memory *mem, const struct reduction_step *s)
 {
 	int64_t n = (int64_t)s->groups.ngroups * s->groups.size;
 
@@ -165,9 +167,9 @@ static bool step_fits(struct memory *mem, const struct reduction_step *s)
 		}
 		mem->mine[d] = true;
 		if (i % s->groups.size == 0 &&
-		    fabs(s->share * mem->k - holds(mem, d)) > 1e-6) {
+		    fabs(s->share * mem->k - chunks_of(mem, d)) > 1e-6) {
 			text_printf(mem->why, "device %d holds %d of %d chunks, not %g",
-			            (int)d, (int)holds(mem, d), (int)mem->k,
+			            (int)d, (int)chunks_of(mem, d), (int)mem->k,
 			            s->share * mem->k);
 			return false;
 		}
@@ -176,7 +178,7 @@ static bool step_fits(struct memory *mem, const struct reduction_step *s)
 }
 
 /* The coordinate of every device on the axes that are not reduced, as one number. */
-static int32_t *others(const struct matrix *m, uint32_t reduce)
+static int32_t *other_coordinates(const struct matrix *m, uint32_t reduce)
 {
 	int32_t n = matrix_ndevices(m), *other = xmalloc((size_t)n, sizeof(*other));
 
@@ -196,16 +198,16 @@ static int32_t *others(const struct matrix *m, uint32_t reduce)
 }
 
 /* The sum of every chunk over the reduction group of every device. */
-static void add_up(struct checker *c, const struct matrix *m, uint32_t reduce)
+static void sum_chunks(struct checker *c, const struct matrix *m, uint32_t reduce)
 {
-	int32_t copies = c->ndevices / c->k, *other = others(m, reduce);
+	int32_t copies = c->ndevices / c->k, *other = other_coordinates(m, reduce);
 	uint64_t *sum = xmalloc((size_t)c->ndevices, sizeof(*sum));
 
 	memset(sum, 0, (size_t)c->ndevices * sizeof(*sum));
 	for (size_t i = 0; i < c->n; i++) {
 		size_t d = i / (size_t)c->k, r = i % (size_t)c->k;
 
-		sum[r * (size_t)copies + (size_t)other[d]] += number(i);
+		sum[r * (size_t)copies + (size_t)other[d]] += chunk_number(i);
 	}
 	for (size_t i = 0; i < c->n; i++) {
 		size_t d = i / (size_t)c->k, r = i % (size_t)c->k;
@@ -231,10 +233,10 @@ struct checker *checker_new(const struct matrix *m, uint32_t reduce, int steps)
 	c->wanted = xmalloc(c->n, sizeof(*c->wanted));
 	c->mine = xmalloc((size_t)c->ndevices, sizeof(*c->mine));
 	for (size_t i = 0; i < c->n; i++) {
-		c->value[i] = number(i);
+		c->value[i] = chunk_number(i);
 		c->held[i] = true;
 	}
-	add_up(c, m, reduce);
+	sum_chunks(c, m, reduce);
 	return c;
 }
 
@@ -261,7 +263,7 @@ bool checker_step(struct checker *c, int i, const struct reduction_step *s,
 
 	memcpy(mem.value, value, c->n * sizeof(*value));
 	memcpy(mem.held, held_chunks, c->n * sizeof(*held_chunks));
-	right = step_fits(&mem, s);
+	right = reduction_step_fits(&mem, s);
 	for (int32_t k = 0; k < g->ngroups && right; k++)
 		right = group_run(&mem, s->op, g->ids + (int64_t)k * g->size, g->size);
 	if (!right)

@@ -39,8 +39,8 @@ struct groups reduction_groups(const struct groups *g, struct arena *a);
 /*
  * The schedule of one step of which each member with data holds `held_bytes`: what
  * lower_collective makes of reduction_groups(), its launch and the local work of adding
- * up, 3 x received bytes / memory bandwidth (design 3). True, or false with the reason in
- * `why`.
+ * up, 3 x received bytes / memory bandwidth (models/README.md, "Prices"). True, or false
+ * with the reason in `why`.
  */
 bool reduction_lower(struct lowered *out, struct arena *a, const struct machine *m,
                      const struct reduction_step *step, double held_bytes,

@@ -133,13 +133,13 @@ struct search {
 	int64_t n;
 };
 
-static void fill(struct search *s, int i, int j, int32_t left)
+static void fill_cells(struct search *s, int i, int j, int32_t left)
 {
 	int64_t behind = 1;
 
 	if (j == s->at.nlevels) {
 		if (i + 1 < s->at.naxes) {
-			fill(s, i + 1, 0, s->axes->axis[i + 1].size);
+			fill_cells(s, i + 1, 0, s->axes->axis[i + 1].size);
 			return;
 		}
 		if (s->out)
@@ -154,7 +154,7 @@ static void fill(struct search *s, int i, int j, int32_t left)
 			continue;
 		s->at.x[i][j] = x;
 		s->column[j] /= x;
-		fill(s, i, j + 1, left / x);
+		fill_cells(s, i, j + 1, left / x);
 		s->column[j] *= x;
 	}
 }
@@ -170,7 +170,7 @@ static int64_t fill_all(struct matrix *out, const struct hierarchy *h,
 
 	for (int j = 0; j < h->nlevels; j++)
 		s.column[j] = h->level[j].size;
-	fill(&s, 0, 0, axes->axis[0].size);
+	fill_cells(&s, 0, 0, axes->axis[0].size);
 	return s.n;
 }
 

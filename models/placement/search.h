@@ -10,7 +10,7 @@
 #ifndef SHARDSIM_PLACEMENT_SEARCH_H
 #define SHARDSIM_PLACEMENT_SEARCH_H
 
-#include "placement/cost.h"
+#include "placement/lower.h"
 
 /*
  * Seconds of a step of which each member with data holds `held_bytes`, or < 0 with the
@@ -22,9 +22,8 @@ struct reduction_clock {
 	void *self;
 };
 
-/* The published simulator as such a clock; `self` is a const struct p2_system. */
-double p2_clock(void *self, const struct reduction_step *step, double held_bytes,
-                struct text *why);
+/* What is reduced unless a case says otherwise: 2^29 float32 on every device. */
+#define PLACEMENT_PAYLOAD_BYTES (INT64_C(1) << 31)
 
 struct placement_case {
 	struct hierarchy hierarchy;

@@ -8,20 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct list *state_tile(const struct state *s, int32_t device)
-{
-	return s->list + (int64_t)device * s->lists;
-}
-
-bool state_wrong(struct state *s, int step, const char *reason, int32_t device)
-{
-	text_printf(s->why, "step %d (%s): %s", step + 1,
-	            op_name(s->plan->step[step].op), reason);
-	if (device >= 0)
-		text_printf(s->why, " (device %d)", device);
-	return false;
-}
-
 /* Chunk number of group member r in move `which`. */
 static int32_t member_chunk(const struct step *step, int32_t r, int which)
 {
@@ -370,8 +356,9 @@ static bool holds_nothing(const struct state *s, int32_t d)
  * Every device must hold exactly the tile that a layout gives it, padding included, from
  * `start` on where that is told.
  */
-static bool compare(struct state *s, const struct layout *l, const struct mesh *m,
-                    const struct shape *local, const int64_t *start, const char *what)
+static bool compare_tiles(struct state *s, const struct layout *l, const struct mesh *m,
+                          const struct shape *local, const int64_t *start,
+                          const char *what)
 {
 	const struct shape *g = &s->plan->shape;
 	struct tilemap map = tilemap_make(l, m, g, s->arena);
@@ -405,37 +392,6 @@ static bool compare(struct state *s, const struct layout *l, const struct mesh *
 	return compare_sums(s, l, m, &map, what);
 }
 
-struct state state_start(const struct plan *p, struct arena *a, struct text *why)
-{
-	const struct problem *q = p->problem;
-	struct state s = {.plan = p,
-	                  .arena = a,
-	                  .rank = p->shape.rank,
-	                  .lists = p->shape.rank + 1,
-	                  .ndevices = q->ndevices,
-	                  .why = why};
-	struct tilemap map = tilemap_make(&p->from, &q->mesh, &p->shape, a);
-	size_t cells = (size_t)s.ndevices * (size_t)s.lists;
-
-	s.partials = map.partials;
-	s.held = arena_alloc(a, (size_t)s.ndevices, sizeof(*s.held));
-	s.list = arena_alloc(a, cells, sizeof(*s.list));
-	for (int32_t d = 0; d < s.ndevices; d++) {
-		struct list *tile = s.list + (int64_t)d * s.lists;
-
-		if (!tilemap_has(&map, d))
-			continue;
-		for (int dim = 0; dim < s.rank; dim++) {
-			int64_t size = map.tile.dim[dim];
-			int64_t index = map.index[(int64_t)d * s.rank + dim];
-
-			tile[dim] = list_of(a, index * size, (index + 1) * size);
-		}
-		tile[s.rank] = list_of(a, map.partial[d], map.partial[d] + 1);
-	}
-	return s;
-}
-
 bool plan_check(const struct plan *p, struct text *why)
 {
 	struct arena *a = arena_new();
@@ -449,10 +405,11 @@ bool plan_check(const struct plan *p, struct text *why)
 
 		snprintf(what, sizeof(what), "after step %d (%s)", i + 1,
 		         op_name(step->op));
-		ok = state_run(&s, i) && compare(&s, &step->after, step->mesh,
-		                                 &step->local, step->start, what);
+		ok = state_run(&s, i) && compare_tiles(&s, &step->after, step->mesh,
+		                                       &step->local, step->start, what);
 	}
-	ok = ok && compare(&s, &p->to, &p->problem->to_mesh, &local, NULL, "at the end");
+	ok = ok && compare_tiles(&s, &p->to, &p->problem->to_mesh, &local, NULL,
+	                         "at the end");
 	arena_free(a);
 	return ok;
 }

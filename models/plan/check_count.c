@@ -3,7 +3,7 @@
 #include "plan/check_state.h"
 
 /* Elements of a product of lists, cut off at `limit` per dimension. */
-static int64_t volume(const struct list *l, const struct shape *limit)
+static int64_t lists_volume(const struct list *l, const struct shape *limit)
 {
 	int64_t product = 1;
 
@@ -62,8 +62,8 @@ static int64_t real_numbers(const struct plan *p, const struct list *l, int dim)
  * Elements of a product of lists: all, or only the real ones. Where tiles are placed
  * their padding lies beyond the shape.
  */
-static int64_t elements(const struct plan *p, const struct step *step,
-                        const struct list *l, bool real)
+static int64_t elements_of(const struct plan *p, const struct step *step,
+                           const struct list *l, bool real)
 {
 	struct shape limit = real ? p->problem->array.shape : p->shape;
 	int64_t product = 1;
@@ -71,25 +71,26 @@ static int64_t elements(const struct plan *p, const struct step *step,
 	for (int dim = 0; dim < limit.rank && step->start && !real; dim++)
 		limit.dim[dim] = INT64_MAX;
 	if (!real || !p->view)
-		return volume(l, &limit);
+		return lists_volume(l, &limit);
 	for (int dim = 0; dim < p->problem->padded.rank; dim++)
 		product *= real_numbers(p, l, dim);
 	return product;
 }
 
 /* What device d had of its new tile before the step: list by list intersections. */
-static int64_t kept(struct state *s, const struct step *step, const struct list *before,
-                    const struct list *after, bool real)
+static int64_t kept_elements(struct state *s, const struct step *step,
+                             const struct list *before, const struct list *after,
+                             bool real)
 {
 	struct list *both = arena_alloc(s->arena, (size_t)s->rank, sizeof(*both));
 
 	for (int dim = 0; dim < s->rank; dim++)
 		both[dim] = list_common(s->arena, before[dim], after[dim]);
-	return elements(s->plan, step, both, real);
+	return elements_of(s->plan, step, both, real);
 }
 
 /* What a device receives of transfers or sums, which the tiles do not tell. */
-static int64_t told(const struct step *step, int32_t d)
+static int64_t told_elements(const struct step *step, int32_t d)
 {
 	int64_t m = shape_elements(step_operand(step)), q = step->groups.size, n = 0;
 
@@ -102,7 +103,7 @@ static int64_t told(const struct step *step, int32_t d)
 	return n;
 }
 
-static bool stays(const struct step *step, int32_t d)
+static bool tile_stays(const struct step *step, int32_t d)
 {
 	for (int32_t i = 0; i < step->npairs; i++)
 		if (step->pairs[i].dst == d)
@@ -135,14 +136,15 @@ void plan_count(const struct plan *p, struct arena *a, int64_t **received,
 
 			for (int k = 0; k < 2; k++) {
 				if (by_tiles)
-					out[k][at] = elements(p, step, is, k) -
-					             kept(&s, step, was, is, k);
+					out[k][at] = elements_of(p, step, is, k) -
+					             kept_elements(&s, step, was, is, k);
 				else if (step->op == OP_PERMUTE && !step->transfers)
-					out[k][at] = stays(step, d)
-					                     ? 0
-					                     : elements(p, step, is, k);
+					out[k][at] =
+						tile_stays(step, d)
+							? 0
+							: elements_of(p, step, is, k);
 				else
-					out[k][at] = told(step, d);
+					out[k][at] = told_elements(step, d);
 			}
 		}
 	}

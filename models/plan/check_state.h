@@ -1,5 +1,6 @@
 /*
- * The state of the interpreter. Private to check.c and check_boxes.c.
+ * The state of the interpreter, and the steps in which boxes travel (check_boxes.c).
+ * Private to the files check*.c.
  */
 #ifndef SHARDSIM_PLAN_CHECK_STATE_H
 #define SHARDSIM_PLAN_CHECK_STATE_H

@@ -1,6 +1,6 @@
 /*
  * From axes to device numbers: replica groups, chunk numbers and permute pairs of the
- * parts that a step acts on (spec redistribution.md 3).
+ * parts that a step acts on (models/README.md, "Collectives").
  */
 #ifndef SHARDSIM_PLAN_GROUPS_H
 #define SHARDSIM_PLAN_GROUPS_H

@@ -60,7 +60,7 @@ enum op {
 	OP_REDUCE
 };
 
-/* "slice", "all-gather", ... as in design 3 and JSON. */
+/* "slice", "all-gather", ... as printed plans and JSON have it. */
 const char *op_name(enum op op);
 bool op_communicates(enum op op);
 
@@ -136,7 +136,8 @@ struct plan {
 	struct shape shape;
 	struct layout from, to;
 	const struct view *view;
-	int nsteps, capacity;
+	int nsteps;
+	int64_t room; /* for steps, as base/list.h has it */
 	struct step *step;
 	/* Filled by plan_finish: */
 	int64_t recv_bytes, send_bytes; /* max over devices of the sum over steps */
@@ -165,7 +166,8 @@ const struct layout *plan_before(const struct plan *p, int step);
 /*
  * Steps on LAYOUT_AXES, all on the problem's (source) mesh. Each computes groups, chunk
  * numbers and the layout after it. Moves' parts need not be normalised. The caller
- * guarantees the preconditions of spec redistribution.md 3 (asserted).
+ * guarantees, and it is asserted, that the tile divides by the factor of each move, that
+ * a move's parts are where it takes them from, and that no axis is used twice.
  *   slice:      each move appends its parts as the minor-most of to_dim.
  *   all-gather: each move removes its parts, the minor-most ones of from_dim.
  *   all-to-all: each move takes its parts, the minor-most of from_dim, to to_dim.
@@ -175,7 +177,7 @@ const struct layout *plan_before(const struct plan *p, int step);
 void plan_axes_step(struct plan *p, enum op op, const struct move *moves, int nmoves);
 
 /*
- * A permute to `after` (equal local shape). Pairs follow Shardy's rule (spec 3): devices
+ * A permute to `after` (equal local shape). Pairs follow Shardy's rule: devices are
  * numbered by the mixed radix of (sharding parts in dim order, then the unused digits in
  * mesh order) in both layouts; equal numbers are paired. No step is added when all pairs
  * are identities. plan_permute_pairs takes the pairs as given (copied).
@@ -220,8 +222,8 @@ void plan_groups_step(struct plan *p, enum op op, const struct move *moves, int 
                       const struct layout *after);
 
 /*
- * Compute bytes and memory of all steps (plan.h's figures; rules in memory.h), after the
- * last step was added. Layouts are first turned into axes where axes can say them.
+ * Works out bytes and memory of all steps and of the plan by the rules in finish.c, after
+ * the last step was added. Layouts are first turned into axes where axes can say them.
  */
 void plan_finish(struct plan *p);
 

@@ -147,7 +147,7 @@ static json_t *dim_json(int dim)
 	return dim < 0 ? json_null() : json_integer(dim);
 }
 
-/* Moves that no axes name are not told: [] (design 7). */
+/* Moves that no axes name are not told: their list is empty. */
 static json_t *moves_json(const struct plan *p, const struct step *s)
 {
 	const struct mesh *m = &p->problem->mesh;

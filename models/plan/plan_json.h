@@ -1,5 +1,5 @@
 /*
- * Problems and plans as JSON objects (design 7), and plans back from it. Objects are
+ * Problems and plans as JSON objects, and plans read from such objects. Objects are
  * jansson's; the caller owns what is returned.
  */
 #ifndef SHARDSIM_PLAN_PLAN_JSON_H

@@ -139,7 +139,7 @@ bool step_implies_boxes(const struct plan *p, int step)
 		return false;
 	other.arena = arena_new();
 	other.nsteps = step;
-	other.capacity = step;
+	other.room = step;
 	implied = plan_exchange_axes(&other, &s->after, &why) &&
 	          same_transfers(s, &other.step[step], p->shape.rank);
 	arena_free(other.arena);

@@ -41,7 +41,7 @@ void plan_print(struct text *out, const struct plan *p);
 
 /*
  * Of two plans of equal price, does `a` come first? By peak_live_bytes, then by the byte
- * order of the printed plans (design 4).
+ * order of the printed plans.
  */
 bool plan_wins_tie(const struct plan *a, const struct plan *b);
 

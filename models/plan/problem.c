@@ -20,7 +20,7 @@ bool problem_even(const struct problem *p)
 }
 
 /* Padding must not take the array above the 2^62 bits that array_scan allows. */
-static bool fits(const struct shape *s, int bits)
+static bool shape_fits(const struct shape *s, int bits)
 {
 	int64_t n = bits;
 
@@ -30,7 +30,7 @@ static bool fits(const struct shape *s, int bits)
 	return n <= (int64_t)1 << 62;
 }
 
-/* design 3, uneven dimensions: the extent on which both sides agree, if they do. */
+/* Finds the padded extent on which source and target agree, if they do. */
 static void find_padding(struct problem *p)
 {
 	p->padded = p->array.shape;
@@ -43,7 +43,7 @@ static void find_padding(struct problem *p)
 		p->padded.dim[i] = from;
 		p->padded_ok = p->padded_ok && from == to;
 	}
-	p->padded_ok = p->padded_ok && fits(&p->padded, p->array.dtype->bits);
+	p->padded_ok = p->padded_ok && shape_fits(&p->padded, p->array.dtype->bits);
 	if (!p->padded_ok)
 		p->padded = p->array.shape;
 }
@@ -97,13 +97,13 @@ static int64_t group_lacks(const struct tilemap *from, const struct tilemap *to,
 }
 
 /*
- * Spec redistribution.md 10.5: what the device that lacks most lacks. Of an array that
- * is unreduced at the source only, a device lacks all it wants: even where it holds a
- * contribution, at least one sum of others must arrive for every element. Where the
- * target is unreduced the devices that differ only in its unreduced parts want one tile
- * between them, in contributions of any kind: for every element whose contributions they
- * do not all hold a value must arrive at one of them, and the busiest receives the mean
- * at least.
+ * Returns how much the device that lacks most lacks (models/README.md, "Bounds"). Of an
+ * array that is unreduced at the source only, a device lacks all it wants: even where it
+ * holds a contribution, at least one sum of others must arrive for every element. Where
+ * the target is unreduced the devices that differ only in its unreduced parts want one
+ * tile between them, in contributions of any kind: for every element whose contributions
+ * they do not all hold a value must arrive at one of them, and the busiest receives the
+ * mean at least.
  */
 static int64_t recv_bound_elements(const struct problem *p)
 {
@@ -235,7 +235,7 @@ static enum status read_lists(struct problem *out, const struct problem_text *t,
 	return OK;
 }
 
-static int32_t largest(const int32_t *list, int32_t n)
+static int32_t largest_device(const int32_t *list, int32_t n)
 {
 	int32_t most = n - 1;
 
@@ -278,7 +278,8 @@ static void number_layout(struct problem *p, const int32_t *number)
 static void number_devices(struct problem *p)
 {
 	int32_t n = p->mesh.ndevices, m = p->to_mesh.ndevices;
-	int32_t top = largest(p->from_devices, n), to_top = largest(p->to_devices, m);
+	int32_t top = largest_device(p->from_devices, n),
+		to_top = largest_device(p->to_devices, m);
 	int32_t *platform = arena_alloc(p->arena, (size_t)(n + m), sizeof(*platform));
 	int32_t *ids = arena_alloc(p->arena, (size_t)m, sizeof(*ids)), *number;
 

@@ -1,6 +1,6 @@
 /*
- * Views: plans over the digits of array dimensions (plan.h, strided layouts; spec
- * redistribution.md 10.1).
+ * Views: plans over the digits of array dimensions, with strided layouts
+ * (models/README.md, "Digits").
  */
 #ifndef SHARDSIM_PLAN_VIEW_H
 #define SHARDSIM_PLAN_VIEW_H

@@ -402,7 +402,7 @@ static void compare_bytes(const struct plan *p, struct arena *a)
 	ck_assert_int_eq(p->send_bytes, p->recv_bytes);
 }
 
-/* design 3: the largest tile, and the largest source + operand + result. */
+/* The peaks by definition: the largest tile, the largest source + operand + result. */
 static void compare_memory(const struct plan *p)
 {
 	const struct problem *q = p->problem;

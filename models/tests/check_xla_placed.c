@@ -68,7 +68,7 @@ static struct problem *problem_from(const char *devices, const char *array,
 
 /*
  * Steps as "op local recv/padding", bytes of the busiest device. Worked by hand from
- * spec xla.md 4 and 5; elements are f32.
+ * XLA's rules and its halo exchange; elements are f32.
  */
 /* clang-format off */
 static const struct {

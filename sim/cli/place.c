@@ -9,6 +9,7 @@
 #include "place/with.h"
 #include "system/file.h"
 #include "system/wall.h"
+#include "validate/p2.h"
 
 #include <argp.h>
 #include <math.h>
@@ -209,7 +210,7 @@ static enum status read_orders(unsigned *out, const char *text, struct error *e)
 static enum status read_case(struct session *s, const struct options *o, struct error *e)
 {
 	struct placement_case *c = &s->c;
-	int64_t bytes = (int64_t)P2_PAYLOAD_BYTES, limit = PROGRAM_STEPS;
+	int64_t bytes = PLACEMENT_PAYLOAD_BYTES, limit = PROGRAM_STEPS;
 
 	c->at = where_option("--axes", o->axes);
 	if (hierarchy_parse(&c->hierarchy, s->arena, o->hierarchy,

@@ -45,7 +45,7 @@ static enum status add_case(struct study *s, struct reader *r, const struct entr
 {
 	struct study_case *one;
 	struct placement_case *c;
-	int64_t bytes = (int64_t)P2_PAYLOAD_BYTES;
+	int64_t bytes = PLACEMENT_PAYLOAD_BYTES;
 
 	if (s->n == CASES_MAX)
 		return error_set(r->error, E_RANGE, axes_at, "more than %d cases",

@@ -1,5 +1,7 @@
 #include "platform/topology.h"
 
+#include "base/list.h"
+
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,7 +65,7 @@ static void ends_pass(struct ends *e)
 	const struct platform_xml *x = e->graph->x;
 	const struct fabric *fab = &e->m->fabric[e->f];
 	const int32_t *host_of = e->graph->host_of + (int64_t)e->f * e->m->ndevices;
-	int32_t *links = NULL;
+	LIST(int32_t) links = {0};
 
 	for (int64_t i = 0; i < 2 * (int64_t)e->m->ndevices; i++) {
 		const struct xml_host *host =
@@ -73,11 +75,11 @@ static void ends_pass(struct ends *e)
 		if (!host || !host->topology)
 			continue;
 		n = topology_ends(host->topology, host->rank, i % 2, NULL);
-		links = xrealloc(links, (size_t)n, sizeof(*links));
-		topology_ends(host->topology, host->rank, i % 2, links);
-		ends_add(e, i, links, n);
+		list_reserve(&links, NULL, n);
+		topology_ends(host->topology, host->rank, i % 2, links.at);
+		ends_add(e, i, links.at, n);
 	}
-	free(links);
+	free(links.at);
 	for (int32_t k = 0; k < x->nroutes; k++) {
 		const struct xml_route *r = &x->route[k];
 		const int32_t *link = x->route_link + r->first;

@@ -205,25 +205,26 @@ static enum status check_shared(struct builder *b, int f)
 	return OK;
 }
 
-/* Names of domains, by their number. */
+/* Distinct names, numbered as they came. */
 struct names {
-	LIST(const char *) list;
-	struct table numbers;
+	LIST(const char *) name;
+	struct table table;
 };
 
-/* Returns the number of the name, which is the next one where it is new. */
+/* Returns the number of the name, the next one where it is new. */
 static int32_t names_number(struct names *all, const char *name)
 {
 	uint64_t hash = hash_bytes(HASH_START, name, strlen(name));
+	int32_t n = (int32_t)all->name.n;
 	size_t at;
 
-	for (int32_t i = table_first(&all->numbers, hash, &at); i >= 0;
-	     i = table_next(&all->numbers, hash, &at))
-		if (strcmp(all->list.at[i], name) == 0)
+	for (int32_t i = table_first(&all->table, hash, &at); i >= 0;
+	     i = table_next(&all->table, hash, &at))
+		if (!strcmp(all->name.at[i], name))
 			return i;
-	table_add(&all->numbers, hash, (int32_t)all->list.n);
-	*list_add(&all->list, NULL) = name;
-	return (int32_t)all->list.n - 1;
+	table_add(&all->table, hash, n);
+	*list_add(&all->name, NULL) = name;
+	return n;
 }
 
 /*
@@ -253,9 +254,9 @@ static void find_domains(struct builder *b, int f)
 
 		domain[d] = host ? names_number(&names, domain_name(b, host, d)) : -1;
 	}
-	fab->ndomains = (int32_t)names.list.n;
-	free(names.list.at);
-	table_free(&names.numbers);
+	fab->ndomains = (int32_t)names.name.n;
+	free(names.name.at);
+	table_free(&names.table);
 	fab->domain = domain;
 }
 

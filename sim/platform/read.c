@@ -276,8 +276,13 @@ enum status platform_xml_read(struct platform_xml *out, struct arena *a,
 	struct where at = {.file = path, .line = 1, .col = 1};
 	xmlDoc *doc;
 
-	*out = (struct platform_xml){
-		.arena = a, .path = path, .text = text, .length = length};
+	*out = (struct platform_xml){.arena = a,
+	                             .path = path,
+	                             .text = text,
+	                             .length = length,
+	                             .hosts_by_name = {.arena = a},
+	                             .links_by_name = {.arena = a},
+	                             .routes_by_ends = {.arena = a}};
 	if (!length || length > INT_MAX)
 		return error_set(e, E_SYNTAX, at, "the file is %s",
 		                 length ? "too large" : "empty");

@@ -12,6 +12,7 @@
 
 #include "array/machine.h"
 #include "base/error.h"
+#include "base/table.h"
 
 struct topology;
 
@@ -51,23 +52,17 @@ struct xml_route {
 	int32_t nlinks, first;
 };
 
-/* Names or pairs to numbers; open addressing, -1 for free. */
-struct xml_index {
-	int32_t *slot;
-	size_t size, used;
-};
-
 struct platform_xml {
 	struct arena *arena;
 	const char *path, *text;
 	size_t length;
 	int32_t nhosts, nlinks, nroutes, nroute_links;
-	int32_t hosts_capacity, links_capacity, routes_capacity, route_links_capacity;
+	int64_t hosts_room, links_room, routes_room, route_links_room;
 	struct xml_host *host;
 	struct link *link;
 	struct xml_route *route;
 	int32_t *route_link;
-	struct xml_index host_index, link_index, route_index;
+	struct table hosts_by_name, links_by_name, routes_by_ends;
 	/* Routes are not what they seem: of <bypassRoute>s, backbones or limiters. */
 	bool bypassed;
 	/* What SimGrid numbers over all clusters of the file (topology.h). */

@@ -1,8 +1,10 @@
 #include "cost/model.h"
 #include "placement/program.h"
 #include "placement/search.h"
-#include "placement_help.h"
 #include "tests/tests.h"
+#include "validate/p2.h"
+
+#include "p2_machine.h"
 
 #include <check.h>
 
@@ -39,7 +41,7 @@ static struct placement_case read_case(const char *levels, const char *axes,
 	struct placement_case c = {
 		.limit = PROGRAM_STEPS,
 		.orders = 3,
-		.payload_bytes = P2_PAYLOAD_BYTES,
+		.payload_bytes = PLACEMENT_PAYLOAD_BYTES,
 		.at = at,
 	};
 
@@ -104,8 +106,9 @@ START_TEST(printed_seconds)
 	                               at, &error),
 	                 OK);
 	reduction_of(&r, arena, &space, &program);
-	ck_assert_double_eq_tol(P2_RUNS * p2_reduction_s(&p2, &r, P2_PAYLOAD_BYTES),
-	                        printed_table[_i].printed_s, printed_table[_i].within_s);
+	ck_assert_double_eq_tol(
+		P2_RUNS * p2_reduction_s(&p2, &r, PLACEMENT_PAYLOAD_BYTES),
+		printed_table[_i].printed_s, printed_table[_i].within_s);
 }
 END_TEST
 
@@ -408,8 +411,8 @@ END_TEST
 
 Suite *tests(void)
 {
-	Suite *s = suite_create("placement_cost");
-	TCase *t = tcase_create("placement_cost");
+	Suite *s = suite_create("p2");
+	TCase *t = tcase_create("p2");
 
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_loop_test(t, printed_seconds, 0, COUNT(printed_table));

@@ -20,10 +20,10 @@
  * leaf of one tree, an inner node of the other). That model is ours; the paper does not
  * show its own.
  */
-#ifndef SHARDSIM_PLACEMENT_COST_H
-#define SHARDSIM_PLACEMENT_COST_H
+#ifndef SHARDSIM_SIM_VALIDATE_P2_H
+#define SHARDSIM_SIM_VALIDATE_P2_H
 
-#include "placement/lower.h"
+#include "placement/search.h"
 
 struct p2_system {
 	const char *name;
@@ -37,10 +37,9 @@ struct p2_system {
 /*
  * The paper's "GB/s" act as GiB/s: NIC 8 (100 Gb/s used at 60 %), NVSwitch 270 (90 % of
  * 300), NVLink ring 135 (90 % of 150), PCIe 32. Its times are those of ten runs of
- * 2^29 float32, 2 GiB, per GPU.
+ * PLACEMENT_PAYLOAD_BYTES per GPU.
  */
 extern const struct p2_system p2_a100, p2_v100;
-#define P2_PAYLOAD_BYTES 2147483648.0
 enum { P2_RUNS = 10 };
 
 /*
@@ -52,6 +51,10 @@ const struct p2_system *p2_system_of(const struct hierarchy *h);
 /* Seconds of a step of which each member with data holds `held_bytes`. */
 double p2_step_s(const struct p2_system *p2, const struct reduction_step *step,
                  double held_bytes);
+
+/* The same as a clock; `self` is a const struct p2_system. */
+double p2_clock(void *self, const struct reduction_step *step, double held_bytes,
+                struct text *why);
 
 /* Seconds of all steps, for `payload_bytes` on every device at the start. */
 double p2_reduction_s(const struct p2_system *p2, const struct reduction *r,

@@ -1,7 +1,8 @@
 #include "placement/check.h"
 #include "placement/search.h"
-#include "placement_help.h"
+#include "tests/placement_help.h"
 #include "tests/tests.h"
+#include "validate/p2.h"
 
 #include <check.h>
 
@@ -47,7 +48,7 @@ static void never_loses(void *self, const struct placed_case *c)
 		.reduce = c->reduce,
 		.limit = PROGRAM_STEPS,
 		.orders = 3,
-		.payload_bytes = P2_PAYLOAD_BYTES,
+		.payload_bytes = PLACEMENT_PAYLOAD_BYTES,
 	};
 	struct placed p;
 
@@ -99,8 +100,8 @@ END_TEST
 
 Suite *tests(void)
 {
-	Suite *s = suite_create("placement_order");
-	TCase *t = tcase_create("placement_order");
+	Suite *s = suite_create("p2_order");
+	TCase *t = tcase_create("p2_order");
 
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_loop_test(t, level_order_never_loses, 0, COUNT(never_devices));

@@ -1,6 +1,19 @@
-#include "plan/memory.h"
-
+/*
+ * What is worked out once a plan has all its steps: the axes that say its layouts, and
+ * the figures of plan.h for bytes and memory in closed form.
+ *
+ * Let M be a device's tile before the step and q the size of its group. A device
+ * receives nothing in a slice, M (q - 1) in an all-gather, M (1 - 1/q) in an all-to-all,
+ * and M in a permute unless it is paired with itself; it sends as much (models/README.md,
+ * "Memory").
+ *
+ * peak_array_bytes is the largest tile before or after any step. peak_live_bytes is the
+ * largest sum, over steps, of the source tile, the operand (unless it is the source) and
+ * the result; a plan without steps holds its source tile.
+ */
 #include "array/tile.h"
+#include "plan/groups.h"
+#include "plan/plan.h"
 #include "plan/view.h"
 
 #include <assert.h>
@@ -255,7 +268,7 @@ static void account_memory(struct plan *p)
 	}
 }
 
-static int64_t largest(const int64_t *x, int32_t n)
+static int64_t largest_of(const int64_t *x, int32_t n)
 {
 	int64_t most = 0;
 
@@ -264,7 +277,7 @@ static int64_t largest(const int64_t *x, int32_t n)
 	return most;
 }
 
-void memory_account(struct plan *p)
+static void account_bytes(struct plan *p)
 {
 	int32_t n = p->problem->ndevices;
 	struct arena *scratch = arena_new();
@@ -273,8 +286,49 @@ void memory_account(struct plan *p)
 
 	for (int i = 0; i < p->nsteps; i++)
 		account_step(p, i, &t);
-	p->recv_bytes = dtype_bytes(p->problem->array.dtype, largest(t.recv, n));
-	p->send_bytes = dtype_bytes(p->problem->array.dtype, largest(t.send, n));
-	account_memory(p);
+	p->recv_bytes = dtype_bytes(p->problem->array.dtype, largest_of(t.recv, n));
+	p->send_bytes = dtype_bytes(p->problem->array.dtype, largest_of(t.send, n));
 	arena_free(scratch);
+}
+
+/* Name the axes of a step that was given by groups, where both its layouts are of axes. */
+static void name_axes(struct plan *p, struct step *s, const struct layout *before)
+{
+	struct move found[RANK_MAX], *named;
+	int n;
+
+	if (s->nmoves == 0 || s->mesh != &p->problem->mesh ||
+	    before->kind != LAYOUT_AXES || s->after.kind != LAYOUT_AXES)
+		return;
+	n = moves_between(found, s->op, before, &s->after, p->arena);
+	if (n != s->nmoves)
+		return;
+	named = arena_dup(p->arena, s->move, (size_t)n, sizeof(*named));
+	for (int i = 0; i < n; i++) {
+		for (int k = 0; k < n; k++) {
+			if (found[k].from_dim == named[i].from_dim &&
+			    found[k].to_dim == named[i].to_dim &&
+			    found[k].factor == named[i].factor)
+				named[i] = found[k];
+		}
+	}
+	s->move = named;
+}
+
+void plan_finish(struct plan *p)
+{
+	const struct layout *before = &p->from;
+
+	for (int i = 0; i < p->nsteps; i++) {
+		struct step *s = &p->step[i];
+		struct layout axes;
+
+		if (s->after.kind == LAYOUT_TILES &&
+		    layout_to_axes(&axes, &s->after, s->mesh, p->arena))
+			s->after = axes;
+		name_axes(p, s, before);
+		before = &s->after;
+	}
+	account_bytes(p);
+	account_memory(p);
 }
