@@ -63,7 +63,7 @@ static const struct argp_option option_table[] = {
 	{NULL, 0, NULL, 0, NULL, 0},
 };
 
-static void check_options(struct argp_state *state, const struct options *o)
+static void check_perf_options(struct argp_state *state, const struct options *o)
 {
 	if (!o->collective)
 		argp_error(state, "expected a collective such as all-reduce");
@@ -116,7 +116,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		o->collective = arg;
 		return 0;
 	case ARGP_KEY_END:
-		check_options(state, o);
+		check_perf_options(state, o);
 		return 0;
 	default:
 		return command_take_text(o, texts, key, arg) ||
@@ -334,7 +334,7 @@ static enum status check_forced(struct run *r, const struct options *o, struct e
 	return e->code;
 }
 
-static void print(const struct perf_table *t, const char *format)
+static void print_perf(const struct perf_table *t, const char *format)
 {
 	struct text out = {0};
 
@@ -348,7 +348,7 @@ static void print(const struct perf_table *t, const char *format)
 	text_free(&out);
 }
 
-static int run(struct run *r, const struct options *o)
+static int run_perf(struct run *r, const struct options *o)
 {
 	struct sizes sizes = {0};
 	struct perf_row *row;
@@ -392,7 +392,7 @@ static int run(struct run *r, const struct options *o)
 		.row = row,
 		.measured_s = sizes.measured_s,
 	};
-	print(&table, o->format);
+	print_perf(&table, o->format);
 	return EXIT_DONE;
 }
 
@@ -417,7 +417,7 @@ int command_perf(int argc, char **argv)
 
 	argp_err_exit_status = EXIT_MISUSE;
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
-	status = run(&r, &o);
+	status = run_perf(&r, &o);
 	bench_free(&r.bench);
 	clocks_free(&r.clocks);
 	arena_free(r.arena);

@@ -207,7 +207,8 @@ static enum status read_orders(unsigned *out, const char *text, struct error *e)
 	                 "unknown order '%s', expected row, level or both", text);
 }
 
-static enum status read_case(struct session *s, const struct options *o, struct error *e)
+static enum status read_place_case(struct session *s, const struct options *o,
+                                   struct error *e)
 {
 	struct placement_case *c = &s->c;
 	int64_t bytes = PLACEMENT_PAYLOAD_BYTES, limit = PROGRAM_STEPS;
@@ -253,8 +254,8 @@ static enum status published(const char **out, const struct session *s,
 	return OK;
 }
 
-static enum status open_platform(struct session *s, const struct options *o,
-                                 struct error *e)
+static enum status open_place_platform(struct session *s, const struct options *o,
+                                       struct error *e)
 {
 	const struct machine *machine;
 	int *clock, n;
@@ -344,7 +345,7 @@ static bool is_json(const struct options *o)
 	return o->format && strcmp(o->format, "json") == 0;
 }
 
-static int print(struct text *out, int status)
+static int print_placements(struct text *out, int status)
 {
 	fputs(out->s, stdout);
 	text_free(out);
@@ -359,7 +360,7 @@ static int run_case(struct session *s, const struct options *o)
 	struct error e = {0};
 	int status = EXIT_DONE;
 
-	if (read_case(s, o, &e) != OK || open_platform(s, o, &e) != OK ||
+	if (read_place_case(s, o, &e) != OK || open_place_platform(s, o, &e) != OK ||
 	    run_search(&result, &placed, s, o, &e) != OK ||
 	    show_best(&result, s, o, &e) != OK)
 		return command_misuse(&e);
@@ -369,7 +370,7 @@ static int run_case(struct session *s, const struct options *o)
 		place_json(&out, &result, &s->bench);
 	else
 		place_text(&out, &result, &s->bench, s->arena);
-	return print(&out, status);
+	return print_placements(&out, status);
 }
 
 static enum status read_with(struct place_output *out, struct session *s,
@@ -387,7 +388,7 @@ static enum status read_with(struct place_output *out, struct session *s,
 			return e->code;
 	}
 	if (suite_read(suite, o->with, e) != OK || suite_check_names(suite, e) != OK ||
-	    open_platform(s, o, e) != OK ||
+	    open_place_platform(s, o, e) != OK ||
 	    workloads_of(&workload, &out->n, s->arena, suite, levels,
 	                 s->clocks.platform->machine, e) != OK)
 		return e->code;
@@ -423,7 +424,7 @@ static int run_with(struct session *s, const struct options *o)
 		place_with_json(&out, &output);
 	else
 		place_with_text(&out, &output, s->arena);
-	return print(&out, status);
+	return print_placements(&out, status);
 }
 
 static int run_study(struct session *s, const struct options *o)
@@ -445,7 +446,7 @@ static int run_study(struct session *s, const struct options *o)
 	return EXIT_DONE;
 }
 
-static int run(struct session *s, const struct options *o)
+static int run_place(struct session *s, const struct options *o)
 {
 	if (o->nfiles)
 		return run_study(s, o);
@@ -474,7 +475,7 @@ int command_place(int argc, char **argv)
 
 	argp_err_exit_status = EXIT_MISUSE;
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
-	status = run(&s, &o);
+	status = run_place(&s, &o);
 	bench_free(&s.bench);
 	clocks_free(&s.clocks);
 	arena_free(s.arena);

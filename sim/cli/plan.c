@@ -122,7 +122,7 @@ static error_t parse_problem(int key, char *arg, struct problem_text *t)
 }
 
 /* Options that do not go together, or are missing. */
-static void check_options(struct argp_state *state, const struct options *o)
+static void check_plan_options(struct argp_state *state, const struct options *o)
 {
 	if (o->warning && (o->problem.from || o->problem.to))
 		argp_error(state, "--xla-warning says what --from and --to say");
@@ -179,7 +179,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		argp_error(state, "unexpected argument '%s'", arg);
 		return 0;
 	case ARGP_KEY_END:
-		check_options(state, o);
+		check_plan_options(state, o);
 		return 0;
 	default:
 		if (trace_option(&o->trace, key, arg, state) ||
@@ -198,8 +198,8 @@ struct session {
 	struct bench bench;
 };
 
-static enum status open_platform(struct session *s, const struct options *o,
-                                 struct error *e)
+static enum status open_plan_platform(struct session *s, const struct options *o,
+                                      struct error *e)
 {
 	int *clock, n;
 
@@ -312,7 +312,8 @@ static int run_session(struct session *s, struct options *o)
 	    choose(&chosen, &n, s->arena, o, &e) != OK ||
 	    trace_options_check(&o->trace, o->platform, &e) != OK)
 		return command_misuse(&e);
-	if (open_platform(s, o, &e) != OK || check_devices(s, &o->problem, &e) != OK)
+	if (open_plan_platform(s, o, &e) != OK ||
+	    check_devices(s, &o->problem, &e) != OK)
 		return command_misuse(&e);
 	bench_place(&s->bench, &s->problem);
 	if (o->minimise && strcmp(o->minimise, "time") == 0 && !o->platform) {
@@ -329,7 +330,7 @@ static int run_session(struct session *s, struct options *o)
 	return measure_all(s, o, chosen, n);
 }
 
-static int run(int argc, char **argv, const char *doc, bool needs_platform)
+static int run_plan(int argc, char **argv, const char *doc, bool needs_platform)
 {
 	static const char usage[] = "--array A --mesh M --from LAYOUT --to LAYOUT";
 	const struct argp argp = {option_table, parse_option, usage, doc,
@@ -354,18 +355,19 @@ static int run(int argc, char **argv, const char *doc, bool needs_platform)
 
 int command_plan(int argc, char **argv)
 {
-	return run(argc, argv,
-	           "Plan how to bring an array from one layout into another, and print "
-	           "the "
-	           "steps.\v"
-	           "Example: shardsim plan --array 'bf16[8192,8192]' --mesh 'x=4,y=2' "
-	           "--from \"P('x', None)\" --to \"P(None, 'y')\" --planner all",
-	           false);
+	return run_plan(
+		argc, argv,
+		"Plan how to bring an array from one layout into another, and print "
+		"the "
+		"steps.\v"
+		"Example: shardsim plan --array 'bf16[8192,8192]' --mesh 'x=4,y=2' "
+		"--from \"P('x', None)\" --to \"P(None, 'y')\" --planner all",
+		false);
 }
 
 int command_simulate(int argc, char **argv)
 {
-	return run(
+	return run_plan(
 		argc, argv,
 		"Plan, check and time a redistribution on a platform.\v"
 		"Example: shardsim simulate --array 'bf16[8192,8192]' --mesh 'x=4,y=2' "

@@ -65,7 +65,7 @@ static void add_cells(struct columns *t, const struct line *l)
 }
 
 /* Whether nothing is missing, failed or wrong. */
-static bool print(const struct status_table *s, const char *what)
+static bool print_status(const struct status_table *s, const char *what)
 {
 	const char *head[COLUMNS + 1] = {what, "cases", "missing"};
 	struct text out = {0};
@@ -247,7 +247,7 @@ int command_sweep_status(int argc, char **argv)
 	folder = is_folder(o.file[0]) && o.nfiles == 1;
 	if ((folder ? of_folder(&s, o.file[0], &e) : of_shards(&s, &o, &e)) != OK)
 		status = command_misuse(&e);
-	else if (!print(&s, folder ? "platform" : "shard"))
+	else if (!print_status(&s, folder ? "platform" : "shard"))
 		status = EXIT_FAULT;
 	arena_free(s.arena);
 	return status;

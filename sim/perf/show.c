@@ -85,7 +85,7 @@ void perf_show_csv(struct text *out, const struct perf_table *t)
 	}
 }
 
-static json_t *row_json(const struct perf_table *t, int i)
+static json_t *perf_row_json(const struct perf_table *t, int i)
 {
 	const struct perf_row *r = &t->row[i];
 	json_t *row =
@@ -112,7 +112,7 @@ void perf_show_json(struct text *out, const struct perf_table *t)
 	char *s;
 
 	for (int i = 0; i < t->n; i++)
-		json_array_append_new(rows, row_json(t, i));
+		json_array_append_new(rows, perf_row_json(t, i));
 	all = json_pack("{s:s,s:o,s:s,s:i,s:o}", "schema", "shardsim/1", "platform",
 	                json_text(t->platform), "collective", t->collective, "devices",
 	                (int)t->devices, "rows", rows);

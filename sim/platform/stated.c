@@ -17,7 +17,8 @@ static int fabric_of_route(const struct builder *b, const struct xml_route *r)
 	return -1;
 }
 
-static enum status compare(const struct builder *b, int f, const struct xml_route *r)
+static enum status compare_stated(const struct builder *b, int f,
+                                  const struct xml_route *r)
 {
 	const struct xml_host *src = &b->x->host[r->src], *dst = &b->x->host[r->dst];
 	const int32_t *have = b->x->route_link + r->first;
@@ -78,7 +79,7 @@ enum status builder_check_stated(struct builder *b, struct platform_graph *g)
 		if (f < 0 || b->m->fabric[f].geometry == GEOMETRY_GRAPH)
 			continue;
 		written[f]++;
-		if (compare(b, f, r) != OK)
+		if (compare_stated(b, f, r) != OK)
 			return b->error->code;
 	}
 	for (int f = 0; f < b->m->nfabrics; f++)

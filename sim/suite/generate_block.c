@@ -6,8 +6,8 @@
 #include <string.h>
 
 /* "2..3", or "4" for 4..4, up to `limit`; 0: the ends are sizes. */
-static enum status read_range(struct reader *r, const char *text, struct where at,
-                              int64_t limit, int64_t out[2])
+static enum status read_generate_range(struct reader *r, const char *text,
+                                       struct where at, int64_t limit, int64_t out[2])
 {
 	struct scan s = scan_start(text, at, r->error);
 
@@ -34,8 +34,8 @@ struct generate_text {
 	struct where count_at, seed_at, sub_axes_at, uneven_at, range_at[4];
 };
 
-static enum status read_flag(struct reader *r, const char *text, struct where at,
-                             bool *out)
+static enum status read_generate_flag(struct reader *r, const char *text,
+                                      struct where at, bool *out)
 {
 	*out = strcmp(text, "yes") == 0;
 	if (!*out && strcmp(text, "no") != 0)
@@ -149,21 +149,23 @@ enum status suite_generate_block(struct reader *r, const yaml_node_t *map)
 	if (!g.family)
 		g.family = t.kind;
 	for (int i = 0; i < 3 + g.random; i++)
-		if (read_range(r, t.range[i] ? t.range[i] : range[i], t.range_at[i],
-		               limit[i], ends[i]) != OK)
+		if (read_generate_range(r, t.range[i] ? t.range[i] : range[i],
+		                        t.range_at[i], limit[i], ends[i]) != OK)
 			return r->error->code;
 	if (t.sample)
 		t.count = t.sample;
 	if (strcmp(t.count, "0") != 0) {
-		if (read_range(r, t.count, t.count_at, GENERATED_MAX, number) != OK)
+		if (read_generate_range(r, t.count, t.count_at, GENERATED_MAX,
+		                        number) != OK)
 			return r->error->code;
 		g.count = number[0];
 	}
-	if (read_range(r, t.seed, t.seed_at, INT32_MAX, number) != OK)
+	if (read_generate_range(r, t.seed, t.seed_at, INT32_MAX, number) != OK)
 		return r->error->code;
 	g.seed = number[0];
-	if (read_flag(r, t.uneven, t.uneven_at, &g.uneven) == OK &&
-	    read_flag(r, t.sub_axes, t.sub_axes_at, &g.sub_axes) == OK && !g.random)
+	if (read_generate_flag(r, t.uneven, t.uneven_at, &g.uneven) == OK &&
+	    read_generate_flag(r, t.sub_axes, t.sub_axes_at, &g.sub_axes) == OK &&
+	    !g.random)
 		read_layouts(r, map, &g, &t);
 	if (g.random && g.sub_axes)
 		return error_set(r->error, E_TYPE, t.sub_axes_at,

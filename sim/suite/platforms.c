@@ -125,8 +125,9 @@ static enum status ask_for(struct reader *r, int p, struct where at)
 	return OK;
 }
 
-static enum status add(struct reader *r, const char *base, const struct settings *s,
-                       const int *chosen, struct where at)
+static enum status add_platform(struct reader *r, const char *base,
+                                const struct settings *s, const int *chosen,
+                                struct where at)
 {
 	const char *value[PLATFORM_SETTINGS_MAX];
 
@@ -142,7 +143,7 @@ static enum status add_all(struct reader *r, const char *base, const struct sett
 	int chosen[PLATFORM_SETTINGS_MAX] = {0}, i;
 
 	do {
-		if (add(r, base, s, chosen, at) != OK)
+		if (add_platform(r, base, s, chosen, at) != OK)
 			return r->error->code;
 		for (i = s->n - 1; i >= 0 && ++chosen[i] == s->nvalues[i]; i--)
 			chosen[i] = 0;
@@ -150,7 +151,7 @@ static enum status add_all(struct reader *r, const char *base, const struct sett
 	return OK;
 }
 
-static enum status read_platform(struct reader *r, const yaml_node_t *node)
+static enum status read_suite_platform(struct reader *r, const yaml_node_t *node)
 {
 	const char *base = NULL, *unused = NULL;
 	const yaml_node_t *base_node = NULL, *set = NULL;
@@ -186,5 +187,5 @@ enum status suite_platforms(struct reader *r, const yaml_node_t *list)
 {
 	if (list->data.sequence.items.start == list->data.sequence.items.top)
 		return reader_bad(r, list, "an empty list, expected some platforms");
-	return reader_list(r, list, read_platform);
+	return reader_list(r, list, read_suite_platform);
 }

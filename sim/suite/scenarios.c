@@ -22,7 +22,7 @@ void suite_add(struct suite *s, const struct scenario *sc)
 	own->file = s->nfiles > 0 ? s->nfiles - 1 : 0;
 }
 
-static int by_name(const void *a, const void *b)
+static int scenario_by_name(const void *a, const void *b)
 {
 	const struct scenario *const *x = a, *const *y = b;
 
@@ -35,7 +35,7 @@ enum status suite_check_names(const struct suite *s, struct error *e)
 
 	for (int32_t i = 0; i < s->n; i++)
 		sorted[i] = &s->scenario[i];
-	qsort(sorted, (size_t)s->n, sizeof(*sorted), by_name);
+	qsort(sorted, (size_t)s->n, sizeof(*sorted), scenario_by_name);
 	for (int32_t i = 1; i < s->n; i++)
 		if (strcmp(sorted[i - 1]->name, sorted[i]->name) == 0)
 			error_set(e, E_TYPE, sorted[i]->at,

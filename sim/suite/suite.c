@@ -93,8 +93,8 @@ static enum status read_scenario(struct reader *r, const yaml_node_t *map)
 	return suite_vary(r, &s, &list);
 }
 
-static enum status read_section(struct reader *r, const yaml_node_t *key,
-                                const yaml_node_t *value)
+static enum status read_suite_section(struct reader *r, const yaml_node_t *key,
+                                      const yaml_node_t *value)
 {
 	struct where at;
 	const char *name = reader_scalar(r, key, &at);
@@ -123,7 +123,7 @@ static enum status read_section(struct reader *r, const yaml_node_t *key,
 	                 name);
 }
 
-static enum status read_document(struct reader *r)
+static enum status read_suite_document(struct reader *r)
 {
 	const yaml_node_t *root = yaml_document_get_root_node(r->document);
 
@@ -138,14 +138,15 @@ static enum status read_document(struct reader *r)
 		return r->error->code;
 	for (yaml_node_pair_t *p = root->data.mapping.pairs.start;
 	     p < root->data.mapping.pairs.top; p++)
-		if (read_section(r, yaml_document_get_node(r->document, p->key),
-		                 yaml_document_get_node(r->document, p->value)) != OK)
+		if (read_suite_section(r, yaml_document_get_node(r->document, p->key),
+		                       yaml_document_get_node(r->document, p->value)) !=
+		    OK)
 			return r->error->code;
 	return OK;
 }
 
 /* The next document of the parser; its root is NULL after the last one. */
-static enum status load(struct reader *r, yaml_parser_t *parser, FILE *f)
+static enum status load_document(struct reader *r, yaml_parser_t *parser, FILE *f)
 {
 	errno = 0;
 	if (yaml_parser_load(parser, r->document))
@@ -158,15 +159,15 @@ static enum status load(struct reader *r, yaml_parser_t *parser, FILE *f)
 	                 parser->problem ? parser->problem : "unreadable");
 }
 
-static enum status read_documents(struct reader *r, yaml_parser_t *parser, FILE *f)
+static enum status read_suite_file(struct reader *r, yaml_parser_t *parser, FILE *f)
 {
 	yaml_node_t *root;
 
-	if (load(r, parser, f) != OK)
+	if (load_document(r, parser, f) != OK)
 		return r->error->code;
-	read_document(r);
+	read_suite_document(r);
 	yaml_document_delete(r->document);
-	if (r->error->code != OK || load(r, parser, f) != OK)
+	if (r->error->code != OK || load_document(r, parser, f) != OK)
 		return r->error->code;
 	root = yaml_document_get_root_node(r->document);
 	if (root)
@@ -196,7 +197,7 @@ enum status suite_read(struct suite *s, const char *path, struct error *e)
 	if (!yaml_parser_initialize(&parser))
 		abort();
 	yaml_parser_set_input_file(&parser, f);
-	if (read_documents(&r, &parser, f) == OK && s->n == before)
+	if (read_suite_file(&r, &parser, f) == OK && s->n == before)
 		error_set(e, E_SYNTAX, (struct where){.file = path, .line = 1, .col = 1},
 		          "no scenarios in it, expected a list of scenarios or a "
 		          "generate block");

@@ -225,7 +225,7 @@ static double cost_of(const struct sweep *s, uint64_t units, double devices)
 }
 
 /* The most expensive first; equal ones in the order of platforms and scenarios. */
-static int by_cost(const void *a, const void *b)
+static int work_by_cost(const void *a, const void *b)
 {
 	const struct sweep_work *x = a, *y = b;
 
@@ -243,8 +243,8 @@ static uint64_t all_units(const struct sweep *s)
 	return n == 64 ? UINT64_MAX : (UINT64_C(1) << n) - 1;
 }
 
-static uint64_t missing(const struct sweep *s, const struct sweep_work *w,
-                        const struct digests *done)
+static uint64_t missing_units(const struct sweep *s, const struct sweep_work *w,
+                              const struct digests *done)
 {
 	uint64_t units = 0;
 
@@ -274,12 +274,12 @@ struct sweep_work *sweep_work(int64_t *n, const struct sweep *s,
 					i, p, all_units(s),
 					cost_of(s, all_units(s), devices[i])};
 	if (count)
-		qsort(all, (size_t)count, sizeof(*all), by_cost);
+		qsort(all, (size_t)count, sizeof(*all), work_by_cost);
 	*n = 0;
 	for (int64_t i = shard; i < count; i += nshards) {
 		struct sweep_work w = all[i];
 
-		w.units = missing(s, &w, done);
+		w.units = missing_units(s, &w, done);
 		w.cost = cost_of(s, w.units, devices[w.scenario]);
 		if (w.units)
 			all[(*n)++] = w;

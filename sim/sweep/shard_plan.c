@@ -229,7 +229,7 @@ static enum status read_head(struct reading *r, const json_t *head)
 	return read_request(r, json_object_get(head, "request"));
 }
 
-static enum status read_platform(struct reading *r, const json_t *o)
+static enum status read_plan_platform(struct reading *r, const json_t *o)
 {
 	const json_t *set = json_object_get(o, "set");
 	const char *base = copy(r, o, "base"), *files = copy(r, o, "files");
@@ -256,7 +256,7 @@ static enum status read_platform(struct reading *r, const json_t *o)
 	return OK;
 }
 
-static enum status read_scenario(struct reading *r, const json_t *o)
+static enum status read_plan_scenario(struct reading *r, const json_t *o)
 {
 	struct scenario sc = {.name = copy(r, o, "scenario"), .at = r->at};
 	json_int_t file = json_integer_value(json_object_get(o, "file"));
@@ -282,9 +282,9 @@ static enum status read_line(struct reading *r, const char *line, size_t length)
 	else if (r->at.line == 1)
 		read_head(r, o);
 	else if (json_object_get(o, "platform"))
-		read_platform(r, o);
+		read_plan_platform(r, o);
 	else
-		read_scenario(r, o);
+		read_plan_scenario(r, o);
 	json_decref(o);
 	return r->error->code;
 }

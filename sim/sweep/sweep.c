@@ -47,7 +47,7 @@ static enum status give_all(struct run *r, int *busy)
 }
 
 /* How long to sleep at most: to the next time limit, or the next look; for ever: infinity. */
-static double sleep_s(const struct run *r)
+static double sleep_limit_s(const struct run *r)
 {
 	const struct sweep *s = r->sweep;
 	double least = s->worker_bytes > 0 ? TICK_S
@@ -59,7 +59,7 @@ static double sleep_s(const struct run *r)
 	return fmax(least, 0);
 }
 
-static int sleep_until(struct pollfd *fds, int n, double seconds)
+static int sleep_until_told(struct pollfd *fds, int n, double seconds)
 {
 	struct timespec t;
 
@@ -95,7 +95,7 @@ static enum status run_once(struct run *r, struct pollfd *fds, int signals)
 		fds[i] = (struct pollfd){.fd = r->slot[i].pid ? r->slot[i].from : -1,
 		                         .events = POLLIN};
 	fds[jobs] = (struct pollfd){.fd = signals, .events = POLLIN};
-	if (sleep_until(fds, jobs + 1, sleep_s(r)) < 0 && errno != EINTR)
+	if (sleep_until_told(fds, jobs + 1, sleep_limit_s(r)) < 0 && errno != EINTR)
 		return run_system_error(r, "poll");
 	for (int i = 0; i < jobs; i++)
 		if (fds[i].revents && slot_read(r, &r->slot[i]) != OK)
