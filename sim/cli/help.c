@@ -1,4 +1,7 @@
-/* The commands, and `shardsim help COMMAND`: what one is for, with examples, its options. */
+/*
+ * The commands, and `shardsim help COMMAND`: what one is for, with examples, its
+ * options.
+ */
 #include "cli/command.h"
 
 #include <stdlib.h>
@@ -138,7 +141,7 @@ static const struct command *find_command(const char *name)
 	return NULL;
 }
 
-/* argp prints the options and leaves the program. */
+/* Lets argp print the options of a command, which leaves the program. */
 static int show_options(const struct command *c)
 {
 	char name[64], help[] = "--help";

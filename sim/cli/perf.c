@@ -148,7 +148,7 @@ static enum status size_read(int64_t *out, const char *option, const char *text,
 	return OK;
 }
 
-/* The range of sizes: what all devices hold together is an array of at most 2^62 bits. */
+/* Reads the range of sizes; all devices together hold an array of at most 2^62 bits. */
 static enum status range_read(int64_t *lo, int64_t *hi, const struct options *o,
                               const char *begin, const char *end,
                               const struct groups *g, struct error *e)
@@ -169,7 +169,7 @@ static enum status factor_read(int64_t *out, const char *text, struct error *e)
 	return scan_finish(&s);
 }
 
-/* From -b to -e, by a factor or a step; sizes that nccl-tests rounds alike once. */
+/* Lists sizes from -b to -e, by a factor or a step; those rounded alike only once. */
 static enum status sizes_range(struct sizes *out, struct arena *a,
                                const struct options *o, const struct groups *g,
                                struct error *e)
@@ -205,7 +205,7 @@ static int by_bytes(const void *a, const void *b)
 	return x->in_place - y->in_place;
 }
 
-/* Is the row one of those to compare with? */
+/* Returns whether the row is one of those to compare with. */
 static bool row_fits(const struct measured *m, const struct options *o, int32_t devices)
 {
 	return !isnan(m->time_s) &&
@@ -215,7 +215,9 @@ static bool row_fits(const struct measured *m, const struct options *o, int32_t 
 	        strstr(m->system, o->system));
 }
 
-/* Timings of two machines in one column would compare with neither. */
+/*
+ * Checks that timings are of one machine: two in one column would compare with neither.
+ */
 static enum status one_system(const struct measured_table *t, const struct options *o,
                               int32_t devices, struct error *e)
 {
@@ -242,7 +244,9 @@ static enum status one_system(const struct measured_table *t, const struct optio
 	return e->code;
 }
 
-/* The sizes of the file between -b and -e; out of place where both were measured. */
+/*
+ * Lists the sizes of the file between -b and -e; out of place where both were measured.
+ */
 static enum status sizes_measured(struct sizes *out, struct arena *a,
                                   const struct options *o, const struct groups *g,
                                   struct error *e)
@@ -312,7 +316,7 @@ static enum status run_open(struct run *r, const struct options *o, struct error
 	return perf_groups(&r->perf.groups, r->arena, machine, &o->groups, e);
 }
 
-/* What is forced must be able to run the collective, whatever its size. */
+/* Checks that what is forced can run the collective, whatever its size. */
 static enum status check_forced(struct run *r, const struct options *o, struct error *e)
 {
 	const struct library_text *l = &o->library;

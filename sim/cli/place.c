@@ -73,7 +73,7 @@ static const struct argp_option option_table[] = {
 	{NULL, 0, NULL, 0, NULL, 0},
 };
 
-/* Texts that are read later, where errors have a place. */
+/* Takes texts that are read later, where errors have a place. */
 static error_t parse_text(struct options *o, int key, const char *arg)
 {
 	const char **const text[] = {
@@ -102,14 +102,14 @@ static void check_format(const struct options *o, const struct argp_state *state
 		           o->nfiles ? "md, tex or csv" : "text or json");
 }
 
-/* Files have it all. */
+/* Checks that a file of placements has no other options beside it. */
 static void check_study(const struct options *o, const struct argp_state *state)
 {
 	if (o->given & ~(UINT64_C(1) << (KEY_FORMAT - KEY_HIERARCHY)) || o->nset)
 		argp_error(state, "a file of placements goes with --format only");
 }
 
-/* A suite has axes and bytes of its own. */
+/* Checks that a suite of scenarios has none of the options of one case. */
 static void check_with(const struct options *o, const struct argp_state *state)
 {
 	const char *const other[][2] = {
@@ -179,7 +179,7 @@ struct session {
 	struct bench bench;
 };
 
-/* A whole number in [lo, hi] that an option gave; unchanged without one. */
+/* Reads a whole number in [lo, hi] that an option gave; unchanged without one. */
 static enum status read_int(int64_t *out, const char *option, const char *text,
                             const char *what, int64_t hi, struct error *e)
 {
@@ -235,7 +235,7 @@ static enum status read_place_case(struct session *s, const struct options *o,
 	return OK;
 }
 
-/* Without a platform: the published system of the last level. */
+/* Chooses, without a platform, the published system of the last level. */
 static enum status published(const char **out, const struct session *s,
                              const struct options *o, struct error *e)
 {
@@ -281,7 +281,7 @@ static enum status open_place_platform(struct session *s, const struct options *
 	return OK;
 }
 
-/* All placements by the clock model, the best first. */
+/* Ranks all placements by the clock model, the best first. */
 static enum status search(struct place_result *out, struct placed **placed,
                           struct session *s, const struct options *o, struct error *e)
 {
@@ -302,7 +302,7 @@ static enum status search(struct place_result *out, struct placed **placed,
 	return status;
 }
 
-/* Search with the clock model, then time what is shown with all clocks. */
+/* Searches with the clock model, then times what is shown with all clocks. */
 static enum status run_search(struct place_result *out, struct placed **placed,
                               struct session *s, const struct options *o,
                               struct error *e)
@@ -312,7 +312,7 @@ static enum status run_search(struct place_result *out, struct placed **placed,
 	return place_rows(out, s->arena, *placed, &s->bench, e);
 }
 
-/* The links and the time line of the best placement. */
+/* Prints the links and the time line of the best placement. */
 static enum status show_best(struct place_result *out, struct session *s,
                              const struct options *o, struct error *e)
 {
@@ -327,7 +327,9 @@ static enum status show_best(struct place_result *out, struct session *s,
 	return trace_write(&o->trace, &s->bench, &devices, &best, 1, e);
 }
 
-/* The order of the best placement; the answer is printed although it cannot be kept. */
+/*
+ * Writes the order of the best placement; the answer is printed even where that fails.
+ */
 static int write_devices(const char *path, const struct matrix *m, struct arena *a)
 {
 	struct text out = {0};

@@ -121,7 +121,7 @@ static error_t parse_problem(int key, char *arg, struct problem_text *t)
 	}
 }
 
-/* Options that do not go together, or are missing. */
+/* Checks for options that do not go together, or are missing. */
 static void check_plan_options(struct argp_state *state, const struct options *o)
 {
 	if (o->warning && (o->problem.from || o->problem.to))
@@ -235,7 +235,7 @@ static enum status open_plan_platform(struct session *s, const struct options *o
 	return OK;
 }
 
-/* Devices that were named must be there; a mesh too large is an answer instead. */
+/* Checks that named devices are there; a mesh too large is an answer instead. */
 static enum status check_devices(const struct session *s, const struct problem_text *t,
                                  struct error *e)
 {
@@ -291,7 +291,7 @@ static int measure_all(struct session *s, const struct options *o,
 	return status;
 }
 
-/* Planners that were named, or those that the command speaks of. */
+/* Returns the planners that were named, or those that the command speaks of. */
 static enum status choose(const struct planner ***chosen, int *n, struct arena *a,
                           const struct options *o, struct error *e)
 {

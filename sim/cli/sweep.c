@@ -150,7 +150,9 @@ static int sweep_into(struct sweep *s, const struct options *o,
 	return status;
 }
 
-/* The request in DIR, whose store stays open; the current folder is then its own. */
+/*
+ * Takes the request in DIR, whose store stays open, and goes to the request's folder.
+ */
 static enum status take_resume(struct store **store, struct sweep_request *r,
                                const char *dir, struct arena *a, struct error *e)
 {
@@ -193,7 +195,7 @@ static int run_request(struct options *o, struct arena *a)
 	return command_misuse(&e);
 }
 
-/* `sweep plan`, `sweep run` and so on are commands of their own. */
+/* Finds the command of its own that `sweep plan`, `sweep run` and so on are. */
 static int subcommand(int (**out)(int, char **), const char *name)
 {
 	static const struct command all[] = {

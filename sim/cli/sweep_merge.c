@@ -69,7 +69,9 @@ static enum status merge_row(void *self, struct digest key, const struct row *r,
 	                                            : OK;
 }
 
-/* All shards are read before anything is written, so that a wrong one changes nothing. */
+/*
+ * All shards are read before anything is written, so that a wrong one changes nothing.
+ */
 static enum status skip_row(void *self, struct digest key, const struct row *r,
                             const char *log, const char *line, size_t length,
                             struct error *e)

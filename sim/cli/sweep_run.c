@@ -62,7 +62,7 @@ static const char *default_out(const struct options *o, struct shard shard,
 	                    shard.of);
 }
 
-/* What is missing of it; a shard that is whole stays as it is. */
+/* Measures what is missing of a shard; one that is whole stays as it is. */
 static enum status measure_shard(struct shard_file *f, struct sweep *s,
                                  const struct options *o, struct arena *a,
                                  struct error *e)

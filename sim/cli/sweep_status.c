@@ -64,7 +64,7 @@ static void add_cells(struct columns *t, const struct line *l)
 	columns_row(t, cell);
 }
 
-/* Whether nothing is missing, failed or wrong. */
+/* Prints the table, and returns whether nothing is missing, failed or wrong. */
 static bool print_status(const struct status_table *s, const char *what)
 {
 	const char *head[COLUMNS + 1] = {what, "cases", "missing"};
@@ -156,7 +156,7 @@ static enum status count_line(void *self, struct digest key, const struct row *r
 	return OK;
 }
 
-/* The cases of a shard; they are put into the set. */
+/* Returns the number of cases of a shard, and puts them into the set. */
 static int64_t cases_of(const struct sweep *s, struct shard shard, struct digests *set,
                         struct arena *a)
 {

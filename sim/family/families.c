@@ -112,7 +112,9 @@ enum status family_parse(struct family_machine *out, struct arena *a, const char
 	return figures_complete(&out->family, at, e);
 }
 
-/* Appends what the user typed, but for what no XML comment has: control bytes and "--". */
+/*
+ * Appends what the user typed, but for what no XML comment has: control bytes and "--".
+ */
 static void comment_append(struct text *out, const char *s)
 {
 	for (char before = ' '; *s; before = *s++) {

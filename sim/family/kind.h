@@ -66,7 +66,10 @@ enum status overlay_check(const struct family_machine *m, int32_t share,
 
 /* --- the platform file (xml.c) --- */
 
-/* What a host says of the fabric it is on (platforms/README.md, The platform convention). */
+/*
+ * What a host says of the fabric it is on (platforms/README.md, The platform
+ * convention).
+ */
 struct port {
 	const char *fabric, *domain, *geometry;
 	int priority;

@@ -94,7 +94,9 @@ static bool cables_join(const struct family *f)
 	return reached == UINT64_MAX >> (64 - f->gpus);
 }
 
-/* Checks what "pcie" at the end of a list asks: two GPUs per switch, two equal halves. */
+/*
+ * Checks what "pcie" at the end of a list asks: two GPUs per switch, two equal halves.
+ */
 static enum status pcie_check(const struct family *f, struct scan *s, struct where at)
 {
 	if (scan_finish(s) != OK)
@@ -278,7 +280,9 @@ static bool cables_between(const void *self, int32_t a, int32_t b)
 	return false;
 }
 
-/* Returns the family as it is in the node of GPU `first`, whose cables may be missing. */
+/*
+ * Returns the family as it is in the node of GPU `first`, whose cables may be missing.
+ */
 static struct family cables_left(const struct family_machine *m, int32_t first,
                                  struct arena *a)
 {

@@ -22,7 +22,9 @@ static enum status largest_read(struct reader *r, yaml_node_t *map, struct famil
 	return map_check(r, largest, keys);
 }
 
-/* Returns the text of `{value, source}` of one figure or constant, and sets its place. */
+/*
+ * Returns the text of `{value, source}` of one figure or constant, and sets its place.
+ */
 static const char *sourced_read(struct reader *r, yaml_node_t *one, const char **source,
                                 struct where *at)
 {

@@ -70,7 +70,7 @@ int64_t perf_bytes(const char *collective, int32_t devices, int64_t bytes)
 	return bytes / unit * unit;
 }
 
-/* Device lists: all of the groups, shifted by one inside each, or only first ones. */
+/* Makes a device list: of all groups, shifted by one inside each, or of their first. */
 static const char *device_list(const struct groups *g, bool roots, int shift,
                                struct arena *a)
 {
@@ -90,7 +90,7 @@ static const char *mesh_text(const struct groups *g, bool roots, struct arena *a
 	return arena_printf(a, "g=%d,x=%d", (int)g->ngroups, roots ? 1 : (int)g->size);
 }
 
-/* The least seconds any algorithm needs; 0 for nothing. */
+/* Returns the least seconds any algorithm needs; 0 for nothing. */
 static double least_s(const struct perf *p, int64_t bytes, struct arena *a)
 {
 	int kind = kind_of(p->collective);

@@ -5,7 +5,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Times with nccl-tests' digits: two decimals, fewer where they mean nothing. */
+/*
+ * Prints a time with nccl-tests' digits: two decimals, fewer where they mean nothing.
+ */
 static void time_print(struct text *out, int width, double s)
 {
 	double us = s * 1e6;
@@ -16,7 +18,7 @@ static void time_print(struct text *out, int width, double s)
 		text_printf(out, " %*.*f", width, us < 1e4 ? 2 : us < 1e5 ? 1 : 0, us);
 }
 
-/* Ends a line, which has no spaces behind. */
+/* Ends a line, without spaces before its end. */
 static void line_end(struct text *out)
 {
 	while (out->length && out->s[out->length - 1] == ' ')

@@ -176,7 +176,7 @@ enum status place_rows(struct place_result *out, struct arena *a,
 	return e->code;
 }
 
-/* Each instruction of a program as a line. */
+/* Prints each instruction of a program as a line. */
 static const char **step_lines(const struct program *p, const struct hierarchy *tree,
                                struct arena *a)
 {
@@ -242,7 +242,7 @@ static void head(struct text *out, const struct place_result *r)
 	text_printf(out, "\n\n");
 }
 
-/* Why rows have no time by some clock; rows after each other mostly say the same. */
+/* Prints why rows have no time by some clock, once where the next says the same. */
 static void messages(struct text *out, const struct place_result *r)
 {
 	const char *last = "";

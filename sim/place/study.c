@@ -17,7 +17,9 @@ struct entry {
 	yaml_node_t *axes, *reduce;
 };
 
-/* Number `i` of a text or of a list of texts; NULL, with an error or behind the last. */
+/*
+ * Returns number `i` of a text or list of texts; NULL with an error or behind the last.
+ */
 static const char *text_of(struct reader *r, yaml_node_t *node, int i, struct where *at)
 {
 	yaml_node_t *one = node;
@@ -149,7 +151,9 @@ enum status study_read(struct study *out, struct arena *a, const char *const *pa
 
 /* --- running ------------------------------------------------------------------------- */
 
-/* The machine of a case; that of the case before if it is on the same one. */
+/*
+ * Finds the machine of a case, which is that of the case before on the same platform.
+ */
 static enum status open_machine(struct machine **out, const struct study_case *of,
                                 struct arena *a, struct error *e)
 {

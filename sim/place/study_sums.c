@@ -12,7 +12,7 @@ static bool faster(double a_s, double b_s)
 	return a_s < b_s * (1 - 1e-9);
 }
 
-/* Do all groups lie within one instance of the last level? */
+/* Returns whether all groups lie within one instance of the last level. */
 static bool is_inside(const struct matrix *m, uint32_t reduce)
 {
 	for (int i = 0; i < m->naxes; i++)
@@ -60,7 +60,9 @@ static void add_study_matrix(struct study_sums *sums, const struct placed *p,
 	}
 }
 
-/* The slowest over the fastest matrix, by all-reduces [0] and by best programs [1]. */
+/*
+ * Finds the slowest over the fastest matrix, by all-reduces [0] and best programs [1].
+ */
 static void spreads(double out[2], const struct study_case *of)
 {
 	double least[2] = {INFINITY, INFINITY}, most[2] = {0};
@@ -138,7 +140,7 @@ static const char *ratio(struct arena *a, double x)
 	return isnan(x) ? "-" : arena_printf(a, "%.2f", x);
 }
 
-/* Families in order of appearance, and where a family is not another's beginning. */
+/* Lists families in order of appearance, those that are no other's beginning. */
 static const char **study_families(size_t *n, const struct study *s, struct arena *a)
 {
 	const char **list = arena_alloc(a, (size_t)s->n, sizeof(*list));

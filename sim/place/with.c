@@ -92,7 +92,7 @@ enum status workloads_of(struct workload **out, int *n, struct arena *a,
 
 /* --- timing -------------------------------------------------------------------------- */
 
-/* The axes that a scenario sums over, where that is all it does; else 0. */
+/* Returns the axes that a scenario sums over, where that is all it does; else 0. */
 static uint32_t summed(const struct problem *p)
 {
 	struct layout before = p->from;
@@ -130,7 +130,7 @@ struct timing {
 	struct error *error;
 };
 
-/* Seconds of the program by all clocks of the bench. */
+/* Times the program by all clocks of the bench. */
 static enum status time_program(struct work_time *out, struct timing *t,
                                 const struct placement_case *c, const struct placed *p,
                                 struct arena *a)
@@ -147,7 +147,7 @@ static enum status time_program(struct work_time *out, struct timing *t,
 	return t->error->code;
 }
 
-/* The fastest program, where it is faster than `*best_s`. */
+/* Finds the fastest program, where it is faster than `*best_s`. */
 static enum status try_program(struct work_time *out, double *best_s, struct timing *t,
                                const struct matrix *m, const struct problem *p,
                                const struct scenario *sc, struct arena *a)
@@ -261,7 +261,7 @@ static int by_total(const void *a, const void *b)
 	return (x->number > y->number) - (x->number < y->number);
 }
 
-/* All matrices as placements without times, and row-major order where none gives it. */
+/* Lists all matrices as placements, and row-major order where none gives it. */
 static enum status list_placements(struct workload *w, struct arena *a, struct error *e)
 {
 	struct matrix *matrix;
@@ -289,7 +289,7 @@ static enum status list_placements(struct workload *w, struct arena *a, struct e
 	return OK;
 }
 
-/* All placements by the model, those shown by all clocks. */
+/* Times all placements by the model, and those shown by all clocks. */
 static void time_placements(struct workload *w, struct timing *t)
 {
 	int64_t n = w->nplacements;

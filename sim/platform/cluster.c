@@ -76,7 +76,7 @@ static enum status cluster_host(struct reader *r, const xmlNode *node,
 	return reader_add_host(r, node, &host);
 }
 
-/* "0-3,8,10-11": calls cluster_host for each number. */
+/* Calls cluster_host() for each number of a list "0-3,8,10-11". */
 static enum status read_radical(struct reader *r, const xmlNode *node,
                                 struct cluster *c, bool flat)
 {
@@ -109,7 +109,7 @@ static enum status read_radical(struct reader *r, const xmlNode *node,
 	return r->error->code;
 }
 
-/* The links of SimGrid's torus: one cable from each node up each dimension. */
+/* Adds the links of SimGrid's torus: one cable from each node up each dimension. */
 static enum status read_torus(struct reader *r, const xmlNode *node, struct cluster *c)
 {
 	const char *text = reader_required(r, node, "topo_parameters"), *p = text;
@@ -141,7 +141,7 @@ static enum status read_torus(struct reader *r, const xmlNode *node, struct clus
 	return r->error->code;
 }
 
-/* Fat trees and dragonflies; others are SimGrid's business. */
+/* Reads fat trees and dragonflies; others are for SimGrid to know. */
 static enum status read_topology(struct reader *r, const xmlNode *node,
                                  struct cluster *c, const char *kind)
 {
@@ -165,7 +165,7 @@ static enum status read_topology(struct reader *r, const xmlNode *node,
 	return OK;
 }
 
-/* Backbones and limiters are for SimGrid to know, if they are links that are shared. */
+/* Checks backbones and limiters, which SimGrid knows if they are shared links. */
 static enum status read_backbone(struct reader *r, const xmlNode *node)
 {
 	const char *policy = reader_attribute(r, node, "bb_sharing_policy");

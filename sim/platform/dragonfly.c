@@ -104,7 +104,7 @@ static void fly_blue(const struct topology_maker *k, struct dragonfly *f)
 		}
 }
 
-/* False if it has more hosts or links than we can have. */
+/* Returns false if it has more hosts or links than we can have. */
 static bool fly_size(const struct dragonfly *f)
 {
 	int64_t n = (int64_t)f->groups * f->chassis;

@@ -11,7 +11,10 @@ struct fat_tree {
 	int32_t position; /* of the first host */
 };
 
-/* The digits of a node: digit i counts parents below its level, else children. */
+/*
+ * Returns the radix of digit i of a node, which counts parents below its level, else
+ * children.
+ */
 static int32_t radix(const struct fat_tree *t, int level, int i)
 {
 	return i < level ? t->parents[i] : t->children[i];
@@ -34,7 +37,7 @@ static int32_t node_of(const struct fat_tree *t, int level, const int32_t *digit
 	return node;
 }
 
-/* SimGrid's number of a node, which is in the names: switches count down. */
+/* Returns SimGrid's number of a node, which is in the names: switches count down. */
 static int32_t node_number(const struct fat_tree *t, int level, int32_t node)
 {
 	int32_t number = 2 * t->nodes[0] - 1 - node;
@@ -44,7 +47,7 @@ static int32_t node_number(const struct fat_tree *t, int level, int32_t node)
 	return level ? number : node;
 }
 
-/* False if it has more links than we can have. */
+/* Returns false if it has more links than we can have. */
 static bool tree_size(struct fat_tree *t)
 {
 	int64_t links = 0;
@@ -124,7 +127,10 @@ fault:
 	return NULL;
 }
 
-/* Whether all hosts with the destination's digits from `level` on are below the node. */
+/*
+ * Returns whether all hosts with the destination's digits from `level` on are below the
+ * node.
+ */
 static bool is_below(const struct fat_tree *t, int level, const int32_t *node,
                      const int32_t *dst)
 {

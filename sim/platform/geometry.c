@@ -13,7 +13,7 @@ static enum status geometry_fault(struct builder *b, int f)
 	                    b->example[f]->props->geometry);
 }
 
-/* The "4x4x8" of a geometry; what is after it, NULL where it is none. */
+/* Reads the "4x4x8" of a geometry and returns what is after it, NULL if it is none. */
 static const char *read_shape(struct builder *b, int f, const char *p)
 {
 	struct fabric *fab = &b->m->fabric[f];
@@ -82,7 +82,7 @@ static enum status read_geometry(struct builder *b, int f)
 	return *p ? geometry_fault(b, f) : OK;
 }
 
-/* Devices fill each domain in the order of their numbers, last axis fastest. */
+/* Fills each domain with devices in the order of their numbers, last axis fastest. */
 static enum status place_devices(struct builder *b, int f)
 {
 	struct fabric *fab = &b->m->fabric[f];
@@ -158,7 +158,7 @@ static enum status torus_ports(struct builder *b, int f)
 	return OK;
 }
 
-/* Do the links lead from one device to another, cable by cable? */
+/* Returns whether the links lead from one device to another, cable by cable. */
 static bool follows_cables(const int32_t *ends, int32_t src, int32_t dst,
                            const int32_t *links, int n)
 {
@@ -170,7 +170,9 @@ static bool follows_cables(const int32_t *ends, int32_t src, int32_t dst,
 	return src == dst;
 }
 
-/* Do all routes of a fabric follow cables? `ends` has from and to of each link, or -1. */
+/*
+ * Do all routes of a fabric follow cables? `ends` has from and to of each link, or -1.
+ */
 static bool all_follow(const struct machine *m, int f, const int32_t *ends)
 {
 	const struct fabric *fab = &m->fabric[f];
@@ -227,7 +229,7 @@ static void cable_ports(struct builder *b, int f)
 	free(ends);
 }
 
-/* The links of a host in a flat cluster; one for both ways where it is shared. */
+/* Finds the links of a host in a flat cluster; one for both ways where it is shared. */
 static bool cluster_ports(const struct builder *b, const struct xml_host *host,
                           int32_t *port)
 {
@@ -249,7 +251,7 @@ static bool cluster_ports(const struct builder *b, const struct xml_host *host,
 	return port[0] >= 0 && port[1] >= 0;
 }
 
-/* The way up from src and down to dst, from a route written out. */
+/* Finds the way up from src and down to dst from a route written out. */
 static enum status route_ports(struct builder *b, int f, int32_t src, int32_t dst,
                                int32_t *port)
 {

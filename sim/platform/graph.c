@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Whether routes between the hosts are written out: both in one zone with all routes. */
+/*
+ * Returns whether routes between the hosts are written out: both are in one such zone.
+ */
 static bool is_written(const struct platform_xml *x, const struct xml_host *a,
                        const struct xml_host *b)
 {
@@ -51,7 +53,10 @@ struct ends {
 	int32_t *end;   /* NULL while they are counted */
 };
 
-/* Once to count, then to fill: adds `n` links of end number `i` = 2 * device + to. */
+/*
+ * Called once to count, then to fill: adds `n` links of end number `i` = 2 * device +
+ * to.
+ */
 static void ends_add(struct ends *e, int64_t i, const int32_t *links, int32_t n)
 {
 	if (e->end)
@@ -105,7 +110,9 @@ static int compare_links(const void *a, const void *b)
 	       (*(const int32_t *)a < *(const int32_t *)b);
 }
 
-/* Sorts every list and leaves each link in it once; `first` then is where they begin. */
+/*
+ * Sorts every list and leaves each link in it once; `first` then is where they begin.
+ */
 static void ends_tidy(struct ends *e, int64_t nlists)
 {
 	int32_t n = 0;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Devices are 0 to n - 1, where n - 1 is the largest number there is. */
+/* Counts the devices, which must be 0 to n - 1, where n - 1 is the largest number. */
 static enum status count_devices(struct builder *b)
 {
 	const struct platform_xml *x = b->x;
@@ -49,7 +49,7 @@ static enum status count_devices(struct builder *b)
 }
 
 /*
- * The fabric of that name, made if it is new; -1 and an error where there are too many.
+ * Returns the fabric of that name, made if it is new; -1 and an error where there are too many.
  */
 static int fabric_of(struct builder *b, const struct xml_host *host)
 {
@@ -119,7 +119,7 @@ static enum status find_fabrics(struct builder *b)
 	return OK;
 }
 
-/* What a host says of one of its devices, which other hosts may have said before. */
+/* Takes what a host says of one of its devices, as other hosts may have said before. */
 static enum status place_host(struct builder *b, int f, int32_t h, int32_t d,
                               struct device *was, char *known)
 {
@@ -145,7 +145,7 @@ static enum status place_host(struct builder *b, int f, int32_t h, int32_t d,
 	return OK;
 }
 
-/* Which host a device has on each fabric, and what they say about the device. */
+/* Finds which host a device has on each fabric, and what they say about the device. */
 static enum status place_hosts(struct builder *b)
 {
 	struct machine *m = b->m;
@@ -183,7 +183,7 @@ static enum status place_hosts(struct builder *b)
 }
 
 /*
- * Devices that share a port cannot reach each other through it, so another fabric must
+ * Checks that another fabric joins devices that share a port, for they cannot reach each other through it, so another fabric must
  * join them.
  */
 static enum status check_shared(struct builder *b, int f)
@@ -228,7 +228,7 @@ static int32_t names_number(struct names *all, const char *name)
 }
 
 /*
- * The name of a device's domain; with domain_devices the hosts' name and the number of
+ * Returns the name of a device's domain; with domain_devices the hosts' name and the number of
  * the domain, so that one cluster can have many.
  */
 static const char *domain_name(const struct builder *b, const struct xml_host *host,
@@ -241,7 +241,7 @@ static const char *domain_name(const struct builder *b, const struct xml_host *h
 	return arena_printf(b->arena, "%s%d", host->props->domain, (int)(d / each));
 }
 
-/* Domains of a fabric, numbered by their first device. */
+/* Finds the domains of a fabric, numbered by their first device. */
 static void find_domains(struct builder *b, int f)
 {
 	struct fabric *fab = &b->m->fabric[f];

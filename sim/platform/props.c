@@ -96,7 +96,10 @@ enum status reader_quantity(const struct reader *r, const xmlNode *node,
 	return OK;
 }
 
-/* A plain number of a property; -1 and an error where it is not one, or below 0. */
+/*
+ * Returns a plain number of a property; -1 and an error where it is not one, or below
+ * 0.
+ */
 static double prop_number(const struct reader *r, const xmlNode *node, const char *text)
 {
 	char *end;
@@ -108,7 +111,7 @@ static double prop_number(const struct reader *r, const xmlNode *node, const cha
 	return -1;
 }
 
-/* A whole number from `least` to `most` of the property `what`. */
+/* Returns a whole number from `least` to `most` of the property `what`. */
 static int32_t prop_whole(const struct reader *r, const xmlNode *node, const char *text,
                           const char *what, int32_t least, int32_t most)
 {
@@ -165,7 +168,7 @@ static enum status read_prop(struct reader *r, const xmlNode *node, struct xml_p
 	return r->error->code;
 }
 
-/* Which properties the hosts must have and do not, all of them at once. */
+/* Records which properties the hosts must have and do not, all of them at once. */
 static enum status props_whole(const struct reader *r, const xmlNode *node,
                                const struct xml_props *p)
 {

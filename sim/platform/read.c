@@ -35,7 +35,10 @@ static enum status read_link(struct reader *r, const xmlNode *node)
 	return reader_add_link(r, node, id, policy ? policy : "SHARED", link);
 }
 
-/* The link that a <link_ctn> names, `back` when the route is gone the other way. */
+/*
+ * Returns the link that a <link_ctn> names, `back` when the route is gone the other
+ * way.
+ */
 static int32_t read_link_ctn(struct reader *r, const xmlNode *node, bool back)
 {
 	const char *id = reader_peek(r, node, "id"), *end = "";
@@ -121,7 +124,7 @@ static enum status read_route(struct reader *r, const xmlNode *node)
 	return r->error->code;
 }
 
-/* One element inside a zone; what only SimGrid needs to know is passed over. */
+/* Reads one element inside a zone; what only SimGrid needs to know is passed over. */
 static enum status read_element(struct reader *r, const xmlNode *node)
 {
 	static const char *const passed[] = {
@@ -215,7 +218,7 @@ static int read_node(struct reader *r)
 	return xmlTextReaderNext(r->stream);
 }
 
-/* What was wrong with the XML first. */
+/* Records what was wrong with the XML first. */
 struct fault {
 	int code, line, col; /* code 0: nothing */
 	char why[160];

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* The fabric on which a route joins two devices of one domain, -1 for none. */
+/* Returns the fabric on which a route joins two devices of one domain, -1 for none. */
 static int fabric_of_route(const struct builder *b, const struct xml_route *r)
 {
 	int64_t n = b->m->ndevices;

@@ -7,15 +7,15 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A uniform number of [range[0], range[1]]. */
+/* Draws a uniform number of [range[0], range[1]]. */
 static int64_t draw(struct rng *r, const int64_t range[2])
 {
 	return range[0] + rng_below(r, (uint32_t)(range[1] - range[0] + 1));
 }
 
 /*
- * Axis sizes of 2, 3, 4, 6 and 8, mostly powers of two as real meshes have them. False:
- * not within the range of devices.
+ * Draws axis sizes of 2, 3, 4, 6 and 8, mostly powers of two as real meshes have them.
+ * Returns false where the mesh is not within the range of devices.
  */
 static bool draw_mesh(struct mesh *m, struct rng *r, const struct generate *g)
 {
@@ -43,9 +43,9 @@ static struct layout draw_layout(struct rng *r, const struct mesh *m, int rank)
 }
 
 /*
- * A shape that both layouts divide: per dimension the least common multiple of the shard
- * counts, doubled in turn up to the bytes drawn (log-uniform). False: not within the
- * range of bytes.
+ * Draws a shape that both layouts divide: per dimension the least common multiple of the shard
+ * counts, doubled in turn up to the bytes drawn (log-uniform). Returns false
+ * where it is not within the range of bytes.
  */
 static bool draw_shape(struct array *a, struct rng *r, const struct generate *g,
                        const struct layout *from, const struct layout *to)
@@ -79,8 +79,8 @@ static bool draw_shape(struct array *a, struct rng *r, const struct generate *g,
 }
 
 /*
- * Take some elements, less than a tile's share, from dimensions that are cut. False: it
- * is even still, or too small.
+ * Takes some elements, less than a tile's share, from dimensions that are cut. Returns
+ * false where the array is even still, or too small.
  */
 static bool make_uneven(struct array *a, struct rng *r, const struct generate *g,
                         const struct layout *from, const struct layout *to)
@@ -99,7 +99,7 @@ static bool make_uneven(struct array *a, struct rng *r, const struct generate *g
 	return uneven && dtype_bytes(a->dtype, shape_elements(&a->shape)) >= g->bytes[0];
 }
 
-/* Draw until a problem is within the ranges; false after too many tries. */
+/* Draws until a problem is within the ranges; returns false after too many tries. */
 static bool draw_problem(struct mesh *m, struct array *array, struct layout *from,
                          struct layout *to, struct rng *r, const struct generate *g,
                          int *tries)

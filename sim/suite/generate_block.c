@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* "2..3", or "4" for 4..4, up to `limit`; 0: the ends are sizes. */
+/* Reads "2..3", or "4" for 4..4, up to `limit`; with limit 0 the ends are sizes. */
 static enum status read_generate_range(struct reader *r, const char *text,
                                        struct where at, int64_t limit, int64_t out[2])
 {
@@ -28,7 +28,10 @@ static enum status read_generate_range(struct reader *r, const char *text,
 	return r->error->code;
 }
 
-/* The texts of a generate block as they stand there; ranges: rank, axes, devices, bytes. */
+/*
+ * The texts of a generate block as they stand there; ranges: rank, axes, devices,
+ * bytes.
+ */
 struct generate_text {
 	const char *kind, *count, *sample, *seed, *sub_axes, *uneven, *range[4];
 	struct where count_at, seed_at, sub_axes_at, uneven_at, range_at[4];
@@ -44,7 +47,7 @@ static enum status read_generate_flag(struct reader *r, const char *text,
 	return OK;
 }
 
-/* "1MiB,64MiB": sizes, kept as they are written for the names of families. */
+/* Reads sizes "1MiB,64MiB", and keeps their texts for the names of families. */
 static enum status read_sizes(struct reader *r, struct generate *g, const char *list,
                               struct where at)
 {
@@ -101,7 +104,7 @@ static enum status read_generate_fields(struct reader *r, const yaml_node_t *map
 	return reader_fields(r, map, fields);
 }
 
-/* What only layouts have. */
+/* Reads what only layouts have. */
 static enum status read_layouts(struct reader *r, const yaml_node_t *map,
                                 struct generate *g, const struct generate_text *t)
 {

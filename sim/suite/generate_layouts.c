@@ -36,7 +36,7 @@ static void place_axes(struct layouts *all, const struct layout *l, int axis)
 	}
 }
 
-/* The first `take` of 0..n-1 in a random order; all in order when nothing is sampled. */
+/* Returns the first `take` of 0..n-1 in a random order; all in order if `take` is 0. */
 static int32_t *choose(struct arena *a, int32_t n, int32_t take, int64_t seed)
 {
 	int32_t *order = arena_alloc(a, (size_t)n, sizeof(*order));
@@ -55,7 +55,7 @@ static int32_t *choose(struct arena *a, int32_t n, int32_t take, int64_t seed)
 }
 
 /*
- * How many layouts place_axes will make: where k axes are placed, the next has
+ * Returns how many layouts place_axes() will make: where k axes are placed, the next has
  * k + rank places and may also stay out.
  */
 static double count_layouts(const struct mesh *m, int rank)
@@ -70,7 +70,7 @@ static double count_layouts(const struct mesh *m, int rank)
 	return all;
 }
 
-/* How many pairs to take; 0 with an error. */
+/* Returns how many pairs to take; 0 with an error. */
 static int32_t count_pairs(const struct generate *g, const struct mesh *m, int rank,
                            struct error *e)
 {
@@ -106,7 +106,7 @@ static struct pairs pairs_new(struct arena *a, int32_t n)
 	};
 }
 
-/* Pairs of whole-axis layouts: all, or a sample of them. False with an error. */
+/* Takes pairs of whole-axis layouts: all, or a sample of them. False with an error. */
 static bool whole_pairs(struct pairs *p, const struct generate *g, struct layouts *all,
                         struct error *e)
 {
@@ -131,7 +131,7 @@ static bool whole_pairs(struct pairs *p, const struct generate *g, struct layout
 	return true;
 }
 
-/* Cut every axis between its prime factors, or not, and place the pieces. */
+/* Cuts every axis between its prime factors, or not, and places the pieces. */
 static struct layout draw_sub_layout(struct rng *r, const struct mesh *m, int rank)
 {
 	struct layout l = layout_replicated(rank);
@@ -174,7 +174,7 @@ static bool is_there(const struct pairs *p, int32_t n)
 	return false;
 }
 
-/* A sample of distinct pairs with sub-axes. False with an error. */
+/* Draws a sample of distinct pairs with sub-axes. False with an error. */
 static bool sub_pairs(struct pairs *p, const struct generate *g, struct layouts *all,
                       struct error *e)
 {
@@ -201,7 +201,7 @@ static bool sub_pairs(struct pairs *p, const struct generate *g, struct layouts 
 	return n == p->n;
 }
 
-/* The array of the i-th size, which every layout of the mesh divides. */
+/* Makes the array of the i-th size, which every layout of the mesh divides. */
 static bool sized_array(struct array *out, const struct generate *g,
                         const struct mesh *m, int i, struct error *e)
 {

@@ -109,7 +109,7 @@ static enum status read_settings(struct settings *s, struct reader *r,
 	return OK;
 }
 
-/* Let the scenarios of this file run on platform number `p`. */
+/* Lets the scenarios of this file run on platform number `p`. */
 static enum status ask_for(struct reader *r, int p, struct where at)
 {
 	struct suite *suite = r->suite;
@@ -136,7 +136,9 @@ static enum status add_platform(struct reader *r, const char *base,
 	return ask_for(r, suite_platform(r->suite, base, s->n, s->key, value, at), at);
 }
 
-/* Every combination of the settings' values, the last setting's changing fastest. */
+/*
+ * Adds every combination of the settings' values, the last setting's changing fastest.
+ */
 static enum status add_all(struct reader *r, const char *base, const struct settings *s,
                            struct where at)
 {

@@ -51,7 +51,7 @@ static enum status read_weight(struct reader *r, struct scenario *s,
 	return OK;
 }
 
-/* A free placement leaves no devices to give, and needs one mesh. */
+/* Checks that a free placement has one mesh and no devices. */
 static enum status read_placement(struct reader *r, struct scenario *s,
                                   const struct suite_list *list)
 {
@@ -145,7 +145,7 @@ static enum status read_suite_document(struct reader *r)
 	return OK;
 }
 
-/* The next document of the parser; its root is NULL after the last one. */
+/* Loads the next document of the parser; its root is NULL after the last one. */
 static enum status load_document(struct reader *r, yaml_parser_t *parser, FILE *f)
 {
 	errno = 0;

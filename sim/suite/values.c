@@ -35,7 +35,7 @@ static enum status add_value(struct values *v, const char *text, double number,
 	return OK;
 }
 
-/* A number as people write it that reads back as the same number. */
+/* Appends a number as people write it, which reads back as the same number. */
 static const char *number_text(struct arena *a, enum varied_unit unit, double number)
 {
 	static const struct {
@@ -74,7 +74,7 @@ static enum status read_value_number(struct scan *s, enum varied_unit unit, doub
 	return s->error->code;
 }
 
-/* All values of "A..B xF", of which the dots are at `dots`. */
+/* Adds all values of "A..B xF", whose dots are at `dots`. */
 static enum status read_value_range(struct values *v, struct scan *s, const char *dots)
 {
 	struct arena *a = v->reader->suite->arena;
@@ -102,7 +102,7 @@ static enum status read_value_range(struct values *v, struct scan *s, const char
 	return OK;
 }
 
-/* "A" as it is written, or a range, up to the next comma. */
+/* Reads "A" as it is written, or a range, up to the next comma. */
 static enum status read_item(struct values *v, struct scan *s)
 {
 	const char *start, *dots;

@@ -16,7 +16,7 @@ static enum status check_problem(struct reader *r, const struct scenario *s)
 	return status;
 }
 
-/* The array with another first dimension, so that it has that many bytes. */
+/* Gives the array another first dimension, so that it has that many bytes. */
 static enum status scale_array(struct reader *r, struct scenario *s,
                                const struct suite_value *size)
 {
@@ -47,7 +47,7 @@ static enum status scale_array(struct reader *r, struct scenario *s,
 	return OK;
 }
 
-/* Note in the name and in `varied` what a scenario has of its own. */
+/* Notes in the name and in `varied` what a scenario has of its own. */
 static void note_varied(struct arena *a, struct scenario *s, const char *key,
                         const char *value)
 {
@@ -56,7 +56,7 @@ static void note_varied(struct arena *a, struct scenario *s, const char *key,
 	                         key, value);
 }
 
-/* Spaces part the figures of `varied`, so that no value has any. */
+/* Returns a value without spaces, which part the figures of `varied`. */
 static const char *without_spaces(struct arena *a, const char *text)
 {
 	char *out = arena_strdup(a, text), *to = out;

@@ -62,7 +62,9 @@ bool queue_has(const struct run *r, int platform);
 bool queue_take(struct run *r, int platform, struct sweep_work *out);
 void queue_give_back(struct run *r, const struct sweep_work *w);
 
-/* Returns the platform with the most work left for each of its workers, -1 without any. */
+/*
+ * Returns the platform with the most work left for each of its workers, -1 without any.
+ */
 int queue_neediest(const struct run *r);
 
 /* slot.c has the workers: slot_give() gives the slot work, if there is any. */
@@ -74,7 +76,10 @@ enum status slot_read(struct run *r, struct slot *s);
 /* Returns how long a worker may go on with its unit; infinity without a limit. */
 double slot_left_s(const struct run *r, const struct slot *s);
 
-/* Kills a worker that takes too long or, if `memory` is to be looked at, too much of it. */
+/*
+ * Kills a worker that takes too long or, if `memory` is to be looked at, too much of
+ * it.
+ */
 void slot_limit(struct run *r, struct slot *s, bool memory);
 
 /* Kills a worker; the rows that it has finished are kept. */

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Those of the command line, on which all suites run. */
+/* Takes the platforms of the command line, on which all suites run. */
 static enum status ask_for_platforms(struct suite *suite, const char *list,
                                      struct arena *a, struct error *e)
 {
@@ -36,7 +36,7 @@ static enum status ask_for_platforms(struct suite *suite, const char *list,
 	return OK;
 }
 
-/* Every suite needs some. */
+/* Checks that every suite has some platforms. */
 static enum status check_platforms(const struct suite *suite,
                                    const struct sweep_request *r, struct error *e)
 {

@@ -36,7 +36,7 @@ static const struct {
 
 /* --- writing ------------------------------------------------------------------------ */
 
-/* NULL for a text that is no UTF-8, which the object then lacks. */
+/* Returns NULL for a text that is no UTF-8, which the object then lacks. */
 static json_t *text_or_null(const char *text)
 {
 	return text ? json_string(text) : json_null();
@@ -96,7 +96,7 @@ static json_t *scenario_json(const struct scenario *sc)
 	return o;
 }
 
-/* Append the object's line, and give it up; false if there is none. */
+/* Appends the object's line and frees the object; false if there is none. */
 static bool add_line(struct text *out, json_t *o)
 {
 	char *line = o ? json_dumps(o, JSON_COMPACT) : NULL;
@@ -148,7 +148,7 @@ static enum status bad(struct reading *r, const char *what)
 	                 "%s, expected what `sweep plan` writes", what);
 }
 
-/* The arena's copy of a text; NULL if it is none. */
+/* Returns the arena's copy of a text; NULL if it is none. */
 static const char *copy(struct reading *r, const json_t *o, const char *key)
 {
 	const char *text = json_string_value(json_object_get(o, key));
@@ -289,7 +289,7 @@ static enum status read_line(struct reading *r, const char *line, size_t length)
 	return r->error->code;
 }
 
-/* What the plan was made of must still be there. */
+/* Checks that what the plan was made of is still there. */
 static enum status check(struct reading *r)
 {
 	struct sweep *s = r->sweep;

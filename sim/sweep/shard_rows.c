@@ -30,7 +30,7 @@ enum status shard_parse(struct shard *out, const char *text, struct where at,
 	return OK;
 }
 
-/* The line of an object, which is given up. */
+/* Appends the line of an object and frees it. */
 static void print_line(struct text *out, json_t *o)
 {
 	char *line = json_dumps(o, JSON_COMPACT | JSON_REAL_PRECISION(17));
@@ -117,7 +117,7 @@ static bool take_row_field(struct row *r, const struct row_column *c,
 	return json_is_boolean(value);
 }
 
-/* Texts are the object's. */
+/* Takes a row from an object, whose texts it borrows. */
 static bool take_shard_row(struct row *r, struct digest *key, const json_t *o)
 {
 	const char *digest = json_string_value(json_object_get(o, "key"));

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Keep the line of a row that is done; of two rows of one case the first counts. */
+/* Keeps the line of a row that is done; of two rows of one case the first counts. */
 static enum status keep_line(void *self, struct digest key, const struct row *r,
                              const char *log, const char *line, size_t length,
                              struct error *e)

@@ -79,7 +79,9 @@ static int slot_stop(struct slot *s)
 	return status;
 }
 
-/* Work of its platform, or a new worker for the platform that needs one most. */
+/*
+ * Gives work of its platform, or starts a worker for the platform that needs one most.
+ */
 enum status slot_give(struct run *r, struct slot *s)
 {
 	struct sweep_order order;
@@ -109,7 +111,7 @@ enum status slot_give(struct run *r, struct slot *s)
 
 /* --- rows --------------------------------------------------------------------------- */
 
-/* What it left on stderr since its last row, the row arena's; NULL if nothing. */
+/* Returns what a worker left on stderr since its last row, the row arena's, or NULL. */
 static const char *take_log(struct run *r, struct slot *s)
 {
 	off_t end = lseek(s->evidence, 0, SEEK_END);
@@ -127,7 +129,7 @@ static const char *take_log(struct run *r, struct slot *s)
 	return n > 0 ? log : NULL;
 }
 
-/* ": " and the last words of a log, "" if there is none. */
+/* Returns ": " and the last words of a log, "" if there is none. */
 static const char *last_words_of(struct run *r, const char *log)
 {
 	const char *words = log ? last_words(arena_strdup(r->row_arena, log)) : "";
@@ -157,7 +159,7 @@ static enum status take_worker_row(struct run *r, struct slot *s, const char *by
 	                        : NULL);
 }
 
-/* Take whole rows from the slot's input. */
+/* Takes whole rows from the slot's input. */
 static enum status take_worker_rows(struct run *r, struct slot *s)
 {
 	size_t at = 0;
@@ -195,7 +197,7 @@ static enum status fail_next(struct run *r, struct slot *s, const char *message,
 	return run_keep(r, s->platform, s->work.scenario, unit, &row, log);
 }
 
-/* A platform whose workers only die is given up, row by row, without new ones. */
+/* Gives up a platform whose workers only die, row by row, without new ones. */
 static enum status give_up_platform(struct run *r, struct slot *s, const char *message)
 {
 	do {
@@ -219,7 +221,7 @@ static const char *slot_obituary(struct run *r, const struct slot *s, int status
 	                    WEXITSTATUS(status), last_words_of(r, log));
 }
 
-/* The row at hand failed with its worker; the rest of the scenario is done again. */
+/* Fails the row at hand with its dead worker, and puts the rest back into the queue. */
 static enum status slot_bury(struct run *r, struct slot *s)
 {
 	struct queue *q = &r->queue[s->platform];
@@ -276,7 +278,7 @@ static int children_of(pid_t worker, pid_t child[CHILDREN_MAX])
 	return n;
 }
 
-/* A replay may stand still, and then does not die with its worker by itself. */
+/* Kills a worker and its replay, which may stand still and not die with its worker. */
 static void kill_worker(pid_t worker)
 {
 	pid_t child[CHILDREN_MAX];
@@ -302,7 +304,7 @@ enum status slot_end(struct run *r, struct slot *s)
 	return r->error->code;
 }
 
-/* Resident bytes of a process; 0 if it is gone. */
+/* Returns the resident bytes of a process; 0 if it is gone. */
 static int64_t resident_bytes(pid_t pid)
 {
 	char path[64];
@@ -319,7 +321,7 @@ static int64_t resident_bytes(pid_t pid)
 	return pages * sysconf(_SC_PAGESIZE);
 }
 
-/* The larger of the worker and of the replay it waits for. */
+/* Returns the resident bytes of a worker or of its replay, whichever has more. */
 static int64_t worker_memory(pid_t worker)
 {
 	int64_t most = resident_bytes(worker);

@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Between two looks at the memory of workers; four times that at progress. */
+/* The time between two looks at the memory of workers; a fourth of that at progress. */
 #define TICK_S 0.05
 
 /* --- sinks -------------------------------------------------------------------------- */
@@ -46,7 +46,9 @@ static enum status give_all(struct run *r, int *busy)
 	return OK;
 }
 
-/* How long to sleep at most: to the next time limit, or the next look; for ever: infinity. */
+/*
+ * Returns how long to sleep: to the next time limit or look; infinity if there is none.
+ */
 static double sleep_limit_s(const struct run *r)
 {
 	const struct sweep *s = r->sweep;
@@ -85,7 +87,7 @@ static void look_at_limits(struct run *r)
 		progress_tick(r->sweep->progress);
 }
 
-/* One round: sleep until something happens, take it, make it last. */
+/* Sleeps until something happens, takes it, and commits the rows that came. */
 static enum status run_once(struct run *r, struct pollfd *fds, int signals)
 {
 	int jobs = r->sweep->jobs;
