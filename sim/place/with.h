@@ -56,7 +56,7 @@ enum status workloads_of(struct workload **out, int *n, struct arena *a,
  * in the best, the default and the worst. E_INFEASIBLE at the scenario that has no plan, or
  * of which a clock fails.
  */
-enum status workload_run(struct workload *w, struct bench *b, struct arena *a,
+enum status workload_run(struct workload *workload, struct bench *b, struct arena *a,
                          struct error *e);
 
 struct place_output {

@@ -74,7 +74,7 @@ static void tree_wire(const struct topology_maker *k, struct fat_tree *t, int le
 	int32_t parents = t->parents[level], cables = t->cables[level];
 	int32_t digit[LEVELS_MAX];
 
-	t->up[level] = arena_alloc(k->x->arena,
+	t->up[level] = arena_alloc(k->xml->arena,
 	                           (size_t)t->nodes[level] * (size_t)(parents * cables),
 	                           sizeof(*t->up[level]));
 	for (int32_t node = 0; node < t->nodes[level]; node++) {
@@ -84,11 +84,11 @@ static void tree_wire(const struct topology_maker *k, struct fat_tree *t, int le
 
 			digit[level] = i / cables;
 			name = arena_printf(
-				k->x->arena, "link_from_%d_%d_%d",
+				k->xml->arena, "link_from_%d_%d_%d",
 				(int)node_number(t, level, node),
 				(int)node_number(t, level + 1,
 			                         node_of(t, level + 1, digit)),
-				(int)k->x->fat_tree_links++);
+				(int)k->xml->fat_tree_links++);
 			t->up[level][(int64_t)node * parents * cables + i] =
 				topology_cable(k, name, 1);
 		}
@@ -97,7 +97,7 @@ static void tree_wire(const struct topology_maker *k, struct fat_tree *t, int le
 
 const struct fat_tree *fat_tree_make(const struct topology_maker *k)
 {
-	struct fat_tree *t = arena_alloc(k->x->arena, 1, sizeof(*t));
+	struct fat_tree *t = arena_alloc(k->xml->arena, 1, sizeof(*t));
 	const char *p = k->parameters;
 	int32_t levels;
 
@@ -117,8 +117,8 @@ const struct fat_tree *fat_tree_make(const struct topology_maker *k)
 		          k->parameters, (int)t->nodes[0], (int)k->nhosts);
 		return NULL;
 	}
-	t->position = k->x->fat_tree_hosts;
-	k->x->fat_tree_hosts += k->nhosts;
+	t->position = k->xml->fat_tree_hosts;
+	k->xml->fat_tree_hosts += k->nhosts;
 	for (int l = 0; l < levels; l++)
 		tree_wire(k, t, l);
 	return t;

@@ -142,7 +142,7 @@ static enum status torus_ports(struct builder *b, int f)
 		                                i % 2 ? -1 : 1);
 		if (to < 0)
 			continue;
-		port[i] = platform_xml_hop(b->x, b->host_of[(int64_t)f * n + d],
+		port[i] = platform_xml_hop(b->xml, b->host_of[(int64_t)f * n + d],
 		                           b->host_of[(int64_t)f * n + to]);
 		if (port[i] < 0)
 			return builder_fail(
@@ -218,7 +218,7 @@ static void cable_ports(struct builder *b, int f)
 		if (fab->domain[d] >= 0)
 			to = fabric_neighbour(fab, d, (int)(i / 2) % fab->naxes,
 			                      i % 2 ? -1 : 1);
-		port[i] = to < 0 ? -1 : platform_xml_hop(b->x, host[d], host[to]);
+		port[i] = to < 0 ? -1 : platform_xml_hop(b->xml, host[d], host[to]);
 		if (port[i] < 0)
 			continue;
 		ends[2 * (int64_t)port[i]] = d / fab->share * fab->share;
@@ -242,10 +242,10 @@ static bool cluster_ports(const struct builder *b, const struct xml_host *host,
 		int n = snprintf(name, sizeof(name), "%s_link_%d%s", host->cluster,
 		                 (int)host->number, ends[i]);
 
-		port[i] = platform_xml_link(b->x, name);
+		port[i] = platform_xml_link(b->xml, name);
 		if (port[i] < 0 && n < (int)sizeof(name)) {
 			name[n - (int)strlen(ends[i])] = '\0';
-			port[i] = platform_xml_link(b->x, name);
+			port[i] = platform_xml_link(b->xml, name);
 		}
 	}
 	return port[0] >= 0 && port[1] >= 0;
@@ -256,7 +256,7 @@ static enum status route_ports(struct builder *b, int f, int32_t src, int32_t ds
                                int32_t *port)
 {
 	const int32_t *host = b->host_of + (int64_t)f * b->m->ndevices;
-	const struct xml_route *route = platform_xml_route(b->x, host[src], host[dst]);
+	const struct xml_route *route = platform_xml_route(b->xml, host[src], host[dst]);
 
 	if (!route || route->nlinks != 2)
 		return builder_fail(
@@ -265,8 +265,8 @@ static enum status route_ports(struct builder *b, int f, int32_t src, int32_t ds
 			"down, from "
 			"'%s' to '%s'",
 			builder_host(b, f, src)->name, builder_host(b, f, dst)->name);
-	port[2 * (int64_t)src] = b->x->route_link[route->first];
-	port[2 * (int64_t)dst + 1] = b->x->route_link[route->first + 1];
+	port[2 * (int64_t)src] = b->xml->route_link[route->first];
+	port[2 * (int64_t)dst + 1] = b->xml->route_link[route->first + 1];
 	return OK;
 }
 

@@ -16,7 +16,7 @@ enum {
 struct xml_place reader_place(const struct reader *r, const xmlNode *node)
 {
 	return (struct xml_place){
-		.element = arena_strdup(r->x->arena, (const char *)node->name),
+		.element = arena_strdup(r->xml->arena, (const char *)node->name),
 		.line = (unsigned)xmlGetLineNo((xmlNode *)node)};
 }
 
@@ -28,7 +28,7 @@ const char *reader_attribute(const struct reader *r, const xmlNode *node,
 
 	if (!value)
 		return NULL;
-	copy = arena_strdup(r->x->arena, (const char *)value);
+	copy = arena_strdup(r->xml->arena, (const char *)value);
 	xmlFree(value);
 	return copy;
 }
@@ -146,7 +146,7 @@ static enum status read_prop(struct reader *r, const xmlNode *node, struct xml_p
 		p->domain = value;
 	else if (!strcmp(id, "profile")) {
 		p->profile = value;
-		profile_check(value, platform_xml_where(r->x, reader_place(r, node)),
+		profile_check(value, platform_xml_where(r->xml, reader_place(r, node)),
 		              r->error);
 	} else if (!strcmp(id, "geometry"))
 		p->geometry = value;
@@ -198,7 +198,7 @@ static enum status props_whole(const struct reader *r, const xmlNode *node,
 
 const struct xml_props *reader_props(struct reader *r, const xmlNode *node)
 {
-	struct xml_props *p = arena_alloc(r->x->arena, 1, sizeof(*p));
+	struct xml_props *p = arena_alloc(r->xml->arena, 1, sizeof(*p));
 
 	*p = (struct xml_props){.priority = -1,
 	                        .memory_bytes = -1,

@@ -14,7 +14,7 @@ enum { ZONES_DEPTH_MAX = 100 };
 
 /* The file is read as a stream: only the element at hand, with all in it, is a tree. */
 struct reader {
-	struct platform_xml *x;
+	struct platform_xml *xml;
 	struct error *error;
 	xmlTextReader *stream;
 	int depth; /* of zones; the platform is one */
@@ -28,8 +28,8 @@ struct xml_place reader_place(const struct reader *r, const xmlNode *node);
 
 /* Records an error at the element; always a failure. */
 #define reader_fail(r, code, node, ...)                                                \
-	error_set((r)->error, code, platform_xml_where((r)->x, reader_place(r, node)), \
-	          __VA_ARGS__)
+	error_set((r)->error, code,                                                    \
+	          platform_xml_where((r)->xml, reader_place(r, node)), __VA_ARGS__)
 
 /* Returns the attribute, copied to the arena; NULL if it is not there. */
 const char *reader_attribute(const struct reader *r, const xmlNode *node,

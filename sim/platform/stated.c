@@ -7,7 +7,7 @@
 static int fabric_of_route(const struct builder *b, const struct xml_route *r)
 {
 	int64_t n = b->m->ndevices;
-	int32_t src = b->x->host[r->src].device, dst = b->x->host[r->dst].device;
+	int32_t src = b->xml->host[r->src].device, dst = b->xml->host[r->dst].device;
 
 	for (int f = 0; f < b->m->nfabrics; f++)
 		if (b->host_of[f * n + src] == r->src &&
@@ -20,8 +20,8 @@ static int fabric_of_route(const struct builder *b, const struct xml_route *r)
 static enum status compare_stated(const struct builder *b, int f,
                                   const struct xml_route *r)
 {
-	const struct xml_host *src = &b->x->host[r->src], *dst = &b->x->host[r->dst];
-	const int32_t *have = b->x->route_link + r->first;
+	const struct xml_host *src = &b->xml->host[r->src], *dst = &b->xml->host[r->dst];
+	const int32_t *have = b->xml->route_link + r->first;
 	int32_t want[ROUTE_LINKS_MAX];
 	int i = 0,
 	    n = machine_route(b->m, f, src->device, dst->device, want, ROUTE_LINKS_MAX);
@@ -30,12 +30,13 @@ static enum status compare_stated(const struct builder *b, int f,
 		i++;
 	if (i == n && i == r->nlinks)
 		return OK;
-	return builder_fail(
-		b, E_TYPE, src,
-		"the route from '%s' to '%s' has %s as its link %d, but "
-		"geometry '%s' has %s",
-		src->name, dst->name, i < r->nlinks ? b->x->link[have[i]].name : "none",
-		i + 1, src->props->geometry, i < n ? b->x->link[want[i]].name : "none");
+	return builder_fail(b, E_TYPE, src,
+	                    "the route from '%s' to '%s' has %s as its link %d, but "
+	                    "geometry '%s' has %s",
+	                    src->name, dst->name,
+	                    i < r->nlinks ? b->xml->link[have[i]].name : "none", i + 1,
+	                    src->props->geometry,
+	                    i < n ? b->xml->link[want[i]].name : "none");
 }
 
 /*
@@ -71,9 +72,9 @@ enum status builder_check_stated(struct builder *b, struct platform_graph *g)
 {
 	int64_t written[MACHINE_FABRICS_MAX] = {0};
 
-	g->stated = !b->x->bypassed;
-	for (int32_t i = 0; i < b->x->nroutes && !b->x->bypassed; i++) {
-		const struct xml_route *r = &b->x->route[i];
+	g->stated = !b->xml->bypassed;
+	for (int32_t i = 0; i < b->xml->nroutes && !b->xml->bypassed; i++) {
+		const struct xml_route *r = &b->xml->route[i];
 		int f = r->src == r->dst ? -1 : fabric_of_route(b, r);
 
 		if (f < 0 || b->m->fabric[f].geometry == GEOMETRY_GRAPH)

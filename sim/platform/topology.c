@@ -7,12 +7,12 @@ struct topology {
 	const struct dragonfly *fly;
 };
 
-enum status topology_make(const struct topology **out, struct platform_xml *x,
+enum status topology_make(const struct topology **out, struct platform_xml *xml,
                           const char *kind, const char *parameters, int32_t nhosts,
                           struct cable cable, struct where at, struct error *e)
 {
-	struct topology_maker k = {x, parameters, nhosts, cable, at, e};
-	struct topology *t = arena_alloc(x->arena, 1, sizeof(*t));
+	struct topology_maker k = {xml, parameters, nhosts, cable, at, e};
+	struct topology *t = arena_alloc(xml->arena, 1, sizeof(*t));
 
 	*out = NULL;
 	if (!strcmp(kind, "FAT_TREE"))

@@ -37,17 +37,17 @@ struct duplex topology_cable(const struct topology_maker *k, const char *name,
 	struct duplex d;
 
 	link.bandwidth_Bps *= wide;
-	d.up = k->x->nlinks;
-	link.name = k->cable.split ? arena_printf(k->x->arena, "%s_UP", name) : name;
-	if (!platform_xml_add_link(k->x, &link))
+	d.up = k->xml->nlinks;
+	link.name = k->cable.split ? arena_printf(k->xml->arena, "%s_UP", name) : name;
+	if (!platform_xml_add_link(k->xml, &link))
 		error_set(k->error, E_SYNTAX, k->at, "link '%s' is there twice",
 		          link.name);
 	d.down = d.up;
 	if (!k->cable.split)
 		return d;
-	d.down = k->x->nlinks;
-	link.name = arena_printf(k->x->arena, "%s_DOWN", name);
-	if (!platform_xml_add_link(k->x, &link))
+	d.down = k->xml->nlinks;
+	link.name = arena_printf(k->xml->arena, "%s_DOWN", name);
+	if (!platform_xml_add_link(k->xml, &link))
 		error_set(k->error, E_SYNTAX, k->at, "link '%s' is there twice",
 		          link.name);
 	return d;

@@ -16,7 +16,7 @@ struct duplex {
 
 /* What one is made of; the attributes as topology_make() has them. */
 struct topology_maker {
-	struct platform_xml *x;
+	struct platform_xml *xml;
 	const char *parameters;
 	int32_t nhosts;
 	struct cable cable;
