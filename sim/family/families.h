@@ -22,7 +22,7 @@
  *   net.groups, net.routers           dragonfly: groups; routers of one group
  *   net.global, net.local             dragonfly: cables between two groups, two routers
  *   memory_bytes, memory_Bps          per device; memory_Bps=0 makes local passes free
- *   launch_s                          per step: what starting one takes
+ *   launch_s                          per step (design: launch)
  *   step, fill_s, ...                 a constant of the library (array/tuning.h)
  *   profile                           whose collectives (collective/collective.h)
  *   inside, nics, net                 nodes: the structure, as in families.yaml
@@ -123,7 +123,7 @@ struct families {
 	struct family *family;
 };
 
-/* The name of a figure as the family calls it: "ici.bandwidth" and so on. */
+/* "ici.bandwidth" and so on; as the family calls it. */
 const char *figure_name(const struct family *f, enum figure g);
 
 /* Whether families of its kind may have the figure. */
@@ -132,13 +132,12 @@ bool figure_known(const struct family *f, enum figure g);
 /* Whether the family's platform files depend on it; then it has a value. */
 bool figure_used(const struct family *f, enum figure g);
 
-/* Reads a figure in its unit; a bandwidth must be above 0, but memory may be free. */
+/* A figure in its unit; a bandwidth must be above 0, but memory may be free. */
 enum status figure_parse(double *out, enum figure g, const char *text, struct where at,
                          struct error *e);
 
 /*
- * shape_scan_axes() reads a shape "4x4x8" of n axes and shape_scan() one that ends with
- * the text; shape_sort() puts the longest axis first.
+ * A shape "4x4x8" of n axes; the same up to the end of the text; longest axis first.
  */
 enum status shape_scan_axes(struct scan *s, int32_t *shape, int n);
 enum status shape_scan(struct scan *s, int32_t *shape, int n);
@@ -197,12 +196,12 @@ struct family_machine {
 enum status family_parse(struct family_machine *out, struct arena *a, const char *spec,
                          const char *const *set, int nset, struct error *e);
 
-/* Appends what `list platforms` says: "3D torus of chips", "up to 16x16x16". */
+/* For `list platforms`: "3D torus of chips", "up to 16x16x16". */
 void family_describe(struct text *what, struct text *shapes, const struct family *f);
 
 /*
- * Appends the platform file of `family:shape`: SimGrid XML, DTD 4.1, as
- * platforms/README.md, "The platform convention" lays it down. A torus whose axes all wrap and are 3 or longer is SimGrid's own; any other
+ * Appends the platform file of `family:shape`: SimGrid XML, DTD 4.1, as design 6 lays
+ * it down. A torus whose axes all wrap and are 3 or longer is SimGrid's own; any other
  * has its links and the routes of machine_route() written out, and so has one with
  * overlays: for at most WRITTEN_HOSTS_MAX chips, of several slices for no more pairs in
  * all. So are the hosts of a switch with slow devices. A missing link makes the geometry

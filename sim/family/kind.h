@@ -1,6 +1,6 @@
 /*
- * What differs between the kinds of families: one table of functions each, and what the
- * files of this folder share. Private to sim/family/.
+ * What differs between the kinds of families: one table of functions each. Private to
+ * sim/families*.c.
  */
 #ifndef SHARDSIM_SIM_FAMILY_KIND_H
 #define SHARDSIM_SIM_FAMILY_KIND_H
@@ -8,20 +8,11 @@
 #include "family/families.h"
 #include "text/yaml_reader.h"
 
-/* --- figures (figures.c) --- */
-
-/*
- * Gives figures that are used and not given their standard value; those without one are
- * an error at `at`, which names them all.
- */
-enum status figures_complete(struct family *f, struct where at, struct error *e);
-
 /* --- settings (set.c) --- */
 
 /*
- * Settings "key=value" are read in two rounds: first those that change the structure (and
- * so which figures are used) and the profile, then figures and constants. Each round
- * passes over the keys of the other.
+ * "key=value" in two rounds: what changes the structure (and so which figures are used)
+ * and the profile, then figures and constants; each passes over the other's keys.
  */
 bool setting_is_structure(const struct family *f, const char *set);
 enum status setting_structure(struct family_machine *m, struct arena *a,
@@ -33,9 +24,15 @@ enum status setting_figure(struct family_machine *m, struct arena *a, const char
 enum status tuning_value_parse(double *out, enum tuning_key key, const char *text,
                                struct where at, struct error *e);
 
+/*
+ * Figures that are used and not given get their standard value; those without one are an
+ * error at `at`, which names them all.
+ */
+enum status figures_complete(struct family *f, struct where at, struct error *e);
+
 /* --- overlays (overlay.c) --- */
 
-/* The name of a kind as a setting has it: "slow_link" and so on. */
+/* "slow_link" and so on. */
 const char *overlay_name(enum overlay_kind kind);
 
 /* Adds the overlays of one setting's value to the machine's. */
@@ -43,33 +40,25 @@ enum status overlay_read(struct family_machine *m, struct arena *a,
                          enum overlay_kind kind, const char *text, struct where at,
                          struct error *e);
 
-/* Returns what slow devices leave of the rates of devices first .. first + n - 1. */
+/* What slow devices leave of the rates of devices first .. first + n - 1 together. */
 double overlay_device(const struct family_machine *m, int32_t first, int32_t n);
 
 /*
- * Returns what overlays leave of the cable between ports `a` and `b`, each of `share` devices:
- * 1 for all, 0 if it is missing. Slow devices count.
+ * What overlays leave of the cable between ports `a` and `b`, each of `share` devices:
+ * 1 for all, 0 if it is missing. Slow devices included.
  */
 double overlay_cable(const struct family_machine *m, int32_t share, int32_t a,
                      int32_t b);
 
-/* Returns whether any cable is missing. */
+/* Is a cable missing? Does every overlay of a cable name one of `joined`'s? */
 bool overlay_missing(const struct family_machine *m);
-
-/*
- * Checks that every overlay of a cable names one that is there: `joined` tells whether
- * ports `a` and `b` have one, and is NULL where a switch joins them all. E_TYPE.
- */
 enum status overlay_check(const struct family_machine *m, int32_t share,
                           bool (*joined)(const void *self, int32_t a, int32_t b),
                           const void *self, struct error *e);
 
 /* --- the platform file (xml.c) --- */
 
-/*
- * What a host says of the fabric it is on (platforms/README.md, The platform
- * convention).
- */
+/* What a host says of the fabric it is on. */
 struct port {
 	const char *fabric, *domain, *geometry;
 	int priority;
@@ -78,14 +67,14 @@ struct port {
 	double slow;            /* what overlays leave of the memory's rate; 0: all */
 };
 
-/* Appends `<link id="NAME" .../>`, one direction of a cable. */
+/* `<link id="NAME" .../>`, one direction of a cable. */
 void xml_link(struct text *out, const char *name, double bandwidth_Bps,
               double latency_s);
 
-/* Appends the properties of a host. */
+/* The properties of a host, in the order design 6 lists them. */
 void xml_props(struct text *out, const struct family *f, struct port port);
 
-/* Appends `<host id="PREFIXnumber">` with its properties. */
+/* `<host id="PREFIXnumber">` with its properties. */
 void xml_host(struct text *out, const struct family *f, const char *prefix,
               int32_t number, struct port port);
 
@@ -104,8 +93,8 @@ void xml_cluster(struct text *out, const struct family *f, const struct cluster 
                  struct port port);
 
 /*
- * Appends a switch with slow devices: the hosts of a flat cluster, their links up and
- * down and all routes written out. Where no device is slow it is the cluster.
+ * A switch with slow devices: the hosts of a flat cluster, their links up and down and
+ * all routes written out. Where no device is slow it is the cluster.
  */
 void xml_switch(struct text *out, const struct family_machine *m,
                 const struct cluster *c, struct port port);
@@ -129,19 +118,18 @@ struct kind {
 	                        const char *spec, struct error *e);
 };
 
-/* Appends the cluster of all NICs (net.c). */
+/* The cluster of all NICs (net.c). */
 enum status net_generate(struct text *out, const struct family_machine *m,
                          const char *spec, struct error *e);
 
 /*
- * Appends what a node whose GPUs are joined by cables and PCIe has (pcie.c): the links of
- * PCIe, and the routes of all pairs, by their cable or else by PCIe. `here` has the
- * cables.
+ * A node whose GPUs are joined by cables and PCIe (pcie.c): the links of PCIe,
+ * and the routes of all pairs, by their cable or else by PCIe. `here` has the cables.
  */
 void pcie_generate(struct text *out, const struct family *here, int32_t first,
                    const char *node);
 
-/* Appends what is inside `<zone id="machine">` of a torus (torus_xml.c). */
+/* What is inside `<zone id="machine">` of a torus (torus_xml.c). */
 enum status torus_generate(struct text *out, const struct family_machine *m,
                            const char *spec, struct error *e);
 
@@ -149,10 +137,7 @@ extern const struct kind kind_torus, kind_nodes;
 
 const struct kind *kind_of(const struct family *f);
 
-/*
- * For a kind's shape(): checks that each sorted length is at most `largest`, and sets
- * `ndevices` to the product of the lengths times `per`. E_RANGE (shape.c).
- */
+/* For shape(): each sorted length is at most `largest`, the product times `per`. */
 enum status shape_bounds(struct family_machine *m, int32_t per, struct scan *s,
                          const char *text);
 

@@ -41,7 +41,7 @@ static enum status nics_read(struct family *f, const char *text, struct where at
 	return OK;
 }
 
-/* Reads "xN" if it is there, else sets 1. */
+/* "xN" if it is there, else 1. */
 static bool multiplicity(struct scan *s, int32_t *out)
 {
 	int64_t n = 1;
@@ -53,7 +53,7 @@ static bool multiplicity(struct scan *s, int32_t *out)
 	return true;
 }
 
-/* Reads one "a-bxN" of the list. */
+/* One "a-bxN" of the list. */
 static enum status cable_read(struct cable *out, const struct family *f, struct scan *s)
 {
 	const char *start;
@@ -76,7 +76,7 @@ static enum status cable_read(struct cable *out, const struct family *f, struct 
 	return OK;
 }
 
-/* Returns whether every GPU reaches every other. */
+/* Every GPU must reach every other. */
 static bool cables_join(const struct family *f)
 {
 	uint64_t reached = 1, before = 0;
@@ -94,9 +94,7 @@ static bool cables_join(const struct family *f)
 	return reached == UINT64_MAX >> (64 - f->gpus);
 }
 
-/*
- * Checks what "pcie" at the end of a list asks: two GPUs per switch, two equal halves.
- */
+/* PCIe ends a list; its switches take two GPUs each, its halves as many switches. */
 static enum status pcie_check(const struct family *f, struct scan *s, struct where at)
 {
 	if (scan_finish(s) != OK)
@@ -109,7 +107,7 @@ static enum status pcie_check(const struct family *f, struct scan *s, struct whe
 	return OK;
 }
 
-/* Reads "switch", "pairs", "pairs x4" or a list "0-1x2 0-2", "0-1 1-2 pcie". */
+/* "switch", "pairs", "pairs x4" or a list "0-1x2 0-2", "0-1 1-2 pcie". */
 static enum status inside_read(struct family *f, struct arena *a, const char *text,
                                struct where at, struct error *e)
 {
@@ -223,9 +221,8 @@ static void nodes_describe(struct text *what, struct text *shapes,
 }
 
 /*
- * Sets next[src * gpus + dst] to the GPU after `src` on the way to `dst`: the way of the
- * fewest links, of those the one whose narrowest is widest, then the one by the lowest
- * number.
+ * The GPU after `src` on the way to each: the fewest links, of those ways the one whose
+ * narrowest is widest, then the one by the lowest number. next[src * gpus + dst].
  */
 static void ways_find(int32_t *next, const struct family *f, struct arena *a)
 {
@@ -264,7 +261,7 @@ static void ways_find(int32_t *next, const struct family *f, struct arena *a)
 	}
 }
 
-/* Returns whether a cable joins two GPUs of the machine. */
+/* Is there a cable between two GPUs of the machine? */
 static bool cables_between(const void *self, int32_t a, int32_t b)
 {
 	const struct family *f = self;
@@ -280,9 +277,7 @@ static bool cables_between(const void *self, int32_t a, int32_t b)
 	return false;
 }
 
-/*
- * Returns the family as it is in the node of GPU `first`, whose cables may be missing.
- */
+/* The family as it is in the node of GPU `first`, whose cables may be missing. */
 static struct family cables_left(const struct family_machine *m, int32_t first,
                                  struct arena *a)
 {
@@ -300,7 +295,7 @@ static struct family cables_left(const struct family_machine *m, int32_t first,
 	return here;
 }
 
-/* Appends the hosts and links of a node without a switch. */
+/* The hosts and links of a node without a switch. */
 static void cabled_wires(struct text *out, const struct family_machine *m,
                          const struct family *here, int32_t first, struct port port)
 {
@@ -322,7 +317,7 @@ static void cabled_wires(struct text *out, const struct family_machine *m,
 	}
 }
 
-/* Appends the routes of a node over its cables. */
+/* The routes of a node over its cables. */
 static void cabled_routes(struct text *out, const struct family *here, int32_t first,
                           struct arena *a)
 {
@@ -347,7 +342,7 @@ static void cabled_routes(struct text *out, const struct family *here, int32_t f
 	}
 }
 
-/* Appends a node without a switch: its links, and the routes over them. */
+/* A node without a switch: its links, and the routes over them. */
 static enum status node_cabled(struct text *out, const struct family_machine *m,
                                int32_t first, struct port port, const char *spec,
                                struct error *e)

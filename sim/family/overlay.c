@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-static const char *const overlay_names[OVERLAYS] = {
+static const char *const names[OVERLAYS] = {
 	[OVERLAY_SLOW_LINK] = "slow_link",
 	[OVERLAY_SLOW_DEVICE] = "slow_device",
 	[OVERLAY_NO_LINK] = "no_link",
@@ -11,10 +11,10 @@ static const char *const overlay_names[OVERLAYS] = {
 
 const char *overlay_name(enum overlay_kind kind)
 {
-	return overlay_names[kind];
+	return names[kind];
 }
 
-/* Reads ":0.5", what is left of a bandwidth. */
+/* ":0.5" */
 static bool factor_scan(struct scan *s, double *out)
 {
 	const char *start;
@@ -36,7 +36,7 @@ static bool factor_scan(struct scan *s, double *out)
 	return true;
 }
 
-/* Reads "3-4:0.5", "5:0.5" or "3-4", as the kind has it. */
+/* "3-4:0.5", "5:0.5" or "3-4". */
 static bool overlay_scan(struct overlay *out, const struct family_machine *m,
                          enum overlay_kind kind, struct scan *s)
 {
@@ -115,7 +115,7 @@ bool overlay_missing(const struct family_machine *m)
 	return false;
 }
 
-/* Checks that no overlay before number `i` contradicts it on the same cable. */
+/* Is there an overlay before number `i` that this one, of the same cable, contradicts? */
 static enum status cable_once(const struct family_machine *m, int32_t share, int i,
                               struct error *e)
 {

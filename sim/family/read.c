@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-static enum status largest_read(struct reader *r, yaml_node_t *map, struct family *f)
+static enum status read_shape(struct reader *r, yaml_node_t *map, struct family *f)
 {
 	static const char *const keys[] = {"value", "source", NULL};
 	yaml_node_t *largest = map_get(r, map, "largest");
@@ -22,11 +22,9 @@ static enum status largest_read(struct reader *r, yaml_node_t *map, struct famil
 	return map_check(r, largest, keys);
 }
 
-/*
- * Returns the text of `{value, source}` of one figure or constant, and sets its place.
- */
-static const char *sourced_read(struct reader *r, yaml_node_t *one, const char **source,
-                                struct where *at)
+/* `{value, source}` of one figure or constant; its text and place. */
+static const char *read_one(struct reader *r, yaml_node_t *one, const char **source,
+                            struct where *at)
 {
 	static const char *const keys[] = {"value", "source", NULL};
 	struct where source_at;
@@ -38,7 +36,7 @@ static const char *sourced_read(struct reader *r, yaml_node_t *one, const char *
 	return text;
 }
 
-static enum status figures_read(struct reader *r, yaml_node_t *map, struct family *f)
+static enum status read_figures(struct reader *r, yaml_node_t *map, struct family *f)
 {
 	yaml_node_t *all = map_get(r, map, "figures"), *one;
 	const char *known[FIGURES + TUNINGS + 1], *text;
@@ -55,14 +53,14 @@ static enum status figures_read(struct reader *r, yaml_node_t *map, struct famil
 			continue;
 		known[n++] = figure_name(f, g);
 		one = map_find(r, all, known[n - 1]);
-		if (one && (!(text = sourced_read(r, one, &f->source[g], &at)) ||
+		if (one && (!(text = read_one(r, one, &f->source[g], &at)) ||
 		            figure_parse(&f->figure[g], g, text, at, r->error) != OK))
 			return r->error->code;
 	}
 	for (int k = 0; k < TUNINGS; k++) {
 		known[n++] = tuning_name(k);
 		one = map_find(r, all, known[n - 1]);
-		if (one && (!(text = sourced_read(r, one, &f->tuning_source[k], &at)) ||
+		if (one && (!(text = read_one(r, one, &f->tuning_source[k], &at)) ||
 		            tuning_value_parse(&f->tuning.value[k], k, text, at,
 		                               r->error) != OK))
 			return r->error->code;
@@ -73,7 +71,7 @@ static enum status figures_read(struct reader *r, yaml_node_t *map, struct famil
 	return map_check(r, all, known);
 }
 
-static enum status family_read(struct reader *r, yaml_node_t *map, struct family *f)
+static enum status read_family(struct reader *r, yaml_node_t *map, struct family *f)
 {
 	static const char *const common[] = {"kind", "largest", "profile", "figures"};
 	const char *known[32];
@@ -91,8 +89,8 @@ static enum status family_read(struct reader *r, yaml_node_t *map, struct family
 		return error_set(r->error, E_SYNTAX, at,
 		                 "unknown kind '%s', expected torus or nodes", kind);
 	f->tuning = tuning_default;
-	if (k->read(r, map, f) != OK || largest_read(r, map, f) != OK ||
-	    figures_read(r, map, f) != OK)
+	if (k->read(r, map, f) != OK || read_shape(r, map, f) != OK ||
+	    read_figures(r, map, f) != OK)
 		return r->error->code;
 	for (size_t i = 0; i < sizeof(common) / sizeof(*common); i++)
 		known[n++] = common[i];
@@ -102,7 +100,7 @@ static enum status family_read(struct reader *r, yaml_node_t *map, struct family
 	return map_check(r, map, known);
 }
 
-static enum status families_read_document(struct reader *r, void *families)
+static enum status read_document(struct reader *r, void *families)
 {
 	struct families *out = families;
 	yaml_node_t *root = yaml_document_get_root_node(&r->doc);
@@ -132,7 +130,7 @@ static enum status families_read_document(struct reader *r, void *families)
 			if (!strcmp(out->family[i].name, f->name))
 				return error_set(r->error, E_SYNTAX, node_where(r, key),
 				                 "family '%s' is there twice", f->name);
-		if (family_read(r, value, f) != OK)
+		if (read_family(r, value, f) != OK)
 			return r->error->code;
 		out->n++;
 	}
@@ -142,5 +140,5 @@ static enum status families_read_document(struct reader *r, void *families)
 enum status families_read(struct families *out, struct arena *a, const char *path,
                           struct error *e)
 {
-	return yaml_read(a, path, families_read_document, out, e);
+	return yaml_read(a, path, read_document, out, e);
 }

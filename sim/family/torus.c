@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static enum status wrap_read(struct reader *r, yaml_node_t *map, struct family *f)
+static enum status read_wrap(struct reader *r, yaml_node_t *map, struct family *f)
 {
 	static const char *const keys[] = {"rule", "length", "source", NULL};
 	yaml_node_t *wrap = map_get(r, map, "wrap");
@@ -29,8 +29,8 @@ static enum status wrap_read(struct reader *r, yaml_node_t *map, struct family *
 	return r->error->code;
 }
 
-/* Reads `{value, source}` of a number; *out stays what it is where there is none. */
-static enum status count_read(struct reader *r, yaml_node_t *map, const char *key,
+/* `{value, source}` of a number, `*out` unchanged where there is none. */
+static enum status read_count(struct reader *r, yaml_node_t *map, const char *key,
                               int32_t hi, int32_t *out)
 {
 	static const char *const keys[] = {"value", "source", NULL};
@@ -51,15 +51,15 @@ static enum status torus_read(struct reader *r, yaml_node_t *map, struct family 
 	f->naxes = map_int(r, map, "axes", TORUS_AXES_MAX);
 	f->cores = f->slices = 1;
 	f->chips = INT32_MAX;
-	if (r->error->code != OK || wrap_read(r, map, f) != OK ||
-	    count_read(r, map, "twisted", 1 << 10, &f->twisted) != OK ||
-	    count_read(r, map, "chips", 1 << 20, &f->chips) != OK ||
-	    count_read(r, map, "cores", 8, &f->cores) != OK)
+	if (r->error->code != OK || read_wrap(r, map, f) != OK ||
+	    read_count(r, map, "twisted", 1 << 10, &f->twisted) != OK ||
+	    read_count(r, map, "chips", 1 << 20, &f->chips) != OK ||
+	    read_count(r, map, "cores", 8, &f->cores) != OK)
 		return r->error->code;
-	return count_read(r, map, "slices", 1 << 10, &f->slices);
+	return read_count(r, map, "slices", 1 << 10, &f->slices);
 }
 
-/* Reads "2*" in front of a shape, which is how many slices there are. */
+/* "2*" in front of a shape: so many slices. */
 static enum status slices_scan(struct family_machine *m, struct scan *s)
 {
 	const struct family *f = &m->family;
@@ -80,7 +80,7 @@ static enum status slices_scan(struct family_machine *m, struct scan *s)
 	return OK;
 }
 
-/* Reads the axes; that they are too few or too many is said of the family. */
+/* That a shape has too few or too many axes is said of the family. */
 static enum status axes_scan(struct family_machine *m, struct scan *s)
 {
 	static const char *const examples[] = {"8", "4x8", "4x4x8"};
@@ -99,7 +99,7 @@ static enum status axes_scan(struct family_machine *m, struct scan *s)
 	                    f->naxes > 3 ? "" : examples[f->naxes - 1], axes);
 }
 
-/* Reads "_twisted" behind a shape of which there is a twisted torus. */
+/* "_twisted" behind a shape that there is so. */
 static enum status twisted_scan(struct family_machine *m, struct scan *s)
 {
 	const struct family *f = &m->family;
@@ -121,7 +121,7 @@ static enum status twisted_scan(struct family_machine *m, struct scan *s)
 	return OK;
 }
 
-/* Tells which axes wrap. */
+/* Which axes wrap. */
 static void wrap_find(struct family_machine *m)
 {
 	const struct family *f = &m->family;
@@ -139,7 +139,7 @@ static void wrap_find(struct family_machine *m)
 		                             m->shape[a] == f->wrap_length));
 }
 
-/* Reads a shape such as "2*4x4x8_twisted". */
+/* "2*4x4x8_twisted" */
 static enum status torus_shape(struct family_machine *m, struct scan *s,
                                const char *text)
 {

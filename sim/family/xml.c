@@ -27,12 +27,12 @@ static void xml_attribute(struct text *out, const char *name, double x, const ch
 	text_printf(out, "%s\"", unit);
 }
 
-static void xml_prop(struct text *out, const char *name, const char *value)
+static void prop(struct text *out, const char *name, const char *value)
 {
 	text_printf(out, "      <prop id=\"%s\" value=\"%s\"/>\n", name, value);
 }
 
-static void xml_prop_number(struct text *out, const char *name, double x)
+static void prop_number(struct text *out, const char *name, double x)
 {
 	text_printf(out, "      <prop id=\"%s\"", name);
 	xml_attribute(out, "value", x, "");
@@ -59,22 +59,22 @@ void xml_props(struct text *out, const struct family *f, struct port port)
 {
 	struct text constants = {0};
 
-	xml_prop(out, "fabric", port.fabric);
-	xml_prop(out, "domain", port.domain);
-	xml_prop_number(out, "priority", port.priority);
-	xml_prop(out, "profile", f->profile);
-	xml_prop(out, "geometry", port.geometry);
+	prop(out, "fabric", port.fabric);
+	prop(out, "domain", port.domain);
+	prop_number(out, "priority", port.priority);
+	prop(out, "profile", f->profile);
+	prop(out, "geometry", port.geometry);
 	if (port.devices > 1)
-		xml_prop_number(out, "devices", port.devices);
+		prop_number(out, "devices", port.devices);
 	if (port.domain_devices)
-		xml_prop_number(out, "domain_devices", port.domain_devices);
-	xml_prop_number(out, "memory_bytes", f->figure[MEMORY_BYTES]);
-	xml_prop_number(out, "memory_Bps",
-	                f->figure[MEMORY_BPS] * (port.slow > 0 ? port.slow : 1));
-	xml_prop_number(out, "launch_s", f->figure[LAUNCH_S]);
+		prop_number(out, "domain_devices", port.domain_devices);
+	prop_number(out, "memory_bytes", f->figure[MEMORY_BYTES]);
+	prop_number(out, "memory_Bps",
+	            f->figure[MEMORY_BPS] * (port.slow > 0 ? port.slow : 1));
+	prop_number(out, "launch_s", f->figure[LAUNCH_S]);
 	tuning_print(&constants, &f->tuning);
 	if (constants.length)
-		xml_prop(out, "constants", constants.s);
+		prop(out, "constants", constants.s);
 	text_free(&constants);
 }
 
@@ -140,4 +140,45 @@ void xml_switch(struct text *out, const struct family_machine *m,
 			            c->prefix, dst);
 	}
 	text_printf(out, "    </zone>\n");
+}
+
+/* As the user typed it, but for what XML has no comments of: control bytes and "--". */
+static void comment_append(struct text *out, const char *s)
+{
+	for (char before = ' '; *s; before = *s++) {
+		bool plain = (unsigned char)*s >= ' ' && (*s != '-' || before != '-');
+
+		text_append(out, plain ? s : " ", 1);
+	}
+}
+
+enum status platform_generate(struct text *out, struct arena *a, const char *spec,
+                              const char *const *set, int nset, bool brief,
+                              struct error *e)
+{
+	struct family_machine m;
+	struct text body = {0};
+	struct error local = {0};
+
+	if (!e)
+		e = &local;
+	if (family_parse(&m, a, spec, set, nset, e) == OK) {
+		m.brief = brief;
+		kind_of(&m.family)->generate(&body, &m, spec, e);
+	}
+	if (e->code == OK) {
+		text_printf(out, "<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM "
+		                 "\"https://simgrid.org/simgrid.dtd\">\n<!-- ");
+		comment_append(out, spec);
+		for (int i = 0; i < nset; i++) {
+			text_append(out, " ", 1);
+			comment_append(out, set[i]);
+		}
+		text_printf(out, " -->\n<platform version=\"4.1\">\n"
+		                 "  <zone id=\"machine\" routing=\"Full\">\n");
+		text_append(out, body.s, body.length);
+		text_printf(out, "  </zone>\n</platform>\n");
+	}
+	text_free(&body);
+	return e->code;
 }
