@@ -71,6 +71,9 @@ fault "a family that includes what is above it, and a header of another family"
 lines models/planner/synth/rest.c '#include "planner/xla/xla.h"' 'int rest_n;'
 lines models/planner/send/send.c '#include "planner/synth/synth.h"' 'int send_n;'
 lines models/planner/gather.c '#include "planner/synth/rest.h"' 'int gather_n;'
+lines models/planner/synth/synth.c 'void rest(void) {}' 'int planner_synth;'
+lines models/planner/best/best.c 'void rest(void);' 'extern int planner_synth;' \
+	'int best(void) { rest(); return planner_synth; }'
 judge
 
 fault "two folders that include each other"
