@@ -47,6 +47,22 @@ enum status choose_planners(const struct planner ***out, int *n, struct arena *a
 	return words_list_once("--planner", list, words, e);
 }
 
+static enum status refuse_clock(const char *list, int word, struct error *e)
+{
+	struct text known = {0};
+
+	for (int i = 0; clock_kinds[i].name; i++)
+		text_printf(&known, "%s%s",
+		            !i                        ? ""
+		            : clock_kinds[i + 1].name ? ", "
+		                                      : " or ",
+		            clock_kinds[i].name);
+	error_set(e, E_TYPE, words_list_at("--clock", list, word),
+	          "unknown clock, expected %s", known.s);
+	text_free(&known);
+	return e->code;
+}
+
 enum status choose_clocks(int **out, int *n, struct arena *a, const char *list,
                           struct error *e)
 {
@@ -61,9 +77,7 @@ enum status choose_clocks(int **out, int *n, struct arena *a, const char *list,
 		int k = words[i] ? clock_find(words[i], strlen(words[i])) : -1;
 
 		if (k < 0)
-			return error_set(
-				e, E_TYPE, words_list_at("--clock", list, i),
-				"unknown clock, expected model, fluid or flow");
+			return refuse_clock(list, i, e);
 		(*out)[(*n)++] = k;
 	}
 	return OK;
