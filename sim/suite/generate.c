@@ -1,8 +1,6 @@
 /* Generated scenarios: random problems. */
 #include "suite/generate.h"
 
-#include "notation/notation.h"
-
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
