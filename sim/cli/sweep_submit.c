@@ -33,9 +33,9 @@ static const char doc[] =
 	"Given again, the same command submits what is missing or failed; a task whose "
 	"shard is done or under way ends at once. `sweep status` tells how far it is. "
 	"Behind -- are options of sbatch, such as -- --partition=short. --jobs, "
-	"--timeout and --worker-memory are those of a task; --jobs is also how many "
-	"CPUs it asks for. PLAN, DIR, the current folder and shardsim must have the "
-	"same names on all machines.";
+	"--timeout, --worker-memory and --progress are those of a task; --jobs is also "
+	"how many CPUs it asks for. PLAN, DIR, the current folder and shardsim must "
+	"have the same names on all machines.";
 
 /* The shards of a plan on their way to the cluster. */
 struct submission {
@@ -104,7 +104,9 @@ static enum status open_plan(struct submission *s, struct error *e)
 		s->job.nshards = cases < SHARDS ? (int)cases : SHARDS;
 	s->job.jobs = s->run.jobs;
 	s->job.timeout = s->run.timeout;
-	s->job.worker_memory = s->run.worker_memory;
+	s->job.memory = s->run.worker_memory;
+	s->job.progress =
+		s->run.show_progress && !s->run.progress ? "10s" : s->run.progress;
 	s->job.cpus = s->sweep.jobs;
 	if (s->out && mkdir(s->out, 0777) != 0 && errno != EEXIST)
 		error_set(e, E_IO, (struct where){.file = s->out}, "cannot make it: %s",

@@ -42,9 +42,8 @@ void slurm_script(struct text *out, const struct slurm_job *job, const int *task
 {
 	text_printf(out, "#!/bin/sh\n#SBATCH --job-name=shardsim --array=");
 	slurm_array(out, task, n, job->throttle);
-	text_printf(out, "\n#SBATCH --ntasks=1 --cpus-per-task=%d --requeue\n",
-	            job->cpus);
-	text_printf(out, "#SBATCH --output=slurm-%%A_%%a.log --open-mode=append");
+	text_printf(out, "\n#SBATCH --ntasks=1 --cpus-per-task=%d --requeue", job->cpus);
+	text_printf(out, "\n#SBATCH --output=slurm-%%A_%%a.log --open-mode=append");
 	print_inside(out, "--chdir=", job->folder);
 	text_printf(out, job->extra.n ? "\n#SBATCH" : "");
 	for (int64_t i = 0; i < job->extra.n; i++)
@@ -58,7 +57,8 @@ void slurm_script(struct text *out, const struct slurm_job *job, const int *task
 	text_printf(out, "/shard-\"$SLURM_ARRAY_TASK_ID\"-of-%d.jsonl", job->nshards);
 	print_word(out, " --jobs ", job->jobs);
 	print_word(out, " --timeout ", job->timeout);
-	print_word(out, " --worker-memory ", job->worker_memory);
+	print_word(out, " --worker-memory ", job->memory);
+	print_word(out, " --progress=", job->progress);
 	text_printf(out, "\n");
 }
 

@@ -14,7 +14,7 @@ struct slurm_job {
 	const char *program, *plan; /* absolute, as the next two names are */
 	const char *start;          /* the folder where `sweep run` starts */
 	const char *folder;         /* of shards, script and logs slurm-JOB_TASK.log */
-	const char *jobs, *timeout, *worker_memory; /* of `sweep run`; NULL: not given */
+	const char *jobs, *timeout, *memory, *progress; /* of `sweep run`, or NULL */
 	int nshards, cpus;        /* of the plan; of a task, at least 1 */
 	int throttle;             /* tasks at a time; 0: as many as there is room for */
 	LIST(const char *) extra; /* more words of sbatch */

@@ -67,7 +67,8 @@ START_TEST(script_says_all_of_the_job)
 	job.jobs = "3";
 	job.cpus = 3;
 	job.timeout = "30s";
-	job.worker_memory = "2 GiB";
+	job.memory = "2 GiB";
+	job.progress = "5s";
 	job.throttle = 5;
 	job.extra.at = extra;
 	job.extra.n = COUNT(extra);
@@ -82,7 +83,7 @@ START_TEST(script_says_all_of_the_job)
 	                 "cd /home/me && exec /opt/shardsim sweep run "
 	                 "/data/plan.jsonl --shard \"$SLURM_ARRAY_TASK_ID/8\" --out "
 	                 "/data/x/shard-\"$SLURM_ARRAY_TASK_ID\"-of-8.jsonl --jobs 3 "
-	                 "--timeout 30s --worker-memory '2 GiB'\n");
+	                 "--timeout 30s --worker-memory '2 GiB' --progress=5s\n");
 }
 END_TEST
 
