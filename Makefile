@@ -249,12 +249,15 @@ $B/installed.result: .ci/installed .ci/environment $B/libshardsim.a \
 		$(wildcard sim/doc/*)
 	+@.ci/installed $(VARIANT) $@
 
-$B/layers.result: .ci/layers $(SOURCES) $(HEADERS)
-	@mkdir -p $(@D)
-	@.ci/layers $@
+# Calls are looked for in the objects, includes in the sources.
+LAYERED := $(call objects,$(MODEL_SOURCES) $(SIM_SOURCES))
+$B/layers.result: .ci/layers .ci/environment $(LAYERED) $(SOURCES) $(HEADERS)
+	@.ci/layers $B $@
 
-layers:
-	@.ci/layers
+$B/sim/tests/layers.result: .ci/layers
+
+layers: $(LAYERED)
+	@.ci/layers $B
 
 # `make check_units` runs that program alone and shows all it says.
 TEST_NAMES := $(notdir $(MODEL_TESTS) $(SIM_TESTS))

@@ -1,8 +1,5 @@
 #include "cli/command.h"
 
-#include "measure/measure.h"
-#include "text/words_list.h"
-
 #include <string.h>
 
 int command_misuse(const struct error *e)
@@ -49,68 +46,4 @@ void command_setting(const char **set, int *n, const char *arg,
 			argp_error(state, "--set has '%.*s' twice: %s and %s", (int)key,
 			           arg, set[i], arg);
 	set[(*n)++] = arg;
-}
-
-static enum status unknown_planner(const char *list, int word, struct error *e)
-{
-	struct text known = {0};
-
-	for (int i = 0; planners[i]; i++)
-		text_printf(&known, "%s%s", i ? ", " : "", planners[i]->name);
-	error_set(e, E_TYPE, words_list_at("--planner", list, word),
-	          "unknown planner, expected all, or some of %s", known.s);
-	text_free(&known);
-	return e->code;
-}
-
-enum status command_planners(const struct planner ***out, int *n, struct arena *a,
-                             const char *list, struct error *e)
-{
-	const char **words;
-	int count = 0;
-
-	if (words_list_read(&words, a, "--planner", list, e) != OK)
-		return e->code;
-	if (words[0] && !words[1] && strcmp(words[0], "all") == 0) {
-		for (; planners[count]; count++)
-			;
-		*out = arena_alloc(a, (size_t)count, sizeof(**out));
-		memcpy(*out, planners, (size_t)count * sizeof(**out));
-		*n = count;
-		return OK;
-	}
-	for (; words[count]; count++)
-		;
-	if (!count)
-		return unknown_planner(list, 0, e);
-	*out = arena_alloc(a, (size_t)count, sizeof(**out));
-	for (int i = 0; i < count; i++) {
-		(*out)[i] = planner_find(words[i], strlen(words[i]));
-		if (!(*out)[i])
-			return unknown_planner(list, i, e);
-	}
-	*n = count;
-	return words_list_once("--planner", list, words, e);
-}
-
-enum status command_clocks(int **out, int *n, struct arena *a, const char *list,
-                           struct error *e)
-{
-	const char **words;
-
-	*n = 0;
-	if (words_list_read(&words, a, "--clock", list, e) != OK ||
-	    words_list_once("--clock", list, words, e) != OK)
-		return e->code;
-	*out = arena_alloc(a, CLOCKS_MAX, sizeof(**out));
-	for (int i = 0; i == 0 || words[i]; i++) {
-		int k = words[i] ? clock_find(words[i], strlen(words[i])) : -1;
-
-		if (k < 0)
-			return error_set(
-				e, E_TYPE, words_list_at("--clock", list, i),
-				"unknown clock, expected model, fluid or flow");
-		(*out)[(*n)++] = k;
-	}
-	return OK;
 }

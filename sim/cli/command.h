@@ -42,15 +42,6 @@ int command_help(int argc, char **argv);
 int command_misuse(const struct error *e);
 
 /*
- * The planners of `--planner LIST` ("all": every one), the clocks of `--clock LIST` as
- * indices into clock_kinds; the arena's. E_TYPE: unknown, listed twice, or none.
- */
-enum status command_planners(const struct planner ***out, int *n, struct arena *a,
-                             const char *list, struct error *e);
-enum status command_clocks(int **out, int *n, struct arena *a, const char *list,
-                           struct error *e);
-
-/*
  * For argp's parsers: leave with a message if the option `key` was given before. `given`
  * has a bit for every option of the table, of which there are at most 64.
  */

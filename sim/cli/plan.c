@@ -4,6 +4,7 @@
 #include "cli/show.h"
 #include "cli/trace_options.h"
 #include "cli/warning.h"
+#include "measure/choose.h"
 #include "measure/clocks.h"
 #include "measure/library.h"
 #include "measure/measure.h"
@@ -120,8 +121,8 @@ static error_t parse_problem(int key, char *arg, struct problem_text *t)
 	}
 }
 
-/* Options that do not go together, or are missing. */
-static void check_options(struct argp_state *state, const struct options *o)
+/* Checks for options that do not go together, or are missing. */
+static void check_plan_options(struct argp_state *state, const struct options *o)
 {
 	if (o->warning && (o->problem.from || o->problem.to))
 		argp_error(state, "--xla-warning says what --from and --to say");
@@ -178,7 +179,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		argp_error(state, "unexpected argument '%s'", arg);
 		return 0;
 	case ARGP_KEY_END:
-		check_options(state, o);
+		check_plan_options(state, o);
 		return 0;
 	default:
 		if (trace_option(&o->trace, key, arg, state) ||
@@ -197,8 +198,8 @@ struct session {
 	struct bench bench;
 };
 
-static enum status open_platform(struct session *s, const struct options *o,
-                                 struct error *e)
+static enum status open_plan_platform(struct session *s, const struct options *o,
+                                      struct error *e)
 {
 	int *clock, n;
 
@@ -221,7 +222,7 @@ static enum status open_platform(struct session *s, const struct options *o,
 		bench_init(&s->bench, NULL);
 		return OK;
 	}
-	if (command_clocks(&clock, &n, o->arena, o->clock ? o->clock : "model", e) != OK)
+	if (choose_clocks(&clock, &n, o->arena, o->clock ? o->clock : "model", e) != OK)
 		return e->code;
 	if (clocks_open(&s->clocks, s->arena, o->platform, o->set, o->nset, clock, n,
 	                true, e) != OK ||
@@ -234,7 +235,7 @@ static enum status open_platform(struct session *s, const struct options *o,
 	return OK;
 }
 
-/* Devices that were named must be there; a mesh too large is an answer instead. */
+/* Checks that named devices are there; a mesh too large is an answer instead. */
 static enum status check_devices(const struct session *s, const struct problem_text *t,
                                  struct error *e)
 {
@@ -290,13 +291,13 @@ static int measure_all(struct session *s, const struct options *o,
 	return status;
 }
 
-/* Planners that were named, or those that the command speaks of. */
+/* Returns the planners that were named, or those that the command speaks of. */
 static enum status choose(const struct planner ***chosen, int *n, struct arena *a,
                           const struct options *o, struct error *e)
 {
 	const char *list = o->explain ? "xla,best" : "synth";
 
-	return command_planners(chosen, n, a, o->planner ? o->planner : list, e);
+	return choose_planners(chosen, n, a, o->planner ? o->planner : list, e);
 }
 
 static int run_session(struct session *s, struct options *o)
@@ -311,7 +312,8 @@ static int run_session(struct session *s, struct options *o)
 	    choose(&chosen, &n, s->arena, o, &e) != OK ||
 	    trace_options_check(&o->trace, o->platform, &e) != OK)
 		return command_misuse(&e);
-	if (open_platform(s, o, &e) != OK || check_devices(s, &o->problem, &e) != OK)
+	if (open_plan_platform(s, o, &e) != OK ||
+	    check_devices(s, &o->problem, &e) != OK)
 		return command_misuse(&e);
 	bench_place(&s->bench, &s->problem);
 	if (o->minimise && strcmp(o->minimise, "time") == 0 && !o->platform) {
@@ -328,7 +330,7 @@ static int run_session(struct session *s, struct options *o)
 	return measure_all(s, o, chosen, n);
 }
 
-static int run(int argc, char **argv, const char *doc, bool needs_platform)
+static int run_plan(int argc, char **argv, const char *doc, bool needs_platform)
 {
 	static const char usage[] = "--array A --mesh M --from LAYOUT --to LAYOUT";
 	const struct argp argp = {option_table, parse_option, usage, doc,
@@ -353,18 +355,19 @@ static int run(int argc, char **argv, const char *doc, bool needs_platform)
 
 int command_plan(int argc, char **argv)
 {
-	return run(argc, argv,
-	           "Plan how to bring an array from one layout into another, and print "
-	           "the "
-	           "steps.\v"
-	           "Example: shardsim plan --array 'bf16[8192,8192]' --mesh 'x=4,y=2' "
-	           "--from \"P('x', None)\" --to \"P(None, 'y')\" --planner all",
-	           false);
+	return run_plan(
+		argc, argv,
+		"Plan how to bring an array from one layout into another, and print "
+		"the "
+		"steps.\v"
+		"Example: shardsim plan --array 'bf16[8192,8192]' --mesh 'x=4,y=2' "
+		"--from \"P('x', None)\" --to \"P(None, 'y')\" --planner all",
+		false);
 }
 
 int command_simulate(int argc, char **argv)
 {
-	return run(
+	return run_plan(
 		argc, argv,
 		"Plan, check and time a redistribution on a platform.\v"
 		"Example: shardsim simulate --array 'bf16[8192,8192]' --mesh 'x=4,y=2' "

@@ -11,7 +11,7 @@ struct found {
 	struct sweep_counts *counts;
 };
 
-/* A failed row is as good as none. */
+/* Notes the key of a row; a failed row is as good as none. */
 static enum status find_row(void *self, struct digest key, const struct row *r,
                             struct error *e)
 {
@@ -53,7 +53,7 @@ static enum status count_common(void *self, struct digest key, const struct row 
 	return OK;
 }
 
-/* Take out the rows that are none of the sweep's, and say so: "N rows WHICH". */
+/* Takes out the rows that are none of the sweep's, and says so: "N rows WHICH". */
 static enum status drop(struct store *store, const struct sweep *s, const char *which,
                         struct error *e)
 {
@@ -66,7 +66,9 @@ static enum status drop(struct store *store, const struct sweep *s, const char *
 	return e->code;
 }
 
-/* Rows of another sweep are not to be lost by mistake; where there are none nothing is. */
+/*
+ * Rows of another sweep are not to be lost by mistake; where there are none nothing is.
+ */
 static enum status refuse(struct store *store, const struct sweep *s, const char *out,
                           struct error *e)
 {

@@ -64,8 +64,8 @@ static void add_cells(struct columns *t, const struct line *l)
 	columns_row(t, cell);
 }
 
-/* Whether nothing is missing, failed or wrong. */
-static bool print(const struct status_table *s, const char *what)
+/* Prints the table, and returns whether nothing is missing, failed or wrong. */
+static bool print_status(const struct status_table *s, const char *what)
 {
 	const char *head[COLUMNS + 1] = {what, "cases", "missing"};
 	struct text out = {0};
@@ -156,7 +156,7 @@ static enum status count_line(void *self, struct digest key, const struct row *r
 	return OK;
 }
 
-/* The cases of a shard; they are put into the set. */
+/* Returns the number of cases of a shard, and puts them into the set. */
 static int64_t cases_of(const struct sweep *s, struct shard shard, struct digests *set,
                         struct arena *a)
 {
@@ -247,7 +247,7 @@ int command_sweep_status(int argc, char **argv)
 	folder = is_folder(o.file[0]) && o.nfiles == 1;
 	if ((folder ? of_folder(&s, o.file[0], &e) : of_shards(&s, &o, &e)) != OK)
 		status = command_misuse(&e);
-	else if (!print(&s, folder ? "platform" : "shard"))
+	else if (!print_status(&s, folder ? "platform" : "shard"))
 		status = EXIT_FAULT;
 	arena_free(s.arena);
 	return status;

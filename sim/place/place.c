@@ -176,7 +176,7 @@ enum status place_rows(struct place_result *out, struct arena *a,
 	return e->code;
 }
 
-/* Each instruction of a program as a line. */
+/* Prints each instruction of a program as a line. */
 static const char **step_lines(const struct program *p, const struct hierarchy *tree,
                                struct arena *a)
 {
@@ -242,7 +242,7 @@ static void head(struct text *out, const struct place_result *r)
 	text_printf(out, "\n\n");
 }
 
-/* Why rows have no time by some clock; rows after each other mostly say the same. */
+/* Prints why rows have no time by some clock, once where the next says the same. */
 static void messages(struct text *out, const struct place_result *r)
 {
 	const char *last = "";
@@ -332,7 +332,8 @@ json_t *place_matrix_json(const struct matrix *m)
 	return rows;
 }
 
-static json_t *steps_json(const struct place_result *r, const struct place_row *row)
+static json_t *place_steps_json(const struct place_result *r,
+                                const struct place_row *row)
 {
 	json_t *steps = json_array();
 
@@ -353,7 +354,7 @@ static json_t *steps_json(const struct place_result *r, const struct place_row *
 	return steps;
 }
 
-static json_t *row_json(const struct place_result *r, const struct place_row *row)
+static json_t *place_row_json(const struct place_result *r, const struct place_row *row)
 {
 	return json_pack("{s:o, s:o, s:s, s:o, s:I, s:{s:o, s:s, s:o, s:o}}", "matrix",
 	                 place_matrix_json(&row->placed->matrix), "allreduce_s",
@@ -363,7 +364,7 @@ static json_t *row_json(const struct place_result *r, const struct place_row *ro
 	                 "program", json_text(row->program), "order",
 	                 order_name(row->placed->order), "time_s",
 	                 place_times_json(r->clock, r->nclocks, row->best_s), "steps",
-	                 steps_json(r, row));
+	                 place_steps_json(r, row));
 }
 
 static json_t *sized_json(const char *name, int32_t size)
@@ -412,7 +413,7 @@ void place_json(struct text *out, const struct place_result *r, const struct ben
 	char *s;
 
 	for (int64_t i = 0; i < r->nrows; i++)
-		json_array_append_new(matrices, row_json(r, &r->row[i]));
+		json_array_append_new(matrices, place_row_json(r, &r->row[i]));
 	if (r->links)
 		json_object_set_new(
 			json_object_get(json_array_get(matrices, 0), "best"), "links",

@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
-struct where platform_xml_where(const struct platform_xml *x, struct xml_place place)
+struct where platform_xml_where(const struct platform_xml *xml, struct xml_place place)
 {
-	struct where at = {.file = x->path, .line = place.line, .col = 1};
-	const char *line = x->text, *end = x->text + x->length;
+	struct where at = {.file = xml->path, .line = place.line, .col = 1};
+	const char *line = xml->text, *end = xml->text + xml->length;
 	size_t n = strlen(place.element);
 
 	for (unsigned i = 1; i < place.line && line; i++) {
@@ -37,51 +37,51 @@ static uint64_t pair_hash(int32_t src, int32_t dst)
 	return h ^ h >> 29;
 }
 
-int32_t platform_xml_link(const struct platform_xml *x, const char *name)
+int32_t platform_xml_link(const struct platform_xml *xml, const char *name)
 {
-	const struct table *t = &x->links_by_name;
+	const struct table *t = &xml->links_by_name;
 	uint64_t hash = name_hash(name);
 	size_t at;
 
 	for (int32_t i = table_first(t, hash, &at); i >= 0; i = table_next(t, hash, &at))
-		if (!strcmp(x->link[i].name, name))
+		if (!strcmp(xml->link[i].name, name))
 			return i;
 	return -1;
 }
 
-int32_t platform_xml_host(const struct platform_xml *x, const char *name)
+int32_t platform_xml_host(const struct platform_xml *xml, const char *name)
 {
-	const struct table *t = &x->hosts_by_name;
+	const struct table *t = &xml->hosts_by_name;
 	uint64_t hash = name_hash(name);
 	size_t at;
 
 	for (int32_t i = table_first(t, hash, &at); i >= 0; i = table_next(t, hash, &at))
-		if (!strcmp(x->host[i].name, name))
+		if (!strcmp(xml->host[i].name, name))
 			return i;
 	return -1;
 }
 
-const struct xml_route *platform_xml_route(const struct platform_xml *x, int32_t src,
+const struct xml_route *platform_xml_route(const struct platform_xml *xml, int32_t src,
                                            int32_t dst)
 {
-	const struct table *t = &x->routes_by_ends;
+	const struct table *t = &xml->routes_by_ends;
 	uint64_t hash = pair_hash(src, dst);
 	size_t at;
 
 	for (int32_t i = table_first(t, hash, &at); i >= 0; i = table_next(t, hash, &at))
-		if (x->route[i].src == src && x->route[i].dst == dst)
-			return &x->route[i];
+		if (xml->route[i].src == src && xml->route[i].dst == dst)
+			return &xml->route[i];
 	return NULL;
 }
 
-int32_t platform_xml_hop(const struct platform_xml *x, int32_t src, int32_t dst)
+int32_t platform_xml_hop(const struct platform_xml *xml, int32_t src, int32_t dst)
 {
-	const struct xml_host *a = &x->host[src], *b = &x->host[dst];
-	const struct xml_route *route = platform_xml_route(x, src, dst);
+	const struct xml_host *a = &xml->host[src], *b = &xml->host[dst];
+	const struct xml_route *route = platform_xml_route(xml, src, dst);
 	char name[512];
 
 	if (route)
-		return route->nlinks == 1 ? x->route_link[route->first] : -1;
+		return route->nlinks == 1 ? xml->route_link[route->first] : -1;
 	if (!a->cluster || !b->cluster || strcmp(a->cluster, b->cluster) != 0)
 		return -1;
 	for (int down = 0; down < 2; down++)
@@ -94,56 +94,56 @@ int32_t platform_xml_hop(const struct platform_xml *x, int32_t src, int32_t dst)
 			         !split ? ""
 			         : down ? "_DOWN"
 			                : "_UP");
-			link = platform_xml_link(x, name);
+			link = platform_xml_link(xml, name);
 			if (link >= 0)
 				return link;
 		}
 	return -1;
 }
 
-bool platform_xml_add_host(struct platform_xml *x, const struct xml_host *host)
+bool platform_xml_add_host(struct platform_xml *xml, const struct xml_host *host)
 {
-	if (platform_xml_host(x, host->name) >= 0)
+	if (platform_xml_host(xml, host->name) >= 0)
 		return false;
-	table_add(&x->hosts_by_name, name_hash(host->name), x->nhosts);
-	x->host = list_grow(x->arena, x->host, x->nhosts, 1, &x->hosts_room,
-	                    sizeof(*x->host));
-	x->host[x->nhosts++] = *host;
+	table_add(&xml->hosts_by_name, name_hash(host->name), xml->nhosts);
+	xml->host = list_grow(xml->arena, xml->host, xml->nhosts, 1, &xml->hosts_room,
+	                      sizeof(*xml->host));
+	xml->host[xml->nhosts++] = *host;
 	return true;
 }
 
-bool platform_xml_add_link(struct platform_xml *x, const struct link *link)
+bool platform_xml_add_link(struct platform_xml *xml, const struct link *link)
 {
-	if (platform_xml_link(x, link->name) >= 0)
+	if (platform_xml_link(xml, link->name) >= 0)
 		return false;
-	table_add(&x->links_by_name, name_hash(link->name), x->nlinks);
-	x->link = list_grow(x->arena, x->link, x->nlinks, 1, &x->links_room,
-	                    sizeof(*x->link));
-	x->link[x->nlinks++] = *link;
+	table_add(&xml->links_by_name, name_hash(link->name), xml->nlinks);
+	xml->link = list_grow(xml->arena, xml->link, xml->nlinks, 1, &xml->links_room,
+	                      sizeof(*xml->link));
+	xml->link[xml->nlinks++] = *link;
 	return true;
 }
 
-void platform_xml_add_route_link(struct platform_xml *x, int32_t link)
+void platform_xml_add_route_link(struct platform_xml *xml, int32_t link)
 {
-	x->route_link = list_grow(x->arena, x->route_link, x->nroute_links, 1,
-	                          &x->route_links_room, sizeof(*x->route_link));
-	x->route_link[x->nroute_links++] = link;
+	xml->route_link = list_grow(xml->arena, xml->route_link, xml->nroute_links, 1,
+	                            &xml->route_links_room, sizeof(*xml->route_link));
+	xml->route_link[xml->nroute_links++] = link;
 }
 
-bool platform_xml_add_route(struct platform_xml *x, int32_t src, int32_t dst)
+bool platform_xml_add_route(struct platform_xml *xml, int32_t src, int32_t dst)
 {
 	struct xml_route route = {.src = src, .dst = dst};
 
-	if (x->nroutes)
-		route.first = x->route[x->nroutes - 1].first +
-		              x->route[x->nroutes - 1].nlinks;
-	route.nlinks = x->nroute_links - route.first;
-	if (platform_xml_route(x, src, dst))
+	if (xml->nroutes)
+		route.first = xml->route[xml->nroutes - 1].first +
+		              xml->route[xml->nroutes - 1].nlinks;
+	route.nlinks = xml->nroute_links - route.first;
+	if (platform_xml_route(xml, src, dst))
 		return false;
-	table_add(&x->routes_by_ends, pair_hash(src, dst), x->nroutes);
-	x->route = list_grow(x->arena, x->route, x->nroutes, 1, &x->routes_room,
-	                     sizeof(*x->route));
-	x->route[x->nroutes++] = route;
+	table_add(&xml->routes_by_ends, pair_hash(src, dst), xml->nroutes);
+	xml->route = list_grow(xml->arena, xml->route, xml->nroutes, 1,
+	                       &xml->routes_room, sizeof(*xml->route));
+	xml->route[xml->nroutes++] = route;
 	return true;
 }
 

@@ -1,6 +1,6 @@
 #include "sweep/setup.h"
 
-#include "cli/command.h"
+#include "measure/choose.h"
 #include "system/version.h"
 #include "text/words_list.h"
 
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Those of the command line, on which all suites run. */
+/* Takes the platforms of the command line, on which all suites run. */
 static enum status ask_for_platforms(struct suite *suite, const char *list,
                                      struct arena *a, struct error *e)
 {
@@ -36,7 +36,7 @@ static enum status ask_for_platforms(struct suite *suite, const char *list,
 	return OK;
 }
 
-/* Every suite needs some. */
+/* Checks that every suite has some platforms. */
 static enum status check_platforms(const struct suite *suite,
                                    const struct sweep_request *r, struct error *e)
 {
@@ -64,8 +64,8 @@ enum status sweep_setup(struct sweep *out, const struct sweep_request *r,
 		if (suite_read(suite, r->suite[i], e) != OK)
 			return e->code;
 	if (suite_check_names(suite, e) != OK ||
-	    command_planners(&planner, &out->nplanners, a, r->planner, e) != OK ||
-	    command_clocks(&clock, &out->nclocks, a, r->clock, e) != OK)
+	    choose_planners(&planner, &out->nplanners, a, r->planner, e) != OK ||
+	    choose_clocks(&clock, &out->nclocks, a, r->clock, e) != OK)
 		return e->code;
 	if (r->platform && ask_for_platforms(suite, r->platform, a, e) != OK)
 		return e->code;
@@ -161,8 +161,8 @@ enum status sweep_save(struct store *s, const struct sweep *sweep,
 	return e->code == OK ? store_commit(s, e) : e->code;
 }
 
-static const char *load(struct store *s, struct arena *a, const char *name, int number,
-                        struct error *e)
+static const char *load_setting(struct store *s, struct arena *a, const char *name,
+                                int number, struct error *e)
 {
 	const char *value = NULL;
 
@@ -174,12 +174,12 @@ bool sweep_load(struct sweep_request *r, const char **folder, struct store *s,
                 struct arena *a, struct error *e)
 {
 	*r = (struct sweep_request){0};
-	*folder = load(s, a, "folder", 0, e);
-	r->platform = load(s, a, "list platform", 0, e);
-	r->planner = load(s, a, "list planner", 0, e);
-	r->clock = load(s, a, "list clock", 0, e);
+	*folder = load_setting(s, a, "folder", 0, e);
+	r->platform = load_setting(s, a, "list platform", 0, e);
+	r->planner = load_setting(s, a, "list planner", 0, e);
+	r->clock = load_setting(s, a, "list clock", 0, e);
 	for (; r->nsuites < SUITE_FILES_MAX; r->nsuites++) {
-		const char *suite = load(s, a, "suite", r->nsuites, e);
+		const char *suite = load_setting(s, a, "suite", r->nsuites, e);
 
 		if (!suite || !suite[0])
 			break;
@@ -196,13 +196,13 @@ bool sweep_load(struct sweep_request *r, const char **folder, struct store *s,
 enum status sweep_unfinished(const char **out, struct store *s, const char *dir,
                              struct arena *a, struct error *e)
 {
-	const char *number = load(s, a, "platforms", 0, e);
+	const char *number = load_setting(s, a, "platforms", 0, e);
 	int64_t cases = 0, rows = 0;
 	struct text word = {0};
 
 	*out = NULL;
 	for (int p = 0; number && p < atoi(number); p++) {
-		const char *some = load(s, a, "cases", p, e);
+		const char *some = load_setting(s, a, "cases", p, e);
 
 		cases += some ? atoll(some) : 0;
 	}
