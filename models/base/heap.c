@@ -1,5 +1,7 @@
 #include "base/heap.h"
 
+#include "base/arena.h"
+
 #include <stdlib.h>
 
 #include "base/list.h"
@@ -66,7 +68,7 @@ int32_t heap_take(struct heap *h)
 
 void heap_free(struct heap *h)
 {
-	free(h->item);
-	free(h->place);
+	xfree(h->item);
+	xfree(h->place);
 	*h = (struct heap){.before = h->before, .context = h->context};
 }

@@ -1,6 +1,7 @@
 #include "planner/best/astar.h"
 
-#include <assert.h>
+#include "base/assert.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -249,6 +250,6 @@ enum astar best_astar(struct script *out, struct price *price, const struct type
 		*price = x->price[t->to];
 		answer = write_script(out, x) ? ASTAR_FOUND : ASTAR_STOPPED;
 	}
-	free(x->heap);
+	xfree(x->heap);
 	return answer;
 }

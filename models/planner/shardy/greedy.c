@@ -1,6 +1,7 @@
 #include "planner/shardy/greedy.h"
 
-#include <assert.h>
+#include "base/assert.h"
+
 #include <string.h>
 
 bool greedy_held(const struct greedy *g, struct part part)

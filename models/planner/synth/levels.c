@@ -1,6 +1,7 @@
 #include "planner/synth/levels.h"
 
-#include <assert.h>
+#include "base/assert.h"
+
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -19,7 +20,7 @@ void levels_free(struct levels *x)
 {
 	for (int i = 0; i < x->n; i++)
 		for (int kind = 0; kind < LIST_PRICES; kind++)
-			free(x->level[i].by_list[kind]);
+			xfree(x->level[i].by_list[kind]);
 }
 
 int levels_find(struct levels *x, int64_t elements)

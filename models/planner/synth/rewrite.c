@@ -1,6 +1,7 @@
 #include "planner/synth/rewrite.h"
 
-#include <assert.h>
+#include "base/assert.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -336,8 +337,8 @@ struct rewriting rewriting_easy(const struct synth *s)
 
 void rewriting_free(struct rewriting *w)
 {
-	free(w->op);
-	free(w->type);
+	xfree(w->op);
+	xfree(w->type);
 }
 
 int rewriting_run(struct rewriting *w)
