@@ -70,11 +70,11 @@ PACKAGES := simgrid gsl check yaml-0.1 libxml-2.0 jansson sqlite3
 once = $(eval $1 := $2)$($1)
 PACKAGE_CFLAGS = $(call once,PACKAGE_CFLAGS,$(patsubst \
 	-I%,-isystem %,$(shell pkg-config --cflags $(PACKAGES))))
-TEST_LIBS = $(call once,TEST_LIBS,$(shell pkg-config --libs check gsl jansson))
+TEST_LIBS = $(call once,TEST_LIBS,$(shell pkg-config --libs check gsl jansson yaml-0.1))
 PROGRAM_LIBS = $(call once,PROGRAM_LIBS,$(shell pkg-config --libs \
 	$(filter-out check simgrid,$(PACKAGES))))
 CHECK_LIBS = $(call once,CHECK_LIBS,$(shell pkg-config --libs check))
-SHARED_LIBS = $(call once,SHARED_LIBS,$(shell pkg-config --libs gsl jansson))
+SHARED_LIBS = $(call once,SHARED_LIBS,$(shell pkg-config --libs gsl jansson yaml-0.1))
 
 COMPILE = $(CC) -D_GNU_SOURCE -Imodels -Isim $(PACKAGE_CFLAGS) $(CPPFLAGS) \
 	-std=c11 -Wall -Wextra -Werror -fPIC -fno-semantic-interposition \
@@ -368,7 +368,7 @@ includedir=$${prefix}/include
 Name: shardsim
 Description: Plans and prices the redistribution of sharded arrays
 Version: $(VERSION)
-Requires.private: gsl jansson
+Requires.private: gsl jansson yaml-0.1
 Libs: -L$${libdir} -lshardsim
 Libs.private: -lm
 Cflags: -I$${includedir}/shardsim

@@ -137,16 +137,15 @@ struct shardsim_device {
 
 /*
  * Reads `family:shape`, such as "tpu-v4:4x4x8", "tpu-v4:4x4x8_twisted" or "dgx-h100:4", by
- * the facts in the file `families` (platforms/families.yaml as it is installed, or one's
- * own). NULL: the one in the folder $SHARDSIM_DATA, else the one that was installed with
- * the library. Settings may follow, "dgx-h100:4{nic.bandwidth=25GB/s}"; shardsim(1) has
- * them.
+ * the facts in the file `families`, which is written as platforms/families.yaml is. NULL:
+ * that file itself, in the folder $SHARDSIM_DATA or, if that is not set, where the library
+ * is installed (share/shardsim/platforms beside its folder).
  *
- * These are the machines whose wires the numbers below can say: one torus, or nodes of
- * devices behind a switch with a NIC each, or more, on one switch. Others, which the
- * program reads (several slices or devices of a chip, cables between GPUs, shared NICs,
- * nets of several switches, faults), are SHARDSIM_NOT_APPLICABLE. Times are those of the
- * program's clock `model`.
+ * These are the machines whose wires the numbers below could say, too: one torus, or nodes
+ * of devices behind a switch whose NICs, one or more for each device, are on another.
+ * For others (several slices, several devices of a chip, cables between GPUs, shared
+ * NICs, nets of several switches) the program writes wires out: SHARDSIM_NOT_APPLICABLE.
+ * Times are those of the program's clock `model`, to the last digit.
  */
 enum shardsim_status shardsim_machine_read(struct shardsim_machine **out,
                                            const char *text, const char *families,

@@ -43,19 +43,38 @@ static void report(struct shardsim_error *out, const struct api *api)
 	         api->status == SHARDSIM_OK ? "" : api->error.text);
 }
 
+/* A call's way through memory_call(): places of errors may be in what it gives back. */
+struct way {
+	struct api *api;
+	bool (*body)(void *self);
+	void *self;
+	struct shardsim_error *error;
+};
+
+static bool go(void *self)
+{
+	struct way *w = self;
+	bool keep = w->body(w->self);
+
+	if (w->api->status == SHARDSIM_OK)
+		w->api->status = status_of(w->api->error.code);
+	if (w->error)
+		report(w->error, w->api);
+	return keep;
+}
+
 enum shardsim_status api_call(struct api *api, bool (*body)(void *self), void *self,
                               struct shardsim_error *error)
 {
+	struct way way = {api, body, self, error};
 	char why[sizeof(api->error.text)];
-	enum memory_end end = memory_call(body, self, why, sizeof(why));
+	enum memory_end end = memory_call(go, &way, why, sizeof(why));
 
-	if (end != MEMORY_DONE) {
-		api->error = (struct error){0};
-		snprintf(api->error.text, sizeof(api->error.text), "%s", why);
-		api->status = end == MEMORY_OUT ? SHARDSIM_NO_MEMORY : SHARDSIM_FAULT;
-	} else if (api->status == SHARDSIM_OK) {
-		api->status = status_of(api->error.code);
-	}
+	if (end == MEMORY_DONE)
+		return api->status;
+	api->error = (struct error){0};
+	snprintf(api->error.text, sizeof(api->error.text), "%s", why);
+	api->status = end == MEMORY_OUT ? SHARDSIM_NO_MEMORY : SHARDSIM_FAULT;
 	if (error)
 		report(error, api);
 	return api->status;

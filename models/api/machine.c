@@ -1,7 +1,10 @@
-/* Machines from plain numbers. */
+/* Machines: from plain numbers, and from the facts of families. */
 #include "api/handle.h"
 
+#include "facts/families.h"
+
 #include <math.h>
+#include <string.h>
 
 struct machine_making {
 	struct api api;
@@ -142,6 +145,50 @@ shardsim_machine_nodes(struct shardsim_machine **out, int32_t nodes, int32_t gpu
 	if (out)
 		*out = NULL;
 	return api_call(&m.api, machine_body, &m, error);
+}
+
+struct machine_reading {
+	struct api api;
+	struct shardsim_machine **out;
+	const char *text, *families;
+};
+
+static bool read_body(void *self)
+{
+	struct machine_reading *r = self;
+	struct error *e = &r->api.error;
+	struct arena *scratch;
+	struct shardsim_machine *out;
+	struct family_machine m;
+	struct machine *machine;
+
+	if (!api_needs_out(&r->api, r->out) ||
+	    !api_needs_text(&r->api, r->text, "machine"))
+		return false;
+	scratch = arena_new();
+	if (family_parse(&m, scratch, r->families, r->text, NULL, 0, e) != OK) {
+		if (!strcmp(e->at.file, "--platform"))
+			e->at.file = "machine";
+		return false;
+	}
+	out = handle_new(HANDLE_MACHINE, sizeof(*out));
+	if (family_machine(&machine, out->handle.arena, &m, r->text, e) != OK)
+		return false;
+	out->machine = machine;
+	arena_free(scratch);
+	*r->out = out;
+	return true;
+}
+
+enum shardsim_status shardsim_machine_read(struct shardsim_machine **out,
+                                           const char *text, const char *families,
+                                           struct shardsim_error *error)
+{
+	struct machine_reading r = {.out = out, .text = text, .families = families};
+
+	if (out)
+		*out = NULL;
+	return api_call(&r.api, read_body, &r, error);
 }
 
 int32_t shardsim_machine_devices(const struct shardsim_machine *machine)

@@ -58,6 +58,12 @@ static enum shardsim_status make_torus(void **made, struct shardsim_error *e)
 	                              (struct shardsim_device){0, 0, 1e-6}, e);
 }
 
+static enum shardsim_status read_machine(void **made, struct shardsim_error *e)
+{
+	return shardsim_machine_read((struct shardsim_machine **)made, "dgx-a100:2",
+	                             "platforms/families.yaml", e);
+}
+
 static enum shardsim_status read_problem(void **made, struct shardsim_error *e)
 {
 	return shardsim_problem_read((struct shardsim_problem **)made, &texts, e);
@@ -141,11 +147,11 @@ static const struct {
 	bool text; /* makes one, not a handle */
 	int step;  /* the first hundred k, then every so many-th */
 } calls[] = {
-	{read_mesh, false, 1},    {read_layout, false, 1},   {print_layout, true, 1},
-	{make_torus, false, 1},   {read_problem, false, 1},  {new_problem, false, 1},
-	{plan_problem, false, 1}, {plan_best, false, 61},    {read_plan, false, 1},
-	{print_json, true, 1},    {print_text, true, 1},     {check_plan, false, 1},
-	{price_plan, false, 1},   {bound_problem, false, 1},
+	{read_mesh, false, 1},    {read_layout, false, 1},  {print_layout, true, 1},
+	{read_machine, false, 1}, {make_torus, false, 1},   {read_problem, false, 1},
+	{new_problem, false, 1},  {plan_problem, false, 1}, {plan_best, false, 61},
+	{read_plan, false, 1},    {print_json, true, 1},    {print_text, true, 1},
+	{check_plan, false, 1},   {price_plan, false, 1},   {bound_problem, false, 1},
 };
 
 static void make_with(void)

@@ -1,4 +1,4 @@
-#include "family/kind.h"
+#include "family/xml.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -162,9 +162,12 @@ enum status platform_generate(struct text *out, struct arena *a, const char *spe
 
 	if (!e)
 		e = &local;
-	if (family_parse(&m, a, spec, set, nset, e) == OK) {
+	if (family_parse(&m, a, NULL, spec, set, nset, e) == OK) {
 		m.brief = brief;
-		kind_of(&m.family)->generate(&body, &m, spec, e);
+		if (m.family.kind == FAMILY_TORUS)
+			torus_generate(&body, &m, spec, e);
+		else
+			nodes_generate(&body, &m, spec, e);
 	}
 	if (e->code == OK) {
 		text_printf(out, "<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM "

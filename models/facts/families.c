@@ -1,8 +1,9 @@
-#include "family/families.h"
+#include "facts/families.h"
 
 #include "base/units.h"
-#include "family/kind.h"
+#include "facts/kind.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -195,15 +196,40 @@ enum status shape_scan(struct scan *s, int32_t *shape, int n)
 	return scan_finish(s);
 }
 
-enum status platform_data_path(const char **out, struct arena *a, const char *file,
-                               struct error *e)
+/* Is the data file near the folder of a program or library? */
+static bool data_near(const char **out, struct arena *a, const char *path,
+                      const char *file)
 {
 	static const char *const beside[] = {"platforms", "../platforms",
 	                                     "../share/shardsim/platforms"};
-	const char *data = getenv("SHARDSIM_DATA");
+	const char *slash = strrchr(path, '/');
+
+	for (size_t i = 0; slash && i < sizeof(beside) / sizeof(*beside); i++) {
+		*out = arena_printf(a, "%.*s/%s/%s", (int)(slash - path), path,
+		                    beside[i], file);
+		if (access(*out, R_OK) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Is it near the program, or the shared library that has this function? */
+static bool data_installed(const char **out, struct arena *a, const char *file)
+{
 	char exe[PATH_MAX];
 	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
-	char *slash;
+	Dl_info library;
+
+	exe[n > 0 ? n : 0] = '\0';
+	return data_near(out, a, exe, file) ||
+	       (dladdr((void *)(uintptr_t)platform_data_path, &library) &&
+	        data_near(out, a, library.dli_fname, file));
+}
+
+enum status platform_data_path(const char **out, struct arena *a, const char *file,
+                               struct error *e)
+{
+	const char *data = getenv("SHARDSIM_DATA");
 
 	if (data && *data) {
 		*out = arena_printf(a, "%s/%s", data, file);
@@ -214,16 +240,8 @@ enum status platform_data_path(const char **out, struct arena *a, const char *fi
 			"cannot be read: %s (SHARDSIM_DATA says to look there)",
 			strerror(errno));
 	}
-	exe[n > 0 ? n : 0] = '\0';
-	slash = strrchr(exe, '/');
-	if (slash) {
-		*slash = '\0';
-		for (size_t i = 0; i < sizeof(beside) / sizeof(*beside); i++) {
-			*out = arena_printf(a, "%s/%s/%s", exe, beside[i], file);
-			if (access(*out, R_OK) == 0)
-				return OK;
-		}
-	}
+	if (data_installed(out, a, file))
+		return OK;
 #ifdef SHARDSIM_DATADIR
 	*out = arena_printf(a, "%s/%s", SHARDSIM_DATADIR, file);
 	if (access(*out, R_OK) == 0)
@@ -237,14 +255,14 @@ enum status platform_data_path(const char **out, struct arena *a, const char *fi
 	                 "SHARDSIM_DATA can name its folder");
 }
 
-static enum status family_find(struct family *out, struct arena *a, const char *name,
-                               size_t length, struct where at, struct error *e)
+static enum status family_find(struct family *out, struct arena *a, const char *path,
+                               const char *name, size_t length, struct where at,
+                               struct error *e)
 {
 	struct families all = {0};
 	struct text known = {0};
-	const char *path;
 
-	if (platform_data_path(&path, a, "families.yaml", e) != OK ||
+	if ((!path && platform_data_path(&path, a, "families.yaml", e) != OK) ||
 	    families_read(&all, a, path, e) != OK)
 		return e->code;
 	for (int i = 0; i < all.n; i++) {
@@ -285,8 +303,9 @@ enum status shape_bounds(struct family_machine *m, int32_t per, struct scan *s,
 	return OK;
 }
 
-enum status family_parse(struct family_machine *out, struct arena *a, const char *spec,
-                         const char *const *set, int nset, struct error *e)
+enum status family_parse(struct family_machine *out, struct arena *a, const char *path,
+                         const char *spec, const char *const *set, int nset,
+                         struct error *e)
 {
 	struct where at = where_option("--platform", spec);
 	const char *colon = strchr(spec, ':');
@@ -301,7 +320,7 @@ enum status family_parse(struct family_machine *out, struct arena *a, const char
 			e, E_SYNTAX, at,
 			"expected family:shape such as tpu-v4:4x4x8, or a file "
 			"that ends in .xml");
-	if (family_find(&out->family, a, spec, (size_t)(colon - spec), at, e) != OK)
+	if (family_find(&out->family, a, path, spec, (size_t)(colon - spec), at, e) != OK)
 		return e->code;
 	s = scan_start(spec, at, e);
 	if (kind_of(&out->family)->shape(out, &s, colon + 1) != OK)
