@@ -1,6 +1,5 @@
 #include "facts/families.h"
 
-#include "base/units.h"
 #include "facts/kind.h"
 
 #include <dlfcn.h>
@@ -10,190 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
-enum unit { UNIT_RATE, UNIT_TIME, UNIT_BYTES, UNIT_COUNT };
-
-enum {
-	TORUS = 1 << FAMILY_TORUS,
-	NODES = 1 << FAMILY_NODES,
-	SWITCH = 1 << NET_SWITCH,
-	RAILS = 1 << NET_RAILS,
-	TREE = 1 << NET_FAT_TREE,
-	DRAGONFLY = 1 << NET_DRAGONFLY,
-	ANY_NET = SWITCH | RAILS | TREE | DRAGONFLY
-};
-
-/*
- * Which families may have a figure (kinds), and with which nets it counts. Standard
- * values are for nets a family does not have by itself:
- *   net.latency  ib_write_lat of a GB300 cluster: 1.85 us in a rack, about 3.2 us over
- *                three switches, 5.1 us over five, so 0.93, 0.80 and 0.85 us for each
- *                of 2, 4 and 6 cables (Oracle's GB300 guide)
- *   net.ports    half of a 64-port switch, as in a SuperPOD of 32-node units
- *                (jax-ml/scaling-book, gpus.md), whose bisection is full
- */
-static const struct {
-	const char *name;
-	enum unit unit;
-	unsigned kinds, nets;
-	double standard; /* 0: none, it must be given where it is used */
-} figures[FIGURES] = {
-	[ICI_PEAK] = {"ici.peak", UNIT_RATE, TORUS, ANY_NET, 0},
-	[ICI_BANDWIDTH] = {"ici.bandwidth", UNIT_RATE, TORUS, ANY_NET, 0},
-	[ICI_LATENCY] = {"ici.latency", UNIT_TIME, TORUS, ANY_NET, 0},
-	[CORE_BANDWIDTH] = {"core.bandwidth", UNIT_RATE, TORUS, ANY_NET, 0},
-	[CORE_LATENCY] = {"core.latency", UNIT_TIME, TORUS, ANY_NET, 0},
-	[DCN_PEAK] = {"dcn.peak", UNIT_RATE, TORUS, ANY_NET, 0},
-	[DCN_BANDWIDTH] = {"dcn.bandwidth", UNIT_RATE, TORUS, ANY_NET, 0},
-	[DCN_LATENCY] = {"dcn.latency", UNIT_TIME, TORUS, ANY_NET, 0},
-	[LINK_PEAK] = {"nvlink.peak", UNIT_RATE, NODES, ANY_NET, 0},
-	[LINK_BANDWIDTH] = {"nvlink.bandwidth", UNIT_RATE, NODES, ANY_NET, 0},
-	[LINK_LATENCY] = {"nvlink.latency", UNIT_TIME, NODES, ANY_NET, 0},
-	[PCIE_BANDWIDTH] = {"pcie.bandwidth", UNIT_RATE, NODES, ANY_NET, 0},
-	[BRIDGE_BANDWIDTH] = {"bridge.bandwidth", UNIT_RATE, NODES, ANY_NET, 0},
-	[NIC_PEAK] = {"nic.peak", UNIT_RATE, NODES, ANY_NET, 0},
-	[NIC_BANDWIDTH] = {"nic.bandwidth", UNIT_RATE, NODES, ANY_NET, 0},
-	[NIC_LATENCY] = {"nic.latency", UNIT_TIME, NODES, SWITCH, 0},
-	[NET_LATENCY] = {"net.latency", UNIT_TIME, NODES, ANY_NET & ~SWITCH, 0.85e-6},
-	[NET_PORTS] = {"net.ports", UNIT_COUNT, NODES, ANY_NET & ~SWITCH, 32},
-	[NET_OVERSUBSCRIPTION] = {"net.oversubscription", UNIT_COUNT, NODES,
-                                  RAILS | TREE, 1},
-	[NET_GROUPS] = {"net.groups", UNIT_COUNT, NODES, DRAGONFLY, 0},
-	[NET_ROUTERS] = {"net.routers", UNIT_COUNT, NODES, DRAGONFLY, 0},
-	[NET_GLOBAL] = {"net.global", UNIT_COUNT, NODES, DRAGONFLY, 0},
-	[NET_LOCAL] = {"net.local", UNIT_COUNT, NODES, DRAGONFLY, 0},
-	[MEMORY_BYTES] = {"memory_bytes", UNIT_BYTES, TORUS | NODES, ANY_NET, 0},
-	[MEMORY_BPS] = {"memory_Bps", UNIT_RATE, TORUS | NODES, ANY_NET, 0},
-	[LAUNCH_S] = {"launch_s", UNIT_TIME, TORUS | NODES, ANY_NET, 0},
-};
-
-const char *figure_name(const struct family *f, enum figure g)
-{
-	static const char *const xgmi[] = {"xgmi.peak", "xgmi.bandwidth",
-	                                   "xgmi.latency"};
-
-	if (g >= LINK_PEAK && g <= LINK_LATENCY && !strcmp(f->fabric, "xgmi"))
-		return xgmi[g - LINK_PEAK];
-	return figures[g].name;
-}
-
-bool figure_known(const struct family *f, enum figure g)
-{
-	if ((g == CORE_BANDWIDTH || g == CORE_LATENCY) && f->cores < 2)
-		return false;
-	if (g >= DCN_PEAK && g <= DCN_LATENCY && f->slices < 2)
-		return false;
-	if ((g == PCIE_BANDWIDTH || g == BRIDGE_BANDWIDTH) && !f->pcie)
-		return false;
-	return figures[g].kinds & 1u << f->kind;
-}
-
-bool figure_used(const struct family *f, enum figure g)
-{
-	return figure_known(f, g) && figures[g].nets & 1u << f->net;
-}
-
-enum status figure_parse(double *out, enum figure g, const char *text, struct where at,
-                         struct error *e)
-{
-	struct scan s = scan_start(text, at, e);
-	int64_t whole;
-	enum status status;
-
-	switch (figures[g].unit) {
-	case UNIT_TIME:
-		return units_time(text, at, out, e);
-	case UNIT_COUNT:
-		if (!text[0] || text[strspn(text, "0123456789")])
-			return error_set(e, E_SYNTAX, at,
-			                 "%s is a whole number, not '%s'",
-			                 figures[g].name, text);
-		if (!scan_int(&s, figures[g].name, 1, 1 << 20, &whole) ||
-		    scan_finish(&s) != OK)
-			return e->code;
-		*out = (double)whole;
-		return OK;
-	case UNIT_BYTES:
-		status = units_bytes(text, at, &whole, e);
-		*out = (double)whole;
-		if (status == OK && whole == 0)
-			status = error_set(e, E_RANGE, at, "%s must be above 0",
-			                   figures[g].name);
-		return status;
-	case UNIT_RATE:
-		break;
-	}
-	status = units_rate(text, at, out, e);
-	if (status == OK && g != MEMORY_BPS && *out == 0)
-		status = error_set(e, E_RANGE, at, "%s must be above 0",
-		                   figures[g].name);
-	return status;
-}
-
-enum status figures_complete(struct family *f, struct where at, struct error *e)
-{
-	struct text missing = {0};
-	enum status status = OK;
-	int n = 0;
-
-	for (int g = 0; g < FIGURES; g++) {
-		if (!figure_used(f, g) || f->source[g])
-			continue;
-		if (figures[g].standard == 0) {
-			text_printf(&missing, "%s'%s'", n++ ? ", " : "",
-			            figure_name(f, g));
-			continue;
-		}
-		f->figure[g] = figures[g].standard;
-		f->source[g] = "the standard of this kind of net";
-	}
-	if (n)
-		status = error_set(e, E_SYNTAX, at,
-		                   "%s %s missing: %s no standard value", missing.s,
-		                   n > 1 ? "are" : "is", n > 1 ? "they have" : "it has");
-	text_free(&missing);
-	return status;
-}
-
-const struct kind *kind_of(const struct family *f)
-{
-	return f->kind == FAMILY_TORUS ? &kind_torus : &kind_nodes;
-}
-
 void family_describe(struct text *what, struct text *shapes, const struct family *f)
 {
 	kind_of(f)->describe(what, shapes, f);
-}
-
-void shape_sort(int32_t *x, int n)
-{
-	for (int i = 1; i < n; i++)
-		for (int j = i; j > 0 && x[j - 1] < x[j]; j--) {
-			int32_t t = x[j];
-
-			x[j] = x[j - 1];
-			x[j - 1] = t;
-		}
-}
-
-enum status shape_scan_axes(struct scan *s, int32_t *shape, int n)
-{
-	for (int a = 0; a < n; a++) {
-		int64_t size;
-
-		if (a && !scan_expect(s, "x"))
-			return s->error->code;
-		if (!scan_int(s, "the length of an axis", 1, INT32_MAX, &size))
-			return s->error->code;
-		shape[a] = (int32_t)size;
-	}
-	return OK;
-}
-
-enum status shape_scan(struct scan *s, int32_t *shape, int n)
-{
-	if (shape_scan_axes(s, shape, n) != OK)
-		return s->error->code;
-	return scan_finish(s);
 }
 
 /* Is the data file near the folder of a program or library? */
@@ -277,30 +95,6 @@ static enum status family_find(struct family *out, struct arena *a, const char *
 	}
 	return error_set(e, E_RANGE, at, "unknown family '%.*s'; known are %s",
 	                 (int)length, name, text_take(&known, a));
-}
-
-enum status shape_bounds(struct family_machine *m, int32_t per, struct scan *s,
-                         const char *text)
-{
-	const struct family *f = &m->family;
-	struct where at = scan_where(s, text);
-	int32_t sorted[TORUS_AXES_MAX];
-	int64_t n = per;
-
-	memcpy(sorted, m->shape, sizeof(sorted));
-	shape_sort(sorted, f->naxes);
-	for (int a = 0; a < f->naxes; a++) {
-		if (sorted[a] > f->largest[a])
-			return error_set(
-				s->error, E_RANGE, at,
-				"%s has no such shape: a length of %d is above %d",
-				f->name, (int)sorted[a], (int)f->largest[a]);
-		n *= m->shape[a];
-		if (n > INT32_MAX / (2 * TORUS_AXES_MAX))
-			return error_set(s->error, E_RANGE, at, "too many devices");
-	}
-	m->ndevices = (int32_t)n;
-	return OK;
 }
 
 enum status family_parse(struct family_machine *out, struct arena *a, const char *path,
