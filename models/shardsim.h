@@ -266,10 +266,32 @@ enum shardsim_status shardsim_figures(struct shardsim_figures *out,
                                       struct shardsim_error *error);
 
 /*
- * One step of a plan; all pointers are into the plan. A collective has `ngroups` groups
- * of `group_size` devices each, in `group` one after another, each in the order of its
- * blocks. A permute has pairs: pair[2 * i] sends to pair[2 * i + 1]. Devices are numbered
- * as the problem's mesh numbers them.
+ * What a collective does to dimensions of the array, from 0; -1: none. A slice cuts
+ * to_dim into `factor` blocks and keeps one, an all-gather puts from_dim together of so
+ * many, an all-to-all does the one to from_dim and the other to to_dim, a reduce-scatter
+ * sums and cuts to_dim.
+ */
+struct shardsim_move {
+	int from_dim, to_dim;
+	int32_t factor;
+};
+
+/*
+ * A box of elements that one device sends to another: [bounds[2 * i], bounds[2 * i + 1])
+ * of dimension i of the array, or of its digits where the step's layout is strided.
+ */
+struct shardsim_transfer {
+	int32_t src, dst;
+	int64_t elements;
+	const int64_t *bounds; /* NULL where the layouts before and after tell */
+};
+
+/*
+ * One step of a plan; all pointers are into the plan. A collective has moves, and
+ * `ngroups` groups of `group_size` devices each, in `group` one after another, each in
+ * the order of its blocks. A permute has pairs, pair[2 * i] sends its tile to
+ * pair[2 * i + 1]; an exchange has transfers. Devices are numbered as the problem's
+ * mesh numbers them.
  */
 struct shardsim_step {
 	const char *op;     /* "slice", "all-gather", "all-to-all", "permute", ... */
@@ -277,8 +299,12 @@ struct shardsim_step {
 	const char *layout; /* after it: "P(None, 'x')" */
 	bool communicates;
 	int64_t recv_bytes, send_bytes, padding_bytes; /* of the busiest device */
+	int nmoves;
+	const struct shardsim_move *move;
 	int32_t ngroups, group_size, npairs;
 	const int32_t *group, *pair;
+	int64_t ntransfers;
+	const struct shardsim_transfer *transfer;
 };
 
 /* Step number `step` of a plan, from 0. SHARDSIM_MISUSE behind the last one. */

@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 
+#include <locale.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,8 +69,12 @@ enum shardsim_status api_call(struct api *api, bool (*body)(void *self), void *s
 {
 	struct way way = {api, body, self, error};
 	char why[sizeof(api->error.text)];
+	locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0), host = uselocale(c);
 	enum memory_end end = memory_call(go, &way, why, sizeof(why));
 
+	uselocale(host);
+	if (c)
+		freelocale(c);
 	if (end == MEMORY_DONE)
 		return api->status;
 	api->error = (struct error){0};

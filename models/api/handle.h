@@ -76,7 +76,8 @@ struct api {
 
 /*
  * Makes a call: runs body(self), which returns whether the blocks it has made are to be
- * kept, and fills the caller's error, if there is one, with how it went.
+ * kept, and fills the caller's error, if there is one, with how it went. Numbers are
+ * read and written as in C whatever locale the program has set.
  */
 enum shardsim_status api_call(struct api *api, bool (*body)(void *self), void *self,
                               struct shardsim_error *error);

@@ -12,33 +12,69 @@
 
 /* --- handles --- */
 
-static struct shardsim_step step_of(const struct plan *p, int step, struct arena *a)
+static const struct shardsim_move *moves_of(const struct plan *p, const struct step *s,
+                                            struct arena *a)
 {
-	const struct step *s = &p->step[step];
-	struct text text = {0}, layout = {0};
-	struct shardsim_step out = {
-		.op = op_name(s->op),
-		.communicates = op_communicates(s->op),
-		.recv_bytes = s->recv_bytes,
-		.send_bytes = s->send_bytes,
-		.padding_bytes = s->padding_bytes,
-		.ngroups = s->groups.ngroups,
-		.group_size = s->groups.size,
-		.npairs = s->npairs,
-		.group = s->groups.ids,
-	};
+	struct shardsim_move *move = arena_alloc(a, (size_t)s->nmoves, sizeof(*move));
+
+	for (int i = 0; i < s->nmoves; i++)
+		move[i] = (struct shardsim_move){view_dim(p, s->move[i].from_dim),
+		                                 view_dim(p, s->move[i].to_dim),
+		                                 s->move[i].factor};
+	return move;
+}
+
+static const int32_t *pairs_of(const struct step *s, struct arena *a)
+{
 	int32_t *pair = arena_alloc(a, 2 * (size_t)s->npairs, sizeof(*pair));
 
 	for (int32_t i = 0; i < s->npairs; i++) {
 		pair[2 * i] = s->pairs[i].src;
 		pair[2 * i + 1] = s->pairs[i].dst;
 	}
-	out.pair = pair;
+	return pair;
+}
+
+static const struct shardsim_transfer *transfers_of(const struct step *s,
+                                                    struct arena *a)
+{
+	struct shardsim_transfer *transfer =
+		arena_alloc(a, (size_t)s->ntransfers, sizeof(*transfer));
+
+	for (int64_t i = 0; i < s->ntransfers; i++) {
+		const struct transfer *t = &s->transfers[i];
+
+		transfer[i] = (struct shardsim_transfer){t->src, t->dst, t->elements,
+		                                         t->bounds};
+	}
+	return transfer;
+}
+
+static struct shardsim_step step_of(const struct plan *p, int step, struct arena *a)
+{
+	const struct step *s = &p->step[step];
+	struct text text = {0}, layout = {0};
+
 	step_print(&text, p, step);
-	out.text = text_take(&text, a);
 	view_print_layout(&layout, p, &s->after, s->mesh);
-	out.layout = text_take(&layout, a);
-	return out;
+	return (struct shardsim_step){
+		.op = op_name(s->op),
+		.text = text_take(&text, a),
+		.layout = text_take(&layout, a),
+		.communicates = op_communicates(s->op),
+		.recv_bytes = s->recv_bytes,
+		.send_bytes = s->send_bytes,
+		.padding_bytes = s->padding_bytes,
+		.nmoves = s->nmoves,
+		.move = moves_of(p, s, a),
+		.ngroups = s->groups.ngroups,
+		.group_size = s->groups.size,
+		.npairs = s->npairs,
+		.group = s->groups.ids,
+		.pair = pairs_of(s, a),
+		.ntransfers = s->ntransfers,
+		.transfer = transfers_of(s, a),
+	};
 }
 
 /* Completes the handle of a finished plan, which lies in its arena. */

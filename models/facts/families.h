@@ -22,7 +22,7 @@
  *   net.groups, net.routers           dragonfly: groups; routers of one group
  *   net.global, net.local             dragonfly: cables between two groups, two routers
  *   memory_bytes, memory_Bps          per device; memory_Bps=0 makes local passes free
- *   launch_s                          per step (design: launch)
+ *   launch_s                          per step that communicates, or is local and alone
  *   step, fill_s, ...                 a constant of the library (array/tuning.h)
  *   profile                           whose collectives (collective/collective.h)
  *   inside, nics, net                 nodes: the structure, as in families.yaml

@@ -46,6 +46,10 @@ START_TEST(a_problem_becomes_a_plan)
 	ck_assert_str_eq(step.text, "all-gather {x}: 0->");
 	ck_assert_str_eq(step.layout, "P(None, 'y')");
 	ck_assert_int_eq(step.recv_bytes, figures.recv_bytes);
+	ck_assert_int_eq(step.nmoves, 1);
+	ck_assert_int_eq(step.move[0].from_dim, 0);
+	ck_assert_int_eq(step.move[0].to_dim, -1);
+	ck_assert_int_eq(step.move[0].factor, 4);
 	ck_assert_int_eq(step.ngroups, 2);
 	ck_assert_int_eq(step.group_size, 4);
 	/* x is the major axis: devices 0, 2, 4, 6 and 1, 3, 5, 7. */
@@ -72,6 +76,32 @@ START_TEST(permutes_have_pairs)
 		int32_t src = step.pair[2 * i], dst = step.pair[2 * i + 1];
 
 		ck_assert_int_eq(dst, src % 2 * 2 + src / 2);
+	}
+	shardsim_free(p);
+	shardsim_free(plan);
+}
+END_TEST
+
+/* Device d of 2 has row d of 2x2 and needs column d: it gets one element, (1 - d, d). */
+START_TEST(exchanges_have_transfers)
+{
+	struct shardsim_problem *p =
+		sample_problem("f32[2,2]", "x=2", "P('x', None)", "P(None, 'x')");
+	struct shardsim_plan *plan = sample_plan_of(p, NULL, "direct");
+	struct shardsim_step step;
+
+	ck_assert(shardsim_step(&step, plan, 0, NULL) == SHARDSIM_OK);
+	ck_assert_str_eq(step.op, "exchange");
+	ck_assert_int_eq(step.ntransfers, 2);
+	for (int i = 0; i < 2; i++) {
+		const struct shardsim_transfer *t = &step.transfer[i];
+
+		ck_assert_int_eq(t->src, 1 - t->dst);
+		ck_assert_int_eq(t->elements, 1);
+		ck_assert_int_eq(t->bounds[0], t->src);
+		ck_assert_int_eq(t->bounds[1], t->src + 1);
+		ck_assert_int_eq(t->bounds[2], t->dst);
+		ck_assert_int_eq(t->bounds[3], t->dst + 1);
 	}
 	shardsim_free(p);
 	shardsim_free(plan);
@@ -532,6 +562,7 @@ Suite *tests(void)
 
 	tcase_add_test(c, a_problem_becomes_a_plan);
 	tcase_add_test(c, permutes_have_pairs);
+	tcase_add_test(c, exchanges_have_transfers);
 	tcase_add_test(c, plans_read_back);
 	tcase_add_test(c, prices_and_bounds_are_seconds);
 	tcase_add_test(c, a_torus_is_what_its_numbers_say);

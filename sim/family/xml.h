@@ -9,8 +9,8 @@
 #include "facts/overlay.h"
 
 /*
- * Appends the platform file of `family:shape`: SimGrid XML, DTD 4.1, as design 6 lays
- * it down. A torus whose axes all wrap and are 3 or longer is SimGrid's own; any other
+ * Appends the platform file of `family:shape`: SimGrid XML, DTD 4.1, as
+ * platforms/README.md says. A torus whose axes all wrap and are 3 or longer is SimGrid's own; any other
  * has its links and the routes of machine_route() written out, and so has one with
  * overlays: for at most WRITTEN_HOSTS_MAX chips, of several slices for no more pairs in
  * all. So are the hosts of a switch with slow devices. A missing link makes the geometry
@@ -39,7 +39,7 @@ struct port {
 void xml_link(struct text *out, const char *name, double bandwidth_Bps,
               double latency_s);
 
-/* The properties of a host, in the order design 6 lists them. */
+/* The properties of a host, in the order of platforms/README.md. */
 void xml_props(struct text *out, const struct family *f, struct port port);
 
 /* `<host id="PREFIXnumber">` with its properties. */
