@@ -40,6 +40,11 @@ _Noreturn void memory_end(enum memory_end end, const char *why)
 		abort();
 	}
 	snprintf(call->why, call->why_size, "%s", why);
+	/* Before the jump: what is undone may lie on the stack that is left. */
+	while (call->nundos > 0) {
+		call->nundos--;
+		call->undo[call->nundos].run(call->undo[call->nundos].self);
+	}
 	longjmp(call->back, end);
 }
 
@@ -178,8 +183,6 @@ void memory_undone(void)
 
 static void give_back(struct call *c)
 {
-	while (c->nundos-- > 0)
-		c->undo[c->nundos].run(c->undo[c->nundos].self);
 	while (c->nblocks > 0)
 		free(c->block[--c->nblocks]);
 }

@@ -29,8 +29,9 @@ enum memory_end memory_call(bool (*body)(void *self), void *self, char *why,
                             size_t size);
 
 /*
- * For what no block of ours holds: `undo(self)` is run if the call jumps before
- * memory_undone() takes it off again. The last one that was put on comes off first.
+ * For what no block of ours holds: `undo(self)` is run just before the call jumps, unless
+ * memory_undone() has taken it off again. The last one that was put on comes off first.
+ * It takes no memory.
  */
 enum { MEMORY_UNDO_MAX = 4 };
 void memory_undo(void (*undo)(void *self), void *self);
