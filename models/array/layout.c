@@ -1,8 +1,8 @@
 #include "array/layout.h"
 
 #include "array/tile.h"
-#include "base/assert.h"
 
+#include <assert.h>
 #include <string.h>
 
 struct layout layout_replicated(int rank)

@@ -1,7 +1,6 @@
 #include "array/machine.h"
 
-#include "base/assert.h"
-
+#include <assert.h>
 #include <stddef.h>
 #include <stdlib.h>
 

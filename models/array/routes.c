@@ -39,9 +39,9 @@ void routes_free(struct routes *r)
 	if (!r)
 		return;
 	for (int f = 0; f < MACHINE_FABRICS_MAX; f++)
-		xfree(r->route[f]);
-	xfree(r->link);
-	xfree(r);
+		free(r->route[f]);
+	free(r->link);
+	free(r);
 }
 
 /* Is it worth to remember routes of the fabric? Those of a switch are told at once. */

@@ -1,7 +1,6 @@
 #include "array/tile.h"
 
-#include "base/assert.h"
-
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,7 +51,7 @@ static void index_dim(int32_t *index, int stride, const struct layout *l,
 	}
 	for (int32_t p = 0; p < m->ndevices; p++)
 		index[(int64_t)mesh_device(m, p) * stride] = value[p];
-	xfree(value);
+	free(value);
 }
 
 static void index_tiles(int32_t *index, const struct tiling *t)

@@ -1,7 +1,6 @@
 #include "array/type.h"
 
-#include "base/assert.h"
-
+#include <assert.h>
 #include <string.h>
 
 enum { CUTS_MAX = 4 * LAYOUT_PARTS_MAX + 2 * MESH_AXES_MAX + 2 };

@@ -1,7 +1,5 @@
 #include "base/heap.h"
 
-#include "base/arena.h"
-
 #include <stdlib.h>
 
 #include "base/list.h"
@@ -68,7 +66,7 @@ int32_t heap_take(struct heap *h)
 
 void heap_free(struct heap *h)
 {
-	xfree(h->item);
-	xfree(h->place);
+	free(h->item);
+	free(h->place);
 	*h = (struct heap){.before = h->before, .context = h->context};
 }

@@ -24,9 +24,10 @@
  * Source: scaling book, sharding ("W bidirectional"); exact link loads: facts on
  * collective costs, 2 and 3.
  */
-#include "base/assert.h"
 #include "collective/collective.h"
 #include "collective/runs.h"
+
+#include <assert.h>
 
 /* Bytes on each link, one way, of the first s of floor(d/2) steps. */
 static double ring_bytes(enum op op, int32_t d, double bytes, int32_t s)

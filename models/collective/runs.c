@@ -1,7 +1,6 @@
 #include "collective/runs.h"
 
-#include "base/assert.h"
-
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -101,7 +100,7 @@ static void open_ring(struct runs *g, int r)
 		run->first = (gap + 1) % d;
 		g->corner += run->first * g->stride[r];
 	}
-	xfree(ids);
+	free(ids);
 }
 
 bool runs_find(struct runs *out, const struct machine *m, const int32_t *ids, int32_t n)
@@ -123,7 +122,7 @@ bool runs_find(struct runs *out, const struct machine *m, const int32_t *ids, in
 	seen = xmalloc(coordinates, sizeof(*seen));
 	memset(seen, 0, coordinates);
 	found = mark(seen, f, out->domain, ids, n) && runs_of_marks(out, seen, f, n);
-	xfree(seen);
+	free(seen);
 	out->twisted = found && f->twist && n == fabric_places(f);
 	for (int r = 0; found && f->geometry == GEOMETRY_GRAPH && r < out->n; r++)
 		if (out->run[r].ring)

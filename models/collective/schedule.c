@@ -1,6 +1,6 @@
 #include "collective/schedule.h"
 
-#include "base/assert.h"
+#include <assert.h>
 
 /* Room for one more: the array, doubled in the arena when it is full. */
 static void *array_grow(struct arena *a, void *old, int64_t n, int64_t *capacity,

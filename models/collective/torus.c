@@ -34,9 +34,10 @@
  * Source: scaling book, sharding (several axes), whose formula is the limit for equal
  * axes; facts on collective costs, 2 and 3.
  */
-#include "base/assert.h"
 #include "collective/collective.h"
 #include "collective/runs.h"
+
+#include <assert.h>
 
 /* One group on its way through its phases. */
 struct walk {

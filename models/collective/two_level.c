@@ -20,9 +20,9 @@
  *   need    V on every device (all-to-all 3S)
  * Source: facts on collective costs, 4; NCCL's PXN for the all-to-all.
  */
-#include "base/assert.h"
 #include "collective/collective.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,7 +62,7 @@ static bool even_domains(struct levels *out, const struct machine *m, int f,
 		out->m = count[fab->domain[ids[0]]];
 	for (int32_t i = 0; i < n && even; i++)
 		even = count[fab->domain[ids[i]]] == out->m;
-	xfree(count);
+	free(count);
 	return even && out->m >= 2 && out->nodes >= 2;
 }
 

@@ -1,10 +1,10 @@
 #include "cost/bound.h"
 
-#include "base/assert.h"
 #include "collective/local.h"
 #include "cost/bound_cells.h"
 #include "cost/bound_ports.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 /* A set of devices, as it is named. */
@@ -206,8 +206,8 @@ void bounds_free(struct bounds *b)
 	if (!b)
 		return;
 	arena_free(b->arena);
-	xfree(b->set);
-	xfree(b);
+	free(b->set);
+	free(b);
 }
 
 /* --- of one problem --------------------------------------------------------------- */

@@ -1,6 +1,6 @@
-#include "base/assert.h"
 #include "cost/bound_ends.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 

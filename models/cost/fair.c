@@ -39,9 +39,9 @@ double fair_precision_Bps(const struct machine *m)
 
 void fair_free(struct fair *f)
 {
-	xfree(f->task);
-	xfree(f->use);
-	xfree(f->link_Bps);
+	free(f->task);
+	free(f->use);
+	free(f->link_Bps);
 	*f = (struct fair){0};
 }
 
@@ -150,7 +150,7 @@ double fair_s(const struct fair *f, double precision_Bps, int64_t most_work)
 		pass(&w, next_s(&w));
 	}
 	rates_free(w.rates);
-	xfree(w.task);
-	xfree(w.started);
+	free(w.task);
+	free(w.started);
 	return w.nstarted || w.wait_s > 0 ? -1 : w.now_s;
 }

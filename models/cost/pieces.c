@@ -44,14 +44,14 @@ void pieces_free(struct pieces *w)
 {
 	if (!w)
 		return;
-	xfree(w->use);
-	xfree(w->route.at);
-	xfree(w->first.at);
-	xfree(w->parent.at);
-	xfree(w->task.at);
-	xfree(w->form.at);
-	xfree(w->piece.at);
-	xfree(w);
+	free(w->use);
+	free(w->route.at);
+	free(w->first.at);
+	free(w->parent.at);
+	free(w->task.at);
+	free(w->form.at);
+	free(w->piece.at);
+	free(w);
 }
 
 /* Room for `more` items after the first n. */

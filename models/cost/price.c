@@ -1,13 +1,13 @@
 #include "cost/price.h"
 
 #include "array/routes.h"
-#include "base/assert.h"
 #include "collective/local.h"
 #include "cost/bound.h"
 #include "cost/price_table.h"
 #include "cost/price_wires.h"
 #include "plan/groups.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,8 +84,8 @@ void pricer_free(struct pricer *p)
 	bounds_free(p->bounds);
 	arena_free(p->scratch);
 	price_table_free(p->table);
-	xfree(p->order);
-	xfree(p);
+	free(p->order);
+	free(p);
 }
 
 static int32_t placed(const struct pricer *p, int32_t d)
@@ -115,7 +115,7 @@ static void order_refresh(struct pricer *p, const struct mesh *m)
 	if (same)
 		return;
 	price_table_clear(p->table);
-	xfree(p->order);
+	free(p->order);
 	p->order = NULL;
 	if (!m->ids)
 		return;

@@ -1,8 +1,8 @@
 #include "cost/price_table.h"
 
-#include "base/assert.h"
 #include "base/hash.h"
 
+#include <assert.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,8 +32,8 @@ struct price_table *price_table_new(void)
 void price_table_free(struct price_table *t)
 {
 	arena_free(t->keys);
-	xfree(t->entry);
-	xfree(t);
+	free(t->entry);
+	free(t);
 }
 
 void price_table_clear(struct price_table *t)
@@ -133,7 +133,7 @@ static void grow(struct price_table *t)
 	for (size_t i = 0; i < t->capacity; i++)
 		if (t->entry[i].key)
 			*find(grown, capacity, t->entry[i].key) = t->entry[i];
-	xfree(t->entry);
+	free(t->entry);
 	t->entry = grown;
 	t->capacity = capacity;
 }

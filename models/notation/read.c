@@ -1,7 +1,6 @@
 #include "notation/read.h"
 
-#include "base/assert.h"
-
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -212,8 +212,8 @@ static void add_up(struct checker *c, const struct matrix *m, uint32_t reduce)
 
 		c->wanted[i] = sum[r * (size_t)copies + (size_t)other[d]];
 	}
-	xfree(sum);
-	xfree(other);
+	free(sum);
+	free(other);
 }
 
 struct checker *checker_new(const struct matrix *m, uint32_t reduce, int steps)
@@ -242,11 +242,11 @@ void checker_free(struct checker *c)
 {
 	if (!c)
 		return;
-	xfree(c->value);
-	xfree(c->held);
-	xfree(c->wanted);
-	xfree(c->mine);
-	xfree(c);
+	free(c->value);
+	free(c->held);
+	free(c->wanted);
+	free(c->mine);
+	free(c);
 }
 
 bool checker_step(struct checker *c, int i, const struct reduction_step *s,

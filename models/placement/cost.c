@@ -149,8 +149,8 @@ double p2_step_s(const struct p2_system *p2, const struct reduction_step *step,
 	}
 	for (int32_t i = 0; i < nnodes; i++)
 		s = larger(s, busiest_s(&node[i], p2));
-	xfree(sorted);
-	xfree(node);
+	free(sorted);
+	free(node);
 	return s;
 }
 

@@ -38,8 +38,8 @@ void memo_free(struct memo *m)
 		return;
 	arena_free(m->kept);
 	arena_free(m->scratch);
-	xfree(m->table);
-	xfree(m);
+	free(m->table);
+	free(m);
 }
 
 static size_t ids_size(const struct entry *e)
@@ -82,7 +82,7 @@ static void grow(struct memo *m)
 	for (size_t i = 0; i < m->capacity; i++)
 		if (m->table[i].ids)
 			*find(grown, capacity, &m->table[i]) = m->table[i];
-	xfree(m->table);
+	free(m->table);
 	m->table = grown;
 	m->capacity = capacity;
 }

@@ -1,7 +1,6 @@
 #include "placement/search.h"
 
-#include "base/assert.h"
-
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 

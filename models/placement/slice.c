@@ -1,7 +1,6 @@
 #include "placement/slice.h"
 
-#include "base/assert.h"
-
+#include <assert.h>
 #include <string.h>
 
 void slice_levels(int *first, int *last, const struct hierarchy *h, struct slice s)

@@ -1,7 +1,6 @@
 #include "placement/space.h"
 
-#include "base/assert.h"
-
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,6 @@
 #include "placement/sums.h"
 
-#include "base/assert.h"
-
+#include <assert.h>
 #include <string.h>
 
 const enum op sums_ops[] = {

@@ -1,8 +1,8 @@
 #include "placement/synth.h"
 
-#include "base/assert.h"
 #include "base/hash.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -74,7 +74,7 @@ static void unpack(const struct run *r, uint64_t *row, const uint8_t *key)
 
 static void table_grow(struct run *r)
 {
-	xfree(r->table);
+	free(r->table);
 	r->table_size = r->table_size ? 2 * r->table_size : TABLE_START;
 	r->table = xmalloc((size_t)r->table_size, sizeof(*r->table));
 	memset(r->table, 0, (size_t)r->table_size * sizeof(*r->table));
@@ -305,12 +305,12 @@ enum status synth_run(struct synthesis *out, struct arena *a,
 	};
 	if (done)
 		finish(out, &r);
-	xfree(r.row);
-	xfree(r.key);
-	xfree(r.table);
-	xfree(r.node);
-	xfree(r.edge);
-	xfree(r.kind);
+	free(r.row);
+	free(r.key);
+	free(r.table);
+	free(r.node);
+	free(r.edge);
+	free(r.kind);
 	if (!done)
 		return error_set(e, E_RANGE, at,
 		                 "too many states of a reduction over %d levels in "

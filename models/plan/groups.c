@@ -1,7 +1,6 @@
 #include "plan/groups.h"
 
-#include "base/assert.h"
-
+#include <assert.h>
 #include <string.h>
 
 /* A digit of the device position. */

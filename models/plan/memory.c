@@ -1,9 +1,9 @@
 #include "plan/memory.h"
 
 #include "array/tile.h"
-#include "base/assert.h"
 #include "plan/view.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 /* Running sums per device, and the padding inside what was received. */

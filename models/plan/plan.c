@@ -1,9 +1,9 @@
 #include "plan/plan.h"
 
-#include "base/assert.h"
 #include "plan/groups.h"
 #include "plan/memory.h"
 
+#include <assert.h>
 #include <string.h>
 
 static const char *const op_names[] = {

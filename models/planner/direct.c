@@ -9,13 +9,13 @@
  * merge. Boxes of tiles with one holder leave no choice; planner/send/send.h says how the
  * others are spread.
  */
-#include "base/assert.h"
 #include "planner/planner.h"
 #include "planner/send/send.h"
 
 #include "array/tile.h"
 #include "base/hash.h"
 
+#include <assert.h>
 #include <string.h>
 
 /*

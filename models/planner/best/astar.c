@@ -1,7 +1,6 @@
 #include "planner/best/astar.h"
 
-#include "base/assert.h"
-
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -250,6 +249,6 @@ enum astar best_astar(struct script *out, struct price *price, const struct type
 		*price = x->price[t->to];
 		answer = write_script(out, x) ? ASTAR_FOUND : ASTAR_STOPPED;
 	}
-	xfree(x->heap);
+	free(x->heap);
 	return answer;
 }

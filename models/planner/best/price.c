@@ -45,8 +45,8 @@ void step_prices_free(struct step_prices *x)
 	if (!x)
 		return;
 	arena_free(x->arena);
-	xfree(x->known);
-	xfree(x);
+	free(x->known);
+	free(x);
 }
 
 int64_t step_prices_work(const struct step_prices *x)
@@ -78,7 +78,7 @@ static void grow(struct step_prices *x)
 	for (size_t i = 0; i < x->capacity; i++)
 		if (x->known[i].hash != 0)
 			*find(known, capacity, x->known[i].hash) = x->known[i];
-	xfree(x->known);
+	free(x->known);
 	x->known = known;
 	x->capacity = capacity;
 }

@@ -100,7 +100,7 @@ void best_search_free(struct best_search *s)
 	arena_free(s->arena);
 	arena_free(s->plans);
 	step_prices_free(s->steps);
-	xfree(s);
+	free(s);
 }
 
 const struct prices *best_search_prices(const struct best_search *s)

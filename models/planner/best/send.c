@@ -1,10 +1,10 @@
 #include "planner/best/send.h"
 
 #include "array/tile.h"
-#include "base/assert.h"
 #include "planner/send/assign.h"
 #include "planner/send/send.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* Devices by the tile they hold. */

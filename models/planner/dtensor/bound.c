@@ -166,7 +166,7 @@ static void find_rests(struct roles *r, struct arena *a)
 		for (int i = 0; i < r->ngroups; i++)
 			reach_before(r, &r->group[i], state, shards);
 	}
-	xfree(r->queue.entry);
+	free(r->queue.entry);
 }
 
 struct dtensor_bound dtensor_bound_of(const struct dtensor_state *to,

@@ -1,7 +1,8 @@
-#include "base/assert.h"
 #include "planner/dtensor/dtensor.h"
 
 #include "planner/uneven.h"
+
+#include <assert.h>
 
 /* --- states ------------------------------------------------------------------------ */
 

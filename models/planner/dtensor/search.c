@@ -1,9 +1,9 @@
-#include "base/assert.h"
 #include "planner/dtensor/dtensor.h"
 
 #include "planner/dtensor/bound.h"
 #include "planner/dtensor/queue.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -409,8 +409,8 @@ bool dtensor_search(struct dtensor_transforms *out, const struct dtensor_state *
 		*out = way_to(&s, s.target, a);
 	else
 		text_printf(why, "DTensor's search passes %d states", (int)most);
-	xfree(s.node);
-	xfree(s.slot);
-	xfree(s.queue.entry);
+	free(s.node);
+	free(s.slot);
+	free(s.queue.entry);
 	return found;
 }

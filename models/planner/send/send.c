@@ -21,7 +21,7 @@ double direct_load(double *sum, const struct sending *s, const int32_t *sender)
 		*sum += busy[k];
 		most = fmax(most, busy[k]);
 	}
-	xfree(busy);
+	free(busy);
 	return most;
 }
 

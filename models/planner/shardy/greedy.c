@@ -1,7 +1,6 @@
 #include "planner/shardy/greedy.h"
 
-#include "base/assert.h"
-
+#include <assert.h>
 #include <string.h>
 
 bool greedy_held(const struct greedy *g, struct part part)

@@ -179,7 +179,7 @@ void back_free(struct back *x)
 	if (!x)
 		return;
 	states_free(&x->states);
-	xfree(x);
+	free(x);
 }
 
 /* What is known of a code: exact if it is settled, else how far it is by settled ones. */

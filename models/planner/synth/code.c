@@ -1,7 +1,6 @@
 #include "planner/synth/code.h"
 
-#include "base/assert.h"
-
+#include <assert.h>
 #include <string.h>
 
 static_assert(8 * TYPE_RANK_MAX < 1 << CODE_BITS, "room for every place");

@@ -48,8 +48,8 @@ void lack_init(struct lack *out, const struct synth *s)
 
 void lack_free(struct lack *x)
 {
-	xfree(x->digit);
-	xfree(x->wanted);
+	free(x->digit);
+	free(x->wanted);
 }
 
 /* Elements of the target's tile that device d holds in a type. */

@@ -1,7 +1,6 @@
 #include "planner/synth/levels.h"
 
-#include "base/assert.h"
-
+#include <assert.h>
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -20,7 +19,7 @@ void levels_free(struct levels *x)
 {
 	for (int i = 0; i < x->n; i++)
 		for (int kind = 0; kind < LIST_PRICES; kind++)
-			xfree(x->level[i].by_list[kind]);
+			free(x->level[i].by_list[kind]);
 }
 
 int levels_find(struct levels *x, int64_t elements)

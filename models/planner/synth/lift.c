@@ -1,9 +1,9 @@
 /*
  * Lifting: from classes of types back to types and plans (spec redistribution.md 6.3).
  */
-#include "base/assert.h"
 #include "planner/synth/weak.h"
 
+#include <assert.h>
 #include <string.h>
 
 enum { UNNAMED = 32, FLAT_MAX = 32 };

@@ -1,8 +1,8 @@
 #include "planner/synth/path.h"
 
-#include "base/assert.h"
 #include "base/hash.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* What the price of a step depends on. */

@@ -1,7 +1,6 @@
 #include "planner/synth/rewrite.h"
 
-#include "base/assert.h"
-
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -337,8 +336,8 @@ struct rewriting rewriting_easy(const struct synth *s)
 
 void rewriting_free(struct rewriting *w)
 {
-	xfree(w->op);
-	xfree(w->type);
+	free(w->op);
+	free(w->type);
 }
 
 int rewriting_run(struct rewriting *w)

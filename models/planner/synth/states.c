@@ -17,10 +17,10 @@ void states_init(struct states *x, bool typed)
 
 void states_free(struct states *x)
 {
-	xfree(x->state);
-	xfree(x->type);
-	xfree(x->heap);
-	xfree(x->index);
+	free(x->state);
+	free(x->type);
+	free(x->heap);
+	free(x->index);
 }
 
 static void grow(struct states *x)
@@ -45,7 +45,7 @@ static void grow(struct states *x)
 			i = (i + 1) & (x->size - 1);
 		x->index[i] = old[k];
 	}
-	xfree(old);
+	free(old);
 }
 
 /* The slot of a state, or the empty one where it belongs. */

@@ -1,8 +1,8 @@
 #include "planner/synth/weak.h"
 
-#include "base/assert.h"
 #include "base/hash.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -487,5 +487,5 @@ void weak_search(struct weak *w, struct synth *s, bool backwards)
 void weak_free(struct weak *w)
 {
 	states_free(&w->states);
-	xfree(w->moves);
+	free(w->moves);
 }

@@ -1,6 +1,7 @@
 /* Replication of dimensions (ReplicatePartial, spec xla.md 4.9). */
-#include "base/assert.h"
 #include "planner/xla/xla.h"
+
+#include <assert.h>
 
 /* How a dimension becomes whole on every device. */
 enum way { WAY_NONE, WAY_BROADCAST, WAY_SUM, WAY_GATHER };

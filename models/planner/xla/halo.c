@@ -1,7 +1,7 @@
 /* Halo exchange for uneven tiles, spec xla.md 5. */
-#include "base/assert.h"
 #include "planner/xla/xla.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 struct xla_halo xla_halo(struct xla *x, const struct xla_scope *in,

@@ -1,6 +1,6 @@
-#include "base/assert.h"
 #include "planner/xla/xla.h"
 
+#include <assert.h>
 #include <string.h>
 
 struct xla xla_start(const struct xla_mode *mode, const struct shape *shape,
