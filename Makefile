@@ -28,7 +28,7 @@ ifeq ($(MAKELEVEL)$(filter -j%,$(MAKEFLAGS)),0)
 MAKEFLAGS += -j$(shell nproc)
 endif
 
-VERSION := 0.1.0
+VERSION := $(shell sed -n 's/^#define SHARDSIM_VERSION "\(.*\)"/\1/p' models/shardsim.h)
 SOVERSION := 0
 VARIANT := release
 PREFIX := /usr/local
@@ -70,11 +70,11 @@ PACKAGES := simgrid gsl check yaml-0.1 libxml-2.0 jansson sqlite3
 once = $(eval $1 := $2)$($1)
 PACKAGE_CFLAGS = $(call once,PACKAGE_CFLAGS,$(patsubst \
 	-I%,-isystem %,$(shell pkg-config --cflags $(PACKAGES))))
-TEST_LIBS = $(call once,TEST_LIBS,$(shell pkg-config --libs check gsl jansson))
+TEST_LIBS = $(call once,TEST_LIBS,$(shell pkg-config --libs check gsl jansson yaml-0.1))
 PROGRAM_LIBS = $(call once,PROGRAM_LIBS,$(shell pkg-config --libs \
 	$(filter-out check simgrid,$(PACKAGES))))
 CHECK_LIBS = $(call once,CHECK_LIBS,$(shell pkg-config --libs check))
-SHARED_LIBS = $(call once,SHARED_LIBS,$(shell pkg-config --libs gsl jansson))
+SHARED_LIBS = $(call once,SHARED_LIBS,$(shell pkg-config --libs gsl jansson yaml-0.1))
 
 COMPILE = $(CC) -D_GNU_SOURCE -Imodels -Isim $(PACKAGE_CFLAGS) $(CPPFLAGS) \
 	-std=c11 -Wall -Wextra -Werror -fPIC -fno-semantic-interposition \
@@ -83,11 +83,15 @@ LINK = $(CC) $(FLAGS_$(VARIANT)) $(LINK_$(VARIANT)) $(CFLAGS) $(LDFLAGS)
 
 # --- files ---------------------------------------------------------------------------
 
-MODEL_SOURCES := $(filter-out models/tests/%,$(wildcard models/*/*.c models/*/*/*.c))
-MODEL_HEADERS := $(filter-out models/tests/%,$(wildcard models/*/*.h models/*/*/*.h))
-# What other people's programs may call: the shared library exports this and no more.
-PUBLIC_HEADERS := $(filter-out $(filter-out %/planner.h,$(wildcard models/planner/*.h models/planner/*/*.h)), \
-	$(shell grep -L 'Private to' $(MODEL_HEADERS)))
+MODEL_SOURCES := $(filter-out models/tests/% models/examples/%, \
+	$(wildcard models/*/*.c models/*/*/*.c))
+MODEL_HEADERS := $(filter-out models/tests/%,$(wildcard models/*.h models/*/*.h models/*/*/*.h))
+# What other people's programs may include; the shared library exports what these declare,
+# by the list in models/shardsim.map.
+PUBLIC_HEADERS := $(addprefix models/,shardsim.h planner/planner.h plan/plan.h plan/problem.h \
+	array/array.h array/layout.h array/mesh.h array/type.h \
+	base/arena.h base/error.h base/scan.h)
+EXAMPLES := $(wildcard models/examples/*.c)
 SIM_SOURCES := $(filter-out sim/tests/%,$(wildcard sim/*.c sim/*/*.c))
 SIM_HEADERS := $(filter-out sim/tests/%,$(wildcard sim/*/*.h))
 WEB_SOURCES := sim/web/page.css sim/web/page.js
@@ -164,18 +168,10 @@ $B/libshardsim.a: $(call objects,$(MODEL_SOURCES)) $B/flags
 	$(call say,AR)ar qcs $@ $(filter %.o,$^)
 
 SONAME := libshardsim.so.$(SOVERSION)
-$B/$(SONAME): $(call objects,$(MODEL_SOURCES)) $B/exports $B/flags
+$B/$(SONAME): $(call objects,$(MODEL_SOURCES)) models/shardsim.map $B/flags
 	$(call say,LINK)$(LINK) -shared -Wl,-soname,$(SONAME) \
-		-Wl,--version-script=$B/exports -o $@ $(filter %.o,$^) \
+		-Wl,--version-script=models/shardsim.map -o $@ $(filter %.o,$^) \
 		$(SHARED_LIBS) $(LDLIBS) -lm
-
-# Every name before a bracket, and of every extern object; more than there are is no harm.
-$B/exports: $(PUBLIC_HEADERS)
-	@mkdir -p $(@D)
-	@{ echo '{ global:'; \
-		grep -ohE '^extern [^(]*;|[a-z_][a-z0-9_]*\(' $^ | sed -E 's/(\(|\[[^]]*\]|;).*//' | \
-		grep -oE '[a-z_][a-z0-9_]*$$' | sort -u | sed 's/$$/;/'; \
-		echo 'local: *; };'; } >$@
 
 $B/libshardsim.so: $B/$(SONAME)
 	@ln -sf $(SONAME) $@
@@ -245,7 +241,8 @@ $B/schema.result: .ci/schema sim/doc/shardsim-1.schema.json .ci/environment \
 	@.ci/schema $(VARIANT) $@
 
 $B/installed.result: .ci/installed .ci/environment $B/libshardsim.a \
-		$B/libshardsim.so $B/shardsim build/shardsim $(PUBLIC_HEADERS) $(INPUTS) \
+		$B/libshardsim.so $B/shardsim build/shardsim $(PUBLIC_HEADERS) $(EXAMPLES) \
+		models/shardsim.map $(INPUTS) \
 		$(wildcard sim/doc/*)
 	+@.ci/installed $(VARIANT) $@
 
@@ -397,7 +394,7 @@ includedir=$${prefix}/include
 Name: shardsim
 Description: Plans and prices the redistribution of sharded arrays
 Version: $(VERSION)
-Requires.private: gsl jansson
+Requires.private: gsl jansson yaml-0.1
 Libs: -L$${libdir} -lshardsim
 Libs.private: -lm
 Cflags: -I$${includedir}/shardsim
@@ -414,6 +411,10 @@ install: all
 	for h in $(PUBLIC_HEADERS:models/%=%); do \
 		install -D -m 644 models/$$h \
 			$(DESTDIR)$(PREFIX)/include/shardsim/$$h || exit 1; \
+	done
+	for f in $(EXAMPLES); do \
+		install -D -m 644 $$f \
+			$(DESTDIR)$(PREFIX)/share/doc/shardsim/examples/$${f##*/} || exit 1; \
 	done
 	for f in $(INPUTS); do \
 		install -D -m 644 $$f \
@@ -434,10 +435,10 @@ endif
 # --- upkeep --------------------------------------------------------------------------
 
 format: | tool-clang-format
-	clang-format -i $(SOURCES) $(HEADERS)
+	clang-format -i $(SOURCES) $(HEADERS) $(EXAMPLES)
 
 format-check: | tool-clang-format
-	clang-format --dry-run --Werror $(SOURCES) $(HEADERS)
+	clang-format --dry-run --Werror $(SOURCES) $(HEADERS) $(EXAMPLES)
 
 # clang-tidy 14 must see one file per call: with several it reports va_list errors that
 # are not there.

@@ -1,6 +1,8 @@
 #include "base/arena.h"
 
-#include <assert.h>
+#include "base/assert.h"
+#include "base/memory.h"
+
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -27,41 +29,15 @@ struct arena {
 
 static const size_t header = (sizeof(struct chunk) + ALIGN - 1) / ALIGN * ALIGN;
 
-static _Noreturn void out_of_memory(size_t count, size_t size)
-{
-	fprintf(stderr, "shardsim: out of memory (%zu objects of %zu bytes)\n", count,
-	        size);
-	abort();
-}
-
-static size_t checked_bytes(size_t count, size_t size)
+/* The bytes, rounded up to what aligns the next request. */
+static size_t aligned_bytes(size_t count, size_t size)
 {
 	size_t bytes;
 
 	if (__builtin_mul_overflow(count, size, &bytes) ||
 	    bytes > SIZE_MAX - header - ALIGN)
-		out_of_memory(count, size);
-	return bytes;
-}
-
-void *xmalloc(size_t count, size_t size)
-{
-	size_t bytes = checked_bytes(count, size);
-	void *p = malloc(bytes ? bytes : 1);
-
-	if (!p)
-		out_of_memory(count, size);
-	return p;
-}
-
-void *xrealloc(void *old, size_t count, size_t size)
-{
-	size_t bytes = checked_bytes(count, size);
-	void *p = realloc(old, bytes ? bytes : 1);
-
-	if (!p)
-		out_of_memory(count, size);
-	return p;
+		memory_end(MEMORY_OUT, "out of memory (more than can be addressed)");
+	return (bytes + ALIGN - 1) / ALIGN * ALIGN;
 }
 
 /*
@@ -93,7 +69,7 @@ static void free_chunks(struct chunk *c)
 
 	for (; c; c = next) {
 		next = c->next;
-		free(c);
+		xfree(c);
 	}
 }
 
@@ -120,11 +96,11 @@ void arena_free(struct arena *a)
 	if (!a)
 		return;
 	free_chunks(a->chunk);
-	free(a);
+	xfree(a);
 }
 
 /*
- * Large chunks are calloc()'s, which knows when the system has just zeroed their pages:
+ * Large chunks are xcalloc()'s, which knows when the system has just zeroed their pages:
  * an array of millions of messages is not written twice.
  */
 static struct chunk *new_chunk(size_t bytes)
@@ -136,9 +112,7 @@ static struct chunk *new_chunk(size_t bytes)
 		*c = (struct chunk){.size = bytes};
 		return c;
 	}
-	c = calloc(1, header + bytes);
-	if (!c)
-		out_of_memory(1, bytes);
+	c = xcalloc(1, header + bytes);
 	*c = (struct chunk){.size = bytes, .zero = true};
 	return c;
 }
@@ -166,7 +140,7 @@ static struct chunk *add_chunk(struct arena *a, size_t bytes)
 
 static void *arena_take(struct arena *a, size_t count, size_t size, bool zero)
 {
-	size_t bytes = (checked_bytes(count, size) + ALIGN - 1) / ALIGN * ALIGN;
+	size_t bytes = aligned_bytes(count, size);
 	struct chunk *c = a->chunk;
 	char *p;
 
@@ -276,7 +250,7 @@ void text_printf(struct text *t, const char *fmt, ...)
 
 void text_free(struct text *t)
 {
-	free(t->s);
+	xfree(t->s);
 	*t = (struct text){0};
 }
 

@@ -3,7 +3,8 @@
  *
  * A problem owns one arena; plans, schedules and strings made for it live in it and are
  * never freed one by one. Memory is zeroed. Sizes are checked; a request that cannot be
- * met ends the program with a message, so no caller handles NULL.
+ * met ends the program with a message, or a call of shardsim.h with an error, so no caller
+ * handles NULL.
  */
 #ifndef SHARDSIM_BASE_ARENA_H
 #define SHARDSIM_BASE_ARENA_H
@@ -49,9 +50,13 @@ void *arena_grow(struct arena *a, const void *old, size_t n, size_t count, size_
  */
 void memory_keep(void);
 
-/* Are malloc and realloc, but end the program when there is no memory. */
+/*
+ * Are malloc and realloc, but do not come back when there is no memory (base/memory.h);
+ * and the free that goes with them.
+ */
 void *xmalloc(size_t count, size_t size);
 void *xrealloc(void *old, size_t count, size_t size);
+void xfree(void *p);
 
 /*
  * A text that grows. `struct text t = {0}` is the empty one; `t.s` is NUL-terminated

@@ -1,10 +1,9 @@
 #include "base/rng.h"
 
 #include "base/arena.h"
+#include "base/memory.h"
 
 #include <gsl/gsl_rng.h>
-
-#include <stdlib.h>
 
 struct rng {
 	gsl_rng *gsl;
@@ -16,7 +15,7 @@ struct rng *rng_new(uint64_t seed)
 
 	r->gsl = gsl_rng_alloc(gsl_rng_mt19937);
 	if (!r->gsl)
-		abort();
+		memory_end(MEMORY_OUT, "out of memory (random numbers)");
 	gsl_rng_set(r->gsl, seed);
 	return r;
 }
@@ -26,7 +25,7 @@ void rng_free(struct rng *r)
 	if (!r)
 		return;
 	gsl_rng_free(r->gsl);
-	free(r);
+	xfree(r);
 }
 
 uint32_t rng_below(struct rng *r, uint32_t n)

@@ -59,6 +59,10 @@ enum answer planner_run(const struct planner *planner, struct plan **out,
 		answer = planner->plan(out, p, prices, arena, why);
 		if (answer != ANSWER_PLAN)
 			return answer;
+		if (!*out) {
+			text_printf(why, "the planner gives no plan");
+			return ANSWER_NOT_APPLICABLE;
+		}
 	}
 	if (plan_over_memory(*out, limit))
 		return over_memory(why, (*out)->peak_array_bytes);

@@ -1,6 +1,6 @@
 /* `shardsim list`: the names users can type. */
 #include "cli/command.h"
-#include "family/families.h"
+#include "facts/families.h"
 #include "measure/measure.h"
 #include "text/columns.h"
 

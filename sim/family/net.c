@@ -3,7 +3,7 @@
  * the host `nic<k * nics + i>`, nics per node; a GPU with several NICs has one host of
  * their bandwidth together, several GPUs with one NIC share its host.
  */
-#include "family/kind.h"
+#include "family/xml.h"
 
 /* Hosts of one node. */
 static int32_t hosts_of_node(const struct family *f)

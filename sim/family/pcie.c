@@ -3,7 +3,7 @@
  * down from it that both share, and a bridge between the two halves of the node, one link
  * each way. GPUs with a cable of their own use that.
  */
-#include "family/kind.h"
+#include "family/xml.h"
 
 static void pcie_wires(struct text *out, const struct family *here, const char *node)
 {

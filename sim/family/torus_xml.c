@@ -3,7 +3,7 @@
  * it, links and routes where not; a switch between the devices of each chip; one between
  * all slices.
  */
-#include "family/kind.h"
+#include "family/xml.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 #include "place/study.h"
 
 #include "base/units.h"
+#include "facts/yaml_reader.h"
 #include "place/place.h"
 #include "suite/suite.h"
-#include "text/yaml_reader.h"
 
 #include <string.h>
 

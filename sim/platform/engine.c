@@ -1,7 +1,8 @@
 #include "platform/loader.h"
 
 #include "cost/fair.h"
-#include "family/families.h"
+#include "facts/families.h"
+#include "family/xml.h"
 
 #include <assert.h>
 #include <errno.h>

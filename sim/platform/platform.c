@@ -1,7 +1,8 @@
 #include "platform/loader.h"
 
 #include "base/input.h"
-#include "family/families.h"
+#include "facts/families.h"
+#include "family/xml.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /*
- * Platforms: a SimGrid 4.1 XML file, or `family:shape` (family/families.h), for which the file
+ * Platforms: a SimGrid 4.1 XML file, or `family:shape` (facts/families.h), for which the file
  * is generated.
  *
  * The machine is always built from the file by our own reader, which knows the names
@@ -55,7 +55,7 @@ enum status platform_split(struct platform_name *out, struct arena *a, const cha
  * Makes the machine alone, never with SimGrid, whose routes cannot be asked. `spec` is a file
  * (it has a '/' before any '{', or ends in .xml) or family:shape, also with settings
  * behind it, {key=value,...}; more of them in `set`, each "key=value", come after these,
- * and none are for files. Errors: family/families.h's, and for a file what is wrong with it,
+ * and none are for files. Errors: facts/families.h's, and for a file what is wrong with it,
  * with line and column.
  */
 enum status platform_machine(struct machine **out, struct arena *a, const char *spec,
@@ -114,7 +114,7 @@ enum status platform_load(struct platform **out, struct arena *a, const char *sp
                           const char *const *set, int nset, struct error *e);
 
 /*
- * Appends the XML text of `spec`, as `shardsim platform` prints it, or `brief`, as family/families.h
+ * Appends the XML text of `spec`, as `shardsim platform` prints it, or `brief`, as facts/families.h
  * says; a file is given back as it is once platform_machine() would read it. Errors may
  * borrow from the arena.
  */

@@ -30,7 +30,7 @@
  * Other planners run in row-major order. `weight` counts in workloads (`place --with`).
  *
  * `platforms` are those that the file's scenarios run on unless the command line names
- * others: texts as there, or a family:shape with settings (family/families.h) of which each may
+ * others: texts as there, or a family:shape with settings (facts/families.h) of which each may
  * be a text, a range or a list; all combinations are platforms of their own, named
  * `dgx-h100:32{nic.bandwidth=25GBps}`, settings in the order of the file.
  *

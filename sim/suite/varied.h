@@ -10,7 +10,7 @@ enum varied_unit {
 };
 
 /*
- * Returns the unit of `bytes` and of figures of platforms (family/families.h): `...bytes`, `....bandwidth` and
+ * Returns the unit of `bytes` and of figures of platforms (facts/families.h): `...bytes`, `....bandwidth` and
  * `..._Bps`, `....latency` and `..._s`.
  */
 enum varied_unit varied_unit(const char *key);

@@ -1,4 +1,4 @@
-#include "family/families.h"
+#include "facts/families.h"
 #include "family_folder.h"
 #include "tests/tests.h"
 
@@ -98,7 +98,7 @@ START_TEST(wrap_rows)
 	struct family_machine m;
 	struct error e = {0};
 
-	ck_assert_int_eq(family_parse(&m, a, wraps[_i].spec, NULL, 0, &e), OK);
+	ck_assert_int_eq(family_parse(&m, a, NULL, wraps[_i].spec, NULL, 0, &e), OK);
 	for (int i = 0; wraps[_i].wrap[i]; i++)
 		ck_assert_int_eq(m.wrap[i], wraps[_i].wrap[i] == '1');
 	arena_free(a);

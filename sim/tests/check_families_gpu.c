@@ -1,5 +1,6 @@
 /* Nodes of GPUs and their networks, as SimGrid and our reader see the files. */
-#include "family/families.h"
+#include "facts/families.h"
+#include "family/xml.h"
 #include "family_folder.h"
 #include "tests/tests.h"
 

@@ -1,5 +1,6 @@
 /* Slices of TPUs, as SimGrid and our reader see the files, and what collectives cost. */
-#include "family/families.h"
+#include "facts/families.h"
+#include "family/xml.h"
 #include "family_folder.h"
 #include "tests/tests.h"
 
@@ -70,8 +71,8 @@ START_TEST(shape_rows)
 	struct family_machine m;
 	struct error e = {0};
 
-	ck_assert_msg(family_parse(&m, a, shapes[_i].spec, NULL, 0, &e) == OK, "%s",
-	              e.text);
+	ck_assert_msg(family_parse(&m, a, NULL, shapes[_i].spec, NULL, 0, &e) == OK,
+	              "%s", e.text);
 	ck_assert_int_eq(m.ndevices, shapes[_i].ndevices);
 	ck_assert_int_eq(m.twist, shapes[_i].twist);
 	for (int i = 0; shapes[_i].wrap[i]; i++)

@@ -1,5 +1,5 @@
 #include "collective/lower.h"
-#include "family/families.h"
+#include "facts/families.h"
 #include "flow_case.h"
 #include "tests/tests.h"
 

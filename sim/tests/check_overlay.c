@@ -1,5 +1,5 @@
 /* Slow links, slow devices and missing links, as the clocks see them. */
-#include "family/families.h"
+#include "facts/families.h"
 #include "tests/tests.h"
 
 #include "clock/fluid.h"

@@ -2,7 +2,7 @@
 #include "tests/tests.h"
 
 #include "collective/lower.h"
-#include "family/families.h"
+#include "facts/families.h"
 #include "platform/platform.h"
 
 #include <check.h>

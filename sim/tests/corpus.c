@@ -1,6 +1,7 @@
 #include "corpus.h"
 
-#include "family/families.h"
+#include "facts/families.h"
+#include "family/xml.h"
 #include "notation/notation.h"
 #include "plan/check.h"
 #include "plan/plan_json.h"
@@ -294,7 +295,7 @@ static void run_family(struct arena *a, const char *text, size_t length)
 		return;
 	while (n < LINES_MAX && (set[n] = take_line(a, &text)))
 		n++;
-	if (is_ok(family_parse(&f, a, spec, set, n, &e), &e) && f.ndevices <= 64 &&
+	if (is_ok(family_parse(&f, a, NULL, spec, set, n, &e), &e) && f.ndevices <= 64 &&
 	    is_ok(platform_generate(&xml, a, spec, set, n, false, &e), &e)) {
 		struct platform_xml read;
 		struct machine *m = NULL;

@@ -1,7 +1,7 @@
 #include "validate/fit_family.h"
 
 #include "base/input.h"
-#include "family/families.h"
+#include "facts/families.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 #include "validate/fit_family.h"
 
-#include "family/families.h"
+#include "facts/families.h"
 #include "stat/fit.h"
 #include "stat/summary.h"
 

@@ -1,6 +1,6 @@
 #include "validate/mapping.h"
 
-#include "text/yaml_reader.h"
+#include "facts/yaml_reader.h"
 
 #include <string.h>
 

@@ -28,7 +28,7 @@ static bool replicated(const struct layout *l)
 }
 
 /* What keeps Shardy's pass from this problem, NULL if nothing does. */
-static const char *refusal(const struct problem *p)
+static const char *refusal(const struct problem *p, struct arena *a)
 {
 	bool sums = p->from.nunreduced > 0 || p->to.nunreduced > 0;
 
@@ -51,7 +51,7 @@ static const char *refusal(const struct problem *p)
 		       "does "
 		       "not support";
 	if (shardy_unreduces(&p->from, &p->to) &&
-	    !shardy_only_unreduces(&p->from, &p->to, p->arena))
+	    !shardy_only_unreduces(&p->from, &p->to, a))
 		return "Shardy would turn sharded axes into unreduced ones and reshard "
 		       "besides, which it does not support in one reshard";
 	return NULL;
@@ -372,7 +372,7 @@ static enum answer shardy_plan(struct plan **out, const struct problem *p,
                                const struct prices *prices, struct arena *arena,
                                struct text *why)
 {
-	const char *reason = refusal(p);
+	const char *reason = refusal(p, arena);
 	const struct layout *from = &p->from;
 	struct shardy_program program;
 	struct plan *plan;

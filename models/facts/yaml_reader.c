@@ -1,5 +1,6 @@
-#include "text/yaml_reader.h"
+#include "facts/yaml_reader.h"
 
+#include "base/memory.h"
 #include "base/scan.h"
 
 #include <errno.h>
@@ -97,6 +98,43 @@ int32_t map_int(struct reader *r, yaml_node_t *map, const char *key, int32_t hi)
 	return (int32_t)value;
 }
 
+/* What libyaml and the system hold of a file that is being read. */
+struct source {
+	FILE *in;
+	yaml_parser_t parser;
+	struct reader *reader; /* with a document, else NULL */
+};
+
+static void source_close(void *self)
+{
+	struct source *s = self;
+
+	if (s->reader)
+		yaml_document_delete(&s->reader->doc);
+	yaml_parser_delete(&s->parser);
+	fclose(s->in);
+}
+
+/* Reads from the start of the source; a call that jumps closes it too. */
+static void source_read(struct source *s, struct reader *r,
+                        enum status (*read)(struct reader *r, void *out), void *out)
+{
+	struct where at = {.file = r->path};
+
+	memory_undo(source_close, s);
+	yaml_parser_set_input_file(&s->parser, s->in);
+	if (yaml_parser_load(&s->parser, &r->doc)) {
+		s->reader = r;
+		read(r, out);
+	} else {
+		at.line = (unsigned)s->parser.problem_mark.line + 1;
+		at.col = (unsigned)s->parser.problem_mark.column + 1;
+		error_set(r->error, E_SYNTAX, at, "%s",
+		          s->parser.problem ? s->parser.problem : "not YAML");
+	}
+	memory_undone();
+}
+
 enum status yaml_read(struct arena *a, const char *path,
                       enum status (*read)(struct reader *r, void *out), void *out,
                       struct error *e)
@@ -104,26 +142,15 @@ enum status yaml_read(struct arena *a, const char *path,
 	struct error local = {0};
 	struct reader r = {.arena = a, .path = path, .error = e ? e : &local};
 	struct where at = {.file = path};
-	yaml_parser_t parser;
-	FILE *in = fopen(path, "rb");
+	struct source s = {.in = fopen(path, "rb")};
 
-	if (!in)
+	if (!s.in)
 		return error_set(e, E_IO, at, "cannot be read: %s", strerror(errno));
-	if (!yaml_parser_initialize(&parser)) {
-		fclose(in);
+	if (!yaml_parser_initialize(&s.parser)) {
+		fclose(s.in);
 		return error_set(e, E_IO, at, "no memory for the YAML parser");
 	}
-	yaml_parser_set_input_file(&parser, in);
-	if (yaml_parser_load(&parser, &r.doc)) {
-		read(&r, out);
-		yaml_document_delete(&r.doc);
-	} else {
-		at.line = (unsigned)parser.problem_mark.line + 1;
-		at.col = (unsigned)parser.problem_mark.column + 1;
-		error_set(r.error, E_SYNTAX, at, "%s",
-		          parser.problem ? parser.problem : "not YAML");
-	}
-	yaml_parser_delete(&parser);
-	fclose(in);
+	source_read(&s, &r, read, out);
+	source_close(&s);
 	return r.error->code;
 }

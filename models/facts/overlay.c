@@ -1,5 +1,7 @@
 /* What is wrong with one machine: slow links and devices, missing links. */
-#include "family/kind.h"
+#include "facts/overlay.h"
+
+#include "facts/kind.h"
 
 #include <stdlib.h>
 

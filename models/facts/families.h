@@ -1,5 +1,5 @@
 /*
- * Families of machines (platforms/families.yaml) and the platform files made from them.
+ * Families of machines: the facts in platforms/families.yaml.
  *
  * `family:shape` names a machine: `tpu-v4:4x4x8` a torus of chips,
  * `tpu-v4:4x4x8_twisted` the same twisted, `tpu-v4:2*4x4x8` two such slices,
@@ -22,7 +22,7 @@
  *   net.groups, net.routers           dragonfly: groups; routers of one group
  *   net.global, net.local             dragonfly: cables between two groups, two routers
  *   memory_bytes, memory_Bps          per device; memory_Bps=0 makes local passes free
- *   launch_s                          per step (design: launch)
+ *   launch_s                          per step that communicates, or is local and alone
  *   step, fill_s, ...                 a constant of the library (array/tuning.h)
  *   profile                           whose collectives (collective/collective.h)
  *   inside, nics, net                 nodes: the structure, as in families.yaml
@@ -32,8 +32,8 @@
  * family does not have is an error that lists those it has; so is one that changes
  * nothing.
  */
-#ifndef SHARDSIM_SIM_FAMILY_FAMILIES_H
-#define SHARDSIM_SIM_FAMILY_FAMILIES_H
+#ifndef SHARDSIM_FACTS_FAMILIES_H
+#define SHARDSIM_FACTS_FAMILIES_H
 
 #include "array/machine.h"
 #include "base/error.h"
@@ -150,7 +150,7 @@ enum status families_read(struct families *out, struct arena *a, const char *pat
 /*
  * The path of a data file (`families.yaml`): in $SHARDSIM_DATA if that is set, else the
  * first of: platforms/ beside or one above the program's folder,
- * share/shardsim/platforms/ one above it, the folder given at compile time
+ * share/shardsim/platforms/ one above it, the same of the shared library, the folder given at compile time
  * (SHARDSIM_DATADIR), platforms/ of the current folder. An error when it is in none.
  */
 enum status platform_data_path(const char **out, struct arena *a, const char *file,
@@ -190,29 +190,25 @@ struct family_machine {
 };
 
 /*
- * Reads `family:shape` and `nset` settings "key=value". Errors show the text at fault
- * with a caret and list what is known.
+ * Reads `family:shape` and `nset` settings "key=value", by the families of the file at
+ * `path` (NULL: the data file families.yaml). Errors show the text at fault with a caret
+ * and list what is known.
  */
-enum status family_parse(struct family_machine *out, struct arena *a, const char *spec,
-                         const char *const *set, int nset, struct error *e);
+enum status family_parse(struct family_machine *out, struct arena *a, const char *path,
+                         const char *spec, const char *const *set, int nset,
+                         struct error *e);
+
+/*
+ * The machine, without its wires being written out: a torus of one slice with a device per
+ * chip, or nodes whose GPUs have a switch and a NIC each or more on one switch, nothing
+ * of it slow or missing. E_INFEASIBLE for others. It is the arena's, named `spec`, and
+ * equal to that of the platform file (sim/family/xml.h), which says figures with 15 digits.
+ */
+enum status family_machine(struct machine **out, struct arena *a,
+                           const struct family_machine *m, const char *spec,
+                           struct error *e);
 
 /* For `list platforms`: "3D torus of chips", "up to 16x16x16". */
 void family_describe(struct text *what, struct text *shapes, const struct family *f);
-
-/*
- * Appends the platform file of `family:shape`: SimGrid XML, DTD 4.1, as design 6 lays
- * it down. A torus whose axes all wrap and are 3 or longer is SimGrid's own; any other
- * has its links and the routes of machine_route() written out, and so has one with
- * overlays: for at most WRITTEN_HOSTS_MAX chips, of several slices for no more pairs in
- * all. So are the hosts of a switch with slow devices. A missing link makes the geometry
- * a graph. `brief` leaves out of those tori whose geometry states the routes all but the
- * neighbours', for our own reader, and for any number of chips; SimGrid needs all.
- * `out` is unchanged on an error, which may borrow from `a`.
- */
-enum { WRITTEN_HOSTS_MAX = 2048 };
-
-enum status platform_generate(struct text *out, struct arena *a, const char *spec,
-                              const char *const *set, int nset, bool brief,
-                              struct error *e);
 
 #endif

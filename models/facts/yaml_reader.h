@@ -2,8 +2,8 @@
  * YAML files of ours (families, mappings) as libyaml's documents, with the place of every
  * node for errors. Texts that are given out are the arena's; the first error stays.
  */
-#ifndef SHARDSIM_SIM_TEXT_YAML_READER_H
-#define SHARDSIM_SIM_TEXT_YAML_READER_H
+#ifndef SHARDSIM_FACTS_YAML_READER_H
+#define SHARDSIM_FACTS_YAML_READER_H
 
 #include "base/arena.h"
 #include "base/error.h"

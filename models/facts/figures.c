@@ -1,13 +1,10 @@
-#include "family/families.h"
+/* Figures of families, and shapes. */
+#include "facts/kind.h"
 
 #include "base/units.h"
-#include "family/kind.h"
 
-#include <errno.h>
 #include <limits.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum unit { UNIT_RATE, UNIT_TIME, UNIT_BYTES, UNIT_COUNT };
 
@@ -153,16 +150,6 @@ enum status figures_complete(struct family *f, struct where at, struct error *e)
 	return status;
 }
 
-const struct kind *kind_of(const struct family *f)
-{
-	return f->kind == FAMILY_TORUS ? &kind_torus : &kind_nodes;
-}
-
-void family_describe(struct text *what, struct text *shapes, const struct family *f)
-{
-	kind_of(f)->describe(what, shapes, f);
-}
-
 void shape_sort(int32_t *x, int n)
 {
 	for (int i = 1; i < n; i++)
@@ -195,72 +182,6 @@ enum status shape_scan(struct scan *s, int32_t *shape, int n)
 	return scan_finish(s);
 }
 
-enum status platform_data_path(const char **out, struct arena *a, const char *file,
-                               struct error *e)
-{
-	static const char *const beside[] = {"platforms", "../platforms",
-	                                     "../share/shardsim/platforms"};
-	const char *data = getenv("SHARDSIM_DATA");
-	char exe[PATH_MAX];
-	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
-	char *slash;
-
-	if (data && *data) {
-		*out = arena_printf(a, "%s/%s", data, file);
-		if (access(*out, R_OK) == 0)
-			return OK;
-		return error_set(
-			e, E_IO, (struct where){.file = *out},
-			"cannot be read: %s (SHARDSIM_DATA says to look there)",
-			strerror(errno));
-	}
-	exe[n > 0 ? n : 0] = '\0';
-	slash = strrchr(exe, '/');
-	if (slash) {
-		*slash = '\0';
-		for (size_t i = 0; i < sizeof(beside) / sizeof(*beside); i++) {
-			*out = arena_printf(a, "%s/%s/%s", exe, beside[i], file);
-			if (access(*out, R_OK) == 0)
-				return OK;
-		}
-	}
-#ifdef SHARDSIM_DATADIR
-	*out = arena_printf(a, "%s/%s", SHARDSIM_DATADIR, file);
-	if (access(*out, R_OK) == 0)
-		return OK;
-#endif
-	*out = arena_printf(a, "platforms/%s", file);
-	if (access(*out, R_OK) == 0)
-		return OK;
-	return error_set(e, E_IO, (struct where){.file = file},
-	                 "found neither beside the program nor in platforms/; "
-	                 "SHARDSIM_DATA can name its folder");
-}
-
-static enum status family_find(struct family *out, struct arena *a, const char *name,
-                               size_t length, struct where at, struct error *e)
-{
-	struct families all = {0};
-	struct text known = {0};
-	const char *path;
-
-	if (platform_data_path(&path, a, "families.yaml", e) != OK ||
-	    families_read(&all, a, path, e) != OK)
-		return e->code;
-	for (int i = 0; i < all.n; i++) {
-		const char *other = all.family[i].name;
-
-		if (strlen(other) == length && !memcmp(other, name, length)) {
-			text_free(&known);
-			*out = all.family[i];
-			return OK;
-		}
-		text_printf(&known, "%s%s", i ? ", " : "", other);
-	}
-	return error_set(e, E_RANGE, at, "unknown family '%.*s'; known are %s",
-	                 (int)length, name, text_take(&known, a));
-}
-
 enum status shape_bounds(struct family_machine *m, int32_t per, struct scan *s,
                          const char *text)
 {
@@ -283,37 +204,4 @@ enum status shape_bounds(struct family_machine *m, int32_t per, struct scan *s,
 	}
 	m->ndevices = (int32_t)n;
 	return OK;
-}
-
-enum status family_parse(struct family_machine *out, struct arena *a, const char *spec,
-                         const char *const *set, int nset, struct error *e)
-{
-	struct where at = where_option("--platform", spec);
-	const char *colon = strchr(spec, ':');
-	struct error local = {0};
-	struct scan s;
-
-	if (!e)
-		e = &local;
-	*out = (struct family_machine){.slices = 1};
-	if (!colon)
-		return error_set(
-			e, E_SYNTAX, at,
-			"expected family:shape such as tpu-v4:4x4x8, or a file "
-			"that ends in .xml");
-	if (family_find(&out->family, a, spec, (size_t)(colon - spec), at, e) != OK)
-		return e->code;
-	s = scan_start(spec, at, e);
-	if (kind_of(&out->family)->shape(out, &s, colon + 1) != OK)
-		return e->code;
-	for (int i = 0; i < nset; i++) {
-		if (setting_structure(out, a, spec, set[i], e) != OK)
-			return e->code;
-		if (setting_is_structure(&out->family, set[i]))
-			at = where_option("--set", set[i]);
-	}
-	for (int i = 0; i < nset; i++)
-		if (setting_figure(out, a, spec, set[i], e) != OK)
-			return e->code;
-	return figures_complete(&out->family, at, e);
 }

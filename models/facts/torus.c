@@ -1,5 +1,5 @@
 /* Chips on a grid with links to their neighbours. */
-#include "family/kind.h"
+#include "facts/kind.h"
 
 #include <string.h>
 
@@ -192,5 +192,4 @@ const struct kind kind_torus = {
 	.settings = settings,
 	.shape = torus_shape,
 	.describe = torus_describe,
-	.generate = torus_generate,
 };

@@ -1,5 +1,5 @@
 /* Settings `key=value` of a family. */
-#include "family/kind.h"
+#include "facts/kind.h"
 
 #include "base/units.h"
 #include "collective/profile.h"

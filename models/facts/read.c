@@ -1,4 +1,4 @@
-#include "family/kind.h"
+#include "facts/kind.h"
 
 #include "collective/profile.h"
 
