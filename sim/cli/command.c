@@ -178,7 +178,8 @@ enum status command_clocks(int **out, int *n, struct arena *a, const char *list,
 		if (k < 0)
 			return error_set(
 				e, E_TYPE, command_word_at("--clock", list, i),
-				"unknown clock, expected model, fluid or flow");
+				"unknown clock, expected model, fluid, simgrid or "
+				"flow");
 		(*out)[(*n)++] = k;
 	}
 	return OK;

@@ -1,6 +1,6 @@
 #include "measure/trace_paje.h"
 
-#include "clock/fluid.h"
+#include "clock/simgrid_run.h"
 #include "system/child.h"
 #include "system/file.h"
 
@@ -55,16 +55,14 @@ static void child(struct platform *p, const struct schedule *s, int fd)
 {
 	char path[64], message[256] = "";
 	struct error e = {0};
-	struct fluid *w;
+	double wire_s;
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	if (platform_start_traced(p, path, s, &e) != OK) {
 		fprintf(stderr, "%s\n", e.text);
 		_exit(1);
 	}
-	w = fluid_new(p);
-	fluid_whole(w);
-	if (fluid_clock(w, s, message, sizeof(message)) >= 0)
+	if (simgrid_run_schedules(&wire_s, p, s, 1, message, sizeof(message)) >= 0)
 		_exit(0);
 	fprintf(stderr, "%s\n", message);
 	_exit(1);
