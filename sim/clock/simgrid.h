@@ -21,8 +21,8 @@
 #include "collective/schedule.h"
 #include "platform/platform.h"
 
-/* 4,096 messages between as many hosts, or all pairs of 256: some seconds at the most. */
-enum { SIMGRID_ROUND_MAX = 1 << 24 };
+/* All pairs of 400 hosts, or four messages of each of 4,096: a minute at the most. */
+enum { SIMGRID_ROUND_MAX = 1 << 26 };
 
 /* A workspace for the platform, which must outlive it. */
 struct simgrid;
