@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A system: its tasks, uses and links are one after another in fair_memo.bytes. */
+/* A system; its arrays are one after another in fair_memo.bytes, from `first` on. */
 struct known {
-	int64_t first, ntasks, nuses;
-	int32_t nlinks;
+	struct fair fair; /* the numbers in it */
+	int64_t first;
 	double seconds;
 };
 
@@ -18,12 +18,6 @@ struct fair_memo {
 	struct table table; /* of the numbers in `known` */
 	LIST(struct known) known;
 	LIST(char) bytes;
-};
-
-/* One of the three arrays of a system. */
-struct part {
-	const void *at;
-	size_t size;
 };
 
 struct fair_memo *fair_memo_new(void)
@@ -44,51 +38,54 @@ void fair_memo_free(struct fair_memo *m)
 	free(m);
 }
 
-/* No struct in them has bytes that are no figure's. */
-static void parts_of(struct part out[3], const struct fair *f)
+static size_t tasks_size(const struct fair *f)
 {
-	_Static_assert(sizeof(struct fair_task) == 2 * sizeof(double) + 16, "padding");
-	_Static_assert(sizeof(struct fair_use) == 8 + sizeof(double), "padding");
-	out[0] = (struct part){f->task, (size_t)f->ntasks * sizeof(*f->task)};
-	out[1] = (struct part){f->use, (size_t)f->nuses * sizeof(*f->use)};
-	out[2] = (struct part){f->link_Bps, (size_t)f->nlinks * sizeof(*f->link_Bps)};
+	return (size_t)f->ntasks * sizeof(*f->task);
 }
 
-static uint64_t hash_of(const struct part part[3])
+static size_t uses_size(const struct fair *f)
+{
+	return (size_t)f->nuses * sizeof(*f->use);
+}
+
+static size_t links_size(const struct fair *f)
+{
+	return (size_t)f->nlinks * sizeof(*f->link_Bps);
+}
+
+/* No struct in it has bytes that are no figure's. */
+static uint64_t hash_of(const struct fair *f)
 {
 	uint64_t hash = HASH_START;
 
-	for (int i = 0; i < 3; i++)
-		hash = hash_bytes(hash, part[i].at, part[i].size);
-	return hash;
+	_Static_assert(sizeof(struct fair_task) == 2 * sizeof(double) + 16, "padding");
+	_Static_assert(sizeof(struct fair_use) == 8 + sizeof(double), "padding");
+	hash = hash_bytes(hash, f->task, tasks_size(f));
+	hash = hash_bytes(hash, f->use, uses_size(f));
+	return hash_bytes(hash, f->link_Bps, links_size(f));
 }
 
-static bool is_known(const struct fair_memo *m, const struct known *k, const struct fair *f,
-                     const struct part part[3])
+/* The system as it is kept. */
+static struct fair kept(const struct fair_memo *m, const struct known *k)
 {
-	const char *at = m->bytes.at + k->first;
+	struct fair f = k->fair;
 
-	if (k->ntasks != f->ntasks || k->nuses != f->nuses || k->nlinks != f->nlinks)
-		return false;
-	for (int i = 0; i < 3; i++) {
-		if (memcmp(at, part[i].at, part[i].size) != 0)
-			return false;
-		at += part[i].size;
-	}
-	return true;
+	f.task = (struct fair_task *)(m->bytes.at + k->first);
+	f.use = (struct fair_use *)(f.task + f.ntasks);
+	f.link_Bps = (double *)(f.use + f.nuses);
+	return f;
 }
 
 bool fair_memo_find(double *seconds, const struct fair_memo *m, const struct fair *f)
 {
-	struct part part[3];
-	uint64_t hash;
+	uint64_t hash = hash_of(f);
 	size_t at;
 
-	parts_of(part, f);
-	hash = hash_of(part);
 	for (int32_t i = table_first(&m->table, hash, &at); i >= 0;
 	     i = table_next(&m->table, hash, &at)) {
-		if (!is_known(m, &m->known.at[i], f, part))
+		struct fair other = kept(m, &m->known.at[i]);
+
+		if (!fair_equal(f, &other))
 			continue;
 		*seconds = m->known.at[i].seconds;
 		return true;
@@ -98,23 +95,21 @@ bool fair_memo_find(double *seconds, const struct fair_memo *m, const struct fai
 
 void fair_memo_add(struct fair_memo *m, const struct fair *f, double seconds)
 {
-	struct part part[3];
-	int64_t size;
+	int64_t size = (int64_t)(tasks_size(f) + uses_size(f) + links_size(f));
+	char *to;
 
-	parts_of(part, f);
-	size = (int64_t)(part[0].size + part[1].size + part[2].size);
 	if (size > FAIR_MEMO_BYTES_MAX)
 		return;
 	if (m->bytes.n + size > FAIR_MEMO_BYTES_MAX || m->known.n == FAIR_MEMO_MAX) {
 		table_clear(&m->table);
 		m->known.n = m->bytes.n = 0;
 	}
-	table_add(&m->table, hash_of(part), (int32_t)m->known.n);
-	*list_add(&m->known, NULL) =
-		(struct known){m->bytes.n, f->ntasks, f->nuses, f->nlinks, seconds};
+	table_add(&m->table, hash_of(f), (int32_t)m->known.n);
+	*list_add(&m->known, NULL) = (struct known){*f, m->bytes.n, seconds};
 	list_reserve(&m->bytes, NULL, size);
-	for (int i = 0; i < 3; i++) {
-		memcpy(m->bytes.at + m->bytes.n, part[i].at, part[i].size);
-		m->bytes.n += (int64_t)part[i].size;
-	}
+	to = m->bytes.at + m->bytes.n;
+	m->bytes.n += size;
+	memcpy(to, f->task, tasks_size(f));
+	memcpy(to + tasks_size(f), f->use, uses_size(f));
+	memcpy(to + tasks_size(f) + uses_size(f), f->link_Bps, links_size(f));
 }

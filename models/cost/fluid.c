@@ -13,7 +13,7 @@ struct fluid {
 	const struct machine *machine;
 	double precision_Bps;
 	struct pieces *pieces;
-	struct parallel *parallel;
+	struct parallel *parallel, *other; /* two systems at a time, to be compared */
 	struct fair_memo *memo;
 };
 
@@ -31,6 +31,7 @@ struct fluid *fluid_new(const struct machine *m)
 	                    .precision_Bps = fair_precision_Bps(m),
 	                    .pieces = pieces_new(m),
 	                    .parallel = parallel_new(m),
+	                    .other = parallel_new(m),
 	                    .memo = fair_memo_new()};
 	return w;
 }
@@ -41,6 +42,7 @@ void fluid_free(struct fluid *w)
 		return;
 	pieces_free(w->pieces);
 	parallel_free(w->parallel);
+	parallel_free(w->other);
 	fair_memo_free(w->memo);
 	free(w);
 }
@@ -69,31 +71,35 @@ static double system_s(const struct fluid *w, const struct fair *f)
 	return seconds;
 }
 
-static double piece_s(struct fluid *w, const struct schedule *s, const struct round *r,
-                      const struct piece *p, struct reason why)
+/*
+ * The system of the round that was parted last: of one of its pieces where all are alike,
+ * else of the whole.
+ */
+static const struct fair *round_system(double *until_s, struct fluid *w,
+                                       const struct schedule *s, const struct round *r,
+                                       const struct piece *piece, int32_t n)
 {
-	double until_s, seconds;
 	const struct fair *f =
-		parallel_make(&until_s, w->parallel, s, r, w->pieces, p);
+		parallel_make(until_s, w->parallel, s, r, w->pieces, &piece[0]);
 
-	if (!fair_memo_find(&seconds, w->memo, f)) {
-		seconds = system_s(w, f);
-		fair_memo_add(w->memo, f, seconds);
+	for (int32_t i = 1; i < n; i++) {
+		double other_until_s;
+		const struct fair *other = parallel_make(&other_until_s, w->other, s, r,
+		                                         w->pieces, &piece[i]);
+
+		if (!fair_equal(f, other))
+			return parallel_make(until_s, w->parallel, s, r, w->pieces, NULL);
+		*until_s = fmax(*until_s, other_until_s);
 	}
-	if (seconds >= 0)
-		return fmax(seconds, until_s);
-	snprintf(why.text, why.size,
-	         "%lld transfers share %d links in too many ways for fluid; model takes "
-	         "them",
-	         (long long)f->ntasks, (int)f->nlinks);
-	return CLOCK_REFUSED_S;
+	return f;
 }
 
 static double round_s(struct fluid *w, const struct schedule *s, const struct round *r,
                       struct reason why)
 {
 	const struct piece *piece;
-	double longest_s = 0;
+	const struct fair *f;
+	double seconds, until_s;
 	int32_t n = 0;
 
 	switch (pieces_find(&piece, &n, w->pieces, s, r)) {
@@ -110,14 +116,18 @@ static double round_s(struct fluid *w, const struct schedule *s, const struct ro
 	case PIECES_OK:
 		break;
 	}
-	for (int32_t i = 0; i < n; i++) {
-		double seconds = piece_s(w, s, r, &piece[i], why);
-
-		if (seconds < 0)
-			return seconds;
-		longest_s = fmax(longest_s, seconds);
+	f = round_system(&until_s, w, s, r, piece, n);
+	if (!fair_memo_find(&seconds, w->memo, f)) {
+		seconds = system_s(w, f);
+		fair_memo_add(w->memo, f, seconds);
 	}
-	return longest_s;
+	if (seconds >= 0)
+		return fmax(seconds, until_s);
+	snprintf(why.text, why.size,
+	         "%lld transfers share %d links in too many ways for fluid; model takes "
+	         "them",
+	         (long long)f->ntasks, (int)f->nlinks);
+	return CLOCK_REFUSED_S;
 }
 
 double fluid_clock(void *self, const struct schedule *s, char *message, size_t size)

@@ -9,18 +9,20 @@
  * found anew whenever a task begins to move or ends, in passes: every link offers equal
  * shares of what it has left to the tasks on it that are still open; each of these grows
  * by the least it is offered; tasks on a link that is full stay as they are from then on
- * (cost/fair.h has the details). A wait of which less than 1 ns is left when something
- * else happens is over then: that is SimGrid's surf/precision of 1e-9 s.
+ * (cost/fair.h has the details). A wait of which less than 1 ns is left when anything
+ * happens in the round is over then: that is SimGrid's surf/precision of 1e-9 s.
  *
  * Where it comes from: SimGrid 3.32, src/surf/ptask_L07.cpp and
  * src/kernel/lmm/fair_bottleneck.cpp. Tests hold this clock to the clock `simgrid`, which
  * runs the same rounds in SimGrid, to 1e-9 of the time.
  *
  * One way for all rounds: a round is parted into pieces that share no link
- * (cost/pieces.h); of each piece the system of tasks and links is made (cost/parallel.h)
- * and looked up among those timed before (cost/fair_memo.h); a new one is folded, so that tasks
- * and links that fare alike are one (cost/alike.h), and followed from one event to the
- * next (cost/fair.h). The round takes as long as its longest piece.
+ * (cost/pieces.h). Where all pieces are alike, as 256 rings at once on a torus are, one of
+ * them has the time of all. Where they are not, all together are one piece: they share no
+ * link, but what happens in one may end a short wait in another. The system of tasks and
+ * links of the piece (cost/parallel.h) is looked up among those timed before
+ * (cost/fair_memo.h); a new one is folded, so that tasks and links that fare alike are one
+ * (cost/alike.h), and followed from one event to the next (cost/fair.h).
  */
 #ifndef SHARDSIM_COST_FLUID_H
 #define SHARDSIM_COST_FLUID_H

@@ -132,13 +132,16 @@ const struct fair *parallel_make(double *until_s, struct parallel *w,
                                  const struct schedule *s, const struct round *r,
                                  const struct pieces *pieces, const struct piece *p)
 {
+	int64_t ntasks = p ? p->ntasks : r->ntasks;
+
 	*until_s = 0;
 	w->pieces++;
 	w->task.n = w->use.n = w->link_Bps.n = 0;
-	for (int32_t i = 0; i < p->ntasks; i++) {
-		double task_until_s = schedule_task_add(
-			w, s, &s->task[r->first + p->task[i]],
-			pieces_routes(pieces, p->task[i]));
+	for (int32_t i = 0; i < ntasks; i++) {
+		int32_t task = p ? p->task[i] : i;
+		double task_until_s =
+			schedule_task_add(w, s, &s->task[r->first + task],
+		                          pieces_routes(pieces, task));
 
 		*until_s = fmax(*until_s, task_until_s);
 	}

@@ -15,11 +15,11 @@ struct parallel *parallel_new(const struct machine *m);
 void parallel_free(struct parallel *w);
 
 /*
- * Makes the system of a piece of the round that `pieces` parted last. Tasks are in the
- * order in which they start, and links are numbered as they are first used, so that pieces
- * which differ in the names of devices and links only have equal systems. It is the
- * workspace's until the next call. The piece ends in *until_s seconds at the earliest,
- * however fast its links are.
+ * Makes the system of a piece of the round that `pieces` parted last, or with p NULL of all
+ * of that round. Tasks are in the order in which they start, and links are numbered as
+ * they are first used, so that pieces which differ in the names of devices and links only
+ * have equal systems. It is the workspace's until the next call. The piece ends in
+ * *until_s seconds at the earliest, however fast its links are.
  */
 const struct fair *parallel_make(double *until_s, struct parallel *w,
                                  const struct schedule *s, const struct round *r,

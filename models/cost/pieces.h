@@ -1,7 +1,6 @@
 /*
  * The pieces of a round: its tasks, parted so that no two pieces have a link in common.
- * Pieces do not slow each other down, so each can be timed alone, and a round takes as
- * long as the longest of them.
+ * Pieces do not slow each other down: where all are alike, each takes as long as the round.
  */
 #ifndef SHARDSIM_COST_PIECES_H
 #define SHARDSIM_COST_PIECES_H
