@@ -45,7 +45,7 @@ static pid_t sweep_start(const char *yaml, const char *platforms, const char *nj
 {
 	const char *const words[] = {"sweep",   "suite.yaml",  "--platform",
 	                             platforms, "--planner",   "synth-rewrite,xla-2021",
-	                             "--clock", "model,fluid", "--jobs",
+	                             "--clock", "model,simgrid", "--jobs",
 	                             njobs,     "--out",       "rows",
 	                             NULL};
 
@@ -68,7 +68,7 @@ static void check_long_rows(int failed, const char *message)
 	ck_assert_uint_eq(n, LONG_ROWS);
 	for (size_t i = 0; i < n; i++) {
 		double *t = &time_s[strcmp(row[i].planner, "xla-2021") == 0]
-		                   [strcmp(row[i].clock, "fluid") == 0];
+		                   [strcmp(row[i].clock, "simgrid") == 0];
 
 		ck_assert_int_eq(row[i].scenario[0], "abcd"[i / 4]);
 		if (row[i].status == OUTCOME_FAILED) {
