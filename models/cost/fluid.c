@@ -88,7 +88,8 @@ static const struct fair *round_system(double *until_s, struct fluid *w,
 		                                         w->pieces, &piece[i]);
 
 		if (!fair_equal(f, other))
-			return parallel_make(until_s, w->parallel, s, r, w->pieces, NULL);
+			return parallel_make(until_s, w->parallel, s, r, w->pieces,
+			                     NULL);
 		*until_s = fmax(*until_s, other_until_s);
 	}
 	return f;
@@ -123,10 +124,11 @@ static double round_s(struct fluid *w, const struct schedule *s, const struct ro
 	}
 	if (seconds >= 0)
 		return fmax(seconds, until_s);
-	snprintf(why.text, why.size,
-	         "%lld transfers share %d links in too many ways for fluid; model takes "
-	         "them",
-	         (long long)f->ntasks, (int)f->nlinks);
+	snprintf(
+		why.text, why.size,
+		"%lld transfers share %d links in too many ways for fluid; model takes "
+		"them",
+		(long long)f->ntasks, (int)f->nlinks);
 	return CLOCK_REFUSED_S;
 }
 

@@ -1,5 +1,5 @@
 /*
- * The closed-form clock `model`.
+ * The closed-form clock `model` (models/README.md, "Clocks").
  *
  * A round takes the larger of
  *   over links:  (bytes ALL tasks put on it) / bandwidth + the smallest latency of a task

@@ -60,7 +60,8 @@ static void use_add(struct parallel *w, int32_t link, double bytes)
 	struct place *p = &w->place[link];
 
 	if (p->piece != w->pieces) {
-		*p = (struct place){.piece = w->pieces, .number = (int32_t)w->link_Bps.n};
+		*p = (struct place){.piece = w->pieces,
+		                    .number = (int32_t)w->link_Bps.n};
 		*list_add(&w->link_Bps, NULL) = w->machine->link[link].bandwidth_Bps;
 	}
 	if (p->task == w->tasks) {
@@ -139,14 +140,14 @@ const struct fair *parallel_make(double *until_s, struct parallel *w,
 	w->task.n = w->use.n = w->link_Bps.n = 0;
 	for (int32_t i = 0; i < ntasks; i++) {
 		int32_t task = p ? p->task[i] : i;
-		double task_until_s =
-			schedule_task_add(w, s, &s->task[r->first + task],
-		                          pieces_routes(pieces, task));
+		double task_until_s = schedule_task_add(w, s, &s->task[r->first + task],
+		                                        pieces_routes(pieces, task));
 
 		*until_s = fmax(*until_s, task_until_s);
 	}
 	if (!are_in_order(w))
-		qsort(w->task.at, (size_t)w->task.n, sizeof(*w->task.at), compare_starts);
+		qsort(w->task.at, (size_t)w->task.n, sizeof(*w->task.at),
+		      compare_starts);
 	w->fair = (struct fair){.ntasks = w->task.n,
 	                        .nuses = w->use.n,
 	                        .task = w->task.at,

@@ -16,13 +16,13 @@ struct use {
 
 struct pieces {
 	struct routes *routes;
-	struct use *use; /* [nlinks] */
-	int64_t rounds;  /* so far */
-	LIST(int32_t) route;      /* of each message: number of links, and the links */
-	LIST(int64_t) first;      /* by task: its messages in `route` */
-	LIST(int32_t) parent;     /* by task: a union-find */
-	LIST(int32_t) task;       /* tasks piece by piece */
-	LIST(int32_t) piece_of;   /* by task that is the first of a piece: which */
+	struct use *use;        /* [nlinks] */
+	int64_t rounds;         /* so far */
+	LIST(int32_t) route;    /* of each message: number of links, and the links */
+	LIST(int64_t) first;    /* by task: its messages in `route` */
+	LIST(int32_t) parent;   /* by task: a union-find */
+	LIST(int32_t) task;     /* tasks piece by piece */
+	LIST(int32_t) piece_of; /* by task that is the first of a piece: which */
 	LIST(struct piece) piece;
 };
 
@@ -123,8 +123,7 @@ enum pieces_status pieces_find(const struct piece **out, int32_t *n, struct piec
 	list_reserve(&w->parent, NULL, ntasks);
 	sets_apart(w->parent.at, ntasks);
 	for (int32_t i = 0; i < ntasks; i++) {
-		enum pieces_status status =
-			add_routes(w, s, &s->task[r->first + i], i);
+		enum pieces_status status = add_routes(w, s, &s->task[r->first + i], i);
 
 		if (status != PIECES_OK)
 			return status;

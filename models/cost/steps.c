@@ -50,8 +50,8 @@ double steps_seconds(struct step_time *times, const struct steps *s, clock_fn *c
 }
 
 double steps_seconds_together(struct step_time *times, const struct steps *s,
-                                schedules_fn *clock, void *self, char *message,
-                                size_t size)
+                              schedules_fn *clock, void *self, char *message,
+                              size_t size)
 {
 	struct arena *a = arena_new();
 	size_t n = (size_t)s->n;

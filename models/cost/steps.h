@@ -51,7 +51,7 @@ typedef double schedules_fn(void *self, double *wire_s, const struct schedule *s
  * added to what the steps add.
  */
 double steps_seconds_together(struct step_time *times, const struct steps *s,
-                                schedules_fn *clock, void *self, char *message,
-                                size_t size);
+                              schedules_fn *clock, void *self, char *message,
+                              size_t size);
 
 #endif

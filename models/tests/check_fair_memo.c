@@ -189,8 +189,9 @@ START_TEST(too_many_links)
 		schedule_message(&s, 0, i % 8000, (i + 4000) % 8000, 7);
 	schedule_end(&s);
 	ck_assert_double_eq(fluid_clock(w, &s, why, sizeof(why)), CLOCK_REFUSED_S);
-	ck_assert_str_eq(why, "the routes of a round have more than 33554432 links, too "
-	                      "many for fluid; model takes them");
+	ck_assert_str_eq(why,
+	                 "the routes of a round have more than 33554432 links, too "
+	                 "many for fluid; model takes them");
 	fluid_free(w);
 	arena_free(a);
 }

@@ -134,7 +134,7 @@ static double overlapped_s(struct step_time *times, const struct plan *plan,
 	struct steps steps = steps_of_plan(&of);
 
 	return steps_seconds_together(times, &steps, overlapping_clock, self, message,
-	                                size);
+	                              size);
 }
 
 /* The plan of above by such a clock: slice, 2 s, 1 s. */

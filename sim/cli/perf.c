@@ -362,8 +362,8 @@ static int run(struct run *r, const struct options *o)
 	for (int i = 0; i < sizes.n; i++) {
 		struct arena *scratch = arena_new();
 		bool done = perf_measure(&row[i], &r->perf, sizes.bytes[i],
-		                         r->bench.clock[0]->clock, r->bench.clock_self[0],
-		                         scratch, &why);
+		                         r->bench.clock[0]->clock,
+		                         r->bench.clock_self[0], scratch, &why);
 
 		arena_free(scratch);
 		if (done)

@@ -58,7 +58,7 @@ static const struct argp_option option_table[] = {
 	{"set", KEY_SET, "KEY=VALUE", 0, "change a figure of a family:shape platform", 0},
 	{"limit", KEY_LIMIT, "N", 0, "most steps of a program (default 5)", 0},
 	{"clock", KEY_CLOCK, "LIST", 0,
-	 "clocks: model, fluid, simgrid, flow (default model)", 0},
+         "clocks: model, fluid, simgrid, flow (default model)", 0},
 	{"order", KEY_ORDER, "row|level|both", 0,
          "order of the devices of a reduction: as published, by level (default both)", 0},
 	{"top", KEY_TOP, "K", 0, "show the K best placements only", 0},

@@ -66,7 +66,7 @@ static const struct argp_option option_table[] = {
 	{"to-devices", KEY_TO_DEVICES, "LIST|@FILE", 0,
          "platform devices of the target mesh (default: those of the mesh)", 0},
 	{"clock", KEY_CLOCK, "LIST", 0,
-	 "clocks: model, fluid, simgrid, flow (default model)", 0},
+         "clocks: model, fluid, simgrid, flow (default model)", 0},
 	{"format", KEY_FORMAT, "text|json", 0, "how to print (default text)", 0},
 	{"minimise", KEY_MINIMISE, "time|bytes|memory", 0,
          "what planners minimise (default: time with a platform, else bytes)", 0},

@@ -37,8 +37,7 @@ static _Noreturn void become_replay(struct replay *out, replay_fn *run,
 	child_end_with(parent);
 	if (words >= 0)
 		dup2(words, STDERR_FILENO);
-	out->total_s =
-		run(out->wire_s, p, s, n, out->message, sizeof(out->message));
+	out->total_s = run(out->wire_s, p, s, n, out->message, sizeof(out->message));
 	_exit(0);
 }
 

@@ -25,10 +25,10 @@ struct simulation {
 	int nschedules;
 	double *wire_s; /* [nschedules] */
 	struct hosts hosts;
-	LIST(sg_host_t) host;    /* those of the task at hand */
+	LIST(sg_host_t) host;     /* those of the task at hand */
 	LIST(struct start) start; /* of the round at hand */
-	LIST(sg_exec_t) exec;    /* parallel tasks of the round at hand */
-	bool failed;             /* a message has no route */
+	LIST(sg_exec_t) exec;     /* parallel tasks of the round at hand */
+	bool failed;              /* a message has no route */
 };
 
 /* --- parallel tasks ----------------------------------------------------------------- */
@@ -144,8 +144,7 @@ static double round_run(struct simulation *sim, const struct schedule *s,
 
 		until_s = fmax(until_s, times.until_s);
 		if (times.after_s > now_s)
-			sg_actor_sleep_for(begun_s + times.after_s -
-			                   simgrid_get_clock());
+			sg_actor_sleep_for(begun_s + times.after_s - simgrid_get_clock());
 		now_s = times.after_s;
 		task_start(sim, s, sim->start.at[i].task);
 	}
@@ -171,8 +170,7 @@ static void manager(int argc, char **argv)
 }
 
 double simgrid_run_schedules(double *wire_s, struct platform *p,
-                             const struct schedule *s, int n, char *message,
-                             size_t size)
+                             const struct schedule *s, int n, char *message, size_t size)
 {
 	struct simulation sim = {
 		.platform = p, .schedule = s, .nschedules = n, .wire_s = wire_s};

@@ -16,8 +16,8 @@ const struct clock_kind clock_kinds[] = {
          fluid_clock, NULL, false},
 	{"simgrid", "SimGrid, one parallel task per group and round", simgrid_clock,
          simgrid_schedules, true},
-	{"flow", "SimGrid, one flow per message, steps overlap; small cases", flow_clock,
-         flow_schedules, true},
+	{"flow", "SimGrid, one flow per message, steps overlap; small cases",
+         flow_clock, flow_schedules, true},
 	{NULL, NULL, NULL, NULL, false},
 };
 

@@ -194,8 +194,8 @@ static void draw_wire(struct pen *p, const struct schedule *s, double from_s,
 
 		one.nrounds = 1;
 		one.round = &s->round[r];
-		time_s = b->clock[p->clock]->clock(b->clock_self[p->clock], &one, message,
-		                               sizeof(message));
+		time_s = b->clock[p->clock]->clock(b->clock_self[p->clock], &one,
+		                                   message, sizeof(message));
 		end_s = r + 1 < s->nrounds ? fmin(from_s + time_s, to_s) : to_s;
 		snprintf(label, sizeof(label), "\"round %lld of %lld\"",
 		         (long long)r + 1, (long long)s->nrounds);

@@ -4,7 +4,7 @@
  *
  * The machine is always built from the file by our own reader, which knows the names
  * that SimGrid gives to links, and the geometry the hosts state; so `plan` and the
- * clock `model` need no simulator. When SimGrid is started, what it made of the file is
+ * clocks `model` and `fluid` need no simulator. When SimGrid is started, what it made of the file is
  * compared: every link with its bandwidth and latency, the routes of all neighbours and
  * of 1,000 seeded other pairs of each fabric. `geometry graph` states no routes: our
  * reader has those of fat trees and dragonflies and those written out in zones with
@@ -87,7 +87,7 @@ enum status platform_open(struct platform **out, struct arena *a, const char *sp
 
 /*
  * Load the platform into SimGrid with the settings for parallel tasks, ready for
- * clock/fluid.h; nothing if that is done. SimGrid takes one platform per process: fork
+ * clock/simgrid.h; nothing if that is done. SimGrid takes one platform per process: fork
  * for more. A file that SimGrid refuses, or whose links or routes are not what the
  * hosts state, is an error that names the host or link.
  */

@@ -11,8 +11,8 @@ static const struct {
 	const char *path;
 	uint32_t one_of;
 } suites[] = {
-	{"scenarios/models.yaml", 1},     {"scenarios/smoke.yaml", 1},
-	{"scenarios/uneven.yaml", 1},     {"scenarios/cross-mesh.yaml", 1},
+	{"scenarios/models.yaml", 1},  {"scenarios/smoke.yaml", 1},
+	{"scenarios/uneven.yaml", 1},  {"scenarios/cross-mesh.yaml", 1},
 	{"scenarios/random.yaml", 10},
 };
 

@@ -3,8 +3,8 @@
 #include "family_folder.h"
 #include "tests/tests.h"
 
-#include "cost/fluid.h"
 #include "collective/lower.h"
+#include "cost/fluid.h"
 #include "cost/model.h"
 #include "edit.h"
 

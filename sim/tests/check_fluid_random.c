@@ -34,8 +34,8 @@ static struct bench bench_new(const char *spec, uint64_t seed)
 	                  .rng = rng_new(seed)};
 	struct error e = {0};
 
-	ck_assert_int_eq(platform_read(&b.platform, b.platform_arena, spec, NULL, 0, &e),
-	                 OK);
+	ck_assert_int_eq(
+		platform_read(&b.platform, b.platform_arena, spec, NULL, 0, &e), OK);
 	b.fluid = fluid_new(b.platform->machine);
 	b.simgrid = simgrid_new(b.platform);
 	return b;
@@ -209,8 +209,9 @@ START_TEST(too_many_ways)
 	}
 	ck_assert_double_eq(simgrid_clock(b.simgrid, b.s, why, sizeof(why)),
 	                    CLOCK_REFUSED_S);
-	ck_assert_str_eq(why, "takes rounds of up to 67108864 messages times hosts, but "
-	                      "one has 100000 messages between 4096 hosts");
+	ck_assert_str_eq(why,
+	                 "takes rounds of up to 67108864 messages times hosts, but "
+	                 "one has 100000 messages between 4096 hosts");
 	ck_assert_ptr_null(b.platform->host);
 	b.n = 0;
 	bench_free(&b);

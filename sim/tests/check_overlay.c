@@ -2,8 +2,8 @@
 #include "family/families.h"
 #include "tests/tests.h"
 
-#include "cost/fluid.h"
 #include "collective/lower.h"
+#include "cost/fluid.h"
 #include "cost/model.h"
 #include "cost/price.h"
 

@@ -114,8 +114,9 @@ START_TEST(too_large)
 
 	ck_assert_double_eq(simgrid_schedules(w, wire_s, s, 2, why, sizeof(why)),
 	                    CLOCK_REFUSED_S);
-	ck_assert_str_eq(why, "takes rounds of up to 67108864 messages times hosts, but "
-	                      "one has 131584 messages between 512 hosts");
+	ck_assert_str_eq(why,
+	                 "takes rounds of up to 67108864 messages times hosts, but "
+	                 "one has 131584 messages between 512 hosts");
 	ck_assert_ptr_null(p->host);
 	simgrid_free(w);
 }
@@ -124,8 +125,8 @@ END_TEST
 /* A platform that SimGrid refuses: every replay fails with what was wrong. */
 START_TEST(a_refused_platform)
 {
-	const char *path = edit_platform(arena, "tpu-v5e:3x2", "speed=\"1Gf\"",
-	                                 "speed=\"1Gx\"");
+	const char *path =
+		edit_platform(arena, "tpu-v5e:3x2", "speed=\"1Gf\"", "speed=\"1Gx\"");
 	struct platform *p = read_platform(path);
 	struct simgrid *w = simgrid_new(p);
 	struct schedule s = exchange(4, 1);
@@ -149,7 +150,8 @@ static double say_and_die(double *wire_s, struct platform *p, const struct sched
                           int n, char *message, size_t size)
 {
 	(void)wire_s, (void)p, (void)s, (void)n, (void)message, (void)size;
-	fputs("[1.5] ./src/some.cpp:48: [category/CRITICAL] What happened\nand a trace\n",
+	fputs("[1.5] ./src/some.cpp:48: [category/CRITICAL] What happened\nand a "
+	      "trace\n",
 	      stderr);
 	abort();
 }

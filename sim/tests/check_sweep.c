@@ -43,11 +43,12 @@ static void end(void)
 /* The sweep of a suite into DIR/rows. */
 static pid_t sweep_start(const char *yaml, const char *platforms, const char *njobs)
 {
-	const char *const words[] = {"sweep",   "suite.yaml",  "--platform",
-	                             platforms, "--planner",   "synth-rewrite,xla-2021",
-	                             "--clock", "model,simgrid", "--jobs",
-	                             njobs,     "--out",       "rows",
-	                             NULL};
+	const char *const words[] = {
+		"sweep",   "suite.yaml",    "--platform",
+		platforms, "--planner",     "synth-rewrite,xla-2021",
+		"--clock", "model,simgrid", "--jobs",
+		njobs,     "--out",         "rows",
+		NULL};
 
 	runner_write(&r, "suite.yaml", yaml);
 	return runner_program(&r, NULL, words);

@@ -47,7 +47,7 @@ static void write_platform(const char *spec, const char *from, const char *to)
 }
 
 #define SWEEP                                                                          \
-	"sweep", "suite.yaml", "--clock", "model,simgrid", "--planner",                  \
+	"sweep", "suite.yaml", "--clock", "model,simgrid", "--planner",                \
 		"gather,direct,synth", "--jobs", "2", "--out"
 
 /* There are `n` rows, so many of them failed, all with that text and perhaps more. */
@@ -156,9 +156,9 @@ START_TEST(short_timeout)
 	runner_run(&r,
 	           (const char *const[]){"sweep", "suite.yaml", "--platform",
 	                                 "tpu-v4:8x16x16,tpu-v4:16x16x16", "--clock",
-	                                 "simgrid", "--planner", "direct,synth,xla,digit",
-	                                 "--jobs", "2", "--timeout", "1ms", "--out",
-	                                 "rows", NULL},
+	                                 "simgrid", "--planner",
+	                                 "direct,synth,xla,digit", "--jobs", "2",
+	                                 "--timeout", "1ms", "--out", "rows", NULL},
 	           1);
 	row = runner_rows(&r, "rows", &n);
 	ck_assert_uint_eq(n, 8);

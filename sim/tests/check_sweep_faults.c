@@ -305,7 +305,7 @@ static const char long_suite[] =
 	"scenarios: [{name: a}, {name: b}, {name: c}]\n";
 
 #define LONG                                                                           \
-	"sweep", "long.yaml", "--clock", "model,simgrid", "--planner",                   \
+	"sweep", "long.yaml", "--clock", "model,simgrid", "--planner",                 \
 		"synth-rewrite,xla-2021", "--out", "rows"
 
 static const char *const long_words[] = {LONG, NULL};

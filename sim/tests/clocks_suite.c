@@ -20,7 +20,7 @@ struct comparison {
 	struct bench bench;
 	struct fluid *fluid;
 	struct simgrid *simgrid;
-	LIST(const char *) plan;         /* different ones of the scenario, as lines */
+	LIST(const char *) plan;        /* different ones of the scenario, as lines */
 	LIST(struct schedule) schedule; /* their steps that send anything */
 	struct clocks_compared out;
 };
@@ -91,8 +91,8 @@ static void compare_steps(struct comparison *c, const char *name)
 	size_t n = (size_t)c->schedule.n;
 	double *simgrid_s = arena_alloc(c->arena, n + 1, sizeof(*simgrid_s));
 	char why[300] = "";
-	double total_s = simgrid_schedules(c->simgrid, simgrid_s, c->schedule.at, (int)n,
-	                                   why, sizeof(why));
+	double total_s = simgrid_schedules(c->simgrid, simgrid_s, c->schedule.at,
+	                                   (int)n, why, sizeof(why));
 
 	if (total_s == CLOCK_FAILED_S) {
 		fprintf(stderr, "%s on %s: %s\n", name, c->of->platform, why);

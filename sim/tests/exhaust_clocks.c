@@ -21,7 +21,8 @@ static int compare(const char *platform)
 	const struct clocks_suite of = {"scenarios/random.yaml", platform, 1};
 	struct clocks_compared is = clocks_suite_compare(&of);
 
-	printf("%-14s %6lld steps in both clocks, %lld refused, %lld differ; at most by "
+	printf("%-14s %6lld steps in both clocks, %lld refused, %lld differ; at most "
+	       "by "
 	       "%.1e\n",
 	       platform, (long long)is.steps, (long long)is.refused,
 	       (long long)is.differ, is.worst);
