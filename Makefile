@@ -90,13 +90,14 @@ PUBLIC_HEADERS := $(filter-out $(filter-out %/planner.h,$(wildcard models/planne
 	$(shell grep -L 'Private to' $(MODEL_HEADERS)))
 SIM_SOURCES := $(filter-out sim/tests/%,$(wildcard sim/*.c sim/*/*.c))
 SIM_HEADERS := $(filter-out sim/tests/%,$(wildcard sim/*/*.h))
+WEB_SOURCES := sim/web/page.css sim/web/page.js
 TEST_SOURCES := $(wildcard models/tests/*.c sim/tests/*.c)
 SOURCES := $(MODEL_SOURCES) $(SIM_SOURCES) $(TEST_SOURCES)
 HEADERS := $(MODEL_HEADERS) $(SIM_HEADERS) $(wildcard models/tests/*.h sim/tests/*.h)
 
 objects = $(patsubst %.c,$B/%.o,$1)
 # Of the program; without main.c they are those of tests and benchmarks.
-SIM_OBJECTS := $(call objects,$(SIM_SOURCES)) $B/version.o
+SIM_OBJECTS := $(call objects,$(SIM_SOURCES)) $B/version.o $B/web.o
 TESTED_OBJECTS := $(filter-out $B/sim/main.o,$(SIM_OBJECTS))
 programs = $(patsubst %.c,$B/%,$(wildcard $1/tests/check_*.c))
 # Files beside the tests that are no test themselves are linked into each of them.
@@ -106,7 +107,7 @@ helpers = $(call objects,$(filter-out $(patsubst %,$1/tests/%, \
 MODEL_TESTS := $(call programs,models)
 SIM_TESTS := $(call programs,sim)
 GOLDEN := $(patsubst %.cmd,$B/%,$(wildcard sim/tests/*.cmd))
-INPUTS := $(wildcard platforms/* scenarios/*)
+INPUTS := $(filter-out %.md,$(wildcard platforms/* scenarios/*))
 
 .PHONY: all check check-page check-slurm check-exhaustive fuzz sweep results bench bench-peers coverage valgrind install format format-check \
 	tidy layers deps clean compile_commands.json FORCE
@@ -117,7 +118,7 @@ all: $B/libshardsim.a $B/libshardsim.so $B/shardsim build/shardsim
 deps:
 	@.ci/deps
 
-TOOLS := chromium chromedriver curl jq gcovr valgrind clang-format clang-tidy
+TOOLS := jsonschema chromium chromedriver curl jq gcovr valgrind clang-format clang-tidy
 .PHONY: $(TOOLS:%=tool-%)
 $(TOOLS:%=tool-%): tool-%: | deps
 	@.ci/deps $*
@@ -135,7 +136,8 @@ $B/%.o: %.c $B/flags
 	$(call say,CC)$(COMPILE) -MMD -MP -c -o $@ $<
 
 # Rewritten only when a source of the program has changed, appeared or gone.
-PROGRAM_SOURCES := $(sort $(MODEL_SOURCES) $(MODEL_HEADERS) $(SIM_SOURCES) $(SIM_HEADERS))
+PROGRAM_SOURCES := $(sort $(MODEL_SOURCES) $(MODEL_HEADERS) $(SIM_SOURCES) $(SIM_HEADERS) \
+	$(WEB_SOURCES))
 $B/version.c: FORCE
 	@mkdir -p $(@D)
 	@printf '#include "system/version.h"\n\nconst char version_text[] = "%s (sources %.8s)";\n' \
@@ -143,6 +145,18 @@ $B/version.c: FORCE
 	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
 
 $B/version.o: $B/version.c sim/system/version.h $B/flags
+	$(call say,CC)$(COMPILE) -c -o $@ $<
+
+# The script and the style of the report's page, byte by byte: web_page_js[], web_page_css[].
+$B/web.c: $(WEB_SOURCES) $B/flags
+	@mkdir -p $(@D)
+	@echo '#include "report/web.h"' >$@
+	@for file in $(WEB_SOURCES); do \
+		printf '\nconst char web_%s[] = {\n' "$$(basename $$file | tr . _)" && \
+		od -An -v -td1 $$file | sed 's/  *\(-*[0-9]*\)/\1,/g' && echo '0};' || exit 1; \
+	done >>$@
+
+$B/web.o: $B/web.c sim/report/web.h $B/flags
 	$(call say,CC)$(COMPILE) -c -o $@ $<
 
 $B/libshardsim.a: $(call objects,$(MODEL_SOURCES)) $B/flags
@@ -185,18 +199,23 @@ $(SIM_TESTS): %: %.o $(call helpers,sim) $B/models/tests/main.o $(TESTED_OBJECTS
 	$(call say,LINK)$(LINK) -o $@ $(filter %.o %.a,$^) $(CHECK_LIBS) \
 		$(PROGRAM_LIBS) $(LDLIBS) -lm
 
+# Goes through all placements, as tests of models/ do.
+$B/sim/tests/check_p2_order: $B/models/tests/placement_help.o \
+	$B/models/tests/reduction_check.o
+
 -include $(patsubst %.c,$B/%.d,$(SOURCES))
 
 # --- tests ---------------------------------------------------------------------------
 #
-# A .result holds how many checks passed and failed, the .log beside it says which.
-# One with failures is dated back, so that the next `make check` runs it again.
+# A .result holds how many checks passed and failed and the seconds they took, the .log
+# beside it says which. One with failures is dated back, so that the next `make check` runs
+# it again.
 
 # Programs that reach with thousands of cases the lines that others reach with a few.
 AGAIN := check_exhaustive check_dtensor_search
 RESULTS := $(addsuffix .result,$B/layers $(if $(filter cov,$(VARIANT)), \
 	$(filter-out $(addprefix %/,$(AGAIN)),$(MODEL_TESTS)),$(MODEL_TESTS)) $(SIM_TESTS) $(GOLDEN) \
-	$(if $(wildcard README.md),$B/readme) \
+	$(if $(wildcard README.md),$B/readme) $B/schema \
 	$(if $(filter release,$(VARIANT)),$B/installed))
 
 check: $(RESULTS)
@@ -218,20 +237,27 @@ $(addsuffix .result,$(GOLDEN)): $B/%.result: .ci/golden .ci/environment \
 		$$(wildcard $$*.cmd $$*.out $$*.err $$*.exit)
 	@.ci/golden $(VARIANT) $* $@
 
-$B/readme.result: README.md .ci/readme .ci/environment $B/shardsim $(INPUTS)
+$B/readme.result: README.md $(wildcard */README.md) .ci/readme .ci/environment $B/shardsim $(INPUTS)
 	@.ci/readme $(VARIANT) $@
+
+$B/schema.result: .ci/schema sim/doc/shardsim-1.schema.json .ci/environment \
+		$B/shardsim $(INPUTS) $(wildcard sim/tests/*.out) | tool-jsonschema
+	@.ci/schema $(VARIANT) $@
 
 $B/installed.result: .ci/installed .ci/environment $B/libshardsim.a \
 		$B/libshardsim.so $B/shardsim build/shardsim $(PUBLIC_HEADERS) $(INPUTS) \
 		$(wildcard sim/doc/*)
 	+@.ci/installed $(VARIANT) $@
 
-$B/layers.result: .ci/layers $(SOURCES) $(HEADERS)
-	@mkdir -p $(@D)
-	@.ci/layers $@
+# Calls are looked for in the objects, includes in the sources.
+LAYERED := $(call objects,$(MODEL_SOURCES) $(SIM_SOURCES))
+$B/layers.result: .ci/layers .ci/environment $(LAYERED) $(SOURCES) $(HEADERS)
+	@.ci/layers $B $@
 
-layers:
-	@.ci/layers
+$B/sim/tests/layers.result: .ci/layers
+
+layers: $(LAYERED)
+	@.ci/layers $B
 
 # `make check_units` runs that program alone and shows all it says.
 TEST_NAMES := $(notdir $(MODEL_TESTS) $(SIM_TESTS))
@@ -398,6 +424,7 @@ install: all
 		install -D -m 644 $$f \
 			$(DESTDIR)$(PREFIX)/share/shardsim/$$f || exit 1; \
 	done
+	install -m 644 sim/doc/shardsim-1.schema.json $(DESTDIR)$(PREFIX)/share/shardsim/
 	for n in 1 3; do \
 		install -D -m 644 sim/doc/shardsim.$$n \
 			$(DESTDIR)$(PREFIX)/share/man/man$$n/shardsim.$$n || exit 1; \

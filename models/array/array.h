@@ -18,7 +18,7 @@ struct dtype {
 	int bits;
 };
 
-/* All of them, ended by a NULL name (spec xla.md 9.3). */
+/* All types that XLA's texts name, ended by a NULL name. */
 extern const struct dtype dtypes[];
 
 /* Elements per dimension, each >= 1; the product is at most 2^62. */
@@ -43,7 +43,10 @@ void array_print(struct text *out, const struct array *a);
 
 int64_t shape_elements(const struct shape *s);
 
-/* Bytes of `elements` of a type: sub-byte types pack, so ceil(elements * bits / 8). */
+/*
+ * Returns the bytes of `elements` of a type: sub-byte types pack, so ceil(elements *
+ * bits / 8).
+ */
 int64_t dtype_bytes(const struct dtype *d, int64_t elements);
 
 #endif

@@ -1,7 +1,5 @@
 #include "array/layout.h"
 
-#include "array/tile.h"
-
 #include <assert.h>
 #include <string.h>
 
@@ -113,36 +111,6 @@ void layout_normalise(struct layout *l)
 	*l = out;
 }
 
-bool layout_same_tiles(const struct layout *a, const struct mesh *ma,
-                       const struct layout *b, const struct mesh *mb)
-{
-	struct arena *scratch;
-	struct shape shape = {.rank = a->rank};
-	struct tilemap ta, tb;
-	bool same;
-
-	if (a->rank != b->rank || mesh_nids(ma) != mesh_nids(mb))
-		return false;
-	for (int i = 0; i < a->rank; i++) {
-		shape.dim[i] = layout_shards(a, i);
-		if (shape.dim[i] != layout_shards(b, i))
-			return false;
-	}
-	scratch = arena_new();
-	ta = tilemap_make(a, ma, &shape, scratch);
-	tb = tilemap_make(b, mb, &shape, scratch);
-	same = memcmp(ta.index, tb.index,
-	              (size_t)ta.ndevices * (size_t)a->rank * sizeof(*ta.index)) == 0 &&
-	       ta.partials == tb.partials &&
-	       memcmp(ta.partial, tb.partial,
-	              (size_t)ta.ndevices * sizeof(*ta.partial)) == 0;
-	/* A scalar has no tile numbers to compare, only devices that hold it or not. */
-	if (a->rank == 0 && (a->kind == LAYOUT_MAXIMAL || b->kind == LAYOUT_MAXIMAL))
-		same = a->kind == b->kind && a->maximal_device == b->maximal_device;
-	arena_free(scratch);
-	return same;
-}
-
 int parts_digits(struct part *out, const struct part *parts, int n)
 {
 	int count = 0;
@@ -214,8 +182,9 @@ void part_print(struct text *out, const struct mesh *m, struct part p)
 }
 
 /*
- * Two digits of one axis go together only if one ends at or above the start of the other
- * and the digits between them are whole: x:(1)2 and x:(3)2 of an axis of 6 do not.
+ * Two digits of one axis go together only if one ends at or above the start of the
+ * other and the digits between them are whole: x:(1)2 and x:(3)2 of an axis of 6 do
+ * not.
  */
 static bool parts_clash(struct part a, struct part b)
 {

@@ -45,7 +45,7 @@ int32_t fabric_twist(int naxes, const int32_t *shape)
 	                                                                    : 0;
 }
 
-/* The place n further along every long axis, which is n back as well. */
+/* Returns the place n further along every long axis, which is n back as well. */
 static int32_t twist_place(const struct fabric *f, int32_t place)
 {
 	int32_t stride = 1, to = place;
@@ -60,7 +60,7 @@ static int32_t twist_place(const struct fabric *f, int32_t place)
 	return to;
 }
 
-/* The place one step from another along an axis; -1 where the axis ends. */
+/* Returns the place one step from another along an axis; -1 where the axis ends. */
 static int32_t step_place(const struct fabric *f, int32_t place, int axis, int dir)
 {
 	int32_t size = f->shape[axis], stride = 1, c, to;
@@ -85,8 +85,8 @@ int32_t fabric_neighbour(const struct fabric *f, int32_t d, int axis, int dir)
 }
 
 /*
- * Hops along one axis of length n from coordinate c to t, and their direction (+1, -1)
- * in `*dir`.
+ * Returns the hops along one axis of length n from coordinate c to t, and their
+ * direction (+1, -1) in `*dir`.
  */
 static int axis_hops(int32_t n, bool wrap, int32_t c, int32_t t, int *dir)
 {
@@ -149,8 +149,9 @@ struct offset {
 };
 
 /*
- * The shortest offset from coordinates c to t of a twisted torus with these rounds of the
- * short axes: `number` to base 3, the last axis least. Halves of long axes go forward.
+ * Returns the shortest offset from coordinates c to t of a twisted torus with these
+ * rounds of the short axes: `number` to base 3, the last axis least. Halves of long
+ * axes go forward.
  */
 static struct offset twisted_offset(const struct fabric *f, const int32_t *c,
                                     const int32_t *t, int number)
@@ -193,7 +194,7 @@ static void turn_halves(struct offset *out, const struct fabric *f, int32_t back
 	}
 }
 
-/* The one of the shortest offsets that the header tells to take. */
+/* Returns the one of the shortest offsets that the header tells to take. */
 static struct offset twisted_choose(const struct fabric *f, int32_t src, int32_t dst)
 {
 	int32_t c[TORUS_AXES_MAX], t[TORUS_AXES_MAX], sum = 0, nbest = 0;

@@ -7,9 +7,9 @@
  * A device has one port ("host" in SimGrid) per fabric it is on. The ports of one fabric
  * and one domain reach each other (the eight GPUs of a node on `nvlink`, all NICs on
  * `net`, all chips of a pod on `ici`). A message takes the fabric with the lowest
- * `priority` whose domain holds both devices (design 6). Several devices may share one
- * port of a fabric (two GPUs one NIC, two cores one chip): messages between those never
- * take that fabric, another one joins them.
+ * `priority` whose domain holds both devices. Several devices may share one port of a
+ * fabric (two GPUs one NIC, two cores one chip): messages between those never take that
+ * fabric, another one joins them.
  *
  * Link bandwidths are one-way usable bytes per second; the two directions of a cable are
  * two links.
@@ -36,7 +36,7 @@ struct link {
 
 struct device {
 	double memory_bytes;
-	double memory_Bps; /* local passes; 0 means free (design 3) */
+	double memory_Bps; /* of local passes; 0: they are free */
 	double launch_s;   /* per communicating step and stand-alone local step */
 };
 
@@ -130,24 +130,24 @@ struct machine {
 };
 
 /*
- * The shift n of the twisted torus of that shape: every axis n or 2n long, both there.
- * 0: no such torus.
+ * Returns the shift n of the twisted torus of that shape: every axis n or 2n long, both
+ * there. 0: no such torus.
  */
 int32_t fabric_twist(int naxes, const int32_t *shape);
 
-/* Torus: the number of places of one domain, the product of its shape. */
+/* Returns the number of places of one domain of a torus: the product of its shape. */
 int32_t fabric_places(const struct fabric *f);
 
 /*
- * Torus: the device one step from d along an axis, `dir` +1 or -1; -1 where the axis
- * ends. Where ports are shared, the first device of the next port.
+ * Returns the device on a torus that is one step from d along an axis, `dir` +1 or -1;
+ * -1 where the axis ends. Where ports are shared, the first device of the next port.
  */
 int32_t fabric_neighbour(const struct fabric *f, int32_t d, int axis, int dir);
 
 /* Have the two devices one port on the fabric? */
 bool fabric_shared(const struct fabric *f, int32_t a, int32_t b);
 
-/* The fabric a message from src to dst takes, -1 if none joins them. */
+/* Returns the fabric a message from src to dst takes, -1 if none joins them. */
 int machine_fabric(const struct machine *m, int32_t src, int32_t dst);
 
 /*
@@ -167,16 +167,17 @@ int machine_route(const struct machine *m, int f, int32_t src, int32_t dst,
                   int32_t *links, int capacity);
 
 /*
- * How many links the route has, < 0 as there or where they are more than ROUTE_LINKS_MAX;
- * sooner told than which.
+ * Returns how many links the route has, < 0 as there or where they are more than
+ * ROUTE_LINKS_MAX; sooner told than which.
  */
 int machine_hops(const struct machine *m, int f, int32_t src, int32_t dst);
 
-/* Sum of the latencies of the route, seconds; < 0 when there is none. */
+/* Returns the sum of the latencies of the route, seconds; < 0 when there is none. */
 double machine_latency(const struct machine *m, int f, int32_t src, int32_t dst);
 
 /*
- * Makers, for tests and for planning without a platform file. All memory is the arena's.
+ * Make machines for tests and for planning without a platform file. All memory is the
+ * arena's.
  * machine_torus: one fabric `ici`, one domain, profile "tpu", all links alike.
  * machine_twisted: the same, twisted; the shape must be one (fabric_twist()).
  * machine_gpu: `nodes` x `gpus` devices; fabric `nvlink` (priority 0, one switch domain

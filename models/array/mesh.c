@@ -68,7 +68,7 @@ bool mesh_equal(const struct mesh *a, const struct mesh *b)
 	return true;
 }
 
-/* One axis name, bare or quoted; false with an error. */
+/* Reads an axis name, bare or quoted; false with an error. */
 static bool scan_axis_name(struct scan *s, const char **start, size_t *length)
 {
 	if (scan_quoted(s, '"', start, length) || scan_quoted(s, '\'', start, length)) {
@@ -144,7 +144,7 @@ static enum status scan_ids(struct mesh *out, struct arena *a, struct scan *s)
 	return OK;
 }
 
-/* Axes until the closing token (NULL: the end of the text). */
+/* Reads axes until the closing token (NULL: the end of the text). */
 static enum status scan_axes(struct mesh *out, struct arena *a, struct scan *s,
                              const char *close)
 {

@@ -35,9 +35,9 @@ struct mesh {
 
 /*
  * Read `x=4,y=2`, or Shardy's `<["x"=4, "y"=2], device_ids=[...]>` (the `sdy.mesh @m =`
- * in front may be there), or JAX's `Mesh('x': 4, 'y': 2)`. Names and ids are the arena's.
- * Errors: an axis twice, size below 1, more than MESH_AXES_MAX axes or MESH_DEVICES_MAX
- * devices, device_ids that are no permutation.
+ * in front may be there), or JAX's `Mesh('x': 4, 'y': 2)`. Names and ids are the
+ * arena's. Errors: an axis twice, size below 1, more than MESH_AXES_MAX axes or
+ * MESH_DEVICES_MAX devices, device_ids that are no permutation.
  */
 enum status mesh_parse(struct mesh *out, struct arena *a, const char *text,
                        struct where at, struct error *e);
@@ -45,27 +45,33 @@ enum status mesh_parse(struct mesh *out, struct arena *a, const char *text,
 /* `x=4,y=2`; device ids, where they are not the identity, as Shardy writes the mesh. */
 void mesh_print(struct text *out, const struct mesh *m);
 
-/* Number of the axis with this name, -1 if none. */
+/* Returns the number of the axis with this name, -1 if none. */
 int mesh_axis(const struct mesh *m, const char *name, size_t length);
 
-/* Product of the sizes of the axes after `axis`: how far one step of it moves. */
+/*
+ * Returns the product of the sizes of the axes after `axis`: how far one step of it
+ * moves.
+ */
 int64_t mesh_stride(const struct mesh *m, int axis);
 
 /*
- * Add to value[p * every], for each of n positions p, `weight` times the digit of p that
- * has this stride and size: p / stride % size. stride * size divides n.
+ * Adds to value[p * every], for each of n positions p, `weight` times the digit of p
+ * that has this stride and size: p / stride % size. stride * size divides n.
  */
 void mesh_add_digit(int32_t *value, int every, int32_t n, int32_t stride, int32_t size,
                     int32_t weight);
 
-/* Device numbers of the mesh are below this. */
+/* Returns the number that all device numbers of the mesh are below. */
 int32_t mesh_nids(const struct mesh *m);
 
-/* The device at a position, and [nids] position of each device, -1 if not in the mesh. */
+/*
+ * Returns the device at a position, and [nids] position of each device, -1 if not in
+ * the mesh.
+ */
 int32_t mesh_device(const struct mesh *m, int32_t position);
 const int32_t *mesh_positions(const struct mesh *m, struct arena *a);
 
-/* Same axis names, sizes and device order. */
+/* Have they the same axis names, sizes and device order? */
 bool mesh_equal(const struct mesh *a, const struct mesh *b);
 
 #endif

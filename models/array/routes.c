@@ -1,6 +1,7 @@
 #include "array/routes.h"
 
 #include "base/arena.h"
+#include "base/list.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,8 +19,7 @@ struct route {
 struct routes {
 	const struct machine *machine;
 	struct route *route[MACHINE_FABRICS_MAX]; /* [ndevices * ndevices]; or NULL */
-	int32_t nlinks, capacity;
-	int32_t *link;                  /* of all routes that are remembered */
+	LIST(int32_t) links;            /* of all routes that are remembered */
 	int32_t other[ROUTE_LINKS_MAX]; /* of one that is not */
 };
 
@@ -27,10 +27,7 @@ struct routes *routes_new(const struct machine *m)
 {
 	struct routes *r = xmalloc(1, sizeof(*r));
 
-	r->machine = m;
-	memset(r->route, 0, sizeof(r->route));
-	r->link = NULL;
-	r->nlinks = r->capacity = 0;
+	*r = (struct routes){.machine = m};
 	return r;
 }
 
@@ -40,7 +37,7 @@ void routes_free(struct routes *r)
 		return;
 	for (int f = 0; f < MACHINE_FABRICS_MAX; f++)
 		free(r->route[f]);
-	free(r->link);
+	free(r->links.at);
 	free(r);
 }
 
@@ -64,15 +61,12 @@ static struct route *table_of(struct routes *r, int fabric)
 
 static void remember(struct routes *r, struct route *route, int n)
 {
-	if (n > LINKS_MAX - r->nlinks)
+	if (n > LINKS_MAX - r->links.n)
 		return;
-	if (r->nlinks + n > r->capacity) {
-		r->capacity = 2 * (r->nlinks + n) + 1024;
-		r->link = xrealloc(r->link, (size_t)r->capacity, sizeof(*r->link));
-	}
-	memcpy(r->link + r->nlinks, r->other, (size_t)n * sizeof(*r->link));
-	*route = (struct route){r->nlinks, n};
-	r->nlinks += n;
+	list_reserve(&r->links, NULL, n);
+	memcpy(r->links.at + r->links.n, r->other, (size_t)n * sizeof(*r->other));
+	*route = (struct route){(int32_t)r->links.n, n};
+	r->links.n += n;
 }
 
 const int32_t *routes_find(int *n, struct routes *r, int fabric, int32_t src,
@@ -85,7 +79,7 @@ const int32_t *routes_find(int *n, struct routes *r, int fabric, int32_t src,
 		        (size_t)src * (size_t)r->machine->ndevices + dst;
 		*n = route->n;
 		if (route->n > 0)
-			return r->link + route->first;
+			return r->links.at + route->first;
 	}
 	*n = machine_route(r->machine, fabric, src, dst, r->other, ROUTE_LINKS_MAX);
 	if (route && *n > 0)

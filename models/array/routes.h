@@ -8,13 +8,16 @@
 
 struct routes;
 
-/* Of a machine, which is borrowed. Not shared between threads. */
+/*
+ * Makes the memory of the routes of a machine, which is borrowed. Threads do not share
+ * it.
+ */
 struct routes *routes_new(const struct machine *m);
 void routes_free(struct routes *r);
 
 /*
- * The links of machine_route() and their number in *n, < 0 as there. Good until the next
- * call.
+ * Returns the links of machine_route() and their number in *n, < 0 as there. Good until
+ * the next call.
  */
 const int32_t *routes_find(int *n, struct routes *r, int fabric, int32_t src,
                            int32_t dst);

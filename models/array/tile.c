@@ -106,6 +106,36 @@ struct tilemap tilemap_make(const struct layout *l, const struct mesh *m,
 	return out;
 }
 
+bool layout_same_tiles(const struct layout *a, const struct mesh *ma,
+                       const struct layout *b, const struct mesh *mb)
+{
+	struct arena *scratch;
+	struct shape shape = {.rank = a->rank};
+	struct tilemap ta, tb;
+	bool same;
+
+	if (a->rank != b->rank || mesh_nids(ma) != mesh_nids(mb))
+		return false;
+	for (int i = 0; i < a->rank; i++) {
+		shape.dim[i] = layout_shards(a, i);
+		if (shape.dim[i] != layout_shards(b, i))
+			return false;
+	}
+	scratch = arena_new();
+	ta = tilemap_make(a, ma, &shape, scratch);
+	tb = tilemap_make(b, mb, &shape, scratch);
+	same = memcmp(ta.index, tb.index,
+	              (size_t)ta.ndevices * (size_t)a->rank * sizeof(*ta.index)) == 0 &&
+	       ta.partials == tb.partials &&
+	       memcmp(ta.partial, tb.partial,
+	              (size_t)ta.ndevices * sizeof(*ta.partial)) == 0;
+	/* A scalar has no tile numbers to compare, only devices that hold it or not. */
+	if (a->rank == 0 && (a->kind == LAYOUT_MAXIMAL || b->kind == LAYOUT_MAXIMAL))
+		same = a->kind == b->kind && a->maximal_device == b->maximal_device;
+	arena_free(scratch);
+	return same;
+}
+
 bool tilemap_has(const struct tilemap *t, int32_t d)
 {
 	return t->index[(int64_t)d * (t->tile.rank ? t->tile.rank : 1)] >= 0;

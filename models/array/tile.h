@@ -1,6 +1,6 @@
 /*
- * Who holds what: the truth that plans are checked against (spec redistribution.md 2,
- * base-offset map; design 3 for uneven dimensions).
+ * Who holds what: the truth that plans are checked against. It is the base-offset map of
+ * arXiv 2112.01075, also of uneven dimensions (models/README.md, "Layouts").
  */
 #ifndef SHARDSIM_ARRAY_TILE_H
 #define SHARDSIM_ARRAY_TILE_H
@@ -32,10 +32,10 @@ bool tilemap_has(const struct tilemap *t, int32_t d);
 void tilemap_interval(const struct tilemap *t, const struct shape *global, int32_t d,
                       int i, int64_t *lo, int64_t *hi);
 
-/* Real elements (padding excluded) that device d holds. */
+/* Returns the real elements (padding excluded) that device d holds. */
 int64_t tilemap_elements(const struct tilemap *t, const struct shape *global, int32_t d);
 
-/* Real elements that device d holds in both maps. */
+/* Returns the real elements that device d holds in both maps. */
 int64_t tilemap_common(const struct tilemap *a, const struct tilemap *b,
                        const struct shape *global, int32_t d);
 

@@ -67,7 +67,7 @@ struct layout layout_of_tiling(const struct tiling *t, struct arena *a)
 	return l;
 }
 
-/* A digit (stride, size) of the position as parts of the axes it covers. */
+/* Appends a digit (stride, size) of the position as parts of the axes it covers. */
 static bool append_digit(struct layout *l, const struct mesh *m, int dim,
                          int64_t stride, int64_t size)
 {
@@ -103,10 +103,11 @@ static int32_t lowest_position(const struct tiling *t, const int32_t *position,
 }
 
 /*
- * The digits of one tile dimension, read off the positions of its tiles 0..n-1 (other
+ * Finds the digits of one tile dimension by the positions of its tiles 0..n-1 (other
  * coordinates 0): the position of tile number k must be a sum of digit_j(k) * stride_j.
- * Digits are found minor to major: the first tile's distance is a stride, and it goes on
- * for as long as the distances are its multiples. Appended to the layout major first.
+ * Digits are found minor to major: the first tile's distance is a stride, and it goes
+ * on for as long as the distances are its multiples. Appended to the layout major
+ * first.
  */
 static bool find_digits(struct layout *l, const struct mesh *m, const struct tiling *t,
                         const int32_t *position, int dim, int32_t tile_stride)

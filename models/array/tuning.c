@@ -39,7 +39,7 @@ int tuning_find(const char *name, size_t length)
 	return -1;
 }
 
-/* One "key=number"; its end in *end. */
+/* Reads one "key=number" and stores its end in *end. */
 static enum status read_one(struct tuning *out, bool *given, struct scan *s,
                             const char *word, const char **end)
 {

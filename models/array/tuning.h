@@ -37,12 +37,13 @@ extern const struct tuning tuning_default;
 /* "step", "fill_s" and so on. */
 const char *tuning_name(enum tuning_key key);
 
-/* The key of that name of `length` bytes, -1 if there is none. */
+/* Returns the key of that name of `length` bytes, -1 if there is none. */
 int tuning_find(const char *name, size_t length);
 
 /*
- * Reads "key=number ..." with single spaces between; plain decimal numbers >= 0. E_SYNTAX
- * or E_RANGE with the place inside the text: a key unknown or there twice, no number.
+ * Reads "key=number ..." with single spaces between; plain decimal numbers >= 0.
+ * E_SYNTAX or E_RANGE with the place inside the text: a key unknown or there twice, no
+ * number.
  */
 enum status tuning_parse(struct tuning *out, const char *text, struct where at,
                          struct error *e);

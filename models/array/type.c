@@ -42,7 +42,10 @@ static void cuts_of_layout(struct cuts *c, const struct layout *l, const struct 
 		cuts_add(c, mesh_stride(m, x));
 }
 
-/* Prime factors between two cuts, the smallest most minor; false when too many. */
+/*
+ * Adds the prime factors between two cuts, the smallest most minor; returns false when
+ * too many.
+ */
 static bool add_atoms(struct atoms *out, int64_t lo, int64_t hi)
 {
 	int64_t rest = hi / lo, stride = lo;
@@ -152,7 +155,9 @@ struct type type_of_layout(const struct layout *l, const struct mesh *m,
 	return t;
 }
 
-/* The part that an atom is on mesh m; false if it is in no single axis. */
+/*
+ * Finds the part that an atom is on mesh m; returns false if it is in no single axis.
+ */
 static bool part_of_atom(struct part *out, struct atom atom, const struct mesh *m)
 {
 	for (int x = 0; x < m->naxes; x++) {

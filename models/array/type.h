@@ -4,8 +4,8 @@
  * An atom is a prime digit of the device position: coordinate (position / stride) % size.
  * `atoms_common` finds digits in which two layouts, also on two meshes of the same
  * devices, can both be said: the strides and sizes of all their axes and sub-axes must
- * form one divisor chain 1 | c1 | c2 | ... | N (spec redistribution.md 1: `x:(1)2` and
- * `x:(1)3` of one axis cannot).
+ * form one divisor chain 1 | c1 | c2 | ... | N, which `x:(1)2` and `x:(1)3` of one axis
+ * cannot (models/README.md, "Layouts").
  *
  * A type (the paper's tau) lists atoms per dimension, major to minor; atoms not listed
  * replicate. Fixed size, no pointers: copied with `=`, compared and hashed as bytes.
@@ -34,32 +34,39 @@ struct type {
 };
 
 /*
- * The common atoms of two layouts on meshes with equal device ids. False, with the
- * reason in `why`, when there are none, a layout is not of axes, or limits are passed.
+ * Finds the common atoms of two layouts on meshes with equal device ids. Returns false,
+ * with the reason in `why`, when there are none, a layout is not of axes, or limits are
+ * passed.
  */
 bool atoms_common(struct atoms *out, const struct layout *l1, const struct mesh *m1,
                   const struct layout *l2, const struct mesh *m2, struct text *why);
 
-/* The type of a layout in atoms that can say it (from atoms_common). */
+/* Returns the type of a layout in atoms that can say it (from atoms_common). */
 struct type type_of_layout(const struct layout *l, const struct mesh *m,
                            const struct atoms *atoms);
 
-/* The atoms of one part, major to minor, [ATOMS_MAX] at most; their number. */
+/*
+ * Stores the atoms of one part, major to minor, at most ATOMS_MAX; returns their
+ * number.
+ */
 int atoms_of_part(uint8_t *out, const struct atoms *atoms, const struct mesh *m,
                   struct part part);
 
 /*
- * The layout of a type on mesh `m`: atoms become sub-axes, neighbours are merged.
- * False when an atom does not lie inside one axis of `m` (possible on the other mesh of
- * a two-mesh problem).
+ * Makes the layout of a type on mesh `m`: atoms become sub-axes, neighbours are merged.
+ * Returns false when an atom does not lie inside one axis of `m` (possible on the other
+ * mesh of a two-mesh problem).
  */
 bool layout_of_type(struct layout *out, const struct type *t, const struct atoms *atoms,
                     const struct mesh *m);
 
-/* First index into t->atom of dimension `dim`; dim == rank gives the number listed. */
+/*
+ * Returns the first index into t->atom of dimension `dim`; dim == rank gives the number
+ * listed.
+ */
 int type_first(const struct type *t, int dim);
 
-/* Product of atom sizes of a dimension. */
+/* Returns the product of atom sizes of a dimension. */
 int64_t type_shards(const struct type *t, const struct atoms *atoms, int dim);
 
 #endif

@@ -65,9 +65,9 @@ void *xrealloc(void *old, size_t count, size_t size)
 }
 
 /*
- * What is smaller than the first threshold comes from the heap, where free neighbours join;
- * the top of the heap is given back when more than the second is free there. Unless told,
- * glibc starts both at 128 KiB and raises them with what is freed.
+ * What is smaller than the first threshold comes from the heap, where free neighbours
+ * join; the top of the heap is given back when more than the second is free there.
+ * Unless told, glibc starts both at 128 KiB and raises them with what is freed.
  */
 void memory_keep(void)
 {
@@ -124,8 +124,8 @@ void arena_free(struct arena *a)
 }
 
 /*
- * Large chunks are calloc()'s, which knows when the system has just zeroed their pages: an
- * array of millions of messages is not written twice.
+ * Large chunks are calloc()'s, which knows when the system has just zeroed their pages:
+ * an array of millions of messages is not written twice.
  */
 static struct chunk *new_chunk(size_t bytes)
 {
@@ -143,7 +143,9 @@ static struct chunk *new_chunk(size_t bytes)
 	return c;
 }
 
-/* Large requests get a chunk of their own behind the current one, which stays in use. */
+/*
+ * Large requests get a chunk of their own behind the current one, which stays in use.
+ */
 static struct chunk *add_chunk(struct arena *a, size_t bytes)
 {
 	bool own = bytes > a->next_size / 4;
@@ -162,7 +164,7 @@ static struct chunk *add_chunk(struct arena *a, size_t bytes)
 	return c;
 }
 
-static void *take(struct arena *a, size_t count, size_t size, bool zero)
+static void *arena_take(struct arena *a, size_t count, size_t size, bool zero)
 {
 	size_t bytes = (checked_bytes(count, size) + ALIGN - 1) / ALIGN * ALIGN;
 	struct chunk *c = a->chunk;
@@ -177,12 +179,12 @@ static void *take(struct arena *a, size_t count, size_t size, bool zero)
 
 void *arena_alloc(struct arena *a, size_t count, size_t size)
 {
-	return take(a, count, size, true);
+	return arena_take(a, count, size, true);
 }
 
 void *arena_dup(struct arena *a, const void *src, size_t count, size_t size)
 {
-	void *p = take(a, count, size, false);
+	void *p = arena_take(a, count, size, false);
 
 	if (count && size)
 		memcpy(p, src, count * size);
@@ -191,7 +193,7 @@ void *arena_dup(struct arena *a, const void *src, size_t count, size_t size)
 
 void *arena_grow(struct arena *a, const void *old, size_t n, size_t count, size_t size)
 {
-	void *grown = take(a, count, size, false);
+	void *grown = arena_take(a, count, size, false);
 
 	if (n && size)
 		memcpy(grown, old, n * size);
@@ -211,7 +213,10 @@ char *arena_strdup(struct arena *a, const char *s)
 	return arena_strndup(a, s, strlen(s));
 }
 
-/* A function of its own: inlined, gcc's UBSan branch for a NULL format is a warning. */
+/*
+ * Returns the length of a printed text. It is a function of its own because, inlined,
+ * gcc's UBSan branch for a NULL format is a warning.
+ */
 static __attribute__((noinline)) size_t printed_length(const char *fmt, va_list ap)
 {
 	int n = vsnprintf(NULL, 0, fmt, ap);

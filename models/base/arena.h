@@ -20,7 +20,10 @@ void arena_free(struct arena *a);
 /* As arena_free, but the arena itself can be used again, and may keep some memory. */
 void arena_reset(struct arena *a);
 
-/* Zeroed memory for `count` objects of `size` bytes, aligned for any type; never NULL. */
+/*
+ * Returns zeroed memory for `count` objects of `size` bytes, aligned for any type;
+ * never NULL.
+ */
 void *arena_alloc(struct arena *a, size_t count, size_t size);
 
 char *arena_strdup(struct arena *a, const char *s);
@@ -32,20 +35,21 @@ char *arena_printf(struct arena *a, const char *fmt, ...)
 void *arena_dup(struct arena *a, const void *src, size_t count, size_t size);
 
 /*
- * Room for `count` objects, more than the `n` that are copied from `old`. Those behind them
- * are not zeroed: for arrays that are written from front to back.
+ * Returns room for `count` objects, more than the `n` that are copied from `old`. Those
+ * behind them are not zeroed: for arrays that are written from front to back.
  */
 void *arena_grow(struct arena *a, const void *old, size_t n, size_t count, size_t size);
 
 /*
- * Keep up to 128 MiB of what is freed for what is allocated next. Else it goes back to the
- * system, which zeroes every page that is taken anew: for plans on thousands of devices
- * that takes longer than to fill it. It is said to malloc, for the whole process, so it is
- * for main() to call, first; without effect where malloc has no such setting.
+ * Keep up to 128 MiB of what is freed for what is allocated next. Else it goes back to
+ * the system, which zeroes every page that is taken anew: for plans on thousands of
+ * devices that takes longer than to fill it. It is said to malloc, for the whole
+ * process, so it is for main() to call, first; without effect where malloc has no such
+ * setting.
  */
 void memory_keep(void);
 
-/* malloc and realloc that end the program when there is no memory. */
+/* Are malloc and realloc, but end the program when there is no memory. */
 void *xmalloc(size_t count, size_t size);
 void *xrealloc(void *old, size_t count, size_t size);
 
@@ -63,7 +67,9 @@ void text_printf(struct text *t, const char *fmt, ...)
 void text_append(struct text *t, const char *s, size_t n);
 void text_free(struct text *t);
 
-/* The text as a string of the arena ("" when nothing was written); frees `t`. */
+/*
+ * Returns the text as a string of the arena ("" when nothing was written); frees `t`.
+ */
 char *text_take(struct text *t, struct arena *a);
 
 #endif

@@ -50,7 +50,10 @@ enum status error_set(struct error *e, enum status code, struct where at,
 /* "file:line:col: text", then the source line and a caret where there is one. */
 void error_print(FILE *out, const struct error *e);
 
-/* The bare `struct where` of a text given by option `name`, whole text as source. */
+/*
+ * Returns the bare `struct where` of a text given by option `name`, whole text as
+ * source.
+ */
 struct where where_option(const char *name, const char *text);
 
 #endif

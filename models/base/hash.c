@@ -2,8 +2,11 @@
 
 #include <string.h>
 
-/* Eight bytes a multiplication; the constant is 2^64 over the golden ratio, made odd. */
-static uint64_t mix(uint64_t h, uint64_t word)
+/*
+ * Mixes eight bytes by one multiplication; the constant is 2^64 over the golden ratio,
+ * made odd.
+ */
+static uint64_t hash_mix(uint64_t h, uint64_t word)
 {
 	h = (h ^ word) * UINT64_C(0x9e3779b97f4a7c15);
 	return h ^ h >> 32;
@@ -16,9 +19,9 @@ uint64_t hash_bytes(uint64_t h, const void *bytes, size_t n)
 
 	for (; n >= sizeof(word); n -= sizeof(word), p += sizeof(word)) {
 		memcpy(&word, p, sizeof(word));
-		h = mix(h, word);
+		h = hash_mix(h, word);
 	}
 	word = n;
 	memcpy(&word, p, n);
-	return mix(h, word ^ (uint64_t)n << 56);
+	return hash_mix(h, word ^ (uint64_t)n << 56);
 }

@@ -7,7 +7,9 @@
 
 enum { HASH_START = 1 };
 
-/* Of `n` bytes behind what was hashed into `h` (HASH_START at first). */
+/*
+ * Returns the hash of `n` bytes behind what was hashed into `h`, HASH_START at first.
+ */
 uint64_t hash_bytes(uint64_t h, const void *bytes, size_t n);
 
 #endif

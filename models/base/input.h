@@ -5,7 +5,9 @@
 #include "base/arena.h"
 #include "base/error.h"
 
-/* Append all bytes of the file. E_IO at the place `path` (borrowed), with the reason. */
+/*
+ * Append all bytes of the file. E_IO at the place `path` (borrowed), with the reason.
+ */
 enum status input_read(struct text *out, const char *path, struct error *e);
 
 #endif

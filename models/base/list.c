@@ -6,15 +6,13 @@
 
 enum { LIST_ROOM = 16 }; /* items of a list that holds any */
 
-void *list_grow(struct arena *a, void *at, int64_t n, int64_t more, int64_t *room,
+void *list_move(struct arena *a, void *at, int64_t n, int64_t more, int64_t *room,
                 size_t size)
 {
 	int64_t wanted;
 
 	assert(n >= 0 && more >= 0 && more <= INT64_MAX / 2 - n);
 	wanted = n + more;
-	if (wanted <= *room)
-		return at;
 	if (wanted < 2 * *room)
 		wanted = 2 * *room;
 	*room = wanted < LIST_ROOM ? LIST_ROOM : wanted;

@@ -25,7 +25,9 @@ struct arena;
 		int64_t n, room;                                                       \
 	}
 
-/* Makes room for `more` items behind the first n; they are not zeroed and not counted. */
+/*
+ * Makes room for `more` items behind the first n; they are not zeroed and not counted.
+ */
 #define list_reserve(list, arena, more)                                                \
 	((list)->at = list_grow(arena, (list)->at, (list)->n, more, &(list)->room,     \
 	                        sizeof(*(list)->at)))
@@ -34,10 +36,19 @@ struct arena;
 #define list_add(list, arena) (list_reserve(list, arena, 1), &(list)->at[(list)->n++])
 
 /*
- * Returns `at`, or what it was moved to, with room for `n` + `more` items of `size`
- * bytes; *room is how many fit. At least doubles the room whenever it moves.
+ * Moves `at` to at least twice the room, of which *room then tells how much there is.
  */
-void *list_grow(struct arena *a, void *at, int64_t n, int64_t more, int64_t *room,
+void *list_move(struct arena *a, void *at, int64_t n, int64_t more, int64_t *room,
                 size_t size);
+
+/*
+ * Returns `at`, or what it was moved to, with room for `n` + `more` items of `size`
+ * bytes; *room is how many fit.
+ */
+static inline void *list_grow(struct arena *a, void *at, int64_t n, int64_t more,
+                              int64_t *room, size_t size)
+{
+	return more <= *room - n ? at : list_move(a, at, n, more, room, size);
+}
 
 #endif

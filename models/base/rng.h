@@ -12,10 +12,10 @@ struct rng;
 struct rng *rng_new(uint64_t seed);
 void rng_free(struct rng *r);
 
-/* Uniform in [0, n), 1 <= n < 2^32. */
+/* Returns a number uniform in [0, n), 1 <= n < 2^32. */
 uint32_t rng_below(struct rng *r, uint32_t n);
 
-/* Uniform in [0, 1). */
+/* Returns a number uniform in [0, 1). */
 double rng_uniform(struct rng *r);
 
 #endif

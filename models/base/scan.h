@@ -21,27 +21,27 @@ struct scan {
 
 struct scan scan_start(const char *text, struct where at, struct error *error);
 
-/* The place of the byte at `pos` (not skipping white space). */
+/* Returns the place of the byte at `pos` (not skipping white space). */
 struct where scan_where(const struct scan *s, const char *pos);
 
-/* Skip white space, then say whether the text has ended. */
+/* Skips white space, then says whether the text has ended. */
 bool scan_done(struct scan *s);
 
-/* Skip white space; the next byte (0 at the end), without taking it. */
+/* Skips white space and returns the next byte (0 at the end) without taking it. */
 char scan_peek(struct scan *s);
 
-/* Take `token` (a literal, compared bytewise after white space) if it is next. */
+/* Takes `token` (a literal, compared bytewise after white space) if it is next. */
 bool scan_take(struct scan *s, const char *token);
 
-/* Take `word` if it is next and is not followed by a letter, digit or '_'. */
+/* Takes `word` if it is next and is not followed by a letter, digit or '_'. */
 bool scan_word(struct scan *s, const char *word);
 
-/* As scan_take, but its absence is an error: "expected '<token>'". */
+/* Does as scan_take(), but the absence is an error: "expected '<token>'". */
 bool scan_expect(struct scan *s, const char *token);
 
 /*
- * A name: letters, digits, '_', '.', '-', starting with a letter or '_'. False, without
- * an error, if none is next. The name is [*start, *start + *length).
+ * Reads a name: letters, digits, '_', '.', '-', starting with a letter or '_'. False,
+ * without an error, if none is next. The name is [*start, *start + *length).
  */
 bool scan_name(struct scan *s, const char **start, size_t *length);
 
@@ -49,13 +49,13 @@ bool scan_name(struct scan *s, const char **start, size_t *length);
 bool scan_plain_name(const char *name);
 
 /*
- * A name between two `quote` bytes (' or "), for axis names of any bytes but the quote.
- * False with an error where the quote is not closed; false without one if no quote is
- * next.
+ * Reads a name between two `quote` bytes (' or "), for axis names of any bytes but the
+ * quote. Returns false with an error where the quote is not closed; false without one
+ * if no quote is next.
  */
 bool scan_quoted(struct scan *s, char quote, const char **start, size_t *length);
 
-/* A decimal integer in [lo, hi]; its absence or a number outside is an error. */
+/* Reads a decimal integer in [lo, hi]; its absence or a number outside is an error. */
 bool scan_int(struct scan *s, const char *what, int64_t lo, int64_t hi, int64_t *out);
 
 /* Record an error at the next token (or at `pos` for scan_fail_at). Returns `code`. */

@@ -48,7 +48,10 @@ static inline uint32_t table_tag(uint64_t hash)
 	return (uint32_t)(hash ^ hash >> 32);
 }
 
-/* The next number under the hash from slot *at on, which is moved; -1 if there is none. */
+/*
+ * Returns the next number under the hash from slot *at on, which is moved; -1 if there
+ * is none.
+ */
 static inline int32_t table_from(const struct table *t, uint64_t hash, size_t *at)
 {
 	uint32_t tag = table_tag(hash);
@@ -62,14 +65,17 @@ static inline int32_t table_from(const struct table *t, uint64_t hash, size_t *a
 	return -1;
 }
 
-/* The first number under the hash, -1 if there is none; `at` is for table_next(). */
+/*
+ * Returns the first number under the hash, -1 if there is none; `at` is for
+ * table_next().
+ */
 static inline int32_t table_first(const struct table *t, uint64_t hash, size_t *at)
 {
 	*at = table_tag(hash);
 	return table_from(t, hash, at);
 }
 
-/* The number after the one found last. */
+/* Returns the number after the one found last. */
 static inline int32_t table_next(const struct table *t, uint64_t hash, size_t *at)
 {
 	++*at;

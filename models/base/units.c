@@ -36,8 +36,8 @@ static const struct unit *take_unit(struct scan *s, const struct unit *u)
 }
 
 /*
- * Digits with an optional fraction and exponent; strtold alone would take "inf", "0x1".
- * `what` ends in an example. Long double holds every whole number up to 2^62.
+ * Reads digits with an optional fraction and exponent; strtold alone would take "inf",
+ * "0x1". `what` ends in an example. Long double holds every whole number up to 2^62.
  */
 static enum status scan_number(struct scan *s, const char *what, long double *out)
 {
@@ -55,8 +55,8 @@ static enum status scan_number(struct scan *s, const char *what, long double *ou
 }
 
 /*
- * The whole number that a product of a decimal fraction and a unit stands for, which
- * rounding may have missed: 1.001 kB. False if it is none.
+ * Finds the whole number that a product of a decimal fraction and a unit stands for,
+ * which rounding may have missed: 1.001 kB. Returns false if it is none.
  */
 static bool round_whole(long double *value)
 {

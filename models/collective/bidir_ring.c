@@ -21,15 +21,14 @@
  *           receives twice that, of which all beyond S(d-1)/d is relayed
  *   cost    floor(d/2) latency + the link's bytes / W
  *   need    2S
- * Source: scaling book, sharding ("W bidirectional"); exact link loads: facts on
- * collective costs, 2 and 3.
+ * Source: scaling book, sharding ("W bidirectional"); the loads of links are exact.
  */
 #include "collective/collective.h"
 #include "collective/runs.h"
 
 #include <assert.h>
 
-/* Bytes on each link, one way, of the first s of floor(d/2) steps. */
+/* Returns the bytes on each link, one way, of the first s of floor(d/2) steps. */
 static double ring_bytes(enum op op, int32_t d, double bytes, int32_t s)
 {
 	int32_t steps = d / 2;
@@ -83,15 +82,16 @@ void bidir_ring_round(struct schedule *out, const struct runs *g, const struct l
 	           to - from);
 }
 
-static bool applies(const struct machine *m, enum op op, const struct groups *g)
+static bool bidir_ring_applies(const struct machine *m, enum op op,
+                               const struct groups *g)
 {
 	if (!runs_carry(m, op, g))
 		return false;
 	return runs_single(m, g, true);
 }
 
-static void build(struct schedule *out, const struct machine *m, enum op op,
-                  const struct groups *g, double bytes)
+static void bidir_ring_build(struct schedule *out, const struct machine *m, enum op op,
+                             const struct groups *g, double bytes)
 {
 	struct runs runs;
 	int32_t d = g->size;
@@ -115,6 +115,6 @@ const struct algorithm algorithm_bidir_ring = {
 	.name = "bidir-ring",
 	.help = "a full wrapped torus axis, both directions at once",
 	.any_order = true,
-	.applies = applies,
-	.build = build,
+	.applies = bidir_ring_applies,
+	.build = bidir_ring_build,
 };

@@ -6,12 +6,11 @@
  *   bytes   V from each device to the next but from the last
  *   cost    (n-1) latency + V/W on a switch with W per port
  *   need    V on every device
- * For any group, over the real routes. Source: facts on collective costs, 1, pipelined
- * chain with ever smaller pieces.
+ * It serves any group, over the real routes: a pipelined chain with ever smaller pieces.
  */
 #include "collective/collective.h"
 
-static bool applies(const struct machine *m, enum op op, const struct groups *g)
+static bool chain_applies(const struct machine *m, enum op op, const struct groups *g)
 {
 	if (op != OP_BROADCAST && op != OP_REDUCE)
 		return false;
@@ -25,8 +24,8 @@ static bool applies(const struct machine *m, enum op op, const struct groups *g)
 	return true;
 }
 
-static void build(struct schedule *out, const struct machine *m, enum op op,
-                  const struct groups *g, double bytes)
+static void chain_build(struct schedule *out, const struct machine *m, enum op op,
+                        const struct groups *g, double bytes)
 {
 	if (g->size < 2)
 		return;
@@ -49,6 +48,6 @@ static void build(struct schedule *out, const struct machine *m, enum op op,
 const struct algorithm algorithm_chain = {
 	.name = "chain",
 	.help = "broadcast and reduce from device to device, in many pieces",
-	.applies = applies,
-	.build = build,
+	.applies = chain_applies,
+	.build = chain_build,
 };

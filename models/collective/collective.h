@@ -5,7 +5,7 @@
  *
  * `groups` holds platform devices in chunk order. Bytes: V the gathered array
  * (all-gather output, reduce-scatter input, all-reduce, broadcast and reduce buffer), S the send buffer of one
- * device (all-to-all), as in facts on collective costs.
+ * device (all-to-all); see models/README.md, "Collectives".
  */
 #ifndef SHARDSIM_COLLECTIVE_COLLECTIVE_H
 #define SHARDSIM_COLLECTIVE_COLLECTIVE_H
@@ -22,8 +22,8 @@ struct algorithm {
 	/* Can it run this op over these groups on this machine? */
 	bool (*applies)(const struct machine *m, enum op op, const struct groups *g);
 	/*
-	 * Append its rounds. `bytes` is what each device holds before the op (design's
-	 * lower_collective); exact for every op that `applies` accepts.
+	 * Appends its rounds. `bytes` is what each device holds before the op, as
+	 * lower_collective() has it; exact for every op that `applies` accepts.
 	 */
 	void (*build)(struct schedule *out, const struct machine *m, enum op op,
 	              const struct groups *g, double bytes);
@@ -32,17 +32,17 @@ struct algorithm {
 extern const struct algorithm *const algorithms[]; /* ended by NULL */
 
 /*
- * The first in `algorithms` order that applies to all groups on the fabrics they use
- * (geometry.c has the table and its reasons). What is asked of fabrics whose profile goes
- * by the geometry; libraries choose among their own (profile.h, nccl.h).
+ * Returns the first in `algorithms` order that applies to all groups on the fabrics
+ * they use (geometry.c has the table and its reasons). What is asked of fabrics whose
+ * profile goes by the geometry; libraries choose among their own (profile.h, nccl.h).
  */
 const struct algorithm *algorithm_choose(const struct machine *m, enum op op,
                                          const struct groups *g);
 
 /*
- * The same, but on a torus that lacks cables (struct fabric) the one that takes least:
- * what is best on a whole torus may have to go round so many that a ring is faster.
- * `bytes` as for build. An all-to-all needs no such choice (direct.c).
+ * Returns the same, but on a torus that lacks cables (struct fabric) the one that takes
+ * least: what is best on a whole torus may have to go round so many that a ring is
+ * faster. `bytes` as for build. An all-to-all needs no such choice (direct.c).
  */
 const struct algorithm *algorithm_fastest(struct arena *a, const struct machine *m,
                                           enum op op, const struct groups *g,

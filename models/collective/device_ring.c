@@ -76,7 +76,8 @@ struct groups device_ring_order(const struct groups *g, struct arena *a)
 	return (struct groups){g->ngroups, g->size, ids};
 }
 
-static bool applies(const struct machine *m, enum op op, const struct groups *g)
+static bool device_ring_applies(const struct machine *m, enum op op,
+                                const struct groups *g)
 {
 	struct arena *a;
 	struct groups ring;
@@ -96,8 +97,8 @@ static bool applies(const struct machine *m, enum op op, const struct groups *g)
 	return joined;
 }
 
-static void build(struct schedule *out, const struct machine *m, enum op op,
-                  const struct groups *g, double bytes)
+static void device_ring_build(struct schedule *out, const struct machine *m, enum op op,
+                              const struct groups *g, double bytes)
 {
 	double hop_bytes = device_ring_hop_bytes(op, g->size, bytes);
 	struct groups ring;
@@ -123,6 +124,6 @@ static void build(struct schedule *out, const struct machine *m, enum op op,
 const struct algorithm algorithm_device_ring = {
 	.name = "device-ring",
 	.help = "a closed ring in device order for every collective but all-to-all",
-	.applies = applies,
-	.build = build,
+	.applies = device_ring_applies,
+	.build = device_ring_build,
 };

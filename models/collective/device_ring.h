@@ -10,13 +10,14 @@
 extern const struct algorithm algorithm_device_ring;
 
 /*
- * The groups with their members by rising number from the first one, the root, on,
- * starting over at the lowest. The arena's.
+ * Returns the groups with their members by rising number from the first one, the root,
+ * on, starting over at the lowest. The arena's.
  */
 struct groups device_ring_order(const struct groups *g, struct arena *a);
 
 /*
- * Bytes over every hop of the ring of n devices that hold `held_bytes` before the op.
+ * Returns the bytes over every hop of the ring of n devices that hold `held_bytes`
+ * before the op.
  */
 double device_ring_hop_bytes(enum op op, int32_t n, double held_bytes);
 

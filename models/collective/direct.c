@@ -7,7 +7,7 @@
  *   bytes   S(n-1)/n sent and received per device; a link what its routes carry
  *   cost    latency of the longest route + S/n (routes on the busiest link) / W
  *   need    2S
- * Source: facts on collective costs, 3; tori of the shapes that have better ones use them.
+ * Tori of the shapes that have better algorithms use those.
  */
 #include "collective/collective.h"
 #include "collective/joined.h"
@@ -15,7 +15,7 @@
 #include "collective/runs.h"
 
 /* The profile of TPUs is the one by geometry that is not plain. */
-static bool applies(const struct machine *m, enum op op, const struct groups *g)
+static bool direct_applies(const struct machine *m, enum op op, const struct groups *g)
 {
 	if (op != OP_ALL_TO_ALL || g->size < 2)
 		return false;
@@ -29,8 +29,8 @@ static bool applies(const struct machine *m, enum op op, const struct groups *g)
 	return true;
 }
 
-static void build(struct schedule *out, const struct machine *m, enum op op,
-                  const struct groups *g, double bytes)
+static void direct_build(struct schedule *out, const struct machine *m, enum op op,
+                         const struct groups *g, double bytes)
 {
 	(void)op;
 	schedule_round(out);
@@ -46,6 +46,6 @@ static void build(struct schedule *out, const struct machine *m, enum op op,
 const struct algorithm algorithm_direct = {
 	.name = "direct",
 	.help = "all pairs at once, on a torus with missing links",
-	.applies = applies,
-	.build = build,
+	.applies = direct_applies,
+	.build = direct_build,
 };

@@ -1,6 +1,6 @@
 /*
- * Which algorithm when (design 6). From the most special to the most general, so the
- * first that applies is the one:
+ * Which algorithm when (models/README.md, "Collectives"). They are listed from the most
+ * special to the most general, so the first that applies is the one:
  *
  *   bidir-ring  a full wrapped axis: both directions, every link busy
  *   line        a contiguous part of an axis: no wrap, both directions
@@ -18,12 +18,39 @@
 #include "collective/collective.h"
 #include "collective/joined.h"
 #include "collective/nccl.h"
+#include "collective/two_level.h"
 
+#include <assert.h>
 #include <math.h>
 
 extern const struct algorithm algorithm_bidir_ring, algorithm_line, algorithm_torus,
-	algorithm_two_level, algorithm_ring, algorithm_direct, algorithm_pairwise,
-	algorithm_chain;
+	algorithm_ring, algorithm_direct, algorithm_pairwise, algorithm_chain;
+
+/*
+ * Each level of two-level is done as the machine does it best: a choice within a
+ * choice.
+ */
+static void two_level_build(struct schedule *out, const struct machine *m, enum op op,
+                            const struct groups *g, double bytes)
+{
+	struct level level[TWO_LEVEL_MOST];
+	int n = two_level_split(level, out->arena, m, op, g, bytes);
+
+	for (int i = 0; i < n; i++) {
+		const struct algorithm *algorithm = algorithm_fastest(
+			out->arena, m, level[i].op, &level[i].groups, level[i].bytes);
+
+		assert(algorithm);
+		algorithm->build(out, m, level[i].op, &level[i].groups, level[i].bytes);
+	}
+}
+
+static const struct algorithm algorithm_two_level = {
+	.name = "two-level",
+	.help = "equally many devices per node: inside the nodes and across them",
+	.applies = two_level_applies,
+	.build = two_level_build,
+};
 
 const struct algorithm *const algorithms[] = {
 	&algorithm_bidir_ring, &algorithm_line,  &algorithm_torus,
@@ -41,8 +68,8 @@ const struct algorithm *algorithm_choose(const struct machine *m, enum op op,
 }
 
 /*
- * Seconds of the rounds, of each the larger of what its slowest task takes alone and of
- * the busiest link with the least latency of a task.
+ * Returns the seconds of the rounds, of each the larger of what its slowest task takes
+ * alone and of the busiest link with the least latency of a task.
  */
 static double rounds_s(const struct schedule *s, struct nccl_wire *wire)
 {

@@ -6,7 +6,10 @@
 
 #include "array/machine.h"
 
-/* The first fabric of which one domain holds all n >= 1 devices; -1 if none does. */
+/*
+ * Returns the first fabric of which one domain holds all n >= 1 devices; -1 if none
+ * does.
+ */
 int fabric_of_all(const struct machine *m, const int32_t *ids, int32_t n);
 
 /* Does some fabric join each two of the devices? */

@@ -21,7 +21,7 @@
  *   cost    (d-1) latency + S floor(d^2/4)/(dW)
  *   need    2S
  * d = 2 is one exchange between neighbours. Source: scaling book, sharding (no
- * wraparound); facts on collective costs, 2 and 3.
+ * wraparound).
  */
 #include "collective/collective.h"
 #include "collective/runs.h"
@@ -74,22 +74,22 @@ void line_round(struct schedule *out, const struct runs *g, const struct leg *le
 	}
 }
 
-static bool applies(const struct machine *m, enum op op, const struct groups *g)
+static bool line_applies(const struct machine *m, enum op op, const struct groups *g)
 {
 	if (!runs_carry(m, op, g))
 		return false;
 	return runs_single(m, g, false);
 }
 
-static void build(struct schedule *out, const struct machine *m, enum op op,
-                  const struct groups *g, double bytes)
+static void line_build(struct schedule *out, const struct machine *m, enum op op,
+                       const struct groups *g, double bytes)
 {
 	struct leg leg = {.op = op, .bytes = bytes};
 	struct runs *runs;
 
 	if (op == OP_ALL_REDUCE) {
-		build(out, m, OP_REDUCE_SCATTER, g, bytes);
-		build(out, m, OP_ALL_GATHER, g, bytes / g->size);
+		line_build(out, m, OP_REDUCE_SCATTER, g, bytes);
+		line_build(out, m, OP_ALL_GATHER, g, bytes / g->size);
 		return;
 	}
 	runs = arena_alloc(out->arena, (size_t)g->ngroups, sizeof(*runs));
@@ -112,6 +112,6 @@ const struct algorithm algorithm_line = {
 	.name = "line",
 	.help = "a contiguous part of a torus axis, both directions at once",
 	.any_order = true,
-	.applies = applies,
-	.build = build,
+	.applies = line_applies,
+	.build = line_build,
 };

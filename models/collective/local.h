@@ -1,6 +1,6 @@
 /*
- * Local work and launches (design 3), by one rule for steps of plans and for prices in a
- * search.
+ * Local work and launches, by one rule for steps of plans and for prices in a search
+ * (models/README.md, "Prices").
  */
 #ifndef SHARDSIM_COLLECTIVE_LOCAL_H
 #define SHARDSIM_COLLECTIVE_LOCAL_H
@@ -9,10 +9,10 @@
 #include "collective/lower.h"
 #include "plan/plan.h"
 
-/* The platform device of a logical one (a NULL placement is the identity). */
+/* Returns the platform device of a logical one (a NULL placement is the identity). */
 int32_t placement_device(const struct placement *place, int32_t d);
 
-/* How many devices it can place on the machine. */
+/* Returns how many devices it can place on the machine. */
 int32_t placement_size(const struct placement *place, const struct machine *m);
 
 /* Of the slowest device among those a plan runs on. */
@@ -21,13 +21,16 @@ struct local_rates {
 	double launch_s;   /* profile_launch_s() of them */
 };
 
-/* Of the `n` logical devices that `place` puts on the machine (NULL: devices 0..n-1). */
+/*
+ * Returns the rates of the `n` logical devices that `place` puts on the machine (NULL:
+ * devices 0..n-1).
+ */
 struct local_rates local_rates(const struct machine *m, const struct placement *place,
                                int32_t n);
 
 /*
- * Bytes that the local passes of a step move through a device's memory. A pass reads and
- * writes, so it counts twice:
+ * Returns the bytes that the local passes of a step move through a device's memory. A
+ * pass reads and writes, so it counts twice:
  *   slice, pad, partial  2 x its result
  *   all-gather  2 x its result if it is unpacked (`unpack`)
  *   all-to-all  2 x the tile for packing and as much for unpacking

@@ -12,7 +12,8 @@
 #include <string.h>
 
 /* Name two devices of a group that no fabric joins, if there are. */
-static void explain(struct text *why, const struct machine *m, const struct groups *g)
+static void explain_unjoined(struct text *why, const struct machine *m,
+                             const struct groups *g)
 {
 	for (int32_t i = 0; i < g->ngroups; i++) {
 		const int32_t *ids = g->ids + (int64_t)i * g->size;
@@ -94,7 +95,7 @@ static bool lower_geometry(struct lowered *out, const struct profile *profile,
 			? first
 			: algorithm_fastest(out->schedule.arena, m, op, groups, bytes);
 	if (!algorithm) {
-		explain(why, m, groups);
+		explain_unjoined(why, m, groups);
 		return false;
 	}
 	for (int i = 0; forced_away(m, algorithm) && algorithms[i]; i++)
@@ -133,7 +134,7 @@ static void finish_sends(struct schedule *s, const struct machine *m)
 	}
 }
 
-/* A pair of a permute is a task of its own. */
+/* Lowers a pair of a permute, which is a task of its own. */
 static bool lower_pair(struct lowered *out, const struct machine *m, int32_t src,
                        int32_t dst, double bytes, struct text *why)
 {
@@ -170,7 +171,7 @@ static bool lower_shift(struct lowered *out, const struct machine *m,
 	return done;
 }
 
-/* Into the schedule of `out`, by the profile of the groups. */
+/* Lowers into the schedule of `out`, by the profile of the groups. */
 static bool lower_groups(struct lowered *out, const struct profile *profile,
                          const struct machine *m, enum op op, struct groups groups,
                          double bytes, struct text *why)
@@ -186,7 +187,7 @@ static bool lower_groups(struct lowered *out, const struct profile *profile,
 
 		if (devices_joined(m, ids, groups.size))
 			continue;
-		explain(why, m, &groups);
+		explain_unjoined(why, m, &groups);
 		return false;
 	}
 	if (profile->library)
@@ -222,7 +223,7 @@ bool lower_collective_rounds(struct lowered *out, struct arena *a,
 	return done;
 }
 
-/* A permute is one round with a task for each pair of two devices. */
+/* Lowers a permute, which is one round with a task for each pair of two devices. */
 static bool lower_permute(struct lowered *out, const struct machine *m,
                           const struct placement *place, const struct step *s,
                           double bytes, struct text *why)
@@ -241,8 +242,8 @@ static bool lower_permute(struct lowered *out, const struct machine *m,
 
 /*
  * Boxes between the same two devices are one message. An exchange is one round with a
- * task for each connected set of senders and receivers (design 5); a permute of parts has
- * a task for each pair.
+ * task for each connected set of senders and receivers, as none waits for another; a
+ * permute of parts has a task for each pair.
  */
 static bool lower_transfers(struct lowered *out, struct arena *a,
                             const struct machine *m, const struct placement *place,
@@ -284,7 +285,7 @@ static bool lower_transfers(struct lowered *out, struct arena *a,
 	return true;
 }
 
-/* The groups on platform devices. */
+/* Returns the groups on platform devices. */
 static struct groups place_groups(struct groups g, const struct placement *place,
                                   struct arena *a)
 {
@@ -353,8 +354,9 @@ bool lower_step(struct lowered *out, struct arena *a, const struct machine *m,
 }
 
 /*
- * Blocks arrive one after the other, in the order of the gathered dimensions. They lie as
- * they must unless each holds several elements of a dimension outside a gathered one.
+ * Blocks arrive one after the other, in the order of the gathered dimensions. They lie
+ * as they must unless each holds several elements of a dimension outside a gathered
+ * one.
  */
 static bool needs_unpack(const struct step *s)
 {
@@ -369,8 +371,8 @@ static bool needs_unpack(const struct step *s)
 }
 
 /*
- * Memory traffic of the busiest device that packs what it sends and unpacks what it
- * receives; a whole tile is sent from and received into its place.
+ * Returns the memory traffic of the busiest device that packs what it sends and unpacks
+ * what it receives; a whole tile is sent from and received into its place.
  */
 static double transfer_traffic_bytes(const struct plan *plan, int step)
 {

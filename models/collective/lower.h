@@ -1,6 +1,6 @@
 /*
  * Lowering: a plan step becomes a schedule of messages on a machine, by the algorithm
- * that applies to its groups (design 6).
+ * that applies to its groups (models/README.md, "Collectives").
  */
 #ifndef SHARDSIM_COLLECTIVE_LOWER_H
 #define SHARDSIM_COLLECTIVE_LOWER_H
@@ -20,18 +20,21 @@ struct lowered {
 	const char *algorithm; /* "bidir-ring", "nvls", "sends", ...; NULL if local */
 	const char *protocol;  /* "ll", "ll128", "simple"; NULL where there are none */
 	bool any_order; /* a collective costs the same whatever the order in its groups */
-	double local_s;  /* packing and unpacking (design 3, local work) */
+	double local_s;  /* packing and unpacking (local.h) */
 	double launch_s; /* one per communicating or stand-alone local step */
 };
 
-/* True, or false with the reason in `why` (devices not joined by any fabric). */
+/*
+ * Lowers a step. Returns true, or false with the reason in `why` (devices not joined by
+ * any fabric).
+ */
 bool lower_step(struct lowered *out, struct arena *a, const struct machine *m,
                 const struct placement *place, const struct plan *plan, int step,
                 struct text *why);
 
 /*
- * As lower_step for a collective that is not part of a plan: `op` over `groups` of
- * platform devices, `bytes` on each device before it (all-gather: its block; others:
+ * Does as lower_step() for a collective that is not part of a plan: `op` over `groups`
+ * of platform devices, `bytes` on each device before it (all-gather: its block; others:
  * its whole buffer). No local work. For `perf`, prices in a search, and tests. Op:
  * all-gather, reduce-scatter, all-reduce, all-to-all; broadcast and reduce, whose root
  * is the first device of the group; permute, a shift by one over the group. What
@@ -42,15 +45,18 @@ bool lower_collective(struct lowered *out, struct arena *a, const struct machine
                       enum op op, struct groups groups, double bytes, struct text *why);
 
 /*
- * As lower_collective, but the rounds go to a reader (schedule.h), one by one and without
- * being kept all at once where the collective allows it; the schedule in `out` is empty.
+ * Does as lower_collective(), but the rounds go to a reader (schedule.h), one by one
+ * and without being kept all at once where the collective allows it; the schedule in
+ * `out` is empty.
  */
 bool lower_collective_rounds(struct lowered *out, struct arena *a,
                              const struct machine *m, enum op op, struct groups groups,
                              double bytes, round_fn *reader, void *self,
                              struct text *why);
 
-/* Seconds of local passes of a step: 2 x bytes per pass / memory bandwidth. */
+/*
+ * Returns the seconds of local passes of a step: 2 x bytes per pass / memory bandwidth.
+ */
 double lower_local_s(const struct machine *m, const struct placement *place,
                      const struct plan *plan, int step);
 

@@ -38,7 +38,7 @@ enum protocol { PROTOCOL_LL, PROTOCOL_LL128, PROTOCOL_SIMPLE, PROTOCOLS };
 
 const char *protocol_name(enum protocol p); /* "ll", "ll128", "simple" */
 
-/* Bytes on the wire for each byte of data. */
+/* Returns the bytes on the wire for each byte of data. */
 double protocol_wire(enum protocol p);
 
 /*
@@ -57,7 +57,7 @@ struct nccl_group {
 
 bool nccl_is_network(const struct machine *m, int fabric);
 
-/* The group of `n` >= 1 distinct devices; arrays are the arena's. */
+/* Returns the group of `n` >= 1 distinct devices; arrays are the arena's. */
 struct nccl_group nccl_group_make(struct arena *a, const struct machine *m,
                                   const int32_t *ids, int32_t n);
 
@@ -69,9 +69,9 @@ bool nccl_switch(const struct nccl_group *g, bool across);
 
 /*
  * Append messages of `bytes` from each member of a node to the next one, the last to
- * the first. Where direct links join all members, these carry it as the rings do that the
- * library lays over such links: in proportion to their bandwidth as far as everyone then
- * sends and receives equally much. Where they do not, half goes each way round.
+ * the first. Where direct links join all members, these carry it as the rings do that
+ * the library lays over such links: in proportion to their bandwidth as far as everyone
+ * then sends and receives equally much. Where they do not, half goes each way round.
  */
 void nccl_inside(struct schedule *out, const struct nccl_group *g, int32_t node,
                  double bytes);
@@ -86,17 +86,20 @@ void nccl_across(struct schedule *out, const struct nccl_group *g, int32_t from,
 /* Append the edges of a double binary tree of V over the nodes, up and down. */
 void nccl_double_tree(struct schedule *out, const struct nccl_group *g, double bytes);
 
-/* The parent of a node in the first or second of the two trees, -1 for its root. */
+/*
+ * Returns the parent of a node in the first or second of the two trees, -1 for its
+ * root.
+ */
 int32_t nccl_tree_parent(int32_t nodes, int32_t node, bool second);
 
 /*
- * The factor on the steps of a group over m >= 2 nodes, (m/2)^net_growth: every step of a
- * ring or tree waits for the slowest of its concurrent hops, and the more nodes share a
- * network the slower that is. 1 on one node.
+ * Returns the factor on the steps of a group over m >= 2 nodes, (m/2)^net_growth: every
+ * step of a ring or tree waits for the slowest of its concurrent hops, and the more
+ * nodes share a network the slower that is. 1 on one node.
  */
 double nccl_growth(const struct nccl_group *g);
 
-/* floor(log2 x), x >= 1. */
+/* Returns floor(log2 x), x >= 1. */
 int nccl_log2(double x);
 
 /* Which rows of the tables an algorithm has. */
@@ -126,8 +129,8 @@ extern const struct nccl_algorithm *const nccl_algorithms[];
 extern const struct nccl_algorithm *const rccl_algorithms[];
 
 /*
- * Append the collective as the library's cheapest algorithm and protocol for it, by the
- * time above with w of the group alone, or what `m->forced` leaves of them; forced
+ * Appends the collective as the library's cheapest algorithm and protocol for it, by
+ * the time above with w of the group alone, or what `m->forced` leaves of them; forced
  * algorithm "tuner" leaves the choice to the library's own model. The devices of a
  * group must be joined (joined.h). False with the reason in `why`. Fills schedule,
  * algorithm and protocol of *out.
@@ -143,7 +146,10 @@ struct nccl_wire;
 
 struct nccl_wire *nccl_wire_new(struct arena *a, const struct machine *m);
 
-/* Of one task alone: its busiest link, and its longest route. False without a route. */
+/*
+ * Times one task alone: its busiest link, and its longest route. Returns false without
+ * a route.
+ */
 bool nccl_wire_task(double *wire_s, double *route_s, struct nccl_wire *w,
                     const struct schedule *s, const struct task *t);
 
@@ -167,8 +173,8 @@ void nccl_load_make(struct nccl_load *out, struct nccl_wire *w, const struct sch
                     const int32_t *kind, int32_t nkinds, struct arena *a);
 
 /*
- * As nccl_wire_task, for messages `factor` times as large, those on networks by a further
- * `net_factor`.
+ * Does as nccl_wire_task() for messages `factor` times as large, those on networks by a
+ * further `net_factor`.
  */
 bool nccl_load_time(double *wire_s, double *route_s, const struct nccl_load *l,
                     const struct machine *m, double factor, double net_factor);
@@ -192,9 +198,9 @@ struct nccl_prepared *nccl_prepare(struct arena *a,
                                    int32_t nkinds);
 
 /*
- * What the clock `model` says of nccl_lower's schedule for `bytes` > 0 per group (V or
- * S), with the machine as it is, without launch; < 0 if nothing applies. *algorithm and
- * *protocol get the names of what was chosen.
+ * Returns what the clock `model` says of nccl_lower's schedule for `bytes` > 0 per
+ * group (V or S), with the machine as it is, without launch; < 0 if nothing applies.
+ * *algorithm and *protocol get the names of what was chosen.
  */
 double nccl_prepared_s(struct nccl_prepared *p, double bytes, const char **algorithm,
                        const char **protocol);
@@ -223,10 +229,15 @@ struct nccl_case {
 	double bytes; /* V */
 };
 
-/* Microseconds by the library's model; INFINITY if it does not allow the pair. */
+/*
+ * Returns the microseconds by the library's model; INFINITY if it does not allow the
+ * pair.
+ */
 double nccl_tuner_us(const struct nccl_case *c, enum nccl_kind kind, enum protocol p);
 
-/* The case of a group on its machine; the graphs by the rules of nccl_data.c. */
+/*
+ * Returns the case of a group on its machine; the graphs by the rules of nccl_data.c.
+ */
 struct nccl_case nccl_case_of(const struct nccl_group *g, enum op op, double bytes);
 
 /* --- constants (nccl_data.c), microseconds and GB/s as in the library's source ---- */
@@ -255,13 +266,13 @@ struct nccl_data {
 extern const struct nccl_data nccl_data;
 
 /*
- * The factor on the steps of rings with Simple over several nodes: 1.4, below compute
- * capability 80 1.9. The library's model has it for all-reduce; all-gathers and
+ * Returns the factor on the steps of rings with Simple over several nodes: 1.4, below
+ * compute capability 80 1.9. The library's model has it for all-reduce; all-gathers and
  * reduce-scatters were measured to be as slow (measured.csv, set xxrjun-N10G8).
  */
 double nccl_far_ring(double cc);
 
-/* The row of a compute capability; 0, not given, is taken for Ampere. */
+/* Returns the row of a compute capability; 0, not given, is taken for Ampere. */
 int nccl_generation(double cc);
 
 #endif

@@ -35,7 +35,8 @@ struct candidate {
 	const double *wire_s, *route_s; /* [ngroups] of it */
 };
 
-static bool applies(const struct job *j, const struct nccl_algorithm *a, enum protocol p)
+static bool all_groups_apply(const struct job *j, const struct nccl_algorithm *a,
+                             enum protocol p)
 {
 	for (int32_t i = 0; i < j->ngroups; i++)
 		if (!a->applies(&j->group[i], j->op, p))
@@ -44,7 +45,8 @@ static bool applies(const struct job *j, const struct nccl_algorithm *a, enum pr
 }
 
 /* Is it what the user forces? The tuner is no algorithm. */
-static bool wanted(const struct job *j, const struct nccl_algorithm *a, enum protocol p)
+static bool is_wanted(const struct job *j, const struct nccl_algorithm *a,
+                      enum protocol p)
 {
 	const struct forced *f = &j->machine->forced;
 
@@ -55,7 +57,7 @@ static bool wanted(const struct job *j, const struct nccl_algorithm *a, enum pro
 static bool any_wanted(const struct job *j, const struct nccl_algorithm *a)
 {
 	for (int p = 0; p < PROTOCOLS; p++)
-		if (wanted(j, a, p) && applies(j, a, p))
+		if (is_wanted(j, a, p) && all_groups_apply(j, a, p))
 			return true;
 	return false;
 }
@@ -67,7 +69,7 @@ static bool describe(struct text *why, const char *before, const struct job *j,
 	bool first = true;
 
 	for (int p = 0; p < PROTOCOLS; p++) {
-		if (!applies(j, a, p))
+		if (!all_groups_apply(j, a, p))
 			continue;
 		if (first)
 			text_printf(why, "%s%s (", before, a->name);
@@ -80,8 +82,8 @@ static bool describe(struct text *why, const char *before, const struct job *j,
 }
 
 /* Name what would apply where what is forced does not. */
-static void explain(struct text *why, const struct job *j,
-                    const struct nccl_algorithm *const *list)
+static void explain_refusal(struct text *why, const struct job *j,
+                            const struct nccl_algorithm *const *list)
 {
 	const struct forced *f = &j->machine->forced;
 	const char *before = ", expected ";
@@ -95,8 +97,10 @@ static void explain(struct text *why, const struct job *j,
 			before = ", ";
 }
 
-/* Lay its messages and time them; false if they have no route that is known. */
-static bool lay(struct candidate *c, const struct job *j, struct arena *a)
+/*
+ * Lays its messages and times them; returns false if they have no route that is known.
+ */
+static bool lay_messages(struct candidate *c, const struct job *j, struct arena *a)
 {
 	double *wire_s = arena_alloc(a, (size_t)j->ngroups, sizeof(*wire_s));
 	double *route_s = arena_alloc(a, (size_t)j->ngroups, sizeof(*route_s));
@@ -123,9 +127,9 @@ static bool lay(struct candidate *c, const struct job *j, struct arena *a)
 	return joined;
 }
 
-/* The same where messages are laid already. */
-static bool laid(struct candidate *c, const struct job *j, double *wire_s,
-                 double *route_s)
+/* Times them where messages are laid already. */
+static bool messages_laid(struct candidate *c, const struct job *j, double *wire_s,
+                          double *route_s)
 {
 	double share = j->op == OP_ALL_TO_ALL
 	                       ? j->load_share /
@@ -148,7 +152,7 @@ static double fill_s(const struct job *j, const struct nccl_group *g)
 	return j->op == OP_ALL_TO_ALL ? 0 : tuning[TUNING_NET_FILL_S];
 }
 
-/* Seconds of group i before its bytes are out of the pipeline, beside w. */
+/* Returns the seconds of group i before its bytes are out of the pipeline, beside w. */
 static double delay_s(const struct candidate *c, const struct job *j, int32_t i)
 {
 	const struct nccl_group *g = &j->group[i];
@@ -158,7 +162,7 @@ static double delay_s(const struct candidate *c, const struct job *j, int32_t i)
 	       2 * sqrt(wire_s * fill_s(j, g));
 }
 
-static void rank(struct candidate *c, const struct job *j)
+static void rank_candidate(struct candidate *c, const struct job *j)
 {
 	c->time_s = 0;
 	for (int32_t i = 0; i < j->ngroups; i++)
@@ -177,7 +181,8 @@ static void rank(struct candidate *c, const struct job *j)
  * The chosen one's messages with what its protocol adds, and its software. Every task
  * of a group pays the latency of the group's longest route, as if they were one.
  */
-static void settle(struct lowered *out, struct candidate *c, const struct job *j)
+static void settle_candidate(struct lowered *out, struct candidate *c,
+                             const struct job *j)
 {
 	struct schedule *s = &c->schedule;
 	int32_t group = 0;
@@ -200,8 +205,8 @@ static void settle(struct lowered *out, struct candidate *c, const struct job *j
 	out->protocol = protocol_name(c->protocol);
 }
 
-static bool choose(struct candidate *out, const struct job *j, struct arena *a,
-                   const struct nccl_algorithm *const *list)
+static bool choose_candidate(struct candidate *out, const struct job *j,
+                             struct arena *a, const struct nccl_algorithm *const *list)
 {
 	struct candidate best = {0};
 	double wire_s, route_s;
@@ -212,13 +217,15 @@ static bool choose(struct candidate *out, const struct job *j, struct arena *a,
 
 		if (!any_wanted(j, list[i]))
 			continue;
-		timed = j->load ? laid(&c, j, &wire_s, &route_s) : lay(&c, j, a);
+		timed = j->load ? messages_laid(&c, j, &wire_s, &route_s)
+		                : lay_messages(&c, j, a);
 		for (int p = 0; p < PROTOCOLS; p++) {
 			c.protocol = p;
-			if (!wanted(j, list[i], p) || !applies(j, list[i], p))
+			if (!is_wanted(j, list[i], p) ||
+			    !all_groups_apply(j, list[i], p))
 				continue;
 			if (timed)
-				rank(&c, j);
+				rank_candidate(&c, j);
 			if (!best.algorithm || c.score < best.score ||
 			    (c.score == best.score && c.time_s < best.time_s))
 				best = c;
@@ -228,13 +235,14 @@ static bool choose(struct candidate *out, const struct job *j, struct arena *a,
 	return best.algorithm;
 }
 
-/* Nothing to send: the name of what would run. */
+/* Tells the name of what would run if there were something to send. */
 static bool name_only(struct lowered *out, const struct job *j,
                       const struct nccl_algorithm *const *list)
 {
 	for (int i = 0; list[i]; i++)
 		for (int p = 0; p < PROTOCOLS; p++) {
-			if (!wanted(j, list[i], p) || !applies(j, list[i], p))
+			if (!is_wanted(j, list[i], p) ||
+			    !all_groups_apply(j, list[i], p))
 				continue;
 			out->algorithm = list[i]->name;
 			out->protocol = protocol_name(p);
@@ -265,14 +273,14 @@ bool nccl_lower(struct lowered *out, const struct nccl_algorithm *const *list,
 	j.tuner = forced && !strcmp(forced, "tuner");
 	j.wire = nccl_wire_new(a, m);
 	if (groups->size > 1 && groups->ngroups && bytes > 0) {
-		done = choose(&best, &j, a, list);
+		done = choose_candidate(&best, &j, a, list);
 		if (done)
-			settle(out, &best, &j);
+			settle_candidate(out, &best, &j);
 	} else {
 		done = name_only(out, &j, list);
 	}
 	if (!done)
-		explain(why, &j, list);
+		explain_refusal(why, &j, list);
 	return done;
 }
 
@@ -307,7 +315,7 @@ struct nccl_prepared *nccl_prepare(struct arena *a,
 
 		if (!any_wanted(&p->job, list[i]))
 			continue;
-		lay(&c, &p->job, a);
+		lay_messages(&c, &p->job, a);
 		nccl_load_make(&p->load[i], p->job.wire, &c.schedule, kind, nkinds, a);
 	}
 	p->job.load = p->load;
@@ -321,7 +329,7 @@ double nccl_prepared_s(struct nccl_prepared *p, double bytes, const char **algor
 	struct candidate best;
 
 	p->job.bytes = bytes;
-	if (!choose(&best, &p->job, NULL, p->list))
+	if (!choose_candidate(&best, &p->job, NULL, p->list))
 		return -1;
 	*algorithm = best.algorithm->name;
 	*protocol = protocol_name(best.protocol);

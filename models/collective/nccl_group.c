@@ -15,7 +15,7 @@ bool nccl_is_network(const struct machine *m, int fabric)
 	       m->fabric[fabric].geometry != GEOMETRY_TORUS;
 }
 
-/* The last fabric inside a node that the device is on, -1 without one. */
+/* Returns the last fabric inside a node that the device is on, -1 without one. */
 static int inner_fabric(const struct machine *m, int32_t d)
 {
 	for (int f = m->nfabrics - 1; f >= 0; f--)
@@ -32,8 +32,8 @@ static int by_id(const void *a, const void *b)
 }
 
 /*
- * Number the nodes of the members by first appearance into node[n]; how many there
- * are.
+ * Numbers the nodes of the members by first appearance into node[n] and returns how
+ * many there are.
  */
 static int32_t number_nodes(int32_t *node, struct arena *a, const struct machine *m,
                             const int32_t *ids, int32_t n)
@@ -109,7 +109,9 @@ bool nccl_switch(const struct nccl_group *g, bool across)
 	return f >= 0 && g->machine->fabric[f].geometry == GEOMETRY_SWITCH;
 }
 
-/* Bandwidth of the one link that leads from a to b; 0 if more or none do. */
+/*
+ * Returns the bandwidth of the one link that leads from a to b; 0 if more or none do.
+ */
 static double direct_Bps(const struct machine *m, int f, int32_t a, int32_t b)
 {
 	int32_t link;
@@ -141,7 +143,10 @@ static bool linked(const struct machine *m, int f, const int32_t *ids, int32_t n
 
 enum { BALANCE_STEPS = 200 };
 
-/* Scale row i (or, `columns`, column i) to the sum 1; how far the worst one was off. */
+/*
+ * Scales row i (or, `columns`, column i) to the sum 1 and returns how far the worst one
+ * was off.
+ */
 static double balance(double *share, int32_t n, bool columns)
 {
 	double off = 0;
@@ -159,10 +164,10 @@ static double balance(double *share, int32_t n, bool columns)
 }
 
 /*
- * share[i * n + k]: the part of what i passes on in all rings that goes to k. In
+ * Finds share[i * n + k], the part of what i passes on in all rings that goes to k. In
  * proportion to the bandwidth of their direct link, scaled until everyone sends and
- * receives 1 (Sinkhorn and Knopp 1967), as every ring passes every member once. False if
- * direct links do not join all members.
+ * receives 1 (Sinkhorn and Knopp 1967), as every ring passes every member once. False
+ * if direct links do not join all members.
  */
 static bool ring_shares(double *share, const struct machine *m, int f,
                         const int32_t *ids, int32_t n)
@@ -227,8 +232,9 @@ void nccl_across(struct schedule *out, const struct nccl_group *g, int32_t from,
 }
 
 /*
- * The binary tree over 0..n-1 in which the parent of r lacks r's lowest bit and has the
- * next higher one, or, out of range, only lacks it; 0 is the root. Leaves are odd.
+ * Returns the binary tree over 0..n-1 in which the parent of r lacks r's lowest bit and
+ * has the next higher one, or, out of range, only lacks it; 0 is the root. Leaves are
+ * odd.
  */
 static int32_t tree_parent(int32_t n, int32_t r)
 {

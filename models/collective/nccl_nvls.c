@@ -12,8 +12,8 @@
  *           + w + 2 sqrt(w fill)
  *   need    V on every device
  * The messages are a shift by one: it loads every port alike, as the switch does.
- * Source: NCCL; facts on its model, 2 and 3, on collective costs, 4 and 6 (278 and 451
- * GB/s of all-reduce follow, 275 and 483 are measured).
+ * Source: NCCL. Its constants make 278 and 451 GB/s of all-reduce, where 275 and 483 are
+ * measured (models/README.md, "Collectives").
  */
 #include "collective/nccl.h"
 
@@ -37,8 +37,8 @@ static bool nvls_tree_applies(const struct nccl_group *g, enum op op, enum proto
 	       switch_reduces(g, p);
 }
 
-static void inside(struct schedule *out, const struct nccl_group *g, enum op op,
-                   double bytes)
+static void nvls_inside(struct schedule *out, const struct nccl_group *g, enum op op,
+                        double bytes)
 {
 	int row = nccl_generation(g->machine->tuning.value[TUNING_CC]);
 	double port = bytes / nccl_data.nvls_efficiency[row];
@@ -52,7 +52,7 @@ static void inside(struct schedule *out, const struct nccl_group *g, enum op op,
 static void nvls_tree_messages(struct schedule *out, const struct nccl_group *g,
                                enum op op, double bytes)
 {
-	inside(out, g, op, bytes);
+	nvls_inside(out, g, op, bytes);
 	nccl_double_tree(out, g, bytes);
 }
 
@@ -76,7 +76,7 @@ const struct nccl_algorithm nccl_nvls = {
 	.help = "the switch of one node multicasts and reduces",
 	.kind = NCCL_NVLS,
 	.applies = nvls_applies,
-	.messages = inside,
+	.messages = nvls_inside,
 	.steps_s = nvls_steps_s,
 };
 

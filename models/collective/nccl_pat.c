@@ -8,18 +8,18 @@
  *   bytes   V(n-1)/n from each device, V/n for every j at distance its lowest set bit
  *   cost    net_step (floor(log2 n) l_n / 3.5 + 2.8 us n) + w + 2 sqrt(w fill)
  *   need    V on every device
- * Source: NCCL; facts on its model, 4 and 6.
+ * Source: NCCL (models/README.md, "Collectives").
  */
 #include "collective/nccl.h"
 
-static bool applies(const struct nccl_group *g, enum op op, enum protocol p)
+static bool pat_applies(const struct nccl_group *g, enum op op, enum protocol p)
 {
 	return (op == OP_ALL_GATHER || op == OP_REDUCE_SCATTER) && g->nodes > 1 &&
 	       g->per_node == 1 && p == PROTOCOL_SIMPLE;
 }
 
-static void messages(struct schedule *out, const struct nccl_group *g, enum op op,
-                     double bytes)
+static void pat_messages(struct schedule *out, const struct nccl_group *g, enum op op,
+                         double bytes)
 {
 	for (int32_t bit = 1; bit < g->n; bit <<= 1) {
 		int32_t blocks = (g->n - 1 + bit) / (2 * bit);
@@ -36,7 +36,7 @@ static void messages(struct schedule *out, const struct nccl_group *g, enum op o
 	}
 }
 
-static double steps_s(const struct nccl_group *g, enum op op, enum protocol p)
+static double pat_steps_s(const struct nccl_group *g, enum op op, enum protocol p)
 {
 	(void)op;
 	return 1e-6 * nccl_growth(g) * g->machine->tuning.value[TUNING_NET_STEP] *
@@ -47,7 +47,7 @@ const struct nccl_algorithm nccl_pat = {
 	.name = "pat",
 	.help = "all-gather and reduce-scatter in binomial trees, one device per node",
 	.kind = NCCL_PAT,
-	.applies = applies,
-	.messages = messages,
-	.steps_s = steps_s,
+	.applies = pat_applies,
+	.messages = pat_messages,
+	.steps_s = pat_steps_s,
 };

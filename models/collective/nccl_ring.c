@@ -15,13 +15,13 @@
  *           waits for a message that is posted to a NIC; and the steps of Simple over
  *           several nodes 1.4 or 1.9 times as long (nccl_far_ring)
  *   need    V on every device
- * Source: NCCL; facts on its model, 2, 4 and 6.
+ * Source: NCCL (models/README.md, "Collectives").
  */
 #include "collective/nccl.h"
 
 #include <math.h>
 
-static bool applies(const struct nccl_group *g, enum op op, enum protocol p)
+static bool nccl_ring_applies(const struct nccl_group *g, enum op op, enum protocol p)
 {
 	(void)g;
 	(void)p;
@@ -47,8 +47,8 @@ static void one_chain(struct schedule *out, const struct nccl_group *g, enum op 
 	}
 }
 
-static void messages(struct schedule *out, const struct nccl_group *g, enum op op,
-                     double bytes)
+static void nccl_ring_messages(struct schedule *out, const struct nccl_group *g,
+                               enum op op, double bytes)
 {
 	double sent = chain(op) ? bytes : bytes * (g->n - 1) / g->n;
 
@@ -75,7 +75,7 @@ static void messages(struct schedule *out, const struct nccl_group *g, enum op o
 	}
 }
 
-static double steps_s(const struct nccl_group *g, enum op op, enum protocol p)
+static double nccl_ring_steps_s(const struct nccl_group *g, enum op op, enum protocol p)
 {
 	const struct nccl_data *d = &nccl_data;
 	const double *tuning = g->machine->tuning.value;
@@ -101,7 +101,7 @@ const struct nccl_algorithm nccl_ring = {
 	.help = "rings over all devices, node after node; a chain for broadcast and "
 		"reduce",
 	.kind = NCCL_RING,
-	.applies = applies,
-	.messages = messages,
-	.steps_s = steps_s,
+	.applies = nccl_ring_applies,
+	.messages = nccl_ring_messages,
+	.steps_s = nccl_ring_steps_s,
 };

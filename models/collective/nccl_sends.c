@@ -13,19 +13,18 @@
  * the node and one to the next node stand for all. Elsewhere messages run between the
  * pairs that exchange data, rail by rail. Each node and each rail is a task, as none
  * waits for another. Nodes with unequally many members: between all pairs, one task.
- * Source: NCCL's PXN; facts on its model, 5, and on collective costs, 4 and
- * 5.
+ * Source: NCCL's PXN (models/README.md, "Collectives").
  */
 #include "collective/nccl.h"
 
-static bool applies(const struct nccl_group *g, enum op op, enum protocol p)
+static bool sends_applies(const struct nccl_group *g, enum op op, enum protocol p)
 {
 	(void)g;
 	return op == OP_ALL_TO_ALL && p == PROTOCOL_SIMPLE;
 }
 
-static void send(struct schedule *out, const struct nccl_group *g, int32_t src,
-                 int32_t dst, double bytes)
+static void send_pair(struct schedule *out, const struct nccl_group *g, int32_t src,
+                      int32_t dst, double bytes)
 {
 	int f = machine_fabric(g->machine, g->ids[src], g->ids[dst]);
 	double share = g->machine->tuning.value[TUNING_NET_SEND_SHARE];
@@ -36,8 +35,8 @@ static void send(struct schedule *out, const struct nccl_group *g, int32_t src,
 }
 
 /* The members from `node` on, which share a node. */
-static void inside(struct schedule *out, const struct nccl_group *g, int32_t node,
-                   double bytes)
+static void sends_inside(struct schedule *out, const struct nccl_group *g, int32_t node,
+                         double bytes)
 {
 	int32_t per = g->per_node;
 	double other_rails = (double)(g->n - per) / per;
@@ -46,13 +45,13 @@ static void inside(struct schedule *out, const struct nccl_group *g, int32_t nod
 	schedule_task(out, 1);
 	for (int32_t i = node; i < node + per; i++) {
 		if (ports) {
-			send(out, g, i, node + (i + 1) % per,
-			     bytes / g->n * (per - 1) * (1 + other_rails));
+			send_pair(out, g, i, node + (i + 1) % per,
+			          bytes / g->n * (per - 1) * (1 + other_rails));
 			continue;
 		}
 		for (int32_t k = node; k < node + per; k++)
 			if (k != i)
-				send(out, g, i, k, bytes / g->n);
+				send_pair(out, g, i, k, bytes / g->n);
 	}
 }
 
@@ -66,22 +65,23 @@ static void across(struct schedule *out, const struct nccl_group *g, int32_t rai
 	schedule_task(out, 1);
 	for (int32_t i = rail; i < g->n; i += per) {
 		if (ports) {
-			send(out, g, i, (i + per) % g->n, bytes / g->n * (g->n - per));
+			send_pair(out, g, i, (i + per) % g->n,
+			          bytes / g->n * (g->n - per));
 			continue;
 		}
 		for (int32_t k = rail; k < g->n; k += per)
 			if (k != i)
-				send(out, g, i, k, bytes / g->n * per);
+				send_pair(out, g, i, k, bytes / g->n * per);
 	}
 }
 
-static void messages(struct schedule *out, const struct nccl_group *g, enum op op,
-                     double bytes)
+static void sends_messages(struct schedule *out, const struct nccl_group *g, enum op op,
+                           double bytes)
 {
 	(void)op;
 	if (nccl_even(g)) {
 		for (int32_t node = 0; node < g->n; node += g->per_node)
-			inside(out, g, node, bytes);
+			sends_inside(out, g, node, bytes);
 		for (int32_t rail = 0; rail < g->per_node && g->nodes > 1; rail++)
 			across(out, g, rail, bytes);
 		return;
@@ -89,10 +89,10 @@ static void messages(struct schedule *out, const struct nccl_group *g, enum op o
 	for (int32_t i = 0; i < g->n; i++)
 		for (int32_t k = 0; k < g->n; k++)
 			if (k != i)
-				send(out, g, i, k, bytes / g->n);
+				send_pair(out, g, i, k, bytes / g->n);
 }
 
-static double steps_s(const struct nccl_group *g, enum op op, enum protocol p)
+static double sends_steps_s(const struct nccl_group *g, enum op op, enum protocol p)
 {
 	const double *tuning = g->machine->tuning.value;
 	int32_t fewest = g->n;
@@ -110,7 +110,7 @@ const struct nccl_algorithm nccl_sends = {
 	.name = "sends",
 	.help = "all-to-all as plain sends between the pairs",
 	.kind = NCCL_NONE,
-	.applies = applies,
-	.messages = messages,
-	.steps_s = steps_s,
+	.applies = sends_applies,
+	.messages = sends_messages,
+	.steps_s = sends_steps_s,
 };

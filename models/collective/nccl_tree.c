@@ -10,18 +10,18 @@
  *   cost    base - base(LL) + 2(g-1) step l_i + 2 floor(log2 m) net_step l_n
  *           + w + 2 sqrt(w fill)
  *   need    V on every device
- * Source: NCCL, src/graph/trees.cc; facts on its model, 2, 4 and 6.
+ * Source: NCCL, src/graph/trees.cc (models/README.md, "Collectives").
  */
 #include "collective/nccl.h"
 
-static bool applies(const struct nccl_group *g, enum op op, enum protocol p)
+static bool tree_applies(const struct nccl_group *g, enum op op, enum protocol p)
 {
 	(void)p;
 	return op == OP_ALL_REDUCE && g->nodes > 1;
 }
 
-static void messages(struct schedule *out, const struct nccl_group *g, enum op op,
-                     double bytes)
+static void tree_messages(struct schedule *out, const struct nccl_group *g, enum op op,
+                          double bytes)
 {
 	(void)op;
 	for (int32_t k = 0; k < g->nodes; k++) {
@@ -32,7 +32,7 @@ static void messages(struct schedule *out, const struct nccl_group *g, enum op o
 	nccl_double_tree(out, g, bytes);
 }
 
-static double steps_s(const struct nccl_group *g, enum op op, enum protocol p)
+static double tree_steps_s(const struct nccl_group *g, enum op op, enum protocol p)
 {
 	const struct nccl_data *d = &nccl_data;
 	const double *tuning = g->machine->tuning.value;
@@ -50,7 +50,7 @@ const struct nccl_algorithm nccl_tree = {
 	.name = "tree",
 	.help = "all-reduce in two binary trees over the nodes, a chain inside each",
 	.kind = NCCL_TREE,
-	.applies = applies,
-	.messages = messages,
-	.steps_s = steps_s,
+	.applies = tree_applies,
+	.messages = tree_messages,
+	.steps_s = tree_steps_s,
 };

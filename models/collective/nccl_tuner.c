@@ -1,6 +1,6 @@
 /*
- * NCCL's own model of its time (facts on its model, 4 and 5; src/graph/tuning.cc,
- * ncclTopoTuneModel and ncclTopoGetAlgoTime). It ranks pairs of algorithm and protocol;
+ * NCCL's own model of its time (src/graph/tuning.cc, ncclTopoTuneModel and
+ * ncclTopoGetAlgoTime). It ranks pairs of algorithm and protocol;
  * it is no prediction.
  */
 #include "collective/nccl.h"
@@ -12,7 +12,10 @@ static int column(int32_t nodes)
 	return nodes <= 2 ? (int)nodes - 1 : 2;
 }
 
-/* The cap of LL goes by the GPU on one node, by the hosts' processors on more. */
+/*
+ * Returns the cap of LL, which goes by the GPU on one node and by the hosts' processors
+ * on more.
+ */
 static double ll_cap(const struct nccl_case *c)
 {
 	int row = c->nodes == 1 ? nccl_generation(c->cc) : c->amd ? 1 : 0;
@@ -63,7 +66,7 @@ static double nvls_bus(const struct nccl_case *c, enum nccl_kind kind)
 	return channels * fmin(fmin(intra, inter), nccl_data.nvls_tree_GBps[row][col]);
 }
 
-/* GB/s by which V is divided. */
+/* Returns the GB/s by which V is divided. */
 static double algorithm_GBps(const struct nccl_case *c, enum nccl_kind kind,
                              enum protocol p)
 {
@@ -166,7 +169,10 @@ double nccl_tuner_us(const struct nccl_case *c, enum nccl_kind kind, enum protoc
 	return latency_us(c, kind, p) + c->bytes / (1000 * speed_GBps);
 }
 
-/* What the NICs of the first node carry to the second, over links it shares or not. */
+/*
+ * Returns what the NICs of the first node carry to the second, over links it shares or
+ * not.
+ */
 static double node_GBps(const struct nccl_group *g)
 {
 	const struct machine *m = g->machine;

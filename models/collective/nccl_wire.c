@@ -13,24 +13,24 @@ struct nccl_wire {
 
 struct nccl_wire *nccl_wire_new(struct arena *a, const struct machine *m)
 {
-	struct nccl_wire *w = arena_alloc(a, 1, sizeof(*w));
+	struct nccl_wire *wire = arena_alloc(a, 1, sizeof(*wire));
 	size_t links = (size_t)m->nlinks + 1, devices = (size_t)m->ndevices + 1;
 
-	w->machine = m;
+	wire->machine = m;
 	for (int f = 0; f < m->nfabrics; f++)
-		w->is_network[f] = nccl_is_network(m, f);
-	w->bytes = arena_alloc(a, links, sizeof(*w->bytes));
-	w->network = arena_alloc(a, links, sizeof(*w->network));
-	w->used = arena_alloc(a, links, sizeof(*w->used));
-	w->inside = arena_alloc(a, devices, sizeof(*w->inside));
-	w->across = arena_alloc(a, devices, sizeof(*w->across));
-	return w;
+		wire->is_network[f] = nccl_is_network(m, f);
+	wire->bytes = arena_alloc(a, links, sizeof(*wire->bytes));
+	wire->network = arena_alloc(a, links, sizeof(*wire->network));
+	wire->used = arena_alloc(a, links, sizeof(*wire->used));
+	wire->inside = arena_alloc(a, devices, sizeof(*wire->inside));
+	wire->across = arena_alloc(a, devices, sizeof(*wire->across));
+	return wire;
 }
 
-bool nccl_wire_task(double *wire_s, double *route_s, struct nccl_wire *w,
+bool nccl_wire_task(double *wire_s, double *route_s, struct nccl_wire *wire,
                     const struct schedule *s, const struct task *t)
 {
-	const struct machine *m = w->machine;
+	const struct machine *m = wire->machine;
 	int32_t links[ROUTE_LINKS_MAX];
 	bool joined = true;
 
@@ -43,24 +43,25 @@ bool nccl_wire_task(double *wire_s, double *route_s, struct nccl_wire *w,
 
 		joined = n >= 0;
 		for (int k = 0; k < n; k++) {
-			if (w->bytes[links[k]] == 0)
-				w->used[w->nused++] = links[k];
-			w->bytes[links[k]] += msg->bytes;
+			if (wire->bytes[links[k]] == 0)
+				wire->used[wire->nused++] = links[k];
+			wire->bytes[links[k]] += msg->bytes;
 			latency_s += m->link[links[k]].latency_s;
 		}
 		*route_s = fmax(*route_s, latency_s);
 	}
-	while (w->nused) {
-		int32_t link = w->used[--w->nused];
+	while (wire->nused) {
+		int32_t link = wire->used[--wire->nused];
 
-		*wire_s = fmax(*wire_s, w->bytes[link] / m->link[link].bandwidth_Bps);
-		w->bytes[link] = 0;
+		*wire_s = fmax(*wire_s, wire->bytes[link] / m->link[link].bandwidth_Bps);
+		wire->bytes[link] = 0;
 	}
 	return joined;
 }
 
-void nccl_load_make(struct nccl_load *out, struct nccl_wire *w, const struct schedule *s,
-                    const int32_t *kind, int32_t nkinds, struct arena *a)
+void nccl_load_make(struct nccl_load *out, struct nccl_wire *wire,
+                    const struct schedule *s, const int32_t *kind, int32_t nkinds,
+                    struct arena *a)
 {
 	int32_t *of_kind = arena_alloc(a, (size_t)nkinds, sizeof(*of_kind));
 	int32_t links[ROUTE_LINKS_MAX];
@@ -69,17 +70,17 @@ void nccl_load_make(struct nccl_load *out, struct nccl_wire *w, const struct sch
 	*out = (struct nccl_load){.joined = true};
 	for (int64_t i = 0; i < s->nmessages && out->joined; i++) {
 		const struct message *msg = &s->message[i];
-		int n = machine_route(w->machine, msg->fabric, msg->src, msg->dst,
+		int n = machine_route(wire->machine, msg->fabric, msg->src, msg->dst,
 		                      links, ROUTE_LINKS_MAX);
 		double latency_s = 0;
 
 		out->joined = n >= 0;
 		for (int k = 0; k < n; k++) {
-			if (w->bytes[links[k]] == 0)
-				w->used[w->nused++] = links[k];
-			w->bytes[links[k]] += msg->bytes;
-			w->network[links[k]] = w->is_network[msg->fabric];
-			latency_s += w->machine->link[links[k]].latency_s;
+			if (wire->bytes[links[k]] == 0)
+				wire->used[wire->nused++] = links[k];
+			wire->bytes[links[k]] += msg->bytes;
+			wire->network[links[k]] = wire->is_network[msg->fabric];
+			latency_s += wire->machine->link[links[k]].latency_s;
 		}
 		if (n >= 0 && latency_s > longest_s) {
 			longest_s = latency_s;
@@ -90,17 +91,17 @@ void nccl_load_make(struct nccl_load *out, struct nccl_wire *w, const struct sch
 	out->link = arena_alloc(a, (size_t)nkinds, sizeof(*out->link));
 	out->bytes = arena_alloc(a, (size_t)nkinds, sizeof(*out->bytes));
 	out->network = arena_alloc(a, (size_t)nkinds, sizeof(*out->network));
-	while (w->nused) {
-		int32_t link = w->used[--w->nused], *at = &of_kind[kind[link]];
+	while (wire->nused) {
+		int32_t link = wire->used[--wire->nused], *at = &of_kind[kind[link]];
 
 		if (!*at)
 			*at = ++out->n;
-		if (w->bytes[link] > out->bytes[*at - 1]) {
-			out->bytes[*at - 1] = w->bytes[link];
+		if (wire->bytes[link] > out->bytes[*at - 1]) {
+			out->bytes[*at - 1] = wire->bytes[link];
 			out->link[*at - 1] = link;
-			out->network[*at - 1] = w->network[link];
+			out->network[*at - 1] = wire->network[link];
 		}
-		w->bytes[link] = 0;
+		wire->bytes[link] = 0;
 	}
 }
 
@@ -120,10 +121,11 @@ bool nccl_load_time(double *wire_s, double *route_s, const struct nccl_load *l,
 }
 
 /*
- * The most messages that any device sends, inside nodes or across, cleared behind
- * it.
+ * Returns the most messages that any device sends, inside nodes or across, cleared
+ * behind it.
  */
-static int32_t most(int32_t *count, const struct schedule *s, const struct task *t)
+static int32_t most_messages(int32_t *count, const struct schedule *s,
+                             const struct task *t)
 {
 	int32_t peers = 0;
 
@@ -137,9 +139,10 @@ static int32_t most(int32_t *count, const struct schedule *s, const struct task 
 }
 
 /*
- * Seconds that the bytes need at least: a send has a channel for each 16 MiB, but 4 or
- * more and 16 or less. (One of 64 to 256 MiB takes as long whatever its size, as was
- * measured: 79, 82, 162, 299, 356 GB/s for 32 to 512 MiB in set xxrjun-N1G8.)
+ * Returns the seconds that the bytes need at least: a send has a channel for each 16
+ * MiB, but 4 or more and 16 or less. (One of 64 to 256 MiB takes as long whatever its
+ * size, as was measured: 79, 82, 162, 299, 356 GB/s for 32 to 512 MiB in set
+ * xxrjun-N1G8.)
  */
 static double channels_s(const struct machine *m, double bytes)
 {
@@ -151,28 +154,28 @@ static double channels_s(const struct machine *m, double bytes)
 	return bytes / channel_Bps / fmin(fmax(bytes / CHANNEL_BYTES, 4), 16);
 }
 
-void nccl_sends_task(struct schedule *s, struct task *t, struct nccl_wire *w)
+void nccl_sends_task(struct schedule *s, struct task *t, struct nccl_wire *wire)
 {
-	const double *tuning = w->machine->tuning.value;
+	const double *tuning = wire->machine->tuning.value;
 	double wire_s, route_s, least_s = 0, peers_s, fill_s;
 	bool network = false;
 
 	for (int64_t i = 0; i < t->nmessages; i++) {
 		struct message *msg = &s->message[t->first + i];
 
-		least_s = fmax(least_s, channels_s(w->machine, msg->bytes));
-		if (w->is_network[msg->fabric]) {
+		least_s = fmax(least_s, channels_s(wire->machine, msg->bytes));
+		if (wire->is_network[msg->fabric]) {
 			msg->bytes /= tuning[TUNING_NET_SEND_SHARE];
-			w->across[msg->src]++;
+			wire->across[msg->src]++;
 			network = true;
 		} else {
-			w->inside[msg->src]++;
+			wire->inside[msg->src]++;
 		}
 	}
-	peers_s = most(w->inside, s, t) * tuning[TUNING_SEND_S];
-	peers_s += most(w->across, s, t) * tuning[TUNING_NET_SEND_S];
+	peers_s = most_messages(wire->inside, s, t) * tuning[TUNING_SEND_S];
+	peers_s += most_messages(wire->across, s, t) * tuning[TUNING_NET_SEND_S];
 	/* Without a route no clock has a time. */
-	if (!t->nmessages || !nccl_wire_task(&wire_s, &route_s, w, s, t))
+	if (!t->nmessages || !nccl_wire_task(&wire_s, &route_s, wire, s, t))
 		return;
 	wire_s = fmax(wire_s, least_s);
 	fill_s = network ? 0 : 2 * sqrt(wire_s * tuning[TUNING_FILL_S]);

@@ -9,12 +9,12 @@
  *   need    2S on every device
  * For groups on a switch and for any group that no other algorithm is made for, over the
  * real routes; every message takes the fabric that joins its two devices. Any n (n = 1:
- * no rounds). Source: MPICH alltoall_intra_pairwise.c; facts on collective costs, 1, 4.
+ * no rounds). Source: MPICH alltoall_intra_pairwise.c.
  */
 #include "collective/collective.h"
 #include "collective/joined.h"
 
-static bool applies(const struct machine *m, enum op op, const struct groups *g)
+static bool pairwise_applies(const struct machine *m, enum op op, const struct groups *g)
 {
 	if (op != OP_ALL_TO_ALL)
 		return false;
@@ -24,8 +24,8 @@ static bool applies(const struct machine *m, enum op op, const struct groups *g)
 	return true;
 }
 
-static void build(struct schedule *out, const struct machine *m, enum op op,
-                  const struct groups *g, double bytes)
+static void pairwise_build(struct schedule *out, const struct machine *m, enum op op,
+                           const struct groups *g, double bytes)
 {
 	int32_t n = g->size;
 
@@ -52,6 +52,6 @@ static void build(struct schedule *out, const struct machine *m, enum op op,
 const struct algorithm algorithm_pairwise = {
 	.name = "pairwise",
 	.help = "all-to-all in n - 1 rounds, device i to i + k in round k",
-	.applies = applies,
-	.build = build,
+	.applies = pairwise_applies,
+	.build = pairwise_build,
 };

@@ -57,7 +57,7 @@ const struct profile *profile_of(const struct machine *m, const struct groups *g
 	return last < 0 ? &plain : profile_of_fabric(m, last);
 }
 
-/* The most of the devices that one domain of the first fabric holds. */
+/* Returns the most of the devices that one domain of the first fabric holds. */
 static int32_t most_per_node(const struct machine *m, const int32_t *devices, int32_t n)
 {
 	int32_t domains = m->nfabrics ? m->fabric[0].ndomains : 0, most = 1;

@@ -6,7 +6,7 @@
  *   nccl   those of NVIDIA's library (nccl.h)
  *   rccl   those of AMD's (rccl.c)
  *   p2     one ring in device order for every collective that has one (device_ring.h),
- *          for all groups at once; others as plain. Xie et al. 2022 (placement/cost.h)
+ *          for all groups at once; others as plain. Xie et al. 2022 (arXiv 2110.10548), 5
  *   plain  the algorithms of collective.h, with what links cost and nothing else: for
  *          comparison with other simulators
  *
@@ -38,18 +38,21 @@ extern const struct profile *const profiles[]; /* ended by NULL */
 /* E_RANGE, listing the known ones: another name. */
 enum status profile_check(const char *name, struct where at, struct error *e);
 
-/* Of the groups' collectives; "plain" where no one fabric joins them. */
+/*
+ * Returns the profile of the groups' collectives; "plain" where no one fabric joins
+ * them.
+ */
 const struct profile *profile_of(const struct machine *m, const struct groups *g);
 
-/* Of a fabric. */
+/* Returns the profile of a fabric. */
 const struct profile *profile_of_fabric(const struct machine *m, int fabric);
 
 /*
- * What starting one collective or local step on these devices costs ([n] platform
- * devices; NULL: 0..n-1): the launch of the slowest of them. In mode LAUNCH_SINGLE one
- * process per node launches on its devices one after another, each after the first for
- * launch_each_s more; in mode LAUNCH_GRAPH it is launch_graph_s where the platform says
- * so.
+ * Returns what starting one collective or local step on these devices costs ([n]
+ * platform devices; NULL: 0..n-1): the launch of the slowest of them. In mode
+ * LAUNCH_SINGLE one process per node launches on its devices one after another, each
+ * after the first for launch_each_s more; in mode LAUNCH_GRAPH it is launch_graph_s
+ * where the platform says so.
  */
 double profile_launch_s(const struct machine *m, const int32_t *devices, int32_t n);
 

@@ -9,7 +9,7 @@
  *   rounds  one, one or two steps;  bytes V/n or 2V/n on every link
  *   cost    step l per shot + w + 2 sqrt(w fill)
  *   need    one-shot nV, direct V on every device
- * Source: facts on collective costs, 4.
+ * Source: RCCL (models/README.md, "Collectives").
  */
 #include "collective/nccl.h"
 
@@ -50,7 +50,7 @@ static void direct_messages(struct schedule *out, const struct nccl_group *g,
 	all_pairs(out, g, bytes / g->n * (op == OP_ALL_REDUCE ? 2 : 1));
 }
 
-/* A step is that of a ring: the devices are as near to each other. */
+/* Seconds of so many shots: each is a step of a ring, as the devices are as near. */
 static double shots_s(const struct nccl_group *g, int shots, enum protocol p)
 {
 	const struct nccl_data *d = &nccl_data;

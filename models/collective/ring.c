@@ -12,11 +12,11 @@
  * Reduce-scatter is its reverse in time with the same figures for its input V.
  * All-reduce is both: repeats 2(n-1), 2V(n-1)/n per device, twice the cost.
  * Any n (n = 1: no rounds). Source: MPICH allgather_intra_ring.c; Thakur, Rabenseifner,
- * Gropp 2005; facts on collective costs, 1 and 4.
+ * Gropp 2005.
  */
 #include "collective/collective.h"
 
-static bool applies(const struct machine *m, enum op op, const struct groups *g)
+static bool ring_applies(const struct machine *m, enum op op, const struct groups *g)
 {
 	if (op != OP_ALL_GATHER && op != OP_REDUCE_SCATTER && op != OP_ALL_REDUCE)
 		return false;
@@ -30,8 +30,8 @@ static bool applies(const struct machine *m, enum op op, const struct groups *g)
 	return true;
 }
 
-static void build(struct schedule *out, const struct machine *m, enum op op,
-                  const struct groups *g, double bytes)
+static void ring_build(struct schedule *out, const struct machine *m, enum op op,
+                       const struct groups *g, double bytes)
 {
 	int32_t n = g->size, rounds = n - 1;
 	double sent = op == OP_ALL_GATHER ? bytes * rounds : bytes / n * rounds;
@@ -60,6 +60,6 @@ static void build(struct schedule *out, const struct machine *m, enum op op,
 const struct algorithm algorithm_ring = {
 	.name = "ring",
 	.help = "a ring in group order over the real routes, one direction",
-	.applies = applies,
-	.build = build,
+	.applies = ring_applies,
+	.build = ring_build,
 };

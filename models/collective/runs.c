@@ -4,18 +4,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Which of the devices that share its port a device is. */
+/* Returns which of the devices that share its port a device is. */
 static int32_t nth_of(const struct fabric *f, int32_t d)
 {
 	return f->share > 1 ? d % f->share : 0;
 }
 
 /*
- * Mark in `seen`, axis after axis, the coordinates of the devices. False if one of them
- * is not in the domain, or not the same of those that share its port.
+ * Marks in `seen`, axis after axis, the coordinates of the devices. Returns false if
+ * one of them is not in the domain, or not the same of those that share its port.
  */
-static bool mark(uint8_t *seen, const struct fabric *f, int32_t domain,
-                 const int32_t *ids, int32_t n)
+static bool mark_places(uint8_t *seen, const struct fabric *f, int32_t domain,
+                        const int32_t *ids, int32_t n)
 {
 	for (int32_t i = 0; i < n; i++) {
 		int32_t rest = f->place[ids[i]];
@@ -35,7 +35,10 @@ static bool mark(uint8_t *seen, const struct fabric *f, int32_t domain,
 	return true;
 }
 
-/* The one run of marked coordinates of an axis; false if there are several. */
+/*
+ * Finds the one run of marked coordinates of an axis; returns false if there are
+ * several.
+ */
 static bool run_find(struct run *out, const uint8_t *seen, int32_t size, bool wrap)
 {
 	int32_t starts = 0;
@@ -121,7 +124,8 @@ bool runs_find(struct runs *out, const struct machine *m, const int32_t *ids, in
 		coordinates += (size_t)f->shape[a];
 	seen = xmalloc(coordinates, sizeof(*seen));
 	memset(seen, 0, coordinates);
-	found = mark(seen, f, out->domain, ids, n) && runs_of_marks(out, seen, f, n);
+	found = mark_places(seen, f, out->domain, ids, n) &&
+	        runs_of_marks(out, seen, f, n);
 	free(seen);
 	out->twisted = found && f->twist && n == fabric_places(f);
 	for (int r = 0; found && f->geometry == GEOMETRY_GRAPH && r < out->n; r++)
@@ -178,7 +182,7 @@ int32_t runs_lines(const struct runs *g, int r)
 	return lines;
 }
 
-/* How far the place of the i-th device of run `r` is from that of its first. */
+/* Returns how far the place of the i-th device of run `r` is from that of its first. */
 static int32_t offset(const struct runs *g, int r, int32_t i)
 {
 	const struct run *run = &g->run[r];

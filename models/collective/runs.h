@@ -42,10 +42,13 @@ struct runs {
 	int32_t stride[TORUS_AXES_MAX]; /* of each run's axis, in places */
 };
 
-/* The runs of n >= 2 distinct devices; false if they are no product of runs of a torus. */
+/*
+ * Finds the runs of n >= 2 distinct devices; returns false if they are no product of
+ * runs of a torus.
+ */
 bool runs_find(struct runs *out, const struct machine *m, const int32_t *ids, int32_t n);
 
-/* Of a twisted one: the product in which run number `ring` is a ring of 2n. */
+/* Returns of a twisted torus the product in which run number `ring` is a ring of 2n. */
 struct runs runs_twisted(const struct runs *g, int ring);
 
 /* Do all groups have runs, exactly one each, of the kind asked for? */
@@ -57,13 +60,19 @@ bool runs_single(const struct machine *m, const struct groups *g, bool ring);
  */
 bool runs_carry(const struct machine *m, enum op op, const struct groups *g);
 
-/* Number of lines of devices along run `r`: the product of the other lengths. */
+/*
+ * Returns the number of lines of devices along run `r`: the product of the other
+ * lengths.
+ */
 int32_t runs_lines(const struct runs *g, int r);
 
 /* The devices of line number `line` along run `r`, in axis order, into `ids`. */
 void runs_line(int32_t *ids, const struct runs *g, int r, int32_t line);
 
-/* One-way bytes per second of run `r`: of the link that leaves its first device. */
+/*
+ * Returns the one-way bytes per second of run `r`: of the link that leaves its first
+ * device.
+ */
 double runs_bandwidth_Bps(const struct runs *g, int r);
 
 /*

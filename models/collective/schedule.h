@@ -7,7 +7,7 @@
  *        waits for no other.
  * `repeats` > 1 marks rounds merged into this task: `repeats` rounds between the same
  * pairs in identical or proportional sizes, the messages holding their sum. The task
- * then costs repeats - 1 further latencies of its longest route (design 5).
+ * then costs repeats - 1 further latencies of its longest route.
  *
  * What no wire explains is said of a task as well: `delay_s` passes before its first byte
  * moves (software per step, the fill of a pipeline), and its bytes take `least_s` or
@@ -46,8 +46,8 @@ struct round {
 struct schedule;
 
 /*
- * Who reads rounds one by one: gets a schedule whose only round is the one to be read, and
- * returns whether it wants the next.
+ * Who reads rounds one by one: gets a schedule whose only round is the one to be read,
+ * and returns whether it wants the next.
  */
 typedef bool round_fn(void *self, const struct schedule *s);
 
@@ -62,7 +62,7 @@ struct schedule {
 	struct round *round;
 	struct task *task;
 	struct message *message;
-	int64_t rounds_capacity, tasks_capacity, messages_capacity;
+	int64_t rounds_room, tasks_room, messages_room; /* as base/list.h has it */
 	round_fn *reader;
 	void *reader_self;
 	bool done; /* the reader wants no more */
@@ -72,10 +72,10 @@ struct schedule {
 
 /*
  * Building: a round is open from schedule_round() to the next, a task from
- * schedule_task() to the next; schedule_software() sets what the open task has of it. Messages of
- * no bytes or to oneself are dropped; tasks and rounds left empty are dropped by
- * schedule_end(), which closes the last ones. schedule_reserve() makes room at once for so
- * many messages more.
+ * schedule_task() to the next; schedule_software() sets what the open task has of it.
+ * Messages of no bytes or to oneself are dropped; tasks and rounds left empty are
+ * dropped by schedule_end(), which closes the last ones. schedule_reserve() makes room
+ * at once for so many messages more.
  */
 void schedule_reserve(struct schedule *s, int64_t nmessages);
 void schedule_round(struct schedule *s);
@@ -87,8 +87,5 @@ void schedule_end(struct schedule *s);
 
 /* All rounds of a finished schedule to a reader, as long as it wants them. */
 void schedule_rounds(const struct schedule *s, round_fn *reader, void *self);
-
-/* A readable listing, one round per paragraph, for people and tests. */
-void schedule_print(struct text *out, const struct schedule *s);
 
 #endif

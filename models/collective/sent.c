@@ -1,16 +1,10 @@
 #include "collective/sent.h"
 
-/* The root of a device's connected set, halving the path on the way. */
-static int32_t set_of(int32_t *parent, int32_t d)
-{
-	while (parent[d] != d)
-		d = parent[d] = parent[parent[d]];
-	return d;
-}
+#include "base/sets.h"
 
 /*
- * The root of each device's set of those that send to one another: [ndevices]. *ascend:
- * the transfers are by destination already, as those of most exchanges are.
+ * Returns the root of each device's set of those that send to one another: [ndevices].
+ * *ascend: the transfers are by destination already, as those of most exchanges are.
  */
 static int32_t *find_sets(bool *ascend, const struct step *s, int32_t ndevices,
                           struct arena *a)
@@ -18,17 +12,16 @@ static int32_t *find_sets(bool *ascend, const struct step *s, int32_t ndevices,
 	int32_t *set = arena_alloc(a, (size_t)ndevices, sizeof(*set)), before = 0;
 
 	*ascend = true;
-	for (int32_t d = 0; d < ndevices; d++)
-		set[d] = d;
+	sets_apart(set, ndevices);
 	for (int64_t i = 0; i < s->ntransfers; i++) {
 		int32_t src = s->transfers[i].src, dst = s->transfers[i].dst;
 
-		set[set_of(set, src)] = set_of(set, dst);
+		sets_join(set, src, dst);
 		*ascend = *ascend && dst >= before;
 		before = dst;
 	}
 	for (int32_t d = 0; d < ndevices; d++)
-		set[d] = set_of(set, d);
+		set[d] = sets_of(set, d);
 	return set;
 }
 
@@ -45,7 +38,7 @@ static void add_up(int64_t *count, int32_t n)
 	}
 }
 
-/* The transfers by destination. */
+/* Returns the transfers by destination. */
 static const struct transfer *sort_destinations(const struct step *s, int32_t ndevices,
                                                 struct arena *a)
 {
@@ -62,8 +55,8 @@ static const struct transfer *sort_destinations(const struct step *s, int32_t nd
 }
 
 /*
- * Transfers by destination then by set and source: counted into their places by the rank
- * that sources have by set and number.
+ * Sorts transfers by destination to such by set and source: they are counted into their
+ * places by the rank that sources have by set and number.
  */
 static const struct sent *sort_transfers(const struct transfer *by_dst, size_t n,
                                          const int32_t *set, int32_t ndevices,

@@ -14,9 +14,9 @@ struct sent {
 };
 
 /*
- * The step's transfers by set, source and destination, s->ntransfers of them, and in *set
- * for each of the devices the number of its set: those that send to one another, whoever
- * relays. In the arena; all but the sets in linear time.
+ * Returns the step's transfers by set, source and destination, s->ntransfers of them,
+ * and in *set for each of the devices the number of its set: those that send to one
+ * another, whoever relays. In the arena; all but the sets in linear time.
  */
 const struct sent *sent_sorted(const int32_t **set, const struct step *s,
                                int32_t ndevices, struct arena *a);

@@ -32,7 +32,7 @@
  *   cost    latency of the longest route + S/n (routes on the busiest link) / W. Without
  *           the twist S/W in both shapes; with it 81 of 128 on a link of 4x4x8.
  * Source: scaling book, sharding (several axes), whose formula is the limit for equal
- * axes; facts on collective costs, 2 and 3.
+ * axes.
  */
 #include "collective/collective.h"
 #include "collective/runs.h"
@@ -56,38 +56,38 @@ static double run_speed(const struct runs *g, int r)
 	return runs_bandwidth_Bps(g, r) * (g->run[r].ring ? 2 : 1) * d / (d - 1);
 }
 
-static const struct runs *runs_of(const struct walk *w, int part)
+static const struct runs *runs_of(const struct walk *walk, int part)
 {
-	return w->twisted ? &w->twisted[part] : &w->runs;
+	return walk->twisted ? &walk->twisted[part] : &walk->runs;
 }
 
-/* The run of part i in the phase that dominates. */
-static int main_run(const struct walk *w, enum op op, int i)
+/* Returns the run of part i in the phase that dominates. */
+static int main_run(const struct walk *walk, enum op op, int i)
 {
-	return op == OP_ALL_GATHER ? (i + w->runs.n - 1) % w->runs.n : i;
+	return op == OP_ALL_GATHER ? (i + walk->runs.n - 1) % walk->runs.n : i;
 }
 
-static void cut_parts(struct walk *w, enum op op)
+static void cut_parts(struct walk *walk, enum op op)
 {
-	int k = w->runs.n;
+	int k = walk->runs.n;
 	double sum = 0;
 
 	for (int i = 0; i < k; i++) {
-		w->part[i] = op == OP_ALL_TO_ALL
-		                     ? 1
-		                     : run_speed(runs_of(w, i), main_run(w, op, i));
-		sum += w->part[i];
+		walk->part[i] = op == OP_ALL_TO_ALL ? 1
+		                                    : run_speed(runs_of(walk, i),
+		                                                main_run(walk, op, i));
+		sum += walk->part[i];
 	}
 	for (int i = 0; i < k; i++)
-		w->part[i] /= sum;
+		walk->part[i] /= sum;
 }
 
-/* What part i does in the walk's phase. */
-static struct leg leg_of(const struct walk *w, enum op op, double bytes, int i)
+/* Returns what part i does in the walk's phase. */
+static struct leg leg_of(const struct walk *walk, enum op op, double bytes, int i)
 {
-	const struct run *run = runs_of(w, i)->run;
-	int k = w->runs.n, p = w->phase;
-	struct leg leg = {.op = op, .bytes = bytes * w->part[i]};
+	const struct run *run = runs_of(walk, i)->run;
+	int k = walk->runs.n, p = walk->phase;
+	struct leg leg = {.op = op, .bytes = bytes * walk->part[i]};
 
 	if (op == OP_ALL_REDUCE) {
 		leg.op = p < k ? OP_REDUCE_SCATTER : OP_ALL_GATHER;
@@ -108,45 +108,48 @@ static struct leg leg_of(const struct walk *w, enum op op, double bytes, int i)
 	return leg;
 }
 
-/* Append the walk's next round to the open round; false when it has ended before. */
-static bool walk_round(struct schedule *out, struct walk *w, enum op op, int32_t n,
+/*
+ * Appends the walk's next round to the open round; returns false when it has ended
+ * before.
+ */
+static bool walk_round(struct schedule *out, struct walk *walk, enum op op, int32_t n,
                        double bytes)
 {
 	struct leg leg[TORUS_AXES_MAX];
 	int32_t rounds = 1;
 
-	if (w->phase == w->nphases)
+	if (walk->phase == walk->nphases)
 		return false;
-	if (w->twisted && op == OP_ALL_TO_ALL) {
+	if (walk->twisted && op == OP_ALL_TO_ALL) {
 		schedule_task(out, 1);
-		all_pairs(out, w->runs.machine, w->ids, n, bytes / n);
-		w->phase = w->nphases;
+		all_pairs(out, walk->runs.machine, walk->ids, n, bytes / n);
+		walk->phase = walk->nphases;
 		return true;
 	}
-	for (int i = 0; i < w->runs.n; i++) {
+	for (int i = 0; i < walk->runs.n; i++) {
 		const struct run *run;
 
-		leg[i] = leg_of(w, op, bytes, i);
-		run = &runs_of(w, i)->run[leg[i].run];
+		leg[i] = leg_of(walk, op, bytes, i);
+		run = &runs_of(walk, i)->run[leg[i].run];
 		if (!run->ring && line_rounds(leg[i].op, run->length) > rounds)
 			rounds = line_rounds(leg[i].op, run->length);
 	}
-	for (int i = 0; i < w->runs.n; i++) {
-		const struct runs *runs = runs_of(w, i);
+	for (int i = 0; i < walk->runs.n; i++) {
+		const struct runs *runs = runs_of(walk, i);
 
 		if (runs->run[leg[i].run].ring)
-			bidir_ring_round(out, runs, &leg[i], w->round, rounds);
+			bidir_ring_round(out, runs, &leg[i], walk->round, rounds);
 		else
-			line_round(out, runs, &leg[i], w->round);
+			line_round(out, runs, &leg[i], walk->round);
 	}
-	if (++w->round == rounds) {
-		w->phase++;
-		w->round = 0;
+	if (++walk->round == rounds) {
+		walk->phase++;
+		walk->round = 0;
 	}
 	return true;
 }
 
-static bool applies(const struct machine *m, enum op op, const struct groups *g)
+static bool torus_applies(const struct machine *m, enum op op, const struct groups *g)
 {
 	struct runs runs;
 
@@ -161,25 +164,25 @@ static bool applies(const struct machine *m, enum op op, const struct groups *g)
 static struct walk walk_start(struct arena *a, const struct machine *m, enum op op,
                               const int32_t *ids, int32_t n)
 {
-	struct walk w = {.ids = ids};
+	struct walk walk = {.ids = ids};
 	struct runs *twisted;
-	bool found = runs_find(&w.runs, m, ids, n);
+	bool found = runs_find(&walk.runs, m, ids, n);
 
 	assert(found);
 	(void)found;
-	w.nphases = w.runs.n * (op == OP_ALL_REDUCE ? 2 : 1);
-	if (w.runs.twisted) {
-		twisted = arena_alloc(a, (size_t)w.runs.n, sizeof(*twisted));
-		for (int i = 0; i < w.runs.n; i++)
-			twisted[i] = runs_twisted(&w.runs, main_run(&w, op, i));
-		w.twisted = twisted;
+	walk.nphases = walk.runs.n * (op == OP_ALL_REDUCE ? 2 : 1);
+	if (walk.runs.twisted) {
+		twisted = arena_alloc(a, (size_t)walk.runs.n, sizeof(*twisted));
+		for (int i = 0; i < walk.runs.n; i++)
+			twisted[i] = runs_twisted(&walk.runs, main_run(&walk, op, i));
+		walk.twisted = twisted;
 	}
-	cut_parts(&w, op);
-	return w;
+	cut_parts(&walk, op);
+	return walk;
 }
 
-static void build(struct schedule *out, const struct machine *m, enum op op,
-                  const struct groups *g, double bytes)
+static void torus_build(struct schedule *out, const struct machine *m, enum op op,
+                        const struct groups *g, double bytes)
 {
 	struct walk *walk = arena_alloc(out->arena, (size_t)g->ngroups, sizeof(*walk));
 	bool more = true;
@@ -200,6 +203,6 @@ const struct algorithm algorithm_torus = {
 	.name = "torus",
 	.help = "a product of torus runs, the array cut into one part per axis",
 	.any_order = true,
-	.applies = applies,
-	.build = build,
+	.applies = torus_applies,
+	.build = torus_build,
 };

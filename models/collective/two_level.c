@@ -18,9 +18,9 @@
  *            inside, S(m-1)(M-1)/n are relayed
  *     cost   (m-1)(l_i + S/(m W_i)) + (M-1)(l_n + S/(M W_n))
  *   need    V on every device (all-to-all 3S)
- * Source: facts on collective costs, 4; NCCL's PXN for the all-to-all.
+ * The all-to-all is NCCL's PXN. geometry.c chooses the algorithm of each level.
  */
-#include "collective/collective.h"
+#include "collective/two_level.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -43,7 +43,10 @@ static bool one_domain(const struct machine *m, int f, const int32_t *ids, int32
 	return true;
 }
 
-/* Equal numbers, two or more, of members in two or more domains of fabric `f`? */
+/*
+ * Are there equal numbers, two or more, of members in two or more domains of fabric
+ * `f`?
+ */
 static bool even_domains(struct levels *out, const struct machine *m, int f,
                          const int32_t *ids, int32_t n)
 {
@@ -79,7 +82,7 @@ static bool levels_find(struct levels *out, const struct machine *m, const int32
 	return false;
 }
 
-static bool applies(const struct machine *m, enum op op, const struct groups *g)
+bool two_level_applies(const struct machine *m, enum op op, const struct groups *g)
 {
 	struct levels first, levels;
 
@@ -109,8 +112,9 @@ static int by_id(const void *a, const void *b)
  * Sort one group by nodes, in order of first appearance, into inner[node * m + number],
  * numbers by rising device, and the same into rails[number * nodes + node].
  */
-static void split(const struct machine *m, const struct levels *levels,
-                  const int32_t *ids, int32_t *inner, int32_t *rails, int32_t *node_of)
+static void split_group(const struct machine *m, const struct levels *levels,
+                        const int32_t *ids, int32_t *inner, int32_t *rails,
+                        int32_t *node_of)
 {
 	const int32_t *domain = m->fabric[levels->inner].domain;
 	int32_t n = levels->m * levels->nodes, nodes = 0;
@@ -135,21 +139,12 @@ static void split(const struct machine *m, const struct levels *levels,
 			rails[j * nodes + k] = inner[k * levels->m + j];
 }
 
-static void level(struct schedule *out, const struct machine *m, enum op op,
-                  const struct groups *g, double bytes)
-{
-	const struct algorithm *algorithm =
-		algorithm_fastest(out->arena, m, op, g, bytes);
-
-	assert(algorithm);
-	algorithm->build(out, m, op, g, bytes);
-}
-
-static void build(struct schedule *out, const struct machine *m, enum op op,
-                  const struct groups *g, double bytes)
+int two_level_split(struct level out[TWO_LEVEL_MOST], struct arena *a,
+                    const struct machine *m, enum op op, const struct groups *g,
+                    double bytes)
 {
 	int32_t n = g->size, all = g->ngroups * n;
-	int32_t *ids = arena_alloc(out->arena, (size_t)all * 2, sizeof(*ids)), *node_of;
+	int32_t *ids = arena_alloc(a, (size_t)all * 2, sizeof(*ids)), *node_of;
 	struct groups inside = {.ids = ids}, across = {.ids = ids + all};
 	struct levels levels;
 	bool found = levels_find(&levels, m, g->ids, n);
@@ -160,35 +155,26 @@ static void build(struct schedule *out, const struct machine *m, enum op op,
 	across.size = inside.ngroups = levels.nodes;
 	across.ngroups *= g->ngroups;
 	inside.ngroups *= g->ngroups;
-	node_of = arena_alloc(out->arena, (size_t)m->fabric[levels.inner].ndomains,
+	node_of = arena_alloc(a, (size_t)m->fabric[levels.inner].ndomains,
 	                      sizeof(*node_of));
 	for (int32_t i = 0; i < g->ngroups; i++)
-		split(m, &levels, g->ids + (int64_t)i * n, ids + (int64_t)i * n,
-		      ids + all + (int64_t)i * n, node_of);
+		split_group(m, &levels, g->ids + (int64_t)i * n, ids + (int64_t)i * n,
+		            ids + all + (int64_t)i * n, node_of);
 	switch (op) {
 	case OP_ALL_GATHER:
-		level(out, m, OP_ALL_GATHER, &across, bytes);
-		level(out, m, OP_ALL_GATHER, &inside, bytes * levels.nodes);
-		break;
+		out[0] = (struct level){OP_ALL_GATHER, across, bytes};
+		out[1] = (struct level){OP_ALL_GATHER, inside, bytes * levels.nodes};
+		return 2;
 	case OP_ALL_REDUCE:
-		level(out, m, OP_REDUCE_SCATTER, &inside, bytes);
-		level(out, m, OP_ALL_REDUCE, &across, bytes / levels.m);
-		level(out, m, OP_ALL_GATHER, &inside, bytes / levels.m);
-		break;
-	case OP_REDUCE_SCATTER:
-		level(out, m, OP_REDUCE_SCATTER, &inside, bytes);
-		level(out, m, OP_REDUCE_SCATTER, &across, bytes / levels.m);
-		break;
+		out[0] = (struct level){OP_REDUCE_SCATTER, inside, bytes};
+		out[1] = (struct level){OP_ALL_REDUCE, across, bytes / levels.m};
+		out[2] = (struct level){OP_ALL_GATHER, inside, bytes / levels.m};
+		return 3;
 	default:
-		assert(op == OP_ALL_TO_ALL);
-		level(out, m, OP_ALL_TO_ALL, &inside, bytes);
-		level(out, m, OP_ALL_TO_ALL, &across, bytes);
+		assert(op == OP_REDUCE_SCATTER || op == OP_ALL_TO_ALL);
+		out[0] = (struct level){op, inside, bytes};
+		out[1] = (struct level){op, across,
+		                        op == OP_ALL_TO_ALL ? bytes : bytes / levels.m};
+		return 2;
 	}
 }
-
-const struct algorithm algorithm_two_level = {
-	.name = "two-level",
-	.help = "equally many devices per node: inside the nodes and across them",
-	.applies = applies,
-	.build = build,
-};

@@ -1,6 +1,6 @@
 /*
- * Lower bounds on the time of any plan (design 7, `bound_s`; spec redistribution.md
- * 10.5; facts collective-costs.md 5): no launch, no local work.
+ * Lower bounds on the time of any plan, the `bound_s` of the outputs, without launches
+ * and local work (models/README.md, "Bounds").
  *
  * Every bound is about a set S of devices of the machine. What devices in S want and S
  * does not hold must come in, so with C bytes per second of links into S

@@ -1,5 +1,5 @@
 /*
- * How much must cross into and out of a set of devices (spec redistribution.md 10.5).
+ * How much must cross into and out of a set of devices (models/README.md, "Bounds").
  * Private to bound.c.
  *
  * The tiles of a layout are the cells of a grid, held by one device or several. What a

@@ -40,7 +40,7 @@ struct reading {
 	struct placement p[MESH_AXES_MAX];
 };
 
-/* The tensor dimension of a Shard, -1 for the last. */
+/* Reads the tensor dimension of a Shard, -1 for the last. */
 static bool read_dim(struct reading *r, struct placement *p)
 {
 	struct scan *s = r->s;
@@ -65,7 +65,10 @@ static bool read_dim(struct reading *r, struct placement *p)
 	return true;
 }
 
-/* Behind Shard or S: (0), (dim=0); behind the strided ones (0, 2), (dim=0, sf=2). */
+/*
+ * Reads what is behind Shard or S: (0), (dim=0); behind the strided ones (0, 2),
+ * (dim=0, sf=2).
+ */
 static bool read_shard(struct reading *r, struct placement *p, bool strided)
 {
 	struct scan *s = r->s;
@@ -86,7 +89,7 @@ static bool read_shard(struct reading *r, struct placement *p, bool strided)
 	return scan_expect(s, ")");
 }
 
-/* Behind Partial or P: nothing, (), (sum), ('sum'), (reduce_op='sum'). */
+/* Reads what is behind Partial or P: nothing, (), (sum), ('sum'), (reduce_op='sum'). */
 static bool read_partial(struct reading *r, struct placement *p)
 {
 	struct scan *s = r->s;
@@ -214,8 +217,9 @@ static bool any_strided(const struct reading *r)
 }
 
 /*
- * The mesh dimensions of tensor dimension `dim` where some are strided: from the last to
- * the first, each goes behind those to its right that its split factor is the product of.
+ * Orders the mesh dimensions of tensor dimension `dim` where some are strided: from the
+ * last to the first, each goes behind those to its right that its split factor is the
+ * product of.
  */
 static bool order_by_stride(struct reading *r, int dim)
 {
@@ -256,7 +260,10 @@ static bool order_by_stride(struct reading *r, int dim)
 	return true;
 }
 
-/* The mesh dimensions of tensor dimension `dim`, by their place in its shard order. */
+/*
+ * Orders the mesh dimensions of tensor dimension `dim` by their place in its shard
+ * order.
+ */
 static bool order_by_mesh(struct reading *r, int dim)
 {
 	int at[MESH_AXES_MAX], place[MESH_AXES_MAX], n = 0;
@@ -315,7 +322,7 @@ static bool resolve_by_mesh(struct reading *r)
 	return true;
 }
 
-/* The next mesh dimension that no bracket lists; naxes if there is none. */
+/* Returns the next mesh dimension that no bracket lists; naxes if there is none. */
 static int next_unlisted(const struct reading *r, int axis)
 {
 	for (; axis < r->mesh->naxes; axis++) {
@@ -386,7 +393,10 @@ enum status dtensor_parse(struct layout *out, const struct mesh *mesh,
 	return s->error->code;
 }
 
-/* The dimension that a mesh axis cuts (-1: none), its place there, how many cut it. */
+/*
+ * Returns the dimension that a mesh axis cuts (-1: none), its place there, how many cut
+ * it.
+ */
 static int dim_of_axis(const struct layout *l, int axis, int *place, int *count)
 {
 	for (int dim = 0; dim <= l->rank; dim++) {

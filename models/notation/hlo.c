@@ -1,7 +1,7 @@
 /*
  * HLO: {devices=[2,1,4]<=[4,2]T(1,0)}, {devices=[2,2]0,2,1,3},
- * ... last_tile_dim_replicate, {replicated}, {maximal device=0} (spec xla.md 1.1, 1.3,
- * 9.4). Device ids are logical device numbers: the mesh's device order applies. Printed
+ * ... last_tile_dim_replicate, {replicated}, {maximal device=0} (models/README.md,
+ * "XLA"). Device ids are logical device numbers: the mesh's device order applies. Printed
  * as XLA prints: the iota form without dims of size 1 and with neighbours merged, a
  * device list where there is none. The named form of newer XLA,
  * {mesh['x'=4,'y'=2], [{'x'}, {}]}, is read only; with device_ids=(...) behind its mesh

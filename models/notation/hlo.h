@@ -25,8 +25,8 @@ enum status hlo_scan(struct hlo *out, int32_t ndevices, int rank, struct arena *
                      struct scan *s);
 
 /*
- * The order of `n` devices behind "device_ids": =(3,2,1,0) or =([2,2]T(1,0)). NULL on an
- * error.
+ * Returns the order of `n` devices behind "device_ids": =(3,2,1,0) or =([2,2]T(1,0)).
+ * NULL on an error.
  */
 const int32_t *hlo_scan_order(int32_t n, struct arena *a, struct scan *s);
 

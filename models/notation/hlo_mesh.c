@@ -43,7 +43,10 @@ static bool cuts_chain(const struct cuts *c)
 	return true;
 }
 
-/* The cuts of a tiling; false if its ids are no digits or a tile dim cuts one askew. */
+/*
+ * Finds the cuts of a tiling; returns false if its ids are no digits or a tile dim cuts
+ * one askew.
+ */
 static bool cuts_of_tiling(struct cuts *c, const struct tiling *t)
 {
 	struct hlo_digit digit[HLO_DIGITS_MAX];

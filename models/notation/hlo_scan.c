@@ -1,4 +1,4 @@
-/* The text of an HLO sharding (spec xla.md 9.4), both forms of the device list. */
+/* The text of an HLO sharding, with both forms of the device list. */
 #include "notation/hlo.h"
 #include "notation/read.h"
 

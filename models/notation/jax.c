@@ -14,7 +14,7 @@ struct reading {
 	struct used used;
 };
 
-/* One axis name in either kind of quotes, appended to `dim`. */
+/* Reads an axis name in either kind of quotes and appends it to `dim`. */
 static bool read_axis(struct reading *r, int dim)
 {
 	struct scan *s = r->s;
@@ -31,7 +31,7 @@ static bool read_axis(struct reading *r, int dim)
 	                name);
 }
 
-/* Axis names until `close`; commas between, and one may stand behind the last. */
+/* Reads axis names until `close`; commas between, and one may stand behind the last. */
 static bool read_axes(struct reading *r, int dim, const char *close)
 {
 	while (!scan_take(r->s, close)) {
@@ -125,7 +125,7 @@ static bool take_spec_name(struct scan *s)
 	return scan_word(s, "PartitionSpec") || scan_word(s, "PS") || scan_word(s, "P");
 }
 
-/* Skip the arguments of NamedSharding up to its spec, and take the spec's name. */
+/* Skips the arguments of NamedSharding up to its spec, and takes the spec's name. */
 static bool find_spec(struct scan *s)
 {
 	if (!scan_expect(s, "("))

@@ -40,7 +40,7 @@ static bool starts(const char *p, const char *word)
 	return strncmp(p, word, strlen(word)) == 0;
 }
 
-/* What stands behind an opening `[` tells the three spellings that use it apart. */
+/* Tells the three spellings that begin with `[` apart by what stands behind it. */
 static enum notation detect_list(const char *p)
 {
 	p = skip_space(p);

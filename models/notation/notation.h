@@ -1,5 +1,5 @@
 /*
- * The five spellings of a layout (design 7). Each reader fills one `struct layout`, each
+ * The five spellings of a layout. Each reader fills one `struct layout`, each
  * printer prints from it; print(read(t)) is canonical and has the same tiles. What a
  * spelling cannot say is an error that names the axis.
  *
@@ -32,11 +32,12 @@ enum notation notation_detect(const char *text);
 
 /*
  * Read a layout of an array of shape `shape` over `mesh`. Trailing dimensions that a
- * PartitionSpec leaves out are None. An HLO device list that sub-axes of the mesh can say
- * becomes LAYOUT_AXES, any other LAYOUT_TILES. Errors have the place in the text: unknown
- * axis (with the known ones), axis used twice, sub-axis that does not divide its axis,
- * another rank than the array's, device numbers that are no permutation, another number
- * of devices than the mesh's; paper: local size that does not fit the global one.
+ * PartitionSpec leaves out are None. An HLO device list that sub-axes of the mesh can
+ * say becomes LAYOUT_AXES, any other LAYOUT_TILES. Errors have the place in the text:
+ * unknown axis (with the known ones), axis used twice, sub-axis that does not divide
+ * its axis, another rank than the array's, device numbers that are no permutation,
+ * another number of devices than the mesh's; paper: local size that does not fit the
+ * global one.
  */
 enum status layout_parse(struct layout *out, const struct mesh *mesh,
                          const struct shape *shape, struct arena *a, const char *text,
@@ -59,23 +60,23 @@ enum status paper_parse(struct layout *out, const struct mesh *mesh,
  * names, {mesh['x'=4], ...}; else axes `axis_0`, `axis_1`, ... whose sizes are the
  * coarsest digits in which the device lists of both texts can be said; one axis of N
  * where each has digits but they conflict (its sub-axes can say both, one after the
- * other), the digits of the one text that has any, and one axis per prime factor of N, in
- * falling stride, where neither has. `num_devices` 0: the device lists tell. Error when
- * the texts are not HLO or disagree on N.
+ * other), the digits of the one text that has any, and one axis per prime factor of N,
+ * in falling stride, where neither has. `num_devices` 0: the device lists tell. Error
+ * when the texts are not HLO or disagree on N.
  */
 enum status hlo_mesh(struct mesh *out, struct arena *a, const char *from,
                      struct where from_at, const char *to, struct where to_at,
                      int64_t num_devices, struct error *e);
 
 /*
- * Print in one spelling; false with the reason in `why` (naming the axis) when the
- * spelling cannot say it: sub-axes in JAX, two orders of axes in plain DTensor, ...
+ * Prints in one spelling; returns false with the reason in `why` (naming the axis) when
+ * the spelling cannot say it: sub-axes in JAX, two orders of axes in plain DTensor, ...
  */
 bool layout_print_as(struct text *out, enum notation n, const struct layout *l,
                      const struct mesh *mesh, const struct shape *shape,
                      struct text *why);
 
-/* As JAX if that can say it, else Shardy, else HLO (design 3). Always succeeds. */
+/* Prints it as JAX if that can say it, else as Shardy, else as HLO. Always succeeds. */
 void layout_print(struct text *out, const struct layout *l, const struct mesh *mesh,
                   const struct shape *shape);
 

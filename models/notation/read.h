@@ -7,14 +7,14 @@
 
 #include "notation/notation.h"
 
-/* How many bytes of a name an error message shows. */
+/* Returns how many bytes of a name an error message shows. */
 int name_shown(size_t length);
 
-/* The axis of this name; an error there, with the known axes, if there is none. */
+/* Finds the axis of this name; the error, if there is none, lists the known ones. */
 bool axis_find(int *axis, const struct mesh *m, struct scan *s, const char *name,
                size_t length);
 
-/* The whole of an axis. */
+/* Returns the whole of an axis. */
 struct part part_whole(const struct mesh *m, int axis);
 
 /* All parts a text has named so far: the check that none is used twice. */
@@ -24,7 +24,7 @@ struct used {
 };
 
 /*
- * Append a part to `dim` (== rank: unreduced; < 0: to none, the text only says that it
+ * Appends a part to `dim` (== rank: unreduced; < 0: to none, the text only says that it
  * replicates). Parts of size 1 count as used and are dropped. False, with an error at
  * `pos`, where the part overlaps one in `used` or cannot exist beside it.
  */
@@ -35,8 +35,8 @@ bool part_use(struct layout *l, struct used *used, int dim, struct part p,
 void layout_tidy(struct layout *l);
 
 /*
- * Skip to the next `,` or closing bracket that belongs to no bracket or quote opened on
- * the way. False with an error where the text ends before.
+ * Skips to the next `,` or closing bracket that belongs to no bracket or quote opened
+ * on the way. Returns false with an error where the text ends before.
  */
 bool skip_argument(struct scan *s);
 
@@ -46,7 +46,7 @@ bool shardy_read_dims(struct layout *out, const struct mesh *mesh, struct scan *
 /* Quote a name for printing: in `quote`, or in the other one if the name holds it. */
 void name_print(struct text *out, const char *name, char quote);
 
-/* A part of `l` that is not a whole axis, NULL if all are. */
+/* Returns a part of `l` that is not a whole axis, NULL if all are. */
 const struct part *sub_axis_find(const struct layout *l, const struct mesh *m);
 
 /* Printers; `l` is tidy. False with the reason in `why`. */

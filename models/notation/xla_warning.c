@@ -6,7 +6,10 @@
 #include <ctype.h>
 #include <string.h>
 
-/* Behind the brace that closes the one at `open`, quoted text skipped; NULL if none. */
+/*
+ * Returns what is behind the brace that closes the one at `open`, quoted text skipped;
+ * NULL if none.
+ */
 static const char *close_brace(const char *open)
 {
 	int depth = 0;
@@ -28,7 +31,7 @@ static const char *close_brace(const char *open)
 	return NULL;
 }
 
-/* Take words, whatever white space is between them. */
+/* Takes words, whatever white space is between them. */
 static bool take_words(struct scan *s, const char *const *words)
 {
 	const char *start = s->pos;
@@ -64,7 +67,7 @@ static enum status read_sharding(struct hlo *out, const char **text, struct wher
 	return OK;
 }
 
-/* Find "from sharding"; "sharding" may stand again before the second one. */
+/* Finds "from sharding"; "sharding" may stand again before the second one. */
 static bool find_start(struct scan *s)
 {
 	static const char *const from[] = {"from", "sharding", NULL};
@@ -78,7 +81,9 @@ static bool find_start(struct scan *s)
 	return false;
 }
 
-/* Move behind " = " of an instruction after "HLO operation" or "for"; false if none. */
+/*
+ * Moves behind " = " of an instruction after "HLO operation" or "for"; false if none.
+ */
 static bool find_result(struct scan *s)
 {
 	const char *equals;

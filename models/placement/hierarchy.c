@@ -31,7 +31,7 @@ int hierarchy_level(const struct hierarchy *h, const char *name, size_t length)
 	return -1;
 }
 
-/* The name in front of a size, if there is one. */
+/* Returns the name in front of a size, if there is one. */
 static enum status scan_level_name(const char **out, struct scan *s, struct arena *a,
                                    const struct hierarchy *h)
 {

@@ -44,10 +44,12 @@ void hierarchy_print(struct text *out, const struct hierarchy *h);
 /* One more level, innermost; its name is borrowed. An empty one is {0}. */
 void hierarchy_add(struct hierarchy *h, const char *name, int32_t size);
 
-/* Devices under one instance of a level: the product of the sizes below it. */
+/*
+ * Returns the devices under one instance of a level: the product of the sizes below it.
+ */
 int32_t hierarchy_stride(const struct hierarchy *h, int level);
 
-/* Number of the level with this name, -1 if none. */
+/* Returns the number of the level with this name, -1 if none. */
 int hierarchy_level(const struct hierarchy *h, const char *name, size_t length);
 
 #endif

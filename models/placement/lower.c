@@ -26,8 +26,8 @@ void reduction_of(struct reduction *out, struct arena *a, const struct space *s,
 }
 
 /*
- * Adding up what is received: two reads and a write per byte (design's rule for all
- * reductions), on the slowest memory.
+ * Returns the time to add up what is received: two reads and a write per byte, as for
+ * all reductions, on the slowest memory.
  */
 static double local_s(const struct machine *m, const struct reduction_step *step,
                       double held_bytes)
@@ -89,8 +89,8 @@ bool reduction_lower(struct lowered *out, struct arena *a, const struct machine 
 	return true;
 }
 
-static bool lower(const void *self, struct lowered *out, struct arena *a, int step,
-                  struct text *why)
+static bool lower_reduction_step(const void *self, struct lowered *out, struct arena *a,
+                                 int step, struct text *why)
 {
 	const struct reduction_steps *r = self;
 	const struct reduction_step *s = &r->reduction->step[step];
@@ -100,5 +100,5 @@ static bool lower(const void *self, struct lowered *out, struct arena *a, int st
 
 struct steps steps_of_reduction(const struct reduction_steps *r)
 {
-	return (struct steps){r->reduction->n, lower, r};
+	return (struct steps){r->reduction->n, lower_reduction_step, r};
 }

@@ -30,17 +30,17 @@ void reduction_of(struct reduction *out, struct arena *a, const struct space *s,
                   const struct program *p);
 
 /*
- * The groups in one order, so that equal ones are equal bytes: members by rising device
- * from the root on, starting over at the lowest; groups, disjoint ones, by rising root.
- * The arena's.
+ * Returns the groups in one order, so that equal ones are equal bytes: members by
+ * rising device from the root on, starting over at the lowest; groups, disjoint ones,
+ * by rising root. The arena's.
  */
 struct groups reduction_groups(const struct groups *g, struct arena *a);
 
 /*
- * The schedule of one step of which each member with data holds `held_bytes`: what
- * lower_collective makes of reduction_groups(), its launch and the local work of adding
- * up, 3 x received bytes / memory bandwidth (design 3). True, or false with the reason in
- * `why`.
+ * Makes the schedule of one step of which each member with data holds `held_bytes`:
+ * what lower_collective makes of reduction_groups(), its launch and the local work of
+ * adding up, 3 x received bytes / memory bandwidth (models/README.md, "Prices").
+ * Returns true, or false with the reason in `why`.
  */
 bool reduction_lower(struct lowered *out, struct arena *a, const struct machine *m,
                      const struct reduction_step *step, double held_bytes,

@@ -62,7 +62,9 @@ void axes_print(struct text *out, const struct mesh *axes)
 		text_printf(out, "%s%d", i ? "," : "", (int)axes->axis[i].size);
 }
 
-/* One axis by its number or, where it is no number, its name; -1 with an error. */
+/*
+ * Reads one axis by its number or, where it is no number, its name; -1 with an error.
+ */
 static int scan_axis(struct scan *s, const struct mesh *axes)
 {
 	const char *name;
@@ -133,13 +135,13 @@ struct search {
 	int64_t n;
 };
 
-static void fill(struct search *s, int i, int j, int32_t left)
+static void fill_cells(struct search *s, int i, int j, int32_t left)
 {
 	int64_t behind = 1;
 
 	if (j == s->at.nlevels) {
 		if (i + 1 < s->at.naxes) {
-			fill(s, i + 1, 0, s->axes->axis[i + 1].size);
+			fill_cells(s, i + 1, 0, s->axes->axis[i + 1].size);
 			return;
 		}
 		if (s->out)
@@ -154,7 +156,7 @@ static void fill(struct search *s, int i, int j, int32_t left)
 			continue;
 		s->at.x[i][j] = x;
 		s->column[j] /= x;
-		fill(s, i, j + 1, left / x);
+		fill_cells(s, i, j + 1, left / x);
 		s->column[j] *= x;
 	}
 }
@@ -170,7 +172,7 @@ static int64_t fill_all(struct matrix *out, const struct hierarchy *h,
 
 	for (int j = 0; j < h->nlevels; j++)
 		s.column[j] = h->level[j].size;
-	fill(&s, 0, 0, axes->axis[0].size);
+	fill_cells(&s, 0, 0, axes->axis[0].size);
 	return s.n;
 }
 
@@ -304,7 +306,9 @@ enum status matrix_check(const struct matrix *m, const struct hierarchy *h,
 	return OK;
 }
 
-/* How far one step of the digit of axis i at level j moves among the devices. */
+/*
+ * Returns how far one step of the digit of axis i at level j moves among the devices.
+ */
 static int32_t digit_stride(const struct matrix *m, int i, int j)
 {
 	int32_t stride = 1;

@@ -62,17 +62,18 @@ enum status matrix_parse(struct matrix *out, const char *text, struct where at,
 enum status matrix_check(const struct matrix *m, const struct hierarchy *h,
                          const struct mesh *axes, struct where at, struct error *e);
 
-/* Size of axis i, of level j, and the number of devices. */
+/* Returns the size of axis i, of level j, and the number of devices. */
 int32_t matrix_axis_size(const struct matrix *m, int axis);
 int32_t matrix_level_size(const struct matrix *m, int level);
 int32_t matrix_ndevices(const struct matrix *m);
 
-/* The device with coordinate[0..naxes). */
+/* Returns the device with coordinate[0..naxes). */
 int32_t matrix_device(const struct matrix *m, const int32_t *coordinate);
 
 /*
- * The device at every row-major position of the mesh of the axes (axis 0 most major):
- * [ndevices], a permutation; the device order to use as `--devices`. The arena's.
+ * Returns the device at every row-major position of the mesh of the axes (axis 0 most
+ * major): [ndevices], a permutation; the device order to use as `--devices`. The
+ * arena's.
  */
 int32_t *matrix_devices(const struct matrix *m, struct arena *a);
 

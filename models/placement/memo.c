@@ -1,34 +1,32 @@
 #include "placement/memo.h"
 
 #include "base/hash.h"
+#include "base/list.h"
+#include "base/table.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-struct entry {
-	const int32_t *ids; /* NULL: free */
+/* A question, whose groups are one after another in `ids`, and its answer. */
+struct answer {
+	const int32_t *ids;
 	int32_t ngroups, size;
 	enum op op;
 	double held_bytes, time_s;
-	uint64_t hash;
 };
 
 struct memo {
 	struct reduction_clock clock;
 	struct arena *kept, *scratch;
-	struct entry *table; /* open addressing; capacity a power of two */
-	size_t entries, capacity;
+	LIST(struct answer) answers;
+	struct table by_question;
 };
 
 struct memo *memo_new(struct reduction_clock clock)
 {
 	struct memo *m = xmalloc(1, sizeof(*m));
 
-	*m = (struct memo){.clock = clock, .capacity = 256};
-	m->kept = arena_new();
-	m->scratch = arena_new();
-	m->table = xmalloc(m->capacity, sizeof(*m->table));
-	memset(m->table, 0, m->capacity * sizeof(*m->table));
+	*m = (struct memo){.clock = clock, .kept = arena_new(), .scratch = arena_new()};
 	return m;
 }
 
@@ -38,85 +36,62 @@ void memo_free(struct memo *m)
 		return;
 	arena_free(m->kept);
 	arena_free(m->scratch);
-	free(m->table);
+	free(m->answers.at);
+	table_free(&m->by_question);
 	free(m);
 }
 
-static size_t ids_size(const struct entry *e)
+static size_t ids_bytes(const struct answer *a)
 {
-	return (size_t)e->ngroups * (size_t)e->size * sizeof(*e->ids);
+	return (size_t)a->ngroups * (size_t)a->size * sizeof(*a->ids);
 }
 
-static uint64_t entry_hash(const struct entry *e)
+static uint64_t question_hash(const struct answer *a)
 {
-	uint64_t h = hash_bytes(HASH_START, &e->op, sizeof(e->op));
+	uint64_t h = hash_bytes(HASH_START, &a->op, sizeof(a->op));
 
-	h = hash_bytes(h, &e->size, sizeof(e->size));
-	h = hash_bytes(h, &e->held_bytes, sizeof(e->held_bytes));
-	return hash_bytes(h, e->ids, ids_size(e));
+	h = hash_bytes(h, &a->size, sizeof(a->size));
+	h = hash_bytes(h, &a->held_bytes, sizeof(a->held_bytes));
+	return hash_bytes(h, a->ids, ids_bytes(a));
 }
 
-static bool same(const struct entry *x, const struct entry *y)
+static bool same_question(const struct answer *x, const struct answer *y)
 {
-	return x->hash == y->hash && x->op == y->op && x->ngroups == y->ngroups &&
-	       x->size == y->size && x->held_bytes == y->held_bytes &&
-	       memcmp(x->ids, y->ids, ids_size(x)) == 0;
+	return x->op == y->op && x->ngroups == y->ngroups && x->size == y->size &&
+	       x->held_bytes == y->held_bytes &&
+	       memcmp(x->ids, y->ids, ids_bytes(x)) == 0;
 }
 
-/* The entry that is the same, or the free one where it belongs. */
-static struct entry *find(struct entry *table, size_t capacity, const struct entry *e)
-{
-	size_t i = e->hash & (capacity - 1);
-
-	while (table[i].ids && !same(&table[i], e))
-		i = (i + 1) & (capacity - 1);
-	return &table[i];
-}
-
-static void grow(struct memo *m)
-{
-	size_t capacity = 2 * m->capacity;
-	struct entry *grown = xmalloc(capacity, sizeof(*grown));
-
-	memset(grown, 0, capacity * sizeof(*grown));
-	for (size_t i = 0; i < m->capacity; i++)
-		if (m->table[i].ids)
-			*find(grown, capacity, &m->table[i]) = m->table[i];
-	free(m->table);
-	m->table = grown;
-	m->capacity = capacity;
-}
-
-static double step_s(void *self, const struct reduction_step *step, double held_bytes,
-                     struct text *why)
+/* Returns what is known, else what the clock says, which is kept. */
+static double memo_step_s(void *self, const struct reduction_step *step,
+                          double held_bytes, struct text *why)
 {
 	struct memo *m = self;
 	struct reduction_step asked = *step;
-	struct entry e = {.op = step->op, .held_bytes = held_bytes}, *at;
+	struct answer a = {.op = step->op, .held_bytes = held_bytes};
+	uint64_t hash;
+	size_t at;
 
 	arena_reset(m->scratch);
 	asked.groups = reduction_groups(&step->groups, m->scratch);
-	e.ids = asked.groups.ids;
-	e.ngroups = asked.groups.ngroups;
-	e.size = asked.groups.size;
-	e.hash = entry_hash(&e);
-	at = find(m->table, m->capacity, &e);
-	if (at->ids)
-		return at->time_s;
-	e.time_s = m->clock.step_s(m->clock.self, &asked, held_bytes, why);
-	if (e.time_s < 0)
-		return e.time_s;
-	if (2 * ++m->entries > m->capacity) {
-		grow(m);
-		at = find(m->table, m->capacity, &e);
-	}
-	*at = e;
-	at->ids = arena_dup(m->kept, e.ids, (size_t)e.ngroups * (size_t)e.size,
-	                    sizeof(*e.ids));
-	return e.time_s;
+	a.ids = asked.groups.ids;
+	a.ngroups = asked.groups.ngroups;
+	a.size = asked.groups.size;
+	hash = question_hash(&a);
+	for (int32_t i = table_first(&m->by_question, hash, &at); i >= 0;
+	     i = table_next(&m->by_question, hash, &at))
+		if (same_question(&m->answers.at[i], &a))
+			return m->answers.at[i].time_s;
+	a.time_s = m->clock.step_s(m->clock.self, &asked, held_bytes, why);
+	if (a.time_s < 0)
+		return a.time_s;
+	a.ids = arena_dup(m->kept, a.ids, ids_bytes(&a), 1);
+	table_add(&m->by_question, hash, (int32_t)m->answers.n);
+	*list_add(&m->answers, NULL) = a;
+	return a.time_s;
 }
 
 struct reduction_clock memo_clock(struct memo *m)
 {
-	return (struct reduction_clock){step_s, m};
+	return (struct reduction_clock){memo_step_s, m};
 }

@@ -11,14 +11,15 @@
 struct memo;
 
 /*
- * Of a clock (its `self` is borrowed) whose seconds depend on the op, the bytes held and
- * the groups as reduction_groups() orders them, which is how they are put to it. Refusals
- * are not remembered. It keeps the groups of every question: 4 bytes per device.
+ * Makes the memo of a clock (its `self` is borrowed) whose seconds depend on the op,
+ * the bytes held and the groups as reduction_groups() orders them, which is how they
+ * are put to it. Refusals are not remembered. It keeps the groups of every question: 4
+ * bytes per device.
  */
 struct memo *memo_new(struct reduction_clock clock);
 void memo_free(struct memo *m);
 
-/* The table of the clock. Its `self` is the memo. */
+/* Returns the memo as a clock. */
 struct reduction_clock memo_clock(struct memo *m);
 
 #endif

@@ -24,7 +24,7 @@ void program_print(struct text *out, const struct program *p,
 	}
 }
 
-/* The number of a level by its name, -1 with an error. */
+/* Returns the number of a level by its name, -1 with an error. */
 static int scan_level(struct scan *s, const struct hierarchy *tree)
 {
 	const char *name;
@@ -86,7 +86,10 @@ static bool same_groups(const struct hierarchy *tree, struct slice x, struct sli
 	               (size_t)g.ngroups * (size_t)g.size * sizeof(*g.ids));
 }
 
-/* The name of its groups that slices_of gives; false if they have one device. */
+/*
+ * Finds the name of its groups that slices_of gives; returns false if they have one
+ * device.
+ */
 static bool canonical(struct slice *s, const struct hierarchy *tree)
 {
 	struct arena *a = arena_new();

@@ -16,29 +16,22 @@ struct ranking {
 	int32_t *edge; /* the first of those steps */
 };
 
-double p2_clock(void *self, const struct reduction_step *step, double held_bytes,
-                struct text *why)
-{
-	(void)why;
-	return p2_step_s(self, step, held_bytes);
-}
-
-static bool faster(double a_s, double b_s)
+static bool is_faster(double a_s, double b_s)
 {
 	return a_s < b_s && (isinf(b_s) || b_s - a_s > 1e-12 * b_s);
 }
 
-static enum status refused(const struct placement_case *c, struct text *why,
-                           struct error *e)
+static enum status clock_refused(const struct placement_case *c, struct text *why,
+                                 struct error *e)
 {
 	error_set(e, E_INFEASIBLE, c->at, "%s", why->s ? why->s : "no time");
 	text_free(why);
 	return E_INFEASIBLE;
 }
 
-/* Ask the clock for a kind of step, once; groups are made once per slice. */
-static enum status ask(struct ranking *r, int k, const struct placement_case *c,
-                       const struct reduction_clock *clock, struct error *e)
+/* Asks the clock for a kind of step, once; groups are made once per slice. */
+static enum status ask_kind(struct ranking *r, int k, const struct placement_case *c,
+                            const struct reduction_clock *clock, struct error *e)
 {
 	const struct step_kind *kind = &r->synthesis->kind[k];
 	struct groups *g = &r->groups[kind->slice];
@@ -59,16 +52,16 @@ static enum status ask(struct ranking *r, int k, const struct placement_case *c,
 	r->kind_s[k] =
 		clock->step_s(clock->self, &step, step.share * c->payload_bytes, &why);
 	if (r->kind_s[k] < 0)
-		return refused(c, &why, e);
+		return clock_refused(c, &why, e);
 	text_free(&why);
 	return OK;
 }
 
-static enum status ask_all(struct ranking *r, const struct placement_case *c,
-                           const struct reduction_clock *clock, struct error *e)
+static enum status ask_all_kinds(struct ranking *r, const struct placement_case *c,
+                                 const struct reduction_clock *clock, struct error *e)
 {
 	for (int k = 0; k < r->synthesis->nkinds; k++)
-		if (ask(r, k, c, clock, e) != OK)
+		if (ask_kind(r, k, c, clock, e) != OK)
 			return e->code;
 	return OK;
 }
@@ -83,12 +76,12 @@ static bool leads_on(const struct synth_node *node, int left)
 }
 
 /*
- * Ask for what the fastest programs may be made of: walk forwards, those who are done
- * first, and leave what already takes longer than the fastest so far. Times are not
- * negative, so all steps of all fastest programs are asked for.
+ * Asks for what the fastest programs may be made of. It walks forwards, those who are
+ * done first, and leaves what already takes longer than the fastest so far. Times are
+ * not negative, so all steps of all fastest programs are asked for.
  */
-static enum status explore(struct ranking *r, const struct placement_case *c,
-                           const struct reduction_clock *clock, struct error *e)
+static enum status explore_programs(struct ranking *r, const struct placement_case *c,
+                                    const struct reduction_clock *clock, struct error *e)
 {
 	const struct synthesis *s = r->synthesis;
 	size_t n = (size_t)s->nnodes;
@@ -107,11 +100,11 @@ static enum status explore(struct ranking *r, const struct placement_case *c,
 			     k++) {
 				struct synth_edge edge = s->edge[k];
 
-				if (isinf(so_far_s) || faster(best_s, so_far_s) ||
+				if (isinf(so_far_s) || is_faster(best_s, so_far_s) ||
 				    done != (edge.to == s->goal) ||
 				    !leads_on(&s->node[edge.to], left - 1))
 					continue;
-				if (ask(r, edge.kind, c, clock, e) != OK)
+				if (ask_kind(r, edge.kind, c, clock, e) != OK)
 					return e->code;
 				next[edge.to] = fmin(next[edge.to],
 				                     so_far_s + r->kind_s[edge.kind]);
@@ -128,7 +121,7 @@ static enum status explore(struct ranking *r, const struct placement_case *c,
 }
 
 /* The fastest ways from every node to the goal, one step longer at a time. */
-static void shortest(struct ranking *r)
+static void find_shortest(struct ranking *r)
 {
 	const struct synthesis *s = r->synthesis;
 	int32_t n = s->nnodes;
@@ -152,7 +145,7 @@ static void shortest(struct ranking *r)
 				double s_left = r->kind_s[s->edge[k].kind] +
 				                now[s->edge[k].to - n];
 
-				if (!faster(s_left, now[i]))
+				if (!is_faster(s_left, now[i]))
 					continue;
 				now[i] = s_left;
 				edge[i] = k;
@@ -161,16 +154,16 @@ static void shortest(struct ranking *r)
 	}
 }
 
-/* The fastest program and its time; the shortest of equally fast ones. */
-static double fastest(struct program *out, const struct ranking *r)
+/* Returns the fastest program and its time; the shortest of equally fast ones. */
+static double fastest_program(struct program *out, const struct ranking *r)
 {
 	const struct synthesis *s = r->synthesis;
 	int best = 0;
 	int32_t node = 0;
 
 	for (int length = 1; length <= s->limit; length++)
-		if (faster(r->left_s[(int64_t)length * s->nnodes],
-		           r->left_s[(int64_t)best * s->nnodes]))
+		if (is_faster(r->left_s[(int64_t)length * s->nnodes],
+		              r->left_s[(int64_t)best * s->nnodes]))
 			best = length;
 	*out = (struct program){.n = best};
 	for (int i = 0; i < best; i++) {
@@ -182,9 +175,10 @@ static double fastest(struct program *out, const struct ranking *r)
 	return r->left_s[(int64_t)best * s->nnodes];
 }
 
-/* In the ranking's space. */
-static enum status rank_in(struct ranking *r, struct arena *a, struct synth_cache *cache,
-                           const struct placement_case *c, struct error *e)
+/* Makes room for what is asked in the ranking's space. */
+static enum status ranking_open(struct ranking *r, struct arena *a,
+                                struct synth_cache *cache,
+                                const struct placement_case *c, struct error *e)
 {
 	const struct synthesis *s;
 
@@ -199,10 +193,10 @@ static enum status rank_in(struct ranking *r, struct arena *a, struct synth_cach
 	return OK;
 }
 
-/* One all-reduce over each whole reduction group. */
-static enum status allreduce(double *out_s, struct arena *a, const struct matrix *m,
-                             const struct placement_case *c,
-                             const struct reduction_clock *clock, struct error *e)
+/* Times one all-reduce over each whole reduction group. */
+static enum status time_allreduce(double *out_s, struct arena *a,
+                                  const struct matrix *m, const struct placement_case *c,
+                                  const struct reduction_clock *clock, struct error *e)
 {
 	struct reduction_step step = {.op = OP_ALL_REDUCE, .share = 1};
 	struct text why = {0};
@@ -214,7 +208,7 @@ static enum status allreduce(double *out_s, struct arena *a, const struct matrix
 	if (step.groups.size > 1)
 		*out_s = clock->step_s(clock->self, &step, c->payload_bytes, &why);
 	if (*out_s < 0)
-		return refused(c, &why, e);
+		return clock_refused(c, &why, e);
 	text_free(&why);
 	return OK;
 }
@@ -233,15 +227,19 @@ static enum status search_space(struct found *out, const struct space *space,
 {
 	struct ranking r = {.space = *space};
 
-	if (rank_in(&r, scratch, cache, c, e) != OK || explore(&r, c, clock, e) != OK)
+	if (ranking_open(&r, scratch, cache, c, e) != OK ||
+	    explore_programs(&r, c, clock, e) != OK)
 		return e->code;
-	shortest(&r);
-	out->s = fastest(&out->program, &r);
+	find_shortest(&r);
+	out->s = fastest_program(&out->program, &r);
 	out->programs = r.synthesis->programs;
 	return OK;
 }
 
-/* Both orders, where they differ, and split levels where row order is the faster one. */
+/*
+ * Searches both orders, where they differ, and split levels where row order is the
+ * faster one.
+ */
 static enum status search_orders(struct found found[ORDERS], struct placed *out,
                                  const struct matrix *m, struct arena *scratch,
                                  struct synth_cache *cache,
@@ -263,26 +261,27 @@ static enum status search_orders(struct found found[ORDERS], struct placed *out,
 		    OK)
 			return e->code;
 	}
-	if (!faster(found[ORDER_ROW].s, found[ORDER_LEVEL].s))
+	if (!is_faster(found[ORDER_ROW].s, found[ORDER_LEVEL].s))
 		return OK;
 	if (space_split(&space, scratch, &c->hierarchy, m, c->reduce)) {
 		if (search_space(&finer, &space, scratch, cache, c, clock, e) != OK)
 			return e->code;
-		out->split = faster(finer.s, found[ORDER_LEVEL].s);
+		out->split = is_faster(finer.s, found[ORDER_LEVEL].s);
 	}
 	if (out->split) {
 		finer.programs = found[ORDER_LEVEL].programs;
 		found[ORDER_LEVEL] = finer;
 	}
-	out->row_taken = faster(found[ORDER_ROW].s, found[ORDER_LEVEL].s);
+	out->row_taken = is_faster(found[ORDER_ROW].s, found[ORDER_LEVEL].s);
 	if (out->row_taken)
 		found[ORDER_LEVEL] = found[ORDER_ROW];
 	return OK;
 }
 
-static enum status place(struct placed *out, struct arena *scratch,
-                         struct synth_cache *cache, const struct placement_case *c,
-                         const struct reduction_clock *clock, struct error *e)
+static enum status place_matrix(struct placed *out, struct arena *scratch,
+                                struct synth_cache *cache,
+                                const struct placement_case *c,
+                                const struct reduction_clock *clock, struct error *e)
 {
 	struct found found[ORDERS];
 
@@ -295,7 +294,7 @@ static enum status place(struct placed *out, struct arena *scratch,
 		bool asked = c->orders & 1u << order;
 
 		out->order_s[order] = asked ? found[order].s : -1;
-		if (!asked || !faster(found[order].s, out->best_s))
+		if (!asked || !is_faster(found[order].s, out->best_s))
 			continue;
 		out->best_s = found[order].s;
 		out->best = found[order].program;
@@ -303,7 +302,7 @@ static enum status place(struct placed *out, struct arena *scratch,
 		out->order = out->row_taken ? ORDER_ROW : order;
 	}
 	out->split &= out->order == ORDER_LEVEL;
-	return allreduce(&out->allreduce_s, scratch, &out->matrix, c, clock, e);
+	return time_allreduce(&out->allreduce_s, scratch, &out->matrix, c, clock, e);
 }
 
 void placed_space(struct space *out, struct arena *a, const struct placement_case *c,
@@ -323,13 +322,13 @@ enum status placement_of(struct placed *out, const struct matrix *m,
 	enum status status;
 
 	*out = (struct placed){.matrix = *m};
-	status = place(out, scratch, cache, c, clock, e);
+	status = place_matrix(out, scratch, cache, c, clock, e);
 	arena_free(scratch);
 	return status;
 }
 
-/* To 40 bits, so that sums of equal terms in another order are equal. */
-static double rounded(double s)
+/* Rounds to 40 bits, so that sums of equal terms in another order are equal. */
+static double rounded_s(double s)
 {
 	int exponent;
 	double fraction = frexp(s, &exponent);
@@ -341,8 +340,8 @@ static int by_time(const void *a, const void *b)
 {
 	const struct placed *x = a, *y = b;
 
-	double best_x = rounded(x->best_s), best_y = rounded(y->best_s);
-	double all_x = rounded(x->allreduce_s), all_y = rounded(y->allreduce_s);
+	double best_x = rounded_s(x->best_s), best_y = rounded_s(y->best_s);
+	double all_x = rounded_s(x->allreduce_s), all_y = rounded_s(y->allreduce_s);
 
 	if (best_x != best_y)
 		return best_x < best_y ? -1 : 1;
@@ -366,7 +365,7 @@ enum status placement_search(struct placed **out, int64_t *n, struct arena *a,
 	scratch = arena_new();
 	for (int64_t i = 0; i < *n && status == OK; i++) {
 		(*out)[i] = (struct placed){.matrix = matrix[i], .number = i};
-		status = place(&(*out)[i], scratch, &cache, c, clock, e);
+		status = place_matrix(&(*out)[i], scratch, &cache, c, clock, e);
 		arena_reset(scratch);
 	}
 	arena_free(scratch);
@@ -384,7 +383,7 @@ static int by_program_time(const void *a, const void *b)
 {
 	const struct found_program *x = a, *y = b;
 
-	double x_s = rounded(x->timed.time_s), y_s = rounded(y->timed.time_s);
+	double x_s = rounded_s(x->timed.time_s), y_s = rounded_s(y->timed.time_s);
 
 	if (x_s != y_s)
 		return x_s < y_s ? -1 : 1;
@@ -403,7 +402,8 @@ enum status placement_programs(struct timed_program **out, int64_t *n, struct ar
 
 	r = (struct ranking){0};
 	space_collapsed(&r.space, scratch, &c->hierarchy, m, c->reduce, order);
-	if (rank_in(&r, scratch, cache, c, e) != OK || ask_all(&r, c, clock, e) != OK) {
+	if (ranking_open(&r, scratch, cache, c, e) != OK ||
+	    ask_all_kinds(&r, c, clock, e) != OK) {
 		arena_free(scratch);
 		return e->code;
 	}

@@ -10,7 +10,7 @@
 #ifndef SHARDSIM_PLACEMENT_SEARCH_H
 #define SHARDSIM_PLACEMENT_SEARCH_H
 
-#include "placement/cost.h"
+#include "placement/lower.h"
 
 /*
  * Seconds of a step of which each member with data holds `held_bytes`, or < 0 with the
@@ -22,9 +22,8 @@ struct reduction_clock {
 	void *self;
 };
 
-/* The published simulator as such a clock; `self` is a const struct p2_system. */
-double p2_clock(void *self, const struct reduction_step *step, double held_bytes,
-                struct text *why);
+/* What is reduced unless a case says otherwise: 2^29 float32 on every device. */
+#define PLACEMENT_PAYLOAD_BYTES (INT64_C(1) << 31)
 
 struct placement_case {
 	struct hierarchy hierarchy;
@@ -52,9 +51,9 @@ struct placed {
 
 /*
  * Level order is searched on the levels of the machine and, where row order is faster,
- * on those of space_split(); `programs` counts the former. Where that is slower still (on
- * tori, whose axes do not nest) the program of row order is taken, so level order never
- * loses; `row_taken` says so, and `order` what it is.
+ * on those of space_split(); `programs` counts the former. Where that is slower still
+ * (on tori, whose axes do not nest) the program of row order is taken, so level order
+ * never loses; `row_taken` says so, and `order` what it is.
  *
  * All matrices by rising best_s, then allreduce_s, then number; times that differ by
  * rounding only are equal, also among programs, where the shorter and then the first
@@ -65,11 +64,13 @@ enum status placement_search(struct placed **out, int64_t *n, struct arena *a,
                              const struct placement_case *c,
                              const struct reduction_clock *clock, struct error *e);
 
-/* The space of its best program. */
+/* Finds the space of its best program. */
 void placed_space(struct space *out, struct arena *a, const struct placement_case *c,
                   const struct placed *p);
 
-/* The same for one matrix, with the syntheses of `cache` (of an arena that lasts). */
+/*
+ * Does the same for one matrix, with the syntheses of `cache` (of an arena that lasts).
+ */
 enum status placement_of(struct placed *out, const struct matrix *m,
                          struct synth_cache *cache, const struct placement_case *c,
                          const struct reduction_clock *clock, struct error *e);

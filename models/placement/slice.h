@@ -28,16 +28,16 @@ struct slice {
 };
 
 /*
- * Slices that denote different groups of two devices or more: those with InsideGroup by
- * rising level, then with Parallel and with Master by rising level and ancestor; each
- * named by the first that denotes it. With L levels of size > 1 these are L(L+1)/2
- * without Master and L(L-1)/2 with it. The array is the arena's.
+ * Lists the slices that denote different groups of two devices or more: those with
+ * InsideGroup by rising level, then with Parallel and with Master by rising level and
+ * ancestor; each named by the first that denotes it. With L levels of size > 1 these
+ * are L(L+1)/2 without Master and L(L-1)/2 with it. The array is the arena's.
  */
 int slices_of(struct slice **out, struct arena *a, const struct hierarchy *h);
 
 /*
- * Its groups, of positions of the hierarchy, members by rising position (the first is
- * the root of the collective), groups by rising first member. The arena's.
+ * Returns its groups, of positions of the hierarchy, members by rising position (the
+ * first is the root of the collective), groups by rising first member. The arena's.
  * Parallel over levels of sizes x0..xn from i to above j (lemma B.2): groups of size
  * x[j+1] ... x[i], and x[0] ... x[j] x[i+1] ... x[n] of them.
  */
@@ -46,7 +46,7 @@ struct groups slice_groups(const struct hierarchy *h, struct slice s, struct are
 /* The levels whose places vary within a group: *first to *last. */
 void slice_levels(int *first, int *last, const struct hierarchy *h, struct slice s);
 
-/* Devices in one of its groups: the product of those levels' sizes. */
+/* Returns the devices in one of its groups: the product of those levels' sizes. */
 int32_t slice_size(const struct hierarchy *h, struct slice s);
 
 #endif

@@ -16,7 +16,10 @@ static const char *level_name(const struct hierarchy *h, int level, struct arena
 	return arena_printf(a, "level%d", level);
 }
 
-/* The number of every device's reduction group: its coordinates on the other axes. */
+/*
+ * Returns the number of every device's reduction group: its coordinates on the other
+ * axes.
+ */
 static int32_t *reduction_groups(const struct matrix *m, uint32_t reduce,
                                  const int32_t *devices, struct arena *a)
 {
@@ -40,7 +43,8 @@ static int32_t *reduction_groups(const struct matrix *m, uint32_t reduce,
 }
 
 /*
- * The row-major positions of all coordinates on the axes of `axes`, the others being 0.
+ * Returns the row-major positions of all coordinates on the axes of `axes`, the others
+ * being 0.
  */
 static int32_t *positions_over(const struct matrix *m, uint32_t axes, int32_t *n,
                                struct arena *a)
@@ -150,7 +154,7 @@ static int by_number(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* How many ways the reduction axes are split at a level together. */
+/* Returns how many ways the reduction axes are split at a level together. */
 static int32_t column_size(const struct matrix *m, uint32_t reduce, int level)
 {
 	int32_t size = 1;
@@ -186,7 +190,7 @@ void space_collapsed(struct space *out, struct arena *a, const struct hierarchy 
 		by_level(out);
 }
 
-/* The number of prime factors of n > 0. */
+/* Returns the number of prime factors of n > 0. */
 static int nprimes(int32_t n)
 {
 	int primes = 0;

@@ -63,7 +63,7 @@ enum { SPLIT_LEVELS_MAX = 5 }; /* what is searched in milliseconds */
 bool space_split(struct space *out, struct arena *a, const struct hierarchy *h,
                  const struct matrix *m, uint32_t reduce);
 
-/* The groups of positions on the devices of all copies; the arena's. */
+/* Returns the groups of positions on the devices of all copies; the arena's. */
 struct groups space_groups(const struct space *s, struct groups positions,
                            struct arena *a);
 

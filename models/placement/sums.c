@@ -41,7 +41,7 @@ bool sums_are_goal(const uint64_t *row, int32_t k, const int32_t *goal)
 	return true;
 }
 
-/* The chunks that a device has, as bits. */
+/* Returns the chunks that a device has, as bits. */
 static uint64_t rows_of(const uint64_t *device, int32_t k)
 {
 	uint64_t rows = 0;
@@ -52,7 +52,10 @@ static uint64_t rows_of(const uint64_t *device, int32_t k)
 	return rows;
 }
 
-/* The union of the members in `sum`; false if two have the same bit of a chunk. */
+/*
+ * Makes the union of the members in `sum`; returns false if two have the same bit of a
+ * chunk.
+ */
 static bool unite(uint64_t *sum, const uint64_t *row, int32_t k, const int32_t *ids,
                   int32_t n)
 {
@@ -88,7 +91,7 @@ static bool rows_fit(const uint64_t *row, int32_t k, const int32_t *ids, int32_t
 	return first != 0;
 }
 
-/* Member i keeps the i-th of n blocks of the rows of `sum`. */
+/* Leaves member i the i-th of n blocks of the rows of `sum`. */
 static bool scatter(uint64_t *row, int32_t k, const int32_t *ids, int32_t n,
                     const uint64_t *sum)
 {

@@ -26,14 +26,15 @@ const char *sums_word(enum op op);
 void sums_start(uint64_t *row, int32_t k);
 
 /*
- * Every device has, in all chunks, exactly the devices of its group: goal[d] is equal.
+ * Has every device, in all chunks, exactly the devices of its group (those of equal
+ * goal[d])?
  */
 bool sums_are_goal(const uint64_t *row, int32_t k, const int32_t *goal);
 
 /*
- * One collective over all groups (of numbers below k, disjoint) at once, in place; the
- * other devices keep their state. False, with the state undefined, if a group breaks
- * the rule; a group's first member is its root:
+ * Runs one collective over all groups (of numbers below k, disjoint) at once, in place;
+ * the other devices keep their state. Returns false, with the state undefined, if a
+ * group breaks the rule; a group's first member is its root:
  *
  *   all-reduce      all members have the same rows, at least one, and for every chunk
  *                   the contributors are pairwise disjoint -> all have the union

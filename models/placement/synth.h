@@ -71,7 +71,7 @@ struct synthesis {
 };
 
 /*
- * All programs of up to `limit` steps (<= PROGRAM_STEPS_MAX) that sum over the
+ * Finds all programs of up to `limit` steps (<= PROGRAM_STEPS_MAX) that sum over the
  * positions of equal goal[] (NULL: over all). E_RANGE for more than SUMS_DEVICES_MAX
  * devices, SYNTH_LEVELS_MAX levels or SYNTH_STATES_BYTES of states. The arena's, as is
  * `tree`.
@@ -110,7 +110,10 @@ bool synth_next(struct synth_walk *w);
 /* Is this one of its programs? */
 bool synth_has(const struct synthesis *s, const struct program *p);
 
-/* The share of its data a member holds before a step, on a tree of the same levels. */
+/*
+ * Returns the share of its data a member holds before a step, on a tree of the same
+ * levels.
+ */
 double step_share(const struct step_kind *k, const struct hierarchy *tree);
 
 #endif

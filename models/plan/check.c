@@ -8,21 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct list *state_tile(const struct state *s, int32_t device)
-{
-	return s->list + (int64_t)device * s->lists;
-}
-
-bool state_wrong(struct state *s, int step, const char *reason, int32_t device)
-{
-	text_printf(s->why, "step %d (%s): %s", step + 1,
-	            op_name(s->plan->step[step].op), reason);
-	if (device >= 0)
-		text_printf(s->why, " (device %d)", device);
-	return false;
-}
-
-/* Chunk number of group member r in move `which`. */
+/* Returns the chunk number of group member r in move `which`. */
 static int32_t member_chunk(const struct step *step, int32_t r, int which)
 {
 	for (int k = step->nmoves - 1; k > which; k--)
@@ -30,13 +16,15 @@ static int32_t member_chunk(const struct step *step, int32_t r, int which)
 	return r % step->move[which].factor;
 }
 
-/* Of a partial step: are tiles, not replicas, taken for contributions? */
+/* Are tiles, not replicas, of a partial step taken for contributions? */
 static bool puts_among_zeros(const struct step *step)
 {
 	return step->op == OP_PARTIAL && step->nmoves > 0 && step->move[0].from_dim >= 0;
 }
 
-/* Moves use every dimension at most once, and only those that the op has. */
+/*
+ * Checks that moves use every dimension at most once, and only those that the op has.
+ */
 static bool check_moves(struct state *s, int i)
 {
 	const struct step *step = &s->plan->step[i];
@@ -71,7 +59,7 @@ static bool check_moves(struct state *s, int i)
 	return step->nmoves > 0 || step->gathers || state_wrong(s, i, "no moves", -1);
 }
 
-/* Groups are disjoint sets of the moves' product of factors. */
+/* Checks that groups are disjoint sets of the moves' product of factors. */
 static bool check_groups(struct state *s, int i)
 {
 	const struct groups *g = &s->plan->step[i].groups;
@@ -96,8 +84,9 @@ static bool check_groups(struct state *s, int i)
 }
 
 /*
- * The lists of a group must be a product: in dimension `dim` of move `which` they depend
- * on the member's chunk in that move only, in all other dimensions on nothing.
+ * Checks that the lists of a group are a product: in dimension `dim` of move `which`
+ * they depend on the member's chunk in that move only, in all other dimensions on
+ * nothing.
  */
 static bool check_product(struct state *s, int i, const int32_t *member, int dim,
                           int which)
@@ -140,7 +129,7 @@ static bool run_slice(struct state *s, int i, struct list *next)
 	return true;
 }
 
-/* All members' blocks of dimension from_dim of move k, in chunk order. */
+/* Returns all members' blocks of dimension from_dim of move k, in chunk order. */
 static struct list gathered(struct state *s, const struct step *step,
                             const int32_t *member, int k)
 {
@@ -186,8 +175,8 @@ static bool run_group(struct state *s, int i, const int32_t *member, struct list
 }
 
 /*
- * Sums over a group: all members' contributions come together; a reduce-scatter also
- * cuts the tile. The tiles themselves must agree.
+ * Runs a sum over a group: all members' contributions come together; a reduce-scatter
+ * also cuts the tile. The tiles themselves must agree.
  */
 static bool run_reduction(struct state *s, int i, const int32_t *member,
                           struct list *next)
@@ -321,8 +310,9 @@ bool state_run(struct state *s, int i)
 }
 
 /*
- * Unreduced: the devices that differ only in the unreduced parts must hold every
- * contribution exactly once between them; else each device holds all.
+ * Compares the contributions. Unreduced, the devices that differ only in the unreduced
+ * parts must hold every contribution exactly once between them; else each device holds
+ * all.
  */
 static bool compare_sums(struct state *s, const struct layout *l, const struct mesh *m,
                          const struct tilemap *map, const char *what)
@@ -355,7 +345,7 @@ static bool compare_sums(struct state *s, const struct layout *l, const struct m
 	return true;
 }
 
-/* Neither a tile nor, as a scalar has none, a contribution to its sum. */
+/* Has the device neither a tile nor (a scalar has none) a contribution to its sum? */
 static bool holds_nothing(const struct state *s, int32_t d)
 {
 	const struct list *tile = state_tile(s, d);
@@ -367,11 +357,12 @@ static bool holds_nothing(const struct state *s, int32_t d)
 }
 
 /*
- * Every device must hold exactly the tile that a layout gives it, padding included, from
- * `start` on where that is told.
+ * Every device must hold exactly the tile that a layout gives it, padding included,
+ * from `start` on where that is told.
  */
-static bool compare(struct state *s, const struct layout *l, const struct mesh *m,
-                    const struct shape *local, const int64_t *start, const char *what)
+static bool compare_tiles(struct state *s, const struct layout *l, const struct mesh *m,
+                          const struct shape *local, const int64_t *start,
+                          const char *what)
 {
 	const struct shape *g = &s->plan->shape;
 	struct tilemap map = tilemap_make(l, m, g, s->arena);
@@ -405,37 +396,6 @@ static bool compare(struct state *s, const struct layout *l, const struct mesh *
 	return compare_sums(s, l, m, &map, what);
 }
 
-struct state state_start(const struct plan *p, struct arena *a, struct text *why)
-{
-	const struct problem *q = p->problem;
-	struct state s = {.plan = p,
-	                  .arena = a,
-	                  .rank = p->shape.rank,
-	                  .lists = p->shape.rank + 1,
-	                  .ndevices = q->ndevices,
-	                  .why = why};
-	struct tilemap map = tilemap_make(&p->from, &q->mesh, &p->shape, a);
-	size_t cells = (size_t)s.ndevices * (size_t)s.lists;
-
-	s.partials = map.partials;
-	s.held = arena_alloc(a, (size_t)s.ndevices, sizeof(*s.held));
-	s.list = arena_alloc(a, cells, sizeof(*s.list));
-	for (int32_t d = 0; d < s.ndevices; d++) {
-		struct list *tile = s.list + (int64_t)d * s.lists;
-
-		if (!tilemap_has(&map, d))
-			continue;
-		for (int dim = 0; dim < s.rank; dim++) {
-			int64_t size = map.tile.dim[dim];
-			int64_t index = map.index[(int64_t)d * s.rank + dim];
-
-			tile[dim] = list_of(a, index * size, (index + 1) * size);
-		}
-		tile[s.rank] = list_of(a, map.partial[d], map.partial[d] + 1);
-	}
-	return s;
-}
-
 bool plan_check(const struct plan *p, struct text *why)
 {
 	struct arena *a = arena_new();
@@ -449,10 +409,11 @@ bool plan_check(const struct plan *p, struct text *why)
 
 		snprintf(what, sizeof(what), "after step %d (%s)", i + 1,
 		         op_name(step->op));
-		ok = state_run(&s, i) && compare(&s, &step->after, step->mesh,
-		                                 &step->local, step->start, what);
+		ok = state_run(&s, i) && compare_tiles(&s, &step->after, step->mesh,
+		                                       &step->local, step->start, what);
 	}
-	ok = ok && compare(&s, &p->to, &p->problem->to_mesh, &local, NULL, "at the end");
+	ok = ok && compare_tiles(&s, &p->to, &p->problem->to_mesh, &local, NULL,
+	                         "at the end");
 	arena_free(a);
 	return ok;
 }

@@ -13,14 +13,7 @@
 
 #include "plan/plan.h"
 
-/* True if the plan is right; else false with the reason in `why`. */
+/* Returns true if the plan is right; else false with the reason in `why`. */
 bool plan_check(const struct plan *p, struct text *why);
-
-/*
- * Received elements, per device and step, by running the steps: [nsteps * ndevices],
- * padding included / excluded. For tests of the closed forms. The arena's.
- */
-void plan_count(const struct plan *p, struct arena *a, int64_t **received,
-                int64_t **received_real);
 
 #endif

@@ -103,11 +103,11 @@ bool state_permute_parts(struct state *s, int step)
 /* --- coverage ------------------------------------------------------------------------ */
 
 /*
- * Is `box` inside the union of the pieces from number `k` on? The first piece that meets
- * it is cut out, and what is left of the box must lie in the later ones.
+ * Is `box` inside the union of the pieces from number `k` on? The first piece that
+ * meets it is cut out, and what is left of the box must lie in the later ones.
  */
-static bool covered(const int64_t *box, const int64_t *const *piece, int n, int k,
-                    int rank)
+static bool is_covered(const int64_t *box, const int64_t *const *piece, int n, int k,
+                       int rank)
 {
 	int64_t rest[2 * RANK_MAX];
 
@@ -123,14 +123,14 @@ static bool covered(const int64_t *box, const int64_t *const *piece, int n, int 
 
 		if (lo < piece[k][2 * i]) {
 			rest[2 * i + 1] = piece[k][2 * i];
-			if (!covered(rest, piece, n, k + 1, rank))
+			if (!is_covered(rest, piece, n, k + 1, rank))
 				return false;
 			rest[2 * i] = lo = piece[k][2 * i];
 			rest[2 * i + 1] = hi;
 		}
 		if (hi > piece[k][2 * i + 1]) {
 			rest[2 * i] = piece[k][2 * i + 1];
-			if (!covered(rest, piece, n, k + 1, rank))
+			if (!is_covered(rest, piece, n, k + 1, rank))
 				return false;
 			rest[2 * i] = lo;
 			rest[2 * i + 1] = piece[k][2 * i + 1];
@@ -139,7 +139,10 @@ static bool covered(const int64_t *box, const int64_t *const *piece, int n, int 
 	return true;
 }
 
-/* All boxes that the lists of a tile span, appended to `piece`; false when too many. */
+/*
+ * Appends all boxes that the lists of a tile span to `piece`; returns false when too
+ * many.
+ */
 static bool tile_boxes(const struct state *s, const struct list *tile,
                        const int64_t **piece, int *n)
 {
@@ -174,7 +177,7 @@ static int by_value(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-/* The dimension in which the boxes have the most different starts. */
+/* Returns the dimension in which the boxes have the most different starts. */
 static int sweep_dim(struct arena *a, const int64_t *const *piece, int64_t n, int rank)
 {
 	int64_t *lo = arena_alloc(a, (size_t)n, sizeof(*lo)), most = 0;
@@ -203,7 +206,7 @@ static int by_start(const void *a, const void *b, void *dim)
 }
 
 /* Do no two of the boxes meet? Sorts them. */
-static bool disjoint(struct arena *a, const int64_t **piece, int64_t n, int rank)
+static bool are_disjoint(struct arena *a, const int64_t **piece, int64_t n, int rank)
 {
 	int dim = sweep_dim(a, piece, n, rank);
 
@@ -241,8 +244,8 @@ static struct inbox *sort_transfers(const struct state *s, const struct step *st
 	return in;
 }
 
-/* The old tile cut to the new one, dimension by dimension. */
-static struct list *kept(struct state *s, int32_t d, const int64_t *want)
+/* Returns the old tile cut to the new one, dimension by dimension. */
+static struct list *kept_of_tile(struct state *s, int32_t d, const int64_t *want)
 {
 	struct list *both = arena_alloc(s->arena, (size_t)s->rank + 1, sizeof(*both));
 
@@ -256,10 +259,10 @@ static struct list *kept(struct state *s, int32_t d, const int64_t *want)
  * An exchange brings each device exactly what it lacks: what it keeps and what arrives
  * are disjoint and add up to the tile.
  */
-static bool exactly(struct state *s, int step, int32_t d, const int64_t *want,
-                    const struct inbox *in)
+static bool makes_exactly(struct state *s, int step, int32_t d, const int64_t *want,
+                          const struct inbox *in)
 {
-	const struct list *both = kept(s, d, want);
+	const struct list *both = kept_of_tile(s, d, want);
 	const int64_t *old[PIECES_MAX], **piece;
 	int64_t total = 0, n;
 	int nkept = 0;
@@ -281,12 +284,12 @@ static bool exactly(struct state *s, int step, int32_t d, const int64_t *want,
 		total += box_elements(piece[i], s->rank);
 	if (total != box_elements(want, s->rank))
 		return state_wrong(s, step, "the boxes do not add up to the tile", d);
-	return (n > 0 && disjoint(s->arena, piece, n, s->rank)) || total == 0 ||
+	return (n > 0 && are_disjoint(s->arena, piece, n, s->rank)) || total == 0 ||
 	       state_wrong(s, step, "two boxes of one tile overlap", d);
 }
 
 /* A pad makes the tile of the old one and the boxes held; these may overlap. */
-static bool within(struct state *s, int step, int32_t d, const int64_t *want)
+static bool makes_padded(struct state *s, int step, int32_t d, const int64_t *want)
 {
 	const int64_t *piece[PIECES_MAX];
 	int n = 0;
@@ -300,13 +303,13 @@ static bool within(struct state *s, int step, int32_t d, const int64_t *want)
 			return state_wrong(s, step, "too many boxes are held", d);
 		piece[n++] = h->bounds;
 	}
-	return covered(want, piece, n, 0, s->rank) ||
+	return is_covered(want, piece, n, 0, s->rank) ||
 	       state_wrong(s, step, "a part of the tile is not there", d);
 }
 
 /*
- * The tile of device d after a step, as lists and as a box of real elements; false if it
- * gets none.
+ * Tells the tile of device d after a step, as lists and as a box of real elements;
+ * returns false if it gets none.
  */
 static bool wanted_tile(struct list *out, int64_t *want, struct state *s,
                         const struct step *st, const struct tilemap *map, int32_t d)
@@ -346,8 +349,8 @@ bool state_retile(struct state *s, int step)
 
 		if (!wanted_tile(out, want, s, st, &map, d))
 			continue;
-		if (st->op == OP_PAD ? !within(s, step, d, want)
-		                     : !exactly(s, step, d, want, &in[d]))
+		if (st->op == OP_PAD ? !makes_padded(s, step, d, want)
+		                     : !makes_exactly(s, step, d, want, &in[d]))
 			return false;
 		out[s->rank] = list_of(s->arena, 0, s->partials);
 		/* Without data before, all of the new tile is padding. */
@@ -359,7 +362,7 @@ bool state_retile(struct state *s, int step)
 	return true;
 }
 
-/* The real elements of all members' tiles as boxes, which must not meet. */
+/* Finds the real elements of all members' tiles as boxes, which must not meet. */
 static bool group_boxes(struct state *s, int step, const int32_t *member, int32_t size,
                         const int64_t ***out, int *n)
 {
@@ -387,11 +390,11 @@ static bool group_boxes(struct state *s, int step, const int32_t *member, int32_
 			piece[(*n)++] = own[k];
 	}
 	*out = piece;
-	return *n == 0 || disjoint(s->arena, piece, *n, s->rank) ||
+	return *n == 0 || are_disjoint(s->arena, piece, *n, s->rank) ||
 	       state_wrong(s, step, "an element is summed twice", member[0]);
 }
 
-/* The tiles of a group after the sum of theirs. */
+/* Makes the tiles of a group after the sum of theirs. */
 static bool sum_group(struct state *s, int step, const int32_t *member,
                       const struct tilemap *map, struct list *next)
 {
@@ -408,7 +411,7 @@ static bool sum_group(struct state *s, int step, const int32_t *member,
 		if (!wanted_tile(out, want, s, st, map, member[r]))
 			return state_wrong(s, step, "a tile is summed and goes nowhere",
 			                   member[r]);
-		if (!covered(want, piece, n, 0, s->rank))
+		if (!is_covered(want, piece, n, 0, s->rank))
 			return state_wrong(s, step, "a part of the tile is not there",
 			                   member[r]);
 		out[s->rank] = list_of(s->arena, 0, s->partials);

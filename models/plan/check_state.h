@@ -1,5 +1,6 @@
 /*
- * The state of the interpreter. Private to check.c and check_boxes.c.
+ * The state of the interpreter, and the steps in which boxes travel (check_boxes.c).
+ * Private to the files check*.c.
  */
 #ifndef SHARDSIM_PLAN_CHECK_STATE_H
 #define SHARDSIM_PLAN_CHECK_STATE_H
@@ -30,24 +31,28 @@ struct state {
 	struct text *why;
 };
 
-/* The source's state; everything is the arena's. */
+/* Returns the source's state; everything is the arena's. */
 struct state state_start(const struct plan *p, struct arena *a, struct text *why);
 
-/* Run one step; false with the reason in `why` when it cannot be run. */
+/* Runs one step; returns false with the reason in `why` when it cannot be run. */
 bool state_run(struct state *s, int step);
 
 struct list *state_tile(const struct state *s, int32_t device);
 
-/* Say what is wrong with step `step`, at a device unless that is -1; false. */
+/* Says what is wrong with step `step`, at a device unless that is -1; returns false. */
 bool state_wrong(struct state *s, int step, const char *reason, int32_t device);
 
-/* A permute of parts: boxes are held beside the tiles. */
+/* Runs a permute of parts: boxes are held beside the tiles. */
 bool state_permute_parts(struct state *s, int step);
 
-/* An exchange or pad: tiles of `after` are made of what is there and what arrives. */
+/*
+ * Runs an exchange or pad: tiles of `after` are made of what is there and what arrives.
+ */
 bool state_retile(struct state *s, int step);
 
-/* An all-reduce that gathers: each tile is made of the disjoint ones of its group. */
+/*
+ * Runs an all-reduce that gathers: each tile is made of the disjoint ones of its group.
+ */
 bool state_sum_tiles(struct state *s, int step);
 
 #endif

@@ -1,40 +1,34 @@
 #include "plan/devices.h"
 
 #include "base/input.h"
+#include "base/list.h"
 #include "base/scan.h"
 
 #include <ctype.h>
-#include <string.h>
 
 /* What was read so far; `seen` has a bit for every device below the limit. */
-struct list {
+struct listed {
 	struct arena *arena;
-	int32_t *device;
-	int32_t n, capacity, limit;
+	LIST(int32_t) devices;
+	int32_t limit;
 	uint8_t *seen;
 };
 
-static bool add_device(struct list *l, int64_t d)
+static bool add_device(struct listed *l, int64_t d)
 {
 	uint8_t bit = (uint8_t)(1u << (d % 8));
 
 	if (l->seen[d / 8] & bit)
 		return false;
 	l->seen[d / 8] |= bit;
-	if (l->n == l->capacity) {
-		int32_t *old = l->device;
-
-		l->capacity = l->capacity ? 2 * l->capacity : 64;
-		l->device = arena_alloc(l->arena, (size_t)l->capacity, sizeof(*old));
-		if (l->n)
-			memcpy(l->device, old, (size_t)l->n * sizeof(*old));
-	}
-	l->device[l->n++] = (int32_t)d;
+	*list_add(&l->devices, l->arena) = (int32_t)d;
 	return true;
 }
 
-/* Numbers and ranges; commas and white space both part them, no comma ends them. */
-static enum status scan_devices(struct list *l, struct scan *s)
+/*
+ * Reads numbers and ranges; commas and white space both part them, no comma ends them.
+ */
+static enum status scan_devices(struct listed *l, struct scan *s)
 {
 	while (!scan_done(s)) {
 		const char *start = s->pos;
@@ -64,7 +58,7 @@ static enum status scan_devices(struct list *l, struct scan *s)
 enum status devices_parse(int32_t **out, int32_t *n, struct arena *a, const char *text,
                           struct where at, int32_t limit, struct error *e)
 {
-	struct list l = {.arena = a, .limit = limit};
+	struct listed l = {.arena = a, .limit = limit};
 	struct scan s;
 
 	if (text[0] == '@') {
@@ -84,9 +78,9 @@ enum status devices_parse(int32_t **out, int32_t *n, struct arena *a, const char
 	s = scan_start(text, at, e);
 	if (scan_devices(&l, &s) != OK)
 		return e->code;
-	*out = l.device;
-	*n = l.n;
-	if (l.n == 0)
+	*out = l.devices.at;
+	*n = (int32_t)l.devices.n;
+	if (*n == 0)
 		return scan_fail(&s, E_SYNTAX, "expected devices such as 0-3,8-11");
 	return OK;
 }

@@ -23,8 +23,8 @@ enum { EXCHANGE_BOXES_MAX = 1 << 16 };
 bool plan_exchange_axes(struct plan *p, const struct layout *after, struct text *why);
 
 /*
- * The same where nobody asks which elements are in a box (bounds are NULL): it has the same
- * bytes, memory and price, and is made sooner.
+ * Adds the same where nobody asks which elements are in a box (bounds are NULL): it has
+ * the same bytes, memory and price, and is made sooner.
  */
 bool plan_exchange_sizes(struct plan *p, const struct layout *after, struct text *why);
 

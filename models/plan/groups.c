@@ -18,7 +18,10 @@ static struct digit digit_of(const struct mesh *m, struct part p)
 	                      .size = p.size};
 }
 
-/* Coordinate of a position in mixed radix over digits, the first most major. */
+/*
+ * Returns the coordinate of a position in mixed radix over digits, the first most
+ * major.
+ */
 static int32_t digits_value(const struct digit *digit, int n, int32_t position)
 {
 	int32_t value = 0;
@@ -92,7 +95,7 @@ const int32_t *chunks_of_moves(const struct mesh *m, const struct move *moves,
 	return chunk;
 }
 
-/* The digits of `axis` that no part of `used` covers, major to minor. */
+/* Returns the digits of `axis` that no part of `used` covers, major to minor. */
 static int unused_digits(struct digit *out, const struct mesh *m, int axis,
                          const struct part *used, int nused)
 {
@@ -168,7 +171,7 @@ static bool suffix(struct move *out, const struct part *longer, int nlonger,
 	return true;
 }
 
-/* The same layout in prime digits, so that prefixes can be compared. */
+/* Returns the same layout in prime digits, so that prefixes can be compared. */
 static struct layout split_parts(const struct layout *l)
 {
 	struct layout out = layout_replicated(l->rank);

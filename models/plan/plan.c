@@ -1,7 +1,7 @@
 #include "plan/plan.h"
 
+#include "base/list.h"
 #include "plan/groups.h"
-#include "plan/memory.h"
 
 #include <assert.h>
 #include <string.h>
@@ -74,26 +74,21 @@ struct shape plan_local(const struct plan *p)
 	                 : layout_local(&p->from, &p->shape);
 }
 
-/* A new last step whose tile before it is filled in. */
+/* Adds a last step, of which the op and the layouts are filled in, and returns it. */
 static struct step *add_step(struct plan *p, enum op op, const struct layout *after)
 {
 	struct shape before = plan_local(p);
 	struct step *s;
 
-	if (p->nsteps == p->capacity) {
-		struct step *old = p->step;
-
-		p->capacity = p->capacity ? 2 * p->capacity : 8;
-		p->step = arena_alloc(p->arena, (size_t)p->capacity, sizeof(*p->step));
-		if (p->nsteps)
-			memcpy(p->step, old, (size_t)p->nsteps * sizeof(*old));
-	}
+	p->step = list_grow(p->arena, p->step, p->nsteps, 1, &p->room, sizeof(*p->step));
 	s = &p->step[p->nsteps++];
-	s->op = op;
-	s->before_local = before;
-	s->after = *after;
-	s->mesh = &p->problem->mesh;
-	s->local = layout_local(after, &p->shape);
+	*s = (struct step){
+		.op = op,
+		.before_local = before,
+		.after = *after,
+		.mesh = &p->problem->mesh,
+		.local = layout_local(after, &p->shape),
+	};
 	return s;
 }
 
@@ -102,7 +97,7 @@ static int sort_key(enum op op, const struct move *m)
 	return op == OP_ALL_GATHER || op == OP_PARTIAL ? m->from_dim : m->to_dim;
 }
 
-/* Moves by rising dimension (spec 3: group axes order by target dim), parts merged. */
+/* Copies moves, by rising dimension (which orders the axes of groups), parts merged. */
 static struct move *copy_moves(struct arena *a, enum op op, const struct move *moves,
                                int nmoves)
 {
@@ -200,7 +195,7 @@ static void reduce_unreduced(struct layout *l, const struct move *moves, int nmo
 	layout_normalise(l);
 }
 
-/* Spec redistribution.md 3: the tile divides, and no axis is used twice. */
+/* Does the tile divide, and is no axis used twice? */
 static bool step_fits(const struct plan *p, const struct layout *after,
                       const struct move *moves, int nmoves)
 {
@@ -340,47 +335,6 @@ void plan_groups_step(struct plan *p, enum op op, const struct move *moves, int 
 	s->groups.ids = arena_dup(p->arena, groups.ids,
 	                          (size_t)groups.ngroups * (size_t)groups.size,
 	                          sizeof(*groups.ids));
-}
-
-/* Name the axes of a step that was given by groups, where both its layouts are of axes. */
-static void name_axes(struct plan *p, struct step *s, const struct layout *before)
-{
-	struct move found[RANK_MAX], *named;
-	int n;
-
-	if (s->nmoves == 0 || s->mesh != &p->problem->mesh ||
-	    before->kind != LAYOUT_AXES || s->after.kind != LAYOUT_AXES)
-		return;
-	n = moves_between(found, s->op, before, &s->after, p->arena);
-	if (n != s->nmoves)
-		return;
-	named = arena_dup(p->arena, s->move, (size_t)n, sizeof(*named));
-	for (int i = 0; i < n; i++) {
-		for (int k = 0; k < n; k++) {
-			if (found[k].from_dim == named[i].from_dim &&
-			    found[k].to_dim == named[i].to_dim &&
-			    found[k].factor == named[i].factor)
-				named[i] = found[k];
-		}
-	}
-	s->move = named;
-}
-
-void plan_finish(struct plan *p)
-{
-	const struct layout *before = &p->from;
-
-	for (int i = 0; i < p->nsteps; i++) {
-		struct step *s = &p->step[i];
-		struct layout axes;
-
-		if (s->after.kind == LAYOUT_TILES &&
-		    layout_to_axes(&axes, &s->after, s->mesh, p->arena))
-			s->after = axes;
-		name_axes(p, s, before);
-		before = &s->after;
-	}
-	memory_account(p);
 }
 
 bool plan_over_memory(const struct plan *p, int64_t limit_bytes)

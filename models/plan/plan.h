@@ -60,7 +60,7 @@ enum op {
 	OP_REDUCE
 };
 
-/* "slice", "all-gather", ... as in design 3 and JSON. */
+/* "slice", "all-gather", ... as printed plans and JSON have it. */
 const char *op_name(enum op op);
 bool op_communicates(enum op op);
 
@@ -116,7 +116,7 @@ struct step {
 	int64_t recv_bytes, send_bytes, padding_bytes;
 };
 
-/* What every member puts into a collective: its tile, or zeros around it. */
+/* Returns what every member puts into a collective: its tile, or zeros around it. */
 const struct shape *step_operand(const struct step *s);
 
 /* How a plan splits dimensions into digits: digit i is of array dimension dim[i]. */
@@ -136,7 +136,8 @@ struct plan {
 	struct shape shape;
 	struct layout from, to;
 	const struct view *view;
-	int nsteps, capacity;
+	int nsteps;
+	int64_t room; /* for steps, as base/list.h has it */
 	struct step *step;
 	/* Filled by plan_finish: */
 	int64_t recv_bytes, send_bytes; /* max over devices of the sum over steps */
@@ -145,7 +146,7 @@ struct plan {
 	bool full_remat; /* some tile is the full array although neither end is replicated */
 };
 
-/* An empty plan of the problem (its steps live in `a`). */
+/* Returns an empty plan of the problem (its steps live in `a`). */
 struct plan *plan_new(struct arena *a, const struct problem *p, const char *planner);
 
 /*
@@ -155,17 +156,18 @@ struct plan *plan_new(struct arena *a, const struct problem *p, const char *plan
 void plan_view(struct plan *p, const struct view *view, const struct layout *from,
                const struct layout *to);
 
-/* The layout and tile after the steps so far. */
+/* Returns the layout and tile after the steps so far. */
 const struct layout *plan_layout(const struct plan *p);
 struct shape plan_local(const struct plan *p);
 
-/* The layout and tile before step i. */
+/* Returns the layout and tile before step i. */
 const struct layout *plan_before(const struct plan *p, int step);
 
 /*
  * Steps on LAYOUT_AXES, all on the problem's (source) mesh. Each computes groups, chunk
  * numbers and the layout after it. Moves' parts need not be normalised. The caller
- * guarantees the preconditions of spec redistribution.md 3 (asserted).
+ * guarantees, and it is asserted, that the tile divides by the factor of each move,
+ * that a move's parts are where it takes them from, and that no axis is used twice.
  *   slice:      each move appends its parts as the minor-most of to_dim.
  *   all-gather: each move removes its parts, the minor-most ones of from_dim.
  *   all-to-all: each move takes its parts, the minor-most of from_dim, to to_dim.
@@ -175,18 +177,18 @@ const struct layout *plan_before(const struct plan *p, int step);
 void plan_axes_step(struct plan *p, enum op op, const struct move *moves, int nmoves);
 
 /*
- * A permute to `after` (equal local shape). Pairs follow Shardy's rule (spec 3): devices
- * numbered by the mixed radix of (sharding parts in dim order, then the unused digits in
- * mesh order) in both layouts; equal numbers are paired. No step is added when all pairs
- * are identities. plan_permute_pairs takes the pairs as given (copied).
+ * A permute to `after` (equal local shape). Pairs follow Shardy's rule: devices are
+ * numbered by the mixed radix of (sharding parts in dim order, then the unused digits
+ * in mesh order) in both layouts; equal numbers are paired. No step is added when all
+ * pairs are identities. plan_permute_pairs takes the pairs as given (copied).
  */
 void plan_permute(struct plan *p, const struct layout *after);
 void plan_permute_pairs(struct plan *p, const struct layout *after,
                         const struct pair *pairs, int32_t npairs);
 
 /*
- * An exchange to `after`, a layout of `mesh` (one of the problem's two), or a permute of
- * parts of tiles that leaves the layout as it is. Transfers are copied, their bounds
+ * An exchange to `after`, a layout of `mesh` (one of the problem's two), or a permute
+ * of parts of tiles that leaves the layout as it is. Transfers are copied, their bounds
  * borrowed from the plan's arena.
  */
 void plan_exchange(struct plan *p, const struct layout *after, const struct mesh *mesh,
@@ -205,7 +207,9 @@ void plan_sum_tiles(struct plan *p, const struct move *moves, int nmoves,
                     struct groups groups, const struct shape *summed,
                     const struct layout *after);
 
-/* Say what tiles the last step leaves, and where they start (copied; NULL: as usual). */
+/*
+ * Say what tiles the last step leaves, and where they start (copied; NULL: as usual).
+ */
 void plan_place(struct plan *p, const struct shape *local, const int64_t *start);
 
 /* A pad to `after` with tiles of `local` (NULL: the usual ones). */
@@ -220,12 +224,13 @@ void plan_groups_step(struct plan *p, enum op op, const struct move *moves, int 
                       const struct layout *after);
 
 /*
- * Compute bytes and memory of all steps (plan.h's figures; rules in memory.h), after the
- * last step was added. Layouts are first turned into axes where axes can say them.
+ * Works out bytes and memory of all steps and of the plan by the rules in finish.c,
+ * after the last step was added. Layouts are first turned into axes where axes can say
+ * them.
  */
 void plan_finish(struct plan *p);
 
-/* True if a tile array of the plan is larger than `limit` bytes (-1: never). */
+/* Returns true if a tile array of the plan is larger than `limit` bytes (-1: never). */
 bool plan_over_memory(const struct plan *p, int64_t limit_bytes);
 
 #endif

@@ -79,7 +79,7 @@ static json_t *shape_json(const struct shape *s)
 	return a;
 }
 
-/* The tile per array dimension: digits of a view are multiplied out. */
+/* Returns the tile per array dimension: digits of a view are multiplied out. */
 static json_t *local_json(const struct plan *p, const struct step *s)
 {
 	struct shape local = {.rank = p->problem->padded.rank};
@@ -147,7 +147,7 @@ static json_t *dim_json(int dim)
 	return dim < 0 ? json_null() : json_integer(dim);
 }
 
-/* Moves that no axes name are not told: [] (design 7). */
+/* Moves that no axes name are not told: their list is empty. */
 static json_t *moves_json(const struct plan *p, const struct step *s)
 {
 	const struct mesh *m = &p->problem->mesh;
@@ -272,7 +272,7 @@ static void add_clauses(json_t *o, const struct plan *p, int step)
 		json_object_set_new(o, "tile_starts", starts_json(p, s));
 }
 
-json_t *step_json(const struct plan *p, int step)
+static json_t *step_json(const struct plan *p, int step)
 {
 	const struct step *s = &p->step[step];
 	json_t *o = json_object();

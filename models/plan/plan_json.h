@@ -1,5 +1,5 @@
 /*
- * Problems and plans as JSON objects (design 7), and plans back from it. Objects are
+ * Problems and plans as JSON objects, and plans read from such objects. Objects are
  * jansson's; the caller owns what is returned.
  */
 #ifndef SHARDSIM_PLAN_PLAN_JSON_H
@@ -10,32 +10,30 @@
 #include <jansson.h>
 
 /*
- * A text as JSON, which has Unicode only: each byte that is not UTF-8, as names of files
- * and axes may have them, becomes U+FFFD.
+ * Returns a text as JSON, which has Unicode only: each byte that is not UTF-8, as names
+ * of files and axes may have them, becomes U+FFFD.
  */
 json_t *json_text(const char *s);
 
 /*
- * A quantity that may have a fraction: an integer where it is whole and exact in a double
- * (up to 2^53).
+ * Returns a quantity that may have a fraction: an integer where it is whole and exact
+ * in a double (up to 2^53).
  */
 json_t *json_quantity(double x);
 
-/* A number, or null for NaN: it is not known. */
+/* Returns a number, or null for NaN: it is not known. */
 json_t *json_known(double x);
 
-/* The "problem" object. Device lists that were not given are null. */
+/* Returns the "problem" object. Device lists that were not given are null. */
 json_t *problem_json(const struct problem *p);
 
 /*
- * One element of "steps". "algorithm" is null and "time_s" {}: who knows a platform
- * sets them. Few steps have more members, which say what the layouts do not (plan_text.h):
- * "boxes" [{"bounds": [[0,3], [6,12]], "pairs": [[4,0], [5,1]]}], "part_elements",
- * "summed_shape", "tile_shape", "tile_starts" by device, "on_target_mesh", "unpadded".
+ * Returns all steps, an array. In each "algorithm" is null and "time_s" {}: who knows a
+ * platform sets them. Few steps have more members, which say what the layouts do not
+ * (plan_text.h): "boxes" [{"bounds": [[0,3], [6,12]], "pairs": [[4,0], [5,1]]}],
+ * "part_elements", "summed_shape", "tile_shape", "tile_starts" by device,
+ * "on_target_mesh", "unpadded".
  */
-json_t *step_json(const struct plan *p, int step);
-
-/* All steps, an array. */
 json_t *plan_json(const struct plan *p);
 
 /*

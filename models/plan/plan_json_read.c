@@ -21,7 +21,7 @@ static bool bad(struct reader *r, const char *member, const char *reason)
 	return false;
 }
 
-/* One "x" or "x:(1)2" of a move. */
+/* Reads one "x" or "x:(1)2" of a move. */
 static bool read_part(struct reader *r, struct part *out, const json_t *axis)
 {
 	const struct mesh *m = &r->problem->mesh;
@@ -81,7 +81,7 @@ static bool read_move(struct reader *r, struct move *out, const json_t *move)
 	       read_dim(r, &out->to_dim, json_object_get(move, "to_dim"));
 }
 
-/* Rows of equal length of device numbers; *rows and *columns 0 for null. */
+/* Reads rows of equal length of device numbers; *rows and *columns 0 for null. */
 static bool read_lists(struct reader *r, const char *member, const json_t *lists,
                        int32_t **ids, int32_t *rows, int32_t *columns)
 {
@@ -152,7 +152,7 @@ static bool read_devices(struct reader *r, struct step_read *out, const json_t *
 	       bad(r, "source_target_pairs", "expected pairs");
 }
 
-/* A number in [0, most]. */
+/* Reads a number in [0, most]. */
 static bool read_number(int64_t *out, const json_t *number, int64_t most)
 {
 	*out = json_integer_value(number);

@@ -1,6 +1,7 @@
 /* Plans read from text. What follows from the layouts is worked out in plan_read.c. */
 #include "plan/plan_text.h"
 
+#include "base/list.h"
 #include "plan/view.h"
 
 #include <ctype.h>
@@ -11,9 +12,8 @@ struct reader {
 	const struct problem *problem;
 	struct arena *arena;
 	/* What was read, and where in the text. */
-	int nsteps, capacity;
-	struct step_read *step;
-	const char **start;
+	LIST(struct step_read) steps;
+	LIST(const char *) starts;
 };
 
 static enum status read_part(struct reader *r, struct part *out)
@@ -122,7 +122,7 @@ static enum status read_lists(struct reader *r, int32_t **ids, int32_t *rows,
 	return s->error->code;
 }
 
-/* The rest of the line is a layout; lines end at '\n'. */
+/* Reads the rest of the line, which is a layout; lines end at '\n'. */
 static enum status read_layout(struct reader *r, struct step_read *out)
 {
 	struct scan *s = &r->scan;
@@ -210,7 +210,7 @@ static enum status read_starts(struct reader *r, const int64_t **out)
 	return scan_expect(s, "}") ? OK : s->error->code;
 }
 
-/* What a step has between its moves and its layout, in this order. */
+/* Reads what a step has between its moves and its layout, in this order. */
 static enum status read_clauses(struct reader *r, struct step_read *out)
 {
 	struct scan *s = &r->scan;
@@ -234,24 +234,10 @@ static enum status read_clauses(struct reader *r, struct step_read *out)
 	return scan_word(s, "starts") ? read_starts(r, &out->start) : OK;
 }
 
-/* Boxes as they are read: the list grows, and is the arena's. */
+/* The boxes of a step, as they are read. */
 struct boxes {
-	struct transfer *transfer;
-	int64_t n, capacity;
+	LIST(struct transfer) sent;
 };
-
-static struct transfer *add_box(struct reader *r, struct boxes *b)
-{
-	if (b->n == b->capacity) {
-		struct transfer *old = b->transfer;
-
-		b->capacity = b->capacity ? 2 * b->capacity : 16;
-		b->transfer = arena_alloc(r->arena, (size_t)b->capacity, sizeof(*old));
-		if (b->n)
-			memcpy(b->transfer, old, (size_t)b->n * sizeof(*old));
-	}
-	return &b->transfer[b->n++];
-}
 
 /* "0:3,6:12] 4->0, 5->1" behind the opening bracket. */
 static enum status read_box(struct reader *r, struct boxes *b)
@@ -276,7 +262,7 @@ static enum status read_box(struct reader *r, struct boxes *b)
 		if (!scan_int(s, "a device", 0, last, &src) || !scan_expect(s, "->") ||
 		    !scan_int(s, "a device", 0, last, &dst))
 			return s->error->code;
-		*add_box(r, b) = (struct transfer){
+		*list_add(&b->sent, r->arena) = (struct transfer){
 			.src = (int32_t)src, .dst = (int32_t)dst, .bounds = bounds};
 	} while (scan_take(s, ","));
 	return OK;
@@ -289,8 +275,8 @@ static enum status read_boxes(struct reader *r, struct step_read *out)
 	while (scan_take(&r->scan, "["))
 		if (read_box(r, &b) != OK)
 			return r->scan.error->code;
-	out->transfers = b.transfer;
-	out->ntransfers = b.n;
+	out->transfers = b.sent.at;
+	out->ntransfers = b.sent.n;
 	return OK;
 }
 
@@ -318,22 +304,6 @@ static enum status read_step(struct reader *r, struct step_read *out, const char
 	return out->boxes ? read_boxes(r, out) : OK;
 }
 
-/* Room for one more step. */
-static void grow(struct reader *r)
-{
-	size_t n = (size_t)r->nsteps;
-
-	if (r->nsteps < r->capacity)
-		return;
-	r->capacity = r->capacity ? 2 * r->capacity : 8;
-	r->step = memcpy(arena_alloc(r->arena, (size_t)r->capacity, sizeof(*r->step)),
-	                 r->step ? r->step : &(struct step_read){0},
-	                 n * sizeof(*r->step));
-	r->start = memcpy(arena_alloc(r->arena, (size_t)r->capacity, sizeof(*r->start)),
-	                  r->start ? r->start : &(const char *){NULL},
-	                  n * sizeof(*r->start));
-}
-
 enum status plan_parse(struct plan **out, const struct problem *p, struct arena *a,
                        const char *text, struct where at, struct error *e)
 {
@@ -345,17 +315,19 @@ enum status plan_parse(struct plan **out, const struct problem *p, struct arena 
 	int wrong;
 
 	while (!scan_done(&r.scan)) {
-		grow(&r);
-		if (read_step(&r, &r.step[r.nsteps], &r.start[r.nsteps]) != OK)
+		struct step_read *step = list_add(&r.steps, a);
+
+		if (read_step(&r, step, list_add(&r.starts, a)) != OK) {
+			r.steps.n--;
 			break;
-		r.nsteps++;
+		}
 	}
 	/* A step that cannot be comes before a later one that cannot be read. */
-	plan = plan_of_read(p, a, "text", r.step, r.nsteps, &wrong, &why);
+	plan = plan_of_read(p, a, "text", r.steps.at, (int)r.steps.n, &wrong, &why);
 	r.scan.error = e;
 	if (!plan)
-		scan_fail_at(&r.scan, r.start[wrong], E_TYPE, "this step cannot be: %s",
-		             why.s);
+		scan_fail_at(&r.scan, r.starts.at[wrong], E_TYPE,
+		             "this step cannot be: %s", why.s);
 	else if (unread.code != OK)
 		error_set(e, unread.code, unread.at, "%s", unread.text);
 	text_free(&why);

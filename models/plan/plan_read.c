@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-static bool refuse(struct text *why, const char *reason)
+static bool refuse_step(struct text *why, const char *reason)
 {
 	text_printf(why, "%s", reason);
 	return false;
@@ -98,7 +98,7 @@ static bool are_unreduced(const struct layout *l, const struct move *moves, int 
 	return true;
 }
 
-/* Spec redistribution.md 3, the preconditions of plan_axes_step. */
+/* Are the preconditions of plan_axes_step() met? */
 static bool moves_fit(const struct plan *p, enum op op, const struct move *moves,
                       int nmoves, struct text *why)
 {
@@ -108,35 +108,37 @@ static bool moves_fit(const struct plan *p, enum op op, const struct move *moves
 	bool used[RANK_MAX] = {false};
 
 	if (before->kind != LAYOUT_AXES)
-		return refuse(why, "the layout before this step is not of axes");
+		return refuse_step(why, "the layout before this step is not of axes");
 	for (int i = 0; i < nmoves; i++) {
 		const struct move *m = &moves[i];
 		int dims[2] = {m->from_dim, m->to_dim};
 
 		if (!dims_fit(m, op, before->rank) || m->factor < 2)
-			return refuse(why, "a move's dimensions do not fit the op");
+			return refuse_step(why,
+			                   "a move's dimensions do not fit the op");
 		for (int k = 0; k < 2; k++) {
 			if (dims[k] >= 0 && used[dims[k]])
-				return refuse(why, "a dimension is used by two moves");
+				return refuse_step(why,
+				                   "a dimension is used by two moves");
 			if (dims[k] >= 0)
 				used[dims[k]] = true;
 		}
 		if (m->from_dim >= 0 && !is_suffix(before, m))
-			return refuse(why,
-			              "the axes are not the minor-most ones of their "
-			              "dimension");
+			return refuse_step(
+				why, "the axes are not the minor-most ones of their "
+				     "dimension");
 		if (m->to_dim >= 0 && local.dim[m->to_dim] % m->factor != 0)
-			return refuse(why, "the axes do not divide the tile");
+			return refuse_step(why, "the axes do not divide the tile");
 		if (op != OP_SLICE && (op != OP_PARTIAL || m->from_dim >= 0))
 			continue;
 		for (int k = 0; k < m->nparts; k++)
 			if (!layout_append(&grown,
 			                   op == OP_SLICE ? m->to_dim : grown.rank,
 			                   m->parts[k]))
-				return refuse(why, "too many axes");
+				return refuse_step(why, "too many axes");
 	}
 	if (is_reduction(op) && !are_unreduced(before, moves, nmoves))
-		return refuse(why, "the axes are not unreduced ones");
+		return refuse_step(why, "the axes are not unreduced ones");
 	return layout_valid(&grown, &p->problem->mesh, why);
 }
 
@@ -215,18 +217,19 @@ static bool add_by_groups(struct plan *p, const struct step_read *s, struct text
 	const int32_t *chunk = NULL;
 
 	if (n < 1)
-		return refuse(why, "the layouts before and after do not fit this op");
+		return refuse_step(why,
+		                   "the layouts before and after do not fit this op");
 	for (int i = 0; i < n; i++)
 		if (moves[i].to_dim >= 0 &&
 		    local.dim[moves[i].to_dim] % moves[i].factor != 0)
-			return refuse(why, "the shards do not divide the tile");
+			return refuse_step(why, "the shards do not divide the tile");
 	if (op == OP_SLICE && groups)
-		return refuse(why, "a slice has no groups");
+		return refuse_step(why, "a slice has no groups");
 	if (op == OP_SLICE)
 		chunk = chunks_of_layouts(p, moves, n, after);
 	else if (!groups_fit(groups, moves, n, m->ndevices))
-		return refuse(why,
-		              "the groups do not fit the layouts before and after");
+		return refuse_step(
+			why, "the groups do not fit the layouts before and after");
 	plan_groups_step(p, op, moves, n, groups ? *groups : (struct groups){0}, chunk,
 	                 after);
 	return true;
@@ -239,11 +242,11 @@ static bool add_permute(struct plan *p, const struct pair *pairs, int32_t npairs
 
 	for (int dim = 0; dim < after->rank; dim++)
 		if (layout_shards(before, dim) != layout_shards(after, dim))
-			return refuse(why, "a permute keeps the local shape");
+			return refuse_step(why, "a permute keeps the local shape");
 	if (pairs)
 		plan_permute_pairs(p, after, pairs, npairs);
 	else if (before->kind == LAYOUT_MAXIMAL || after->kind == LAYOUT_MAXIMAL)
-		return refuse(why, "this permute needs its pairs");
+		return refuse_step(why, "this permute needs its pairs");
 	else
 		plan_permute(p, after);
 	return true;
@@ -257,7 +260,7 @@ static bool add_sum(struct plan *p, const struct step_read *s, struct text *why)
 	int n = s->nmoves;
 
 	if (!plan_extent_fits(p->problem, s->summed))
-		return refuse(why, "the arrays it adds up are too large");
+		return refuse_step(why, "the arrays it adds up are too large");
 	if (n > 0 && !moves_fit(p, OP_ALL_GATHER, s->move, n, why))
 		return false;
 	if (n > 0)
@@ -265,13 +268,13 @@ static bool add_sum(struct plan *p, const struct step_read *s, struct text *why)
 	else
 		n = moves_of_shards(moves, OP_ALL_GATHER, plan_layout(p), &s->after);
 	if (n < 0 || (!s->groups && s->nmoves == 0))
-		return refuse(why,
-		              "the layouts before and after it do not fit, or it needs "
-		              "its groups");
+		return refuse_step(
+			why, "the layouts before and after it do not fit, or it needs "
+			     "its groups");
 	groups = s->groups ? *s->groups
 	                   : groups_of_moves(&p->problem->mesh, moves, n, p->arena);
 	if (n > 0 && !groups_fit(&groups, moves, n, p->problem->mesh.ndevices))
-		return refuse(why, "the groups do not fit the axes");
+		return refuse_step(why, "the groups do not fit the axes");
 	plan_sum_tiles(p, moves, n, groups, s->summed, &s->after);
 	return true;
 }
@@ -286,14 +289,14 @@ static bool add_by_axes(struct plan *p, const struct step_read *r, struct text *
 		return false;
 	plan_axes_step(p, r->op, r->move, r->nmoves);
 	if (!layout_same_tiles(plan_layout(p), m, &r->after, m))
-		return refuse(why, "the axes do not lead to this layout");
+		return refuse_step(why, "the axes do not lead to this layout");
 	if (!r->groups)
 		return true;
 	s = &p->step[p->nsteps - 1];
 	if (r->op == OP_SLICE)
-		return refuse(why, "a slice has no groups");
+		return refuse_step(why, "a slice has no groups");
 	if (!groups_fit(r->groups, s->move, r->nmoves, m->ndevices))
-		return refuse(why, "the groups do not fit the axes");
+		return refuse_step(why, "the groups do not fit the axes");
 	/* Members are in the order of the moves as they were given. */
 	s->move = arena_dup(p->arena, r->move, (size_t)r->nmoves, sizeof(*s->move));
 	s->groups = *r->groups;
@@ -311,15 +314,17 @@ static bool mesh_fits(const struct plan *p, const struct step_read *s, struct te
 	bool there = p->nsteps > 0 && step_on_target(p, p->nsteps - 1);
 
 	if (!s->on_target)
-		return !there || refuse(why, "the array is on the target mesh already");
+		return !there ||
+		       refuse_step(why, "the array is on the target mesh already");
 	if (!q->two_meshes || (there ? retile : !retile))
-		return refuse(why, "only an exchange or a pad leads to another mesh");
+		return refuse_step(why,
+		                   "only an exchange or a pad leads to another mesh");
 	if (retile)
 		return true;
 	return (s->op != OP_SLICE && s->op != OP_PERMUTE && s->nmoves == 0 &&
 	        s->groups && !s->tile && !s->start &&
 	        shape_elements(&p->shape) == shape_elements(&q->array.shape)) ||
-	       refuse(why, "on the target mesh a step has groups and real tiles");
+	       refuse_step(why, "on the target mesh a step has groups and real tiles");
 }
 
 /* What is told must belong to the op. */
@@ -328,15 +333,18 @@ static bool clauses_fit(const struct plan *p, const struct step_read *s,
 {
 	bool boxes = s->op == OP_PERMUTE || s->op == OP_EXCHANGE;
 	if (s->op == OP_PERMUTE ? s->nmoves || s->groups : s->pairs != NULL)
-		return refuse(why, "a permute has pairs, other steps axes or groups");
+		return refuse_step(why,
+		                   "a permute has pairs, other steps axes or groups");
 	if (s->boxes && !boxes)
-		return refuse(why, "this op has no boxes");
+		return refuse_step(why, "this op has no boxes");
 	if (s->summed && s->op != OP_ALL_REDUCE)
-		return refuse(why, "this op has no sums: only an all-reduce adds up");
+		return refuse_step(why,
+		                   "this op has no sums: only an all-reduce adds up");
 	if (s->part && (s->op != OP_PERMUTE || !s->boxes))
-		return refuse(why, "only a permute of boxes has parts");
+		return refuse_step(why, "only a permute of boxes has parts");
 	if (s->unpadded != plan_is_unpadded(p))
-		return refuse(why, "all steps or none are unpadded, of a padded array");
+		return refuse_step(why,
+		                   "all steps or none are unpadded, of a padded array");
 	return mesh_fits(p, s, why);
 }
 
@@ -353,13 +361,13 @@ static bool add_step(struct plan *p, const struct step_read *s, struct text *why
 	if (s->summed)
 		return add_sum(p, s, why);
 	if (is_reduction(s->op) && plan_layout(p)->nunreduced == 0)
-		return refuse(why, "this op needs an unreduced array");
+		return refuse_step(why, "this op needs an unreduced array");
 	if (s->nmoves == 0 && (is_reduction(s->op) || s->op == OP_PARTIAL))
-		return refuse(why, "this op needs its axes");
+		return refuse_step(why, "this op needs its axes");
 	for (int k = 0; s->op == OP_PARTIAL && s->nmoves > 1 && k < s->nmoves; k++)
 		if (s->move[k].from_dim < 0)
-			return refuse(why,
-			              "this op has one move, or all from dimensions");
+			return refuse_step(
+				why, "this op has one move, or all from dimensions");
 	return s->nmoves == 0 ? add_by_groups(p, s, why) : add_by_axes(p, s, why);
 }
 
@@ -373,13 +381,13 @@ bool plan_add_read(struct plan *p, const struct step_read *s, struct text *why)
 		return false;
 	/* A permute that moves nothing is left out. */
 	if (p->nsteps == before)
-		return (!s->tile && !s->start) || refuse(why, "it moves nothing");
+		return (!s->tile && !s->start) || refuse_step(why, "it moves nothing");
 	step = &p->step[p->nsteps - 1];
 	usual = step->local;
 	if (s->on_target)
 		step->mesh = &p->problem->to_mesh;
 	if (s->tile && !plan_extent_fits(p->problem, s->tile))
-		return refuse(why, "its tiles are too large");
+		return refuse_step(why, "its tiles are too large");
 	if (s->tile || s->start)
 		plan_place(p, s->tile ? s->tile : &usual, s->start);
 	return true;
@@ -393,7 +401,7 @@ static bool add_plain(struct plan *p, const struct step_read *steps, int n, int 
 	for (int i = 0; i < n; i++) {
 		*wrong = i;
 		if (steps[i].digits.shape.rank > p->shape.rank)
-			return refuse(why, "a strided layout");
+			return refuse_step(why, "a strided layout");
 		if (!plan_add_read(p, &steps[i], why))
 			return false;
 	}

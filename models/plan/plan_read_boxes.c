@@ -3,15 +3,15 @@
 
 #include "plan/exchange.h"
 
-static bool refuse(struct text *why, const char *reason)
+static bool refuse_boxes(struct text *why, const char *reason)
 {
 	text_printf(why, "%s", reason);
 	return false;
 }
 
 /*
- * Elements that bytes, and sums over all devices, can be counted of: an array, its tile
- * and what a device receives are far below.
+ * Returns of how many elements the bytes, and their sums over all devices, can still be
+ * counted. An array, its tile and what a device receives are far below.
  */
 static int64_t most_elements(const struct problem *q)
 {
@@ -30,7 +30,7 @@ bool plan_extent_fits(const struct problem *q, const struct shape *s)
 	return true;
 }
 
-/* The transfers of a step with their elements; NULL with the reason. */
+/* Returns the transfers of a step with their elements; NULL with the reason. */
 static struct transfer *boxes_of(struct plan *p, const struct step_read *s,
                                  struct text *why)
 {
@@ -47,14 +47,15 @@ static struct transfer *boxes_of(struct plan *p, const struct step_read *s,
 			int64_t lo = bounds[2 * dim], hi = bounds[2 * dim + 1];
 
 			if (lo >= hi || hi > p->shape.dim[dim]) {
-				refuse(why, "a box is empty or not inside the array");
+				refuse_boxes(why,
+				             "a box is empty or not inside the array");
 				return NULL;
 			}
 			out[i].elements *= hi - lo;
 		}
 		left -= out[i].elements;
 		if (left < 0) {
-			refuse(why, "its boxes have too many elements");
+			refuse_boxes(why, "its boxes have too many elements");
 			return NULL;
 		}
 	}
@@ -69,11 +70,12 @@ bool plan_add_parts(struct plan *p, const struct step_read *s, struct text *why)
 	if (!boxes)
 		return false;
 	if (!layout_same_tiles(plan_layout(p), m, &s->after, m))
-		return refuse(why, "a permute of parts keeps the layout");
+		return refuse_boxes(why, "a permute of parts keeps the layout");
 	if ((s->pairs != NULL) != (s->part > 0))
-		return refuse(why, "pairs of parts have their elements, others none");
+		return refuse_boxes(why,
+		                    "pairs of parts have their elements, others none");
 	if (s->part > most_elements(p->problem))
-		return refuse(why, "a part has too many elements");
+		return refuse_boxes(why, "a part has too many elements");
 	if (s->pairs)
 		plan_permute_rows(p, s->pairs, s->npairs, s->part, boxes, s->ntransfers);
 	else
@@ -87,14 +89,15 @@ bool plan_add_exchange(struct plan *p, const struct step_read *s, struct text *w
 	struct transfer *boxes;
 
 	if (s->nmoves || s->groups)
-		return refuse(why, "this op has no axes or groups");
+		return refuse_boxes(why, "this op has no axes or groups");
 	if (s->op == OP_PAD) {
 		plan_pad(p, &s->after, NULL);
 		return true;
 	}
 	if (!s->boxes)
 		return s->on_target
-		               ? refuse(why, "to the target mesh it needs its boxes")
+		               ? refuse_boxes(why,
+		                              "to the target mesh it needs its boxes")
 		               : plan_exchange_axes(p, &s->after, why);
 	boxes = boxes_of(p, s, why);
 	if (boxes)

@@ -65,7 +65,8 @@ static bool in_order(const struct step *s)
 	return true;
 }
 
-bool step_follows_axes(const struct plan *p, int step)
+/* Are a step's groups (or chunks, pairs) just those that follow from its axes? */
+static bool step_follows_axes(const struct plan *p, int step)
 {
 	const struct mesh *m = &p->problem->mesh;
 	const struct step *s = &p->step[step];
@@ -139,7 +140,7 @@ bool step_implies_boxes(const struct plan *p, int step)
 		return false;
 	other.arena = arena_new();
 	other.nsteps = step;
-	other.capacity = step;
+	other.room = step;
 	implied = plan_exchange_axes(&other, &s->after, &why) &&
 	          same_transfers(s, &other.step[step], p->shape.rank);
 	arena_free(other.arena);
@@ -258,7 +259,7 @@ static void print_head(struct text *out, const struct plan *p, int step)
 	text_printf(out, "\n");
 }
 
-/* The line of the boxes from number `first` on; the number behind the last. */
+/* Prints the boxes from number `first` on as a line; returns the number behind them. */
 static int64_t print_boxes(struct text *out, const struct plan *p, const struct step *s,
                            int64_t first)
 {
@@ -285,7 +286,7 @@ struct lines {
 	int64_t box;
 };
 
-/* False at the end. */
+/* Moves to the next line; returns false at the end. */
 static bool next_line(struct text *out, struct lines *l)
 {
 	const struct plan *p = l->plan;

@@ -40,8 +40,8 @@ void step_print(struct text *out, const struct plan *p, int step);
 void plan_print(struct text *out, const struct plan *p);
 
 /*
- * Of two plans of equal price, does `a` come first? By peak_live_bytes, then by the byte
- * order of the printed plans (design 4).
+ * Of two plans of equal price, does `a` come first? It is told by peak_live_bytes, then
+ * by the byte order of the printed plans.
  */
 bool plan_wins_tie(const struct plan *a, const struct plan *b);
 
@@ -84,16 +84,16 @@ struct step_read {
 #define STEP_NUMBER_MAX ((int64_t)1 << 62)
 
 /*
- * Append a step that was read to a plan; its moves and layout are over the plan's shape.
- * False with the reason when the layouts do not allow it. The transfers of an exchange
- * without boxes are those of plan_exchange_axes().
+ * Appends a step that was read to a plan; its moves and layout are over the plan's
+ * shape. False with the reason when the layouts do not allow it. The transfers of an
+ * exchange without boxes are those of plan_exchange_axes().
  */
 bool plan_add_read(struct plan *p, const struct step_read *s, struct text *why);
 
 /*
- * The plan of steps that were read, not yet finished: over the array's dimensions where
- * that can be, else over digits (view.h). NULL with the number of the first step that
- * cannot be, and the reason.
+ * Returns the plan of steps that were read, not yet finished: over the array's
+ * dimensions where that can be, else over digits (view.h). NULL with the number of the
+ * first step that cannot be, and the reason.
  */
 struct plan *plan_of_read(const struct problem *p, struct arena *a, const char *planner,
                           const struct step_read *steps, int n, int *wrong,
@@ -102,12 +102,10 @@ struct plan *plan_of_read(const struct problem *p, struct arena *a, const char *
 /* The op of this name, OPS if none. */
 enum op op_find(const char *name, size_t length);
 
-/* Are a step's groups (or chunks, pairs) just those that follow from its axes? */
-bool step_follows_axes(const struct plan *p, int step);
-
 /*
- * Do a step's boxes follow from its layouts (an exchange's may), or does it have none? Is
- * its tile the usual one? Is its layout one of the target mesh, which is another one?
+ * Do a step's boxes follow from its layouts (an exchange's may), or does it have none?
+ * Is its tile the usual one? Is its layout one of the target mesh, which is another
+ * one?
  */
 bool step_implies_boxes(const struct plan *p, int step);
 bool step_implies_tile(const struct plan *p, int step);
@@ -116,7 +114,7 @@ bool step_on_target(const struct plan *p, int step);
 /* Does the plan run on the array's real extent although there is a padded one? */
 bool plan_is_unpadded(const struct plan *p);
 
-/* The transfers [first, end) of a step that carry the same box: their end. */
+/* Returns the end of the transfers from `first` on that carry the same box. */
 int64_t step_box_run(const struct plan *p, const struct step *s, int64_t first);
 
 #endif

@@ -20,7 +20,7 @@ bool problem_even(const struct problem *p)
 }
 
 /* Padding must not take the array above the 2^62 bits that array_scan allows. */
-static bool fits(const struct shape *s, int bits)
+static bool shape_fits(const struct shape *s, int bits)
 {
 	int64_t n = bits;
 
@@ -30,7 +30,7 @@ static bool fits(const struct shape *s, int bits)
 	return n <= (int64_t)1 << 62;
 }
 
-/* design 3, uneven dimensions: the extent on which both sides agree, if they do. */
+/* Finds the padded extent on which source and target agree, if they do. */
 static void find_padding(struct problem *p)
 {
 	p->padded = p->array.shape;
@@ -43,7 +43,7 @@ static void find_padding(struct problem *p)
 		p->padded.dim[i] = from;
 		p->padded_ok = p->padded_ok && from == to;
 	}
-	p->padded_ok = p->padded_ok && fits(&p->padded, p->array.dtype->bits);
+	p->padded_ok = p->padded_ok && shape_fits(&p->padded, p->array.dtype->bits);
 	if (!p->padded_ok)
 		p->padded = p->array.shape;
 }
@@ -65,8 +65,8 @@ static int by_tile(const void *a, const void *b, void *rank)
 }
 
 /*
- * Of the tile that all `n` members want, the elements that they lack: those of which they
- * do not hold all contributions between them.
+ * Returns the elements that all `n` members lack of the tile that they want: those of
+ * which they do not hold all contributions between them.
  */
 static int64_t group_lacks(const struct tilemap *from, const struct tilemap *to,
                            const struct shape *g, const int32_t *member, int32_t n,
@@ -97,13 +97,13 @@ static int64_t group_lacks(const struct tilemap *from, const struct tilemap *to,
 }
 
 /*
- * Spec redistribution.md 10.5: what the device that lacks most lacks. Of an array that
- * is unreduced at the source only, a device lacks all it wants: even where it holds a
- * contribution, at least one sum of others must arrive for every element. Where the
- * target is unreduced the devices that differ only in its unreduced parts want one tile
- * between them, in contributions of any kind: for every element whose contributions they
- * do not all hold a value must arrive at one of them, and the busiest receives the mean
- * at least.
+ * Returns how much the device that lacks most lacks (models/README.md, "Bounds"). Of an
+ * array that is unreduced at the source only, a device lacks all it wants: even where
+ * it holds a contribution, at least one sum of others must arrive for every element.
+ * Where the target is unreduced the devices that differ only in its unreduced parts
+ * want one tile between them, in contributions of any kind: for every element whose
+ * contributions they do not all hold a value must arrive at one of them, and the
+ * busiest receives the mean at least.
  */
 static int64_t recv_bound_elements(const struct problem *p)
 {
@@ -154,7 +154,10 @@ void problem_finish(struct problem *p)
 	p->memory_bound_bytes = dtype_bytes(type, from > to ? from : to);
 }
 
-/* An HLO text alone says how many devices there are; other spellings need a mesh. */
+/*
+ * Makes the mesh. An HLO text alone says how many devices there are; other spellings
+ * need a mesh.
+ */
 static enum status make_mesh(struct problem *out, const struct problem_text *t,
                              struct error *e)
 {
@@ -194,7 +197,7 @@ static enum status make_meshes(struct problem *out, const struct problem_text *t
 	return OK;
 }
 
-/* One device list, as long as its mesh; *list stays NULL where none was given. */
+/* Reads a device list, as long as its mesh; *list stays NULL where none was given. */
 static enum status read_devices(const int32_t **list, struct arena *a, const char *text,
                                 struct where at, const struct mesh *m, struct error *e)
 {
@@ -213,8 +216,8 @@ static enum status read_devices(const int32_t **list, struct arena *a, const cha
 }
 
 /*
- * Both lists. A larger target mesh goes on behind those of the source's list with the
- * devices of its own numbers, which must not be in that list.
+ * Reads both lists. A larger target mesh goes on behind those of the source's list with
+ * the devices of its own numbers, which must not be in that list.
  */
 static enum status read_lists(struct problem *out, const struct problem_text *t,
                               struct error *e)
@@ -235,7 +238,7 @@ static enum status read_lists(struct problem *out, const struct problem_text *t,
 	return OK;
 }
 
-static int32_t largest(const int32_t *list, int32_t n)
+static int32_t largest_device(const int32_t *list, int32_t n)
 {
 	int32_t most = n - 1;
 
@@ -244,7 +247,7 @@ static int32_t largest(const int32_t *list, int32_t n)
 	return most;
 }
 
-/* The platform device of logical number `i` of the target mesh (problem.h). */
+/* Returns the platform device of logical number `i` of the target mesh (problem.h). */
 static int32_t target_device(const struct problem *p, int32_t i)
 {
 	if (p->to_devices)
@@ -253,8 +256,8 @@ static int32_t target_device(const struct problem *p, int32_t i)
 }
 
 /*
- * A device list, or the one device, of the target names logical numbers of its own mesh:
- * make them the problem's. `number` is that of each platform device, plus 1.
+ * A device list, or the one device, of the target names logical numbers of its own
+ * mesh: make them the problem's. `number` is that of each platform device, plus 1.
  */
 static void number_layout(struct problem *p, const int32_t *number)
 {
@@ -278,7 +281,8 @@ static void number_layout(struct problem *p, const int32_t *number)
 static void number_devices(struct problem *p)
 {
 	int32_t n = p->mesh.ndevices, m = p->to_mesh.ndevices;
-	int32_t top = largest(p->from_devices, n), to_top = largest(p->to_devices, m);
+	int32_t top = largest_device(p->from_devices, n),
+		to_top = largest_device(p->to_devices, m);
 	int32_t *platform = arena_alloc(p->arena, (size_t)(n + m), sizeof(*platform));
 	int32_t *ids = arena_alloc(p->arena, (size_t)m, sizeof(*ids)), *number;
 

@@ -38,9 +38,10 @@ struct problem {
 	struct layout from, to;
 	int64_t memory_limit_bytes; /* per device, of the largest live array; -1: none */
 	/*
-	 * The extent plans run on (design 3): ceil(g / s) * s where source and target shard
-	 * counts agree on it. `padded_ok` is false where they do not; then `padded` is the
-	 * real shape and planners that need even shapes are not applicable.
+	 * The extent plans run on: ceil(g / s) * s where source and target shard counts
+	 * agree on it (models/README.md, "Layouts"). `padded_ok` is false where they do
+	 * not; then `padded` is the real shape and planners that need even shapes are not
+	 * applicable.
 	 */
 	struct shape padded;
 	bool padded_ok;
@@ -48,7 +49,7 @@ struct problem {
 	bool has_atoms;
 	struct atoms atoms;
 	const char *no_atoms;
-	/* Derived figures (spec redistribution.md 10.5), real elements only. */
+	/* Derived figures, of real elements only (models/README.md, "Bounds"). */
 	int64_t recv_bound_bytes;   /* largest number of bytes one device lacks */
 	int64_t memory_bound_bytes; /* max(source tile, target tile) */
 };
@@ -66,7 +67,7 @@ enum status problem_make(struct problem *out, struct arena *a,
  */
 void problem_finish(struct problem *p);
 
-/* Even: every dimension divides by its shard count, on both sides. */
+/* Does every dimension divide by its shard count, on both sides? */
 bool problem_even(const struct problem *p);
 
 #endif

@@ -21,7 +21,7 @@ struct list {
 	const struct run *run;
 };
 
-/* The list of one run; empty if lo >= hi. */
+/* Returns the list of one run; empty if lo >= hi. */
 struct list list_of(struct arena *a, int64_t lo, int64_t hi);
 
 int64_t list_length(struct list l);
@@ -30,11 +30,14 @@ bool list_equal(struct list a, struct list b);
 /* `count` lists one after another. */
 struct list list_join(struct arena *a, const struct list *parts, int32_t count);
 
-/* Block number `block` of `factor` equal ones; false if the length does not divide. */
+/*
+ * Takes block number `block` of `factor` equal ones; returns false if the length does
+ * not divide.
+ */
 bool list_block(struct list *out, struct arena *a, struct list l, int32_t block,
                 int32_t factor);
 
-/* The indices that are in both. */
+/* Returns the indices that are in both. */
 struct list list_common(struct arena *a, struct list x, struct list y);
 
 /*

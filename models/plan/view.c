@@ -25,8 +25,9 @@ static bool shape_fits(const struct plan *p)
 }
 
 /*
- * The indices of array dimension `dim` that a device's digits span; false unless they are
- * consecutive: behind the first digit with several values all are whole.
+ * Finds the indices of array dimension `dim` that a device's digits span; returns false
+ * unless they are consecutive: behind the first digit with several values all are
+ * whole.
  */
 static bool span(int64_t *lo, int64_t *hi, const struct view *v,
                  const struct tilemap *t, int32_t device, int dim)
@@ -93,7 +94,7 @@ bool view_check(const struct plan *p, struct text *why)
 /* --- real elements ---------------------------------------------------------------- */
 
 /*
- * How many numbers below `limit` have each digit k of array dimension `dim` in
+ * Returns how many numbers below `limit` have each digit k of array dimension `dim` in
  * [lo[k], hi[k]): those that agree with the limit's digits down to one and are smaller
  * there, added up over that one.
  */

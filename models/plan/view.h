@@ -1,6 +1,6 @@
 /*
- * Views: plans over the digits of array dimensions (plan.h, strided layouts; spec
- * redistribution.md 10.1).
+ * Views: plans over the digits of array dimensions, with strided layouts
+ * (models/README.md, "Digits").
  */
 #ifndef SHARDSIM_PLAN_VIEW_H
 #define SHARDSIM_PLAN_VIEW_H
@@ -30,13 +30,10 @@ void view_print_layout(struct text *out, const struct plan *p, const struct layo
  */
 void view_join(struct view *v, struct layout *l);
 
-/* Does a text begin as the strided layouts above do? */
-bool view_is_strided(const char *text);
-
 /*
- * Read a layout of a step on `m`, one of the problem's meshes: a strided one over its own
- * digits, any other over the dimensions of the array; `digits` says which. Errors are
- * those of layout_parse, and digits that do not multiply to the padded shape.
+ * Read a layout of a step on `m`, one of the problem's meshes: a strided one over its
+ * own digits, any other over the dimensions of the array; `digits` says which. Errors
+ * are those of layout_parse, and digits that do not multiply to the padded shape.
  */
 enum status view_parse_layout(struct layout *out, struct view *digits,
                               const struct problem *p, const struct mesh *m,
@@ -55,20 +52,20 @@ bool view_add_steps(struct plan *p, const struct step_read *steps, int n, int *w
                     struct text *why);
 
 /*
- * The same plan, finished, over as few digits as its text needs: over the dimensions of
- * the array where these will do. Exchanges must be those of plan_exchange_axes(). It is
- * then what reading its text gives.
+ * Returns the same plan, finished, over as few digits as its text needs: over the
+ * dimensions of the array where these will do. Exchanges must be those of
+ * plan_exchange_axes(). It is then what reading its text gives.
  */
 struct plan *view_join_plan(const struct plan *p);
 
 /*
- * Real elements (padding excluded) that device d holds in both maps of layouts of the
- * plan's steps: tilemap_common, of strided tiles too.
+ * Returns the real elements (padding excluded) that device d holds in both maps of
+ * layouts of the plan's steps: tilemap_common, of strided tiles too.
  */
 int64_t view_common(const struct plan *p, const struct tilemap *a,
                     const struct tilemap *b, int32_t d);
 
-/* The array dimension of dimension `dim` of the plan's layouts; -1 stays -1. */
+/* Returns the array dimension of dimension `dim` of the plan's layouts; -1 stays -1. */
 int view_dim(const struct plan *p, int dim);
 
 #endif

@@ -13,7 +13,8 @@
 
 /* --- strided layouts -------------------------------------------------------------- */
 
-bool view_is_strided(const char *text)
+/* Does a text begin as the strided layouts in view.h do? */
+static bool view_is_strided(const char *text)
 {
 	while (isspace((unsigned char)*text))
 		text++;
@@ -27,7 +28,7 @@ bool view_is_strided(const char *text)
 	return strncmp(text, "->", 2) == 0;
 }
 
-/* The digits of one dimension after the other; their product is its extent. */
+/* Returns the digits of one dimension after the other; their product is its extent. */
 static enum status read_digits(struct view *out, const struct shape *g, struct scan *s)
 {
 	out->shape.rank = 0;
@@ -108,7 +109,10 @@ struct cuts {
 	int64_t at[CUTS_MAX];
 };
 
-/* False where the cut divides none, or the next one does not divide it. */
+/*
+ * Adds a cut; returns false where the cut divides none, or the next one does not divide
+ * it.
+ */
 static bool cut_add(struct cuts *c, int64_t at)
 {
 	int k = c->n;
@@ -145,7 +149,10 @@ static bool cut_layout(struct cuts *cuts, const struct layout *l,
 	return true;
 }
 
-/* Where a part lies in array dimension `dim` of a line, as cuts; false if it does not. */
+/*
+ * Tells where a part lies in array dimension `dim` of a line, as cuts; returns false if
+ * it does not.
+ */
 static bool find_part(int64_t *start, int64_t *end, const struct layout *l,
                       const struct view *digits, int dim, struct part p)
 {
@@ -198,7 +205,10 @@ static struct view whole_view(const struct problem *p)
 	return v;
 }
 
-/* False where a line does not go with those before it: its number is *wrong. */
+/*
+ * Finds the digits of all lines; returns false where a line does not go with those
+ * before it: its number is *wrong.
+ */
 static bool find_view(struct view *out, const struct problem *p,
                       const struct step_read *steps, int n, int *wrong)
 {
@@ -241,7 +251,9 @@ static bool find_view(struct view *out, const struct problem *p,
 
 /* --- lines over those digits ------------------------------------------------------ */
 
-/* Bind `digit` of radix `size` with the parts from part[*i] on; *i moves behind them. */
+/*
+ * Binds `digit` of radix `size` with the parts from part[*i] on; *i moves behind them.
+ */
 static bool bind_digit(struct layout *out, int digit, int64_t size, struct part *part,
                        int n, int *i)
 {
@@ -264,7 +276,7 @@ static bool bind_digit(struct layout *out, int digit, int64_t size, struct part 
 	return size == 1 || out->nparts[digit] == 0;
 }
 
-/* A layout over `digits` in the finer ones of `v`. */
+/* Says a layout over `digits` in the finer ones of `v`. */
 static bool refine(struct layout *out, const struct layout *l,
                    const struct view *digits, const struct view *v)
 {
@@ -323,7 +335,10 @@ static bool same_digit(const struct layout *a, int i, const struct layout *b, in
 	return n == m && memcmp(p, q, (size_t)n * sizeof(*p)) == 0;
 }
 
-/* The digit of array dimension `dim` that digit `from` of the layout before goes to. */
+/*
+ * Returns the digit of array dimension `dim` that digit `from` of the layout before
+ * goes to.
+ */
 static int target_digit(const struct view *v, const struct layout *before,
                         const struct layout *after, int from, int dim)
 {
@@ -335,8 +350,8 @@ static int target_digit(const struct view *v, const struct layout *before,
 }
 
 /*
- * A move between array dimensions as moves between digits: of those that it binds (or, a
- * slice, comes to bind). Their number, -1 if they are not all of its parts.
+ * Tells a move between array dimensions as moves between the digits that it binds (or,
+ * a slice, comes to bind). Returns their number, -1 if they are not all of its parts.
  */
 static int refine_move(struct move *out, int n, const struct view *v, enum op op,
                        const struct move *m, const struct layout *before,
@@ -440,7 +455,7 @@ bool view_add_steps(struct plan *p, const struct step_read *steps, int n, int *w
 	return true;
 }
 
-/* A step as its text says it. */
+/* Returns a step as its text says it. */
 static struct step_read told_step(const struct plan *p, const struct step *s)
 {
 	struct step_read out = {.op = s->op,

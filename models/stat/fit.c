@@ -73,7 +73,7 @@ static void reweigh(gsl_vector *weights, const struct run *r)
 	}
 }
 
-/* One weighted fit from `at`, which gets its end. */
+/* Fits once, weighted, from `at`, which gets the end. */
 static int solve(gsl_multifit_nlinear_workspace *w, gsl_multifit_nlinear_fdf *fdf,
                  gsl_vector *at, const gsl_vector *weights, struct fit *out)
 {

@@ -34,10 +34,11 @@ struct fit {
 enum { FIT_CONSTANTS_MAX = 16 };
 
 /*
- * From the start x[0..p), which gets the best constants found; se[0..p) their relative
- * standard errors (of the logarithms: 0.1 means about 10 %) from the covariance at the
- * end times the residual variance; NaN where a constant has no influence or n <= p.
- * Deterministic. p = 0 only measures the residuals. p at most FIT_CONSTANTS_MAX.
+ * Fits from the start x[0..p), which gets the best constants found; se[0..p) their
+ * relative standard errors (of the logarithms: 0.1 means about 10 %) from the
+ * covariance at the end times the residual variance; NaN where a constant has no
+ * influence or n <= p. Deterministic. p = 0 only measures the residuals. p at most
+ * FIT_CONSTANTS_MAX.
  */
 struct fit fit_run(const struct fit_model *m, double *x, double *se);
 

@@ -12,7 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The differences that are not zero, their number to *m; NULL if there is a NaN. */
+/*
+ * Returns the differences that are not zero, their number to *m; NULL if there is a
+ * NaN.
+ */
 static double *nonzero(const double *d, size_t n, size_t *m)
 {
 	double *kept = xmalloc(n ? n : 1, sizeof(*kept));
@@ -30,9 +33,9 @@ static double *nonzero(const double *d, size_t n, size_t *m)
 }
 
 /*
- * Two-sided p of rank sum w of the positive ones among n, all 2^n choices of signs
- * being equally likely. ways[s] counts the choices with sum s, at most 2^50: exact in a
- * double.
+ * Returns the two-sided p of rank sum w of the positive ones among n, all 2^n choices
+ * of signs being equally likely. ways[s] counts the choices with sum s, at most 2^50:
+ * exact in a double.
  */
 static double exact_p(size_t n, size_t w)
 {
@@ -60,7 +63,7 @@ static double normal_p(double n, double w, double tie_sum)
 	return fmin(2 * gsl_cdf_ugaussian_Q(distance / sqrt(variance)), 1);
 }
 
-/* The sum of t^3 - t over the groups of t equal sizes. */
+/* Returns the sum of t^3 - t over the groups of t equal sizes. */
 static double tie_sum(const double *size, size_t n)
 {
 	double *sorted = xmalloc(n, sizeof(*sorted));

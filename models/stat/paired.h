@@ -27,7 +27,7 @@ struct paired {
 enum { PAIRED_EXACT = 50 };
 struct paired paired_wilcoxon(const double *d, size_t n);
 
-/* The sign test: the positive ones of n are binomial with 1/2; always exact. */
+/* Tests the signs: of n the positive ones are binomial with 1/2. It is always exact. */
 struct paired paired_sign(const double *d, size_t n);
 
 #endif

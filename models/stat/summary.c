@@ -127,8 +127,8 @@ double stat_spearman(const double *x, const double *y, size_t n)
 }
 
 /*
- * k / n for `inverse` = floor((2^64 - 1) / n) + 1, exact for 32-bit k and n > 1 (Lemire,
- * Kaser and Kurz 2019), without the division that would take most of the time.
+ * Returns k / n for `inverse` = floor((2^64 - 1) / n) + 1, exact for 32-bit k and n > 1
+ * (Lemire, Kaser and Kurz 2019), without the division that would take most of the time.
  */
 static uint32_t quotient(uint32_t k, uint64_t inverse)
 {
@@ -136,8 +136,9 @@ static uint32_t quotient(uint32_t k, uint64_t inverse)
 }
 
 /*
- * The sum of n > 1 values drawn with replacement. One random number below n^draws is
- * `draws` independent ones below n; n^draws stays below 2^31, where few are rejected.
+ * Returns the sum of n > 1 values drawn with replacement. One random number below
+ * n^draws is `draws` independent ones below n; n^draws stays below 2^31, where few are
+ * rejected.
  */
 static double resampled_sum(const double *x, uint32_t n, struct rng *rng)
 {

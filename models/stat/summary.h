@@ -20,19 +20,25 @@ struct summary {
 
 struct summary summary_of(const double *x, size_t n);
 
-/* exp(mean(log x)); NaN unless all values are > 0. An infinite value makes it so. */
+/*
+ * Returns exp(mean(log x)), NaN unless all values are > 0. An infinite value makes it
+ * so.
+ */
 double stat_geomean(const double *x, size_t n);
 
-/* The quantile p in [0, 1] by linear interpolation (type 7 of Hyndman and Fan 1996). */
+/*
+ * Returns the quantile p in [0, 1] by linear interpolation (type 7 of Hyndman and Fan
+ * 1996).
+ */
 double stat_quantile(const double *x, size_t n, double p);
 
-/* The same of m quantiles p into out[0..m), sorting once. */
+/* Stores the same of m quantiles p into out[0..m), sorting once. */
 void stat_quantiles(double *out, const double *x, size_t n, const double *p, size_t m);
 
-/* Ranks from 1 upwards into rank[0..n); equal values share their mean rank. */
+/* Stores ranks from 1 upwards into rank[0..n); equal values share their mean rank. */
 void stat_ranks(double *rank, const double *x, size_t n);
 
-/* Spearman's rank correlation; NaN for n < 2 or a sample without variation. */
+/* Returns Spearman's rank correlation; NaN for n < 2 or a sample without variation. */
 double stat_spearman(const double *x, const double *y, size_t n);
 
 struct interval {
@@ -40,18 +46,18 @@ struct interval {
 };
 
 /*
- * Bootstrap percentile interval of the geometric mean (Efron and Tibshirani 1993, ch.
- * 13): of `resamples` samples of n values drawn with replacement, the quantiles
- * (1 - level) / 2 and (1 + level) / 2 of their geometric means. Equal arguments give
- * equal bits. NaN unless all values are > 0 and finite; the value itself twice if all
- * are equal.
+ * Returns the bootstrap percentile interval of the geometric mean (Efron and Tibshirani
+ * 1993, ch. 13): of `resamples` samples of n values drawn with replacement, the
+ * quantiles (1 - level) / 2 and (1 + level) / 2 of their geometric means. Equal
+ * arguments give equal bits. NaN unless all values are > 0 and finite; the value itself
+ * twice if all are equal.
  *
- * A true bootstrap at every n: no binning, no normal approximation, so that the intervals
- * of small and large samples mean the same. It costs resamples * n additions and between
- * a third of and as many random numbers, 4 to 9 ns per value: 10,000 resamples of 1,000
- * values take 40 ms, of 7,000 0.3 s, of 50,000 5 s. The report of a sweep of 460,000 rows
- * (54 samples of 4,600 to 7,000) takes 20 s, nearly all of it here.
- * n < 2^32.
+ * A true bootstrap at every n: no binning, no normal approximation, so that the
+ * intervals of small and large samples mean the same. It costs resamples * n additions
+ * and between a third of and as many random numbers, 4 to 9 ns per value: 10,000
+ * resamples of 1,000 values take 40 ms, of 7,000 0.3 s, of 50,000 5 s. The report of a
+ * sweep of 460,000 rows (54 samples of 4,600 to 7,000) takes 20 s, nearly all of it
+ * here. n < 2^32.
  */
 struct interval stat_bootstrap(const double *x, size_t n, int resamples, double level,
                                uint64_t seed);

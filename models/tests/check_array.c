@@ -192,7 +192,7 @@ static struct layout random_layout(struct rng *r, const struct mesh *m, int rank
 	return l;
 }
 
-/* Spec redistribution.md 1, 2 word for word: coordinates first, then the base offset. */
+/* The tile by definition: coordinates first, then the base offset (README, "Layouts"). */
 static int64_t spec_tile(const struct layout *l, const struct mesh *m, int32_t position,
                          int dim)
 {
@@ -239,7 +239,7 @@ END_TEST
 
 START_TEST(uneven_tiles_are_cut_off)
 {
-	/* Spec xla.md 1.2: N = 5, s = 4 -> L = 2; tile 2 is short, tile 3 empty. */
+	/* XLA cuts 5 elements for 4 shards in tiles of 2: tile 2 is short, tile 3 empty. */
 	struct mesh m = mesh_of("x=4");
 	struct layout l = layout_replicated(1);
 	struct shape g = {.rank = 1, .dim = {5}};

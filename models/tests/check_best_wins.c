@@ -1,7 +1,7 @@
 /*
  * Problems in which `best` is strictly cheaper than every other planner, one for each
- * kind of candidate that it adds (spec redistribution.md 10.2 to 10.8), with the seconds
- * worked out by hand. All arrays are of 64 MiB.
+ * kind of candidate that it adds (models/README.md, "Best"), with the seconds worked out
+ * by hand. All arrays are of 64 MiB.
  */
 #include "planner_case.h"
 #include "tests/tests.h"

@@ -1,5 +1,6 @@
 /* Digit plans: Theorem D, what they cover, and the ways out where digits change owners. */
 #include "planner/planner.h"
+#include "tests/plan_count.h"
 #include "tests/tests.h"
 
 #include "array/tile.h"
@@ -350,7 +351,7 @@ static const struct {
 	const char *array, *mesh, *from, *to, *plan;
 	int64_t recv_bytes;
 } hand[] = {
-	/* spec 6.3, example 4: strided 24 elements, where suffixes need 28. */
+	/* A strided layout receives 24 elements, where suffixes of dimensions need 28. */
 	{"f32[8,8]", "x=2,y=2", "P(('y','x'))", "P(None,'y')",
          "all-to-all {y}: 0->1 => [8,8]->[2,4,8] P(None, 'x', 'y')\n"
          "all-gather {x}: 0-> => P(None, 'y')\n",

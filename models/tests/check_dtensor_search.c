@@ -166,7 +166,7 @@ static bool is_innermost(const struct dtensor_state *s, int axis)
 	return true;
 }
 
-/* Spec 8, "Cost": t = 6.6 + hops lat + 1e6 GB hops / n / BW. */
+/* DTensor's cost: t = 6.6 + hops lat + 1e6 GB hops / n / BW. */
 static double cost_of(const struct world *w, const struct dtensor_state *a, int axis,
                       int to)
 {

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Steps of plans as schedules: algorithm, placement, local work, launch (design 3). */
+/* Steps of plans as schedules: algorithm, placement, local work, launch. */
 
 static const struct link ici = {.bandwidth_Bps = 45e9, .latency_s = 1e-6};
 static const struct link nic = {.bandwidth_Bps = 23e9, .latency_s = 2e-6};

@@ -259,38 +259,6 @@ START_TEST(schedule_drops_what_is_empty)
 }
 END_TEST
 
-START_TEST(schedule_prints)
-{
-	struct arena *a = arena_new();
-	struct schedule s = {.arena = a};
-	struct text text = {0};
-
-	schedule_round(&s);
-	schedule_task(&s, 1);
-	schedule_message(&s, 0, 0, 1, 49153);
-	schedule_message(&s, 1, 1, 2, 0.5);
-	schedule_task(&s, 3);
-	schedule_message(&s, 0, 5, 4, 7);
-	schedule_round(&s);
-	schedule_task(&s, 1);
-	schedule_message(&s, 0, 2, 0, 1e12);
-	schedule_end(&s);
-	schedule_print(&text, &s);
-	ck_assert_str_eq(text_take(&text, a),
-	                 "round 1\n"
-	                 "  task\n"
-	                 "    0 -> 1 on fabric 0: 49153 bytes\n"
-	                 "    1 -> 2 on fabric 1: 0.5 bytes\n"
-	                 "  task of 3 rounds\n"
-	                 "    5 -> 4 on fabric 0: 7 bytes\n"
-	                 "\n"
-	                 "round 2\n"
-	                 "  task\n"
-	                 "    2 -> 0 on fabric 0: 1000000000000 bytes\n");
-	arena_free(a);
-}
-END_TEST
-
 Suite *tests(void)
 {
 	Suite *suite = suite_create("model");
@@ -302,7 +270,6 @@ Suite *tests(void)
 	tcase_add_test(tcase, no_route_is_refused);
 	tcase_add_test(tcase, permutations_add_up);
 	tcase_add_test(tcase, schedule_drops_what_is_empty);
-	tcase_add_test(tcase, schedule_prints);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }

@@ -7,8 +7,8 @@
 
 /*
  * What holds of every collective of the libraries on every shape: time grows with
- * bytes, is never below the bounds of the facts on collective costs, 5, and no link
- * carries more than its bandwidth times the time.
+ * bytes, is never below the bound by ports (what a device must receive over what comes
+ * into it), and no link carries more than its bandwidth times the time.
  */
 
 #define COUNT(a) ((int)(sizeof(a) / sizeof((a)[0])))

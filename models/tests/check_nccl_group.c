@@ -100,7 +100,7 @@ END_TEST
 
 /*
  * 16 GiB over eight V100 with 21.7 GB/s a cable: bus bandwidth 6 * 21.7 = 130 GB/s, where
- * 129 to 135 are measured (facts on hardware, 2).
+ * 129 to 135 are measured.
  */
 START_TEST(bus_bandwidth_of_a_cube_mesh)
 {

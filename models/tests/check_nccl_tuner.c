@@ -8,8 +8,8 @@
 #include <string.h>
 
 /*
- * NCCL's own model against the table in facts on its model, section 7, which another
- * implementation computed: the time to the digits printed, and what it picks.
+ * NCCL's own model against a table that another implementation of it computed: the time
+ * to the digits printed, and what it picks.
  */
 
 #define COUNT(a) ((int)(sizeof(a) / sizeof((a)[0])))

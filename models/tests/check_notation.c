@@ -2,7 +2,7 @@
  * Notations: every spelling reads to the same tiles, prints canonically and reads back.
  *
  * The oracle is notation_sample.h, for printed HLO also the element formula of iota
- * device lists (spec xla.md 9.4), written anew here.
+ * device lists, written anew here.
  */
 #include "array/tile.h"
 #include "notation/notation.h"
@@ -74,7 +74,7 @@ static void check_tiles(const struct sample *c, const char *text, bool unreduced
 	}
 }
 
-/* Element k of d: k in mixed radix over r[p[0]], r[p[1]], ... (xla.md 9.4). */
+/* Element k of d: k in mixed radix over r[p[0]], r[p[1]], ... */
 static void check_iota_text(const struct sample *c, const char *text)
 {
 	int32_t r[8], stride[8] = {0}, dims[SAMPLE_RANK + 2], n = 0, nd = 0,

@@ -1,6 +1,7 @@
 /* Plans: groups and pairs against the definition, layouts of steps, bytes and memory. */
 #include "plan/check.h"
 #include "plan/groups.h"
+#include "tests/plan_count.h"
 #include "tests/tests.h"
 
 #include "notation/notation.h"
@@ -402,7 +403,7 @@ static void compare_bytes(const struct plan *p, struct arena *a)
 	ck_assert_int_eq(p->send_bytes, p->recv_bytes);
 }
 
-/* design 3: the largest tile, and the largest source + operand + result. */
+/* The peaks by definition: the largest tile, the largest source + operand + result. */
 static void compare_memory(const struct plan *p)
 {
 	const struct problem *q = p->problem;

@@ -43,7 +43,7 @@ static struct plan *read_plan(const struct problem *p, const char *text)
 }
 
 /*
- * Spec redistribution.md 3 for the volumes, design 3 for memory: `array` the largest
+ * Volumes and memory worked by hand (models/README.md, "Memory"): `array` is the largest
  * tile, `live` the largest source + operand (if it is not the source) + result.
  */
 static const struct {

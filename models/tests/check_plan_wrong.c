@@ -31,8 +31,8 @@ static struct plan *copy_plan(const struct plan *p)
 	struct plan *q = arena_dup(memory, p, 1, sizeof(*p));
 	size_t n = (size_t)p->problem->mesh.ndevices;
 
-	q->capacity = p->nsteps + 1;
-	q->step = arena_alloc(memory, (size_t)q->capacity, sizeof(*q->step));
+	q->room = p->nsteps + 1;
+	q->step = arena_alloc(memory, (size_t)q->room, sizeof(*q->step));
 	if (p->nsteps)
 		memcpy(q->step, p->step, (size_t)p->nsteps * sizeof(*p->step));
 	for (int i = 0; i < p->nsteps; i++) {

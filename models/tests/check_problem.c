@@ -151,7 +151,7 @@ END_TEST
 
 /* --- padding ----------------------------------------------------------------------- */
 
-/* x=4,y=3: extents of the single dimension worked by hand from design 3. */
+/* x=4,y=3: extents of the single dimension, worked by hand. */
 static const struct {
 	int64_t real;
 	const char *from, *to;
@@ -326,7 +326,7 @@ static const struct {
 	bool axes, atoms;
 	int natoms;
 } problems[] = {
-	/* The spec's README example: tile 3 to 2; device (0,2) wants 4 5 and has 0 1 2. */
+	/* From tiles of 3 to tiles of 2; device (0,2) wants 4 5 and has 0 1 2. */
 	{TEXTS("f32[6]", "x=2,y=3", "P('x')", "P('y')"), 8, 12, true, true, 2},
 	{TEXTS("bf16[8192,8192]", "x=4,y=2", "P('x', None)", "P(None, 'y')"), 50331648,
          67108864, true, true, 3},

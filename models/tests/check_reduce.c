@@ -234,7 +234,7 @@ static int64_t received(const char *mesh, const char *array, const char *from,
 	return plan->recv_bytes;
 }
 
-/* An all-reduce is a reduce-scatter and an all-gather (spec 10.7). */
+/* An all-reduce is a reduce-scatter and an all-gather. */
 START_TEST(test_volumes)
 {
 	static const int sizes[] = {2, 3, 4, 5, 6, 7, 12};

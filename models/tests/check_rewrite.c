@@ -1,7 +1,7 @@
 /*
  * Rewriting to normal form: on thousands of random instances it ends, has the shape of
- * a valley and keeps the memory bound (spec redistribution.md 5), and its plans prove
- * right.
+ * a valley and keeps the memory bound (models/README.md, "Normal form"), and its plans
+ * prove right.
  */
 #include "planner_case.h"
 #include "tests/tests.h"
@@ -133,9 +133,9 @@ struct example {
 };
 
 static const struct example examples[] = {
-	/* Spec 6.4, 1: slice y, permute {x,y} -> {y,x}, gather x; tiles 3, 1, 1, 2. */
+	/* Slice y, permute {x,y} -> {y,x}, gather x; tiles 3, 1, 1, 2. */
 	{"x=2,y=3", "f32[6]", "P('x')", "P('y')", "slice permute all-gather", 2, 3},
-	/* Spec 5, why primes: x is split, one digit is permuted away, one gathered. */
+	/* Why primes: x is split, one digit is permuted away, one gathered. */
 	{"x=4,y=2", "f32[4]", "P('x')", "P('y')", "permute all-gather", 2, 2},
 	{"x=2,y=2", "f32[8,8]", "P('x', None)", "P(None, 'x')", "all-to-all", 16, 32},
 	/* Sizes 3 and 5 cannot swap: x over (10), to the bottom (15), y over (12). */

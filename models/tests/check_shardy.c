@@ -1,6 +1,6 @@
 /*
- * The planner shardy against the cases of Shardy's own tests (check_shardy.txt), the
- * examples of spec redistribution.md 6.4, and what it refuses.
+ * The planner shardy against the cases of Shardy's own tests (check_shardy.txt), cases
+ * worked by hand, and what it refuses.
  */
 #include "planner_case.h"
 #include "tests/tests.h"
@@ -374,7 +374,7 @@ static const struct {
 	const char *mesh, *array, *from, *to, *ops;
 	int64_t received;
 } examples[] = {
-	/* Spec redistribution.md 6.4. 3: tiles of 16, a permute of all, all-to-all of half. */
+	/* Tiles of 16: a permute of all, and an all-to-all of half. */
 	{"x=4,y=2", "f32[16,8]", "P('x', 'y')", "P('y', 'x')", "P A", 24},
 	{"x=4,y=4", "f32[16,8]", "P('x', 'y')", "P('y', 'x')", "P", 8},
 	/* 4: tiles of 16; permute 16, all-to-all 8, all-gather 16. */

@@ -1,9 +1,10 @@
 /*
- * The synthesizer on examples worked out by hand and in spec redistribution.md; its
- * search on weak types against the exact one; what it refuses; large meshes.
+ * The synthesizer on examples worked out by hand; its search on weak types against the
+ * exact one; what it refuses; large meshes.
  */
 #include "planner_case.h"
 #include "tariff.h"
+#include "tests/plan_count.h"
 #include "tests/tests.h"
 
 #include "plan/check.h"
@@ -75,7 +76,7 @@ struct example {
 };
 
 static const struct example examples[] = {
-	/* Spec 6.4, 1: tiles 3, 1, 1, 2. */
+	/* Tiles of 3, 1, 1 and 2. */
 	{"synth", "x=2,y=3", "f32[6]", "P('x')", "P('y')", "slice permute all-gather",
          2, 3},
 	{"gather", "x=2,y=3", "f32[6]", "P('x')", "P('y')", "all-gather slice", 3, 6},
@@ -102,7 +103,7 @@ static const struct example examples[] = {
 	/* Section 5, mixed primes: the best normal form moves 7/3 of a tile of 12. */
 	{"synth", "a=2,b=2,c=3", "f32[12,12]", "P('a', ('c', 'b'))",
          "P(('c', 'a'), 'b')", "", 28, 12},
-	/* What each op costs alone (spec 3), on tiles of 3 x 5 x 7 x 8. */
+	/* What each op costs alone, on tiles of 3 x 5 x 7 x 8. */
 	{"synth", "x=7", "f32[21,35]", "P('x', None)", "P(None, 'x')", "all-to-all", 90,
          105},
 	{"synth", "x=7", "f32[21,35]", "P('x', None)", "P(None, None)", "all-gather",

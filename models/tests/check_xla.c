@@ -34,7 +34,7 @@ static bool rematerializes(const struct xla *x, const struct tiling *s,
 
 /* --- swaps --- */
 
-/* Worked by hand from spec xla.md 4.2; most rows exercise the order of its lists. */
+/* Worked by hand from XLA's rule for all-to-alls; most rows exercise list order. */
 static const struct {
 	const char *from, *to, *swaps;
 } swap_table[] = {
@@ -107,12 +107,12 @@ static const struct {
 	int64_t recv_bytes[3]; /* of each step */
 	int64_t peak_array_bytes;
 } program_table[] = {
-	/* spec xla.md 8, example 1 */
+	/* An all-to-all in pairs puts the tiles of [4,2] there, in another order. */
 	{"8", "8,8", "[2,4]<=[8]", "[4,2]<=[2,2,2]T(1,0,2)",
 	 "swap 1>0:2 {0,1}{2,3}{4,5}{6,7}; "
 	 "permute (0,0)(2,1)(1,4)(3,5)(4,2)(6,3)(5,6)(7,7)",
 	 {16, 32}, 32},
-	/* example 2 with an even shape, and the way back */
+	/* A dimension is gathered on an even shape, and the way back. */
 	{"6", "6,6", "[2,3]<=[6]", "[1,2,3]<=[6] r",
 	 "gather 1:3 {0,1,2}{3,4,5}; swap 0>1:2 {0,3}{1,4}{2,5}", {48, 36}, 72},
 	{"6", "6,6", "[1,2,3]<=[6] r", "[2,3]<=[6]",
@@ -216,7 +216,7 @@ START_TEST(plans)
 }
 END_TEST
 
-/* --- where full rematerialization strikes: spec xla.md 6 --- */
+/* --- where full rematerialization strikes --- */
 
 static const struct {
 	const char *mesh, *array, *from, *to;
@@ -258,7 +258,7 @@ END_TEST
 
 /*
  * Today rule 10 also strikes inside the groups of rule 8, where it holds only a part of
- * the array: 324 of the 11,130 pairs of rank 3 on (2,2,2), spec xla.md 6.
+ * the array: 324 of the 11,130 pairs of rank 3 on (2,2,2), counted by other code.
  */
 START_TEST(rematerialized_in_groups)
 {

@@ -2,6 +2,7 @@
  * Plans of XLA's programs for uneven shapes: halos, windows and sums of tiles as steps
  * of a plan, which the interpreter proves (plan/check.h).
  */
+#include "tests/plan_count.h"
 #include "tests/tests.h"
 #include "xla_sim.h"
 #include "xla_text.h"
@@ -68,7 +69,7 @@ static struct problem *problem_from(const char *devices, const char *array,
 
 /*
  * Steps as "op local recv/padding", bytes of the busiest device. Worked by hand from
- * spec xla.md 4 and 5; elements are f32.
+ * XLA's rules and its halo exchange; elements are f32.
  */
 /* clang-format off */
 static const struct {

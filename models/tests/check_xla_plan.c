@@ -1,4 +1,5 @@
 /* The planner xla-2021 over whole families of problems: counts, bytes, and refusals. */
+#include "tests/plan_count.h"
 #include "tests/tests.h"
 #include "xla_text.h"
 
@@ -72,7 +73,7 @@ static int64_t counted_bytes(const struct plan *plan, struct arena *a)
 
 /*
  * Full rematerialization gathers (tiles - 1) source tiles whatever the target and holds
- * the full array (spec xla.md 6).
+ * the full array.
  */
 static void check_rematerialized(const struct plan *plan)
 {
@@ -90,7 +91,7 @@ static void check_rematerialized(const struct plan *plan)
 
 /*
  * Plans over all ordered pairs of layouts of whole axes, and how many of them hold the
- * full array although neither end is replicated (table of spec xla.md 6).
+ * full array although neither end is replicated, counted by other code.
  */
 static const struct {
 	const char *mesh, *array;
@@ -208,7 +209,7 @@ static const struct {
 	const char *mesh, *array, *from, *to;
 	const char *reason; /* "" for a plan */
 } refusal_table[] = {
-	/* tiles of 2 rows cut into 4 (spec xla.md 4.2), of 4, and of 3 * 4 */
+	/* tiles of 2 rows cut into 4, of 4, and of 3 * 4 */
 	{"8", "4,8", "[2,4]", "[4,2]", "loses data"},
 	{"8", "8,8", "[2,4]", "[4,2]", ""},
 	{"8", "24,8", "[2,4]", "[4,2]", ""},

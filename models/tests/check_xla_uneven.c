@@ -39,7 +39,7 @@ static const struct {
 	const struct xla_mode *mode;
 	const char *devices, *array, *from, *to, *program;
 } program_table[] = {
-	/* spec xla.md 4.2: tiles of 3 rows become ones of 4, later ones of 4 rows 3 */
+	/* Tiles of 3 rows become ones of 4, later ones of 4 rows 3. */
 	{&xla_mode_today, "8", "5,5", "[2,4]", "[4,2]",
 	 "send 0:[0,1) (4,0)(5,1)(6,2)(7,3); window 4,2; "
 	 "swap 1>0:2 {0,1}{2,3}{4,5}{6,7}; "

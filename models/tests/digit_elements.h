@@ -1,6 +1,6 @@
 /*
  * What every device must hold, element by element, by the coordinate formula of sub-axes
- * and the base-offset map alone (spec redistribution.md 1, 2), and plans run so.
+ * and the base-offset map alone (models/README.md, "Layouts"), and plans run so.
  */
 #ifndef SHARDSIM_TESTS_DIGIT_ELEMENTS_H
 #define SHARDSIM_TESTS_DIGIT_ELEMENTS_H

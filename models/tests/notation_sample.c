@@ -274,7 +274,7 @@ const char *sample_hlo_list(struct arena *a, const struct sample *c)
 	return text_take(&t, a);
 }
 
-/* <=[m]T(order): axes as the dimensions name them, then the unused (xla.md 1.3). */
+/* <=[m]T(order): axes as the dimensions name them, then the unused. */
 const char *sample_hlo_iota(struct arena *a, const struct sample *c)
 {
 	struct text t = {0}, order = {0};

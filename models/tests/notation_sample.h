@@ -1,7 +1,7 @@
 /*
  * Random layouts for the tests of the notations: made of digits of mesh axes, without
  * any struct layout, with the tile of every device by the coordinate formula of
- * sub-axes and the base-offset map (spec redistribution.md 1, 2), and spelled anew in
+ * sub-axes and the base-offset map (models/README.md, "Layouts"), and spelled anew in
  * every notation.
  */
 #ifndef SHARDSIM_TESTS_NOTATION_SAMPLE_H
@@ -38,7 +38,7 @@ const char *sample_dtensor_lists(struct arena *a, const struct sample *c);
 /* The device list, replicas falling; leaves unreduced axes out. */
 const char *sample_hlo_list(struct arena *a, const struct sample *c);
 
-/* <=[m]T(order), by the formula of spec xla.md 1.3; identity device order. */
+/* <=[m]T(order), by the formula of XLA's iota lists; identity device order. */
 const char *sample_hlo_iota(struct arena *a, const struct sample *c);
 
 #endif

@@ -1,12 +1,12 @@
 /*
  * What the tests of placements share: all hierarchies, axes and matrices of a number of
- * devices, and machines that are the published systems.
+ * devices.
  */
 #ifndef SHARDSIM_TESTS_PLACEMENT_HELP_H
 #define SHARDSIM_TESTS_PLACEMENT_HELP_H
 
-#include "placement/check.h"
-#include "placement/cost.h"
+#include "placement/lower.h"
+#include "tests/reduction_check.h"
 
 /*
  * All ordered ways to write n as a product of numbers >= 2, as hierarchies; 2 <= n <
@@ -31,12 +31,5 @@ void each_placement(int32_t n, void (*visit)(void *self, const struct placed_cas
 /* What execution found wrong in a program, or NULL; also if it costs another share. */
 char *program_fault(struct arena *a, const struct placed_case *c, enum order order,
                     const struct program *p);
-
-/*
- * Machines of the published systems, from their pictures: an A100 node is one switch
- * and one NIC, a V100 node a ring of eight, four PCIe switches, a bridge and one NIC.
- */
-struct machine *machine_p2_a100(struct arena *a, int32_t nodes);
-struct machine *machine_p2_v100(struct arena *a, int32_t nodes);
 
 #endif

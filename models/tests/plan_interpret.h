@@ -2,7 +2,7 @@
  * A second opinion on plans for tests: every device holds an explicit number for each
  * element of its tile, and steps move them one by one. Slow, small and independent of
  * plan/check.c, plan/groups.c and array/tile.c: tiles are computed from the definition
- * of layouts alone (spec redistribution.md 1 and 2).
+ * of layouts alone (models/README.md, "Layouts").
  */
 #ifndef SHARDSIM_TESTS_PLAN_INTERPRET_H
 #define SHARDSIM_TESTS_PLAN_INTERPRET_H

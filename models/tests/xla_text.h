@@ -20,7 +20,7 @@ struct layout axes_of(const char *s, const struct mesh *m);
 
 /*
  * "[2,1,4]<=[2,4]T(1,0) r": the numbers 0.. reshaped to [2,4], transposed, reshaped to
- * [2,1,4]; `r` if the last dimension counts replicas (spec xla.md 9.4). Without "<=..."
+ * [2,1,4]; `r` if the last dimension counts replicas. Without "<=..."
  * the numbers in order; "[2,2]1,0,3,2" lists them.
  */
 const struct tiling *tiles_of(const char *s, struct arena *a);

@@ -1,6 +1,7 @@
 /*
  * The commands of the program. Each reads its own options with argp, prints rows to
- * stdout and messages to stderr, and returns the exit status of design 7.
+ * stdout and messages to stderr, and returns its exit status (sim/README.md,
+ * Command line).
  */
 #ifndef SHARDSIM_SIM_CLI_COMMAND_H
 #define SHARDSIM_SIM_CLI_COMMAND_H
@@ -41,25 +42,6 @@ int command_help(int argc, char **argv);
 int command_misuse(const struct error *e);
 
 /*
- * Words of a comma-separated list, ended by NULL; the arena's. Commas inside (), [] and
- * {} do not part words. An empty list has none. E_SYNTAX: an empty word in `option`'s list.
- */
-enum status command_words(const char ***out, struct arena *a, const char *option,
-                          const char *list, struct error *e);
-
-/* The place of word number `n`, from 0, of the list that `option` was given. */
-struct where command_word_at(const char *option, const char *list, int n);
-
-/*
- * The planners of `--planner LIST` ("all": every one), the clocks of `--clock LIST` as
- * indices into clock_kinds; the arena's. E_TYPE: unknown, listed twice, or none.
- */
-enum status command_planners(const struct planner ***out, int *n, struct arena *a,
-                             const char *list, struct error *e);
-enum status command_clocks(int **out, int *n, struct arena *a, const char *list,
-                           struct error *e);
-
-/*
  * For argp's parsers: leave with a message if the option `key` was given before. `given`
  * has a bit for every option of the table, of which there are at most 64.
  */
@@ -84,9 +66,5 @@ bool command_take_text(void *options, const struct command_text *table, int key,
 enum { SETTINGS_MAX = 64 };
 void command_setting(const char **set, int *n, const char *arg,
                      const struct argp_state *state);
-
-/* E_TYPE, at the place of the second, if a list has a word twice. */
-enum status command_once(const char *option, const char *list, const char **words,
-                         struct error *e);
 
 #endif

@@ -4,14 +4,15 @@
 #include "notation/notation.h"
 #include "plan/plan_text.h"
 #include "planner/xla/xla.h"
-#include "text/table.h"
+#include "text/columns.h"
+#include "text/words.h"
 
 #include <math.h>
 #include <string.h>
 
 /* --- planners -------------------------------------------------------------------- */
 
-static bool listed(const struct planner *const *chosen, int n, const char *name)
+static bool is_listed(const struct planner *const *chosen, int n, const char *name)
 {
 	for (int i = 0; i < n; i++)
 		if (strcmp(chosen[i]->name, name) == 0)
@@ -25,18 +26,19 @@ void explain_planners(const struct planner ***chosen, int *n, struct arena *a)
 	int named = *n;
 
 	for (int i = 0; planners[i]; i++)
-		*n += !listed(*chosen, named, planners[i]->name);
+		*n += !is_listed(*chosen, named, planners[i]->name);
 	all = arena_alloc(a, (size_t)*n, sizeof(*all));
 	memcpy(all, *chosen, (size_t)named * sizeof(*all));
 	*n = named;
 	for (int i = 0; planners[i]; i++)
-		if (!listed(all, named, planners[i]->name))
+		if (!is_listed(all, named, planners[i]->name))
 			all[(*n)++] = planners[i];
 	*chosen = all;
 }
 
-/* Among the first `n` measurements. */
-static const struct measurement *find(const struct shown *s, int n, const char *name)
+/* Returns the planner's among the first n measurements, or NULL. */
+static const struct measurement *find_measurement(const struct shown *s, int n,
+                                                  const char *name)
 {
 	for (int i = 0; i < n; i++)
 		if (strcmp(s->measurement[i].planner, name) == 0)
@@ -49,6 +51,7 @@ static const struct measurement *find(const struct shown *s, int n, const char *
 /* Where a digit of a mesh axis is: a dimension, or one of these. */
 enum { NOWHERE = -1, UNREDUCED = -2 };
 
+/* Returns the dimension that the digit cuts, or NOWHERE or UNREDUCED. */
 static int dim_of(const struct layout *l, struct part digit)
 {
 	for (int dim = 0; dim <= l->rank; dim++) {
@@ -112,7 +115,7 @@ static void say_part(struct text *out, const struct problem *p, struct part part
 	text_printf(out, "\n");
 }
 
-/* The digits of an axis in which both layouts can be said, those alike in one line. */
+/* Says what the digits of an axis do, those that do the same in one line. */
 static void say_axis(struct text *out, const struct problem *p, int axis)
 {
 	int32_t stride = 1, size = p->mesh.axis[axis].size;
@@ -160,8 +163,8 @@ static void say_moves(struct text *out, const struct problem *p)
 
 /* --- XLA's rules ----------------------------------------------------------------- */
 
-/* The first line that is not inside another rule and says that its rule applies. */
-static const char *fired(const char *words, struct arena *a)
+/* Returns the first line, not of a rule within another, that says that its rule applies. */
+static const char *fired_rule(const char *words, struct arena *a)
 {
 	for (const char *line = words; *line; line += strcspn(line, "\n") + 1) {
 		const char *at = strstr(line, ": applies");
@@ -199,7 +202,7 @@ static void say_rules(struct text *out, const struct problem *p,
 
 	xla_explain(&words, p, today);
 	lines = text_take(&words, a);
-	rule = fired(lines, a);
+	rule = fired_rule(lines, a);
 	text_printf(out, "\nwhat %s does\n", m->planner);
 	say_indented(out, lines);
 	if (!*lines)
@@ -216,48 +219,48 @@ static void say_rules(struct text *out, const struct problem *p,
 
 /* --- costs ----------------------------------------------------------------------- */
 
-static bool timed(const struct shown *s)
+static bool is_timed(const struct shown *s)
 {
 	return s->bench->nclocks > 0;
 }
 
-/* Planner, received, largest array, live; time and times the bound. */
+/* Prints a table of what each planner receives and holds, its time and time over bound. */
 static void say_costs(struct text *out, const struct shown *s, struct arena *a)
 {
 	const char *cell[7] = {"planner", "received", "largest array", "live"};
-	int columns = 5 + (timed(s) ? 2 : 0);
-	struct table t;
+	int columns = 5 + (is_timed(s) ? 2 : 0);
+	struct columns t;
 
-	table_start(&t, a, columns, 1);
-	if (timed(s)) {
+	columns_start(&t, a, columns, 1);
+	if (is_timed(s)) {
 		cell[4] = s->bench->clock[0]->name;
 		cell[5] = "x bound";
 	}
 	cell[columns - 1] = "";
-	table_row(&t, cell);
+	columns_row(&t, cell);
 	for (int i = 0; i < s->n; i++) {
 		const struct measurement *m = &s->measurement[i];
 		const struct plan *p = m->plan;
 
 		cell[0] = m->planner;
-		cell[1] = p ? table_bytes(a, p->recv_bytes) : "-";
-		cell[2] = p ? table_bytes(a, p->peak_array_bytes) : "-";
-		cell[3] = p ? table_bytes(a, p->peak_live_bytes) : "-";
-		if (timed(s)) {
-			cell[4] = table_time(a, m->time_s[0]);
+		cell[1] = p ? words_bytes(a, p->recv_bytes) : "-";
+		cell[2] = p ? words_bytes(a, p->peak_array_bytes) : "-";
+		cell[3] = p ? words_bytes(a, p->peak_live_bytes) : "-";
+		if (is_timed(s)) {
+			cell[4] = words_time(a, m->time_s[0]);
 			cell[5] = isnan(m->time_s[0]) || !(m->bound_s > 0)
 			                  ? "-"
 			                  : arena_printf(a, "%.2f",
 			                                 m->time_s[0] / m->bound_s);
 		}
 		cell[columns - 1] = p ? "" : outcome_name(m->status);
-		table_row(&t, cell);
+		columns_row(&t, cell);
 	}
 	text_printf(out, "\nwhat it costs\n");
-	table_print(out, &t, 2);
+	columns_print(out, &t, 2);
 }
 
-/* "the same received, 6 MiB" or "2.33 times less received: 6 MiB instead of 14 MiB". */
+/* Says "the same received, 6 MiB", or "2.33 times less received: 6 MiB instead of 14 MiB". */
 static void compare_bytes(struct text *out, const char *what, int64_t best,
                           int64_t baseline)
 {
@@ -321,17 +324,17 @@ static void say_best(struct text *out, const struct shown *s,
 	              baseline->plan->recv_bytes);
 	compare_bytes(out, "live memory", best->plan->peak_live_bytes,
 	              baseline->plan->peak_live_bytes);
-	if (timed(s))
+	if (is_timed(s))
 		compare_times(out, s, best->time_s[0], baseline->time_s[0]);
 }
 
 void explain_text(struct text *out, const struct shown *s, int named, struct arena *a)
 {
-	const struct measurement *baseline = find(s, s->n, "xla");
-	const struct measurement *best = find(s, s->n, "best");
+	const struct measurement *baseline = find_measurement(s, s->n, "xla");
+	const struct measurement *best = find_measurement(s, s->n, "best");
 
-	if (!find(s, named, "xla") && find(s, named, "xla-2021"))
-		baseline = find(s, named, "xla-2021");
+	if (!find_measurement(s, named, "xla") && find_measurement(s, named, "xla-2021"))
+		baseline = find_measurement(s, named, "xla-2021");
 	text_printf(out, "\n");
 	say_moves(out, s->problem);
 	say_rules(out, s->problem, baseline, a);

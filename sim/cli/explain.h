@@ -7,12 +7,12 @@
 
 #include "cli/show.h"
 
-/* Put all other planners behind those that were chosen. */
+/* Puts all other planners behind those that were chosen. */
 void explain_planners(const struct planner ***chosen, int *n, struct arena *a);
 
 /*
- * Measurements of all planners, timed by the first clock, if any. The first `named` were
- * chosen: the baseline is `xla` unless only that of 2021 is among them.
+ * Explains measurements of all planners, timed by the first clock, if any. The first
+ * `named` were chosen: the baseline is `xla` unless only that of 2021 is among them.
  */
 void explain_text(struct text *out, const struct shown *s, int named, struct arena *a);
 

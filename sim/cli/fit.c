@@ -1,7 +1,8 @@
 /* `shardsim fit FILE...`: constants of families from published timings. */
 #include "cli/command.h"
 #include "system/file.h"
-#include "text/report_pen.h"
+#include "text/pen.h"
+#include "text/words_list.h"
 #include "validate/fit_family.h"
 #include "validate/fit_report.h"
 
@@ -82,13 +83,13 @@ static enum status families_listed(const char ***out, struct arena *a,
                                    const struct validation *v, const char *list,
                                    struct error *e)
 {
-	if (command_words(out, a, "--family", list, e) != OK ||
-	    command_once("--family", list, *out, e) != OK)
+	if (words_list_read(out, a, "--family", list, e) != OK ||
+	    words_list_once("--family", list, *out, e) != OK)
 		return e->code;
 	for (int i = 0; i == 0 || (*out)[i]; i++)
 		if (!(*out)[i] || !has_family(v, (*out)[i]))
 			return error_set(e, E_INFEASIBLE,
-			                 command_word_at("--family", list, i),
+			                 words_list_at("--family", list, i),
 			                 "there are no timings of such a family");
 	return OK;
 }
@@ -143,8 +144,8 @@ static enum status fit_all(struct validation *v, struct arena *a,
 
 	if (families_chosen(&family, a, v, o->family, e) != OK ||
 	    (o->constants &&
-	     (command_words(&constant, a, "--constants", o->constants, e) != OK ||
-	      command_once("--constants", o->constants, constant, e) != OK)))
+	     (words_list_read(&constant, a, "--constants", o->constants, e) != OK ||
+	      words_list_once("--constants", o->constants, constant, e) != OK)))
 		return e->code;
 	while (family[n])
 		n++;

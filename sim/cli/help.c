@@ -1,4 +1,7 @@
-/* The commands, and `shardsim help COMMAND`: what one is for, with examples, its options. */
+/*
+ * The commands, and `shardsim help COMMAND`: what one is for, with examples, its
+ * options.
+ */
 #include "cli/command.h"
 
 #include <stdlib.h>
@@ -57,11 +60,7 @@ static const struct page {
 	 "  Which links are busy, and a time line to open in https://ui.perfetto.dev.\n"
 	 "    $ shardsim simulate --array 'bf16[8192,8192]' --mesh x=8,y=8 \\\n"
 	 "        --from \"P('x', None)\" --to \"P(None, 'y')\" --platform tpu-v4:4x4x4 \\\n"
-	 "        --links=3 --trace trace.json\n"
-	 "  SimGrid's own trace of the same.\n"
-	 "    $ shardsim simulate --array 'bf16[8192,8192]' --mesh x=8,y=8 \\\n"
-	 "        --from \"P('x', None)\" --to \"P(None, 'y')\" --platform tpu-v4:4x4x4 \\\n"
-	 "        --clock fluid --paje trace.paje\n"},
+	 "        --links=3 --trace trace.json\n"},
 	{"sweep",
 	 "Runs all scenarios of suites over platforms, planners and clocks and keeps a row\n"
 	 "for each in a folder. The same command again goes on where it stopped.\n"
@@ -134,7 +133,7 @@ static const struct page {
 
 enum { PAGES = (int)(sizeof(pages) / sizeof(*pages)) };
 
-static const struct command *find(const char *name)
+static const struct command *find_command(const char *name)
 {
 	for (const struct command *c = commands; c->name; c++)
 		if (!strcmp(c->name, name))
@@ -142,7 +141,7 @@ static const struct command *find(const char *name)
 	return NULL;
 }
 
-/* argp prints the options and leaves the program. */
+/* Lets argp print the options of a command, which leaves the program. */
 static int show_options(const struct command *c)
 {
 	char name[64], help[] = "--help";
@@ -154,7 +153,7 @@ static int show_options(const struct command *c)
 
 int command_help(int argc, char **argv)
 {
-	const struct command *c = argc == 2 ? find(argv[1]) : NULL;
+	const struct command *c = argc == 2 ? find_command(argv[1]) : NULL;
 
 	if (argc != 2 || !strcmp(argv[1], "--help")) {
 		fputs("Usage: shardsim help COMMAND\n", argc == 2 ? stdout : stderr);

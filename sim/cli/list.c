@@ -2,7 +2,7 @@
 #include "cli/command.h"
 #include "family/families.h"
 #include "measure/measure.h"
-#include "text/table.h"
+#include "text/columns.h"
 
 #include <argp.h>
 #include <string.h>
@@ -28,17 +28,17 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	return ARGP_ERR_UNKNOWN;
 }
 
-static void list_dtypes(struct table *t)
+static void list_dtypes(struct columns *t)
 {
 	for (const struct dtype *d = dtypes; d->name; d++) {
 		char bits[16];
 
 		snprintf(bits, sizeof(bits), "%d bits", d->bits);
-		table_row(t, (const char *const[]){d->name, d->long_name, bits});
+		columns_row(t, (const char *const[]){d->name, d->long_name, bits});
 	}
 }
 
-static enum status list_platforms(struct table *t, struct arena *a, struct error *e)
+static enum status list_platforms(struct columns *t, struct arena *a, struct error *e)
 {
 	struct families all;
 	const char *path;
@@ -51,23 +51,23 @@ static enum status list_platforms(struct table *t, struct arena *a, struct error
 		struct text what = {0}, shapes = {0};
 
 		family_describe(&what, &shapes, f);
-		table_row(t, (const char *const[]){f->name, text_take(&what, a),
-		                                   text_take(&shapes, a)});
+		columns_row(t, (const char *const[]){f->name, text_take(&what, a),
+		                                     text_take(&shapes, a)});
 	}
 	return OK;
 }
 
-static enum status list_rows(struct table *t, const char *kind, struct arena *a,
+static enum status list_rows(struct columns *t, const char *kind, struct arena *a,
                              struct error *e)
 {
 	if (strcmp(kind, "platforms") == 0)
 		return list_platforms(t, a, e);
 	for (int i = 0; strcmp(kind, "planners") == 0 && planners[i]; i++)
-		table_row(t, (const char *const[]){planners[i]->name, planners[i]->help,
-		                                   ""});
+		columns_row(t, (const char *const[]){planners[i]->name,
+		                                     planners[i]->help, ""});
 	for (int i = 0; strcmp(kind, "clocks") == 0 && clock_kinds[i].name; i++)
-		table_row(t, (const char *const[]){clock_kinds[i].name,
-		                                   clock_kinds[i].help, ""});
+		columns_row(t, (const char *const[]){clock_kinds[i].name,
+		                                     clock_kinds[i].help, ""});
 	if (strcmp(kind, "dtypes") == 0)
 		list_dtypes(t);
 	return OK;
@@ -86,16 +86,16 @@ int command_list(int argc, char **argv)
 	struct error e = {0};
 	struct text out = {0};
 	const char *kind = NULL;
-	struct table t;
+	struct columns t;
 	int status = EXIT_DONE;
 
 	argp_err_exit_status = EXIT_MISUSE;
 	argp_parse(&argp, argc, argv, 0, NULL, &kind);
-	table_start(&t, a, 3, 2);
+	columns_start(&t, a, 3, 2);
 	if (list_rows(&t, kind, a, &e) != OK) {
 		status = command_misuse(&e);
 	} else {
-		table_print(&out, &t, 0);
+		columns_print(&out, &t, 0);
 		fputs(out.s, stdout);
 	}
 	text_free(&out);

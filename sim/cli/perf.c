@@ -3,6 +3,7 @@
 #include "base/units.h"
 #include "cli/command.h"
 #include "collective/lower.h"
+#include "measure/choose.h"
 #include "measure/clocks.h"
 #include "measure/library.h"
 #include "measure/measure.h"
@@ -61,7 +62,7 @@ static const struct argp_option option_table[] = {
 	{NULL, 0, NULL, 0, NULL, 0},
 };
 
-static void check_options(struct argp_state *state, const struct options *o)
+static void check_perf_options(struct argp_state *state, const struct options *o)
 {
 	if (!o->collective)
 		argp_error(state, "expected a collective such as all-reduce");
@@ -114,7 +115,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		o->collective = arg;
 		return 0;
 	case ARGP_KEY_END:
-		check_options(state, o);
+		check_perf_options(state, o);
 		return 0;
 	default:
 		return command_take_text(o, texts, key, arg) ||
@@ -146,7 +147,7 @@ static enum status size_read(int64_t *out, const char *option, const char *text,
 	return OK;
 }
 
-/* The range of sizes: what all devices hold together is an array of at most 2^62 bits. */
+/* Reads the range of sizes; all devices together hold an array of at most 2^62 bits. */
 static enum status range_read(int64_t *lo, int64_t *hi, const struct options *o,
                               const char *begin, const char *end,
                               const struct groups *g, struct error *e)
@@ -167,7 +168,7 @@ static enum status factor_read(int64_t *out, const char *text, struct error *e)
 	return scan_finish(&s);
 }
 
-/* From -b to -e, by a factor or a step; sizes that nccl-tests rounds alike once. */
+/* Lists sizes from -b to -e, by a factor or a step; those rounded alike only once. */
 static enum status sizes_range(struct sizes *out, struct arena *a,
                                const struct options *o, const struct groups *g,
                                struct error *e)
@@ -203,7 +204,7 @@ static int by_bytes(const void *a, const void *b)
 	return x->in_place - y->in_place;
 }
 
-/* Is the row one of those to compare with? */
+/* Returns whether the row is one of those to compare with. */
 static bool row_fits(const struct measured *m, const struct options *o, int32_t devices)
 {
 	return !isnan(m->time_s) &&
@@ -213,7 +214,9 @@ static bool row_fits(const struct measured *m, const struct options *o, int32_t 
 	        strstr(m->system, o->system));
 }
 
-/* Timings of two machines in one column would compare with neither. */
+/*
+ * Checks that timings are of one machine: two in one column would compare with neither.
+ */
 static enum status one_system(const struct measured_table *t, const struct options *o,
                               int32_t devices, struct error *e)
 {
@@ -240,7 +243,9 @@ static enum status one_system(const struct measured_table *t, const struct optio
 	return e->code;
 }
 
-/* The sizes of the file between -b and -e; out of place where both were measured. */
+/*
+ * Lists the sizes of the file between -b and -e; out of place where both were measured.
+ */
 static enum status sizes_measured(struct sizes *out, struct arena *a,
                                   const struct options *o, const struct groups *g,
                                   struct error *e)
@@ -289,7 +294,7 @@ static enum status run_open(struct run *r, const struct options *o, struct error
 
 	at.source = o->collective;
 	if (!perf_op(&r->perf.op, o->collective, at, e) ||
-	    command_clocks(&clock, &n, r->arena, o->clock ? o->clock : "model", e) != OK)
+	    choose_clocks(&clock, &n, r->arena, o->clock ? o->clock : "model", e) != OK)
 		return e->code;
 	if (n > 1)
 		return error_set(e, E_TYPE, where_option("--clock", o->clock),
@@ -307,7 +312,7 @@ static enum status run_open(struct run *r, const struct options *o, struct error
 	return perf_groups(&r->perf.groups, r->arena, machine, &o->groups, e);
 }
 
-/* What is forced must be able to run the collective, whatever its size. */
+/* Checks that what is forced can run the collective, whatever its size. */
 static enum status check_forced(struct run *r, const struct options *o, struct error *e)
 {
 	const struct library_text *l = &o->library;
@@ -329,7 +334,7 @@ static enum status check_forced(struct run *r, const struct options *o, struct e
 	return e->code;
 }
 
-static void print(const struct perf_table *t, const char *format)
+static void print_perf(const struct perf_table *t, const char *format)
 {
 	struct text out = {0};
 
@@ -343,7 +348,7 @@ static void print(const struct perf_table *t, const char *format)
 	text_free(&out);
 }
 
-static int run(struct run *r, const struct options *o)
+static int run_perf(struct run *r, const struct options *o)
 {
 	struct sizes sizes = {0};
 	struct perf_row *row;
@@ -383,7 +388,7 @@ static int run(struct run *r, const struct options *o)
 		.row = row,
 		.measured_s = sizes.measured_s,
 	};
-	print(&table, o->format);
+	print_perf(&table, o->format);
 	return EXIT_DONE;
 }
 
@@ -408,7 +413,7 @@ int command_perf(int argc, char **argv)
 
 	argp_err_exit_status = EXIT_MISUSE;
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
-	status = run(&r, &o);
+	status = run_perf(&r, &o);
 	bench_free(&r.bench);
 	clocks_free(&r.clocks);
 	arena_free(r.arena);

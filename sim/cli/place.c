@@ -3,12 +3,13 @@
 #include "base/units.h"
 #include "cli/command.h"
 #include "cli/trace_options.h"
+#include "measure/choose.h"
 #include "measure/clocks.h"
-#include "measure/trace_paje.h"
 #include "place/study.h"
 #include "place/with.h"
 #include "system/file.h"
 #include "system/wall.h"
+#include "validate/p2.h"
 
 #include <argp.h>
 #include <math.h>
@@ -73,7 +74,7 @@ static const struct argp_option option_table[] = {
 	{NULL, 0, NULL, 0, NULL, 0},
 };
 
-/* Texts that are read later, where errors have a place. */
+/* Takes texts that are read later, where errors have a place. */
 static error_t parse_text(struct options *o, int key, const char *arg)
 {
 	const char **const text[] = {
@@ -102,22 +103,26 @@ static void check_format(const struct options *o, const struct argp_state *state
 		           o->nfiles ? "md, tex or csv" : "text or json");
 }
 
-/* Files have it all. */
+/* Checks that a file of placements has no other options beside it. */
 static void check_study(const struct options *o, const struct argp_state *state)
 {
 	if (o->given & ~(UINT64_C(1) << (KEY_FORMAT - KEY_HIERARCHY)) || o->nset)
 		argp_error(state, "a file of placements goes with --format only");
 }
 
-/* A suite has axes and bytes of its own. */
+/* Checks that a suite of scenarios has none of the options of one case. */
 static void check_with(const struct options *o, const struct argp_state *state)
 {
 	const char *const other[][2] = {
-		{o->axes, "--axes"},       {o->reduce, "--reduce"},
-		{o->bytes, "--bytes"},     {o->limit, "--limit"},
-		{o->order, "--order"},     {o->timing ? "" : NULL, "--timing"},
-		{o->top, "--top"},         {o->trace.trace, "--trace"},
-		{o->trace.paje, "--paje"}, {o->trace.links ? "" : NULL, "--links"},
+		{o->axes, "--axes"},
+		{o->reduce, "--reduce"},
+		{o->bytes, "--bytes"},
+		{o->limit, "--limit"},
+		{o->order, "--order"},
+		{o->timing ? "" : NULL, "--timing"},
+		{o->top, "--top"},
+		{o->trace.trace, "--trace"},
+		{o->trace.links ? "" : NULL, "--links"},
 	};
 
 	for (size_t i = 0; i < sizeof(other) / sizeof(*other); i++)
@@ -175,7 +180,7 @@ struct session {
 	struct bench bench;
 };
 
-/* A whole number in [lo, hi] that an option gave; unchanged without one. */
+/* Reads a whole number in [lo, hi] that an option gave; unchanged without one. */
 static enum status read_int(int64_t *out, const char *option, const char *text,
                             const char *what, int64_t hi, struct error *e)
 {
@@ -203,10 +208,11 @@ static enum status read_orders(unsigned *out, const char *text, struct error *e)
 	                 "unknown order '%s', expected row, level or both", text);
 }
 
-static enum status read_case(struct session *s, const struct options *o, struct error *e)
+static enum status read_place_case(struct session *s, const struct options *o,
+                                   struct error *e)
 {
 	struct placement_case *c = &s->c;
-	int64_t bytes = (int64_t)P2_PAYLOAD_BYTES, limit = PROGRAM_STEPS;
+	int64_t bytes = PLACEMENT_PAYLOAD_BYTES, limit = PROGRAM_STEPS;
 
 	c->at = where_option("--axes", o->axes);
 	if (hierarchy_parse(&c->hierarchy, s->arena, o->hierarchy,
@@ -230,7 +236,7 @@ static enum status read_case(struct session *s, const struct options *o, struct 
 	return OK;
 }
 
-/* Without a platform: the published system of the last level. */
+/* Chooses, without a platform, the published system of the last level. */
 static enum status published(const char **out, const struct session *s,
                              const struct options *o, struct error *e)
 {
@@ -249,20 +255,20 @@ static enum status published(const char **out, const struct session *s,
 	return OK;
 }
 
-static enum status open_platform(struct session *s, const struct options *o,
-                                 struct error *e)
+static enum status open_place_platform(struct session *s, const struct options *o,
+                                       struct error *e)
 {
 	const struct machine *machine;
 	int *clock, n;
 
-	if (command_clocks(&clock, &n, s->arena, o->clock ? o->clock : "model", e) != OK)
+	if (choose_clocks(&clock, &n, s->arena, o->clock ? o->clock : "model", e) != OK)
 		return e->code;
 	s->spec = o->platform;
 	if (!s->spec && published(&s->spec, s, o, e) != OK)
 		return e->code;
-	if (trace_options_check(&o->trace, s->spec, o->clock, 1, e) != OK ||
-	    clocks_open(&s->clocks, s->arena, s->spec, o->set, o->nset, clock, n,
-	                !o->trace.paje, e) != OK)
+	if (trace_options_check(&o->trace, s->spec, e) != OK ||
+	    clocks_open(&s->clocks, s->arena, s->spec, o->set, o->nset, clock, n, true,
+	                e) != OK)
 		return e->code;
 	machine = s->clocks.platform->machine;
 	if (!o->with && machine->ndevices < s->c.hierarchy.ndevices)
@@ -276,7 +282,7 @@ static enum status open_platform(struct session *s, const struct options *o,
 	return OK;
 }
 
-/* All placements by the clock model, the best first. */
+/* Ranks all placements by the clock model, the best first. */
 static enum status search(struct place_result *out, struct placed **placed,
                           struct session *s, const struct options *o, struct error *e)
 {
@@ -297,28 +303,17 @@ static enum status search(struct place_result *out, struct placed **placed,
 	return status;
 }
 
-/*
- * Search with the clock model, then time what is shown with all clocks. SimGrid's own
- * trace comes before it is started here.
- */
+/* Searches with the clock model, then times what is shown with all clocks. */
 static enum status run_search(struct place_result *out, struct placed **placed,
                               struct session *s, const struct options *o,
                               struct error *e)
 {
 	if (search(out, placed, s, o, e) != OK)
 		return e->code;
-	if (o->trace.paje) {
-		struct timed untimed =
-			place_timed(*placed, NULL, &s->c, &s->bench, s->arena);
-
-		if (trace_paje(o->trace.paje, s->clocks.platform, &untimed.steps, e) !=
-		    OK)
-			return e->code;
-	}
 	return place_rows(out, s->arena, *placed, &s->bench, e);
 }
 
-/* The links and the time line of the best placement. */
+/* Prints the links and the time line of the best placement. */
 static enum status show_best(struct place_result *out, struct session *s,
                              const struct options *o, struct error *e)
 {
@@ -333,7 +328,9 @@ static enum status show_best(struct place_result *out, struct session *s,
 	return trace_write(&o->trace, &s->bench, &devices, &best, 1, e);
 }
 
-/* The order of the best placement; the answer is printed although it cannot be kept. */
+/*
+ * Writes the order of the best placement; the answer is printed even where that fails.
+ */
 static int write_devices(const char *path, const struct matrix *m, struct arena *a)
 {
 	struct text out = {0};
@@ -351,7 +348,7 @@ static bool is_json(const struct options *o)
 	return o->format && strcmp(o->format, "json") == 0;
 }
 
-static int print(struct text *out, int status)
+static int print_placements(struct text *out, int status)
 {
 	fputs(out->s, stdout);
 	text_free(out);
@@ -366,7 +363,7 @@ static int run_case(struct session *s, const struct options *o)
 	struct error e = {0};
 	int status = EXIT_DONE;
 
-	if (read_case(s, o, &e) != OK || open_platform(s, o, &e) != OK ||
+	if (read_place_case(s, o, &e) != OK || open_place_platform(s, o, &e) != OK ||
 	    run_search(&result, &placed, s, o, &e) != OK ||
 	    show_best(&result, s, o, &e) != OK)
 		return command_misuse(&e);
@@ -376,7 +373,7 @@ static int run_case(struct session *s, const struct options *o)
 		place_json(&out, &result, &s->bench);
 	else
 		place_text(&out, &result, &s->bench, s->arena);
-	return print(&out, status);
+	return print_placements(&out, status);
 }
 
 static enum status read_with(struct place_output *out, struct session *s,
@@ -394,7 +391,7 @@ static enum status read_with(struct place_output *out, struct session *s,
 			return e->code;
 	}
 	if (suite_read(suite, o->with, e) != OK || suite_check_names(suite, e) != OK ||
-	    open_platform(s, o, e) != OK ||
+	    open_place_platform(s, o, e) != OK ||
 	    workloads_of(&workload, &out->n, s->arena, suite, levels,
 	                 s->clocks.platform->machine, e) != OK)
 		return e->code;
@@ -430,7 +427,7 @@ static int run_with(struct session *s, const struct options *o)
 		place_with_json(&out, &output);
 	else
 		place_with_text(&out, &output, s->arena);
-	return print(&out, status);
+	return print_placements(&out, status);
 }
 
 static int run_study(struct session *s, const struct options *o)
@@ -452,7 +449,7 @@ static int run_study(struct session *s, const struct options *o)
 	return EXIT_DONE;
 }
 
-static int run(struct session *s, const struct options *o)
+static int run_place(struct session *s, const struct options *o)
 {
 	if (o->nfiles)
 		return run_study(s, o);
@@ -481,7 +478,7 @@ int command_place(int argc, char **argv)
 
 	argp_err_exit_status = EXIT_MISUSE;
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
-	status = run(&s, &o);
+	status = run_place(&s, &o);
 	bench_free(&s.bench);
 	clocks_free(&s.clocks);
 	arena_free(s.arena);

@@ -4,10 +4,10 @@
 #include "cli/show.h"
 #include "cli/trace_options.h"
 #include "cli/warning.h"
+#include "measure/choose.h"
 #include "measure/clocks.h"
 #include "measure/library.h"
 #include "measure/measure.h"
-#include "measure/trace_paje.h"
 #include "plan/devices.h"
 
 #include <argp.h>
@@ -122,8 +122,8 @@ static error_t parse_problem(int key, char *arg, struct problem_text *t)
 	}
 }
 
-/* Options that do not go together, or are missing. */
-static void check_options(struct argp_state *state, const struct options *o)
+/* Checks for options that do not go together, or are missing. */
+static void check_plan_options(struct argp_state *state, const struct options *o)
 {
 	if (o->warning && (o->problem.from || o->problem.to))
 		argp_error(state, "--xla-warning says what --from and --to say");
@@ -180,7 +180,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		argp_error(state, "unexpected argument '%s'", arg);
 		return 0;
 	case ARGP_KEY_END:
-		check_options(state, o);
+		check_plan_options(state, o);
 		return 0;
 	default:
 		if (trace_option(&o->trace, key, arg, state) ||
@@ -197,11 +197,10 @@ struct session {
 	struct clocks clocks;
 	struct machine *machine;
 	struct bench bench;
-	const char *paje; /* a file for SimGrid's trace, or NULL */
 };
 
-static enum status open_platform(struct session *s, const struct options *o,
-                                 struct error *e)
+static enum status open_plan_platform(struct session *s, const struct options *o,
+                                      struct error *e)
 {
 	int *clock, n;
 
@@ -224,11 +223,10 @@ static enum status open_platform(struct session *s, const struct options *o,
 		bench_init(&s->bench, NULL);
 		return OK;
 	}
-	if (command_clocks(&clock, &n, o->arena, o->clock ? o->clock : "model", e) != OK)
+	if (choose_clocks(&clock, &n, o->arena, o->clock ? o->clock : "model", e) != OK)
 		return e->code;
-	s->paje = o->trace.paje;
 	if (clocks_open(&s->clocks, s->arena, o->platform, o->set, o->nset, clock, n,
-	                !s->paje, e) != OK ||
+	                true, e) != OK ||
 	    library_set(s->clocks.platform->machine, &o->library, NULL, e) != OK)
 		return e->code;
 	s->machine = s->clocks.platform->machine;
@@ -238,7 +236,7 @@ static enum status open_platform(struct session *s, const struct options *o,
 	return OK;
 }
 
-/* Devices that were named must be there; a mesh too large is an answer instead. */
+/* Checks that named devices are there; a mesh too large is an answer instead. */
 static enum status check_devices(const struct session *s, const struct problem_text *t,
                                  struct error *e)
 {
@@ -250,22 +248,6 @@ static enum status check_devices(const struct session *s, const struct problem_t
 		if (text[i] && devices_parse(&list, &n, s->arena, text[i], at[i],
 		                             s->machine->ndevices, e) != OK)
 			return e->code;
-	return OK;
-}
-
-/* Plans, and times by all clocks. */
-static enum status measure_one(struct measurement *m, struct session *s,
-                               const struct planner *planner, struct error *e)
-{
-	measure_plan(m, &s->bench, &s->problem, planner, s->arena);
-	if (m->plan && s->paje) {
-		struct timed untimed = timed_plan(m, &s->bench, s->arena);
-
-		if (trace_paje(s->paje, s->clocks.platform, &untimed.steps, e) != OK)
-			return e->code;
-	}
-	for (int k = 0; k < s->bench.nclocks; k++)
-		measure_time(m, &s->bench, k, s->arena);
 	return OK;
 }
 
@@ -284,8 +266,9 @@ static int measure_all(struct session *s, const struct options *o,
 		explain_planners(&chosen, &n, s->arena);
 	shown.measurement = m = arena_alloc(s->arena, (size_t)n, sizeof(*m));
 	for (int i = 0; i < n; i++) {
-		if (measure_one(&m[i], s, chosen[i], &e) != OK)
-			return command_misuse(&e);
+		measure_plan(&m[i], &s->bench, &s->problem, chosen[i], s->arena);
+		for (int k = 0; k < s->bench.nclocks; k++)
+			measure_time(&m[i], &s->bench, k, s->arena);
 		if (m[i].status == OUTCOME_WRONG || m[i].status == OUTCOME_FAILED)
 			status = EXIT_FAULT;
 	}
@@ -309,13 +292,13 @@ static int measure_all(struct session *s, const struct options *o,
 	return status;
 }
 
-/* Planners that were named, or those that the command speaks of. */
+/* Returns the planners that were named, or those that the command speaks of. */
 static enum status choose(const struct planner ***chosen, int *n, struct arena *a,
                           const struct options *o, struct error *e)
 {
 	const char *list = o->explain ? "xla,best" : "synth";
 
-	return command_planners(chosen, n, a, o->planner ? o->planner : list, e);
+	return choose_planners(chosen, n, a, o->planner ? o->planner : list, e);
 }
 
 static int run_session(struct session *s, struct options *o)
@@ -328,9 +311,10 @@ static int run_session(struct session *s, struct options *o)
 	if ((o->warning && warning_read(&o->problem, s->arena, o->warning, &e) != OK) ||
 	    problem_make(&s->problem, s->arena, &o->problem, &e) != OK ||
 	    choose(&chosen, &n, s->arena, o, &e) != OK ||
-	    trace_options_check(&o->trace, o->platform, o->clock, n, &e) != OK)
+	    trace_options_check(&o->trace, o->platform, &e) != OK)
 		return command_misuse(&e);
-	if (open_platform(s, o, &e) != OK || check_devices(s, &o->problem, &e) != OK)
+	if (open_plan_platform(s, o, &e) != OK ||
+	    check_devices(s, &o->problem, &e) != OK)
 		return command_misuse(&e);
 	bench_place(&s->bench, &s->problem);
 	if (o->minimise && strcmp(o->minimise, "time") == 0 && !o->platform) {
@@ -347,7 +331,7 @@ static int run_session(struct session *s, struct options *o)
 	return measure_all(s, o, chosen, n);
 }
 
-static int run(int argc, char **argv, const char *doc, bool needs_platform)
+static int run_plan(int argc, char **argv, const char *doc, bool needs_platform)
 {
 	static const char usage[] = "--array A --mesh M --from LAYOUT --to LAYOUT";
 	const struct argp argp = {option_table, parse_option, usage, doc,
@@ -372,18 +356,19 @@ static int run(int argc, char **argv, const char *doc, bool needs_platform)
 
 int command_plan(int argc, char **argv)
 {
-	return run(argc, argv,
-	           "Plan how to bring an array from one layout into another, and print "
-	           "the "
-	           "steps.\v"
-	           "Example: shardsim plan --array 'bf16[8192,8192]' --mesh 'x=4,y=2' "
-	           "--from \"P('x', None)\" --to \"P(None, 'y')\" --planner all",
-	           false);
+	return run_plan(
+		argc, argv,
+		"Plan how to bring an array from one layout into another, and print "
+		"the "
+		"steps.\v"
+		"Example: shardsim plan --array 'bf16[8192,8192]' --mesh 'x=4,y=2' "
+		"--from \"P('x', None)\" --to \"P(None, 'y')\" --planner all",
+		false);
 }
 
 int command_simulate(int argc, char **argv)
 {
-	return run(
+	return run_plan(
 		argc, argv,
 		"Plan, check and time a redistribution on a platform.\v"
 		"Example: shardsim simulate --array 'bf16[8192,8192]' --mesh 'x=4,y=2' "

@@ -3,6 +3,7 @@
 #include "cli/command.h"
 #include "report/plot.h"
 #include "sweep/setup.h"
+#include "text/words_list.h"
 
 #include <argp.h>
 #include <stdlib.h>
@@ -149,8 +150,8 @@ static enum status take_clocks(struct report_options *o, struct arena *a,
 
 	if (!list)
 		return OK;
-	if (command_words(&words, a, "--clock", list, e) != OK ||
-	    command_once("--clock", list, words, e) != OK)
+	if (words_list_read(&words, a, "--clock", list, e) != OK ||
+	    words_list_once("--clock", list, words, e) != OK)
 		return e->code;
 	if (!words[0])
 		return error_set(e, E_SYNTAX, where_option("--clock", list),

@@ -5,7 +5,8 @@
 #include "plan/plan_json.h"
 #include "plan/plan_text.h"
 #include "plan/view.h"
-#include "text/table.h"
+#include "text/columns.h"
+#include "text/words.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -31,17 +32,17 @@ static void show_head(struct text *out, const struct shown *s, struct arena *a)
 	if (s->bench->machine)
 		text_printf(out, " of %s", s->bench->machine->name);
 	text_printf(out, "; every device lacks at most %s, the larger tile is %s",
-	            table_bytes(a, p->recv_bound_bytes),
-	            table_bytes(a, p->memory_bound_bytes));
+	            words_bytes(a, p->recv_bound_bytes),
+	            words_bytes(a, p->memory_bound_bytes));
 	if (p->memory_limit_bytes >= 0)
-		text_printf(out, "; limit %s", table_bytes(a, p->memory_limit_bytes));
+		text_printf(out, "; limit %s", words_bytes(a, p->memory_limit_bytes));
 	if (s->n > 0 && !isnan(s->measurement[0].bound_s))
 		text_printf(out, "; no plan under %s",
-		            table_time(a, s->measurement[0].bound_s));
+		            words_time(a, s->measurement[0].bound_s));
 	text_printf(out, "\n");
 }
 
-/* Columns: step, received, algorithm, one per clock, layout. */
+/* Prints the steps of a plan: step, received, a time per clock, algorithm, layout. */
 static void show_steps(struct text *out, const struct shown *s,
                        const struct measurement *m, struct arena *a)
 {
@@ -49,15 +50,15 @@ static void show_steps(struct text *out, const struct shown *s,
 	bool priced = s->bench->nclocks > 0;
 	int columns = 3 + (priced ? 1 + s->bench->nclocks : 0);
 	const char *cell[8] = {"step", "received"};
-	struct table t;
+	struct columns t;
 
-	table_start(&t, a, columns, 1);
+	columns_start(&t, a, columns, 1);
 	for (int k = 0; k < s->bench->nclocks; k++)
 		cell[2 + k] = s->bench->clock[k]->name;
 	if (priced)
 		cell[columns - 2] = "algorithm";
 	cell[columns - 1] = "layout after it";
-	table_row(&t, cell);
+	columns_row(&t, cell);
 	for (int i = 0; i < p->nsteps; i++) {
 		struct text step = {0}, layout = {0};
 		const char *algorithm = NULL;
@@ -65,10 +66,10 @@ static void show_steps(struct text *out, const struct shown *s,
 		step_print(&step, p, i);
 		view_print_layout(&layout, p, &p->step[i].after, p->step[i].mesh);
 		cell[0] = text_take(&step, a);
-		cell[1] = table_bytes(a, p->step[i].recv_bytes);
+		cell[1] = words_bytes(a, p->step[i].recv_bytes);
 		for (int k = 0; k < s->bench->nclocks; k++) {
 			cell[2 + k] =
-				table_time(a, m->step[k] ? m->step[k][i].time_s : NAN);
+				words_time(a, m->step[k] ? m->step[k][i].time_s : NAN);
 			if (m->step[k])
 				algorithm = m->step[k][i].algorithm;
 		}
@@ -77,19 +78,19 @@ static void show_steps(struct text *out, const struct shown *s,
 			                    : op_communicates(p->step[i].op) ? "-"
 			                                                     : "local";
 		cell[columns - 1] = text_take(&layout, a);
-		table_row(&t, cell);
+		columns_row(&t, cell);
 	}
 	cell[0] = "total";
-	cell[1] = table_bytes(a, p->recv_bytes);
+	cell[1] = words_bytes(a, p->recv_bytes);
 	for (int k = 0; k < s->bench->nclocks; k++)
-		cell[2 + k] = table_time(a, m->time_s[k]);
+		cell[2 + k] = words_time(a, m->time_s[k]);
 	cell[columns - 2] = priced ? NULL : cell[columns - 2];
 	cell[columns - 1] = NULL;
-	table_row(&t, cell);
-	table_print(out, &t, 2);
+	columns_row(&t, cell);
+	columns_print(out, &t, 2);
 	text_printf(out, "  memory: largest array %s, live %s\n",
-	            table_bytes(a, p->peak_array_bytes),
-	            table_bytes(a, p->peak_live_bytes));
+	            words_bytes(a, p->peak_array_bytes),
+	            words_bytes(a, p->peak_live_bytes));
 }
 
 void show_text(struct text *out, const struct shown *s, struct arena *a)
@@ -103,7 +104,7 @@ void show_text(struct text *out, const struct shown *s, struct arena *a)
 			text_printf(out, " (%s)", m->message);
 		if (s->timing && !isnan(m->planning_s))
 			text_printf(out, ", planned in %s",
-			            table_time(a, m->planning_s));
+			            words_time(a, m->planning_s));
 		text_printf(out, "\n");
 		if (m->plan)
 			show_steps(out, s, m, a);

@@ -1,4 +1,4 @@
-/* Measurements of one problem, as text for people and as JSON (design 7). */
+/* Measurements of one problem, as text for people and as JSON (sim/README.md, JSON). */
 #ifndef SHARDSIM_SIM_CLI_SHOW_H
 #define SHARDSIM_SIM_CLI_SHOW_H
 

@@ -96,8 +96,8 @@ static void tell_resume(const char *out)
 	text_free(&command);
 }
 
-static int tell(const struct sweep_counts *c, int64_t before, int64_t total,
-                const char *out)
+static int tell_rows(const struct sweep_counts *c, int64_t before, int64_t total,
+                     const char *out)
 {
 	cmd_sweep_counts(c, out);
 	if (before)
@@ -146,11 +146,13 @@ static int sweep_into(struct sweep *s, const struct options *o,
 		tell_resume(out);
 		return EXIT_FAULT;
 	}
-	status = tell(&counts, before, sweep_cases(s), out);
+	status = tell_rows(&counts, before, sweep_cases(s), out);
 	return status;
 }
 
-/* The request in DIR, whose store stays open; the current folder is then its own. */
+/*
+ * Takes the request in DIR, whose store stays open, and goes to the request's folder.
+ */
 static enum status take_resume(struct store **store, struct sweep_request *r,
                                const char *dir, struct arena *a, struct error *e)
 {
@@ -172,7 +174,7 @@ static enum status take_resume(struct store **store, struct sweep_request *r,
 	return OK;
 }
 
-static int run(struct options *o, struct arena *a)
+static int run_request(struct options *o, struct arena *a)
 {
 	struct sweep_request request = o->request.request;
 	const char *out = o->resume ? o->resume : o->out ? o->out : "sweep";
@@ -193,7 +195,7 @@ static int run(struct options *o, struct arena *a)
 	return command_misuse(&e);
 }
 
-/* `sweep plan`, `sweep run` and so on are commands of their own. */
+/* Finds the command of its own that `sweep plan`, `sweep run` and so on are. */
 static int subcommand(int (**out)(int, char **), const char *name)
 {
 	static const struct command all[] = {
@@ -234,7 +236,7 @@ int command_sweep(int argc, char **argv)
 	}
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
 	a = arena_new();
-	status = run(&o, a);
+	status = run_request(&o, a);
 	arena_free(a);
 	return status;
 }

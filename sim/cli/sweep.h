@@ -1,4 +1,4 @@
-/* What the commands `sweep`, `sweep plan`, `run`, `merge` and `status` share. */
+/* What `sweep`, `sweep plan`, `run`, `submit`, `merge` and `status` share. */
 #ifndef SHARDSIM_SIM_CLI_SWEEP_H
 #define SHARDSIM_SIM_CLI_SWEEP_H
 
@@ -13,7 +13,7 @@ struct request_options {
 };
 extern const struct argp request_argp;
 
-/* Options of how to run; the same. */
+/* Options of how to run, and the parser for them. */
 struct run_options {
 	const char *jobs, *timeout, *worker_memory, *progress;
 	bool show_progress;
@@ -21,15 +21,22 @@ struct run_options {
 };
 extern const struct argp run_argp;
 
-/* Read them into the sweep; `jobs` are `fallback` where not given. */
+/* Reads them into the sweep; `jobs` are `fallback` where not given. */
 enum status run_options_take(struct sweep *s, const struct run_options *o, int fallback,
                              struct error *e);
 
-/* The cores that this process may use. */
+/*
+ * Sets *out to the number 1 to `most` of `what` ("jobs") that an option was given; it
+ * stays what it is where `text` is NULL. E_SYNTAX, E_RANGE.
+ */
+enum status cmd_sweep_count(int *out, const char *option, const char *what,
+                            const char *text, int most, struct error *e);
+
+/* Returns the number of cores that this process may use. */
 int cmd_sweep_cores(void);
 
 /*
- * Get the sweep's progress ready, where it is to be shown: `work` is what is missing. All
+ * Gets the sweep's progress ready, where it is to be shown: `work` is what is missing. All
  * is the arena's.
  */
 void cmd_sweep_progress(struct sweep *s, const struct run_options *o,
@@ -37,7 +44,7 @@ void cmd_sweep_progress(struct sweep *s, const struct run_options *o,
                         struct arena *a);
 
 /*
- * Open the store in `out` for a sweep's rows, telling of damage. One that has rows of
+ * Opens the store in `out` for a sweep's rows, telling of damage. One that has rows of
  * another sweep is refused with E_TYPE, or with `update` those are taken out; rows of the
  * same sweep by another build of the program are taken out, which is said; then the
  * request is saved in it. `done`: the keys of rows that need not be measured again,
@@ -59,13 +66,13 @@ struct tally {
 bool tally_add(struct tally *t, struct digest key, enum outcome o);
 void tally_free(struct tally *t);
 
-/* "160 rows in DIR: 136 ok, 24 not-applicable" on stderr, without a newline. */
+/* Prints "160 rows in DIR: 136 ok, 24 not-applicable" on stderr, without a newline. */
 void cmd_sweep_counts(const struct sweep_counts *c, const char *out);
 
-/* EXIT_DONE or, if there are failed or wrong rows, EXIT_FAULT. */
+/* Returns EXIT_DONE or, if there are failed or wrong rows, EXIT_FAULT. */
 int cmd_sweep_status(const struct sweep_counts *c);
 
-/* The units of all work together: so many cases. */
+/* Returns the number of cases of all work together. */
 int64_t cmd_sweep_units(const struct sweep_work *work, int64_t n);
 
 int command_sweep_plan(int argc, char **argv);

@@ -57,9 +57,9 @@ struct merge {
 	struct tally tally;
 };
 
-static enum status take_row(void *self, struct digest key, const struct row *r,
-                            const char *log, const char *line, size_t length,
-                            struct error *e)
+static enum status merge_row(void *self, struct digest key, const struct row *r,
+                             const char *log, const char *line, size_t length,
+                             struct error *e)
 {
 	struct merge *m = self;
 
@@ -69,7 +69,9 @@ static enum status take_row(void *self, struct digest key, const struct row *r,
 	                                            : OK;
 }
 
-/* All shards are read before anything is written, so that a wrong one changes nothing. */
+/*
+ * All shards are read before anything is written, so that a wrong one changes nothing.
+ */
 static enum status skip_row(void *self, struct digest key, const struct row *r,
                             const char *log, const char *line, size_t length,
                             struct error *e)
@@ -93,7 +95,7 @@ static enum status read_all(const struct options *o, struct digest plan,
 	return e->code;
 }
 
-static int tell(const struct merge *m, const struct sweep *s, const char *out)
+static int tell_merge(const struct merge *m, const struct sweep *s, const char *out)
 {
 	int64_t missing = sweep_cases(s) - m->tally.counts.rows;
 
@@ -125,12 +127,12 @@ static int merge(const struct options *o, struct arena *a)
 		tally_free(&m.tally);
 		return command_misuse(&e);
 	}
-	if (read_all(o, plan, take_row, &m, &e) == OK)
+	if (read_all(o, plan, merge_row, &m, &e) == OK)
 		store_finish(m.store, &e);
 	store_close(m.store);
 	tally_free(&m.tally);
 	if (e.code == OK) {
-		status = tell(&m, &s, o->out);
+		status = tell_merge(&m, &s, o->out);
 	} else {
 		command_misuse(&e);
 		status = EXIT_FAULT;

@@ -11,7 +11,7 @@ struct found {
 	struct sweep_counts *counts;
 };
 
-/* A failed row is as good as none. */
+/* Notes the key of a row; a failed row is as good as none. */
 static enum status find_row(void *self, struct digest key, const struct row *r,
                             struct error *e)
 {
@@ -53,7 +53,7 @@ static enum status count_common(void *self, struct digest key, const struct row 
 	return OK;
 }
 
-/* Take out the rows that are none of the sweep's, and say so: "N rows WHICH". */
+/* Takes out the rows that are none of the sweep's, and says so: "N rows WHICH". */
 static enum status drop(struct store *store, const struct sweep *s, const char *which,
                         struct error *e)
 {
@@ -66,7 +66,9 @@ static enum status drop(struct store *store, const struct sweep *s, const char *
 	return e->code;
 }
 
-/* Rows of another sweep are not to be lost by mistake; where there are none nothing is. */
+/*
+ * Rows of another sweep are not to be lost by mistake; where there are none nothing is.
+ */
 static enum status refuse(struct store *store, const struct sweep *s, const char *out,
                           struct error *e)
 {
@@ -88,8 +90,7 @@ static enum status refuse(struct store *store, const struct sweep *s, const char
 /*
  * The folder gets this sweep. Rows of another one are refused, or with `update` taken
  * out; those of the same cases by another build of the program are always taken out, for
- * what they would be now nobody knows; and where the file was damaged, old rows of all
- * kinds may have come back.
+ * what they would be now nobody knows.
  */
 static enum status reconcile(struct store *store, bool update, const struct sweep *s,
                              const struct sweep_request *r, const char *out,
@@ -102,7 +103,6 @@ static enum status reconcile(struct store *store, bool update, const struct swee
 	if (store_get(&cases, store, a, "plan", 0, e) != OK ||
 	    store_get(&version, store, a, "version", 0, e) != OK)
 		return e->code;
-	/* A text that is no digest was damaged. */
 	known = cases && digest_parse(&there, cases);
 	same = known && version && digest_equal(there, plan);
 	if (same && strcmp(version, version_text) != 0)
@@ -111,7 +111,7 @@ static enum status reconcile(struct store *store, bool update, const struct swee
 			"were made by shardsim %s, but this is %s: they are "
 			"out, to be measured again",
 			version, version_text);
-	else if (same && !store_damage(store))
+	else if (same)
 		return OK;
 	else if (known && !same && !update && refuse(store, s, out, e) != OK)
 		return e->code;

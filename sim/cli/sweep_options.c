@@ -107,14 +107,19 @@ int cmd_sweep_cores(void)
 	return (int)sysconf(_SC_NPROCESSORS_ONLN);
 }
 
-static enum status take_jobs(struct sweep *s, const char *jobs, struct error *e)
+enum status cmd_sweep_count(int *out, const char *option, const char *what,
+                            const char *text, int most, struct error *e)
 {
-	struct scan scan = scan_start(jobs, where_option("--jobs", jobs), e);
+	char number[40];
+	struct scan scan;
 	int64_t n;
 
-	if (scan_int(&scan, "the number of jobs", 1, 4096, &n) &&
-	    scan_finish(&scan) == OK)
-		s->jobs = (int)n;
+	if (!text)
+		return e->code;
+	snprintf(number, sizeof(number), "the number of %s", what);
+	scan = scan_start(text, where_option(option, text), e);
+	if (scan_int(&scan, number, 1, most, &n) && scan_finish(&scan) == OK)
+		*out = (int)n;
 	return e->code;
 }
 
@@ -124,7 +129,7 @@ enum status run_options_take(struct sweep *s, const struct run_options *o, int f
 	struct where at;
 
 	s->jobs = fallback;
-	if (o->jobs && take_jobs(s, o->jobs, e) != OK)
+	if (cmd_sweep_count(&s->jobs, "--jobs", "jobs", o->jobs, 4096, e) != OK)
 		return e->code;
 	if (o->timeout) {
 		at = where_option("--timeout", o->timeout);

@@ -62,9 +62,10 @@ static const char *default_out(const struct options *o, struct shard shard,
 	                    shard.of);
 }
 
-/* What is missing of it; a shard that is whole stays as it is. */
-static enum status measure(struct shard_file *f, struct sweep *s,
-                           const struct options *o, struct arena *a, struct error *e)
+/* Measures what is missing of a shard; one that is whole stays as it is. */
+static enum status measure_shard(struct shard_file *f, struct sweep *s,
+                                 const struct options *o, struct arena *a,
+                                 struct error *e)
 {
 	struct sweep_sink sink = shard_sink(f);
 	struct sweep_work *work;
@@ -80,7 +81,7 @@ static enum status measure(struct shard_file *f, struct sweep *s,
 	return e->code;
 }
 
-static int tell(const struct shard_file *f, int64_t before)
+static int tell_shard(const struct shard_file *f, int64_t before)
 {
 	cmd_sweep_counts(&f->counts, f->path);
 	if (before)
@@ -97,7 +98,7 @@ static int tell(const struct shard_file *f, int64_t before)
 	return EXIT_FAULT;
 }
 
-static int run(const struct options *o, struct arena *a)
+static int run_shard(const struct options *o, struct arena *a)
 {
 	struct sweep_request request;
 	struct shard shard = {0, 1};
@@ -115,11 +116,12 @@ static int run(const struct options *o, struct arena *a)
 	if (shard_open(&f, o->out ? o->out : default_out(o, shard, a), sweep_digest(&s),
 	               shard, a, &e) != OK) {
 		shard_close(&f);
-		return command_misuse(&e);
+		status = command_misuse(&e);
+		return f.busy ? EXIT_DONE : status;
 	}
 	before = f.counts.rows;
-	if (measure(&f, &s, o, a, &e) == OK) {
-		status = tell(&f, before);
+	if (measure_shard(&f, &s, o, a, &e) == OK) {
+		status = tell_shard(&f, before);
 	} else {
 		command_misuse(&e);
 		fputs("shardsim: what is done is kept; the same command goes on\n",
@@ -141,7 +143,8 @@ int command_sweep_run(int argc, char **argv)
 	                          "with one worker unless "
 	                          "--jobs says otherwise.\v"
 	                          "Given again it does what is missing or failed, and "
-	                          "nothing else. Start it in "
+	                          "nothing else; nothing, too, if another process is "
+	                          "at work on that shard. Start it in "
 	                          "the folder of `sweep plan` where platforms are "
 	                          "files. All of them, four at a "
 	                          "time:\n\n"
@@ -155,7 +158,7 @@ int command_sweep_run(int argc, char **argv)
 	int status;
 
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
-	status = run(&o, a);
+	status = run_shard(&o, a);
 	arena_free(a);
 	return status;
 }

@@ -3,7 +3,7 @@
 
 #include "cli/command.h"
 #include "sweep/shard.h"
-#include "text/table.h"
+#include "text/columns.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -50,7 +50,7 @@ struct status_table {
 
 enum { COLUMNS = 3 + OUTCOMES };
 
-static void add_cells(struct table *t, const struct line *l)
+static void add_cells(struct columns *t, const struct line *l)
 {
 	const char *cell[COLUMNS + 1];
 
@@ -61,24 +61,24 @@ static void add_cells(struct table *t, const struct line *l)
 		cell[3 + i] =
 			arena_printf(t->arena, "%lld", (long long)l->counts.outcome[i]);
 	cell[COLUMNS] = NULL;
-	table_row(t, cell);
+	columns_row(t, cell);
 }
 
-/* Whether nothing is missing, failed or wrong. */
-static bool print(const struct status_table *s, const char *what)
+/* Prints the table, and returns whether nothing is missing, failed or wrong. */
+static bool print_status(const struct status_table *s, const char *what)
 {
 	const char *head[COLUMNS + 1] = {what, "cases", "missing"};
 	struct text out = {0};
-	struct table t;
+	struct columns t;
 
 	for (int i = 0; i < OUTCOMES; i++)
 		head[3 + i] = outcome_name((enum outcome)i);
-	table_start(&t, s->arena, COLUMNS + 1, 1);
-	table_row(&t, head);
+	columns_start(&t, s->arena, COLUMNS + 1, 1);
+	columns_row(&t, head);
 	for (int i = 0; i < s->n; i++)
 		add_cells(&t, &s->line[i]);
 	add_cells(&t, &s->total);
-	table_print(&out, &t, 0);
+	columns_print(&out, &t, 0);
 	fputs(out.s, stdout);
 	text_free(&out);
 	return s->total.total == s->total.counts.rows &&
@@ -156,7 +156,7 @@ static enum status count_line(void *self, struct digest key, const struct row *r
 	return OK;
 }
 
-/* The cases of a shard; they are put into the set. */
+/* Returns the number of cases of a shard, and puts them into the set. */
 static int64_t cases_of(const struct sweep *s, struct shard shard, struct digests *set,
                         struct arena *a)
 {
@@ -247,7 +247,7 @@ int command_sweep_status(int argc, char **argv)
 	folder = is_folder(o.file[0]) && o.nfiles == 1;
 	if ((folder ? of_folder(&s, o.file[0], &e) : of_shards(&s, &o, &e)) != OK)
 		status = command_misuse(&e);
-	else if (!print(&s, folder ? "platform" : "shard"))
+	else if (!print_status(&s, folder ? "platform" : "shard"))
 		status = EXIT_FAULT;
 	arena_free(s.arena);
 	return status;

@@ -31,9 +31,6 @@ bool trace_option(struct trace_options *o, int key, const char *arg,
 	case KEY_TRACE:
 		o->trace = arg;
 		return true;
-	case KEY_PAJE:
-		o->paje = arg;
-		return true;
 	case KEY_LINKS:
 		o->links = read_count(arg, state);
 		return true;
@@ -42,41 +39,16 @@ bool trace_option(struct trace_options *o, int key, const char *arg,
 	}
 }
 
-static bool has_word(const char *list, const char *word)
-{
-	size_t n = strlen(word);
-
-	for (; list; list = strchr(list, ',') ? strchr(list, ',') + 1 : NULL)
-		if (!strncmp(list, word, n) && (!list[n] || list[n] == ','))
-			return true;
-	return false;
-}
-
 enum status trace_options_check(const struct trace_options *o, const char *platform,
-                                const char *clocks, int nplanners, struct error *e)
+                                struct error *e)
 {
-	const char *option = o->trace ? "--trace" : o->paje ? "--paje" : "--links";
-	const char *arg = o->trace ? o->trace : o->paje;
-	struct where nowhere = {0};
+	const char *option = o->trace ? "--trace" : "--links";
 
-	if (!o->trace && !o->paje && !o->links)
+	if (platform || (!o->trace && !o->links))
 		return OK;
-	if (!platform)
-		return error_set(e, E_TYPE, arg ? where_option(option, arg) : nowhere,
-		                 "%s needs --platform", option);
-	if (!o->paje)
-		return OK;
-	if (o->trace && !strcmp(o->trace, o->paje))
-		return error_set(e, E_TYPE, where_option("--paje", o->paje),
-		                 "is the file of --trace, expected another");
-	if (!has_word(clocks, "fluid"))
-		return error_set(e, E_TYPE, where_option("--paje", o->paje),
-		                 "is what SimGrid traces, expected --clock fluid");
-	if (nplanners > 1)
-		return error_set(e, E_TYPE, where_option("--paje", o->paje),
-		                 "traces one plan, but there are %d planners",
-		                 nplanners);
-	return OK;
+	return error_set(e, E_TYPE,
+	                 o->trace ? where_option(option, o->trace) : (struct where){0},
+	                 "%s needs --platform", option);
 }
 
 const struct links_report *trace_links(const struct trace_options *o,

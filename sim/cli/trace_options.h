@@ -1,4 +1,4 @@
-/* The options that show where the time goes: --trace, --paje, --links. */
+/* The options that show where the time goes: --trace and --links. */
 #ifndef SHARDSIM_SIM_CLI_TRACE_OPTIONS_H
 #define SHARDSIM_SIM_CLI_TRACE_OPTIONS_H
 
@@ -6,41 +6,35 @@
 
 #include <argp.h>
 
-enum { KEY_TRACE = 512, KEY_PAJE, KEY_LINKS };
+enum { KEY_TRACE = 512, KEY_LINKS };
 
 /* clang-format off */
 #define TRACE_OPTION_TABLE \
 	{"trace", KEY_TRACE, "FILE", 0, \
 	 "write a time line as Chrome trace events, for Perfetto", 0}, \
-	{"paje", KEY_PAJE, "FILE", 0, \
-	 "write SimGrid's own trace of the links (clock fluid, one planner)", 0}, \
 	{"links", KEY_LINKS, "N", OPTION_ARG_OPTIONAL, \
 	 "print the N busiest links of every step (default 5)", 0}
 /* clang-format on */
 
 struct trace_options {
-	const char *trace, *paje; /* files, NULL: not asked for */
-	int32_t links;            /* 0: not asked for */
+	const char *trace; /* a file, NULL: not asked for */
+	int32_t links;     /* 0: not asked for */
 };
 
-/* For argp's parsers: is `key` one of these options, which is then taken? */
+/* For argp's parsers: takes the option if `key` is one of these; false if it is not. */
 bool trace_option(struct trace_options *o, int key, const char *arg,
                   struct argp_state *state);
 
-/*
- * E_TYPE where the options do not go with what else is given: they need a platform, and
- * --paje one planner, the clock fluid, in the list `clocks` (NULL: model), and a file of
- * its own.
- */
+/* E_TYPE if one of the options is given, but no platform. */
 enum status trace_options_check(const struct trace_options *o, const char *platform,
-                                const char *clocks, int nplanners, struct error *e);
+                                struct error *e);
 
-/* Reports of what was timed, the arena's; NULL if they were not asked for. */
+/* Returns reports of what was timed, the arena's; NULL if they were not asked for. */
 const struct links_report *trace_links(const struct trace_options *o,
                                        const struct bench *b, const struct timed *t,
                                        int n, struct arena *a);
 
-/* Write the file of --trace (measure/trace.h), if there is one to write. */
+/* Writes the file of --trace (measure/trace.h), if there is one to write. */
 enum status trace_write(const struct trace_options *o, struct bench *b,
                         const struct placement *devices, const struct timed *t, int n,
                         struct error *e);

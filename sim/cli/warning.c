@@ -9,7 +9,7 @@ enum status warning_read(struct problem_text *out, struct arena *a, const char *
                          struct error *e)
 {
 	struct where at = where_option("--xla-warning", arg);
-	struct xla_warning w;
+	struct xla_warning warning;
 	const char *text = arg;
 
 	if (strcmp(arg, "-") == 0 || arg[0] == '@') {
@@ -22,24 +22,24 @@ enum status warning_read(struct problem_text *out, struct arena *a, const char *
 			return e->code;
 		at = (struct where){.file = path, .line = 1, .col = 1};
 	}
-	if (xla_warning_parse(&w, a, text, at, e) != OK)
+	if (xla_warning_parse(&warning, a, text, at, e) != OK)
 		return e->code;
-	out->from = w.from;
-	out->from_at = w.from_at;
-	out->to = w.to;
-	out->to_at = w.to_at;
+	out->from = warning.from;
+	out->from_at = warning.from_at;
+	out->to = warning.to;
+	out->to_at = warning.to_at;
 	if (out->array)
 		return OK;
-	if (w.shard && !w.array)
-		return error_set(e, E_TYPE, w.array_at,
+	if (warning.shard && !warning.array)
+		return error_set(e, E_TYPE, warning.array_at,
 		                 "%s has another rank than its sharding, expected "
 		                 "--array",
-		                 w.shard);
-	if (!w.array)
+		                 warning.shard);
+	if (!warning.array)
 		return error_set(
-			e, E_TYPE, w.from_at,
+			e, E_TYPE, warning.from_at,
 			"this warning does not tell the array, expected --array");
-	out->array = w.array;
-	out->array_at = w.array_at;
+	out->array = warning.array;
+	out->array_at = warning.array_at;
 	return OK;
 }

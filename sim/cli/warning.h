@@ -5,7 +5,7 @@
 #include "plan/problem.h"
 
 /*
- * Fill `from` and `to`, and `array` unless it is set, from the first warning in `arg`:
+ * Fills in `from` and `to`, and `array` unless it is set, from the first warning in `arg`:
  * its text, `@FILE`, or `-` for standard input. Texts are the arena's. Errors: a file
  * that cannot be read, no warning in it, none that tells the array.
  */

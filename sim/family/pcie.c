@@ -5,7 +5,7 @@
  */
 #include "family/kind.h"
 
-static void wires(struct text *out, const struct family *here, const char *node)
+static void pcie_wires(struct text *out, const struct family *here, const char *node)
 {
 	double latency_s = here->figure[LINK_LATENCY];
 	char name[64];
@@ -21,7 +21,7 @@ static void wires(struct text *out, const struct family *here, const char *node)
 	}
 }
 
-static bool cabled(const struct family *here, int32_t a, int32_t b)
+static bool gpus_cabled(const struct family *here, int32_t a, int32_t b)
 {
 	for (int i = 0; i < here->ncables; i++) {
 		const struct cable *c = &here->cable[i];
@@ -37,7 +37,7 @@ void pcie_generate(struct text *out, const struct family *here, int32_t first,
 {
 	int32_t g = here->gpus, half = g / 2;
 
-	wires(out, here, node);
+	pcie_wires(out, here, node);
 	for (int32_t pair = 0; pair < g * g; pair++) {
 		int32_t from = pair / g, to = pair % g;
 
@@ -47,7 +47,7 @@ void pcie_generate(struct text *out, const struct family *here, int32_t first,
 			out,
 			"    <route src=\"gpu%d\" dst=\"gpu%d\" symmetrical=\"NO\">",
 			(int)(first + from), (int)(first + to));
-		if (cabled(here, from, to)) {
+		if (gpus_cabled(here, from, to)) {
 			text_printf(out, "<link_ctn id=\"gpu%d_gpu%d\"/></route>\n",
 			            (int)(first + from), (int)(first + to));
 			continue;

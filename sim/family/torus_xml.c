@@ -48,21 +48,21 @@ static struct wires wires_make(struct arena *a, const struct family_machine *m,
 {
 	const struct family *f = &m->family;
 	struct link link = {f->name, f->figure[ICI_BANDWIDTH], f->figure[ICI_LATENCY]};
-	struct wires w = {.first = first, .brief = brief(m)};
+	struct wires wires = {.first = first, .brief = brief(m)};
 	const struct fabric *fabric;
 	int32_t *from, *to;
 	double *left;
 
-	w.machine = m->twist ? machine_twisted(a, f->naxes, m->shape, link,
-	                                       (struct device){0})
-	                     : machine_torus(a, f->naxes, m->shape, m->wrap, link,
-	                                     (struct device){0});
-	w.chips = w.machine->ndevices;
-	fabric = &w.machine->fabric[0];
-	from = arena_alloc(a, (size_t)w.machine->nlinks, sizeof(*from));
-	to = arena_alloc(a, (size_t)w.machine->nlinks, sizeof(*to));
-	left = arena_alloc(a, (size_t)w.machine->nlinks, sizeof(*left));
-	for (int32_t p = 0; p < w.chips * 2 * f->naxes; p++) {
+	wires.machine = m->twist ? machine_twisted(a, f->naxes, m->shape, link,
+	                                           (struct device){0})
+	                         : machine_torus(a, f->naxes, m->shape, m->wrap, link,
+	                                         (struct device){0});
+	wires.chips = wires.machine->ndevices;
+	fabric = &wires.machine->fabric[0];
+	from = arena_alloc(a, (size_t)wires.machine->nlinks, sizeof(*from));
+	to = arena_alloc(a, (size_t)wires.machine->nlinks, sizeof(*to));
+	left = arena_alloc(a, (size_t)wires.machine->nlinks, sizeof(*left));
+	for (int32_t p = 0; p < wires.chips * 2 * f->naxes; p++) {
 		int32_t l = fabric->port[p], d = p / (2 * f->naxes);
 
 		if (l < 0)
@@ -71,108 +71,115 @@ static struct wires wires_make(struct arena *a, const struct family_machine *m,
 		to[l] = fabric_neighbour(fabric, d, p / 2 % f->naxes, p % 2 ? -1 : 1);
 		left[l] = overlay_cable(m, f->cores, first + d, first + to[l]);
 	}
-	w.from = from;
-	w.to = to;
-	w.left = left;
-	return w;
+	wires.from = from;
+	wires.to = to;
+	wires.left = left;
+	return wires;
 }
 
 static bool wires_join(const void *self, int32_t a, int32_t b)
 {
-	const struct wires *w = self;
+	const struct wires *wires = self;
 
-	for (int32_t l = 0; l < w->machine->nlinks; l++)
-		if (w->from[l] == a % w->chips && w->to[l] == b % w->chips)
-			return a / w->chips == b / w->chips;
+	for (int32_t l = 0; l < wires->machine->nlinks; l++)
+		if (wires->from[l] == a % wires->chips &&
+		    wires->to[l] == b % wires->chips)
+			return a / wires->chips == b / wires->chips;
 	return false;
 }
 
-static void route_open(struct text *out, const struct wires *w, int32_t src, int32_t dst)
+static void route_open(struct text *out, const struct wires *wires, int32_t src,
+                       int32_t dst)
 {
 	text_printf(out, "    <route src=\"chip%d\" dst=\"chip%d\" symmetrical=\"NO\">",
-	            (int)(w->first + src), (int)(w->first + dst));
+	            (int)(wires->first + src), (int)(wires->first + dst));
 }
 
-static void route_link(struct text *out, const struct wires *w, int32_t l)
+static void route_link(struct text *out, const struct wires *wires, int32_t l)
 {
 	text_printf(out, "<link_ctn id=\"ici_%d_to_%d\"/>",
-	            (int)(w->first + w->from[l]), (int)(w->first + w->to[l]));
+	            (int)(wires->first + wires->from[l]),
+	            (int)(wires->first + wires->to[l]));
 }
 
 /*
  * The last link of a way with the fewest links from `src` to each chip, -1 without one:
  * `way[chip]`. Of several the one by links in the order of the ports, last axis first.
  */
-static void ways_round(int32_t *way, int32_t *queue, const struct wires *w, int32_t src)
+static void ways_round(int32_t *way, int32_t *queue, const struct wires *wires,
+                       int32_t src)
 {
-	const struct fabric *fabric = &w->machine->fabric[0];
+	const struct fabric *fabric = &wires->machine->fabric[0];
 	int32_t n = 1;
 
-	memset(way, -1, (size_t)w->chips * sizeof(*way));
+	memset(way, -1, (size_t)wires->chips * sizeof(*way));
 	queue[0] = src;
 	for (int32_t done = 0; done < n; done++)
 		for (int p = 2 * fabric->naxes; p-- > 0;) {
 			int32_t l = fabric->port[queue[done] * 2 * fabric->naxes + p];
 
-			if (l < 0 || w->left[l] == 0 || w->to[l] == src ||
-			    way[w->to[l]] >= 0)
+			if (l < 0 || wires->left[l] == 0 || wires->to[l] == src ||
+			    way[wires->to[l]] >= 0)
 				continue;
-			way[w->to[l]] = l;
-			queue[n++] = w->to[l];
+			way[wires->to[l]] = l;
+			queue[n++] = wires->to[l];
 		}
 }
 
-static void way_links(struct text *out, const struct wires *w, const int32_t *way,
+static void way_links(struct text *out, const struct wires *wires, const int32_t *way,
                       int32_t src, int32_t dst)
 {
-	if (w->from[way[dst]] != src)
-		way_links(out, w, way, src, w->from[way[dst]]);
-	route_link(out, w, way[dst]);
+	if (wires->from[way[dst]] != src)
+		way_links(out, wires, way, src, wires->from[way[dst]]);
+	route_link(out, wires, way[dst]);
 }
 
 /* The links that leave a chip, each of which is a route. */
-static enum status neighbour_routes(struct text *out, const struct wires *w, int32_t src)
+static enum status neighbour_routes(struct text *out, const struct wires *wires,
+                                    int32_t src)
 {
-	const struct fabric *fabric = &w->machine->fabric[0];
+	const struct fabric *fabric = &wires->machine->fabric[0];
 
 	for (int p = 0; p < 2 * fabric->naxes; p++) {
 		int32_t l = fabric->port[src * 2 * fabric->naxes + p];
 
 		if (l < 0)
 			continue;
-		route_open(out, w, src, w->to[l]);
-		route_link(out, w, l);
+		route_open(out, wires, src, wires->to[l]);
+		route_link(out, wires, l);
 		text_printf(out, "</route>\n");
 	}
 	return OK;
 }
 
 /* The routes from a chip: as machine_route() has them, or round missing links. */
-static enum status routes_from(struct text *out, const struct wires *w, int32_t src,
+static enum status routes_from(struct text *out, const struct wires *wires, int32_t src,
                                const int32_t *way, const char *spec, struct error *e)
 {
 	int32_t links[ROUTE_LINKS_MAX];
 
-	if (w->brief)
-		return neighbour_routes(out, w, src);
-	for (int32_t dst = 0; dst < w->chips; dst++) {
-		int n = machine_route(w->machine, 0, src, dst, links, ROUTE_LINKS_MAX);
+	if (wires->brief)
+		return neighbour_routes(out, wires, src);
+	for (int32_t dst = 0; dst < wires->chips; dst++) {
+		int n = machine_route(wires->machine, 0, src, dst, links,
+		                      ROUTE_LINKS_MAX);
 		bool whole = true;
 
 		if (n <= 0)
 			continue;
 		for (int i = 0; i < n; i++)
-			whole = whole && w->left[links[i]] > 0;
+			whole = whole && wires->left[links[i]] > 0;
 		if (!whole && way[dst] < 0)
 			return error_set(e, E_TYPE, where_option("--platform", spec),
 			                 "the missing links leave no way from chip %d "
 			                 "to chip %d",
-			                 (int)(w->first + src), (int)(w->first + dst));
-		route_open(out, w, src, dst);
+			                 (int)(wires->first + src),
+			                 (int)(wires->first + dst));
+		route_open(out, wires, src, dst);
 		for (int i = 0; i < n && whole; i++)
-			route_link(out, w, links[i]);
+			route_link(out, wires, links[i]);
 		if (!whole)
-			way_links(out, w, way, src, dst);
+			way_links(out, wires, way, src, dst);
 		text_printf(out, "</route>\n");
 	}
 	return OK;
@@ -184,30 +191,31 @@ static enum status routes_from(struct text *out, const struct wires *w, int32_t 
  * order of the hosts, which no machine does and which doubles the load of some links.
  */
 static enum status slice_written(struct text *out, const struct family_machine *m,
-                                 const struct wires *w, struct port port,
+                                 const struct wires *wires, struct port port,
                                  const char *spec, struct error *e)
 {
 	const struct family *f = &m->family;
-	int32_t *way = xmalloc(2 * (size_t)w->chips, sizeof(*way));
+	int32_t *way = xmalloc(2 * (size_t)wires->chips, sizeof(*way));
 	enum status status = OK;
 
-	for (int32_t d = 0; d < w->chips; d++) {
-		port.slow = overlay_device(m, (w->first + d) * f->cores, f->cores);
-		xml_host(out, f, "chip", w->first + d, port);
+	for (int32_t d = 0; d < wires->chips; d++) {
+		port.slow = overlay_device(m, (wires->first + d) * f->cores, f->cores);
+		xml_host(out, f, "chip", wires->first + d, port);
 	}
-	for (int32_t l = 0; l < w->machine->nlinks; l++) {
+	for (int32_t l = 0; l < wires->machine->nlinks; l++) {
 		char name[64];
 
 		snprintf(name, sizeof(name), "ici_%d_to_%d",
-		         (int)(w->first + w->from[l]), (int)(w->first + w->to[l]));
-		if (w->left[l] > 0)
-			xml_link(out, name, f->figure[ICI_BANDWIDTH] * w->left[l],
+		         (int)(wires->first + wires->from[l]),
+		         (int)(wires->first + wires->to[l]));
+		if (wires->left[l] > 0)
+			xml_link(out, name, f->figure[ICI_BANDWIDTH] * wires->left[l],
 			         f->figure[ICI_LATENCY]);
 	}
-	for (int32_t src = 0; src < w->chips && status == OK; src++) {
+	for (int32_t src = 0; src < wires->chips && status == OK; src++) {
 		if (overlay_missing(m))
-			ways_round(way, way + w->chips, w, src);
-		status = routes_from(out, w, src, way, spec, e);
+			ways_round(way, way + wires->chips, wires, src);
+		status = routes_from(out, wires, src, way, spec, e);
 	}
 	free(way);
 	return status;
@@ -222,7 +230,7 @@ static enum status slices_written(struct text *out, const struct family_machine 
 
 	for (int32_t i = 0; i < m->slices && status == OK; i++) {
 		struct arena *a = arena_new();
-		struct wires w = wires_make(a, m, i * chips);
+		struct wires wires = wires_make(a, m, i * chips);
 		char name[32];
 
 		snprintf(name, sizeof(name), "pod%d", (int)i);
@@ -230,9 +238,9 @@ static enum status slices_written(struct text *out, const struct family_machine 
 		if (zones)
 			text_printf(out, "    <zone id=\"%s\" routing=\"Full\">\n",
 			            port.domain);
-		status = overlay_check(m, m->family.cores, wires_join, &w, e);
+		status = overlay_check(m, m->family.cores, wires_join, &wires, e);
 		if (status == OK)
-			status = slice_written(out, m, &w, port, spec, e);
+			status = slice_written(out, m, &wires, port, spec, e);
 		if (zones)
 			text_printf(out, "    </zone>\n");
 		arena_free(a);

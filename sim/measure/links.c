@@ -1,7 +1,8 @@
 #include "measure/links.h"
 
 #include "plan/plan_json.h"
-#include "text/table.h"
+#include "text/columns.h"
+#include "text/words.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -167,14 +168,14 @@ double links_busy(const struct bench *b, const struct timed *t, int clock, int s
 
 /* --- text -------------------------------------------------------------------------- */
 
-static void top_rows(struct table *t, const struct links_top *top, const char *name,
+static void top_rows(struct columns *t, const struct links_top *top, const char *name,
                      const struct bench *b, const struct timed *of, int step)
 {
 	for (int32_t i = 0; i < top->n; i++) {
 		const struct link_load *load = &top->load[i];
 		const char *cell[3 + CLOCKS_MAX] = {
 			i ? NULL : name, b->machine->link[load->link].name,
-			table_bytes(t->arena, llrint(load->bytes))};
+			words_bytes(t->arena, llrint(load->bytes))};
 
 		for (int k = 0; k < b->nclocks; k++) {
 			double busy = links_busy(b, of, k, step, load);
@@ -183,7 +184,7 @@ static void top_rows(struct table *t, const struct links_top *top, const char *n
 			                          : arena_printf(t->arena, "%.1f %%",
 			                                         100 * busy);
 		}
-		table_row(t, cell);
+		columns_row(t, cell);
 	}
 }
 
@@ -191,21 +192,21 @@ void links_text(struct text *out, const struct links_report *r, const struct ben
                 struct arena *a)
 {
 	const char *cell[3 + CLOCKS_MAX] = {"busiest links", "", "bytes"};
-	struct table t;
+	struct columns t;
 
 	if (!r->total.used) {
 		text_printf(out, "  no link carries anything\n");
 		return;
 	}
-	table_start(&t, a, 3 + b->nclocks, 2);
+	columns_start(&t, a, 3 + b->nclocks, 2);
 	for (int k = 0; k < b->nclocks; k++)
 		cell[3 + k] = arena_printf(a, "busy, %s", b->clock[k]->name);
-	table_row(&t, cell);
+	columns_row(&t, cell);
 	for (int i = 0; i < r->of.steps.n; i++)
 		top_rows(&t, &r->step[i], r->of.step[i], b, &r->of, i);
 	top_rows(&t, &r->total, arena_printf(a, "total, %d links in use", r->total.used),
 	         b, &r->of, -1);
-	table_print(out, &t, 2);
+	columns_print(out, &t, 2);
 }
 
 /* --- JSON -------------------------------------------------------------------------- */

@@ -16,13 +16,13 @@ static double busy_s(const struct machine *m, const struct link_load *load)
 	return load->bytes / m->link[load->link].bandwidth_Bps;
 }
 
-/* Sums that differ by rounding only are equal. */
+/* Are two sums equal but for rounding? */
 static bool as_busy(double a_s, double b_s)
 {
 	return fabs(a_s - b_s) <= 1e-9 * fmax(a_s, b_s);
 }
 
-/* The busiest of n loads, by their numbers, the busiest first; how many. */
+/* Stores the busiest of n loads, the busiest first, and returns how many it stored. */
 static int find_busiest(const struct link_load **top, const struct machine *m,
                         const struct link_load *load, int32_t n)
 {
@@ -47,7 +47,7 @@ static int find_busiest(const struct link_load **top, const struct machine *m,
 
 /* --- writing ------------------------------------------------------------------------ */
 
-/* A JSON string; names of links and algorithms may be any text. */
+/* Prints a JSON string, null for NULL: names of links may be any text. */
 static void print_string(struct text *out, const char *s)
 {
 	json_t *string = json_string(s);
@@ -58,11 +58,11 @@ static void print_string(struct text *out, const char *s)
 	json_decref(string);
 }
 
-static void print_links(struct text *out, struct links *w, const struct machine *m,
+static void print_links(struct text *out, struct links *links, const struct machine *m,
                         const struct schedule *s)
 {
 	const struct link_load *top[TIMELINE_LINKS], *load;
-	int32_t n = links_of_tasks(&load, w, s, 0, s->ntasks), busiest = 0;
+	int32_t n = links_of_tasks(&load, links, s, 0, s->ntasks), busiest = 0;
 	int kept = n > 0 ? find_busiest(top, m, load, n) : 0;
 
 	for (int32_t i = 0; i < n; i++)
@@ -76,8 +76,9 @@ static void print_links(struct text *out, struct links *w, const struct machine 
 	text_printf(out, "]}");
 }
 
-static void print_step(struct text *out, struct links *w, const struct measurement *m,
-                       const struct bench *b, int clock, int step)
+static void print_step(struct text *out, struct links *links,
+                       const struct measurement *m, const struct bench *b, int clock,
+                       int step)
 {
 	const struct placement *place = b->placement.platform ? &b->placement : NULL;
 	const struct step_time *time = &m->step[clock][step];
@@ -94,7 +95,7 @@ static void print_step(struct text *out, struct links *w, const struct measureme
 	if (op_communicates(s->op) &&
 	    !lower_step(&lowered, scratch, b->machine, place, m->plan, step, &why))
 		lowered = (struct lowered){0};
-	print_links(out, w, b->machine, &lowered.schedule);
+	print_links(out, links, b->machine, &lowered.schedule);
 	text_free(&why);
 	arena_free(scratch);
 }
@@ -103,18 +104,18 @@ const char *timeline_make(struct arena *a, const struct measurement *m,
                           const struct bench *b, int clock)
 {
 	struct text t = {0};
-	struct links *w;
+	struct links *links;
 
 	if (!m->plan || !m->step[clock])
 		return "";
-	w = links_new(b->machine);
+	links = links_new(b->machine);
 	text_printf(&t, "[");
 	for (int i = 0; i < m->plan->nsteps; i++) {
 		text_printf(&t, i ? "," : "");
-		print_step(&t, w, m, b, clock, i);
+		print_step(&t, links, m, b, clock, i);
 	}
 	text_printf(&t, "]");
-	links_free(w);
+	links_free(links);
 	return text_take(&t, a);
 }
 

@@ -18,7 +18,10 @@
 
 enum { TIMELINE_LINKS = 3 };
 
-/* Of a measurement that `clock` of the bench has timed; "" if it has not. The arena's. */
+/*
+ * Returns the timeline of a measurement that `clock` of the bench has timed, "" if it has
+ * not; the arena's.
+ */
 const char *timeline_make(struct arena *a, const struct measurement *m,
                           const struct bench *b, int clock);
 
@@ -37,7 +40,10 @@ struct timeline_step {
 	struct timeline_link link[TIMELINE_LINKS];
 };
 
-/* The steps, the arena's, and how many; 0 and NULL where the text is no timeline. */
+/*
+ * Stores the steps, the arena's, and returns how many there are: 0, with NULL, where the
+ * text is no timeline.
+ */
 int timeline_read(struct timeline_step **out, struct arena *a, const char *text);
 
 #endif

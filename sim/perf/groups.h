@@ -12,8 +12,8 @@ struct perf_groups_text {
 };
 
 /*
- * One group of the devices (all of the machine unless given) in their order; with an axis,
- * the groups along it of the mesh that is laid over the devices, row-major. The arena's.
+ * Makes one group of the devices (all of the machine unless given) in their order, or with
+ * an axis the groups along it of the mesh that is laid over the devices, row-major. The arena's.
  * Errors: devices that are not there, a mesh of another number of devices, an axis that
  * the mesh does not have, one of the two without the other.
  */
@@ -21,7 +21,7 @@ enum status perf_groups(struct groups *out, struct arena *a, const struct machin
                         const struct perf_groups_text *text, struct error *e);
 
 /*
- * The groups along `axis` of a mesh over the `n` devices `ids` (row-major; borrowed).
+ * Makes the groups along `axis` of a mesh over the `n` devices `ids` (row-major; borrowed).
  * `mesh_at`, `axis_at` are the places of the two texts.
  */
 enum status perf_groups_along(struct groups *out, struct arena *a, const int32_t *ids,

@@ -2,7 +2,6 @@
 
 #include "collective/lower.h"
 #include "cost/bound.h"
-#include "validate/measured.h"
 
 #include <math.h>
 #include <string.h>
@@ -71,7 +70,7 @@ int64_t perf_bytes(const char *collective, int32_t devices, int64_t bytes)
 	return bytes / unit * unit;
 }
 
-/* Device lists: all of the groups, shifted by one inside each, or only first ones. */
+/* Makes a device list: of all groups, shifted by one inside each, or of their first. */
 static const char *device_list(const struct groups *g, bool roots, int shift,
                                struct arena *a)
 {
@@ -91,7 +90,7 @@ static const char *mesh_text(const struct groups *g, bool roots, struct arena *a
 	return arena_printf(a, "g=%d,x=%d", (int)g->ngroups, roots ? 1 : (int)g->size);
 }
 
-/* The least seconds any algorithm needs; 0 for nothing. */
+/* Returns the least seconds any algorithm needs; 0 for nothing. */
 static double least_s(const struct perf *p, int64_t bytes, struct arena *a)
 {
 	int kind = kind_of(p->collective);
@@ -142,6 +141,18 @@ bool perf_time(struct perf_run *out, const struct perf *p, int64_t bytes,
 	return s >= 0;
 }
 
+double perf_bus_factor(const char *collective, int32_t devices)
+{
+	double n = devices;
+
+	if (!strcmp(collective, "all-reduce"))
+		return 2 * (n - 1) / n;
+	if (!strcmp(collective, "all-gather") ||
+	    !strcmp(collective, "reduce-scatter") || !strcmp(collective, "all-to-all"))
+		return (n - 1) / n;
+	return 1;
+}
+
 bool perf_measure(struct perf_row *out, const struct perf *p, int64_t bytes,
                   clock_fn *clock, void *self, struct arena *a, struct text *why)
 {
@@ -156,8 +167,7 @@ bool perf_measure(struct perf_row *out, const struct perf *p, int64_t bytes,
 	out->algorithm = run.algorithm;
 	out->protocol = run.protocol;
 	out->algbw_Bps = out->time_s > 0 ? (double)bytes / out->time_s : 0;
-	out->busbw_Bps =
-		out->algbw_Bps * measured_bus_factor(p->collective, p->groups.size);
+	out->busbw_Bps = out->algbw_Bps * perf_bus_factor(p->collective, p->groups.size);
 	out->bound_s = least_s(p, bytes, a);
 	return true;
 }

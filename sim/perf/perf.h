@@ -29,14 +29,23 @@ struct perf_row {
 	double bound_s; /* no algorithm is faster; as in plans, without launch */
 };
 
-/* The op of a collective's name; false, with the known ones in `e`, if it has none. */
+/*
+ * Finds the op of a collective's name; false, with the known ones in `e`, without one.
+ */
 bool perf_op(enum op *out, const char *name, struct where at, struct error *e);
 
 /*
- * The size that nccl-tests runs where `bytes` is asked for: all-gather, reduce-scatter
+ * Returns the size that nccl-tests runs where `bytes` is asked for: all-gather, reduce-scatter
  * and all-to-all use a whole number of 16 bytes per device, others of 4 bytes.
  */
 int64_t perf_bytes(const char *collective, int32_t devices, int64_t bytes);
+
+/*
+ * Returns what nccl-tests multiplies the algorithm bandwidth bytes / time with
+ * (doc/PERFORMANCE.md there): 2(n-1)/n for an all-reduce, (n-1)/n for all-gather,
+ * reduce-scatter and all-to-all, else 1.
+ */
+double perf_bus_factor(const char *collective, int32_t devices);
 
 /*
  * Measures the size by a clock; strings are borrowed from the library, other memory is
@@ -46,7 +55,7 @@ int64_t perf_bytes(const char *collective, int32_t devices, int64_t bytes);
 bool perf_measure(struct perf_row *out, const struct perf *p, int64_t bytes,
                   clock_fn *clock, void *self, struct arena *a, struct text *why);
 
-/* The same without bound and bandwidths, for fits. */
+/* What perf_time() measures: a row without bound and bandwidths, for fits. */
 struct perf_run {
 	double time_s;
 	const char *algorithm, *protocol;

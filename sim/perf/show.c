@@ -5,7 +5,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Times with nccl-tests' digits: two decimals, fewer where they mean nothing. */
+/*
+ * Prints a time with nccl-tests' digits: two decimals, fewer where they mean nothing.
+ */
 static void time_print(struct text *out, int width, double s)
 {
 	double us = s * 1e6;
@@ -16,7 +18,7 @@ static void time_print(struct text *out, int width, double s)
 		text_printf(out, " %*.*f", width, us < 1e4 ? 2 : us < 1e5 ? 1 : 0, us);
 }
 
-/* Ends a line, which has no spaces behind. */
+/* Ends a line, without spaces before its end. */
 static void line_end(struct text *out)
 {
 	while (out->length && out->s[out->length - 1] == ' ')
@@ -85,7 +87,7 @@ void perf_show_csv(struct text *out, const struct perf_table *t)
 	}
 }
 
-static json_t *row_json(const struct perf_table *t, int i)
+static json_t *perf_row_json(const struct perf_table *t, int i)
 {
 	const struct perf_row *r = &t->row[i];
 	json_t *row =
@@ -112,7 +114,7 @@ void perf_show_json(struct text *out, const struct perf_table *t)
 	char *s;
 
 	for (int i = 0; i < t->n; i++)
-		json_array_append_new(rows, row_json(t, i));
+		json_array_append_new(rows, perf_row_json(t, i));
 	all = json_pack("{s:s,s:o,s:s,s:i,s:o}", "schema", "shardsim/1", "platform",
 	                json_text(t->platform), "collective", t->collective, "devices",
 	                (int)t->devices, "rows", rows);

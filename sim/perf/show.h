@@ -12,7 +12,7 @@ struct perf_table {
 	const double *measured_s; /* [n], NaN where there is none; NULL: no columns */
 };
 
-/* As nccl-tests prints it, "csv" with a header line, or design 7's JSON. */
+/* Append it as nccl-tests prints it, as CSV, or as JSON (sim/README.md, JSON). */
 void perf_show_text(struct text *out, const struct perf_table *t);
 void perf_show_csv(struct text *out, const struct perf_table *t);
 void perf_show_json(struct text *out, const struct perf_table *t);

@@ -4,7 +4,8 @@
 #include "cost/bound.h"
 #include "placement/program.h"
 #include "plan/plan_json.h"
-#include "text/table.h"
+#include "text/columns.h"
+#include "text/words.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -175,7 +176,7 @@ enum status place_rows(struct place_result *out, struct arena *a,
 	return e->code;
 }
 
-/* Each instruction of a program as a line. */
+/* Prints each instruction of a program as a line. */
 static const char **step_lines(const struct program *p, const struct hierarchy *tree,
                                struct arena *a)
 {
@@ -241,7 +242,7 @@ static void head(struct text *out, const struct place_result *r)
 	text_printf(out, "\n\n");
 }
 
-/* Why rows have no time by some clock; rows after each other mostly say the same. */
+/* Prints why rows have no time by some clock, once where the next says the same. */
 static void messages(struct text *out, const struct place_result *r)
 {
 	const char *last = "";
@@ -260,10 +261,10 @@ void place_text(struct text *out, const struct place_result *r, const struct ben
 {
 	int columns = 6 + 2 * r->nclocks, last = columns - 1;
 	const char *cell[6 + 2 * CLOCKS_MAX] = {"matrix"};
-	struct table t;
+	struct columns t;
 
 	head(out, r);
-	table_start(&t, a, columns, 1);
+	columns_start(&t, a, columns, 1);
 	for (int k = 0; k < r->nclocks; k++) {
 		cell[1 + 2 * k] = arena_printf(a, "all-reduce (%s)", r->clock[k]);
 		cell[2 + 2 * k] = arena_printf(a, "best (%s)", r->clock[k]);
@@ -273,7 +274,7 @@ void place_text(struct text *out, const struct place_result *r, const struct ben
 	cell[last - 2] = "programs";
 	cell[last - 1] = "order";
 	cell[last] = "best program";
-	table_row(&t, cell);
+	columns_row(&t, cell);
 	for (int64_t i = 0; i < r->nrows; i++) {
 		const struct place_row *row = &r->row[i];
 		struct text matrix = {0};
@@ -281,10 +282,10 @@ void place_text(struct text *out, const struct place_result *r, const struct ben
 		matrix_print(&matrix, &row->placed->matrix);
 		cell[0] = text_take(&matrix, a);
 		for (int k = 0; k < r->nclocks; k++) {
-			cell[1 + 2 * k] = table_time(a, row->allreduce_s[k]);
-			cell[2 + 2 * k] = table_time(a, row->best_s[k]);
+			cell[1 + 2 * k] = words_time(a, row->allreduce_s[k]);
+			cell[2 + 2 * k] = words_time(a, row->best_s[k]);
 		}
-		cell[last - 4] = table_time(a, row->bound_s);
+		cell[last - 4] = words_time(a, row->bound_s);
 		cell[last - 3] =
 			row->best_s[0] > 0
 				? arena_printf(a, "%.2f",
@@ -294,9 +295,9 @@ void place_text(struct text *out, const struct place_result *r, const struct ben
 			arena_printf(a, "%lld", (long long)row->placed->programs);
 		cell[last - 1] = order_name(row->placed->order);
 		cell[last] = row->program;
-		table_row(&t, cell);
+		columns_row(&t, cell);
 	}
-	table_print(out, &t, 0);
+	columns_print(out, &t, 0);
 	messages(out, r);
 	if (r->links) {
 		text_printf(out, "\n%s\n", r->links->of.name);
@@ -331,7 +332,8 @@ json_t *place_matrix_json(const struct matrix *m)
 	return rows;
 }
 
-static json_t *steps_json(const struct place_result *r, const struct place_row *row)
+static json_t *place_steps_json(const struct place_result *r,
+                                const struct place_row *row)
 {
 	json_t *steps = json_array();
 
@@ -352,7 +354,7 @@ static json_t *steps_json(const struct place_result *r, const struct place_row *
 	return steps;
 }
 
-static json_t *row_json(const struct place_result *r, const struct place_row *row)
+static json_t *place_row_json(const struct place_result *r, const struct place_row *row)
 {
 	return json_pack("{s:o, s:o, s:s, s:o, s:I, s:{s:o, s:s, s:o, s:o}}", "matrix",
 	                 place_matrix_json(&row->placed->matrix), "allreduce_s",
@@ -362,7 +364,7 @@ static json_t *row_json(const struct place_result *r, const struct place_row *ro
 	                 "program", json_text(row->program), "order",
 	                 order_name(row->placed->order), "time_s",
 	                 place_times_json(r->clock, r->nclocks, row->best_s), "steps",
-	                 steps_json(r, row));
+	                 place_steps_json(r, row));
 }
 
 static json_t *sized_json(const char *name, int32_t size)
@@ -411,7 +413,7 @@ void place_json(struct text *out, const struct place_result *r, const struct ben
 	char *s;
 
 	for (int64_t i = 0; i < r->nrows; i++)
-		json_array_append_new(matrices, row_json(r, &r->row[i]));
+		json_array_append_new(matrices, place_row_json(r, &r->row[i]));
 	if (r->links)
 		json_object_set_new(
 			json_object_get(json_array_get(matrices, 0), "best"), "links",

@@ -14,8 +14,8 @@
 #include <jansson.h>
 
 /*
- * The clock model, which every bench has (borrowed), as a reduction_clock for searches,
- * which remembers what it has priced (placement/memo.h).
+ * The clock model, which every bench has (borrowed), as a reduction_clock for searches. It
+ * remembers what it has priced (placement/memo.h).
  */
 struct place_model;
 
@@ -24,7 +24,7 @@ void place_model_free(struct place_model *m);
 struct reduction_clock place_model_clock(struct place_model *m);
 
 /*
- * Seconds of a reduction by clock number `clock` of a bench, `payload_bytes` being on
+ * Returns the seconds of a reduction by clock number `clock` of a bench, `payload_bytes` being on
  * every device, as bench_seconds() gives them; or < 0 with E_INFEASIBLE at `at`. Where the
  * clock takes no case of that size, NaN with the reason in `refusal`, unless that has one
  * already; with `refusal` NULL that is an error like others.
@@ -63,7 +63,7 @@ struct place_result {
 };
 
 /*
- * Time the rows of the first `nrows` of `placed` by every clock of the bench. E_INFEASIBLE
+ * Times the rows of the first `nrows` of `placed` by every clock of the bench. E_INFEASIBLE
  * where one fails, or no steps can be laid on the platform.
  */
 enum status place_rows(struct place_result *out, struct arena *a,
@@ -71,7 +71,7 @@ enum status place_rows(struct place_result *out, struct arena *a,
                        struct error *e);
 
 /*
- * The best program of a placement, for time lines and links, with the times of `row`
+ * Returns the best program of a placement, for time lines and links, with the times of `row`
  * (NULL: none yet). The arena's.
  */
 struct timed place_timed(const struct placed *p, const struct place_row *row,
@@ -82,15 +82,17 @@ void place_text(struct text *out, const struct place_result *r, const struct ben
                 struct arena *a);
 void place_json(struct text *out, const struct place_result *r, const struct bench *b);
 
-/* An object of the times by each clock, null for NaN. */
+/* Returns an object of the times by each clock, null for NaN. */
 json_t *place_times_json(const char *const *clock, int nclocks, const double *time_s);
 
-/* A matrix as a list of rows; levels and axes as lists of [name or null, size]. */
+/*
+ * Return a matrix as a list of rows, levels and axes as lists of [name or null, size].
+ */
 json_t *place_matrix_json(const struct matrix *m);
 json_t *place_levels_json(const struct hierarchy *h);
 json_t *place_axes_json(const struct mesh *axes);
 
-/* The device order of a matrix, as `--devices @FILE` reads it. */
+/* Appends the device order of a matrix, as `--devices @FILE` reads it. */
 void place_devices(struct text *out, const struct matrix *m, struct arena *a);
 
 #endif

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* The torus, else what joins the devices of a node. */
+/* Returns the torus, else what joins the devices of a node. */
 static const struct fabric *main_fabric(const struct machine *m)
 {
 	for (int f = 0; f < m->nfabrics; f++)
@@ -14,7 +14,7 @@ static const struct fabric *main_fabric(const struct machine *m)
 	return &m->fabric[0];
 }
 
-/* Devices of one domain of a fabric, which follow each other; 0: they do not. */
+/* Returns how many devices of one domain follow each other; 0 if they do not. */
 static int32_t domain_size(const struct machine *m, const struct fabric *f)
 {
 	int32_t size = m->ndevices / (f->ndomains > 0 ? f->ndomains : 1);
@@ -115,7 +115,9 @@ static enum status options_of(struct option **out, int64_t *n, const struct benc
 	return OK;
 }
 
-/* Seconds of a measured plan, by the prices it was found with; INFINITY without one. */
+/*
+ * Returns the seconds of a plan by the prices it was found with; INFINITY without one.
+ */
 static double price_s(const struct measurement *m, const struct bench *b)
 {
 	if (m->status != OUTCOME_OK || !m->plan)

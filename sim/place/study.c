@@ -17,7 +17,9 @@ struct entry {
 	yaml_node_t *axes, *reduce;
 };
 
-/* Number `i` of a text or of a list of texts; NULL, with an error or behind the last. */
+/*
+ * Returns number `i` of a text or list of texts; NULL with an error or behind the last.
+ */
 static const char *text_of(struct reader *r, yaml_node_t *node, int i, struct where *at)
 {
 	yaml_node_t *one = node;
@@ -39,13 +41,14 @@ static const char *text_of(struct reader *r, yaml_node_t *node, int i, struct wh
 	return text ? arena_strdup(r->arena, text) : NULL;
 }
 
-static enum status add_case(struct study *s, struct reader *r, const struct entry *entry,
-                            const char *axes, struct where axes_at, const char *reduce,
-                            struct where reduce_at)
+static enum status add_study_case(struct study *s, struct reader *r,
+                                  const struct entry *entry, const char *axes,
+                                  struct where axes_at, const char *reduce,
+                                  struct where reduce_at)
 {
 	struct study_case *one;
 	struct placement_case *c;
-	int64_t bytes = (int64_t)P2_PAYLOAD_BYTES;
+	int64_t bytes = PLACEMENT_PAYLOAD_BYTES;
 
 	if (s->n == CASES_MAX)
 		return error_set(r->error, E_RANGE, axes_at, "more than %d cases",
@@ -103,12 +106,13 @@ static enum status read_entry(struct study *s, struct reader *r, yaml_node_t *ma
 		return r->error->code;
 	for (int i = 0; (axes = text_of(r, entry.axes, i, &at)); i++)
 		for (int k = 0; (reduce = text_of(r, entry.reduce, k, &reduce_at)); k++)
-			if (add_case(s, r, &entry, axes, at, reduce, reduce_at) != OK)
+			if (add_study_case(s, r, &entry, axes, at, reduce, reduce_at) !=
+			    OK)
 				return r->error->code;
 	return r->error->code;
 }
 
-static enum status read_document(struct reader *r, void *study)
+static enum status read_study_document(struct reader *r, void *study)
 {
 	static const char *const keys[] = {"placements", NULL};
 	yaml_node_t *root = yaml_document_get_root_node(&r->doc), *list;
@@ -136,7 +140,7 @@ enum status study_read(struct study *out, struct arena *a, const char *const *pa
 	for (int i = 0; i < n; i++) {
 		int before = out->n;
 
-		if (yaml_read(a, path[i], read_document, out, e) != OK)
+		if (yaml_read(a, path[i], read_study_document, out, e) != OK)
 			return e->code;
 		if (out->n == before)
 			return error_set(e, E_SYNTAX, (struct where){.file = path[i]},
@@ -147,7 +151,9 @@ enum status study_read(struct study *out, struct arena *a, const char *const *pa
 
 /* --- running ------------------------------------------------------------------------- */
 
-/* The machine of a case; that of the case before if it is on the same one. */
+/*
+ * Finds the machine of a case, which is that of the case before on the same platform.
+ */
 static enum status open_machine(struct machine **out, const struct study_case *of,
                                 struct arena *a, struct error *e)
 {

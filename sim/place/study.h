@@ -13,7 +13,7 @@
 #define SHARDSIM_SIM_PLACE_STUDY_H
 
 #include "placement/search.h"
-#include "text/report_pen.h"
+#include "text/pen.h"
 
 struct study_case {
 	const char *family, *platform, *axes, *reduce; /* as in the file */
@@ -28,14 +28,14 @@ struct study {
 	struct study_case *of;
 };
 
-/* Read files; all is the arena's. Errors have file, line and column. */
+/* Reads files; all is the arena's. Errors have file, line and column. */
 enum status study_read(struct study *out, struct arena *a, const char *const *path,
                        int n, struct error *e);
 
-/* Search all cases by the clock `model` of their platforms. Errors at the case. */
+/* Searches all cases by the clock `model` of their platforms. Errors at the case. */
 enum status study_run(struct study *s, struct arena *a, struct error *e);
 
-/* Over all matrices of the cases of a family. */
+/* Sums over all matrices of the cases of a family. */
 struct study_sums {
 	int cases;
 	int64_t matrices, programs[2]; /* of a case: fewest and most */
@@ -54,10 +54,10 @@ struct study_sums {
 	double level_speedup, most_level; /* of `level`; NaN if none */
 };
 
-/* Families that begin with `family`; NULL: all. */
+/* Returns the sums of families that begin with `family`; NULL: of all. */
 struct study_sums study_sums_of(const struct study *s, const char *family);
 
-/* Tables, and all cases as CSV. */
+/* Print tables, and all cases as CSV. */
 void study_words(const struct pen *pen, const struct study *s);
 void study_csv(FILE *out, const struct study *s);
 

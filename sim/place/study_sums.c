@@ -1,8 +1,8 @@
 /* What a study says of the systems, in numbers and in words. */
 #include "place/study.h"
 
-#include "report/data.h"
-#include "text/report_words.h"
+#include "text/csv.h"
+#include "text/words.h"
 
 #include <math.h>
 #include <string.h>
@@ -12,7 +12,7 @@ static bool faster(double a_s, double b_s)
 	return a_s < b_s * (1 - 1e-9);
 }
 
-/* Do all groups lie within one instance of the last level? */
+/* Returns whether all groups lie within one instance of the last level. */
 static bool is_inside(const struct matrix *m, uint32_t reduce)
 {
 	for (int i = 0; i < m->naxes; i++)
@@ -28,8 +28,8 @@ static bool has_ops(const struct program *p, enum op a, enum op b, enum op c)
 	       p->step[2].op == c;
 }
 
-static void add_matrix(struct study_sums *sums, const struct placed *p,
-                       const struct placement_case *c)
+static void add_study_matrix(struct study_sums *sums, const struct placed *p,
+                             const struct placement_case *c)
 {
 	double speedup = p->allreduce_s / p->best_s;
 	double level = p->order_s[ORDER_ROW] / p->order_s[ORDER_LEVEL];
@@ -60,7 +60,9 @@ static void add_matrix(struct study_sums *sums, const struct placed *p,
 	}
 }
 
-/* The slowest over the fastest matrix, by all-reduces [0] and by best programs [1]. */
+/*
+ * Finds the slowest over the fastest matrix, by all-reduces [0] and best programs [1].
+ */
 static void spreads(double out[2], const struct study_case *of)
 {
 	double least[2] = {INFINITY, INFINITY}, most[2] = {0};
@@ -86,7 +88,7 @@ static int64_t programs_of(const struct study_case *of)
 	return programs;
 }
 
-static void add_case(struct study_sums *sums, const struct study_case *of)
+static void count_case(struct study_sums *sums, const struct study_case *of)
 {
 	int64_t programs = programs_of(of);
 	double spread[2];
@@ -102,7 +104,7 @@ static void add_case(struct study_sums *sums, const struct study_case *of)
 	}
 	sums->spread[1] = fmax(sums->spread[1], spread[1]);
 	for (int64_t i = 0; i < of->n; i++)
-		add_matrix(sums, &of->placed[i], &of->c);
+		add_study_matrix(sums, &of->placed[i], &of->c);
 }
 
 struct study_sums study_sums_of(const struct study *s, const char *family)
@@ -111,7 +113,7 @@ struct study_sums study_sums_of(const struct study *s, const char *family)
 
 	for (int i = 0; i < s->n; i++)
 		if (!family || !strncmp(family, s->of[i].family, strlen(family)))
-			add_case(&sums, &s->of[i]);
+			count_case(&sums, &s->of[i]);
 	sums.speedup = sums.improved ? sums.speedup / (double)sums.improved : NAN;
 	sums.level_speedup = sums.level ? sums.level_speedup / (double)sums.level : NAN;
 	if (!sums.improved)
@@ -123,7 +125,7 @@ struct study_sums study_sums_of(const struct study *s, const char *family)
 
 /* --- words --------------------------------------------------------------------------- */
 
-static const char *count(struct arena *a, int64_t n)
+static const char *count_systems(struct arena *a, int64_t n)
 {
 	return arena_printf(a, "%lld", (long long)n);
 }
@@ -138,8 +140,8 @@ static const char *ratio(struct arena *a, double x)
 	return isnan(x) ? "-" : arena_printf(a, "%.2f", x);
 }
 
-/* Families in order of appearance, and where a family is not another's beginning. */
-static const char **families_of(size_t *n, const struct study *s, struct arena *a)
+/* Lists families in order of appearance, those that are no other's beginning. */
+static const char **study_families(size_t *n, const struct study *s, struct arena *a)
 {
 	const char **list = arena_alloc(a, (size_t)s->n, sizeof(*list));
 
@@ -155,7 +157,7 @@ static const char **families_of(size_t *n, const struct study *s, struct arena *
 	return list;
 }
 
-static void systems_table(const struct pen *pen, const struct study *s)
+static void study_systems_table(const struct pen *pen, const struct study *s)
 {
 	static const char *const head[] = {
 		"system",      "cases",  "matrices",  "programs", "spread AR",
@@ -164,8 +166,8 @@ static void systems_table(const struct pen *pen, const struct study *s)
 	};
 	struct arena *a = pen->arena;
 	size_t n;
-	const char **family = families_of(&n, s, a);
-	struct table t =
+	const char **family = study_families(&n, s, a);
+	struct pen_table t =
 		words_table(a, "Placements and programs", "lrrrrrrrrrrrr", head, n);
 
 	for (size_t i = 0; i < n; i++) {
@@ -173,8 +175,8 @@ static void systems_table(const struct pen *pen, const struct study *s)
 		const char **cell = words_row(&t);
 
 		cell[0] = family[i];
-		cell[1] = count(a, sums.cases);
-		cell[2] = count(a, sums.matrices);
+		cell[1] = count_systems(a, sums.cases);
+		cell[2] = count_systems(a, sums.matrices);
 		cell[3] = arena_printf(a, "%lld-%lld", (long long)sums.programs[0],
 		                       (long long)sums.programs[1]);
 		cell[4] = ratio(a, sums.spread[0]);
@@ -190,7 +192,7 @@ static void systems_table(const struct pen *pen, const struct study *s)
 	pen->table(pen, &t);
 }
 
-static const char *name_of(const struct study_case *of, struct arena *a)
+static const char *system_name(const struct study_case *of, struct arena *a)
 {
 	return arena_printf(a, "%s, axes %s, reduce %s", of->family, of->axes,
 	                    of->reduce);
@@ -210,7 +212,7 @@ static void findings_table(const struct pen *pen, const struct study_sums *p2)
 		{"R1: spread of all-reduces over placements, up to",
 	         "448 (tree, A100 4x16, axes 4,16)",
 	         arena_printf(a, "%.1f (ring, %s)", p2->spread[0],
-	                      name_of(p2->widest, a))},
+	                      system_name(p2->widest, a))},
 		{"R3: within a node one all-reduce is best", "holds",
 	         arena_printf(a, "%lld of %lld", (long long)p2->inside_single,
 	                      (long long)p2->inside)},
@@ -226,8 +228,8 @@ static void findings_table(const struct pen *pen, const struct study_sums *p2)
 	         arena_printf(a, "%lld of %lld", (long long)p2->reduced,
 	                      (long long)p2->improved)},
 	};
-	struct table t = words_table(a, "Published findings", "lll", head,
-	                             sizeof(cell) / sizeof(*cell));
+	struct pen_table t = words_table(a, "Published findings", "lll", head,
+	                                 sizeof(cell) / sizeof(*cell));
 
 	for (size_t i = 0; i < sizeof(cell) / sizeof(*cell); i++)
 		memcpy(words_row(&t), cell[i], sizeof(cell[i]));
@@ -252,7 +254,7 @@ void study_words(const struct pen *pen, const struct study *s)
 		"often level order is faster than row order, by how much, and how "
 		"often "
 		"it would be slower, so that row order is taken.");
-	systems_table(pen, s);
+	study_systems_table(pen, s);
 	if (!p2.cases)
 		return;
 	pen->heading(pen, 2, "Beside the published findings");
@@ -276,17 +278,17 @@ void study_csv(FILE *out, const struct study *s)
 		for (int64_t k = 0; k < of->n; k++) {
 			const struct placed *p = &of->placed[k];
 
-			add_matrix(&sums, p, &of->c);
+			add_study_matrix(&sums, p, &of->c);
 			least[0] = fmin(least[0], p->allreduce_s);
 			most[0] = fmax(most[0], p->allreduce_s);
 			least[1] = fmin(least[1], p->best_s);
 			most[1] = fmax(most[1], p->best_s);
 		}
 		matrix_print(&matrix, &of->placed[0].matrix);
-		report_csv_field(out, of->family, true);
-		report_csv_field(out, of->platform, false);
-		report_csv_field(out, of->axes, false);
-		report_csv_field(out, of->reduce, false);
+		csv_put(out, of->family, true);
+		csv_put(out, of->platform, false);
+		csv_put(out, of->axes, false);
+		csv_put(out, of->reduce, false);
 		fprintf(out, ",%lld,%lld,%.9g,%.9g,%.9g,%.9g,%lld,", (long long)of->n,
 		        (long long)programs_of(of), least[0], most[0], least[1],
 		        most[1], (long long)sums.improved);
@@ -296,8 +298,8 @@ void study_csv(FILE *out, const struct study *s)
 		else
 			fprintf(out, ",");
 		fprintf(out, ",%lld,%lld", (long long)sums.level, (long long)sums.row);
-		report_csv_field(out, matrix.s, false);
-		report_csv_field(out, order_name(of->placed[0].order), false);
+		csv_put(out, matrix.s, false);
+		csv_put(out, order_name(of->placed[0].order), false);
 		fprintf(out, "\n");
 		text_free(&matrix);
 	}

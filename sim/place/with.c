@@ -23,7 +23,7 @@ static bool same_mesh(const struct mesh *x, const struct mesh *y)
 	return true;
 }
 
-static enum status add_scenario(struct workload *w, const struct scenario *sc,
+static enum status add_scenario(struct workload *workload, const struct scenario *sc,
                                 struct arena *a, struct error *e)
 {
 	const struct problem_text *t = &sc->text;
@@ -37,15 +37,15 @@ static enum status add_scenario(struct workload *w, const struct scenario *sc,
 	if (mesh.naxes > MATRIX_AXES_MAX)
 		return error_set(e, E_RANGE, t->mesh_at, "more than %d axes",
 		                 MATRIX_AXES_MAX);
-	if (!w->nscenarios)
-		w->mesh = mesh;
-	if (!same_mesh(&mesh, &w->mesh))
+	if (!workload->nscenarios)
+		workload->mesh = mesh;
+	if (!same_mesh(&mesh, &workload->mesh))
 		return error_set(e, E_TYPE, t->mesh_at,
 		                 "another mesh than '%.60s' of scenario '%.60s': the "
 		                 "scenarios of family %.40s are one workload",
-		                 w->scenario[0]->text.mesh, w->scenario[0]->name,
-		                 w->family);
-	w->scenario[w->nscenarios++] = sc;
+		                 workload->scenario[0]->text.mesh,
+		                 workload->scenario[0]->name, workload->family);
+	workload->scenario[workload->nscenarios++] = sc;
 	return OK;
 }
 
@@ -59,40 +59,41 @@ enum status workloads_of(struct workload **out, int *n, struct arena *a,
 	*n = 0;
 	for (int32_t i = 0; i < suite->n; i++) {
 		const struct scenario *sc = &suite->scenario[i];
-		struct workload *w = *out;
+		struct workload *workload = *out;
 
-		while (w < *out + *n && strcmp(w->family, sc->family) != 0)
-			w++;
-		if (w == *out + *n) {
-			*w = (struct workload){.family = sc->family};
-			w->scenario =
+		while (workload < *out + *n && strcmp(workload->family, sc->family) != 0)
+			workload++;
+		if (workload == *out + *n) {
+			*workload = (struct workload){.family = sc->family};
+			workload->scenario =
 				arena_alloc(a, most, sizeof(const struct scenario *));
 			++*n;
 		}
-		if (add_scenario(w, sc, a, e) != OK)
+		if (add_scenario(workload, sc, a, e) != OK)
 			return e->code;
 	}
 	for (int i = 0; i < *n; i++) {
-		struct workload *w = &(*out)[i];
-		struct where at = w->scenario[0]->at;
-		int32_t ndevices = w->mesh.ndevices;
+		struct workload *workload = &(*out)[i];
+		struct where at = workload->scenario[0]->at;
+		int32_t ndevices = workload->mesh.ndevices;
 
 		if (levels)
-			w->hierarchy = *levels;
-		else if (placing_hierarchy(&w->hierarchy, m, ndevices, at, e) != OK)
+			workload->hierarchy = *levels;
+		else if (placing_hierarchy(&workload->hierarchy, m, ndevices, at, e) !=
+		         OK)
 			return e->code;
-		if (ndevices != w->hierarchy.ndevices || ndevices > m->ndevices)
-			return error_set(e, E_TYPE, at,
-			                 "%d devices, the hierarchy %d and %s %d",
-			                 (int)ndevices, (int)w->hierarchy.ndevices,
-			                 m->name, (int)m->ndevices);
+		if (ndevices != workload->hierarchy.ndevices || ndevices > m->ndevices)
+			return error_set(
+				e, E_TYPE, at, "%d devices, the hierarchy %d and %s %d",
+				(int)ndevices, (int)workload->hierarchy.ndevices,
+				m->name, (int)m->ndevices);
 	}
 	return OK;
 }
 
 /* --- timing -------------------------------------------------------------------------- */
 
-/* The axes that a scenario sums over, where that is all it does; else 0. */
+/* Returns the axes that a scenario sums over, where that is all it does; else 0. */
 static uint32_t summed(const struct problem *p)
 {
 	struct layout before = p->from;
@@ -130,7 +131,7 @@ struct timing {
 	struct error *error;
 };
 
-/* Seconds of the program by all clocks of the bench. */
+/* Times the program by all clocks of the bench. */
 static enum status time_program(struct work_time *out, struct timing *t,
                                 const struct placement_case *c, const struct placed *p,
                                 struct arena *a)
@@ -147,7 +148,7 @@ static enum status time_program(struct work_time *out, struct timing *t,
 	return t->error->code;
 }
 
-/* The fastest program, where it is faster than `*best_s`. */
+/* Finds the fastest program, where it is faster than `*best_s`. */
 static enum status try_program(struct work_time *out, double *best_s, struct timing *t,
                                const struct matrix *m, const struct problem *p,
                                const struct scenario *sc, struct arena *a)
@@ -204,16 +205,16 @@ static enum status time_plan(struct work_time *out, double *best_s, struct timin
 	return OK;
 }
 
-static enum status time_placement(struct work_placement *w, struct timing *t)
+static enum status time_placement(struct work_placement *placement, struct timing *t)
 {
 	const struct workload *work = t->workload;
 	struct work_time *time =
 		arena_alloc(t->arena, (size_t)work->nscenarios, sizeof(*time));
 	struct arena *a = arena_new();
 
-	w->time = time;
-	w->total_s = 0;
-	w->message = "";
+	placement->time = time;
+	placement->total_s = 0;
+	placement->message = "";
 	for (int i = 0; i < work->nscenarios && t->error->code == OK; i++) {
 		const struct scenario *sc = work->scenario[i];
 		struct problem_text text = sc->text;
@@ -222,19 +223,20 @@ static enum status time_placement(struct work_placement *w, struct timing *t)
 
 		arena_reset(a);
 		text_free(&t->refusal);
-		if (w->matrix)
-			text.devices = placing_devices(w->matrix, a);
+		if (placement->matrix)
+			text.devices = placing_devices(placement->matrix, a);
 		if (problem_make(&p, a, &text, t->error) != OK ||
 		    time_plan(&time[i], &best_s, t, &p, sc, a) != OK ||
-		    (w->matrix && summed(&p) &&
-		     try_program(&time[i], &best_s, t, w->matrix, &p, sc, a) != OK))
+		    (placement->matrix && summed(&p) &&
+		     try_program(&time[i], &best_s, t, placement->matrix, &p, sc, a) !=
+		             OK))
 			break;
-		if (t->refusal.length && !*w->message)
-			w->message = arena_printf(t->arena, "scenario '%s': %s",
-			                          sc->name, t->refusal.s);
-		w->total_s += sc->weight * best_s;
+		if (t->refusal.length && !*placement->message)
+			placement->message = arena_printf(t->arena, "scenario '%s': %s",
+			                                  sc->name, t->refusal.s);
+		placement->total_s += sc->weight * best_s;
 		for (int k = 0; k < t->bench->nclocks; k++)
-			w->clock_total_s[k] += sc->weight * time[i].time_s[k];
+			placement->clock_total_s[k] += sc->weight * time[i].time_s[k];
 	}
 	bench_place(t->bench, &(struct problem){.ndevices = work->mesh.ndevices});
 	text_free(&t->refusal);
@@ -261,67 +263,72 @@ static int by_total(const void *a, const void *b)
 	return (x->number > y->number) - (x->number < y->number);
 }
 
-/* All matrices as placements without times, and row-major order where none gives it. */
-static enum status list_placements(struct workload *w, struct arena *a, struct error *e)
+/* Lists all matrices as placements, and row-major order where none gives it. */
+static enum status list_placements(struct workload *workload, struct arena *a,
+                                   struct error *e)
 {
 	struct matrix *matrix;
 	bool found = false;
 	int64_t n;
 
-	if (matrices_of(&matrix, &n, a, &w->hierarchy, &w->mesh, w->scenario[0]->at,
-	                e) != OK)
+	if (matrices_of(&matrix, &n, a, &workload->hierarchy, &workload->mesh,
+	                workload->scenario[0]->at, e) != OK)
 		return e->code;
-	w->placement = arena_alloc(a, (size_t)n + 1, sizeof(*w->placement));
+	workload->placement =
+		arena_alloc(a, (size_t)n + 1, sizeof(*workload->placement));
 	for (int64_t i = 0; i < n; i++) {
-		w->placement[i] = (struct work_placement){
+		workload->placement[i] = (struct work_placement){
 			.matrix = &matrix[i],
 			.number = i,
 			.row_major = is_row_major(&matrix[i], a),
 		};
-		found |= w->placement[i].row_major;
+		found |= workload->placement[i].row_major;
 	}
 	if (!found) {
-		w->placement[n] =
+		workload->placement[n] =
 			(struct work_placement){.number = n, .row_major = true};
 		n++;
 	}
-	w->nplacements = n;
+	workload->nplacements = n;
 	return OK;
 }
 
-/* All placements by the model, those shown by all clocks. */
-static void time_placements(struct workload *w, struct timing *t)
+/* Times all placements by the model, and those shown by all clocks. */
+static void time_placements(struct workload *workload, struct timing *t)
 {
-	int64_t n = w->nplacements;
+	int64_t n = workload->nplacements;
 
 	for (int64_t i = 0; i < n; i++)
-		if (time_placement(&w->placement[i], t) != OK)
+		if (time_placement(&workload->placement[i], t) != OK)
 			return;
-	qsort(w->placement, (size_t)n, sizeof(*w->placement), by_total);
-	w->best = &w->placement[0];
-	w->worst = &w->placement[n - 1];
+	qsort(workload->placement, (size_t)n, sizeof(*workload->placement), by_total);
+	workload->best = &workload->placement[0];
+	workload->worst = &workload->placement[n - 1];
 	t->all_clocks = true;
 	for (int64_t i = 0; i < n; i++) {
-		struct work_placement *p = &w->placement[i];
+		struct work_placement *p = &workload->placement[i];
 
 		if (p->row_major)
-			w->row_major = p;
+			workload->row_major = p;
 		if ((p->row_major || i == 0 || i == n - 1) && time_placement(p, t) != OK)
 			return;
 	}
 }
 
-enum status workload_run(struct workload *w, struct bench *b, struct arena *a,
+enum status workload_run(struct workload *workload, struct bench *b, struct arena *a,
                          struct error *e)
 {
 	struct synth_cache cache = {.arena = a};
-	struct timing t = {
-		.workload = w, .bench = b, .cache = &cache, .arena = a, .error = e};
+	struct timing t = {.workload = workload,
+	                   .bench = b,
+	                   .cache = &cache,
+	                   .arena = a,
+	                   .error = e};
 
-	if (list_placements(w, a, e) != OK)
+	if (list_placements(workload, a, e) != OK)
 		return e->code;
 	t.model = place_model_new(b);
-	time_placements(w, &t);
+	time_placements(workload, &t);
 	place_model_free(t.model);
 	return e->code;
 }

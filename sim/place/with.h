@@ -42,8 +42,8 @@ struct workload {
 };
 
 /*
- * The families of the suite as workloads without placements yet, in the suite's order; the
- * arena's. `levels` NULL: the platform's hierarchy (placing.h). Errors at the place of a
+ * Stores the families of the suite as workloads without placements yet, in the suite's
+ * order; the arena's. `levels` NULL: the platform's hierarchy (placing.h). Errors at the place of a
  * scenario: another mesh than that of its family's first, its own devices, more axes than
  * matrices have, devices that the hierarchy or platform has not.
  */
@@ -52,11 +52,11 @@ enum status workloads_of(struct workload **out, int *n, struct arena *a,
                          const struct machine *m, struct error *e);
 
 /*
- * Plan and time it in all placements, by the clock `model`, and by all clocks of the bench
+ * Plans and times a workload in all placements, by the clock `model`, and by all clocks of the bench
  * in the best, the default and the worst. E_INFEASIBLE at the scenario that has no plan, or
  * of which a clock fails.
  */
-enum status workload_run(struct workload *w, struct bench *b, struct arena *a,
+enum status workload_run(struct workload *workload, struct bench *b, struct arena *a,
                          struct error *e);
 
 struct place_output {

@@ -1,7 +1,8 @@
 #include "place/place.h"
 #include "place/with.h"
 #include "plan/plan_json.h"
-#include "text/table.h"
+#include "text/columns.h"
+#include "text/words.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -11,11 +12,12 @@
 enum { SHOWN = 3 };
 static const char *const shown_names[SHOWN] = {"best", "row-major", "worst"};
 
-static void shown_of(const struct work_placement *out[SHOWN], const struct workload *w)
+static void shown_of(const struct work_placement *out[SHOWN],
+                     const struct workload *workload)
 {
-	out[0] = w->best;
-	out[1] = w->row_major;
-	out[2] = w->worst;
+	out[0] = workload->best;
+	out[1] = workload->row_major;
+	out[2] = workload->worst;
 }
 
 static const char *matrix_text(const struct work_placement *p, struct arena *a)
@@ -35,30 +37,30 @@ static const char *speedup(double then_s, double now_s, struct arena *a)
 }
 
 static void totals_text(struct text *out, const struct place_output *o,
-                        const struct workload *w, struct arena *a)
+                        const struct workload *workload, struct arena *a)
 {
 	int columns = 3 + o->nclocks;
 	const char *cell[3 + CLOCKS_MAX] = {"placement"};
 	const struct work_placement *shown[SHOWN];
-	struct table t;
+	struct columns t;
 
-	shown_of(shown, w);
-	table_start(&t, a, columns, 1);
+	shown_of(shown, workload);
+	columns_start(&t, a, columns, 1);
 	for (int k = 0; k < o->nclocks; k++)
 		cell[1 + k] = arena_printf(a, "total (%s)", o->clock[k]);
 	cell[columns - 2] = "speedup";
 	cell[columns - 1] = "matrix";
-	table_row(&t, cell);
+	columns_row(&t, cell);
 	for (int i = 0; i < SHOWN; i++) {
 		cell[0] = shown_names[i];
 		for (int k = 0; k < o->nclocks; k++)
-			cell[1 + k] = table_time(a, shown[i]->clock_total_s[k]);
-		cell[columns - 2] = speedup(w->row_major->clock_total_s[0],
+			cell[1 + k] = words_time(a, shown[i]->clock_total_s[k]);
+		cell[columns - 2] = speedup(workload->row_major->clock_total_s[0],
 		                            shown[i]->clock_total_s[0], a);
 		cell[columns - 1] = matrix_text(shown[i], a);
-		table_row(&t, cell);
+		columns_row(&t, cell);
 	}
-	table_print(out, &t, 0);
+	columns_print(out, &t, 0);
 	for (int i = 0; i < SHOWN; i++)
 		if (*shown[i]->message &&
 		    (!i || strcmp(shown[i]->message, shown[i - 1]->message) != 0))
@@ -66,63 +68,66 @@ static void totals_text(struct text *out, const struct place_output *o,
 }
 
 /* What each scenario takes altogether, by the first clock, and how in the best. */
-static void scenarios_text(struct text *out, const struct workload *w, struct arena *a)
+static void scenarios_text(struct text *out, const struct workload *workload,
+                           struct arena *a)
 {
 	const char *cell[7] = {"scenario", "weight",  "best",       "row-major",
 	                       "worst",    "speedup", "in the best"};
 	const struct work_placement *shown[SHOWN];
-	struct table t;
+	struct columns t;
 
-	shown_of(shown, w);
-	table_start(&t, a, 7, 1);
-	table_row(&t, cell);
-	for (int i = 0; i < w->nscenarios; i++) {
-		const struct scenario *sc = w->scenario[i];
+	shown_of(shown, workload);
+	columns_start(&t, a, 7, 1);
+	columns_row(&t, cell);
+	for (int i = 0; i < workload->nscenarios; i++) {
+		const struct scenario *sc = workload->scenario[i];
 
 		cell[0] = sc->name;
 		cell[1] = arena_printf(a, "%g", sc->weight);
 		for (int k = 0; k < SHOWN; k++)
 			cell[2 + k] =
-				table_time(a, sc->weight * shown[k]->time[i].time_s[0]);
+				words_time(a, sc->weight * shown[k]->time[i].time_s[0]);
 		cell[5] = speedup(shown[1]->time[i].time_s[0],
 		                  shown[0]->time[i].time_s[0], a);
 		cell[6] = shown[0]->time[i].plan;
-		table_row(&t, cell);
+		columns_row(&t, cell);
 	}
-	table_print(out, &t, 0);
+	columns_print(out, &t, 0);
 }
 
 void place_with_text(struct text *out, const struct place_output *o, struct arena *a)
 {
 	for (int i = 0; i < o->n; i++) {
-		const struct workload *w = &o->workload[i];
+		const struct workload *workload = &o->workload[i];
 
 		text_printf(out, "%s%s of %s on %s; hierarchy ", i ? "\n" : "",
-		            w->family, o->suite, o->platform);
-		hierarchy_print(out, &w->hierarchy);
+		            workload->family, o->suite, o->platform);
+		hierarchy_print(out, &workload->hierarchy);
 		text_printf(out, "; axes ");
-		axes_print(out, &w->mesh);
-		text_printf(out, "; %lld placement%s\n\n", (long long)w->nplacements,
-		            w->nplacements == 1 ? "" : "s");
-		totals_text(out, o, w, a);
+		axes_print(out, &workload->mesh);
+		text_printf(out, "; %lld placement%s\n\n",
+		            (long long)workload->nplacements,
+		            workload->nplacements == 1 ? "" : "s");
+		totals_text(out, o, workload, a);
 		text_printf(out, "\n");
-		scenarios_text(out, w, a);
+		scenarios_text(out, workload, a);
 	}
 }
 
 /* --- JSON ---------------------------------------------------------------------------- */
 
-static json_t *placement_json(const struct place_output *o, const struct workload *w,
+static json_t *placement_json(const struct place_output *o,
+                              const struct workload *workload,
                               const struct work_placement *p)
 {
 	json_t *scenarios = json_array();
 
-	for (int i = 0; i < w->nscenarios; i++)
+	for (int i = 0; i < workload->nscenarios; i++)
 		json_array_append_new(
 			scenarios,
 			json_pack("{s:o, s:o, s:o, s:o}", "name",
-		                  json_text(w->scenario[i]->name), "weight",
-		                  json_quantity(w->scenario[i]->weight), "time_s",
+		                  json_text(workload->scenario[i]->name), "weight",
+		                  json_quantity(workload->scenario[i]->weight), "time_s",
 		                  place_times_json(o->clock, o->nclocks,
 		                                   p->time[i].time_s),
 		                  "plan", json_text(p->time[i].plan)));
@@ -133,12 +138,13 @@ static json_t *placement_json(const struct place_output *o, const struct workloa
 	                 "message", json_text(p->message), "scenarios", scenarios);
 }
 
-static json_t *workload_json(const struct place_output *o, const struct workload *w)
+static json_t *workload_json(const struct place_output *o,
+                             const struct workload *workload)
 {
 	json_t *all = json_array();
 
-	for (int64_t i = 0; i < w->nplacements; i++) {
-		const struct work_placement *p = &w->placement[i];
+	for (int64_t i = 0; i < workload->nplacements; i++) {
+		const struct work_placement *p = &workload->placement[i];
 
 		json_array_append_new(all,
 		                      json_pack("{s:o, s:{s:f}}", "matrix",
@@ -146,12 +152,14 @@ static json_t *workload_json(const struct place_output *o, const struct workload
 		                                          : json_null(),
 		                                "total_s", "model", p->total_s));
 	}
-	return json_pack(
-		"{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "family", json_text(w->family),
-		"hierarchy", place_levels_json(&w->hierarchy), "axes",
-		place_axes_json(&w->mesh), "best", placement_json(o, w, w->best),
-		"row_major", placement_json(o, w, w->row_major), "worst",
-		placement_json(o, w, w->worst), "placements", all);
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "family",
+	                 json_text(workload->family), "hierarchy",
+	                 place_levels_json(&workload->hierarchy), "axes",
+	                 place_axes_json(&workload->mesh), "best",
+	                 placement_json(o, workload, workload->best), "row_major",
+	                 placement_json(o, workload, workload->row_major), "worst",
+	                 placement_json(o, workload, workload->worst), "placements",
+	                 all);
 }
 
 void place_with_json(struct text *out, const struct place_output *o)

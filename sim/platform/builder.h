@@ -9,7 +9,7 @@
 #include "platform/xml.h"
 
 struct builder {
-	const struct platform_xml *x;
+	const struct platform_xml *xml;
 	struct arena *arena;
 	struct machine *m;
 	int32_t *host_of; /* as struct platform_graph's */
@@ -19,10 +19,17 @@ struct builder {
 
 /* Records an error at a host; always a failure. */
 #define builder_fail(b, code, h, ...)                                                  \
-	error_set((b)->error, code, platform_xml_where((b)->x, (h)->place), __VA_ARGS__)
+	error_set((b)->error, code, platform_xml_where((b)->xml, (h)->place),          \
+	          __VA_ARGS__)
 
-/* The host of a device on a fabric, NULL without one. */
-const struct xml_host *builder_host(const struct builder *b, int f, int32_t d);
+/* Returns the host of a device on a fabric, NULL without one. */
+static inline const struct xml_host *builder_host(const struct builder *b, int f,
+                                                  int32_t d)
+{
+	int32_t h = b->host_of[(int64_t)f * b->m->ndevices + d];
+
+	return h < 0 ? NULL : &b->xml->host[h];
+}
 
 /* Geometry and ports of a fabric whose domains are known. */
 enum status builder_wire(struct builder *b, struct platform_graph *g, int f);

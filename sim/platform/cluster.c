@@ -22,7 +22,7 @@ enum status reader_add_host(struct reader *r, const xmlNode *node, struct xml_ho
 		                   "host '%s' does not end in the number of its device",
 		                   host->name);
 	host->device = (int32_t)number * host->props->share;
-	if (!platform_xml_add_host(r->x, host))
+	if (!platform_xml_add_host(r->xml, host))
 		return reader_fail(r, E_SYNTAX, node, "host '%s' is there twice",
 		                   host->name);
 	return OK;
@@ -41,8 +41,8 @@ enum status reader_add_link(struct reader *r, const xmlNode *node, const char *n
 			policy, name);
 	for (int i = 0; i < (split ? 2 : 1); i++) {
 		link.name =
-			arena_printf(r->x->arena, "%s%s", name, split ? ends[i] : "");
-		if (!platform_xml_add_link(r->x, &link))
+			arena_printf(r->xml->arena, "%s%s", name, split ? ends[i] : "");
+		if (!platform_xml_add_link(r->xml, &link))
 			return reader_fail(r, E_SYNTAX, node,
 			                   "link '%s' is there twice", name);
 	}
@@ -66,17 +66,17 @@ static enum status cluster_host(struct reader *r, const xmlNode *node,
 	                        .number = number,
 	                        .zone = -1};
 
-	host.name =
-		arena_printf(r->x->arena, "%s%d%s", c->prefix, (int)number, c->suffix);
-	if (flat &&
-	    reader_add_link(r, node,
-	                    arena_printf(r->x->arena, "%s_link_%d", c->id, (int)number),
-	                    c->policy, c->link) != OK)
+	host.name = arena_printf(r->xml->arena, "%s%d%s", c->prefix, (int)number,
+	                         c->suffix);
+	if (flat && reader_add_link(r, node,
+	                            arena_printf(r->xml->arena, "%s_link_%d", c->id,
+	                                         (int)number),
+	                            c->policy, c->link) != OK)
 		return r->error->code;
 	return reader_add_host(r, node, &host);
 }
 
-/* "0-3,8,10-11": calls cluster_host for each number. */
+/* Calls cluster_host() for each number of a list "0-3,8,10-11". */
 static enum status read_radical(struct reader *r, const xmlNode *node,
                                 struct cluster *c, bool flat)
 {
@@ -109,7 +109,7 @@ static enum status read_radical(struct reader *r, const xmlNode *node,
 	return r->error->code;
 }
 
-/* The links of SimGrid's torus: one cable from each node up each dimension. */
+/* Adds the links of SimGrid's torus: one cable from each node up each dimension. */
 static enum status read_torus(struct reader *r, const xmlNode *node, struct cluster *c)
 {
 	const char *text = reader_required(r, node, "topo_parameters"), *p = text;
@@ -125,7 +125,7 @@ static enum status read_torus(struct reader *r, const xmlNode *node, struct clus
 			int64_t at = i / stride % size;
 			int64_t to = i + ((at + 1) % size - at) * stride;
 			const char *name =
-				arena_printf(r->x->arena, "%s_link_from_%d_to_%d",
+				arena_printf(r->xml->arena, "%s_link_from_%d_to_%d",
 			                     c->id, (int)i, (int)to);
 
 			if (reader_add_link(r, node, name, c->policy, c->link) != OK)
@@ -141,7 +141,7 @@ static enum status read_torus(struct reader *r, const xmlNode *node, struct clus
 	return r->error->code;
 }
 
-/* Fat trees and dragonflies; others are SimGrid's business. */
+/* Reads fat trees and dragonflies; others are for SimGrid to know. */
 static enum status read_topology(struct reader *r, const xmlNode *node,
                                  struct cluster *c, const char *kind)
 {
@@ -156,22 +156,22 @@ static enum status read_topology(struct reader *r, const xmlNode *node,
 			r, E_SYNTAX, node,
 			"sharing_policy=\"%s\" of '%s', expected SPLITDUPLEX or SHARED",
 			c->policy, c->id);
-	if (topology_make(&topology, r->x, kind, text, c->n, cable,
-	                  platform_xml_where(r->x, reader_place(r, node)),
+	if (topology_make(&topology, r->xml, kind, text, c->n, cable,
+	                  platform_xml_where(r->xml, reader_place(r, node)),
 	                  r->error) != OK)
 		return r->error->code;
 	for (int32_t i = 0; i < c->n; i++)
-		r->x->host[r->x->nhosts - c->n + i].topology = topology;
+		r->xml->host[r->xml->nhosts - c->n + i].topology = topology;
 	return OK;
 }
 
-/* Backbones and limiters are for SimGrid to know, if they are links that are shared. */
+/* Checks backbones and limiters, which SimGrid knows if they are shared links. */
 static enum status read_backbone(struct reader *r, const xmlNode *node)
 {
 	const char *policy = reader_attribute(r, node, "bb_sharing_policy");
 
-	r->x->bypassed = r->x->bypassed || reader_attribute(r, node, "bb_bw") ||
-	                 reader_attribute(r, node, "limiter_link");
+	r->xml->bypassed = r->xml->bypassed || reader_attribute(r, node, "bb_bw") ||
+	                   reader_attribute(r, node, "limiter_link");
 	if (!policy || !strcmp(policy, "SHARED"))
 		return OK;
 	return reader_fail(r, E_SYNTAX, node,

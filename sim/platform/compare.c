@@ -39,7 +39,7 @@ static void require_route(struct loader *l, int f, int32_t src, int32_t dst)
 			(int)ROUTE_LINKS_MAX);
 }
 
-/* The route of one pair must be what the geometry says. */
+/* Checks that the route of one pair is what the geometry says. */
 static void compare_route(struct loader *l, int f, int32_t src, int32_t dst)
 {
 	const struct machine *m = l->platform->machine;
@@ -168,7 +168,7 @@ static void compare_pairs(struct loader *l, int f, struct rng *rng)
 	members_free(&by);
 }
 
-/* All pairs of the domains that are small. */
+/* Compares all pairs of the domains that are small. */
 static void check_all(struct loader *l, int f)
 {
 	const struct machine *m = l->platform->machine;

@@ -20,15 +20,15 @@ static int32_t routers(const struct dragonfly *f)
 
 static void fly_local(const struct topology_maker *k, struct dragonfly *f)
 {
-	f->local = arena_alloc(k->x->arena, (size_t)k->nhosts, sizeof(*f->local));
+	f->local = arena_alloc(k->xml->arena, (size_t)k->nhosts, sizeof(*f->local));
 	for (int32_t i = 0; i < k->nhosts; i++)
 		f->local[i] = topology_cable(
 			k,
-			arena_printf(k->x->arena,
+			arena_printf(k->xml->arena,
 		                     "local_link_from_router_%d_to_"
 		                     "node_%d_%d",
 		                     (int)(i / f->nodes), (int)(i % f->nodes),
-		                     (int)k->x->dragonfly_links++),
+		                     (int)k->xml->dragonfly_links++),
 			1);
 }
 
@@ -36,17 +36,17 @@ static void fly_green(const struct topology_maker *k, struct dragonfly *f)
 {
 	int32_t b = f->blades;
 
-	f->green = arena_alloc(k->x->arena, (size_t)routers(f) * (size_t)b,
+	f->green = arena_alloc(k->xml->arena, (size_t)routers(f) * (size_t)b,
 	                       sizeof(*f->green));
 	for (int32_t c = 0; c < f->groups * f->chassis; c++)
 		for (int32_t i = 0; i < b; i++)
 			for (int32_t j = i + 1; j < b; j++) {
 				const char *name = arena_printf(
-					k->x->arena,
+					k->xml->arena,
 					"green_link_in_chassis_%d_between_routers_%d_"
 					"and_%d_%d",
 					(int)(c % f->chassis), (int)i, (int)j,
-					(int)k->x->dragonfly_links++);
+					(int)k->xml->dragonfly_links++);
 				struct duplex d = topology_cable(k, name, f->wide[2]);
 
 				f->green[((int64_t)c * b + i) * b + j] = d.up;
@@ -58,7 +58,7 @@ static void fly_black(const struct topology_maker *k, struct dragonfly *f)
 {
 	int32_t b = f->blades, c = f->chassis;
 
-	f->black = arena_alloc(k->x->arena, (size_t)routers(f) * (size_t)c,
+	f->black = arena_alloc(k->xml->arena, (size_t)routers(f) * (size_t)c,
 	                       sizeof(*f->black));
 	for (int32_t g = 0; g < f->groups; g++)
 		for (int32_t pair = 0; pair < c * c; pair++)
@@ -70,11 +70,11 @@ static void fly_black(const struct topology_maker *k, struct dragonfly *f)
 				if (i >= j)
 					continue;
 				name = arena_printf(
-					k->x->arena,
+					k->xml->arena,
 					"black_link_in_group_%d_between_chassis_%d_and_"
 					"%d_blade_%d_%d",
 					(int)g, (int)i, (int)j, (int)l,
-					(int)k->x->dragonfly_links++);
+					(int)k->xml->dragonfly_links++);
 				d = topology_cable(k, name, f->wide[1]);
 				f->black[(((int64_t)g * c + i) * b + l) * c + j] = d.up;
 				f->black[(((int64_t)g * c + j) * b + l) * c + i] =
@@ -86,17 +86,17 @@ static void fly_blue(const struct topology_maker *k, struct dragonfly *f)
 {
 	int32_t group = f->chassis * f->blades;
 
-	f->blue = arena_alloc(k->x->arena, (size_t)routers(f), sizeof(*f->blue));
+	f->blue = arena_alloc(k->xml->arena, (size_t)routers(f), sizeof(*f->blue));
 	memset(f->blue, -1, (size_t)routers(f) * sizeof(*f->blue));
 	for (int32_t i = 0; i < f->groups; i++)
 		for (int32_t j = i + 1; j < f->groups; j++) {
 			int32_t from = i * group + j, to = j * group + i;
 			const char *name =
-				arena_printf(k->x->arena,
+				arena_printf(k->xml->arena,
 			                     "blue_link_between_group_%d_and_%d_"
 			                     "routers_%d_and_%d_%d",
 			                     (int)i, (int)j, (int)from, (int)to,
-			                     (int)k->x->dragonfly_links++);
+			                     (int)k->xml->dragonfly_links++);
 			struct duplex d = topology_cable(k, name, f->wide[0]);
 
 			f->blue[from] = d.up;
@@ -104,7 +104,7 @@ static void fly_blue(const struct topology_maker *k, struct dragonfly *f)
 		}
 }
 
-/* False if it has more hosts or links than we can have. */
+/* Returns false if it has more hosts or links than we can have. */
 static bool fly_size(const struct dragonfly *f)
 {
 	int64_t n = (int64_t)f->groups * f->chassis;
@@ -124,7 +124,7 @@ static const struct dragonfly *fault(const struct topology_maker *k, const char 
 
 const struct dragonfly *dragonfly_make(const struct topology_maker *k)
 {
-	struct dragonfly *f = arena_alloc(k->x->arena, 1, sizeof(*f));
+	struct dragonfly *f = arena_alloc(k->xml->arena, 1, sizeof(*f));
 	const char *p = k->parameters;
 	int32_t pair[3][2];
 

@@ -11,7 +11,10 @@ struct fat_tree {
 	int32_t position; /* of the first host */
 };
 
-/* The digits of a node: digit i counts parents below its level, else children. */
+/*
+ * Returns the radix of digit i of a node, which counts parents below its level, else
+ * children.
+ */
 static int32_t radix(const struct fat_tree *t, int level, int i)
 {
 	return i < level ? t->parents[i] : t->children[i];
@@ -34,7 +37,7 @@ static int32_t node_of(const struct fat_tree *t, int level, const int32_t *digit
 	return node;
 }
 
-/* SimGrid's number of a node, which is in the names: switches count down. */
+/* Returns SimGrid's number of a node, which is in the names: switches count down. */
 static int32_t node_number(const struct fat_tree *t, int level, int32_t node)
 {
 	int32_t number = 2 * t->nodes[0] - 1 - node;
@@ -44,7 +47,7 @@ static int32_t node_number(const struct fat_tree *t, int level, int32_t node)
 	return level ? number : node;
 }
 
-/* False if it has more links than we can have. */
+/* Returns false if it has more links than we can have. */
 static bool tree_size(struct fat_tree *t)
 {
 	int64_t links = 0;
@@ -71,7 +74,7 @@ static void tree_wire(const struct topology_maker *k, struct fat_tree *t, int le
 	int32_t parents = t->parents[level], cables = t->cables[level];
 	int32_t digit[LEVELS_MAX];
 
-	t->up[level] = arena_alloc(k->x->arena,
+	t->up[level] = arena_alloc(k->xml->arena,
 	                           (size_t)t->nodes[level] * (size_t)(parents * cables),
 	                           sizeof(*t->up[level]));
 	for (int32_t node = 0; node < t->nodes[level]; node++) {
@@ -81,11 +84,11 @@ static void tree_wire(const struct topology_maker *k, struct fat_tree *t, int le
 
 			digit[level] = i / cables;
 			name = arena_printf(
-				k->x->arena, "link_from_%d_%d_%d",
+				k->xml->arena, "link_from_%d_%d_%d",
 				(int)node_number(t, level, node),
 				(int)node_number(t, level + 1,
 			                         node_of(t, level + 1, digit)),
-				(int)k->x->fat_tree_links++);
+				(int)k->xml->fat_tree_links++);
 			t->up[level][(int64_t)node * parents * cables + i] =
 				topology_cable(k, name, 1);
 		}
@@ -94,7 +97,7 @@ static void tree_wire(const struct topology_maker *k, struct fat_tree *t, int le
 
 const struct fat_tree *fat_tree_make(const struct topology_maker *k)
 {
-	struct fat_tree *t = arena_alloc(k->x->arena, 1, sizeof(*t));
+	struct fat_tree *t = arena_alloc(k->xml->arena, 1, sizeof(*t));
 	const char *p = k->parameters;
 	int32_t levels;
 
@@ -114,8 +117,8 @@ const struct fat_tree *fat_tree_make(const struct topology_maker *k)
 		          k->parameters, (int)t->nodes[0], (int)k->nhosts);
 		return NULL;
 	}
-	t->position = k->x->fat_tree_hosts;
-	k->x->fat_tree_hosts += k->nhosts;
+	t->position = k->xml->fat_tree_hosts;
+	k->xml->fat_tree_hosts += k->nhosts;
 	for (int l = 0; l < levels; l++)
 		tree_wire(k, t, l);
 	return t;
@@ -124,7 +127,10 @@ fault:
 	return NULL;
 }
 
-/* Whether all hosts with the destination's digits from `level` on are below the node. */
+/*
+ * Returns whether all hosts with the destination's digits from `level` on are below the
+ * node.
+ */
 static bool is_below(const struct fat_tree *t, int level, const int32_t *node,
                      const int32_t *dst)
 {

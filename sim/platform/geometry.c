@@ -13,7 +13,7 @@ static enum status geometry_fault(struct builder *b, int f)
 	                    b->example[f]->props->geometry);
 }
 
-/* The "4x4x8" of a geometry; what is after it, NULL where it is none. */
+/* Reads the "4x4x8" of a geometry and returns what is after it, NULL if it is none. */
 static const char *read_shape(struct builder *b, int f, const char *p)
 {
 	struct fabric *fab = &b->m->fabric[f];
@@ -82,7 +82,7 @@ static enum status read_geometry(struct builder *b, int f)
 	return *p ? geometry_fault(b, f) : OK;
 }
 
-/* Devices fill each domain in the order of their numbers, last axis fastest. */
+/* Fills each domain with devices in the order of their numbers, last axis fastest. */
 static enum status place_devices(struct builder *b, int f)
 {
 	struct fabric *fab = &b->m->fabric[f];
@@ -142,7 +142,7 @@ static enum status torus_ports(struct builder *b, int f)
 		                                i % 2 ? -1 : 1);
 		if (to < 0)
 			continue;
-		port[i] = platform_xml_hop(b->x, b->host_of[(int64_t)f * n + d],
+		port[i] = platform_xml_hop(b->xml, b->host_of[(int64_t)f * n + d],
 		                           b->host_of[(int64_t)f * n + to]);
 		if (port[i] < 0)
 			return builder_fail(
@@ -158,7 +158,7 @@ static enum status torus_ports(struct builder *b, int f)
 	return OK;
 }
 
-/* Do the links lead from one device to another, cable by cable? */
+/* Returns whether the links lead from one device to another, cable by cable. */
 static bool follows_cables(const int32_t *ends, int32_t src, int32_t dst,
                            const int32_t *links, int n)
 {
@@ -170,7 +170,9 @@ static bool follows_cables(const int32_t *ends, int32_t src, int32_t dst,
 	return src == dst;
 }
 
-/* Do all routes of a fabric follow cables? `ends` has from and to of each link, or -1. */
+/*
+ * Do all routes of a fabric follow cables? `ends` has from and to of each link, or -1.
+ */
 static bool all_follow(const struct machine *m, int f, const int32_t *ends)
 {
 	const struct fabric *fab = &m->fabric[f];
@@ -216,7 +218,7 @@ static void cable_ports(struct builder *b, int f)
 		if (fab->domain[d] >= 0)
 			to = fabric_neighbour(fab, d, (int)(i / 2) % fab->naxes,
 			                      i % 2 ? -1 : 1);
-		port[i] = to < 0 ? -1 : platform_xml_hop(b->x, host[d], host[to]);
+		port[i] = to < 0 ? -1 : platform_xml_hop(b->xml, host[d], host[to]);
 		if (port[i] < 0)
 			continue;
 		ends[2 * (int64_t)port[i]] = d / fab->share * fab->share;
@@ -227,7 +229,7 @@ static void cable_ports(struct builder *b, int f)
 	free(ends);
 }
 
-/* The links of a host in a flat cluster; one for both ways where it is shared. */
+/* Finds the links of a host in a flat cluster; one for both ways where it is shared. */
 static bool cluster_ports(const struct builder *b, const struct xml_host *host,
                           int32_t *port)
 {
@@ -240,21 +242,21 @@ static bool cluster_ports(const struct builder *b, const struct xml_host *host,
 		int n = snprintf(name, sizeof(name), "%s_link_%d%s", host->cluster,
 		                 (int)host->number, ends[i]);
 
-		port[i] = platform_xml_link(b->x, name);
+		port[i] = platform_xml_link(b->xml, name);
 		if (port[i] < 0 && n < (int)sizeof(name)) {
 			name[n - (int)strlen(ends[i])] = '\0';
-			port[i] = platform_xml_link(b->x, name);
+			port[i] = platform_xml_link(b->xml, name);
 		}
 	}
 	return port[0] >= 0 && port[1] >= 0;
 }
 
-/* The way up from src and down to dst, from a route written out. */
+/* Finds the way up from src and down to dst from a route written out. */
 static enum status route_ports(struct builder *b, int f, int32_t src, int32_t dst,
                                int32_t *port)
 {
 	const int32_t *host = b->host_of + (int64_t)f * b->m->ndevices;
-	const struct xml_route *route = platform_xml_route(b->x, host[src], host[dst]);
+	const struct xml_route *route = platform_xml_route(b->xml, host[src], host[dst]);
 
 	if (!route || route->nlinks != 2)
 		return builder_fail(
@@ -263,8 +265,8 @@ static enum status route_ports(struct builder *b, int f, int32_t src, int32_t ds
 			"down, from "
 			"'%s' to '%s'",
 			builder_host(b, f, src)->name, builder_host(b, f, dst)->name);
-	port[2 * (int64_t)src] = b->x->route_link[route->first];
-	port[2 * (int64_t)dst + 1] = b->x->route_link[route->first + 1];
+	port[2 * (int64_t)src] = b->xml->route_link[route->first];
+	port[2 * (int64_t)dst + 1] = b->xml->route_link[route->first + 1];
 	return OK;
 }
 

@@ -1,33 +1,28 @@
 #include "platform/builder.h"
 
 #include "base/hash.h"
+#include "base/list.h"
+#include "base/table.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-const struct xml_host *builder_host(const struct builder *b, int f, int32_t d)
-{
-	int32_t h = b->host_of[(int64_t)f * b->m->ndevices + d];
-
-	return h < 0 ? NULL : &b->x->host[h];
-}
-
-/* Devices are 0 to n - 1, where n - 1 is the largest number there is. */
+/* Counts the devices, which must be 0 to n - 1, where n - 1 is the largest number. */
 static enum status count_devices(struct builder *b)
 {
-	const struct platform_xml *x = b->x;
+	const struct platform_xml *xml = b->xml;
 	int64_t most = 0;
 	char *seen;
 	int32_t n = 0;
 
-	for (int32_t h = 0; h < x->nhosts; h++)
-		most += x->host[h].props->share;
+	for (int32_t h = 0; h < xml->nhosts; h++)
+		most += xml->host[h].props->share;
 	if (most > INT32_MAX)
-		return error_set(b->error, E_RANGE, (struct where){.file = x->path},
+		return error_set(b->error, E_RANGE, (struct where){.file = xml->path},
 		                 "more than %d devices", INT32_MAX);
 	seen = arena_alloc(b->arena, (size_t)most, 1);
-	for (int32_t h = 0; h < x->nhosts; h++) {
-		const struct xml_host *host = &x->host[h];
+	for (int32_t h = 0; h < xml->nhosts; h++) {
+		const struct xml_host *host = &xml->host[h];
 		int32_t share = host->props->share;
 
 		if (host->device > most - share)
@@ -36,7 +31,7 @@ static enum status count_devices(struct builder *b)
 				"host '%s' is of device %d, but %d hosts are no "
 				"more than "
 				"devices 0 to %d",
-				host->name, (int)host->device, (int)x->nhosts,
+				host->name, (int)host->device, (int)xml->nhosts,
 				(int)most - 1);
 		memset(seen + host->device, 1, (size_t)share);
 		if (host->device + share > n)
@@ -45,7 +40,7 @@ static enum status count_devices(struct builder *b)
 	for (int32_t d = 0; d < n; d++)
 		if (!seen[d])
 			return error_set(
-				b->error, E_RANGE, (struct where){.file = x->path},
+				b->error, E_RANGE, (struct where){.file = xml->path},
 				"devices must be numbered 0 to %d, but no host is of "
 				"device %d",
 				(int)n - 1, (int)d);
@@ -54,7 +49,7 @@ static enum status count_devices(struct builder *b)
 }
 
 /*
- * The fabric of that name, made if it is new; -1 and an error where there are too many.
+ * Returns the fabric of that name, made if it is new; -1 and an error where there are too many.
  */
 static int fabric_of(struct builder *b, const struct xml_host *host)
 {
@@ -84,8 +79,8 @@ static enum status find_fabrics(struct builder *b)
 {
 	struct machine *m = b->m;
 
-	for (int32_t h = 0; h < b->x->nhosts; h++) {
-		const struct xml_host *host = &b->x->host[h], *other;
+	for (int32_t h = 0; h < b->xml->nhosts; h++) {
+		const struct xml_host *host = &b->xml->host[h], *other;
 		const struct xml_props *p = host->props, *q;
 		int f = fabric_of(b, host);
 
@@ -124,11 +119,11 @@ static enum status find_fabrics(struct builder *b)
 	return OK;
 }
 
-/* What a host says of one of its devices, which other hosts may have said before. */
+/* Takes what a host says of one of its devices, as other hosts may have said before. */
 static enum status place_host(struct builder *b, int f, int32_t h, int32_t d,
                               struct device *was, char *known)
 {
-	const struct xml_host *host = &b->x->host[h], *other = builder_host(b, f, d);
+	const struct xml_host *host = &b->xml->host[h], *other = builder_host(b, f, d);
 	const struct xml_props *p = host->props;
 	struct device is = {p->memory_bytes, p->memory_Bps, p->launch_s};
 
@@ -150,7 +145,7 @@ static enum status place_host(struct builder *b, int f, int32_t h, int32_t d,
 	return OK;
 }
 
-/* Which host a device has on each fabric, and what they say about the device. */
+/* Finds which host a device has on each fabric, and what they say about the device. */
 static enum status place_hosts(struct builder *b)
 {
 	struct machine *m = b->m;
@@ -163,9 +158,9 @@ static enum status place_hosts(struct builder *b)
 	                         sizeof(*b->host_of));
 	memset(b->host_of, -1,
 	       (size_t)m->ndevices * (size_t)m->nfabrics * sizeof(*b->host_of));
-	m->tuning = b->x->host[0].props->tuning;
-	for (int32_t h = 0; h < b->x->nhosts; h++) {
-		const struct xml_host *host = &b->x->host[h];
+	m->tuning = b->xml->host[0].props->tuning;
+	for (int32_t h = 0; h < b->xml->nhosts; h++) {
+		const struct xml_host *host = &b->xml->host[h];
 		int f = fabric_of(b, host);
 
 		for (int32_t d = host->device; d < host->device + host->props->share;
@@ -179,8 +174,8 @@ static enum status place_hosts(struct builder *b)
 					"host '%s' contradicts '%s': a machine has "
 					"one set of constants, but %s is %.15g "
 					"and %.15g",
-					host->name, b->x->host[0].name, tuning_name(i),
-					host->props->tuning.value[i],
+					host->name, b->xml->host[0].name,
+					tuning_name(i), host->props->tuning.value[i],
 					m->tuning.value[i]);
 	}
 	m->device = device;
@@ -188,7 +183,7 @@ static enum status place_hosts(struct builder *b)
 }
 
 /*
- * Devices that share a port cannot reach each other through it, so another fabric must
+ * Checks that another fabric joins devices that share a port, for they cannot reach each other through it, so another fabric must
  * join them.
  */
 static enum status check_shared(struct builder *b, int f)
@@ -210,33 +205,30 @@ static enum status check_shared(struct builder *b, int f)
 	return OK;
 }
 
-/* Names by their hash; open addressing, -1 for free, at most half full. */
+/* Distinct names, numbered as they came. */
 struct names {
-	const char **name;
-	int32_t *slot;
-	size_t size;
+	LIST(const char *) name;
+	struct table table;
 };
 
-/* The number of the name; the next, *n, where it is new. */
-static int32_t names_number(struct names *all, const char *name, int32_t *n)
+/* Returns the number of the name, the next one where it is new. */
+static int32_t names_number(struct names *all, const char *name)
 {
-	size_t at = hash_bytes(HASH_START, name, strlen(name));
+	uint64_t hash = hash_bytes(HASH_START, name, strlen(name));
+	int32_t n = (int32_t)all->name.n;
+	size_t at;
 
-	for (;; at++) {
-		int32_t *slot = &all->slot[at & (all->size - 1)];
-
-		if (*slot >= 0 && strcmp(all->name[*slot], name) != 0)
-			continue;
-		if (*slot < 0) {
-			all->name[*n] = name;
-			*slot = (*n)++;
-		}
-		return *slot;
-	}
+	for (int32_t i = table_first(&all->table, hash, &at); i >= 0;
+	     i = table_next(&all->table, hash, &at))
+		if (!strcmp(all->name.at[i], name))
+			return i;
+	table_add(&all->table, hash, n);
+	*list_add(&all->name, NULL) = name;
+	return n;
 }
 
 /*
- * The name of a device's domain; with domain_devices the hosts' name and the number of
+ * Returns the name of a device's domain; with domain_devices the hosts' name and the number of
  * the domain, so that one cluster can have many.
  */
 static const char *domain_name(const struct builder *b, const struct xml_host *host,
@@ -249,47 +241,40 @@ static const char *domain_name(const struct builder *b, const struct xml_host *h
 	return arena_printf(b->arena, "%s%d", host->props->domain, (int)(d / each));
 }
 
-/* Domains of a fabric, numbered by their first device. */
+/* Finds the domains of a fabric, numbered by their first device. */
 static void find_domains(struct builder *b, int f)
 {
 	struct fabric *fab = &b->m->fabric[f];
 	int32_t n = b->m->ndevices;
 	int32_t *domain = arena_alloc(b->arena, (size_t)n, sizeof(*domain));
-	struct names names = {.size = 1};
+	struct names names = {0};
 
-	while (names.size < 2 * (size_t)n)
-		names.size *= 2;
-	names.name = xmalloc((size_t)n, sizeof(*names.name));
-	names.slot = xmalloc(names.size, sizeof(*names.slot));
-	memset(names.slot, -1, names.size * sizeof(*names.slot));
-	fab->ndomains = 0;
 	for (int32_t d = 0; d < n; d++) {
 		const struct xml_host *host = builder_host(b, f, d);
 
-		domain[d] = host ? names_number(&names, domain_name(b, host, d),
-		                                &fab->ndomains)
-		                 : -1;
+		domain[d] = host ? names_number(&names, domain_name(b, host, d)) : -1;
 	}
-	free(names.name);
-	free(names.slot);
+	fab->ndomains = (int32_t)names.name.n;
+	free(names.name.at);
+	table_free(&names.table);
 	fab->domain = domain;
 }
 
 enum status platform_xml_machine(struct machine **out, struct platform_graph **graph,
-                                 const struct platform_xml *x, const char *name,
+                                 const struct platform_xml *xml, const char *name,
                                  struct error *e)
 {
 	struct error local = {0};
-	struct builder b = {.x = x, .arena = x->arena, .error = e ? e : &local};
-	struct platform_graph *g = arena_alloc(x->arena, 1, sizeof(*g));
+	struct builder b = {.xml = xml, .arena = xml->arena, .error = e ? e : &local};
+	struct platform_graph *g = arena_alloc(xml->arena, 1, sizeof(*g));
 
-	b.m = arena_alloc(x->arena, 1, sizeof(*b.m));
-	b.m->name = arena_strdup(x->arena, name);
-	b.m->nlinks = x->nlinks;
-	b.m->link = x->link;
+	b.m = arena_alloc(xml->arena, 1, sizeof(*b.m));
+	b.m->name = arena_strdup(xml->arena, name);
+	b.m->nlinks = xml->nlinks;
+	b.m->link = xml->link;
 	if (count_devices(&b) != OK || find_fabrics(&b) != OK || place_hosts(&b) != OK)
 		return b.error->code;
-	*g = (struct platform_graph){.x = x, .host_of = b.host_of};
+	*g = (struct platform_graph){.xml = xml, .host_of = b.host_of};
 	b.m->ask_state = g;
 	for (int f = 0; f < b.m->nfabrics; f++)
 		find_domains(&b, f);

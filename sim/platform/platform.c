@@ -78,7 +78,9 @@ struct parts {
 	const char **set;
 };
 
-/* The texts are the caller's where they can be: an error shows them when `a` is gone. */
+/*
+ * The texts are the caller's where they can be: an error shows them when `a` is gone.
+ */
 static enum status take_apart(struct parts *out, struct arena *a, const char *spec,
                               const char *const *set, int nset, struct error *e)
 {

@@ -45,12 +45,14 @@ struct platform_name {
 	const char *set[PLATFORM_SETTINGS_MAX]; /* "key=value" */
 };
 
-/* E_SYNTAX at `at`: no such settings, or nothing before them. */
+/*
+ * Splits the name of a platform. E_SYNTAX at `at`: no settings, or nothing before them.
+ */
 enum status platform_split(struct platform_name *out, struct arena *a, const char *spec,
                            struct where at, struct error *e);
 
 /*
- * The machine alone, never with SimGrid, whose routes cannot be asked. `spec` is a file
+ * Makes the machine alone, never with SimGrid, whose routes cannot be asked. `spec` is a file
  * (it has a '/' before any '{', or ends in .xml) or family:shape, also with settings
  * behind it, {key=value,...}; more of them in `set`, each "key=value", come after these,
  * and none are for files. Errors: family/families.h's, and for a file what is wrong with it,
@@ -60,14 +62,14 @@ enum status platform_machine(struct machine **out, struct arena *a, const char *
                              const char *const *set, int nset, struct error *e);
 
 /*
- * A platform with nothing started, for platform_begin(), and for what has to be forked
+ * Makes a platform with nothing started, for platform_begin(), and for what has to be forked
  * before SimGrid is.
  */
 enum status platform_read(struct platform **out, struct arena *a, const char *spec,
                           const char *const *set, int nset, struct error *e);
 
 /*
- * The platform is to be planned on. SimGrid is started at once where it alone knows routes, and
+ * Gets a platform ready to be planned on. SimGrid is started at once where it alone knows routes, and
  * for a file where `simgrid` says that a clock will need it, so that a file SimGrid
  * refuses is known from the start; otherwise platform_start() does it when there is a
  * plan to time.
@@ -75,12 +77,12 @@ enum status platform_read(struct platform **out, struct arena *a, const char *sp
 enum status platform_begin(struct platform *p, bool simgrid, struct error *e);
 
 /*
- * Whether nothing is left that only SimGrid can tell of the routes: a generated platform,
+ * Returns whether nothing is left that only SimGrid can tell of the routes: a generated platform,
  * or a file whose routes our reader has compared with the geometry its hosts state.
  */
 bool platform_is_stated(const struct platform *p);
 
-/* platform_read() and platform_begin(). */
+/* Does what platform_read() and platform_begin() do. */
 enum status platform_open(struct platform **out, struct arena *a, const char *spec,
                           const char *const *set, int nset, bool simgrid,
                           struct error *e);
@@ -107,12 +109,12 @@ enum status platform_start_traced(struct platform *p, const char *path,
  */
 enum status platform_start_flows(struct platform *p, struct error *e);
 
-/* platform_open() and platform_start(). */
+/* Does what platform_open() and platform_start() do. */
 enum status platform_load(struct platform **out, struct arena *a, const char *spec,
                           const char *const *set, int nset, struct error *e);
 
 /*
- * The XML text of `spec`, as `shardsim platform` prints it, or `brief`, as family/families.h
+ * Appends the XML text of `spec`, as `shardsim platform` prints it, or `brief`, as family/families.h
  * says; a file is given back as it is once platform_machine() would read it. Errors may
  * borrow from the arena.
  */

@@ -16,7 +16,7 @@ enum {
 struct xml_place reader_place(const struct reader *r, const xmlNode *node)
 {
 	return (struct xml_place){
-		.element = arena_strdup(r->x->arena, (const char *)node->name),
+		.element = arena_strdup(r->xml->arena, (const char *)node->name),
 		.line = (unsigned)xmlGetLineNo((xmlNode *)node)};
 }
 
@@ -28,7 +28,7 @@ const char *reader_attribute(const struct reader *r, const xmlNode *node,
 
 	if (!value)
 		return NULL;
-	copy = arena_strdup(r->x->arena, (const char *)value);
+	copy = arena_strdup(r->xml->arena, (const char *)value);
 	xmlFree(value);
 	return copy;
 }
@@ -96,7 +96,10 @@ enum status reader_quantity(const struct reader *r, const xmlNode *node,
 	return OK;
 }
 
-/* A plain number of a property; -1 and an error where it is not one, or below 0. */
+/*
+ * Returns a plain number of a property; -1 and an error where it is not one, or below
+ * 0.
+ */
 static double prop_number(const struct reader *r, const xmlNode *node, const char *text)
 {
 	char *end;
@@ -108,7 +111,7 @@ static double prop_number(const struct reader *r, const xmlNode *node, const cha
 	return -1;
 }
 
-/* A whole number from `least` to `most` of the property `what`. */
+/* Returns a whole number from `least` to `most` of the property `what`. */
 static int32_t prop_whole(const struct reader *r, const xmlNode *node, const char *text,
                           const char *what, int32_t least, int32_t most)
 {
@@ -143,7 +146,7 @@ static enum status read_prop(struct reader *r, const xmlNode *node, struct xml_p
 		p->domain = value;
 	else if (!strcmp(id, "profile")) {
 		p->profile = value;
-		profile_check(value, platform_xml_where(r->x, reader_place(r, node)),
+		profile_check(value, platform_xml_where(r->xml, reader_place(r, node)),
 		              r->error);
 	} else if (!strcmp(id, "geometry"))
 		p->geometry = value;
@@ -165,7 +168,7 @@ static enum status read_prop(struct reader *r, const xmlNode *node, struct xml_p
 	return r->error->code;
 }
 
-/* Which properties the hosts must have and do not, all of them at once. */
+/* Records which properties the hosts must have and do not, all of them at once. */
 static enum status props_whole(const struct reader *r, const xmlNode *node,
                                const struct xml_props *p)
 {
@@ -195,7 +198,7 @@ static enum status props_whole(const struct reader *r, const xmlNode *node,
 
 const struct xml_props *reader_props(struct reader *r, const xmlNode *node)
 {
-	struct xml_props *p = arena_alloc(r->x->arena, 1, sizeof(*p));
+	struct xml_props *p = arena_alloc(r->xml->arena, 1, sizeof(*p));
 
 	*p = (struct xml_props){.priority = -1,
 	                        .memory_bytes = -1,

@@ -35,7 +35,10 @@ static enum status read_link(struct reader *r, const xmlNode *node)
 	return reader_add_link(r, node, id, policy ? policy : "SHARED", link);
 }
 
-/* The link that a <link_ctn> names, `back` when the route is gone the other way. */
+/*
+ * Returns the link that a <link_ctn> names, `back` when the route is gone the other
+ * way.
+ */
 static int32_t read_link_ctn(struct reader *r, const xmlNode *node, bool back)
 {
 	const char *id = reader_peek(r, node, "id"), *end = "";
@@ -52,10 +55,11 @@ static int32_t read_link_ctn(struct reader *r, const xmlNode *node, bool back)
 	else if (direction && !strcmp(direction, "DOWN"))
 		end = back ? "_UP" : "_DOWN";
 	if (*end && snprintf(name, sizeof(name), "%s%s", id, end) < (int)sizeof(name))
-		link = platform_xml_link(r->x, name);
+		link = platform_xml_link(r->xml, name);
 	else
 		link = platform_xml_link(
-			r->x, *end ? arena_printf(r->x->arena, "%s%s", id, end) : id);
+			r->xml,
+			*end ? arena_printf(r->xml->arena, "%s%s", id, end) : id);
 	if (link < 0)
 		reader_fail(r, E_SYNTAX, node, "there is no link '%s%s'", id, end);
 	return link;
@@ -85,15 +89,15 @@ static enum status route_links(struct reader *r, const xmlNode *node, int32_t sr
 			return reader_fail(r, E_RANGE, node,
 			                   "the route has more than %d links",
 			                   (int)ROUTE_LINKS_MAX);
-		platform_xml_add_route_link(r->x, link);
+		platform_xml_add_route_link(r->xml, link);
 	}
 	if (!n)
 		return reader_fail(r, E_SYNTAX, node, "the route has no links");
-	if (!platform_xml_add_route(r->x, src, dst))
+	if (!platform_xml_add_route(r->xml, src, dst))
 		return reader_fail(r, E_SYNTAX, node,
 		                   "the route from '%s' to '%s' is there twice",
-		                   r->x->host[back ? dst : src].name,
-		                   r->x->host[back ? src : dst].name);
+		                   r->xml->host[back ? dst : src].name,
+		                   r->xml->host[back ? src : dst].name);
 	return OK;
 }
 
@@ -109,8 +113,8 @@ static enum status read_route(struct reader *r, const xmlNode *node)
 		reader_required(r, node, src ? "dst" : "src");
 		return r->error->code;
 	}
-	from = platform_xml_host(r->x, src);
-	to = platform_xml_host(r->x, dst);
+	from = platform_xml_host(r->xml, src);
+	to = platform_xml_host(r->xml, dst);
 	if ((from < 0 || to < 0) && !r->routers)
 		return reader_fail(r, E_SYNTAX, node, "there is no host '%s'",
 		                   from < 0 ? src : dst);
@@ -121,7 +125,7 @@ static enum status read_route(struct reader *r, const xmlNode *node)
 	return r->error->code;
 }
 
-/* One element inside a zone; what only SimGrid needs to know is passed over. */
+/* Reads one element inside a zone; what only SimGrid needs to know is passed over. */
 static enum status read_element(struct reader *r, const xmlNode *node)
 {
 	static const char *const passed[] = {
@@ -140,7 +144,7 @@ static enum status read_element(struct reader *r, const xmlNode *node)
 		if (!strcmp(name, known[i].name))
 			return known[i].read(r, node);
 	r->routers = r->routers || !strcmp(name, "router");
-	r->x->bypassed = r->x->bypassed || !strcmp(name, "bypassRoute");
+	r->xml->bypassed = r->xml->bypassed || !strcmp(name, "bypassRoute");
 	for (size_t i = 0; i < sizeof(passed) / sizeof(*passed); i++)
 		if (!strcmp(name, passed[i]))
 			return OK;
@@ -173,7 +177,7 @@ static enum status open_root(struct reader *r, const xmlNode *root)
 	if (strcmp((const char *)root->name, "platform") != 0)
 		return error_set(
 			r->error, E_SYNTAX,
-			(struct where){.file = r->x->path, .line = 1, .col = 1},
+			(struct where){.file = r->xml->path, .line = 1, .col = 1},
 			"not a SimGrid platform, expected <platform version=\"4.1\">");
 	if (!doc || !doc->intSubset)
 		return reader_fail(r, E_SYNTAX, root,
@@ -215,7 +219,7 @@ static int read_node(struct reader *r)
 	return xmlTextReaderNext(r->stream);
 }
 
-/* What was wrong with the XML first. */
+/* Records what was wrong with the XML first. */
 struct fault {
 	int code, line, col; /* code 0: nothing */
 	char why[160];
@@ -244,8 +248,8 @@ static const char *fault_text(const struct fault *f, const struct reader *r)
 
 static void read_stream(struct reader *r)
 {
-	const struct platform_xml *x = r->x;
-	struct where at = {.file = x->path, .line = 1, .col = 1};
+	const struct platform_xml *xml = r->xml;
+	struct where at = {.file = xml->path, .line = 1, .col = 1};
 	struct fault fault = {0};
 	int more = -1;
 
@@ -261,7 +265,7 @@ static void read_stream(struct reader *r)
 	}
 	if (more < 0)
 		error_set(r->error, E_SYNTAX, at, "%s", fault_text(&fault, r));
-	else if (!x->nhosts)
+	else if (!xml->nhosts)
 		error_set(r->error, E_SYNTAX, at, "the platform has no hosts");
 }
 
@@ -272,12 +276,17 @@ enum status platform_xml_read(struct platform_xml *out, struct arena *a,
 	const int options = XML_PARSE_NONET | XML_PARSE_NOERROR | XML_PARSE_NOWARNING |
 	                    XML_PARSE_BIG_LINES;
 	struct error local = {0};
-	struct reader r = {.x = out, .error = e ? e : &local};
+	struct reader r = {.xml = out, .error = e ? e : &local};
 	struct where at = {.file = path, .line = 1, .col = 1};
 	xmlDoc *doc;
 
-	*out = (struct platform_xml){
-		.arena = a, .path = path, .text = text, .length = length};
+	*out = (struct platform_xml){.arena = a,
+	                             .path = path,
+	                             .text = text,
+	                             .length = length,
+	                             .hosts_by_name = {.arena = a},
+	                             .links_by_name = {.arena = a},
+	                             .routes_by_ends = {.arena = a}};
 	if (!length || length > INT_MAX)
 		return error_set(e, E_SYNTAX, at, "the file is %s",
 		                 length ? "too large" : "empty");

@@ -14,7 +14,7 @@ enum { ZONES_DEPTH_MAX = 100 };
 
 /* The file is read as a stream: only the element at hand, with all in it, is a tree. */
 struct reader {
-	struct platform_xml *x;
+	struct platform_xml *xml;
 	struct error *error;
 	xmlTextReader *stream;
 	int depth; /* of zones; the platform is one */
@@ -28,35 +28,35 @@ struct xml_place reader_place(const struct reader *r, const xmlNode *node);
 
 /* Records an error at the element; always a failure. */
 #define reader_fail(r, code, node, ...)                                                \
-	error_set((r)->error, code, platform_xml_where((r)->x, reader_place(r, node)), \
-	          __VA_ARGS__)
+	error_set((r)->error, code,                                                    \
+	          platform_xml_where((r)->xml, reader_place(r, node)), __VA_ARGS__)
 
-/* The attribute, copied to the arena; NULL if it is not there. */
+/* Returns the attribute, copied to the arena; NULL if it is not there. */
 const char *reader_attribute(const struct reader *r, const xmlNode *node,
                              const char *name);
 
-/* The same, with an error if it is not there. */
+/* Does the same, with an error if it is not there. */
 const char *reader_required(const struct reader *r, const xmlNode *node,
                             const char *name);
 
 /*
- * The attribute's own text, good until the next element is read; copied where that is in
+ * Returns the attribute's own text, good until the next element is read; copied where that is in
  * pieces. For elements that there are very many of.
  */
 const char *reader_peek(const struct reader *r, const xmlNode *node, const char *name);
 
 /*
- * Nothing here changes with time: an error at attributes that name a file of such changes
+ * Checks that nothing changes with time: records an error at attributes that name a file of such changes
  * (speed_file, state_file, bandwidth_file, latency_file, availability_file).
  */
 enum status reader_steady(const struct reader *r, const xmlNode *node);
 
-/* A bandwidth (above 0) or a latency (0 or more) of an attribute that must be there. */
+/* Reads a bandwidth (above 0) or a latency (0 or more); the attribute must be there. */
 enum status reader_quantity(const struct reader *r, const xmlNode *node,
                             const char *name, bool rate, double *out);
 
 /*
- * The properties among the children; NULL and an error unless every one is there that
+ * Returns the properties among the children; NULL and an error unless every one is there that
  * shardsim needs.
  */
 const struct xml_props *reader_props(struct reader *r, const xmlNode *node);

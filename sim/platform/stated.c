@@ -3,11 +3,11 @@
 
 #include <string.h>
 
-/* The fabric on which a route joins two devices of one domain, -1 for none. */
+/* Returns the fabric on which a route joins two devices of one domain, -1 for none. */
 static int fabric_of_route(const struct builder *b, const struct xml_route *r)
 {
 	int64_t n = b->m->ndevices;
-	int32_t src = b->x->host[r->src].device, dst = b->x->host[r->dst].device;
+	int32_t src = b->xml->host[r->src].device, dst = b->xml->host[r->dst].device;
 
 	for (int f = 0; f < b->m->nfabrics; f++)
 		if (b->host_of[f * n + src] == r->src &&
@@ -17,10 +17,11 @@ static int fabric_of_route(const struct builder *b, const struct xml_route *r)
 	return -1;
 }
 
-static enum status compare(const struct builder *b, int f, const struct xml_route *r)
+static enum status compare_stated(const struct builder *b, int f,
+                                  const struct xml_route *r)
 {
-	const struct xml_host *src = &b->x->host[r->src], *dst = &b->x->host[r->dst];
-	const int32_t *have = b->x->route_link + r->first;
+	const struct xml_host *src = &b->xml->host[r->src], *dst = &b->xml->host[r->dst];
+	const int32_t *have = b->xml->route_link + r->first;
 	int32_t want[ROUTE_LINKS_MAX];
 	int i = 0,
 	    n = machine_route(b->m, f, src->device, dst->device, want, ROUTE_LINKS_MAX);
@@ -29,12 +30,13 @@ static enum status compare(const struct builder *b, int f, const struct xml_rout
 		i++;
 	if (i == n && i == r->nlinks)
 		return OK;
-	return builder_fail(
-		b, E_TYPE, src,
-		"the route from '%s' to '%s' has %s as its link %d, but "
-		"geometry '%s' has %s",
-		src->name, dst->name, i < r->nlinks ? b->x->link[have[i]].name : "none",
-		i + 1, src->props->geometry, i < n ? b->x->link[want[i]].name : "none");
+	return builder_fail(b, E_TYPE, src,
+	                    "the route from '%s' to '%s' has %s as its link %d, but "
+	                    "geometry '%s' has %s",
+	                    src->name, dst->name,
+	                    i < r->nlinks ? b->xml->link[have[i]].name : "none", i + 1,
+	                    src->props->geometry,
+	                    i < n ? b->xml->link[want[i]].name : "none");
 }
 
 /*
@@ -70,15 +72,15 @@ enum status builder_check_stated(struct builder *b, struct platform_graph *g)
 {
 	int64_t written[MACHINE_FABRICS_MAX] = {0};
 
-	g->stated = !b->x->bypassed;
-	for (int32_t i = 0; i < b->x->nroutes && !b->x->bypassed; i++) {
-		const struct xml_route *r = &b->x->route[i];
+	g->stated = !b->xml->bypassed;
+	for (int32_t i = 0; i < b->xml->nroutes && !b->xml->bypassed; i++) {
+		const struct xml_route *r = &b->xml->route[i];
 		int f = r->src == r->dst ? -1 : fabric_of_route(b, r);
 
 		if (f < 0 || b->m->fabric[f].geometry == GEOMETRY_GRAPH)
 			continue;
 		written[f]++;
-		if (compare(b, f, r) != OK)
+		if (compare_stated(b, f, r) != OK)
 			return b->error->code;
 	}
 	for (int f = 0; f < b->m->nfabrics; f++)

@@ -38,7 +38,7 @@ struct cable {
  * `kind` is the cluster's attribute. *out NULL, and OK: a kind that this is not for.
  * E_RANGE at `at`: parameters that do not make such a cluster, or too large a one.
  */
-enum status topology_make(const struct topology **out, struct platform_xml *x,
+enum status topology_make(const struct topology **out, struct platform_xml *xml,
                           const char *kind, const char *parameters, int32_t nhosts,
                           struct cable cable, struct where at, struct error *e);
 

@@ -1,5 +1,6 @@
 /*
- * What topology.c shares with the file of each topology. Private to those.
+ * What a topology is made of, and the makers of each kind. Private to topology.c,
+ * topology_kinds.c and the file of each kind.
  */
 #ifndef SHARDSIM_SIM_PLATFORM_TOPOLOGY_KINDS_H
 #define SHARDSIM_SIM_PLATFORM_TOPOLOGY_KINDS_H
@@ -15,7 +16,7 @@ struct duplex {
 
 /* What one is made of; the attributes as topology_make() has them. */
 struct topology_maker {
-	struct platform_xml *x;
+	struct platform_xml *xml;
 	const char *parameters;
 	int32_t nhosts;
 	struct cable cable;
@@ -23,12 +24,12 @@ struct topology_maker {
 	struct error *error;
 };
 
-/* E_RANGE: `topo_parameters="..." why`. */
+/* Records the E_RANGE `topo_parameters="..." why`. */
 enum status topology_refuse(const struct topology_maker *k, const char *why);
 
 /*
- * "3,5" at **text: n whole numbers of at least 1; false if they are not. Goes on after
- * them and the ';' that follows.
+ * Reads "3,5" at *text, n whole numbers of at least 1, and moves *text behind them and the
+ * ';' that follows. Returns false where there are no such numbers.
  */
 bool topology_numbers(const char **text, int32_t *number, int n);
 
@@ -39,7 +40,7 @@ struct duplex topology_cable(const struct topology_maker *k, const char *name,
 struct fat_tree;
 struct dragonfly;
 
-/* NULL on an error. Routes and ends as in topology.h. */
+/* The makers return NULL on an error; routes and ends are as in topology.h. */
 const struct fat_tree *fat_tree_make(const struct topology_maker *k);
 int fat_tree_route(const struct fat_tree *t, int32_t src, int32_t dst, int32_t *links,
                    int capacity);

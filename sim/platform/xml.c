@@ -1,14 +1,15 @@
 #include "platform/xml.h"
 
 #include "base/hash.h"
+#include "base/list.h"
 
 #include <stdio.h>
 #include <string.h>
 
-struct where platform_xml_where(const struct platform_xml *x, struct xml_place place)
+struct where platform_xml_where(const struct platform_xml *xml, struct xml_place place)
 {
-	struct where at = {.file = x->path, .line = place.line, .col = 1};
-	const char *line = x->text, *end = x->text + x->length;
+	struct where at = {.file = xml->path, .line = place.line, .col = 1};
+	const char *line = xml->text, *end = xml->text + xml->length;
 	size_t n = strlen(place.element);
 
 	for (unsigned i = 1; i < place.line && line; i++) {
@@ -23,105 +24,64 @@ struct where platform_xml_where(const struct platform_xml *x, struct xml_place p
 	return at;
 }
 
-static size_t hash_text(const char *s)
+static uint64_t name_hash(const char *s)
 {
 	return hash_bytes(HASH_START, s, strlen(s));
 }
 
-static size_t hash_pair(int32_t src, int32_t dst)
+static uint64_t pair_hash(int32_t src, int32_t dst)
 {
 	uint64_t h =
 		((uint64_t)(uint32_t)src << 32 | (uint32_t)dst) * 11400714819323198485u;
 
-	return (size_t)(h ^ h >> 29);
+	return h ^ h >> 29;
 }
 
-static size_t hash_item(const struct platform_xml *x, const struct xml_index *index,
-                        int32_t i)
+int32_t platform_xml_link(const struct platform_xml *xml, const char *name)
 {
-	if (index == &x->host_index)
-		return hash_text(x->host[i].name);
-	if (index == &x->link_index)
-		return hash_text(x->link[i].name);
-	return hash_pair(x->route[i].src, x->route[i].dst);
-}
+	const struct table *t = &xml->links_by_name;
+	uint64_t hash = name_hash(name);
+	size_t at;
 
-static void index_put(const struct platform_xml *x, struct xml_index *index, int32_t i)
-{
-	size_t at = hash_item(x, index, i) & (index->size - 1);
-
-	while (index->slot[at] >= 0)
-		at = (at + 1) & (index->size - 1);
-	index->slot[at] = i;
-}
-
-/* Adds item `i`, which is new; the index is at most half full. */
-static void index_add(struct platform_xml *x, struct xml_index *index, int32_t i)
-{
-	if (2 * (index->used + 1) > index->size) {
-		index->size = index->size ? 2 * index->size : 64;
-		index->slot = arena_alloc(x->arena, index->size, sizeof(*index->slot));
-		memset(index->slot, -1, index->size * sizeof(*index->slot));
-		for (int32_t k = 0; k < i; k++)
-			index_put(x, index, k);
-	}
-	index_put(x, index, i);
-	index->used++;
-}
-
-int32_t platform_xml_link(const struct platform_xml *x, const char *name)
-{
-	const struct xml_index *index = &x->link_index;
-	size_t at = hash_text(name);
-
-	for (; index->size; at++) {
-		int32_t i = index->slot[at & (index->size - 1)];
-
-		if (i < 0 || !strcmp(x->link[i].name, name))
+	for (int32_t i = table_first(t, hash, &at); i >= 0; i = table_next(t, hash, &at))
+		if (!strcmp(xml->link[i].name, name))
 			return i;
-	}
 	return -1;
 }
 
-int32_t platform_xml_host(const struct platform_xml *x, const char *name)
+int32_t platform_xml_host(const struct platform_xml *xml, const char *name)
 {
-	const struct xml_index *index = &x->host_index;
-	size_t at = hash_text(name);
+	const struct table *t = &xml->hosts_by_name;
+	uint64_t hash = name_hash(name);
+	size_t at;
 
-	for (; index->size; at++) {
-		int32_t i = index->slot[at & (index->size - 1)];
-
-		if (i < 0 || !strcmp(x->host[i].name, name))
+	for (int32_t i = table_first(t, hash, &at); i >= 0; i = table_next(t, hash, &at))
+		if (!strcmp(xml->host[i].name, name))
 			return i;
-	}
 	return -1;
 }
 
-const struct xml_route *platform_xml_route(const struct platform_xml *x, int32_t src,
+const struct xml_route *platform_xml_route(const struct platform_xml *xml, int32_t src,
                                            int32_t dst)
 {
-	const struct xml_index *index = &x->route_index;
-	size_t at = hash_pair(src, dst);
+	const struct table *t = &xml->routes_by_ends;
+	uint64_t hash = pair_hash(src, dst);
+	size_t at;
 
-	for (; index->size; at++) {
-		int32_t i = index->slot[at & (index->size - 1)];
-
-		if (i < 0)
-			return NULL;
-		if (x->route[i].src == src && x->route[i].dst == dst)
-			return &x->route[i];
-	}
+	for (int32_t i = table_first(t, hash, &at); i >= 0; i = table_next(t, hash, &at))
+		if (xml->route[i].src == src && xml->route[i].dst == dst)
+			return &xml->route[i];
 	return NULL;
 }
 
-int32_t platform_xml_hop(const struct platform_xml *x, int32_t src, int32_t dst)
+int32_t platform_xml_hop(const struct platform_xml *xml, int32_t src, int32_t dst)
 {
-	const struct xml_host *a = &x->host[src], *b = &x->host[dst];
-	const struct xml_route *route = platform_xml_route(x, src, dst);
+	const struct xml_host *a = &xml->host[src], *b = &xml->host[dst];
+	const struct xml_route *route = platform_xml_route(xml, src, dst);
 	char name[512];
 
 	if (route)
-		return route->nlinks == 1 ? x->route_link[route->first] : -1;
+		return route->nlinks == 1 ? xml->route_link[route->first] : -1;
 	if (!a->cluster || !b->cluster || strcmp(a->cluster, b->cluster) != 0)
 		return -1;
 	for (int down = 0; down < 2; down++)
@@ -134,70 +94,56 @@ int32_t platform_xml_hop(const struct platform_xml *x, int32_t src, int32_t dst)
 			         !split ? ""
 			         : down ? "_DOWN"
 			                : "_UP");
-			link = platform_xml_link(x, name);
+			link = platform_xml_link(xml, name);
 			if (link >= 0)
 				return link;
 		}
 	return -1;
 }
 
-/* Room for item number n: the array, doubled in the arena when it is full. */
-static void *room(struct arena *a, void *old, int32_t n, int32_t *capacity, size_t size)
+bool platform_xml_add_host(struct platform_xml *xml, const struct xml_host *host)
 {
-	void *grown;
-
-	if (n < *capacity)
-		return old;
-	*capacity = *capacity ? 2 * *capacity : 64;
-	grown = arena_alloc(a, (size_t)*capacity, size);
-	if (n)
-		memcpy(grown, old, (size_t)n * size);
-	return grown;
-}
-
-bool platform_xml_add_host(struct platform_xml *x, const struct xml_host *host)
-{
-	if (platform_xml_host(x, host->name) >= 0)
+	if (platform_xml_host(xml, host->name) >= 0)
 		return false;
-	x->host = room(x->arena, x->host, x->nhosts, &x->hosts_capacity,
-	               sizeof(*x->host));
-	x->host[x->nhosts] = *host;
-	index_add(x, &x->host_index, x->nhosts++);
+	table_add(&xml->hosts_by_name, name_hash(host->name), xml->nhosts);
+	xml->host = list_grow(xml->arena, xml->host, xml->nhosts, 1, &xml->hosts_room,
+	                      sizeof(*xml->host));
+	xml->host[xml->nhosts++] = *host;
 	return true;
 }
 
-bool platform_xml_add_link(struct platform_xml *x, const struct link *link)
+bool platform_xml_add_link(struct platform_xml *xml, const struct link *link)
 {
-	if (platform_xml_link(x, link->name) >= 0)
+	if (platform_xml_link(xml, link->name) >= 0)
 		return false;
-	x->link = room(x->arena, x->link, x->nlinks, &x->links_capacity,
-	               sizeof(*x->link));
-	x->link[x->nlinks] = *link;
-	index_add(x, &x->link_index, x->nlinks++);
+	table_add(&xml->links_by_name, name_hash(link->name), xml->nlinks);
+	xml->link = list_grow(xml->arena, xml->link, xml->nlinks, 1, &xml->links_room,
+	                      sizeof(*xml->link));
+	xml->link[xml->nlinks++] = *link;
 	return true;
 }
 
-void platform_xml_add_route_link(struct platform_xml *x, int32_t link)
+void platform_xml_add_route_link(struct platform_xml *xml, int32_t link)
 {
-	x->route_link = room(x->arena, x->route_link, x->nroute_links,
-	                     &x->route_links_capacity, sizeof(*x->route_link));
-	x->route_link[x->nroute_links++] = link;
+	xml->route_link = list_grow(xml->arena, xml->route_link, xml->nroute_links, 1,
+	                            &xml->route_links_room, sizeof(*xml->route_link));
+	xml->route_link[xml->nroute_links++] = link;
 }
 
-bool platform_xml_add_route(struct platform_xml *x, int32_t src, int32_t dst)
+bool platform_xml_add_route(struct platform_xml *xml, int32_t src, int32_t dst)
 {
 	struct xml_route route = {.src = src, .dst = dst};
 
-	if (x->nroutes)
-		route.first = x->route[x->nroutes - 1].first +
-		              x->route[x->nroutes - 1].nlinks;
-	route.nlinks = x->nroute_links - route.first;
-	if (platform_xml_route(x, src, dst))
+	if (xml->nroutes)
+		route.first = xml->route[xml->nroutes - 1].first +
+		              xml->route[xml->nroutes - 1].nlinks;
+	route.nlinks = xml->nroute_links - route.first;
+	if (platform_xml_route(xml, src, dst))
 		return false;
-	x->route = room(x->arena, x->route, x->nroutes, &x->routes_capacity,
-	                sizeof(*x->route));
-	x->route[x->nroutes] = route;
-	index_add(x, &x->route_index, x->nroutes++);
+	table_add(&xml->routes_by_ends, pair_hash(src, dst), xml->nroutes);
+	xml->route = list_grow(xml->arena, xml->route, xml->nroutes, 1,
+	                       &xml->routes_room, sizeof(*xml->route));
+	xml->route[xml->nroutes++] = route;
 	return true;
 }
 

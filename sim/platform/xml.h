@@ -12,6 +12,7 @@
 
 #include "array/machine.h"
 #include "base/error.h"
+#include "base/table.h"
 
 struct topology;
 
@@ -51,23 +52,17 @@ struct xml_route {
 	int32_t nlinks, first;
 };
 
-/* Names or pairs to numbers; open addressing, -1 for free. */
-struct xml_index {
-	int32_t *slot;
-	size_t size, used;
-};
-
 struct platform_xml {
 	struct arena *arena;
 	const char *path, *text;
 	size_t length;
 	int32_t nhosts, nlinks, nroutes, nroute_links;
-	int32_t hosts_capacity, links_capacity, routes_capacity, route_links_capacity;
+	int64_t hosts_room, links_room, routes_room, route_links_room;
 	struct xml_host *host;
 	struct link *link;
 	struct xml_route *route;
 	int32_t *route_link;
-	struct xml_index host_index, link_index, route_index;
+	struct table hosts_by_name, links_by_name, routes_by_ends;
 	/* Routes are not what they seem: of <bypassRoute>s, backbones or limiters. */
 	bool bypassed;
 	/* What SimGrid numbers over all clusters of the file (topology.h). */
@@ -83,29 +78,29 @@ enum status platform_xml_read(struct platform_xml *out, struct arena *a,
                               const char *path, const char *text, size_t length,
                               struct error *e);
 
-struct where platform_xml_where(const struct platform_xml *x, struct xml_place place);
+struct where platform_xml_where(const struct platform_xml *xml, struct xml_place place);
 
 /* The number of the link or host of that name, -1 if there is none. */
-int32_t platform_xml_link(const struct platform_xml *x, const char *name);
-int32_t platform_xml_host(const struct platform_xml *x, const char *name);
+int32_t platform_xml_link(const struct platform_xml *xml, const char *name);
+int32_t platform_xml_host(const struct platform_xml *xml, const char *name);
 
 /* The route written out from host to host, NULL if there is none. */
-const struct xml_route *platform_xml_route(const struct platform_xml *x, int32_t src,
+const struct xml_route *platform_xml_route(const struct platform_xml *xml, int32_t src,
                                            int32_t dst);
 
 /*
  * The one link from host to host: the neighbours in a cluster torus, or a route of one
  * link. -1 if there is none.
  */
-int32_t platform_xml_hop(const struct platform_xml *x, int32_t src, int32_t dst);
+int32_t platform_xml_hop(const struct platform_xml *xml, int32_t src, int32_t dst);
 
 /* Adding; false, and nothing changed, if one of that name or pair is there. */
-bool platform_xml_add_host(struct platform_xml *x, const struct xml_host *host);
-bool platform_xml_add_link(struct platform_xml *x, const struct link *link);
+bool platform_xml_add_host(struct platform_xml *xml, const struct xml_host *host);
+bool platform_xml_add_link(struct platform_xml *xml, const struct link *link);
 
 /* Of the links that platform_xml_add_route_link() has added since the last route. */
-bool platform_xml_add_route(struct platform_xml *x, int32_t src, int32_t dst);
-void platform_xml_add_route_link(struct platform_xml *x, int32_t link);
+bool platform_xml_add_route(struct platform_xml *xml, int32_t src, int32_t dst);
+void platform_xml_add_route_link(struct platform_xml *xml, int32_t link);
 
 /*
  * What one of SimGrid's units stands for: bytes (Bps) or bits (bps) with a prefix of
@@ -121,7 +116,7 @@ bool platform_xml_unit(double *out, const char *unit, bool rate);
  * there is one.
  */
 struct platform_graph {
-	const struct platform_xml *x;
+	const struct platform_xml *xml;
 	/*
 	 * The host of a device on a fabric at [fabric * ndevices + device], -1 without one.
 	 */
@@ -135,7 +130,7 @@ struct platform_graph {
 machine_route_fn platform_graph_route;
 
 /* Does our reader know all routes between two hosts? */
-bool platform_graph_known(const struct platform_xml *x, const struct xml_host *a,
+bool platform_graph_known(const struct platform_xml *xml, const struct xml_host *a,
                           const struct xml_host *b);
 
 /*
@@ -151,7 +146,7 @@ enum status platform_graph_fabric(struct machine *m, struct platform_graph *g, i
  * contradict each other, a geometry that the hosts and links do not have.
  */
 enum status platform_xml_machine(struct machine **out, struct platform_graph **graph,
-                                 const struct platform_xml *x, const char *name,
+                                 const struct platform_xml *xml, const char *name,
                                  struct error *e);
 
 #endif

@@ -1,57 +1,47 @@
 #include "report/data.h"
+#include "report/names.h"
+#include "report/select.h"
+#include "text/words_list.h"
 
-#include "cli/command.h"
-
+#include <stdlib.h>
 #include <string.h>
 
-/* Names asked for that no row has are mistakes of the user; say what there is. */
+/* The row's clock, or its planner. */
+static const char *name_of(const struct row *r, bool clock)
+{
+	return clock ? r->clock : r->planner;
+}
+
+/* E_RANGE, with the names there are, if no row has the planner or clock asked for. */
 static enum status check_name(const struct row *rows, size_t n, bool clock,
                               const char *name, struct where where, struct error *e)
 {
-	const char *last = NULL;
 	struct text known = {0};
-	enum status status;
+	const char **names;
 
-	for (;;) { /* the distinct names in byte order */
-		const char *next = NULL;
-
-		for (size_t i = 0; i < n; i++) {
-			const char *at = clock ? rows[i].clock : rows[i].planner;
-
-			if (strcmp(at, name) == 0) {
-				text_free(&known);
-				return OK;
-			}
-			if ((!last || strcmp(at, last) > 0) &&
-			    (!next || strcmp(at, next) < 0))
-				next = at;
-		}
-		if (!next)
-			break;
-		text_printf(&known, "%s%s", last ? ", " : "", next);
-		last = next;
-	}
-	status = error_set(e, E_RANGE, where, "no rows of this %s, expected one of: %s",
-	                   clock ? "clock" : "planner", known.s ? known.s : "");
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(name_of(&rows[i], clock), name) == 0)
+			return OK;
+	names = xmalloc(n, sizeof(*names));
+	for (size_t i = 0; i < n; i++)
+		names[i] = name_of(&rows[i], clock);
+	n = names_distinct(names, n);
+	for (size_t i = 0; i < n; i++)
+		text_printf(&known, "%s%s", i ? ", " : "", names[i]);
+	error_set(e, E_RANGE, where, "no rows of this %s, expected one of: %s",
+	          clock ? "clock" : "planner", known.s);
 	text_free(&known);
-	return status;
+	free(names);
+	return e->code;
 }
 
 static struct where clock_at(const struct report_options *o, int i)
 {
-	return o->clock_list ? command_word_at("--clock", o->clock_list, i)
+	return o->clock_list ? words_list_at("--clock", o->clock_list, i)
 	                     : where_option("--clock", o->clocks[i]);
 }
 
-bool report_wanted(const struct report_options *o, const struct row *r)
-{
-	bool clock = !o->clocks || !o->clocks[0];
-
-	for (size_t i = 0; o->clocks && o->clocks[i]; i++)
-		clock |= strcmp(o->clocks[i], r->clock) == 0;
-	return clock && report_family(o, r);
-}
-
+/* E_RANGE if no row that is wanted is of a scenario asked for. */
 static enum status check_scenario(const struct row *rows, size_t n,
                                   const struct report_options *o, struct error *e)
 {

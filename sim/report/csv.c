@@ -1,5 +1,7 @@
 #include "report/data.h"
 
+#include "text/csv.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -7,120 +9,41 @@
  * All tables are one rectangle, so that any reader of CSV takes it: `section` says
  * which table a line is of, and fields that table does not have are empty.
  */
-enum field {
-	SECTION,
-	PLATFORM,
-	CLOCK,
-	PLANNER,
-	BASELINE,
-	FAMILY,
-	N,
-	SPEEDUP,
-	LOW,
-	HIGH,
-	LEAST,
-	LARGEST,
-	WINS,
-	TIES,
-	LOSSES,
-	P,
-	MEMORY_N,
-	MEMORY,
-	REMAT_N,
-	REMAT,
-	REST,
-	GAIN,
-	STATUS,
-	ROWS,
-	REASON,
-	EXAMPLE,
-	PLANNING_MEDIAN,
-	PLANNING_LARGEST,
-	BOUND_N,
-	BOUND,
-	BOUND_FIRST, /* the quantiles of report_quantiles */
-	BOUND_LAST = BOUND_FIRST + REPORT_QUANTILES - 1,
-	TIME,
-	BASELINE_TIME,
-	SOLVED,
-	SCENARIOS,
-	BYTES_N,
-	BYTES,
-	BYTES_HIGH,
-	BYTES_LARGEST,
-	CROSSING,
-	FIELDS
-};
+/* clang-format off */
+#define FIELD_LIST(X) \
+	X(SECTION, "section") X(PLATFORM, "platform") X(CLOCK, "clock") \
+	X(PLANNER, "planner") X(BASELINE, "baseline") X(FAMILY, "family") X(N, "n") \
+	X(SPEEDUP, "speedup") X(LOW, "speedup_low") X(HIGH, "speedup_high") \
+	X(LEAST, "speedup_min") X(LARGEST, "speedup_max") X(WINS, "wins") \
+	X(TIES, "ties") X(LOSSES, "losses") X(P, "p") X(MEMORY_N, "memory_n") \
+	X(MEMORY, "memory_ratio") X(REMAT_N, "remat_n") X(REMAT, "speedup_remat") \
+	X(REST, "speedup_rest") X(GAIN, "gain_remat") X(STATUS, "status") \
+	X(ROWS, "rows") X(REASON, "reason") X(EXAMPLE, "example") \
+	X(PLANNING_MEDIAN, "planning_median_s") X(PLANNING_LARGEST, "planning_max_s") \
+	X(BOUND_N, "bound_n") X(BOUND, "times_bound") \
+	X(BOUND_FIRST, "times_bound_min") X(BOUND_Q25, "times_bound_q25") \
+	X(BOUND_MEDIAN, "times_bound_median") X(BOUND_Q75, "times_bound_q75") \
+	X(BOUND_Q95, "times_bound_q95") X(BOUND_LAST, "times_bound_max") \
+	X(TIME, "time_s") X(BASELINE_TIME, "baseline_time_s") X(SOLVED, "solved") \
+	X(SCENARIOS, "scenarios") X(BYTES_N, "bytes_n") X(BYTES, "times_recv_bound") \
+	X(BYTES_HIGH, "times_recv_bound_q95") X(BYTES_LARGEST, "times_recv_bound_max") \
+	X(CROSSING, "crossing")
+/* clang-format on */
 
-static const char *const field_names[FIELDS] = {
-	"section",
-	"platform",
-	"clock",
-	"planner",
-	"baseline",
-	"family",
-	"n",
-	"speedup",
-	"speedup_low",
-	"speedup_high",
-	"speedup_min",
-	"speedup_max",
-	"wins",
-	"ties",
-	"losses",
-	"p",
-	"memory_n",
-	"memory_ratio",
-	"remat_n",
-	"speedup_remat",
-	"speedup_rest",
-	"gain_remat",
-	"status",
-	"rows",
-	"reason",
-	"example",
-	"planning_median_s",
-	"planning_max_s",
-	"bound_n",
-	"times_bound",
-	"times_bound_min",
-	"times_bound_q25",
-	"times_bound_median",
-	"times_bound_q75",
-	"times_bound_q95",
-	"times_bound_max",
-	"time_s",
-	"baseline_time_s",
-	"solved",
-	"scenarios",
-	"bytes_n",
-	"times_recv_bound",
-	"times_recv_bound_q95",
-	"times_recv_bound_max",
-	"crossing",
-};
+#define FIELD_NUMBER(number, name) number,
+#define FIELD_NAME(number, name) name,
+enum field { FIELD_LIST(FIELD_NUMBER) FIELDS };
+static const char *const field_names[FIELDS] = {FIELD_LIST(FIELD_NAME)};
 
+/* The quantiles of report_quantiles are the fields from BOUND_FIRST on. */
+_Static_assert(BOUND_LAST == BOUND_FIRST + REPORT_QUANTILES - 1,
+               "a field per quantile");
+
+/* A record under way. */
 struct line {
 	char number[FIELDS][32];
 	const char *text[FIELDS]; /* NULL: the number */
 };
-
-void report_csv_field(FILE *out, const char *text, bool first)
-{
-	if (!first)
-		fputc(',', out);
-	if (!strpbrk(text, "\",\r\n")) {
-		fputs(text, out);
-		return;
-	}
-	fputc('"', out);
-	for (; *text; text++) {
-		if (*text == '"')
-			fputc('"', out);
-		fputc(*text, out);
-	}
-	fputc('"', out);
-}
 
 static void set_count(struct line *l, enum field f, size_t count)
 {
@@ -133,8 +56,10 @@ static void set_real(struct line *l, enum field f, double value)
 		snprintf(l->number[f], sizeof(l->number[f]), "%.9g", value);
 }
 
-static struct line start(const struct report *r, const char *section,
-                         const char *platform, const char *clock, const char *planner)
+/* Begins a record with what most have. */
+static struct line start_line(const struct report *r, const char *section,
+                              const char *platform, const char *clock,
+                              const char *planner)
 {
 	struct line l = {0};
 
@@ -146,17 +71,18 @@ static struct line start(const struct report *r, const char *section,
 	return l;
 }
 
-static void finish(FILE *out, const struct line *l)
+static void finish_line(FILE *out, const struct line *l)
 {
 	for (int f = 0; f < FIELDS; f++)
-		report_csv_field(out, l->text[f] ? l->text[f] : l->number[f], f == 0);
+		csv_put(out, l->text[f] ? l->text[f] : l->number[f], f == 0);
 	fputs("\r\n", out);
 }
 
-static void write_line(FILE *out, const struct report *r, const struct report_line *s)
+static void write_comparison(FILE *out, const struct report *r,
+                             const struct report_line *s)
 {
-	struct line l = start(r, s->family ? "family" : "total", s->platform, s->clock,
-	                      s->planner);
+	struct line l = start_line(r, s->family ? "family" : "total", s->platform,
+	                           s->clock, s->planner);
 
 	l.text[FAMILY] = s->family;
 	set_count(&l, N, s->speedup.n);
@@ -173,22 +99,22 @@ static void write_line(FILE *out, const struct report *r, const struct report_li
 	set_real(&l, MEMORY, s->memory);
 	set_count(&l, BOUND_N, s->bound_n);
 	set_real(&l, BOUND, s->bound);
-	finish(out, &l);
+	finish_line(out, &l);
 }
 
-/* The row's planner over the column's, which is the baseline here. */
+/* Writes the row's planner over the column's, which is the baseline here. */
 static void write_cell(FILE *out, const struct report *r, const struct report_matrix *m,
                        size_t row, size_t column)
 {
 	const struct report_cell *c = &m->cell[row * m->nplanners + column];
-	struct line l = start(r, "matrix", m->platform, m->clock, m->planner[row]);
+	struct line l = start_line(r, "matrix", m->platform, m->clock, m->planner[row]);
 
 	l.text[BASELINE] = m->planner[column];
 	set_count(&l, N, c->n);
 	set_real(&l, SPEEDUP, c->speedup);
 	set_count(&l, MEMORY_N, c->memory_n);
 	set_real(&l, MEMORY, c->memory);
-	finish(out, &l);
+	finish_line(out, &l);
 }
 
 static void write_matrix(FILE *out, const struct report *r,
@@ -202,19 +128,19 @@ static void write_matrix(FILE *out, const struct report *r,
 
 static void write_bound(FILE *out, const struct report *r, const struct report_bound *b)
 {
-	struct line l = start(r, "bound", b->platform, b->clock, b->planner);
+	struct line l = start_line(r, "bound", b->platform, b->clock, b->planner);
 
 	l.text[BASELINE] = NULL;
 	set_count(&l, BOUND_N, b->n);
 	set_real(&l, BOUND, b->mean);
 	for (int q = 0; q < REPORT_QUANTILES; q++)
 		set_real(&l, (enum field)(BOUND_FIRST + q), b->quantile[q]);
-	finish(out, &l);
+	finish_line(out, &l);
 }
 
 static void write_bytes(FILE *out, const struct report *r, const struct report_bytes *b)
 {
-	struct line l = start(r, "bytes", b->platform, b->clock, b->planner);
+	struct line l = start_line(r, "bytes", b->platform, b->clock, b->planner);
 
 	l.text[BASELINE] = NULL;
 	set_count(&l, SOLVED, b->solved);
@@ -223,13 +149,13 @@ static void write_bytes(FILE *out, const struct report *r, const struct report_b
 	set_real(&l, BYTES, b->mean);
 	set_real(&l, BYTES_HIGH, b->high);
 	set_real(&l, BYTES_LARGEST, b->max);
-	finish(out, &l);
+	finish_line(out, &l);
 }
 
-/* `best` over the fastest of the others, and then its losses. */
+/* Writes `best` over the fastest of the others, and then its losses. */
 static void write_best(FILE *out, const struct report *r, const struct report_best *b)
 {
-	struct line l = start(r, "best", b->platform, b->clock, "best");
+	struct line l = start_line(r, "best", b->platform, b->clock, "best");
 
 	l.text[BASELINE] = "fastest other";
 	set_count(&l, N, b->n);
@@ -239,21 +165,21 @@ static void write_best(FILE *out, const struct report *r, const struct report_be
 	set_count(&l, LOSSES, b->losses);
 	set_count(&l, ROWS, b->nlosses);
 	l.text[REASON] = "losses above 1 %";
-	finish(out, &l);
+	finish_line(out, &l);
 	for (size_t i = 0; i < b->nlosses; i++) {
 		const struct report_loss *loss = &r->loss[b->first_loss + i];
 
-		l = start(r, "loss", b->platform, b->clock, "best");
+		l = start_line(r, "loss", b->platform, b->clock, "best");
 		l.text[BASELINE] = loss->rival;
 		l.text[EXAMPLE] = loss->scenario;
 		set_real(&l, TIME, loss->best_s);
 		set_real(&l, BASELINE_TIME, loss->rival_s);
 		l.text[REASON] = loss->cause;
-		finish(out, &l);
+		finish_line(out, &l);
 	}
 }
 
-/* Of a curve: which figure has what value, and what the others are. */
+/* Prints which figure of a curve has what value, and what the others are. */
 static const char *point_text(char *out, size_t size, const struct report_curve *c,
                               const char *value)
 {
@@ -270,8 +196,8 @@ static void write_curve(FILE *out, const struct report *r, const struct report_c
 		const struct curve_point *point = &c->point[i];
 
 		for (int p = 0; p < c->nplanners; p++) {
-			struct line l =
-				start(r, "curve", c->platform, c->clock, c->planner[p]);
+			struct line l = start_line(r, "curve", c->platform, c->clock,
+			                           c->planner[p]);
 
 			l.text[REASON] =
 				point_text(figures, sizeof(figures), c, point->value);
@@ -281,17 +207,17 @@ static void write_curve(FILE *out, const struct report *r, const struct report_c
 			if (p == point->fastest)
 				set_count(&l, WINS, point->fastest_n);
 			set_count(&l, SCENARIOS, c->nscenarios);
-			finish(out, &l);
+			finish_line(out, &l);
 		}
 	}
 }
 
-/* The planner after, over the one before; or plans of best. */
+/* Writes the planner after a change over the one before it; or the plans of best. */
 static void write_change(FILE *out, const struct report *r,
                          const struct report_change *c)
 {
-	struct line l = start(r, c->plan ? "plan-change" : "change", c->curve->platform,
-	                      c->curve->clock, c->after);
+	struct line l = start_line(r, c->plan ? "plan-change" : "change",
+	                           c->curve->platform, c->curve->clock, c->after);
 	char figures[512], value[200];
 
 	snprintf(value, sizeof(value), "%s..%s", c->low, c->high);
@@ -299,61 +225,61 @@ static void write_change(FILE *out, const struct report *r,
 	l.text[REASON] = point_text(figures, sizeof(figures), c->curve, value);
 	l.text[EXAMPLE] = c->scenario;
 	set_real(&l, CROSSING, c->at);
-	finish(out, &l);
+	finish_line(out, &l);
 }
 
 static void write_origin(FILE *out, const struct report *r,
                          const struct report_origin *o)
 {
-	struct line l = start(r, "origin", o->platform, o->clock, o->planner);
+	struct line l = start_line(r, "origin", o->platform, o->clock, o->planner);
 
 	set_count(&l, N, o->n);
 	set_count(&l, REMAT_N, o->remat_n);
 	set_real(&l, REMAT, o->remat);
 	set_real(&l, REST, o->rest);
 	set_real(&l, GAIN, o->gain);
-	finish(out, &l);
+	finish_line(out, &l);
 }
 
 static void write_left(FILE *out, const struct report *r, const struct report_left *f)
 {
-	struct line l = start(r, "left-out", f->platform, NULL, f->planner);
+	struct line l = start_line(r, "left-out", f->platform, NULL, f->planner);
 
 	l.text[STATUS] = outcome_name(f->status);
 	l.text[REASON] = f->reason;
 	l.text[EXAMPLE] = f->example;
 	set_count(&l, ROWS, f->rows);
-	finish(out, &l);
+	finish_line(out, &l);
 }
 
 static void write_planning(FILE *out, const struct report *r,
                            const struct report_planning *p)
 {
-	struct line l = start(r, "planning", p->platform, p->clock, p->planner);
+	struct line l = start_line(r, "planning", p->platform, p->clock, p->planner);
 
 	set_count(&l, N, p->planning_s.n);
 	set_real(&l, PLANNING_MEDIAN, p->planning_s.median);
 	set_real(&l, PLANNING_LARGEST, p->planning_s.max);
-	finish(out, &l);
+	finish_line(out, &l);
 }
 
-/* How many rows became what, so that a reader can check that none is missing. */
+/* Writes how many rows became what, so that a reader can check that none is missing. */
 static void write_rows(FILE *out, const struct report *r, const char *what, size_t rows)
 {
-	struct line l = start(r, "rows", NULL, NULL, NULL);
+	struct line l = start_line(r, "rows", NULL, NULL, NULL);
 
 	l.text[REASON] = what;
 	set_count(&l, ROWS, rows);
-	finish(out, &l);
+	finish_line(out, &l);
 }
 
 void report_csv(FILE *out, const struct report *r)
 {
 	for (int f = 0; f < FIELDS; f++)
-		report_csv_field(out, field_names[f], f == 0);
+		csv_put(out, field_names[f], f == 0);
 	fputs("\r\n", out);
 	for (size_t i = 0; i < r->nlines; i++)
-		write_line(out, r, &r->line[i]);
+		write_comparison(out, r, &r->line[i]);
 	for (size_t i = 0; i < r->nbests; i++)
 		write_best(out, r, &r->best[i]);
 	for (size_t i = 0; i < r->nmatrices; i++)

@@ -1,7 +1,9 @@
 #include "report/curve.h"
 #include "report/data.h"
+#include "report/names.h"
+#include "report/select.h"
 
-#include "base/units.h"
+#include "base/list.h"
 #include "suite/varied.h"
 
 #include <ctype.h>
@@ -10,13 +12,21 @@
 #include <string.h>
 
 /* One row seen along one of its figures. */
-struct entry {
+struct sighting {
 	const struct row *row;
 	const char *key, *value, *others;
 	double x;
 };
 
-/* Times of a curve; [scenario][planner][point], NaN where there is none. */
+/* What is found, in the arena. */
+struct findings {
+	struct arena *arena;
+	struct report_curve *curve;
+	size_t ncurves;
+	LIST(struct report_change) change;
+};
+
+/* The times of a curve: [scenario][planner][point], NaN where there is none. */
 struct grid {
 	struct report_curve *curve;
 	const char **scenario; /* [nscenarios] in byte order */
@@ -25,14 +35,14 @@ struct grid {
 	int baseline, own; /* numbers of the baseline and of `best`, -1 if not there */
 };
 
-static int compare_values(const struct entry *a, const struct entry *b)
+static int compare_values(const struct sighting *a, const struct sighting *b)
 {
 	if (isnan(a->x) || isnan(b->x) || a->x == b->x)
 		return strcmp(a->value, b->value);
 	return a->x < b->x ? -1 : 1;
 }
 
-static int compare_curves(const struct entry *a, const struct entry *b)
+static int compare_curves(const struct sighting *a, const struct sighting *b)
 {
 	int order = strcmp(a->row->base_platform, b->row->base_platform);
 
@@ -43,9 +53,9 @@ static int compare_curves(const struct entry *a, const struct entry *b)
 	return order ? order : strcmp(a->others, b->others);
 }
 
-static int compare_entries(const void *left, const void *right)
+static int compare_sightings(const void *left, const void *right)
 {
-	const struct entry *a = left, *b = right;
+	const struct sighting *a = left, *b = right;
 	int order = compare_curves(a, b);
 
 	if (order == 0)
@@ -55,15 +65,9 @@ static int compare_entries(const void *left, const void *right)
 	return order ? order : strcmp(a->row->planner, b->row->planner);
 }
 
-/* Of one platform, clock and scenario as it is, before its figures. */
-static int compare_scenarios(const void *left, const void *right)
-{
-	return strcmp(*(const char *const *)left, *(const char *const *)right);
-}
+/* --- sightings ---------------------------------------------------------------------- */
 
-/* --- entries ------------------------------------------------------------------------ */
-
-/* The figures without the one at `skip`, of `length` bytes. */
+/* Returns the figures without the one at `skip`, which has `length` bytes. */
 static const char *other_figures(struct arena *a, const char *varied, const char *skip,
                                  size_t length)
 {
@@ -77,13 +81,15 @@ static const char *other_figures(struct arena *a, const char *varied, const char
 	return arena_printf(a, "%.*s%s", (int)before, varied, rest);
 }
 
-static struct entry *add_entries(struct arena *a, struct entry *out, const struct row *r)
+/* Adds a sighting for each figure of the row; returns the place behind the last. */
+static struct sighting *add_sightings(struct arena *a, struct sighting *out,
+                                      const struct row *r)
 {
 	for (const char *p = r->varied; *p; p += *p == ' ') {
 		size_t length = strcspn(p, " "), key = strcspn(p, "= ");
 
 		if (key < length) {
-			*out = (struct entry){
+			*out = (struct sighting){
 				.row = r,
 				.key = arena_strndup(a, p, key),
 				.value = arena_strndup(a, p + key + 1, length - key - 1),
@@ -108,28 +114,9 @@ static size_t count_figures(const struct row *r)
 
 /* --- one curve ---------------------------------------------------------------------- */
 
-/* The distinct texts among n, sorted, in place; how many. */
-static size_t distinct(const char **text, size_t n)
-{
-	size_t kept = 0;
-
-	qsort(text, n, sizeof(*text), compare_scenarios);
-	for (size_t i = 0; i < n; i++)
-		if (kept == 0 || strcmp(text[kept - 1], text[i]) != 0)
-			text[kept++] = text[i];
-	return kept;
-}
-
-static size_t find_text(const char *const *text, size_t n, const char *wanted)
-{
-	const char *const *found =
-		bsearch(&wanted, text, n, sizeof(*text), compare_scenarios);
-
-	return found ? (size_t)(found - text) : n;
-}
-
-/* The names that the entries have: scenarios, planners, and points. */
-static void name_parts(struct grid *g, struct arena *a, const struct entry *e, size_t n)
+/* Finds the scenarios, planners and points of n sightings of one curve. */
+static void name_parts(struct grid *g, struct arena *a, const struct sighting *e,
+                       size_t n)
 {
 	struct report_curve *c = g->curve;
 
@@ -143,8 +130,8 @@ static void name_parts(struct grid *g, struct arena *a, const struct entry *e, s
 			c->point[c->npoints++] = (struct curve_point){
 				.value = e[i].value, .x = e[i].x, .fastest = -1};
 	}
-	c->nscenarios = distinct(g->scenario, n);
-	c->nplanners = (int)distinct(c->planner, n);
+	c->nscenarios = names_distinct(g->scenario, n);
+	c->nplanners = (int)names_distinct(c->planner, n);
 	if (c->nplanners > CURVE_PLANNERS_MAX)
 		c->nplanners = CURVE_PLANNERS_MAX;
 	c->scenario = c->nscenarios == 1 ? g->scenario[0] : NULL;
@@ -160,12 +147,13 @@ static double *time_at(const struct grid *g, size_t scenario, int planner, size_
 
 static int find_planner(const struct report_curve *c, const char *name)
 {
-	size_t n = (size_t)c->nplanners, i = find_text(c->planner, n, name);
+	size_t n = (size_t)c->nplanners, i = names_find(c->planner, n, name);
 
 	return i < n ? (int)i : -1;
 }
 
-static void fill_times(struct grid *g, struct arena *a, const struct entry *e, size_t n)
+static void fill_times(struct grid *g, struct arena *a, const struct sighting *e,
+                       size_t n)
 {
 	struct report_curve *c = g->curve;
 	size_t cells = c->nscenarios * (size_t)c->nplanners * c->npoints, point = 0;
@@ -176,7 +164,7 @@ static void fill_times(struct grid *g, struct arena *a, const struct entry *e, s
 		g->time_s[i] = NAN;
 	for (size_t i = 0; i < n; i++) {
 		const struct row *r = e[i].row;
-		size_t s = find_text(g->scenario, c->nscenarios, r->base_scenario);
+		size_t s = names_find(g->scenario, c->nscenarios, r->base_scenario);
 		int p = find_planner(c, r->planner);
 
 		point += i > 0 && compare_values(&e[i - 1], &e[i]) != 0;
@@ -225,7 +213,7 @@ static void fill_speedups(const struct grid *g, struct arena *a)
 	}
 }
 
-/* The planners other than best that are as fast as the fastest, as bits. */
+/* Returns the planners other than best that are as fast as the fastest, as bits. */
 static uint64_t fastest_of(const struct grid *g, size_t scenario, size_t point)
 {
 	double least = INFINITY;
@@ -282,8 +270,8 @@ static const char *names_of(struct arena *a, const struct report_curve *c, uint6
 }
 
 /*
- * Where planner p, the faster one at `point` - 1, becomes slower than q: the time of each
- * is taken for a power of the figure in between.
+ * Returns where planner p, the faster one at `point` - 1, becomes slower than q: the time
+ * of each is taken for a power of the figure in between.
  */
 static double crossing(const struct grid *g, size_t scenario, size_t point, int p, int q)
 {
@@ -298,25 +286,8 @@ static double crossing(const struct grid *g, size_t scenario, size_t point, int 
 	return low->x * pow(high->x / low->x, -before / (after - before));
 }
 
-static void add_change(struct report_curves *out, struct arena *a,
-                       struct report_change change)
-{
-	size_t n = out->nchanges++;
-
-	if ((n & (n - 1)) == 0) { /* capacities are powers of two, and one of nothing */
-		struct report_change *grown =
-			arena_alloc(a, n ? 2 * n : 1, sizeof(*grown));
-
-		if (n)
-			memcpy(grown, out->change, n * sizeof(*grown));
-		out->change = grown;
-	}
-	out->change[n] = change;
-}
-
 /* A planner stays as long as it is among the fastest: ties are no changes. */
-static void find_changes(struct report_curves *out, struct arena *a,
-                         const struct grid *g, size_t scenario)
+static void find_changes(struct findings *f, const struct grid *g, size_t scenario)
 {
 	const struct report_curve *c = g->curve;
 	uint64_t staying = 0;
@@ -329,18 +300,16 @@ static void find_changes(struct report_curves *out, struct arena *a,
 			continue;
 		}
 		if (staying && !(staying & now))
-			add_change(out, a,
-			           (struct report_change){
-					   .curve = c,
-					   .scenario = g->scenario[scenario],
-					   .low = c->point[i - 1].value,
-					   .high = c->point[i].value,
-					   .at = crossing(g, scenario, i,
-			                                  __builtin_ctzll(staying),
-			                                  __builtin_ctzll(now)),
-					   .before = names_of(a, c, staying),
-					   .after = names_of(a, c, now),
-				   });
+			*list_add(&f->change, f->arena) = (struct report_change){
+				.curve = c,
+				.scenario = g->scenario[scenario],
+				.low = c->point[i - 1].value,
+				.high = c->point[i].value,
+				.at = crossing(g, scenario, i, __builtin_ctzll(staying),
+			                       __builtin_ctzll(now)),
+				.before = names_of(f->arena, c, staying),
+				.after = names_of(f->arena, c, now),
+			};
 		staying = staying & now ? staying & now : now;
 	}
 }
@@ -359,8 +328,7 @@ static bool same_plan(const char *a, const char *b)
 	return *a == *b;
 }
 
-static void find_plan_changes(struct report_curves *out, struct arena *a,
-                              const struct grid *g, size_t scenario)
+static void find_plan_changes(struct findings *f, const struct grid *g, size_t scenario)
 {
 	const struct report_curve *c = g->curve;
 	const struct row *const *best = &g->best[scenario * c->npoints];
@@ -369,70 +337,70 @@ static void find_plan_changes(struct report_curves *out, struct arena *a,
 		if (!best[i - 1] || !best[i] ||
 		    same_plan(best[i - 1]->steps, best[i]->steps))
 			continue;
-		add_change(out, a,
-		           (struct report_change){
-				   .curve = c,
-				   .scenario = g->scenario[scenario],
-				   .low = c->point[i - 1].value,
-				   .high = c->point[i].value,
-				   .at = NAN,
-				   .before = best[i - 1]->steps,
-				   .after = best[i]->steps,
-				   .plan = true,
-			   });
+		*list_add(&f->change, f->arena) = (struct report_change){
+			.curve = c,
+			.scenario = g->scenario[scenario],
+			.low = c->point[i - 1].value,
+			.high = c->point[i].value,
+			.at = NAN,
+			.before = best[i - 1]->steps,
+			.after = best[i]->steps,
+			.plan = true,
+		};
 	}
 }
 
-/* The curve of n entries; none where they have one value only. */
-static void add_curve(struct report_curves *out, struct arena *a, const char *baseline,
-                      const struct entry *e, size_t n)
+/* Adds the curve of n sightings, unless they have one value only. */
+static void add_curve(struct findings *f, const char *baseline,
+                      const struct sighting *e, size_t n)
 {
-	struct report_curve *c = &out->curve[out->ncurves];
+	struct report_curve *c = &f->curve[f->ncurves];
 	struct grid g = {.curve = c};
 
 	if (compare_values(&e[0], &e[n - 1]) == 0)
 		return;
-	out->ncurves++;
+	f->ncurves++;
 	*c = (struct report_curve){.platform = e->row->base_platform,
 	                           .clock = e->row->clock,
 	                           .key = e->key,
 	                           .others = e->others};
-	name_parts(&g, a, e, n);
+	name_parts(&g, f->arena, e, n);
 	g.baseline = find_planner(c, baseline);
 	g.own = find_planner(c, "best");
-	fill_times(&g, a, e, n);
-	fill_speedups(&g, a);
+	fill_times(&g, f->arena, e, n);
+	fill_speedups(&g, f->arena);
 	fill_fastest(&g);
 	for (size_t s = 0; s < c->nscenarios; s++) {
-		find_changes(out, a, &g, s);
+		find_changes(f, &g, s);
 		if (g.own >= 0)
-			find_plan_changes(out, a, &g, s);
+			find_plan_changes(f, &g, s);
 	}
 }
 
 struct report_curves report_curves(struct arena *a, const char *baseline,
                                    const struct row *const *rows, size_t n)
 {
-	struct report_curves out = {0};
-	struct entry *entry, *last;
-	size_t figures = 0, nentries, end;
+	struct findings found = {.arena = a};
+	struct sighting *seen, *last;
+	size_t figures = 0, nseen, end;
 
 	for (size_t i = 0; i < n; i++)
 		figures += count_figures(rows[i]);
 	if (figures == 0)
-		return out;
-	last = entry = xmalloc(figures, sizeof(*entry));
+		return (struct report_curves){0};
+	last = seen = xmalloc(figures, sizeof(*seen));
 	for (size_t i = 0; i < n; i++)
-		last = add_entries(a, last, rows[i]);
-	nentries = (size_t)(last - entry);
-	qsort(entry, nentries, sizeof(*entry), compare_entries);
-	out.curve = arena_alloc(a, nentries, sizeof(*out.curve));
-	for (size_t i = 0; i < nentries; i = end) {
-		for (end = i + 1; end < nentries; end++)
-			if (compare_curves(&entry[i], &entry[end]) != 0)
+		last = add_sightings(a, last, rows[i]);
+	nseen = (size_t)(last - seen);
+	qsort(seen, nseen, sizeof(*seen), compare_sightings);
+	found.curve = arena_alloc(a, nseen, sizeof(*found.curve));
+	for (size_t i = 0; i < nseen; i = end) {
+		for (end = i + 1; end < nseen; end++)
+			if (compare_curves(&seen[i], &seen[end]) != 0)
 				break;
-		add_curve(&out, a, baseline, entry + i, end - i);
+		add_curve(&found, baseline, seen + i, end - i);
 	}
-	free(entry);
-	return out;
+	free(seen);
+	return (struct report_curves){found.curve, found.change.at, found.ncurves,
+	                              (size_t)found.change.n};
 }

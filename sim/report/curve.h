@@ -1,6 +1,6 @@
 /*
  * What varied figures do (suites that vary platforms or scenarios): curves of the
- * speedups, and where the fastest planner changes. Private to report*.c.
+ * speedups, and where the fastest planner changes. Private to sim/report.
  *
  * A curve is of the rows of one base platform and clock that differ in one figure and
  * agree in all others that were varied, over their base scenarios. Figures without a
@@ -10,9 +10,6 @@
 #define SHARDSIM_SIM_REPORT_CURVE_H
 
 #include "store/store.h"
-#include "text/report_pen.h"
-
-struct report;
 
 enum { CURVE_PLANNERS_MAX = 64 };
 
@@ -58,14 +55,11 @@ struct report_curves {
 	size_t ncurves, nchanges;
 };
 
-/* Of rows in any order; those without varied figures do not matter. The arena's. */
+/* Finds the curves of rows in any order; those without varied figures do not matter. */
 struct report_curves report_curves(struct arena *a, const char *baseline,
                                    const struct row *const *rows, size_t n);
 
-/* In words, where there are curves. */
-void report_curves_text(const struct pen *pen, const struct report *r);
-
-/* "nic.bandwidth of dgx-h100:4, clock model, bytes=1MiB" */
+/* Names a curve: "nic.bandwidth of dgx-h100:4, clock model, bytes=1MiB"; the arena's. */
 const char *report_curve_title(struct arena *a, const struct report_curve *c);
 
 #endif

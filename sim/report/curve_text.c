@@ -1,6 +1,7 @@
 /* Curves and changes in words and tables. */
 #include "report/curve.h"
-#include "text/report_words.h"
+#include "report/text.h"
+#include "text/words.h"
 
 #include "base/units.h"
 #include "suite/varied.h"
@@ -8,10 +9,10 @@
 #include <math.h>
 #include <string.h>
 
-/* What is shown; the CSV has all. */
+/* How many are shown; the CSV has all. */
 enum { CURVES_SHOWN = 40, CHANGES_SHOWN = 50 };
 
-/* A figure of the curve in words: "37.5 GB/s". The arena's. */
+/* Prints a figure of the curve in words: "37.5 GB/s"; the arena's. */
 static const char *figure_words(struct arena *a, const char *key, double x)
 {
 	struct text t = {0};
@@ -39,13 +40,13 @@ const char *report_curve_title(struct arena *a, const struct report_curve *c)
 	                    *c->others ? ", " : "", c->others);
 }
 
-/* Planners that the curve compares: not the baseline, with scenarios. */
+/* Does the curve compare this planner: is it not the baseline, and has it scenarios? */
 static bool is_shown(const struct report *r, const struct report_curve *c, int p)
 {
 	return c->n[p] > 0 && strcmp(c->planner[p], r->baseline) != 0;
 }
 
-static void write_points(struct table *t, struct arena *a, const struct report *r,
+static void write_points(struct pen_table *t, struct arena *a, const struct report *r,
                          const struct report_curve *c)
 {
 	for (size_t i = 0; i < c->npoints; i++) {
@@ -70,7 +71,7 @@ static void write_curve(const struct pen *pen, const struct report *r,
 	char *align = arena_alloc(a, (size_t)c->nplanners + 4, 1);
 	const char *title = report_curve_title(a, c);
 	size_t columns = 3;
-	struct table t;
+	struct pen_table t;
 
 	memcpy(align, "rlr", 3);
 	head[0] = c->key;
@@ -104,7 +105,7 @@ static void write_changes(const struct pen *pen, const struct report_curves *cur
 	struct arena *a = pen->arena;
 	const char *caption = plan ? "Where the plan of best changes"
 	                           : "Where the fastest planner changes";
-	struct table t = words_table(a, caption, "llllllllll", head, CHANGES_SHOWN);
+	struct pen_table t = words_table(a, caption, "llllllllll", head, CHANGES_SHOWN);
 	size_t all = 0;
 
 	for (size_t i = 0; i < curves->nchanges; i++) {

@@ -1,11 +1,12 @@
 #include "report/data.h"
+#include "report/select.h"
 
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* A row and what became of it; `reason` NULL as long as it is not left out. */
+/* A row and what became of it; its reason is NULL as long as it is not left out. */
 struct item {
 	const struct row *row;
 	const char *reason;
@@ -73,12 +74,7 @@ static struct item *find_baseline(const struct gathering *g, const struct row *r
 	return found ? *found : NULL;
 }
 
-bool report_timed(const struct row *r)
-{
-	return r->status == OUTCOME_OK && r->time_s >= 0 && !isinf(r->time_s);
-}
-
-/* Why a row says nothing by itself, NULL if it does. */
+/* Returns why a row cannot be compared with any other, or NULL if it can. */
 static const char *own_reason(struct arena *a, const struct row *r)
 {
 	if (r->status == OUTCOME_OK)
@@ -87,7 +83,7 @@ static const char *own_reason(struct arena *a, const struct row *r)
 	                   : arena_printf(a, "%s, no reason", outcome_name(r->status));
 }
 
-/* Why an ok row and its baseline's do not make a pair, NULL if they do. */
+/* Returns why an ok row and its baseline's do not make a pair, or NULL if they do. */
 static const char *pair_reason(const struct gathering *g, const struct row *r,
                                const struct row *b)
 {
@@ -109,8 +105,8 @@ static const char *pair_reason(const struct gathering *g, const struct row *r,
 	return NULL;
 }
 
-/* Compare a planner's row with its baseline's, or find out why that cannot be. */
-static void judge(const struct gathering *g, struct item *i)
+/* Compares a planner's row with its baseline's, or says why that cannot be. */
+static void judge_row(const struct gathering *g, struct item *i)
 {
 	struct item *reference;
 
@@ -143,7 +139,7 @@ static void judge_baseline(const struct gathering *g, struct item *i)
 		                                : "no planner to compare with";
 }
 
-/* The figures of the compared ones among n items. */
+/* Fills in the figures over those of n items that are compared. */
 static void fill_line(const struct gathering *g, struct report_line *l,
                       const struct item *item, size_t n)
 {
@@ -189,6 +185,7 @@ static void fill_line(const struct gathering *g, struct report_line *l,
 	free(difference);
 }
 
+/* Parts the speedups by whether the baseline has a full rematerialization. */
 static void fill_origin(struct report_origin *o, const struct item *item, size_t n)
 {
 	double *remat = xmalloc(n, sizeof(*remat)), *rest = xmalloc(n, sizeof(*rest));
@@ -232,7 +229,7 @@ static void add_planning(struct report *r, const struct item *item, size_t n)
 	free(planning_s);
 }
 
-/* The lines of one platform, clock and planner: its n items lie in a row, by family. */
+/* Adds the lines of one platform, clock and planner, whose n items are sorted by family. */
 static void add_group(const struct gathering *g, const struct item *item, size_t n)
 {
 	const struct row *first = item->row;
@@ -284,7 +281,7 @@ static void add_groups(const struct gathering *g)
 	}
 }
 
-/* Reasons that differ only in their numbers are one. */
+/* Returns the reason with '#' for numbers: reasons that differ only in these are one. */
 static const char *pattern_of(struct arena *a, const char *reason)
 {
 	char *pattern = arena_strdup(a, reason), *out = pattern;
@@ -310,6 +307,7 @@ static int compare_kinds(const struct item *a, const struct item *b)
 	return order ? order : strcmp(a->pattern, b->pattern);
 }
 
+/* By kind, then by scenario. */
 static int compare_left(const void *left, const void *right)
 {
 	const struct item *a = *(const struct item *const *)left;
@@ -356,7 +354,7 @@ static int compare_families(const void *left, const void *right)
 	return strcmp(a->family, b->family);
 }
 
-/* Lines per family where there are few, or they are asked for. */
+/* Counts the families, which have lines of their own if they are few or asked for. */
 static void count_families(const struct gathering *g, const struct row **rows)
 {
 	struct report *r = g->report;
@@ -409,7 +407,7 @@ enum status report_gather(struct report *out, struct arena *a, const struct row 
 	free(sorted);
 	for (size_t i = 0; i < g.nitems; i++)
 		if (!is_baseline(&g, g.item[i].row))
-			judge(&g, &g.item[i]);
+			judge_row(&g, &g.item[i]);
 	for (size_t i = 0; i < g.nbaselines; i++)
 		judge_baseline(&g, g.baseline[i]);
 	add_groups(&g);

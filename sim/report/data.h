@@ -1,5 +1,5 @@
 /*
- * The figures of a report, before any format. Private to report*.c.
+ * The figures of a report, before any format. Private to sim/report.
  */
 #ifndef SHARDSIM_SIM_REPORT_DATA_H
 #define SHARDSIM_SIM_REPORT_DATA_H
@@ -93,8 +93,8 @@ struct report_loss {
 };
 
 /*
- * Why best's row is slower than the rival's, in words for a table: by the rows of both on
- * clock `model`, NULL where there are none. The arena's, or static.
+ * Returns why best's row is slower than the rival's, in words for a table, from the rows of
+ * both on clock `model`, which are NULL where there are none. The arena's, or static.
  */
 const char *report_cause(struct arena *a, const struct row *best,
                          const struct row *best_model, const struct row *rival,
@@ -125,31 +125,23 @@ struct report {
 	size_t all, compared, references, left_out, other_clocks;
 };
 
-/* Figures of planners among themselves, of rows in any order. */
+/* Fills in the figures of planners among themselves; sorts the rows, in any order before. */
 void report_rivals(struct report *r, struct arena *a, const struct row **rows, size_t n);
 
-/* Is the row of a clock and a family asked for? */
-bool report_wanted(const struct report_options *o, const struct row *r);
-
 /*
- * E_RANGE: no rows, none of the baseline, of a clock, or of the families; OK: at least
- * one row is wanted.
+ * Is there something to report? E_RANGE: no rows, or none of the baseline, of a clock, or of
+ * the families asked for.
  */
 enum status report_check(const struct row *rows, size_t n, const char *baseline,
                          const struct report_options *o, struct error *e);
 
-/* Has the row a time? */
-bool report_timed(const struct row *r);
-
+/* Gathers the figures of all rows that are wanted; the errors are report_check()'s. */
 enum status report_gather(struct report *out, struct arena *a, const struct row *rows,
                           size_t n, const struct report_options *o, struct error *e);
 
-/* The three formats. */
+/* Writes the report in a format. */
 void report_md(FILE *out, struct arena *a, const struct report *r);
 void report_tex(FILE *out, struct arena *a, const struct report *r);
 void report_csv(FILE *out, const struct report *r);
-
-/* One field, quoted where RFC 4180 wants it; a comma before it unless `first`. */
-void report_csv_field(FILE *out, const char *text, bool first);
 
 #endif

@@ -1,5 +1,9 @@
 #include "report/html.h"
-#include "text/report_words.h"
+
+#include "report/select.h"
+#include "report/text.h"
+#include "report/web.h"
+#include "text/words.h"
 
 #include <string.h>
 
@@ -10,7 +14,7 @@ static void write_start(const struct page *p)
 	      "initial-scale=1\">\n<link rel=\"icon\" href=\"data:,\">\n"
 	      "<title>Sweep report</title>\n<style>\n",
 	      p->out);
-	fputs(html_style, p->out);
+	fputs(web_page_css, p->out);
 	fprintf(p->out,
 	        "</style>\n</head>\n<body>\n<header><h1>Sweep report</h1>\n"
 	        "<p class=\"note\">Redistribution plans of %zu rows, compared with "
@@ -150,6 +154,6 @@ void report_html(FILE *out, struct arena *a, const struct report *r,
 	fputs("<footer>Made by shardsim report. Equal rows give an equal "
 	      "page.</footer>\n</main>\n<script>\n",
 	      out);
-	fputs(html_script, out);
+	fputs(web_page_js, out);
 	fputs("</script>\n</body>\n</html>\n", out);
 }

@@ -1,6 +1,6 @@
 /*
  * The report as one static page: no network, all but sorting and filtering works without
- * scripts. Private to report*.c.
+ * scripts. Private to sim/report.
  *
  * What is drawn is chosen by fixed rules, said on the page: tables of text are those of
  * text.c; the table of scenarios shows its first HTML_TABLE_ROWS in the page itself
@@ -12,7 +12,7 @@
 #define SHARDSIM_SIM_REPORT_HTML_H
 
 #include "report/data.h"
-#include "text/report_pen.h"
+#include "text/pen.h"
 
 enum {
 	HTML_TABLE_ROWS = 100, /* of the table of scenarios without scripts */
@@ -59,7 +59,7 @@ struct page {
 	int nsections;
 };
 
-/* The page of all wanted ones among n rows. */
+/* Writes the page of all rows that are wanted among n. */
 void report_html(FILE *out, struct arena *a, const struct report *r,
                  const struct row *rows, size_t n, const struct report_options *o);
 
@@ -67,23 +67,24 @@ void report_html(FILE *out, struct arena *a, const struct report *r,
 
 struct pen pen_html(FILE *out, struct arena *a);
 
-/* The text with what HTML takes for markup, also in attributes, escaped; the arena's. */
+/* Escapes what HTML takes for markup, also in attributes; the arena's. */
 const char *html_escape(struct arena *a, const char *text);
 
-/* "tpu-v4:4x4x4, model" as an id: letters, digits, '-' and '_'. */
+/* Makes an id of a text ("tpu-v4-4x4x4-model"); the arena's. */
 const char *html_id(struct arena *a, const char *text);
 
-/* The limit a row has to keep, in bytes; NaN: none. */
+/* Returns the memory limit of a row's scenario in bytes, NaN if it has none. */
 double html_limit_bytes(const struct row *r);
 
-/* Find the cases and places, and which cases get parts. */
+/* Finds the cases and places; then chooses which cases get parts. */
 void html_find_cases(struct page *p);
 void html_choose(struct page *p);
 
-/* Distributions by planner, for each platform and clock: a chart of histograms. */
+/* Draws a figure's distributions by planner, a chart for each platform and clock. */
 enum html_figure { HTML_SPEEDUP, HTML_BOUND, HTML_LIMIT };
 void html_distributions(const struct page *p, enum html_figure figure);
 
+/* Write further parts of the page. */
 void html_matrices(const struct page *p);
 void html_curves(const struct page *p);
 void html_scenario_table(const struct page *p);
@@ -95,12 +96,10 @@ struct html_axis {
 	double lo, hi, from, to;
 };
 
+/* Returns the pixel of a value; values beyond the ends are put there. */
 double html_at(const struct html_axis *x, double value);
 
-/* Round values on it: at most `capacity` into `tick`; how many. */
+/* Stores at most `capacity` round values on the axis, and returns how many. */
 int html_ticks(double *tick, int capacity, const struct html_axis *x);
-
-/* The page's style sheet and script. */
-extern const char html_style[], html_script[];
 
 #endif

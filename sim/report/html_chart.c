@@ -1,9 +1,11 @@
 /* Distributions by planner, drawn as rows of small histograms over a common axis. */
 #include "report/html.h"
-#include "text/report_words.h"
+#include "report/select.h"
+#include "text/words.h"
+
+#include "base/list.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -16,17 +18,16 @@ enum {
 	BAR = 26   /* its highest bar */
 };
 
+/* The figures of a planner. */
 struct sample {
 	const char *planner;
-	double *x;
-	size_t n, capacity;
+	LIST(double) x;
 };
 
 struct chart {
 	const struct page *page;
 	const char *platform, *clock;
-	struct sample *sample; /* by planner */
-	size_t nsamples;
+	LIST(struct sample) sample; /* by planner */
 };
 
 static double figure_of(enum html_figure f, const struct html_case *c,
@@ -48,22 +49,25 @@ static double figure_of(enum html_figure f, const struct html_case *c,
 	return NAN;
 }
 
+/* Returns the planner's sample, which may be a new one. */
 static struct sample *sample_of(struct chart *c, const char *planner)
 {
-	size_t i = 0, n = c->nsamples;
+	struct arena *a = c->page->arena;
+	int64_t i = 0;
 
-	while (i < n && strcmp(c->sample[i].planner, planner) < 0)
+	while (i < c->sample.n && strcmp(c->sample.at[i].planner, planner) < 0)
 		i++;
-	if (i < n && strcmp(c->sample[i].planner, planner) == 0)
-		return &c->sample[i];
-	c->sample = xrealloc(c->sample, n + 1, sizeof(*c->sample));
-	memmove(c->sample + i + 1, c->sample + i, (n - i) * sizeof(*c->sample));
-	c->sample[i] = (struct sample){.planner = planner};
-	c->nsamples++;
-	return &c->sample[i];
+	if (i < c->sample.n && strcmp(c->sample.at[i].planner, planner) == 0)
+		return &c->sample.at[i];
+	list_add(&c->sample, a);
+	memmove(&c->sample.at[i + 1], &c->sample.at[i],
+	        (size_t)(c->sample.n - 1 - i) * sizeof(*c->sample.at));
+	c->sample.at[i] = (struct sample){.planner = planner};
+	return &c->sample.at[i];
 }
 
-static void gather(struct chart *c, enum html_figure f)
+/* Collects the figures of all rows of the chart's platform and clock. */
+static void gather_samples(struct chart *c, enum html_figure f)
 {
 	const struct page *p = c->page;
 
@@ -80,25 +84,23 @@ static void gather(struct chart *c, enum html_figure f)
 			if (!(x > 0) || isinf(x))
 				continue;
 			s = sample_of(c, item->row[k]->planner);
-			if (s->n == s->capacity) {
-				s->capacity = s->capacity ? 2 * s->capacity : 64;
-				s->x = xrealloc(s->x, s->capacity, sizeof(*s->x));
-			}
-			s->x[s->n++] = x;
+			*list_add(&s->x, p->arena) = x;
 		}
 	}
 }
 
-/* All is on the axis, and 1 in the middle of a bin, so that ties have one of their own. */
+/* Returns an axis for all figures, with 1 in the middle of a bin, so that ties have one. */
 static struct html_axis axis_of(const struct chart *c)
 {
 	struct html_axis x = {1, 1, LEFT, RIGHT};
 	double width, below, above;
 
-	for (size_t i = 0; i < c->nsamples; i++) {
-		for (size_t k = 0; k < c->sample[i].n; k++) {
-			x.lo = fmin(x.lo, c->sample[i].x[k]);
-			x.hi = fmax(x.hi, c->sample[i].x[k]);
+	for (int64_t i = 0; i < c->sample.n; i++) {
+		const struct sample *s = &c->sample.at[i];
+
+		for (int64_t k = 0; k < s->x.n; k++) {
+			x.lo = fmin(x.lo, s->x.at[k]);
+			x.hi = fmax(x.hi, s->x.at[k]);
 		}
 	}
 	width = log(fmax(x.hi / x.lo, 1.5)) / (BINS - 4);
@@ -116,10 +118,10 @@ static void draw_sample(const struct chart *c, const struct sample *s,
 	FILE *out = c->page->out;
 	size_t bin[BINS] = {0}, most = 0;
 	double step = (double)(RIGHT - LEFT) / BINS, base = top + BAR;
-	double median = stat_quantile(s->x, s->n, 0.5);
+	double median = stat_quantile(s->x.at, (size_t)s->x.n, 0.5);
 
-	for (size_t i = 0; i < s->n; i++) {
-		int b = (int)((html_at(axis, s->x[i]) - LEFT) / step);
+	for (int64_t i = 0; i < s->x.n; i++) {
+		int b = (int)((html_at(axis, s->x.at[i]) - LEFT) / step);
 
 		b = b < 0 ? 0 : b >= BINS ? BINS - 1 : b;
 		most = ++bin[b] > most ? bin[b] : most;
@@ -136,8 +138,8 @@ static void draw_sample(const struct chart *c, const struct sample *s,
 	}
 	fprintf(out, "\"/>\n<path class=\"median\" d=\"M%.1f %.1fv-%d\"/>\n",
 	        html_at(axis, median), base + 3, BAR + 3);
-	fprintf(out, "<text x=\"%d\" y=\"%.1f\">%s · n %zu</text>\n", RIGHT + 10,
-	        base - 4, words_ratio(a, median), s->n);
+	fprintf(out, "<text x=\"%d\" y=\"%.1f\">%s · n %lld</text>\n", RIGHT + 10,
+	        base - 4, words_ratio(a, median), (long long)s->x.n);
 }
 
 static void draw_axis(FILE *out, const struct html_axis *x, double bottom,
@@ -160,12 +162,12 @@ static void draw_axis(FILE *out, const struct html_axis *x, double bottom,
 	fprintf(out, "<text x=\"%d\" y=\"%d\">median</text>\n", RIGHT + 10, TOP - 6);
 }
 
-static void draw(const struct chart *c, const char *label)
+static void draw_chart(const struct chart *c, const char *label)
 {
 	struct arena *a = c->page->arena;
 	FILE *out = c->page->out;
 	struct html_axis axis = axis_of(c);
-	double bottom = TOP + BAND * (double)c->nsamples;
+	double bottom = TOP + BAND * (double)c->sample.n;
 	const char *title = arena_printf(a, "%s, clock %s", c->platform, c->clock);
 
 	fprintf(out,
@@ -175,12 +177,12 @@ static void draw(const struct chart *c, const char *label)
 	        html_escape(a, title), WIDTH, bottom + 38, html_escape(a, title), label,
 	        html_escape(a, title), label);
 	draw_axis(out, &axis, bottom, label);
-	for (size_t i = 0; i < c->nsamples; i++)
-		draw_sample(c, &c->sample[i], &axis, TOP + BAND * (double)i);
+	for (int64_t i = 0; i < c->sample.n; i++)
+		draw_sample(c, &c->sample.at[i], &axis, TOP + BAND * (double)i);
 	fputs("</svg></div></figure>\n", out);
 }
 
-/* The chart of one platform and clock; false if there is nothing to show. */
+/* Draws the chart of one platform and clock; false if there is nothing to show. */
 static bool draw_place(const struct page *p, const struct html_place *place,
                        enum html_figure f)
 {
@@ -190,16 +192,11 @@ static bool draw_place(const struct page *p, const struct html_place *place,
 		[HTML_LIMIT] = "part of the memory limit",
 	};
 	struct chart c = {.page = p, .platform = place->platform, .clock = place->clock};
-	bool any;
 
-	gather(&c, f);
-	any = c.nsamples > 0;
-	if (any)
-		draw(&c, labels[f]);
-	for (size_t i = 0; i < c.nsamples; i++)
-		free(c.sample[i].x);
-	free(c.sample);
-	return any;
+	gather_samples(&c, f);
+	if (c.sample.n)
+		draw_chart(&c, labels[f]);
+	return c.sample.n > 0;
 }
 
 void html_distributions(const struct page *p, enum html_figure f)

@@ -1,6 +1,7 @@
 /* Matrices with tints, and curves over varied figures. */
 #include "report/html.h"
-#include "text/report_words.h"
+#include "report/text.h"
+#include "text/words.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -89,6 +90,7 @@ enum {
 	COLOURS = 10
 };
 
+/* A curve as it is drawn. */
 struct plot {
 	const struct page *page;
 	const struct report_curve *curve;
@@ -160,7 +162,7 @@ static void draw_axes(const struct plot *t)
 	fprintf(out, "<text x=\"%d\" y=\"%d\">speedup</text>\n", 4, TOP - 12);
 }
 
-/* Labels at the right ends of lines, pushed apart. */
+/* A label at the right end of a line; they are pushed apart. */
 struct label {
 	const char *text;
 	int colour;

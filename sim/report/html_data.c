@@ -1,5 +1,6 @@
 /* The cases of a page, and which of them get a part of their own. */
 #include "report/html.h"
+#include "report/select.h"
 
 #include "base/units.h"
 
@@ -126,25 +127,29 @@ void html_find_cases(struct page *p)
 
 /* --- parts -------------------------------------------------------------------------- */
 
-/* All cases of one scenario and platform have one part; false if it has one already. */
-static bool mark(struct page *p, struct html_case *c)
+/* Are both cases of one scenario and platform? */
+static bool same_part(const struct html_case *a, const struct html_case *b)
 {
-	const struct row *r = c->row[0];
+	return strcmp(a->row[0]->scenario, b->row[0]->scenario) == 0 &&
+	       strcmp(a->row[0]->platform, b->row[0]->platform) == 0;
+}
+
+/* Gives all cases of one scenario and platform one part; false if they have one already. */
+static bool mark_case(struct page *p, struct html_case *c)
+{
+	const struct html_case *first = c, *end = p->item + p->nitems;
 
 	if (c->section)
 		return false;
-	while (c > p->item && strcmp(c[-1].row[0]->scenario, r->scenario) == 0 &&
-	       strcmp(c[-1].row[0]->platform, r->platform) == 0)
+	while (c > p->item && same_part(c - 1, first))
 		c--;
-	for (; c < p->item + p->nitems && strcmp(c->row[0]->scenario, r->scenario) == 0 &&
-	       strcmp(c->row[0]->platform, r->platform) == 0;
-	     c++)
+	for (; c < end && same_part(c, first); c++)
 		c->section = 1;
 	p->nsections++;
 	return true;
 }
 
-static int by_gain(const void *left, const void *right)
+static int compare_gains(const void *left, const void *right)
 {
 	const struct html_case *a = *(struct html_case *const *)left;
 	const struct html_case *b = *(struct html_case *const *)right;
@@ -154,7 +159,7 @@ static int by_gain(const void *left, const void *right)
 	return a < b ? -1 : a > b;
 }
 
-static int by_loss(const void *left, const void *right)
+static int compare_losses(const void *left, const void *right)
 {
 	const struct html_case *a = *(struct html_case *const *)left;
 	const struct html_case *b = *(struct html_case *const *)right;
@@ -164,7 +169,7 @@ static int by_loss(const void *left, const void *right)
 	return a < b ? -1 : a > b;
 }
 
-/* The first HTML_EACH scenarios in that order. */
+/* Marks the first HTML_EACH scenarios in that order. */
 static void mark_first(struct page *p, struct html_case **item, size_t n,
                        int (*order)(const void *, const void *))
 {
@@ -172,7 +177,7 @@ static void mark_first(struct page *p, struct html_case **item, size_t n,
 
 	qsort(item, n, sizeof(struct html_case *), order);
 	for (size_t i = 0; i < n && marked < HTML_EACH; i++)
-		marked += mark(p, item[i]);
+		marked += mark_case(p, item[i]);
 }
 
 static void mark_interesting(struct page *p)
@@ -184,32 +189,29 @@ static void mark_interesting(struct page *p)
 	for (size_t i = 0; i < p->nitems; i++)
 		if (p->item[i].speedup > 1 + REPORT_TIE)
 			item[n++] = &p->item[i];
-	mark_first(p, item, n, by_gain);
+	mark_first(p, item, n, compare_gains);
 	n = 0;
 	for (size_t i = 0; i < p->nitems; i++)
 		if (p->item[i].loss > 1 + REPORT_LOSS)
 			item[n++] = &p->item[i];
-	mark_first(p, item, n, by_loss);
+	mark_first(p, item, n, compare_losses);
 	for (size_t i = 0; i < p->nitems && faults < HTML_EACH; i++)
 		if (p->item[i].faults)
-			faults += mark(p, &p->item[i]);
+			faults += mark_case(p, &p->item[i]);
 	/* A sweep without any of these still shows plans. */
 	for (size_t i = 0; i < p->nitems && p->nsections == 0; i++)
 		if (p->item[i].fastest)
-			mark(p, &p->item[i]);
+			mark_case(p, &p->item[i]);
 	free(item);
 }
 
-static size_t count_scenarios(const struct page *p)
+/* Counts the scenarios, each platform's apart. */
+static size_t count_parts(const struct page *p)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < p->nitems; i++)
-		n += i == 0 ||
-		     strcmp(p->item[i - 1].row[0]->scenario,
-		            p->item[i].row[0]->scenario) != 0 ||
-		     strcmp(p->item[i - 1].row[0]->platform,
-		            p->item[i].row[0]->platform) != 0;
+		n += i == 0 || !same_part(&p->item[i - 1], &p->item[i]);
 	return n;
 }
 
@@ -218,17 +220,15 @@ void html_choose(struct page *p)
 	const char *wanted = p->options->scenario;
 	int number = 0;
 
-	if (!wanted && count_scenarios(p) > 3 * HTML_EACH)
+	if (!wanted && count_parts(p) > 3 * HTML_EACH)
 		mark_interesting(p);
 	else
 		for (size_t i = 0; i < p->nitems && p->nsections < HTML_NAMED; i++)
 			if (report_scenario(p->options, p->item[i].row[0]))
-				mark(p, &p->item[i]);
+				mark_case(p, &p->item[i]);
 	for (size_t i = 0; i < p->nitems; i++) {
 		const struct html_case *c = &p->item[i];
-		bool first = i == 0 ||
-		             strcmp(c[-1].row[0]->scenario, c->row[0]->scenario) != 0 ||
-		             strcmp(c[-1].row[0]->platform, c->row[0]->platform) != 0;
+		bool first = i == 0 || !same_part(c - 1, c);
 
 		number += c->section && first;
 		if (c->section)

@@ -15,7 +15,7 @@ static bool is_fault(const struct row *r)
 	return r->status == OUTCOME_FAILED || r->status == OUTCOME_WRONG;
 }
 
-static int by_message(const void *a, const void *b)
+static int compare_messages(const void *a, const void *b)
 {
 	const struct row *const *x = *(const struct row *const *const *)a;
 	const struct row *const *y = *(const struct row *const *const *)b;
@@ -26,8 +26,8 @@ static int by_message(const void *a, const void *b)
 	return order ? order : (x > y) - (x < y);
 }
 
-/* The most frequent first; of equal ones in the order that they have. */
-static int by_number(const void *a, const void *b)
+/* Puts the most frequent first, and leaves equal ones in their order. */
+static int compare_faults(const void *a, const void *b)
 {
 	const struct fault *x = a, *y = b;
 
@@ -41,7 +41,7 @@ static bool is_same(const struct row *a, const struct row *b)
 	return a->status == b->status && strcmp(a->message, b->message) == 0;
 }
 
-/* All rows at fault, those with the same message together. */
+/* Returns all rows at fault; if they are many, those with the same message together. */
 static const struct row **sorted_rows(const struct page *p, size_t *n)
 {
 	const struct row *const **at = arena_alloc(p->arena, p->nrows, sizeof(*at));
@@ -52,7 +52,7 @@ static const struct row **sorted_rows(const struct page *p, size_t *n)
 		if (is_fault(p->row[i]))
 			at[(*n)++] = &p->row[i];
 	if (*n > HTML_FAULT_ROWS)
-		qsort(at, *n, sizeof(*at), by_message);
+		qsort(at, *n, sizeof(*at), compare_messages);
 	row = arena_alloc(p->arena, *n, sizeof(*row));
 	for (size_t i = 0; i < *n; i++)
 		row[i] = *at[i];
@@ -101,7 +101,7 @@ static void write_faults(const struct page *p, const struct row *const *row, siz
 			fault[faults++].row = &row[i];
 		fault[faults - 1].n++;
 	}
-	qsort(fault, faults, sizeof(*fault), by_number);
+	qsort(fault, faults, sizeof(*fault), compare_faults);
 	for (size_t i = 0; i < faults && i < HTML_FAULTS; i++)
 		write_fault(p, &fault[i]);
 	if (faults > HTML_FAULTS)

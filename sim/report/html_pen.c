@@ -57,7 +57,7 @@ static void html_paragraph(const struct pen *p, const char *text)
 	fprintf(p->out, "<p class=\"%s\">%s</p>\n", class, html_escape(p->arena, text));
 }
 
-static void html_row(const struct pen *p, const struct table *t, const char *tag,
+static void html_row(const struct pen *p, const struct pen_table *t, const char *tag,
                      const char *const *cell)
 {
 	static const char *const class[256] = {
@@ -73,7 +73,7 @@ static void html_row(const struct pen *p, const struct table *t, const char *tag
 	fputs("</tr>\n", p->out);
 }
 
-static void html_table(const struct pen *p, const struct table *t)
+static void html_table(const struct pen *p, const struct pen_table *t)
 {
 	fprintf(p->out,
 	        "<div class=\"scroll\" tabindex=\"0\"><table>\n"

@@ -1,9 +1,8 @@
 /* Scenarios with a part of their own: plans as time lines, steps, busiest links. */
 #include "measure/timeline.h"
 #include "report/html.h"
-#include "text/report_words.h"
-
-#include "base/units.h"
+#include "report/select.h"
+#include "text/words.h"
 
 #include <math.h>
 #include <string.h>
@@ -50,15 +49,15 @@ static bool is_same(const struct row *a, const struct row *b)
 	return a->time_s == b->time_s && strcmp(a->steps, b->steps) == 0;
 }
 
-/* Fastest first; of equal ones by planner. */
-static void insert(const struct row **row, size_t n, const struct row *r)
+/* Inserts a row among n that are sorted by time, behind equal ones. */
+static void insert_row(const struct row **row, size_t n, const struct row *r)
 {
 	for (; n > 0 && row[n - 1]->time_s > r->time_s; n--)
 		row[n] = row[n - 1];
 	row[n] = r;
 }
 
-/* The distinct plans of a case that have times; [c->n]. */
+/* Finds the distinct plans of a case that have times, at most c->n, the fastest first. */
 static size_t find_plans(struct same *out, struct arena *a, const struct html_case *c)
 {
 	const struct row **row = arena_alloc(a, c->n, sizeof(*row));
@@ -66,7 +65,7 @@ static size_t find_plans(struct same *out, struct arena *a, const struct html_ca
 
 	for (size_t i = 0; i < c->n; i++)
 		if (report_timed(c->row[i]))
-			insert(row, rows++, c->row[i]);
+			insert_row(row, rows++, c->row[i]);
 	for (size_t i = 0; i < rows; i++) {
 		struct same *s = &out[n];
 		size_t more = 0;
@@ -95,29 +94,14 @@ static const char *step_text(const struct same *s, int i)
 	return s->text ? s->text[i] : s->step[i].op;
 }
 
-static const char *bytes_text(struct arena *a, double bytes)
-{
-	struct text t = {0};
-
-	if (!(bytes >= 0))
-		return "-";
-	units_print_bytes(&t, bytes);
-	return text_take(&t, a);
-}
-
-static const char *time_text(struct arena *a, double seconds)
-{
-	return isnan(seconds) ? "-" : words_time(a, seconds);
-}
-
-static const char *links_text(struct arena *a, const struct timeline_step *s)
+static const char *busiest_text(struct arena *a, const struct timeline_step *s)
 {
 	struct text t = {0};
 
 	for (int i = 0; i < s->nlinks; i++)
 		text_printf(&t, "%s%s %s (%s)", i ? "; " : "", s->link[i].name,
-		            bytes_text(a, s->link[i].bytes),
-		            time_text(a, s->link[i].busy_s));
+		            words_bytes(a, s->link[i].bytes),
+		            words_time(a, s->link[i].busy_s));
 	if (s->busiest > 1)
 		text_printf(&t, "; %lld links as busy as the first",
 		            (long long)s->busiest);
@@ -143,15 +127,15 @@ static void draw_steps(const struct page *p, const struct same *s, double most_s
 		        "height=\"%d\"><title>%s: %s",
 		        html_id(a, step->op), LEFT + from_s * scale, top,
 		        fmax(0.6, (to_s - from_s) * scale), BAR,
-		        html_escape(a, step_text(s, i)), time_text(a, step->time_s));
+		        html_escape(a, step_text(s, i)), words_time(a, step->time_s));
 		if (step->algorithm)
 			fprintf(p->out, ", %s", html_escape(a, step->algorithm));
 		if (step->recv_bytes > 0)
 			fprintf(p->out, ", receives %s",
-			        bytes_text(a, (double)step->recv_bytes));
+			        words_bytes(a, step->recv_bytes));
 		if (step->nlinks)
 			fprintf(p->out, "; busiest: %s",
-			        html_escape(a, links_text(a, step)));
+			        html_escape(a, busiest_text(a, step)));
 		fputs("</title></rect>\n", p->out);
 		from_s += step->time_s;
 	}
@@ -185,7 +169,7 @@ static void draw_plans(const struct page *p, const struct same *plan, size_t n,
 		draw_steps(p, s, most_s, top);
 		fprintf(out, "<text x=\"%.1f\" y=\"%.1f\">%s%s</text>\n",
 		        LEFT + 8 + (RIGHT - LEFT) * fmin(s->row->time_s / most_s, 1),
-		        top + 13, cut ? "⋯ " : "", time_text(a, s->row->time_s));
+		        top + 13, cut ? "⋯ " : "", words_time(a, s->row->time_s));
 	}
 	fputs("</svg></div>\n", out);
 }
@@ -212,7 +196,7 @@ static void write_planners(const struct page *p, const struct html_case *c)
 		        "<tr><td>%s</td><td>%s</td><td class=\"r\">%s</td>"
 		        "<td class=\"r\">%s</td><td class=\"r\">%s</td>",
 		        html_escape(a, r->planner), outcome_name(r->status),
-		        time_text(a, timed ? r->time_s : NAN),
+		        words_time(a, timed ? r->time_s : NAN),
 		        words_ratio(a, timed && c->baseline && r->time_s > 0
 		                               ? c->baseline->time_s / r->time_s
 		                               : NAN),
@@ -221,9 +205,9 @@ static void write_planners(const struct page *p, const struct html_case *c)
 		fprintf(out,
 		        "<td class=\"r\">%s</td><td class=\"r\">%s</td>"
 		        "<td class=\"r\">%s</td><td class=\"p\">%s%s</td></tr>\n",
-		        bytes_text(a, (double)r->recv_bytes),
-		        bytes_text(a, (double)r->peak_array_bytes),
-		        bytes_text(a, (double)r->peak_live_bytes),
+		        words_bytes(a, r->recv_bytes),
+		        words_bytes(a, r->peak_array_bytes),
+		        words_bytes(a, r->peak_live_bytes),
 		        html_escape(a, r->status == OUTCOME_OK ? r->steps : r->message),
 		        r->full_remat ? " <small>(full rematerialization)</small>" : "");
 	}
@@ -242,10 +226,9 @@ static void write_step(const struct page *p, const struct same *s, int i)
 	        "<td class=\"r\">%s</td><td class=\"p\">%s</td></tr>\n",
 	        i ? "" : html_escape(a, s->names), html_escape(a, step_text(s, i)),
 	        step->algorithm ? html_escape(a, step->algorithm) : "local",
-	        time_text(a, step->time_s), words_percent(a, part),
-	        time_text(a, step->local_s), time_text(a, step->launch_s),
-	        bytes_text(a, (double)step->recv_bytes),
-	        html_escape(a, links_text(a, step)));
+	        words_time(a, step->time_s), words_percent(a, part),
+	        words_time(a, step->local_s), words_time(a, step->launch_s),
+	        words_bytes(a, step->recv_bytes), html_escape(a, busiest_text(a, step)));
 }
 
 static void write_steps(const struct page *p, const struct same *plan, size_t n)

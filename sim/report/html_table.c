@@ -1,17 +1,13 @@
 /* The table of scenarios: its first rows as HTML, all of them as JSON for the script. */
 #include "report/html.h"
-#include "text/report_words.h"
-
-#include "base/units.h"
+#include "report/names.h"
+#include "text/words.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * A column: what the table is sorted by where `number` is true is the figure, else the
- * text. The script formats figures by `unit` as the page does.
- */
+/* The columns. Those with a unit are figures, which the script prints as the page does. */
 static const struct column {
 	const char *head, *unit, *title;
 } columns[] = {
@@ -28,10 +24,10 @@ static const struct column {
 	{"of limit", "%", "largest array over the memory limit"},
 	{"solved", "", "planners with a plan, of all that were asked"},
 };
-enum { COLUMNS = sizeof(columns) / sizeof(columns[0]), FIGURES = 5 };
+enum { COLUMNS = sizeof(columns) / sizeof(columns[0]), FIRST_FIGURE = 5, FIGURES = 6 };
 
-/* time, baseline, speedup, x bound, memory, of limit; NaN where there is none. */
-static void figures_of(double out[FIGURES + 1], const struct html_case *c)
+/* Fills in the columns from `time` to `of limit`; NaN where there is no figure. */
+static void figures_of(double out[FIGURES], const struct html_case *c)
 {
 	const struct row *r = c->fastest;
 
@@ -47,17 +43,11 @@ static void figures_of(double out[FIGURES + 1], const struct html_case *c)
 
 static const char *figure_text(struct arena *a, char unit, double x)
 {
-	struct text t = {0};
-
-	if (isnan(x))
-		return "-";
 	switch (unit) {
 	case 's':
-		units_print_time(&t, x);
-		return text_take(&t, a);
+		return words_time(a, x);
 	case 'B':
-		units_print_bytes(&t, x);
-		return text_take(&t, a);
+		return words_bytes(a, x);
 	case '%':
 		return words_percent(a, x);
 	default:
@@ -65,7 +55,7 @@ static const char *figure_text(struct arena *a, char unit, double x)
 	}
 }
 
-/* The largest speedups first, then what has none. */
+/* Puts the largest speedups first, then what has none. */
 static int compare_items(const void *left, const void *right)
 {
 	const struct html_case *a = *(const struct html_case *const *)left;
@@ -83,7 +73,7 @@ static void write_item(const struct page *p, const struct html_case *c)
 {
 	struct arena *a = p->arena;
 	const struct row *r = c->row[0];
-	double figure[FIGURES + 1];
+	double figure[FIGURES];
 	FILE *out = p->out;
 
 	figures_of(figure, c);
@@ -100,10 +90,10 @@ static void write_item(const struct page *p, const struct html_case *c)
 	if (c->ties)
 		fprintf(out, " <small>+%zu</small>", c->ties);
 	fputs("</td>", out);
-	for (int i = 0; i <= FIGURES; i++)
+	for (int i = 0; i < FIGURES; i++)
 		fprintf(out, "<td class=\"r\">%s</td>",
-		        html_escape(a,
-		                    figure_text(a, columns[5 + i].unit[0], figure[i])));
+		        html_escape(a, figure_text(a, columns[FIRST_FIGURE + i].unit[0],
+		                                   figure[i])));
 	fprintf(out, "<td class=\"r\">%zu/%zu</td></tr>\n", c->solved, c->n);
 }
 
@@ -129,12 +119,7 @@ struct names {
 	size_t n;
 };
 
-static int compare_names(const void *left, const void *right)
-{
-	return strcmp(*(const char *const *)left, *(const char *const *)right);
-}
-
-/* The distinct texts of a field over all rows, in byte order. */
+/* Returns the distinct texts that all rows have in a field, in byte order. */
 static struct names find_names(const struct page *p, size_t offset)
 {
 	struct names names = {arena_alloc(p->arena, p->nrows, sizeof(const char *)), 0};
@@ -146,25 +131,14 @@ static struct names find_names(const struct page *p, size_t offset)
 		if (i == 0 || strcmp(names.name[names.n - 1], name) != 0)
 			names.name[names.n++] = name;
 	}
-	if (names.n) {
-		size_t n = names.n;
-
-		qsort(names.name, n, sizeof(const char *), compare_names);
-		names.n = 0;
-		for (size_t i = 0; i < n; i++)
-			if (names.n == 0 ||
-			    strcmp(names.name[names.n - 1], names.name[i]) != 0)
-				names.name[names.n++] = names.name[i];
-	}
+	names.n = names_distinct(names.name, names.n);
 	return names;
 }
 
+/* Returns the number that the script knows the name by. */
 static int number_of(const struct names *names, const char *name)
 {
-	const char **found =
-		bsearch(&name, names->name, names->n, sizeof(name), compare_names);
-
-	return found ? (int)(found - names->name) : -1;
+	return (int)names_find(names->name, names->n, name);
 }
 
 enum { SCENARIO, FAMILY, PLATFORM, CLOCK, PLANNER, NAMES };
@@ -172,7 +146,7 @@ enum { SCENARIO, FAMILY, PLATFORM, CLOCK, PLANNER, NAMES };
 static void write_record(FILE *out, const struct names *names, const struct html_case *c)
 {
 	const struct row *r = c->row[0];
-	double figure[FIGURES + 1];
+	double figure[FIGURES];
 
 	figures_of(figure, c);
 	fprintf(out, "[%d,%d,%d,%d,%d", number_of(&names[SCENARIO], r->scenario),
@@ -180,7 +154,7 @@ static void write_record(FILE *out, const struct names *names, const struct html
 	        number_of(&names[PLATFORM], r->platform),
 	        number_of(&names[CLOCK], r->clock),
 	        c->fastest ? number_of(&names[PLANNER], c->fastest->planner) : -1);
-	for (int i = 0; i <= FIGURES; i++) {
+	for (int i = 0; i < FIGURES; i++) {
 		if (isnan(figure[i]) || isinf(figure[i]))
 			fputs(",null", out);
 		else

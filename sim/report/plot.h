@@ -9,7 +9,7 @@
 #include "report/report.h"
 
 /*
- * Write the plot to `path`, whose ending says how: .svg or .pdf. E_SYNTAX: another
+ * Writes the plot to `path`, whose ending says how: .svg or .pdf. E_SYNTAX: another
  * ending; E_RANGE: nothing to compare; E_IO: gnuplot or the file.
  */
 enum status report_plot(const char *path, struct store *store,

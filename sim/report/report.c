@@ -2,8 +2,9 @@
 
 #include "report/data.h"
 #include "report/html.h"
+#include "report/select.h"
+#include "text/csv.h"
 
-#include <fnmatch.h>
 #include <locale.h>
 #include <math.h>
 #include <string.h>
@@ -83,17 +84,6 @@ enum status report_write(FILE *out, struct store *store, const struct report_opt
 	return status;
 }
 
-bool report_family(const struct report_options *o, const struct row *r)
-{
-	return !o->family || fnmatch(o->family, r->family, FNM_EXTMATCH) == 0;
-}
-
-bool report_scenario(const struct report_options *o, const struct row *r)
-{
-	return !o->scenario || strcmp(o->scenario, r->scenario) == 0 ||
-	       fnmatch(o->scenario, r->scenario, FNM_EXTMATCH) == 0;
-}
-
 struct csv_rows {
 	FILE *out;
 	const struct report_options *options;
@@ -114,11 +104,11 @@ static void write_cell(const struct csv_rows *csv, const struct row *r, int colu
 
 	switch (c->kind) {
 	case ROW_TEXT:
-		report_csv_field(csv->out, *(const char *const *)field, column == 0);
+		csv_put(csv->out, *(const char *const *)field, column == 0);
 		return;
 	case ROW_STATUS:
-		report_csv_field(csv->out, outcome_name(*(const enum outcome *)field),
-		                 column == 0);
+		csv_put(csv->out, outcome_name(*(const enum outcome *)field),
+		        column == 0);
 		return;
 	case ROW_REAL:
 		real = *(const double *)field;
@@ -134,7 +124,7 @@ static void write_cell(const struct csv_rows *csv, const struct row *r, int colu
 		snprintf(number, sizeof(number), "%d", *(const bool *)field);
 		break;
 	}
-	report_csv_field(csv->out, number, column == 0);
+	csv_put(csv->out, number, column == 0);
 }
 
 static enum status write_row(void *self, const struct row *r, struct error *e)
@@ -172,7 +162,7 @@ enum status report_rows_csv(FILE *out, struct store *store,
 	old = use_c_locale(&c);
 	for (int i = 0; i < ROW_COLUMNS; i++)
 		if (in_csv(i))
-			report_csv_field(out, row_columns[i].name, i == 0);
+			csv_put(out, row_columns[i].name, i == 0);
 	fputs("\r\n", out);
 	status = store_each(store, write_row, &csv, e);
 	restore_locale(old, c);

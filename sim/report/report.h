@@ -1,5 +1,6 @@
 /*
- * The report of a sweep: planners against a baseline (design 8).
+ * The report of a sweep: planners against a baseline (sim/README.md, Rows
+ * and tables).
  *
  * Per platform and clock, for each planner and family of scenarios and in total:
  *   n, the number of scenarios where planner and baseline are `ok` and both times are
@@ -57,7 +58,7 @@ enum report_format {
 	REPORT_HTML /* one page with charts and plans, without anything from elsewhere */
 };
 
-/* The format named "md", "csv", "tex" or "html"; false if there is none. */
+/* Stores the format named "md", "csv", "tex" or "html"; false if there is none. */
 bool report_format_parse(enum report_format *out, const char *name);
 
 /* Families that are shown one by one without being asked for. */
@@ -86,28 +87,21 @@ struct report_options {
 	const char *unfinished;
 };
 
-/* Does the row's family match the pattern: a glob as in a shell, also `@(a|b*)`? */
-bool report_family(const struct report_options *o, const struct row *r);
-
-/* Is the row's scenario the one asked for by name or pattern? */
-bool report_scenario(const struct report_options *o, const struct row *r);
-
 /*
- * Write the report of all rows of the store to `out`. E_RANGE: no rows at all, none of
- * the baseline, or none of a clock, family or
- * scenario asked for; nothing is written then. E_IO: `out` or
- * the store fails.
+ * Writes the report of all rows of the store to `out`. E_RANGE: no rows at all, none of
+ * the baseline, or none of a clock, family or scenario asked for; nothing is written then.
+ * E_IO: `out` or the store fails.
  */
 enum status report_write(FILE *out, struct store *store, const struct report_options *o,
                          struct error *e);
 
-/* The same of n rows at hand; (scenario, platform, planner, clock) differ in all. */
+/* Writes the report of n rows at hand; (scenario, platform, planner, clock) differ in all. */
 enum status report_print(FILE *out, const struct row *rows, size_t n,
                          const struct report_options *o, struct error *e);
 
 /*
- * All rows of the families asked for as CSV (RFC 4180), a header of the columns' names
- * first. Seconds have 17 digits; unknown numbers are empty, and so is planning_s unless
+ * Writes all rows of the families asked for as CSV (RFC 4180), a header of the columns'
+ * names first. Seconds have 17 digits; unknown numbers are empty, and so is planning_s unless
  * timing is asked for. Other options do not matter. Where a row of the store is damaged
  * nothing is written: all are read once before, and once more to be written, for there
  * may be more of them than memory holds.

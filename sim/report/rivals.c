@@ -1,5 +1,9 @@
 /* Planners among themselves: against each other, the bound, and `best` against all. */
 #include "report/data.h"
+#include "report/names.h"
+#include "report/select.h"
+
+#include "base/list.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -7,14 +11,19 @@
 
 const double report_quantiles[REPORT_QUANTILES] = {0, 0.25, 0.5, 0.75, 0.95, 1};
 
-/* A time below its bound by more than rounding. */
+/* A time that is less than its bound by more than this part of it is a fault. */
 #define FAULT 1e-9
 
+/* What is compared, and what was found so far. */
 struct rivals {
-	struct report *report;
 	struct arena *arena;
-	const struct row **row; /* all, sorted */
+	const struct row **row; /* all, by platform, clock, scenario and planner */
 	size_t n;
+	LIST(struct report_matrix) matrix;
+	LIST(struct report_bound) bound;
+	LIST(struct report_bytes) bytes;
+	LIST(struct report_best) best;
+	LIST(struct report_loss) loss;
 };
 
 /* The rows of one platform and clock, by scenario. */
@@ -36,64 +45,27 @@ static int compare_rows(const void *left, const void *right)
 	return order ? order : strcmp(a->planner, b->planner);
 }
 
-static bool moves(const struct row *r)
-{
-	return report_timed(r) && r->time_s > 0;
-}
-
-static void *grow(struct arena *a, const void *old, size_t n, size_t size)
-{
-	void *out;
-
-	if (n & (n - 1)) /* capacities are powers of two, and one of nothing */
-		return (void *)(uintptr_t)old;
-	out = arena_alloc(a, n ? 2 * n : 1, size);
-	if (n)
-		memcpy(out, old, n * size);
-	return out;
-}
-
 /* --- planner against planner -------------------------------------------------------- */
 
-static int compare_names(const void *a, const void *b)
-{
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-/* The distinct planners of the place, in byte order. */
+/* Finds the distinct planners of the place, in byte order. */
 static void find_planners(struct report_matrix *m, struct arena *a,
                           const struct place *place)
 {
-	for (size_t i = 0; i < place->n; i++) {
-		size_t k = 0;
-
-		while (k < m->nplanners &&
-		       strcmp(m->planner[k], place->row[i]->planner) != 0)
-			k++;
-		if (k < m->nplanners)
-			continue;
-		m->planner = grow(a, m->planner, m->nplanners, sizeof(*m->planner));
-		m->planner[m->nplanners++] = place->row[i]->planner;
-	}
-	qsort(m->planner, m->nplanners, sizeof(*m->planner), compare_names);
+	m->planner = arena_alloc(a, place->n, sizeof(*m->planner));
+	for (size_t i = 0; i < place->n; i++)
+		m->planner[i] = place->row[i]->planner;
+	m->nplanners = names_distinct(m->planner, place->n);
 }
 
-static size_t number_of(const struct report_matrix *m, const struct row *r)
-{
-	const char **found = bsearch(&r->planner, m->planner, m->nplanners,
-	                             sizeof(*m->planner), compare_names);
-
-	return (size_t)(found - m->planner);
-}
-
-/* Two rows of one scenario: sums of logarithms at first, in both cells. */
+/* Adds two rows of one scenario to both their cells, which sum logarithms at first. */
 static void add_pair(struct report_matrix *m, const struct row *r, const struct row *s)
 {
-	size_t i = number_of(m, r), k = number_of(m, s);
+	size_t i = names_find(m->planner, m->nplanners, r->planner);
+	size_t k = names_find(m->planner, m->nplanners, s->planner);
 	struct report_cell *over = &m->cell[i * m->nplanners + k];
 	struct report_cell *under = &m->cell[k * m->nplanners + i];
 
-	if (moves(r) && moves(s)) {
+	if (report_moves(r) && report_moves(s)) {
 		double log_ratio = log(s->time_s / r->time_s);
 
 		over->n++;
@@ -123,7 +95,7 @@ static void finish_cells(struct report_matrix *m)
 	}
 }
 
-/* The end of the scenario that begins with row `first`. */
+/* Returns the end of the scenario that begins with row `first`. */
 static size_t scenario_end(const struct place *place, size_t first)
 {
 	size_t end = first + 1;
@@ -134,9 +106,8 @@ static size_t scenario_end(const struct place *place, size_t first)
 	return end;
 }
 
-static void add_matrix(const struct rivals *g, const struct place *place)
+static void add_matrix(struct rivals *g, const struct place *place)
 {
-	struct report *r = g->report;
 	struct report_matrix m = {.platform = place->row[0]->platform,
 	                          .clock = place->row[0]->clock};
 	size_t end;
@@ -152,16 +123,14 @@ static void add_matrix(const struct rivals *g, const struct place *place)
 				add_pair(&m, place->row[k], place->row[l]);
 	}
 	finish_cells(&m);
-	r->matrix = grow(g->arena, r->matrix, r->nmatrices, sizeof(m));
-	r->matrix[r->nmatrices++] = m;
+	*list_add(&g->matrix, g->arena) = m;
 }
 
 /* --- time over bound ---------------------------------------------------------------- */
 
-static void add_bound(const struct rivals *g, const struct place *place,
-                      const char *planner, double *ratio)
+static void add_bound(struct rivals *g, const struct place *place, const char *planner,
+                      double *ratio)
 {
-	struct report *r = g->report;
 	struct report_bound b = {.platform = place->row[0]->platform,
 	                         .clock = place->row[0]->clock,
 	                         .planner = planner};
@@ -169,18 +138,18 @@ static void add_bound(const struct rivals *g, const struct place *place,
 	for (size_t i = 0; i < place->n; i++) {
 		const struct row *row = place->row[i];
 
-		if (moves(row) && row->bound_s > 0 && strcmp(row->planner, planner) == 0)
+		if (report_moves(row) && row->bound_s > 0 &&
+		    strcmp(row->planner, planner) == 0)
 			ratio[b.n++] = row->time_s / row->bound_s;
 	}
 	if (b.n == 0)
 		return;
 	b.mean = stat_geomean(ratio, b.n);
 	stat_quantiles(b.quantile, ratio, b.n, report_quantiles, REPORT_QUANTILES);
-	r->bound = grow(g->arena, r->bound, r->nbounds, sizeof(b));
-	r->bound[r->nbounds++] = b;
+	*list_add(&g->bound, g->arena) = b;
 }
 
-/* Scenarios that some planner solves. */
+/* Returns in how many scenarios some planner has a plan. */
 static size_t count_solved(const struct place *place)
 {
 	size_t solved = 0, end;
@@ -196,11 +165,10 @@ static size_t count_solved(const struct place *place)
 	return solved;
 }
 
-static void add_bytes(const struct rivals *g, const struct place *place,
-                      const char *planner, size_t all, double *ratio)
+static void add_bytes(struct rivals *g, const struct place *place, const char *planner,
+                      size_t all, double *ratio)
 {
 	static const double p[] = {0.95, 1};
-	struct report *r = g->report;
 	struct report_bytes b = {.platform = place->row[0]->platform,
 	                         .clock = place->row[0]->clock,
 	                         .planner = planner,
@@ -221,11 +189,10 @@ static void add_bytes(const struct rivals *g, const struct place *place,
 	stat_quantiles(quantile, ratio, b.n, p, 2);
 	b.high = quantile[0];
 	b.max = quantile[1];
-	r->bytes = grow(g->arena, r->bytes, r->nbytes, sizeof(b));
-	r->bytes[r->nbytes++] = b;
+	*list_add(&g->bytes, g->arena) = b;
 }
 
-static void add_bounds(const struct rivals *g, const struct place *place)
+static void add_bounds(struct rivals *g, const struct place *place)
 {
 	struct report_matrix m = {0};
 	double *ratio = xmalloc(place->n, sizeof(*ratio));
@@ -262,7 +229,7 @@ static int compare_losses(const void *left, const void *right)
 	return x != y ? (x < y) - (x > y) : strcmp(a->scenario, b->scenario);
 }
 
-/* The row of the same plan on clock `model`; NULL if there is none. */
+/* Returns the row of the same plan on clock `model`, or NULL if there is none. */
 static const struct row *on_model(const struct rivals *g, const struct row *r)
 {
 	struct row key = *r;
@@ -273,10 +240,10 @@ static const struct row *on_model(const struct rivals *g, const struct row *r)
 	return found ? *found : NULL;
 }
 
-static void compare_best(const struct rivals *g, struct report_best *b,
+/* Counts a win, tie or loss of `best` against the fastest of the others. */
+static void compare_best(struct rivals *g, struct report_best *b,
                          const struct row *best, const struct row *rival)
 {
-	struct report *r = g->report;
 	double ratio = rival->time_s / best->time_s; /* zero and infinity are ratios */
 
 	b->n++;
@@ -292,8 +259,7 @@ static void compare_best(const struct rivals *g, struct report_best *b,
 		b->losses++;
 	if (best->time_s <= rival->time_s * (1 + REPORT_LOSS))
 		return;
-	r->loss = grow(g->arena, r->loss, r->nlosses, sizeof(*r->loss));
-	r->loss[r->nlosses++] = (struct report_loss){
+	*list_add(&g->loss, g->arena) = (struct report_loss){
 		.platform = best->platform,
 		.clock = best->clock,
 		.scenario = best->scenario,
@@ -306,12 +272,11 @@ static void compare_best(const struct rivals *g, struct report_best *b,
 	b->nlosses++;
 }
 
-static void add_best(const struct rivals *g, const struct place *place)
+static void add_best(struct rivals *g, const struct place *place)
 {
-	struct report *r = g->report;
 	struct report_best b = {.platform = place->row[0]->platform,
 	                        .clock = place->row[0]->clock,
-	                        .first_loss = r->nlosses};
+	                        .first_loss = (size_t)g->loss.n};
 	size_t end;
 
 	for (size_t i = 0; i < place->n; i = end) {
@@ -328,22 +293,21 @@ static void add_best(const struct rivals *g, const struct place *place)
 			else if (!rival || row->time_s < rival->time_s)
 				rival = row;
 		}
-		if (best && rival && (moves(best) || moves(rival)))
+		if (best && rival && (report_moves(best) || report_moves(rival)))
 			compare_best(g, &b, best, rival);
 	}
 	if (b.n == 0)
 		return;
 	b.gain = b.gain_n ? exp(b.gain / (double)b.gain_n) : NAN;
 	if (b.nlosses)
-		qsort(r->loss + b.first_loss, b.nlosses, sizeof(*r->loss),
+		qsort(g->loss.at + b.first_loss, b.nlosses, sizeof(*g->loss.at),
 		      compare_losses);
-	r->best = grow(g->arena, r->best, r->nbests, sizeof(b));
-	r->best[r->nbests++] = b;
+	*list_add(&g->best, g->arena) = b;
 }
 
 void report_rivals(struct report *r, struct arena *a, const struct row **rows, size_t n)
 {
-	struct rivals g = {r, a, rows, n};
+	struct rivals g = {.arena = a, .row = rows, .n = n};
 	size_t end;
 
 	qsort(rows, n, sizeof(*rows), compare_rows);
@@ -360,4 +324,14 @@ void report_rivals(struct report *r, struct arena *a, const struct row **rows, s
 		add_best(&g, &place);
 		find_faults(r, &place);
 	}
+	r->matrix = g.matrix.at;
+	r->nmatrices = (size_t)g.matrix.n;
+	r->bound = g.bound.at;
+	r->nbounds = (size_t)g.bound.n;
+	r->bytes = g.bytes.at;
+	r->nbytes = (size_t)g.bytes.n;
+	r->best = g.best.at;
+	r->nbests = (size_t)g.best.n;
+	r->loss = g.loss.at;
+	r->nlosses = (size_t)g.loss.n;
 }

@@ -1,18 +1,20 @@
 /*
  * Why `best` loses under a clock. It takes what is cheapest under `model`, so under
- * another clock it loses where the two clocks differ on the plans; they do on steps in
- * which devices send unequal shares or by unequal routes (design 5): `model` charges the
- * busiest link, `fluid` lets tasks share links and each wait for its slowest flow.
+ * another clock it loses where the two clocks differ on the plans. They do on steps in
+ * which devices send unequal shares or by unequal routes (sim/README.md, One way through):
+ * `model` charges the busiest link, the others let tasks share links and each wait for its
+ * slowest flow.
  */
 #include "report/data.h"
+#include "report/select.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Ratios of two clocks nearer to 1 than this agree (design 5). */
+/* Two clocks agree where the ratio of their times is nearer to 1 than this. */
 #define AGREE 1e-6
 
-/* How many times as long a clock takes as `model`; NaN where it is not known. */
+/* Returns how many times as long a clock takes as `model`; NaN where it is not known. */
 static double over_model(const struct row *r, const struct row *model)
 {
 	if (!model || !report_timed(model) || !(model->time_s > 0))
@@ -20,7 +22,7 @@ static double over_model(const struct row *r, const struct row *model)
 	return r->time_s / model->time_s;
 }
 
-/* The steps of a plan on whose times the clocks differ. */
+/* Names the steps of a plan on whose times the clocks differ. */
 static const char *uneven_steps(const char *steps)
 {
 	bool exchange = strstr(steps, "exchange") != NULL;

@@ -1,4 +1,5 @@
-#include "text/report_words.h"
+#include "report/text.h"
+#include "text/words.h"
 
 #include <math.h>
 #include <string.h>
@@ -11,8 +12,8 @@ static void write_losses(const struct pen *pen, const struct report *r)
 	static const char *const head[] = {"platform", "clock", "scenario", "planner",
 	                                   "its time", "best",  "ratio",    "cause"};
 	struct arena *a = pen->arena;
-	struct table t = words_table(a, "Losses of best above 1 %", "llllrrrl", head,
-	                             r->nlosses);
+	struct pen_table t = words_table(a, "Losses of best above 1 %", "llllrrrl",
+	                                 head, r->nlosses);
 
 	for (size_t i = 0; i < r->nbests; i++) {
 		const struct report_best *b = &r->best[i];
@@ -52,8 +53,8 @@ void report_best_text(const struct pen *pen, const struct report *r)
 	static const char *const head[] = {"platform", "clock", "n",    "fastest",
 	                                   "w/t/l",    "gain",  "> 1 %"};
 	struct arena *a = pen->arena;
-	struct table t = words_table(a, "best against the fastest of the others",
-	                             "llrrrrr", head, r->nbests);
+	struct pen_table t = words_table(a, "best against the fastest of the others",
+	                                 "llrrrrr", head, r->nbests);
 
 	if (r->nbests == 0)
 		return;
@@ -82,7 +83,7 @@ void report_best_text(const struct pen *pen, const struct report *r)
 		write_losses(pen, r);
 }
 
-/* The n of a matrix: one number, or from the smallest to the largest. */
+/* Says over how many scenarios the cells are: "n = 7", or "n = 3 to 7". */
 static const char *counts_text(struct arena *a, const struct report_matrix *m,
                                bool memory)
 {
@@ -111,7 +112,7 @@ static void write_matrix(const struct pen *pen, const struct report_matrix *m,
 		arena_printf(a, "%s%s%s: %s, %s", m->platform, memory ? "" : ", clock ",
 	                     memory ? "" : m->clock, memory ? "memory" : "time",
 	                     counts_text(a, m, memory));
-	struct table t;
+	struct pen_table t;
 
 	memset(align, 'r', n + 1);
 	align[0] = 'l';
@@ -136,7 +137,7 @@ static void write_matrix(const struct pen *pen, const struct report_matrix *m,
 	pen->table(pen, &t);
 }
 
-/* Plans are the same for every clock, so mostly the first matrix of memory says all. */
+/* Do two matrices say the same of memory? Mostly: plans are the same for every clock. */
 static bool same_memory(const struct report_matrix *a, const struct report_matrix *b)
 {
 	if (strcmp(a->platform, b->platform) != 0 || a->nplanners != b->nplanners)
@@ -179,8 +180,8 @@ void report_bounds_text(const struct pen *pen, const struct report *r)
 	                                   "mean",     "min",   "25 %",    "median",
 	                                   "75 %",     "95 %",  "max"};
 	struct arena *a = pen->arena;
-	struct table t = words_table(a, "Time over the lower bound", "lllrrrrrrrr",
-	                             head, r->nbounds);
+	struct pen_table t = words_table(a, "Time over the lower bound", "lllrrrrrrrr",
+	                                 head, r->nbounds);
 
 	if (r->nbounds == 0)
 		return;
@@ -209,8 +210,8 @@ void report_bytes_text(const struct pen *pen, const struct report *r)
 	static const char *const head[] = {"platform", "clock", "planner", "solved",
 	                                   "n",        "mean",  "95 %",    "max"};
 	struct arena *a = pen->arena;
-	struct table t = words_table(a, "Received bytes over the bytes lacked",
-	                             "lllrrrrr", head, r->nbytes);
+	struct pen_table t = words_table(a, "Received bytes over the bytes lacked",
+	                                 "lllrrrrr", head, r->nbytes);
 	size_t known = 0;
 
 	for (size_t i = 0; i < r->nbytes; i++) {

@@ -1,5 +1,6 @@
+#include "report/text.h"
 #include "report/data.h"
-#include "text/report_words.h"
+#include "text/words.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -16,7 +17,7 @@ static const char *p_text(struct arena *a, double p)
 	return arena_printf(a, p < 0.001 ? "%.1e" : "%.3f", p);
 }
 
-/* The nine cells every comparison has, whatever names stand before them. */
+/* Fills in the nine cells that every comparison has behind its names. */
 static void comparison_cells(struct arena *a, const char **cell,
                              const struct report_line *l)
 {
@@ -49,7 +50,7 @@ static void write_totals(const struct pen *pen, const struct report *r)
 	struct arena *a = pen->arena;
 	const char *caption =
 		arena_printf(a, "Speedup over %s, all families", r->baseline);
-	struct table t = words_table(a, caption, "lllrrrrrrrrr", head, r->nlines);
+	struct pen_table t = words_table(a, caption, "lllrrrrrrrrr", head, r->nlines);
 
 	for (size_t i = 0; i < r->nlines; i++) {
 		const struct report_line *l = &r->line[i];
@@ -72,13 +73,16 @@ struct family {
 	size_t cases;
 };
 
-static int by_name(const void *a, const void *b)
+static int compare_families(const void *a, const void *b)
 {
 	return strcmp(((const struct family *)a)->name,
 	              ((const struct family *)b)->name);
 }
 
-/* Those of lines [first, end) by name, each once; *n of them. */
+/*
+ * Returns the distinct families of lines [first, end) in byte order with the cases of all
+ * their planners, and stores their number in *n.
+ */
 static struct family *list_families(size_t *n, const struct report *r, size_t first,
                                     size_t end, struct arena *a)
 {
@@ -89,25 +93,27 @@ static struct family *list_families(size_t *n, const struct report *r, size_t fi
 		if (r->line[first].family)
 			f[all++] = (struct family){r->line[first].family,
 			                           r->line[first].speedup.n};
-	qsort(f, all, sizeof(*f), by_name);
+	qsort(f, all, sizeof(*f), compare_families);
 	*n = 0;
 	for (size_t i = 0; i < all; i++)
-		if (*n && by_name(&f[*n - 1], &f[i]) == 0)
+		if (*n && compare_families(&f[*n - 1], &f[i]) == 0)
 			f[*n - 1].cases += f[i].cases;
 		else
 			f[(*n)++] = f[i];
 	return f;
 }
 
+/* Has the family cases to compare? The line of all families (NULL) always counts. */
 static bool has_cases(const struct family *f, size_t n, const char *name)
 {
 	const struct family key = {.name = name};
 	const struct family *found =
-		name ? bsearch(&key, f, n, sizeof(*f), by_name) : NULL;
+		name ? bsearch(&key, f, n, sizeof(*f), compare_families) : NULL;
 
 	return !found || found->cases > 0;
 }
 
+/* Names the families in which there is nothing to compare. */
 static void write_absent(const struct pen *pen, const struct family *f, size_t n)
 {
 	struct text names = {0};
@@ -123,7 +129,7 @@ static void write_absent(const struct pen *pen, const struct family *f, size_t n
 	text_free(&names);
 }
 
-/* The families of one platform and clock: lines [first, end). */
+/* Writes the table of one platform and clock, whose lines are [first, end). */
 static void write_families(const struct pen *pen, const struct report *r, size_t first,
                            size_t end)
 {
@@ -135,7 +141,7 @@ static void write_families(const struct pen *pen, const struct report *r, size_t
 	const char *place = arena_printf(a, "%s, clock %s", l->platform, l->clock);
 	const char *caption =
 		arena_printf(a, "Speedup over %s on %s", r->baseline, place);
-	struct table t = words_table(a, caption, "llrrrrrrrrr", head, end - first);
+	struct pen_table t = words_table(a, caption, "llrrrrrrrrr", head, end - first);
 	size_t nfamilies;
 	struct family *family = list_families(&nfamilies, r, first, end, a);
 
@@ -185,21 +191,15 @@ void report_totals_text(const struct pen *pen, const struct report *r)
 		arena_printf(
 			a,
 			"Speedup is the time of %s divided by the planner's, memory "
-			"its "
-			"peak_live_bytes divided by the planner's: above 1 the planner "
-			"is "
-			"better. Both are geometric means over the n scenarios where "
-			"both "
-			"are ok and both times are above zero; x bound is the mean of "
-			"the planner's time over the lower bound, where that is above "
-			"zero; a figure with a count is over that many of them. The "
-			"interval is a 95 %% "
-			"bootstrap "
+			"its peak_live_bytes divided by the planner's: above 1 the "
+			"planner is better. Both are geometric means over the n "
+			"scenarios where both are ok and both times are above zero; "
+			"x bound is the mean of the planner's time over the lower "
+			"bound, where that is above zero; a figure with a count is "
+			"over that many of them. The interval is a 95 %% bootstrap "
 			"interval of the mean speedup (%d resamples, seed %d); w/t/l "
-			"are "
-			"wins, ties (within 1e-6 relative) and losses; p is the "
-			"two-sided "
-			"one of %s on the logarithms.",
+			"are wins, ties (within 1e-6 relative) and losses; p is the "
+			"two-sided one of %s on the logarithms.",
 			r->baseline, REPORT_RESAMPLES, REPORT_SEED, r->test));
 	write_totals(pen, r);
 	if (!r->families)
@@ -228,8 +228,8 @@ void report_origins_text(const struct pen *pen, const struct report *r)
 	                                   "n",        "remat.",  "share",
 	                                   "with",     "without", "part of gain"};
 	struct arena *a = pen->arena;
-	struct table t = words_table(a, "Where the gain comes from", "lllrrrrrr", head,
-	                             r->norigins);
+	struct pen_table t = words_table(a, "Where the gain comes from", "lllrrrrrr",
+	                                 head, r->norigins);
 
 	if (r->norigins == 0)
 		return;
@@ -253,13 +253,12 @@ void report_origins_text(const struct pen *pen, const struct report *r)
 		arena_printf(
 			a,
 			"In remat. of the n scenarios the plan of %s has a full "
-			"rematerialization: a device holds the whole array on the way, "
-			"although neither end is replicated. With and without are the "
-			"mean "
-			"speedups over these scenarios and over the others; the part "
-			"of "
-			"gain is theirs of the sum of the logarithms of all speedups "
-			"(above 100 %% where the others lose).",
+			"rematerialization: a device holds the whole array on the "
+			"way, although neither end is replicated. With and without "
+			"are the mean speedups over these scenarios and over the "
+			"others; the part of gain is theirs of the sum of the "
+			"logarithms of all speedups (above 100 %% where the others "
+			"lose).",
 			r->baseline));
 	pen->table(pen, &t);
 }
@@ -269,8 +268,8 @@ void report_plannings_text(const struct pen *pen, const struct report *r)
 	static const char *const head[] = {"platform", "clock",    "planner",
 	                                   "n",        "median s", "max s"};
 	struct arena *a = pen->arena;
-	struct table t = words_table(a, "Planning times, wall clock", "lllrrr", head,
-	                             r->nplannings);
+	struct pen_table t = words_table(a, "Planning times, wall clock", "lllrrr",
+	                                 head, r->nplannings);
 
 	if (r->nplannings == 0)
 		return;
@@ -295,8 +294,8 @@ void report_left_text(const struct pen *pen, const struct report *r)
 	static const char *const head[] = {"planner", "platform", "status", "rows",
 	                                   "reason"};
 	struct arena *a = pen->arena;
-	struct table t = words_table(a, "Rows left out of the speedups", "lllrp", head,
-	                             r->nlefts);
+	struct pen_table t = words_table(a, "Rows left out of the speedups", "lllrp",
+	                                 head, r->nlefts);
 
 	for (size_t i = 0; i < r->nlefts; i++) {
 		const struct report_left *l = &r->left[i];

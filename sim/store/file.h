@@ -1,4 +1,4 @@
-/* The file of a store, shared by store*.c and private to them. */
+/* The file of a store. Private to sim/store. */
 #ifndef SHARDSIM_SIM_STORE_FILE_H
 #define SHARDSIM_SIM_STORE_FILE_H
 
@@ -8,53 +8,53 @@
 
 struct store {
 	sqlite3 *db;
-	sqlite3_stmt *insert, *replace, *log, *unlog;
+	sqlite3_stmt *replace, *log, *unlog;
 	char *folder; /* DIR, absolute when writing: the current folder may change */
 	char *path;   /* DIR/sweep.db */
 	char *lock;   /* DIR/sweep.db.lock */
-	char *damage;
-	int lock_fd; /* -1: not locked */
+	char *damage; /* what store_damage() tells, or NULL */
+	int lock_fd;  /* -1: not locked */
 	const char *dir;
-	int open_rows; /* of the transaction under way */
-	bool create, finished;
+	bool create, finished, in_transaction;
 };
 
+/* How to read a damaged file, whose path it takes; some builds of sqlite3 cannot recover. */
+#define STORE_RECOVER                                                                  \
+	"`sqlite3 %s .recover` (or .dump, where sqlite3 lacks that) prints what can "  \
+	"be "                                                                          \
+	"read of it"
+
+/* --- sql.c -------------------------------------------------------------------------- */
+
+/* The place that errors of this store name: its folder. */
 struct where store_place(const struct store *s);
 
-/* The E_IO of what SQLite said last. */
+/* Sets E_IO with what SQLite said last; `doing` says what failed ("cannot read it"). */
 enum status store_error(const struct store *s, struct error *e, const char *doing);
 
+/* Runs statements that give no rows. */
 enum status store_run(struct store *s, const char *sql, struct error *e);
+
+/* Makes a statement of the text, which the caller has to finalize. */
 enum status store_prepare(struct store *s, sqlite3_stmt **out, const char *sql,
                           struct error *e);
 
-/* Begin a transaction, or go on with it; ended by store_commit(). */
-enum status store_begin(struct store *s, struct error *e);
-
-/* The columns of `rows` with commas between, with their types if asked for. */
-void store_columns(struct text *t, bool types);
-
-/* Get ready to add rows. */
-enum status store_begin_rows(struct store *s, struct error *e);
-
-/* Add a row by one of the store's statements: SQLite's code, whose message is there. */
-int store_insert(sqlite3_stmt *statement, const struct row *r, const char *key);
-
-/* SELECT of rows; and the one that a statement is at, with its key (NULL: none): NULL, or
- * what is wrong with it. Texts are the statement's. */
-enum status store_select(struct store *s, sqlite3_stmt **out, const char *rest,
+/* Runs a statement that gives a number. */
+enum status store_number(int64_t *out, struct store *s, const char *sql,
                          struct error *e);
-const char *store_take_row(struct row *r, const char **key, sqlite3_stmt *from);
 
 /*
- * Take over the settings and the rows that fit their checksum from the damaged file
- * `path` (its write-ahead log, if any, is `path`-wal), and how many rows. SQLite reads them
- * until it comes to the fault; what is behind that is looked for on every page by itself.
+ * Begins a transaction unless one is under way; store_commit() ends it. E_IO if the store
+ * is open for reading.
  */
-enum status store_salvage(struct store *to, const char *path, int64_t *rows,
-                          struct error *e);
+enum status store_begin(struct store *s, struct error *e);
 
-/* Bytes of a page; a file whose head is lost does not tell. */
-enum { STORE_PAGE = 4096 };
+/* --- rows.c ------------------------------------------------------------------------- */
+
+/* Prints the names of the columns of `rows` with commas between, or with their types. */
+void store_columns(struct text *t, bool types);
+
+/* Prepares the statements that put rows and their logs. */
+enum status store_begin_rows(struct store *s, struct error *e);
 
 #endif

@@ -1,8 +1,6 @@
 /* Rows: their columns, outcomes, and the one of which nothing is known. */
 #include "store/store.h"
 
-#include "suite/varied.h"
-
 #include <math.h>
 #include <string.h>
 
@@ -71,59 +69,17 @@ bool outcome_parse(enum outcome *out, const char *name)
 
 struct row row_empty(void)
 {
-	return (struct row){
-		.scenario = "",
-		.family = "",
-		.array = "",
-		.mesh = "",
-		.from = "",
-		.to = "",
-		.to_mesh = "",
-		.num_devices = "",
-		.from_devices = "",
-		.to_devices = "",
-		.memory_limit = "",
-		.platform = "",
-		.planner = "",
-		.clock = "",
-		.status = OUTCOME_OK,
-		.message = "",
-		.time_s = NAN,
-		.launch_s = NAN,
-		.local_s = NAN,
-		.recv_bytes = -1,
-		.send_bytes = -1,
-		.peak_array_bytes = -1,
-		.peak_live_bytes = -1,
-		.steps = "",
-		.full_remat = false,
-		.bound_s = NAN,
-		.recv_bound_bytes = -1,
-		.planning_s = NAN,
-		.devices = -1,
-		.source = "",
-		.base_scenario = "",
-		.base_platform = "",
-		.varied = "",
-		.timeline = "",
-	};
-}
+	struct row r = {.status = OUTCOME_OK};
 
-double row_figure(const struct row *r, const char *key)
-{
-	size_t n = strlen(key);
+	for (int c = 0; c < ROW_COLUMNS; c++) {
+		void *field = (char *)&r + row_columns[c].offset;
 
-	for (const char *p = r->varied; *p; p += *p == ' ') {
-		size_t length = strcspn(p, " ");
-		char value[64];
-
-		if (length > n && strncmp(p, key, n) == 0 && p[n] == '=' &&
-		    length - n - 1 < sizeof(value)) {
-			memcpy(value, p + n + 1, length - n - 1);
-			value[length - n - 1] = '\0';
-			return varied_value(varied_unit(key), value);
-		}
-		p += length;
+		if (row_columns[c].kind == ROW_TEXT)
+			*(const char **)field = "";
+		else if (row_columns[c].kind == ROW_REAL)
+			*(double *)field = NAN;
+		else if (row_columns[c].kind == ROW_BYTES)
+			*(int64_t *)field = -1;
 	}
-	return NAN;
+	return r;
 }

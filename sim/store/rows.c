@@ -1,12 +1,12 @@
 /* The rows of a store: added, replaced, read. */
 #include "store/file.h"
 
+#include "base/list.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { BATCH = 1000 /* rows of store_add() in one transaction */ };
 
 void store_columns(struct text *t, bool types)
 {
@@ -21,27 +21,20 @@ void store_columns(struct text *t, bool types)
 		            types ? type[row_columns[c].kind] : "");
 }
 
-static enum status prepare_insert(struct store *s, sqlite3_stmt **out, const char *verb,
-                                  struct error *e)
+enum status store_begin_rows(struct store *s, struct error *e)
 {
 	struct text sql = {0};
 	enum status status;
 
-	text_printf(&sql, "%s INTO rows (", verb);
+	text_printf(&sql, "REPLACE INTO rows (");
 	store_columns(&sql, false);
 	text_printf(&sql, ", \"key\", \"sum\") VALUES (");
 	for (int c = 0; c < ROW_COLUMNS + 2; c++)
 		text_printf(&sql, c ? ", ?" : "?");
 	text_printf(&sql, ")");
-	status = store_prepare(s, out, sql.s, e);
+	status = store_prepare(s, &s->replace, sql.s, e);
 	text_free(&sql);
-	return status;
-}
-
-enum status store_begin_rows(struct store *s, struct error *e)
-{
-	if (prepare_insert(s, &s->insert, "INSERT", e) != OK ||
-	    prepare_insert(s, &s->replace, "REPLACE", e) != OK ||
+	if (status != OK ||
 	    store_prepare(s, &s->log, "REPLACE INTO logs VALUES (?, ?, ?, ?, ?)", e) !=
 	            OK)
 		return e->code;
@@ -51,7 +44,10 @@ enum status store_begin_rows(struct store *s, struct error *e)
 	                     e);
 }
 
-/* Of the row as it comes back from the file: one NaN, no negative zero. */
+/*
+ * The checksum of a row as the file gives it back: there every NaN is NULL, and zero has
+ * no sign.
+ */
 static int64_t checksum(const struct row *r, const char *key)
 {
 	struct digest d = digest_start();
@@ -87,8 +83,8 @@ static int64_t checksum(const struct row *r, const char *key)
 	return (int64_t)((d.high ^ d.low) >> 1);
 }
 
-static void bind(sqlite3_stmt *to, int index, const struct row_column *c,
-                 const struct row *r)
+static void bind_field(sqlite3_stmt *to, int index, const struct row_column *c,
+                       const struct row *r)
 {
 	const void *field = (const char *)r + c->offset;
 	const char *text;
@@ -117,46 +113,18 @@ static void bind(sqlite3_stmt *to, int index, const struct row_column *c,
 	}
 }
 
-enum status store_begin(struct store *s, struct error *e)
-{
-	if (!s->create || s->finished)
-		return error_set(e, E_IO, store_place(s),
-		                 "sweep.db is open for reading");
-	if (s->open_rows == 0 && store_run(s, "BEGIN", e) != OK)
-		return e->code;
-	s->open_rows++;
-	return OK;
-}
-
-int store_insert(sqlite3_stmt *statement, const struct row *r, const char *key)
+/* Adds or replaces a row; returns SQLite's code, whose message is there. */
+static int put_row(struct store *s, const struct row *r, const char *key)
 {
 	for (int c = 0; c < ROW_COLUMNS; c++)
-		bind(statement, c + 1, &row_columns[c], r);
-	sqlite3_bind_text(statement, ROW_COLUMNS + 1, key, -1, SQLITE_STATIC);
-	sqlite3_bind_int64(statement, ROW_COLUMNS + 2, checksum(r, key));
-	sqlite3_step(statement);
-	return sqlite3_reset(statement);
+		bind_field(s->replace, c + 1, &row_columns[c], r);
+	sqlite3_bind_text(s->replace, ROW_COLUMNS + 1, key, -1, SQLITE_STATIC);
+	sqlite3_bind_int64(s->replace, ROW_COLUMNS + 2, checksum(r, key));
+	sqlite3_step(s->replace);
+	return sqlite3_reset(s->replace);
 }
 
-enum status store_add(struct store *s, const struct row *r, struct error *e)
-{
-	struct error local = {0};
-	int code;
-
-	e = e ? e : &local;
-	if (store_begin(s, e) != OK)
-		return e->code;
-	code = store_insert(s->insert, r, NULL);
-	if (code == SQLITE_CONSTRAINT)
-		return error_set(e, E_TYPE, store_place(s),
-		                 "scenario '%s' on %s by %s (%s) comes twice",
-		                 r->scenario, r->platform, r->planner, r->clock);
-	if (code != SQLITE_OK)
-		return store_error(s, e, "cannot add a row");
-	return s->open_rows >= BATCH ? store_commit(s, e) : OK;
-}
-
-/* The log of the row, or none. */
+/* Keeps the log of the row, or removes an older one if `log` is NULL. */
 static int put_log(struct store *s, const struct row *r, const char *log)
 {
 	const char *const key[] = {r->scenario, r->platform, r->planner, r->clock};
@@ -178,17 +146,16 @@ enum status store_put(struct store *s, const struct row *r, struct digest key,
 	if (store_begin(s, e) != OK)
 		return e->code;
 	digest_print(text, key);
-	if (store_insert(s->replace, r, text) != SQLITE_OK ||
-	    put_log(s, r, log) != SQLITE_OK)
+	if (put_row(s, r, text) != SQLITE_OK || put_log(s, r, log) != SQLITE_OK)
 		return store_error(s, e, "cannot add a row");
 	return OK;
 }
 
 /* --- reading ------------------------------------------------------------------------ */
 
-/* False: it is a status, and none that there is. */
-static bool unbind(struct row *r, const struct row_column *c, sqlite3_stmt *from,
-                   int index)
+/* Reads a field of a row; false if it is a status that there is not. */
+static bool take_field(struct row *r, const struct row_column *c, sqlite3_stmt *from,
+                       int index)
 {
 	void *field = (char *)r + c->offset;
 	const char *text = (const char *)sqlite3_column_text(from, index);
@@ -213,11 +180,15 @@ static bool unbind(struct row *r, const struct row_column *c, sqlite3_stmt *from
 	return true;
 }
 
-const char *store_take_row(struct row *r, const char **key, sqlite3_stmt *from)
+/*
+ * Reads the row that the statement of prepare_select() is at, and its key (NULL: none);
+ * texts live until the statement moves on. Returns what is wrong with the row, or NULL.
+ */
+static const char *take_row(struct row *r, const char **key, sqlite3_stmt *from)
 {
 	*r = row_empty();
 	for (int c = 0; c < ROW_COLUMNS; c++)
-		if (!unbind(r, &row_columns[c], from, c))
+		if (!take_field(r, &row_columns[c], from, c))
 			return "has no known status";
 	*key = (const char *)sqlite3_column_text(from, ROW_COLUMNS);
 	return sqlite3_column_int64(from, ROW_COLUMNS + 1) == checksum(r, *key)
@@ -225,8 +196,9 @@ const char *store_take_row(struct row *r, const char **key, sqlite3_stmt *from)
 	               : "does not fit its checksum";
 }
 
-enum status store_select(struct store *s, sqlite3_stmt **out, const char *rest,
-                         struct error *e)
+/* Makes a SELECT of rows with their keys and checksums; `rest` stands behind FROM. */
+static enum status prepare_select(struct store *s, sqlite3_stmt **out, const char *rest,
+                                  struct error *e)
 {
 	struct text sql = {0};
 	enum status status;
@@ -249,7 +221,7 @@ static enum status read_rows(struct store *s, sqlite3_stmt *from, store_each_fn 
 		struct row r;
 		enum status status;
 
-		fault = store_take_row(&r, &key, from);
+		fault = take_row(&r, &key, from);
 		if (fault)
 			return error_set(e, E_IO, store_place(s),
 			                 "sweep.db: scenario '%s' %s; `shardsim sweep "
@@ -268,8 +240,8 @@ enum status store_each(struct store *s, store_each_fn *each, void *self, struct 
 	enum status status = store_commit(s, e);
 
 	if (status == OK)
-		status = store_select(s, &statement,
-		                      "ORDER BY scenario, platform, planner, clock", e);
+		status = prepare_select(
+			s, &statement, "ORDER BY scenario, platform, planner, clock", e);
 	if (status == OK)
 		status = read_rows(s, statement, each, self, e);
 	sqlite3_finalize(statement);
@@ -278,22 +250,13 @@ enum status store_each(struct store *s, store_each_fn *each, void *self, struct 
 
 enum status store_count(int64_t *out, struct store *s, struct error *e)
 {
-	sqlite3_stmt *statement = NULL;
-	enum status status =
-		store_prepare(s, &statement, "SELECT count(*) FROM rows", e);
-
-	if (status == OK && sqlite3_step(statement) != SQLITE_ROW)
-		status = store_error(s, e, "cannot read it");
-	if (status == OK)
-		*out = sqlite3_column_int64(statement, 0);
-	sqlite3_finalize(statement);
-	return status;
+	return store_number(out, s, "SELECT count(*) FROM rows", e);
 }
 
 enum status store_keys(struct store *s, store_key_fn *each, void *self, struct error *e)
 {
 	sqlite3_stmt *statement = NULL;
-	enum status status = store_select(s, &statement, "", e);
+	enum status status = prepare_select(s, &statement, "", e);
 	int code = SQLITE_ROW;
 
 	while (status == OK && (code = sqlite3_step(statement)) == SQLITE_ROW) {
@@ -301,7 +264,7 @@ enum status store_keys(struct store *s, store_key_fn *each, void *self, struct e
 		struct digest d;
 		struct row r;
 
-		if (!store_take_row(&r, &key, statement) && key && digest_parse(&d, key))
+		if (!take_row(&r, &key, statement) && key && digest_parse(&d, key))
 			status = each(self, d, &r, e);
 	}
 	if (status == OK && code != SQLITE_DONE)
@@ -312,22 +275,15 @@ enum status store_keys(struct store *s, store_key_fn *each, void *self, struct e
 
 struct reading {
 	struct arena *arena;
-	struct row *rows;
-	size_t n, capacity;
+	LIST(struct row) rows;
 };
 
 static enum status keep_row(void *self, const struct row *r, struct error *e)
 {
 	struct reading *reading = self;
-	struct row *kept;
+	struct row *kept = list_add(&reading->rows, NULL);
 
 	(void)e;
-	if (reading->n == reading->capacity) {
-		reading->capacity = reading->capacity ? 2 * reading->capacity : 256;
-		reading->rows = xrealloc(reading->rows, reading->capacity,
-		                         sizeof(*reading->rows));
-	}
-	kept = &reading->rows[reading->n++];
 	*kept = *r;
 	for (int c = 0; c < ROW_COLUMNS; c++) {
 		if (row_columns[c].kind == ROW_TEXT) {
@@ -348,9 +304,9 @@ enum status store_rows(struct store *s, struct arena *a, struct row **out, size_
 	*out = NULL;
 	*n = 0;
 	if (status == OK) {
-		*out = arena_dup(a, reading.rows, reading.n, sizeof(*reading.rows));
-		*n = reading.n;
+		*n = (size_t)reading.rows.n;
+		*out = arena_dup(a, reading.rows.at, *n, sizeof(**out));
 	}
-	free(reading.rows);
+	free(reading.rows.at);
 	return status;
 }

@@ -53,7 +53,7 @@ static enum status delete_row(struct store *s, sqlite3_stmt *statement, int64_t 
 	               : store_error(s, e, "cannot take a row out");
 }
 
-/* Rows that the statement, over all of them, finds none of in the set. */
+/* Deletes the rows whose keys are not in the set; `all` goes through all rows. */
 static enum status delete_others(struct store *s, sqlite3_stmt *all,
                                  sqlite3_stmt *delete, const struct digests *keys,
                                  int64_t *gone, struct error *e)

@@ -10,61 +10,15 @@
 
 enum { APPLICATION = 0x73687369 /* "shsi" */, VERSION = 5 };
 
-struct where store_place(const struct store *s)
-{
-	return (struct where){.file = s->dir};
-}
-
-enum status store_error(const struct store *s, struct error *e, const char *doing)
-{
-	int code = s->db ? sqlite3_errcode(s->db) & 0xff : SQLITE_NOMEM;
-	bool damaged = code == SQLITE_CORRUPT || code == SQLITE_NOTADB;
-
-	return error_set(e, E_IO, store_place(s), "sweep.db: %s: %s%s", doing,
-	                 s->db ? sqlite3_errmsg(s->db) : "no memory",
-	                 damaged && !s->create
-	                         ? "; `shardsim sweep --resume` saves what "
-	                           "can be read of it"
-	                         : "");
-}
-
-enum status store_run(struct store *s, const char *sql, struct error *e)
-{
-	if (sqlite3_exec(s->db, sql, NULL, NULL, NULL) != SQLITE_OK)
-		return store_error(s, e, "cannot write it");
-	return OK;
-}
-
-enum status store_prepare(struct store *s, sqlite3_stmt **out, const char *sql,
-                          struct error *e)
-{
-	if (sqlite3_prepare_v2(s->db, sql, -1, out, NULL) != SQLITE_OK)
-		return store_error(s, e, "cannot use it");
-	return OK;
-}
-
 /* --- opening ------------------------------------------------------------------------ */
-
-static enum status pragma(struct store *s, const char *sql, int *out, struct error *e)
-{
-	sqlite3_stmt *statement = NULL;
-	enum status status = store_prepare(s, &statement, sql, e);
-
-	if (status == OK && sqlite3_step(statement) != SQLITE_ROW)
-		status = store_error(s, e, "cannot read it");
-	if (status == OK)
-		*out = sqlite3_column_int(statement, 0);
-	sqlite3_finalize(statement);
-	return status;
-}
 
 static enum status check_version(struct store *s, bool *empty, struct error *e)
 {
-	int application = 0, version = 0, tables = 0;
+	int64_t application = 0, version = 0, tables = 0;
 
-	if (pragma(s, "PRAGMA application_id", &application, e) != OK ||
-	    pragma(s, "PRAGMA user_version", &version, e) != OK ||
-	    pragma(s, "SELECT count(*) FROM sqlite_master", &tables, e) != OK)
+	if (store_number(&application, s, "PRAGMA application_id", e) != OK ||
+	    store_number(&version, s, "PRAGMA user_version", e) != OK ||
+	    store_number(&tables, s, "SELECT count(*) FROM sqlite_master", e) != OK)
 		return e->code;
 	*empty = tables == 0 && application == 0 && s->create;
 	if (!*empty && (application != APPLICATION || version != VERSION))
@@ -97,7 +51,7 @@ static enum status make_tables(struct store *s, struct error *e)
 	return status;
 }
 
-/* mkdir -p; what stands in the way is found out when the file is opened. */
+/* Makes the folder and those above it; opening the file tells what stands in the way. */
 static void make_directory(const char *dir)
 {
 	size_t n = strlen(dir);
@@ -130,7 +84,7 @@ static enum status check_file(const struct store *s, int mode, struct error *e)
 	return OK;
 }
 
-/* Open the file for writing. */
+/* Opens the file for writing, and makes its tables where it has none. */
 static enum status open_new(struct store *s, struct error *e)
 {
 	bool empty = false;
@@ -165,7 +119,7 @@ static enum status open_old(struct store *s, struct error *e)
 
 /* --- damage ------------------------------------------------------------------------- */
 
-/* Is the file to blame? `e` is what opening it said. */
+/* Tells whether the file is damaged, and why; `e` is what opening it said. */
 static bool is_damaged(struct store *s, const struct error *e, struct text *why)
 {
 	sqlite3_stmt *check = NULL;
@@ -187,13 +141,15 @@ static bool is_damaged(struct store *s, const struct error *e, struct text *why)
 	} else {
 		said = (const char *)sqlite3_column_text(check, 0);
 		sound = said && strcmp(said, "ok") == 0;
+		/* The name of the database stands on a line before. */
+		said = said && strchr(said, '\n') ? strchr(said, '\n') + 1 : said;
 		text_printf(why, "%s", said ? said : "");
 	}
 	sqlite3_finalize(check);
 	return !sound;
 }
 
-/* Move the file and what belongs to it to the first free name of its kind. */
+/* Moves the file and its log to the first free name, which is stored in `kept`. */
 static enum status set_aside(struct store *s, struct text *kept, struct error *e)
 {
 	struct text from = {0}, to = {0};
@@ -220,31 +176,30 @@ static enum status set_aside(struct store *s, struct text *kept, struct error *e
 	              : OK;
 }
 
+/* Sets the damaged file aside and begins a new one; s->damage then says so. */
 static enum status replace_damaged(struct store *s, const char *why, struct error *e)
 {
 	struct text kept = {0}, told = {0};
-	int64_t rows = 0;
 	int keep = 1;
 
-	/* A log that SQLite takes for empty it would remove. */
+	/* SQLite would remove a log that it takes for empty. */
 	sqlite3_file_control(s->db, NULL, SQLITE_FCNTL_PERSIST_WAL, &keep);
 	sqlite3_close(s->db);
 	s->db = NULL;
 	*e = (struct error){0};
 	if (set_aside(s, &kept, e) == OK && open_new(s, e) == OK &&
-	    store_begin_rows(s, e) == OK && store_salvage(s, kept.s, &rows, e) == OK) {
-		text_printf(
-			&told,
-			"%s/sweep.db was damaged (%s). It is kept as %s; %lld sound "
-			"rows were taken from it, the others are missing",
-			s->dir, why, strrchr(kept.s, '/') + 1, (long long)rows);
+	    store_begin_rows(s, e) == OK) {
+		text_printf(&told,
+		            "%s/sweep.db was damaged (%s): it is kept as %s, and a "
+		            "new one begins without its rows; " STORE_RECOVER,
+		            s->dir, why, strrchr(kept.s, '/') + 1, kept.s);
 		s->damage = told.s;
 	}
 	text_free(&kept);
 	return e->code;
 }
 
-/* Make the folder; its absolute name, for the current one may change. */
+/* Makes the folder and stores its absolute name, for the current one may change. */
 static enum status take_folder(struct store *s, struct error *e)
 {
 	char *folder;
@@ -312,14 +267,6 @@ const char *store_damage(const struct store *s)
 
 /* --- ending ------------------------------------------------------------------------- */
 
-enum status store_commit(struct store *s, struct error *e)
-{
-	if (s->open_rows == 0)
-		return OK;
-	s->open_rows = 0;
-	return store_run(s, "COMMIT", e);
-}
-
 enum status store_finish(struct store *s, struct error *e)
 {
 	if (!s->create || s->finished)
@@ -338,7 +285,6 @@ void store_close(struct store *s)
 {
 	if (!s)
 		return;
-	sqlite3_finalize(s->insert);
 	sqlite3_finalize(s->replace);
 	sqlite3_finalize(s->log);
 	sqlite3_finalize(s->unlog);

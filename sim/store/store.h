@@ -25,7 +25,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What became of a measurement (design 3). */
+/* What became of a measurement. */
 enum outcome {
 	OUTCOME_OK,
 	OUTCOME_NOT_APPLICABLE, /* the planner cannot express it; `message` says why */
@@ -38,7 +38,7 @@ enum { OUTCOMES = OUTCOME_FAILED + 1 };
 /* "ok", "not-applicable", "over-memory", "wrong", "failed". */
 const char *outcome_name(enum outcome o);
 
-/* The outcome of that name; false if there is none. */
+/* Stores the outcome of that name; false if there is none. */
 bool outcome_parse(enum outcome *out, const char *name);
 
 /*
@@ -66,20 +66,14 @@ struct row {
 	/*
 	 * What a suite varied, for curves: the scenario and the platform before, and the
 	 * figures as "key=value" with spaces between ("bytes=1MiB nic.bandwidth=25GBps"),
-	 * "" where nothing was; row_figure() reads them.
+	 * "" where nothing was.
 	 */
 	const char *base_scenario, *base_platform, *varied;
 	const char *timeline; /* what each step took and the links it loads (measure/timeline.h) */
 };
 
-/* A row with nothing known: empty texts, NaN seconds, bytes and devices -1. */
+/* Returns a row with nothing known: empty texts, NaN seconds, bytes and devices -1. */
 struct row row_empty(void);
-
-/*
- * The figure `key` of what was varied: bytes, seconds or bytes per second. NaN if it was
- * not varied or is no number (`mesh`).
- */
-double row_figure(const struct row *r, const char *key);
 
 /* The columns of `rows`, in their order: how and where in struct row a field lies. */
 enum row_kind {
@@ -96,7 +90,10 @@ extern const struct row_column {
 	size_t offset;
 } row_columns[ROW_COLUMNS];
 
-/* A row as bytes behind their length (uint32_t); and back (texts in the arena). */
+/*
+ * Prints a row as bytes behind their length (uint32_t); and reads such bytes, with the
+ * texts in the arena, or returns false.
+ */
 void row_pack(struct text *out, const struct row *r);
 bool row_unpack(struct row *out, const char *bytes, size_t n, struct arena *a);
 
@@ -105,58 +102,57 @@ bool row_unpack(struct row *out, const char *bytes, size_t n, struct arena *a);
 struct store;
 
 /*
- * Open DIR/sweep.db for reading or, with `create`, for writing, making DIR and the file
+ * Opens DIR/sweep.db for reading or, with `create`, for writing, making DIR and the file
  * where they are not there. On error `*out` is NULL. E_IO: no such file, unreadable, not a
  * database, not one of this version; with `create` also if another process is writing
  * there: the text names it.
  *
- * With `create` the file is checked. A damaged one is kept under another name
- * (sweep.db.damaged, sweep.db.damaged-2, ...), and the settings and sound rows that are
- * found in it, page by page where SQLite does not come any further, are put into a new
- * one: store_damage() tells.
+ * With `create` the file is checked. A damaged one is set aside under the first free of the
+ * names sweep.db.damaged, sweep.db.damaged-2, ... with the log that belongs to it, and a new
+ * one without rows is begun: store_damage() tells.
  */
 enum status store_open(struct store **out, const char *dir, bool create,
                        struct error *e);
 
-/* What happened to a damaged file, in a sentence or two; NULL if it was sound. */
+/*
+ * Where a damaged file is kept and how to read what is left of it, in a sentence; NULL if
+ * the file was sound. The text is the store's.
+ */
 const char *store_damage(const struct store *s);
 
-/* Add a row. E_TYPE: its (scenario, platform, planner, clock) is there already. */
-enum status store_add(struct store *s, const struct row *r, struct error *e);
-
 /*
- * Add a row, or put it in the place of the one that is there, with the key of its case and
+ * Adds a row, or puts it in the place of the one that is there, with the key of its case and
  * what its process left on stderr (NULL: nothing).
  */
 enum status store_put(struct store *s, const struct row *r, struct digest key,
                       const char *log, struct error *e);
 
-/* Take out rows whose key is not in the set, and how many. */
+/* Takes out the rows whose key is not in the set, and stores how many they were. */
 enum status store_keep(struct store *s, const struct digests *keys, int64_t *gone,
                        struct error *e);
 
 /*
- * A named text of the sweep, `number` from 0 where a name has several. It lasts with the
- * next commit.
+ * Keeps a named text of the sweep, `number` from 0 where a name has several. It lasts with
+ * the next commit.
  */
 enum status store_set(struct store *s, const char *name, int number, const char *value,
                       struct error *e);
 
-/* That text, the arena's; NULL if there is none. */
+/* Stores that text, the arena's; NULL if there is none. */
 enum status store_get(const char **out, struct store *s, struct arena *a,
                       const char *name, int number, struct error *e);
 
-/* Make all that was added last: whatever happens now, it will be there. */
+/* Makes all that was added last: whatever happens now, it will be there. */
 enum status store_commit(struct store *s, struct error *e);
 
-/* Commit, and write all to sweep.db itself, which needs no file beside it any more. */
+/* Commits, and writes all to sweep.db itself, which needs no file beside it any more. */
 enum status store_finish(struct store *s, struct error *e);
 
-/* Give back the store; what was not committed is lost. NULL is fine. */
+/* Closes the store; what was not committed is lost. NULL is fine. */
 void store_close(struct store *s);
 
 /*
- * Call `each` with every row, in byte order of (scenario, platform, planner, clock). The
+ * Calls `each` with every row, in byte order of (scenario, platform, planner, clock). The
  * row's texts live until the call returns. Stops at the first status that is not OK and
  * returns it. E_IO: a row is damaged.
  */
@@ -164,15 +160,15 @@ typedef enum status store_each_fn(void *self, const struct row *r, struct error 
 enum status store_each(struct store *s, store_each_fn *each, void *self,
                        struct error *e);
 
-/* How many rows there are. */
+/* Stores how many rows there are. */
 enum status store_count(int64_t *out, struct store *s, struct error *e);
 
-/* All rows, in the same order, as an array in the arena. */
+/* Stores all rows, in the same order, as an array in the arena. */
 enum status store_rows(struct store *s, struct arena *a, struct row **out, size_t *n,
                        struct error *e);
 
 /*
- * Call `each` with every sound row that has a key, in no order; others are passed over.
+ * Calls `each` with every sound row that has a key, in no order; others are passed over.
  */
 typedef enum status store_key_fn(void *self, struct digest key, const struct row *r,
                                  struct error *e);

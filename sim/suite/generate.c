@@ -1,75 +1,19 @@
-/* Generated scenarios: random problems (design 8), and what all generators share. */
+/* Generated scenarios: random problems. */
 #include "suite/generate.h"
-
-#include "notation/notation.h"
 
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
-struct layout generate_insert(const struct layout *l, int dim, int at, struct part part)
-{
-	struct layout out = layout_replicated(l->rank);
-
-	for (int i = 0; i < l->rank; i++) {
-		int n;
-		const struct part *old = layout_parts(l, i, &n);
-
-		for (int k = 0; k <= n; k++) {
-			if (i == dim && k == at)
-				layout_append(&out, i, part);
-			if (k < n)
-				layout_append(&out, i, old[k]);
-		}
-	}
-	return out;
-}
-
-const char *generate_layout_text(struct suite *s, const struct layout *l,
-                                 const struct mesh *m, const struct shape *shape)
-{
-	struct text t = {0};
-
-	layout_print(&t, l, m, shape);
-	return text_take(&t, s->arena);
-}
-
-void generate_add(struct suite *s, const struct generate *g, const char *family,
-                  int64_t number, const char *array, const char *mesh, const char *from,
-                  const char *to)
-{
-	struct scenario sc = {.family = family, .source = "generated", .at = g->at};
-
-	sc.name = arena_printf(s->arena, "%s-%05lld", family, (long long)number);
-	sc.text = (struct problem_text){.array = array,
-	                                .mesh = mesh,
-	                                .from = from,
-	                                .to = to,
-	                                .array_at = g->at,
-	                                .mesh_at = g->at,
-	                                .from_at = g->at,
-	                                .to_at = g->at};
-	suite_add(s, &sc);
-}
-
-void generate_place(struct layout *l, struct rng *r, struct part part)
-{
-	int dim = (int)rng_below(r, (uint32_t)l->rank + 1);
-
-	if (dim < l->rank)
-		*l = generate_insert(l, dim, (int)rng_below(r, l->nparts[dim] + 1u),
-		                     part);
-}
-
-/* A uniform number of [range[0], range[1]]. */
+/* Draws a uniform number of [range[0], range[1]]. */
 static int64_t draw(struct rng *r, const int64_t range[2])
 {
 	return range[0] + rng_below(r, (uint32_t)(range[1] - range[0] + 1));
 }
 
 /*
- * Axis sizes of 2, 3, 4, 6 and 8, mostly powers of two as real meshes have them. False:
- * not within the range of devices.
+ * Draws axis sizes of 2, 3, 4, 6 and 8, mostly powers of two as real meshes have them.
+ * Returns false where the mesh is not within the range of devices.
  */
 static bool draw_mesh(struct mesh *m, struct rng *r, const struct generate *g)
 {
@@ -97,9 +41,9 @@ static struct layout draw_layout(struct rng *r, const struct mesh *m, int rank)
 }
 
 /*
- * A shape that both layouts divide: per dimension the least common multiple of the shard
- * counts, doubled in turn up to the bytes drawn (log-uniform). False: not within the
- * range of bytes.
+ * Draws a shape that both layouts divide: per dimension the least common multiple of the shard
+ * counts, doubled in turn up to the bytes drawn (log-uniform). Returns false
+ * where it is not within the range of bytes.
  */
 static bool draw_shape(struct array *a, struct rng *r, const struct generate *g,
                        const struct layout *from, const struct layout *to)
@@ -133,8 +77,8 @@ static bool draw_shape(struct array *a, struct rng *r, const struct generate *g,
 }
 
 /*
- * Take some elements, less than a tile's share, from dimensions that are cut. False: it
- * is even still, or too small.
+ * Takes some elements, less than a tile's share, from dimensions that are cut. Returns
+ * false where the array is even still, or too small.
  */
 static bool make_uneven(struct array *a, struct rng *r, const struct generate *g,
                         const struct layout *from, const struct layout *to)
@@ -153,7 +97,7 @@ static bool make_uneven(struct array *a, struct rng *r, const struct generate *g
 	return uneven && dtype_bytes(a->dtype, shape_elements(&a->shape)) >= g->bytes[0];
 }
 
-/* Draw until a problem is within the ranges; false after too many tries. */
+/* Draws until a problem is within the ranges; returns false after too many tries. */
 static bool draw_problem(struct mesh *m, struct array *array, struct layout *from,
                          struct layout *to, struct rng *r, const struct generate *g,
                          int *tries)

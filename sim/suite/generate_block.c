@@ -5,9 +5,9 @@
 
 #include <string.h>
 
-/* "2..3", or "4" for 4..4, up to `limit`; 0: the ends are sizes. */
-static enum status read_range(struct reader *r, const char *text, struct where at,
-                              int64_t limit, int64_t out[2])
+/* Reads "2..3", or "4" for 4..4, up to `limit`; with limit 0 the ends are sizes. */
+static enum status read_generate_range(struct reader *r, const char *text,
+                                       struct where at, int64_t limit, int64_t out[2])
 {
 	struct scan s = scan_start(text, at, r->error);
 
@@ -28,14 +28,17 @@ static enum status read_range(struct reader *r, const char *text, struct where a
 	return r->error->code;
 }
 
-/* The texts of a generate block as they stand there; ranges: rank, axes, devices, bytes. */
+/*
+ * The texts of a generate block as they stand there; ranges: rank, axes, devices,
+ * bytes.
+ */
 struct generate_text {
 	const char *kind, *count, *sample, *seed, *sub_axes, *uneven, *range[4];
 	struct where count_at, seed_at, sub_axes_at, uneven_at, range_at[4];
 };
 
-static enum status read_flag(struct reader *r, const char *text, struct where at,
-                             bool *out)
+static enum status read_generate_flag(struct reader *r, const char *text,
+                                      struct where at, bool *out)
 {
 	*out = strcmp(text, "yes") == 0;
 	if (!*out && strcmp(text, "no") != 0)
@@ -44,7 +47,7 @@ static enum status read_flag(struct reader *r, const char *text, struct where at
 	return OK;
 }
 
-/* "1MiB,64MiB": sizes, kept as they are written for the names of families. */
+/* Reads sizes "1MiB,64MiB", and keeps their texts for the names of families. */
 static enum status read_sizes(struct reader *r, struct generate *g, const char *list,
                               struct where at)
 {
@@ -101,7 +104,7 @@ static enum status read_generate_fields(struct reader *r, const yaml_node_t *map
 	return reader_fields(r, map, fields);
 }
 
-/* What only layouts have. */
+/* Reads what only layouts have. */
 static enum status read_layouts(struct reader *r, const yaml_node_t *map,
                                 struct generate *g, const struct generate_text *t)
 {
@@ -149,21 +152,23 @@ enum status suite_generate_block(struct reader *r, const yaml_node_t *map)
 	if (!g.family)
 		g.family = t.kind;
 	for (int i = 0; i < 3 + g.random; i++)
-		if (read_range(r, t.range[i] ? t.range[i] : range[i], t.range_at[i],
-		               limit[i], ends[i]) != OK)
+		if (read_generate_range(r, t.range[i] ? t.range[i] : range[i],
+		                        t.range_at[i], limit[i], ends[i]) != OK)
 			return r->error->code;
 	if (t.sample)
 		t.count = t.sample;
 	if (strcmp(t.count, "0") != 0) {
-		if (read_range(r, t.count, t.count_at, GENERATED_MAX, number) != OK)
+		if (read_generate_range(r, t.count, t.count_at, GENERATED_MAX,
+		                        number) != OK)
 			return r->error->code;
 		g.count = number[0];
 	}
-	if (read_range(r, t.seed, t.seed_at, INT32_MAX, number) != OK)
+	if (read_generate_range(r, t.seed, t.seed_at, INT32_MAX, number) != OK)
 		return r->error->code;
 	g.seed = number[0];
-	if (read_flag(r, t.uneven, t.uneven_at, &g.uneven) == OK &&
-	    read_flag(r, t.sub_axes, t.sub_axes_at, &g.sub_axes) == OK && !g.random)
+	if (read_generate_flag(r, t.uneven, t.uneven_at, &g.uneven) == OK &&
+	    read_generate_flag(r, t.sub_axes, t.sub_axes_at, &g.sub_axes) == OK &&
+	    !g.random)
 		read_layouts(r, map, &g, &t);
 	if (g.random && g.sub_axes)
 		return error_set(r->error, E_TYPE, t.sub_axes_at,

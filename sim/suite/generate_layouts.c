@@ -1,5 +1,7 @@
-/* All layout pairs of a mesh, or a sample of them, with or without sub-axes (design 8). */
+/* All layout pairs of a mesh, or a sample of them, with or without sub-axes. */
 #include "suite/generate.h"
+
+#include "base/list.h"
 
 #include <assert.h>
 #include <string.h>
@@ -12,30 +14,15 @@ struct layouts {
 	struct arena *arena;
 	const struct mesh *mesh;
 	int rank;
-	int64_t n, capacity;
-	struct layout *layout;
+	LIST(struct layout) list;
 };
-
-static void keep_layout(struct layouts *all, const struct layout *l)
-{
-	if (all->n == all->capacity) {
-		struct layout *old = all->layout;
-
-		all->capacity = all->capacity ? 2 * all->capacity : 64;
-		all->layout =
-			arena_alloc(all->arena, (size_t)all->capacity, sizeof(*old));
-		if (all->n)
-			memcpy(all->layout, old, (size_t)all->n * sizeof(*old));
-	}
-	all->layout[all->n++] = *l;
-}
 
 static void place_axes(struct layouts *all, const struct layout *l, int axis)
 {
 	struct part part = {axis, 1, 0};
 
 	if (axis == all->mesh->naxes) {
-		keep_layout(all, l);
+		*list_add(&all->list, all->arena) = *l;
 		return;
 	}
 	part.size = all->mesh->axis[axis].size;
@@ -49,7 +36,7 @@ static void place_axes(struct layouts *all, const struct layout *l, int axis)
 	}
 }
 
-/* The first `take` of 0..n-1 in a random order; all in order when nothing is sampled. */
+/* Returns the first `take` of 0..n-1 in a random order; all in order if `take` is 0. */
 static int32_t *choose(struct arena *a, int32_t n, int32_t take, int64_t seed)
 {
 	int32_t *order = arena_alloc(a, (size_t)n, sizeof(*order));
@@ -68,7 +55,7 @@ static int32_t *choose(struct arena *a, int32_t n, int32_t take, int64_t seed)
 }
 
 /*
- * How many layouts place_axes will make: where k axes are placed, the next has
+ * Returns how many layouts place_axes() will make: where k axes are placed, the next has
  * k + rank places and may also stay out.
  */
 static double count_layouts(const struct mesh *m, int rank)
@@ -83,7 +70,7 @@ static double count_layouts(const struct mesh *m, int rank)
 	return all;
 }
 
-/* How many pairs to take; 0 with an error. */
+/* Returns how many pairs to take; 0 with an error. */
 static int32_t count_pairs(const struct generate *g, const struct mesh *m, int rank,
                            struct error *e)
 {
@@ -119,7 +106,7 @@ static struct pairs pairs_new(struct arena *a, int32_t n)
 	};
 }
 
-/* Pairs of whole-axis layouts: all, or a sample of them. False with an error. */
+/* Takes pairs of whole-axis layouts: all, or a sample of them. False with an error. */
 static bool whole_pairs(struct pairs *p, const struct generate *g, struct layouts *all,
                         struct error *e)
 {
@@ -129,8 +116,8 @@ static bool whole_pairs(struct pairs *p, const struct generate *g, struct layout
 	if (!take)
 		return false;
 	place_axes(all, &start, 0);
-	assert((double)all->n == count_layouts(all->mesh, all->rank));
-	n = (int32_t)all->n;
+	assert((double)all->list.n == count_layouts(all->mesh, all->rank));
+	n = (int32_t)all->list.n;
 	pairs = n * (n - 1);
 	order = choose(all->arena, pairs, take < pairs ? take : 0, g->seed);
 	*p = pairs_new(all->arena, take);
@@ -138,13 +125,13 @@ static bool whole_pairs(struct pairs *p, const struct generate *g, struct layout
 		int32_t a = order[i] / (n - 1), b = order[i] % (n - 1);
 
 		p->number[i] = order[i];
-		p->from[i] = all->layout[a];
-		p->to[i] = all->layout[b + (b >= a)];
+		p->from[i] = all->list.at[a];
+		p->to[i] = all->list.at[b + (b >= a)];
 	}
 	return true;
 }
 
-/* Cut every axis between its prime factors, or not, and place the pieces. */
+/* Cuts every axis between its prime factors, or not, and places the pieces. */
 static struct layout draw_sub_layout(struct rng *r, const struct mesh *m, int rank)
 {
 	struct layout l = layout_replicated(rank);
@@ -187,7 +174,7 @@ static bool is_there(const struct pairs *p, int32_t n)
 	return false;
 }
 
-/* A sample of distinct pairs with sub-axes. False with an error. */
+/* Draws a sample of distinct pairs with sub-axes. False with an error. */
 static bool sub_pairs(struct pairs *p, const struct generate *g, struct layouts *all,
                       struct error *e)
 {
@@ -214,7 +201,7 @@ static bool sub_pairs(struct pairs *p, const struct generate *g, struct layouts 
 	return n == p->n;
 }
 
-/* The array of the i-th size, which every layout of the mesh divides. */
+/* Makes the array of the i-th size, which every layout of the mesh divides. */
 static bool sized_array(struct array *out, const struct generate *g,
                         const struct mesh *m, int i, struct error *e)
 {

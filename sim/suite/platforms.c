@@ -2,6 +2,8 @@
 #include "platform/platform.h"
 #include "suite/reader.h"
 
+#include "base/list.h"
+
 #include <string.h>
 
 static bool same_settings(const struct suite_platform *p, int nset,
@@ -17,20 +19,6 @@ static bool same_settings(const struct suite_platform *p, int nset,
 			return false;
 	}
 	return true;
-}
-
-static struct suite_platform *append(struct suite *s)
-{
-	if (s->nplatforms == s->platform_capacity) {
-		struct suite_platform *old = s->platform;
-
-		s->platform_capacity = 2 * s->platform_capacity + 16;
-		s->platform = arena_alloc(s->arena, (size_t)s->platform_capacity,
-		                          sizeof(*s->platform));
-		if (s->nplatforms)
-			memcpy(s->platform, old, (size_t)s->nplatforms * sizeof(*old));
-	}
-	return &s->platform[s->nplatforms++];
 }
 
 int suite_platform(struct suite *s, const char *base, int nset, const char *const *key,
@@ -51,7 +39,9 @@ int suite_platform(struct suite *s, const char *base, int nset, const char *cons
 		text_printf(&varied, "%s%s", i ? " " : "", set[i]);
 	}
 	text_printf(&name, "%s", nset ? "}" : "");
-	p = append(s);
+	s->platform = list_grow(s->arena, s->platform, s->nplatforms, 1,
+	                        &s->platform_room, sizeof(*p));
+	p = &s->platform[s->nplatforms++];
 	*p = (struct suite_platform){
 		.base = arena_strdup(s->arena, base), .nset = nset, .set = set, .at = at};
 	p->name = text_take(&name, s->arena);
@@ -119,7 +109,7 @@ static enum status read_settings(struct settings *s, struct reader *r,
 	return OK;
 }
 
-/* Let the scenarios of this file run on platform number `p`. */
+/* Lets the scenarios of this file run on platform number `p`. */
 static enum status ask_for(struct reader *r, int p, struct where at)
 {
 	struct suite *suite = r->suite;
@@ -135,8 +125,9 @@ static enum status ask_for(struct reader *r, int p, struct where at)
 	return OK;
 }
 
-static enum status add(struct reader *r, const char *base, const struct settings *s,
-                       const int *chosen, struct where at)
+static enum status add_platform(struct reader *r, const char *base,
+                                const struct settings *s, const int *chosen,
+                                struct where at)
 {
 	const char *value[PLATFORM_SETTINGS_MAX];
 
@@ -145,14 +136,16 @@ static enum status add(struct reader *r, const char *base, const struct settings
 	return ask_for(r, suite_platform(r->suite, base, s->n, s->key, value, at), at);
 }
 
-/* Every combination of the settings' values, the last setting's changing fastest. */
+/*
+ * Adds every combination of the settings' values, the last setting's changing fastest.
+ */
 static enum status add_all(struct reader *r, const char *base, const struct settings *s,
                            struct where at)
 {
 	int chosen[PLATFORM_SETTINGS_MAX] = {0}, i;
 
 	do {
-		if (add(r, base, s, chosen, at) != OK)
+		if (add_platform(r, base, s, chosen, at) != OK)
 			return r->error->code;
 		for (i = s->n - 1; i >= 0 && ++chosen[i] == s->nvalues[i]; i--)
 			chosen[i] = 0;
@@ -160,7 +153,7 @@ static enum status add_all(struct reader *r, const char *base, const struct sett
 	return OK;
 }
 
-static enum status read_platform(struct reader *r, const yaml_node_t *node)
+static enum status read_suite_platform(struct reader *r, const yaml_node_t *node)
 {
 	const char *base = NULL, *unused = NULL;
 	const yaml_node_t *base_node = NULL, *set = NULL;
@@ -196,5 +189,5 @@ enum status suite_platforms(struct reader *r, const yaml_node_t *list)
 {
 	if (list->data.sequence.items.start == list->data.sequence.items.top)
 		return reader_bad(r, list, "an empty list, expected some platforms");
-	return reader_list(r, list, read_platform);
+	return reader_list(r, list, read_suite_platform);
 }

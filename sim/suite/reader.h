@@ -1,5 +1,5 @@
 /*
- * The YAML side of suites, shared by suite*.c and private to them: a strict subset (maps
+ * The YAML side of suites, private to sim/suite/: a strict subset (maps
  * without a key twice, lists, texts) whose places end up in errors.
  */
 #ifndef SHARDSIM_SIM_SUITE_READER_H
@@ -10,7 +10,9 @@
 
 #include <yaml.h>
 
-/* A value that may be a list: the node as it stands in the file, NULL where not given. */
+/*
+ * A value that may be a list: the node as it stands in the file, NULL where not given.
+ */
 struct suite_list {
 	const yaml_node_t *mesh, *bytes;
 	const char *weight, *placement; /* texts that are read later */
@@ -26,15 +28,18 @@ struct reader {
 	struct suite_list default_list;
 };
 
+/* Returns the place of a mark in the file. */
 struct where reader_mark(const struct reader *r, yaml_mark_t mark);
 
-/* An E_SYNTAX at the node; returns the error's code. */
+/* Records an E_SYNTAX at the node, and returns the error's code. */
 enum status reader_bad(struct reader *r, const yaml_node_t *node, const char *reason);
 
-/* The text of a scalar, the suite's; its place is that of its first byte, inside quotes. */
+/*
+ * Returns the text of a scalar, the suite's, and the place of its first byte in quotes.
+ */
 const char *reader_scalar(struct reader *r, const yaml_node_t *node, struct where *at);
 
-/* YAML lets the last of two equal keys win; here it is an error. */
+/* Checks that no key is there twice; YAML lets the last of two win. */
 enum status reader_check_keys(struct reader *r, const yaml_node_t *map);
 
 struct field {
@@ -44,11 +49,11 @@ struct field {
 	const yaml_node_t **node; /* where the value may be a list: the value itself */
 };
 
-/* Set the fields that a map has; other keys are errors that list the known ones. */
+/* Sets the fields that a map has; other keys are errors that list the known ones. */
 enum status reader_fields(struct reader *r, const yaml_node_t *map,
                           const struct field *fields);
 
-/* `item` for every node of a list. */
+/* Calls `item` for every node of a list. */
 enum status reader_list(struct reader *r, const yaml_node_t *list,
                         enum status (*item)(struct reader *, const yaml_node_t *));
 
@@ -59,7 +64,7 @@ struct suite_value {
 };
 
 /*
- * The values of a text or of a list of texts; but for VARIED_TEXT each may be a range
+ * Stores the values of a text or of a list of texts; but for VARIED_TEXT each may be a range
  * "1MiB..8GiB x2" (every value from the first on, times 2, up to the last), and a
  * text several of these with commas between. E_RANGE: more than SUITE_VALUES_MAX, or none;
  * E_TYPE: a number that is there already, in whatever unit.
@@ -68,11 +73,11 @@ enum { SUITE_VALUES_MAX = 1000 };
 enum status suite_values(struct suite_value **out, int *n, struct reader *r,
                          const yaml_node_t *node, enum varied_unit unit);
 
-/* Add the scenario, or one per mesh and per size of the lists it has. */
+/* Appends the scenario, or one per mesh and per size of the lists it has. */
 enum status suite_vary(struct reader *r, const struct scenario *s,
                        const struct suite_list *list);
 
-/* The sections `platforms` and `generate`. */
+/* Read the sections `platforms` and `generate`. */
 enum status suite_platforms(struct reader *r, const yaml_node_t *list);
 enum status suite_generate_block(struct reader *r, const yaml_node_t *map);
 

@@ -51,7 +51,7 @@ static enum status read_weight(struct reader *r, struct scenario *s,
 	return OK;
 }
 
-/* A free placement leaves no devices to give, and needs one mesh. */
+/* Checks that a free placement has one mesh and no devices. */
 static enum status read_placement(struct reader *r, struct scenario *s,
                                   const struct suite_list *list)
 {
@@ -93,8 +93,8 @@ static enum status read_scenario(struct reader *r, const yaml_node_t *map)
 	return suite_vary(r, &s, &list);
 }
 
-static enum status read_section(struct reader *r, const yaml_node_t *key,
-                                const yaml_node_t *value)
+static enum status read_suite_section(struct reader *r, const yaml_node_t *key,
+                                      const yaml_node_t *value)
 {
 	struct where at;
 	const char *name = reader_scalar(r, key, &at);
@@ -123,7 +123,7 @@ static enum status read_section(struct reader *r, const yaml_node_t *key,
 	                 name);
 }
 
-static enum status read_document(struct reader *r)
+static enum status read_suite_document(struct reader *r)
 {
 	const yaml_node_t *root = yaml_document_get_root_node(r->document);
 
@@ -138,14 +138,15 @@ static enum status read_document(struct reader *r)
 		return r->error->code;
 	for (yaml_node_pair_t *p = root->data.mapping.pairs.start;
 	     p < root->data.mapping.pairs.top; p++)
-		if (read_section(r, yaml_document_get_node(r->document, p->key),
-		                 yaml_document_get_node(r->document, p->value)) != OK)
+		if (read_suite_section(r, yaml_document_get_node(r->document, p->key),
+		                       yaml_document_get_node(r->document, p->value)) !=
+		    OK)
 			return r->error->code;
 	return OK;
 }
 
-/* The next document of the parser; its root is NULL after the last one. */
-static enum status load(struct reader *r, yaml_parser_t *parser, FILE *f)
+/* Loads the next document of the parser; its root is NULL after the last one. */
+static enum status load_document(struct reader *r, yaml_parser_t *parser, FILE *f)
 {
 	errno = 0;
 	if (yaml_parser_load(parser, r->document))
@@ -158,15 +159,15 @@ static enum status load(struct reader *r, yaml_parser_t *parser, FILE *f)
 	                 parser->problem ? parser->problem : "unreadable");
 }
 
-static enum status read_documents(struct reader *r, yaml_parser_t *parser, FILE *f)
+static enum status read_suite_file(struct reader *r, yaml_parser_t *parser, FILE *f)
 {
 	yaml_node_t *root;
 
-	if (load(r, parser, f) != OK)
+	if (load_document(r, parser, f) != OK)
 		return r->error->code;
-	read_document(r);
+	read_suite_document(r);
 	yaml_document_delete(r->document);
-	if (r->error->code != OK || load(r, parser, f) != OK)
+	if (r->error->code != OK || load_document(r, parser, f) != OK)
 		return r->error->code;
 	root = yaml_document_get_root_node(r->document);
 	if (root)
@@ -196,54 +197,11 @@ enum status suite_read(struct suite *s, const char *path, struct error *e)
 	if (!yaml_parser_initialize(&parser))
 		abort();
 	yaml_parser_set_input_file(&parser, f);
-	if (read_documents(&r, &parser, f) == OK && s->n == before)
+	if (read_suite_file(&r, &parser, f) == OK && s->n == before)
 		error_set(e, E_SYNTAX, (struct where){.file = path, .line = 1, .col = 1},
 		          "no scenarios in it, expected a list of scenarios or a "
 		          "generate block");
 	yaml_parser_delete(&parser);
 	fclose(f);
-	return e->code;
-}
-
-void suite_add(struct suite *s, const struct scenario *sc)
-{
-	if (s->n == s->capacity) {
-		struct scenario *old = s->scenario;
-
-		s->capacity = s->capacity ? 2 * s->capacity : 64;
-		s->scenario = arena_alloc(s->arena, (size_t)s->capacity,
-		                          sizeof(*s->scenario));
-		if (s->n)
-			memcpy(s->scenario, old, (size_t)s->n * sizeof(*old));
-	}
-	s->scenario[s->n] = *sc;
-	if (!sc->base)
-		s->scenario[s->n].base = sc->name;
-	if (sc->weight == 0)
-		s->scenario[s->n].weight = 1;
-	if (!sc->varied)
-		s->scenario[s->n].varied = "";
-	s->scenario[s->n++].file = s->nfiles > 0 ? s->nfiles - 1 : 0;
-}
-
-static int by_name(const void *a, const void *b)
-{
-	const struct scenario *const *x = a, *const *y = b;
-
-	return strcmp((*x)->name, (*y)->name);
-}
-
-enum status suite_check_names(const struct suite *s, struct error *e)
-{
-	const struct scenario **sorted = xmalloc((size_t)s->n, sizeof(*sorted));
-
-	for (int32_t i = 0; i < s->n; i++)
-		sorted[i] = &s->scenario[i];
-	qsort(sorted, (size_t)s->n, sizeof(*sorted), by_name);
-	for (int32_t i = 1; i < s->n; i++)
-		if (strcmp(sorted[i - 1]->name, sorted[i]->name) == 0)
-			error_set(e, E_TYPE, sorted[i]->at,
-			          "scenario '%.80s' is there twice", sorted[i]->name);
-	free(sorted);
 	return e->code;
 }

@@ -1,5 +1,5 @@
 /*
- * Suites: named redistribution problems in YAML (design 8).
+ * Suites: named redistribution problems in YAML (scenarios/README.md).
  *
  *   defaults: {family: issue, memory_limit: 2GiB}
  *   scenarios:
@@ -87,32 +87,34 @@ struct suite_platform {
 
 struct suite {
 	struct arena *arena; /* borrowed; owns all texts */
-	int32_t n, capacity;
+	int32_t n;
+	int64_t room; /* for scenarios */
 	struct scenario *scenario;
-	int nplatforms, platform_capacity;
+	int nplatforms;
+	int64_t platform_room;
 	struct suite_platform *platform;
 	int nfiles;
 };
 
 /*
- * Append the scenarios and platforms of a file, of which there are at most
+ * Appends the scenarios and platforms of a file, of which there are at most
  * SUITE_FILES_MAX. Every problem is read once here, so a bad one is found before anything
  * runs; platforms are not.
  */
 enum status suite_read(struct suite *s, const char *path, struct error *e);
 
-/* Append a scenario of the file read last; `base` NULL is its name. */
+/* Appends a scenario of the file read last; `base` NULL is its name. */
 void suite_add(struct suite *s, const struct scenario *sc);
 
 /*
- * The place in suite->platform of the platform of that base and settings, appended if it
- * is not there. `values` [nset] are what the keys are set to.
+ * Returns the place in suite->platform of the platform of that base and settings, which is
+ * appended if it is not there. `values` [nset] are what the keys are set to.
  */
 int suite_platform(struct suite *s, const char *base, int nset, const char *const *key,
                    const char *const *value, struct where at);
 
 /*
- * The same from its name, `family:shape{key=value,...}`; texts are the suite's. E_SYNTAX
+ * Finds or appends a platform by its name, `family:shape{key=value,...}`; texts are the suite's. E_SYNTAX
  * where the braces are not of that form.
  */
 enum status suite_platform_parse(int *out, struct suite *s, const char *name,
@@ -148,7 +150,7 @@ struct generate {
 };
 
 /*
- * E_RANGE: too many layouts, an array too large, or no random problem within the ranges
+ * Appends the scenarios of a block. E_RANGE: too many layouts, an array too large, or no random problem within the ranges
  * was found in 1,000,000 draws.
  */
 enum status suite_generate(struct suite *s, const struct generate *g, struct error *e);

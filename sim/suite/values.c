@@ -19,8 +19,8 @@ struct values {
  * Numbers, not texts, must differ, but for the rounding of their units: 1024KiB would give
  * the scenario of 1MiB again.
  */
-static enum status add(struct values *v, const char *text, double number,
-                       struct where at)
+static enum status add_value(struct values *v, const char *text, double number,
+                             struct where at)
 {
 	if (v->n == SUITE_VALUES_MAX)
 		return error_set(v->reader->error, E_RANGE, at, "more than %d values",
@@ -35,7 +35,7 @@ static enum status add(struct values *v, const char *text, double number,
 	return OK;
 }
 
-/* A number as people write it that reads back as the same number. */
+/* Appends a number as people write it, which reads back as the same number. */
 static const char *number_text(struct arena *a, enum varied_unit unit, double number)
 {
 	static const struct {
@@ -61,7 +61,7 @@ static const char *number_text(struct arena *a, enum varied_unit unit, double nu
 	return arena_printf(a, "%.17g", number);
 }
 
-static enum status read_number(struct scan *s, enum varied_unit unit, double *out)
+static enum status read_value_number(struct scan *s, enum varied_unit unit, double *out)
 {
 	int64_t bytes = 0;
 
@@ -74,8 +74,8 @@ static enum status read_number(struct scan *s, enum varied_unit unit, double *ou
 	return s->error->code;
 }
 
-/* All values of "A..B xF", of which the dots are at `dots`. */
-static enum status read_range(struct values *v, struct scan *s, const char *dots)
+/* Adds all values of "A..B xF", whose dots are at `dots`. */
+static enum status read_value_range(struct values *v, struct scan *s, const char *dots)
 {
 	struct arena *a = v->reader->suite->arena;
 	const char *start = s->pos;
@@ -85,24 +85,24 @@ static enum status read_range(struct values *v, struct scan *s, const char *dots
 	double number, last;
 	int64_t factor;
 
-	read_number(&first, v->unit, &number);
+	read_value_number(&first, v->unit, &number);
 	scan_finish(&first);
 	s->pos = dots + 2;
-	if (s->error->code != OK || read_number(s, v->unit, &last) != OK ||
+	if (s->error->code != OK || read_value_number(s, v->unit, &last) != OK ||
 	    !scan_expect(s, "x") || !scan_int(s, "a whole factor", 2, 1 << 30, &factor))
 		return s->error->code;
 	if (number <= 0 || number > last)
 		return scan_fail_at(s, start, E_RANGE,
 		                    "expected the lower end first, and above 0");
 	while (number <= last) {
-		if (add(v, number_text(a, v->unit, number), number, at) != OK)
+		if (add_value(v, number_text(a, v->unit, number), number, at) != OK)
 			return s->error->code;
 		number *= (double)factor;
 	}
 	return OK;
 }
 
-/* "A" as it is written, or a range, up to the next comma. */
+/* Reads "A" as it is written, or a range, up to the next comma. */
 static enum status read_item(struct values *v, struct scan *s)
 {
 	const char *start, *dots;
@@ -112,16 +112,16 @@ static enum status read_item(struct values *v, struct scan *s)
 	start = s->pos;
 	dots = strstr(start, "..");
 	if (dots && (size_t)(dots - start) < strcspn(start, ","))
-		return read_range(v, s, dots);
-	if (read_number(s, v->unit, &number) != OK)
+		return read_value_range(v, s, dots);
+	if (read_value_number(s, v->unit, &number) != OK)
 		return s->error->code;
-	return add(
+	return add_value(
 		v,
 		arena_strndup(v->reader->suite->arena, start, (size_t)(s->pos - start)),
 		number, scan_where(s, start));
 }
 
-static enum status read_text(struct values *v, const yaml_node_t *node)
+static enum status read_value_text(struct values *v, const yaml_node_t *node)
 {
 	struct where at;
 	const char *text = reader_scalar(v->reader, node, &at);
@@ -130,7 +130,7 @@ static enum status read_text(struct values *v, const yaml_node_t *node)
 	if (!text)
 		return v->reader->error->code;
 	if (v->unit == VARIED_TEXT)
-		return add(v, text, NAN, at);
+		return add_value(v, text, NAN, at);
 	s = scan_start(text, at, v->reader->error);
 	do {
 		if (read_item(v, &s) != OK)
@@ -148,9 +148,10 @@ enum status suite_values(struct suite_value **out, int *n, struct reader *r,
 	if (node->type == YAML_SEQUENCE_NODE) {
 		for (yaml_node_item_t *i = node->data.sequence.items.start;
 		     i < node->data.sequence.items.top; i++)
-			if (read_text(&v, yaml_document_get_node(r->document, *i)) != OK)
+			if (read_value_text(
+				    &v, yaml_document_get_node(r->document, *i)) != OK)
 				return r->error->code;
-	} else if (read_text(&v, node) != OK) {
+	} else if (read_value_text(&v, node) != OK) {
 		return r->error->code;
 	}
 	if (v.n == 0)

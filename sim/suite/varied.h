@@ -10,12 +10,12 @@ enum varied_unit {
 };
 
 /*
- * Of `bytes` and of figures of platforms (family/families.h): `...bytes`, `....bandwidth` and
+ * Returns the unit of `bytes` and of figures of platforms (family/families.h): `...bytes`, `....bandwidth` and
  * `..._Bps`, `....latency` and `..._s`.
  */
 enum varied_unit varied_unit(const char *key);
 
-/* The value of a text in that unit (base/units.h); NaN if it is none. */
+/* Returns the value of a text in that unit (base/units.h); NaN if it is none. */
 double varied_value(enum varied_unit unit, const char *text);
 
 #endif

@@ -16,9 +16,9 @@ static enum status check_problem(struct reader *r, const struct scenario *s)
 	return status;
 }
 
-/* The array with another first dimension, so that it has that many bytes. */
-static enum status scale(struct reader *r, struct scenario *s,
-                         const struct suite_value *size)
+/* Gives the array another first dimension, so that it has that many bytes. */
+static enum status scale_array(struct reader *r, struct scenario *s,
+                               const struct suite_value *size)
 {
 	struct text text = {0};
 	struct array array;
@@ -47,15 +47,16 @@ static enum status scale(struct reader *r, struct scenario *s,
 	return OK;
 }
 
-/* Note in the name and in `varied` what a scenario has of its own. */
-static void note(struct arena *a, struct scenario *s, const char *key, const char *value)
+/* Notes in the name and in `varied` what a scenario has of its own. */
+static void note_varied(struct arena *a, struct scenario *s, const char *key,
+                        const char *value)
 {
 	s->name = arena_printf(a, "%s{%s=%s}", s->name, key, value);
 	s->varied = arena_printf(a, "%s%s%s=%s", s->varied, s->varied[0] ? " " : "",
 	                         key, value);
 }
 
-/* Spaces part the figures of `varied`, so that no value has any. */
+/* Returns a value without spaces, which part the figures of `varied`. */
 static const char *without_spaces(struct arena *a, const char *text)
 {
 	char *out = arena_strdup(a, text), *to = out;
@@ -67,7 +68,7 @@ static const char *without_spaces(struct arena *a, const char *text)
 	return out;
 }
 
-static enum status add(struct reader *r, const struct scenario *s)
+static enum status add_checked(struct reader *r, const struct scenario *s)
 {
 	if (check_problem(r, s) == OK)
 		suite_add(r->suite, s);
@@ -78,14 +79,14 @@ static enum status vary_bytes(struct reader *r, const struct scenario *s,
                               const struct suite_value *size, int n)
 {
 	if (n == 0)
-		return add(r, s);
+		return add_checked(r, s);
 	for (int i = 0; i < n; i++) {
 		struct scenario one = *s;
 
-		if (scale(r, &one, &size[i]) != OK)
+		if (scale_array(r, &one, &size[i]) != OK)
 			return r->error->code;
-		note(r->suite->arena, &one, "bytes", size[i].text);
-		if (add(r, &one) != OK)
+		note_varied(r->suite->arena, &one, "bytes", size[i].text);
+		if (add_checked(r, &one) != OK)
 			return r->error->code;
 	}
 	return OK;
@@ -112,8 +113,8 @@ enum status suite_vary(struct reader *r, const struct scenario *s,
 
 		on.text.mesh = mesh[i].text;
 		on.text.mesh_at = mesh[i].at;
-		note(r->suite->arena, &on, "mesh",
-		     without_spaces(r->suite->arena, mesh[i].text));
+		note_varied(r->suite->arena, &on, "mesh",
+		            without_spaces(r->suite->arena, mesh[i].text));
 		if (vary_bytes(r, &on, size, nsizes) != OK)
 			return r->error->code;
 	}

@@ -29,7 +29,7 @@ static struct digest digest_scenario(const struct scenario *sc)
 	return d;
 }
 
-/* Where the platform is at fault: in its suite, or on the command line. */
+/* Records an error of a platform at its place in the suite, or on the command line. */
 static enum status platform_fault(const struct suite_platform *p, struct error *fault,
                                   struct error *e)
 {
@@ -45,7 +45,9 @@ static enum status platform_fault(const struct suite_platform *p, struct error *
 	return e->code;
 }
 
-/* Of its name and its file, which is read as a platform once. */
+/*
+ * Makes the digest of a platform's name and its file, which is read as a platform once.
+ */
 static enum status digest_platform(struct digest *d, const struct suite_platform *p,
                                    struct error *e)
 {
@@ -116,7 +118,7 @@ int64_t sweep_cases(const struct sweep *s)
 	return n;
 }
 
-/* What is measured, whatever program does it. */
+/* Returns the digest of what is measured, whatever program does it. */
 static struct digest case_digest(const struct sweep *s, int platform, int32_t scenario,
                                  int unit)
 {
@@ -193,7 +195,7 @@ struct row sweep_row(const struct sweep *s, int platform, int32_t scenario, int 
 
 /* --- work --------------------------------------------------------------------------- */
 
-/* The devices of a scenario, as far as its mesh tells. */
+/* Returns the devices of a scenario, as far as its mesh tells. */
 static double devices_of(const struct scenario *sc, struct arena *a)
 {
 	struct mesh m;
@@ -204,8 +206,10 @@ static double devices_of(const struct scenario *sc, struct arena *a)
 	return sc->text.num_devices ? atof(sc->text.num_devices) : 64;
 }
 
-/* How much longer than others a planner and a clock take: nothing depends on it but who
- * works when. */
+/*
+ * Returns how much longer than others a planner and a clock take; nothing depends on it
+ * but who works when.
+ */
 static double unit_cost(const struct sweep *s, int unit, double devices)
 {
 	bool search = strcmp(s->planner[unit / s->nclocks]->name, "best") == 0;
@@ -224,8 +228,8 @@ static double cost_of(const struct sweep *s, uint64_t units, double devices)
 	return cost;
 }
 
-/* The most expensive first; equal ones in the order of platforms and scenarios. */
-static int by_cost(const void *a, const void *b)
+/* Puts the most expensive first; equal ones in the order of platforms and scenarios. */
+static int work_by_cost(const void *a, const void *b)
 {
 	const struct sweep_work *x = a, *y = b;
 
@@ -243,8 +247,8 @@ static uint64_t all_units(const struct sweep *s)
 	return n == 64 ? UINT64_MAX : (UINT64_C(1) << n) - 1;
 }
 
-static uint64_t missing(const struct sweep *s, const struct sweep_work *w,
-                        const struct digests *done)
+static uint64_t missing_units(const struct sweep *s, const struct sweep_work *w,
+                              const struct digests *done)
 {
 	uint64_t units = 0;
 
@@ -274,12 +278,12 @@ struct sweep_work *sweep_work(int64_t *n, const struct sweep *s,
 					i, p, all_units(s),
 					cost_of(s, all_units(s), devices[i])};
 	if (count)
-		qsort(all, (size_t)count, sizeof(*all), by_cost);
+		qsort(all, (size_t)count, sizeof(*all), work_by_cost);
 	*n = 0;
 	for (int64_t i = shard; i < count; i += nshards) {
 		struct sweep_work w = all[i];
 
-		w.units = missing(s, &w, done);
+		w.units = missing_units(s, &w, done);
 		w.cost = cost_of(s, w.units, devices[w.scenario]);
 		if (w.units)
 			all[(*n)++] = w;

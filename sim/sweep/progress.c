@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 
-static int width(FILE *out)
+static int terminal_width(FILE *out)
 {
 	struct winsize size;
 
@@ -14,8 +14,10 @@ static int width(FILE *out)
 	               : 79;
 }
 
-/* "37/160 rows, 12 rows/s, 10 s left, 0 failed; tpu-v4:4x4x4 20/80, dgx-a100:4 17/80" */
-static void line(struct text *t, const struct progress *p, double now)
+/*
+ * "37/160 rows, 12 rows/s, 10 s left, 0 failed; tpu-v4:4x4x4 20/80, dgx-a100:4 17/80"
+ */
+static void print_progress(struct text *t, const struct progress *p, double now)
 {
 	int64_t fresh = p->done - p->before;
 	double passed = now - p->start_s;
@@ -32,17 +34,17 @@ static void line(struct text *t, const struct progress *p, double now)
 		            (long long)p->platform[i].total);
 }
 
-static void show(struct progress *p, double now)
+static void show_progress(struct progress *p, double now)
 {
 	struct text t = {0};
 	int room, length;
 
 	p->shown_s = now;
-	line(&t, p, now);
+	print_progress(&t, p, now);
 	if (!p->terminal) {
 		fprintf(p->out, "%s\n", t.s);
 	} else {
-		room = width(p->out);
+		room = terminal_width(p->out);
 		length = (int)t.length < room ? (int)t.length : room;
 		fprintf(p->out, "\r%.*s%*s", length, t.s,
 		        p->length > length ? p->length - length : 0, "");
@@ -72,12 +74,12 @@ void progress_tick(struct progress *p)
 	double now = wall_s();
 
 	if (now - p->shown_s >= p->interval_s)
-		show(p, now);
+		show_progress(p, now);
 }
 
 void progress_end(struct progress *p)
 {
-	show(p, wall_s());
+	show_progress(p, wall_s());
 	if (p->terminal)
 		fputs("\n", p->out);
 }

@@ -29,16 +29,16 @@ struct progress {
 	int length; /* of the line that is on the terminal */
 };
 
-/* Start the clock; all else is set by the caller. */
+/* Starts the clock; all else is set by the caller. */
 void progress_start(struct progress *p);
 
-/* A row more, on that platform; shown when the interval has passed. */
+/* Counts one more row of a platform, and shows that when the interval has passed. */
 void progress_row(struct progress *p, int platform, enum outcome o);
 
-/* Shown when the interval has passed. */
+/* Shows how far it is when the interval has passed. */
 void progress_tick(struct progress *p);
 
-/* The last line, always shown. */
+/* Shows the last line, in any case. */
 void progress_end(struct progress *p);
 
 #endif

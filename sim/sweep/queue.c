@@ -39,7 +39,7 @@ static int count_units(uint64_t units)
 	return n;
 }
 
-/* The units of the planner that the lowest unit is of. */
+/* Returns the units of the planner that the lowest unit is of. */
 static uint64_t first_planner(const struct sweep *s, uint64_t units)
 {
 	int planner = __builtin_ctzll(units) / s->nclocks;
@@ -51,7 +51,7 @@ static uint64_t first_planner(const struct sweep *s, uint64_t units)
 }
 
 /*
- * The work of the queue's head, or, where that would keep one worker busy long after the
+ * Hands out the work of the queue's head or, where that would keep one worker busy long after the
  * others are done, that of one planner; the rest stays at the head.
  */
 bool queue_take(struct run *r, int platform, struct sweep_work *out)

@@ -1,4 +1,4 @@
-/* A sweep under way, shared by sweep*.c and private to them. */
+/* A sweep under way. Private to sim/sweep/. */
 #ifndef SHARDSIM_SIM_SWEEP_RUN_H
 #define SHARDSIM_SIM_SWEEP_RUN_H
 
@@ -45,34 +45,44 @@ struct run {
 	double looked_s; /* when memory and progress were looked at last */
 };
 
+/* Records the E_IO that a system call `what` has failed, with the reason in errno. */
 enum status run_system_error(struct run *r, const char *what);
 
-/* A row to the sink, with the log of its process. */
+/* Gives a row to the sink, with the log of its process, and counts it. */
 enum status run_keep(struct run *r, int platform, int32_t scenario, int unit,
                      const struct row *row, const char *log);
 
-/* queue.c: is there work on the platform, and take some of it. */
+/*
+ * queue.c: queue_fill() sorts all work by platform; queue_has() tells whether a platform
+ * has any left, queue_take() hands some of it out, and queue_give_back() takes back what a
+ * worker that died has not done.
+ */
 void queue_fill(struct run *r, const struct sweep_work *work, int64_t n);
 bool queue_has(const struct run *r, int platform);
 bool queue_take(struct run *r, int platform, struct sweep_work *out);
 void queue_give_back(struct run *r, const struct sweep_work *w);
 
-/* The platform with the most work left for each of its workers; -1 if none has any. */
+/*
+ * Returns the platform with the most work left for each of its workers, -1 without any.
+ */
 int queue_neediest(const struct run *r);
 
-/* slot.c: workers. Give the slot work, if there is any. */
+/* slot.c has the workers: slot_give() gives the slot work, if there is any. */
 enum status slot_give(struct run *r, struct slot *s);
 
-/* Read from a worker that has something to say, or has died. */
+/* Reads from a worker that has something to say, or has died. */
 enum status slot_read(struct run *r, struct slot *s);
 
-/* How long it may go on with its unit; infinity where that is not limited. */
+/* Returns how long a worker may go on with its unit; infinity without a limit. */
 double slot_left_s(const struct run *r, const struct slot *s);
 
-/* Kill a worker that takes too long or, if that is to be looked at, too much memory. */
+/*
+ * Kills a worker that takes too long or, if `memory` is to be looked at, too much of
+ * it.
+ */
 void slot_limit(struct run *r, struct slot *s, bool memory);
 
-/* Kill it; what it has finished is kept. */
+/* Kills a worker; the rows that it has finished are kept. */
 enum status slot_end(struct run *r, struct slot *s);
 
 #endif

@@ -1,24 +1,25 @@
 #include "sweep/setup.h"
 
-#include "cli/command.h"
+#include "measure/choose.h"
 #include "system/version.h"
+#include "text/words_list.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-/* Those of the command line, on which all suites run. */
+/* Takes the platforms of the command line, on which all suites run. */
 static enum status ask_for_platforms(struct suite *suite, const char *list,
                                      struct arena *a, struct error *e)
 {
 	const char **words;
 
-	if (command_words(&words, a, "--platform", list, e) != OK)
+	if (words_list_read(&words, a, "--platform", list, e) != OK)
 		return e->code;
 	if (!words[0])
 		return error_set(e, E_TYPE, where_option("--platform", list),
 		                 "expected platforms such as tpu-v4:4x4x4,dgx-a100:4");
-	if (command_once("--platform", list, words, e) != OK)
+	if (words_list_once("--platform", list, words, e) != OK)
 		return e->code;
 	suite->nplatforms = 0;
 	for (int i = 0; words[i]; i++) {
@@ -28,14 +29,14 @@ static enum status ask_for_platforms(struct suite *suite, const char *list,
 
 		if (suite_platform_parse(&p, suite, words[i], at, &fault) != OK)
 			return error_set(e, fault.code,
-			                 command_word_at("--platform", list, i), "%s",
+			                 words_list_at("--platform", list, i), "%s",
 			                 fault.text);
 		suite->platform[p].files = UINT64_MAX;
 	}
 	return OK;
 }
 
-/* Every suite needs some. */
+/* Checks that every suite has some platforms. */
 static enum status check_platforms(const struct suite *suite,
                                    const struct sweep_request *r, struct error *e)
 {
@@ -63,8 +64,8 @@ enum status sweep_setup(struct sweep *out, const struct sweep_request *r,
 		if (suite_read(suite, r->suite[i], e) != OK)
 			return e->code;
 	if (suite_check_names(suite, e) != OK ||
-	    command_planners(&planner, &out->nplanners, a, r->planner, e) != OK ||
-	    command_clocks(&clock, &out->nclocks, a, r->clock, e) != OK)
+	    choose_planners(&planner, &out->nplanners, a, r->planner, e) != OK ||
+	    choose_clocks(&clock, &out->nclocks, a, r->clock, e) != OK)
 		return e->code;
 	if (r->platform && ask_for_platforms(suite, r->platform, a, e) != OK)
 		return e->code;
@@ -160,8 +161,8 @@ enum status sweep_save(struct store *s, const struct sweep *sweep,
 	return e->code == OK ? store_commit(s, e) : e->code;
 }
 
-static const char *load(struct store *s, struct arena *a, const char *name, int number,
-                        struct error *e)
+static const char *load_setting(struct store *s, struct arena *a, const char *name,
+                                int number, struct error *e)
 {
 	const char *value = NULL;
 
@@ -173,12 +174,12 @@ bool sweep_load(struct sweep_request *r, const char **folder, struct store *s,
                 struct arena *a, struct error *e)
 {
 	*r = (struct sweep_request){0};
-	*folder = load(s, a, "folder", 0, e);
-	r->platform = load(s, a, "list platform", 0, e);
-	r->planner = load(s, a, "list planner", 0, e);
-	r->clock = load(s, a, "list clock", 0, e);
+	*folder = load_setting(s, a, "folder", 0, e);
+	r->platform = load_setting(s, a, "list platform", 0, e);
+	r->planner = load_setting(s, a, "list planner", 0, e);
+	r->clock = load_setting(s, a, "list clock", 0, e);
 	for (; r->nsuites < SUITE_FILES_MAX; r->nsuites++) {
-		const char *suite = load(s, a, "suite", r->nsuites, e);
+		const char *suite = load_setting(s, a, "suite", r->nsuites, e);
 
 		if (!suite || !suite[0])
 			break;
@@ -195,13 +196,13 @@ bool sweep_load(struct sweep_request *r, const char **folder, struct store *s,
 enum status sweep_unfinished(const char **out, struct store *s, const char *dir,
                              struct arena *a, struct error *e)
 {
-	const char *number = load(s, a, "platforms", 0, e);
+	const char *number = load_setting(s, a, "platforms", 0, e);
 	int64_t cases = 0, rows = 0;
 	struct text word = {0};
 
 	*out = NULL;
 	for (int p = 0; number && p < atoi(number); p++) {
-		const char *some = load(s, a, "cases", p, e);
+		const char *some = load_setting(s, a, "cases", p, e);
 
 		cases += some ? atoll(some) : 0;
 	}

@@ -12,23 +12,23 @@ struct sweep_request {
 };
 
 /*
- * Read suites and options into `out`, whose jobs and limits are the caller's, and identify
+ * Reads suites and options into `out`, whose jobs and limits are the caller's, and identifies
  * its cases; all is the arena's. Errors: those of suites, platforms and lists; a suite
  * without platforms where none are asked for.
  */
 enum status sweep_setup(struct sweep *out, const struct sweep_request *r,
                         struct arena *a, struct error *e);
 
-/* The command line, as a shell reads it. */
+/* Appends the command line of a request as a shell reads it. */
 void sweep_command(struct text *out, const struct sweep_request *r);
 
-/* A word as a shell reads it. */
+/* Appends a word as a shell reads it. */
 void sweep_quote(struct text *out, const char *word);
 
 /*
- * Keep the request in a store with the sweep's digest, the number of cases of each
- * platform and the current folder, and commit; and take it out again: false where there
- * is none. Texts are the arena's.
+ * sweep_save() keeps the request in a store with the sweep's digest, the number of cases of
+ * each platform and the current folder, and commits; sweep_load() takes it out again and
+ * returns false where there is none. Texts are the arena's.
  */
 enum status sweep_save(struct store *s, const struct sweep *sweep,
                        const struct sweep_request *r, struct error *e);
@@ -36,8 +36,8 @@ bool sweep_load(struct sweep_request *r, const char **folder, struct store *s,
                 struct arena *a, struct error *e);
 
 /*
- * "N of M cases have no row: ..." of the sweep in `dir` and how to go on, the arena's; NULL
- * if none is missing, or the store does not tell its cases.
+ * Sets *out to "N of M cases have no row: ..." of the sweep in `dir` and how to go on, the
+ * arena's; to NULL if none is missing, or the store does not tell its cases.
  */
 enum status sweep_unfinished(const char **out, struct store *s, const char *dir,
                              struct arena *a, struct error *e);

@@ -1,5 +1,5 @@
 /*
- * Sweeps on many machines. A plan is a file of JSON lines, which says all of a sweep:
+ * Sweeps on many machines (sim/README.md, Sweeps). A plan is a file of JSON lines, which says all of a sweep:
  *
  *   {"schema": "shardsim-plan/1", "version": "0.1.0 (sources 1a2b3c4d)",
  *    "plan": DIGEST, "cases": 160, "planners": ["synth", ...], "clocks": ["model", ...],
@@ -21,12 +21,12 @@
 
 #include "sweep/setup.h"
 
-/* Write the plan of a sweep. E_IO; E_SYNTAX: a text that is no UTF-8. */
+/* Writes the plan of a sweep. E_IO; E_SYNTAX: a text that is no UTF-8. */
 enum status plan_write(const char *path, const struct sweep *s,
                        const struct sweep_request *r, struct error *e);
 
 /*
- * Read a plan; all is the arena's, `r` is what it was made from. Platforms are read and
+ * Reads a plan; all is the arena's, `r` is what it was made from. Platforms are read and
  * must be what they were. Errors name the line; E_TYPE: another build, or a platform
  * that has changed.
  */
@@ -38,12 +38,12 @@ struct shard {
 	int shard, of;
 };
 
-/* "2/8". E_SYNTAX, E_RANGE at `at`. */
+/* Reads "2/8". E_SYNTAX, E_RANGE at `at`. */
 enum status shard_parse(struct shard *out, const char *text, struct where at,
                         struct error *e);
 
 /*
- * Call `each` with the rows of a shard file of the plan with that digest; `line` is the
+ * Calls `each` with the rows of a shard file of the plan with that digest; `line` is the
  * row's text, with its newline. E_TYPE: a shard of another plan, or build. Lines that are cut off
  * or damaged are passed over. `out` NULL: the part is not asked for.
  */
@@ -53,7 +53,7 @@ typedef enum status shard_each_fn(void *self, struct digest key, const struct ro
 enum status shard_read(struct shard *out, const char *path, struct digest plan,
                        shard_each_fn *each, void *self, struct error *e);
 
-/* The first line of a shard, and the line of a row; both with their newline. */
+/* Append the first line of a shard, and the line of a row, with their newline. */
 void shard_print_head(struct text *out, struct digest plan, struct shard part);
 void shard_print_row(struct text *out, const struct row *r, struct digest key,
                      const char *log);

@@ -36,7 +36,7 @@ static const struct {
 
 /* --- writing ------------------------------------------------------------------------ */
 
-/* NULL for a text that is no UTF-8, which the object then lacks. */
+/* Returns NULL for a text that is no UTF-8, which the object then lacks. */
 static json_t *text_or_null(const char *text)
 {
 	return text ? json_string(text) : json_null();
@@ -96,7 +96,7 @@ static json_t *scenario_json(const struct scenario *sc)
 	return o;
 }
 
-/* Append the object's line, and give it up; false if there is none. */
+/* Appends the object's line and frees the object; false if there is none. */
 static bool add_line(struct text *out, json_t *o)
 {
 	char *line = o ? json_dumps(o, JSON_COMPACT) : NULL;
@@ -148,7 +148,7 @@ static enum status bad(struct reading *r, const char *what)
 	                 "%s, expected what `sweep plan` writes", what);
 }
 
-/* The arena's copy of a text; NULL if it is none. */
+/* Returns the arena's copy of a text; NULL if it is none. */
 static const char *copy(struct reading *r, const json_t *o, const char *key)
 {
 	const char *text = json_string_value(json_object_get(o, key));
@@ -229,7 +229,7 @@ static enum status read_head(struct reading *r, const json_t *head)
 	return read_request(r, json_object_get(head, "request"));
 }
 
-static enum status read_platform(struct reading *r, const json_t *o)
+static enum status read_plan_platform(struct reading *r, const json_t *o)
 {
 	const json_t *set = json_object_get(o, "set");
 	const char *base = copy(r, o, "base"), *files = copy(r, o, "files");
@@ -256,7 +256,7 @@ static enum status read_platform(struct reading *r, const json_t *o)
 	return OK;
 }
 
-static enum status read_scenario(struct reading *r, const json_t *o)
+static enum status read_plan_scenario(struct reading *r, const json_t *o)
 {
 	struct scenario sc = {.name = copy(r, o, "scenario"), .at = r->at};
 	json_int_t file = json_integer_value(json_object_get(o, "file"));
@@ -282,14 +282,14 @@ static enum status read_line(struct reading *r, const char *line, size_t length)
 	else if (r->at.line == 1)
 		read_head(r, o);
 	else if (json_object_get(o, "platform"))
-		read_platform(r, o);
+		read_plan_platform(r, o);
 	else
-		read_scenario(r, o);
+		read_plan_scenario(r, o);
 	json_decref(o);
 	return r->error->code;
 }
 
-/* What the plan was made of must still be there. */
+/* Checks that what the plan was made of is still there. */
 static enum status check(struct reading *r)
 {
 	struct sweep *s = r->sweep;

@@ -30,7 +30,7 @@ enum status shard_parse(struct shard *out, const char *text, struct where at,
 	return OK;
 }
 
-/* The line of an object, which is given up. */
+/* Appends the line of an object and frees it. */
 static void print_line(struct text *out, json_t *o)
 {
 	char *line = json_dumps(o, JSON_COMPACT | JSON_REAL_PRECISION(17));
@@ -90,7 +90,8 @@ void shard_print_row(struct text *out, const struct row *r, struct digest key,
 	print_line(out, o);
 }
 
-static bool take_field(struct row *r, const struct row_column *c, const json_t *value)
+static bool take_row_field(struct row *r, const struct row_column *c,
+                           const json_t *value)
 {
 	void *field = (char *)r + c->offset;
 
@@ -116,15 +117,15 @@ static bool take_field(struct row *r, const struct row_column *c, const json_t *
 	return json_is_boolean(value);
 }
 
-/* Texts are the object's. */
-static bool take_row(struct row *r, struct digest *key, const json_t *o)
+/* Takes a row from an object, whose texts it borrows. */
+static bool take_shard_row(struct row *r, struct digest *key, const json_t *o)
 {
 	const char *digest = json_string_value(json_object_get(o, "key"));
 
 	*r = row_empty();
 	for (int c = 0; c < ROW_COLUMNS; c++)
-		if (!take_field(r, &row_columns[c],
-		                json_object_get(o, row_columns[c].name)))
+		if (!take_row_field(r, &row_columns[c],
+		                    json_object_get(o, row_columns[c].name)))
 			return false;
 	return digest && digest_parse(key, digest);
 }
@@ -176,7 +177,7 @@ enum status shard_read(struct shard *out, const char *path, struct digest plan,
 
 		if (first)
 			check_head(out, o, path, plan, e);
-		else if (o && take_row(&r, &key, o))
+		else if (o && take_shard_row(&r, &key, o))
 			each(self, key, &r, json_string_value(json_object_get(o, "log")),
 			     line, length, e);
 		first = false;

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Keep the line of a row that is done; of two rows of one case the first counts. */
+/* Keeps the line of a row that is done; of two rows of one case the first counts. */
 static enum status keep_line(void *self, struct digest key, const struct row *r,
                              const char *log, const char *line, size_t length,
                              struct error *e)
@@ -16,6 +16,7 @@ static enum status keep_line(void *self, struct digest key, const struct row *r,
 
 	(void)log;
 	(void)e;
+	f->failed |= r->status == OUTCOME_FAILED;
 	if (r->status == OUTCOME_FAILED || digests_has(&f->done, key))
 		return OK;
 	digests_add(&f->done, key);
@@ -50,11 +51,25 @@ enum status shard_open(struct shard_file *f, const char *path, struct digest pla
 	f->path = arena_strdup(a, path);
 	f->part = arena_printf(a, "%s.part", path);
 	if (lock_take(&f->lock_fd, arena_printf(a, "%s.lock", path),
-	              (struct where){.file = f->path}, e) != OK)
+	              (struct where){.file = f->path}, e) != OK) {
+		f->busy = f->lock_fd == LOCK_HELD;
 		return e->code;
+	}
 	if (read_old(f, f->path, &f->whole, e) != OK)
 		return e->code;
 	return read_old(f, f->part, &part, e);
+}
+
+enum status shard_done(bool *done, const char *path, struct digest plan,
+                       struct shard shard, struct error *e)
+{
+	struct shard_file f = {.path = path, .plan = plan, .shard = shard};
+
+	read_old(&f, path, done, e);
+	*done = *done && !f.failed;
+	text_free(&f.lines);
+	digests_free(&f.done);
+	return e->code;
 }
 
 enum status shard_begin(struct shard_file *f, struct error *e)

@@ -15,24 +15,34 @@ struct shard_file {
 	struct sweep_counts counts; /* of them */
 	struct text lines;          /* theirs */
 	bool whole;                 /* they are from the finished file */
+	bool failed;                /* rows that failed were passed over */
+	bool busy;                  /* another process writes it */
 };
 
 /*
- * Lock FILE.lock and read the rows that FILE or FILE.part has; failed rows are as good as
- * none. E_IO: another process writes it; E_TYPE: it is another shard, or another plan's.
+ * Locks FILE.lock and reads the rows that FILE or FILE.part has; failed rows are as good as
+ * none. E_IO: another process writes it, which sets `busy`; E_TYPE: it is another shard, or another plan's.
  */
 enum status shard_open(struct shard_file *f, const char *path, struct digest plan,
                        struct shard shard, struct arena *a, struct error *e);
 
-/* Write FILE.part anew from what is done, ready for rows. */
+/*
+ * Sets *done to whether FILE is there and has no failed rows. E_TYPE: it is another shard,
+ * or another plan's.
+ */
+enum status shard_done(bool *done, const char *path, struct digest plan,
+                       struct shard shard, struct error *e);
+
+/* Writes FILE.part anew from what is done, ready for rows. */
 enum status shard_begin(struct shard_file *f, struct error *e);
 
-/* The sink that is a shard. */
+/* Returns the sink that appends rows to the shard. */
 struct sweep_sink shard_sink(struct shard_file *f);
 
-/* Give FILE.part the name FILE. */
+/* Gives FILE.part the name FILE. */
 enum status shard_finish(struct shard_file *f, struct error *e);
 
+/* Gives the lock back and frees what `f` holds. */
 void shard_close(struct shard_file *f);
 
 #endif

@@ -39,7 +39,7 @@ static _Noreturn void become_worker(struct run *r, struct slot *s, int in, int o
 	worker_run(r->sweep, s->platform, in, out);
 }
 
-static enum status start(struct run *r, struct slot *s, int platform)
+static enum status slot_start(struct run *r, struct slot *s, int platform)
 {
 	int to[2], from[2];
 	pid_t parent = getpid(), pid;
@@ -67,7 +67,7 @@ static enum status start(struct run *r, struct slot *s, int platform)
 	return OK;
 }
 
-static int stop(struct slot *s)
+static int slot_stop(struct slot *s)
 {
 	int status;
 
@@ -79,21 +79,23 @@ static int stop(struct slot *s)
 	return status;
 }
 
-/* Work of its platform, or a new worker for the platform that needs one most. */
+/*
+ * Gives work of its platform, or starts a worker for the platform that needs one most.
+ */
 enum status slot_give(struct run *r, struct slot *s)
 {
 	struct sweep_order order;
 	int platform;
 
 	if (s->pid && !queue_has(r, s->platform)) {
-		stop(s);
+		slot_stop(s);
 		close(s->evidence);
 	}
 	if (!s->pid) {
 		platform = queue_neediest(r);
 		if (platform < 0)
 			return OK;
-		if (start(r, s, platform) != OK)
+		if (slot_start(r, s, platform) != OK)
 			return r->error->code;
 	}
 	queue_take(r, s->platform, &s->work);
@@ -109,7 +111,7 @@ enum status slot_give(struct run *r, struct slot *s)
 
 /* --- rows --------------------------------------------------------------------------- */
 
-/* What it left on stderr since its last row, the row arena's; NULL if nothing. */
+/* Returns what a worker left on stderr since its last row, the row arena's, or NULL. */
 static const char *take_log(struct run *r, struct slot *s)
 {
 	off_t end = lseek(s->evidence, 0, SEEK_END);
@@ -127,15 +129,16 @@ static const char *take_log(struct run *r, struct slot *s)
 	return n > 0 ? log : NULL;
 }
 
-/* ": " and the last words of a log, "" if there is none. */
-static const char *words_of(struct run *r, const char *log)
+/* Returns ": " and the last words of a log, "" if there is none. */
+static const char *last_words_of(struct run *r, const char *log)
 {
 	const char *words = log ? last_words(arena_strdup(r->row_arena, log)) : "";
 
 	return *words ? arena_printf(r->row_arena, ": %.300s", words) : "";
 }
 
-static enum status take_row(struct run *r, struct slot *s, const char *bytes, uint32_t n)
+static enum status take_worker_row(struct run *r, struct slot *s, const char *bytes,
+                                   uint32_t n)
 {
 	int unit = __builtin_ctzll(s->work.units | UINT64_C(1) << 63);
 	struct row row;
@@ -156,8 +159,8 @@ static enum status take_row(struct run *r, struct slot *s, const char *bytes, ui
 	                        : NULL);
 }
 
-/* Take whole rows from the slot's input. */
-static enum status take_rows(struct run *r, struct slot *s)
+/* Takes whole rows from the slot's input. */
+static enum status take_worker_rows(struct run *r, struct slot *s)
 {
 	size_t at = 0;
 
@@ -168,7 +171,7 @@ static enum status take_rows(struct run *r, struct slot *s)
 		memcpy(&n, p, sizeof(n));
 		if (s->input.length - at < sizeof(n) + n)
 			break;
-		if (take_row(r, s, p + sizeof(n), n) != OK)
+		if (take_worker_row(r, s, p + sizeof(n), n) != OK)
 			return r->error->code;
 		s->since_s = wall_s();
 		s->heard = lseek(s->evidence, 0, SEEK_END);
@@ -194,8 +197,8 @@ static enum status fail_next(struct run *r, struct slot *s, const char *message,
 	return run_keep(r, s->platform, s->work.scenario, unit, &row, log);
 }
 
-/* A platform whose workers only die is given up, row by row, without new ones. */
-static enum status give_up(struct run *r, struct slot *s, const char *message)
+/* Gives up a platform whose workers only die, row by row, without new ones. */
+static enum status give_up_platform(struct run *r, struct slot *s, const char *message)
 {
 	do {
 		while (s->work.units)
@@ -205,29 +208,29 @@ static enum status give_up(struct run *r, struct slot *s, const char *message)
 	return OK;
 }
 
-static const char *obituary(struct run *r, const struct slot *s, int status,
-                            const char *log)
+static const char *slot_obituary(struct run *r, const struct slot *s, int status,
+                                 const char *log)
 {
 	if (s->verdict)
 		return s->verdict;
 	if (WIFSIGNALED(status))
 		return arena_printf(r->row_arena, "the worker died of signal %d (%s)%s",
 		                    WTERMSIG(status), strsignal(WTERMSIG(status)),
-		                    words_of(r, log));
+		                    last_words_of(r, log));
 	return arena_printf(r->row_arena, "the worker ended with status %d%s",
-	                    WEXITSTATUS(status), words_of(r, log));
+	                    WEXITSTATUS(status), last_words_of(r, log));
 }
 
-/* The row at hand failed with its worker; the rest of the scenario is done again. */
-static enum status bury(struct run *r, struct slot *s)
+/* Fails the row at hand with its dead worker, and puts the rest back into the queue. */
+static enum status slot_bury(struct run *r, struct slot *s)
 {
 	struct queue *q = &r->queue[s->platform];
-	int status = stop(s);
+	int status = slot_stop(s);
 	const char *message, *log;
 
 	arena_reset(r->row_arena);
 	log = take_log(r, s);
-	message = obituary(r, s, status, log);
+	message = slot_obituary(r, s, status, log);
 	close(s->evidence);
 	if (!s->work.units)
 		return OK;
@@ -236,7 +239,7 @@ static enum status bury(struct run *r, struct slot *s)
 	    fail_next(r, s, message, log) != OK)
 		return r->error->code;
 	if (!s->ready && !s->verdict && ++q->deaths >= DEATHS_MAX)
-		return give_up(r, s, message);
+		return give_up_platform(r, s, message);
 	if (s->work.units)
 		queue_give_back(r, &s->work);
 	return OK;
@@ -250,9 +253,9 @@ enum status slot_read(struct run *r, struct slot *s)
 	if (n < 0 && errno == EINTR)
 		return OK;
 	if (n <= 0)
-		return bury(r, s);
+		return slot_bury(r, s);
 	text_append(&s->input, block, (size_t)n);
-	return take_rows(r, s);
+	return take_worker_rows(r, s);
 }
 
 /* --- limits ------------------------------------------------------------------------- */
@@ -275,8 +278,8 @@ static int children_of(pid_t worker, pid_t child[CHILDREN_MAX])
 	return n;
 }
 
-/* A replay may stand still, and then does not die with its worker by itself. */
-static void kill_all(pid_t worker)
+/* Kills a worker and its replay, which may stand still and not die with its worker. */
+static void kill_worker(pid_t worker)
 {
 	pid_t child[CHILDREN_MAX];
 	int n = children_of(worker, child);
@@ -291,17 +294,17 @@ enum status slot_end(struct run *r, struct slot *s)
 	char block[65536];
 	ssize_t n;
 
-	kill_all(s->pid);
+	kill_worker(s->pid);
 	while ((n = read(s->from, block, sizeof(block))) > 0 && r->error->code == OK) {
 		text_append(&s->input, block, (size_t)n);
-		take_rows(r, s);
+		take_worker_rows(r, s);
 	}
-	stop(s);
+	slot_stop(s);
 	close(s->evidence);
 	return r->error->code;
 }
 
-/* Resident bytes of a process; 0 if it is gone. */
+/* Returns the resident bytes of a process; 0 if it is gone. */
 static int64_t resident_bytes(pid_t pid)
 {
 	char path[64];
@@ -318,8 +321,8 @@ static int64_t resident_bytes(pid_t pid)
 	return pages * sysconf(_SC_PAGESIZE);
 }
 
-/* The larger of the worker and of the replay it waits for. */
-static int64_t memory_of(pid_t worker)
+/* Returns the resident bytes of a worker or of its replay, whichever has more. */
+static int64_t worker_memory(pid_t worker)
 {
 	int64_t most = resident_bytes(worker);
 	pid_t child[CHILDREN_MAX];
@@ -332,11 +335,11 @@ static int64_t memory_of(pid_t worker)
 	return most;
 }
 
-static void condemn(struct slot *s, const char *verdict)
+static void slot_condemn(struct slot *s, const char *verdict)
 {
 	s->verdict = verdict;
 	s->verdict_units = s->work.units;
-	kill_all(s->pid);
+	kill_worker(s->pid);
 }
 
 double slot_left_s(const struct run *r, const struct slot *s)
@@ -355,13 +358,15 @@ void slot_limit(struct run *r, struct slot *s, bool memory)
 	if (s->verdict || !s->work.units)
 		return;
 	if (slot_left_s(r, s) <= 0) {
-		condemn(s, arena_printf(r->arena, "took longer than %g s (--timeout)",
-		                        sweep->timeout_s));
+		slot_condemn(s,
+		             arena_printf(r->arena, "took longer than %g s (--timeout)",
+		                          sweep->timeout_s));
 	} else if (memory && sweep->worker_bytes > 0 &&
-	           memory_of(s->pid) > sweep->worker_bytes) {
+	           worker_memory(s->pid) > sweep->worker_bytes) {
 		units_print_bytes(&size, (double)sweep->worker_bytes);
-		condemn(s, arena_printf(r->arena, "took more than %s (--worker-memory)",
-		                        size.s));
+		slot_condemn(s, arena_printf(r->arena,
+		                             "took more than %s (--worker-memory)",
+		                             size.s));
 	}
 	text_free(&size);
 }

@@ -1,30 +1,9 @@
-/* What Slurm reads and prints. */
 #include "sweep/slurm.h"
+
+#include "sweep/setup.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-enum status slurm_check_extra(const char *option, struct error *e)
-{
-	/* sbatch takes what begins one of its options for it. */
-	static const char *const ours[] = {"array",    "job-name", "chdir",
-	                                   "clusters", "wait",     "test-only"};
-	size_t length = strcspn(option, "=");
-
-	if (strncmp(option, "--", 2) != 0 || length < 3)
-		return error_set(e, E_SYNTAX, where_option("--sbatch", option),
-		                 "expected --NAME or --NAME=VALUE, as sbatch has them");
-	for (const char *c = option; *c; c++)
-		if ((unsigned char)*c < ' ' || *c == 127)
-			return error_set(e, E_SYNTAX, where_option("--sbatch", NULL),
-			                 "an option with a control character");
-	for (size_t i = 0; i < sizeof(ours) / sizeof(*ours); i++)
-		if (strncmp(ours[i], option + 2, length - 2) == 0)
-			return error_set(e, E_TYPE, where_option("--sbatch", option),
-			                 "--%s is not for --sbatch: it is set here",
-			                 ours[i]);
-	return OK;
-}
 
 void slurm_array(struct text *out, const int *task, int n, int throttle)
 {
@@ -39,56 +18,10 @@ void slurm_array(struct text *out, const int *task, int n, int throttle)
 		text_printf(out, "%%%d", throttle);
 }
 
-/* In a pattern of file names %% is a %. */
-static const char *log_pattern(const char *folder, struct arena *a)
+/* Appends a word for sbatch, which reads lines #SBATCH like a shell, inside "". */
+static void print_inside(struct text *out, const char *before, const char *word)
 {
-	struct text pattern = {0};
-
-	for (const char *c = folder; *c; c++)
-		text_append(&pattern, *c == '%' ? "%%" : c, *c == '%' ? 2 : 1);
-	text_printf(&pattern, "/slurm-%%A_%%a.log");
-	return text_take(&pattern, a);
-}
-
-const char *const *slurm_options(const struct slurm_job *job, const int *task, int n,
-                                 struct arena *a)
-{
-	enum { STANDING = 12 };
-	const char **option =
-		arena_alloc(a, STANDING + (size_t)job->nextra, sizeof(*option));
-	struct text array = {0};
-	int k = 0;
-
-	slurm_array(&array, task, n, job->throttle);
-	option[k++] = arena_printf(a, "--job-name=%s", job->name);
-	option[k++] = arena_printf(a, "--array=%s", array.s);
-	option[k++] = "--ntasks=1";
-	option[k++] = arena_printf(a, "--cpus-per-task=%d", job->cpus);
-	option[k++] = "--requeue";
-	option[k++] = "--open-mode=append";
-	option[k++] = arena_printf(a, "--chdir=%s", job->folder);
-	option[k++] = arena_printf(a, "--output=%s", log_pattern(job->log_folder, a));
-	if (job->partition)
-		option[k++] = arena_printf(a, "--partition=%s", job->partition);
-	if (job->time)
-		option[k++] = arena_printf(a, "--time=%s", job->time);
-	for (int i = 0; i < job->nextra; i++)
-		option[k++] = job->extra[i];
-	text_free(&array);
-	return option;
-}
-
-static void print_word(struct text *out, const char *word)
-{
-	static const char plain[] =
-		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-		"0123456789_-./:,=+@%";
-
-	if (!word[strspn(word, plain)]) {
-		text_printf(out, "%s", word);
-		return;
-	}
-	text_append(out, "\"", 1);
+	text_printf(out, " \"%s", before);
 	for (; *word; word++) {
 		if (*word == '"' || *word == '\\')
 			text_append(out, "\\", 1);
@@ -97,48 +30,52 @@ static void print_word(struct text *out, const char *word)
 	text_append(out, "\"", 1);
 }
 
-void slurm_script(struct text *out, const char *const *options, const char *command)
+static void print_word(struct text *out, const char *before, const char *word)
 {
-	text_printf(out, "#!/bin/sh\n");
-	for (; *options; options++) {
-		text_printf(out, "#SBATCH ");
-		print_word(out, *options);
-		text_append(out, "\n", 1);
-	}
-	text_printf(out, "%s\n", command);
+	if (!word)
+		return;
+	text_printf(out, "%s", before);
+	sweep_quote(out, word);
 }
 
-/* States that squeue tells, by its manual; a task of another one is at work. */
-static enum slurm_state state_of(const char *name, size_t length)
+void slurm_script(struct text *out, const struct slurm_job *job, const int *task, int n)
 {
-	static const char *const waiting[] = {"PENDING",      "REQUEUED",
-	                                      "REQUEUE_FED",  "REQUEUE_HOLD",
-	                                      "SPECIAL_EXIT", "RESV_DEL_HOLD"};
-
-	for (size_t i = 0; i < sizeof(waiting) / sizeof(*waiting); i++)
-		if (strlen(waiting[i]) == length && memcmp(waiting[i], name, length) == 0)
-			return SLURM_WAITING;
-	return SLURM_RUNNING;
+	text_printf(out, "#!/bin/sh\n#SBATCH --job-name=shardsim --array=");
+	slurm_array(out, task, n, job->throttle);
+	text_printf(out, "\n#SBATCH --ntasks=1 --cpus-per-task=%d --requeue", job->cpus);
+	text_printf(out, "\n#SBATCH --output=slurm-%%A_%%a.log --open-mode=append");
+	print_inside(out, "--chdir=", job->folder);
+	text_printf(out, job->extra.n ? "\n#SBATCH" : "");
+	for (int64_t i = 0; i < job->extra.n; i++)
+		print_inside(out, "", job->extra.at[i]);
+	print_word(out, "\nexport SHARDSIM_DATA=", getenv("SHARDSIM_DATA"));
+	print_word(out, "\ncd ", job->start);
+	print_word(out, " && exec ", job->program);
+	print_word(out, " sweep run ", job->plan);
+	text_printf(out, " --shard \"$SLURM_ARRAY_TASK_ID/%d\"", job->nshards);
+	print_word(out, " --out ", job->folder);
+	text_printf(out, "/shard-\"$SLURM_ARRAY_TASK_ID\"-of-%d.jsonl", job->nshards);
+	print_word(out, " --jobs ", job->jobs);
+	print_word(out, " --timeout ", job->timeout);
+	print_word(out, " --worker-memory ", job->memory);
+	print_word(out, " --progress=", job->progress);
+	text_printf(out, "\n");
 }
 
-void slurm_read_queue(struct slurm_queue *q, const char *text)
+enum status slurm_submit(const char **id, const char *script, struct arena *a,
+                         struct error *e)
 {
-	memset(q->state, 0, (size_t)q->n * sizeof(*q->state));
-	q->reason[0] = '\0';
-	for (const char *line = text; *line; line += line[0] == '\n') {
-		size_t length = strcspn(line, "\n"), word;
-		const char *end = line + length, *at;
-		long task = strtol(line, (char **)&at, 10);
+	char said[64] = ""; /* "NUMBER" or "NUMBER;CLUSTER" */
+	struct text command = {0};
+	FILE *sbatch;
+	bool told;
 
-		if (at > line && at < end && *at == ' ' && task >= 0 && task < q->n) {
-			word = strcspn(++at, " \n");
-			q->state[task] = state_of(at, word);
-			at += word + (at[word] == ' ');
-			if (q->state[task] == SLURM_WAITING && !q->reason[0] &&
-			    strncmp(at, "None", 4) != 0)
-				snprintf(q->reason, sizeof(q->reason), "%.*s",
-				         (int)(end - at), at);
-		}
-		line = end;
-	}
+	print_word(&command, "exec sbatch --parsable ", script);
+	sbatch = popen(command.s, "r");
+	told = sbatch && fgets(said, sizeof(said), sbatch) && said[0] > '0';
+	if (!sbatch || pclose(sbatch) != 0 || !told)
+		error_set(e, E_IO, (struct where){0}, "sbatch failed");
+	*id = arena_strndup(a, said, strcspn(said, ";\n"));
+	text_free(&command);
+	return e->code;
 }

@@ -6,32 +6,12 @@
 #include <math.h>
 #include <poll.h>
 #include <signal.h>
-#include <string.h>
 #include <sys/signalfd.h>
 #include <time.h>
 #include <unistd.h>
 
-/* Between two looks at the memory of workers; four times that at progress. */
+/* The time between two looks at the memory of workers; a fourth of that at progress. */
 #define TICK_S 0.05
-
-enum status run_system_error(struct run *r, const char *what)
-{
-	return error_set(r->error, E_IO, (struct where){0}, "%s: %s", what,
-	                 strerror(errno));
-}
-
-enum status run_keep(struct run *r, int platform, int32_t scenario, int unit,
-                     const struct row *row, const char *log)
-{
-	struct digest key = sweep_key(r->sweep, platform, scenario, unit);
-
-	if (r->sink->put(r->sink->self, row, key, log, r->error) != OK)
-		return r->error->code;
-	sweep_count(r->counts, row->status);
-	if (r->sweep->progress)
-		progress_row(r->sweep->progress, platform, row->status);
-	return OK;
-}
 
 /* --- sinks -------------------------------------------------------------------------- */
 
@@ -66,8 +46,10 @@ static enum status give_all(struct run *r, int *busy)
 	return OK;
 }
 
-/* How long to sleep at most: to the next time limit, or the next look; for ever: infinity. */
-static double sleep_s(const struct run *r)
+/*
+ * Returns how long to sleep: to the next time limit or look; infinity if there is none.
+ */
+static double sleep_limit_s(const struct run *r)
 {
 	const struct sweep *s = r->sweep;
 	double least = s->worker_bytes > 0 ? TICK_S
@@ -79,7 +61,7 @@ static double sleep_s(const struct run *r)
 	return fmax(least, 0);
 }
 
-static int sleep_until(struct pollfd *fds, int n, double seconds)
+static int sleep_until_told(struct pollfd *fds, int n, double seconds)
 {
 	struct timespec t;
 
@@ -105,7 +87,7 @@ static void look_at_limits(struct run *r)
 		progress_tick(r->sweep->progress);
 }
 
-/* One round: sleep until something happens, take it, make it last. */
+/* Sleeps until something happens, takes it, and commits the rows that came. */
 static enum status run_once(struct run *r, struct pollfd *fds, int signals)
 {
 	int jobs = r->sweep->jobs;
@@ -115,7 +97,7 @@ static enum status run_once(struct run *r, struct pollfd *fds, int signals)
 		fds[i] = (struct pollfd){.fd = r->slot[i].pid ? r->slot[i].from : -1,
 		                         .events = POLLIN};
 	fds[jobs] = (struct pollfd){.fd = signals, .events = POLLIN};
-	if (sleep_until(fds, jobs + 1, sleep_s(r)) < 0 && errno != EINTR)
+	if (sleep_until_told(fds, jobs + 1, sleep_limit_s(r)) < 0 && errno != EINTR)
 		return run_system_error(r, "poll");
 	for (int i = 0; i < jobs; i++)
 		if (fds[i].revents && slot_read(r, &r->slot[i]) != OK)

@@ -1,5 +1,5 @@
 /*
- * A sweep: every scenario of a suite on every platform with every planner and clock, one
+ * A sweep (sim/README.md, Sweeps): every scenario of a suite on every platform with every planner and clock, one
  * row each, in worker processes.
  *
  * A worker loads one platform once and runs scenario after scenario on it; a replay in
@@ -42,41 +42,48 @@ struct sweep {
 /* --- cases -------------------------------------------------------------------------- */
 
 /*
- * Read all platforms, so that a bad one is found before anything runs, and make the
+ * Reads all platforms, so that a bad one is found before anything runs, and makes the
  * digests of what cases are made of. E_RANGE: more than SWEEP_UNITS_MAX units; errors of
  * platforms at their place in the suite, or as --platform.
  */
 enum status sweep_identify(struct sweep *s, struct arena *a, struct error *e);
 
+/* Returns how many units a scenario has on a platform. */
 int sweep_units(const struct sweep *s);
 
-/* Whether the scenario is to run on the platform. */
+/* Returns whether the scenario is to run on the platform. */
 bool sweep_has(const struct sweep *s, int platform, int32_t scenario);
 
-/* The number of all cases, and of those on one platform. */
+/* Return the number of all cases, and of those on one platform. */
 int64_t sweep_cases(const struct sweep *s);
 int64_t sweep_platform_cases(const struct sweep *s, int platform);
 
 /*
- * A case's key: a digest of the scenario's texts, the platform's name and file, planner,
+ * Returns a case's key: a digest of the scenario's texts, the platform's name and file, planner,
  * clock and the program (system/version.h). Equal keys have equal rows, planning times aside.
  */
 struct digest sweep_key(const struct sweep *s, int platform, int32_t scenario, int unit);
 
 /*
- * Of the set of all cases, in whatever order suites and options name them: of what is
- * measured, and of that and the program.
+ * Return a digest of the set of all cases, in whatever order suites and options name them:
+ * sweep_cases_digest() of what is measured, sweep_digest() of that and the program.
  */
 struct digest sweep_cases_digest(const struct sweep *s);
 struct digest sweep_digest(const struct sweep *s);
 
-/* The row of one case with nothing measured yet; texts are borrowed, or the arena's. */
+/*
+ * Returns the row of one case, with nothing measured; texts are borrowed or the
+ * arena's.
+ */
 struct row sweep_row(const struct sweep *s, int platform, int32_t scenario, int unit,
                      struct arena *a);
 
 /* --- work --------------------------------------------------------------------------- */
 
-/* Units (a bit each) of a scenario on a platform, and how long they may take: no unit. */
+/*
+ * Units of a scenario on a platform, a bit each, and a number that grows with their
+ * time.
+ */
 struct sweep_work {
 	int32_t scenario, platform;
 	uint64_t units;
@@ -84,7 +91,7 @@ struct sweep_work {
 };
 
 /*
- * The cases that are not `done`, by falling cost; of those of shard `shard` of `nshards`
+ * Returns the cases that are not `done`, by falling cost, of shard `shard` of `nshards`
  * (0 of 1: all). Shards are dealt like cards from all cases by falling cost, whatever is
  * done, so that every case is in one shard. The arena's.
  */
@@ -100,6 +107,7 @@ struct sweep_counts {
 	int signal; /* that ended the sweep early, 0 if none did */
 };
 
+/* Counts one more row of that outcome. */
 void sweep_count(struct sweep_counts *c, enum outcome o);
 
 /* Where rows go. `put` gets what the row's process left on stderr, NULL if nothing. */
@@ -107,15 +115,15 @@ struct sweep_sink {
 	enum status (*put)(void *self, const struct row *r, struct digest key,
 	                   const char *log, struct error *e);
 	enum status (*commit)(void *self,
-	                      struct error *e); /* none of them gets lost now */
+	                      struct error *e); /* no row gets lost after it */
 	void *self;
 };
 
-/* The sink that is a store. */
+/* Returns the sink that puts rows into a store. */
 struct sweep_sink sweep_store(struct store *s);
 
 /*
- * Do the work, and count its rows on top of `counts`. On SIGINT, SIGTERM and SIGHUP it
+ * Does the work, and counts its rows on top of `counts`. On SIGINT, SIGTERM and SIGHUP it
  * stops, keeps what is finished and says so in counts->signal. E_IO when the sink or a
  * system call fails; rows that are `failed` are no error.
  */
@@ -123,7 +131,7 @@ enum status sweep_run(struct sweep_counts *counts, const struct sweep *s,
                       const struct sweep_work *work, int64_t n,
                       const struct sweep_sink *sink, struct error *e);
 
-/* --- shared by sweep*.c and worker.c ------------------------------------------------ */
+/* --- shared with worker.c ------------------------------------------------ */
 
 /* What a worker is told: run these units of a scenario, lowest first. */
 struct sweep_order {
@@ -132,9 +140,9 @@ struct sweep_order {
 };
 
 /*
- * The life of a worker: orders from `in`, rows to `out`, messages that it leaves on
- * stderr are evidence when it dies. Before a row, when it has loaded the platform and
- * when it has started SimGrid, it says so by a row of length 0. Never returns.
+ * Lives as a worker, which reads orders from `in` and writes rows to `out`; what it leaves
+ * on stderr is evidence when it dies. Before its first row, when it has loaded the
+ * platform and when it has started SimGrid, it says so by a row of length 0.
  */
 _Noreturn void worker_run(const struct sweep *s, int platform, int in, int out);
 

@@ -1,6 +1,8 @@
 #include "system/digest.h"
 
 #include "base/arena.h"
+#include "base/list.h"
+#include "base/table.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,52 +69,44 @@ bool digest_parse(struct digest *out, const char *text)
 	return true;
 }
 
-static bool is_free(const struct digest *d)
+/* A digest is a hash already. */
+struct digest_set {
+	LIST(struct digest) digests;
+	struct table by_low;
+};
+
+bool digests_has(const struct digests *all, struct digest d)
 {
-	return d->high == 0 && d->low == 0;
+	const struct digest_set *set = all->set;
+	size_t at;
+
+	if (!set)
+		return false;
+	for (int32_t i = table_first(&set->by_low, d.low, &at); i >= 0;
+	     i = table_next(&set->by_low, d.low, &at))
+		if (digest_equal(set->digests.at[i], d))
+			return true;
+	return false;
 }
 
-/* The slot that has the digest, or the free one where it belongs. */
-static struct digest *find(const struct digests *set, struct digest d)
+void digests_add(struct digests *all, struct digest d)
 {
-	size_t i = (size_t)d.low & (set->size - 1);
-
-	while (!is_free(&set->slot[i]) && !digest_equal(set->slot[i], d))
-		i = (i + 1) & (set->size - 1);
-	return &set->slot[i];
+	if (digests_has(all, d))
+		return;
+	if (!all->set) {
+		all->set = xmalloc(1, sizeof(*all->set));
+		*all->set = (struct digest_set){0};
+	}
+	table_add(&all->set->by_low, d.low, (int32_t)all->n++);
+	*list_add(&all->set->digests, NULL) = d;
 }
 
-static void grow(struct digests *set)
+void digests_free(struct digests *all)
 {
-	struct digests old = *set;
-
-	set->size = old.size ? 2 * old.size : 64;
-	set->slot = xmalloc(set->size, sizeof(*set->slot));
-	memset(set->slot, 0, set->size * sizeof(*set->slot));
-	for (size_t i = 0; i < old.size; i++)
-		if (!is_free(&old.slot[i]))
-			*find(set, old.slot[i]) = old.slot[i];
-	free(old.slot);
-}
-
-void digests_add(struct digests *set, struct digest d)
-{
-	struct digest *slot;
-
-	if (2 * set->n >= set->size)
-		grow(set);
-	slot = find(set, d);
-	set->n += is_free(slot);
-	*slot = d;
-}
-
-bool digests_has(const struct digests *set, struct digest d)
-{
-	return set->size > 0 && !is_free(find(set, d));
-}
-
-void digests_free(struct digests *set)
-{
-	free(set->slot);
-	*set = (struct digests){0};
+	if (!all->set)
+		return;
+	table_free(&all->set->by_low);
+	free(all->set->digests.at);
+	free(all->set);
+	*all = (struct digests){0};
 }

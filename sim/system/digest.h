@@ -33,12 +33,12 @@ bool digest_parse(struct digest *out, const char *text);
 
 /* A set of digests, which grows. `struct digests d = {0}` is empty. */
 struct digests {
-	struct digest *slot; /* [size], both halves 0 where free */
-	size_t size, n;
+	size_t n;
+	struct digest_set *set; /* NULL where n is 0 */
 };
 
-void digests_add(struct digests *set, struct digest d);
-bool digests_has(const struct digests *set, struct digest d);
-void digests_free(struct digests *set);
+void digests_add(struct digests *all, struct digest d);
+bool digests_has(const struct digests *all, struct digest d);
+void digests_free(struct digests *all);
 
 #endif

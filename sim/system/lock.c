@@ -16,8 +16,11 @@ static bool has_name(int fd, const char *path)
 	       ours.st_dev == named.st_dev && ours.st_ino == named.st_ino;
 }
 
-/* One attempt. False without an error: the other one gave it back meanwhile. */
-static bool take(int fd, const char *path, struct where at, struct error *e)
+/*
+ * Tries once; *held is whether another process has it. False without an error: the other
+ * one gave it back meanwhile.
+ */
+static bool take(int fd, const char *path, bool *held, struct where at, struct error *e)
 {
 	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
 
@@ -25,7 +28,7 @@ static bool take(int fd, const char *path, struct where at, struct error *e)
 		return has_name(fd, path);
 	if (errno != EACCES && errno != EAGAIN)
 		error_set(e, E_IO, at, "cannot lock it: %s", strerror(errno));
-	else if (fcntl(fd, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK)
+	else if ((*held = fcntl(fd, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK))
 		error_set(e, E_IO, at, "process %ld is writing a sweep there",
 		          (long)lock.l_pid);
 	return false;
@@ -48,16 +51,18 @@ static int name_length(const char *path)
 
 enum status lock_take(int *fd, const char *path, struct where at, struct error *e)
 {
+	bool held = false;
+
 	for (;;) {
 		*fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
 		if (*fd < 0)
 			return error_set(e, E_IO, at, "cannot write %.*s: %s",
 			                 name_length(path), name_of(path),
 			                 strerror(errno));
-		if (take(*fd, path, at, e))
+		if (take(*fd, path, &held, at, e))
 			return OK;
 		close(*fd);
-		*fd = -1;
+		*fd = held ? LOCK_HELD : -1;
 		if (e->code != OK)
 			return e->code;
 	}

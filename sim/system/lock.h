@@ -5,13 +5,16 @@
 #include "base/error.h"
 
 /*
- * Make the file `path` (NAME.lock, for what NAME is) and lock it; *fd is -1 on error. Children do not inherit the lock,
- * and one process can take it any number of times. E_IO, at `at`: another process has it
- * (the text names that one), or the file cannot be made.
+ * Makes the file `path` (NAME.lock, for what NAME is) and locks it. Children do not inherit
+ * the lock, and one process can take it any number of times. E_IO, at `at`: another process
+ * has it (*fd is then LOCK_HELD, and the text names that process), or the file cannot be
+ * made (*fd is -1).
  */
+enum { LOCK_HELD = -2 };
+
 enum status lock_take(int *fd, const char *path, struct where at, struct error *e);
 
-/* Remove the file and the lock; nothing for an fd of -1. */
+/* Removes the file and the lock; does nothing for an fd below 0. */
 void lock_give(int fd, const char *path);
 
 #endif

@@ -26,6 +26,6 @@ shardsim validate platforms/measured.csv platforms/held-out.csv platforms/measur
 shardsim fit platforms/measured.csv --family tiny
 shardsim fit platforms/measured.csv --family dgx-h100,dgx-a100,dgx-h100
 shardsim fit platforms/measured.csv --family dgx-h100 --constants launch_s,launch_s
-shardsim fit platforms/measured.csv --family polaris --output /nowhere/entry.yaml
+shardsim fit platforms/measured.csv --family tpu-v5p --output /nowhere/entry.yaml
 shardsim fit platforms/measured.csv --family dgx-h100 --constants steps
 shardsim plan --array 'f32[8]' --mesh x=2 --from "P('x')" --to 'P()' --launch graph

@@ -3,7 +3,9 @@
 #include "tests/tests.h"
 
 #include "edit.h"
+#include "measure/choose.h"
 #include "measure/measure.h"
+#include "text/words_list.h"
 
 #include <check.h>
 
@@ -46,10 +48,10 @@ START_TEST(list_rows)
 	const char **words;
 	int n = 0;
 
-	ck_assert_int_eq(command_words(&words, arena, "--list", lists[_i].list, &error),
-	                 OK);
+	ck_assert_int_eq(
+		words_list_read(&words, arena, "--list", lists[_i].list, &error), OK);
 	for (; lists[_i].word[n]; n++) {
-		struct where at = command_word_at("--list", lists[_i].list, n);
+		struct where at = words_list_at("--list", lists[_i].list, n);
 
 		ck_assert_ptr_nonnull(words[n]);
 		ck_assert_str_eq(words[n], lists[_i].word[n]);
@@ -59,7 +61,7 @@ START_TEST(list_rows)
 		ck_assert_ptr_eq(at.source, lists[_i].list);
 	}
 	ck_assert_ptr_null(words[n]);
-	ck_assert_uint_eq(command_word_at("--list", lists[_i].list, n).col,
+	ck_assert_uint_eq(words_list_at("--list", lists[_i].list, n).col,
 	                  lists[_i].col[n]);
 }
 END_TEST
@@ -76,7 +78,8 @@ START_TEST(list_fault_rows)
 {
 	const char **words, *list = list_faults[_i].list;
 
-	ck_assert_int_eq(command_words(&words, arena, "--list", list, &error), E_SYNTAX);
+	ck_assert_int_eq(words_list_read(&words, arena, "--list", list, &error),
+	                 E_SYNTAX);
 	ck_assert_str_eq(error.at.file, "--list");
 	ck_assert_uint_eq(error.at.col, list_faults[_i].col);
 	ck_assert_ptr_eq(error.at.source, list);
@@ -91,12 +94,12 @@ START_TEST(planner_lists)
 
 	while (planners[all])
 		all++;
-	ck_assert_int_eq(command_planners(&chosen, &n, arena, "all", &error), OK);
+	ck_assert_int_eq(choose_planners(&chosen, &n, arena, "all", &error), OK);
 	ck_assert_int_eq(n, all);
 	for (int i = 0; i < n; i++)
 		ck_assert_ptr_eq(chosen[i], planners[i]);
-	ck_assert_int_eq(
-		command_planners(&chosen, &n, arena, "xla-2021,gather", &error), OK);
+	ck_assert_int_eq(choose_planners(&chosen, &n, arena, "xla-2021,gather", &error),
+	                 OK);
 	ck_assert_int_eq(n, 2);
 	ck_assert_str_eq(chosen[0]->name, "xla-2021");
 	ck_assert_str_eq(chosen[1]->name, "gather");
@@ -122,7 +125,7 @@ START_TEST(planner_fault_rows)
 	int n;
 
 	ck_assert_int_eq(
-		command_planners(&chosen, &n, arena, planner_faults[_i].list, &error),
+		choose_planners(&chosen, &n, arena, planner_faults[_i].list, &error),
 		E_TYPE);
 	ck_assert_uint_eq(error.at.col, planner_faults[_i].col);
 	ck_assert_msg(strstr(error.text, planner_faults[_i].text) != NULL, "%s",
@@ -134,7 +137,7 @@ START_TEST(clock_lists)
 {
 	int *clocks, n;
 
-	ck_assert_int_eq(command_clocks(&clocks, &n, arena, "fluid,model", &error), OK);
+	ck_assert_int_eq(choose_clocks(&clocks, &n, arena, "fluid,model", &error), OK);
 	ck_assert_int_eq(n, 2);
 	ck_assert_str_eq(clock_kinds[clocks[0]].name, "fluid");
 	ck_assert_str_eq(clock_kinds[clocks[1]].name, "model");
@@ -156,9 +159,8 @@ START_TEST(clock_fault_rows)
 {
 	int *clocks, n;
 
-	ck_assert_int_eq(
-		command_clocks(&clocks, &n, arena, clock_faults[_i].list, &error),
-		E_TYPE);
+	ck_assert_int_eq(choose_clocks(&clocks, &n, arena, clock_faults[_i].list, &error),
+	                 E_TYPE);
 	ck_assert_uint_eq(error.at.col, clock_faults[_i].col);
 	ck_assert_msg(strstr(error.text, clock_faults[_i].text) != NULL, "%s",
 	              error.text);

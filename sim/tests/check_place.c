@@ -2,8 +2,8 @@
 #include "place/placing.h"
 #include "place/study.h"
 #include "place/with.h"
-#include "placement/cost.h"
 #include "tests/tests.h"
+#include "validate/p2.h"
 
 #include "place/place.h"
 

@@ -1,5 +1,6 @@
 /* Plots through gnuplot: names are texts and never commands, and files whole or absent. */
 #include "report/plot.h"
+#include "store_made.h"
 #include "tests/tests.h"
 
 #include <check.h>
@@ -52,7 +53,7 @@ static struct store *made(const char *platform, const char *baseline,
 		r.planner = i / 3 ? planner : baseline;
 		r.clock = "model";
 		r.time_s = time_s[i / 3][i % 3];
-		ck_assert_int_eq(store_add(s, &r, &error), OK);
+		ck_assert_int_eq(kept_put(s, &r, &error), OK);
 	}
 	ck_assert_int_eq(store_finish(s, &error), OK);
 	return s;

@@ -1,3 +1,4 @@
+#include "report/select.h"
 #include "report_made.h"
 #include "store_made.h"
 #include "tests/tests.h"
@@ -90,7 +91,7 @@ START_TEST(stored)
 	rows[1].time_s = 0.1;
 	ck_assert_int_eq(store_open(&s, dir, true, &error), OK);
 	for (size_t i = 0; i < MIXED; i++)
-		ck_assert_int_eq(store_add(s, &rows[i], &error), OK);
+		ck_assert_int_eq(kept_put(s, &rows[i], &error), OK);
 	ck_assert_int_eq(store_finish(s, &error), OK);
 	out = open_memstream(&text, &size);
 	ck_assert_int_eq(report_write(out, s, &o, &error), OK);
@@ -138,7 +139,7 @@ START_TEST(damaged_rows)
 		char name[2] = {(char)('a' + i), '\0'};
 		struct row r = kept_key(name, "p", "synth", "model");
 
-		ck_assert_int_eq(store_add(s, &r, &kept_error), OK);
+		ck_assert_int_eq(kept_put(s, &r, &kept_error), OK);
 	}
 	kept_finish(s);
 	kept_sql("UPDATE rows SET time_s = 1 WHERE scenario = 'i'");

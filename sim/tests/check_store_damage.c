@@ -21,7 +21,8 @@ START_TEST(not_a_sweep)
 
 	kept_write("sweep.db", garbage, sizeof(garbage));
 	kept_refuse(false, E_IO,
-	            "file is not a database; `shardsim sweep --resume` saves");
+	            "sweep.db: cannot read it: file is not a database; `sqlite3 ");
+	ck_assert_ptr_nonnull(strstr(kept_error.text, "/sweep.db .recover` (or .dump"));
 	kept_write("sweep.db", "", 0);
 	kept_refuse(false, E_IO, "not a sweep of this version");
 	kept_sql("CREATE TABLE rows (scenario TEXT)");
@@ -46,7 +47,7 @@ START_TEST(empty_file)
 	kept_write("sweep.db", "", 0);
 	s = kept_open(true);
 	ck_assert_ptr_null(store_damage(s));
-	ck_assert_int_eq(store_add(s, &r, &kept_error), OK);
+	ck_assert_int_eq(kept_put(s, &r, &kept_error), OK);
 	kept_finish(s);
 	ck_assert_uint_eq(kept_rows(), 1);
 }
@@ -69,7 +70,7 @@ START_TEST(truncated)
 	struct store *s = kept_open(true);
 	size_t n;
 
-	ck_assert_int_eq(store_add(s, &r, &kept_error), OK);
+	ck_assert_int_eq(kept_put(s, &r, &kept_error), OK);
 	kept_finish(s);
 	ck_assert_int_eq(truncate(kept_path("sweep.db"), 4099), 0);
 	if (store_open(&s, kept_dir, false, &kept_error) == OK) {
@@ -82,76 +83,23 @@ START_TEST(truncated)
 }
 END_TEST
 
-/* Enough for a tree of three levels. */
-enum { SAVED = 600, PAGE = 4096 };
+/* Enough rows for a tree of three levels. */
+enum { ROWS = 600, PAGE = 4096, HEAD = 100 };
 
 static void put_many(struct store *s)
 {
 	char name[24];
 
-	for (int i = 0; i < SAVED; i++) {
+	for (int i = 0; i < ROWS; i++) {
 		struct row r = kept_full();
-		char *timeline = NULL;
 
 		snprintf(name, sizeof(name), "s%d", i);
 		r.scenario = name;
-		if (i % 50 == 0) { /* over several pages */
-			timeline = malloc(3 * PAGE);
-			memset(timeline, 'a' + i / 50, 3 * PAGE - 1);
-			timeline[3 * PAGE - 1] = '\0';
-			r.timeline = timeline;
-		}
 		ck_assert_int_eq(store_put(s, &r, kept_digest(name), NULL, &kept_error),
 		                 OK);
-		free(timeline);
 	}
 	ck_assert_int_eq(store_set(s, "plan", 0, "this", &kept_error), OK);
 	ck_assert_int_eq(store_commit(s, &kept_error), OK);
-}
-
-/* The rows are what they were; how many there are. */
-static size_t check_saved(void)
-{
-	struct arena *a = arena_new();
-	struct store *s = kept_open(false);
-	const char *plan;
-	struct row *rows;
-	size_t n;
-
-	ck_assert_int_eq(store_get(&plan, s, a, "plan", 0, &kept_error), OK);
-	ck_assert_str_eq(plan, "this");
-	ck_assert_int_eq(store_rows(s, a, &rows, &n, &kept_error), OK);
-	for (size_t i = 0; i < n; i++) {
-		struct row r = kept_full();
-
-		r.scenario = rows[i].scenario;
-		if (atoi(r.scenario + 1) % 50 == 0) {
-			ck_assert_uint_eq(strlen(rows[i].timeline), 3 * PAGE - 1);
-			r.timeline = rows[i].timeline;
-		}
-		kept_same(&rows[i], &r);
-	}
-	store_close(s);
-	arena_free(a);
-	return n;
-}
-
-/* Open it for writing: it is damaged, kept, and so many rows are told to be saved. */
-static void recover(size_t *told)
-{
-	struct store *s = kept_open(true);
-	const char *said = store_damage(s);
-
-	ck_assert_ptr_nonnull(said);
-	said = strstr(said, "It is kept as sweep.db.damaged; ");
-	ck_assert_ptr_nonnull(said);
-	ck_assert_int_eq(
-		sscanf(said, "It is kept as sweep.db.damaged; %zu sound rows", told), 1);
-	kept_finish(s);
-	ck_assert(kept_has("sweep.db.damaged"));
-	s = kept_open(true);
-	ck_assert_ptr_null(store_damage(s));
-	kept_finish(s);
 }
 
 static void spoil(const char *name, long from, size_t bytes)
@@ -164,54 +112,104 @@ static void spoil(const char *name, long from, size_t bytes)
 	ck_assert_int_eq(fclose(f), 0);
 }
 
-/* A page has no more rows than their texts alone leave room for. */
-static size_t rows_on_page(void)
+/* The bytes of a file, malloc's. */
+static char *slurp(const char *name, size_t *n)
 {
-	struct row r = kept_full();
-	size_t bytes = 0;
+	FILE *f = fopen(kept_path(name), "rb");
+	struct stat size;
+	char *bytes;
 
-	for (int c = 0; c < ROW_COLUMNS; c++)
-		if (row_columns[c].kind == ROW_TEXT)
-			bytes += strlen(*(char **)((char *)&r + row_columns[c].offset));
-	return PAGE / bytes;
+	ck_assert_ptr_nonnull(f);
+	ck_assert_int_eq(fstat(fileno(f), &size), 0);
+	*n = (size_t)size.st_size;
+	bytes = malloc(*n + 1);
+	ck_assert_uint_eq(fread(bytes, 1, *n, f), *n);
+	fclose(f);
+	return bytes;
 }
 
 /*
- * Only rows on pages that were hit may be lost, or that go on there: neither the head of
- * the file nor the root of the tree of rows, its second page, has any.
+ * The file is damaged: whoever opens it for writing is told where it is kept, byte by
+ * byte as it was, and works on a new one, which has nothing of it and is sound. In the head
+ * of a file SQLite counts that it was opened.
  */
+static void check_set_aside(const char *kept)
+{
+	char said[300], *before, *after;
+	struct arena *a = arena_new();
+	struct row r = kept_full();
+	size_t nbefore, nafter;
+	struct store *s;
+	const char *plan;
+
+	before = slurp("sweep.db", &nbefore);
+	s = kept_open(true);
+	ck_assert_ptr_nonnull(store_damage(s));
+	ck_assert_ptr_nonnull(strstr(store_damage(s), "/sweep.db was damaged ("));
+	snprintf(said, sizeof(said), "): it is kept as %s, and a new one begins", kept);
+	ck_assert_ptr_nonnull(strstr(store_damage(s), said));
+	snprintf(said, sizeof(said), "`sqlite3 %s/%s .recover` ", kept_dir, kept);
+	ck_assert_ptr_nonnull(strstr(store_damage(s), said));
+	after = slurp(kept, &nafter);
+	ck_assert_uint_eq(nafter, nbefore);
+	if (nbefore > HEAD)
+		ck_assert_mem_eq(after + HEAD, before + HEAD, nbefore - HEAD);
+	ck_assert_int_eq(store_get(&plan, s, a, "plan", 0, &kept_error), OK);
+	ck_assert_ptr_null(plan);
+	ck_assert_int_eq(kept_put(s, &r, &kept_error), OK);
+	kept_finish(s);
+	ck_assert_uint_eq(kept_rows(), 1);
+	s = kept_open(true);
+	ck_assert_ptr_null(store_damage(s));
+	kept_finish(s);
+	free(before);
+	free(after);
+	arena_free(a);
+}
+
+/* Pages of the file from a part of it on: its head, the root of its rows, rows, all. */
 static const struct {
-	double from; /* of the file's pages */
-	size_t bytes, pages;
+	double from;
+	size_t bytes;
 } spoilt[] = {
-	{0, 100, 0},        {0, PAGE, 0},    {0, 2 * PAGE, 0},
-	{0.5, 5 * PAGE, 5}, {0.25, PAGE, 1}, {0.75, 20 * PAGE, 20},
+	{0, 16},         {0, 100},     {0, PAGE},         {0, 2 * PAGE},
+	{0.5, 5 * PAGE}, {0.25, PAGE}, {0.75, 20 * PAGE},
 };
 
 START_TEST(damaged)
 {
 	struct store *s = kept_open(true);
 	struct stat size;
-	size_t told, n;
 
 	put_many(s);
 	kept_finish(s);
 	ck_assert_int_eq(stat(kept_path("sweep.db"), &size), 0);
 	spoil("sweep.db", (long)(spoilt[_i].from * (double)(size.st_size / PAGE)) * PAGE,
 	      spoilt[_i].bytes);
-	recover(&told);
-	n = check_saved();
-	ck_assert_uint_eq(n, told);
-	ck_assert_uint_le(n, SAVED);
-	ck_assert_uint_ge(n + rows_on_page() * spoilt[_i].pages, SAVED);
+	check_set_aside("sweep.db.damaged");
 }
 END_TEST
 
-/* Rows that are still in the log beside the file; the heads of both are lost. */
+/* Cut off in its head, behind its first page, in the middle of a page and between two. */
+static const long cut[] = {50, 300, PAGE, PAGE + 3, 20 * PAGE, 20 * PAGE + 999};
+
+START_TEST(damaged_by_cutting)
+{
+	struct store *s = kept_open(true);
+
+	put_many(s);
+	kept_finish(s);
+	ck_assert_int_eq(truncate(kept_path("sweep.db"), cut[_i]), 0);
+	check_set_aside("sweep.db.damaged");
+}
+END_TEST
+
+/* Rows that are still in the log beside the file are kept with it. */
 START_TEST(damaged_with_log)
 {
-	size_t told;
 	pid_t pid = fork();
+	size_t nbefore, nafter;
+	char *before, *after;
 	int status;
 
 	if (pid == 0) { /* it dies before it has put all into one file */
@@ -223,9 +221,13 @@ START_TEST(damaged_with_log)
 	ck_assert(kept_has("sweep.db-wal"));
 	spoil("sweep.db", 0, 100);
 	spoil("sweep.db-wal", 0, 32);
-	recover(&told);
-	ck_assert_uint_eq(check_saved(), SAVED);
-	ck_assert_uint_eq(told, SAVED);
+	before = slurp("sweep.db-wal", &nbefore);
+	check_set_aside("sweep.db.damaged");
+	after = slurp("sweep.db.damaged-wal", &nafter);
+	ck_assert_uint_eq(nafter, nbefore);
+	ck_assert_mem_eq(after, before, nbefore);
+	free(before);
+	free(after);
 }
 END_TEST
 
@@ -236,52 +238,38 @@ END_TEST
 START_TEST(damaged_index)
 {
 	struct row r = kept_key("s", "p", "synth", "model");
-	char page[PAGE];
-	size_t told;
+	struct store *s;
+	char *bytes;
+	size_t n;
 	FILE *f;
 
 	kept_finish(kept_open(true));
+	bytes = slurp("sweep.db", &n);
+	s = kept_open(true);
+	ck_assert_int_eq(store_put(s, &r, kept_digest("s"), NULL, &kept_error), OK);
+	kept_finish(s);
 	f = fopen(kept_path("sweep.db"), "r+b");
 	ck_assert_int_eq(fseek(f, 2 * PAGE, SEEK_SET), 0);
-	ck_assert_uint_eq(fread(page, 1, PAGE, f), PAGE);
+	ck_assert_uint_eq(fwrite(bytes + 2 * PAGE, 1, PAGE, f), PAGE);
 	fclose(f);
-	for (int i = 0; i < 2; i++) {
-		struct store *s = kept_open(true);
-
-		ck_assert_int_eq(store_put(s, &r, kept_digest("s"), NULL, &kept_error),
-		                 OK);
-		kept_finish(s);
-		if (i)
-			break;
-		f = fopen(kept_path("sweep.db"), "r+b");
-		ck_assert_int_eq(fseek(f, 2 * PAGE, SEEK_SET), 0);
-		ck_assert_uint_eq(fwrite(page, 1, PAGE, f), PAGE);
-		fclose(f);
-		recover(&told);
-		ck_assert_uint_eq(told, 1);
-	}
-	ck_assert_uint_eq(kept_rows(), 1);
+	free(bytes);
+	check_set_aside("sweep.db.damaged");
 }
 END_TEST
 
-/* Nothing can be saved; a name that is taken is left alone. */
-START_TEST(all_damaged)
+/* What was set aside before is left alone. */
+START_TEST(damaged_twice)
 {
-	struct store *s;
-	char text[20];
-	FILE *f;
+	size_t n;
+	char *bytes;
 
 	kept_write("sweep.db.damaged", "older", 5);
 	kept_write("sweep.db", "no database, but some other text", 32);
-	s = kept_open(true);
-	ck_assert_ptr_nonnull(
-		strstr(store_damage(s), "sweep.db.damaged-2; 0 sound rows"));
-	kept_finish(s);
-	ck_assert_uint_eq(kept_rows(), 0);
-	f = fopen(kept_path("sweep.db.damaged-2"), "r");
-	ck_assert_ptr_nonnull(fgets(text, 12, f));
-	fclose(f);
-	ck_assert_str_eq(text, "no database");
+	check_set_aside("sweep.db.damaged-2");
+	bytes = slurp("sweep.db.damaged", &n);
+	ck_assert_uint_eq(n, 5);
+	ck_assert_mem_eq(bytes, "older", 5);
+	free(bytes);
 }
 END_TEST
 
@@ -332,9 +320,10 @@ Suite *tests(void)
 	tcase_add_checked_fixture(tc, kept_start, kept_end);
 	tcase_add_test(tc, empty_file);
 	tcase_add_loop_test(tc, damaged, 0, sizeof(spoilt) / sizeof(*spoilt));
+	tcase_add_loop_test(tc, damaged_by_cutting, 0, sizeof(cut) / sizeof(*cut));
 	tcase_add_test(tc, damaged_with_log);
 	tcase_add_test(tc, damaged_index);
-	tcase_add_test(tc, all_damaged);
+	tcase_add_test(tc, damaged_twice);
 	tcase_add_test(tc, not_a_sweep);
 	tcase_add_test(tc, in_the_way);
 	tcase_add_test(tc, truncated);

@@ -275,7 +275,7 @@ END_TEST
 
 /* --- layouts ------------------------------------------------------------------------- */
 
-/* Counts of spec xla.md 6: n (n - 1) for n layouts. */
+/* n layouts have n (n - 1) ordered pairs of distinct ones. */
 static const struct {
 	const char *mesh, *array;
 	int32_t pairs;

@@ -10,4 +10,4 @@ for command in $(shardsim --help | awk '/^  [a-z]/ { print $1 }'); do
 	grep -c '^shardsim' examples
 	sh -e examples >out 2>err || { tail -n 5 examples err; exit 9; }
 done
-ls *.json *.paje *.xml *.yaml
+ls *.json *.xml *.yaml

@@ -171,6 +171,17 @@ void kept_refuse(bool create, enum status code, const char *part_of_text)
 	ck_assert_ptr_nonnull(strstr(kept_error.text, part_of_text));
 }
 
+enum status kept_put(struct store *s, const struct row *r, struct error *e)
+{
+	struct digest key = digest_start();
+
+	digest_text(&key, r->scenario);
+	digest_text(&key, r->platform);
+	digest_text(&key, r->planner);
+	digest_text(&key, r->clock);
+	return store_put(s, r, key, NULL, e);
+}
+
 void kept_sql(const char *sql)
 {
 	sqlite3 *db;

@@ -27,6 +27,9 @@ struct store *kept_open(bool create);
 void kept_finish(struct store *s);
 void kept_refuse(bool create, enum status code, const char *part_of_text);
 
+/* Put a row under a key of its own. */
+enum status kept_put(struct store *s, const struct row *r, struct error *e);
+
 /* Run SQL on sweep.db, which is made if it is not there. */
 void kept_sql(const char *sql);
 

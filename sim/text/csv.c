@@ -1,6 +1,7 @@
 #include "text/csv.h"
 
-#include <stdbool.h>
+#include "base/list.h"
+
 #include <string.h>
 
 enum { CSV_COLUMNS_MAX = 256 };
@@ -10,9 +11,9 @@ struct csv_reader {
 	const char *path, *pos, *begin; /* begin: of the line */
 	unsigned line;
 	struct error *error;
-	const char *field[CSV_COLUMNS_MAX]; /* of the record at hand */
-	struct csv_place at[CSV_COLUMNS_MAX];
-	int nfields;
+	LIST(const char *) field; /* of all records so far, or of the header */
+	LIST(struct csv_place) at;
+	int nfields; /* of the record at hand */
 	struct text buffer;
 };
 
@@ -23,14 +24,14 @@ static enum status csv_fail(struct csv_reader *r, unsigned line, const char *wha
 	return error_set(r->error, E_SYNTAX, at, "%s", what);
 }
 
-/* The next line begins behind the newline at hand. */
+/* Counts the line that begins behind the newline at hand. */
 static void line_ends(struct csv_reader *r)
 {
 	r->line++;
 	r->begin = r->pos + 1;
 }
 
-/* A quoted field, from its first quote on. */
+/* Reads a quoted field, from its first quote on, into the buffer. */
 static enum status quoted_read(struct csv_reader *r)
 {
 	unsigned begun = r->line;
@@ -58,7 +59,7 @@ static enum status record_read(struct csv_reader *r)
 		if (r->nfields == CSV_COLUMNS_MAX)
 			return csv_fail(r, r->line, "more than 256 fields");
 		r->buffer.length = 0;
-		r->at[r->nfields] = (struct csv_place){
+		*list_add(&r->at, r->arena) = (struct csv_place){
 			r->line, (unsigned)(r->pos - r->begin) + 1 + (*r->pos == '"')};
 		if (*r->pos == '"') {
 			if (quoted_read(r) != OK)
@@ -68,8 +69,9 @@ static enum status record_read(struct csv_reader *r)
 			text_append(&r->buffer, r->pos, n);
 			r->pos += n;
 		}
-		r->field[r->nfields++] = arena_strndup(
+		*list_add(&r->field, r->arena) = arena_strndup(
 			r->arena, r->buffer.s ? r->buffer.s : "", r->buffer.length);
+		r->nfields++;
 		if (*r->pos != ',')
 			break;
 		r->pos++;
@@ -82,7 +84,7 @@ static enum status record_read(struct csv_reader *r)
 	return OK;
 }
 
-/* To the next record; false at the end. */
+/* Moves on to the next record; false at the end. */
 static bool record_next(struct csv_reader *r)
 {
 	while (*r->pos == '#' || *r->pos == '\n' || *r->pos == '\r') {
@@ -105,8 +107,9 @@ static enum status header_read(struct csv *out, struct csv_reader *r)
 	if (record_read(r) != OK)
 		return r->error->code;
 	out->ncolumns = r->nfields;
-	out->column =
-		arena_dup(r->arena, r->field, (size_t)r->nfields, sizeof(*out->column));
+	out->column = arena_dup(r->arena, r->field.at, (size_t)r->nfields,
+	                        sizeof(*out->column));
+	r->field.n = r->at.n = 0;
 	for (int i = 0; i < r->nfields; i++)
 		for (int j = 0; j < i; j++)
 			if (!strcmp(out->column[i], out->column[j]))
@@ -117,26 +120,6 @@ static enum status header_read(struct csv *out, struct csv_reader *r)
 				                 "column '%s' is there twice",
 				                 out->column[i]);
 	return OK;
-}
-
-/* Room for one more record. */
-static void rows_grow(struct csv *out, struct arena *a)
-{
-	size_t n = (size_t)out->nrows, width = (size_t)out->ncolumns;
-	const char **field;
-	struct csv_place *at;
-
-	if (out->nrows < out->capacity)
-		return;
-	out->capacity = out->capacity ? 2 * out->capacity : 64;
-	field = arena_alloc(a, (size_t)out->capacity * width, sizeof(*field));
-	at = arena_alloc(a, (size_t)out->capacity * width, sizeof(*at));
-	if (n) {
-		memcpy(field, out->field, n * width * sizeof(*field));
-		memcpy(at, out->at, n * width * sizeof(*at));
-	}
-	out->field = field;
-	out->at = at;
 }
 
 enum status csv_read(struct csv *out, struct arena *a, const char *path,
@@ -166,13 +149,10 @@ enum status csv_read(struct csv *out, struct arena *a, const char *path,
 			          out->ncolumns);
 			break;
 		}
-		rows_grow(out, a);
-		memcpy(out->field + out->nrows * out->ncolumns, r.field,
-		       (size_t)r.nfields * sizeof(*r.field));
-		memcpy(out->at + out->nrows * out->ncolumns, r.at,
-		       (size_t)r.nfields * sizeof(*r.at));
 		out->nrows++;
 	}
+	out->field = r.field.at;
+	out->at = r.at.at;
 	text_free(&r.buffer);
 	return r.error->code;
 }
@@ -203,4 +183,21 @@ struct where csv_where_field(const struct csv *t, int64_t row, int column)
 	if (column < 0)
 		return csv_where(t, row);
 	return (struct where){.file = t->path, .line = at->line, .col = at->col};
+}
+
+void csv_put(FILE *out, const char *text, bool first)
+{
+	if (!first)
+		fputc(',', out);
+	if (!strpbrk(text, "\",\r\n")) {
+		fputs(text, out);
+		return;
+	}
+	fputc('"', out);
+	for (; *text; text++) {
+		if (*text == '"')
+			fputc('"', out);
+		fputc(*text, out);
+	}
+	fputc('"', out);
 }

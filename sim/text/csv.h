@@ -1,5 +1,5 @@
 /*
- * Reading comma-separated tables (RFC 4180): a header line of column names, then records.
+ * Comma-separated tables (RFC 4180): a header line of column names, then records.
  * A field may be quoted, with "" for a quote and newlines inside. Lines that start with #
  * outside a quoted field, empty ones, and the byte order mark that spreadsheets put in
  * front are skipped.
@@ -10,7 +10,9 @@
 #include "base/arena.h"
 #include "base/error.h"
 
+#include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 struct csv_place {
 	unsigned line, col; /* from 1, behind the quote */
@@ -23,7 +25,6 @@ struct csv {
 	int64_t nrows;
 	const char **field;   /* [nrows * ncolumns] */
 	struct csv_place *at; /* [nrows * ncolumns]: where each field starts */
-	int64_t capacity;
 };
 
 /*
@@ -33,16 +34,19 @@ struct csv {
 enum status csv_read(struct csv *out, struct arena *a, const char *path,
                      const char *text, struct error *e);
 
-/* The number of the column of that name, -1 if there is none. */
+/* Returns the number of the column of that name, -1 if there is none. */
 int csv_column(const struct csv *t, const char *name);
 
-/* "" where the column is -1. */
+/* Returns a field; "" where the column is -1. */
 const char *csv_field(const struct csv *t, int64_t row, int column);
 
-/* The line where a record starts. */
+/* Returns the line where a record starts. */
 struct where csv_where(const struct csv *t, int64_t row);
 
-/* Where a field starts, behind its quote; the record where the column is -1. */
+/* Returns where a field starts, behind its quote; the record where the column is -1. */
 struct where csv_where_field(const struct csv *t, int64_t row, int column);
+
+/* Writes one field, quoted where RFC 4180 wants it, behind a comma unless it is `first`. */
+void csv_put(FILE *out, const char *text, bool first);
 
 #endif

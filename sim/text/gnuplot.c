@@ -68,7 +68,7 @@ void gnuplot_end(FILE *out)
 	fprintf(out, "unset multiplot\nset output\n");
 }
 
-/* The commands as a file without a name, at its start; -1 with errno. */
+/* Returns the commands as a file without a name, at its start; -1 with errno. */
 static int script_make(gnuplot_fn *write, const char *terminal, const void *self)
 {
 	int fd = memfd_create("plot", MFD_CLOEXEC);

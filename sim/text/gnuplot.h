@@ -17,17 +17,17 @@ enum status gnuplot_draw(const char *path, gnuplot_fn *write, const void *self,
                          struct error *e);
 
 /*
- * For the writer: the terminal and a title over `panels` plots in at most so many columns;
- * and the end of it all.
+ * For the writer: sets the terminal and a title over `panels` plots in at most so many
+ * columns, and ends them all.
  */
 void gnuplot_panels(FILE *out, const char *terminal, const char *title, size_t panels,
                     size_t columns);
 void gnuplot_end(FILE *out);
 
-/* A text as gnuplot's string, whatever it holds. */
+/* Writes any text as gnuplot's string. */
 void gnuplot_string(FILE *out, const char *s);
 
-/* "#d62728" and so on; there are twelve. */
+/* Returns a colour for curve i, "#d62728"; there are twelve. */
 const char *gnuplot_colour(size_t i);
 
 #endif

@@ -26,25 +26,26 @@ enum status yaml_read(struct arena *a, const char *path,
                       enum status (*read)(struct reader *r, void *out), void *out,
                       struct error *e);
 
+/* Returns the place of a node in its file. */
 struct where node_where(const struct reader *r, const yaml_node_t *node);
 
-/* The text of a scalar, borrowed from the document; NULL of any other node. */
+/* Returns the text of a scalar, borrowed from the document; NULL for any other node. */
 const char *node_text(const yaml_node_t *node);
 
-/* The value of `key` in a mapping, NULL where it is not there. */
+/* Returns the value of `key` in a mapping, NULL where it is not there. */
 yaml_node_t *map_find(struct reader *r, yaml_node_t *map, const char *key);
 
-/* The same; that it is missing is an error. */
+/* The same, but a missing key is an error. */
 yaml_node_t *map_get(struct reader *r, yaml_node_t *map, const char *key);
 
 /* Every key of the mapping must be one of `known`, a list that ends with NULL. */
 enum status map_check(struct reader *r, yaml_node_t *map, const char *const *known);
 
-/* The text of `key`; NULL with an error where it is missing or not a text. */
+/* Returns the text of `key`; NULL with an error where it is missing or not a text. */
 const char *map_text(struct reader *r, yaml_node_t *map, const char *key,
                      struct where *at);
 
-/* A number of 1 to `hi`; 0 with an error. */
+/* Returns a number from 1 to `hi`; 0 with an error where there is none. */
 int32_t map_int(struct reader *r, yaml_node_t *map, const char *key, int32_t hi);
 
 #endif

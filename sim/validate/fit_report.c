@@ -2,7 +2,7 @@
 
 #include "collective/nccl.h"
 #include "stat/summary.h"
-#include "text/report_words.h"
+#include "text/words.h"
 
 #include <math.h>
 #include <string.h>
@@ -105,8 +105,8 @@ static void constants_table(const struct pen *pen, const struct family_fit *fit,
 	static const char *const head[] = {"family", "constant", "start", "fitted",
 	                                   "standard error"};
 	struct arena *a = pen->arena;
-	struct table t = words_table(a, "Fitted constants of families", "llrrr", head,
-	                             (size_t)n * FIT_FIGURES_MAX);
+	struct pen_table t = words_table(a, "Fitted constants of families", "llrrr",
+	                                 head, (size_t)n * FIT_FIGURES_MAX);
 
 	for (int i = 0; i < n; i++)
 		for (int k = 0; k < fit[i].nfigures; k++) {
@@ -129,8 +129,9 @@ static void errors_table(const struct pen *pen, const struct family_fit *fit, in
 	static const char *const head[] = {"family", "timings", "constants", "before",
 	                                   "after"};
 	struct arena *a = pen->arena;
-	struct table t = words_table(a, "Geometric-mean error factors before and after",
-	                             "lrrrr", head, (size_t)n);
+	struct pen_table t =
+		words_table(a, "Geometric-mean error factors before and after", "lrrrr",
+	                    head, (size_t)n);
 
 	for (int i = 0; i < n; i++) {
 		const char **cell = words_row(&t);
@@ -153,7 +154,7 @@ static void left_out_table(const struct pen *pen, const struct family_fit *fit, 
 	struct arena *a = pen->arena;
 	size_t sets = 0, rows = 0;
 	double sum = 0;
-	struct table t;
+	struct pen_table t;
 
 	for (int i = 0; i < n; i++)
 		sets += (size_t)fit[i].nsets;

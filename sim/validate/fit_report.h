@@ -2,7 +2,7 @@
 #ifndef SHARDSIM_SIM_VALIDATE_FIT_REPORT_H
 #define SHARDSIM_SIM_VALIDATE_FIT_REPORT_H
 
-#include "text/report_pen.h"
+#include "text/pen.h"
 #include "validate/fit_family.h"
 
 /* Constants with standard errors, errors before and after, each set left out. */

@@ -2,6 +2,7 @@
 
 #include "base/input.h"
 #include "base/scan.h"
+#include "perf/perf.h"
 #include "text/csv.h"
 
 #include <ctype.h>
@@ -25,18 +26,6 @@ static const struct {
 };
 
 enum { COLLECTIVES = (int)(sizeof(collectives) / sizeof(*collectives)) };
-
-double measured_bus_factor(const char *collective, int32_t devices)
-{
-	double n = devices;
-
-	if (!strcmp(collective, "all-reduce"))
-		return 2 * (n - 1) / n;
-	if (!strcmp(collective, "all-gather") ||
-	    !strcmp(collective, "reduce-scatter") || !strcmp(collective, "all-to-all"))
-		return (n - 1) / n;
-	return 1;
-}
 
 /* A plain number >= 0; blank is NaN. */
 static enum status number_read(double *out, const char *text, const char *what,
@@ -134,8 +123,7 @@ static enum status row_read(struct measured *m, const struct csv *t, int64_t row
 	m->busbw_Bps = GBps * 1e9;
 	if (isnan(us) && m->bytes > 0 && GBps > 0)
 		m->time_s = (double)m->bytes *
-		            measured_bus_factor(m->collective, m->devices) /
-		            m->busbw_Bps;
+		            perf_bus_factor(m->collective, m->devices) / m->busbw_Bps;
 	return OK;
 }
 

@@ -54,10 +54,4 @@ enum status measured_once(const char *const *path, int i, struct error *e);
 enum status measured_read_all(struct measured_table *out, struct arena *a,
                               const char *const *path, int n, struct error *e);
 
-/*
- * What nccl-tests multiplies the algorithm bandwidth bytes / time with: 2(n-1)/n for an
- * all-reduce, (n-1)/n for all-gather, reduce-scatter and all-to-all, else 1.
- */
-double measured_bus_factor(const char *collective, int32_t devices);
-
 #endif

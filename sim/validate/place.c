@@ -6,6 +6,7 @@
 #include "stat/rank.h"
 #include "text/csv.h"
 #include "validate/measured.h"
+#include "validate/p2.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -194,7 +195,7 @@ static enum status read_case(struct place_measured *m, struct table_reader *r,
 	struct where at = csv_where(&r->csv, row);
 	struct placement_case *c = &m->c;
 	struct error *e = r->error;
-	int64_t bytes = (int64_t)P2_PAYLOAD_BYTES;
+	int64_t bytes = PLACEMENT_PAYLOAD_BYTES;
 
 	m->hierarchy = plain_list(field(r, row, HIERARCHY), r->arena);
 	m->axes = plain_list(field(r, row, AXES), r->arena);

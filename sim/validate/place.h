@@ -16,7 +16,7 @@
  * and any others. A program is text as `place` prints it, or one of AR, RS-AR-AG, R-AR-B,
  * AR-AR on a reduction over two levels (AR on any).
  *
- * Simulated are the published systems (placement/cost.h), chosen by the last level, with
+ * Simulated are the published systems (p2.h), chosen by the last level, with
  * programs of up to five steps in the published order.
  */
 #ifndef SHARDSIM_SIM_VALIDATE_PLACE_H

@@ -1,7 +1,8 @@
 #include "validate/place_report.h"
 
 #include "plan/plan_json.h"
-#include "text/report_words.h"
+#include "text/csv.h"
+#include "text/words.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -45,8 +46,8 @@ static void errors_table(const struct pen *pen, const struct place_table *t,
 		"inv.",   "n best", "error best", "tau best",     "inv. best",
 	};
 	struct arena *a = pen->arena;
-	struct table table = words_table(a, "Simulated against measured placements",
-	                                 "lrrrrrrrrr", head, n);
+	struct pen_table table = words_table(a, "Simulated against measured placements",
+	                                     "lrrrrrrrrr", head, n);
 
 	for (int i = 0; i < n; i++) {
 		struct place_errors e = place_errors_of(t, system[i], a);
@@ -71,8 +72,8 @@ static void improvements_table(const struct pen *pen, const struct place_table *
 {
 	static const char *const head[] = {"system", "n", "", "better", "mean", "most"};
 	struct arena *a = pen->arena;
-	struct table table = words_table(a, "Programs against one all-reduce", "lrlrrr",
-	                                 head, 2 * (size_t)n);
+	struct pen_table table = words_table(a, "Programs against one all-reduce",
+	                                     "lrlrrr", head, 2 * (size_t)n);
 
 	for (int i = 0; i < 2 * n; i++) {
 		const char *name = system[i / 2];
@@ -97,7 +98,7 @@ static void tops_table(const struct pen *pen, const struct place_table *t,
 {
 	const char *head[2 + PLACE_TOPS] = {"system", "n"};
 	struct arena *a = pen->arena;
-	struct table table;
+	struct pen_table table;
 
 	for (int k = 0; k < PLACE_TOPS; k++)
 		head[2 + k] = arena_printf(a, "top %d", place_tops[k]);
@@ -155,18 +156,18 @@ void place_validate_csv(FILE *out, const struct place_table *t)
 		struct text matrix = {0};
 
 		matrix_print(&matrix, &m->matrix);
-		report_csv_field(out, m->system, true);
-		report_csv_field(out, m->hierarchy, false);
-		report_csv_field(out, m->axes, false);
-		report_csv_field(out, m->reduce, false);
-		report_csv_field(out, matrix.s, false);
-		report_csv_field(out, m->algorithm, false);
+		csv_put(out, m->system, true);
+		csv_put(out, m->hierarchy, false);
+		csv_put(out, m->axes, false);
+		csv_put(out, m->reduce, false);
+		csv_put(out, matrix.s, false);
+		csv_put(out, m->algorithm, false);
 		csv_number(out, m->runs * m->measured_s);
 		csv_number(out, m->runs * m->time_s);
 		csv_number(out, m->runs * m->best_measured_s);
 		csv_number(out, m->runs * m->best_s);
 		fprintf(out, ",%lld", (long long)m->programs);
-		report_csv_field(out, m->best_program ? m->best_program : "", false);
+		csv_put(out, m->best_program ? m->best_program : "", false);
 		if (m->place)
 			fprintf(out, ",%lld\n", (long long)m->place);
 		else

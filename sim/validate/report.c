@@ -1,7 +1,8 @@
 #include "validate/report.h"
 
 #include "stat/summary.h"
-#include "text/report_words.h"
+#include "text/csv.h"
+#include "text/words.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -97,7 +98,7 @@ static const char *factor(struct arena *a, double x)
 /* --- totals and systems ----------------------------------------------------------- */
 
 /* n and error of three ranges of sizes: from 1 MiB, from 64 KiB to there, below. */
-static void ranges_row(struct table *t, const struct validation *v, const char *name,
+static void ranges_row(struct pen_table *t, const struct validation *v, const char *name,
                        const char *families, struct group g, struct arena *a)
 {
 	static const int range[3][2] = {{2, 3}, {1, 1}, {0, 0}};
@@ -141,10 +142,10 @@ static void systems_table(const struct pen *pen, const struct validation *v)
 	struct arena *a = pen->arena;
 	size_t n;
 	const char **system = names(&n, v, a, system_of);
-	struct table t = words_table(a,
-	                             "Geometric-mean error factors of simulated "
-	                             "times, by size of the collective",
-	                             "llrrrrrr", head, n + 1);
+	struct pen_table t = words_table(a,
+	                                 "Geometric-mean error factors of simulated "
+	                                 "times, by size of the collective",
+	                                 "llrrrrrr", head, n + 1);
 
 	for (size_t i = 0; i < n; i++)
 		ranges_row(&t, v, system[i], families_of(v, system[i], a),
@@ -164,7 +165,7 @@ static const char *worst_text(const struct prediction *p, struct arena *a)
 		p->row->time_s * 1e6, p->time_s * 1e6);
 }
 
-static void class_row(struct table *t, const struct validation *v,
+static void class_row(struct pen_table *t, const struct validation *v,
                       const struct group *g, struct arena *a)
 {
 	struct errors e = errors_of(v, g, a);
@@ -191,7 +192,7 @@ static void classes_table(const struct pen *pen, const struct validation *v)
 	size_t nsystems, nkinds;
 	const char **system = names(&nsystems, v, a, system_of);
 	const char **kind = names(&nkinds, v, a, collective_of);
-	struct table t =
+	struct pen_table t =
 		words_table(a, "Error factors by system, collective and size",
 	                    "lllrrrrp", head, nsystems * nkinds * VALIDATION_CLASSES);
 
@@ -222,8 +223,8 @@ static void notes_table(const struct pen *pen, const struct validation *v)
 	struct arena *a = pen->arena;
 	int64_t n;
 	const struct prediction *row = validation_rows(v, &n);
-	struct table t = words_table(a, "What the simulator lacks for a system", "lrp",
-	                             head, (size_t)n);
+	struct pen_table t = words_table(a, "What the simulator lacks for a system",
+	                                 "lrp", head, (size_t)n);
 
 	for (int64_t i = 0; i < n; i++) {
 		struct group g = {
@@ -256,7 +257,7 @@ static void left_out_table(const struct pen *pen, const struct validation *v)
 	struct arena *a = pen->arena;
 	int64_t n;
 	const struct prediction *row = validation_rows(v, &n);
-	struct table t = words_table(a, "Rows left out", "lrp", head, (size_t)n);
+	struct pen_table t = words_table(a, "Rows left out", "lrp", head, (size_t)n);
 
 	for (int64_t i = 0, count; i < n; i += count) {
 		const char **cell;
@@ -316,10 +317,10 @@ void validate_csv(FILE *out, const struct validation *v)
 		const struct prediction *p = &row[i];
 		bool run = !isnan(p->time_s);
 
-		report_csv_field(out, p->row->set, true);
-		report_csv_field(out, p->row->system, false);
-		report_csv_field(out, p->platform ? p->platform : "", false);
-		report_csv_field(out, p->row->collective, false);
+		csv_put(out, p->row->set, true);
+		csv_put(out, p->row->system, false);
+		csv_put(out, p->platform ? p->platform : "", false);
+		csv_put(out, p->row->collective, false);
 		fprintf(out, ",%d,%lld,", (int)p->row->devices,
 		        (long long)p->row->bytes);
 		if (!isnan(p->row->time_s))
@@ -328,9 +329,9 @@ void validate_csv(FILE *out, const struct validation *v)
 			fprintf(out, ",%.9g,%.6g", p->time_s * 1e6, prediction_error(p));
 		else
 			fputs(",,", out);
-		report_csv_field(out, run ? p->algorithm : "", false);
-		report_csv_field(out, run && p->protocol ? p->protocol : "", false);
-		report_csv_field(out, p->left_out ? p->left_out : "", false);
+		csv_put(out, run ? p->algorithm : "", false);
+		csv_put(out, run && p->protocol ? p->protocol : "", false);
+		csv_put(out, p->left_out ? p->left_out : "", false);
 		fputc('\n', out);
 	}
 }

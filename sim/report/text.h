@@ -1,0 +1,24 @@
+/* The report in words and tables, for the pens of all formats but CSV. */
+#ifndef SHARDSIM_SIM_REPORT_TEXT_H
+#define SHARDSIM_SIM_REPORT_TEXT_H
+
+#include "report/data.h"
+#include "text/pen.h"
+
+/* The parts of a report, each with its heading; nothing where there is nothing to say. */
+void report_totals_text(const struct pen *pen, const struct report *r);
+void report_families_text(const struct pen *pen, const struct report *r);
+void report_best_text(const struct pen *pen, const struct report *r);
+void report_bounds_text(const struct pen *pen, const struct report *r);
+void report_bytes_text(const struct pen *pen, const struct report *r);
+void report_origins_text(const struct pen *pen, const struct report *r);
+void report_plannings_text(const struct pen *pen, const struct report *r);
+void report_left_text(const struct pen *pen, const struct report *r);
+
+/* Curves of varied figures, and what changes along them. */
+void report_curves_text(const struct pen *pen, const struct report *r);
+
+/* Planners among themselves: best, matrices, bounds, bytes. */
+void report_rivals_text(const struct pen *pen, const struct report *r);
+
+#endif

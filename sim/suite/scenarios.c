@@ -1,0 +1,45 @@
+/* The scenarios that a suite has so far. */
+#include "suite/suite.h"
+
+#include "base/list.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void suite_add(struct suite *s, const struct scenario *sc)
+{
+	struct scenario *own;
+
+	s->scenario = list_grow(s->arena, s->scenario, s->n, 1, &s->room, sizeof(*own));
+	own = &s->scenario[s->n++];
+	*own = *sc;
+	if (!sc->base)
+		own->base = sc->name;
+	if (sc->weight == 0)
+		own->weight = 1;
+	if (!sc->varied)
+		own->varied = "";
+	own->file = s->nfiles > 0 ? s->nfiles - 1 : 0;
+}
+
+static int scenario_by_name(const void *a, const void *b)
+{
+	const struct scenario *const *x = a, *const *y = b;
+
+	return strcmp((*x)->name, (*y)->name);
+}
+
+enum status suite_check_names(const struct suite *s, struct error *e)
+{
+	const struct scenario **sorted = xmalloc((size_t)s->n, sizeof(*sorted));
+
+	for (int32_t i = 0; i < s->n; i++)
+		sorted[i] = &s->scenario[i];
+	qsort(sorted, (size_t)s->n, sizeof(*sorted), scenario_by_name);
+	for (int32_t i = 1; i < s->n; i++)
+		if (strcmp(sorted[i - 1]->name, sorted[i]->name) == 0)
+			error_set(e, E_TYPE, sorted[i]->at,
+			          "scenario '%.80s' is there twice", sorted[i]->name);
+	free(sorted);
+	return e->code;
+}

@@ -1,0 +1,23 @@
+#include "sweep/run.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum status run_system_error(struct run *r, const char *what)
+{
+	return error_set(r->error, E_IO, (struct where){0}, "%s: %s", what,
+	                 strerror(errno));
+}
+
+enum status run_keep(struct run *r, int platform, int32_t scenario, int unit,
+                     const struct row *row, const char *log)
+{
+	struct digest key = sweep_key(r->sweep, platform, scenario, unit);
+
+	if (r->sink->put(r->sink->self, row, key, log, r->error) != OK)
+		return r->error->code;
+	sweep_count(r->counts, row->status);
+	if (r->sweep->progress)
+		progress_row(r->sweep->progress, platform, row->status);
+	return OK;
+}

@@ -1,2 +1,0 @@
-shardsim simulate --array 'f32[8,8]' --mesh x=4 --from "P('x')" --to "P(None, 'x')" \
-	--platform tpu-v5e:2x2 --clock fluid --planner synth,gather --paje trace.paje

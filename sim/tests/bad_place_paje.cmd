@@ -1,1 +1,0 @@
-shardsim place --hierarchy 4,16 --axes 64 --reduce 0 --paje trace.paje
