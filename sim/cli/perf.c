@@ -300,7 +300,7 @@ static enum status run_open(struct run *r, const struct options *o, struct error
 		return error_set(e, E_TYPE, where_option("--clock", o->clock),
 		                 "perf takes one clock");
 	if (clocks_open(&r->clocks, r->arena, o->platform, o->set, o->nset, clock, 1,
-	                true, e) != OK)
+	                e) != OK)
 		return e->code;
 	machine = r->clocks.platform->machine;
 	if (library_set(machine, &o->library, NULL, e) != OK)

@@ -267,8 +267,8 @@ static enum status open_place_platform(struct session *s, const struct options *
 	if (!s->spec && published(&s->spec, s, o, e) != OK)
 		return e->code;
 	if (trace_options_check(&o->trace, s->spec, e) != OK ||
-	    clocks_open(&s->clocks, s->arena, s->spec, o->set, o->nset, clock, n, true,
-	                e) != OK)
+	    clocks_open(&s->clocks, s->arena, s->spec, o->set, o->nset, clock, n, e) !=
+	            OK)
 		return e->code;
 	machine = s->clocks.platform->machine;
 	if (!o->with && machine->ndevices < s->c.hierarchy.ndevices)

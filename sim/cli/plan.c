@@ -226,7 +226,7 @@ static enum status open_plan_platform(struct session *s, const struct options *o
 	if (choose_clocks(&clock, &n, o->arena, o->clock ? o->clock : "model", e) != OK)
 		return e->code;
 	if (clocks_open(&s->clocks, s->arena, o->platform, o->set, o->nset, clock, n,
-	                true, e) != OK ||
+	                e) != OK ||
 	    library_set(s->clocks.platform->machine, &o->library, NULL, e) != OK)
 		return e->code;
 	s->machine = s->clocks.platform->machine;

@@ -14,7 +14,7 @@ static bool is_asked(const int *clock, int n, clock_fn *fn)
 
 enum status clocks_open(struct clocks *out, struct arena *a, const char *spec,
                         const char *const *set, int nset, const int *clock, int n,
-                        bool begin, struct error *e)
+                        struct error *e)
 {
 	bool simgrid = is_asked(clock, n, simgrid_clock);
 
@@ -24,7 +24,7 @@ enum status clocks_open(struct clocks *out, struct arena *a, const char *spec,
 	if (is_asked(clock, n, flow_clock))
 		out->flow = flow_new(out->platform);
 	/* Of the machine as it then is: SimGrid may know links that no reader does. */
-	if (platform_begin(out->platform, simgrid && begin, e) != OK)
+	if (platform_begin(out->platform, simgrid, e) != OK)
 		return e->code;
 	if (is_asked(clock, n, fluid_clock))
 		out->fluid = fluid_new(out->platform->machine);

@@ -22,12 +22,12 @@ struct clocks {
 /*
  * As platform_open() for the `n` clocks, indices into clock_kinds. The process of the clock
  * `flow` begins here, before anything can be loaded into SimGrid. A file is tried in
- * SimGrid at once if the clock `simgrid` is asked for, unless `begin` is false. What an
- * error leaves is freed like the rest.
+ * SimGrid at once if the clock `simgrid` is asked for. What an error leaves is freed like
+ * the rest.
  */
 enum status clocks_open(struct clocks *out, struct arena *a, const char *spec,
                         const char *const *set, int nset, const int *clock, int n,
-                        bool begin, struct error *e);
+                        struct error *e);
 void clocks_free(struct clocks *c);
 
 /* Adds a clock that was asked for to a bench on the platform's machine. */

@@ -21,7 +21,6 @@
 
 #include "array/machine.h"
 #include "base/error.h"
-#include "collective/schedule.h"
 
 struct loader;
 
@@ -76,12 +75,6 @@ enum status platform_read(struct platform **out, struct arena *a, const char *sp
  */
 enum status platform_begin(struct platform *p, bool simgrid, struct error *e);
 
-/*
- * Returns whether nothing is left that only SimGrid can tell of the routes: a generated platform,
- * or a file whose routes our reader has compared with the geometry its hosts state.
- */
-bool platform_is_stated(const struct platform *p);
-
 /* Does what platform_read() and platform_begin() do. */
 enum status platform_open(struct platform **out, struct arena *a, const char *spec,
                           const char *const *set, int nset, bool simgrid,
@@ -94,14 +87,6 @@ enum status platform_open(struct platform **out, struct arena *a, const char *sp
  * hosts state, is an error that names the host or link.
  */
 enum status platform_start(struct platform *p, struct error *e);
-
-/*
- * The same for a process that times one schedule: SimGrid writes its own trace, in the
- * format of Paje, of this one simulation to the file. It gets the hosts and routes of the
- * schedule's messages only; routes are not compared, for that is a simulation too.
- */
-enum status platform_start_traced(struct platform *p, const char *path,
-                                  const struct schedule *s, struct error *e);
 
 /*
  * The same with the settings for single flows, ready for clock/flow.h, in a process that

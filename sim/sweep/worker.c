@@ -58,7 +58,7 @@ static void load(struct worker *w)
 	const struct suite_platform *p = &s->platform[w->platform];
 
 	if (clocks_open(&w->clocks, a, p->base, p->set, p->nset, s->clock, s->nclocks,
-	                true, &w->load) != OK)
+	                &w->load) != OK)
 		return;
 	w->loaded = w->clocks.platform;
 	bench_init(&w->bench, w->loaded->machine);
