@@ -82,7 +82,7 @@ static const struct placement *placed(const struct bench *b)
 	return b->placement.platform ? &b->placement : NULL;
 }
 
-/* design 3: a problem that does not fit the platform is an answer, not a missing row. */
+/* A problem that does not fit the platform is an answer, not a missing row. */
 static bool fits(struct measurement *out, const struct bench *b,
                  const struct problem *p, struct arena *a)
 {

@@ -1,6 +1,6 @@
 /*
  * One measurement: a planner on a problem, checked, then timed by the clocks asked for.
- * The commands and the sweep share it, so they cannot disagree (design 1, 3).
+ * The commands and the sweep share it, so they cannot disagree.
  */
 #ifndef SHARDSIM_SIM_MEASURE_MEASURE_H
 #define SHARDSIM_SIM_MEASURE_MEASURE_H
