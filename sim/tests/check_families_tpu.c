@@ -7,6 +7,7 @@
 #include "cost/fluid.h"
 #include "cost/model.h"
 #include "edit.h"
+#include "platform/platform.h"
 
 #include <check.h>
 

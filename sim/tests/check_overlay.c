@@ -6,6 +6,7 @@
 #include "cost/fluid.h"
 #include "cost/model.h"
 #include "cost/price.h"
+#include "platform/platform.h"
 
 #include <check.h>
 

@@ -2,6 +2,7 @@
 #include "place/placing.h"
 #include "place/study.h"
 #include "place/with.h"
+#include "platform/platform.h"
 #include "tests/tests.h"
 #include "validate/p2.h"
 
