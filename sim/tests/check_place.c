@@ -252,7 +252,7 @@ START_TEST(free_placements)
 		platform_machine(&m, arena, free_table[_i].platform, NULL, 0, &error),
 		OK);
 	bench_init(&bench, m);
-	bench_clock(&bench, &clock_kinds[0], NULL, NULL);
+	bench_clock(&bench, &clock_kinds[0], NULL);
 	ck_assert_int_eq(problem_make(&problem, arena, &suite.scenario[0].text, &error),
 	                 OK);
 	ck_assert_int_eq(
@@ -307,7 +307,7 @@ START_TEST(workloads)
 	ck_assert_msg(read_suite(&suite, LOAD) == OK, "%s", error.text);
 	ck_assert_int_eq(platform_machine(&m, arena, "p2-a100:2", NULL, 0, &error), OK);
 	bench_init(&bench, m);
-	bench_clock(&bench, &clock_kinds[0], NULL, NULL);
+	bench_clock(&bench, &clock_kinds[0], NULL);
 	ck_assert_msg(workloads_of(&w, &n, arena, &suite, NULL, m, &error) == OK, "%s",
 	              error.text);
 	ck_assert_int_eq(n, 1);
