@@ -274,7 +274,12 @@ EXHAUSTS := $(patsubst %.c,$B/%,$(wildcard models/tests/exhaust_*.c))
 $(EXHAUSTS): %: %.o $(call helpers,models) $B/libshardsim.a $B/flags
 	$(call say,LINK)$(LINK) -o $@ $(filter %.o %.a,$^) $(TEST_LIBS) $(LDLIBS) -lm
 
-check-exhaustive: $(EXHAUSTS)
+SIM_EXHAUSTS := $(patsubst %.c,$B/%,$(wildcard sim/tests/exhaust_*.c))
+$(SIM_EXHAUSTS): %: %.o $(call helpers,sim) $(TESTED_OBJECTS) $B/libshardsim.a $B/flags
+	$(call say,LINK)$(LINK) -o $@ $(filter %.o %.a,$^) $(CHECK_LIBS) \
+		$(PROGRAM_LIBS) $(LDLIBS) -lm
+
+check-exhaustive: $(EXHAUSTS) $(SIM_EXHAUSTS)
 	@for program in $^; do $$program || exit 1; done
 
 # What makes a reader fail is kept as build/fuzz/found/NAME-*; once it is mended, a copy
@@ -309,7 +314,7 @@ VALGRIND := valgrind --quiet --trace-children=yes --error-exitcode=3 \
 valgrind: $B/shardsim | tool-valgrind
 	rm -rf build/valgrind
 	$(VALGRIND) $B/shardsim sweep scenarios/smoke.yaml --platform tpu-v5e:4x8 \
-		--planner $(PLANNERS) --clock model,fluid --out build/valgrind
+		--planner $(PLANNERS) --clock model,fluid,simgrid --out build/valgrind
 	$(VALGRIND) $B/shardsim report build/valgrind --baseline xla-2021
 
 # --- the main job --------------------------------------------------------------------
@@ -326,7 +331,7 @@ TRAINING := dgx-h100:8 aws-p5en:8 mi300x:8 gb200-nvl72:1 tpu-v5p:4x4x4 tpu-v4:4x
 sweep: build/shardsim
 	rm -rf build/sweep
 	build/shardsim sweep scenarios/models.yaml --platform $(PLATFORMS) \
-		--planner $(PLANNERS) --clock model,fluid --out build/sweep
+		--planner $(PLANNERS) --clock model,simgrid --out build/sweep
 	build/shardsim report build/sweep --baseline xla-2021
 
 # One report in its three formats: $1 the sweep's folder, $2 the file, $3 options.
@@ -341,26 +346,26 @@ results-placement: build/shardsim
 	build/shardsim place scenarios/placement.yaml >results/placement.md
 	build/shardsim place scenarios/placement.yaml --format csv >results/placement.csv
 	for p in $(TRAINING); do build/shardsim place --with scenarios/training.yaml \
-		--platform $$p --clock model,fluid && echo || exit 1; done >results/training.txt
+		--platform $$p --clock model,simgrid && echo || exit 1; done >results/training.txt
 
 results: results-placement build/shardsim
 	rm -rf build/results
 	mkdir -p build/results
 	build/shardsim sweep scenarios/models.yaml scenarios/random.yaml \
-		--platform $(PLATFORMS) --clock model,fluid --out build/results/speedup
+		--platform $(PLATFORMS) --clock model,simgrid --out build/results/speedup
 	build/shardsim sweep scenarios/layouts.yaml --platform $(PLATFORMS) \
 		--out build/results/layouts
 	build/shardsim sweep scenarios/uneven.yaml --platform $(PLATFORMS) \
-		--clock model,fluid --out build/results/uneven
+		--clock model,simgrid --out build/results/uneven
 	build/shardsim sweep scenarios/cross-mesh.yaml --planner direct,best \
-		--platform tpu-v4:8x8x12,dgx-a100:96,dgx-h100:96 --clock model,fluid \
+		--platform tpu-v4:8x8x12,dgx-a100:96,dgx-h100:96 --clock model,simgrid \
 		--out build/results/cross-mesh
 	$(call report,speedup,speedup,--baseline xla-2021)
 	$(call report,layouts,layouts,--baseline xla)
 	$(call report,layouts,layouts-4GiB,--baseline xla --family '*-4GiB')
 	$(call report,uneven,uneven,--baseline xla)
 	$(call report,cross-mesh,cross-mesh,--baseline direct)
-	build/shardsim report build/results/speedup --baseline xla-2021 --clock fluid \
+	build/shardsim report build/results/speedup --baseline xla-2021 --clock simgrid \
 		--plot results/speedup.svg
 	build/shardsim validate platforms/measured.csv >results/validate.md
 	build/shardsim validate platforms/measured.csv --format csv >results/validate.csv

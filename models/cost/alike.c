@@ -1,5 +1,7 @@
 #include "cost/alike.h"
 
+#include "base/list.h"
+
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -262,8 +264,7 @@ struct kinds {
 	int32_t *first;   /* [nkinds]: node, or -1 */
 	int64_t *ends_at; /* [nkinds]: its edges in `end` */
 	int32_t *number; /* [nkinds]: among the tasks or the links of one of each kind */
-	struct end *end;
-	int64_t nends, capacity;
+	LIST(struct end) end;
 };
 
 static int compare_ends(const void *a, const void *b)
@@ -290,11 +291,8 @@ static struct end *node_ends(struct kinds *q, const struct fold *w, int32_t node
 	int64_t n = degree(w, node);
 	struct end *end;
 
-	if (q->nends + n > q->capacity) {
-		q->capacity = 2 * (q->nends + n);
-		q->end = xrealloc(q->end, (size_t)q->capacity, sizeof(*q->end));
-	}
-	end = q->end + q->nends;
+	list_reserve(&q->end, NULL, n);
+	end = q->end.at + q->end.n;
 	for (int64_t k = 0; k < n; k++) {
 		int32_t other;
 		const struct fair_use *u = neighbour(w, node, k, &other);
@@ -332,12 +330,12 @@ static bool kinds_check(struct kinds *q, const struct fold *w)
 
 		if (first < 0) {
 			q->first[kind] = i;
-			q->ends_at[kind] = q->nends;
-			q->nends += n;
+			q->ends_at[kind] = q->end.n;
+			q->end.n += n;
 			continue;
 		}
 		if (!same_figures(w->f, first, i) || degree(w, first) != n ||
-		    !same_ends(end, q->end + q->ends_at[kind], n))
+		    !same_ends(end, q->end.at + q->ends_at[kind], n))
 			return false;
 	}
 	return true;
@@ -347,7 +345,7 @@ static bool kinds_check(struct kinds *q, const struct fold *w)
 static int32_t count_ends(const struct kinds *q, const struct fold *w, int64_t kind,
                           const struct end *like)
 {
-	const struct end *end = q->end + q->ends_at[kind];
+	const struct end *end = q->end.at + q->ends_at[kind];
 	int64_t low = 0, high = degree(w, q->first[kind]), n = 0;
 
 	for (int64_t top = high; low < top;) {
@@ -371,7 +369,7 @@ static void add_task(struct fair *out, const struct kinds *q, const struct fold 
                      int32_t node)
 {
 	int32_t kind = w->node[node].kind;
-	const struct end *end = q->end + q->ends_at[kind];
+	const struct end *end = q->end.at + q->ends_at[kind];
 	struct fair_task *t = &out->task[out->ntasks++];
 
 	*t = w->f->task[node];
@@ -395,7 +393,7 @@ static void add_kinds(struct fair *out, struct kinds *q, const struct fold *w)
 	*out = (struct fair){0};
 	out->task = xmalloc((size_t)w->nkinds, sizeof(*out->task));
 	out->link_Bps = xmalloc((size_t)w->nkinds, sizeof(*out->link_Bps));
-	out->use = xmalloc((size_t)q->nends, sizeof(*out->use));
+	out->use = xmalloc((size_t)q->end.n, sizeof(*out->use));
 	for (int32_t i = (int32_t)tasks; i < w->nnodes; i++) {
 		if (q->first[w->node[i].kind] != i)
 			continue;
@@ -424,7 +422,7 @@ bool alike_fold(struct fair *out, const struct fair *f)
 	free(q.first);
 	free(q.ends_at);
 	free(q.number);
-	free(q.end);
+	free(q.end.at);
 	fold_close(&w);
 	return fine;
 }

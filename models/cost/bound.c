@@ -1,5 +1,6 @@
 #include "cost/bound.h"
 
+#include "base/list.h"
 #include "collective/local.h"
 #include "cost/bound_cells.h"
 #include "cost/bound_ports.h"
@@ -31,8 +32,7 @@ struct bounds {
 	int32_t *number;  /* [machine devices] the problem's, -1 for none */
 	int32_t *member;  /* [machine devices] room for a set */
 	int32_t *members; /* [problem devices] those of them that the problem has */
-	int32_t nsets, capacity;
-	struct set *set;
+	LIST(struct set) sets;
 };
 
 /* --- the sets --------------------------------------------------------------------- */
@@ -95,11 +95,7 @@ static void add_set(struct bounds *b, const struct cut *cut, const struct gate *
 
 	if (n == 0 || n == b->ndevices)
 		return;
-	if (b->nsets == b->capacity) {
-		b->capacity = b->capacity ? 2 * b->capacity : 64;
-		b->set = xrealloc(b->set, (size_t)b->capacity, sizeof(*b->set));
-	}
-	b->set[b->nsets++] = (struct set){*cut, n, *in, *out};
+	*list_add(&b->sets, NULL) = (struct set){*cut, n, *in, *out};
 }
 
 static void cut_devices(struct bounds *b)
@@ -206,7 +202,7 @@ void bounds_free(struct bounds *b)
 	if (!b)
 		return;
 	arena_free(b->arena);
-	free(b->set);
+	free(b->sets.at);
 	free(b);
 }
 
@@ -256,8 +252,8 @@ static struct search search(struct bounds *b, const struct problem *p)
 	int64_t have = layout_local_elements(&p->from, &p->array.shape);
 	int64_t want = layout_local_elements(&p->to, &p->array.shape);
 
-	for (int32_t i = 0; i < b->nsets; i++) {
-		const struct set *set = &b->set[i];
+	for (int32_t i = 0; i < b->sets.n; i++) {
+		const struct set *set = &b->sets.at[i];
 		int64_t in = most_elements(want, set->n, all);
 		int64_t out = most_elements(have, set->n, all);
 		struct crossing crossing;

@@ -5,7 +5,8 @@
 #ifndef SHARDSIM_COST_BOUND_ENDS_H
 #define SHARDSIM_COST_BOUND_ENDS_H
 
-#include "cost/bound_ports.h"
+#include "array/machine.h"
+#include "cost/bound_gate.h"
 
 /* The set, and the devices by domain: j has device[first[j]..first[j + 1]). */
 struct port_set {

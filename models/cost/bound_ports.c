@@ -1,3 +1,5 @@
+#include "cost/bound_ports.h"
+
 #include "cost/bound_ends.h"
 
 #include <assert.h>
@@ -129,12 +131,6 @@ const int32_t *ports_domain(int32_t *n, const struct ports *p, int fabric,
 {
 	*n = p->set.first[fabric][domain + 1] - p->set.first[fabric][domain];
 	return p->set.device[fabric] + p->set.first[fabric][domain];
-}
-
-void gate_add(struct gate *g, double bandwidth_Bps, double latency_s)
-{
-	g->bandwidth_Bps += bandwidth_Bps;
-	g->latency_s = fmin(g->latency_s, latency_s);
 }
 
 static bool is_taken(const struct ports *p, int k, int32_t d, int axis, int dir)

@@ -10,18 +10,7 @@
 #define SHARDSIM_COST_BOUND_PORTS_H
 
 #include "array/machine.h"
-
-/*
- * One way through: bytes per second of all links that a message through must take one
- * of, and the least latency of a route that goes through. No way: {0, INFINITY}.
- * Unknown: {INFINITY, 0}, on graphs whose ends are not known (machine.h) if their domains
- * have more than GRAPH_PORTS_MAX devices or routes that nobody knows.
- */
-struct gate {
-	double bandwidth_Bps, latency_s;
-};
-
-enum { GRAPH_PORTS_MAX = 16 };
+#include "cost/bound_gate.h"
 
 struct ports;
 
@@ -53,9 +42,6 @@ void ports_gates(struct gate *in, struct gate *out, struct ports *p,
 /* The devices of a domain of a fabric, ascending; *n of them. */
 const int32_t *ports_domain(int32_t *n, const struct ports *p, int fabric,
                             int32_t domain);
-
-/* Add links that are in parallel. */
-void gate_add(struct gate *g, double bandwidth_Bps, double latency_s);
 
 /*
  * The links along a torus axis from device d to its neighbour at `dir` (+1, -1) and

@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* SimGrid's surf/precision: what is left of a wait below it counts as nothing. */
 #define PRECISION_S 1e-9
@@ -35,6 +36,16 @@ double fair_precision_Bps(const struct machine *m)
 	for (int32_t l = 0; l < m->nlinks; l++)
 		widest_Bps = fmax(widest_Bps, m->link[l].bandwidth_Bps);
 	return fmin(1e-13 * widest_Bps, 0.1);
+}
+
+bool fair_equal(const struct fair *a, const struct fair *b)
+{
+	return a->ntasks == b->ntasks && a->nuses == b->nuses &&
+	       a->nlinks == b->nlinks &&
+	       !memcmp(a->task, b->task, (size_t)a->ntasks * sizeof(*a->task)) &&
+	       !memcmp(a->use, b->use, (size_t)a->nuses * sizeof(*a->use)) &&
+	       !memcmp(a->link_Bps, b->link_Bps,
+	               (size_t)a->nlinks * sizeof(*a->link_Bps));
 }
 
 void fair_free(struct fair *f)

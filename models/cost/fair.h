@@ -55,6 +55,9 @@ double fair_precision_Bps(const struct machine *m);
  */
 double fair_s(const struct fair *f, double precision_Bps, int64_t most_work);
 
+/* Whether two systems have equal figures, in order. */
+bool fair_equal(const struct fair *a, const struct fair *b);
+
 /* Frees the arrays. */
 void fair_free(struct fair *f);
 

@@ -49,9 +49,9 @@ double steps_seconds(struct step_time *times, const struct steps *s, clock_fn *c
 	return total_s;
 }
 
-double steps_seconds_overlapped(struct step_time *times, const struct steps *s,
-                                schedules_fn *clock, void *self, char *message,
-                                size_t size)
+double steps_seconds_together(struct step_time *times, const struct steps *s,
+                              schedules_fn *clock, void *self, char *message,
+                              size_t size)
 {
 	struct arena *a = arena_new();
 	size_t n = (size_t)s->n;

@@ -38,19 +38,20 @@ double steps_seconds(struct step_time *times, const struct steps *s, clock_fn *c
                      void *self, char *message, size_t size);
 
 /*
- * A clock that lets steps overlap: seconds of `n` schedules that follow each other, or
- * < 0 as of a clock_fn. `wire_s` ([n]) gets what each adds to them: the span from the last
- * completion of those before it to its own, 0 if that is no later.
+ * A clock that takes all steps at once: seconds of `n` schedules that follow each other, or
+ * < 0 as of a clock_fn. `wire_s` ([n]) gets what each adds to them. Where they overlap, that
+ * is the span from the last completion of those before it to its own, 0 if that is no
+ * later.
  */
 typedef double schedules_fn(void *self, double *wire_s, const struct schedule *s, int n,
                             char *message, size_t size);
 
 /*
- * As steps_seconds by such a clock, which gets the schedules of all steps at once. Local
- * work and launches are added to what the steps add.
+ * As steps_seconds(), by a clock that takes all steps at once. Local work and launches are
+ * added to what the steps add.
  */
-double steps_seconds_overlapped(struct step_time *times, const struct steps *s,
-                                schedules_fn *clock, void *self, char *message,
-                                size_t size);
+double steps_seconds_together(struct step_time *times, const struct steps *s,
+                              schedules_fn *clock, void *self, char *message,
+                              size_t size);
 
 #endif

@@ -133,8 +133,8 @@ static double overlapped_s(struct step_time *times, const struct plan *plan,
 	struct plan_steps of = {plan, m, NULL};
 	struct steps steps = steps_of_plan(&of);
 
-	return steps_seconds_overlapped(times, &steps, overlapping_clock, self, message,
-	                                size);
+	return steps_seconds_together(times, &steps, overlapping_clock, self, message,
+	                              size);
 }
 
 /* The plan of above by such a clock: slice, 2 s, 1 s. */

@@ -50,10 +50,10 @@ static const struct page {
 	 "        --from \"P('x', 'y')\" --to \"P('y', 'x')\" --platform dgx-h100:1\n"},
 	{"simulate",
 	 "Plans as `plan` does, and times every step on a machine: by `model`, a closed\n"
-	 "form, or by `fluid`, a replay in SimGrid where groups contend for links.\n"
+	 "form, by `fluid`, where groups contend for links, or by a replay in SimGrid.\n"
 	 "\n"
 	 "Examples:\n"
-	 "  Every planner, by both clocks.\n"
+	 "  Every planner, by two clocks.\n"
 	 "    $ shardsim simulate --array 'bf16[8192,8192]' --mesh x=4,y=2 \\\n"
 	 "        --from \"P('x', None)\" --to \"P(None, 'y')\" --platform dgx-a100:1 \\\n"
 	 "        --planner all --clock model,fluid\n"

@@ -2,7 +2,6 @@
 #include "perf/perf.h"
 #include "base/units.h"
 #include "cli/command.h"
-#include "clock/fluid.h"
 #include "collective/lower.h"
 #include "measure/choose.h"
 #include "measure/clocks.h"
@@ -301,13 +300,10 @@ static enum status run_open(struct run *r, const struct options *o, struct error
 		return error_set(e, E_TYPE, where_option("--clock", o->clock),
 		                 "perf takes one clock");
 	if (clocks_open(&r->clocks, r->arena, o->platform, o->set, o->nset, clock, 1,
-	                false, e) != OK)
+	                e) != OK)
 		return e->code;
 	machine = r->clocks.platform->machine;
-	if (library_set(machine, &o->library, NULL, e) != OK ||
-	    (clock_kinds[*clock].needs_simgrid && !clock_kinds[*clock].apart &&
-	     !platform_is_stated(r->clocks.platform) &&
-	     platform_start(r->clocks.platform, e) != OK))
+	if (library_set(machine, &o->library, NULL, e) != OK)
 		return e->code;
 	r->perf.machine = machine;
 	r->perf.collective = o->collective;
@@ -371,16 +367,12 @@ static int run_perf(struct run *r, const struct options *o)
 	for (int i = 0; i < sizes.n; i++) {
 		struct arena *scratch = arena_new();
 		bool done = perf_measure(&row[i], &r->perf, sizes.bytes[i],
-		                         r->bench.clock_fn[0], r->bench.clock_self[0],
-		                         scratch, &why);
+		                         r->bench.clock[0]->clock,
+		                         r->bench.clock_self[0], scratch, &why);
 
 		arena_free(scratch);
 		if (done)
 			continue;
-		if (fluid_started(r->clocks.fluid, &e) != OK) {
-			text_free(&why);
-			return command_misuse(&e);
-		}
 		fprintf(stderr, "shardsim perf: %s: %s\n", r->bench.clock[0]->name,
 		        why.s ? why.s : "no reason");
 		text_free(&why);

@@ -58,7 +58,8 @@ static const struct argp_option option_table[] = {
          0},
 	{"set", KEY_SET, "KEY=VALUE", 0, "change a figure of a family:shape platform", 0},
 	{"limit", KEY_LIMIT, "N", 0, "most steps of a program (default 5)", 0},
-	{"clock", KEY_CLOCK, "LIST", 0, "clocks: model, fluid, flow (default model)", 0},
+	{"clock", KEY_CLOCK, "LIST", 0,
+         "clocks: model, fluid, simgrid, flow (default model)", 0},
 	{"order", KEY_ORDER, "row|level|both", 0,
          "order of the devices of a reduction: as published, by level (default both)", 0},
 	{"top", KEY_TOP, "K", 0, "show the K best placements only", 0},
@@ -266,8 +267,8 @@ static enum status open_place_platform(struct session *s, const struct options *
 	if (!s->spec && published(&s->spec, s, o, e) != OK)
 		return e->code;
 	if (trace_options_check(&o->trace, s->spec, e) != OK ||
-	    clocks_open(&s->clocks, s->arena, s->spec, o->set, o->nset, clock, n, true,
-	                e) != OK)
+	    clocks_open(&s->clocks, s->arena, s->spec, o->set, o->nset, clock, n, e) !=
+	            OK)
 		return e->code;
 	machine = s->clocks.platform->machine;
 	if (!o->with && machine->ndevices < s->c.hierarchy.ndevices)

@@ -65,7 +65,8 @@ static const struct argp_option option_table[] = {
          "platform devices of the mesh, row-major (default: the first ones)", 0},
 	{"to-devices", KEY_TO_DEVICES, "LIST|@FILE", 0,
          "platform devices of the target mesh (default: those of the mesh)", 0},
-	{"clock", KEY_CLOCK, "LIST", 0, "clocks: model, fluid, flow (default model)", 0},
+	{"clock", KEY_CLOCK, "LIST", 0,
+         "clocks: model, fluid, simgrid, flow (default model)", 0},
 	{"format", KEY_FORMAT, "text|json", 0, "how to print (default text)", 0},
 	{"minimise", KEY_MINIMISE, "time|bytes|memory", 0,
          "what planners minimise (default: time with a platform, else bytes)", 0},
@@ -225,7 +226,7 @@ static enum status open_plan_platform(struct session *s, const struct options *o
 	if (choose_clocks(&clock, &n, o->arena, o->clock ? o->clock : "model", e) != OK)
 		return e->code;
 	if (clocks_open(&s->clocks, s->arena, o->platform, o->set, o->nset, clock, n,
-	                true, e) != OK ||
+	                e) != OK ||
 	    library_set(s->clocks.platform->machine, &o->library, NULL, e) != OK)
 		return e->code;
 	s->machine = s->clocks.platform->machine;

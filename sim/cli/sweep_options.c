@@ -19,7 +19,8 @@ static const struct argp_option request_table[] = {
 	{"platform", KEY_PLATFORM, "LIST", 0,
          "family:shape{key=value,...} or XML files (default: those of the suites)", 0},
 	{"planner", KEY_PLANNER, "LIST", 0, "planners (default all)", 0},
-	{"clock", KEY_CLOCK, "LIST", 0, "clocks: model, fluid, flow (default model)", 0},
+	{"clock", KEY_CLOCK, "LIST", 0,
+         "clocks: model, fluid, simgrid, flow (default model)", 0},
 	{NULL, 0, NULL, 0, NULL, 0},
 };
 

@@ -1,6 +1,7 @@
 #include "clock/flow.h"
 
 #include "clock/flow_run.h"
+#include "clock/replay.h"
 #include "cost/model.h"
 #include "system/child.h"
 #include "system/last_words.h"
@@ -12,9 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 struct flow {
@@ -23,16 +22,6 @@ struct flow {
 	pid_t server; /* < 0: there is none */
 	int socket;
 	char death[400]; /* why it ended; "": it never was */
-};
-
-/*
- * What the server answers, before the seconds of every schedule, and where its children
- * leave it.
- */
-struct answer {
-	double total_s;
-	char message[400];
-	double wire_s[];
 };
 
 static double say(double s, char *message, size_t size, const char *fmt, ...)
@@ -88,37 +77,9 @@ static bool receive_schedule(int fd, struct schedule *s, struct arena *a)
 /* --- the server --------------------------------------------------------------------- */
 
 /*
- * A simulation moves SimGrid's clock and leaves actors behind: each runs in a child that
- * starts from the state after loading.
+ * Answers one request after another: how many schedules, and these. Each answer is a
+ * struct replay.
  */
-static void run_in_child(struct answer *out, struct platform *p,
-                         const struct schedule *s, int n)
-{
-	off_t heard = words_heard();
-	pid_t parent = getpid(), child;
-	int status;
-
-	fflush(NULL);
-	child = fork();
-	if (child == 0) {
-		child_end_with(parent);
-		out->total_s = flow_run(out->wire_s, p, s, n, out->message,
-		                        sizeof(out->message));
-		_exit(0);
-	}
-	if (child < 0) {
-		out->total_s = say(CLOCK_FAILED_S, out->message, sizeof(out->message),
-		                   "no process: %s", strerror(errno));
-		return;
-	}
-	status = child_wait(child);
-	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
-		return;
-	replay_death(out->message, sizeof(out->message), status, heard);
-	out->total_s = CLOCK_FAILED_S;
-}
-
-/* One request after another: how many schedules, and these. */
 static void serve(struct platform *p, int fd)
 {
 	struct arena *a = arena_new();
@@ -127,23 +88,21 @@ static void serve(struct platform *p, int fd)
 
 	while (whole_read(fd, &n, sizeof(n))) {
 		struct schedule *s = arena_alloc(a, (size_t)n, sizeof(*s));
-		size_t size = sizeof(struct answer) + (size_t)n * sizeof(double);
-		struct answer *out = mmap(NULL, size, PROT_READ | PROT_WRITE,
-		                          MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+		struct replay *out = replay_new(n);
 
 		for (int i = 0; i < n; i++)
 			if (!receive_schedule(fd, &s[i], a))
 				return;
-		if (out == MAP_FAILED)
+		if (!out)
 			return;
 		if (e.code == OK && platform_start_flows(p, &e) == OK)
-			run_in_child(out, p, s, n);
+			replay_run(out, flow_run, p, s, n);
 		else
 			out->total_s = say(CLOCK_FAILED_S, out->message,
 			                   sizeof(out->message), "%s", e.text);
-		if (!send_all(fd, out, size))
+		if (!send_all(fd, out, replay_size(n)))
 			return;
-		munmap(out, size);
+		replay_free(out, n);
 		arena_reset(a);
 	}
 }
@@ -274,7 +233,7 @@ double flow_schedules(void *self, double *wire_s, const struct schedule *s, int 
 {
 	struct flow *w = self;
 	off_t heard = words_heard();
-	struct answer head;
+	struct replay head;
 	bool sent;
 
 	for (int i = 0; i < n; i++)
@@ -291,7 +250,8 @@ double flow_schedules(void *self, double *wire_s, const struct schedule *s, int 
 		sent = send_schedule(w->socket, &s[i]);
 	if (!sent || !whole_read(w->socket, &head, sizeof(head)) ||
 	    !whole_read(w->socket, wire_s, (size_t)n * sizeof(*wire_s))) {
-		replay_death(w->death, sizeof(w->death), server_end(w), heard);
+		replay_death(w->death, sizeof(w->death), server_end(w), STDERR_FILENO,
+		             heard);
 		return say(CLOCK_FAILED_S, message, size, "%s", w->death);
 	}
 	if (head.total_s < 0)

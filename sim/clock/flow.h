@@ -1,5 +1,5 @@
 /*
- * The clock `flow` (design 5): schedules replayed in SimGrid with one flow per message.
+ * The clock `flow`: schedules replayed in SimGrid with one flow per message.
  * The reference for small cases: nothing waits for what it does not need.
  *
  * Every device runs through the rounds it has a part in, of all steps of a plan in a row,
@@ -15,7 +15,7 @@
  * So a plan may take less than its steps one by one, and also more, where flows of the
  * next step take bandwidth from the last ones of this.
  *
- * Flows and parallel tasks (fluid.h) need different settings of SimGrid, which has
+ * Flows and parallel tasks (clock/simgrid.h) need different settings of SimGrid, which has
  * one set per process: flows run in processes of their own, which last as long as ours.
  *
  * Up to FLOW_DEVICES_MAX devices, or FLOW_RING_MAX where each exchanges with two others at

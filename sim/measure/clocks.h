@@ -1,6 +1,5 @@
 /*
- * A platform with what the clocks asked for need: SimGrid in this process for `fluid`,
- * and a process of its own for `flow`, which has to begin before SimGrid is started here.
+ * A platform with the workspaces of the clocks asked for (clock_kinds, measure.h).
  */
 #ifndef SHARDSIM_SIM_MEASURE_CLOCKS_H
 #define SHARDSIM_SIM_MEASURE_CLOCKS_H
@@ -8,26 +7,30 @@
 #include "measure/measure.h"
 #include "platform/platform.h"
 
-struct fluid;
 struct flow;
+struct fluid;
+struct simgrid;
 
+/* NULL where a clock was not asked for. */
 struct clocks {
 	struct platform *platform;
 	struct fluid *fluid;
-	struct flow *flow; /* NULL unless asked for */
+	struct simgrid *simgrid;
+	struct flow *flow;
 };
 
 /*
- * As platform_open() for the `n` clocks, indices into clock_kinds. `begin` false leaves
- * SimGrid to whoever needs it even for a file: a trace, or the first replay that is not
- * closed (clock/fluid.h). What an error leaves is freed like the rest.
+ * As platform_open() for the `n` clocks, indices into clock_kinds. The process of the clock
+ * `flow` begins here, before anything can be loaded into SimGrid. A file is tried in
+ * SimGrid at once if the clock `simgrid` is asked for. What an error leaves is freed like
+ * the rest.
  */
 enum status clocks_open(struct clocks *out, struct arena *a, const char *spec,
                         const char *const *set, int nset, const int *clock, int n,
-                        bool begin, struct error *e);
+                        struct error *e);
 void clocks_free(struct clocks *c);
 
-/* Add a clock to a bench on the platform's machine. */
+/* Adds a clock that was asked for to a bench on the platform's machine. */
 void clocks_bench(const struct clocks *c, struct bench *b, int clock);
 
 #endif

@@ -1,6 +1,9 @@
 #include "measure/measure.h"
 
+#include "clock/flow.h"
+#include "clock/simgrid.h"
 #include "cost/bound.h"
+#include "cost/fluid.h"
 #include "plan/check.h"
 #include "system/wall.h"
 
@@ -8,10 +11,14 @@
 #include <string.h>
 
 const struct clock_kind clock_kinds[] = {
-	{"model", "closed form, microseconds to compute", false, false},
-	{"fluid", "SimGrid, one parallel task per group and round", true, false},
-	{"flow", "SimGrid, one flow per message, steps overlap; small cases", true, true},
-	{NULL, NULL, false, false},
+	{"model", "closed form, microseconds to compute", model_clock, NULL, false},
+	{"fluid", "SimGrid's rule for groups that share links, without SimGrid",
+         fluid_clock, NULL, false},
+	{"simgrid", "SimGrid, one parallel task per group and round", simgrid_clock,
+         simgrid_schedules, true},
+	{"flow", "SimGrid, one flow per message, steps overlap; small cases",
+         flow_clock, flow_schedules, true},
+	{NULL, NULL, NULL, NULL, false},
 };
 
 int clock_find(const char *name, size_t length)
@@ -52,32 +59,22 @@ void bench_free(struct bench *b)
 	model_free(b->model);
 }
 
-void bench_clock(struct bench *b, const struct clock_kind *kind, clock_fn *fn,
-                 void *self)
+void bench_clock(struct bench *b, const struct clock_kind *kind, void *self)
 {
-	int i = b->nclocks++;
-
-	b->clock[i] = kind;
-	b->clock_fn[i] = kind->needs_simgrid ? fn : model_clock;
-	b->clock_self[i] = kind->needs_simgrid ? self : b->model;
-}
-
-void bench_overlapping_clock(struct bench *b, const struct clock_kind *kind,
-                             clock_fn *fn, schedules_fn *steps_fn, void *self)
-{
-	b->steps_fn[b->nclocks] = steps_fn;
-	bench_clock(b, kind, fn, self);
+	b->clock[b->nclocks] = kind;
+	b->clock_self[b->nclocks++] = self ? self : b->model;
 }
 
 double bench_seconds(struct step_time *times, const struct bench *b, int clock,
                      const struct steps *s, char *message, size_t size)
 {
+	const struct clock_kind *kind = b->clock[clock];
 	void *self = b->clock_self[clock];
 
-	if (b->steps_fn[clock])
-		return steps_seconds_overlapped(times, s, b->steps_fn[clock], self,
-		                                message, size);
-	return steps_seconds(times, s, b->clock_fn[clock], self, message, size);
+	if (kind->schedules)
+		return steps_seconds_together(times, s, kind->schedules, self, message,
+		                              size);
+	return steps_seconds(times, s, kind->clock, self, message, size);
 }
 
 static const struct placement *placed(const struct bench *b)
@@ -85,7 +82,7 @@ static const struct placement *placed(const struct bench *b)
 	return b->placement.platform ? &b->placement : NULL;
 }
 
-/* design 3: a problem that does not fit the platform is an answer, not a missing row. */
+/* A problem that does not fit the platform is an answer, not a missing row. */
 static bool fits(struct measurement *out, const struct bench *b,
                  const struct problem *p, struct arena *a)
 {

@@ -1,6 +1,6 @@
 /*
  * One measurement: a planner on a problem, checked, then timed by the clocks asked for.
- * The commands and the sweep share it, so they cannot disagree (design 1, 3).
+ * The commands and the sweep share it, so they cannot disagree.
  */
 #ifndef SHARDSIM_SIM_MEASURE_MEASURE_H
 #define SHARDSIM_SIM_MEASURE_MEASURE_H
@@ -11,13 +11,14 @@
 #include "planner/planner.h"
 #include "store/store.h"
 
-enum { CLOCKS_MAX = 3 };
+enum { CLOCKS_MAX = 4 };
 
 /* A clock as users name it. */
 struct clock_kind {
 	const char *name, *help;
-	bool needs_simgrid;
-	bool apart; /* that is in a process of its own, not in ours */
+	clock_fn *clock;
+	schedules_fn *schedules; /* NULL: it times the steps of a plan one by one */
+	bool replays; /* in SimGrid, in a process for each plan: that takes milliseconds */
 };
 
 extern const struct clock_kind clock_kinds[]; /* ended by a NULL name */
@@ -34,22 +35,16 @@ struct bench {
 	struct model *model;
 	int nclocks;
 	const struct clock_kind *clock[CLOCKS_MAX];
-	clock_fn *clock_fn[CLOCKS_MAX];
-	schedules_fn *steps_fn[CLOCKS_MAX]; /* NULL: steps are timed one by one */
 	void *clock_self[CLOCKS_MAX];
 };
 
 /*
- * A bench on a machine (NULL: none; borrowed). Clocks are added by the others: one that
- * needs SimGrid with its function and its state, and with a function for all steps of a
- * plan if it lets them overlap.
+ * A bench on a machine (NULL: none; borrowed). bench_clock() adds a clock with its
+ * workspace, which is borrowed; that of `model` is the bench's own (NULL).
  */
 void bench_init(struct bench *b, const struct machine *m);
 void bench_free(struct bench *b);
-void bench_clock(struct bench *b, const struct clock_kind *kind, clock_fn *fn,
-                 void *self);
-void bench_overlapping_clock(struct bench *b, const struct clock_kind *kind,
-                             clock_fn *fn, schedules_fn *steps_fn, void *self);
+void bench_clock(struct bench *b, const struct clock_kind *kind, void *self);
 
 /*
  * Seconds of steps by clock number `clock` of the bench, which may let them overlap, as

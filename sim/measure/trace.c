@@ -198,8 +198,8 @@ static void draw_wire(struct drawing *d, const struct schedule *s, double from_s
 
 		one.nrounds = 1;
 		one.round = &s->round[r];
-		time_s = b->clock_fn[d->clock](b->clock_self[d->clock], &one, message,
-		                               sizeof(message));
+		time_s = b->clock[d->clock]->clock(b->clock_self[d->clock], &one,
+		                                   message, sizeof(message));
 		end_s = r + 1 < s->nrounds ? fmin(from_s + time_s, to_s) : to_s;
 		snprintf(label, sizeof(label), "\"round %lld of %lld\"",
 		         (long long)r + 1, (long long)s->nrounds);

@@ -35,9 +35,9 @@ static inline const struct xml_host *builder_host(const struct builder *b, int f
 enum status builder_wire(struct builder *b, struct platform_graph *g, int f);
 
 /*
- * Compares the routes written out with the geometry that the hosts state (E_TYPE), and
- * sets `stated` of the graph. After builder_wire() of all fabrics.
+ * Compares the routes written out with the geometry that the hosts state (E_TYPE). After
+ * builder_wire() of all fabrics.
  */
-enum status builder_check_stated(struct builder *b, struct platform_graph *g);
+enum status builder_check_stated(struct builder *b);
 
 #endif

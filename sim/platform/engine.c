@@ -17,18 +17,18 @@
 #include <xbt/dynar.h>
 
 /*
- * SimGrid's settings, for single flows or parallel tasks. Its defaults are made for TCP on Ethernet and for times of
- * seconds: they add to latencies, cap windows and round to 1e-5 s. The solver's
- * precision is an absolute bandwidth, and fails where it is below the rounding of the
- * bandwidths in use.
+ * SimGrid's settings, for single flows or parallel tasks. Its defaults are made for TCP on
+ * Ethernet and for times of seconds: they add to latencies, cap windows and round to
+ * 1e-5 s. The solver's precision is an absolute bandwidth, and fails where it is below the
+ * rounding of the bandwidths in use.
  *
  * Flows that share a link get of it, in CM02, in inverse proportion to their latencies,
  * as TCP does; those without latency get equal shares. So SimGrid knows none, and who
  * starts a flow waits for its latency. Flows have an actor each, whose stack is kept small.
  */
-static void engine_init(const struct machine *m, const char *trace, bool flows)
+static void engine_init(const struct machine *m, bool flows)
 {
-	char precision[64], file[300];
+	char precision[64];
 	char *argv[] =
 	{ "shardsim",
 	  flows ? "--cfg=network/model:CM02" : "--cfg=host/model:ptask_L07",
@@ -39,12 +39,6 @@ static void engine_init(const struct machine *m, const char *trace, bool flows)
 	  "--cfg=surf/precision:1e-9",
 	  "--log=root.thres:error",
 	  precision,
-	  trace ? "--cfg=tracing:yes" : "--cfg=tracing:no",
-	  "--cfg=tracing/platform:yes",
-	  "--cfg=tracing/platform/topology:no",
-	  "--cfg=tracing/uncategorized:yes",
-	  "--cfg=tracing/precision:9",
-	  file,
 #if defined(__SANITIZE_ADDRESS__)
 	  "--cfg=contexts/factory:thread",
 #elif defined(__has_feature)
@@ -57,7 +51,6 @@ static void engine_init(const struct machine *m, const char *trace, bool flows)
 
 	snprintf(precision, sizeof(precision), "--cfg=maxmin/precision:%g",
 	         fair_precision_Bps(m));
-	snprintf(file, sizeof(file), "--cfg=tracing/filename:%s", trace ? trace : "");
 	simgrid_init(&argc, argv);
 }
 
@@ -87,15 +80,12 @@ static enum status engine_load(struct loader *l, const char *text, size_t length
 static enum status engine_read(struct loader *l)
 {
 	struct text whole = {0};
-	enum status status = OK;
+	enum status status;
 
-	if (l->traced)
-		platform_traced_text(&whole, l);
-	else if (!l->generated)
+	if (!l->generated)
 		return engine_load(l, l->xml.text, l->xml.length);
-	else
-		status = platform_generate(&whole, l->platform->arena, l->spec, l->set,
-		                           l->nset, false, l->error);
+	status = platform_generate(&whole, l->platform->arena, l->spec, l->set, l->nset,
+	                           false, l->error);
 	if (status == OK)
 		status = engine_load(l, whole.s, whole.length);
 	text_free(&whole);
@@ -174,7 +164,7 @@ static enum status engine_hosts(struct loader *l)
 		if (h < 0)
 			continue;
 		l->platform->host[i] = of_host[h];
-		if (!of_host[h] && !l->traced)
+		if (!of_host[h])
 			error_set(l->error, E_TYPE, (struct where){.file = l->xml.path},
 			          "SimGrid has no host '%s'", l->xml.host[h].name);
 	}
@@ -223,13 +213,11 @@ enum status platform_engine_start(struct loader *l)
 
 	if (platform_simgrid_load(l->error) != OK)
 		return l->error->code;
-	engine_init(m, l->trace, l->flows);
+	engine_init(m, l->flows);
 	if (engine_read(l) != OK || engine_hosts(l) != OK || engine_links(l) != OK)
 		return l->error->code;
 	l->route = l->graph->simgrid = engine_route;
 	l->graph->simgrid_state = l;
-	if (l->trace)
-		return OK;
 	while (!l->platform->host[i])
 		i++;
 	actor = sg_actor_init("comparer", l->platform->host[i]);

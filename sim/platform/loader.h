@@ -25,8 +25,6 @@ struct loader {
 	int nset;
 	bool generated;
 	bool flows; /* SimGrid's settings are for single flows, not for parallel tasks */
-	const char *trace;             /* SimGrid's own goes there; NULL: none */
-	const struct schedule *traced; /* of this one, with `trace` */
 	machine_route_fn *route; /* SimGrid's, once it is started; asks graph->simgrid_state */
 	struct asked *asked; /* shared with the trial while there is one, else NULL */
 	struct error *error; /* of the call at hand; never NULL during one */
@@ -43,12 +41,6 @@ enum status platform_engine_start(struct loader *l);
 
 /* Does that in a child first, and says what the child found, or of what it died. */
 enum status platform_trial(struct loader *l);
-
-/*
- * The platform as SimGrid can trace it: all links, and the hosts and routes that the
- * messages of l->traced take, under the names of the file.
- */
-void platform_traced_text(struct text *out, const struct loader *l);
 
 /*
  * Compares SimGrid's routes with those of our reader, for all neighbours of a torus,

@@ -281,7 +281,7 @@ enum status platform_xml_machine(struct machine **out, struct platform_graph **g
 	for (int f = 0; f < b.m->nfabrics; f++)
 		if (check_shared(&b, f) != OK || builder_wire(&b, g, f) != OK)
 			return b.error->code;
-	if (builder_check_stated(&b, g) != OK)
+	if (builder_check_stated(&b) != OK)
 		return b.error->code;
 	*out = b.m;
 	*graph = g;

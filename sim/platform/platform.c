@@ -201,12 +201,6 @@ enum status platform_begin(struct platform *p, bool simgrid, struct error *e)
 	return (simgrid && !l->generated) || l->graph->open ? platform_start(p, e) : OK;
 }
 
-bool platform_is_stated(const struct platform *p)
-{
-	return p->loader->generated ||
-	       (p->loader->graph->stated && !p->loader->graph->open);
-}
-
 enum status platform_open(struct platform **out, struct arena *a, const char *spec,
                           const char *const *set, int nset, bool simgrid,
                           struct error *e)
@@ -234,20 +228,6 @@ enum status platform_start(struct platform *p, struct error *e)
 		status = platform_trial(l);
 	if (status == OK)
 		status = platform_engine_start(l);
-	l->error = NULL;
-	return status;
-}
-
-enum status platform_start_traced(struct platform *p, const char *path,
-                                  const struct schedule *s, struct error *e)
-{
-	struct loader *l = p->loader;
-	enum status status;
-
-	l->error = e;
-	l->trace = path;
-	l->traced = s;
-	status = platform_engine_start(l);
 	l->error = NULL;
 	return status;
 }

@@ -4,7 +4,7 @@
  *
  * The machine is always built from the file by our own reader, which knows the names
  * that SimGrid gives to links, and the geometry the hosts state; so `plan` and the
- * clock `model` need no simulator. When SimGrid is started, what it made of the file is
+ * clocks `model` and `fluid` need no simulator. When SimGrid is started, what it made of the file is
  * compared: every link with its bandwidth and latency, the routes of all neighbours and
  * of 1,000 seeded other pairs of each fabric. `geometry graph` states no routes: our
  * reader has those of fat trees and dragonflies and those written out in zones with
@@ -21,7 +21,6 @@
 
 #include "array/machine.h"
 #include "base/error.h"
-#include "collective/schedule.h"
 
 struct loader;
 
@@ -76,12 +75,6 @@ enum status platform_read(struct platform **out, struct arena *a, const char *sp
  */
 enum status platform_begin(struct platform *p, bool simgrid, struct error *e);
 
-/*
- * Returns whether nothing is left that only SimGrid can tell of the routes: a generated platform,
- * or a file whose routes our reader has compared with the geometry its hosts state.
- */
-bool platform_is_stated(const struct platform *p);
-
 /* Does what platform_read() and platform_begin() do. */
 enum status platform_open(struct platform **out, struct arena *a, const char *spec,
                           const char *const *set, int nset, bool simgrid,
@@ -89,19 +82,11 @@ enum status platform_open(struct platform **out, struct arena *a, const char *sp
 
 /*
  * Load the platform into SimGrid with the settings for parallel tasks, ready for
- * clock/fluid.h; nothing if that is done. SimGrid takes one platform per process: fork
+ * clock/simgrid.h; nothing if that is done. SimGrid takes one platform per process: fork
  * for more. A file that SimGrid refuses, or whose links or routes are not what the
  * hosts state, is an error that names the host or link.
  */
 enum status platform_start(struct platform *p, struct error *e);
-
-/*
- * The same for a process that times one schedule: SimGrid writes its own trace, in the
- * format of Paje, of this one simulation to the file. It gets the hosts and routes of the
- * schedule's messages only; routes are not compared, for that is a simulation too.
- */
-enum status platform_start_traced(struct platform *p, const char *path,
-                                  const struct schedule *s, struct error *e);
 
 /*
  * The same with the settings for single flows, ready for clock/flow.h, in a process that

@@ -39,52 +39,16 @@ static enum status compare_stated(const struct builder *b, int f,
 	                    i < n ? b->xml->link[want[i]].name : "none");
 }
 
-/*
- * Pairs of hosts of a fabric whose routes have to be written out: those of domains that
- * are not one cluster.
- */
-static int64_t pairs_to_write(const struct builder *b, int f)
+enum status builder_check_stated(struct builder *b)
 {
-	const struct fabric *fab = &b->m->fabric[f];
-	size_t ndomains = (size_t)fab->ndomains;
-	int64_t *hosts = arena_alloc(b->arena, ndomains, sizeof(*hosts)), pairs = 0;
-	const char **cluster = arena_alloc(b->arena, ndomains, sizeof(*cluster));
-	bool *several = arena_alloc(b->arena, ndomains, sizeof(*several));
-
-	for (int32_t d = 0; d < b->m->ndevices; d++) {
-		const struct xml_host *host = builder_host(b, f, d);
-		int32_t domain = fab->domain[d];
-
-		if (domain < 0 || host->device != d)
-			continue;
-		if (!hosts[domain]++)
-			cluster[domain] = host->cluster;
-		several[domain] = several[domain] || !host->cluster ||
-		                  strcmp(host->cluster, cluster[domain]) != 0;
-	}
-	for (size_t i = 0; i < ndomains; i++)
-		if (several[i])
-			pairs += hosts[i] * (hosts[i] - 1);
-	return pairs;
-}
-
-enum status builder_check_stated(struct builder *b, struct platform_graph *g)
-{
-	int64_t written[MACHINE_FABRICS_MAX] = {0};
-
-	g->stated = !b->xml->bypassed;
 	for (int32_t i = 0; i < b->xml->nroutes && !b->xml->bypassed; i++) {
 		const struct xml_route *r = &b->xml->route[i];
 		int f = r->src == r->dst ? -1 : fabric_of_route(b, r);
 
 		if (f < 0 || b->m->fabric[f].geometry == GEOMETRY_GRAPH)
 			continue;
-		written[f]++;
 		if (compare_stated(b, f, r) != OK)
 			return b->error->code;
 	}
-	for (int f = 0; f < b->m->nfabrics; f++)
-		if (b->m->fabric[f].geometry != GEOMETRY_GRAPH)
-			g->stated = g->stated && written[f] >= pairs_to_write(b, f);
 	return OK;
 }

@@ -121,8 +121,7 @@ struct platform_graph {
 	 * The host of a device on a fabric at [fabric * ndevices + device], -1 without one.
 	 */
 	const int32_t *host_of;
-	bool open;   /* some routes are SimGrid's to tell */
-	bool stated; /* all routes of a geometry are of a cluster, or written out alike */
+	bool open; /* some routes are SimGrid's to tell */
 	machine_route_fn *simgrid;
 	void *simgrid_state;
 };

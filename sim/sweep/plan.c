@@ -213,7 +213,7 @@ static double devices_of(const struct scenario *sc, struct arena *a)
 static double unit_cost(const struct sweep *s, int unit, double devices)
 {
 	bool search = strcmp(s->planner[unit / s->nclocks]->name, "best") == 0;
-	bool replay = clock_kinds[s->clock[unit % s->nclocks]].needs_simgrid;
+	bool replay = clock_kinds[s->clock[unit % s->nclocks]].replays;
 
 	return (search ? 10 : 1) * (16 + devices) + (replay ? 300 + 20 * devices : 0);
 }

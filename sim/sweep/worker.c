@@ -1,14 +1,12 @@
 /* The worker's side of a sweep: load a platform once, measure what is ordered. */
 #include "sweep/sweep.h"
 
-#include "clock/fluid.h"
+#include "clock/simgrid.h"
 #include "measure/clocks.h"
 #include "measure/timeline.h"
 #include "place/placing.h"
 #include "plan/plan_text.h"
 #include "planner/best/best.h"
-#include "system/child.h"
-#include "system/last_words.h"
 #include "system/whole.h"
 
 #include <math.h>
@@ -22,8 +20,8 @@ struct worker {
 	struct arena *arena; /* of the scenario at hand */
 	struct bench bench;
 	struct platform *loaded; /* NULL: not even the machine */
-	struct fluid *fluid;
-	struct error load; /* why there is no machine, or no SimGrid */
+	struct clocks clocks;
+	struct error load; /* why there is no machine */
 	int32_t scenario;  /* the one at hand, -1 for none */
 	int planner;       /* the one planned last, -1 for none */
 	struct problem problem;
@@ -58,16 +56,14 @@ static void load(struct worker *w)
 	const struct sweep *s = w->sweep;
 	struct arena *a = arena_new();
 	const struct suite_platform *p = &s->platform[w->platform];
-	struct clocks clocks;
 
-	if (clocks_open(&clocks, a, p->base, p->set, p->nset, s->clock, s->nclocks,
-	                true, &w->load) != OK)
+	if (clocks_open(&w->clocks, a, p->base, p->set, p->nset, s->clock, s->nclocks,
+	                &w->load) != OK)
 		return;
-	w->loaded = clocks.platform;
-	w->fluid = clocks.fluid;
+	w->loaded = w->clocks.platform;
 	bench_init(&w->bench, w->loaded->machine);
 	for (int i = 0; i < s->nclocks; i++)
-		clocks_bench(&clocks, &w->bench, s->clock[i]);
+		clocks_bench(&w->clocks, &w->bench, s->clock[i]);
 }
 
 /* Read the scenario's problem; the suite has read it once, so that cannot fail. */
@@ -128,96 +124,18 @@ static void time_and_send(struct worker *w, struct row *r, int clock)
 	w->measurement.message = message;
 }
 
-static _Noreturn void become_replay(struct worker *w, struct row *r, int clock, int out,
-                                    pid_t parent)
-{
-	child_end_with(parent);
-	close(w->out);
-	w->out = out;
-	time_and_send(w, r, clock);
-	_exit(0);
-}
-
-/* All that comes from the pipe, which is closed; whether that is one whole row. */
-static bool read_row(struct text *out, int fd)
-{
-	uint32_t length;
-
-	child_read(out, fd);
-	if (out->length < sizeof(length))
-		return false;
-	memcpy(&length, out->s, sizeof(length));
-	return out->length == sizeof(length) + length;
-}
-
 /*
- * A replay moves SimGrid's clock, and a difference of clocks has other last digits
- * later on: each runs in a child that starts from the state after loading. Its row comes
- * through a pipe of its own, so that a child that dies while writing spoils no other row.
+ * Loads the platform into SimGrid, if that is not done: it takes long and is no case's
+ * time. What goes wrong is for the clock to say.
  */
-static void time_in_child(struct worker *w, struct row *r, int clock)
+static void start_simgrid(struct worker *w)
 {
-	off_t heard = words_heard();
-	char why[400] = "cannot start a process for the replay";
-	struct text row = {0};
-	pid_t parent = getpid(), child = -1;
-	int fds[2], status;
-	bool whole = false;
+	struct error e;
 
-	if (pipe(fds) == 0) {
-		child = fork();
-		if (child == 0)
-			become_replay(w, r, clock, fds[1], parent);
-		close(fds[1]);
-		whole = read_row(&row, fds[0]) && child > 0;
-	}
-	status = child_wait(child);
-	if (!whole) {
-		if (child > 0)
-			replay_death(why, sizeof(why), status, heard);
-		fill(r, w, clock);
-		r->status = OUTCOME_FAILED;
-		r->message = why;
-		send_row(w, r);
-	} else if (!whole_write(w->out, row.s, row.length)) {
-		_exit(1);
-	}
-	text_free(&row);
-}
-
-/* Without SimGrid; false if it is needed. */
-static bool time_closed(struct worker *w, struct row *r, int clock)
-{
-	struct measurement m = w->measurement;
-
-	fluid_closed(w->fluid, true);
-	measure_time(&m, &w->bench, clock, w->arena);
-	fluid_closed(w->fluid, false);
-	if (isnan(m.time_s[clock]))
-		return false;
-	w->measurement = m;
-	fill(r, w, clock);
-	send_row(w, r);
-	return true;
-}
-
-/* Starts SimGrid for the first replay that needs it; a failure is of every replay. */
-static void replay(struct worker *w, struct row *r, int clock)
-{
-	if (w->load.code == OK && time_closed(w, r, clock))
+	if (w->loaded->host)
 		return;
-	if (w->load.code == OK && !w->loaded->host) {
-		platform_start(w->loaded, &w->load);
-		send_ready(w);
-	}
-	if (w->load.code == OK) {
-		time_in_child(w, r, clock);
-		return;
-	}
-	fill(r, w, clock);
-	r->status = OUTCOME_FAILED;
-	r->message = w->load.text;
-	send_row(w, r);
+	simgrid_start(w->clocks.simgrid, &e);
+	send_ready(w);
 }
 
 /* With a free placement `best` has chosen devices, which other planners do not have. */
@@ -258,10 +176,9 @@ static void run_unit(struct worker *w, int32_t scenario, int unit)
 	if (w->planner != planner)
 		plan(w, &s->suite->scenario[scenario], s->planner[planner]);
 	w->planner = planner;
-	if (w->measurement.status == OUTCOME_OK && kind->needs_simgrid && !kind->apart)
-		replay(w, &r, clock);
-	else
-		time_and_send(w, &r, clock);
+	if (w->measurement.plan && kind->clock == simgrid_clock)
+		start_simgrid(w);
+	time_and_send(w, &r, clock);
 }
 
 _Noreturn void worker_run(const struct sweep *s, int platform, int in, int out)

@@ -46,13 +46,13 @@ off_t words_heard(void)
 	return lseek(STDERR_FILENO, 0, SEEK_CUR);
 }
 
-void replay_death(char *out, size_t size, int status, off_t heard)
+void replay_death(char *out, size_t size, int status, int fd, off_t heard)
 {
-	off_t n = heard < 0 ? 0 : words_heard() - heard;
+	off_t n = heard < 0 ? 0 : lseek(fd, 0, SEEK_CUR) - heard;
 	char *text = xmalloc(WORDS_MAX + 1, 1);
-	ssize_t got = n > 0 ? pread(STDERR_FILENO, text,
-	                            n < WORDS_MAX ? (size_t)n : WORDS_MAX, heard)
-	                    : 0;
+	ssize_t got =
+		n > 0 ? pread(fd, text, n < WORDS_MAX ? (size_t)n : WORDS_MAX, heard)
+		      : 0;
 	const char *words;
 
 	text[got > 0 ? got : 0] = '\0';

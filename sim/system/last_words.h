@@ -16,10 +16,10 @@ const char *last_words(char *text);
 off_t words_heard(void);
 
 /*
- * Why a replay in a child that had our stderr ended, by waitpid()'s status, with the last
- * words said since stderr was `heard` bytes long: "the replay died of signal 6 (Aborted):
- * Out of memory". Only a file that can be read, as a sweep's workers have it, tells words.
+ * Why a replay in a child whose stderr was `fd` ended, by waitpid()'s status, with the last
+ * words said since that was `heard` bytes long: "the replay died of signal 6 (Aborted):
+ * Out of memory". Only a file that can be read tells words.
  */
-void replay_death(char *out, size_t size, int status, off_t heard);
+void replay_death(char *out, size_t size, int status, int fd, off_t heard);
 
 #endif

@@ -1,11 +1,12 @@
 /*
- * What replays cost: model evaluations and SimGrid replays per second by the number of
- * devices, planning included and apart. A benchmark, not a test: nothing is asserted.
+ * What clocks cost: how often per second a plan is timed by model, by fluid and by simgrid,
+ * by the number of devices. A benchmark, not a test: nothing is asserted.
  *
  * Every line is one process with one platform; the case is slice, all-to-all, all-gather
  * over the whole machine, or, at 4096 devices, also a permute that moves every tile.
  */
-#include "clock/fluid.h"
+#include "clock/simgrid.h"
+#include "cost/fluid.h"
 #include "measure/measure.h"
 #include "platform/platform.h"
 
@@ -68,7 +69,8 @@ static int bench_case(int i)
 	struct problem p;
 	struct error e = {0};
 	struct bench b;
-	double start = now_s(), load_s, model, fluid;
+	double start = now_s(), load_s, per_s[3];
+	void *self[3] = {NULL};
 	char message[2048] = "";
 	size_t at = 0;
 
@@ -79,16 +81,19 @@ static int bench_case(int i)
 	}
 	load_s = now_s() - start;
 	bench_init(&b, platform->machine);
-	for (int k = 0; clock_kinds[k].name && !clock_kinds[k].apart; k++)
-		bench_clock(&b, &clock_kinds[k], fluid_clock, fluid_new(platform));
+	self[1] = fluid_new(platform->machine);
+	self[2] = simgrid_new(platform);
+	for (int k = 0; k < 3; k++)
+		bench_clock(&b, &clock_kinds[k], self[k]);
 	measure_plan(&m, &b, &p, synth, a);
-	model = rate(&m, &b, 0);
-	fluid = rate(&m, &b, 1);
+	for (int k = 0; k < 3; k++)
+		per_s[k] = rate(&m, &b, k);
 	for (int k = 0; m.plan && k < m.plan->nsteps; k++)
 		at += (size_t)snprintf(message + at, sizeof(message) - at, "%s%s",
 		                       k ? ", " : "", op_name(m.plan->step[k].op));
-	printf("%-16s %7d %9.3f %9.4f %12.1f %12.1f  %s\n", cases[i].platform,
-	       p.mesh.ndevices, load_s, m.planning_s, model, fluid, message);
+	printf("%-16s %7d %9.3f %9.4f %11.1f %11.1f %9.1f  %s\n", cases[i].platform,
+	       p.mesh.ndevices, load_s, m.planning_s, per_s[0], per_s[1], per_s[2],
+	       message);
 	return EXIT_SUCCESS;
 }
 
@@ -98,8 +103,8 @@ int main(void)
 
 	memory_keep();
 	gsl_set_error_handler_off();
-	printf("%-16s %7s %9s %9s %12s %12s  %s\n", "platform", "devices", "load s",
-	       "plan s", "model/s", "fluid/s", "steps");
+	printf("%-16s %7s %9s %9s %11s %11s %9s  %s\n", "platform", "devices", "load s",
+	       "plan s", "model/s", "fluid/s", "simgrid/s", "steps");
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		int status = 0;
 		pid_t child;

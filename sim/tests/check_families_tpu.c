@@ -4,10 +4,11 @@
 #include "family_folder.h"
 #include "tests/tests.h"
 
-#include "clock/fluid.h"
 #include "collective/lower.h"
+#include "cost/fluid.h"
 #include "cost/model.h"
 #include "edit.h"
+#include "platform/platform.h"
 
 #include <check.h>
 
@@ -176,7 +177,7 @@ END_TEST
 static double collective_s(struct arena *a, struct platform *p, enum op op,
                            struct groups g, double bytes, const char *algorithm)
 {
-	struct fluid *fluid = fluid_new(p);
+	struct fluid *fluid = fluid_new(p->machine);
 	struct model *model = model_new(p->machine);
 	struct lowered l = {0};
 	struct text why = {0};

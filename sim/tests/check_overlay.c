@@ -2,10 +2,11 @@
 #include "facts/families.h"
 #include "tests/tests.h"
 
-#include "clock/fluid.h"
 #include "collective/lower.h"
+#include "cost/fluid.h"
 #include "cost/model.h"
 #include "cost/price.h"
+#include "platform/platform.h"
 
 #include <check.h>
 
@@ -122,7 +123,7 @@ START_TEST(gather_rows)
 	struct arena *a = arena_new();
 	struct platform *p = load(a, gathers[_i].spec, gathers[_i].set);
 	struct model *model = model_new(p->machine);
-	struct fluid *fluid = fluid_new(p);
+	struct fluid *fluid = fluid_new(p->machine);
 	struct lowered l = {0};
 	struct text why = {0};
 	int32_t ids[16];
@@ -164,7 +165,7 @@ START_TEST(all_pairs_go_round)
 	struct arena *a = arena_new();
 	struct platform *p = load(a, "tpu-v5e:2x2", row[_i].set);
 	struct model *model = model_new(p->machine);
-	struct fluid *fluid = fluid_new(p);
+	struct fluid *fluid = fluid_new(p->machine);
 	double by_hand_s = row[_i].blocks * b / 45e9 + row[_i].latency_s;
 	struct lowered l = {0};
 	struct text why = {0};
@@ -189,7 +190,7 @@ static double whole_s(struct platform *p, enum op op, double V, const char *algo
 {
 	struct arena *a = arena_new();
 	struct model *model = model_new(p->machine);
-	struct fluid *fluid = fluid_new(p);
+	struct fluid *fluid = fluid_new(p->machine);
 	int32_t n = p->machine->ndevices;
 	int32_t *ids = arena_alloc(a, (size_t)n, sizeof(*ids));
 	struct lowered l = {0};

@@ -1,7 +1,8 @@
-#include "clock/fluid.h"
+#include "cost/fluid.h"
 #include "place/placing.h"
 #include "place/study.h"
 #include "place/with.h"
+#include "platform/platform.h"
 #include "tests/tests.h"
 #include "validate/p2.h"
 
@@ -99,9 +100,9 @@ START_TEST(published_systems)
 	                            0, &error) == OK,
 	              "%s", error.text);
 	bench_init(&bench, platform->machine);
-	fluid = fluid_new(platform);
-	for (int k = 0; k < 2; k++)
-		bench_clock(&bench, &clock_kinds[k], fluid_clock, fluid);
+	fluid = fluid_new(platform->machine);
+	bench_clock(&bench, &clock_kinds[0], NULL);
+	bench_clock(&bench, &clock_kinds[1], fluid);
 	for (int i = 0; i < study.n; i++) {
 		struct study_case *of = &study.of[i];
 
@@ -251,7 +252,7 @@ START_TEST(free_placements)
 		platform_machine(&m, arena, free_table[_i].platform, NULL, 0, &error),
 		OK);
 	bench_init(&bench, m);
-	bench_clock(&bench, &clock_kinds[0], NULL, NULL);
+	bench_clock(&bench, &clock_kinds[0], NULL);
 	ck_assert_int_eq(problem_make(&problem, arena, &suite.scenario[0].text, &error),
 	                 OK);
 	ck_assert_int_eq(
@@ -306,7 +307,7 @@ START_TEST(workloads)
 	ck_assert_msg(read_suite(&suite, LOAD) == OK, "%s", error.text);
 	ck_assert_int_eq(platform_machine(&m, arena, "p2-a100:2", NULL, 0, &error), OK);
 	bench_init(&bench, m);
-	bench_clock(&bench, &clock_kinds[0], NULL, NULL);
+	bench_clock(&bench, &clock_kinds[0], NULL);
 	ck_assert_msg(workloads_of(&w, &n, arena, &suite, NULL, m, &error) == OK, "%s",
 	              error.text);
 	ck_assert_int_eq(n, 1);

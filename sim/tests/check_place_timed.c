@@ -41,7 +41,7 @@ static void make(struct timed_case *t, const char *platform, const char *hierarc
 	ck_assert_int_eq(axes_parse(&t->c.axes, t->arena, axes, at, &e), OK);
 	ck_assert_int_eq(reduce_parse(&t->c.reduce, &t->c.axes, reduce, at, &e), OK);
 	ck_assert_msg(clocks_open(&t->clocks, t->arena, platform, NULL, 0, &clock, 1,
-	                          true, &e) == OK,
+	                          &e) == OK,
 	              "%s", e.text);
 	bench_init(&t->bench, t->clocks.platform->machine);
 	clocks_bench(&t->clocks, &t->bench, clock);

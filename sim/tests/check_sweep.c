@@ -43,11 +43,12 @@ static void end(void)
 /* The sweep of a suite into DIR/rows. */
 static pid_t sweep_start(const char *yaml, const char *platforms, const char *njobs)
 {
-	const char *const words[] = {"sweep",   "suite.yaml",  "--platform",
-	                             platforms, "--planner",   "synth-rewrite,xla-2021",
-	                             "--clock", "model,fluid", "--jobs",
-	                             njobs,     "--out",       "rows",
-	                             NULL};
+	const char *const words[] = {
+		"sweep",   "suite.yaml",    "--platform",
+		platforms, "--planner",     "synth-rewrite,xla-2021",
+		"--clock", "model,simgrid", "--jobs",
+		njobs,     "--out",         "rows",
+		NULL};
 
 	runner_write(&r, "suite.yaml", yaml);
 	return runner_program(&r, NULL, words);
@@ -68,7 +69,7 @@ static void check_long_rows(int failed, const char *message)
 	ck_assert_uint_eq(n, LONG_ROWS);
 	for (size_t i = 0; i < n; i++) {
 		double *t = &time_s[strcmp(row[i].planner, "xla-2021") == 0]
-		                   [strcmp(row[i].clock, "fluid") == 0];
+		                   [strcmp(row[i].clock, "simgrid") == 0];
 
 		ck_assert_int_eq(row[i].scenario[0], "abcd"[i / 4]);
 		if (row[i].status == OUTCOME_FAILED) {

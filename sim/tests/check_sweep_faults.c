@@ -51,7 +51,7 @@ static void end(void)
 	runner_end(&r);
 }
 
-#define SWEEP "sweep", "suite.yaml", "--clock", "model,fluid", "--jobs", "3", "--out"
+#define SWEEP "sweep", "suite.yaml", "--clock", "model,simgrid", "--jobs", "3", "--out"
 
 static const char *const into_rows[] = {SWEEP, "rows", NULL};
 static const char *const resume_rows[] = {"sweep", "--resume", "rows", NULL};
@@ -300,7 +300,7 @@ static const char long_suite[] =
 	"scenarios: [{name: a}, {name: b}, {name: c}]\n";
 
 #define LONG                                                                           \
-	"sweep", "long.yaml", "--clock", "model,fluid", "--planner",                   \
+	"sweep", "long.yaml", "--clock", "model,simgrid", "--planner",                 \
 		"synth-rewrite,xla-2021", "--out", "rows"
 
 static const char *const long_words[] = {LONG, NULL};
@@ -388,7 +388,7 @@ START_TEST(too_large)
 	                                    "--out",
 	                                    "rows",
 	                                    "--clock",
-	                                    "fluid",
+	                                    "simgrid",
 	                                    "--jobs",
 	                                    "1",
 	                                    "--planner",

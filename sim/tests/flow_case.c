@@ -12,8 +12,7 @@ struct flow_case flow_case_new(const char *spec, const char *set)
 		"%s", e.text);
 	c.machine = c.platform->machine;
 	c.flow = flow_new(c.platform);
-	ck_assert_msg(platform_start(c.platform, &e) == OK, "%s", e.text);
-	c.fluid = fluid_new(c.platform);
+	c.fluid = fluid_new(c.machine);
 	c.model = model_new(c.machine);
 	for (int k = 0; k < FLOW_CASE_SCHEDULES; k++)
 		c.s[k].arena = c.arena;

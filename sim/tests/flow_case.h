@@ -3,7 +3,7 @@
 #define SHARDSIM_SIM_TESTS_FLOW_CASE_H
 
 #include "clock/flow.h"
-#include "clock/fluid.h"
+#include "cost/fluid.h"
 #include "cost/model.h"
 
 enum { FLOW_CASE_SCHEDULES = 3 };

@@ -2,7 +2,7 @@
 #ifndef SHARDSIM_SIM_TESTS_TRACE_CASE_H
 #define SHARDSIM_SIM_TESTS_TRACE_CASE_H
 
-#include "clock/fluid.h"
+#include "cost/fluid.h"
 #include "measure/measure.h"
 #include "platform/platform.h"
 

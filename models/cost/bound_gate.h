@@ -1,0 +1,26 @@
+/* What leads into a set of devices, or out of it. Private to models/cost/. */
+#ifndef SHARDSIM_COST_BOUND_GATE_H
+#define SHARDSIM_COST_BOUND_GATE_H
+
+#include <math.h>
+
+/*
+ * One way through: bytes per second of all links that a message through must take one
+ * of, and the least latency of a route that goes through. No way: {0, INFINITY}.
+ * Unknown: {INFINITY, 0}, on graphs whose ends are not known (machine.h) if their domains
+ * have more than GRAPH_PORTS_MAX devices or routes that nobody knows.
+ */
+struct gate {
+	double bandwidth_Bps, latency_s;
+};
+
+enum { GRAPH_PORTS_MAX = 16 };
+
+/* Adds links that are in parallel. */
+static inline void gate_add(struct gate *g, double bandwidth_Bps, double latency_s)
+{
+	g->bandwidth_Bps += bandwidth_Bps;
+	g->latency_s = fmin(g->latency_s, latency_s);
+}
+
+#endif
