@@ -22,9 +22,9 @@ enum { BOUND_WORK = 8, STEP_WORK = 60 };
 struct step_prices {
 	const struct problem *problem;
 	const struct prices *prices;
-	struct arena *arena;           /* of a plan while it is priced */
-	int64_t work, most, most_step; /* messages */
-	size_t n, capacity;            /* a power of two */
+	struct arena *arena; /* of a plan while it is priced */
+	int64_t work, most;  /* messages */
+	size_t n, capacity;  /* a power of two */
 	struct known *known;
 };
 
@@ -33,7 +33,7 @@ struct step_prices *step_prices_new(const struct problem *p, const struct prices
 	struct step_prices *x = xmalloc(1, sizeof(*x));
 
 	*x = (struct step_prices){.problem = p, .prices = prices, .capacity = 256};
-	x->most = x->most_step = INT64_MAX;
+	x->most = INT64_MAX;
 	x->arena = arena_new();
 	x->known = xmalloc(x->capacity, sizeof(*x->known));
 	memset(x->known, 0, x->capacity * sizeof(*x->known));
@@ -54,10 +54,9 @@ int64_t step_prices_work(const struct step_prices *x)
 	return x->work;
 }
 
-void step_prices_limit(struct step_prices *x, int64_t most, int64_t most_step)
+void step_prices_limit(struct step_prices *x, int64_t most)
 {
 	x->most = most;
-	x->most_step = most_step;
 }
 
 static struct known *find(struct known *known, size_t capacity, uint64_t hash)
@@ -83,8 +82,8 @@ static void grow(struct step_prices *x)
 	x->capacity = capacity;
 }
 
-struct price step_prices_bound(struct step_prices *x, const struct view *view,
-                               const struct layout *from, const struct layout *to)
+static struct price bound_of(struct step_prices *x, const struct view *view,
+                             const struct layout *from, const struct layout *to)
 {
 	struct problem p = *x->problem;
 
@@ -127,8 +126,7 @@ static struct known *know(struct step_prices *x, uint64_t hash, const struct scr
 	}
 	*k = (struct known){.hash = hash};
 	if (limit && boxes_of(s, i) > BOXES_FEW)
-		k->bound = step_prices_bound(x, &s->view, script_before(s, i),
-		                             &s->step[i].after);
+		k->bound = bound_of(x, &s->view, script_before(s, i), &s->step[i].after);
 	return k;
 }
 
@@ -146,7 +144,7 @@ static bool is_much(const struct step_prices *x, const struct script *s, int i)
 {
 	int64_t work = boxes_of(s, i) * x->problem->ndevices;
 
-	return work > x->most_step || x->work + work > x->most;
+	return x->work + work > x->most;
 }
 
 static void build(struct step_prices *x, struct known *k, const struct script *s, int i)
@@ -175,12 +173,10 @@ static bool is_above(struct price price, const struct price *limit)
 }
 
 /* What the steps that are built take at least; `sum` is of all others. */
-static enum pricing bound_script(struct price *out, uint64_t *hash,
-                                 struct step_prices *x, const struct script *s,
-                                 struct price sum, const struct price *limit)
+static bool bound_script(struct price *out, uint64_t *hash, struct step_prices *x,
+                         const struct script *s, struct price sum,
+                         const struct price *limit)
 {
-	bool much = false;
-
 	*out = sum;
 	for (int i = 0; i < s->n; i++) {
 		const struct known *k;
@@ -190,30 +186,27 @@ static enum pricing bound_script(struct price *out, uint64_t *hash,
 		hash[i] = script_sent_hash(s, i) | 1;
 		k = know(x, hash[i], s, i, limit);
 		if (k->impossible)
-			return PRICING_NONE;
+			return false;
+		if (!k->priced && is_much(x, s, i))
+			return false;
 		*out = price_add(*out, k->priced ? k->price : k->bound);
-		much = much || (!k->priced && is_much(x, s, i));
 	}
-	if (is_above(*out, limit))
-		return PRICING_NONE;
-	return much ? PRICING_LATE : PRICING_DONE;
+	return !is_above(*out, limit);
 }
 
-enum pricing step_prices_script(struct price *out, struct step_prices *x,
-                                const struct script *s, const struct price *limit)
+bool step_prices_script(struct price *out, struct step_prices *x,
+                        const struct script *s, const struct price *limit)
 {
 	uint64_t hash[SCRIPT_STEPS_MAX];
 	struct price sum = {0};
-	enum pricing bounded;
 
 	for (int i = 0; i < s->n; i++)
 		if (!is_sent(s, i))
 			sum = price_add(sum, script_price(s, i, x->prices));
 	if (is_above(sum, limit))
-		return PRICING_NONE;
-	bounded = bound_script(out, hash, x, s, sum, limit);
-	if (bounded != PRICING_DONE)
-		return bounded;
+		return false;
+	if (!bound_script(out, hash, x, s, sum, limit))
+		return false;
 	for (int i = 0; i < s->n; i++) {
 		struct known *k;
 
@@ -223,11 +216,11 @@ enum pricing step_prices_script(struct price *out, struct step_prices *x,
 		if (!k->priced)
 			build(x, k, s, i);
 		if (k->impossible)
-			return PRICING_NONE;
+			return false;
 		sum = price_add(sum, k->price);
 		if (is_above(sum, limit))
-			return PRICING_NONE;
+			return false;
 	}
 	*out = sum;
-	return PRICING_DONE;
+	return true;
 }

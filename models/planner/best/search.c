@@ -1,6 +1,5 @@
 #include "planner/best/search.h"
 
-#include "planner/best/astar.h"
 #include "planner/best/price.h"
 #include "planner/best/rewrite.h"
 
@@ -15,8 +14,6 @@
  */
 enum {
 	POOL_MAX = 64,
-	LATE_MAX = 32,
-	LATE_SHARE = 4, /* of all work: a script with a step of more has to wait */
 	WORK_FEW = 50000,
 	WORK_FEW_DEVICES = 128,
 	WORK_MAX = 1500000,
@@ -27,17 +24,8 @@ enum {
 /* Scripts that cost more than so many times the cheapest plan are not rewritten. */
 static const double NEAR = 1.5;
 
-/*
- * The part of the work that rewriting may use, and that of it before what waits is priced;
- * the rest is for choosing senders.
- */
-static const double REWRITING = 0.85, EARLY = 0.6;
-
-/* The part of the work that A* over types may take, beside that of rewriting. */
-enum { TYPES_SHARE = 4 };
-
-/* Types times devices: each type takes a bound, and that some work for each device. */
-enum { TYPES_WORK = 8192 };
+/* The part of the work that rewriting may use; the rest is for choosing senders. */
+static const double REWRITING = 0.85;
 
 /* Scripts remembered, priced or not. */
 enum { SEEN_MAX = 1024 };
@@ -52,25 +40,17 @@ struct entry {
 	bool over_memory, expanded;
 };
 
-/* A script that waits, with a bound on its price. */
-struct late {
-	const struct script *script;
-	struct price bound;
-};
-
 struct best_search {
 	struct best *best;
 	struct arena *arena;       /* of the scripts */
 	struct arena *plans;       /* of a plan while it is priced */
 	struct step_prices *steps; /* NULL where prices of steps do not add up */
 	int64_t work, most; /* so far, without that of `steps`; at which to stop */
-	int64_t most_of_all, most_step;
-	int64_t types_work; /* of `steps` for A*, which has its own limit */
+	int64_t most_of_all;
 	int nseen;
 	uint64_t seen[SEEN_MAX]; /* hashes of scripts */
-	int n, nlate;
+	int n;
 	struct entry entry[POOL_MAX + 1]; /* by rising price */
-	struct late late[LATE_MAX + 1];   /* by rising bound */
 };
 
 static int64_t most_work(int64_t ndevices)
@@ -89,7 +69,7 @@ struct best_search *best_search_new(struct best *b)
 	s->arena = arena_new();
 	s->plans = arena_new();
 	s->most_of_all = most_work(b->problem->ndevices);
-	s->most = s->most_step = s->most_of_all;
+	s->most = s->most_of_all;
 	if (b->prices->bound)
 		s->steps = step_prices_new(b->problem, b->prices);
 	return s;
@@ -151,7 +131,7 @@ static bool insert(struct best_search *s, const struct entry *e)
 
 static int64_t work_done(const struct best_search *s)
 {
-	int64_t steps = s->steps ? step_prices_work(s->steps) - s->types_work : 0;
+	int64_t steps = s->steps ? step_prices_work(s->steps) : 0;
 
 	return s->work + steps;
 }
@@ -188,7 +168,7 @@ static bool seen(struct best_search *s, const struct script *script)
  * Price a script, unless it costs more than the cheapest plan, or cannot be said. By its
  * steps where these add up, of which each is built once; else by its plan.
  */
-static enum pricing price_script(struct best_search *s, struct entry *e)
+static bool price_script(struct best_search *s, struct entry *e)
 {
 	struct best *b = s->best;
 	struct plan *plan;
@@ -196,29 +176,26 @@ static enum pricing price_script(struct best_search *s, struct entry *e)
 
 	if (s->steps) {
 		struct price most = b->price;
-		enum pricing pricing;
 
 		most.cost *= NEAR;
-		step_prices_limit(s->steps, s->most_of_all - s->work + s->types_work,
-		                  s->most_step);
+		step_prices_limit(s->steps, s->most_of_all - s->work);
 		/* One exchange may gain most by other senders. */
-		pricing = step_prices_script(&e->price, s->steps, e->script,
-		                             b->plan && e->script->n > 1 ? &most : NULL);
-		if (pricing != PRICING_DONE)
-			return pricing;
+		if (!step_prices_script(&e->price, s->steps, e->script,
+		                        b->plan && e->script->n > 1 ? &most : NULL))
+			return false;
 		script_memory(&array_bytes, &e->live_bytes, e->script);
 		e->over_memory = limit >= 0 && array_bytes > limit;
-		return PRICING_DONE;
+		return true;
 	}
 	arena_reset(s->plans);
 	plan = script_plan(e->script, b->prices, s->plans);
 	if (!plan)
-		return PRICING_NONE;
+		return false;
 	s->work += messages_of(plan);
 	e->price = b->prices->plan(b->prices->self, plan);
 	e->live_bytes = plan->peak_live_bytes;
 	e->over_memory = plan_over_memory(plan, limit);
-	return PRICING_DONE;
+	return true;
 }
 
 /* One exchange may gain most by what is done before and after it. */
@@ -235,26 +212,12 @@ static bool may_win(const struct best_search *s, const struct entry *e)
 	       (!s->best->plan || price_compare(e->price, s->best->price) <= 0);
 }
 
-/* Let it wait until all that takes less work was priced; the dearest may be dropped. */
-static void add_late(struct best_search *s, const struct entry *e)
-{
-	int at = s->nlate;
-
-	for (; at > 0 && price_compare(e->price, s->late[at - 1].bound) < 0; at--)
-		s->late[at] = s->late[at - 1];
-	s->late[at] = (struct late){script_keep(e->script, s->arena), e->price};
-	s->nlate += s->nlate < LATE_MAX;
-}
-
 static void price(struct best_search *s, const struct script *script)
 {
 	struct best *b = s->best;
 	struct entry e = {.script = script};
-	enum pricing pricing = price_script(s, &e);
 
-	if (pricing == PRICING_LATE && s->most_step < s->most_of_all)
-		add_late(s, &e);
-	if (pricing != PRICING_DONE)
+	if (!price_script(s, &e))
 		return;
 	e.script = script_keep(script, s->arena);
 	if (insert(s, &e) && may_win(s, &e))
@@ -329,15 +292,6 @@ static void run(struct best_search *s, int entries, double share,
 	}
 }
 
-/* Price what has waited. */
-static void run_late(struct best_search *s, double share)
-{
-	s->most = (int64_t)(share * (double)s->most_of_all);
-	s->most_step = s->most_of_all;
-	for (int i = 0; i < s->nlate && !is_over(s); i++)
-		price(s, s->late[i].script);
-}
-
 static void start_again(struct best_search *s)
 {
 	for (int i = 0; i < s->n; i++)
@@ -355,36 +309,9 @@ static void run_single(struct best_search *s)
 	}
 }
 
-/* A* over types, where they are few enough for the number of devices. */
-static void search_types(struct best_search *s)
-{
-	struct best *b = s->best;
-	int most = TYPES_WORK / b->problem->ndevices;
-	struct types *types = arena_alloc(s->arena, 1, sizeof(*types));
-	struct script script;
-	struct price price;
-	enum astar answer;
-	int64_t before;
-
-	if (!s->steps || !types_make(types, b->problem,
-	                             most < TYPES_MAX ? most : TYPES_MAX, s->arena))
-		return;
-	before = step_prices_work(s->steps);
-	answer = best_astar(&script, &price, types, s->steps, b->prices,
-	                    b->plan ? &b->price : NULL, s->most_of_all / TYPES_SHARE,
-	                    s->arena);
-	s->types_work = step_prices_work(s->steps) - before;
-	if (answer == ASTAR_FOUND)
-		best_search_add(s, &script);
-}
-
 void best_search_run(struct best_search *s)
 {
-	search_types(s);
 	/* First what is done, then who sends it, in what is cheapest by then. */
-	s->most_step = s->most_of_all / LATE_SHARE;
-	run(s, POOL_MAX, EARLY, steps);
-	run_late(s, REWRITING);
 	run(s, POOL_MAX, REWRITING, steps);
 	start_again(s);
 	run(s, PATHS_OF, 1, paths);

@@ -1,12 +1,10 @@
 /*
- * The search of `best`: A* over types where these are few (astar.h), then scripts
- * rewritten as long as that pays (script.h).
+ * The search of `best`: scripts rewritten as long as that pays (script.h).
  *
  * A pool of scripts by rising price. The cheapest one that was not looked at is
  * rewritten in all ways, every result is priced exactly, step by step, and joins the pool,
  * until as much work is done as the number of devices allows: no clock is asked, so that
- * equal problems get equal plans. Scripts with a step that takes much of that work wait
- * until all others are priced, and are then, by rising bound.
+ * equal problems get equal plans.
  */
 #ifndef SHARDSIM_PLANNER_BEST_SEARCH_H
 #define SHARDSIM_PLANNER_BEST_SEARCH_H
