@@ -3,7 +3,7 @@
  * come from a formula or a replay; it gets them as a table (design 1, 4).
  *
  * Adding one is one file that ends in `const struct planner planner_<name>` and one line
- * in registry.c; tests loop over the registry.
+ * in rivals.h; tests loop over `planners`.
  */
 #ifndef SHARDSIM_PLANNER_PLANNER_H
 #define SHARDSIM_PLANNER_PLANNER_H
@@ -43,6 +43,17 @@ struct step_ask {
 	double most_cost; /* > 0: of a dearer step only that it is, in any such price */
 };
 
+/*
+ * What is remembered of a step that takes long to price. Its fields are those of whom the
+ * key belongs to; all are zero at first.
+ */
+struct price_note {
+	bool priced, impossible; /* the step was built; it cannot be said */
+	bool bounded;            /* its bound was asked for, if that was worth it */
+	bool more; /* the price is at least so much: rounds were left out */
+	struct price price, bound;
+};
+
 /* The table of prices. Without a platform use `prices_bytes` and a NULL self. */
 struct prices {
 	void *self;
@@ -62,6 +73,13 @@ struct prices {
 	 */
 	struct price (*bound)(void *self, const struct problem *p);
 	struct price (*least)(void *self, const struct problem *p, double recv_bytes);
+	/*
+	 * With `bound`, too: the note on a key of so many bytes, which the caller fills. It
+	 * stays where it is until all are forgotten. Keys need tell apart steps of one
+	 * problem only: whoever takes notes forgets those of others first.
+	 */
+	struct price_note *(*note)(void *self, const void *key, size_t size);
+	void (*forget)(void *self);
 };
 
 extern const struct prices prices_bytes;

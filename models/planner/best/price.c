@@ -1,14 +1,8 @@
 #include "planner/best/price.h"
 
-#include <stdlib.h>
-#include <string.h>
+#include "planner/best/key.h"
 
-/* What is known of a permute or an exchange. */
-struct known {
-	uint64_t hash; /* 0: free */
-	bool priced, impossible;
-	struct price bound, price;
-};
+#include <stdlib.h>
 
 /*
  * A bound takes as long as an exchange of a few boxes for each device: of those with
@@ -22,21 +16,18 @@ enum { BOUND_WORK = 8, STEP_WORK = 60 };
 struct step_prices {
 	const struct problem *problem;
 	const struct prices *prices;
-	struct arena *arena; /* of a plan while it is priced */
-	int64_t work, most;  /* messages */
-	size_t n, capacity;  /* a power of two */
-	struct known *known;
+	struct arena *arena;   /* of a plan while it is priced */
+	struct script_key key; /* of the step that is looked at */
+	int64_t work, most;    /* messages */
 };
 
 struct step_prices *step_prices_new(const struct problem *p, const struct prices *prices)
 {
 	struct step_prices *x = xmalloc(1, sizeof(*x));
 
-	*x = (struct step_prices){.problem = p, .prices = prices, .capacity = 256};
-	x->most = INT64_MAX;
+	*x = (struct step_prices){.problem = p, .prices = prices, .most = INT64_MAX};
 	x->arena = arena_new();
-	x->known = xmalloc(x->capacity, sizeof(*x->known));
-	memset(x->known, 0, x->capacity * sizeof(*x->known));
+	prices->forget(prices->self);
 	return x;
 }
 
@@ -45,7 +36,7 @@ void step_prices_free(struct step_prices *x)
 	if (!x)
 		return;
 	arena_free(x->arena);
-	free(x->known);
+	script_key_free(&x->key);
 	free(x);
 }
 
@@ -57,29 +48,6 @@ int64_t step_prices_work(const struct step_prices *x)
 void step_prices_limit(struct step_prices *x, int64_t most)
 {
 	x->most = most;
-}
-
-static struct known *find(struct known *known, size_t capacity, uint64_t hash)
-{
-	size_t i = hash & (capacity - 1);
-
-	while (known[i].hash != 0 && known[i].hash != hash)
-		i = (i + 1) & (capacity - 1);
-	return &known[i];
-}
-
-static void grow(struct step_prices *x)
-{
-	size_t capacity = 2 * x->capacity;
-	struct known *known = xmalloc(capacity, sizeof(*known));
-
-	memset(known, 0, capacity * sizeof(*known));
-	for (size_t i = 0; i < x->capacity; i++)
-		if (x->known[i].hash != 0)
-			*find(known, capacity, x->known[i].hash) = x->known[i];
-	free(x->known);
-	x->known = known;
-	x->capacity = capacity;
 }
 
 static struct price bound_of(struct step_prices *x, const struct view *view,
@@ -110,24 +78,21 @@ static int64_t boxes_of(const struct script *s, int i)
 }
 
 /*
- * The entry of a permute or an exchange, at least with its bound if that is worth it: not
+ * The note on a permute or an exchange, at least with its bound if that is worth it: not
  * without a limit that it may be above.
  */
-static struct known *know(struct step_prices *x, uint64_t hash, const struct script *s,
-                          int i, const struct price *limit)
+static struct price_note *note_of(struct step_prices *x, const struct script *s, int i,
+                                  const struct price *limit)
 {
-	struct known *k = find(x->known, x->capacity, hash);
+	struct price_note *note;
 
-	if (k->hash != 0)
-		return k;
-	if (2 * ++x->n > x->capacity) {
-		grow(x);
-		k = find(x->known, x->capacity, hash);
-	}
-	*k = (struct known){.hash = hash};
-	if (limit && boxes_of(s, i) > BOXES_FEW)
-		k->bound = bound_of(x, &s->view, script_before(s, i), &s->step[i].after);
-	return k;
+	script_sent_key(&x->key, s, i);
+	note = x->prices->note(x->prices->self, x->key.at, script_key_size(&x->key));
+	if (!note->bounded && limit && boxes_of(s, i) > BOXES_FEW)
+		note->bound =
+			bound_of(x, &s->view, script_before(s, i), &s->step[i].after);
+	note->bounded = true;
+	return note;
 }
 
 /* Of exchanges and permutes; all other steps are priced from a table as a rule. */
@@ -147,19 +112,20 @@ static bool is_much(const struct step_prices *x, const struct script *s, int i)
 	return x->work + work > x->most;
 }
 
-static void build(struct step_prices *x, struct known *k, const struct script *s, int i)
+static void build_step(struct step_prices *x, struct price_note *note,
+                       const struct script *s, int i)
 {
 	struct plan *plan;
 
 	arena_reset(x->arena);
 	plan = script_step_plan(s, i, x->prices, x->arena);
-	k->priced = true;
-	k->impossible = !plan;
+	note->priced = true;
+	note->impossible = !plan;
 	x->work += STEP_WORK + x->problem->ndevices;
 	if (!plan)
 		return;
 	x->work += messages_of(plan);
-	k->price = x->prices->plan(x->prices->self, plan);
+	note->price = x->prices->plan(x->prices->self, plan);
 }
 
 static bool is_sent(const struct script *s, int i)
@@ -173,23 +139,22 @@ static bool is_above(struct price price, const struct price *limit)
 }
 
 /* What the steps that are built take at least; `sum` is of all others. */
-static bool bound_script(struct price *out, uint64_t *hash, struct step_prices *x,
-                         const struct script *s, struct price sum,
-                         const struct price *limit)
+static bool bound_script(struct price *out, struct price_note **notes,
+                         struct step_prices *x, const struct script *s,
+                         struct price sum, const struct price *limit)
 {
 	*out = sum;
 	for (int i = 0; i < s->n; i++) {
-		const struct known *k;
+		const struct price_note *note;
 
 		if (!is_sent(s, i))
 			continue;
-		hash[i] = script_sent_hash(s, i) | 1;
-		k = know(x, hash[i], s, i, limit);
-		if (k->impossible)
+		note = notes[i] = note_of(x, s, i, limit);
+		if (note->impossible)
 			return false;
-		if (!k->priced && is_much(x, s, i))
+		if (!note->priced && is_much(x, s, i))
 			return false;
-		*out = price_add(*out, k->priced ? k->price : k->bound);
+		*out = price_add(*out, note->priced ? note->price : note->bound);
 	}
 	return !is_above(*out, limit);
 }
@@ -197,7 +162,7 @@ static bool bound_script(struct price *out, uint64_t *hash, struct step_prices *
 bool step_prices_script(struct price *out, struct step_prices *x,
                         const struct script *s, const struct price *limit)
 {
-	uint64_t hash[SCRIPT_STEPS_MAX];
+	struct price_note *notes[SCRIPT_STEPS_MAX];
 	struct price sum = {0};
 
 	for (int i = 0; i < s->n; i++)
@@ -205,19 +170,18 @@ bool step_prices_script(struct price *out, struct step_prices *x,
 			sum = price_add(sum, script_price(s, i, x->prices));
 	if (is_above(sum, limit))
 		return false;
-	if (!bound_script(out, hash, x, s, sum, limit))
+	if (!bound_script(out, notes, x, s, sum, limit))
 		return false;
 	for (int i = 0; i < s->n; i++) {
-		struct known *k;
+		struct price_note *note = notes[i];
 
 		if (!is_sent(s, i))
 			continue;
-		k = find(x->known, x->capacity, hash[i]);
-		if (!k->priced)
-			build(x, k, s, i);
-		if (k->impossible)
+		if (!note->priced)
+			build_step(x, note, s, i);
+		if (note->impossible)
 			return false;
-		sum = price_add(sum, k->price);
+		sum = price_add(sum, note->price);
 		if (is_above(sum, limit))
 			return false;
 	}

@@ -9,14 +9,17 @@
 
 #include <string.h>
 
+extern const struct planner planner_synth, planner_digit, planner_direct;
+
 /* Planners that say what they do in axes, for what is left after the sums. */
-static const char *const solvers[] = {"synth", "digit", "direct"};
+static const struct planner *const solvers[] = {&planner_synth, &planner_digit,
+                                                &planner_direct};
 
 enum { SOLVERS = sizeof(solvers) / sizeof(solvers[0]) };
 
 struct reduction {
 	const struct problem *problem;
-	struct best_search *search;
+	struct best_pool *pool;
 	struct arena *arena;
 	int n, nkept; /* primes that are summed; that stay unreduced */
 	struct part part[LAYOUT_PARTS_MAX], kept[LAYOUT_PARTS_MAX];
@@ -186,14 +189,11 @@ static void offer_after(struct reduction *x, const struct layout *after)
 	    memcmp(&rest->padded, &x->problem->padded, sizeof(rest->padded)) != 0)
 		return;
 	for (int i = 0; i < SOLVERS; i++) {
-		const struct planner *planner =
-			planner_find(solvers[i], strlen(solvers[i]));
 		struct plan *plan = NULL;
 		struct text why = {0};
 		struct script script;
-		enum answer answer =
-			planner_run(planner, &plan, rest, best_search_prices(x->search),
-		                    x->arena, &why);
+		enum answer answer = planner_run(solvers[i], &plan, rest,
+		                                 x->pool->best->prices, x->arena, &why);
 
 		text_free(&why);
 		if (answer != ANSWER_PLAN || !script_of_plan(&script, plan) ||
@@ -207,7 +207,7 @@ static void offer_after(struct reduction *x, const struct layout *after)
 		keep_unreduced(x, &script.to);
 		for (int k = 0; k < script.n; k++)
 			keep_unreduced(x, &script.step[k].after);
-		best_search_add(x->search, &script);
+		best_pool_add(x->pool, &script);
 	}
 }
 
@@ -233,9 +233,10 @@ static bool place(struct layout *out, const struct reduction *x, int dim, bool h
 	return true;
 }
 
-void best_search_sums(struct best_search *s, const struct problem *p, struct arena *a)
+void best_pool_add_sums(struct best_pool *pool)
 {
-	struct reduction x = {.problem = p, .search = s, .arena = a};
+	const struct problem *p = pool->best->problem;
+	struct reduction x = {.problem = p, .pool = pool, .arena = pool->best->arena};
 	struct layout after;
 
 	if (p->from.kind != LAYOUT_AXES || p->to.kind != LAYOUT_AXES || !p->padded_ok ||

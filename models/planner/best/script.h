@@ -40,9 +40,6 @@ const struct script *script_keep(const struct script *s, struct arena *a);
  */
 bool script_of_plan(struct script *out, const struct plan *p);
 
-/* Equal scripts have equal hashes. */
-uint64_t script_hash(const struct script *s);
-
 /* The layout before step i; i == n: after the last. */
 const struct layout *script_before(const struct script *s, int i);
 
@@ -52,12 +49,6 @@ const struct layout *script_before(const struct script *s, int i);
  */
 struct plan *script_plan(const struct script *s, const struct prices *prices,
                          struct arena *a);
-
-/*
- * Of step i, a permute or an exchange: equal hashes mean equal prices, as the same devices
- * send as much to the same others, whatever digits of the view say so.
- */
-uint64_t script_sent_hash(const struct script *s, int i);
 
 /*
  * A finished plan of step i alone, to be priced: its boxes have no bounds. NULL as
