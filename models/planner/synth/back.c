@@ -113,7 +113,7 @@ static void all_to_alls(struct origin *x, uint64_t code, int first, uint32_t use
 			      x->cost + levels_collective(x->levels, x->level,
 			                                  PRICE_ALL_TO_ALL, more,
 			                                  x->back->most_cost - x->cost)
-			                        ->cost);
+			                        .cost);
 		if (m->next < x->moves.n)
 			all_to_alls(x, code + m->add, m->next, used | dims, more);
 	}
@@ -151,9 +151,8 @@ struct back *back_new(struct levels *levels, int level, double most_cost)
 	double radius = l->rest_cost + SHARE * (most_cost - l->rest_cost);
 	int n = 0;
 
-	*back = (struct back){.coded = coded,
-	                      .most_cost = most_cost,
-	                      .permute_cost = levels_permute(levels, level)->cost};
+	*back = (struct back){
+		.coded = coded, .most_cost = most_cost, .permute_cost = l->permute.cost};
 	states_init(&back->states, false);
 	look_at(&x, coded->to_code);
 	add_ends(&x, coded->to_code, coded->in_to, coded->target, 0, x.stacks.count[0],

@@ -161,8 +161,8 @@ static void reach(struct search *x, enum op op, uint64_t code, enum phase phase,
  * The price of a collective from the state being expanded, after which gathers still cost
  * `rest_cost`; of one that is dearer than the path may be no more is asked than that.
  */
-static const struct price *ask(struct search *x, enum list_price kind, int list,
-                               double rest_cost)
+static struct price ask(const struct search *x, enum list_price kind, int list,
+                        double rest_cost)
 {
 	return levels_collective(&x->levels, x->here, kind, list,
 	                         x->most_cost - x->price.cost - rest_cost);
@@ -234,9 +234,9 @@ static void all_to_alls(struct search *x, uint64_t code, int first, uint32_t use
 		x->chosen.move[x->chosen.n++] = m;
 		if (!in_vain(x, to, cost)) {
 			int list = chosen_list(&x->levels.lists, &x->stacks, &x->chosen);
+			struct price price = ask(x, PRICE_ALL_TO_ALL, list, rest_cost);
 
-			reach(x, OP_ALL_TO_ALL, to, PHASE_FLAT,
-			      ask(x, PRICE_ALL_TO_ALL, list, rest_cost), x->here);
+			reach(x, OP_ALL_TO_ALL, to, PHASE_FLAT, &price, x->here);
 		}
 		if (m->next < x->moves.n)
 			all_to_alls(x, to, m->next, used | dims, cost);
@@ -249,7 +249,7 @@ static void permute(struct search *x)
 {
 	uint64_t shape = code_of_shape(&x->stacks, x->coded.size_class, x->coded.natoms);
 
-	reach(x, OP_PERMUTE, shape, PHASE_SHAPE, levels_permute(&x->levels, x->here),
+	reach(x, OP_PERMUTE, shape, PHASE_SHAPE, &level_of(x, x->here)->permute,
 	      x->here);
 }
 
@@ -285,15 +285,15 @@ static void all_gathers(struct search *x, uint64_t code, int dim, int list,
 		for (int n = 1; n <= x->stacks.count[dim] - keep; n++) {
 			int atoms = lists_append(&x->levels.lists, list, end - n, n);
 			bool moves = unpack || inner;
+			struct price price;
 			int level;
 
 			next -= code_of_atom(end[-n], dim, x->stacks.count[dim] - n);
 			more *= x->coded.size[end[-n]];
 			level = levels_find(&x->levels, more);
-			reach(x, OP_ALL_GATHER, next, PHASE_GATHER,
-			      ask(x, moves ? PRICE_UNPACK : PRICE_GATHER, atoms,
-			          level_of(x, level)->rest_cost),
-			      level);
+			price = ask(x, moves ? PRICE_UNPACK : PRICE_GATHER, atoms,
+			            level_of(x, level)->rest_cost);
+			reach(x, OP_ALL_GATHER, next, PHASE_GATHER, &price, level);
 			all_gathers(x, next, dim + 1, atoms, more, moves);
 		}
 		inner = inner || x->extent[dim] > 1;
@@ -427,7 +427,6 @@ static void search_free(struct search *x)
 	states_free(&x->states);
 	for (int i = 0; i < x->levels.n; i++)
 		back_free(x->back[i]);
-	levels_free(&x->levels);
 	lack_free(&x->lack);
 }
 

@@ -3,8 +3,6 @@
 #include <assert.h>
 #include <float.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 void levels_init(struct levels *out, const struct coded *coded, bool bounded)
 {
@@ -13,13 +11,6 @@ void levels_init(struct levels *out, const struct coded *coded, bool bounded)
 	out->n = 0;
 	lists_make(&out->lists, coded->natoms);
 	rest_init(&out->rest, coded);
-}
-
-void levels_free(struct levels *x)
-{
-	for (int i = 0; i < x->n; i++)
-		for (int kind = 0; kind < LIST_PRICES; kind++)
-			free(x->level[i].by_list[kind]);
 }
 
 int levels_find(struct levels *x, int64_t elements)
@@ -36,10 +27,11 @@ int levels_find(struct levels *x, int64_t elements)
 	level[i] = (struct level){
 		.elements = elements,
 		.bytes = dtype_bytes(x->coded->s->problem->array.dtype, elements)};
+	level[i].permute = permute_price(x->coded->s, level[i].bytes);
 	if (x->bounded) {
 		level[i].rest_cost = rest_least_cost(&x->rest, elements);
 		level[i].step_cost = rest_step_cost(x->coded->s, elements);
-		level[i].move_cost = rest_move_cost(x->coded->s, elements);
+		level[i].move_cost = fmin(level[i].step_cost, level[i].permute.cost);
 	}
 	return i;
 }
@@ -58,71 +50,35 @@ static struct list_step list_step(const struct levels *x, int level,
 	};
 }
 
-static struct asked *lists_asked(struct levels *x, int level, enum list_price kind)
+struct price levels_collective(const struct levels *x, int level, enum list_price kind,
+                               int list, double most_cost)
 {
-	struct asked **asked = &x->level[level].by_list[kind];
-	size_t n = (size_t)x->lists.n;
+	struct list_step step = list_step(x, level, kind, list, most_cost);
 
-	if (!*asked) {
-		*asked = xmalloc(n, sizeof(**asked));
-		memset(*asked, 0, n * sizeof(**asked));
-	}
-	return *asked;
+	return list_price(x->coded->s, &step);
 }
 
-const struct price *levels_collective(struct levels *x, int level, enum list_price kind,
-                                      int list, double most_cost)
+double levels_least_move(const struct levels *x, int level)
 {
-	struct asked *asked = lists_asked(x, level, kind) + list;
+	double least = x->level[level].permute.cost;
 
-	if (!asked->known ||
-	    (asked->price.cost > asked->most_cost && most_cost > asked->most_cost)) {
-		struct list_step step = list_step(x, level, kind, list, most_cost);
-
-		asked->price = list_price(x->coded->s, &step);
-		asked->most_cost = most_cost;
-		asked->known = true;
-	}
-	return &asked->price;
-}
-
-double levels_least_move(struct levels *x, int level)
-{
-	const struct asked *asked = lists_asked(x, level, PRICE_ALL_TO_ALL);
-	double least = levels_permute(x, level)->cost;
-
-	for (int list = 1; list < x->lists.n; list++) {
-		struct list_step step =
-			list_step(x, level, PRICE_ALL_TO_ALL, list, least);
-
-		least = fmin(least, asked[list].known
-		                            ? asked[list].price.cost
-		                            : list_price(x->coded->s, &step).cost);
-	}
+	for (int list = 1; list < x->lists.n; list++)
+		least = fmin(
+			least,
+			levels_collective(x, level, PRICE_ALL_TO_ALL, list, least).cost);
 	return least;
-}
-
-const struct price *levels_permute(struct levels *x, int level)
-{
-	struct level *l = &x->level[level];
-
-	if (!l->permute.known) {
-		l->permute.price = permute_price(x->coded->s, l->bytes);
-		l->permute.known = true;
-	}
-	return &l->permute.price;
 }
 
 const struct price *levels_slice(struct levels *x, int level, uint64_t to)
 {
-	struct asked *asked = &x->level[level].slice;
+	struct level *l = &x->level[level];
+	const struct synth *s = x->coded->s;
 
-	if (!asked->known) {
-		struct synth *s = x->coded->s;
+	if (!l->sliced) {
 		struct type after = code_type(to, x->coded->rank);
 
-		asked->price = hop_price(s, OP_SLICE, &s->from, &after, 0);
-		asked->known = true;
+		l->slice = hop_price(s, OP_SLICE, &s->from, &after, 0);
+		l->sliced = true;
 	}
-	return &asked->price;
+	return &l->slice;
 }

@@ -1,29 +1,7 @@
 #include "planner/synth/path.h"
 
-#include "base/hash.h"
-
 #include <assert.h>
 #include <string.h>
-
-/* What the price of a step depends on. */
-struct price_key {
-	int64_t before_bytes;
-	uint8_t op, unpack, n;
-	uint8_t atom[ATOMS_MAX];
-	uint8_t zero[5]; /* no padding: keys are compared as bytes */
-};
-
-struct price_cell {
-	bool used;
-	bool more; /* the price is such or dearer */
-	struct price_key key;
-	struct price price;
-};
-
-struct price_cache {
-	size_t size, used;
-	struct price_cell *cell;
-};
 
 const uint8_t *type_stack(const struct type *t, int dim)
 {
@@ -156,7 +134,6 @@ bool synth_begin(struct synth *out, const struct problem *p,
 	}
 	out->from = type_of_layout(&p->from, &p->mesh, &p->atoms);
 	out->to = type_of_layout(&p->to, &p->to_mesh, &p->atoms);
-	out->cache = arena_alloc(a, 1, sizeof(*out->cache));
 	out->from_bytes = synth_bytes(out, &out->from);
 	out->to_bytes = synth_bytes(out, &out->to);
 	return true;
@@ -259,28 +236,8 @@ bool synth_coarsen(struct synth *out, const struct synth *s)
 
 /* --- prices ---------------------------------------------------------------------- */
 
-static struct price_cell *cache_find(struct price_cache *c, const struct price_key *k)
-{
-	size_t i = hash_bytes(HASH_START, k, sizeof(*k)) & (c->size - 1);
-
-	while (c->cell[i].used && memcmp(&c->cell[i].key, k, sizeof(*k)) != 0)
-		i = (i + 1) & (c->size - 1);
-	return &c->cell[i];
-}
-
-static void cache_grow(struct price_cache *c, struct arena *a)
-{
-	struct price_cache old = *c;
-
-	c->size = old.size ? 2 * old.size : 256;
-	c->cell = arena_alloc(a, c->size, sizeof(*c->cell));
-	for (size_t i = 0; i < old.size; i++)
-		if (old.cell[i].used)
-			*cache_find(c, &old.cell[i].key) = old.cell[i];
-}
-
 /*
- * Design 3, local work: blocks arrive one after the other, in the order of the gathered
+ * Blocks arrive one after the other, in the order of the gathered
  * dimensions. They lie as they must unless each holds several elements of a dimension
  * outside a gathered one; lower.c charges alike.
  */
@@ -294,68 +251,28 @@ static bool needs_unpack(const struct synth *s, const struct hop_moves *m,
 	return false;
 }
 
-/* Need no more be known of the price than that it is so high? */
-static bool dearer(const struct price *price, const struct step_ask *ask)
+static struct price ask_price(const struct synth *s, const struct step_ask *ask)
 {
-	return ask->most_cost > 0 && price->cost > ask->most_cost;
+	return s->prices->step(s->prices->self, s->problem, ask);
 }
 
-/* Of the moves in the question; `key` says all else but these. */
-static struct price ask_once(struct synth *s, struct price_key *key,
-                             const struct hop_moves *moves, const struct step_ask *ask)
-{
-	struct price_cell *cell;
-
-	for (int i = 0; i < moves->natoms && ask->op != OP_SLICE; i++)
-		for (int k = 0; k < s->parts[moves->atom[i]]; k++)
-			key->atom[key->n++] = (uint8_t)(s->first[moves->atom[i]] + k);
-	if (2 * s->cache->used >= s->cache->size)
-		cache_grow(s->cache, s->arena);
-	cell = cache_find(s->cache, key);
-	if (cell->used && (!cell->more || dearer(&cell->price, ask)))
-		return cell->price;
-	s->cache->used += !cell->used;
-	cell->used = true;
-	cell->key = *key;
-	cell->price = s->prices->step(s->prices->self, s->problem, ask);
-	cell->more = dearer(&cell->price, ask);
-	return cell->price;
-}
-
-static struct price_key key_of(const struct step_ask *ask)
-{
-	struct price_key key;
-
-	memset(&key, 0, sizeof(key));
-	key.op = (uint8_t)ask->op;
-	key.unpack = ask->unpack;
-	key.before_bytes = ask->before_bytes;
-	return key;
-}
-
-struct price hop_price(struct synth *s, enum op op, const struct type *before,
+struct price hop_price(const struct synth *s, enum op op, const struct type *before,
                        const struct type *after, double most_cost)
 {
 	struct hop_moves moves = {0};
 	struct step_ask ask = {.op = op,
 	                       .before_bytes = synth_bytes(s, before),
 	                       .most_cost = most_cost};
-	struct price_key key;
 
 	if (op != OP_PERMUTE)
 		hop_moves(&moves, s, op, before, after);
 	ask.nmoves = moves.n;
 	ask.move = moves.move;
 	ask.unpack = op == OP_ALL_GATHER && needs_unpack(s, &moves, before);
-	if (s->prices->step == prices_bytes.step)
-		return s->prices->step(s->prices->self, s->problem, &ask);
-	key = key_of(&ask);
-	if (op == OP_SLICE) /* its result alone is charged (design 3) */
-		key.before_bytes = synth_bytes(s, after);
-	return ask_once(s, &key, &moves, &ask);
+	return ask_price(s, &ask);
 }
 
-struct price list_price(struct synth *s, const struct list_step *step)
+struct price list_price(const struct synth *s, const struct list_step *step)
 {
 	bool gather = step->op == OP_ALL_GATHER;
 	struct hop_moves moves;
@@ -365,24 +282,17 @@ struct price list_price(struct synth *s, const struct list_step *step)
 	                       .before_bytes = step->before_bytes,
 	                       .unpack = step->unpack,
 	                       .most_cost = step->most_cost};
-	struct price_key key = key_of(&ask);
 
 	moves.n = moves.natoms = 0;
 	add_move(&moves, s, 0, gather ? -1 : 1, step->atom, step->n);
-	if (s->prices->step == prices_bytes.step)
-		return s->prices->step(s->prices->self, s->problem, &ask);
-	return ask_once(s, &key, &moves, &ask);
+	return ask_price(s, &ask);
 }
 
-struct price permute_price(struct synth *s, int64_t before_bytes)
+struct price permute_price(const struct synth *s, int64_t before_bytes)
 {
-	const struct hop_moves none = {0};
 	struct step_ask ask = {.op = OP_PERMUTE, .before_bytes = before_bytes};
-	struct price_key key = key_of(&ask);
 
-	if (s->prices->step == prices_bytes.step)
-		return s->prices->step(s->prices->self, s->problem, &ask);
-	return ask_once(s, &key, &none, &ask);
+	return ask_price(s, &ask);
 }
 
 /* --- plans ----------------------------------------------------------------------- */

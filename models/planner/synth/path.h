@@ -34,7 +34,6 @@ struct synth {
 	struct type from, to;
 	struct part part[ATOMS_MAX];  /* the atoms on the source mesh */
 	int64_t from_bytes, to_bytes; /* tiles, padded */
-	struct price_cache *cache;    /* shared with coarser views */
 };
 
 /* The moves of one step, with room for what they point to. */
@@ -89,10 +88,9 @@ void hop_moves(struct hop_moves *out, const struct synth *s, enum op op,
                const struct type *before, const struct type *after);
 
 /*
- * The price of that step (also of a permute), asked once per kind of step. `most_cost` as
- * in struct step_ask.
+ * Returns the price of that step, or of a permute; `most_cost` is as in struct step_ask.
  */
-struct price hop_price(struct synth *s, enum op op, const struct type *before,
+struct price hop_price(const struct synth *s, enum op op, const struct type *before,
                        const struct type *after, double most_cost);
 
 /* An all-to-all or all-gather over atoms, in the order in which its moves list them. */
@@ -105,11 +103,11 @@ struct list_step {
 	double most_cost;     /* > 0: of dearer ones only that they are */
 };
 
-/* The price of that step; asked once, as that of a hop. */
-struct price list_price(struct synth *s, const struct list_step *step);
+/* Returns the price of that step. */
+struct price list_price(const struct synth *s, const struct list_step *step);
 
-/* The price of permuting tiles of so many bytes; asked once, as that of a hop. */
-struct price permute_price(struct synth *s, int64_t before_bytes);
+/* Returns the price of permuting tiles of so many bytes. */
+struct price permute_price(const struct synth *s, int64_t before_bytes);
 
 /* Append a hop; consecutive slices become one. */
 void path_add(struct path *p, enum op op, const struct type *after);

@@ -155,10 +155,3 @@ double rest_step_cost(const struct synth *s, int64_t elements)
 {
 	return rest_received_cost(s, elements / 2);
 }
-
-double rest_move_cost(struct synth *s, int64_t elements)
-{
-	int64_t bytes = dtype_bytes(s->problem->array.dtype, elements);
-
-	return fmin(rest_step_cost(s, elements), permute_price(s, bytes).cost);
-}

@@ -32,9 +32,8 @@ double rest_received_cost(const struct synth *s, int64_t elements);
 
 /*
  * The cost of an all-to-all of tiles of so many elements is no less: some device receives
- * half a tile or more. And that of any step that leaves tiles their size, also a permute.
+ * half a tile or more.
  */
 double rest_step_cost(const struct synth *s, int64_t elements);
-double rest_move_cost(struct synth *s, int64_t elements);
 
 #endif
