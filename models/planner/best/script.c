@@ -1,7 +1,7 @@
 #include "planner/best/script.h"
 
 #include "plan/exchange.h"
-#include "planner/best/send.h"
+#include "planner/best/senders.h"
 
 #include <assert.h>
 #include <stddef.h>

@@ -6,7 +6,7 @@
 #ifndef SHARDSIM_PLANNER_BEST_SCRIPT_H
 #define SHARDSIM_PLANNER_BEST_SCRIPT_H
 
-#include "planner/best/send.h"
+#include "planner/best/senders.h"
 
 enum { SCRIPT_STEPS_MAX = 16 };
 
@@ -21,7 +21,7 @@ struct script {
 	const struct problem *problem;
 	struct view view; /* one digit per dimension where the plan has no view */
 	struct layout from, to;
-	uint32_t senders; /* of permutes and exchanges: send.h */
+	uint32_t senders; /* of permutes and exchanges: senders.h */
 	int n;
 	struct script_step step[SCRIPT_STEPS_MAX]; /* what is behind n is not copied */
 };

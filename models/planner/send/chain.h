@@ -1,5 +1,5 @@
 /*
- * An answer of direct_send while it is improved, for send.c and chain.c.
+ * An answer of send_spread while it is improved, for send.c and chain.c.
  */
 #ifndef SHARDSIM_PLANNER_SEND_CHAIN_H
 #define SHARDSIM_PLANNER_SEND_CHAIN_H

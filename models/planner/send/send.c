@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-double direct_load(double *sum, const struct sending *s, const int32_t *sender)
+double send_load(double *sum, const struct sending *s, const int32_t *sender)
 {
 	double *busy = xmalloc((size_t)s->nsenders, sizeof(*busy)), most = 0;
 
@@ -275,7 +275,7 @@ static struct spreading spreading_make(const struct sending *s, int32_t *sender,
 	return x;
 }
 
-void direct_send(int32_t *sender, const struct sending *s, int64_t *work)
+void send_spread(int32_t *sender, const struct sending *s, int64_t *work)
 {
 	struct arena *a = arena_new();
 	struct spreading x = spreading_make(s, sender, *work, a);

@@ -2,8 +2,8 @@
  * Who sends what (spec redistribution.md 10.6): the pairs of a permute and the senders
  * of an exchange, where several devices hold the same tile.
  */
-#ifndef SHARDSIM_PLANNER_BEST_SEND_H
-#define SHARDSIM_PLANNER_BEST_SEND_H
+#ifndef SHARDSIM_PLANNER_BEST_SENDERS_H
+#define SHARDSIM_PLANNER_BEST_SENDERS_H
 
 #include "planner/planner.h"
 

@@ -1,57 +1,17 @@
-#include "planner/best/send.h"
+#include "planner/best/senders.h"
 
-#include "array/tile.h"
 #include "planner/send/assign.h"
-#include "planner/send/send.h"
+#include "planner/send/sources.h"
 
 #include <assert.h>
 #include <string.h>
 
-/* Devices by the tile they hold. */
-struct holders {
-	int64_t ntiles;
-	int32_t *tile;  /* [ndevices]; -1: none */
-	int32_t *first; /* [ntiles + 1]: those of tile t from first[t] to first[t + 1] */
-	int32_t *device; /* by rising tile, then number */
-};
-
-static int64_t tile_count(const struct layout *l)
+static struct holders holders_in(const struct plan *p, const struct layout *l,
+                                 struct arena *a)
 {
-	int64_t n = 1;
+	struct tilemap map = tilemap_make(l, &p->problem->mesh, &p->shape, a);
 
-	for (int dim = 0; dim < l->rank; dim++)
-		n *= layout_shards(l, dim);
-	return n;
-}
-
-static struct holders find_holders(const struct plan *p, const struct layout *l,
-                                   struct arena *a)
-{
-	const struct mesh *m = &p->problem->mesh;
-	struct tilemap map = tilemap_make(l, m, &p->shape, a);
-	int32_t n = map.ndevices;
-	struct holders h = {.ntiles = tile_count(l)};
-	int32_t *next;
-
-	h.tile = arena_alloc(a, (size_t)n, sizeof(*h.tile));
-	h.device = arena_alloc(a, (size_t)n, sizeof(*h.device));
-	h.first = arena_alloc(a, (size_t)h.ntiles + 1, sizeof(*h.first));
-	next = arena_alloc(a, (size_t)h.ntiles + 1, sizeof(*next));
-	for (int32_t d = 0; d < n; d++) {
-		int64_t tile = 0;
-
-		for (int i = 0; i < l->rank; i++)
-			tile = tile * layout_shards(l, i) + map.index[d * l->rank + i];
-		h.tile[d] = tilemap_has(&map, d) ? (int32_t)tile : -1;
-		if (h.tile[d] >= 0)
-			h.first[tile + 1]++;
-	}
-	for (int64_t t = 0; t < h.ntiles; t++)
-		next[t + 1] = h.first[t + 1] += h.first[t];
-	for (int32_t d = 0; d < n; d++)
-		if (h.tile[d] >= 0)
-			h.device[next[h.tile[d]]++] = d;
-	return h;
+	return holders_of(&map, l, a);
 }
 
 /* --- permutes -------------------------------------------------------------------- */
@@ -92,8 +52,8 @@ static int32_t find_pairs(struct pair *out, const struct plan *p,
                           const struct layout *after, const struct prices *prices,
                           struct arena *a)
 {
-	struct holders have = find_holders(p, plan_layout(p), a);
-	struct holders want = find_holders(p, after, a);
+	struct holders have = holders_in(p, plan_layout(p), a);
+	struct holders want = holders_in(p, after, a);
 	int64_t n = p->problem->ndevices, replicas = n / have.ntiles;
 	int32_t *src = arena_alloc(a, (size_t)n, sizeof(*src)), npairs = 0;
 	int32_t *dst = arena_alloc(a, (size_t)n, sizeof(*dst));
@@ -101,12 +61,13 @@ static int32_t find_pairs(struct pair *out, const struct plan *p,
 	if (have.ntiles != want.ntiles || replicas * n > BEST_PATHS_MAX)
 		return 0;
 	for (int32_t t = 0; t < have.ntiles; t++) {
-		int32_t r = have.first[t + 1] - have.first[t], moved;
+		int32_t r = (int32_t)(have.first[t + 1] - have.first[t]), moved;
 		const int32_t *from = have.device + have.first[t];
 		const int32_t *to = want.device + want.first[t];
 
 		moved = others(src, from, r, &want, t);
-		if (others(dst, to, want.first[t + 1] - want.first[t], &have, t) != moved)
+		if (others(dst, to, (int32_t)(want.first[t + 1] - want.first[t]), &have,
+		           t) != moved)
 			return 0;
 		for (int32_t i = 0; i < r; i++)
 			if (want.tile[from[i]] == t)
@@ -132,90 +93,16 @@ bool best_permute(struct plan *p, const struct layout *after,
 
 /* --- exchanges ------------------------------------------------------------------- */
 
-/* For each device, how much may be spent on choosing senders for a step (planner/send/send.h). */
-enum { WORK_EACH = 1500 };
-
-/* Boxes of one tile by their numbers in a step, and the devices that hold it. */
-struct sent {
-	const int32_t *box, *holder;
-	int32_t nboxes, nholders;
-};
-
-static struct sent sent_of(int64_t tile, const int32_t *box, const int32_t *first,
-                           const struct holders *have)
-{
-	return (struct sent){box + first[tile], have->device + have->first[tile],
-	                     first[tile + 1] - first[tile],
-	                     have->first[tile + 1] - have->first[tile]};
-}
-
-/* How many paths there are to choose among, 0 if there is no choice. */
-static int64_t paths_of(const struct sent *s)
-{
-	return s->nholders > 1 ? (int64_t)s->nboxes * s->nholders : 0;
-}
-
-static void choose(struct transfer *transfer, const struct sent *s,
-                   const struct problem *p, const struct prices *prices, int64_t *work,
-                   struct arena *a)
-{
-	size_t n = (size_t)s->nboxes;
-	double *elements = arena_alloc(a, n, sizeof(*elements));
-	double *price = arena_alloc(a, n, (size_t)s->nholders * sizeof(*price));
-	int32_t *sender = arena_alloc(a, n, sizeof(*sender));
-	const struct sending sending = {s->nboxes, s->nholders, elements, price};
-
-	for (int32_t i = 0; i < s->nboxes; i++) {
-		const struct transfer *t = &transfer[s->box[i]];
-
-		elements[i] = (double)t->elements;
-		for (int32_t k = 0; k < s->nholders; k++)
-			*price++ = prices->path(prices->self, p, s->holder[k], t->dst);
-	}
-	direct_send(sender, &sending, work);
-	for (int32_t i = 0; i < s->nboxes; i++)
-		transfer[s->box[i]].src = s->holder[sender[i]];
-}
-
-/* Work is divided over the paths: what one tile does not need, others may. */
 static void senders_by_paths(struct plan *p, int step, struct transfer *transfer,
                              const struct prices *prices)
 {
-	struct arena *a = arena_new(), *scratch = arena_new();
+	struct arena *a = arena_new();
 	const struct step *s = &p->step[step];
-	struct holders have = find_holders(p, plan_before(p, step), a);
-	int32_t *first = arena_alloc(a, (size_t)have.ntiles + 1, sizeof(*first));
-	int32_t *next = arena_alloc(a, (size_t)have.ntiles + 1, sizeof(*next));
-	int32_t *box = arena_alloc(a, (size_t)s->ntransfers, sizeof(*box));
-	int64_t work = WORK_EACH * (int64_t)p->problem->ndevices, paths = 0;
-	bool too_many;
+	struct holders have = holders_in(p, plan_before(p, step), a);
 
 	for (int64_t i = 0; i < s->ntransfers; i++)
-		first[have.tile[transfer[i].src] + 1]++;
-	for (int64_t t = 0; t < have.ntiles; t++)
-		next[t + 1] = first[t + 1] += first[t];
-	for (int64_t i = 0; i < s->ntransfers; i++)
-		box[next[have.tile[transfer[i].src]]++] = (int32_t)i;
-	for (int64_t t = 0; t < have.ntiles; t++) {
-		struct sent sent = sent_of(t, box, first, &have);
-
-		paths += paths_of(&sent);
-	}
-	too_many = paths > BEST_PATHS_MAX;
-	for (int64_t t = 0; t < have.ntiles && !too_many; t++) {
-		struct sent sent = sent_of(t, box, first, &have);
-		int64_t n = paths_of(&sent), share;
-
-		if (n == 0)
-			continue;
-		share = (int64_t)((double)work * (double)n / (double)paths);
-		paths -= n;
-		work -= share;
-		choose(transfer, &sent, p->problem, prices, &share, scratch);
-		work += share;
-		arena_reset(scratch);
-	}
-	arena_free(scratch);
+		transfer[i].src = have.tile[transfer[i].src];
+	sources_choose(transfer, s->ntransfers, &have, p->problem, prices);
 	arena_free(a);
 }
 
