@@ -67,6 +67,10 @@ int greedy_wanted(const struct greedy *g, struct part part, int *place);
 void greedy_spread(struct greedy *g, struct shardy_axes *available, bool per_dim,
                    bool front, struct shardy_axes *added);
 
+/* Returns the move of a list of axes from one dimension to another, -1 being none. */
+struct move greedy_move(const struct greedy *g, int from_dim, int to_dim,
+                        const struct shardy_axes *axes);
+
 /* Append an op that led to the state as it is now. */
 void greedy_emit(struct greedy *g, enum op op, const struct move *moves, int nmoves);
 

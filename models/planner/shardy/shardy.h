@@ -54,7 +54,8 @@ enum shardy_end {
 
 struct shardy_program {
 	struct arena *arena;
-	int nops, capacity;
+	int nops;
+	int64_t room;
 	struct shardy_op *op; /* up to where it ended */
 	enum shardy_end end;
 };

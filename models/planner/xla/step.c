@@ -1,5 +1,7 @@
 #include "planner/xla/xla.h"
 
+#include "base/list.h"
+
 #include <assert.h>
 #include <string.h>
 
@@ -30,16 +32,7 @@ struct xla_op *xla_step(struct xla *x, enum op op, const struct tiling *inner)
 {
 	struct xla_op *next;
 
-	if (x->nops == x->capacity) {
-		int capacity = x->capacity ? 2 * x->capacity : 8;
-		struct xla_op *ops =
-			arena_alloc(x->arena, (size_t)capacity, sizeof(*ops));
-
-		if (x->nops > 0)
-			memcpy(ops, x->op, (size_t)x->nops * sizeof(*ops));
-		x->op = ops;
-		x->capacity = capacity;
-	}
+	x->op = list_grow(x->arena, x->op, x->nops, 1, &x->room, sizeof(*next));
 	next = &x->op[x->nops++];
 	*next = (struct xla_op){.op = op, .rule = x->rule};
 	next->after = xla_scope_tiling(&x->scope, inner, x->arena);

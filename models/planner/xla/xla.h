@@ -217,7 +217,8 @@ struct xla {
 	const struct xla_rule *rule; /* the one at work */
 	struct text *words;          /* that xla_explain gives of rules, or NULL */
 	int depth;                   /* of rules inside rules */
-	int nops, capacity;
+	int nops;
+	int64_t room;
 	struct xla_op *op;
 };
 
