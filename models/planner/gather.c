@@ -5,7 +5,7 @@
  * smallest size.
  */
 #include "planner/reduce.h"
-#include "planner/synth/path.h"
+#include "planner/types.h"
 
 /* The moves that gather every dimension of `from`, or cut every one of `to`. */
 static int all_moves(struct move *out, enum op op, const struct layout *l)
@@ -45,7 +45,7 @@ static enum answer gather_plan(struct plan **out, const struct problem *p,
 	struct layout to;
 
 	(void)prices;
-	if (!synth_applies(p, why))
+	if (!types_say(p, why))
 		return ANSWER_NOT_APPLICABLE;
 	sum.nparts = reduce_parts(parts, p, why);
 	if (sum.nparts < 0)

@@ -43,12 +43,12 @@ static void reach(struct back *x, uint64_t code, double cost)
 	if (cost > x->most_cost)
 		return;
 	n = states_find(&x->states, code, NULL, &fresh);
-	to = &x->states.state[n];
+	to = &x->states.state.at[n];
 	if (to->settled || (!fresh && to->total.cost <= cost))
 		return;
 	to->total.cost = cost;
+	to->most_cost = cost;
 	states_queue(&x->states, n);
-	states_limit(&x->states, n, cost);
 }
 
 /*
@@ -101,14 +101,14 @@ static void all_to_alls(struct origin *x, uint64_t code, int first, uint32_t use
 		const struct block_move *m = &x->moves.move[i];
 		uint32_t dims = UINT32_C(1) << m->from | UINT32_C(1) << m->to;
 		const uint8_t *end = x->stacks.atom[m->from] + x->stacks.count[m->from];
-		const struct state_slot *slot;
+		const struct state *known;
 		int more;
 
 		if (used & dims)
 			continue;
 		more = lists_append(lists, list, end - m->n, m->n);
-		slot = states_look(&x->back->states, code + m->add);
-		if (!slot->state || x->cost + level->step_cost < slot->most_cost)
+		known = states_look(&x->back->states, code + m->add);
+		if (!known || x->cost + level->step_cost < known->most_cost)
 			reach(x->back, code + m->add,
 			      x->cost + levels_collective(x->levels, x->level,
 			                                  PRICE_ALL_TO_ALL, more,
@@ -123,9 +123,9 @@ static void settle(struct origin *x, int32_t state)
 {
 	struct back *back = x->back;
 	const struct coded *coded = back->coded;
-	uint64_t code = back->states.state[state].code;
+	uint64_t code = back->states.state.at[state].code;
 
-	x->cost = back->states.state[state].total.cost;
+	x->cost = back->states.state.at[state].total.cost;
 	if (code & SHAPE) {
 		struct shape_types types;
 
@@ -160,8 +160,8 @@ struct back *back_new(struct levels *levels, int level, double most_cost)
 	for (;; n++) {
 		const struct states *s = &back->states;
 
-		back->far_cost =
-			s->nheap > 0 ? s->state[s->heap[0]].total.cost : INFINITY;
+		back->far_cost = s->heap.n > 0 ? s->state.at[s->heap.item[0]].total.cost
+		                               : INFINITY;
 		if (back->far_cost > radius || n == TYPES_MAX)
 			break;
 		settle(&x, states_next(&back->states));
@@ -181,17 +181,10 @@ void back_free(struct back *x)
 	free(x);
 }
 
-/* What is known of a code: exact if it is settled, else how far it is by settled ones. */
-static const struct state *look(const struct back *x, uint64_t code)
-{
-	const struct state_slot *slot = states_look(&x->states, code);
-
-	return slot->state ? &x->states.state[slot->state - 1] : NULL;
-}
-
 double back_cost(const struct back *x, uint64_t code)
 {
-	const struct state *s = look(x, code);
+	/* Exact if it is settled, else how far it is by settled ones. */
+	const struct state *s = states_look(&x->states, code);
 	struct stacks t;
 	double cost;
 
@@ -201,13 +194,15 @@ double back_cost(const struct back *x, uint64_t code)
 	if (cost <= x->permute_cost)
 		return cost;
 	code_stacks(&t, code, x->coded->rank);
-	s = look(x, code_of_shape(&t, x->coded->size_class, x->coded->natoms) | SHAPE);
+	s = states_look(&x->states,
+	                code_of_shape(&t, x->coded->size_class, x->coded->natoms) |
+	                        SHAPE);
 	return s ? fmin(cost, s->total.cost) : cost;
 }
 
 double back_shape_cost(const struct back *x, uint64_t shape)
 {
-	const struct state *s = look(x, shape | SHAPE);
+	const struct state *s = states_look(&x->states, shape | SHAPE);
 
 	return s ? fmin(s->total.cost - x->permute_cost, x->far_cost) : x->far_cost;
 }

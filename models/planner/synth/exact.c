@@ -122,13 +122,13 @@ static void reach(struct search *x, enum op op, uint64_t code, enum phase phase,
 	if (phase != PHASE_SHAPE && code == x->coded.to_code)
 		phase = PHASE_GATHER;
 	n = states_find(&x->states, code | (uint64_t)phase << CODE_END, NULL, &fresh);
-	to = &x->states.state[n];
-	queued = to->heap_at >= 0;
+	to = &x->states.state.at[n];
+	queued = states_queued(&x->states, n);
 	if (to->settled || (queued && price_plainly_more(cost, to->price.cost)))
 		return;
 	if (fresh) {
 		to->rest = bound_of_rest(x, code, phase, level);
-		states_limit(&x->states, n, x->most_cost - to->rest.cost);
+		to->most_cost = x->most_cost - to->rest.cost;
 	}
 	if (cost + to->rest.cost > x->most_cost)
 		return;
@@ -151,8 +151,8 @@ static void reach(struct search *x, enum op op, uint64_t code, enum phase phase,
 	to->op = (uint8_t)op;
 	to->level = (uint8_t)level;
 	to->parent = x->from;
+	to->most_cost = cost * (1 + PRICE_MARGIN);
 	states_queue(&x->states, n);
-	states_limit(&x->states, n, cost * (1 + PRICE_MARGIN));
 	if (code == x->coded.to_code && phase == PHASE_GATHER)
 		x->most_cost = fmin(x->most_cost, cost * (1 + PRICE_MARGIN));
 }
@@ -208,10 +208,10 @@ static void slices(struct search *x, uint64_t code, uint32_t used, int64_t eleme
 static bool in_vain(const struct search *x, uint64_t code, double cost)
 {
 	enum phase phase = code == x->coded.to_code ? PHASE_GATHER : PHASE_FLAT;
-	const struct state_slot *slot =
+	const struct state *to =
 		states_look(&x->states, code | (uint64_t)phase << CODE_END);
 
-	return slot->state && cost > slot->most_cost;
+	return to && cost > to->most_cost;
 }
 
 /*
@@ -312,7 +312,7 @@ static void gather_rest(struct search *x)
 
 static void expand(struct search *x, int32_t state)
 {
-	const struct state *from = &x->states.state[state];
+	const struct state *from = &x->states.state.at[state];
 	int64_t elements = level_of(x, from->level)->elements;
 	double least;
 
@@ -355,7 +355,7 @@ static void expand(struct search *x, int32_t state)
 
 static void path_of_state(struct path *out, const struct search *x, int32_t last)
 {
-	const struct state *state = x->states.state;
+	const struct state *state = x->states.state.at;
 	int32_t chain[HOPS_MAX];
 	int n = 0;
 
@@ -386,7 +386,7 @@ static bool has_permute(const struct path *path)
 /* The path to a state, and those with permutes that part from it at a tie. */
 static void paths_of_state(struct exact_paths *out, struct search *x, int32_t last)
 {
-	struct state *state = x->states.state;
+	struct state *state = x->states.state.at;
 
 	path_of_state(&out->path[0], x, last);
 	out->n = 1;
@@ -441,10 +441,10 @@ bool synth_exact(struct exact_paths *out, struct synth *s, const struct price *m
 	search_init(&x, s, most);
 	end = x.coded.to_code | (uint64_t)PHASE_GATHER << CODE_END;
 	state = states_find(&x.states, x.coded.from_code, NULL, &fresh);
-	x.states.state[state].level = (uint8_t)levels_find(&x.levels, x.coded.source);
+	x.states.state.at[state].level = (uint8_t)levels_find(&x.levels, x.coded.source);
 	states_queue(&x.states, state);
 	while ((state = states_next(&x.states)) >= 0) {
-		if (x.states.state[state].code == end)
+		if (x.states.state.at[state].code == end)
 			break;
 		expand(&x, state);
 	}

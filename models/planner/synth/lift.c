@@ -37,12 +37,12 @@ static void run_moves(struct lifting *x, const struct weak_candidate *c)
 	struct type t = w->from;
 	const struct type *start;
 
-	for (int32_t i = c->state; i >= 0; i = w->states.state[i].parent) {
+	for (int32_t i = c->state; i >= 0; i = w->states.state.at[i].parent) {
 		assert(n < FLAT_MAX);
 		chain[n++] = i;
 	}
 	assert(n > 0);
-	start = &w->states.type[chain[n - 1]];
+	start = &w->states.type.at[chain[n - 1]];
 	for (int dim = 0; dim < t.rank; dim++) {
 		for (int k = t.count[dim]; k < start->count[dim]; k++) {
 			uint8_t symbol = type_stack(start, dim)[k];
@@ -54,7 +54,7 @@ static void run_moves(struct lifting *x, const struct weak_candidate *c)
 	}
 	x->type[x->n++] = t;
 	for (int k = n - 2; k >= 0; k--)
-		move_blocks(x, &w->moves[chain[k]]);
+		move_blocks(x, &w->moves.at[chain[k]]);
 	if (c->end == WEAK_END_ALL_TO_ALL)
 		move_blocks(x, &c->last);
 }

@@ -1,56 +1,9 @@
 #include "planner/synth/path.h"
 
+#include "planner/types.h"
+
 #include <assert.h>
 #include <string.h>
-
-const uint8_t *type_stack(const struct type *t, int dim)
-{
-	return t->atom + type_first(t, dim);
-}
-
-void type_push(struct type *t, int dim, const uint8_t *atoms, int n)
-{
-	int at = type_first(t, dim + 1), end = type_first(t, t->rank);
-
-	assert(end + n <= ATOMS_MAX);
-	memmove(t->atom + at + n, t->atom + at, (size_t)(end - at));
-	memcpy(t->atom + at, atoms, (size_t)n);
-	t->count[dim] = (uint8_t)(t->count[dim] + n);
-}
-
-void type_pop(struct type *t, int dim, uint8_t *out, int n)
-{
-	int at = type_first(t, dim + 1), end = type_first(t, t->rank);
-
-	assert(n <= t->count[dim]);
-	if (out)
-		memcpy(out, t->atom + at - n, (size_t)n);
-	memmove(t->atom + at - n, t->atom + at, (size_t)(end - at));
-	memset(t->atom + end - n, 0, (size_t)n);
-	t->count[dim] = (uint8_t)(t->count[dim] - n);
-}
-
-void type_shift(struct type *t, int from, int to, int n)
-{
-	uint8_t block[ATOMS_MAX];
-
-	type_pop(t, from, block, n);
-	type_push(t, to, block, n);
-}
-
-bool type_equal(const struct type *a, const struct type *b)
-{
-	return memcmp(a, b, sizeof(*a)) == 0;
-}
-
-uint32_t type_used(const struct type *t)
-{
-	uint32_t used = 0;
-
-	for (int i = type_first(t, t->rank) - 1; i >= 0; i--)
-		used |= UINT32_C(1) << t->atom[i];
-	return used;
-}
 
 int64_t synth_extent(const struct synth *s, const struct type *t, int dim)
 {
@@ -95,27 +48,6 @@ static bool has_unreduced(const struct layout *l)
 	return l->nunreduced > 0;
 }
 
-bool synth_applies(const struct problem *p, struct text *why)
-{
-	if (p->from.kind == LAYOUT_MAXIMAL || p->to.kind == LAYOUT_MAXIMAL) {
-		text_printf(why, "the whole array lies on one device");
-		return false;
-	}
-	if (!p->same_devices) {
-		text_printf(why, "source and target are on different devices");
-		return false;
-	}
-	if (!p->has_atoms) {
-		text_printf(why, "%s", p->no_atoms);
-		return false;
-	}
-	if (!p->padded_ok) {
-		text_printf(why, "no padded shape suits both source and target");
-		return false;
-	}
-	return true;
-}
-
 bool synth_begin(struct synth *out, const struct problem *p,
                  const struct prices *prices, struct arena *a, struct text *why)
 {
@@ -125,7 +57,7 @@ bool synth_begin(struct synth *out, const struct problem *p,
 		text_printf(why, "unreduced axes");
 		return false;
 	}
-	if (!synth_applies(p, why))
+	if (!types_say(p, why))
 		return false;
 	for (int i = 0; i < p->atoms.n; i++) {
 		out->first[i] = (uint8_t)i;

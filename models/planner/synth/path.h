@@ -45,12 +45,9 @@ struct hop_moves {
 };
 
 /*
- * True if types can say the problem: the same devices, both layouts of common atoms, one
- * padded shape. Else false with the reason in `why`.
+ * False, with the reason in `why`, where types cannot say the problem or axes are
+ * unreduced. `out` lives as long as its inputs.
  */
-bool synth_applies(const struct problem *p, struct text *why);
-
-/* As synth_applies, and without unreduced axes. `out` lives as long as its inputs. */
 bool synth_begin(struct synth *out, const struct problem *p,
                  const struct prices *prices, struct arena *a, struct text *why);
 
@@ -60,23 +57,6 @@ bool synth_begin(struct synth *out, const struct problem *p,
  * fewer. The searches take any digits; types of these are a part of all types.
  */
 bool synth_coarsen(struct synth *out, const struct synth *s);
-
-/* First atom of a dimension's stack (count[dim] of them follow). */
-const uint8_t *type_stack(const struct type *t, int dim);
-
-/* Push atoms on a dimension's stack, the last becoming the top. */
-void type_push(struct type *t, int dim, const uint8_t *atoms, int n);
-
-/* Pop the `n` top atoms; `out` (may be NULL) gets them in stack order. */
-void type_pop(struct type *t, int dim, uint8_t *out, int n);
-
-/* Move the top block of `n` atoms from one stack to another, order kept. */
-void type_shift(struct type *t, int from, int to, int n);
-
-bool type_equal(const struct type *a, const struct type *b);
-
-/* Bit a is set where the type lists atom a. */
-uint32_t type_used(const struct type *t);
 
 /* One device's tile on the padded shape: elements, bytes, extent in one dimension. */
 int64_t synth_elements(const struct synth *s, const struct type *t);

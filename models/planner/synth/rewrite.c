@@ -1,5 +1,7 @@
 #include "planner/synth/rewrite.h"
 
+#include "base/list.h"
+
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -281,16 +283,20 @@ static void act(struct type *t, struct rewrite_op op)
 	}
 }
 
+/* Makes room for `more` ops and the types after them. */
+static void make_room(struct rewriting *w, int more)
+{
+	w->op = list_grow(NULL, w->op, w->n, more, &w->op_room, sizeof(*w->op));
+	w->type = list_grow(NULL, w->type, w->n + 1, more, &w->type_room,
+	                    sizeof(*w->type));
+}
+
 /* Put `r` in place of the two ops from `at` on, and bring the types up to date. */
 static void replace(struct rewriting *w, int at, const struct replacement *r)
 {
 	int after = w->n - at - 2;
 
-	if (w->n + r->n > w->capacity) {
-		w->capacity = 2 * w->n + REPLACEMENT_MAX;
-		w->op = xrealloc(w->op, (size_t)w->capacity, sizeof(*w->op));
-		w->type = xrealloc(w->type, (size_t)w->capacity + 1, sizeof(*w->type));
-	}
+	make_room(w, r->n);
 	memmove(w->op + at + r->n, w->op + at + 2, (size_t)after * sizeof(*w->op));
 	memmove(w->type + at + r->n, w->type + at + 2,
 	        (size_t)(after + 1) * sizeof(*w->type));
@@ -313,17 +319,17 @@ static void add_op(struct rewriting *w, struct rewrite_op op)
 	struct type t = w->type[w->n];
 
 	act(&t, op);
+	make_room(w, 1);
 	w->op[w->n++] = op;
 	w->type[w->n] = t;
 }
 
 struct rewriting rewriting_easy(const struct synth *s)
 {
-	struct rewriting w = {.s = s, .capacity = 4 * ATOMS_MAX};
+	struct rewriting w = {.s = s};
 	const struct type *to = &s->to;
 
-	w.op = xmalloc((size_t)w.capacity, sizeof(*w.op));
-	w.type = xmalloc((size_t)w.capacity + 1, sizeof(*w.type));
+	w.type = list_grow(NULL, NULL, 0, 1, &w.type_room, sizeof(*w.type));
 	w.type[0] = s->from;
 	for (int dim = 0; dim < to->rank; dim++)
 		for (int k = 0; k < s->from.count[dim]; k++)

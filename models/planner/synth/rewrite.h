@@ -26,9 +26,10 @@ struct rewrite_op {
  */
 struct rewriting {
 	const struct synth *s;
-	int n, capacity;
+	int n;
+	int64_t op_room, type_room;
 	struct rewrite_op *op;
-	struct type *type; /* [capacity + 1] */
+	struct type *type; /* before each op, and after the last */
 };
 
 /* The easy program from s->from to s->to. Free it with rewriting_free(). */

@@ -226,8 +226,8 @@ static void complete(struct last *x, uint32_t used, int64_t factor)
 /* The candidates that end the flat part in or after a state. */
 static void finish(struct weak *w, int32_t state, const struct needs *needs)
 {
-	const struct state *s = &w->states.state[state];
-	const struct type *t = &w->states.type[state];
+	const struct state *s = &w->states.state.at[state];
+	const struct type *t = &w->states.type.at[state];
 	struct weak_candidate c = {.state = state, .elements = elements_of(w, t)};
 	struct last x = {.w = w, .t = t, .needs = needs};
 	struct price flat = s->price;
@@ -265,14 +265,14 @@ static void finish(struct weak *w, int32_t state, const struct needs *needs)
 static struct price least_price(const struct weak *w, int32_t state,
                                 const struct needs *needs)
 {
-	const struct type *t = &w->states.type[state];
+	const struct type *t = &w->states.type.at[state];
 	double m = (double)elements_of(w, t), p = w->smallest;
 	double q = (double)(needs->misplaced > needs->missing ? needs->misplaced
 	                                                      : needs->missing);
 	double rest = q > p * p ? q / p : p;
 	struct price more = {.cost = m - m / p + m - m / rest, .collectives = 2};
 
-	return whole_price(w, t, price_add(w->states.state[state].price, more),
+	return whole_price(w, t, price_add(w->states.state.at[state].price, more),
 	                   (int64_t)m);
 }
 
@@ -287,14 +287,12 @@ static void reach(struct weak *w, int32_t from, const struct type *t,
 	uint64_t code = hash_bytes(HASH_START, t, sizeof(*t));
 	int32_t n = states_find(&w->states, code, t, &fresh);
 
-	s = &w->states.state[n];
+	s = &w->states.state.at[n];
 	if (!fresh && price_compare(s->price, price) <= 0)
 		return;
-	if (n >= w->capacity) {
-		w->capacity = w->states.capacity;
-		w->moves = xrealloc(w->moves, (size_t)w->capacity, sizeof(*w->moves));
-	}
-	w->moves[n] = *moves;
+	if (fresh)
+		list_add(&w->moves, NULL);
+	w->moves.at[n] = *moves;
 	s->price = price;
 	s->parent = from;
 	needs = needs_of(w, t);
@@ -469,14 +467,14 @@ void weak_search(struct weak *w, struct synth *s, bool backwards)
 	states_init(&w->states, true);
 	all_starts(w);
 	while ((state = states_next(&w->states)) >= 0) {
-		const struct state *from = &w->states.state[state];
+		const struct state *from = &w->states.state.at[state];
 		struct expansion x = {
-			.w = w, .from = state, .type = w->states.type[state]};
+			.w = w, .from = state, .type = w->states.type.at[state]};
 
 		if (too_dear(w, from->total))
 			break;
-		w->cut_short = w->cut_short || w->states.n >= WEAK_STATES_MAX;
-		if (w->states.n >= WEAK_STATES_MAX)
+		w->cut_short = w->cut_short || w->states.state.n >= WEAK_STATES_MAX;
+		if (w->states.state.n >= WEAK_STATES_MAX)
 			break;
 		x.price = from->price;
 		x.elements = elements_of(w, &x.type);
@@ -487,5 +485,5 @@ void weak_search(struct weak *w, struct synth *s, bool backwards)
 void weak_free(struct weak *w)
 {
 	states_free(&w->states);
-	free(w->moves);
+	free(w->moves.at);
 }

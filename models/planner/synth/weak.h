@@ -62,8 +62,7 @@ struct weak {
 	uint8_t size_class[ATOMS_MAX];
 	int32_t size[SYMBOLS], smallest;
 	struct states states;
-	struct weak_moves *moves; /* that led to each state */
-	int32_t capacity;         /* of `moves` */
+	LIST(struct weak_moves) moves; /* that led to each state */
 	int nstarts;
 	bool cut_short;        /* a limit was reached */
 	int ncandidates, best; /* best: the cheapest candidate's place, -1 for none */
