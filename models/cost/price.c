@@ -228,8 +228,11 @@ static double collective_s(struct pricer *p, const struct mesh *mesh,
 		return known->price.cost;
 	sorted = price_key_sorted(&key);
 	known = noted(p, &sorted, ask->most_cost);
-	if (known)
+	if (known) {
+		/* The next time it is found at once. */
+		*price_table_note(p->collectives, &key, price_key_size(&key)) = *known;
 		return known->price.cost;
+	}
 	sum = wire_sum(p, mesh, ask, moves);
 	if (sum.any_order)
 		key = sorted;
