@@ -9,8 +9,8 @@
 
 struct price_wires {
 	/*
-	 * A permute costs its tile over one link of the slowest fabric it may use (design
-	 * 4); where the links of a fabric belong to no device (a graph), it is the slowest
+	 * A permute costs its tile over one link of the slowest fabric it may use;
+	 * where the links of a fabric belong to no device (a graph), it is the slowest
 	 * link of the machine.
 	 */
 	double permute_s_per_byte, permute_latency_s;

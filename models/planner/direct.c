@@ -1,6 +1,5 @@
 /*
- * One exchange in which every device pulls exactly what it lacks (spec
- * redistribution.md 10.2, 10.4; design 4). The volume is the least possible on any
+ * One exchange in which every device pulls exactly what it lacks. The volume is the least possible on any
  * mesh, any devices, even or uneven tiles; the number of messages is not.
  *
  * A source tile is one box and the tile of a target device is cut along the source

@@ -1,5 +1,5 @@
 /*
- * The "easy program" (spec redistribution.md 5): all-gather everything, then slice what
+ * The "easy program" of arXiv 2112.01075, 4.3: all-gather everything, then slice what
  * is wanted. At most two steps; receives the array less the own tile; every device
  * holds the whole array in between. What is unreduced is all-reduced first, at the
  * smallest size.

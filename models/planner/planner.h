@@ -1,6 +1,6 @@
 /*
  * Planners: constant tables behind one interface. A planner never knows whether prices
- * come from a formula or a replay; it gets them as a table (design 1, 4).
+ * come from a formula or a replay; it gets them as a table (models/README.md, Prices).
  *
  * Adding one is one file that ends in `const struct planner planner_<name>` and one line
  * in rivals.h; tests loop over `planners`.
@@ -24,13 +24,13 @@ struct price {
 
 struct price price_add(struct price a, struct price b);
 
-/* < 0, 0, > 0; costs within 1e-9 relative are equal (design 4). */
+/* Returns < 0, 0 or > 0; costs within 1e-9 relative are equal. */
 int price_compare(struct price a, struct price b);
 
 /*
  * What a search wants to know of a step that it has not built: the op over `parts` (of
  * all its moves, in order) with `before_bytes` on each device before it. `unpack` says
- * whether an all-gather needs a local unpack (design 3, local work). For a permute
+ * whether an all-gather needs a local unpack (models/README.md, Prices). For a permute
  * nothing but the bytes counts: its tile over one link of the slowest fabric it may use
  * plus one launch.
  */
@@ -67,7 +67,7 @@ struct prices {
 	double (*path)(void *self, const struct problem *p, int32_t src, int32_t dst);
 	/*
 	 * Where the prices of steps add up to those of plans, else NULL: a price that no
-	 * plan of the problem is below (spec redistribution.md 10.5), told from its array,
+	 * plan of the problem is below (models/README.md, Bounds), told from its array,
 	 * meshes and layouts alone, and one that no step is below in which some device
 	 * receives so many bytes.
 	 */

@@ -31,7 +31,7 @@ int price_compare(struct price a, struct price b)
 	return (a.locals > b.locals) - (a.locals < b.locals);
 }
 
-/* Received bytes of a step as spec redistribution.md 3 has them. */
+/* Returns the received bytes of a step (models/README.md, Collectives). */
 static double step_bytes(const struct step_ask *ask)
 {
 	double q = 1, m = (double)ask->before_bytes;

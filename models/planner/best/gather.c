@@ -1,6 +1,5 @@
 /*
- * All-gathers in a row as the cheapest chain (spec redistribution.md 10.3): slow axes
- * first while tiles are small, several at once where links would idle otherwise.
+ * All-gathers in a row as the cheapest chain (models/README.md, Best): slow axes first while tiles are small, several at once where links would idle otherwise.
  *
  * Dynamic program over what is still to be gathered. Every digit of the script has a
  * stack of pieces, prime digits of mesh axes or, where these are too many, whole parts;

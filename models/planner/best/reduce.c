@@ -1,5 +1,5 @@
 /*
- * Unreduced axes (spec redistribution.md 10.7): reduce-scatter onto dimensions of the
+ * Unreduced axes (models/README.md, Best): reduce-scatter onto dimensions of the
  * array, so that what follows moves the smallest tiles and all-gathers come last, or
  * all-reduce. What is left is a problem without sums, which other planners solve.
  */

@@ -1,7 +1,7 @@
 /*
  * Scripts: what a plan over axes does, taken apart so that it can be rewritten and
- * built anew. The rewrites are those of spec redistribution.md 10.2, 10.3 and 10.6;
- * each leaves the source and the target as they are.
+ * built anew. Every rewrite leaves the source and the target as they are (models/README.md,
+ * Best).
  */
 #ifndef SHARDSIM_PLANNER_BEST_SCRIPT_H
 #define SHARDSIM_PLANNER_BEST_SCRIPT_H
@@ -63,11 +63,11 @@ void script_memory(int64_t *array_bytes, int64_t *live_bytes, const struct scrip
 /* The price of step i by the table; nothing for permutes and exchanges. */
 struct price script_price(const struct script *s, int i, const struct prices *prices);
 
-/* One exchange (spec 10.2) in place of steps [first, end). */
+/* Puts one exchange in place of steps [first, end). */
 void script_exchange(struct script *out, const struct script *s, int first, int end);
 
 /*
- * Over-slice (spec 10.3): cut digit `digit` by `part`, which no layout of the script
+ * Over-slices: cuts digit `digit` by `part`, which no layout of the script
  * from step `first` on uses, and gather it at the end. It gets a digit of its own,
  * behind what the layouts cut that digit into. It is sliced before step 0; `first` >=
  * 0: the exchange of that step brings the cut tiles. False where it does not divide the

@@ -1,5 +1,5 @@
 /*
- * Who sends what (spec redistribution.md 10.6): the pairs of a permute and the senders
+ * Who sends what (models/README.md, Best): the pairs of a permute and the senders
  * of an exchange, where several devices hold the same tile.
  */
 #ifndef SHARDSIM_PLANNER_BEST_SENDERS_H

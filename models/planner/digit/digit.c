@@ -1,5 +1,5 @@
 /*
- * Digit plans (spec redistribution.md 10.1): states bind blocks of atoms to any digits of
+ * Digit plans (models/README.md, Digits): states bind blocks of atoms to any digits of
  * the dimensions, so no axis is on top of another.
  *
  *   1. slice every new block at its target digit (one step, local),

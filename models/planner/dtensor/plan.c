@@ -173,7 +173,7 @@ static bool chunks_are_tiles(struct run r, const int *axis, int n, const struct 
 
 /*
  * DTensor chunks a dimension mesh dimension by mesh dimension, each time ceil(length /
- * size); layouts here chunk once, ceil(extent / shards), of the padded extent (design 3)
+ * size); layouts here chunk once, ceil(extent / shards), of the padded extent
  * or, with pads between the steps, of the real one. Does a state say the same tiles both
  * ways?
  */

@@ -329,7 +329,7 @@ static struct plan *plan_on(const struct shardy_program *program,
 }
 
 /*
- * The plan of a program, NULL with the reason in `why`. On the padded extent (design 3)
+ * The plan of a program, NULL with the reason in `why`. On the padded extent
  * where every step divides it, else on the real one with pads between the steps.
  */
 static struct plan *plan_of(const struct shardy_program *program,

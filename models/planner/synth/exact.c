@@ -215,7 +215,7 @@ static bool in_vain(const struct search *x, uint64_t code, double cost)
 }
 
 /*
- * All-to-alls of one or more pairs of dimensions, all distinct (spec 3, fused forms):
+ * All-to-alls of one or more pairs of dimensions, all distinct:
  * those chosen, on dimensions `used`, and one or more moves from number `first` on. All
  * cost no less than `cost`.
  */

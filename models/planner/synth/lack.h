@@ -1,6 +1,6 @@
 /*
  * A* in the exact search: what devices lack of their tiles in the target is a lower bound
- * of the bytes that they still receive (spec redistribution.md 6.2).
+ * of the bytes that they still receive.
  */
 #ifndef SHARDSIM_PLANNER_SYNTH_LACK_H
 #define SHARDSIM_PLANNER_SYNTH_LACK_H

@@ -1,5 +1,5 @@
 /*
- * Lifting: from classes of types back to types and plans (spec redistribution.md 6.3).
+ * Lifting: from classes of types back to types and plans (models/README.md, The synthesizer).
  */
 #include "planner/synth/weak.h"
 

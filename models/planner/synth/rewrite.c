@@ -76,7 +76,7 @@ static int next_top(const struct type *t, int dim, int gathered)
 	return top(t, dim, dim == gathered);
 }
 
-/* --- the rules, spec redistribution.md 5 ------------------------------------------ */
+/* --- the rules -------------------------------------------------------------------- */
 
 static bool gather_slice(struct replacement *out, const struct synth *s,
                          const struct type *t, int i, struct rewrite_op op)

@@ -1,5 +1,5 @@
 /*
- * The normal form by rewriting (spec redistribution.md 5, 6.1): start from "all-gather
+ * The normal form by rewriting, after arXiv 2112.01075, 4 (Lemmas 4.6 and 4.7): start from "all-gather
  * all, slice all" and rewrite neighbours until slices come first and all-gathers last.
  *
  * Ops on types; x, y, z are tops of stacks (the minor-most atoms of dimensions):

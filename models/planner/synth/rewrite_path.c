@@ -1,5 +1,5 @@
 /*
- * From a rewritten list to steps (spec redistribution.md 6.1): the slices and the
+ * From a rewritten list to steps (models/README.md, Normal form): the slices and the
  * all-gathers fused, the flat part as its net moves and at most one permute.
  */
 #include "planner/synth/rewrite.h"

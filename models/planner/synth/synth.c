@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-/* Number of types (spec redistribution.md 4): sum_m C(k,m) m! C(m+r-1,r-1). */
+/* Returns the number of types: sum_m C(k,m) m! C(m+r-1,r-1). */
 static double count_types(const struct synth *s)
 {
 	int rank = 0;

@@ -1,6 +1,6 @@
 /*
- * The normal-form synthesizer after arXiv 2112.01075 (spec redistribution.md 6): the
- * cheapest slice? (all-to-all | permute)* all-gather*, exact for few atoms.
+ * The normal-form synthesizer after arXiv 2112.01075 (models/README.md, The synthesizer):
+ * the cheapest slice? (all-to-all | permute)* all-gather*, exact for few atoms.
  */
 #ifndef SHARDSIM_PLANNER_SYNTH_SYNTH_H
 #define SHARDSIM_PLANNER_SYNTH_SYNTH_H

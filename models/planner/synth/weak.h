@@ -1,5 +1,5 @@
 /*
- * Search on weak types, then lifting (spec redistribution.md 4, 6.3): for meshes of
+ * Search on weak types, then lifting (models/README.md, The synthesizer): for meshes of
  * more atoms than the exact search can take.
  *
  * Received bytes of a plan in normal form whose flat part has tiles of M elements are

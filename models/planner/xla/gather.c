@@ -1,4 +1,4 @@
-/* Replication of dimensions (ReplicatePartial, spec xla.md 4.9). */
+/* Replication of dimensions (XLA's ReplicatePartial). */
 #include "planner/xla/xla.h"
 
 #include <assert.h>

@@ -1,4 +1,4 @@
-/* Halo exchange for uneven tiles, spec xla.md 5. */
+/* Halo exchange for uneven tiles (models/README.md, XLA). */
 #include "planner/xla/xla.h"
 
 #include <assert.h>

@@ -17,7 +17,7 @@ static const char *refusal(const struct problem *p)
 	return NULL;
 }
 
-/* XLA goes from and to a single device through replication (spec xla.md 4.11). */
+/* XLA goes from and to a single device through replication. */
 static const struct tiling *spread(const struct problem *p, const struct layout *l,
                                    const struct mesh *m, struct arena *arena)
 {
@@ -68,7 +68,7 @@ static bool on_padded(const struct xla_op *op, const struct shape *padded)
 }
 
 /*
- * Does a program run on the padded extent (design 3)? There the windows, which cut
+ * Does a program run on the padded extent? There the windows, which cut
  * padding off and put it back, are no steps.
  */
 static bool paddable(const struct xla *x, const struct problem *p)

@@ -185,7 +185,7 @@ struct xla_op {
 
 struct xla;
 
-/* One rule of spec xla.md 3.1. */
+/* One rule of those that are tried in order (models/README.md, XLA). */
 struct xla_rule {
 	const char *number; /* "5a" */
 	const char *name;
@@ -198,10 +198,10 @@ struct xla_rule {
 /* What sets the partitioner of one date apart from that of another. */
 struct xla_mode {
 	const struct xla_rule *const *rules; /* in order, ended by NULL */
-	bool swaps_lose_rows;                /* spec xla.md 4.2, fixed 2022-09 */
+	bool swaps_lose_rows;                /* until it was fixed in 2022-09 */
 	bool swaps_fuse;                     /* since 2025-01 */
-	bool halos_compact;                  /* 4.4, 4.5, since 2023-06 */
-	bool sums_small;                     /* 4.9, since 2022-05 */
+	bool halos_compact;                  /* since 2023-06 */
+	bool sums_small;                     /* since 2022-05 */
 };
 
 extern const struct xla_mode xla_mode_2021, xla_mode_today;
@@ -265,7 +265,7 @@ const struct tiling *xla_slice(struct xla *x, const struct tiling *s,
 const struct tiling *xla_gather(struct xla *x, const struct tiling *s,
                                 const bool wanted[RANK_MAX]);
 
-/* --- Halo exchange along one dimension, spec xla.md 5 --- */
+/* --- Halo exchange along one dimension --- */
 
 /*
  * Shard i of `count` of `length` rows shall hold [i * length - left[i],
@@ -291,7 +291,7 @@ bool xla_halo_exchange(struct xla *x, const struct xla_halo *h);
 /* Only what is needed (ExchangeHaloCompact); rows from `base` on are padding. */
 void xla_halo_compact(struct xla *x, const struct xla_halo *h, int64_t base);
 
-/* Tiles along `dim` of `extent` rows each, of `base` real ones (spec 5.2). */
+/* Tiles along `dim` of `extent` rows each, of `base` real ones. */
 void xla_rewindow(struct xla *x, const struct tiling *s, int dim, int64_t extent,
                   int64_t base);
 
