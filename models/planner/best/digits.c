@@ -30,38 +30,39 @@ static bool add_stack(struct pieces *p, const struct layout *l, int digit)
 	return true;
 }
 
-static bool find_pieces(struct refining *x, const struct script *s)
+static bool find_pieces(struct refining *refining, const struct script *s)
 {
-	x->rank = 0;
+	refining->rank = 0;
 	for (int digit = 0; digit < s->view.shape.rank; digit++) {
-		struct pieces *p = &x->pieces[digit];
+		struct pieces *p = &refining->pieces[digit];
 
 		p->n = 0;
-		p->first = x->rank;
+		p->first = refining->rank;
 		if (!add_stack(p, &s->to, digit))
 			return false;
 		for (int i = 0; i <= s->n; i++)
 			if (!add_stack(p, script_before(s, i), digit))
 				return false;
-		x->rank += p->n;
+		refining->rank += p->n;
 		/* What is left behind the last piece, or the digit that is not cut. */
 		for (int64_t rest = s->view.shape.dim[digit], k = 0; k <= p->n; k++) {
 			if (k == p->n)
-				x->rank += rest > 1 || p->n == 0;
+				refining->rank += rest > 1 || p->n == 0;
 			else if (rest % p->size[k])
 				return false;
 			else
 				rest /= p->size[k];
 		}
 	}
-	return x->rank > s->view.shape.rank && x->rank <= RANK_MAX;
+	return refining->rank > s->view.shape.rank && refining->rank <= RANK_MAX;
 }
 
-static void refine_view(struct view *out, const struct refining *x, const struct view *v)
+static void refine_view(struct view *out, const struct refining *refining,
+                        const struct view *v)
 {
 	out->shape.rank = 0;
 	for (int digit = 0; digit < v->shape.rank; digit++) {
-		const struct pieces *p = &x->pieces[digit];
+		const struct pieces *p = &refining->pieces[digit];
 		int64_t rest = v->shape.dim[digit];
 
 		for (int k = 0; k < p->n; k++) {
@@ -76,19 +77,20 @@ static void refine_view(struct view *out, const struct refining *x, const struct
 	}
 }
 
-static struct layout refine_layout(const struct refining *x, const struct layout *l)
+static struct layout refine_layout(const struct refining *refining,
+                                   const struct layout *l)
 {
-	struct layout out = layout_replicated(x->rank);
+	struct layout out = layout_replicated(refining->rank);
 	struct part prime[LAYOUT_PARTS_MAX];
 
 	for (int digit = 0; digit < l->rank; digit++) {
 		int n = layout_digits(prime, l, digit);
 
 		for (int k = 0; k < n; k++)
-			layout_append(&out, x->pieces[digit].first + k, prime[k]);
+			layout_append(&out, refining->pieces[digit].first + k, prime[k]);
 	}
 	for (int k = 0, n = layout_digits(prime, l, l->rank); k < n; k++)
-		layout_append(&out, x->rank, prime[k]);
+		layout_append(&out, refining->rank, prime[k]);
 	return out;
 }
 
@@ -181,18 +183,18 @@ static void make_step(struct script_step *out, const struct change *c,
 
 bool script_refine(struct script *out, const struct script *s, struct arena *a)
 {
-	struct refining x;
+	struct refining refining;
 
-	if (!find_pieces(&x, s))
+	if (!find_pieces(&refining, s))
 		return false;
 	script_begin(out, s->problem, s->senders);
 	out->n = s->n;
-	refine_view(&out->view, &x, &s->view);
-	out->from = refine_layout(&x, &s->from);
-	out->to = refine_layout(&x, &s->to);
+	refine_view(&out->view, &refining, &s->view);
+	out->from = refine_layout(&refining, &s->from);
+	out->to = refine_layout(&refining, &s->to);
 	for (int i = 0; i < s->n; i++) {
 		const struct layout *before = script_before(out, i);
-		struct layout after = refine_layout(&x, &s->step[i].after);
+		struct layout after = refine_layout(&refining, &s->step[i].after);
 		struct script_step *step = &out->step[i];
 		struct change c;
 

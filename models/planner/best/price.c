@@ -23,45 +23,45 @@ struct step_prices {
 
 struct step_prices *step_prices_new(const struct problem *p, const struct prices *prices)
 {
-	struct step_prices *x = xmalloc(1, sizeof(*x));
+	struct step_prices *steps = xmalloc(1, sizeof(*steps));
 
-	*x = (struct step_prices){.problem = p, .prices = prices, .most = INT64_MAX};
-	x->arena = arena_new();
+	*steps = (struct step_prices){.problem = p, .prices = prices, .most = INT64_MAX};
+	steps->arena = arena_new();
 	prices->forget(prices->self);
-	return x;
+	return steps;
 }
 
-void step_prices_free(struct step_prices *x)
+void step_prices_free(struct step_prices *steps)
 {
-	if (!x)
+	if (!steps)
 		return;
-	arena_free(x->arena);
-	script_key_free(&x->key);
-	free(x);
+	arena_free(steps->arena);
+	script_key_free(&steps->key);
+	free(steps);
 }
 
-int64_t step_prices_work(const struct step_prices *x)
+int64_t step_prices_work(const struct step_prices *steps)
 {
-	return x->work;
+	return steps->work;
 }
 
-void step_prices_limit(struct step_prices *x, int64_t most)
+void step_prices_limit(struct step_prices *steps, int64_t most)
 {
-	x->most = most;
+	steps->most = most;
 }
 
-static struct price bound_of(struct step_prices *x, const struct view *view,
+static struct price bound_of(struct step_prices *steps, const struct view *view,
                              const struct layout *from, const struct layout *to)
 {
-	struct problem p = *x->problem;
+	struct problem p = *steps->problem;
 
 	p.array.shape = view->shape;
 	p.from = *from;
 	p.to = *to;
 	p.to_mesh = p.mesh;
 	p.two_meshes = false;
-	x->work += BOUND_WORK * p.ndevices;
-	return x->prices->bound(x->prices->self, &p);
+	steps->work += BOUND_WORK * p.ndevices;
+	return steps->prices->bound(steps->prices->self, &p);
 }
 
 /* How many tiles of the layout before a step meet one of that after it, about. */
@@ -81,16 +81,17 @@ static int64_t boxes_of(const struct script *s, int i)
  * The note on a permute or an exchange, at least with its bound if that is worth it: not
  * without a limit that it may be above.
  */
-static struct price_note *note_of(struct step_prices *x, const struct script *s, int i,
-                                  const struct price *limit)
+static struct price_note *note_of(struct step_prices *steps, const struct script *s,
+                                  int i, const struct price *limit)
 {
 	struct price_note *note;
 
-	script_sent_key(&x->key, s, i);
-	note = x->prices->note(x->prices->self, x->key.at, script_key_size(&x->key));
+	script_sent_key(&steps->key, s, i);
+	note = steps->prices->note(steps->prices->self, steps->key.at,
+	                           script_key_size(&steps->key));
 	if (!note->bounded && limit && boxes_of(s, i) > BOXES_FEW)
-		note->bound =
-			bound_of(x, &s->view, script_before(s, i), &s->step[i].after);
+		note->bound = bound_of(steps, &s->view, script_before(s, i),
+		                       &s->step[i].after);
 	note->bounded = true;
 	return note;
 }
@@ -105,27 +106,27 @@ static int64_t messages_of(const struct plan *plan)
 	return n;
 }
 
-static bool is_much(const struct step_prices *x, const struct script *s, int i)
+static bool is_much(const struct step_prices *steps, const struct script *s, int i)
 {
-	int64_t work = boxes_of(s, i) * x->problem->ndevices;
+	int64_t work = boxes_of(s, i) * steps->problem->ndevices;
 
-	return x->work + work > x->most;
+	return steps->work + work > steps->most;
 }
 
-static void build_step(struct step_prices *x, struct price_note *note,
+static void build_step(struct step_prices *steps, struct price_note *note,
                        const struct script *s, int i)
 {
 	struct plan *plan;
 
-	arena_reset(x->arena);
-	plan = script_step_plan(s, i, x->prices, x->arena);
+	arena_reset(steps->arena);
+	plan = script_step_plan(s, i, steps->prices, steps->arena);
 	note->priced = true;
 	note->impossible = !plan;
-	x->work += STEP_WORK + x->problem->ndevices;
+	steps->work += STEP_WORK + steps->problem->ndevices;
 	if (!plan)
 		return;
-	x->work += messages_of(plan);
-	note->price = x->prices->plan(x->prices->self, plan);
+	steps->work += messages_of(plan);
+	note->price = steps->prices->plan(steps->prices->self, plan);
 }
 
 static bool is_sent(const struct script *s, int i)
@@ -140,7 +141,7 @@ static bool is_above(struct price price, const struct price *limit)
 
 /* What the steps that are built take at least; `sum` is of all others. */
 static bool bound_script(struct price *out, struct price_note **notes,
-                         struct step_prices *x, const struct script *s,
+                         struct step_prices *steps, const struct script *s,
                          struct price sum, const struct price *limit)
 {
 	*out = sum;
@@ -149,17 +150,17 @@ static bool bound_script(struct price *out, struct price_note **notes,
 
 		if (!is_sent(s, i))
 			continue;
-		note = notes[i] = note_of(x, s, i, limit);
+		note = notes[i] = note_of(steps, s, i, limit);
 		if (note->impossible)
 			return false;
-		if (!note->priced && is_much(x, s, i))
+		if (!note->priced && is_much(steps, s, i))
 			return false;
 		*out = price_add(*out, note->priced ? note->price : note->bound);
 	}
 	return !is_above(*out, limit);
 }
 
-bool step_prices_script(struct price *out, struct step_prices *x,
+bool step_prices_script(struct price *out, struct step_prices *steps,
                         const struct script *s, const struct price *limit)
 {
 	struct price_note *notes[SCRIPT_STEPS_MAX];
@@ -167,10 +168,10 @@ bool step_prices_script(struct price *out, struct step_prices *x,
 
 	for (int i = 0; i < s->n; i++)
 		if (!is_sent(s, i))
-			sum = price_add(sum, script_price(s, i, x->prices));
+			sum = price_add(sum, script_price(s, i, steps->prices));
 	if (is_above(sum, limit))
 		return false;
-	if (!bound_script(out, notes, x, s, sum, limit))
+	if (!bound_script(out, notes, steps, s, sum, limit))
 		return false;
 	for (int i = 0; i < s->n; i++) {
 		struct price_note *note = notes[i];
@@ -178,7 +179,7 @@ bool step_prices_script(struct price *out, struct step_prices *x,
 		if (!is_sent(s, i))
 			continue;
 		if (!note->priced)
-			build_step(x, note, s, i);
+			build_step(steps, note, s, i);
 		if (note->impossible)
 			return false;
 		sum = price_add(sum, note->price);

@@ -160,14 +160,15 @@ int best_copies(const struct problem *p, const struct layout *l)
 }
 
 /* The place, not a copy, whose coordinate is added in a copy place; -1: none. */
-static int mixed_place(const struct places *x, int copy, uint32_t choice)
+static int mixed_place(const struct places *places, int copy, uint32_t choice)
 {
 	int next = 0;
 
-	for (int i = 0; i < x->n && choice > 0; i++) {
-		if (next < x->ncopies && x->copy[next] == i)
+	for (int i = 0; i < places->n && choice > 0; i++) {
+		if (next < places->ncopies && places->copy[next] == i)
 			next++;
-		else if (x->place[i].size == x->place[copy].size && --choice == 0)
+		else if (places->place[i].size == places->place[copy].size &&
+		         --choice == 0)
 			return i;
 	}
 	return -1;
@@ -182,7 +183,7 @@ static void senders_mixed(struct plan *p, int step, struct transfer *transfer,
                           uint32_t number)
 {
 	const struct mesh *m = &p->problem->mesh;
-	struct places x = find_places(m, plan_before(p, step));
+	struct places places = find_places(m, plan_before(p, step));
 	struct arena *a = arena_new();
 	const int32_t *position = mesh_positions(m, a);
 
@@ -190,13 +191,15 @@ static void senders_mixed(struct plan *p, int step, struct transfer *transfer,
 		int32_t src = position[transfer[i].src], dst = position[transfer[i].dst];
 		uint32_t rest = number;
 
-		for (int k = 0; k < x.ncopies; k++, rest /= SENDERS_BASE) {
-			struct place c = x.place[x.copy[k]];
-			int other = mixed_place(&x, x.copy[k], rest % SENDERS_BASE);
+		for (int k = 0; k < places.ncopies; k++, rest /= SENDERS_BASE) {
+			struct place c = places.place[places.copy[k]];
+			int other = mixed_place(&places, places.copy[k],
+			                        rest % SENDERS_BASE);
 			int32_t to = coordinate(c, dst);
 
 			if (other >= 0)
-				to = (to + coordinate(x.place[other], dst)) % c.size;
+				to = (to + coordinate(places.place[other], dst)) %
+				     c.size;
 			src += (to - coordinate(c, src)) * c.stride;
 		}
 		transfer[i].src = mesh_device(m, src);

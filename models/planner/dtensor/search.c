@@ -143,19 +143,19 @@ static enum dtensor_role role_of(int placement, int place, uint32_t right)
 }
 
 /* What long mesh dimension i adds to the number of the bound's state. */
-static int32_t weight(const struct search *s, const struct expansion *x, int i)
+static int32_t weight(const struct search *s, const struct expansion *expansion, int i)
 {
-	int dim = x->key.placement[i];
-	uint32_t right = dim < 0 ? 0 : x->right[dim];
+	int dim = expansion->key.placement[i];
+	uint32_t right = dim < 0 ? 0 : expansion->right[dim];
 
-	return s->bound.weight[i][role_of(dim, x->key.place[i], right)];
+	return s->bound.weight[i][role_of(dim, expansion->key.place[i], right)];
 }
 
-static int32_t weight_after(const struct search *s, const struct expansion *x, int i,
-                            int to)
+static int32_t weight_after(const struct search *s, const struct expansion *expansion,
+                            int i, int to)
 {
-	int place = to < 0 ? 0 : x->count[to];
-	uint32_t right = to < 0 ? 0 : x->right[to];
+	int place = to < 0 ? 0 : expansion->count[to];
+	uint32_t right = to < 0 ? 0 : expansion->right[to];
 
 	right |= (uint32_t)is_right(s, i, to, place) << place;
 	return s->bound.weight[i][role_of(to, place, right)];
@@ -163,25 +163,26 @@ static int32_t weight_after(const struct search *s, const struct expansion *x, i
 
 static struct expansion expansion_of(const struct search *s, int32_t node)
 {
-	struct expansion x = {.node = node,
-	                      .key = s->nodes.at[node].key,
-	                      .cost_us = s->nodes.at[node].cost_us};
+	struct expansion expansion = {.node = node,
+	                              .key = s->nodes.at[node].key,
+	                              .cost_us = s->nodes.at[node].cost_us};
 	double shards = 1;
 
 	for (int i = 0; i < s->naxes; i++) {
-		int dim = x.key.placement[i], place = x.key.place[i];
+		int dim = expansion.key.placement[i], place = expansion.key.place[i];
 
 		if (dim < 0)
 			continue;
 		shards *= s->mesh->axis[s->axis[i]].size;
-		if (x.count[dim]++ == 0 || place > x.key.place[x.top[dim]])
-			x.top[dim] = i;
-		x.right[dim] |= (uint32_t)is_right(s, i, dim, place) << place;
+		if (expansion.count[dim]++ == 0 ||
+		    place > expansion.key.place[expansion.top[dim]])
+			expansion.top[dim] = i;
+		expansion.right[dim] |= (uint32_t)is_right(s, i, dim, place) << place;
 	}
 	for (int i = 0; i < s->naxes; i++)
-		x.number += weight(s, &x, i);
-	x.local_GiB = s->array_bytes / shards / 1024 / 1024 / 1024;
-	return x;
+		expansion.number += weight(s, &expansion, i);
+	expansion.local_GiB = s->array_bytes / shards / 1024 / 1024 / 1024;
+	return expansion;
 }
 
 /*
@@ -189,56 +190,58 @@ static struct expansion expansion_of(const struct search *s, int32_t node)
  * cost or less would be taken first, so it is left alone; and so is one that costs no
  * less than the target, which waits and would be taken before it.
  */
-static void reach(struct search *s, const struct expansion *x, int i, int to)
+static void reach(struct search *s, const struct expansion *expansion, int i, int to)
 {
-	struct dtensor_transform t = {s->axis[i], x->key.placement[i], to};
+	struct dtensor_transform t = {s->axis[i], expansion->key.placement[i], to};
 	double cost_us =
-		x->cost_us + dtensor_transform_us(&s->links, s->mesh, &t, x->local_GiB);
-	double rest_us =
-		s->bound.rest_us[x->number - weight(s, x, i) + weight_after(s, x, i, to)];
-	struct key key = x->key;
+		expansion->cost_us +
+		dtensor_transform_us(&s->links, s->mesh, &t, expansion->local_GiB);
+	double rest_us = s->bound.rest_us[expansion->number - weight(s, expansion, i) +
+	                                  weight_after(s, expansion, i, to)];
+	struct key key = expansion->key;
 	int32_t node;
 
 	if (cost_us >= s->nodes.at[s->target].cost_us || cost_us + rest_us > s->limit_us)
 		return;
 	key.placement[i] = (int8_t)to;
-	key.place[i] = (int8_t)(to < 0 ? 0 : x->count[to]);
+	key.place[i] = (int8_t)(to < 0 ? 0 : expansion->count[to]);
 	node = node_of(s, &key);
 	if (s->nodes.at[node].done || s->nodes.at[node].cost_us <= cost_us)
 		return;
 	s->nodes.at[node].cost_us = cost_us;
-	s->nodes.at[node].parent = x->node;
+	s->nodes.at[node].parent = expansion->node;
 	queue_node(s, node, s->by_total ? cost_us + rest_us * (1 + SLACK) : cost_us);
 }
 
 /* All mesh dimensions of one placement, to one other or (RANK_MAX) to every Shard. */
-static void reach_all(struct search *s, const struct expansion *x, int from, int to)
+static void reach_all(struct search *s, const struct expansion *expansion, int from,
+                      int to)
 {
 	for (int i = 0; i < s->naxes; i++) {
-		if (x->key.placement[i] != from)
+		if (expansion->key.placement[i] != from)
 			continue;
 		if (to != RANK_MAX)
-			reach(s, x, i, to);
+			reach(s, expansion, i, to);
 		for (int dim = 0; to == RANK_MAX && dim < s->rank; dim++)
-			reach(s, x, i, dim);
+			reach(s, expansion, i, dim);
 	}
 }
 
 /* In the order of the header. */
-static void expand(struct search *s, const struct expansion *x)
+static void expand(struct search *s, const struct expansion *expansion)
 {
 	for (int from = 0; from < s->rank; from++)
 		for (int to = 0; to < s->rank; to++)
-			if (x->count[from] && from != to)
-				reach(s, x, x->top[from], to);
+			if (expansion->count[from] && from != to)
+				reach(s, expansion, expansion->top[from], to);
 	for (int from = 0; from < s->rank; from++)
-		if (x->count[from])
-			reach(s, x, x->top[from], DTENSOR_REPLICATE);
-	reach_all(s, x, DTENSOR_PARTIAL, DTENSOR_REPLICATE);
-	reach_all(s, x, DTENSOR_REPLICATE, RANK_MAX);
-	reach_all(s, x, DTENSOR_PARTIAL, RANK_MAX);
+		if (expansion->count[from])
+			reach(s, expansion, expansion->top[from], DTENSOR_REPLICATE);
+	reach_all(s, expansion, DTENSOR_PARTIAL, DTENSOR_REPLICATE);
+	reach_all(s, expansion, DTENSOR_REPLICATE, RANK_MAX);
+	reach_all(s, expansion, DTENSOR_PARTIAL, RANK_MAX);
 	if (s->partial)
-		reach_all(s, x, DTENSOR_REPLICATE, DTENSOR_PARTIAL);
+		reach_all(s, expansion, DTENSOR_REPLICATE, DTENSOR_PARTIAL);
 }
 
 static struct key key_of(struct search *s, const struct dtensor_state *state)
@@ -266,15 +269,15 @@ static bool search_once(struct search *s, const struct key *source)
 	s->nodes.at[node].cost_us = 0;
 	queue_node(s, node, 0);
 	while (s->nodes.n <= s->most) {
-		struct expansion x;
+		struct expansion expansion;
 
 		assert(s->queue.n > 0); /* a way leads from every state to every other */
 		node = heap_take(&s->queue);
 		if (node == s->target)
 			return true;
 		s->nodes.at[node].done = true;
-		x = expansion_of(s, node);
-		expand(s, &x);
+		expansion = expansion_of(s, node);
+		expand(s, &expansion);
 	}
 	return false;
 }

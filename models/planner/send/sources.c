@@ -37,55 +37,57 @@ struct run {
  * Fills sender[nboxes] with numbers of holders. The prices follow the elements in memory,
  * and both follow the number of boxes: that is all that a choice depends on.
  */
-static void choose_senders(struct sources *x, int32_t *sender, const struct sending *s,
-                           const double *key)
+static void choose_senders(struct sources *sources, int32_t *sender,
+                           const struct sending *s, const double *key)
 {
 	size_t n = (size_t)s->nboxes, paths = n * (size_t)s->nsenders;
-	double part = (double)paths / (double)x->paths;
-	int64_t share = (int64_t)(part * (double)x->work);
+	double part = (double)paths / (double)sources->paths;
+	int64_t share = (int64_t)(part * (double)sources->work);
 	bool fresh;
-	int32_t made = keys_add(&x->made, key, (1 + n + paths) * sizeof(*key), &fresh);
+	int32_t made =
+		keys_add(&sources->made, key, (1 + n + paths) * sizeof(*key), &fresh);
 
-	x->paths -= (int64_t)paths;
+	sources->paths -= (int64_t)paths;
 	if (!fresh) {
-		memcpy(sender, x->senders.at[made], n * sizeof(*sender));
+		memcpy(sender, sources->senders.at[made], n * sizeof(*sender));
 		return;
 	}
 	/* What one tile does not need of its share, others may. */
-	x->work -= share;
+	sources->work -= share;
 	send_spread(sender, s, &share);
-	x->work += share;
-	*list_add(&x->senders, x->arena) =
-		arena_dup(x->arena, sender, n, sizeof(*sender));
+	sources->work += share;
+	*list_add(&sources->senders, sources->arena) =
+		arena_dup(sources->arena, sender, n, sizeof(*sender));
 }
 
-static void choose_in_run(struct sources *x, const struct run *r)
+static void choose_in_run(struct sources *sources, const struct run *r)
 {
 	size_t n = (size_t)r->nboxes, paths = n * (size_t)r->nholders;
-	int32_t *sender = arena_alloc(x->scratch, n, sizeof(*sender));
+	int32_t *sender = arena_alloc(sources->scratch, n, sizeof(*sender));
 	double *key, *elements, *price;
 
 	if (r->nholders > 1 && n > 0) {
-		key = arena_alloc(x->scratch, 1 + n + paths, sizeof(*key));
+		key = arena_alloc(sources->scratch, 1 + n + paths, sizeof(*key));
 		elements = key + 1;
 		price = elements + n;
 		*key = (double)n;
 		for (size_t i = 0; i < n; i++) {
-			const struct transfer *box = &x->box[r->box[i]];
+			const struct transfer *box = &sources->box[r->box[i]];
 
 			elements[i] = (double)box->elements;
 			for (int64_t k = 0; k < r->nholders; k++)
-				*price++ = x->prices->path(x->prices->self, x->problem,
-				                           r->holder[k], box->dst);
+				*price++ = sources->prices->path(sources->prices->self,
+				                                 sources->problem,
+				                                 r->holder[k], box->dst);
 		}
-		choose_senders(x, sender,
+		choose_senders(sources, sender,
 		               &(struct sending){(int32_t)n, (int32_t)r->nholders,
 		                                 elements, elements + n},
 		               key);
 	}
 	for (size_t i = 0; i < n; i++)
-		x->box[r->box[i]].src = r->holder[sender[i]];
-	arena_reset(x->scratch);
+		sources->box[r->box[i]].src = r->holder[sender[i]];
+	arena_reset(sources->scratch);
 }
 
 /* Cuts a tile's devices and boxes alike, so that no box has more than `most` paths. */
@@ -108,29 +110,30 @@ static int64_t cut_runs(struct run *out, const struct holders *h, const int64_t 
 void sources_choose(struct transfer *box, int64_t n, const struct holders *h,
                     const struct problem *p, const struct prices *prices)
 {
-	struct sources x = {.problem = p,
-	                    .prices = prices,
-	                    .box = box,
-	                    .arena = arena_new(),
-	                    .scratch = arena_new(),
-	                    .work = WORK_EACH * (int64_t)p->ndevices};
+	struct sources sources = {.problem = p,
+	                          .prices = prices,
+	                          .box = box,
+	                          .arena = arena_new(),
+	                          .scratch = arena_new(),
+	                          .work = WORK_EACH * (int64_t)p->ndevices};
 	int64_t most = n > 0 ? PATHS_EACH * (int64_t)p->ndevices / n : 1, nruns = 0;
-	int32_t *tile = arena_alloc(x.arena, (size_t)n, sizeof(*tile)), *of_tile;
+	int32_t *tile = arena_alloc(sources.arena, (size_t)n, sizeof(*tile)), *of_tile;
 	int64_t *first;
 	struct run *run;
 
-	x.made.arena = x.arena;
+	sources.made.arena = sources.arena;
 	for (int64_t i = 0; i < n; i++)
 		tile[i] = box[i].src;
-	sort_bins(&first, &of_tile, tile, n, h->ntiles, x.arena);
-	run = arena_alloc(x.arena, (size_t)(h->ntiles + p->ndevices), sizeof(*run));
+	sort_bins(&first, &of_tile, tile, n, h->ntiles, sources.arena);
+	run = arena_alloc(sources.arena, (size_t)(h->ntiles + p->ndevices),
+	                  sizeof(*run));
 	for (int64_t t = 0; t < h->ntiles; t++)
 		nruns += cut_runs(run + nruns, h, first, of_tile, t,
 		                  most > 1 ? most : 1);
 	for (int64_t r = 0; r < nruns; r++)
-		x.paths += run[r].nholders * run[r].nboxes;
+		sources.paths += run[r].nholders * run[r].nboxes;
 	for (int64_t r = 0; r < nruns; r++)
-		choose_in_run(&x, &run[r]);
-	arena_free(x.scratch);
-	arena_free(x.arena);
+		choose_in_run(&sources, &run[r]);
+	arena_free(sources.scratch);
+	arena_free(sources.arena);
 }

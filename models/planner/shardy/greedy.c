@@ -93,11 +93,11 @@ static struct greedy *begin(struct shardy_program *out, const struct shape *shap
 	for (int k = 0; k < 2; k++) {
 		layout_normalise(&ends[k]);
 		for (int dim = 0; dim < g->rank; dim++) {
-			struct shardy_axes *x = k ? &g->want[dim] : &g->have[dim];
-			const struct part *part = layout_parts(&ends[k], dim, &x->n);
+			struct shardy_axes *axes = k ? &g->want[dim] : &g->have[dim];
+			const struct part *part = layout_parts(&ends[k], dim, &axes->n);
 
-			memcpy(x->part, part, (size_t)x->n * sizeof(*part));
-			for (int i = 0; i < x->n; i++)
+			memcpy(axes->part, part, (size_t)axes->n * sizeof(*part));
+			for (int i = 0; i < axes->n; i++)
 				shardy_push(k ? &asked : &had, part[i]);
 		}
 	}

@@ -19,12 +19,12 @@ struct lack {
 };
 
 void lack_init(struct lack *out, const struct synth *s);
-void lack_free(struct lack *x);
+void lack_free(struct lack *lack);
 
 /*
  * The fewest elements of its target tile that any device holds in the type of a code
  * with tiles of `elements`; `elements` where devices are not looked at.
  */
-int64_t lack_least(const struct lack *x, uint64_t code, int64_t elements);
+int64_t lack_least(const struct lack *lack, uint64_t code, int64_t elements);
 
 #endif

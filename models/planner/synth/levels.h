@@ -37,19 +37,19 @@ struct levels {
 void levels_init(struct levels *out, const struct coded *coded, bool bounded);
 
 /* The number of the level of tiles of so many elements. */
-int levels_find(struct levels *x, int64_t elements);
+int levels_find(struct levels *levels, int64_t elements);
 
 /*
  * Returns the price of a collective over a list of atoms; of one above `most_cost` no more
  * need be known than that it is.
  */
-struct price levels_collective(const struct levels *x, int level, enum list_price kind,
-                               int list, double most_cost);
+struct price levels_collective(const struct levels *levels, int level,
+                               enum list_price kind, int list, double most_cost);
 
 /* Returns the least cost of any all-to-all or permute from tiles of a level: much is asked. */
-double levels_least_move(const struct levels *x, int level);
+double levels_least_move(const struct levels *levels, int level);
 
 /* Returns the price of the slice that leads from the source to a type of a level. */
-const struct price *levels_slice(struct levels *x, int level, uint64_t to);
+const struct price *levels_slice(struct levels *levels, int level, uint64_t to);
 
 #endif

@@ -6,8 +6,8 @@
 /* The order of states: by total price, then memory, then the order in which they were made. */
 static bool state_before(const void *context, int32_t a, int32_t b)
 {
-	const struct states *x = context;
-	const struct state *s = &x->state.at[a], *t = &x->state.at[b];
+	const struct states *states = context;
+	const struct state *s = &states->state.at[a], *t = &states->state.at[b];
 	int order;
 
 	if (price_plainly_more(s->total.cost, t->total.cost))
@@ -22,53 +22,53 @@ static bool state_before(const void *context, int32_t a, int32_t b)
 	return a < b;
 }
 
-void states_init(struct states *x, bool typed)
+void states_init(struct states *states, bool typed)
 {
-	*x = (struct states){.typed = typed,
-	                     .heap = {.before = state_before, .context = x}};
+	*states = (struct states){.typed = typed,
+	                          .heap = {.before = state_before, .context = states}};
 }
 
-void states_free(struct states *x)
+void states_free(struct states *states)
 {
-	free(x->state.at);
-	free(x->type.at);
-	table_free(&x->number);
-	heap_free(&x->heap);
+	free(states->state.at);
+	free(states->type.at);
+	table_free(&states->number);
+	heap_free(&states->heap);
 }
 
-int32_t states_find(struct states *x, uint64_t code, const struct type *type,
+int32_t states_find(struct states *states, uint64_t code, const struct type *type,
                     bool *fresh)
 {
-	int32_t n = (int32_t)x->state.n;
+	int32_t n = (int32_t)states->state.n;
 	size_t at;
 
 	*fresh = false;
-	for (int32_t i = table_first(&x->number, states_hash(code), &at); i >= 0;
-	     i = table_next(&x->number, states_hash(code), &at))
-		if (x->state.at[i].code == code &&
-		    (!type || type_equal(&x->type.at[i], type)))
+	for (int32_t i = table_first(&states->number, states_hash(code), &at); i >= 0;
+	     i = table_next(&states->number, states_hash(code), &at))
+		if (states->state.at[i].code == code &&
+		    (!type || type_equal(&states->type.at[i], type)))
 			return i;
 	*fresh = true;
-	table_add(&x->number, states_hash(code), n);
-	*list_add(&x->state, NULL) =
+	table_add(&states->number, states_hash(code), n);
+	*list_add(&states->state, NULL) =
 		(struct state){.code = code, .most_cost = INFINITY, .parent = -1};
-	if (x->typed)
-		*list_add(&x->type, NULL) = *type;
+	if (states->typed)
+		*list_add(&states->type, NULL) = *type;
 	return n;
 }
 
-void states_queue(struct states *x, int32_t state)
+void states_queue(struct states *states, int32_t state)
 {
-	heap_queue(&x->heap, state);
+	heap_queue(&states->heap, state);
 }
 
-int32_t states_next(struct states *x)
+int32_t states_next(struct states *states)
 {
-	int32_t first = heap_take(&x->heap);
+	int32_t first = heap_take(&states->heap);
 
 	if (first >= 0) {
-		x->state.at[first].settled = true;
-		x->state.at[first].most_cost = -INFINITY;
+		states->state.at[first].settled = true;
+		states->state.at[first].most_cost = -INFINITY;
 	}
 	return first;
 }

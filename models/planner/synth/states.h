@@ -42,17 +42,17 @@ static inline bool price_plainly_more(double cost, double other)
 }
 
 /*
- * Begins with no states; `x` must not move from then on. `typed`: codes are but hashes of
+ * Begins with no states; `states` must not move from then on. `typed`: codes are but hashes of
  * types, which are kept.
  */
-void states_init(struct states *x, bool typed);
-void states_free(struct states *x);
+void states_init(struct states *states, bool typed);
+void states_free(struct states *states);
 
 /*
  * Returns the state of a code, and of a type unless that is NULL: of equal types codes are
  * equal. *fresh says that it was made by this call.
  */
-int32_t states_find(struct states *x, uint64_t code, const struct type *type,
+int32_t states_find(struct states *states, uint64_t code, const struct type *type,
                     bool *fresh);
 
 static inline uint64_t states_hash(uint64_t code)
@@ -61,27 +61,27 @@ static inline uint64_t states_hash(uint64_t code)
 }
 
 /* Returns the state of a code, which says all of its type, or NULL if there is none. */
-static inline const struct state *states_look(const struct states *x, uint64_t code)
+static inline const struct state *states_look(const struct states *states, uint64_t code)
 {
 	size_t at;
 
-	for (int32_t i = table_first(&x->number, states_hash(code), &at); i >= 0;
-	     i = table_next(&x->number, states_hash(code), &at))
-		if (x->state.at[i].code == code)
-			return &x->state.at[i];
+	for (int32_t i = table_first(&states->number, states_hash(code), &at); i >= 0;
+	     i = table_next(&states->number, states_hash(code), &at))
+		if (states->state.at[i].code == code)
+			return &states->state.at[i];
 	return NULL;
 }
 
 /* Puts a state in the heap, or moves it up after its price fell. */
-void states_queue(struct states *x, int32_t state);
+void states_queue(struct states *states, int32_t state);
 
 /* Is a state in the heap? */
-static inline bool states_queued(const struct states *x, int32_t state)
+static inline bool states_queued(const struct states *states, int32_t state)
 {
-	return state < x->heap.place_room && x->heap.place[state] >= 0;
+	return state < states->heap.place_room && states->heap.place[state] >= 0;
 }
 
 /* Returns the cheapest queued state, now settled, and no way to it of use; -1: none left. */
-int32_t states_next(struct states *x);
+int32_t states_next(struct states *states);
 
 #endif

@@ -73,10 +73,11 @@ struct weak {
  * Search in one direction: fills candidates (none only where atoms differ in size or
  * the search was cut short).
  */
-void weak_search(struct weak *w, struct synth *s, bool backwards);
-void weak_free(struct weak *w);
+void weak_search(struct weak *weak, struct synth *s, bool backwards);
+void weak_free(struct weak *weak);
 
 /* Name the atoms of a candidate: the path from s->from to s->to. */
-void weak_lift(struct path *out, const struct weak *w, const struct weak_candidate *c);
+void weak_lift(struct path *out, const struct weak *weak,
+               const struct weak_candidate *c);
 
 #endif

@@ -29,21 +29,21 @@ static const struct tiling *spread(const struct problem *p, const struct layout 
 static struct xla run(const struct problem *p, const struct xla_mode *mode,
                       struct text *words, struct arena *arena)
 {
-	struct xla x = xla_start(mode, &p->array.shape, p->mesh.ndevices, arena);
+	struct xla xla = xla_start(mode, &p->array.shape, p->mesh.ndevices, arena);
 
-	x.words = words;
-	x.uneven = !problem_even(p);
-	xla_reshard(&x, spread(p, &p->from, &p->mesh, arena),
+	xla.words = words;
+	xla.uneven = !problem_even(p);
+	xla_reshard(&xla, spread(p, &p->from, &p->mesh, arena),
 	            spread(p, &p->to, &p->to_mesh, arena));
-	return x;
+	return xla;
 }
 
 /* The first step in which data are lost, NULL if there is none. */
-static const struct xla_op *lossy_op(const struct xla *x)
+static const struct xla_op *lossy_op(const struct xla *xla)
 {
-	for (int k = 0; k < x->nops; k++)
-		if (x->op[k].lossy)
-			return &x->op[k];
+	for (int k = 0; k < xla->nops; k++)
+		if (xla->op[k].lossy)
+			return &xla->op[k];
 	return NULL;
 }
 
@@ -71,13 +71,13 @@ static bool on_padded(const struct xla_op *op, const struct shape *padded)
  * Does a program run on the padded extent? There the windows, which cut
  * padding off and put it back, are no steps.
  */
-static bool paddable(const struct xla *x, const struct problem *p)
+static bool paddable(const struct xla *xla, const struct problem *p)
 {
 	if (!p->padded_ok)
 		return false;
-	for (int k = 0; k < x->nops; k++)
-		if (x->op[k].part || x->op[k].op == OP_ALL_REDUCE ||
-		    (!x->op[k].window && !on_padded(&x->op[k], &p->padded)))
+	for (int k = 0; k < xla->nops; k++)
+		if (xla->op[k].part || xla->op[k].op == OP_ALL_REDUCE ||
+		    (!xla->op[k].window && !on_padded(&xla->op[k], &p->padded)))
 			return false;
 	return true;
 }
@@ -154,22 +154,22 @@ static bool stays(const struct problem *p)
 }
 
 /* The plan of a program; of an uneven one with its windows, on the real extent. */
-static struct plan *plan_of(const struct xla *x, const struct problem *p,
+static struct plan *plan_of(const struct xla *xla, const struct problem *p,
                             const char *name)
 {
-	struct plan *plan = plan_new(x->arena, p, name);
-	bool placed = x->uneven && !paddable(x, p);
+	struct plan *plan = plan_new(xla->arena, p, name);
+	bool placed = xla->uneven && !paddable(xla, p);
 
 	if (placed)
 		plan->shape = p->array.shape;
 	if (p->from.kind == LAYOUT_MAXIMAL && !stays(p))
 		emit_spread(plan);
-	for (int k = 0; k < x->nops; k++) {
-		if (!placed && x->op[k].window)
+	for (int k = 0; k < xla->nops; k++) {
+		if (!placed && xla->op[k].window)
 			continue;
-		emit(plan, &x->op[k]);
+		emit(plan, &xla->op[k]);
 		if (placed)
-			plan_place(plan, &x->op[k].extent, x->op[k].start);
+			plan_place(plan, &xla->op[k].extent, xla->op[k].start);
 	}
 	if (p->to.kind == LAYOUT_MAXIMAL && !stays(p))
 		plan_pad(plan, &p->to, NULL);
@@ -183,18 +183,18 @@ static enum answer plan_as(struct plan **out, const struct problem *p,
 {
 	const char *reason = refusal(p);
 	const struct xla_op *lossy;
-	struct xla x;
+	struct xla xla;
 
 	if (reason) {
 		text_printf(why, "%s", reason);
 		return ANSWER_NOT_APPLICABLE;
 	}
-	x = run(p, mode, NULL, arena);
-	if (x.fails) {
-		text_printf(why, "%s", x.fails);
+	xla = run(p, mode, NULL, arena);
+	if (xla.fails) {
+		text_printf(why, "%s", xla.fails);
 		return ANSWER_NOT_APPLICABLE;
 	}
-	lossy = lossy_op(&x);
+	lossy = lossy_op(&xla);
 	if (lossy) {
 		text_printf(
 			why,
@@ -204,7 +204,7 @@ static enum answer plan_as(struct plan **out, const struct problem *p,
 			lossy->part ? lossy->dim : lossy->move[0].to_dim);
 		return ANSWER_NOT_APPLICABLE;
 	}
-	*out = plan_of(&x, p, name);
+	*out = plan_of(&xla, p, name);
 	return ANSWER_PLAN;
 }
 
@@ -259,23 +259,23 @@ void xla_explain(struct text *out, const struct problem *p, bool today)
 {
 	const char *reason = refusal(p);
 	struct arena *arena = arena_new();
-	struct xla x;
+	struct xla xla;
 
 	if (reason) {
 		text_printf(out, "not applicable: %s\n", reason);
 	} else {
-		x = run(p, today ? &xla_mode_today : &xla_mode_2021, out, arena);
-		if (x.fails)
-			text_printf(out, "not applicable: %s\n", x.fails);
+		xla = run(p, today ? &xla_mode_today : &xla_mode_2021, out, arena);
+		if (xla.fails)
+			text_printf(out, "not applicable: %s\n", xla.fails);
 		if (p->from.kind == LAYOUT_MAXIMAL && !stays(p))
 			text_printf(out, "the array is on one device: all add up "
 			                 "arrays that are zero elsewhere first\n");
 		if (p->to.kind == LAYOUT_MAXIMAL && !stays(p))
 			text_printf(out, "the array is wanted on one device, which "
 			                 "takes it once all hold it\n");
-		for (int k = 0; k < x.nops; k++) {
+		for (int k = 0; k < xla.nops; k++) {
 			text_printf(out, "step %d: ", k + 1);
-			explain_op(out, p, &x.op[k], arena);
+			explain_op(out, p, &xla.op[k], arena);
 		}
 	}
 	arena_free(arena);
