@@ -243,7 +243,7 @@ static double collective_s(struct pricer *p, const struct mesh *mesh,
 }
 
 /* Do the problem's devices fit on the machine? */
-static bool fits(const struct pricer *p, const struct mesh *mesh)
+static bool mesh_fits(const struct pricer *p, const struct mesh *mesh)
 {
 	return mesh->ndevices <= placement_size(p->place, p->machine);
 }
@@ -257,7 +257,7 @@ static struct price step_price(void *self, const struct problem *problem,
 	double seconds = 0;
 	int32_t q = 1;
 
-	if (!fits(p, mesh))
+	if (!mesh_fits(p, mesh))
 		return (struct price){.cost = PRICE_IMPOSSIBLE_S};
 	rates_refresh(p, mesh->ndevices);
 	if (ask->op == OP_PERMUTE) {
@@ -285,7 +285,7 @@ static bool is_asked(const struct pricer *p, const struct plan *plan, int step)
 	struct groups g;
 
 	if (s->nmoves == 0 || s->gathers || s->groups.ngroups == 0 ||
-	    !op_communicates(s->op) || !fits(p, &plan->problem->mesh))
+	    !op_communicates(s->op) || !mesh_fits(p, &plan->problem->mesh))
 		return false;
 	for (int i = 0; i < s->nmoves; i++)
 		if (s->move[i].nparts == 0)
@@ -466,8 +466,8 @@ struct prices pricer_prices(struct pricer *p)
 	                       .forget = price_forget};
 }
 
-static bool lower(const void *self, struct lowered *out, struct arena *a, int step,
-                  struct text *why)
+static bool lower_plan_step(const void *self, struct lowered *out, struct arena *a,
+                            int step, struct text *why)
 {
 	const struct plan_steps *p = self;
 
@@ -476,7 +476,7 @@ static bool lower(const void *self, struct lowered *out, struct arena *a, int st
 
 struct steps steps_of_plan(const struct plan_steps *p)
 {
-	return (struct steps){p->plan->nsteps, lower, p};
+	return (struct steps){p->plan->nsteps, lower_plan_step, p};
 }
 
 double plan_seconds(struct step_time *steps, const struct plan *plan,

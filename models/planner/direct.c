@@ -32,8 +32,8 @@ struct direct {
 /* --- what is missing -------------------------------------------------------------- */
 
 /* Number of the tile that a device holds, -1 if none. */
-static int64_t tile_number(const struct direct *d, const struct tilemap *map,
-                           const int64_t *tiles, int32_t device)
+static int64_t tile_of_device(const struct direct *d, const struct tilemap *map,
+                              const int64_t *tiles, int32_t device)
 {
 	int64_t tile = 0;
 
@@ -49,7 +49,7 @@ static int64_t tile_number(const struct direct *d, const struct tilemap *map,
 
 static int64_t held_tile(const struct direct *d, int32_t device)
 {
-	return tile_number(d, &d->from, d->tiles, device);
+	return tile_of_device(d, &d->from, d->tiles, device);
 }
 
 /* First and last source tile per dimension that meet the target tile; false if empty. */
@@ -71,7 +71,7 @@ static bool meeting(const struct direct *d, int32_t device, int64_t *want,
 }
 
 /* How many boxes a device lacks. */
-static int64_t count_boxes(const struct direct *d, int32_t device)
+static int64_t count_missing(const struct direct *d, int32_t device)
 {
 	int64_t want[2 * RANK_MAX], first[RANK_MAX], last[RANK_MAX], n = 1;
 	bool own = true;
@@ -143,11 +143,11 @@ static void cut_tile(struct cuts *out, const struct direct *d, int32_t device,
 }
 
 /* The boxes that a device lacks, from number nboxes on. */
-static void add_boxes(struct direct *d, int32_t device, struct cuts *cuts,
-                      struct arena *a)
+static void add_missing(struct direct *d, int32_t device, struct cuts *cuts,
+                        struct arena *a)
 {
 	int64_t own = held_tile(d, device);
-	int64_t tile = tile_number(d, &d->to, d->to_tiles, device);
+	int64_t tile = tile_of_device(d, &d->to, d->to_tiles, device);
 
 	if (tile < 0)
 		return;
@@ -162,13 +162,13 @@ static void add_boxes(struct direct *d, int32_t device, struct cuts *cuts,
 }
 
 /* False if there are too many. */
-static bool find_boxes(struct direct *d, struct arena *a)
+static bool find_missing(struct direct *d, struct arena *a)
 {
 	int64_t n = 0, ntiles = 1;
 	struct cuts *cuts;
 
 	for (int32_t device = 0; device < d->problem->ndevices; device++) {
-		n += count_boxes(d, device);
+		n += count_missing(d, device);
 		if (n > BOXES_MAX)
 			return false;
 	}
@@ -177,7 +177,7 @@ static bool find_boxes(struct direct *d, struct arena *a)
 	cuts = arena_alloc(d->arena, (size_t)ntiles, sizeof(*cuts));
 	d->box = arena_alloc(d->arena, (size_t)n, sizeof(*d->box));
 	for (int32_t device = 0; device < d->problem->ndevices; device++)
-		add_boxes(d, device, cuts, a);
+		add_missing(d, device, cuts, a);
 	assert(d->nboxes == n);
 	return true;
 }
@@ -246,7 +246,7 @@ static void add_local_step(struct plan *plan, const struct problem *p)
 	plan->step[plan->nsteps - 1].mesh = &p->to_mesh;
 }
 
-static const char *refusal(const struct problem *p)
+static const char *direct_refusal(const struct problem *p)
 {
 	if (p->from.nunreduced > 0 || p->to.nunreduced > 0)
 		return "unreduced axes";
@@ -259,7 +259,7 @@ static enum answer direct_plan(struct plan **out, const struct problem *p,
                                const struct prices *prices, struct arena *arena,
                                struct text *why)
 {
-	const char *reason = refusal(p);
+	const char *reason = direct_refusal(p);
 	struct direct d = {.problem = p, .rank = p->array.shape.rank};
 	struct plan *plan;
 
@@ -274,7 +274,7 @@ static enum answer direct_plan(struct plan **out, const struct problem *p,
 		d.tiles[i] = layout_shards(&p->from, i);
 		d.to_tiles[i] = layout_shards(&p->to, i);
 	}
-	if (!find_boxes(&d, arena)) {
+	if (!find_missing(&d, arena)) {
 		arena_free(d.arena);
 		text_printf(why, "more than %lld boxes are missing",
 		            (long long)BOXES_MAX);

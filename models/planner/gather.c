@@ -26,7 +26,7 @@ static int all_moves(struct move *out, enum op op, const struct layout *l)
 	return nmoves;
 }
 
-static void add_step(struct plan *plan, enum op op, const struct layout *l)
+static void add_gather_step(struct plan *plan, enum op op, const struct layout *l)
 {
 	struct move moves[RANK_MAX];
 	int n = all_moves(moves, op, l);
@@ -60,8 +60,8 @@ static enum answer gather_plan(struct plan **out, const struct problem *p,
 		plan_axes_step(*out, OP_ALL_REDUCE, &sum, 1);
 	source = type_of_layout(&p->from, &p->mesh, &p->atoms);
 	if (!type_equal(&source, &type)) {
-		add_step(*out, OP_ALL_GATHER, &p->from);
-		add_step(*out, OP_SLICE, &to);
+		add_gather_step(*out, OP_ALL_GATHER, &p->from);
+		add_gather_step(*out, OP_SLICE, &to);
 	}
 	plan_finish(*out);
 	return ANSWER_PLAN;

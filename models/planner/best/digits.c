@@ -30,7 +30,7 @@ static bool add_stack(struct pieces *p, const struct layout *l, int digit)
 	return true;
 }
 
-static bool find_pieces(struct refining *refining, const struct script *s)
+static bool find_prime_pieces(struct refining *refining, const struct script *s)
 {
 	refining->rank = 0;
 	for (int digit = 0; digit < s->view.shape.rank; digit++) {
@@ -106,7 +106,7 @@ struct change {
 	struct bound bound[LAYOUT_PARTS_MAX];
 };
 
-static struct bound *bound_of(struct change *c, struct part part)
+static struct bound *binding_of(struct change *c, struct part part)
 {
 	for (int i = 0; i < c->n; i++)
 		if (memcmp(&c->bound[i].part, &part, sizeof(part)) == 0)
@@ -128,12 +128,12 @@ static bool find_change(struct change *out, const struct layout *before,
 		if (n > 1)
 			return false;
 		if (n == 1)
-			bound_of(&all, prime[0])->before = digit;
+			binding_of(&all, prime[0])->before = digit;
 		n = layout_digits(prime, after, digit);
 		if (n > 1)
 			return false;
 		if (n == 1)
-			bound_of(&all, prime[0])->after = digit;
+			binding_of(&all, prime[0])->after = digit;
 	}
 	out->n = 0;
 	for (int i = 0; i < all.n; i++)
@@ -143,7 +143,7 @@ static bool find_change(struct change *out, const struct layout *before,
 }
 
 /* The collective that makes all these changes at once; OP_EXCHANGE if none does. */
-static enum op op_of(const struct change *c)
+static enum op op_of_change(const struct change *c)
 {
 	int slices = 0, gathers = 0, moves = 0;
 
@@ -168,7 +168,7 @@ static void make_step(struct script_step *out, const struct change *c,
 {
 	struct move *move = arena_alloc(a, (size_t)c->n, sizeof(*move));
 
-	*out = (struct script_step){.op = op_of(c), .after = *after};
+	*out = (struct script_step){.op = op_of_change(c), .after = *after};
 	if (out->op == OP_EXCHANGE)
 		return;
 	out->move = move;
@@ -185,7 +185,7 @@ bool script_refine(struct script *out, const struct script *s, struct arena *a)
 {
 	struct refining refining;
 
-	if (!find_pieces(&refining, s))
+	if (!find_prime_pieces(&refining, s))
 		return false;
 	script_begin(out, s->problem, s->senders);
 	out->n = s->n;
@@ -248,8 +248,8 @@ int script_strides(int64_t *out, int most, const struct script *s, int at)
  * Bind the primes of the change as they are after it, which makes them no longer
  * unreduced; false if a digit is taken.
  */
-static bool apply(struct layout *out, const struct layout *before,
-                  const struct change *c)
+static bool apply_change(struct layout *out, const struct layout *before,
+                         const struct change *c)
 {
 	int taken[RANK_MAX] = {0};
 	struct part sum[LAYOUT_PARTS_MAX];
@@ -321,7 +321,7 @@ bool script_split(struct script *out, const struct script *s, int at, int64_t st
 
 		c->bound[c->n++] = all.bound[i];
 	}
-	if (half[0].n == 0 || half[1].n == 0 || !apply(&mid, before, &half[0]) ||
+	if (half[0].n == 0 || half[1].n == 0 || !apply_change(&mid, before, &half[0]) ||
 	    !is_valid(&mid))
 		return false;
 	script_copy(out, s);

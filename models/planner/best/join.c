@@ -75,8 +75,8 @@ static struct pair_of_stacks stacks_of(const struct layout *before,
 	return stacks;
 }
 
-static void add_move(struct script_step *out, struct move *move, int from, int to,
-                     const struct part *parts, int n, struct arena *a)
+static void add_joined_move(struct script_step *out, struct move *move, int from,
+                            int to, const struct part *parts, int n, struct arena *a)
 {
 	struct move *m = &move[out->nmoves++];
 
@@ -123,8 +123,8 @@ static bool find_moves(struct script_step *out, const struct layout *before,
 		if (gone > 0 && come > 0)
 			return false;
 		if (come > 0 && slice)
-			add_move(out, move, -1, digit, stacks.after + stacks.common,
-			         come, a);
+			add_joined_move(out, move, -1, digit,
+			                stacks.after + stacks.common, come, a);
 		if (gone == 0) {
 			grown += come > 0;
 			continue;
@@ -135,7 +135,8 @@ static bool find_moves(struct script_step *out, const struct layout *before,
 		                        stacks.before + stacks.common, gone);
 		if (slice || (to < 0 && out->op != OP_ALL_GATHER))
 			return false;
-		add_move(out, move, digit, to, stacks.before + stacks.common, gone, a);
+		add_joined_move(out, move, digit, to, stacks.before + stacks.common,
+		                gone, a);
 		moved++;
 	}
 	return out->op == OP_ALL_TO_ALL ? grown == moved
@@ -143,8 +144,8 @@ static bool find_moves(struct script_step *out, const struct layout *before,
 }
 
 /* The script over the joined digits; false where a step cannot be said so. */
-static bool join(struct script *out, const struct script *s, const struct joining *j,
-                 struct arena *a)
+static bool join_digits_of(struct script *out, const struct script *s,
+                           const struct joining *j, struct arena *a)
 {
 	script_begin(out, s->problem, s->senders);
 	out->n = s->n;
@@ -183,7 +184,7 @@ static bool join_more(struct script *out, const struct script *s, struct joining
 			if (j->next[digit[i]] || j->next[digit[k]])
 				continue;
 			more.next[digit[i]] = more.next[digit[k]] = true;
-			if (!join(out, s, &more, a))
+			if (!join_digits_of(out, s, &more, a))
 				continue;
 			*j = more;
 			return true;
@@ -202,5 +203,5 @@ bool script_join(struct script *out, const struct script *s, struct arena *a)
 			digit[n++] = k;
 	while (join_more(out, s, &j, digit, n, a))
 		joined = true;
-	return joined && join(out, s, &j, a);
+	return joined && join_digits_of(out, s, &j, a);
 }

@@ -101,7 +101,7 @@ static void offer_cut(struct best *b, const struct cut *cut)
 	text_free(&why);
 }
 
-static bool uses(const struct layout *l, int axis)
+static bool uses_axis(const struct layout *l, int axis)
 {
 	for (int dim = 0; dim < l->rank; dim++) {
 		int n;
@@ -144,7 +144,7 @@ void best_gather_after(struct best *b)
 		struct part prime[LAYOUT_PARTS_MAX];
 		int n = parts_digits(prime, &part, 1);
 
-		if (uses(&p->to, axis) || n == 0)
+		if (uses_axis(&p->to, axis) || n == 0)
 			continue;
 		all[nall++] = part;
 		/* The minor ends of an axis, as a rule those of fast links. */

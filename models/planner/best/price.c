@@ -50,8 +50,8 @@ void step_prices_limit(struct step_prices *steps, int64_t most)
 	steps->most = most;
 }
 
-static struct price bound_of(struct step_prices *steps, const struct view *view,
-                             const struct layout *from, const struct layout *to)
+static struct price bound_of_step(struct step_prices *steps, const struct view *view,
+                                  const struct layout *from, const struct layout *to)
 {
 	struct problem p = *steps->problem;
 
@@ -90,8 +90,8 @@ static struct price_note *note_of(struct step_prices *steps, const struct script
 	note = steps->prices->note(steps->prices->self, steps->key.at,
 	                           script_key_size(&steps->key));
 	if (!note->bounded && limit && boxes_of(s, i) > BOXES_FEW)
-		note->bound = bound_of(steps, &s->view, script_before(s, i),
-		                       &s->step[i].after);
+		note->bound = bound_of_step(steps, &s->view, script_before(s, i),
+		                            &s->step[i].after);
 	note->bounded = true;
 	return note;
 }

@@ -168,7 +168,7 @@ static bool sums_apart(const struct reduction *reduction, const struct layout *f
 }
 
 /* Was the layout after the sums there before? It is remembered. */
-static bool tried(struct reduction *reduction, const struct layout *after)
+static bool was_tried(struct reduction *reduction, const struct layout *after)
 {
 	for (int i = 0; i < reduction->nafter; i++)
 		if (memcmp(&reduction->after[i], after, sizeof(*after)) == 0)
@@ -218,8 +218,8 @@ static void offer_after(struct reduction *reduction, const struct layout *after)
  * Primes that the target's dimensions list go there if `home`, all others to dimension
  * `dim` (-1: nowhere, by an all-reduce). False where they do not divide it.
  */
-static bool place(struct layout *out, const struct reduction *reduction, int dim,
-                  bool home)
+static bool place_sums(struct layout *out, const struct reduction *reduction, int dim,
+                       bool home)
 {
 	struct shape local =
 		layout_local(&reduction->problem->from, &reduction->problem->padded);
@@ -250,7 +250,7 @@ void best_pool_add_sums(struct best_pool *pool)
 		return;
 	for (int dim = -1; dim < p->from.rank; dim++)
 		for (int home = 0; home < 2; home++)
-			if (place(&after, &reduction, dim, home) &&
-			    !tried(&reduction, &after))
+			if (place_sums(&after, &reduction, dim, home) &&
+			    !was_tried(&reduction, &after))
 				offer_after(&reduction, &after);
 }

@@ -103,9 +103,9 @@ bool script_of_plan(struct script *out, const struct plan *p)
 }
 
 /* With the bounds of the boxes of an exchange, or without (plan/exchange.h). */
-static bool add_step(struct plan *plan, const struct script *s,
-                     const struct script_step *step, bool bounds,
-                     const struct prices *prices)
+static bool add_script_step(struct plan *plan, const struct script *s,
+                            const struct script_step *step, bool bounds,
+                            const struct prices *prices)
 {
 	struct text why = {0};
 	int before = plan->nsteps;
@@ -139,7 +139,7 @@ struct plan *script_plan(const struct script *s, const struct prices *prices,
 	if (!same_shape(&s->view.shape, &s->problem->padded))
 		plan_view(plan, &s->view, &s->from, &s->to);
 	for (int i = 0; i < s->n; i++)
-		if (!add_step(plan, s, &s->step[i], true, prices))
+		if (!add_script_step(plan, s, &s->step[i], true, prices))
 			return NULL;
 	plan_finish(plan);
 	return plan;
@@ -157,7 +157,7 @@ struct plan *script_step_plan(const struct script *s, int i,
 	struct plan *plan = plan_new(a, s->problem, "best");
 
 	plan_view(plan, &s->view, script_before(s, i), &s->step[i].after);
-	if (!add_step(plan, s, &s->step[i], false, prices))
+	if (!add_script_step(plan, s, &s->step[i], false, prices))
 		return NULL;
 	plan_finish(plan);
 	return plan;

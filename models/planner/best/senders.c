@@ -36,8 +36,8 @@ static int32_t pair_up(struct pair *out, const int32_t *src, const int32_t *dst,
 }
 
 /* The devices of a list that have another tile than `tile` in `h`. */
-static int32_t others(int32_t *out, const int32_t *device, int32_t n,
-                      const struct holders *h, int32_t tile)
+static int32_t devices_with_others(int32_t *out, const int32_t *device, int32_t n,
+                                   const struct holders *h, int32_t tile)
 {
 	int32_t count = 0;
 
@@ -65,9 +65,10 @@ static int32_t find_pairs(struct pair *out, const struct plan *p,
 		const int32_t *from = have.device + have.first[t];
 		const int32_t *to = want.device + want.first[t];
 
-		moved = others(src, from, r, &want, t);
-		if (others(dst, to, (int32_t)(want.first[t + 1] - want.first[t]), &have,
-		           t) != moved)
+		moved = devices_with_others(src, from, r, &want, t);
+		if (devices_with_others(dst, to,
+		                        (int32_t)(want.first[t + 1] - want.first[t]),
+		                        &have, t) != moved)
 			return 0;
 		for (int32_t i = 0; i < r; i++)
 			if (want.tile[from[i]] == t)
@@ -119,7 +120,7 @@ struct places {
 	int copy[LAYOUT_PARTS_MAX]; /* those that no dimension of a layout is cut by */
 };
 
-static bool cuts(const struct layout *l, struct part part)
+static bool cuts_part(const struct layout *l, struct part part)
 {
 	for (int dim = 0; dim < l->rank; dim++) {
 		struct part prime[LAYOUT_PARTS_MAX];
@@ -145,7 +146,7 @@ static struct places find_places(const struct mesh *m, const struct layout *l)
 		for (int k = 0; k < n && out.n < LAYOUT_PARTS_MAX; k++) {
 			int32_t rest = whole.size / (prime[k].pre * prime[k].size);
 
-			if (!cuts(l, prime[k]))
+			if (!cuts_part(l, prime[k]))
 				out.copy[out.ncopies++] = out.n;
 			out.place[out.n++] = (struct place){
 				(int32_t)mesh_stride(m, axis) * rest, prime[k].size};

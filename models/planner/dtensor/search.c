@@ -190,7 +190,8 @@ static struct expansion expansion_of(const struct search *s, int32_t node)
  * cost or less would be taken first, so it is left alone; and so is one that costs no
  * less than the target, which waits and would be taken before it.
  */
-static void reach(struct search *s, const struct expansion *expansion, int i, int to)
+static void reach_placement(struct search *s, const struct expansion *expansion, int i,
+                            int to)
 {
 	struct dtensor_transform t = {s->axis[i], expansion->key.placement[i], to};
 	double cost_us =
@@ -221,22 +222,23 @@ static void reach_all(struct search *s, const struct expansion *expansion, int f
 		if (expansion->key.placement[i] != from)
 			continue;
 		if (to != RANK_MAX)
-			reach(s, expansion, i, to);
+			reach_placement(s, expansion, i, to);
 		for (int dim = 0; to == RANK_MAX && dim < s->rank; dim++)
-			reach(s, expansion, i, dim);
+			reach_placement(s, expansion, i, dim);
 	}
 }
 
 /* In the order of the header. */
-static void expand(struct search *s, const struct expansion *expansion)
+static void expand_node(struct search *s, const struct expansion *expansion)
 {
 	for (int from = 0; from < s->rank; from++)
 		for (int to = 0; to < s->rank; to++)
 			if (expansion->count[from] && from != to)
-				reach(s, expansion, expansion->top[from], to);
+				reach_placement(s, expansion, expansion->top[from], to);
 	for (int from = 0; from < s->rank; from++)
 		if (expansion->count[from])
-			reach(s, expansion, expansion->top[from], DTENSOR_REPLICATE);
+			reach_placement(s, expansion, expansion->top[from],
+			                DTENSOR_REPLICATE);
 	reach_all(s, expansion, DTENSOR_PARTIAL, DTENSOR_REPLICATE);
 	reach_all(s, expansion, DTENSOR_REPLICATE, RANK_MAX);
 	reach_all(s, expansion, DTENSOR_PARTIAL, RANK_MAX);
@@ -277,7 +279,7 @@ static bool search_once(struct search *s, const struct key *source)
 			return true;
 		s->nodes.at[node].done = true;
 		expansion = expansion_of(s, node);
-		expand(s, &expansion);
+		expand_node(s, &expansion);
 	}
 	return false;
 }

@@ -199,7 +199,7 @@ static bool relieves(const struct chains *c, int32_t sender)
 	return true;
 }
 
-static void shift(struct chains *c, int32_t sender)
+static void shift_chain(struct chains *c, int32_t sender)
 {
 	for (; c->from[sender] >= 0; sender = c->from[sender]) {
 		int32_t box = last_box(c, sender);
@@ -236,7 +236,7 @@ static bool relieve(struct chains *c, double limit)
 	for (int32_t k = 0; k < spread->nsenders; k++) {
 		if (c->end[k] < 0)
 			continue;
-		shift(c, c->end[k]);
+		shift_chain(c, c->end[k]);
 		found = true;
 	}
 	return found;

@@ -62,7 +62,7 @@ static int32_t *boxes_by_size(const struct sending *s, struct arena *a)
  * The cheapest sender for a box of those that stay within the limit, of equal ones the
  * least busy; where none does, the one that is done with it first.
  */
-static int32_t cheapest(const struct spreading *spread, int32_t b, double limit)
+static int32_t cheapest_sender(const struct spreading *spread, int32_t b, double limit)
 {
 	const double *load = spreading_loads(spread, b), *busy = spread->busy;
 	int32_t best = -1, soonest = 0;
@@ -79,14 +79,15 @@ static int32_t cheapest(const struct spreading *spread, int32_t b, double limit)
 	return best >= 0 ? best : soonest;
 }
 
-static void fill(struct spreading *spread, const int32_t *order, double limit)
+static void fill_senders(struct spreading *spread, const int32_t *order, double limit)
 {
 	for (int32_t k = 0; k < spread->nsenders; k++) {
 		spread->busy[k] = 0;
 		spread->first[k] = -1;
 	}
 	for (int32_t i = 0; i < spread->nboxes; i++)
-		spreading_link(spread, order[i], cheapest(spread, order[i], limit));
+		spreading_link(spread, order[i],
+		               cheapest_sender(spread, order[i], limit));
 	spread->work -= (int64_t)spread->nboxes * spread->nsenders;
 }
 
@@ -115,7 +116,7 @@ struct change {
 	double most, added;
 };
 
-static void consider(struct change *best, const struct change *c)
+static void consider_change(struct change *best, const struct change *c)
 {
 	if (best->box < 0 || c->added < best->added ||
 	    (c->added == best->added && c->most < best->most))
@@ -136,15 +137,16 @@ static struct change least_change(struct spreading *spread, int32_t from, int32_
 
 		spread->work--;
 		if (grown < limit)
-			consider(&best,
-			         &(struct change){b, -1, fmax(left, grown), added});
+			consider_change(&best, &(struct change){b, -1, fmax(left, grown),
+			                                        added});
 		for (int32_t c = spread->first[to]; c >= 0; c = spread->next[c]) {
 			const double *back = spreading_loads(spread, c);
 			double a = left + back[from], z = grown - back[to];
 
 			spread->work--;
 			if (a < limit && z < limit)
-				consider(&best, &(struct change){b, c, fmax(a, z),
+				consider_change(&best,
+				                &(struct change){b, c, fmax(a, z),
 				                                 added + back[from] -
 				                                         back[to]});
 		}
@@ -166,7 +168,7 @@ static void sort_senders(struct spreading *spread)
 }
 
 /* Make the busiest sender less busy, by a change with the least busy one that helps. */
-static bool level(struct spreading *spread)
+static bool level_busiest(struct spreading *spread)
 {
 	int32_t from = busiest(spread);
 	double limit = spread->busy[from] * (1 - SPREADING_SLACK);
@@ -231,7 +233,7 @@ static bool try_cheaper(struct spreading *spread, int32_t b, double most)
 }
 
 /* One move or swap for each box that lowers the sum. */
-static bool lower(struct spreading *spread)
+static bool lower_sum(struct spreading *spread)
 {
 	double most = spreading_most(spread) * (1 - SPREADING_SLACK);
 	bool changed = false;
@@ -247,9 +249,9 @@ static bool lower(struct spreading *spread)
 static void improve(struct spreading *spread)
 {
 	do {
-		while (spread->work > 0 && level(spread))
+		while (spread->work > 0 && level_busiest(spread))
 			;
-	} while (spread->work > 0 && lower(spread));
+	} while (spread->work > 0 && lower_sum(spread));
 }
 
 /* --- all of it -------------------------------------------------------------------- */
@@ -286,12 +288,12 @@ void send_spread(int32_t *sender, const struct sending *s, int64_t *work)
 	const int32_t *order = boxes_by_size(s, a);
 	double largest_box;
 
-	fill(&spread, order, INFINITY);
+	fill_senders(&spread, order, INFINITY);
 	largest_box = bound(&spread);
 	/* A third of the work is for what comes after. */
 	if (!spreading_relieve(&spread, spread.work / 3))
-		fill(&spread, order,
-		     spread.least_sum / spread.nsenders + largest_box / 2);
+		fill_senders(&spread, order,
+		             spread.least_sum / spread.nsenders + largest_box / 2);
 	improve(&spread);
 	*work = spread.work;
 	arena_free(a);

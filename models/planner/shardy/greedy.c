@@ -82,8 +82,8 @@ static bool done(const struct greedy *g)
 	return !g->reorder;
 }
 
-static struct greedy *begin(struct shardy_program *out, const struct shape *shape,
-                            const struct layout *from, const struct layout *to)
+static struct greedy *greedy_begin(struct shardy_program *out, const struct shape *shape,
+                                   const struct layout *from, const struct layout *to)
 {
 	struct greedy *g = arena_alloc(out->arena, 1, sizeof(*g));
 	struct shardy_axes had = {0}, asked = {0};
@@ -122,7 +122,7 @@ struct shardy_program shardy_reshard(const struct shape *shape,
                                      bool reorder, struct arena *a)
 {
 	struct shardy_program out = {.arena = a, .end = SHARDY_DONE};
-	struct greedy *g = begin(&out, shape, from, to);
+	struct greedy *g = greedy_begin(&out, shape, from, to);
 
 	g->reorder = reorder;
 	for (int round = 0; round < 2 && !done(g); round++) {

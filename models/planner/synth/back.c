@@ -34,7 +34,7 @@ struct origin {
 	struct block_moves moves;
 };
 
-static void reach(struct back *back, uint64_t code, double cost)
+static void reach_back(struct back *back, uint64_t code, double cost)
 {
 	struct state *to;
 	bool fresh;
@@ -62,8 +62,8 @@ static void add_ends(struct origin *origin, uint64_t code, uint32_t used,
 	int64_t wanted = origin->levels->level[origin->level].elements;
 
 	if (elements == wanted)
-		reach(origin->back, code,
-		      rest_cost(&origin->levels->rest, used & ~coded->in_to));
+		reach_back(origin->back, code,
+		           rest_cost(&origin->levels->rest, used & ~coded->in_to));
 	for (; dim < coded->rank && elements > wanted; dim++) {
 		for (int a = 0; a < coded->natoms; a++) {
 			int32_t size = coded->size[a];
@@ -92,8 +92,8 @@ static void look_at(struct origin *origin, uint64_t code)
  * All-to-alls that lead to the origin: blocks go back from where they arrived, which is
  * here the dimension that moves rise by, so that lists grow at their ends.
  */
-static void all_to_alls(struct origin *origin, uint64_t code, int first, uint32_t used,
-                        int list)
+static void back_all_to_alls(struct origin *origin, uint64_t code, int first,
+                             uint32_t used, int list)
 {
 	const struct lists *lists = &origin->levels->lists;
 	const struct level *level = &origin->levels->level[origin->level];
@@ -111,19 +111,20 @@ static void all_to_alls(struct origin *origin, uint64_t code, int first, uint32_
 		more = lists_append(lists, list, end - m->n, m->n);
 		known = states_look(&origin->back->states, code + m->add);
 		if (!known || origin->cost + level->step_cost < known->most_cost)
-			reach(origin->back, code + m->add,
-			      origin->cost + levels_collective(origin->levels,
-			                                       origin->level,
-			                                       PRICE_ALL_TO_ALL, more,
-			                                       origin->back->most_cost -
-			                                               origin->cost)
-			                             .cost);
+			reach_back(origin->back, code + m->add,
+			           origin->cost + levels_collective(
+							  origin->levels, origin->level,
+							  PRICE_ALL_TO_ALL, more,
+							  origin->back->most_cost -
+								  origin->cost)
+			                                  .cost);
 		if (m->next < origin->moves.n)
-			all_to_alls(origin, code + m->add, m->next, used | dims, more);
+			back_all_to_alls(origin, code + m->add, m->next, used | dims,
+			                 more);
 	}
 }
 
-static void settle(struct origin *origin, int32_t state)
+static void settle_back(struct origin *origin, int32_t state)
 {
 	struct back *back = origin->back;
 	const struct coded *coded = back->coded;
@@ -136,15 +137,16 @@ static void settle(struct origin *origin, int32_t state)
 		shape_types_list(&types, code & ~SHAPE, coded->size_class,
 		                 coded->natoms);
 		for (int i = 0; i < types.n; i++)
-			reach(back, types.code[i], origin->cost);
+			reach_back(back, types.code[i], origin->cost);
 		return;
 	}
 	look_at(origin, code);
-	reach(back,
-	      code_of_shape(&origin->stacks, coded->size_class, coded->natoms) | SHAPE,
-	      origin->cost + back->permute_cost);
+	reach_back(back,
+	           code_of_shape(&origin->stacks, coded->size_class, coded->natoms) |
+	                   SHAPE,
+	           origin->cost + back->permute_cost);
 	block_moves_list(&origin->moves, &origin->stacks, origin->extent, coded->s);
-	all_to_alls(origin, code, 0, 0, 0);
+	back_all_to_alls(origin, code, 0, 0, 0);
 }
 
 struct back *back_new(struct levels *levels, int level, double most_cost)
@@ -169,7 +171,7 @@ struct back *back_new(struct levels *levels, int level, double most_cost)
 		                               : INFINITY;
 		if (back->far_cost > radius || n == TYPES_MAX)
 			break;
-		settle(&origin, states_next(&back->states));
+		settle_back(&origin, states_next(&back->states));
 	}
 	/* Where types are many a better bound of the next step is worth its price. */
 	back->unseen_cost =

@@ -108,8 +108,8 @@ static struct price bound_of_rest(struct search *search, uint64_t code,
  * A step of price `step` leads to the type of a code, whose tile is of a level. Nearly
  * all ways to a state are plainly dearer than the one known, which is seen first.
  */
-static void reach(struct search *search, enum op op, uint64_t code, enum phase phase,
-                  const struct price *step, int level)
+static void reach_type(struct search *search, enum op op, uint64_t code,
+                       enum phase phase, const struct price *step, int level)
 {
 	double cost = search->price.cost + step->cost;
 	int64_t live = search->live_bytes;
@@ -165,8 +165,8 @@ static void reach(struct search *search, enum op op, uint64_t code, enum phase p
  * The price of a collective from the state being expanded, after which gathers still cost
  * `rest_cost`; of one that is dearer than the path may be no more is asked than that.
  */
-static struct price ask(const struct search *search, enum list_price kind, int list,
-                        double rest_cost)
+static struct price collective_price(const struct search *search, enum list_price kind,
+                                     int list, double rest_cost)
 {
 	return levels_collective(&search->levels, search->here, kind, list,
 	                         search->most_cost - search->price.cost - rest_cost);
@@ -199,8 +199,9 @@ static void slices(struct search *search, uint64_t code, uint32_t used,
 			if (less <= search->coded.target) {
 				int level = levels_find(&search->levels, less);
 
-				reach(search, OP_SLICE, next, PHASE_FLAT,
-				      levels_slice(&search->levels, level, next), level);
+				reach_type(search, OP_SLICE, next, PHASE_FLAT,
+				           levels_slice(&search->levels, level, next),
+				           level);
 			}
 			slices(search, next, used | UINT32_C(1) << a, less, dim,
 			       place + 1, extent / size);
@@ -225,8 +226,8 @@ static bool in_vain(const struct search *search, uint64_t code, double cost)
  * those chosen, on dimensions `used`, and one or more moves from number `first` on. All
  * cost no less than `cost`.
  */
-static void all_to_alls(struct search *search, uint64_t code, int first, uint32_t used,
-                        double cost)
+static void exact_all_to_alls(struct search *search, uint64_t code, int first,
+                              uint32_t used, double cost)
 {
 	double rest_cost = level_of(search, search->here)->rest_cost;
 
@@ -241,26 +242,26 @@ static void all_to_alls(struct search *search, uint64_t code, int first, uint32_
 		if (!in_vain(search, to, cost)) {
 			int list = chosen_list(&search->levels.lists, &search->stacks,
 			                       &search->chosen);
-			struct price price =
-				ask(search, PRICE_ALL_TO_ALL, list, rest_cost);
+			struct price price = collective_price(search, PRICE_ALL_TO_ALL,
+			                                      list, rest_cost);
 
-			reach(search, OP_ALL_TO_ALL, to, PHASE_FLAT, &price,
-			      search->here);
+			reach_type(search, OP_ALL_TO_ALL, to, PHASE_FLAT, &price,
+			           search->here);
 		}
 		if (m->next < search->moves.n)
-			all_to_alls(search, to, m->next, used | dims, cost);
+			exact_all_to_alls(search, to, m->next, used | dims, cost);
 		search->chosen.n--;
 	}
 }
 
 /* To the virtual state of the local shape. */
-static void permute(struct search *search)
+static void reach_shape(struct search *search)
 {
 	uint64_t shape = code_of_shape(&search->stacks, search->coded.size_class,
 	                               search->coded.natoms);
 
-	reach(search, OP_PERMUTE, shape, PHASE_SHAPE,
-	      &level_of(search, search->here)->permute, search->here);
+	reach_type(search, OP_PERMUTE, shape, PHASE_SHAPE,
+	           &level_of(search, search->here)->permute, search->here);
 }
 
 /* From the virtual state of a local shape to all its types. */
@@ -271,8 +272,8 @@ static void expand_shape(struct search *search)
 	shape_types_list(&types, search->from_code, search->coded.size_class,
 	                 search->coded.natoms);
 	for (int i = 0; i < types.n; i++)
-		reach(search, OP_PERMUTE, types.code[i], PHASE_FLAT, &(struct price){0},
-		      search->here);
+		reach_type(search, OP_PERMUTE, types.code[i], PHASE_FLAT,
+		           &(struct price){0}, search->here);
 }
 
 /*
@@ -305,9 +306,11 @@ static void all_gathers(struct search *search, uint64_t code, int dim, int list,
 			                     search->stacks.count[dim] - n);
 			more *= search->coded.size[end[-n]];
 			level = levels_find(&search->levels, more);
-			price = ask(search, moves ? PRICE_UNPACK : PRICE_GATHER, atoms,
-			            level_of(search, level)->rest_cost);
-			reach(search, OP_ALL_GATHER, next, PHASE_GATHER, &price, level);
+			price = collective_price(
+				search, moves ? PRICE_UNPACK : PRICE_GATHER, atoms,
+				level_of(search, level)->rest_cost);
+			reach_type(search, OP_ALL_GATHER, next, PHASE_GATHER, &price,
+			           level);
 			all_gathers(search, next, dim + 1, atoms, more, moves);
 		}
 		inner = inner || search->extent[dim] > 1;
@@ -321,11 +324,11 @@ static void gather_rest(struct search *search)
 	struct price price =
 		hop_price(search->s, OP_ALL_GATHER, &before, &search->s->to, 0);
 
-	reach(search, OP_ALL_GATHER, search->coded.to_code, PHASE_GATHER, &price,
-	      levels_find(&search->levels, search->coded.target));
+	reach_type(search, OP_ALL_GATHER, search->coded.to_code, PHASE_GATHER, &price,
+	           levels_find(&search->levels, search->coded.target));
 }
 
-static void expand(struct search *search, int32_t state)
+static void expand_state(struct search *search, int32_t state)
 {
 	const struct state *from = &search->states.state.at[state];
 	int64_t elements = level_of(search, from->level)->elements;
@@ -357,8 +360,8 @@ static void expand(struct search *search, int32_t state)
 		least = search->price.cost + level_of(search, search->here)->step_cost;
 		if (least + level_of(search, search->here)->rest_cost <=
 		    search->most_cost)
-			all_to_alls(search, search->from_code, 0, 0, least);
-		permute(search);
+			exact_all_to_alls(search, search->from_code, 0, 0, least);
+		reach_shape(search);
 	}
 	/* All-gathers alone lead to the target only from types that list it. */
 	if (!code_lists(search->from_code, search->coded.to_code, search->coded.natoms))
@@ -464,7 +467,7 @@ bool synth_exact(struct exact_paths *out, struct synth *s, const struct price *m
 	while ((state = states_next(&search.states)) >= 0) {
 		if (search.states.state.at[state].code == end)
 			break;
-		expand(&search, state);
+		expand_state(&search, state);
 	}
 	if (state >= 0)
 		paths_of_state(out, &search, state);

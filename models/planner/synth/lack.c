@@ -5,8 +5,8 @@
 enum { LACK_DEVICES_MAX = 512 };
 
 /* The tile of device d in a dimension cut by a stack of atoms. */
-static int32_t tile_number(const struct lack *lack, const uint8_t *stack, int n,
-                           int32_t d)
+static int32_t tile_of_digits(const struct lack *lack, const uint8_t *stack, int n,
+                              int32_t d)
 {
 	const struct atoms *atoms = &lack->s->atoms;
 	int32_t number = 0;
@@ -42,7 +42,7 @@ void lack_init(struct lack *out, const struct synth *s)
 			out->digit[d * atoms->n + a] =
 				d / atoms->atom[a].stride % atoms->atom[a].size;
 		for (int dim = 0; dim < rank; dim++)
-			out->wanted[d * rank + dim] = tile_number(
+			out->wanted[d * rank + dim] = tile_of_digits(
 				out, out->to.atom[dim], out->to.count[dim], d);
 	}
 }
@@ -61,8 +61,8 @@ static int64_t held(const struct lack *lack, const struct stacks *t,
 
 	for (int dim = 0; dim < t->rank && elements > 0; dim++) {
 		int64_t want = lack->want[dim];
-		int64_t lo =
-			have[dim] * tile_number(lack, t->atom[dim], t->count[dim], d);
+		int64_t lo = have[dim] *
+		             tile_of_digits(lack, t->atom[dim], t->count[dim], d);
 		int64_t low = want * lack->wanted[d * t->rank + dim];
 		int64_t hi = lo + have[dim], high = low + want;
 

@@ -71,8 +71,8 @@ bool synth_begin(struct synth *out, const struct problem *p,
 	return true;
 }
 
-static void add_move(struct hop_moves *out, const struct synth *s, int from, int to,
-                     const uint8_t *atoms, int n)
+static void add_hop_move(struct hop_moves *out, const struct synth *s, int from, int to,
+                         const uint8_t *atoms, int n)
 {
 	struct move *m = &out->move[out->n++];
 
@@ -111,18 +111,18 @@ void hop_moves(struct hop_moves *out, const struct synth *s, enum op op,
 		int nb = before->count[dim], nc = after->count[dim];
 
 		if (op == OP_ALL_GATHER && nb > nc)
-			add_move(out, s, dim, -1, b + nc, nb - nc);
+			add_hop_move(out, s, dim, -1, b + nc, nb - nc);
 		else if (op != OP_ALL_GATHER && nc > nb)
-			add_move(out, s,
-			         op == OP_SLICE ? -1 : dim_of_atom(before, c[nb]), dim,
-			         c + nb, nc - nb);
+			add_hop_move(out, s,
+			             op == OP_SLICE ? -1 : dim_of_atom(before, c[nb]),
+			             dim, c + nb, nc - nb);
 		b += nb;
 		c += nc;
 	}
 }
 
 /* Are atoms a and a + 1 neighbours in the type's stacks, or both not in use? */
-static bool together(const struct type *t, int a)
+static bool atoms_together(const struct type *t, int a)
 {
 	uint32_t used = type_used(t);
 	const uint8_t *stack = t->atom;
@@ -151,7 +151,7 @@ bool synth_coarsen(struct synth *out, const struct synth *s)
 		out->first[n] = (uint8_t)a;
 		out->parts[n] = 1;
 		while (a + 1 < s->atoms.n && s->part[a].axis == s->part[a + 1].axis &&
-		       together(&s->from, a) && together(&s->to, a)) {
+		       atoms_together(&s->from, a) && atoms_together(&s->to, a)) {
 			a++;
 			atom.size *= s->atoms.atom[a].size;
 			atom.stride = s->atoms.atom[a].stride;
@@ -216,7 +216,7 @@ struct price list_price(const struct synth *s, const struct list_step *step)
 	                       .most_cost = step->most_cost};
 
 	moves.n = moves.natoms = 0;
-	add_move(&moves, s, 0, gather ? -1 : 1, step->atom, step->n);
+	add_hop_move(&moves, s, 0, gather ? -1 : 1, step->atom, step->n);
 	return ask_price(s, &ask);
 }
 

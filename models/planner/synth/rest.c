@@ -39,7 +39,7 @@ static int64_t product(const struct coded *coded, uint32_t atoms)
 }
 
 /* One more atom in the list, in all ways, and what is then left to gather. */
-static void append(struct gather *gather)
+static void append_atom(struct gather *gather)
 {
 	const struct coded *coded = gather->rest->coded;
 	struct synth *s = coded->s;
@@ -62,7 +62,7 @@ static void append(struct gather *gather)
 			gather->least_cost = fmin(gather->least_cost,
 			                          list_price(s, &step).cost + rest);
 		}
-		append(gather);
+		append_atom(gather);
 		gather->after /= coded->size[a];
 		gather->left ^= UINT32_C(1) << a;
 		gather->n--;
@@ -124,7 +124,7 @@ double rest_cost(struct rest *rest, uint32_t atoms)
 	} else {
 		gather.before = rest->coded->target / product(rest->coded, atoms);
 		gather.after = gather.before;
-		append(&gather);
+		append_atom(&gather);
 	}
 	rest->set_cost[atoms] = gather.least_cost;
 	return gather.least_cost;

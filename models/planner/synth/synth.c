@@ -78,7 +78,7 @@ static bool same_path(const struct choice *a, const struct choice *b)
 	return true;
 }
 
-static void insert(struct choices *choices, const struct choice *choice)
+static void insert_choice(struct choices *choices, const struct choice *choice)
 {
 	int at = choices->n;
 
@@ -97,8 +97,8 @@ static void insert(struct choices *choices, const struct choice *choice)
  * `most_cost` (0: no limit) only that they are: all-to-alls, the dearest to find out, are
  * asked for last.
  */
-static struct price path_price(struct synth *s, const struct path *path,
-                               double *sure_cost, double most_cost)
+static struct price path_steps_price(struct synth *s, const struct path *path,
+                                     double *sure_cost, double most_cost)
 {
 	struct price sum = {0};
 
@@ -145,9 +145,9 @@ static void add_choice(struct choices *choices, struct synth *s, const struct pa
 	double known = known_cost(choices);
 
 	*kept = *path;
-	choice.price = path_price(s, path, &choice.sure_cost, known * ROUNDING);
+	choice.price = path_steps_price(s, path, &choice.sure_cost, known * ROUNDING);
 	if (known == 0 || !price_plainly_more(choice.sure_cost, known))
-		insert(choices, &choice);
+		insert_choice(choices, &choice);
 }
 
 /*
@@ -169,7 +169,7 @@ static bool add_exact(struct choices *choices, struct synth *s, const struct pri
 	if (by_bytes(s))
 		return true;
 	in_bytes.prices = &prices_bytes;
-	bytes = path_price(&in_bytes, &paths.path[0], &sure_cost, 0);
+	bytes = path_steps_price(&in_bytes, &paths.path[0], &sure_cost, 0);
 	if (synth_exact(&paths, &in_bytes, &bytes))
 		add_choice(choices, s, &paths.path[0]);
 	return true;
@@ -215,7 +215,7 @@ static void add_rewriting(struct choices *choices, struct synth *s)
 	add_choice(choices, s, &path);
 }
 
-static struct plan *cheapest(const struct choices *choices)
+static struct plan *cheapest_choice(const struct choices *choices)
 {
 	struct plan *best = NULL;
 	struct price best_price = {0};
@@ -241,7 +241,7 @@ static struct plan *cheapest(const struct choices *choices)
 }
 
 /* Above the exact search's reach: all that may be cheapest. */
-static void add_all(struct choices *choices, struct synth *s)
+static void add_all_choices(struct choices *choices, struct synth *s)
 {
 	bool complete = add_weak(choices, s, false) && one_size(&s->atoms);
 
@@ -267,12 +267,12 @@ enum answer synth_search(struct plan **out, const struct problem *p,
 		return ANSWER_PLAN;
 	}
 	if (!few_types(&s, exact_atoms) || !by_bytes(&s))
-		add_all(&others, &s);
+		add_all_choices(&others, &s);
 	if (few_types(&s, exact_atoms))
 		add_exact(&choices, &s, others.n > 0 ? &others.choice[0].price : NULL);
 	for (int i = 0; i < others.n; i++)
-		insert(&choices, &others.choice[i]);
-	*out = cheapest(&choices);
+		insert_choice(&choices, &others.choice[i]);
+	*out = cheapest_choice(&choices);
 	return ANSWER_PLAN;
 }
 

@@ -31,7 +31,7 @@ static int64_t elements_of(const struct weak *weak, const struct type *t)
 }
 
 /* May this symbol end where the target has this atom? */
-static bool fits(const struct weak *weak, uint8_t symbol, uint8_t atom)
+static bool symbol_fits(const struct weak *weak, uint8_t symbol, uint8_t atom)
 {
 	if (weak->in_from >> atom & 1)
 		return symbol == atom;
@@ -40,7 +40,7 @@ static bool fits(const struct weak *weak, uint8_t symbol, uint8_t atom)
 
 /* --- candidates ------------------------------------------------------------------- */
 
-static int listed(const struct type *t)
+static int atoms_listed(const struct type *t)
 {
 	return type_first(t, t->rank);
 }
@@ -49,8 +49,8 @@ static int listed(const struct type *t)
 static struct price whole_price(const struct weak *weak, const struct type *t,
                                 struct price flat, int64_t elements)
 {
-	bool first = listed(t) > listed(&weak->from),
-	     last = listed(t) > listed(&weak->to);
+	bool first = atoms_listed(t) > atoms_listed(&weak->from),
+	     last = atoms_listed(t) > atoms_listed(&weak->to);
 
 	flat.cost += (double)(weak->target - elements);
 	flat.collectives += weak->backwards ? first : last;
@@ -150,7 +150,7 @@ static struct needs needs_of(const struct weak *weak, const struct type *t)
 	for (int dim = 0; dim < t->rank; dim++) {
 		int n = t->count[dim], m = weak->to.count[dim], k = 0;
 
-		while (k < n && k < m && fits(weak, have[k], want[k]))
+		while (k < n && k < m && symbol_fits(weak, have[k], want[k]))
 			k++;
 		if (k == n && k < m)
 			needs.shorts[needs.nshort++] = (uint8_t)dim;
@@ -187,7 +187,7 @@ static int completing_block(const struct last *last, int from, int to, int64_t *
 	for (int n = wanted; n <= spare; n++) {
 		int k = 0;
 
-		while (k < wanted && fits(weak, end[k - n], want[k]))
+		while (k < wanted && symbol_fits(weak, end[k - n], want[k]))
 			k++;
 		if (k < wanted)
 			continue;
@@ -227,7 +227,7 @@ static void complete(struct last *last, uint32_t used, int64_t factor)
 }
 
 /* The candidates that end the flat part in or after a state. */
-static void finish(struct weak *weak, int32_t state, const struct needs *needs)
+static void finish_pattern(struct weak *weak, int32_t state, const struct needs *needs)
 {
 	const struct state *s = &weak->states.state.at[state];
 	const struct type *t = &weak->states.type.at[state];
@@ -261,12 +261,12 @@ static void finish(struct weak *weak, int32_t state, const struct needs *needs)
 }
 
 /*
- * At least what any plan through a state costs that finish() did not offer: two more
+ * At least what any plan through a state costs that finish_pattern() did not offer: two more
  * all-to-alls, the smallest block in one and all else in the other, or one all-to-all
  * and a permute, which is never cheaper.
  */
-static struct price least_price(const struct weak *weak, int32_t state,
-                                const struct needs *needs)
+static struct price least_whole_price(const struct weak *weak, int32_t state,
+                                      const struct needs *needs)
 {
 	const struct type *t = &weak->states.type.at[state];
 	double m = (double)elements_of(weak, t), p = weak->smallest;
@@ -281,8 +281,8 @@ static struct price least_price(const struct weak *weak, int32_t state,
 
 /* --- states ----------------------------------------------------------------------- */
 
-static void reach(struct weak *weak, int32_t from, const struct type *t,
-                  struct price price, const struct weak_moves *moves)
+static void reach_pattern(struct weak *weak, int32_t from, const struct type *t,
+                          struct price price, const struct weak_moves *moves)
 {
 	struct state *s;
 	struct needs needs;
@@ -299,8 +299,8 @@ static void reach(struct weak *weak, int32_t from, const struct type *t,
 	s->price = price;
 	s->parent = from;
 	needs = needs_of(weak, t);
-	finish(weak, n, &needs);
-	s->total = least_price(weak, n, &needs);
+	finish_pattern(weak, n, &needs);
+	s->total = least_whole_price(weak, n, &needs);
 	if (needs.missing > 1 && !too_dear(weak, s->total))
 		states_queue(&weak->states, n);
 }
@@ -315,8 +315,8 @@ struct expansion {
 };
 
 /* All all-to-alls from a state that can still lead to something cheaper. */
-static void all_to_alls(struct expansion *expansion, const struct type *t,
-                        int first_dim, uint32_t used, int64_t done)
+static void weak_all_to_alls(struct expansion *expansion, const struct type *t,
+                             int first_dim, uint32_t used, int64_t done)
 {
 	struct weak *weak = expansion->weak;
 	int64_t m = expansion->elements;
@@ -350,12 +350,12 @@ static void all_to_alls(struct expansion *expansion, const struct type *t,
 				expansion->moves.move[expansion->moves.n++] =
 					(struct weak_move){(uint8_t)from, (uint8_t)to,
 				                           (uint8_t)n};
-				reach(weak, expansion->from, &next, price,
-				      &expansion->moves);
-				all_to_alls(expansion, &next, from + 1,
-				            used | UINT32_C(1) << from |
-				                    UINT32_C(1) << to,
-				            all);
+				reach_pattern(weak, expansion->from, &next, price,
+				              &expansion->moves);
+				weak_all_to_alls(expansion, &next, from + 1,
+				                 used | UINT32_C(1) << from |
+				                         UINT32_C(1) << to,
+				                 all);
 				expansion->moves.n--;
 			}
 		}
@@ -374,9 +374,9 @@ static bool enough(const struct weak *weak, const struct type *t)
 {
 	int count[ATOMS_MAX] = {0};
 
-	for (int k = listed(&weak->to) - 1; k >= 0; k--)
+	for (int k = atoms_listed(&weak->to) - 1; k >= 0; k--)
 		count[weak->size_class[weak->to.atom[k]]]--;
-	for (int k = listed(t) - 1; k >= 0; k--)
+	for (int k = atoms_listed(t) - 1; k >= 0; k--)
 		count[symbol_class(weak, t->atom[k])]++;
 	for (int a = 0; a < weak->s->atoms.n; a++)
 		if (count[a] < 0)
@@ -397,7 +397,7 @@ static void add_starts(struct starts *starts, const struct type *t, int dim, int
 		struct weak_moves none = {0};
 
 		weak->nstarts++;
-		reach(weak, -1, t, price, &none);
+		reach_pattern(weak, -1, t, price, &none);
 	}
 	for (; dim < t->rank && weak->nstarts < WEAK_STARTS_MAX; dim++) {
 		int64_t left = extent(weak, t, dim), missing = missing_in(weak, t, dim);
@@ -427,7 +427,7 @@ static void all_starts(struct weak *weak)
 	struct type t = weak->from;
 	int most = 0;
 
-	for (int k = listed(&t) - 1; k >= 0; k--)
+	for (int k = atoms_listed(&t) - 1; k >= 0; k--)
 		if (!(weak->in_to >> t.atom[k] & 1))
 			t.atom[k] = (uint8_t)(SYMBOL_JUNK + weak->size_class[t.atom[k]]);
 	for (int a = 0; a < atoms->n; a++) {
@@ -485,7 +485,7 @@ void weak_search(struct weak *weak, struct synth *s, bool backwards)
 			break;
 		expansion.price = from->price;
 		expansion.elements = elements_of(weak, &expansion.type);
-		all_to_alls(&expansion, &expansion.type, 0, 0, 1);
+		weak_all_to_alls(&expansion, &expansion.type, 0, 0, 1);
 	}
 }
 

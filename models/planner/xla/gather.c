@@ -6,7 +6,8 @@
 /* How a dimension becomes whole on every device. */
 enum way { WAY_NONE, WAY_BROADCAST, WAY_SUM, WAY_GATHER };
 
-static enum way way_of(const struct xla *xla, const struct tiling *s, bool wanted, int d)
+static enum way gather_way_of(const struct xla *xla, const struct tiling *s,
+                              bool wanted, int d)
 {
 	int64_t base = xla->scope.base.dim[d];
 
@@ -32,7 +33,7 @@ static struct xla_op *collect(struct xla *xla, enum op op, const struct tiling *
 }
 
 /* The op's dimension d is gathered; parts of one of the array's are told together. */
-static void add_move(struct xla *xla, struct xla_op *op, int d, int32_t factor)
+static void add_gather_move(struct xla *xla, struct xla_op *op, int d, int32_t factor)
 {
 	int k = 0;
 
@@ -47,8 +48,8 @@ static void add_move(struct xla *xla, struct xla_op *op, int d, int32_t factor)
 }
 
 /* Dimensions of one element: who holds it, of all, adds it to the others' zeros. */
-static const struct tiling *broadcast(struct xla *xla, const struct tiling *s,
-                                      const enum way *way)
+static const struct tiling *rule_broadcast(struct xla *xla, const struct tiling *s,
+                                           const enum way *way)
 {
 	int32_t inside[RANK_MAX + 1];
 	const struct tiling *now = s;
@@ -67,14 +68,14 @@ static const struct tiling *broadcast(struct xla *xla, const struct tiling *s,
 	op->operand = xla_scope_extent(&xla->scope, &xla->tile);
 	for (int d = 0; d < s->rank; d++)
 		if (inside[d] > 1)
-			add_move(xla, op, d, inside[d]);
+			add_gather_move(xla, op, d, inside[d]);
 	return now;
 }
 
 /* One collective per dimension of this way, highest first. */
-static const struct tiling *one_by_one(struct xla *xla, const struct tiling *now,
-                                       const struct tiling *s, const enum way *way,
-                                       enum way which)
+static const struct tiling *gather_one_by_one(struct xla *xla, const struct tiling *now,
+                                              const struct tiling *s,
+                                              const enum way *way, enum way which)
 {
 	const enum op ops[] = {[WAY_SUM] = OP_ALL_REDUCE, [WAY_GATHER] = OP_ALL_GATHER};
 	struct shape operand = xla->tile;
@@ -98,7 +99,7 @@ static const struct tiling *one_by_one(struct xla *xla, const struct tiling *now
 		inside[d] = 1;
 		if (which == WAY_SUM)
 			op->operand = xla_scope_extent(&xla->scope, &operand);
-		add_move(xla, op, d, s->tiles[d]);
+		add_gather_move(xla, op, d, s->tiles[d]);
 	}
 	return now;
 }
@@ -112,9 +113,9 @@ const struct tiling *xla_gather(struct xla *xla, const struct tiling *s,
 	bool padded = false;
 
 	for (int d = 0; d < s->rank; d++)
-		way[d] = way_of(xla, s, wanted[d], d);
-	now = broadcast(xla, s, way);
-	now = one_by_one(xla, now, s, way, WAY_GATHER);
+		way[d] = gather_way_of(xla, s, wanted[d], d);
+	now = rule_broadcast(xla, s, way);
+	now = gather_one_by_one(xla, now, s, way, WAY_GATHER);
 	for (int d = 0; d < s->rank; d++) {
 		if (way[d] != WAY_GATHER)
 			continue;
@@ -123,5 +124,5 @@ const struct tiling *xla_gather(struct xla *xla, const struct tiling *s,
 	}
 	if (padded)
 		xla_window(xla, now, &real);
-	return one_by_one(xla, now, s, way, WAY_SUM);
+	return gather_one_by_one(xla, now, s, way, WAY_SUM);
 }

@@ -17,8 +17,8 @@ struct xla_halo xla_halo(struct xla *xla, const struct xla_scope *in,
 }
 
 /* Rows [lo, hi) of every source in `pairs`, of members of the halo's scope. */
-static void send(struct xla *xla, const struct xla_halo *h, const struct pair *pairs,
-                 int32_t npairs, int64_t lo, int64_t hi)
+static void send_rows(struct xla *xla, const struct xla_halo *h,
+                      const struct pair *pairs, int32_t npairs, int64_t lo, int64_t hi)
 {
 	const struct groups *in = &h->in->groups;
 	struct xla_op *op = xla_step(xla, OP_PERMUTE, h->inner);
@@ -60,10 +60,10 @@ static void send_neighbours(struct xla *xla, const struct xla_halo *h, int32_t h
 		pairs[n++].dst = back ? there : here;
 	}
 	if (n > 0)
-		send(xla, h, pairs, n, lo, hi);
+		send_rows(xla, h, pairs, n, lo, hi);
 }
 
-static int64_t most(const int64_t *halo, int32_t from, int32_t to)
+static int64_t most_rows(const int64_t *halo, int32_t from, int32_t to)
 {
 	int64_t largest = halo[from];
 
@@ -72,12 +72,12 @@ static int64_t most(const int64_t *halo, int32_t from, int32_t to)
 	return largest;
 }
 
-static int64_t smaller(int64_t a, int64_t b)
+static int64_t smaller_of(int64_t a, int64_t b)
 {
 	return a < b ? a : b;
 }
 
-static int64_t larger(int64_t a, int64_t b)
+static int64_t larger_of(int64_t a, int64_t b)
 {
 	return a > b ? a : b;
 }
@@ -89,10 +89,10 @@ static int64_t larger(int64_t a, int64_t b)
 bool xla_halo_exchange(struct xla *xla, const struct xla_halo *h)
 {
 	int64_t length = h->length;
-	int64_t left = most(h->left, 1, h->count);
-	int64_t right = most(h->right, 0, h->count - 1);
-	int64_t lefts = (larger(left, 0) + length - 1) / length;
-	int64_t rights = (larger(right, 0) + length - 1) / length;
+	int64_t left = most_rows(h->left, 1, h->count);
+	int64_t right = most_rows(h->right, 0, h->count - 1);
+	int64_t lefts = (larger_of(left, 0) + length - 1) / length;
+	int64_t rights = (larger_of(right, 0) + length - 1) / length;
 
 	assert(h->left[0] == 0 && length + h->right[0] > 0);
 	if (left + right + length >= length * h->count &&
@@ -100,10 +100,10 @@ bool xla_halo_exchange(struct xla *xla, const struct xla_halo *h)
 		return false;
 	for (int64_t k = lefts - 1; k >= 0; k--)
 		send_neighbours(xla, h, (int32_t)k + 1, false,
-		                length - smaller(left - k * length, length), length);
+		                length - smaller_of(left - k * length, length), length);
 	for (int64_t k = 0; k < rights; k++)
 		send_neighbours(xla, h, (int32_t)k + 1, true, 0,
-		                smaller(right - k * length, length));
+		                smaller_of(right - k * length, length));
 	return true;
 }
 
@@ -131,8 +131,8 @@ static int compare_pieces(const void *a, const void *b)
  * What shards need of others, sorted; their number. A piece that starts at a row of the
  * array goes to the end of its tile, padding included; one that starts beyond is none.
  */
-static int32_t find_pieces(struct piece **out, const struct xla_halo *h, int64_t base,
-                           struct arena *a)
+static int32_t find_halo_pieces(struct piece **out, const struct xla_halo *h,
+                                int64_t base, struct arena *a)
 {
 	int64_t rows = 0;
 	int32_t n = 0;
@@ -149,7 +149,7 @@ static int32_t find_pieces(struct piece **out, const struct xla_halo *h, int64_t
 		assert(start >= 0);
 		for (int64_t at = start; at < end && at < base; number++) {
 			int64_t lo = at % h->length;
-			int64_t size = smaller(h->length - lo, end - at);
+			int64_t size = smaller_of(h->length - lo, end - at);
 			int32_t src = (int32_t)(at / h->length);
 
 			if (src != i)
@@ -178,7 +178,7 @@ void xla_halo_compact(struct xla *xla, const struct xla_halo *h, int64_t base)
 	struct pair *pairs;
 	struct groups g;
 	struct piece *piece;
-	int32_t n = find_pieces(&piece, h, base, xla->arena), left = n;
+	int32_t n = find_halo_pieces(&piece, h, base, xla->arena), left = n;
 	int32_t inside[RANK_MAX + 1], *end;
 
 	for (int d = 0; d <= h->s->rank; d++)
@@ -205,8 +205,8 @@ void xla_halo_compact(struct xla *xla, const struct xla_halo *h, int64_t base)
 				continue;
 			seen[p->dst] = round;
 			pairs[npairs++] = (struct pair){p->src, p->dst};
-			lo = smaller(lo, p->lo);
-			hi = larger(hi, p->hi);
+			lo = smaller_of(lo, p->lo);
+			hi = larger_of(hi, p->hi);
 			next[i]++;
 		}
 		left -= npairs;
@@ -216,7 +216,7 @@ void xla_halo_compact(struct xla *xla, const struct xla_halo *h, int64_t base)
 			pairs[i] = (struct pair){member[pairs[i % npairs].src],
 			                         member[pairs[i % npairs].dst]};
 		}
-		send(xla, h, pairs, g.ngroups * npairs, lo, hi);
+		send_rows(xla, h, pairs, g.ngroups * npairs, lo, hi);
 	}
 }
 
@@ -251,7 +251,8 @@ void xla_rewindow(struct xla *xla, const struct tiling *s, int dim, int64_t exte
 		h.left[i] = i * (length - extent);
 		h.right[i] = (i + 1) * (extent - length);
 	}
-	largest = larger(most(h.left, 0, h.count), most(h.right, 0, h.count));
+	largest = larger_of(most_rows(h.left, 0, h.count),
+	                    most_rows(h.right, 0, h.count));
 	if (largest > 2 * extent && 2 * extent < count * length) {
 		xla_halo_compact(xla, &h, base);
 	} else if (largest > 2 * extent || !xla_halo_exchange(xla, &h)) {

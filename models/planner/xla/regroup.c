@@ -55,8 +55,8 @@ static int split_dim(const struct xla *xla, const struct tiling *s,
 }
 
 /* The tiling with dimension d as one of `major` tiles and one of the others. */
-static const struct tiling *split(const struct tiling *s, int d, int32_t major,
-                                  struct arena *a)
+static const struct tiling *split_dims(const struct tiling *s, int d, int32_t major,
+                                       struct arena *a)
 {
 	struct tiling *out = arena_dup(a, s, 1, sizeof(*s));
 
@@ -76,8 +76,8 @@ static bool reshard_split(struct xla *xla, const struct tiling *s,
 	bool done;
 
 	xla->scope = xla_scope_split(&scope, d, major, xla->arena);
-	done = xla_reshard_sparing(xla, split(s, d, major, xla->arena),
-	                           split(t, d, major, xla->arena));
+	done = xla_reshard_sparing(xla, split_dims(s, d, major, xla->arena),
+	                           split_dims(t, d, major, xla->arena));
 	xla->scope = scope;
 	return done;
 }

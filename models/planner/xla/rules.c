@@ -4,8 +4,8 @@
 #include <string.h>
 
 /* Put "number name: verdict" before what rules inside this one have said. */
-static void say(struct xla *xla, const struct xla_rule *rule, size_t before,
-                bool applied)
+static void say_rule(struct xla *xla, const struct xla_rule *rule, size_t before,
+                     bool applied)
 {
 	char *inside;
 
@@ -19,8 +19,8 @@ static void say(struct xla *xla, const struct xla_rule *rule, size_t before,
 	            inside);
 }
 
-static bool apply(struct xla *xla, const struct xla_rule *rule, const struct tiling *s,
-                  const struct tiling *t)
+static bool apply_rule(struct xla *xla, const struct xla_rule *rule,
+                       const struct tiling *s, const struct tiling *t)
 {
 	const struct xla_rule *outer = xla->rule;
 	size_t before = xla->words ? xla->words->length : 0;
@@ -33,7 +33,7 @@ static bool apply(struct xla *xla, const struct xla_rule *rule, const struct til
 	xla->rule = outer;
 	/* All rules but the last are for arrays that are not replicated. */
 	if (applied || !xla_replicated(s))
-		say(xla, rule, before, applied);
+		say_rule(xla, rule, before, applied);
 	return applied;
 }
 
@@ -45,7 +45,7 @@ static bool reshard(struct xla *xla, const struct tiling *s, const struct tiling
 	xla->sparing = sparing;
 	xla->tile = xla_local(xla, s);
 	for (int i = 0; !done && xla->mode->rules[i]; i++) {
-		done = apply(xla, xla->mode->rules[i], s, t);
+		done = apply_rule(xla, xla->mode->rules[i], s, t);
 		if (!done)
 			xla->tile = xla_local(xla, s);
 	}
@@ -101,8 +101,8 @@ static int fusable(struct xla_swap *taken, struct xla_swap *rest,
 	return ntaken;
 }
 
-static const struct tiling *one_by_one(struct xla *xla, const struct tiling *s,
-                                       const struct xla_swap *swaps, int n)
+static const struct tiling *rules_one_by_one(struct xla *xla, const struct tiling *s,
+                                             const struct xla_swap *swaps, int n)
 {
 	for (int k = 0; k < n; k++)
 		s = xla_swap(xla, s, &swaps[k], 1);
@@ -204,7 +204,7 @@ static bool swap(struct xla *xla, const struct tiling *s, const struct tiling *t
 	if (!after) {
 		xla->nops = nops;
 		xla->tile = xla_local(xla, s);
-		after = one_by_one(xla, s, swaps, n);
+		after = rules_one_by_one(xla, s, swaps, n);
 	}
 	if (!xla_equal(after, t))
 		xla_permute(xla, after, t);

@@ -54,8 +54,8 @@ static bool minor_most(const struct xla *xla, const struct tiling *s, int d)
 }
 
 /* A move of tiles that `s` has in `from`; it is told in the array's dimensions. */
-static void add_move(struct xla *xla, struct xla_op *op, const struct tiling *s,
-                     int from, int to, int32_t factor)
+static void add_xla_move(struct xla *xla, struct xla_op *op, const struct tiling *s,
+                         int from, int to, int32_t factor)
 {
 	struct move *m = &op->move[op->nmoves++];
 
@@ -129,7 +129,8 @@ static const struct tiling *exchange(struct xla *xla, const struct tiling *s,
 	op = xla_step(xla, OP_ALL_TO_ALL, after);
 	op->move = arena_alloc(xla->arena, (size_t)n, sizeof(*op->move));
 	for (int k = 0; k < n; k++)
-		add_move(xla, op, s, swaps[k].from, swaps[k].to, inside[swaps[k].to]);
+		add_xla_move(xla, op, s, swaps[k].from, swaps[k].to,
+		             inside[swaps[k].to]);
 	op->groups = xla_spread(xla, xla_groups_by(after, inside, xla->arena));
 	return after;
 }
@@ -180,7 +181,7 @@ const struct tiling *xla_swap(struct xla *xla, const struct tiling *s,
 }
 
 /* Make the tiles of `s` divide into those of `t` (PadFromPartialReplicateShape). */
-static bool grow(struct xla *xla, const struct tiling *s, const struct tiling *t)
+static bool xla_pad_tile(struct xla *xla, const struct tiling *s, const struct tiling *t)
 {
 	struct shape local = xla_local(xla, t), padded = xla->tile;
 	bool pad = false;
@@ -223,7 +224,7 @@ const struct tiling *xla_slice(struct xla *xla, const struct tiling *s,
 	int cut[RANK_MAX];
 	struct xla_op *op;
 
-	if (!grow(xla, s, t))
+	if (!xla_pad_tile(xla, s, t))
 		return NULL;
 	xla->tile = xla_local(xla, t);
 	op = xla_step(xla, OP_SLICE, t);

@@ -7,7 +7,7 @@
 #include "notation/notation.h"
 
 /* What keeps XLA's rules from this problem, NULL if nothing does. */
-static const char *refusal(const struct problem *p)
+static const char *xla_refusal(const struct problem *p)
 {
 	if (!p->same_devices)
 		return "source and target are on different devices";
@@ -26,8 +26,8 @@ static const struct tiling *spread(const struct problem *p, const struct layout 
 	return layout_tiling(l, m, arena);
 }
 
-static struct xla run(const struct problem *p, const struct xla_mode *mode,
-                      struct text *words, struct arena *arena)
+static struct xla xla_run(const struct problem *p, const struct xla_mode *mode,
+                          struct text *words, struct arena *arena)
 {
 	struct xla xla = xla_start(mode, &p->array.shape, p->mesh.ndevices, arena);
 
@@ -147,22 +147,22 @@ static void emit_spread(struct plan *plan)
 }
 
 /* Is the array on one device and wanted there? */
-static bool stays(const struct problem *p)
+static bool stays_there(const struct problem *p)
 {
 	return p->from.kind == LAYOUT_MAXIMAL && p->to.kind == LAYOUT_MAXIMAL &&
 	       layout_same_tiles(&p->from, &p->mesh, &p->to, &p->to_mesh);
 }
 
 /* The plan of a program; of an uneven one with its windows, on the real extent. */
-static struct plan *plan_of(const struct xla *xla, const struct problem *p,
-                            const char *name)
+static struct plan *plan_of_xla(const struct xla *xla, const struct problem *p,
+                                const char *name)
 {
 	struct plan *plan = plan_new(xla->arena, p, name);
 	bool placed = xla->uneven && !paddable(xla, p);
 
 	if (placed)
 		plan->shape = p->array.shape;
-	if (p->from.kind == LAYOUT_MAXIMAL && !stays(p))
+	if (p->from.kind == LAYOUT_MAXIMAL && !stays_there(p))
 		emit_spread(plan);
 	for (int k = 0; k < xla->nops; k++) {
 		if (!placed && xla->op[k].window)
@@ -171,7 +171,7 @@ static struct plan *plan_of(const struct xla *xla, const struct problem *p,
 		if (placed)
 			plan_place(plan, &xla->op[k].extent, xla->op[k].start);
 	}
-	if (p->to.kind == LAYOUT_MAXIMAL && !stays(p))
+	if (p->to.kind == LAYOUT_MAXIMAL && !stays_there(p))
 		plan_pad(plan, &p->to, NULL);
 	plan_finish(plan);
 	return plan;
@@ -181,7 +181,7 @@ static enum answer plan_as(struct plan **out, const struct problem *p,
                            const struct xla_mode *mode, const char *name,
                            struct arena *arena, struct text *why)
 {
-	const char *reason = refusal(p);
+	const char *reason = xla_refusal(p);
 	const struct xla_op *lossy;
 	struct xla xla;
 
@@ -189,7 +189,7 @@ static enum answer plan_as(struct plan **out, const struct problem *p,
 		text_printf(why, "%s", reason);
 		return ANSWER_NOT_APPLICABLE;
 	}
-	xla = run(p, mode, NULL, arena);
+	xla = xla_run(p, mode, NULL, arena);
 	if (xla.fails) {
 		text_printf(why, "%s", xla.fails);
 		return ANSWER_NOT_APPLICABLE;
@@ -204,7 +204,7 @@ static enum answer plan_as(struct plan **out, const struct problem *p,
 			lossy->part ? lossy->dim : lossy->move[0].to_dim);
 		return ANSWER_NOT_APPLICABLE;
 	}
-	*out = plan_of(&xla, p, name);
+	*out = plan_of_xla(&xla, p, name);
 	return ANSWER_PLAN;
 }
 
@@ -257,20 +257,20 @@ static void explain_op(struct text *out, const struct problem *p,
 
 void xla_explain(struct text *out, const struct problem *p, bool today)
 {
-	const char *reason = refusal(p);
+	const char *reason = xla_refusal(p);
 	struct arena *arena = arena_new();
 	struct xla xla;
 
 	if (reason) {
 		text_printf(out, "not applicable: %s\n", reason);
 	} else {
-		xla = run(p, today ? &xla_mode_today : &xla_mode_2021, out, arena);
+		xla = xla_run(p, today ? &xla_mode_today : &xla_mode_2021, out, arena);
 		if (xla.fails)
 			text_printf(out, "not applicable: %s\n", xla.fails);
-		if (p->from.kind == LAYOUT_MAXIMAL && !stays(p))
+		if (p->from.kind == LAYOUT_MAXIMAL && !stays_there(p))
 			text_printf(out, "the array is on one device: all add up "
 			                 "arrays that are zero elsewhere first\n");
-		if (p->to.kind == LAYOUT_MAXIMAL && !stays(p))
+		if (p->to.kind == LAYOUT_MAXIMAL && !stays_there(p))
 			text_printf(out, "the array is wanted on one device, which "
 			                 "takes it once all hold it\n");
 		for (int k = 0; k < xla.nops; k++) {
