@@ -44,14 +44,21 @@ struct step_ask {
 };
 
 /*
+ * Does the result of an all-gather over these moves have to be unpacked, from tiles of the
+ * shape `local`? Blocks arrive one after the other, in the order of the gathered
+ * dimensions, and lie as they must unless each holds several elements of a dimension
+ * outside a gathered one.
+ */
+bool moves_unpack(const struct move *move, int n, const struct shape *local);
+
+/*
  * What is remembered of a step that takes long to price. Its fields are those of whom the
  * key belongs to; all are zero at first.
  */
 struct price_note {
 	bool priced, impossible; /* the step was built; it cannot be said */
-	bool bounded;            /* its bound was asked for, if that was worth it */
 	bool more; /* the price is at least so much: rounds were left out */
-	struct price price, bound;
+	struct price price;
 };
 
 /* The table of prices. Without a platform use `prices_bytes` and a NULL self. */

@@ -31,6 +31,15 @@ int price_compare(struct price a, struct price b)
 	return (a.locals > b.locals) - (a.locals < b.locals);
 }
 
+bool moves_unpack(const struct move *move, int n, const struct shape *local)
+{
+	for (int i = 0; i < n; i++)
+		for (int dim = 0; dim < move[i].from_dim; dim++)
+			if (local->dim[dim] > 1)
+				return true;
+	return false;
+}
+
 /* Returns the received bytes of a step (models/README.md, Collectives). */
 static double step_bytes(const struct step_ask *ask)
 {

@@ -73,15 +73,6 @@ static int moves_between_states(struct move *out, const struct chain *chain, int
 	return n;
 }
 
-static bool needs_unpack(const struct move *moves, int n, const struct shape *local)
-{
-	for (int i = 0; i < n; i++)
-		for (int dim = 0; dim < moves[i].from_dim; dim++)
-			if (local->dim[dim] > 1)
-				return true;
-	return false;
-}
-
 static struct price gather_price(const struct chain *chain, const struct move *moves,
                                  int n, const struct shape *local)
 {
@@ -91,7 +82,7 @@ static struct price gather_price(const struct chain *chain, const struct move *m
 		.nmoves = n,
 		.move = moves,
 		.before_bytes = dtype_bytes(p->array.dtype, shape_elements(local)),
-		.unpack = needs_unpack(moves, n, local),
+		.unpack = moves_unpack(moves, n, local),
 	};
 
 	return chain->prices->step(chain->prices->self, p, &ask);

@@ -178,15 +178,6 @@ static void add_composite(struct script_key *key, const struct layout *l)
 	add_bag(key, &bag);
 }
 
-/* Do all tiles have as many elements? */
-static bool divides(const struct layout *l, const struct shape *shape)
-{
-	for (int dim = 0; dim < l->rank; dim++)
-		if (shape->dim[dim] % layout_shards(l, dim) != 0)
-			return false;
-	return true;
-}
-
 /* Equal digits in another order, or not told apart, lead to the same boxes. */
 static void add_exchange(struct script_key *key, const struct layout *before,
                          const struct layout *after)
@@ -226,8 +217,8 @@ void script_sent_key(struct script_key *out, const struct script *s, int i)
 	const struct layout *before = script_before(s, i), *after = &step->after;
 	/* Of equal paths the one in front is chosen, as the boxes are listed. */
 	bool ordered = s->senders == SENDERS_PATHS || before->nunreduced ||
-	               after->nunreduced || !divides(before, &s->view.shape) ||
-	               !divides(after, &s->view.shape);
+	               after->nunreduced || !script_divides(before, &s->view.shape) ||
+	               !script_divides(after, &s->view.shape);
 
 	out->n = 0;
 	add_word(out, s->senders);

@@ -10,7 +10,7 @@
  * have more messages, up to a limit.
  */
 enum {
-	WORK_FEW = 50000,
+	WORK_FEW = 65000,
 	WORK_FEW_DEVICES = 128,
 	WORK_MAX = 1500000,
 	SCRIPT_WORK = 40, /* of making a script and looking whether it is known */
@@ -95,16 +95,6 @@ bool best_pool_is_over(const struct best_pool *pool)
 	return pool->work + steps >= pool->most;
 }
 
-/* Counts those of exchanges and permutes: other steps are priced from a table as a rule. */
-static int64_t messages_of(const struct plan *plan)
-{
-	int64_t n = plan->problem->ndevices;
-
-	for (int i = 0; i < plan->nsteps; i++)
-		n += plan->step[i].ntransfers + plan->step[i].npairs;
-	return n;
-}
-
 /* Was the same script there before? It is remembered. */
 static bool was_seen(struct best_pool *pool, const struct script *script)
 {
@@ -142,7 +132,7 @@ static bool price_script(struct best_pool *pool, struct pooled *e)
 	plan = script_plan(e->script, b->prices, pool->plans);
 	if (!plan)
 		return false;
-	pool->work += messages_of(plan);
+	pool->work += b->problem->ndevices + step_prices_messages(plan);
 	e->price = b->prices->plan(b->prices->self, plan);
 	e->live_bytes = plan->peak_live_bytes;
 	e->over_memory = plan_over_memory(plan, limit);

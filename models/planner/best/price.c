@@ -4,14 +4,8 @@
 
 #include <stdlib.h>
 
-/*
- * A bound takes as long as an exchange of a few boxes for each device: of those with
- * less the price is asked at once.
- */
-enum { BOXES_FEW = 32 };
-
-/* Messages that take as long as a bound does by devices, and as what each step takes. */
-enum { BOUND_WORK = 8, STEP_WORK = 60 };
+/* Messages that take as long as what each step takes besides its messages. */
+enum { STEP_WORK = 60 };
 
 struct step_prices {
 	const struct problem *problem;
@@ -50,20 +44,6 @@ void step_prices_limit(struct step_prices *steps, int64_t most)
 	steps->most = most;
 }
 
-static struct price bound_of_step(struct step_prices *steps, const struct view *view,
-                                  const struct layout *from, const struct layout *to)
-{
-	struct problem p = *steps->problem;
-
-	p.array.shape = view->shape;
-	p.from = *from;
-	p.to = *to;
-	p.to_mesh = p.mesh;
-	p.two_meshes = false;
-	steps->work += BOUND_WORK * p.ndevices;
-	return steps->prices->bound(steps->prices->self, &p);
-}
-
 /* How many tiles of the layout before a step meet one of that after it, about. */
 static int64_t boxes_of(const struct script *s, int i)
 {
@@ -77,27 +57,16 @@ static int64_t boxes_of(const struct script *s, int i)
 	return n;
 }
 
-/*
- * The note on a permute or an exchange, at least with its bound if that is worth it: not
- * without a limit that it may be above.
- */
+/* Returns the note on a permute or an exchange. */
 static struct price_note *note_of(struct step_prices *steps, const struct script *s,
-                                  int i, const struct price *limit)
+                                  int i)
 {
-	struct price_note *note;
-
 	script_sent_key(&steps->key, s, i);
-	note = steps->prices->note(steps->prices->self, steps->key.at,
+	return steps->prices->note(steps->prices->self, steps->key.at,
 	                           script_key_size(&steps->key));
-	if (!note->bounded && limit && boxes_of(s, i) > BOXES_FEW)
-		note->bound = bound_of_step(steps, &s->view, script_before(s, i),
-		                            &s->step[i].after);
-	note->bounded = true;
-	return note;
 }
 
-/* Of exchanges and permutes; all other steps are priced from a table as a rule. */
-static int64_t messages_of(const struct plan *plan)
+int64_t step_prices_messages(const struct plan *plan)
 {
 	int64_t n = 0;
 
@@ -125,7 +94,7 @@ static void build_step(struct step_prices *steps, struct price_note *note,
 	steps->work += STEP_WORK + steps->problem->ndevices;
 	if (!plan)
 		return;
-	steps->work += messages_of(plan);
+	steps->work += step_prices_messages(plan);
 	note->price = steps->prices->plan(steps->prices->self, plan);
 }
 
@@ -139,53 +108,28 @@ static bool is_above(struct price price, const struct price *limit)
 	return limit && price_compare(price, *limit) > 0;
 }
 
-/* What the steps that are built take at least; `sum` is of all others. */
-static bool bound_script(struct price *out, struct price_note **notes,
-                         struct step_prices *steps, const struct script *s,
-                         struct price sum, const struct price *limit)
-{
-	*out = sum;
-	for (int i = 0; i < s->n; i++) {
-		const struct price_note *note;
-
-		if (!is_sent(s, i))
-			continue;
-		note = notes[i] = note_of(steps, s, i, limit);
-		if (note->impossible)
-			return false;
-		if (!note->priced && is_much(steps, s, i))
-			return false;
-		*out = price_add(*out, note->priced ? note->price : note->bound);
-	}
-	return !is_above(*out, limit);
-}
-
 bool step_prices_script(struct price *out, struct step_prices *steps,
                         const struct script *s, const struct price *limit)
 {
-	struct price_note *notes[SCRIPT_STEPS_MAX];
+	struct price_note *note[SCRIPT_STEPS_MAX];
 	struct price sum = {0};
 
-	for (int i = 0; i < s->n; i++)
-		if (!is_sent(s, i))
-			sum = price_add(sum, script_price(s, i, steps->prices));
-	if (is_above(sum, limit))
-		return false;
-	if (!bound_script(out, notes, steps, s, sum, limit))
-		return false;
 	for (int i = 0; i < s->n; i++) {
-		struct price_note *note = notes[i];
-
-		if (!is_sent(s, i))
+		note[i] = is_sent(s, i) ? note_of(steps, s, i) : NULL;
+		if (note[i] &&
+		    (note[i]->impossible || (!note[i]->priced && is_much(steps, s, i))))
+			return false;
+		sum = price_add(sum, note[i] ? note[i]->price
+		                             : script_price(s, i, steps->prices));
+	}
+	for (int i = 0; i < s->n && !is_above(sum, limit); i++) {
+		if (!note[i] || note[i]->priced)
 			continue;
-		if (!note->priced)
-			build_step(steps, note, s, i);
-		if (note->impossible)
+		build_step(steps, note[i], s, i);
+		if (note[i]->impossible)
 			return false;
-		sum = price_add(sum, note->price);
-		if (is_above(sum, limit))
-			return false;
+		sum = price_add(sum, note[i]->price);
 	}
 	*out = sum;
-	return true;
+	return !is_above(sum, limit);
 }

@@ -16,8 +16,7 @@ void step_prices_free(struct step_prices *steps);
 
 /*
  * Stores the price of a script. False where it is above `limit` (NULL: none), where a
- * step cannot be said, or where a step takes more work than is left; all of that is
- * found out by bounds before any step is built.
+ * step cannot be said, or where a step takes more work than is left.
  */
 bool step_prices_script(struct price *out, struct step_prices *steps,
                         const struct script *s, const struct price *limit);
@@ -28,5 +27,11 @@ bool step_prices_script(struct price *out, struct step_prices *steps,
  */
 int64_t step_prices_work(const struct step_prices *steps);
 void step_prices_limit(struct step_prices *steps, int64_t most);
+
+/*
+ * Returns the messages of exchanges and permutes: other steps are priced from a table as a
+ * rule.
+ */
+int64_t step_prices_messages(const struct plan *plan);
 
 #endif

@@ -50,8 +50,7 @@ static bool has_parts(const struct step *s)
 	return s->nmoves > 0;
 }
 
-/* Are all tiles of a layout equal? Uneven ones are not said by moves of axes. */
-static bool divides(const struct layout *l, const struct shape *shape)
+bool script_divides(const struct layout *l, const struct shape *shape)
 {
 	for (int dim = 0; dim < l->rank; dim++)
 		if (shape->dim[dim] % layout_shards(l, dim) != 0)
@@ -62,7 +61,7 @@ static bool divides(const struct layout *l, const struct shape *shape)
 static bool is_rewritable(const struct plan *p, const struct step *s)
 {
 	if (s->after.kind != LAYOUT_AXES || !mesh_equal(s->mesh, &p->problem->mesh) ||
-	    !divides(&s->after, &p->shape))
+	    !script_divides(&s->after, &p->shape))
 		return false;
 	switch (s->op) {
 	case OP_PERMUTE:
@@ -81,8 +80,8 @@ bool script_of_plan(struct script *out, const struct plan *p)
 {
 	if (!mesh_equal(&p->problem->mesh, &p->problem->to_mesh) ||
 	    p->from.kind != LAYOUT_AXES || p->to.kind != LAYOUT_AXES ||
-	    p->nsteps > SCRIPT_STEPS_MAX || !divides(&p->from, &p->shape) ||
-	    !divides(&p->to, &p->shape) ||
+	    p->nsteps > SCRIPT_STEPS_MAX || !script_divides(&p->from, &p->shape) ||
+	    !script_divides(&p->to, &p->shape) ||
 	    (!p->view && !same_shape(&p->shape, &p->problem->padded)))
 		return false;
 	script_begin(out, p->problem, SENDERS_RULE);
@@ -178,15 +177,6 @@ void script_memory(int64_t *array_bytes, int64_t *live_bytes, const struct scrip
 	}
 }
 
-static bool needs_unpack(const struct script_step *s, const struct shape *local)
-{
-	for (int i = 0; i < s->nmoves; i++)
-		for (int dim = 0; dim < s->move[i].from_dim; dim++)
-			if (local->dim[dim] > 1)
-				return true;
-	return false;
-}
-
 struct price script_price(const struct script *s, int i, const struct prices *prices)
 {
 	const struct script_step *step = &s->step[i];
@@ -201,7 +191,8 @@ struct price script_price(const struct script *s, int i, const struct prices *pr
 
 	if (step->op == OP_PERMUTE || step->op == OP_EXCHANGE)
 		return (struct price){0};
-	ask.unpack = step->op == OP_ALL_GATHER && needs_unpack(step, &local);
+	ask.unpack = step->op == OP_ALL_GATHER &&
+	             moves_unpack(step->move, step->nmoves, &local);
 	return prices->step(prices->self, s->problem, &ask);
 }
 

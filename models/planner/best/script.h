@@ -40,6 +40,9 @@ const struct script *script_keep(const struct script *s, struct arena *a);
  */
 bool script_of_plan(struct script *out, const struct plan *p);
 
+/* Are all tiles of a layout equal? Moves of axes cannot say uneven ones. */
+bool script_divides(const struct layout *l, const struct shape *shape);
+
 /* The layout before step i; i == n: after the last. */
 const struct layout *script_before(const struct script *s, int i);
 

@@ -54,17 +54,6 @@ static void start_again(struct best_pool *pool)
 		pool->entry[i].expanded = false;
 }
 
-/* Other senders for the cheapest plan of one step, however many are cheaper. */
-static void rewrite_single(struct best_pool *pool)
-{
-	for (int i = 0; i < pool->n; i++) {
-		if (pool->entry[i].script->n > 1)
-			continue;
-		best_rewrite_mixed(pool, pool->entry[i].script);
-		return;
-	}
-}
-
 void best_search(struct best_pool *pool)
 {
 	/* First what is done, then who sends it, in what is cheapest by then. */
@@ -73,5 +62,4 @@ void best_search(struct best_pool *pool)
 	rewrite_all(pool, PATHS_OF, 1, rewrite_paths);
 	start_again(pool);
 	rewrite_all(pool, MIXED_OF, 1, rewrite_mixed);
-	rewrite_single(pool);
 }

@@ -2,9 +2,6 @@
 
 #include <math.h>
 
-/* The chains of more senders than these are shifted for several of them at once. */
-enum { FEW_SENDERS = 16 };
-
 double spreading_most(const struct spreading *spread)
 {
 	double most = 0;
@@ -242,21 +239,6 @@ static bool relieve(struct chains *c, double limit)
 	return found;
 }
 
-/*
- * The busiest senders, and of many senders at once those that are in the upper half of
- * what is above the mean, as long as that helps.
- */
-static bool relieve_busiest(struct chains *c)
-{
-	const struct spreading *spread = c->spread;
-	double most = spreading_most(spread),
-	       mean = spreading_sum(spread) / spread->nsenders;
-
-	if (spread->nsenders > FEW_SENDERS && relieve(c, (most + mean) / 2))
-		return true;
-	return relieve(c, most * (1 - SPREADING_SLACK));
-}
-
 bool spreading_relieve(struct spreading *spread, int64_t least_left)
 {
 	int64_t edges = (int64_t)spread->nsenders * spread->nsenders;
@@ -273,7 +255,8 @@ bool spreading_relieve(struct spreading *spread, int64_t least_left)
 	a = arena_new();
 	chains_make(&c, a);
 	do
-		done = spreading_most(spread) <= enough || !relieve_busiest(&c);
+		done = spreading_most(spread) <= enough ||
+		       !relieve(&c, spreading_most(spread) * (1 - SPREADING_SLACK));
 	while (!done && spread->work > least_left);
 	arena_free(a);
 	return done;

@@ -168,19 +168,14 @@ bool synth_coarsen(struct synth *out, const struct synth *s)
 
 /* --- prices ---------------------------------------------------------------------- */
 
-/*
- * Blocks arrive one after the other, in the order of the gathered
- * dimensions. They lie as they must unless each holds several elements of a dimension
- * outside a gathered one; lower.c charges alike.
- */
 static bool needs_unpack(const struct synth *s, const struct hop_moves *m,
                          const struct type *before)
 {
-	for (int i = 0; i < m->n; i++)
-		for (int dim = 0; dim < m->move[i].from_dim; dim++)
-			if (synth_extent(s, before, dim) > 1)
-				return true;
-	return false;
+	struct shape local = {.rank = before->rank};
+
+	for (int dim = 0; dim < before->rank; dim++)
+		local.dim[dim] = synth_extent(s, before, dim);
+	return moves_unpack(m->move, m->n, &local);
 }
 
 static struct price ask_price(const struct synth *s, const struct step_ask *ask)

@@ -3,12 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-/*
- * More atoms can be gathered in more orders than are worth to be priced: of these the bound
- * of the problem that gathers them must do.
- */
-enum { GATHERED_MAX = 5 };
-
 /* All-gathers of some atoms: those listed so far for the first one, and those left. */
 struct gather {
 	struct rest *rest;
@@ -69,63 +63,15 @@ static void append_atom(struct gather *gather)
 	}
 }
 
-/* The target with atoms on top of its stacks, where these divide; false if they do not. */
-static bool cut_target(struct type *out, const struct coded *coded, uint32_t atoms)
-{
-	*out = coded->s->to;
-	for (int a = 0; a < coded->natoms; a++) {
-		uint8_t atom = (uint8_t)a;
-		int dim = 0;
-
-		if (!(atoms >> a & 1))
-			continue;
-		while (dim < out->rank &&
-		       synth_extent(coded->s, out, dim) % coded->size[a] != 0)
-			dim++;
-		if (dim == out->rank)
-			return false;
-		type_push(out, dim, &atom, 1);
-	}
-	return true;
-}
-
-/*
- * The bound of the problem that gathers some atoms. Which dimensions they cut, and in which
- * order, is but a name for the blocks that devices have of a tile. Where some blocks are
- * empty or short nothing is said.
- */
-static double bound_of_gathers(const struct coded *coded, uint32_t atoms)
-{
-	const struct synth *s = coded->s;
-	struct problem p = *s->problem;
-	struct type cut;
-
-	if (!s->prices->bound ||
-	    memcmp(&p.padded, &p.array.shape, sizeof(p.padded)) != 0 ||
-	    !cut_target(&cut, coded, atoms) ||
-	    !layout_of_type(&p.from, &cut, &s->atoms, &p.mesh) ||
-	    !layout_of_type(&p.to, &s->to, &s->atoms, &p.mesh))
-		return 0;
-	p.to_mesh = p.mesh;
-	return s->prices->bound(s->prices->self, &p).cost;
-}
-
 double rest_cost(struct rest *rest, uint32_t atoms)
 {
 	struct gather gather = {.rest = rest, .left = atoms, .least_cost = INFINITY};
-	int n = 0;
 
 	if (rest->set_cost[atoms] >= 0)
 		return rest->set_cost[atoms];
-	for (uint32_t left = atoms; left; left &= left - 1)
-		n++;
-	if (n > GATHERED_MAX) {
-		gather.least_cost = bound_of_gathers(rest->coded, atoms);
-	} else {
-		gather.before = rest->coded->target / product(rest->coded, atoms);
-		gather.after = gather.before;
-		append_atom(&gather);
-	}
+	gather.before = rest->coded->target / product(rest->coded, atoms);
+	gather.after = gather.before;
+	append_atom(&gather);
 	rest->set_cost[atoms] = gather.least_cost;
 	return gather.least_cost;
 }
