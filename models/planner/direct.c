@@ -16,7 +16,7 @@
 #include <assert.h>
 #include <string.h>
 
-/* More boxes, as of an all-to-all of 4096 devices, are not planned. */
+/* More boxes, as of an all-to-all of 4096 devices, are not planned, to bound memory. */
 static const int64_t BOXES_MAX = 1 << 22;
 
 struct direct {

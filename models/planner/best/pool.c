@@ -7,7 +7,8 @@
 /*
  * The work of one search, told as messages that are priced (price.h), up to some number
  * of devices. On more devices it grows with their number to the power of 3/2, as exchanges
- * have more messages, up to a limit.
+ * have more messages, up to a limit. With 25,000 in place of 50,000 72 rows are dearer;
+ * 65,000 make 28 cheaper for a fifth of the time.
  */
 enum {
 	WORK_FEW = 65000,
@@ -17,7 +18,10 @@ enum {
 	PRICE_WORK = 40   /* of its price and place, besides its steps */
 };
 
-/* Scripts that cost more than so many times the cheapest plan are not rewritten. */
+/*
+ * Scripts that cost more than so many times the cheapest plan are not rewritten: without
+ * this 25 rows are dearer and 23 cheaper, with 1.1 98 dearer.
+ */
 static const double NEAR = 1.5;
 
 static int64_t most_work(int64_t ndevices)

@@ -2,10 +2,17 @@
 
 #include "planner/best/rewrite.h"
 
-/* The part of the work that rewriting may use; the rest is for choosing senders. */
+/*
+ * The part of the work that rewriting may use; the rest is for choosing senders. With all
+ * of it 73 rows are dearer.
+ */
 static const double REWRITING = 0.85;
 
-/* Senders are chosen anew in so many of the cheapest scripts. */
+/*
+ * Senders are chosen anew in so many of the cheapest scripts, by the prices of paths and by
+ * coordinates: 79 and 15 rows are dearer where they are chosen in none, 33 where in two by
+ * paths.
+ */
 enum { PATHS_OF = 8, MIXED_OF = 3 };
 
 static void rewrite_steps(struct best_pool *pool, const struct pooled *e)

@@ -7,7 +7,10 @@
 
 #include "planner/planner.h"
 
-/* No more paths than these are priced for one step. */
+/*
+ * No more paths than these are priced for a permute: it changes no row, but the assignments
+ * take time with the cube of the replicas.
+ */
 enum { BEST_PATHS_MAX = 1 << 16 };
 
 /*

@@ -4,7 +4,10 @@
 #include <assert.h>
 #include <string.h>
 
-/* Orders of the primes inside the axes that are tried. */
+/*
+ * Orders of the primes inside the axes that are tried. No row needs more than 24; the limit
+ * bounds the time where many axes have sizes of many primes.
+ */
 enum { ORDERS_MAX = 20000 };
 
 /* Prime digits, before neighbours are joined: at most those of both layouts and a rest. */

@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+/* Targets with more states, of many unlike mesh dimensions, have no bound: it bounds time. */
 enum { BOUND_STATES_MAX = 1 << 16 };
 
 /* Mesh dimensions that nothing tells apart. */

@@ -9,7 +9,8 @@
 /*
  * Most paths that are priced, and steps of choosing senders, for each device. Where
  * replicas times boxes are more paths, the devices that hold a tile and its boxes are cut
- * alike into runs, and each run of devices serves its run of boxes.
+ * alike into runs, and each run of devices serves its run of boxes. With an eighth of the
+ * paths 11 rows of `best` are dearer, with a fifth of the steps 6, and 8 of `direct`.
  */
 enum { PATHS_EACH = 384, WORK_EACH = 5000 };
 

@@ -32,13 +32,19 @@ static bool few_types(const struct synth *s, int most_atoms)
 
 /* --- choosing among paths --------------------------------------------------------- */
 
-/* So many of the paths that look cheapest are priced as finished plans. */
+/*
+ * So many of the paths that look cheapest are priced as finished plans: with four 16 rows of
+ * `synth` are dearer, with one 142.
+ */
 enum { PRICED_MAX = 16 };
 
 /* Sums of equal costs in another order differ by less than this factor. */
 static const double ROUNDING = 1 + 1e-6;
 
-/* Coarse digits that the exact search takes; each may ask for many prices. */
+/*
+ * Coarse digits that the exact search takes; each may ask for many prices. Without a coarse
+ * search 58 rows of `synth` are dearer.
+ */
 enum { COARSE_ATOMS = 4 };
 
 struct choice {

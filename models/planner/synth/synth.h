@@ -10,7 +10,8 @@
 /*
  * The planner `synth` is exact for problems of at most so many atoms in common, unless
  * their types are more than SYNTH_TYPES_MAX (five atoms and ten dimensions). Tests have
- * the exact search try SYNTH_ATOMS_MAX; more it cannot take.
+ * the exact search try SYNTH_ATOMS_MAX; more it cannot take. With four atoms 19 rows of
+ * `synth` are dearer; the limit on types changes none and bounds the time.
  */
 enum { SYNTH_EXACT_ATOMS = 5, SYNTH_ATOMS_MAX = 6, SYNTH_TYPES_MAX = 250000 };
 

@@ -19,6 +19,10 @@
 #include "planner/synth/path.h"
 #include "planner/synth/states.h"
 
+/*
+ * None of these limits changes a row, nor would 8 candidates: they bound time and memory on
+ * meshes of many atoms.
+ */
 enum {
 	WEAK_PAIRS_MAX = 3, /* of dimensions in one all-to-all on the way */
 	WEAK_MOVES_MAX = TYPE_RANK_MAX / 2, /* and in the last one */
