@@ -213,3 +213,54 @@ int64_t type_shards(const struct type *t, const struct atoms *atoms, int dim)
 		shards *= atoms->atom[t->atom[first + k]].size;
 	return shards;
 }
+
+/* --- stacks ----------------------------------------------------------------------- */
+
+const uint8_t *type_stack(const struct type *t, int dim)
+{
+	return t->atom + type_first(t, dim);
+}
+
+void type_push(struct type *t, int dim, const uint8_t *atoms, int n)
+{
+	int at = type_first(t, dim + 1), end = type_first(t, t->rank);
+
+	assert(end + n <= ATOMS_MAX);
+	memmove(t->atom + at + n, t->atom + at, (size_t)(end - at));
+	memcpy(t->atom + at, atoms, (size_t)n);
+	t->count[dim] = (uint8_t)(t->count[dim] + n);
+}
+
+void type_pop(struct type *t, int dim, uint8_t *out, int n)
+{
+	int at = type_first(t, dim + 1), end = type_first(t, t->rank);
+
+	assert(n <= t->count[dim]);
+	if (out)
+		memcpy(out, t->atom + at - n, (size_t)n);
+	memmove(t->atom + at - n, t->atom + at, (size_t)(end - at));
+	memset(t->atom + end - n, 0, (size_t)n);
+	t->count[dim] = (uint8_t)(t->count[dim] - n);
+}
+
+void type_shift(struct type *t, int from, int to, int n)
+{
+	uint8_t block[ATOMS_MAX];
+
+	type_pop(t, from, block, n);
+	type_push(t, to, block, n);
+}
+
+bool type_equal(const struct type *a, const struct type *b)
+{
+	return memcmp(a, b, sizeof(*a)) == 0;
+}
+
+uint32_t type_used(const struct type *t)
+{
+	uint32_t used = 0;
+
+	for (int i = type_first(t, t->rank) - 1; i >= 0; i--)
+		used |= UINT32_C(1) << t->atom[i];
+	return used;
+}

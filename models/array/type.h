@@ -69,4 +69,26 @@ int type_first(const struct type *t, int dim);
 /* Returns the product of atom sizes of a dimension. */
 int64_t type_shards(const struct type *t, const struct atoms *atoms, int dim);
 
+/*
+ * Every dimension of a type is a stack of atoms whose top is the minor-most one: slices
+ * push, gathers pop, all-to-alls shift a top block from one stack to another.
+ */
+
+/* Returns the first atom of a dimension's stack; count[dim] of them follow. */
+const uint8_t *type_stack(const struct type *t, int dim);
+
+/* Pushes atoms on a dimension's stack, the last becoming the top. */
+void type_push(struct type *t, int dim, const uint8_t *atoms, int n);
+
+/* Pops the `n` top atoms; `out` (may be NULL) gets them in stack order. */
+void type_pop(struct type *t, int dim, uint8_t *out, int n);
+
+/* Moves the top block of `n` atoms from one stack to another, its order kept. */
+void type_shift(struct type *t, int from, int to, int n);
+
+bool type_equal(const struct type *a, const struct type *b);
+
+/* Returns the set of listed atoms: bit a is set where the type lists atom a. */
+uint32_t type_used(const struct type *t);
+
 #endif

@@ -26,9 +26,10 @@ struct pricer {
 	const struct placement *place;
 	struct model *model;
 	struct arena *scratch;
-	struct price_table *table;
-	int32_t *order, order_n; /* the mesh's device ids that it is for */
-	int32_t rates_n;         /* number of devices that these are of */
+	struct price_table *collectives; /* wire times, whatever problem they are of */
+	struct price_table *sent;        /* the notes of planners on one problem */
+	int32_t *order, order_n;         /* the mesh's device ids that it is for */
+	int32_t rates_n;                 /* number of devices that these are of */
 	struct local_rates rates;
 	struct price_wires wires;
 	double fastest_Bps, least_latency_s; /* of all links */
@@ -72,7 +73,8 @@ struct pricer *pricer_new(const struct machine *m, const struct placement *place
 		p->torus_Bps[f] = torus_Bps(m, &m->fabric[f]);
 	p->model = model_new(p->machine);
 	p->scratch = arena_new();
-	p->table = price_table_new();
+	p->collectives = price_table_new();
+	p->sent = price_table_new();
 	return p;
 }
 
@@ -83,7 +85,8 @@ void pricer_free(struct pricer *p)
 	model_free(p->model);
 	bounds_free(p->bounds);
 	arena_free(p->scratch);
-	price_table_free(p->table);
+	price_table_free(p->collectives);
+	price_table_free(p->sent);
 	free(p->order);
 	free(p);
 }
@@ -114,7 +117,7 @@ static void order_refresh(struct pricer *p, const struct mesh *m)
 
 	if (same)
 		return;
-	price_table_clear(p->table);
+	price_table_clear(p->collectives);
 	free(p->order);
 	p->order = NULL;
 	if (!m->ids)
@@ -191,32 +194,56 @@ static struct sum wire_sum(struct pricer *p, const struct mesh *mesh,
 	return sum;
 }
 
-/* Wire time of the collective, remembered; its group size in *q. */
+/*
+ * The note of a collective if its seconds are known, or that they are more than `most_s`
+ * (<= 0: they have to be exact); else NULL.
+ */
+static const struct price_note *noted(const struct pricer *p,
+                                      const struct price_key *key, double most_s)
+{
+	const struct price_note *note =
+		price_table_find(p->collectives, key, price_key_size(key));
+
+	if (note && note->more && (most_s <= 0 || note->price.cost <= most_s))
+		return NULL;
+	return note;
+}
+
+/* Returns the wire time of the collective, remembered, and its group size in *q. */
 static double collective_s(struct pricer *p, const struct mesh *mesh,
                            const struct step_ask *ask, int32_t *q)
 {
 	struct move moves[RANK_MAX];
 	struct price_key key, sorted;
+	const struct price_note *known;
+	struct price_note *note;
 	struct sum sum;
-	double seconds;
 
 	assert(ask->nmoves <= RANK_MAX);
 	sort_moves(moves, ask);
 	*q = price_key_make(&key, mesh, ask, moves);
 	order_refresh(p, mesh);
-	if (price_table_find(&seconds, p->table, &key, ask->most_cost))
-		return seconds;
+	known = noted(p, &key, ask->most_cost);
+	if (known)
+		return known->price.cost;
 	sorted = price_key_sorted(&key);
-	if (price_table_find(&seconds, p->table, &sorted, ask->most_cost))
-		return seconds;
+	known = noted(p, &sorted, ask->most_cost);
+	if (known) {
+		/* The next time it is found at once. */
+		*price_table_note(p->collectives, &key, price_key_size(&key)) = *known;
+		return known->price.cost;
+	}
 	sum = wire_sum(p, mesh, ask, moves);
-	price_table_set(p->table, sum.any_order ? &sorted : &key, sum.seconds,
-	                sum.seconds > sum.most_s);
+	if (sum.any_order)
+		key = sorted;
+	note = price_table_note(p->collectives, &key, price_key_size(&key));
+	note->price.cost = sum.seconds;
+	note->more = sum.seconds > sum.most_s;
 	return sum.seconds;
 }
 
 /* Do the problem's devices fit on the machine? */
-static bool fits(const struct pricer *p, const struct mesh *mesh)
+static bool mesh_fits(const struct pricer *p, const struct mesh *mesh)
 {
 	return mesh->ndevices <= placement_size(p->place, p->machine);
 }
@@ -230,7 +257,7 @@ static struct price step_price(void *self, const struct problem *problem,
 	double seconds = 0;
 	int32_t q = 1;
 
-	if (!fits(p, mesh))
+	if (!mesh_fits(p, mesh))
 		return (struct price){.cost = PRICE_IMPOSSIBLE_S};
 	rates_refresh(p, mesh->ndevices);
 	if (ask->op == OP_PERMUTE) {
@@ -258,7 +285,7 @@ static bool is_asked(const struct pricer *p, const struct plan *plan, int step)
 	struct groups g;
 
 	if (s->nmoves == 0 || s->gathers || s->groups.ngroups == 0 ||
-	    !op_communicates(s->op) || !fits(p, &plan->problem->mesh))
+	    !op_communicates(s->op) || !mesh_fits(p, &plan->problem->mesh))
 		return false;
 	for (int i = 0; i < s->nmoves; i++)
 		if (s->move[i].nparts == 0)
@@ -413,6 +440,20 @@ static struct price least_price(void *self, const struct problem *problem,
 	                              p->rates.launch_s};
 }
 
+static struct price_note *price_note(void *self, const void *key, size_t size)
+{
+	struct pricer *p = self;
+
+	return price_table_note(p->sent, key, size);
+}
+
+static void price_forget(void *self)
+{
+	struct pricer *p = self;
+
+	price_table_clear(p->sent);
+}
+
 struct prices pricer_prices(struct pricer *p)
 {
 	return (struct prices){.self = p,
@@ -420,11 +461,13 @@ struct prices pricer_prices(struct pricer *p)
 	                       .plan = plan_price,
 	                       .path = path_price,
 	                       .bound = bound_price,
-	                       .least = least_price};
+	                       .least = least_price,
+	                       .note = price_note,
+	                       .forget = price_forget};
 }
 
-static bool lower(const void *self, struct lowered *out, struct arena *a, int step,
-                  struct text *why)
+static bool lower_plan_step(const void *self, struct lowered *out, struct arena *a,
+                            int step, struct text *why)
 {
 	const struct plan_steps *p = self;
 
@@ -433,7 +476,7 @@ static bool lower(const void *self, struct lowered *out, struct arena *a, int st
 
 struct steps steps_of_plan(const struct plan_steps *p)
 {
-	return (struct steps){p->plan->nsteps, lower, p};
+	return (struct steps){p->plan->nsteps, lower_plan_step, p};
 }
 
 double plan_seconds(struct step_time *steps, const struct plan *plan,

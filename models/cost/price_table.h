@@ -1,6 +1,6 @@
 /*
- * Wire times of collectives, remembered by what they depend on besides the order of the
- * mesh's devices.
+ * Prices, remembered by keys of what they depend on besides the order of the mesh's
+ * devices; keys are compared byte by byte.
  */
 #ifndef SHARDSIM_COST_PRICE_TABLE_H
 #define SHARDSIM_COST_PRICE_TABLE_H
@@ -21,30 +21,29 @@ struct price_key {
 	struct digit digit[LAYOUT_PARTS_MAX];
 };
 
-/* Fills the key of a step over these moves; returns the group size. */
+/* Fills the key of a step over these moves and returns the group size. */
 int32_t price_key_make(struct price_key *k, const struct mesh *m,
                        const struct step_ask *ask, const struct move *moves);
 
-/* The key of all orders of the digits. */
+/* Returns the key of all orders of the digits. */
 struct price_key price_key_sorted(const struct price_key *k);
+
+/* The bytes of a key that count. */
+size_t price_key_size(const struct price_key *k);
 
 struct price_table;
 
 struct price_table *price_table_new(void);
 void price_table_free(struct price_table *t);
 
-/* Forget everything. */
+/* Forgets everything, notes that were given out included. */
 void price_table_clear(struct price_table *t);
 
-/*
- * The seconds of a key; false if they are not known, or only that they are more than some
- * time and that is no more than `most_s` (<= 0: to be exact).
- */
-bool price_table_find(double *wire_s, const struct price_table *t,
-                      const struct price_key *k, double most_s);
+/* Returns the note of a key, NULL if there is none. */
+struct price_note *price_table_find(const struct price_table *t, const void *key,
+                                    size_t size);
 
-/* Remember seconds; `more`: they are so many and more. */
-void price_table_set(struct price_table *t, const struct price_key *k, double wire_s,
-                     bool more);
+/* Returns the note of a key, a new one of zeros if there was none. */
+struct price_note *price_table_note(struct price_table *t, const void *key, size_t size);
 
 #endif

@@ -1,36 +1,23 @@
 /*
- * One exchange in which every device pulls exactly what it lacks (spec
- * redistribution.md 10.2, 10.4; design 4). The volume is the least possible on any
+ * One exchange in which every device pulls exactly what it lacks. The volume is the least possible on any
  * mesh, any devices, even or uneven tiles; the number of messages is not.
  *
  * A source tile is one box and the tile of a target device is cut along the source
  * tiles, so what it lacks is one box of every source tile that meets its own, except
  * the one it holds: from one device never more than one box, and nothing is left to
- * merge. Boxes of tiles with one holder leave no choice; planner/send/send.h says how the
+ * merge. Boxes of tiles with one holder leave no choice; planner/send/sources.h says how the
  * others are spread.
  */
 #include "planner/planner.h"
-#include "planner/send/send.h"
+#include "planner/send/sources.h"
 
 #include "array/tile.h"
-#include "base/hash.h"
 
 #include <assert.h>
 #include <string.h>
 
-/*
- * Most paths that are priced, and steps of choosing senders, for each device. Where
- * replicas times boxes are more paths, the devices that hold a tile and its boxes are cut
- * alike into runs, and each run of devices serves its run of boxes.
- */
-enum { PATHS_EACH = 384, WORK_EACH = 5000 };
-
-/* More boxes, as of an all-to-all of 4096 devices, are not planned. */
+/* More boxes, as of an all-to-all of 4096 devices, are not planned, to bound memory. */
 static const int64_t BOXES_MAX = 1 << 22;
-
-enum { CHOICES = 256 };
-
-struct choice;
 
 struct direct {
 	const struct problem *problem;
@@ -40,15 +27,13 @@ struct direct {
 	struct tilemap from, to;
 	int64_t nboxes;
 	struct transfer *box; /* by rising dst; src is the number of the source tile */
-	int64_t paths, work;  /* to be chosen among, and left for it */
-	const struct choice *choice[CHOICES]; /* those made, by hash */
 };
 
 /* --- what is missing -------------------------------------------------------------- */
 
 /* Number of the tile that a device holds, -1 if none. */
-static int64_t tile_number(const struct direct *d, const struct tilemap *map,
-                           const int64_t *tiles, int32_t device)
+static int64_t tile_of_device(const struct direct *d, const struct tilemap *map,
+                              const int64_t *tiles, int32_t device)
 {
 	int64_t tile = 0;
 
@@ -64,7 +49,7 @@ static int64_t tile_number(const struct direct *d, const struct tilemap *map,
 
 static int64_t held_tile(const struct direct *d, int32_t device)
 {
-	return tile_number(d, &d->from, d->tiles, device);
+	return tile_of_device(d, &d->from, d->tiles, device);
 }
 
 /* First and last source tile per dimension that meet the target tile; false if empty. */
@@ -86,7 +71,7 @@ static bool meeting(const struct direct *d, int32_t device, int64_t *want,
 }
 
 /* How many boxes a device lacks. */
-static int64_t count_boxes(const struct direct *d, int32_t device)
+static int64_t count_missing(const struct direct *d, int32_t device)
 {
 	int64_t want[2 * RANK_MAX], first[RANK_MAX], last[RANK_MAX], n = 1;
 	bool own = true;
@@ -158,11 +143,11 @@ static void cut_tile(struct cuts *out, const struct direct *d, int32_t device,
 }
 
 /* The boxes that a device lacks, from number nboxes on. */
-static void add_boxes(struct direct *d, int32_t device, struct cuts *cuts,
-                      struct arena *a)
+static void add_missing(struct direct *d, int32_t device, struct cuts *cuts,
+                        struct arena *a)
 {
 	int64_t own = held_tile(d, device);
-	int64_t tile = tile_number(d, &d->to, d->to_tiles, device);
+	int64_t tile = tile_of_device(d, &d->to, d->to_tiles, device);
 
 	if (tile < 0)
 		return;
@@ -177,13 +162,13 @@ static void add_boxes(struct direct *d, int32_t device, struct cuts *cuts,
 }
 
 /* False if there are too many. */
-static bool find_boxes(struct direct *d, struct arena *a)
+static bool find_missing(struct direct *d, struct arena *a)
 {
 	int64_t n = 0, ntiles = 1;
 	struct cuts *cuts;
 
 	for (int32_t device = 0; device < d->problem->ndevices; device++) {
-		n += count_boxes(d, device);
+		n += count_missing(d, device);
 		if (n > BOXES_MAX)
 			return false;
 	}
@@ -192,168 +177,9 @@ static bool find_boxes(struct direct *d, struct arena *a)
 	cuts = arena_alloc(d->arena, (size_t)ntiles, sizeof(*cuts));
 	d->box = arena_alloc(d->arena, (size_t)n, sizeof(*d->box));
 	for (int32_t device = 0; device < d->problem->ndevices; device++)
-		add_boxes(d, device, cuts, a);
+		add_missing(d, device, cuts, a);
 	assert(d->nboxes == n);
 	return true;
-}
-
-/* --- who sends it ----------------------------------------------------------------- */
-
-/* Numbers sorted by their tile: those of tile t from first[t] to first[t + 1]. */
-struct bins {
-	int64_t *first;
-	int32_t *number;
-};
-
-static struct bins sort_bins(struct arena *a, const int32_t *tile, int64_t n,
-                             int64_t ntiles)
-{
-	struct bins b = {arena_alloc(a, (size_t)ntiles + 2, sizeof(*b.first)),
-	                 arena_alloc(a, (size_t)n, sizeof(*b.number))};
-
-	for (int64_t i = 0; i < n; i++)
-		if (tile[i] >= 0)
-			b.first[tile[i] + 2]++;
-	for (int64_t t = 2; t <= ntiles; t++)
-		b.first[t] += b.first[t - 1];
-	for (int64_t i = 0; i < n; i++)
-		if (tile[i] >= 0)
-			b.number[b.first[tile[i] + 1]++] = (int32_t)i;
-	return b;
-}
-
-/*
- * Tiles are often alike, device for device: a choice that was made is made again, for no
- * work, so that there is more for those that differ.
- */
-struct choice {
-	const struct choice *next;
-	uint64_t hash;
-	struct sending sending;
-	const int32_t *sender;
-};
-
-static const struct choice *find_choice(const struct direct *d, uint64_t hash,
-                                        const struct sending *s)
-{
-	size_t n = (size_t)s->nboxes, paths = n * (size_t)s->nsenders;
-
-	for (const struct choice *c = d->choice[hash % CHOICES]; c; c = c->next)
-		if (c->hash == hash && c->sending.nboxes == s->nboxes &&
-		    c->sending.nsenders == s->nsenders &&
-		    memcmp(c->sending.elements, s->elements,
-		           n * sizeof(*s->elements)) == 0 &&
-		    memcmp(c->sending.price, s->price, paths * sizeof(*s->price)) == 0)
-			return c;
-	return NULL;
-}
-
-/* Work is left for boxes by their paths: what one tile does not need, others may. */
-static void choose(struct direct *d, int32_t *sender, const struct sending *s)
-{
-	size_t n = (size_t)s->nboxes, paths = n * (size_t)s->nsenders;
-	uint64_t hash = hash_bytes(HASH_START, s->elements, n * sizeof(*s->elements));
-	double part = (double)paths / (double)d->paths;
-	int64_t share = (int64_t)(part * (double)d->work);
-	const struct choice *known;
-	struct choice *made;
-
-	d->paths -= (int64_t)paths;
-	hash = hash_bytes(hash, s->price, paths * sizeof(*s->price));
-	known = find_choice(d, hash, s);
-	if (known) {
-		memcpy(sender, known->sender, n * sizeof(*sender));
-		return;
-	}
-	d->work -= share;
-	direct_send(sender, s, &share);
-	d->work += share;
-	made = arena_alloc(d->arena, 1, sizeof(*made));
-	*made = (struct choice){
-		.next = d->choice[hash % CHOICES],
-		.hash = hash,
-		.sending = {s->nboxes, s->nsenders,
-	                    arena_dup(d->arena, s->elements, n, sizeof(*s->elements)),
-	                    arena_dup(d->arena, s->price, paths, sizeof(*s->price))},
-		.sender = arena_dup(d->arena, sender, n, sizeof(*sender))};
-	d->choice[hash % CHOICES] = made;
-}
-
-/* Devices that hold a tile and boxes of it, among which these are chosen. */
-struct run {
-	const int32_t *holder, *box;
-	int64_t nholders, nboxes;
-};
-
-static void spread(struct direct *d, const struct prices *prices, const struct run *r,
-                   struct arena *a)
-{
-	size_t n = (size_t)r->nboxes;
-	double *elements = arena_alloc(a, n, sizeof(*elements));
-	double *price = arena_alloc(a, n, (size_t)r->nholders * sizeof(*price));
-	int32_t *sender = arena_alloc(a, n, sizeof(*sender));
-	const struct sending s = {(int32_t)r->nboxes, (int32_t)r->nholders, elements,
-	                          price};
-
-	for (int64_t i = 0; i < r->nboxes && r->nholders > 1; i++) {
-		const struct transfer *box = &d->box[r->box[i]];
-
-		elements[i] = (double)box->elements;
-		for (int64_t k = 0; k < r->nholders; k++)
-			*price++ = prices->path(prices->self, d->problem, r->holder[k],
-			                        box->dst);
-	}
-	if (r->nholders > 1 && n > 0)
-		choose(d, sender, &s);
-	for (int64_t i = 0; i < r->nboxes; i++)
-		d->box[r->box[i]].src = r->holder[sender[i]];
-}
-
-/* Cut a tile's devices and boxes alike, so that no box has more than `most` paths. */
-static int64_t cut_runs(struct run *out, const struct bins *holders,
-                        const struct bins *boxes, int64_t tile, int64_t most)
-{
-	int64_t first = holders->first[tile], h = holders->first[tile + 1] - first;
-	int64_t box = boxes->first[tile], n = boxes->first[tile + 1] - box;
-	int64_t runs = (h + most - 1) / most;
-
-	assert(h > 0 || n == 0);
-	for (int64_t r = 0; r < runs; r++)
-		*out++ = (struct run){holders->number + first + h * r / runs,
-		                      boxes->number + box + n * r / runs,
-		                      h * (r + 1) / runs - h * r / runs,
-		                      n * (r + 1) / runs - n * r / runs};
-	return runs;
-}
-
-static void choose_sources(struct direct *d, const struct prices *prices)
-{
-	int64_t ndevices = d->problem->ndevices, ntiles = 1, nruns = 0, most;
-	int32_t *tile = arena_alloc(d->arena, (size_t)ndevices, sizeof(*tile));
-	int32_t *wanted = arena_alloc(d->arena, (size_t)d->nboxes, sizeof(*wanted));
-	struct arena *a = arena_new();
-	struct bins holders, boxes;
-	struct run *run;
-
-	for (int i = 0; i < d->rank; i++)
-		ntiles *= d->tiles[i];
-	for (int32_t device = 0; device < ndevices; device++)
-		tile[device] = (int32_t)held_tile(d, device);
-	for (int64_t i = 0; i < d->nboxes; i++)
-		wanted[i] = d->box[i].src;
-	holders = sort_bins(d->arena, tile, ndevices, ntiles);
-	boxes = sort_bins(d->arena, wanted, d->nboxes, ntiles);
-	most = PATHS_EACH * ndevices / d->nboxes;
-	most = most > 1 ? most : 1;
-	run = arena_alloc(d->arena, (size_t)(ntiles + ndevices), sizeof(*run));
-	for (int64_t t = 0; t < ntiles; t++)
-		nruns += cut_runs(run + nruns, &holders, &boxes, t, most);
-	d->work = WORK_EACH * ndevices;
-	for (int64_t r = 0; r < nruns; r++)
-		d->paths += run[r].nholders * run[r].nboxes;
-	for (int64_t r = 0; r < nruns; r++, arena_reset(a))
-		spread(d, prices, &run[r], a);
-	arena_free(a);
 }
 
 /* --- where nothing is missing ----------------------------------------------------- */
@@ -420,7 +246,7 @@ static void add_local_step(struct plan *plan, const struct problem *p)
 	plan->step[plan->nsteps - 1].mesh = &p->to_mesh;
 }
 
-static const char *refusal(const struct problem *p)
+static const char *direct_refusal(const struct problem *p)
 {
 	if (p->from.nunreduced > 0 || p->to.nunreduced > 0)
 		return "unreduced axes";
@@ -433,7 +259,7 @@ static enum answer direct_plan(struct plan **out, const struct problem *p,
                                const struct prices *prices, struct arena *arena,
                                struct text *why)
 {
-	const char *reason = refusal(p);
+	const char *reason = direct_refusal(p);
 	struct direct d = {.problem = p, .rank = p->array.shape.rank};
 	struct plan *plan;
 
@@ -448,7 +274,7 @@ static enum answer direct_plan(struct plan **out, const struct problem *p,
 		d.tiles[i] = layout_shards(&p->from, i);
 		d.to_tiles[i] = layout_shards(&p->to, i);
 	}
-	if (!find_boxes(&d, arena)) {
+	if (!find_missing(&d, arena)) {
 		arena_free(d.arena);
 		text_printf(why, "more than %lld boxes are missing",
 		            (long long)BOXES_MAX);
@@ -458,7 +284,9 @@ static enum answer direct_plan(struct plan **out, const struct problem *p,
 	/* Only real elements travel, whatever extent other planners pad to. */
 	plan->shape = p->array.shape;
 	if (d.nboxes > 0) {
-		choose_sources(&d, prices);
+		struct holders holders = holders_of(&d.from, &p->from, d.arena);
+
+		sources_choose(d.box, d.nboxes, &holders, p, prices);
 		plan_exchange(plan, &p->to, &p->to_mesh, d.box, d.nboxes);
 	} else {
 		add_local_step(plan, p);

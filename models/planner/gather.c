@@ -1,11 +1,11 @@
 /*
- * The "easy program" (spec redistribution.md 5): all-gather everything, then slice what
+ * The "easy program" of arXiv 2112.01075, 4.3: all-gather everything, then slice what
  * is wanted. At most two steps; receives the array less the own tile; every device
  * holds the whole array in between. What is unreduced is all-reduced first, at the
  * smallest size.
  */
 #include "planner/reduce.h"
-#include "planner/synth/path.h"
+#include "planner/types.h"
 
 /* The moves that gather every dimension of `from`, or cut every one of `to`. */
 static int all_moves(struct move *out, enum op op, const struct layout *l)
@@ -26,7 +26,7 @@ static int all_moves(struct move *out, enum op op, const struct layout *l)
 	return nmoves;
 }
 
-static void add_step(struct plan *plan, enum op op, const struct layout *l)
+static void add_gather_step(struct plan *plan, enum op op, const struct layout *l)
 {
 	struct move moves[RANK_MAX];
 	int n = all_moves(moves, op, l);
@@ -45,7 +45,7 @@ static enum answer gather_plan(struct plan **out, const struct problem *p,
 	struct layout to;
 
 	(void)prices;
-	if (!synth_applies(p, why))
+	if (!types_say(p, why))
 		return ANSWER_NOT_APPLICABLE;
 	sum.nparts = reduce_parts(parts, p, why);
 	if (sum.nparts < 0)
@@ -60,8 +60,8 @@ static enum answer gather_plan(struct plan **out, const struct problem *p,
 		plan_axes_step(*out, OP_ALL_REDUCE, &sum, 1);
 	source = type_of_layout(&p->from, &p->mesh, &p->atoms);
 	if (!type_equal(&source, &type)) {
-		add_step(*out, OP_ALL_GATHER, &p->from);
-		add_step(*out, OP_SLICE, &to);
+		add_gather_step(*out, OP_ALL_GATHER, &p->from);
+		add_gather_step(*out, OP_SLICE, &to);
 	}
 	plan_finish(*out);
 	return ANSWER_PLAN;

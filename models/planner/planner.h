@@ -1,9 +1,15 @@
 /*
  * Planners: constant tables behind one interface. A planner never knows whether prices
- * come from a formula or a replay; it gets them as a table (design 1, 4).
+ * come from a formula or a replay; it gets them as a table (models/README.md, Prices).
  *
  * Adding one is one file that ends in `const struct planner planner_<name>` and one line
- * in registry.c; tests loop over the registry.
+ * in rivals.h; tests loop over `planners`.
+ *
+ * Limits of planners say what they buy in rows that get dearer without them, of these 1,460:
+ * 300 problems as in scenarios/random.yaml and 330 pairs as in scenarios/layouts.yaml (with
+ * parts of axes, up to 4x4x4) on tpu-v4:4x4x4 and dgx-a100:8, and 100 pairs with parts of
+ * axes on 8x16 on tpu-v5e:8x16 and dgx-h100:16, by the clock `model`. Some change no row
+ * there: these bound the time that a problem of any size may take, and say so.
  */
 #ifndef SHARDSIM_PLANNER_PLANNER_H
 #define SHARDSIM_PLANNER_PLANNER_H
@@ -24,13 +30,13 @@ struct price {
 
 struct price price_add(struct price a, struct price b);
 
-/* < 0, 0, > 0; costs within 1e-9 relative are equal (design 4). */
+/* Returns < 0, 0 or > 0; costs within 1e-9 relative are equal. */
 int price_compare(struct price a, struct price b);
 
 /*
  * What a search wants to know of a step that it has not built: the op over `parts` (of
  * all its moves, in order) with `before_bytes` on each device before it. `unpack` says
- * whether an all-gather needs a local unpack (design 3, local work). For a permute
+ * whether an all-gather needs a local unpack (models/README.md, Prices). For a permute
  * nothing but the bytes counts: its tile over one link of the slowest fabric it may use
  * plus one launch.
  */
@@ -41,6 +47,24 @@ struct step_ask {
 	int64_t before_bytes;
 	bool unpack;
 	double most_cost; /* > 0: of a dearer step only that it is, in any such price */
+};
+
+/*
+ * Does the result of an all-gather over these moves have to be unpacked, from tiles of the
+ * shape `local`? Blocks arrive one after the other, in the order of the gathered
+ * dimensions, and lie as they must unless each holds several elements of a dimension
+ * outside a gathered one.
+ */
+bool moves_unpack(const struct move *move, int n, const struct shape *local);
+
+/*
+ * What is remembered of a step that takes long to price. Its fields are those of whom the
+ * key belongs to; all are zero at first.
+ */
+struct price_note {
+	bool priced, impossible; /* the step was built; it cannot be said */
+	bool more; /* the price is at least so much: rounds were left out */
+	struct price price;
 };
 
 /* The table of prices. Without a platform use `prices_bytes` and a NULL self. */
@@ -56,12 +80,19 @@ struct prices {
 	double (*path)(void *self, const struct problem *p, int32_t src, int32_t dst);
 	/*
 	 * Where the prices of steps add up to those of plans, else NULL: a price that no
-	 * plan of the problem is below (spec redistribution.md 10.5), told from its array,
+	 * plan of the problem is below (models/README.md, Bounds), told from its array,
 	 * meshes and layouts alone, and one that no step is below in which some device
 	 * receives so many bytes.
 	 */
 	struct price (*bound)(void *self, const struct problem *p);
 	struct price (*least)(void *self, const struct problem *p, double recv_bytes);
+	/*
+	 * With `bound`, too: the note on a key of so many bytes, which the caller fills. It
+	 * stays where it is until all are forgotten. Keys need tell apart steps of one
+	 * problem only: whoever takes notes forgets those of others first.
+	 */
+	struct price_note *(*note)(void *self, const void *key, size_t size);
+	void (*forget)(void *self);
 };
 
 extern const struct prices prices_bytes;

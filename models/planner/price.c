@@ -11,7 +11,7 @@ struct price price_add(struct price a, struct price b)
 	                      .locals = a.locals + b.locals};
 }
 
-static int compare(double a, double b)
+static int compare_costs(double a, double b)
 {
 	if (fabs(a - b) <= 1e-9 * fmax(fabs(a), fabs(b)))
 		return 0;
@@ -20,10 +20,10 @@ static int compare(double a, double b)
 
 int price_compare(struct price a, struct price b)
 {
-	int order = compare(a.cost, b.cost);
+	int order = compare_costs(a.cost, b.cost);
 
 	if (order == 0)
-		order = compare(a.then, b.then);
+		order = compare_costs(a.then, b.then);
 	if (order != 0)
 		return order;
 	if (a.collectives != b.collectives)
@@ -31,7 +31,16 @@ int price_compare(struct price a, struct price b)
 	return (a.locals > b.locals) - (a.locals < b.locals);
 }
 
-/* Received bytes of a step as spec redistribution.md 3 has them. */
+bool moves_unpack(const struct move *move, int n, const struct shape *local)
+{
+	for (int i = 0; i < n; i++)
+		for (int dim = 0; dim < move[i].from_dim; dim++)
+			if (local->dim[dim] > 1)
+				return true;
+	return false;
+}
+
+/* Returns the received bytes of a step (models/README.md, Collectives). */
 static double step_bytes(const struct step_ask *ask)
 {
 	double q = 1, m = (double)ask->before_bytes;

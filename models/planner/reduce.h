@@ -1,5 +1,5 @@
 /*
- * Unreduced axes (spec redistribution.md 10.7), for the planners that can: what must be
+ * Unreduced axes (models/README.md, Layouts), for the planners that can: what must be
  * summed between the source and the target of a problem.
  */
 #ifndef SHARDSIM_PLANNER_REDUCE_H

@@ -46,7 +46,7 @@ static int64_t factor_of(const struct move *m)
 }
 
 /* Padding must not take a tile above the 2^62 bits that an array may have. */
-static bool too_large(const struct plan *plan, const struct shape *tile)
+static bool shape_too_large(const struct plan *plan, const struct shape *tile)
 {
 	int64_t bits = plan->problem->array.dtype->bits;
 
@@ -80,7 +80,7 @@ bool uneven_step(struct plan *plan, enum op op, const struct move *moves, int nm
 		if (moves[i].to_dim >= 0)
 			left.dim[moves[i].to_dim] /= factor_of(&moves[i]);
 	}
-	if (too_large(plan, &tile) || too_large(plan, &left)) {
+	if (shape_too_large(plan, &tile) || shape_too_large(plan, &left)) {
 		text_printf(why, "a padded tile would pass 2^62 bits");
 		return false;
 	}

@@ -10,7 +10,7 @@
 #include "plan/check.h"
 #include "plan/plan_text.h"
 #include "planner/best/best.h"
-#include "planner/best/send.h"
+#include "planner/best/senders.h"
 
 #include <check.h>
 #include <math.h>

@@ -60,7 +60,7 @@ static double best_load(const struct sending *s, int32_t *sender, int32_t box)
 	double best = INFINITY, sum;
 
 	if (box == s->nboxes)
-		return direct_load(&sum, s, sender);
+		return send_load(&sum, s, sender);
 	for (int32_t k = 0; k < s->nsenders; k++) {
 		sender[box] = k;
 		best = fmin(best, best_load(s, sender, box + 1));
@@ -94,8 +94,8 @@ START_TEST(the_busiest_sender_is_near_the_least)
 			price[i] = _i < 2    ? 0.5
 			           : _i == 2 ? (rng_below(r, 2) ? 1 : 7)
 			                     : 1 + rng_below(r, 9);
-		direct_send(sender, &s, &work);
-		load = direct_load(&sum, &s, sender);
+		send_spread(sender, &s, &work);
+		load = send_load(&sum, &s, sender);
 		least = best_load(&s, best, 0);
 		if (_i == 0)
 			ck_assert(load == least);
@@ -121,11 +121,11 @@ START_TEST(near_senders_come_first)
 	int32_t sender[6];
 	double sum;
 
-	direct_send(sender, &four, &work);
-	ck_assert(direct_load(&sum, &four, sender) == 4);
+	send_spread(sender, &four, &work);
+	ck_assert(send_load(&sum, &four, sender) == 4);
 	ck_assert(sum == 4);
-	direct_send(sender, &six, &work);
-	ck_assert(direct_load(&sum, &six, sender) == 4);
+	send_spread(sender, &six, &work);
+	ck_assert(send_load(&sum, &six, sender) == 4);
 	ck_assert(sum == 8);
 	ck_assert_int_lt(work, 1 << 20);
 }
@@ -142,7 +142,7 @@ static void try_all(const struct sending *s, int32_t *sender, int32_t box, doubl
 			try_all(s, sender, box + 1, most, sum);
 		return;
 	}
-	load = direct_load(&all, s, sender);
+	load = send_load(&all, s, sender);
 	if (load < *most || (load == *most && all < *sum)) {
 		*most = load;
 		*sum = all;
@@ -173,8 +173,8 @@ START_TEST(rings_are_shared_out)
 				price[b * SENDERS_MAX + k] = 1 + hops / 64.;
 			}
 		}
-		direct_send(sender, &s, &work);
-		load = direct_load(&sum, &s, sender);
+		send_spread(sender, &s, &work);
+		load = send_load(&sum, &s, sender);
 		try_all(&s, best, 0, &most, &least_sum);
 		ck_assert_msg(load <= 1.05 * most, "%g, least %g", load, most);
 		ratio += load / most / ROUNDS;
@@ -207,14 +207,14 @@ START_TEST(work_is_limited)
 	for (int i = 0; i < 6; i++) {
 		int64_t work = works[i], same = works[i];
 
-		direct_send(sender, &s, &work);
-		direct_send(again, &s, &same);
+		send_spread(sender, &s, &work);
+		send_spread(again, &s, &same);
 		ck_assert(memcmp(sender, again, sizeof(sender)) == 0 && same == work);
 		for (int b = 0; b < BOXES; b++)
 			ck_assert(sender[b] >= 0 && sender[b] < SENDERS);
 		ck_assert_int_lt(work, works[i]);
 		ck_assert_int_gt(work, -8 * PRICES);
-		load[i] = direct_load(&sum, &s, sender);
+		load[i] = send_load(&sum, &s, sender);
 	}
 	for (int i = 0; i < 6; i++)
 		ck_assert_msg(load[i] <= 1.4 * load[5], "work %lld: %g, %g",
@@ -270,8 +270,8 @@ END_TEST
 
 Suite *tests(void)
 {
-	Suite *suite = suite_create("direct_send");
-	TCase *c = tcase_create("direct_send");
+	Suite *suite = suite_create("send_spread");
+	TCase *c = tcase_create("send_spread");
 
 	tcase_add_checked_fixture(c, setup, teardown);
 	tcase_set_timeout(c, 60);

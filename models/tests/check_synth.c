@@ -335,13 +335,11 @@ START_TEST(test_large)
 		struct mesh mesh = case_mesh(a, meshes[_i]);
 		struct atoms atoms = case_atoms(&mesh);
 		struct shape extent = {.rank = 2 + i % 3};
-		struct asked *asked = arena_alloc(a, 1, sizeof(*asked));
-		struct prices prices = asked_prices(asked);
+		struct prices prices = tariff_prices(&tariff);
 		struct type from, to;
 		struct problem *p;
 		struct plan *plan, *rewritten;
 
-		asked->tariff = tariff;
 		for (int dim = 0; dim < extent.rank; dim++)
 			extent.dim[dim] = extent.rank < 4 ? mesh.ndevices : 48;
 		from = case_random_type(r, &atoms, &extent, 20 + rng_below(r, 81));
@@ -354,8 +352,8 @@ START_TEST(test_large)
 		rewritten = plan_with("synth-rewrite", p, &prices_bytes, a);
 		ck_assert_int_le(plan->recv_bytes, rewritten->recv_bytes);
 		plan = plan_with("synth", p, &prices, a);
-		ck_assert_int_le(price_compare(asked_plan(asked, plan),
-		                               asked_plan(asked, rewritten)),
+		ck_assert_int_le(price_compare(tariff_plan(&tariff, plan),
+		                               tariff_plan(&tariff, rewritten)),
 		                 0);
 		arena_reset(a);
 	}
@@ -371,16 +369,14 @@ END_TEST
 START_TEST(test_whole_axes_in_vain)
 {
 	struct arena *a = arena_new();
-	struct asked *asked = arena_alloc(a, 1, sizeof(*asked));
-	struct prices prices;
+	struct tariff tariff = {.seconds = true, .launch_s = 1e-6};
+	struct prices prices = tariff_prices(&tariff);
 	struct problem *p =
 		case_of_texts(a, "x=6,y=3", "f32[96,6]", "P('x', 'y')", "P('y', None)");
 	struct plan *plan;
 
-	asked->tariff = (struct tariff){.seconds = true, .launch_s = 1e-6};
 	for (int i = 0; i < 8; i++)
-		asked->tariff.axis_Bps[i] = 1e9;
-	prices = asked_prices(asked);
+		tariff.axis_Bps[i] = 1e9;
 	plan = plan_with("synth", p, &prices, a);
 	/* A tile of 32 travels, then 32 x 2 and 96 x 1 elements are gathered: |dst|. */
 	ck_assert_int_eq(plan->recv_bytes, 4 * (32 + 160));

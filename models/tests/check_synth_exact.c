@@ -21,23 +21,6 @@ static const struct known knowns[] = {
 	{{4, 4, 2}, 3, 60},  {{2, 4, 2, 2}, 2, 100},
 };
 
-/* A price table that is the tariff. */
-static struct price tariff_step(void *self, const struct problem *p,
-                                const struct step_ask *ask)
-{
-	uint32_t axes = 0;
-	double q = 1;
-
-	(void)p;
-	for (int i = 0; i < ask->nmoves; i++) {
-		q *= ask->move[i].factor;
-		for (int k = 0; k < ask->move[i].nparts; k++)
-			axes |= UINT32_C(1) << ask->move[i].parts[k].axis;
-	}
-	return tariff_price(self, ask->op, (double)ask->before_bytes, q, axes,
-	                    ask->unpack);
-}
-
 /* No step of the tariff by which a device receives so much is below this. */
 static struct price tariff_least(void *self, const struct problem *p, double recv_bytes)
 {
@@ -100,9 +83,7 @@ START_TEST(test_known_path)
 			.seconds = true,
 			.launch_s = i % 3 * 0.004,
 			.axis_Bps = {4e3, 7e3, i % 2 ? 1e3 : 6e3, 2e3, 5e3}};
-		struct prices prices = {.self = &tariff,
-		                        .step = tariff_step,
-		                        .least = i % 4 ? tariff_least : NULL};
+		struct prices prices = tariff_prices(&tariff);
 		struct mesh mesh = case_mesh(a, x->mesh);
 		struct atoms atoms = case_atoms(&mesh);
 		struct shape extent = {.rank = x->rank};
@@ -114,6 +95,7 @@ START_TEST(test_known_path)
 			extent.dim[dim] = dim % 2 ? 144 : 432;
 		from = case_random_type(r, &atoms, &extent, 20 + rng_below(r, 81));
 		to = case_random_type(r, &atoms, &extent, 20 + rng_below(r, 81));
+		prices.least = i % 4 ? tariff_least : NULL;
 		ck_assert(synth_begin(&s, case_of_types(a, &mesh, &extent, &from, &to),
 		                      &prices, a, &why));
 		if (!type_equal(&s.from, &s.to))

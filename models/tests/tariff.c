@@ -1,6 +1,5 @@
 #include "tariff.h"
 
-#include <check.h>
 #include <math.h>
 
 struct price tariff_price(const struct tariff *t, enum op op, double before_bytes,
@@ -26,55 +25,25 @@ struct price tariff_price(const struct tariff *t, enum op op, double before_byte
 	                              (unpack ? before_bytes * q / 1e4 : 0)};
 }
 
-static bool above(double cost, const struct step_ask *ask)
+static struct price tariff_step(void *self, const struct problem *p,
+                                const struct step_ask *ask)
 {
-	return ask->most_cost > 0 && cost > ask->most_cost;
-}
-
-static struct price asked_step(void *self, const struct problem *p,
-                               const struct step_ask *ask)
-{
-	struct asked *x = self;
 	uint32_t axes = 0;
-	uint64_t parts = 0;
-	struct price price;
 	double q = 1;
 
 	(void)p;
 	for (int i = 0; i < ask->nmoves; i++) {
 		q *= ask->move[i].factor;
-		for (int k = 0; k < ask->move[i].nparts; k++) {
-			struct part part = ask->move[i].parts[k];
-
-			axes |= UINT32_C(1) << part.axis;
-			parts = parts * 9 + (uint64_t)part.axis + 1;
-			parts = parts * 64 + (uint64_t)part.pre;
-			parts = parts * 64 + (uint64_t)part.size;
-		}
+		for (int k = 0; k < ask->move[i].nparts; k++)
+			axes |= UINT32_C(1) << ask->move[i].parts[k].axis;
 	}
-	/*
-	 * Prices may be dear: nothing is asked twice, unless the price was above the limit,
-	 * so that it need not have been exact, and is not above that of now. A slice is told
-	 * by its result.
-	 */
-	for (int i = 0; i < x->n && ask->op != OP_SLICE; i++)
-		ck_assert(x->ask[i].op != ask->op || x->parts[i] != parts ||
-		          x->ask[i].before_bytes != ask->before_bytes ||
-		          x->ask[i].unpack != ask->unpack ||
-		          (above(x->cost[i], &x->ask[i]) && !above(x->cost[i], ask)));
-	ck_assert_int_lt(x->n, ASKED_MAX);
-	price = tariff_price(&x->tariff, ask->op, (double)ask->before_bytes, q, axes,
-	                     ask->unpack);
-	x->ask[x->n] = *ask;
-	x->parts[x->n] = parts;
-	x->cost[x->n++] = price.cost;
-	return price;
+	return tariff_price(self, ask->op, (double)ask->before_bytes, q, axes,
+	                    ask->unpack);
 }
 
 /* The sum over steps, from the finished plan alone. */
-struct price asked_plan(void *self, const struct plan *plan)
+struct price tariff_plan(void *self, const struct plan *plan)
 {
-	const struct asked *x = self;
 	struct price sum = {0};
 	struct shape local = layout_local(&plan->problem->from, &plan->problem->padded);
 
@@ -92,7 +61,7 @@ struct price asked_plan(void *self, const struct plan *plan)
 		for (int k = 0; k < s->nmoves && s->op == OP_ALL_GATHER; k++)
 			for (int dim = 0; dim < s->move[k].from_dim; dim++)
 				unpack = unpack || local.dim[dim] > 1;
-		sum = price_add(sum, tariff_price(&x->tariff, s->op,
+		sum = price_add(sum, tariff_price(self, s->op,
 		                                  4.0 * (double)shape_elements(&local),
 		                                  q, axes, unpack));
 		local = s->local;
@@ -100,7 +69,7 @@ struct price asked_plan(void *self, const struct plan *plan)
 	return sum;
 }
 
-struct prices asked_prices(struct asked *x)
+struct prices tariff_prices(struct tariff *t)
 {
-	return (struct prices){.self = x, .step = asked_step, .plan = asked_plan};
+	return (struct prices){.self = t, .step = tariff_step, .plan = tariff_plan};
 }

@@ -1,6 +1,6 @@
 /*
  * A price table for planner tests: bytes or seconds by simple rules, which an oracle
- * can apply without a planner. It ends the test when it is asked the same twice.
+ * can apply without a planner.
  */
 #ifndef SHARDSIM_TESTS_TARIFF_H
 #define SHARDSIM_TESTS_TARIFF_H
@@ -13,17 +13,6 @@ struct tariff {
 	double launch_s, axis_Bps[8]; /* by axis; several axes at the slowest */
 };
 
-enum { ASKED_MAX = 4096 };
-
-/* A price table's state; zero but for the tariff at the start. */
-struct asked {
-	struct tariff tariff;
-	int n;
-	struct step_ask ask[ASKED_MAX];
-	double cost[ASKED_MAX]; /* answered */
-	uint64_t parts[ASKED_MAX];
-};
-
 /*
  * One op with `before_bytes` on each device, over groups of q devices along a set of
  * axes. `unpack`: an all-gather has to put its result in order.
@@ -31,10 +20,10 @@ struct asked {
 struct price tariff_price(const struct tariff *t, enum op op, double before_bytes,
                           double q, uint32_t axes, bool unpack);
 
-/* The price table. */
-struct prices asked_prices(struct asked *x);
+/* The price table of a tariff, which is borrowed. */
+struct prices tariff_prices(struct tariff *t);
 
 /* The price of a finished plan, from the plan alone. */
-struct price asked_plan(void *self, const struct plan *plan);
+struct price tariff_plan(void *self, const struct plan *plan);
 
 #endif

@@ -1,38 +1,8 @@
 #include "planner/best/best.h"
 
-#include "plan/plan_text.h"
 #include "planner/best/meshes.h"
 #include "planner/best/search.h"
-
-/* Is it cheaper than the cheapest, or does it win the tie? */
-static bool would_take(const struct best *b, const struct plan *plan, struct price price)
-{
-	int order = b->plan ? price_compare(price, b->price) : -1;
-
-	return order < 0 || (order == 0 && plan_wins_tie(plan, b->plan));
-}
-
-void best_offer_priced(struct best *b, struct plan *plan, struct price price,
-                       uint32_t senders)
-{
-	if (plan_over_memory(plan, b->problem->memory_limit_bytes)) {
-		if (!b->smallest ||
-		    plan->peak_array_bytes < b->smallest->peak_array_bytes)
-			b->smallest = plan;
-	} else if (would_take(b, plan, price)) {
-		b->plan = plan;
-		b->price = price;
-		b->senders = senders;
-	}
-}
-
-struct price best_offer(struct best *b, struct plan *plan)
-{
-	struct price price = b->prices->plan(b->prices->self, plan);
-
-	best_offer_priced(b, plan, price, 0);
-	return price;
-}
+#include "planner/rivals.h"
 
 /*
  * Say the cheapest plan over as few digits as it needs, if that costs the same (senders
@@ -53,41 +23,64 @@ static void join_digits(struct best *b)
 		b->plan = plan;
 }
 
-/* The plans of all other planners; their reasons if none has one. */
-static void offer_planners(struct best *b, struct best_search *search, struct text *why)
+/* Offers the plans of all other planners; `why` gets the reasons of those without one. */
+static void offer_rivals(struct best *b, struct best_pool *pool, struct text *why)
 {
-	for (int i = 0; planners[i]; i++) {
+	for (int i = 0; rivals[i]; i++) {
 		struct text reason = {0};
 		struct plan *plan = NULL;
 		enum answer answer;
 
-		if (planners[i] == &planner_best)
-			continue;
-		answer = (planners[i]->quick ? planners[i]->quick : planners[i]->plan)(
+		answer = (rivals[i]->quick ? rivals[i]->quick : rivals[i]->plan)(
 			&plan, b->problem, b->prices, b->arena, &reason);
 		if (answer == ANSWER_PLAN) {
-			best_search_add_plan(search, plan, best_offer(b, plan));
+			best_pool_add_plan(pool, plan, best_offer(b, plan));
 		} else {
 			text_printf(why, "%s%s: %s", why->length ? "; " : "",
-			            planners[i]->name, reason.s ? reason.s : "");
+			            rivals[i]->name, reason.s ? reason.s : "");
 		}
 		text_free(&reason);
 	}
 }
 
-/* The plans of those that were not asked for all they can. */
-static void offer_slow_planners(struct best *b)
+/* Offers the plans of those that were not asked for all they can. */
+static void offer_slow_rivals(struct best *b)
 {
-	for (int i = 0; planners[i]; i++) {
+	for (int i = 0; rivals[i]; i++) {
 		struct text reason = {0};
 		struct plan *plan = NULL;
 
-		if (planners[i]->quick &&
-		    planners[i]->plan(&plan, b->problem, b->prices, b->arena,
-		                      &reason) == ANSWER_PLAN)
+		if (rivals[i]->quick &&
+		    rivals[i]->plan(&plan, b->problem, b->prices, b->arena, &reason) ==
+		            ANSWER_PLAN)
 			best_offer(b, plan);
 		text_free(&reason);
 	}
+}
+
+/* Offers the best plan of the same problem said by axes of the source mesh alone. */
+static void offer_one_mesh(struct best *b)
+{
+	struct problem *q = arena_alloc(b->arena, 1, sizeof(*q));
+	struct text why = {0};
+	struct plan *plan;
+
+	if (best_one_mesh(q, b->problem, b->arena) &&
+	    planner_run(&planner_best, &plan, q, b->prices, b->arena, &why) ==
+	            ANSWER_PLAN &&
+	    best_plan_of_problem(plan, b->problem, b->arena))
+		best_offer(b, plan);
+	text_free(&why);
+}
+
+/* Rewrites scripts as long as that pays. */
+static void search_scripts(struct best *b, struct best_pool *pool)
+{
+	if (b->problem->from.nunreduced > 0)
+		best_pool_add_sums(pool);
+	best_search(pool);
+	best_pool_free(pool);
+	join_digits(b);
 }
 
 static enum answer best_plan(struct plan **out, const struct problem *p,
@@ -95,19 +88,15 @@ static enum answer best_plan(struct plan **out, const struct problem *p,
                              struct text *why)
 {
 	struct best b = {.problem = p, .prices = prices, .arena = arena};
-	struct best_search *search = best_search_new(&b);
+	struct best_pool *pool = best_pool_new(&b);
 	struct text reasons = {0};
 
-	offer_planners(&b, search, &reasons);
-	if (p->from.nunreduced > 0)
-		best_search_sums(search, p, arena);
-	best_search_run(search);
-	best_search_free(search);
-	join_digits(&b);
-	best_one_mesh(&b);
+	offer_rivals(&b, pool, &reasons);
+	search_scripts(&b, pool);
+	offer_one_mesh(&b);
 	best_gather_after(&b);
 	if (!b.plan)
-		offer_slow_planners(&b);
+		offer_slow_rivals(&b);
 	if (!b.plan && !b.smallest) {
 		text_printf(why, "%s", reasons.s ? reasons.s : "no planner has a plan");
 		text_free(&reasons);

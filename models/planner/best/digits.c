@@ -30,38 +30,39 @@ static bool add_stack(struct pieces *p, const struct layout *l, int digit)
 	return true;
 }
 
-static bool find_pieces(struct refining *x, const struct script *s)
+static bool find_prime_pieces(struct refining *refining, const struct script *s)
 {
-	x->rank = 0;
+	refining->rank = 0;
 	for (int digit = 0; digit < s->view.shape.rank; digit++) {
-		struct pieces *p = &x->pieces[digit];
+		struct pieces *p = &refining->pieces[digit];
 
 		p->n = 0;
-		p->first = x->rank;
+		p->first = refining->rank;
 		if (!add_stack(p, &s->to, digit))
 			return false;
 		for (int i = 0; i <= s->n; i++)
 			if (!add_stack(p, script_before(s, i), digit))
 				return false;
-		x->rank += p->n;
+		refining->rank += p->n;
 		/* What is left behind the last piece, or the digit that is not cut. */
 		for (int64_t rest = s->view.shape.dim[digit], k = 0; k <= p->n; k++) {
 			if (k == p->n)
-				x->rank += rest > 1 || p->n == 0;
+				refining->rank += rest > 1 || p->n == 0;
 			else if (rest % p->size[k])
 				return false;
 			else
 				rest /= p->size[k];
 		}
 	}
-	return x->rank > s->view.shape.rank && x->rank <= RANK_MAX;
+	return refining->rank > s->view.shape.rank && refining->rank <= RANK_MAX;
 }
 
-static void refine_view(struct view *out, const struct refining *x, const struct view *v)
+static void refine_view(struct view *out, const struct refining *refining,
+                        const struct view *v)
 {
 	out->shape.rank = 0;
 	for (int digit = 0; digit < v->shape.rank; digit++) {
-		const struct pieces *p = &x->pieces[digit];
+		const struct pieces *p = &refining->pieces[digit];
 		int64_t rest = v->shape.dim[digit];
 
 		for (int k = 0; k < p->n; k++) {
@@ -76,19 +77,20 @@ static void refine_view(struct view *out, const struct refining *x, const struct
 	}
 }
 
-static struct layout refine_layout(const struct refining *x, const struct layout *l)
+static struct layout refine_layout(const struct refining *refining,
+                                   const struct layout *l)
 {
-	struct layout out = layout_replicated(x->rank);
+	struct layout out = layout_replicated(refining->rank);
 	struct part prime[LAYOUT_PARTS_MAX];
 
 	for (int digit = 0; digit < l->rank; digit++) {
 		int n = layout_digits(prime, l, digit);
 
 		for (int k = 0; k < n; k++)
-			layout_append(&out, x->pieces[digit].first + k, prime[k]);
+			layout_append(&out, refining->pieces[digit].first + k, prime[k]);
 	}
 	for (int k = 0, n = layout_digits(prime, l, l->rank); k < n; k++)
-		layout_append(&out, x->rank, prime[k]);
+		layout_append(&out, refining->rank, prime[k]);
 	return out;
 }
 
@@ -104,7 +106,7 @@ struct change {
 	struct bound bound[LAYOUT_PARTS_MAX];
 };
 
-static struct bound *bound_of(struct change *c, struct part part)
+static struct bound *binding_of(struct change *c, struct part part)
 {
 	for (int i = 0; i < c->n; i++)
 		if (memcmp(&c->bound[i].part, &part, sizeof(part)) == 0)
@@ -126,12 +128,12 @@ static bool find_change(struct change *out, const struct layout *before,
 		if (n > 1)
 			return false;
 		if (n == 1)
-			bound_of(&all, prime[0])->before = digit;
+			binding_of(&all, prime[0])->before = digit;
 		n = layout_digits(prime, after, digit);
 		if (n > 1)
 			return false;
 		if (n == 1)
-			bound_of(&all, prime[0])->after = digit;
+			binding_of(&all, prime[0])->after = digit;
 	}
 	out->n = 0;
 	for (int i = 0; i < all.n; i++)
@@ -141,7 +143,7 @@ static bool find_change(struct change *out, const struct layout *before,
 }
 
 /* The collective that makes all these changes at once; OP_EXCHANGE if none does. */
-static enum op op_of(const struct change *c)
+static enum op op_of_change(const struct change *c)
 {
 	int slices = 0, gathers = 0, moves = 0;
 
@@ -166,7 +168,7 @@ static void make_step(struct script_step *out, const struct change *c,
 {
 	struct move *move = arena_alloc(a, (size_t)c->n, sizeof(*move));
 
-	*out = (struct script_step){.op = op_of(c), .after = *after};
+	*out = (struct script_step){.op = op_of_change(c), .after = *after};
 	if (out->op == OP_EXCHANGE)
 		return;
 	out->move = move;
@@ -181,18 +183,18 @@ static void make_step(struct script_step *out, const struct change *c,
 
 bool script_refine(struct script *out, const struct script *s, struct arena *a)
 {
-	struct refining x;
+	struct refining refining;
 
-	if (!find_pieces(&x, s))
+	if (!find_prime_pieces(&refining, s))
 		return false;
 	script_begin(out, s->problem, s->senders);
 	out->n = s->n;
-	refine_view(&out->view, &x, &s->view);
-	out->from = refine_layout(&x, &s->from);
-	out->to = refine_layout(&x, &s->to);
+	refine_view(&out->view, &refining, &s->view);
+	out->from = refine_layout(&refining, &s->from);
+	out->to = refine_layout(&refining, &s->to);
 	for (int i = 0; i < s->n; i++) {
 		const struct layout *before = script_before(out, i);
-		struct layout after = refine_layout(&x, &s->step[i].after);
+		struct layout after = refine_layout(&refining, &s->step[i].after);
 		struct script_step *step = &out->step[i];
 		struct change c;
 
@@ -246,8 +248,8 @@ int script_strides(int64_t *out, int most, const struct script *s, int at)
  * Bind the primes of the change as they are after it, which makes them no longer
  * unreduced; false if a digit is taken.
  */
-static bool apply(struct layout *out, const struct layout *before,
-                  const struct change *c)
+static bool apply_change(struct layout *out, const struct layout *before,
+                         const struct change *c)
 {
 	int taken[RANK_MAX] = {0};
 	struct part sum[LAYOUT_PARTS_MAX];
@@ -319,7 +321,7 @@ bool script_split(struct script *out, const struct script *s, int at, int64_t st
 
 		c->bound[c->n++] = all.bound[i];
 	}
-	if (half[0].n == 0 || half[1].n == 0 || !apply(&mid, before, &half[0]) ||
+	if (half[0].n == 0 || half[1].n == 0 || !apply_change(&mid, before, &half[0]) ||
 	    !is_valid(&mid))
 		return false;
 	script_copy(out, s);

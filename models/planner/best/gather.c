@@ -1,6 +1,5 @@
 /*
- * All-gathers in a row as the cheapest chain (spec redistribution.md 10.3): slow axes
- * first while tiles are small, several at once where links would idle otherwise.
+ * All-gathers in a row as the cheapest chain (models/README.md, Best): slow axes first while tiles are small, several at once where links would idle otherwise.
  *
  * Dynamic program over what is still to be gathered. Every digit of the script has a
  * stack of pieces, prime digits of mesh axes or, where these are too many, whole parts;
@@ -10,6 +9,7 @@
 
 #include <string.h>
 
+/* With three pieces 5 rows are dearer; six are up to 64 states and 2,016 prices. */
 enum { PIECES_MAX = 6, CHAIN_STATES_MAX = 1 << PIECES_MAX };
 
 struct stack {
@@ -29,43 +29,44 @@ struct chain {
 	int via[CHAIN_STATES_MAX]; /* the state after the first all-gather of the chain */
 };
 
-static int left(const struct chain *x, int state, int stack)
+static int left(const struct chain *chain, int state, int stack)
 {
 	for (int i = 0; i < stack; i++)
-		state /= x->stack[i].npieces + 1;
-	return state % (x->stack[stack].npieces + 1);
+		state /= chain->stack[i].npieces + 1;
+	return state % (chain->stack[stack].npieces + 1);
 }
 
-static struct layout layout_at(const struct chain *x, int state)
+static struct layout layout_at(const struct chain *chain, int state)
 {
-	struct layout out = x->end;
+	struct layout out = chain->end;
 
-	for (int i = 0; i < x->nstacks; i++)
-		for (int k = 0; k < left(x, state, i); k++)
-			layout_append(&out, x->stack[i].dim, x->stack[i].piece[k]);
+	for (int i = 0; i < chain->nstacks; i++)
+		for (int k = 0; k < left(chain, state, i); k++)
+			layout_append(&out, chain->stack[i].dim,
+			              chain->stack[i].piece[k]);
 	layout_normalise(&out);
 	return out;
 }
 
 /* The moves of an all-gather between two states; 0 if it is none. */
-static int moves_between_states(struct move *out, const struct chain *x, int before,
+static int moves_between_states(struct move *out, const struct chain *chain, int before,
                                 int after)
 {
 	int n = 0;
 
-	for (int i = 0; i < x->nstacks; i++) {
-		int high = left(x, before, i), low = left(x, after, i);
+	for (int i = 0; i < chain->nstacks; i++) {
+		int high = left(chain, before, i), low = left(chain, after, i);
 		struct move *m = &out[n];
 
 		if (high < low)
 			return 0;
 		if (high == low)
 			continue;
-		*m = (struct move){.from_dim = x->stack[i].dim,
+		*m = (struct move){.from_dim = chain->stack[i].dim,
 		                   .to_dim = -1,
 		                   .factor = 1,
 		                   .nparts = high - low,
-		                   .parts = x->stack[i].piece + low};
+		                   .parts = chain->stack[i].piece + low};
 		for (int k = 0; k < m->nparts; k++)
 			m->factor *= m->parts[k].size;
 		n++;
@@ -73,51 +74,42 @@ static int moves_between_states(struct move *out, const struct chain *x, int bef
 	return n;
 }
 
-static bool needs_unpack(const struct move *moves, int n, const struct shape *local)
+static struct price gather_price(const struct chain *chain, const struct move *moves,
+                                 int n, const struct shape *local)
 {
-	for (int i = 0; i < n; i++)
-		for (int dim = 0; dim < moves[i].from_dim; dim++)
-			if (local->dim[dim] > 1)
-				return true;
-	return false;
-}
-
-static struct price gather_price(const struct chain *x, const struct move *moves, int n,
-                                 const struct shape *local)
-{
-	const struct problem *p = x->script->problem;
+	const struct problem *p = chain->script->problem;
 	const struct step_ask ask = {
 		.op = OP_ALL_GATHER,
 		.nmoves = n,
 		.move = moves,
 		.before_bytes = dtype_bytes(p->array.dtype, shape_elements(local)),
-		.unpack = needs_unpack(moves, n, local),
+		.unpack = moves_unpack(moves, n, local),
 	};
 
-	return x->prices->step(x->prices->self, p, &ask);
+	return chain->prices->step(chain->prices->self, p, &ask);
 }
 
-static void find_prices(struct chain *x)
+static void find_prices(struct chain *chain)
 {
-	for (int state = 1; state < x->nstates; state++) {
-		struct layout l = layout_at(x, state);
-		struct shape local = layout_local(&l, &x->script->view.shape);
+	for (int state = 1; state < chain->nstates; state++) {
+		struct layout l = layout_at(chain, state);
+		struct shape local = layout_local(&l, &chain->script->view.shape);
 		bool first = true;
 
 		for (int after = 0; after < state; after++) {
 			struct move moves[PIECES_MAX];
-			int n = moves_between_states(moves, x, state, after);
+			int n = moves_between_states(moves, chain, state, after);
 			struct price price;
 
 			if (n == 0)
 				continue;
-			price = price_add(x->price[after],
-			                  gather_price(x, moves, n, &local));
-			if (!first && price_compare(price, x->price[state]) >= 0)
+			price = price_add(chain->price[after],
+			                  gather_price(chain, moves, n, &local));
+			if (!first && price_compare(price, chain->price[state]) >= 0)
 				continue;
 			first = false;
-			x->price[state] = price;
-			x->via[state] = after;
+			chain->price[state] = price;
+			chain->via[state] = after;
 		}
 	}
 }
@@ -149,46 +141,48 @@ static int pieces_of(struct part *out, const struct layout *more,
 }
 
 /* False if there are too many pieces. */
-static bool find_stacks(struct chain *x, const struct layout *begin, bool primes)
+static bool find_stacks(struct chain *chain, const struct layout *begin, bool primes)
 {
 	int pieces = 0;
 
-	x->nstacks = 0;
-	x->nstates = 1;
+	chain->nstacks = 0;
+	chain->nstates = 1;
 	for (int dim = 0; dim < begin->rank; dim++) {
 		struct part piece[LAYOUT_PARTS_MAX];
-		int n = pieces_of(piece, begin, &x->end, dim, primes);
+		int n = pieces_of(piece, begin, &chain->end, dim, primes);
 
 		if (n == 0)
 			continue;
 		pieces += n;
 		if (n < 0 || pieces > PIECES_MAX)
 			return false;
-		x->stack[x->nstacks].dim = dim;
-		x->stack[x->nstacks].npieces = n;
-		memcpy(x->stack[x->nstacks++].piece, piece, (size_t)n * sizeof(*piece));
-		x->nstates *= n + 1;
+		chain->stack[chain->nstacks].dim = dim;
+		chain->stack[chain->nstacks].npieces = n;
+		memcpy(chain->stack[chain->nstacks++].piece, piece,
+		       (size_t)n * sizeof(*piece));
+		chain->nstates *= n + 1;
 	}
 	return true;
 }
 
 /* Replace steps [first, end) by the chain. */
-static bool write_chain(struct script *out, const struct chain *x, int first, int end)
+static bool write_chain(struct script *out, const struct chain *chain, int first,
+                        int end)
 {
-	const struct script *s = x->script;
+	const struct script *s = chain->script;
 
 	script_copy(out, s);
 	out->n = first;
-	for (int state = x->nstates - 1; state > 0; state = x->via[state]) {
+	for (int state = chain->nstates - 1; state > 0; state = chain->via[state]) {
 		struct move moves[PIECES_MAX];
-		int n = moves_between_states(moves, x, state, x->via[state]);
+		int n = moves_between_states(moves, chain, state, chain->via[state]);
 
 		if (out->n + s->n - end == SCRIPT_STEPS_MAX)
 			return false;
 		out->step[out->n++] = (struct script_step){
 			OP_ALL_GATHER, n,
-			arena_dup(x->arena, moves, (size_t)n, sizeof(*moves)),
-			layout_at(x, x->via[state])};
+			arena_dup(chain->arena, moves, (size_t)n, sizeof(*moves)),
+			layout_at(chain, chain->via[state])};
 	}
 	for (int i = end; i < s->n; i++)
 		out->step[out->n++] = s->step[i];
@@ -211,7 +205,7 @@ static bool same_steps(const struct script *a, const struct script *b)
 bool script_gathers(struct script *out, const struct script *s, int first,
                     const struct prices *prices, struct arena *a)
 {
-	struct chain *x = arena_alloc(a, 1, sizeof(*x));
+	struct chain *chain = arena_alloc(a, 1, sizeof(*chain));
 	const struct layout *begin = script_before(s, first);
 	int end = first;
 
@@ -219,12 +213,12 @@ bool script_gathers(struct script *out, const struct script *s, int first,
 		end++;
 	if (end == first)
 		return false;
-	x->script = s;
-	x->prices = prices;
-	x->arena = a;
-	x->end = s->step[end - 1].after;
-	if (!find_stacks(x, begin, true) && !find_stacks(x, begin, false))
+	chain->script = s;
+	chain->prices = prices;
+	chain->arena = a;
+	chain->end = s->step[end - 1].after;
+	if (!find_stacks(chain, begin, true) && !find_stacks(chain, begin, false))
 		return false;
-	find_prices(x);
-	return write_chain(out, x, first, end) && !same_steps(out, s);
+	find_prices(chain);
+	return write_chain(out, chain, first, end) && !same_steps(out, s);
 }

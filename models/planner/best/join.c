@@ -63,19 +63,20 @@ static struct layout joined_layout(const struct joining *j, const struct layout 
 static struct pair_of_stacks stacks_of(const struct layout *before,
                                        const struct layout *after, int digit)
 {
-	struct pair_of_stacks x;
+	struct pair_of_stacks stacks;
 
-	x.nbefore = layout_digits(x.before, before, digit);
-	x.nafter = layout_digits(x.after, after, digit);
-	for (x.common = 0;
-	     x.common < x.nbefore && x.common < x.nafter &&
-	     memcmp(&x.before[x.common], &x.after[x.common], sizeof(*x.before)) == 0;)
-		x.common++;
-	return x;
+	stacks.nbefore = layout_digits(stacks.before, before, digit);
+	stacks.nafter = layout_digits(stacks.after, after, digit);
+	for (stacks.common = 0;
+	     stacks.common < stacks.nbefore && stacks.common < stacks.nafter &&
+	     memcmp(&stacks.before[stacks.common], &stacks.after[stacks.common],
+	            sizeof(*stacks.before)) == 0;)
+		stacks.common++;
+	return stacks;
 }
 
-static void add_move(struct script_step *out, struct move *move, int from, int to,
-                     const struct part *parts, int n, struct arena *a)
+static void add_joined_move(struct script_step *out, struct move *move, int from,
+                            int to, const struct part *parts, int n, struct arena *a)
 {
 	struct move *m = &move[out->nmoves++];
 
@@ -93,10 +94,12 @@ static int grown_by(const struct layout *before, const struct layout *after,
                     const struct part *parts, int n)
 {
 	for (int digit = 0; digit < before->rank; digit++) {
-		struct pair_of_stacks x = stacks_of(before, after, digit);
+		struct pair_of_stacks stacks = stacks_of(before, after, digit);
 
-		if (x.common == x.nbefore && x.nafter - x.common == n &&
-		    memcmp(x.after + x.common, parts, (size_t)n * sizeof(*parts)) == 0)
+		if (stacks.common == stacks.nbefore &&
+		    stacks.nafter - stacks.common == n &&
+		    memcmp(stacks.after + stacks.common, parts,
+		           (size_t)n * sizeof(*parts)) == 0)
 			return digit;
 	}
 	return -1;
@@ -112,24 +115,28 @@ static bool find_moves(struct script_step *out, const struct layout *before,
 	out->move = move;
 	out->nmoves = 0;
 	for (int digit = 0; digit < before->rank; digit++) {
-		struct pair_of_stacks x = stacks_of(before, &out->after, digit);
-		int gone = x.nbefore - x.common, come = x.nafter - x.common, to;
+		struct pair_of_stacks stacks = stacks_of(before, &out->after, digit);
+		int gone = stacks.nbefore - stacks.common,
+		    come = stacks.nafter - stacks.common, to;
 		bool slice = out->op == OP_SLICE || out->op == OP_REDUCE_SCATTER;
 
 		if (gone > 0 && come > 0)
 			return false;
 		if (come > 0 && slice)
-			add_move(out, move, -1, digit, x.after + x.common, come, a);
+			add_joined_move(out, move, -1, digit,
+			                stacks.after + stacks.common, come, a);
 		if (gone == 0) {
 			grown += come > 0;
 			continue;
 		}
 		to = out->op == OP_ALL_GATHER
 		             ? -1
-		             : grown_by(before, &out->after, x.before + x.common, gone);
+		             : grown_by(before, &out->after,
+		                        stacks.before + stacks.common, gone);
 		if (slice || (to < 0 && out->op != OP_ALL_GATHER))
 			return false;
-		add_move(out, move, digit, to, x.before + x.common, gone, a);
+		add_joined_move(out, move, digit, to, stacks.before + stacks.common,
+		                gone, a);
 		moved++;
 	}
 	return out->op == OP_ALL_TO_ALL ? grown == moved
@@ -137,8 +144,8 @@ static bool find_moves(struct script_step *out, const struct layout *before,
 }
 
 /* The script over the joined digits; false where a step cannot be said so. */
-static bool join(struct script *out, const struct script *s, const struct joining *j,
-                 struct arena *a)
+static bool join_digits_of(struct script *out, const struct script *s,
+                           const struct joining *j, struct arena *a)
 {
 	script_begin(out, s->problem, s->senders);
 	out->n = s->n;
@@ -177,7 +184,7 @@ static bool join_more(struct script *out, const struct script *s, struct joining
 			if (j->next[digit[i]] || j->next[digit[k]])
 				continue;
 			more.next[digit[i]] = more.next[digit[k]] = true;
-			if (!join(out, s, &more, a))
+			if (!join_digits_of(out, s, &more, a))
 				continue;
 			*j = more;
 			return true;
@@ -196,5 +203,5 @@ bool script_join(struct script *out, const struct script *s, struct arena *a)
 			digit[n++] = k;
 	while (join_more(out, s, &j, digit, n, a))
 		joined = true;
-	return joined && join(out, s, &j, a);
+	return joined && join_digits_of(out, s, &j, a);
 }

@@ -24,8 +24,7 @@ static bool said_by(struct layout *out, const struct mesh *by, const struct layo
 	return layout_to_axes(out, &tiles, by, a);
 }
 
-/* False if it is the same problem, or there is none. */
-static bool make_one_mesh(struct problem *out, const struct problem *p, struct arena *a)
+bool best_one_mesh(struct problem *out, const struct problem *p, struct arena *a)
 {
 	if (!p->same_devices ||
 	    (mesh_equal(&p->mesh, &p->to_mesh) && p->from.kind == LAYOUT_AXES &&
@@ -42,8 +41,7 @@ static bool make_one_mesh(struct problem *out, const struct problem *p, struct a
 	return true;
 }
 
-/* Let a plan of the problem with one mesh be one of `p`; false if that cannot be said. */
-static bool plan_of_problem(struct plan *plan, const struct problem *p, struct arena *a)
+bool best_plan_of_problem(struct plan *plan, const struct problem *p, struct arena *a)
 {
 	struct layout to = p->to;
 
@@ -54,20 +52,6 @@ static bool plan_of_problem(struct plan *plan, const struct problem *p, struct a
 	for (int i = 0; i < plan->nsteps; i++)
 		plan->step[i].mesh = &p->mesh;
 	return true;
-}
-
-void best_one_mesh(struct best *b)
-{
-	struct problem *q = arena_alloc(b->arena, 1, sizeof(*q));
-	struct text why = {0};
-	struct plan *plan;
-
-	if (make_one_mesh(q, b->problem, b->arena) &&
-	    planner_run(&planner_best, &plan, q, b->prices, b->arena, &why) ==
-	            ANSWER_PLAN &&
-	    plan_of_problem(plan, b->problem, b->arena))
-		best_offer(b, plan);
-	text_free(&why);
 }
 
 /* --- an all-gather after the exchange --------------------------------------------- */
@@ -117,7 +101,7 @@ static void offer_cut(struct best *b, const struct cut *cut)
 	text_free(&why);
 }
 
-static bool uses(const struct layout *l, int axis)
+static bool uses_axis(const struct layout *l, int axis)
 {
 	for (int dim = 0; dim < l->rank; dim++) {
 		int n;
@@ -160,7 +144,7 @@ void best_gather_after(struct best *b)
 		struct part prime[LAYOUT_PARTS_MAX];
 		int n = parts_digits(prime, &part, 1);
 
-		if (uses(&p->to, axis) || n == 0)
+		if (uses_axis(&p->to, axis) || n == 0)
 			continue;
 		all[nall++] = part;
 		/* The minor ends of an axis, as a rule those of fast links. */

@@ -4,17 +4,20 @@
 #ifndef SHARDSIM_PLANNER_BEST_MESHES_H
 #define SHARDSIM_PLANNER_BEST_MESHES_H
 
-#include "planner/best/best.h"
+#include "planner/best/offer.h"
 
 /*
- * Offer the best plan of the same problem with both layouts said by axes of the source
- * mesh, where these can say them: scripts are over the axes of one mesh. Nothing where
- * that is the problem as it is, or where something is unreduced.
+ * Makes the same problem with both layouts said by axes of the source mesh, since scripts
+ * are over the axes of one mesh. False where these axes cannot say them, where that is the
+ * problem as it is, or where something is unreduced.
  */
-void best_one_mesh(struct best *b);
+bool best_one_mesh(struct problem *out, const struct problem *p, struct arena *a);
+
+/* Makes a plan of that problem one of `p`; false if that cannot be said. */
+bool best_plan_of_problem(struct plan *plan, const struct problem *p, struct arena *a);
 
 /*
- * Offer, for two meshes, hierarchical exchanges (spec redistribution.md 10.3, 10.4): the
+ * Offers, for two meshes, hierarchical exchanges (models/README.md, Best): the
  * target's tiles are cut by an axis of the target mesh that replicates them, or some of
  * its digits or all such axes, each device pulls such a part, and an all-gather between
  * devices of the target mesh follows. Slow links so carry every part once.

@@ -1,100 +1,47 @@
 #include "planner/best/price.h"
 
+#include "planner/best/key.h"
+
 #include <stdlib.h>
-#include <string.h>
 
-/* What is known of a permute or an exchange. */
-struct known {
-	uint64_t hash; /* 0: free */
-	bool priced, impossible;
-	struct price bound, price;
-};
-
-/*
- * A bound takes as long as an exchange of a few boxes for each device: of those with
- * less the price is asked at once.
- */
-enum { BOXES_FEW = 32 };
-
-/* Messages that take as long as a bound does by devices, and as what each step takes. */
-enum { BOUND_WORK = 8, STEP_WORK = 60 };
+/* Messages that take as long as what each step takes besides its messages. */
+enum { STEP_WORK = 60 };
 
 struct step_prices {
 	const struct problem *problem;
 	const struct prices *prices;
-	struct arena *arena;           /* of a plan while it is priced */
-	int64_t work, most, most_step; /* messages */
-	size_t n, capacity;            /* a power of two */
-	struct known *known;
+	struct arena *arena;   /* of a plan while it is priced */
+	struct script_key key; /* of the step that is looked at */
+	int64_t work, most;    /* messages */
 };
 
 struct step_prices *step_prices_new(const struct problem *p, const struct prices *prices)
 {
-	struct step_prices *x = xmalloc(1, sizeof(*x));
+	struct step_prices *steps = xmalloc(1, sizeof(*steps));
 
-	*x = (struct step_prices){.problem = p, .prices = prices, .capacity = 256};
-	x->most = x->most_step = INT64_MAX;
-	x->arena = arena_new();
-	x->known = xmalloc(x->capacity, sizeof(*x->known));
-	memset(x->known, 0, x->capacity * sizeof(*x->known));
-	return x;
+	*steps = (struct step_prices){.problem = p, .prices = prices, .most = INT64_MAX};
+	steps->arena = arena_new();
+	prices->forget(prices->self);
+	return steps;
 }
 
-void step_prices_free(struct step_prices *x)
+void step_prices_free(struct step_prices *steps)
 {
-	if (!x)
+	if (!steps)
 		return;
-	arena_free(x->arena);
-	free(x->known);
-	free(x);
+	arena_free(steps->arena);
+	script_key_free(&steps->key);
+	free(steps);
 }
 
-int64_t step_prices_work(const struct step_prices *x)
+int64_t step_prices_work(const struct step_prices *steps)
 {
-	return x->work;
+	return steps->work;
 }
 
-void step_prices_limit(struct step_prices *x, int64_t most, int64_t most_step)
+void step_prices_limit(struct step_prices *steps, int64_t most)
 {
-	x->most = most;
-	x->most_step = most_step;
-}
-
-static struct known *find(struct known *known, size_t capacity, uint64_t hash)
-{
-	size_t i = hash & (capacity - 1);
-
-	while (known[i].hash != 0 && known[i].hash != hash)
-		i = (i + 1) & (capacity - 1);
-	return &known[i];
-}
-
-static void grow(struct step_prices *x)
-{
-	size_t capacity = 2 * x->capacity;
-	struct known *known = xmalloc(capacity, sizeof(*known));
-
-	memset(known, 0, capacity * sizeof(*known));
-	for (size_t i = 0; i < x->capacity; i++)
-		if (x->known[i].hash != 0)
-			*find(known, capacity, x->known[i].hash) = x->known[i];
-	free(x->known);
-	x->known = known;
-	x->capacity = capacity;
-}
-
-struct price step_prices_bound(struct step_prices *x, const struct view *view,
-                               const struct layout *from, const struct layout *to)
-{
-	struct problem p = *x->problem;
-
-	p.array.shape = view->shape;
-	p.from = *from;
-	p.to = *to;
-	p.to_mesh = p.mesh;
-	p.two_meshes = false;
-	x->work += BOUND_WORK * p.ndevices;
-	return x->prices->bound(x->prices->self, &p);
+	steps->most = most;
 }
 
 /* How many tiles of the layout before a step meet one of that after it, about. */
@@ -110,30 +57,16 @@ static int64_t boxes_of(const struct script *s, int i)
 	return n;
 }
 
-/*
- * The entry of a permute or an exchange, at least with its bound if that is worth it: not
- * without a limit that it may be above.
- */
-static struct known *know(struct step_prices *x, uint64_t hash, const struct script *s,
-                          int i, const struct price *limit)
+/* Returns the note on a permute or an exchange. */
+static struct price_note *note_of(struct step_prices *steps, const struct script *s,
+                                  int i)
 {
-	struct known *k = find(x->known, x->capacity, hash);
-
-	if (k->hash != 0)
-		return k;
-	if (2 * ++x->n > x->capacity) {
-		grow(x);
-		k = find(x->known, x->capacity, hash);
-	}
-	*k = (struct known){.hash = hash};
-	if (limit && boxes_of(s, i) > BOXES_FEW)
-		k->bound = step_prices_bound(x, &s->view, script_before(s, i),
-		                             &s->step[i].after);
-	return k;
+	script_sent_key(&steps->key, s, i);
+	return steps->prices->note(steps->prices->self, steps->key.at,
+	                           script_key_size(&steps->key));
 }
 
-/* Of exchanges and permutes; all other steps are priced from a table as a rule. */
-static int64_t messages_of(const struct plan *plan)
+int64_t step_prices_messages(const struct plan *plan)
 {
 	int64_t n = 0;
 
@@ -142,26 +75,27 @@ static int64_t messages_of(const struct plan *plan)
 	return n;
 }
 
-static bool is_much(const struct step_prices *x, const struct script *s, int i)
+static bool is_much(const struct step_prices *steps, const struct script *s, int i)
 {
-	int64_t work = boxes_of(s, i) * x->problem->ndevices;
+	int64_t work = boxes_of(s, i) * steps->problem->ndevices;
 
-	return work > x->most_step || x->work + work > x->most;
+	return steps->work + work > steps->most;
 }
 
-static void build(struct step_prices *x, struct known *k, const struct script *s, int i)
+static void build_step(struct step_prices *steps, struct price_note *note,
+                       const struct script *s, int i)
 {
 	struct plan *plan;
 
-	arena_reset(x->arena);
-	plan = script_step_plan(s, i, x->prices, x->arena);
-	k->priced = true;
-	k->impossible = !plan;
-	x->work += STEP_WORK + x->problem->ndevices;
+	arena_reset(steps->arena);
+	plan = script_step_plan(s, i, steps->prices, steps->arena);
+	note->priced = true;
+	note->impossible = !plan;
+	steps->work += STEP_WORK + steps->problem->ndevices;
 	if (!plan)
 		return;
-	x->work += messages_of(plan);
-	k->price = x->prices->plan(x->prices->self, plan);
+	steps->work += step_prices_messages(plan);
+	note->price = steps->prices->plan(steps->prices->self, plan);
 }
 
 static bool is_sent(const struct script *s, int i)
@@ -174,60 +108,28 @@ static bool is_above(struct price price, const struct price *limit)
 	return limit && price_compare(price, *limit) > 0;
 }
 
-/* What the steps that are built take at least; `sum` is of all others. */
-static enum pricing bound_script(struct price *out, uint64_t *hash,
-                                 struct step_prices *x, const struct script *s,
-                                 struct price sum, const struct price *limit)
+bool step_prices_script(struct price *out, struct step_prices *steps,
+                        const struct script *s, const struct price *limit)
 {
-	bool much = false;
-
-	*out = sum;
-	for (int i = 0; i < s->n; i++) {
-		const struct known *k;
-
-		if (!is_sent(s, i))
-			continue;
-		hash[i] = script_sent_hash(s, i) | 1;
-		k = know(x, hash[i], s, i, limit);
-		if (k->impossible)
-			return PRICING_NONE;
-		*out = price_add(*out, k->priced ? k->price : k->bound);
-		much = much || (!k->priced && is_much(x, s, i));
-	}
-	if (is_above(*out, limit))
-		return PRICING_NONE;
-	return much ? PRICING_LATE : PRICING_DONE;
-}
-
-enum pricing step_prices_script(struct price *out, struct step_prices *x,
-                                const struct script *s, const struct price *limit)
-{
-	uint64_t hash[SCRIPT_STEPS_MAX];
+	struct price_note *note[SCRIPT_STEPS_MAX];
 	struct price sum = {0};
-	enum pricing bounded;
 
-	for (int i = 0; i < s->n; i++)
-		if (!is_sent(s, i))
-			sum = price_add(sum, script_price(s, i, x->prices));
-	if (is_above(sum, limit))
-		return PRICING_NONE;
-	bounded = bound_script(out, hash, x, s, sum, limit);
-	if (bounded != PRICING_DONE)
-		return bounded;
 	for (int i = 0; i < s->n; i++) {
-		struct known *k;
-
-		if (!is_sent(s, i))
+		note[i] = is_sent(s, i) ? note_of(steps, s, i) : NULL;
+		if (note[i] &&
+		    (note[i]->impossible || (!note[i]->priced && is_much(steps, s, i))))
+			return false;
+		sum = price_add(sum, note[i] ? note[i]->price
+		                             : script_price(s, i, steps->prices));
+	}
+	for (int i = 0; i < s->n && !is_above(sum, limit); i++) {
+		if (!note[i] || note[i]->priced)
 			continue;
-		k = find(x->known, x->capacity, hash[i]);
-		if (!k->priced)
-			build(x, k, s, i);
-		if (k->impossible)
-			return PRICING_NONE;
-		sum = price_add(sum, k->price);
-		if (is_above(sum, limit))
-			return PRICING_NONE;
+		build_step(steps, note[i], s, i);
+		if (note[i]->impossible)
+			return false;
+		sum = price_add(sum, note[i]->price);
 	}
 	*out = sum;
-	return PRICING_DONE;
+	return !is_above(sum, limit);
 }

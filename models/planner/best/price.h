@@ -12,31 +12,26 @@ struct step_prices;
 /* Of one problem and a table with a bound; both are borrowed. */
 struct step_prices *step_prices_new(const struct problem *p,
                                     const struct prices *prices);
-void step_prices_free(struct step_prices *x);
-
-enum pricing {
-	PRICING_DONE,
-	PRICING_NONE, /* above the limit, or a step cannot be said */
-	PRICING_LATE  /* a step takes more work than it may; the price is a bound */
-};
+void step_prices_free(struct step_prices *steps);
 
 /*
- * The price of a script, unless it is above `limit` (NULL: none), which is found out by
- * bounds before a step is built.
+ * Stores the price of a script. False where it is above `limit` (NULL: none), where a
+ * step cannot be said, or where a step takes more work than is left.
  */
-enum pricing step_prices_script(struct price *out, struct step_prices *x,
-                                const struct script *s, const struct price *limit);
+bool step_prices_script(struct price *out, struct step_prices *steps,
+                        const struct script *s, const struct price *limit);
 
 /*
- * What pricing has taken so far, told as so many messages that are priced, each of them some
- * 50 ns; how much it may have taken at most, and how much one step may take, as far as can be
- * told before: others are not built.
+ * Returns what pricing has taken so far, told as so many messages that are priced, each of
+ * them some 50 ns; and says how much it may have taken at most.
  */
-int64_t step_prices_work(const struct step_prices *x);
-void step_prices_limit(struct step_prices *x, int64_t most, int64_t most_step);
+int64_t step_prices_work(const struct step_prices *steps);
+void step_prices_limit(struct step_prices *steps, int64_t most);
 
-/* A bound on what it takes from a layout over the view to another. */
-struct price step_prices_bound(struct step_prices *x, const struct view *view,
-                               const struct layout *from, const struct layout *to);
+/*
+ * Returns the messages of exchanges and permutes: other steps are priced from a table as a
+ * rule.
+ */
+int64_t step_prices_messages(const struct plan *plan);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * Unreduced axes (spec redistribution.md 10.7): reduce-scatter onto dimensions of the
+ * Unreduced axes (models/README.md, Best): reduce-scatter onto dimensions of the
  * array, so that what follows moves the smallest tiles and all-gathers come last, or
  * all-reduce. What is left is a problem without sums, which other planners solve.
  */
@@ -9,14 +9,17 @@
 
 #include <string.h>
 
+extern const struct planner planner_synth, planner_digit, planner_direct;
+
 /* Planners that say what they do in axes, for what is left after the sums. */
-static const char *const solvers[] = {"synth", "digit", "direct"};
+static const struct planner *const solvers[] = {&planner_synth, &planner_digit,
+                                                &planner_direct};
 
 enum { SOLVERS = sizeof(solvers) / sizeof(solvers[0]) };
 
 struct reduction {
 	const struct problem *problem;
-	struct best_search *search;
+	struct best_pool *pool;
 	struct arena *arena;
 	int n, nkept; /* primes that are summed; that stay unreduced */
 	struct part part[LAYOUT_PARTS_MAX], kept[LAYOUT_PARTS_MAX];
@@ -33,19 +36,19 @@ static int find_part(const struct part *list, int n, struct part part)
 }
 
 /* False if the target has unreduced parts that the source has not. */
-static bool find_parts(struct reduction *x, const struct problem *p)
+static bool find_parts(struct reduction *reduction, const struct problem *p)
 {
 	struct part from[LAYOUT_PARTS_MAX];
 	int n = layout_digits(from, &p->from, p->from.rank);
 
-	x->nkept = layout_digits(x->kept, &p->to, p->to.rank);
-	for (int k = 0; k < x->nkept; k++)
-		if (find_part(from, n, x->kept[k]) < 0)
+	reduction->nkept = layout_digits(reduction->kept, &p->to, p->to.rank);
+	for (int k = 0; k < reduction->nkept; k++)
+		if (find_part(from, n, reduction->kept[k]) < 0)
 			return false;
 	for (int k = 0; k < n; k++)
-		if (find_part(x->kept, x->nkept, from[k]) < 0)
-			x->part[x->n++] = from[k];
-	return x->n > 0;
+		if (find_part(reduction->kept, reduction->nkept, from[k]) < 0)
+			reduction->part[reduction->n++] = from[k];
+	return reduction->n > 0;
 }
 
 /* A layout without its unreduced parts. */
@@ -76,10 +79,10 @@ static int dim_of(const struct layout *l, struct part part)
 	return -1;
 }
 
-static void keep_unreduced(const struct reduction *x, struct layout *l)
+static void keep_unreduced(const struct reduction *reduction, struct layout *l)
 {
-	for (int k = 0; k < x->nkept; k++)
-		layout_append(l, l->rank, x->kept[k]);
+	for (int k = 0; k < reduction->nkept; k++)
+		layout_append(l, l->rank, reduction->kept[k]);
 	layout_normalise(l);
 }
 
@@ -87,9 +90,9 @@ static void keep_unreduced(const struct reduction *x, struct layout *l)
  * The step that sums, before those of `script`, over its digits: a reduce-scatter of
  * the primes on top of the digits' stacks, or an all-reduce where there are none.
  */
-static void sum_first(struct script *script, const struct reduction *x)
+static void sum_first(struct script *script, const struct reduction *reduction)
 {
-	struct move *move = arena_alloc(x->arena, RANK_MAX, sizeof(*move));
+	struct move *move = arena_alloc(reduction->arena, RANK_MAX, sizeof(*move));
 	struct layout before = layout_replicated(script->from.rank);
 	int n = 0;
 
@@ -97,7 +100,8 @@ static void sum_first(struct script *script, const struct reduction *x)
 		struct part prime[LAYOUT_PARTS_MAX];
 		int all = layout_digits(prime, &script->from, digit), own = 0;
 
-		while (own < all && find_part(x->part, x->n, prime[own]) < 0)
+		while (own < all &&
+		       find_part(reduction->part, reduction->n, prime[own]) < 0)
 			layout_append(&before, digit, prime[own++]);
 		if (own == all)
 			continue;
@@ -105,24 +109,25 @@ static void sum_first(struct script *script, const struct reduction *x)
 		                        .to_dim = digit,
 		                        .factor = 1,
 		                        .nparts = all - own};
-		move[n].parts = arena_dup(x->arena, prime + own, (size_t)(all - own),
-		                          sizeof(*prime));
+		move[n].parts = arena_dup(reduction->arena, prime + own,
+		                          (size_t)(all - own), sizeof(*prime));
 		for (int k = own; k < all; k++)
 			move[n].factor *= prime[k].size;
 		n++;
 	}
-	for (int k = 0; k < x->n; k++)
-		layout_append(&before, before.rank, x->part[k]);
+	for (int k = 0; k < reduction->n; k++)
+		layout_append(&before, before.rank, reduction->part[k]);
 	if (n == 0)
-		move[0] =
-			(struct move){.from_dim = -1,
-		                      .to_dim = -1,
-		                      .factor = 1,
-		                      .nparts = x->n,
-		                      .parts = arena_dup(x->arena, x->part, (size_t)x->n,
-		                                         sizeof(*x->part))};
-	for (int k = 0; n == 0 && k < x->n; k++)
-		move[0].factor *= x->part[k].size;
+		move[0] = (struct move){.from_dim = -1,
+		                        .to_dim = -1,
+		                        .factor = 1,
+		                        .nparts = reduction->n,
+		                        .parts = arena_dup(reduction->arena,
+		                                           reduction->part,
+		                                           (size_t)reduction->n,
+		                                           sizeof(*reduction->part))};
+	for (int k = 0; n == 0 && k < reduction->n; k++)
+		move[0].factor *= reduction->part[k].size;
 	memmove(script->step + 1, script->step,
 	        (size_t)script->n * sizeof(*script->step));
 	script->step[0] = (struct script_step){
@@ -138,13 +143,13 @@ static void sum_first(struct script *script, const struct reduction *x)
 /*
  * Sums that stay must not be mixed: only collectives along other axes leave them alone.
  */
-static bool keeps_sums(const struct script *s, const struct reduction *x)
+static bool keeps_sums(const struct script *s, const struct reduction *reduction)
 {
-	for (int i = 0; i < s->n && x->nkept > 0; i++)
+	for (int i = 0; i < s->n && reduction->nkept > 0; i++)
 		if (s->step[i].op == OP_PERMUTE || s->step[i].op == OP_EXCHANGE)
 			return false;
-	for (int k = 0; k < x->nkept; k++)
-		if (script_uses(s, x->kept[k], -1))
+	for (int k = 0; k < reduction->nkept; k++)
+		if (script_uses(s, reduction->kept[k], -1))
 			return false;
 	return true;
 }
@@ -153,61 +158,59 @@ static bool keeps_sums(const struct script *s, const struct reduction *x)
  * A solver may cut an axis into primes in another order than the sums do (6 as 3 x 2, not
  * 2 x 3): its digits then are not those that were summed.
  */
-static bool sums_apart(const struct reduction *x, const struct layout *from)
+static bool sums_apart(const struct reduction *reduction, const struct layout *from)
 {
 	struct text why = {0};
-	bool valid = layout_valid(from, &x->problem->mesh, &why);
+	bool valid = layout_valid(from, &reduction->problem->mesh, &why);
 
 	text_free(&why);
 	return valid;
 }
 
 /* Was the layout after the sums there before? It is remembered. */
-static bool tried(struct reduction *x, const struct layout *after)
+static bool was_tried(struct reduction *reduction, const struct layout *after)
 {
-	for (int i = 0; i < x->nafter; i++)
-		if (memcmp(&x->after[i], after, sizeof(*after)) == 0)
+	for (int i = 0; i < reduction->nafter; i++)
+		if (memcmp(&reduction->after[i], after, sizeof(*after)) == 0)
 			return true;
-	x->after[x->nafter++] = *after;
+	reduction->after[reduction->nafter++] = *after;
 	return false;
 }
 
 /* All that lead on from a layout after the sums. */
-static void offer_after(struct reduction *x, const struct layout *after)
+static void offer_after(struct reduction *reduction, const struct layout *after)
 {
-	struct problem *rest = arena_alloc(x->arena, 1, sizeof(*rest));
+	struct problem *rest = arena_alloc(reduction->arena, 1, sizeof(*rest));
 
-	*rest = *x->problem;
+	*rest = *reduction->problem;
 	rest->from = *after;
 	rest->to = reduced(&rest->to);
 	rest->memory_limit_bytes = -1;
 	problem_finish(rest);
-	if (!rest->padded_ok ||
-	    memcmp(&rest->padded, &x->problem->padded, sizeof(rest->padded)) != 0)
+	if (!rest->padded_ok || memcmp(&rest->padded, &reduction->problem->padded,
+	                               sizeof(rest->padded)) != 0)
 		return;
 	for (int i = 0; i < SOLVERS; i++) {
-		const struct planner *planner =
-			planner_find(solvers[i], strlen(solvers[i]));
 		struct plan *plan = NULL;
 		struct text why = {0};
 		struct script script;
-		enum answer answer =
-			planner_run(planner, &plan, rest, best_search_prices(x->search),
-		                    x->arena, &why);
+		enum answer answer = planner_run(solvers[i], &plan, rest,
+		                                 reduction->pool->best->prices,
+		                                 reduction->arena, &why);
 
 		text_free(&why);
 		if (answer != ANSWER_PLAN || !script_of_plan(&script, plan) ||
-		    script.n == SCRIPT_STEPS_MAX || !keeps_sums(&script, x))
+		    script.n == SCRIPT_STEPS_MAX || !keeps_sums(&script, reduction))
 			continue;
-		script.problem = x->problem;
-		sum_first(&script, x);
-		keep_unreduced(x, &script.from);
-		if (!sums_apart(x, &script.from))
+		script.problem = reduction->problem;
+		sum_first(&script, reduction);
+		keep_unreduced(reduction, &script.from);
+		if (!sums_apart(reduction, &script.from))
 			continue;
-		keep_unreduced(x, &script.to);
+		keep_unreduced(reduction, &script.to);
 		for (int k = 0; k < script.n; k++)
-			keep_unreduced(x, &script.step[k].after);
-		best_search_add(x->search, &script);
+			keep_unreduced(reduction, &script.step[k].after);
+		best_pool_add(reduction->pool, &script);
 	}
 }
 
@@ -215,34 +218,39 @@ static void offer_after(struct reduction *x, const struct layout *after)
  * Primes that the target's dimensions list go there if `home`, all others to dimension
  * `dim` (-1: nowhere, by an all-reduce). False where they do not divide it.
  */
-static bool place(struct layout *out, const struct reduction *x, int dim, bool home)
+static bool place_sums(struct layout *out, const struct reduction *reduction, int dim,
+                       bool home)
 {
-	struct shape local = layout_local(&x->problem->from, &x->problem->padded);
+	struct shape local =
+		layout_local(&reduction->problem->from, &reduction->problem->padded);
 
-	*out = reduced(&x->problem->from);
-	for (int k = 0; k < x->n && (dim >= 0 || home); k++) {
-		int wanted = dim_of(&x->problem->to, x->part[k]);
+	*out = reduced(&reduction->problem->from);
+	for (int k = 0; k < reduction->n && (dim >= 0 || home); k++) {
+		int wanted = dim_of(&reduction->problem->to, reduction->part[k]);
 		int at = home && wanted >= 0 ? wanted : dim;
 
-		if (at < 0 || local.dim[at] % x->part[k].size)
+		if (at < 0 || local.dim[at] % reduction->part[k].size)
 			return false;
-		local.dim[at] /= x->part[k].size;
-		layout_append(out, at, x->part[k]);
+		local.dim[at] /= reduction->part[k].size;
+		layout_append(out, at, reduction->part[k]);
 	}
 	layout_normalise(out);
 	return true;
 }
 
-void best_search_sums(struct best_search *s, const struct problem *p, struct arena *a)
+void best_pool_add_sums(struct best_pool *pool)
 {
-	struct reduction x = {.problem = p, .search = s, .arena = a};
+	const struct problem *p = pool->best->problem;
+	struct reduction reduction = {
+		.problem = p, .pool = pool, .arena = pool->best->arena};
 	struct layout after;
 
 	if (p->from.kind != LAYOUT_AXES || p->to.kind != LAYOUT_AXES || !p->padded_ok ||
-	    !mesh_equal(&p->mesh, &p->to_mesh) || !find_parts(&x, p))
+	    !mesh_equal(&p->mesh, &p->to_mesh) || !find_parts(&reduction, p))
 		return;
 	for (int dim = -1; dim < p->from.rank; dim++)
 		for (int home = 0; home < 2; home++)
-			if (place(&after, &x, dim, home) && !tried(&x, &after))
-				offer_after(&x, &after);
+			if (place_sums(&after, &reduction, dim, home) &&
+			    !was_tried(&reduction, &after))
+				offer_after(&reduction, &after);
 }

@@ -1,7 +1,7 @@
 /* Which rewrites of a script are tried. */
 #include "planner/best/rewrite.h"
 
-static void try_gathers(struct best_search *s, const struct script *script)
+static void try_gathers(struct best_pool *pool, const struct script *script)
 {
 	for (int i = 0; i < script->n; i++) {
 		struct script next;
@@ -9,13 +9,12 @@ static void try_gathers(struct best_search *s, const struct script *script)
 		if (script->step[i].op != OP_ALL_GATHER ||
 		    (i > 0 && script->step[i - 1].op == OP_ALL_GATHER))
 			continue;
-		if (script_gathers(&next, script, i, best_search_prices(s),
-		                   best_search_arena(s)))
-			best_search_add(s, &next);
+		if (script_gathers(&next, script, i, pool->best->prices, pool->arena))
+			best_pool_add(pool, &next);
 	}
 }
 
-void best_rewrite_paths(struct best_search *s, const struct script *script)
+void best_rewrite_paths(struct best_pool *pool, const struct script *script)
 {
 	struct script next;
 
@@ -26,12 +25,12 @@ void best_rewrite_paths(struct best_search *s, const struct script *script)
 
 		if (op != OP_PERMUTE && op != OP_EXCHANGE)
 			continue;
-		best_search_add(s, &next);
+		best_pool_add(pool, &next);
 		return;
 	}
 }
 
-void best_rewrite_mixed(struct best_search *s, const struct script *script)
+void best_rewrite_mixed(struct best_pool *pool, const struct script *script)
 {
 	uint32_t now =
 		script->senders >= SENDERS_MIXED ? script->senders - SENDERS_MIXED : 0;
@@ -51,12 +50,12 @@ void best_rewrite_mixed(struct best_search *s, const struct script *script)
 			continue;
 		for (uint32_t choice = 0; choice < SENDERS_BASE; choice++) {
 			next.senders = SENDERS_MIXED + now + choice * base;
-			best_search_add(s, &next);
+			best_pool_add(pool, &next);
 		}
 	}
 }
 
-static void try_exchanges(struct best_search *s, const struct script *script)
+static void try_exchanges(struct best_pool *pool, const struct script *script)
 {
 	for (int first = 0; first < script->n; first++) {
 		bool sends = false;
@@ -72,20 +71,19 @@ static void try_exchanges(struct best_search *s, const struct script *script)
 			if (!sends)
 				continue;
 			script_exchange(&next, script, first, end);
-			best_search_add(s, &next);
+			best_pool_add(pool, &next);
 		}
 	}
 }
 
-static void try_overslice(struct best_search *s, const struct script *script,
+static void try_overslice(struct best_pool *pool, const struct script *script,
                           struct part part, int first)
 {
 	for (int digit = 0; digit < script->view.shape.rank; digit++) {
 		struct script next;
 
-		if (script_overslice(&next, script, digit, part, first,
-		                     best_search_arena(s)))
-			best_search_add(s, &next);
+		if (script_overslice(&next, script, digit, part, first, pool->arena))
+			best_pool_add(pool, &next);
 	}
 }
 
@@ -93,7 +91,8 @@ static void try_overslice(struct best_search *s, const struct script *script,
  * Over-slices along every run of digits of a mesh axis that the script does not use,
  * and along the minor ends of it (the fast links, as a rule).
  */
-static void try_overslices(struct best_search *s, const struct script *script, int begin)
+static void try_overslices(struct best_pool *pool, const struct script *script,
+                           int begin)
 {
 	const struct mesh *m = &script->problem->mesh;
 
@@ -111,7 +110,7 @@ static void try_overslices(struct best_search *s, const struct script *script, i
 				run = digit[first];
 				for (int j = first + 1; j < k; j++)
 					run.size *= digit[j].size;
-				try_overslice(s, script, run, begin);
+				try_overslice(pool, script, run, begin);
 			}
 			first = k + 1;
 		}
@@ -119,11 +118,11 @@ static void try_overslices(struct best_search *s, const struct script *script, i
 }
 
 /* Steps in two halves, by rising and by falling stride. */
-static void try_splits(struct best_search *s, const struct script *script)
+static void try_splits(struct best_pool *pool, const struct script *script)
 {
 	struct script fine, next;
 
-	if (!script_refine(&fine, script, best_search_arena(s)))
+	if (!script_refine(&fine, script, pool->arena))
 		script_copy(&fine, script);
 	for (int at = 0; at < fine.n; at++) {
 		int64_t stride[LAYOUT_PARTS_MAX];
@@ -135,21 +134,21 @@ static void try_splits(struct best_search *s, const struct script *script)
 		for (int k = 1; k < n; k++)
 			for (int major = 0; major < 2; major++)
 				if (script_split(&next, &fine, at, stride[k], major,
-				                 best_search_arena(s)))
-					best_search_add(s, &next);
+				                 pool->arena))
+					best_pool_add(pool, &next);
 	}
 }
 
-void best_rewrite(struct best_search *s, const struct script *script, bool near)
+void best_rewrite(struct best_pool *pool, const struct script *script, bool near)
 {
-	try_exchanges(s, script);
-	if (best_search_prices(s)->step == prices_bytes.step)
+	try_exchanges(pool, script);
+	if (pool->best->prices->step == prices_bytes.step)
 		return;
-	try_gathers(s, script);
+	try_gathers(pool, script);
 	if (near)
-		try_overslices(s, script, -1);
-	try_splits(s, script);
+		try_overslices(pool, script, -1);
+	try_splits(pool, script);
 	for (int i = 0; i < script->n && near; i++)
 		if (script->step[i].op == OP_EXCHANGE)
-			try_overslices(s, script, i);
+			try_overslices(pool, script, i);
 }

@@ -1,7 +1,7 @@
 #include "planner/best/script.h"
 
 #include "plan/exchange.h"
-#include "planner/best/send.h"
+#include "planner/best/senders.h"
 
 #include <assert.h>
 #include <stddef.h>
@@ -50,8 +50,7 @@ static bool has_parts(const struct step *s)
 	return s->nmoves > 0;
 }
 
-/* Are all tiles of a layout equal? Uneven ones are not said by moves of axes. */
-static bool divides(const struct layout *l, const struct shape *shape)
+bool script_divides(const struct layout *l, const struct shape *shape)
 {
 	for (int dim = 0; dim < l->rank; dim++)
 		if (shape->dim[dim] % layout_shards(l, dim) != 0)
@@ -62,7 +61,7 @@ static bool divides(const struct layout *l, const struct shape *shape)
 static bool is_rewritable(const struct plan *p, const struct step *s)
 {
 	if (s->after.kind != LAYOUT_AXES || !mesh_equal(s->mesh, &p->problem->mesh) ||
-	    !divides(&s->after, &p->shape))
+	    !script_divides(&s->after, &p->shape))
 		return false;
 	switch (s->op) {
 	case OP_PERMUTE:
@@ -81,8 +80,8 @@ bool script_of_plan(struct script *out, const struct plan *p)
 {
 	if (!mesh_equal(&p->problem->mesh, &p->problem->to_mesh) ||
 	    p->from.kind != LAYOUT_AXES || p->to.kind != LAYOUT_AXES ||
-	    p->nsteps > SCRIPT_STEPS_MAX || !divides(&p->from, &p->shape) ||
-	    !divides(&p->to, &p->shape) ||
+	    p->nsteps > SCRIPT_STEPS_MAX || !script_divides(&p->from, &p->shape) ||
+	    !script_divides(&p->to, &p->shape) ||
 	    (!p->view && !same_shape(&p->shape, &p->problem->padded)))
 		return false;
 	script_begin(out, p->problem, SENDERS_RULE);
@@ -103,9 +102,9 @@ bool script_of_plan(struct script *out, const struct plan *p)
 }
 
 /* With the bounds of the boxes of an exchange, or without (plan/exchange.h). */
-static bool add_step(struct plan *plan, const struct script *s,
-                     const struct script_step *step, bool bounds,
-                     const struct prices *prices)
+static bool add_script_step(struct plan *plan, const struct script *s,
+                            const struct script_step *step, bool bounds,
+                            const struct prices *prices)
 {
 	struct text why = {0};
 	int before = plan->nsteps;
@@ -139,7 +138,7 @@ struct plan *script_plan(const struct script *s, const struct prices *prices,
 	if (!same_shape(&s->view.shape, &s->problem->padded))
 		plan_view(plan, &s->view, &s->from, &s->to);
 	for (int i = 0; i < s->n; i++)
-		if (!add_step(plan, s, &s->step[i], true, prices))
+		if (!add_script_step(plan, s, &s->step[i], true, prices))
 			return NULL;
 	plan_finish(plan);
 	return plan;
@@ -157,7 +156,7 @@ struct plan *script_step_plan(const struct script *s, int i,
 	struct plan *plan = plan_new(a, s->problem, "best");
 
 	plan_view(plan, &s->view, script_before(s, i), &s->step[i].after);
-	if (!add_step(plan, s, &s->step[i], false, prices))
+	if (!add_script_step(plan, s, &s->step[i], false, prices))
 		return NULL;
 	plan_finish(plan);
 	return plan;
@@ -178,15 +177,6 @@ void script_memory(int64_t *array_bytes, int64_t *live_bytes, const struct scrip
 	}
 }
 
-static bool needs_unpack(const struct script_step *s, const struct shape *local)
-{
-	for (int i = 0; i < s->nmoves; i++)
-		for (int dim = 0; dim < s->move[i].from_dim; dim++)
-			if (local->dim[dim] > 1)
-				return true;
-	return false;
-}
-
 struct price script_price(const struct script *s, int i, const struct prices *prices)
 {
 	const struct script_step *step = &s->step[i];
@@ -201,7 +191,8 @@ struct price script_price(const struct script *s, int i, const struct prices *pr
 
 	if (step->op == OP_PERMUTE || step->op == OP_EXCHANGE)
 		return (struct price){0};
-	ask.unpack = step->op == OP_ALL_GATHER && needs_unpack(step, &local);
+	ask.unpack = step->op == OP_ALL_GATHER &&
+	             moves_unpack(step->move, step->nmoves, &local);
 	return prices->step(prices->self, s->problem, &ask);
 }
 
@@ -256,31 +247,31 @@ struct split {
 	struct part part;
 };
 
-static int moved_digit(const struct split *x, int digit)
+static int moved_digit(const struct split *split, int digit)
 {
-	return digit > x->digit ? digit + x->more : digit;
+	return digit > split->digit ? digit + split->more : digit;
 }
 
 /* The layout over the new digits, with the part at the fresh one if `cut`. */
-static struct layout split_layout(const struct split *x, const struct layout *l,
+static struct layout split_layout(const struct split *split, const struct layout *l,
                                   bool cut)
 {
-	struct layout out = layout_replicated(l->rank + x->more);
+	struct layout out = layout_replicated(l->rank + split->more);
 
 	for (int dim = 0; dim <= l->rank; dim++) {
 		int n;
 		const struct part *part = layout_parts(l, dim, &n);
 
 		for (int k = 0; k < n; k++)
-			layout_append(&out, moved_digit(x, dim), part[k]);
+			layout_append(&out, moved_digit(split, dim), part[k]);
 	}
 	if (cut)
-		layout_append(&out, x->fresh, x->part);
+		layout_append(&out, split->fresh, split->part);
 	return out;
 }
 
 /* The moves over the new digits and, if `op` is given, one of the part. */
-static void split_step(struct script_step *out, const struct split *x,
+static void split_step(struct script_step *out, const struct split *split,
                        const struct script_step *s, bool add, struct arena *a)
 {
 	struct move *move = arena_alloc(a, (size_t)s->nmoves + 1, sizeof(*move));
@@ -290,55 +281,55 @@ static void split_step(struct script_step *out, const struct split *x,
 	for (int i = 0; i < s->nmoves; i++) {
 		move[i] = s->move[i];
 		if (move[i].from_dim >= 0)
-			move[i].from_dim = moved_digit(x, move[i].from_dim);
+			move[i].from_dim = moved_digit(split, move[i].from_dim);
 		if (move[i].to_dim >= 0)
-			move[i].to_dim = moved_digit(x, move[i].to_dim);
+			move[i].to_dim = moved_digit(split, move[i].to_dim);
 	}
 	if (add)
 		move[out->nmoves++] = (struct move){
-			.from_dim = gather ? x->fresh : -1,
-			.to_dim = gather ? -1 : x->fresh,
-			.factor = x->part.size,
+			.from_dim = gather ? split->fresh : -1,
+			.to_dim = gather ? -1 : split->fresh,
+			.factor = split->part.size,
 			.nparts = 1,
-			.parts = arena_dup(a, &x->part, 1, sizeof(x->part))};
+			.parts = arena_dup(a, &split->part, 1, sizeof(split->part))};
 }
 
 /*
  * Split the digit into [shards, part, rest], leaving out what is 1: the first piece has
  * all that the layouts of the script cut the digit into. False if that does not divide.
  */
-static bool split_view(struct split *x, struct view *out, const struct script *s)
+static bool split_view(struct split *split, struct view *out, const struct script *s)
 {
-	int64_t extent = s->view.shape.dim[x->digit], shards = 1, piece[3];
+	int64_t extent = s->view.shape.dim[split->digit], shards = 1, piece[3];
 	int n = 0;
 
 	for (int i = 0; i <= s->n; i++) {
-		int64_t cut = layout_shards(script_before(s, i), x->digit);
+		int64_t cut = layout_shards(script_before(s, i), split->digit);
 		int64_t more = cut > shards ? cut : shards;
 
 		if (more % cut || more % shards)
 			return false;
 		shards = more;
 	}
-	if (extent % (shards * x->part.size))
+	if (extent % (shards * split->part.size))
 		return false;
 	if (shards > 1)
 		piece[n++] = shards;
-	x->fresh = x->digit + n;
-	piece[n++] = x->part.size;
-	if (extent / (shards * x->part.size) > 1)
-		piece[n++] = extent / (shards * x->part.size);
-	x->more = n - 1;
-	if (s->view.shape.rank + x->more > RANK_MAX)
+	split->fresh = split->digit + n;
+	piece[n++] = split->part.size;
+	if (extent / (shards * split->part.size) > 1)
+		piece[n++] = extent / (shards * split->part.size);
+	split->more = n - 1;
+	if (s->view.shape.rank + split->more > RANK_MAX)
 		return false;
-	out->shape.rank = s->view.shape.rank + x->more;
+	out->shape.rank = s->view.shape.rank + split->more;
 	for (int i = 0; i < s->view.shape.rank; i++) {
-		out->shape.dim[moved_digit(x, i)] = s->view.shape.dim[i];
-		out->dim[moved_digit(x, i)] = s->view.dim[i];
+		out->shape.dim[moved_digit(split, i)] = s->view.shape.dim[i];
+		out->dim[moved_digit(split, i)] = s->view.dim[i];
 	}
 	for (int k = 0; k < n; k++) {
-		out->shape.dim[x->digit + k] = piece[k];
-		out->dim[x->digit + k] = s->view.dim[x->digit];
+		out->shape.dim[split->digit + k] = piece[k];
+		out->dim[split->digit + k] = s->view.dim[split->digit];
 	}
 	return true;
 }
@@ -346,32 +337,32 @@ static bool split_view(struct split *x, struct view *out, const struct script *s
 bool script_overslice(struct script *out, const struct script *s, int digit,
                       struct part part, int first, struct arena *a)
 {
-	struct split x = {.digit = digit, .part = part};
+	struct split split = {.digit = digit, .part = part};
 	const struct script_step slice = {.op = OP_SLICE},
 				 gather = {.op = OP_ALL_GATHER};
 	bool slices = s->n > 0 && s->step[0].op == OP_SLICE && first < 0;
 	bool gathers = s->n > 0 && s->step[s->n - 1].op == OP_ALL_GATHER;
 
 	script_begin(out, s->problem, s->senders);
-	if (s->n + 2 > SCRIPT_STEPS_MAX || !split_view(&x, &out->view, s))
+	if (s->n + 2 > SCRIPT_STEPS_MAX || !split_view(&split, &out->view, s))
 		return false;
-	out->from = split_layout(&x, &s->from, false);
-	out->to = split_layout(&x, &s->to, false);
+	out->from = split_layout(&split, &s->from, false);
+	out->to = split_layout(&split, &s->to, false);
 	if (!slices && first < 0) {
-		split_step(&out->step[out->n], &x, &slice, true, a);
-		out->step[out->n++].after = split_layout(&x, &s->from, true);
+		split_step(&out->step[out->n], &split, &slice, true, a);
+		out->step[out->n++].after = split_layout(&split, &s->from, true);
 	}
 	for (int i = 0; i < s->n; i++) {
 		bool last = gathers && i == s->n - 1, add = last || (slices && i == 0);
 
-		split_step(&out->step[out->n], &x, &s->step[i], add, a);
+		split_step(&out->step[out->n], &split, &s->step[i], add, a);
 		out->step[out->n++].after =
-			split_layout(&x, &s->step[i].after, i >= first && !last);
+			split_layout(&split, &s->step[i].after, i >= first && !last);
 	}
 	if (!gathers) {
-		split_step(&out->step[out->n], &x, &gather, true, a);
+		split_step(&out->step[out->n], &split, &gather, true, a);
 		out->step[out->n++].after =
-			split_layout(&x, script_before(s, s->n), false);
+			split_layout(&split, script_before(s, s->n), false);
 	}
 	return true;
 }

@@ -1,12 +1,12 @@
 /*
  * Scripts: what a plan over axes does, taken apart so that it can be rewritten and
- * built anew. The rewrites are those of spec redistribution.md 10.2, 10.3 and 10.6;
- * each leaves the source and the target as they are.
+ * built anew. Every rewrite leaves the source and the target as they are (models/README.md,
+ * Best).
  */
 #ifndef SHARDSIM_PLANNER_BEST_SCRIPT_H
 #define SHARDSIM_PLANNER_BEST_SCRIPT_H
 
-#include "planner/best/send.h"
+#include "planner/best/senders.h"
 
 enum { SCRIPT_STEPS_MAX = 16 };
 
@@ -21,7 +21,7 @@ struct script {
 	const struct problem *problem;
 	struct view view; /* one digit per dimension where the plan has no view */
 	struct layout from, to;
-	uint32_t senders; /* of permutes and exchanges: send.h */
+	uint32_t senders; /* of permutes and exchanges: senders.h */
 	int n;
 	struct script_step step[SCRIPT_STEPS_MAX]; /* what is behind n is not copied */
 };
@@ -40,8 +40,8 @@ const struct script *script_keep(const struct script *s, struct arena *a);
  */
 bool script_of_plan(struct script *out, const struct plan *p);
 
-/* Equal scripts have equal hashes. */
-uint64_t script_hash(const struct script *s);
+/* Are all tiles of a layout equal? Moves of axes cannot say uneven ones. */
+bool script_divides(const struct layout *l, const struct shape *shape);
 
 /* The layout before step i; i == n: after the last. */
 const struct layout *script_before(const struct script *s, int i);
@@ -52,12 +52,6 @@ const struct layout *script_before(const struct script *s, int i);
  */
 struct plan *script_plan(const struct script *s, const struct prices *prices,
                          struct arena *a);
-
-/*
- * Of step i, a permute or an exchange: equal hashes mean equal prices, as the same devices
- * send as much to the same others, whatever digits of the view say so.
- */
-uint64_t script_sent_hash(const struct script *s, int i);
 
 /*
  * A finished plan of step i alone, to be priced: its boxes have no bounds. NULL as
@@ -72,11 +66,11 @@ void script_memory(int64_t *array_bytes, int64_t *live_bytes, const struct scrip
 /* The price of step i by the table; nothing for permutes and exchanges. */
 struct price script_price(const struct script *s, int i, const struct prices *prices);
 
-/* One exchange (spec 10.2) in place of steps [first, end). */
+/* Puts one exchange in place of steps [first, end). */
 void script_exchange(struct script *out, const struct script *s, int first, int end);
 
 /*
- * Over-slice (spec 10.3): cut digit `digit` by `part`, which no layout of the script
+ * Over-slices: cuts digit `digit` by `part`, which no layout of the script
  * from step `first` on uses, and gather it at the end. It gets a digit of its own,
  * behind what the layouts cut that digit into. It is sliced before step 0; `first` >=
  * 0: the exchange of that step brings the cut tiles. False where it does not divide the

@@ -1,5 +1,5 @@
 /*
- * Digit plans (spec redistribution.md 10.1): states bind blocks of atoms to any digits of
+ * Digit plans (models/README.md, Digits): states bind blocks of atoms to any digits of
  * the dimensions, so no axis is on top of another.
  *
  *   1. slice every new block at its target digit (one step, local),
@@ -209,7 +209,7 @@ static bool add_flat_part(struct plan *plan, struct digit_plan *s, enum route ro
 }
 
 /* NULL where the route has too many boxes. */
-static struct plan *make_plan(struct digit_plan *s, enum route route)
+static struct plan *digit_make_plan(struct digit_plan *s, enum route route)
 {
 	const struct problem *p = s->digits.problem;
 	struct plan *plan = plan_new(s->arena, p, "digit");
@@ -228,12 +228,12 @@ static struct plan *make_plan(struct digit_plan *s, enum route route)
 }
 
 /* The cheapest way where digits change owners; the first of equals. */
-static struct plan *best_plan(struct digit_plan *s)
+static struct plan *cheaper_plan(struct digit_plan *s)
 {
 	bool even = shape_elements(&s->digits.problem->padded) ==
 	            shape_elements(&s->digits.problem->array.shape);
 	bool moves = !binding_equal(&s->owned, &s->moved);
-	struct plan *best = make_plan(s, PERMUTE_FIRST);
+	struct plan *best = digit_make_plan(s, PERMUTE_FIRST);
 	struct price least = s->prices->plan(s->prices->self, best);
 
 	for (enum route route = PERMUTE_LAST; route < ROUTES; route++) {
@@ -244,7 +244,7 @@ static struct plan *best_plan(struct digit_plan *s)
 		/* Without an all-to-all there is one permute, and one exchange. */
 		if ((!moves && route != EXCHANGE) || (!even && route >= EXCHANGE_FIRST))
 			continue;
-		plan = make_plan(s, route);
+		plan = digit_make_plan(s, route);
 		if (!plan)
 			continue;
 		price = s->prices->plan(s->prices->self, plan);
@@ -258,7 +258,8 @@ static struct plan *best_plan(struct digit_plan *s)
 	return best;
 }
 
-static bool applies(struct digit_plan *s, const struct problem *p, struct text *why)
+static bool digit_applies(struct digit_plan *s, const struct problem *p,
+                          struct text *why)
 {
 	if (p->from.kind == LAYOUT_MAXIMAL || p->to.kind == LAYOUT_MAXIMAL) {
 		text_printf(why, "the whole array lies on one device");
@@ -285,7 +286,7 @@ static enum answer digit_plan(struct plan **out, const struct problem *p,
 {
 	struct digit_plan s = {.prices = prices, .arena = arena};
 
-	if (!applies(&s, p, why))
+	if (!digit_applies(&s, p, why))
 		return ANSWER_NOT_APPLICABLE;
 	s.from = digits_from(&s.digits);
 	s.to = digits_to(&s.digits);
@@ -293,9 +294,9 @@ static enum answer digit_plan(struct plan **out, const struct problem *p,
 	find_owned(&s);
 	find_moved(&s);
 	if (binding_equal(&s.sliced, &s.owned))
-		*out = make_plan(&s, PERMUTE_FIRST);
+		*out = digit_make_plan(&s, PERMUTE_FIRST);
 	else
-		*out = best_plan(&s);
+		*out = cheaper_plan(&s);
 	*out = view_join_plan(*out);
 	return ANSWER_PLAN;
 }

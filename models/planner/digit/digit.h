@@ -1,6 +1,6 @@
 /*
  * Digit systems: dimensions split so that source and target are both bindings of blocks
- * of atoms to whole digits (spec redistribution.md 10.1).
+ * of atoms to whole digits (models/README.md, Digits).
  *
  * Every dimension of the padded array is cut at the shard boundaries of both layouts. A
  * digit is then bound whole or not at all by each of them. Neighbouring digits that both

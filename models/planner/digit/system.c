@@ -4,7 +4,10 @@
 #include <assert.h>
 #include <string.h>
 
-/* Orders of the primes inside the axes that are tried. */
+/*
+ * Orders of the primes inside the axes that are tried. No row needs more than 24; the limit
+ * bounds the time where many axes have sizes of many primes.
+ */
 enum { ORDERS_MAX = 20000 };
 
 /* Prime digits, before neighbours are joined: at most those of both layouts and a rest. */
@@ -162,7 +165,7 @@ static int place_of(const struct primes *s, int side, int atom)
 }
 
 /* Do the atoms of digits k and k + 1 of one side also go together on the other? */
-static bool together(const struct primes *s, int side, int k)
+static bool blocks_together(const struct primes *s, int side, int k)
 {
 	int a, b;
 
@@ -187,7 +190,8 @@ static void join_primes(struct primes *s)
 	while (changed) {
 		changed = false;
 		for (int k = 0; k < s->n; k++) {
-			if (!s->joined[k] || (together(s, 0, k) && together(s, 1, k)))
+			if (!s->joined[k] ||
+			    (blocks_together(s, 0, k) && blocks_together(s, 1, k)))
 				continue;
 			s->joined[k] = false;
 			changed = true;
@@ -207,7 +211,8 @@ static struct block *block_of(struct digits *out, int atom)
 	return &out->block[out->nblocks++];
 }
 
-static void bind(struct digits *out, const struct primes *s, int side, int k, int digit)
+static void bind_digits(struct digits *out, const struct primes *s, int side, int k,
+                        int digit)
 {
 	struct block *b;
 
@@ -238,8 +243,8 @@ static bool make_blocks(struct digits *out, const struct primes *s, struct text 
 		out->view.shape.dim[digit] = s->size[k];
 		for (; s->joined[k]; k++)
 			out->view.shape.dim[digit] *= s->size[k + 1];
-		bind(out, s, 0, first, digit);
-		bind(out, s, 1, first, digit);
+		bind_digits(out, s, 0, first, digit);
+		bind_digits(out, s, 1, first, digit);
 	}
 	return true;
 }

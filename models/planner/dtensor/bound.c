@@ -1,10 +1,10 @@
 #include "planner/dtensor/bound.h"
 
-#include "planner/dtensor/queue.h"
+#include "base/heap.h"
 
 #include <math.h>
-#include <stdlib.h>
 
+/* Targets with more states, of many unlike mesh dimensions, have no bound: it bounds time. */
 enum { BOUND_STATES_MAX = 1 << 16 };
 
 /* Mesh dimensions that nothing tells apart. */
@@ -25,7 +25,7 @@ struct roles {
 	struct group *group;
 	int32_t nstates;
 	double *rest_us;
-	struct dtensor_queue queue;
+	struct heap queue; /* of states, by rest_us */
 };
 
 static enum dtensor_role role_in_target(int placement)
@@ -134,15 +134,21 @@ static void reach_before(struct roles *r, const struct group *g, int32_t state,
 			if (us >= r->rest_us[from])
 				continue;
 			r->rest_us[from] = us;
-			dtensor_queue_push(&r->queue, us, from);
+			heap_queue(&r->queue, from);
 		}
 	}
 }
 
-/* Dijkstra's algorithm, from the target backwards. */
-static void find_rests(struct roles *r, struct arena *a)
+static bool rest_before(const void *context, int32_t a, int32_t b)
 {
-	bool *done = arena_alloc(a, (size_t)r->nstates, sizeof(*done));
+	const struct roles *r = context;
+
+	return r->rest_us[a] < r->rest_us[b];
+}
+
+/* Dijkstra's algorithm, from the target backwards. */
+static void find_rests(struct roles *r)
+{
 	int32_t target = 0;
 
 	for (int32_t i = 0; i < r->nstates; i++)
@@ -150,14 +156,12 @@ static void find_rests(struct roles *r, struct arena *a)
 	for (int i = 0; i < r->ngroups; i++)
 		target += r->group[i].n * r->group[i].step[r->group[i].target];
 	r->rest_us[target] = 0;
-	dtensor_queue_push(&r->queue, 0, target);
-	while (r->queue.n > 0) {
-		int32_t state = dtensor_queue_pop(&r->queue), count[ROLES];
+	r->queue = (struct heap){.before = rest_before, .context = r};
+	heap_queue(&r->queue, target);
+	for (int32_t state; (state = heap_take(&r->queue)) >= 0;) {
+		int32_t count[ROLES];
 		double shards = 1;
 
-		if (done[state])
-			continue;
-		done[state] = true;
 		for (int i = 0; i < r->ngroups; i++) {
 			count_roles(count, &r->group[i], state);
 			shards *= pow(r->group[i].size,
@@ -166,7 +170,7 @@ static void find_rests(struct roles *r, struct arena *a)
 		for (int i = 0; i < r->ngroups; i++)
 			reach_before(r, &r->group[i], state, shards);
 	}
-	free(r->queue.entry);
+	heap_free(&r->queue);
 }
 
 struct dtensor_bound dtensor_bound_of(const struct dtensor_state *to,
@@ -197,6 +201,6 @@ struct dtensor_bound dtensor_bound_of(const struct dtensor_state *to,
 	}
 	b.rest_us = arena_alloc(a, (size_t)r.nstates, sizeof(*b.rest_us));
 	r.rest_us = b.rest_us;
-	find_rests(&r, a);
+	find_rests(&r);
 	return b;
 }

@@ -1,5 +1,5 @@
 /*
- * PyTorch's DTensor redistribution (spec redistribution.md 8): the greedy planner, which
+ * PyTorch's DTensor redistribution (models/README.md, DTensor): the greedy planner, which
  * is the default, and the min-cost search over placements.
  *
  * DTensor has one placement per mesh dimension (a mesh axis here, always whole): Shard(d),

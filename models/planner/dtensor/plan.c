@@ -173,7 +173,7 @@ static bool chunks_are_tiles(struct run r, const int *axis, int n, const struct 
 
 /*
  * DTensor chunks a dimension mesh dimension by mesh dimension, each time ceil(length /
- * size); layouts here chunk once, ceil(extent / shards), of the padded extent (design 3)
+ * size); layouts here chunk once, ceil(extent / shards), of the padded extent
  * or, with pads between the steps, of the real one. Does a state say the same tiles both
  * ways?
  */
@@ -207,7 +207,7 @@ static bool state_fits(const struct dtensor_state *s, const struct problem *p,
 
 /* --- plans ------------------------------------------------------------------------- */
 
-static enum op op_of(const struct dtensor_transform *t)
+static enum op op_of_transform(const struct dtensor_transform *t)
 {
 	if (t->to == DTENSOR_PARTIAL)
 		return OP_PARTIAL;
@@ -257,8 +257,8 @@ static bool on_padded(const struct dtensor_transforms *t,
 	return fits;
 }
 
-static bool add_steps(struct plan *plan, const struct dtensor_transforms *t,
-                      struct text *why)
+static bool add_transforms(struct plan *plan, const struct dtensor_transforms *t,
+                           struct text *why)
 {
 	const struct mesh *m = &plan->problem->mesh;
 
@@ -272,8 +272,8 @@ static bool add_steps(struct plan *plan, const struct dtensor_transforms *t,
 		                    .nparts = 1,
 		                    .parts = &part};
 
-		if (!uneven_step(plan, op_of(&t->step[i]), &move, 1, &plan->shape,
-		                 &plan->shape, why))
+		if (!uneven_step(plan, op_of_transform(&t->step[i]), &move, 1,
+		                 &plan->shape, &plan->shape, why))
 			return false;
 	}
 	return uneven_trim(plan, &plan->shape, why);
@@ -287,8 +287,8 @@ static void print_steps(struct text *out, const struct dtensor_transforms *t,
 	for (int i = 0; i < t->n; i++) {
 		const struct dtensor_transform *x = &t->step[i];
 
-		text_printf(out, "%s%s {%s} ", i ? ", " : "", op_name(op_of(x)),
-		            m->axis[x->mesh_dim].name);
+		text_printf(out, "%s%s {%s} ", i ? ", " : "",
+		            op_name(op_of_transform(x)), m->axis[x->mesh_dim].name);
 		if (x->from >= 0)
 			text_printf(out, "%d", x->from);
 		text_printf(out, "->");
@@ -298,8 +298,9 @@ static void print_steps(struct text *out, const struct dtensor_transforms *t,
 }
 
 /* By the search of at most so many states; 0: greedily, where the orders allow that. */
-static enum answer make_plan(struct plan **out, const struct problem *p, int32_t states,
-                             const char *name, struct arena *arena, struct text *why)
+static enum answer dtensor_make_plan(struct plan **out, const struct problem *p,
+                                     int32_t states, const char *name,
+                                     struct arena *arena, struct text *why)
 {
 	struct dtensor_state from, to;
 	struct dtensor_transforms t;
@@ -329,7 +330,7 @@ static enum answer make_plan(struct plan **out, const struct problem *p, int32_t
 		}
 		plan->shape = p->array.shape;
 	}
-	if (!add_steps(plan, &t, why)) {
+	if (!add_transforms(plan, &t, why)) {
 		print_steps(why, &t, &p->mesh);
 		return ANSWER_NOT_APPLICABLE;
 	}
@@ -343,7 +344,7 @@ static enum answer dtensor_plan(struct plan **out, const struct problem *p,
                                 struct text *why)
 {
 	(void)prices;
-	return make_plan(out, p, 0, "dtensor", arena, why);
+	return dtensor_make_plan(out, p, 0, "dtensor", arena, why);
 }
 
 static enum answer dtensor_mincost_plan(struct plan **out, const struct problem *p,
@@ -351,7 +352,8 @@ static enum answer dtensor_mincost_plan(struct plan **out, const struct problem 
                                         struct arena *arena, struct text *why)
 {
 	(void)prices;
-	return make_plan(out, p, DTENSOR_STATES_MAX, "dtensor-mincost", arena, why);
+	return dtensor_make_plan(out, p, DTENSOR_STATES_MAX, "dtensor-mincost", arena,
+	                         why);
 }
 
 static enum answer dtensor_mincost_quick(struct plan **out, const struct problem *p,
@@ -359,7 +361,8 @@ static enum answer dtensor_mincost_quick(struct plan **out, const struct problem
                                          struct arena *arena, struct text *why)
 {
 	(void)prices;
-	return make_plan(out, p, DTENSOR_STATES_QUICK, "dtensor-mincost", arena, why);
+	return dtensor_make_plan(out, p, DTENSOR_STATES_QUICK, "dtensor-mincost", arena,
+	                         why);
 }
 
 const struct planner planner_dtensor = {

@@ -52,7 +52,7 @@ static int32_t scan_row(struct search *s, int32_t i, double so_far)
 }
 
 /* Reach the column that is there in the list of open ones. */
-static int32_t reach(struct search *s, int32_t at)
+static int32_t reach_column(struct search *s, int32_t at)
 {
 	int32_t column = s->open[at];
 
@@ -85,7 +85,7 @@ static bool augment(struct search *s, int32_t row)
 		if (s->row[j] < 0)
 			sink = j;
 		else
-			i = s->row[reach(s, at)];
+			i = s->row[reach_column(s, at)];
 	}
 	s->u[row] += length;
 	for (int32_t j = 0; j < s->cols; j++) {

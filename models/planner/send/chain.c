@@ -2,52 +2,50 @@
 
 #include <math.h>
 
-/* The chains of more senders than these are shifted for several of them at once. */
-enum { FEW_SENDERS = 16 };
-
-double spreading_most(const struct spreading *x)
+double spreading_most(const struct spreading *spread)
 {
 	double most = 0;
 
-	for (int32_t k = 0; k < x->nsenders; k++)
-		most = fmax(most, x->busy[k]);
+	for (int32_t k = 0; k < spread->nsenders; k++)
+		most = fmax(most, spread->busy[k]);
 	return most;
 }
 
-double spreading_sum(const struct spreading *x)
+double spreading_sum(const struct spreading *spread)
 {
 	double sum = 0;
 
-	for (int32_t k = 0; k < x->nsenders; k++)
-		sum += x->busy[k];
+	for (int32_t k = 0; k < spread->nsenders; k++)
+		sum += spread->busy[k];
 	return sum;
 }
 
-void spreading_link(struct spreading *x, int32_t b, int32_t sender)
+void spreading_link(struct spreading *spread, int32_t b, int32_t sender)
 {
-	int32_t head = x->first[sender];
+	int32_t head = spread->first[sender];
 
-	x->sender[b] = sender;
-	x->busy[sender] += spreading_loads(x, b)[sender];
-	x->before[b] = -1;
-	x->next[b] = head;
-	x->first[sender] = b;
+	spread->sender[b] = sender;
+	spread->busy[sender] += spreading_loads(spread, b)[sender];
+	spread->before[b] = -1;
+	spread->next[b] = head;
+	spread->first[sender] = b;
 	if (head >= 0)
-		x->before[head] = b;
+		spread->before[head] = b;
 }
 
-void spreading_give(struct spreading *x, int32_t b, int32_t sender)
+void spreading_give(struct spreading *spread, int32_t b, int32_t sender)
 {
-	int32_t from = x->sender[b], before = x->before[b], next = x->next[b];
+	int32_t from = spread->sender[b], before = spread->before[b],
+		next = spread->next[b];
 
-	x->busy[from] -= spreading_loads(x, b)[from];
+	spread->busy[from] -= spreading_loads(spread, b)[from];
 	if (before >= 0)
-		x->next[before] = next;
+		spread->next[before] = next;
 	else
-		x->first[from] = next;
+		spread->first[from] = next;
 	if (next >= 0)
-		x->before[next] = before;
-	spreading_link(x, b, sender);
+		spread->before[next] = before;
+	spreading_link(spread, b, sender);
 }
 
 /* --- chains ----------------------------------------------------------------------- */
@@ -58,7 +56,7 @@ void spreading_give(struct spreading *x, int32_t b, int32_t sender)
  * at first every box has its cheapest sender and only shortest chains are shifted.
  */
 struct chains {
-	struct spreading *x;
+	struct spreading *spread;
 	double *added; /* [nsenders * nsenders]; INFINITY: i has no box */
 	int32_t *box;
 	double *height, *distance;
@@ -70,46 +68,46 @@ struct chains {
 
 static void add_edges(struct chains *c, int32_t sender, int32_t box)
 {
-	const double *load = spreading_loads(c->x, box);
-	int64_t row = (int64_t)sender * c->x->nsenders;
+	const double *load = spreading_loads(c->spread, box);
+	int64_t row = (int64_t)sender * c->spread->nsenders;
 	double own = load[sender];
 
-	for (int32_t k = 0; k < c->x->nsenders; k++) {
+	for (int32_t k = 0; k < c->spread->nsenders; k++) {
 		if (load[k] - own >= c->added[row + k])
 			continue;
 		c->added[row + k] = load[k] - own;
 		c->box[row + k] = box;
 	}
-	c->x->work -= c->x->nsenders;
+	c->spread->work -= c->spread->nsenders;
 }
 
 /* A box was given away: find others for its edges. */
 static void drop_edges(struct chains *c, int32_t sender, int32_t box)
 {
-	struct spreading *x = c->x;
-	int64_t row = (int64_t)sender * x->nsenders;
+	struct spreading *spread = c->spread;
+	int64_t row = (int64_t)sender * spread->nsenders;
 
-	for (int32_t k = 0; k < x->nsenders; k++) {
+	for (int32_t k = 0; k < spread->nsenders; k++) {
 		if (c->box[row + k] != box)
 			continue;
 		c->added[row + k] = INFINITY;
 		c->box[row + k] = -1;
-		for (int32_t b = x->first[sender]; b >= 0; b = x->next[b]) {
-			const double *load = spreading_loads(x, b);
+		for (int32_t b = spread->first[sender]; b >= 0; b = spread->next[b]) {
+			const double *load = spreading_loads(spread, b);
 
-			x->work--;
+			spread->work--;
 			if (load[k] - load[sender] >= c->added[row + k])
 				continue;
 			c->added[row + k] = load[k] - load[sender];
 			c->box[row + k] = b;
 		}
 	}
-	x->work -= x->nsenders;
+	spread->work -= spread->nsenders;
 }
 
 static void chains_make(struct chains *c, struct arena *a)
 {
-	size_t n = (size_t)c->x->nsenders;
+	size_t n = (size_t)c->spread->nsenders;
 
 	c->added = arena_alloc(a, n * n, sizeof(*c->added));
 	c->box = arena_alloc(a, n * n, sizeof(*c->box));
@@ -123,8 +121,8 @@ static void chains_make(struct chains *c, struct arena *a)
 		c->added[i] = INFINITY;
 		c->box[i] = -1;
 	}
-	for (int32_t b = 0; b < c->x->nboxes; b++)
-		add_edges(c, c->x->sender[b], b);
+	for (int32_t b = 0; b < c->spread->nboxes; b++)
+		add_edges(c, c->spread->sender[b], b);
 }
 
 static int32_t nearest(const struct chains *c)
@@ -132,7 +130,7 @@ static int32_t nearest(const struct chains *c)
 	int32_t near = -1;
 	double least = INFINITY;
 
-	for (int32_t k = 0; k < c->x->nsenders; k++) {
+	for (int32_t k = 0; k < c->spread->nsenders; k++) {
 		if (c->done[k] || c->distance[k] >= least)
 			continue;
 		least = c->distance[k];
@@ -144,11 +142,11 @@ static int32_t nearest(const struct chains *c)
 /* Shortest chains from all senders with more than `limit` to all others (Dijkstra). */
 static void find_chains(struct chains *c, double limit)
 {
-	struct spreading *x = c->x;
-	int32_t n = x->nsenders, i;
+	struct spreading *spread = c->spread;
+	int32_t n = spread->nsenders, i;
 
 	for (int32_t k = 0; k < n; k++) {
-		bool source = x->busy[k] > limit;
+		bool source = spread->busy[k] > limit;
 
 		c->distance[k] = source ? 0 : INFINITY;
 		c->from[k] = -1;
@@ -161,8 +159,8 @@ static void find_chains(struct chains *c, double limit)
 		double base = c->distance[i] + c->height[i];
 
 		c->done[i] = true;
-		x->work -= 2 * n;
-		for (int32_t k = 0; x->first[i] >= 0 && k < n; k++) {
+		spread->work -= 2 * n;
+		for (int32_t k = 0; spread->first[i] >= 0 && k < n; k++) {
 			double d = base + added[k] - c->height[k];
 
 			if (c->done[k] || d >= c->distance[k])
@@ -179,31 +177,31 @@ static void find_chains(struct chains *c, double limit)
 
 static int32_t last_box(const struct chains *c, int32_t sender)
 {
-	return c->box[(int64_t)c->from[sender] * c->x->nsenders + sender];
+	return c->box[(int64_t)c->from[sender] * c->spread->nsenders + sender];
 }
 
 /* Do all senders behind the root stay less busy than it is? */
 static bool relieves(const struct chains *c, int32_t sender)
 {
-	const struct spreading *x = c->x;
-	double limit = x->busy[c->root[sender]] * (1 - SPREADING_SLACK), leaves = 0;
+	const struct spreading *spread = c->spread;
+	double limit = spread->busy[c->root[sender]] * (1 - SPREADING_SLACK), leaves = 0;
 
 	for (; c->from[sender] >= 0; sender = c->from[sender]) {
-		const double *load = spreading_loads(x, last_box(c, sender));
+		const double *load = spreading_loads(spread, last_box(c, sender));
 
-		if (x->busy[sender] - leaves + load[sender] >= limit)
+		if (spread->busy[sender] - leaves + load[sender] >= limit)
 			return false;
 		leaves = load[c->from[sender]];
 	}
 	return true;
 }
 
-static void shift(struct chains *c, int32_t sender)
+static void shift_chain(struct chains *c, int32_t sender)
 {
 	for (; c->from[sender] >= 0; sender = c->from[sender]) {
 		int32_t box = last_box(c, sender);
 
-		spreading_give(c->x, box, sender);
+		spreading_give(c->spread, box, sender);
 		drop_edges(c, c->from[sender], box);
 		add_edges(c, sender, box);
 	}
@@ -215,11 +213,11 @@ static void shift(struct chains *c, int32_t sender)
  */
 static bool relieve(struct chains *c, double limit)
 {
-	const struct spreading *x = c->x;
+	const struct spreading *spread = c->spread;
 	bool found = false;
 
 	find_chains(c, limit);
-	for (int32_t k = 0; k < x->nsenders; k++) {
+	for (int32_t k = 0; k < spread->nsenders; k++) {
 		int32_t *end;
 
 		if (c->from[k] < 0)
@@ -227,51 +225,39 @@ static bool relieve(struct chains *c, double limit)
 		/* Heights are now what the sum grows by, but for what the root's is. */
 		end = &c->end[c->root[k]];
 		if ((*end < 0 || c->height[k] < c->height[*end] ||
-		     (c->height[k] == c->height[*end] && x->busy[k] < x->busy[*end])) &&
+		     (c->height[k] == c->height[*end] &&
+		      spread->busy[k] < spread->busy[*end])) &&
 		    relieves(c, k))
 			*end = k;
 	}
-	for (int32_t k = 0; k < x->nsenders; k++) {
+	for (int32_t k = 0; k < spread->nsenders; k++) {
 		if (c->end[k] < 0)
 			continue;
-		shift(c, c->end[k]);
+		shift_chain(c, c->end[k]);
 		found = true;
 	}
 	return found;
 }
 
-/*
- * The busiest senders, and of many senders at once those that are in the upper half of
- * what is above the mean, as long as that helps.
- */
-static bool relieve_busiest(struct chains *c)
+bool spreading_relieve(struct spreading *spread, int64_t least_left)
 {
-	const struct spreading *x = c->x;
-	double most = spreading_most(x), mean = spreading_sum(x) / x->nsenders;
-
-	if (x->nsenders > FEW_SENDERS && relieve(c, (most + mean) / 2))
-		return true;
-	return relieve(c, most * (1 - SPREADING_SLACK));
-}
-
-bool spreading_relieve(struct spreading *x, int64_t least_left)
-{
-	int64_t edges = (int64_t)x->nsenders * x->nsenders;
-	double enough = x->least_most * (1 + SPREADING_SLACK);
-	struct chains c = {.x = x};
+	int64_t edges = (int64_t)spread->nsenders * spread->nsenders;
+	double enough = spread->least_most * (1 + SPREADING_SLACK);
+	struct chains c = {.spread = spread};
 	struct arena *a;
 	bool done;
 
-	if (spreading_most(x) <= enough)
+	if (spreading_most(spread) <= enough)
 		return true;
-	if (edges > x->work - least_left)
+	if (edges > spread->work - least_left)
 		return false;
-	x->work -= edges;
+	spread->work -= edges;
 	a = arena_new();
 	chains_make(&c, a);
 	do
-		done = spreading_most(x) <= enough || !relieve_busiest(&c);
-	while (!done && x->work > least_left);
+		done = spreading_most(spread) <= enough ||
+		       !relieve(&c, spreading_most(spread) * (1 - SPREADING_SLACK));
+	while (!done && spread->work > least_left);
 	arena_free(a);
 	return done;
 }

@@ -1,5 +1,5 @@
 /*
- * An answer of direct_send while it is improved, for send.c and chain.c.
+ * An answer of send_spread while it is improved, for send.c and chain.c.
  */
 #ifndef SHARDSIM_PLANNER_SEND_CHAIN_H
 #define SHARDSIM_PLANNER_SEND_CHAIN_H
@@ -25,24 +25,24 @@ struct spreading {
 	double least_most, least_sum;
 };
 
-static inline const double *spreading_loads(const struct spreading *x, int32_t box)
+static inline const double *spreading_loads(const struct spreading *spread, int32_t box)
 {
-	return x->load + (int64_t)box * x->nsenders;
+	return spread->load + (int64_t)box * spread->nsenders;
 }
 
 /* Load of the busiest sender; the sum of all loads. */
-double spreading_most(const struct spreading *x);
-double spreading_sum(const struct spreading *x);
+double spreading_most(const struct spreading *spread);
+double spreading_sum(const struct spreading *spread);
 
 /* Give a box that no sender has, or another one has, to a sender. */
-void spreading_link(struct spreading *x, int32_t box, int32_t sender);
-void spreading_give(struct spreading *x, int32_t box, int32_t sender);
+void spreading_link(struct spreading *spread, int32_t box, int32_t sender);
+void spreading_give(struct spreading *spread, int32_t box, int32_t sender);
 
 /*
  * Where every box has its cheapest sender: relieve the busiest senders along chains, each
  * sender giving a box to the next one, that add least to the sum. It stops after the round
  * that leaves no more than `least_left` work. False if more work is needed.
  */
-bool spreading_relieve(struct spreading *x, int64_t least_left);
+bool spreading_relieve(struct spreading *spread, int64_t least_left);
 
 #endif

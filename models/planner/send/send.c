@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-double direct_load(double *sum, const struct sending *s, const int32_t *sender)
+double send_load(double *sum, const struct sending *s, const int32_t *sender)
 {
 	double *busy = xmalloc((size_t)s->nsenders, sizeof(*busy)), most = 0;
 
@@ -25,12 +25,12 @@ double direct_load(double *sum, const struct sending *s, const int32_t *sender)
 	return most;
 }
 
-static int32_t busiest(const struct spreading *x)
+static int32_t busiest(const struct spreading *spread)
 {
 	int32_t s = 0;
 
-	for (int32_t k = 1; k < x->nsenders; k++)
-		if (x->busy[k] > x->busy[s])
+	for (int32_t k = 1; k < spread->nsenders; k++)
+		if (spread->busy[k] > spread->busy[s])
 			s = k;
 	return s;
 }
@@ -62,12 +62,12 @@ static int32_t *boxes_by_size(const struct sending *s, struct arena *a)
  * The cheapest sender for a box of those that stay within the limit, of equal ones the
  * least busy; where none does, the one that is done with it first.
  */
-static int32_t cheapest(const struct spreading *x, int32_t b, double limit)
+static int32_t cheapest_sender(const struct spreading *spread, int32_t b, double limit)
 {
-	const double *load = spreading_loads(x, b), *busy = x->busy;
+	const double *load = spreading_loads(spread, b), *busy = spread->busy;
 	int32_t best = -1, soonest = 0;
 
-	for (int32_t k = 0; k < x->nsenders; k++) {
+	for (int32_t k = 0; k < spread->nsenders; k++) {
 		double done = busy[k] + load[k];
 
 		if (done < busy[soonest] + load[soonest])
@@ -79,30 +79,32 @@ static int32_t cheapest(const struct spreading *x, int32_t b, double limit)
 	return best >= 0 ? best : soonest;
 }
 
-static void fill(struct spreading *x, const int32_t *order, double limit)
+static void fill_senders(struct spreading *spread, const int32_t *order, double limit)
 {
-	for (int32_t k = 0; k < x->nsenders; k++) {
-		x->busy[k] = 0;
-		x->first[k] = -1;
+	for (int32_t k = 0; k < spread->nsenders; k++) {
+		spread->busy[k] = 0;
+		spread->first[k] = -1;
 	}
-	for (int32_t i = 0; i < x->nboxes; i++)
-		spreading_link(x, order[i], cheapest(x, order[i], limit));
-	x->work -= (int64_t)x->nboxes * x->nsenders;
+	for (int32_t i = 0; i < spread->nboxes; i++)
+		spreading_link(spread, order[i],
+		               cheapest_sender(spread, order[i], limit));
+	spread->work -= (int64_t)spread->nboxes * spread->nsenders;
 }
 
 /* Of the loads when every box has its cheapest sender; the largest of one box. */
-static double bound(struct spreading *x)
+static double bound(struct spreading *spread)
 {
 	double least = INFINITY, most = 0;
 
-	for (int32_t b = 0; b < x->nboxes; b++) {
-		least = fmin(least, spreading_loads(x, b)[x->sender[b]]);
-		most = fmax(most, spreading_loads(x, b)[x->sender[b]]);
+	for (int32_t b = 0; b < spread->nboxes; b++) {
+		least = fmin(least, spreading_loads(spread, b)[spread->sender[b]]);
+		most = fmax(most, spreading_loads(spread, b)[spread->sender[b]]);
 	}
-	x->least_sum = spreading_sum(x);
-	x->least_most = fmax(x->least_sum / x->nsenders,
-	                     ceil((double)x->nboxes / x->nsenders) * least);
-	x->least_most = fmax(x->least_most, most);
+	spread->least_sum = spreading_sum(spread);
+	spread->least_most =
+		fmax(spread->least_sum / spread->nsenders,
+	             ceil((double)spread->nboxes / spread->nsenders) * least);
+	spread->least_most = fmax(spread->least_most, most);
 	return most;
 }
 
@@ -114,7 +116,7 @@ struct change {
 	double most, added;
 };
 
-static void consider(struct change *best, const struct change *c)
+static void consider_change(struct change *best, const struct change *c)
 {
 	if (best->box < 0 || c->added < best->added ||
 	    (c->added == best->added && c->most < best->most))
@@ -122,27 +124,29 @@ static void consider(struct change *best, const struct change *c)
 }
 
 /* The change that takes load from `from` and adds least, both staying below the limit. */
-static struct change least_change(struct spreading *x, int32_t from, int32_t to,
+static struct change least_change(struct spreading *spread, int32_t from, int32_t to,
                                   double limit)
 {
 	struct change best = {.box = -1};
 
-	for (int32_t b = x->first[from]; b >= 0; b = x->next[b]) {
-		const double *load = spreading_loads(x, b);
-		double left = x->busy[from] - load[from], grown = x->busy[to] + load[to];
+	for (int32_t b = spread->first[from]; b >= 0; b = spread->next[b]) {
+		const double *load = spreading_loads(spread, b);
+		double left = spread->busy[from] - load[from],
+		       grown = spread->busy[to] + load[to];
 		double added = load[to] - load[from];
 
-		x->work--;
+		spread->work--;
 		if (grown < limit)
-			consider(&best,
-			         &(struct change){b, -1, fmax(left, grown), added});
-		for (int32_t c = x->first[to]; c >= 0; c = x->next[c]) {
-			const double *back = spreading_loads(x, c);
+			consider_change(&best, &(struct change){b, -1, fmax(left, grown),
+			                                        added});
+		for (int32_t c = spread->first[to]; c >= 0; c = spread->next[c]) {
+			const double *back = spreading_loads(spread, c);
 			double a = left + back[from], z = grown - back[to];
 
-			x->work--;
+			spread->work--;
 			if (a < limit && z < limit)
-				consider(&best, &(struct change){b, c, fmax(a, z),
+				consider_change(&best,
+				                &(struct change){b, c, fmax(a, z),
 				                                 added + back[from] -
 				                                         back[to]});
 		}
@@ -150,76 +154,78 @@ static struct change least_change(struct spreading *x, int32_t from, int32_t to,
 	return best;
 }
 
-static void sort_senders(struct spreading *x)
+static void sort_senders(struct spreading *spread)
 {
-	for (int32_t i = 1; i < x->nsenders; i++) {
-		int32_t k = x->rank[i], at = i;
+	for (int32_t i = 1; i < spread->nsenders; i++) {
+		int32_t k = spread->rank[i], at = i;
 
-		for (; at > 0 && x->busy[x->rank[at - 1]] > x->busy[k]; at--)
-			x->rank[at] = x->rank[at - 1];
-		x->rank[at] = k;
-		x->work -= 1 + i - at;
+		for (; at > 0 && spread->busy[spread->rank[at - 1]] > spread->busy[k];
+		     at--)
+			spread->rank[at] = spread->rank[at - 1];
+		spread->rank[at] = k;
+		spread->work -= 1 + i - at;
 	}
 }
 
 /* Make the busiest sender less busy, by a change with the least busy one that helps. */
-static bool level(struct spreading *x)
+static bool level_busiest(struct spreading *spread)
 {
-	int32_t from = busiest(x);
-	double limit = x->busy[from] * (1 - SPREADING_SLACK);
+	int32_t from = busiest(spread);
+	double limit = spread->busy[from] * (1 - SPREADING_SLACK);
 
-	x->work -= x->nsenders;
-	if (x->busy[from] <= x->least_most * (1 + SPREADING_SLACK))
+	spread->work -= spread->nsenders;
+	if (spread->busy[from] <= spread->least_most * (1 + SPREADING_SLACK))
 		return false;
-	sort_senders(x);
-	for (int32_t i = 0; i < x->nsenders && x->work > 0; i++) {
-		int32_t to = x->rank[i];
+	sort_senders(spread);
+	for (int32_t i = 0; i < spread->nsenders && spread->work > 0; i++) {
+		int32_t to = spread->rank[i];
 		struct change c;
 
-		if (x->busy[to] >= limit)
+		if (spread->busy[to] >= limit)
 			break;
-		c = least_change(x, from, to, limit);
+		c = least_change(spread, from, to, limit);
 		if (c.box < 0)
 			continue;
-		spreading_give(x, c.box, to);
+		spreading_give(spread, c.box, to);
 		if (c.back >= 0)
-			spreading_give(x, c.back, from);
+			spreading_give(spread, c.back, from);
 		return true;
 	}
 	return false;
 }
 
 /* Does it lower the sum, with no sender as busy as the busiest that was not before? */
-static bool is_cheaper(const struct spreading *x, int32_t a, int32_t z, double add_a,
-                       double add_z, double most)
+static bool is_cheaper(const struct spreading *spread, int32_t a, int32_t z,
+                       double add_a, double add_z, double most)
 {
-	double new_a = x->busy[a] + add_a, new_z = x->busy[z] + add_z;
+	double new_a = spread->busy[a] + add_a, new_z = spread->busy[z] + add_z;
 
 	return add_a + add_z < -SPREADING_SLACK * most &&
 	       (add_a <= 0 || new_a < most) && (add_z <= 0 || new_z < most);
 }
 
-static bool try_cheaper(struct spreading *x, int32_t b, double most)
+static bool try_cheaper(struct spreading *spread, int32_t b, double most)
 {
-	const double *load = spreading_loads(x, b);
+	const double *load = spreading_loads(spread, b);
 
-	x->work -= x->nsenders + x->nboxes - b;
-	for (int32_t k = 0; k < x->nsenders; k++) {
-		int32_t from = x->sender[b];
+	spread->work -= spread->nsenders + spread->nboxes - b;
+	for (int32_t k = 0; k < spread->nsenders; k++) {
+		int32_t from = spread->sender[b];
 
-		if (k != from && is_cheaper(x, from, k, -load[from], load[k], most)) {
-			spreading_give(x, b, k);
+		if (k != from &&
+		    is_cheaper(spread, from, k, -load[from], load[k], most)) {
+			spreading_give(spread, b, k);
 			return true;
 		}
 	}
-	for (int32_t c = b + 1; c < x->nboxes; c++) {
-		const double *back = spreading_loads(x, c);
-		int32_t from = x->sender[b], k = x->sender[c];
+	for (int32_t c = b + 1; c < spread->nboxes; c++) {
+		const double *back = spreading_loads(spread, c);
+		int32_t from = spread->sender[b], k = spread->sender[c];
 
-		if (k != from && is_cheaper(x, from, k, back[from] - load[from],
+		if (k != from && is_cheaper(spread, from, k, back[from] - load[from],
 		                            load[k] - back[k], most)) {
-			spreading_give(x, b, k);
-			spreading_give(x, c, from);
+			spreading_give(spread, b, k);
+			spreading_give(spread, c, from);
 			return true;
 		}
 	}
@@ -227,25 +233,25 @@ static bool try_cheaper(struct spreading *x, int32_t b, double most)
 }
 
 /* One move or swap for each box that lowers the sum. */
-static bool lower(struct spreading *x)
+static bool lower_sum(struct spreading *spread)
 {
-	double most = spreading_most(x) * (1 - SPREADING_SLACK);
+	double most = spreading_most(spread) * (1 - SPREADING_SLACK);
 	bool changed = false;
 
-	if (spreading_sum(x) <= x->least_sum * (1 + SPREADING_SLACK))
+	if (spreading_sum(spread) <= spread->least_sum * (1 + SPREADING_SLACK))
 		return false;
-	for (int32_t b = 0; b < x->nboxes && x->work > 0; b++)
-		changed = try_cheaper(x, b, most) || changed;
+	for (int32_t b = 0; b < spread->nboxes && spread->work > 0; b++)
+		changed = try_cheaper(spread, b, most) || changed;
 	return changed;
 }
 
 /* Each change lowers the busiest load, how many have it, or else the sum: it ends. */
-static void improve(struct spreading *x)
+static void improve(struct spreading *spread)
 {
 	do {
-		while (x->work > 0 && level(x))
+		while (spread->work > 0 && level_busiest(spread))
 			;
-	} while (x->work > 0 && lower(x));
+	} while (spread->work > 0 && lower_sum(spread));
 }
 
 /* --- all of it -------------------------------------------------------------------- */
@@ -255,39 +261,40 @@ static struct spreading spreading_make(const struct sending *s, int32_t *sender,
 {
 	size_t boxes = (size_t)s->nboxes, senders = (size_t)s->nsenders;
 	double *load = arena_alloc(a, boxes, senders * sizeof(*load));
-	struct spreading x = {.nboxes = s->nboxes,
-	                      .nsenders = s->nsenders,
-	                      .load = load,
-	                      .sender = sender,
-	                      .work = work - (int64_t)(boxes * senders)};
+	struct spreading spread = {.nboxes = s->nboxes,
+	                           .nsenders = s->nsenders,
+	                           .load = load,
+	                           .sender = sender,
+	                           .work = work - (int64_t)(boxes * senders)};
 
 	for (int32_t b = 0; b < s->nboxes; b++)
 		for (int32_t k = 0; k < s->nsenders; k++)
 			*load++ =
 				s->elements[b] * s->price[(int64_t)b * s->nsenders + k];
-	x.busy = arena_alloc(a, senders, sizeof(*x.busy));
-	x.rank = arena_alloc(a, senders, sizeof(*x.rank));
-	x.first = arena_alloc(a, senders, sizeof(*x.first));
-	x.next = arena_alloc(a, boxes, sizeof(*x.next));
-	x.before = arena_alloc(a, boxes, sizeof(*x.before));
+	spread.busy = arena_alloc(a, senders, sizeof(*spread.busy));
+	spread.rank = arena_alloc(a, senders, sizeof(*spread.rank));
+	spread.first = arena_alloc(a, senders, sizeof(*spread.first));
+	spread.next = arena_alloc(a, boxes, sizeof(*spread.next));
+	spread.before = arena_alloc(a, boxes, sizeof(*spread.before));
 	for (int32_t k = 0; k < s->nsenders; k++)
-		x.rank[k] = k;
-	return x;
+		spread.rank[k] = k;
+	return spread;
 }
 
-void direct_send(int32_t *sender, const struct sending *s, int64_t *work)
+void send_spread(int32_t *sender, const struct sending *s, int64_t *work)
 {
 	struct arena *a = arena_new();
-	struct spreading x = spreading_make(s, sender, *work, a);
+	struct spreading spread = spreading_make(s, sender, *work, a);
 	const int32_t *order = boxes_by_size(s, a);
 	double largest_box;
 
-	fill(&x, order, INFINITY);
-	largest_box = bound(&x);
+	fill_senders(&spread, order, INFINITY);
+	largest_box = bound(&spread);
 	/* A third of the work is for what comes after. */
-	if (!spreading_relieve(&x, x.work / 3))
-		fill(&x, order, x.least_sum / x.nsenders + largest_box / 2);
-	improve(&x);
-	*work = x.work;
+	if (!spreading_relieve(&spread, spread.work / 3))
+		fill_senders(&spread, order,
+		             spread.least_sum / spread.nsenders + largest_box / 2);
+	improve(&spread);
+	*work = spread.work;
 	arena_free(a);
 }

@@ -33,9 +33,9 @@ struct sending {
  * Where it does not suffice for the chains, boxes go to their cheapest sender that stays
  * within the mean load and half a box. Deterministic.
  */
-void direct_send(int32_t *sender, const struct sending *s, int64_t *work);
+void send_spread(int32_t *sender, const struct sending *s, int64_t *work);
 
 /* Load of the busiest sender; the sum of all loads in *sum. */
-double direct_load(double *sum, const struct sending *s, const int32_t *sender);
+double send_load(double *sum, const struct sending *s, const int32_t *sender);
 
 #endif

@@ -3,46 +3,47 @@
 #include <assert.h>
 #include <string.h>
 
-static bool same(struct part a, struct part b)
+static bool same_part(struct part a, struct part b)
 {
 	return a.axis == b.axis && a.pre == b.pre && a.size == b.size;
 }
 
-int shardy_find(const struct shardy_axes *x, struct part part)
+int shardy_find(const struct shardy_axes *axes, struct part part)
 {
-	for (int i = 0; i < x->n; i++)
-		if (same(x->part[i], part))
+	for (int i = 0; i < axes->n; i++)
+		if (same_part(axes->part[i], part))
 			return i;
 	return -1;
 }
 
-void shardy_insert(struct shardy_axes *x, int at, struct part part)
+void shardy_insert(struct shardy_axes *axes, int at, struct part part)
 {
-	assert(x->n < SHARDY_AXES_MAX && at >= 0 && at <= x->n);
-	memmove(x->part + at + 1, x->part + at, (size_t)(x->n - at) * sizeof(part));
-	x->part[at] = part;
-	x->n++;
+	assert(axes->n < SHARDY_AXES_MAX && at >= 0 && at <= axes->n);
+	memmove(axes->part + at + 1, axes->part + at,
+	        (size_t)(axes->n - at) * sizeof(part));
+	axes->part[at] = part;
+	axes->n++;
 }
 
-void shardy_push(struct shardy_axes *x, struct part part)
+void shardy_push(struct shardy_axes *axes, struct part part)
 {
-	shardy_insert(x, x->n, part);
+	shardy_insert(axes, axes->n, part);
 }
 
-void shardy_remove(struct shardy_axes *x, int at, int n)
+void shardy_remove(struct shardy_axes *axes, int at, int n)
 {
-	assert(at >= 0 && at + n <= x->n);
-	memmove(x->part + at, x->part + at + n,
-	        (size_t)(x->n - at - n) * sizeof(x->part[0]));
-	x->n -= n;
+	assert(at >= 0 && at + n <= axes->n);
+	memmove(axes->part + at, axes->part + at + n,
+	        (size_t)(axes->n - at - n) * sizeof(axes->part[0]));
+	axes->n -= n;
 }
 
-int64_t shardy_size(const struct shardy_axes *x)
+int64_t shardy_size(const struct shardy_axes *axes)
 {
 	int64_t size = 1;
 
-	for (int i = 0; i < x->n; i++)
-		size *= x->part[i].size;
+	for (int i = 0; i < axes->n; i++)
+		size *= axes->part[i].size;
 	return size;
 }
 
@@ -80,19 +81,19 @@ static int64_t border_inside(struct part axis, const struct shardy_axes *others)
 	return first;
 }
 
-void shardy_cut(struct shardy_axes *x, const struct shardy_axes *others)
+void shardy_cut(struct shardy_axes *axes, const struct shardy_axes *others)
 {
-	for (int i = 0; i < x->n; i++) {
-		struct part minor = x->part[i];
+	for (int i = 0; i < axes->n; i++) {
+		struct part minor = axes->part[i];
 		int64_t border = border_inside(minor, others);
 
 		if (border == 0)
 			continue;
-		x->part[i].size = (int32_t)(border / minor.pre);
-		assert(minor.size % x->part[i].size == 0);
+		axes->part[i].size = (int32_t)(border / minor.pre);
+		assert(minor.size % axes->part[i].size == 0);
 		minor.pre = (int32_t)border;
-		minor.size /= x->part[i].size;
-		shardy_insert(x, i + 1, minor);
+		minor.size /= axes->part[i].size;
+		shardy_insert(axes, i + 1, minor);
 	}
 }
 

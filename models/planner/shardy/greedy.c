@@ -1,137 +1,6 @@
 #include "planner/shardy/greedy.h"
 
-#include <assert.h>
 #include <string.h>
-
-bool greedy_held(const struct greedy *g, struct part part)
-{
-	return shardy_find(&g->held, part) >= 0;
-}
-
-void greedy_hold(struct greedy *g, struct part part)
-{
-	if (!greedy_held(g, part))
-		shardy_push(&g->held, part);
-}
-
-void greedy_let_go(struct greedy *g, struct part part)
-{
-	int at = shardy_find(&g->held, part);
-
-	if (at >= 0)
-		shardy_remove(&g->held, at, 1);
-}
-
-int greedy_wanted(const struct greedy *g, struct part part, int *place)
-{
-	for (int dim = 0; dim < g->rank; dim++) {
-		int at = shardy_find(&g->want[dim], part);
-
-		if (at < 0)
-			continue;
-		if (place)
-			*place = at;
-		return dim;
-	}
-	return -1;
-}
-
-void greedy_spread(struct greedy *g, struct shardy_axes *available, bool per_dim,
-                   bool front, struct shardy_axes *added)
-{
-	struct shardy_axes cut = {0};
-
-	for (int dim = 0; dim < g->rank; dim++) {
-		struct shardy_axes *from = available + (per_dim ? dim : 0);
-		int at = front ? 0 : g->have[dim].n;
-
-		for (int i = 0; i < from->n && g->room[dim] > 1;) {
-			struct part part, rest;
-
-			if (!shardy_take(&part, &rest, from->part[i], &g->room[dim])) {
-				i++;
-				continue;
-			}
-			shardy_remove(from, i, 1);
-			shardy_insert(&g->have[dim], at++, part);
-			greedy_hold(g, part);
-			if (added)
-				shardy_push(&added[dim], part);
-			if (rest.size > 1) {
-				shardy_push(&cut, part);
-				shardy_insert(from, 0, rest);
-			}
-		}
-	}
-	for (int dim = 0; dim < g->rank; dim++)
-		shardy_cut(&g->want[dim], &cut);
-}
-
-/* --- What is emitted --- */
-
-static struct move move_of(struct greedy *g, int from_dim, int to_dim,
-                           const struct shardy_axes *axes)
-{
-	struct move m = {.from_dim = from_dim, .to_dim = to_dim};
-	struct layout l = layout_replicated(1);
-	const struct part *part;
-
-	for (int i = 0; i < axes->n; i++)
-		layout_append(&l, 0, axes->part[i]);
-	layout_normalise(&l);
-	part = layout_parts(&l, 0, &m.nparts);
-	m.factor = (int32_t)layout_shards(&l, 0);
-	m.parts = arena_dup(g->out->arena, part, (size_t)m.nparts, sizeof(*part));
-	return m;
-}
-
-static struct layout layout_now(const struct greedy *g)
-{
-	struct layout l = layout_replicated(g->rank);
-
-	for (int dim = 0; dim < g->rank; dim++) {
-		for (int i = 0; i < g->kept[dim].n; i++)
-			layout_append(&l, dim, g->kept[dim].part[i]);
-		for (int i = 0; i < g->have[dim].n; i++)
-			layout_append(&l, dim, g->have[dim].part[i]);
-	}
-	layout_normalise(&l);
-	return l;
-}
-
-void greedy_emit(struct greedy *g, enum op op, const struct move *moves, int nmoves)
-{
-	struct shardy_program *out = g->out;
-	struct shardy_op *o;
-
-	if (out->nops == out->capacity) {
-		struct shardy_op *old = out->op;
-
-		out->capacity = out->capacity ? 2 * out->capacity : 4;
-		out->op = arena_alloc(out->arena, (size_t)out->capacity, sizeof(*o));
-		if (out->nops)
-			memcpy(out->op, old, (size_t)out->nops * sizeof(*o));
-	}
-	o = &out->op[out->nops++];
-	o->op = op;
-	o->nmoves = nmoves;
-	o->move = arena_dup(out->arena, moves, (size_t)nmoves, sizeof(*moves));
-	o->after = layout_now(g);
-	o->reordered = g->reordered;
-}
-
-void greedy_emit_all(struct greedy *g, enum op op, const struct shardy_axes *axes)
-{
-	struct move moves[RANK_MAX];
-	int n = 0;
-
-	for (int dim = 0; dim < g->rank; dim++)
-		if (axes[dim].n)
-			moves[n++] = op == OP_SLICE ? move_of(g, -1, dim, &axes[dim])
-			                            : move_of(g, dim, -1, &axes[dim]);
-	if (n)
-		greedy_emit(g, op, moves, n);
-}
 
 /* --- All-to-alls and all-gather --- */
 
@@ -170,7 +39,7 @@ static bool all_to_all(struct greedy *g, int from, bool in_place)
 			shardy_push(&g->have[to], moved.part[i]);
 		}
 	}
-	move = move_of(g, from, to, &moved);
+	move = greedy_move(g, from, to, &moved);
 	greedy_emit(g, OP_ALL_TO_ALL, &move, 1);
 	return true;
 }
@@ -213,8 +82,8 @@ static bool done(const struct greedy *g)
 	return !g->reorder;
 }
 
-static struct greedy *begin(struct shardy_program *out, const struct shape *shape,
-                            const struct layout *from, const struct layout *to)
+static struct greedy *greedy_begin(struct shardy_program *out, const struct shape *shape,
+                                   const struct layout *from, const struct layout *to)
 {
 	struct greedy *g = arena_alloc(out->arena, 1, sizeof(*g));
 	struct shardy_axes had = {0}, asked = {0};
@@ -224,11 +93,11 @@ static struct greedy *begin(struct shardy_program *out, const struct shape *shap
 	for (int k = 0; k < 2; k++) {
 		layout_normalise(&ends[k]);
 		for (int dim = 0; dim < g->rank; dim++) {
-			struct shardy_axes *x = k ? &g->want[dim] : &g->have[dim];
-			const struct part *part = layout_parts(&ends[k], dim, &x->n);
+			struct shardy_axes *axes = k ? &g->want[dim] : &g->have[dim];
+			const struct part *part = layout_parts(&ends[k], dim, &axes->n);
 
-			memcpy(x->part, part, (size_t)x->n * sizeof(*part));
-			for (int i = 0; i < x->n; i++)
+			memcpy(axes->part, part, (size_t)axes->n * sizeof(*part));
+			for (int i = 0; i < axes->n; i++)
 				shardy_push(k ? &asked : &had, part[i]);
 		}
 	}
@@ -253,7 +122,7 @@ struct shardy_program shardy_reshard(const struct shape *shape,
                                      bool reorder, struct arena *a)
 {
 	struct shardy_program out = {.arena = a, .end = SHARDY_DONE};
-	struct greedy *g = begin(&out, shape, from, to);
+	struct greedy *g = greedy_begin(&out, shape, from, to);
 
 	g->reorder = reorder;
 	for (int round = 0; round < 2 && !done(g); round++) {

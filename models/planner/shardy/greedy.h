@@ -17,11 +17,11 @@ struct shardy_axes {
 	struct part part[SHARDY_AXES_MAX];
 };
 
-int shardy_find(const struct shardy_axes *x, struct part part); /* place, -1: none */
-void shardy_insert(struct shardy_axes *x, int at, struct part part);
-void shardy_push(struct shardy_axes *x, struct part part);
-void shardy_remove(struct shardy_axes *x, int at, int n);
-int64_t shardy_size(const struct shardy_axes *x);
+int shardy_find(const struct shardy_axes *axes, struct part part); /* place, -1: none */
+void shardy_insert(struct shardy_axes *axes, int at, struct part part);
+void shardy_push(struct shardy_axes *axes, struct part part);
+void shardy_remove(struct shardy_axes *axes, int at, int n);
+int64_t shardy_size(const struct shardy_axes *axes);
 int64_t shardy_gcd(int64_t a, int64_t b);
 
 /*
@@ -33,7 +33,7 @@ bool shardy_take(struct part *within, struct part *rest, struct part axis,
                  int64_t *room);
 
 /* Cut the axes of a list wherever one of `others` begins or ends inside them. */
-void shardy_cut(struct shardy_axes *x, const struct shardy_axes *others);
+void shardy_cut(struct shardy_axes *axes, const struct shardy_axes *others);
 
 /* --- The state --- */
 
@@ -66,6 +66,10 @@ int greedy_wanted(const struct greedy *g, struct part part, int *place);
  */
 void greedy_spread(struct greedy *g, struct shardy_axes *available, bool per_dim,
                    bool front, struct shardy_axes *added);
+
+/* Returns the move of a list of axes from one dimension to another, -1 being none. */
+struct move greedy_move(const struct greedy *g, int from_dim, int to_dim,
+                        const struct shardy_axes *axes);
 
 /* Append an op that led to the state as it is now. */
 void greedy_emit(struct greedy *g, enum op op, const struct move *moves, int nmoves);

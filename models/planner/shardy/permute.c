@@ -86,7 +86,7 @@ static void place_wanted(struct greedy *g, int dim,
 }
 
 /* False if the sizes do not work out: the tiles would have another shape. */
-static bool permute(struct greedy *g)
+static bool permute_axes(struct greedy *g)
 {
 	struct arena *a = g->out->arena;
 	struct shardy_axes *aside = arena_alloc(a, (size_t)g->rank + 1, sizeof(*aside));
@@ -120,7 +120,7 @@ static bool permute(struct greedy *g)
 bool greedy_permute(struct greedy *g)
 {
 	if (should_permute(g)) {
-		if (!permute(g))
+		if (!permute_axes(g))
 			return false;
 	} else if (!g->reorder) {
 		return true;

@@ -28,7 +28,7 @@ static bool replicated(const struct layout *l)
 }
 
 /* What keeps Shardy's pass from this problem, NULL if nothing does. */
-static const char *refusal(const struct problem *p, struct arena *a)
+static const char *shardy_refusal(const struct problem *p, struct arena *a)
 {
 	bool sums = p->from.nunreduced > 0 || p->to.nunreduced > 0;
 
@@ -86,7 +86,7 @@ static bool divides(const struct shardy_program *program, const struct problem *
 }
 
 /* Do all moves of both have dimensions of their own? */
-static bool distinct(const struct shardy_op *a, const struct shardy_op *b)
+static bool distinct_axes(const struct shardy_op *a, const struct shardy_op *b)
 {
 	for (int i = 0; i < a->nmoves; i++)
 		for (int k = 0; k < b->nmoves; k++) {
@@ -100,8 +100,8 @@ static bool distinct(const struct shardy_op *a, const struct shardy_op *b)
 }
 
 /* The moves of both by rising target dimension. */
-static const struct move *merge(const struct shardy_op *a, const struct shardy_op *b,
-                                struct arena *arena)
+static const struct move *merge_moves(const struct shardy_op *a,
+                                      const struct shardy_op *b, struct arena *arena)
 {
 	struct move *out =
 		arena_alloc(arena, (size_t)(a->nmoves + b->nmoves), sizeof(*out));
@@ -125,11 +125,11 @@ static void fuse_all_to_alls(struct shardy_program *program)
 		struct shardy_op *last = n > 0 ? &program->op[n - 1] : NULL;
 
 		if (!last || last->op != OP_ALL_TO_ALL || op->op != OP_ALL_TO_ALL ||
-		    last->reordered != op->reordered || !distinct(last, op)) {
+		    last->reordered != op->reordered || !distinct_axes(last, op)) {
 			program->op[n++] = *op;
 			continue;
 		}
-		last->move = merge(last, op, program->arena);
+		last->move = merge_moves(last, op, program->arena);
 		last->nmoves += op->nmoves;
 		last->after = op->after;
 	}
@@ -137,9 +137,9 @@ static void fuse_all_to_alls(struct shardy_program *program)
 }
 
 /* A permute between two orders of the devices, by Shardy's rule in both. */
-static void reorder(struct plan *plan, const struct mesh *before_mesh,
-                    const struct layout *before, const struct layout *after,
-                    const struct layout *claim)
+static void add_reorder(struct plan *plan, const struct mesh *before_mesh,
+                        const struct layout *before, const struct layout *after,
+                        const struct layout *claim)
 {
 	const struct mesh *m = &plan->problem->to_mesh;
 	const int32_t *src = devices_in_order(before, before_mesh, plan->arena);
@@ -167,7 +167,7 @@ static void add_reordered(struct plan *plan, const struct shardy_op *o,
 	const int32_t *chunk = NULL;
 
 	if (o->op == OP_PERMUTE) {
-		reorder(plan, before_mesh, before, &o->after, &claim);
+		add_reorder(plan, before_mesh, before, &o->after, &claim);
 		return;
 	}
 	if (o->op == OP_SLICE)
@@ -178,7 +178,7 @@ static void add_reordered(struct plan *plan, const struct shardy_op *o,
 }
 
 /* A permute of the tiles that are there, whatever their padding. */
-static void permute(struct plan *plan, const struct layout *after)
+static void add_permute(struct plan *plan, const struct layout *after)
 {
 	struct shape tile = plan_local(plan);
 	int nsteps = plan->nsteps;
@@ -192,8 +192,8 @@ static void permute(struct plan *plan, const struct layout *after)
  * The steps of a program that begin at `first`; extent[k] is cut before op k. False if
  * tiles would not be local.
  */
-static bool add_steps(struct plan *plan, const struct shardy_program *program,
-                      int first, const struct shape *extent, struct text *why)
+static bool add_shardy_steps(struct plan *plan, const struct shardy_program *program,
+                             int first, const struct shape *extent, struct text *why)
 {
 	const struct problem *p = plan->problem;
 	const struct mesh *mesh = &p->mesh;
@@ -209,7 +209,7 @@ static bool add_steps(struct plan *plan, const struct shardy_program *program,
 			if (!uneven_trim(plan, &extent[k], why))
 				return false;
 			after = shardy_keep_unreduced(&o->after, plan_layout(plan));
-			permute(plan, &after);
+			add_permute(plan, &after);
 		} else if (!uneven_step(plan, o->op, o->move, o->nmoves, &extent[k],
 		                        &extent[k + 1], why)) {
 			return false;
@@ -322,18 +322,18 @@ static struct plan *plan_on(const struct shardy_program *program,
 
 	plan->shape = *shape;
 	first = shardy_add_sums(plan, program, extent, why);
-	if (first < 0 || !add_steps(plan, program, first, extent, why))
+	if (first < 0 || !add_shardy_steps(plan, program, first, extent, why))
 		return NULL;
 	plan_finish(plan);
 	return plan;
 }
 
 /*
- * The plan of a program, NULL with the reason in `why`. On the padded extent (design 3)
+ * The plan of a program, NULL with the reason in `why`. On the padded extent
  * where every step divides it, else on the real one with pads between the steps.
  */
-static struct plan *plan_of(const struct shardy_program *program,
-                            const struct problem *p, struct text *why)
+static struct plan *plan_of_program(const struct shardy_program *program,
+                                    const struct problem *p, struct text *why)
 {
 	const struct shape *real = &p->array.shape;
 	bool reordered = program->nops > 0 && program->op[program->nops - 1].reordered;
@@ -372,7 +372,7 @@ static enum answer shardy_plan(struct plan **out, const struct problem *p,
                                const struct prices *prices, struct arena *arena,
                                struct text *why)
 {
-	const char *reason = refusal(p, arena);
+	const char *reason = shardy_refusal(p, arena);
 	const struct layout *from = &p->from;
 	struct shardy_program program;
 	struct plan *plan;
@@ -390,7 +390,7 @@ static enum answer shardy_plan(struct plan **out, const struct problem *p,
 	if (!ends(&program, why))
 		return ANSWER_NOT_APPLICABLE;
 	fuse_all_to_alls(&program);
-	plan = plan_of(&program, p, why);
+	plan = plan_of_program(&program, p, why);
 	if (!plan || !sums_right(plan, why))
 		return ANSWER_NOT_APPLICABLE;
 	*out = plan;

@@ -1,7 +1,7 @@
 /*
  * Shardy's resharder: the greedy of its pass reshard-to-collectives, as of 2026-08
- * (spec redistribution.md 7; openxla/shardy,
- * transforms/export/reshard_to_collectives.cc).
+ * (openxla/shardy, transforms/export/reshard_to_collectives.cc; models/README.md,
+ * Shardy).
  *
  * At most two rounds of slice, permute, all-to-alls, all-gather. It compares the axes
  * that the array has with those wanted, dimension by dimension, after cutting both to
@@ -54,7 +54,8 @@ enum shardy_end {
 
 struct shardy_program {
 	struct arena *arena;
-	int nops, capacity;
+	int nops;
+	int64_t room;
 	struct shardy_op *op; /* up to where it ended */
 	enum shardy_end end;
 };

@@ -14,15 +14,15 @@ static struct shardy_axes axes_of(const struct layout *l, int dim)
 	return out;
 }
 
-static void push_sorted(struct shardy_axes *x, struct part part)
+static void push_sorted(struct shardy_axes *axes, struct part part)
 {
-	int at = x->n;
+	int at = axes->n;
 
-	while (at > 0 &&
-	       (x->part[at - 1].axis > part.axis ||
-	        (x->part[at - 1].axis == part.axis && x->part[at - 1].pre > part.pre)))
+	while (at > 0 && (axes->part[at - 1].axis > part.axis ||
+	                  (axes->part[at - 1].axis == part.axis &&
+	                   axes->part[at - 1].pre > part.pre)))
 		at--;
-	shardy_insert(x, at, part);
+	shardy_insert(axes, at, part);
 }
 
 /* A move of axes in this order, merged. */

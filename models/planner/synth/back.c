@@ -7,7 +7,8 @@
 
 /*
  * Half of what a known way costs is left to each of the two searches, but this one settles
- * no more types than so.
+ * no more types than so. With a quarter in place of the half, or one type, the exact search
+ * of five atoms takes up to twice as long; more types than these are rare and bound the time.
  */
 static const double SHARE = 0.5;
 enum { TYPES_MAX = 200 };
@@ -34,35 +35,36 @@ struct origin {
 	struct block_moves moves;
 };
 
-static void reach(struct back *x, uint64_t code, double cost)
+static void reach_back(struct back *back, uint64_t code, double cost)
 {
 	struct state *to;
 	bool fresh;
 	int32_t n;
 
-	if (cost > x->most_cost)
+	if (cost > back->most_cost)
 		return;
-	n = states_find(&x->states, code, NULL, &fresh);
-	to = &x->states.state[n];
+	n = states_find(&back->states, code, NULL, &fresh);
+	to = &back->states.state.at[n];
 	if (to->settled || (!fresh && to->total.cost <= cost))
 		return;
 	to->total.cost = cost;
-	states_queue(&x->states, n);
-	states_limit(&x->states, n, cost);
+	to->most_cost = cost;
+	states_queue(&back->states, n);
 }
 
 /*
  * The types of the level that only all-gathers are missing from: the target with atoms
  * that are not `used` on top of dimension `dim`, at `place` and cut to `extent`, or later.
  */
-static void add_ends(struct origin *x, uint64_t code, uint32_t used, int64_t elements,
-                     int dim, int place, int64_t extent)
+static void add_ends(struct origin *origin, uint64_t code, uint32_t used,
+                     int64_t elements, int dim, int place, int64_t extent)
 {
-	const struct coded *coded = x->back->coded;
-	int64_t wanted = x->levels->level[x->level].elements;
+	const struct coded *coded = origin->back->coded;
+	int64_t wanted = origin->levels->level[origin->level].elements;
 
 	if (elements == wanted)
-		reach(x->back, code, rest_cost(&x->levels->rest, used & ~coded->in_to));
+		reach_back(origin->back, code,
+		           rest_cost(&origin->levels->rest, used & ~coded->in_to));
 	for (; dim < coded->rank && elements > wanted; dim++) {
 		for (int a = 0; a < coded->natoms; a++) {
 			int32_t size = coded->size[a];
@@ -70,76 +72,82 @@ static void add_ends(struct origin *x, uint64_t code, uint32_t used, int64_t ele
 			if ((used >> a & 1) || extent % size != 0 ||
 			    elements % (wanted * size) != 0)
 				continue;
-			add_ends(x, code + code_of_atom(a, dim, place),
+			add_ends(origin, code + code_of_atom(a, dim, place),
 			         used | UINT32_C(1) << a, elements / size, dim,
 			         place + 1, extent / size);
 		}
-		place = dim + 1 < coded->rank ? x->stacks.count[dim + 1] : 0;
-		extent = dim + 1 < coded->rank ? x->extent[dim + 1] : 1;
+		place = dim + 1 < coded->rank ? origin->stacks.count[dim + 1] : 0;
+		extent = dim + 1 < coded->rank ? origin->extent[dim + 1] : 1;
 	}
 }
 
-static void look_at(struct origin *x, uint64_t code)
+static void look_at(struct origin *origin, uint64_t code)
 {
-	const struct coded *coded = x->back->coded;
+	const struct coded *coded = origin->back->coded;
 
-	code_stacks(&x->stacks, code, coded->rank);
-	stacks_extents(x->extent, &x->stacks, coded->s);
+	code_stacks(&origin->stacks, code, coded->rank);
+	stacks_extents(origin->extent, &origin->stacks, coded->s);
 }
 
 /*
  * All-to-alls that lead to the origin: blocks go back from where they arrived, which is
  * here the dimension that moves rise by, so that lists grow at their ends.
  */
-static void all_to_alls(struct origin *x, uint64_t code, int first, uint32_t used,
-                        int list)
+static void back_all_to_alls(struct origin *origin, uint64_t code, int first,
+                             uint32_t used, int list)
 {
-	const struct lists *lists = &x->levels->lists;
-	const struct level *level = &x->levels->level[x->level];
+	const struct lists *lists = &origin->levels->lists;
+	const struct level *level = &origin->levels->level[origin->level];
 
-	for (int i = first; i < x->moves.n; i++) {
-		const struct block_move *m = &x->moves.move[i];
+	for (int i = first; i < origin->moves.n; i++) {
+		const struct block_move *m = &origin->moves.move[i];
 		uint32_t dims = UINT32_C(1) << m->from | UINT32_C(1) << m->to;
-		const uint8_t *end = x->stacks.atom[m->from] + x->stacks.count[m->from];
-		const struct state_slot *slot;
+		const uint8_t *end =
+			origin->stacks.atom[m->from] + origin->stacks.count[m->from];
+		const struct state *known;
 		int more;
 
 		if (used & dims)
 			continue;
 		more = lists_append(lists, list, end - m->n, m->n);
-		slot = states_look(&x->back->states, code + m->add);
-		if (!slot->state || x->cost + level->step_cost < slot->most_cost)
-			reach(x->back, code + m->add,
-			      x->cost + levels_collective(x->levels, x->level,
-			                                  PRICE_ALL_TO_ALL, more,
-			                                  x->back->most_cost - x->cost)
-			                        ->cost);
-		if (m->next < x->moves.n)
-			all_to_alls(x, code + m->add, m->next, used | dims, more);
+		known = states_look(&origin->back->states, code + m->add);
+		if (!known || origin->cost + level->step_cost < known->most_cost)
+			reach_back(origin->back, code + m->add,
+			           origin->cost + levels_collective(
+							  origin->levels, origin->level,
+							  PRICE_ALL_TO_ALL, more,
+							  origin->back->most_cost -
+								  origin->cost)
+			                                  .cost);
+		if (m->next < origin->moves.n)
+			back_all_to_alls(origin, code + m->add, m->next, used | dims,
+			                 more);
 	}
 }
 
-static void settle(struct origin *x, int32_t state)
+static void settle_back(struct origin *origin, int32_t state)
 {
-	struct back *back = x->back;
+	struct back *back = origin->back;
 	const struct coded *coded = back->coded;
-	uint64_t code = back->states.state[state].code;
+	uint64_t code = back->states.state.at[state].code;
 
-	x->cost = back->states.state[state].total.cost;
+	origin->cost = back->states.state.at[state].total.cost;
 	if (code & SHAPE) {
 		struct shape_types types;
 
 		shape_types_list(&types, code & ~SHAPE, coded->size_class,
 		                 coded->natoms);
 		for (int i = 0; i < types.n; i++)
-			reach(back, types.code[i], x->cost);
+			reach_back(back, types.code[i], origin->cost);
 		return;
 	}
-	look_at(x, code);
-	reach(back, code_of_shape(&x->stacks, coded->size_class, coded->natoms) | SHAPE,
-	      x->cost + back->permute_cost);
-	block_moves_list(&x->moves, &x->stacks, x->extent, coded->s);
-	all_to_alls(x, code, 0, 0, 0);
+	look_at(origin, code);
+	reach_back(back,
+	           code_of_shape(&origin->stacks, coded->size_class, coded->natoms) |
+	                   SHAPE,
+	           origin->cost + back->permute_cost);
+	block_moves_list(&origin->moves, &origin->stacks, origin->extent, coded->s);
+	back_all_to_alls(origin, code, 0, 0, 0);
 }
 
 struct back *back_new(struct levels *levels, int level, double most_cost)
@@ -147,25 +155,24 @@ struct back *back_new(struct levels *levels, int level, double most_cost)
 	const struct level *l = &levels->level[level];
 	const struct coded *coded = levels->coded;
 	struct back *back = xmalloc(1, sizeof(*back));
-	struct origin x = {.back = back, .levels = levels, .level = level};
+	struct origin origin = {.back = back, .levels = levels, .level = level};
 	double radius = l->rest_cost + SHARE * (most_cost - l->rest_cost);
 	int n = 0;
 
-	*back = (struct back){.coded = coded,
-	                      .most_cost = most_cost,
-	                      .permute_cost = levels_permute(levels, level)->cost};
+	*back = (struct back){
+		.coded = coded, .most_cost = most_cost, .permute_cost = l->permute.cost};
 	states_init(&back->states, false);
-	look_at(&x, coded->to_code);
-	add_ends(&x, coded->to_code, coded->in_to, coded->target, 0, x.stacks.count[0],
-	         x.extent[0]);
+	look_at(&origin, coded->to_code);
+	add_ends(&origin, coded->to_code, coded->in_to, coded->target, 0,
+	         origin.stacks.count[0], origin.extent[0]);
 	for (;; n++) {
 		const struct states *s = &back->states;
 
-		back->far_cost =
-			s->nheap > 0 ? s->state[s->heap[0]].total.cost : INFINITY;
+		back->far_cost = s->heap.n > 0 ? s->state.at[s->heap.item[0]].total.cost
+		                               : INFINITY;
 		if (back->far_cost > radius || n == TYPES_MAX)
 			break;
-		settle(&x, states_next(&back->states));
+		settle_back(&origin, states_next(&back->states));
 	}
 	/* Where types are many a better bound of the next step is worth its price. */
 	back->unseen_cost =
@@ -174,41 +181,37 @@ struct back *back_new(struct levels *levels, int level, double most_cost)
 	return back;
 }
 
-void back_free(struct back *x)
+void back_free(struct back *back)
 {
-	if (!x)
+	if (!back)
 		return;
-	states_free(&x->states);
-	free(x);
+	states_free(&back->states);
+	free(back);
 }
 
-/* What is known of a code: exact if it is settled, else how far it is by settled ones. */
-static const struct state *look(const struct back *x, uint64_t code)
+double back_cost(const struct back *back, uint64_t code)
 {
-	const struct state_slot *slot = states_look(&x->states, code);
-
-	return slot->state ? &x->states.state[slot->state - 1] : NULL;
-}
-
-double back_cost(const struct back *x, uint64_t code)
-{
-	const struct state *s = look(x, code);
+	/* Exact if it is settled, else how far it is by settled ones. */
+	const struct state *s = states_look(&back->states, code);
 	struct stacks t;
 	double cost;
 
 	if (s && s->settled)
 		return s->total.cost;
-	cost = s ? fmin(s->total.cost, x->unseen_cost) : x->unseen_cost;
-	if (cost <= x->permute_cost)
+	cost = s ? fmin(s->total.cost, back->unseen_cost) : back->unseen_cost;
+	if (cost <= back->permute_cost)
 		return cost;
-	code_stacks(&t, code, x->coded->rank);
-	s = look(x, code_of_shape(&t, x->coded->size_class, x->coded->natoms) | SHAPE);
+	code_stacks(&t, code, back->coded->rank);
+	s = states_look(&back->states,
+	                code_of_shape(&t, back->coded->size_class, back->coded->natoms) |
+	                        SHAPE);
 	return s ? fmin(cost, s->total.cost) : cost;
 }
 
-double back_shape_cost(const struct back *x, uint64_t shape)
+double back_shape_cost(const struct back *back, uint64_t shape)
 {
-	const struct state *s = look(x, shape | SHAPE);
+	const struct state *s = states_look(&back->states, shape | SHAPE);
 
-	return s ? fmin(s->total.cost - x->permute_cost, x->far_cost) : x->far_cost;
+	return s ? fmin(s->total.cost - back->permute_cost, back->far_cost)
+	         : back->far_cost;
 }

@@ -17,10 +17,10 @@ struct back;
  * asks for prices, are borrowed for this call alone.
  */
 struct back *back_new(struct levels *levels, int level, double most_cost);
-void back_free(struct back *x);
+void back_free(struct back *back);
 
 /* From a flat type of the level to the target no way costs less; nor from its local shape. */
-double back_cost(const struct back *x, uint64_t code);
-double back_shape_cost(const struct back *x, uint64_t shape);
+double back_cost(const struct back *back, uint64_t code);
+double back_shape_cost(const struct back *back, uint64_t shape);
 
 #endif

@@ -164,13 +164,13 @@ void stacks_extents(int64_t *extent, const struct stacks *t, const struct synth 
 	}
 }
 
-static int add_list(struct lists *x, int natoms, uint32_t used, const uint8_t *atom,
+static int add_list(struct lists *lists, int natoms, uint32_t used, const uint8_t *atom,
                     int n)
 {
-	int list = x->n++;
+	int list = lists->n++;
 
-	x->count[list] = (uint8_t)n;
-	memcpy(x->atom[list], atom, sizeof(x->atom[list]));
+	lists->count[list] = (uint8_t)n;
+	memcpy(lists->atom[list], atom, sizeof(lists->atom[list]));
 	for (int a = 0; a < natoms; a++) {
 		uint8_t more[CODE_ATOMS_MAX];
 
@@ -178,8 +178,8 @@ static int add_list(struct lists *x, int natoms, uint32_t used, const uint8_t *a
 			continue;
 		memcpy(more, atom, sizeof(more));
 		more[n] = (uint8_t)a;
-		x->after[list][a] = (int16_t)add_list(
-			x, natoms, used | UINT32_C(1) << a, more, n + 1);
+		lists->after[list][a] = (int16_t)add_list(
+			lists, natoms, used | UINT32_C(1) << a, more, n + 1);
 	}
 	return list;
 }

@@ -86,11 +86,11 @@ struct lists {
 void lists_make(struct lists *out, int natoms);
 
 /* The list that has `n` more atoms. */
-static inline int lists_append(const struct lists *x, int list, const uint8_t *atom,
+static inline int lists_append(const struct lists *lists, int list, const uint8_t *atom,
                                int n)
 {
 	for (int k = 0; k < n; k++)
-		list = x->after[list][atom[k]];
+		list = lists->after[list][atom[k]];
 	return list;
 }
 

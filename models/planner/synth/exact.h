@@ -1,5 +1,5 @@
 /*
- * The exact search of spec redistribution.md 6.2: A* over types. Where the price is
+ * The exact search: A* over types (models/README.md, The synthesizer). Where the price is
  * received bytes, its lower bound is what devices lack (lack.h); else it is made by a
  * search from the target (back.h), if some path is known, and 0 if none is.
  *
@@ -8,7 +8,7 @@
  * pairs of dimensions in one) and permutes, then all-gathers. A permute goes through
  * one virtual node per local shape, which joins all types of that shape. Since tiles
  * fall, stay, then rise, no state is larger than max(source tile, target tile): every
- * memory limit that any plan can keep is kept (spec 5, memory theorem).
+ * memory limit that any plan can keep is kept (models/README.md, Normal form).
  *
  * Types number sum_m C(k,m) m! C(m+r-1,r-1) for k atoms and rank r: 42,079 for 6 and 3.
  */
@@ -17,9 +17,10 @@
 
 #include "planner/synth/path.h"
 
+/* With the first path alone 12 rows of `synth` are dearer. */
 enum { EXACT_PATHS_MAX = 5 };
 
-/* The first is the cheapest; others are as cheap, and have permutes: estimates (design 4). */
+/* The first is the cheapest; others are as cheap, and have permutes: estimates. */
 struct exact_paths {
 	int n;
 	struct path path[EXACT_PATHS_MAX];

@@ -1,6 +1,6 @@
 /*
  * A* in the exact search: what devices lack of their tiles in the target is a lower bound
- * of the bytes that they still receive (spec redistribution.md 6.2).
+ * of the bytes that they still receive.
  */
 #ifndef SHARDSIM_PLANNER_SYNTH_LACK_H
 #define SHARDSIM_PLANNER_SYNTH_LACK_H
@@ -19,12 +19,12 @@ struct lack {
 };
 
 void lack_init(struct lack *out, const struct synth *s);
-void lack_free(struct lack *x);
+void lack_free(struct lack *lack);
 
 /*
  * The fewest elements of its target tile that any device holds in the type of a code
  * with tiles of `elements`; `elements` where devices are not looked at.
  */
-int64_t lack_least(const struct lack *x, uint64_t code, int64_t elements);
+int64_t lack_least(const struct lack *lack, uint64_t code, int64_t elements);
 
 #endif

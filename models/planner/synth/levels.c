@@ -3,8 +3,6 @@
 #include <assert.h>
 #include <float.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 void levels_init(struct levels *out, const struct coded *coded, bool bounded)
 {
@@ -15,114 +13,72 @@ void levels_init(struct levels *out, const struct coded *coded, bool bounded)
 	rest_init(&out->rest, coded);
 }
 
-void levels_free(struct levels *x)
+int levels_find(struct levels *levels, int64_t elements)
 {
-	for (int i = 0; i < x->n; i++)
-		for (int kind = 0; kind < LIST_PRICES; kind++)
-			free(x->level[i].by_list[kind]);
-}
-
-int levels_find(struct levels *x, int64_t elements)
-{
-	struct level *level = x->level;
+	struct level *level = levels->level;
 	int i = 0;
 
-	while (i < x->n && level[i].elements != elements)
+	while (i < levels->n && level[i].elements != elements)
 		i++;
-	if (i < x->n)
+	if (i < levels->n)
 		return i;
 	assert(i < LEVELS_MAX);
-	x->n++;
+	levels->n++;
 	level[i] = (struct level){
 		.elements = elements,
-		.bytes = dtype_bytes(x->coded->s->problem->array.dtype, elements)};
-	if (x->bounded) {
-		level[i].rest_cost = rest_least_cost(&x->rest, elements);
-		level[i].step_cost = rest_step_cost(x->coded->s, elements);
-		level[i].move_cost = rest_move_cost(x->coded->s, elements);
+		.bytes = dtype_bytes(levels->coded->s->problem->array.dtype, elements)};
+	level[i].permute = permute_price(levels->coded->s, level[i].bytes);
+	if (levels->bounded) {
+		level[i].rest_cost = rest_least_cost(&levels->rest, elements);
+		level[i].step_cost = rest_step_cost(levels->coded->s, elements);
+		level[i].move_cost = fmin(level[i].step_cost, level[i].permute.cost);
 	}
 	return i;
 }
 
 /* The question for the price of a list. */
-static struct list_step list_step(const struct levels *x, int level,
+static struct list_step list_step(const struct levels *levels, int level,
                                   enum list_price kind, int list, double most_cost)
 {
 	return (struct list_step){
 		.op = kind == PRICE_ALL_TO_ALL ? OP_ALL_TO_ALL : OP_ALL_GATHER,
 		.unpack = kind == PRICE_UNPACK,
-		.before_bytes = x->level[level].bytes,
-		.n = x->lists.count[list],
-		.atom = x->lists.atom[list],
+		.before_bytes = levels->level[level].bytes,
+		.n = levels->lists.count[list],
+		.atom = levels->lists.atom[list],
 		.most_cost = isinf(most_cost) ? 0 : fmax(most_cost, DBL_MIN),
 	};
 }
 
-static struct asked *lists_asked(struct levels *x, int level, enum list_price kind)
+struct price levels_collective(const struct levels *levels, int level,
+                               enum list_price kind, int list, double most_cost)
 {
-	struct asked **asked = &x->level[level].by_list[kind];
-	size_t n = (size_t)x->lists.n;
+	struct list_step step = list_step(levels, level, kind, list, most_cost);
 
-	if (!*asked) {
-		*asked = xmalloc(n, sizeof(**asked));
-		memset(*asked, 0, n * sizeof(**asked));
-	}
-	return *asked;
+	return list_price(levels->coded->s, &step);
 }
 
-const struct price *levels_collective(struct levels *x, int level, enum list_price kind,
-                                      int list, double most_cost)
+double levels_least_move(const struct levels *levels, int level)
 {
-	struct asked *asked = lists_asked(x, level, kind) + list;
+	double least = levels->level[level].permute.cost;
 
-	if (!asked->known ||
-	    (asked->price.cost > asked->most_cost && most_cost > asked->most_cost)) {
-		struct list_step step = list_step(x, level, kind, list, most_cost);
-
-		asked->price = list_price(x->coded->s, &step);
-		asked->most_cost = most_cost;
-		asked->known = true;
-	}
-	return &asked->price;
-}
-
-double levels_least_move(struct levels *x, int level)
-{
-	const struct asked *asked = lists_asked(x, level, PRICE_ALL_TO_ALL);
-	double least = levels_permute(x, level)->cost;
-
-	for (int list = 1; list < x->lists.n; list++) {
-		struct list_step step =
-			list_step(x, level, PRICE_ALL_TO_ALL, list, least);
-
-		least = fmin(least, asked[list].known
-		                            ? asked[list].price.cost
-		                            : list_price(x->coded->s, &step).cost);
-	}
+	for (int list = 1; list < levels->lists.n; list++)
+		least = fmin(least, levels_collective(levels, level, PRICE_ALL_TO_ALL,
+		                                      list, least)
+		                            .cost);
 	return least;
 }
 
-const struct price *levels_permute(struct levels *x, int level)
+const struct price *levels_slice(struct levels *levels, int level, uint64_t to)
 {
-	struct level *l = &x->level[level];
+	struct level *l = &levels->level[level];
+	const struct synth *s = levels->coded->s;
 
-	if (!l->permute.known) {
-		l->permute.price = permute_price(x->coded->s, l->bytes);
-		l->permute.known = true;
+	if (!l->sliced) {
+		struct type after = code_type(to, levels->coded->rank);
+
+		l->slice = hop_price(s, OP_SLICE, &s->from, &after, 0);
+		l->sliced = true;
 	}
-	return &l->permute.price;
-}
-
-const struct price *levels_slice(struct levels *x, int level, uint64_t to)
-{
-	struct asked *asked = &x->level[level].slice;
-
-	if (!asked->known) {
-		struct synth *s = x->coded->s;
-		struct type after = code_type(to, x->coded->rank);
-
-		asked->price = hop_price(s, OP_SLICE, &s->from, &after, 0);
-		asked->known = true;
-	}
-	return &asked->price;
+	return &l->slice;
 }

@@ -1,78 +1,9 @@
 #include "planner/synth/path.h"
 
-#include "base/hash.h"
+#include "planner/types.h"
 
 #include <assert.h>
 #include <string.h>
-
-/* What the price of a step depends on. */
-struct price_key {
-	int64_t before_bytes;
-	uint8_t op, unpack, n;
-	uint8_t atom[ATOMS_MAX];
-	uint8_t zero[5]; /* no padding: keys are compared as bytes */
-};
-
-struct price_cell {
-	bool used;
-	bool more; /* the price is such or dearer */
-	struct price_key key;
-	struct price price;
-};
-
-struct price_cache {
-	size_t size, used;
-	struct price_cell *cell;
-};
-
-const uint8_t *type_stack(const struct type *t, int dim)
-{
-	return t->atom + type_first(t, dim);
-}
-
-void type_push(struct type *t, int dim, const uint8_t *atoms, int n)
-{
-	int at = type_first(t, dim + 1), end = type_first(t, t->rank);
-
-	assert(end + n <= ATOMS_MAX);
-	memmove(t->atom + at + n, t->atom + at, (size_t)(end - at));
-	memcpy(t->atom + at, atoms, (size_t)n);
-	t->count[dim] = (uint8_t)(t->count[dim] + n);
-}
-
-void type_pop(struct type *t, int dim, uint8_t *out, int n)
-{
-	int at = type_first(t, dim + 1), end = type_first(t, t->rank);
-
-	assert(n <= t->count[dim]);
-	if (out)
-		memcpy(out, t->atom + at - n, (size_t)n);
-	memmove(t->atom + at - n, t->atom + at, (size_t)(end - at));
-	memset(t->atom + end - n, 0, (size_t)n);
-	t->count[dim] = (uint8_t)(t->count[dim] - n);
-}
-
-void type_shift(struct type *t, int from, int to, int n)
-{
-	uint8_t block[ATOMS_MAX];
-
-	type_pop(t, from, block, n);
-	type_push(t, to, block, n);
-}
-
-bool type_equal(const struct type *a, const struct type *b)
-{
-	return memcmp(a, b, sizeof(*a)) == 0;
-}
-
-uint32_t type_used(const struct type *t)
-{
-	uint32_t used = 0;
-
-	for (int i = type_first(t, t->rank) - 1; i >= 0; i--)
-		used |= UINT32_C(1) << t->atom[i];
-	return used;
-}
 
 int64_t synth_extent(const struct synth *s, const struct type *t, int dim)
 {
@@ -117,27 +48,6 @@ static bool has_unreduced(const struct layout *l)
 	return l->nunreduced > 0;
 }
 
-bool synth_applies(const struct problem *p, struct text *why)
-{
-	if (p->from.kind == LAYOUT_MAXIMAL || p->to.kind == LAYOUT_MAXIMAL) {
-		text_printf(why, "the whole array lies on one device");
-		return false;
-	}
-	if (!p->same_devices) {
-		text_printf(why, "source and target are on different devices");
-		return false;
-	}
-	if (!p->has_atoms) {
-		text_printf(why, "%s", p->no_atoms);
-		return false;
-	}
-	if (!p->padded_ok) {
-		text_printf(why, "no padded shape suits both source and target");
-		return false;
-	}
-	return true;
-}
-
 bool synth_begin(struct synth *out, const struct problem *p,
                  const struct prices *prices, struct arena *a, struct text *why)
 {
@@ -147,7 +57,7 @@ bool synth_begin(struct synth *out, const struct problem *p,
 		text_printf(why, "unreduced axes");
 		return false;
 	}
-	if (!synth_applies(p, why))
+	if (!types_say(p, why))
 		return false;
 	for (int i = 0; i < p->atoms.n; i++) {
 		out->first[i] = (uint8_t)i;
@@ -156,14 +66,13 @@ bool synth_begin(struct synth *out, const struct problem *p,
 	}
 	out->from = type_of_layout(&p->from, &p->mesh, &p->atoms);
 	out->to = type_of_layout(&p->to, &p->to_mesh, &p->atoms);
-	out->cache = arena_alloc(a, 1, sizeof(*out->cache));
 	out->from_bytes = synth_bytes(out, &out->from);
 	out->to_bytes = synth_bytes(out, &out->to);
 	return true;
 }
 
-static void add_move(struct hop_moves *out, const struct synth *s, int from, int to,
-                     const uint8_t *atoms, int n)
+static void add_hop_move(struct hop_moves *out, const struct synth *s, int from, int to,
+                         const uint8_t *atoms, int n)
 {
 	struct move *m = &out->move[out->n++];
 
@@ -202,18 +111,18 @@ void hop_moves(struct hop_moves *out, const struct synth *s, enum op op,
 		int nb = before->count[dim], nc = after->count[dim];
 
 		if (op == OP_ALL_GATHER && nb > nc)
-			add_move(out, s, dim, -1, b + nc, nb - nc);
+			add_hop_move(out, s, dim, -1, b + nc, nb - nc);
 		else if (op != OP_ALL_GATHER && nc > nb)
-			add_move(out, s,
-			         op == OP_SLICE ? -1 : dim_of_atom(before, c[nb]), dim,
-			         c + nb, nc - nb);
+			add_hop_move(out, s,
+			             op == OP_SLICE ? -1 : dim_of_atom(before, c[nb]),
+			             dim, c + nb, nc - nb);
 		b += nb;
 		c += nc;
 	}
 }
 
 /* Are atoms a and a + 1 neighbours in the type's stacks, or both not in use? */
-static bool together(const struct type *t, int a)
+static bool atoms_together(const struct type *t, int a)
 {
 	uint32_t used = type_used(t);
 	const uint8_t *stack = t->atom;
@@ -242,7 +151,7 @@ bool synth_coarsen(struct synth *out, const struct synth *s)
 		out->first[n] = (uint8_t)a;
 		out->parts[n] = 1;
 		while (a + 1 < s->atoms.n && s->part[a].axis == s->part[a + 1].axis &&
-		       together(&s->from, a) && together(&s->to, a)) {
+		       atoms_together(&s->from, a) && atoms_together(&s->to, a)) {
 			a++;
 			atom.size *= s->atoms.atom[a].size;
 			atom.stride = s->atoms.atom[a].stride;
@@ -259,103 +168,38 @@ bool synth_coarsen(struct synth *out, const struct synth *s)
 
 /* --- prices ---------------------------------------------------------------------- */
 
-static struct price_cell *cache_find(struct price_cache *c, const struct price_key *k)
-{
-	size_t i = hash_bytes(HASH_START, k, sizeof(*k)) & (c->size - 1);
-
-	while (c->cell[i].used && memcmp(&c->cell[i].key, k, sizeof(*k)) != 0)
-		i = (i + 1) & (c->size - 1);
-	return &c->cell[i];
-}
-
-static void cache_grow(struct price_cache *c, struct arena *a)
-{
-	struct price_cache old = *c;
-
-	c->size = old.size ? 2 * old.size : 256;
-	c->cell = arena_alloc(a, c->size, sizeof(*c->cell));
-	for (size_t i = 0; i < old.size; i++)
-		if (old.cell[i].used)
-			*cache_find(c, &old.cell[i].key) = old.cell[i];
-}
-
-/*
- * Design 3, local work: blocks arrive one after the other, in the order of the gathered
- * dimensions. They lie as they must unless each holds several elements of a dimension
- * outside a gathered one; lower.c charges alike.
- */
 static bool needs_unpack(const struct synth *s, const struct hop_moves *m,
                          const struct type *before)
 {
-	for (int i = 0; i < m->n; i++)
-		for (int dim = 0; dim < m->move[i].from_dim; dim++)
-			if (synth_extent(s, before, dim) > 1)
-				return true;
-	return false;
+	struct shape local = {.rank = before->rank};
+
+	for (int dim = 0; dim < before->rank; dim++)
+		local.dim[dim] = synth_extent(s, before, dim);
+	return moves_unpack(m->move, m->n, &local);
 }
 
-/* Need no more be known of the price than that it is so high? */
-static bool dearer(const struct price *price, const struct step_ask *ask)
+static struct price ask_price(const struct synth *s, const struct step_ask *ask)
 {
-	return ask->most_cost > 0 && price->cost > ask->most_cost;
+	return s->prices->step(s->prices->self, s->problem, ask);
 }
 
-/* Of the moves in the question; `key` says all else but these. */
-static struct price ask_once(struct synth *s, struct price_key *key,
-                             const struct hop_moves *moves, const struct step_ask *ask)
-{
-	struct price_cell *cell;
-
-	for (int i = 0; i < moves->natoms && ask->op != OP_SLICE; i++)
-		for (int k = 0; k < s->parts[moves->atom[i]]; k++)
-			key->atom[key->n++] = (uint8_t)(s->first[moves->atom[i]] + k);
-	if (2 * s->cache->used >= s->cache->size)
-		cache_grow(s->cache, s->arena);
-	cell = cache_find(s->cache, key);
-	if (cell->used && (!cell->more || dearer(&cell->price, ask)))
-		return cell->price;
-	s->cache->used += !cell->used;
-	cell->used = true;
-	cell->key = *key;
-	cell->price = s->prices->step(s->prices->self, s->problem, ask);
-	cell->more = dearer(&cell->price, ask);
-	return cell->price;
-}
-
-static struct price_key key_of(const struct step_ask *ask)
-{
-	struct price_key key;
-
-	memset(&key, 0, sizeof(key));
-	key.op = (uint8_t)ask->op;
-	key.unpack = ask->unpack;
-	key.before_bytes = ask->before_bytes;
-	return key;
-}
-
-struct price hop_price(struct synth *s, enum op op, const struct type *before,
+struct price hop_price(const struct synth *s, enum op op, const struct type *before,
                        const struct type *after, double most_cost)
 {
 	struct hop_moves moves = {0};
 	struct step_ask ask = {.op = op,
 	                       .before_bytes = synth_bytes(s, before),
 	                       .most_cost = most_cost};
-	struct price_key key;
 
 	if (op != OP_PERMUTE)
 		hop_moves(&moves, s, op, before, after);
 	ask.nmoves = moves.n;
 	ask.move = moves.move;
 	ask.unpack = op == OP_ALL_GATHER && needs_unpack(s, &moves, before);
-	if (s->prices->step == prices_bytes.step)
-		return s->prices->step(s->prices->self, s->problem, &ask);
-	key = key_of(&ask);
-	if (op == OP_SLICE) /* its result alone is charged (design 3) */
-		key.before_bytes = synth_bytes(s, after);
-	return ask_once(s, &key, &moves, &ask);
+	return ask_price(s, &ask);
 }
 
-struct price list_price(struct synth *s, const struct list_step *step)
+struct price list_price(const struct synth *s, const struct list_step *step)
 {
 	bool gather = step->op == OP_ALL_GATHER;
 	struct hop_moves moves;
@@ -365,24 +209,17 @@ struct price list_price(struct synth *s, const struct list_step *step)
 	                       .before_bytes = step->before_bytes,
 	                       .unpack = step->unpack,
 	                       .most_cost = step->most_cost};
-	struct price_key key = key_of(&ask);
 
 	moves.n = moves.natoms = 0;
-	add_move(&moves, s, 0, gather ? -1 : 1, step->atom, step->n);
-	if (s->prices->step == prices_bytes.step)
-		return s->prices->step(s->prices->self, s->problem, &ask);
-	return ask_once(s, &key, &moves, &ask);
+	add_hop_move(&moves, s, 0, gather ? -1 : 1, step->atom, step->n);
+	return ask_price(s, &ask);
 }
 
-struct price permute_price(struct synth *s, int64_t before_bytes)
+struct price permute_price(const struct synth *s, int64_t before_bytes)
 {
-	const struct hop_moves none = {0};
 	struct step_ask ask = {.op = OP_PERMUTE, .before_bytes = before_bytes};
-	struct price_key key = key_of(&ask);
 
-	if (s->prices->step == prices_bytes.step)
-		return s->prices->step(s->prices->self, s->problem, &ask);
-	return ask_once(s, &key, &none, &ask);
+	return ask_price(s, &ask);
 }
 
 /* --- plans ----------------------------------------------------------------------- */

@@ -34,7 +34,6 @@ struct synth {
 	struct type from, to;
 	struct part part[ATOMS_MAX];  /* the atoms on the source mesh */
 	int64_t from_bytes, to_bytes; /* tiles, padded */
-	struct price_cache *cache;    /* shared with coarser views */
 };
 
 /* The moves of one step, with room for what they point to. */
@@ -46,12 +45,9 @@ struct hop_moves {
 };
 
 /*
- * True if types can say the problem: the same devices, both layouts of common atoms, one
- * padded shape. Else false with the reason in `why`.
+ * False, with the reason in `why`, where types cannot say the problem or axes are
+ * unreduced. `out` lives as long as its inputs.
  */
-bool synth_applies(const struct problem *p, struct text *why);
-
-/* As synth_applies, and without unreduced axes. `out` lives as long as its inputs. */
 bool synth_begin(struct synth *out, const struct problem *p,
                  const struct prices *prices, struct arena *a, struct text *why);
 
@@ -61,23 +57,6 @@ bool synth_begin(struct synth *out, const struct problem *p,
  * fewer. The searches take any digits; types of these are a part of all types.
  */
 bool synth_coarsen(struct synth *out, const struct synth *s);
-
-/* First atom of a dimension's stack (count[dim] of them follow). */
-const uint8_t *type_stack(const struct type *t, int dim);
-
-/* Push atoms on a dimension's stack, the last becoming the top. */
-void type_push(struct type *t, int dim, const uint8_t *atoms, int n);
-
-/* Pop the `n` top atoms; `out` (may be NULL) gets them in stack order. */
-void type_pop(struct type *t, int dim, uint8_t *out, int n);
-
-/* Move the top block of `n` atoms from one stack to another, order kept. */
-void type_shift(struct type *t, int from, int to, int n);
-
-bool type_equal(const struct type *a, const struct type *b);
-
-/* Bit a is set where the type lists atom a. */
-uint32_t type_used(const struct type *t);
 
 /* One device's tile on the padded shape: elements, bytes, extent in one dimension. */
 int64_t synth_elements(const struct synth *s, const struct type *t);
@@ -89,10 +68,9 @@ void hop_moves(struct hop_moves *out, const struct synth *s, enum op op,
                const struct type *before, const struct type *after);
 
 /*
- * The price of that step (also of a permute), asked once per kind of step. `most_cost` as
- * in struct step_ask.
+ * Returns the price of that step, or of a permute; `most_cost` is as in struct step_ask.
  */
-struct price hop_price(struct synth *s, enum op op, const struct type *before,
+struct price hop_price(const struct synth *s, enum op op, const struct type *before,
                        const struct type *after, double most_cost);
 
 /* An all-to-all or all-gather over atoms, in the order in which its moves list them. */
@@ -105,11 +83,11 @@ struct list_step {
 	double most_cost;     /* > 0: of dearer ones only that they are */
 };
 
-/* The price of that step; asked once, as that of a hop. */
-struct price list_price(struct synth *s, const struct list_step *step);
+/* Returns the price of that step. */
+struct price list_price(const struct synth *s, const struct list_step *step);
 
-/* The price of permuting tiles of so many bytes; asked once, as that of a hop. */
-struct price permute_price(struct synth *s, int64_t before_bytes);
+/* Returns the price of permuting tiles of so many bytes. */
+struct price permute_price(const struct synth *s, int64_t before_bytes);
 
 /* Append a hop; consecutive slices become one. */
 void path_add(struct path *p, enum op op, const struct type *after);

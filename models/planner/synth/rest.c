@@ -3,12 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-/*
- * More atoms can be gathered in more orders than are worth to be priced: of these the bound
- * of the problem that gathers them must do.
- */
-enum { GATHERED_MAX = 5 };
-
 /* All-gathers of some atoms: those listed so far for the first one, and those left. */
 struct gather {
 	struct rest *rest;
@@ -39,99 +33,52 @@ static int64_t product(const struct coded *coded, uint32_t atoms)
 }
 
 /* One more atom in the list, in all ways, and what is then left to gather. */
-static void append(struct gather *x)
+static void append_atom(struct gather *gather)
 {
-	const struct coded *coded = x->rest->coded;
+	const struct coded *coded = gather->rest->coded;
 	struct synth *s = coded->s;
 
 	for (int a = 0; a < coded->natoms; a++) {
-		struct list_step step = {.op = OP_ALL_GATHER, .atom = x->atom};
+		struct list_step step = {.op = OP_ALL_GATHER, .atom = gather->atom};
 		double rest;
 
-		if (!(x->left >> a & 1))
+		if (!(gather->left >> a & 1))
 			continue;
-		x->atom[x->n++] = (uint8_t)a;
-		x->left ^= UINT32_C(1) << a;
-		x->after *= coded->size[a];
-		rest = rest_cost(x->rest, x->left);
-		if (rest_received_cost(s, x->after - x->before) + rest < x->least_cost) {
-			step.n = x->n;
+		gather->atom[gather->n++] = (uint8_t)a;
+		gather->left ^= UINT32_C(1) << a;
+		gather->after *= coded->size[a];
+		rest = rest_cost(gather->rest, gather->left);
+		if (rest_received_cost(s, gather->after - gather->before) + rest <
+		    gather->least_cost) {
+			step.n = gather->n;
 			step.before_bytes =
-				dtype_bytes(s->problem->array.dtype, x->before);
-			x->least_cost =
-				fmin(x->least_cost, list_price(s, &step).cost + rest);
+				dtype_bytes(s->problem->array.dtype, gather->before);
+			gather->least_cost = fmin(gather->least_cost,
+			                          list_price(s, &step).cost + rest);
 		}
-		append(x);
-		x->after /= coded->size[a];
-		x->left ^= UINT32_C(1) << a;
-		x->n--;
+		append_atom(gather);
+		gather->after /= coded->size[a];
+		gather->left ^= UINT32_C(1) << a;
+		gather->n--;
 	}
 }
 
-/* The target with atoms on top of its stacks, where these divide; false if they do not. */
-static bool cut_target(struct type *out, const struct coded *coded, uint32_t atoms)
+double rest_cost(struct rest *rest, uint32_t atoms)
 {
-	*out = coded->s->to;
-	for (int a = 0; a < coded->natoms; a++) {
-		uint8_t atom = (uint8_t)a;
-		int dim = 0;
+	struct gather gather = {.rest = rest, .left = atoms, .least_cost = INFINITY};
 
-		if (!(atoms >> a & 1))
-			continue;
-		while (dim < out->rank &&
-		       synth_extent(coded->s, out, dim) % coded->size[a] != 0)
-			dim++;
-		if (dim == out->rank)
-			return false;
-		type_push(out, dim, &atom, 1);
-	}
-	return true;
-}
-
-/*
- * The bound of the problem that gathers some atoms. Which dimensions they cut, and in which
- * order, is but a name for the blocks that devices have of a tile. Where some blocks are
- * empty or short nothing is said.
- */
-static double bound_of_gathers(const struct coded *coded, uint32_t atoms)
-{
-	const struct synth *s = coded->s;
-	struct problem p = *s->problem;
-	struct type cut;
-
-	if (!s->prices->bound ||
-	    memcmp(&p.padded, &p.array.shape, sizeof(p.padded)) != 0 ||
-	    !cut_target(&cut, coded, atoms) ||
-	    !layout_of_type(&p.from, &cut, &s->atoms, &p.mesh) ||
-	    !layout_of_type(&p.to, &s->to, &s->atoms, &p.mesh))
-		return 0;
-	p.to_mesh = p.mesh;
-	return s->prices->bound(s->prices->self, &p).cost;
-}
-
-double rest_cost(struct rest *x, uint32_t atoms)
-{
-	struct gather gather = {.rest = x, .left = atoms, .least_cost = INFINITY};
-	int n = 0;
-
-	if (x->set_cost[atoms] >= 0)
-		return x->set_cost[atoms];
-	for (uint32_t left = atoms; left; left &= left - 1)
-		n++;
-	if (n > GATHERED_MAX) {
-		gather.least_cost = bound_of_gathers(x->coded, atoms);
-	} else {
-		gather.before = x->coded->target / product(x->coded, atoms);
-		gather.after = gather.before;
-		append(&gather);
-	}
-	x->set_cost[atoms] = gather.least_cost;
+	if (rest->set_cost[atoms] >= 0)
+		return rest->set_cost[atoms];
+	gather.before = rest->coded->target / product(rest->coded, atoms);
+	gather.after = gather.before;
+	append_atom(&gather);
+	rest->set_cost[atoms] = gather.least_cost;
 	return gather.least_cost;
 }
 
-double rest_least_cost(struct rest *x, int64_t elements)
+double rest_least_cost(struct rest *rest, int64_t elements)
 {
-	const struct coded *coded = x->coded;
+	const struct coded *coded = rest->coded;
 	double least = INFINITY;
 
 	if (elements >= coded->target)
@@ -139,7 +86,7 @@ double rest_least_cost(struct rest *x, int64_t elements)
 	for (uint32_t atoms = 1; atoms < UINT32_C(1) << coded->natoms; atoms++)
 		if (!(atoms & coded->in_to) &&
 		    elements * product(coded, atoms) == coded->target)
-			least = fmin(least, rest_cost(x, atoms));
+			least = fmin(least, rest_cost(rest, atoms));
 	return least;
 }
 
@@ -154,11 +101,4 @@ double rest_received_cost(const struct synth *s, int64_t elements)
 double rest_step_cost(const struct synth *s, int64_t elements)
 {
 	return rest_received_cost(s, elements / 2);
-}
-
-double rest_move_cost(struct synth *s, int64_t elements)
-{
-	int64_t bytes = dtype_bytes(s->problem->array.dtype, elements);
-
-	return fmin(rest_step_cost(s, elements), permute_price(s, bytes).cost);
 }

@@ -1,5 +1,7 @@
 #include "planner/synth/rewrite.h"
 
+#include "base/list.h"
+
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,7 +76,7 @@ static int next_top(const struct type *t, int dim, int gathered)
 	return top(t, dim, dim == gathered);
 }
 
-/* --- the rules, spec redistribution.md 5 ------------------------------------------ */
+/* --- the rules -------------------------------------------------------------------- */
 
 static bool gather_slice(struct replacement *out, const struct synth *s,
                          const struct type *t, int i, struct rewrite_op op)
@@ -281,77 +283,85 @@ static void act(struct type *t, struct rewrite_op op)
 	}
 }
 
-/* Put `r` in place of the two ops from `at` on, and bring the types up to date. */
-static void replace(struct rewriting *w, int at, const struct replacement *r)
+/* Makes room for `more` ops and the types after them. */
+static void make_room(struct rewriting *rewriting, int more)
 {
-	int after = w->n - at - 2;
+	rewriting->op = list_grow(NULL, rewriting->op, rewriting->n, more,
+	                          &rewriting->op_room, sizeof(*rewriting->op));
+	rewriting->type = list_grow(NULL, rewriting->type, rewriting->n + 1, more,
+	                            &rewriting->type_room, sizeof(*rewriting->type));
+}
 
-	if (w->n + r->n > w->capacity) {
-		w->capacity = 2 * w->n + REPLACEMENT_MAX;
-		w->op = xrealloc(w->op, (size_t)w->capacity, sizeof(*w->op));
-		w->type = xrealloc(w->type, (size_t)w->capacity + 1, sizeof(*w->type));
-	}
-	memmove(w->op + at + r->n, w->op + at + 2, (size_t)after * sizeof(*w->op));
-	memmove(w->type + at + r->n, w->type + at + 2,
-	        (size_t)(after + 1) * sizeof(*w->type));
-	w->n += r->n - 2;
+/* Put `r` in place of the two ops from `at` on, and bring the types up to date. */
+static void replace(struct rewriting *rewriting, int at, const struct replacement *r)
+{
+	int after = rewriting->n - at - 2;
+
+	make_room(rewriting, r->n);
+	memmove(rewriting->op + at + r->n, rewriting->op + at + 2,
+	        (size_t)after * sizeof(*rewriting->op));
+	memmove(rewriting->type + at + r->n, rewriting->type + at + 2,
+	        (size_t)(after + 1) * sizeof(*rewriting->type));
+	rewriting->n += r->n - 2;
 	for (int k = 0; k < r->n; k++) {
-		struct type t = w->type[at + k];
+		struct type t = rewriting->type[at + k];
 
-		assert(rewrite_op_fits(w->s, &t, r->op[k]));
-		w->op[at + k] = r->op[k];
+		assert(rewrite_op_fits(rewriting->s, &t, r->op[k]));
+		rewriting->op[at + k] = r->op[k];
 		act(&t, r->op[k]);
 		if (k < r->n - 1)
-			w->type[at + k + 1] = t;
+			rewriting->type[at + k + 1] = t;
 		else
-			assert(type_equal(&t, &w->type[at + r->n]));
+			assert(type_equal(&t, &rewriting->type[at + r->n]));
 	}
 }
 
-static void add_op(struct rewriting *w, struct rewrite_op op)
+static void add_op(struct rewriting *rewriting, struct rewrite_op op)
 {
-	struct type t = w->type[w->n];
+	struct type t = rewriting->type[rewriting->n];
 
 	act(&t, op);
-	w->op[w->n++] = op;
-	w->type[w->n] = t;
+	make_room(rewriting, 1);
+	rewriting->op[rewriting->n++] = op;
+	rewriting->type[rewriting->n] = t;
 }
 
 struct rewriting rewriting_easy(const struct synth *s)
 {
-	struct rewriting w = {.s = s, .capacity = 4 * ATOMS_MAX};
+	struct rewriting rewriting = {.s = s};
 	const struct type *to = &s->to;
 
-	w.op = xmalloc((size_t)w.capacity, sizeof(*w.op));
-	w.type = xmalloc((size_t)w.capacity + 1, sizeof(*w.type));
-	w.type[0] = s->from;
+	rewriting.type = list_grow(NULL, NULL, 0, 1, &rewriting.type_room,
+	                           sizeof(*rewriting.type));
+	rewriting.type[0] = s->from;
 	for (int dim = 0; dim < to->rank; dim++)
 		for (int k = 0; k < s->from.count[dim]; k++)
-			add_op(&w, op_g(dim));
+			add_op(&rewriting, op_g(dim));
 	for (int dim = 0; dim < to->rank; dim++)
 		for (int k = 0; k < to->count[dim]; k++)
-			add_op(&w, op_s(dim, type_stack(to, dim)[k]));
-	return w;
+			add_op(&rewriting, op_s(dim, type_stack(to, dim)[k]));
+	return rewriting;
 }
 
-void rewriting_free(struct rewriting *w)
+void rewriting_free(struct rewriting *rewriting)
 {
-	free(w->op);
-	free(w->type);
+	free(rewriting->op);
+	free(rewriting->type);
 }
 
-int rewriting_run(struct rewriting *w)
+int rewriting_run(struct rewriting *rewriting)
 {
 	int rewrites = 0;
 
-	for (int at = 0; at + 1 < w->n;) {
+	for (int at = 0; at + 1 < rewriting->n;) {
 		struct replacement r;
 
-		if (!rewrite_pair(&r, w->s, &w->type[at], w->op[at], w->op[at + 1])) {
+		if (!rewrite_pair(&r, rewriting->s, &rewriting->type[at],
+		                  rewriting->op[at], rewriting->op[at + 1])) {
 			at++;
 			continue;
 		}
-		replace(w, at, &r);
+		replace(rewriting, at, &r);
 		rewrites++;
 		at = at > 0 ? at - 1 : 0;
 	}

@@ -1,5 +1,5 @@
 /*
- * The normal form by rewriting (spec redistribution.md 5, 6.1): start from "all-gather
+ * The normal form by rewriting, after arXiv 2112.01075, 4 (Lemmas 4.6 and 4.7): start from "all-gather
  * all, slice all" and rewrite neighbours until slices come first and all-gathers last.
  *
  * Ops on types; x, y, z are tops of stacks (the minor-most atoms of dimensions):
@@ -26,14 +26,15 @@ struct rewrite_op {
  */
 struct rewriting {
 	const struct synth *s;
-	int n, capacity;
+	int n;
+	int64_t op_room, type_room;
 	struct rewrite_op *op;
-	struct type *type; /* [capacity + 1] */
+	struct type *type; /* before each op, and after the last */
 };
 
 /* The easy program from s->from to s->to. Free it with rewriting_free(). */
 struct rewriting rewriting_easy(const struct synth *s);
-void rewriting_free(struct rewriting *w);
+void rewriting_free(struct rewriting *rewriting);
 
 /*
  * Can the op act on this type: a top to take, an atom not in use, a size that divides?
@@ -41,13 +42,13 @@ void rewriting_free(struct rewriting *w);
 bool rewrite_op_fits(const struct synth *s, const struct type *t, struct rewrite_op op);
 
 /* Rewrite to a fixed point; returns the number of rewrites. */
-int rewriting_run(struct rewriting *w);
+int rewriting_run(struct rewriting *rewriting);
 
 /*
  * The path of a rewritten list: one slice, the net moves of the flat part fused and one
  * permute if the type still differs, one all-gather. Where atoms differ in size and the
  * net moves do not fit any order of the stacks, the flat part is taken as it is.
  */
-void rewriting_path(struct path *out, const struct rewriting *w);
+void rewriting_path(struct path *out, const struct rewriting *rewriting);
 
 #endif

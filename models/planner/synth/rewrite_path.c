@@ -1,5 +1,5 @@
 /*
- * From a rewritten list to steps (spec redistribution.md 6.1): the slices and the
+ * From a rewritten list to steps (models/README.md, Normal form): the slices and the
  * all-gathers fused, the flat part as its net moves and at most one permute.
  */
 #include "planner/synth/rewrite.h"
@@ -132,29 +132,33 @@ static void add_reversed(struct path *out, const struct path *moves,
 }
 
 /* The flat ops one by one, permutes in a row as one. */
-static void add_as_it_is(struct path *out, const struct rewriting *w, int first, int end)
+static void add_as_it_is(struct path *out, const struct rewriting *rewriting, int first,
+                         int end)
 {
 	for (int k = first; k < end; k++) {
-		enum op op = w->op[k].kind == REWRITE_A ? OP_ALL_TO_ALL : OP_PERMUTE;
+		enum op op =
+			rewriting->op[k].kind == REWRITE_A ? OP_ALL_TO_ALL : OP_PERMUTE;
 
-		if (op == OP_PERMUTE && k + 1 < end && w->op[k + 1].kind != REWRITE_A)
+		if (op == OP_PERMUTE && k + 1 < end &&
+		    rewriting->op[k + 1].kind != REWRITE_A)
 			continue;
-		path_add(out, op, &w->type[k + 1]);
+		path_add(out, op, &rewriting->type[k + 1]);
 	}
 }
 
-static void flat_path(struct path *out, const struct rewriting *w, int first, int end)
+static void flat_path(struct path *out, const struct rewriting *rewriting, int first,
+                      int end)
 {
-	const struct type *from = &w->type[first], *to = &w->type[end];
+	const struct type *from = &rewriting->type[first], *to = &rewriting->type[end];
 	struct type t = *from, u = *to;
 	struct path ahead, back;
 	struct net net, reversed;
 	bool can, can_back;
 
-	find_net(&net, w->s, from, to);
-	find_net(&reversed, w->s, to, from);
-	can = run_net(&ahead, net, w->s, &t);
-	can_back = run_net(&back, reversed, w->s, &u);
+	find_net(&net, rewriting->s, from, to);
+	find_net(&reversed, rewriting->s, to, from);
+	can = run_net(&ahead, net, rewriting->s, &t);
+	can_back = run_net(&back, reversed, rewriting->s, &u);
 	if (can_back && type_equal(&u, from)) {
 		add_reversed(out, &back, to);
 	} else if (can) {
@@ -166,24 +170,24 @@ static void flat_path(struct path *out, const struct rewriting *w, int first, in
 		path_add(out, OP_PERMUTE, &u);
 		add_reversed(out, &back, to);
 	} else {
-		add_as_it_is(out, w, first, end);
+		add_as_it_is(out, rewriting, first, end);
 	}
 }
 
-void rewriting_path(struct path *out, const struct rewriting *w)
+void rewriting_path(struct path *out, const struct rewriting *rewriting)
 {
-	int first = 0, end = w->n;
+	int first = 0, end = rewriting->n;
 
-	while (first < w->n && w->op[first].kind == REWRITE_S)
+	while (first < rewriting->n && rewriting->op[first].kind == REWRITE_S)
 		first++;
-	while (end > first && w->op[end - 1].kind == REWRITE_G)
+	while (end > first && rewriting->op[end - 1].kind == REWRITE_G)
 		end--;
 	out->n = 0;
 	if (first > 0)
-		path_add(out, OP_SLICE, &w->type[first]);
-	flat_path(out, w, first, end);
-	if (end < w->n)
-		path_add(out, OP_ALL_GATHER, &w->type[w->n]);
+		path_add(out, OP_SLICE, &rewriting->type[first]);
+	flat_path(out, rewriting, first, end);
+	if (end < rewriting->n)
+		path_add(out, OP_ALL_GATHER, &rewriting->type[rewriting->n]);
 }
 
 static enum answer rewrite_plan(struct plan **out, const struct problem *p,
@@ -191,15 +195,15 @@ static enum answer rewrite_plan(struct plan **out, const struct problem *p,
                                 struct text *why)
 {
 	struct synth s;
-	struct rewriting w;
+	struct rewriting rewriting;
 	struct path path;
 
 	if (!synth_begin(&s, p, prices, arena, why))
 		return ANSWER_NOT_APPLICABLE;
-	w = rewriting_easy(&s);
-	rewriting_run(&w);
-	rewriting_path(&path, &w);
-	rewriting_free(&w);
+	rewriting = rewriting_easy(&s);
+	rewriting_run(&rewriting);
+	rewriting_path(&path, &rewriting);
+	rewriting_free(&rewriting);
 	*out = path_plan(&s, &path, "synth-rewrite");
 	return ANSWER_PLAN;
 }

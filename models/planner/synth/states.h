@@ -5,37 +5,29 @@
 #ifndef SHARDSIM_PLANNER_SYNTH_STATES_H
 #define SHARDSIM_PLANNER_SYNTH_STATES_H
 
+#include "base/heap.h"
+#include "base/list.h"
+#include "base/table.h"
 #include "planner/synth/path.h"
 
 struct state {
 	uint64_t code;
+	double most_cost; /* ways to it that cost more are of no use; INFINITY at first */
 	int32_t parent;
-	int32_t heap_at;           /* -1: not in the heap */
+	uint8_t op, level;
+	bool settled;
 	struct price price, total; /* so far; with the lower bound of the rest */
 	struct price rest;         /* that bound, where it is kept */
 	int64_t live_bytes;
-	uint8_t op, level;
-	bool settled;
-};
-
-/*
- * Where a state is found; codes are here so that most others need no look, and what most
- * looks are for.
- */
-struct state_slot {
-	uint64_t code;
-	double most_cost; /* ways that cost more are of no use to the state */
-	int32_t state;    /* + 1; 0: empty */
 };
 
 struct states {
-	int32_t n, capacity;
-	struct state *state;
-	struct type *type; /* [capacity]; NULL: codes say all of types */
-	int32_t nheap;
-	int32_t *heap;
-	size_t size;
-	struct state_slot *index; /* open addressing; [size], a power of two */
+	bool typed;
+	LIST(struct state) state;
+	LIST(struct type)
+	type;                /* of each state, if they are typed: else codes say all */
+	struct table number; /* of states by their codes */
+	struct heap heap;
 };
 
 /*
@@ -49,40 +41,47 @@ static inline bool price_plainly_more(double cost, double other)
 	return cost > other * (1 + PRICE_MARGIN);
 }
 
-/* `typed`: codes are but hashes of types, which are kept. */
-void states_init(struct states *x, bool typed);
-void states_free(struct states *x);
+/*
+ * Begins with no states; `states` must not move from then on. `typed`: codes are but hashes of
+ * types, which are kept.
+ */
+void states_init(struct states *states, bool typed);
+void states_free(struct states *states);
 
 /*
- * The state of a code, and of a type unless that is NULL: of equal types codes are equal.
- * *fresh says that it was made by this call.
+ * Returns the state of a code, and of a type unless that is NULL: of equal types codes are
+ * equal. *fresh says that it was made by this call.
  */
-int32_t states_find(struct states *x, uint64_t code, const struct type *type,
+int32_t states_find(struct states *states, uint64_t code, const struct type *type,
                     bool *fresh);
 
-/* Where states of codes without types begin to be looked for. */
-static inline size_t states_slot(const struct states *x, uint64_t code)
+static inline uint64_t states_hash(uint64_t code)
 {
-	return (code * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (x->size - 1);
+	return code * UINT64_C(0x9e3779b97f4a7c15);
 }
 
-/* The slot of a code, which says all of its type, or the empty one where it belongs. */
-static inline const struct state_slot *states_look(const struct states *x, uint64_t code)
+/* Returns the state of a code, which says all of its type, or NULL if there is none. */
+static inline const struct state *states_look(const struct states *states, uint64_t code)
 {
-	size_t i = states_slot(x, code);
+	size_t at;
 
-	while (x->index[i].state && x->index[i].code != code)
-		i = (i + 1) & (x->size - 1);
-	return &x->index[i];
+	for (int32_t i = table_first(&states->number, states_hash(code), &at); i >= 0;
+	     i = table_next(&states->number, states_hash(code), &at))
+		if (states->state.at[i].code == code)
+			return &states->state.at[i];
+	return NULL;
 }
 
-/* Say, of a state, what ways to it may cost to be of use; INFINITY before. */
-void states_limit(struct states *x, int32_t state, double most_cost);
+/* Puts a state in the heap, or moves it up after its price fell. */
+void states_queue(struct states *states, int32_t state);
 
-/* Put a state in the heap, or move it up after its price fell. */
-void states_queue(struct states *x, int32_t state);
+/* Is a state in the heap? */
+static inline bool states_queued(const struct states *states, int32_t state)
+{
+	return state < states->heap.place_room && states->heap.place[state] >= 0;
+}
 
-/* The cheapest queued state, settled, and no way to it of use; -1 when none is left. */
-int32_t states_next(struct states *x);
+/* Returns the cheapest queued state, now settled, and no way to it of use; -1: none left. */
+int32_t states_next(struct states *states);
 
 #endif

@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-/* Number of types (spec redistribution.md 4): sum_m C(k,m) m! C(m+r-1,r-1). */
+/* Returns the number of types: sum_m C(k,m) m! C(m+r-1,r-1). */
 static double count_types(const struct synth *s)
 {
 	int rank = 0;
@@ -32,13 +32,19 @@ static bool few_types(const struct synth *s, int most_atoms)
 
 /* --- choosing among paths --------------------------------------------------------- */
 
-/* So many of the paths that look cheapest are priced as finished plans. */
+/*
+ * So many of the paths that look cheapest are priced as finished plans: with four 16 rows of
+ * `synth` are dearer, with one 142.
+ */
 enum { PRICED_MAX = 16 };
 
 /* Sums of equal costs in another order differ by less than this factor. */
 static const double ROUNDING = 1 + 1e-6;
 
-/* Coarse digits that the exact search takes; each may ask for many prices. */
+/*
+ * Coarse digits that the exact search takes; each may ask for many prices. Without a coarse
+ * search 58 rows of `synth` are dearer.
+ */
 enum { COARSE_ATOMS = 4 };
 
 struct choice {
@@ -78,17 +84,18 @@ static bool same_path(const struct choice *a, const struct choice *b)
 	return true;
 }
 
-static void insert(struct choices *x, const struct choice *choice)
+static void insert_choice(struct choices *choices, const struct choice *choice)
 {
-	int at = x->n;
+	int at = choices->n;
 
-	for (int i = 0; i < x->n; i++)
-		if (same_path(&x->choice[i], choice))
+	for (int i = 0; i < choices->n; i++)
+		if (same_path(&choices->choice[i], choice))
 			return;
-	for (; at > 0 && price_compare(choice->price, x->choice[at - 1].price) < 0; at--)
-		x->choice[at] = x->choice[at - 1];
-	x->choice[at] = *choice;
-	x->n += x->n < PRICED_MAX;
+	for (; at > 0 && price_compare(choice->price, choices->choice[at - 1].price) < 0;
+	     at--)
+		choices->choice[at] = choices->choice[at - 1];
+	choices->choice[at] = *choice;
+	choices->n += choices->n < PRICED_MAX;
 }
 
 /*
@@ -96,8 +103,8 @@ static void insert(struct choices *x, const struct choice *choice)
  * `most_cost` (0: no limit) only that they are: all-to-alls, the dearest to find out, are
  * asked for last.
  */
-static struct price path_price(struct synth *s, const struct path *path,
-                               double *sure_cost, double most_cost)
+static struct price path_steps_price(struct synth *s, const struct path *path,
+                                     double *sure_cost, double most_cost)
 {
 	struct price sum = {0};
 
@@ -127,26 +134,26 @@ static struct price path_price(struct synth *s, const struct path *path,
  * A cost that some path is known to have, where costs add up: what costs more cannot be
  * chosen. 0 if there is none.
  */
-static double known_cost(const struct choices *x)
+static double known_cost(const struct choices *choices)
 {
 	double least = INFINITY;
 
-	for (int i = 0; i < x->n && x->prices->bound; i++)
-		if (x->choice[i].price.cost == x->choice[i].sure_cost)
-			least = fmin(least, x->choice[i].price.cost);
+	for (int i = 0; i < choices->n && choices->prices->bound; i++)
+		if (choices->choice[i].price.cost == choices->choice[i].sure_cost)
+			least = fmin(least, choices->choice[i].price.cost);
 	return isinf(least) ? 0 : least;
 }
 
-static void add_choice(struct choices *x, struct synth *s, const struct path *path)
+static void add_choice(struct choices *choices, struct synth *s, const struct path *path)
 {
 	struct path *kept = arena_alloc(s->arena, 1, sizeof(*kept));
 	struct choice choice = {.s = s, .path = kept};
-	double known = known_cost(x);
+	double known = known_cost(choices);
 
 	*kept = *path;
-	choice.price = path_price(s, path, &choice.sure_cost, known * ROUNDING);
+	choice.price = path_steps_price(s, path, &choice.sure_cost, known * ROUNDING);
 	if (known == 0 || !price_plainly_more(choice.sure_cost, known))
-		insert(x, &choice);
+		insert_choice(choices, &choice);
 }
 
 /*
@@ -154,7 +161,7 @@ static void add_choice(struct choices *x, struct synth *s, const struct path *pa
  * platform also its choice in bytes: that may be best in seconds once permutes are priced
  * as they are. False if there is no such path.
  */
-static bool add_exact(struct choices *x, struct synth *s, const struct price *most)
+static bool add_exact(struct choices *choices, struct synth *s, const struct price *most)
 {
 	struct synth in_bytes = *s;
 	struct exact_paths paths;
@@ -164,64 +171,64 @@ static bool add_exact(struct choices *x, struct synth *s, const struct price *mo
 	if (!synth_exact(&paths, s, most))
 		return false;
 	for (int i = 0; i < paths.n; i++)
-		add_choice(x, s, &paths.path[i]);
+		add_choice(choices, s, &paths.path[i]);
 	if (by_bytes(s))
 		return true;
 	in_bytes.prices = &prices_bytes;
-	bytes = path_price(&in_bytes, &paths.path[0], &sure_cost, 0);
+	bytes = path_steps_price(&in_bytes, &paths.path[0], &sure_cost, 0);
 	if (synth_exact(&paths, &in_bytes, &bytes))
-		add_choice(x, s, &paths.path[0]);
+		add_choice(choices, s, &paths.path[0]);
 	return true;
 }
 
 /* The exact choice among plans that treat whole (sub-)axes as one, if these are few. */
-static void add_coarse(struct choices *x, const struct synth *s)
+static void add_coarse(struct choices *choices, const struct synth *s)
 {
 	struct synth *coarse = arena_alloc(s->arena, 1, sizeof(*coarse));
 
 	if (!synth_coarsen(coarse, s) || !few_types(coarse, COARSE_ATOMS))
 		return;
 	/* A path that is no dearer than the known one is found much sooner than others. */
-	if (!x->n || !add_exact(x, coarse, &x->choice[0].price))
-		add_exact(x, coarse, NULL);
+	if (!choices->n || !add_exact(choices, coarse, &choices->choice[0].price))
+		add_exact(choices, coarse, NULL);
 }
 
 /* True if the search saw all there is. */
-static bool add_weak(struct choices *x, struct synth *s, bool backwards)
+static bool add_weak(struct choices *choices, struct synth *s, bool backwards)
 {
-	struct weak *w = arena_alloc(s->arena, 1, sizeof(*w));
+	struct weak *weak = arena_alloc(s->arena, 1, sizeof(*weak));
 	struct path path;
 
-	weak_search(w, s, backwards);
-	for (int i = 0; i < w->ncandidates; i++) {
-		if (by_bytes(s) && i != w->best)
+	weak_search(weak, s, backwards);
+	for (int i = 0; i < weak->ncandidates; i++) {
+		if (by_bytes(s) && i != weak->best)
 			continue;
-		weak_lift(&path, w, &w->candidate[i]);
-		add_choice(x, s, &path);
+		weak_lift(&path, weak, &weak->candidate[i]);
+		add_choice(choices, s, &path);
 	}
-	weak_free(w);
-	return !w->cut_short;
+	weak_free(weak);
+	return !weak->cut_short;
 }
 
-static void add_rewriting(struct choices *x, struct synth *s)
+static void add_rewriting(struct choices *choices, struct synth *s)
 {
-	struct rewriting w = rewriting_easy(s);
+	struct rewriting rewriting = rewriting_easy(s);
 	struct path path;
 
-	rewriting_run(&w);
-	rewriting_path(&path, &w);
-	rewriting_free(&w);
-	add_choice(x, s, &path);
+	rewriting_run(&rewriting);
+	rewriting_path(&path, &rewriting);
+	rewriting_free(&rewriting);
+	add_choice(choices, s, &path);
 }
 
-static struct plan *cheapest(const struct choices *x)
+static struct plan *cheapest_choice(const struct choices *choices)
 {
 	struct plan *best = NULL;
 	struct price best_price = {0};
-	bool adds_up = x->prices->bound;
+	bool adds_up = choices->prices->bound;
 
-	for (int i = 0; i < x->n; i++) {
-		const struct choice *c = &x->choice[i];
+	for (int i = 0; i < choices->n; i++) {
+		const struct choice *c = &choices->choice[i];
 		struct plan *plan;
 		struct price price;
 		int order;
@@ -229,7 +236,7 @@ static struct plan *cheapest(const struct choices *x)
 		if (best && adds_up && price_plainly_more(c->sure_cost, best_price.cost))
 			continue;
 		plan = path_plan(c->s, c->path, "synth");
-		price = x->prices->plan(x->prices->self, plan);
+		price = choices->prices->plan(choices->prices->self, plan);
 		order = best ? price_compare(price, best_price) : -1;
 		if (order > 0 || (order == 0 && !plan_wins_tie(plan, best)))
 			continue;
@@ -240,15 +247,15 @@ static struct plan *cheapest(const struct choices *x)
 }
 
 /* Above the exact search's reach: all that may be cheapest. */
-static void add_all(struct choices *x, struct synth *s)
+static void add_all_choices(struct choices *choices, struct synth *s)
 {
-	bool complete = add_weak(x, s, false) && one_size(&s->atoms);
+	bool complete = add_weak(choices, s, false) && one_size(&s->atoms);
 
 	if (!one_size(&s->atoms))
-		add_weak(x, s, true);
+		add_weak(choices, s, true);
 	if (!complete || !by_bytes(s)) {
-		add_coarse(x, s);
-		add_rewriting(x, s);
+		add_coarse(choices, s);
+		add_rewriting(choices, s);
 	}
 }
 
@@ -257,7 +264,7 @@ enum answer synth_search(struct plan **out, const struct problem *p,
                          int exact_atoms, struct text *why)
 {
 	struct synth s;
-	struct choices x = {.prices = prices}, others = x;
+	struct choices choices = {.prices = prices}, others = choices;
 
 	if (!synth_begin(&s, p, prices, arena, why))
 		return ANSWER_NOT_APPLICABLE;
@@ -266,12 +273,12 @@ enum answer synth_search(struct plan **out, const struct problem *p,
 		return ANSWER_PLAN;
 	}
 	if (!few_types(&s, exact_atoms) || !by_bytes(&s))
-		add_all(&others, &s);
+		add_all_choices(&others, &s);
 	if (few_types(&s, exact_atoms))
-		add_exact(&x, &s, others.n > 0 ? &others.choice[0].price : NULL);
+		add_exact(&choices, &s, others.n > 0 ? &others.choice[0].price : NULL);
 	for (int i = 0; i < others.n; i++)
-		insert(&x, &others.choice[i]);
-	*out = cheapest(&x);
+		insert_choice(&choices, &others.choice[i]);
+	*out = cheapest_choice(&choices);
 	return ANSWER_PLAN;
 }
 

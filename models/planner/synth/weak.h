@@ -1,5 +1,5 @@
 /*
- * Search on weak types, then lifting (spec redistribution.md 4, 6.3): for meshes of
+ * Search on weak types, then lifting (models/README.md, The synthesizer): for meshes of
  * more atoms than the exact search can take.
  *
  * Received bytes of a plan in normal form whose flat part has tiles of M elements are
@@ -19,6 +19,10 @@
 #include "planner/synth/path.h"
 #include "planner/synth/states.h"
 
+/*
+ * None of these limits changes a row, nor would 8 candidates: they bound time and memory on
+ * meshes of many atoms.
+ */
 enum {
 	WEAK_PAIRS_MAX = 3, /* of dimensions in one all-to-all on the way */
 	WEAK_MOVES_MAX = TYPE_RANK_MAX / 2, /* and in the last one */
@@ -62,8 +66,7 @@ struct weak {
 	uint8_t size_class[ATOMS_MAX];
 	int32_t size[SYMBOLS], smallest;
 	struct states states;
-	struct weak_moves *moves; /* that led to each state */
-	int32_t capacity;         /* of `moves` */
+	LIST(struct weak_moves) moves; /* that led to each state */
 	int nstarts;
 	bool cut_short;        /* a limit was reached */
 	int ncandidates, best; /* best: the cheapest candidate's place, -1 for none */
@@ -74,10 +77,11 @@ struct weak {
  * Search in one direction: fills candidates (none only where atoms differ in size or
  * the search was cut short).
  */
-void weak_search(struct weak *w, struct synth *s, bool backwards);
-void weak_free(struct weak *w);
+void weak_search(struct weak *weak, struct synth *s, bool backwards);
+void weak_free(struct weak *weak);
 
 /* Name the atoms of a candidate: the path from s->from to s->to. */
-void weak_lift(struct path *out, const struct weak *w, const struct weak_candidate *c);
+void weak_lift(struct path *out, const struct weak *weak,
+               const struct weak_candidate *c);
 
 #endif

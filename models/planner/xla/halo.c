@@ -1,34 +1,34 @@
-/* Halo exchange for uneven tiles, spec xla.md 5. */
+/* Halo exchange for uneven tiles (models/README.md, XLA). */
 #include "planner/xla/xla.h"
 
 #include <assert.h>
 #include <stdlib.h>
 
-struct xla_halo xla_halo(struct xla *x, const struct xla_scope *in,
+struct xla_halo xla_halo(struct xla *xla, const struct xla_scope *in,
                          const struct tiling *s, const struct tiling *inner, int dim)
 {
 	struct xla_halo h = {.in = in, .s = s, .inner = inner, .dim = dim};
 
 	h.count = s->tiles[dim];
-	h.length = x->tile.dim[dim];
-	h.left = arena_alloc(x->arena, (size_t)h.count, sizeof(*h.left));
-	h.right = arena_alloc(x->arena, (size_t)h.count, sizeof(*h.right));
+	h.length = xla->tile.dim[dim];
+	h.left = arena_alloc(xla->arena, (size_t)h.count, sizeof(*h.left));
+	h.right = arena_alloc(xla->arena, (size_t)h.count, sizeof(*h.right));
 	return h;
 }
 
 /* Rows [lo, hi) of every source in `pairs`, of members of the halo's scope. */
-static void send(struct xla *x, const struct xla_halo *h, const struct pair *pairs,
-                 int32_t npairs, int64_t lo, int64_t hi)
+static void send_rows(struct xla *xla, const struct xla_halo *h,
+                      const struct pair *pairs, int32_t npairs, int64_t lo, int64_t hi)
 {
 	const struct groups *in = &h->in->groups;
-	struct xla_op *op = xla_step(x, OP_PERMUTE, h->inner);
+	struct xla_op *op = xla_step(xla, OP_PERMUTE, h->inner);
 
 	op->part = true;
-	op->dim = x->scope.dim[h->dim];
+	op->dim = xla->scope.dim[h->dim];
 	op->lo = lo;
 	op->hi = hi;
 	op->npairs = in->ngroups * npairs;
-	op->pairs = arena_alloc(x->arena, (size_t)op->npairs, sizeof(*op->pairs));
+	op->pairs = arena_alloc(xla->arena, (size_t)op->npairs, sizeof(*op->pairs));
 	for (int32_t i = 0; i < op->npairs; i++) {
 		const int32_t *member = in->ids + i / npairs * (int64_t)in->size;
 
@@ -41,11 +41,11 @@ static void send(struct xla *x, const struct xla_halo *h, const struct pair *pai
  * Every shard's rows to the one `hops` further on, or back where `back`. Beyond the last
  * shard there is only padding, which XLA makes of zeros.
  */
-static void send_neighbours(struct xla *x, const struct xla_halo *h, int32_t hops,
+static void send_neighbours(struct xla *xla, const struct xla_halo *h, int32_t hops,
                             bool back, int64_t lo, int64_t hi)
 {
 	struct pair *pairs =
-		arena_alloc(x->arena, (size_t)h->s->ndevices, sizeof(*pairs));
+		arena_alloc(xla->arena, (size_t)h->s->ndevices, sizeof(*pairs));
 	int32_t index[RANK_MAX + 1], n = 0;
 
 	for (int32_t place = 0; place < h->s->ndevices; place++) {
@@ -60,10 +60,10 @@ static void send_neighbours(struct xla *x, const struct xla_halo *h, int32_t hop
 		pairs[n++].dst = back ? there : here;
 	}
 	if (n > 0)
-		send(x, h, pairs, n, lo, hi);
+		send_rows(xla, h, pairs, n, lo, hi);
 }
 
-static int64_t most(const int64_t *halo, int32_t from, int32_t to)
+static int64_t most_rows(const int64_t *halo, int32_t from, int32_t to)
 {
 	int64_t largest = halo[from];
 
@@ -72,12 +72,12 @@ static int64_t most(const int64_t *halo, int32_t from, int32_t to)
 	return largest;
 }
 
-static int64_t smaller(int64_t a, int64_t b)
+static int64_t smaller_of(int64_t a, int64_t b)
 {
 	return a < b ? a : b;
 }
 
-static int64_t larger(int64_t a, int64_t b)
+static int64_t larger_of(int64_t a, int64_t b)
 {
 	return a > b ? a : b;
 }
@@ -86,24 +86,24 @@ static int64_t larger(int64_t a, int64_t b)
  * The first shard starts where it did and windows hold a row at least: then none of
  * what XLA says of halos that skip rows applies.
  */
-bool xla_halo_exchange(struct xla *x, const struct xla_halo *h)
+bool xla_halo_exchange(struct xla *xla, const struct xla_halo *h)
 {
 	int64_t length = h->length;
-	int64_t left = most(h->left, 1, h->count);
-	int64_t right = most(h->right, 0, h->count - 1);
-	int64_t lefts = (larger(left, 0) + length - 1) / length;
-	int64_t rights = (larger(right, 0) + length - 1) / length;
+	int64_t left = most_rows(h->left, 1, h->count);
+	int64_t right = most_rows(h->right, 0, h->count - 1);
+	int64_t lefts = (larger_of(left, 0) + length - 1) / length;
+	int64_t rights = (larger_of(right, 0) + length - 1) / length;
 
 	assert(h->left[0] == 0 && length + h->right[0] > 0);
 	if (left + right + length >= length * h->count &&
 	    (left > length || right > length))
 		return false;
 	for (int64_t k = lefts - 1; k >= 0; k--)
-		send_neighbours(x, h, (int32_t)k + 1, false,
-		                length - smaller(left - k * length, length), length);
+		send_neighbours(xla, h, (int32_t)k + 1, false,
+		                length - smaller_of(left - k * length, length), length);
 	for (int64_t k = 0; k < rights; k++)
-		send_neighbours(x, h, (int32_t)k + 1, true, 0,
-		                smaller(right - k * length, length));
+		send_neighbours(xla, h, (int32_t)k + 1, true, 0,
+		                smaller_of(right - k * length, length));
 	return true;
 }
 
@@ -131,8 +131,8 @@ static int compare_pieces(const void *a, const void *b)
  * What shards need of others, sorted; their number. A piece that starts at a row of the
  * array goes to the end of its tile, padding included; one that starts beyond is none.
  */
-static int32_t find_pieces(struct piece **out, const struct xla_halo *h, int64_t base,
-                           struct arena *a)
+static int32_t find_halo_pieces(struct piece **out, const struct xla_halo *h,
+                                int64_t base, struct arena *a)
 {
 	int64_t rows = 0;
 	int32_t n = 0;
@@ -149,7 +149,7 @@ static int32_t find_pieces(struct piece **out, const struct xla_halo *h, int64_t
 		assert(start >= 0);
 		for (int64_t at = start; at < end && at < base; number++) {
 			int64_t lo = at % h->length;
-			int64_t size = smaller(h->length - lo, end - at);
+			int64_t size = smaller_of(h->length - lo, end - at);
 			int32_t src = (int32_t)(at / h->length);
 
 			if (src != i)
@@ -170,22 +170,22 @@ static bool spans(const struct piece *p, int64_t lo, int64_t hi, int64_t length)
 	       (hi < p->lo && lo == 0 && p->hi == length);
 }
 
-void xla_halo_compact(struct xla *x, const struct xla_halo *h, int64_t base)
+void xla_halo_compact(struct xla *xla, const struct xla_halo *h, int64_t base)
 {
 	size_t count = (size_t)h->count;
-	int32_t *next = arena_alloc(x->arena, count + 1, sizeof(*next));
-	int32_t *seen = arena_alloc(x->arena, count, sizeof(*seen));
+	int32_t *next = arena_alloc(xla->arena, count + 1, sizeof(*next));
+	int32_t *seen = arena_alloc(xla->arena, count, sizeof(*seen));
 	struct pair *pairs;
 	struct groups g;
 	struct piece *piece;
-	int32_t n = find_pieces(&piece, h, base, x->arena), left = n;
+	int32_t n = find_halo_pieces(&piece, h, base, xla->arena), left = n;
 	int32_t inside[RANK_MAX + 1], *end;
 
 	for (int d = 0; d <= h->s->rank; d++)
 		inside[d] = d == h->dim ? h->count : 1;
-	g = xla_groups_by(h->s, inside, x->arena);
-	pairs = arena_alloc(x->arena, (size_t)h->s->ndevices, sizeof(*pairs));
-	end = arena_alloc(x->arena, count, sizeof(*end));
+	g = xla_groups_by(h->s, inside, xla->arena);
+	pairs = arena_alloc(xla->arena, (size_t)h->s->ndevices, sizeof(*pairs));
+	end = arena_alloc(xla->arena, count, sizeof(*end));
 	for (int32_t i = 0; i < n; i++)
 		next[piece[i].src + 1]++;
 	for (int32_t i = 0; i < h->count; i++) {
@@ -205,8 +205,8 @@ void xla_halo_compact(struct xla *x, const struct xla_halo *h, int64_t base)
 				continue;
 			seen[p->dst] = round;
 			pairs[npairs++] = (struct pair){p->src, p->dst};
-			lo = smaller(lo, p->lo);
-			hi = larger(hi, p->hi);
+			lo = smaller_of(lo, p->lo);
+			hi = larger_of(hi, p->hi);
 			next[i]++;
 		}
 		left -= npairs;
@@ -216,47 +216,48 @@ void xla_halo_compact(struct xla *x, const struct xla_halo *h, int64_t base)
 			pairs[i] = (struct pair){member[pairs[i % npairs].src],
 			                         member[pairs[i % npairs].dst]};
 		}
-		send(x, h, pairs, g.ngroups * npairs, lo, hi);
+		send_rows(xla, h, pairs, g.ngroups * npairs, lo, hi);
 	}
 }
 
 /* Gather the dimension, pad, and cut again: what XLA falls back to. */
-static void gather_and_cut(struct xla *x, const struct tiling *s, int dim,
+static void gather_and_cut(struct xla *xla, const struct tiling *s, int dim,
                            const struct shape *tile, int64_t base)
 {
-	int64_t before = x->scope.base.dim[dim];
+	int64_t before = xla->scope.base.dim[dim];
 
-	x->scope.base.dim[dim] = base;
-	xla_reshard(x, s, xla_without(s, dim, x->arena));
-	x->scope.base.dim[dim] = before;
-	xla_window(x, s, tile);
+	xla->scope.base.dim[dim] = base;
+	xla_reshard(xla, s, xla_without(s, dim, xla->arena));
+	xla->scope.base.dim[dim] = before;
+	xla_window(xla, s, tile);
 }
 
-void xla_rewindow(struct xla *x, const struct tiling *s, int dim, int64_t extent,
+void xla_rewindow(struct xla *xla, const struct tiling *s, int dim, int64_t extent,
                   int64_t base)
 {
-	int64_t length = x->tile.dim[dim], count = s->tiles[dim], largest;
-	struct shape tile = x->tile;
+	int64_t length = xla->tile.dim[dim], count = s->tiles[dim], largest;
+	struct shape tile = xla->tile;
 	struct xla_halo h;
 
 	if (extent == length)
 		return;
 	tile.dim[dim] = extent;
 	if (count == 1) {
-		xla_window(x, s, &tile);
+		xla_window(xla, s, &tile);
 		return;
 	}
-	h = xla_halo(x, &x->scope, s, s, dim);
+	h = xla_halo(xla, &xla->scope, s, s, dim);
 	for (int32_t i = 0; i < count; i++) {
 		h.left[i] = i * (length - extent);
 		h.right[i] = (i + 1) * (extent - length);
 	}
-	largest = larger(most(h.left, 0, h.count), most(h.right, 0, h.count));
+	largest = larger_of(most_rows(h.left, 0, h.count),
+	                    most_rows(h.right, 0, h.count));
 	if (largest > 2 * extent && 2 * extent < count * length) {
-		xla_halo_compact(x, &h, base);
-	} else if (largest > 2 * extent || !xla_halo_exchange(x, &h)) {
-		gather_and_cut(x, s, dim, &tile, base);
+		xla_halo_compact(xla, &h, base);
+	} else if (largest > 2 * extent || !xla_halo_exchange(xla, &h)) {
+		gather_and_cut(xla, s, dim, &tile, base);
 		return;
 	}
-	xla_window(x, s, &tile);
+	xla_window(xla, s, &tile);
 }

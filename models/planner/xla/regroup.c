@@ -13,7 +13,7 @@
  */
 enum change { CHANGE_NONE, CHANGE_ONE, CHANGE_SPLIT };
 
-static enum change change_of(const struct xla *x, const struct tiling *s,
+static enum change change_of(const struct xla *xla, const struct tiling *s,
                              const struct tiling *t, int d)
 {
 	int32_t lo = s->tiles[d], hi = t->tiles[d];
@@ -27,7 +27,7 @@ static enum change change_of(const struct xla *x, const struct tiling *s,
 	}
 	if (lo == 1)
 		return CHANGE_ONE;
-	padded = (x->scope.base.dim[d] + lo - 1) / lo * lo;
+	padded = (xla->scope.base.dim[d] + lo - 1) / lo * lo;
 	return hi % lo == 0 && padded % hi == 0 ? CHANGE_SPLIT : CHANGE_NONE;
 }
 
@@ -36,26 +36,27 @@ static enum change change_of(const struct xla *x, const struct tiling *s,
  * whose tiles go to or come from a dimension of one tile; else the first that loses
  * tiles.
  */
-static int split_dim(const struct xla *x, const struct tiling *s, const struct tiling *t)
+static int split_dim(const struct xla *xla, const struct tiling *s,
+                     const struct tiling *t)
 {
 	if (s->replicas != t->replicas || s->rank == RANK_MAX)
 		return -1;
 	for (int i = 0; i < s->rank; i++)
-		for (int j = 0; change_of(x, s, t, i) == CHANGE_SPLIT && j < s->rank;
+		for (int j = 0; change_of(xla, s, t, i) == CHANGE_SPLIT && j < s->rank;
 		     j++)
-			if (change_of(x, s, t, j) == CHANGE_ONE &&
+			if (change_of(xla, s, t, j) == CHANGE_ONE &&
 			    (int64_t)s->tiles[i] * s->tiles[j] ==
 			            (int64_t)t->tiles[i] * t->tiles[j])
 				return i;
 	for (int i = 0; i < s->rank; i++)
-		if (change_of(x, s, t, i) == CHANGE_SPLIT && s->tiles[i] > t->tiles[i])
+		if (change_of(xla, s, t, i) == CHANGE_SPLIT && s->tiles[i] > t->tiles[i])
 			return i;
 	return -1;
 }
 
 /* The tiling with dimension d as one of `major` tiles and one of the others. */
-static const struct tiling *split(const struct tiling *s, int d, int32_t major,
-                                  struct arena *a)
+static const struct tiling *split_dims(const struct tiling *s, int d, int32_t major,
+                                       struct arena *a)
 {
 	struct tiling *out = arena_dup(a, s, 1, sizeof(*s));
 
@@ -67,17 +68,17 @@ static const struct tiling *split(const struct tiling *s, int d, int32_t major,
 	return out;
 }
 
-static bool reshard_split(struct xla *x, const struct tiling *s, const struct tiling *t,
-                          int d)
+static bool reshard_split(struct xla *xla, const struct tiling *s,
+                          const struct tiling *t, int d)
 {
-	struct xla_scope scope = x->scope;
+	struct xla_scope scope = xla->scope;
 	int32_t major = s->tiles[d] < t->tiles[d] ? s->tiles[d] : t->tiles[d];
 	bool done;
 
-	x->scope = xla_scope_split(&scope, d, major, x->arena);
-	done = xla_reshard_sparing(x, split(s, d, major, x->arena),
-	                           split(t, d, major, x->arena));
-	x->scope = scope;
+	xla->scope = xla_scope_split(&scope, d, major, xla->arena);
+	done = xla_reshard_sparing(xla, split_dims(s, d, major, xla->arena),
+	                           split_dims(t, d, major, xla->arena));
+	xla->scope = scope;
 	return done;
 }
 
@@ -121,25 +122,25 @@ static const struct tiling *cut_first(const struct tiling *s, const struct tilin
 }
 
 /* The first pattern that matches is the only one tried (TryComplexReshardHandling). */
-static bool complex_reshard(struct xla *x, const struct tiling *s,
+static bool complex_reshard(struct xla *xla, const struct tiling *s,
                             const struct tiling *t)
 {
 	const struct tiling *middle;
-	int d, nops = x->nops;
+	int d, nops = xla->nops;
 
 	if (xla_replicated(s) || xla_replicated(t))
 		return false;
-	d = split_dim(x, s, t);
+	d = split_dim(xla, s, t);
 	if (d >= 0)
-		return reshard_split(x, s, t, d);
-	middle = replicated_first(s, t, x->arena);
+		return reshard_split(xla, s, t, d);
+	middle = replicated_first(s, t, xla->arena);
 	if (!middle)
-		middle = cut_first(s, t, x->arena);
+		middle = cut_first(s, t, xla->arena);
 	if (!middle)
 		return false;
-	if (xla_reshard(x, s, middle) && xla_reshard_sparing(x, middle, t))
+	if (xla_reshard(xla, s, middle) && xla_reshard_sparing(xla, middle, t))
 		return true;
-	x->nops = nops;
+	xla->nops = nops;
 	return false;
 }
 
@@ -168,9 +169,9 @@ static const struct tiling *aligned(const struct tiling *inner, const struct gro
 }
 
 /* Reshard inside groups of the dimensions whose counts are equal, then put in order. */
-static bool group_equal(struct xla *x, const struct tiling *s, const struct tiling *t)
+static bool group_equal(struct xla *xla, const struct tiling *s, const struct tiling *t)
 {
-	const struct xla_scope scope = x->scope;
+	const struct xla_scope scope = xla->scope;
 	struct xla_scope local, from, to;
 	const struct tiling *inner, *target, *after;
 	int dims[RANK_MAX], n = 0;
@@ -185,15 +186,15 @@ static bool group_equal(struct xla *x, const struct tiling *s, const struct tili
 		}
 	if (n == 0)
 		return false;
-	local = xla_scope_top(&scope.base, s->ndevices, x->arena);
-	from = xla_scope_group(&inner, &local, s, dims, inside, n, x->arena);
-	to = xla_scope_group(&target, &local, t, dims, inside, n, x->arena);
-	target = aligned(target, &to.groups, &from.groups, x->arena);
-	x->scope = xla_scope_group(&inner, &scope, s, dims, inside, n, x->arena);
-	xla_reshard(x, inner, target);
-	x->scope = scope;
-	after = xla_scope_tiling(&from, target, x->arena);
-	return xla_reshard(x, after, t);
+	local = xla_scope_top(&scope.base, s->ndevices, xla->arena);
+	from = xla_scope_group(&inner, &local, s, dims, inside, n, xla->arena);
+	to = xla_scope_group(&target, &local, t, dims, inside, n, xla->arena);
+	target = aligned(target, &to.groups, &from.groups, xla->arena);
+	xla->scope = xla_scope_group(&inner, &scope, s, dims, inside, n, xla->arena);
+	xla_reshard(xla, inner, target);
+	xla->scope = scope;
+	after = xla_scope_tiling(&from, target, xla->arena);
+	return xla_reshard(xla, after, t);
 }
 
 const struct xla_rule xla_rule_complex = {

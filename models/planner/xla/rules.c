@@ -4,68 +4,70 @@
 #include <string.h>
 
 /* Put "number name: verdict" before what rules inside this one have said. */
-static void say(struct xla *x, const struct xla_rule *rule, size_t before, bool applied)
+static void say_rule(struct xla *xla, const struct xla_rule *rule, size_t before,
+                     bool applied)
 {
 	char *inside;
 
-	if (!x->words)
+	if (!xla->words)
 		return;
-	inside = arena_strndup(x->arena, x->words->s ? x->words->s + before : "",
-	                       applied ? x->words->length - before : 0);
-	x->words->length = before;
-	text_printf(x->words, "%*srule %s, %s: %s\n%s", 2 * x->depth, "", rule->number,
-	            rule->name, applied ? rule->when : rule->unless, inside);
+	inside = arena_strndup(xla->arena, xla->words->s ? xla->words->s + before : "",
+	                       applied ? xla->words->length - before : 0);
+	xla->words->length = before;
+	text_printf(xla->words, "%*srule %s, %s: %s\n%s", 2 * xla->depth, "",
+	            rule->number, rule->name, applied ? rule->when : rule->unless,
+	            inside);
 }
 
-static bool apply(struct xla *x, const struct xla_rule *rule, const struct tiling *s,
-                  const struct tiling *t)
+static bool apply_rule(struct xla *xla, const struct xla_rule *rule,
+                       const struct tiling *s, const struct tiling *t)
 {
-	const struct xla_rule *outer = x->rule;
-	size_t before = x->words ? x->words->length : 0;
+	const struct xla_rule *outer = xla->rule;
+	size_t before = xla->words ? xla->words->length : 0;
 	bool applied;
 
-	x->rule = rule;
-	x->depth++;
-	applied = rule->apply(x, s, t);
-	x->depth--;
-	x->rule = outer;
+	xla->rule = rule;
+	xla->depth++;
+	applied = rule->apply(xla, s, t);
+	xla->depth--;
+	xla->rule = outer;
 	/* All rules but the last are for arrays that are not replicated. */
 	if (applied || !xla_replicated(s))
-		say(x, rule, before, applied);
+		say_rule(xla, rule, before, applied);
 	return applied;
 }
 
-static bool reshard(struct xla *x, const struct tiling *s, const struct tiling *t,
+static bool reshard(struct xla *xla, const struct tiling *s, const struct tiling *t,
                     bool sparing)
 {
-	bool before = x->sparing, done = xla_equal(s, t);
+	bool before = xla->sparing, done = xla_equal(s, t);
 
-	x->sparing = sparing;
-	x->tile = xla_local(x, s);
-	for (int i = 0; !done && x->mode->rules[i]; i++) {
-		done = apply(x, x->mode->rules[i], s, t);
+	xla->sparing = sparing;
+	xla->tile = xla_local(xla, s);
+	for (int i = 0; !done && xla->mode->rules[i]; i++) {
+		done = apply_rule(xla, xla->mode->rules[i], s, t);
 		if (!done)
-			x->tile = xla_local(x, s);
+			xla->tile = xla_local(xla, s);
 	}
-	x->sparing = before;
+	xla->sparing = before;
 	return done;
 }
 
-bool xla_reshard(struct xla *x, const struct tiling *s, const struct tiling *t)
+bool xla_reshard(struct xla *xla, const struct tiling *s, const struct tiling *t)
 {
-	return reshard(x, s, t, false);
+	return reshard(xla, s, t, false);
 }
 
-bool xla_reshard_sparing(struct xla *x, const struct tiling *s, const struct tiling *t)
+bool xla_reshard_sparing(struct xla *xla, const struct tiling *s, const struct tiling *t)
 {
-	return reshard(x, s, t, true);
+	return reshard(xla, s, t, true);
 }
 
-static bool permute(struct xla *x, const struct tiling *s, const struct tiling *t)
+static bool permute(struct xla *xla, const struct tiling *s, const struct tiling *t)
 {
 	if (xla_replicated(s) || !xla_same_dims(s, t))
 		return false;
-	xla_permute(x, s, t);
+	xla_permute(xla, s, t);
 	return true;
 }
 
@@ -74,10 +76,10 @@ static bool permute(struct xla *x, const struct tiling *s, const struct tiling *
  * used once and divisible now and at the end. The others are left in `rest`.
  */
 static int fusable(struct xla_swap *taken, struct xla_swap *rest,
-                   const struct xla_swap *swaps, int n, const struct xla *x,
+                   const struct xla_swap *swaps, int n, const struct xla *xla,
                    const struct tiling *s, const struct tiling *t)
 {
-	const struct shape *base = &x->scope.base;
+	const struct shape *base = &xla->scope.base;
 	bool used[RANK_MAX] = {false};
 	int ntaken = 0, nrest = 0;
 
@@ -99,11 +101,11 @@ static int fusable(struct xla_swap *taken, struct xla_swap *rest,
 	return ntaken;
 }
 
-static const struct tiling *one_by_one(struct xla *x, const struct tiling *s,
-                                       const struct xla_swap *swaps, int n)
+static const struct tiling *rules_one_by_one(struct xla *xla, const struct tiling *s,
+                                             const struct xla_swap *swaps, int n)
 {
 	for (int k = 0; k < n; k++)
-		s = xla_swap(x, s, &swaps[k], 1);
+		s = xla_swap(xla, s, &swaps[k], 1);
 	return s;
 }
 
@@ -125,11 +127,11 @@ static const struct xla_swap *early_swap(const struct tiling *s,
  * Of the swap's shards XLA makes groups, and of none, or of other than all devices, it
  * cannot (TileAssignment::Reshape checks).
  */
-static const char *early(const struct xla *x, const struct tiling *s,
+static const char *early(const struct xla *xla, const struct tiling *s,
                          const struct xla_swap *swap)
 {
 	return arena_printf(
-		x->arena,
+		xla->arena,
 		"%s and so moves shards from dimension %d, which has %d, to "
 		"dimension %d, which has %d, before those that it waits for",
 		sorted_swaps, swap->from, (int)s->tiles[swap->from], swap->to,
@@ -137,7 +139,7 @@ static const char *early(const struct xla *x, const struct tiling *s,
 }
 
 /* What it ends with, it cannot permute (CanReshardWithCollectivePermute). */
-static const char *astray(const struct xla *x, const struct tiling *s,
+static const char *astray(const struct xla *xla, const struct tiling *s,
                           const struct tiling *t)
 {
 	struct text out = {0};
@@ -148,7 +150,7 @@ static const char *astray(const struct xla *x, const struct tiling *s,
 	text_printf(&out, " shards in place of");
 	for (int d = 0; d < t->rank; d++)
 		text_printf(&out, "%s%d", d ? "x" : " ", (int)t->tiles[d]);
-	return text_take(&out, x->arena);
+	return text_take(&out, xla->arena);
 }
 
 /*
@@ -156,7 +158,7 @@ static const char *astray(const struct xla *x, const struct tiling *s,
  * taken before others that they should follow may not divide or not lead to the counts
  * of `t`: NULL then, with the reason in x->fails.
  */
-static const struct tiling *fused(struct xla *x, const struct tiling *s,
+static const struct tiling *fused(struct xla *xla, const struct tiling *s,
                                   const struct tiling *t, const struct xla_swap *swaps,
                                   int n)
 {
@@ -166,7 +168,7 @@ static const struct tiling *fused(struct xla *x, const struct tiling *s,
 
 	memcpy(ahead, swaps, (size_t)n * sizeof(*ahead));
 	while (n > 0) {
-		int k = alone ? 0 : fusable(taken, rest, ahead, n, x, s, t);
+		int k = alone ? 0 : fusable(taken, rest, ahead, n, xla, s, t);
 
 		alone = k >= 2;
 		if (!alone) {
@@ -176,65 +178,66 @@ static const struct tiling *fused(struct xla *x, const struct tiling *s,
 		}
 		bad = early_swap(s, taken, k);
 		if (bad) {
-			x->fails = early(x, s, bad);
+			xla->fails = early(xla, s, bad);
 			return NULL;
 		}
-		s = xla_swap(x, s, taken, k);
+		s = xla_swap(xla, s, taken, k);
 		n -= k;
 		memcpy(ahead, rest, (size_t)n * sizeof(*rest));
 	}
 	if (xla_same_dims(s, t))
 		return s;
-	x->fails = astray(x, s, t);
+	xla->fails = astray(xla, s, t);
 	return NULL;
 }
 
-static bool swap(struct xla *x, const struct tiling *s, const struct tiling *t)
+static bool swap(struct xla *xla, const struct tiling *s, const struct tiling *t)
 {
 	struct xla_swap swaps[RANK_MAX];
-	int n = xla_swaps(swaps, s, t), nops = x->nops;
+	int n = xla_swaps(swaps, s, t), nops = xla->nops;
 	const struct tiling *after = NULL;
 
 	if (n == 0)
 		return false;
-	if (x->mode->swaps_fuse)
-		after = fused(x, s, t, swaps, n);
+	if (xla->mode->swaps_fuse)
+		after = fused(xla, s, t, swaps, n);
 	if (!after) {
-		x->nops = nops;
-		x->tile = xla_local(x, s);
-		after = one_by_one(x, s, swaps, n);
+		xla->nops = nops;
+		xla->tile = xla_local(xla, s);
+		after = rules_one_by_one(xla, s, swaps, n);
 	}
 	if (!xla_equal(after, t))
-		xla_permute(x, after, t);
+		xla_permute(xla, after, t);
 	return true;
 }
 
-static bool slice_partial(struct xla *x, const struct tiling *s, const struct tiling *t)
+static bool slice_partial(struct xla *xla, const struct tiling *s,
+                          const struct tiling *t)
 {
-	const struct tiling *cut = xla_compatible(s, t, x->arena);
-	int nops = x->nops;
+	const struct tiling *cut = xla_compatible(s, t, xla->arena);
+	int nops = xla->nops;
 
 	if (!cut)
 		return false;
-	if (!xla_slice(x, s, cut)) {
-		x->nops = nops;
+	if (!xla_slice(xla, s, cut)) {
+		xla->nops = nops;
 		return false;
 	}
 	if (!xla_equal(cut, t))
-		xla_permute(x, cut, t);
+		xla_permute(xla, cut, t);
 	return true;
 }
 
-static bool unshift(struct xla *x, const struct tiling *s, const struct tiling *t)
+static bool unshift(struct xla *xla, const struct tiling *s, const struct tiling *t)
 {
-	const struct tiling *middle = xla_shifted(s, t, x->arena);
-	int nops = x->nops;
+	const struct tiling *middle = xla_shifted(s, t, xla->arena);
+	int nops = xla->nops;
 
 	if (!middle)
 		return false;
-	if (swap(x, s, middle) && xla_reshard(x, middle, t))
+	if (swap(xla, s, middle) && xla_reshard(xla, middle, t))
 		return true;
-	x->nops = nops;
+	xla->nops = nops;
 	return false;
 }
 
@@ -242,12 +245,12 @@ static bool unshift(struct xla *x, const struct tiling *s, const struct tiling *
  * Shift tiles along d so that the `inside` tiles of one of the target hold no other's
  * rows (TileToPartialReplicateHaloExchange).
  */
-static void shift_tiles(struct xla *x, const struct xla_scope *scope,
+static void shift_tiles(struct xla *xla, const struct xla_scope *scope,
                         const struct tiling *from, const struct tiling *inner, int d,
                         int32_t inside, int64_t surplus)
 {
-	struct xla_halo h = xla_halo(x, scope, from, inner, d);
-	bool compact = x->mode->halos_compact, fits;
+	struct xla_halo h = xla_halo(xla, scope, from, inner, d);
+	bool compact = xla->mode->halos_compact, fits;
 
 	/* In 2021 a shard takes a share of the rows before it, not all as it should. */
 	for (int32_t i = 0; i < h.count; i++) {
@@ -255,23 +258,23 @@ static void shift_tiles(struct xla *x, const struct xla_scope *scope,
 		h.right[i] = compact ? -h.left[i] : 0;
 	}
 	if (compact) {
-		xla_halo_compact(x, &h, scope->base.dim[d]);
+		xla_halo_compact(xla, &h, scope->base.dim[d]);
 		return;
 	}
 	/* The halo is less than all the other tiles. */
-	fits = xla_halo_exchange(x, &h);
+	fits = xla_halo_exchange(xla, &h);
 	assert(fits);
 	(void)fits;
-	x->op[x->nops - 1].lossy = surplus != 1;
+	xla->op[xla->nops - 1].lossy = surplus != 1;
 }
 
 /* Put the tiles that make up one of the target in one group each, and gather there. */
-static void gather_groups(struct xla *x, const struct tiling *from,
+static void gather_groups(struct xla *xla, const struct tiling *from,
                           const struct tiling *t)
 {
-	const struct xla_scope scope = x->scope;
+	const struct xla_scope scope = xla->scope;
 	const struct tiling *inner = from;
-	struct shape local = xla_local(x, t);
+	struct shape local = xla_local(xla, t);
 	bool wanted[RANK_MAX] = {false};
 	int32_t inside[RANK_MAX];
 	int dims[RANK_MAX], n = 0;
@@ -286,62 +289,63 @@ static void gather_groups(struct xla *x, const struct tiling *from,
 		wanted[d] = true;
 		dims[n] = d;
 		inside[n] = from->tiles[d] / t->tiles[d];
-		surplus = x->tile.dim[d] * inside[n] - local.dim[d];
+		surplus = xla->tile.dim[d] * inside[n] - local.dim[d];
 		n++;
 		within = xla_scope_group(&tiles, &scope, from, dims, inside, n,
-		                         x->arena);
+		                         xla->arena);
 		if (t->tiles[d] > 1 && surplus > 0)
-			shift_tiles(x, &scope, from, inner, d, inside[n - 1], surplus);
-		x->scope = within;
+			shift_tiles(xla, &scope, from, inner, d, inside[n - 1], surplus);
+		xla->scope = within;
 		inner = tiles;
 		if (t->tiles[d] > 1 && surplus > 0)
-			xla_window(x, inner, &x->tile);
+			xla_window(xla, inner, &xla->tile);
 	}
-	xla_gather(x, inner, wanted);
-	x->scope = scope;
+	xla_gather(xla, inner, wanted);
+	xla->scope = scope;
 }
 
-static bool gather_partial(struct xla *x, const struct tiling *s, const struct tiling *t)
+static bool gather_partial(struct xla *xla, const struct tiling *s,
+                           const struct tiling *t)
 {
-	const struct tiling *from = xla_compatible(t, s, x->arena);
+	const struct tiling *from = xla_compatible(t, s, xla->arena);
 
 	if (!from)
 		return false;
 	if (!xla_equal(s, from))
-		xla_permute(x, s, from);
-	gather_groups(x, from, t);
+		xla_permute(xla, s, from);
+	gather_groups(xla, from, t);
 	return true;
 }
 
-static bool shift(struct xla *x, const struct tiling *s, const struct tiling *t)
+static bool shift(struct xla *xla, const struct tiling *s, const struct tiling *t)
 {
-	const struct tiling *middle = xla_shifted(t, s, x->arena);
-	int nops = x->nops;
+	const struct tiling *middle = xla_shifted(t, s, xla->arena);
+	int nops = xla->nops;
 
 	if (!middle)
 		return false;
-	if (xla_reshard(x, s, middle) && swap(x, middle, t))
+	if (xla_reshard(xla, s, middle) && swap(xla, middle, t))
 		return true;
-	x->nops = nops;
+	xla->nops = nops;
 	return false;
 }
 
-static bool replicate(struct xla *x, const struct tiling *s, const struct tiling *t)
+static bool replicate(struct xla *xla, const struct tiling *s, const struct tiling *t)
 {
 	bool wanted[RANK_MAX];
 
-	if (xla_replicated(s) || (x->sparing && !xla_replicated(t)))
+	if (xla_replicated(s) || (xla->sparing && !xla_replicated(t)))
 		return false;
 	for (int d = 0; d < s->rank; d++)
 		wanted[d] = true;
-	return xla_reshard(x, xla_gather(x, s, wanted), t);
+	return xla_reshard(xla, xla_gather(xla, s, wanted), t);
 }
 
-static bool slice(struct xla *x, const struct tiling *s, const struct tiling *t)
+static bool slice(struct xla *xla, const struct tiling *s, const struct tiling *t)
 {
 	if (!xla_replicated(s))
 		return false;
-	xla_slice(x, s, t);
+	xla_slice(xla, s, t);
 	return true;
 }
 

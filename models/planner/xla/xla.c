@@ -7,7 +7,7 @@
 #include "notation/notation.h"
 
 /* What keeps XLA's rules from this problem, NULL if nothing does. */
-static const char *refusal(const struct problem *p)
+static const char *xla_refusal(const struct problem *p)
 {
 	if (!p->same_devices)
 		return "source and target are on different devices";
@@ -17,7 +17,7 @@ static const char *refusal(const struct problem *p)
 	return NULL;
 }
 
-/* XLA goes from and to a single device through replication (spec xla.md 4.11). */
+/* XLA goes from and to a single device through replication. */
 static const struct tiling *spread(const struct problem *p, const struct layout *l,
                                    const struct mesh *m, struct arena *arena)
 {
@@ -26,24 +26,24 @@ static const struct tiling *spread(const struct problem *p, const struct layout 
 	return layout_tiling(l, m, arena);
 }
 
-static struct xla run(const struct problem *p, const struct xla_mode *mode,
-                      struct text *words, struct arena *arena)
+static struct xla xla_run(const struct problem *p, const struct xla_mode *mode,
+                          struct text *words, struct arena *arena)
 {
-	struct xla x = xla_start(mode, &p->array.shape, p->mesh.ndevices, arena);
+	struct xla xla = xla_start(mode, &p->array.shape, p->mesh.ndevices, arena);
 
-	x.words = words;
-	x.uneven = !problem_even(p);
-	xla_reshard(&x, spread(p, &p->from, &p->mesh, arena),
+	xla.words = words;
+	xla.uneven = !problem_even(p);
+	xla_reshard(&xla, spread(p, &p->from, &p->mesh, arena),
 	            spread(p, &p->to, &p->to_mesh, arena));
-	return x;
+	return xla;
 }
 
 /* The first step in which data are lost, NULL if there is none. */
-static const struct xla_op *lossy_op(const struct xla *x)
+static const struct xla_op *lossy_op(const struct xla *xla)
 {
-	for (int k = 0; k < x->nops; k++)
-		if (x->op[k].lossy)
-			return &x->op[k];
+	for (int k = 0; k < xla->nops; k++)
+		if (xla->op[k].lossy)
+			return &xla->op[k];
 	return NULL;
 }
 
@@ -68,16 +68,16 @@ static bool on_padded(const struct xla_op *op, const struct shape *padded)
 }
 
 /*
- * Does a program run on the padded extent (design 3)? There the windows, which cut
+ * Does a program run on the padded extent? There the windows, which cut
  * padding off and put it back, are no steps.
  */
-static bool paddable(const struct xla *x, const struct problem *p)
+static bool paddable(const struct xla *xla, const struct problem *p)
 {
 	if (!p->padded_ok)
 		return false;
-	for (int k = 0; k < x->nops; k++)
-		if (x->op[k].part || x->op[k].op == OP_ALL_REDUCE ||
-		    (!x->op[k].window && !on_padded(&x->op[k], &p->padded)))
+	for (int k = 0; k < xla->nops; k++)
+		if (xla->op[k].part || xla->op[k].op == OP_ALL_REDUCE ||
+		    (!xla->op[k].window && !on_padded(&xla->op[k], &p->padded)))
 			return false;
 	return true;
 }
@@ -147,31 +147,31 @@ static void emit_spread(struct plan *plan)
 }
 
 /* Is the array on one device and wanted there? */
-static bool stays(const struct problem *p)
+static bool stays_there(const struct problem *p)
 {
 	return p->from.kind == LAYOUT_MAXIMAL && p->to.kind == LAYOUT_MAXIMAL &&
 	       layout_same_tiles(&p->from, &p->mesh, &p->to, &p->to_mesh);
 }
 
 /* The plan of a program; of an uneven one with its windows, on the real extent. */
-static struct plan *plan_of(const struct xla *x, const struct problem *p,
-                            const char *name)
+static struct plan *plan_of_xla(const struct xla *xla, const struct problem *p,
+                                const char *name)
 {
-	struct plan *plan = plan_new(x->arena, p, name);
-	bool placed = x->uneven && !paddable(x, p);
+	struct plan *plan = plan_new(xla->arena, p, name);
+	bool placed = xla->uneven && !paddable(xla, p);
 
 	if (placed)
 		plan->shape = p->array.shape;
-	if (p->from.kind == LAYOUT_MAXIMAL && !stays(p))
+	if (p->from.kind == LAYOUT_MAXIMAL && !stays_there(p))
 		emit_spread(plan);
-	for (int k = 0; k < x->nops; k++) {
-		if (!placed && x->op[k].window)
+	for (int k = 0; k < xla->nops; k++) {
+		if (!placed && xla->op[k].window)
 			continue;
-		emit(plan, &x->op[k]);
+		emit(plan, &xla->op[k]);
 		if (placed)
-			plan_place(plan, &x->op[k].extent, x->op[k].start);
+			plan_place(plan, &xla->op[k].extent, xla->op[k].start);
 	}
-	if (p->to.kind == LAYOUT_MAXIMAL && !stays(p))
+	if (p->to.kind == LAYOUT_MAXIMAL && !stays_there(p))
 		plan_pad(plan, &p->to, NULL);
 	plan_finish(plan);
 	return plan;
@@ -181,20 +181,20 @@ static enum answer plan_as(struct plan **out, const struct problem *p,
                            const struct xla_mode *mode, const char *name,
                            struct arena *arena, struct text *why)
 {
-	const char *reason = refusal(p);
+	const char *reason = xla_refusal(p);
 	const struct xla_op *lossy;
-	struct xla x;
+	struct xla xla;
 
 	if (reason) {
 		text_printf(why, "%s", reason);
 		return ANSWER_NOT_APPLICABLE;
 	}
-	x = run(p, mode, NULL, arena);
-	if (x.fails) {
-		text_printf(why, "%s", x.fails);
+	xla = xla_run(p, mode, NULL, arena);
+	if (xla.fails) {
+		text_printf(why, "%s", xla.fails);
 		return ANSWER_NOT_APPLICABLE;
 	}
-	lossy = lossy_op(&x);
+	lossy = lossy_op(&xla);
 	if (lossy) {
 		text_printf(
 			why,
@@ -204,7 +204,7 @@ static enum answer plan_as(struct plan **out, const struct problem *p,
 			lossy->part ? lossy->dim : lossy->move[0].to_dim);
 		return ANSWER_NOT_APPLICABLE;
 	}
-	*out = plan_of(&x, p, name);
+	*out = plan_of_xla(&xla, p, name);
 	return ANSWER_PLAN;
 }
 
@@ -257,25 +257,25 @@ static void explain_op(struct text *out, const struct problem *p,
 
 void xla_explain(struct text *out, const struct problem *p, bool today)
 {
-	const char *reason = refusal(p);
+	const char *reason = xla_refusal(p);
 	struct arena *arena = arena_new();
-	struct xla x;
+	struct xla xla;
 
 	if (reason) {
 		text_printf(out, "not applicable: %s\n", reason);
 	} else {
-		x = run(p, today ? &xla_mode_today : &xla_mode_2021, out, arena);
-		if (x.fails)
-			text_printf(out, "not applicable: %s\n", x.fails);
-		if (p->from.kind == LAYOUT_MAXIMAL && !stays(p))
+		xla = xla_run(p, today ? &xla_mode_today : &xla_mode_2021, out, arena);
+		if (xla.fails)
+			text_printf(out, "not applicable: %s\n", xla.fails);
+		if (p->from.kind == LAYOUT_MAXIMAL && !stays_there(p))
 			text_printf(out, "the array is on one device: all add up "
 			                 "arrays that are zero elsewhere first\n");
-		if (p->to.kind == LAYOUT_MAXIMAL && !stays(p))
+		if (p->to.kind == LAYOUT_MAXIMAL && !stays_there(p))
 			text_printf(out, "the array is wanted on one device, which "
 			                 "takes it once all hold it\n");
-		for (int k = 0; k < x.nops; k++) {
+		for (int k = 0; k < xla.nops; k++) {
 			text_printf(out, "step %d: ", k + 1);
-			explain_op(out, p, &x.op[k], arena);
+			explain_op(out, p, &xla.op[k], arena);
 		}
 	}
 	arena_free(arena);

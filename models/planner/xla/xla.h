@@ -185,23 +185,23 @@ struct xla_op {
 
 struct xla;
 
-/* One rule of spec xla.md 3.1. */
+/* One rule of those that are tried in order (models/README.md, XLA). */
 struct xla_rule {
 	const char *number; /* "5a" */
 	const char *name;
 	const char *when;   /* said where it applies */
 	const char *unless; /* what is so where it does not */
-	/* Take the value from s to t in x->scope; false, writing nothing, to pass. */
-	bool (*apply)(struct xla *x, const struct tiling *s, const struct tiling *t);
+	/* Take the value from s to t in xla->scope; false, writing nothing, to pass. */
+	bool (*apply)(struct xla *xla, const struct tiling *s, const struct tiling *t);
 };
 
 /* What sets the partitioner of one date apart from that of another. */
 struct xla_mode {
 	const struct xla_rule *const *rules; /* in order, ended by NULL */
-	bool swaps_lose_rows;                /* spec xla.md 4.2, fixed 2022-09 */
+	bool swaps_lose_rows;                /* until it was fixed in 2022-09 */
 	bool swaps_fuse;                     /* since 2025-01 */
-	bool halos_compact;                  /* 4.4, 4.5, since 2023-06 */
-	bool sums_small;                     /* 4.9, since 2022-05 */
+	bool halos_compact;                  /* since 2023-06 */
+	bool sums_small;                     /* since 2022-05 */
 };
 
 extern const struct xla_mode xla_mode_2021, xla_mode_today;
@@ -217,7 +217,8 @@ struct xla {
 	const struct xla_rule *rule; /* the one at work */
 	struct text *words;          /* that xla_explain gives of rules, or NULL */
 	int depth;                   /* of rules inside rules */
-	int nops, capacity;
+	int nops;
+	int64_t room;
 	struct xla_op *op;
 };
 
@@ -229,42 +230,43 @@ struct xla xla_start(const struct xla_mode *mode, const struct shape *shape,
  * xla_reshard always finds one, its sparing form not where only full rematerialization
  * would do.
  */
-bool xla_reshard(struct xla *x, const struct tiling *s, const struct tiling *t);
-bool xla_reshard_sparing(struct xla *x, const struct tiling *s, const struct tiling *t);
+bool xla_reshard(struct xla *xla, const struct tiling *s, const struct tiling *t);
+bool xla_reshard_sparing(struct xla *xla, const struct tiling *s,
+                         const struct tiling *t);
 
 /* The rules since 2022-07 and 2023-05 (regroup.c), used by that of today. */
 extern const struct xla_rule xla_rule_complex; /* 7 */
 extern const struct xla_rule xla_rule_group;   /* 8 */
 
 /* ceil(base / tiles): extents of a tile of `s` inside x->scope. */
-struct shape xla_local(const struct xla *x, const struct tiling *s);
+struct shape xla_local(const struct xla *xla, const struct tiling *s);
 
 /*
  * A new last step that leads to `inner` with tiles of x->tile; member numbers in every
  * group of a scope, in its order.
  */
-struct xla_op *xla_step(struct xla *x, enum op op, const struct tiling *inner);
-struct groups xla_spread(struct xla *x, struct groups local);
+struct xla_op *xla_step(struct xla *xla, enum op op, const struct tiling *inner);
+struct groups xla_spread(struct xla *xla, struct groups local);
 
 /* A local step: tiles of `extent` elements from now on. */
-void xla_window(struct xla *x, const struct tiling *inner, const struct shape *extent);
+void xla_window(struct xla *xla, const struct tiling *inner, const struct shape *extent);
 
 /*
  * Single steps inside x->scope, each of which returns the sharding after it; xla_slice
  * returns NULL where XLA of 2021 fails to exchange halos.
  */
-const struct tiling *xla_permute(struct xla *x, const struct tiling *s,
+const struct tiling *xla_permute(struct xla *xla, const struct tiling *s,
                                  const struct tiling *t);
 /* Swaps of distinct dimensions, by rising `to`, in one all-to-all. */
-const struct tiling *xla_swap(struct xla *x, const struct tiling *s,
+const struct tiling *xla_swap(struct xla *xla, const struct tiling *s,
                               const struct xla_swap *swaps, int n);
-const struct tiling *xla_slice(struct xla *x, const struct tiling *s,
+const struct tiling *xla_slice(struct xla *xla, const struct tiling *s,
                                const struct tiling *t);
 /* One all-gather per dimension with wanted[d], highest first (ReplicatePartial). */
-const struct tiling *xla_gather(struct xla *x, const struct tiling *s,
+const struct tiling *xla_gather(struct xla *xla, const struct tiling *s,
                                 const bool wanted[RANK_MAX]);
 
-/* --- Halo exchange along one dimension, spec xla.md 5 --- */
+/* --- Halo exchange along one dimension --- */
 
 /*
  * Shard i of `count` of `length` rows shall hold [i * length - left[i],
@@ -281,17 +283,17 @@ struct xla_halo {
 };
 
 /* A halo whose rows are to be set. */
-struct xla_halo xla_halo(struct xla *x, const struct xla_scope *in,
+struct xla_halo xla_halo(struct xla *xla, const struct xla_scope *in,
                          const struct tiling *s, const struct tiling *inner, int dim);
 
 /* Neighbour by neighbour the largest halo (ExchangeHalo); false: it is too large. */
-bool xla_halo_exchange(struct xla *x, const struct xla_halo *h);
+bool xla_halo_exchange(struct xla *xla, const struct xla_halo *h);
 
 /* Only what is needed (ExchangeHaloCompact); rows from `base` on are padding. */
-void xla_halo_compact(struct xla *x, const struct xla_halo *h, int64_t base);
+void xla_halo_compact(struct xla *xla, const struct xla_halo *h, int64_t base);
 
-/* Tiles along `dim` of `extent` rows each, of `base` real ones (spec 5.2). */
-void xla_rewindow(struct xla *x, const struct tiling *s, int dim, int64_t extent,
+/* Tiles along `dim` of `extent` rows each, of `base` real ones. */
+void xla_rewindow(struct xla *xla, const struct tiling *s, int dim, int64_t extent,
                   int64_t base);
 
 #endif

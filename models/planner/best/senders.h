@@ -1,13 +1,16 @@
 /*
- * Who sends what (spec redistribution.md 10.6): the pairs of a permute and the senders
+ * Who sends what (models/README.md, Best): the pairs of a permute and the senders
  * of an exchange, where several devices hold the same tile.
  */
-#ifndef SHARDSIM_PLANNER_BEST_SEND_H
-#define SHARDSIM_PLANNER_BEST_SEND_H
+#ifndef SHARDSIM_PLANNER_BEST_SENDERS_H
+#define SHARDSIM_PLANNER_BEST_SENDERS_H
 
 #include "planner/planner.h"
 
-/* No more paths than these are priced for one step. */
+/*
+ * No more paths than these are priced for a permute: it changes no row, but the assignments
+ * take time with the cube of the replicas.
+ */
 enum { BEST_PATHS_MAX = 1 << 16 };
 
 /*

@@ -1,0 +1,28 @@
+/* The cheapest plan that `best` has been offered. Private to models/planner/best/. */
+#ifndef SHARDSIM_PLANNER_BEST_OFFER_H
+#define SHARDSIM_PLANNER_BEST_OFFER_H
+
+#include "planner/planner.h"
+
+/* A search for the cheapest plan of a problem. */
+struct best {
+	const struct problem *problem;
+	const struct prices *prices;
+	struct arena *arena;
+	struct plan *plan; /* the cheapest within the memory limit; NULL: none yet */
+	struct price price;
+	uint32_t senders; /* of its script (senders.h); a plan of another planner: 0 */
+	struct plan *smallest; /* of those above the limit, by peak_array_bytes */
+};
+
+/*
+ * Offers a finished plan of the problem and returns its price. Where it is now the
+ * cheapest it must live as long as the search.
+ */
+struct price best_offer(struct best *b, struct plan *plan);
+
+/* Offers a plan whose price is known, with the number of its script's senders. */
+void best_offer_priced(struct best *b, struct plan *plan, struct price price,
+                       uint32_t senders);
+
+#endif

@@ -1,0 +1,226 @@
+#include "planner/best/senders.h"
+
+#include "planner/send/assign.h"
+#include "planner/send/sources.h"
+
+#include <assert.h>
+#include <string.h>
+
+static struct holders holders_in(const struct plan *p, const struct layout *l,
+                                 struct arena *a)
+{
+	struct tilemap map = tilemap_make(l, &p->problem->mesh, &p->shape, a);
+
+	return holders_of(&map, l, a);
+}
+
+/* --- permutes -------------------------------------------------------------------- */
+
+/* One tile goes from `n` devices to as many others. */
+static int32_t pair_up(struct pair *out, const int32_t *src, const int32_t *dst,
+                       int32_t n, const struct plan *p, const struct prices *prices)
+{
+	struct arena *a = arena_new();
+	double *cost = arena_alloc(a, (size_t)n * (size_t)n, sizeof(*cost));
+	int32_t *column = arena_alloc(a, (size_t)n, sizeof(*column));
+
+	for (int32_t i = 0; i < n; i++)
+		for (int32_t j = 0; j < n; j++)
+			cost[i * n + j] =
+				prices->path(prices->self, p->problem, src[i], dst[j]);
+	assign_min_cost(column, cost, n, n);
+	for (int32_t i = 0; i < n; i++)
+		out[i] = (struct pair){src[i], dst[column[i]]};
+	arena_free(a);
+	return n;
+}
+
+/* The devices of a list that have another tile than `tile` in `h`. */
+static int32_t devices_with_others(int32_t *out, const int32_t *device, int32_t n,
+                                   const struct holders *h, int32_t tile)
+{
+	int32_t count = 0;
+
+	for (int32_t i = 0; i < n; i++)
+		if (h->tile[device[i]] != tile)
+			out[count++] = device[i];
+	return count;
+}
+
+/* The pairs of all tiles, or 0 with too many paths. */
+static int32_t find_pairs(struct pair *out, const struct plan *p,
+                          const struct layout *after, const struct prices *prices,
+                          struct arena *a)
+{
+	struct holders have = holders_in(p, plan_layout(p), a);
+	struct holders want = holders_in(p, after, a);
+	int64_t n = p->problem->ndevices, replicas = n / have.ntiles;
+	int32_t *src = arena_alloc(a, (size_t)n, sizeof(*src)), npairs = 0;
+	int32_t *dst = arena_alloc(a, (size_t)n, sizeof(*dst));
+
+	if (have.ntiles != want.ntiles || replicas * n > BEST_PATHS_MAX)
+		return 0;
+	for (int32_t t = 0; t < have.ntiles; t++) {
+		int32_t r = (int32_t)(have.first[t + 1] - have.first[t]), moved;
+		const int32_t *from = have.device + have.first[t];
+		const int32_t *to = want.device + want.first[t];
+
+		moved = devices_with_others(src, from, r, &want, t);
+		if (devices_with_others(dst, to,
+		                        (int32_t)(want.first[t + 1] - want.first[t]),
+		                        &have, t) != moved)
+			return 0;
+		for (int32_t i = 0; i < r; i++)
+			if (want.tile[from[i]] == t)
+				out[npairs++] = (struct pair){from[i], from[i]};
+		npairs += pair_up(out + npairs, src, dst, moved, p, prices);
+	}
+	return npairs;
+}
+
+bool best_permute(struct plan *p, const struct layout *after,
+                  const struct prices *prices)
+{
+	struct arena *a = arena_new();
+	struct pair *pairs =
+		arena_alloc(a, (size_t)p->problem->ndevices, sizeof(*pairs));
+	int32_t n = find_pairs(pairs, p, after, prices, a);
+
+	if (n == p->problem->ndevices)
+		plan_permute_pairs(p, after, pairs, n);
+	arena_free(a);
+	return n == p->problem->ndevices;
+}
+
+/* --- exchanges ------------------------------------------------------------------- */
+
+static void senders_by_paths(struct plan *p, int step, struct transfer *transfer,
+                             const struct prices *prices)
+{
+	struct arena *a = arena_new();
+	const struct step *s = &p->step[step];
+	struct holders have = holders_in(p, plan_before(p, step), a);
+
+	for (int64_t i = 0; i < s->ntransfers; i++)
+		transfer[i].src = have.tile[transfer[i].src];
+	sources_choose(transfer, s->ntransfers, &have, p->problem, prices);
+	arena_free(a);
+}
+
+/* --- senders by coordinates ------------------------------------------------------ */
+
+/* A prime digit of positions in the mesh. */
+struct place {
+	int32_t stride, size;
+};
+
+struct places {
+	int n, ncopies;
+	struct place place[LAYOUT_PARTS_MAX];
+	int copy[LAYOUT_PARTS_MAX]; /* those that no dimension of a layout is cut by */
+};
+
+static bool cuts_part(const struct layout *l, struct part part)
+{
+	for (int dim = 0; dim < l->rank; dim++) {
+		struct part prime[LAYOUT_PARTS_MAX];
+
+		for (int k = layout_digits(prime, l, dim) - 1; k >= 0; k--)
+			if (prime[k].axis == part.axis &&
+			    prime[k].pre < part.pre * part.size &&
+			    part.pre < prime[k].pre * prime[k].size)
+				return true;
+	}
+	return false;
+}
+
+static struct places find_places(const struct mesh *m, const struct layout *l)
+{
+	struct places out = {0};
+
+	for (int axis = 0; axis < m->naxes; axis++) {
+		const struct part whole = {axis, 1, m->axis[axis].size};
+		struct part prime[LAYOUT_PARTS_MAX];
+		int n = parts_digits(prime, &whole, 1);
+
+		for (int k = 0; k < n && out.n < LAYOUT_PARTS_MAX; k++) {
+			int32_t rest = whole.size / (prime[k].pre * prime[k].size);
+
+			if (!cuts_part(l, prime[k]))
+				out.copy[out.ncopies++] = out.n;
+			out.place[out.n++] = (struct place){
+				(int32_t)mesh_stride(m, axis) * rest, prime[k].size};
+		}
+	}
+	return out;
+}
+
+int best_copies(const struct problem *p, const struct layout *l)
+{
+	return find_places(&p->mesh, l).ncopies;
+}
+
+/* The place, not a copy, whose coordinate is added in a copy place; -1: none. */
+static int mixed_place(const struct places *places, int copy, uint32_t choice)
+{
+	int next = 0;
+
+	for (int i = 0; i < places->n && choice > 0; i++) {
+		if (next < places->ncopies && places->copy[next] == i)
+			next++;
+		else if (places->place[i].size == places->place[copy].size &&
+		         --choice == 0)
+			return i;
+	}
+	return -1;
+}
+
+static int32_t coordinate(struct place p, int32_t position)
+{
+	return position / p.stride % p.size;
+}
+
+static void senders_mixed(struct plan *p, int step, struct transfer *transfer,
+                          uint32_t number)
+{
+	const struct mesh *m = &p->problem->mesh;
+	struct places places = find_places(m, plan_before(p, step));
+	struct arena *a = arena_new();
+	const int32_t *position = mesh_positions(m, a);
+
+	for (int64_t i = 0; i < p->step[step].ntransfers; i++) {
+		int32_t src = position[transfer[i].src], dst = position[transfer[i].dst];
+		uint32_t rest = number;
+
+		for (int k = 0; k < places.ncopies; k++, rest /= SENDERS_BASE) {
+			struct place c = places.place[places.copy[k]];
+			int other = mixed_place(&places, places.copy[k],
+			                        rest % SENDERS_BASE);
+			int32_t to = coordinate(c, dst);
+
+			if (other >= 0)
+				to = (to + coordinate(places.place[other], dst)) %
+				     c.size;
+			src += (to - coordinate(c, src)) * c.stride;
+		}
+		transfer[i].src = mesh_device(m, src);
+	}
+	arena_free(a);
+}
+
+void best_senders(struct plan *p, int step, uint32_t senders,
+                  const struct prices *prices)
+{
+	struct step *s = &p->step[step];
+	struct transfer *transfer;
+
+	if (senders == SENDERS_RULE)
+		return;
+	transfer = arena_dup(p->arena, s->transfers, (size_t)s->ntransfers,
+	                     sizeof(*transfer));
+	if (senders == SENDERS_PATHS)
+		senders_by_paths(p, step, transfer, prices);
+	else
+		senders_mixed(p, step, transfer, senders - SENDERS_MIXED);
+	s->transfers = transfer;
+}
