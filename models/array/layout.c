@@ -1,6 +1,7 @@
 #include "array/layout.h"
 
-#include <assert.h>
+#include "base/assert.h"
+
 #include <string.h>
 
 struct layout layout_replicated(int rank)

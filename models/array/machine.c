@@ -1,6 +1,7 @@
 #include "array/machine.h"
 
-#include <assert.h>
+#include "base/assert.h"
+
 #include <stddef.h>
 #include <stdlib.h>
 

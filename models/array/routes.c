@@ -36,9 +36,9 @@ void routes_free(struct routes *r)
 	if (!r)
 		return;
 	for (int f = 0; f < MACHINE_FABRICS_MAX; f++)
-		free(r->route[f]);
-	free(r->links.at);
-	free(r);
+		xfree(r->route[f]);
+	xfree(r->links.at);
+	xfree(r);
 }
 
 /* Is it worth to remember routes of the fabric? Those of a switch are told at once. */

@@ -1,6 +1,7 @@
 #include "array/tile.h"
 
-#include <assert.h>
+#include "base/assert.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,7 +52,7 @@ static void index_dim(int32_t *index, int stride, const struct layout *l,
 	}
 	for (int32_t p = 0; p < m->ndevices; p++)
 		index[(int64_t)mesh_device(m, p) * stride] = value[p];
-	free(value);
+	xfree(value);
 }
 
 static void index_tiles(int32_t *index, const struct tiling *t)

@@ -1,8 +1,8 @@
 /* Layouts as tile assignments, and back: the bridge to HLO's device lists. */
 #include "array/layout.h"
 #include "array/tile.h"
+#include "base/assert.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 

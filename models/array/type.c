@@ -1,6 +1,7 @@
 #include "array/type.h"
 
-#include <assert.h>
+#include "base/assert.h"
+
 #include <string.h>
 
 enum { CUTS_MAX = 4 * LAYOUT_PARTS_MAX + 2 * MESH_AXES_MAX + 2 };

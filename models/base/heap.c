@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/arena.h"
 #include "base/list.h"
 
 static void heap_put(struct heap *h, int32_t at, int32_t item)
@@ -66,7 +67,7 @@ int32_t heap_take(struct heap *h)
 
 void heap_free(struct heap *h)
 {
-	free(h->item);
-	free(h->place);
+	xfree(h->item);
+	xfree(h->place);
 	*h = (struct heap){.before = h->before, .context = h->context};
 }

@@ -1,8 +1,7 @@
 #include "base/list.h"
 
-#include <assert.h>
-
 #include "base/arena.h"
+#include "base/assert.h"
 
 enum { LIST_ROOM = 16 }; /* items of a list that holds any */
 

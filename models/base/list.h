@@ -6,7 +6,7 @@
  *	*list_add(&nodes, NULL) = (struct node){...};
  *	for (int64_t i = 0; i < nodes.n; i++)
  *		use(&nodes.at[i]);
- *	free(nodes.at);
+ *	xfree(nodes.at);
  *
  * Where an arena is given instead of NULL the memory is the arena's, and is not freed.
  * A list is always grown from the same place: all its calls name the arena, or none.

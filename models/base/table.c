@@ -1,10 +1,10 @@
 #include "base/table.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/assert.h"
 
 enum { TABLE_SLOTS = 64 }; /* of the smallest table that holds anything */
 
@@ -34,7 +34,7 @@ static void table_double(struct table *t)
 		if (old[i].after)
 			slot_put(t, old[i]);
 	if (!t->arena)
-		free(old);
+		xfree(old);
 }
 
 void table_add(struct table *t, uint64_t hash, int32_t number)
@@ -56,6 +56,6 @@ void table_clear(struct table *t)
 void table_free(struct table *t)
 {
 	if (!t->arena)
-		free(t->slot);
+		xfree(t->slot);
 	*t = (struct table){.arena = t->arena};
 }

@@ -23,10 +23,9 @@
  *   need    2S
  * Source: scaling book, sharding ("W bidirectional"); the loads of links are exact.
  */
+#include "base/assert.h"
 #include "collective/collective.h"
 #include "collective/runs.h"
-
-#include <assert.h>
 
 /* Returns the bytes on each link, one way, of the first s of floor(d/2) steps. */
 static double ring_bytes(enum op op, int32_t d, double bytes, int32_t s)

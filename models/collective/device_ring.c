@@ -14,7 +14,8 @@
  */
 #include "collective/device_ring.h"
 
-#include <assert.h>
+#include "base/assert.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -72,7 +73,7 @@ struct groups device_ring_order(const struct groups *g, struct arena *a)
 		for (int32_t k = 0; k < g->size; k++)
 			ids[(int64_t)i * g->size + k] = sorted[(root + k) % g->size];
 	}
-	free(sorted);
+	xfree(sorted);
 	return (struct groups){g->ngroups, g->size, ids};
 }
 

@@ -15,12 +15,12 @@
  * Only the geometry of the fabrics counts, and for direct their profile, which is what
  * `applies` looks at. Where a torus lacks cables, the time of each that applies counts.
  */
+#include "base/assert.h"
 #include "collective/collective.h"
 #include "collective/joined.h"
 #include "collective/nccl.h"
 #include "collective/two_level.h"
 
-#include <assert.h>
 #include <math.h>
 
 extern const struct algorithm algorithm_bidir_ring, algorithm_line, algorithm_torus,

@@ -23,10 +23,9 @@
  * d = 2 is one exchange between neighbours. Source: scaling book, sharding (no
  * wraparound).
  */
+#include "base/assert.h"
 #include "collective/collective.h"
 #include "collective/runs.h"
-
-#include <assert.h>
 
 int32_t line_rounds(enum op op, int32_t length)
 {

@@ -1,8 +1,7 @@
 #include "collective/local.h"
 
+#include "base/assert.h"
 #include "collective/profile.h"
-
-#include <assert.h>
 
 int32_t placement_device(const struct placement *place, int32_t d)
 {

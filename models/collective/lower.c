@@ -1,12 +1,12 @@
 #include "collective/lower.h"
 
+#include "base/assert.h"
 #include "collective/collective.h"
 #include "collective/joined.h"
 #include "collective/local.h"
 #include "collective/profile.h"
 #include "collective/sent.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -399,7 +399,7 @@ static double transfer_traffic_bytes(const struct plan *plan, int step)
 	}
 	for (size_t d = 0; d < n; d++)
 		most = traffic[d] > most ? traffic[d] : most;
-	free(traffic);
+	xfree(traffic);
 	return 2.0 * (double)dtype_bytes(type, most);
 }
 

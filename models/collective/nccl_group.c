@@ -1,6 +1,6 @@
+#include "base/assert.h"
 #include "collective/nccl.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -136,8 +136,8 @@ static bool linked(const struct machine *m, int f, const int32_t *ids, int32_t n
 				is[k] = true;
 				reached[count++] = k;
 			}
-	free(reached);
-	free(is);
+	xfree(reached);
+	xfree(is);
 	return count == n;
 }
 
@@ -205,7 +205,7 @@ void nccl_inside(struct schedule *out, const struct nccl_group *g, int32_t node,
 		for (int32_t k = 0; k < n; k++)
 			schedule_message(out, f, ids[i], ids[k],
 			                 bytes * share[i * n + k]);
-	free(share);
+	xfree(share);
 	for (int32_t i = 0; i < n && !rings; i++) {
 		int32_t next = ids[i + 1 == n ? 0 : i + 1];
 		bool both = m->fabric[f].geometry != GEOMETRY_SWITCH;

@@ -73,7 +73,7 @@ static int32_t most_per_node(const struct machine *m, const int32_t *devices, in
 		if (domain >= 0 && ++count[domain] > most)
 			most = count[domain];
 	}
-	free(count);
+	xfree(count);
 	return most;
 }
 

@@ -1,6 +1,7 @@
 #include "collective/runs.h"
 
-#include <assert.h>
+#include "base/assert.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -103,7 +104,7 @@ static void open_ring(struct runs *g, int r)
 		run->first = (gap + 1) % d;
 		g->corner += run->first * g->stride[r];
 	}
-	free(ids);
+	xfree(ids);
 }
 
 bool runs_find(struct runs *out, const struct machine *m, const int32_t *ids, int32_t n)
@@ -126,7 +127,7 @@ bool runs_find(struct runs *out, const struct machine *m, const int32_t *ids, in
 	memset(seen, 0, coordinates);
 	found = mark_places(seen, f, out->domain, ids, n) &&
 	        runs_of_marks(out, seen, f, n);
-	free(seen);
+	xfree(seen);
 	out->twisted = found && f->twist && n == fabric_places(f);
 	for (int r = 0; found && f->geometry == GEOMETRY_GRAPH && r < out->n; r++)
 		if (out->run[r].ring)

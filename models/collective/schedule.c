@@ -1,8 +1,7 @@
 #include "collective/schedule.h"
 
+#include "base/assert.h"
 #include "base/list.h"
-
-#include <assert.h>
 
 static void task_close(struct schedule *s)
 {

@@ -34,10 +34,9 @@
  * Source: scaling book, sharding (several axes), whose formula is the limit for equal
  * axes.
  */
+#include "base/assert.h"
 #include "collective/collective.h"
 #include "collective/runs.h"
-
-#include <assert.h>
 
 /* One group on its way through its phases. */
 struct walk {

@@ -22,7 +22,8 @@
  */
 #include "collective/two_level.h"
 
-#include <assert.h>
+#include "base/assert.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,7 +66,7 @@ static bool even_domains(struct levels *out, const struct machine *m, int f,
 		out->m = count[fab->domain[ids[0]]];
 	for (int32_t i = 0; i < n && even; i++)
 		even = count[fab->domain[ids[i]]] == out->m;
-	free(count);
+	xfree(count);
 	return even && out->m >= 2 && out->nodes >= 2;
 }
 

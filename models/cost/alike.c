@@ -1,8 +1,8 @@
 #include "cost/alike.h"
 
+#include "base/assert.h"
 #include "base/list.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -120,13 +120,13 @@ static void fold_open(struct fold *w, const struct fair *f)
 
 static void fold_close(struct fold *w)
 {
-	free(w->node);
-	free(w->owner);
-	free(w->by_link);
-	free(w->link_first);
-	free(w->size);
-	free(w->moved);
-	free(w->touch);
+	xfree(w->node);
+	xfree(w->owner);
+	xfree(w->by_link);
+	xfree(w->link_first);
+	xfree(w->size);
+	xfree(w->moved);
+	xfree(w->touch);
 }
 
 static int compare_touches(const void *a, const void *b)
@@ -419,10 +419,10 @@ bool alike_fold(struct fair *out, const struct fair *f)
 	fine = kinds_check(&q, &w);
 	if (fine)
 		add_kinds(out, &q, &w);
-	free(q.first);
-	free(q.ends_at);
-	free(q.number);
-	free(q.end.at);
+	xfree(q.first);
+	xfree(q.ends_at);
+	xfree(q.number);
+	xfree(q.end.at);
 	fold_close(&w);
 	return fine;
 }

@@ -1,11 +1,11 @@
 #include "cost/bound.h"
 
+#include "base/assert.h"
 #include "base/list.h"
 #include "collective/local.h"
 #include "cost/bound_cells.h"
 #include "cost/bound_ports.h"
 
-#include <assert.h>
 #include <stdlib.h>
 
 /* A set of devices, as it is named. */
@@ -202,8 +202,8 @@ void bounds_free(struct bounds *b)
 	if (!b)
 		return;
 	arena_free(b->arena);
-	free(b->sets.at);
-	free(b);
+	xfree(b->sets.at);
+	xfree(b);
 }
 
 /* --- of one problem --------------------------------------------------------------- */

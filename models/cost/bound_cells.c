@@ -1,8 +1,8 @@
 #include "cost/bound_cells.h"
 
 #include "array/tile.h"
+#include "base/assert.h"
 
-#include <assert.h>
 #include <string.h>
 
 /*

@@ -1,8 +1,8 @@
 #include "cost/bound_ports.h"
 
+#include "base/assert.h"
 #include "cost/bound_ends.h"
 
-#include <assert.h>
 #include <math.h>
 #include <string.h>
 

@@ -50,9 +50,9 @@ bool fair_equal(const struct fair *a, const struct fair *b)
 
 void fair_free(struct fair *f)
 {
-	free(f->task);
-	free(f->use);
-	free(f->link_Bps);
+	xfree(f->task);
+	xfree(f->use);
+	xfree(f->link_Bps);
 	*f = (struct fair){0};
 }
 
@@ -161,7 +161,7 @@ double fair_s(const struct fair *f, double precision_Bps, int64_t most_work)
 		pass(&w, next_s(&w));
 	}
 	rates_free(w.rates);
-	free(w.task);
-	free(w.started);
+	xfree(w.task);
+	xfree(w.started);
 	return w.nstarted || w.wait_s > 0 ? -1 : w.now_s;
 }

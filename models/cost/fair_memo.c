@@ -33,9 +33,9 @@ void fair_memo_free(struct fair_memo *m)
 	if (!m)
 		return;
 	table_free(&m->table);
-	free(m->known.at);
-	free(m->bytes.at);
-	free(m);
+	xfree(m->known.at);
+	xfree(m->bytes.at);
+	xfree(m);
 }
 
 static size_t tasks_size(const struct fair *f)

@@ -55,9 +55,9 @@ static void changes_open(struct changes *c, size_t n)
 
 static void changes_close(struct changes *c)
 {
-	free(c->all);
-	free(c->live);
-	free(c->is_in);
+	xfree(c->all);
+	xfree(c->live);
+	xfree(c->is_in);
 }
 
 static void touch(struct changes *c, int32_t i)
@@ -124,21 +124,21 @@ struct rates *rates_new(const struct fair *f, double precision_Bps, int64_t most
 void rates_free(struct rates *r)
 {
 	for (int32_t p = 0; p < r->nlayers; p++) {
-		free(r->layer[p].left_Bps);
-		free(r->layer[p].offer_Bps);
-		free(r->layer[p].open);
-		free(r->layer[p].part);
+		xfree(r->layer[p].left_Bps);
+		xfree(r->layer[p].offer_Bps);
+		xfree(r->layer[p].open);
+		xfree(r->layer[p].part);
 	}
-	free(r->layer);
-	free(r->entry);
-	free(r->first);
-	free(r->on);
-	free(r->passes);
-	free(r->before);
-	free(r->rate);
+	xfree(r->layer);
+	xfree(r->entry);
+	xfree(r->first);
+	xfree(r->on);
+	xfree(r->passes);
+	xfree(r->before);
+	xfree(r->rate);
 	changes_close(&r->tasks);
 	changes_close(&r->links);
-	free(r);
+	xfree(r);
 }
 
 static const struct fair_use *uses(const struct rates *r, int32_t task)

@@ -44,7 +44,7 @@ void fluid_free(struct fluid *w)
 	parallel_free(w->parallel);
 	parallel_free(w->other);
 	fair_memo_free(w->memo);
-	free(w);
+	xfree(w);
 }
 
 /*

@@ -15,8 +15,8 @@ void hosts_open(struct hosts *h, const struct machine *m)
 
 void hosts_close(struct hosts *h)
 {
-	free(h->place);
-	free(h->number);
+	xfree(h->place);
+	xfree(h->number);
 }
 
 int32_t host_number(const struct machine *m, int32_t fabric, int32_t device)

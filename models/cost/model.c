@@ -1,8 +1,8 @@
 #include "cost/model.h"
 
 #include "array/routes.h"
+#include "base/assert.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,10 +52,10 @@ void model_free(struct model *w)
 	if (!w)
 		return;
 	routes_free(w->routes);
-	free(w->load);
-	free(w->used);
-	free(w->mine);
-	free(w);
+	xfree(w->load);
+	xfree(w->used);
+	xfree(w->mine);
+	xfree(w);
 }
 
 /* As fmax() and fmin(), which are calls; nothing here is NaN. */

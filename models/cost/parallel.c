@@ -41,11 +41,11 @@ void parallel_free(struct parallel *w)
 	if (!w)
 		return;
 	hosts_close(&w->hosts);
-	free(w->place);
-	free(w->task.at);
-	free(w->use.at);
-	free(w->link_Bps.at);
-	free(w);
+	xfree(w->place);
+	xfree(w->task.at);
+	xfree(w->use.at);
+	xfree(w->link_Bps.at);
+	xfree(w);
 }
 
 static void task_add(struct parallel *w)

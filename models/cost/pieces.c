@@ -1,10 +1,10 @@
 #include "cost/pieces.h"
 
 #include "array/routes.h"
+#include "base/assert.h"
 #include "base/list.h"
 #include "base/sets.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,14 +42,14 @@ void pieces_free(struct pieces *w)
 	if (!w)
 		return;
 	routes_free(w->routes);
-	free(w->use);
-	free(w->route.at);
-	free(w->first.at);
-	free(w->parent.at);
-	free(w->task.at);
-	free(w->piece_of.at);
-	free(w->piece.at);
-	free(w);
+	xfree(w->use);
+	xfree(w->route.at);
+	xfree(w->first.at);
+	xfree(w->parent.at);
+	xfree(w->task.at);
+	xfree(w->piece_of.at);
+	xfree(w->piece.at);
+	xfree(w);
 }
 
 /* Adds the routes of task number `i`, and joins it with those it shares links with. */

@@ -1,13 +1,13 @@
 #include "cost/price.h"
 
 #include "array/routes.h"
+#include "base/assert.h"
 #include "collective/local.h"
 #include "cost/bound.h"
 #include "cost/price_table.h"
 #include "cost/price_wires.h"
 #include "plan/groups.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,8 +87,8 @@ void pricer_free(struct pricer *p)
 	arena_free(p->scratch);
 	price_table_free(p->collectives);
 	price_table_free(p->sent);
-	free(p->order);
-	free(p);
+	xfree(p->order);
+	xfree(p);
 }
 
 static int32_t placed(const struct pricer *p, int32_t d)
@@ -118,7 +118,7 @@ static void order_refresh(struct pricer *p, const struct mesh *m)
 	if (same)
 		return;
 	price_table_clear(p->collectives);
-	free(p->order);
+	xfree(p->order);
 	p->order = NULL;
 	if (!m->ids)
 		return;

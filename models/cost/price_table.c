@@ -1,8 +1,8 @@
 #include "cost/price_table.h"
 
+#include "base/assert.h"
 #include "base/keys.h"
 
-#include <assert.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +25,7 @@ struct price_table *price_table_new(void)
 void price_table_free(struct price_table *t)
 {
 	arena_free(t->arena);
-	free(t);
+	xfree(t);
 }
 
 void price_table_clear(struct price_table *t)

@@ -1,8 +1,8 @@
 /* A mesh for problems that are given by HLO texts alone. */
+#include "base/assert.h"
 #include "notation/hlo.h"
 #include "notation/notation.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* The text of an HLO sharding, with both forms of the device list. */
+#include "base/assert.h"
 #include "notation/hlo.h"
 #include "notation/read.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 

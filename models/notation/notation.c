@@ -1,8 +1,8 @@
 /* Telling the spellings apart, and the entry points that take any of them. */
 #include "notation/notation.h"
+#include "base/assert.h"
 #include "notation/read.h"
 
-#include <assert.h>
 #include <ctype.h>
 #include <string.h>
 

@@ -1,6 +1,7 @@
 #include "notation/read.h"
 
-#include <assert.h>
+#include "base/assert.h"
+
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,9 +1,9 @@
 #include "placement/hierarchy.h"
 
 #include "array/mesh.h"
+#include "base/assert.h"
 #include "base/scan.h"
 
-#include <assert.h>
 #include <string.h>
 
 void hierarchy_add(struct hierarchy *h, const char *name, int32_t size)

@@ -1,8 +1,8 @@
 #include "placement/matrix.h"
 
+#include "base/assert.h"
 #include "base/scan.h"
 
-#include <assert.h>
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>

@@ -36,9 +36,9 @@ void memo_free(struct memo *m)
 		return;
 	arena_free(m->kept);
 	arena_free(m->scratch);
-	free(m->answers.at);
+	xfree(m->answers.at);
 	table_free(&m->by_question);
-	free(m);
+	xfree(m);
 }
 
 static size_t ids_bytes(const struct answer *a)

@@ -1,6 +1,7 @@
 #include "placement/search.h"
 
-#include <assert.h>
+#include "base/assert.h"
+
 #include <math.h>
 #include <stdlib.h>
 

@@ -1,6 +1,7 @@
 #include "placement/slice.h"
 
-#include <assert.h>
+#include "base/assert.h"
+
 #include <string.h>
 
 void slice_levels(int *first, int *last, const struct hierarchy *h, struct slice s)

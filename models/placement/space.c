@@ -1,6 +1,7 @@
 #include "placement/space.h"
 
-#include <assert.h>
+#include "base/assert.h"
+
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,7 @@
 #include "placement/sums.h"
 
-#include <assert.h>
+#include "base/assert.h"
+
 #include <string.h>
 
 const enum op sums_ops[] = {

@@ -1,10 +1,10 @@
 #include "placement/synth.h"
 
+#include "base/assert.h"
 #include "base/hash.h"
 #include "base/list.h"
 #include "base/table.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -285,12 +285,12 @@ enum status synth_run(struct synthesis *out, struct arena *a,
 	};
 	if (done)
 		keep_programs(out, &search);
-	free(search.row);
-	free(search.key);
+	xfree(search.row);
+	xfree(search.key);
 	table_free(&search.by_state);
-	free(search.nodes.at);
-	free(search.edges.at);
-	free(search.kinds.at);
+	xfree(search.nodes.at);
+	xfree(search.edges.at);
+	xfree(search.kinds.at);
 	if (!done)
 		return error_set(e, E_RANGE, at,
 		                 "too many states of a reduction over %d levels in "

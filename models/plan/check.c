@@ -1,10 +1,10 @@
 #include "plan/check.h"
 
+#include "base/assert.h"
 #include "plan/check_state.h"
 #include "plan/groups.h"
 #include "plan/view.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 

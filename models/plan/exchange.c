@@ -1,8 +1,8 @@
 #include "plan/exchange.h"
 
 #include "array/type.h"
+#include "base/assert.h"
 
-#include <assert.h>
 #include <string.h>
 
 /* One layout in atoms of the device position. */

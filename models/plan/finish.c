@@ -12,11 +12,11 @@
  * the result; a plan without steps holds its source tile.
  */
 #include "array/tile.h"
+#include "base/assert.h"
 #include "plan/groups.h"
 #include "plan/plan.h"
 #include "plan/view.h"
 
-#include <assert.h>
 #include <stdlib.h>
 
 /* Running sums per device, and the padding inside what was received. */

@@ -1,6 +1,7 @@
 #include "plan/groups.h"
 
-#include <assert.h>
+#include "base/assert.h"
+
 #include <string.h>
 
 /* A digit of the device position. */

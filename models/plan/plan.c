@@ -1,9 +1,9 @@
 #include "plan/plan.h"
 
+#include "base/assert.h"
 #include "base/list.h"
 #include "plan/groups.h"
 
-#include <assert.h>
 #include <string.h>
 
 static const char *const op_names[] = {

@@ -2,12 +2,12 @@
  * Plans over digits, read back: which digits they need follows from the layouts and moves
  * of all lines together.
  */
+#include "base/assert.h"
 #include "plan/view.h"
 
 #include "notation/notation.h"
 #include "plan/plan_text.h"
 
-#include <assert.h>
 #include <ctype.h>
 #include <string.h>
 

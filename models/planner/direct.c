@@ -8,12 +8,12 @@
  * merge. Boxes of tiles with one holder leave no choice; planner/send/sources.h says how the
  * others are spread.
  */
+#include "base/assert.h"
 #include "planner/planner.h"
 #include "planner/send/sources.h"
 
 #include "array/tile.h"
 
-#include <assert.h>
 #include <string.h>
 
 /* More boxes, as of an all-to-all of 4096 devices, are not planned, to bound memory. */

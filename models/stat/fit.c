@@ -1,11 +1,11 @@
 #include "stat/fit.h"
 
 #include "base/arena.h"
+#include "base/assert.h"
 
 #include <gsl/gsl_errno.h>
 #include <gsl/gsl_multifit_nlinear.h>
 
-#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -146,6 +146,6 @@ struct fit fit_run(const struct fit_model *m, double *x, double *se)
 		out = fit_constants(&r, se);
 		gsl_set_error_handler(handler);
 	}
-	free(r.residual);
+	xfree(r.residual);
 	return out;
 }

@@ -1,12 +1,12 @@
 #include "stat/paired.h"
 
 #include "base/arena.h"
+#include "base/assert.h"
 #include "stat/summary.h"
 
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_sort.h>
 
-#include <assert.h>
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@ static double *nonzero(const double *d, size_t n, size_t *m)
 	*m = 0;
 	for (size_t i = 0; i < n; i++) {
 		if (isnan(d[i])) {
-			free(kept);
+			xfree(kept);
 			return NULL;
 		}
 		if (d[i] != 0)
@@ -81,7 +81,7 @@ static double tie_sum(const double *size, size_t n)
 		t = (double)(end - i);
 		sum += t * t * t - t;
 	}
-	free(sorted);
+	xfree(sorted);
 	return sum;
 }
 
@@ -93,7 +93,7 @@ struct paired paired_wilcoxon(const double *d, size_t n)
 	if (!kept)
 		return result;
 	if (result.n == 0) {
-		free(kept);
+		xfree(kept);
 		return n ? (struct paired){0, 0, 1, true} : result;
 	}
 	size = xmalloc(result.n, sizeof(*size));
@@ -109,9 +109,9 @@ struct paired paired_wilcoxon(const double *d, size_t n)
 	result.exact = ties == 0 && result.n <= PAIRED_EXACT;
 	result.p = result.exact ? exact_p(result.n, (size_t)result.statistic)
 	                        : normal_p((double)result.n, result.statistic, ties);
-	free(kept);
-	free(size);
-	free(rank);
+	xfree(kept);
+	xfree(size);
+	xfree(rank);
 	return result;
 }
 
@@ -123,12 +123,12 @@ struct paired paired_sign(const double *d, size_t n)
 
 	assert(n < UINT_MAX);
 	if (!kept || n == 0) {
-		free(kept);
+		xfree(kept);
 		return result;
 	}
 	for (size_t i = 0; i < result.n; i++)
 		positive += kept[i] > 0;
-	free(kept);
+	xfree(kept);
 	fewer = positive < result.n - positive ? positive : result.n - positive;
 	result.statistic = (double)positive;
 	result.p = 2 * gsl_cdf_binomial_P((unsigned)fewer, 0.5, (unsigned)result.n);

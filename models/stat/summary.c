@@ -1,12 +1,12 @@
 #include "stat/summary.h"
 
 #include "base/arena.h"
+#include "base/assert.h"
 #include "base/rng.h"
 
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
 
-#include <assert.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -47,7 +47,7 @@ double stat_geomean(const double *x, size_t n)
 	for (size_t i = 0; i < n; i++)
 		log_x[i] = log(x[i]);
 	mean = gsl_stats_mean(log_x, 1, n);
-	free(log_x);
+	xfree(log_x);
 	return exp(mean);
 }
 
@@ -70,7 +70,7 @@ void stat_quantiles(double *out, const double *x, size_t n, const double *p, siz
 		assert(p[i] >= 0 && p[i] <= 1);
 		out[i] = known ? interpolated(copy, n, p[i]) : NAN;
 	}
-	free(copy);
+	xfree(copy);
 }
 
 double stat_quantile(const double *x, size_t n, double p)
@@ -111,7 +111,7 @@ void stat_ranks(double *rank, const double *x, size_t n)
 		for (size_t j = i; j < end; j++)
 			rank[order[j]] = 0.5 * (double)(i + 1 + end);
 	}
-	free(order);
+	xfree(order);
 }
 
 double stat_spearman(const double *x, const double *y, size_t n)
@@ -122,7 +122,7 @@ double stat_spearman(const double *x, const double *y, size_t n)
 		return NAN;
 	work = xmalloc(2 * n, sizeof(*work));
 	rho = gsl_stats_spearman(x, 1, y, 1, n, work);
-	free(work);
+	xfree(work);
 	return rho;
 }
 
@@ -187,7 +187,7 @@ struct interval stat_bootstrap(const double *x, size_t n, int resamples, double 
 	interval.hi = stat_quantile(sums, (size_t)resamples, (1 + level) / 2);
 	interval.lo = exp(interval.lo / (double)n);
 	interval.hi = exp(interval.hi / (double)n);
-	free(log_x);
-	free(sums);
+	xfree(log_x);
+	xfree(sums);
 	return interval;
 }

@@ -39,7 +39,7 @@ static void write_losses(const struct pen *pen, const struct report *r)
 		"on steps in which devices send unequal shares or by unequal "
 		"routes: model charges the busiest link, fluid and simgrid let "
 		"tasks share links, and each waits for its slowest flow. The cause "
-	        "says how "
+		"says how "
 		"many times its time under model each of the two plans takes.");
 	if (t.rows < r->nlosses)
 		pen->paragraph(pen, arena_printf(a,

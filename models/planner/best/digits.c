@@ -1,7 +1,7 @@
 /* Scripts over prime digits, and steps in two halves. */
+#include "base/assert.h"
 #include "planner/best/script.h"
 
-#include <assert.h>
 #include <string.h>
 
 /* Prime pieces of one digit, and where they begin in the new view. */

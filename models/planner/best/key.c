@@ -1,8 +1,8 @@
 #include "planner/best/key.h"
 
+#include "base/assert.h"
 #include "base/list.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@ static const uint64_t BEFORE = UINT64_C(1) << 63;
 
 void script_key_free(struct script_key *key)
 {
-	free(key->at);
+	xfree(key->at);
 	*key = (struct script_key){0};
 }
 

@@ -53,7 +53,7 @@ void best_pool_free(struct best_pool *pool)
 	arena_free(pool->plans);
 	step_prices_free(pool->steps);
 	script_key_free(&pool->key);
-	free(pool);
+	xfree(pool);
 }
 
 /* --- entries ---------------------------------------------------------------------- */

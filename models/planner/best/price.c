@@ -31,7 +31,7 @@ void step_prices_free(struct step_prices *steps)
 		return;
 	arena_free(steps->arena);
 	script_key_free(&steps->key);
-	free(steps);
+	xfree(steps);
 }
 
 int64_t step_prices_work(const struct step_prices *steps)

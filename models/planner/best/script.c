@@ -1,9 +1,9 @@
 #include "planner/best/script.h"
 
+#include "base/assert.h"
 #include "plan/exchange.h"
 #include "planner/best/senders.h"
 
-#include <assert.h>
 #include <stddef.h>
 #include <string.h>
 

@@ -1,9 +1,9 @@
 #include "planner/best/senders.h"
 
+#include "base/assert.h"
 #include "planner/send/assign.h"
 #include "planner/send/sources.h"
 
-#include <assert.h>
 #include <string.h>
 
 static struct holders holders_in(const struct plan *p, const struct layout *l,

@@ -1,7 +1,7 @@
 /* Finding the digits of a problem. */
+#include "base/assert.h"
 #include "planner/digit/digit.h"
 
-#include <assert.h>
 #include <string.h>
 
 /*

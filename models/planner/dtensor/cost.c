@@ -1,7 +1,6 @@
 /* What the min-cost search believes transforms to cost. */
+#include "base/assert.h"
 #include "planner/dtensor/dtensor.h"
-
-#include <assert.h>
 
 static const double base_us = 6.6; /* of every collective */
 static const double alltoall_penalty_us = 1.0;

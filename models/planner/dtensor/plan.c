@@ -1,8 +1,7 @@
+#include "base/assert.h"
 #include "planner/dtensor/dtensor.h"
 
 #include "planner/uneven.h"
-
-#include <assert.h>
 
 /* --- states ------------------------------------------------------------------------ */
 

@@ -1,3 +1,4 @@
+#include "base/assert.h"
 #include "planner/dtensor/dtensor.h"
 
 #include "base/heap.h"
@@ -5,7 +6,6 @@
 #include "base/table.h"
 #include "planner/dtensor/bound.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -352,7 +352,7 @@ bool dtensor_search(struct dtensor_transforms *out, const struct dtensor_state *
 		*out = way_to(&s, s.target, a);
 	else
 		text_printf(why, "DTensor's search passes %d states", (int)most);
-	free(s.nodes.at);
+	xfree(s.nodes.at);
 	table_free(&s.numbers);
 	heap_free(&s.queue);
 	return found;

@@ -1,8 +1,8 @@
 #include "planner/send/assign.h"
 
 #include "base/arena.h"
+#include "base/assert.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>

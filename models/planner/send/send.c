@@ -21,7 +21,7 @@ double send_load(double *sum, const struct sending *s, const int32_t *sender)
 		*sum += busy[k];
 		most = fmax(most, busy[k]);
 	}
-	free(busy);
+	xfree(busy);
 	return most;
 }
 

@@ -1,9 +1,9 @@
 #include "planner/send/sources.h"
 
+#include "base/assert.h"
 #include "base/keys.h"
 #include "planner/send/send.h"
 
-#include <assert.h>
 #include <string.h>
 
 /*

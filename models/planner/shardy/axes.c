@@ -1,6 +1,6 @@
+#include "base/assert.h"
 #include "planner/shardy/greedy.h"
 
-#include <assert.h>
 #include <string.h>
 
 static bool same_part(struct part a, struct part b)

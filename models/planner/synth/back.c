@@ -186,7 +186,7 @@ void back_free(struct back *back)
 	if (!back)
 		return;
 	states_free(&back->states);
-	free(back);
+	xfree(back);
 }
 
 double back_cost(const struct back *back, uint64_t code)

@@ -1,6 +1,7 @@
 #include "planner/synth/code.h"
 
-#include <assert.h>
+#include "base/assert.h"
+
 #include <string.h>
 
 static_assert(8 * TYPE_RANK_MAX < 1 << CODE_BITS, "room for every place");

@@ -1,11 +1,11 @@
 #include "planner/synth/exact.h"
 
+#include "base/assert.h"
 #include "planner/synth/back.h"
 #include "planner/synth/lack.h"
 #include "planner/synth/levels.h"
 #include "planner/synth/states.h"
 
-#include <assert.h>
 #include <math.h>
 #include <string.h>
 

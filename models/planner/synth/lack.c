@@ -53,8 +53,8 @@ void lack_init(struct lack *out, const struct synth *s)
 
 void lack_free(struct lack *lack)
 {
-	free(lack->digit);
-	free(lack->wanted);
+	xfree(lack->digit);
+	xfree(lack->wanted);
 }
 
 /* Elements of the target's tile that device d holds in a type. */

@@ -1,6 +1,7 @@
 #include "planner/synth/levels.h"
 
-#include <assert.h>
+#include "base/assert.h"
+
 #include <float.h>
 #include <math.h>
 

@@ -1,9 +1,9 @@
 /*
  * Lifting: from classes of types back to types and plans (models/README.md, The synthesizer).
  */
+#include "base/assert.h"
 #include "planner/synth/weak.h"
 
-#include <assert.h>
 #include <string.h>
 
 enum { UNNAMED = 32, FLAT_MAX = 32 };

@@ -1,8 +1,8 @@
 #include "planner/synth/path.h"
 
+#include "base/assert.h"
 #include "planner/types.h"
 
-#include <assert.h>
 #include <string.h>
 
 int64_t synth_extent(const struct synth *s, const struct type *t, int dim)

@@ -1,8 +1,8 @@
 #include "planner/synth/rewrite.h"
 
+#include "base/assert.h"
 #include "base/list.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -345,8 +345,8 @@ struct rewriting rewriting_easy(const struct synth *s)
 
 void rewriting_free(struct rewriting *rewriting)
 {
-	free(rewriting->op);
-	free(rewriting->type);
+	xfree(rewriting->op);
+	xfree(rewriting->type);
 }
 
 int rewriting_run(struct rewriting *rewriting)

@@ -2,9 +2,9 @@
  * From a rewritten list to steps (models/README.md, Normal form): the slices and the
  * all-gathers fused, the flat part as its net moves and at most one permute.
  */
+#include "base/assert.h"
 #include "planner/synth/rewrite.h"
 
-#include <assert.h>
 #include <string.h>
 
 /*

@@ -30,8 +30,8 @@ void states_init(struct states *states, bool typed)
 
 void states_free(struct states *states)
 {
-	free(states->state.at);
-	free(states->type.at);
+	xfree(states->state.at);
+	xfree(states->type.at);
 	table_free(&states->number);
 	heap_free(&states->heap);
 }

@@ -1,8 +1,8 @@
 #include "planner/synth/weak.h"
 
+#include "base/assert.h"
 #include "base/hash.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -492,5 +492,5 @@ void weak_search(struct weak *weak, struct synth *s, bool backwards)
 void weak_free(struct weak *weak)
 {
 	states_free(&weak->states);
-	free(weak->moves.at);
+	xfree(weak->moves.at);
 }

@@ -1,7 +1,6 @@
 /* Replication of dimensions (XLA's ReplicatePartial). */
+#include "base/assert.h"
 #include "planner/xla/xla.h"
-
-#include <assert.h>
 
 /* How a dimension becomes whole on every device. */
 enum way { WAY_NONE, WAY_BROADCAST, WAY_SUM, WAY_GATHER };

@@ -1,7 +1,7 @@
 /* Halo exchange for uneven tiles (models/README.md, XLA). */
+#include "base/assert.h"
 #include "planner/xla/xla.h"
 
-#include <assert.h>
 #include <stdlib.h>
 
 struct xla_halo xla_halo(struct xla *xla, const struct xla_scope *in,

@@ -2,9 +2,9 @@
  * Rules 7 and 8, which today's partitioner tries before full rematerialization: go
  * through another sharding, or leave alone the dimensions that do not change.
  */
+#include "base/assert.h"
 #include "planner/xla/xla.h"
 
-#include <assert.h>
 #include <string.h>
 
 /*

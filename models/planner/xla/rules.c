@@ -1,6 +1,6 @@
+#include "base/assert.h"
 #include "planner/xla/xla.h"
 
-#include <assert.h>
 #include <string.h>
 
 /* Put "number name: verdict" before what rules inside this one have said. */

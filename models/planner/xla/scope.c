@@ -1,6 +1,5 @@
+#include "base/assert.h"
 #include "planner/xla/xla.h"
-
-#include <assert.h>
 
 struct xla_scope xla_scope_top(const struct shape *shape, int32_t ndevices,
                                struct arena *a)

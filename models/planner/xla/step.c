@@ -1,8 +1,8 @@
+#include "base/assert.h"
 #include "planner/xla/xla.h"
 
 #include "base/list.h"
 
-#include <assert.h>
 #include <string.h>
 
 struct xla xla_start(const struct xla_mode *mode, const struct shape *shape,

@@ -1,6 +1,6 @@
+#include "base/assert.h"
 #include "planner/xla/xla.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
