@@ -1,4 +1,4 @@
-/* Files that are whole or not there: written beside, synced, renamed (design 7). */
+/* Files that are whole or not there: written beside, synced, renamed (sim/README.md, "Command line"). */
 #ifndef SHARDSIM_SIM_SYSTEM_FILE_H
 #define SHARDSIM_SIM_SYSTEM_FILE_H
 
