@@ -41,7 +41,7 @@ static void end(void)
 
 #define RUN(...) ((const char *const[]){"sweep", __VA_ARGS__, NULL})
 
-#define PLANNERS "--planner", "synth,direct,best", "--clock", "model,fluid"
+#define PLANNERS "--planner", "synth,direct,best", "--clock", "model,simgrid"
 
 static void make_plan(void)
 {
