@@ -213,14 +213,18 @@ static const struct price_note *noted(const struct pricer *p,
 static double collective_s(struct pricer *p, const struct mesh *mesh,
                            const struct step_ask *ask, int32_t *q)
 {
-	struct move moves[RANK_MAX];
+	struct move sort[RANK_MAX];
+	const struct move *moves = ask->move;
 	struct price_key key, sorted;
 	const struct price_note *known;
 	struct price_note *note;
 	struct sum sum;
 
 	assert(ask->nmoves <= RANK_MAX);
-	sort_moves(moves, ask);
+	if (ask->nmoves > 1) {
+		sort_moves(sort, ask);
+		moves = sort;
+	}
 	*q = price_key_make(&key, mesh, ask, moves);
 	order_refresh(p, mesh);
 	known = noted(p, &key, ask->most_cost);

@@ -7,11 +7,11 @@
 /*
  * The work of one search, told as messages that are priced (price.h), up to some number
  * of devices. On more devices it grows with their number to the power of 3/2, as exchanges
- * have more messages, up to a limit. With 25,000 in place of 50,000 72 rows are dearer;
- * 65,000 make 28 cheaper for a fifth of the time.
+ * have more messages, up to a limit. With 25,000 72 rows are dearer; 65,000 make
+ * 28 cheaper for a fifth more time.
  */
 enum {
-	WORK_FEW = 65000,
+	WORK_FEW = 50000,
 	WORK_FEW_DEVICES = 128,
 	WORK_MAX = 1500000,
 	SCRIPT_WORK = 40, /* of making a script and looking whether it is known */
