@@ -150,7 +150,7 @@ struct nccl_wire *nccl_wire_new(struct arena *a, const struct machine *m);
  * Times one task alone: its busiest link, and its longest route. Returns false without
  * a route.
  */
-bool nccl_wire_task(double *wire_s, double *route_s, struct nccl_wire *w,
+bool nccl_wire_task(double *wire_s, double *route_s, struct nccl_wire *wire,
                     const struct schedule *s, const struct task *t);
 
 /*
@@ -169,8 +169,9 @@ struct nccl_load {
 };
 
 /* `kind`: [nlinks], numbers from 0 to nkinds - 1. Arrays are the arena's. */
-void nccl_load_make(struct nccl_load *out, struct nccl_wire *w, const struct schedule *s,
-                    const int32_t *kind, int32_t nkinds, struct arena *a);
+void nccl_load_make(struct nccl_load *out, struct nccl_wire *wire,
+                    const struct schedule *s, const int32_t *kind, int32_t nkinds,
+                    struct arena *a);
 
 /*
  * Does as nccl_wire_task() for messages `factor` times as large, those on networks by a
@@ -210,7 +211,7 @@ double nccl_prepared_s(struct nccl_prepared *p, double bytes, const char **algor
  * the wire, and the task the cost of as many peers as its busiest sender has, its fill
  * inside a node, and the limit of channels of its largest message.
  */
-void nccl_sends_task(struct schedule *s, struct task *t, struct nccl_wire *w);
+void nccl_sends_task(struct schedule *s, struct task *t, struct nccl_wire *wire);
 
 /* --- the library's own model (nccl_tuner.c) --------------------------------------- */
 

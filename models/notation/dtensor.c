@@ -41,7 +41,7 @@ struct reading {
 };
 
 /* Reads the tensor dimension of a Shard, -1 for the last. */
-static bool read_dim(struct reading *r, struct placement *p)
+static bool read_shard_dim(struct reading *r, struct placement *p)
 {
 	struct scan *s = r->s;
 	int rank = r->out->rank;
@@ -74,7 +74,7 @@ static bool read_shard(struct reading *r, struct placement *p, bool strided)
 	struct scan *s = r->s;
 
 	p->kind = 'S';
-	if (!scan_expect(s, "(") || !read_dim(r, p))
+	if (!scan_expect(s, "(") || !read_shard_dim(r, p))
 		return false;
 	if (strided) {
 		if (!scan_expect(s, ","))

@@ -69,7 +69,7 @@ static bool read_axis(struct reading *r, int dim)
 }
 
 /* {"x", "y":(1)2}; in a dimension (open) also {"x", ?} and {?}. */
-static bool read_axes(struct reading *r, int dim, bool open)
+static bool read_shardy_axes(struct reading *r, int dim, bool open)
 {
 	struct scan *s = r->s;
 
@@ -113,7 +113,7 @@ static bool read_dims(struct reading *r)
 				          rank);
 				return false;
 			}
-			if (!read_axes(r, dim++, true) || !read_priority(s))
+			if (!read_shardy_axes(r, dim++, true) || !read_priority(s))
 				return false;
 		} while (scan_take(s, ","));
 		if (!scan_expect(s, "]"))
@@ -152,7 +152,7 @@ static bool read_sets(struct reading *r)
 		}
 		*(which ? &unreduced : &replicated) = true;
 		if (!scan_expect(s, "=") ||
-		    !read_axes(r, which ? r->out->rank : -1, false))
+		    !read_shardy_axes(r, which ? r->out->rank : -1, false))
 			return false;
 	}
 	return true;

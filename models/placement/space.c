@@ -148,7 +148,7 @@ void space_of(struct space *out, struct arena *a, const struct hierarchy *h,
 		whole(out, a, m, reduce, devices, kind == SPACE_ROWS);
 }
 
-static int by_number(const void *a, const void *b)
+static int by_member_number(const void *a, const void *b)
 {
 	int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
 
@@ -172,7 +172,7 @@ static void by_level(struct space *s)
 
 	for (int32_t c = 0; c < s->ncopies; c++)
 		qsort((int32_t *)s->device + (int64_t)c * n, (size_t)n,
-		      sizeof(*s->device), by_number);
+		      sizeof(*s->device), by_member_number);
 }
 
 void space_collapsed(struct space *out, struct arena *a, const struct hierarchy *h,

@@ -41,7 +41,7 @@ static int64_t group_elements(const struct step *s)
 	}
 }
 
-static void add_permute(struct totals *t, struct step *s, int64_t *busiest)
+static void account_permute(struct totals *t, struct step *s, int64_t *busiest)
 {
 	int64_t m = s->part ? s->part : shape_elements(&s->before_local);
 
@@ -222,7 +222,7 @@ static void account_step(struct plan *p, int step, struct totals *t)
 		return;
 	}
 	if (s->op == OP_PERMUTE) {
-		add_permute(t, s, &n);
+		account_permute(t, s, &n);
 	} else {
 		for (int32_t k = 0; k < s->groups.ngroups * s->groups.size && n > 0;
 		     k++) {

@@ -235,8 +235,8 @@ static bool add_by_groups(struct plan *p, const struct step_read *s, struct text
 	return true;
 }
 
-static bool add_permute(struct plan *p, const struct pair *pairs, int32_t npairs,
-                        const struct layout *after, struct text *why)
+static bool add_read_permute(struct plan *p, const struct pair *pairs, int32_t npairs,
+                             const struct layout *after, struct text *why)
 {
 	const struct layout *before = plan_layout(p);
 
@@ -349,13 +349,14 @@ static bool clauses_fit(const struct plan *p, const struct step_read *s,
 }
 
 /* The step alone, without the tiles that it says. */
-static bool add_step(struct plan *p, const struct step_read *s, struct text *why)
+static bool add_read_step(struct plan *p, const struct step_read *s, struct text *why)
 {
 	if (!clauses_fit(p, s, why))
 		return false;
 	if (s->op == OP_PERMUTE)
 		return s->boxes ? plan_add_parts(p, s, why)
-		                : add_permute(p, s->pairs, s->npairs, &s->after, why);
+		                : add_read_permute(p, s->pairs, s->npairs, &s->after,
+		                                   why);
 	if (s->op == OP_EXCHANGE || s->op == OP_PAD)
 		return plan_add_exchange(p, s, why);
 	if (s->summed)
@@ -377,7 +378,7 @@ bool plan_add_read(struct plan *p, const struct step_read *s, struct text *why)
 	struct shape usual;
 	struct step *step;
 
-	if (!add_step(p, s, why))
+	if (!add_read_step(p, s, why))
 		return false;
 	/* A permute that moves nothing is left out. */
 	if (p->nsteps == before)

@@ -81,7 +81,7 @@ static bool key_equal(const struct search *s, const struct key *a, const struct 
 }
 
 /* The node of a key; a new one has an infinite cost. */
-static int32_t node_of(struct search *s, const struct key *k)
+static int32_t node_of_key(struct search *s, const struct key *k)
 {
 	uint64_t hash = key_hash(s, k);
 	size_t at;
@@ -206,7 +206,7 @@ static void reach_placement(struct search *s, const struct expansion *expansion,
 		return;
 	key.placement[i] = (int8_t)to;
 	key.place[i] = (int8_t)(to < 0 ? 0 : expansion->count[to]);
-	node = node_of(s, &key);
+	node = node_of_key(s, &key);
 	if (s->nodes.at[node].done || s->nodes.at[node].cost_us <= cost_us)
 		return;
 	s->nodes.at[node].cost_us = cost_us;
@@ -266,8 +266,8 @@ static bool search_once(struct search *s, const struct key *source)
 	heap_free(&s->queue);
 	table_clear(&s->numbers);
 	s->nodes.n = s->queued = 0;
-	node = node_of(s, source);
-	s->target = node_of(s, &s->target_key);
+	node = node_of_key(s, source);
+	s->target = node_of_key(s, &s->target_key);
 	s->nodes.at[node].cost_us = 0;
 	queue_node(s, node, 0);
 	while (s->nodes.n <= s->most) {

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static bool same_part(struct part a, struct part b)
+static bool same_sub_axis(struct part a, struct part b)
 {
 	return a.axis == b.axis && a.pre == b.pre && a.size == b.size;
 }
@@ -11,7 +11,7 @@ static bool same_part(struct part a, struct part b)
 int shardy_find(const struct shardy_axes *axes, struct part part)
 {
 	for (int i = 0; i < axes->n; i++)
-		if (same_part(axes->part[i], part))
+		if (same_sub_axis(axes->part[i], part))
 			return i;
 	return -1;
 }

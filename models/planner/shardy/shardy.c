@@ -178,7 +178,7 @@ static void add_reordered(struct plan *plan, const struct shardy_op *o,
 }
 
 /* A permute of the tiles that are there, whatever their padding. */
-static void add_permute(struct plan *plan, const struct layout *after)
+static void add_tile_permute(struct plan *plan, const struct layout *after)
 {
 	struct shape tile = plan_local(plan);
 	int nsteps = plan->nsteps;
@@ -209,7 +209,7 @@ static bool add_shardy_steps(struct plan *plan, const struct shardy_program *pro
 			if (!uneven_trim(plan, &extent[k], why))
 				return false;
 			after = shardy_keep_unreduced(&o->after, plan_layout(plan));
-			add_permute(plan, &after);
+			add_tile_permute(plan, &after);
 		} else if (!uneven_step(plan, o->op, o->move, o->nmoves, &extent[k],
 		                        &extent[k + 1], why)) {
 			return false;
