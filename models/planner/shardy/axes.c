@@ -64,7 +64,10 @@ bool shardy_take(struct part *within, struct part *rest, struct part axis, int64
 	return true;
 }
 
-/* The first place strictly inside `axis` where one of `others` begins or ends, or 0. */
+/*
+ * Returns the first place strictly inside `axis` where one of `others` begins or ends,
+ * or 0.
+ */
 static int64_t border_inside(struct part axis, const struct shardy_axes *others)
 {
 	int64_t end = (int64_t)axis.pre * axis.size, first = 0;
@@ -97,7 +100,10 @@ void shardy_cut(struct shardy_axes *axes, const struct shardy_axes *others)
 	}
 }
 
-/* Two sub-axes of one axis go together if their borders are one chain of factors. */
+/*
+ * Returns whether two sub-axes go together: those of one axis do if their borders are
+ * one chain of factors.
+ */
 static bool coexist(struct part a, struct part b)
 {
 	int64_t a_end = (int64_t)a.pre * a.size, b_end = (int64_t)b.pre * b.size;
