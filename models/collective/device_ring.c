@@ -41,7 +41,7 @@ static int by_device_number(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Do the numbers rise all the way round, but for one place? */
+/* Returns whether the numbers rise all the way round, but for one place. */
 static bool is_ordered(const int32_t *group, int32_t n)
 {
 	int32_t falls = 0;

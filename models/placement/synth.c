@@ -94,7 +94,8 @@ static int32_t kind_of(struct search *search, int instruction, const int8_t *sca
 }
 
 /*
- * All groups scatter alike, so the powers are the same on every device that has data.
+ * Brings the powers of an instruction's levels up to date. All groups scatter alike, so
+ * the powers are the same on every device that has data.
  */
 static void scatter_levels(const struct search *search, int8_t *scattered,
                            const struct instruction *i)
