@@ -165,7 +165,7 @@ static bool read_placement(struct reading *r, struct placement *p)
 	return ok && read_order(r, p);
 }
 
-/* "3 mesh axes (x, y, z)", clipped. */
+/* Fails with "3 mesh axes (x, y, z)", clipped. */
 static void fail_count(struct reading *r, const char *pos)
 {
 	struct text axes = {0};
@@ -411,7 +411,7 @@ static int dim_of_axis(const struct layout *l, int axis, int *place, int *count)
 	return -1;
 }
 
-/* Do the axes of every dimension cut it in ascending order? */
+/* Returns whether the axes of every dimension cut it in ascending order. */
 static bool default_order(const struct layout *l)
 {
 	for (int dim = 0; dim < l->rank; dim++) {

@@ -45,7 +45,7 @@ static bool read_jax_axes(struct reading *r, int dim, const char *close)
 	return true;
 }
 
-/* {'x'}, set(), frozenset({'x'}) */
+/* Reads {'x'}, set() or frozenset({'x'}). */
 static bool read_unreduced(struct reading *r)
 {
 	struct scan *s = r->s;

@@ -24,7 +24,7 @@ static bool scan_axis_name(struct scan *s, const char **name, size_t *length)
 	return false;
 }
 
-/* {y,x}: written minor to major, kept major to minor. */
+/* Reads {y,x}, which is written minor to major and kept major to minor. */
 static bool read_paper_axes(struct reading *r, int dim)
 {
 	struct scan *s = r->s;

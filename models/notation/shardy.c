@@ -16,7 +16,7 @@ struct reading {
 	struct used used;
 };
 
-/* `:(pre)size` behind an axis name, if it is there. */
+/* Reads `:(pre)size` behind an axis name, if it is there. */
 static bool read_sub_axis(struct reading *r, struct part *p)
 {
 	struct scan *s = r->s;
@@ -68,7 +68,7 @@ static bool read_axis(struct reading *r, int dim)
 	return part_use(r->out, &r->used, dim, p, r->mesh, s, name);
 }
 
-/* {"x", "y":(1)2}; in a dimension (open) also {"x", ?} and {?}. */
+/* Reads {"x", "y":(1)2}, and in a dimension (open) also {"x", ?} and {?}. */
 static bool read_shardy_axes(struct reading *r, int dim, bool open)
 {
 	struct scan *s = r->s;
@@ -126,7 +126,9 @@ static bool read_dims(struct reading *r)
 	return false;
 }
 
-/* `, replicated={...}` and `, unreduced={...}`, in any order, each at most once. */
+/*
+ * Reads `, replicated={...}` and `, unreduced={...}`, in any order, each at most once.
+ */
 static bool read_sets(struct reading *r)
 {
 	struct scan *s = r->s;

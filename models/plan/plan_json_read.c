@@ -130,7 +130,7 @@ static bool read_layout(struct reader *r, struct step_read *out, const json_t *l
 	return true;
 }
 
-/* "replica_groups" and "source_target_pairs". */
+/* Reads "replica_groups" and "source_target_pairs". */
 static bool read_json_devices(struct reader *r, struct step_read *out,
                               const json_t *step)
 {
@@ -175,7 +175,7 @@ static bool read_extents(struct reader *r, const char *member, const json_t *lis
 	return true;
 }
 
-/* An extent, if there. */
+/* Reads an extent, if there is one. */
 static bool read_json_shape(struct reader *r, const char *member, const json_t *step,
                             const struct shape **out)
 {
@@ -208,7 +208,9 @@ static bool read_starts(struct reader *r, const json_t *list, const int64_t **ou
 	return true;
 }
 
-/* One box with its senders and receivers: as many transfers as pairs, from *n on. */
+/*
+ * Reads one box with its senders and receivers: as many transfers as pairs, from *n on.
+ */
 static bool read_box(struct reader *r, const json_t *box, struct transfer *out,
                      int64_t *n)
 {
@@ -262,7 +264,7 @@ static bool read_boxes(struct reader *r, struct step_read *out, const json_t *bo
 	return true;
 }
 
-/* What few steps have. */
+/* Reads the members that few steps have. */
 static bool read_clauses(struct reader *r, struct step_read *out, const json_t *step)
 {
 	const json_t *part = json_object_get(step, "part_elements");

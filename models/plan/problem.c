@@ -19,7 +19,9 @@ bool problem_even(const struct problem *p)
 	return true;
 }
 
-/* Padding must not take the array above the 2^62 bits that array_scan allows. */
+/*
+ * Returns whether padding keeps the array within the 2^62 bits that array_scan allows.
+ */
 static bool shape_fits(const struct shape *s, int bits)
 {
 	int64_t n = bits;
@@ -257,8 +259,8 @@ static int32_t target_device(const struct problem *p, int32_t i)
 }
 
 /*
- * A device list, or the one device, of the target names logical numbers of its own
- * mesh: make them the problem's. `number` is that of each platform device, plus 1.
+ * Turns a device list, or the one device, of the target from logical numbers of its own
+ * mesh into the problem's. `number` is that of each platform device, plus 1.
  */
 static void number_layout(struct problem *p, const int32_t *number)
 {
@@ -278,7 +280,7 @@ static void number_layout(struct problem *p, const int32_t *number)
 	}
 }
 
-/* Number the devices of both meshes together: the source's first, new ones behind. */
+/* Numbers the devices of both meshes together: the source's first, new ones behind. */
 static void number_devices(struct problem *p)
 {
 	int32_t n = p->mesh.ndevices, m = p->to_mesh.ndevices;

@@ -13,7 +13,7 @@
 
 /* --- strided layouts -------------------------------------------------------------- */
 
-/* Does a text begin as the strided layouts in view.h do? */
+/* Returns whether a text begins as the strided layouts in view.h do. */
 static bool view_is_strided(const char *text)
 {
 	while (isspace((unsigned char)*text))
@@ -130,7 +130,7 @@ static bool cut_add(struct cuts *c, int64_t at)
 	return true;
 }
 
-/* Digits begin and end where those of a line do, and where its shards end. */
+/* Cuts digits where those of a line begin and end, and where its shards end. */
 static bool cut_layout(struct cuts *cuts, const struct layout *l,
                        const struct view *digits)
 {
@@ -178,7 +178,7 @@ static bool find_part(int64_t *start, int64_t *end, const struct layout *l,
 	return false;
 }
 
-/* Digits begin and end where moves do; their parts may go together in one digit. */
+/* Cuts digits where moves begin and end; their parts may go together in one digit. */
 static bool cut_moves(struct cuts *cuts, const struct layout *l,
                       const struct view *digits, const struct step_read *s, bool before)
 {
@@ -307,7 +307,7 @@ static bool refine(struct layout *out, const struct layout *l,
 	return true;
 }
 
-/* Are the parts that bind a digit among those of a move? */
+/* Returns whether the parts that bind a digit are among those of a move. */
 static bool part_of_move(const struct layout *l, int digit, const struct move *m)
 {
 	int n;
