@@ -65,7 +65,10 @@ static _Noreturn void out_of_memory(size_t count, size_t size)
 	memory_end(MEMORY_OUT, why);
 }
 
-/* All memory of the library comes from here; NULL where there is none. */
+/*
+ * Returns memory, or NULL where there is none. All memory of the library comes from
+ * here.
+ */
 static void *request(void *old, size_t bytes, bool zero)
 {
 	if (fail_at == 1)
@@ -92,7 +95,10 @@ static bool note(struct call *c, void *p)
 	return true;
 }
 
-/* Where a call under way notes the block, NULL if none does. New blocks go first. */
+/*
+ * Returns where a call under way notes the block, or NULL if none does. New blocks go
+ * first.
+ */
 static void **noted_block(struct call **owner, const void *p)
 {
 	for (struct call *c = call; c; c = c->outer)

@@ -288,7 +288,7 @@ static int compare_ends(const void *a, const void *b)
 	return p->figure < q->figure ? -1 : p->figure > q->figure;
 }
 
-/* Are n edges alike, in order? */
+/* Returns whether n edges are alike, in order. */
 static bool same_ends(const struct end *a, const struct end *b, int64_t n)
 {
 	for (int64_t k = 0; k < n; k++)
@@ -318,7 +318,10 @@ static struct end *node_ends(struct kinds *kinds, const struct fold *fold, int32
 	return end;
 }
 
-/* Have the two nodes, both tasks or both links, equal figures of their own? */
+/*
+ * Returns whether the two nodes, both tasks or both links, have equal figures of their
+ * own.
+ */
 static bool same_figures(const struct fair *f, int32_t a, int32_t b)
 {
 	const struct fair_task *p, *q;

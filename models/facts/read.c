@@ -23,7 +23,10 @@ static enum status read_family_shape(struct reader *r, yaml_node_t *map,
 	return map_check(r, largest, keys);
 }
 
-/* `{value, source}` of one figure or constant; its text and place. */
+/*
+ * Reads `{value, source}` of one figure or constant, and returns its text and stores
+ * its place.
+ */
 static const char *read_one(struct reader *r, yaml_node_t *one, const char **source,
                             struct where *at)
 {
