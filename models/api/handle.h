@@ -104,7 +104,10 @@ void handle_hold(struct handle *holder, const struct handle *held);
 /* A text as malloc's, for the caller; the text is empty afterwards. */
 char *text_give(struct text *t);
 
-/* Do the devices of the problem fit on the machine? An error if not. */
+/*
+ * Returns whether the devices of the problem fit on the machine, and makes an error if
+ * not.
+ */
 bool problem_fits(struct api *api, const struct shardsim_problem *problem,
                   const struct machine *machine);
 

@@ -44,7 +44,10 @@ static bool check_device(struct api *api, struct shardsim_device d)
 	                d.memory_bytes, d.memory_Bps, d.launch_s);
 }
 
-/* Are there devices, and not too many? Their links are numbered by int32_t. */
+/*
+ * Returns whether there are devices, and not too many: their links are numbered by
+ * int32_t.
+ */
 static bool check_shape(struct api *api, const int32_t *shape, int n)
 {
 	int64_t devices = 1;

@@ -183,9 +183,9 @@ void part_print(struct text *out, const struct mesh *m, struct part p)
 }
 
 /*
- * Two digits of one axis go together only if one ends at or above the start of the
- * other and the digits between them are whole: x:(1)2 and x:(3)2 of an axis of 6 do
- * not.
+ * Returns whether two parts clash. Two digits of one axis go together only if one ends
+ * at or above the start of the other and the digits between them are whole: x:(1)2 and
+ * x:(3)2 of an axis of 6 do not.
  */
 static bool parts_clash(struct part a, struct part b)
 {

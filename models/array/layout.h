@@ -87,9 +87,9 @@ int64_t layout_local_elements(const struct layout *l, const struct shape *global
 void layout_normalise(struct layout *l);
 
 /*
- * Do both assign every device the same tile (and, unreduced, the same contribution)?
- * Decided on tiles (in tile.c), so it holds across kinds and spellings of the same tile
- * map.
+ * Returns whether both assign every device the same tile (and, unreduced, the same
+ * contribution). It is decided on tiles (in tile.c), so it holds across kinds and
+ * spellings of the same tile map.
  */
 bool layout_same_tiles(const struct layout *a, const struct mesh *ma,
                        const struct layout *b, const struct mesh *mb);

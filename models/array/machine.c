@@ -183,7 +183,7 @@ static struct offset twisted_offset(const struct fabric *f, const int32_t *c,
 	return out;
 }
 
-/* Back along those halves that `back` says, the last axis by its lowest bit. */
+/* Turns those halves that `back` says, the last axis by its lowest bit. */
 static void turn_halves(struct offset *out, const struct fabric *f, int32_t back)
 {
 	for (int a = f->naxes - 1; a >= 0; a--) {
@@ -340,7 +340,7 @@ static int32_t link_add(struct machine *m, struct link *links, struct link link,
 	return m->nlinks++;
 }
 
-/* The links of a torus, numbered by device, axis and direction. */
+/* Adds the links of a torus, numbered by device, axis and direction. */
 static void torus_wire(struct machine *m, struct arena *a, struct fabric *f,
                        struct link link)
 {
@@ -418,7 +418,7 @@ struct machine *machine_twisted(struct arena *a, int naxes, const int32_t *shape
 	return torus_make(a, naxes, shape, wrap, twist, link, device);
 }
 
-/* A switch for every `ports` consecutive devices. */
+/* Adds a switch for every `ports` consecutive devices. */
 static void switch_add(struct machine *m, struct arena *a, struct link *links,
                        const char *name, int32_t ports, struct link link)
 {

@@ -144,7 +144,7 @@ int32_t fabric_places(const struct fabric *f);
  */
 int32_t fabric_neighbour(const struct fabric *f, int32_t d, int axis, int dir);
 
-/* Have the two devices one port on the fabric? */
+/* Returns whether the two devices have one port on the fabric. */
 bool fabric_shared(const struct fabric *f, int32_t a, int32_t b);
 
 /* Returns the fabric a message from src to dst takes, -1 if none joins them. */
@@ -176,7 +176,7 @@ int machine_hops(const struct machine *m, int f, int32_t src, int32_t dst);
 double machine_latency(const struct machine *m, int f, int32_t src, int32_t dst);
 
 /*
- * Make machines for tests and for planning without a platform file. All memory is the
+ * These make machines for tests and for planning without a platform file. All memory is the
  * arena's.
  * machine_torus: one fabric `ici`, one domain, profile "tpu", all links alike.
  * machine_twisted: the same, twisted; the shape must be one (fabric_twist()).

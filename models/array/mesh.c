@@ -171,7 +171,7 @@ static enum status scan_shardy_mesh(struct mesh *out, struct arena *a, struct sc
 	return s->error->code;
 }
 
-/* JAX's repr may go on with axis_types=(...) behind the axes. */
+/* Scans a mesh of JAX, whose repr may go on with axis_types=(...) behind the axes. */
 static enum status scan_jax_mesh(struct mesh *out, struct arena *a, struct scan *s)
 {
 	do {

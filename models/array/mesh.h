@@ -42,7 +42,10 @@ struct mesh {
 enum status mesh_parse(struct mesh *out, struct arena *a, const char *text,
                        struct where at, struct error *e);
 
-/* `x=4,y=2`; device ids, where they are not the identity, as Shardy writes the mesh. */
+/*
+ * Prints `x=4,y=2` and, where they are not the identity, device ids as Shardy writes
+ * the mesh.
+ */
 void mesh_print(struct text *out, const struct mesh *m);
 
 /* Returns the number of the axis with this name, -1 if none. */
@@ -71,7 +74,7 @@ int32_t mesh_nids(const struct mesh *m);
 int32_t mesh_device(const struct mesh *m, int32_t position);
 const int32_t *mesh_positions(const struct mesh *m, struct arena *a);
 
-/* Have they the same axis names, sizes and device order? */
+/* Returns whether they have the same axis names, sizes and device order. */
 bool mesh_equal(const struct mesh *a, const struct mesh *b);
 
 #endif

@@ -41,7 +41,10 @@ void routes_free(struct routes *r)
 	xfree(r);
 }
 
-/* Is it worth to remember routes of the fabric? Those of a switch are told at once. */
+/*
+ * Returns whether routes of the fabric are worth remembering. Those of a switch are
+ * told at once.
+ */
 static bool remembers(const struct routes *r, int fabric)
 {
 	return r->machine->ndevices <= DEVICES_MAX &&

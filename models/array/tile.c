@@ -26,7 +26,10 @@ static int dim_digits(struct digit *out, const struct layout *l, const struct me
 	return n;
 }
 
-/* Unreduced parts are a set: their contributions are numbered in mesh order. */
+/*
+ * Orders unreduced parts, which are a set: their contributions are numbered in mesh
+ * order.
+ */
 static int by_falling_stride(const void *a, const void *b)
 {
 	const struct digit *x = a, *y = b;
@@ -34,7 +37,10 @@ static int by_falling_stride(const void *a, const void *b)
 	return (x->stride < y->stride) - (x->stride > y->stride);
 }
 
-/* Mixed-radix values of the digits of dimension `dim`, every `stride`-th cell. */
+/*
+ * Writes the mixed-radix values of the digits of dimension `dim` to every `stride`-th
+ * cell.
+ */
 static void index_dim(int32_t *index, int stride, const struct layout *l,
                       const struct mesh *m, int dim)
 {

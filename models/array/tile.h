@@ -25,10 +25,10 @@ struct tilemap {
 struct tilemap tilemap_make(const struct layout *l, const struct mesh *m,
                             const struct shape *global, struct arena *a);
 
-/* Does device d hold a tile at all? */
+/* Returns whether device d holds a tile at all. */
 bool tilemap_has(const struct tilemap *t, int32_t d);
 
-/* The interval of device d in dimension i; empty if *lo >= *hi. */
+/* Finds the interval of device d in dimension i, which is empty if *lo >= *hi. */
 void tilemap_interval(const struct tilemap *t, const struct shape *global, int32_t d,
                       int i, int64_t *lo, int64_t *hi);
 

@@ -34,7 +34,7 @@ struct tuning {
 
 extern const struct tuning tuning_default;
 
-/* "step", "fill_s" and so on. */
+/* Returns "step", "fill_s" and so on. */
 const char *tuning_name(enum tuning_key key);
 
 /* Returns the key of that name of `length` bytes, -1 if there is none. */

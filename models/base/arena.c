@@ -29,7 +29,7 @@ struct arena {
 
 static const size_t header = (sizeof(struct chunk) + ALIGN - 1) / ALIGN * ALIGN;
 
-/* The bytes, rounded up to what aligns the next request. */
+/* Returns the bytes, rounded up to what aligns the next request. */
 static size_t aligned_bytes(size_t count, size_t size)
 {
 	size_t bytes;

@@ -32,7 +32,7 @@ char *arena_strndup(struct arena *a, const char *s, size_t n);
 char *arena_printf(struct arena *a, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* `count` objects of `size` bytes copied from `src`. */
+/* Returns a copy of `count` objects of `size` bytes from `src`. */
 void *arena_dup(struct arena *a, const void *src, size_t count, size_t size);
 
 /*

@@ -47,7 +47,7 @@ struct error {
 enum status error_set(struct error *e, enum status code, struct where at,
                       const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 
-/* "file:line:col: text", then the source line and a caret where there is one. */
+/* Prints "file:line:col: text", then the source line and a caret where there is one. */
 void error_print(FILE *out, const struct error *e);
 
 /*

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 struct heap {
-	/* Does item `a` come before item `b`? */
+	/* Returns whether item `a` comes before item `b`. */
 	bool (*before)(const void *context, int32_t a, int32_t b);
 	const void *context;
 	int32_t *item; /* the heap: item[k] comes before item[2k + 1] and item[2k + 2] */

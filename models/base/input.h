@@ -6,7 +6,7 @@
 #include "base/error.h"
 
 /*
- * Append all bytes of the file. E_IO at the place `path` (borrowed), with the reason.
+ * Appends all bytes of the file. E_IO at the place `path` (borrowed), with the reason.
  */
 enum status input_read(struct text *out, const char *path, struct error *e);
 

@@ -65,7 +65,10 @@ static _Noreturn void out_of_memory(size_t count, size_t size)
 	memory_end(MEMORY_OUT, why);
 }
 
-/* All memory of the library comes from here; NULL where there is none. */
+/*
+ * Returns memory, or NULL where there is none. All memory of the library comes from
+ * here.
+ */
 static void *request(void *old, size_t bytes, bool zero)
 {
 	if (fail_at == 1)
@@ -92,8 +95,11 @@ static bool note(struct call *c, void *p)
 	return true;
 }
 
-/* Where a call under way notes the block, NULL if none does. New blocks go first. */
-static void **noted(struct call **owner, const void *p)
+/*
+ * Returns where a call under way notes the block, or NULL if none does. New blocks go
+ * first.
+ */
+static void **noted_block(struct call **owner, const void *p)
 {
 	for (struct call *c = call; c; c = c->outer)
 		for (size_t i = c->nblocks; i-- > 0;)
@@ -143,7 +149,7 @@ void *xrealloc(void *old, size_t count, size_t size)
 
 	if (!old)
 		return xmalloc(count, size);
-	at = noted(&owner, old);
+	at = noted_block(&owner, old);
 	p = request(old, checked_bytes(count, size), false);
 	if (!p)
 		out_of_memory(count, size);
@@ -155,7 +161,7 @@ void *xrealloc(void *old, size_t count, size_t size)
 void xfree(void *p)
 {
 	struct call *owner;
-	void **at = p && call ? noted(&owner, p) : NULL;
+	void **at = p && call ? noted_block(&owner, p) : NULL;
 
 	if (at) {
 		memmove(at, at + 1,

@@ -37,10 +37,10 @@ enum { MEMORY_UNDO_MAX = 4 };
 void memory_undo(void (*undo)(void *self), void *self);
 void memory_undone(void);
 
-/* Zeroed memory as xmalloc() gives it. */
+/* Returns zeroed memory, as xmalloc() does. */
 void *xcalloc(size_t count, size_t size);
 
-/* The end of what cannot go on: jumps to the call, or ends the program. */
+/* Ends what cannot go on: jumps to the call, or ends the program. */
 _Noreturn void memory_end(enum memory_end end, const char *why);
 
 /*

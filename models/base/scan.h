@@ -45,7 +45,10 @@ bool scan_expect(struct scan *s, const char *token);
  */
 bool scan_name(struct scan *s, const char **start, size_t *length);
 
-/* Would scan_name take the whole of `name`? Such a name needs no quotes. */
+/*
+ * Returns whether scan_name would take the whole of `name`. Such a name needs no
+ * quotes.
+ */
 bool scan_plain_name(const char *name);
 
 /*

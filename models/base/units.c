@@ -160,7 +160,10 @@ enum status units_time(const char *text, struct where at, double *out_s, struct 
 	return scan_finish(&s);
 }
 
-/* The largest unit not above the value; below the first, the first. */
+/*
+ * Prints a value in the largest unit not above it or, if it is below the first, in the
+ * first.
+ */
 static void print_scaled(struct text *out, double value, const struct unit *u, int n)
 {
 	int i = n - 1;

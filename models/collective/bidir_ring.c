@@ -45,7 +45,7 @@ static double ring_bytes(enum op op, int32_t d, double bytes, int32_t s)
 	}
 }
 
-/* Append a task with both directions of every line of devices along run `r`. */
+/* Appends a task with both directions of every line of devices along run `r`. */
 static void ring_tasks(struct schedule *out, const struct runs *g, int r, double bytes,
                        int32_t repeats)
 {

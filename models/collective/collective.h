@@ -19,7 +19,7 @@ struct algorithm {
 	const char *help;
 	/* What it sends hangs on the devices of each group, not on their order. */
 	bool any_order;
-	/* Can it run this op over these groups on this machine? */
+	/* Returns whether it can run this op over these groups on this machine. */
 	bool (*applies)(const struct machine *m, enum op op, const struct groups *g);
 	/*
 	 * Appends its rounds. `bytes` is what each device holds before the op, as

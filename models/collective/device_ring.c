@@ -34,14 +34,14 @@ double device_ring_hop_bytes(enum op op, int32_t n, double held_bytes)
 	}
 }
 
-static int by_number(const void *a, const void *b)
+static int by_device_number(const void *a, const void *b)
 {
 	int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
 
 	return (x > y) - (x < y);
 }
 
-/* Do the numbers rise all the way round, but for one place? */
+/* Returns whether the numbers rise all the way round, but for one place. */
 static bool is_ordered(const int32_t *group, int32_t n)
 {
 	int32_t falls = 0;
@@ -67,7 +67,7 @@ struct groups device_ring_order(const struct groups *g, struct arena *a)
 			continue;
 		}
 		memcpy(sorted, group, (size_t)g->size * sizeof(*sorted));
-		qsort(sorted, (size_t)g->size, sizeof(*sorted), by_number);
+		qsort(sorted, (size_t)g->size, sizeof(*sorted), by_device_number);
 		while (sorted[root] != group[0])
 			root++;
 		for (int32_t k = 0; k < g->size; k++)

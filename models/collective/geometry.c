@@ -27,8 +27,8 @@ extern const struct algorithm algorithm_bidir_ring, algorithm_line, algorithm_to
 	algorithm_ring, algorithm_direct, algorithm_pairwise, algorithm_chain;
 
 /*
- * Each level of two-level is done as the machine does it best: a choice within a
- * choice.
+ * Builds two-level, where each level is done as the machine does it best: a choice
+ * within a choice.
  */
 static void two_level_build(struct schedule *out, const struct machine *m, enum op op,
                             const struct groups *g, double bytes)
@@ -92,7 +92,7 @@ static double rounds_s(const struct schedule *s, struct nccl_wire *wire)
 	return total_s;
 }
 
-/* Is the first group on a torus that lacks cables? */
+/* Returns whether the first group is on a torus that lacks cables. */
 static bool lacks_cables(const struct machine *m, const struct groups *g)
 {
 	int f = g->ngroups ? fabric_of_all(m, g->ids, g->size) : -1;

@@ -14,7 +14,10 @@ int fabric_of_all(const struct machine *m, const int32_t *ids, int32_t n)
 	return -1;
 }
 
-/* Does another fabric join the devices that share a port of this one with them? */
+/*
+ * Returns whether another fabric joins the devices that share a port of this one with
+ * them.
+ */
 static bool sharers_joined(const struct machine *m, int f, const int32_t *ids, int32_t n)
 {
 	int32_t share = m->fabric[f].share;

@@ -12,7 +12,7 @@
  */
 int fabric_of_all(const struct machine *m, const int32_t *ids, int32_t n);
 
-/* Does some fabric join each two of the devices? */
+/* Returns whether some fabric joins each two of the devices. */
 bool devices_joined(const struct machine *m, const int32_t *ids, int32_t n);
 
 #endif

@@ -32,7 +32,9 @@ int32_t line_rounds(enum op op, int32_t length)
 	return op == OP_ALL_TO_ALL ? 1 : length - 1;
 }
 
-/* Round r of the all-gather, or, with every message turned round, of its reverse. */
+/*
+ * Adds round r of the all-gather or, with every message turned round, of its reverse.
+ */
 static void neighbours(struct schedule *out, int fabric, const int32_t *ids, int32_t d,
                        int32_t r, bool reverse, double block)
 {

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Name two devices of a group that no fabric joins, if there are. */
+/* Names two devices of a group that no fabric joins, if there are any. */
 static void explain_unjoined(struct text *why, const struct machine *m,
                              const struct groups *g)
 {
@@ -31,7 +31,7 @@ static void explain_unjoined(struct text *why, const struct machine *m,
 	text_printf(why, "no algorithm for these groups of devices of %s", m->name);
 }
 
-/* Does the user force another algorithm than this one? */
+/* Returns whether the user forces another algorithm than this one. */
 static bool forced_away(const struct machine *m, const struct algorithm *a)
 {
 	return m->forced.algorithm && strcmp(m->forced.algorithm, a->name) != 0;
@@ -64,7 +64,7 @@ static bool has_fill(const struct machine *m, const struct profile *profile)
 	       (tuning[TUNING_FILL_S] != 0 || tuning[TUNING_NET_FILL_S] != 0);
 }
 
-/* The fill and drain of every task's pipeline (nccl.h). */
+/* Adds the fill and drain of every task's pipeline (nccl.h). */
 static void add_fill(struct schedule *s, const struct machine *m)
 {
 	const double *tuning = m->tuning.value;
@@ -118,7 +118,7 @@ static bool lower_geometry(struct lowered *out, const struct profile *profile,
 	return true;
 }
 
-/* What plain sends cost beyond their wires, where a library runs them. */
+/* Adds what plain sends cost beyond their wires, where a library runs them. */
 static void finish_sends(struct schedule *s, const struct machine *m)
 {
 	struct nccl_wire *wire = NULL;
@@ -241,9 +241,9 @@ static bool lower_permute(struct lowered *out, const struct machine *m,
 }
 
 /*
- * Boxes between the same two devices are one message. An exchange is one round with a
- * task for each connected set of senders and receivers, as none waits for another; a
- * permute of parts has a task for each pair.
+ * Lowers transfers. Boxes between the same two devices are one message. An exchange is
+ * one round with a task for each connected set of senders and receivers, as none waits
+ * for another; a permute of parts has a task for each pair.
  */
 static bool lower_transfers(struct lowered *out, struct arena *a,
                             const struct machine *m, const struct placement *place,
@@ -301,7 +301,7 @@ static struct groups place_groups(struct groups g, const struct placement *place
 	return g;
 }
 
-/* Is every logical device on a device of the machine? */
+/* Returns whether every logical device is on a device of the machine. */
 static bool placement_fits(const struct machine *m, const struct placement *place,
                            int32_t n, struct text *why)
 {
@@ -354,9 +354,9 @@ bool lower_step(struct lowered *out, struct arena *a, const struct machine *m,
 }
 
 /*
- * Blocks arrive one after the other, in the order of the gathered dimensions. They lie
- * as they must unless each holds several elements of a dimension outside a gathered
- * one.
+ * Returns whether an all-gather's blocks have to be unpacked. They arrive one after the
+ * other, in the order of the gathered dimensions, and lie as they must unless each
+ * holds several elements of a dimension outside a gathered one.
  */
 static bool needs_unpack(const struct step *s)
 {

@@ -61,14 +61,17 @@ bool nccl_is_network(const struct machine *m, int fabric);
 struct nccl_group nccl_group_make(struct arena *a, const struct machine *m,
                                   const int32_t *ids, int32_t n);
 
-/* Has every node equally many members? */
+/* Returns whether every node has equally many members. */
 bool nccl_even(const struct nccl_group *g);
 
-/* Is the fabric inside the (first) node, or, if `across`, between nodes, a switch? */
+/*
+ * Returns whether the fabric inside the (first) node or, if `across`, between nodes is
+ * a switch.
+ */
 bool nccl_switch(const struct nccl_group *g, bool across);
 
 /*
- * Append messages of `bytes` from each member of a node to the next one, the last to
+ * Appends messages of `bytes` from each member of a node to the next one, the last to
  * the first. Where direct links join all members, these carry it as the rings do that
  * the library lays over such links: in proportion to their bandwidth as far as everyone
  * then sends and receives equally much. Where they do not, half goes each way round.
@@ -77,13 +80,13 @@ void nccl_inside(struct schedule *out, const struct nccl_group *g, int32_t node,
                  double bytes);
 
 /*
- * Append messages of `bytes` in all from one node to another over their common
+ * Appends messages of `bytes` in all from one node to another over their common
  * rails.
  */
 void nccl_across(struct schedule *out, const struct nccl_group *g, int32_t from,
                  int32_t to, double bytes);
 
-/* Append the edges of a double binary tree of V over the nodes, up and down. */
+/* Appends the edges of a double binary tree of V over the nodes, up and down. */
 void nccl_double_tree(struct schedule *out, const struct nccl_group *g, double bytes);
 
 /*
@@ -117,10 +120,15 @@ struct nccl_algorithm {
 	const char *name, *help;
 	enum nccl_kind kind;
 	bool (*applies)(const struct nccl_group *g, enum op op, enum protocol p);
-	/* Append its messages for V (or S) bytes of data to the open task, and more. */
+	/*
+	 * Appends its messages for V (or S) bytes of data to the open task, and more.
+	 */
 	void (*messages)(struct schedule *out, const struct nccl_group *g, enum op op,
 	                 double bytes);
-	/* Seconds of its steps beyond a launch, which holds the base latency of LL. */
+	/*
+	 * Returns the seconds of its steps beyond a launch, which holds the base
+	 * latency of LL.
+	 */
 	double (*steps_s)(const struct nccl_group *g, enum op op, enum protocol p);
 };
 
@@ -150,7 +158,7 @@ struct nccl_wire *nccl_wire_new(struct arena *a, const struct machine *m);
  * Times one task alone: its busiest link, and its longest route. Returns false without
  * a route.
  */
-bool nccl_wire_task(double *wire_s, double *route_s, struct nccl_wire *w,
+bool nccl_wire_task(double *wire_s, double *route_s, struct nccl_wire *wire,
                     const struct schedule *s, const struct task *t);
 
 /*
@@ -168,9 +176,13 @@ struct nccl_load {
 	int32_t *route;
 };
 
-/* `kind`: [nlinks], numbers from 0 to nkinds - 1. Arrays are the arena's. */
-void nccl_load_make(struct nccl_load *out, struct nccl_wire *w, const struct schedule *s,
-                    const int32_t *kind, int32_t nkinds, struct arena *a);
+/*
+ * Makes the load of the links by kind. `kind` is [nlinks], with numbers from 0 to
+ * nkinds - 1. Arrays are the arena's.
+ */
+void nccl_load_make(struct nccl_load *out, struct nccl_wire *wire,
+                    const struct schedule *s, const int32_t *kind, int32_t nkinds,
+                    struct arena *a);
 
 /*
  * Does as nccl_wire_task() for messages `factor` times as large, those on networks by a
@@ -188,8 +200,8 @@ bool nccl_load_time(double *wire_s, double *route_s, const struct nccl_load *l,
 struct nccl_prepared;
 
 /*
- * `kind` as above, for links whose bandwidth may change later; the ids of the group are
- * borrowed. NULL if devices are not joined.
+ * Prepares a group for links whose bandwidth may change later, with `kind` as above;
+ * the ids of the group are borrowed. Returns NULL if devices are not joined.
  */
 struct nccl_prepared *nccl_prepare(struct arena *a,
                                    const struct nccl_algorithm *const *list,
@@ -206,11 +218,11 @@ double nccl_prepared_s(struct nccl_prepared *p, double bytes, const char **algor
                        const char **protocol);
 
 /*
- * Finish a task that is a set of plain sends: what crosses a network gets its bytes on
- * the wire, and the task the cost of as many peers as its busiest sender has, its fill
- * inside a node, and the limit of channels of its largest message.
+ * Finishes a task that is a set of plain sends: what crosses a network gets its bytes
+ * on the wire, and the task the cost of as many peers as its busiest sender has, its
+ * fill inside a node, and the limit of channels of its largest message.
  */
-void nccl_sends_task(struct schedule *s, struct task *t, struct nccl_wire *w);
+void nccl_sends_task(struct schedule *s, struct task *t, struct nccl_wire *wire);
 
 /* --- the library's own model (nccl_tuner.c) --------------------------------------- */
 

@@ -44,7 +44,7 @@ static bool all_groups_apply(const struct job *j, const struct nccl_algorithm *a
 	return true;
 }
 
-/* Is it what the user forces? The tuner is no algorithm. */
+/* Returns whether it is what the user forces. The tuner is no algorithm. */
 static bool is_wanted(const struct job *j, const struct nccl_algorithm *a,
                       enum protocol p)
 {
@@ -62,7 +62,10 @@ static bool any_wanted(const struct job *j, const struct nccl_algorithm *a)
 	return false;
 }
 
-/* "ring (ll, ll128, simple)", after `before`; false if the algorithm does not apply. */
+/*
+ * Prints "ring (ll, ll128, simple)" after `before`. Returns false if the algorithm does
+ * not apply.
+ */
 static bool describe(struct text *why, const char *before, const struct job *j,
                      const struct nccl_algorithm *a)
 {
@@ -81,7 +84,7 @@ static bool describe(struct text *why, const char *before, const struct job *j,
 	return !first;
 }
 
-/* Name what would apply where what is forced does not. */
+/* Names what would apply where what is forced does not. */
 static void explain_refusal(struct text *why, const struct job *j,
                             const struct nccl_algorithm *const *list)
 {
@@ -178,8 +181,9 @@ static void rank_candidate(struct candidate *c, const struct job *j)
 }
 
 /*
- * The chosen one's messages with what its protocol adds, and its software. Every task
- * of a group pays the latency of the group's longest route, as if they were one.
+ * Settles the chosen candidate: its messages with what its protocol adds, and its
+ * software. Every task of a group pays the latency of the group's longest route, as if
+ * they were one.
  */
 static void settle_candidate(struct lowered *out, struct candidate *c,
                              const struct job *j)

@@ -121,7 +121,7 @@ static double direct_Bps(const struct machine *m, int f, int32_t a, int32_t b)
 	return m->link[link].bandwidth_Bps;
 }
 
-/* Do the direct links join all members, one way or another? */
+/* Returns whether the direct links join all members, one way or another. */
 static bool linked(const struct machine *m, int f, const int32_t *ids, int32_t n)
 {
 	int32_t *reached = xmalloc((size_t)n, sizeof(*reached)), count = 1;

@@ -34,7 +34,7 @@ static bool chain(enum op op)
 	return op == OP_BROADCAST || op == OP_REDUCE;
 }
 
-/* A chain inside one node of a switch: all but the last pass V on. */
+/* Adds a chain inside one node of a switch, in which all but the last pass V on. */
 static void one_chain(struct schedule *out, const struct nccl_group *g, enum op op,
                       double bytes)
 {

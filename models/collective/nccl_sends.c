@@ -34,7 +34,7 @@ static void send_pair(struct schedule *out, const struct nccl_group *g, int32_t 
 	schedule_message(out, f, g->ids[src], g->ids[dst], bytes);
 }
 
-/* The members from `node` on, which share a node. */
+/* Adds the sends among the members from `node` on that share a node. */
 static void sends_inside(struct schedule *out, const struct nccl_group *g, int32_t node,
                          double bytes)
 {
@@ -55,7 +55,7 @@ static void sends_inside(struct schedule *out, const struct nccl_group *g, int32
 	}
 }
 
-/* Member `rail` of every node. */
+/* Adds the sends among the members `rail` of all nodes. */
 static void across(struct schedule *out, const struct nccl_group *g, int32_t rail,
                    double bytes)
 {

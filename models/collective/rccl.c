@@ -50,7 +50,10 @@ static void direct_messages(struct schedule *out, const struct nccl_group *g,
 	all_pairs(out, g, bytes / g->n * (op == OP_ALL_REDUCE ? 2 : 1));
 }
 
-/* Seconds of so many shots: each is a step of a ring, as the devices are as near. */
+/*
+ * Returns the seconds of so many shots: each is a step of a ring, as the devices are as
+ * near.
+ */
 static double shots_s(const struct nccl_group *g, int shots, enum protocol p)
 {
 	const struct nccl_data *d = &nccl_data;

@@ -82,7 +82,7 @@ static bool runs_of_marks(struct runs *out, const uint8_t *seen, const struct fa
 	return product == n;
 }
 
-/* The ring of run `r` is a line if cables of it are missing. */
+/* Opens the ring of run `r`, which is a line if cables of it are missing. */
 static void open_ring(struct runs *g, int r)
 {
 	struct run *run = &g->run[r];
@@ -192,7 +192,9 @@ static int32_t offset(const struct runs *g, int r, int32_t i)
 	return ((run->first + i) % size - run->first) * g->stride[r];
 }
 
-/* The same from neighbour to neighbour, which is what a twisted torus is made of. */
+/*
+ * Does the same from neighbour to neighbour, which is what a twisted torus is made of.
+ */
 static void twisted_line(int32_t *ids, const struct runs *g, int r, int32_t line)
 {
 	const struct fabric *f = &g->machine->fabric[g->fabric];

@@ -51,12 +51,12 @@ bool runs_find(struct runs *out, const struct machine *m, const int32_t *ids, in
 /* Returns of a twisted torus the product in which run number `ring` is a ring of 2n. */
 struct runs runs_twisted(const struct runs *g, int ring);
 
-/* Do all groups have runs, exactly one each, of the kind asked for? */
+/* Returns whether all groups have runs, exactly one each, of the kind asked for. */
 bool runs_single(const struct machine *m, const struct groups *g, bool ring);
 
 /*
- * Is it a collective that goes along runs? No broadcast, no reduce; no all-to-all where
- * cables are missing, which is faster over the shortest ways.
+ * Returns whether a collective goes along runs. A broadcast or a reduce does not; nor
+ * does an all-to-all where cables are missing, which is faster over the shortest ways.
  */
 bool runs_carry(const struct machine *m, enum op op, const struct groups *g);
 
@@ -66,7 +66,7 @@ bool runs_carry(const struct machine *m, enum op op, const struct groups *g);
  */
 int32_t runs_lines(const struct runs *g, int r);
 
-/* The devices of line number `line` along run `r`, in axis order, into `ids`. */
+/* Writes the devices of line number `line` along run `r` to `ids`, in axis order. */
 void runs_line(int32_t *ids, const struct runs *g, int r, int32_t line);
 
 /*
@@ -95,8 +95,8 @@ void line_round(struct schedule *out, const struct runs *g, const struct leg *le
 int32_t line_rounds(enum op op, int32_t length);
 
 /*
- * A message of `bytes` from each of n devices to each other, over the fabrics that join
- * them, appended to the open task.
+ * Appends a message of `bytes` from each of n devices to each other to the open task,
+ * over the fabrics that join them.
  */
 void all_pairs(struct schedule *out, const struct machine *m, const int32_t *ids,
                int32_t n, double bytes);

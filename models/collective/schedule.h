@@ -85,7 +85,7 @@ void schedule_message(struct schedule *s, int32_t fabric, int32_t src, int32_t d
                       double bytes);
 void schedule_end(struct schedule *s);
 
-/* All rounds of a finished schedule to a reader, as long as it wants them. */
+/* Gives all rounds of a finished schedule to a reader, as long as it wants them. */
 void schedule_rounds(const struct schedule *s, round_fn *reader, void *self);
 
 #endif

@@ -25,7 +25,7 @@ static int32_t *find_sets(bool *ascend, const struct step *s, int32_t ndevices,
 	return set;
 }
 
-/* From counts of 0 to n - 1 to the first place of each. */
+/* Turns the counts of 0 to n - 1 into the first place of each. */
 static void add_up(int64_t *count, int32_t n)
 {
 	int64_t sum = 0;

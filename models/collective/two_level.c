@@ -33,7 +33,7 @@ struct levels {
 	int32_t nodes; /* M */
 };
 
-/* Are all devices on one domain of fabric `f`? */
+/* Returns whether all devices are on one domain of fabric `f`. */
 static bool one_domain(const struct machine *m, int f, const int32_t *ids, int32_t n)
 {
 	const int32_t *domain = m->fabric[f].domain;
@@ -45,8 +45,8 @@ static bool one_domain(const struct machine *m, int f, const int32_t *ids, int32
 }
 
 /*
- * Are there equal numbers, two or more, of members in two or more domains of fabric
- * `f`?
+ * Returns whether two or more domains of fabric `f` have equal numbers, two or more, of
+ * members.
  */
 static bool even_domains(struct levels *out, const struct machine *m, int f,
                          const int32_t *ids, int32_t n)

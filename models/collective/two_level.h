@@ -17,7 +17,10 @@ struct level {
 
 enum { TWO_LEVEL_MOST = 3 };
 
-/* Do all groups have equally many members, two or more, in two or more nodes? */
+/*
+ * Returns whether all groups have equally many members, two or more, in two or more
+ * nodes.
+ */
 bool two_level_applies(const struct machine *m, enum op op, const struct groups *g);
 
 /*

@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Tasks first, then links: node numbers. */
+/* A task or a link. Nodes are numbered with all tasks first, then all links. */
 struct node {
-	uint64_t sign; /* hash of its own figures and of all its edges with their far kinds */
+	uint64_t sign;  /* hash of its figures, its edges and the kinds at their ends */
 	int32_t kind;   /* or -1 */
-	int32_t before; /* the kind that the signs of its neighbours know */
+	int32_t before; /* the kind that is in the signs of its neighbours */
 	bool touched;   /* its sign has changed */
 };
 
@@ -29,14 +29,14 @@ struct fold {
 	int64_t *link_first; /* [nlinks + 1]: in by_link */
 	int32_t *size;       /* of each kind */
 	int32_t nkinds;
-	int32_t *moved; /* nodes of a kind that their neighbours do not know */
+	int32_t *moved; /* nodes whose neighbours' signs lack their new kind */
 	int32_t nmoved;
 	struct touch *touch;
 	int32_t ntouches;
 };
 
-/* The bits of a figure to 40 binary digits, that is 12 decimal ones. */
-static uint64_t figure(double x)
+/* Returns the bits of a figure rounded to 40 binary digits, that is 12 decimal ones. */
+static uint64_t figure_bits(double x)
 {
 	uint64_t bits;
 
@@ -44,27 +44,31 @@ static uint64_t figure(double x)
 	return (bits + (1 << 11)) & ~(uint64_t)((1 << 12) - 1);
 }
 
-/* The finaliser of splitmix64. */
-static uint64_t mix(uint64_t x)
+/* Mixes the bits of a number, as the finaliser of splitmix64 does. */
+static uint64_t mix_bits(uint64_t x)
 {
 	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
 	x = (x ^ x >> 27) * 0x94d049bb133111eb;
 	return x ^ x >> 31;
 }
 
-/* What an edge adds to the sign of a node at its end; nothing to a kind not yet known. */
-static uint64_t edge(const struct fair_use *u, int32_t kind)
+/*
+ * Returns what an edge adds to the sign of a node at its end: 0 while the kind of the
+ * other end is not known.
+ */
+static uint64_t edge_sign(const struct fair_use *u, int32_t kind)
 {
 	if (kind < 0)
 		return 0;
-	return mix(mix(figure(u->bytes)) + 0x9e3779b97f4a7c15 * (uint64_t)(kind + 1));
+	return mix_bits(mix_bits(figure_bits(u->bytes)) +
+	                0x9e3779b97f4a7c15 * (uint64_t)(kind + 1));
 }
 
-/* The uses of each link one after another. */
-static void index_links(struct fold *w)
+/* Lists the uses by link, those of each link one after another. */
+static void index_links(struct fold *fold)
 {
-	const struct fair *f = w->f;
-	int64_t *at = w->link_first;
+	const struct fair *f = fold->f;
+	int64_t *at = fold->link_first;
 
 	memset(at, 0, ((size_t)f->nlinks + 1) * sizeof(*at));
 	for (int64_t i = 0; i < f->nuses; i++)
@@ -75,58 +79,60 @@ static void index_links(struct fold *w)
 		for (int64_t k = 0; k < f->task[t].nuses; k++) {
 			int64_t i = f->task[t].first + k;
 
-			w->owner[i] = t;
-			w->by_link[at[f->use[i].link]++] = i;
+			fold->owner[i] = t;
+			fold->by_link[at[f->use[i].link]++] = i;
 		}
 	memmove(at + 1, at, (size_t)f->nlinks * sizeof(*at));
 	at[0] = 0;
 }
 
-static void touch(struct fold *w, int32_t node)
+static void touch_node(struct fold *fold, int32_t node)
 {
-	if (!w->node[node].touched)
-		w->touch[w->ntouches++].node = node;
-	w->node[node].touched = true;
+	if (!fold->node[node].touched)
+		fold->touch[fold->ntouches++].node = node;
+	fold->node[node].touched = true;
 }
 
 static uint64_t own_sign(const struct fair *f, int32_t node)
 {
 	if (node >= f->ntasks)
-		return mix(figure(f->link_Bps[node - f->ntasks])) + 1;
-	return mix(mix(figure(f->task[node].after_s)) + figure(f->task[node].latency_s));
+		return mix_bits(figure_bits(f->link_Bps[node - f->ntasks])) + 1;
+	return mix_bits(mix_bits(figure_bits(f->task[node].after_s)) +
+	                figure_bits(f->task[node].latency_s));
 }
 
-static void fold_open(struct fold *w, const struct fair *f)
+static void fold_open(struct fold *fold, const struct fair *f)
 {
 	size_t nodes = (size_t)f->ntasks + (size_t)f->nlinks, uses = (size_t)f->nuses;
 
 	assert(nodes < INT32_MAX);
-	*w = (struct fold){.f = f, .nnodes = (int32_t)nodes, .nkinds = 1};
-	w->node = memset(xmalloc(nodes, sizeof(*w->node)), 0, nodes * sizeof(*w->node));
-	w->owner = xmalloc(uses, sizeof(*w->owner));
-	w->by_link = xmalloc(uses, sizeof(*w->by_link));
-	w->link_first = xmalloc((size_t)f->nlinks + 1, sizeof(*w->link_first));
-	w->size = xmalloc(nodes + 1, sizeof(*w->size));
-	w->moved = xmalloc(nodes, sizeof(*w->moved));
-	w->touch = xmalloc(nodes, sizeof(*w->touch));
-	index_links(w);
-	w->size[0] = w->nnodes;
-	for (int32_t i = 0; i < w->nnodes; i++) {
-		w->node[i].before = -1;
-		w->node[i].sign = own_sign(f, i);
-		touch(w, i);
+	*fold = (struct fold){.f = f, .nnodes = (int32_t)nodes, .nkinds = 1};
+	fold->node = memset(xmalloc(nodes, sizeof(*fold->node)), 0,
+	                    nodes * sizeof(*fold->node));
+	fold->owner = xmalloc(uses, sizeof(*fold->owner));
+	fold->by_link = xmalloc(uses, sizeof(*fold->by_link));
+	fold->link_first = xmalloc((size_t)f->nlinks + 1, sizeof(*fold->link_first));
+	fold->size = xmalloc(nodes + 1, sizeof(*fold->size));
+	fold->moved = xmalloc(nodes, sizeof(*fold->moved));
+	fold->touch = xmalloc(nodes, sizeof(*fold->touch));
+	index_links(fold);
+	fold->size[0] = fold->nnodes;
+	for (int32_t i = 0; i < fold->nnodes; i++) {
+		fold->node[i].before = -1;
+		fold->node[i].sign = own_sign(f, i);
+		touch_node(fold, i);
 	}
 }
 
-static void fold_close(struct fold *w)
+static void fold_close(struct fold *fold)
 {
-	xfree(w->node);
-	xfree(w->owner);
-	xfree(w->by_link);
-	xfree(w->link_first);
-	xfree(w->size);
-	xfree(w->moved);
-	xfree(w->touch);
+	xfree(fold->node);
+	xfree(fold->owner);
+	xfree(fold->by_link);
+	xfree(fold->link_first);
+	xfree(fold->size);
+	xfree(fold->moved);
+	xfree(fold->touch);
 }
 
 static int compare_touches(const void *a, const void *b)
@@ -140,113 +146,119 @@ static int compare_touches(const void *a, const void *b)
 	return p->node < q->node ? -1 : p->node > q->node;
 }
 
-/* The end of the run of touches from `i` that have its kind and, if asked, its sign. */
-static int32_t run_end(const struct fold *w, int32_t i, bool sign)
+/*
+ * Returns the end of the run of touches that begins at `i` and has one kind and, if
+ * `sign` is set, one sign.
+ */
+static int32_t run_end(const struct fold *fold, int32_t i, bool sign)
 {
-	const struct touch *t = &w->touch[i];
+	const struct touch *t = &fold->touch[i];
 	int32_t j = i + 1;
 
-	while (j < w->ntouches && w->touch[j].kind == t->kind &&
-	       (!sign || w->touch[j].sign == t->sign))
+	while (j < fold->ntouches && fold->touch[j].kind == t->kind &&
+	       (!sign || fold->touch[j].sign == t->sign))
 		j++;
 	return j;
 }
 
 /*
- * Parts a kind whose touched nodes are those from i to end: each sign gets a new kind, but
- * for those that were not touched or, if all were, the most of one sign.
+ * Parts a kind whose touched nodes are the touches [i, end). Each sign becomes a new
+ * kind; the old kind stays with the nodes that were not touched or, if all were, with
+ * the sign that most nodes have.
  */
-static void part_kind(struct fold *w, int32_t i, int32_t end)
+static void part_kind(struct fold *fold, int32_t i, int32_t end)
 {
-	int32_t kind = w->touch[i].kind, kept = -1, most = 0;
+	int32_t kind = fold->touch[i].kind, kept = -1, most = 0;
 
-	if (end - i == w->size[kind])
+	if (end - i == fold->size[kind])
 		for (int32_t j = i, next; j < end; j = next) {
-			next = run_end(w, j, true);
+			next = run_end(fold, j, true);
 			if (next - j <= most)
 				continue;
 			most = next - j;
 			kept = j;
 		}
 	for (int32_t next; i < end; i = next) {
-		next = run_end(w, i, true);
+		next = run_end(fold, i, true);
 		if (i == kept)
 			continue;
-		w->size[kind] -= next - i;
-		w->size[w->nkinds] = next - i;
+		fold->size[kind] -= next - i;
+		fold->size[fold->nkinds] = next - i;
 		for (int32_t j = i; j < next; j++) {
-			w->node[w->touch[j].node].kind = w->nkinds;
-			w->moved[w->nmoved++] = w->touch[j].node;
+			fold->node[fold->touch[j].node].kind = fold->nkinds;
+			fold->moved[fold->nmoved++] = fold->touch[j].node;
 		}
-		w->nkinds++;
+		fold->nkinds++;
 	}
 }
 
-static void part_kinds(struct fold *w)
+static void part_kinds(struct fold *fold)
 {
-	w->nmoved = 0;
-	for (int32_t i = 0; i < w->ntouches; i++) {
-		struct node *node = &w->node[w->touch[i].node];
+	fold->nmoved = 0;
+	for (int32_t i = 0; i < fold->ntouches; i++) {
+		struct node *node = &fold->node[fold->touch[i].node];
 
 		node->touched = false;
-		w->touch[i].sign = node->sign;
-		w->touch[i].kind = node->kind;
+		fold->touch[i].sign = node->sign;
+		fold->touch[i].kind = node->kind;
 	}
-	qsort(w->touch, (size_t)w->ntouches, sizeof(*w->touch), compare_touches);
-	for (int32_t i = 0, next; i < w->ntouches; i = next) {
-		next = run_end(w, i, false);
-		part_kind(w, i, next);
+	qsort(fold->touch, (size_t)fold->ntouches, sizeof(*fold->touch),
+	      compare_touches);
+	for (int32_t i = 0, next; i < fold->ntouches; i = next) {
+		next = run_end(fold, i, false);
+		part_kind(fold, i, next);
 	}
-	w->ntouches = 0;
+	fold->ntouches = 0;
 }
 
-/* Number of the edges of a node. */
-static int64_t degree(const struct fold *w, int32_t node)
+/* Returns the number of edges of a node. */
+static int64_t degree(const struct fold *fold, int32_t node)
 {
-	int64_t tasks = w->f->ntasks;
+	int64_t tasks = fold->f->ntasks;
 
-	return node < tasks
-	               ? w->f->task[node].nuses
-	               : w->link_first[node - tasks + 1] - w->link_first[node - tasks];
+	return node < tasks ? fold->f->task[node].nuses
+	                    : fold->link_first[node - tasks + 1] -
+	                              fold->link_first[node - tasks];
 }
 
-/* Use number `k` of a node's, and the node at its other end. */
-static const struct fair_use *neighbour(const struct fold *w, int32_t node, int64_t k,
-                                        int32_t *other)
+/* Returns use number `k` of a node, and stores the node at its other end. */
+static const struct fair_use *neighbour(const struct fold *fold, int32_t node,
+                                        int64_t k, int32_t *other)
 {
-	int64_t tasks = w->f->ntasks;
-	int64_t i = node < tasks ? w->f->task[node].first + k
-	                         : w->by_link[w->link_first[node - tasks] + k];
-	const struct fair_use *u = &w->f->use[i];
+	int64_t tasks = fold->f->ntasks;
+	int64_t i = node < tasks ? fold->f->task[node].first + k
+	                         : fold->by_link[fold->link_first[node - tasks] + k];
+	const struct fair_use *u = &fold->f->use[i];
 
-	*other = node < tasks ? (int32_t)tasks + u->link : w->owner[i];
+	*other = node < tasks ? (int32_t)tasks + u->link : fold->owner[i];
 	return u;
 }
 
 /* Tells the neighbours of a node its kind. */
-static void tell(struct fold *w, int32_t node)
+static void tell_neighbours(struct fold *fold, int32_t node)
 {
-	struct node *n = &w->node[node];
+	struct node *n = &fold->node[node];
 
-	for (int64_t k = degree(w, node); k--;) {
+	for (int64_t k = degree(fold, node); k--;) {
 		int32_t other;
-		const struct fair_use *u = neighbour(w, node, k, &other);
+		const struct fair_use *u = neighbour(fold, node, k, &other);
 
-		w->node[other].sign += edge(u, n->kind) - edge(u, n->before);
-		touch(w, other);
+		fold->node[other].sign +=
+			edge_sign(u, n->kind) - edge_sign(u, n->before);
+		touch_node(fold, other);
 	}
 	n->before = n->kind;
 }
 
-static void refine(struct fold *w)
+static void refine(struct fold *fold)
 {
-	part_kinds(w);
-	for (int32_t i = 0; i < w->nnodes; i++)
-		tell(w, i);
-	while (w->ntouches) {
-		part_kinds(w);
-		for (int32_t i = 0; i < w->nmoved; i++)
-			tell(w, w->moved[i]);
+	part_kinds(fold);
+	for (int32_t i = 0; i < fold->nnodes; i++)
+		tell_neighbours(fold, i);
+	while (fold->ntouches) {
+		part_kinds(fold);
+		for (int32_t i = 0; i < fold->nmoved; i++)
+			tell_neighbours(fold, fold->moved[i]);
 	}
 }
 
@@ -276,7 +288,7 @@ static int compare_ends(const void *a, const void *b)
 	return p->figure < q->figure ? -1 : p->figure > q->figure;
 }
 
-/* Are n edges alike, in order? */
+/* Returns whether n edges are alike, in order. */
 static bool same_ends(const struct end *a, const struct end *b, int64_t n)
 {
 	for (int64_t k = 0; k < n; k++)
@@ -285,25 +297,31 @@ static bool same_ends(const struct end *a, const struct end *b, int64_t n)
 	return true;
 }
 
-/* The edges of the node, in order, behind those in `end`. */
-static struct end *node_ends(struct kinds *q, const struct fold *w, int32_t node)
+/*
+ * Writes the edges of the node, in order, behind those in `end`, and returns the first.
+ */
+static struct end *node_ends(struct kinds *kinds, const struct fold *fold, int32_t node)
 {
-	int64_t n = degree(w, node);
+	int64_t n = degree(fold, node);
 	struct end *end;
 
-	list_reserve(&q->end, NULL, n);
-	end = q->end.at + q->end.n;
+	list_reserve(&kinds->end, NULL, n);
+	end = kinds->end.at + kinds->end.n;
 	for (int64_t k = 0; k < n; k++) {
 		int32_t other;
-		const struct fair_use *u = neighbour(w, node, k, &other);
+		const struct fair_use *u = neighbour(fold, node, k, &other);
 
-		end[k] = (struct end){figure(u->bytes), w->node[other].kind, u->bytes};
+		end[k] = (struct end){figure_bits(u->bytes), fold->node[other].kind,
+		                      u->bytes};
 	}
 	qsort(end, (size_t)n, sizeof(*end), compare_ends);
 	return end;
 }
 
-/* Have the two nodes, both tasks or both links, equal figures of their own? */
+/*
+ * Returns whether the two nodes, both tasks or both links, have equal figures of their
+ * own.
+ */
 static bool same_figures(const struct fair *f, int32_t a, int32_t b)
 {
 	const struct fair_task *p, *q;
@@ -311,42 +329,45 @@ static bool same_figures(const struct fair *f, int32_t a, int32_t b)
 	if ((a < f->ntasks) != (b < f->ntasks))
 		return false;
 	if (a >= f->ntasks)
-		return figure(f->link_Bps[a - f->ntasks]) ==
-		       figure(f->link_Bps[b - f->ntasks]);
+		return figure_bits(f->link_Bps[a - f->ntasks]) ==
+		       figure_bits(f->link_Bps[b - f->ntasks]);
 	p = &f->task[a];
 	q = &f->task[b];
-	return figure(p->after_s) == figure(q->after_s) &&
-	       figure(p->latency_s) == figure(q->latency_s);
+	return figure_bits(p->after_s) == figure_bits(q->after_s) &&
+	       figure_bits(p->latency_s) == figure_bits(q->latency_s);
 }
 
-/* The first node of each kind; false if another one differs from it. */
-static bool kinds_check(struct kinds *q, const struct fold *w)
+/*
+ * Finds the first node of each kind. Returns false if another node of a kind differs
+ * from it.
+ */
+static bool kinds_check(struct kinds *kinds, const struct fold *fold)
 {
-	memset(q->first, -1, (size_t)w->nkinds * sizeof(*q->first));
-	for (int32_t i = 0; i < w->nnodes; i++) {
-		int32_t kind = w->node[i].kind, first = q->first[kind];
-		int64_t n = degree(w, i);
-		const struct end *end = node_ends(q, w, i);
+	memset(kinds->first, -1, (size_t)fold->nkinds * sizeof(*kinds->first));
+	for (int32_t i = 0; i < fold->nnodes; i++) {
+		int32_t kind = fold->node[i].kind, first = kinds->first[kind];
+		int64_t n = degree(fold, i);
+		const struct end *end = node_ends(kinds, fold, i);
 
 		if (first < 0) {
-			q->first[kind] = i;
-			q->ends_at[kind] = q->end.n;
-			q->end.n += n;
+			kinds->first[kind] = i;
+			kinds->ends_at[kind] = kinds->end.n;
+			kinds->end.n += n;
 			continue;
 		}
-		if (!same_figures(w->f, first, i) || degree(w, first) != n ||
-		    !same_ends(end, q->end.at + q->ends_at[kind], n))
+		if (!same_figures(fold->f, first, i) || degree(fold, first) != n ||
+		    !same_ends(end, kinds->end.at + kinds->ends_at[kind], n))
 			return false;
 	}
 	return true;
 }
 
-/* How many edges like that one the first node of a kind has. */
-static int32_t count_ends(const struct kinds *q, const struct fold *w, int64_t kind,
-                          const struct end *like)
+/* Returns how many edges like that one the first node of a kind has. */
+static int32_t count_ends(const struct kinds *kinds, const struct fold *fold,
+                          int64_t kind, const struct end *like)
 {
-	const struct end *end = q->end.at + q->ends_at[kind];
-	int64_t low = 0, high = degree(w, q->first[kind]), n = 0;
+	const struct end *end = kinds->end.at + kinds->ends_at[kind];
+	int64_t low = 0, high = degree(fold, kinds->first[kind]), n = 0;
 
 	for (int64_t top = high; low < top;) {
 		int64_t middle = low + (top - low) / 2;
@@ -362,67 +383,68 @@ static int32_t count_ends(const struct kinds *q, const struct fold *w, int64_t k
 }
 
 /*
- * The task of a kind, with a use for every kind of its links and bytes on them: those of
- * an edge, not rounded, for the rule asks to 13 digits whether a link is full.
+ * Adds the task of a kind, with one use for every kind of its links and bytes on them.
+ * The bytes are those of one edge, not rounded, for the rule asks to 13 digits whether
+ * a link is full.
  */
-static void add_task(struct fair *out, const struct kinds *q, const struct fold *w,
-                     int32_t node)
+static void add_task(struct fair *out, const struct kinds *kinds,
+                     const struct fold *fold, int32_t node)
 {
-	int32_t kind = w->node[node].kind;
-	const struct end *end = q->end.at + q->ends_at[kind];
+	int32_t kind = fold->node[node].kind;
+	const struct end *end = kinds->end.at + kinds->ends_at[kind];
 	struct fair_task *t = &out->task[out->ntasks++];
 
-	*t = w->f->task[node];
+	*t = fold->f->task[node];
 	t->first = out->nuses;
-	for (int64_t k = 0; k < degree(w, node); k++) {
+	for (int64_t k = 0; k < degree(fold, node); k++) {
 		struct end back = {end[k].figure, kind, 0};
 
 		if (k && compare_ends(&end[k], &end[k - 1]) == 0)
 			continue;
 		out->use[out->nuses++] = (struct fair_use){
-			q->number[end[k].kind], count_ends(q, w, end[k].kind, &back),
-			end[k].bytes};
+			kinds->number[end[k].kind],
+			count_ends(kinds, fold, end[k].kind, &back), end[k].bytes};
 	}
 	t->nuses = out->nuses - t->first;
 }
 
-static void add_kinds(struct fair *out, struct kinds *q, const struct fold *w)
+static void add_kinds(struct fair *out, struct kinds *kinds, const struct fold *fold)
 {
-	int64_t tasks = w->f->ntasks;
+	int64_t tasks = fold->f->ntasks;
 
 	*out = (struct fair){0};
-	out->task = xmalloc((size_t)w->nkinds, sizeof(*out->task));
-	out->link_Bps = xmalloc((size_t)w->nkinds, sizeof(*out->link_Bps));
-	out->use = xmalloc((size_t)q->end.n, sizeof(*out->use));
-	for (int32_t i = (int32_t)tasks; i < w->nnodes; i++) {
-		if (q->first[w->node[i].kind] != i)
+	out->task = xmalloc((size_t)fold->nkinds, sizeof(*out->task));
+	out->link_Bps = xmalloc((size_t)fold->nkinds, sizeof(*out->link_Bps));
+	out->use = xmalloc((size_t)kinds->end.n, sizeof(*out->use));
+	for (int32_t i = (int32_t)tasks; i < fold->nnodes; i++) {
+		if (kinds->first[fold->node[i].kind] != i)
 			continue;
-		q->number[w->node[i].kind] = out->nlinks;
-		out->link_Bps[out->nlinks++] = w->f->link_Bps[i - tasks];
+		kinds->number[fold->node[i].kind] = out->nlinks;
+		out->link_Bps[out->nlinks++] = fold->f->link_Bps[i - tasks];
 	}
 	for (int32_t i = 0; i < tasks; i++)
-		if (q->first[w->node[i].kind] == i)
-			add_task(out, q, w, i);
+		if (kinds->first[fold->node[i].kind] == i)
+			add_task(out, kinds, fold, i);
 }
 
 bool alike_fold(struct fair *out, const struct fair *f)
 {
-	struct fold w;
-	struct kinds q = {0};
+	struct fold fold;
+	struct kinds kinds = {0};
 	bool fine;
 
-	fold_open(&w, f);
-	refine(&w);
-	q.first = xmalloc((size_t)w.nkinds, sizeof(*q.first));
-	q.ends_at = xmalloc((size_t)w.nkinds, sizeof(*q.ends_at));
-	q.number = xmalloc((size_t)w.nkinds, sizeof(*q.number));
-	fine = kinds_check(&q, &w);
+	fold_open(&fold, f);
+	refine(&fold);
+	kinds.first = xmalloc((size_t)fold.nkinds, sizeof(*kinds.first));
+	kinds.ends_at = xmalloc((size_t)fold.nkinds, sizeof(*kinds.ends_at));
+	kinds.number = xmalloc((size_t)fold.nkinds, sizeof(*kinds.number));
+	fine = kinds_check(&kinds, &fold);
 	if (fine)
-		add_kinds(out, &q, &w);
-	xfree(q.first);
-	xfree(q.ends_at);
-	xfree(q.number);
-	xfree(q.end.at);
-	fold_close(&w);
+		add_kinds(out, &kinds, &fold);
+	xfree(kinds.first);
+	xfree(kinds.ends_at);
+	xfree(kinds.number);
+	xfree(kinds.end.at);
+	fold_close(&fold);
 	return fine;
 }

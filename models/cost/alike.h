@@ -17,11 +17,12 @@
 #include "cost/fair.h"
 
 /*
- * One task and one link of each kind into *out, to be freed with fair_free(). Bytes and
- * times count as equal when they are to 12 digits, for sums in another order differ.
+ * Stores a system of one task and one link of each kind in *out, which fair_free()
+ * frees. Bytes and times count as equal if they agree to 12 digits, for the same sum in
+ * another order differs in the last ones.
  *
- * The kinds are found by hashes and then checked link by link and task by task: false,
- * and no *out, if two that are not alike had one hash.
+ * The kinds are found by hashes and then checked link by link and task by task. Returns
+ * false, and leaves *out alone, if two that are not alike had the same hash.
  */
 bool alike_fold(struct fair *out, const struct fair *f);
 

@@ -17,7 +17,10 @@ struct cut {
 	bool in;
 };
 
-/* A set, and what can pass into and out of it; `n` members are the problem's. */
+/*
+ * A set of devices, and what can pass into and out of it; `n` of its members are the
+ * problem's.
+ */
 struct set {
 	struct cut cut;
 	int32_t n;
@@ -37,7 +40,7 @@ struct bounds {
 
 /* --- the sets --------------------------------------------------------------------- */
 
-/* The devices of the places [lo, hi) of an axis of a domain, into `member`. */
+/* Lists the devices at the places [lo, hi) of an axis of a domain in `member`. */
 static int32_t list_places(struct bounds *b, const struct cut *cut)
 {
 	const struct fabric *f = &b->machine->fabric[cut->fabric];
@@ -59,7 +62,7 @@ static int32_t list_places(struct bounds *b, const struct cut *cut)
 	return n;
 }
 
-/* The devices of a set; *n of them. */
+/* Returns the devices of a set and stores their number in *n. */
 static const int32_t *list_devices(int32_t *n, struct bounds *b, const struct cut *cut)
 {
 	switch (cut->kind) {
@@ -75,7 +78,10 @@ static const int32_t *list_devices(int32_t *n, struct bounds *b, const struct cu
 	return b->member;
 }
 
-/* Those of the problem, into `members`. */
+/*
+ * Lists those devices of a set that the problem has in `members`, and returns their
+ * number.
+ */
 static int32_t list_members(struct bounds *b, const struct cut *cut)
 {
 	int32_t n, nmembers = 0;
@@ -87,7 +93,7 @@ static int32_t list_members(struct bounds *b, const struct cut *cut)
 	return nmembers;
 }
 
-/* A set whose gates are known, unless nothing can cross. */
+/* Adds a set whose gates are known, unless nothing can cross them. */
 static void add_set(struct bounds *b, const struct cut *cut, const struct gate *in,
                     const struct gate *out)
 {
@@ -111,7 +117,7 @@ static void cut_devices(struct bounds *b)
 	}
 }
 
-/* Every domain of more than one device. */
+/* Adds every domain of a fabric that has more than one device. */
 static void cut_domains(struct bounds *b, int fabric)
 {
 	const struct machine *m = b->machine;
@@ -129,7 +135,9 @@ static void cut_domains(struct bounds *b, int fabric)
 	}
 }
 
-/* The places [lo, hi) of an axis of a domain against the others. */
+/*
+ * Adds the cut between the places [lo, hi) of an axis of a domain and its other places.
+ */
 static void cut_axis(struct bounds *b, struct cut cut, int32_t lo, int32_t hi)
 {
 	const struct fabric *f = &b->machine->fabric[cut.fabric];
@@ -160,7 +168,10 @@ static void cut_torus(struct bounds *b, int fabric)
 			struct cut cut = {CUT_AXIS, j, fabric, axis, 0, 0, false};
 			int32_t size = f->shape[axis];
 
-			/* The smaller side stands for both: in for out. */
+			/*
+			 * One side stands for both: what goes into it comes out of the
+			 * other.
+			 */
 			for (int32_t c = 1; c < size && !f->wrap[axis]; c++)
 				cut_axis(b, cut, c <= size / 2 ? 0 : c,
 				         c <= size / 2 ? c : size);
@@ -237,7 +248,7 @@ static void consider(struct search *s, const struct cut *cut, bool in, int64_t e
 	s->cut.in = in;
 }
 
-/* Elements in n tiles, at most: `all`. */
+/* Returns the elements in n tiles, which are no more than `all`. */
 static int64_t most_elements(int64_t tile, int32_t n, int64_t all)
 {
 	return tile < all / n ? tile * n : all;
@@ -259,7 +270,10 @@ static struct search search(struct bounds *b, const struct problem *p)
 		struct crossing crossing;
 		int32_t n;
 
-		/* Most sets are seen to say less before it is found out how much. */
+		/*
+		 * Most sets turn out to bound less before their exact crossing has to
+		 * be found.
+		 */
 		if (crossing_s(&s, in, &set->in) <= s.s &&
 		    crossing_s(&s, out, &set->out) <= s.s)
 			continue;

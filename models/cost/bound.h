@@ -41,23 +41,25 @@ struct bound {
 };
 
 /*
- * Seconds below which no plan of the problem can be on the machine, for its devices
- * placed there (NULL: the identity): the largest of the bounds above, of equal ones the
- * first, devices before domains before axes. Devices are named by platform number, axes
- * by their place in the torus' shape. 0 if no device lacks anything or nothing is
- * known. The devices must fit on the machine. The text is the arena's.
+ * Returns the seconds below which no plan of the problem can be on the machine, for its
+ * devices placed there (NULL: the identity). This is the largest of the bounds above;
+ * among equal ones the first counts, devices before domains before axes. Devices are
+ * named by platform number, axes by their place in the torus' shape. The bound is 0 if
+ * no device lacks anything or nothing is known. The devices must fit on the machine.
+ * The text is in the arena.
  */
 struct bound bound_find(const struct problem *p, const struct machine *m,
                         const struct placement *place, struct arena *a);
 
-/* Only the seconds. */
+/* Returns only the seconds of bound_find(). */
 double bound_s(const struct problem *p, const struct machine *m,
                const struct placement *place);
 
 /*
  * The sets and what their links carry, found once for many problems of `ndevices` devices
  * with the same placement. The machine is borrowed, the placement is not kept. bounds_s()
- * is bound_s(); of the problem it reads the array, the meshes and the layouts.
+ * returns what bound_s() does, and reads the array, the meshes and the layouts of the
+ * problem.
  */
 struct bounds;
 

@@ -6,7 +6,8 @@
 #include <string.h>
 
 /*
- * More pairs of meeting cells than this are not gone through for every set of devices.
+ * Where more pairs of cells meet than this, they are not looked at for every set of
+ * devices.
  */
 enum { PAIRS_MAX = 1 << 15 };
 
@@ -19,7 +20,7 @@ struct grid {
 	const int32_t *cell;    /* [ndevices] the device's, -1 without one */
 	const int32_t *index;   /* [ncells * rank] of a cell, per dimension */
 	const int64_t *size;    /* [ncells] real elements */
-	const int32_t *holders; /* [ncells * partials] of a contribution to a cell */
+	const int32_t *holders; /* [ncells * partials] devices that hold it */
 };
 
 /* How often each of some things was met since the counter was cleared. */
@@ -39,7 +40,7 @@ struct cell_set {
 /* Source tiles first..last of a dimension that meet a target tile; none: last < first. */
 struct overlap {
 	int32_t first, last;
-	const int64_t *elements; /* what each has in common with it */
+	const int64_t *elements; /* what each shares with the target tile */
 };
 
 /* The distinct indices in one dimension of the cells of a set. */
@@ -87,7 +88,7 @@ static void counter_clear(struct counter *c)
 	c->now++;
 }
 
-/* Count one more; how many that makes. */
+/* Counts thing `i` once more and returns how often it has been met. */
 static int32_t counter_add(struct counter *c, int64_t i)
 {
 	if (c->when[i] != c->now) {
@@ -128,7 +129,10 @@ static void set_add(struct cell_set *s, int32_t cell)
 
 /* --- grids ------------------------------------------------------------------------ */
 
-/* The real interval of tile number `index` of a dimension; empty if *lo >= *hi. */
+/*
+ * Finds the real interval [*lo, *hi) of tile number `index` of a dimension; it is empty
+ * if *lo >= *hi.
+ */
 static void interval(const struct grid *g, int dim, int32_t index, int64_t *lo,
                      int64_t *hi)
 {
@@ -258,7 +262,10 @@ struct cells *cells_make(const struct problem *p, struct arena *a)
 
 /* --- what two unions have in common ----------------------------------------------- */
 
-/* Is the set the product of its indices per dimension? Collects them in `out`. */
+/*
+ * Collects the indices of a set in each dimension in `out`. Returns whether the set is
+ * their product.
+ */
 static bool is_product(struct indices *out, const struct cell_set *s)
 {
 	const struct grid *g = s->grid;
@@ -278,7 +285,9 @@ static bool is_product(struct indices *out, const struct cell_set *s)
 	return n == s->n;
 }
 
-/* Real elements of a dimension in tiles of both sets of indices. */
+/*
+ * Returns the real elements of a dimension that are in tiles of both sets of indices.
+ */
 static int64_t common_indices(const struct cells *c, int dim)
 {
 	const struct indices *want = &c->to_index[dim], *have = &c->from_index[dim];
@@ -294,7 +303,10 @@ static int64_t common_indices(const struct cells *c, int dim)
 	return elements;
 }
 
-/* Of two products: the product of what their indices have in common. */
+/*
+ * Returns the elements that two products share: the product of what their indices
+ * share.
+ */
 static int64_t common_products(const struct cells *c)
 {
 	int64_t elements = 1;
@@ -304,7 +316,7 @@ static int64_t common_products(const struct cells *c)
 	return elements;
 }
 
-/* The number of pairs of meeting tiles, all dimensions together. */
+/* Returns the number of pairs of tiles that meet, over all dimensions together. */
 static int64_t count_pairs(const struct cells *c)
 {
 	int64_t pairs = 1;
@@ -319,7 +331,7 @@ static int64_t count_pairs(const struct cells *c)
 	return pairs;
 }
 
-/* Append the pairs of a target cell from dimension `dim` on. */
+/* Appends the pairs of a target cell from dimension `dim` on. */
 static void list_cell(struct cells *c, int32_t cell, int dim, int32_t source,
                       int64_t elements, int64_t *n)
 {
@@ -352,7 +364,10 @@ static void list_pairs(struct cells *c)
 	c->first[c->to.ncells] = n;
 }
 
-/* Real elements in both unions, or more where that is too much to find out. */
+/*
+ * Returns the real elements in both unions, or more where it takes too long to find
+ * out.
+ */
 static int64_t common(struct cells *c, const struct cell_set *want,
                       const struct cell_set *have)
 {
@@ -403,7 +418,10 @@ static void add_target(struct cells *c, int32_t d)
 	set_add(&c->wanted, cell);
 }
 
-/* Of one device: of a cell or none, so there is nothing to be counted. */
+/*
+ * Returns the crossing of one device, which has one cell or none, so that nothing needs
+ * to be counted.
+ */
 static struct crossing device_crossing(const struct cells *c, int32_t d)
 {
 	int32_t have = c->from.cell[d], want = c->to.cell[d];

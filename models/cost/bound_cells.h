@@ -18,7 +18,7 @@
 
 struct cells;
 
-/* Of the problem, which is borrowed; in the arena. */
+/* Makes the cells of a problem, which is borrowed, in the arena. */
 struct cells *cells_make(const struct problem *p, struct arena *a);
 
 /*

@@ -2,34 +2,39 @@
 
 #include <math.h>
 
-/* Links out of hosts (first) and into them (second): sums, and their least latencies. */
+/*
+ * The links out of some hosts (first) and into them (second): sums and least latencies.
+ */
 struct trunk {
 	int32_t hosts;
 	double Bps[2], s[2];
 };
 
-/* How many hosts have a link as an end, and how many of them are whole. */
+/*
+ * How many hosts have a link at the end of their routes, and how many of these are
+ * whole.
+ */
 struct tally {
-	int64_t stamp; /* of another time, if it is not the present one: none */
+	int64_t stamp; /* the counts are 0 unless this is the present stamp */
 	int32_t hosts, whole;
 };
 
 struct ends {
 	const struct machine *machine;
 	const struct port_set *set;
-	/* Of switches and graphs whose ends are known, [ndomains]; else NULL: */
+	/* [ndomains] for switches and graphs whose ends are known, else NULL: */
 	struct trunk *all[MACHINE_FABRICS_MAX];
 	struct trunk *within[MACHINE_FABRICS_MAX]; /* of hosts with members */
-	struct trunk *whole[MACHINE_FABRICS_MAX];  /* of members only: no other's end */
+	struct trunk *whole[MACHINE_FABRICS_MAX];  /* ends of members alone */
 	int32_t *touched;                          /* [ndevices] domains with members */
-	/* How many hosts of a fabric have the link as the end of a route; out, in */
+	/* [out, in]: how many hosts of a fabric have the link at the end of a route */
 	int32_t *refs[MACHINE_FABRICS_MAX][2];
 	struct tally *tally[2]; /* [nlinks], out and in */
 	int64_t stamps;
-	int64_t *asked; /* [ndevices], of domains: the stamp when they were asked */
+	int64_t *asked; /* [ndevices], by domain: the stamp of when it was asked last */
 };
 
-/* The first of the devices that share the port of d. */
+/* Returns the first of the devices that share the port of d. */
 static int32_t host_first(const struct fabric *f, int32_t d)
 {
 	return f->share > 1 ? d / f->share * f->share : d;
@@ -53,7 +58,10 @@ bool port_first(const struct port_set *p, const struct fabric *f, int32_t d)
 	return true;
 }
 
-/* The links that routes from d begin with, or those that routes to d end with. */
+/*
+ * Returns the links that routes from d begin with or, if `to`, those that routes to d
+ * end with.
+ */
 static const int32_t *ends_of(int32_t *n, const struct fabric *f, int32_t d, int to)
 {
 	int64_t i = 2 * (int64_t)d + to;
@@ -92,7 +100,10 @@ static void trunk_host(struct trunk *t)
 		*t = (struct trunk){.hosts = 1, .s = {INFINITY, INFINITY}};
 }
 
-/* Adds the ends of a host to a domain; false where one is another domain's as well. */
+/*
+ * Adds the ends of a host to its domain. Returns false if one of them is another
+ * domain's too.
+ */
 static bool list_host(struct ends *e, int k, int32_t d)
 {
 	const struct machine *m = e->machine;
@@ -117,7 +128,7 @@ static bool list_host(struct ends *e, int k, int32_t d)
 	return true;
 }
 
-/* Sum up the ends of every domain. */
+/* Sums up the ends of every domain. */
 static void list_ends(struct ends *e, int k, struct arena *a)
 {
 	const struct machine *m = e->machine;
@@ -161,9 +172,10 @@ struct ends *ends_make(const struct port_set *set, struct arena *a)
 }
 
 /*
- * A message into the set takes a link that ends at a port with members, and one that
- * begins at a port with others; likewise out of it. Whichever are fewer bytes per second
- * count. On a switch it pays the latencies of both, and on a graph of one at least.
+ * Returns the gate that the ends of routes make. A message into the set takes a link
+ * that ends at a port with members and one that begins at a port with others; likewise
+ * out of the set. The side with fewer bytes per second counts. On a switch the message
+ * pays the latencies of both links, on a graph that of one at least.
  */
 static struct gate end_gate(const struct ends *e, int k, int32_t domain, int in)
 {
@@ -212,7 +224,7 @@ static bool crossings_add(struct crossings *c, const struct machine *m, int k,
 	return true;
 }
 
-/* Bytes per second of n links, each counted once. */
+/* Returns the bytes per second of n links, each counted once. */
 static double links_Bps(const struct machine *m, const int32_t *link, int n)
 {
 	double sum_Bps = 0;
@@ -228,7 +240,10 @@ static double links_Bps(const struct machine *m, const int32_t *link, int n)
 	return sum_Bps;
 }
 
-/* False where the domain is not small or a route is not known. */
+/*
+ * Finds the gate by all routes. Returns false where the domain is not small or a route
+ * is not known.
+ */
 static bool route_gate(struct gate *out, const struct ends *e, int k, int32_t domain,
                        int in)
 {
@@ -258,8 +273,9 @@ static bool route_gate(struct gate *out, const struct ends *e, int k, int32_t do
 }
 
 /*
- * Of a graph, by routes and by ends, as far as they are known; else unknown. The choice
- * is by bandwidth alone, so that a faster link never makes a gate worse.
+ * Returns the gate of a graph by its routes and by its ends, as far as they are known,
+ * else an unknown gate. The choice between the two goes by bandwidth alone, so that a
+ * faster link never makes a gate worse.
  */
 static struct gate graph_gate(const struct ends *e, int k, int32_t domain, int in)
 {
@@ -275,7 +291,7 @@ static struct gate graph_gate(const struct ends *e, int k, int32_t domain, int i
 }
 
 /* Adds the ends of a port with members to what its domain has of them. */
-static void touch(struct ends *e, int k, int32_t d)
+static void touch_domain(struct ends *e, int k, int32_t d)
 {
 	const struct machine *m = e->machine;
 	const struct fabric *f = &m->fabric[k];
@@ -301,7 +317,7 @@ static void touch(struct ends *e, int k, int32_t d)
 	}
 }
 
-/* By domain, on a switch or a graph whose ends are known. */
+/* Adds the gates of every domain on a switch, or on a graph whose ends are known. */
 static void end_gates(struct gate *in, struct gate *out, struct ends *e, int k,
                       const int32_t *member, int32_t n)
 {
@@ -318,7 +334,7 @@ static void end_gates(struct gate *in, struct gate *out, struct ends *e, int k,
 			e->touched[ntouched++] = domain;
 			e->whole[k][domain] = (struct trunk){.hosts = 0};
 		}
-		touch(e, k, member[i]);
+		touch_domain(e, k, member[i]);
 	}
 	for (int32_t i = 0; i < ntouched; i++) {
 		int32_t domain = e->touched[i];
@@ -328,7 +344,7 @@ static void end_gates(struct gate *in, struct gate *out, struct ends *e, int k,
 			gate[to] = f->geometry == GEOMETRY_SWITCH
 			                   ? end_gate(e, k, domain, to)
 			                   : graph_gate(e, k, domain, to);
-		/* all are members: nothing goes through here */
+		/* if all are members, nothing passes here */
 		if (e->whole[k][domain].hosts < e->all[k][domain].hosts) {
 			gate_add(out, gate[0].bandwidth_Bps, gate[0].latency_s);
 			gate_add(in, gate[1].bandwidth_Bps, gate[1].latency_s);
@@ -337,7 +353,10 @@ static void end_gates(struct gate *in, struct gate *out, struct ends *e, int k,
 	}
 }
 
-/* By domain, on a graph of which only routes can be asked, if that. */
+/*
+ * Adds the gates of every domain on a graph of which only routes can be asked, if even
+ * those.
+ */
 static void asked_gates(struct gate *in, struct gate *out, struct ends *e, int k,
                         const int32_t *member, int32_t n)
 {

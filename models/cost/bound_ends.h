@@ -8,25 +8,34 @@
 #include "array/machine.h"
 #include "cost/bound_gate.h"
 
-/* The set, and the devices by domain: j has device[first[j]..first[j + 1]). */
+/* The set, and the devices by domain: domain j has device[first[j]..first[j + 1]). */
 struct port_set {
 	const struct machine *machine;
 	int32_t *inside, sets; /* [ndevices]: a member if equal to `sets` */
 	int32_t *first[MACHINE_FABRICS_MAX], *device[MACHINE_FABRICS_MAX];
 };
 
-/* Are all devices that share the port of d members? */
+/* Returns whether all devices that share the port of d are members. */
 bool port_whole(const struct port_set *p, const struct fabric *f, int32_t d);
 
-/* Is d, a member, the first of those on its port? It then stands for all of them. */
+/*
+ * Returns whether d, a member, is the first of those on its port, which stands for all
+ * of them.
+ */
 bool port_first(const struct port_set *p, const struct fabric *f, int32_t d);
 
 struct ends;
 
-/* Of the machine of the set, which is borrowed and may change; in the arena. */
+/*
+ * Makes the ends for the machine of the set in the arena. The set is borrowed and may
+ * change.
+ */
 struct ends *ends_make(const struct port_set *set, struct arena *a);
 
-/* Adds the gates (ports_gates()) of fabric k, which is no torus, for the members. */
+/*
+ * Adds the gates, as ports_gates() does, of fabric k, which is no torus, for the
+ * members.
+ */
 void ends_gates(struct gate *in, struct gate *out, struct ends *e, int k,
                 const int32_t *member, int32_t n);
 

@@ -1,14 +1,15 @@
-/* What leads into a set of devices, or out of it. Private to models/cost/. */
+/* The links that lead into a set of devices, or out of it. Private to models/cost/. */
 #ifndef SHARDSIM_COST_BOUND_GATE_H
 #define SHARDSIM_COST_BOUND_GATE_H
 
 #include <math.h>
 
 /*
- * One way through: bytes per second of all links that a message through must take one
- * of, and the least latency of a route that goes through. No way: {0, INFINITY}.
- * Unknown: {INFINITY, 0}, on graphs whose ends are not known (machine.h) if their domains
- * have more than GRAPH_PORTS_MAX devices or routes that nobody knows.
+ * One way into or out of a set: the bytes per second of all links of which a message
+ * must take one, and the least latency of a route that passes. Where no message can
+ * pass it is {0, INFINITY}. It is unknown, {INFINITY, 0}, on graphs whose ends are not
+ * known (machine.h) if their domains have more than GRAPH_PORTS_MAX devices or routes
+ * that nobody knows.
  */
 struct gate {
 	double bandwidth_Bps, latency_s;

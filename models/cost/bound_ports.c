@@ -11,14 +11,15 @@ struct ports {
 	struct port_set set;
 	struct ends *ends; /* of switches and graphs */
 	/*
-	 * Tori: do routes take the links along an axis of a domain from the devices at a
-	 * place of it: [domain][axis][forward, back][longest]. NULL: they may take all.
+	 * For tori: whether routes take the links along an axis of a domain from the
+	 * devices at a place of it, [domain][axis][forward, back][longest]. NULL: they
+	 * may take all.
 	 */
 	bool *taken[MACHINE_FABRICS_MAX];
 	int32_t longest[MACHINE_FABRICS_MAX];
 };
 
-/* List the devices of every domain of a fabric. */
+/* Lists the devices of every domain of a fabric. */
 static void list_domains(struct ports *p, int k, struct arena *a)
 {
 	const struct machine *m = p->machine;
@@ -37,7 +38,7 @@ static void list_domains(struct ports *p, int k, struct arena *a)
 	p->set.first[k] = first;
 }
 
-/* The place of device d along an axis. */
+/* Returns the place of device d along an axis. */
 static int32_t coordinate(const struct fabric *f, int32_t d, int axis)
 {
 	int32_t inner = 1;
@@ -54,7 +55,7 @@ static bool *taken_row(const struct ports *p, int k, int32_t domain, int axis, i
 	return p->taken[k] + (row + (dir < 0)) * p->longest[k];
 }
 
-/* Mark the links along an axis of the route between the places c and t of it. */
+/* Marks the links along an axis that the route between its places c and t takes. */
 static void take_route(struct ports *p, int k, int32_t domain, int axis, int32_t c,
                        int32_t t)
 {
@@ -74,7 +75,9 @@ static void take_route(struct ports *p, int k, int32_t domain, int axis, int32_t
 		taken_row(p, k, domain, axis, dir)[(c + dir * i + size) % size] = true;
 }
 
-/* The links that routes between the devices of the problem take, of a whole torus. */
+/*
+ * Finds the links that routes between the devices of the problem take on a whole torus.
+ */
 static void find_taken(struct ports *p, int k, const int32_t *number, struct arena *a)
 {
 	const struct fabric *f = &p->machine->fabric[k];
@@ -120,7 +123,10 @@ void ports_restrict(struct ports *p, const int32_t *number, struct arena *a)
 	for (int k = 0; k < p->machine->nfabrics; k++) {
 		const struct fabric *f = &p->machine->fabric[k];
 
-		/* Routes of a twisted torus are offsets through all axes: any may be. */
+		/*
+		 * Routes of a twisted torus are offsets through all axes, so any link
+		 * may be taken.
+		 */
 		if (f->geometry == GEOMETRY_TORUS && f->twist == 0)
 			find_taken(p, k, number, a);
 	}
@@ -161,8 +167,8 @@ void ports_neighbour(struct gate *in, struct gate *out, const struct ports *p,
 }
 
 /*
- * The links between ports that do not both have members only: a port that others share
- * with members may send to and receive from any.
+ * Adds the links between ports, except where both ports have members only: a port that
+ * members share with others may send to any and receive from any.
  */
 static void torus_gates(struct gate *in, struct gate *out, const struct ports *p, int k,
                         const int32_t *member, int32_t n)

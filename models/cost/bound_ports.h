@@ -14,12 +14,12 @@
 
 struct ports;
 
-/* Of the machine, which is borrowed; in the arena. */
+/* Makes the ports of a machine, which is borrowed, in the arena. */
 struct ports *ports_make(const struct machine *m, struct arena *a);
 
 /*
- * From now on only links that routes between devices of the problem take count, on tori:
- * number[d] < 0 where platform device d has no part in it.
+ * From now on, counts only those links of tori that routes between devices of the
+ * problem take: number[d] < 0 where platform device d has no part in the problem.
  */
 void ports_restrict(struct ports *p, const int32_t *number, struct arena *a);
 
@@ -39,13 +39,17 @@ void ports_restrict(struct ports *p, const int32_t *number, struct arena *a);
 void ports_gates(struct gate *in, struct gate *out, struct ports *p,
                  const int32_t *member, int32_t n, int except);
 
-/* The devices of a domain of a fabric, ascending; *n of them. */
+/*
+ * Returns the devices of a domain of a fabric, ascending, and stores their number in
+ * *n.
+ */
 const int32_t *ports_domain(int32_t *n, const struct ports *p, int fabric,
                             int32_t domain);
 
 /*
- * The links along a torus axis from device d to its neighbour at `dir` (+1, -1) and
- * from there to d; nothing where there is none, or none on a route.
+ * Adds the links along a torus axis from device d to its neighbour at `dir` (+1, -1) to
+ * *out, and those from there to d to *in; none where there is no link, or no route
+ * takes it.
  */
 void ports_neighbour(struct gate *in, struct gate *out, const struct ports *p,
                      int fabric, int32_t d, int axis, int dir);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* SimGrid's surf/precision: what is left of a wait below it counts as nothing. */
+/* SimGrid's surf/precision: a wait of which less than this is left is over. */
 #define PRECISION_S 1e-9
 
 struct task_state {
@@ -20,13 +20,13 @@ struct run {
 	const double *rate; /* of tasks that move */
 	double precision_Bps;
 	double now_s;
-	double wait_s; /* until the next task is started; 0: none is waited for */
+	double wait_s; /* until the next task is started; 0: no task is waited for */
 	int64_t next;
 	struct task_state *task;
-	int32_t *started; /* tasks, not ended */
+	int32_t *started; /* tasks that have started and not ended */
 	int64_t nstarted;
-	bool changed; /* since rates were found */
-	int64_t work; /* tasks looked at */
+	bool changed; /* since the rates were found */
+	int64_t work; /* tasks that were looked at */
 };
 
 double fair_precision_Bps(const struct machine *m)
@@ -56,112 +56,115 @@ void fair_free(struct fair *f)
 	*f = (struct fair){0};
 }
 
-/* Less by so much; nothing where it falls below the precision. */
+/* Returns `value` less `by`, or 0 where that falls below the precision. */
 static double lessen(double value, double by, double precision)
 {
 	value -= by;
 	return value < precision ? 0 : value;
 }
 
-/* The latency of a task is over. */
-static void move(struct run *w, int32_t t)
+/* Lets a task move, since its latency is over. */
+static void move(struct run *run, int32_t t)
 {
-	rates_begin(w->rates, t);
-	w->changed = true;
+	rates_begin(run->rates, t);
+	run->changed = true;
 }
 
-/* Starts what is to start now, the next task too if it is `due`, up to the next wait. */
-static void start_tasks(struct run *w, bool due)
+/*
+ * Starts the tasks that start now, up to the next wait; the next task starts too if it
+ * is `due`.
+ */
+static void start_tasks(struct run *run, bool due)
 {
-	const struct fair *f = w->f;
+	const struct fair *f = run->f;
 
-	for (w->wait_s = 0; w->next < f->ntasks; w->next++) {
-		const struct fair_task *t = &f->task[w->next];
-		double before_s = w->next ? t[-1].after_s : 0;
+	for (run->wait_s = 0; run->next < f->ntasks; run->next++) {
+		const struct fair_task *t = &f->task[run->next];
+		double before_s = run->next ? t[-1].after_s : 0;
 
-		if (!due && t->after_s > before_s && t->after_s > w->now_s) {
-			w->wait_s = t->after_s - w->now_s;
+		if (!due && t->after_s > before_s && t->after_s > run->now_s) {
+			run->wait_s = t->after_s - run->now_s;
 			return;
 		}
 		due = false;
-		w->task[w->next] = (struct task_state){t->latency_s, 1};
-		w->started[w->nstarted++] = (int32_t)w->next;
+		run->task[run->next] = (struct task_state){t->latency_s, 1};
+		run->started[run->nstarted++] = (int32_t)run->next;
 		if (t->latency_s <= 0)
-			move(w, (int32_t)w->next);
+			move(run, (int32_t)run->next);
 	}
 }
 
-/* Seconds until something happens. */
-static double next_s(const struct run *w)
+/* Returns the seconds until the next task starts, begins to move or ends. */
+static double next_s(const struct run *run)
 {
-	double next_s = w->wait_s > 0 ? w->wait_s : INFINITY;
+	double next_s = run->wait_s > 0 ? run->wait_s : INFINITY;
 
-	for (int64_t i = 0; i < w->nstarted; i++) {
-		int32_t t = w->started[i];
-		double own_s = w->task[t].latency_s > 0
-		                       ? w->task[t].latency_s
-		                       : w->task[t].remains / w->rate[t];
+	for (int64_t i = 0; i < run->nstarted; i++) {
+		int32_t t = run->started[i];
+		double own_s = run->task[t].latency_s > 0
+		                       ? run->task[t].latency_s
+		                       : run->task[t].remains / run->rate[t];
 
 		next_s = own_s < next_s ? own_s : next_s;
 	}
 	return next_s;
 }
 
-/* Lets time pass for a task; false if it ends. */
-static bool task_pass(struct run *w, int32_t t, double seconds)
+/* Lets time pass for a task. Returns false if the task ends. */
+static bool task_pass(struct run *run, int32_t t, double seconds)
 {
-	struct task_state *s = &w->task[t];
+	struct task_state *s = &run->task[t];
 
 	if (s->latency_s > 0) {
 		s->latency_s = lessen(s->latency_s, seconds, PRECISION_S);
 		if (s->latency_s <= 0)
-			move(w, t);
+			move(run, t);
 		return true;
 	}
-	s->remains = lessen(s->remains, w->rate[t] * seconds,
-	                    w->precision_Bps * PRECISION_S);
+	s->remains = lessen(s->remains, run->rate[t] * seconds,
+	                    run->precision_Bps * PRECISION_S);
 	if (s->remains > 0)
 		return true;
-	rates_end(w->rates, t);
-	w->changed = true;
+	rates_end(run->rates, t);
+	run->changed = true;
 	return false;
 }
 
-static void pass(struct run *w, double seconds)
+static void pass(struct run *run, double seconds)
 {
 	int64_t left = 0;
 
-	w->now_s += seconds;
-	w->work += w->nstarted;
-	for (int64_t i = 0; i < w->nstarted; i++)
-		if (task_pass(w, w->started[i], seconds))
-			w->started[left++] = w->started[i];
-	w->nstarted = left;
-	if (w->wait_s <= 0)
+	run->now_s += seconds;
+	run->work += run->nstarted;
+	for (int64_t i = 0; i < run->nstarted; i++)
+		if (task_pass(run, run->started[i], seconds))
+			run->started[left++] = run->started[i];
+	run->nstarted = left;
+	if (run->wait_s <= 0)
 		return;
-	w->wait_s = lessen(w->wait_s, seconds, PRECISION_S);
-	if (w->wait_s <= 0)
-		start_tasks(w, true);
+	run->wait_s = lessen(run->wait_s, seconds, PRECISION_S);
+	if (run->wait_s <= 0)
+		start_tasks(run, true);
 }
 
 double fair_s(const struct fair *f, double precision_Bps, int64_t most_work)
 {
-	struct run w = {.f = f, .precision_Bps = precision_Bps};
+	struct run run = {.f = f, .precision_Bps = precision_Bps};
 
-	w.task = xmalloc((size_t)f->ntasks, sizeof(*w.task));
-	w.started = xmalloc((size_t)f->ntasks, sizeof(*w.started));
-	w.rates = rates_new(f, precision_Bps, most_work);
-	start_tasks(&w, false);
-	while (w.nstarted || w.wait_s > 0) {
-		if (w.changed)
-			w.rate = rates_find(w.rates);
-		if ((w.changed && !w.rate) || w.work > most_work)
+	run.task = xmalloc((size_t)f->ntasks, sizeof(*run.task));
+	run.started = xmalloc((size_t)f->ntasks, sizeof(*run.started));
+	run.rates = rates_new(f, precision_Bps, most_work);
+	start_tasks(&run, false);
+	while (run.nstarted || run.wait_s > 0) {
+		if (run.changed)
+			run.rate = rates_find(run.rates);
+		if ((run.changed && !run.rate) || run.work > most_work)
 			break;
-		w.changed = false;
-		pass(&w, next_s(&w));
+		run.changed = false;
+		pass(&run, next_s(&run));
 	}
-	rates_free(w.rates);
-	xfree(w.task);
-	xfree(w.started);
-	return w.nstarted || w.wait_s > 0 ? -1 : w.now_s;
+	rates_free(run.rates);
+	xfree(run.task);
+	xfree(run.started);
+	return run.nstarted || run.wait_s > 0 ? -1 : run.now_s;
 }

@@ -29,7 +29,7 @@ struct fair_use {
 };
 
 struct fair_task {
-	double after_s; /* started so long after the beginning */
+	double after_s; /* how long after the beginning it starts */
 	double latency_s;
 	int64_t first, nuses; /* in fair.use; one or more, see below */
 };
@@ -46,19 +46,23 @@ struct fair {
 	double *link_Bps;
 };
 
-/* A bandwidth that counts as none: SimGrid's maxmin/precision on the machine. */
+/*
+ * Returns the bandwidth below which one counts as none: SimGrid's maxmin/precision on
+ * the machine.
+ */
 double fair_precision_Bps(const struct machine *m);
 
 /*
- * Seconds from the beginning to the last task's end; < 0 if finding that takes more than
- * `most_work`: uses and tasks looked at, some 2e8 of them in a second.
+ * Returns the seconds from the beginning to the last task's end, or < 0 if finding that
+ * takes more than `most_work`: the number of uses and tasks looked at, some 2e8 of them
+ * in a second.
  */
 double fair_s(const struct fair *f, double precision_Bps, int64_t most_work);
 
-/* Whether two systems have equal figures, in order. */
+/* Returns whether two systems have equal figures, in order. */
 bool fair_equal(const struct fair *a, const struct fair *b);
 
-/* Frees the arrays. */
+/* Frees the arrays of a system. */
 void fair_free(struct fair *f);
 
 #endif

@@ -7,9 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A system; its arrays are one after another in fair_memo.bytes, from `first` on. */
+/*
+ * A system that is kept: its arrays are one after another in fair_memo.bytes, from
+ * `first` on.
+ */
 struct known {
-	struct fair fair; /* the numbers in it */
+	struct fair fair; /* its counts; the arrays are not set */
 	int64_t first;
 	double seconds;
 };
@@ -53,7 +56,9 @@ static size_t links_size(const struct fair *f)
 	return (size_t)f->nlinks * sizeof(*f->link_Bps);
 }
 
-/* No struct in it has bytes that are no figure's. */
+/*
+ * Returns the hash of a system. None of its structs has bytes that belong to no figure.
+ */
 static uint64_t hash_of(const struct fair *f)
 {
 	uint64_t hash = HASH_START;
@@ -65,7 +70,7 @@ static uint64_t hash_of(const struct fair *f)
 	return hash_bytes(hash, f->link_Bps, links_size(f));
 }
 
-/* The system as it is kept. */
+/* Returns a kept system with its arrays. */
 static struct fair kept(const struct fair_memo *m, const struct known *k)
 {
 	struct fair f = k->fair;

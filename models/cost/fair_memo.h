@@ -9,8 +9,9 @@
 #include "cost/fair.h"
 
 /*
- * It keeps systems of FAIR_MEMO_BYTES_MAX bytes together and FAIR_MEMO_MAX in number, and forgets
- * all of them when there are more. A larger system is not kept.
+ * A memo keeps up to FAIR_MEMO_MAX systems of up to FAIR_MEMO_BYTES_MAX bytes together,
+ * and forgets all of them when there are more. It does not keep a system larger than
+ * that.
  */
 enum { FAIR_MEMO_BYTES_MAX = 1 << 25, FAIR_MEMO_MAX = 1 << 16 };
 
@@ -19,7 +20,10 @@ struct fair_memo;
 struct fair_memo *fair_memo_new(void);
 void fair_memo_free(struct fair_memo *m);
 
-/* The seconds that an equal system was remembered with, in *seconds; false: there is none. */
+/*
+ * Stores the seconds that an equal system was remembered with in *seconds. Returns
+ * false if there is none.
+ */
 bool fair_memo_find(double *seconds, const struct fair_memo *m, const struct fair *f);
 
 /* Remembers a system that fair_memo_find() does not find. */

@@ -4,10 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of a layer, for each link and task: so it bounds the memory as well. */
+/*
+ * The work of making a layer, for each link and task, so that work bounds memory as
+ * well.
+ */
 enum { LAYER_WORK = 100 };
 
-/* Of a task that is not settled yet. */
+/* The number of passes of a task that is not settled yet. */
 #define OPEN INT32_MAX
 
 /* A task on a link. */
@@ -16,7 +19,7 @@ struct entry {
 	double bytes;
 };
 
-/* What one pass found; of links and tasks that are open in it. */
+/* What one pass found for the links and tasks that are open in it. */
 struct layer {
 	double *left_Bps; /* of each link, before the pass */
 	double *offer_Bps;
@@ -24,9 +27,9 @@ struct layer {
 	double *part;  /* of each task */
 };
 
-/* Tasks or links that may differ from what is known. */
+/* Tasks or links whose figures may differ from those known. */
 struct changes {
-	int32_t *all, *live; /* live: those that are open still */
+	int32_t *all, *live; /* live: those that are still open */
 	int32_t nall, nlive;
 	bool *is_in; /* `all` */
 };
@@ -37,8 +40,8 @@ struct rates {
 	struct entry *entry;
 	int64_t *first;  /* [nlinks + 1]: entries of each link */
 	int32_t *on;     /* [nlinks]: how many of them move */
-	int32_t *passes; /* [ntasks]: that the task was open in */
-	int32_t *before; /* the same before the changes */
+	int32_t *passes; /* [ntasks]: how many the task was open in */
+	int32_t *before; /* `passes` as it was before the changes */
 	double *rate;
 	struct layer *layer;
 	int32_t nlayers;
@@ -60,7 +63,7 @@ static void changes_close(struct changes *c)
 	xfree(c->is_in);
 }
 
-static void touch(struct changes *c, int32_t i)
+static void changes_note(struct changes *c, int32_t i)
 {
 	if (c->is_in[i])
 		return;
@@ -153,11 +156,11 @@ void rates_begin(struct rates *r, int32_t task)
 	for (int64_t k = r->f->task[task].nuses; k--; u++) {
 		r->entry[r->first[u->link] + r->on[u->link]++] =
 			(struct entry){task, u->tasks, u->bytes};
-		touch(&r->links, u->link);
+		changes_note(&r->links, u->link);
 	}
 	r->passes[task] = OPEN;
 	r->before[task] = 0;
-	touch(&r->tasks, task);
+	changes_note(&r->tasks, task);
 }
 
 void rates_end(struct rates *r, int32_t task)
@@ -174,21 +177,21 @@ void rates_end(struct rates *r, int32_t task)
 		}
 		/* the others keep their order, so that their sums stay as they are */
 		memmove(e, e + 1, (size_t)(n - 1) * sizeof(*e));
-		touch(&r->links, u->link);
+		changes_note(&r->links, u->link);
 	}
 }
 
-/* A task that may take another part in pass p, in which it is open. */
+/* Notes that a task may take another part in a pass in which it is open. */
 static void touch_task(struct rates *r, int32_t task)
 {
 	if (r->tasks.is_in[task])
 		return;
-	touch(&r->tasks, task);
+	changes_note(&r->tasks, task);
 	r->before[task] = r->passes[task];
 	r->passes[task] = OPEN;
 }
 
-/* The tasks that are open on a link in pass p. */
+/* Notes the tasks that are open on a link in pass p. */
 static void touch_tasks(struct rates *r, int32_t link, int32_t p)
 {
 	const struct entry *e = r->entry + r->first[link];
@@ -204,27 +207,27 @@ static void touch_links(struct rates *r, int32_t task)
 	const struct fair_use *u = uses(r, task);
 
 	for (int64_t k = r->f->task[task].nuses; k--; u++)
-		touch(&r->links, u->link);
+		changes_note(&r->links, u->link);
 }
 
 static void find_offers(struct rates *r, int32_t p)
 {
-	struct layer *y = &r->layer[p];
+	struct layer *layer = &r->layer[p];
 
 	for (int32_t i = 0; i < r->links.nlive; i++) {
 		int32_t l = r->links.live[i];
-		double offer_Bps = y->left_Bps[l] / y->open[l];
+		double offer_Bps = layer->left_Bps[l] / layer->open[l];
 
-		if (offer_Bps == y->offer_Bps[l])
+		if (offer_Bps == layer->offer_Bps[l])
 			continue;
-		y->offer_Bps[l] = offer_Bps;
+		layer->offer_Bps[l] = offer_Bps;
 		touch_tasks(r, l, p);
 	}
 }
 
 static void find_parts(struct rates *r, int32_t p)
 {
-	struct layer *y = &r->layer[p];
+	struct layer *layer = &r->layer[p];
 
 	for (int32_t i = 0; i < r->tasks.nlive; i++) {
 		int32_t t = r->tasks.live[i];
@@ -234,18 +237,21 @@ static void find_parts(struct rates *r, int32_t p)
 
 		r->work += n;
 		for (int64_t k = 0; k < n; k++) {
-			double allowed = y->offer_Bps[u[k].link] / u[k].bytes;
+			double allowed = layer->offer_Bps[u[k].link] / u[k].bytes;
 
 			part = allowed < part ? allowed : part;
 		}
-		if (r->before[t] > p && part == y->part[t])
+		if (r->before[t] > p && part == layer->part[t])
 			continue;
-		y->part[t] = part;
+		layer->part[t] = part;
 		touch_links(r, t);
 	}
 }
 
-/* What all tasks on a link take in pass p, those that were settled before too. */
+/*
+ * Returns what all tasks on a link take in pass p, including those that were settled
+ * before.
+ */
 static double taken_Bps(const struct rates *r, int32_t link, int32_t p)
 {
 	const struct entry *e = r->entry + r->first[link];
@@ -262,16 +268,16 @@ static double taken_Bps(const struct rates *r, int32_t link, int32_t p)
 
 static void find_left(struct rates *r, int32_t p)
 {
-	struct layer *y = &r->layer[p];
+	struct layer *layer = &r->layer[p];
 
 	for (int32_t i = 0; i < r->links.nlive; i++) {
 		int32_t l = r->links.live[i];
-		double left_Bps = y->left_Bps[l] - taken_Bps(r, l, p);
-		bool was_full = y[1].left_Bps[l] <= 0;
+		double left_Bps = layer->left_Bps[l] - taken_Bps(r, l, p);
+		bool was_full = layer[1].left_Bps[l] <= 0;
 
 		r->work += r->on[l];
-		y[1].left_Bps[l] = left_Bps < r->precision_Bps ? 0 : left_Bps;
-		if ((y[1].left_Bps[l] <= 0) != was_full)
+		layer[1].left_Bps[l] = left_Bps < r->precision_Bps ? 0 : left_Bps;
+		if ((layer[1].left_Bps[l] <= 0) != was_full)
 			touch_tasks(r, l, p);
 	}
 }
@@ -286,7 +292,7 @@ static bool is_settled(const struct rates *r, int32_t t, int32_t p)
 	return false;
 }
 
-/* Those settled by pass p live no longer. */
+/* Drops the tasks that pass p settles from those that are live. */
 static void settle_tasks(struct rates *r, int32_t p)
 {
 	int32_t n = 0;
@@ -305,7 +311,7 @@ static void settle_tasks(struct rates *r, int32_t p)
 	r->tasks.nlive = n;
 }
 
-/* Links without open tasks live no longer. */
+/* Drops the links without open tasks from those that are live. */
 static void settle_links(struct rates *r, int32_t p)
 {
 	int32_t n = 0;

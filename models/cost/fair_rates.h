@@ -14,18 +14,24 @@
 
 struct rates;
 
-/* For so much work at the most: uses looked at, and memory as far as it is taken. */
+/*
+ * Makes the rates of a system, for at most so much work: the uses that are looked at,
+ * and memory as it is taken.
+ */
 struct rates *rates_new(const struct fair *f, double precision_Bps, int64_t most_work);
 void rates_free(struct rates *r);
 
 /*
- * The task moves from now on, or no longer, once each and not both before the next
- * rates_find().
+ * Tell that the task moves from now on, or no longer. Each is told once for a task, and
+ * not both before the next rates_find().
  */
 void rates_begin(struct rates *r, int32_t task);
 void rates_end(struct rates *r, int32_t task);
 
-/* The rate of every task, [ntasks], right for those that move; NULL: too much work. */
+/*
+ * Returns the rate of every task, [ntasks], which is right for those that move, or NULL
+ * if that took too much work.
+ */
 const double *rates_find(struct rates *r);
 
 #endif

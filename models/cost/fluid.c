@@ -13,11 +13,11 @@ struct fluid {
 	const struct machine *machine;
 	double precision_Bps;
 	struct pieces *pieces;
-	struct parallel *parallel, *other; /* two systems at a time, to be compared */
+	struct parallel *parallel, *other; /* to compare two systems */
 	struct fair_memo *memo;
 };
 
-/* Where to say why there is no time. */
+/* The buffer for the reason why there is no time. */
 struct reason {
 	char *text;
 	size_t size;
@@ -25,39 +25,40 @@ struct reason {
 
 struct fluid *fluid_new(const struct machine *m)
 {
-	struct fluid *w = xmalloc(1, sizeof(*w));
+	struct fluid *fluid = xmalloc(1, sizeof(*fluid));
 
-	*w = (struct fluid){.machine = m,
-	                    .precision_Bps = fair_precision_Bps(m),
-	                    .pieces = pieces_new(m),
-	                    .parallel = parallel_new(m),
-	                    .other = parallel_new(m),
-	                    .memo = fair_memo_new()};
-	return w;
+	*fluid = (struct fluid){.machine = m,
+	                        .precision_Bps = fair_precision_Bps(m),
+	                        .pieces = pieces_new(m),
+	                        .parallel = parallel_new(m),
+	                        .other = parallel_new(m),
+	                        .memo = fair_memo_new()};
+	return fluid;
 }
 
-void fluid_free(struct fluid *w)
+void fluid_free(struct fluid *fluid)
 {
-	if (!w)
+	if (!fluid)
 		return;
-	pieces_free(w->pieces);
-	parallel_free(w->parallel);
-	parallel_free(w->other);
-	fair_memo_free(w->memo);
-	xfree(w);
+	pieces_free(fluid->pieces);
+	parallel_free(fluid->parallel);
+	parallel_free(fluid->other);
+	fair_memo_free(fluid->memo);
+	xfree(fluid);
 }
 
 /*
- * Where every end of a task is felt by all others, the work is as tasks times uses; else
- * it is some hundredth of that. Nobody waits for the former.
+ * Returns whether the work is beyond all patience. Where the end of any task changes
+ * the rates of all others, the work is the number of tasks times that of uses; else it
+ * is some hundredth of that.
  */
 static bool is_hopeless(const struct fair *f)
 {
 	return (double)f->ntasks * (double)f->nuses > 25. * FLUID_WORK_MAX;
 }
 
-/* Seconds of a system; < 0 if finding them takes too much work. */
-static double system_s(const struct fluid *w, const struct fair *f)
+/* Returns the seconds of a system, or < 0 if finding them takes too much work. */
+static double system_s(const struct fluid *fluid, const struct fair *f)
 {
 	struct fair kinds;
 	bool folded = alike_fold(&kinds, f);
@@ -65,48 +66,48 @@ static double system_s(const struct fluid *w, const struct fair *f)
 	double seconds = -1;
 
 	if (!is_hopeless(least))
-		seconds = fair_s(least, w->precision_Bps, FLUID_WORK_MAX);
+		seconds = fair_s(least, fluid->precision_Bps, FLUID_WORK_MAX);
 	if (folded)
 		fair_free(&kinds);
 	return seconds;
 }
 
 /*
- * The system of the round that was parted last: of one of its pieces where all are alike,
- * else of the whole.
+ * Returns the system of the round that was parted last: that of one of its pieces where
+ * all are alike, else that of the whole round.
  */
-static const struct fair *round_system(double *until_s, struct fluid *w,
+static const struct fair *round_system(double *until_s, struct fluid *fluid,
                                        const struct schedule *s, const struct round *r,
                                        const struct piece *piece, int32_t n)
 {
 	const struct fair *f =
-		parallel_make(until_s, w->parallel, s, r, w->pieces, &piece[0]);
+		parallel_make(until_s, fluid->parallel, s, r, fluid->pieces, &piece[0]);
 
 	for (int32_t i = 1; i < n; i++) {
 		double other_until_s;
-		const struct fair *other = parallel_make(&other_until_s, w->other, s, r,
-		                                         w->pieces, &piece[i]);
+		const struct fair *other = parallel_make(
+			&other_until_s, fluid->other, s, r, fluid->pieces, &piece[i]);
 
 		if (!fair_equal(f, other))
-			return parallel_make(until_s, w->parallel, s, r, w->pieces,
-			                     NULL);
+			return parallel_make(until_s, fluid->parallel, s, r,
+			                     fluid->pieces, NULL);
 		*until_s = fmax(*until_s, other_until_s);
 	}
 	return f;
 }
 
-static double round_s(struct fluid *w, const struct schedule *s, const struct round *r,
-                      struct reason why)
+static double round_s(struct fluid *fluid, const struct schedule *s,
+                      const struct round *r, struct reason why)
 {
 	const struct piece *piece;
 	const struct fair *f;
 	double seconds, until_s;
 	int32_t n = 0;
 
-	switch (pieces_find(&piece, &n, w->pieces, s, r)) {
+	switch (pieces_find(&piece, &n, fluid->pieces, s, r)) {
 	case PIECES_NO_ROUTE:
 		snprintf(why.text, why.size, "a message has no route on %s",
-		         w->machine->name);
+		         fluid->machine->name);
 		return CLOCK_FAILED_S;
 	case PIECES_TOO_LARGE:
 		snprintf(why.text, why.size,
@@ -117,10 +118,10 @@ static double round_s(struct fluid *w, const struct schedule *s, const struct ro
 	case PIECES_OK:
 		break;
 	}
-	f = round_system(&until_s, w, s, r, piece, n);
-	if (!fair_memo_find(&seconds, w->memo, f)) {
-		seconds = system_s(w, f);
-		fair_memo_add(w->memo, f, seconds);
+	f = round_system(&until_s, fluid, s, r, piece, n);
+	if (!fair_memo_find(&seconds, fluid->memo, f)) {
+		seconds = system_s(fluid, f);
+		fair_memo_add(fluid->memo, f, seconds);
 	}
 	if (seconds >= 0)
 		return fmax(seconds, until_s);

@@ -16,7 +16,7 @@
  * src/kernel/lmm/fair_bottleneck.cpp. Tests hold this clock to the clock `simgrid`, which
  * runs the same rounds in SimGrid, to 1e-9 of the time.
  *
- * One way for all rounds: a round is parted into pieces that share no link
+ * All rounds are timed in the same way: a round is parted into pieces that share no link
  * (cost/pieces.h). Where all pieces are alike, as 256 rings at once on a torus are, one of
  * them has the time of all. Where they are not, all together are one piece: they share no
  * link, but what happens in one may end a short wait in another. The system of tasks and
@@ -36,11 +36,14 @@
  */
 enum { FLUID_WORK_MAX = 2000000000 };
 
-/* A workspace for one machine (borrowed, must outlive it). Not shared between threads. */
+/*
+ * A workspace for one machine, which is borrowed and must outlive it. Threads do not
+ * share it.
+ */
 struct fluid;
 
 struct fluid *fluid_new(const struct machine *m);
-void fluid_free(struct fluid *w);
+void fluid_free(struct fluid *fluid);
 
 /*
  * A clock_fn (cost/model.h); `self` is a struct fluid. Equal schedules give equal times.

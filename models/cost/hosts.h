@@ -23,35 +23,41 @@ struct hosts {
 	int32_t n;
 };
 
-/* An empty set for the machine, which is borrowed; hosts_close() frees it. */
+/* Makes *h an empty set for the machine, which is borrowed; hosts_close() frees it. */
 void hosts_open(struct hosts *h, const struct machine *m);
 void hosts_close(struct hosts *h);
 
 /*
- * The number of a device's host on a fabric, below nfabrics * ndevices. Devices that
- * share a host have the same.
+ * Returns the number of a device's host on a fabric, below nfabrics * ndevices. Devices
+ * that share a host have the same number.
  */
 int32_t host_number(const struct machine *m, int32_t fabric, int32_t device);
 
-/* Takes all hosts out again. */
+/* Removes all hosts from the set. */
 void hosts_clear(struct hosts *h);
 
 /* Adds the senders and receivers of `n` messages. */
 void hosts_add(struct hosts *h, const struct message *msg, int64_t n);
 
-/* Whether the task is one parallel task, not one per message. The set becomes another. */
+/*
+ * Returns whether the task is one parallel task, not one per message. The set is
+ * overwritten.
+ */
 bool hosts_are_one_task(struct hosts *h, const struct schedule *s, const struct task *t);
 
-/* When a parallel task starts, and when it ends at the earliest, after its round starts. */
+/*
+ * When a parallel task starts, and when it ends at the earliest, both from its round's
+ * start.
+ */
 struct task_times {
 	double after_s, until_s;
 };
 
 /*
- * The times of a task whose longest route has the latency `longest_s`. Each of the
- * `repeats` rounds merged into the task pays that latency: all but the last before the
- * task starts, the last as SimGrid has every parallel task wait for it. The task's own
- * delay_s passes first, and its bytes take least_s or longer.
+ * Returns the times of a task whose longest route has the latency `longest_s`. Each of
+ * the `repeats` rounds merged into the task pays that latency: all but the last before
+ * the task starts, the last as SimGrid has every parallel task wait for it. The task's
+ * own delay_s passes first, and its bytes take least_s or longer.
  */
 struct task_times task_times(const struct task *t, double longest_s);
 

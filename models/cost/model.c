@@ -22,7 +22,7 @@ struct model {
 	struct routes *routes;
 	struct load *load; /* [nlinks] */
 	int64_t rounds, tasks;
-	int32_t *used; /* [nlinks]: links of the current round, in order of first use */
+	int32_t *used; /* [nlinks]: links of this round, in order of first use */
 	int32_t nused;
 	int32_t *mine; /* [nlinks]: the same of the current task */
 	int32_t nmine;
@@ -30,35 +30,35 @@ struct model {
 
 struct model *model_new(const struct machine *m)
 {
-	struct model *w = xmalloc(1, sizeof(*w));
+	struct model *model = xmalloc(1, sizeof(*model));
 	size_t n = m->nlinks ? (size_t)m->nlinks : 1;
 
-	*w = (struct model){.machine = m, .routes = routes_new(m)};
-	w->load = xmalloc(n, sizeof(*w->load));
-	w->used = xmalloc(n, sizeof(*w->used));
-	w->mine = xmalloc(n, sizeof(*w->mine));
+	*model = (struct model){.machine = m, .routes = routes_new(m)};
+	model->load = xmalloc(n, sizeof(*model->load));
+	model->used = xmalloc(n, sizeof(*model->used));
+	model->mine = xmalloc(n, sizeof(*model->mine));
 	for (int32_t l = 0; l < m->nlinks; l++)
-		w->load[l] = (struct load){0};
-	return w;
+		model->load[l] = (struct load){0};
+	return model;
 }
 
-struct routes *model_routes(struct model *w)
+struct routes *model_routes(struct model *model)
 {
-	return w->routes;
+	return model->routes;
 }
 
-void model_free(struct model *w)
+void model_free(struct model *model)
 {
-	if (!w)
+	if (!model)
 		return;
-	routes_free(w->routes);
-	xfree(w->load);
-	xfree(w->used);
-	xfree(w->mine);
-	xfree(w);
+	routes_free(model->routes);
+	xfree(model->load);
+	xfree(model->used);
+	xfree(model->mine);
+	xfree(model);
 }
 
-/* As fmax() and fmin(), which are calls; nothing here is NaN. */
+/* Return what fmax() and fmin() do, but without a call; nothing here is NaN. */
 static inline double larger(double a, double b)
 {
 	return a > b ? a : b;
@@ -69,54 +69,57 @@ static inline double smaller(double a, double b)
 	return a < b ? a : b;
 }
 
-/* Put the bytes on one link of the current task and round. */
-static void link_load(struct model *w, int32_t l, double bytes)
+/* Puts the bytes of the current task and round on one link. */
+static void link_load(struct model *model, int32_t l, double bytes)
 {
-	struct load *load = &w->load[l];
+	struct load *load = &model->load[l];
 
-	if (load->round != w->rounds) {
-		load->round = w->rounds;
+	if (load->round != model->rounds) {
+		load->round = model->rounds;
 		load->round_bytes = 0;
 		load->latency_s = INFINITY;
-		w->used[w->nused++] = l;
+		model->used[model->nused++] = l;
 	}
-	if (load->task != w->tasks) {
-		load->task = w->tasks;
+	if (load->task != model->tasks) {
+		load->task = model->tasks;
 		load->task_bytes = 0;
-		w->mine[w->nmine++] = l;
+		model->mine[model->nmine++] = l;
 	}
 	load->round_bytes += bytes;
 	load->task_bytes += bytes;
 }
 
-/* Loads the links of the task; its own time, or < 0 where a message has no route. */
-static double task_s(struct model *w, const struct schedule *s, const struct task *t)
+/*
+ * Loads the links of the task. Returns its own time, or < 0 where a message has no
+ * route.
+ */
+static double task_s(struct model *model, const struct schedule *s, const struct task *t)
 {
-	const struct machine *m = w->machine;
+	const struct machine *m = model->machine;
 	double latency_s = 0, busy_s = 0;
 
-	w->tasks++;
-	w->nmine = 0;
+	model->tasks++;
+	model->nmine = 0;
 	for (int64_t i = 0; i < t->nmessages; i++) {
 		const struct message *msg = &s->message[t->first + i];
 		double route_s = 0;
 		int n;
 		const int32_t *links =
-			routes_find(&n, w->routes, msg->fabric, msg->src, msg->dst);
+			routes_find(&n, model->routes, msg->fabric, msg->src, msg->dst);
 
 		if (n < 0)
 			return -1;
 		for (int k = 0; k < n; k++) {
-			link_load(w, links[k], msg->bytes);
+			link_load(model, links[k], msg->bytes);
 			route_s += m->link[links[k]].latency_s;
 		}
 		latency_s = larger(latency_s, route_s);
 	}
 	latency_s = latency_s * t->repeats + t->delay_s;
 	busy_s = t->least_s;
-	for (int32_t k = 0; k < w->nmine; k++) {
-		struct load *load = &w->load[w->mine[k]];
-		double own_s = load->task_bytes / m->link[w->mine[k]].bandwidth_Bps;
+	for (int32_t k = 0; k < model->nmine; k++) {
+		struct load *load = &model->load[model->mine[k]];
+		double own_s = load->task_bytes / m->link[model->mine[k]].bandwidth_Bps;
 
 		load->latency_s = smaller(load->latency_s, latency_s);
 		busy_s = larger(busy_s, own_s);
@@ -124,41 +127,42 @@ static double task_s(struct model *w, const struct schedule *s, const struct tas
 	return busy_s + latency_s;
 }
 
-double model_task_s(struct model *w, const struct schedule *s, const struct task *t)
+double model_task_s(struct model *model, const struct schedule *s, const struct task *t)
 {
-	w->rounds++;
-	w->nused = 0;
-	return task_s(w, s, t);
+	model->rounds++;
+	model->nused = 0;
+	return task_s(model, s, t);
 }
 
-static double round_s(struct model *w, const struct schedule *s, const struct round *r)
+static double round_s(struct model *model, const struct schedule *s,
+                      const struct round *r)
 {
 	double time_s = 0;
 
-	w->rounds++;
-	w->nused = 0;
+	model->rounds++;
+	model->nused = 0;
 	for (int64_t i = 0; i < r->ntasks; i++) {
-		double own_s = task_s(w, s, &s->task[r->first + i]);
+		double own_s = task_s(model, s, &s->task[r->first + i]);
 
 		if (own_s < 0)
 			return -1;
 		time_s = larger(time_s, own_s);
 	}
-	for (int32_t k = 0; k < w->nused; k++) {
-		const struct load *load = &w->load[w->used[k]];
-		double link_Bps = w->machine->link[w->used[k]].bandwidth_Bps;
+	for (int32_t k = 0; k < model->nused; k++) {
+		const struct load *load = &model->load[model->used[k]];
+		double link_Bps = model->machine->link[model->used[k]].bandwidth_Bps;
 
 		time_s = larger(time_s, load->round_bytes / link_Bps + load->latency_s);
 	}
 	return time_s;
 }
 
-double model_schedule_s(struct model *w, const struct schedule *s)
+double model_schedule_s(struct model *model, const struct schedule *s)
 {
 	double total_s = 0;
 
 	for (int64_t r = 0; r < s->nrounds; r++) {
-		double time_s = round_s(w, s, &s->round[r]);
+		double time_s = round_s(model, s, &s->round[r]);
 
 		if (time_s < 0)
 			return -1;
@@ -169,12 +173,12 @@ double model_schedule_s(struct model *w, const struct schedule *s)
 
 double model_clock(void *self, const struct schedule *s, char *message, size_t size)
 {
-	struct model *w = self;
-	double time_s = model_schedule_s(w, s);
+	struct model *model = self;
+	double time_s = model_schedule_s(model, s);
 
 	if (time_s < 0)
 		snprintf(message, size,
 		         "the routes of %s are known to the simulator only",
-		         w->machine->name);
+		         model->machine->name);
 	return time_s;
 }

@@ -16,34 +16,39 @@
 #include "collective/schedule.h"
 
 /*
- * A workspace for one machine (borrowed, must outlive it): O(links) once, so that a call
- * costs only the links its messages touch. Not shared between threads.
+ * A workspace for one machine, which is borrowed and must outlive it. It takes O(links)
+ * once, so that a call costs only the links its messages touch. Threads do not share
+ * it.
  */
 struct model;
 
 struct model *model_new(const struct machine *m);
-void model_free(struct model *w);
+void model_free(struct model *model);
 
-/* The machine's routes, which the workspace remembers and owns. */
-struct routes *model_routes(struct model *w);
+/* Returns the machine's routes, which the workspace remembers and owns. */
+struct routes *model_routes(struct model *model);
 
 /*
- * Seconds of the schedule on the workspace's machine; equal schedules give equal times.
- * < 0 if a message has no route: its fabric does not join the two devices, or is a graph
- * and the machine has nobody to ask.
+ * Returns the seconds of the schedule on the workspace's machine; equal schedules give
+ * equal times. Returns < 0 if a message has no route: its fabric does not join the two
+ * devices, or is a graph and the machine has nobody to ask.
  */
-double model_schedule_s(struct model *w, const struct schedule *s);
+double model_schedule_s(struct model *model, const struct schedule *s);
 
-/* Seconds of one task with the machine to itself; < 0 as above. */
-double model_task_s(struct model *w, const struct schedule *s, const struct task *t);
+/* Returns the seconds of one task that has the machine to itself; < 0 as above. */
+double model_task_s(struct model *model, const struct schedule *s, const struct task *t);
 
-/* What clocks give instead of seconds: it went wrong, or they do not take such a size. */
+/*
+ * What clocks return instead of seconds: they failed, or they refuse a schedule of that
+ * size.
+ */
 #define CLOCK_FAILED_S (-1.)
 #define CLOCK_REFUSED_S (-2.)
 
 /*
- * A clock as the rest of the program sees it: seconds of one schedule, or one of the two
- * above, which are < 0, with the reason in `message` (of `size` bytes).
+ * A clock as the rest of the program sees it: it returns the seconds of one schedule,
+ * or one of the two figures above, which are < 0, with the reason in `message` (of
+ * `size` bytes).
  */
 typedef double clock_fn(void *self, const struct schedule *s, char *message,
                         size_t size);

@@ -18,97 +18,102 @@ struct parallel {
 	const struct machine *machine;
 	struct hosts hosts;
 	struct place *place;   /* [nlinks] */
-	int64_t pieces, tasks; /* so far, over the life of the workspace */
+	int64_t pieces, tasks; /* counted over the life of the workspace */
 	LIST(struct fair_task) task;
 	LIST(struct fair_use) use;
 	LIST(double) link_Bps;
-	struct fair fair; /* these three */
+	struct fair fair; /* the three lists, as a system */
 };
 
 struct parallel *parallel_new(const struct machine *m)
 {
-	struct parallel *w = xmalloc(1, sizeof(*w));
+	struct parallel *parallel = xmalloc(1, sizeof(*parallel));
 	size_t n = m->nlinks ? (size_t)m->nlinks : 1;
 
-	*w = (struct parallel){.machine = m};
-	hosts_open(&w->hosts, m);
-	w->place = memset(xmalloc(n, sizeof(*w->place)), 0, n * sizeof(*w->place));
-	return w;
+	*parallel = (struct parallel){.machine = m};
+	hosts_open(&parallel->hosts, m);
+	parallel->place = memset(xmalloc(n, sizeof(*parallel->place)), 0,
+	                         n * sizeof(*parallel->place));
+	return parallel;
 }
 
-void parallel_free(struct parallel *w)
+void parallel_free(struct parallel *parallel)
 {
-	if (!w)
+	if (!parallel)
 		return;
-	hosts_close(&w->hosts);
-	xfree(w->place);
-	xfree(w->task.at);
-	xfree(w->use.at);
-	xfree(w->link_Bps.at);
-	xfree(w);
+	hosts_close(&parallel->hosts);
+	xfree(parallel->place);
+	xfree(parallel->task.at);
+	xfree(parallel->use.at);
+	xfree(parallel->link_Bps.at);
+	xfree(parallel);
 }
 
-static void task_add(struct parallel *w)
+static void task_add(struct parallel *parallel)
 {
-	w->tasks++;
-	*list_add(&w->task, NULL) = (struct fair_task){.first = w->use.n};
+	parallel->tasks++;
+	*list_add(&parallel->task, NULL) = (struct fair_task){.first = parallel->use.n};
 }
 
-/* The current task puts so many bytes on a link. */
-static void use_add(struct parallel *w, int32_t link, double bytes)
+/* Puts so many bytes of the current task on a link. */
+static void use_add(struct parallel *parallel, int32_t link, double bytes)
 {
-	struct place *p = &w->place[link];
+	struct place *p = &parallel->place[link];
 
-	if (p->piece != w->pieces) {
-		*p = (struct place){.piece = w->pieces,
-		                    .number = (int32_t)w->link_Bps.n};
-		*list_add(&w->link_Bps, NULL) = w->machine->link[link].bandwidth_Bps;
+	if (p->piece != parallel->pieces) {
+		*p = (struct place){.piece = parallel->pieces,
+		                    .number = (int32_t)parallel->link_Bps.n};
+		*list_add(&parallel->link_Bps, NULL) =
+			parallel->machine->link[link].bandwidth_Bps;
 	}
-	if (p->task == w->tasks) {
-		w->use.at[p->use].bytes += bytes;
+	if (p->task == parallel->tasks) {
+		parallel->use.at[p->use].bytes += bytes;
 		return;
 	}
-	p->task = w->tasks;
-	p->use = w->use.n;
-	*list_add(&w->use, NULL) = (struct fair_use){p->number, 1, bytes};
-	w->task.at[w->task.n - 1].nuses++;
+	p->task = parallel->tasks;
+	p->use = parallel->use.n;
+	*list_add(&parallel->use, NULL) = (struct fair_use){p->number, 1, bytes};
+	parallel->task.at[parallel->task.n - 1].nuses++;
 }
 
-static double route_s(const struct parallel *w, const int32_t *route)
+static double route_s(const struct parallel *parallel, const int32_t *route)
 {
 	double sum_s = 0;
 
 	for (int32_t l = 1; l <= *route; l++)
-		sum_s += w->machine->link[route[l]].latency_s;
+		sum_s += parallel->machine->link[route[l]].latency_s;
 	return sum_s;
 }
 
-/* Adds the task, or its messages one by one; returns until when it lasts at least. */
-static double schedule_task_add(struct parallel *w, const struct schedule *s,
+/*
+ * Adds the task, or its messages one by one. Returns the earliest time at which it can
+ * end.
+ */
+static double schedule_task_add(struct parallel *parallel, const struct schedule *s,
                                 const struct task *t, const int32_t *route)
 {
-	bool apart = !hosts_are_one_task(&w->hosts, s, t);
-	int64_t first = w->task.n;
+	bool apart = !hosts_are_one_task(&parallel->hosts, s, t);
+	int64_t first = parallel->task.n;
 	struct task_times times;
 	double longest_s = 0;
 
 	for (int64_t k = 0; k < t->nmessages; k++, route += 1 + *route) {
-		double latency_s = route_s(w, route);
+		double latency_s = route_s(parallel, route);
 		struct fair_task *to;
 
-		if (*route == 0) /* it is there at once */
+		if (*route == 0) /* it arrives at once */
 			continue;
-		if (apart || w->task.n == first)
-			task_add(w);
-		to = &w->task.at[w->task.n - 1];
+		if (apart || parallel->task.n == first)
+			task_add(parallel);
+		to = &parallel->task.at[parallel->task.n - 1];
 		to->latency_s = fmax(to->latency_s, latency_s);
 		longest_s = fmax(longest_s, latency_s);
 		for (int32_t l = 1; l <= *route; l++)
-			use_add(w, route[l], s->message[t->first + k].bytes);
+			use_add(parallel, route[l], s->message[t->first + k].bytes);
 	}
 	times = task_times(t, longest_s);
-	for (int64_t i = first; i < w->task.n; i++)
-		w->task.at[i].after_s = times.after_s;
+	for (int64_t i = first; i < parallel->task.n; i++)
+		parallel->task.at[i].after_s = times.after_s;
 	return times.until_s;
 }
 
@@ -121,38 +126,39 @@ static int compare_starts(const void *a, const void *b)
 	return p->first < q->first ? -1 : p->first > q->first;
 }
 
-static bool are_in_order(const struct parallel *w)
+static bool are_in_order(const struct parallel *parallel)
 {
-	for (int64_t i = 1; i < w->task.n; i++)
-		if (w->task.at[i].after_s < w->task.at[i - 1].after_s)
+	for (int64_t i = 1; i < parallel->task.n; i++)
+		if (parallel->task.at[i].after_s < parallel->task.at[i - 1].after_s)
 			return false;
 	return true;
 }
 
-const struct fair *parallel_make(double *until_s, struct parallel *w,
+const struct fair *parallel_make(double *until_s, struct parallel *parallel,
                                  const struct schedule *s, const struct round *r,
                                  const struct pieces *pieces, const struct piece *p)
 {
 	int64_t ntasks = p ? p->ntasks : r->ntasks;
 
 	*until_s = 0;
-	w->pieces++;
-	w->task.n = w->use.n = w->link_Bps.n = 0;
+	parallel->pieces++;
+	parallel->task.n = parallel->use.n = parallel->link_Bps.n = 0;
 	for (int32_t i = 0; i < ntasks; i++) {
 		int32_t task = p ? p->task[i] : i;
-		double task_until_s = schedule_task_add(w, s, &s->task[r->first + task],
-		                                        pieces_routes(pieces, task));
+		double task_until_s =
+			schedule_task_add(parallel, s, &s->task[r->first + task],
+		                          pieces_routes(pieces, task));
 
 		*until_s = fmax(*until_s, task_until_s);
 	}
-	if (!are_in_order(w))
-		qsort(w->task.at, (size_t)w->task.n, sizeof(*w->task.at),
-		      compare_starts);
-	w->fair = (struct fair){.ntasks = w->task.n,
-	                        .nuses = w->use.n,
-	                        .task = w->task.at,
-	                        .use = w->use.at,
-	                        .nlinks = (int32_t)w->link_Bps.n,
-	                        .link_Bps = w->link_Bps.at};
-	return &w->fair;
+	if (!are_in_order(parallel))
+		qsort(parallel->task.at, (size_t)parallel->task.n,
+		      sizeof(*parallel->task.at), compare_starts);
+	parallel->fair = (struct fair){.ntasks = parallel->task.n,
+	                               .nuses = parallel->use.n,
+	                               .task = parallel->task.at,
+	                               .use = parallel->use.at,
+	                               .nlinks = (int32_t)parallel->link_Bps.n,
+	                               .link_Bps = parallel->link_Bps.at};
+	return &parallel->fair;
 }

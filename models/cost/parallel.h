@@ -1,6 +1,7 @@
 /*
  * The parallel tasks of a piece of a round (cost/pieces.h), as a system of tasks that
- * share links (cost/fair.h). Which there are and when they start says cost/hosts.h.
+ * share links (cost/fair.h). cost/hosts.h says which tasks there are and when they
+ * start.
  */
 #ifndef SHARDSIM_COST_PARALLEL_H
 #define SHARDSIM_COST_PARALLEL_H
@@ -8,11 +9,11 @@
 #include "cost/fair.h"
 #include "cost/pieces.h"
 
-/* A workspace for one machine (borrowed, must outlive it). */
+/* A workspace for one machine, which is borrowed and must outlive it. */
 struct parallel;
 
 struct parallel *parallel_new(const struct machine *m);
-void parallel_free(struct parallel *w);
+void parallel_free(struct parallel *parallel);
 
 /*
  * Makes the system of a piece of the round that `pieces` parted last, or with p NULL of all
@@ -21,7 +22,7 @@ void parallel_free(struct parallel *w);
  * have equal systems. It is the workspace's until the next call. The piece ends in
  * *until_s seconds at the earliest, however fast its links are.
  */
-const struct fair *parallel_make(double *until_s, struct parallel *w,
+const struct fair *parallel_make(double *until_s, struct parallel *parallel,
                                  const struct schedule *s, const struct round *r,
                                  const struct pieces *pieces, const struct piece *p);
 

@@ -22,119 +22,125 @@ struct pieces {
 	LIST(int64_t) first;    /* by task: its messages in `route` */
 	LIST(int32_t) parent;   /* by task: a union-find */
 	LIST(int32_t) task;     /* tasks piece by piece */
-	LIST(int32_t) piece_of; /* by task that is the first of a piece: which */
+	LIST(int32_t) piece_of; /* by the first task of a piece: the piece's number */
 	LIST(struct piece) piece;
 };
 
 struct pieces *pieces_new(const struct machine *m)
 {
-	struct pieces *w = xmalloc(1, sizeof(*w));
+	struct pieces *pieces = xmalloc(1, sizeof(*pieces));
 	size_t n = m->nlinks ? (size_t)m->nlinks : 1;
 
-	*w = (struct pieces){.routes = routes_new(m)};
-	w->use = xmalloc(n, sizeof(*w->use));
-	memset(w->use, 0, n * sizeof(*w->use));
-	return w;
+	*pieces = (struct pieces){.routes = routes_new(m)};
+	pieces->use = xmalloc(n, sizeof(*pieces->use));
+	memset(pieces->use, 0, n * sizeof(*pieces->use));
+	return pieces;
 }
 
-void pieces_free(struct pieces *w)
+void pieces_free(struct pieces *pieces)
 {
-	if (!w)
+	if (!pieces)
 		return;
-	routes_free(w->routes);
-	xfree(w->use);
-	xfree(w->route.at);
-	xfree(w->first.at);
-	xfree(w->parent.at);
-	xfree(w->task.at);
-	xfree(w->piece_of.at);
-	xfree(w->piece.at);
-	xfree(w);
+	routes_free(pieces->routes);
+	xfree(pieces->use);
+	xfree(pieces->route.at);
+	xfree(pieces->first.at);
+	xfree(pieces->parent.at);
+	xfree(pieces->task.at);
+	xfree(pieces->piece_of.at);
+	xfree(pieces->piece.at);
+	xfree(pieces);
 }
 
-/* Adds the routes of task number `i`, and joins it with those it shares links with. */
-static enum pieces_status add_routes(struct pieces *w, const struct schedule *s,
+/*
+ * Adds the routes of task number `i`, and joins it with the tasks it shares links with.
+ */
+static enum pieces_status add_routes(struct pieces *pieces, const struct schedule *s,
                                      const struct task *t, int32_t i)
 {
-	w->first.at[i] = w->route.n;
+	pieces->first.at[i] = pieces->route.n;
 	for (int64_t k = 0; k < t->nmessages; k++) {
 		const struct message *msg = &s->message[t->first + k];
 		int n;
-		const int32_t *links =
-			routes_find(&n, w->routes, msg->fabric, msg->src, msg->dst);
+		const int32_t *links = routes_find(&n, pieces->routes, msg->fabric,
+		                                   msg->src, msg->dst);
 
 		if (n < 0)
 			return PIECES_NO_ROUTE;
-		if (w->route.n + 1 + n > PIECES_LINKS_MAX)
+		if (pieces->route.n + 1 + n > PIECES_LINKS_MAX)
 			return PIECES_TOO_LARGE;
-		list_reserve(&w->route, NULL, 1 + n);
-		w->route.at[w->route.n++] = n;
+		list_reserve(&pieces->route, NULL, 1 + n);
+		pieces->route.at[pieces->route.n++] = n;
 		for (int l = 0; l < n; l++) {
-			struct use *use = &w->use[links[l]];
+			struct use *use = &pieces->use[links[l]];
 
-			w->route.at[w->route.n++] = links[l];
-			if (use->round == w->rounds && use->task != i)
-				sets_join(w->parent.at, i, use->task);
-			*use = (struct use){w->rounds, i};
+			pieces->route.at[pieces->route.n++] = links[l];
+			if (use->round == pieces->rounds && use->task != i)
+				sets_join(pieces->parent.at, i, use->task);
+			*use = (struct use){pieces->rounds, i};
 		}
 	}
 	return PIECES_OK;
 }
 
-/* Lists the tasks piece by piece: counted, then filled in. */
-static void part_tasks(struct pieces *w, int32_t ntasks)
+/*
+ * Lists the tasks piece by piece: first counts those of each piece, then fills them in.
+ */
+static void part_tasks(struct pieces *pieces, int32_t ntasks)
 {
 	int32_t at = 0;
 
-	w->piece.n = 0;
-	list_reserve(&w->task, NULL, ntasks);
-	list_reserve(&w->piece_of, NULL, ntasks);
+	pieces->piece.n = 0;
+	list_reserve(&pieces->task, NULL, ntasks);
+	list_reserve(&pieces->piece_of, NULL, ntasks);
 	for (int32_t i = 0; i < ntasks; i++) {
-		int32_t first = sets_of(w->parent.at, i);
+		int32_t first = sets_of(pieces->parent.at, i);
 
 		if (first == i) {
-			w->piece_of.at[i] = (int32_t)w->piece.n;
-			*list_add(&w->piece, NULL) = (struct piece){.ntasks = 0};
+			pieces->piece_of.at[i] = (int32_t)pieces->piece.n;
+			*list_add(&pieces->piece, NULL) = (struct piece){.ntasks = 0};
 		}
-		w->piece.at[w->piece_of.at[first]].ntasks++;
+		pieces->piece.at[pieces->piece_of.at[first]].ntasks++;
 	}
-	for (int64_t p = 0; p < w->piece.n; p++) {
-		w->piece.at[p].task = w->task.at + at;
-		at += w->piece.at[p].ntasks;
-		w->piece.at[p].ntasks = 0;
+	for (int64_t p = 0; p < pieces->piece.n; p++) {
+		pieces->piece.at[p].task = pieces->task.at + at;
+		at += pieces->piece.at[p].ntasks;
+		pieces->piece.at[p].ntasks = 0;
 	}
 	for (int32_t i = 0; i < ntasks; i++) {
-		int32_t first = sets_of(w->parent.at, i);
-		struct piece *p = &w->piece.at[w->piece_of.at[first]];
+		int32_t first = sets_of(pieces->parent.at, i);
+		struct piece *p = &pieces->piece.at[pieces->piece_of.at[first]];
 
-		w->task.at[p->task - w->task.at + p->ntasks++] = i;
+		pieces->task.at[p->task - pieces->task.at + p->ntasks++] = i;
 	}
 }
 
-enum pieces_status pieces_find(const struct piece **out, int32_t *n, struct pieces *w,
-                               const struct schedule *s, const struct round *r)
+enum pieces_status pieces_find(const struct piece **out, int32_t *n,
+                               struct pieces *pieces, const struct schedule *s,
+                               const struct round *r)
 {
 	int32_t ntasks = (int32_t)r->ntasks;
 
 	assert(r->ntasks < INT32_MAX);
-	w->rounds++;
-	w->route.n = 0;
-	list_reserve(&w->first, NULL, ntasks);
-	list_reserve(&w->parent, NULL, ntasks);
-	sets_apart(w->parent.at, ntasks);
+	pieces->rounds++;
+	pieces->route.n = 0;
+	list_reserve(&pieces->first, NULL, ntasks);
+	list_reserve(&pieces->parent, NULL, ntasks);
+	sets_apart(pieces->parent.at, ntasks);
 	for (int32_t i = 0; i < ntasks; i++) {
-		enum pieces_status status = add_routes(w, s, &s->task[r->first + i], i);
+		enum pieces_status status =
+			add_routes(pieces, s, &s->task[r->first + i], i);
 
 		if (status != PIECES_OK)
 			return status;
 	}
-	part_tasks(w, ntasks);
-	*out = w->piece.at;
-	*n = (int32_t)w->piece.n;
+	part_tasks(pieces, ntasks);
+	*out = pieces->piece.at;
+	*n = (int32_t)pieces->piece.n;
 	return PIECES_OK;
 }
 
-const int32_t *pieces_routes(const struct pieces *w, int32_t task)
+const int32_t *pieces_routes(const struct pieces *pieces, int32_t task)
 {
-	return w->route.at + w->first.at[task];
+	return pieces->route.at + pieces->first.at[task];
 }

@@ -8,7 +8,7 @@
 #include "array/machine.h"
 #include "collective/schedule.h"
 
-/* The numbers of its tasks in the round, ascending. */
+/* A piece: the numbers of its tasks in the round, ascending. */
 struct piece {
 	int32_t ntasks;
 	const int32_t *task;
@@ -22,24 +22,25 @@ enum pieces_status {
 
 enum { PIECES_LINKS_MAX = 1 << 25 };
 
-/* A workspace for one machine (borrowed, must outlive it). */
+/* A workspace for one machine, which is borrowed and must outlive it. */
 struct pieces;
 
 struct pieces *pieces_new(const struct machine *m);
-void pieces_free(struct pieces *w);
+void pieces_free(struct pieces *pieces);
 
 /*
- * Parts a round of the schedule into *n pieces, in the order of their first tasks. They
- * are the workspace's until the next call.
+ * Parts a round of the schedule into *n pieces, in the order of their first tasks. The
+ * pieces are the workspace's until the next call.
  */
-enum pieces_status pieces_find(const struct piece **out, int32_t *n, struct pieces *w,
-                               const struct schedule *s, const struct round *r);
+enum pieces_status pieces_find(const struct piece **out, int32_t *n,
+                               struct pieces *pieces, const struct schedule *s,
+                               const struct round *r);
 
 /*
- * The routes of a task of the round that was parted last: for each of its messages in
- * order the number of links and those links. They are the workspace's until the next
- * call of pieces_find().
+ * Returns the routes of a task of the round that was parted last: for each of its
+ * messages in order the number of links and those links. They are the workspace's until
+ * the next call of pieces_find().
  */
-const int32_t *pieces_routes(const struct pieces *w, int32_t task);
+const int32_t *pieces_routes(const struct pieces *pieces, int32_t task);
 
 #endif

@@ -27,18 +27,21 @@ struct pricer {
 	struct model *model;
 	struct arena *scratch;
 	struct price_table *collectives; /* wire times, whatever problem they are of */
-	struct price_table *sent;        /* the notes of planners on one problem */
+	struct price_table *sent;        /* notes that planners keep on one problem */
 	int32_t *order, order_n;         /* the mesh's device ids that it is for */
-	int32_t rates_n;                 /* number of devices that these are of */
+	int32_t rates_n;                 /* number of devices that these describe */
 	struct local_rates rates;
 	struct price_wires wires;
 	double fastest_Bps, least_latency_s; /* of all links */
-	double torus_Bps[MACHINE_FABRICS_MAX]; /* of all links of a torus; 0: they differ */
+	double torus_Bps[MACHINE_FABRICS_MAX]; /* of each link of a torus; 0: they differ */
 	struct bounds *bounds; /* of bounds_n devices; NULL: not asked yet */
 	int32_t bounds_n;
 };
 
-/* What all links of a torus are as fast as; 0 where they differ, or are of no torus. */
+/*
+ * Returns the bandwidth of all links of a torus, or 0 where links differ or it is no
+ * torus.
+ */
 static double torus_Bps(const struct machine *m, const struct fabric *f)
 {
 	int64_t ports = (int64_t)m->ndevices * 2 * f->naxes;
@@ -96,7 +99,7 @@ static int32_t placed(const struct pricer *p, int32_t d)
 	return placement_device(p->place, d);
 }
 
-/* The rates of the first n devices. */
+/* Brings the rates up to date for the first n devices. */
 static void rates_refresh(struct pricer *p, int32_t n)
 {
 	if (p->rates_n == n)
@@ -107,7 +110,7 @@ static void rates_refresh(struct pricer *p, int32_t n)
 	p->wires = price_wires(p->machine, p->place, n, p->scratch);
 }
 
-/* Forget everything if the mesh orders its devices otherwise than before. */
+/* Forgets everything if the mesh orders its devices otherwise than before. */
 static void order_refresh(struct pricer *p, const struct mesh *m)
 {
 	size_t size = (size_t)m->ndevices * sizeof(*p->order);
@@ -128,8 +131,9 @@ static void order_refresh(struct pricer *p, const struct mesh *m)
 }
 
 /*
- * The moves in the order a finished step has them (plan.c): by rising dimension. Groups,
- * and so prices, of a question and of the step built from it are then the same.
+ * Sorts the moves as a finished step has them (plan.c): by rising dimension. The
+ * groups, and so the prices, of a question and of the step built from it are then the
+ * same.
  */
 static void sort_moves(struct move *out, const struct step_ask *ask)
 {
@@ -164,8 +168,8 @@ static bool add_round(void *self, const struct schedule *s)
 }
 
 /*
- * The seconds of the collective, or of its first rounds where these exceed most_s, with
- * what all others take at least.
+ * Returns the seconds of the collective, or those of its first rounds where these
+ * exceed most_s, with the least that all the other rounds take.
  */
 static struct sum wire_sum(struct pricer *p, const struct mesh *mesh,
                            const struct step_ask *ask, const struct move *moves)
@@ -195,11 +199,11 @@ static struct sum wire_sum(struct pricer *p, const struct mesh *mesh,
 }
 
 /*
- * The note of a collective if its seconds are known, or that they are more than `most_s`
- * (<= 0: they have to be exact); else NULL.
+ * Returns the note of a collective if its seconds are known, or are known to be more
+ * than `most_s` (<= 0: they have to be exact); else NULL.
  */
-static const struct price_note *noted(const struct pricer *p,
-                                      const struct price_key *key, double most_s)
+static const struct price_note *
+noted_collective(const struct pricer *p, const struct price_key *key, double most_s)
 {
 	const struct price_note *note =
 		price_table_find(p->collectives, key, price_key_size(key));
@@ -227,11 +231,11 @@ static double collective_s(struct pricer *p, const struct mesh *mesh,
 	}
 	*q = price_key_make(&key, mesh, ask, moves);
 	order_refresh(p, mesh);
-	known = noted(p, &key, ask->most_cost);
+	known = noted_collective(p, &key, ask->most_cost);
 	if (known)
 		return known->price.cost;
 	sorted = price_key_sorted(&key);
-	known = noted(p, &sorted, ask->most_cost);
+	known = noted_collective(p, &sorted, ask->most_cost);
 	if (known) {
 		/* The next time it is found at once. */
 		*price_table_note(p->collectives, &key, price_key_size(&key)) = *known;
@@ -246,7 +250,7 @@ static double collective_s(struct pricer *p, const struct mesh *mesh,
 	return sum.seconds;
 }
 
-/* Do the problem's devices fit on the machine? */
+/* Returns whether the problem's devices fit on the machine. */
 static bool mesh_fits(const struct pricer *p, const struct mesh *mesh)
 {
 	return mesh->ndevices <= placement_size(p->place, p->machine);
@@ -282,7 +286,7 @@ static struct price step_price(void *self, const struct problem *problem,
 	return (struct price){.cost = seconds + p->rates.launch_s};
 }
 
-/* Is it a collective of the groups that its moves say? */
+/* Returns whether the step is a collective over the groups that its moves say. */
 static bool is_asked(const struct pricer *p, const struct plan *plan, int step)
 {
 	const struct step *s = &plan->step[step];
@@ -316,7 +320,10 @@ static bool lower_one(const void *self, struct lowered *out, struct arena *a, in
 	                  s->step + step, why);
 }
 
-/* A collective, from the table, where searches have left most of them. */
+/*
+ * Returns the seconds of a collective from the table, where searches have left most of
+ * them.
+ */
 static double asked_s(struct pricer *p, const struct plan *plan, int i)
 {
 	const struct problem *problem = plan->problem;
@@ -360,7 +367,10 @@ static struct price plan_price(void *self, const struct plan *plan)
 	return price;
 }
 
-/* Seconds a byte takes on the slowest link of a route, and its hops; < 0: no route. */
+/*
+ * Stores the seconds that a byte takes on the slowest link of a route, and returns its
+ * hops, or < 0 if there is no route.
+ */
 static int slowest_s(double *out, const struct pricer *p, int fabric, int32_t from,
                      int32_t to)
 {
@@ -382,10 +392,10 @@ static int slowest_s(double *out, const struct pricer *p, int fabric, int32_t fr
 }
 
 /*
- * The slowest link of the route decides; of equally fast routes the shorter one puts its
- * bytes on fewer links, at a HOP_SHARE of the time for each. It is told over the time on
- * the fastest link of the machine and rounded, so that sources are chosen alike where all
- * links are faster by one factor.
+ * Returns the price of a path. The slowest link of the route decides; of equally fast
+ * routes the shorter one puts its bytes on fewer links, at a HOP_SHARE of the time for
+ * each. The price is relative to the time on the fastest link of the machine and
+ * rounded, so that sources are chosen alike where all links are faster by one factor.
  */
 static double path_price(void *self, const struct problem *problem, int32_t src,
                          int32_t dst)
@@ -411,7 +421,7 @@ static double path_price(void *self, const struct problem *problem, int32_t src,
 	return rint(byte_s * p->fastest_Bps * ROUND) / ROUND * (1 + HOP_SHARE * hops);
 }
 
-/* The bound on the wire, and the launch of the step that makes the bytes move. */
+/* Returns the bound on the wire plus the launch of the step that moves the bytes. */
 static struct price bound_price(void *self, const struct problem *problem)
 {
 	struct pricer *p = self;

@@ -9,22 +9,24 @@
 #include "cost/steps.h"
 #include "planner/planner.h"
 
-/* The cost of what the machine cannot do: no planner that has a choice takes it. */
+/*
+ * The cost of a step that the machine cannot do: no planner that has a choice takes it.
+ */
 #define PRICE_IMPOSSIBLE_S 1e30
 
 /*
- * Prices on one machine for devices placed on it (NULL: the identity). Both are borrowed
- * and must outlive the pricer; placed devices must exist on the machine. What a user
- * forces on its collectives (m->forced) changes the seconds of a plan, but no price, and
- * so no plan. It remembers the collectives it has priced, of any problem on any mesh.
- * Not shared between threads.
+ * Prices on one machine for devices placed on it (NULL: the identity). Both are
+ * borrowed and must outlive the pricer; placed devices must exist on the machine. What
+ * a user forces on its collectives (m->forced) changes the seconds of a plan, but no
+ * price, and so no plan. The pricer remembers the collectives it has priced, of any
+ * problem on any mesh. Threads do not share it.
  */
 struct pricer;
 
 struct pricer *pricer_new(const struct machine *m, const struct placement *place);
 void pricer_free(struct pricer *p);
 
-/* The table of prices behind it. Its `self` is the pricer. */
+/* Returns the table of its prices. Its `self` is the pricer. */
 struct prices pricer_prices(struct pricer *p);
 
 /*
@@ -38,7 +40,7 @@ struct plan_steps {
 };
 struct steps steps_of_plan(const struct plan_steps *p);
 
-/* steps_seconds() of a plan's steps. */
+/* Returns the steps_seconds() of a plan's steps. */
 double plan_seconds(struct step_time *steps, const struct plan *plan,
                     const struct machine *m, const struct placement *place,
                     clock_fn *clock, void *self, char *message, size_t size);

@@ -16,7 +16,7 @@ struct digit {
 /* Unused bytes are zero, so that keys compare and hash as bytes. */
 struct price_key {
 	int32_t op, ndevices, ndigits;
-	int32_t any_order; /* of the digits, which are by falling stride: else 0 */
+	int32_t any_order; /* 1: for all orders of the digits, which fall in stride */
 	int64_t bytes;
 	struct digit digit[LAYOUT_PARTS_MAX];
 };
@@ -28,7 +28,7 @@ int32_t price_key_make(struct price_key *k, const struct mesh *m,
 /* Returns the key of all orders of the digits. */
 struct price_key price_key_sorted(const struct price_key *k);
 
-/* The bytes of a key that count. */
+/* Returns the size of the part of a key that counts, in bytes. */
 size_t price_key_size(const struct price_key *k);
 
 struct price_table;

@@ -5,9 +5,9 @@
 #include <math.h>
 
 /*
- * May a message between two of the first n devices take fabric `f`? It may if some
- * device takes it to the first one of its domain: domains are classes, so if all reach
- * the first one by an earlier fabric, they reach each other by it.
+ * Returns whether a message between two of the first n devices may take fabric `f`. It
+ * may if some device takes it to the first one of its domain: domains are classes, so
+ * if all reach the first one by an earlier fabric, they reach each other by it.
  */
 static bool fabric_used(const struct machine *m, const struct placement *place, int f,
                         int32_t n, struct arena *a)
@@ -31,7 +31,10 @@ static bool fabric_used(const struct machine *m, const struct placement *place, 
 	return false;
 }
 
-/* The slowest link that device `d` has on the fabric; NULL where nobody knows. */
+/*
+ * Returns the slowest link that device `d` has on the fabric, or NULL where nobody
+ * knows.
+ */
 static const struct link *slowest_link(const struct machine *m, int f, int32_t d)
 {
 	const struct fabric *fab = &m->fabric[f];
@@ -50,7 +53,9 @@ static const struct link *slowest_link(const struct machine *m, int f, int32_t d
 	return slowest;
 }
 
-/* The seconds a byte takes, at least, into the device that most can come in to. */
+/*
+ * Returns the least seconds that a byte takes into the device with the widest way in.
+ */
 static double receive_s_per_byte(const struct machine *m, const struct placement *place,
                                  int32_t n, struct arena *a)
 {

@@ -17,7 +17,10 @@ struct price_wires {
 	double receive_s_per_byte; /* of the device with the widest way in */
 };
 
-/* Of the first n devices, placed (NULL: the identity); `a` is for its work. */
+/*
+ * Returns the wires of the first n devices, placed (NULL: the identity); `a` holds its
+ * work.
+ */
 struct price_wires price_wires(const struct machine *m, const struct placement *place,
                                int32_t n, struct arena *a);
 

@@ -11,7 +11,10 @@ static struct step_time step_time(const struct lowered *l, double wire_s)
 	                          .algorithm = l->algorithm};
 }
 
-/* One of the steps, or the reason why not in `message`. */
+/*
+ * Lowers one of the steps. Returns false with the reason in `message` if that cannot be
+ * done.
+ */
 static bool lower(struct lowered *out, struct arena *a, const struct steps *s, int step,
                   char *message, size_t size)
 {

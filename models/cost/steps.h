@@ -9,8 +9,8 @@
 #include "cost/model.h"
 
 /*
- * `n` steps. lower() makes the schedule of one of them in the arena: true, or false with
- * the reason in `why`. `self` is borrowed.
+ * A sequence of `n` steps. lower() makes the schedule of one of them in the arena, and
+ * returns true, or false with the reason in `why`. `self` is borrowed.
  */
 struct steps {
 	int n;
@@ -26,29 +26,30 @@ struct step_time {
 	const char *algorithm; /* NULL if local */
 };
 
-/* Instead of the seconds of steps: the machine cannot run one of them. */
+/* What stands in place of the seconds where the machine cannot run one of the steps. */
 #define STEPS_REFUSED_S (-3.)
 
 /*
- * Seconds of all steps by a clock: the sum over them, each of which is filled into `times`
- * ([n]) unless that is NULL. STEPS_REFUSED_S, or what the clock gives instead of seconds
- * (cost/model.h), with the reason in `message` (of `size` bytes).
+ * Returns the seconds of all steps by a clock: the sum over them, each of which is
+ * filled into `times` ([n]) unless that is NULL. Returns STEPS_REFUSED_S, or what the
+ * clock returns in place of seconds (cost/model.h), with the reason in `message` (of
+ * `size` bytes).
  */
 double steps_seconds(struct step_time *times, const struct steps *s, clock_fn *clock,
                      void *self, char *message, size_t size);
 
 /*
- * A clock that takes all steps at once: seconds of `n` schedules that follow each other, or
- * < 0 as of a clock_fn. `wire_s` ([n]) gets what each adds to them. Where they overlap, that
- * is the span from the last completion of those before it to its own, 0 if that is no
- * later.
+ * A clock that takes all steps at once: it returns the seconds of `n` schedules that
+ * follow each other, or < 0 as a clock_fn does. `wire_s` ([n]) gets what each schedule
+ * adds. Where schedules overlap, that is the span from the last completion of those
+ * before it to its own, or 0 if that is no later.
  */
 typedef double schedules_fn(void *self, double *wire_s, const struct schedule *s, int n,
                             char *message, size_t size);
 
 /*
- * As steps_seconds(), by a clock that takes all steps at once. Local work and launches are
- * added to what the steps add.
+ * Returns what steps_seconds() does, by a clock that takes all steps at once. Local
+ * work and launches are added to what the steps add.
  */
 double steps_seconds_together(struct step_time *times, const struct steps *s,
                               schedules_fn *clock, void *self, char *message,

@@ -14,7 +14,7 @@ void family_describe(struct text *what, struct text *shapes, const struct family
 	kind_of(f)->describe(what, shapes, f);
 }
 
-/* Is the data file near the folder of a program or library? */
+/* Returns whether the data file is near the folder of a program or library. */
 static bool data_near(const char **out, struct arena *a, const char *path,
                       const char *file)
 {
@@ -31,7 +31,9 @@ static bool data_near(const char **out, struct arena *a, const char *path,
 	return false;
 }
 
-/* Is it near the program, or the shared library that has this function? */
+/*
+ * Returns whether it is near the program, or the shared library that has this function.
+ */
 static bool data_installed(const char **out, struct arena *a, const char *file)
 {
 	char exe[PATH_MAX];

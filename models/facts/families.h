@@ -123,13 +123,13 @@ struct families {
 	struct family *family;
 };
 
-/* "ici.bandwidth" and so on; as the family calls it. */
+/* Returns "ici.bandwidth" and so on, as the family calls it. */
 const char *figure_name(const struct family *f, enum figure g);
 
-/* Whether families of its kind may have the figure. */
+/* Returns whether families of its kind may have the figure. */
 bool figure_known(const struct family *f, enum figure g);
 
-/* Whether the family's platform files depend on it; then it has a value. */
+/* Returns whether the family's platform files depend on it; then it has a value. */
 bool figure_used(const struct family *f, enum figure g);
 
 /* A figure in its unit; a bandwidth must be above 0, but memory may be free. */
@@ -208,7 +208,7 @@ enum status family_machine(struct machine **out, struct arena *a,
                            const struct family_machine *m, const char *spec,
                            struct error *e);
 
-/* For `list platforms`: "3D torus of chips", "up to 16x16x16". */
+/* Describes a family for `list platforms`: "3D torus of chips", "up to 16x16x16". */
 void family_describe(struct text *what, struct text *shapes, const struct family *f);
 
 #endif

@@ -32,7 +32,7 @@ enum status figures_complete(struct family *f, struct where at, struct error *e)
 
 /* --- overlays (overlay.c) --- */
 
-/* "slow_link" and so on. */
+/* Returns "slow_link" and so on. */
 const char *overlay_name(enum overlay_kind kind);
 
 /* Adds the overlays of one setting's value to the machine's. */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A figure as a platform file says it, with 15 digits. */
+/* Returns a figure as a platform file says it, with 15 digits. */
 static double said(double x)
 {
 	char text[32];
@@ -19,7 +19,7 @@ static struct link link_of(double bandwidth_Bps, double latency_s)
 	                     .latency_s = said(latency_s)};
 }
 
-/* What of the machine only wires that are written out can say; NULL: nothing. */
+/* Returns what of the machine only wires that are written out can say, or NULL. */
 static const char *needs_wires(const struct family_machine *m)
 {
 	const struct family *f = &m->family;

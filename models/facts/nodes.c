@@ -42,7 +42,7 @@ static enum status nics_read(struct family *f, const char *text, struct where at
 	return OK;
 }
 
-/* "xN" if it is there, else 1. */
+/* Reads "xN" if it is there, else stores 1. */
 static bool multiplicity(struct scan *s, int32_t *out)
 {
 	int64_t n = 1;
@@ -54,7 +54,7 @@ static bool multiplicity(struct scan *s, int32_t *out)
 	return true;
 }
 
-/* One "a-bxN" of the list. */
+/* Reads one "a-bxN" of the list. */
 static enum status cable_read(struct cable *out, const struct family *f, struct scan *s)
 {
 	const char *start;
@@ -77,7 +77,7 @@ static enum status cable_read(struct cable *out, const struct family *f, struct 
 	return OK;
 }
 
-/* Every GPU must reach every other. */
+/* Returns whether every GPU reaches every other. */
 bool cables_join(const struct family *f)
 {
 	uint64_t reached = 1, before = 0;
@@ -95,7 +95,10 @@ bool cables_join(const struct family *f)
 	return reached == UINT64_MAX >> (64 - f->gpus);
 }
 
-/* PCIe ends a list; its switches take two GPUs each, its halves as many switches. */
+/*
+ * Checks PCIe, which ends a list; its switches take two GPUs each, its halves as many
+ * switches.
+ */
 static enum status pcie_check(const struct family *f, struct scan *s, struct where at)
 {
 	if (scan_finish(s) != OK)
@@ -108,7 +111,7 @@ static enum status pcie_check(const struct family *f, struct scan *s, struct whe
 	return OK;
 }
 
-/* "switch", "pairs", "pairs x4" or a list "0-1x2 0-2", "0-1 1-2 pcie". */
+/* Reads "switch", "pairs", "pairs x4" or a list "0-1x2 0-2", "0-1 1-2 pcie". */
 static enum status inside_read(struct family *f, struct arena *a, const char *text,
                                struct where at, struct error *e)
 {

@@ -16,7 +16,7 @@ const char *overlay_name(enum overlay_kind kind)
 	return names[kind];
 }
 
-/* ":0.5" */
+/* Scans ":0.5". */
 static bool factor_scan(struct scan *s, double *out)
 {
 	const char *start;
@@ -38,7 +38,7 @@ static bool factor_scan(struct scan *s, double *out)
 	return true;
 }
 
-/* "3-4:0.5", "5:0.5" or "3-4". */
+/* Scans "3-4:0.5", "5:0.5" or "3-4". */
 static bool overlay_scan(struct overlay *out, const struct family_machine *m,
                          enum overlay_kind kind, struct scan *s)
 {
@@ -117,7 +117,7 @@ bool overlay_missing(const struct family_machine *m)
 	return false;
 }
 
-/* Is there an overlay before number `i` that this one, of the same cable, contradicts? */
+/* Fails if an overlay before number `i` contradicts this one, of the same cable. */
 static enum status cable_once(const struct family_machine *m, int32_t share, int i,
                               struct error *e)
 {

@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-static enum status read_shape(struct reader *r, yaml_node_t *map, struct family *f)
+static enum status read_family_shape(struct reader *r, yaml_node_t *map,
+                                     struct family *f)
 {
 	static const char *const keys[] = {"value", "source", NULL};
 	yaml_node_t *largest = map_get(r, map, "largest");
@@ -22,7 +23,10 @@ static enum status read_shape(struct reader *r, yaml_node_t *map, struct family 
 	return map_check(r, largest, keys);
 }
 
-/* `{value, source}` of one figure or constant; its text and place. */
+/*
+ * Reads `{value, source}` of one figure or constant, and returns its text and stores
+ * its place.
+ */
 static const char *read_one(struct reader *r, yaml_node_t *one, const char **source,
                             struct where *at)
 {
@@ -89,7 +93,7 @@ static enum status read_family(struct reader *r, yaml_node_t *map, struct family
 		return error_set(r->error, E_SYNTAX, at,
 		                 "unknown kind '%s', expected torus or nodes", kind);
 	f->tuning = tuning_default;
-	if (k->read(r, map, f) != OK || read_shape(r, map, f) != OK ||
+	if (k->read(r, map, f) != OK || read_family_shape(r, map, f) != OK ||
 	    read_figures(r, map, f) != OK)
 		return r->error->code;
 	for (size_t i = 0; i < sizeof(common) / sizeof(*common); i++)

@@ -6,7 +6,10 @@
 
 #include <string.h>
 
-/* Peaks are for the reader of the file: nothing is computed from them. */
+/*
+ * Returns whether a figure can be set. Peaks are for the reader of the file: nothing is
+ * computed from them.
+ */
 static bool figure_settable(const struct family *f, enum figure g)
 {
 	return figure_used(f, g) && g != ICI_PEAK && g != DCN_PEAK && g != LINK_PEAK &&
@@ -71,7 +74,10 @@ static enum status key_unknown(const struct family *f, struct arena *a, const ch
 	                 (int)n, set, text_take(&known, a));
 }
 
-/* Settings of the network change nothing where one node or one slice has none. */
+/*
+ * Checks that a setting counts: settings of the network change nothing where one node
+ * or one slice has none.
+ */
 static enum status setting_counts(const struct family_machine *m, const char *spec,
                                   const char *set, size_t n, struct error *e)
 {

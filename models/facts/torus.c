@@ -29,7 +29,9 @@ static enum status read_wrap(struct reader *r, yaml_node_t *map, struct family *
 	return r->error->code;
 }
 
-/* `{value, source}` of a number, `*out` unchanged where there is none. */
+/*
+ * Reads `{value, source}` of a number, and leaves `*out` unchanged where there is none.
+ */
 static enum status read_count(struct reader *r, yaml_node_t *map, const char *key,
                               int32_t hi, int32_t *out)
 {
@@ -59,7 +61,7 @@ static enum status torus_read(struct reader *r, yaml_node_t *map, struct family 
 	return read_count(r, map, "slices", 1 << 10, &f->slices);
 }
 
-/* "2*" in front of a shape: so many slices. */
+/* Scans "2*" in front of a shape, the number of slices. */
 static enum status slices_scan(struct family_machine *m, struct scan *s)
 {
 	const struct family *f = &m->family;
@@ -99,7 +101,7 @@ static enum status axes_scan(struct family_machine *m, struct scan *s)
 	                    f->naxes > 3 ? "" : examples[f->naxes - 1], axes);
 }
 
-/* "_twisted" behind a shape that there is so. */
+/* Scans "_twisted" behind a shape that can be so. */
 static enum status twisted_scan(struct family_machine *m, struct scan *s)
 {
 	const struct family *f = &m->family;
@@ -121,7 +123,7 @@ static enum status twisted_scan(struct family_machine *m, struct scan *s)
 	return OK;
 }
 
-/* Which axes wrap. */
+/* Finds which axes wrap. */
 static void wrap_find(struct family_machine *m)
 {
 	const struct family *f = &m->family;
@@ -139,7 +141,7 @@ static void wrap_find(struct family_machine *m)
 		                             m->shape[a] == f->wrap_length));
 }
 
-/* "2*4x4x8_twisted" */
+/* Reads "2*4x4x8_twisted". */
 static enum status torus_shape(struct family_machine *m, struct scan *s,
                                const char *text)
 {

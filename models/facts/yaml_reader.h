@@ -35,7 +35,7 @@ const char *node_text(const yaml_node_t *node);
 /* Returns the value of `key` in a mapping, NULL where it is not there. */
 yaml_node_t *map_find(struct reader *r, yaml_node_t *map, const char *key);
 
-/* The same, but a missing key is an error. */
+/* Does the same, but a missing key is an error. */
 yaml_node_t *map_get(struct reader *r, yaml_node_t *map, const char *key);
 
 /* Every key of the mapping must be one of `known`, a list that ends with NULL. */

@@ -41,7 +41,7 @@ struct reading {
 };
 
 /* Reads the tensor dimension of a Shard, -1 for the last. */
-static bool read_dim(struct reading *r, struct placement *p)
+static bool read_shard_dim(struct reading *r, struct placement *p)
 {
 	struct scan *s = r->s;
 	int rank = r->out->rank;
@@ -74,7 +74,7 @@ static bool read_shard(struct reading *r, struct placement *p, bool strided)
 	struct scan *s = r->s;
 
 	p->kind = 'S';
-	if (!scan_expect(s, "(") || !read_dim(r, p))
+	if (!scan_expect(s, "(") || !read_shard_dim(r, p))
 		return false;
 	if (strided) {
 		if (!scan_expect(s, ","))
@@ -165,7 +165,7 @@ static bool read_placement(struct reading *r, struct placement *p)
 	return ok && read_order(r, p);
 }
 
-/* "3 mesh axes (x, y, z)", clipped. */
+/* Fails with "3 mesh axes (x, y, z)", clipped. */
 static void fail_count(struct reading *r, const char *pos)
 {
 	struct text axes = {0};
@@ -411,7 +411,7 @@ static int dim_of_axis(const struct layout *l, int axis, int *place, int *count)
 	return -1;
 }
 
-/* Do the axes of every dimension cut it in ascending order? */
+/* Returns whether the axes of every dimension cut it in ascending order. */
 static bool default_order(const struct layout *l)
 {
 	for (int dim = 0; dim < l->rank; dim++) {

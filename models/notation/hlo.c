@@ -12,7 +12,10 @@
 
 #include <string.h>
 
-/* `['x'=4,'y'=2]`: it must be the mesh of the problem, whose device order holds. */
+/*
+ * Reads `['x'=4,'y'=2]`, which must be the mesh of the problem, whose device order
+ * holds.
+ */
 static bool read_mesh(const struct mesh *mesh, struct scan *s)
 {
 	if (!scan_expect(s, "["))
@@ -52,7 +55,7 @@ static void all_unreduced(struct layout *out, const struct mesh *mesh)
 	layout_tidy(out);
 }
 
-/* From a layout over the mesh's axes and another order of its devices. */
+/* Reorders a layout over the mesh's axes and another order of its devices. */
 static void reorder(struct layout *out, const struct mesh *mesh, const int32_t *ids,
                     struct arena *a)
 {
@@ -65,7 +68,9 @@ static void reorder(struct layout *out, const struct mesh *mesh, const int32_t *
 		*out = tiles;
 }
 
-/* {mesh['x'=4,'y'=2], device_ids=([4,2]T(1,0)), [{'x'}, {}], unreduced={'y'}} */
+/*
+ * Parses {mesh['x'=4,'y'=2], device_ids=([4,2]T(1,0)), [{'x'}, {}], unreduced={'y'}}.
+ */
 static enum status parse_named(struct layout *out, const struct mesh *mesh,
                                struct arena *a, struct scan *s)
 {
@@ -180,7 +185,10 @@ int hlo_digits(struct hlo_digit *digit, const int32_t *ids, int32_t n)
 	return count;
 }
 
-/* <=[4,2]T(1,0): the digits by falling stride, then where each one is in the list. */
+/*
+ * Prints <=[4,2]T(1,0): the digits by falling stride, then where each one is in the
+ * list.
+ */
 static void print_iota(struct text *out, const struct hlo_digit *digit, int n)
 {
 	int perm[HLO_DIGITS_MAX] = {0};
@@ -211,7 +219,7 @@ static void print_ids(struct text *out, const int32_t *ids, int32_t n)
 		text_printf(out, "%s%d", i ? "," : "", ids[i]);
 }
 
-/* `t` has the unreduced devices as its last dimension. */
+/* Prints a tiling; if `unreduced`, its last dimension is the unreduced devices. */
 static void print_tiled(struct text *out, const struct tiling *t, bool unreduced)
 {
 	int rank = unreduced ? t->rank - 1 : t->rank;

@@ -34,7 +34,7 @@ static void cuts_add(struct cuts *c, int32_t at)
 	qsort(c->at, (size_t)c->n, sizeof(*c->at), compare_cuts);
 }
 
-/* Do the cuts divide each other, so that axes fit between them? */
+/* Returns whether the cuts divide each other, so that axes fit between them. */
 static bool cuts_chain(const struct cuts *c)
 {
 	for (int i = 1; i < c->n; i++)
@@ -94,7 +94,7 @@ static void cuts_of_primes(struct cuts *c, int32_t n)
 		}
 }
 
-/* The mesh for `n` devices; texts that are not tiled ask for nothing. */
+/* Chooses the mesh for `n` devices; texts that are not tiled ask for nothing. */
 static void choose_mesh(struct mesh *out, struct arena *a, const struct hlo text[2],
                         int32_t n)
 {
@@ -148,7 +148,10 @@ static enum status read_text(struct hlo *out, struct arena *a, const char *text,
 	return OK;
 }
 
-/* "x=4,y=2" of {mesh['x'=4,'y'=2], ...}; NULL if the text does not name its mesh. */
+/*
+ * Returns "x=4,y=2" of {mesh['x'=4,'y'=2], ...}, or NULL if the text does not name its
+ * mesh.
+ */
 static const char *named_mesh(struct arena *a, const char *text)
 {
 	struct error e = {0};

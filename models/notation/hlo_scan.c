@@ -22,7 +22,7 @@ struct tiles {
 	const char *pos;
 };
 
-/* `[2,1,4]`: sizes above 0 whose product a mesh may have. */
+/* Reads `[2,1,4]`, sizes above 0 whose product a mesh may have. */
 static bool read_sizes(struct scan *s, const char *what, int max, int *n, int32_t *size,
                        int32_t *product)
 {
@@ -54,7 +54,7 @@ static bool read_sizes(struct scan *s, const char *what, int max, int *n, int32_
 	return scan_expect(s, "]");
 }
 
-/* `T(1,0)`, the identity if it is not there. */
+/* Reads `T(1,0)`, or the identity if it is not there. */
 static bool read_transpose(struct scan *s, int n, int *perm)
 {
 	bool seen[RESHAPE_MAX] = {false};
@@ -86,7 +86,9 @@ static bool read_transpose(struct scan *s, int n, int *perm)
 	return scan_expect(s, ")");
 }
 
-/* `[4,2]T(1,0)`: element k in mixed radix over size[perm[0]], size[perm[1]], ... */
+/*
+ * Reads `[4,2]T(1,0)`: element k in mixed radix over size[perm[0]], size[perm[1]], ...
+ */
 static bool read_iota(struct tiles *t, struct arena *a, struct scan *s)
 {
 	int32_t size[RESHAPE_MAX], total, stride[RESHAPE_MAX];
@@ -120,7 +122,10 @@ static bool read_iota(struct tiles *t, struct arena *a, struct scan *s)
 	return true;
 }
 
-/* `0,2,1,3`: memory is for as many ids as the text has bytes left, not as it claims. */
+/*
+ * Reads `0,2,1,3`, with memory for as many ids as the text has bytes left, not as it
+ * claims.
+ */
 static bool read_ids(struct tiles *t, struct arena *a, struct scan *s)
 {
 	size_t most = strlen(s->pos) + 1;
@@ -234,7 +239,7 @@ static bool check_rank(const struct tiles *t, int rank, struct scan *s)
 	return false;
 }
 
-/* Move unreduced subgroups before replicated ones. */
+/* Moves unreduced subgroups before replicated ones. */
 static void sort_subgroups(struct tiles *t, struct arena *a)
 {
 	int32_t size = 1, unreduced = 1, replicated = 1, *ids, *to;

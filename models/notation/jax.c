@@ -32,7 +32,7 @@ static bool read_axis(struct reading *r, int dim)
 }
 
 /* Reads axis names until `close`; commas between, and one may stand behind the last. */
-static bool read_axes(struct reading *r, int dim, const char *close)
+static bool read_jax_axes(struct reading *r, int dim, const char *close)
 {
 	while (!scan_take(r->s, close)) {
 		if (!read_axis(r, dim))
@@ -45,7 +45,7 @@ static bool read_axes(struct reading *r, int dim, const char *close)
 	return true;
 }
 
-/* {'x'}, set(), frozenset({'x'}) */
+/* Reads {'x'}, set() or frozenset({'x'}). */
 static bool read_unreduced(struct reading *r)
 {
 	struct scan *s = r->s;
@@ -53,7 +53,7 @@ static bool read_unreduced(struct reading *r)
 
 	if (call && (!scan_expect(s, "(") || scan_take(s, ")")))
 		return s->error->code == OK;
-	if (!scan_expect(s, "{") || !read_axes(r, r->out->rank, "}"))
+	if (!scan_expect(s, "{") || !read_jax_axes(r, r->out->rank, "}"))
 		return false;
 	return !call || scan_expect(s, ")");
 }
@@ -74,7 +74,7 @@ static bool read_entry(struct reading *r, int dim)
 	if (scan_word(s, "None"))
 		return true;
 	if (scan_take(s, "("))
-		return read_axes(r, dim, ")");
+		return read_jax_axes(r, dim, ")");
 	if (c == '\'' || c == '"')
 		return read_axis(r, dim);
 	(void)(scan_take(s, "PartitionSpec.") || scan_take(s, "P."));

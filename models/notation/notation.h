@@ -27,7 +27,7 @@ enum notation {
 
 const char *notation_name(enum notation n); /* "jax", "hlo", "shardy", ... */
 
-/* Which spelling a text is in, by its form alone; NOTATIONS if none. */
+/* Returns the spelling a text is in, by its form alone, or NOTATIONS if it is none. */
 enum notation notation_detect(const char *text);
 
 /*
@@ -43,7 +43,7 @@ enum status layout_parse(struct layout *out, const struct mesh *mesh,
                          const struct shape *shape, struct arena *a, const char *text,
                          struct where at, struct error *e);
 
-/* As layout_parse for one spelling. */
+/* Does what layout_parse does, for one spelling. */
 enum status jax_parse(struct layout *out, const struct mesh *mesh,
                       const struct shape *shape, struct arena *a, struct scan *s);
 enum status hlo_parse(struct layout *out, const struct mesh *mesh,

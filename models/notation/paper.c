@@ -24,8 +24,8 @@ static bool scan_axis_name(struct scan *s, const char **name, size_t *length)
 	return false;
 }
 
-/* {y,x}: written minor to major, kept major to minor. */
-static bool read_axes(struct reading *r, int dim)
+/* Reads {y,x}, which is written minor to major and kept major to minor. */
+static bool read_paper_axes(struct reading *r, int dim)
 {
 	struct scan *s = r->s;
 	struct part list[MESH_AXES_MAX];
@@ -54,7 +54,7 @@ static bool read_axes(struct reading *r, int dim)
 	return scan_expect(s, "}");
 }
 
-static bool read_dim(struct reading *r, int dim, int64_t global)
+static bool read_paper_dim(struct reading *r, int dim, int64_t global)
 {
 	struct scan *s = r->s;
 	const char *local_at, *global_at;
@@ -62,7 +62,8 @@ static bool read_dim(struct reading *r, int dim, int64_t global)
 
 	scan_peek(s);
 	local_at = s->pos;
-	if (!scan_int(s, "the local size", 1, INT64_MAX, &local) || !read_axes(r, dim))
+	if (!scan_int(s, "the local size", 1, INT64_MAX, &local) ||
+	    !read_paper_axes(r, dim))
 		return false;
 	scan_peek(s);
 	global_at = s->pos;
@@ -107,7 +108,7 @@ enum status paper_parse(struct layout *out, const struct mesh *mesh,
 					"too many dimensions, expected %d as the "
 					"array has",
 					shape->rank);
-			if (!read_dim(&r, dim, shape->dim[dim]))
+			if (!read_paper_dim(&r, dim, shape->dim[dim]))
 				return s->error->code;
 			dim++;
 		} while (scan_take(s, ","));

@@ -42,9 +42,9 @@ struct part part_whole(const struct mesh *m, int axis)
 }
 
 /*
- * Two parts of one axis exist side by side only where the end of one divides the start
- * of the other: x:(1)2 and x:(3)2 do not overlap as numbers, but no digits of x have
- * both (models/README.md, "Layouts").
+ * Returns whether two parts clash. Two parts of one axis exist side by side only where
+ * the end of one divides the start of the other: x:(1)2 and x:(3)2 do not overlap as
+ * numbers, but no digits of x have both (models/README.md, "Layouts").
  */
 static bool parts_clash(struct part a, struct part b, const struct mesh *m)
 {

@@ -31,7 +31,9 @@ struct used {
 bool part_use(struct layout *l, struct used *used, int dim, struct part p,
               const struct mesh *m, struct scan *s, const char *pos);
 
-/* layout_normalise, and the unreduced parts, a set, in the order of the mesh. */
+/*
+ * Does layout_normalise, and puts the unreduced parts, a set, in the order of the mesh.
+ */
 void layout_tidy(struct layout *l);
 
 /*
@@ -40,10 +42,13 @@ void layout_tidy(struct layout *l);
  */
 bool skip_argument(struct scan *s);
 
-/* `[{"x"}, {}], replicated={...}, unreduced={...}`: Shardy's, and HLO's named form. */
+/*
+ * Reads `[{"x"}, {}], replicated={...}, unreduced={...}`, which is Shardy's and HLO's
+ * named form.
+ */
 bool shardy_read_dims(struct layout *out, const struct mesh *mesh, struct scan *s);
 
-/* Quote a name for printing: in `quote`, or in the other one if the name holds it. */
+/* Quotes a name for printing: in `quote`, or in the other one if the name holds it. */
 void name_print(struct text *out, const char *name, char quote);
 
 /* Returns a part of `l` that is not a whole axis, NULL if all are. */

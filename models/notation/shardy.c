@@ -16,7 +16,7 @@ struct reading {
 	struct used used;
 };
 
-/* `:(pre)size` behind an axis name, if it is there. */
+/* Reads `:(pre)size` behind an axis name, if it is there. */
 static bool read_sub_axis(struct reading *r, struct part *p)
 {
 	struct scan *s = r->s;
@@ -68,8 +68,8 @@ static bool read_axis(struct reading *r, int dim)
 	return part_use(r->out, &r->used, dim, p, r->mesh, s, name);
 }
 
-/* {"x", "y":(1)2}; in a dimension (open) also {"x", ?} and {?}. */
-static bool read_axes(struct reading *r, int dim, bool open)
+/* Reads {"x", "y":(1)2}, and in a dimension (open) also {"x", ?} and {?}. */
+static bool read_shardy_axes(struct reading *r, int dim, bool open)
 {
 	struct scan *s = r->s;
 
@@ -113,7 +113,7 @@ static bool read_dims(struct reading *r)
 				          rank);
 				return false;
 			}
-			if (!read_axes(r, dim++, true) || !read_priority(s))
+			if (!read_shardy_axes(r, dim++, true) || !read_priority(s))
 				return false;
 		} while (scan_take(s, ","));
 		if (!scan_expect(s, "]"))
@@ -126,7 +126,9 @@ static bool read_dims(struct reading *r)
 	return false;
 }
 
-/* `, replicated={...}` and `, unreduced={...}`, in any order, each at most once. */
+/*
+ * Reads `, replicated={...}` and `, unreduced={...}`, in any order, each at most once.
+ */
 static bool read_sets(struct reading *r)
 {
 	struct scan *s = r->s;
@@ -152,7 +154,7 @@ static bool read_sets(struct reading *r)
 		}
 		*(which ? &unreduced : &replicated) = true;
 		if (!scan_expect(s, "=") ||
-		    !read_axes(r, which ? r->out->rank : -1, false))
+		    !read_shardy_axes(r, which ? r->out->rank : -1, false))
 			return false;
 	}
 	return true;

@@ -44,7 +44,7 @@ static bool take_words(struct scan *s, const char *const *words)
 	return true;
 }
 
-/* `{...}`: its text and place, and its tile counts. */
+/* Reads `{...}`: its text and place, and its tile counts. */
 static enum status read_sharding(struct hlo *out, const char **text, struct where *at,
                                  struct arena *a, struct scan *s)
 {
@@ -108,7 +108,7 @@ static bool find_result(struct scan *s)
 	return false;
 }
 
-/* The array whose shards, cut by `from`, are of this extent. */
+/* Finds the array whose shards, cut by `from`, are of this extent. */
 static void find_array(struct xla_warning *out, struct arena *a, struct array *shard,
                        const struct hlo *from)
 {

@@ -38,10 +38,10 @@ struct hierarchy {
 enum status hierarchy_parse(struct hierarchy *out, struct arena *a, const char *text,
                             struct where at, struct error *e);
 
-/* What hierarchy_parse reads: `rack 1, server 4, gpu 16` or `1,4,16`. */
+/* Prints what hierarchy_parse reads: `rack 1, server 4, gpu 16` or `1,4,16`. */
 void hierarchy_print(struct text *out, const struct hierarchy *h);
 
-/* One more level, innermost; its name is borrowed. An empty one is {0}. */
+/* Adds an innermost level, whose name is borrowed. An empty hierarchy is {0}. */
 void hierarchy_add(struct hierarchy *h, const char *name, int32_t size);
 
 /*

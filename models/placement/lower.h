@@ -22,9 +22,10 @@ struct reduction {
 };
 
 /*
- * A program of a synthesis with the levels of the space's hierarchy; the groups are the
- * arena's. A reduce-scatter over groups of n leaves 1/n of what a device held, an
- * all-gather makes it n times that, the others change nothing for those who hold data.
+ * Makes a reduction of a program of a synthesis, with the levels of the space's
+ * hierarchy; the groups are the arena's. A reduce-scatter over groups of n leaves 1/n
+ * of what a device held, an all-gather makes it n times that, the others change nothing
+ * for those who hold data.
  */
 void reduction_of(struct reduction *out, struct arena *a, const struct space *s,
                   const struct program *p);

@@ -337,7 +337,8 @@ int32_t matrix_device(const struct matrix *m, const int32_t *coordinate)
 }
 
 /*
- * Digits add up, so positions are filled factor by factor, from the innermost outwards.
+ * Returns the devices by position. Digits add up, so positions are filled factor by
+ * factor, from the innermost outwards.
  */
 int32_t *matrix_devices(const struct matrix *m, struct arena *a)
 {

@@ -29,7 +29,8 @@ enum status axes_parse(struct mesh *out, struct arena *a, const char *text,
                        struct where at, struct error *e);
 
 /*
- * What axes_parse reads: `4,2` or `x=4,y=2`. Axes that were given no names have none.
+ * Prints what axes_parse reads: `4,2` or `x=4,y=2`. Axes that were given no names have
+ * none.
  */
 void axes_print(struct text *out, const struct mesh *axes);
 bool axes_named(const struct mesh *axes);
@@ -41,7 +42,7 @@ bool axes_named(const struct mesh *axes);
 enum status reduce_parse(uint32_t *out, const struct mesh *axes, const char *text,
                          struct where at, struct error *e);
 
-/* The same the other way, by number: `0,2`. */
+/* Prints the axes of a reduction by number: `0,2`. */
 void reduce_print(struct text *out, uint32_t reduce);
 
 /*
@@ -53,7 +54,9 @@ enum status matrices_of(struct matrix **out, int64_t *n, struct arena *a,
                         const struct hierarchy *h, const struct mesh *axes,
                         struct where at, struct error *e);
 
-/* `[[1 16][2 1]]`, which matrix_parse reads; spaces, commas are alike. */
+/*
+ * Prints `[[1 16][2 1]]`, which matrix_parse reads; to it spaces and commas are alike.
+ */
 void matrix_print(struct text *out, const struct matrix *m);
 enum status matrix_parse(struct matrix *out, const char *text, struct where at,
                          struct error *e);

@@ -8,7 +8,7 @@
 
 #include "placement/synth.h"
 
-/* Levels are named as in `tree`. */
+/* Prints a program, with levels named as in `tree`. */
 void program_print(struct text *out, const struct program *p,
                    const struct hierarchy *tree);
 

@@ -67,7 +67,7 @@ static enum status ask_all_kinds(struct ranking *r, const struct placement_case 
 	return OK;
 }
 
-/* Does a program of at most `left` steps go on from the node? */
+/* Returns whether a program of at most `left` steps goes on from the node. */
 static bool leads_on(const struct synth_node *node, int left)
 {
 	for (int length = 0; length <= left; length++)
@@ -121,7 +121,7 @@ static enum status explore_programs(struct ranking *r, const struct placement_ca
 	return OK;
 }
 
-/* The fastest ways from every node to the goal, one step longer at a time. */
+/* Finds the fastest ways from every node to the goal, one step longer at a time. */
 static void find_shortest(struct ranking *r)
 {
 	const struct synthesis *s = r->synthesis;

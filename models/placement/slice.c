@@ -22,7 +22,8 @@ int32_t slice_size(const struct hierarchy *h, struct slice s)
 }
 
 /*
- * With `inner` devices below the varying levels, member i of a group is i * inner on.
+ * Returns the groups of a slice: with `inner` devices below the varying levels, member
+ * i is i inner on.
  */
 struct groups slice_groups(const struct hierarchy *h, struct slice s, struct arena *a)
 {

@@ -43,7 +43,7 @@ int slices_of(struct slice **out, struct arena *a, const struct hierarchy *h);
  */
 struct groups slice_groups(const struct hierarchy *h, struct slice s, struct arena *a);
 
-/* The levels whose places vary within a group: *first to *last. */
+/* Finds the levels whose places vary within a group: *first to *last. */
 void slice_levels(int *first, int *last, const struct hierarchy *h, struct slice s);
 
 /* Returns the devices in one of its groups: the product of those levels' sizes. */

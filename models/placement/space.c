@@ -70,7 +70,7 @@ static int32_t *positions_over(const struct matrix *m, uint32_t axes, int32_t *n
 	return position;
 }
 
-/* One copy per coordinate on the other axes, positions in mesh order. */
+/* Makes one copy per coordinate on the other axes, with positions in mesh order. */
 static void copies(struct space *out, struct arena *a, const struct matrix *m,
                    uint32_t reduce, const int32_t *devices)
 {
@@ -102,7 +102,7 @@ static void add_row(struct space *out, const struct hierarchy *h,
 		add_factor(out, m, i, j, level_name(h, j, a), a);
 }
 
-/* All devices in one copy, in the order of devices or, for rows, of the mesh. */
+/* Puts all devices in one copy, in the order of devices or, for rows, of the mesh. */
 static void whole(struct space *out, struct arena *a, const struct matrix *m,
                   uint32_t reduce, const int32_t *devices, bool mesh_order)
 {
@@ -148,7 +148,7 @@ void space_of(struct space *out, struct arena *a, const struct hierarchy *h,
 		whole(out, a, m, reduce, devices, kind == SPACE_ROWS);
 }
 
-static int by_number(const void *a, const void *b)
+static int by_member_number(const void *a, const void *b)
 {
 	int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
 
@@ -172,7 +172,7 @@ static void by_level(struct space *s)
 
 	for (int32_t c = 0; c < s->ncopies; c++)
 		qsort((int32_t *)s->device + (int64_t)c * n, (size_t)n,
-		      sizeof(*s->device), by_number);
+		      sizeof(*s->device), by_member_number);
 }
 
 void space_collapsed(struct space *out, struct arena *a, const struct hierarchy *h,
@@ -202,7 +202,7 @@ static int nprimes(int32_t n)
 	return primes;
 }
 
-/* A level as levels of its prime factors. */
+/* Adds a level as levels of its prime factors. */
 static void add_primes(struct space *out, const char *name, int32_t n, struct arena *a)
 {
 	int number = 0;

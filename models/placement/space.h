@@ -34,7 +34,7 @@
 enum space_kind { SPACE_HARDWARE, SPACE_COLUMNS, SPACE_ROWS, SPACE_AXES };
 enum order { ORDER_ROW, ORDER_LEVEL, ORDERS };
 
-/* "row", "level". */
+/* Returns "row" or "level". */
 const char *order_name(enum order o);
 
 struct space {
@@ -45,9 +45,9 @@ struct space {
 };
 
 /*
- * The reduction of matrix `m` of hierarchy `h` over the axes in the bits of `reduce`.
- * Arrays and names are the arena's or the hierarchy's. Levels without a name are called
- * level0, level1, ...
+ * Makes the space of the reduction of matrix `m` of hierarchy `h` over the axes in the
+ * bits of `reduce`. Arrays and names are the arena's or the hierarchy's. Levels without
+ * a name are called level0, level1, ...
  */
 void space_of(struct space *out, struct arena *a, const struct hierarchy *h,
               const struct matrix *m, uint32_t reduce, enum space_kind kind);

@@ -73,7 +73,8 @@ static bool unite(uint64_t *sum, const uint64_t *row, int32_t k, const int32_t *
 }
 
 /*
- * Have all members the same rows (`equal`), or else equally many and no row in common?
+ * Returns whether all members have the same rows (`equal`), or else equally many and no
+ * row in common.
  */
 static bool rows_fit(const uint64_t *row, int32_t k, const int32_t *ids, int32_t n,
                      bool equal)

@@ -22,12 +22,12 @@ enum { SUMS_OPS = 5 };
 extern const enum op sums_ops[SUMS_OPS];
 const char *sums_word(enum op op);
 
-/* Every device has its own contribution in all k chunks. */
+/* Starts with every device's own contribution in all k chunks. */
 void sums_start(uint64_t *row, int32_t k);
 
 /*
- * Has every device, in all chunks, exactly the devices of its group (those of equal
- * goal[d])?
+ * Returns whether every device has, in all chunks, exactly the devices of its group
+ * (those of equal goal[d]).
  */
 bool sums_are_goal(const uint64_t *row, int32_t k, const int32_t *goal);
 

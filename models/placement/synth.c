@@ -60,7 +60,7 @@ static void unpack_state(const struct search *search, uint64_t *row, const uint8
 }
 
 /* Returns the node of the state in search->key, which is made if it is new. */
-static int32_t node_of(struct search *search)
+static int32_t node_of_found(struct search *search)
 {
 	uint64_t hash = hash_bytes(HASH_START, search->key, search->key_bytes);
 	int32_t n = (int32_t)search->nodes.n;
@@ -94,7 +94,8 @@ static int32_t kind_of(struct search *search, int instruction, const int8_t *sca
 }
 
 /*
- * All groups scatter alike, so the powers are the same on every device that has data.
+ * Brings the powers of an instruction's levels up to date. All groups scatter alike, so
+ * the powers are the same on every device that has data.
  */
 static void scatter_levels(const struct search *search, int8_t *scattered,
                            const struct instruction *i)
@@ -132,7 +133,7 @@ static void expand_node(struct search *search, int32_t n, int left)
 		memcpy(after, before, sizeof(after));
 		scatter_levels(search, after, in);
 		pack_state(search, search->key, search->work, after);
-		to = node_of(search);
+		to = node_of_found(search);
 		if (goal)
 			search->goal_node = to;
 		*list_add(&search->edges, NULL) =
@@ -180,7 +181,7 @@ static bool walk_states(struct search *search)
 	pack_state(search, search->key, search->row, nothing);
 	if (sums_are_goal(search->row, search->k, search->goal))
 		search->goal_node = 0;
-	end = node_of(search) + 1;
+	end = node_of_found(search) + 1;
 	for (int depth = 0; depth < search->limit; depth++) {
 		for (int32_t n = begin; n < end; n++) {
 			expand_node(search, n, search->limit - depth);

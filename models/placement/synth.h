@@ -107,7 +107,7 @@ struct synth_walk {
 };
 bool synth_next(struct synth_walk *w);
 
-/* Is this one of its programs? */
+/* Returns whether this is one of its programs. */
 bool synth_has(const struct synthesis *s, const struct program *p);
 
 /*

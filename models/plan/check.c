@@ -16,7 +16,7 @@ static int32_t member_chunk(const struct step *step, int32_t r, int which)
 	return r % step->move[which].factor;
 }
 
-/* Are tiles, not replicas, of a partial step taken for contributions? */
+/* Returns whether a partial step takes tiles, not replicas, for contributions. */
 static bool puts_among_zeros(const struct step *step)
 {
 	return step->op == OP_PARTIAL && step->nmoves > 0 && step->move[0].from_dim >= 0;
@@ -345,7 +345,10 @@ static bool compare_sums(struct state *s, const struct layout *l, const struct m
 	return true;
 }
 
-/* Has the device neither a tile nor (a scalar has none) a contribution to its sum? */
+/*
+ * Returns whether the device has neither a tile nor (a scalar has none) a contribution
+ * to its sum.
+ */
 static bool holds_nothing(const struct state *s, int32_t d)
 {
 	const struct list *tile = state_tile(s, d);
@@ -357,8 +360,8 @@ static bool holds_nothing(const struct state *s, int32_t d)
 }
 
 /*
- * Every device must hold exactly the tile that a layout gives it, padding included,
- * from `start` on where that is told.
+ * Checks that every device holds exactly the tile that a layout gives it, padding
+ * included, from `start` on where that is told.
  */
 static bool compare_tiles(struct state *s, const struct layout *l, const struct mesh *m,
                           const struct shape *local, const int64_t *start,

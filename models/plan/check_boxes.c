@@ -31,7 +31,7 @@ static bool box_inside(const int64_t *inner, const int64_t *outer, int rank)
 	return true;
 }
 
-/* Does the device have the box, in its tile or beside it? */
+/* Returns whether the device has the box, in its tile or beside it. */
 static bool has_box(const struct state *s, int32_t device, const int64_t *b)
 {
 	const struct list *tile = state_tile(s, device);
@@ -44,7 +44,7 @@ static bool has_box(const struct state *s, int32_t device, const int64_t *b)
 	return in_tile;
 }
 
-/* Does the device hold all contributions to its elements? */
+/* Returns whether the device holds all contributions to its elements. */
 static bool is_summed(const struct state *s, int32_t d)
 {
 	return list_length(state_tile(s, d)[s->rank]) == s->partials;
@@ -103,8 +103,9 @@ bool state_permute_parts(struct state *s, int step)
 /* --- coverage ------------------------------------------------------------------------ */
 
 /*
- * Is `box` inside the union of the pieces from number `k` on? The first piece that
- * meets it is cut out, and what is left of the box must lie in the later ones.
+ * Returns whether `box` is inside the union of the pieces from number `k` on. The first
+ * piece that meets it is cut out, and what is left of the box must lie in the later
+ * ones.
  */
 static bool is_covered(const int64_t *box, const int64_t *const *piece, int n, int k,
                        int rank)
@@ -205,7 +206,7 @@ static int by_start(const void *a, const void *b, void *dim)
 	return (x[i] > y[i]) - (x[i] < y[i]);
 }
 
-/* Do no two of the boxes meet? Sorts them. */
+/* Sorts the boxes and returns whether no two of them meet. */
 static bool are_disjoint(struct arena *a, const int64_t **piece, int64_t n, int rank)
 {
 	int dim = sweep_dim(a, piece, n, rank);
@@ -256,8 +257,8 @@ static struct list *kept_of_tile(struct state *s, int32_t d, const int64_t *want
 }
 
 /*
- * An exchange brings each device exactly what it lacks: what it keeps and what arrives
- * are disjoint and add up to the tile.
+ * Returns whether an exchange brings a device exactly what it lacks: what it keeps and
+ * what arrives are disjoint and add up to the tile.
  */
 static bool makes_exactly(struct state *s, int step, int32_t d, const int64_t *want,
                           const struct inbox *in)
@@ -288,7 +289,10 @@ static bool makes_exactly(struct state *s, int step, int32_t d, const int64_t *w
 	       state_wrong(s, step, "two boxes of one tile overlap", d);
 }
 
-/* A pad makes the tile of the old one and the boxes held; these may overlap. */
+/*
+ * Returns whether a pad makes the tile of the old one and the boxes held, which may
+ * overlap.
+ */
 static bool makes_padded(struct state *s, int step, int32_t d, const int64_t *want)
 {
 	const int64_t *piece[PIECES_MAX];

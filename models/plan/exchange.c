@@ -261,7 +261,7 @@ static void add_boxes(struct exchange *exchange, struct box *b, int32_t position
 	} while (i >= 0);
 }
 
-/* A box of the whole array. */
+/* Makes a box of the whole array. */
 static void whole_box(struct box *b, const struct exchange *exchange)
 {
 	b->elements[0] = 1;

@@ -14,7 +14,7 @@
 #include "plan/plan.h"
 
 /*
- * Append that exchange to `after`, a layout of the source mesh. False with the reason in
+ * Appends that exchange to `after`, a layout of the source mesh. False with the reason in
  * `why` where none is implied: layouts that are not of axes, without common sub-axes, or
  * unreduced; padding; more boxes than EXCHANGE_BOXES_MAX.
  */

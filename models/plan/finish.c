@@ -41,7 +41,7 @@ static int64_t group_elements(const struct step *s)
 	}
 }
 
-static void add_permute(struct totals *t, struct step *s, int64_t *busiest)
+static void account_permute(struct totals *t, struct step *s, int64_t *busiest)
 {
 	int64_t m = s->part ? s->part : shape_elements(&s->before_local);
 
@@ -186,7 +186,10 @@ static int64_t padding_elements(const struct plan *p, int step, int64_t received
 	return received - least;
 }
 
-/* Exchanges and permutes of parts: each device by its own boxes. */
+/*
+ * Adds the transfers of exchanges and permutes of parts, where each device counts by
+ * its own boxes.
+ */
 static void add_transfers(const struct plan *p, struct totals *t, struct step *s)
 {
 	const struct dtype *type = p->problem->array.dtype;
@@ -222,7 +225,7 @@ static void account_step(struct plan *p, int step, struct totals *t)
 		return;
 	}
 	if (s->op == OP_PERMUTE) {
-		add_permute(t, s, &n);
+		account_permute(t, s, &n);
 	} else {
 		for (int32_t k = 0; k < s->groups.ngroups * s->groups.size && n > 0;
 		     k++) {
@@ -234,7 +237,7 @@ static void account_step(struct plan *p, int step, struct totals *t)
 	s->padding_bytes = dtype_bytes(type, padding_elements(p, step, n));
 }
 
-/* Does a tile of this extent hold the whole array? */
+/* Returns whether a tile of this extent holds the whole array. */
 static bool is_full(const struct plan *p, const struct shape *tile)
 {
 	for (int i = 0; i < tile->rank; i++)
@@ -298,7 +301,8 @@ static void account_bytes(struct plan *p)
 }
 
 /*
- * Name the axes of a step that was given by groups, where both its layouts are of axes.
+ * Names the axes of a step that was given by groups, where both its layouts are of
+ * axes.
  */
 static void name_axes(struct plan *p, struct step *s, const struct layout *before)
 {

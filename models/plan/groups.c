@@ -154,7 +154,10 @@ const struct pair *pairs_of_layouts(const struct layout *from, const struct layo
 	return pairs;
 }
 
-/* `longer` must begin with `shorter`; the rest as a move's parts. */
+/*
+ * Writes the parts of `longer` behind `shorter` as a move's parts. Returns false unless
+ * `longer` begins with `shorter`.
+ */
 static bool suffix(struct move *out, const struct part *longer, int nlonger,
                    const struct part *shorter, int nshorter, struct arena *a)
 {
@@ -188,7 +191,7 @@ static struct layout split_parts(const struct layout *l)
 	return out;
 }
 
-/* Join neighbouring digits of a move again. */
+/* Joins neighbouring digits of a move again. */
 static void merge_parts(struct move *move, struct arena *a)
 {
 	struct layout l = layout_replicated(1);

@@ -126,7 +126,7 @@ static struct move *copy_moves(struct arena *a, enum op op, const struct move *m
 	return copy;
 }
 
-/* The layout with the minor-most parts of `dim`, of product `factor`, taken away. */
+/* Takes the minor-most parts of `dim`, of product `factor`, away from the layout. */
 static void remove_suffix(struct layout *l, int dim, int32_t factor)
 {
 	struct layout out = layout_replicated(l->rank);
@@ -174,7 +174,7 @@ static struct layout apply_moves(const struct layout *before, const struct move 
 	return after;
 }
 
-/* The unreduced set less the parts of a reduction. */
+/* Takes the parts of a reduction from the unreduced set. */
 static void reduce_unreduced(struct layout *l, const struct move *moves, int nmoves)
 {
 	struct part left[LAYOUT_PARTS_MAX];
@@ -195,7 +195,7 @@ static void reduce_unreduced(struct layout *l, const struct move *moves, int nmo
 	layout_normalise(l);
 }
 
-/* Does the tile divide, and is no axis used twice? */
+/* Returns whether the tile divides and no axis is used twice. */
 static bool step_fits(const struct plan *p, const struct layout *after,
                       const struct move *moves, int nmoves)
 {

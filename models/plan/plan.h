@@ -60,7 +60,7 @@ enum op {
 	OP_REDUCE
 };
 
-/* "slice", "all-gather", ... as printed plans and JSON have it. */
+/* Returns "slice", "all-gather", ... as printed plans and JSON have it. */
 const char *op_name(enum op op);
 bool op_communicates(enum op op);
 
@@ -150,7 +150,7 @@ struct plan {
 struct plan *plan_new(struct arena *a, const struct problem *p, const char *planner);
 
 /*
- * Make an empty plan one over a view of the padded shape (copied), with `from` and `to`
+ * Makes an empty plan one over a view of the padded shape (copied), with `from` and `to`
  * saying the problem's layouts over its digits.
  */
 void plan_view(struct plan *p, const struct view *view, const struct layout *from,
@@ -177,47 +177,47 @@ const struct layout *plan_before(const struct plan *p, int step);
 void plan_axes_step(struct plan *p, enum op op, const struct move *moves, int nmoves);
 
 /*
- * A permute to `after` (equal local shape). Pairs follow Shardy's rule: devices are
- * numbered by the mixed radix of (sharding parts in dim order, then the unused digits
- * in mesh order) in both layouts; equal numbers are paired. No step is added when all
- * pairs are identities. plan_permute_pairs takes the pairs as given (copied).
+ * Adds a permute to `after` (equal local shape). Pairs follow Shardy's rule: devices
+ * are numbered by the mixed radix of (sharding parts in dim order, then the unused
+ * digits in mesh order) in both layouts; equal numbers are paired. No step is added
+ * when all pairs are identities. plan_permute_pairs takes the pairs as given (copied).
  */
 void plan_permute(struct plan *p, const struct layout *after);
 void plan_permute_pairs(struct plan *p, const struct layout *after,
                         const struct pair *pairs, int32_t npairs);
 
 /*
- * An exchange to `after`, a layout of `mesh` (one of the problem's two), or a permute
- * of parts of tiles that leaves the layout as it is. Transfers are copied, their bounds
- * borrowed from the plan's arena.
+ * Adds an exchange to `after`, a layout of `mesh` (one of the problem's two), or a
+ * permute of parts of tiles that leaves the layout as it is. Transfers are copied,
+ * their bounds borrowed from the plan's arena.
  */
 void plan_exchange(struct plan *p, const struct layout *after, const struct mesh *mesh,
                    const struct transfer *transfers, int64_t n);
 void plan_permute_parts(struct plan *p, const struct transfer *transfers, int64_t n);
 
 /*
- * A permute of parts along pairs, all copied but the boxes of the transfers: `part`
- * elements for each pair, padding included.
+ * Adds a permute of parts along pairs, all copied but the boxes of the transfers:
+ * `part` elements for each pair, padding included.
  */
 void plan_permute_rows(struct plan *p, const struct pair *pairs, int32_t npairs,
                        int64_t part, const struct transfer *transfers, int64_t n);
 
-/* An all-reduce that gathers; all copied. */
+/* Adds an all-reduce that gathers. All data are copied. */
 void plan_sum_tiles(struct plan *p, const struct move *moves, int nmoves,
                     struct groups groups, const struct shape *summed,
                     const struct layout *after);
 
 /*
- * Say what tiles the last step leaves, and where they start (copied; NULL: as usual).
+ * Says what tiles the last step leaves, and where they start (copied; NULL: as usual).
  */
 void plan_place(struct plan *p, const struct shape *local, const int64_t *start);
 
-/* A pad to `after` with tiles of `local` (NULL: the usual ones). */
+/* Adds a pad to `after` with tiles of `local` (NULL: the usual ones). */
 void plan_pad(struct plan *p, const struct layout *after, const struct shape *local);
 
 /*
- * A step whose groups (or, for slice, chunk numbers) and layout are given; parts are
- * filled in by comparing the layouts where both are of axes. All data are copied.
+ * Adds a step whose groups (or, for slice, chunk numbers) and layout are given; parts
+ * are filled in by comparing the layouts where both are of axes. All data are copied.
  */
 void plan_groups_step(struct plan *p, enum op op, const struct move *moves, int nmoves,
                       struct groups groups, const int32_t *chunk,

@@ -213,7 +213,10 @@ static json_t *pairs_json(const struct step *s)
 	return pairs;
 }
 
-/* Boxes with all that carry them: {"bounds": [[lo, hi], ...], "pairs": [[0, 1]]}. */
+/*
+ * Returns boxes with all that carry them: {"bounds": [[lo, hi], ...], "pairs": [[0,
+ * 1]]}.
+ */
 static json_t *boxes_json(const struct plan *p, const struct step *s)
 {
 	json_t *boxes = json_array();
@@ -251,7 +254,7 @@ static json_t *starts_json(const struct plan *p, const struct step *s)
 	return starts;
 }
 
-/* What few steps have. */
+/* Adds the members that few steps have. */
 static void add_clauses(json_t *o, const struct plan *p, int step)
 {
 	const struct step *s = &p->step[step];

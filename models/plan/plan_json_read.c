@@ -47,7 +47,7 @@ static bool read_part(struct reader *r, struct part *out, const json_t *axis)
 	return true;
 }
 
-static bool read_dim(struct reader *r, int *out, const json_t *dim)
+static bool read_json_dim(struct reader *r, int *out, const json_t *dim)
 {
 	json_int_t value = json_integer_value(dim);
 
@@ -77,13 +77,13 @@ static bool read_move(struct reader *r, struct move *out, const json_t *move)
 			return bad(r, "moves", "an axis is used twice");
 	}
 	*out = (struct move){.parts = parts, .nparts = (int)n, .factor = (int32_t)factor};
-	return read_dim(r, &out->from_dim, json_object_get(move, "from_dim")) &&
-	       read_dim(r, &out->to_dim, json_object_get(move, "to_dim"));
+	return read_json_dim(r, &out->from_dim, json_object_get(move, "from_dim")) &&
+	       read_json_dim(r, &out->to_dim, json_object_get(move, "to_dim"));
 }
 
 /* Reads rows of equal length of device numbers; *rows and *columns 0 for null. */
-static bool read_lists(struct reader *r, const char *member, const json_t *lists,
-                       int32_t **ids, int32_t *rows, int32_t *columns)
+static bool read_json_lists(struct reader *r, const char *member, const json_t *lists,
+                            int32_t **ids, int32_t *rows, int32_t *columns)
 {
 	int32_t ndevices = r->problem->ndevices;
 	size_t n = json_array_size(lists), width, at = 0;
@@ -130,8 +130,9 @@ static bool read_layout(struct reader *r, struct step_read *out, const json_t *l
 	return true;
 }
 
-/* "replica_groups" and "source_target_pairs". */
-static bool read_devices(struct reader *r, struct step_read *out, const json_t *step)
+/* Reads "replica_groups" and "source_target_pairs". */
+static bool read_json_devices(struct reader *r, struct step_read *out,
+                              const json_t *step)
 {
 	struct groups *groups = arena_alloc(r->arena, 1, sizeof(*groups));
 	const json_t *pairs = json_object_get(step, "source_target_pairs");
@@ -140,9 +141,10 @@ static bool read_devices(struct reader *r, struct step_read *out, const json_t *
 	/* Those of parts without a common size repeat what the boxes say. */
 	if (out->boxes && !out->part)
 		pairs = NULL;
-	if (!read_lists(r, "replica_groups", json_object_get(step, "replica_groups"),
-	                &ids, &groups->ngroups, &groups->size) ||
-	    !read_lists(r, "source_target_pairs", pairs, &pair_ids, &out->npairs, &two))
+	if (!read_json_lists(r, "replica_groups", json_object_get(step, "replica_groups"),
+	                     &ids, &groups->ngroups, &groups->size) ||
+	    !read_json_lists(r, "source_target_pairs", pairs, &pair_ids, &out->npairs,
+	                     &two))
 		return false;
 	groups->ids = ids;
 	out->groups = ids ? groups : NULL;
@@ -173,9 +175,9 @@ static bool read_extents(struct reader *r, const char *member, const json_t *lis
 	return true;
 }
 
-/* An extent, if there. */
-static bool read_shape(struct reader *r, const char *member, const json_t *step,
-                       const struct shape **out)
+/* Reads an extent, if there is one. */
+static bool read_json_shape(struct reader *r, const char *member, const json_t *step,
+                            const struct shape **out)
 {
 	const json_t *list = json_object_get(step, member);
 	struct shape *shape;
@@ -206,7 +208,9 @@ static bool read_starts(struct reader *r, const json_t *list, const int64_t **ou
 	return true;
 }
 
-/* One box with its senders and receivers: as many transfers as pairs, from *n on. */
+/*
+ * Reads one box with its senders and receivers: as many transfers as pairs, from *n on.
+ */
 static bool read_box(struct reader *r, const json_t *box, struct transfer *out,
                      int64_t *n)
 {
@@ -260,7 +264,7 @@ static bool read_boxes(struct reader *r, struct step_read *out, const json_t *bo
 	return true;
 }
 
-/* What few steps have. */
+/* Reads the members that few steps have. */
 static bool read_clauses(struct reader *r, struct step_read *out, const json_t *step)
 {
 	const json_t *part = json_object_get(step, "part_elements");
@@ -269,8 +273,8 @@ static bool read_clauses(struct reader *r, struct step_read *out, const json_t *
 	out->on_target = json_is_true(json_object_get(step, "on_target_mesh"));
 	if (part && (!read_number(&out->part, part, STEP_NUMBER_MAX) || out->part == 0))
 		return bad(r, "part_elements", "expected a number");
-	return read_shape(r, "summed_shape", step, &out->summed) &&
-	       read_shape(r, "tile_shape", step, &out->tile) &&
+	return read_json_shape(r, "summed_shape", step, &out->summed) &&
+	       read_json_shape(r, "tile_shape", step, &out->tile) &&
 	       read_starts(r, json_object_get(step, "tile_starts"), &out->start) &&
 	       read_boxes(r, out, json_object_get(step, "boxes"));
 }
@@ -292,7 +296,7 @@ static bool read_step(struct reader *r, struct step_read *out, const json_t *ste
 	for (size_t i = 0; i < nmoves; i++)
 		if (!read_move(r, &moves[i], json_array_get(list, i)))
 			return false;
-	return read_clauses(r, out, step) && read_devices(r, out, step) &&
+	return read_clauses(r, out, step) && read_json_devices(r, out, step) &&
 	       read_layout(r, out, json_object_get(step, "layout"));
 }
 

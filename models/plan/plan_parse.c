@@ -58,7 +58,7 @@ static enum status read_dim(struct reader *r, int *out)
 	return r->scan.error->code;
 }
 
-/* "{x,y:(1)2}: 0->1" behind the opening brace. */
+/* Reads "{x,y:(1)2}: 0->1" behind the opening brace. */
 static enum status read_move(struct reader *r, struct move *out)
 {
 	struct scan *s = &r->scan;
@@ -84,8 +84,8 @@ static enum status read_move(struct reader *r, struct move *out)
 }
 
 /*
- * "{{0,1},{2,3}}": lists of equal length into ids[*n], rows and columns counted. Never
- * more than twice the devices.
+ * Reads "{{0,1},{2,3}}", lists of equal length, into ids[*n] and counts rows and
+ * columns. There are never more than twice the devices.
  */
 static enum status read_lists(struct reader *r, int32_t **ids, int32_t *rows,
                               int32_t *columns)
@@ -140,7 +140,7 @@ static enum status read_layout(struct reader *r, struct step_read *out)
 	return OK;
 }
 
-/* "pairs {{0,1},{1,0}}" or "groups {{0,3},{1,2}}", if there. */
+/* Reads "pairs {{0,1},{1,0}}" or "groups {{0,3},{1,2}}", if there. */
 static enum status read_devices(struct reader *r, struct step_read *out)
 {
 	struct scan *s = &r->scan;
@@ -169,7 +169,7 @@ static enum status read_devices(struct reader *r, struct step_read *out)
 	return OK;
 }
 
-/* "[3,4]": an extent of the rank of the array. */
+/* Reads "[3,4]", an extent of the rank of the array. */
 static enum status read_extents(struct reader *r, const struct shape **out)
 {
 	struct scan *s = &r->scan;
@@ -186,7 +186,7 @@ static enum status read_extents(struct reader *r, const struct shape **out)
 	return scan_expect(s, "]") ? OK : s->error->code;
 }
 
-/* "{{0,0},{2,0}}": where the tile of every device starts. */
+/* Reads "{{0,0},{2,0}}", where the tile of every device starts. */
 static enum status read_starts(struct reader *r, const int64_t **out)
 {
 	struct scan *s = &r->scan;
@@ -239,7 +239,7 @@ struct boxes {
 	LIST(struct transfer) sent;
 };
 
-/* "0:3,6:12] 4->0, 5->1" behind the opening bracket. */
+/* Reads "0:3,6:12] 4->0, 5->1" behind the opening bracket. */
 static enum status read_box(struct reader *r, struct boxes *b)
 {
 	struct scan *s = &r->scan;

@@ -26,8 +26,8 @@ static bool same_parts(const struct layout *a, const struct layout *b)
 }
 
 /*
- * Are the move's parts the minor-most ones of their dimension? Taking them off and on
- * again must give the same layout.
+ * Returns whether the move's parts are the minor-most ones of their dimension: taking
+ * them off and on again must give the same layout.
  */
 static bool is_suffix(const struct layout *l, const struct move *m)
 {
@@ -83,7 +83,7 @@ static bool is_reduction(enum op op)
 	return op == OP_REDUCE_SCATTER || op == OP_ALL_REDUCE;
 }
 
-/* Are the moves' parts unreduced ones, each once? */
+/* Returns whether the moves' parts are unreduced ones, each once. */
 static bool are_unreduced(const struct layout *l, const struct move *moves, int nmoves)
 {
 	struct part left[LAYOUT_PARTS_MAX];
@@ -98,7 +98,7 @@ static bool are_unreduced(const struct layout *l, const struct move *moves, int 
 	return true;
 }
 
-/* Are the preconditions of plan_axes_step() met? */
+/* Returns whether the preconditions of plan_axes_step() are met. */
 static bool moves_fit(const struct plan *p, enum op op, const struct move *moves,
                       int nmoves, struct text *why)
 {
@@ -235,8 +235,8 @@ static bool add_by_groups(struct plan *p, const struct step_read *s, struct text
 	return true;
 }
 
-static bool add_permute(struct plan *p, const struct pair *pairs, int32_t npairs,
-                        const struct layout *after, struct text *why)
+static bool add_read_permute(struct plan *p, const struct pair *pairs, int32_t npairs,
+                             const struct layout *after, struct text *why)
 {
 	const struct layout *before = plan_layout(p);
 
@@ -252,7 +252,9 @@ static bool add_permute(struct plan *p, const struct pair *pairs, int32_t npairs
 	return true;
 }
 
-/* An all-reduce that gathers: its moves are those of a gather, or there are none. */
+/*
+ * Adds an all-reduce that gathers: its moves are those of a gather, or there are none.
+ */
 static bool add_sum(struct plan *p, const struct step_read *s, struct text *why)
 {
 	struct move moves[RANK_MAX];
@@ -279,7 +281,7 @@ static bool add_sum(struct plan *p, const struct step_read *s, struct text *why)
 	return true;
 }
 
-/* A step with its axes told. */
+/* Adds a step whose axes are told. */
 static bool add_by_axes(struct plan *p, const struct step_read *r, struct text *why)
 {
 	const struct mesh *m = &p->problem->mesh;
@@ -304,8 +306,9 @@ static bool add_by_axes(struct plan *p, const struct step_read *r, struct text *
 }
 
 /*
- * An exchange or a pad leads to the target mesh; there collectives follow by their
- * groups, for axes are those of the source mesh, and of real tiles.
+ * Returns whether the step's mesh is possible. An exchange or a pad leads to the target
+ * mesh; there collectives follow by their groups, for axes are those of the source
+ * mesh, and of real tiles.
  */
 static bool mesh_fits(const struct plan *p, const struct step_read *s, struct text *why)
 {
@@ -327,7 +330,7 @@ static bool mesh_fits(const struct plan *p, const struct step_read *s, struct te
 	       refuse_step(why, "on the target mesh a step has groups and real tiles");
 }
 
-/* What is told must belong to the op. */
+/* Returns whether what is told belongs to the op. */
 static bool clauses_fit(const struct plan *p, const struct step_read *s,
                         struct text *why)
 {
@@ -348,14 +351,15 @@ static bool clauses_fit(const struct plan *p, const struct step_read *s,
 	return mesh_fits(p, s, why);
 }
 
-/* The step alone, without the tiles that it says. */
-static bool add_step(struct plan *p, const struct step_read *s, struct text *why)
+/* Adds the step alone, without the tiles that it says. */
+static bool add_read_step(struct plan *p, const struct step_read *s, struct text *why)
 {
 	if (!clauses_fit(p, s, why))
 		return false;
 	if (s->op == OP_PERMUTE)
 		return s->boxes ? plan_add_parts(p, s, why)
-		                : add_permute(p, s->pairs, s->npairs, &s->after, why);
+		                : add_read_permute(p, s->pairs, s->npairs, &s->after,
+		                                   why);
 	if (s->op == OP_EXCHANGE || s->op == OP_PAD)
 		return plan_add_exchange(p, s, why);
 	if (s->summed)
@@ -377,7 +381,7 @@ bool plan_add_read(struct plan *p, const struct step_read *s, struct text *why)
 	struct shape usual;
 	struct step *step;
 
-	if (!add_step(p, s, why))
+	if (!add_read_step(p, s, why))
 		return false;
 	/* A permute that moves nothing is left out. */
 	if (p->nsteps == before)
@@ -408,7 +412,10 @@ static bool add_plain(struct plan *p, const struct step_read *steps, int n, int 
 	return true;
 }
 
-/* Only strided layouts and dimensions in several moves need digits. */
+/*
+ * Returns whether a step wants digits, which only strided layouts and dimensions in
+ * several moves need.
+ */
 static bool wants_digits(const struct step_read *s, bool *strided, int rank)
 {
 	int used[RANK_MAX] = {0};

@@ -7,13 +7,13 @@
 
 #include "plan/plan_text.h"
 
-/* Append a permute of parts of tiles: the layout stays. */
+/* Appends a permute of parts of tiles, which leaves the layout as it is. */
 bool plan_add_parts(struct plan *p, const struct step_read *s, struct text *why);
 
-/* Append an exchange or a pad. */
+/* Appends an exchange or a pad. */
 bool plan_add_exchange(struct plan *p, const struct step_read *s, struct text *why);
 
-/* Can the bytes of such tiles, on all devices, be counted? */
+/* Returns whether the bytes of such tiles, on all devices, can be counted. */
 bool plan_extent_fits(const struct problem *q, const struct shape *s);
 
 #endif

@@ -65,7 +65,10 @@ static bool in_order(const struct step *s)
 	return true;
 }
 
-/* Are a step's groups (or chunks, pairs) just those that follow from its axes? */
+/*
+ * Returns whether a step's groups (or chunks, pairs) are just those that follow from
+ * its axes.
+ */
 static bool step_follows_axes(const struct plan *p, int step)
 {
 	const struct mesh *m = &p->problem->mesh;

@@ -33,19 +33,25 @@
 
 #include "plan/plan.h"
 
-/* One step without its layout: "all-to-all {x}: 0->1". */
+/* Prints one step without its layout: "all-to-all {x}: 0->1". */
 void step_print(struct text *out, const struct plan *p, int step);
 
-/* All steps, a line each. Planners' ties are broken by the byte order of this text. */
+/*
+ * Prints all steps, a line each. Planners' ties are broken by the byte order of this
+ * text.
+ */
 void plan_print(struct text *out, const struct plan *p);
 
 /*
- * Of two plans of equal price, does `a` come first? It is told by peak_live_bytes, then
+ * Returns whether `a` comes first of two plans of equal price: by peak_live_bytes, then
  * by the byte order of the printed plans.
  */
 bool plan_wins_tie(const struct plan *a, const struct plan *b);
 
-/* All steps on one line, without layouts, joined by "; "; "nothing" for no steps. */
+/*
+ * Prints all steps on one line, without layouts, joined by "; ", or "nothing" if there
+ * are none.
+ */
 void plan_print_line(struct text *out, const struct plan *p);
 
 /*
@@ -103,15 +109,18 @@ struct plan *plan_of_read(const struct problem *p, struct arena *a, const char *
 enum op op_find(const char *name, size_t length);
 
 /*
- * Do a step's boxes follow from its layouts (an exchange's may), or does it have none?
- * Is its tile the usual one? Is its layout one of the target mesh, which is another
- * one?
+ * Return whether a step's boxes follow from its layouts (an exchange's may) or it has
+ * none; whether its tile is the usual one; and whether its layout is one of the target
+ * mesh, which is another one.
  */
 bool step_implies_boxes(const struct plan *p, int step);
 bool step_implies_tile(const struct plan *p, int step);
 bool step_on_target(const struct plan *p, int step);
 
-/* Does the plan run on the array's real extent although there is a padded one? */
+/*
+ * Returns whether the plan runs on the array's real extent although there is a padded
+ * one.
+ */
 bool plan_is_unpadded(const struct plan *p);
 
 /* Returns the end of the transfers from `first` on that carry the same box. */

@@ -19,7 +19,9 @@ bool problem_even(const struct problem *p)
 	return true;
 }
 
-/* Padding must not take the array above the 2^62 bits that array_scan allows. */
+/*
+ * Returns whether padding keeps the array within the 2^62 bits that array_scan allows.
+ */
 static bool shape_fits(const struct shape *s, int bits)
 {
 	int64_t n = bits;
@@ -198,8 +200,9 @@ static enum status make_meshes(struct problem *out, const struct problem_text *t
 }
 
 /* Reads a device list, as long as its mesh; *list stays NULL where none was given. */
-static enum status read_devices(const int32_t **list, struct arena *a, const char *text,
-                                struct where at, const struct mesh *m, struct error *e)
+static enum status read_device_list(const int32_t **list, struct arena *a,
+                                    const char *text, struct where at,
+                                    const struct mesh *m, struct error *e)
 {
 	int32_t *devices, n;
 
@@ -219,15 +222,15 @@ static enum status read_devices(const int32_t **list, struct arena *a, const cha
  * Reads both lists. A larger target mesh goes on behind those of the source's list with
  * the devices of its own numbers, which must not be in that list.
  */
-static enum status read_lists(struct problem *out, const struct problem_text *t,
-                              struct error *e)
+static enum status read_device_lists(struct problem *out, const struct problem_text *t,
+                                     struct error *e)
 {
 	int32_t n = out->mesh.ndevices, m = out->to_mesh.ndevices;
 
-	if (read_devices(&out->from_devices, out->arena, t->devices, t->devices_at,
-	                 &out->mesh, e) != OK ||
-	    read_devices(&out->to_devices, out->arena, t->to_devices, t->to_devices_at,
-	                 &out->to_mesh, e) != OK)
+	if (read_device_list(&out->from_devices, out->arena, t->devices, t->devices_at,
+	                     &out->mesh, e) != OK ||
+	    read_device_list(&out->to_devices, out->arena, t->to_devices,
+	                     t->to_devices_at, &out->to_mesh, e) != OK)
 		return e->code;
 	for (int32_t i = 0; out->from_devices && !out->to_devices && i < n; i++)
 		if (out->from_devices[i] >= n && out->from_devices[i] < m)
@@ -256,8 +259,8 @@ static int32_t target_device(const struct problem *p, int32_t i)
 }
 
 /*
- * A device list, or the one device, of the target names logical numbers of its own
- * mesh: make them the problem's. `number` is that of each platform device, plus 1.
+ * Turns a device list, or the one device, of the target from logical numbers of its own
+ * mesh into the problem's. `number` is that of each platform device, plus 1.
  */
 static void number_layout(struct problem *p, const int32_t *number)
 {
@@ -277,7 +280,7 @@ static void number_layout(struct problem *p, const int32_t *number)
 	}
 }
 
-/* Number the devices of both meshes together: the source's first, new ones behind. */
+/* Numbers the devices of both meshes together: the source's first, new ones behind. */
 static void number_devices(struct problem *p)
 {
 	int32_t n = p->mesh.ndevices, m = p->to_mesh.ndevices;
@@ -335,7 +338,7 @@ enum status problem_make(struct problem *out, struct arena *a,
 	if (t->memory_limit && units_bytes(t->memory_limit, t->memory_limit_at,
 	                                   &out->memory_limit_bytes, e) != OK)
 		return e->code;
-	if (read_lists(out, t, e) != OK)
+	if (read_device_lists(out, t, e) != OK)
 		return e->code;
 	number_devices(out);
 	problem_finish(out);

@@ -62,12 +62,12 @@ enum status problem_make(struct problem *out, struct arena *a,
                          const struct problem_text *text, struct error *e);
 
 /*
- * Complete a problem whose array, meshes, layouts and memory limit are set: padded
+ * Completes a problem whose array, meshes, layouts and memory limit are set: padded
  * shape, atoms, bounds. Used by problem_make and by tests that build problems directly.
  */
 void problem_finish(struct problem *p);
 
-/* Does every dimension divide by its shard count, on both sides? */
+/* Returns whether every dimension divides by its shard count, on both sides. */
 bool problem_even(const struct problem *p);
 
 #endif

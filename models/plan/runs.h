@@ -27,7 +27,7 @@ struct list list_of(struct arena *a, int64_t lo, int64_t hi);
 int64_t list_length(struct list l);
 bool list_equal(struct list a, struct list b);
 
-/* `count` lists one after another. */
+/* Returns `count` lists one after another as one. */
 struct list list_join(struct arena *a, const struct list *parts, int32_t count);
 
 /*
@@ -41,15 +41,18 @@ bool list_block(struct list *out, struct arena *a, struct list l, int32_t block,
 struct list list_common(struct arena *a, struct list x, struct list y);
 
 /*
- * Is the list the `size` indices from `lo` on, in order, where indices from `limit` on
- * are padding, for which anything may stand?
+ * Returns whether the list is the `size` indices from `lo` on, in order, where indices
+ * from `limit` on are padding, for which anything may stand.
  */
 bool list_matches(struct list l, int64_t lo, int64_t size, int64_t limit);
 
-/* Does one run of the list hold all of [lo, hi)? */
+/* Returns whether one run of the list holds all of [lo, hi). */
 bool list_holds(struct list l, int64_t lo, int64_t hi);
 
-/* Are the lists together every index of [0, n) exactly once, in any order? */
+/*
+ * Returns whether the lists together are every index of [0, n) exactly once, in any
+ * order.
+ */
 bool lists_partition(struct arena *a, const struct list *parts, int32_t count,
                      int64_t n);
 

@@ -150,7 +150,7 @@ int64_t view_common(const struct plan *p, const struct tilemap *a,
 
 /* --- printing --------------------------------------------------------------------- */
 
-/* Join digit k + 1 of `l` over `v` into digit k. */
+/* Joins digit k + 1 of `l` over `v` into digit k. */
 static void join_next(struct view *v, struct layout *l, int k)
 {
 	v->shape.dim[k] *= v->shape.dim[k + 1];

@@ -9,8 +9,9 @@
 #include "plan/plan.h"
 
 /*
- * Does the view fit the padded shape, and do the plan's `from` and `to` over its digits
- * give every device the problem's tiles? A plan without a view has these layouts.
+ * Returns whether the view fits the padded shape, and the plan's `from` and `to` over
+ * its digits give every device the problem's tiles. A plan without a view has these
+ * layouts.
  */
 bool view_check(const struct plan *p, struct text *why);
 
@@ -41,7 +42,7 @@ enum status view_parse_layout(struct layout *out, struct view *digits,
                               struct error *e);
 
 /*
- * Make an empty plan one over the digits that these steps need between them, and append
+ * Makes an empty plan one over the digits that these steps need between them, and appends
  * them: digits begin and end where those of a layout do, where its shards end and where a
  * move begins or ends. Moves are over array dimensions; which digits they mean follows
  * from the layouts before and after. False with the number of the step and the reason

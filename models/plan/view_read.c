@@ -13,7 +13,7 @@
 
 /* --- strided layouts -------------------------------------------------------------- */
 
-/* Does a text begin as the strided layouts in view.h do? */
+/* Returns whether a text begins as the strided layouts in view.h do. */
 static bool view_is_strided(const char *text)
 {
 	while (isspace((unsigned char)*text))
@@ -59,7 +59,7 @@ static enum status read_digits(struct view *out, const struct shape *g, struct s
 	return s->error->code;
 }
 
-static enum status read_shape(const struct shape *g, struct scan *s)
+static enum status read_view_shape(const struct shape *g, struct scan *s)
 {
 	if (!scan_expect(s, "["))
 		return s->error->code;
@@ -85,7 +85,7 @@ enum status view_parse_layout(struct layout *out, struct view *digits,
 		digits->dim[dim] = (uint8_t)dim;
 	if (!view_is_strided(text))
 		return layout_parse(out, m, &p->array.shape, a, text, at, e);
-	if (read_shape(&p->padded, &s) != OK ||
+	if (read_view_shape(&p->padded, &s) != OK ||
 	    read_digits(digits, &p->padded, &s) != OK)
 		return e->code;
 	scan_peek(&s);
@@ -130,7 +130,7 @@ static bool cut_add(struct cuts *c, int64_t at)
 	return true;
 }
 
-/* Digits begin and end where those of a line do, and where its shards end. */
+/* Cuts digits where those of a line begin and end, and where its shards end. */
 static bool cut_layout(struct cuts *cuts, const struct layout *l,
                        const struct view *digits)
 {
@@ -178,7 +178,7 @@ static bool find_part(int64_t *start, int64_t *end, const struct layout *l,
 	return false;
 }
 
-/* Digits begin and end where moves do; their parts may go together in one digit. */
+/* Cuts digits where moves begin and end; their parts may go together in one digit. */
 static bool cut_moves(struct cuts *cuts, const struct layout *l,
                       const struct view *digits, const struct step_read *s, bool before)
 {
@@ -307,7 +307,7 @@ static bool refine(struct layout *out, const struct layout *l,
 	return true;
 }
 
-/* Are the parts that bind a digit among those of a move? */
+/* Returns whether the parts that bind a digit are among those of a move. */
 static bool part_of_move(const struct layout *l, int digit, const struct move *m)
 {
 	int n;
@@ -394,7 +394,7 @@ static bool dims_said(enum op op, const struct move *m)
 	       (m->to_dim >= 0) == (op == OP_SLICE || op == OP_ALL_TO_ALL);
 }
 
-static bool add_step(struct plan *p, const struct step_read *s, struct text *why)
+static bool add_view_step(struct plan *p, const struct step_read *s, struct text *why)
 {
 	struct step_read fine = *s;
 	struct move moves[RANK_MAX];
@@ -449,7 +449,7 @@ bool view_add_steps(struct plan *p, const struct step_read *steps, int n, int *w
 	plan_view(p, &view, &from, &to);
 	for (int i = 0; i < n; i++) {
 		*wrong = i;
-		if (!add_step(p, &steps[i], why))
+		if (!add_view_step(p, &steps[i], why))
 			return false;
 	}
 	return true;

@@ -31,7 +31,7 @@ struct direct {
 
 /* --- what is missing -------------------------------------------------------------- */
 
-/* Number of the tile that a device holds, -1 if none. */
+/* Returns the number of the tile that a device holds, or -1. */
 static int64_t tile_of_device(const struct direct *d, const struct tilemap *map,
                               const int64_t *tiles, int32_t device)
 {
@@ -52,7 +52,10 @@ static int64_t held_tile(const struct direct *d, int32_t device)
 	return tile_of_device(d, &d->from, d->tiles, device);
 }
 
-/* First and last source tile per dimension that meet the target tile; false if empty. */
+/*
+ * Finds the first and last source tile in each dimension that meet the target tile of a
+ * device. Returns false if that is empty.
+ */
 static bool meeting(const struct direct *d, int32_t device, int64_t *want,
                     int64_t *first, int64_t *last)
 {
@@ -70,7 +73,7 @@ static bool meeting(const struct direct *d, int32_t device, int64_t *want,
 	return true;
 }
 
-/* How many boxes a device lacks. */
+/* Returns how many boxes a device lacks. */
 static int64_t count_missing(const struct direct *d, int32_t device)
 {
 	int64_t want[2 * RANK_MAX], first[RANK_MAX], last[RANK_MAX], n = 1;
@@ -87,13 +90,16 @@ static int64_t count_missing(const struct direct *d, int32_t device)
 	return n - own;
 }
 
-/* The source tile that is looked at, and its box, as far as dimensions up to each say. */
+/*
+ * The source tile that is looked at, and its box, as far as the dimensions up to now
+ * say.
+ */
 struct cut {
 	int64_t at[RANK_MAX], tile[RANK_MAX + 1], elements[RANK_MAX + 1];
 	int64_t bounds[2 * RANK_MAX];
 };
 
-/* The cut of a target tile by the source tile at `at`, from dimension `dim` on. */
+/* Cuts a target tile by the source tile at `at`, from dimension `dim` on. */
 static void cut_from(struct cut *c, const struct direct *d, const int64_t *want, int dim)
 {
 	for (int i = dim; i < d->rank; i++) {
@@ -109,7 +115,7 @@ static void cut_from(struct cut *c, const struct direct *d, const int64_t *want,
 	}
 }
 
-/* The boxes of a target tile; they are those of all devices that want it. */
+/* The boxes of a target tile, which all devices that want it share. */
 struct cuts {
 	int64_t n;
 	struct transfer *box; /* NULL: not cut yet */
@@ -142,7 +148,7 @@ static void cut_tile(struct cuts *out, const struct direct *d, int32_t device,
 	} while (dim >= 0);
 }
 
-/* The boxes that a device lacks, from number nboxes on. */
+/* Adds the boxes that a device lacks, from number nboxes on. */
 static void add_missing(struct direct *d, int32_t device, struct cuts *cuts,
                         struct arena *a)
 {
@@ -161,7 +167,7 @@ static void add_missing(struct direct *d, int32_t device, struct cuts *cuts,
 	}
 }
 
-/* False if there are too many. */
+/* Finds all boxes that are missing. Returns false if there are too many. */
 static bool find_missing(struct direct *d, struct arena *a)
 {
 	int64_t n = 0, ntiles = 1;
@@ -184,7 +190,10 @@ static bool find_missing(struct direct *d, struct arena *a)
 
 /* --- where nothing is missing ----------------------------------------------------- */
 
-/* The layout over the axes of the source mesh, if these can say it. */
+/*
+ * Writes the layout over the axes of the source mesh. Returns false if these cannot say
+ * it.
+ */
 static bool source_axes(struct layout *out, const struct problem *p,
                         const struct layout *l, const struct mesh *m, struct arena *a)
 {
@@ -200,7 +209,10 @@ static bool source_axes(struct layout *out, const struct problem *p,
 	return layout_to_axes(out, &tiles, &p->mesh, a);
 }
 
-/* The moves of a slice: in each dimension the parts of `to` after those of `from`. */
+/*
+ * Finds the moves of a slice: in each dimension the parts of `to` after those of
+ * `from`.
+ */
 static bool slice_moves(struct move *moves, int *n, const struct layout *from,
                         const struct layout *to, struct arena *a)
 {
@@ -226,7 +238,10 @@ static bool slice_moves(struct move *moves, int *n, const struct layout *from,
 	return true;
 }
 
-/* Every device has what it wants: a slice where axes say it, a pad elsewhere. */
+/*
+ * Adds the step where every device has what it wants: a slice where axes say it, else a
+ * pad.
+ */
 static void add_local_step(struct plan *plan, const struct problem *p)
 {
 	struct arena *a = plan->arena;

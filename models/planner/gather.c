@@ -7,7 +7,7 @@
 #include "planner/reduce.h"
 #include "planner/types.h"
 
-/* The moves that gather every dimension of `from`, or cut every one of `to`. */
+/* Writes the moves that gather every dimension of `from`, or cut every one of `to`. */
 static int all_moves(struct move *out, enum op op, const struct layout *l)
 {
 	int nmoves = 0;

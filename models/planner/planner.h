@@ -17,10 +17,11 @@
 #include "plan/plan.h"
 
 /*
- * A price, compared field by field. Without a platform: `cost` received bytes of the
- * busiest device, then communicating steps, then local ones. With one: `cost` seconds
- * and the counts 0. Where memory counts: `cost` the peak_live_bytes of a plan, `then`
- * what it would have cost else. Prices of steps add up.
+ * A price, which is compared field by field. Without a platform `cost` is the received
+ * bytes of the busiest device, then come communicating steps, then local ones. With one
+ * `cost` is seconds and the counts are 0. Where memory counts, `cost` is the
+ * peak_live_bytes of a plan and `then` what it would have cost else. Prices of steps
+ * add up.
  */
 struct price {
 	double cost;
@@ -34,11 +35,11 @@ struct price price_add(struct price a, struct price b);
 int price_compare(struct price a, struct price b);
 
 /*
- * What a search wants to know of a step that it has not built: the op over `parts` (of
- * all its moves, in order) with `before_bytes` on each device before it. `unpack` says
- * whether an all-gather needs a local unpack (models/README.md, Prices). For a permute
- * nothing but the bytes counts: its tile over one link of the slowest fabric it may use
- * plus one launch.
+ * A question of a search for the price of a step that it has not built: the op over
+ * `parts` (of all its moves, in order) with `before_bytes` on each device before it.
+ * `unpack` says whether an all-gather needs a local unpack (models/README.md, Prices).
+ * The price of a permute depends on the bytes alone: its tile over one link of the
+ * slowest fabric it may use plus one launch.
  */
 struct step_ask {
 	enum op op;
@@ -46,24 +47,24 @@ struct step_ask {
 	const struct move *move; /* parts, factors and dims, as in plan.h */
 	int64_t before_bytes;
 	bool unpack;
-	double most_cost; /* > 0: of a dearer step only that it is, in any such price */
+	double most_cost; /* > 0: for a dearer step any price above it will do */
 };
 
 /*
- * Does the result of an all-gather over these moves have to be unpacked, from tiles of the
- * shape `local`? Blocks arrive one after the other, in the order of the gathered
- * dimensions, and lie as they must unless each holds several elements of a dimension
- * outside a gathered one.
+ * Returns whether the result of an all-gather over these moves has to be unpacked, from
+ * tiles of the shape `local`. Blocks arrive one after the other, in the order of the
+ * gathered dimensions, and lie as they must unless each holds several elements of a
+ * dimension outside a gathered one.
  */
 bool moves_unpack(const struct move *move, int n, const struct shape *local);
 
 /*
- * What is remembered of a step that takes long to price. Its fields are those of whom the
- * key belongs to; all are zero at first.
+ * A note of what is remembered of a step that takes long to price. Its fields belong to
+ * whoever the key belongs to; all are zero at first.
  */
 struct price_note {
 	bool priced, impossible; /* the step was built; it cannot be said */
-	bool more; /* the price is at least so much: rounds were left out */
+	bool more;               /* the price is at least this: rounds were left out */
 	struct price price;
 };
 
@@ -74,22 +75,24 @@ struct prices {
 	                     const struct step_ask *ask);
 	struct price (*plan)(void *self, const struct plan *p); /* of a finished plan */
 	/*
-	 * How long an element takes from one device of the problem to another, for choosing
-	 * among sources: > 0, to be compared and added, in no unit. Without a platform 1.
+	 * Returns how long an element takes from one device of the problem to another,
+	 * for choosing among sources: > 0, to be compared and added, in no unit.
+	 * Without a platform it is 1.
 	 */
 	double (*path)(void *self, const struct problem *p, int32_t src, int32_t dst);
 	/*
-	 * Where the prices of steps add up to those of plans, else NULL: a price that no
-	 * plan of the problem is below (models/README.md, Bounds), told from its array,
-	 * meshes and layouts alone, and one that no step is below in which some device
-	 * receives so many bytes.
+	 * Where the prices of steps add up to those of plans, else NULL. The first
+	 * returns a price that no plan of the problem is below (models/README.md,
+	 * Bounds), found from its array, meshes and layouts alone; the second one that
+	 * no step is below in which some device receives so many bytes.
 	 */
 	struct price (*bound)(void *self, const struct problem *p);
 	struct price (*least)(void *self, const struct problem *p, double recv_bytes);
 	/*
-	 * With `bound`, too: the note on a key of so many bytes, which the caller fills. It
-	 * stays where it is until all are forgotten. Keys need tell apart steps of one
-	 * problem only: whoever takes notes forgets those of others first.
+	 * Returns the note on a key of so many bytes, which the caller fills; NULL
+	 * where `bound` is. A note stays where it is until all are forgotten. Keys need
+	 * only tell apart steps of one problem: whoever takes notes first forgets those
+	 * of others.
 	 */
 	struct price_note *(*note)(void *self, const void *key, size_t size);
 	void (*forget)(void *self);
@@ -98,8 +101,9 @@ struct prices {
 extern const struct prices prices_bytes;
 
 /*
- * A table that prices finished plans by their peak_live_bytes, then as `base` (borrowed)
- * does; steps in a search keep base's prices, for memory does not add up over steps.
+ * Returns a table that prices finished plans by their peak_live_bytes, then as `base`
+ * (borrowed) does. Steps in a search keep base's prices, for memory does not add up
+ * over steps.
  */
 struct prices prices_memory(struct prices *base);
 
@@ -112,16 +116,17 @@ enum answer {
 struct planner {
 	const char *name, *help; /* shown by `shardsim list planners` */
 	/*
-	 * Plan the problem into `arena`. `why` is appended to unless a plan is returned.
-	 * A plan above the memory limit is found out by planner_run; a planner that can
-	 * avoid it looks at problem->memory_limit_bytes itself.
+	 * Plans the problem into `arena`. `why` is appended to unless a plan is
+	 * returned. planner_run() finds out a plan above the memory limit; a planner
+	 * that can avoid it looks at problem->memory_limit_bytes itself.
 	 */
 	enum answer (*plan)(struct plan **out, const struct problem *p,
 	                    const struct prices *prices, struct arena *arena,
 	                    struct text *why);
 	/*
-	 * The same, but not applicable where that would take more than some milliseconds:
-	 * what `best` asks. NULL: plan never does.
+	 * Does the same, but answers "not applicable" where that would take more than
+	 * some milliseconds: this is what `best` calls. NULL: `plan` never takes that
+	 * long.
 	 */
 	enum answer (*quick)(struct plan **out, const struct problem *p,
 	                     const struct prices *prices, struct arena *arena,
@@ -132,7 +137,7 @@ extern const struct planner *const planners[]; /* ended by NULL */
 const struct planner *planner_find(const char *name, size_t length);
 
 /*
- * Run a planner: refuses limits below max(source tile, target tile) for every planner,
+ * Runs a planner. Refuses limits below max(source tile, target tile) for every planner,
  * answers the empty plan where source and target tiles agree, and turns plans above the
  * limit into ANSWER_OVER_MEMORY with the smallest limit that would do.
  */

@@ -9,7 +9,9 @@ int reduce_parts(struct part *out, const struct problem *p, struct text *why)
 	const struct part *to = layout_parts(&p->to, p->to.rank, &nto);
 
 	memcpy(out, from, (size_t)n * sizeof(*from));
-	/* Axes of two meshes have no common names; equal ones do. */
+	/*
+	 * the axes of two meshes have no names in common, unless the meshes are equal
+	 */
 	if (nto > 0 && p->two_meshes) {
 		text_printf(why, "unreduced axes on another target mesh");
 		return -1;

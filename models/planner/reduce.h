@@ -8,9 +8,10 @@
 #include "planner/planner.h"
 
 /*
- * The parts that the source has unreduced and the target has not, at most
- * LAYOUT_PARTS_MAX of them; the number. -1 with the reason in `why` where the target is
- * unreduced over digits that the source is not: such a sum cannot be undone.
+ * Writes the parts that the source has unreduced and the target has not, at most
+ * LAYOUT_PARTS_MAX of them, and returns their number. Returns -1 with the reason in
+ * `why` where the target is unreduced over digits that the source is not: such a sum
+ * cannot be undone.
  */
 int reduce_parts(struct part *out, const struct problem *p, struct text *why);
 

@@ -18,7 +18,7 @@
 
 RIVALS(RIVAL_DECLARED)
 
-/* Those of RIVALS, ended by NULL: what `best` asks. */
+/* The planners of RIVALS, ended by NULL, which are those that `best` asks. */
 extern const struct planner *const rivals[];
 
 #endif

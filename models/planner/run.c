@@ -1,6 +1,9 @@
 #include "planner/planner.h"
 
-/* "set --memory-limit to at least N bytes": the smallest limit that would do. */
+/*
+ * Answers with the smallest limit that would do: "set --memory-limit to at least N
+ * bytes".
+ */
 static enum answer over_memory(struct text *why, int64_t bytes)
 {
 	text_printf(why, "needs a memory limit of at least %lld bytes",

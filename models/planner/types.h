@@ -1,4 +1,4 @@
-/* What planners on types ask of a problem first. */
+/* The first question that planners on types ask of a problem. */
 #ifndef SHARDSIM_PLANNER_TYPES_H
 #define SHARDSIM_PLANNER_TYPES_H
 

@@ -1,16 +1,19 @@
 #include "planner/uneven.h"
 
 /*
- * Do devices have what tiles of `tile` elements hold, from tiles of `old`? The first tile
- * starts where it did; any other starts elsewhere, so that it must be padding in both:
- * the first one has the whole extent, before and after.
+ * Returns whether devices have what tiles of `tile` elements hold, from tiles of `old`.
+ * The first tile starts where it did. Any other starts elsewhere, so it must be padding
+ * in both: the first one has the whole extent, before and after.
  */
 static bool is_local(int64_t extent, int64_t shards, int64_t old, int64_t tile)
 {
 	return old == tile || shards == 1 || (extent <= old && extent <= tile);
 }
 
-/* Pad to `tile`, unless it is what is there; false: that would not be local. */
+/*
+ * Pads to `tile`, unless tiles are so already. Returns false if that would not be
+ * local.
+ */
 static bool pad_to(struct plan *plan, const struct shape *tile, struct text *why)
 {
 	const struct layout *now = plan_layout(plan);
@@ -35,7 +38,10 @@ static bool pad_to(struct plan *plan, const struct shape *tile, struct text *why
 	return true;
 }
 
-/* Of a move that may not be a plan's yet, whose `factor` plan_axes_step() sets. */
+/*
+ * Returns the factor of a move that may not be in a plan yet, when plan_axes_step() has
+ * not set `factor`.
+ */
 static int64_t factor_of(const struct move *m)
 {
 	int64_t factor = 1;
@@ -45,7 +51,9 @@ static int64_t factor_of(const struct move *m)
 	return factor;
 }
 
-/* Padding must not take a tile above the 2^62 bits that an array may have. */
+/*
+ * Returns whether padding would take a tile above the 2^62 bits that an array may have.
+ */
 static bool shape_too_large(const struct plan *plan, const struct shape *tile)
 {
 	int64_t bits = plan->problem->array.dtype->bits;
@@ -62,7 +70,9 @@ bool uneven_step(struct plan *plan, enum op op, const struct move *moves, int nm
 	const struct layout *now = plan_layout(plan);
 	struct shape tile = layout_local(now, before), left;
 
-	/* What is cut must divide: into as many parts as are cut off, of the tiles after. */
+	/*
+	 * what is cut must divide into as many parts as are cut off, of the tiles after
+	 */
 	for (int i = 0; i < nmoves; i++) {
 		int64_t factor = factor_of(&moves[i]), shards;
 		int dim = moves[i].to_dim;

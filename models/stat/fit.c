@@ -45,7 +45,10 @@ static double root_mean_square(const double *x, size_t n)
 	return n ? sqrt(sum / (double)n) : 0;
 }
 
-/* Relative standard errors: sqrt of the covariance's diagonal times the variance. */
+/*
+ * Finds the relative standard errors: the square root of the covariance's diagonal
+ * times the variance.
+ */
 static void standard_errors(double *se, gsl_multifit_nlinear_workspace *w, size_t n,
                             size_t p)
 {

@@ -5,8 +5,8 @@
 #include "planner/rivals.h"
 
 /*
- * Say the cheapest plan over as few digits as it needs, if that costs the same (senders
- * that go by digits may be others).
+ * Rewrites the cheapest plan over as few digits as it needs, if that costs the same
+ * (senders that go by digits may then be others).
  */
 static void join_digits(struct best *b)
 {

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* Prime pieces of one digit, and where they begin in the new view. */
+/* The prime pieces of one digit, and where each begins in the new view. */
 struct pieces {
 	int n, first;
 	int32_t size[LAYOUT_PARTS_MAX];
@@ -15,7 +15,10 @@ struct refining {
 	int rank;
 };
 
-/* Take over the primes of a longer stack; false if one is no beginning of the other. */
+/*
+ * Takes over the primes of a longer stack. Returns false if neither stack begins the
+ * other.
+ */
 static bool add_stack(struct pieces *p, const struct layout *l, int digit)
 {
 	struct part prime[LAYOUT_PARTS_MAX];
@@ -115,7 +118,10 @@ static struct bound *binding_of(struct change *c, struct part part)
 	return &c->bound[c->n++];
 }
 
-/* The primes that are not where they were; false if a digit has several. */
+/*
+ * Finds the primes that are not where they were. Returns false if a digit has several
+ * of them.
+ */
 static bool find_change(struct change *out, const struct layout *before,
                         const struct layout *after)
 {
@@ -142,7 +148,10 @@ static bool find_change(struct change *out, const struct layout *before,
 	return true;
 }
 
-/* The collective that makes all these changes at once; OP_EXCHANGE if none does. */
+/*
+ * Returns the collective that makes all these changes at once, or OP_EXCHANGE if none
+ * does.
+ */
 static enum op op_of_change(const struct change *c)
 {
 	int slices = 0, gathers = 0, moves = 0;
@@ -245,8 +254,8 @@ int script_strides(int64_t *out, int most, const struct script *s, int at)
 }
 
 /*
- * Bind the primes of the change as they are after it, which makes them no longer
- * unreduced; false if a digit is taken.
+ * Binds the primes of the change as they are after it, which makes them no longer
+ * unreduced. Returns false if one of their digits is bound already.
  */
 static bool apply_change(struct layout *out, const struct layout *before,
                          const struct change *c)
@@ -290,7 +299,10 @@ static bool apply_change(struct layout *out, const struct layout *before,
 	return true;
 }
 
-/* Can all primes of a layout be together? [2,3] and [3,2] of one axis cannot. */
+/*
+ * Returns whether all primes of a layout can be together: [2,3] and [3,2] of one axis
+ * cannot.
+ */
 static bool is_valid(const struct layout *l)
 {
 	struct part prime[LAYOUT_PARTS_MAX];

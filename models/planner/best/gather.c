@@ -1,9 +1,10 @@
 /*
- * All-gathers in a row as the cheapest chain (models/README.md, Best): slow axes first while tiles are small, several at once where links would idle otherwise.
+ * All-gathers in a row as the cheapest chain (models/README.md, Best). Slow axes come
+ * first while tiles are small, and several at once where links would idle otherwise.
  *
- * Dynamic program over what is still to be gathered. Every digit of the script has a
- * stack of pieces, prime digits of mesh axes or, where these are too many, whole parts;
- * an all-gather pops some from the tops of one or more stacks.
+ * A dynamic program runs over what is still to be gathered. Every digit of the script
+ * has a stack of pieces, which are prime digits of mesh axes or, where these are too
+ * many, whole parts; an all-gather pops some from the tops of one or more stacks.
  */
 #include "planner/best/script.h"
 
@@ -48,7 +49,10 @@ static struct layout layout_at(const struct chain *chain, int state)
 	return out;
 }
 
-/* The moves of an all-gather between two states; 0 if it is none. */
+/*
+ * Writes the moves of the all-gather between two states and returns their number, or 0
+ * if no all-gather leads from one to the other.
+ */
 static int moves_between_states(struct move *out, const struct chain *chain, int before,
                                 int after)
 {
@@ -115,8 +119,8 @@ static void find_prices(struct chain *chain)
 }
 
 /*
- * The parts of `more` behind those of `less` in a dimension, as primes or whole; -1
- * where the primes of an axis do not line up.
+ * Writes the parts of `more` behind those of `less` in a dimension, as primes or whole,
+ * and returns their number, or -1 where the primes of an axis do not line up.
  */
 static int pieces_of(struct part *out, const struct layout *more,
                      const struct layout *less, int dim, bool primes)
@@ -140,7 +144,7 @@ static int pieces_of(struct part *out, const struct layout *more,
 	return n;
 }
 
-/* False if there are too many pieces. */
+/* Finds the stack of every digit. Returns false if there are too many pieces. */
 static bool find_stacks(struct chain *chain, const struct layout *begin, bool primes)
 {
 	int pieces = 0;
@@ -165,7 +169,7 @@ static bool find_stacks(struct chain *chain, const struct layout *begin, bool pr
 	return true;
 }
 
-/* Replace steps [first, end) by the chain. */
+/* Replaces steps [first, end) by the chain. */
 static bool write_chain(struct script *out, const struct chain *chain, int first,
                         int end)
 {

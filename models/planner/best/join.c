@@ -1,6 +1,7 @@
 /*
- * Scripts over as few digits as they need: neighbours that every layout cuts as one, and
- * every step moves as one, are joined, so that an axis that moves whole is one move.
+ * Scripts over as few digits as they need: neighbouring digits that every layout cuts
+ * as one, and every step moves as one, are joined, so that an axis that moves whole is
+ * one move.
  */
 #include "planner/best/script.h"
 
@@ -17,7 +18,10 @@ struct pair_of_stacks {
 	int nbefore, nafter, common;
 };
 
-/* Can two neighbours be one in a layout? The first is cut to single elements, or alone. */
+/*
+ * Returns whether a digit and the next one can be one in a layout: the first is cut to
+ * single elements, or it alone is cut.
+ */
 static bool joins_layout(const struct view *v, const struct layout *l, int digit)
 {
 	return l->nparts[digit + 1] == 0 ||
@@ -89,7 +93,7 @@ static void add_joined_move(struct script_step *out, struct move *move, int from
 		m->factor *= parts[k].size;
 }
 
-/* The digit whose stack grows by just these primes; -1 if there is none. */
+/* Returns the digit whose stack grows by just these primes, or -1. */
 static int grown_by(const struct layout *before, const struct layout *after,
                     const struct part *parts, int n)
 {
@@ -105,7 +109,10 @@ static int grown_by(const struct layout *before, const struct layout *after,
 	return -1;
 }
 
-/* The moves of a step from its layouts; false where one move per digit does not do. */
+/*
+ * Finds the moves of a step from its layouts. Returns false where it needs more than
+ * one move per digit.
+ */
 static bool find_moves(struct script_step *out, const struct layout *before,
                        struct arena *a)
 {
@@ -143,7 +150,10 @@ static bool find_moves(struct script_step *out, const struct layout *before,
 	                                : out->op != OP_ALL_GATHER || grown == 0;
 }
 
-/* The script over the joined digits; false where a step cannot be said so. */
+/*
+ * Writes the script over the joined digits. Returns false where a step cannot be said
+ * so.
+ */
 static bool join_digits_of(struct script *out, const struct script *s,
                            const struct joining *j, struct arena *a)
 {
@@ -173,7 +183,7 @@ static bool join_digits_of(struct script *out, const struct script *s,
 	return true;
 }
 
-/* Join two more; an all-to-all takes two digits at once. */
+/* Joins two more digits. An all-to-all takes two digits at once. */
 static bool join_more(struct script *out, const struct script *s, struct joining *j,
                       const int *digit, int n, struct arena *a)
 {

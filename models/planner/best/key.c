@@ -9,7 +9,10 @@
 static_assert(MESH_DEVICES_MAX <= 1 << 24 && MESH_AXES_MAX <= 1 << 8,
               "a part is one word, with room for a bit");
 
-/* Stands above the part of a word: the cut is one of the layout before the step. */
+/*
+ * This bit stands above the part in a word, and says that the cut is one of the layout
+ * before the step.
+ */
 static const uint64_t BEFORE = UINT64_C(1) << 63;
 
 void script_key_free(struct script_key *key)
@@ -90,7 +93,7 @@ static int bag_first(const struct bag *bag, int list)
 	return list ? bag->end[list - 1] : 0;
 }
 
-/* The order of two lists: by length, then by words. */
+/* Compares two lists by length, then by words. */
 static int bag_compare(const struct bag *bag, int a, int b)
 {
 	int first_a = bag_first(bag, a), first_b = bag_first(bag, b);
@@ -149,7 +152,7 @@ static void bag_piece(struct bag *bag, struct cuts *cuts)
 	bag->end[bag->n++] = bag->nwords;
 }
 
-/* Is it a power of one prime? */
+/* Returns whether a size is a power of one prime. */
 static bool is_power(int32_t size)
 {
 	int32_t prime = 2;
@@ -161,7 +164,10 @@ static bool is_power(int32_t size)
 	return size == 1;
 }
 
-/* Parts of several primes: into which digits the mesh is cut hangs on where they end. */
+/*
+ * Adds the parts of several primes, for where these end decides into which digits the
+ * mesh is cut.
+ */
 static void add_composite(struct script_key *key, const struct layout *l)
 {
 	struct bag bag = {.n = 0};
@@ -178,7 +184,10 @@ static void add_composite(struct script_key *key, const struct layout *l)
 	add_bag(key, &bag);
 }
 
-/* Equal digits in another order, or not told apart, lead to the same boxes. */
+/*
+ * Adds what an exchange does. Equal digits that are in another order, or are not told
+ * apart, lead to the same boxes.
+ */
 static void add_exchange(struct script_key *key, const struct layout *before,
                          const struct layout *after)
 {
@@ -195,7 +204,10 @@ static void add_exchange(struct script_key *key, const struct layout *before,
 	add_bag(key, &bag);
 }
 
-/* All tiles are numbered by all cuts in a row, whatever dimension they are of. */
+/*
+ * Adds the cuts of a layout: all tiles are numbered by all cuts in a row, whatever
+ * dimension they are of.
+ */
 static void add_cuts(struct script_key *key, const struct layout *l)
 {
 	int64_t count = key->n;
@@ -215,7 +227,9 @@ void script_sent_key(struct script_key *out, const struct script *s, int i)
 {
 	const struct script_step *step = &s->step[i];
 	const struct layout *before = script_before(s, i), *after = &step->after;
-	/* Of equal paths the one in front is chosen, as the boxes are listed. */
+	/*
+	 * among equal paths the first is chosen, in the order in which boxes are listed
+	 */
 	bool ordered = s->senders == SENDERS_PATHS || before->nunreduced ||
 	               after->nunreduced || !script_divides(before, &s->view.shape) ||
 	               !script_divides(after, &s->view.shape);

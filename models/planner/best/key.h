@@ -1,13 +1,13 @@
 /*
- * What scripts and their permutes and exchanges say, as words that can be compared: equal
- * words are equal things. Private to models/planner/best/.
+ * What scripts and their permutes and exchanges say, as words that can be compared:
+ * things with equal words are equal. Private to models/planner/best/.
  */
 #ifndef SHARDSIM_PLANNER_BEST_KEY_H
 #define SHARDSIM_PLANNER_BEST_KEY_H
 
 #include "planner/best/script.h"
 
-/* The words, in memory that is used again; `{0}` has none. */
+/* The words of a key, in memory that is used again; `{0}` has no words. */
 struct script_key {
 	uint64_t *at;
 	int64_t n, room;

@@ -8,7 +8,9 @@ extern const struct planner planner_direct;
 
 /* --- one mesh --------------------------------------------------------------------- */
 
-/* A layout over the axes of another mesh, if these can say it. */
+/*
+ * Writes a layout over the axes of another mesh. Returns false if these cannot say it.
+ */
 static bool said_by(struct layout *out, const struct mesh *by, const struct layout *l,
                     const struct mesh *m, struct arena *a)
 {
@@ -62,7 +64,7 @@ struct cut {
 	struct part part[LAYOUT_PARTS_MAX];
 };
 
-/* The exchange to the cut tiles, then the all-gather of the cut. */
+/* Offers the exchange to the cut tiles, followed by the all-gather of the cut. */
 static void offer_cut(struct best *b, const struct cut *cut)
 {
 	const struct problem *p = b->problem;
@@ -92,7 +94,7 @@ static void offer_cut(struct best *b, const struct cut *cut)
 		plan->shape = p->array.shape;
 		plan_exchange(plan, &q->to, &p->to_mesh, first->step[0].transfers,
 		              first->step[0].ntransfers);
-		/* Moves name axes of the source mesh only: here groups say it. */
+		/* moves name axes of the source mesh only, so groups say it here */
 		plan_groups_step(plan, OP_ALL_GATHER, &move, 1, groups, NULL, &p->to);
 		plan->step[1].mesh = &p->to_mesh;
 		plan_finish(plan);
@@ -114,7 +116,7 @@ static bool uses_axis(const struct layout *l, int axis)
 	return false;
 }
 
-/* The cut in the first dimension that it divides. */
+/* Offers the cut by these parts in the first dimension that they divide. */
 static void offer_parts(struct best *b, const struct part *part, int n)
 {
 	struct shape local = layout_local(&b->problem->to, &b->problem->array.shape);
@@ -147,7 +149,7 @@ void best_gather_after(struct best *b)
 		if (uses_axis(&p->to, axis) || n == 0)
 			continue;
 		all[nall++] = part;
-		/* The minor ends of an axis, as a rule those of fast links. */
+		/* the minor ends of an axis, which are as a rule those of fast links */
 		for (int k = 0; k < n; k++) {
 			offer_parts(b, &part, 1);
 			part.pre *= prime[k].size;

@@ -2,7 +2,7 @@
 
 #include "plan/plan_text.h"
 
-/* Is the plan cheaper than the cheapest, or does it win the tie? */
+/* Returns whether the plan is cheaper than the cheapest, or wins the tie. */
 static bool takes_lead(const struct best *b, const struct plan *plan, struct price price)
 {
 	int order = b->plan ? price_compare(price, b->price) : -1;

@@ -16,8 +16,8 @@ struct best {
 };
 
 /*
- * Offers a finished plan of the problem and returns its price. Where it is now the
- * cheapest it must live as long as the search.
+ * Offers a finished plan of the problem and returns its price. If it is now the
+ * cheapest, it must live as long as the search.
  */
 struct price best_offer(struct best *b, struct plan *plan);
 

@@ -14,7 +14,7 @@ enum {
 	WORK_FEW = 50000,
 	WORK_FEW_DEVICES = 128,
 	WORK_MAX = 1500000,
-	SCRIPT_WORK = 40, /* of making a script and looking whether it is known */
+	SCRIPT_WORK = 40, /* of making a script and seeing whether it is known */
 	PRICE_WORK = 40   /* of its price and place, besides its steps */
 };
 
@@ -65,7 +65,10 @@ static int compare_entries(const struct pooled *a, const struct pooled *b)
 	return price_compare(a->price, b->price);
 }
 
-/* Scripts of the same ops, price and memory are taken for the same plan. */
+/*
+ * Returns whether two entries have the same ops, price and memory: they count as one
+ * plan.
+ */
 static bool looks_same(const struct pooled *a, const struct pooled *b)
 {
 	if (compare_entries(a, b) != 0 || a->live_bytes != b->live_bytes ||
@@ -77,7 +80,7 @@ static bool looks_same(const struct pooled *a, const struct pooled *b)
 	return true;
 }
 
-/* Puts a script in its place; false if it looks like one that is there. */
+/* Puts a script in its place. Returns false if it looks like one that is there. */
 static bool pool_insert(struct best_pool *pool, const struct pooled *e)
 {
 	int at = pool->n;
@@ -99,7 +102,7 @@ bool best_pool_is_over(const struct best_pool *pool)
 	return pool->work + steps >= pool->most;
 }
 
-/* Was the same script there before? It is remembered. */
+/* Returns whether the same script was there before, and remembers the script. */
 static bool was_seen(struct best_pool *pool, const struct script *script)
 {
 	bool fresh;
@@ -110,8 +113,9 @@ static bool was_seen(struct best_pool *pool, const struct script *script)
 }
 
 /*
- * Price a script, unless it costs more than the cheapest plan, or cannot be said. By its
- * steps where these add up, of which each is built once; else by its plan.
+ * Prices a script, by its steps where their prices add up, each of which is built once,
+ * else by its plan. Returns false if it is so dear that it is not kept, or cannot be
+ * said.
  */
 static bool price_script(struct best_pool *pool, struct pooled *e)
 {
@@ -124,7 +128,7 @@ static bool price_script(struct best_pool *pool, struct pooled *e)
 
 		most.cost *= NEAR;
 		step_prices_limit(pool->steps, pool->most_of_all - pool->work);
-		/* One exchange may gain most by other senders. */
+		/* a single exchange may gain most by other senders */
 		if (!step_prices_script(&e->price, pool->steps, e->script,
 		                        b->plan && e->script->n > 1 ? &most : NULL))
 			return false;
@@ -149,7 +153,10 @@ bool best_pool_is_far(const struct best_pool *pool, const struct pooled *e)
 	       e->price.cost > NEAR * pool->best->price.cost;
 }
 
-/* Is it worth to build the plan of a script? Of equal price it may win the tie. */
+/*
+ * Returns whether the plan of a script is worth building: at an equal price it may win
+ * the tie.
+ */
 static bool may_win(const struct best_pool *pool, const struct pooled *e)
 {
 	return !e->over_memory &&

@@ -10,7 +10,7 @@
 #include "planner/best/offer.h"
 #include "planner/best/price.h"
 
-/* So many scripts are kept: 16 would make 36 rows dearer. */
+/* The number of scripts that are kept; with 16 of them 36 rows would be dearer. */
 enum { BEST_POOL_MAX = 64 };
 
 struct pooled {
@@ -25,7 +25,7 @@ struct best_pool {
 	struct arena *arena;       /* of the scripts */
 	struct arena *plans;       /* of a plan while it is priced */
 	struct step_prices *steps; /* NULL where prices of steps do not add up */
-	int64_t work, most; /* so far, without that of `steps`; at which to stop */
+	int64_t work, most; /* done so far, without that of `steps`; where to stop */
 	int64_t most_of_all;
 	struct keys seen;      /* all scripts, priced or not */
 	struct script_key key; /* of the script that is looked at */
@@ -37,8 +37,8 @@ struct best_pool *best_pool_new(struct best *b);
 void best_pool_free(struct best_pool *pool);
 
 /*
- * Prices a script that was not seen before, unless all work is done, and keeps it if it is
- * among the cheapest. What is the cheapest of all is offered to pool->best.
+ * Prices a script that was not seen before, unless all work is done, and keeps it if it
+ * is among the cheapest. The cheapest of all is offered to pool->best.
  */
 void best_pool_add(struct best_pool *pool, const struct script *script);
 
@@ -46,10 +46,12 @@ void best_pool_add(struct best_pool *pool, const struct script *script);
 void best_pool_add_plan(struct best_pool *pool, const struct plan *plan,
                         struct price price);
 
-/* Is as much work done as may be? */
+/* Returns whether as much work is done as may be. */
 bool best_pool_is_over(const struct best_pool *pool);
 
-/* Is a script of several steps so dear that it is not worth much work? */
+/*
+ * Returns whether a script of several steps is so dear that it is not worth much work.
+ */
 bool best_pool_is_far(const struct best_pool *pool, const struct pooled *e);
 
 #endif

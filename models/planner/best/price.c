@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-/* Messages that take as long as what each step takes besides its messages. */
+/* The work of a step besides its messages, in messages that take as long. */
 enum { STEP_WORK = 60 };
 
 struct step_prices {
@@ -44,7 +44,9 @@ void step_prices_limit(struct step_prices *steps, int64_t most)
 	steps->most = most;
 }
 
-/* How many tiles of the layout before a step meet one of that after it, about. */
+/*
+ * Returns about how many tiles of the layout before a step meet one of that after it.
+ */
 static int64_t boxes_of(const struct script *s, int i)
 {
 	struct shape before = layout_local(script_before(s, i), &s->view.shape);

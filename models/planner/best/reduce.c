@@ -1,7 +1,8 @@
 /*
- * Unreduced axes (models/README.md, Best): reduce-scatter onto dimensions of the
- * array, so that what follows moves the smallest tiles and all-gathers come last, or
- * all-reduce. What is left is a problem without sums, which other planners solve.
+ * Unreduced axes (models/README.md, Best). They are summed by a reduce-scatter onto
+ * dimensions of the array, so that what follows moves the smallest tiles and
+ * all-gathers come last, or by an all-reduce. What is left is a problem without sums,
+ * which other planners solve.
  */
 #include "planner/best/search.h"
 
@@ -11,7 +12,7 @@
 
 extern const struct planner planner_synth, planner_digit, planner_direct;
 
-/* Planners that say what they do in axes, for what is left after the sums. */
+/* The planners that say what they do in axes, for what is left after the sums. */
 static const struct planner *const solvers[] = {&planner_synth, &planner_digit,
                                                 &planner_direct};
 
@@ -35,7 +36,10 @@ static int find_part(const struct part *list, int n, struct part part)
 	return -1;
 }
 
-/* False if the target has unreduced parts that the source has not. */
+/*
+ * Finds the parts to sum. Returns false if the target has unreduced parts that the
+ * source has not.
+ */
 static bool find_parts(struct reduction *reduction, const struct problem *p)
 {
 	struct part from[LAYOUT_PARTS_MAX];
@@ -51,7 +55,7 @@ static bool find_parts(struct reduction *reduction, const struct problem *p)
 	return reduction->n > 0;
 }
 
-/* A layout without its unreduced parts. */
+/* Returns a layout without its unreduced parts. */
 static struct layout reduced(const struct layout *l)
 {
 	struct layout out = layout_replicated(l->rank);
@@ -66,7 +70,7 @@ static struct layout reduced(const struct layout *l)
 	return out;
 }
 
-/* The dimension of a layout that a prime is in, -1: none. */
+/* Returns the dimension of a layout that a prime is in, or -1. */
 static int dim_of(const struct layout *l, struct part part)
 {
 	for (int dim = 0; dim < l->rank; dim++) {
@@ -87,8 +91,8 @@ static void keep_unreduced(const struct reduction *reduction, struct layout *l)
 }
 
 /*
- * The step that sums, before those of `script`, over its digits: a reduce-scatter of
- * the primes on top of the digits' stacks, or an all-reduce where there are none.
+ * Puts the step that sums before those of `script`, over its digits: a reduce-scatter
+ * of the primes on top of the digits' stacks, or an all-reduce where there are none.
  */
 static void sum_first(struct script *script, const struct reduction *reduction)
 {
@@ -141,7 +145,8 @@ static void sum_first(struct script *script, const struct reduction *reduction)
 }
 
 /*
- * Sums that stay must not be mixed: only collectives along other axes leave them alone.
+ * Returns whether the script leaves alone the sums that stay: only collectives along
+ * other axes do.
  */
 static bool keeps_sums(const struct script *s, const struct reduction *reduction)
 {
@@ -155,8 +160,9 @@ static bool keeps_sums(const struct script *s, const struct reduction *reduction
 }
 
 /*
- * A solver may cut an axis into primes in another order than the sums do (6 as 3 x 2, not
- * 2 x 3): its digits then are not those that were summed.
+ * Returns whether a solver's layout goes with the sums. A solver may cut an axis into
+ * primes in another order than the sums do (6 as 3 x 2, not 2 x 3): its digits are then
+ * not those summed.
  */
 static bool sums_apart(const struct reduction *reduction, const struct layout *from)
 {
@@ -167,7 +173,7 @@ static bool sums_apart(const struct reduction *reduction, const struct layout *f
 	return valid;
 }
 
-/* Was the layout after the sums there before? It is remembered. */
+/* Returns whether the layout after the sums was there before, and remembers it. */
 static bool was_tried(struct reduction *reduction, const struct layout *after)
 {
 	for (int i = 0; i < reduction->nafter; i++)
@@ -177,7 +183,7 @@ static bool was_tried(struct reduction *reduction, const struct layout *after)
 	return false;
 }
 
-/* All that lead on from a layout after the sums. */
+/* Offers all scripts that lead on from a layout after the sums. */
 static void offer_after(struct reduction *reduction, const struct layout *after)
 {
 	struct problem *rest = arena_alloc(reduction->arena, 1, sizeof(*rest));
@@ -215,8 +221,9 @@ static void offer_after(struct reduction *reduction, const struct layout *after)
 }
 
 /*
- * Primes that the target's dimensions list go there if `home`, all others to dimension
- * `dim` (-1: nowhere, by an all-reduce). False where they do not divide it.
+ * Places the sums: primes that the target's dimensions list go there if `home`, all
+ * others go to dimension `dim` (-1: nowhere, by an all-reduce). Returns false where
+ * they do not divide it.
  */
 static bool place_sums(struct layout *out, const struct reduction *reduction, int dim,
                        bool home)

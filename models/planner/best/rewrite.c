@@ -1,4 +1,4 @@
-/* Which rewrites of a script are tried. */
+/* The rewrites of a script that are tried. */
 #include "planner/best/rewrite.h"
 
 static void try_gathers(struct best_pool *pool, const struct script *script)
@@ -88,8 +88,8 @@ static void try_overslice(struct best_pool *pool, const struct script *script,
 }
 
 /*
- * Over-slices along every run of digits of a mesh axis that the script does not use,
- * and along the minor ends of it (the fast links, as a rule).
+ * Tries over-slices along every run of digits of a mesh axis that the script does not
+ * use, and along its minor ends, which are as a rule the fast links.
  */
 static void try_overslices(struct best_pool *pool, const struct script *script,
                            int begin)
@@ -117,7 +117,7 @@ static void try_overslices(struct best_pool *pool, const struct script *script,
 	}
 }
 
-/* Steps in two halves, by rising and by falling stride. */
+/* Tries steps in two halves, by rising and by falling stride. */
 static void try_splits(struct best_pool *pool, const struct script *script)
 {
 	struct script fine, next;

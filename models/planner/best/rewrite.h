@@ -8,15 +8,16 @@
 #include "planner/best/pool.h"
 
 /*
- * In other steps; without a platform by one exchange in place of several alone. Not `near`
- * the cheapest: no over-slices, which add to what is done.
+ * Tries other steps; without a platform it only tries one exchange in place of several
+ * steps. If the script is not `near` the cheapest, it tries no over-slices, which add
+ * to what is done.
  */
 void best_rewrite(struct best_pool *pool, const struct script *script, bool near);
 
-/* Senders of permutes and exchanges by the prices of paths. */
+/* Tries senders of permutes and exchanges by the prices of paths. */
 void best_rewrite_paths(struct best_pool *pool, const struct script *script);
 
-/* Senders of exchanges by coordinates, one digit more than the script has. */
+/* Tries senders of exchanges by coordinates, in one digit more than the script has. */
 void best_rewrite_mixed(struct best_pool *pool, const struct script *script);
 
 #endif

@@ -101,7 +101,10 @@ bool script_of_plan(struct script *out, const struct plan *p)
 	return true;
 }
 
-/* With the bounds of the boxes of an exchange, or without (plan/exchange.h). */
+/*
+ * Adds a step to a plan, with the bounds of the boxes of an exchange or without them
+ * (plan/exchange.h).
+ */
 static bool add_script_step(struct plan *plan, const struct script *s,
                             const struct script_step *step, bool bounds,
                             const struct prices *prices)
@@ -209,7 +212,7 @@ void script_exchange(struct script *out, const struct script *s, int first, int 
 	out->n = s->n - (end - first) + 1;
 }
 
-/* One ends where the other begins or more major, in whole digits. */
+/* Parts coexist if one ends where the other begins or more major, in whole digits. */
 bool parts_coexist(struct part p, struct part q)
 {
 	return p.axis != q.axis || p.pre % (q.pre * q.size) == 0 ||
@@ -241,7 +244,7 @@ bool script_uses(const struct script *s, struct part part, int first)
 	return false;
 }
 
-/* How a digit is split: those behind it are `more` further on. */
+/* How a digit is split: the numbers of those behind it grow by `more`. */
 struct split {
 	int digit, fresh, more;
 	struct part part;
@@ -252,7 +255,7 @@ static int moved_digit(const struct split *split, int digit)
 	return digit > split->digit ? digit + split->more : digit;
 }
 
-/* The layout over the new digits, with the part at the fresh one if `cut`. */
+/* Returns the layout over the new digits, with the part at the fresh one if `cut`. */
 static struct layout split_layout(const struct split *split, const struct layout *l,
                                   bool cut)
 {
@@ -270,7 +273,10 @@ static struct layout split_layout(const struct split *split, const struct layout
 	return out;
 }
 
-/* The moves over the new digits and, if `op` is given, one of the part. */
+/*
+ * Writes the moves of a step over the new digits and, if `op` is given, one of the
+ * part.
+ */
 static void split_step(struct script_step *out, const struct split *split,
                        const struct script_step *s, bool add, struct arena *a)
 {
@@ -295,8 +301,9 @@ static void split_step(struct script_step *out, const struct split *split,
 }
 
 /*
- * Split the digit into [shards, part, rest], leaving out what is 1: the first piece has
- * all that the layouts of the script cut the digit into. False if that does not divide.
+ * Splits the digit into [shards, part, rest], of which those of size 1 are left out:
+ * the first piece has all that the layouts of the script cut the digit into. Returns
+ * false if that does not divide.
  */
 static bool split_view(struct split *split, struct view *out, const struct script *s)
 {

@@ -9,9 +9,9 @@
 static const double REWRITING = 0.85;
 
 /*
- * Senders are chosen anew in so many of the cheapest scripts, by the prices of paths and by
- * coordinates: 79 and 15 rows are dearer where they are chosen in none, 33 where in two by
- * paths.
+ * The number of the cheapest scripts in which senders are chosen anew, by the prices of
+ * paths and by coordinates: 79 and 15 rows are dearer where they are chosen in none, 33
+ * where in two by paths.
  */
 enum { PATHS_OF = 8, MIXED_OF = 3 };
 
@@ -30,7 +30,9 @@ static void rewrite_mixed(struct best_pool *pool, const struct pooled *e)
 	best_rewrite_mixed(pool, e->script);
 }
 
-/* The cheapest entry that has not been expanded, -1 if none; of the first `most`. */
+/*
+ * Returns the cheapest of the first `most` entries that has not been expanded, or -1.
+ */
 static int next_entry(const struct best_pool *pool, int most)
 {
 	for (int i = 0; i < pool->n && i < most; i++)
@@ -40,8 +42,8 @@ static int next_entry(const struct best_pool *pool, int most)
 }
 
 /*
- * Rewrite the cheapest entries that were not rewritten so yet, one after the other, until
- * that part of the work is done.
+ * Rewrites the cheapest entries that were not rewritten so yet, one after the other,
+ * until that share of the work is done.
  */
 static void rewrite_all(struct best_pool *pool, int entries, double share,
                         void (*rewrite)(struct best_pool *pool, const struct pooled *e))
@@ -63,7 +65,9 @@ static void start_again(struct best_pool *pool)
 
 void best_search(struct best_pool *pool)
 {
-	/* First what is done, then who sends it, in what is cheapest by then. */
+	/*
+	 * what is done is chosen first, then who sends it, in what is cheapest by then
+	 */
 	rewrite_all(pool, BEST_POOL_MAX, REWRITING, rewrite_steps);
 	start_again(pool);
 	rewrite_all(pool, PATHS_OF, 1, rewrite_paths);

@@ -9,12 +9,12 @@
 #include "planner/best/pool.h"
 
 /*
- * Adds scripts for a source with unreduced axes, some of which the target has reduced
+ * Adds scripts for a source with unreduced axes of which the target has some reduced
  * (reduce.c).
  */
 void best_pool_add_sums(struct best_pool *pool);
 
-/* Rewrites; what is cheaper is taken by pool->best. */
+/* Runs the search; pool->best takes what is cheaper. */
 void best_search(struct best_pool *pool);
 
 #endif

@@ -16,7 +16,10 @@ static struct holders holders_in(const struct plan *p, const struct layout *l,
 
 /* --- permutes -------------------------------------------------------------------- */
 
-/* One tile goes from `n` devices to as many others. */
+/*
+ * Pairs the `n` devices that send a tile with as many that receive it, at the least
+ * cost.
+ */
 static int32_t pair_up(struct pair *out, const int32_t *src, const int32_t *dst,
                        int32_t n, const struct plan *p, const struct prices *prices)
 {
@@ -35,7 +38,10 @@ static int32_t pair_up(struct pair *out, const int32_t *src, const int32_t *dst,
 	return n;
 }
 
-/* The devices of a list that have another tile than `tile` in `h`. */
+/*
+ * Lists the devices of a list that have another tile than `tile` in `h`, and returns
+ * how many there are.
+ */
 static int32_t devices_with_others(int32_t *out, const int32_t *device, int32_t n,
                                    const struct holders *h, int32_t tile)
 {
@@ -47,7 +53,10 @@ static int32_t devices_with_others(int32_t *out, const int32_t *device, int32_t 
 	return count;
 }
 
-/* The pairs of all tiles, or 0 with too many paths. */
+/*
+ * Finds the pairs of all tiles and returns their number, or 0 if there are too many
+ * paths.
+ */
 static int32_t find_pairs(struct pair *out, const struct plan *p,
                           const struct layout *after, const struct prices *prices,
                           struct arena *a)
@@ -117,7 +126,7 @@ struct place {
 struct places {
 	int n, ncopies;
 	struct place place[LAYOUT_PARTS_MAX];
-	int copy[LAYOUT_PARTS_MAX]; /* those that no dimension of a layout is cut by */
+	int copy[LAYOUT_PARTS_MAX]; /* places that cut no dimension of a layout */
 };
 
 static bool cuts_part(const struct layout *l, struct part part)
@@ -160,7 +169,7 @@ int best_copies(const struct problem *p, const struct layout *l)
 	return find_places(&p->mesh, l).ncopies;
 }
 
-/* The place, not a copy, whose coordinate is added in a copy place; -1: none. */
+/* Returns the place, not a copy, whose coordinate is added in a copy place, or -1. */
 static int mixed_place(const struct places *places, int copy, uint32_t choice)
 {
 	int next = 0;

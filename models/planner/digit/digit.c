@@ -28,13 +28,13 @@ struct digit_plan {
 	const struct prices *prices;
 	struct arena *arena;
 	/*
-	 * The source; after the slices; with the target's owners at digits that change
-	 * over; after the all-to-all; the target.
+	 * The bindings of the source, after the slices, with the target's owners at
+	 * digits that change over, after the all-to-all, and of the target.
 	 */
 	struct binding from, sliced, owned, moved, to;
 };
 
-/* How blocks get from `sliced` to `moved`. */
+/* The ways in which blocks get from `sliced` to `moved`. */
 enum route {
 	PERMUTE_FIRST,
 	PERMUTE_LAST,
@@ -49,7 +49,7 @@ static bool binding_equal(const struct binding *a, const struct binding *b)
 	return memcmp(a, b, sizeof(*a)) == 0;
 }
 
-/* The digit where block number `b` ends if that has another owner, else -1. */
+/* Returns the digit where block number `b` ends if that has another owner, else -1. */
 static int taken_digit(const struct digit_plan *s, const struct binding *now, int b)
 {
 	int digit = b < 0 ? -1 : s->digits.block[b].to;
@@ -58,8 +58,9 @@ static int taken_digit(const struct digit_plan *s, const struct binding *now, in
 }
 
 /*
- * The last of those that block `b` pushes away: the owner of its digit, the owner of
- * that one's, and so on to one that finds its digit free or is not in the target.
+ * Returns the last of the blocks that block `b` pushes away: it pushes the owner of its
+ * digit, that one the owner of its own, and so on to one that finds its digit free or
+ * is not in the target.
  */
 static int last_pushed(const struct digit_plan *s, const struct binding *now, int b)
 {
@@ -69,9 +70,9 @@ static int last_pushed(const struct digit_plan *s, const struct binding *now, in
 }
 
 /*
- * New blocks are sliced at their digits; one whose digit is taken where the last block
- * that it pushes away will be, so that all it takes then is to change places. If that
- * one is not in the target, the new block will replace it and needs no slice.
+ * Slices new blocks at their digits. One whose digit is taken is sliced where the last
+ * block that it pushes away will be, so that all it takes then is to change places. If
+ * that one is not in the target, the new block will replace it and needs no slice.
  */
 static void find_sliced(struct digit_plan *s)
 {
@@ -89,8 +90,9 @@ static void find_sliced(struct digit_plan *s)
 }
 
 /*
- * Digits that are bound by another block than the target's get the target's. Where that
- * came from a digit that the target leaves free, the last one pushed away fills its place.
+ * Gives digits that are bound by another block than the target's the target's block.
+ * Where that came from a digit that the target leaves free, the last one pushed away
+ * fills its place.
  */
 static void find_owned(struct digit_plan *s)
 {
@@ -105,7 +107,9 @@ static void find_owned(struct digit_plan *s)
 	}
 }
 
-/* All blocks of the target at their digits, the others where they are. */
+/*
+ * Puts all blocks of the target at their digits and leaves the others where they are.
+ */
 static void find_moved(struct digit_plan *s)
 {
 	s->moved = s->owned;
@@ -120,7 +124,10 @@ static void find_moved(struct digit_plan *s)
 	}
 }
 
-/* Between two bindings; a slice binds, an all-gather frees, an all-to-all moves. */
+/*
+ * Adds a step between two bindings: a slice binds, an all-gather frees, an all-to-all
+ * moves.
+ */
 static void add_axes_step(struct plan *plan, struct digit_plan *s, enum op op,
                           const struct binding *before, const struct binding *after)
 {
@@ -149,7 +156,9 @@ static void add_axes_step(struct plan *plan, struct digit_plan *s, enum op op,
 		plan_axes_step(plan, op, moves, n);
 }
 
-/* A permute or exchange to a binding; false if there are too many boxes. */
+/*
+ * Adds a permute or exchange to a binding. Returns false if there are too many boxes.
+ */
 static bool add_rebinding(struct plan *plan, const struct digit_plan *s, bool exchange,
                           const struct binding *after)
 {
@@ -167,8 +176,8 @@ static bool add_rebinding(struct plan *plan, const struct digit_plan *s, bool ex
 }
 
 /*
- * `sliced` with whatever is at the digits that the all-to-all empties moved by it: then
- * the rebinding comes after it.
+ * Returns `sliced` after an all-to-all that moves whatever is at the digits that it
+ * empties: then the rebinding comes after it.
  */
 static struct binding moved_first(const struct digit_plan *s)
 {
@@ -208,7 +217,7 @@ static bool add_flat_part(struct plan *plan, struct digit_plan *s, enum route ro
 	}
 }
 
-/* NULL where the route has too many boxes. */
+/* Returns the plan of a route, or NULL where it has too many boxes. */
 static struct plan *digit_make_plan(struct digit_plan *s, enum route route)
 {
 	const struct problem *p = s->digits.problem;
@@ -227,7 +236,7 @@ static struct plan *digit_make_plan(struct digit_plan *s, enum route route)
 	return plan;
 }
 
-/* The cheapest way where digits change owners; the first of equals. */
+/* Returns the cheapest plan where digits change owners, the first of equal ones. */
 static struct plan *cheaper_plan(struct digit_plan *s)
 {
 	bool even = shape_elements(&s->digits.problem->padded) ==

@@ -22,35 +22,38 @@ struct block {
 
 struct digits {
 	const struct problem *problem;
-	/* Those of the problem, or with their primes in another order inside an axis. */
+	/*
+	 * The atoms of the problem, or with their primes in another order inside an
+	 * axis.
+	 */
 	struct atoms atoms;
 	struct view view;
 	int nblocks;
 	struct block block[ATOMS_MAX];
 };
 
-/* Which block binds each digit of a view; -1: none. Copied with `=`. */
+/* The block that binds each digit of a view, or -1. Copied with `=`. */
 struct binding {
 	int8_t block[RANK_MAX];
 };
 
 /*
- * The digit system of a problem with atoms and one padded shape. False with the reason in
- * `why` where there is none: a dimension that the layouts cut in different radices
- * whatever the order of the primes of a mesh axis is, or more digits than an array can
- * have dimensions.
+ * Makes the digit system of a problem with atoms and one padded shape. Returns false
+ * with the reason in `why` where there is none: the layouts cut a dimension in
+ * different radices whatever the order of the primes of a mesh axis is, or there are
+ * more digits than an array can have dimensions.
  */
 bool digits_make(struct digits *out, const struct problem *p, struct text *why);
 
-/* The source and the target as bindings. */
+/* Return the source and the target as bindings. */
 struct binding digits_from(const struct digits *s);
 struct binding digits_to(const struct digits *s);
 
-/* The layout of a binding over the digits, on a mesh that can say the atoms. */
+/* Returns the layout of a binding over the digits, on a mesh that can say the atoms. */
 struct layout digits_layout(const struct digits *s, const struct binding *b,
                             const struct mesh *m);
 
-/* The parts of a block on a mesh, normalised; the arena's. */
+/* Returns the normalised parts of a block on a mesh, in the arena. */
 const struct part *digits_parts(int *n, const struct digits *s, const struct block *b,
                                 const struct mesh *m, struct arena *a);
 

@@ -5,8 +5,8 @@
 #include <string.h>
 
 /*
- * Orders of the primes inside the axes that are tried. No row needs more than 24; the limit
- * bounds the time where many axes have sizes of many primes.
+ * The most orders of the primes inside the axes that are tried. No row needs more than
+ * 24; the limit bounds the time where many axes have sizes of many primes.
  */
 enum { ORDERS_MAX = 20000 };
 
@@ -24,7 +24,10 @@ struct primes {
 
 /* --- the order of atoms ----------------------------------------------------------- */
 
-/* Does a part of the layout or an axis of its mesh begin or end at this stride? */
+/*
+ * Returns whether a part of the layout or an axis of its mesh begins or ends at this
+ * stride.
+ */
 static bool cut_at(const struct layout *l, const struct mesh *m, int64_t stride)
 {
 	int n = 0;
@@ -44,7 +47,7 @@ static bool cut_at(const struct layout *l, const struct mesh *m, int64_t stride)
 	return false;
 }
 
-/* The atoms whose order nothing fixes: [*first, end) from `first` on. */
+/* Returns the end of the run of atoms from `first` on whose order nothing fixes. */
 static int segment_end(const struct problem *p, const struct atoms *atoms, int first)
 {
 	int end = first + 1;
@@ -64,7 +67,10 @@ static void swap_sizes(struct atom *a, struct atom *b)
 	b->size = size;
 }
 
-/* The next order of sizes in falling sequence; false, and the first, after the last. */
+/*
+ * Makes the next order of sizes in falling sequence. After the last one it makes the
+ * first and returns false.
+ */
 static bool next_order(struct atom *a, int n)
 {
 	int i = n - 1, j = n - 1;
@@ -84,8 +90,9 @@ static bool next_order(struct atom *a, int n)
 }
 
 /*
- * Atoms start with the large primes major (type.h). One segment after the other goes on
- * to its next order, as the digits of a counter do; false when all have been seen.
+ * Makes the next order of all atoms, which start with the large primes major (type.h).
+ * One segment after the other goes on to its next order, as the digits of a counter do.
+ * Returns false when all have been seen.
  */
 static bool next_atoms(struct atoms *atoms, const struct problem *p)
 {
@@ -120,8 +127,9 @@ static void add_prime(struct primes *out, int dim, int64_t size, int from, int t
 }
 
 /*
- * Cuts into primes form a divisor chain only if both layouts cut off the same primes in
- * the same order, as far as both go. *wrong is the dimension where they do not.
+ * Finds the prime digits. Cuts into primes form a divisor chain only if both layouts
+ * cut off the same primes in the same order, as far as both go. Returns false where
+ * they do not, with the dimension in *wrong.
  */
 static bool find_primes(struct primes *out, const struct problem *p,
                         const struct atoms *atoms, int *wrong)
@@ -164,7 +172,10 @@ static int place_of(const struct primes *s, int side, int atom)
 	return -1;
 }
 
-/* Do the atoms of digits k and k + 1 of one side also go together on the other? */
+/*
+ * Returns whether the atoms of digits k and k + 1 of one side also go together on the
+ * other.
+ */
 static bool blocks_together(const struct primes *s, int side, int k)
 {
 	int a, b;
@@ -176,7 +187,9 @@ static bool blocks_together(const struct primes *s, int side, int k)
 	return a < 0 ? b < 0 : b == a + 1 && s->joined[a];
 }
 
-/* Join all that may be, then part what must not until nothing changes. */
+/*
+ * Joins all digits that may be, then parts those that must not until nothing changes.
+ */
 static void join_primes(struct primes *s)
 {
 	bool changed = true;
@@ -201,7 +214,9 @@ static void join_primes(struct primes *s)
 
 /* --- blocks ----------------------------------------------------------------------- */
 
-/* The block that begins with this atom, made if it is not there yet. */
+/*
+ * Returns the block that begins with this atom, which is made if it is not there yet.
+ */
 static struct block *block_of(struct digits *out, int atom)
 {
 	for (int k = 0; k < out->nblocks; k++)
@@ -290,7 +305,7 @@ struct binding digits_to(const struct digits *s)
 	return b;
 }
 
-/* A layout of one dimension that a block cuts. */
+/* Returns a layout of one dimension that a block cuts. */
 static struct layout block_layout(const struct digits *s, const struct block *b,
                                   const struct mesh *m)
 {

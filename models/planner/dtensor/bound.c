@@ -4,16 +4,19 @@
 
 #include <math.h>
 
-/* Targets with more states, of many unlike mesh dimensions, have no bound: it bounds time. */
+/*
+ * The most states of a target. One with more, of many unlike mesh dimensions, has no
+ * bound, so that the time is bounded.
+ */
 enum { BOUND_STATES_MAX = 1 << 16 };
 
-/* Mesh dimensions that nothing tells apart. */
+/* A group of mesh dimensions that nothing tells apart. */
 struct group {
 	int axis; /* one of them */
 	int32_t n, size;
 	enum dtensor_role target;
-	int32_t first, states; /* a step of the group's own number; numbers there are */
-	int32_t step[ROLES];   /* one more of a role; 0: none has it, or replicated */
+	int32_t first, states; /* what 1 more of its number adds; how many there are */
+	int32_t step[ROLES];   /* what one more of a role adds; 0: none */
 };
 
 struct roles {
@@ -35,7 +38,7 @@ static enum dtensor_role role_in_target(int placement)
 	                                      : ROLE_PLACED;
 }
 
-/* The group of a mesh dimension; a new one has no members. */
+/* Returns the group of a mesh dimension; a new group has no members. */
 static struct group *group_of(struct roles *r, int axis, enum dtensor_role target)
 {
 	const struct dtensor_links *l = r->links;
@@ -53,8 +56,8 @@ static struct group *group_of(struct roles *r, int axis, enum dtensor_role targe
 }
 
 /*
- * Number the states: of each group one digit, whose own digits are the members of each
- * role but the replicated. False if they are too many.
+ * Numbers the states. Each group is one digit, whose own digits are the members of each
+ * role but the replicated one. Returns false if there are too many states.
  */
 static bool number_states(struct roles *r)
 {
@@ -72,7 +75,7 @@ static bool number_states(struct roles *r)
 			g->step[role] = (int32_t)step;
 			step *= g->n + 1;
 		}
-		all += g->n * last; /* all in the last role: the largest number */
+		all += g->n * last; /* all in the last role give the largest number */
 		if (all > BOUND_STATES_MAX)
 			return false;
 		g->states = (int32_t)(all / g->first);
@@ -81,7 +84,7 @@ static bool number_states(struct roles *r)
 	return true;
 }
 
-/* How many of a group have each role in a state. */
+/* Counts how many of a group have each role in a state. */
 static void count_roles(int32_t *count, const struct group *g, int32_t state)
 {
 	int32_t digit = state / g->first % g->states * g->first;
@@ -113,7 +116,10 @@ static double cost_us(const struct roles *r, const struct group *g, int before,
 	                            r->array_bytes / shards / 1024 / 1024 / 1024);
 }
 
-/* The states from which one of a group comes to a state of so many shards. */
+/*
+ * Reaches the states from which one transform of a member of a group leads to a state
+ * of so many shards.
+ */
 static void reach_before(struct roles *r, const struct group *g, int32_t state,
                          double shards)
 {
@@ -146,7 +152,7 @@ static bool rest_before(const void *context, int32_t a, int32_t b)
 	return r->rest_us[a] < r->rest_us[b];
 }
 
-/* Dijkstra's algorithm, from the target backwards. */
+/* Finds the costs by Dijkstra's algorithm from the target backwards. */
 static void find_rests(struct roles *r)
 {
 	int32_t target = 0;

@@ -1,4 +1,4 @@
-/* What the min-cost search believes transforms to cost. */
+/* The costs of transforms that the min-cost search assumes. */
 #include "base/assert.h"
 #include "planner/dtensor/dtensor.h"
 

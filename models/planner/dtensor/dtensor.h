@@ -36,7 +36,7 @@
 
 #include "planner/planner.h"
 
-/* A placement: these, or d >= 0 for Shard(d). */
+/* A placement is one of these, or d >= 0 for Shard(d). */
 enum { DTENSOR_PARTIAL = -2, DTENSOR_REPLICATE = -1 };
 
 struct dtensor_state {
@@ -47,7 +47,7 @@ struct dtensor_state {
 
 struct dtensor_transform {
 	int mesh_dim;
-	int from, to; /* placements, never equal */
+	int from, to; /* placements, which are never equal */
 };
 
 struct dtensor_transforms {
@@ -56,16 +56,19 @@ struct dtensor_transforms {
 };
 
 /*
- * The placements of a layout. False, with the reason in `why`, where DTensor cannot say
- * it: sub-axes, device lists, the whole array on one device.
+ * Finds the placements of a layout. Returns false, with the reason in `why`, where
+ * DTensor cannot say it: sub-axes, device lists, the whole array on one device.
  */
 bool dtensor_state_of(struct dtensor_state *out, const struct layout *l,
                       const struct mesh *m, struct text *why);
 
-/* Is the shard order of every tensor dimension ascending? */
+/* Returns whether the shard order of every tensor dimension is ascending. */
 bool dtensor_default_order(const struct dtensor_state *s);
 
-/* Change a state by a transform; the one that leaves a dimension is its innermost. */
+/*
+ * Changes a state by a transform. The mesh dimension that leaves a tensor dimension is
+ * its innermost.
+ */
 void dtensor_apply(struct dtensor_state *s, const struct dtensor_transform *t);
 
 /*
@@ -85,15 +88,15 @@ struct dtensor_transforms dtensor_greedy(const struct dtensor_state *from,
 /* --- the min-cost search ----------------------------------------------------------- */
 
 /*
- * Devices of a host in the search's own cost model. DTensor asks the device runtime
+ * The devices of a host in the search's own cost model. DTensor asks the device runtime
  * (torch.cuda.device_count()); 8 is what its tests and most hosts of its users have.
  */
 enum { DTENSOR_HOST_DEVICES = 8 };
 
 /*
- * The search gives up, as not applicable, when it has seen this many states; or so many
- * where `best` asks, which are some milliseconds: with six dimensions of a mesh and more
- * that are longer than 1, very many ways may cost the same.
+ * The search gives up, as not applicable, when it has seen the first number of states,
+ * or the second where `best` asks, which takes some milliseconds: if six or more
+ * dimensions of a mesh are longer than 1, very many ways may cost the same.
  */
 enum { DTENSOR_STATES_MAX = 1 << 18, DTENSOR_STATES_QUICK = 1 << 13 };
 

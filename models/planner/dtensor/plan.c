@@ -56,7 +56,7 @@ bool dtensor_default_order(const struct dtensor_state *s)
 	return true;
 }
 
-/* How many mesh dimensions shard a tensor dimension. */
+/* Returns how many mesh dimensions shard a tensor dimension. */
 static int count_shards(const struct dtensor_state *s, int dim)
 {
 	int n = 0;
@@ -87,7 +87,10 @@ static void change(struct dtensor_transforms *out, struct dtensor_state *now,
 	out->step[out->n++] = t;
 }
 
-/* Do the same mesh dimensions before `mesh_dim` shard a tensor dimension? */
+/*
+ * Returns whether the same mesh dimensions before `mesh_dim` shard a tensor dimension
+ * in both.
+ */
 static bool same_outer(const struct dtensor_state *a, const struct dtensor_state *b,
                        int mesh_dim, int dim)
 {
@@ -127,7 +130,10 @@ struct dtensor_transforms dtensor_greedy(const struct dtensor_state *from,
 
 /* --- uneven dimensions --------------------------------------------------------------- */
 
-/* The mesh dimensions that shard `dim`, outermost first; their number. */
+/*
+ * Writes the mesh dimensions that shard `dim`, outermost first, and returns their
+ * number.
+ */
 static int shard_axes(int *axis, const struct dtensor_state *s, int dim)
 {
 	int n = 0;
@@ -146,7 +152,10 @@ struct run {
 	int64_t start, length, tile;
 };
 
-/* Does chunking by the `n` axes give the tiles of `extent` elements on a real extent? */
+/*
+ * Returns whether chunking by the `n` axes gives the tiles of `extent` elements on a
+ * real extent.
+ */
 static bool chunks_are_tiles(struct run r, const int *axis, int n, const struct mesh *m,
                              int64_t extent, int64_t real)
 {
@@ -171,10 +180,10 @@ static bool chunks_are_tiles(struct run r, const int *axis, int n, const struct 
 }
 
 /*
- * DTensor chunks a dimension mesh dimension by mesh dimension, each time ceil(length /
- * size); layouts here chunk once, ceil(extent / shards), of the padded extent
- * or, with pads between the steps, of the real one. Does a state say the same tiles both
- * ways?
+ * Returns whether a state says the same tiles to DTensor and to a layout. DTensor
+ * chunks a dimension mesh dimension by mesh dimension, each time ceil(length / size);
+ * layouts here chunk once, ceil(extent / shards), of the padded extent or, with pads
+ * between the steps, of the real one.
  */
 static bool state_fits(const struct dtensor_state *s, const struct problem *p,
                        bool padded, struct text *why)
@@ -215,7 +224,10 @@ static enum op op_of_transform(const struct dtensor_transform *t)
 	return t->from < 0 ? OP_SLICE : t->to < 0 ? OP_ALL_GATHER : OP_ALL_TO_ALL;
 }
 
-/* DTensor plans them, and then raises an error when it comes to one. */
+/*
+ * Returns whether no transform is S->P, which DTensor plans but raises an error when it
+ * runs.
+ */
 static bool no_shard_to_partial(const struct dtensor_transforms *t,
                                 const struct mesh *m, struct text *why)
 {
@@ -245,7 +257,10 @@ static bool all_fit(const struct dtensor_transforms *t, struct dtensor_state s,
 	return fits;
 }
 
-/* Are the states those of the padded extent, without pads between the steps? */
+/*
+ * Returns whether the states are those of the padded extent, without pads between the
+ * steps.
+ */
 static bool on_padded(const struct dtensor_transforms *t,
                       const struct dtensor_state *from, const struct problem *p)
 {
@@ -278,7 +293,7 @@ static bool add_transforms(struct plan *plan, const struct dtensor_transforms *t
 	return uneven_trim(plan, &plan->shape, why);
 }
 
-/* "all-gather {b} 0->, slice {a} ->1" and so on: what DTensor would run. */
+/* Prints what DTensor would run: "all-gather {b} 0->, slice {a} ->1" and so on. */
 static void print_steps(struct text *out, const struct dtensor_transforms *t,
                         const struct mesh *m)
 {
@@ -296,7 +311,10 @@ static void print_steps(struct text *out, const struct dtensor_transforms *t,
 	}
 }
 
-/* By the search of at most so many states; 0: greedily, where the orders allow that. */
+/*
+ * Makes a plan by the search of at most so many states or, if that is 0, greedily where
+ * the shard orders allow it.
+ */
 static enum answer dtensor_make_plan(struct plan **out, const struct problem *p,
                                      int32_t states, const char *name,
                                      struct arena *arena, struct text *why)

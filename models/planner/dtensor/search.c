@@ -11,13 +11,13 @@
 
 /* --- states ------------------------------------------------------------------------ */
 
-/* Mesh dimensions longer than 1: at most the binary digits of MESH_DEVICES_MAX. */
+/* The most mesh dimensions longer than 1: the binary digits of MESH_DEVICES_MAX. */
 enum { LONG_AXES_MAX = 22 };
 static_assert(MESH_DEVICES_MAX == 1 << LONG_AXES_MAX, "room for every long axis");
 
 /*
- * Placements and places of the long mesh dimensions, a byte each, eight to a word: only
- * the words that have some are compared and hashed.
+ * The placements and places of the long mesh dimensions take a byte each, eight to a
+ * word. Only the words that have some are compared and hashed.
  */
 enum { KEY_WORDS = (LONG_AXES_MAX + 7) / 8 };
 
@@ -36,9 +36,9 @@ static_assert(RANK_MAX <= INT8_MAX, "a byte holds a placement");
 struct node {
 	struct key key;
 	bool done;
-	int32_t parent, came; /* parent -1: the source; came: when it was queued last */
+	int32_t parent, came; /* parent -1: the source; came: when queued last */
 	double cost_us;
-	double total_us; /* by which it is queued */
+	double total_us; /* the cost by which it is queued */
 };
 
 struct search {
@@ -46,7 +46,7 @@ struct search {
 	struct dtensor_links links;
 	double array_bytes;
 	int rank, naxes, nwords; /* words of a key */
-	int axis[LONG_AXES_MAX]; /* of the mesh */
+	int axis[LONG_AXES_MAX]; /* the axes of the mesh */
 	bool partial;            /* an end has one */
 	LIST(struct node) nodes;
 	struct table numbers; /* of nodes by their keys */
@@ -56,8 +56,8 @@ struct search {
 	struct key target_key;
 	struct dtensor_bound bound;
 	int32_t most;    /* states */
-	double limit_us; /* a way that must cost more is none */
-	bool by_total;   /* the queue's order: with the bound of what is left */
+	double limit_us; /* ways that must cost more are left out */
+	bool by_total;   /* the queue's order includes the bound of the rest */
 };
 
 static uint64_t key_hash(const struct search *s, const struct key *k)
@@ -80,8 +80,8 @@ static bool key_equal(const struct search *s, const struct key *a, const struct 
 	return true;
 }
 
-/* The node of a key; a new one has an infinite cost. */
-static int32_t node_of(struct search *s, const struct key *k)
+/* Returns the node of a key; a new one has an infinite cost. */
+static int32_t node_of_key(struct search *s, const struct key *k)
 {
 	uint64_t hash = key_hash(s, k);
 	size_t at;
@@ -113,8 +113,8 @@ static void queue_node(struct search *s, int32_t node, double total_us)
 }
 
 /*
- * Sums of the same costs in another order differ by rounding, which is far less than this
- * part of them.
+ * Sums of the same costs in another order differ by rounding, which is far less than
+ * this share of them.
  */
 static const double SLACK = 1e-9;
 
@@ -134,7 +134,10 @@ static bool is_right(const struct search *s, int i, int dim, int place)
 	return s->target_key.placement[i] == dim && s->target_key.place[i] == place;
 }
 
-/* The role of a mesh dimension whose tensor dimension has the target's at `right`. */
+/*
+ * Returns the role of a mesh dimension whose tensor dimension has the target's at
+ * `right`.
+ */
 static enum dtensor_role role_of(int placement, int place, uint32_t right)
 {
 	if (placement < 0)
@@ -142,7 +145,7 @@ static enum dtensor_role role_of(int placement, int place, uint32_t right)
 	return ~right & ((UINT32_C(2) << place) - 1) ? ROLE_ASTRAY : ROLE_PLACED;
 }
 
-/* What long mesh dimension i adds to the number of the bound's state. */
+/* Returns what long mesh dimension i adds to the number of the bound's state. */
 static int32_t weight(const struct search *s, const struct expansion *expansion, int i)
 {
 	int dim = expansion->key.placement[i];
@@ -186,9 +189,9 @@ static struct expansion expansion_of(const struct search *s, int32_t node)
 }
 
 /*
- * Reach the state that changes long mesh dimension i. A state that waits at the same
- * cost or less would be taken first, so it is left alone; and so is one that costs no
- * less than the target, which waits and would be taken before it.
+ * Reaches the state that changes long mesh dimension i. A state that waits at the same
+ * cost or less would be taken first, so it is left alone. So is one that costs no less
+ * than the target, which waits and would be taken before it.
  */
 static void reach_placement(struct search *s, const struct expansion *expansion, int i,
                             int to)
@@ -206,7 +209,7 @@ static void reach_placement(struct search *s, const struct expansion *expansion,
 		return;
 	key.placement[i] = (int8_t)to;
 	key.place[i] = (int8_t)(to < 0 ? 0 : expansion->count[to]);
-	node = node_of(s, &key);
+	node = node_of_key(s, &key);
 	if (s->nodes.at[node].done || s->nodes.at[node].cost_us <= cost_us)
 		return;
 	s->nodes.at[node].cost_us = cost_us;
@@ -214,7 +217,10 @@ static void reach_placement(struct search *s, const struct expansion *expansion,
 	queue_node(s, node, s->by_total ? cost_us + rest_us * (1 + SLACK) : cost_us);
 }
 
-/* All mesh dimensions of one placement, to one other or (RANK_MAX) to every Shard. */
+/*
+ * Reaches all states that change a mesh dimension of one placement to one other or
+ * (RANK_MAX) to every Shard.
+ */
 static void reach_all(struct search *s, const struct expansion *expansion, int from,
                       int to)
 {
@@ -228,7 +234,7 @@ static void reach_all(struct search *s, const struct expansion *expansion, int f
 	}
 }
 
-/* In the order of the header. */
+/* Tries all transforms from a node in the order that dtensor.h says. */
 static void expand_node(struct search *s, const struct expansion *expansion)
 {
 	for (int from = 0; from < s->rank; from++)
@@ -258,7 +264,7 @@ static struct key key_of(struct search *s, const struct dtensor_state *state)
 	return k;
 }
 
-/* From the source to the target; false after too many states. */
+/* Searches from the source to the target. Returns false after too many states. */
 static bool search_once(struct search *s, const struct key *source)
 {
 	int32_t node;
@@ -266,8 +272,8 @@ static bool search_once(struct search *s, const struct key *source)
 	heap_free(&s->queue);
 	table_clear(&s->numbers);
 	s->nodes.n = s->queued = 0;
-	node = node_of(s, source);
-	s->target = node_of(s, &s->target_key);
+	node = node_of_key(s, source);
+	s->target = node_of_key(s, &s->target_key);
 	s->nodes.at[node].cost_us = 0;
 	queue_node(s, node, 0);
 	while (s->nodes.n <= s->most) {
@@ -285,11 +291,12 @@ static bool search_once(struct search *s, const struct key *source)
 }
 
 /*
- * A* first, for what the cheapest way costs, or hardly more: of states with equal totals
- * the slack takes the one nearer to the target. Then Dijkstra's algorithm over the states
- * through which so cheap a way may lead. All others are on no cheapest way, so those that
- * are on one are reached from the same states and taken in the same order as if none were
- * left out: the answer is the same to the last tie.
+ * Finds the cheapest way. A* comes first, to find what it costs or hardly more: of
+ * states with equal totals the slack takes the one nearer to the target. Then
+ * Dijkstra's algorithm runs over the states through which so cheap a way may lead. All
+ * others are on no cheapest way, so those that are on one are reached from the same
+ * states and taken in the same order as if none were left out: the answer is the same
+ * to the last tie.
  */
 static bool find_way(struct search *s, const struct key *source)
 {
@@ -302,7 +309,7 @@ static bool find_way(struct search *s, const struct key *source)
 	return search_once(s, source);
 }
 
-/* The transforms on the way to a node, first to last. */
+/* Returns the transforms on the way to a node, first to last. */
 static struct dtensor_transforms way_to(const struct search *s, int32_t target,
                                         struct arena *a)
 {

@@ -7,15 +7,17 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Duals u, v: cost - u - v is >= 0 everywhere and 0 where a row has its column. */
+/*
+ * The duals u and v: cost - u - v is >= 0 everywhere and 0 where a row has its column.
+ */
 struct search {
 	int32_t rows, cols;
 	const double *cost; /* [rows * cols] */
 	double *u, *v;
 	int32_t *column, *row; /* of each row, of each column; -1: none */
 	/*
-	 * Of one path: distance to each column, the row before it, whether it was reached,
-	 * and the columns that were not, rising.
+	 * For one path: the distance to each column, the row before it, whether it was
+	 * reached, and the columns that were not reached, rising.
 	 */
 	double *distance;
 	int32_t *from;
@@ -23,7 +25,10 @@ struct search {
 	int32_t nopen, *open;
 };
 
-/* Go through row i at distance `so_far`; where the nearest open column is, -1 if none. */
+/*
+ * Goes through row i at distance `so_far`. Returns where the nearest open column is, or
+ * -1.
+ */
 static int32_t scan_row(struct search *s, int32_t i, double so_far)
 {
 	const double *cost = s->cost + (int64_t)i * s->cols;
@@ -51,7 +56,7 @@ static int32_t scan_row(struct search *s, int32_t i, double so_far)
 	return best;
 }
 
-/* Reach the column that is there in the list of open ones. */
+/* Reaches the column at a place in the list of open ones. */
 static int32_t reach_column(struct search *s, int32_t at)
 {
 	int32_t column = s->open[at];
@@ -63,7 +68,10 @@ static int32_t reach_column(struct search *s, int32_t at)
 	return column;
 }
 
-/* Along the shortest path from a row without a column to a free one; false if none. */
+/*
+ * Augments along the shortest path from a row without a column to a free one. Returns
+ * false if there is none.
+ */
 static bool augment(struct search *s, int32_t row)
 {
 	int32_t i = row, sink = -1;

@@ -51,9 +51,10 @@ void spreading_give(struct spreading *spread, int32_t b, int32_t sender)
 /* --- chains ----------------------------------------------------------------------- */
 
 /*
- * Senders as nodes. The edge from i to j is the box of i that adds least to the sum when
- * j sends it. Heights keep all edges >= 0: added + height[i] - height[j]. They can, as
- * at first every box has its cheapest sender and only shortest chains are shifted.
+ * A graph whose nodes are senders. The edge from i to j is the box of i that adds least
+ * to the sum when j sends it. Heights keep all edges >= 0: added + height[i] -
+ * height[j]. They can, as at first every box has its cheapest sender and only shortest
+ * chains are shifted.
  */
 struct chains {
 	struct spreading *spread;
@@ -62,7 +63,7 @@ struct chains {
 	double *height, *distance;
 	int32_t *from; /* the sender before in the chain, -1 where it starts */
 	int32_t *root; /* where it starts */
-	int32_t *end;  /* of the chain of a root that is to be shifted, -1: none */
+	int32_t *end;  /* of the chain of a root to be shifted; -1: none */
 	bool *done;
 };
 
@@ -81,7 +82,7 @@ static void add_edges(struct chains *c, int32_t sender, int32_t box)
 	c->spread->work -= c->spread->nsenders;
 }
 
-/* A box was given away: find others for its edges. */
+/* Finds other boxes for the edges of a box that was given away. */
 static void drop_edges(struct chains *c, int32_t sender, int32_t box)
 {
 	struct spreading *spread = c->spread;
@@ -139,7 +140,10 @@ static int32_t nearest(const struct chains *c)
 	return near;
 }
 
-/* Shortest chains from all senders with more than `limit` to all others (Dijkstra). */
+/*
+ * Finds the shortest chains from all senders with more than `limit` to all others, by
+ * Dijkstra's algorithm.
+ */
 static void find_chains(struct chains *c, double limit)
 {
 	struct spreading *spread = c->spread;
@@ -180,7 +184,7 @@ static int32_t last_box(const struct chains *c, int32_t sender)
 	return c->box[(int64_t)c->from[sender] * c->spread->nsenders + sender];
 }
 
-/* Do all senders behind the root stay less busy than it is? */
+/* Returns whether all senders behind the root stay less busy than it is. */
 static bool relieves(const struct chains *c, int32_t sender)
 {
 	const struct spreading *spread = c->spread;
@@ -208,8 +212,9 @@ static void shift_chain(struct chains *c, int32_t sender)
 }
 
 /*
- * Shift one chain from each sender with more than `limit`: that which adds least to the
- * sum. Chains of two roots have no sender in common. False if there is none.
+ * Shifts one chain from each sender with more than `limit`: the one that adds least to
+ * the sum. Chains of two roots have no sender in common. Returns false if there is
+ * none.
  */
 static bool relieve(struct chains *c, double limit)
 {
@@ -222,7 +227,7 @@ static bool relieve(struct chains *c, double limit)
 
 		if (c->from[k] < 0)
 			continue;
-		/* Heights are now what the sum grows by, but for what the root's is. */
+		/* heights are now what the sum grows by, less the growth at the root */
 		end = &c->end[c->root[k]];
 		if ((*end < 0 || c->height[k] < c->height[*end] ||
 		     (c->height[k] == c->height[*end] &&

@@ -3,7 +3,7 @@
 void sort_bins(int64_t **first, int32_t **number, const int32_t *bin, int64_t n,
                int64_t nbins, struct arena *a)
 {
-	/* One more, so that first[b + 1] can be where bin b grows. */
+	/* one more than the bins, so that first[b + 1] can be where bin b grows */
 	int64_t *at = arena_alloc(a, (size_t)nbins + 2, sizeof(*at));
 
 	*first = at;

@@ -1,4 +1,4 @@
-/* Which devices hold which tile of a layout. */
+/* The devices that hold each tile of a layout. */
 #ifndef SHARDSIM_PLANNER_SEND_HOLDERS_H
 #define SHARDSIM_PLANNER_SEND_HOLDERS_H
 

@@ -59,8 +59,9 @@ static int32_t *boxes_by_size(const struct sending *s, struct arena *a)
 }
 
 /*
- * The cheapest sender for a box of those that stay within the limit, of equal ones the
- * least busy; where none does, the one that is done with it first.
+ * Returns the cheapest sender for a box among those that stay within the limit, and the
+ * least busy of equal ones. Where none stays within it, returns the one that is done
+ * with the box first.
  */
 static int32_t cheapest_sender(const struct spreading *spread, int32_t b, double limit)
 {
@@ -91,7 +92,10 @@ static void fill_senders(struct spreading *spread, const int32_t *order, double 
 	spread->work -= (int64_t)spread->nboxes * spread->nsenders;
 }
 
-/* Of the loads when every box has its cheapest sender; the largest of one box. */
+/*
+ * Finds the bounds from the loads when every box has its cheapest sender. Returns the
+ * largest load of one box.
+ */
 static double bound(struct spreading *spread)
 {
 	double least = INFINITY, most = 0;
@@ -123,7 +127,10 @@ static void consider_change(struct change *best, const struct change *c)
 		*best = *c;
 }
 
-/* The change that takes load from `from` and adds least, both staying below the limit. */
+/*
+ * Returns the change that takes load from `from` and adds least, where both stay below
+ * the limit.
+ */
 static struct change least_change(struct spreading *spread, int32_t from, int32_t to,
                                   double limit)
 {
@@ -167,7 +174,10 @@ static void sort_senders(struct spreading *spread)
 	}
 }
 
-/* Make the busiest sender less busy, by a change with the least busy one that helps. */
+/*
+ * Makes the busiest sender less busy, by a change with the least busy one that helps.
+ * Returns whether it could.
+ */
 static bool level_busiest(struct spreading *spread)
 {
 	int32_t from = busiest(spread);
@@ -194,7 +204,10 @@ static bool level_busiest(struct spreading *spread)
 	return false;
 }
 
-/* Does it lower the sum, with no sender as busy as the busiest that was not before? */
+/*
+ * Returns whether a change lowers the sum and makes no sender as busy as the busiest
+ * that was not before.
+ */
 static bool is_cheaper(const struct spreading *spread, int32_t a, int32_t z,
                        double add_a, double add_z, double most)
 {
@@ -232,7 +245,10 @@ static bool try_cheaper(struct spreading *spread, int32_t b, double most)
 	return false;
 }
 
-/* One move or swap for each box that lowers the sum. */
+/*
+ * Makes one move or swap for each box that lowers the sum. Returns whether there was
+ * any.
+ */
 static bool lower_sum(struct spreading *spread)
 {
 	double most = spreading_most(spread) * (1 - SPREADING_SLACK);
@@ -245,7 +261,10 @@ static bool lower_sum(struct spreading *spread)
 	return changed;
 }
 
-/* Each change lowers the busiest load, how many have it, or else the sum: it ends. */
+/*
+ * Improves the answer until nothing helps. It ends, since each change lowers the
+ * busiest load, how many have it, or else the sum.
+ */
 static void improve(struct spreading *spread)
 {
 	do {
@@ -290,7 +309,7 @@ void send_spread(int32_t *sender, const struct sending *s, int64_t *work)
 
 	fill_senders(&spread, order, INFINITY);
 	largest_box = bound(&spread);
-	/* A third of the work is for what comes after. */
+	/* a third of the work is left for what comes after */
 	if (!spreading_relieve(&spread, spread.work / 3))
 		fill_senders(&spread, order,
 		             spread.least_sum / spread.nsenders + largest_box / 2);

@@ -27,15 +27,15 @@ struct sending {
 
 /*
  * Fills sender[nboxes] with numbers below nsenders. *work is how much may be spent, in
- * prices looked at; it is lowered by what was, and falls below 0 where it is little: all
- * prices are looked at a few times in any case, and a round of chains, or the search for
- * one move or swap, that was begun is done.
- * Where it does not suffice for the chains, boxes go to their cheapest sender that stays
- * within the mean load and half a box. Deterministic.
+ * prices looked at. What was spent is taken from it, and it falls below 0 where it was
+ * little: all prices are looked at a few times in any case, and a round of chains, or
+ * the search for one move or swap, is finished once begun. Where it does not suffice
+ * for the chains, boxes go to their cheapest sender that stays within the mean load and
+ * half a box. Deterministic.
  */
 void send_spread(int32_t *sender, const struct sending *s, int64_t *work);
 
-/* Load of the busiest sender; the sum of all loads in *sum. */
+/* Returns the load of the busiest sender, and stores the sum of all loads in *sum. */
 double send_load(double *sum, const struct sending *s, const int32_t *sender);
 
 #endif

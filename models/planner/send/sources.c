@@ -7,10 +7,11 @@
 #include <string.h>
 
 /*
- * Most paths that are priced, and steps of choosing senders, for each device. Where
- * replicas times boxes are more paths, the devices that hold a tile and its boxes are cut
- * alike into runs, and each run of devices serves its run of boxes. With an eighth of the
- * paths 11 rows of `best` are dearer, with a fifth of the steps 6, and 8 of `direct`.
+ * The most paths that are priced, and steps of choosing senders, for each device. Where
+ * replicas times boxes are more paths, the devices that hold a tile and its boxes are
+ * cut alike into runs, and each run of devices serves its run of boxes. With an eighth
+ * of the paths 11 rows of `best` are dearer; with a fifth of the steps 6 rows of it,
+ * and 8 of `direct`.
  */
 enum { PATHS_EACH = 384, WORK_EACH = 5000 };
 
@@ -19,7 +20,7 @@ struct sources {
 	const struct prices *prices;
 	struct transfer *box;
 	struct arena *arena, *scratch; /* scratch: of one run */
-	int64_t paths, work;           /* to be chosen among, and left for it */
+	int64_t paths, work;           /* paths to choose among; the work left for it */
 	/*
 	 * Tiles are often alike, device for device: a choice that was made is made again, for
 	 * no work, so that there is more for those that differ.
@@ -28,7 +29,10 @@ struct sources {
 	LIST(const int32_t *) senders; /* of each choice that was made */
 };
 
-/* Devices that hold a tile and boxes of it, among which these are chosen. */
+/*
+ * Some devices that hold a tile and some boxes of it, whose senders are chosen among
+ * these.
+ */
 struct run {
 	const int32_t *holder, *box;
 	int64_t nholders, nboxes;
@@ -53,7 +57,7 @@ static void choose_senders(struct sources *sources, int32_t *sender,
 		memcpy(sender, sources->senders.at[made], n * sizeof(*sender));
 		return;
 	}
-	/* What one tile does not need of its share, others may. */
+	/* what one tile does not need of its share, others may use */
 	sources->work -= share;
 	send_spread(sender, s, &share);
 	sources->work += share;

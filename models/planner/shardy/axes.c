@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static bool same_part(struct part a, struct part b)
+static bool same_sub_axis(struct part a, struct part b)
 {
 	return a.axis == b.axis && a.pre == b.pre && a.size == b.size;
 }
@@ -11,7 +11,7 @@ static bool same_part(struct part a, struct part b)
 int shardy_find(const struct shardy_axes *axes, struct part part)
 {
 	for (int i = 0; i < axes->n; i++)
-		if (same_part(axes->part[i], part))
+		if (same_sub_axis(axes->part[i], part))
 			return i;
 	return -1;
 }
@@ -64,7 +64,10 @@ bool shardy_take(struct part *within, struct part *rest, struct part axis, int64
 	return true;
 }
 
-/* The first place strictly inside `axis` where one of `others` begins or ends, or 0. */
+/*
+ * Returns the first place strictly inside `axis` where one of `others` begins or ends,
+ * or 0.
+ */
 static int64_t border_inside(struct part axis, const struct shardy_axes *others)
 {
 	int64_t end = (int64_t)axis.pre * axis.size, first = 0;
@@ -97,7 +100,10 @@ void shardy_cut(struct shardy_axes *axes, const struct shardy_axes *others)
 	}
 }
 
-/* Two sub-axes of one axis go together if their borders are one chain of factors. */
+/*
+ * Returns whether two sub-axes go together: those of one axis do if their borders are
+ * one chain of factors.
+ */
 static bool coexist(struct part a, struct part b)
 {
 	int64_t a_end = (int64_t)a.pre * a.size, b_end = (int64_t)b.pre * b.size;

@@ -5,8 +5,8 @@
 /* --- All-to-alls and all-gather --- */
 
 /*
- * Move the longest end of have[from] that one other dimension wants. `in_place`: only
- * if it arrives where it is wanted. False if nothing was moved.
+ * Moves the longest end of have[from] that one other dimension wants; if `in_place`,
+ * only to where it is wanted. Returns false if nothing was moved.
  */
 static bool all_to_all(struct greedy *g, int from, bool in_place)
 {
@@ -52,8 +52,9 @@ void greedy_all_to_alls(struct greedy *g, bool in_place)
 }
 
 /*
- * Shardy steps its iterator the wrong way: where the last part is wanted nowhere it
- * gathers all parts of the dimension, wanted or not, and lets go of the last one only.
+ * Gathers as Shardy does, which steps its iterator the wrong way: where the last part
+ * is wanted nowhere it gathers all parts of the dimension, wanted or not, and lets go
+ * of the last one only.
  */
 void greedy_all_gather(struct greedy *g)
 {

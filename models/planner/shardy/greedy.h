@@ -25,27 +25,27 @@ int64_t shardy_size(const struct shardy_axes *axes);
 int64_t shardy_gcd(int64_t a, int64_t b);
 
 /*
- * The major part of an axis that fits in `room`, the whole or room itself, and divides
- * `room` by it; rest->size 1 if nothing is left. False if neither size divides the
- * other or there is no room.
+ * Takes the major part of an axis that fits in `room`, which is the whole axis or room
+ * itself, and divides `room` by it; rest->size is 1 if nothing is left. Returns false
+ * if neither size divides the other or there is no room.
  */
 bool shardy_take(struct part *within, struct part *rest, struct part axis,
                  int64_t *room);
 
-/* Cut the axes of a list wherever one of `others` begins or ends inside them. */
+/* Cuts the axes of a list wherever one of `others` begins or ends inside them. */
 void shardy_cut(struct shardy_axes *axes, const struct shardy_axes *others);
 
 /* --- The state --- */
 
 /*
- * The layout now is, per dimension, `kept` and then `have`; the target is `kept` and
- * then `want`. Parts of `have` and `want` of one axis are equal or disjoint.
+ * In each dimension the present layout is `kept` and then `have`, and the target is
+ * `kept` and then `want`. Parts of `have` and `want` of one axis are equal or disjoint.
  */
 struct greedy {
 	int rank;
 	const struct shape *shape;
 	struct shardy_axes kept[RANK_MAX], have[RANK_MAX], want[RANK_MAX];
-	/* What Shardy believes to be in `have`; an all-gather leaves too much here. */
+	/* What Shardy takes to be in `have`; an all-gather leaves too much here. */
 	struct shardy_axes held;
 	int64_t room[RANK_MAX];
 	bool reorder, reordered;
@@ -56,12 +56,15 @@ bool greedy_held(const struct greedy *g, struct part part);
 void greedy_hold(struct greedy *g, struct part part);
 void greedy_let_go(struct greedy *g, struct part part);
 
-/* The dimension that wants a part, -1 if none does; *place (may be NULL): where. */
+/*
+ * Returns the dimension that wants a part, or -1, and stores in *place (may be NULL)
+ * where.
+ */
 int greedy_wanted(const struct greedy *g, struct part part, int *place);
 
 /*
- * Give the parts of `available` (one list per dimension, or one for all) to the first
- * dimensions with room, at the front or the back of what they have, cutting the last
+ * Gives the parts of `available` (one list per dimension, or one for all) to the first
+ * dimensions with room, at the front or the back of what they have, and cuts the last
  * one where it is too large. `added` (may be NULL) gets what each dimension received.
  */
 void greedy_spread(struct greedy *g, struct shardy_axes *available, bool per_dim,
@@ -71,20 +74,20 @@ void greedy_spread(struct greedy *g, struct shardy_axes *available, bool per_dim
 struct move greedy_move(const struct greedy *g, int from_dim, int to_dim,
                         const struct shardy_axes *axes);
 
-/* Append an op that led to the state as it is now. */
+/* Appends an op that led to the present state. */
 void greedy_emit(struct greedy *g, enum op op, const struct move *moves, int nmoves);
 
-/* A slice or an all-gather of axes[dim] in every dimension that has any. */
+/* Appends a slice or an all-gather of axes[dim] in every dimension that has any. */
 void greedy_emit_all(struct greedy *g, enum op op, const struct shardy_axes *axes);
 
 /* --- The four phases of a round --- */
 
 void greedy_slice(struct greedy *g);
 
-/* False if the sizes do not work out: the tiles would have another shape. */
+/* Returns false if the sizes do not work out: the tiles would have another shape. */
 bool greedy_permute(struct greedy *g);
 
-/* `in_place`: only what arrives where it is wanted, in order. */
+/* If `in_place`, moves only what arrives where it is wanted, in order. */
 void greedy_all_to_alls(struct greedy *g, bool in_place);
 
 void greedy_all_gather(struct greedy *g);

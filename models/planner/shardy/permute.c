@@ -6,8 +6,9 @@ static bool divide(struct part a, struct part b)
 }
 
 /*
- * Would all-to-alls take the parts of have[dim] to their places in a wrong order, or is
- * a part to be gathered in their way? *gathered: the last part that nobody wants.
+ * Returns whether all-to-alls would take the parts of have[dim] to their places in a
+ * wrong order, or a part that must be gathered is in their way. *gathered is the last
+ * part that nobody wants.
  */
 static bool out_of_order(const struct greedy *g, int dim, struct part *gathered)
 {
@@ -52,8 +53,9 @@ static bool should_permute(const struct greedy *g)
 }
 
 /*
- * Put what dimension `dim` wants in its place, as far as its size goes. What it has and
- * nobody wants is set aside in `aside`, the parts that were not replaced in front.
+ * Puts what dimension `dim` wants in its place, as far as its size goes. What it has
+ * and nobody wants is set aside in `aside`, with the parts that were not replaced in
+ * front.
  */
 static void place_wanted(struct greedy *g, int dim,
                          const struct shardy_axes *all_wanted, struct shardy_axes *aside)
@@ -85,7 +87,10 @@ static void place_wanted(struct greedy *g, int dim,
 		shardy_push(aside, front.part[i]);
 }
 
-/* False if the sizes do not work out: the tiles would have another shape. */
+/*
+ * Permutes the axes. Returns false if the sizes do not work out: the tiles would have
+ * another shape.
+ */
 static bool permute_axes(struct greedy *g)
 {
 	struct arena *a = g->out->arena;

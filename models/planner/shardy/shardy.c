@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* Same axes, whatever the order of the devices. */
+/* Returns whether two meshes have the same axes, whatever the order of the devices. */
 static bool same_axes(const struct mesh *a, const struct mesh *b)
 {
 	if (a->naxes != b->naxes)
@@ -27,7 +27,7 @@ static bool replicated(const struct layout *l)
 	return true;
 }
 
-/* What keeps Shardy's pass from this problem, NULL if nothing does. */
+/* Returns what keeps Shardy's pass from this problem, or NULL. */
 static const char *shardy_refusal(const struct problem *p, struct arena *a)
 {
 	bool sums = p->from.nunreduced > 0 || p->to.nunreduced > 0;
@@ -57,7 +57,7 @@ static const char *shardy_refusal(const struct problem *p, struct arena *a)
 	return NULL;
 }
 
-/* Did the greedy come to an end? If not, why, appended. */
+/* Returns whether the greedy came to an end; if not, appends the reason to `why`. */
 static bool ends(const struct shardy_program *program, struct text *why)
 {
 	if (program->end == SHARDY_MISFIT)
@@ -71,7 +71,7 @@ static bool ends(const struct shardy_program *program, struct text *why)
 	return program->end == SHARDY_DONE;
 }
 
-/* Do the tiles of a shape divide before and after every step? */
+/* Returns whether the tiles of a shape divide before and after every step. */
 static bool divides(const struct shardy_program *program, const struct problem *p,
                     const struct shape *shape)
 {
@@ -85,7 +85,7 @@ static bool divides(const struct shardy_program *program, const struct problem *
 	return true;
 }
 
-/* Do all moves of both have dimensions of their own? */
+/* Returns whether no dimension is in two of the moves of both. */
 static bool distinct_axes(const struct shardy_op *a, const struct shardy_op *b)
 {
 	for (int i = 0; i < a->nmoves; i++)
@@ -99,7 +99,7 @@ static bool distinct_axes(const struct shardy_op *a, const struct shardy_op *b)
 	return true;
 }
 
-/* The moves of both by rising target dimension. */
+/* Returns the moves of both, by rising target dimension. */
 static const struct move *merge_moves(const struct shardy_op *a,
                                       const struct shardy_op *b, struct arena *arena)
 {
@@ -115,7 +115,7 @@ static const struct move *merge_moves(const struct shardy_op *a,
 	return out;
 }
 
-/* Point 4 of shardy.h, from the first op on. */
+/* Joins all-to-alls as point 4 of shardy.h says, from the first op on. */
 static void fuse_all_to_alls(struct shardy_program *program)
 {
 	int n = 0;
@@ -136,7 +136,7 @@ static void fuse_all_to_alls(struct shardy_program *program)
 	program->nops = n;
 }
 
-/* A permute between two orders of the devices, by Shardy's rule in both. */
+/* Adds a permute between two orders of the devices, by Shardy's rule in both. */
 static void add_reorder(struct plan *plan, const struct mesh *before_mesh,
                         const struct layout *before, const struct layout *after,
                         const struct layout *claim)
@@ -153,7 +153,7 @@ static void add_reorder(struct plan *plan, const struct mesh *before_mesh,
 }
 
 /*
- * A step in the target mesh's order of devices. Its layout is a device list, which
+ * Adds a step in the target mesh's order of devices. Its layout is a device list, which
  * plan_finish turns into axes of the source mesh where these can say it; else the step
  * keeps the names of the target mesh's axes, which are the same.
  */
@@ -177,8 +177,8 @@ static void add_reordered(struct plan *plan, const struct shardy_op *o,
 	plan_groups_step(plan, o->op, o->move, o->nmoves, groups, chunk, &claim);
 }
 
-/* A permute of the tiles that are there, whatever their padding. */
-static void add_permute(struct plan *plan, const struct layout *after)
+/* Adds a permute of the tiles as they are, whatever their padding. */
+static void add_tile_permute(struct plan *plan, const struct layout *after)
 {
 	struct shape tile = plan_local(plan);
 	int nsteps = plan->nsteps;
@@ -189,8 +189,8 @@ static void add_permute(struct plan *plan, const struct layout *after)
 }
 
 /*
- * The steps of a program that begin at `first`; extent[k] is cut before op k. False if
- * tiles would not be local.
+ * Adds the steps of a program that begin at `first`; extent[k] is cut before op k.
+ * Returns false if tiles would not be local.
  */
 static bool add_shardy_steps(struct plan *plan, const struct shardy_program *program,
                              int first, const struct shape *extent, struct text *why)
@@ -209,7 +209,7 @@ static bool add_shardy_steps(struct plan *plan, const struct shardy_program *pro
 			if (!uneven_trim(plan, &extent[k], why))
 				return false;
 			after = shardy_keep_unreduced(&o->after, plan_layout(plan));
-			add_permute(plan, &after);
+			add_tile_permute(plan, &after);
 		} else if (!uneven_step(plan, o->op, o->move, o->nmoves, &extent[k],
 		                        &extent[k + 1], why)) {
 			return false;
@@ -220,7 +220,10 @@ static bool add_shardy_steps(struct plan *plan, const struct shardy_program *pro
 	return uneven_trim(plan, &plan->shape, why);
 }
 
-/* ", all-to-all {x,y} 0->1" and so on: what the pass emits before tiles are padded. */
+/*
+ * Prints what the pass emits before tiles are padded: ", all-to-all {x,y} 0->1" and so
+ * on.
+ */
 static void print_program(struct text *out, const struct shardy_program *program,
                           const struct mesh *m)
 {
@@ -246,8 +249,9 @@ static void print_program(struct text *out, const struct shardy_program *program
 }
 
 /*
- * Shardy numbers devices for a permute as if unreduced axes were replicated. Where this
- * does not leave every contribution to a sum in its place the result is wrong.
+ * Returns whether sums come out right. Shardy numbers devices for a permute as if
+ * unreduced axes were replicated. Where this does not leave every contribution to a sum
+ * in its place the result is wrong.
  */
 static bool sums_right(const struct plan *plan, struct text *why)
 {
@@ -266,9 +270,9 @@ static bool sums_right(const struct plan *plan, struct text *why)
 }
 
 /*
- * One extent of dimension `dim` for every run of ops between which it is sharded: the
- * source's or the target's where the run begins or ends with them, else the smallest that
- * all shards divide. False if that is not to be had.
+ * Finds one extent of dimension `dim` for every run of ops between which it is sharded:
+ * the source's or the target's where the run begins or ends with them, else the
+ * smallest that all shards divide. Returns false if there is none.
  */
 static bool extents_of_runs(struct shape *extent, const struct shardy_program *program,
                             const struct problem *p, int dim)
@@ -301,7 +305,7 @@ static bool extents_of_runs(struct shape *extent, const struct shardy_program *p
 	return true;
 }
 
-/* What shards cut before each op and at the end, [nops + 1]. */
+/* Returns what shards cut before each op and at the end, [nops + 1]. */
 static struct shape *extents_of(const struct shardy_program *program,
                                 const struct shape *shape)
 {
@@ -329,8 +333,9 @@ static struct plan *plan_on(const struct shardy_program *program,
 }
 
 /*
- * The plan of a program, NULL with the reason in `why`. On the padded extent
- * where every step divides it, else on the real one with pads between the steps.
+ * Returns the plan of a program, or NULL with the reason in `why`. The plan is on the
+ * padded extent where every step divides it, else on the real one with pads between the
+ * steps.
  */
 static struct plan *plan_of_program(const struct shardy_program *program,
                                     const struct problem *p, struct text *why)
@@ -382,7 +387,7 @@ static enum answer shardy_plan(struct plan **out, const struct problem *p,
 		text_printf(why, "%s", reason);
 		return ANSWER_NOT_APPLICABLE;
 	}
-	/* What is sharded no more has become unreduced, before the pass. */
+	/* what is no longer sharded has become unreduced, before the pass */
 	if (shardy_unreduces(from, &p->to))
 		from = &p->to;
 	program = shardy_reshard(&p->array.shape, from, &p->to,

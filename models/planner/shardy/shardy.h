@@ -56,12 +56,12 @@ struct shardy_program {
 	struct arena *arena;
 	int nops;
 	int64_t room;
-	struct shardy_op *op; /* up to where it ended */
+	struct shardy_op *op; /* the ops up to where it ended */
 	enum shardy_end end;
 };
 
 /*
- * Run the greedy between two LAYOUT_AXES layouts on one list of axes. Their sub-axes
+ * Runs the greedy between two LAYOUT_AXES layouts on one list of axes. Their sub-axes
  * must be able to co-exist (shardy_coexist). `reorder` says that the target's mesh has
  * the same axes over another order of devices, which a permute must see to.
  */
@@ -69,30 +69,36 @@ struct shardy_program shardy_reshard(const struct shape *shape,
                                      const struct layout *from, const struct layout *to,
                                      bool reorder, struct arena *a);
 
-/* Can all sub-axes of both layouts, unreduced ones too, be cut to common ones? */
+/*
+ * Returns whether all sub-axes of both layouts, unreduced ones too, can be cut to
+ * common ones.
+ */
 bool shardy_coexist(const struct mesh *m, const struct layout *from,
                     const struct layout *to);
 
 /* --- Unreduced axes (sums.c) --- */
 
-/* Is an axis sharded in `from` unreduced in `to`? Their sub-axes must co-exist. */
+/*
+ * Returns whether an axis sharded in `from` is unreduced in `to`. Their sub-axes must
+ * co-exist.
+ */
 bool shardy_unreduces(const struct layout *from, const struct layout *to);
 
 /*
- * Where an axis is so: does every dimension keep its axes but for minor-most ones that
- * become unreduced, and is nothing reduced?
+ * Returns, where an axis is so, whether every dimension keeps its axes but for
+ * minor-most ones that become unreduced, and nothing is reduced.
  */
 bool shardy_only_unreduces(const struct layout *from, const struct layout *to,
                            struct arena *a);
 
-/* A layout with the unreduced axes of another. */
+/* Returns a layout with the unreduced axes of another. */
 struct layout shardy_keep_unreduced(const struct layout *l, const struct layout *sums);
 
 /*
- * Append what precedes the program, points 1 to 3 above. Returns how many ops of the
- * program that has dealt with: 1 where its slice is in a reduce-scatter, else 0; -1 with
- * the reason in `why` if tiles would not be local (uneven.h). extent[k] is what shards
- * cut before op k, padding included.
+ * Appends what precedes the program, points 1 to 3 above. Returns how many ops of the
+ * program this has dealt with: 1 where its slice is in a reduce-scatter, else 0.
+ * Returns -1 with the reason in `why` if tiles would not be local (uneven.h). extent[k]
+ * is what shards cut before op k, padding included.
  */
 int shardy_add_sums(struct plan *plan, const struct shardy_program *program,
                     const struct shape *extent, struct text *why);

@@ -12,8 +12,9 @@ int64_t shardy_gcd(int64_t a, int64_t b)
 }
 
 /*
- * Would parts of have[source] that do not end as want[target] does up to `end` have to
- * be reordered on the way? If not, *size is that of the end they share.
+ * Returns whether have[source] and want[target] end alike up to `end`, so that no other
+ * parts would have to be reordered on the way. If so, *size is that of the end they
+ * share.
  */
 static bool ends_alike(const struct greedy *g, int source, int target, int end,
                        int64_t *size)
@@ -34,9 +35,9 @@ static bool ends_alike(const struct greedy *g, int source, int target, int end,
 }
 
 /*
- * Parts may ride along: where dimension `source` will give its last parts to another
- * that has none of its own, the free parts wanted right after them are sliced here, and
- * one all-to-all takes all of them. Their room is that of the target.
+ * Slices parts that ride along: where dimension `source` will give its last parts to
+ * another that has none of its own, the free parts wanted right after them are sliced
+ * here, and one all-to-all takes all of them. Their room is that of the target.
  */
 static void slice_for_ride(struct greedy *g, int source, struct shardy_axes *sliced)
 {
@@ -67,7 +68,7 @@ static void slice_for_ride(struct greedy *g, int source, struct shardy_axes *sli
 	}
 }
 
-/* Free parts are sliced where they are wanted, as far as there is room. */
+/* Slices free parts where they are wanted, as far as there is room. */
 static void slice_in_place(struct greedy *g, int dim, struct shardy_axes *sliced,
                            struct shardy_axes *left)
 {

@@ -1,4 +1,4 @@
-/* What the phases of Shardy's greedy share. */
+/* The functions that the phases of Shardy's greedy share. */
 #include "planner/shardy/greedy.h"
 
 #include "base/list.h"

@@ -1,7 +1,7 @@
 #include "planner/shardy/greedy.h"
 #include "planner/uneven.h"
 
-/* The axes of a dimension, or the unreduced ones (dimension `rank`). */
+/* Returns the axes of a dimension, or the unreduced ones (dimension `rank`). */
 static struct shardy_axes axes_of(const struct layout *l, int dim)
 {
 	struct shardy_axes out = {0};
@@ -25,7 +25,7 @@ static void push_sorted(struct shardy_axes *axes, struct part part)
 	shardy_insert(axes, at, part);
 }
 
-/* A move of axes in this order, merged. */
+/* Returns a move of axes in this order, merged. */
 static struct move move_of(const struct shardy_axes *axes, int from_dim, struct arena *a)
 {
 	struct layout l = layout_replicated(1);
@@ -40,7 +40,10 @@ static struct move move_of(const struct shardy_axes *axes, int from_dim, struct 
 	return m;
 }
 
-/* The axes unreduced in one layout and not in the other, in mesh order. */
+/*
+ * Returns the axes that are unreduced in one layout and not in the other, in mesh
+ * order.
+ */
 static struct shardy_axes difference(const struct layout *of, const struct layout *less)
 {
 	struct shardy_axes have = axes_of(of, of->rank), uncut = have;
@@ -76,9 +79,10 @@ bool shardy_unreduces(const struct layout *from, const struct layout *to)
 }
 
 /*
- * The axes that the dimensions of `from` lose to the unreduced ones of `to`: moves by
- * rising dimension, and in *raised, at first what becomes unreduced, what is left of it.
- * -1 if dimensions change otherwise too: not the minor-most axes, or others.
+ * Finds the axes that the dimensions of `from` lose to the unreduced ones of `to`. The
+ * moves are by rising dimension; *raised is at first what becomes unreduced, and then
+ * what is left of it. Returns -1 if dimensions change otherwise too: not the minor-most
+ * axes, or others.
  */
 static int put_moves(struct move moves[RANK_MAX], struct shardy_axes *raised,
                      const struct layout *from, const struct layout *to, struct arena *a)
@@ -132,8 +136,8 @@ struct layout shardy_keep_unreduced(const struct layout *l, const struct layout 
 }
 
 /*
- * Split a slice into a reduce-scatter over the axes of `sum` and a slice of what is left
- * of each dimension. False unless every axis of `sum` is taken.
+ * Splits a slice into a reduce-scatter over the axes of `sum` and a slice of what is
+ * left of each dimension. Returns false unless every axis of `sum` is taken.
  */
 static bool fuse(struct move *scatter, int *nscatter, struct move *rest, int *nrest,
                  const struct move *sum, const struct shardy_op *slice)

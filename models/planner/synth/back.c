@@ -13,18 +13,18 @@
 static const double SHARE = 0.5;
 enum { TYPES_MAX = 200 };
 
-/* Stands above the code of a local shape; a type has 0 there. */
+/* This bit stands above the code of a local shape; a type has 0 there. */
 static const uint64_t SHAPE = UINT64_C(1) << CODE_END;
 
 struct back {
 	const struct coded *coded;
 	struct states states;
 	double most_cost, permute_cost;
-	double far_cost;    /* of types that are not settled, at least */
-	double unseen_cost; /* of types that no settled one is next to, at least */
+	double far_cost;    /* the least of types that are not settled */
+	double unseen_cost; /* the least of types that no settled one is next to */
 };
 
-/* A type whose ways back are looked at. */
+/* A type whose ways back are followed. */
 struct origin {
 	struct back *back;
 	struct levels *levels;
@@ -53,8 +53,8 @@ static void reach_back(struct back *back, uint64_t code, double cost)
 }
 
 /*
- * The types of the level that only all-gathers are missing from: the target with atoms
- * that are not `used` on top of dimension `dim`, at `place` and cut to `extent`, or later.
+ * Adds the types of the level that lack only all-gathers: the target with atoms that
+ * are not `used` on top of dimension `dim`, at `place` and cut to `extent`, or later.
  */
 static void add_ends(struct origin *origin, uint64_t code, uint32_t used,
                      int64_t elements, int dim, int place, int64_t extent)
@@ -90,8 +90,8 @@ static void look_at(struct origin *origin, uint64_t code)
 }
 
 /*
- * All-to-alls that lead to the origin: blocks go back from where they arrived, which is
- * here the dimension that moves rise by, so that lists grow at their ends.
+ * Follows all-to-alls that lead to the origin. Blocks go back from where they arrived,
+ * which is here the dimension that moves rise by, so that lists grow at their ends.
  */
 static void back_all_to_alls(struct origin *origin, uint64_t code, int first,
                              uint32_t used, int list)
@@ -174,7 +174,7 @@ struct back *back_new(struct levels *levels, int level, double most_cost)
 			break;
 		settle_back(&origin, states_next(&back->states));
 	}
-	/* Where types are many a better bound of the next step is worth its price. */
+	/* where types are many, a better bound of the next step is worth its price */
 	back->unseen_cost =
 		back->far_cost +
 		(n < TYPES_MAX ? l->move_cost : levels_least_move(levels, level));
@@ -191,7 +191,7 @@ void back_free(struct back *back)
 
 double back_cost(const struct back *back, uint64_t code)
 {
-	/* Exact if it is settled, else how far it is by settled ones. */
+	/* exact if it is settled, else what settled types tell of it */
 	const struct state *s = states_look(&back->states, code);
 	struct stacks t;
 	double cost;

@@ -13,13 +13,16 @@
 struct back;
 
 /*
- * Of a level; ways that cost more than `most_cost` are of no use. The levels, which it
- * asks for prices, are borrowed for this call alone.
+ * Makes the search of a level; ways that cost more than `most_cost` are of no use. The
+ * levels, which it asks for prices, are borrowed for this call alone.
  */
 struct back *back_new(struct levels *levels, int level, double most_cost);
 void back_free(struct back *back);
 
-/* From a flat type of the level to the target no way costs less; nor from its local shape. */
+/*
+ * Returns a cost that no way from a flat type of the level to the target is below, nor
+ * one from its local shape.
+ */
 double back_cost(const struct back *back, uint64_t code);
 double back_shape_cost(const struct back *back, uint64_t shape);
 

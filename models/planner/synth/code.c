@@ -97,7 +97,7 @@ struct local_shape {
 	uint8_t left[TYPE_RANK_MAX][CODE_ATOMS_MAX]; /* of each size, not yet placed */
 };
 
-/* All types of a shape; `code` has atoms in its first `at` places. */
+/* Adds all types of a shape, where `code` has atoms in its first `at` places. */
 static void add_types(struct shape_types *out, struct local_shape *shape, uint64_t code,
                       int at, uint32_t used)
 {
@@ -195,7 +195,10 @@ void lists_make(struct lists *out, int natoms)
 	assert(out->n <= LISTS_MAX);
 }
 
-/* Nearly all factors are powers of two, and a division takes its time. */
+/*
+ * Returns whether a factor divides an extent. Nearly all factors are powers of two, and
+ * a division is slow.
+ */
 static bool divides(int64_t factor, int64_t extent)
 {
 	if (factor & (factor - 1))

@@ -21,7 +21,7 @@ enum {
 	SHAPE_TYPES_MAX = 720 /* 6! */
 };
 
-/* What searches on codes know of a problem. */
+/* A problem as searches on codes see it. */
 struct coded {
 	struct synth *s;
 	int rank, natoms;
@@ -41,7 +41,7 @@ struct stacks {
 	uint8_t atom[TYPE_RANK_MAX][CODE_ATOMS_MAX];
 };
 
-/* What atom `atom` at a place adds to a code. */
+/* Returns what an atom at a place of a dimension adds to a code. */
 static inline uint64_t code_of_atom(int atom, int dim, int place)
 {
 	return (uint64_t)(1 + 8 * dim + place) << CODE_BITS * atom;
@@ -52,12 +52,16 @@ uint32_t code_used(uint64_t code); /* bit a is set where it lists atom a */
 void code_stacks(struct stacks *out, uint64_t code, int rank);
 struct type code_type(uint64_t code, int rank);
 
-/* Does the type of a code list all atoms of another one, `listed`, where that does? */
+/*
+ * Returns whether the type of a code lists all atoms of another one, `listed`, where
+ * that does.
+ */
 bool code_lists(uint64_t code, uint64_t listed, int natoms);
 
 /*
- * A code for the local shape of a type: in place of atoms, one after the other, their size
- * classes in falling order per dimension. `size_class` is that of each atom, < natoms.
+ * Returns a code for the local shape of a type: in place of atoms, one after the other,
+ * their size classes in falling order per dimension. `size_class` is that of each atom,
+ * < natoms.
  */
 uint64_t code_of_shape(const struct stacks *t, const uint8_t *size_class, int natoms);
 
@@ -70,7 +74,7 @@ struct shape_types {
 void shape_types_list(struct shape_types *out, uint64_t shape,
                       const uint8_t *size_class, int natoms);
 
-/* The extents of a tile, padded: [rank]. */
+/* Writes the padded extents of a tile, [rank]. */
 void stacks_extents(int64_t *extent, const struct stacks *t, const struct synth *s);
 
 /*
@@ -85,7 +89,7 @@ struct lists {
 
 void lists_make(struct lists *out, int natoms);
 
-/* The list that has `n` more atoms. */
+/* Returns the list that has `n` more atoms. */
 static inline int lists_append(const struct lists *lists, int list, const uint8_t *atom,
                                int n)
 {
@@ -94,7 +98,7 @@ static inline int lists_append(const struct lists *lists, int list, const uint8_
 	return list;
 }
 
-/* The top `n` atoms of one dimension to another. */
+/* A move of the top `n` atoms of one dimension to another. */
 struct block_move {
 	uint8_t from, to, n;
 	int next;     /* the first move from a later dimension */
@@ -107,21 +111,21 @@ struct block_moves {
 };
 
 /*
- * The moves of blocks that all-to-alls from a type with these extents are made of, by
- * rising from, n, to.
+ * Lists the moves of blocks that all-to-alls from a type with these extents are made
+ * of, by rising from, n, to.
  */
 void block_moves_list(struct block_moves *out, const struct stacks *t,
                       const int64_t *extent, const struct synth *s);
 
-/* Moves of one step, in any order. */
+/* The moves of one step, in any order. */
 struct chosen {
 	int n;
 	const struct block_move *move[TYPE_RANK_MAX / 2];
 };
 
 /*
- * The list of the atoms that they move: by rising dimension of arrival, the order in which
- * steps list their atoms.
+ * Returns the list of the atoms that they move, by rising dimension of arrival, which
+ * is the order in which steps list their atoms.
  */
 int chosen_list(const struct lists *lists, const struct stacks *t,
                 const struct chosen *chosen);

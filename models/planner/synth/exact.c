@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Stands above a type's code. */
+/* The phase of a state stands above its type's code. */
 enum phase {
 	PHASE_START, /* the source, before any step */
 	PHASE_FLAT,  /* after the slice: all-to-alls, permutes, then gathers */
@@ -17,7 +17,7 @@ enum phase {
 	PHASE_GATHER, /* all-gathers only; the target is such a state */
 };
 
-/* Another step to a state, at no higher price than the one it is reached by. */
+/* Another step to a state, at the same price or less than the one that reached it. */
 struct tie {
 	int32_t state, parent;
 	enum op op;
@@ -31,22 +31,25 @@ struct search {
 	struct synth *s;
 	struct coded coded;
 	struct states states;
-	bool by_bytes, bounded; /* bounded: by `back`, as another path is known */
+	bool by_bytes, bounded; /* bounded: by `back`, as some path is known */
 	double most_cost;       /* dearer paths than one that is known are of no use */
 	struct levels levels;
 	struct back *back[LEVELS_MAX]; /* of levels that were asked for it */
 	struct lack lack;
-	/* The state being expanded: states move when they grow. */
+	/*
+	 * The number of the state being expanded, for states move in memory when their
+	 * number grows.
+	 */
 	int32_t from;
 	enum phase phase;
 	int here;           /* its level */
 	uint64_t from_code; /* without the phase */
 	struct price price;
-	int64_t live_bytes, held_bytes; /* held: the source and, if another, its tile */
+	int64_t live_bytes, held_bytes; /* held: source, and own tile if another */
 	struct stacks stacks;
 	int64_t extent[TYPE_RANK_MAX];
 	struct block_moves moves;
-	struct chosen chosen; /* of these */
+	struct chosen chosen; /* those of `moves` that are chosen */
 	int nties;
 	struct tie tie[TIES_MAX];
 };
@@ -59,9 +62,9 @@ static const struct level *level_of(const struct search *search, int level)
 /* --- the lower bound of the rest --------------------------------------------------- */
 
 /*
- * In received bytes: what the device that lacks most still has to receive; at least one
- * collective if that is anything. In a virtual state the tile must at least grow to the
- * target's.
+ * Returns the bound in received bytes: what the device that lacks most still has to
+ * receive, and at least one collective if that is anything. In a virtual state the tile
+ * must at least grow to the target's.
  */
 static struct price bound_in_bytes(const struct search *search, uint64_t code,
                                    enum phase phase, int64_t elements)
@@ -79,7 +82,10 @@ static struct price bound_in_bytes(const struct search *search, uint64_t code,
 	};
 }
 
-/* In other prices something is known where a path is. */
+/*
+ * Returns the bound of the rest. In prices other than bytes it is above 0 only where a
+ * path is known.
+ */
 static struct price bound_of_rest(struct search *search, uint64_t code,
                                   enum phase phase, int level)
 {
@@ -106,8 +112,9 @@ static struct price bound_of_rest(struct search *search, uint64_t code,
 /* --- steps ------------------------------------------------------------------------ */
 
 /*
- * A step of price `step` leads to the type of a code, whose tile is of a level. Nearly
- * all ways to a state are plainly dearer than the one known, which is seen first.
+ * Reaches the type of a code, whose tile is of a level, by a step of price `step`.
+ * Nearly all ways to a state are plainly dearer than the one known, which is checked
+ * first.
  */
 static void reach_type(struct search *search, enum op op, uint64_t code,
                        enum phase phase, const struct price *step, int level)
@@ -150,7 +157,10 @@ static void reach_type(struct search *search, enum op op, uint64_t code,
 	}
 	to->price = price;
 	to->total = price_add(price, to->rest);
-	/* Of equal totals, what has cost least so far: a permute's price is an estimate. */
+	/*
+	 * among equal totals the one that has cost least so far wins, for a permute's
+	 * price is an estimate
+	 */
 	to->total.then = search->bounded ? cost : 0;
 	to->live_bytes = live;
 	to->op = (uint8_t)op;
@@ -163,8 +173,9 @@ static void reach_type(struct search *search, enum op op, uint64_t code,
 }
 
 /*
- * The price of a collective from the state being expanded, after which gathers still cost
- * `rest_cost`; of one that is dearer than the path may be no more is asked than that.
+ * Returns the price of a collective from the state being expanded, after which gathers
+ * still cost `rest_cost`. For one that is dearer than the path may be, any price above
+ * that will do.
  */
 static struct price collective_price(const struct search *search, enum list_price kind,
                                      int list, double rest_cost)
@@ -173,7 +184,7 @@ static struct price collective_price(const struct search *search, enum list_pric
 	                         search->most_cost - search->price.cost - rest_cost);
 }
 
-/* Do the slices so far leave more to receive than the path may cost? */
+/* Returns whether the slices so far leave more to receive than the path may cost. */
 static bool too_far(const struct search *search, uint64_t code, int64_t elements)
 {
 	return search->by_bytes && !isinf(search->most_cost) &&
@@ -182,8 +193,9 @@ static bool too_far(const struct search *search, uint64_t code, int64_t elements
 }
 
 /*
- * All slices from the source that leave tiles no larger than the target's: atoms that
- * are not `used` on top of dimension `dim`, at `place` and cut to `extent`, or later.
+ * Reaches all slices from the source that leave tiles no larger than the target's:
+ * atoms that are not `used` on top of dimension `dim`, at `place` and cut to `extent`,
+ * or later.
  */
 static void slices(struct search *search, uint64_t code, uint32_t used,
                    int64_t elements, int dim, int place, int64_t extent)
@@ -212,7 +224,7 @@ static void slices(struct search *search, uint64_t code, uint32_t used,
 	}
 }
 
-/* Is an all-to-all that costs no less than `cost` in all of no use? */
+/* Returns whether an all-to-all that costs no less than `cost` in all is of no use. */
 static bool in_vain(const struct search *search, uint64_t code, double cost)
 {
 	enum phase phase = code == search->coded.to_code ? PHASE_GATHER : PHASE_FLAT;
@@ -223,9 +235,9 @@ static bool in_vain(const struct search *search, uint64_t code, double cost)
 }
 
 /*
- * All-to-alls of one or more pairs of dimensions, all distinct:
- * those chosen, on dimensions `used`, and one or more moves from number `first` on. All
- * cost no less than `cost`.
+ * Reaches all-to-alls of one or more pairs of distinct dimensions: those chosen, on
+ * dimensions `used`, and one or more moves from number `first` on. All cost no less
+ * than `cost`.
  */
 static void exact_all_to_alls(struct search *search, uint64_t code, int first,
                               uint32_t used, double cost)
@@ -255,7 +267,7 @@ static void exact_all_to_alls(struct search *search, uint64_t code, int first,
 	}
 }
 
-/* To the virtual state of the local shape. */
+/* Reaches the virtual state of the local shape. */
 static void reach_shape(struct search *search)
 {
 	uint64_t shape = code_of_shape(&search->stacks, search->coded.size_class,
@@ -265,7 +277,7 @@ static void reach_shape(struct search *search)
 	           &level_of(search, search->here)->permute, search->here);
 }
 
-/* From the virtual state of a local shape to all its types. */
+/* Leads from the virtual state of a local shape to all its types. */
 static void expand_shape(struct search *search)
 {
 	struct shape_types types;
@@ -278,9 +290,10 @@ static void expand_shape(struct search *search)
 }
 
 /*
- * All-gathers over any top blocks of one or more dimensions, none below the target,
- * after those of `list` from dimensions before `dim`. What arrives must be unpacked if a
- * dimension outside a gathered one is longer than 1 (lower.c charges alike).
+ * Reaches all-gathers over any top blocks of one or more dimensions, none below the
+ * target, after those of `list` from dimensions before `dim`. What arrives must be
+ * unpacked if a dimension outside a gathered one is longer than 1 (lower.c charges
+ * alike).
  */
 static void all_gathers(struct search *search, uint64_t code, int dim, int list,
                         int64_t elements, bool unpack)
@@ -318,7 +331,7 @@ static void all_gathers(struct search *search, uint64_t code, int dim, int list,
 	}
 }
 
-/* All that is left to gather, at once. */
+/* Gathers all that is left at once. */
 static void gather_rest(struct search *search)
 {
 	struct type before = code_type(search->from_code, search->coded.rank);
@@ -364,10 +377,10 @@ static void expand_state(struct search *search, int32_t state)
 			exact_all_to_alls(search, search->from_code, 0, 0, least);
 		reach_shape(search);
 	}
-	/* All-gathers alone lead to the target only from types that list it. */
+	/* all-gathers alone lead to the target only from types that list it */
 	if (!code_lists(search->from_code, search->coded.to_code, search->coded.natoms))
 		return;
-	/* Received bytes of all-gathers in a row are those of the fused one. */
+	/* the received bytes of all-gathers in a row are those of the fused one */
 	if (search->by_bytes)
 		gather_rest(search);
 	else
@@ -404,7 +417,7 @@ static bool has_permute(const struct path *path)
 	return false;
 }
 
-/* The path to a state, and those with permutes that part from it at a tie. */
+/* Finds the path to a state, and those with permutes that part from it at a tie. */
 static void paths_of_state(struct exact_paths *out, struct search *search, int32_t last)
 {
 	struct state *state = search->states.state.at;

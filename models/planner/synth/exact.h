@@ -20,20 +20,24 @@
 /* With the first path alone 12 rows of `synth` are dearer. */
 enum { EXACT_PATHS_MAX = 5 };
 
-/* The first is the cheapest; others are as cheap, and have permutes: estimates. */
+/*
+ * The first path is the cheapest; others are as cheap but have permutes, whose prices
+ * are estimates.
+ */
 struct exact_paths {
 	int n;
 	struct path path[EXACT_PATHS_MAX];
 };
 
 /*
- * The cheapest path from s->from to s->to, which differ, over at most CODE_ATOMS_MAX
- * atoms: by price, then by the largest source + operand + result, then the first in the
- * order in which states are made. `most` (NULL: none) is the price of some path: what
- * costs more is not looked at. False if there is none of that price or less; without
- * `most` only digits of composite size can bring that about: whole axes of 6 and 3
- * cannot do what their primes can. Where `most` is given and prices are not received
- * bytes, some of the paths that part once from the cheapest follow it.
+ * Finds the cheapest path from s->from to s->to, which differ, over at most
+ * CODE_ATOMS_MAX atoms: by price, then by the largest source + operand + result, then
+ * the first in the order in which states are made. `most` (NULL: none) is the price of
+ * some path: what costs more is not looked at. Returns false if there is no path of
+ * that price or less; without `most` only digits of composite size can bring that
+ * about, since whole axes of 6 and 3 cannot do what their primes can. Where `most` is
+ * given and prices are not received bytes, some of the paths that part once from the
+ * cheapest follow it.
  */
 bool synth_exact(struct exact_paths *out, struct synth *s, const struct price *most);
 

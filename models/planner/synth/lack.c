@@ -3,12 +3,12 @@
 #include <stdlib.h>
 
 /*
- * On more devices to look at each takes longer than it saves: where it is done, the search
- * in received bytes takes half the time.
+ * On more devices looking at each takes longer than it saves. Where it is done, the
+ * search in received bytes takes half the time.
  */
 enum { LACK_DEVICES_MAX = 512 };
 
-/* The tile of device d in a dimension cut by a stack of atoms. */
+/* Returns the tile of device d in a dimension cut by a stack of atoms. */
 static int32_t tile_of_digits(const struct lack *lack, const uint8_t *stack, int n,
                               int32_t d)
 {
@@ -57,7 +57,7 @@ void lack_free(struct lack *lack)
 	xfree(lack->wanted);
 }
 
-/* Elements of the target's tile that device d holds in a type. */
+/* Returns the elements of the target's tile that device d holds in a type. */
 static int64_t held(const struct lack *lack, const struct stacks *t,
                     const int64_t *have, int32_t d)
 {
@@ -78,7 +78,8 @@ static int64_t held(const struct lack *lack, const struct stacks *t,
 }
 
 /*
- * Where all atoms are of one size, two tiles of a dimension lie in each other or apart.
+ * Returns the least that any device holds where all atoms are of one size, so that two
+ * tiles of a dimension lie in each other or apart.
  */
 static int64_t least_held(const struct lack *lack, const struct stacks *t)
 {

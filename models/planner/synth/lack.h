@@ -1,13 +1,13 @@
 /*
- * A* in the exact search: what devices lack of their tiles in the target is a lower bound
- * of the bytes that they still receive.
+ * A lower bound for A* in the exact search: the bytes that devices still receive are no
+ * fewer than those that they lack of their tiles in the target.
  */
 #ifndef SHARDSIM_PLANNER_SYNTH_LACK_H
 #define SHARDSIM_PLANNER_SYNTH_LACK_H
 
 #include "planner/synth/code.h"
 
-/* The devices' target tiles. {0} knows of none. */
+/* The devices' target tiles; {0} has none. */
 struct lack {
 	const struct synth *s;
 	int32_t ndevices; /* 0: too many to look at each */
@@ -22,8 +22,8 @@ void lack_init(struct lack *out, const struct synth *s);
 void lack_free(struct lack *lack);
 
 /*
- * The fewest elements of its target tile that any device holds in the type of a code
- * with tiles of `elements`; `elements` where devices are not looked at.
+ * Returns the fewest elements of its target tile that any device holds in the type of a
+ * code with tiles of `elements`; `elements` where devices are not looked at.
  */
 int64_t lack_least(const struct lack *lack, uint64_t code, int64_t elements);
 

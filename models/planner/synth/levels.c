@@ -37,7 +37,7 @@ int levels_find(struct levels *levels, int64_t elements)
 	return i;
 }
 
-/* The question for the price of a list. */
+/* Returns the question for the price of a list. */
 static struct list_step list_step(const struct levels *levels, int level,
                                   enum list_price kind, int list, double most_cost)
 {

@@ -1,6 +1,6 @@
 /*
- * What steps of the exact search cost, told by the size of the tiles that they start from
- * and the list of the atoms that they move.
+ * The prices of steps of the exact search, told by the size of the tiles that they
+ * start from and the list of the atoms that they move.
  */
 #ifndef SHARDSIM_PLANNER_SYNTH_LEVELS_H
 #define SHARDSIM_PLANNER_SYNTH_LEVELS_H
@@ -11,15 +11,15 @@
 /* Sizes of tiles: products of atoms. */
 enum { LEVELS_MAX = 1 << CODE_ATOMS_MAX };
 
-/* Of collectives from tiles of one size. */
+/* The prices of collectives from tiles of one size. */
 enum list_price { PRICE_ALL_TO_ALL, PRICE_GATHER, PRICE_UNPACK };
 
 /* A size of tiles. */
 struct level {
 	int64_t elements, bytes;
-	double rest_cost; /* of gathers up to the tile of the target, at least */
-	double step_cost; /* of an all-to-all, at least */
-	double move_cost; /* of an all-to-all or a permute, at least */
+	double rest_cost; /* the least of gathers up to the tile of the target */
+	double step_cost; /* the least of an all-to-all */
+	double move_cost; /* the least of an all-to-all or a permute */
 	struct price permute;
 	bool sliced;
 	struct price slice; /* that leads to this level, once it is `sliced` */
@@ -36,17 +36,20 @@ struct levels {
 
 void levels_init(struct levels *out, const struct coded *coded, bool bounded);
 
-/* The number of the level of tiles of so many elements. */
+/* Returns the number of the level of tiles of so many elements. */
 int levels_find(struct levels *levels, int64_t elements);
 
 /*
- * Returns the price of a collective over a list of atoms; of one above `most_cost` no more
- * need be known than that it is.
+ * Returns the price of a collective over a list of atoms; for one above `most_cost` any
+ * price above that will do.
  */
 struct price levels_collective(const struct levels *levels, int level,
                                enum list_price kind, int list, double most_cost);
 
-/* Returns the least cost of any all-to-all or permute from tiles of a level: much is asked. */
+/*
+ * Returns the least cost of any all-to-all or permute from tiles of a level, which asks
+ * for many prices.
+ */
 double levels_least_move(const struct levels *levels, int level);
 
 /* Returns the price of the slice that leads from the source to a type of a level. */

@@ -28,7 +28,7 @@ static void move_blocks(struct lifting *lifting, const struct weak_moves *moves)
 	lifting->type[lifting->n++] = t;
 }
 
-/* The flat part with the sliced atoms unnamed. */
+/* Runs the flat part with the sliced atoms unnamed. */
 static void run_moves(struct lifting *lifting, const struct weak_candidate *c)
 {
 	const struct weak *weak = lifting->weak;
@@ -66,7 +66,10 @@ static void give_name(struct lifting *lifting, int unnamed, int atom)
 	lifting->taken |= UINT32_C(1) << atom;
 }
 
-/* Where an unnamed atom ended in a place of the target, it is the atom wanted there. */
+/*
+ * Names atoms by their places: an unnamed atom that ended in a place of the target is
+ * the atom wanted there.
+ */
 static void name_by_place(struct lifting *lifting)
 {
 	const struct type *t = &lifting->type[lifting->n - 1], *to = &lifting->weak->to;
@@ -84,7 +87,9 @@ static void name_by_place(struct lifting *lifting)
 	}
 }
 
-/* The others: atoms that the target wants elsewhere, then any. */
+/*
+ * Names the other atoms: first by atoms that the target wants elsewhere, then by any.
+ */
 static void name_the_rest(struct lifting *lifting)
 {
 	const struct weak *weak = lifting->weak;
@@ -115,7 +120,7 @@ static void name_the_rest(struct lifting *lifting)
 }
 
 /*
- * Take the lowest atom of a size that the target does not use and `taken` does not
+ * Takes the lowest atom of a size that the target does not use and `taken` does not
  * hold.
  */
 static uint8_t spare_atom(const struct weak *weak, int size_class, uint32_t *taken)
@@ -130,8 +135,8 @@ static uint8_t spare_atom(const struct weak *weak, int size_class, uint32_t *tak
 }
 
 /*
- * The type that a permute leads to: the target, and on top of it as many atoms as `t`
- * has, the same ones in the same dimension where possible.
+ * Returns the type that a permute leads to: the target, and on top of it as many atoms
+ * as `t` has, the same ones in the same dimension where possible.
  */
 static struct type permuted(const struct weak *weak, const struct type *t)
 {
@@ -184,7 +189,7 @@ static enum op opposite(enum op op)
 	return op == OP_ALL_GATHER ? OP_SLICE : op;
 }
 
-/* Turn a path from `from` round, so that it leads to it. */
+/* Turns a path from `from` round, so that it leads to it. */
 static void turn_round(struct path *p, const struct type *from)
 {
 	struct path old = *p;

@@ -25,8 +25,8 @@ int64_t synth_bytes(const struct synth *s, const struct type *t)
 }
 
 /*
- * An atom as a part of the source mesh, by way of a layout that has nothing else. Atoms
- * are cut at the ends of every axis of both meshes, so there always is one.
+ * Returns an atom as a part of the source mesh, by way of a layout that has nothing
+ * else. Atoms are cut at the ends of every axis of both meshes, so there always is one.
  */
 static struct part part_of(const struct synth *s, int atom)
 {
@@ -88,7 +88,7 @@ static void add_hop_move(struct hop_moves *out, const struct synth *s, int from,
 	}
 }
 
-/* The dimension whose stack before the step held an atom. */
+/* Returns the dimension whose stack before the step held an atom. */
 static int dim_of_atom(const struct type *t, uint8_t atom)
 {
 	int at = 0;
@@ -121,7 +121,10 @@ void hop_moves(struct hop_moves *out, const struct synth *s, enum op op,
 	}
 }
 
-/* Are atoms a and a + 1 neighbours in the type's stacks, or both not in use? */
+/*
+ * Returns whether atoms a and a + 1 are neighbours in the type's stacks, or both not in
+ * use.
+ */
 static bool atoms_together(const struct type *t, int a)
 {
 	uint32_t used = type_used(t);

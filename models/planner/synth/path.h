@@ -28,9 +28,9 @@ struct synth {
 	const struct problem *problem;
 	const struct prices *prices;
 	struct arena *arena;
-	struct atoms atoms; /* those of the problem, or coarser digits: */
+	struct atoms atoms; /* the problem's, or coarser digits: */
 	uint8_t first[ATOMS_MAX],
-		parts[ATOMS_MAX]; /* of them, from `first` on, are one */
+		parts[ATOMS_MAX]; /* how many of those, from `first` on, are one */
 	struct type from, to;
 	struct part part[ATOMS_MAX];  /* the atoms on the source mesh */
 	int64_t from_bytes, to_bytes; /* tiles, padded */
@@ -45,25 +45,29 @@ struct hop_moves {
 };
 
 /*
- * False, with the reason in `why`, where types cannot say the problem or axes are
- * unreduced. `out` lives as long as its inputs.
+ * Begins a problem. Returns false, with the reason in `why`, where types cannot say it
+ * or axes are unreduced. `out` lives as long as its inputs.
  */
 bool synth_begin(struct synth *out, const struct problem *p,
                  const struct prices *prices, struct arena *a, struct text *why);
 
 /*
- * The same problem on coarser digits: atoms that both layouts list one after the other,
- * or not at all, become one, within an axis of the source mesh. True if there are
- * fewer. The searches take any digits; types of these are a part of all types.
+ * Writes the same problem on coarser digits: atoms that both layouts list one after the
+ * other, or not at all, become one, within an axis of the source mesh. Returns whether
+ * there are fewer. The searches take any digits; types of these are a part of all
+ * types.
  */
 bool synth_coarsen(struct synth *out, const struct synth *s);
 
-/* One device's tile on the padded shape: elements, bytes, extent in one dimension. */
+/*
+ * Return one device's tile on the padded shape: elements, bytes, extent in one
+ * dimension.
+ */
 int64_t synth_elements(const struct synth *s, const struct type *t);
 int64_t synth_bytes(const struct synth *s, const struct type *t);
 int64_t synth_extent(const struct synth *s, const struct type *t, int dim);
 
-/* The moves of a slice, all-gather or all-to-all between two types. */
+/* Writes the moves of a slice, all-gather or all-to-all between two types. */
 void hop_moves(struct hop_moves *out, const struct synth *s, enum op op,
                const struct type *before, const struct type *after);
 
@@ -76,11 +80,11 @@ struct price hop_price(const struct synth *s, enum op op, const struct type *bef
 /* An all-to-all or all-gather over atoms, in the order in which its moves list them. */
 struct list_step {
 	enum op op;
-	bool unpack; /* an all-gather's result has to be */
+	bool unpack; /* whether an all-gather's result must be unpacked */
 	int n;
 	const uint8_t *atom;
 	int64_t before_bytes; /* of a tile */
-	double most_cost;     /* > 0: of dearer ones only that they are */
+	double most_cost;     /* > 0: for dearer ones any price above it will do */
 };
 
 /* Returns the price of that step. */
@@ -89,10 +93,10 @@ struct price list_price(const struct synth *s, const struct list_step *step);
 /* Returns the price of permuting tiles of so many bytes. */
 struct price permute_price(const struct synth *s, int64_t before_bytes);
 
-/* Append a hop; consecutive slices become one. */
+/* Appends a hop; consecutive slices become one. */
 void path_add(struct path *p, enum op op, const struct type *after);
 
-/* The finished plan of a path that ends at the problem's target. */
+/* Returns the finished plan of a path that ends at the problem's target. */
 struct plan *path_plan(const struct synth *s, const struct path *path,
                        const char *planner);
 

@@ -3,7 +3,10 @@
 #include <math.h>
 #include <string.h>
 
-/* All-gathers of some atoms: those listed so far for the first one, and those left. */
+/*
+ * All-gathers of some atoms: those listed so far for the first one, and those that are
+ * left.
+ */
 struct gather {
 	struct rest *rest;
 	uint32_t left;
@@ -21,7 +24,7 @@ void rest_init(struct rest *out, const struct coded *coded)
 	out->set_cost[0] = 0;
 }
 
-/* Product of the sizes of atoms. */
+/* Returns the product of the sizes of atoms. */
 static int64_t product(const struct coded *coded, uint32_t atoms)
 {
 	int64_t product = 1;
@@ -32,7 +35,9 @@ static int64_t product(const struct coded *coded, uint32_t atoms)
 	return product;
 }
 
-/* One more atom in the list, in all ways, and what is then left to gather. */
+/*
+ * Puts one more atom in the list, in all ways, and finds what is then left to gather.
+ */
 static void append_atom(struct gather *gather)
 {
 	const struct coded *coded = gather->rest->coded;

@@ -16,23 +16,26 @@ struct rest {
 void rest_init(struct rest *out, const struct coded *coded);
 
 /*
- * The cost of all-gathers of these atoms, which the target does not list, up to its tile
- * is no less: that of the cheapest ones, without local work.
+ * Returns a cost that all-gathers of these atoms, which the target does not list, up to
+ * its tile are not below: that of the cheapest ones, without local work.
  */
 double rest_cost(struct rest *rest, uint32_t atoms);
 
 /*
- * The same from tiles of so many elements, whichever atoms these are; INFINITY where
- * gathers cannot lead to the target.
+ * Returns the same from tiles of so many elements, whichever atoms these are, or
+ * INFINITY where gathers cannot lead to the target.
  */
 double rest_least_cost(struct rest *rest, int64_t elements);
 
-/* The cost of one or more steps by which some device receives so many elements, at least. */
+/*
+ * Returns the least cost of one or more steps by which some device receives so many
+ * elements.
+ */
 double rest_received_cost(const struct synth *s, int64_t elements);
 
 /*
- * The cost of an all-to-all of tiles of so many elements is no less: some device receives
- * half a tile or more.
+ * Returns a cost that an all-to-all of tiles of so many elements is not below: some
+ * device receives half a tile or more.
  */
 double rest_step_cost(const struct synth *s, int64_t elements);
 

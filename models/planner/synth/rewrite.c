@@ -45,7 +45,7 @@ static struct rewrite_op op_r(int i, int a)
 	return (struct rewrite_op){.kind = REWRITE_R, .i = (uint8_t)i, .a = (uint8_t)a};
 }
 
-/* Replace by the ops given. */
+/* Replaces the pair by the ops given. */
 #define BECOMES(out, ...)                                                              \
 	become((out), (const struct rewrite_op[]){__VA_ARGS__},                        \
 	       sizeof((struct rewrite_op[]){__VA_ARGS__}) / sizeof(struct rewrite_op))
@@ -63,14 +63,14 @@ static int size_of(const struct synth *s, int atom)
 	return s->atoms.atom[atom].size;
 }
 
-/* The atom `depth` below the top of a stack. */
+/* Returns the atom `depth` below the top of a stack. */
 static int top(const struct type *t, int dim, int depth)
 {
 	assert(t->count[dim] > depth);
 	return type_stack(t, dim)[t->count[dim] - 1 - depth];
 }
 
-/* The atom that becomes the top of `dim` once the top of `gathered` is gone. */
+/* Returns the atom that becomes the top of `dim` once the top of `gathered` is gone. */
 static int next_top(const struct type *t, int dim, int gathered)
 {
 	return top(t, dim, dim == gathered);
@@ -182,7 +182,10 @@ static bool replace_slice(struct replacement *out, const struct synth *s,
 	return BECOMES(out, op, flat);
 }
 
-/* Two neighbours in the wrong order, the first acting on type t: their replacement. */
+/*
+ * Finds the replacement of two neighbours in the wrong order, the first of which acts
+ * on type t.
+ */
 static bool rewrite_pair(struct replacement *out, const struct synth *s,
                          const struct type *t, struct rewrite_op p, struct rewrite_op q)
 {
@@ -292,7 +295,7 @@ static void make_room(struct rewriting *rewriting, int more)
 	                            &rewriting->type_room, sizeof(*rewriting->type));
 }
 
-/* Put `r` in place of the two ops from `at` on, and bring the types up to date. */
+/* Puts `r` in place of the two ops from `at` on, and brings the types up to date. */
 static void replace(struct rewriting *rewriting, int at, const struct replacement *r)
 {
 	int after = rewriting->n - at - 2;

@@ -32,22 +32,24 @@ struct rewriting {
 	struct type *type; /* before each op, and after the last */
 };
 
-/* The easy program from s->from to s->to. Free it with rewriting_free(). */
+/* Makes the easy program from s->from to s->to, which rewriting_free() frees. */
 struct rewriting rewriting_easy(const struct synth *s);
 void rewriting_free(struct rewriting *rewriting);
 
 /*
- * Can the op act on this type: a top to take, an atom not in use, a size that divides?
+ * Returns whether the op can act on this type: it needs a top to take, an atom not in
+ * use, a size that divides.
  */
 bool rewrite_op_fits(const struct synth *s, const struct type *t, struct rewrite_op op);
 
-/* Rewrite to a fixed point; returns the number of rewrites. */
+/* Rewrites to a fixed point and returns the number of rewrites. */
 int rewriting_run(struct rewriting *rewriting);
 
 /*
- * The path of a rewritten list: one slice, the net moves of the flat part fused and one
- * permute if the type still differs, one all-gather. Where atoms differ in size and the
- * net moves do not fit any order of the stacks, the flat part is taken as it is.
+ * Writes the path of a rewritten list: one slice, the net moves of the flat part fused
+ * and one permute if the type still differs, one all-gather. Where atoms differ in size
+ * and the net moves do not fit any order of the stacks, the flat part is taken as it
+ * is.
  */
 void rewriting_path(struct path *out, const struct rewriting *rewriting);
 

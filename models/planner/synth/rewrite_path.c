@@ -26,7 +26,10 @@ static void count_sizes(int *count, const struct net *net, const struct synth *s
 			count[c] += s->atoms.atom[atoms[k]].size == net->size[c];
 }
 
-/* What each dimension has too many of goes to those that have too few, in order. */
+/*
+ * Finds the net moves: what each dimension has too many of goes to those that have too
+ * few, in order.
+ */
 static void find_net(struct net *net, const struct synth *s, const struct type *from,
                      const struct type *to)
 {
@@ -61,7 +64,9 @@ static void find_net(struct net *net, const struct synth *s, const struct type *
 	}
 }
 
-/* Number of atoms from i to j; 0 also if the top block of i has other sizes. */
+/*
+ * Returns the number of atoms from i to j, or 0 if the top block of i has other sizes.
+ */
 static int block_to_move(const struct net *net, const struct synth *s,
                          const struct type *t, int i, int j)
 {
@@ -91,8 +96,8 @@ static bool net_done(const struct net *net, int rank)
 }
 
 /*
- * Run the moves on `t`, as many distinct pairs of dimensions as possible in one step.
- * False if some block cannot be moved as a whole.
+ * Runs the moves on `t`, with as many distinct pairs of dimensions as possible in one
+ * step. Returns false if some block cannot be moved as a whole.
  */
 static bool run_net(struct path *out, struct net net, const struct synth *s,
                     struct type *t)
@@ -121,7 +126,7 @@ static bool run_net(struct path *out, struct net net, const struct synth *s,
 	return true;
 }
 
-/* The steps of `moves` taken backwards from its end: they lead to `end`. */
+/* Adds the steps of `moves` backwards from its end, so that they lead to `end`. */
 static void add_reversed(struct path *out, const struct path *moves,
                          const struct type *end)
 {
@@ -131,7 +136,7 @@ static void add_reversed(struct path *out, const struct path *moves,
 		path_add(out, OP_ALL_TO_ALL, end);
 }
 
-/* The flat ops one by one, permutes in a row as one. */
+/* Adds the flat ops one by one, with permutes in a row as one. */
 static void add_as_it_is(struct path *out, const struct rewriting *rewriting, int first,
                          int end)
 {

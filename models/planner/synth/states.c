@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* The order of states: by total price, then memory, then the order in which they were made. */
+/* Orders states by total price, then memory, then the order in which they were made. */
 static bool state_before(const void *context, int32_t a, int32_t b)
 {
 	const struct states *states = context;

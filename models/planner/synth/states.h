@@ -12,7 +12,7 @@
 
 struct state {
 	uint64_t code;
-	double most_cost; /* ways to it that cost more are of no use; INFINITY at first */
+	double most_cost; /* dearer ways to it are of no use; INFINITY at first */
 	int32_t parent;
 	uint8_t op, level;
 	bool settled;
@@ -31,8 +31,9 @@ struct states {
 };
 
 /*
- * A quick look before price_compare(): true only if that says so, for costs >= 0, too,
- * of which the first is no more than the margin above the second at a tie.
+ * The margin of a quick check that comes before price_compare(), for costs >= 0: if the
+ * check finds a cost more, so does price_compare(), for at a tie no cost is more than
+ * the margin above the other.
  */
 #define PRICE_MARGIN 1e-8
 
@@ -75,13 +76,16 @@ static inline const struct state *states_look(const struct states *states, uint6
 /* Puts a state in the heap, or moves it up after its price fell. */
 void states_queue(struct states *states, int32_t state);
 
-/* Is a state in the heap? */
+/* Returns whether a state is in the heap. */
 static inline bool states_queued(const struct states *states, int32_t state)
 {
 	return state < states->heap.place_room && states->heap.place[state] >= 0;
 }
 
-/* Returns the cheapest queued state, now settled, and no way to it of use; -1: none left. */
+/*
+ * Returns the cheapest queued state, which is now settled, so that no more ways to it
+ * are of use, or -1 if none is left.
+ */
 int32_t states_next(struct states *states);
 
 #endif

@@ -33,8 +33,8 @@ static bool few_types(const struct synth *s, int most_atoms)
 /* --- choosing among paths --------------------------------------------------------- */
 
 /*
- * So many of the paths that look cheapest are priced as finished plans: with four 16 rows of
- * `synth` are dearer, with one 142.
+ * The number of paths that look cheapest that are priced as finished plans: with four
+ * 16 rows of `synth` are dearer, with one 142.
  */
 enum { PRICED_MAX = 16 };
 
@@ -42,8 +42,8 @@ enum { PRICED_MAX = 16 };
 static const double ROUNDING = 1 + 1e-6;
 
 /*
- * Coarse digits that the exact search takes; each may ask for many prices. Without a coarse
- * search 58 rows of `synth` are dearer.
+ * The most coarse digits that the exact search takes, each of which may ask for many
+ * prices. Without a coarse search 58 rows of `synth` are dearer.
  */
 enum { COARSE_ATOMS = 4 };
 
@@ -99,9 +99,9 @@ static void insert_choice(struct choices *choices, const struct choice *choice)
 }
 
 /*
- * The sum over steps, and in *sure_cost that over those that are no permutes. Above
- * `most_cost` (0: no limit) only that they are: all-to-alls, the dearest to find out, are
- * asked for last.
+ * Returns the sum over steps, and stores in *sure_cost that over those that are no
+ * permutes. Above `most_cost` (0: no limit) any sums above it will do: all-to-alls,
+ * which take longest to price, are asked for last.
  */
 static struct price path_steps_price(struct synth *s, const struct path *path,
                                      double *sure_cost, double most_cost)
@@ -131,8 +131,8 @@ static struct price path_steps_price(struct synth *s, const struct path *path,
 }
 
 /*
- * A cost that some path is known to have, where costs add up: what costs more cannot be
- * chosen. 0 if there is none.
+ * Returns a cost that some path is known to have, where costs add up, or 0 if there is
+ * none. What costs more cannot be chosen.
  */
 static double known_cost(const struct choices *choices)
 {
@@ -157,9 +157,9 @@ static void add_choice(struct choices *choices, struct synth *s, const struct pa
 }
 
 /*
- * The exact search's choice, where a path of price `most` (NULL: none) is known. With a
- * platform also its choice in bytes: that may be best in seconds once permutes are priced
- * as they are. False if there is no such path.
+ * Adds the exact search's choice, where a path of price `most` (NULL: none) is known.
+ * With a platform it also adds its choice in bytes, which may be best in seconds once
+ * permutes are priced as they are. Returns false if there is no such path.
  */
 static bool add_exact(struct choices *choices, struct synth *s, const struct price *most)
 {
@@ -181,19 +181,24 @@ static bool add_exact(struct choices *choices, struct synth *s, const struct pri
 	return true;
 }
 
-/* The exact choice among plans that treat whole (sub-)axes as one, if these are few. */
+/*
+ * Adds the exact choice among plans that treat whole (sub-)axes as one, if these are
+ * few.
+ */
 static void add_coarse(struct choices *choices, const struct synth *s)
 {
 	struct synth *coarse = arena_alloc(s->arena, 1, sizeof(*coarse));
 
 	if (!synth_coarsen(coarse, s) || !few_types(coarse, COARSE_ATOMS))
 		return;
-	/* A path that is no dearer than the known one is found much sooner than others. */
+	/*
+	 * a path that is no dearer than the known one is found much sooner than others
+	 */
 	if (!choices->n || !add_exact(choices, coarse, &choices->choice[0].price))
 		add_exact(choices, coarse, NULL);
 }
 
-/* True if the search saw all there is. */
+/* Adds the choices of the weak search. Returns whether it saw all there is. */
 static bool add_weak(struct choices *choices, struct synth *s, bool backwards)
 {
 	struct weak *weak = arena_alloc(s->arena, 1, sizeof(*weak));
@@ -246,7 +251,7 @@ static struct plan *cheapest_choice(const struct choices *choices)
 	return best;
 }
 
-/* Above the exact search's reach: all that may be cheapest. */
+/* Adds all that may be cheapest above the exact search's reach. */
 static void add_all_choices(struct choices *choices, struct synth *s)
 {
 	bool complete = add_weak(choices, s, false) && one_size(&s->atoms);

@@ -16,8 +16,8 @@
 enum { SYNTH_EXACT_ATOMS = 5, SYNTH_ATOMS_MAX = 6, SYNTH_TYPES_MAX = 250000 };
 
 /*
- * Plan as `synth` does, exactly (exact.h) up to `exact_atoms` atoms and by weak
- * types and lifting (weak.h) above. Takes and returns what planner->plan does.
+ * Plans as `synth` does: exactly (exact.h) up to `exact_atoms` atoms, and by weak types
+ * and lifting (weak.h) above. Takes and returns what planner->plan does.
  */
 enum answer synth_search(struct plan **out, const struct problem *p,
                          const struct prices *prices, struct arena *arena,

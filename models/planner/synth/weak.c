@@ -30,7 +30,7 @@ static int64_t elements_of(const struct weak *weak, const struct type *t)
 	return elements;
 }
 
-/* May this symbol end where the target has this atom? */
+/* Returns whether this symbol may end where the target has this atom. */
 static bool symbol_fits(const struct weak *weak, uint8_t symbol, uint8_t atom)
 {
 	if (weak->in_from >> atom & 1)
@@ -45,7 +45,7 @@ static int atoms_listed(const struct type *t)
 	return type_first(t, t->rank);
 }
 
-/* The whole plan's price when the flat part up to pattern `t` costs `flat`. */
+/* Returns the whole plan's price when the flat part up to pattern `t` costs `flat`. */
 static struct price whole_price(const struct weak *weak, const struct type *t,
                                 struct price flat, int64_t elements)
 {
@@ -58,7 +58,9 @@ static struct price whole_price(const struct weak *weak, const struct type *t,
 	return flat;
 }
 
-/* Elements of source + operand (if another) + result in the largest step. */
+/*
+ * Returns the elements of source + operand (if another) + result in the largest step.
+ */
 static int64_t live_elements(const struct weak *weak, struct price price,
                              int64_t elements)
 {
@@ -81,7 +83,7 @@ static int compare_candidates(const struct weak_candidate *a,
 	return order != 0 ? order : (a->live > b->live) - (a->live < b->live);
 }
 
-/* Keep the best candidate of each ending and tile size. */
+/* Keeps the best candidate of each ending and tile size. */
 static void add_candidate(struct weak *weak, const struct weak_candidate *c)
 {
 	int at = 0, worst = 0;
@@ -113,14 +115,17 @@ static bool too_dear(const struct weak *weak, struct price whole)
 /* --- what a pattern still needs --------------------------------------------------- */
 
 struct needs {
-	bool mismatch;     /* some atom lies where the target wants another */
+	bool mismatch;     /* whether some atom lies where the target wants another */
 	int64_t misplaced; /* product of the sizes of the atoms from there upwards */
 	int64_t missing;   /* product of the sizes that dimensions have too few of */
 	int nshort;        /* dimensions that match, but hold too few atoms, */
 	uint8_t shorts[TYPE_RANK_MAX];
 };
 
-/* Product of the sizes that dimension `dim` of the target has more of than `t`. */
+/*
+ * Returns the product of the sizes that dimension `dim` of the target has more of than
+ * `t`.
+ */
 static int64_t missing_in(const struct weak *weak, const struct type *t, int dim)
 {
 	const uint8_t *have = type_stack(t, dim), *want = type_stack(&weak->to, dim);
@@ -175,7 +180,10 @@ struct last {
 	int64_t best_factor; /* 0: none */
 };
 
-/* The smallest top block of `from` that completes `to`: its length, 0 if none does. */
+/*
+ * Returns the length of the smallest top block of `from` that completes `to`, or 0 if
+ * none does.
+ */
 static int completing_block(const struct last *last, int from, int to, int64_t *factor)
 {
 	const struct weak *weak = last->weak;
@@ -200,7 +208,7 @@ static int completing_block(const struct last *last, int from, int to, int64_t *
 	return 0;
 }
 
-/* Give each dimension that is short a block from another, all dimensions distinct. */
+/* Gives each dimension that is short a block from another, all dimensions distinct. */
 static void complete(struct last *last, uint32_t used, int64_t factor)
 {
 	int to;
@@ -226,7 +234,7 @@ static void complete(struct last *last, uint32_t used, int64_t factor)
 	}
 }
 
-/* The candidates that end the flat part in or after a state. */
+/* Adds the candidates that end the flat part in or after a state. */
 static void finish_pattern(struct weak *weak, int32_t state, const struct needs *needs)
 {
 	const struct state *s = &weak->states.state.at[state];
@@ -261,9 +269,9 @@ static void finish_pattern(struct weak *weak, int32_t state, const struct needs 
 }
 
 /*
- * At least what any plan through a state costs that finish_pattern() did not offer: two more
- * all-to-alls, the smallest block in one and all else in the other, or one all-to-all
- * and a permute, which is never cheaper.
+ * Returns the least that any plan through a state costs that finish_pattern() did not
+ * offer: two more all-to-alls, the smallest block in one and all else in the other, or
+ * one all-to-all and a permute, which is never cheaper.
  */
 static struct price least_whole_price(const struct weak *weak, int32_t state,
                                       const struct needs *needs)
@@ -314,7 +322,7 @@ struct expansion {
 	struct weak_moves moves;
 };
 
-/* All all-to-alls from a state that can still lead to something cheaper. */
+/* Makes all all-to-alls from a state that can still lead to something cheaper. */
 static void weak_all_to_alls(struct expansion *expansion, const struct type *t,
                              int first_dim, uint32_t used, int64_t done)
 {
@@ -369,7 +377,7 @@ struct starts {
 	int free[ATOMS_MAX]; /* atoms of each size that the source does not use */
 };
 
-/* Enough atoms of every size for the target? */
+/* Returns whether there are enough atoms of every size for the target. */
 static bool enough(const struct weak *weak, const struct type *t)
 {
 	int count[ATOMS_MAX] = {0};
@@ -385,7 +393,7 @@ static bool enough(const struct weak *weak, const struct type *t)
 }
 
 /*
- * Slice dimensions from `dim` on. A slice that leaves what the target's dimension is
+ * Slices dimensions from `dim` on. A slice that leaves what the target's dimension is
  * missing as it was is an over-slice; exactly `over` of these are made.
  */
 static void add_starts(struct starts *starts, const struct type *t, int dim, int over)

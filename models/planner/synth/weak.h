@@ -35,7 +35,7 @@ enum {
 	SYMBOLS = 96
 };
 
-/* The top block of `n` atoms goes from one dimension to another. */
+/* A move of the top block of `n` atoms from one dimension to another. */
 struct weak_move {
 	uint8_t from, to, n;
 };
@@ -74,13 +74,13 @@ struct weak {
 };
 
 /*
- * Search in one direction: fills candidates (none only where atoms differ in size or
- * the search was cut short).
+ * Searches in one direction and fills the candidates (none only where atoms differ in
+ * size or the search was cut short).
  */
 void weak_search(struct weak *weak, struct synth *s, bool backwards);
 void weak_free(struct weak *weak);
 
-/* Name the atoms of a candidate: the path from s->from to s->to. */
+/* Names the atoms of a candidate and writes the path from s->from to s->to. */
 void weak_lift(struct path *out, const struct weak *weak,
                const struct weak_candidate *c);
 

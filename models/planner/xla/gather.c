@@ -2,7 +2,7 @@
 #include "base/assert.h"
 #include "planner/xla/xla.h"
 
-/* How a dimension becomes whole on every device. */
+/* The ways in which a dimension becomes whole on every device. */
 enum way { WAY_NONE, WAY_BROADCAST, WAY_SUM, WAY_GATHER };
 
 static enum way gather_way_of(const struct xla *xla, const struct tiling *s,
@@ -18,9 +18,9 @@ static enum way gather_way_of(const struct xla *xla, const struct tiling *s,
 }
 
 /*
- * A collective among the devices of `s` that differ in the dimensions of inside[] > 1.
- * The groups of every one come from the sharding before the first: sorting the replicas
- * of one gathered in part would list them in another order.
+ * Adds a collective among the devices of `s` that differ in the dimensions of inside[]
+ * > 1. The groups of every one come from the sharding before the first: sorting the
+ * replicas of one gathered in part would list them in another order.
  */
 static struct xla_op *collect(struct xla *xla, enum op op, const struct tiling *now,
                               const struct tiling *s, const int32_t inside[RANK_MAX + 1])
@@ -31,7 +31,10 @@ static struct xla_op *collect(struct xla *xla, enum op op, const struct tiling *
 	return next;
 }
 
-/* The op's dimension d is gathered; parts of one of the array's are told together. */
+/*
+ * Adds the move that gathers the op's dimension d; parts of one of the array's are told
+ * together.
+ */
 static void add_gather_move(struct xla *xla, struct xla_op *op, int d, int32_t factor)
 {
 	int k = 0;
@@ -46,7 +49,10 @@ static void add_gather_move(struct xla *xla, struct xla_op *op, int d, int32_t f
 	op->move[k].factor *= factor;
 }
 
-/* Dimensions of one element: who holds it, of all, adds it to the others' zeros. */
+/*
+ * Replicates dimensions of one element: the device that holds it adds it to the zeros
+ * of all others.
+ */
 static const struct tiling *rule_broadcast(struct xla *xla, const struct tiling *s,
                                            const enum way *way)
 {
@@ -71,7 +77,7 @@ static const struct tiling *rule_broadcast(struct xla *xla, const struct tiling 
 	return now;
 }
 
-/* One collective per dimension of this way, highest first. */
+/* Adds one collective per dimension of this way, highest first. */
 static const struct tiling *gather_one_by_one(struct xla *xla, const struct tiling *now,
                                               const struct tiling *s,
                                               const enum way *way, enum way which)

@@ -16,7 +16,10 @@ struct xla_halo xla_halo(struct xla *xla, const struct xla_scope *in,
 	return h;
 }
 
-/* Rows [lo, hi) of every source in `pairs`, of members of the halo's scope. */
+/*
+ * Sends rows [lo, hi) of every source in `pairs`, which are members of the halo's
+ * scope.
+ */
 static void send_rows(struct xla *xla, const struct xla_halo *h,
                       const struct pair *pairs, int32_t npairs, int64_t lo, int64_t hi)
 {
@@ -38,8 +41,8 @@ static void send_rows(struct xla *xla, const struct xla_halo *h,
 }
 
 /*
- * Every shard's rows to the one `hops` further on, or back where `back`. Beyond the last
- * shard there is only padding, which XLA makes of zeros.
+ * Sends every shard's rows to the one `hops` further on, or back if `back`. Beyond the
+ * last shard there is only padding, which XLA makes of zeros.
  */
 static void send_neighbours(struct xla *xla, const struct xla_halo *h, int32_t hops,
                             bool back, int64_t lo, int64_t hi)
@@ -83,8 +86,8 @@ static int64_t larger_of(int64_t a, int64_t b)
 }
 
 /*
- * The first shard starts where it did and windows hold a row at least: then none of
- * what XLA says of halos that skip rows applies.
+ * Here the first shard starts where it did and windows hold a row at least, so that
+ * nothing applies of what XLA says of halos that skip rows.
  */
 bool xla_halo_exchange(struct xla *xla, const struct xla_halo *h)
 {
@@ -113,7 +116,9 @@ struct piece {
 	int64_t offset, lo, hi;
 };
 
-/* By source; of one source by offset, then in the order they were found. */
+/*
+ * Orders pieces by source and those of one source by offset, then as they were found.
+ */
 static int compare_pieces(const void *a, const void *b)
 {
 	const struct piece *p = a, *q = b;
@@ -128,8 +133,9 @@ static int compare_pieces(const void *a, const void *b)
 }
 
 /*
- * What shards need of others, sorted; their number. A piece that starts at a row of the
- * array goes to the end of its tile, padding included; one that starts beyond is none.
+ * Finds what shards need of others, sorted, and returns the number of pieces. A piece
+ * that starts at a row of the array goes to the end of its tile, padding included; one
+ * that starts beyond is none.
  */
 static int32_t find_halo_pieces(struct piece **out, const struct xla_halo *h,
                                 int64_t base, struct arena *a)
@@ -163,7 +169,10 @@ static int32_t find_halo_pieces(struct piece **out, const struct xla_halo *h,
 	return n;
 }
 
-/* Would the rows of a permute, [lo, hi), grow from one edge of the tile to another? */
+/*
+ * Returns whether the rows of a permute, [lo, hi), would grow from one edge of the tile
+ * to another.
+ */
 static bool spans(const struct piece *p, int64_t lo, int64_t hi, int64_t length)
 {
 	return (lo > p->hi && hi == length && p->lo == 0) ||
@@ -220,7 +229,9 @@ void xla_halo_compact(struct xla *xla, const struct xla_halo *h, int64_t base)
 	}
 }
 
-/* Gather the dimension, pad, and cut again: what XLA falls back to. */
+/*
+ * Gathers the dimension, pads it, and cuts it again, which is what XLA falls back to.
+ */
 static void gather_and_cut(struct xla *xla, const struct tiling *s, int dim,
                            const struct shape *tile, int64_t base)
 {

@@ -8,7 +8,7 @@
 #include <string.h>
 
 /*
- * How a dimension changes its tile count: not so that it can be split, from or to one
+ * How a dimension changes its tile count: in a way that cannot be split, from or to one
  * tile, or between two counts of which one divides the other.
  */
 enum change { CHANGE_NONE, CHANGE_ONE, CHANGE_SPLIT };
@@ -32,8 +32,8 @@ static enum change change_of(const struct xla *xla, const struct tiling *s,
 }
 
 /*
- * The dimension to split in two (PatternMatchMergeOrSplitSharding), -1 if none: one
- * whose tiles go to or come from a dimension of one tile; else the first that loses
+ * Returns the dimension to split in two (PatternMatchMergeOrSplitSharding), or -1: one
+ * whose tiles go to or come from a dimension of one tile, else the first that loses
  * tiles.
  */
 static int split_dim(const struct xla *xla, const struct tiling *s,
@@ -54,7 +54,7 @@ static int split_dim(const struct xla *xla, const struct tiling *s,
 	return -1;
 }
 
-/* The tiling with dimension d as one of `major` tiles and one of the others. */
+/* Returns the tiling with dimension d as one of `major` tiles and one of the others. */
 static const struct tiling *split_dims(const struct tiling *s, int d, int32_t major,
                                        struct arena *a)
 {
@@ -82,7 +82,9 @@ static bool reshard_split(struct xla *xla, const struct tiling *s,
 	return done;
 }
 
-/* `s` with the dimension replicated that gives the target's number of replicas. */
+/*
+ * Returns `s` with the dimension replicated that gives the target's number of replicas.
+ */
 static const struct tiling *replicated_first(const struct tiling *s,
                                              const struct tiling *t, struct arena *a)
 {
@@ -94,7 +96,10 @@ static const struct tiling *replicated_first(const struct tiling *s,
 	return NULL;
 }
 
-/* `s` with its replicas cut up in the first dimension that has room for them in `t`. */
+/*
+ * Returns `s` with its replicas cut up in the first dimension that has room for them in
+ * `t`.
+ */
 static const struct tiling *cut_first(const struct tiling *s, const struct tiling *t,
                                       struct arena *a)
 {
@@ -121,7 +126,7 @@ static const struct tiling *cut_first(const struct tiling *s, const struct tilin
 	return xla_tiling(a, s->rank, out.tiles, 1, ids);
 }
 
-/* The first pattern that matches is the only one tried (TryComplexReshardHandling). */
+/* Tries the first pattern that matches, and no other (TryComplexReshardHandling). */
 static bool complex_reshard(struct xla *xla, const struct tiling *s,
                             const struct tiling *t)
 {
@@ -145,8 +150,8 @@ static bool complex_reshard(struct xla *xla, const struct tiling *s,
 }
 
 /*
- * Inner numbers of the target that mean, in the source's groups, the devices they mean
- * in its own; as they are where the groups differ (AlignGroupsWith).
+ * Returns inner numbers of the target that mean, in the source's groups, the devices
+ * they mean in its own, or `inner` as it is where the groups differ (AlignGroupsWith).
  */
 static const struct tiling *aligned(const struct tiling *inner, const struct groups *to,
                                     const struct groups *from, struct arena *a)
@@ -168,7 +173,10 @@ static const struct tiling *aligned(const struct tiling *inner, const struct gro
 	return xla_tiling(a, inner->rank, inner->tiles, inner->replicas, ids);
 }
 
-/* Reshard inside groups of the dimensions whose counts are equal, then put in order. */
+/*
+ * Reshards inside groups of the dimensions whose counts are equal, then puts the tiles
+ * in order.
+ */
 static bool group_equal(struct xla *xla, const struct tiling *s, const struct tiling *t)
 {
 	const struct xla_scope scope = xla->scope;

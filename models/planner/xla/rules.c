@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Put "number name: verdict" before what rules inside this one have said. */
+/* Puts "number name: verdict" before what rules inside this one have said. */
 static void say_rule(struct xla *xla, const struct xla_rule *rule, size_t before,
                      bool applied)
 {
@@ -31,7 +31,7 @@ static bool apply_rule(struct xla *xla, const struct xla_rule *rule,
 	applied = rule->apply(xla, s, t);
 	xla->depth--;
 	xla->rule = outer;
-	/* All rules but the last are for arrays that are not replicated. */
+	/* all rules but the last are for arrays that are not replicated */
 	if (applied || !xla_replicated(s))
 		say_rule(xla, rule, before, applied);
 	return applied;
@@ -72,8 +72,9 @@ static bool permute(struct xla *xla, const struct tiling *s, const struct tiling
 }
 
 /*
- * Swaps that can share one all-to-all, taken from the first by rising `to`: dimensions
- * used once and divisible now and at the end. The others are left in `rest`.
+ * Takes swaps that can share one all-to-all, from the first by rising `to`, and returns
+ * their number: dimensions used once and divisible now and at the end. The others are
+ * left in `rest`.
  */
 static int fusable(struct xla_swap *taken, struct xla_swap *rest,
                    const struct xla_swap *swaps, int n, const struct xla *xla,
@@ -113,7 +114,7 @@ static const char sorted_swaps[] =
 	"XLA stops with a failed check here: it takes all-to-alls by rising target "
 	"dimension to fuse them,";
 
-/* A swap whose shards do not divide among those where they go, NULL if there is none. */
+/* Returns a swap whose shards do not divide among those where they go, or NULL. */
 static const struct xla_swap *early_swap(const struct tiling *s,
                                          const struct xla_swap *swaps, int n)
 {
@@ -124,8 +125,9 @@ static const struct xla_swap *early_swap(const struct tiling *s,
 }
 
 /*
- * Of the swap's shards XLA makes groups, and of none, or of other than all devices, it
- * cannot (TileAssignment::Reshape checks).
+ * Returns the reason why a swap comes too early: XLA makes groups of its shards, which
+ * it cannot do with none, or with other than all devices (TileAssignment::Reshape
+ * checks).
  */
 static const char *early(const struct xla *xla, const struct tiling *s,
                          const struct xla_swap *swap)
@@ -138,7 +140,10 @@ static const char *early(const struct xla *xla, const struct tiling *s,
 		(int)s->tiles[swap->to]);
 }
 
-/* What it ends with, it cannot permute (CanReshardWithCollectivePermute). */
+/*
+ * Returns the reason why the swaps lead astray: XLA cannot permute what they end with
+ * (CanReshardWithCollectivePermute).
+ */
 static const char *astray(const struct xla *xla, const struct tiling *s,
                           const struct tiling *t)
 {
@@ -154,9 +159,9 @@ static const char *astray(const struct xla *xla, const struct tiling *s,
 }
 
 /*
- * As many swaps at once as can be; the one behind a fused all-to-all goes alone. Swaps
- * taken before others that they should follow may not divide or not lead to the counts
- * of `t`: NULL then, with the reason in x->fails.
+ * Does as many swaps at once as can be; the one behind a fused all-to-all goes alone.
+ * Swaps taken before others that they should follow may not divide or not lead to the
+ * counts of `t`. Then it returns NULL, with the reason in xla->fails.
  */
 static const struct tiling *fused(struct xla *xla, const struct tiling *s,
                                   const struct tiling *t, const struct xla_swap *swaps,
@@ -242,7 +247,7 @@ static bool unshift(struct xla *xla, const struct tiling *s, const struct tiling
 }
 
 /*
- * Shift tiles along d so that the `inside` tiles of one of the target hold no other's
+ * Shifts tiles along d so that the `inside` tiles of one of the target hold no other's
  * rows (TileToPartialReplicateHaloExchange).
  */
 static void shift_tiles(struct xla *xla, const struct xla_scope *scope,
@@ -252,7 +257,7 @@ static void shift_tiles(struct xla *xla, const struct xla_scope *scope,
 	struct xla_halo h = xla_halo(xla, scope, from, inner, d);
 	bool compact = xla->mode->halos_compact, fits;
 
-	/* In 2021 a shard takes a share of the rows before it, not all as it should. */
+	/* in 2021 a shard takes a share of the rows before it, not all as it should */
 	for (int32_t i = 0; i < h.count; i++) {
 		h.left[i] = compact ? surplus * (i / inside) : surplus * i / inside;
 		h.right[i] = compact ? -h.left[i] : 0;
@@ -261,14 +266,16 @@ static void shift_tiles(struct xla *xla, const struct xla_scope *scope,
 		xla_halo_compact(xla, &h, scope->base.dim[d]);
 		return;
 	}
-	/* The halo is less than all the other tiles. */
+	/* it fits, for the halo is less than all the other tiles */
 	fits = xla_halo_exchange(xla, &h);
 	assert(fits);
 	(void)fits;
 	xla->op[xla->nops - 1].lossy = surplus != 1;
 }
 
-/* Put the tiles that make up one of the target in one group each, and gather there. */
+/*
+ * Puts the tiles that make up one of the target in one group each, and gathers there.
+ */
 static void gather_groups(struct xla *xla, const struct tiling *from,
                           const struct tiling *t)
 {

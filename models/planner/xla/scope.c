@@ -20,7 +20,7 @@ struct xla_scope xla_scope_top(const struct shape *shape, int32_t ndevices,
 	return scope;
 }
 
-/* Groups inside one group of a scope, and the tile of each: [ngroups * rank]. */
+/* The groups inside one group of a scope, and the tile of each: [ngroups * rank]. */
 struct cut {
 	struct groups groups;
 	int32_t *index;
@@ -56,8 +56,8 @@ static struct cut cut_along(const struct tiling *s, const int *dims,
 }
 
 /*
- * The groups of a cut in every group of `scope`; out->base has the extents inside the
- * new groups.
+ * Makes the groups of a cut in every group of `scope`; out->base has the extents inside
+ * the new groups.
  */
 static void nest(struct xla_scope *out, const struct xla_scope *scope,
                  const struct cut *c, struct arena *a)
@@ -148,7 +148,10 @@ struct xla_scope xla_scope_split(const struct xla_scope *scope, int dim, int32_t
 	return out;
 }
 
-/* The array's tiling: neighbouring dimensions that are parts of one make it up. */
+/*
+ * Returns the array's tiling, where neighbouring dimensions that are parts of one make
+ * it up.
+ */
 static const struct tiling *merged(const struct xla_scope *scope,
                                    const struct tiling *t, int32_t *ids, struct arena *a)
 {
@@ -192,7 +195,7 @@ struct shape xla_scope_extent(const struct xla_scope *scope, const struct shape 
 {
 	struct shape extent = {0};
 
-	/* Of a dimension in parts only the minor one has more than one index a tile. */
+	/* of a dimension in parts only the minor one has more than one index a tile */
 	for (int d = 0; d < scope->rank; d++) {
 		extent.rank = scope->dim[d] + 1;
 		extent.dim[scope->dim[d]] = tile->dim[d] * scope->unit[d];

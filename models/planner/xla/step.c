@@ -44,7 +44,9 @@ struct xla_op *xla_step(struct xla *xla, enum op op, const struct tiling *inner)
 	return next;
 }
 
-/* Is dimension d of `s` the minor-most part of the array's that is cut? */
+/*
+ * Returns whether dimension d of `s` is the minor-most part of the array's that is cut.
+ */
 static bool minor_most(const struct xla *xla, const struct tiling *s, int d)
 {
 	for (int k = d + 1; k < s->rank && xla->scope.dim[k] == xla->scope.dim[d]; k++)
@@ -53,7 +55,7 @@ static bool minor_most(const struct xla *xla, const struct tiling *s, int d)
 	return true;
 }
 
-/* A move of tiles that `s` has in `from`; it is told in the array's dimensions. */
+/* Adds a move of tiles that `s` has in `from`, told in the array's dimensions. */
 static void add_xla_move(struct xla *xla, struct xla_op *op, const struct tiling *s,
                          int from, int to, int32_t factor)
 {
@@ -107,7 +109,7 @@ const struct tiling *xla_permute(struct xla *xla, const struct tiling *s,
 	return t;
 }
 
-/* The all-to-all of some swaps on tiles that divide. */
+/* Adds the all-to-all of some swaps on tiles that divide. */
 static const struct tiling *exchange(struct xla *xla, const struct tiling *s,
                                      const struct xla_swap *swaps, int n)
 {
@@ -135,7 +137,7 @@ static const struct tiling *exchange(struct xla *xla, const struct tiling *s,
 	return after;
 }
 
-/* As of 2021: pad and cut off locally, whatever the neighbours hold. */
+/* Swaps as in 2021: pads and cuts off locally, whatever the neighbours hold. */
 static const struct tiling *swap_locally(struct xla *xla, const struct tiling *s,
                                          struct xla_swap swap)
 {
@@ -150,7 +152,7 @@ static const struct tiling *swap_locally(struct xla *xla, const struct tiling *s
 		xla_window(xla, s, &tile);
 	after = exchange(xla, s, &swap, 1);
 	local = xla_local(xla, after);
-	/* Padded to a multiple of `many`, not of `many / few`, at every tile's end. */
+	/* padded to a multiple of `many`, not of `many / few`, at every tile's end */
 	lossy = few > 1 && (length % many != 0 ||
 	                    local.dim[swap.from] != xla->tile.dim[swap.from]);
 	xla->op[xla->nops - 1].lossy = lossy;
@@ -180,7 +182,7 @@ const struct tiling *xla_swap(struct xla *xla, const struct tiling *s,
 	return after;
 }
 
-/* Make the tiles of `s` divide into those of `t` (PadFromPartialReplicateShape). */
+/* Makes the tiles of `s` divide into those of `t` (PadFromPartialReplicateShape). */
 static bool xla_pad_tile(struct xla *xla, const struct tiling *s, const struct tiling *t)
 {
 	struct shape local = xla_local(xla, t), padded = xla->tile;

@@ -124,7 +124,10 @@ struct groups xla_groups_by(const struct tiling *t, const int32_t inside[RANK_MA
 	return g;
 }
 
-/* Dimensions whose count changes, in XLA's order of lists, one list per count now. */
+/*
+ * The dimensions whose count changes, in XLA's order of lists: one list for each
+ * present count.
+ */
 struct pending {
 	int n;
 	int dim[RANK_MAX];
@@ -139,7 +142,7 @@ static void pending_remove(struct pending *p, int k)
 	}
 }
 
-/* The last entry of the smallest count. */
+/* Returns the last entry of the smallest count. */
 static int pending_smallest(const struct pending *p)
 {
 	int best = 0;
@@ -151,9 +154,9 @@ static int pending_smallest(const struct pending *p)
 }
 
 /*
- * The entry of count w that shall give its tiles to one of count z: the first that ends
- * with what it would be left with (or, for z = 1, that still has to change), else the
- * last of count w.
+ * Returns the entry of count w that gives its tiles to one of count z: the first that
+ * ends with what it would be left with (or, for z = 1, that still has to change), else
+ * the last of count w.
  */
 static int pending_giver(const struct pending *p, const struct tiling *t, int32_t z,
                          int32_t w)
@@ -173,7 +176,7 @@ static int pending_giver(const struct pending *p, const struct tiling *t, int32_
 	return last;
 }
 
-/* Are the tile counts of both the same up to their order? */
+/* Returns whether the tile counts of both are the same up to their order. */
 static bool counts_permuted(const struct tiling *s, const struct tiling *t)
 {
 	for (int i = 0; i < s->rank; i++) {
@@ -259,7 +262,7 @@ const struct tiling *xla_without(const struct tiling *s, int dim, struct arena *
 	return xla_tiling(a, s->rank, after.tiles, after.replicas, ids);
 }
 
-/* Does every device's tile of `fine` lie in its tile of `coarse`? */
+/* Returns whether every device's tile of `fine` lies in its tile of `coarse`. */
 static bool nests(const struct tiling *coarse, const struct tiling *fine,
                   struct arena *a)
 {

@@ -6,7 +6,7 @@
 
 #include "notation/notation.h"
 
-/* What keeps XLA's rules from this problem, NULL if nothing does. */
+/* Returns what keeps XLA's rules from this problem, or NULL. */
 static const char *xla_refusal(const struct problem *p)
 {
 	if (!p->same_devices)
@@ -17,7 +17,10 @@ static const char *xla_refusal(const struct problem *p)
 	return NULL;
 }
 
-/* XLA goes from and to a single device through replication. */
+/*
+ * Returns the tiling of a layout. XLA goes from and to a single device through
+ * replication.
+ */
 static const struct tiling *spread(const struct problem *p, const struct layout *l,
                                    const struct mesh *m, struct arena *arena)
 {
@@ -38,7 +41,7 @@ static struct xla xla_run(const struct problem *p, const struct xla_mode *mode,
 	return xla;
 }
 
-/* The first step in which data are lost, NULL if there is none. */
+/* Returns the first step in which data are lost, or NULL. */
 static const struct xla_op *lossy_op(const struct xla *xla)
 {
 	for (int k = 0; k < xla->nops; k++)
@@ -47,7 +50,10 @@ static const struct xla_op *lossy_op(const struct xla *xla)
 	return NULL;
 }
 
-/* Are the tiles after a step those that its tiling has on the padded extent? */
+/*
+ * Returns whether the tiles after a step are those that its tiling has on the padded
+ * extent.
+ */
 static bool on_padded(const struct xla_op *op, const struct shape *padded)
 {
 	const struct tiling *t = op->after;
@@ -68,7 +74,7 @@ static bool on_padded(const struct xla_op *op, const struct shape *padded)
 }
 
 /*
- * Does a program run on the padded extent? There the windows, which cut
+ * Returns whether a program runs on the padded extent. There the windows, which cut
  * padding off and put it back, are no steps.
  */
 static bool paddable(const struct xla *xla, const struct problem *p)
@@ -82,7 +88,10 @@ static bool paddable(const struct xla *xla, const struct problem *p)
 	return true;
 }
 
-/* What the source of a pair has of the rows it sends; false if all is padding. */
+/*
+ * Finds what the source of a pair has of the rows it sends. Returns false if all is
+ * padding.
+ */
 static bool sent_box(struct transfer *out, const struct plan *plan,
                      const struct xla_op *op, struct pair pair)
 {
@@ -133,7 +142,10 @@ static void emit(struct plan *plan, const struct xla_op *op)
 		                 op->chunk, &after);
 }
 
-/* Masked full arrays, zeros but on one device, are summed over all. */
+/*
+ * Adds the step that sums masked full arrays, which are zeros but on one device, over
+ * all devices.
+ */
 static void emit_spread(struct plan *plan)
 {
 	const struct problem *p = plan->problem;
@@ -146,14 +158,17 @@ static void emit_spread(struct plan *plan)
 	plan_sum_tiles(plan, NULL, 0, g, &plan->shape, &after);
 }
 
-/* Is the array on one device and wanted there? */
+/* Returns whether the array is on one device and wanted there. */
 static bool stays_there(const struct problem *p)
 {
 	return p->from.kind == LAYOUT_MAXIMAL && p->to.kind == LAYOUT_MAXIMAL &&
 	       layout_same_tiles(&p->from, &p->mesh, &p->to, &p->to_mesh);
 }
 
-/* The plan of a program; of an uneven one with its windows, on the real extent. */
+/*
+ * Returns the plan of a program; that of an uneven one has its windows, on the real
+ * extent.
+ */
 static struct plan *plan_of_xla(const struct xla *xla, const struct problem *p,
                                 const char *name)
 {

@@ -26,42 +26,46 @@ extern const struct planner planner_xla_2021;
 extern const struct planner planner_xla;
 
 /*
- * Which rules XLA tries for a problem, one line each: what keeps a rule from applying,
- * which one does, and inside that what it resorts to; then the steps, each with the
- * rule that wrote it. `today` tells `xla` from `xla-2021`.
+ * Prints which rules XLA tries for a problem, one line each: what keeps a rule from
+ * applying, which one does, and inside that what it resorts to; then the steps, each
+ * with the rule that wrote it. `today` tells `xla` from `xla-2021`.
  */
 void xla_explain(struct text *out, const struct problem *p, bool today);
 
 /* --- Rules on tilings, pure --- */
 
-/* Number of tiles, replicas not counted (XLA's NumTiles). */
+/* Returns the number of tiles without replicas (XLA's NumTiles). */
 int32_t xla_tile_count(const struct tiling *t);
 bool xla_replicated(const struct tiling *t);
 bool xla_partial(const struct tiling *t);
 
-/* Same tile counts and replicas; and the same devices. */
+/*
+ * Return whether two have the same tile counts and replicas, and whether also the same
+ * devices.
+ */
 bool xla_same_dims(const struct tiling *a, const struct tiling *b);
 bool xla_equal(const struct tiling *a, const struct tiling *b);
 
-/* Tile index of a place of t->ids: [rank], then the replica number. */
+/* Finds the tile index of a place of t->ids: [rank], then the replica number. */
 void xla_index(const struct tiling *t, int32_t place, int32_t index[RANK_MAX + 1]);
 int32_t xla_place(const struct tiling *t, const int32_t index[RANK_MAX + 1]);
 
-/* Place of every device in t->ids: [ndevices], the arena's. */
+/* Returns the place of every device in t->ids, [ndevices], in the arena. */
 const int32_t *xla_places(const struct tiling *t, struct arena *a);
 
 /*
- * A canonical tiling with these dimensions whose device at a place is ids[place]; sorts
- * the replicas of every tile. Takes `ids`, which must be the arena's.
+ * Returns a canonical tiling with these dimensions whose device at a place is
+ * ids[place], and sorts the replicas of every tile. Takes `ids`, which must be the
+ * arena's.
  */
 const struct tiling *xla_tiling(struct arena *a, int rank, const int32_t *tiles,
                                 int32_t replicas, int32_t *ids);
 const struct tiling *xla_tiling_replicated(struct arena *a, int rank, int32_t ndevices);
 
 /*
- * Groups of the devices whose tile indices, that of dimension d divided by inside[d],
- * agree (d == rank: replicas): groups in row-major order of these, members in row-major
- * order of their index. inside[d] must divide the count of dimension d.
+ * Returns the groups of the devices whose tile indices, that of dimension d divided by
+ * inside[d], agree (d == rank: replicas): groups in row-major order of these, members
+ * in row-major order of their index. inside[d] must divide the count of dimension d.
  */
 struct groups xla_groups_by(const struct tiling *t, const int32_t inside[RANK_MAX + 1],
                             struct arena *a);
@@ -72,24 +76,27 @@ struct xla_swap {
 };
 
 /*
- * The swaps that make the tile counts of `s` those of `t`, a permutation of them; their
- * number, or 0 where XLA finds none (GetReshardAllToAllSourceTargetDims). Two counts
- * above 1 swap only if the smaller divides the larger.
+ * Finds the swaps that make the tile counts of `s` those of `t`, a permutation of them.
+ * Returns their number, or 0 where XLA finds none (GetReshardAllToAllSourceTargetDims).
+ * Two counts above 1 swap only if the smaller divides the larger.
  */
 int xla_swaps(struct xla_swap swaps[RANK_MAX], const struct tiling *s,
               const struct tiling *t);
 
-/* The tiling after one swap: count(to) takes the factor count(from) / count(to). */
+/*
+ * Returns the tiling after one swap: count(to) takes the factor count(from) /
+ * count(to).
+ */
 const struct tiling *xla_swapped(const struct tiling *s, struct xla_swap swap,
                                  struct arena *a);
 
-/* The tiling with dimension `dim` replicated. */
+/* Returns the tiling with dimension `dim` replicated. */
 const struct tiling *xla_without(const struct tiling *s, int dim, struct arena *a);
 
 /*
- * A tiling with the tile counts of `fine` each of whose tiles lies, on every device,
- * inside that device's tile of `coarse`: `fine` itself if it does so already, else one
- * made by cutting up the replicas of `coarse`
+ * Returns a tiling with the tile counts of `fine` each of whose tiles lies, on every
+ * device, inside that device's tile of `coarse`: `fine` itself if it does so already,
+ * else one made by cutting up the replicas of `coarse`
  * (PartialReplicateReshardCompatibleSharding). NULL if `coarse` is not partial or a
  * count of `fine` is no multiple of that of `coarse`.
  */
@@ -98,8 +105,8 @@ const struct tiling *xla_compatible(const struct tiling *coarse,
 
 /*
  * Where `partial` is `tiled` with all tile counts moved one dimension to the right and
- * the last one, of dimension k, turned into replication: `tiled` with dimension k
- * replicated, through which XLA goes with an all-to-all. Else NULL.
+ * the last one, of dimension k, turned into replication, returns `tiled` with dimension
+ * k replicated, through which XLA goes with an all-to-all. Else returns NULL.
  */
 const struct tiling *xla_shifted(const struct tiling *partial,
                                  const struct tiling *tiled, struct arena *a);
@@ -127,27 +134,33 @@ struct xla_scope xla_scope_top(const struct shape *shape, int32_t ndevices,
                                struct arena *a);
 
 /*
- * Cut `s`, a sharding inside `scope`, into groups along dimensions dims[0..n), of which
- * inside[k] tiles stay in one group (GroupShardingOnDims): groups in the mixed radix of
- * the others, dims[0] most major. *inner is the sharding of every group.
+ * Cuts `s`, a sharding inside `scope`, into groups along dimensions dims[0..n), of
+ * which inside[k] tiles stay in one group (GroupShardingOnDims): groups in the mixed
+ * radix of the others, dims[0] most major. *inner is the sharding of every group.
  */
 struct xla_scope xla_scope_group(const struct tiling **inner,
                                  const struct xla_scope *scope, const struct tiling *s,
                                  const int *dims, const int32_t *inside, int n,
                                  struct arena *a);
 
-/* The scope with dimension `dim` as two: `major` tiles, and what one of them holds. */
+/*
+ * Returns the scope with dimension `dim` as two: `major` tiles, and what one of them
+ * holds.
+ */
 struct xla_scope xla_scope_split(const struct xla_scope *scope, int dim, int32_t major,
                                  struct arena *a);
 
-/* A sharding inside the groups as one over all devices and the array's dimensions. */
+/*
+ * Returns a sharding inside the groups as one over all devices and the array's
+ * dimensions.
+ */
 const struct tiling *xla_scope_tiling(const struct xla_scope *scope,
                                       const struct tiling *inner, struct arena *a);
 
 /*
- * Tiles inside the scope of `tile` indices per dimension, in terms of the array: their
- * extent, and [ndevices * rank] the first elements of every device's. What lies beyond
- * the array is padding.
+ * Return, for tiles of `tile` indices per dimension inside the scope, in terms of the
+ * array: their extent, and [ndevices * rank] the first elements of every device's. What
+ * lies beyond the array is padding.
  */
 struct shape xla_scope_extent(const struct xla_scope *scope, const struct shape *tile);
 const int64_t *xla_scope_start(const struct xla_scope *scope, const struct tiling *inner,
@@ -191,11 +204,14 @@ struct xla_rule {
 	const char *name;
 	const char *when;   /* said where it applies */
 	const char *unless; /* what is so where it does not */
-	/* Take the value from s to t in xla->scope; false, writing nothing, to pass. */
+	/*
+	 * Takes the value from s to t in xla->scope. Returns false, having written
+	 * nothing, to pass.
+	 */
 	bool (*apply)(struct xla *xla, const struct tiling *s, const struct tiling *t);
 };
 
-/* What sets the partitioner of one date apart from that of another. */
+/* The partitioner of one date, by what sets it apart from that of another. */
 struct xla_mode {
 	const struct xla_rule *const *rules; /* in order, ended by NULL */
 	bool swaps_lose_rows;                /* until it was fixed in 2022-09 */
@@ -210,10 +226,10 @@ struct xla {
 	struct arena *arena;
 	const struct xla_mode *mode;
 	struct xla_scope scope;
-	bool uneven;       /* the problem is: record where tiles start */
+	bool uneven;       /* the problem is: steps record where tiles start */
 	struct shape tile; /* of a device now, in the scope's dimensions */
-	bool sparing;      /* rule 9: rather fail than rematerialize */
-	const char *fails; /* why XLA stops: the program is what it meant; or NULL */
+	bool sparing;      /* rule 9: to fail rather than rematerialize */
+	const char *fails; /* why XLA stops, the program being what it meant, or NULL */
 	const struct xla_rule *rule; /* the one at work */
 	struct text *words;          /* that xla_explain gives of rules, or NULL */
 	int depth;                   /* of rules inside rules */
@@ -226,9 +242,9 @@ struct xla xla_start(const struct xla_mode *mode, const struct shape *shape,
                      int32_t ndevices, struct arena *a);
 
 /*
- * Apply the first rule of the mode that applies; false, writing nothing, if none does.
- * xla_reshard always finds one, its sparing form not where only full rematerialization
- * would do.
+ * Apply the first rule of the mode that applies. Return false, having written nothing,
+ * if none does. xla_reshard always finds one; its sparing form does not where only full
+ * rematerialization would do.
  */
 bool xla_reshard(struct xla *xla, const struct tiling *s, const struct tiling *t);
 bool xla_reshard_sparing(struct xla *xla, const struct tiling *s,
@@ -238,40 +254,42 @@ bool xla_reshard_sparing(struct xla *xla, const struct tiling *s,
 extern const struct xla_rule xla_rule_complex; /* 7 */
 extern const struct xla_rule xla_rule_group;   /* 8 */
 
-/* ceil(base / tiles): extents of a tile of `s` inside x->scope. */
+/* Returns the extents of a tile of `s` inside xla->scope: ceil(base / tiles). */
 struct shape xla_local(const struct xla *xla, const struct tiling *s);
 
 /*
- * A new last step that leads to `inner` with tiles of x->tile; member numbers in every
- * group of a scope, in its order.
+ * Adds a last step that leads to `inner` with tiles of xla->tile, told by member
+ * numbers in every group of a scope, in its order.
  */
 struct xla_op *xla_step(struct xla *xla, enum op op, const struct tiling *inner);
 struct groups xla_spread(struct xla *xla, struct groups local);
 
-/* A local step: tiles of `extent` elements from now on. */
+/* Adds a local step after which tiles have `extent` elements. */
 void xla_window(struct xla *xla, const struct tiling *inner, const struct shape *extent);
 
 /*
- * Single steps inside x->scope, each of which returns the sharding after it; xla_slice
- * returns NULL where XLA of 2021 fails to exchange halos.
+ * Add single steps inside xla->scope, each of which returns the sharding after it;
+ * xla_slice returns NULL where XLA of 2021 fails to exchange halos.
  */
 const struct tiling *xla_permute(struct xla *xla, const struct tiling *s,
                                  const struct tiling *t);
-/* Swaps of distinct dimensions, by rising `to`, in one all-to-all. */
+/* Does swaps of distinct dimensions, by rising `to`, in one all-to-all. */
 const struct tiling *xla_swap(struct xla *xla, const struct tiling *s,
                               const struct xla_swap *swaps, int n);
 const struct tiling *xla_slice(struct xla *xla, const struct tiling *s,
                                const struct tiling *t);
-/* One all-gather per dimension with wanted[d], highest first (ReplicatePartial). */
+/*
+ * Adds one all-gather per dimension with wanted[d], highest first (ReplicatePartial).
+ */
 const struct tiling *xla_gather(struct xla *xla, const struct tiling *s,
                                 const bool wanted[RANK_MAX]);
 
 /* --- Halo exchange along one dimension --- */
 
 /*
- * Shard i of `count` of `length` rows shall hold [i * length - left[i],
+ * A halo: shard i of `count`, of `length` rows each, shall hold [i * length - left[i],
  * (i + 1) * length + right[i]). The shards are those of `s` in the groups of `in`;
- * `inner` is the same sharding inside x->scope, as the steps record it.
+ * `inner` is the same sharding inside xla->scope, as the steps record it.
  */
 struct xla_halo {
 	const struct xla_scope *in;
@@ -282,17 +300,20 @@ struct xla_halo {
 	int64_t *left, *right;
 };
 
-/* A halo whose rows are to be set. */
+/* Returns a halo whose rows are still to be set. */
 struct xla_halo xla_halo(struct xla *xla, const struct xla_scope *in,
                          const struct tiling *s, const struct tiling *inner, int dim);
 
-/* Neighbour by neighbour the largest halo (ExchangeHalo); false: it is too large. */
+/*
+ * Sends the largest halo neighbour by neighbour (ExchangeHalo). Returns false if it is
+ * too large.
+ */
 bool xla_halo_exchange(struct xla *xla, const struct xla_halo *h);
 
-/* Only what is needed (ExchangeHaloCompact); rows from `base` on are padding. */
+/* Sends only what is needed (ExchangeHaloCompact); rows from `base` on are padding. */
 void xla_halo_compact(struct xla *xla, const struct xla_halo *h, int64_t base);
 
-/* Tiles along `dim` of `extent` rows each, of `base` real ones. */
+/* Makes tiles along `dim` of `extent` rows each, of `base` real ones. */
 void xla_rewindow(struct xla *xla, const struct tiling *s, int dim, int64_t extent,
                   int64_t base);
 
