@@ -67,8 +67,7 @@ static enum status leaf_spine(struct text *out, const struct family_machine *m,
 	const struct family *f = &m->family;
 	struct cluster c = net_cluster(m);
 	bool rails = f->net == NET_RAILS;
-	int32_t n =
-		rails ? m->shape[0] : c.n; /* a leaf takes `ports` of these */
+	int32_t n = rails ? m->shape[0] : c.n; /* a leaf takes `ports` of these */
 	int32_t ports = (int32_t)f->figure[NET_PORTS];
 	int32_t over = (int32_t)f->figure[NET_OVERSUBSCRIPTION];
 	struct text radical = {0}, parameters = {0};

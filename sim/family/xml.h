@@ -36,7 +36,7 @@ struct port {
 	int priority;
 	int32_t devices;        /* how many devices share the host, 1 or more */
 	int32_t domain_devices; /* so many are a domain; 0: all of the domain's name */
-	double slow; /* the part of memory_Bps that is left; 0: all */
+	double slow;            /* the part of memory_Bps that is left; 0: all */
 };
 
 /* Appends `<link id="NAME" .../>`, which is one direction of a cable. */
