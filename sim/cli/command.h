@@ -14,8 +14,8 @@
 #include <argp.h>
 
 enum {
-	EXIT_DONE = 0,  /* not-applicable and over-memory are answers */
-	EXIT_FAULT = 1, /* something is wrong or failed; the rest was done */
+	EXIT_DONE = 0,  /* not-applicable and over-memory are answers, too */
+	EXIT_FAULT = 1, /* something was wrong or failed; the rest was done */
 	EXIT_MISUSE = 2
 };
 
@@ -38,19 +38,20 @@ int command_platform(int argc, char **argv);
 int command_list(int argc, char **argv);
 int command_help(int argc, char **argv);
 
-/* Print the error, after "shardsim: " where it has no place, and give EXIT_MISUSE. */
+/* Prints the error, behind "shardsim: " if it has no place, and returns EXIT_MISUSE. */
 int command_misuse(const struct error *e);
 
 /*
- * For argp's parsers: leave with a message if the option `key` was given before. `given`
- * has a bit for every option of the table, of which there are at most 64.
+ * Leaves with a message if the option `key` was given before; for argp's parsers.
+ * `given` has a bit for every option of the table, of which there are at most 64.
  */
 void command_given(uint64_t *given, const struct argp_option *table, int key,
                    const struct argp_state *state);
 
 /*
- * For argp's parsers: options that are kept as they are given. Is `key` one of the table's,
- * which {0} ends? Its text is then put into the `const char *` at that offset of `options`.
+ * Options whose texts are kept as they are given; for argp's parsers. If `key` is in
+ * the table, which {0} ends, command_take_text() stores the text in the `const char *`
+ * at that offset of `options` and returns true.
  */
 struct command_text {
 	int key;
@@ -60,8 +61,8 @@ bool command_take_text(void *options, const struct command_text *table, int key,
                        const char *text);
 
 /*
- * For argp's parsers: one more `--set KEY=VALUE`, into set[SETTINGS_MAX]; leave with a
- * message that has both if the key was set before.
+ * Adds a `--set KEY=VALUE` to set[SETTINGS_MAX]; for argp's parsers. If the key was set
+ * before, it leaves with a message that has both.
  */
 enum { SETTINGS_MAX = 64 };
 void command_setting(const char **set, int *n, const char *arg,

@@ -66,7 +66,7 @@ static int dim_of(const struct layout *l, struct part digit)
 	return NOWHERE;
 }
 
-static bool same_part(struct part a, struct part b)
+static bool same_layout_part(struct part a, struct part b)
 {
 	return a.axis == b.axis && a.pre == b.pre && a.size == b.size;
 }
@@ -78,7 +78,7 @@ static bool same_dim(const struct layout *a, const struct layout *b, int dim)
 	const struct part *p = layout_parts(a, dim, &n), *q = layout_parts(b, dim, &m);
 
 	for (int k = 0; k < n && n == m; k++)
-		if (!same_part(p[k], q[k]))
+		if (!same_layout_part(p[k], q[k]))
 			return false;
 	return n == m;
 }

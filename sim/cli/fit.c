@@ -30,7 +30,7 @@ static const struct argp_option option_table[] = {
 	{NULL, 0, NULL, 0, NULL, 0},
 };
 
-static error_t parse_option(int key, char *arg, struct argp_state *state)
+static error_t parse_fit_option(int key, char *arg, struct argp_state *state)
 {
 	struct options *o = state->input;
 
@@ -67,7 +67,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	}
 }
 
-/* Is a row of that family? */
+/* Returns whether some row is of that family. */
 static bool has_family(const struct validation *v, const char *family)
 {
 	int64_t n;
@@ -94,7 +94,9 @@ static enum status families_listed(const char ***out, struct arena *a,
 	return OK;
 }
 
-/* Families of the rows, in order of first appearance, or those that were listed. */
+/*
+ * Lists the families of the rows, by first appearance, or those that the user listed.
+ */
 static enum status families_chosen(const char ***out, struct arena *a,
                                    const struct validation *v, const char *list,
                                    struct error *e)
@@ -118,7 +120,7 @@ static enum status families_chosen(const char ***out, struct arena *a,
 	return OK;
 }
 
-/* Without their directories: "measured.csv, measured-more.csv". */
+/* Returns the files' names without directories: "measured.csv, measured-more.csv". */
 static const char *file_names(const struct options *o, struct arena *a)
 {
 	const char *all = "";
@@ -170,7 +172,7 @@ int command_fit(int argc, char **argv)
 {
 	const struct argp argp = {
 		option_table,
-		parse_option,
+		parse_fit_option,
 		"FILE...",
 		"Fit the few free constants of families to published timings: "
 		"non-linear "

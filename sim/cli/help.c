@@ -25,8 +25,8 @@ const struct command commands[] = {
 };
 
 /*
- * Lines as they are printed. Examples stand behind "$ ", so that a test can run every one
- * of them, in this order.
+ * The lines are printed as they are. Examples stand behind "$ ", so that a test can run
+ * all of them in this order.
  */
 /* clang-format off */
 static const struct page {

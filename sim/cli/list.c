@@ -7,7 +7,7 @@
 #include <argp.h>
 #include <string.h>
 
-static error_t parse_option(int key, char *arg, struct argp_state *state)
+static error_t parse_list_option(int key, char *arg, struct argp_state *state)
 {
 	static const char *const kinds[] = {"planners", "platforms", "clocks", "dtypes"};
 	const char **kind = state->input;
@@ -76,7 +76,7 @@ static enum status list_rows(struct columns *t, const char *kind, struct arena *
 int command_list(int argc, char **argv)
 {
 	const struct argp argp = {NULL,
-	                          parse_option,
+	                          parse_list_option,
 	                          "planners|platforms|clocks|dtypes",
 	                          "List what can be named on the command line.",
 	                          NULL,

@@ -96,7 +96,7 @@ static const struct command_text texts[] = {
 	{0, 0},
 };
 
-static error_t parse_option(int key, char *arg, struct argp_state *state)
+static error_t parse_perf_option(int key, char *arg, struct argp_state *state)
 {
 	struct options *o = state->input;
 
@@ -395,7 +395,7 @@ static int run_perf(struct run *r, const struct options *o)
 int command_perf(int argc, char **argv)
 {
 	const struct argp argp = {option_table,
-	                          parse_option,
+	                          parse_perf_option,
 	                          "COLLECTIVE --platform P",
 	                          "Time a collective over a range of sizes and print "
 	                          "nccl-tests' columns.\v"

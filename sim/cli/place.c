@@ -132,7 +132,7 @@ static void check_with(const struct options *o, const struct argp_state *state)
 		argp_error(state, "--with needs --platform");
 }
 
-static error_t parse_option(int key, char *arg, struct argp_state *state)
+static error_t parse_place_option(int key, char *arg, struct argp_state *state)
 {
 	struct options *o = state->input;
 
@@ -283,8 +283,9 @@ static enum status open_place_platform(struct session *s, const struct options *
 }
 
 /* Ranks all placements by the clock model, the best first. */
-static enum status search(struct place_result *out, struct placed **placed,
-                          struct session *s, const struct options *o, struct error *e)
+static enum status search_placements(struct place_result *out, struct placed **placed,
+                                     struct session *s, const struct options *o,
+                                     struct error *e)
 {
 	struct place_model *model = place_model_new(&s->bench);
 	struct reduction_clock clock = place_model_clock(model);
@@ -308,7 +309,7 @@ static enum status run_search(struct place_result *out, struct placed **placed,
                               struct session *s, const struct options *o,
                               struct error *e)
 {
-	if (search(out, placed, s, o, e) != OK)
+	if (search_placements(out, placed, s, o, e) != OK)
 		return e->code;
 	return place_rows(out, s->arena, *placed, &s->bench, e);
 }
@@ -460,7 +461,7 @@ int command_place(int argc, char **argv)
 {
 	const struct argp argp = {
 		option_table,
-		parse_option,
+		parse_place_option,
 		"--hierarchy LEVELS --axes AXES --reduce LIST\n"
 		"--with SUITE --platform P\n"
 		"FILE...",

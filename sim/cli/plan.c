@@ -133,7 +133,7 @@ static void check_plan_options(struct argp_state *state, const struct options *o
 		argp_error(state, "--explain is text, not json");
 }
 
-static error_t parse_option(int key, char *arg, struct argp_state *state)
+static error_t parse_plan_option(int key, char *arg, struct argp_state *state)
 {
 	struct options *o = state->input;
 
@@ -293,8 +293,9 @@ static int measure_all(struct session *s, const struct options *o,
 }
 
 /* Returns the planners that were named, or those that the command speaks of. */
-static enum status choose(const struct planner ***chosen, int *n, struct arena *a,
-                          const struct options *o, struct error *e)
+static enum status choose_shown_planners(const struct planner ***chosen, int *n,
+                                         struct arena *a, const struct options *o,
+                                         struct error *e)
 {
 	const char *list = o->explain ? "xla,best" : "synth";
 
@@ -310,7 +311,7 @@ static int run_session(struct session *s, struct options *o)
 
 	if ((o->warning && warning_read(&o->problem, s->arena, o->warning, &e) != OK) ||
 	    problem_make(&s->problem, s->arena, &o->problem, &e) != OK ||
-	    choose(&chosen, &n, s->arena, o, &e) != OK ||
+	    choose_shown_planners(&chosen, &n, s->arena, o, &e) != OK ||
 	    trace_options_check(&o->trace, o->platform, &e) != OK)
 		return command_misuse(&e);
 	if (open_plan_platform(s, o, &e) != OK ||
@@ -334,8 +335,8 @@ static int run_session(struct session *s, struct options *o)
 static int run_plan(int argc, char **argv, const char *doc, bool needs_platform)
 {
 	static const char usage[] = "--array A --mesh M --from LAYOUT --to LAYOUT";
-	const struct argp argp = {option_table, parse_option, usage, doc,
-	                          NULL,         NULL,         NULL};
+	const struct argp argp = {
+		option_table, parse_plan_option, usage, doc, NULL, NULL, NULL};
 	struct arena *arena = arena_new();
 	struct options o = {.arena = arena};
 	struct session s = {.arena = arena};

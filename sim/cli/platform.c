@@ -22,7 +22,7 @@ static const struct argp_option option_table[] = {
 	{NULL, 0, NULL, 0, NULL, 0},
 };
 
-static error_t parse_option(int key, char *arg, struct argp_state *state)
+static error_t parse_platform_option(int key, char *arg, struct argp_state *state)
 {
 	struct options *o = state->input;
 
@@ -52,7 +52,7 @@ int command_platform(int argc, char **argv)
 {
 	const struct argp argp = {
 		option_table,
-		parse_option,
+		parse_platform_option,
 		"FAMILY:SHAPE",
 		"Print a platform file that any SimGrid program loads.\v"
 		"'shardsim list platforms' prints the families.",

@@ -99,7 +99,7 @@ static const struct command_text texts[] = {
 	{0, 0},
 };
 
-static error_t parse_option(int key, char *arg, struct argp_state *state)
+static error_t parse_report_option(int key, char *arg, struct argp_state *state)
 {
 	struct options *o = state->input;
 
@@ -142,7 +142,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	}
 }
 
-/* The clocks that were asked for; rows tell whether there are such. */
+/* Takes the clocks that were asked for; only the rows tell whether there are such. */
 static enum status take_clocks(struct report_options *o, struct arena *a,
                                const char *list, struct error *e)
 {
@@ -161,7 +161,7 @@ static enum status take_clocks(struct report_options *o, struct arena *a,
 	return OK;
 }
 
-/* Where the report has no words, stderr tells that the sweep is unfinished. */
+/* Writes the report; if it has no words, stderr tells that the sweep is unfinished. */
 static enum status write_report(const struct options *o, struct store *store,
                                 struct error *e)
 {
@@ -181,7 +181,7 @@ static enum status write_report(const struct options *o, struct store *store,
 int command_report(int argc, char **argv)
 {
 	const struct argp argp = {
-		option_table, parse_option,
+		option_table, parse_report_option,
 		"DIR",        "Print the speedups that a sweep measured.",
 		NULL,         NULL,
 		NULL};

@@ -10,8 +10,8 @@ struct shown {
 	const struct bench *bench; /* clocks, machine, placement */
 	const struct measurement *measurement;
 	int n;
-	bool timing;                      /* show planning times */
-	const struct links_report *links; /* [n], NULL: not shown */
+	bool timing;                      /* planning times are shown */
+	const struct links_report *links; /* [n], NULL if not shown */
 };
 
 void show_text(struct text *out, const struct shown *s, struct arena *a);

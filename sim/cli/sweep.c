@@ -54,7 +54,7 @@ static void check_arguments(const struct options *o, const struct argp_state *st
 		argp_error(state, "expected a suite such as scenarios/models.yaml");
 }
 
-static error_t parse_option(int key, char *arg, struct argp_state *state)
+static error_t parse_sweep_option(int key, char *arg, struct argp_state *state)
 {
 	struct options *o = state->input;
 
@@ -220,8 +220,9 @@ int command_sweep(int argc, char **argv)
 	const struct argp_child children[] = {{&request_argp, 0, NULL, 0},
 	                                      {&run_argp, 0, NULL, 0},
 	                                      {NULL, 0, NULL, 0}};
-	const struct argp argp = {
-		option_table, parse_option, "SUITE.yaml...", doc, children, NULL, NULL};
+	const struct argp argp = {option_table, parse_sweep_option, "SUITE.yaml...",
+	                          doc,          children,           NULL,
+	                          NULL};
 	struct options o = {.request.request = {.planner = "all", .clock = "model"}};
 	int (*sub)(int, char **);
 	struct arena *a;

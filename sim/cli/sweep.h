@@ -6,14 +6,14 @@
 
 #include <argp.h>
 
-/* Options of a request; a parser of argp for them, whose input is the options. */
+/* The options of a request, and their argp parser, whose input they are. */
 struct request_options {
 	struct sweep_request request; /* set: planner, clock */
 	uint64_t given;
 };
 extern const struct argp request_argp;
 
-/* Options of how to run, and the parser for them. */
+/* The options of how to run, and their argp parser. */
 struct run_options {
 	const char *jobs, *timeout, *worker_memory, *progress;
 	bool show_progress;
@@ -21,13 +21,13 @@ struct run_options {
 };
 extern const struct argp run_argp;
 
-/* Reads them into the sweep; `jobs` are `fallback` where not given. */
+/* Reads the options into the sweep; its jobs are `fallback` where none are given. */
 enum status run_options_take(struct sweep *s, const struct run_options *o, int fallback,
                              struct error *e);
 
 /*
- * Sets *out to the number 1 to `most` of `what` ("jobs") that an option was given; it
- * stays what it is where `text` is NULL. E_SYNTAX, E_RANGE.
+ * Sets *out to the number of `what` ("jobs"), 1 to `most`, that an option was given;
+ * *out stays as it is if `text` is NULL. Errors are E_SYNTAX and E_RANGE.
  */
 enum status cmd_sweep_count(int *out, const char *option, const char *what,
                             const char *text, int most, struct error *e);
@@ -36,19 +36,19 @@ enum status cmd_sweep_count(int *out, const char *option, const char *what,
 int cmd_sweep_cores(void);
 
 /*
- * Gets the sweep's progress ready, where it is to be shown: `work` is what is missing. All
- * is the arena's.
+ * Gets the sweep's progress ready if it is to be shown; `work` is what is missing.
+ * Everything is the arena's.
  */
 void cmd_sweep_progress(struct sweep *s, const struct run_options *o,
                         const struct sweep_work *work, int64_t n, int nshards,
                         struct arena *a);
 
 /*
- * Opens the store in `out` for a sweep's rows, telling of damage. One that has rows of
- * another sweep is refused with E_TYPE, or with `update` those are taken out; rows of the
- * same sweep by another build of the program are taken out, which is said; then the
- * request is saved in it. `done`: the keys of rows that need not be measured again,
- * counted in `counts`.
+ * Opens the store in `out` for a sweep's rows, and tells of damage. It is an E_TYPE if
+ * the store has rows of another sweep, or with `update` these are taken out. Rows of
+ * the same sweep by another build of the program are taken out, and it says so. Then it
+ * saves the request in the store. It stores in `done` the keys of rows that need not be
+ * measured again, and counts these in `counts`.
  */
 enum status cmd_sweep_open(struct store **store, const char *out, bool update,
                            const struct sweep *s, const struct sweep_request *r,
@@ -56,8 +56,9 @@ enum status cmd_sweep_open(struct store **store, const char *out, bool update,
                            struct error *e);
 
 /*
- * The rows of shards, of which several may have a case: one that is done counts once, a
- * failed one only until there is a better. tally_add(): does this one count (so far)?
+ * The rows of shards, of which several may have the same case. A case that is done
+ * counts once, a failed one only until there is a better row. tally_add() returns
+ * whether the row counts so far.
  */
 struct tally {
 	struct digests done, failed;

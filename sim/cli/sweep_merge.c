@@ -25,7 +25,7 @@ static const struct argp_option option_table[] = {
 	{NULL, 0, NULL, 0, NULL, 0},
 };
 
-static error_t parse_option(int key, char *arg, struct argp_state *state)
+static error_t parse_sweep_merge_option(int key, char *arg, struct argp_state *state)
 {
 	struct options *o = state->input;
 
@@ -108,7 +108,7 @@ static int tell_merge(const struct merge *m, const struct sweep *s, const char *
 	return EXIT_FAULT;
 }
 
-static int merge(const struct options *o, struct arena *a)
+static int merge_shards(const struct options *o, struct arena *a)
 {
 	struct sweep_request request;
 	struct merge m = {0};
@@ -144,7 +144,7 @@ int command_sweep_merge(int argc, char **argv)
 {
 	const struct argp argp = {
 		option_table,
-		parse_option,
+		parse_sweep_merge_option,
 		"PLAN SHARD...",
 		"Put the rows of a plan's shards into the folder of a "
 		"sweep, for `report`.",
@@ -156,7 +156,7 @@ int command_sweep_merge(int argc, char **argv)
 	int status;
 
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
-	status = merge(&o, a);
+	status = merge_shards(&o, a);
 	arena_free(a);
 	return status;
 }

@@ -54,8 +54,8 @@ static enum status count_common(void *self, struct digest key, const struct row 
 }
 
 /* Takes out the rows that are none of the sweep's, and says so: "N rows WHICH". */
-static enum status drop(struct store *store, const struct sweep *s, const char *which,
-                        struct error *e)
+static enum status drop_rows(struct store *store, const struct sweep *s,
+                             const char *which, struct error *e)
 {
 	struct digests keys = keys_of(s);
 	int64_t gone;
@@ -67,10 +67,10 @@ static enum status drop(struct store *store, const struct sweep *s, const char *
 }
 
 /*
- * Rows of another sweep are not to be lost by mistake; where there are none nothing is.
+ * Refuses a store with rows of another sweep, which must not be lost by mistake.
  */
-static enum status refuse(struct store *store, const struct sweep *s, const char *out,
-                          struct error *e)
+static enum status refuse_rows(struct store *store, const struct sweep *s,
+                               const char *out, struct error *e)
 {
 	struct digests keys = keys_of(s);
 	struct common c = {.keys = &keys};
@@ -88,9 +88,9 @@ static enum status refuse(struct store *store, const struct sweep *s, const char
 }
 
 /*
- * The folder gets this sweep. Rows of another one are refused, or with `update` taken
- * out; those of the same cases by another build of the program are always taken out, for
- * what they would be now nobody knows.
+ * Makes the folder this sweep's. Rows of another sweep are refused, or with `update`
+ * taken out. Rows of the same cases by another build of the program are always taken
+ * out, since nobody knows what they would be now.
  */
 static enum status reconcile(struct store *store, bool update, const struct sweep *s,
                              const struct sweep_request *r, const char *out,
@@ -113,9 +113,9 @@ static enum status reconcile(struct store *store, bool update, const struct swee
 			version, version_text);
 	else if (same)
 		return OK;
-	else if (known && !same && !update && refuse(store, s, out, e) != OK)
+	else if (known && !same && !update && refuse_rows(store, s, out, e) != OK)
 		return e->code;
-	if (drop(store, s, which, e) == OK)
+	if (drop_rows(store, s, which, e) == OK)
 		sweep_save(store, s, r, e);
 	return e->code;
 }

@@ -17,7 +17,7 @@ static const struct argp_option option_table[] = {
 	{NULL, 0, NULL, 0, NULL, 0},
 };
 
-static error_t parse_option(int key, char *arg, struct argp_state *state)
+static error_t parse_sweep_plan_option(int key, char *arg, struct argp_state *state)
 {
 	struct options *o = state->input;
 
@@ -44,7 +44,7 @@ int command_sweep_plan(int argc, char **argv)
 	const struct argp_child children[] = {{&request_argp, 0, NULL, 0},
 	                                      {NULL, 0, NULL, 0}};
 	const struct argp argp = {option_table,
-	                          parse_option,
+	                          parse_sweep_plan_option,
 	                          "SUITE.yaml...",
 	                          "Write down the cases of a sweep, for `sweep run` to "
 	                          "measure in parts.",

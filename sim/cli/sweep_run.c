@@ -21,7 +21,7 @@ static const struct argp_option option_table[] = {
 	{NULL, 0, NULL, 0, NULL, 0},
 };
 
-static error_t parse_option(int key, char *arg, struct argp_state *state)
+static error_t parse_sweep_run_option(int key, char *arg, struct argp_state *state)
 {
 	struct options *o = state->input;
 
@@ -137,7 +137,7 @@ int command_sweep_run(int argc, char **argv)
 	const struct argp_child children[] = {{&run_argp, 0, NULL, 0},
 	                                      {NULL, 0, NULL, 0}};
 	const struct argp argp = {option_table,
-	                          parse_option,
+	                          parse_sweep_run_option,
 	                          "PLAN",
 	                          "Measure one shard of a plan into a file of its own, "
 	                          "with one worker unless "

@@ -14,7 +14,7 @@ struct options {
 	int nfiles;
 };
 
-static error_t parse_option(int key, char *arg, struct argp_state *state)
+static error_t parse_sweep_status_option(int key, char *arg, struct argp_state *state)
 {
 	struct options *o = state->input;
 
@@ -35,7 +35,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	}
 }
 
-/* One line: what has `total` cases, and what came of them. */
+/* A line of the table: what has `total` cases, and the outcomes of these. */
 struct line {
 	const char *name;
 	int64_t total;
@@ -137,8 +137,8 @@ static enum status of_folder(struct status_table *s, const char *dir, struct err
 
 /* Shards of different numbers of parts may have cases in common. */
 struct shards {
-	struct tally all, one; /* of all of them, of the one at hand */
-	struct digests cases;  /* that belong to any of them */
+	struct tally all, one; /* the rows of all shards, and of the one at hand */
+	struct digests cases;  /* the cases of all shards */
 };
 
 static enum status count_line(void *self, struct digest key, const struct row *r,
@@ -227,7 +227,7 @@ static bool is_folder(const char *path)
 int command_sweep_status(int argc, char **argv)
 {
 	const struct argp argp = {NULL,
-	                          parse_option,
+	                          parse_sweep_status_option,
 	                          "DIR\nPLAN [SHARD...]",
 	                          "Print how many cases are done, per platform of a "
 	                          "folder or per shard of a "

@@ -49,7 +49,7 @@ struct submission {
 	int *missing, nmissing;
 };
 
-static error_t parse_option(int key, char *arg, struct argp_state *state)
+static error_t parse_sweep_submit_option(int key, char *arg, struct argp_state *state)
 {
 	struct submission *s = state->input;
 
@@ -139,7 +139,7 @@ static enum status find_missing(struct submission *s, struct error *e)
 	return OK;
 }
 
-static enum status submit(struct submission *s, struct error *e)
+static enum status submit_shards(struct submission *s, struct error *e)
 {
 	struct text text = {0};
 	const char *script, *id;
@@ -168,16 +168,19 @@ int command_sweep_submit(int argc, char **argv)
 {
 	const struct argp_child children[] = {{&run_argp, 0, NULL, 0},
 	                                      {NULL, 0, NULL, 0}};
-	const struct argp argp = {
-		option_table, parse_option, "--slurm PLAN [-- SBATCH-OPTION...]",
-		doc,          children,     NULL,
-		NULL};
+	const struct argp argp = {option_table,
+	                          parse_sweep_submit_option,
+	                          "--slurm PLAN [-- SBATCH-OPTION...]",
+	                          doc,
+	                          children,
+	                          NULL,
+	                          NULL};
 	struct submission s = {.arena = arena_new()};
 	struct error e = {0};
 	int status;
 
 	argp_parse(&argp, argc, argv, 0, NULL, &s);
-	status = submit(&s, &e) == OK ? EXIT_DONE : command_misuse(&e);
+	status = submit_shards(&s, &e) == OK ? EXIT_DONE : command_misuse(&e);
 	arena_free(s.arena);
 	return status;
 }

@@ -17,15 +17,15 @@ enum { KEY_TRACE = 512, KEY_LINKS };
 /* clang-format on */
 
 struct trace_options {
-	const char *trace; /* a file, NULL: not asked for */
-	int32_t links;     /* 0: not asked for */
+	const char *trace; /* a file, NULL where it is not asked for */
+	int32_t links;     /* 0 where they are not asked for */
 };
 
-/* For argp's parsers: takes the option if `key` is one of these; false if it is not. */
+/* Takes the option if `key` is one of these, else returns false; for argp's parsers. */
 bool trace_option(struct trace_options *o, int key, const char *arg,
                   struct argp_state *state);
 
-/* E_TYPE if one of the options is given, but no platform. */
+/* Checks that there is a platform if one of the options is given (E_TYPE). */
 enum status trace_options_check(const struct trace_options *o, const char *platform,
                                 struct error *e);
 

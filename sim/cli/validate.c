@@ -26,7 +26,7 @@ static const struct argp_option option_table[] = {
 	{NULL, 0, NULL, 0, NULL, 0},
 };
 
-static error_t parse_option(int key, char *arg, struct argp_state *state)
+static error_t parse_validate_option(int key, char *arg, struct argp_state *state)
 {
 	struct options *o = state->input;
 
@@ -80,7 +80,10 @@ static void print(const struct validation *v, const char *format, struct arena *
 	validate_words(&pen, v);
 }
 
-/* Tables of placements need no mapping: their hierarchy says what they were taken on. */
+/*
+ * Validates tables of placements, which need no mapping, since they name their
+ * hierarchy.
+ */
 static int validate_placements(const struct options *o, struct arena *a)
 {
 	const char *other = o->mapping ? "--mapping" : "--plot";
@@ -110,7 +113,7 @@ int command_validate(int argc, char **argv)
 {
 	const struct argp argp = {
 		option_table,
-		parse_option,
+		parse_validate_option,
 		"FILE...",
 		"Run published timings on the families they belong to and print the "
 		"errors.\v"

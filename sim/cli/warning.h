@@ -5,9 +5,9 @@
 #include "plan/problem.h"
 
 /*
- * Fills in `from` and `to`, and `array` unless it is set, from the first warning in `arg`:
- * its text, `@FILE`, or `-` for standard input. Texts are the arena's. Errors: a file
- * that cannot be read, no warning in it, none that tells the array.
+ * Fills in `from` and `to`, and `array` unless it is set, from the first warning in
+ * `arg`: its text, `@FILE`, or `-` for standard input. Texts are the arena's. It is an
+ * error if a file cannot be read, if it has no warning, or if none tells the array.
  */
 enum status warning_read(struct problem_text *out, struct arena *a, const char *arg,
                          struct error *e);

@@ -19,11 +19,12 @@
 struct flow {
 	const struct machine *machine;
 	struct arena *scratch;
-	pid_t server; /* < 0: there is none */
+	pid_t server; /* < 0 where there is none */
 	int socket;
-	char death[400]; /* why it ended; "": it never was */
+	char death[400]; /* why the server ended; "" where there never was one */
 };
 
+/* Prints the reason into `message` and returns `s`. */
 static double say(double s, char *message, size_t size, const char *fmt, ...)
 {
 	va_list args;
@@ -77,8 +78,8 @@ static bool receive_schedule(int fd, struct schedule *s, struct arena *a)
 /* --- the server --------------------------------------------------------------------- */
 
 /*
- * Answers one request after another: how many schedules, and these. Each answer is a
- * struct replay.
+ * Answers one request after another. A request is a number of schedules and then the
+ * schedules themselves; its answer is a struct replay.
  */
 static void serve(struct platform *p, int fd)
 {
@@ -109,54 +110,58 @@ static void serve(struct platform *p, int fd)
 
 struct flow *flow_new(struct platform *p)
 {
-	struct flow *w = xmalloc(1, sizeof(*w));
+	struct flow *flow = xmalloc(1, sizeof(*flow));
 	pid_t parent = getpid();
 	int fds[2];
 
-	*w = (struct flow){.machine = p->machine, .scratch = arena_new(), .server = -1};
+	*flow = (struct flow){
+		.machine = p->machine, .scratch = arena_new(), .server = -1};
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) != 0)
-		return w;
+		return flow;
 	fflush(NULL);
-	w->server = fork();
-	if (w->server == 0) {
+	flow->server = fork();
+	if (flow->server == 0) {
 		child_end_with(parent);
 		close(fds[0]);
 		serve(p, fds[1]);
 		_exit(0);
 	}
 	close(fds[1]);
-	w->socket = fds[0];
-	if (w->server < 0)
-		close(w->socket);
-	return w;
+	flow->socket = fds[0];
+	if (flow->server < 0)
+		close(flow->socket);
+	return flow;
 }
 
-/* The server's end: it ends itself when nobody can ask it any more. waitpid()'s status. */
-static int server_end(struct flow *w)
+/*
+ * Closes the socket, at which the server ends itself, and returns waitpid()'s status.
+ */
+static int server_end(struct flow *flow)
 {
-	pid_t server = w->server;
+	pid_t server = flow->server;
 
-	close(w->socket);
-	w->server = -1;
+	close(flow->socket);
+	flow->server = -1;
 	return child_wait(server);
 }
 
-void flow_free(struct flow *w)
+void flow_free(struct flow *flow)
 {
-	if (!w)
+	if (!flow)
 		return;
-	if (w->server >= 0)
-		server_end(w);
-	arena_free(w->scratch);
-	free(w);
+	if (flow->server >= 0)
+		server_end(flow);
+	arena_free(flow->scratch);
+	free(flow);
 }
 
 /* --- what is refused ---------------------------------------------------------------- */
 
-/* Whom a device has exchanged something with in the step at hand; -1: nobody. */
+/* The devices that a device has exchanged something with in the step at hand. */
 struct peers {
-	int32_t peer[2];
-	bool seen, more; /* in any step; with more than two */
+	int32_t peer[2]; /* -1 where there is none */
+	bool seen;       /* it has taken part in some step */
+	bool more;       /* there were more than two in some step */
 };
 
 static void meet(struct peers *p, int32_t peer)
@@ -172,15 +177,18 @@ static void meet(struct peers *p, int32_t peer)
 		p->more = true;
 }
 
-/* How many devices take part, and whether they stand in rings and chains in each step. */
-static int32_t count_devices(bool *rings, struct flow *w, const struct schedule *s,
+/*
+ * Returns how many devices take part, and stores whether each of them has at most two
+ * peers in every step, as in rings and chains.
+ */
+static int32_t count_devices(bool *rings, struct flow *flow, const struct schedule *s,
                              int n)
 {
-	int32_t ndevices = w->machine->ndevices, count = 0;
+	int32_t ndevices = flow->machine->ndevices, count = 0;
 	struct peers *p;
 
-	arena_reset(w->scratch);
-	p = arena_alloc(w->scratch, (size_t)ndevices, sizeof(*p));
+	arena_reset(flow->scratch);
+	p = arena_alloc(flow->scratch, (size_t)ndevices, sizeof(*p));
 	for (int i = 0; i < n; i++) {
 		for (int32_t d = 0; d < ndevices; d++)
 			p[d].peer[0] = p[d].peer[1] = -1;
@@ -207,12 +215,13 @@ static int64_t count_flows(const struct schedule *s, int n)
 	return flows;
 }
 
-static bool too_large(struct flow *w, const struct schedule *s, int n, char *message,
+/* Returns whether the schedules are too large for this clock, and prints the reason. */
+static bool too_large(struct flow *flow, const struct schedule *s, int n, char *message,
                       size_t size)
 {
 	int64_t flows = count_flows(s, n);
 	bool rings;
-	int32_t devices = count_devices(&rings, w, s, n);
+	int32_t devices = count_devices(&rings, flow, s, n);
 
 	if (devices > (rings ? FLOW_RING_MAX : FLOW_DEVICES_MAX)) {
 		snprintf(message, size,
@@ -231,7 +240,7 @@ static bool too_large(struct flow *w, const struct schedule *s, int n, char *mes
 double flow_schedules(void *self, double *wire_s, const struct schedule *s, int n,
                       char *message, size_t size)
 {
-	struct flow *w = self;
+	struct flow *flow = self;
 	off_t heard = words_heard();
 	struct replay head;
 	bool sent;
@@ -240,19 +249,19 @@ double flow_schedules(void *self, double *wire_s, const struct schedule *s, int 
 		wire_s[i] = 0;
 	if (!count_flows(s, n))
 		return 0;
-	if (too_large(w, s, n, message, size))
+	if (too_large(flow, s, n, message, size))
 		return CLOCK_REFUSED_S;
-	if (w->server < 0)
+	if (flow->server < 0)
 		return say(CLOCK_FAILED_S, message, size, "%s",
-		           *w->death ? w->death : "no process for the replay");
-	sent = send_all(w->socket, &n, sizeof(n));
+		           *flow->death ? flow->death : "no process for the replay");
+	sent = send_all(flow->socket, &n, sizeof(n));
 	for (int i = 0; i < n && sent; i++)
-		sent = send_schedule(w->socket, &s[i]);
-	if (!sent || !whole_read(w->socket, &head, sizeof(head)) ||
-	    !whole_read(w->socket, wire_s, (size_t)n * sizeof(*wire_s))) {
-		replay_death(w->death, sizeof(w->death), server_end(w), STDERR_FILENO,
-		             heard);
-		return say(CLOCK_FAILED_S, message, size, "%s", w->death);
+		sent = send_schedule(flow->socket, &s[i]);
+	if (!sent || !whole_read(flow->socket, &head, sizeof(head)) ||
+	    !whole_read(flow->socket, wire_s, (size_t)n * sizeof(*wire_s))) {
+		replay_death(flow->death, sizeof(flow->death), server_end(flow),
+		             STDERR_FILENO, heard);
+		return say(CLOCK_FAILED_S, message, size, "%s", flow->death);
 	}
 	if (head.total_s < 0)
 		return say(head.total_s, message, size, "%s", head.message);

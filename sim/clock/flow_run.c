@@ -11,41 +11,42 @@
 #include <simgrid/semaphore.h>
 #include <stdio.h>
 
-/* A message of all schedules together. */
+/* A message, numbered over all schedules together. */
 struct flow_message {
 	struct run *run;
 	const struct message *is;
-	int64_t task;     /* of run.task */
-	int64_t from, to; /* of run.member: its sender and its receiver */
+	int64_t task;     /* index in run.task */
+	int64_t from, to; /* its sender and its receiver, as indices in run.member */
 	double latency_s;
-	double *end_s;        /* the last completion of its step */
-	int32_t arrived;      /* parts of it */
+	double *end_s;        /* when the last message so far of its step arrived */
+	int32_t arrived;      /* how many of its parts have arrived */
 	sg_mailbox_t mailbox; /* the receiver's host owns it */
 };
 
-/* A task of all schedules together. */
+/* A task, numbered over all schedules together. */
 struct flow_task {
 	int32_t repeats;
-	double delay_s, least_s; /* of a part */
+	double delay_s, least_s; /* those of one part */
 };
 
 /*
- * A device in a task: it is at `part` (-1: before the first, repeats: after the last),
- * which is over when what it sends of it has arrived and what it receives of it too.
+ * A device that has a part in a task. It is at the part number `part`, which is -1
+ * before the first and `repeats` after the last. A part is over when all that the
+ * device sends and receives of it has arrived.
  */
 struct member {
-	int64_t task, round; /* rounds of all schedules are numbered through */
+	int64_t task, round; /* rounds are numbered over all schedules together */
 	int64_t next;        /* the next member of this device, -1 if none */
 	int32_t device, part;
 	int32_t nout, nin;
-	int64_t out, in; /* its first of run.out and run.in */
-	int32_t waiting; /* messages that the part still lacks, sent or received */
+	int64_t out, in; /* where its messages begin in run.out and run.in */
+	int32_t waiting; /* messages of the part, sent or received, still to arrive */
 };
 
 struct flow_device {
-	int64_t first, last; /* of its members, -1 if none */
-	int64_t next;        /* the one its next round begins with */
-	int32_t busy;        /* members of the round at hand that are not over */
+	int64_t first, last; /* its first and last member, -1 if none */
+	int64_t next;        /* the member that its next round begins with */
+	int32_t busy;        /* how many members of the round at hand are not over */
 };
 
 struct run {
@@ -55,19 +56,19 @@ struct run {
 	struct flow_message *message;
 	struct flow_task *task;
 	struct member *member;
-	int64_t *out, *in;          /* [nmessages]: by sender's and receiver's member */
+	int64_t *out, *in; /* [nmessages]: messages by sending, receiving member */
 	struct flow_device *device; /* [ndevices] */
-	int64_t *ready; /* messages whose next part may start, first in, first out */
+	int64_t *ready;             /* messages whose next part may start: a queue */
 	int64_t ready_first, ready_n, ready_capacity;
 	int64_t nports, ports_open;
-	int64_t parts_left; /* of all messages, on their way or to come */
+	int64_t parts_left; /* parts of all messages that have not arrived */
 	sg_sem_t never;
 	bool failed; /* a message has no route */
 };
 
 /* --- who sends and receives what ---------------------------------------------------- */
 
-/* The device's member of the task, made at its first message. */
+/* Returns the device's member of the task, which is made at its first message. */
 static int64_t member_of(struct run *r, int64_t *index, int64_t first, int32_t device,
                          int64_t task, int64_t round)
 {
@@ -109,7 +110,7 @@ static void add_task(struct run *r, int64_t *index, const struct schedule *s,
 	r->ntasks++;
 }
 
-/* Lists every member's messages, in the order of the schedule. */
+/* Lists the messages of every member, in the order of the schedule. */
 static void list_messages(struct run *r)
 {
 	int64_t out = 0, in = 0;
@@ -150,7 +151,7 @@ static void run_init(struct run *r, struct platform *p, const struct schedule *s
 	r->out = arena_alloc(a, nmessages, sizeof(*r->out));
 	r->in = arena_alloc(a, nmessages, sizeof(*r->in));
 	r->device = arena_alloc(a, ndevices, sizeof(*r->device));
-	/* A part is ready at most once for every message. */
+	/* Every message is in the queue at most once. */
 	r->ready_capacity = (int64_t)nmessages;
 	r->ready = arena_alloc(a, nmessages, sizeof(*r->ready));
 	for (size_t d = 0; d < ndevices; d++) {
@@ -186,8 +187,9 @@ static int64_t ready_pop(struct run *r)
 }
 
 /*
- * The member goes to its next part: it may send it, and waits for what of it has not come
- * before. What others send it does not wait for it.
+ * Takes the member to its next part: its messages of that part may start, and it waits
+ * for them and for those to it that have not arrived yet. The senders of these do not
+ * wait for it.
  */
 static void member_next(struct run *r, struct member *m)
 {
@@ -203,7 +205,7 @@ static void member_next(struct run *r, struct member *m)
 		ready_push(r, r->out[m->out + i]);
 }
 
-/* Begin rounds of a device until one is not over at once. */
+/* Begins rounds of a device, until one of them is not over at once. */
 static void device_next(struct run *r, int32_t device)
 {
 	struct flow_device *d = &r->device[device];
@@ -224,7 +226,7 @@ static void device_next(struct run *r, int32_t device)
 	}
 }
 
-/* One message less for the member's part. */
+/* Takes one message off those that the member's part waits for. */
 static void member_less(struct run *r, struct member *m)
 {
 	assert(m->waiting > 0);
@@ -234,7 +236,7 @@ static void member_less(struct run *r, struct member *m)
 	device_next(r, m->device);
 }
 
-/* A part of the message has arrived. */
+/* Records that a part of the message has arrived. */
 static void arrive(struct run *r, struct flow_message *m)
 {
 	struct member *from = &r->member[m->from], *to = &r->member[m->to];
@@ -249,7 +251,9 @@ static void arrive(struct run *r, struct flow_message *m)
 
 /* --- the simulation ----------------------------------------------------------------- */
 
-/* The device's host on the fabric; devices that share one have the first one's. */
+/*
+ * Returns the device's host on the fabric; devices that share a host have the first's.
+ */
 static sg_host_t host_of(const struct run *r, int32_t fabric, int32_t d)
 {
 	const struct machine *m = r->platform->machine;
@@ -263,8 +267,8 @@ static sg_host_t host_of(const struct run *r, int32_t fabric, int32_t d)
 }
 
 /*
- * The part's bytes: whole ones, as SimGrid counts, of parts that differ by one at most and
- * add up to the message.
+ * Returns the bytes of the message's next part. They are a whole number, as SimGrid
+ * counts bytes; parts differ by one byte at most and add up to the message.
  */
 static long part_bytes(const struct flow_message *m)
 {
@@ -281,8 +285,8 @@ static void sleep_until(double s)
 
 /*
  * Carries the next part of a message. SimGrid's own latency is off (platform/engine.c),
- * so the actor waits for it. The mailbox has an owner on the receiver's host, and then
- * a flow starts at once; taking it out again frees it.
+ * so the actor waits for it. The flow starts at once, because the mailbox has an owner
+ * on the receiver's host; taking the message out again frees it.
  */
 static void carry(struct flow_message *m)
 {
@@ -301,7 +305,9 @@ static void carry(struct flow_message *m)
 
 static void carriers_start(struct run *r, int64_t keep);
 
-/* An actor: carries a part of one message, and goes on with one that this lets start. */
+/*
+ * Is an actor that carries a part of a message, then one that may start because of it.
+ */
 static void carrier(int argc, char **argv)
 {
 	struct flow_message *m = sg_actor_get_data(sg_actor_self());
@@ -320,7 +326,7 @@ static void carrier(int argc, char **argv)
 	}
 }
 
-/* Actors for all messages that may start but the last `keep`. */
+/* Starts actors for all messages that may start, except for the last `keep`. */
 static void carriers_start(struct run *r, int64_t keep)
 {
 	while (r->ready_n > keep) {
@@ -333,8 +339,11 @@ static void carriers_start(struct run *r, int64_t keep)
 	}
 }
 
-/* The routes of graphs can be asked from here on: the simulation runs. */
-static void begin(struct run *r)
+/*
+ * Begins the first round of every device. It is called in the simulation, since the
+ * routes of graphs can only be asked while that runs.
+ */
+static void begin_flows(struct run *r)
 {
 	const struct machine *machine = r->platform->machine;
 
@@ -352,7 +361,7 @@ static void begin(struct run *r)
 	carriers_start(r, 0);
 }
 
-/* What comes into one host. */
+/* The messages that come into one host. */
 struct port {
 	struct run *run;
 	int64_t n, *message;
@@ -364,8 +373,9 @@ static void mailbox_name(char *name, size_t size, int64_t message)
 }
 
 /*
- * An actor that owns the mailboxes of what comes into its host, and waits as long as there
- * are others. A suspended owner would stop the flows, so it waits for what never comes.
+ * Is an actor that owns the mailboxes of the messages into its host, and lives as long
+ * as there are other actors. A suspended owner would stop the flows, so it waits for a
+ * semaphore that nobody releases.
  */
 static void port(int argc, char **argv)
 {
@@ -381,12 +391,12 @@ static void port(int argc, char **argv)
 		r->message[p->message[i]].mailbox = sg_mailbox_by_name(name);
 	}
 	if (++r->ports_open == r->nports)
-		begin(r);
+		begin_flows(r);
 	sg_actor_daemonize(sg_actor_self());
 	sg_sem_acquire(r->never);
 }
 
-/* A port for every host that receives. */
+/* Starts a port for every host that receives something. */
 static void ports_start(struct run *r)
 {
 	const struct machine *m = r->platform->machine;

@@ -1,9 +1,10 @@
 /*
- * The simulation behind the clock `flow`. Private to sim/replay_flow*.c.
+ * The simulation behind the clock `flow`. Private to sim/clock/flow.c.
  *
- * Every message, or every part of one whose task has `repeats`, is one flow of SimGrid's
- * from the sender's host on that fabric to the receiver's. Which flow starts when is kept
- * by device (struct member in the .c), as flow.h says.
+ * Every message, or every part of one whose task has `repeats`, is a flow of SimGrid's
+ * from the sender's host on that fabric to the receiver's host. It starts as
+ * soon as the sending device may, by the rules in flow.h; flow_run.c keeps a struct
+ * member for each device and task to know that.
  */
 #ifndef SHARDSIM_SIM_CLOCK_FLOW_RUN_H
 #define SHARDSIM_SIM_CLOCK_FLOW_RUN_H
@@ -12,10 +13,11 @@
 #include "platform/platform.h"
 
 /*
- * The seconds of `n` schedules one after the other, as a schedules_fn gives them
- * (cost/steps.h), on a platform started for flows. Once per process: nothing is freed,
- * and mailboxes keep their owners. CLOCK_FAILED_S with the reason in `message` (of `size`
- * bytes) where a message has no route.
+ * Returns the seconds of `n` schedules one after the other on a platform that was
+ * started for flows, as a schedules_fn does (cost/steps.h). Where a message has no
+ * route, it returns CLOCK_FAILED_S and prints the reason into `message` (of `size`
+ * bytes). It can be called once per process, because nothing is freed and mailboxes
+ * keep their owners.
  */
 double flow_run(double *wire_s, struct platform *p, const struct schedule *s, int n,
                 char *message, size_t size);

@@ -41,7 +41,10 @@ static _Noreturn void become_replay(struct replay *out, replay_fn *run,
 	_exit(0);
 }
 
-/* What the child said goes to our stderr, where the logs of a sweep's workers are. */
+/*
+ * Copies what the child said to our stderr, where a sweep finds the logs of its
+ * workers.
+ */
 static void pass_on(int words)
 {
 	char block[4096];

@@ -13,57 +13,57 @@
 struct simgrid {
 	struct platform *platform;
 	struct hosts hosts;
-	struct error refusal; /* what loading the platform said */
+	struct error refusal; /* the error of loading the platform, if that failed */
 };
 
 struct simgrid *simgrid_new(struct platform *p)
 {
-	struct simgrid *w = xmalloc(1, sizeof(*w));
+	struct simgrid *simgrid = xmalloc(1, sizeof(*simgrid));
 
-	*w = (struct simgrid){.platform = p};
-	hosts_open(&w->hosts, p->machine);
-	return w;
+	*simgrid = (struct simgrid){.platform = p};
+	hosts_open(&simgrid->hosts, p->machine);
+	return simgrid;
 }
 
-void simgrid_free(struct simgrid *w)
+void simgrid_free(struct simgrid *simgrid)
 {
-	if (!w)
+	if (!simgrid)
 		return;
-	hosts_close(&w->hosts);
-	free(w);
+	hosts_close(&simgrid->hosts);
+	free(simgrid);
 }
 
-enum status simgrid_start(struct simgrid *w, struct error *e)
+enum status simgrid_start(struct simgrid *simgrid, struct error *e)
 {
-	if (w->refusal.code == OK)
-		platform_start(w->platform, &w->refusal);
-	*e = w->refusal;
+	if (simgrid->refusal.code == OK)
+		platform_start(simgrid->platform, &simgrid->refusal);
+	*e = simgrid->refusal;
 	return e->code;
 }
 
-/* Whether a round is too large, with the reason. */
-static bool is_too_large(struct simgrid *w, const struct schedule *s,
+/* Returns whether a round is too large for this clock, and prints the reason. */
+static bool is_too_large(struct simgrid *simgrid, const struct schedule *s,
                          const struct round *r, char *message, size_t size)
 {
 	int64_t n = 0;
 
-	hosts_clear(&w->hosts);
+	hosts_clear(&simgrid->hosts);
 	for (int64_t i = 0; i < r->ntasks; i++) {
 		const struct task *t = &s->task[r->first + i];
 
-		hosts_add(&w->hosts, &s->message[t->first], t->nmessages);
+		hosts_add(&simgrid->hosts, &s->message[t->first], t->nmessages);
 		n += t->nmessages;
 	}
-	if (n * w->hosts.n <= SIMGRID_ROUND_MAX)
+	if (n * simgrid->hosts.n <= SIMGRID_ROUND_MAX)
 		return false;
 	snprintf(message, size,
 	         "takes rounds of up to %d messages times hosts, but one has %lld "
 	         "messages between %d hosts",
-	         SIMGRID_ROUND_MAX, (long long)n, (int)w->hosts.n);
+	         SIMGRID_ROUND_MAX, (long long)n, (int)simgrid->hosts.n);
 	return true;
 }
 
-static double fail(char *message, size_t size, const char *why)
+static double fail_replay(char *message, size_t size, const char *why)
 {
 	snprintf(message, size, "%s", why);
 	return CLOCK_FAILED_S;
@@ -72,7 +72,7 @@ static double fail(char *message, size_t size, const char *why)
 double simgrid_schedules(void *self, double *wire_s, const struct schedule *s, int n,
                          char *message, size_t size)
 {
-	struct simgrid *w = self;
+	struct simgrid *simgrid = self;
 	struct replay *replay;
 	int64_t nmessages = 0;
 	struct error e = {0};
@@ -82,17 +82,17 @@ double simgrid_schedules(void *self, double *wire_s, const struct schedule *s, i
 		wire_s[i] = 0;
 		nmessages += s[i].nmessages;
 		for (int64_t r = 0; r < s[i].nrounds; r++)
-			if (is_too_large(w, &s[i], &s[i].round[r], message, size))
+			if (is_too_large(simgrid, &s[i], &s[i].round[r], message, size))
 				return CLOCK_REFUSED_S;
 	}
 	if (nmessages == 0)
 		return 0;
-	if (simgrid_start(w, &e) != OK)
-		return fail(message, size, e.text);
+	if (simgrid_start(simgrid, &e) != OK)
+		return fail_replay(message, size, e.text);
 	replay = replay_new(n);
 	if (!replay)
-		return fail(message, size, strerror(errno));
-	replay_run(replay, simgrid_run_schedules, w->platform, s, n);
+		return fail_replay(message, size, strerror(errno));
+	replay_run(replay, simgrid_run_schedules, simgrid->platform, s, n);
 	total_s = replay->total_s;
 	if (total_s < 0)
 		snprintf(message, size, "%s", replay->message);

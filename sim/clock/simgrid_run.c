@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A task of a round, and when it starts. */
+/* A task of a round with the times at which it starts and ends. */
 struct start {
 	const struct task *task;
 	struct task_times times;
@@ -25,9 +25,9 @@ struct simulation {
 	int nschedules;
 	double *wire_s; /* [nschedules] */
 	struct hosts hosts;
-	LIST(sg_host_t) host;     /* those of the task at hand */
-	LIST(struct start) start; /* of the round at hand */
-	LIST(sg_exec_t) exec;     /* parallel tasks of the round at hand */
+	LIST(sg_host_t) host;     /* the hosts of the task at hand */
+	LIST(struct start) start; /* the tasks of the round at hand */
+	LIST(sg_exec_t) exec;     /* the parallel tasks of the round at hand */
 	bool failed;              /* a message has no route */
 };
 
@@ -46,7 +46,7 @@ static void exec_start(struct simulation *sim, int n, const sg_host_t *host,
 	free(flops);
 }
 
-/* One parallel task over all hosts of the task. */
+/* Starts one parallel task over all hosts of a task. */
 static void whole_start(struct simulation *sim, const struct message *msg, int64_t n)
 {
 	struct hosts *h = &sim->hosts;
@@ -72,7 +72,7 @@ static void whole_start(struct simulation *sim, const struct message *msg, int64
 	free(bytes);
 }
 
-/* A parallel task per message. */
+/* Starts a parallel task per message. */
 static void messages_start(struct simulation *sim, const struct message *msg, int64_t n)
 {
 	const struct machine *m = sim->platform->machine;
@@ -116,7 +116,7 @@ static struct start start_of(struct simulation *sim, const struct schedule *s,
 	return (struct start){t, task_times(t, longest_s)};
 }
 
-/* Earlier ones first, in the order of the schedule where they start together. */
+/* Puts earlier starts first, and equal ones in the order of the schedule. */
 static int compare_starts(const void *a, const void *b)
 {
 	const struct start *p = a, *q = b;
@@ -126,7 +126,9 @@ static int compare_starts(const void *a, const void *b)
 	return p->task < q->task ? -1 : p->task > q->task;
 }
 
-/* Starts the tasks of the round at their times and waits for all of them; its seconds. */
+/*
+ * Starts the tasks of a round at their times, waits for all, and returns the seconds.
+ */
 static double round_run(struct simulation *sim, const struct schedule *s,
                         const struct round *r)
 {
@@ -153,7 +155,7 @@ static double round_run(struct simulation *sim, const struct schedule *s,
 	return fmax(simgrid_get_clock() - begun_s, until_s);
 }
 
-/* The actor that runs one round after another. */
+/* Is the actor that runs one round after another. */
 static void manager(int argc, char **argv)
 {
 	struct simulation *sim = sg_actor_get_data(sg_actor_self());

@@ -6,9 +6,10 @@
 #include "platform/platform.h"
 
 /*
- * A replay_fn (clock/replay.h) on a platform started for parallel tasks: the sum of the
- * seconds of the schedules, each of which goes to `wire_s`. CLOCK_FAILED_S where a message
- * has no route. Nothing is freed: the process ends with it.
+ * Is a replay_fn (clock/replay.h) on a platform that was started for parallel tasks. It
+ * stores the seconds of each schedule in `wire_s` and returns their sum, or
+ * CLOCK_FAILED_S where a message has no route. It frees nothing, because the process
+ * ends after it.
  */
 double simgrid_run_schedules(double *wire_s, struct platform *p,
                              const struct schedule *s, int n, char *message,

@@ -1,7 +1,10 @@
 /* The whole of a platform file. */
 #include "family/xml.h"
 
-/* As the user typed it, but for what XML has no comments of: control bytes and "--". */
+/*
+ * Appends a text as the user typed it, without what XML comments lack: controls and
+ * "--".
+ */
 static void comment_append(struct text *out, const char *s)
 {
 	for (char before = ' '; *s; before = *s++) {

@@ -1,11 +1,11 @@
 /*
- * What joins the NICs of several nodes: one cluster of all of them. NIC i of node k is
- * the host `nic<k * nics + i>`, nics per node; a GPU with several NICs has one host of
- * their bandwidth together, several GPUs with one NIC share its host.
+ * The network between nodes, which is one cluster of all their NICs. With `nics` per
+ * node, NIC i of node k is the host `nic<k * nics + i>`. A GPU with several NICs has
+ * one host with the bandwidth of all of them; several GPUs with one NIC share its host.
  */
 #include "family/xml.h"
 
-/* Hosts of one node. */
+/* Returns the number of hosts of one node. */
 static int32_t hosts_of_node(const struct family *f)
 {
 	return f->nics < f->gpus ? f->nics : f->gpus;
@@ -42,8 +42,8 @@ static enum status net_refuse(const struct family_machine *m, const char *spec,
 }
 
 /*
- * Rails: the NICs by unit of nodes, then by their number in the node, then by node, so
- * that a leaf takes one rail of a unit.
+ * Lists the NICs of a net of rails by unit of nodes, then by their number in the node,
+ * then by node, so that a leaf switch takes one rail of a unit.
  */
 static void rails_order(struct text *out, const struct family_machine *m, int32_t unit)
 {
@@ -57,8 +57,9 @@ static void rails_order(struct text *out, const struct family_machine *m, int32_
 }
 
 /*
- * Leaf-spine: each leaf has a cable to every spine, and a spine one to every leaf,
- * however many there are. Fewer NICs than a leaf takes: one leaf (of each rail).
+ * Makes a net of leaf and spine switches, each leaf with a cable to every spine,
+ * however many there are. If there are fewer NICs than a leaf takes, there is one leaf
+ * (per rail).
  */
 static enum status leaf_spine(struct text *out, const struct family_machine *m,
                               const char *spec, struct error *e)
@@ -66,7 +67,7 @@ static enum status leaf_spine(struct text *out, const struct family_machine *m,
 	const struct family *f = &m->family;
 	struct cluster c = net_cluster(m);
 	bool rails = f->net == NET_RAILS;
-	int32_t n = rails ? m->shape[0] : c.n; /* what leaves take `ports` of */
+	int32_t n = rails ? m->shape[0] : c.n; /* a leaf takes `ports` of these */
 	int32_t ports = (int32_t)f->figure[NET_PORTS];
 	int32_t over = (int32_t)f->figure[NET_OVERSUBSCRIPTION];
 	struct text radical = {0}, parameters = {0};
@@ -100,9 +101,10 @@ struct spread {
 };
 
 /*
- * SimGrid wants every place of a dragonfly taken, so a part of a machine is one with
- * fewer of everything: the fewest groups that do, then the fewest routers. Groups are
- * joined router by router, so there are no more of them than of a group's routers.
+ * Finds a dragonfly of `n` hosts; returns false if there is none. SimGrid wants every
+ * place of it taken, so a part of a machine has fewer of everything: the fewest groups
+ * that do, then the fewest routers. There are no more groups than routers in a group,
+ * since every router of a group joins it to one other group.
  */
 static bool spread_find(struct spread *out, const struct family *f, int32_t n)
 {
@@ -139,7 +141,10 @@ static enum status spread_refuse(const struct family_machine *m, const char *spe
 	                 (int)nodes);
 }
 
-/* Groups whose routers are joined pairwise; SimGrid's chassis are not used. */
+/*
+ * Makes a dragonfly of groups whose routers are joined pairwise; each group is one
+ * chassis of SimGrid's.
+ */
 static enum status dragonfly(struct text *out, const struct family_machine *m,
                              const char *spec, struct error *e)
 {
@@ -160,7 +165,10 @@ static enum status dragonfly(struct text *out, const struct family_machine *m,
 	return OK;
 }
 
-/* A slow device has a slow NIC, which only one switch of them all can have. */
+/*
+ * Refuses slow devices, unless one switch joins all NICs, which may then have slow
+ * ones.
+ */
 static enum status slow_check(const struct family_machine *m, const char *spec,
                               struct error *e)
 {

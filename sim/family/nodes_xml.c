@@ -1,11 +1,15 @@
-/* The platform file of nodes of GPUs: what joins those of one node. net.c joins the nodes. */
+/*
+ * The platform file of nodes of GPUs. This file joins the GPUs of a node, net.c the
+ * nodes.
+ */
 #include "family/xml.h"
 
 #include <string.h>
 
 /*
- * The GPU after `src` on the way to each: the fewest links, of those ways the one whose
- * narrowest is widest, then the one by the lowest number. next[src * gpus + dst].
+ * Finds the way from each GPU to each other, and stores the GPU after `src` in next[src
+ * * gpus + dst]. The way has the fewest links, of these ways the widest narrowest link,
+ * and of these the next GPU with the lowest number.
  */
 static void ways_find(int32_t *next, const struct family *f, struct arena *a)
 {
@@ -44,7 +48,7 @@ static void ways_find(int32_t *next, const struct family *f, struct arena *a)
 	}
 }
 
-/* Is there a cable between two GPUs of the machine? */
+/* Returns whether there is a cable between two GPUs of the machine. */
 static bool cables_between(const void *self, int32_t a, int32_t b)
 {
 	const struct family *f = self;
@@ -60,7 +64,7 @@ static bool cables_between(const void *self, int32_t a, int32_t b)
 	return false;
 }
 
-/* The family as it is in the node of GPU `first`, whose cables may be missing. */
+/* Returns the family without the cables that are missing in the node of GPU `first`. */
 static struct family cables_left(const struct family_machine *m, int32_t first,
                                  struct arena *a)
 {
@@ -78,7 +82,7 @@ static struct family cables_left(const struct family_machine *m, int32_t first,
 	return here;
 }
 
-/* The hosts and links of a node without a switch. */
+/* Appends the hosts and links of a node without a switch. */
 static void cabled_wires(struct text *out, const struct family_machine *m,
                          const struct family *here, int32_t first, struct port port)
 {
@@ -100,7 +104,7 @@ static void cabled_wires(struct text *out, const struct family_machine *m,
 	}
 }
 
-/* The routes of a node over its cables. */
+/* Appends the routes of a node over its cables. */
 static void cabled_routes(struct text *out, const struct family *here, int32_t first,
                           struct arena *a)
 {
@@ -125,7 +129,7 @@ static void cabled_routes(struct text *out, const struct family *here, int32_t f
 	}
 }
 
-/* A node without a switch: its links, and the routes over them. */
+/* Appends a node without a switch: its hosts, its links, and the routes over them. */
 static enum status node_cabled(struct text *out, const struct family_machine *m,
                                int32_t first, struct port port, const char *spec,
                                struct error *e)
@@ -169,7 +173,9 @@ static void node_switched(struct text *out, const struct family_machine *m,
 	xml_switch(out, m, &gpu, port);
 }
 
-/* The large cluster first: SimGrid takes three times as long with it last. */
+/*
+ * Puts the large cluster first, since SimGrid takes three times as long with it last.
+ */
 enum status nodes_generate(struct text *out, const struct family_machine *m,
                            const char *spec, struct error *e)
 {

@@ -1,7 +1,7 @@
 /*
- * PCIe inside a node: a switch for every two neighbouring GPUs, one link up into it and one
- * down from it that both share, and a bridge between the two halves of the node, one link
- * each way. GPUs with a cable of their own use that.
+ * PCIe inside a node. Every two neighbouring GPUs have a switch and share one link up
+ * into it and one down from it. A bridge between the two halves of the node has one
+ * link each way. Two GPUs with a cable between them use that instead.
  */
 #include "family/xml.h"
 

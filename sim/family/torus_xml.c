@@ -1,14 +1,17 @@
 /*
- * The platform file of slices of chips on a grid: one cluster per slice where SimGrid has
- * it, links and routes where not; a switch between the devices of each chip; one between
- * all slices.
+ * The platform file of slices of chips on a grid. A slice is a cluster where SimGrid
+ * has such a cluster, else its links and routes are written out. A switch joins the
+ * devices of each chip, and another one joins all slices.
  */
 #include "family/xml.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* SimGrid's own torus always wraps and counts its first axis fastest. */
+/*
+ * Appends a slice as SimGrid's own torus, which always wraps and counts its first axis
+ * fastest.
+ */
 static void slice_cluster(struct text *out, const struct family_machine *m,
                           int32_t first, int32_t chips, struct port port)
 {
@@ -33,9 +36,9 @@ static void slice_cluster(struct text *out, const struct family_machine *m,
 struct wires {
 	const struct machine *machine;
 	int32_t first, chips;
-	const int32_t *from, *to; /* chips of each link */
-	const double *left;       /* of its bandwidth; 0: it is missing */
-	bool brief;               /* of the routes, only those of one link are wanted */
+	const int32_t *from, *to; /* the chips at the ends of each link */
+	const double *left;       /* how much of its bandwidth is left; 0 if missing */
+	bool brief;               /* only the routes of one link are wanted */
 };
 
 static bool brief(const struct family_machine *m)
@@ -103,8 +106,9 @@ static void route_link(struct text *out, const struct wires *wires, int32_t l)
 }
 
 /*
- * The last link of a way with the fewest links from `src` to each chip, -1 without one:
- * `way[chip]`. Of several the one by links in the order of the ports, last axis first.
+ * Finds a way with the fewest links from `src` to each chip, and stores its last link
+ * in `way[chip]`, -1 where there is no way. Of several ways it takes the one whose
+ * links come first in the order of the ports, the last axis first.
  */
 static void ways_round(int32_t *way, int32_t *queue, const struct wires *wires,
                        int32_t src)
@@ -134,7 +138,7 @@ static void way_links(struct text *out, const struct wires *wires, const int32_t
 	route_link(out, wires, way[dst]);
 }
 
-/* The links that leave a chip, each of which is a route. */
+/* Appends the links that leave a chip, each as a route. */
 static enum status neighbour_routes(struct text *out, const struct wires *wires,
                                     int32_t src)
 {
@@ -152,7 +156,10 @@ static enum status neighbour_routes(struct text *out, const struct wires *wires,
 	return OK;
 }
 
-/* The routes from a chip: as machine_route() has them, or round missing links. */
+/*
+ * Appends the routes from a chip: those of machine_route(), or ways round missing
+ * links.
+ */
 static enum status routes_from(struct text *out, const struct wires *wires, int32_t src,
                                const int32_t *way, const char *spec, struct error *e)
 {
@@ -186,9 +193,10 @@ static enum status routes_from(struct text *out, const struct wires *wires, int3
 }
 
 /*
- * A slice that is no cluster: hosts, one link per direction of each cable, and all
- * routes, as the wires take them. SimGrid's shortest-path zones would break ties by the
- * order of the hosts, which no machine does and which doubles the load of some links.
+ * Appends a slice that is no cluster: its hosts, one link per direction of each cable,
+ * and all routes as the machine takes them. SimGrid's shortest-path zones would break
+ * ties by the order of the hosts, which no machine does and which doubles the load of
+ * some links.
  */
 static enum status slice_written(struct text *out, const struct family_machine *m,
                                  const struct wires *wires, struct port port,
@@ -248,7 +256,9 @@ static enum status slices_written(struct text *out, const struct family_machine 
 	return status;
 }
 
-/* The devices of a chip are on a switch, all chips' in as few clusters as can be. */
+/*
+ * Joins the devices of each chip by a switch, with as few clusters for them as can be.
+ */
 static void cores_generate(struct text *out, const struct family_machine *m)
 {
 	const struct family *f = &m->family;
@@ -297,8 +307,8 @@ static void dcn_generate(struct text *out, const struct family_machine *m)
 }
 
 /*
- * "torus 4x4x8 wrap 111" or "twisted 4x4x8"; where links are missing, "graph 4x4x8 wrap
- * 111" or "graph".
+ * Prints the geometry, such as "torus 4x4x8 wrap 111" or "twisted 4x4x8", or where
+ * links are missing "graph 4x4x8 wrap 111" or "graph".
  */
 static void geometry_print(struct text *out, const struct family_machine *m)
 {
@@ -330,7 +340,7 @@ static enum status written_refuse(const struct family_machine *m, int32_t chips,
 	                 (int)chips);
 }
 
-/* Larger fabrics first: SimGrid takes longer with them last. */
+/* Puts larger fabrics first, since SimGrid takes longer with them last. */
 enum status torus_generate(struct text *out, const struct family_machine *m,
                            const char *spec, struct error *e)
 {

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A plain decimal number, without exponent, of 15 significant digits. */
+/* Prints a number with 15 significant digits, without an exponent. */
 static void decimal(struct text *out, double x)
 {
 	char rounded[32], plain[400];
@@ -19,7 +19,7 @@ static void decimal(struct text *out, double x)
 	text_printf(out, "%s", plain);
 }
 
-/* ` name="x unit"`: a plain decimal number, without exponent, of 15 digits. */
+/* Prints ` name="1234.5unit"` with 15 significant digits, without an exponent. */
 static void xml_attribute(struct text *out, const char *name, double x, const char *unit)
 {
 	text_printf(out, " %s=\"", name);
@@ -39,7 +39,7 @@ static void prop_number(struct text *out, const char *name, double x)
 	text_printf(out, "/>\n");
 }
 
-/* The attributes of a cluster's links, one per direction. */
+/* Prints the attributes of a cluster's links, of which there is one per direction. */
 static void xml_link_attributes(struct text *out, double bandwidth_Bps, double latency_s)
 {
 	xml_attribute(out, "bw", bandwidth_Bps, "Bps");

@@ -1,6 +1,6 @@
 /*
- * Platform files made from families (facts/families.h): SimGrid XML. What is declared behind
- * platform_generate() is shared by the files of this folder alone.
+ * Platform files in SimGrid XML that are made from families (facts/families.h). All
+ * that is declared behind platform_generate() is for the files of this folder alone.
  */
 #ifndef SHARDSIM_SIM_FAMILY_XML_H
 #define SHARDSIM_SIM_FAMILY_XML_H
@@ -9,13 +9,17 @@
 #include "facts/overlay.h"
 
 /*
- * Appends the platform file of `family:shape`: SimGrid XML, DTD 4.1, as
- * platforms/README.md says. A torus whose axes all wrap and are 3 or longer is SimGrid's own; any other
- * has its links and the routes of machine_route() written out, and so has one with
- * overlays: for at most WRITTEN_HOSTS_MAX chips, of several slices for no more pairs in
- * all. So are the hosts of a switch with slow devices. A missing link makes the geometry
- * a graph. `brief` leaves out of those tori whose geometry states the routes all but the
- * neighbours', for our own reader, and for any number of chips; SimGrid needs all.
+ * Appends the platform file of `family:shape` in SimGrid XML, DTD 4.1, as
+ * platforms/README.md says.
+ *
+ * A torus is SimGrid's own where all its axes wrap and are 3 or longer, and there are
+ * no overlays. Any other torus has its links and the routes of machine_route() written
+ * out; it may have at most WRITTEN_HOSTS_MAX chips, or for several slices as many pairs
+ * in all. The hosts of a switch with slow devices are written out, too. A missing link
+ * makes the geometry a graph. With `brief` a torus whose geometry states its routes has
+ * only those between neighbours written out, and any number of chips: our reader needs
+ * no more, but SimGrid needs all.
+ *
  * `out` is unchanged on an error, which may borrow from `a`.
  */
 enum { WRITTEN_HOSTS_MAX = 2048 };
@@ -26,43 +30,44 @@ enum status platform_generate(struct text *out, struct arena *a, const char *spe
 
 /* --- parts of the file --- */
 
-/* What a host says of the fabric it is on. */
+/* What a host says about the fabric that it is on. */
 struct port {
 	const char *fabric, *domain, *geometry;
 	int priority;
-	int32_t devices;        /* that share the host, 1 or more */
-	int32_t domain_devices; /* of one domain; 0: all hosts of the domain's name */
-	double slow;            /* what overlays leave of the memory's rate; 0: all */
+	int32_t devices;        /* how many devices share the host, 1 or more */
+	int32_t domain_devices; /* so many are a domain; 0: all of the domain's name */
+	double slow;            /* the part of memory_Bps that is left; 0: all */
 };
 
-/* `<link id="NAME" .../>`, one direction of a cable. */
+/* Appends `<link id="NAME" .../>`, which is one direction of a cable. */
 void xml_link(struct text *out, const char *name, double bandwidth_Bps,
               double latency_s);
 
-/* The properties of a host, in the order of platforms/README.md. */
+/* Appends the properties of a host, in the order of platforms/README.md. */
 void xml_props(struct text *out, const struct family *f, struct port port);
 
-/* `<host id="PREFIXnumber">` with its properties. */
+/* Appends `<host id="PREFIXnumber">` with its properties. */
 void xml_host(struct text *out, const struct family *f, const char *prefix,
               int32_t number, struct port port);
 
 /*
- * A cluster of hosts PREFIXfirst .. first + n - 1 with split-duplex links. Without a
- * topology SimGrid's flat cluster, a switch; else e.g. "FAT_TREE" with its parameters.
- * `radical`: NULL for those numbers, else their order, "0,2,1,3".
+ * A cluster of the hosts PREFIXfirst .. first + n - 1 with split-duplex links. Without
+ * a `topology` it is SimGrid's flat cluster, a switch; else that is a kind such as
+ * "FAT_TREE", with its parameters. `radical` is the order of the numbers, such as
+ * "0,2,1,3"; NULL is the rising order.
  */
 struct cluster {
 	const char *id, *prefix, *radical, *topology, *parameters;
 	int32_t first, n;
-	double bandwidth_Bps, latency_s; /* of one link */
+	double bandwidth_Bps, latency_s; /* those of one link */
 };
 
 void xml_cluster(struct text *out, const struct family *f, const struct cluster *c,
                  struct port port);
 
 /*
- * A switch with slow devices: the hosts of a flat cluster, their links up and down and
- * all routes written out. Where no device is slow it is the cluster.
+ * Appends a switch. If some device is slow, the hosts of the flat cluster, their links
+ * up and down and all routes are written out; else it is the cluster.
  */
 void xml_switch(struct text *out, const struct family_machine *m,
                 const struct cluster *c, struct port port);
@@ -74,13 +79,14 @@ enum status torus_generate(struct text *out, const struct family_machine *m,
 enum status nodes_generate(struct text *out, const struct family_machine *m,
                            const char *spec, struct error *e);
 
-/* The cluster of all NICs (net.c). */
+/* Appends the cluster of all NICs (net.c). */
 enum status net_generate(struct text *out, const struct family_machine *m,
                          const char *spec, struct error *e);
 
 /*
- * A node whose GPUs are joined by cables and PCIe (pcie.c): the links of PCIe,
- * and the routes of all pairs, by their cable or else by PCIe. `here` has the cables.
+ * Appends a node whose GPUs are joined by cables and PCIe (pcie.c): the links of PCIe,
+ * and the routes of all pairs, by their cable or else by PCIe. `here` has the node's
+ * cables.
  */
 void pcie_generate(struct text *out, const struct family *here, int32_t first,
                    const char *node);

@@ -7,13 +7,17 @@
 #include "planner/planner.h"
 
 /*
- * Stores the planners of `--planner LIST`, every one for "all"; the arena's. E_TYPE:
- * unknown, listed twice, or none.
+ * Stores the planners that `--planner LIST` names, all of them for "all"; the list is
+ * the arena's. It is an E_TYPE if a name is unknown or there twice, or if there is
+ * none.
  */
 enum status choose_planners(const struct planner ***out, int *n, struct arena *a,
                             const char *list, struct error *e);
 
-/* Stores the clocks of `--clock LIST`, as indices into clock_kinds; the same. */
+/*
+ * Stores the clocks that `--clock LIST` names, as indices in clock_kinds; the list is
+ * the arena's. The errors are those of choose_planners().
+ */
 enum status choose_clocks(int **out, int *n, struct arena *a, const char *list,
                           struct error *e);
 

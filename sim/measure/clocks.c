@@ -23,7 +23,7 @@ enum status clocks_open(struct clocks *out, struct arena *a, const char *spec,
 		return e->code;
 	if (is_asked(clock, n, flow_clock))
 		out->flow = flow_new(out->platform);
-	/* Of the machine as it then is: SimGrid may know links that no reader does. */
+	/* The clocks below read the machine, to which SimGrid may add links here. */
 	if (platform_begin(out->platform, simgrid, e) != OK)
 		return e->code;
 	if (is_asked(clock, n, fluid_clock))

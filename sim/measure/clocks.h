@@ -11,7 +11,7 @@ struct flow;
 struct fluid;
 struct simgrid;
 
-/* NULL where a clock was not asked for. */
+/* The workspace of a clock is NULL where the clock was not asked for. */
 struct clocks {
 	struct platform *platform;
 	struct fluid *fluid;
@@ -20,10 +20,10 @@ struct clocks {
 };
 
 /*
- * As platform_open() for the `n` clocks, indices into clock_kinds. The process of the clock
- * `flow` begins here, before anything can be loaded into SimGrid. A file is tried in
- * SimGrid at once if the clock `simgrid` is asked for. What an error leaves is freed like
- * the rest.
+ * Opens a platform as platform_open() does, and the `n` clocks, which are indices in
+ * clock_kinds. The process of the clock `flow` begins here, before anything can be
+ * loaded into SimGrid. A file is tried in SimGrid at once if the clock `simgrid` is
+ * asked for. clocks_free() must be called after an error, too.
  */
 enum status clocks_open(struct clocks *out, struct arena *a, const char *spec,
                         const char *const *set, int nset, const int *clock, int n,

@@ -29,7 +29,7 @@ static enum status unknown(const char *option, const char *text, const struct wh
 	                 "unknown %s '%s', expected one of %s", option + 2, text, known);
 }
 
-/* Is it among the names that are appended to `known`, each once? */
+/* Appends `name` to `known` unless it is there, and sets *found if `name` is `is`. */
 static void name_add(struct text *known, bool *found, const char *name, const char *is)
 {
 	size_t n = strlen(name);
@@ -41,7 +41,10 @@ static void name_add(struct text *known, bool *found, const char *name, const ch
 	text_printf(known, "%s%s", known->length ? ", " : "", name);
 }
 
-/* An algorithm of any profile; "tuner" leaves the choice to NCCL's own model (nccl.h). */
+/*
+ * Returns whether some profile has an algorithm of that name, and appends all names to
+ * `known`. The name "tuner" leaves the choice to NCCL's own model (nccl.h).
+ */
 static bool algorithm_known(struct text *known, const char *name)
 {
 	bool found = false;
@@ -64,7 +67,7 @@ static bool protocol_known(struct text *known, const char *name)
 	return found;
 }
 
-/* A mode is there where its figure is (profile_launch_s). */
+/* Returns whether the machine has the figure of a launch mode (profile_launch_s()). */
 static bool launch_has(const struct machine *m, enum launch_mode mode)
 {
 	return mode == LAUNCH_PROCESS ||

@@ -1,6 +1,6 @@
 /*
- * What a user forces on the collective library of a machine: options of `perf`,
- * `plan`, `simulate`, and entries of a mapping.
+ * What a user forces on the collective library of a machine, by options of `perf`,
+ * `plan` and `simulate` or by an entry of a mapping.
  */
 #ifndef SHARDSIM_SIM_MEASURE_LIBRARY_H
 #define SHARDSIM_SIM_MEASURE_LIBRARY_H
@@ -28,19 +28,22 @@ enum { KEY_ALGORITHM = 640, KEY_PROTOCOL, KEY_LAUNCH };
 	}
 /* clang-format on */
 
-/* Texts as given, borrowed; NULL where not. */
+/* The texts as they were given (borrowed), NULL where they were not. */
 struct library_text {
 	const char *algorithm, *protocol;
 	const char *launch; /* process, single or graph */
 };
 
-/* For argp's parsers: is `key` one of the options, which is then taken? */
+/*
+ * Takes the option if `key` is one of these, and returns whether it is; for argp's
+ * parsers.
+ */
 bool library_option(struct library_text *out, int key, const char *arg);
 
 /*
- * Sets them on the machine. The errors, an algorithm or protocol that nobody has or a
- * launch mode that the machine does not have, are at `at`, or at the option of that
- * name where it is NULL.
+ * Sets on the machine what the texts force. It is an error if no library has the
+ * algorithm or protocol, or if the machine does not have the launch mode. The error's
+ * place is `at`, or the option where that is NULL.
  */
 enum status library_set(struct machine *m, const struct library_text *text,
                         const struct where *at, struct error *e);

@@ -10,46 +10,46 @@
 
 struct links {
 	const struct machine *machine;
-	double *bytes;   /* [nlinks]: 0 between calls */
+	double *bytes;   /* [nlinks]: all are 0 between calls */
 	int32_t *number; /* [nlinks]: the links in use */
 	struct link_load *load;
 };
 
 struct links *links_new(const struct machine *m)
 {
-	struct links *w = xmalloc(1, sizeof(*w));
+	struct links *links = xmalloc(1, sizeof(*links));
 	size_t n = m->nlinks ? (size_t)m->nlinks : 1;
 
-	*w = (struct links){.machine = m};
-	w->bytes = xmalloc(n, sizeof(*w->bytes));
-	w->number = xmalloc(n, sizeof(*w->number));
-	w->load = xmalloc(n, sizeof(*w->load));
+	*links = (struct links){.machine = m};
+	links->bytes = xmalloc(n, sizeof(*links->bytes));
+	links->number = xmalloc(n, sizeof(*links->number));
+	links->load = xmalloc(n, sizeof(*links->load));
 	for (size_t l = 0; l < n; l++)
-		w->bytes[l] = 0;
-	return w;
+		links->bytes[l] = 0;
+	return links;
 }
 
-void links_free(struct links *w)
+void links_free(struct links *links)
 {
-	if (!w)
+	if (!links)
 		return;
-	free(w->bytes);
-	free(w->number);
-	free(w->load);
-	free(w);
+	free(links->bytes);
+	free(links->number);
+	free(links->load);
+	free(links);
 }
 
-static int by_number(const void *a, const void *b)
+static int by_link_number(const void *a, const void *b)
 {
 	int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
 
 	return x < y ? -1 : x > y;
 }
 
-int32_t links_of_tasks(const struct link_load **out, struct links *w,
+int32_t links_of_tasks(const struct link_load **out, struct links *links,
                        const struct schedule *s, int64_t first, int64_t n)
 {
-	const struct machine *m = w->machine;
+	const struct machine *m = links->machine;
 	int32_t route[ROUTE_LINKS_MAX], used = 0;
 	int64_t end = first + n;
 	bool routed = true;
@@ -63,24 +63,24 @@ int32_t links_of_tasks(const struct link_load **out, struct links *w,
 
 			routed = hops >= 0;
 			for (int k = 0; k < hops; k++) {
-				if (w->bytes[route[k]] == 0)
-					w->number[used++] = route[k];
-				w->bytes[route[k]] += msg->bytes;
+				if (links->bytes[route[k]] == 0)
+					links->number[used++] = route[k];
+				links->bytes[route[k]] += msg->bytes;
 			}
 		}
 	}
-	qsort(w->number, (size_t)used, sizeof(*w->number), by_number);
+	qsort(links->number, (size_t)used, sizeof(*links->number), by_link_number);
 	for (int32_t i = 0; i < used; i++) {
-		int32_t l = w->number[i];
+		int32_t l = links->number[i];
 
-		w->load[i] = (struct link_load){l, w->bytes[l]};
-		w->bytes[l] = 0;
+		links->load[i] = (struct link_load){l, links->bytes[l]};
+		links->bytes[l] = 0;
 	}
-	*out = w->load;
+	*out = links->load;
 	return routed ? used : -1;
 }
 
-/* A load with what it is ranked by. */
+/* A load with the seconds by which it is ranked. */
 struct ranked {
 	struct link_load load;
 	double busy_s;
@@ -112,8 +112,8 @@ static struct links_top top_of(const struct machine *m, const struct link_load *
 	return (struct links_top){used, n, top};
 }
 
-/* The loads of a step, added to those of all by link. */
-static void measure_step(struct links_report *out, struct links *w, double *total,
+/* Stores the busiest links of a step, and adds all its loads to `total`, by link. */
+static void measure_step(struct links_report *out, struct links *links, double *total,
                          const struct bench *b, int step, int32_t most, struct arena *a)
 {
 	const struct steps *steps = &out->of.steps;
@@ -124,7 +124,7 @@ static void measure_step(struct links_report *out, struct links *w, double *tota
 	int32_t n = 0;
 
 	if (steps->lower(steps->self, &lowered, scratch, step, &why))
-		n = links_of_tasks(&load, w, &lowered.schedule, 0,
+		n = links_of_tasks(&load, links, &lowered.schedule, 0,
 		                   lowered.schedule.ntasks);
 	if (n > 0)
 		out->step[step] = top_of(b->machine, load, n, most, a);
@@ -137,7 +137,7 @@ static void measure_step(struct links_report *out, struct links *w, double *tota
 void links_measure(struct links_report *out, const struct bench *b,
                    const struct timed *t, int32_t most, struct arena *a)
 {
-	struct links *w = links_new(b->machine);
+	struct links *links = links_new(b->machine);
 	size_t nlinks = (size_t)b->machine->nlinks;
 	double *total = xmalloc(nlinks ? nlinks : 1, sizeof(*total));
 	int32_t used = 0;
@@ -147,13 +147,13 @@ void links_measure(struct links_report *out, const struct bench *b,
 	for (size_t l = 0; l < nlinks; l++)
 		total[l] = 0;
 	for (int i = 0; i < t->steps.n; i++)
-		measure_step(out, w, total, b, i, most, a);
+		measure_step(out, links, total, b, i, most, a);
 	for (int32_t l = 0; l < b->machine->nlinks; l++)
 		if (total[l] > 0)
-			w->load[used++] = (struct link_load){l, total[l]};
-	out->total = top_of(b->machine, w->load, used, most, a);
+			links->load[used++] = (struct link_load){l, total[l]};
+	out->total = top_of(b->machine, links->load, used, most, a);
 	free(total);
-	links_free(w);
+	links_free(links);
 }
 
 double links_busy(const struct bench *b, const struct timed *t, int clock, int step,

@@ -1,11 +1,11 @@
 /*
- * What plans and programs put on the links of a machine: the busiest links of every step,
- * and how much of the time they are busy. The bytes are those of the schedule that all
- * clocks read (collective/lower.h), over the routes of its messages; only the time is a
- * clock's.
+ * What plans and programs put on the links of a machine: the busiest links of every
+ * step, and how much of the time they are busy. The bytes are those that the schedule,
+ * which all clocks read (collective/lower.h), sends over the routes of its messages.
+ * Only the time depends on the clock.
  *
- * A link is busy for bytes / bandwidth: never longer than the step, whatever clock timed
- * it.
+ * A link is busy for its bytes / its bandwidth. That is never longer than the step,
+ * whatever clock timed it.
  */
 #ifndef SHARDSIM_SIM_MEASURE_LINKS_H
 #define SHARDSIM_SIM_MEASURE_LINKS_H
@@ -15,28 +15,30 @@
 #include <jansson.h>
 
 struct link_load {
-	int32_t link; /* of machine.link */
+	int32_t link; /* index in machine.link */
 	double bytes;
 };
 
-/* A workspace for one machine (borrowed, must outlive it). */
+/* A workspace for one machine, which must outlive it. */
 struct links;
 
 struct links *links_new(const struct machine *m);
-void links_free(struct links *w);
+void links_free(struct links *links);
 
 /*
- * The links that the tasks [first, first + n) of a schedule load, by their numbers; the
- * workspace's until the next call. The number of links, or -1 where a message has no
- * route.
+ * Stores the links that the tasks [first, first + n) of a schedule load, by rising
+ * number, and returns how many they are, or -1 where a message has no route. They
+ * belong to the workspace and are good until the next call.
  */
-int32_t links_of_tasks(const struct link_load **out, struct links *w,
+int32_t links_of_tasks(const struct link_load **out, struct links *links,
                        const struct schedule *s, int64_t first, int64_t n);
 
-/* The busiest links of a step or of all, those that are busy longest first. */
+/*
+ * The busiest links of a step or of all steps, by falling time for which they are busy.
+ */
 struct links_top {
 	int32_t used; /* how many links carry anything */
-	int32_t n;    /* how many of them follow */
+	int32_t n;    /* how many of them are in `load` */
 	const struct link_load *load;
 };
 
@@ -47,22 +49,25 @@ struct links_report {
 };
 
 /*
- * The `most` busiest links of timed steps; all is the arena's. Without steps, or with some
- * that the machine cannot run, nothing is used.
+ * Finds the `most` busiest links of timed steps; everything is the arena's. Where there
+ * are no steps, or the machine cannot run one, its links count as unused.
  */
 void links_measure(struct links_report *out, const struct bench *b,
                    const struct timed *t, int32_t most, struct arena *a);
 
 /*
- * Which share of the time by clock number `clock` of the bench a link is busy, over the
- * step or (step < 0) all of them; NaN where the clock has no time.
+ * Returns the share of the time for which a link is busy during a step, or during all
+ * steps where `step` < 0, by clock number `clock` of the bench; NaN where the clock has
+ * no time.
  */
 double links_busy(const struct bench *b, const struct timed *t, int clock, int step,
                   const struct link_load *load);
 
-/* As a table below the steps'; as {"total": [{"link", "bytes", "busy"}], "steps": []}. */
+/* Appends the table that stands below the table of the steps. */
 void links_text(struct text *out, const struct links_report *r, const struct bench *b,
                 struct arena *a);
+
+/* Returns {"used", "total": [{"link", "bytes", "busy"}...], "steps": [[...]...]}. */
 json_t *links_json(const struct links_report *r, const struct bench *b);
 
 #endif

@@ -82,7 +82,10 @@ static const struct placement *placed(const struct bench *b)
 	return b->placement.platform ? &b->placement : NULL;
 }
 
-/* A problem that does not fit the platform is an answer, not a missing row. */
+/*
+ * Returns whether the problem fits the platform. If it does not, `out` is an answer
+ * that says so, for there is to be a row of it.
+ */
 static bool fits(struct measurement *out, const struct bench *b,
                  const struct problem *p, struct arena *a)
 {
@@ -134,7 +137,10 @@ void measure_plan(struct measurement *out, struct bench *b, const struct problem
 	text_free(&why);
 }
 
-/* Why there is `time_s`, which are no seconds; the plan's worst outcome so far. */
+/*
+ * Notes why a clock gave `time_s`, which are no seconds, and makes the plan's status
+ * the worst so far.
+ */
 static void note_untimed(struct measurement *m, const struct bench *b, int clock,
                          double time_s, const char *message, struct arena *a)
 {

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-/* The layout after a step, as a member of a JSON object. */
+/* Returns the layout after a step as a member of a JSON object; it is the arena's. */
 static const char *layout_after(const struct plan *plan, int step, struct arena *a)
 {
 	struct text layout = {0};

@@ -16,7 +16,7 @@ static double busy_s(const struct machine *m, const struct link_load *load)
 	return load->bytes / m->link[load->link].bandwidth_Bps;
 }
 
-/* Are two sums equal but for rounding? */
+/* Returns whether two sums differ by rounding at most. */
 static bool as_busy(double a_s, double b_s)
 {
 	return fabs(a_s - b_s) <= 1e-9 * fmax(a_s, b_s);
@@ -47,7 +47,7 @@ static int find_busiest(const struct link_load **top, const struct machine *m,
 
 /* --- writing ------------------------------------------------------------------------ */
 
-/* Prints a JSON string, null for NULL: names of links may be any text. */
+/* Prints a JSON string, or null for NULL or a text that is not UTF-8. */
 static void print_string(struct text *out, const char *s)
 {
 	json_t *string = json_string(s);

@@ -6,10 +6,11 @@
  *   {"op":"all-gather","algorithm":"bidir-ring","time_s":4.1e-05,"launch_s":5e-06,
  *    "local_s":0,"recv_bytes":1048576,"busiest":16,
  *    "links":[["node0_up3",1048576,3.5e-05],...]}
- * `algorithm` is null for a local step. `links` has the TIMELINE_LINKS links that carry
- * the step's bytes for longest, the longest first, then in the machine's order: name,
- * bytes, bytes / bandwidth in seconds; `busiest` links are as busy as the first (within
- * 1e-9). 0 and empty for a local step.
+ * `algorithm` is null for a local step. `links` lists the TIMELINE_LINKS links that are
+ * busy longest, by falling time and then in the machine's order, each with its name,
+ * its bytes and its bytes / bandwidth in seconds. `busiest` is the number of links that
+ * are as busy as the first (within 1e-9). For a local step it is 0 and `links` is
+ * empty.
  */
 #ifndef SHARDSIM_SIM_MEASURE_TIMELINE_H
 #define SHARDSIM_SIM_MEASURE_TIMELINE_H
@@ -25,17 +26,17 @@ enum { TIMELINE_LINKS = 3 };
 const char *timeline_make(struct arena *a, const struct measurement *m,
                           const struct bench *b, int clock);
 
-/* What a row's timeline says, for reports. NaN and -1 where it says nothing. */
+/* What a row's timeline says, for reports; NaN and -1 stand where it says nothing. */
 struct timeline_link {
 	const char *name;
 	double bytes, busy_s;
 };
 
 struct timeline_step {
-	const char *op, *algorithm; /* NULL: local */
+	const char *op, *algorithm; /* `algorithm` is NULL for a local step */
 	double time_s, launch_s, local_s;
 	int64_t recv_bytes;
-	int64_t busiest; /* links as busy as the first */
+	int64_t busiest; /* how many links are as busy as the first */
 	int nlinks;
 	struct timeline_link link[TIMELINE_LINKS];
 };

@@ -8,28 +8,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a device does in the round that is drawn; `round` tells whether it is of this one. */
+/*
+ * What a device does in round number `round`, which may be one before the round drawn.
+ */
 struct share {
 	int64_t round;
 	double sent_bytes, received_bytes;
-	double end_s;        /* after the round begins */
-	int32_t peers, peer; /* messages, and the device at the other end of the last */
+	double end_s;  /* seconds after the round begins */
+	int32_t peers; /* how many messages it sends and receives */
+	int32_t peer;  /* the device at the other end of the last message */
 };
 
-/* The trace under way. */
+/* A trace that is being drawn. */
 struct drawing {
 	struct text *out;
 	struct bench *bench;
 	const struct timed *of;
 	int clock;
-	int pid; /* of the devices; + 1: of the links */
+	int pid; /* the process of the devices; that of the links is pid + 1 */
 	struct arena *arena;
 	struct links *links;
 	struct model *model;
-	int32_t ndevices, *device; /* of the problem, as platform devices */
+	int32_t ndevices, *device; /* the problem's devices, as platform devices */
 	struct share *part;        /* [machine.ndevices] */
 	int32_t *taking, ntaking;  /* the devices that take part in the round */
-	int64_t rounds;            /* drawn so far */
+	int64_t rounds;            /* how many rounds were drawn so far */
 	bool *named;               /* [nlinks]: the link's row has its name */
 };
 
@@ -170,7 +173,7 @@ static void draw_round(struct drawing *d, const struct schedule *s, int64_t firs
 	draw_links(d, s, first, n, from_s, to_s, name);
 }
 
-/* Are the rounds of a step to be told apart? */
+/* Returns whether the rounds of a step are drawn one by one. */
 static bool has_rounds(struct drawing *d, const struct schedule *s)
 {
 	const struct link_load *load;

@@ -25,8 +25,8 @@
 enum { TRACE_EVENTS_MAX = 1 << 17 };
 
 /*
- * The trace of `n` timed plans or programs on the devices of one problem, all that a file
- * of it holds.
+ * Prints the trace of `n` timed plans or programs on the devices of one problem; it is
+ * the whole text of a file.
  */
 void trace_print(struct text *out, struct bench *b, const struct placement *devices,
                  const struct timed *t, int n);

@@ -6,16 +6,19 @@
 #include "base/error.h"
 #include "plan/plan.h"
 
-/* Texts as given to `perf`, NULL where not: `0-7` or `@FILE`, `x=4,y=2`, `x`. */
+/*
+ * The texts that `perf` was given, such as `0-7` or `@FILE`, `x=4,y=2`, `x`, else NULL.
+ */
 struct perf_groups_text {
 	const char *devices, *mesh, *axis;
 };
 
 /*
- * Makes one group of the devices (all of the machine unless given) in their order, or with
- * an axis the groups along it of the mesh that is laid over the devices, row-major. The arena's.
- * Errors: devices that are not there, a mesh of another number of devices, an axis that
- * the mesh does not have, one of the two without the other.
+ * Makes one group of the devices that were given, or of all devices of the machine.
+ * With an axis it makes the groups along that axis of the mesh, which is laid over the
+ * devices in row-major order. Everything is the arena's. It is an error if a device is
+ * not there, if the mesh has another number of devices or lacks the axis, or if only
+ * one of mesh and axis is given.
  */
 enum status perf_groups(struct groups *out, struct arena *a, const struct machine *m,
                         const struct perf_groups_text *text, struct error *e);

@@ -7,9 +7,10 @@
 #include <string.h>
 
 /*
- * As problems, which the bounds are about: what each collective does to an array laid out
- * over g groups (axis "g") of n devices (axis "x"). `roots`: the mesh of that side is the
- * first device of each group. `shift`: the target mesh is the source's, one device on.
+ * The collectives as problems, of which the bounds are made: what each does to an array
+ * that is laid out over g groups (axis "g") of n devices (axis "x"). With `from_roots`
+ * or `to_roots` the mesh of that side is the first device of each group. With `shift`
+ * the target mesh is the source's mesh, one device on.
  */
 static const struct {
 	const char *name;
@@ -37,7 +38,7 @@ static const struct {
 
 enum { KINDS = (int)(sizeof(kinds) / sizeof(*kinds)) };
 
-static int kind_of(const char *name)
+static int kind_of_collective(const char *name)
 {
 	for (int i = 0; i < KINDS; i++)
 		if (!strcmp(kinds[i].name, name))
@@ -47,7 +48,7 @@ static int kind_of(const char *name)
 
 bool perf_op(enum op *out, const char *name, struct where at, struct error *e)
 {
-	int kind = kind_of(name);
+	int kind = kind_of_collective(name);
 	struct text known = {0};
 
 	if (kind >= 0) {
@@ -64,13 +65,16 @@ bool perf_op(enum op *out, const char *name, struct where at, struct error *e)
 
 int64_t perf_bytes(const char *collective, int32_t devices, int64_t bytes)
 {
-	int kind = kind_of(collective);
+	int kind = kind_of_collective(collective);
 	int64_t unit = kind >= 0 && kinds[kind].per_device ? 16 * (int64_t)devices : 4;
 
 	return bytes / unit * unit;
 }
 
-/* Makes a device list: of all groups, shifted by one inside each, or of their first. */
+/*
+ * Makes a list of the devices of all groups, each moved on by `shift` inside its group,
+ * or of the first device of each.
+ */
 static const char *device_list(const struct groups *g, bool roots, int shift,
                                struct arena *a)
 {
@@ -90,10 +94,10 @@ static const char *mesh_text(const struct groups *g, bool roots, struct arena *a
 	return arena_printf(a, "g=%d,x=%d", (int)g->ngroups, roots ? 1 : (int)g->size);
 }
 
-/* Returns the least seconds any algorithm needs; 0 for nothing. */
+/* Returns the least seconds that any algorithm needs; they are 0 for no bytes. */
 static double least_s(const struct perf *p, int64_t bytes, struct arena *a)
 {
-	int kind = kind_of(p->collective);
+	int kind = kind_of_collective(p->collective);
 	long long all = (long long)bytes *
 	                (kinds[kind].shape == PER_DEVICE ? p->groups.size : 1);
 	struct groups g = p->groups;
@@ -156,7 +160,7 @@ double perf_bus_factor(const char *collective, int32_t devices)
 bool perf_measure(struct perf_row *out, const struct perf *p, int64_t bytes,
                   clock_fn *clock, void *self, struct arena *a, struct text *why)
 {
-	int kind = kind_of(p->collective);
+	int kind = kind_of_collective(p->collective);
 	int64_t each = kinds[kind].per_device ? bytes / p->groups.size : bytes;
 	struct perf_run run;
 

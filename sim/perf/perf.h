@@ -1,10 +1,10 @@
 /*
- * One collective at one size: the row of nccl-tests' table, for `perf`, `validate` and
+ * One collective at one size, as a row of nccl-tests' table, for `perf`, `validate` and
  * `fit`.
  *
- * Bytes are those nccl-tests calls "size": V of an all-gather's output, a
- * reduce-scatter's input, an all-reduce's, broadcast's or reduce's buffer; S of an
- * all-to-all's and M of a permute's send buffer. Per group, not in all.
+ * Bytes are what nccl-tests calls "size": those of an all-gather's output, of a
+ * reduce-scatter's input, of the buffer of an all-reduce, a broadcast or a reduce, and
+ * of the send buffer of an all-to-all or a permute. They are counted per group.
  */
 #ifndef SHARDSIM_SIM_PERF_PERF_H
 #define SHARDSIM_SIM_PERF_PERF_H
@@ -23,34 +23,37 @@ struct perf {
 };
 
 struct perf_row {
-	int64_t bytes, count; /* count: elements of 4 bytes, as nccl-tests prints */
+	int64_t bytes, count; /* `count` elements of 4 bytes, as nccl-tests prints */
 	double time_s, algbw_Bps, busbw_Bps;
 	const char *algorithm, *protocol; /* protocol NULL where there is none */
-	double bound_s; /* no algorithm is faster; as in plans, without launch */
+	double bound_s; /* no algorithm is faster; the launch is not in it */
 };
 
 /*
- * Finds the op of a collective's name; false, with the known ones in `e`, without one.
+ * Stores the op of a collective of that name. If there is none, it returns false, with
+ * an error that lists the known names.
  */
 bool perf_op(enum op *out, const char *name, struct where at, struct error *e);
 
 /*
- * Returns the size that nccl-tests runs where `bytes` is asked for: all-gather, reduce-scatter
- * and all-to-all use a whole number of 16 bytes per device, others of 4 bytes.
+ * Returns the size that nccl-tests runs when it is asked for `bytes`. For all-gather,
+ * reduce-scatter and all-to-all it is a multiple of 16 bytes per device, for others a
+ * multiple of 4 bytes.
  */
 int64_t perf_bytes(const char *collective, int32_t devices, int64_t bytes);
 
 /*
- * Returns what nccl-tests multiplies the algorithm bandwidth bytes / time with
- * (doc/PERFORMANCE.md there): 2(n-1)/n for an all-reduce, (n-1)/n for all-gather,
- * reduce-scatter and all-to-all, else 1.
+ * Returns the bus bandwidth over the algorithm bandwidth bytes / time, as nccl-tests
+ * has it (doc/PERFORMANCE.md there): 2(n-1)/n for an all-reduce, (n-1)/n for
+ * all-gather, reduce-scatter and all-to-all, else 1.
  */
 double perf_bus_factor(const char *collective, int32_t devices);
 
 /*
- * Measures the size by a clock; strings are borrowed from the library, other memory is
- * taken from `a`. False with the reason in `why`: no way between devices, an algorithm
- * forced that does not apply, a clock that refuses.
+ * Measures the collective at that size by a clock. Strings are borrowed from the
+ * library, other memory is taken from `a`. It returns false, with the reason in `why`,
+ * if there is no way between two devices, if a forced algorithm does not apply, or if
+ * the clock refuses.
  */
 bool perf_measure(struct perf_row *out, const struct perf *p, int64_t bytes,
                   clock_fn *clock, void *self, struct arena *a, struct text *why);

@@ -9,10 +9,12 @@ struct perf_table {
 	int32_t devices, ngroups;
 	int n;
 	const struct perf_row *row;
-	const double *measured_s; /* [n], NaN where there is none; NULL: no columns */
+	const double *measured_s; /* [n], NaN where there is none; NULL: no column */
 };
 
-/* Append it as nccl-tests prints it, as CSV, or as JSON (sim/README.md, JSON). */
+/*
+ * Append the table as nccl-tests prints it, as CSV, or as JSON (sim/README.md, JSON).
+ */
 void perf_show_text(struct text *out, const struct perf_table *t);
 void perf_show_csv(struct text *out, const struct perf_table *t);
 void perf_show_json(struct text *out, const struct perf_table *t);

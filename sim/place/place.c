@@ -81,8 +81,9 @@ double place_seconds(struct step_time *times, const struct bench *b, int clock,
 }
 
 /*
- * What the reduction is as a problem: arrays of their own for all other coordinates, one
- * after another, each to be summed. Its bound is that of all programs.
+ * Returns the bound of all programs of the reduction. It is that of the problem to sum
+ * an array for each value of the other coordinates, where these arrays stand one after
+ * another.
  */
 static double row_bound_s(const struct place_result *r, const struct matrix *m,
                           struct arena *a)

@@ -1,5 +1,5 @@
 /*
- * Placements of one case, timed and shown: what `shardsim place` prints.
+ * Placements of one case, timed and shown as `shardsim place` prints them.
  *
  * Placements are searched with the clock `model`. Other clocks then time the all-reduce
  * and the best program of every matrix shown.
@@ -14,8 +14,8 @@
 #include <jansson.h>
 
 /*
- * The clock model, which every bench has (borrowed), as a reduction_clock for searches. It
- * remembers what it has priced (placement/memo.h).
+ * The clock `model` of a bench, which is borrowed, as a reduction_clock for searches.
+ * It remembers what it has priced (placement/memo.h).
  */
 struct place_model;
 
@@ -24,10 +24,11 @@ void place_model_free(struct place_model *m);
 struct reduction_clock place_model_clock(struct place_model *m);
 
 /*
- * Returns the seconds of a reduction by clock number `clock` of a bench, `payload_bytes` being on
- * every device, as bench_seconds() gives them; or < 0 with E_INFEASIBLE at `at`. Where the
- * clock takes no case of that size, NaN with the reason in `refusal`, unless that has one
- * already; with `refusal` NULL that is an error like others.
+ * Returns the seconds of a reduction of `payload_bytes` on every device by clock number
+ * `clock` of a bench, as bench_seconds() gives them; on an error it returns < 0 with
+ * E_INFEASIBLE at `at`. Where the clock refuses a case of that size, it returns NaN and
+ * puts the reason into `refusal`, unless there is one already; if `refusal` is NULL,
+ * that is an error like others.
  */
 double place_seconds(struct step_time *times, const struct bench *b, int clock,
                      const struct reduction *r, double payload_bytes,
@@ -36,43 +37,44 @@ double place_seconds(struct step_time *times, const struct bench *b, int clock,
 /* One step of a best program as it is shown. */
 struct place_step {
 	enum op op;
-	int32_t ngroups, size; /* of its groups, and of each */
-	double held_bytes;     /* by each member with data before it */
+	int32_t ngroups, size; /* how many groups, and how many devices in each */
+	double held_bytes;     /* what each member with data holds before it */
 };
 
 struct place_row {
 	const struct placed *placed;
-	const char *program;                                /* as text */
-	double allreduce_s[CLOCKS_MAX], best_s[CLOCKS_MAX]; /* NaN: refused */
+	const char *program;                                /* the best one, as text */
+	double allreduce_s[CLOCKS_MAX], best_s[CLOCKS_MAX]; /* NaN where refused */
 	const char *message; /* why the first clock without a time has none, else "" */
-	double bound_s; /* that no program of this placement is below (cost/bound.h) */
+	double bound_s;      /* no program of this placement is faster (cost/bound.h) */
 	struct place_step step[PROGRAM_STEPS_MAX];
 	struct step_time time[CLOCKS_MAX][PROGRAM_STEPS_MAX];
 };
 
 struct place_result {
 	const struct placement_case *c;
-	const char *platform; /* as the user typed it, or what stands for none */
+	const char *platform; /* as the user typed it, or a name where there is none */
 	const struct machine *machine;
 	int nclocks;
 	const char *clock[CLOCKS_MAX];
-	int64_t nmatrices, nrows; /* all; those shown */
+	int64_t nmatrices, nrows; /* of all matrices `nrows` are shown */
 	const struct place_row *row;
-	double planning_s;                /* NaN: not shown */
-	const struct links_report *links; /* of the first row; NULL: not shown */
+	double planning_s;                /* NaN where it is not shown */
+	const struct links_report *links; /* of the first row; NULL if not shown */
 };
 
 /*
- * Times the rows of the first `nrows` of `placed` by every clock of the bench. E_INFEASIBLE
- * where one fails, or no steps can be laid on the platform.
+ * Makes rows of the first `nrows` of `placed` and times them by every clock of the
+ * bench. It is an E_INFEASIBLE if a clock fails, or if the platform cannot run the
+ * steps.
  */
 enum status place_rows(struct place_result *out, struct arena *a,
                        const struct placed *placed, const struct bench *b,
                        struct error *e);
 
 /*
- * Returns the best program of a placement, for time lines and links, with the times of `row`
- * (NULL: none yet). The arena's.
+ * Returns the best program of a placement for time lines and links, with the times of
+ * `row` unless that is NULL. Everything is the arena's.
  */
 struct timed place_timed(const struct placed *p, const struct place_row *row,
                          const struct placement_case *c, const struct bench *b,
@@ -86,13 +88,14 @@ void place_json(struct text *out, const struct place_result *r, const struct ben
 json_t *place_times_json(const char *const *clock, int nclocks, const double *time_s);
 
 /*
- * Return a matrix as a list of rows, levels and axes as lists of [name or null, size].
+ * Return a matrix as a list of rows, and levels and axes as lists of [name or null,
+ * size].
  */
 json_t *place_matrix_json(const struct matrix *m);
 json_t *place_levels_json(const struct hierarchy *h);
 json_t *place_axes_json(const struct mesh *axes);
 
-/* Appends the device order of a matrix, as `--devices @FILE` reads it. */
+/* Appends the device order of a matrix in the form that `--devices @FILE` reads. */
 void place_devices(struct text *out, const struct matrix *m, struct arena *a);
 
 #endif

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Returns the torus, else what joins the devices of a node. */
+/* Returns the torus of a machine or, if it has none, the fabric inside its nodes. */
 static const struct fabric *main_fabric(const struct machine *m)
 {
 	for (int f = 0; f < m->nfabrics; f++)
@@ -63,7 +63,7 @@ const char *placing_devices(const struct matrix *m, struct arena *a)
 	return text_take(&list, a);
 }
 
-/* A placement, and what no plan in it can be below. */
+/* A placement with its bound: no plan in it is faster. */
 struct option {
 	const struct matrix *matrix;
 	int64_t number;
@@ -116,7 +116,8 @@ static enum status options_of(struct option **out, int64_t *n, const struct benc
 }
 
 /*
- * Returns the seconds of a plan by the prices it was found with; INFINITY without one.
+ * Returns the seconds of a plan by the prices it was found with, INFINITY without a
+ * plan.
  */
 static double price_s(const struct measurement *m, const struct bench *b)
 {

@@ -10,23 +10,27 @@
 #include "suite/suite.h"
 
 /*
- * Makes the hierarchy that stands for a machine where the user gave none: the lengths of
- * its tori, with the number of domains in front if there are several; else nodes of the
- * first fabric and the devices of one. For a mesh of fewer devices as many whole nodes, or devices of one.
- * E_TYPE where the devices of a node do not follow each other, or do not fit.
+ * Makes the hierarchy of a machine for which the user gave none. For tori it is their
+ * lengths, with the number of domains in front if there are several; else it is the
+ * number of nodes of the first fabric and the number of devices in a node. A mesh of
+ * fewer devices takes as many whole nodes, or devices of one node. It is an E_TYPE if
+ * the devices of a node do not follow each other, or do not fit.
  */
 enum status placing_hierarchy(struct hierarchy *out, const struct machine *m,
                               int32_t ndevices, struct where at, struct error *e);
 
-/* Returns the device order of a matrix as `--devices` reads it; the arena's. */
+/*
+ * Returns the device order of a matrix in the form that `--devices` reads; the arena's.
+ */
 const char *placing_devices(const struct matrix *m, struct arena *a);
 
 /*
- * Plans a scenario with `placement: free` by `planner` in every placement and keeps the
- * cheapest plan; of equal ones that of the first matrix. Placements whose bound is not below the
- * cheapest so far are left out. `problem` is then that of the kept plan, on whose devices
- * the bench is placed; the message names its matrix and the bound is the least of all.
- * Without a plan in any of them the answer is that of the first.
+ * Plans a scenario with `placement: free` by `planner` in every placement, and keeps
+ * the cheapest plan, of equal ones that of the first matrix. It leaves out placements
+ * whose bound is not below the cheapest plan so far. Afterwards `problem` is that of
+ * the plan kept, and the bench is placed on its devices; the message names its matrix,
+ * and the bound is the least of all placements. If no placement has a plan, the answer
+ * is that of the first.
  */
 void placing_measure(struct measurement *out, struct problem *problem, struct bench *b,
                      const struct scenario *sc, const struct planner *planner,

@@ -18,7 +18,8 @@ struct entry {
 };
 
 /*
- * Returns number `i` of a text or list of texts; NULL with an error or behind the last.
+ * Returns number `i` of a text or a list of texts; NULL behind the last, or on an
+ * error.
  */
 static const char *text_of(struct reader *r, yaml_node_t *node, int i, struct where *at)
 {

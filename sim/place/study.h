@@ -1,13 +1,15 @@
 /*
- * Many reductions at once: how much placement and programs matter on a system.
+ * A study runs many reductions, to tell how much placement and programs matter on a
+ * system.
  *
  *   placements:
  *     - {family: NAME, platform: "p2-a100:2", hierarchy: "2,16", axes: ["2,16", "4,8"],
  *        reduce: ["0", "1"]}
  *     - {..., bytes: 16MiB, source: "..."}
  *
- * Each of `axes` with each of `reduce` is a case; values are texts as on the command line
- * of `place`, or lists of them. A platform is a file or family:shape{KEY=VALUE,...}.
+ * Each of `axes` with each of `reduce` is a case; values are texts as on the command
+ * line of `place`, or lists of them. A platform is a file or
+ * family:shape{KEY=VALUE,...}.
  */
 #ifndef SHARDSIM_SIM_PLACE_STUDY_H
 #define SHARDSIM_SIM_PLACE_STUDY_H
@@ -18,7 +20,7 @@
 struct study_case {
 	const char *family, *platform, *axes, *reduce; /* as in the file */
 	struct placement_case c;
-	/* By study_run: all matrices, ranked. */
+	/* study_run() stores all matrices here, ranked. */
 	struct placed *placed;
 	int64_t n;
 };
@@ -28,22 +30,24 @@ struct study {
 	struct study_case *of;
 };
 
-/* Reads files; all is the arena's. Errors have file, line and column. */
+/* Reads files; everything is the arena's. Errors have file, line and column. */
 enum status study_read(struct study *out, struct arena *a, const char *const *path,
                        int n, struct error *e);
 
-/* Searches all cases by the clock `model` of their platforms. Errors at the case. */
+/*
+ * Searches all cases by the clock `model` of their platforms. Errors are at the case.
+ */
 enum status study_run(struct study *s, struct arena *a, struct error *e);
 
 /* Sums over all matrices of the cases of a family. */
 struct study_sums {
 	int cases;
-	int64_t matrices, programs[2]; /* of a case: fewest and most */
+	int64_t matrices, programs[2]; /* the fewest and the most programs of a case */
 	double spread[2]; /* slowest / fastest matrix of a case, the largest:
 	                                    by their all-reduces, by their best programs */
 	const struct study_case *widest; /* the case of spread[0] */
 	int64_t improved; /* matrices with a program faster than the all-reduce */
-	double speedup, most_speedup; /* of those: the mean, the largest; NaN if none */
+	double speedup, most_speedup; /* mean and largest of those; NaN if none */
 	int64_t inside,
 		inside_single; /* reductions within the last level; of those, best is
 	                                  the all-reduce */
@@ -51,13 +55,15 @@ struct study_sums {
 	int64_t several, level,
 		row; /* of several axes; faster by level order; where that
 	                                 took row order */
-	double level_speedup, most_level; /* of `level`; NaN if none */
+	double level_speedup, most_level; /* mean and largest of `level`; NaN if none */
 };
 
-/* Returns the sums of families that begin with `family`; NULL: of all. */
+/*
+ * Returns the sums of the families that begin with `family`, or of all if it is NULL.
+ */
 struct study_sums study_sums_of(const struct study *s, const char *family);
 
-/* Print tables, and all cases as CSV. */
+/* study_words() prints tables, study_csv() all cases as CSV. */
 void study_words(const struct pen *pen, const struct study *s);
 void study_csv(FILE *out, const struct study *s);
 

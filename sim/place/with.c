@@ -125,9 +125,9 @@ struct timing {
 	struct bench *bench;
 	struct place_model *model;
 	struct synth_cache *cache;
-	bool all_clocks;     /* of the bench, not only its prices */
-	struct text refusal; /* of the scenario at hand, by a clock; else empty */
-	struct arena *arena; /* what lasts */
+	bool all_clocks;     /* all clocks of the bench time it, not only its prices */
+	struct text refusal; /* why a clock refused the scenario at hand, else empty */
+	struct arena *arena; /* what it holds lasts */
 	struct error *error;
 };
 
@@ -148,7 +148,7 @@ static enum status time_program(struct work_time *out, struct timing *t,
 	return t->error->code;
 }
 
-/* Finds the fastest program, where it is faster than `*best_s`. */
+/* Finds the fastest program, and takes it if it is faster than `*best_s`. */
 static enum status try_program(struct work_time *out, double *best_s, struct timing *t,
                                const struct matrix *m, const struct problem *p,
                                const struct scenario *sc, struct arena *a)

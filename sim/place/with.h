@@ -1,10 +1,10 @@
 /*
- * Placements of a whole workload: the scenarios of one family of a suite, all on one mesh,
- * planned and timed in every placement of the mesh on a hierarchy.
+ * Placements of a whole workload: the scenarios of one family of a suite, all on one
+ * mesh, planned and timed in every placement of the mesh on a hierarchy.
  *
- * A scenario takes its time by the planner `best`, times its weight. One that only sums
- * over axes (an all-reduce) takes that of the fastest program of its placement
- * (placement/search.h) where that is faster.
+ * A scenario takes the time of the plan of `best`, times its weight. A scenario that
+ * only sums over axes (an all-reduce) takes the time of the fastest program of its
+ * placement (placement/search.h) where that is less.
  */
 #ifndef SHARDSIM_SIM_PLACE_WITH_H
 #define SHARDSIM_SIM_PLACE_WITH_H
@@ -15,18 +15,18 @@
 
 /* A scenario in one placement. */
 struct work_time {
-	double time_s[CLOCKS_MAX]; /* once, without its weight; NaN: refused */
-	const char *plan;          /* as a line, or a program */
+	double time_s[CLOCKS_MAX]; /* once, without its weight; NaN where refused */
+	const char *plan;          /* the plan or the program as a line */
 };
 
 struct work_placement {
-	const struct matrix *matrix; /* NULL: row-major order, where no matrix gives it */
-	int64_t number;              /* of its matrix */
+	const struct matrix *matrix; /* NULL: row-major order that no matrix gives */
+	int64_t number;              /* that of its matrix */
 	bool row_major;
 	double total_s;                   /* by the prices of the bench */
 	const struct work_time *time;     /* [nscenarios] */
-	double clock_total_s[CLOCKS_MAX]; /* of the best, the default, the worst */
-	const char *message; /* of those: why the first scenario without a time by some
+	double clock_total_s[CLOCKS_MAX]; /* for the best, the default, the worst */
+	const char *message; /* for those: why the first scenario without a time by some
 	                        clock has none, else "" */
 };
 
@@ -37,24 +37,25 @@ struct workload {
 	int nscenarios;
 	const struct scenario **scenario;
 	int64_t nplacements;
-	struct work_placement *placement; /* by rising total, of equal ones by number */
+	struct work_placement *placement; /* by rising total, equal ones by number */
 	const struct work_placement *best, *row_major, *worst;
 };
 
 /*
- * Stores the families of the suite as workloads without placements yet, in the suite's
- * order; the arena's. `levels` NULL: the platform's hierarchy (placing.h). Errors at the place of a
- * scenario: another mesh than that of its family's first, its own devices, more axes than
- * matrices have, devices that the hierarchy or platform has not.
+ * Stores the families of the suite as workloads in the suite's order, without
+ * placements yet; everything is the arena's. `levels` is the hierarchy, or NULL for the
+ * platform's own (placing.h). It is an error at a scenario if its mesh is not that of
+ * its family's first scenario, if it names devices, if it has more axes than matrices
+ * can have, or if the hierarchy or the platform has too few devices.
  */
 enum status workloads_of(struct workload **out, int *n, struct arena *a,
                          const struct suite *suite, const struct hierarchy *levels,
                          const struct machine *m, struct error *e);
 
 /*
- * Plans and times a workload in all placements, by the clock `model`, and by all clocks of the bench
- * in the best, the default and the worst. E_INFEASIBLE at the scenario that has no plan, or
- * of which a clock fails.
+ * Plans and times a workload in all placements by the clock `model`, and in the best,
+ * the default and the worst by all clocks of the bench. It is an E_INFEASIBLE at a
+ * scenario if that has no plan or if a clock fails on it.
  */
 enum status workload_run(struct workload *workload, struct bench *b, struct arena *a,
                          struct error *e);

@@ -30,7 +30,7 @@ static const char *matrix_text(const struct work_placement *p, struct arena *a)
 	return text_take(&t, a);
 }
 
-/* How many times faster than row-major order. */
+/* Returns how many times as fast as `then_s` the time `now_s` is, as text. */
 static const char *speedup(double then_s, double now_s, struct arena *a)
 {
 	return now_s > 0 ? arena_printf(a, "%.2f", then_s / now_s) : "-";
@@ -67,7 +67,10 @@ static void totals_text(struct text *out, const struct place_output *o,
 			text_printf(out, "%s\n", shown[i]->message);
 }
 
-/* What each scenario takes altogether, by the first clock, and how in the best. */
+/*
+ * Prints the time of each scenario by the first clock, and its plan in the best
+ * placement.
+ */
 static void scenarios_text(struct text *out, const struct workload *workload,
                            struct arena *a)
 {

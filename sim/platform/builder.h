@@ -1,7 +1,7 @@
 /*
- * Making the machine of a platform file: what machine.c (devices and fabrics),
- * geometry.c (geometry and ports) and stated.c (geometry against routes)
- * share. Private to those.
+ * The builder that makes the machine of a platform file. It is private to machine.c
+ * (devices and fabrics), geometry.c (geometry and ports) and stated.c (which compares
+ * the geometry with the routes).
  */
 #ifndef SHARDSIM_SIM_PLATFORM_BUILDER_H
 #define SHARDSIM_SIM_PLATFORM_BUILDER_H
@@ -17,7 +17,7 @@ struct builder {
 	struct error *error;
 };
 
-/* Records an error at a host; always a failure. */
+/* Records an error at a host and returns its code. */
 #define builder_fail(b, code, h, ...)                                                  \
 	error_set((b)->error, code, platform_xml_where((b)->xml, (h)->place),          \
 	          __VA_ARGS__)
@@ -31,12 +31,12 @@ static inline const struct xml_host *builder_host(const struct builder *b, int f
 	return h < 0 ? NULL : &b->xml->host[h];
 }
 
-/* Geometry and ports of a fabric whose domains are known. */
+/* Finds geometry and ports of a fabric whose domains are known. */
 enum status builder_wire(struct builder *b, struct platform_graph *g, int f);
 
 /*
- * Compares the routes written out with the geometry that the hosts state (E_TYPE). After
- * builder_wire() of all fabrics.
+ * Compares the routes written out with the geometry that the hosts state, and returns
+ * E_TYPE where they differ. builder_wire() of all fabrics comes before it.
  */
 enum status builder_check_stated(struct builder *b);
 

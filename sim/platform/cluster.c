@@ -165,7 +165,7 @@ static enum status read_topology(struct reader *r, const xmlNode *node,
 	return OK;
 }
 
-/* Checks backbones and limiters, which SimGrid knows if they are shared links. */
+/* Checks backbones and limiters; SimGrid knows them, but only as shared links. */
 static enum status read_backbone(struct reader *r, const xmlNode *node)
 {
 	const char *policy = reader_attribute(r, node, "bb_sharing_policy");

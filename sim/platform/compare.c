@@ -5,10 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* In a domain of at most so many hosts all routes of a graph are asked. */
+/*
+ * All routes of a graph are asked for in a domain of at most GRAPH_ALL_PAIRS_HOSTS
+ * hosts.
+ */
 enum { OTHER_PAIRS = 1000, GRAPH_ALL_PAIRS_HOSTS = 128 };
 
-/* Says which route is about to be asked, should SimGrid not survive it. */
+/* Notes which route is about to be asked for, in case SimGrid does not survive it. */
 static void note_route(struct loader *l, int f, int32_t src, int32_t dst)
 {
 	const int32_t *host =
@@ -18,7 +21,7 @@ static void note_route(struct loader *l, int f, int32_t src, int32_t dst)
 		*l->asked = (struct asked){.src = host[src], .dst = host[dst]};
 }
 
-/* A graph states no route to compare with, but there must be one. */
+/* Checks that a graph has a route of one pair; it states none to compare it with. */
 static void require_route(struct loader *l, int f, int32_t src, int32_t dst)
 {
 	const struct machine *m = l->platform->machine;
@@ -141,9 +144,9 @@ static void check_route(struct loader *l, int f, int32_t src, int32_t dst)
 }
 
 /*
- * Pairs of one domain: every device and the next one of its domain, the last and the
- * first too, then seeded others. For a switch these are all its ports; where SimGrid
- * finds shortest paths, that ring of routes means that there are all others.
+ * Compares pairs of one domain: every device with the next one of its domain, the last
+ * with the first, then seeded others. For a switch these are all its ports. Where
+ * SimGrid finds shortest paths, that ring of routes means that all other routes exist.
  */
 static void compare_pairs(struct loader *l, int f, struct rng *rng)
 {

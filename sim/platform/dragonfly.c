@@ -8,7 +8,9 @@ struct dragonfly {
 	int32_t groups, chassis, blades, nodes;
 	int32_t wide[3];      /* links in one cable: blue, black, green */
 	struct duplex *local; /* [router * nodes + node], up from the node */
-	/* [from router * ... + to]: the link there; green by blade, black by chassis */
+	/*
+	 * Links from a router, green by the blade of the other, black by its chassis.
+	 */
 	int32_t *green, *black;
 	int32_t *blue; /* [router], -1 without one */
 };
@@ -161,9 +163,9 @@ struct walk {
 	int32_t group, chassis, blade;
 };
 
-static int32_t router_at(const struct dragonfly *f, struct walk w)
+static int32_t router_at(const struct dragonfly *f, struct walk at)
 {
-	return (w.group * f->chassis + w.chassis) * f->blades + w.blade;
+	return (at.group * f->chassis + at.chassis) * f->blades + at.blade;
 }
 
 static struct walk walk_from(const struct dragonfly *f, int32_t host)
@@ -174,7 +176,7 @@ static struct walk walk_from(const struct dragonfly *f, int32_t host)
 	                     router / f->blades % f->chassis, router % f->blades};
 }
 
-/* At most HOPS_MAX links. */
+/* Stores the links of a route, HOPS_MAX at most, and returns how many they are. */
 static int fly_route(const struct dragonfly *f, int32_t src, int32_t dst, int32_t *links)
 {
 	struct walk at = walk_from(f, src), to = walk_from(f, dst);

@@ -17,14 +17,15 @@
 #include <xbt/dynar.h>
 
 /*
- * SimGrid's settings, for single flows or parallel tasks. Its defaults are made for TCP on
- * Ethernet and for times of seconds: they add to latencies, cap windows and round to
- * 1e-5 s. The solver's precision is an absolute bandwidth, and fails where it is below the
- * rounding of the bandwidths in use.
+ * Sets SimGrid's options, for single flows or for parallel tasks. Its defaults are made
+ * for TCP on Ethernet and for times of seconds: they add to latencies, cap windows and
+ * round to 1e-5 s. The solver's precision is an absolute bandwidth, and fails where it
+ * is below the rounding of the bandwidths in use.
  *
- * Flows that share a link get of it, in CM02, in inverse proportion to their latencies,
- * as TCP does; those without latency get equal shares. So SimGrid knows none, and who
- * starts a flow waits for its latency. Flows have an actor each, whose stack is kept small.
+ * In the model CM02, as in TCP, flows share a link in inverse proportion to their
+ * latencies; flows without a latency get equal shares. So SimGrid is told of no
+ * latency, and whoever starts a flow waits for it. Each flow has an actor, whose stack
+ * is kept small.
  */
 static void engine_init(const struct machine *m, bool flows)
 {
@@ -55,8 +56,8 @@ static void engine_init(const struct machine *m, bool flows)
 }
 
 /*
- * SimGrid reads files only: the text goes through one that has no name, so that nothing
- * is left behind when SimGrid ends the process.
+ * Has SimGrid read the text. It reads files only, so the text goes through a file
+ * without a name, and nothing is left behind when SimGrid ends the process.
  */
 static enum status engine_load(struct loader *l, const char *text, size_t length)
 {
@@ -76,7 +77,10 @@ static enum status engine_load(struct loader *l, const char *text, size_t length
 	return l->error->code;
 }
 
-/* Our reader has had the brief text of a generated platform. */
+/*
+ * Has SimGrid read the whole text; of a generated platform our reader had the brief
+ * one.
+ */
 static enum status engine_read(struct loader *l)
 {
 	struct text whole = {0};
@@ -139,7 +143,7 @@ static enum status engine_links(struct loader *l)
 }
 
 /*
- * Asked for one by one, a host is looked for in every zone, so all are taken at once.
+ * Takes all hosts at once, because SimGrid looks for a single one in every zone.
  */
 static enum status engine_hosts(struct loader *l)
 {
@@ -173,7 +177,7 @@ static enum status engine_hosts(struct loader *l)
 	return l->error->code;
 }
 
-/* A machine_route_fn: SimGrid's own route. Graph zones answer from the first run on. */
+/* Is a machine_route_fn with SimGrid's own routes; graphs have them once it runs. */
 static int engine_route(const struct machine *m, int f, int32_t src, int32_t dst,
                         int32_t *links, int capacity)
 {
@@ -197,7 +201,7 @@ static int engine_route(const struct machine *m, int f, int32_t src, int32_t dst
 	return n;
 }
 
-/* An actor: graph zones know their routes only while the simulation runs. */
+/* Is an actor, because graph zones know their routes only while the simulation runs. */
 static void comparer(int argc, char **argv)
 {
 	(void)argc;

@@ -6,7 +6,10 @@ struct fat_tree {
 	int levels;
 	int32_t children[LEVELS_MAX], parents[LEVELS_MAX], cables[LEVELS_MAX];
 	int32_t nodes[LEVELS_MAX + 1]; /* of a level */
-	/* Of node k of level l, parent p, cable j: [(k * parents + p) * cables + j]. */
+	/*
+	 * Of node k of level l to its parent p by cable j: [(k * parents + p) * cables
+	 * + j].
+	 */
 	struct duplex *up[LEVELS_MAX];
 	int32_t position; /* of the first host */
 };
@@ -28,7 +31,7 @@ static void digits_of(int32_t *digit, const struct fat_tree *t, int level, int32
 	}
 }
 
-static int32_t node_of(const struct fat_tree *t, int level, const int32_t *digit)
+static int32_t node_of_digits(const struct fat_tree *t, int level, const int32_t *digit)
 {
 	int32_t node = 0;
 
@@ -87,7 +90,7 @@ static void tree_wire(const struct topology_maker *k, struct fat_tree *t, int le
 				k->xml->arena, "link_from_%d_%d_%d",
 				(int)node_number(t, level, node),
 				(int)node_number(t, level + 1,
-			                         node_of(t, level + 1, digit)),
+			                         node_of_digits(t, level + 1, digit)),
 				(int)k->xml->fat_tree_links++);
 			t->up[level][(int64_t)node * parents * cables + i] =
 				topology_cable(k, name, 1);
@@ -141,8 +144,8 @@ static bool is_below(const struct fat_tree *t, int level, const int32_t *node,
 }
 
 /*
- * One step down from the node to its child along the cable, by digits; the node's digit
- * below its level becomes the destination's.
+ * Goes a step down from the node to its child along the cable, and returns the link.
+ * The node, which is given by its digits, gets the child's digit below its level.
  */
 static int32_t tree_down(const struct fat_tree *t, int level, int32_t *node,
                          const int32_t *dst, int32_t cable)
@@ -151,16 +154,17 @@ static int32_t tree_down(const struct fat_tree *t, int level, int32_t *node,
 	int32_t parent = node[l];
 
 	node[l] = dst[l];
-	return t->up[l][((int64_t)node_of(t, l, node) * t->parents[l] + parent) *
+	return t->up[l][((int64_t)node_of_digits(t, l, node) * t->parents[l] + parent) *
 	                        t->cables[l] +
 	                cable]
 	        .down;
 }
 
 /*
- * Down as SimGrid does it: it looks through the node's ports from the first of cable
- * (source's position mod cables) on, port i being of child i mod children by cable i /
- * children; having found one, it goes on with the next i in the child it has come to.
+ * Goes down as SimGrid does. It looks through the node's ports, of which port i leads
+ * to child i mod children by cable i / children, from the first port of cable number
+ * (source's position mod cables) on. When it has found one, it goes on with the next i
+ * in that child.
  */
 static int tree_route_down(const struct fat_tree *t, int level, int32_t *node,
                            int64_t position, const int32_t *dst, int32_t *links,
@@ -209,7 +213,7 @@ int fat_tree_route(const struct fat_tree *t, int32_t src, int32_t dst, int32_t *
 		links[n++] = t->up[level][(int64_t)at * ports + port].up;
 		turn /= t->parents[level];
 		level++;
-		at = node_of(t, level, node);
+		at = node_of_digits(t, level, node);
 	}
 	down = tree_route_down(t, level, node, (int64_t)t->position + src, to,
 	                       links + n, capacity - n);

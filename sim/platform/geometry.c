@@ -14,7 +14,7 @@ static enum status geometry_fault(struct builder *b, int f)
 }
 
 /* Reads the "4x4x8" of a geometry and returns what is after it, NULL if it is none. */
-static const char *read_shape(struct builder *b, int f, const char *p)
+static const char *read_geometry_shape(struct builder *b, int f, const char *p)
 {
 	struct fabric *fab = &b->m->fabric[f];
 
@@ -47,8 +47,8 @@ static enum status read_twisted(struct builder *b, int f)
 }
 
 /*
- * "torus 4x4x8 wrap 111", "twisted 4x4x8", "switch" or "graph"; "graph 4x4x8 wrap 111"
- * is a torus that lacks cables.
+ * Reads "torus 4x4x8 wrap 111", "twisted 4x4x8", "switch" or "graph"; "graph 4x4x8 wrap
+ * 111" is a torus that lacks cables.
  */
 static enum status read_geometry(struct builder *b, int f)
 {
@@ -63,7 +63,7 @@ static enum status read_geometry(struct builder *b, int f)
 	fab->geometry = graph ? GEOMETRY_GRAPH : GEOMETRY_TORUS;
 	if (!twisted && !graph && strncmp(p, "torus ", 6) != 0)
 		return geometry_fault(b, f);
-	p = read_shape(b, f, strchr(p, ' ') + 1);
+	p = read_geometry_shape(b, f, strchr(p, ' ') + 1);
 	if (p && twisted && !*p)
 		return read_twisted(b, f);
 	if (!p || twisted || strncmp(p, " wrap ", 6) != 0)
@@ -171,7 +171,8 @@ static bool follows_cables(const int32_t *ends, int32_t src, int32_t dst,
 }
 
 /*
- * Do all routes of a fabric follow cables? `ends` has from and to of each link, or -1.
+ * Returns whether all routes of a fabric follow cables. `ends` has the two ends of each
+ * link, or -1.
  */
 static bool all_follow(const struct machine *m, int f, const int32_t *ends)
 {
@@ -199,8 +200,9 @@ static bool all_follow(const struct machine *m, int f, const int32_t *ends)
 }
 
 /*
- * The cables that a torus has that lacks some, where its routes are written out: those
- * between neighbours. They are its ports if no route leaves them.
+ * Finds the cables of a torus that lacks some and whose routes are written out: they
+ * are the routes of one link between neighbours. They become its ports if all routes
+ * follow them.
  */
 static void cable_ports(struct builder *b, int f)
 {

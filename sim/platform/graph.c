@@ -7,7 +7,8 @@
 #include <string.h>
 
 /*
- * Returns whether routes between the hosts are written out: both are in one such zone.
+ * Returns whether the routes between the hosts are written out: both hosts are then in
+ * one zone that does so.
  */
 static bool is_written(const struct platform_xml *xml, const struct xml_host *a,
                        const struct xml_host *b)
@@ -54,8 +55,8 @@ struct ends {
 };
 
 /*
- * Called once to count, then to fill: adds `n` links of end number `i` = 2 * device +
- * to.
+ * Adds `n` links of the end number `i` = 2 * device + to; it is called once to count
+ * them, then again to fill them in.
  */
 static void ends_add(struct ends *e, int64_t i, const int32_t *links, int32_t n)
 {
@@ -143,7 +144,7 @@ static void find_ends(struct machine *m, const struct platform_graph *g, int f)
 		int32_t n = e.first[i];
 
 		if (total > INT32_MAX - n)
-			return; /* not known, then */
+			return; /* the ends are not known, then */
 		e.first[i] = (int32_t)total;
 		total += n;
 	}
@@ -155,8 +156,9 @@ static void find_ends(struct machine *m, const struct platform_graph *g, int f)
 }
 
 /*
- * Is it for our reader to know all routes of each domain, and does it? The members of a
- * domain are compared with its first, and where they are written out all pairs are.
+ * Finds whether our reader knows all routes of each domain, and whether none is missing
+ * where it should. The members of a domain are compared with its first member, or all
+ * pairs where routes are written out.
  */
 static enum status find_routes(const struct machine *m, const struct platform_graph *g,
                                int f, int32_t *first, bool *open, struct error *e)

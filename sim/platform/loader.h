@@ -1,5 +1,5 @@
 /*
- * A platform on its way into SimGrid. Private to sim/platform*.c.
+ * A platform on its way into SimGrid. Private to sim/platform/.
  */
 #ifndef SHARDSIM_SIM_PLATFORM_LOADER_H
 #define SHARDSIM_SIM_PLATFORM_LOADER_H
@@ -9,7 +9,8 @@
 
 /*
  * What a trial leaves behind even if SimGrid ends it: the hosts of the route that was
- * asked last (src -1 before the first), and the place of the error that it found.
+ * asked for last (`src` is -1 before the first), and the place of the error that it
+ * found.
  */
 struct asked {
 	int32_t src, dst;
@@ -30,7 +31,7 @@ struct loader {
 	struct error *error; /* of the call at hand; never NULL during one */
 };
 
-/* SimGrid's library. E_IO where it is not there. */
+/* Opens SimGrid's library; it is an E_IO if that is not there. */
 enum status platform_simgrid_load(struct error *e);
 
 /*
@@ -39,7 +40,7 @@ enum status platform_simgrid_load(struct error *e);
  */
 enum status platform_engine_start(struct loader *l);
 
-/* Does that in a child first, and says what the child found, or of what it died. */
+/* Starts SimGrid in a child first, and records what that found, or of what it died. */
 enum status platform_trial(struct loader *l);
 
 /*

@@ -8,7 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A slash behind a brace is one of a value: 25GB/s. */
+/*
+ * Returns whether `spec` is a file. A slash behind a brace belongs to a value: 25GB/s.
+ */
 static bool is_file(const char *spec)
 {
 	size_t n = strlen(spec);
@@ -18,8 +20,9 @@ static bool is_file(const char *spec)
 }
 
 /*
- * "key=value,...}" into `set`, room for PLATFORM_SETTINGS_MAX; their number, -1 if it is
- * not that or has a key twice.
+ * Splits "key=value,...}" into `set`, which has room for PLATFORM_SETTINGS_MAX, and
+ * returns the number of settings; -1 if the text does not have that form or has a key
+ * twice.
  */
 static int split_settings(const char **set, struct arena *a, const char *text)
 {
@@ -59,7 +62,7 @@ enum status platform_split(struct platform_name *out, struct arena *a, const cha
 	return OK;
 }
 
-/* The text of `spec`, unchecked. */
+/* Reads or generates the text of `spec`, without checking it. */
 static enum status take_text(struct text *out, struct arena *a, const char *spec,
                              const char *const *set, int nset, struct error *e)
 {
@@ -80,7 +83,8 @@ struct parts {
 };
 
 /*
- * The texts are the caller's where they can be: an error shows them when `a` is gone.
+ * Takes `spec` and its settings apart. Texts stay the caller's where that is possible,
+ * since an error shows them when `a` is gone.
  */
 static enum status take_apart(struct parts *out, struct arena *a, const char *spec,
                               const char *const *set, int nset, struct error *e)
@@ -108,7 +112,7 @@ static enum status take_apart(struct parts *out, struct arena *a, const char *sp
 	return OK;
 }
 
-/* What a platform was made of, for its whole text when SimGrid is started. */
+/* Keeps what a platform was made of; its whole text is made when SimGrid is started. */
 static void keep_spec(struct loader *l, struct arena *a, const struct parts *p)
 {
 	const char **kept = arena_alloc(a, (size_t)p->nset, sizeof(*kept));
@@ -121,8 +125,8 @@ static void keep_spec(struct loader *l, struct arena *a, const struct parts *p)
 }
 
 /*
- * The file's text and what our reader makes of it. A generated one is brief, for most
- * machines are never started.
+ * Takes the file's text and makes the machine of it with our reader. A generated text
+ * is brief, since most machines are never started.
  */
 static enum status read_loader(struct loader *l, struct arena *a, const char *spec,
                                const char *const *set, int nset)

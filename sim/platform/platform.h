@@ -28,8 +28,8 @@ struct platform {
 	struct arena *arena; /* borrowed: the caller's, which holds all of this */
 	struct machine *machine;
 	/*
-	 * SimGrid's, of [fabric * ndevices + device], an entry NULL where the device is not
-	 * on the fabric; all NULL until SimGrid is started.
+	 * SimGrid's host of a device on a fabric at [fabric * ndevices + device], or
+	 * NULL if the device is not on it. All are NULL until SimGrid is started.
 	 */
 	void **host;
 	struct loader *loader; /* platform.c's own */
@@ -45,7 +45,8 @@ struct platform_name {
 };
 
 /*
- * Splits the name of a platform. E_SYNTAX at `at`: no settings, or nothing before them.
+ * Splits the name of a platform. It is an E_SYNTAX at `at` if the braces have no
+ * settings, or if nothing stands before them.
  */
 enum status platform_split(struct platform_name *out, struct arena *a, const char *spec,
                            struct where at, struct error *e);
@@ -81,16 +82,16 @@ enum status platform_open(struct platform **out, struct arena *a, const char *sp
                           struct error *e);
 
 /*
- * Load the platform into SimGrid with the settings for parallel tasks, ready for
- * clock/simgrid.h; nothing if that is done. SimGrid takes one platform per process: fork
- * for more. A file that SimGrid refuses, or whose links or routes are not what the
- * hosts state, is an error that names the host or link.
+ * Loads the platform into SimGrid with the settings for parallel tasks, ready for
+ * clock/simgrid.h, unless that is done. SimGrid takes one platform per process: fork
+ * for more. It is an error that names the host or link if SimGrid refuses the file, or
+ * if its links or routes are not what the hosts state.
  */
 enum status platform_start(struct platform *p, struct error *e);
 
 /*
- * The same with the settings for single flows, ready for clock/flow.h, in a process that
- * is for these alone. A file is not tried in a child first.
+ * Loads it with the settings for single flows, ready for clock/flow.h, in a process
+ * that is for flows alone. A file is not tried in a child first.
  */
 enum status platform_start_flows(struct platform *p, struct error *e);
 

@@ -194,8 +194,9 @@ static enum status open_root(struct reader *r, const xmlNode *root)
 }
 
 /*
- * The node the stream is at. Zones are gone into, other elements read whole and passed.
- * As xmlTextReaderRead(): 1, 0 at the end, -1 on an error of the XML.
+ * Reads the node that the stream is at: it enters a zone, and reads any other element
+ * whole and goes behind it. Returns as xmlTextReaderRead() does: 1, 0 at the end, or -1
+ * on an error of the XML.
  */
 static int read_node(struct reader *r)
 {
@@ -219,7 +220,7 @@ static int read_node(struct reader *r)
 	return xmlTextReaderNext(r->stream);
 }
 
-/* Records what was wrong with the XML first. */
+/* The first thing that was wrong with the XML. */
 struct fault {
 	int code, line, col; /* code 0: nothing */
 	char why[160];
@@ -236,7 +237,10 @@ static void note_fault(void *data, xmlError *e)
 	snprintf(f->why, sizeof(f->why), "%.*s", (int)strcspn(why, "\n"), why);
 }
 
-/* libxml2 has one message for several faults of a stream. */
+/*
+ * Returns what is wrong in words; libxml2 has one message for several faults of a
+ * stream.
+ */
 static const char *fault_text(const struct fault *f, const struct reader *r)
 {
 	if (!r->depth && !r->nzones)

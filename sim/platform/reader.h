@@ -17,8 +17,8 @@ struct reader {
 	struct platform_xml *xml;
 	struct error *error;
 	xmlTextReader *stream;
-	int depth; /* of zones; the platform is one */
-	/* Of each open zone: its number where it has routing Full, else -1. */
+	int depth; /* how many zones are open; the platform is one */
+	/* The number of each open zone where it has routing Full, else -1. */
 	int32_t zone[ZONES_DEPTH_MAX + 1];
 	int32_t nzones;
 	bool routers; /* there are some, so a name need not be a host's */
@@ -26,7 +26,7 @@ struct reader {
 
 struct xml_place reader_place(const struct reader *r, const xmlNode *node);
 
-/* Records an error at the element; always a failure. */
+/* Records an error at the element and returns its code. */
 #define reader_fail(r, code, node, ...)                                                \
 	error_set((r)->error, code,                                                    \
 	          platform_xml_where((r)->xml, reader_place(r, node)), __VA_ARGS__)
@@ -40,14 +40,15 @@ const char *reader_required(const struct reader *r, const xmlNode *node,
                             const char *name);
 
 /*
- * Returns the attribute's own text, good until the next element is read; copied where that is in
- * pieces. For elements that there are very many of.
+ * Returns the attribute's own text, which is good until the next element is read; it is
+ * copied only if it is in pieces. This is for elements of which there are very many.
  */
 const char *reader_peek(const struct reader *r, const xmlNode *node, const char *name);
 
 /*
- * Checks that nothing changes with time: records an error at attributes that name a file of such changes
- * (speed_file, state_file, bandwidth_file, latency_file, availability_file).
+ * Checks that nothing changes with time. It is an error if an attribute names a file of
+ * such changes: speed_file, state_file, bandwidth_file, latency_file or
+ * availability_file.
  */
 enum status reader_steady(const struct reader *r, const xmlNode *node);
 
@@ -56,8 +57,8 @@ enum status reader_quantity(const struct reader *r, const xmlNode *node,
                             const char *name, bool rate, double *out);
 
 /*
- * Returns the properties among the children; NULL and an error unless every one is there that
- * shardsim needs.
+ * Returns the properties among the children. If one is missing that shardsim needs, it
+ * returns NULL with an error.
  */
 const struct xml_props *reader_props(struct reader *r, const xmlNode *node);
 

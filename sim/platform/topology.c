@@ -3,7 +3,7 @@
 #include <string.h>
 
 struct topology {
-	const struct fat_tree *tree; /* one of the two */
+	const struct fat_tree *tree; /* one of the two, the other is NULL */
 	const struct dragonfly *fly;
 };
 

@@ -34,21 +34,22 @@ struct cable {
 };
 
 /*
- * The topology of a cluster of `nhosts` hosts, whose links are added to the file's.
- * `kind` is the cluster's attribute. *out NULL, and OK: a kind that this is not for.
- * E_RANGE at `at`: parameters that do not make such a cluster, or too large a one.
+ * Makes the topology of a cluster of `nhosts` hosts, and adds its links to the file's.
+ * `kind` is the cluster's attribute; *out is NULL for a kind that is neither of these.
+ * It is an E_RANGE at `at` if the parameters do not make such a cluster, or too large a
+ * one.
  */
 enum status topology_make(const struct topology **out, struct platform_xml *xml,
                           const char *kind, const char *parameters, int32_t nhosts,
                           struct cable cable, struct where at, struct error *e);
 
-/* As machine_route_fn, between ranks. */
+/* Does what a machine_route_fn does, between ranks. */
 int topology_route(const struct topology *t, int32_t src, int32_t dst, int32_t *links,
                    int capacity);
 
 /*
- * The links from the host of that rank, or to it, into `links` unless that is NULL; how
- * many.
+ * Stores the links from the host of that rank, or those to it, in `links` unless that
+ * is NULL, and returns how many they are.
  */
 int32_t topology_ends(const struct topology *t, int32_t rank, bool to, int32_t *links);
 

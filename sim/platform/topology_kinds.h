@@ -1,6 +1,6 @@
 /*
- * What a topology is made of, and the makers of each kind. Private to topology.c,
- * topology_kinds.c and the file of each kind.
+ * What a topology is made of, and the functions that make each kind. Private to
+ * topology.c, topology_kinds.c and the file of each kind.
  */
 #ifndef SHARDSIM_SIM_PLATFORM_TOPOLOGY_KINDS_H
 #define SHARDSIM_SIM_PLATFORM_TOPOLOGY_KINDS_H
@@ -14,7 +14,7 @@ struct duplex {
 	int32_t up, down;
 };
 
-/* What one is made of; the attributes as topology_make() has them. */
+/* What a topology is made of: the arguments of topology_make(). */
 struct topology_maker {
 	struct platform_xml *xml;
 	const char *parameters;

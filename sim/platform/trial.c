@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* What the child says on its one pipe: our error, or SimGrid's last words. */
+/* Is the child, which writes our error or SimGrid's last words into its one pipe. */
 static void trial_child(struct loader *l, int out)
 {
 	struct error *e = l->error;
@@ -26,8 +26,8 @@ static void trial_child(struct loader *l, int out)
 }
 
 /*
- * Last words that start with the place of the fault in the temporary file give that to
- * `at`.
+ * Stores in `at` the place of the fault in the temporary file, if the last words start
+ * with it, and returns the words behind it.
  */
 static const char *take_place(const char *words, struct where *at)
 {
@@ -43,7 +43,7 @@ static const char *take_place(const char *words, struct where *at)
 	return *end == ':' ? end + 1 + strspn(end + 1, " ") : words;
 }
 
-/* The child died: of what, and of which route if it was asking one. */
+/* Records of what the child died, and at which route if it was asking for one. */
 static void trial_died(struct loader *l, char *words, int status)
 {
 	struct where at = {.file = l->xml.path};
@@ -69,10 +69,10 @@ static void trial_died(struct loader *l, char *words, int status)
 }
 
 /*
- * Loads and compares in a child first. The error is what the child found, or that it
- * died and of what.
+ * Loads and compares in a child first. The error is the one that the child found, or it
+ * tells of what the child died.
  */
-static enum status trial(struct loader *l)
+static enum status run_trial(struct loader *l)
 {
 	struct where at = {.file = l->xml.path};
 	struct text words = {0};
@@ -106,7 +106,7 @@ static enum status trial(struct loader *l)
 	return l->error->code;
 }
 
-/* The trial, with a place for what it asks that outlives it. */
+/* Runs the trial with memory for what it asks that outlives it. */
 enum status platform_trial(struct loader *l)
 {
 	enum status status;
@@ -116,7 +116,7 @@ enum status platform_trial(struct loader *l)
 	if (l->asked == MAP_FAILED)
 		return error_set(l->error, E_IO, (struct where){.file = l->xml.path},
 		                 "no memory: %s", strerror(errno));
-	status = trial(l);
+	status = run_trial(l);
 	munmap(l->asked, sizeof(*l->asked));
 	l->asked = NULL;
 	return status;

@@ -1,7 +1,7 @@
 /*
  * What a platform file says, read with libxml2 before SimGrid sees it, because SimGrid
  * ends the process on a fault: hosts with their properties, links under the names
- * SimGrid gives them, and the routes written out. Private to sim/platform*.c.
+ * SimGrid gives them, and the routes written out. Private to sim/platform/.
  *
  * Clusters are unfolded as SimGrid does it: flat ones to `<id>_link_<number>_UP` and
  * `_DOWN`, tori to `<id>_link_from_<rank>_to_<rank>_UP` and `_DOWN`, fat trees and
@@ -36,7 +36,7 @@ struct xml_props {
 
 struct xml_host {
 	const char *name;
-	int32_t device; /* the first: the number the name ends in, times props->share */
+	int32_t device; /* its first: the number ending its name times props->share */
 	const struct xml_props *props;
 	struct xml_place place;
 	const char *cluster;             /* id of the cluster it is in, NULL outside */
@@ -63,16 +63,17 @@ struct platform_xml {
 	struct xml_route *route;
 	int32_t *route_link;
 	struct table hosts_by_name, links_by_name, routes_by_ends;
-	/* Routes are not what they seem: of <bypassRoute>s, backbones or limiters. */
+	/* <bypassRoute>s, backbones or limiters change the routes that are read. */
 	bool bypassed;
 	/* What SimGrid numbers over all clusters of the file (topology.h). */
 	int32_t fat_tree_hosts, fat_tree_links, dragonfly_links;
 };
 
 /*
- * Reads `length` bytes of text (which the arena must outlive) named `path` in errors:
- * not well-formed, not a platform, an element or unit that is not known, a name there
- * twice, a host without properties or number.
+ * Reads `length` bytes of text, which must last as long as the arena; errors name it
+ * `path`. It is an error if the text is not well-formed or not a platform, if an
+ * element or a unit is not known, if a name is there twice, or if a host lacks
+ * properties or its number.
  */
 enum status platform_xml_read(struct platform_xml *out, struct arena *a,
                               const char *path, const char *text, size_t length,
@@ -80,40 +81,43 @@ enum status platform_xml_read(struct platform_xml *out, struct arena *a,
 
 struct where platform_xml_where(const struct platform_xml *xml, struct xml_place place);
 
-/* The number of the link or host of that name, -1 if there is none. */
+/* Return the number of the link or host of that name, -1 if there is none. */
 int32_t platform_xml_link(const struct platform_xml *xml, const char *name);
 int32_t platform_xml_host(const struct platform_xml *xml, const char *name);
 
-/* The route written out from host to host, NULL if there is none. */
+/* Returns the route written out from host to host, NULL if there is none. */
 const struct xml_route *platform_xml_route(const struct platform_xml *xml, int32_t src,
                                            int32_t dst);
 
 /*
- * The one link from host to host: the neighbours in a cluster torus, or a route of one
- * link. -1 if there is none.
+ * Returns the one link from host to host, which are neighbours in a cluster torus or
+ * have a route of one link; -1 if there is none.
  */
 int32_t platform_xml_hop(const struct platform_xml *xml, int32_t src, int32_t dst);
 
-/* Adding; false, and nothing changed, if one of that name or pair is there. */
+/* Add a host or a link; they return false, and change nothing, if its name is there. */
 bool platform_xml_add_host(struct platform_xml *xml, const struct xml_host *host);
 bool platform_xml_add_link(struct platform_xml *xml, const struct link *link);
 
-/* Of the links that platform_xml_add_route_link() has added since the last route. */
+/*
+ * Adds the route of the links that platform_xml_add_route_link() has added since the
+ * last one; returns false, and changes nothing, if the pair has a route.
+ */
 bool platform_xml_add_route(struct platform_xml *xml, int32_t src, int32_t dst);
 void platform_xml_add_route_link(struct platform_xml *xml, int32_t link);
 
 /*
- * What one of SimGrid's units stands for: bytes (Bps) or bits (bps) with a prefix of
- * 1000 or, with i, of 1024; else times. No unit: bytes per second, seconds. False if
- * unknown.
+ * Stores what one of SimGrid's units stands for, and returns false if it is not known.
+ * Rates are bytes (Bps) or bits (bps), with a prefix of 1000 or, with an i, of 1024;
+ * others are times. Without a unit they are bytes per second and seconds.
  */
 bool platform_xml_unit(double *out, const char *unit, bool rate);
 
 /*
- * Where the routes of graphs come from; the ask_state of the machine, whose callback is
- * platform_graph_route(). Our reader knows those of fat trees, of dragonflies, and those
- * that are written out in zones with routing Full; `simgrid` is asked for others once
- * there is one.
+ * Where the routes of graphs come from: it is the ask_state of the machine, whose
+ * callback is platform_graph_route(). Our reader knows the routes of fat trees and of
+ * dragonflies, and those written out in zones with routing Full; for others it asks
+ * `simgrid`, unless that is NULL.
  */
 struct platform_graph {
 	const struct platform_xml *xml;
@@ -121,28 +125,29 @@ struct platform_graph {
 	 * The host of a device on a fabric at [fabric * ndevices + device], -1 without one.
 	 */
 	const int32_t *host_of;
-	bool open; /* some routes are SimGrid's to tell */
+	bool open; /* some routes are known to SimGrid alone */
 	machine_route_fn *simgrid;
 	void *simgrid_state;
 };
 
 machine_route_fn platform_graph_route;
 
-/* Does our reader know all routes between two hosts? */
+/* Returns whether our reader knows the routes between two hosts. */
 bool platform_graph_known(const struct platform_xml *xml, const struct xml_host *a,
                           const struct xml_host *b);
 
 /*
- * Sets the ends of the routes of a graph fabric, and `open` of the machine's graph;
- * E_TYPE where a route is missing in a zone that writes them out.
+ * Sets the ends of the routes of a graph fabric, and `open` of the machine's graph. It
+ * is an E_TYPE if a route is missing in a zone that writes them out.
  */
 enum status platform_graph_fabric(struct machine *m, struct platform_graph *g, int f,
                                   struct error *e);
 
 /*
- * The machine that the file describes, named `name`: devices, fabrics, geometry and
- * ports. Errors: devices not numbered 0 to n - 1 or there twice, properties that
- * contradict each other, a geometry that the hosts and links do not have.
+ * Makes the machine that the file describes, with the name `name`: devices, fabrics,
+ * geometry and ports. It is an error if devices are not numbered 0 to n - 1 or are
+ * there twice, if properties contradict each other, or if the hosts and links do not
+ * have the geometry.
  */
 enum status platform_xml_machine(struct machine **out, struct platform_graph **graph,
                                  const struct platform_xml *xml, const char *name,

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Draws a uniform number of [range[0], range[1]]. */
+/* Draws a number from range[0] to range[1], all equally likely. */
 static int64_t draw(struct rng *r, const int64_t range[2])
 {
 	return range[0] + rng_below(r, (uint32_t)(range[1] - range[0] + 1));
@@ -68,7 +68,10 @@ static bool draw_shape(struct array *a, struct rng *r, const struct generate *g,
 	while (dtype_bytes(a->dtype, 2 * shape_elements(&a->shape)) <= want)
 		a->shape.dim[rng_below(r, (uint32_t)a->shape.rank)] *= 2;
 	bytes = dtype_bytes(a->dtype, shape_elements(&a->shape));
-	/* Between half of the smallest and the smallest: an odd factor missed it. */
+	/*
+	 * An odd factor can leave the bytes between half of the smallest and the
+	 * smallest.
+	 */
 	if (bytes < g->bytes[0]) {
 		a->shape.dim[0] *= 2;
 		bytes *= 2;

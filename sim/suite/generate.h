@@ -12,7 +12,7 @@ struct layout generate_insert(const struct layout *l, int dim, int at, struct pa
 /* Places `part` anywhere in a dimension at random, or in none. */
 void generate_place(struct layout *l, struct rng *r, struct part part);
 
-/* Returns the layout as scenarios have it; the suite's. */
+/* Returns the layout in the notation of scenarios; the text is the suite's. */
 const char *generate_layout_text(struct suite *s, const struct layout *l,
                                  const struct mesh *m, const struct shape *shape);
 

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* Reads "2..3", or "4" for 4..4, up to `limit`; with limit 0 the ends are sizes. */
+/* Reads "2..3", or "4" for 4..4, up to `limit`; where that is 0 the ends are sizes. */
 static enum status read_generate_range(struct reader *r, const char *text,
                                        struct where at, int64_t limit, int64_t out[2])
 {
@@ -29,8 +29,8 @@ static enum status read_generate_range(struct reader *r, const char *text,
 }
 
 /*
- * The texts of a generate block as they stand there; ranges: rank, axes, devices,
- * bytes.
+ * The texts of a generate block as they stand there; the ranges are rank, axes, devices
+ * and bytes.
  */
 struct generate_text {
 	const char *kind, *count, *sample, *seed, *sub_axes, *uneven, *range[4];
@@ -104,7 +104,7 @@ static enum status read_generate_fields(struct reader *r, const yaml_node_t *map
 	return reader_fields(r, map, fields);
 }
 
-/* Reads what only layouts have. */
+/* Reads the fields that only blocks of `kind: layouts` have. */
 static enum status read_layouts(struct reader *r, const yaml_node_t *map,
                                 struct generate *g, const struct generate_text *t)
 {

@@ -37,7 +37,7 @@ static void place_axes(struct layouts *all, const struct layout *l, int axis)
 }
 
 /* Returns the first `take` of 0..n-1 in a random order; all in order if `take` is 0. */
-static int32_t *choose(struct arena *a, int32_t n, int32_t take, int64_t seed)
+static int32_t *choose_numbers(struct arena *a, int32_t n, int32_t take, int64_t seed)
 {
 	int32_t *order = arena_alloc(a, (size_t)n, sizeof(*order));
 	struct rng *r = rng_new((uint64_t)seed);
@@ -70,7 +70,7 @@ static double count_layouts(const struct mesh *m, int rank)
 	return all;
 }
 
-/* Returns how many pairs to take; 0 with an error. */
+/* Returns how many pairs to take; 0 on an error. */
 static int32_t count_pairs(const struct generate *g, const struct mesh *m, int rank,
                            struct error *e)
 {
@@ -106,7 +106,7 @@ static struct pairs pairs_new(struct arena *a, int32_t n)
 	};
 }
 
-/* Takes pairs of whole-axis layouts: all, or a sample of them. False with an error. */
+/* Takes all pairs of whole-axis layouts, or a sample of them; false on an error. */
 static bool whole_pairs(struct pairs *p, const struct generate *g, struct layouts *all,
                         struct error *e)
 {
@@ -119,7 +119,7 @@ static bool whole_pairs(struct pairs *p, const struct generate *g, struct layout
 	assert((double)all->list.n == count_layouts(all->mesh, all->rank));
 	n = (int32_t)all->list.n;
 	pairs = n * (n - 1);
-	order = choose(all->arena, pairs, take < pairs ? take : 0, g->seed);
+	order = choose_numbers(all->arena, pairs, take < pairs ? take : 0, g->seed);
 	*p = pairs_new(all->arena, take);
 	for (int32_t i = 0; i < take; i++) {
 		int32_t a = order[i] / (n - 1), b = order[i] % (n - 1);
@@ -131,7 +131,7 @@ static bool whole_pairs(struct pairs *p, const struct generate *g, struct layout
 	return true;
 }
 
-/* Cuts every axis between its prime factors, or not, and places the pieces. */
+/* Cuts every axis between some of its prime factors, and places the pieces. */
 static struct layout draw_sub_layout(struct rng *r, const struct mesh *m, int rank)
 {
 	struct layout l = layout_replicated(rank);
@@ -174,7 +174,7 @@ static bool is_there(const struct pairs *p, int32_t n)
 	return false;
 }
 
-/* Draws a sample of distinct pairs with sub-axes. False with an error. */
+/* Draws a sample of distinct pairs with sub-axes; returns false on an error. */
 static bool sub_pairs(struct pairs *p, const struct generate *g, struct layouts *all,
                       struct error *e)
 {

@@ -1,6 +1,6 @@
 /*
- * The YAML side of suites, private to sim/suite/: a strict subset (maps
- * without a key twice, lists, texts) whose places end up in errors.
+ * The YAML side of suites, private to sim/suite/. It reads a strict subset (maps
+ * without a key twice, lists, texts) and keeps places for errors.
  */
 #ifndef SHARDSIM_SIM_SUITE_READER_H
 #define SHARDSIM_SIM_SUITE_READER_H
@@ -11,7 +11,7 @@
 #include <yaml.h>
 
 /*
- * A value that may be a list: the node as it stands in the file, NULL where not given.
+ * The values that may be lists, as nodes of the file; NULL where they are not given.
  */
 struct suite_list {
 	const yaml_node_t *mesh, *bytes;
@@ -35,7 +35,8 @@ struct where reader_mark(const struct reader *r, yaml_mark_t mark);
 enum status reader_bad(struct reader *r, const yaml_node_t *node, const char *reason);
 
 /*
- * Returns the text of a scalar, the suite's, and the place of its first byte in quotes.
+ * Returns the text of a scalar, which is the suite's, and stores the place of its first
+ * byte, inside any quotes.
  */
 const char *reader_scalar(struct reader *r, const yaml_node_t *node, struct where *at);
 
@@ -45,11 +46,14 @@ enum status reader_check_keys(struct reader *r, const yaml_node_t *map);
 struct field {
 	const char *key;
 	const char **text;
-	struct where *at;         /* NULL: not kept */
-	const yaml_node_t **node; /* where the value may be a list: the value itself */
+	struct where *at;         /* NULL where the place is not kept */
+	const yaml_node_t **node; /* the value's node where that may be a list */
 };
 
-/* Sets the fields that a map has; other keys are errors that list the known ones. */
+/*
+ * Sets the fields that a map has; any other key is an error, which lists the known
+ * ones.
+ */
 enum status reader_fields(struct reader *r, const yaml_node_t *map,
                           const struct field *fields);
 
@@ -57,17 +61,18 @@ enum status reader_fields(struct reader *r, const yaml_node_t *map,
 enum status reader_list(struct reader *r, const yaml_node_t *list,
                         enum status (*item)(struct reader *, const yaml_node_t *));
 
-/* One text of several that a field is to have, one after the other. */
+/* One of the texts that a varied field takes in turn. */
 struct suite_value {
 	const char *text;
 	struct where at;
 };
 
 /*
- * Stores the values of a text or of a list of texts; but for VARIED_TEXT each may be a range
- * "1MiB..8GiB x2" (every value from the first on, times 2, up to the last), and a
- * text several of these with commas between. E_RANGE: more than SUITE_VALUES_MAX, or none;
- * E_TYPE: a number that is there already, in whatever unit.
+ * Stores the values of a text or of a list of texts. Unless the unit is VARIED_TEXT, a
+ * text may have several values with commas between, and each may be a range "1MiB..8GiB
+ * x2": every value from the first on, times 2, up to the last. It is an E_RANGE if
+ * there are more than SUITE_VALUES_MAX values or none, and an E_TYPE if a number is
+ * there twice, in whatever unit.
  */
 enum { SUITE_VALUES_MAX = 1000 };
 enum status suite_values(struct suite_value **out, int *n, struct reader *r,

@@ -67,9 +67,9 @@ struct scenario {
 	const char *varied; /* "mesh=x=4,y=2 bytes=1MiB", "" where nothing was */
 	int file;           /* its suite, in the order they were read */
 	struct problem_text text;
-	double weight;         /* of its time in a workload */
-	bool free;             /* its placement is */
-	const char *hierarchy; /* NULL: the platform's */
+	double weight;         /* how often its time counts in a workload */
+	bool free;             /* its placement is free */
+	const char *hierarchy; /* NULL for the platform's own */
 	struct where hierarchy_at;
 	struct where at; /* where the scenario itself stands */
 };
@@ -97,61 +97,66 @@ struct suite {
 };
 
 /*
- * Appends the scenarios and platforms of a file, of which there are at most
- * SUITE_FILES_MAX. Every problem is read once here, so a bad one is found before anything
- * runs; platforms are not.
+ * Appends the scenarios and platforms of a file; there may be SUITE_FILES_MAX files.
+ * Every problem is read here, so that a bad one is found before anything runs, but
+ * platforms are not.
  */
 enum status suite_read(struct suite *s, const char *path, struct error *e);
 
-/* Appends a scenario of the file read last; `base` NULL is its name. */
+/*
+ * Appends a scenario of the file read last; where its `base` is NULL, that is its name.
+ */
 void suite_add(struct suite *s, const struct scenario *sc);
 
 /*
- * Returns the place in suite->platform of the platform of that base and settings, which is
- * appended if it is not there. `values` [nset] are what the keys are set to.
+ * Returns the index in suite->platform of the platform with that base and these
+ * settings, which is appended if it is not there. `value` [nset] has what the keys are
+ * set to.
  */
 int suite_platform(struct suite *s, const char *base, int nset, const char *const *key,
                    const char *const *value, struct where at);
 
 /*
- * Finds or appends a platform by its name, `family:shape{key=value,...}`; texts are the suite's. E_SYNTAX
- * where the braces are not of that form.
+ * Stores the index of the platform of that name, `family:shape{key=value,...}`, which
+ * is appended if it is not there; texts are the suite's. It is an E_SYNTAX if the
+ * braces do not have that form.
  */
 enum status suite_platform_parse(int *out, struct suite *s, const char *name,
                                  struct where at, struct error *e);
 
-/* E_TYPE if two scenarios have one name; asked once, after the last file. */
+/* Checks, after the last file, that no two scenarios have one name (E_TYPE). */
 enum status suite_check_names(const struct suite *s, struct error *e);
 
 enum {
 	GENERATED_RANK_MAX = 8,
 	GENERATED_AXES_MAX = 8,
 	GENERATED_SIZES_MAX = 8,
-	GENERATED_MAX = 1000000,   /* scenarios of one block */
-	LAYOUT_PAIRS_MAX = 1 << 26 /* that a sample may be taken from */
+	GENERATED_MAX = 1000000,   /* most scenarios of one block */
+	LAYOUT_PAIRS_MAX = 1 << 26 /* most pairs that a sample may be taken from */
 };
 
 #define GENERATED_BYTES_MAX ((int64_t)1 << 58) /* an array has at most 2^62 bits */
 
-/* Scenarios of one generate block; used by suite_read. */
+/* A generate block, whose scenarios suite_read() appends. */
 struct generate {
-	bool random;   /* else layouts */
-	bool uneven;   /* random: not even */
-	bool sub_axes; /* layouts: with sub-axes */
+	bool random;   /* its kind is `random`, else `layouts` */
+	bool uneven;   /* random problems are uneven */
+	bool sub_axes; /* layouts have sub-axes */
 	const char *family, *mesh, *array, *dtype;
 	struct where mesh_at, array_at, at;
-	int64_t count; /* random: problems; layouts: sample, 0 for all */
+	int64_t count; /* of problems, or of the sample of layouts, 0 for all */
 	int64_t seed;
 	int64_t rank[2], axes[2], devices[2], bytes[2]; /* lowest and highest */
-	/* layouts without `array`: the sizes and their texts */
+	/* Layouts without `array` have sizes, whose texts are kept. */
 	int nsizes;
 	int64_t size_bytes[GENERATED_SIZES_MAX];
 	const char *size_text[GENERATED_SIZES_MAX];
 };
 
 /*
- * Appends the scenarios of a block. E_RANGE: too many layouts, an array too large, or no random problem within the ranges
- * was found in 1,000,000 draws.
+ * Appends the scenarios of a block. It is an E_RANGE if there are too many layouts, if
+ * an array is too large, or if 1,000,000 draws found no random problem within the
+ * ranges.
  */
 enum status suite_generate(struct suite *s, const struct generate *g, struct error *e);
 

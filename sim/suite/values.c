@@ -11,13 +11,13 @@ struct values {
 	struct reader *reader;
 	enum varied_unit unit;
 	struct suite_value *value;
-	double number[SUITE_VALUES_MAX]; /* of each; NaN where the unit has none */
+	double number[SUITE_VALUES_MAX]; /* of each value; NaN for texts */
 	int n;
 };
 
 /*
- * Numbers, not texts, must differ, but for the rounding of their units: 1024KiB would give
- * the scenario of 1MiB again.
+ * Adds a value. Its number, not its text, must differ from the others by more than
+ * rounding, since 1024KiB would give the scenario of 1MiB again.
  */
 static enum status add_value(struct values *v, const char *text, double number,
                              struct where at)

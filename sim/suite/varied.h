@@ -3,7 +3,7 @@
 #define SHARDSIM_SIM_SUITE_VARIED_H
 
 enum varied_unit {
-	VARIED_TEXT, /* no number: mesh */
+	VARIED_TEXT, /* no number but a text, as a mesh is */
 	VARIED_BYTES,
 	VARIED_RATE, /* bytes per second */
 	VARIED_TIME  /* seconds */

@@ -11,7 +11,9 @@ static enum status check_problem(struct reader *r, const struct scenario *s)
 	struct problem p;
 	enum status status = problem_make(&p, scratch, &s->text, r->error);
 
-	/* The place may borrow a text of the arena's; places in files show none. */
+	/*
+	 * A place may borrow text from the arena, but a place in a file shows no text.
+	 */
 	arena_free(scratch);
 	return status;
 }

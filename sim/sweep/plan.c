@@ -1,4 +1,4 @@
-/* The cases of a sweep: their keys, what they may cost, and who does which. */
+/* The cases of a sweep: their keys, their costs, and which shard has which. */
 #include "sweep/sweep.h"
 
 #include "platform/platform.h"
@@ -38,7 +38,7 @@ static enum status platform_fault(const struct suite_platform *p, struct error *
 	if (p->nset)
 		return error_set(e, fault->code, where_option("--platform", p->name),
 		                 "%s", fault->text);
-	/* Other texts than the platform itself go with the arena. */
+	/* Texts other than the platform's are gone when the arena is. */
 	if (fault->at.source != p->base)
 		fault->at.source = NULL;
 	*e = *fault;
@@ -118,7 +118,7 @@ int64_t sweep_cases(const struct sweep *s)
 	return n;
 }
 
-/* Returns the digest of what is measured, whatever program does it. */
+/* Returns the digest of what a case measures, whatever program does it. */
 static struct digest case_digest(const struct sweep *s, int platform, int32_t scenario,
                                  int unit)
 {
@@ -207,8 +207,8 @@ static double devices_of(const struct scenario *sc, struct arena *a)
 }
 
 /*
- * Returns how much longer than others a planner and a clock take; nothing depends on it
- * but who works when.
+ * Returns how much longer than others a planner and a clock take. Only the order of the
+ * work depends on it.
  */
 static double unit_cost(const struct sweep *s, int unit, double devices)
 {
@@ -247,13 +247,13 @@ static uint64_t all_units(const struct sweep *s)
 	return n == 64 ? UINT64_MAX : (UINT64_C(1) << n) - 1;
 }
 
-static uint64_t missing_units(const struct sweep *s, const struct sweep_work *w,
+static uint64_t missing_units(const struct sweep *s, const struct sweep_work *work,
                               const struct digests *done)
 {
 	uint64_t units = 0;
 
 	for (int u = 0; u < sweep_units(s); u++)
-		if (!digests_has(done, sweep_key(s, w->platform, w->scenario, u)))
+		if (!digests_has(done, sweep_key(s, work->platform, work->scenario, u)))
 			units |= UINT64_C(1) << u;
 	return units;
 }
@@ -281,12 +281,12 @@ struct sweep_work *sweep_work(int64_t *n, const struct sweep *s,
 		qsort(all, (size_t)count, sizeof(*all), work_by_cost);
 	*n = 0;
 	for (int64_t i = shard; i < count; i += nshards) {
-		struct sweep_work w = all[i];
+		struct sweep_work work = all[i];
 
-		w.units = missing_units(s, &w, done);
-		w.cost = cost_of(s, w.units, devices[w.scenario]);
-		if (w.units)
-			all[(*n)++] = w;
+		work.units = missing_units(s, &work, done);
+		work.cost = cost_of(s, work.units, devices[work.scenario]);
+		if (work.units)
+			all[(*n)++] = work;
 	}
 	return all;
 }

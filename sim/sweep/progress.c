@@ -15,7 +15,8 @@ static int terminal_width(FILE *out)
 }
 
 /*
- * "37/160 rows, 12 rows/s, 10 s left, 0 failed; tpu-v4:4x4x4 20/80, dgx-a100:4 17/80"
+ * Prints a line such as
+ * "37/160 rows, 12 rows/s, 10 s left, 0 failed; tpu-v4:4x4x4 20/80, dgx-a100:4 17/80".
  */
 static void print_progress(struct text *t, const struct progress *p, double now)
 {

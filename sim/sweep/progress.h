@@ -1,7 +1,8 @@
 /*
- * How far a sweep is, on stderr: done of total, rate, time left, failures, and done of
- * total per platform. On a terminal one line that is written over, no longer than the
- * terminal is wide; elsewhere a plain line now and then.
+ * The progress of a sweep on stderr: rows done of all, rate, time left, failures, and
+ * rows done of all on each platform. On a terminal it is one line that is written over
+ * and is no longer than the terminal is wide; elsewhere it is a plain line now and
+ * then.
  */
 #ifndef SHARDSIM_SIM_SWEEP_PROGRESS_H
 #define SHARDSIM_SIM_SWEEP_PROGRESS_H
@@ -19,14 +20,14 @@ struct progress_platform {
 
 struct progress {
 	FILE *out;
-	bool terminal;     /* else plain lines */
+	bool terminal;     /* one line is written over; else lines are plain */
 	double interval_s; /* between two lines */
 	int64_t done, total, failed;
-	int64_t before; /* of `done`, what was there when it began */
+	int64_t before; /* how many of `done` were there when it began */
 	int nplatforms;
 	struct progress_platform *platform; /* borrowed */
 	double start_s, shown_s;
-	int length; /* of the line that is on the terminal */
+	int length; /* that of the line on the terminal */
 };
 
 /* Starts the clock; all else is set by the caller. */

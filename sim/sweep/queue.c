@@ -1,4 +1,4 @@
-/* What is left to do, and who shall do it. */
+/* The queues of work that is left, and which platform gets the next worker. */
 #include "sweep/run.h"
 
 void queue_fill(struct run *r, const struct sweep_work *work, int64_t n)
@@ -51,27 +51,29 @@ static uint64_t first_planner(const struct sweep *s, uint64_t units)
 }
 
 /*
- * Hands out the work of the queue's head or, where that would keep one worker busy long after the
- * others are done, that of one planner; the rest stays at the head.
+ * Hands out the work at the queue's head. Where that would keep one worker busy long
+ * after the others are done, it hands out the units of one planner, and the rest stays
+ * there.
  */
 bool queue_take(struct run *r, int platform, struct sweep_work *out)
 {
 	struct queue *q = &r->queue[platform];
-	struct sweep_work *w;
+	struct sweep_work *work;
 
 	if (!queue_has(r, platform))
 		return false;
-	w = q->leftover ? &q->leftover->work : &q->work[q->next];
-	*out = *w;
-	if (w->cost > r->cost_left / (4.0 * r->sweep->jobs)) {
-		out->units = first_planner(r->sweep, w->units);
-		out->cost = w->cost * count_units(out->units) / count_units(w->units);
+	work = q->leftover ? &q->leftover->work : &q->work[q->next];
+	*out = *work;
+	if (work->cost > r->cost_left / (4.0 * r->sweep->jobs)) {
+		out->units = first_planner(r->sweep, work->units);
+		out->cost =
+			work->cost * count_units(out->units) / count_units(work->units);
 	}
-	w->units &= ~out->units;
-	w->cost -= out->cost;
+	work->units &= ~out->units;
+	work->cost -= out->cost;
 	q->cost_left -= out->cost;
 	r->cost_left -= out->cost;
-	if (w->units)
+	if (work->units)
 		return true;
 	if (q->leftover)
 		q->leftover = q->leftover->next;
@@ -80,15 +82,15 @@ bool queue_take(struct run *r, int platform, struct sweep_work *out)
 	return true;
 }
 
-void queue_give_back(struct run *r, const struct sweep_work *w)
+void queue_give_back(struct run *r, const struct sweep_work *work)
 {
-	struct queue *q = &r->queue[w->platform];
+	struct queue *q = &r->queue[work->platform];
 	struct leftover *l = arena_alloc(r->arena, 1, sizeof(*l));
 
-	*l = (struct leftover){*w, q->leftover};
+	*l = (struct leftover){*work, q->leftover};
 	q->leftover = l;
-	q->cost_left += w->cost;
-	r->cost_left += w->cost;
+	q->cost_left += work->cost;
+	r->cost_left += work->cost;
 }
 
 int queue_neediest(const struct run *r)

@@ -9,10 +9,10 @@
 /* What is left to do on one platform. */
 struct queue {
 	struct sweep_work *work; /* by falling cost */
-	int64_t n, next;         /* next: the one to hand out next */
+	int64_t n, next;         /* `next` is the index of what is handed out next */
 	struct leftover *leftover;
 	double cost_left;
-	int deaths; /* of workers in a row that did not get as far as loading it */
+	int deaths; /* how many workers in a row died before they had loaded it */
 };
 
 /* Units that were not done because a worker died. */
@@ -22,14 +22,14 @@ struct leftover {
 };
 
 struct slot {
-	pid_t pid;                        /* 0: no worker */
+	pid_t pid;                        /* 0 where there is no worker */
 	int platform, to, from, evidence; /* pipes and what it left on stderr */
 	bool ready;                       /* the platform is loaded */
-	struct sweep_work work;           /* what it works on; no units: idle */
+	struct sweep_work work;           /* its work, without units when it is idle */
 	double since_s;                   /* since when it is at its lowest unit */
 	const char *verdict;              /* why it was killed, NULL if it was not */
-	uint64_t verdict_units;           /* what it worked on then */
-	struct text input;                /* bytes of rows not yet whole */
+	uint64_t verdict_units;           /* the units of its work then */
+	struct text input;                /* the bytes of a row that is not whole yet */
 	off_t heard;                      /* bytes of evidence up to the last row */
 };
 
@@ -39,13 +39,13 @@ struct run {
 	struct sweep_counts *counts;
 	struct arena *arena, *row_arena;
 	struct queue *queue; /* [nplatforms] */
-	double cost_left;    /* of all queues */
+	double cost_left;    /* that of all queues together */
 	struct slot *slot;   /* [jobs] */
 	struct error *error;
 	double looked_s; /* when memory and progress were looked at last */
 };
 
-/* Records the E_IO that a system call `what` has failed, with the reason in errno. */
+/* Records an E_IO, that the system call `what` failed for the reason in errno. */
 enum status run_system_error(struct run *r, const char *what);
 
 /* Gives a row to the sink, with the log of its process, and counts it. */
@@ -60,7 +60,7 @@ enum status run_keep(struct run *r, int platform, int32_t scenario, int unit,
 void queue_fill(struct run *r, const struct sweep_work *work, int64_t n);
 bool queue_has(const struct run *r, int platform);
 bool queue_take(struct run *r, int platform, struct sweep_work *out);
-void queue_give_back(struct run *r, const struct sweep_work *w);
+void queue_give_back(struct run *r, const struct sweep_work *work);
 
 /*
  * Returns the platform with the most work left for each of its workers, -1 without any.
@@ -77,8 +77,7 @@ enum status slot_read(struct run *r, struct slot *s);
 double slot_left_s(const struct run *r, const struct slot *s);
 
 /*
- * Kills a worker that takes too long or, if `memory` is to be looked at, too much of
- * it.
+ * Kills a worker that takes too long or, where `memory` is set, uses too much memory.
  */
 void slot_limit(struct run *r, struct slot *s, bool memory);
 

@@ -1,4 +1,4 @@
-/* What a sweep is made from: the texts of its command line. */
+/* The request that a sweep is made from: the texts of its command line. */
 #ifndef SHARDSIM_SIM_SWEEP_SETUP_H
 #define SHARDSIM_SIM_SWEEP_SETUP_H
 
@@ -7,14 +7,15 @@
 struct sweep_request {
 	const char *suite[SUITE_FILES_MAX];
 	int nsuites;
-	const char *platform;        /* NULL: those of the suites */
+	const char *platform;        /* NULL for the platforms of the suites */
 	const char *planner, *clock; /* lists */
 };
 
 /*
- * Reads suites and options into `out`, whose jobs and limits are the caller's, and identifies
- * its cases; all is the arena's. Errors: those of suites, platforms and lists; a suite
- * without platforms where none are asked for.
+ * Reads suites and options into `out`, whose jobs and limits the caller sets, and
+ * identifies its cases; everything is the arena's. It passes on errors of suites,
+ * platforms and lists, and it is an error if no platform is asked for and a suite has
+ * none.
  */
 enum status sweep_setup(struct sweep *out, const struct sweep_request *r,
                         struct arena *a, struct error *e);
@@ -36,8 +37,9 @@ bool sweep_load(struct sweep_request *r, const char **folder, struct store *s,
                 struct arena *a, struct error *e);
 
 /*
- * Sets *out to "N of M cases have no row: ..." of the sweep in `dir` and how to go on, the
- * arena's; to NULL if none is missing, or the store does not tell its cases.
+ * Sets *out to "N of M cases have no row: ..." for the sweep in `dir`, with how to go
+ * on; it is the arena's. *out is NULL if no row is missing, or if the store does not
+ * tell how many cases there are.
  */
 enum status sweep_unfinished(const char **out, struct store *s, const char *dir,
                              struct arena *a, struct error *e);

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The texts of a scenario by name; those of `struct problem_text` too. */
+/* The texts of a scenario by name, with those of its `struct problem_text`. */
 enum { SCENARIO_TEXTS = 14 };
 static const struct {
 	const char *name;
@@ -137,26 +137,28 @@ struct reading {
 	struct sweep_request *request;
 	struct arena *arena;
 	struct digest plan;
-	struct text digests; /* of platforms, as they stand there */
+	struct text digests; /* the platforms' digests as they stand in the plan */
 	struct where at;
 	struct error *error;
 };
 
-static enum status bad(struct reading *r, const char *what)
+static enum status bad_plan(struct reading *r, const char *what)
 {
 	return error_set(r->error, E_SYNTAX, r->at,
 	                 "%s, expected what `sweep plan` writes", what);
 }
 
-/* Returns the arena's copy of a text; NULL if it is none. */
-static const char *copy(struct reading *r, const json_t *o, const char *key)
+/*
+ * Returns a copy of the object's text of that key, in the arena; NULL if there is none.
+ */
+static const char *copy_text(struct reading *r, const json_t *o, const char *key)
 {
 	const char *text = json_string_value(json_object_get(o, key));
 
 	return text ? arena_strdup(r->arena, text) : NULL;
 }
 
-static enum status read_lists(struct reading *r, const json_t *head)
+static enum status read_plan_lists(struct reading *r, const json_t *head)
 {
 	const json_t *names = json_object_get(head, "planners");
 	const json_t *clocks = json_object_get(head, "clocks");
@@ -165,7 +167,7 @@ static enum status read_lists(struct reading *r, const json_t *head)
 	int *clock;
 
 	if (n < 1 || k < 1 || n * k > SWEEP_UNITS_MAX)
-		return bad(r, "no planners or clocks");
+		return bad_plan(r, "no planners or clocks");
 	planner = arena_alloc(r->arena, n, sizeof(*planner));
 	clock = arena_alloc(r->arena, k, sizeof(*clock));
 	for (size_t i = 0; i < n; i++) {
@@ -173,14 +175,14 @@ static enum status read_lists(struct reading *r, const json_t *head)
 
 		planner[i] = name ? planner_find(name, strlen(name)) : NULL;
 		if (!planner[i])
-			return bad(r, "an unknown planner");
+			return bad_plan(r, "an unknown planner");
 	}
 	for (size_t i = 0; i < k; i++) {
 		const char *name = json_string_value(json_array_get(clocks, i));
 
 		clock[i] = name ? clock_find(name, strlen(name)) : -1;
 		if (clock[i] < 0)
-			return bad(r, "an unknown clock");
+			return bad_plan(r, "an unknown clock");
 	}
 	r->sweep->planner = planner;
 	r->sweep->nplanners = (int)n;
@@ -194,17 +196,17 @@ static enum status read_request(struct reading *r, const json_t *o)
 	const json_t *suites = json_object_get(o, "suites");
 
 	*r->request = (struct sweep_request){.nsuites = (int)json_array_size(suites)};
-	r->request->platform = copy(r, o, "platform");
-	r->request->planner = copy(r, o, "planner");
-	r->request->clock = copy(r, o, "clock");
+	r->request->platform = copy_text(r, o, "platform");
+	r->request->planner = copy_text(r, o, "planner");
+	r->request->clock = copy_text(r, o, "clock");
 	if (r->request->nsuites < 1 || r->request->nsuites > SUITE_FILES_MAX ||
 	    !r->request->planner || !r->request->clock)
-		return bad(r, "no request");
+		return bad_plan(r, "no request");
 	for (int i = 0; i < r->request->nsuites; i++) {
 		const char *path = json_string_value(json_array_get(suites, (size_t)i));
 
 		if (!path)
-			return bad(r, "a suite without a name");
+			return bad_plan(r, "a suite without a name");
 		r->request->suite[i] = arena_strdup(r->arena, path);
 	}
 	r->suite->nfiles = r->request->nsuites;
@@ -219,12 +221,12 @@ static enum status read_head(struct reading *r, const json_t *head)
 
 	if (!schema || strcmp(schema, "shardsim-plan/1") != 0 || !version || !digest ||
 	    !digest_parse(&r->plan, digest))
-		return bad(r, "this is no plan");
+		return bad_plan(r, "this is no plan");
 	if (strcmp(version, version_text) != 0)
 		return error_set(r->error, E_TYPE, r->at,
 		                 "a plan of shardsim %.60s, but this is %s: plan anew",
 		                 version, version_text);
-	if (read_lists(r, head) != OK)
+	if (read_plan_lists(r, head) != OK)
 		return r->error->code;
 	return read_request(r, json_object_get(head, "request"));
 }
@@ -232,20 +234,20 @@ static enum status read_head(struct reading *r, const json_t *head)
 static enum status read_plan_platform(struct reading *r, const json_t *o)
 {
 	const json_t *set = json_object_get(o, "set");
-	const char *base = copy(r, o, "base"), *files = copy(r, o, "files");
+	const char *base = copy_text(r, o, "base"), *files = copy_text(r, o, "files");
 	const char *digest = json_string_value(json_object_get(o, "digest"));
 	const char *key[PLATFORM_SETTINGS_MAX], *value[PLATFORM_SETTINGS_MAX];
 	int n = (int)json_array_size(set), p;
 
 	if (!base || !files || !digest || strlen(digest) != DIGEST_TEXT - 1 ||
 	    n > PLATFORM_SETTINGS_MAX)
-		return bad(r, "no platform");
+		return bad_plan(r, "no platform");
 	for (int i = 0; i < n; i++) {
 		const char *text = json_string_value(json_array_get(set, (size_t)i));
 		size_t length = text ? strcspn(text, "=") : 0;
 
 		if (!text || text[length] != '=')
-			return bad(r, "no setting");
+			return bad_plan(r, "no setting");
 		key[i] = arena_strndup(r->arena, text, length);
 		value[i] = arena_strdup(r->arena, text + length + 1);
 	}
@@ -258,16 +260,16 @@ static enum status read_plan_platform(struct reading *r, const json_t *o)
 
 static enum status read_plan_scenario(struct reading *r, const json_t *o)
 {
-	struct scenario sc = {.name = copy(r, o, "scenario"), .at = r->at};
+	struct scenario sc = {.name = copy_text(r, o, "scenario"), .at = r->at};
 	json_int_t file = json_integer_value(json_object_get(o, "file"));
 
 	sc.free = json_object_get(o, "placement") != NULL;
 	for (int i = 0; i < SCENARIO_TEXTS; i++)
 		*(const char **)((char *)&sc + scenario_texts[i].offset) =
-			copy(r, o, scenario_texts[i].name);
+			copy_text(r, o, scenario_texts[i].name);
 	if (!sc.name || !sc.family || !sc.base || !sc.varied || !sc.text.array ||
 	    !sc.text.from || !sc.text.to || file < 0 || file >= r->suite->nfiles)
-		return bad(r, "no scenario");
+		return bad_plan(r, "no scenario");
 	suite_add(r->suite, &sc);
 	r->suite->scenario[r->suite->n - 1].file = (int)file;
 	return OK;
@@ -278,7 +280,7 @@ static enum status read_line(struct reading *r, const char *line, size_t length)
 	json_t *o = json_loadb(line, length, JSON_REJECT_DUPLICATES, NULL);
 
 	if (!json_is_object(o))
-		bad(r, "a line that is no JSON object");
+		bad_plan(r, "a line that is no JSON object");
 	else if (r->at.line == 1)
 		read_head(r, o);
 	else if (json_object_get(o, "platform"))
@@ -290,14 +292,14 @@ static enum status read_line(struct reading *r, const char *line, size_t length)
 }
 
 /* Checks that what the plan was made of is still there. */
-static enum status check(struct reading *r)
+static enum status check_plan(struct reading *r)
 {
 	struct sweep *s = r->sweep;
 	char digest[DIGEST_TEXT];
 
 	r->at.col = r->at.line = 0;
 	if (!r->suite->n || !r->digests.s)
-		return bad(r, "the plan is cut off");
+		return bad_plan(r, "the plan is cut off");
 	s->suite = r->suite;
 	s->platform = r->suite->platform;
 	s->nplatforms = r->suite->nplatforms;
@@ -314,7 +316,7 @@ static enum status check(struct reading *r)
 			                 s->platform[p].name);
 	}
 	if (!digest_equal(sweep_digest(s), r->plan))
-		return bad(r, "the plan is not whole");
+		return bad_plan(r, "the plan is not whole");
 	return OK;
 }
 
@@ -336,7 +338,7 @@ enum status plan_read(struct sweep *out, struct sweep_request *request,
 		read_line(&r, text.s + at, n);
 	}
 	if (e->code == OK)
-		check(&r);
+		check_plan(&r);
 	text_free(&r.digests);
 	text_free(&text);
 	return e->code;

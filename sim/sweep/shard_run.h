@@ -7,33 +7,34 @@
 /* The file of a shard while it is being written. */
 struct shard_file {
 	const char *path, *part; /* the arena's */
-	FILE *out;               /* part, appended to; NULL before */
+	FILE *out;               /* the open file `part`; NULL before shard_begin() */
 	int lock_fd;
 	struct digest plan;
 	struct shard shard;
 	struct digests done;        /* keys of rows that need not be measured again */
-	struct sweep_counts counts; /* of them */
-	struct text lines;          /* theirs */
-	bool whole;                 /* they are from the finished file */
-	bool failed;                /* rows that failed were passed over */
+	struct sweep_counts counts; /* those of these rows */
+	struct text lines;          /* the lines of these rows */
+	bool whole;                 /* these rows are from the finished file */
+	bool failed;                /* rows that failed were skipped */
 	bool busy;                  /* another process writes it */
 };
 
 /*
- * Locks FILE.lock and reads the rows that FILE or FILE.part has; failed rows are as good as
- * none. E_IO: another process writes it, which sets `busy`; E_TYPE: it is another shard, or another plan's.
+ * Locks FILE.lock and reads the rows that FILE or FILE.part has; failed rows do not
+ * count. It is an E_IO, and sets `busy`, if another process writes the shard. It is an
+ * E_TYPE if the file is another shard, or a shard of another plan.
  */
 enum status shard_open(struct shard_file *f, const char *path, struct digest plan,
                        struct shard shard, struct arena *a, struct error *e);
 
 /*
- * Sets *done to whether FILE is there and has no failed rows. E_TYPE: it is another shard,
- * or another plan's.
+ * Sets *done to whether FILE is there and has no failed rows. It is an E_TYPE if FILE
+ * is another shard, or a shard of another plan.
  */
 enum status shard_done(bool *done, const char *path, struct digest plan,
                        struct shard shard, struct error *e);
 
-/* Writes FILE.part anew from what is done, ready for rows. */
+/* Writes FILE.part anew with the rows that are done, and leaves it open for more. */
 enum status shard_begin(struct shard_file *f, struct error *e);
 
 /* Returns the sink that appends rows to the shard. */

@@ -1,4 +1,4 @@
-/* Workers as their parent has them: started, read, limited, buried. */
+/* The parent's side of a worker: it is started, read, limited and buried. */
 #include "sweep/run.h"
 
 #include "system/child.h"
@@ -18,8 +18,8 @@
 #include <unistd.h>
 
 enum {
-	DEATHS_MAX = 3,   /* of a platform's workers in a row that have not loaded it */
-	LOG_MAX = 1 << 16 /* bytes of evidence that are kept of a row */
+	DEATHS_MAX = 3,   /* most workers in a row that die before they are loaded */
+	LOG_MAX = 1 << 16 /* how many bytes of evidence are kept with a row */
 };
 
 /* --- starting ----------------------------------------------------------------------- */
@@ -27,7 +27,9 @@ enum {
 static _Noreturn void become_worker(struct run *r, struct slot *s, int in, int out,
                                     pid_t parent)
 {
-	/* Ends of the other workers' pipes would keep those alive after the parent. */
+	/*
+	 * An open end of another worker's pipe would keep that alive after the parent.
+	 */
 	for (int i = 0; i < r->sweep->jobs; i++) {
 		if (!r->slot[i].pid)
 			continue;
@@ -80,7 +82,8 @@ static int slot_stop(struct slot *s)
 }
 
 /*
- * Gives work of its platform, or starts a worker for the platform that needs one most.
+ * Gives the worker more work of its platform, or ends it and starts one for the
+ * platform that needs it most.
  */
 enum status slot_give(struct run *r, struct slot *s)
 {
@@ -100,7 +103,7 @@ enum status slot_give(struct run *r, struct slot *s)
 	}
 	queue_take(r, s->platform, &s->work);
 	s->since_s = wall_s();
-	memset(&order, 0, sizeof(order)); /* what lies between the members is sent, too */
+	memset(&order, 0, sizeof(order)); /* the bytes between members are sent, too */
 	order.scenario = s->work.scenario;
 	order.units = s->work.units;
 	/* A worker that has died meanwhile shows as the end of its row pipe. */
@@ -234,7 +237,7 @@ static enum status slot_bury(struct run *r, struct slot *s)
 	close(s->evidence);
 	if (!s->work.units)
 		return OK;
-	/* A row that came between the verdict and the end is none of its. */
+	/* If a row came after the verdict, the verdict is not about the next unit. */
 	if ((!s->verdict || s->verdict_units == s->work.units) &&
 	    fail_next(r, s, message, log) != OK)
 		return r->error->code;
@@ -260,7 +263,9 @@ enum status slot_read(struct run *r, struct slot *s)
 
 /* --- limits ------------------------------------------------------------------------- */
 
-enum { CHILDREN_MAX = 8 }; /* of a worker; it has one replay at a time */
+enum {
+	CHILDREN_MAX = 8
+}; /* most children of a worker, which has one replay at a time */
 
 static int children_of(pid_t worker, pid_t child[CHILDREN_MAX])
 {

@@ -10,7 +10,10 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The time between two looks at the memory of workers; a fourth of that at progress. */
+/*
+ * The time between two looks at the memory of workers; progress is looked at a fourth
+ * as often.
+ */
 #define TICK_S 0.05
 
 /* --- sinks -------------------------------------------------------------------------- */
@@ -87,7 +90,7 @@ static void look_at_limits(struct run *r)
 		progress_tick(r->sweep->progress);
 }
 
-/* Sleeps until something happens, takes it, and commits the rows that came. */
+/* Sleeps until something happens, handles it, and commits the rows that came. */
 static enum status run_once(struct run *r, struct pollfd *fds, int signals)
 {
 	int jobs = r->sweep->jobs;
@@ -116,7 +119,7 @@ static enum status run_all(struct run *r, int signals)
 	while (!r->counts->signal && give_all(r, &busy) == OK && busy > 0)
 		if (run_once(r, fds, signals) != OK)
 			break;
-	/* What the workers have finished is in their pipes. */
+	/* Rows that the workers have finished are still in their pipes. */
 	for (int i = 0; i < jobs; i++)
 		if (r->slot[i].pid)
 			slot_end(r, &r->slot[i]);
@@ -131,7 +134,7 @@ enum status sweep_run(struct sweep_counts *counts, const struct sweep *s,
 {
 	struct run r = {.sweep = s, .sink = sink, .counts = counts, .error = e};
 	void (*old_pipe)(int) = signal(SIGPIPE, SIG_IGN);
-	/* A file at its size limit is a full disk, not a death. */
+	/* A file at its size limit is an error of the write, not a death. */
 	void (*old_size)(int) = signal(SIGXFSZ, SIG_IGN);
 	sigset_t ours, old;
 	int signals;

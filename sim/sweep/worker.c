@@ -17,76 +17,79 @@
 struct worker {
 	const struct sweep *sweep;
 	int platform, out;
-	struct arena *arena; /* of the scenario at hand */
+	struct arena *arena; /* what it holds lasts as long as the scenario at hand */
 	struct bench bench;
-	struct platform *loaded; /* NULL: not even the machine */
+	struct platform *loaded; /* NULL where not even the machine could be made */
 	struct clocks clocks;
 	struct error load; /* why there is no machine */
-	int32_t scenario;  /* the one at hand, -1 for none */
-	int planner;       /* the one planned last, -1 for none */
+	int32_t scenario;  /* the scenario at hand, -1 for none */
+	int planner;       /* the planner that planned last, -1 for none */
 	struct problem problem;
 	struct measurement measurement;
 	const char *reason; /* why the scenario cannot run here, else NULL */
 };
 
-/* Nobody reads any more: the parent has gone, and so do we. */
-static void send_row(const struct worker *w, const struct row *r)
+/*
+ * Sends a row to the parent; if nobody reads any more, the parent is gone, and so are
+ * we.
+ */
+static void send_row(const struct worker *worker, const struct row *r)
 {
 	struct text t = {0};
 
 	row_pack(&t, r);
-	if (!whole_write(w->out, t.s, t.length))
+	if (!whole_write(worker->out, t.s, t.length))
 		_exit(1);
 	text_free(&t);
 }
 
-/* A row of length 0: something long is done that is no case's. */
-static void send_ready(const struct worker *w)
+/* Sends a row of length 0, which says that something long is done that is no case. */
+static void send_ready(const struct worker *worker)
 {
 	const uint32_t none = 0;
 
-	if (!whole_write(w->out, &none, sizeof(none)))
+	if (!whole_write(worker->out, &none, sizeof(none)))
 		_exit(1);
 }
 
 /* --- measuring ---------------------------------------------------------------------- */
 
-static void load(struct worker *w)
+static void load_platform(struct worker *worker)
 {
-	const struct sweep *s = w->sweep;
+	const struct sweep *s = worker->sweep;
 	struct arena *a = arena_new();
-	const struct suite_platform *p = &s->platform[w->platform];
+	const struct suite_platform *p = &s->platform[worker->platform];
 
-	if (clocks_open(&w->clocks, a, p->base, p->set, p->nset, s->clock, s->nclocks,
-	                &w->load) != OK)
+	if (clocks_open(&worker->clocks, a, p->base, p->set, p->nset, s->clock,
+	                s->nclocks, &worker->load) != OK)
 		return;
-	w->loaded = w->clocks.platform;
-	bench_init(&w->bench, w->loaded->machine);
+	worker->loaded = worker->clocks.platform;
+	bench_init(&worker->bench, worker->loaded->machine);
 	for (int i = 0; i < s->nclocks; i++)
-		clocks_bench(&w->clocks, &w->bench, s->clock[i]);
+		clocks_bench(&worker->clocks, &worker->bench, s->clock[i]);
 }
 
-/* Read the scenario's problem; the suite has read it once, so that cannot fail. */
-static void take_scenario(struct worker *w, int32_t scenario)
+/* Reads the problem of a scenario; it was read once with its suite. */
+static void take_scenario(struct worker *worker, int32_t scenario)
 {
-	const struct scenario *sc = &w->sweep->suite->scenario[scenario];
+	const struct scenario *sc = &worker->sweep->suite->scenario[scenario];
 	struct error e = {0};
 
-	arena_reset(w->arena);
-	w->scenario = scenario;
-	w->planner = -1;
-	w->reason = NULL;
-	if (!w->loaded)
-		w->reason = w->load.text;
-	else if (problem_make(&w->problem, w->arena, &sc->text, &e) != OK)
-		w->reason = arena_strdup(w->arena, e.text);
+	arena_reset(worker->arena);
+	worker->scenario = scenario;
+	worker->planner = -1;
+	worker->reason = NULL;
+	if (!worker->loaded)
+		worker->reason = worker->load.text;
+	else if (problem_make(&worker->problem, worker->arena, &sc->text, &e) != OK)
+		worker->reason = arena_strdup(worker->arena, e.text);
 	else
-		bench_place(&w->bench, &w->problem);
+		bench_place(&worker->bench, &worker->problem);
 }
 
-static void fill(struct row *r, const struct worker *w, int clock)
+static void fill_row(struct row *r, const struct worker *worker, int clock)
 {
-	const struct measurement *m = &w->measurement;
+	const struct measurement *m = &worker->measurement;
 	const struct plan *p = m->plan;
 	struct text steps = {0};
 
@@ -94,8 +97,8 @@ static void fill(struct row *r, const struct worker *w, int clock)
 	r->message = m->message;
 	r->planning_s = m->planning_s;
 	r->bound_s = m->bound_s;
-	r->recv_bound_bytes = w->problem.recv_bound_bytes;
-	r->devices = w->problem.ndevices;
+	r->recv_bound_bytes = worker->problem.recv_bound_bytes;
+	r->devices = worker->problem.ndevices;
 	if (!p)
 		return;
 	r->time_s = m->time_s[clock];
@@ -107,94 +110,100 @@ static void fill(struct row *r, const struct worker *w, int clock)
 	r->peak_live_bytes = p->peak_live_bytes;
 	r->full_remat = p->full_remat;
 	plan_print_line(&steps, p);
-	r->steps = text_take(&steps, w->arena);
-	r->timeline = timeline_make(w->arena, m, &w->bench, clock);
+	r->steps = text_take(&steps, worker->arena);
+	r->timeline = timeline_make(worker->arena, m, &worker->bench, clock);
 }
 
-static void time_and_send(struct worker *w, struct row *r, int clock)
+static void time_and_send(struct worker *worker, struct row *r, int clock)
 {
-	enum outcome planned = w->measurement.status;
-	const char *message = w->measurement.message;
+	enum outcome planned = worker->measurement.status;
+	const char *message = worker->measurement.message;
 
-	measure_time(&w->measurement, &w->bench, clock, w->arena);
-	fill(r, w, clock);
-	send_row(w, r);
-	/* Another clock may still do it. */
-	w->measurement.status = planned;
-	w->measurement.message = message;
+	measure_time(&worker->measurement, &worker->bench, clock, worker->arena);
+	fill_row(r, worker, clock);
+	send_row(worker, r);
+	/* Another clock may still time the plan that this one refused. */
+	worker->measurement.status = planned;
+	worker->measurement.message = message;
 }
 
 /*
- * Loads the platform into SimGrid, if that is not done: it takes long and is no case's
- * time. What goes wrong is for the clock to say.
+ * Loads the platform into SimGrid, if that is not done, for it takes long and must not
+ * count as the time of a case. If it fails, the clock says why.
  */
-static void start_simgrid(struct worker *w)
+static void start_simgrid(struct worker *worker)
 {
 	struct error e;
 
-	if (w->loaded->host)
+	if (worker->loaded->host)
 		return;
-	simgrid_start(w->clocks.simgrid, &e);
-	send_ready(w);
+	simgrid_start(worker->clocks.simgrid, &e);
+	send_ready(worker);
 }
 
-/* With a free placement `best` has chosen devices, which other planners do not have. */
-static void plan(struct worker *w, const struct scenario *sc,
-                 const struct planner *planner)
+/*
+ * Plans the scenario. With a free placement the problem is made anew, because `best`
+ * may have chosen devices in it that are not for other planners.
+ */
+static void plan_scenario(struct worker *worker, const struct scenario *sc,
+                          const struct planner *planner)
 {
 	struct error e = {0};
 
 	if (!sc->free) {
-		measure_plan(&w->measurement, &w->bench, &w->problem, planner, w->arena);
+		measure_plan(&worker->measurement, &worker->bench, &worker->problem,
+		             planner, worker->arena);
 		return;
 	}
-	problem_make(&w->problem, w->arena, &sc->text, &e);
-	bench_place(&w->bench, &w->problem);
+	problem_make(&worker->problem, worker->arena, &sc->text, &e);
+	bench_place(&worker->bench, &worker->problem);
 	if (planner == &planner_best)
-		placing_measure(&w->measurement, &w->problem, &w->bench, sc, planner,
-		                w->arena);
+		placing_measure(&worker->measurement, &worker->problem, &worker->bench,
+		                sc, planner, worker->arena);
 	else
-		measure_plan(&w->measurement, &w->bench, &w->problem, planner, w->arena);
+		measure_plan(&worker->measurement, &worker->bench, &worker->problem,
+		             planner, worker->arena);
 }
 
-static void run_unit(struct worker *w, int32_t scenario, int unit)
+static void run_unit(struct worker *worker, int32_t scenario, int unit)
 {
-	const struct sweep *s = w->sweep;
+	const struct sweep *s = worker->sweep;
 	int planner = unit / s->nclocks, clock = unit % s->nclocks;
 	const struct clock_kind *kind = &clock_kinds[s->clock[clock]];
 	struct row r;
 
-	if (w->scenario != scenario)
-		take_scenario(w, scenario);
-	r = sweep_row(s, w->platform, scenario, unit, w->arena);
-	if (w->reason) {
+	if (worker->scenario != scenario)
+		take_scenario(worker, scenario);
+	r = sweep_row(s, worker->platform, scenario, unit, worker->arena);
+	if (worker->reason) {
 		r.status = OUTCOME_FAILED;
-		r.message = w->reason;
-		send_row(w, &r);
+		r.message = worker->reason;
+		send_row(worker, &r);
 		return;
 	}
-	if (w->planner != planner)
-		plan(w, &s->suite->scenario[scenario], s->planner[planner]);
-	w->planner = planner;
-	if (w->measurement.plan && kind->clock == simgrid_clock)
-		start_simgrid(w);
-	time_and_send(w, &r, clock);
+	if (worker->planner != planner)
+		plan_scenario(worker, &s->suite->scenario[scenario],
+		              s->planner[planner]);
+	worker->planner = planner;
+	if (worker->measurement.plan && kind->clock == simgrid_clock)
+		start_simgrid(worker);
+	time_and_send(worker, &r, clock);
 }
 
 _Noreturn void worker_run(const struct sweep *s, int platform, int in, int out)
 {
-	struct worker w = {.sweep = s,
-	                   .platform = platform,
-	                   .out = out,
-	                   .arena = arena_new(),
-	                   .scenario = -1,
-	                   .planner = -1};
+	struct worker worker = {.sweep = s,
+	                        .platform = platform,
+	                        .out = out,
+	                        .arena = arena_new(),
+	                        .scenario = -1,
+	                        .planner = -1};
 	struct sweep_order order;
 
-	load(&w);
-	send_ready(&w);
+	load_platform(&worker);
+	send_ready(&worker);
 	while (whole_read(in, &order, sizeof(order)))
 		for (; order.units; order.units &= order.units - 1)
-			run_unit(&w, order.scenario, __builtin_ctzll(order.units));
+			run_unit(&worker, order.scenario, __builtin_ctzll(order.units));
 	_exit(0);
 }

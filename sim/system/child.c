@@ -9,7 +9,7 @@
 void child_end_with(pid_t parent)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	/* It may have ended before we asked. */
+	/* The parent may have ended before this process asked. */
 	if (getppid() != parent)
 		_exit(1);
 }

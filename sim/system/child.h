@@ -6,13 +6,15 @@
 
 #include <sys/types.h>
 
-/* In a child that was just forked: it ends when its parent, of that id, does. */
+/* Makes this process end when its parent, of that id, does; for a child just forked. */
 void child_end_with(pid_t parent);
 
-/* Append all that comes until the end of a pipe or file, which is closed. */
+/* Appends all that comes until the end of a pipe or file, and closes it. */
 void child_read(struct text *out, int fd);
 
-/* waitpid()'s status of a child that ends, -1 if there is none of that id. */
+/*
+ * Waits for a child and returns waitpid()'s status, or -1 if there is none of that id.
+ */
 int child_wait(pid_t child);
 
 #endif

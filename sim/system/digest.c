@@ -10,7 +10,7 @@
 
 __extension__ typedef unsigned __int128 word;
 
-/* Offset basis and prime of the 128-bit hash: 2^88 + 2^8 + 0x3b. */
+/* The offset basis of the 128-bit hash, and its prime: 2^88 + 2^8 + 0x3b. */
 static const uint64_t basis_high = 0x6c62272e07bb0142, basis_low = 0x62b821756295c58d;
 static const uint64_t prime_high = 0x0000000001000000, prime_low = 0x000000000000013b;
 
@@ -69,7 +69,7 @@ bool digest_parse(struct digest *out, const char *text)
 	return true;
 }
 
-/* A digest is a hash already. */
+/* A digest is a hash already, so its low half is the key of the table. */
 struct digest_set {
 	LIST(struct digest) digests;
 	struct table by_low;

@@ -14,24 +14,29 @@ struct digest {
 	uint64_t high, low;
 };
 
-/* Of no bytes. */
+/* Returns the digest of no bytes. */
 struct digest digest_start(void);
 
-/* Of `n` bytes, or of a text (NULL as "") and its end, behind what is in `d`. */
+/*
+ * Add to the digest `n` bytes, or a text with its final NUL (NULL is the same as "").
+ */
 void digest_bytes(struct digest *d, const void *bytes, size_t n);
 void digest_text(struct digest *d, const char *text);
 
-/* Of another digest's sixteen bytes. */
+/* Adds the sixteen bytes of another digest. */
 void digest_add(struct digest *d, struct digest other);
 
 bool digest_equal(struct digest a, struct digest b);
 
-/* 32 hexadecimal digits and a NUL; and back: false for any other text. */
+/*
+ * digest_print() writes 32 hexadecimal digits and a NUL; digest_parse() reads them back
+ * and returns false for any other text.
+ */
 enum { DIGEST_TEXT = 33 };
 void digest_print(char out[DIGEST_TEXT], struct digest d);
 bool digest_parse(struct digest *out, const char *text);
 
-/* A set of digests, which grows. `struct digests d = {0}` is empty. */
+/* A set of digests that grows; `struct digests d = {0}` is empty. */
 struct digests {
 	size_t n;
 	struct digest_set *set; /* NULL where n is 0 */

@@ -11,7 +11,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The name may be lost with the power, but never the bytes behind it. */
+/*
+ * Syncs a file's bytes, so that a power failure may undo the new name but not the
+ * bytes.
+ */
 static bool sync_file(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC), fault = 0;
@@ -30,7 +33,7 @@ bool file_replace(const char *part, const char *path)
 	return sync_file(part) && rename(part, path) == 0;
 }
 
-/* Write all and close, also what is open already. */
+/* Writes all and closes the file, even when writing fails; false with errno. */
 static bool write_and_close(int fd, const char *bytes, size_t n)
 {
 	bool ok = whole_write(fd, bytes, n);
@@ -49,7 +52,7 @@ static bool write_in_place(const char *path, const char *bytes, size_t n)
 	return fd >= 0 && write_and_close(fd, bytes, n);
 }
 
-/* The mode that an ordinary new file has. */
+/* Returns the mode that an ordinary new file has. */
 static mode_t new_mode(void)
 {
 	mode_t mask = umask(0);
@@ -95,7 +98,9 @@ static bool write_file(const char *path, const char *bytes, size_t n)
 		free(target);
 		return ok;
 	}
-	/* A link to a file that is not there yet: only the system can follow it. */
+	/*
+	 * This is a link to a file that does not exist: only the system can follow it.
+	 */
 	if (lstat(path, &old) == 0)
 		return write_in_place(path, bytes, n);
 	return write_beside(path, new_mode(), bytes, n);

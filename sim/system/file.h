@@ -8,13 +8,13 @@
 #include <stddef.h>
 
 /*
- * Write the file `path`, or the one that it links to. What is there and is no regular
- * file (a device, a pipe) is written as it is. E_IO with the path when any part fails;
- * the old file, if any, is then untouched.
+ * Writes the file `path`, or the one that it links to. If `path` is no regular file but
+ * a device or a pipe, the bytes are written into that. When any part fails, it is an
+ * E_IO with the path, and the old file, if any, is untouched.
  */
 enum status file_write(const char *path, const char *bytes, size_t n, struct error *e);
 
-/* Sync the file `part` and give it the name `path`. False with errno. */
+/* Syncs the file `part` and gives it the name `path`; returns false with errno. */
 bool file_replace(const char *part, const char *path);
 
 #endif

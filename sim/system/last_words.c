@@ -10,7 +10,10 @@
 
 enum { WORDS_MAX = 1 << 16 /* bytes of stderr that are looked at */ };
 
-/* "[0.1] ./src/file.cpp:48: [category/CRITICAL] What happened" */
+/*
+ * Returns what follows the head of the first line such as "[0.1] ./src/file.cpp:48:
+ * [category/CRITICAL] What happened"; NULL if there is none.
+ */
 static char *first_fault(char *text)
 {
 	static const char *const levels[] = {"/ERROR] ", "/CRITICAL] "};

@@ -6,19 +6,24 @@
 #include <sys/types.h>
 
 /*
- * Of what it left on stderr: the first fault that SimGrid reports, without the head of
- * that line (a trace of its own functions follows it), else the last line that is not
- * empty; "" if there is none. Cuts the text up and points into it.
+ * Returns the line that tells most in what a process left on stderr. That is the first
+ * fault that SimGrid reports, without the head of its line, since SimGrid then prints a
+ * trace of its own functions; else it is the last line that is not empty, or "". The
+ * function changes the text and returns a place in it.
  */
 const char *last_words(char *text);
 
-/* How long stderr is, to know later what was said since; -1 where it is no file. */
+/*
+ * Returns how many bytes are on stderr, so that replay_death() knows what was said
+ * since; -1 where stderr is no file.
+ */
 off_t words_heard(void);
 
 /*
- * Why a replay in a child whose stderr was `fd` ended, by waitpid()'s status, with the last
- * words said since that was `heard` bytes long: "the replay died of signal 6 (Aborted):
- * Out of memory". Only a file that can be read tells words.
+ * Prints why a replay ended in a child whose stderr was `fd`, from waitpid()'s status
+ * and the last words after the first `heard` bytes of `fd`: "the replay died of signal
+ * 6 (Aborted): Out of memory". There are words only where `fd` is a file that can be
+ * read.
  */
 void replay_death(char *out, size_t size, int status, int fd, off_t heard);
 

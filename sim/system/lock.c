@@ -7,7 +7,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Is the file still the one of that name? Who gives a lock back removes its file. */
+/*
+ * Returns whether the file still has that name: a process that gives its lock back
+ * removes the file.
+ */
 static bool has_name(int fd, const char *path)
 {
 	struct stat ours, named;
@@ -17,10 +20,11 @@ static bool has_name(int fd, const char *path)
 }
 
 /*
- * Tries once; *held is whether another process has it. False without an error: the other
- * one gave it back meanwhile.
+ * Tries once to lock the file, and sets *held to whether another process has the lock.
+ * If it returns false without an error, the other process gave the lock back meanwhile.
  */
-static bool take(int fd, const char *path, bool *held, struct where at, struct error *e)
+static bool try_lock(int fd, const char *path, bool *held, struct where at,
+                     struct error *e)
 {
 	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
 
@@ -34,7 +38,10 @@ static bool take(int fd, const char *path, bool *held, struct where at, struct e
 	return false;
 }
 
-/* The name of what the lock is of: `path` without its folder and ".lock". */
+/*
+ * Returns `path` without its folder; name_length() does not count the ".lock" behind
+ * it.
+ */
 static const char *name_of(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -59,7 +66,7 @@ enum status lock_take(int *fd, const char *path, struct where at, struct error *
 			return error_set(e, E_IO, at, "cannot write %.*s: %s",
 			                 name_length(path), name_of(path),
 			                 strerror(errno));
-		if (take(*fd, path, &held, at, e))
+		if (try_lock(*fd, path, &held, at, e))
 			return OK;
 		close(*fd);
 		*fd = held ? LOCK_HELD : -1;

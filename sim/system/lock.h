@@ -5,10 +5,10 @@
 #include "base/error.h"
 
 /*
- * Makes the file `path` (NAME.lock, for what NAME is) and locks it. Children do not inherit
- * the lock, and one process can take it any number of times. E_IO, at `at`: another process
- * has it (*fd is then LOCK_HELD, and the text names that process), or the file cannot be
- * made (*fd is -1).
+ * Makes the file `path`, which is NAME.lock for a folder or file NAME, and locks it.
+ * Children do not inherit the lock, and one process can take it any number of times. It
+ * is an E_IO at `at` if another process has the lock (*fd is then LOCK_HELD, and the
+ * text names that process), or if the file cannot be made (*fd is then -1).
  */
 enum { LOCK_HELD = -2 };
 

@@ -2,7 +2,7 @@
 #ifndef SHARDSIM_SIM_SYSTEM_WALL_H
 #define SHARDSIM_SIM_SYSTEM_WALL_H
 
-/* Seconds since some moment, which never go back. */
+/* Returns the seconds since some moment; they never go back. */
 double wall_s(void);
 
 #endif

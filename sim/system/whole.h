@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* False, with errno, when the end comes first or any part fails. */
+/* Return false, with errno, when the file ends too early or any part fails. */
 bool whole_read(int fd, void *bytes, size_t n);
 bool whole_write(int fd, const void *bytes, size_t n);
 

@@ -6,7 +6,7 @@
 
 struct clocks_suite {
 	const char *path, *platform;
-	uint32_t one_of; /* a seeded choice of one scenario of so many; 1: all */
+	uint32_t one_of; /* one scenario of so many is taken, by a seed; 1 for all */
 };
 
 /* Steps that send anything: those timed by both clocks, and those that one refused. */
@@ -16,9 +16,9 @@ struct clocks_compared {
 };
 
 /*
- * Plans the scenarios of the suite that fit the platform by all planners and times every
- * different plan of a scenario by both clocks. Steps that differ are listed on stderr.
- * Once per process, because that takes one platform.
+ * Plans the scenarios of the suite that fit the platform by all planners and times
+ * every different plan of a scenario by both clocks. Steps that differ are listed on
+ * stderr. It can be called once per process, because that takes one platform.
  */
 struct clocks_compared clocks_suite_compare(const struct clocks_suite *c);
 

@@ -1,7 +1,8 @@
 /*
- * Readers of untrusted text, each fed one input: by libFuzzer (fuzz_reader.c) and, with
- * what it once found, by check_corpus.c. Whatever is read must print, and read back as
- * the same; what is not must leave an error with a text. A broken promise aborts.
+ * Readers of untrusted text, each of which gets one input, from libFuzzer
+ * (fuzz_reader.c) or, with what that once found, from check_corpus.c. What is read must
+ * print and read back as the same; what is refused must leave an error with a text. A
+ * broken promise aborts.
  */
 #ifndef SHARDSIM_TESTS_CORPUS_H
 #define SHARDSIM_TESTS_CORPUS_H

@@ -6,13 +6,17 @@
 
 #include <stddef.h>
 
-/* A new file with the text; the path is the arena's. The caller unlinks it. */
+/*
+ * Writes the text to a new file, which the caller unlinks, and returns its path, the
+ * arena's.
+ */
 const char *edit_write(struct arena *a, const char *text, size_t length,
                        const char *suffix);
 
 /*
- * The platform file of family:shape with the first `from` replaced by `to`, written to a
- * new file; `from` must be in it. NULL `from`: as it is.
+ * Writes the platform file of family:shape to a new file, with the first `from`
+ * replaced by `to`, and returns its path. `from` must be in it, unless it is NULL,
+ * which replaces nothing.
  */
 const char *edit_platform(struct arena *a, const char *spec, const char *from,
                           const char *to);

@@ -8,8 +8,9 @@
 #include "base/arena.h"
 
 /*
- * A new folder with families.yaml, which $SHARDSIM_DATA names from then on: the text with
- * the first `from` replaced by `to`; `from` must be in it. NULL `from`: as it is.
+ * Makes a folder, which $SHARDSIM_DATA names from then on, and returns its name. Its
+ * families.yaml has the text with the first `from` replaced by `to`; `from` must be in
+ * it, unless it is NULL, which replaces nothing.
  */
 const char *family_folder(struct arena *a, const char *yaml, const char *from,
                           const char *to);
@@ -17,7 +18,9 @@ const char *family_folder(struct arena *a, const char *yaml, const char *from,
 /* Removes the folder and all that is in it; $SHARDSIM_DATA still names it. */
 void family_folder_remove(const char *folder);
 
-/* An edit of a families.yaml that is an error there, with this in its text. */
+/*
+ * An edit of a families.yaml that makes an error in that line, with this in its text.
+ */
 struct yaml_fault {
 	const char *from, *to;
 	unsigned line;
@@ -27,7 +30,7 @@ struct yaml_fault {
 /* Fails the test unless the platform `spec` of the edited families is that error. */
 void yaml_fault_check(const char *yaml, const char *spec, const struct yaml_fault *f);
 
-/* A platform, with a setting unless that is NULL, that is an error of the one or other. */
+/* A platform, with a setting unless that is NULL, of which one is an error. */
 struct spec_fault {
 	const char *spec, *set;
 	unsigned col;

@@ -8,7 +8,7 @@
 
 enum { FLOW_CASE_SCHEDULES = 3 };
 
-/* One process takes one of them. */
+/* A process can have only one of them. */
 struct flow_case {
 	struct arena *arena;
 	struct platform *platform;
@@ -19,18 +19,21 @@ struct flow_case {
 	struct schedule s[FLOW_CASE_SCHEDULES]; /* empty ones */
 };
 
-/* On the platform, with a setting unless that is NULL. */
+/* Returns a case on the platform, with a setting unless that is NULL. */
 struct flow_case flow_case_new(const char *spec, const char *set);
 void flow_case_free(struct flow_case *c);
 
-/* A message of the open task of schedule k, on the fabric that joins the two. */
+/*
+ * Adds a message to the open task of schedule k, on the fabric that joins the two
+ * devices.
+ */
 void flow_case_message(struct flow_case *c, int k, int32_t src, int32_t dst,
                        double bytes);
 
-/* One in a round of its own. */
+/* Adds a message in a round of its own. */
 void flow_case_alone(struct flow_case *c, int k, int32_t src, int32_t dst, double bytes);
 
-/* Seconds of schedule 0, which is ended. */
+/* End schedule 0 and return its seconds by a clock. */
 double flow_case_flow_s(struct flow_case *c);
 double flow_case_fluid_s(struct flow_case *c);
 

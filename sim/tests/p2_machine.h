@@ -5,8 +5,8 @@
 #include "array/machine.h"
 
 /*
- * They are made from their pictures: an A100 node is one switch and one NIC, a V100 node
- * a ring of eight, four PCIe switches, a bridge and one NIC.
+ * Make the machines from their pictures. An A100 node is a switch and a NIC; a V100
+ * node is a ring of eight, four PCIe switches, a bridge and a NIC.
  */
 struct machine *machine_p2_a100(struct arena *a, int32_t nodes);
 struct machine *machine_p2_v100(struct arena *a, int32_t nodes);

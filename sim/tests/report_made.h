@@ -1,6 +1,6 @@
 /*
- * A small sweep made by hand, its report in Markdown computed by hand, and what tests
- * of reports do over and over.
+ * A small sweep made by hand, its report in Markdown computed by hand, and functions
+ * that all tests of reports need.
  */
 #ifndef SHARDSIM_SIM_TESTS_REPORT_MADE_H
 #define SHARDSIM_SIM_TESTS_REPORT_MADE_H
@@ -16,7 +16,7 @@ struct made {
 	int64_t peak_live_bytes;
 	bool full_remat;
 	double planning_s;
-	double bound_s; /* 0: unknown */
+	double bound_s; /* 0 if unknown */
 };
 
 /*
@@ -29,7 +29,7 @@ extern const char mixed_md[];
 
 struct row *made_rows(struct arena *a, const struct made *made, size_t n);
 
-/* The report as a string of the arena; fails the test unless it is written. */
+/* Returns the report as a string of the arena; fails the test unless it is written. */
 char *made_report(struct arena *a, const struct row *rows, size_t n,
                   struct report_options o);
 

@@ -13,20 +13,21 @@
 
 #include <stdbool.h>
 
-/* A new folder with families.yaml in it, which $SHARDSIM_DATA names from then on. */
+/* Makes a folder with families.yaml, which $SHARDSIM_DATA names from then on. */
 const char *tiny_start(struct arena *a);
 
 /* Removes the folder and all that is in it. */
 void tiny_end(const char *dir);
 
-/* DIR/NAME with the text in it; the arena's. */
+/* Writes the text to the file DIR/NAME and returns that name, which is the arena's. */
 const char *tiny_file(struct arena *a, const char *dir, const char *name,
                       const char *text);
 
 /*
- * Seconds of a collective over one node of 4 by NCCL's constants, worked out by hand and
- * without the library's tables: ring, the cheapest of the three protocols, with `fill_s`.
- * `twice`: an all-reduce, else all-gather or reduce-scatter. V bytes in all.
+ * Returns the seconds of a collective of `bytes` in all over one node of 4 by NCCL's
+ * constants, worked out by hand and without the library's tables: a ring by the
+ * cheapest of the three protocols, with `fill_s`. With `twice` it is an all-reduce,
+ * else an all-gather or a reduce-scatter.
  */
 double tiny_ring_s(double bytes, bool twice, double launch_s, double step,
                    double fill_s);

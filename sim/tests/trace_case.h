@@ -19,11 +19,11 @@ struct trace_case {
 	struct bench bench;
 };
 
-/* One process takes one platform: a test that Check forks makes one case. */
+/* Makes a case; a process takes one platform, so a test that Check forks makes one. */
 void trace_case_make(struct trace_case *out, const struct trace_text *text);
 void trace_case_free(struct trace_case *c);
 
-/* Plans and times by both clocks. */
+/* Plans the problem and times the plan by both clocks. */
 void trace_case_measure(struct measurement *out, struct trace_case *c,
                         const char *planner);
 

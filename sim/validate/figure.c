@@ -10,11 +10,11 @@
 /* What the figure changes on one site, in proportion to its value: base / `value`. */
 struct site_use {
 	int site;
-	struct tuning tuning; /* 0 where it does not change */
-	double launch_s;      /* the same */
+	struct tuning tuning; /* 0 where the figure does not change it */
+	double launch_s;      /* 0 where the figure does not change it */
 	int32_t nlinks;
 	int32_t *link;
-	double (*slope)[2]; /* bandwidth and latency of those links; 0: not changed */
+	double (*slope)[2]; /* bandwidth and latency of each link; 0 if not changed */
 };
 
 struct figure_use {
@@ -22,7 +22,7 @@ struct figure_use {
 	struct site_use *use;
 };
 
-/* The machine of a site as it is with the figure at `value`. */
+/* Makes the machine of a site with the figure at `value`. */
 static enum status figure_machine(struct machine **out, struct validation *v,
                                   const struct site *s, const char *figure,
                                   double value, struct error *e)
@@ -71,7 +71,7 @@ static enum status site_compare(struct site_use *use, struct validation *v,
 	return OK;
 }
 
-/* Note which links the figure changes. */
+/* Notes which links the figure changes. */
 static void figure_touch(struct validation *v, const struct figure_use *f)
 {
 	for (int i = 0; i < f->n; i++) {
@@ -101,7 +101,7 @@ enum status validation_figure(struct figure_use **out, struct validation *v,
 		if (strcmp(v->site[i].family, family) != 0)
 			continue;
 		f->use[f->n] = (struct site_use){.site = i};
-		/* A figure of the network is none of a single node, but of the others. */
+		/* A site of one node has no figures of the network, but others do. */
 		if (site_compare(&f->use[f->n], v, figure, value, &why) == OK)
 			f->n++;
 		else
@@ -141,7 +141,7 @@ void validation_set(struct validation *v, const struct figure_use *f, double val
 
 /* --- rows laid once --------------------------------------------------------------- */
 
-/* Number links of the site so that those of a number are and remain alike. */
+/* Numbers the kinds of the site's links; those of one kind are alike and remain so. */
 static int32_t link_kinds(int32_t *kind, const struct site *s)
 {
 	int32_t n = 0, *first;
@@ -162,7 +162,7 @@ static int32_t link_kinds(int32_t *kind, const struct site *s)
 	return n;
 }
 
-/* Rows of one entry with one number of devices run on the same group. */
+/* Returns whether two rows run the same collective on the same group. */
 static bool same_shape(const struct validation *v, int64_t a, int64_t b)
 {
 	return v->site_of[a] == v->site_of[b] && v->row[a].entry == v->row[b].entry &&

@@ -54,7 +54,7 @@ static const struct family *family_of(struct families *all, const char *name)
 	return NULL;
 }
 
-/* A figure that the family gives and that is above 0; else 0. */
+/* Returns a figure of the family if that gives it and it is above 0, else 0. */
 static double figure_of(const struct family *f, const char *name)
 {
 	for (int g = 0; g < FIGURES; g++)
@@ -64,7 +64,7 @@ static double figure_of(const struct family *f, const char *name)
 	return 0;
 }
 
-/* The family as its file has it. */
+/* Reads the family as its file has it. */
 static enum status family_read(struct family *out, struct arena *a, const char *family,
                                struct error *e)
 {
@@ -134,7 +134,7 @@ enum status family_prior(struct figure_prior *out, struct arena *a, const char *
 	                 "family %s has no figure '%s' above 0 to fit", family, figure);
 }
 
-/* A value with its unit, four digits: more than the fit knows. */
+/* Prints a value with its unit and four digits, which are more than the fit knows. */
 static void value_print(struct text *out, const char *figure, double x)
 {
 	size_t n = strlen(figure);
@@ -163,7 +163,7 @@ static void figure_line(struct text *out, const struct family_fit *f, int i,
 	text_printf(out, "\"}\n");
 }
 
-/* The figure that a line of the entry gives; -1 if none that was fitted. */
+/* Returns the index of the fitted figure that a line of the entry gives, else -1. */
 static int line_figure(const struct family_fit *f, const char *line)
 {
 	line += strspn(line, " ");
@@ -176,7 +176,9 @@ static int line_figure(const struct family_fit *f, const char *line)
 	return -1;
 }
 
-/* The start of the family's entry in the file's text; NULL if it is not there. */
+/*
+ * Returns the start of the family's entry in the file's text; NULL if it is not there.
+ */
 static const char *entry_find(const char *text, const char *family)
 {
 	size_t n = strlen(family);
@@ -188,7 +190,7 @@ static const char *entry_find(const char *text, const char *family)
 	return text;
 }
 
-/* The entry's lines up to the next one, fitted figures replaced or added at the end. */
+/* Copies the entry's lines; fitted figures are replaced, or added at the end. */
 static void entry_copy(struct text *out, const char *entry, const struct family_fit *f,
                        const char *sets, const char *timings)
 {

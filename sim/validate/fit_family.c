@@ -11,16 +11,17 @@
 static const double FIT_SCALE = 0.2;
 
 /*
- * The priors are to count as much as so many timings with a residual of FIT_SCALE each:
- * little against a sweep over sizes, all where no timing depends on the constant.
+ * The priors count as much as so many timings with a residual of FIT_SCALE each. That
+ * is little against a sweep over sizes, and decides where no timing depends on the
+ * constant.
  */
 static const double PRIOR_WEIGHT = 1;
 
 struct fitting {
 	struct validation *v;
-	const struct prediction *row; /* of the validation */
+	const struct prediction *row; /* the rows of the validation */
 	size_t n;
-	int64_t *number; /* [n] rows of the family that count */
+	int64_t *number; /* [n]: which rows are the family's and have a prediction */
 	int nfigures;
 	struct figure_use *use[FIT_FIGURES_MAX];
 	struct figure_prior prior[FIT_FIGURES_MAX];
@@ -38,7 +39,7 @@ static void set_all(const struct fitting *f, const double *x)
 		validation_set(f->v, f->use[i], x[i]);
 }
 
-/* In standard deviations. */
+/* Returns how many standard deviations the value is off the prior's. */
 static double prior_deviation(const struct figure_prior *p, double x)
 {
 	double factor = x > p->value && p->above > 0 ? p->above : p->factor;
@@ -68,7 +69,10 @@ static bool residuals(void *self, const double *x, double *residual)
 	return true;
 }
 
-/* Of the rows of a set (NULL: all) with the machines as they are. */
+/*
+ * Returns the geometric mean of the error factors of the rows of a set (NULL for all)
+ * with the machines as they are, and stores the number of rows in *n.
+ */
 static double error_of(const struct fitting *f, const char *set, size_t *n,
                        struct arena *a)
 {
@@ -99,7 +103,7 @@ static struct fit fit_rows(struct fitting *f, double *x, double *se)
 	return fit_run(&m, x, se);
 }
 
-/* Rows of the family with a prediction. */
+/* Finds the rows of the family that have a prediction. */
 static enum status rows_find(struct fitting *f, struct arena *a, const char *family,
                              struct error *e)
 {
@@ -122,7 +126,9 @@ static enum status rows_find(struct fitting *f, struct arena *a, const char *fam
 	                 "no timings of family %s to fit to", family);
 }
 
-/* The sets of the rows, in order of first appearance. */
+/*
+ * Lists the sets of the rows, in order of first appearance, and returns their number.
+ */
 static int sets_find(struct left_out_set **out, const struct fitting *f, struct arena *a)
 {
 	int n = 0;
@@ -157,7 +163,7 @@ static void cross_validate(struct family_fit *out, struct fitting *f, struct are
 	f->without = NULL;
 }
 
-/* The times of all rows with the machines as they are. */
+/* Stores the times of all rows with the machines as they are. */
 static void times(double *time_s, const struct fitting *f)
 {
 	for (size_t i = 0; i < f->n; i++) {
@@ -166,7 +172,10 @@ static void times(double *time_s, const struct fitting *f)
 	}
 }
 
-/* Does a tenth more of the figure change any row's time by a five-hundredth? */
+/*
+ * Returns whether a tenth more of the figure changes some row's time by a
+ * five-hundredth.
+ */
 static bool matters(struct fitting *f, int figure, const double *start_s,
                     struct arena *a)
 {
@@ -181,7 +190,7 @@ static bool matters(struct fitting *f, int figure, const double *start_s,
 	return found;
 }
 
-/* Drops figures that no row depends on: they keep what the family says. */
+/* Drops figures that no row depends on; these keep the family's own values. */
 static enum status figures_keep(struct fitting *f, struct family_fit *out,
                                 struct arena *a, struct error *e)
 {
@@ -207,7 +216,7 @@ static enum status figures_keep(struct fitting *f, struct family_fit *out,
 	return OK;
 }
 
-/* The figures that are asked for, set to the values of their priors. */
+/* Takes the figures that are asked for, and sets them to the values of their priors. */
 static enum status figures_open(struct fitting *f, struct family_fit *out,
                                 struct arena *a, const char *const *figures,
                                 struct error *e)

@@ -7,14 +7,14 @@
 
 #include "validate/validate.h"
 
-enum { FIT_FIGURES_MAX = 8 }; /* free constants of a family, no more */
+enum { FIT_FIGURES_MAX = 8 }; /* most free constants of a family */
 
 struct fitted {
 	const char *figure;      /* "launch_s", "nvlink.bandwidth", ... */
-	double start, value, se; /* se: relative standard error, NaN unknown */
+	double start, value, se; /* se: the relative standard error, NaN if unknown */
 };
 
-/* One set of timings left out of the fit and then predicted. */
+/* A set of timings that was left out of the fit and then predicted. */
 struct left_out_set {
 	const char *set;
 	size_t n;
@@ -26,53 +26,56 @@ struct family_fit {
 	size_t n; /* rows with a prediction */
 	int nfigures;
 	struct fitted figure[FIT_FIGURES_MAX];
-	double before, after; /* geometric-mean error factors */
+	double before, after; /* geometric means of error factors */
 	int nsets;
 	struct left_out_set *set; /* [nsets]; none where there is only one set */
 	bool converged;
 };
 
 /*
- * What is known of a constant before any timing: its logarithm is normal around that of
- * `value`, with the standard deviation log(factor); above `value`, where `above` is not 0,
- * log(above).
+ * What is known of a constant before any timing. Its logarithm is distributed normally
+ * around that of `value`, with the standard deviation log(factor), or above `value`
+ * with log(above) if `above` is not 0.
  */
 struct figure_prior {
 	double value, factor, above;
 };
 
 /*
- * Of a figure of a family; fit_entry.c has the table with the sources. Bandwidths: the
- * family's documented peak times the share that is usually reached. Errors: no such
- * family, no such figure, one that is not to be fitted.
+ * Stores the prior of a family's figure; fit_entry.c has the table with the sources.
+ * For a bandwidth it is the family's documented peak times the share that is usually
+ * reached. It is an error if there is no such family or figure, or if the figure cannot
+ * be fitted.
  */
 enum status family_prior(struct figure_prior *out, struct arena *a, const char *family,
                          const char *figure, struct error *e);
 
 /*
- * Is it open in families.yaml: not given, or with a source that begins with "fitted"?
- * Bandwidths that are documented are better left alone. True of unknown families.
+ * Returns whether a figure is open in families.yaml: it is not given, or its source
+ * begins with "fitted". Documented bandwidths are better left alone. Figures of unknown
+ * families are open.
  */
 bool family_open(const char *family, const char *figure, struct arena *a);
 
-/* What families.yaml says of it; 0 where it says nothing. */
+/* Stores the value of a figure in families.yaml, 0 where it is not given. */
 enum status family_figure(double *out, struct arena *a, const char *family,
                           const char *figure, struct error *e);
 
 /*
  * Fits `figures` (NULL-ended, at most FIT_FIGURES_MAX) of the family to its rows of the
- * validation, by least squares on log time with soft weights (stat/fit.h) and the priors
- * above, from whose values it starts: what families.yaml says of the constants does not
- * matter. Figures that no row depends on keep it and are left out. The validation's machines end with the fitted values. E_INFEASIBLE:
- * no rows of the family; errors of figures that it does not have.
+ * validation, by least squares on log time with soft weights (stat/fit.h) and the
+ * priors above, from whose values it starts. The values in families.yaml do not matter,
+ * except that figures on which no row depends keep them and are left out. The
+ * validation's machines end with the fitted values. It is an E_INFEASIBLE if there are
+ * no rows of the family, and an error if it lacks a figure.
  */
 enum status family_fit(struct family_fit *out, struct validation *v, struct arena *a,
                        const char *family, const char *const *figures, struct error *e);
 
 /*
- * Appends the family's entry of families.yaml with the fitted figures in place, each with
- * a source that says so: `timings`, the name of the file or files, sets, rows and
- * standard error.
+ * Appends the family's entry of families.yaml with the fitted figures in place. The
+ * source of each says that it was fitted, to which `timings` (names of files), sets and
+ * number of rows, and with which standard error.
  */
 enum status family_fit_entry(struct text *out, const struct family_fit *f,
                              const char *timings, struct arena *a, struct error *e);

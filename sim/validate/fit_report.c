@@ -147,7 +147,7 @@ static void errors_table(const struct pen *pen, const struct family_fit *fit, in
 	pen->table(pen, &t);
 }
 
-/* Every set predicted from the others of its family; the mean counts rows. */
+/* Prints every set as predicted from the others of its family; the mean counts rows. */
 static void left_out_table(const struct pen *pen, const struct family_fit *fit, int n)
 {
 	static const char *const head[] = {"family", "set left out", "timings", "error"};

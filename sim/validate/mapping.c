@@ -9,7 +9,7 @@ static const char *const keys[] = {
 	"order",    "mesh",     "axis",    "launch",   "algorithm", "protocol",
 	"settings", "unmapped", "source",  "note",     NULL};
 
-/* The text of a key that need not be there. */
+/* Returns the text of a key that need not be there, NULL where it is not. */
 static const char *optional(struct reader *r, yaml_node_t *map, const char *key)
 {
 	struct where at;
@@ -128,7 +128,7 @@ const char *mapping_beside(struct arena *a, const char *timings)
 	return arena_printf(a, "%.*s.yaml", (int)n, timings);
 }
 
-/* A pattern's end may be a *, which stands for any rest. */
+/* Returns whether the text matches a pattern, at whose end a * stands for any rest. */
 static bool matches(const char *pattern, const char *text)
 {
 	size_t n = strlen(pattern);

@@ -49,18 +49,20 @@ struct mapping {
 	struct mapping_entry *entry;
 };
 
-/* Errors name the line and column of the file; texts are the arena's. */
+/*
+ * Reads a mapping. Errors name the line and column of the file; texts are the arena's.
+ */
 enum status mapping_read(struct mapping *out, struct arena *a, const char *path,
                          struct error *e);
 
-/* The path of the timings with .yaml for its ending; the arena's. */
+/* Returns the path of the timings with the ending .yaml; it is the arena's. */
 const char *mapping_beside(struct arena *a, const char *timings);
 
-/* The entry a row belongs to, NULL if none does. */
+/* Returns the entry that a row belongs to, or NULL. */
 const struct mapping_entry *mapping_find(const struct mapping *m,
                                          const struct measured *row);
 
-/* The platform of an entry for a row, `{nodes}` filled in; the arena's. */
+/* Returns the platform of an entry for a row with `{nodes}` filled in; the arena's. */
 const char *mapping_platform(const struct mapping_entry *m, const struct measured *row,
                              struct arena *a);
 

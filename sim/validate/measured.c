@@ -27,7 +27,7 @@ static const struct {
 
 enum { COLLECTIVES = (int)(sizeof(collectives) / sizeof(*collectives)) };
 
-/* A plain number >= 0; blank is NaN. */
+/* Reads a plain number >= 0; a blank gives NaN. */
 static enum status number_read(double *out, const char *text, const char *what,
                                struct where at, struct error *e)
 {
@@ -149,7 +149,7 @@ static enum status csv_rows(struct measured_table *out, struct arena *a,
 
 enum { WORDS_MAX = 16 };
 
-/* The words of a line, after a prefix such as "[1,0]<stdout>:". */
+/* Finds the words of a line behind a prefix such as "[1,0]<stdout>:". */
 static int words_of(const char **word, size_t *length, const char *line, size_t n)
 {
 	const char *end = line + n, *mark = memmem(line, n, "<stdout>:", 9);
@@ -171,7 +171,7 @@ static int words_of(const char **word, size_t *length, const char *line, size_t 
 	return words;
 }
 
-/* A word that is a number as a whole; -1 otherwise. */
+/* Returns the number that a word is as a whole, else -1. */
 static double word_number(const char *word, size_t n)
 {
 	char *end;
@@ -184,9 +184,9 @@ static double word_number(const char *word, size_t n)
 }
 
 /*
- * Where the times start: after size, count and type come redop (a word) and root (a
- * number), where they are printed at all. Of times and bandwidths there are three or
- * four, once or twice, so one more in front is the root.
+ * Returns the index of the first time. Behind size, count and type come redop (a word)
+ * and root (a number), if they are printed at all. There are three or four times and
+ * bandwidths, once or twice, so one number more in front of them is the root.
  */
 static int times_start(const char *const *word, const size_t *length, int words)
 {
@@ -209,7 +209,7 @@ static const char *test_collective(const char *line, size_t n)
 	return NULL;
 }
 
-/* Out of place and in place, three or four numbers each. */
+/* Adds the rows of a line, out of place and in place, of three or four numbers each. */
 static void line_rows(struct measured_table *out, const struct measured *like,
                       const char *const *word, const size_t *length, int words)
 {

@@ -26,10 +26,10 @@ struct measured {
 	const char *set, *system; /* "" from nccl-tests */
 	const char *collective;   /* "all-reduce", "permute", ...; "" unknown */
 	const char *quality, *source;
-	int32_t nodes, devices; /* 0 unknown */
-	int64_t bytes;          /* -1 not printed */
-	double time_s;          /* NaN not printed, and not known from busbw */
-	double busbw_Bps;       /* NaN not printed */
+	int32_t nodes, devices; /* 0 if unknown */
+	int64_t bytes;          /* -1 if not printed */
+	double time_s;          /* NaN if not printed, and not known from busbw */
+	double busbw_Bps;       /* NaN if not printed */
 	bool in_place;
 	bool one_pair; /* a permute of one pair (p2p-copy), not of all devices */
 	struct where at;
@@ -41,16 +41,22 @@ struct measured_table {
 };
 
 /*
- * Reads a file of either kind; everything is the arena's. Errors name the line: a column
- * missing, a number that is none, an unknown collective, a file without a row.
+ * Reads a file of either kind; everything is the arena's. It is an error, which names
+ * the line, if a column is missing, a number or a collective is none, or there is no
+ * row.
  */
 enum status measured_read(struct measured_table *out, struct arena *a, const char *path,
                           struct error *e);
 
-/* E_TYPE: file number `i` is one of those before it, whose rows would count twice. */
+/*
+ * Checks that file number `i` is none of those before it, whose rows would count twice.
+ */
 enum status measured_once(const char *const *path, int i, struct error *e);
 
-/* The rows of several files, one after another. E_TYPE: one is given twice. */
+/*
+ * Reads the rows of several files, one after another; no file may be there twice
+ * (E_TYPE).
+ */
 enum status measured_read_all(struct measured_table *out, struct arena *a,
                               const char *const *path, int n, struct error *e);
 

@@ -44,7 +44,7 @@ struct node_load {
 	double port[GPUS];
 };
 
-/* A hop between two GPUs of a node. */
+/* Puts the bytes of a hop between two GPUs of a node on its links. */
 static void hop(struct node_load *node, const struct p2_system *p2, int32_t from,
                 int32_t to, double bytes)
 {
@@ -69,7 +69,7 @@ static double larger(double a, double b)
 	return a > b ? a : b;
 }
 
-/* Bytes first, so that a class of links costs one division. */
+/* Returns the seconds of the busiest link; each class of links costs one division. */
 static double busiest_s(const struct node_load *node, const struct p2_system *p2)
 {
 	double nic = larger(larger(node->nic[0], node->nic[1]),
@@ -103,7 +103,10 @@ static int32_t nodes_of(const struct p2_system *p2, const int32_t *sorted, int32
 	return nodes;
 }
 
-/* Its ring, devices by rising number; hops between nodes are the NICs' alone. */
+/*
+ * Puts the bytes of a group's ring on the links of a node, with devices by rising
+ * number; hops between nodes use the NICs alone.
+ */
 static void load_group(struct node_load *node, const struct p2_system *p2,
                        const struct reduction_step *step, const int32_t *sorted,
                        double held_bytes)

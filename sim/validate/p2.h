@@ -27,9 +27,9 @@
 
 struct p2_system {
 	const char *name;
-	int32_t gpus; /* of a node; nodes are consecutive devices */
+	int32_t gpus; /* how many a node has; nodes are consecutive devices */
 	double nic_Bps;
-	double switch_Bps; /* 0: no switch but what follows */
+	double switch_Bps; /* 0 where there is no switch, but the next two */
 	double nvlink_Bps, pcie_Bps;
 	bool tree; /* all-reduces between nodes are double binary trees */
 };
@@ -43,20 +43,24 @@ extern const struct p2_system p2_a100, p2_v100;
 enum { P2_RUNS = 10 };
 
 /*
- * The system whose nodes are the last level of a hierarchy: 16 GPUs p2_a100, 8 p2_v100;
- * NULL for another size.
+ * Returns the system whose nodes are the last level of a hierarchy: p2_a100 for 16
+ * GPUs, p2_v100 for 8, NULL for another size.
  */
 const struct p2_system *p2_system_of(const struct hierarchy *h);
 
-/* Seconds of a step of which each member with data holds `held_bytes`. */
+/*
+ * Returns the seconds of a step before which each member with data holds `held_bytes`.
+ */
 double p2_step_s(const struct p2_system *p2, const struct reduction_step *step,
                  double held_bytes);
 
-/* The same as a clock; `self` is a const struct p2_system. */
+/* Does the same as a clock for searches; `self` is a const struct p2_system. */
 double p2_clock(void *self, const struct reduction_step *step, double held_bytes,
                 struct text *why);
 
-/* Seconds of all steps, for `payload_bytes` on every device at the start. */
+/*
+ * Returns the seconds of all steps, for `payload_bytes` on every device at the start.
+ */
 double p2_reduction_s(const struct p2_system *p2, const struct reduction *r,
                       double payload_bytes);
 

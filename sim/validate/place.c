@@ -61,8 +61,8 @@ bool place_table_is(const char *path)
 }
 
 /*
- * A list of numbers in any brackets, with any separators, as `4,16`; what has other
- * letters stays as it is.
+ * Returns a list of numbers, which may have any brackets and separators, as `4,16`; a
+ * text with other letters stays as it is.
  */
 static const char *plain_list(const char *text, struct arena *a)
 {
@@ -81,7 +81,7 @@ static const char *plain_list(const char *text, struct arena *a)
 	return out.s ? text_take(&out, a) : "";
 }
 
-/* `(1 16)/(2 1)` and `1 16; 2 1` as `[[1 16][2 1]]`. */
+/* Returns `(1 16)/(2 1)` and `1 16; 2 1` as `[[1 16][2 1]]`. */
 static const char *plain_matrix(const char *text, struct arena *a)
 {
 	bool bare = !text[strspn(text, "0123456789 ,;/")] && *text;
@@ -112,7 +112,7 @@ static struct where where_of(const struct table_reader *r, int64_t row, enum col
 	return csv_where_field(&r->csv, row, r->column[k]);
 }
 
-/* A number above 0; NaN for a blank. */
+/* Reads a number above 0; a blank gives NaN. */
 static enum status read_number(double *out, struct table_reader *r, int64_t row,
                                enum column k)
 {
@@ -147,7 +147,7 @@ static bool is_allreduce(const char *text)
 	       !strcmp(text, "AR");
 }
 
-/* A program of that name or text on the space's levels; it must be meaningful. */
+/* Reads a program on the space's levels by its name or text; it must be meaningful. */
 static enum status read_program(struct program *out, struct table_reader *r,
                                 struct where at, const char *text,
                                 const struct space *space)
@@ -257,7 +257,7 @@ static enum status row_system(struct p2_system *out, struct place_measured *m,
 	return OK;
 }
 
-/* Times that differ by rounding only are equal. */
+/* Rounds a time, so that times that differ by rounding only are equal. */
 static double rounded(double s)
 {
 	int exponent;
@@ -266,7 +266,10 @@ static double rounded(double s)
 	return ldexp(rint(ldexp(fraction, 40)), exponent - 40);
 }
 
-/* Simulated times, and the place of the program that was measured to be the fastest. */
+/*
+ * Stores simulated times, and the place of the program that was measured as the
+ * fastest.
+ */
 static enum status simulate(struct place_measured *m, struct table_reader *r,
                             int64_t row)
 {

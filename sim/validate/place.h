@@ -47,25 +47,27 @@ struct place_table {
 	struct place_measured *row;
 };
 
-/* Does the first line of a file have the columns hierarchy and matrix? */
+/* Returns whether the first line of a file has the columns hierarchy and matrix. */
 bool place_table_is(const char *path);
 
 /*
- * Read the files and simulate their rows; all is the arena's. Errors name line and column
- * of the field: a column missing, a value that is none, a matrix that does not fit, a
- * program that is not meaningful. E_TYPE: a file is given twice.
+ * Reads the files and simulates their rows; everything is the arena's. It is an error
+ * at a field if a column is missing, a value is none, a matrix does not fit or a
+ * program is not meaningful, and an E_TYPE if a file is given twice.
  */
 enum status place_table_read(struct place_table *out, struct arena *a,
                              const char *const *path, int n, struct error *e);
 
 /* Pairs of rows of one hierarchy, axes, reduction and algorithm, by two of their times. */
 struct place_pairs {
-	int64_t pairs, inversions; /* pairs whose times both differ; ordered otherwise */
+	int64_t pairs;      /* pairs that differ in both times */
+	int64_t inversions; /* those of them whose two times are ordered differently */
 };
 
 /*
- * What a table says of a system, NULL for all: errors as factors exp |log(simulated /
- * measured)|, ranks, and how many programs improve on the all-reduce.
+ * What a table says about a system, or about all where that is NULL: errors as factors
+ * exp |log(simulated / measured)|, ranks, and how many programs improve on the
+ * all-reduce.
  */
 struct place_errors {
 	size_t n, nbest;

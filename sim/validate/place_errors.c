@@ -9,7 +9,7 @@
 
 const int place_tops[PLACE_TOPS] = {1, 2, 3, 5, 10};
 
-/* Are the two of one case but for their matrices? */
+/* Returns whether two rows differ in their matrices only. */
 static bool comparable(const struct place_measured *x, const struct place_measured *y)
 {
 	return !strcmp(x->hierarchy, y->hierarchy) && !strcmp(x->axes, y->axes) &&
@@ -74,7 +74,7 @@ static double error_of(const struct sample *s, struct arena *a)
 	return s->n ? stat_geomean(error, s->n) : NAN;
 }
 
-/* Programs that beat the all-reduce of their matrix: how many, by how much. */
+/* Finds how many programs beat the all-reduce of their matrix, and by how much. */
 static void improvements(struct place_errors *out, const struct sample *s)
 {
 	for (size_t i = 0; i < s->n; i++) {

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The systems in order of appearance, then NULL for all of them. */
+/* Returns the systems in order of appearance, then NULL, which is all of them. */
 static const char **systems_of(int *n, const struct place_table *t, struct arena *a)
 {
 	const char **list = arena_alloc(a, (size_t)t->n + 1, sizeof(*list));

@@ -5,10 +5,13 @@
 #include "text/pen.h"
 #include "validate/place.h"
 
-/* In words: errors and ranks per system and in total, improvements, top-k accuracy. */
+/* Prints errors and ranks per system and in total, improvements, and top-k accuracy. */
 void place_validate_words(const struct pen *pen, const struct place_table *t);
 
-/* All rows as CSV; and as JSON with the totals. Seconds are of all runs, as in the tables. */
+/*
+ * Print all rows as CSV, or as JSON with totals; seconds are of all runs, as in the
+ * tables.
+ */
 void place_validate_csv(FILE *out, const struct place_table *t);
 void place_validate_json(FILE *out, const struct place_table *t);
 

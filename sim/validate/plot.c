@@ -40,7 +40,7 @@ static bool same_curve(const struct prediction *a, const struct prediction *b)
 	       strcmp(a->row->collective, b->row->collective) == 0;
 }
 
-/* The end of the run of rows that agree with the one at `first`. */
+/* Returns the end of the rows from `first` on that agree with that one. */
 static int64_t run_end(const struct plotted *p, int64_t first,
                        bool (*same)(const struct prediction *, const struct prediction *))
 {
@@ -51,7 +51,7 @@ static int64_t run_end(const struct plotted *p, int64_t first,
 	return end;
 }
 
-/* Are there enough rows for a panel, and not all of one size? */
+/* Returns whether there are enough rows for a panel, and not all of one size. */
 static bool is_panel(const struct plotted *p, int64_t first, int64_t end)
 {
 	bool sizes = false;
@@ -72,7 +72,7 @@ static size_t panels_count(const struct plotted *p)
 	return n;
 }
 
-/* Data of one curve; a simulated one has every size once. */
+/* Writes the data of one curve; a simulated curve has every size once. */
 static void write_data(FILE *out, const struct plotted *p, int64_t i, int64_t end,
                        bool simulated)
 {

@@ -5,9 +5,11 @@
 #include "validate/validate.h"
 
 /*
- * Microseconds over bytes, both logarithmic, of every system with at least 4 rows that
- * were run, of different sizes; a curve per collective and number of devices. Writes `path`, .svg or .pdf.
- * E_SYNTAX: another ending; E_RANGE: no such system; E_IO: gnuplot or the file.
+ * Writes the plot `path`, which ends in .svg or .pdf. It shows microseconds over bytes,
+ * both logarithmic, of every system with at least 4 rows of different sizes that were
+ * run, with a curve per collective and number of devices. It is an E_SYNTAX if the
+ * ending is another one, an E_RANGE if there is no such system, and an E_IO if gnuplot
+ * or the file fails.
  */
 enum status validate_plot(const char *path, const struct validation *v, struct error *e);
 

@@ -57,7 +57,7 @@ static struct errors errors_of(const struct validation *v, const struct group *g
 	return e;
 }
 
-/* Names in order of first appearance among rows that have a prediction. */
+/* Lists the names among rows that have a prediction, in order of first appearance. */
 static const char **names(size_t *out, const struct validation *v, struct arena *a,
                           const char *(*name)(const struct prediction *))
 {
@@ -97,7 +97,7 @@ static const char *factor(struct arena *a, double x)
 
 /* --- totals and systems ----------------------------------------------------------- */
 
-/* n and error of three ranges of sizes: from 1 MiB, from 64 KiB to there, below. */
+/* Adds a row of n and error for sizes from 1 MiB, from 64 KiB to 1 MiB, and below. */
 static void ranges_row(struct pen_table *t, const struct validation *v, const char *name,
                        const char *families, struct group g, struct arena *a)
 {
@@ -117,7 +117,7 @@ static void ranges_row(struct pen_table *t, const struct validation *v, const ch
 	}
 }
 
-/* The families a system's rows are mapped to. */
+/* Returns the families that a system's rows are mapped to. */
 static const char *families_of(const struct validation *v, const char *system,
                                struct arena *a)
 {
@@ -211,12 +211,12 @@ static void classes_table(const struct pen *pen, const struct validation *v)
 
 /* --- what is missing -------------------------------------------------------------- */
 
-static bool noted(const struct prediction *p)
+static bool has_note(const struct prediction *p)
 {
 	return !isnan(p->time_s) && p->entry->note;
 }
 
-/* Each note once, with the first system it is about. */
+/* Prints each note once, with the first system that it is about. */
 static void notes_table(const struct pen *pen, const struct validation *v)
 {
 	static const char *const head[] = {"system", "from 1 MiB", "what is missing"};
@@ -232,9 +232,10 @@ static void notes_table(const struct pen *pen, const struct validation *v)
 		int64_t k = 0;
 		const char **cell;
 
-		if (!noted(&row[i]))
+		if (!has_note(&row[i]))
 			continue;
-		while (!noted(&row[k]) || strcmp(row[k].entry->note, row[i].entry->note))
+		while (!has_note(&row[k]) ||
+		       strcmp(row[k].entry->note, row[i].entry->note))
 			k++;
 		if (k < i)
 			continue;

@@ -13,8 +13,8 @@ struct site {
 	struct device *device; /* the machine's, ours to change */
 	struct link *link;
 	struct model *model;
-	uint32_t *touched; /* [nlinks] by which figures, one bit each */
-	int nfigures;      /* of those bits */
+	uint32_t *touched; /* [nlinks]: which figures change the link, a bit for each */
+	int nfigures;      /* how many of these bits there are */
 };
 
 struct validation {

@@ -31,7 +31,7 @@ static bool same_site(const struct site *s, const char *platform,
 	return same;
 }
 
-/* The machine of the site, with devices and links that fits may change. */
+/* Makes the machine of the site, with devices and links that fits may change. */
 static enum status site_open(struct site *s, struct arena *a, struct error *e)
 {
 	const struct mapping_entry *m = s->entry;
@@ -69,8 +69,8 @@ static enum status site_find(int *out, struct validation *v, const char *platfor
 }
 
 /*
- * The row's devices: the first ones of each unit, `stride` apart; with an axis those of
- * all groups.
+ * Finds the row's devices: the first ones of each unit, `stride` apart. With an axis
+ * they are those of all groups.
  */
 static enum status row_groups(struct perf *out, struct arena *a, const struct site *s,
                               const struct mapping_entry *m, const struct measured *row,
@@ -166,7 +166,9 @@ enum status validation_open(struct validation **out, struct arena *a,
 	return OK;
 }
 
-/* The mappings beside the files, one after another; only the first must be there. */
+/*
+ * Reads the mappings beside the files, one after another; only the first must be there.
+ */
 static enum status mappings_read(struct mapping *out, struct arena *a,
                                  const char *const *file, int nfiles, struct error *e)
 {

@@ -9,7 +9,7 @@
 #include "validate/mapping.h"
 #include "validate/measured.h"
 
-/* Why a row has no prediction; NULL where it has one. */
+/* A row and its prediction. */
 struct prediction {
 	const struct measured *row;
 	const struct mapping_entry *entry; /* NULL: none matches */
@@ -17,7 +17,7 @@ struct prediction {
 	const char *family;                /* the part before the colon */
 	double time_s;                     /* NaN without a prediction */
 	const char *algorithm, *protocol;
-	const char *left_out;
+	const char *left_out; /* why there is no prediction, NULL where there is one */
 };
 
 /* Machines and their groups, kept between runs of the same rows. */
@@ -25,7 +25,7 @@ struct validation;
 
 /*
  * Opens the platforms of all rows that the mapping maps, and finds each row's devices.
- * Errors are those of the platforms and of the mapping's entries, with their place.
+ * Errors of the platforms and of the mapping's entries have their place.
  */
 enum status validation_open(struct validation **out, struct arena *a,
                             const struct measured_table *rows,
@@ -33,17 +33,21 @@ enum status validation_open(struct validation **out, struct arena *a,
 void validation_close(struct validation *v);
 
 /*
- * The same of files of timings; `mapping` NULL: the files beside them, in this order, of
- * which only the first must exist. Close *out in any case; it may be NULL after an error.
+ * Does the same with files of timings. Where `mapping` is NULL, it reads the mappings
+ * beside these files, in their order, of which only the first must exist. The caller
+ * closes *out in any case; it may be NULL after an error.
  */
 enum status validation_load(struct validation **out, struct arena *a,
                             const char *const *file, int nfiles, const char *mapping,
                             struct error *e);
 
-/* One per row, in the order of the rows; filled by validation_run(). */
+/* Returns the predictions in the order of the rows; validation_run() fills them in. */
 const struct prediction *validation_rows(const struct validation *v, int64_t *n);
 
-/* The machine a row is mapped to and the groups it runs on; it must have a platform. */
+/*
+ * Returns the machine that a row is mapped to, and stores the groups that it runs on;
+ * the row must have a platform.
+ */
 const struct machine *validation_machine(const struct validation *v, int64_t row,
                                          const struct groups **groups);
 
@@ -64,20 +68,26 @@ enum status validation_figure(struct figure_use **out, struct validation *v,
 void validation_set(struct validation *v, const struct figure_use *f, double value);
 
 /*
- * Lays the messages of the family's rows once, for many calls of validation_row(); after
- * the figures that will be set are known.
+ * Lays the messages of the family's rows once, for many calls of validation_row(). The
+ * figures that will be set must be known before.
  */
 void validation_prepare(struct validation *v, const char *family);
 
-/* Seconds of one row with the machines as they are; NaN with the reason in `left_out`. */
+/*
+ * Times one row with the machines as they are, and stores the seconds, or NaN with the
+ * reason in `left_out`.
+ */
 void validation_row(struct validation *v, int64_t row);
 
-/* A size class of design: < 64 KiB, < 1 MiB, < 64 MiB and above. */
+/* The size classes are < 64 KiB, < 1 MiB, < 64 MiB and above. */
 enum { VALIDATION_CLASSES = 4 };
 int validation_class(int64_t bytes);
 const char *validation_class_name(int size_class);
 
-/* exp(|log(simulated / measured)|): 1.1 for 10 % too much, or 1 / 1.1. */
+/*
+ * Returns exp(|log(simulated / measured)|), which is 1.1 for 10 % too much, or for 1 /
+ * 1.1.
+ */
 double prediction_error(const struct prediction *p);
 
 #endif
