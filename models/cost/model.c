@@ -127,13 +127,6 @@ static double task_s(struct model *model, const struct schedule *s, const struct
 	return busy_s + latency_s;
 }
 
-double model_task_s(struct model *model, const struct schedule *s, const struct task *t)
-{
-	model->rounds++;
-	model->nused = 0;
-	return task_s(model, s, t);
-}
-
 static double round_s(struct model *model, const struct schedule *s,
                       const struct round *r)
 {

@@ -35,9 +35,6 @@ struct routes *model_routes(struct model *model);
  */
 double model_schedule_s(struct model *model, const struct schedule *s);
 
-/* Returns the seconds of one task that has the machine to itself; < 0 as above. */
-double model_task_s(struct model *model, const struct schedule *s, const struct task *t);
-
 /*
  * What clocks return instead of seconds: they failed, or they refuse a schedule of that
  * size.

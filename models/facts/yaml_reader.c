@@ -126,6 +126,8 @@ static void source_read(struct source *s, struct reader *r,
 	if (yaml_parser_load(&s->parser, &r->doc)) {
 		s->reader = r;
 		read(r, out);
+	} else if (s->parser.error == YAML_MEMORY_ERROR) {
+		memory_end(MEMORY_OUT, "out of memory (reading YAML)");
 	} else {
 		at.line = (unsigned)s->parser.problem_mark.line + 1;
 		at.col = (unsigned)s->parser.problem_mark.column + 1;
@@ -148,7 +150,7 @@ enum status yaml_read(struct arena *a, const char *path,
 		return error_set(e, E_IO, at, "cannot be read: %s", strerror(errno));
 	if (!yaml_parser_initialize(&s.parser)) {
 		fclose(s.in);
-		return error_set(e, E_IO, at, "no memory for the YAML parser");
+		memory_end(MEMORY_OUT, "out of memory (the YAML parser)");
 	}
 	source_read(&s, &r, read, out);
 	source_close(&s);

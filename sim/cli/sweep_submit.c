@@ -119,22 +119,24 @@ static enum status open_plan(struct submission *s, struct error *e)
 	return e->code;
 }
 
-/* Sets `missing` to the shards that have no file, or failed rows in it. */
+/* Sets `missing` to the shards whose file is not there or lacks rows. */
 static enum status find_missing(struct submission *s, struct error *e)
 {
 	struct digest plan = sweep_digest(&s->sweep);
-	int of = s->job.nshards;
-	bool done;
+	struct shard one = {0, s->job.nshards};
 
-	s->missing = arena_alloc(s->arena, (size_t)of, sizeof(*s->missing));
-	for (int k = 0; k < of; k++) {
+	s->missing = arena_alloc(s->arena, (size_t)one.of, sizeof(*s->missing));
+	for (; one.shard < one.of; one.shard++) {
 		const char *path = arena_printf(s->arena, "%s/shard-%d-of-%d.jsonl",
-		                                s->job.folder, k, of);
+		                                s->job.folder, one.shard, one.of);
+		bool done = access(path, F_OK) == 0;
+		int64_t n = done ? cmd_sweep_shard_cases(&s->sweep, one, NULL, s->arena)
+		                 : 0;
 
-		if (shard_done(&done, path, plan, (struct shard){k, of}, e) != OK)
+		if (done && shard_done(&done, path, plan, one, n, e) != OK)
 			return e->code;
 		if (!done)
-			s->missing[s->nmissing++] = k;
+			s->missing[s->nmissing++] = one.shard;
 	}
 	return OK;
 }
@@ -166,15 +168,12 @@ static enum status submit_shards(struct submission *s, struct error *e)
 
 int command_sweep_submit(int argc, char **argv)
 {
-	const struct argp_child children[] = {{&run_argp, 0, NULL, 0},
-	                                      {NULL, 0, NULL, 0}};
-	const struct argp argp = {option_table,
-	                          parse_sweep_submit_option,
-	                          "--slurm PLAN [-- SBATCH-OPTION...]",
-	                          doc,
-	                          children,
-	                          NULL,
-	                          NULL};
+	const struct argp_child children[] = {{.argp = &run_argp}, {0}};
+	const struct argp argp = {.options = option_table,
+	                          .parser = parse_sweep_submit_option,
+	                          .args_doc = "--slurm PLAN [-- SBATCH-OPTION...]",
+	                          .doc = doc,
+	                          .children = children};
 	struct submission s = {.arena = arena_new()};
 	struct error e = {0};
 	int status;

@@ -24,7 +24,8 @@
 #include "platform/platform.h"
 
 /*
- * That is all pairs of 400 hosts, or four messages of each of 4,096: at most a minute.
+ * That is all pairs of 400 hosts, or four messages of each of 4,096: seconds where the
+ * hosts are those of one task, minutes where every message is a task of its own.
  */
 enum { SIMGRID_ROUND_MAX = 1 << 26 };
 

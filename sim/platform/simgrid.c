@@ -34,12 +34,21 @@ enum status platform_simgrid_load(struct error *e)
 	                                    "libsimgrid.so." RELEASE
 	                                    "." TEXT(SIMGRID_VERSION_PATCH)};
 
-	for (int i = 0; i < 2 && !library; i++)
+	char why[2][160] = {"", ""};
+
+	for (int i = 0; i < 2 && !library; i++) {
 		library = dlopen(names[i], RTLD_LAZY);
+		if (library && dlsym(library, "simgrid_load_platform"))
+			break;
+		snprintf(why[i], sizeof(why[i]), "%s", dlerror());
+		if (library)
+			dlclose(library);
+		library = NULL;
+	}
 	return library ? OK
 	               : error_set(e, E_IO, (struct where){.file = names[0]},
-	                           "SimGrid " RELEASE " cannot be loaded: %s",
-	                           dlerror());
+	                           "SimGrid " RELEASE " cannot be loaded: %s; %s",
+	                           why[0], why[1]);
 }
 
 /* The release is that of the headers, so the library has what they declare. */

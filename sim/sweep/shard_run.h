@@ -15,7 +15,6 @@ struct shard_file {
 	struct sweep_counts counts; /* those of these rows */
 	struct text lines;          /* the lines of these rows */
 	bool whole;                 /* these rows are from the finished file */
-	bool failed;                /* rows that failed were skipped */
 	bool busy;                  /* another process writes it */
 };
 
@@ -28,11 +27,11 @@ enum status shard_open(struct shard_file *f, const char *path, struct digest pla
                        struct shard shard, struct arena *a, struct error *e);
 
 /*
- * Sets *done to whether FILE is there and has no failed rows. It is an E_TYPE if FILE
- * is another shard, or a shard of another plan.
+ * Sets *done to whether FILE is there and has rows of all of the shard's `cases`, none of
+ * which failed. It is an E_TYPE if FILE is another shard, or a shard of another plan.
  */
 enum status shard_done(bool *done, const char *path, struct digest plan,
-                       struct shard shard, struct error *e);
+                       struct shard shard, int64_t cases, struct error *e);
 
 /* Writes FILE.part anew with the rows that are done, and leaves it open for more. */
 enum status shard_begin(struct shard_file *f, struct error *e);

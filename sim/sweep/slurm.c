@@ -18,9 +18,7 @@ void slurm_array(struct text *out, const int *task, int n, int throttle)
 		text_printf(out, "%%%d", throttle);
 }
 
-/*
- * Appends a word in double quotes for sbatch, which reads #SBATCH lines like a shell.
- */
+/* Appends a word in double quotes for sbatch, which reads #SBATCH lines like a shell. */
 static void print_inside(struct text *out, const char *before, const char *word)
 {
 	text_printf(out, " \"%s", before);

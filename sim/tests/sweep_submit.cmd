@@ -37,8 +37,9 @@ echo; echo "== task 2 gets lost"
 masked $submit
 cat asked
 
-echo; echo "== once more: that one is missing; and a shard with a failed row"
+echo; echo "== once more: that one is missing; a row failed, and one is cut off"
 sed -i '2s/"status": *"ok"/"status": "failed"/' rows/shard-4-of-5.jsonl
+sed -i '$d' rows/shard-0-of-5.jsonl
 masked $submit
 cat asked
 
@@ -63,7 +64,7 @@ printf '#!/bin/sh\necho hello >&2\n' >bin/sbatch
 masked $submit
 
 echo; echo "== a shard of another plan, of other shards"
-sed 's/"plan": *"./"plan":"f/' rows/shard-1-of-5.jsonl >rows/shard-2-of-5.jsonl
+sed 's/"plan": *"0/"plan":"1/; t; s/"plan": *"./"plan":"0/' rows/shard-1-of-5.jsonl >rows/shard-2-of-5.jsonl
 masked $submit
 cp rows/shard-1-of-5.jsonl rows/shard-2-of-5.jsonl
 masked $submit

@@ -4,11 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-int32_t xla_tile_count(const struct tiling *t)
-{
-	return t->ndevices / t->replicas;
-}
-
 bool xla_replicated(const struct tiling *t)
 {
 	return t->replicas == t->ndevices;

@@ -34,8 +34,6 @@ void xla_explain(struct text *out, const struct problem *p, bool today);
 
 /* --- Rules on tilings, pure --- */
 
-/* Returns the number of tiles without replicas (XLA's NumTiles). */
-int32_t xla_tile_count(const struct tiling *t);
 bool xla_replicated(const struct tiling *t);
 bool xla_partial(const struct tiling *t);
 
