@@ -407,31 +407,35 @@ endef
 
 ifeq ($(VARIANT),release)
 install: all
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig
-	install -m 755 build/shardsim $(DESTDIR)$(PREFIX)/bin/
-	install -m 644 $B/libshardsim.a $B/$(SONAME) $(DESTDIR)$(PREFIX)/lib/
-	ln -sf $(SONAME) $(DESTDIR)$(PREFIX)/lib/libshardsim.so
+	install -d "$(DESTDIR)$(PREFIX)/bin" "$(DESTDIR)$(PREFIX)/lib/pkgconfig"
+	install -m 755 build/shardsim "$(DESTDIR)$(PREFIX)/bin/"
+	install -m 644 $B/libshardsim.a $B/$(SONAME) "$(DESTDIR)$(PREFIX)/lib/"
+	ln -sf $(SONAME) "$(DESTDIR)$(PREFIX)/lib/libshardsim.so"
 	$(file >$B/shardsim.pc,$(PC))
-	install -m 644 $B/shardsim.pc $(DESTDIR)$(PREFIX)/lib/pkgconfig/
+	install -m 644 $B/shardsim.pc "$(DESTDIR)$(PREFIX)/lib/pkgconfig/"
 	for h in $(PUBLIC_HEADERS:models/%=%); do \
 		install -D -m 644 models/$$h \
-			$(DESTDIR)$(PREFIX)/include/shardsim/$$h || exit 1; \
+			"$(DESTDIR)$(PREFIX)/include/shardsim/$$h" || exit 1; \
 	done
 	for f in $(EXAMPLES); do \
 		install -D -m 644 $$f \
-			$(DESTDIR)$(PREFIX)/share/doc/shardsim/examples/$${f##*/} || exit 1; \
+			"$(DESTDIR)$(PREFIX)/share/doc/shardsim/examples/$${f##*/}" || exit 1; \
 	done
 	for f in $(INPUTS); do \
 		install -D -m 644 $$f \
-			$(DESTDIR)$(PREFIX)/share/shardsim/$$f || exit 1; \
+			"$(DESTDIR)$(PREFIX)/share/shardsim/$$f" || exit 1; \
 	done
-	install -m 644 sim/doc/shardsim-1.schema.json $(DESTDIR)$(PREFIX)/share/shardsim/
+	for f in README.md $(wildcard */README.md); do \
+		install -D -m 644 $$f \
+			"$(DESTDIR)$(PREFIX)/share/doc/shardsim/$$f" || exit 1; \
+	done
+	install -m 644 sim/doc/shardsim-1.schema.json "$(DESTDIR)$(PREFIX)/share/shardsim/"
 	for n in 1 3; do \
 		install -D -m 644 sim/doc/shardsim.$$n \
-			$(DESTDIR)$(PREFIX)/share/man/man$$n/shardsim.$$n || exit 1; \
+			"$(DESTDIR)$(PREFIX)/share/man/man$$n/shardsim.$$n" || exit 1; \
 	done
 	install -D -m 644 sim/doc/completion.bash \
-		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/shardsim
+		"$(DESTDIR)$(PREFIX)/share/bash-completion/completions/shardsim"
 else
 install:
 	@$(MAKE) --no-print-directory VARIANT=release $@
