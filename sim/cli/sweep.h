@@ -2,7 +2,7 @@
 #ifndef SHARDSIM_SIM_CLI_SWEEP_H
 #define SHARDSIM_SIM_CLI_SWEEP_H
 
-#include "sweep/shard.h"
+#include "sweep/setup.h"
 
 #include <argp.h>
 
@@ -75,10 +75,6 @@ int cmd_sweep_status(const struct sweep_counts *c);
 
 /* Returns the number of cases of all work together. */
 int64_t cmd_sweep_units(const struct sweep_work *work, int64_t n);
-
-/* Returns the number of cases of a shard, and adds their keys to `set` unless it is NULL. */
-int64_t cmd_sweep_shard_cases(const struct sweep *s, struct shard shard,
-                              struct digests *set, struct arena *a);
 
 int command_sweep_plan(int argc, char **argv);
 int command_sweep_run(int argc, char **argv);

@@ -161,21 +161,6 @@ int64_t cmd_sweep_units(const struct sweep_work *work, int64_t n)
 	return units;
 }
 
-int64_t cmd_sweep_shard_cases(const struct sweep *s, struct shard shard,
-                              struct digests *set, struct arena *a)
-{
-	const struct digests none = {0};
-	int64_t n;
-	struct sweep_work *work = sweep_work(&n, s, &none, shard.shard, shard.of, a);
-
-	for (int64_t i = 0; i < n && set; i++)
-		for (int u = 0; u < sweep_units(s); u++)
-			if (work[i].units >> u & 1)
-				digests_add(set, sweep_key(s, work[i].platform,
-				                           work[i].scenario, u));
-	return cmd_sweep_units(work, n);
-}
-
 void cmd_sweep_progress(struct sweep *s, const struct run_options *o,
                         const struct sweep_work *work, int64_t n, int nshards,
                         struct arena *a)

@@ -156,6 +156,22 @@ static enum status count_line(void *self, struct digest key, const struct row *r
 	return OK;
 }
 
+/* Returns the number of cases of a shard, and puts them into the set. */
+static int64_t cases_of(const struct sweep *s, struct shard shard, struct digests *set,
+                        struct arena *a)
+{
+	const struct digests none = {0};
+	int64_t n;
+	struct sweep_work *work = sweep_work(&n, s, &none, shard.shard, shard.of, a);
+
+	for (int64_t i = 0; i < n; i++)
+		for (int u = 0; u < sweep_units(s); u++)
+			if (work[i].units >> u & 1)
+				digests_add(set, sweep_key(s, work[i].platform,
+				                           work[i].scenario, u));
+	return cmd_sweep_units(work, n);
+}
+
 static enum status read_shards(struct status_table *t, struct shards *s,
                                const struct sweep *sweep, const struct options *o,
                                struct error *e)
@@ -168,8 +184,7 @@ static enum status read_shards(struct status_table *t, struct shards *s,
 		line->name = o->file[i];
 		if (shard_read(&shard, o->file[i], sweep_digest(sweep), count_line, s,
 		               e) == OK)
-			line->total = cmd_sweep_shard_cases(sweep, shard, &s->cases,
-			                                    t->arena);
+			line->total = cases_of(sweep, shard, &s->cases, t->arena);
 		line->counts = s->one.counts;
 		tally_free(&s->one);
 		if (e->code != OK)

@@ -122,18 +122,22 @@ static enum status open_plan(struct submission *s, struct error *e)
 /* Sets `missing` to the shards whose file is not there or lacks rows. */
 static enum status find_missing(struct submission *s, struct error *e)
 {
+	const struct digests none = {0};
 	struct digest plan = sweep_digest(&s->sweep);
 	struct shard one = {0, s->job.nshards};
+	int64_t n;
+	struct sweep_work *work = sweep_work(&n, &s->sweep, &none, 0, 1, s->arena);
 
 	s->missing = arena_alloc(s->arena, (size_t)one.of, sizeof(*s->missing));
 	for (; one.shard < one.of; one.shard++) {
 		const char *path = arena_printf(s->arena, "%s/shard-%d-of-%d.jsonl",
 		                                s->job.folder, one.shard, one.of);
-		bool done = access(path, F_OK) == 0;
-		int64_t n = done ? cmd_sweep_shard_cases(&s->sweep, one, NULL, s->arena)
-		                 : 0;
+		int64_t cases = 0;
+		bool done;
 
-		if (done && shard_done(&done, path, plan, one, n, e) != OK)
+		for (int64_t i = one.shard; i < n; i += one.of)
+			cases += cmd_sweep_units(&work[i], 1);
+		if (shard_done(&done, path, plan, one, cases, e) != OK)
 			return e->code;
 		if (!done)
 			s->missing[s->nmissing++] = one.shard;
