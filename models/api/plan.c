@@ -107,14 +107,14 @@ static enum answer run_planner(const struct plan **out, struct planning *p,
                                const struct planner *planner, struct arena *a,
                                struct text *why)
 {
-	const struct placement *place = problem_place(p->problem);
 	struct pricer *pricer = NULL;
 	struct prices prices = prices_bytes;
 	struct plan *plan = NULL;
 	enum answer answer;
 
 	if (p->machine) {
-		pricer = pricer_new(p->machine->machine, place);
+		pricer = pricer_new(p->machine->machine,
+		                    problem_place(p->problem, p->machine->machine, a));
 		prices = pricer_prices(pricer);
 	}
 	answer = planner_run(planner, &plan, &p->problem->problem, &prices, a, why);

@@ -495,6 +495,36 @@ START_TEST(misuse_is_an_error)
 }
 END_TEST
 
+/* 4 devices on 4x8 chips sit on 2x2 of them; a plan's bytes go over links of those. */
+START_TEST(a_small_mesh_sits_on_a_slice)
+{
+	const struct shardsim_link link = {1e9, 1e-6};
+	const int32_t shape[] = {4, 8}, on[] = {0, 1, 8, 9};
+	const bool wrap[] = {false, false};
+	struct shardsim_problem *p =
+		sample_problem("f32[4000000]", "x=4", "P('x')", "P(None)");
+	struct shardsim_machine *m;
+	struct shardsim_bound bound;
+	struct shardsim_error e;
+	int32_t device[4], n = 0;
+
+	ck_assert(shardsim_machine_torus(&m, 2, shape, wrap, link,
+	                                 (struct shardsim_device){1e9, 0, 0},
+	                                 NULL) == SHARDSIM_OK);
+	ck_assert(shardsim_place(NULL, &n, p, m, NULL) == SHARDSIM_OK && n == 4);
+	ck_assert(shardsim_place(device, &n, p, m, NULL) == SHARDSIM_OK);
+	ck_assert_mem_eq(device, on, sizeof(on));
+	/* 12 MB into a corner of two links, and a hop. */
+	ck_assert(shardsim_bound(&bound, p, m, NULL) == SHARDSIM_OK);
+	ck_assert_double_eq_tol(bound.seconds, 6e-3 + 1e-6, 1e-9);
+	n = 3;
+	IS(RANGE, shardsim_place(device, &n, p, m, &e));
+	IS(MISUSE, shardsim_place(device, NULL, p, m, &e));
+	shardsim_free(m);
+	shardsim_free(p);
+}
+END_TEST
+
 START_TEST(a_memory_limit_may_be_too_low)
 {
 	struct shardsim_problem_text text = {.array = "f32[64]",
@@ -572,6 +602,7 @@ Suite *tests(void)
 	tcase_add_loop_test(c, planners_may_be_wrong, 0, 3);
 	tcase_add_loop_test(c, bad_texts_have_a_place, 0, sizeof(bad) / sizeof(*bad));
 	tcase_add_test(c, misuse_is_an_error);
+	tcase_add_test(c, a_small_mesh_sits_on_a_slice);
 	tcase_add_test(c, a_memory_limit_may_be_too_low);
 	tcase_add_test(c, threads_share_a_problem);
 	suite_add_tcase(suite, c);

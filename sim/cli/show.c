@@ -31,6 +31,8 @@ static void show_head(struct text *out, const struct shown *s, struct arena *a)
 	text_printf(out, "\n%d device%s", p->ndevices, p->ndevices == 1 ? "" : "s");
 	if (s->bench->machine)
 		text_printf(out, " of %s", s->bench->machine->name);
+	if (p->position)
+		text_printf(out, ", %s", p->position);
 	text_printf(out, "; every device lacks at most %s, the larger tile is %s",
 	            words_bytes(a, p->recv_bound_bytes),
 	            words_bytes(a, p->memory_bound_bytes));
