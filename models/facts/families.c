@@ -75,9 +75,9 @@ enum status platform_data_path(const char **out, struct arena *a, const char *fi
 	                 "SHARDSIM_DATA can name its folder");
 }
 
-static enum status family_find(struct family *out, struct arena *a, const char *path,
-                               const char *name, size_t length, struct where at,
-                               struct error *e)
+enum status family_find(struct family *out, struct arena *a, const char *path,
+                        const char *name, size_t length, struct where at,
+                        struct error *e)
 {
 	struct families all = {0};
 	struct text known = {0};

@@ -3,7 +3,7 @@
  *
  * `family:shape` names a machine: `tpu-v4:4x4x8` a torus of chips,
  * `tpu-v4:4x4x8_twisted` the same twisted, `tpu-v4:2*4x4x8` two such slices,
- * `dgx-a100:4` that many nodes. Every figure comes from the file, with its source,
+ * `dgx-a100:4` that many nodes, `tpu-v4:{64}` one of that size (family_size()). Every figure comes from the file, with its source,
  * unless a setting `key=value` overrides it. A setting may name
  *
  *   ici.bandwidth, ici.latency        torus: one way per link; per hop
@@ -108,6 +108,13 @@ struct family {
 	int32_t chips;   /* most of a slice */
 	int32_t cores;   /* of a chip: so many devices are on one ICI port */
 	int32_t slices;  /* most that a data center network joins; 1: there is none */
+	/*
+	 * The shapes that are offered: noffered of TORUS_AXES_MAX lengths each, and all whose
+	 * lengths are multiples of `multiples`, unless that is 0.
+	 */
+	int noffered;
+	const int32_t *offered;
+	int32_t multiples;
 
 	/* nodes; a single one has no net */
 	const char *fabric; /* nvlink or xgmi */
@@ -197,6 +204,32 @@ struct family_machine {
 enum status family_parse(struct family_machine *out, struct arena *a, const char *path,
                          const char *spec, const char *const *set, int nset,
                          struct error *e);
+
+/*
+ * A machine of a size: `family:{64}` is the smallest that is offered of at least 64
+ * devices, nearest a cube or square; of nodes, the fewest. `family:{n}` is that for the
+ * number of devices of a mesh or, where none is large enough, the largest that is
+ * offered, which then is too small to plan on.
+ */
+struct family_size {
+	const char *spec;    /* family:shape */
+	int64_t least, most; /* the numbers of devices for which it is the answer */
+	bool net;            /* several nodes, which a network joins */
+};
+
+/* Returns whether a setting "key=value" is of the network of several nodes or slices. */
+bool setting_of_net(const char *set);
+
+/* Returns whether what is asked for is a size: "{" stands behind the first colon. */
+bool family_sized(const char *spec);
+
+/*
+ * Finds the machine of the size that family_sized() found; n is that of `{n}`, below 1
+ * where there is no mesh, which is an E_TYPE. E_RANGE: no machine of so many devices as
+ * the text says is offered.
+ */
+enum status family_size(struct family_size *out, struct arena *a, const char *path,
+                        const char *spec, int64_t n, struct error *e);
 
 /*
  * The machine, without its wires being written out: a torus of one slice with a device per

@@ -8,6 +8,11 @@
 #include "facts/families.h"
 #include "facts/yaml_reader.h"
 
+/* Finds the family of that name in the file at `path`; an error lists those known. */
+enum status family_find(struct family *out, struct arena *a, const char *path,
+                        const char *name, size_t length, struct where at,
+                        struct error *e);
+
 /* --- settings (set.c) --- */
 
 /*

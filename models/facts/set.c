@@ -74,6 +74,12 @@ static enum status key_unknown(const struct family *f, struct arena *a, const ch
 	                 (int)n, set, text_take(&known, a));
 }
 
+bool setting_of_net(const char *set)
+{
+	return !strncmp(set, "nic", 3) || !strncmp(set, "net", 3) ||
+	       !strncmp(set, "dcn", 3);
+}
+
 /*
  * Checks that a setting counts: settings of the network change nothing where one node
  * or one slice has none.
@@ -83,8 +89,7 @@ static enum status setting_counts(const struct family_machine *m, const char *sp
 {
 	bool net = m->family.kind == FAMILY_NODES ? m->shape[0] > 1 : m->slices > 1;
 
-	if (net || (strncmp(set, "nic", 3) != 0 && strncmp(set, "net", 3) != 0 &&
-	            strncmp(set, "dcn", 3) != 0))
+	if (net || !setting_of_net(set))
 		return OK;
 	return error_set(e, E_TYPE, where_option("--set", set),
 	                 "%s has no net, %.*s changes nothing", spec, (int)n, set);

@@ -48,6 +48,44 @@ static enum status read_count(struct reader *r, yaml_node_t *map, const char *ke
 	return r->error->code;
 }
 
+/*
+ * Reads `{shapes: "2x2x1 2x2x2", multiples: 4, source}`. A family that does not say what
+ * is offered has every shape.
+ */
+static enum status read_offered(struct reader *r, yaml_node_t *map, struct family *f)
+{
+	static const char *const keys[] = {"shapes", "multiples", "source", NULL};
+	yaml_node_t *offered = map_find(r, map, "offered");
+	struct where at;
+	const char *text = "";
+	struct scan s;
+	int32_t *shape;
+
+	f->multiples = 1;
+	if (!offered)
+		return OK;
+	if (!map_text(r, offered, "source", &at) || map_check(r, offered, keys) != OK)
+		return r->error->code;
+	f->multiples = 0;
+	if (map_find(r, offered, "multiples"))
+		f->multiples = map_int(r, offered, "multiples", 1 << 10);
+	if (map_find(r, offered, "shapes") &&
+	    !(text = map_text(r, offered, "shapes", &at)))
+		return r->error->code;
+	shape = arena_alloc(r->arena, (strlen(text) + 1) * TORUS_AXES_MAX,
+	                    sizeof(*shape));
+	f->offered = shape;
+	s = scan_start(text, at, r->error);
+	for (; r->error->code == OK && !scan_done(&s); shape += TORUS_AXES_MAX) {
+		f->noffered++;
+		shape_scan_axes(&s, shape, f->naxes);
+	}
+	if (r->error->code == OK && !f->noffered && !f->multiples)
+		return error_set(r->error, E_SYNTAX, at,
+		                 "expected some shapes, or multiples");
+	return r->error->code;
+}
+
 static enum status torus_read(struct reader *r, yaml_node_t *map, struct family *f)
 {
 	f->naxes = map_int(r, map, "axes", TORUS_AXES_MAX);
@@ -56,7 +94,8 @@ static enum status torus_read(struct reader *r, yaml_node_t *map, struct family 
 	if (r->error->code != OK || read_wrap(r, map, f) != OK ||
 	    read_count(r, map, "twisted", 1 << 10, &f->twisted) != OK ||
 	    read_count(r, map, "chips", 1 << 20, &f->chips) != OK ||
-	    read_count(r, map, "cores", 8, &f->cores) != OK)
+	    read_count(r, map, "cores", 8, &f->cores) != OK ||
+	    read_offered(r, map, f) != OK)
 		return r->error->code;
 	return read_count(r, map, "slices", 1 << 10, &f->slices);
 }
@@ -184,7 +223,7 @@ static void torus_describe(struct text *what, struct text *shapes,
 }
 
 static const char *const keys[] = {"axes",  "wrap",   "twisted", "chips",
-                                   "cores", "slices", NULL};
+                                   "cores", "slices", "offered", NULL};
 static const char *const settings[] = {NULL};
 
 const struct kind kind_torus = {

@@ -9,6 +9,7 @@
 #include "measure/library.h"
 #include "measure/measure.h"
 #include "plan/devices.h"
+#include "plan/position.h"
 
 #include <argp.h>
 #include <string.h>
@@ -62,7 +63,7 @@ static const struct argp_option option_table[] = {
 	{"platform", KEY_PLATFORM, "P", 0, "family:shape or a SimGrid XML file", 0},
 	{"set", KEY_SET, "KEY=VALUE", 0, "change a figure of a family:shape platform", 0},
 	{"devices", KEY_DEVICES, "LIST|@FILE", 0,
-         "platform devices of the mesh, row-major (default: the first ones)", 0},
+         "platform devices of the mesh, row-major (default: a slice, or the first)", 0},
 	{"to-devices", KEY_TO_DEVICES, "LIST|@FILE", 0,
          "platform devices of the target mesh (default: those of the mesh)", 0},
 	{"clock", KEY_CLOCK, "LIST", 0,
@@ -202,6 +203,8 @@ struct session {
 static enum status open_plan_platform(struct session *s, const struct options *o,
                                       struct error *e)
 {
+	const char *platform = o->platform;
+	struct family_size size;
 	int *clock, n;
 
 	if (!o->platform) {
@@ -223,10 +226,16 @@ static enum status open_plan_platform(struct session *s, const struct options *o
 		bench_init(&s->bench, NULL);
 		return OK;
 	}
+	if (platform_sized(o->platform)) {
+		if (platform_size(&size, s->arena, o->platform,
+		                  position_needs(&s->problem), e) != OK)
+			return e->code;
+		platform = size.spec;
+	}
 	if (choose_clocks(&clock, &n, o->arena, o->clock ? o->clock : "model", e) != OK)
 		return e->code;
-	if (clocks_open(&s->clocks, s->arena, o->platform, o->set, o->nset, clock, n,
-	                e) != OK ||
+	if (clocks_open(&s->clocks, s->arena, platform, o->set, o->nset, clock, n, e) !=
+	            OK ||
 	    library_set(s->clocks.platform->machine, &o->library, NULL, e) != OK)
 		return e->code;
 	s->machine = s->clocks.platform->machine;

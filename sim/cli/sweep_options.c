@@ -177,16 +177,18 @@ void cmd_sweep_progress(struct sweep *s, const struct run_options *o,
 	p->interval_s = s->progress_s > 0 || o->progress ? s->progress_s
 	                : terminal                       ? 0.2
 	                                                 : 10;
-	p->nplatforms = s->nplatforms;
-	p->platform = arena_alloc(a, (size_t)s->nplatforms, sizeof(*p->platform));
+	p->nplatforms = s->suite->nplatforms;
+	p->platform = arena_alloc(a, (size_t)p->nplatforms, sizeof(*p->platform));
 	for (int64_t i = 0; i < n; i++)
-		p->platform[work[i].platform].done -=
+		p->platform[sweep_asked(s, work[i].platform)].done -=
 			__builtin_popcountll(work[i].units);
-	for (int i = 0; i < s->nplatforms; i++) {
+	for (int i = 0; i < s->nplatforms && nshards == 1; i++)
+		p->platform[sweep_asked(s, i)].total += sweep_platform_cases(s, i);
+	for (int i = 0; i < p->nplatforms; i++) {
 		struct progress_platform *on = &p->platform[i];
 
-		on->name = s->platform[i].name;
-		on->total = nshards > 1 ? -on->done : sweep_platform_cases(s, i);
+		on->name = s->suite->platform[i].name;
+		on->total = nshards > 1 ? -on->done : on->total;
 		on->done += on->total;
 		p->done += on->done;
 		p->total += on->total;

@@ -37,7 +37,7 @@ static error_t parse_sweep_status_option(int key, char *arg, struct argp_state *
 
 /* A line of the table: what has `total` cases, and the outcomes of these. */
 struct line {
-	const char *name;
+	const char *name, *machine; /* the second is NULL for shards */
 	int64_t total;
 	struct sweep_counts counts;
 };
@@ -93,7 +93,8 @@ static enum status count_row(void *self, const struct row *r, struct error *e)
 
 	(void)e;
 	for (int i = 0; i < s->n; i++)
-		if (strcmp(s->line[i].name, r->platform) == 0)
+		if (strcmp(s->line[i].name, r->platform) == 0 &&
+		    strcmp(s->line[i].machine, r->machine) == 0)
 			sweep_count(&s->line[i].counts, r->status);
 	sweep_count(&s->total.counts, r->status);
 	return OK;
@@ -102,7 +103,7 @@ static enum status count_row(void *self, const struct row *r, struct error *e)
 static enum status take_platforms(struct status_table *s, struct store *store,
                                   const char *dir, struct error *e)
 {
-	const char *number, *name, *cases;
+	const char *number, *name, *machine, *cases;
 
 	if (store_get(&number, store, s->arena, "platforms", 0, e) != OK)
 		return e->code;
@@ -112,9 +113,11 @@ static enum status take_platforms(struct status_table *s, struct store *store,
 	s->line = arena_alloc(s->arena, strtoul(number, NULL, 10), sizeof(*s->line));
 	for (int n = atoi(number); s->n < n; s->n++) {
 		if (store_get(&name, store, s->arena, "platform", s->n, e) != OK ||
+		    store_get(&machine, store, s->arena, "machine", s->n, e) != OK ||
 		    store_get(&cases, store, s->arena, "cases", s->n, e) != OK)
 			return e->code;
 		s->line[s->n].name = name ? name : "";
+		s->line[s->n].machine = machine ? machine : "";
 		s->line[s->n].total = cases ? atoll(cases) : 0;
 		s->total.total += s->line[s->n].total;
 	}

@@ -44,10 +44,43 @@ static int split_settings(const char **set, struct arena *a, const char *text)
 	}
 }
 
+/*
+ * Returns the length of what stands before the braces with settings. Those of a size
+ * belong to it, up to the brace that ends it.
+ */
+static size_t base_length(const char *spec)
+{
+	size_t n = strcspn(spec, "{");
+
+	if (!family_sized(spec) || n == 0 || spec[n - 1] != ':')
+		return n;
+	n += strcspn(spec + n, "}");
+	return spec[n] ? n + 1 : n;
+}
+
+bool platform_sized(const char *spec)
+{
+	return !is_file(spec) && family_sized(spec);
+}
+
+enum status platform_size(struct family_size *out, struct arena *a, const char *spec,
+                          int64_t n, struct error *e)
+{
+	size_t length = base_length(spec);
+	const char *base = spec;
+
+	/* An error shows the text, which then must last. */
+	if (spec[length] == '{')
+		base = arena_strndup(a, spec, length);
+	if (family_size(out, a, NULL, base, n, e) == OK)
+		out->spec = arena_printf(a, "%s%s", out->spec, spec + length);
+	return e->code;
+}
+
 enum status platform_split(struct platform_name *out, struct arena *a, const char *spec,
                            struct where at, struct error *e)
 {
-	size_t n = strcspn(spec, "{");
+	size_t n = base_length(spec);
 
 	*out = (struct platform_name){.base = spec};
 	if (!spec[n] || is_file(spec))
@@ -124,6 +157,18 @@ static void keep_spec(struct loader *l, struct arena *a, const struct parts *p)
 	l->nset = p->nset;
 }
 
+/* Puts the name of the machine in the place of one that is asked for by a size. */
+static enum status take_sized(const char **spec, struct arena *a, struct error *e)
+{
+	struct family_size size;
+
+	if (!platform_sized(*spec))
+		return OK;
+	if (platform_size(&size, a, *spec, 0, e) == OK)
+		*spec = size.spec;
+	return e->code;
+}
+
 /*
  * Takes the file's text and makes the machine of it with our reader. A generated text
  * is brief, since most machines are never started.
@@ -133,9 +178,11 @@ static enum status read_loader(struct loader *l, struct arena *a, const char *sp
 {
 	struct text text = {0};
 	struct parts parts;
-	enum status status = take_apart(&parts, a, spec, set, nset, l->error);
+	enum status status = take_sized(&spec, a, l->error);
 	size_t length;
 
+	if (status == OK)
+		status = take_apart(&parts, a, spec, set, nset, l->error);
 	l->platform = arena_alloc(a, 1, sizeof(*l->platform));
 	*l->platform = (struct platform){.arena = a, .loader = l};
 	if (status != OK)
@@ -176,7 +223,8 @@ enum status platform_text(struct text *out, struct arena *a, const char *spec,
 	if (is_file(spec)) {
 		if (read_loader(&l, a, spec, set, nset) == OK)
 			text_append(out, l.xml.text, l.xml.length);
-	} else if (take_apart(&parts, a, spec, set, nset, l.error) == OK) {
+	} else if (take_sized(&spec, a, l.error) == OK &&
+	           take_apart(&parts, a, spec, set, nset, l.error) == OK) {
 		platform_generate(out, a, parts.base, parts.set, parts.nset, brief,
 		                  l.error);
 	}

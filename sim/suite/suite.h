@@ -66,6 +66,7 @@ struct scenario {
 	const char *base;   /* the name before anything was varied */
 	const char *varied; /* "mesh=x=4,y=2 bytes=1MiB", "" where nothing was */
 	int file;           /* its suite, in the order they were read */
+	int32_t needs;      /* how many devices a platform must have */
 	struct problem_text text;
 	double weight;         /* how often its time counts in a workload */
 	bool free;             /* its placement is free */
@@ -74,7 +75,10 @@ struct scenario {
 	struct where at; /* where the scenario itself stands */
 };
 
-/* A platform that suites ask for. */
+/*
+ * A platform that suites ask for; `base` may be a size, `family:{n}`, for which every
+ * scenario has a machine of its own.
+ */
 struct suite_platform {
 	const char *name;    /* `base`, with its settings behind it in braces */
 	const char *base;    /* family:shape, or a file without settings */
@@ -105,7 +109,8 @@ struct suite {
 enum status suite_read(struct suite *s, const char *path, struct error *e);
 
 /*
- * Appends a scenario of the file read last; where its `base` is NULL, that is its name.
+ * Appends a scenario of the file read last. Where its `base` is NULL, that is its name;
+ * where `needs` is 0, it is the number of devices of its mesh.
  */
 void suite_add(struct suite *s, const struct scenario *sc);
 

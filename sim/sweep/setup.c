@@ -72,8 +72,6 @@ enum status sweep_setup(struct sweep *out, const struct sweep_request *r,
 	if (check_platforms(suite, r, e) != OK)
 		return e->code;
 	out->suite = suite;
-	out->platform = suite->platform;
-	out->nplatforms = suite->nplatforms;
 	out->planner = planner;
 	out->clock = clock;
 	return sweep_identify(out, a, e);
@@ -134,6 +132,8 @@ static enum status save_cases(struct store *s, const struct sweep *sweep,
 		snprintf(number, sizeof(number), "%lld",
 		         (long long)sweep_platform_cases(sweep, p));
 		if (store_set(s, "platform", p, sweep->platform[p].name, e) != OK ||
+		    store_set(s, "machine", p, sweep->platform[p].asked->machine, e) !=
+		            OK ||
 		    store_set(s, "cases", p, number, e) != OK)
 			return e->code;
 	}

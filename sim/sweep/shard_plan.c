@@ -65,11 +65,11 @@ static json_t *head_json(const struct sweep *s, const struct sweep_request *r)
 
 static json_t *platform_json(const struct sweep *s, int p)
 {
-	const struct suite_platform *platform = &s->platform[p];
+	const struct suite_platform *platform = &s->suite->platform[p];
 	json_t *set = json_array();
 	char digest[DIGEST_TEXT], files[20];
 
-	digest_print(digest, s->platform_digest[p]);
+	digest_print(digest, sweep_asked_digest(s, platform));
 	snprintf(files, sizeof(files), "%llx", (unsigned long long)platform->files);
 	for (int i = 0; i < platform->nset; i++)
 		json_array_append_new(set, json_string(platform->set[i]));
@@ -80,8 +80,9 @@ static json_t *platform_json(const struct sweep *s, int p)
 
 static json_t *scenario_json(const struct scenario *sc)
 {
-	json_t *o = json_pack("{ss si ss*}", "scenario", sc->name, "file", sc->file,
-	                      "placement", sc->free ? "free" : NULL);
+	json_t *o = json_pack("{ss si si ss*}", "scenario", sc->name, "file", sc->file,
+	                      "needs", (int)sc->needs, "placement",
+	                      sc->free ? "free" : NULL);
 
 	for (int i = 0; o && i < SCENARIO_TEXTS; i++) {
 		const char *text = *(const char *const *)((const char *)sc +
@@ -114,7 +115,7 @@ enum status plan_write(const char *path, const struct sweep *s,
 	struct text text = {0};
 	bool good = add_line(&text, head_json(s, r));
 
-	for (int p = 0; good && p < s->nplatforms; p++)
+	for (int p = 0; good && p < s->suite->nplatforms; p++)
 		good = add_line(&text, platform_json(s, p));
 	for (int32_t i = 0; good && i < s->suite->n; i++)
 		good = add_line(&text, scenario_json(&s->suite->scenario[i]));
@@ -263,14 +264,17 @@ static enum status read_plan_scenario(struct reading *r, const json_t *o)
 {
 	struct scenario sc = {.name = copy_text(r, o, "scenario"), .at = r->at};
 	json_int_t file = json_integer_value(json_object_get(o, "file"));
+	json_int_t needs = json_integer_value(json_object_get(o, "needs"));
 
 	sc.free = json_object_get(o, "placement") != NULL;
 	for (int i = 0; i < SCENARIO_TEXTS; i++)
 		*(const char **)((char *)&sc + scenario_texts[i].offset) =
 			copy_text(r, o, scenario_texts[i].name);
 	if (!sc.name || !sc.family || !sc.base || !sc.varied || !sc.text.array ||
-	    !sc.text.from || !sc.text.to || file < 0 || file >= r->suite->nfiles)
+	    !sc.text.from || !sc.text.to || file < 0 || file >= r->suite->nfiles ||
+	    needs < 0 || needs > MESH_DEVICES_MAX)
 		return bad_plan(r, "no scenario");
+	sc.needs = (int32_t)needs;
 	suite_add(r->suite, &sc);
 	r->suite->scenario[r->suite->n - 1].file = (int)file;
 	return OK;
@@ -302,19 +306,19 @@ static enum status check_plan(struct reading *r)
 	if (!r->suite->n || !r->digests.s)
 		return bad_plan(r, "the plan is cut off");
 	s->suite = r->suite;
-	s->platform = r->suite->platform;
-	s->nplatforms = r->suite->nplatforms;
 	if (suite_check_names(r->suite, r->error) != OK ||
 	    sweep_identify(s, r->arena, r->error) != OK)
 		return r->error->code;
-	for (int p = 0; p < s->nplatforms; p++) {
-		digest_print(digest, s->platform_digest[p]);
+	for (int p = 0; p < r->suite->nplatforms; p++) {
+		const struct suite_platform *asked = &r->suite->platform[p];
+
+		digest_print(digest, sweep_asked_digest(s, asked));
 		if (memcmp(digest, r->digests.s + (size_t)p * DIGEST_TEXT,
 		           DIGEST_TEXT) != 0)
-			return error_set(r->error, E_TYPE, s->platform[p].at,
+			return error_set(r->error, E_TYPE, asked->at,
 			                 "platform %.80s is not what it was when the "
 			                 "plan was made: plan anew",
-			                 s->platform[p].name);
+			                 asked->name);
 	}
 	if (!digest_equal(sweep_digest(s), r->plan))
 		return bad_plan(r, "the plan is not whole");

@@ -58,7 +58,7 @@ static void load_platform(struct worker *worker)
 {
 	const struct sweep *s = worker->sweep;
 	struct arena *a = arena_new();
-	const struct suite_platform *p = &s->platform[worker->platform];
+	const struct sweep_platform *p = &s->platform[worker->platform];
 
 	if (clocks_open(&worker->clocks, a, p->base, p->set, p->nset, s->clock,
 	                s->nclocks, &worker->load) != OK)
