@@ -135,11 +135,11 @@ int command_fit(int argc, char **argv)
 	struct options o = {0};
 	const struct command_syntax syntax = {
 		.usage = "FILE...",
-		.doc = "Fit the few free constants of families to published timings: "
-		       "non-linear least squares on log time, standard errors, and "
-		       "cross-validation that leaves one set out.\v"
-		       "Example: shardsim fit platforms/measured.csv --family dgx-h100 "
-		       "-o entry",
+		.doc = "Fit the few free constants of families to published "
+		       "timings: non-linear least squares on log time, standard "
+		       "errors, and cross-validation that leaves one set out.\v"
+		       "Example: shardsim fit platforms/measured.csv --family "
+		       "dgx-h100 -o entry",
 		.options = {{option_table, &o}},
 		.words = &o.file,
 		.expected = "a file of timings",

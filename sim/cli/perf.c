@@ -338,13 +338,13 @@ int command_perf(int argc, char **argv)
 	struct options o = {0};
 	const struct command_syntax syntax = {
 		.usage = "COLLECTIVE --platform P",
-		.doc = "Time a collective over a range of sizes and print nccl-tests' "
-		       "columns.\v"
+		.doc = "Time a collective over a range of sizes and print "
+		       "nccl-tests' columns.\v"
 		       "COLLECTIVE: all-gather, reduce-scatter, all-reduce, "
-		       "all-to-all, "
-		       "permute (a ring shift by one), broadcast or reduce.\n"
-		       "Example: shardsim perf all-reduce --platform dgx-h100:2 -b 8 "
-		       "-e 16G -f 2",
+		       "all-to-all, permute (a ring shift by one), broadcast or "
+		       "reduce.\n"
+		       "Example: shardsim perf all-reduce --platform dgx-h100:2 "
+		       "-b 8 -e 16G -f 2",
 		.options = {{option_table, &o}, {library_table, &o.library}},
 		.words = &o.words,
 		.most = 1,

@@ -391,12 +391,11 @@ int command_place(int argc, char **argv)
 		.usage = "--hierarchy LEVELS --axes AXES --reduce LIST\n"
 			 "--with SUITE --platform P\n"
 			 "FILE...",
-		.doc = "Rank all placements of parallelism axes on a hierarchical "
-		       "system "
-		       "by their fastest reduction program.\v"
+		.doc = "Rank all placements of parallelism axes on a "
+		       "hierarchical system by their fastest reduction "
+		       "program.\v"
 		       "Example: shardsim place --hierarchy 4,16 --axes 16,2,2 "
-		       "--reduce "
-		       "0,2",
+		       "--reduce 0,2",
 		.options = {{option_table, &o}, {trace_table, &o.trace}},
 		.words = &o.file,
 		.check = check_place_options,

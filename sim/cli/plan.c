@@ -273,8 +273,7 @@ int command_plan(int argc, char **argv)
 	return run_plan(
 		argc, argv,
 		"Plan how to bring an array from one layout into another, and print "
-		"the "
-		"steps.\v"
+		"the steps.\v"
 		"Example: shardsim plan --array 'bf16[8192,8192]' --mesh 'x=4,y=2' "
 		"--from \"P('x', None)\" --to \"P(None, 'y')\" --planner all",
 		false);
@@ -285,8 +284,8 @@ int command_simulate(int argc, char **argv)
 	return run_plan(
 		argc, argv,
 		"Plan, check and time a redistribution on a platform.\v"
-		"Example: shardsim simulate --array 'bf16[8192,8192]' --mesh 'x=4,y=2' "
-		"--from \"P('x', None)\" --to \"P(None, 'y')\" --platform dgx-a100:1 "
-		"--clock model,fluid",
+		"Example: shardsim simulate --array 'bf16[8192,8192]' --mesh "
+		"'x=4,y=2' --from \"P('x', None)\" --to \"P(None, 'y')\" --platform "
+		"dgx-a100:1 --clock model,fluid",
 		true);
 }

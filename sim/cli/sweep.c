@@ -32,16 +32,13 @@ static const struct option_row option_table[] = {
 static const char doc[] =
 	"Measure every scenario on every platform with every planner and clock.\v"
 	"A DIR that has rows of the same sweep (equal scenarios, platform files, "
-	"planners "
-	"and clocks) is gone on with, as by --resume: rows that are "
-	"missing, failed or of another build of shardsim are measured, others are not. "
-	"A DIR with another sweep is refused, "
-	"unless --update is given.\n\n"
-	"On many machines: `sweep plan SUITE.yaml... --out PLAN`, then `sweep run PLAN "
-	"--shard "
-	"K/N` for every K from 0 to N-1, anywhere and in any order, then `sweep merge "
-	"PLAN "
-	"SHARD... --out DIR`; `sweep status` tells how far that is.";
+	"planners and clocks) is gone on with, as by --resume: rows that are missing, "
+	"failed or of another build of shardsim are measured, others are not. A DIR "
+	"with another sweep is refused, unless --update is given.\n"
+	"\n"
+	"On many machines: `sweep plan SUITE.yaml... --out PLAN`, then `sweep run "
+	"PLAN --shard K/N` for every K from 0 to N-1, anywhere and in any order, then "
+	"`sweep merge PLAN SHARD... --out DIR`; `sweep status` tells how far that is.";
 
 static void check_arguments(void *self, const struct argp_state *state)
 {

@@ -123,9 +123,8 @@ int command_sweep_merge(int argc, char **argv)
 	struct options o = {.out = "sweep"};
 	const struct command_syntax syntax = {
 		.usage = "PLAN SHARD...",
-		.doc = "Put the rows of a plan's shards into the folder of a sweep, "
-		       "for "
-		       "`report`.",
+		.doc = "Put the rows of a plan's shards into the folder of a "
+		       "sweep, for `report`.",
 		.options = {{option_table, &o}},
 		.words = &o.file,
 		.check = check_files,

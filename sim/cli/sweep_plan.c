@@ -27,8 +27,8 @@ int command_sweep_plan(int argc, char **argv)
 	struct options o = {.out = "plan.jsonl"};
 	const struct command_syntax syntax = {
 		.usage = "SUITE.yaml...",
-		.doc = "Write down the cases of a sweep, for `sweep run` to measure in "
-		       "parts.",
+		.doc = "Write down the cases of a sweep, for `sweep run` to "
+		       "measure in parts.",
 		.options = {{option_table, &o}, {request_table, &o.request}},
 		.words = &o.suite,
 		.check = check_suites,

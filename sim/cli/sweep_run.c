@@ -104,17 +104,16 @@ int command_sweep_run(int argc, char **argv)
 	struct options o = {0};
 	const struct command_syntax syntax = {
 		.usage = "PLAN",
-		.doc = "Measure one shard of a plan into a file of its own, with one "
-		       "worker unless --jobs says otherwise.\v"
-		       "Given again it does what is missing or failed, and nothing "
-		       "else; "
-		       "nothing, too, if another process is at work on that shard. "
-		       "Start "
-		       "it in the folder of `sweep plan` where platforms are files. "
-		       "All "
-		       "of them, four at a time:\n\n"
-		       "  seq 0 63 | xargs -P 4 -I{} shardsim sweep run plan.jsonl "
-		       "--shard {}/64",
+		.doc = "Measure one shard of a plan into a file of its own, with "
+		       "one worker unless --jobs says otherwise.\v"
+		       "Given again it does what is missing or failed, and "
+		       "nothing else; nothing, too, if another process is at "
+		       "work on that shard. Start it in the folder of `sweep "
+		       "plan` where platforms are files. All of them, four at a "
+		       "time:\n"
+		       "\n"
+		       "  seq 0 63 | xargs -P 4 -I{} shardsim sweep run "
+		       "plan.jsonl --shard {}/64",
 		.options = {{option_table, &o}, {run_table, &o.run}},
 		.words = &o.plan,
 		.most = 1,

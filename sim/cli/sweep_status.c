@@ -203,10 +203,10 @@ int command_sweep_status(int argc, char **argv)
 	struct command_words file; /* a folder, or a plan and then shards */
 	const struct command_syntax syntax = {
 		.usage = "DIR\nPLAN [SHARD...]",
-		.doc = "Print how many cases are done, per platform of a folder or per "
-		       "shard of a plan.\v"
-		       "Exit status 0 if every case has a row and none is failed or "
-		       "wrong, else 1.",
+		.doc = "Print how many cases are done, per platform of a folder "
+		       "or per shard of a plan.\v"
+		       "Exit status 0 if every case has a row and none is failed "
+		       "or wrong, else 1.",
 		.words = &file,
 		.expected = "the folder of a sweep, or a plan and its shards",
 	};

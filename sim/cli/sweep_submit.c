@@ -17,12 +17,12 @@ enum { SHARDS = 64, MOST = 1000000 };
 
 static const char doc[] =
 	"Give the shards of a plan that are not done to a Slurm cluster.\v"
-	"Given again, the same command submits what is missing or failed; a task whose "
-	"shard is done or under way ends at once. `sweep status` tells how far it is. "
-	"Behind -- are options of sbatch, such as -- --partition=short. --jobs, "
-	"--timeout, --worker-memory and --progress are those of a task; --jobs is also "
-	"how many CPUs it asks for. PLAN, DIR, the current folder and shardsim must "
-	"have the same names on all machines.";
+	"Given again, the same command submits what is missing or failed; a task "
+	"whose shard is done or under way ends at once. `sweep status` tells how far "
+	"it is. Behind -- are options of sbatch, such as -- --partition=short. "
+	"--jobs, --timeout, --worker-memory and --progress are those of a task; "
+	"--jobs is also how many CPUs it asks for. PLAN, DIR, the current folder and "
+	"shardsim must have the same names on all machines.";
 
 /* The shards of a plan on their way to the cluster. */
 struct options {

@@ -84,10 +84,10 @@ int command_validate(int argc, char **argv)
 	struct options o = {0};
 	const struct command_syntax syntax = {
 		.usage = "FILE...",
-		.doc = "Run published timings on the families they belong to and print "
-		       "the errors.\v"
-		       "FILE is a table like platforms/measured.csv; its mapping to "
-		       "families is described in platforms/measured.yaml.",
+		.doc = "Run published timings on the families they belong to and "
+		       "print the errors.\v"
+		       "FILE is a table like platforms/measured.csv; its mapping "
+		       "to families is described in platforms/measured.yaml.",
 		.options = {{option_table, &o}},
 		.words = &o.file,
 		.expected = "a file of timings",
