@@ -7,7 +7,6 @@
 #include "validate/fit_family.h"
 #include "validate/fit_report.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 struct options {

@@ -12,7 +12,6 @@
 #include "validate/p2.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 struct options {

@@ -4,8 +4,6 @@
 #include "cli/options.h"
 #include "system/file.h"
 
-#include <stdlib.h>
-
 struct options {
 	const char *output;
 	struct settings set;

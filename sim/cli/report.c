@@ -6,9 +6,6 @@
 #include "sweep/setup.h"
 #include "text/words_list.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 struct options {
 	struct report_options report;
 	const char *clock, *plot, *format, *test;

@@ -4,8 +4,6 @@
 #include "cli/command.h"
 #include "sweep/shard.h"
 
-#include <string.h>
-
 struct options {
 	const char *out;
 	struct command_words file; /* the plan, then shards */

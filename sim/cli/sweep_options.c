@@ -6,8 +6,6 @@
 #include "base/units.h"
 
 #include <sched.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 /* --- what to run -------------------------------------------------------------------- */

@@ -5,7 +5,6 @@
 #include "validate/plot.h"
 #include "validate/report.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 struct options {
