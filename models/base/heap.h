@@ -4,6 +4,9 @@
  * The order is the caller's. An item is in the heap once at most; where it comes earlier
  * than it did, it is queued again and moves up. Equal items may come in any order, so an
  * order that must not depend on the way here compares the numbers last.
+ *
+ * Every call names the order, and the same one, so that the compiler can put it in line:
+ * searches spend a tenth of their time here.
  */
 #ifndef SHARDSIM_BASE_HEAP_H
 #define SHARDSIM_BASE_HEAP_H
@@ -11,23 +14,64 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* `struct heap h = {0}` is empty. */
 struct heap {
-	/* Returns whether item `a` comes before item `b`. */
-	bool (*before)(const void *context, int32_t a, int32_t b);
-	const void *context;
 	int32_t *item; /* the heap: item[k] comes before item[2k + 1] and item[2k + 2] */
 	int32_t *place; /* of each item in it; -1: it is not there */
 	int32_t n;
 	int64_t item_room, place_room;
 };
 
+/* Returns whether item `a` comes before item `b`. */
+typedef bool heap_order(const void *context, int32_t a, int32_t b);
+
+/* Makes room for an item and returns its place, a new one at the end if it has none. */
+int32_t heap_place(struct heap *h, int32_t item);
+
+/* Gives back the memory; the heap is empty then. */
+void heap_free(struct heap *h);
+
+static inline void heap_put(struct heap *h, int32_t at, int32_t item)
+{
+	h->item[at] = item;
+	h->place[item] = at;
+}
+
 /* Adds the item, or moves up one that is there and comes earlier now. */
-void heap_queue(struct heap *h, int32_t item);
+static inline void heap_queue(struct heap *h, heap_order *before, const void *context,
+                              int32_t item)
+{
+	int32_t at = heap_place(h, item);
+
+	for (; at > 0 && before(context, item, h->item[(at - 1) / 2]); at = (at - 1) / 2)
+		heap_put(h, at, h->item[(at - 1) / 2]);
+	heap_put(h, at, item);
+}
 
 /* Takes the first item out; -1 if there is none. */
-int32_t heap_take(struct heap *h);
+static inline int32_t heap_take(struct heap *h, heap_order *before, const void *context)
+{
+	int32_t first, last, at = 0;
 
-/* Gives back the memory; the heap is empty then, with the same order. */
-void heap_free(struct heap *h);
+	if (h->n == 0)
+		return -1;
+	first = h->item[0];
+	last = h->item[--h->n];
+	while (2 * at + 1 < h->n) {
+		int32_t child = 2 * at + 1;
+
+		if (child + 1 < h->n &&
+		    before(context, h->item[child + 1], h->item[child]))
+			child++;
+		if (!before(context, h->item[child], last))
+			break;
+		heap_put(h, at, h->item[child]);
+		at = child;
+	}
+	if (h->n > 0)
+		heap_put(h, at, last);
+	h->place[first] = -1;
+	return first;
+}
 
 #endif

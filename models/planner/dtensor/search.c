@@ -109,7 +109,7 @@ static void queue_node(struct search *s, int32_t node, double total_us)
 {
 	s->nodes.at[node].total_us = total_us;
 	s->nodes.at[node].came = s->queued++;
-	heap_queue(&s->queue, node);
+	heap_queue(&s->queue, node_before, s, node);
 }
 
 /*
@@ -280,7 +280,7 @@ static bool search_once(struct search *s, const struct key *source)
 		struct expansion expansion;
 
 		assert(s->queue.n > 0); /* a way leads from every state to every other */
-		node = heap_take(&s->queue);
+		node = heap_take(&s->queue, node_before, s);
 		if (node == s->target)
 			return true;
 		s->nodes.at[node].done = true;
@@ -353,7 +353,6 @@ bool dtensor_search(struct dtensor_transforms *out, const struct dtensor_state *
 	s.target_key = key_of(&s, to);
 	s.bound = dtensor_bound_of(to, &s.links, m, s.axis, s.naxes, s.array_bytes,
 	                           s.partial, a);
-	s.queue = (struct heap){.before = node_before, .context = &s};
 	found = find_way(&s, &source);
 	if (found)
 		*out = way_to(&s, s.target, a);
