@@ -147,7 +147,7 @@ static void reach_before(struct roles *r, const struct group *g, int32_t state,
 			if (us >= r->rest_us[from])
 				continue;
 			r->rest_us[from] = us;
-			heap_queue(&r->queue, rest_before, r, from);
+			heap_queue(&r->queue, rest_before, r, from, us);
 		}
 	}
 }
@@ -162,7 +162,7 @@ static void find_rests(struct roles *r)
 	for (int i = 0; i < r->ngroups; i++)
 		target += r->group[i].n * r->group[i].step[r->group[i].target];
 	r->rest_us[target] = 0;
-	heap_queue(&r->queue, rest_before, r, target);
+	heap_queue(&r->queue, rest_before, r, target, 0);
 	for (int32_t state; (state = heap_take(&r->queue, rest_before, r)) >= 0;) {
 		int32_t count[ROLES];
 		double shards = 1;

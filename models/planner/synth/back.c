@@ -167,8 +167,7 @@ struct back *back_new(struct levels *levels, int level, double most_cost)
 	for (;; n++) {
 		const struct states *s = &back->states;
 
-		back->far_cost = s->heap.n > 0 ? s->state.at[s->heap.item[0]].total.cost
-		                               : INFINITY;
+		back->far_cost = s->heap.n > 0 ? s->heap.item[0].cost : INFINITY;
 		if (back->far_cost > radius || n == TYPES_MAX)
 			break;
 		settle_back(&origin, states_next(&back->states));

@@ -10,10 +10,6 @@ static bool state_before(const void *context, int32_t a, int32_t b)
 	const struct state *s = &states->state.at[a], *t = &states->state.at[b];
 	int order;
 
-	if (price_plainly_more(s->total.cost, t->total.cost))
-		return false;
-	if (price_plainly_more(t->total.cost, s->total.cost))
-		return true;
 	order = price_compare(s->total, t->total);
 	if (order != 0)
 		return order < 0;
@@ -58,7 +54,8 @@ int32_t states_find(struct states *states, uint64_t code, const struct type *typ
 
 void states_queue(struct states *states, int32_t state)
 {
-	heap_queue(&states->heap, state_before, states, state);
+	heap_queue(&states->heap, state_before, states, state,
+	           states->state.at[state].total.cost);
 }
 
 int32_t states_next(struct states *states)
