@@ -5,6 +5,7 @@
 #include "api/planners.h"
 #include "cost/price.h"
 #include "plan/check.h"
+#include "plan/memory.h"
 #include "plan/plan_text.h"
 #include "plan/view.h"
 
@@ -107,17 +108,22 @@ static enum answer run_planner(const struct plan **out, struct planning *p,
                                const struct planner *planner, struct arena *a,
                                struct text *why)
 {
+	struct problem *problem =
+		arena_dup(a, &p->problem->problem, 1, sizeof(*problem));
+	const struct placement *place;
 	struct pricer *pricer = NULL;
 	struct prices prices = prices_bytes;
 	struct plan *plan = NULL;
 	enum answer answer;
 
 	if (p->machine) {
-		pricer = pricer_new(p->machine->machine,
-		                    problem_place(p->problem, p->machine->machine, a));
+		place = problem_place(p->problem, p->machine->machine, a);
+		problem->platform = place ? place->platform : NULL;
+		pricer = pricer_new(p->machine->machine, place);
 		prices = pricer_prices(pricer);
+		problem_use_memory(problem, p->machine->machine);
 	}
-	answer = planner_run(planner, &plan, &p->problem->problem, &prices, a, why);
+	answer = planner_run(planner, &plan, problem, &prices, a, why);
 	pricer_free(pricer);
 	*out = plan;
 	return answer;

@@ -5,6 +5,7 @@
 #include "cost/bound.h"
 #include "cost/fluid.h"
 #include "plan/check.h"
+#include "plan/memory.h"
 #include "plan/position.h"
 #include "system/wall.h"
 
@@ -64,9 +65,10 @@ void bench_place(struct bench *b, struct problem *p)
 {
 	size_t bytes = (size_t)p->ndevices * sizeof(int32_t);
 
+	position_take(p, b->machine);
+	problem_use_memory(p, b->machine);
 	if (!b->machine)
 		return;
-	position_take(p, b->machine);
 	/* Prices stay good while devices stand where they stood. */
 	if (placed_alike(&b->placement, p))
 		return;
@@ -139,7 +141,10 @@ void measure_plan(struct measurement *out, struct bench *b, const struct problem
 	struct text why = {0};
 	double start = wall_s();
 
-	*out = (struct measurement){.planner = planner->name, .message = ""};
+	*out = (struct measurement){.planner = planner->name,
+	                            .message = "",
+	                            .peak_array_bytes = -1,
+	                            .peak_live_bytes = -1};
 	out->planning_s = NAN;
 	out->bound_s = NAN;
 	for (int i = 0; i < CLOCKS_MAX; i++)
@@ -151,6 +156,10 @@ void measure_plan(struct measurement *out, struct bench *b, const struct problem
 	start = wall_s();
 	out->status = outcomes[planner_run(planner, &out->plan, p, &b->prices, a, &why)];
 	out->planning_s = wall_s() - start;
+	if (out->plan) {
+		out->peak_array_bytes = out->plan->peak_array_bytes;
+		out->peak_live_bytes = out->plan->peak_live_bytes;
+	}
 	if (out->status == OUTCOME_OK && !plan_check(out->plan, &why))
 		out->status = OUTCOME_WRONG;
 	if (out->status != OUTCOME_OK) {
