@@ -31,7 +31,8 @@ enum {
 	KEY_MINIMISE,
 	KEY_TIMING,
 	KEY_EXPLAIN,
-	KEY_XLA_WARNING
+	KEY_XLA_WARNING,
+	KEY_MESSAGES
 };
 
 struct options {
@@ -43,7 +44,7 @@ struct options {
 	struct library_text library;
 	const char *warning;
 	struct trace_options trace;
-	bool timing, explain;
+	bool timing, explain, messages;
 	uint64_t given;
 };
 
@@ -74,6 +75,8 @@ static const struct argp_option option_table[] = {
          "say in words what moves, what XLA does and costs, and what best does", 0},
 	{"xla-warning", KEY_XLA_WARNING, "TEXT|@FILE|-", 0,
          "both layouts from a logged \"Involuntary full rematerialization\"", 0},
+	{"messages", KEY_MESSAGES, NULL, 0,
+         "print who sends how many bytes to whom in every step", 0},
 	{"timing", KEY_TIMING, NULL, 0, "show planning times", 0},
 	LIBRARY_OPTION_TABLE,
 	TRACE_OPTION_TABLE,
@@ -173,6 +176,9 @@ static error_t parse_plan_option(int key, char *arg, struct argp_state *state)
 	case KEY_EXPLAIN:
 		o->explain = true;
 		return 0;
+	case KEY_MESSAGES:
+		o->messages = true;
+		return 0;
 	case KEY_XLA_WARNING:
 		o->warning = arg;
 		return 0;
@@ -255,7 +261,7 @@ static int measure_all(struct session *s, const struct options *o,
                        const struct planner **chosen, int n)
 {
 	struct measurement *m;
-	struct shown shown = {&s->problem, &s->bench, NULL, n, o->timing, NULL};
+	struct shown shown = {&s->problem, &s->bench, NULL, n, o->timing, NULL, NULL};
 	struct placement devices = {s->problem.ndevices, s->problem.platform};
 	struct timed *timed = arena_alloc(s->arena, (size_t)n, sizeof(*timed));
 	struct text out = {0};
@@ -275,19 +281,18 @@ static int measure_all(struct session *s, const struct options *o,
 	for (int i = 0; i < shown.n; i++)
 		timed[i] = timed_plan(&m[i], &s->bench, s->arena);
 	shown.links = trace_links(&o->trace, &s->bench, timed, shown.n, s->arena);
-	if (o->format && strcmp(o->format, "json") == 0)
-		show_json(&out, &shown);
-	else
-		show_text(&out, &shown, s->arena);
-	if (trace_write(&o->trace, &s->bench, &devices, timed, shown.n, &e) != OK) {
-		text_free(&out);
+	shown.messages = o->messages ? timed : NULL;
+	if (trace_write(&o->trace, &s->bench, &devices, timed, shown.n, &e) != OK)
 		return command_misuse(&e);
-	}
+	if (o->format && strcmp(o->format, "json") == 0)
+		show_json(stdout, &shown);
+	else
+		show_text(stdout, &shown, s->arena);
 	if (o->explain) {
 		shown.n = n;
 		explain_text(&out, &shown, named, s->arena);
+		fputs(out.s, stdout);
 	}
-	fputs(out.s, stdout);
 	text_free(&out);
 	return status;
 }
