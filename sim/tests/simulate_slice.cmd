@@ -12,7 +12,7 @@ shardsim simulate --array 'u8[7200000]' --mesh x=8 --from "P('x')" --to 'P(None)
 for to in x=4 x=2; do
 	shardsim plan --array 'u8[64]' --mesh x=4 --to-mesh $to --from "P('x')" --to 'P()' \
 		--platform tpu-v5e:4x8 --planner direct --format json |
-		sed -n 's/.*\("devices".*\), "padded_shape".*/\1/p'
+		sed -n 's/.*\("from_devices".*\), "padded_shape".*/\1/p'
 done
 # A machine with a setting that has as few nodes as will do.
 shardsim plan --array 'u8[24]' --mesh x=12 --from "P('x')" --to 'P(None)' \
