@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { KEY_PLATFORM = 512, KEY_PLANNER, KEY_CLOCK };
+enum { KEY_PLATFORM = 512, KEY_PLANNER, KEY_CLOCK, KEY_VOCABULARY };
 enum { KEY_JOBS = 768, KEY_TIMEOUT, KEY_MEMORY, KEY_PROGRESS };
 
 /* --- what to run -------------------------------------------------------------------- */
@@ -21,6 +21,8 @@ static const struct argp_option request_table[] = {
 	{"planner", KEY_PLANNER, "LIST", 0, "planners (default all)", 0},
 	{"clock", KEY_CLOCK, "LIST", 0,
          "clocks: model, fluid, simgrid, flow (default model)", 0},
+	{"vocabulary", KEY_VOCABULARY, "any|portable", 0,
+         "what best and direct may use (default: as the suites say, else any)", 0},
 	{NULL, 0, NULL, 0, NULL, 0},
 };
 
@@ -39,6 +41,9 @@ static error_t parse_request(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_CLOCK:
 		r->clock = arg;
+		return 0;
+	case KEY_VOCABULARY:
+		r->vocabulary = arg;
 		return 0;
 	case ARGP_KEY_ARG:
 		if (r->nsuites == SUITE_FILES_MAX)

@@ -69,6 +69,7 @@ struct row {
 	 * "" where nothing was.
 	 */
 	const char *base_scenario, *base_platform, *varied;
+	const char *vocabulary; /* "any", "portable" or, as where none was given, "" */
 	const char *timeline; /* what each step took and the links it loads (measure/timeline.h) */
 };
 
@@ -83,7 +84,7 @@ enum row_kind {
 	ROW_FLAG,  /* bool; 0 or 1 */
 	ROW_STATUS /* enum outcome; its name */
 };
-enum { ROW_COLUMNS = 34 };
+enum { ROW_COLUMNS = 35 };
 extern const struct row_column {
 	enum row_kind kind;
 	const char *name;
