@@ -18,6 +18,9 @@ const struct option_row request_table[] = {
          .at = offsetof(struct sweep_request, planner)},
 	{"clock", 0, "LIST", "clocks: model, fluid, simgrid, flow (default model)",
          .at = offsetof(struct sweep_request, clock)},
+	{"vocabulary", 0, "any|portable",
+         "what best and direct may use (default: as the suites say, else any)",
+         .at = offsetof(struct sweep_request, vocabulary)},
 	{0},
 };
 

@@ -75,6 +75,7 @@ struct row {
 	 * `platform` is the machine it ran on.
 	 */
 	const char *machine;
+	const char *vocabulary; /* "any", "portable" or, as where none was given, "" */
 	const char *timeline; /* what each step took and the links it loads (measure/timeline.h) */
 };
 
@@ -89,7 +90,7 @@ enum row_kind {
 	ROW_FLAG,  /* bool; 0 or 1 */
 	ROW_STATUS /* enum outcome; its name */
 };
-enum { ROW_COLUMNS = 35 };
+enum { ROW_COLUMNS = 36 };
 extern const struct row_column {
 	enum row_kind kind;
 	const char *name;

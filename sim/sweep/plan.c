@@ -12,14 +12,23 @@ static struct digest digest_scenario(const struct scenario *sc)
 {
 	const struct problem_text *t = &sc->text;
 	const char *const texts[] = {
-		sc->name,        sc->family,
-		sc->source,      sc->base,
-		sc->varied,      t->array,
-		t->mesh,         t->to_mesh,
-		t->from,         t->to,
-		t->devices,      t->to_devices,
-		t->memory_limit, t->num_devices,
-		sc->hierarchy,   sc->free ? "free" : NULL,
+		sc->name,
+		sc->family,
+		sc->source,
+		sc->base,
+		sc->varied,
+		t->array,
+		t->mesh,
+		t->to_mesh,
+		t->from,
+		t->to,
+		t->devices,
+		t->to_devices,
+		t->memory_limit,
+		t->num_devices,
+		t->vocabulary,
+		sc->hierarchy,
+		sc->free ? "free" : NULL,
 	};
 	struct digest d = digest_start();
 
@@ -151,6 +160,7 @@ struct row sweep_row(const struct sweep *s, int platform, int32_t scenario, int 
 	r.from_devices = sc->text.devices;
 	r.to_devices = sc->text.to_devices;
 	r.memory_limit = sc->text.memory_limit;
+	r.vocabulary = sc->text.vocabulary;
 	r.platform = p->name;
 	r.planner = s->planner[unit / s->nclocks]->name;
 	r.clock = clock_kinds[s->clock[unit % s->nclocks]].name;

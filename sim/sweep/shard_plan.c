@@ -13,7 +13,7 @@
 #include <string.h>
 
 /* The texts of a scenario by name, with those of its `struct problem_text`. */
-enum { SCENARIO_TEXTS = 14 };
+enum { SCENARIO_TEXTS = 15 };
 static const struct {
 	const char *name;
 	size_t offset;
@@ -31,6 +31,7 @@ static const struct {
 	{"devices", offsetof(struct scenario, text.devices)},
 	{"to_devices", offsetof(struct scenario, text.to_devices)},
 	{"memory_limit", offsetof(struct scenario, text.memory_limit)},
+	{"vocabulary", offsetof(struct scenario, text.vocabulary)},
 	{"hierarchy", offsetof(struct scenario, hierarchy)},
 };
 
@@ -55,12 +56,12 @@ static json_t *head_json(const struct sweep *s, const struct sweep_request *r)
 		                      json_string(clock_kinds[s->clock[i]].name));
 	for (int i = 0; i < r->nsuites; i++)
 		json_array_append_new(suites, json_string(r->suite[i]));
-	return json_pack("{ss ss ss sI so so s{so so ss ss}}", "schema",
+	return json_pack("{ss ss ss sI so so s{so so ss ss so}}", "schema",
 	                 "shardsim-plan/1", "version", version_text, "plan", digest,
 	                 "cases", (json_int_t)sweep_cases(s), "planners", planners,
 	                 "clocks", clocks, "request", "suites", suites, "platform",
 	                 text_or_null(r->platform), "planner", r->planner, "clock",
-	                 r->clock);
+	                 r->clock, "vocabulary", text_or_null(r->vocabulary));
 }
 
 static json_t *platform_json(const struct sweep *s, int p)
@@ -200,6 +201,7 @@ static enum status read_request(struct reading *r, const json_t *o)
 	r->request->platform = copy_text(r, o, "platform");
 	r->request->planner = copy_text(r, o, "planner");
 	r->request->clock = copy_text(r, o, "clock");
+	r->request->vocabulary = copy_text(r, o, "vocabulary");
 	if (r->request->nsuites < 1 || r->request->nsuites > SUITE_FILES_MAX ||
 	    !r->request->planner || !r->request->clock)
 		return bad_plan(r, "no request");

@@ -157,7 +157,7 @@ static void plan_scenario(struct worker *worker, const struct scenario *sc,
 	}
 	problem_make(&worker->problem, worker->arena, &sc->text, &e);
 	bench_place(&worker->bench, &worker->problem);
-	if (planner == &planner_best)
+	if (planner == &planner_best || planner == &planner_best_portable)
 		placing_measure(&worker->measurement, &worker->problem, &worker->bench,
 		                sc, planner, worker->arena);
 	else

@@ -76,7 +76,7 @@ START_TEST(stored)
 		"time_s,launch_s,local_s,recv_bytes,send_bytes,peak_array_bytes,"
 		"peak_live_bytes,steps,full_remat,bound_s,recv_bound_bytes,"
 		"planning_s,devices,"
-		"source,base_scenario,base_platform,varied,machine\r\n";
+		"source,base_scenario,base_platform,varied,machine,vocabulary\r\n";
 	char dir[64], path[80], *text = NULL, *expected;
 	struct report_options o = {.clocks = model_only};
 	struct arena *a = arena_new();
