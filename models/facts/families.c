@@ -2,6 +2,8 @@
 
 #include "facts/kind.h"
 
+#include "base/suggest.h"
+
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
@@ -75,28 +77,92 @@ enum status platform_data_path(const char **out, struct arena *a, const char *fi
 	                 "SHARDSIM_DATA can name its folder");
 }
 
+/* Puts a family in the place of one with its name, or behind all. */
+static void families_add(struct families *all, const struct family *f)
+{
+	int i = 0;
+
+	while (i < all->n && strcmp(all->family[i].name, f->name) != 0)
+		i++;
+	all->family[i] = *f;
+	all->n += i == all->n;
+}
+
+enum status families_known(struct families *out, struct arena *a, struct error *e)
+{
+	const char *more = getenv(FAMILIES_MORE), *path;
+	struct families shipped = {0}, own = {0};
+
+	if (platform_data_path(&path, a, "families.yaml", e) != OK ||
+	    families_read(&shipped, a, path, e) != OK ||
+	    (more && *more && families_read(&own, a, more, e) != OK))
+		return e->code;
+	out->n = shipped.n;
+	out->family = arena_alloc(a, (size_t)(shipped.n + own.n), sizeof(*out->family));
+	memcpy(out->family, shipped.family, (size_t)shipped.n * sizeof(*out->family));
+	for (int i = 0; i < own.n; i++)
+		families_add(out, &own.family[i]);
+	return OK;
+}
+
+/*
+ * Returns the machine that may be meant, in quotes: the shape as it is, or for a number of
+ * devices behind a part of the name of a family of nodes as many nodes as have them.
+ */
+static const char *machine_meant(struct arena *a, const struct family *f, const char *shape,
+                                 bool part)
+{
+	char *end;
+	long n = strtol(shape, &end, 10);
+
+	if (f->kind != FAMILY_NODES || end == shape || *end || n < 1)
+		return arena_printf(a, "'%s:%s'", f->name, shape);
+	if (part && n % f->gpus == 0)
+		n /= f->gpus;
+	return arena_printf(a, "'%s:%ld' (%lld GPUs)", f->name, n, (long long)n * f->gpus);
+}
+
+static enum status family_refuse(const struct families *all, struct arena *a,
+                                 const char *name, size_t length, struct where at,
+                                 struct error *e)
+{
+	struct suggestion near = suggest_start(name, length);
+	struct text known = {0};
+
+	for (int i = 0; i < all->n; i++) {
+		suggest_offer(&near, all->family[i].name);
+		text_printf(&known, "%s%s", i ? ", " : "", all->family[i].name);
+	}
+	for (int i = 0; i < all->n && near.nearest; i++)
+		if (all->family[i].name == near.nearest)
+			error_set(e, E_RANGE, at, "unknown family '%.*s'; did you mean %s?",
+			          (int)length, name,
+			          machine_meant(a, &all->family[i], name + length + 1,
+			                        near.part));
+	error_set(e, E_RANGE, at, "unknown family '%.*s'; known are %s", (int)length, name,
+	          text_take(&known, a));
+	return e->code;
+}
+
 static enum status family_find(struct family *out, struct arena *a, const char *path,
                                const char *name, size_t length, struct where at,
                                struct error *e)
 {
 	struct families all = {0};
-	struct text known = {0};
+	enum status status = path ? families_read(&all, a, path, e)
+	                          : families_known(&all, a, e);
 
-	if ((!path && platform_data_path(&path, a, "families.yaml", e) != OK) ||
-	    families_read(&all, a, path, e) != OK)
-		return e->code;
+	if (status != OK)
+		return status;
 	for (int i = 0; i < all.n; i++) {
 		const char *other = all.family[i].name;
 
 		if (strlen(other) == length && !memcmp(other, name, length)) {
-			text_free(&known);
 			*out = all.family[i];
 			return OK;
 		}
-		text_printf(&known, "%s%s", i ? ", " : "", other);
 	}
-	return error_set(e, E_RANGE, at, "unknown family '%.*s'; known are %s",
-	                 (int)length, name, text_take(&known, a));
+	return family_refuse(&all, a, name, length, at, e);
 }
 
 enum status family_parse(struct family_machine *out, struct arena *a, const char *path,

@@ -93,6 +93,7 @@ struct cable {
 
 struct family {
 	const char *name, *profile;
+	const char *path; /* the file that it is from */
 	enum family_kind kind;
 	int naxes;                       /* of a shape */
 	int32_t largest[TORUS_AXES_MAX]; /* torus: falling; nodes: largest[0] nodes */
@@ -148,6 +149,15 @@ enum status families_read(struct families *out, struct arena *a, const char *pat
                           struct error *e);
 
 /*
+ * Reads all families that are known: those of the data file families.yaml, and those of
+ * the file of the same form that the environment variable FAMILIES_MORE names, if it is
+ * set. Of two with one name the latter counts, in the former's place, so that an entry
+ * that `shardsim fit` wrote can be tried.
+ */
+#define FAMILIES_MORE "SHARDSIM_FAMILIES"
+enum status families_known(struct families *out, struct arena *a, struct error *e);
+
+/*
  * The path of a data file (`families.yaml`): in $SHARDSIM_DATA if that is set, else the
  * first of: platforms/ beside or one above the program's folder,
  * share/shardsim/platforms/ one above it, the same of the shared library, the folder given at compile time
@@ -191,7 +201,7 @@ struct family_machine {
 
 /*
  * Reads `family:shape` and `nset` settings "key=value", by the families of the file at
- * `path` (NULL: the data file families.yaml). Errors show the text at fault with a caret
+ * `path` (NULL: those that families_known() reads). Errors show the text at fault with a caret
  * and list what is known.
  */
 enum status family_parse(struct family_machine *out, struct arena *a, const char *path,

@@ -88,6 +88,21 @@ bool figure_used(const struct family *f, enum figure g)
 	return figure_known(f, g) && figures[g].nets & 1u << f->net;
 }
 
+/* Refuses a number without a unit, unless the figure's name has it: memory_Bps, launch_s. */
+static enum status unit_check(enum figure g, const char *text, struct where at,
+                              struct error *e)
+{
+	bool rate = figures[g].unit == UNIT_RATE;
+
+	if (strchr(figures[g].name, '_') || !units_missing(text))
+		return OK;
+	return error_set(e, E_SYNTAX, at,
+	                 rate ? "%s has no unit, expected such as %sGB/s, %sGiB/s, or %sGb/s "
+	                        "in bits"
+	                      : "%s has no unit, expected such as %sus, %sns or %sms",
+	                 text, text, text, text);
+}
+
 enum status figure_parse(double *out, enum figure g, const char *text, struct where at,
                          struct error *e)
 {
@@ -97,6 +112,8 @@ enum status figure_parse(double *out, enum figure g, const char *text, struct wh
 
 	switch (figures[g].unit) {
 	case UNIT_TIME:
+		if (unit_check(g, text, at, e) != OK)
+			return e->code;
 		return units_time(text, at, out, e);
 	case UNIT_COUNT:
 		if (!text[0] || text[strspn(text, "0123456789")])
@@ -118,6 +135,8 @@ enum status figure_parse(double *out, enum figure g, const char *text, struct wh
 	case UNIT_RATE:
 		break;
 	}
+	if (unit_check(g, text, at, e) != OK)
+		return e->code;
 	status = units_rate(text, at, out, e);
 	if (status == OK && g != MEMORY_BPS && *out == 0)
 		status = error_set(e, E_RANGE, at, "%s must be above 0",

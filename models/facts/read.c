@@ -130,6 +130,7 @@ static enum status read_document(struct reader *r, void *families)
 			return error_set(r->error, E_SYNTAX, node_where(r, key),
 			                 "expected the name of a family");
 		f->name = arena_strdup(r->arena, node_text(key));
+		f->path = r->path;
 		for (int i = 0; i < out->n; i++)
 			if (!strcmp(out->family[i].name, f->name))
 				return error_set(r->error, E_SYNTAX, node_where(r, key),

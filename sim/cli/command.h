@@ -26,6 +26,12 @@ struct command {
 
 extern const struct command commands[]; /* ended by a NULL name */
 
+/* Returns the command of that name, NULL if there is none. */
+const struct command *command_find(const char *name);
+
+/* Says that there is no such command, and which may be meant; returns EXIT_MISUSE. */
+int command_unknown(const char *name);
+
 int command_plan(int argc, char **argv);
 int command_simulate(int argc, char **argv);
 int command_sweep(int argc, char **argv);
@@ -37,6 +43,7 @@ int command_fit(int argc, char **argv);
 int command_platform(int argc, char **argv);
 int command_list(int argc, char **argv);
 int command_help(int argc, char **argv);
+int command_version(int argc, char **argv);
 
 /* Prints the error, behind "shardsim: " if it has no place, and returns EXIT_MISUSE. */
 int command_misuse(const struct error *e);

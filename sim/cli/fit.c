@@ -1,5 +1,6 @@
 /* `shardsim fit FILE...`: constants of families from published timings. */
 #include "cli/command.h"
+#include "cli/parse.h"
 #include "system/file.h"
 #include "text/pen.h"
 #include "text/words_list.h"
@@ -189,8 +190,7 @@ int command_fit(int argc, char **argv)
 	struct error e = {0};
 	int status = EXIT_DONE;
 
-	argp_err_exit_status = EXIT_MISUSE;
-	argp_parse(&argp, argc, argv, 0, NULL, &o);
+	command_parse_machines(&argp, argc, argv, &o);
 	if (validation_load(&v, a, o.file, o.nfiles, o.mapping, &e) == OK)
 		fit_all(v, a, &o, &e);
 	if (e.code != OK)

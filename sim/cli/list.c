@@ -1,26 +1,36 @@
 /* `shardsim list`: the names users can type. */
 #include "cli/command.h"
+#include "cli/parse.h"
 #include "facts/families.h"
 #include "measure/measure.h"
 #include "text/columns.h"
 
+#include "base/suggest.h"
+
 #include <argp.h>
 #include <string.h>
 
+static const char *const kinds[] = {"planners", "platforms", "clocks", "dtypes", NULL};
+
+static void refuse_kind(struct argp_state *state, const char *arg)
+{
+	struct suggestion near = suggest_among(arg, strlen(arg), kinds);
+
+	argp_error(state,
+	           "cannot list '%s', expected planners, platforms, clocks or dtypes%s",
+	           arg, suggest_ask(&near, ""));
+}
+
 static error_t parse_list_option(int key, char *arg, struct argp_state *state)
 {
-	static const char *const kinds[] = {"planners", "platforms", "clocks", "dtypes"};
 	const char **kind = state->input;
 
 	if (key == ARGP_KEY_ARG && state->arg_num == 0) {
-		for (int i = 0; i < 4; i++)
+		for (int i = 0; kinds[i]; i++)
 			if (strcmp(arg, kinds[i]) == 0)
 				*kind = kinds[i];
 		if (!*kind)
-			argp_error(state,
-			           "cannot list '%s', expected planners, platforms, "
-			           "clocks or dtypes",
-			           arg);
+			refuse_kind(state, arg);
 		return 0;
 	}
 	if (key == ARGP_KEY_NO_ARGS)
@@ -41,10 +51,8 @@ static void list_dtypes(struct columns *t)
 static enum status list_platforms(struct columns *t, struct arena *a, struct error *e)
 {
 	struct families all;
-	const char *path;
 
-	if (platform_data_path(&path, a, "families.yaml", e) != OK ||
-	    families_read(&all, a, path, e) != OK)
+	if (families_known(&all, a, e) != OK)
 		return e->code;
 	for (int i = 0; i < all.n; i++) {
 		const struct family *f = &all.family[i];
@@ -89,8 +97,7 @@ int command_list(int argc, char **argv)
 	struct columns t;
 	int status = EXIT_DONE;
 
-	argp_err_exit_status = EXIT_MISUSE;
-	argp_parse(&argp, argc, argv, 0, NULL, &kind);
+	command_parse_machines(&argp, argc, argv, &kind);
 	columns_start(&t, a, 3, 2);
 	if (list_rows(&t, kind, a, &e) != OK) {
 		status = command_misuse(&e);

@@ -2,6 +2,7 @@
 #include "perf/perf.h"
 #include "base/units.h"
 #include "cli/command.h"
+#include "cli/parse.h"
 #include "collective/lower.h"
 #include "measure/choose.h"
 #include "measure/clocks.h"
@@ -411,8 +412,7 @@ int command_perf(int argc, char **argv)
 	struct run r = {.arena = arena_new()};
 	int status;
 
-	argp_err_exit_status = EXIT_MISUSE;
-	argp_parse(&argp, argc, argv, 0, NULL, &o);
+	command_parse_machines(&argp, argc, argv, &o);
 	status = run_perf(&r, &o);
 	bench_free(&r.bench);
 	clocks_free(&r.clocks);

@@ -2,6 +2,7 @@
 #include "place/place.h"
 #include "base/units.h"
 #include "cli/command.h"
+#include "cli/parse.h"
 #include "cli/trace_options.h"
 #include "measure/choose.h"
 #include "measure/clocks.h"
@@ -477,8 +478,7 @@ int command_place(int argc, char **argv)
 	struct options o = {0};
 	int status;
 
-	argp_err_exit_status = EXIT_MISUSE;
-	argp_parse(&argp, argc, argv, 0, NULL, &o);
+	command_parse_machines(&argp, argc, argv, &o);
 	status = run_place(&s, &o);
 	bench_free(&s.bench);
 	clocks_free(&s.clocks);

@@ -1,5 +1,6 @@
 /* `shardsim plan` and `shardsim simulate`: one problem, some planners. */
 #include "cli/command.h"
+#include "cli/parse.h"
 #include "cli/explain.h"
 #include "cli/show.h"
 #include "cli/trace_options.h"
@@ -342,8 +343,7 @@ static int run_plan(int argc, char **argv, const char *doc, bool needs_platform)
 	struct session s = {.arena = arena};
 	int status = EXIT_MISUSE;
 
-	argp_err_exit_status = EXIT_MISUSE;
-	argp_parse(&argp, argc, argv, 0, NULL, &o);
+	command_parse_machines(&argp, argc, argv, &o);
 	if (needs_platform && !o.platform)
 		fputs("shardsim: simulate needs --platform, such as tpu-v4:4x4x4\n",
 		      stderr);

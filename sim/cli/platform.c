@@ -1,6 +1,7 @@
 /* `shardsim platform family:shape`: the platform as SimGrid XML. */
 #include "platform/platform.h"
 #include "cli/command.h"
+#include "cli/parse.h"
 #include "system/file.h"
 
 #include <argp.h>
@@ -65,8 +66,7 @@ int command_platform(int argc, char **argv)
 	struct text xml = {0};
 	int status = EXIT_DONE;
 
-	argp_err_exit_status = EXIT_MISUSE;
-	argp_parse(&argp, argc, argv, 0, NULL, &o);
+	command_parse_machines(&argp, argc, argv, &o);
 	if (platform_text(&xml, a, o.spec, o.set, o.nset, false, &e) != OK)
 		status = command_misuse(&e);
 	else if (!o.output)

@@ -1,6 +1,7 @@
 /* `shardsim report`: tables from the rows of a sweep. */
 #include "report/report.h"
 #include "cli/command.h"
+#include "cli/parse.h"
 #include "report/plot.h"
 #include "sweep/setup.h"
 #include "text/words_list.h"
@@ -191,8 +192,7 @@ int command_report(int argc, char **argv)
 	struct arena *a = arena_new();
 	int status = EXIT_DONE;
 
-	argp_err_exit_status = EXIT_MISUSE;
-	argp_parse(&argp, argc, argv, 0, NULL, &o);
+	command_parse(&argp, argc, argv, &o);
 	if (take_clocks(&o.report, a, o.clock, &e) == OK &&
 	    store_open(&store, o.dir, false, &e) == OK) {
 		if (sweep_unfinished(&o.report.unfinished, store, o.dir, a, &e) == OK)

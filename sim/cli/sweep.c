@@ -2,6 +2,7 @@
 #include "cli/sweep.h"
 
 #include "cli/command.h"
+#include "cli/parse.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -229,13 +230,12 @@ int command_sweep(int argc, char **argv)
 	char name[64];
 	int status;
 
-	argp_err_exit_status = EXIT_MISUSE;
 	if (argc > 1 && subcommand(&sub, argv[1])) {
 		snprintf(name, sizeof(name), "%s %.16s", argv[0], argv[1]);
 		argv[1] = name;
 		return sub(argc - 1, argv + 1);
 	}
-	argp_parse(&argp, argc, argv, 0, NULL, &o);
+	command_parse_machines(&argp, argc, argv, &o);
 	a = arena_new();
 	status = run_request(&o, a);
 	arena_free(a);

@@ -2,6 +2,7 @@
 #include "cli/sweep.h"
 
 #include "cli/command.h"
+#include "cli/parse.h"
 #include "sweep/shard.h"
 
 #include <string.h>
@@ -155,7 +156,7 @@ int command_sweep_merge(int argc, char **argv)
 	struct arena *a = arena_new();
 	int status;
 
-	argp_parse(&argp, argc, argv, 0, NULL, &o);
+	command_parse(&argp, argc, argv, &o);
 	status = merge_shards(&o, a);
 	arena_free(a);
 	return status;

@@ -2,6 +2,7 @@
 #include "cli/sweep.h"
 
 #include "cli/command.h"
+#include "cli/parse.h"
 #include "sweep/shard.h"
 
 enum { KEY_OUT = 256 };
@@ -58,7 +59,7 @@ int command_sweep_plan(int argc, char **argv)
 	struct error e = {0};
 	int status;
 
-	argp_parse(&argp, argc, argv, 0, NULL, &o);
+	command_parse_machines(&argp, argc, argv, &o);
 	if (sweep_setup(&s, &o.request.request, a, &e) == OK &&
 	    plan_write(o.out, &s, &o.request.request, &e) == OK)
 		fprintf(stderr, "%lld cases in %s\n", (long long)sweep_cases(&s), o.out);

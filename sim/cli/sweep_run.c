@@ -2,6 +2,7 @@
 #include "cli/sweep.h"
 
 #include "cli/command.h"
+#include "cli/parse.h"
 #include "sweep/shard_run.h"
 
 #include <string.h>
@@ -157,7 +158,7 @@ int command_sweep_run(int argc, char **argv)
 	struct arena *a = arena_new();
 	int status;
 
-	argp_parse(&argp, argc, argv, 0, NULL, &o);
+	command_parse_machines(&argp, argc, argv, &o);
 	status = run_shard(&o, a);
 	arena_free(a);
 	return status;

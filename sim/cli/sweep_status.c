@@ -2,6 +2,7 @@
 #include "cli/sweep.h"
 
 #include "cli/command.h"
+#include "cli/parse.h"
 #include "sweep/shard.h"
 #include "text/columns.h"
 
@@ -243,7 +244,7 @@ int command_sweep_status(int argc, char **argv)
 	bool folder;
 	int status = EXIT_DONE;
 
-	argp_parse(&argp, argc, argv, 0, NULL, &o);
+	command_parse(&argp, argc, argv, &o);
 	folder = is_folder(o.file[0]) && o.nfiles == 1;
 	if ((folder ? of_folder(&s, o.file[0], &e) : of_shards(&s, &o, &e)) != OK)
 		status = command_misuse(&e);

@@ -2,6 +2,7 @@
 #include "cli/sweep.h"
 
 #include "cli/command.h"
+#include "cli/parse.h"
 #include "sweep/shard_run.h"
 #include "sweep/slurm.h"
 #include "system/file.h"
@@ -182,7 +183,7 @@ int command_sweep_submit(int argc, char **argv)
 	struct error e = {0};
 	int status;
 
-	argp_parse(&argp, argc, argv, 0, NULL, &s);
+	command_parse(&argp, argc, argv, &s);
 	status = submit_shards(&s, &e) == OK ? EXIT_DONE : command_misuse(&e);
 	arena_free(s.arena);
 	return status;

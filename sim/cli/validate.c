@@ -1,5 +1,6 @@
 /* `shardsim validate FILE...`: simulated against measured. */
 #include "cli/command.h"
+#include "cli/parse.h"
 #include "validate/place_report.h"
 #include "validate/plot.h"
 #include "validate/report.h"
@@ -129,8 +130,7 @@ int command_validate(int argc, char **argv)
 	struct error e = {0};
 	int status = EXIT_DONE;
 
-	argp_err_exit_status = EXIT_MISUSE;
-	argp_parse(&argp, argc, argv, 0, NULL, &o);
+	command_parse_machines(&argp, argc, argv, &o);
 	if (place_table_is(o.file[0])) {
 		status = validate_placements(&o, a);
 		arena_free(a);
