@@ -116,7 +116,7 @@ static const char *machine_meant(struct arena *a, const struct family *f, const 
 	long n = strtol(shape, &end, 10);
 
 	if (f->kind != FAMILY_NODES || end == shape || *end || n < 1)
-		return arena_printf(a, "'%s:%s'", f->name, shape);
+		return arena_printf(a, "'%s:%.100s'", f->name, shape);
 	if (part && n % f->gpus == 0)
 		n /= f->gpus;
 	return arena_printf(a, "'%s:%ld' (%lld GPUs)", f->name, n, (long long)n * f->gpus);
@@ -165,6 +165,61 @@ static enum status family_find(struct family *out, struct arena *a, const char *
 	return family_refuse(&all, a, name, length, at, e);
 }
 
+/* A machine as it is named: `spec` is family:shape alone, settings are apart. */
+struct named {
+	const char *spec;
+	const char **set;
+	int nset;
+};
+
+/*
+ * Takes the settings out of `cluster:nodes=64,gpus=4,nics=2` or `torus:6x6,wrap=10`, which
+ * come before those of `set`. The shape is the word without a '=', or that of `nodes`.
+ */
+static enum status name_split(struct named *out, struct arena *a, const char *spec,
+                              const char *const *set, int nset, struct error *e)
+{
+	static const char nodes[] = "nodes=";
+	const char *word = strchr(spec, ':') + 1, *shape = NULL;
+	size_t n, commas = 1;
+
+	for (const char *p = word; *p; p++)
+		commas += *p == ',';
+	*out = (struct named){.spec = spec};
+	out->set = arena_alloc(a, commas + (size_t)nset, sizeof(*out->set));
+	for (; strchr(spec, '=') && *word; word += n + (word[n] == ',')) {
+		n = strcspn(word, ",");
+		if (memchr(word, '=', n) && strncmp(word, nodes, strlen(nodes)) != 0) {
+			out->set[out->nset++] = arena_strndup(a, word, n);
+			continue;
+		}
+		if (shape)
+			return error_set(e, E_SYNTAX, where_option("--platform", spec),
+			                 "'%.*s' is a second shape, expected key=value", (int)n,
+			                 word);
+		shape = memchr(word, '=', n) ? word + strlen(nodes) : word;
+		out->spec = arena_printf(a, "%.*s%.*s", (int)(strchr(spec, ':') + 1 - spec),
+		                         spec, (int)(word + n - shape), shape);
+	}
+	if (!shape && out->nset)
+		return error_set(e, E_SYNTAX, where_option("--platform", spec),
+		                 "expected a shape too, such as nodes=4 or 4x4");
+	for (int i = 0; i < nset; i++)
+		out->set[out->nset++] = set[i];
+	return OK;
+}
+
+/* A setting counts once, be it in the machine's name or behind --set. */
+static enum status settings_once(const struct named *m, struct error *e)
+{
+	for (int i = 0; i < m->nset; i++)
+		for (int k = 0; k < i; k++)
+			if (!strncmp(m->set[i], m->set[k], strcspn(m->set[k], "=") + 1))
+				return error_set(e, E_TYPE, where_option("--set", m->set[i]),
+				                 "is set before: %s", m->set[k]);
+	return OK;
+}
+
 enum status family_parse(struct family_machine *out, struct arena *a, const char *path,
                          const char *spec, const char *const *set, int nset,
                          struct error *e)
@@ -172,6 +227,7 @@ enum status family_parse(struct family_machine *out, struct arena *a, const char
 	struct where at = where_option("--platform", spec);
 	const char *colon = strchr(spec, ':');
 	struct error local = {0};
+	struct named named;
 	struct scan s;
 
 	if (!e)
@@ -182,19 +238,17 @@ enum status family_parse(struct family_machine *out, struct arena *a, const char
 			e, E_SYNTAX, at,
 			"expected family:shape such as tpu-v4:4x4x8, or a file "
 			"that ends in .xml");
-	if (family_find(&out->family, a, path, spec, (size_t)(colon - spec), at, e) != OK)
+	if (family_find(&out->family, a, path, spec, (size_t)(colon - spec), at, e) != OK ||
+	    name_split(&named, a, spec, set, nset, e) != OK ||
+	    settings_once(&named, e) != OK)
 		return e->code;
-	s = scan_start(spec, at, e);
-	if (kind_of(&out->family)->shape(out, &s, colon + 1) != OK)
+	at = where_option("--platform", named.spec);
+	s = scan_start(named.spec, at, e);
+	if (kind_of(&out->family)->shape(out, &s, strchr(named.spec, ':') + 1) != OK ||
+	    settings_structure(out, a, spec, named.set, named.nset, &at, e) != OK)
 		return e->code;
-	for (int i = 0; i < nset; i++) {
-		if (setting_structure(out, a, spec, set[i], e) != OK)
-			return e->code;
-		if (setting_is_structure(&out->family, set[i]))
-			at = where_option("--set", set[i]);
-	}
-	for (int i = 0; i < nset; i++)
-		if (setting_figure(out, a, spec, set[i], e) != OK)
+	for (int i = 0; i < named.nset; i++)
+		if (setting_figure(out, a, spec, named.set[i], e) != OK)
 			return e->code;
 	return figures_complete(&out->family, at, e);
 }

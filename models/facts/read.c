@@ -17,8 +17,10 @@ static enum status read_family_shape(struct reader *r, yaml_node_t *map,
 	    !map_text(r, largest, "source", &source_at))
 		return r->error->code;
 	s = scan_start(text, at, r->error);
-	if (shape_scan(&s, f->largest, f->naxes) != OK)
+	if (shape_scan(&s, f->largest, f->naxes ? f->naxes : 1) != OK)
 		return r->error->code;
+	for (int a = 1; a < TORUS_AXES_MAX && !f->naxes; a++)
+		f->largest[a] = f->largest[0];
 	shape_sort(f->largest, f->naxes);
 	return map_check(r, largest, keys);
 }

@@ -1,5 +1,7 @@
 #include "cli/command.h"
 
+#include "array/machine.h"
+
 #include <string.h>
 
 int command_misuse(const struct error *e)
@@ -8,6 +10,12 @@ int command_misuse(const struct error *e)
 		fputs("shardsim: ", stderr);
 	error_print(stderr, e);
 	return EXIT_MISUSE;
+}
+
+void command_note(const struct machine *m)
+{
+	if (m->note)
+		fprintf(stderr, "shardsim: note: %s: %s\n", m->name, m->note);
 }
 
 void command_given(uint64_t *given, const struct argp_option *table, int key,

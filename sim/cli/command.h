@@ -19,6 +19,8 @@ enum {
 	EXIT_MISUSE = 2
 };
 
+struct machine;
+
 struct command {
 	const char *name, *help;
 	int (*run)(int argc, char **argv); /* argv[0] is "shardsim NAME" */
@@ -47,6 +49,9 @@ int command_version(int argc, char **argv);
 
 /* Prints the error, behind "shardsim: " if it has no place, and returns EXIT_MISUSE. */
 int command_misuse(const struct error *e);
+
+/* Tells on stderr what is assumed of a machine that its name does not say. */
+void command_note(const struct machine *m);
 
 /*
  * Leaves with a message if the option `key` was given before; for argp's parsers.

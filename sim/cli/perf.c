@@ -304,6 +304,7 @@ static enum status run_open(struct run *r, const struct options *o, struct error
 	                e) != OK)
 		return e->code;
 	machine = r->clocks.platform->machine;
+	command_note(machine);
 	if (library_set(machine, &o->library, NULL, e) != OK)
 		return e->code;
 	r->perf.machine = machine;

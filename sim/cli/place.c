@@ -272,6 +272,7 @@ static enum status open_place_platform(struct session *s, const struct options *
 	            OK)
 		return e->code;
 	machine = s->clocks.platform->machine;
+	command_note(machine);
 	if (!o->with && machine->ndevices < s->c.hierarchy.ndevices)
 		return error_set(e, E_RANGE, where_option("--hierarchy", o->hierarchy),
 		                 "%d devices do not fit on the %d of %s",

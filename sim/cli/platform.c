@@ -64,15 +64,19 @@ int command_platform(int argc, char **argv)
 	struct options o = {0};
 	struct error e = {0};
 	struct text xml = {0};
+	struct machine *machine;
 	int status = EXIT_DONE;
 
 	command_parse_machines(&argp, argc, argv, &o);
-	if (platform_text(&xml, a, o.spec, o.set, o.nset, false, &e) != OK)
+	if (platform_text(&xml, a, o.spec, o.set, o.nset, false, &e) != OK ||
+	    platform_machine(&machine, a, o.spec, o.set, o.nset, &e) != OK)
 		status = command_misuse(&e);
 	else if (!o.output)
 		fwrite(xml.s, 1, xml.length, stdout);
 	else if (file_write(o.output, xml.s, xml.length, &e) != OK)
 		status = command_misuse(&e);
+	if (status == EXIT_DONE)
+		command_note(machine);
 	text_free(&xml);
 	arena_free(a);
 	return status;

@@ -396,7 +396,7 @@ START_TEST(toy_text)
 	struct text out = {0};
 	struct error e = {0};
 
-	ck_assert_msg(platform_generate(&out, a, "toy:3", NULL, 0, false, &e) == OK,
+	ck_assert_msg(platform_generate(&out, NULL, a, "toy:3", NULL, 0, false, &e) == OK,
 	              "%s", e.text);
 	family_folder_remove(folder);
 	for (int i = 0; i < COUNT(lines); i++)
