@@ -18,7 +18,7 @@ static void print_figure(struct text *out, enum figure g, double x)
 		units_print_time(out, x);
 		break;
 	case UNIT_BYTES:
-		units_print_bytes(out, x);
+		text_printf(out, "%.4g GB", x / 1e9);
 		break;
 	case UNIT_COUNT:
 		text_printf(out, "%g", x);
@@ -47,19 +47,19 @@ static void note_wrap(struct text *out, const struct family_machine *m)
 {
 	const struct family *f = &m->family;
 	struct text digits = {0};
-	int open = 0;
+	bool open = false;
 
 	for (int a = 0; a < f->naxes; a++) {
-		open += m->shape[a] > 2 && !m->wrap[a];
+		open = open || (m->shape[a] > 2 && !m->wrap[a]);
 		text_printf(&digits, "%d", m->shape[a] > 2);
 	}
 	if (open && !m->twist && (f->wrap == WRAP_MULTIPLES || f->wrap == WRAP_FULL)) {
 		if (f->wrap == WRAP_MULTIPLES)
-			text_printf(out, "does not wrap, for not all axes are multiples of %d",
+			text_printf(out,
+			            "its axes do not wrap, for not all are multiples of %d",
 			            (int)f->wrap_length);
 		else
-			text_printf(out, "does not wrap along axes other than of %d",
-			            (int)f->wrap_length);
+			text_printf(out, "only axes of %d wrap", (int)f->wrap_length);
 		text_printf(out, "; wrap=%s closes all", digits.s);
 	}
 	text_free(&digits);

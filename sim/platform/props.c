@@ -196,9 +196,24 @@ static enum status props_whole(const struct reader *r, const xmlNode *node,
 	return r->error->code;
 }
 
+/* Returns whether a <prop> is one of those that hosts must have here. */
+static bool is_ours(const struct reader *r, const xmlNode *prop)
+{
+	static const char *const names[] = {"fabric",   "domain",       "priority",
+	                                    "profile",  "geometry",     "memory_bytes",
+	                                    "launch_s", "memory_Bps"};
+	const char *id = reader_peek(r, prop, "id");
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (!strcmp(id, names[i]))
+			return true;
+	return false;
+}
+
 const struct xml_props *reader_props(struct reader *r, const xmlNode *node)
 {
 	struct xml_props *p = arena_alloc(r->xml->arena, 1, sizeof(*p));
+	bool ours = false;
 
 	*p = (struct xml_props){.priority = -1,
 	                        .memory_bytes = -1,
@@ -206,9 +221,20 @@ const struct xml_props *reader_props(struct reader *r, const xmlNode *node)
 	                        .launch_s = -1,
 	                        .share = 1,
 	                        .tuning = tuning_default};
-	for (const xmlNode *c = node->children; c; c = c->next)
-		if (c->type == XML_ELEMENT_NODE &&
-		    !strcmp((const char *)c->name, "prop") && read_prop(r, c, p) != OK)
+	for (const xmlNode *c = node->children; c; c = c->next) {
+		if (c->type != XML_ELEMENT_NODE || strcmp((const char *)c->name, "prop"))
+			continue;
+		if (read_prop(r, c, p) != OK)
 			return NULL;
+		ours = ours || is_ours(r, c);
+	}
+	if (!ours && !r->stated)
+		return reader_plain(r);
+	r->stated = true;
+	if (r->plain) {
+		reader_fail(r, E_TYPE, node,
+		            "has properties that hosts before it lack, expected them on all");
+		return NULL;
+	}
 	return props_whole(r, node, p) == OK ? p : NULL;
 }
