@@ -2,6 +2,7 @@
 #include "cli/command.h"
 #include "cli/parse.h"
 #include "cli/explain.h"
+#include "cli/notes.h"
 #include "cli/show.h"
 #include "cli/trace_options.h"
 #include "cli/warning.h"
@@ -130,8 +131,6 @@ static void check_plan_options(struct argp_state *state, const struct options *o
 		argp_error(state, "--xla-warning says what --from and --to say");
 	if (!o->warning && (!o->problem.array || !o->problem.from || !o->problem.to))
 		argp_error(state, "--array, --from and --to are needed");
-	if (o->explain && o->format && strcmp(o->format, "json") == 0)
-		argp_error(state, "--explain is text, not json");
 }
 
 static error_t parse_plan_option(int key, char *arg, struct argp_state *state)
@@ -198,6 +197,7 @@ struct session {
 	struct clocks clocks;
 	struct machine *machine;
 	struct bench bench;
+	const char *note; /* on a warning's array; NULL: none */
 };
 
 static enum status open_plan_platform(struct session *s, const struct options *o,
@@ -257,7 +257,13 @@ static int measure_all(struct session *s, const struct options *o,
                        const struct planner **chosen, int n)
 {
 	struct measurement *m;
-	struct shown shown = {&s->problem, &s->bench, NULL, n, o->timing, NULL};
+	struct shown shown = {.problem = &s->problem,
+	                      .bench = &s->bench,
+	                      .n = n,
+	                      .timing = o->timing,
+	                      .note = notes_of(s->arena, &s->problem, s->note)};
+	bool json = o->format && strcmp(o->format, "json") == 0;
+	json_t *explanation = NULL;
 	struct placement devices = {s->problem.ndevices, s->problem.platform};
 	struct timed *timed = arena_alloc(s->arena, (size_t)n, sizeof(*timed));
 	struct text out = {0};
@@ -277,15 +283,21 @@ static int measure_all(struct session *s, const struct options *o,
 	for (int i = 0; i < shown.n; i++)
 		timed[i] = timed_plan(&m[i], &s->bench, s->arena);
 	shown.links = trace_links(&o->trace, &s->bench, timed, shown.n, s->arena);
-	if (o->format && strcmp(o->format, "json") == 0)
-		show_json(&out, &shown);
-	else
+	if (json) {
+		struct shown all = shown;
+
+		all.n = n;
+		if (o->explain)
+			explanation = explain_json(&all, named, s->arena);
+		show_json(&out, &shown, explanation);
+	} else {
 		show_text(&out, &shown, s->arena);
+	}
 	if (trace_write(&o->trace, &s->bench, &devices, timed, shown.n, &e) != OK) {
 		text_free(&out);
 		return command_misuse(&e);
 	}
-	if (o->explain) {
+	if (o->explain && !json) {
 		shown.n = n;
 		explain_text(&out, &shown, named, s->arena);
 	}
@@ -311,7 +323,7 @@ static int run_session(struct session *s, struct options *o)
 	struct error e = {0};
 	int n;
 
-	if ((o->warning && warning_read(&o->problem, s->arena, o->warning, &e) != OK) ||
+	if ((o->warning && warning_read(&o->problem, &s->note, s->arena, o->warning, &e) != OK) ||
 	    problem_make(&s->problem, s->arena, &o->problem, &e) != OK ||
 	    choose_shown_planners(&chosen, &n, s->arena, o, &e) != OK ||
 	    trace_options_check(&o->trace, o->platform, &e) != OK)

@@ -40,6 +40,8 @@ static void show_head(struct text *out, const struct shown *s, struct arena *a)
 		text_printf(out, "; no plan under %s",
 		            words_time(a, s->measurement[0].bound_s));
 	text_printf(out, "\n");
+	for (const char *const *note = s->note; note && *note; note++)
+		text_printf(out, "note: %s\n", *note);
 }
 
 /* Prints the steps of a plan: step, received, a time per clock, algorithm, layout. */
@@ -163,10 +165,10 @@ static json_t *result_json(const struct shown *s, const struct measurement *m)
 	return o;
 }
 
-void show_json(struct text *out, const struct shown *s)
+void show_json(struct text *out, const struct shown *s, json_t *explanation)
 {
 	json_t *o = json_object(), *problem = problem_json(s->problem);
-	json_t *results = json_array();
+	json_t *results = json_array(), *notes = json_array();
 	char *text;
 
 	json_object_set_new(o, "schema", json_string("shardsim/1"));
@@ -184,6 +186,13 @@ void show_json(struct text *out, const struct shown *s)
 		json_array_append_new(results, result);
 	}
 	json_object_set_new(o, "results", results);
+	for (const char *const *note = s->note; note && *note; note++)
+		json_array_append_new(notes, json_text(*note));
+	if (json_array_size(notes))
+		json_object_set(o, "notes", notes);
+	json_decref(notes);
+	if (explanation)
+		json_object_set_new(o, "explanation", explanation);
 	text = json_dumps(o, JSON_REAL_PRECISION(17));
 	text_printf(out, "%s\n", text);
 	free(text);

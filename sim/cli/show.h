@@ -5,6 +5,8 @@
 #include "measure/links.h"
 #include "measure/measure.h"
 
+#include <jansson.h>
+
 struct shown {
 	const struct problem *problem;
 	const struct bench *bench; /* clocks, machine, placement */
@@ -12,9 +14,12 @@ struct shown {
 	int n;
 	bool timing;                      /* planning times are shown */
 	const struct links_report *links; /* [n], NULL if not shown */
+	const char *const *note;          /* on the problem (notes.h); NULL: none */
 };
 
 void show_text(struct text *out, const struct shown *s, struct arena *a);
-void show_json(struct text *out, const struct shown *s);
+
+/* `explanation` is that of explain.h, NULL for none; it is the object's from here on. */
+void show_json(struct text *out, const struct shown *s, json_t *explanation);
 
 #endif
