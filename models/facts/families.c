@@ -122,23 +122,37 @@ static const char *machine_meant(struct arena *a, const struct family *f, const 
 	return arena_printf(a, "'%s:%ld' (%lld GPUs)", f->name, n, (long long)n * f->gpus);
 }
 
+/* Returns whether a shape has the number of axes that the family's shapes have. */
+static bool shape_suits(const struct family *f, const char *shape)
+{
+	int axes = 1;
+
+	for (; *shape; shape++)
+		axes += *shape == 'x';
+	return f->kind == FAMILY_NODES ? axes == 1 : !f->naxes || axes == f->naxes;
+}
+
 static enum status family_refuse(const struct families *all, struct arena *a,
                                  const char *name, size_t length, struct where at,
                                  struct error *e)
 {
 	struct suggestion near = suggest_start(name, length);
+	const char *shape = name + length + 1;
 	struct text known = {0};
 
+	for (int all_forms = 0; all_forms < 2 && !near.nearest; all_forms++)
+		for (int i = 0; i < all->n; i++)
+			if (all_forms || shape_suits(&all->family[i], shape))
+				suggest_offer(&near, all->family[i].name);
 	for (int i = 0; i < all->n; i++) {
-		suggest_offer(&near, all->family[i].name);
 		text_printf(&known, "%s%s", i ? ", " : "", all->family[i].name);
-	}
-	for (int i = 0; i < all->n && near.nearest; i++)
 		if (all->family[i].name == near.nearest)
-			error_set(e, E_RANGE, at, "unknown family '%.*s'; did you mean %s?",
+			error_set(e, E_RANGE, at,
+			          "unknown family '%.*s'; did you mean %s? 'shardsim list "
+			          "platforms' prints all",
 			          (int)length, name,
-			          machine_meant(a, &all->family[i], name + length + 1,
-			                        near.part));
+			          machine_meant(a, &all->family[i], shape, near.part));
+	}
 	error_set(e, E_RANGE, at, "unknown family '%.*s'; known are %s", (int)length, name,
 	          text_take(&known, a));
 	return e->code;

@@ -81,11 +81,9 @@ static enum status key_unknown(const struct family *f, struct arena *a, const ch
 	for (int k = 0; k < OVERLAYS; k++)
 		known_append(&known, &near, overlay_name(k));
 	known_append(&known, &near, "profile");
-	if (near.nearest)
-		return error_set(e, E_RANGE, at, "%s has no figure '%.*s'%s", f->name,
-		                 (int)n, set, suggest_ask(&near, ""));
-	return error_set(e, E_RANGE, at, "%s has no figure '%.*s'; it has %s", f->name,
-	                 (int)n, set, text_take(&known, a));
+	return error_set(e, E_RANGE, at, "%s has no figure '%.*s'%s %s %s", f->name, (int)n,
+	                 set, near.nearest ? suggest_ask(&near, "") : ";",
+	                 near.nearest ? "It has" : "it has", text_take(&known, a));
 }
 
 /*

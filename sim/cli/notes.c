@@ -7,22 +7,24 @@ static int note_padding(const char **note, struct arena *a, const struct problem
 	int n = 0;
 
 	for (int dim = 0; dim < l->rank; dim++) {
-		int64_t extent = p->array.shape.dim[dim], tiles = layout_shards(l, dim), full;
+		int64_t extent = p->array.shape.dim[dim], tiles = layout_shards(l, dim);
+		int64_t full, idle;
 
 		if (!extent || tiles < 2)
 			continue;
 		full = (extent + tiles - 1) / tiles;
 		full = (extent + full - 1) / full;
-		if (full == tiles)
+		idle = (tiles - full) * (devices / tiles);
+		if (!idle)
 			continue;
 		note[n++] = arena_printf(
 			a,
-			"%s pads: dimension %d of %lld elements over %lld devices%s: %lld devices "
-			"hold only padding",
+			"%s pads: dimension %d of %lld elements over %lld devices%s: %lld device%s "
+			"only padding",
 			option, dim, (long long)extent, (long long)devices,
 			tiles == devices ? ""
 					 : arena_printf(a, ", %lld ways", (long long)tiles),
-			(long long)((tiles - full) * (devices / tiles)));
+			(long long)idle, idle > 1 ? "s hold" : " holds");
 	}
 	return n;
 }
