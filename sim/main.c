@@ -13,7 +13,8 @@ static void usage(FILE *out)
 	fputs("usage: shardsim COMMAND [OPTION...]\n\n", out);
 	for (const struct command *c = commands; c->name; c++)
 		fprintf(out, "  %-10s %s\n", c->name, c->help);
-	fputs("\n'shardsim COMMAND --help' or -h tells its options, 'shardsim help COMMAND' "
+	fputs("\n'shardsim COMMAND --help' or -h tells its options, 'shardsim help "
+	      "COMMAND' "
 	      "has\nexamples, 'shardsim --version' or -V tells builds apart.\n",
 	      out);
 }

@@ -36,8 +36,8 @@ struct link {
 
 struct device {
 	double memory_bytes; /* 0: unknown */
-	double memory_Bps; /* of local passes; 0: they are free */
-	double launch_s;   /* per communicating step and stand-alone local step */
+	double memory_Bps;   /* of local passes; 0: they are free */
+	double launch_s;     /* per communicating step and stand-alone local step */
 };
 
 enum geometry {

@@ -25,7 +25,8 @@ static int slips_between(const char *a, size_t n, const char *b, size_t m)
 	for (size_t j = 0; j <= m; j++)
 		row[0][j] = (int)j;
 	for (size_t i = 1; i <= n; i++) {
-		int *now = row[i % 3], *last = row[(i + 2) % 3], *before = row[(i + 1) % 3];
+		int *now = row[i % 3], *last = row[(i + 2) % 3],
+		    *before = row[(i + 1) % 3];
 
 		now[0] = (int)i;
 		for (size_t j = 1; j <= m; j++) {

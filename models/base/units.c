@@ -20,9 +20,9 @@ static const struct unit byte_units[] = {
 
 /* A small b is a bit. */
 static const struct unit bit_units[] = {
-	{"Kib", 0x1p7}, {"Mib", 0x1p17}, {"Gib", 0x1p27}, {"Tib", 0x1p37}, {"kb", 1e3 / 8},
-	{"Kb", 1e3 / 8}, {"Mb", 1e6 / 8}, {"Gb", 1e9 / 8}, {"Tb", 1e12 / 8}, {"b", 0.125},
-	{NULL, 1},
+	{"Kib", 0x1p7},   {"Mib", 0x1p17}, {"Gib", 0x1p27}, {"Tib", 0x1p37},
+	{"kb", 1e3 / 8},  {"Kb", 1e3 / 8}, {"Mb", 1e6 / 8}, {"Gb", 1e9 / 8},
+	{"Tb", 1e12 / 8}, {"b", 0.125},    {NULL, 1},
 };
 
 static const struct unit time_units[] = {
@@ -118,8 +118,9 @@ enum status units_scan_rate(struct scan *s, double *out_Bps)
 	if (!u->name)
 		u = take_unit(s, byte_units);
 	if (u->name && !scan_take(s, "/s") && !scan_take(s, "ps"))
-		return scan_fail(s, E_SYNTAX,
-		                 "expected '/s' or 'ps' as in 25GB/s, or in bits 200Gb/s");
+		return scan_fail(
+			s, E_SYNTAX,
+			"expected '/s' or 'ps' as in 25GB/s, or in bits 200Gb/s");
 	*out_Bps = (double)value * u->factor;
 	if (unit_end(s, "a rate such as 25GB/s, or in bits 200Gb/s") != OK)
 		return s->error->code;

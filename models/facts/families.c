@@ -109,8 +109,8 @@ enum status families_known(struct families *out, struct arena *a, struct error *
  * Returns the machine that may be meant, in quotes: the shape as it is, or for a number of
  * devices behind a part of the name of a family of nodes as many nodes as have them.
  */
-static const char *machine_meant(struct arena *a, const struct family *f, const char *shape,
-                                 bool part)
+static const char *machine_meant(struct arena *a, const struct family *f,
+                                 const char *shape, bool part)
 {
 	char *end;
 	long n = strtol(shape, &end, 10);
@@ -119,7 +119,8 @@ static const char *machine_meant(struct arena *a, const struct family *f, const 
 		return arena_printf(a, "'%s:%.100s'", f->name, shape);
 	if (part && n % f->gpus == 0)
 		n /= f->gpus;
-	return arena_printf(a, "'%s:%ld' (%lld GPUs)", f->name, n, (long long)n * f->gpus);
+	return arena_printf(a, "'%s:%ld' (%lld GPUs)", f->name, n,
+	                    (long long)n * f->gpus);
 }
 
 /* Returns whether a shape has the number of axes that the family's shapes have. */
@@ -148,13 +149,14 @@ static enum status family_refuse(const struct families *all, struct arena *a,
 		text_printf(&known, "%s%s", i ? ", " : "", all->family[i].name);
 		if (all->family[i].name == near.nearest)
 			error_set(e, E_RANGE, at,
-			          "unknown family '%.*s'; did you mean %s? 'shardsim list "
+			          "unknown family '%.*s'; did you mean %s? 'shardsim "
+			          "list "
 			          "platforms' prints all",
 			          (int)length, name,
 			          machine_meant(a, &all->family[i], shape, near.part));
 	}
-	error_set(e, E_RANGE, at, "unknown family '%.*s'; known are %s", (int)length, name,
-	          text_take(&known, a));
+	error_set(e, E_RANGE, at, "unknown family '%.*s'; known are %s", (int)length,
+	          name, text_take(&known, a));
 	return e->code;
 }
 
@@ -163,8 +165,8 @@ static enum status family_find(struct family *out, struct arena *a, const char *
                                struct error *e)
 {
 	struct families all = {0};
-	enum status status = path ? families_read(&all, a, path, e)
-	                          : families_known(&all, a, e);
+	enum status status =
+		path ? families_read(&all, a, path, e) : families_known(&all, a, e);
 
 	if (status != OK)
 		return status;
@@ -209,11 +211,12 @@ static enum status name_split(struct named *out, struct arena *a, const char *sp
 		}
 		if (shape)
 			return error_set(e, E_SYNTAX, where_option("--platform", spec),
-			                 "'%.*s' is a second shape, expected key=value", (int)n,
-			                 word);
+			                 "'%.*s' is a second shape, expected key=value",
+			                 (int)n, word);
 		shape = memchr(word, '=', n) ? word + strlen(nodes) : word;
-		out->spec = arena_printf(a, "%.*s%.*s", (int)(strchr(spec, ':') + 1 - spec),
-		                         spec, (int)(word + n - shape), shape);
+		out->spec =
+			arena_printf(a, "%.*s%.*s", (int)(strchr(spec, ':') + 1 - spec),
+		                     spec, (int)(word + n - shape), shape);
 	}
 	if (!shape && out->nset)
 		return error_set(e, E_SYNTAX, where_option("--platform", spec),
@@ -229,7 +232,8 @@ static enum status settings_once(const struct named *m, struct error *e)
 	for (int i = 0; i < m->nset; i++)
 		for (int k = 0; k < i; k++)
 			if (!strncmp(m->set[i], m->set[k], strcspn(m->set[k], "=") + 1))
-				return error_set(e, E_TYPE, where_option("--set", m->set[i]),
+				return error_set(e, E_TYPE,
+				                 where_option("--set", m->set[i]),
 				                 "is set before: %s", m->set[k]);
 	return OK;
 }
@@ -252,7 +256,8 @@ enum status family_parse(struct family_machine *out, struct arena *a, const char
 			e, E_SYNTAX, at,
 			"expected family:shape such as tpu-v4:4x4x8, or a file "
 			"that ends in .xml");
-	if (family_find(&out->family, a, path, spec, (size_t)(colon - spec), at, e) != OK ||
+	if (family_find(&out->family, a, path, spec, (size_t)(colon - spec), at, e) !=
+	            OK ||
 	    name_split(&named, a, spec, set, nset, e) != OK ||
 	    settings_once(&named, e) != OK)
 		return e->code;

@@ -108,7 +108,8 @@ static bool figure_inside(const struct family *f, enum figure g)
 
 bool figure_used(const struct family *f, enum figure g)
 {
-	return figure_known(f, g) && figures[g].nets & 1u << f->net && figure_inside(f, g);
+	return figure_known(f, g) && figures[g].nets & 1u << f->net &&
+	       figure_inside(f, g);
 }
 
 /* Refuses a number without a unit, unless the figure's name has it: memory_Bps, launch_s. */
@@ -119,11 +120,12 @@ static enum status unit_check(enum figure g, const char *text, struct where at,
 
 	if (strchr(figures[g].name, '_') || !units_missing(text))
 		return OK;
-	return error_set(e, E_SYNTAX, at,
-	                 rate ? "%s has no unit, expected such as %sGB/s, %sGiB/s, or %sGb/s "
-	                        "in bits"
-	                      : "%s has no unit, expected such as %sus, %sns or %sms",
-	                 text, text, text, text);
+	return error_set(
+		e, E_SYNTAX, at,
+		rate ? "%s has no unit, expected such as %sGB/s, %sGiB/s, or %sGb/s "
+		       "in bits"
+		     : "%s has no unit, expected such as %sus, %sns or %sms",
+		text, text, text, text);
 }
 
 enum status figure_parse(double *out, enum figure g, const char *text, struct where at,

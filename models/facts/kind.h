@@ -70,8 +70,8 @@ struct kind {
 	 * Makes the machine whole when the structure is set: wrap, ndevices. `at` is the
 	 * place of the last such setting, or of the shape.
 	 */
-	enum status (*settle)(struct family_machine *m, struct arena *a, struct where at,
-	                      struct error *e);
+	enum status (*settle)(struct family_machine *m, struct arena *a,
+	                      struct where at, struct error *e);
 	void (*describe)(struct text *what, struct text *shapes, const struct family *f);
 };
 

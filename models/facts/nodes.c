@@ -246,8 +246,8 @@ static enum status nodes_shape(struct family_machine *m, struct scan *s,
 }
 
 /* Makes the inside and the NICs anew where a setting changed the number of GPUs. */
-static enum status nodes_settle(struct family_machine *m, struct arena *a, struct where at,
-                                struct error *e)
+static enum status nodes_settle(struct family_machine *m, struct arena *a,
+                                struct where at, struct error *e)
 {
 	struct family *f = &m->family;
 	int64_t n = (int64_t)m->shape[0] * f->gpus;
@@ -259,18 +259,19 @@ static enum status nodes_settle(struct family_machine *m, struct arena *a, struc
 	    (f->inside && inside_read(f, a, f->inside, at, e) != OK))
 		return e->code;
 	if (f->apart && f->nics < f->gpus)
-		return error_set(e, E_TYPE, at,
-		                 "inside=none: %d GPUs share %d NIC%s and nothing joins them, "
-		                 "expected a NIC for each",
-		                 (int)f->gpus, (int)f->nics, f->nics > 1 ? "s" : "");
+		return error_set(
+			e, E_TYPE, at,
+			"inside=none: %d GPUs share %d NIC%s and nothing joins them, "
+			"expected a NIC for each",
+			(int)f->gpus, (int)f->nics, f->nics > 1 ? "s" : "");
 	return OK;
 }
 
 static void nodes_describe(struct text *what, struct text *shapes,
                            const struct family *f)
 {
-	text_printf(what, "nodes of %d %sGPU%s", (int)f->gpus, f->ncables ? "linked " : "",
-	            f->gpus > 1 ? "s" : "");
+	text_printf(what, "nodes of %d %sGPU%s", (int)f->gpus,
+	            f->ncables ? "linked " : "", f->gpus > 1 ? "s" : "");
 	if (f->nics != f->gpus)
 		text_printf(what, ", %d NIC%s", (int)f->nics, f->nics > 1 ? "s" : "");
 	if (f->net != NET_SWITCH)

@@ -36,8 +36,8 @@ static void note_figures(struct text *out, const struct family_machine *m)
 		    strncmp(f->source[g], assumption, strlen(assumption)) != 0 ||
 		    (!net && g >= NIC_PEAK && g <= NET_LOCAL))
 			continue;
-		text_printf(out, "%s%s ", n++ ? ", " : "assumed, unless set: ",
-		            figure_name(f, g));
+		text_printf(out, "%s%s ",
+		            n++ ? ", " : "assumed, unless set: ", figure_name(f, g));
 		print_figure(out, g, f->figure[g]);
 	}
 }
@@ -55,9 +55,10 @@ static void note_wrap(struct text *out, const struct family_machine *m)
 	}
 	if (open && !m->twist && (f->wrap == WRAP_MULTIPLES || f->wrap == WRAP_FULL)) {
 		if (f->wrap == WRAP_MULTIPLES)
-			text_printf(out,
-			            "its axes do not wrap, for not all are multiples of %d",
-			            (int)f->wrap_length);
+			text_printf(
+				out,
+				"its axes do not wrap, for not all are multiples of %d",
+				(int)f->wrap_length);
 		else
 			text_printf(out, "only axes of %d wrap", (int)f->wrap_length);
 		text_printf(out, "; wrap=%s closes all", digits.s);

@@ -72,9 +72,9 @@ static enum status read_figures(struct reader *r, yaml_node_t *map, struct famil
 			return r->error->code;
 	}
 	known[n] = NULL;
-	if (figures_complete(f, node_where(r, all), r->error) != OK)
+	if (map_check(r, all, known) != OK)
 		return r->error->code;
-	return map_check(r, all, known);
+	return figures_complete(f, node_where(r, all), r->error);
 }
 
 static enum status read_family(struct reader *r, yaml_node_t *map, struct family *f)

@@ -81,8 +81,8 @@ static enum status key_unknown(const struct family *f, struct arena *a, const ch
 	for (int k = 0; k < OVERLAYS; k++)
 		known_append(&known, &near, overlay_name(k));
 	known_append(&known, &near, "profile");
-	return error_set(e, E_RANGE, at, "%s has no figure '%.*s'%s %s %s", f->name, (int)n,
-	                 set, near.nearest ? suggest_ask(&near, "") : ";",
+	return error_set(e, E_RANGE, at, "%s has no figure '%.*s'%s %s %s", f->name,
+	                 (int)n, set, near.nearest ? suggest_ask(&near, "") : ";",
 	                 near.nearest ? "It has" : "it has", text_take(&known, a));
 }
 
@@ -122,9 +122,9 @@ static int setting_structure_key(const struct family *f, const char *set, size_t
 }
 
 /* Sets what one setting changes of the structure: keys[key] of the kind. */
-static enum status structure_set(struct family_machine *m, struct arena *a, const char *spec,
-                                 const char *set, int key, struct where *at,
-                                 struct error *e)
+static enum status structure_set(struct family_machine *m, struct arena *a,
+                                 const char *spec, const char *set, int key,
+                                 struct where *at, struct error *e)
 {
 	size_t n = strcspn(set, "=");
 	struct where value_at = where_option("--set", set);
@@ -175,7 +175,8 @@ enum status setting_figure(struct family_machine *m, struct arena *a, const char
 		return OK;
 	value_at.col = (unsigned)n + 2;
 	if (overlay_find(set, n) >= 0)
-		return overlay_read(m, a, overlay_find(set, n), set + n + 1, value_at, e);
+		return overlay_read(m, a, overlay_find(set, n), set + n + 1, value_at,
+		                    e);
 	if (key >= 0) {
 		f->tuning_source[key] = "set by hand";
 		if (tuning_value_parse(&f->tuning.value[key], key, set + n + 1,

@@ -22,9 +22,10 @@ static enum status read_wrap(struct reader *r, yaml_node_t *map, struct family *
 	else if (!strcmp(rule, "full"))
 		f->wrap = WRAP_FULL;
 	else
-		return error_set(r->error, E_SYNTAX, at,
-		                 "unknown rule '%s', expected multiples, full, always or never",
-		                 rule);
+		return error_set(
+			r->error, E_SYNTAX, at,
+			"unknown rule '%s', expected multiples, full, always or never",
+			rule);
 	f->wrap_length = map_int(r, wrap, "length", INT32_MAX);
 	return r->error->code;
 }
@@ -65,7 +66,8 @@ static enum status read_fabric(struct reader *r, yaml_node_t *map, struct family
 	struct where at;
 
 	f->fabric = "ici";
-	if (!map_find(r, map, "fabric") || !(f->fabric = map_text(r, map, "fabric", &at)))
+	if (!map_find(r, map, "fabric") ||
+	    !(f->fabric = map_text(r, map, "fabric", &at)))
 		return r->error->code;
 	if (strcmp(f->fabric, "ici") != 0 && strcmp(f->fabric, "link") != 0)
 		error_set(r->error, E_SYNTAX, at,
@@ -121,8 +123,8 @@ static enum status axes_scan(struct family_machine *m, struct scan *s)
 	if (!f->naxes && axes <= TORUS_AXES_MAX)
 		m->family.naxes = axes;
 	if (!f->naxes)
-		return scan_fail_at(s, text, E_RANGE,
-		                    "%d axes, expected at most %d", axes, TORUS_AXES_MAX);
+		return scan_fail_at(s, text, E_RANGE, "%d axes, expected at most %d",
+		                    axes, TORUS_AXES_MAX);
 	if (!*text || axes == f->naxes || text[strspn(text, "0123456789x")])
 		return shape_scan_axes(s, m->shape, f->naxes);
 	return scan_fail_at(s, text, E_RANGE,
@@ -187,19 +189,20 @@ static enum status wraps_check(const struct family_machine *m, struct where at,
 		return error_set(e, E_TYPE, at, "a twisted torus wraps in its own way");
 	if (strlen(f->wraps) != (size_t)f->naxes)
 		return error_set(e, E_RANGE, at,
-		                 "wrap=%s has %zu digits, but the shape has %d axes", f->wraps,
-		                 strlen(f->wraps), f->naxes);
+		                 "wrap=%s has %zu digits, but the shape has %d axes",
+		                 f->wraps, strlen(f->wraps), f->naxes);
 	for (int a = 0; a < f->naxes; a++)
 		if (f->wraps[a] == '1' && m->shape[a] < 3)
-			return error_set(e, E_RANGE, at,
-			                 "wrap=%s: an axis of %d cannot wrap, expected 0",
-			                 f->wraps, (int)m->shape[a]);
+			return error_set(
+				e, E_RANGE, at,
+				"wrap=%s: an axis of %d cannot wrap, expected 0",
+				f->wraps, (int)m->shape[a]);
 	return OK;
 }
 
 /* Finds which axes wrap. */
-static enum status torus_settle(struct family_machine *m, struct arena *a, struct where at,
-                                struct error *e)
+static enum status torus_settle(struct family_machine *m, struct arena *a,
+                                struct where at, struct error *e)
 {
 	(void)a;
 	if (m->family.wrap == WRAP_SET && wraps_check(m, at, e) != OK)
@@ -210,15 +213,16 @@ static enum status torus_settle(struct family_machine *m, struct arena *a, struc
 	return OK;
 }
 
-static enum status torus_set(struct family *f, struct arena *a, int key, const char *value,
-                             struct where at, struct error *e)
+static enum status torus_set(struct family *f, struct arena *a, int key,
+                             const char *value, struct where at, struct error *e)
 {
 	(void)a;
 	(void)key;
 	if (!value[0] || value[strspn(value, "01")])
-		return error_set(e, E_SYNTAX, at,
-		                 "expected a digit for each axis, 1 where it closes to a ring "
-		                 "and 0 where not, such as wrap=110");
+		return error_set(
+			e, E_SYNTAX, at,
+			"expected a digit for each axis, 1 where it closes to a ring "
+			"and 0 where not, such as wrap=110");
 	f->wrap = WRAP_SET;
 	f->wraps = value;
 	return OK;
@@ -271,7 +275,7 @@ static void torus_describe(struct text *what, struct text *shapes,
 }
 
 static const char *const keys[] = {"axes",  "wrap",   "twisted", "chips",
-                                   "cores", "slices", "fabric", NULL};
+                                   "cores", "slices", "fabric",  NULL};
 static const char *const settings[] = {"wrap", NULL};
 
 const struct kind kind_torus = {

@@ -63,7 +63,8 @@ START_TEST(words_may_be_long)
 	suggest_offer(&s, "aaa");
 	ck_assert_ptr_null(s.nearest);
 	s = suggest_start(word, SUGGEST_NAME);
-	suggest_offer(&s, "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab");
+	suggest_offer(
+		&s, "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab");
 	ck_assert_int_eq(s.slips, 1);
 	ck_assert_uint_eq(strlen(suggest_ask(&s, "--")), SUGGEST_NAME + 20);
 }
@@ -83,7 +84,8 @@ Suite *tests(void)
 	Suite *suite = suite_create("suggest");
 	TCase *tcase = tcase_create("suggest");
 
-	tcase_add_loop_test(tcase, nearest_is_found, 0, (int)(sizeof(rows) / sizeof(*rows)));
+	tcase_add_loop_test(tcase, nearest_is_found, 0,
+	                    (int)(sizeof(rows) / sizeof(*rows)));
 	tcase_add_test(tcase, words_may_be_long);
 	tcase_add_test(tcase, question_is_asked);
 	suite_add_tcase(suite, tcase);

@@ -199,8 +199,8 @@ END_TEST
 START_TEST(units_are_missed)
 {
 	static const char *const bare[] = {"100", "1.5", ".5", "1e9", " 7"};
-	static const char *const fine[] = {"0", "0.0", "100GB/s", "100B/s", "1us", "soon", "",
-	                                   "100 GB"};
+	static const char *const fine[] = {"0",   "0.0",  "100GB/s", "100B/s",
+	                                   "1us", "soon", "",        "100 GB"};
 
 	for (size_t i = 0; i < sizeof(bare) / sizeof(*bare); i++)
 		ck_assert(units_missing(bare[i]));

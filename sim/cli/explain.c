@@ -334,8 +334,9 @@ static const struct measurement *find_baseline(const struct shown *s, int named)
 {
 	const struct measurement *old = find_measurement(s, named, "xla-2021");
 
-	return old && !find_measurement(s, named, "xla") ? old
-	                                                 : find_measurement(s, s->n, "xla");
+	return old && !find_measurement(s, named, "xla")
+	               ? old
+	               : find_measurement(s, s->n, "xla");
 }
 
 void explain_text(struct text *out, const struct shown *s, int named, struct arena *a)
@@ -375,7 +376,8 @@ static json_t *costs_json(const struct shown *s)
 		json_t *cost = json_object();
 
 		json_object_set_new(cost, "planner", json_string(m->planner));
-		json_object_set_new(cost, "status", json_string(outcome_name(m->status)));
+		json_object_set_new(cost, "status",
+		                    json_string(outcome_name(m->status)));
 		json_object_set_new(cost, "recv_bytes",
 		                    p ? json_integer(p->recv_bytes) : json_null());
 		json_object_set_new(cost, "peak_array_bytes",
@@ -401,8 +403,9 @@ json_t *explain_json(const struct shown *s, int named, struct arena *a)
 	json_object_set_new(o, "moves", lines_json(&moves, a));
 	json_object_set_new(o, "baseline", json_string(baseline->planner));
 	json_object_set_new(o, "rules", lines_json(&rules, a));
-	json_object_set_new(o, "clock", is_timed(s) ? json_string(s->bench->clock[0]->name)
-	                                            : json_null());
+	json_object_set_new(o, "clock",
+	                    is_timed(s) ? json_string(s->bench->clock[0]->name)
+	                                : json_null());
 	json_object_set_new(o, "costs", costs_json(s));
 	json_object_set_new(o, "instead", lines_json(&instead, a));
 	return o;

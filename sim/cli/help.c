@@ -175,9 +175,14 @@ static int show_options(const struct command *c)
 int command_version(int argc, char **argv)
 {
 	const struct argp argp = {
-		NULL, NULL, "", "Print the version, and a digest of the sources that tells "
-		                "builds apart.",
-		NULL, NULL, NULL};
+		NULL,
+		NULL,
+		"",
+		"Print the version, and a digest of the sources that tells "
+		"builds apart.",
+		NULL,
+		NULL,
+		NULL};
 
 	command_parse(&argp, argc, argv, NULL);
 	puts(argp_program_version);

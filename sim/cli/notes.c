@@ -17,14 +17,16 @@ static int note_padding(const char **note, struct arena *a, const struct problem
 		idle = (tiles - full) * (devices / tiles);
 		if (!idle)
 			continue;
-		note[n++] = arena_printf(
-			a,
-			"%s pads: dimension %d of %lld elements over %lld devices%s: %lld device%s "
-			"only padding",
-			option, dim, (long long)extent, (long long)devices,
-			tiles == devices ? ""
-					 : arena_printf(a, ", %lld ways", (long long)tiles),
-			(long long)idle, idle > 1 ? "s hold" : " holds");
+		note[n++] =
+			arena_printf(a,
+		                     "%s pads: dimension %d of %lld elements over %lld "
+		                     "devices%s: %lld device%s "
+		                     "only padding",
+		                     option, dim, (long long)extent, (long long)devices,
+		                     tiles == devices ? ""
+		                                      : arena_printf(a, ", %lld ways",
+		                                                     (long long)tiles),
+		                     (long long)idle, idle > 1 ? "s hold" : " holds");
 	}
 	return n;
 }

@@ -37,8 +37,9 @@ static const struct argp_option common[] = {
 static void find_in(struct found *f, const struct argp_option *o)
 {
 	for (; o && !is_last(o); o++) {
-		if (f->key ? o->key == f->key : o->name && f->length == strlen(o->name) &&
-		                                        !memcmp(o->name, f->name, f->length))
+		if (f->key ? o->key == f->key
+		           : o->name && f->length == strlen(o->name) &&
+		                     !memcmp(o->name, f->name, f->length))
 			f->option = o;
 		if (f->key || !o->name)
 			continue;
@@ -72,9 +73,8 @@ static bool check_long(const struct argp *argp, const char *command, const char 
 		return !name[f.length] && takes_next(f.option);
 	fprintf(stderr, "%s: unrecognized option '--%.*s'%s\n", command, (int)f.length,
 	        name, suggest_ask(&f.near, "--"));
-	fprintf(stderr,
-	        "Try `%s --help' or `%s --usage' for more information.\n", command,
-	        command);
+	fprintf(stderr, "Try `%s --help' or `%s --usage' for more information.\n",
+	        command, command);
 	exit(EXIT_MISUSE);
 }
 
@@ -149,8 +149,8 @@ static error_t parse_whole(int key, char *arg, struct argp_state *state)
 
 void command_parse_machines(const struct argp *argp, int argc, char **argv, void *input)
 {
-	static const struct argp families = {
-		families_table, parse_families, NULL, NULL, NULL, NULL, NULL};
+	static const struct argp families = {families_table, parse_families, NULL, NULL,
+	                                     NULL,           NULL,           NULL};
 	const struct argp_child children[] = {
 		{argp, 0, NULL, 0}, {&families, 0, NULL, 0}, {NULL, 0, NULL, 0}};
 	const struct argp whole = {NULL, parse_whole, NULL, NULL, children, NULL, NULL};

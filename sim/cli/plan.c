@@ -1,8 +1,8 @@
 /* `shardsim plan` and `shardsim simulate`: one problem, some planners. */
 #include "cli/command.h"
-#include "cli/parse.h"
 #include "cli/explain.h"
 #include "cli/notes.h"
+#include "cli/parse.h"
 #include "cli/show.h"
 #include "cli/trace_options.h"
 #include "cli/warning.h"
@@ -323,7 +323,8 @@ static int run_session(struct session *s, struct options *o)
 	struct error e = {0};
 	int n;
 
-	if ((o->warning && warning_read(&o->problem, &s->note, s->arena, o->warning, &e) != OK) ||
+	if ((o->warning &&
+	     warning_read(&o->problem, &s->note, s->arena, o->warning, &e) != OK) ||
 	    problem_make(&s->problem, s->arena, &o->problem, &e) != OK ||
 	    choose_shown_planners(&chosen, &n, s->arena, o, &e) != OK ||
 	    trace_options_check(&o->trace, o->platform, &e) != OK)

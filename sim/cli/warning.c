@@ -40,11 +40,12 @@ enum status warning_read(struct problem_text *out, const char **note, struct are
 		return error_set(
 			e, E_TYPE, warning.from_at,
 			"this warning does not tell the array, expected --array");
-	*note = arena_printf(a,
-	                     "the warning names %s, one shard of the source; the array is "
-	                     "taken as that times the source's tiles, %s, unless --array "
-	                     "says it",
-	                     warning.shard, warning.array);
+	*note = arena_printf(
+		a,
+		"the warning names %s, one shard of the source; the array is "
+		"taken as that times the source's tiles, %s, unless --array "
+		"says it",
+		warning.shard, warning.array);
 	out->array = warning.array;
 	out->array_at = warning.array_at;
 	return OK;

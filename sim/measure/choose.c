@@ -19,8 +19,8 @@ static enum status refuse_planner(const char *list, int word, struct error *e)
 		text_printf(&known, "%s%s", i ? ", " : "", planners[i]->name);
 	}
 	suggest_offer(&near, "all");
-	error_set(e, E_TYPE, at, "unknown planner, expected all, or some of %s%s", known.s,
-	          suggest_ask(&near, ""));
+	error_set(e, E_TYPE, at, "unknown planner, expected all, or some of %s%s",
+	          known.s, suggest_ask(&near, ""));
 	text_free(&known);
 	return e->code;
 }

@@ -72,12 +72,12 @@ static enum status cluster_host(struct reader *r, const xmlNode *node,
 
 	host.name = arena_printf(r->xml->arena, "%s%d%s", c->prefix, (int)number,
 	                         c->suffix);
-	if (flat && reader_add_link(r, node,
-	                            c->id ? arena_printf(r->xml->arena, "%s_link_%d",
-	                                                 c->id, (int)number)
-	                                  : arena_printf(r->xml->arena, "link_%s",
-	                                                 host.name),
-	                            c->policy, c->link) != OK)
+	if (flat &&
+	    reader_add_link(r, node,
+	                    c->id ? arena_printf(r->xml->arena, "%s_link_%d", c->id,
+	                                         (int)number)
+	                          : arena_printf(r->xml->arena, "link_%s", host.name),
+	                    c->policy, c->link) != OK)
 		return r->error->code;
 	return reader_add_host(r, node, &host);
 }

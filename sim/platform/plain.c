@@ -79,11 +79,12 @@ void reader_plain_end(struct reader *r)
 		return;
 	if (r->nplain > 1)
 		r->plain->geometry = "graph";
-	xml->note = arena_printf(
-		xml->arena,
-		"no host has properties of shardsim: taken as %d devices in the order of the "
-		"file, on one fabric, profile plain, no launch, memory unknown, local work free",
-		(int)xml->nhosts);
+	xml->note = arena_printf(xml->arena,
+	                         "no host has properties of shardsim: taken as %d "
+	                         "devices in the order of the "
+	                         "file, on one fabric, profile plain, no launch, "
+	                         "memory unknown, local work free",
+	                         (int)xml->nhosts);
 }
 
 enum status reader_no_fatpipe(struct reader *r, const xmlNode *route)
@@ -94,16 +95,18 @@ enum status reader_no_fatpipe(struct reader *r, const xmlNode *route)
 	if (src && dst && !strcmp(src, dst))
 		return OK;
 	for (const xmlNode *c = route->children; c && r->fatpipe.n; c = c->next) {
-		const char *id = c->type == XML_ELEMENT_NODE ? reader_attribute(r, c, "id")
-		                                             : NULL;
+		const char *id = c->type == XML_ELEMENT_NODE
+		                         ? reader_attribute(r, c, "id")
+		                         : NULL;
 
 		for (int64_t i = 0; id && i < r->fatpipe.n; i++)
 			if (!strcmp(r->fatpipe.at[i], id))
-				return reader_fail(r, E_TYPE, c,
-				                   "link '%s' is a FATPIPE, which nobody "
-				                   "shares, expected SHARED or SPLITDUPLEX "
-				                   "between hosts",
-				                   id);
+				return reader_fail(
+					r, E_TYPE, c,
+					"link '%s' is a FATPIPE, which nobody "
+					"shares, expected SHARED or SPLITDUPLEX "
+					"between hosts",
+					id);
 	}
 	return OK;
 }

@@ -199,8 +199,8 @@ static enum status props_whole(const struct reader *r, const xmlNode *node,
 /* Returns whether a <prop> is one of those that hosts must have here. */
 static bool is_ours(const struct reader *r, const xmlNode *prop)
 {
-	static const char *const names[] = {"fabric",   "domain",       "priority",
-	                                    "profile",  "geometry",     "memory_bytes",
+	static const char *const names[] = {"fabric",   "domain",    "priority",
+	                                    "profile",  "geometry",  "memory_bytes",
 	                                    "launch_s", "memory_Bps"};
 	const char *id = reader_peek(r, prop, "id");
 
@@ -222,7 +222,8 @@ const struct xml_props *reader_props(struct reader *r, const xmlNode *node)
 	                        .share = 1,
 	                        .tuning = tuning_default};
 	for (const xmlNode *c = node->children; c; c = c->next) {
-		if (c->type != XML_ELEMENT_NODE || strcmp((const char *)c->name, "prop"))
+		if (c->type != XML_ELEMENT_NODE ||
+		    strcmp((const char *)c->name, "prop"))
 			continue;
 		if (read_prop(r, c, p) != OK)
 			return NULL;
@@ -232,8 +233,9 @@ const struct xml_props *reader_props(struct reader *r, const xmlNode *node)
 		return reader_plain(r);
 	r->stated = true;
 	if (r->plain) {
-		reader_fail(r, E_TYPE, node,
-		            "has properties that hosts before it lack, expected them on all");
+		reader_fail(
+			r, E_TYPE,
+			node, "has properties that hosts before it lack, expected them on all");
 		return NULL;
 	}
 	return props_whole(r, node, p) == OK ? p : NULL;

@@ -156,7 +156,8 @@ static enum status read_element(struct reader *r, const xmlNode *node)
 		if (!strcmp(name, passed[i]))
 			return reader_no_fatpipe(r, node);
 	return reader_fail(r, E_SYNTAX, node,
-	                   "<%s> is not an element of a platform that is read here", name);
+	                   "<%s> is not an element of a platform that is read here",
+	                   name);
 }
 
 static enum status open_zone(struct reader *r, const xmlNode *node)

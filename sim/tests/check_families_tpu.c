@@ -371,8 +371,8 @@ START_TEST(toy_text)
 	struct text out = {0};
 	struct error e = {0};
 
-	ck_assert_msg(platform_generate(&out, NULL, a, "toy:2*3x6_twisted", NULL, 0, false,
-	                                &e) == OK,
+	ck_assert_msg(platform_generate(&out, NULL, a, "toy:2*3x6_twisted", NULL, 0,
+	                                false, &e) == OK,
 	              "%s", e.text);
 	ck_assert_int_eq(load(a, "toy:2*3x6_twisted", NULL)->machine->ndevices, 108);
 	family_folder_remove(folder);

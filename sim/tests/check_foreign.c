@@ -17,7 +17,9 @@
  * documents: no host has a property of ours. What the machine must be is told from the
  * file by hand; how long steps take on it SimGrid itself says.
  */
-#define BOB "<cluster id=\"bob\" prefix=\"node-\" suffix=\".org\" speed=\"1Gf\" bw=\"125MBps\" " \
+#define BOB                                                                            \
+	"<cluster id=\"bob\" prefix=\"node-\" suffix=\".org\" speed=\"1Gf\" "          \
+	"bw=\"125MBps\" "                                                              \
 	"lat=\"50us\" radical="
 
 static const struct foreign {
@@ -32,20 +34,23 @@ static const struct foreign {
 	{BOB "\"100-107,300-307\"/>", 16, GEOMETRY_SWITCH, 0, 2},
 	/* One link for both ways. */
 	{BOB "\"0-15\" sharing_policy=\"SHARED\"/>", 16, GEOMETRY_SWITCH, 0, 2},
-	{BOB "\"0-15\" loopback_bw=\"100MBps\" loopback_lat=\"0\"/>", 16, GEOMETRY_SWITCH, 0,
-         2},
+	{BOB "\"0-15\" loopback_bw=\"100MBps\" loopback_lat=\"0\"/>", 16,
+         GEOMETRY_SWITCH, 0, 2},
 	/* Up, the backbone, down. */
 	{BOB "\"0-15\" bb_bw=\"2.25GBps\" bb_lat=\"500us\"/>", 16, GEOMETRY_GRAPH, 0, 3},
 	/* The first axis is the fastest: the last of 5 x 4 is a step back on both. */
-	{BOB "\"0-19\" topology=\"TORUS\" topo_parameters=\"4,5\"/>", 20, GEOMETRY_TORUS, 2, 2},
-	{BOB "\"0-26\" topology=\"TORUS\" topo_parameters=\"3,1,3,3\"/>", 27, GEOMETRY_TORUS, 3,
-         3},
-	{BOB "\"0-15\" topology=\"TORUS\" topo_parameters=\"16\"/>", 16, GEOMETRY_TORUS, 1, 1},
-	{BOB "\"0-19\" topology=\"TORUS\" topo_parameters=\"4,5\" sharing_policy=\"SHARED\"/>",
+	{BOB "\"0-19\" topology=\"TORUS\" topo_parameters=\"4,5\"/>", 20,
+         GEOMETRY_TORUS, 2, 2},
+	{BOB "\"0-26\" topology=\"TORUS\" topo_parameters=\"3,1,3,3\"/>", 27,
+         GEOMETRY_TORUS, 3, 3},
+	{BOB "\"0-15\" topology=\"TORUS\" topo_parameters=\"16\"/>", 16, GEOMETRY_TORUS,
+         1, 1},
+	{BOB "\"0-19\" topology=\"TORUS\" topo_parameters=\"4,5\" "
+             "sharing_policy=\"SHARED\"/>",
          20, GEOMETRY_TORUS, 2, 2},
 	/* An axis of two has two cables there. */
-	{BOB "\"0-15\" topology=\"TORUS\" topo_parameters=\"4,2,2\"/>", 16, GEOMETRY_GRAPH, 0,
-         3},
+	{BOB "\"0-15\" topology=\"TORUS\" topo_parameters=\"4,2,2\"/>", 16,
+         GEOMETRY_GRAPH, 0, 3},
 	/* To the other leaf over a spine: two links up, two down. */
 	{BOB "\"0-15\" topology=\"FAT_TREE\" topo_parameters=\"2;4,4;1,2;1,2\"/>", 16,
          GEOMETRY_GRAPH, 0, 4},
@@ -89,7 +94,8 @@ static const struct foreign {
          "id=\"3\"/></route></zone>",
          4, GEOMETRY_GRAPH, 0, 1},
 	/* Shortest paths along a line of four. */
-	{"<zone id=\"z\" routing=\"Floyd\"><host id=\"A\" speed=\"1Gf\"/><host id=\"B\" "
+	{"<zone id=\"z\" routing=\"Floyd\"><host id=\"A\" speed=\"1Gf\"/><host "
+         "id=\"B\" "
          "speed=\"1Gf\"/><host id=\"C\" speed=\"1Gf\"/><host id=\"D\" speed=\"1Gf\"/>"
          "<link id=\"1\" bandwidth=\"41.3MBps\" latency=\"59us\"/>"
          "<link id=\"2\" bandwidth=\"25MBps\" latency=\"20us\"/>"
@@ -167,7 +173,8 @@ static const struct {
 	unsigned line;
 } faults[] = {
 	{"<zone id=\"z\" routing=\"Full\"><host id=\"a\" speed=\"1Gf\"/><host id=\"b\" "
-         "speed=\"1Gf\"/>\n<link id=\"fat\" bandwidth=\"1GBps\" sharing_policy=\"FATPIPE\"/>\n"
+         "speed=\"1Gf\"/>\n<link id=\"fat\" bandwidth=\"1GBps\" "
+         "sharing_policy=\"FATPIPE\"/>\n"
          "<route src=\"a\" dst=\"b\"><link_ctn id=\"fat\"/></route></zone>",
          "link 'fat' is a FATPIPE, which nobody shares", 6},
 	/* Some hosts say what they are and others do not, both ways round. */
@@ -175,10 +182,12 @@ static const struct {
              "speed=\"1Gf\" bw=\"1GBps\" lat=\"1us\"><prop id=\"fabric\" "
              "value=\"net\"/></cluster>",
          "has properties that hosts before it lack", 5},
-	{"<cluster id=\"c\" prefix=\"x\" suffix=\"\" radical=\"4-7\" speed=\"1Gf\" bw=\"1GBps\" "
+	{"<cluster id=\"c\" prefix=\"x\" suffix=\"\" radical=\"4-7\" speed=\"1Gf\" "
+         "bw=\"1GBps\" "
          "lat=\"1us\"><prop id=\"fabric\" value=\"net\"/></cluster>",
          "have no property 'domain', 'priority', 'profile'", 4},
-	{BOB "\"0-3\"/>\n<peer id=\"p\" speed=\"1Gf\" bw_in=\"1GBps\" bw_out=\"1GBps\"/>",
+	{BOB
+         "\"0-3\"/>\n<peer id=\"p\" speed=\"1Gf\" bw_in=\"1GBps\" bw_out=\"1GBps\"/>",
          "<peer> is not an element of a platform that is read here", 5},
 	{BOB "\"0-3\" sharing_policy=\"FATPIPE\"/>", "expected SPLITDUPLEX or SHARED", 4},
 };

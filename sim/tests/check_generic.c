@@ -34,7 +34,12 @@ static const struct {
 	/* An axis of two has one cable: 12 lines of it, 6 rings of 4, 8 of 3. */
 	{"torus:2x4x3", NULL, 3, {2, 4, 3}, "011", 4, 24 + 48 + 48},
 	/* Six axes: 2 x 16 lines, 3 x 16 lines, none, ... */
-	{"torus:2x1x3x2x2x2", NULL, 6, {2, 1, 3, 2, 2, 2}, "001000", 5,
+	{"torus:2x1x3x2x2x2",
+         NULL,
+         6,
+         {2, 1, 3, 2, 2, 2},
+         "001000",
+         5,
          2 * (24 + 48 + 24 + 24 + 24)},
 	{"tpu-v5p:6x6x6", NULL, 3, {6, 6, 6}, "000", 15, 1080},
 	{"tpu-v5p:6x6x6", "wrap=111", 3, {6, 6, 6}, "111", 9, 1296},
@@ -94,8 +99,8 @@ END_TEST
 /* What is set is on every link, and nothing of it is assumed any more. */
 START_TEST(links_are_as_set)
 {
-	static const char *const set[] = {"link.bandwidth=100GBps", "link.latency=700ns",
-	                                  "wrap=111"};
+	static const char *const set[] = {"link.bandwidth=100GBps",
+	                                  "link.latency=700ns", "wrap=111"};
 	struct arena *a = arena_new();
 	struct machine *m;
 	struct error e = {0};
@@ -105,10 +110,11 @@ START_TEST(links_are_as_set)
 		ck_assert_double_eq(m->link[l].bandwidth_Bps, 100e9);
 		ck_assert_double_eq_tol(m->link[l].latency_s, 700e-9, 1e-20);
 	}
-	ck_assert_ptr_nonnull(strstr(m->note, "assumed, unless set: memory_bytes 80 GB"));
+	ck_assert_ptr_nonnull(
+		strstr(m->note, "assumed, unless set: memory_bytes 80 GB"));
 	ck_assert_ptr_null(strstr(m->note, "link"));
-	ck_assert_int_eq(platform_machine(&m, a, "torus:3x4,link.bandwidth=800Gb/s", NULL, 0,
-	                                  &e),
+	ck_assert_int_eq(platform_machine(&m, a, "torus:3x4,link.bandwidth=800Gb/s",
+	                                  NULL, 0, &e),
 	                 OK);
 	ck_assert_double_eq(m->link[5].bandwidth_Bps, 100e9);
 	ck_assert_ptr_nonnull(strstr(m->note, "link.latency 1 us"));
@@ -122,11 +128,13 @@ START_TEST(open_tori_say_so)
 	static const struct {
 		const char *spec, *note;
 	} rows[] = {
-		{"tpu-v5p:6x6x6", "its axes do not wrap, for not all are multiples of 4; "
-		                  "wrap=111 closes all"},
+		{"tpu-v5p:6x6x6",
+	         "its axes do not wrap, for not all are multiples of 4; "
+	         "wrap=111 closes all"},
 		{"tpu-v5e:8x16", "only axes of 16 wrap; wrap=11 closes all"},
-		{"tpu-v4:2x2x4", "its axes do not wrap, for not all are multiples of 4; "
-		                 "wrap=001 closes all"},
+		{"tpu-v4:2x2x4",
+	         "its axes do not wrap, for not all are multiples of 4; "
+	         "wrap=001 closes all"},
 		{"tpu-v5p:6x6x6{wrap=111}", NULL},
 		{"tpu-v5p:6x6x6{wrap=000}", NULL},
 		{"tpu-v5p:4x4x8", NULL},
@@ -185,14 +193,15 @@ START_TEST(clusters_have_their_routes)
 	struct error e = {0};
 	int f;
 
-	ck_assert_msg(platform_machine(&m, a, clusters[_i].spec, NULL, 0, &e) == OK, "%s",
-	              e.text);
+	ck_assert_msg(platform_machine(&m, a, clusters[_i].spec, NULL, 0, &e) == OK,
+	              "%s", e.text);
 	ck_assert_int_eq(m->ndevices, clusters[_i].ndevices);
 	ck_assert_int_eq(m->nlinks, clusters[_i].nlinks);
 	f = machine_fabric(m, clusters[_i].src, clusters[_i].dst);
 	ck_assert_int_ge(f, 0);
-	ck_assert_int_eq(machine_route(m, f, clusters[_i].src, clusters[_i].dst, links, 8),
-	                 clusters[_i].hops);
+	ck_assert_int_eq(
+		machine_route(m, f, clusters[_i].src, clusters[_i].dst, links, 8),
+		clusters[_i].hops);
 	if (clusters[_i].bandwidth_Bps > 0) {
 		ck_assert_double_eq(m->link[links[0]].bandwidth_Bps,
 		                    clusters[_i].bandwidth_Bps);
@@ -222,8 +231,8 @@ START_TEST(simgrid_takes_them)
 	struct error e = {0};
 
 	if (_i < COUNT(specs))
-		ck_assert_msg(platform_load(&p, a, specs[_i], NULL, 0, &e) == OK, "%s: %s",
-		              specs[_i], e.text);
+		ck_assert_msg(platform_load(&p, a, specs[_i], NULL, 0, &e) == OK,
+		              "%s: %s", specs[_i], e.text);
 	arena_free(a);
 }
 END_TEST
@@ -259,7 +268,8 @@ static const struct {
          "'pcie.bandwidth' has no meaning with the inside of a node of cluster; set "
          "another, such as inside=pcie"},
 	{"cluster:nodes=4097", NULL, 9, "4097 is above 4096"},
-	{"h100:32", NULL, 1, "unknown family 'h100'; did you mean 'dgx-h100:4' (32 GPUs)?"},
+	{"h100:32", NULL, 1,
+         "unknown family 'h100'; did you mean 'dgx-h100:4' (32 GPUs)?"},
 	{"dgxh100:4", NULL, 1, "did you mean 'dgx-h100:4' (32 GPUs)?"},
 	{"gb200:3", NULL, 1, "did you mean 'gb200-nvl72:3' (216 GPUs)?"},
 	{"tpu-v44:4x4x4", NULL, 1, "did you mean 'tpu-v4:4x4x4'?"},
@@ -348,8 +358,8 @@ static const struct {
 	unsigned line, col;
 } more_faults[] = {
 	{"mine:\n  kind: nodes\n  profile: nccl\n  gpu: 4\n", "'gpus' is missing", 2, 3},
-	{ENTRY("mine", "4") "  fabrik: xgmi\n", "unknown key 'fabrik'; did you mean 'fabric'?",
-         16, 3},
+	{ENTRY("mine", "4") "  fabrik: xgmi\n",
+         "unknown key 'fabrik'; did you mean 'fabric'?", 16, 3},
 	{ENTRY("mine", "none"), "GPUs of a node", 3, 9},
 	{ENTRY("mine", "4") ENTRY("mine", "8"), "family 'mine' is there twice", 16, 1},
 	{"mine:\n  kind: nods\n  profile: nccl\n", "unknown kind 'nods'", 2, 9},
@@ -368,7 +378,8 @@ START_TEST(more_faults_have_places)
 	unlink(path);
 	ck_assert_str_eq(e.at.file, path);
 	ck_assert_msg(strstr(e.text, more_faults[_i].text), "%s", e.text);
-	ck_assert_msg(e.at.line == more_faults[_i].line && e.at.col == more_faults[_i].col,
+	ck_assert_msg(e.at.line == more_faults[_i].line &&
+	                      e.at.col == more_faults[_i].col,
 	              "%u:%u: %s", e.at.line, e.at.col, e.text);
 	arena_free(a);
 }

@@ -25,7 +25,9 @@ struct figure_use {
 /* Returns the unit of a figure whose name does not tell it. */
 static const char *unit_of(const char *figure)
 {
-	return strstr(figure, ".bandwidth") ? "B/s" : strstr(figure, ".latency") ? "s" : "";
+	return strstr(figure, ".bandwidth") ? "B/s"
+	       : strstr(figure, ".latency") ? "s"
+	                                    : "";
 }
 
 /* Makes the machine of a site with the figure at `value`. */
