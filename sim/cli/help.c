@@ -122,7 +122,12 @@ static const struct page {
 	 "    $ shardsim platform tpu-v4:4x4x4\n"
 	 "  A machine that is not there yet: NVLink at twice the bandwidth.\n"
 	 "    $ shardsim platform dgx-h100:4 --set nvlink.bandwidth=720GB/s -o fast.xml\n"
-	 "    $ shardsim perf all-reduce --platform ./fast.xml -b 1M -e 1G -f 4\n"},
+	 "    $ shardsim perf all-reduce --platform ./fast.xml -b 1M -e 1G -f 4\n"
+	 "  One that nobody has built: what is not set is assumed, and said.\n"
+	 "    $ shardsim perf all-reduce --platform torus:6x6x6 -b 1M -e 1G -f 4 \\\n"
+	 "        --set link.bandwidth=800Gb/s --set link.latency=700ns\n"
+	 "    $ shardsim perf all-reduce -b 1M -e 1G -f 4 \\\n"
+	 "        --platform cluster:nodes=64,gpus=4,nics=2,nic.bandwidth=400Gb/s\n"},
 	{"list", "Lists what can be named on the command line.\n"
 	 "\n"
 	 "Examples:\n"
