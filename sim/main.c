@@ -1,6 +1,7 @@
 #include "cli/command.h"
 #include "system/version.h"
 
+#include <argp.h>
 #include <gsl/gsl_errno.h>
 
 #include <locale.h>

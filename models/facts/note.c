@@ -18,7 +18,7 @@ static void print_figure(struct text *out, enum figure g, double x)
 		units_print_time(out, x);
 		break;
 	case UNIT_BYTES:
-		text_printf(out, "%.4g GB", x / 1e9);
+		units_print_capacity(out, x);
 		break;
 	case UNIT_COUNT:
 		text_printf(out, "%g", x);

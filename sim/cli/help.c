@@ -3,7 +3,7 @@
  * options.
  */
 #include "cli/command.h"
-#include "cli/parse.h"
+#include "cli/options.h"
 
 #include "base/suggest.h"
 
@@ -179,17 +179,11 @@ static int show_options(const struct command *c)
 
 int command_version(int argc, char **argv)
 {
-	const struct argp argp = {
-		NULL,
-		NULL,
-		"",
-		"Print the version, and a digest of the sources that tells "
-		"builds apart.",
-		NULL,
-		NULL,
-		NULL};
+	const struct command_syntax syntax = {.doc = "Print the version, and a digest "
+	                                             "of the sources that tells builds "
+	                                             "apart."};
 
-	command_parse(&argp, argc, argv, NULL);
+	command_parse(&syntax, argc, argv);
 	puts(argp_program_version);
 	return EXIT_DONE;
 }

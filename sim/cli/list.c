@@ -1,41 +1,36 @@
 /* `shardsim list`: the names users can type. */
 #include "cli/command.h"
-#include "cli/parse.h"
+#include "cli/options.h"
 #include "facts/families.h"
 #include "measure/measure.h"
 #include "text/columns.h"
 
 #include "base/suggest.h"
 
-#include <argp.h>
 #include <string.h>
 
 static const char *const kinds[] = {"planners", "platforms", "clocks", "dtypes", NULL};
 
-static void refuse_kind(struct argp_state *state, const char *arg)
+/* The words of the command, and the one of them that is listed. */
+struct listed {
+	struct command_words words;
+	const char *kind;
+};
+
+static void check_kind(void *self, const struct argp_state *state)
 {
-	struct suggestion near = suggest_among(arg, strlen(arg), kinds);
+	struct listed *l = self;
+	const char *word = l->words.at[0];
+	struct suggestion near = suggest_among(word, strlen(word), kinds);
 
-	argp_error(state,
-	           "cannot list '%s', expected planners, platforms, clocks or dtypes%s",
-	           arg, suggest_ask(&near, ""));
-}
-
-static error_t parse_list_option(int key, char *arg, struct argp_state *state)
-{
-	const char **kind = state->input;
-
-	if (key == ARGP_KEY_ARG && state->arg_num == 0) {
-		for (int i = 0; kinds[i]; i++)
-			if (strcmp(arg, kinds[i]) == 0)
-				*kind = kinds[i];
-		if (!*kind)
-			refuse_kind(state, arg);
-		return 0;
-	}
-	if (key == ARGP_KEY_NO_ARGS)
-		argp_error(state, "expected planners, platforms, clocks or dtypes");
-	return ARGP_ERR_UNKNOWN;
+	for (int i = 0; kinds[i]; i++)
+		if (strcmp(word, kinds[i]) == 0)
+			l->kind = kinds[i];
+	if (!l->kind)
+		argp_error(state,
+		           "cannot list '%s', expected planners, platforms, clocks or "
+		           "dtypes%s",
+		           word, suggest_ask(&near, ""));
 }
 
 static void list_dtypes(struct columns *t)
@@ -83,23 +78,26 @@ static enum status list_rows(struct columns *t, const char *kind, struct arena *
 
 int command_list(int argc, char **argv)
 {
-	const struct argp argp = {NULL,
-	                          parse_list_option,
-	                          "planners|platforms|clocks|dtypes",
-	                          "List what can be named on the command line.",
-	                          NULL,
-	                          NULL,
-	                          NULL};
+	struct listed l = {0};
+	const struct command_syntax syntax = {
+		.usage = "planners|platforms|clocks|dtypes",
+		.doc = "List what can be named on the command line.",
+		.machines = true,
+		.words = &l.words,
+		.most = 1,
+		.expected = "planners, platforms, clocks or dtypes",
+		.check = check_kind,
+		.self = &l,
+	};
 	struct arena *a = arena_new();
 	struct error e = {0};
 	struct text out = {0};
-	const char *kind = NULL;
 	struct columns t;
 	int status = EXIT_DONE;
 
-	command_parse_machines(&argp, argc, argv, &kind);
+	command_parse(&syntax, argc, argv);
 	columns_start(&t, a, 3, 2);
-	if (list_rows(&t, kind, a, &e) != OK) {
+	if (list_rows(&t, l.kind, a, &e) != OK) {
 		status = command_misuse(&e);
 	} else {
 		columns_print(&out, &t, 0);
