@@ -4,24 +4,8 @@
  */
 #include "platform/reader.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
-
-const struct xml_props *reader_plain(struct reader *r)
-{
-	if (!r->plain) {
-		r->plain = arena_alloc(r->xml->arena, 1, sizeof(*r->plain));
-		*r->plain = (struct xml_props){.fabric = "net",
-		                               .domain = "all",
-		                               .profile = "plain",
-		                               .geometry = "graph",
-		                               .share = 1,
-		                               .tuning = tuning_default};
-	}
-	r->nplain++;
-	return r->plain;
-}
 
 /*
  * Returns "torus 4x3 wrap 11" for the "3,1,4" of a cluster, whose first axis is the

@@ -210,6 +210,25 @@ static bool is_ours(const struct reader *r, const xmlNode *prop)
 	return false;
 }
 
+/*
+ * Returns the properties of all hosts of a file that states none; what is assumed of them
+ * plain.c settles.
+ */
+static const struct xml_props *plain_props(struct reader *r)
+{
+	if (!r->plain) {
+		r->plain = arena_alloc(r->xml->arena, 1, sizeof(*r->plain));
+		*r->plain = (struct xml_props){.fabric = "net",
+		                               .domain = "all",
+		                               .profile = "plain",
+		                               .geometry = "graph",
+		                               .share = 1,
+		                               .tuning = tuning_default};
+	}
+	r->nplain++;
+	return r->plain;
+}
+
 const struct xml_props *reader_props(struct reader *r, const xmlNode *node)
 {
 	struct xml_props *p = arena_alloc(r->xml->arena, 1, sizeof(*p));
@@ -230,7 +249,7 @@ const struct xml_props *reader_props(struct reader *r, const xmlNode *node)
 		ours = ours || is_ours(r, c);
 	}
 	if (!ours && !r->stated)
-		return reader_plain(r);
+		return plain_props(r);
 	r->stated = true;
 	if (r->plain) {
 		reader_fail(

@@ -26,7 +26,7 @@ struct reader {
 	bool routers; /* there are some, so a name need not be a host's */
 	/*
 	 * A file of another program, none of whose hosts have properties of ours: `plain` are
-	 * those of all hosts (plain.c), else NULL. `stated` says that some hosts have ours.
+	 * those of all hosts, else NULL. `stated` says that some hosts have ours.
 	 */
 	struct xml_props *plain;
 	bool stated;
@@ -74,12 +74,10 @@ enum status reader_quantity(const struct reader *r, const xmlNode *node,
 const struct xml_props *reader_props(struct reader *r, const xmlNode *node);
 
 /*
- * Returns the properties of the hosts of a file that states none, which it has from now on
- * (plain.c). reader_plain_cluster() says of what geometry a cluster is, and
- * reader_plain_end() settles it when all is read: a single cluster has its own, all else
- * is a graph whose routes SimGrid is asked for.
+ * For a file that states no properties (plain.c): the first says of what geometry a cluster
+ * is, the second settles it when all is read: a single cluster has its own, all else is a
+ * graph whose routes SimGrid is asked for.
  */
-const struct xml_props *reader_plain(struct reader *r);
 void reader_plain_cluster(struct reader *r, const xmlNode *node);
 void reader_plain_end(struct reader *r);
 
