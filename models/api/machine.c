@@ -170,7 +170,7 @@ static bool read_body(void *self)
 		return false;
 	scratch = arena_new();
 	if (family_parse(&m, scratch, r->families, r->text, NULL, 0, e) != OK) {
-		if (!strcmp(e->at.file, "--platform"))
+		if (!strcmp(e->at.file, "--platform") || !strcmp(e->at.file, "--set"))
 			e->at.file = "machine";
 		return false;
 	}

@@ -38,6 +38,12 @@ try list platforms --families mine.yaml | tail -n 3
 try perf all-gather --platform my-torus:3x3 --families mine.yaml -b 9M -e 9M
 try sweep scenarios/smoke.yaml --families mine.yaml --planner gather \
 	--platform my-torus:4x4,cluster:nodes=2,gpus=4,nics=2,torus:5 --out rows
+try sweep --resume rows
+try sweep plan scenarios/smoke.yaml --families mine.yaml --planner gather --platform my-torus:4x4 \
+	--out plan
+try sweep run plan --shard 0/1 --families mine.yaml
+try sweep merge plan shard-0-of-1.jsonl --families mine.yaml --out merged
+try sweep merge plan shard-0-of-1.jsonl --out merged | cut -c 1-60
 sed 's/ici.bandwidth: /ici.bandwith: /' mine.yaml >bad.yaml
 try list platforms --families bad.yaml | sed 's|[^ ]*/||'
 sed 's/90GB/90/; s|90/s|90|' mine.yaml >bad.yaml

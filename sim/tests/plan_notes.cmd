@@ -7,4 +7,4 @@ shardsim plan --array 'f32[5,4]' --mesh x=4 --from "P('x')" --to "P('x')" --plan
 	--format json | python3 -c 'import json, sys; print(json.load(sys.stdin)["notes"])'
 # All have some: nothing is said.
 shardsim plan --array 'f32[7,4]' --mesh x=4 --from "P('x')" --to "P()" --planner direct \
-	--format json | grep -c notes
+	--format json | grep -c notes || true
