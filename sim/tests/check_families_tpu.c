@@ -335,8 +335,11 @@ static const struct yaml_fault yaml_faults[] = {
 	{"cores: {value: 3", "cores: {value: 1", 15, "unknown key 'core.bandwidth'"},
 	{"slices: {value: 5", "slices: {value: 1", 17, "unknown key 'dcn.peak'"},
 	{"slices: {value: 5", "slices: {value: 5000", 8, "5000 is out of range"},
-	{"core.latency:", "core.hops:", 12, "'core.latency' is missing"},
-	{"dcn.bandwidth:", "dcn.rate:", 12, "'dcn.bandwidth' is missing"},
+	{"core.latency:", "core.hops:", 16, "unknown key 'core.hops'"},
+	{"dcn.bandwidth:", "dcn.rate:", 18, "unknown key 'dcn.rate'"},
+	{"core.latency: {value: 5us", "step: {value: 5", 12, "'core.latency' is missing"},
+	{"dcn.bandwidth: {value: 500MB/s", "step: {value: 5", 12,
+         "'dcn.bandwidth' is missing"},
 	{"500MB/s", "0MB/s", 18, "must be above 0"},
 };
 
