@@ -176,7 +176,7 @@ static bool read_body(void *self)
 		text = size.spec;
 	if (e->code != OK ||
 	    family_parse(&m, scratch, r->families, text, NULL, 0, e) != OK) {
-		if (!strcmp(e->at.file, "--platform"))
+		if (!strcmp(e->at.file, "--platform") || !strcmp(e->at.file, "--set"))
 			e->at.file = "machine";
 		return false;
 	}

@@ -210,6 +210,7 @@ int command_sweep_status(int argc, char **argv)
 		       "or per shard of a plan.\v"
 		       "Exit status 0 if every case has a row and none is failed "
 		       "or wrong, else 1.",
+		.machines = true,
 		.words = &file,
 		.expected = "the folder of a sweep, or a plan and its shards",
 	};

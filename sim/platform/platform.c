@@ -9,13 +9,14 @@
 #include <string.h>
 
 /*
- * Returns whether `spec` is a file. A slash behind a brace belongs to a value: 25GB/s.
+ * Returns whether `spec` is a file. A slash behind a brace or '=' belongs to a value:
+ * 25GB/s.
  */
 static bool is_file(const char *spec)
 {
 	size_t n = strlen(spec);
 
-	return memchr(spec, '/', strcspn(spec, "{")) ||
+	return memchr(spec, '/', strcspn(spec, "{=")) ||
 	       (n > 4 && !strcmp(spec + n - 4, ".xml"));
 }
 
@@ -96,11 +97,12 @@ enum status platform_split(struct platform_name *out, struct arena *a, const cha
 }
 
 /* Reads or generates the text of `spec`, without checking it. */
-static enum status take_text(struct text *out, struct arena *a, const char *spec,
-                             const char *const *set, int nset, struct error *e)
+static enum status take_text(struct text *out, const char **note, struct arena *a,
+                             const char *spec, const char *const *set, int nset,
+                             struct error *e)
 {
 	if (!is_file(spec))
-		return platform_generate(out, a, spec, set, nset, true, e);
+		return platform_generate(out, note, a, spec, set, nset, true, e);
 	if (nset)
 		return error_set(e, E_TYPE, where_option("--set", set[0]),
 		                 "settings are for family:shape, but %s is a file",
@@ -179,6 +181,7 @@ static enum status read_loader(struct loader *l, struct arena *a, const char *sp
 	struct text text = {0};
 	struct parts parts;
 	enum status status = take_sized(&spec, a, l->error);
+	const char *note = NULL;
 	size_t length;
 
 	if (status == OK)
@@ -187,7 +190,7 @@ static enum status read_loader(struct loader *l, struct arena *a, const char *sp
 	*l->platform = (struct platform){.arena = a, .loader = l};
 	if (status != OK)
 		return status;
-	status = take_text(&text, a, parts.base, parts.set, parts.nset, l->error);
+	status = take_text(&text, &note, a, parts.base, parts.set, parts.nset, l->error);
 	length = text.length;
 	l->generated = !is_file(spec);
 	keep_spec(l, a, &parts);
@@ -197,8 +200,11 @@ static enum status read_loader(struct loader *l, struct arena *a, const char *sp
 	text_free(&text);
 	if (status != OK)
 		return status;
-	return platform_xml_machine(&l->platform->machine, &l->graph, &l->xml,
-	                            arena_strdup(a, spec), l->error);
+	status = platform_xml_machine(&l->platform->machine, &l->graph, &l->xml,
+	                              arena_strdup(a, spec), l->error);
+	if (status == OK)
+		l->platform->machine->note = note ? note : l->xml.note;
+	return status;
 }
 
 enum status platform_machine(struct machine **out, struct arena *a, const char *spec,
@@ -225,7 +231,7 @@ enum status platform_text(struct text *out, struct arena *a, const char *spec,
 			text_append(out, l.xml.text, l.xml.length);
 	} else if (take_sized(&spec, a, l.error) == OK &&
 	           take_apart(&parts, a, spec, set, nset, l.error) == OK) {
-		platform_generate(out, a, parts.base, parts.set, parts.nset, brief,
+		platform_generate(out, NULL, a, parts.base, parts.set, parts.nset, brief,
 		                  l.error);
 	}
 	return l.error->code;

@@ -67,7 +67,7 @@ enum status platform_split(struct platform_name *out, struct arena *a, const cha
 
 /*
  * Makes the machine alone, never with SimGrid, whose routes cannot be asked. `spec` is a file
- * (it has a '/' before any '{', or ends in .xml) or family:shape or family:{64}, also with
+ * (it has a '/' before any '{' or '=', or ends in .xml) or family:shape or family:{64}, also with
  * settings behind it, {key=value,...}; more of them in `set`, each "key=value", come after these,
  * and none are for files. Errors: facts/families.h's, and for a file what is wrong with it,
  * with line and column.

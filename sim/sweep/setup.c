@@ -1,5 +1,6 @@
 #include "sweep/setup.h"
 
+#include "facts/families.h"
 #include "measure/choose.h"
 #include "plan/vocabulary.h"
 #include "system/version.h"
@@ -118,15 +119,16 @@ void sweep_command(struct text *out, const struct sweep_request *r)
 	const char *const option[][2] = {{"--platform", r->platform},
 	                                 {"--planner", r->planner},
 	                                 {"--clock", r->clock},
-	                                 {"--vocabulary", r->vocabulary}};
+	                                 {"--vocabulary", r->vocabulary},
+	                                 {"--families", getenv(FAMILIES_MORE)}};
 
 	text_printf(out, "shardsim sweep");
 	for (int i = 0; i < r->nsuites; i++) {
 		text_append(out, " ", 1);
 		sweep_quote(out, r->suite[i]);
 	}
-	for (int i = 0; i < 4; i++) {
-		if (!option[i][1])
+	for (size_t i = 0; i < sizeof(option) / sizeof(*option); i++) {
+		if (!option[i][1] || !option[i][1][0])
 			continue;
 		text_printf(out, " %s ", option[i][0]);
 		sweep_quote(out, option[i][1]);
@@ -163,6 +165,7 @@ enum status sweep_save(struct store *s, const struct sweep *sweep,
                        const struct sweep_request *r, struct error *e)
 {
 	struct text command = {0};
+	const char *more = getenv(FAMILIES_MORE);
 	char *folder = getcwd(NULL, 0);
 
 	sweep_command(&command, r);
@@ -173,6 +176,7 @@ enum status sweep_save(struct store *s, const struct sweep *sweep,
 	store_set(s, "list planner", 0, r->planner, e);
 	store_set(s, "list clock", 0, r->clock, e);
 	store_set(s, "vocabulary", 0, r->vocabulary ? r->vocabulary : "", e);
+	store_set(s, "families", 0, more ? more : "", e);
 	for (int i = 0; i < SUITE_FILES_MAX; i++)
 		if (i <= r->nsuites)
 			store_set(s, "suite", i, i < r->nsuites ? r->suite[i] : "", e);
@@ -193,7 +197,11 @@ static const char *load_setting(struct store *s, struct arena *a, const char *na
 bool sweep_load(struct sweep_request *r, const char **folder, struct store *s,
                 struct arena *a, struct error *e)
 {
+	const char *more = load_setting(s, a, "families", 0, e);
+
 	*r = (struct sweep_request){0};
+	if (more && more[0])
+		setenv(FAMILIES_MORE, more, 0);
 	*folder = load_setting(s, a, "folder", 0, e);
 	r->platform = load_setting(s, a, "list platform", 0, e);
 	r->planner = load_setting(s, a, "list planner", 0, e);
