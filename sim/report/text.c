@@ -324,7 +324,7 @@ void report_left_text(const struct pen *pen, const struct report *r)
 		pen->table(pen, &t);
 }
 
-static void write_all(const struct pen *pen, const struct report *r)
+void report_text(const struct pen *pen, const struct report *r)
 {
 	report_totals_text(pen, r);
 	report_families_text(pen, r);
@@ -339,13 +339,5 @@ void report_md(FILE *out, struct arena *a, const struct report *r)
 {
 	struct pen pen = pen_md(out, a);
 
-	write_all(&pen, r);
-}
-
-void report_tex(FILE *out, struct arena *a, const struct report *r)
-{
-	struct pen pen = pen_tex(out, a);
-
-	fputs("% Needs \\usepackage{booktabs}.\n", out);
-	write_all(&pen, r);
+	report_text(&pen, r);
 }
