@@ -19,7 +19,8 @@ enum {
 	KEY_PLOT,
 	KEY_FAMILY,
 	KEY_FAMILIES,
-	KEY_SCENARIO
+	KEY_SCENARIO,
+	KEY_DETAILS
 };
 
 struct options {
@@ -37,7 +38,11 @@ static const struct argp_option option_table[] = {
 	{"family", KEY_FAMILY, "GLOB", 0,
          "only families that match, such as '*-4GiB' or '@(kv|moe)'", 0},
 	{"families", KEY_FAMILIES, NULL, 0,
-         "show each family even if there are over 20", 0},
+         "show each family, even if there are over 20 or it has one or two scenarios", 0},
+	{"details", KEY_DETAILS, NULL, 0,
+         "all tables: intervals, extremes, memory, families, planners against each "
+         "other, bounds, what was left out (csv and html always have them)",
+         0},
 	{"scenario", KEY_SCENARIO, "GLOB", 0,
          "with html: the scenarios whose plans are shown (default: the largest gains "
          "and losses, and failures)",
@@ -122,6 +127,9 @@ static error_t parse_report_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_FAMILIES:
 		o->report.families = true;
+		return 0;
+	case KEY_DETAILS:
+		o->report.details = true;
 		return 0;
 	case KEY_ROWS:
 		o->rows = true;

@@ -74,7 +74,12 @@ struct report_options {
 	enum report_test test;
 	bool timing;        /* show planning times */
 	const char *family; /* only families that match this pattern; NULL: all */
-	bool families;      /* show each family, however many there are */
+	bool families;      /* show each family, however many and small they are */
+	/*
+	 * Markdown and LaTeX: all tables, else a summary of a screen. The other formats have
+	 * all of them.
+	 */
+	bool details;
 	/*
 	 * Scenarios that get a part of their own in HTML: a name, or a pattern of names;
 	 * NULL: those that stand out. Other formats do not have such parts.

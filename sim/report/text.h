@@ -9,6 +9,9 @@
 void report_text(const struct pen *pen, const struct report *r);
 
 /* The parts of a report, each with its heading; nothing where there is nothing to say. */
+void report_sentences_text(const struct pen *pen, const struct report *r);
+void report_brief_text(const struct pen *pen, const struct report *r);
+void report_first_text(const struct pen *pen, const struct report *r);
 void report_totals_text(const struct pen *pen, const struct report *r);
 void report_families_text(const struct pen *pen, const struct report *r);
 void report_best_text(const struct pen *pen, const struct report *r);
