@@ -6,6 +6,7 @@
 #include "plan/devices.h"
 #include "plan/groups.h"
 #include "plan/plan.h"
+#include "plan/vocabulary.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -337,6 +338,8 @@ enum status problem_make(struct problem *out, struct arena *a,
 		return e->code;
 	if (t->memory_limit && units_bytes(t->memory_limit, t->memory_limit_at,
 	                                   &out->memory_limit_bytes, e) != OK)
+		return e->code;
+	if (vocabulary_parse(&out->vocabulary, t->vocabulary, t->vocabulary_at, e) != OK)
 		return e->code;
 	if (read_device_lists(out, t, e) != OK)
 		return e->code;

@@ -9,15 +9,18 @@
 #include "array/mesh.h"
 #include "array/type.h"
 
+/* What plans may use (vocabulary.h). */
+enum vocabulary { VOCABULARY_ANY, VOCABULARY_PORTABLE };
+
 /* The texts of a problem, as on the command line or in a suite; NULL where not given. */
 struct problem_text {
-	const char *array, *mesh, *to_mesh, *from, *to, *memory_limit;
+	const char *array, *mesh, *to_mesh, *from, *to, *memory_limit, *vocabulary;
 	const char *num_devices; /* for HLO layouts without a mesh */
 	/* Platform devices of the two meshes: `0-3,8-11` or `@FILE` (devices.h). */
 	const char *devices, *to_devices;
 	/* Places of the texts above, in the same order, for errors. */
 	struct where array_at, mesh_at, to_mesh_at, from_at, to_at, memory_limit_at;
-	struct where num_devices_at, devices_at, to_devices_at;
+	struct where num_devices_at, devices_at, to_devices_at, vocabulary_at;
 };
 
 struct problem {
@@ -37,6 +40,7 @@ struct problem {
 	const int32_t *platform, *from_devices, *to_devices;
 	struct layout from, to;
 	int64_t memory_limit_bytes; /* per device, of the largest live array; -1: none */
+	enum vocabulary vocabulary; /* of planners that have a choice */
 	/*
 	 * The extent plans run on: ceil(g / s) * s where source and target shard counts
 	 * agree on it (models/README.md, "Layouts"). `padded_ok` is false where they do

@@ -19,6 +19,8 @@
 /* More boxes, as of an all-to-all of 4096 devices, are not planned, to bound memory. */
 static const int64_t BOXES_MAX = 1 << 22;
 
+#define EXCHANGES "an exchange of boxes"
+
 struct direct {
 	const struct problem *problem;
 	struct arena *arena; /* for what does not outlive the planner */
@@ -267,6 +269,9 @@ static const char *direct_refusal(const struct problem *p)
 		return "unreduced axes";
 	if (p->array.shape.rank == 0)
 		return "a scalar has no tiles to exchange";
+	/* `best` asks nevertheless: where nothing moves the plan is a slice. */
+	if (p->vocabulary == VOCABULARY_PORTABLE && p->recv_bound_bytes > 0)
+		return EXCHANGES;
 	return NULL;
 }
 
@@ -315,5 +320,6 @@ static enum answer direct_plan(struct plan **out, const struct problem *p,
 const struct planner planner_direct = {
 	.name = "direct",
 	.help = "one exchange of exactly the missing boxes, between any meshes",
+	.not_portable = EXCHANGES,
 	.plan = direct_plan,
 };

@@ -131,14 +131,20 @@ struct planner {
 	enum answer (*quick)(struct plan **out, const struct problem *p,
 	                     const struct prices *prices, struct arena *arena,
 	                     struct text *why);
+	/*
+	 * What plans of this planner are made of that is not portable: it is not
+	 * applicable then where problem->vocabulary is portable. NULL: the vocabulary
+	 * does not restrict it (it plans as some system does), or it looks at that itself.
+	 */
+	const char *not_portable;
 };
 
 extern const struct planner *const planners[]; /* ended by NULL */
 const struct planner *planner_find(const char *name, size_t length);
 
 /*
- * Runs a planner. Refuses limits below max(source tile, target tile) for every planner,
- * answers the empty plan where source and target tiles agree, and turns plans above the
+ * Runs a planner. Refuses one that is not portable where plans are to be, and limits
+ * below max(source tile, target tile) for every planner, answers the empty plan where source and target tiles agree, and turns plans above the
  * limit into ANSWER_OVER_MEMORY with the smallest limit that would do.
  */
 enum answer planner_run(const struct planner *planner, struct plan **out,

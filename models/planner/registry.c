@@ -5,7 +5,8 @@
 
 #include <string.h>
 
-const struct planner *const planners[] = {RIVALS(RIVAL_ADDRESS) & planner_best, NULL};
+const struct planner *const planners[] = {RIVALS(RIVAL_ADDRESS) & planner_best_portable,
+                                          &planner_best, NULL};
 
 const struct planner *planner_find(const char *name, size_t length)
 {

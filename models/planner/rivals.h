@@ -1,5 +1,5 @@
 /*
- * The planners besides `best`, in the order in which all are listed: one line for each.
+ * The planners besides `best` and `best-portable`, in the order in which all are listed: one line for each.
  * Private to models/planner/.
  */
 #ifndef SHARDSIM_PLANNER_RIVALS_H
@@ -18,7 +18,7 @@
 
 RIVALS(RIVAL_DECLARED)
 
-/* The planners of RIVALS, ended by NULL, which are those that `best` asks. */
+/* The planners of RIVALS, ended by NULL, which are those that both ask. */
 extern const struct planner *const rivals[];
 
 #endif

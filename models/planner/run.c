@@ -18,6 +18,11 @@ enum answer planner_run(const struct planner *planner, struct plan **out,
 	int64_t limit = p->memory_limit_bytes;
 	enum answer answer;
 
+	if (planner->not_portable && p->vocabulary == VOCABULARY_PORTABLE) {
+		text_printf(why, "%s: not in the portable vocabulary",
+		            planner->not_portable);
+		return ANSWER_NOT_APPLICABLE;
+	}
 	if (limit >= 0 && limit < p->memory_bound_bytes)
 		return over_memory(why, p->memory_bound_bytes);
 	/* A scalar has no tiles that could tell on which devices it is. */

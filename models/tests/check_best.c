@@ -266,9 +266,9 @@ static double best_s(const struct problem *p, const struct prices *prices,
 	ck_assert_ptr_nonnull(plan);
 	*others = INFINITY;
 	for (int i = 0; planners[i]; i++) {
-		struct plan *other = planners[i] == &planner_best
-		                             ? NULL
-		                             : plan_with(planners[i], p, prices);
+		bool best = planners[i] == &planner_best ||
+		            planners[i] == &planner_best_portable;
+		struct plan *other = best ? NULL : plan_with(planners[i], p, prices);
 
 		if (other)
 			*others = fmin(*others, prices->plan(prices->self, other).cost);
@@ -450,6 +450,7 @@ START_TEST(test_not_applicable)
 	                 ANSWER_NOT_APPLICABLE);
 	for (int i = 0; planners[i]; i++)
 		ck_assert(planners[i] == &planner_best ||
+		          planners[i] == &planner_best_portable ||
 		          strstr(why.s, planners[i]->name));
 	text_free(&why);
 }

@@ -15,6 +15,7 @@
 #include "cost/bound.h"
 #include "cost/price.h"
 #include "plan/check.h"
+#include "plan/vocabulary.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -143,34 +144,53 @@ static struct plan *plan_with(struct run *run, const struct planner *planner,
 	return plan;
 }
 
+/* What the planners answered to one problem under one tariff. */
+struct answers {
+	bool has[PLANNERS_MAX], portable[PLANNERS_MAX];
+	struct price price[PLANNERS_MAX];
+};
+
+/* Checks that the plan of planner `best`, if there is one, is dearer than no other. */
+static void check_unbeaten(struct run *run, const struct problem *p,
+                           const struct answers *answers, const bool *has, int best,
+                           const char *tariff)
+{
+	for (int i = 0; planners[i]; i++) {
+		if (!has[i] || (has[best] && price_compare(answers->price[i],
+		                                           answers->price[best]) >= 0))
+			continue;
+		fail(run, p, planners[best]->name, "beaten by %s on %s",
+		     planners[i]->name, tariff);
+		return;
+	}
+}
+
 static void run_tariff(struct run *run, const struct problem *p,
                        const struct tariff_of *tariff, bool with_best)
 {
-	struct price price[PLANNERS_MAX] = {{0}};
-	bool has[PLANNERS_MAX] = {false};
-	int best = -1;
+	struct answers answers = {0};
 
 	for (int i = 0; planners[i]; i++) {
 		struct tally *tally = &run->found->of[i];
-		bool is_best = strcmp(planners[i]->name, "best") == 0;
 		clock_t start = clock();
 		struct plan *plan = NULL;
 
-		if (!is_best || with_best)
+		if (with_best || strncmp(planners[i]->name, "best", 4) != 0)
 			plan = plan_with(run, planners[i], p, tariff, tally);
-		has[i] = plan;
+		answers.has[i] = plan;
+		answers.portable[i] = plan && !plan_not_portable(plan);
 		if (plan)
-			price[i] = tariff->prices.plan(tariff->prices.self, plan);
-		if (plan && is_best)
-			best = i;
+			answers.price[i] =
+				tariff->prices.plan(tariff->prices.self, plan);
 		tally->cpu_s += (double)(clock() - start) / CLOCKS_PER_SEC;
 	}
-	for (int i = 0; best >= 0 && planners[i]; i++)
-		if (has[i] && price_compare(price[i], price[best]) < 0) {
-			fail(run, p, "best", "beaten by %s on %s", planners[i]->name,
-			     tariff->name);
-			break;
-		}
+	for (int i = 0; planners[i] && with_best; i++) {
+		if (strcmp(planners[i]->name, "best") == 0)
+			check_unbeaten(run, p, &answers, answers.has, i, tariff->name);
+		if (strcmp(planners[i]->name, "best-portable") == 0)
+			check_unbeaten(run, p, &answers, answers.portable, i,
+			               tariff->name);
+	}
 }
 
 static void run_problem(struct run *run, const struct problem *p, bool first)

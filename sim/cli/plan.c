@@ -21,6 +21,7 @@ enum {
 	KEY_TO,
 	KEY_NUM_DEVICES,
 	KEY_MEMORY_LIMIT,
+	KEY_VOCABULARY,
 	KEY_PLANNER,
 	KEY_PLATFORM,
 	KEY_SET,
@@ -58,6 +59,8 @@ static const struct argp_option option_table[] = {
          "devices, for HLO layouts without --mesh", 0},
 	{"memory-limit", KEY_MEMORY_LIMIT, "SIZE", 0,
          "largest live array on a device, such as 2GiB", 0},
+	{"vocabulary", KEY_VOCABULARY, "any|portable", 0,
+         "what best and direct may use (default any; portable: no boxes, no strides)", 0},
 	{"planner", KEY_PLANNER, "LIST", 0, "planners, or all (default synth)", 0},
 	{"platform", KEY_PLATFORM, "P", 0, "family:shape or a SimGrid XML file", 0},
 	{"set", KEY_SET, "KEY=VALUE", 0, "change a figure of a family:shape platform", 0},
@@ -116,6 +119,9 @@ static error_t parse_problem(int key, char *arg, struct problem_text *t)
 		return 0;
 	case KEY_MEMORY_LIMIT:
 		set_text(&t->memory_limit, &t->memory_limit_at, "--memory-limit", arg);
+		return 0;
+	case KEY_VOCABULARY:
+		set_text(&t->vocabulary, &t->vocabulary_at, "--vocabulary", arg);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;

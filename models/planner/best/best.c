@@ -1,5 +1,6 @@
 #include "planner/best/best.h"
 
+#include "plan/vocabulary.h"
 #include "planner/best/meshes.h"
 #include "planner/best/search.h"
 #include "planner/rivals.h"
@@ -23,7 +24,10 @@ static void join_digits(struct best *b)
 		b->plan = plan;
 }
 
-/* Offers the plans of all other planners; `why` gets the reasons of those without one. */
+/*
+ * Offers the plans of all other planners; `why` gets the reasons of those without one, or
+ * with one beyond the vocabulary.
+ */
 static void offer_rivals(struct best *b, struct best_pool *pool, struct text *why)
 {
 	for (int i = 0; rivals[i]; i++) {
@@ -33,12 +37,13 @@ static void offer_rivals(struct best *b, struct best_pool *pool, struct text *wh
 
 		answer = (rivals[i]->quick ? rivals[i]->quick : rivals[i]->plan)(
 			&plan, b->problem, b->prices, b->arena, &reason);
-		if (answer == ANSWER_PLAN) {
+		if (answer == ANSWER_PLAN && plan_beyond(plan))
+			text_printf(&reason, "%s", plan_beyond(plan));
+		else if (answer == ANSWER_PLAN)
 			best_pool_add_plan(pool, plan, best_offer(b, plan));
-		} else {
+		if (reason.length)
 			text_printf(why, "%s%s: %s", why->length ? "; " : "",
-			            rivals[i]->name, reason.s ? reason.s : "");
-		}
+			            rivals[i]->name, reason.s);
 		text_free(&reason);
 	}
 }
@@ -73,6 +78,19 @@ static void offer_one_mesh(struct best *b)
 	text_free(&why);
 }
 
+/* Offers the plan that `best-portable` has, so that this search is never dearer. */
+static void offer_portable(struct best *b, struct best_pool *pool)
+{
+	struct text why = {0};
+	struct plan *plan;
+
+	if (b->problem->vocabulary == VOCABULARY_ANY &&
+	    planner_best_portable.plan(&plan, b->problem, b->prices, b->arena, &why) ==
+	            ANSWER_PLAN)
+		best_pool_add_plan(pool, plan, best_offer(b, plan));
+	text_free(&why);
+}
+
 /* Rewrites scripts as long as that pays. */
 static void search_scripts(struct best *b, struct best_pool *pool)
 {
@@ -91,6 +109,7 @@ static enum answer best_plan(struct plan **out, const struct problem *p,
 	struct best_pool *pool = best_pool_new(&b);
 	struct text reasons = {0};
 
+	offer_portable(&b, pool);
 	offer_rivals(&b, pool, &reasons);
 	search_scripts(&b, pool);
 	offer_one_mesh(&b);
@@ -107,6 +126,29 @@ static enum answer best_plan(struct plan **out, const struct problem *p,
 	(*out)->planner = planner_best.name;
 	return ANSWER_PLAN;
 }
+
+static enum answer portable_plan(struct plan **out, const struct problem *p,
+                                 const struct prices *prices, struct arena *arena,
+                                 struct text *why)
+{
+	struct problem *q = arena_dup(arena, p, 1, sizeof(*p));
+	enum answer answer;
+
+	q->vocabulary = VOCABULARY_PORTABLE;
+	answer = best_plan(out, q, prices, arena, why);
+	if (answer == ANSWER_PLAN) {
+		(*out)->problem = p;
+		(*out)->planner = planner_best_portable.name;
+	}
+	return answer;
+}
+
+const struct planner planner_best_portable = {
+	.name = "best-portable",
+	.help = "the cheapest that JAX, PyTorch and MPI can all say: no boxes, no "
+		"strides",
+	.plan = portable_plan,
+};
 
 const struct planner planner_best = {
 	.name = "best",

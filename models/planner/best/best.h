@@ -17,4 +17,10 @@
 
 extern const struct planner planner_best;
 
+/*
+ * The same search within the portable vocabulary (plan/vocabulary.h), whatever that of the
+ * problem is. Its plan is a candidate of `best`.
+ */
+extern const struct planner planner_best_portable;
+
 #endif

@@ -223,6 +223,22 @@ bool script_refine(struct script *out, const struct script *s, struct arena *a)
 	return true;
 }
 
+bool script_merge(struct script *out, const struct script *s, int first, int end,
+                  struct arena *a)
+{
+	const struct layout *after = &s->step[end - 1].after;
+	struct change c;
+
+	if (!find_change(&c, script_before(s, first), after) || c.n == 0)
+		return false;
+	script_copy(out, s);
+	make_step(&out->step[first], &c, after, a);
+	for (int i = end; i < s->n; i++)
+		out->step[first + 1 + i - end] = s->step[i];
+	out->n = s->n - (end - first) + 1;
+	return out->step[first].op != OP_EXCHANGE;
+}
+
 /* --- halves ---------------------------------------------------------------------- */
 
 static int64_t stride_of(const struct mesh *m, struct part p)

@@ -215,3 +215,21 @@ bool script_join(struct script *out, const struct script *s, struct arena *a)
 		joined = true;
 	return joined && join_digits_of(out, s, &j, a);
 }
+
+bool script_unsplit(struct script *out, const struct script *s, struct arena *a)
+{
+	struct joining j = {{false}};
+	bool joined = false;
+
+	for (int k = 0; k + 1 < s->view.shape.rank; k++) {
+		if (s->view.dim[k] != s->view.dim[k + 1])
+			continue;
+		if (!joins_layouts(s, k))
+			return false;
+		j.next[k] = joined = true;
+	}
+	if (joined)
+		return join_digits_of(out, s, &j, a);
+	script_copy(out, s);
+	return true;
+}

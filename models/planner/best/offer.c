@@ -1,6 +1,7 @@
 #include "planner/best/offer.h"
 
 #include "plan/plan_text.h"
+#include "plan/vocabulary.h"
 
 /* Returns whether the plan is cheaper than the cheapest, or wins the tie. */
 static bool takes_lead(const struct best *b, const struct plan *plan, struct price price)
@@ -13,6 +14,8 @@ static bool takes_lead(const struct best *b, const struct plan *plan, struct pri
 void best_offer_priced(struct best *b, struct plan *plan, struct price price,
                        uint32_t senders)
 {
+	if (plan_beyond(plan))
+		return;
 	if (plan_over_memory(plan, b->problem->memory_limit_bytes)) {
 		if (!b->smallest ||
 		    plan->peak_array_bytes < b->smallest->peak_array_bytes)

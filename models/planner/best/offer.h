@@ -17,7 +17,8 @@ struct best {
 
 /*
  * Offers a finished plan of the problem and returns its price. If it is now the
- * cheapest, it must live as long as the search.
+ * cheapest, it must live as long as the search. One beyond the problem's vocabulary is
+ * not taken.
  */
 struct price best_offer(struct best *b, struct plan *plan);
 

@@ -176,11 +176,30 @@ static void price_and_keep(struct best_pool *pool, const struct script *script)
 		                  script->senders);
 }
 
+/*
+ * Writes the script in the portable vocabulary. Returns false where that cannot say it.
+ */
+static bool make_portable(struct script *out, const struct script *script,
+                          struct arena *a)
+{
+	for (int i = 0; i < script->n; i++)
+		if (script->step[i].op == OP_EXCHANGE)
+			return false;
+	return script_unsplit(out, script, a);
+}
+
 void best_pool_add(struct best_pool *pool, const struct script *script)
 {
+	struct script portable;
+
 	if (best_pool_is_over(pool))
 		return;
 	pool->work += SCRIPT_WORK;
+	if (pool->best->problem->vocabulary == VOCABULARY_PORTABLE) {
+		if (!make_portable(&portable, script, pool->arena))
+			return;
+		script = &portable;
+	}
 	if (was_seen(pool, script))
 		return;
 	pool->work += PRICE_WORK;

@@ -76,6 +76,26 @@ static void try_exchanges(struct best_pool *pool, const struct script *script)
 	}
 }
 
+/* Tries one collective in place of several steps, where exchanges may not be. */
+static void try_merges(struct best_pool *pool, const struct script *script)
+{
+	struct script fine, next;
+
+	if (!script_refine(&fine, script, pool->arena))
+		script_copy(&fine, script);
+	for (int first = 0; first < fine.n; first++) {
+		for (int end = first + 1; end <= fine.n; end++) {
+			enum op op = fine.step[end - 1].op;
+
+			if (op == OP_REDUCE_SCATTER || op == OP_ALL_REDUCE)
+				break;
+			if (end > first + 1 &&
+			    script_merge(&next, &fine, first, end, pool->arena))
+				best_pool_add(pool, &next);
+		}
+	}
+}
+
 static void try_overslice(struct best_pool *pool, const struct script *script,
                           struct part part, int first)
 {
@@ -141,7 +161,10 @@ static void try_splits(struct best_pool *pool, const struct script *script)
 
 void best_rewrite(struct best_pool *pool, const struct script *script, bool near)
 {
-	try_exchanges(pool, script);
+	if (script->problem->vocabulary == VOCABULARY_PORTABLE)
+		try_merges(pool, script);
+	else
+		try_exchanges(pool, script);
 	if (pool->best->prices->step == prices_bytes.step)
 		return;
 	try_gathers(pool, script);

@@ -109,6 +109,19 @@ bool script_refine(struct script *out, const struct script *s, struct arena *a);
 bool script_join(struct script *out, const struct script *s, struct arena *a);
 
 /*
+ * Writes the same script over the dimensions of the array. Returns false where tiles are
+ * strided, or a step cannot be said so.
+ */
+bool script_unsplit(struct script *out, const struct script *s, struct arena *a);
+
+/*
+ * Puts the slice, all-gather or all-to-all that does the same in place of steps
+ * [first, end) of a refined script. Returns false where none does.
+ */
+bool script_merge(struct script *out, const struct script *s, int first, int end,
+                  struct arena *a);
+
+/*
  * Does step `at` of a refined script in two: the first brings those parts of mesh axes
  * where they end whose stride over devices is at least `stride` (`major`), or less.
  * Each half is the slice, all-gather or all-to-all that does it, or else an exchange.

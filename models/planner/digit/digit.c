@@ -313,5 +313,6 @@ static enum answer digit_plan(struct plan **out, const struct problem *p,
 const struct planner planner_digit = {
 	.name = "digit",
 	.help = "strided tiles: slice, one fused all-to-all, one fused all-gather",
+	.not_portable = "strided tiles",
 	.plan = digit_plan,
 };
