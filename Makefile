@@ -253,6 +253,8 @@ $B/layers.result: .ci/layers .ci/environment $(LAYERED) $(SOURCES) $(HEADERS)
 	@.ci/layers $B $@
 
 $B/sim/tests/layers.result: .ci/layers
+$B/sim/tests/deps.result: .ci/deps
+$B/sim/tests/report_tables.result: sim/tests/report_tables.py
 
 layers: $(LAYERED)
 	@.ci/layers $B
@@ -326,7 +328,7 @@ list = $(subst $(empty) ,$(comma),$(strip $1))
 PLATFORMS := $(call list,tpu-v4:4x4x4 tpu-v4:8x8x8 tpu-v5e:16x16 tpu-v5e:4x8 \
 	dgx-a100:4 dgx-h100:8)
 PLANNERS := $(call list,gather synth synth-rewrite xla-2021)
-SWEPT := $(call list,best synth xla xla-2021)
+SWEPT := $(call list,best best-portable synth xla xla-2021)
 
 TRAINING := dgx-h100:8 aws-p5en:8 mi300x:8 gb200-nvl72:1 tpu-v5p:4x4x4 tpu-v4:4x4x4
 
