@@ -64,7 +64,7 @@ enum shardsim_status {
 	SHARDSIM_IO,     /* a file cannot be read */
 	SHARDSIM_MISUSE, /* NULL, a handle of another kind, a step that is not there */
 	SHARDSIM_NOT_APPLICABLE, /* the planner cannot say it, the machine cannot run it */
-	SHARDSIM_OVER_MEMORY,    /* no plan of the planner keeps the memory limit */
+	SHARDSIM_OVER_MEMORY,    /* no plan of the planner fits limit and memory */
 	SHARDSIM_WRONG,          /* a plan does not do what its problem asks */
 	SHARDSIM_NO_MEMORY,      /* out of memory */
 	SHARDSIM_FAULT /* an invariant of the library is broken: please report it */
@@ -128,7 +128,7 @@ struct shardsim_link {
 };
 
 /*
- * What is said of every device: its memory (0: not known), the rate of local passes over
+ * What is said of every device: its memory, which plans must fit (0: not known), the rate of local passes over
  * it (0: they cost nothing), and what each step that communicates takes to start.
  */
 struct shardsim_device {
@@ -180,7 +180,7 @@ int32_t shardsim_machine_devices(const struct shardsim_machine *machine);
 /*
  * A problem in texts. Needed are array, from and to, and the mesh unless both layouts are
  * HLO's; the rest is NULL where it is not given: another mesh of the target, the largest
- * live array of a device ("2GiB"), how many devices HLO layouts are for, and the devices
+ * live array of a device ("2GiB"; "none": the memory of devices does not count either), how many devices HLO layouts are for, and the devices
  * of the machine that the meshes' are ("0-3,8-11", or "@FILE" of such a list).
  */
 struct shardsim_problem_text {
@@ -195,7 +195,7 @@ enum shardsim_status shardsim_problem_read(struct shardsim_problem **out,
 
 /*
  * The problem to bring an array from one layout, over whichever mesh, into another; both
- * are of the same array. A memory limit below 0 is none.
+ * are of the same array. A memory limit below 0 is none; the memory of devices counts.
  */
 enum shardsim_status shardsim_problem_new(struct shardsim_problem **out,
                                           const struct shardsim_layout *from,
@@ -225,7 +225,8 @@ enum shardsim_status shardsim_planner_add(const struct planner *planner,
  * Plans a problem: for the least time on the machine, whose devices must suffice, or,
  * where that is NULL, for the fewest bytes. The plan has been checked. Errors:
  * SHARDSIM_RANGE, there is no such planner, or the machine has too few devices;
- * SHARDSIM_NOT_APPLICABLE; SHARDSIM_OVER_MEMORY, which says what limit would do;
+ * SHARDSIM_NOT_APPLICABLE; SHARDSIM_OVER_MEMORY, which says what limit would do or, on a
+ * machine, what the plan needs and a device has;
  * SHARDSIM_WRONG, which only a planner of one's own should cause.
  */
 enum shardsim_status shardsim_plan(struct shardsim_plan **out,

@@ -5,6 +5,7 @@
 #include "api/planners.h"
 #include "cost/price.h"
 #include "plan/check.h"
+#include "plan/memory.h"
 #include "plan/plan_text.h"
 #include "plan/view.h"
 
@@ -108,6 +109,8 @@ static enum answer run_planner(const struct plan **out, struct planning *p,
                                struct text *why)
 {
 	const struct placement *place = problem_place(p->problem);
+	struct problem *problem =
+		arena_dup(a, &p->problem->problem, 1, sizeof(*problem));
 	struct pricer *pricer = NULL;
 	struct prices prices = prices_bytes;
 	struct plan *plan = NULL;
@@ -116,8 +119,9 @@ static enum answer run_planner(const struct plan **out, struct planning *p,
 	if (p->machine) {
 		pricer = pricer_new(p->machine->machine, place);
 		prices = pricer_prices(pricer);
+		problem_use_memory(problem, p->machine->machine);
 	}
-	answer = planner_run(planner, &plan, &p->problem->problem, &prices, a, why);
+	answer = planner_run(planner, &plan, problem, &prices, a, why);
 	pricer_free(pricer);
 	*out = plan;
 	return answer;

@@ -184,6 +184,22 @@ void units_print_bytes(struct text *out, double bytes)
 	print_scaled(out, bytes, scale, 5);
 }
 
+void units_print_capacity(struct text *out, double bytes)
+{
+	static const struct unit scale[] = {
+		{"TB", 1e12}, {"GB", 1e9}, {"MB", 1e6}, {"kB", 1e3}};
+
+	for (int i = 0; i < 4; i++) {
+		double n = bytes / scale[i].factor;
+
+		if (n >= 1 && n < 1e4 && n == floor(n)) {
+			text_printf(out, "%.0f %s", n, scale[i].name);
+			return;
+		}
+	}
+	units_print_bytes(out, bytes);
+}
+
 void units_print_time(struct text *out, double seconds)
 {
 	static const struct unit scale[] = {{"us", 1e-6}, {"ms", 1e-3}, {"s", 1}};

@@ -27,8 +27,13 @@ enum status units_rate(const char *text, struct where at, double *out_Bps,
 enum status units_time(const char *text, struct where at, double *out_s,
                        struct error *e);
 
-/* For people, three or four significant digits: "1.5 MiB", "12.3 us", "45 GB/s". */
+/*
+ * For people, three or four significant digits: "1.5 MiB", "12.3 us", "45 GB/s". A capacity
+ * is printed as vendors state it, "80 GB", if that is a whole number of an SI unit, else as
+ * bytes are, "32 GiB".
+ */
 void units_print_bytes(struct text *out, double bytes);
+void units_print_capacity(struct text *out, double bytes);
 void units_print_time(struct text *out, double seconds);
 void units_print_rate(struct text *out, double Bps);
 

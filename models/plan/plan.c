@@ -336,8 +336,3 @@ void plan_groups_step(struct plan *p, enum op op, const struct move *moves, int 
 	                          (size_t)groups.ngroups * (size_t)groups.size,
 	                          sizeof(*groups.ids));
 }
-
-bool plan_over_memory(const struct plan *p, int64_t limit_bytes)
-{
-	return limit_bytes >= 0 && p->peak_array_bytes > limit_bytes;
-}

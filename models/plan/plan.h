@@ -230,7 +230,4 @@ void plan_groups_step(struct plan *p, enum op op, const struct move *moves, int 
  */
 void plan_finish(struct plan *p);
 
-/* Returns true if a tile array of the plan is larger than `limit` bytes (-1: never). */
-bool plan_over_memory(const struct plan *p, int64_t limit_bytes);
-
 #endif

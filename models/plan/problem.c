@@ -322,6 +322,17 @@ static void number_devices(struct problem *p)
 	p->two_meshes = true;
 }
 
+/* Reads a size, or "none": no limit, whatever memory devices have. */
+static enum status read_memory_limit(struct problem *out, const struct problem_text *t,
+                                     struct error *e)
+{
+	out->any_memory = t->memory_limit && strcmp(t->memory_limit, "none") == 0;
+	if (!t->memory_limit || out->any_memory)
+		return OK;
+	return units_bytes(t->memory_limit, t->memory_limit_at,
+	                   &out->memory_limit_bytes, e);
+}
+
 enum status problem_make(struct problem *out, struct arena *a,
                          const struct problem_text *t, struct error *e)
 {
@@ -336,8 +347,7 @@ enum status problem_make(struct problem *out, struct arena *a,
 	if (layout_parse(&out->to, &out->to_mesh, &out->array.shape, a, t->to, t->to_at,
 	                 e) != OK)
 		return e->code;
-	if (t->memory_limit && units_bytes(t->memory_limit, t->memory_limit_at,
-	                                   &out->memory_limit_bytes, e) != OK)
+	if (read_memory_limit(out, t, e) != OK)
 		return e->code;
 	if (vocabulary_parse(&out->vocabulary, t->vocabulary, t->vocabulary_at, e) != OK)
 		return e->code;

@@ -40,6 +40,12 @@ struct problem {
 	const int32_t *platform, *from_devices, *to_devices;
 	struct layout from, to;
 	int64_t memory_limit_bytes; /* per device, of the largest live array; -1: none */
+	/*
+	 * Of the smallest device that takes part, for all arrays that live at once; 0: not
+	 * known, or not to count (memory.h). `any_memory`: the limit was given as "none".
+	 */
+	int64_t device_memory_bytes;
+	bool any_memory;
 	enum vocabulary vocabulary; /* of planners that have a choice */
 	/*
 	 * The extent plans run on: ceil(g / s) * s where source and target shard counts

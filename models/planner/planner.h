@@ -110,15 +110,15 @@ struct prices prices_memory(struct prices *base);
 enum answer {
 	ANSWER_PLAN,           /* *out is a finished plan */
 	ANSWER_NOT_APPLICABLE, /* the planner cannot express it; why says so */
-	ANSWER_OVER_MEMORY /* no plan within the limit; why names the smallest that does */
+	ANSWER_OVER_MEMORY     /* no plan that fits; why says what it needs */
 };
 
 struct planner {
 	const char *name, *help; /* shown by `shardsim list planners` */
 	/*
 	 * Plans the problem into `arena`. `why` is appended to unless a plan is
-	 * returned. planner_run() finds out a plan above the memory limit; a planner
-	 * that can avoid it looks at problem->memory_limit_bytes itself.
+	 * returned. planner_run() finds out a plan that does not fit; a planner that can
+	 * avoid it asks plan_over_memory() itself (plan/memory.h).
 	 */
 	enum answer (*plan)(struct plan **out, const struct problem *p,
 	                    const struct prices *prices, struct arena *arena,
@@ -144,8 +144,9 @@ const struct planner *planner_find(const char *name, size_t length);
 
 /*
  * Runs a planner. Refuses one that is not portable where plans are to be, and limits
- * below max(source tile, target tile) for every planner, answers the empty plan where source and target tiles agree, and turns plans above the
- * limit into ANSWER_OVER_MEMORY with the smallest limit that would do.
+ * below max(source tile, target tile) for every planner, answers the empty plan where source and target tiles agree, and turns plans that do
+ * not fit (plan/memory.h) into ANSWER_OVER_MEMORY with what they need; *out is then such a
+ * plan, or as it was.
  */
 enum answer planner_run(const struct planner *planner, struct plan **out,
                         const struct problem *p, const struct prices *prices,

@@ -1,21 +1,10 @@
+#include "plan/memory.h"
 #include "planner/planner.h"
-
-/*
- * Answers with the smallest limit that would do: "set --memory-limit to at least N
- * bytes".
- */
-static enum answer over_memory(struct text *why, int64_t bytes)
-{
-	text_printf(why, "needs a memory limit of at least %lld bytes",
-	            (long long)bytes);
-	return ANSWER_OVER_MEMORY;
-}
 
 enum answer planner_run(const struct planner *planner, struct plan **out,
                         const struct problem *p, const struct prices *prices,
                         struct arena *arena, struct text *why)
 {
-	int64_t limit = p->memory_limit_bytes;
 	enum answer answer;
 
 	if (planner->not_portable && p->vocabulary == VOCABULARY_PORTABLE) {
@@ -23,8 +12,11 @@ enum answer planner_run(const struct planner *planner, struct plan **out,
 		            planner->not_portable);
 		return ANSWER_NOT_APPLICABLE;
 	}
-	if (limit >= 0 && limit < p->memory_bound_bytes)
-		return over_memory(why, p->memory_bound_bytes);
+	/* Every plan has these tiles; what it holds at once it says itself. */
+	if (memory_exceeded(p, p->memory_bound_bytes, 0)) {
+		memory_explain(why, p, p->memory_bound_bytes, 0);
+		return ANSWER_OVER_MEMORY;
+	}
 	/* A scalar has no tiles that could tell on which devices it is. */
 	if (p->padded_ok && (p->same_devices || p->array.shape.rank > 0) &&
 	    layout_same_tiles(&p->from, &p->mesh, &p->to, &p->to_mesh) &&
@@ -40,7 +32,8 @@ enum answer planner_run(const struct planner *planner, struct plan **out,
 			return ANSWER_NOT_APPLICABLE;
 		}
 	}
-	if (plan_over_memory(*out, limit))
-		return over_memory(why, (*out)->peak_array_bytes);
-	return ANSWER_PLAN;
+	if (!plan_over_memory(*out))
+		return ANSWER_PLAN;
+	memory_explain(why, p, (*out)->peak_array_bytes, (*out)->peak_live_bytes);
+	return ANSWER_OVER_MEMORY;
 }

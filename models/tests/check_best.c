@@ -8,6 +8,7 @@
 
 #include "cost/price.h"
 #include "plan/check.h"
+#include "plan/memory.h"
 #include "plan/plan_text.h"
 #include "planner/best/best.h"
 #include "planner/best/senders.h"
@@ -99,7 +100,7 @@ static struct plan *right_plan(const struct problem *p, const struct prices *pri
 		return NULL;
 	ck_assert_str_eq(plan->planner, "best");
 	ck_assert_msg(plan_check(plan, &why), "%s: %s", case_describe(arena, p), why.s);
-	ck_assert(!plan_over_memory(plan, p->memory_limit_bytes));
+	ck_assert(!plan_over_memory(plan));
 	text_free(&why);
 	return plan;
 }

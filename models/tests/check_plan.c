@@ -1,6 +1,7 @@
 /* Plans: groups and pairs against the definition, layouts of steps, bytes and memory. */
 #include "plan/check.h"
 #include "plan/groups.h"
+#include "plan/memory.h"
 #include "tests/plan_count.h"
 #include "tests/tests.h"
 
@@ -403,6 +404,25 @@ static void compare_bytes(const struct plan *p, struct arena *a)
 	ck_assert_int_eq(p->send_bytes, p->recv_bytes);
 }
 
+/* The limit is for the largest array, the device's memory for what lives at once. */
+static void check_fits(const struct plan *p, int64_t array, int64_t live)
+{
+	struct problem q = *p->problem;
+	struct plan plan = *p;
+
+	plan.problem = &q;
+	ck_assert(!plan_over_memory(&plan));
+	q.memory_limit_bytes = array;
+	ck_assert(!plan_over_memory(&plan));
+	q.memory_limit_bytes = array - 1;
+	ck_assert(plan_over_memory(&plan));
+	q.memory_limit_bytes = -1;
+	q.device_memory_bytes = live;
+	ck_assert(!plan_over_memory(&plan));
+	q.device_memory_bytes = live - 1;
+	ck_assert_int_eq(plan_over_memory(&plan), live > 1);
+}
+
 /* The peaks by definition: the largest tile, the largest source + operand + result. */
 static void compare_memory(const struct plan *p)
 {
@@ -422,9 +442,7 @@ static void compare_memory(const struct plan *p)
 	}
 	ck_assert_int_eq(p->peak_array_bytes, array);
 	ck_assert_int_eq(p->peak_live_bytes, live);
-	ck_assert(!plan_over_memory(p, array));
-	ck_assert(plan_over_memory(p, array - 1));
-	ck_assert(!plan_over_memory(p, -1));
+	check_fits(p, array, live);
 }
 
 START_TEST(random_plans_are_right_and_cost_what_they_move)

@@ -244,8 +244,8 @@ static void say_costs(struct text *out, const struct shown *s, struct arena *a)
 
 		cell[0] = m->planner;
 		cell[1] = p ? words_bytes(a, p->recv_bytes) : "-";
-		cell[2] = p ? words_bytes(a, p->peak_array_bytes) : "-";
-		cell[3] = p ? words_bytes(a, p->peak_live_bytes) : "-";
+		cell[2] = words_bytes(a, (double)m->peak_array_bytes);
+		cell[3] = words_bytes(a, (double)m->peak_live_bytes);
 		if (is_timed(s)) {
 			cell[4] = words_time(a, m->time_s[0]);
 			cell[5] = isnan(m->time_s[0]) || !(m->bound_s > 0)
@@ -254,6 +254,9 @@ static void say_costs(struct text *out, const struct shown *s, struct arena *a)
 			                                 m->time_s[0] / m->bound_s);
 		}
 		cell[columns - 1] = p ? "" : outcome_name(m->status);
+		if (m->status == OUTCOME_OVER_MEMORY)
+			cell[columns - 1] =
+				arena_printf(a, "over-memory: %s", m->message);
 		columns_row(&t, cell);
 	}
 	text_printf(out, "\nwhat it costs\n");

@@ -58,7 +58,7 @@ static const struct argp_option option_table[] = {
 	{"num-devices", KEY_NUM_DEVICES, "N", 0,
          "devices, for HLO layouts without --mesh", 0},
 	{"memory-limit", KEY_MEMORY_LIMIT, "SIZE", 0,
-         "largest live array on a device, such as 2GiB", 0},
+         "largest live array on a device, such as 2GiB; none: any memory will do", 0},
 	{"vocabulary", KEY_VOCABULARY, "any|portable", 0,
          "what best and direct may use (default any; portable: no boxes, no strides)", 0},
 	{"planner", KEY_PLANNER, "LIST", 0, "planners, or all (default synth)", 0},

@@ -136,6 +136,11 @@ static json_t *steps_json(const struct shown *s, const struct measurement *m)
 	return steps;
 }
 
+static json_t *bytes_json(int64_t bytes)
+{
+	return bytes >= 0 ? json_integer(bytes) : json_null();
+}
+
 static json_t *result_json(const struct shown *s, const struct measurement *m)
 {
 	json_t *o = json_object(), *times = json_object();
@@ -147,14 +152,10 @@ static json_t *result_json(const struct shown *s, const struct measurement *m)
 	json_object_set_new(o, "planning_s",
 	                    json_known(s->timing ? m->planning_s : NAN));
 	json_object_set_new(o, "steps", p ? steps_json(s, m) : json_array());
-	json_object_set_new(o, "recv_bytes",
-	                    p ? json_integer(p->recv_bytes) : json_null());
-	json_object_set_new(o, "send_bytes",
-	                    p ? json_integer(p->send_bytes) : json_null());
-	json_object_set_new(o, "peak_array_bytes",
-	                    p ? json_integer(p->peak_array_bytes) : json_null());
-	json_object_set_new(o, "peak_live_bytes",
-	                    p ? json_integer(p->peak_live_bytes) : json_null());
+	json_object_set_new(o, "recv_bytes", bytes_json(p ? p->recv_bytes : -1));
+	json_object_set_new(o, "send_bytes", bytes_json(p ? p->send_bytes : -1));
+	json_object_set_new(o, "peak_array_bytes", bytes_json(m->peak_array_bytes));
+	json_object_set_new(o, "peak_live_bytes", bytes_json(m->peak_live_bytes));
 	for (int k = 0; k < s->bench->nclocks; k++)
 		json_object_set_new(times, s->bench->clock[k]->name,
 		                    json_known(m->time_s[k]));

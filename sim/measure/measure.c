@@ -5,6 +5,7 @@
 #include "cost/bound.h"
 #include "cost/fluid.h"
 #include "plan/check.h"
+#include "plan/memory.h"
 #include "system/wall.h"
 
 #include <math.h>
@@ -40,10 +41,11 @@ void bench_init(struct bench *b, const struct machine *m)
 	b->prices = pricer_prices(b->pricer);
 }
 
-void bench_place(struct bench *b, const struct problem *p)
+void bench_place(struct bench *b, struct problem *p)
 {
 	struct placement place = {.n = p->ndevices, .platform = p->platform};
 
+	problem_use_memory(p, b->machine);
 	/* Prices stay good while devices stand in order. */
 	if (!b->machine || (!place.platform && !b->placement.platform))
 		return;
@@ -116,7 +118,10 @@ void measure_plan(struct measurement *out, struct bench *b, const struct problem
 	struct text why = {0};
 	double start = wall_s();
 
-	*out = (struct measurement){.planner = planner->name, .message = ""};
+	*out = (struct measurement){.planner = planner->name,
+	                            .message = "",
+	                            .peak_array_bytes = -1,
+	                            .peak_live_bytes = -1};
 	out->planning_s = NAN;
 	out->bound_s = NAN;
 	for (int i = 0; i < CLOCKS_MAX; i++)
@@ -128,6 +133,10 @@ void measure_plan(struct measurement *out, struct bench *b, const struct problem
 	start = wall_s();
 	out->status = outcomes[planner_run(planner, &out->plan, p, &b->prices, a, &why)];
 	out->planning_s = wall_s() - start;
+	if (out->plan) {
+		out->peak_array_bytes = out->plan->peak_array_bytes;
+		out->peak_live_bytes = out->plan->peak_live_bytes;
+	}
 	if (out->status == OUTCOME_OK && !plan_check(out->plan, &why))
 		out->status = OUTCOME_WRONG;
 	if (out->status != OUTCOME_OK) {

@@ -55,9 +55,10 @@ double bench_seconds(struct step_time *times, const struct bench *b, int clock,
                      const struct steps *s, char *message, size_t size);
 
 /*
- * Takes the problem's devices (borrowed) as the placement, and sets the prices for it.
+ * Takes the problem's devices (borrowed) as the placement, sets the prices for it, and
+ * tells the problem the memory of these devices.
  */
-void bench_place(struct bench *b, const struct problem *p);
+void bench_place(struct bench *b, struct problem *p);
 
 /* What a planner answered to a problem; everything is the arena's. */
 struct measurement {
@@ -65,6 +66,8 @@ struct measurement {
 	enum outcome status; /* the worst, over the clocks timed so far */
 	const char *message; /* "" when there is nothing to say */
 	struct plan *plan;   /* NULL unless there is a checked plan */
+	/* Of the plan, also of one that does not fit the memory; -1: there is none. */
+	int64_t peak_array_bytes, peak_live_bytes;
 	double planning_s;
 	double bound_s; /* no plan is faster; NaN without a platform */
 	double time_s[CLOCKS_MAX];

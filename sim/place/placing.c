@@ -158,6 +158,8 @@ void placing_measure(struct measurement *out, struct problem *problem, struct be
 		*out = (struct measurement){.planner = planner->name,
 		                            .status = OUTCOME_NOT_APPLICABLE,
 		                            .message = arena_strdup(a, e.text),
+		                            .peak_array_bytes = -1,
+		                            .peak_live_bytes = -1,
 		                            .planning_s = NAN,
 		                            .bound_s = NAN};
 		return;

@@ -180,7 +180,7 @@ static enum status try_program(struct work_time *out, double *best_s, struct tim
 }
 
 static enum status time_plan(struct work_time *out, double *best_s, struct timing *t,
-                             const struct problem *p, const struct scenario *sc,
+                             struct problem *p, const struct scenario *sc,
                              struct arena *a)
 {
 	struct bench *b = t->bench;

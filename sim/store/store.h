@@ -29,9 +29,9 @@
 enum outcome {
 	OUTCOME_OK,
 	OUTCOME_NOT_APPLICABLE, /* the planner cannot express it; `message` says why */
-	OUTCOME_OVER_MEMORY,    /* `message` names the smallest limit that would do */
-	OUTCOME_WRONG,          /* the plan did not pass its check: a fault of ours */
-	OUTCOME_FAILED          /* `message` is what went wrong */
+	OUTCOME_OVER_MEMORY, /* its plan does not fit; `message` says what it needs */
+	OUTCOME_WRONG,       /* the plan did not pass its check: a fault of ours */
+	OUTCOME_FAILED       /* `message` is what went wrong */
 };
 enum { OUTCOMES = OUTCOME_FAILED + 1 };
 

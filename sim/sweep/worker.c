@@ -98,6 +98,8 @@ static void fill_row(struct row *r, const struct worker *worker, int clock)
 	r->planning_s = m->planning_s;
 	r->bound_s = m->bound_s;
 	r->recv_bound_bytes = worker->problem.recv_bound_bytes;
+	r->peak_array_bytes = m->peak_array_bytes;
+	r->peak_live_bytes = m->peak_live_bytes;
 	r->devices = worker->problem.ndevices;
 	if (!p)
 		return;
@@ -106,8 +108,6 @@ static void fill_row(struct row *r, const struct worker *worker, int clock)
 	r->local_s = m->local_s[clock];
 	r->recv_bytes = p->recv_bytes;
 	r->send_bytes = p->send_bytes;
-	r->peak_array_bytes = p->peak_array_bytes;
-	r->peak_live_bytes = p->peak_live_bytes;
 	r->full_remat = p->full_remat;
 	plan_print_line(&steps, p);
 	r->steps = text_take(&steps, worker->arena);

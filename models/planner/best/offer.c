@@ -1,5 +1,6 @@
 #include "planner/best/offer.h"
 
+#include "plan/memory.h"
 #include "plan/plan_text.h"
 #include "plan/vocabulary.h"
 
@@ -11,14 +12,34 @@ static bool takes_lead(const struct best *b, const struct plan *plan, struct pri
 	return order < 0 || (order == 0 && plan_wins_tie(plan, b->plan));
 }
 
+/* Returns what is to be told of an array: the limit that it needs, if it needs another. */
+static int64_t limit_for(const struct best *b, int64_t array_bytes)
+{
+	int64_t limit = b->problem->memory_limit_bytes;
+
+	return limit >= 0 && array_bytes > limit ? array_bytes : 0;
+}
+
+bool best_needs_less(const struct best *b, int64_t array_bytes, int64_t live_bytes)
+{
+	int64_t limit = limit_for(b, array_bytes), least;
+
+	if (b->plan)
+		return false;
+	if (!b->smallest)
+		return true;
+	least = limit_for(b, b->smallest->peak_array_bytes);
+	return limit < least ||
+	       (limit == least && live_bytes < b->smallest->peak_live_bytes);
+}
+
 void best_offer_priced(struct best *b, struct plan *plan, struct price price,
                        uint32_t senders)
 {
 	if (plan_beyond(plan))
 		return;
-	if (plan_over_memory(plan, b->problem->memory_limit_bytes)) {
-		if (!b->smallest ||
-		    plan->peak_array_bytes < b->smallest->peak_array_bytes)
+	if (plan_over_memory(plan)) {
+		if (best_needs_less(b, plan->peak_array_bytes, plan->peak_live_bytes))
 			b->smallest = plan;
 	} else if (takes_lead(b, plan, price)) {
 		b->plan = plan;

@@ -9,10 +9,10 @@ struct best {
 	const struct problem *problem;
 	const struct prices *prices;
 	struct arena *arena;
-	struct plan *plan; /* the cheapest within the memory limit; NULL: none yet */
+	struct plan *plan; /* the cheapest that fits (plan/memory.h); NULL: none yet */
 	struct price price;
 	uint32_t senders; /* of its script (senders.h); a plan of another planner: 0 */
-	struct plan *smallest; /* of those above the limit, by peak_array_bytes */
+	struct plan *smallest; /* the one that needs least of those that do not fit */
 };
 
 /*
@@ -21,6 +21,12 @@ struct best {
  * not taken.
  */
 struct price best_offer(struct best *b, struct plan *plan);
+
+/*
+ * Returns whether a plan that does not fit, with these peaks, is worth an offer: there is
+ * none that fits, and it needs less than the smallest so far.
+ */
+bool best_needs_less(const struct best *b, int64_t array_bytes, int64_t live_bytes);
 
 /* Offers a plan whose price is known, with the number of its script's senders. */
 void best_offer_priced(struct best *b, struct plan *plan, struct price price,

@@ -1,5 +1,7 @@
 #include "planner/best/pool.h"
 
+#include "plan/memory.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -112,6 +114,13 @@ static bool was_seen(struct best_pool *pool, const struct script *script)
 	return !fresh;
 }
 
+static void note_memory(struct pooled *e, const struct plan *plan)
+{
+	e->array_bytes = plan->peak_array_bytes;
+	e->live_bytes = plan->peak_live_bytes;
+	e->over_memory = plan_over_memory(plan);
+}
+
 /*
  * Prices a script, by its steps where their prices add up, each of which is built once,
  * else by its plan. Returns false if it is so dear that it is not kept, or cannot be
@@ -121,7 +130,6 @@ static bool price_script(struct best_pool *pool, struct pooled *e)
 {
 	struct best *b = pool->best;
 	struct plan *plan;
-	int64_t array_bytes, limit = b->problem->memory_limit_bytes;
 
 	if (pool->steps) {
 		struct price most = b->price;
@@ -132,8 +140,9 @@ static bool price_script(struct best_pool *pool, struct pooled *e)
 		if (!step_prices_script(&e->price, pool->steps, e->script,
 		                        b->plan && e->script->n > 1 ? &most : NULL))
 			return false;
-		script_memory(&array_bytes, &e->live_bytes, e->script);
-		e->over_memory = limit >= 0 && array_bytes > limit;
+		script_memory(&e->array_bytes, &e->live_bytes, e->script);
+		e->over_memory =
+			memory_exceeded(b->problem, e->array_bytes, e->live_bytes);
 		return true;
 	}
 	arena_reset(pool->plans);
@@ -142,8 +151,7 @@ static bool price_script(struct best_pool *pool, struct pooled *e)
 		return false;
 	pool->work += b->problem->ndevices + step_prices_messages(plan);
 	e->price = b->prices->plan(b->prices->self, plan);
-	e->live_bytes = plan->peak_live_bytes;
-	e->over_memory = plan_over_memory(plan, limit);
+	note_memory(e, plan);
 	return true;
 }
 
@@ -159,8 +167,11 @@ bool best_pool_is_far(const struct best_pool *pool, const struct pooled *e)
  */
 static bool may_win(const struct best_pool *pool, const struct pooled *e)
 {
-	return !e->over_memory &&
-	       (!pool->best->plan || price_compare(e->price, pool->best->price) <= 0);
+	const struct best *b = pool->best;
+
+	if (e->over_memory)
+		return best_needs_less(b, e->array_bytes, e->live_bytes);
+	return !b->plan || price_compare(e->price, b->price) <= 0;
 }
 
 static void price_and_keep(struct best_pool *pool, const struct script *script)
@@ -215,7 +226,6 @@ void best_pool_add_plan(struct best_pool *pool, const struct plan *plan,
 	if (!script_of_plan(&script, plan) || was_seen(pool, &script))
 		return;
 	e.script = script_keep(&script, pool->arena);
-	e.live_bytes = plan->peak_live_bytes;
-	e.over_memory = plan_over_memory(plan, pool->best->problem->memory_limit_bytes);
+	note_memory(&e, plan);
 	pool_insert(pool, &e);
 }

@@ -16,8 +16,8 @@ enum { BEST_POOL_MAX = 64 };
 struct pooled {
 	const struct script *script;
 	struct price price;
-	int64_t live_bytes;
-	bool over_memory, expanded; /* expanded: it was rewritten */
+	int64_t array_bytes, live_bytes; /* the peaks of its plan */
+	bool over_memory, expanded;      /* expanded: it was rewritten */
 };
 
 struct best_pool {

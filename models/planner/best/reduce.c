@@ -192,6 +192,7 @@ static void offer_after(struct reduction *reduction, const struct layout *after)
 	rest->from = *after;
 	rest->to = reduced(&rest->to);
 	rest->memory_limit_bytes = -1;
+	rest->device_memory_bytes = 0;
 	rest->vocabulary = VOCABULARY_ANY;
 	problem_finish(rest);
 	if (!rest->padded_ok || memcmp(&rest->padded, &reduction->problem->padded,
