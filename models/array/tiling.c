@@ -2,6 +2,7 @@
 #include "array/layout.h"
 #include "array/tile.h"
 #include "base/assert.h"
+#include "base/list.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -42,13 +43,6 @@ const struct tiling *layout_tiling(const struct layout *l, const struct mesh *m,
 	return t;
 }
 
-static int rising(const void *a, const void *b)
-{
-	const int32_t *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
 struct layout layout_of_tiling(const struct tiling *t, struct arena *a)
 {
 	struct layout l = layout_replicated(t->rank);
@@ -60,7 +54,7 @@ struct layout layout_of_tiling(const struct tiling *t, struct arena *a)
 			ids[i] = i;
 	else
 		for (int32_t i = 0; i < t->ndevices; i += t->replicas)
-			qsort(ids + i, (size_t)t->replicas, sizeof(*ids), rising);
+			qsort(ids + i, (size_t)t->replicas, sizeof(*ids), compare_int32);
 	copy->ids = ids;
 	l.kind = LAYOUT_TILES;
 	l.tiling = copy;

@@ -51,4 +51,12 @@ static inline void *list_grow(struct arena *a, void *at, int64_t n, int64_t more
 	return more <= *room - n ? at : list_move(a, at, n, more, room, size);
 }
 
+/* Orders items of type int32_t for qsort() and bsearch(), the smallest first. */
+static inline int compare_int32(const void *a, const void *b)
+{
+	int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
 #endif

@@ -15,6 +15,7 @@
 #include "collective/device_ring.h"
 
 #include "base/assert.h"
+#include "base/list.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -32,13 +33,6 @@ double device_ring_hop_bytes(enum op op, int32_t n, double held_bytes)
 		assert(op == OP_REDUCE || op == OP_BROADCAST);
 		return held_bytes;
 	}
-}
-
-static int by_device_number(const void *a, const void *b)
-{
-	int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-
-	return (x > y) - (x < y);
 }
 
 /* Returns whether the numbers rise all the way round, but for one place. */
@@ -67,7 +61,7 @@ struct groups device_ring_order(const struct groups *g, struct arena *a)
 			continue;
 		}
 		memcpy(sorted, group, (size_t)g->size * sizeof(*sorted));
-		qsort(sorted, (size_t)g->size, sizeof(*sorted), by_device_number);
+		qsort(sorted, (size_t)g->size, sizeof(*sorted), compare_int32);
 		while (sorted[root] != group[0])
 			root++;
 		for (int32_t k = 0; k < g->size; k++)

@@ -1,4 +1,5 @@
 #include "base/assert.h"
+#include "base/list.h"
 #include "collective/nccl.h"
 
 #include <math.h>
@@ -22,13 +23,6 @@ static int inner_fabric(const struct machine *m, int32_t d)
 		if (!nccl_is_network(m, f) && m->fabric[f].domain[d] >= 0)
 			return f;
 	return -1;
-}
-
-static int by_id(const void *a, const void *b)
-{
-	int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-
-	return (x > y) - (x < y);
 }
 
 /*
@@ -80,7 +74,7 @@ struct nccl_group nccl_group_make(struct arena *a, const struct machine *m,
 		sorted[start[node[i]] + filled[node[i]]++] = ids[i];
 	for (int32_t k = 0; k < g.nodes; k++)
 		qsort(sorted + start[k], (size_t)(start[k + 1] - start[k]),
-		      sizeof(*sorted), by_id);
+		      sizeof(*sorted), compare_int32);
 	g.ids = sorted;
 	g.start = start;
 	return g;

@@ -23,6 +23,7 @@
 #include "collective/two_level.h"
 
 #include "base/assert.h"
+#include "base/list.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -102,13 +103,6 @@ bool two_level_applies(const struct machine *m, enum op op, const struct groups 
 	return g->ngroups > 0;
 }
 
-static int by_id(const void *a, const void *b)
-{
-	int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 /*
  * Sort one group by nodes, in order of first appearance, into inner[node * m + number],
  * numbers by rising device, and the same into rails[number * nodes + node].
@@ -134,7 +128,7 @@ static void split_group(const struct machine *m, const struct levels *levels,
 	}
 	for (int32_t k = 0; k < nodes; k++)
 		qsort(inner + (int64_t)k * levels->m, (size_t)levels->m, sizeof(*inner),
-		      by_id);
+		      compare_int32);
 	for (int32_t j = 0; j < levels->m; j++)
 		for (int32_t k = 0; k < nodes; k++)
 			rails[j * nodes + k] = inner[k * levels->m + j];

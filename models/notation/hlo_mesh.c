@@ -1,5 +1,6 @@
 /* A mesh for problems that are given by HLO texts alone. */
 #include "base/assert.h"
+#include "base/list.h"
 #include "notation/hlo.h"
 #include "notation/notation.h"
 
@@ -17,13 +18,6 @@ struct cuts {
 	int32_t at[CUTS_MAX];
 };
 
-static int compare_cuts(const void *a, const void *b)
-{
-	int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 static void cuts_add(struct cuts *c, int32_t at)
 {
 	for (int i = 0; i < c->n; i++)
@@ -31,7 +25,7 @@ static void cuts_add(struct cuts *c, int32_t at)
 			return;
 	if (c->n < CUTS_MAX)
 		c->at[c->n++] = at;
-	qsort(c->at, (size_t)c->n, sizeof(*c->at), compare_cuts);
+	qsort(c->at, (size_t)c->n, sizeof(*c->at), compare_int32);
 }
 
 /* Returns whether the cuts divide each other, so that axes fit between them. */

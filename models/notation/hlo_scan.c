@@ -1,5 +1,6 @@
 /* The text of an HLO sharding, with both forms of the device list. */
 #include "base/assert.h"
+#include "base/list.h"
 #include "notation/hlo.h"
 #include "notation/read.h"
 
@@ -272,13 +273,6 @@ static void sort_subgroups(struct tiles *t, struct arena *a)
 	t->dim[first + 1] = replicated;
 }
 
-static int compare_ids(const void *a, const void *b)
-{
-	int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 static void fill_tiling(struct hlo *out, struct tiles *t, struct arena *a)
 {
 	struct tiling *tiling = &out->tiling;
@@ -293,7 +287,7 @@ static void fill_tiling(struct hlo *out, struct tiles *t, struct arena *a)
 	tiling->ndevices = t->ndevices;
 	for (int32_t i = 0; i < t->ndevices; i += tiling->replicas)
 		qsort(t->ids + i, (size_t)tiling->replicas, sizeof(*t->ids),
-		      compare_ids);
+		      compare_int32);
 	tiling->ids = t->ids;
 }
 

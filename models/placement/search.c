@@ -328,8 +328,7 @@ enum status placement_of(struct placed *out, const struct matrix *m,
 	return status;
 }
 
-/* Rounds to 40 bits, so that sums of equal terms in another order are equal. */
-static double rounded_s(double s)
+double placement_rounded_s(double s)
 {
 	int exponent;
 	double fraction = frexp(s, &exponent);
@@ -341,8 +340,10 @@ static int by_time(const void *a, const void *b)
 {
 	const struct placed *x = a, *y = b;
 
-	double best_x = rounded_s(x->best_s), best_y = rounded_s(y->best_s);
-	double all_x = rounded_s(x->allreduce_s), all_y = rounded_s(y->allreduce_s);
+	double best_x = placement_rounded_s(x->best_s),
+	       best_y = placement_rounded_s(y->best_s);
+	double all_x = placement_rounded_s(x->allreduce_s),
+	       all_y = placement_rounded_s(y->allreduce_s);
 
 	if (best_x != best_y)
 		return best_x < best_y ? -1 : 1;
@@ -384,7 +385,8 @@ static int by_program_time(const void *a, const void *b)
 {
 	const struct found_program *x = a, *y = b;
 
-	double x_s = rounded_s(x->timed.time_s), y_s = rounded_s(y->timed.time_s);
+	double x_s = placement_rounded_s(x->timed.time_s),
+	       y_s = placement_rounded_s(y->timed.time_s);
 
 	if (x_s != y_s)
 		return x_s < y_s ? -1 : 1;

@@ -64,6 +64,9 @@ enum status placement_search(struct placed **out, int64_t *n, struct arena *a,
                              const struct placement_case *c,
                              const struct reduction_clock *clock, struct error *e);
 
+/* Rounds to 40 bits, so that sums of equal terms in another order are equal. */
+double placement_rounded_s(double s);
+
 /* Finds the space of its best program. */
 void placed_space(struct space *out, struct arena *a, const struct placement_case *c,
                   const struct placed *p);

@@ -1,6 +1,7 @@
 #include "placement/space.h"
 
 #include "base/assert.h"
+#include "base/list.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -148,13 +149,6 @@ void space_of(struct space *out, struct arena *a, const struct hierarchy *h,
 		whole(out, a, m, reduce, devices, kind == SPACE_ROWS);
 }
 
-static int by_member_number(const void *a, const void *b)
-{
-	int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* Returns how many ways the reduction axes are split at a level together. */
 static int32_t column_size(const struct matrix *m, uint32_t reduce, int level)
 {
@@ -172,7 +166,7 @@ static void by_level(struct space *s)
 
 	for (int32_t c = 0; c < s->ncopies; c++)
 		qsort((int32_t *)s->device + (int64_t)c * n, (size_t)n,
-		      sizeof(*s->device), by_member_number);
+		      sizeof(*s->device), compare_int32);
 }
 
 void space_collapsed(struct space *out, struct arena *a, const struct hierarchy *h,

@@ -28,6 +28,18 @@ struct shardsim_machine *sample_machine(int32_t gpus)
 	return out;
 }
 
+struct shardsim_plan *sample_plan_of(const struct shardsim_problem *p,
+                                     const struct shardsim_machine *m,
+                                     const char *planner)
+{
+	struct shardsim_plan *out;
+	struct shardsim_error e;
+
+	ck_assert_msg(shardsim_plan(&out, p, m, planner, &e) == SHARDSIM_OK, "%s",
+	              e.text);
+	return out;
+}
+
 static enum answer sample_plan(struct plan **out, const struct problem *p,
                                const struct prices *prices, struct arena *arena,
                                struct text *why)

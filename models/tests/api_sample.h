@@ -8,6 +8,11 @@
 struct shardsim_problem *sample_problem(const char *array, const char *mesh,
                                         const char *from, const char *to);
 
+/* The plan of a named planner; what goes wrong fails the test. */
+struct shardsim_plan *sample_plan_of(const struct shardsim_problem *p,
+                                     const struct shardsim_machine *m,
+                                     const char *planner);
+
 /* GPUs behind a switch: 1 GB/s and 1 us between any two, 5 us for a launch. */
 struct shardsim_machine *sample_machine(int32_t gpus);
 

@@ -147,13 +147,19 @@ END_TEST
 
 /* --- heap -------------------------------------------------------------------------- */
 
-enum { ITEMS = 400 };
+enum { ITEMS = 400, FAR = 1000000 }; /* keys far above 0 stay so however they fall */
 
 static bool by_key(const void *context, int32_t a, int32_t b)
 {
 	const int *key = context;
 
 	return key[a] != key[b] ? key[a] < key[b] : a < b;
+}
+
+/* Coarser than the keys, so that many costs are equal and the order tells. */
+static double cost_of(int key)
+{
+	return key / 8;
 }
 
 /* The first item that is there by walking through all, -1 if none is. */
@@ -171,7 +177,7 @@ START_TEST(heap_gives_the_first_after_any_operations)
 {
 	int key[ITEMS];
 	bool there[ITEMS] = {false};
-	struct heap h = {.before = by_key, .context = key};
+	struct heap h = {0};
 	struct rng *r = rng_new((uint64_t)_i + 21);
 	int32_t n = 0;
 
@@ -182,15 +188,15 @@ START_TEST(heap_gives_the_first_after_any_operations)
 
 		if (adds && there[item]) { /* it comes earlier now, or where it was */
 			key[item] -= (int)rng_below(r, 50);
-			heap_queue(&h, item);
+			heap_queue(&h, by_key, key, item, cost_of(key[item]));
 		} else if (adds) {
-			key[item] = (int)rng_below(r, 200);
+			key[item] = FAR + (int)rng_below(r, 200);
 			there[item] = true;
 			n++;
-			heap_queue(&h, item);
+			heap_queue(&h, by_key, key, item, cost_of(key[item]));
 		} else {
 			first = first_there(there, key);
-			ck_assert_int_eq(heap_take(&h), first);
+			ck_assert_int_eq(heap_take(&h, by_key, key), first);
 			if (first >= 0) {
 				there[first] = false;
 				n--;
@@ -200,10 +206,10 @@ START_TEST(heap_gives_the_first_after_any_operations)
 	}
 	heap_free(&h);
 	ck_assert_int_eq(h.n, 0);
-	ck_assert_int_eq(heap_take(&h), -1);
+	ck_assert_int_eq(heap_take(&h, by_key, key), -1);
 	key[3] = 1;
-	heap_queue(&h, 3); /* with the same order as before */
-	ck_assert_int_eq(heap_take(&h), 3);
+	heap_queue(&h, by_key, key, 3, cost_of(key[3]));
+	ck_assert_int_eq(heap_take(&h, by_key, key), 3);
 	heap_free(&h);
 	rng_free(r);
 }
@@ -218,24 +224,24 @@ static int compare_ints(const void *a, const void *b)
 START_TEST(heap_sorts)
 {
 	int key[ITEMS], sorted[ITEMS];
-	struct heap h = {.before = by_key, .context = key};
+	struct heap h = {0};
 	struct rng *r = rng_new((uint64_t)_i + 31);
 
 	for (int32_t i = 0; i < ITEMS; i++) {
-		key[i] = (int)rng_below(r, ITEMS / 4);
-		heap_queue(&h, i);
+		key[i] = FAR + (int)rng_below(r, ITEMS / 4);
+		heap_queue(&h, by_key, key, i, cost_of(key[i]));
 	}
 	for (int i = 0; i < ITEMS; i++) {
 		int32_t item = (int32_t)rng_below(r, ITEMS);
 
 		key[item] -= (int)rng_below(r, ITEMS);
-		heap_queue(&h, item);
+		heap_queue(&h, by_key, key, item, cost_of(key[item]));
 	}
 	memcpy(sorted, key, sizeof(key));
 	qsort(sorted, ITEMS, sizeof(*sorted), compare_ints);
 	for (int i = 0; i < ITEMS; i++)
-		ck_assert_int_eq(key[heap_take(&h)], sorted[i]);
-	ck_assert_int_eq(heap_take(&h), -1);
+		ck_assert_int_eq(key[heap_take(&h, by_key, key)], sorted[i]);
+	ck_assert_int_eq(heap_take(&h, by_key, key), -1);
 	heap_free(&h);
 	rng_free(r);
 }

@@ -11,8 +11,6 @@
 #include "plan/problem.h"
 #include "planner/planner.h"
 
-#include <argp.h>
-
 enum {
 	EXIT_DONE = 0,  /* not-applicable and over-memory are answers, too */
 	EXIT_FAULT = 1, /* something was wrong or failed; the rest was done */
@@ -40,32 +38,5 @@ int command_help(int argc, char **argv);
 
 /* Prints the error, behind "shardsim: " if it has no place, and returns EXIT_MISUSE. */
 int command_misuse(const struct error *e);
-
-/*
- * Leaves with a message if the option `key` was given before; for argp's parsers.
- * `given` has a bit for every option of the table, of which there are at most 64.
- */
-void command_given(uint64_t *given, const struct argp_option *table, int key,
-                   const struct argp_state *state);
-
-/*
- * Options whose texts are kept as they are given; for argp's parsers. If `key` is in
- * the table, which {0} ends, command_take_text() stores the text in the `const char *`
- * at that offset of `options` and returns true.
- */
-struct command_text {
-	int key;
-	size_t offset;
-};
-bool command_take_text(void *options, const struct command_text *table, int key,
-                       const char *text);
-
-/*
- * Adds a `--set KEY=VALUE` to set[SETTINGS_MAX]; for argp's parsers. If the key was set
- * before, it leaves with a message that has both.
- */
-enum { SETTINGS_MAX = 64 };
-void command_setting(const char **set, int *n, const char *arg,
-                     const struct argp_state *state);
 
 #endif

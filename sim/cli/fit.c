@@ -1,71 +1,32 @@
 /* `shardsim fit FILE...`: constants of families from published timings. */
 #include "cli/command.h"
+#include "cli/options.h"
 #include "system/file.h"
 #include "text/pen.h"
 #include "text/words_list.h"
 #include "validate/fit_family.h"
 #include "validate/fit_report.h"
 
-#include <argp.h>
-#include <stdlib.h>
 #include <string.h>
 
-enum { KEY_MAPPING = 256, KEY_FAMILY, KEY_CONSTANTS, KEY_FORMAT, FILES_MAX = 64 };
-
 struct options {
-	const char *file[FILES_MAX], *mapping, *family, *constants, *output, *format;
-	int nfiles;
-	uint64_t given;
+	const char *mapping, *family, *constants, *output, *format;
+	struct command_words file;
 };
 
-static const struct argp_option option_table[] = {
-	{"family", KEY_FAMILY, "LIST|all", 0, "families to fit (default all with rows)",
-         0},
-	{"constants", KEY_CONSTANTS, "LIST", 0,
-         "figures to fit, at most 8 (default: by the profile and the rows)", 0},
-	{"mapping", KEY_MAPPING, "FILE", 0,
-         "which machines they were taken on (default: FILE's name with .yaml)", 0},
-	{"output", 'o', "FILE", 0, "write the entries for families.yaml there", 0},
-	{"format", KEY_FORMAT, "md|tex", 0, "tables in Markdown (default) or LaTeX", 0},
-	{NULL, 0, NULL, 0, NULL, 0},
+static const struct option_row option_table[] = {
+	{"family", 0, "LIST|all", "families to fit (default all with rows)", AT(family)},
+	{"constants", 0, "LIST",
+         "figures to fit, at most 8 (default: by the profile and the rows)",
+         AT(constants)},
+	{"mapping", 0, "FILE",
+         "which machines they were taken on (default: FILE's name with .yaml)",
+         AT(mapping)},
+	{"output", 'o', "FILE", "write the entries for families.yaml there", AT(output)},
+	{"format", 0, "md|tex", "tables in Markdown (default) or LaTeX", AT(format),
+         .unknown = "unknown format"},
+	{0},
 };
-
-static error_t parse_fit_option(int key, char *arg, struct argp_state *state)
-{
-	struct options *o = state->input;
-
-	command_given(&o->given, option_table, key, state);
-	switch (key) {
-	case KEY_MAPPING:
-		o->mapping = arg;
-		return 0;
-	case KEY_FAMILY:
-		o->family = arg;
-		return 0;
-	case KEY_CONSTANTS:
-		o->constants = arg;
-		return 0;
-	case 'o':
-		o->output = arg;
-		return 0;
-	case KEY_FORMAT:
-		if (strcmp(arg, "md") != 0 && strcmp(arg, "tex") != 0)
-			argp_error(state, "unknown format '%s', expected md or tex",
-			           arg);
-		o->format = arg;
-		return 0;
-	case ARGP_KEY_ARG:
-		if (o->nfiles == FILES_MAX)
-			argp_error(state, "more than %d files", FILES_MAX);
-		o->file[o->nfiles++] = arg;
-		return 0;
-	case ARGP_KEY_NO_ARGS:
-		argp_error(state, "expected a file of timings");
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
 
 /* Returns whether some row is of that family. */
 static bool has_family(const struct validation *v, const char *family)
@@ -125,11 +86,11 @@ static const char *file_names(const struct options *o, struct arena *a)
 {
 	const char *all = "";
 
-	for (int i = 0; i < o->nfiles; i++) {
-		const char *slash = strrchr(o->file[i], '/');
+	for (int i = 0; i < o->file.n; i++) {
+		const char *slash = strrchr(o->file.at[i], '/');
 
 		all = arena_printf(a, "%s%s%s", all, i ? ", " : "",
-		                   slash ? slash + 1 : o->file[i]);
+		                   slash ? slash + 1 : o->file.at[i]);
 	}
 	return all;
 }
@@ -170,28 +131,25 @@ static enum status fit_all(struct validation *v, struct arena *a,
 
 int command_fit(int argc, char **argv)
 {
-	const struct argp argp = {
-		option_table,
-		parse_fit_option,
-		"FILE...",
-		"Fit the few free constants of families to published timings: "
-		"non-linear "
-		"least squares on log time, standard errors, and cross-validation that "
-		"leaves one set out.\v"
-		"Example: shardsim fit platforms/measured.csv --family dgx-h100 -o "
-		"entry",
-		NULL,
-		NULL,
-		NULL};
 	struct options o = {0};
+	const struct command_syntax syntax = {
+		.usage = "FILE...",
+		.doc = "Fit the few free constants of families to published "
+		       "timings: non-linear least squares on log time, standard "
+		       "errors, and cross-validation that leaves one set out.\v"
+		       "Example: shardsim fit platforms/measured.csv --family "
+		       "dgx-h100 -o entry",
+		.options = {{option_table, &o}},
+		.words = &o.file,
+		.expected = "a file of timings",
+	};
 	struct arena *a = arena_new();
 	struct validation *v;
 	struct error e = {0};
 	int status = EXIT_DONE;
 
-	argp_err_exit_status = EXIT_MISUSE;
-	argp_parse(&argp, argc, argv, 0, NULL, &o);
-	if (validation_load(&v, a, o.file, o.nfiles, o.mapping, &e) == OK)
+	command_parse(&syntax, argc, argv);
+	if (validation_load(&v, a, o.file.at, o.file.n, o.mapping, &e) == OK)
 		fit_all(v, a, &o, &e);
 	if (e.code != OK)
 		status = command_misuse(&e);

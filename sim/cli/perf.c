@@ -2,6 +2,7 @@
 #include "perf/perf.h"
 #include "base/units.h"
 #include "cli/command.h"
+#include "cli/options.h"
 #include "collective/lower.h"
 #include "measure/choose.h"
 #include "measure/clocks.h"
@@ -11,118 +12,58 @@
 #include "perf/show.h"
 #include "validate/measured.h"
 
-#include <argp.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-	KEY_PLATFORM = 256,
-	KEY_SET,
-	KEY_DEVICES,
-	KEY_MESH,
-	KEY_AXIS,
-	KEY_CLOCK,
-	KEY_FORMAT,
-	KEY_MEASURED,
-	KEY_SYSTEM,
-
-	SIZES_MAX = 10000
-};
+enum { SIZES_MAX = 10000 };
 
 struct options {
-	const char *collective, *platform, *clock, *format, *measured, *system;
+	const char *platform, *clock, *format, *measured, *system;
 	const char *begin, *end, *factor, *step;
-	const char *set[SETTINGS_MAX];
-	int nset;
+	const char *collective; /* the first of the words */
+	struct command_words words;
+	struct settings set;
 	struct perf_groups_text groups;
 	struct library_text library;
-	uint64_t given;
 };
 
-static const struct argp_option option_table[] = {
-	{"platform", KEY_PLATFORM, "P", 0, "family:shape or a SimGrid XML file", 0},
-	{"set", KEY_SET, "KEY=VALUE", 0, "change a figure of a family:shape platform", 0},
-	{"devices", KEY_DEVICES, "LIST|@FILE", 0,
-         "devices that take part (default: all)", 0},
-	{"mesh", KEY_MESH, "AXES", 0, "a mesh over them, for --axis: x=4,y=2", 0},
-	{"axis", KEY_AXIS, "NAME", 0, "all groups along this axis of the mesh at once",
-         0},
-	{"begin", 'b', "SIZE", 0, "first size (default 8, or those of --measured)", 0},
-	{"end", 'e', "SIZE", 0, "last size (default 16G)", 0},
-	{"factor", 'f', "N", 0, "each size is N times the one before (default 2)", 0},
-	{"step", 'i', "SIZE", 0, "or so much larger", 0},
-	{"clock", KEY_CLOCK, "CLOCK", 0, "one clock (default model)", 0},
-	LIBRARY_OPTION_TABLE,
-	{"measured", KEY_MEASURED, "FILE", 0,
-         "timings to put beside: nccl-tests' output, or a CSV file", 0},
-	{"system", KEY_SYSTEM, "TEXT", 0,
-         "of which system: a part of the file's system, or its set", 0},
-	{"format", KEY_FORMAT, "text|csv|json", 0, "how to print (default text)", 0},
-	{NULL, 0, NULL, 0, NULL, 0},
+static const struct option_row option_table[] = {
+	{"platform", 0, "P", "family:shape or a SimGrid XML file", AT(platform)},
+	{"set", 0, "KEY=VALUE", "change a figure of a family:shape platform", AT(set),
+         .settings = true},
+	{"devices", 0, "LIST|@FILE", "devices that take part (default: all)",
+         AT(groups.devices)},
+	{"mesh", 0, "AXES", "a mesh over them, for --axis: x=4,y=2", AT(groups.mesh)},
+	{"axis", 0, "NAME", "all groups along this axis of the mesh at once",
+         AT(groups.axis)},
+	{"begin", 'b', "SIZE", "first size (default 8, or those of --measured)",
+         AT(begin)},
+	{"end", 'e', "SIZE", "last size (default 16G)", AT(end)},
+	{"factor", 'f', "N", "each size is N times the one before (default 2)",
+         AT(factor)},
+	{"step", 'i', "SIZE", "or so much larger", AT(step)},
+	{"clock", 0, "CLOCK", "one clock (default model)", AT(clock)},
+	{"measured", 0, "FILE",
+         "timings to put beside: nccl-tests' output, or a CSV file", AT(measured)},
+	{"system", 0, "TEXT",
+         "of which system: a part of the file's system, or its set", AT(system)},
+	{"format", 0, "text|csv|json", "how to print (default text)", AT(format),
+         .unknown = "unknown format"},
+	{0},
 };
 
-static void check_perf_options(struct argp_state *state, const struct options *o)
+static void check_perf_options(void *self, const struct argp_state *state)
 {
-	if (!o->collective)
+	struct options *o = self;
+
+	if (!o->words.n)
 		argp_error(state, "expected a collective such as all-reduce");
 	if (!o->platform)
 		argp_error(state, "needs --platform, such as dgx-h100:1");
 	if (o->factor && o->step)
 		argp_error(state, "-f and -i do not go together");
-}
-
-static void set_format(struct argp_state *state, struct options *o, const char *arg)
-{
-	if (strcmp(arg, "text") != 0 && strcmp(arg, "csv") != 0 &&
-	    strcmp(arg, "json") != 0)
-		argp_error(state, "unknown format '%s', expected text, csv or json",
-		           arg);
-	o->format = arg;
-}
-
-static const struct command_text texts[] = {
-	{KEY_PLATFORM, offsetof(struct options, platform)},
-	{KEY_DEVICES, offsetof(struct options, groups.devices)},
-	{KEY_MESH, offsetof(struct options, groups.mesh)},
-	{KEY_AXIS, offsetof(struct options, groups.axis)},
-	{'b', offsetof(struct options, begin)},
-	{'e', offsetof(struct options, end)},
-	{'f', offsetof(struct options, factor)},
-	{'i', offsetof(struct options, step)},
-	{KEY_CLOCK, offsetof(struct options, clock)},
-	{KEY_MEASURED, offsetof(struct options, measured)},
-	{KEY_SYSTEM, offsetof(struct options, system)},
-	{0, 0},
-};
-
-static error_t parse_perf_option(int key, char *arg, struct argp_state *state)
-{
-	struct options *o = state->input;
-
-	if (key != KEY_SET)
-		command_given(&o->given, option_table, key, state);
-	switch (key) {
-	case KEY_SET:
-		command_setting(o->set, &o->nset, arg, state);
-		return 0;
-	case KEY_FORMAT:
-		set_format(state, o, arg);
-		return 0;
-	case ARGP_KEY_ARG:
-		if (o->collective)
-			argp_error(state, "unexpected argument '%s'", arg);
-		o->collective = arg;
-		return 0;
-	case ARGP_KEY_END:
-		check_perf_options(state, o);
-		return 0;
-	default:
-		return command_take_text(o, texts, key, arg) ||
-		                       library_option(&o->library, key, arg)
-		               ? 0
-		               : ARGP_ERR_UNKNOWN;
-	}
+	o->collective = o->words.at[0];
 }
 
 struct sizes {
@@ -299,8 +240,8 @@ static enum status run_open(struct run *r, const struct options *o, struct error
 	if (n > 1)
 		return error_set(e, E_TYPE, where_option("--clock", o->clock),
 		                 "perf takes one clock");
-	if (clocks_open(&r->clocks, r->arena, o->platform, o->set, o->nset, clock, 1,
-	                e) != OK)
+	if (clocks_open(&r->clocks, r->arena, o->platform, o->set.at, o->set.n, clock,
+	                1, e) != OK)
 		return e->code;
 	machine = r->clocks.platform->machine;
 	if (library_set(machine, &o->library, NULL, e) != OK)
@@ -394,25 +335,26 @@ static int run_perf(struct run *r, const struct options *o)
 
 int command_perf(int argc, char **argv)
 {
-	const struct argp argp = {option_table,
-	                          parse_perf_option,
-	                          "COLLECTIVE --platform P",
-	                          "Time a collective over a range of sizes and print "
-	                          "nccl-tests' columns.\v"
-	                          "COLLECTIVE: all-gather, reduce-scatter, all-reduce, "
-	                          "all-to-all, permute "
-	                          "(a ring shift by one), broadcast or reduce.\n"
-	                          "Example: shardsim perf all-reduce --platform "
-	                          "dgx-h100:2 -b 8 -e 16G -f 2",
-	                          NULL,
-	                          NULL,
-	                          NULL};
 	struct options o = {0};
+	const struct command_syntax syntax = {
+		.usage = "COLLECTIVE --platform P",
+		.doc = "Time a collective over a range of sizes and print "
+		       "nccl-tests' columns.\v"
+		       "COLLECTIVE: all-gather, reduce-scatter, all-reduce, "
+		       "all-to-all, permute (a ring shift by one), broadcast or "
+		       "reduce.\n"
+		       "Example: shardsim perf all-reduce --platform dgx-h100:2 "
+		       "-b 8 -e 16G -f 2",
+		.options = {{option_table, &o}, {library_table, &o.library}},
+		.words = &o.words,
+		.most = 1,
+		.check = check_perf_options,
+		.self = &o,
+	};
 	struct run r = {.arena = arena_new()};
 	int status;
 
-	argp_err_exit_status = EXIT_MISUSE;
-	argp_parse(&argp, argc, argv, 0, NULL, &o);
+	command_parse(&syntax, argc, argv);
 	status = run_perf(&r, &o);
 	bench_free(&r.bench);
 	clocks_free(&r.clocks);

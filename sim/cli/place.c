@@ -11,163 +11,88 @@
 #include "system/wall.h"
 #include "validate/p2.h"
 
-#include <argp.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
-
-enum {
-	KEY_HIERARCHY = 256,
-	KEY_AXES,
-	KEY_REDUCE,
-	KEY_BYTES,
-	KEY_PLATFORM,
-	KEY_SET,
-	KEY_LIMIT,
-	KEY_CLOCK,
-	KEY_ORDER,
-	KEY_TOP,
-	KEY_FORMAT,
-	KEY_DEVICES_OUT,
-	KEY_TIMING,
-	KEY_WITH,
-	STUDY_FILES_MAX = 64
-};
 
 struct options {
 	const char *hierarchy, *axes, *reduce, *bytes, *platform, *limit, *clock,
 		*order, *top, *format, *devices_out, *with;
-	const char *set[SETTINGS_MAX];
-	int nset;
+	struct settings set;
 	bool timing;
-	const char *file[STUDY_FILES_MAX];
-	int nfiles;
+	struct command_words file;
 	struct trace_options trace;
-	uint64_t given;
 };
 
-static const struct argp_option option_table[] = {
-	{"hierarchy", KEY_HIERARCHY, "LEVELS", 0,
-         "levels of the system, outermost first: 4,16 or node 4, gpu 16", 0},
-	{"axes", KEY_AXES, "AXES", 0, "parallelism axes: 8,8 or data=8,model=8", 0},
-	{"reduce", KEY_REDUCE, "LIST", 0, "axes to sum over: 1, or 0,2, or data", 0},
-	{"bytes", KEY_BYTES, "SIZE", 0, "data on every device (default 2GiB)", 0},
-	{"platform", KEY_PLATFORM, "P", 0,
+/* What goes with a suite of scenarios, and with files of placements. */
+enum { WITH = 1, STUDY = 2 };
+
+static const struct option_row option_table[] = {
+	{"hierarchy", 0, "LEVELS",
+         "levels of the system, outermost first: 4,16 or node 4, gpu 16", AT(hierarchy),
+         .use = WITH},
+	{"axes", 0, "AXES", "parallelism axes: 8,8 or data=8,model=8", AT(axes)},
+	{"reduce", 0, "LIST", "axes to sum over: 1, or 0,2, or data", AT(reduce)},
+	{"bytes", 0, "SIZE", "data on every device (default 2GiB)", AT(bytes)},
+	{"platform", 0, "P",
          "family:shape or a SimGrid XML file (default: the published systems, by the "
          "last level)",
-         0},
-	{"set", KEY_SET, "KEY=VALUE", 0, "change a figure of a family:shape platform", 0},
-	{"limit", KEY_LIMIT, "N", 0, "most steps of a program (default 5)", 0},
-	{"clock", KEY_CLOCK, "LIST", 0,
-         "clocks: model, fluid, simgrid, flow (default model)", 0},
-	{"order", KEY_ORDER, "row|level|both", 0,
-         "order of the devices of a reduction: as published, by level (default both)", 0},
-	{"top", KEY_TOP, "K", 0, "show the K best placements only", 0},
-	{"format", KEY_FORMAT, "FORMAT", 0,
-         "text (default) or json; of FILEs md (default), tex or csv", 0},
-	{"devices-out", KEY_DEVICES_OUT, "FILE", 0,
-         "write the device order of the best placement, for --devices @FILE", 0},
-	{"with", KEY_WITH, "SUITE", 0,
-         "place the workloads of a suite instead: best, row-major and worst order", 0},
-	{"timing", KEY_TIMING, NULL, 0, "show how long the search took", 0},
-	TRACE_OPTION_TABLE,
-	{NULL, 0, NULL, 0, NULL, 0},
+         AT(platform), .use = WITH},
+	{"set", 0, "KEY=VALUE", "change a figure of a family:shape platform", AT(set),
+         .settings = true, .use = WITH},
+	{"limit", 0, "N", "most steps of a program (default 5)", AT(limit)},
+	{"clock", 0, "LIST", "clocks: model, fluid, simgrid, flow (default model)",
+         AT(clock), .use = WITH},
+	{"order", 0, "row|level|both",
+         "order of the devices of a reduction: as published, by level (default both)",
+         AT(order)},
+	{"top", 0, "K", "show the K best placements only", AT(top)},
+	{"format", 0, "FORMAT",
+         "text (default) or json; of FILEs md (default), tex or csv", AT(format),
+         .use = WITH | STUDY},
+	{"devices-out", 0, "FILE",
+         "write the device order of the best placement, for --devices @FILE",
+         AT(devices_out), .use = WITH},
+	{"with", 0, "SUITE",
+         "place the workloads of a suite instead: best, row-major and worst order",
+         AT(with), .use = WITH},
+	{"timing", 0, NULL, "show how long the search took", AT(timing)},
+	{0},
 };
-
-/* Takes texts that are read later, where errors have a place. */
-static error_t parse_text(struct options *o, int key, const char *arg)
-{
-	const char **const text[] = {
-		&o->hierarchy, &o->axes, &o->reduce, &o->bytes,
-		&o->platform,  NULL,     &o->limit,  &o->clock,
-		&o->order,     &o->top,  &o->format, &o->devices_out,
-	};
-	int i = key - KEY_HIERARCHY;
-
-	if (i < 0 || i >= (int)(sizeof(text) / sizeof(text[0])) || !text[i])
-		return ARGP_ERR_UNKNOWN;
-	*text[i] = arg;
-	return 0;
-}
 
 static void check_format(const struct options *o, const struct argp_state *state)
 {
 	static const char *const known[2][4] = {{"text", "json", NULL},
 	                                        {"md", "tex", "csv", NULL}};
-	const char *const *name = known[o->nfiles > 0];
+	const char *const *name = known[o->file.n > 0];
 
 	while (*name && o->format && strcmp(*name, o->format) != 0)
 		name++;
 	if (!*name)
 		argp_error(state, "unknown format '%s', expected %s", o->format,
-		           o->nfiles ? "md, tex or csv" : "text or json");
+		           o->file.n ? "md, tex or csv" : "text or json");
 }
 
-/* Checks that a file of placements has no other options beside it. */
-static void check_study(const struct options *o, const struct argp_state *state)
+static void check_place_options(void *self, const struct argp_state *state)
 {
-	if (o->given & ~(UINT64_C(1) << (KEY_FORMAT - KEY_HIERARCHY)) || o->nset)
-		argp_error(state, "a file of placements goes with --format only");
-}
+	struct options *o = self;
+	const struct option_set all[] = {
+		{option_table, o}, {trace_table, &o->trace}, {NULL, NULL}};
+	const char *other = option_misused(all, WITH);
 
-/* Checks that a suite of scenarios has none of the options of one case. */
-static void check_with(const struct options *o, const struct argp_state *state)
-{
-	const char *const other[][2] = {
-		{o->axes, "--axes"},
-		{o->reduce, "--reduce"},
-		{o->bytes, "--bytes"},
-		{o->limit, "--limit"},
-		{o->order, "--order"},
-		{o->timing ? "" : NULL, "--timing"},
-		{o->top, "--top"},
-		{o->trace.trace, "--trace"},
-		{o->trace.links ? "" : NULL, "--links"},
-	};
-
-	for (size_t i = 0; i < sizeof(other) / sizeof(*other); i++)
-		if (other[i][0])
-			argp_error(state, "%s does not go with --with", other[i][1]);
-	if (!o->platform)
-		argp_error(state, "--with needs --platform");
-}
-
-static error_t parse_place_option(int key, char *arg, struct argp_state *state)
-{
-	struct options *o = state->input;
-
-	if (key != KEY_SET)
-		command_given(&o->given, option_table, key, state);
-	switch (key) {
-	case KEY_SET:
-		command_setting(o->set, &o->nset, arg, state);
-		return 0;
-	case KEY_TIMING:
-		o->timing = true;
-		return 0;
-	case KEY_WITH:
-		o->with = arg;
-		return 0;
-	case ARGP_KEY_ARG:
-		if (o->nfiles == STUDY_FILES_MAX)
-			argp_error(state, "more than %d files", STUDY_FILES_MAX);
-		o->file[o->nfiles++] = arg;
-		return 0;
-	case ARGP_KEY_END:
-		check_format(o, state);
-		if (o->nfiles)
-			check_study(o, state);
-		else if (o->with)
-			check_with(o, state);
-		else if (!o->hierarchy || !o->axes || !o->reduce)
+	trace_options_take(&o->trace, state);
+	check_format(o, state);
+	if (o->file.n) {
+		if (option_misused(all, STUDY))
 			argp_error(state,
-			           "--hierarchy, --axes and --reduce are needed, or "
-			           "--with or a file of placements");
-		return 0;
-	default:
-		return trace_option(&o->trace, key, arg, state)
-		               ? 0
-		               : parse_text(o, key, arg);
+			           "a file of placements goes with --format only");
+	} else if (o->with) {
+		if (other)
+			argp_error(state, "--%s does not go with --with", other);
+		if (!o->platform)
+			argp_error(state, "--with needs --platform");
+	} else if (!o->hierarchy || !o->axes || !o->reduce) {
+		argp_error(state, "--hierarchy, --axes and --reduce are needed, or "
+		                  "--with or a file of placements");
 	}
 }
 
@@ -242,8 +167,8 @@ static enum status published(const char **out, const struct session *s,
 {
 	const struct p2_system *p2 = p2_system_of(&s->c.hierarchy);
 
-	if (o->nset)
-		return error_set(e, E_TYPE, where_option("--set", o->set[0]),
+	if (o->set.n)
+		return error_set(e, E_TYPE, where_option("--set", o->set.at[0]),
 		                 "--set needs --platform");
 	if (!p2)
 		return error_set(
@@ -267,8 +192,8 @@ static enum status open_place_platform(struct session *s, const struct options *
 	if (!s->spec && published(&s->spec, s, o, e) != OK)
 		return e->code;
 	if (trace_options_check(&o->trace, s->spec, e) != OK ||
-	    clocks_open(&s->clocks, s->arena, s->spec, o->set, o->nset, clock, n, e) !=
-	            OK)
+	    clocks_open(&s->clocks, s->arena, s->spec, o->set.at, o->set.n, clock, n,
+	                e) != OK)
 		return e->code;
 	machine = s->clocks.platform->machine;
 	if (!o->with && machine->ndevices < s->c.hierarchy.ndevices)
@@ -437,7 +362,7 @@ static int run_study(struct session *s, const struct options *o)
 	struct study study;
 	struct error e = {0};
 
-	if (study_read(&study, s->arena, o->file, o->nfiles, &e) != OK ||
+	if (study_read(&study, s->arena, o->file.at, o->file.n, &e) != OK ||
 	    study_run(&study, s->arena, &e) != OK)
 		return command_misuse(&e);
 	if (o->format && strcmp(o->format, "csv") == 0) {
@@ -452,33 +377,32 @@ static int run_study(struct session *s, const struct options *o)
 
 static int run_place(struct session *s, const struct options *o)
 {
-	if (o->nfiles)
+	if (o->file.n)
 		return run_study(s, o);
 	return o->with ? run_with(s, o) : run_case(s, o);
 }
 
 int command_place(int argc, char **argv)
 {
-	const struct argp argp = {
-		option_table,
-		parse_place_option,
-		"--hierarchy LEVELS --axes AXES --reduce LIST\n"
-		"--with SUITE --platform P\n"
-		"FILE...",
-		"Rank all placements of parallelism axes on a hierarchical system by "
-		"their "
-		"fastest reduction program.\v"
-		"Example: shardsim place --hierarchy 4,16 --axes 16,2,2 --reduce 0,2",
-		NULL,
-		NULL,
-		NULL,
-	};
 	struct session s = {.arena = arena_new()};
 	struct options o = {0};
+	const struct command_syntax syntax = {
+		.usage = "--hierarchy LEVELS --axes AXES --reduce LIST\n"
+			 "--with SUITE --platform P\n"
+			 "FILE...",
+		.doc = "Rank all placements of parallelism axes on a "
+		       "hierarchical system by their fastest reduction "
+		       "program.\v"
+		       "Example: shardsim place --hierarchy 4,16 --axes 16,2,2 "
+		       "--reduce 0,2",
+		.options = {{option_table, &o}, {trace_table, &o.trace}},
+		.words = &o.file,
+		.check = check_place_options,
+		.self = &o,
+	};
 	int status;
 
-	argp_err_exit_status = EXIT_MISUSE;
-	argp_parse(&argp, argc, argv, 0, NULL, &o);
+	command_parse(&syntax, argc, argv);
 	status = run_place(&s, &o);
 	bench_free(&s.bench);
 	clocks_free(&s.clocks);

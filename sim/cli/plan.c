@@ -1,6 +1,7 @@
 /* `shardsim plan` and `shardsim simulate`: one problem, some planners. */
 #include "cli/command.h"
 #include "cli/explain.h"
+#include "cli/options.h"
 #include "cli/show.h"
 #include "cli/trace_options.h"
 #include "cli/warning.h"
@@ -10,190 +11,95 @@
 #include "measure/measure.h"
 #include "plan/devices.h"
 
-#include <argp.h>
 #include <string.h>
-
-enum {
-	KEY_ARRAY = 256,
-	KEY_MESH,
-	KEY_TO_MESH,
-	KEY_FROM,
-	KEY_TO,
-	KEY_NUM_DEVICES,
-	KEY_MEMORY_LIMIT,
-	KEY_VOCABULARY,
-	KEY_PLANNER,
-	KEY_PLATFORM,
-	KEY_SET,
-	KEY_DEVICES,
-	KEY_TO_DEVICES,
-	KEY_CLOCK,
-	KEY_FORMAT,
-	KEY_MINIMISE,
-	KEY_TIMING,
-	KEY_EXPLAIN,
-	KEY_XLA_WARNING
-};
 
 struct options {
 	struct arena *arena;
 	struct problem_text problem;
 	const char *planner, *platform, *clock, *format, *minimise;
-	const char *set[SETTINGS_MAX];
-	int nset;
+	struct settings set;
 	struct library_text library;
 	const char *warning;
 	struct trace_options trace;
 	bool timing, explain;
-	uint64_t given;
 };
 
-static const struct argp_option option_table[] = {
-	{"array", KEY_ARRAY, "TYPE[SHAPE]", 0, "the array, such as bf16[8192,8192]", 0},
-	{"mesh", KEY_MESH, "AXES", 0, "the mesh, first axis most major: x=4,y=2", 0},
-	{"to-mesh", KEY_TO_MESH, "AXES", 0, "another mesh for the target layout", 0},
-	{"from", KEY_FROM, "LAYOUT", 0,
-         "the layout it is in: JAX, HLO, Shardy, DTensor or paper notation", 0},
-	{"to", KEY_TO, "LAYOUT", 0, "the layout it is needed in", 0},
-	{"num-devices", KEY_NUM_DEVICES, "N", 0,
-         "devices, for HLO layouts without --mesh", 0},
-	{"memory-limit", KEY_MEMORY_LIMIT, "SIZE", 0,
-         "largest live array on a device, such as 2GiB; none: any memory will do", 0},
-	{"vocabulary", KEY_VOCABULARY, "any|portable", 0,
-         "what best and direct may use (default any; portable: no boxes, no strides)", 0},
-	{"planner", KEY_PLANNER, "LIST", 0, "planners, or all (default synth)", 0},
-	{"platform", KEY_PLATFORM, "P", 0, "family:shape or a SimGrid XML file", 0},
-	{"set", KEY_SET, "KEY=VALUE", 0, "change a figure of a family:shape platform", 0},
-	{"devices", KEY_DEVICES, "LIST|@FILE", 0,
-         "platform devices of the mesh, row-major (default: the first ones)", 0},
-	{"to-devices", KEY_TO_DEVICES, "LIST|@FILE", 0,
-         "platform devices of the target mesh (default: those of the mesh)", 0},
-	{"clock", KEY_CLOCK, "LIST", 0,
-         "clocks: model, fluid, simgrid, flow (default model)", 0},
-	{"format", KEY_FORMAT, "text|json", 0, "how to print (default text)", 0},
-	{"minimise", KEY_MINIMISE, "time|bytes|memory", 0,
-         "what planners minimise (default: time with a platform, else bytes)", 0},
-	{"explain", KEY_EXPLAIN, NULL, 0,
-         "say in words what moves, what XLA does and costs, and what best does", 0},
-	{"xla-warning", KEY_XLA_WARNING, "TEXT|@FILE|-", 0,
-         "both layouts from a logged \"Involuntary full rematerialization\"", 0},
-	{"timing", KEY_TIMING, NULL, 0, "show planning times", 0},
-	LIBRARY_OPTION_TABLE,
-	TRACE_OPTION_TABLE,
-	{NULL, 0, NULL, 0, NULL, 0},
+static const struct option_row option_table[] = {
+	{"array", 0, "TYPE[SHAPE]", "the array, such as bf16[8192,8192]",
+         AT(problem.array)},
+	{"mesh", 0, "AXES", "the mesh, first axis most major: x=4,y=2", AT(problem.mesh)},
+	{"to-mesh", 0, "AXES", "another mesh for the target layout", AT(problem.to_mesh)},
+	{"from", 0, "LAYOUT",
+         "the layout it is in: JAX, HLO, Shardy, DTensor or paper notation",
+         AT(problem.from)},
+	{"to", 0, "LAYOUT", "the layout it is needed in", AT(problem.to)},
+	{"num-devices", 0, "N", "devices, for HLO layouts without --mesh",
+         AT(problem.num_devices)},
+	{"memory-limit", 0, "SIZE",
+         "largest live array on a device, such as 2GiB; none: any memory will do",
+         AT(problem.memory_limit)},
+	{"vocabulary", 0, "any|portable",
+         "what best and direct may use (default any; portable: no boxes, no strides)",
+         AT(problem.vocabulary)},
+	{"planner", 0, "LIST", "planners, or all (default synth)", AT(planner)},
+	{"platform", 0, "P", "family:shape or a SimGrid XML file", AT(platform)},
+	{"set", 0, "KEY=VALUE", "change a figure of a family:shape platform", AT(set),
+         .settings = true},
+	{"devices", 0, "LIST|@FILE",
+         "platform devices of the mesh, row-major (default: the first ones)",
+         AT(problem.devices)},
+	{"to-devices", 0, "LIST|@FILE",
+         "platform devices of the target mesh (default: those of the mesh)",
+         AT(problem.to_devices)},
+	{"clock", 0, "LIST", "clocks: model, fluid, simgrid, flow (default model)",
+         AT(clock)},
+	{"format", 0, "text|json", "how to print (default text)", AT(format),
+         .unknown = "unknown format"},
+	{"minimise", 0, "time|bytes|memory",
+         "what planners minimise (default: time with a platform, else bytes)",
+         AT(minimise), .unknown = "cannot minimise"},
+	{"explain", 0, NULL,
+         "say in words what moves, what XLA does and costs, and what best does",
+         AT(explain)},
+	{"xla-warning", 0, "TEXT|@FILE|-",
+         "both layouts from a logged \"Involuntary full rematerialization\"",
+         AT(warning)},
+	{"timing", 0, NULL, "show planning times", AT(timing)},
+	{0},
 };
 
-static void set_text(const char **text, struct where *at, const char *option,
-                     const char *arg)
+static struct where place_of(const char *option, const char *text)
 {
-	*text = arg;
-	*at = where_option(option, arg);
+	return text ? where_option(option, text) : (struct where){0};
 }
 
-static error_t parse_problem(int key, char *arg, struct problem_text *t)
+/* Says of every text of the problem which option it is from. */
+static void set_places(struct problem_text *t)
 {
-	switch (key) {
-	case KEY_ARRAY:
-		set_text(&t->array, &t->array_at, "--array", arg);
-		return 0;
-	case KEY_MESH:
-		set_text(&t->mesh, &t->mesh_at, "--mesh", arg);
-		return 0;
-	case KEY_TO_MESH:
-		set_text(&t->to_mesh, &t->to_mesh_at, "--to-mesh", arg);
-		return 0;
-	case KEY_FROM:
-		set_text(&t->from, &t->from_at, "--from", arg);
-		return 0;
-	case KEY_TO:
-		set_text(&t->to, &t->to_at, "--to", arg);
-		return 0;
-	case KEY_NUM_DEVICES:
-		set_text(&t->num_devices, &t->num_devices_at, "--num-devices", arg);
-		return 0;
-	case KEY_DEVICES:
-		set_text(&t->devices, &t->devices_at, "--devices", arg);
-		return 0;
-	case KEY_TO_DEVICES:
-		set_text(&t->to_devices, &t->to_devices_at, "--to-devices", arg);
-		return 0;
-	case KEY_MEMORY_LIMIT:
-		set_text(&t->memory_limit, &t->memory_limit_at, "--memory-limit", arg);
-		return 0;
-	case KEY_VOCABULARY:
-		set_text(&t->vocabulary, &t->vocabulary_at, "--vocabulary", arg);
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
+	t->array_at = place_of("--array", t->array);
+	t->mesh_at = place_of("--mesh", t->mesh);
+	t->to_mesh_at = place_of("--to-mesh", t->to_mesh);
+	t->from_at = place_of("--from", t->from);
+	t->to_at = place_of("--to", t->to);
+	t->num_devices_at = place_of("--num-devices", t->num_devices);
+	t->devices_at = place_of("--devices", t->devices);
+	t->to_devices_at = place_of("--to-devices", t->to_devices);
+	t->memory_limit_at = place_of("--memory-limit", t->memory_limit);
+	t->vocabulary_at = place_of("--vocabulary", t->vocabulary);
 }
 
 /* Checks for options that do not go together, or are missing. */
-static void check_plan_options(struct argp_state *state, const struct options *o)
+static void check_plan_options(void *self, const struct argp_state *state)
 {
+	struct options *o = self;
+
+	trace_options_take(&o->trace, state);
 	if (o->warning && (o->problem.from || o->problem.to))
 		argp_error(state, "--xla-warning says what --from and --to say");
 	if (!o->warning && (!o->problem.array || !o->problem.from || !o->problem.to))
 		argp_error(state, "--array, --from and --to are needed");
 	if (o->explain && o->format && strcmp(o->format, "json") == 0)
 		argp_error(state, "--explain is text, not json");
-}
-
-static error_t parse_plan_option(int key, char *arg, struct argp_state *state)
-{
-	struct options *o = state->input;
-
-	if (key != KEY_SET)
-		command_given(&o->given, option_table, key, state);
-	switch (key) {
-	case KEY_PLANNER:
-		o->planner = arg;
-		return 0;
-	case KEY_PLATFORM:
-		o->platform = arg;
-		return 0;
-	case KEY_SET:
-		command_setting(o->set, &o->nset, arg, state);
-		return 0;
-	case KEY_CLOCK:
-		o->clock = arg;
-		return 0;
-	case KEY_FORMAT:
-		if (strcmp(arg, "text") != 0 && strcmp(arg, "json") != 0)
-			argp_error(state, "unknown format '%s', expected text or json",
-			           arg);
-		o->format = arg;
-		return 0;
-	case KEY_MINIMISE:
-		if (strcmp(arg, "time") != 0 && strcmp(arg, "bytes") != 0 &&
-		    strcmp(arg, "memory") != 0)
-			argp_error(
-				state,
-				"cannot minimise '%s', expected time, bytes or memory",
-				arg);
-		o->minimise = arg;
-		return 0;
-	case KEY_TIMING:
-		o->timing = true;
-		return 0;
-	case KEY_EXPLAIN:
-		o->explain = true;
-		return 0;
-	case KEY_XLA_WARNING:
-		o->warning = arg;
-		return 0;
-	case ARGP_KEY_ARG:
-		argp_error(state, "unexpected argument '%s'", arg);
-		return 0;
-	case ARGP_KEY_END:
-		check_plan_options(state, o);
-		return 0;
-	default:
-		if (trace_option(&o->trace, key, arg, state) ||
-		    library_option(&o->library, key, arg))
-			return 0;
-		return parse_problem(key, arg, &o->problem);
-	}
 }
 
 /* What a run of the command holds on to. */
@@ -213,12 +119,12 @@ static enum status open_plan_platform(struct session *s, const struct options *o
 	if (!o->platform) {
 		const struct library_text *l = &o->library;
 		const char *option = o->clock       ? "--clock"
-		                     : o->nset      ? "--set"
+		                     : o->set.n     ? "--set"
 		                     : l->algorithm ? "--algorithm"
 		                     : l->protocol  ? "--protocol"
 		                                    : "--launch";
 		const char *arg = o->clock       ? o->clock
-		                  : o->nset      ? o->set[0]
+		                  : o->set.n     ? o->set.at[0]
 		                  : l->algorithm ? l->algorithm
 		                  : l->protocol  ? l->protocol
 		                                 : l->launch;
@@ -231,8 +137,8 @@ static enum status open_plan_platform(struct session *s, const struct options *o
 	}
 	if (choose_clocks(&clock, &n, o->arena, o->clock ? o->clock : "model", e) != OK)
 		return e->code;
-	if (clocks_open(&s->clocks, s->arena, o->platform, o->set, o->nset, clock, n,
-	                e) != OK ||
+	if (clocks_open(&s->clocks, s->arena, o->platform, o->set.at, o->set.n, clock,
+	                n, e) != OK ||
 	    library_set(s->clocks.platform->machine, &o->library, NULL, e) != OK)
 		return e->code;
 	s->machine = s->clocks.platform->machine;
@@ -340,16 +246,22 @@ static int run_session(struct session *s, struct options *o)
 
 static int run_plan(int argc, char **argv, const char *doc, bool needs_platform)
 {
-	static const char usage[] = "--array A --mesh M --from LAYOUT --to LAYOUT";
-	const struct argp argp = {
-		option_table, parse_plan_option, usage, doc, NULL, NULL, NULL};
 	struct arena *arena = arena_new();
 	struct options o = {.arena = arena};
+	const struct command_syntax syntax = {
+		.usage = "--array A --mesh M --from LAYOUT --to LAYOUT",
+		.doc = doc,
+		.options = {{option_table, &o},
+	                    {library_table, &o.library},
+	                    {trace_table, &o.trace}},
+		.check = check_plan_options,
+		.self = &o,
+	};
 	struct session s = {.arena = arena};
 	int status = EXIT_MISUSE;
 
-	argp_err_exit_status = EXIT_MISUSE;
-	argp_parse(&argp, argc, argv, 0, NULL, &o);
+	command_parse(&syntax, argc, argv);
+	set_places(&o.problem);
 	if (needs_platform && !o.platform)
 		fputs("shardsim: simulate needs --platform, such as tpu-v4:4x4x4\n",
 		      stderr);
@@ -366,8 +278,7 @@ int command_plan(int argc, char **argv)
 	return run_plan(
 		argc, argv,
 		"Plan how to bring an array from one layout into another, and print "
-		"the "
-		"steps.\v"
+		"the steps.\v"
 		"Example: shardsim plan --array 'bf16[8192,8192]' --mesh 'x=4,y=2' "
 		"--from \"P('x', None)\" --to \"P(None, 'y')\" --planner all",
 		false);
@@ -378,8 +289,8 @@ int command_simulate(int argc, char **argv)
 	return run_plan(
 		argc, argv,
 		"Plan, check and time a redistribution on a platform.\v"
-		"Example: shardsim simulate --array 'bf16[8192,8192]' --mesh 'x=4,y=2' "
-		"--from \"P('x', None)\" --to \"P(None, 'y')\" --platform dgx-a100:1 "
-		"--clock model,fluid",
+		"Example: shardsim simulate --array 'bf16[8192,8192]' --mesh "
+		"'x=4,y=2' --from \"P('x', None)\" --to \"P(None, 'y')\" --platform "
+		"dgx-a100:1 --clock model,fluid",
 		true);
 }

@@ -1,73 +1,41 @@
 /* `shardsim platform family:shape`: the platform as SimGrid XML. */
 #include "platform/platform.h"
 #include "cli/command.h"
+#include "cli/options.h"
 #include "system/file.h"
 
-#include <argp.h>
-#include <stdlib.h>
-
-enum { KEY_SET = 256 };
-
 struct options {
-	const char *spec, *output;
-	const char *set[SETTINGS_MAX];
-	int nset;
-	uint64_t given;
+	const char *output;
+	struct settings set;
+	struct command_words spec;
 };
 
-static const struct argp_option option_table[] = {
-	{"set", KEY_SET, "KEY=VALUE", 0,
-         "change a figure, such as ici.bandwidth=90GB/s", 0},
-	{"output", 'o', "FILE", 0, "write there, whole or not at all", 0},
-	{NULL, 0, NULL, 0, NULL, 0},
+static const struct option_row option_table[] = {
+	{"set", 0, "KEY=VALUE", "change a figure, such as ici.bandwidth=90GB/s",
+         AT(set), .settings = true},
+	{"output", 'o', "FILE", "write there, whole or not at all", AT(output)},
+	{0},
 };
-
-static error_t parse_platform_option(int key, char *arg, struct argp_state *state)
-{
-	struct options *o = state->input;
-
-	if (key != KEY_SET)
-		command_given(&o->given, option_table, key, state);
-	switch (key) {
-	case KEY_SET:
-		command_setting(o->set, &o->nset, arg, state);
-		return 0;
-	case 'o':
-		o->output = arg;
-		return 0;
-	case ARGP_KEY_ARG:
-		if (o->spec)
-			argp_error(state, "unexpected argument '%s'", arg);
-		o->spec = arg;
-		return 0;
-	case ARGP_KEY_NO_ARGS:
-		argp_error(state, "expected a platform such as tpu-v4:4x4x4");
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
 
 int command_platform(int argc, char **argv)
 {
-	const struct argp argp = {
-		option_table,
-		parse_platform_option,
-		"FAMILY:SHAPE",
-		"Print a platform file that any SimGrid program loads.\v"
-		"'shardsim list platforms' prints the families.",
-		NULL,
-		NULL,
-		NULL};
-	struct arena *a = arena_new();
 	struct options o = {0};
+	const struct command_syntax syntax = {
+		.usage = "FAMILY:SHAPE",
+		.doc = "Print a platform file that any SimGrid program loads.\v"
+		       "'shardsim list platforms' prints the families.",
+		.options = {{option_table, &o}},
+		.words = &o.spec,
+		.most = 1,
+		.expected = "a platform such as tpu-v4:4x4x4",
+	};
+	struct arena *a = arena_new();
 	struct error e = {0};
 	struct text xml = {0};
 	int status = EXIT_DONE;
 
-	argp_err_exit_status = EXIT_MISUSE;
-	argp_parse(&argp, argc, argv, 0, NULL, &o);
-	if (platform_text(&xml, a, o.spec, o.set, o.nset, false, &e) != OK)
+	command_parse(&syntax, argc, argv);
+	if (platform_text(&xml, a, o.spec.at[0], o.set.at, o.set.n, false, &e) != OK)
 		status = command_misuse(&e);
 	else if (!o.output)
 		fwrite(xml.s, 1, xml.length, stdout);

@@ -1,153 +1,77 @@
 /* `shardsim report`: tables from the rows of a sweep. */
 #include "report/report.h"
 #include "cli/command.h"
+#include "cli/options.h"
 #include "report/plot.h"
 #include "sweep/setup.h"
 #include "text/words_list.h"
 
-#include <argp.h>
-#include <stdlib.h>
-#include <string.h>
-
-enum {
-	KEY_BASELINE = 256,
-	KEY_FORMAT,
-	KEY_CLOCK,
-	KEY_TEST,
-	KEY_TIMING,
-	KEY_ROWS,
-	KEY_PLOT,
-	KEY_FAMILY,
-	KEY_FAMILIES,
-	KEY_SCENARIO,
-	KEY_DETAILS
-};
-
 struct options {
 	struct report_options report;
-	const char *dir, *clock, *plot;
+	const char *clock, *plot, *format, *test;
 	bool rows;
-	uint64_t given;
-};
-
-static const struct argp_option option_table[] = {
-	{"baseline", KEY_BASELINE, "PLANNER", 0,
-         "the planner others are compared with (default xla-2021)", 0},
-	{"format", KEY_FORMAT, "md|csv|tex|html", 0, "how to print (default md)", 0},
-	{"clock", KEY_CLOCK, "LIST", 0, "clocks to report (default: all there are)", 0},
-	{"family", KEY_FAMILY, "GLOB", 0,
-         "only families that match, such as '*-4GiB' or '@(kv|moe)'", 0},
-	{"families", KEY_FAMILIES, NULL, 0,
-         "show each family, even if there are over 20 or it has one or two scenarios", 0},
-	{"details", KEY_DETAILS, NULL, 0,
-         "all tables: intervals, extremes, memory, families, planners against each "
-         "other, bounds, what was left out (csv and html always have them)",
-         0},
-	{"scenario", KEY_SCENARIO, "GLOB", 0,
-         "with html: the scenarios whose plans are shown (default: the largest gains "
-         "and losses, and failures)",
-         0},
-	{"test", KEY_TEST, "wilcoxon|sign", 0, "the p value's test (default wilcoxon)",
-         0},
-	{"plot", KEY_PLOT, "FILE", 0,
-         "write a plot of the speedups instead, .svg or .pdf, by gnuplot", 0},
-	{"rows", KEY_ROWS, NULL, 0, "all rows as CSV instead of the tables", 0},
-	{"timing", KEY_TIMING, NULL, 0, "show planning times", 0},
-	{NULL, 0, NULL, 0, NULL, 0},
+	struct command_words dir;
 };
 
 /* What is made, and for which of these an option means anything. */
 enum mode { TABLES = 1, PAGE = 2, PLOT = 4, ROWS = 8 };
 
-static int modes_of(int key, const struct options *o)
-{
-	switch (key) {
-	case KEY_FAMILY:
-		return TABLES | PAGE | PLOT | ROWS;
-	case KEY_BASELINE:
-	case KEY_CLOCK:
-		return TABLES | PAGE | PLOT;
-	case KEY_FORMAT:
-		return TABLES | PAGE | (o->report.format == REPORT_CSV ? ROWS : 0);
-	case KEY_TIMING:
-		return TABLES | PAGE | ROWS;
-	case KEY_SCENARIO:
-		return PAGE;
-	case KEY_PLOT:
-		return PLOT;
-	case KEY_ROWS:
-		return ROWS;
-	default:
-		return TABLES | PAGE;
-	}
-}
-
-static void check_options(const struct options *o, const struct argp_state *state)
-{
-	bool page = o->report.format == REPORT_HTML;
-	enum mode mode = o->plot ? PLOT : o->rows ? ROWS : page ? PAGE : TABLES;
-
-	for (int i = 0; option_table[i].name; i++)
-		if (o->given >> i & 1 && !(modes_of(option_table[i].key, o) & mode))
-			argp_error(state, "--%s %s", option_table[i].name,
-			           mode == PLOT   ? "does not go with --plot"
-			           : mode == ROWS ? "does not go with --rows"
-			                          : "goes with --format html only");
-}
-
-static const struct command_text texts[] = {
-	{KEY_BASELINE, offsetof(struct options, report.baseline)},
-	{KEY_CLOCK, offsetof(struct options, clock)},
-	{KEY_FAMILY, offsetof(struct options, report.family)},
-	{KEY_SCENARIO, offsetof(struct options, report.scenario)},
-	{KEY_PLOT, offsetof(struct options, plot)},
-	{0, 0},
+static const struct option_row option_table[] = {
+	{"baseline", 0, "PLANNER",
+         "the planner others are compared with (default xla-2021)", AT(report.baseline),
+         .use = TABLES | PAGE | PLOT},
+	{"format", 0, "md|csv|tex|html", "how to print (default md)", AT(format),
+         .unknown = "unknown format", .use = TABLES | PAGE | ROWS},
+	{"clock", 0, "LIST", "clocks to report (default: all there are)", AT(clock),
+         .use = TABLES | PAGE | PLOT},
+	{"family", 0, "GLOB", "only families that match, such as '*-4GiB' or '@(kv|moe)'",
+         AT(report.family), .use = TABLES | PAGE | PLOT | ROWS},
+	{"families", 0, NULL,
+         "show each family, even if there are over 20 or it has one or two scenarios",
+         AT(report.families), .use = TABLES | PAGE},
+	{"details", 0, NULL,
+         "all tables: intervals, extremes, memory, families, planners against each "
+         "other, bounds, what was left out (csv and html always have them)",
+         AT(report.details), .use = TABLES | PAGE},
+	{"scenario", 0, "GLOB",
+         "with html: the scenarios whose plans are shown (default: the largest gains "
+         "and losses, and failures)",
+         AT(report.scenario), .use = PAGE},
+	{"test", 0, "wilcoxon|sign", "the p value's test (default wilcoxon)", AT(test),
+         .unknown = "unknown test", .use = TABLES | PAGE},
+	{"plot", 0, "FILE",
+         "write a plot of the speedups instead, .svg or .pdf, by gnuplot", AT(plot),
+         .use = PLOT},
+	{"rows", 0, NULL, "all rows as CSV instead of the tables", AT(rows), .use = ROWS},
+	{"timing", 0, NULL, "show planning times", AT(report.timing),
+         .use = TABLES | PAGE | ROWS},
+	{0},
 };
 
-static error_t parse_report_option(int key, char *arg, struct argp_state *state)
+/* Reads the words of options, and checks that all mean something for what is made. */
+static void take_options(void *self, const struct argp_state *state)
 {
-	struct options *o = state->input;
+	struct options *o = self;
+	struct report_options *r = &o->report;
+	const struct option_set all[] = {{option_table, o}, {NULL, NULL}};
+	const char *other;
+	enum mode mode;
 
-	command_given(&o->given, option_table, key, state);
-	switch (key) {
-	case KEY_FORMAT:
-		if (!report_format_parse(&o->report.format, arg))
-			argp_error(state,
-			           "unknown format '%s', expected md, csv, tex or html",
-			           arg);
-		return 0;
-	case KEY_TEST:
-		if (strcmp(arg, "wilcoxon") != 0 && strcmp(arg, "sign") != 0)
-			argp_error(state,
-			           "unknown test '%s', expected wilcoxon or sign", arg);
-		o->report.test = arg[0] == 's' ? REPORT_SIGN : REPORT_WILCOXON;
-		return 0;
-	case KEY_TIMING:
-		o->report.timing = true;
-		return 0;
-	case KEY_FAMILIES:
-		o->report.families = true;
-		return 0;
-	case KEY_DETAILS:
-		o->report.details = true;
-		return 0;
-	case KEY_ROWS:
-		o->rows = true;
-		return 0;
-	case ARGP_KEY_ARG:
-		if (o->dir)
-			argp_error(state, "unexpected argument '%s'", arg);
-		o->dir = arg;
-		return 0;
-	case ARGP_KEY_NO_ARGS:
-		argp_error(state, "expected the folder of a sweep");
-		return 0;
-	case ARGP_KEY_END:
-		check_options(o, state);
-		return 0;
-	default:
-		return command_take_text(o, texts, key, arg) ? 0 : ARGP_ERR_UNKNOWN;
-	}
+	if (o->format)
+		report_format_parse(&r->format, o->format);
+	r->test = o->test && o->test[0] == 's' ? REPORT_SIGN : REPORT_WILCOXON;
+	mode = o->plot                    ? PLOT
+	       : o->rows                  ? ROWS
+	       : r->format == REPORT_HTML ? PAGE
+	                                  : TABLES;
+	other = option_misused(all, mode);
+	if (!other && mode == ROWS && o->format && r->format != REPORT_CSV)
+		other = "format";
+	if (other)
+		argp_error(state, "--%s %s", other,
+		           mode == PLOT   ? "does not go with --plot"
+		           : mode == ROWS ? "does not go with --rows"
+		                          : "goes with --format html only");
 }
 
 /* Takes the clocks that were asked for; only the rows tell whether there are such. */
@@ -188,22 +112,27 @@ static enum status write_report(const struct options *o, struct store *store,
 
 int command_report(int argc, char **argv)
 {
-	const struct argp argp = {
-		option_table, parse_report_option,
-		"DIR",        "Print the speedups that a sweep measured.",
-		NULL,         NULL,
-		NULL};
 	struct options o = {0};
+	const struct command_syntax syntax = {
+		.usage = "DIR",
+		.doc = "Print the speedups that a sweep measured.",
+		.options = {{option_table, &o}},
+		.words = &o.dir,
+		.most = 1,
+		.expected = "the folder of a sweep",
+		.check = take_options,
+		.self = &o,
+	};
 	struct error e = {0};
 	struct store *store;
 	struct arena *a = arena_new();
 	int status = EXIT_DONE;
 
-	argp_err_exit_status = EXIT_MISUSE;
-	argp_parse(&argp, argc, argv, 0, NULL, &o);
+	command_parse(&syntax, argc, argv);
 	if (take_clocks(&o.report, a, o.clock, &e) == OK &&
-	    store_open(&store, o.dir, false, &e) == OK) {
-		if (sweep_unfinished(&o.report.unfinished, store, o.dir, a, &e) == OK)
+	    store_open(&store, o.dir.at[0], false, &e) == OK) {
+		if (sweep_unfinished(&o.report.unfinished, store, o.dir.at[0], a, &e) ==
+		    OK)
 			write_report(&o, store, &e);
 		store_close(store);
 	}

@@ -4,85 +4,51 @@
 #include "cli/command.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { KEY_OUT = 256, KEY_RESUME, KEY_UPDATE };
-
 struct options {
-	struct request_options request;
+	struct sweep_request request;
 	struct run_options run;
+	struct command_words suite;
 	const char *out, *resume;
 	bool update;
-	uint64_t given;
 };
 
-static const struct argp_option option_table[] = {
-	{"out", KEY_OUT, "DIR", 0, "folder of the rows (default sweep)", 0},
-	{"resume", KEY_RESUME, "DIR", 0,
-         "go on with the sweep in DIR: what is missing or failed, nothing else", 0},
-	{"update", KEY_UPDATE, NULL, 0,
+static const struct option_row option_table[] = {
+	{"out", 0, "DIR", "folder of the rows (default sweep)", AT(out),
+         .filled = "a folder"},
+	{"resume", 0, "DIR",
+         "go on with the sweep in DIR: what is missing or failed, nothing else",
+         AT(resume), .filled = "a folder"},
+	{"update", 0, NULL,
          "keep those rows of another sweep in DIR that are also of this one, drop the "
          "others",
-         0},
-	{NULL, 0, NULL, 0, NULL, 0},
+         AT(update)},
+	{0},
 };
 
 static const char doc[] =
 	"Measure every scenario on every platform with every planner and clock.\v"
 	"A DIR that has rows of the same sweep (equal scenarios, platform files, "
-	"planners "
-	"and clocks) is gone on with, as by --resume: rows that are "
-	"missing, failed or of another build of shardsim are measured, others are not. "
-	"A DIR with another sweep is refused, "
-	"unless --update is given.\n\n"
-	"On many machines: `sweep plan SUITE.yaml... --out PLAN`, then `sweep run PLAN "
-	"--shard "
-	"K/N` for every K from 0 to N-1, anywhere and in any order, then `sweep merge "
-	"PLAN "
-	"SHARD... --out DIR`; `sweep status` tells how far that is.";
+	"planners and clocks) is gone on with, as by --resume: rows that are missing, "
+	"failed or of another build of shardsim are measured, others are not. A DIR "
+	"with another sweep is refused, unless --update is given.\n"
+	"\n"
+	"On many machines: `sweep plan SUITE.yaml... --out PLAN`, then `sweep run "
+	"PLAN --shard K/N` for every K from 0 to N-1, anywhere and in any order, then "
+	"`sweep merge PLAN SHARD... --out DIR`; `sweep status` tells how far that is.";
 
-static void check_arguments(const struct options *o, const struct argp_state *state)
+static void check_arguments(void *self, const struct argp_state *state)
 {
-	const struct sweep_request *r = &o->request.request;
+	struct options *o = self;
+	const struct option_set request[] = {{request_table, &o->request}, {NULL, NULL}};
 
-	if (o->resume && (r->nsuites || o->request.given || o->out))
+	if (!o->resume)
+		request_take(&o->request, &o->suite, state);
+	else if (o->suite.n || option_misused(request, 0) || o->out)
 		argp_error(state, "--resume goes without suites, platforms, planners, "
 		                  "clocks and --out: DIR has them");
-	if (!o->resume && r->nsuites == 0)
-		argp_error(state, "expected a suite such as scenarios/models.yaml");
-}
-
-static error_t parse_sweep_option(int key, char *arg, struct argp_state *state)
-{
-	struct options *o = state->input;
-
-	command_given(&o->given, option_table, key, state);
-	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &o->request;
-		state->child_inputs[1] = &o->run;
-		return 0;
-	case KEY_OUT:
-		if (!arg[0])
-			argp_error(state, "--out is empty, expected a folder");
-		o->out = arg;
-		return 0;
-	case KEY_RESUME:
-		if (!arg[0])
-			argp_error(state, "--resume is empty, expected a folder");
-		o->resume = arg;
-		return 0;
-	case KEY_UPDATE:
-		o->update = true;
-		return 0;
-	case ARGP_KEY_END:
-		check_arguments(o, state);
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
 }
 
 /* --- telling ------------------------------------------------------------------------ */
@@ -176,7 +142,7 @@ static enum status take_resume(struct store **store, struct sweep_request *r,
 
 static int run_request(struct options *o, struct arena *a)
 {
-	struct sweep_request request = o->request.request;
+	struct sweep_request request = o->request;
 	const char *out = o->resume ? o->resume : o->out ? o->out : "sweep";
 	struct sweep s = {0};
 	struct store *store = NULL;
@@ -195,8 +161,8 @@ static int run_request(struct options *o, struct arena *a)
 	return command_misuse(&e);
 }
 
-/* Finds the command of its own that `sweep plan`, `sweep run` and so on are. */
-static int subcommand(int (**out)(int, char **), const char *name)
+/* Finds the command of its own that `sweep plan`, `sweep run` and so on are, or NULL. */
+static const struct command *subcommand(const char *name)
 {
 	static const struct command all[] = {
 		{"plan", NULL, command_sweep_plan},
@@ -206,36 +172,36 @@ static int subcommand(int (**out)(int, char **), const char *name)
 		{"status", NULL, command_sweep_status},
 	};
 
-	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
-		if (strcmp(all[i].name, name) == 0) {
-			*out = all[i].run;
-			return 1;
-		}
-	}
-	return 0;
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
+		if (strcmp(all[i].name, name) == 0)
+			return &all[i];
+	return NULL;
 }
 
 int command_sweep(int argc, char **argv)
 {
-	const struct argp_child children[] = {{&request_argp, 0, NULL, 0},
-	                                      {&run_argp, 0, NULL, 0},
-	                                      {NULL, 0, NULL, 0}};
-	const struct argp argp = {option_table, parse_sweep_option, "SUITE.yaml...",
-	                          doc,          children,           NULL,
-	                          NULL};
-	struct options o = {.request.request = {.planner = "all", .clock = "model"}};
-	int (*sub)(int, char **);
+	struct options o = {0};
+	const struct command_syntax syntax = {
+		.usage = "SUITE.yaml...",
+		.doc = doc,
+		.options = {{option_table, &o},
+	                    {request_table, &o.request},
+	                    {run_table, &o.run}},
+		.words = &o.suite,
+		.check = check_arguments,
+		.self = &o,
+	};
+	const struct command *sub = argc > 1 ? subcommand(argv[1]) : NULL;
 	struct arena *a;
 	char name[64];
 	int status;
 
-	argp_err_exit_status = EXIT_MISUSE;
-	if (argc > 1 && subcommand(&sub, argv[1])) {
+	if (sub) {
 		snprintf(name, sizeof(name), "%s %.16s", argv[0], argv[1]);
 		argv[1] = name;
-		return sub(argc - 1, argv + 1);
+		return sub->run(argc - 1, argv + 1);
 	}
-	argp_parse(&argp, argc, argv, 0, NULL, &o);
+	command_parse(&syntax, argc, argv);
 	a = arena_new();
 	status = run_request(&o, a);
 	arena_free(a);

@@ -2,24 +2,26 @@
 #ifndef SHARDSIM_SIM_CLI_SWEEP_H
 #define SHARDSIM_SIM_CLI_SWEEP_H
 
+#include "cli/options.h"
 #include "sweep/setup.h"
 
-#include <argp.h>
+/* The options of a request, for a struct sweep_request. */
+extern const struct option_row request_table[];
 
-/* The options of a request, and their argp parser, whose input they are. */
-struct request_options {
-	struct sweep_request request; /* set: planner, clock */
-	uint64_t given;
-};
-extern const struct argp request_argp;
+/*
+ * Takes the suites, and the defaults of options that were not given, or leaves if there
+ * are no suites or too many; for the check of a command.
+ */
+void request_take(struct sweep_request *r, const struct command_words *suites,
+                  const struct argp_state *state);
 
-/* The options of how to run, and their argp parser. */
+/* The options of how to run. */
 struct run_options {
-	const char *jobs, *timeout, *worker_memory, *progress;
-	bool show_progress;
-	uint64_t given;
+	const char *jobs, *timeout, *worker_memory;
+	const char *progress; /* progress_alone if it was given without a number */
 };
-extern const struct argp run_argp;
+extern const struct option_row run_table[];
+extern const char progress_alone[];
 
 /* Reads the options into the sweep; its jobs are `fallback` where none are given. */
 enum status run_options_take(struct sweep *s, const struct run_options *o, int fallback,

@@ -4,52 +4,28 @@
 #include "cli/command.h"
 #include "sweep/shard.h"
 
-#include <string.h>
-
-enum { KEY_OUT = 256, KEY_UPDATE };
-
 struct options {
 	const char *out;
-	const char *const *file; /* the plan, then shards */
-	int nfiles;
+	struct command_words file; /* the plan, then shards */
 	bool update;
-	uint64_t given;
 };
 
-static const struct argp_option option_table[] = {
-	{"out", KEY_OUT, "DIR", 0, "folder of the rows (default sweep)", 0},
-	{"update", KEY_UPDATE, NULL, 0,
+static const struct option_row option_table[] = {
+	{"out", 0, "DIR", "folder of the rows (default sweep)", AT(out),
+         .filled = "a folder"},
+	{"update", 0, NULL,
          "keep those rows of another sweep in DIR that are also of this one, drop the "
          "others",
-         0},
-	{NULL, 0, NULL, 0, NULL, 0},
+         AT(update)},
+	{0},
 };
 
-static error_t parse_sweep_merge_option(int key, char *arg, struct argp_state *state)
+static void check_files(void *self, const struct argp_state *state)
 {
-	struct options *o = state->input;
+	const struct options *o = self;
 
-	command_given(&o->given, option_table, key, state);
-	switch (key) {
-	case KEY_OUT:
-		if (!arg[0])
-			argp_error(state, "--out is empty, expected a folder");
-		o->out = arg;
-		return 0;
-	case KEY_UPDATE:
-		o->update = true;
-		return 0;
-	case ARGP_KEY_ARGS:
-		o->file = (const char *const *)state->argv + state->next;
-		o->nfiles = state->argc - state->next;
-		return 0;
-	case ARGP_KEY_END:
-		if (o->nfiles < 2)
-			argp_error(state, "expected a plan and its shards");
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
+	if (o->file.n < 2)
+		argp_error(state, "expected a plan and its shards");
 }
 
 struct merge {
@@ -89,8 +65,8 @@ static enum status skip_row(void *self, struct digest key, const struct row *r,
 static enum status read_all(const struct options *o, struct digest plan,
                             shard_each_fn *each, void *self, struct error *e)
 {
-	for (int i = 1; i < o->nfiles; i++)
-		if (shard_read(NULL, o->file[i], plan, each, self, e) != OK)
+	for (int i = 1; i < o->file.n; i++)
+		if (shard_read(NULL, o->file.at[i], plan, each, self, e) != OK)
 			break;
 	return e->code;
 }
@@ -117,7 +93,7 @@ static int merge_shards(const struct options *o, struct arena *a)
 	struct digest plan;
 	int status;
 
-	if (plan_read(&s, &request, o->file[0], a, &e) != OK)
+	if (plan_read(&s, &request, o->file.at[0], a, &e) != OK)
 		return command_misuse(&e);
 	plan = sweep_digest(&s);
 	if (read_all(o, plan, skip_row, NULL, &e) != OK)
@@ -142,20 +118,20 @@ static int merge_shards(const struct options *o, struct arena *a)
 
 int command_sweep_merge(int argc, char **argv)
 {
-	const struct argp argp = {
-		option_table,
-		parse_sweep_merge_option,
-		"PLAN SHARD...",
-		"Put the rows of a plan's shards into the folder of a "
-		"sweep, for `report`.",
-		NULL,
-		NULL,
-		NULL};
 	struct options o = {.out = "sweep"};
+	const struct command_syntax syntax = {
+		.usage = "PLAN SHARD...",
+		.doc = "Put the rows of a plan's shards into the folder of a "
+		       "sweep, for `report`.",
+		.options = {{option_table, &o}},
+		.words = &o.file,
+		.check = check_files,
+		.self = &o,
+	};
 	struct arena *a = arena_new();
 	int status;
 
-	argp_parse(&argp, argc, argv, 0, NULL, &o);
+	command_parse(&syntax, argc, argv);
 	status = merge_shards(&o, a);
 	arena_free(a);
 	return status;

@@ -6,97 +6,56 @@
 #include "base/units.h"
 
 #include <sched.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-
-enum { KEY_PLATFORM = 512, KEY_PLANNER, KEY_CLOCK };
-enum { KEY_JOBS = 768, KEY_TIMEOUT, KEY_MEMORY, KEY_PROGRESS };
 
 /* --- what to run -------------------------------------------------------------------- */
 
-static const struct argp_option request_table[] = {
-	{"platform", KEY_PLATFORM, "LIST", 0,
-         "family:shape{key=value,...} or XML files (default: those of the suites)", 0},
-	{"planner", KEY_PLANNER, "LIST", 0, "planners (default all)", 0},
-	{"clock", KEY_CLOCK, "LIST", 0,
-         "clocks: model, fluid, simgrid, flow (default model)", 0},
-	{NULL, 0, NULL, 0, NULL, 0},
+const struct option_row request_table[] = {
+	{"platform", 0, "LIST",
+         "family:shape{key=value,...} or XML files (default: those of the suites)",
+         .at = offsetof(struct sweep_request, platform)},
+	{"planner", 0, "LIST", "planners (default all)",
+         .at = offsetof(struct sweep_request, planner)},
+	{"clock", 0, "LIST", "clocks: model, fluid, simgrid, flow (default model)",
+         .at = offsetof(struct sweep_request, clock)},
+	{0},
 };
 
-static error_t parse_request(int key, char *arg, struct argp_state *state)
+void request_take(struct sweep_request *r, const struct command_words *suites,
+                  const struct argp_state *state)
 {
-	struct request_options *o = state->input;
-	struct sweep_request *r = &o->request;
-
-	command_given(&o->given, request_table, key, state);
-	switch (key) {
-	case KEY_PLATFORM:
-		r->platform = arg;
-		return 0;
-	case KEY_PLANNER:
-		r->planner = arg;
-		return 0;
-	case KEY_CLOCK:
-		r->clock = arg;
-		return 0;
-	case ARGP_KEY_ARG:
-		if (r->nsuites == SUITE_FILES_MAX)
-			argp_error(state, "more than %d suites", SUITE_FILES_MAX);
-		r->suite[r->nsuites++] = arg;
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
+	if (!suites->n)
+		argp_error(state, "expected a suite such as scenarios/models.yaml");
+	if (suites->n > SUITE_FILES_MAX)
+		argp_error(state, "more than %d suites", SUITE_FILES_MAX);
+	for (; r->nsuites < suites->n; r->nsuites++)
+		r->suite[r->nsuites] = suites->at[r->nsuites];
+	if (!r->planner)
+		r->planner = "all";
+	if (!r->clock)
+		r->clock = "model";
 }
-
-const struct argp request_argp = {request_table, parse_request, NULL, NULL,
-                                  NULL,          NULL,          NULL};
 
 /* --- how to run it ------------------------------------------------------------------ */
 
-static const struct argp_option run_table[] = {
-	{"jobs", KEY_JOBS, "N", 0,
-         "worker processes (default: one per core; one in a shard)", 0},
-	{"timeout", KEY_TIMEOUT, "TIME", 0,
-         "give a case up after so long, such as 30s; its row is failed", 0},
-	{"worker-memory", KEY_MEMORY, "SIZE", 0,
+const char progress_alone[] = "10s";
+
+const struct option_row run_table[] = {
+	{"jobs", 0, "N", "worker processes (default: one per core; one in a shard)",
+         .at = offsetof(struct run_options, jobs)},
+	{"timeout", 0, "TIME",
+         "give a case up after so long, such as 30s; its row is failed",
+         .at = offsetof(struct run_options, timeout)},
+	{"worker-memory", 0, "SIZE",
          "give a case up whose process takes more, such as 2GiB; looked at 20 times a "
          "second",
-         0},
-	{"progress", KEY_PROGRESS, "SECONDS", OPTION_ARG_OPTIONAL,
+         .at = offsetof(struct run_options, worker_memory)},
+	{"progress", 0, "SECONDS",
          "tell how far it is also where stderr is no terminal: a line every 10 "
-         "seconds, "
-         "or as many as given",
-         0},
-	{NULL, 0, NULL, 0, NULL, 0},
+         "seconds, or as many as given",
+         .at = offsetof(struct run_options, progress), .alone = progress_alone},
+	{0},
 };
-
-static error_t parse_run(int key, char *arg, struct argp_state *state)
-{
-	struct run_options *o = state->input;
-
-	command_given(&o->given, run_table, key, state);
-	switch (key) {
-	case KEY_JOBS:
-		o->jobs = arg;
-		return 0;
-	case KEY_TIMEOUT:
-		o->timeout = arg;
-		return 0;
-	case KEY_MEMORY:
-		o->worker_memory = arg;
-		return 0;
-	case KEY_PROGRESS:
-		o->show_progress = true;
-		o->progress = arg;
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
-const struct argp run_argp = {run_table, parse_run, NULL, NULL, NULL, NULL, NULL};
 
 int cmd_sweep_cores(void)
 {
@@ -169,14 +128,14 @@ void cmd_sweep_progress(struct sweep *s, const struct run_options *o,
 	struct progress *p;
 
 	s->progress = NULL;
-	if ((!terminal && !o->show_progress) || n == 0)
+	if ((!terminal && !o->progress) || n == 0)
 		return;
 	p = arena_alloc(a, 1, sizeof(*p));
 	p->out = stderr;
 	p->terminal = terminal;
-	p->interval_s = s->progress_s > 0 || o->progress ? s->progress_s
-	                : terminal                       ? 0.2
-	                                                 : 10;
+	p->interval_s = s->progress_s;
+	if (terminal && (!o->progress || o->progress == progress_alone))
+		p->interval_s = 0.2;
 	p->nplatforms = s->nplatforms;
 	p->platform = arena_alloc(a, (size_t)s->nplatforms, sizeof(*p->platform));
 	for (int64_t i = 0; i < n; i++)

@@ -6,59 +6,26 @@
 
 #include <string.h>
 
-enum { KEY_OUT = 256, KEY_SHARD };
-
 struct options {
 	struct run_options run;
-	const char *plan, *shard, *out;
-	uint64_t given;
+	const char *shard, *out;
+	struct command_words plan;
 };
 
-static const struct argp_option option_table[] = {
-	{"shard", KEY_SHARD, "K/N", 0, "part K of N, from 0 (default 0/1)", 0},
-	{"out", KEY_OUT, "FILE", 0,
-         "its rows (default: shard-K-of-N.jsonl beside PLAN)", 0},
-	{NULL, 0, NULL, 0, NULL, 0},
+static const struct option_row option_table[] = {
+	{"shard", 0, "K/N", "part K of N, from 0 (default 0/1)", AT(shard)},
+	{"out", 0, "FILE", "its rows (default: shard-K-of-N.jsonl beside PLAN)",
+         AT(out), .filled = "a file"},
+	{0},
 };
-
-static error_t parse_sweep_run_option(int key, char *arg, struct argp_state *state)
-{
-	struct options *o = state->input;
-
-	command_given(&o->given, option_table, key, state);
-	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &o->run;
-		return 0;
-	case KEY_SHARD:
-		o->shard = arg;
-		return 0;
-	case KEY_OUT:
-		if (!arg[0])
-			argp_error(state, "--out is empty, expected a file");
-		o->out = arg;
-		return 0;
-	case ARGP_KEY_ARG:
-		if (o->plan)
-			argp_error(state, "more than one plan");
-		o->plan = arg;
-		return 0;
-	case ARGP_KEY_END:
-		if (!o->plan)
-			argp_error(state, "expected a plan, which `sweep plan` writes");
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
 
 static const char *default_out(const struct options *o, struct shard shard,
                                struct arena *a)
 {
-	const char *slash = strrchr(o->plan, '/');
-	int folder = slash ? (int)(slash - o->plan) + 1 : 0;
+	const char *plan = o->plan.at[0], *slash = strrchr(plan, '/');
+	int folder = slash ? (int)(slash - plan) + 1 : 0;
 
-	return arena_printf(a, "%.*sshard-%d-of-%d.jsonl", folder, o->plan, shard.shard,
+	return arena_printf(a, "%.*sshard-%d-of-%d.jsonl", folder, plan, shard.shard,
 	                    shard.of);
 }
 
@@ -111,7 +78,7 @@ static int run_shard(const struct options *o, struct arena *a)
 	if ((o->shard && shard_parse(&shard, o->shard,
 	                             where_option("--shard", o->shard), &e) != OK) ||
 	    run_options_take(&s, &o->run, 1, &e) != OK ||
-	    plan_read(&s, &request, o->plan, a, &e) != OK)
+	    plan_read(&s, &request, o->plan.at[0], a, &e) != OK)
 		return command_misuse(&e);
 	if (shard_open(&f, o->out ? o->out : default_out(o, shard, a), sweep_digest(&s),
 	               shard, a, &e) != OK) {
@@ -134,30 +101,28 @@ static int run_shard(const struct options *o, struct arena *a)
 
 int command_sweep_run(int argc, char **argv)
 {
-	const struct argp_child children[] = {{&run_argp, 0, NULL, 0},
-	                                      {NULL, 0, NULL, 0}};
-	const struct argp argp = {option_table,
-	                          parse_sweep_run_option,
-	                          "PLAN",
-	                          "Measure one shard of a plan into a file of its own, "
-	                          "with one worker unless "
-	                          "--jobs says otherwise.\v"
-	                          "Given again it does what is missing or failed, and "
-	                          "nothing else; nothing, too, if another process is "
-	                          "at work on that shard. Start it in "
-	                          "the folder of `sweep plan` where platforms are "
-	                          "files. All of them, four at a "
-	                          "time:\n\n"
-	                          "  seq 0 63 | xargs -P 4 -I{} shardsim sweep run "
-	                          "plan.jsonl --shard {}/64",
-	                          children,
-	                          NULL,
-	                          NULL};
 	struct options o = {0};
+	const struct command_syntax syntax = {
+		.usage = "PLAN",
+		.doc = "Measure one shard of a plan into a file of its own, with "
+		       "one worker unless --jobs says otherwise.\v"
+		       "Given again it does what is missing or failed, and "
+		       "nothing else; nothing, too, if another process is at "
+		       "work on that shard. Start it in the folder of `sweep "
+		       "plan` where platforms are files. All of them, four at a "
+		       "time:\n"
+		       "\n"
+		       "  seq 0 63 | xargs -P 4 -I{} shardsim sweep run "
+		       "plan.jsonl --shard {}/64",
+		.options = {{option_table, &o}, {run_table, &o.run}},
+		.words = &o.plan,
+		.most = 1,
+		.expected = "a plan, which `sweep plan` writes",
+	};
 	struct arena *a = arena_new();
 	int status;
 
-	argp_parse(&argp, argc, argv, 0, NULL, &o);
+	command_parse(&syntax, argc, argv);
 	status = run_shard(&o, a);
 	arena_free(a);
 	return status;

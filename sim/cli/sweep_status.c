@@ -9,32 +9,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-struct options {
-	const char *const *file; /* a folder, or a plan and then shards */
-	int nfiles;
-};
-
-static error_t parse_sweep_status_option(int key, char *arg, struct argp_state *state)
-{
-	struct options *o = state->input;
-
-	(void)arg;
-	switch (key) {
-	case ARGP_KEY_ARGS:
-		o->file = (const char *const *)state->argv + state->next;
-		o->nfiles = state->argc - state->next;
-		return 0;
-	case ARGP_KEY_END:
-		if (o->nfiles < 1)
-			argp_error(state,
-			           "expected the folder of a sweep, or a plan and "
-			           "its shards");
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
 /* A line of the table: what has `total` cases, and the outcomes of these. */
 struct line {
 	const char *name;
@@ -173,16 +147,16 @@ static int64_t cases_of(const struct sweep *s, struct shard shard, struct digest
 }
 
 static enum status read_shards(struct status_table *t, struct shards *s,
-                               const struct sweep *sweep, const struct options *o,
-                               struct error *e)
+                               const struct sweep *sweep,
+                               const struct command_words *file, struct error *e)
 {
-	for (int i = 1; i < o->nfiles; i++, t->n++) {
+	for (int i = 1; i < file->n; i++, t->n++) {
 		struct line *line = &t->line[t->n];
 		struct shard shard;
 
 		s->one = (struct tally){0};
-		line->name = o->file[i];
-		if (shard_read(&shard, o->file[i], sweep_digest(sweep), count_line, s,
+		line->name = file->at[i];
+		if (shard_read(&shard, file->at[i], sweep_digest(sweep), count_line, s,
 		               e) == OK)
 			line->total = cases_of(sweep, shard, &s->cases, t->arena);
 		line->counts = s->one.counts;
@@ -193,7 +167,7 @@ static enum status read_shards(struct status_table *t, struct shards *s,
 	return OK;
 }
 
-static enum status of_shards(struct status_table *t, const struct options *o,
+static enum status of_shards(struct status_table *t, const struct command_words *file,
                              struct error *e)
 {
 	struct sweep_request request;
@@ -201,10 +175,10 @@ static enum status of_shards(struct status_table *t, const struct options *o,
 	struct shards s = {0};
 	int64_t others;
 
-	if (plan_read(&sweep, &request, o->file[0], t->arena, e) != OK)
+	if (plan_read(&sweep, &request, file->at[0], t->arena, e) != OK)
 		return e->code;
-	t->line = arena_alloc(t->arena, (size_t)o->nfiles, sizeof(*t->line));
-	if (read_shards(t, &s, &sweep, o, e) == OK) {
+	t->line = arena_alloc(t->arena, (size_t)file->n, sizeof(*t->line));
+	if (read_shards(t, &s, &sweep, file, e) == OK) {
 		t->total.total = sweep_cases(&sweep);
 		t->total.counts = s.all.counts;
 		others = t->total.total - (int64_t)s.cases.n;
@@ -226,26 +200,24 @@ static bool is_folder(const char *path)
 
 int command_sweep_status(int argc, char **argv)
 {
-	const struct argp argp = {NULL,
-	                          parse_sweep_status_option,
-	                          "DIR\nPLAN [SHARD...]",
-	                          "Print how many cases are done, per platform of a "
-	                          "folder or per shard of a "
-	                          "plan.\v"
-	                          "Exit status 0 if every case has a row and none is "
-	                          "failed or wrong, else 1.",
-	                          NULL,
-	                          NULL,
-	                          NULL};
-	struct options o = {0};
+	struct command_words file; /* a folder, or a plan and then shards */
+	const struct command_syntax syntax = {
+		.usage = "DIR\nPLAN [SHARD...]",
+		.doc = "Print how many cases are done, per platform of a folder "
+		       "or per shard of a plan.\v"
+		       "Exit status 0 if every case has a row and none is failed "
+		       "or wrong, else 1.",
+		.words = &file,
+		.expected = "the folder of a sweep, or a plan and its shards",
+	};
 	struct status_table s = {.arena = arena_new(), .total.name = "total"};
 	struct error e = {0};
 	bool folder;
 	int status = EXIT_DONE;
 
-	argp_parse(&argp, argc, argv, 0, NULL, &o);
-	folder = is_folder(o.file[0]) && o.nfiles == 1;
-	if ((folder ? of_folder(&s, o.file[0], &e) : of_shards(&s, &o, &e)) != OK)
+	command_parse(&syntax, argc, argv);
+	folder = is_folder(file.at[0]) && file.n == 1;
+	if ((folder ? of_folder(&s, file.at[0], &e) : of_shards(&s, &file, &e)) != OK)
 		status = command_misuse(&e);
 	else if (!print_status(&s, folder ? "platform" : "shard"))
 		status = EXIT_FAULT;

@@ -13,68 +13,47 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { KEY_SLURM = 256, KEY_SHARDS, KEY_OUT, KEY_THROTTLE, KEY_DRY_RUN };
 enum { SHARDS = 64, MOST = 1000000 };
-
-static const struct argp_option option_table[] = {
-	{"slurm", KEY_SLURM, NULL, 0, "submit to Slurm, as an array of tasks", 0},
-	{"shards", KEY_SHARDS, "N", 0,
-         "how many parts (default 64, or one per case if there are fewer)", 0},
-	{"out", KEY_OUT, "DIR", 0,
-         "folder of shards, script and logs for all machines (default: PLAN's)", 0},
-	{"throttle", KEY_THROTTLE, "N", 0,
-         "at most so many tasks at a time (default: no limit)", 0},
-	{"dry-run", KEY_DRY_RUN, NULL, 0, "write the script, and leave", 0},
-	{NULL, 0, NULL, 0, NULL, 0},
-};
 
 static const char doc[] =
 	"Give the shards of a plan that are not done to a Slurm cluster.\v"
-	"Given again, the same command submits what is missing or failed; a task whose "
-	"shard is done or under way ends at once. `sweep status` tells how far it is. "
-	"Behind -- are options of sbatch, such as -- --partition=short. --jobs, "
-	"--timeout, --worker-memory and --progress are those of a task; --jobs is also "
-	"how many CPUs it asks for. PLAN, DIR, the current folder and shardsim must "
-	"have the same names on all machines.";
+	"Given again, the same command submits what is missing or failed; a task "
+	"whose shard is done or under way ends at once. `sweep status` tells how far "
+	"it is. Behind -- are options of sbatch, such as -- --partition=short. "
+	"--jobs, --timeout, --worker-memory and --progress are those of a task; "
+	"--jobs is also how many CPUs it asks for. PLAN, DIR, the current folder and "
+	"shardsim must have the same names on all machines.";
 
 /* The shards of a plan on their way to the cluster. */
-struct submission {
+struct options {
 	struct run_options run;
 	struct slurm_job job;
-	const char *plan, *out, *shards, *throttle;
+	struct command_words words; /* the plan, then those for sbatch */
+	const char *out, *shards, *throttle;
 	bool slurm, dry_run;
-	uint64_t given;
 	struct arena *arena;
 	struct sweep sweep;
 	int *missing, nmissing;
 };
 
-static error_t parse_sweep_submit_option(int key, char *arg, struct argp_state *state)
-{
-	struct submission *s = state->input;
+static const struct option_row option_table[] = {
+	{"slurm", 0, NULL, "submit to Slurm, as an array of tasks", AT(slurm)},
+	{"shards", 0, "N",
+         "how many parts (default 64, or one per case if there are fewer)", AT(shards)},
+	{"out", 0, "DIR",
+         "folder of shards, script and logs for all machines (default: PLAN's)", AT(out)},
+	{"throttle", 0, "N", "at most so many tasks at a time (default: no limit)",
+         AT(throttle)},
+	{"dry-run", 0, NULL, "write the script, and leave", AT(dry_run)},
+	{0},
+};
 
-	command_given(&s->given, option_table, key, state);
-	if (key == ARGP_KEY_INIT)
-		state->child_inputs[0] = &s->run;
-	else if (key == KEY_SLURM)
-		s->slurm = true;
-	else if (key == KEY_DRY_RUN)
-		s->dry_run = true;
-	else if (key == KEY_OUT)
-		s->out = arg;
-	else if (key == KEY_SHARDS)
-		s->shards = arg;
-	else if (key == KEY_THROTTLE)
-		s->throttle = arg;
-	else if (key == ARGP_KEY_ARG && !s->plan)
-		s->plan = arg;
-	else if (key == ARGP_KEY_ARG)
-		*list_add(&s->job.extra, s->arena) = arg;
-	else if (key == ARGP_KEY_END && (!s->plan || !s->slurm))
+static void check_slurm(void *self, const struct argp_state *state)
+{
+	const struct options *s = self;
+
+	if (!s->words.n || !s->slurm)
 		argp_error(state, "expected --slurm and a plan of `sweep plan`");
-	else
-		return ARGP_ERR_UNKNOWN;
-	return 0;
 }
 
 /* Returns the absolute name of what is there. E_IO. */
@@ -89,7 +68,7 @@ static const char *whole_name(const char *name, struct arena *a, struct error *e
 	return whole;
 }
 
-static enum status open_plan(struct submission *s, struct error *e)
+static enum status open_plan(struct options *s, struct error *e)
 {
 	struct sweep_request request;
 	int64_t cases;
@@ -97,7 +76,7 @@ static enum status open_plan(struct submission *s, struct error *e)
 	cmd_sweep_count(&s->job.nshards, "--shards", "shards", s->shards, MOST, e);
 	cmd_sweep_count(&s->job.throttle, "--throttle", "tasks", s->throttle, MOST, e);
 	if (run_options_take(&s->sweep, &s->run, 1, e) != OK ||
-	    plan_read(&s->sweep, &request, s->plan, s->arena, e) != OK)
+	    plan_read(&s->sweep, &request, s->words.at[0], s->arena, e) != OK)
 		return e->code;
 	cases = sweep_cases(&s->sweep);
 	if (!s->shards)
@@ -105,22 +84,23 @@ static enum status open_plan(struct submission *s, struct error *e)
 	s->job.jobs = s->run.jobs;
 	s->job.timeout = s->run.timeout;
 	s->job.memory = s->run.worker_memory;
-	s->job.progress =
-		s->run.show_progress && !s->run.progress ? "10s" : s->run.progress;
+	s->job.progress = s->run.progress;
+	s->job.extra = s->words.at + 1;
+	s->job.nextra = s->words.n - 1;
 	s->job.cpus = s->sweep.jobs;
 	if (s->out && mkdir(s->out, 0777) != 0 && errno != EEXIST)
 		error_set(e, E_IO, (struct where){.file = s->out}, "cannot make it: %s",
 		          strerror(errno));
 	s->job.program = whole_name("/proc/self/exe", s->arena, e);
 	s->job.start = whole_name(".", s->arena, e);
-	s->job.plan = whole_name(s->plan, s->arena, e);
+	s->job.plan = whole_name(s->words.at[0], s->arena, e);
 	s->job.folder = s->out ? whole_name(s->out, s->arena, e)
 	                       : dirname(arena_strdup(s->arena, s->job.plan));
 	return e->code;
 }
 
 /* Sets `missing` to the shards whose file is not there or lacks rows. */
-static enum status find_missing(struct submission *s, struct error *e)
+static enum status find_missing(struct options *s, struct error *e)
 {
 	const struct digests none = {0};
 	struct digest plan = sweep_digest(&s->sweep);
@@ -145,7 +125,7 @@ static enum status find_missing(struct submission *s, struct error *e)
 	return OK;
 }
 
-static enum status submit_shards(struct submission *s, struct error *e)
+static enum status submit_shards(struct options *s, struct error *e)
 {
 	struct text text = {0};
 	const char *script, *id;
@@ -172,17 +152,19 @@ static enum status submit_shards(struct submission *s, struct error *e)
 
 int command_sweep_submit(int argc, char **argv)
 {
-	const struct argp_child children[] = {{.argp = &run_argp}, {0}};
-	const struct argp argp = {.options = option_table,
-	                          .parser = parse_sweep_submit_option,
-	                          .args_doc = "--slurm PLAN [-- SBATCH-OPTION...]",
-	                          .doc = doc,
-	                          .children = children};
-	struct submission s = {.arena = arena_new()};
+	struct options s = {.arena = arena_new()};
+	const struct command_syntax syntax = {
+		.usage = "--slurm PLAN [-- SBATCH-OPTION...]",
+		.doc = doc,
+		.options = {{option_table, &s}, {run_table, &s.run}},
+		.words = &s.words,
+		.check = check_slurm,
+		.self = &s,
+	};
 	struct error e = {0};
 	int status;
 
-	argp_parse(&argp, argc, argv, 0, NULL, &s);
+	command_parse(&syntax, argc, argv);
 	status = submit_shards(&s, &e) == OK ? EXIT_DONE : command_misuse(&e);
 	arena_free(s.arena);
 	return status;

@@ -7,36 +7,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LINKS_DEFAULT = 5, LINKS_MOST = 1000000 };
+enum { LINKS_MOST = 1000000 };
 
-static int32_t read_count(const char *arg, struct argp_state *state)
+const struct option_row trace_table[] = {
+	{"trace", 0, "FILE", "write a time line as Chrome trace events, for Perfetto",
+         .at = offsetof(struct trace_options, trace)},
+	{"links", 0, "N", "print the N busiest links of every step (default 5)",
+         .at = offsetof(struct trace_options, count), .alone = "5"},
+	{0},
+};
+
+void trace_options_take(struct trace_options *o, const struct argp_state *state)
 {
-	long n = 0;
 	char *end = NULL;
+	long n = 0;
 
-	if (!arg)
-		return LINKS_DEFAULT;
-	if (isdigit((unsigned char)*arg))
-		n = strtol(arg, &end, 10);
+	if (!o->count)
+		return;
+	if (isdigit((unsigned char)*o->count))
+		n = strtol(o->count, &end, 10);
 	if (!end || *end || n < 1 || n > LINKS_MOST)
 		argp_error(state, "--links has '%s', expected a number from 1 to %d",
-		           arg, LINKS_MOST);
-	return (int32_t)n;
-}
-
-bool trace_option(struct trace_options *o, int key, const char *arg,
-                  struct argp_state *state)
-{
-	switch (key) {
-	case KEY_TRACE:
-		o->trace = arg;
-		return true;
-	case KEY_LINKS:
-		o->links = read_count(arg, state);
-		return true;
-	default:
-		return false;
-	}
+		           o->count, LINKS_MOST);
+	o->links = (int32_t)n;
 }
 
 enum status trace_options_check(const struct trace_options *o, const char *platform,

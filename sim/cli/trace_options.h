@@ -2,28 +2,18 @@
 #ifndef SHARDSIM_SIM_CLI_TRACE_OPTIONS_H
 #define SHARDSIM_SIM_CLI_TRACE_OPTIONS_H
 
+#include "cli/options.h"
 #include "measure/links.h"
-
-#include <argp.h>
-
-enum { KEY_TRACE = 512, KEY_LINKS };
-
-/* clang-format off */
-#define TRACE_OPTION_TABLE \
-	{"trace", KEY_TRACE, "FILE", 0, \
-	 "write a time line as Chrome trace events, for Perfetto", 0}, \
-	{"links", KEY_LINKS, "N", OPTION_ARG_OPTIONAL, \
-	 "print the N busiest links of every step (default 5)", 0}
-/* clang-format on */
 
 struct trace_options {
 	const char *trace; /* a file, NULL where it is not asked for */
+	const char *count; /* how many links as it was given, NULL where it was not */
 	int32_t links;     /* 0 where they are not asked for */
 };
+extern const struct option_row trace_table[];
 
-/* Takes the option if `key` is one of these, else returns false; for argp's parsers. */
-bool trace_option(struct trace_options *o, int key, const char *arg,
-                  struct argp_state *state);
+/* Takes the number of links, or leaves if it is none; for the check of a command. */
+void trace_options_take(struct trace_options *o, const struct argp_state *state);
 
 /* Checks that there is a platform if one of the options is given (E_TYPE). */
 enum status trace_options_check(const struct trace_options *o, const char *platform,

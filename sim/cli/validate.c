@@ -1,66 +1,35 @@
 /* `shardsim validate FILE...`: simulated against measured. */
 #include "cli/command.h"
+#include "cli/options.h"
 #include "validate/place_report.h"
 #include "validate/plot.h"
 #include "validate/report.h"
 
-#include <argp.h>
-#include <stdlib.h>
 #include <string.h>
 
-enum { KEY_MAPPING = 256, KEY_FORMAT, KEY_PLOT, FILES_MAX = 64 };
-
 struct options {
-	const char *file[FILES_MAX], *mapping, *format, *plot;
-	int nfiles;
-	uint64_t given;
+	const char *mapping, *format, *plot;
+	struct command_words file;
 };
 
-static const struct argp_option option_table[] = {
-	{"mapping", KEY_MAPPING, "FILE", 0,
-         "which machines they were taken on (default: FILE's name with .yaml)", 0},
-	{"format", KEY_FORMAT, "md|tex|csv|json", 0,
-         "tables in Markdown (default) or LaTeX, or all rows as CSV or JSON", 0},
-	{"plot", KEY_PLOT, "FILE", 0,
-         "write a plot of all systems instead, .svg or .pdf, by gnuplot", 0},
-	{NULL, 0, NULL, 0, NULL, 0},
+static const struct option_row option_table[] = {
+	{"mapping", 0, "FILE",
+         "which machines they were taken on (default: FILE's name with .yaml)",
+         AT(mapping)},
+	{"format", 0, "md|tex|csv|json",
+         "tables in Markdown (default) or LaTeX, or all rows as CSV or JSON",
+         AT(format), .unknown = "unknown format"},
+	{"plot", 0, "FILE",
+         "write a plot of all systems instead, .svg or .pdf, by gnuplot", AT(plot)},
+	{0},
 };
 
-static error_t parse_validate_option(int key, char *arg, struct argp_state *state)
+static void check_plot(void *self, const struct argp_state *state)
 {
-	struct options *o = state->input;
+	const struct options *o = self;
 
-	command_given(&o->given, option_table, key, state);
-	switch (key) {
-	case KEY_MAPPING:
-		o->mapping = arg;
-		return 0;
-	case KEY_FORMAT:
-		if (strcmp(arg, "md") != 0 && strcmp(arg, "tex") != 0 &&
-		    strcmp(arg, "csv") != 0 && strcmp(arg, "json") != 0)
-			argp_error(state,
-			           "unknown format '%s', expected md, tex, csv or json",
-			           arg);
-		o->format = arg;
-		return 0;
-	case KEY_PLOT:
-		o->plot = arg;
-		return 0;
-	case ARGP_KEY_ARG:
-		if (o->nfiles == FILES_MAX)
-			argp_error(state, "more than %d files", FILES_MAX);
-		o->file[o->nfiles++] = arg;
-		return 0;
-	case ARGP_KEY_NO_ARGS:
-		argp_error(state, "expected a file of timings");
-		return 0;
-	case ARGP_KEY_END:
-		if (o->plot && o->format)
-			argp_error(state, "--format does not go with --plot");
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
+	if (o->plot && o->format)
+		argp_error(state, "--format does not go with --plot");
 }
 
 static void print(const struct validation *v, const char *format, struct arena *a)
@@ -95,7 +64,7 @@ static int validate_placements(const struct options *o, struct arena *a)
 	if (given)
 		error_set(&e, E_TYPE, where_option(other, given),
 		          "a table of placements takes no %s", other);
-	if (e.code != OK || place_table_read(&t, a, o->file, o->nfiles, &e) != OK)
+	if (e.code != OK || place_table_read(&t, a, o->file.at, o->file.n, &e) != OK)
 		return command_misuse(&e);
 	if (o->format && !strcmp(o->format, "csv")) {
 		place_validate_csv(stdout, &t);
@@ -111,32 +80,31 @@ static int validate_placements(const struct options *o, struct arena *a)
 
 int command_validate(int argc, char **argv)
 {
-	const struct argp argp = {
-		option_table,
-		parse_validate_option,
-		"FILE...",
-		"Run published timings on the families they belong to and print the "
-		"errors.\v"
-		"FILE is a table like platforms/measured.csv; its mapping to families "
-		"is "
-		"described in platforms/measured.yaml.",
-		NULL,
-		NULL,
-		NULL};
 	struct options o = {0};
+	const struct command_syntax syntax = {
+		.usage = "FILE...",
+		.doc = "Run published timings on the families they belong to and "
+		       "print the errors.\v"
+		       "FILE is a table like platforms/measured.csv; its mapping "
+		       "to families is described in platforms/measured.yaml.",
+		.options = {{option_table, &o}},
+		.words = &o.file,
+		.expected = "a file of timings",
+		.check = check_plot,
+		.self = &o,
+	};
 	struct arena *a = arena_new();
 	struct validation *v;
 	struct error e = {0};
 	int status = EXIT_DONE;
 
-	argp_err_exit_status = EXIT_MISUSE;
-	argp_parse(&argp, argc, argv, 0, NULL, &o);
-	if (place_table_is(o.file[0])) {
+	command_parse(&syntax, argc, argv);
+	if (place_table_is(o.file.at[0])) {
 		status = validate_placements(&o, a);
 		arena_free(a);
 		return status;
 	}
-	if (validation_load(&v, a, o.file, o.nfiles, o.mapping, &e) == OK) {
+	if (validation_load(&v, a, o.file.at, o.file.n, o.mapping, &e) == OK) {
 		validation_run(v);
 		if (o.plot)
 			validate_plot(o.plot, v, &e);

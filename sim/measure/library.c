@@ -5,23 +5,6 @@
 
 #include <string.h>
 
-bool library_option(struct library_text *out, int key, const char *arg)
-{
-	switch (key) {
-	case KEY_ALGORITHM:
-		out->algorithm = arg;
-		return true;
-	case KEY_PROTOCOL:
-		out->protocol = arg;
-		return true;
-	case KEY_LAUNCH:
-		out->launch = arg;
-		return true;
-	default:
-		return false;
-	}
-}
-
 static enum status unknown(const char *option, const char *text, const struct where *at,
                            const char *known, struct error *e)
 {

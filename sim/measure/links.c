@@ -1,5 +1,6 @@
 #include "measure/links.h"
 
+#include "base/list.h"
 #include "plan/plan_json.h"
 #include "text/columns.h"
 #include "text/words.h"
@@ -39,13 +40,6 @@ void links_free(struct links *links)
 	free(links);
 }
 
-static int by_link_number(const void *a, const void *b)
-{
-	int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 int32_t links_of_tasks(const struct link_load **out, struct links *links,
                        const struct schedule *s, int64_t first, int64_t n)
 {
@@ -69,7 +63,7 @@ int32_t links_of_tasks(const struct link_load **out, struct links *links,
 			}
 		}
 	}
-	qsort(links->number, (size_t)used, sizeof(*links->number), by_link_number);
+	qsort(links->number, (size_t)used, sizeof(*links->number), compare_int32);
 	for (int32_t i = 0; i < used; i++) {
 		int32_t l = links->number[i];
 

@@ -105,12 +105,6 @@ static void ends_pass(struct ends *e)
 	}
 }
 
-static int compare_links(const void *a, const void *b)
-{
-	return (*(const int32_t *)a > *(const int32_t *)b) -
-	       (*(const int32_t *)a < *(const int32_t *)b);
-}
-
 /*
  * Sorts every list and leaves each link in it once; `first` then is where they begin.
  */
@@ -122,7 +116,7 @@ static void ends_tidy(struct ends *e, int64_t nlists)
 		int32_t end = e->first[i], kept = n;
 
 		qsort(e->end + begin, (size_t)(end - begin), sizeof(*e->end),
-		      compare_links);
+		      compare_int32);
 		e->first[i] = n;
 		for (int64_t k = begin; k < end; k++)
 			if (n == kept || e->end[n - 1] != e->end[k])

@@ -45,9 +45,9 @@ void slurm_script(struct text *out, const struct slurm_job *job, const int *task
 	text_printf(out, "\n#SBATCH --ntasks=1 --cpus-per-task=%d --requeue", job->cpus);
 	text_printf(out, "\n#SBATCH --output=slurm-%%A_%%a.log --open-mode=append");
 	print_inside(out, "--chdir=", job->folder);
-	text_printf(out, job->extra.n ? "\n#SBATCH" : "");
-	for (int64_t i = 0; i < job->extra.n; i++)
-		print_inside(out, "", job->extra.at[i]);
+	text_printf(out, job->nextra ? "\n#SBATCH" : "");
+	for (int i = 0; i < job->nextra; i++)
+		print_inside(out, "", job->extra[i]);
 	print_word(out, "\nexport SHARDSIM_DATA=", getenv("SHARDSIM_DATA"));
 	print_word(out, "\ncd ", job->start);
 	print_word(out, " && exec ", job->program);

@@ -8,7 +8,6 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "base/list.h"
 
 struct slurm_job {
 	const char *program, *plan; /* absolute names, as the next two are */
@@ -17,7 +16,8 @@ struct slurm_job {
 	const char *jobs, *timeout, *memory, *progress; /* of `sweep run`, or NULL */
 	int nshards, cpus;        /* shards of the plan; cores of a task, at least 1 */
 	int throttle;             /* most tasks at a time; 0 for no limit */
-	LIST(const char *) extra; /* more words for sbatch */
+	const char *const *extra; /* more words for sbatch */
+	int nextra;
 };
 
 /* Appends rising numbers as --array takes them: "0-3,7" and, with a throttle, "%2". */

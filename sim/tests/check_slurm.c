@@ -70,8 +70,8 @@ START_TEST(script_says_all_of_the_job)
 	job.memory = "2 GiB";
 	job.progress = "5s";
 	job.throttle = 5;
-	job.extra.at = extra;
-	job.extra.n = COUNT(extra);
+	job.extra = extra;
+	job.nextra = COUNT(extra);
 	ck_assert_str_eq(script_of(&job),
 	                 "#!/bin/sh\n"
 	                 "#SBATCH --job-name=shardsim --array=1-3,7%5\n"

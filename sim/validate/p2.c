@@ -1,5 +1,6 @@
 #include "validate/p2.h"
 
+#include "base/list.h"
 #include "collective/device_ring.h"
 
 #include <stdlib.h>
@@ -87,13 +88,6 @@ static double busiest_s(const struct node_load *node, const struct p2_system *p2
 	return larger(s, larger(ring / p2->nvlink_Bps, pcie / p2->pcie_Bps));
 }
 
-static int by_number(const void *a, const void *b)
-{
-	int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 static int32_t nodes_of(const struct p2_system *p2, const int32_t *sorted, int32_t n)
 {
 	int32_t nodes = 1;
@@ -147,7 +141,7 @@ double p2_step_s(const struct p2_system *p2, const struct reduction_step *step,
 	for (int32_t i = 0; i < g->ngroups; i++) {
 		memcpy(sorted, g->ids + (int64_t)i * g->size,
 		       (size_t)g->size * sizeof(*sorted));
-		qsort(sorted, (size_t)g->size, sizeof(*sorted), by_number);
+		qsort(sorted, (size_t)g->size, sizeof(*sorted), compare_int32);
 		load_group(node, p2, step, sorted, held_bytes);
 	}
 	for (int32_t i = 0; i < nnodes; i++)

@@ -257,15 +257,6 @@ static enum status row_system(struct p2_system *out, struct place_measured *m,
 	return OK;
 }
 
-/* Rounds a time, so that times that differ by rounding only are equal. */
-static double rounded(double s)
-{
-	int exponent;
-	double fraction = frexp(s, &exponent);
-
-	return ldexp(rint(ldexp(fraction, 40)), exponent - 40);
-}
-
 /*
  * Stores simulated times, and the place of the program that was measured as the
  * fastest.
@@ -295,7 +286,7 @@ static enum status simulate(struct place_measured *m, struct table_reader *r,
 		return r->error->code;
 	time_s = arena_alloc(r->arena, (size_t)m->programs, sizeof(*time_s));
 	for (int64_t i = 0; i < m->programs; i++) {
-		time_s[i] = rounded(programs[i].time_s);
+		time_s[i] = placement_rounded_s(programs[i].time_s);
 		if (!memcmp(&programs[i].program, &algorithm, sizeof(algorithm)))
 			m->time_s = time_s[i];
 	}

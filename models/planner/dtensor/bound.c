@@ -116,6 +116,13 @@ static double cost_us(const struct roles *r, const struct group *g, int before,
 	                            r->array_bytes / shards / 1024 / 1024 / 1024);
 }
 
+static bool rest_before(const void *context, int32_t a, int32_t b)
+{
+	const struct roles *r = context;
+
+	return r->rest_us[a] < r->rest_us[b];
+}
+
 /*
  * Reaches the states from which one transform of a member of a group leads to a state
  * of so many shards.
@@ -140,16 +147,9 @@ static void reach_before(struct roles *r, const struct group *g, int32_t state,
 			if (us >= r->rest_us[from])
 				continue;
 			r->rest_us[from] = us;
-			heap_queue(&r->queue, from);
+			heap_queue(&r->queue, rest_before, r, from, us);
 		}
 	}
-}
-
-static bool rest_before(const void *context, int32_t a, int32_t b)
-{
-	const struct roles *r = context;
-
-	return r->rest_us[a] < r->rest_us[b];
 }
 
 /* Finds the costs by Dijkstra's algorithm from the target backwards. */
@@ -162,9 +162,8 @@ static void find_rests(struct roles *r)
 	for (int i = 0; i < r->ngroups; i++)
 		target += r->group[i].n * r->group[i].step[r->group[i].target];
 	r->rest_us[target] = 0;
-	r->queue = (struct heap){.before = rest_before, .context = r};
-	heap_queue(&r->queue, target);
-	for (int32_t state; (state = heap_take(&r->queue)) >= 0;) {
+	heap_queue(&r->queue, rest_before, r, target, 0);
+	for (int32_t state; (state = heap_take(&r->queue, rest_before, r)) >= 0;) {
 		int32_t count[ROLES];
 		double shards = 1;
 

@@ -16,29 +16,30 @@ enum { LONG_AXES_MAX = 22 };
 static_assert(MESH_DEVICES_MAX == 1 << LONG_AXES_MAX, "room for every long axis");
 
 /*
- * The placements and places of the long mesh dimensions take a byte each, eight to a
- * word. Only the words that have some are compared and hashed.
+ * The placement and place of each long mesh dimension, four to a word. Only the words
+ * that have some are compared and hashed.
  */
-enum { KEY_WORDS = (LONG_AXES_MAX + 7) / 8 };
+enum { KEY_WORDS = (LONG_AXES_MAX + 3) / 4 };
 
-struct key {
-	union {
-		uint64_t placement_word[KEY_WORDS];
-		int8_t placement[LONG_AXES_MAX];
-	};
-	union {
-		uint64_t place_word[KEY_WORDS];
-		int8_t place[LONG_AXES_MAX];
-	};
+union key {
+	uint64_t word[KEY_WORDS];
+	struct {
+		int8_t placement, place;
+	} axis[LONG_AXES_MAX];
 };
 static_assert(RANK_MAX <= INT8_MAX, "a byte holds a placement");
 
 struct node {
-	struct key key;
-	bool done;
-	int32_t parent, came; /* parent -1: the source; came: when queued last */
 	double cost_us;
+	int32_t parent; /* -1: the source */
+	bool done;
+	union key key;
+};
+
+/* By what a node waits. Apart from the nodes: the queue looks at so many of them. */
+struct turn {
 	double total_us; /* the cost by which it is queued */
+	int32_t came;    /* when it was queued last */
 };
 
 struct search {
@@ -49,39 +50,37 @@ struct search {
 	int axis[LONG_AXES_MAX]; /* the axes of the mesh */
 	bool partial;            /* an end has one */
 	LIST(struct node) nodes;
-	struct table numbers; /* of nodes by their keys */
-	struct heap queue;    /* by cost, then first come first served */
-	int32_t queued;       /* so far */
+	LIST(struct turn) turns; /* of the nodes */
+	struct table numbers;    /* of nodes by their keys */
+	struct heap queue;       /* by cost, then first come first served */
+	int32_t queued;          /* so far */
 	int32_t target;
-	struct key target_key;
+	union key target_key;
 	struct dtensor_bound bound;
 	int32_t most;    /* states */
 	double limit_us; /* ways that must cost more are left out */
 	bool by_total;   /* the queue's order includes the bound of the rest */
 };
 
-static uint64_t key_hash(const struct search *s, const struct key *k)
+static uint64_t key_hash(const struct search *s, const union key *k)
 {
 	uint64_t h = 0;
 
-	for (int i = 0; i < s->nwords; i++) {
-		h = (h ^ k->placement_word[i]) * UINT64_C(0x9e3779b97f4a7c15);
-		h = (h ^ h >> 32 ^ k->place_word[i]) * UINT64_C(0x9e3779b97f4a7c15);
-	}
+	for (int i = 0; i < s->nwords; i++)
+		h = (h ^ h >> 32 ^ k->word[i]) * UINT64_C(0x9e3779b97f4a7c15);
 	return h;
 }
 
-static bool key_equal(const struct search *s, const struct key *a, const struct key *b)
+static bool key_equal(const struct search *s, const union key *a, const union key *b)
 {
 	for (int i = 0; i < s->nwords; i++)
-		if (a->placement_word[i] != b->placement_word[i] ||
-		    a->place_word[i] != b->place_word[i])
+		if (a->word[i] != b->word[i])
 			return false;
 	return true;
 }
 
 /* Returns the node of a key; a new one has an infinite cost. */
-static int32_t node_of_key(struct search *s, const struct key *k)
+static int32_t node_of_key(struct search *s, const union key *k)
 {
 	uint64_t hash = key_hash(s, k);
 	size_t at;
@@ -93,13 +92,14 @@ static int32_t node_of_key(struct search *s, const struct key *k)
 	table_add(&s->numbers, hash, (int32_t)s->nodes.n);
 	*list_add(&s->nodes, NULL) =
 		(struct node){.key = *k, .parent = -1, .cost_us = INFINITY};
+	list_add(&s->turns, NULL);
 	return (int32_t)s->nodes.n - 1;
 }
 
 static bool node_before(const void *context, int32_t a, int32_t b)
 {
 	const struct search *s = context;
-	const struct node *x = &s->nodes.at[a], *y = &s->nodes.at[b];
+	const struct turn *x = &s->turns.at[a], *y = &s->turns.at[b];
 
 	return x->total_us < y->total_us ||
 	       (x->total_us == y->total_us && x->came < y->came);
@@ -107,9 +107,8 @@ static bool node_before(const void *context, int32_t a, int32_t b)
 
 static void queue_node(struct search *s, int32_t node, double total_us)
 {
-	s->nodes.at[node].total_us = total_us;
-	s->nodes.at[node].came = s->queued++;
-	heap_queue(&s->queue, node);
+	s->turns.at[node] = (struct turn){total_us, s->queued++};
+	heap_queue(&s->queue, node_before, s, node, total_us);
 }
 
 /*
@@ -123,7 +122,7 @@ static const double SLACK = 1e-9;
 /* The state that is expanded: its node and what its transforms share. */
 struct expansion {
 	int32_t node, number; /* of the bound's state */
-	struct key key;
+	union key key;
 	double cost_us, local_GiB;
 	int count[RANK_MAX], top[RANK_MAX]; /* shards of a tensor dimension, innermost */
 	uint32_t right[RANK_MAX]; /* the places that have the target's mesh dimension */
@@ -131,7 +130,8 @@ struct expansion {
 
 static bool is_right(const struct search *s, int i, int dim, int place)
 {
-	return s->target_key.placement[i] == dim && s->target_key.place[i] == place;
+	return s->target_key.axis[i].placement == dim &&
+	       s->target_key.axis[i].place == place;
 }
 
 /*
@@ -148,10 +148,10 @@ static enum dtensor_role role_of(int placement, int place, uint32_t right)
 /* Returns what long mesh dimension i adds to the number of the bound's state. */
 static int32_t weight(const struct search *s, const struct expansion *expansion, int i)
 {
-	int dim = expansion->key.placement[i];
+	int dim = expansion->key.axis[i].placement;
 	uint32_t right = dim < 0 ? 0 : expansion->right[dim];
 
-	return s->bound.weight[i][role_of(dim, expansion->key.place[i], right)];
+	return s->bound.weight[i][role_of(dim, expansion->key.axis[i].place, right)];
 }
 
 static int32_t weight_after(const struct search *s, const struct expansion *expansion,
@@ -172,13 +172,14 @@ static struct expansion expansion_of(const struct search *s, int32_t node)
 	double shards = 1;
 
 	for (int i = 0; i < s->naxes; i++) {
-		int dim = expansion.key.placement[i], place = expansion.key.place[i];
+		int dim = expansion.key.axis[i].placement,
+		    place = expansion.key.axis[i].place;
 
 		if (dim < 0)
 			continue;
 		shards *= s->mesh->axis[s->axis[i]].size;
 		if (expansion.count[dim]++ == 0 ||
-		    place > expansion.key.place[expansion.top[dim]])
+		    place > expansion.key.axis[expansion.top[dim]].place)
 			expansion.top[dim] = i;
 		expansion.right[dim] |= (uint32_t)is_right(s, i, dim, place) << place;
 	}
@@ -196,19 +197,19 @@ static struct expansion expansion_of(const struct search *s, int32_t node)
 static void reach_placement(struct search *s, const struct expansion *expansion, int i,
                             int to)
 {
-	struct dtensor_transform t = {s->axis[i], expansion->key.placement[i], to};
+	struct dtensor_transform t = {s->axis[i], expansion->key.axis[i].placement, to};
 	double cost_us =
 		expansion->cost_us +
 		dtensor_transform_us(&s->links, s->mesh, &t, expansion->local_GiB);
 	double rest_us = s->bound.rest_us[expansion->number - weight(s, expansion, i) +
 	                                  weight_after(s, expansion, i, to)];
-	struct key key = expansion->key;
+	union key key = expansion->key;
 	int32_t node;
 
 	if (cost_us >= s->nodes.at[s->target].cost_us || cost_us + rest_us > s->limit_us)
 		return;
-	key.placement[i] = (int8_t)to;
-	key.place[i] = (int8_t)(to < 0 ? 0 : expansion->count[to]);
+	key.axis[i].placement = (int8_t)to;
+	key.axis[i].place = (int8_t)(to < 0 ? 0 : expansion->count[to]);
 	node = node_of_key(s, &key);
 	if (s->nodes.at[node].done || s->nodes.at[node].cost_us <= cost_us)
 		return;
@@ -225,7 +226,7 @@ static void reach_all(struct search *s, const struct expansion *expansion, int f
                       int to)
 {
 	for (int i = 0; i < s->naxes; i++) {
-		if (expansion->key.placement[i] != from)
+		if (expansion->key.axis[i].placement != from)
 			continue;
 		if (to != RANK_MAX)
 			reach_placement(s, expansion, i, to);
@@ -252,26 +253,26 @@ static void expand_node(struct search *s, const struct expansion *expansion)
 		reach_all(s, expansion, DTENSOR_REPLICATE, DTENSOR_PARTIAL);
 }
 
-static struct key key_of(struct search *s, const struct dtensor_state *state)
+static union key key_of(struct search *s, const struct dtensor_state *state)
 {
-	struct key k = {{{0}}, {{0}}};
+	union key k = {{0}};
 
 	for (int i = 0; i < s->naxes; i++) {
-		k.placement[i] = (int8_t)state->placement[s->axis[i]];
-		k.place[i] = (int8_t)state->place[s->axis[i]];
-		s->partial = s->partial || k.placement[i] == DTENSOR_PARTIAL;
+		k.axis[i].placement = (int8_t)state->placement[s->axis[i]];
+		k.axis[i].place = (int8_t)state->place[s->axis[i]];
+		s->partial = s->partial || k.axis[i].placement == DTENSOR_PARTIAL;
 	}
 	return k;
 }
 
 /* Searches from the source to the target. Returns false after too many states. */
-static bool search_once(struct search *s, const struct key *source)
+static bool search_once(struct search *s, const union key *source)
 {
 	int32_t node;
 
 	heap_free(&s->queue);
 	table_clear(&s->numbers);
-	s->nodes.n = s->queued = 0;
+	s->nodes.n = s->turns.n = s->queued = 0;
 	node = node_of_key(s, source);
 	s->target = node_of_key(s, &s->target_key);
 	s->nodes.at[node].cost_us = 0;
@@ -280,7 +281,7 @@ static bool search_once(struct search *s, const struct key *source)
 		struct expansion expansion;
 
 		assert(s->queue.n > 0); /* a way leads from every state to every other */
-		node = heap_take(&s->queue);
+		node = heap_take(&s->queue, node_before, s);
 		if (node == s->target)
 			return true;
 		s->nodes.at[node].done = true;
@@ -298,7 +299,7 @@ static bool search_once(struct search *s, const struct key *source)
  * states and taken in the same order as if none were left out: the answer is the same
  * to the last tie.
  */
-static bool find_way(struct search *s, const struct key *source)
+static bool find_way(struct search *s, const union key *source)
 {
 	s->limit_us = INFINITY;
 	s->by_total = true;
@@ -321,14 +322,14 @@ static struct dtensor_transforms way_to(const struct search *s, int32_t target,
 	out.step = arena_alloc(a, (size_t)out.n, sizeof(*out.step));
 	at = out.n;
 	for (int32_t k = target; s->nodes.at[k].parent >= 0; k = s->nodes.at[k].parent) {
-		const struct key *after = &s->nodes.at[k].key;
-		const struct key *before = &s->nodes.at[s->nodes.at[k].parent].key;
+		const union key *after = &s->nodes.at[k].key;
+		const union key *before = &s->nodes.at[s->nodes.at[k].parent].key;
 		int i = 0;
 
-		while (before->placement[i] == after->placement[i])
+		while (before->axis[i].placement == after->axis[i].placement)
 			i++;
 		out.step[--at] = (struct dtensor_transform){
-			s->axis[i], before->placement[i], after->placement[i]};
+			s->axis[i], before->axis[i].placement, after->axis[i].placement};
 	}
 	return out;
 }
@@ -340,7 +341,7 @@ bool dtensor_search(struct dtensor_transforms *out, const struct dtensor_state *
 {
 	struct search s = {.mesh = m, .rank = array->shape.rank, .most = most};
 	int64_t elements = shape_elements(&array->shape);
-	struct key source;
+	union key source;
 	bool found;
 
 	s.links = dtensor_links_of(m, DTENSOR_HOST_DEVICES);
@@ -348,18 +349,18 @@ bool dtensor_search(struct dtensor_transforms *out, const struct dtensor_state *
 	for (int i = 0; i < m->naxes; i++)
 		if (m->axis[i].size > 1)
 			s.axis[s.naxes++] = i;
-	s.nwords = (s.naxes + 7) / 8;
+	s.nwords = (s.naxes + 3) / 4;
 	source = key_of(&s, from);
 	s.target_key = key_of(&s, to);
 	s.bound = dtensor_bound_of(to, &s.links, m, s.axis, s.naxes, s.array_bytes,
 	                           s.partial, a);
-	s.queue = (struct heap){.before = node_before, .context = &s};
 	found = find_way(&s, &source);
 	if (found)
 		*out = way_to(&s, s.target, a);
 	else
 		text_printf(why, "DTensor's search passes %d states", (int)most);
 	xfree(s.nodes.at);
+	xfree(s.turns.at);
 	table_free(&s.numbers);
 	heap_free(&s.queue);
 	return found;

@@ -96,8 +96,9 @@ static void look_at(struct origin *origin, uint64_t code)
 static void back_all_to_alls(struct origin *origin, uint64_t code, int first,
                              uint32_t used, int list)
 {
-	const struct lists *lists = &origin->levels->lists;
-	const struct level *level = &origin->levels->level[origin->level];
+	struct levels *levels = origin->levels;
+	double most_cost = origin->back->most_cost - origin->cost;
+	double least_cost = origin->cost + levels->level[origin->level].step_cost;
 
 	for (int i = first; i < origin->moves.n; i++) {
 		const struct block_move *m = &origin->moves.move[i];
@@ -105,20 +106,18 @@ static void back_all_to_alls(struct origin *origin, uint64_t code, int first,
 		const uint8_t *end =
 			origin->stacks.atom[m->from] + origin->stacks.count[m->from];
 		const struct state *known;
+		const struct price *step;
 		int more;
 
 		if (used & dims)
 			continue;
-		more = lists_append(lists, list, end - m->n, m->n);
+		more = lists_append(&levels->lists, list, end - m->n, m->n);
 		known = states_look(&origin->back->states, code + m->add);
-		if (!known || origin->cost + level->step_cost < known->most_cost)
+		if (!known || least_cost < known->most_cost) {
+			step = levels_all_to_all(levels, origin->level, more, most_cost);
 			reach_back(origin->back, code + m->add,
-			           origin->cost + levels_collective(
-							  origin->levels, origin->level,
-							  PRICE_ALL_TO_ALL, more,
-							  origin->back->most_cost -
-								  origin->cost)
-			                                  .cost);
+			           origin->cost + step->cost);
+		}
 		if (m->next < origin->moves.n)
 			back_all_to_alls(origin, code + m->add, m->next, used | dims,
 			                 more);
@@ -168,8 +167,7 @@ struct back *back_new(struct levels *levels, int level, double most_cost)
 	for (;; n++) {
 		const struct states *s = &back->states;
 
-		back->far_cost = s->heap.n > 0 ? s->state.at[s->heap.item[0]].total.cost
-		                               : INFINITY;
+		back->far_cost = s->heap.n > 0 ? s->heap.item[0].cost : INFINITY;
 		if (back->far_cost > radius || n == TYPES_MAX)
 			break;
 		settle_back(&origin, states_next(&back->states));

@@ -173,15 +173,12 @@ static void reach_type(struct search *search, enum op op, uint64_t code,
 }
 
 /*
- * Returns the price of a collective from the state being expanded, after which gathers
- * still cost `rest_cost`. For one that is dearer than the path may be, any price above
- * that will do.
+ * Returns the most that a step from the state being expanded may cost, after which
+ * gathers still cost `rest_cost`.
  */
-static struct price collective_price(const struct search *search, enum list_price kind,
-                                     int list, double rest_cost)
+static double most_of_step(const struct search *search, double rest_cost)
 {
-	return levels_collective(&search->levels, search->here, kind, list,
-	                         search->most_cost - search->price.cost - rest_cost);
+	return search->most_cost - search->price.cost - rest_cost;
 }
 
 /* Returns whether the slices so far leave more to receive than the path may cost. */
@@ -255,10 +252,10 @@ static void exact_all_to_alls(struct search *search, uint64_t code, int first,
 		if (!in_vain(search, to, cost)) {
 			int list = chosen_list(&search->levels.lists, &search->stacks,
 			                       &search->chosen);
-			struct price price = collective_price(search, PRICE_ALL_TO_ALL,
-			                                      list, rest_cost);
 
-			reach_type(search, OP_ALL_TO_ALL, to, PHASE_FLAT, &price,
+			reach_type(search, OP_ALL_TO_ALL, to, PHASE_FLAT,
+			           levels_all_to_all(&search->levels, search->here, list,
+			                             most_of_step(search, rest_cost)),
 			           search->here);
 		}
 		if (m->next < search->moves.n)
@@ -320,9 +317,9 @@ static void all_gathers(struct search *search, uint64_t code, int dim, int list,
 			                     search->stacks.count[dim] - n);
 			more *= search->coded.size[end[-n]];
 			level = levels_find(&search->levels, more);
-			price = collective_price(
-				search, moves ? PRICE_UNPACK : PRICE_GATHER, atoms,
-				level_of(search, level)->rest_cost);
+			price = levels_gather(
+				&search->levels, search->here, moves, atoms,
+				most_of_step(search, level_of(search, level)->rest_cost));
 			reach_type(search, OP_ALL_GATHER, next, PHASE_GATHER, &price,
 			           level);
 			all_gathers(search, next, dim + 1, atoms, more, moves);
@@ -459,6 +456,7 @@ static void search_init(struct search *search, struct synth *s, const struct pri
 static void search_free(struct search *search)
 {
 	states_free(&search->states);
+	levels_free(&search->levels);
 	for (int i = 0; i < search->levels.n; i++)
 		back_free(search->back[i]);
 	lack_free(&search->lack);

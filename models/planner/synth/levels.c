@@ -1,6 +1,7 @@
 #include "planner/synth/levels.h"
 
 #include "base/assert.h"
+#include "base/memory.h"
 
 #include <float.h>
 #include <math.h>
@@ -12,6 +13,12 @@ void levels_init(struct levels *out, const struct coded *coded, bool bounded)
 	out->n = 0;
 	lists_make(&out->lists, coded->natoms);
 	rest_init(&out->rest, coded);
+}
+
+void levels_free(struct levels *levels)
+{
+	for (int i = 0; i < levels->n; i++)
+		xfree(levels->level[i].all_to_all);
 }
 
 int levels_find(struct levels *levels, int64_t elements)
@@ -37,36 +44,49 @@ int levels_find(struct levels *levels, int64_t elements)
 	return i;
 }
 
-/* Returns the question for the price of a list. */
-static struct list_step list_step(const struct levels *levels, int level,
-                                  enum list_price kind, int list, double most_cost)
+static struct price ask_list(const struct levels *levels, int level,
+                             struct list_step step, int list, double most_cost)
 {
-	return (struct list_step){
-		.op = kind == PRICE_ALL_TO_ALL ? OP_ALL_TO_ALL : OP_ALL_GATHER,
-		.unpack = kind == PRICE_UNPACK,
-		.before_bytes = levels->level[level].bytes,
-		.n = levels->lists.count[list],
-		.atom = levels->lists.atom[list],
-		.most_cost = isinf(most_cost) ? 0 : fmax(most_cost, DBL_MIN),
-	};
-}
-
-struct price levels_collective(const struct levels *levels, int level,
-                               enum list_price kind, int list, double most_cost)
-{
-	struct list_step step = list_step(levels, level, kind, list, most_cost);
-
+	step.before_bytes = levels->level[level].bytes;
+	step.n = levels->lists.count[list];
+	step.atom = levels->lists.atom[list];
+	step.most_cost = isinf(most_cost) ? 0 : fmax(most_cost, DBL_MIN);
 	return list_price(levels->coded->s, &step);
 }
 
-double levels_least_move(const struct levels *levels, int level)
+struct price levels_gather(const struct levels *levels, int level, bool unpack,
+                           int list, double most_cost)
+{
+	struct list_step step = {.op = OP_ALL_GATHER, .unpack = unpack};
+
+	return ask_list(levels, level, step, list, most_cost);
+}
+
+const struct price *levels_all_to_all(struct levels *levels, int level, int list,
+                                      double most_cost)
+{
+	struct level *l = &levels->level[level];
+	struct price_note *note;
+
+	if (!l->all_to_all)
+		l->all_to_all = xcalloc((size_t)levels->lists.n, sizeof(*l->all_to_all));
+	note = &l->all_to_all[list];
+	if (!note->priced || (note->more && note->price.cost <= most_cost)) {
+		struct list_step step = {.op = OP_ALL_TO_ALL};
+
+		note->price = ask_list(levels, level, step, list, most_cost);
+		note->more = note->price.cost > most_cost;
+		note->priced = true;
+	}
+	return &note->price;
+}
+
+double levels_least_move(struct levels *levels, int level)
 {
 	double least = levels->level[level].permute.cost;
 
 	for (int list = 1; list < levels->lists.n; list++)
-		least = fmin(least, levels_collective(levels, level, PRICE_ALL_TO_ALL,
-		                                      list, least)
-		                            .cost);
+		least = fmin(least, levels_all_to_all(levels, level, list, least)->cost);
 	return least;
 }
 

@@ -11,9 +11,6 @@
 /* Sizes of tiles: products of atoms. */
 enum { LEVELS_MAX = 1 << CODE_ATOMS_MAX };
 
-/* The prices of collectives from tiles of one size. */
-enum list_price { PRICE_ALL_TO_ALL, PRICE_GATHER, PRICE_UNPACK };
-
 /* A size of tiles. */
 struct level {
 	int64_t elements, bytes;
@@ -21,6 +18,11 @@ struct level {
 	double step_cost; /* the least of an all-to-all */
 	double move_cost; /* the least of an all-to-all or a permute */
 	struct price permute;
+	/*
+	 * Of all-to-alls, by the list of the atoms that they move; NULL until one is
+	 * asked. A search asks for each some fifteen times, of all sorts of types.
+	 */
+	struct price_note *all_to_all;
 	bool sliced;
 	struct price slice; /* that leads to this level, once it is `sliced` */
 };
@@ -35,22 +37,25 @@ struct levels {
 };
 
 void levels_init(struct levels *out, const struct coded *coded, bool bounded);
+void levels_free(struct levels *levels);
 
 /* Returns the number of the level of tiles of so many elements. */
 int levels_find(struct levels *levels, int64_t elements);
 
 /*
- * Returns the price of a collective over a list of atoms; for one above `most_cost` any
- * price above that will do.
+ * Return the price of an all-to-all or all-gather over a list of atoms; for one above
+ * `most_cost` any price above that will do.
  */
-struct price levels_collective(const struct levels *levels, int level,
-                               enum list_price kind, int list, double most_cost);
+const struct price *levels_all_to_all(struct levels *levels, int level, int list,
+                                      double most_cost);
+struct price levels_gather(const struct levels *levels, int level, bool unpack,
+                           int list, double most_cost);
 
 /*
  * Returns the least cost of any all-to-all or permute from tiles of a level, which asks
  * for many prices.
  */
-double levels_least_move(const struct levels *levels, int level);
+double levels_least_move(struct levels *levels, int level);
 
 /* Returns the price of the slice that leads from the source to a type of a level. */
 const struct price *levels_slice(struct levels *levels, int level, uint64_t to);

@@ -10,10 +10,6 @@ static bool state_before(const void *context, int32_t a, int32_t b)
 	const struct state *s = &states->state.at[a], *t = &states->state.at[b];
 	int order;
 
-	if (price_plainly_more(s->total.cost, t->total.cost))
-		return false;
-	if (price_plainly_more(t->total.cost, s->total.cost))
-		return true;
 	order = price_compare(s->total, t->total);
 	if (order != 0)
 		return order < 0;
@@ -24,8 +20,7 @@ static bool state_before(const void *context, int32_t a, int32_t b)
 
 void states_init(struct states *states, bool typed)
 {
-	*states = (struct states){.typed = typed,
-	                          .heap = {.before = state_before, .context = states}};
+	*states = (struct states){.typed = typed};
 }
 
 void states_free(struct states *states)
@@ -59,12 +54,13 @@ int32_t states_find(struct states *states, uint64_t code, const struct type *typ
 
 void states_queue(struct states *states, int32_t state)
 {
-	heap_queue(&states->heap, state);
+	heap_queue(&states->heap, state_before, states, state,
+	           states->state.at[state].total.cost);
 }
 
 int32_t states_next(struct states *states)
 {
-	int32_t first = heap_take(&states->heap);
+	int32_t first = heap_take(&states->heap, state_before, states);
 
 	if (first >= 0) {
 		states->state.at[first].settled = true;

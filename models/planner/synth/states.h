@@ -42,10 +42,7 @@ static inline bool price_plainly_more(double cost, double other)
 	return cost > other * (1 + PRICE_MARGIN);
 }
 
-/*
- * Begins with no states; `states` must not move from then on. `typed`: codes are but hashes of
- * types, which are kept.
- */
+/* Begins with no states. `typed`: codes are but hashes of types, which are kept. */
 void states_init(struct states *states, bool typed);
 void states_free(struct states *states);
 

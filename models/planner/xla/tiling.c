@@ -1,4 +1,5 @@
 #include "base/assert.h"
+#include "base/list.h"
 #include "planner/xla/xla.h"
 
 #include <stdlib.h>
@@ -54,13 +55,6 @@ const int32_t *xla_places(const struct tiling *t, struct arena *a)
 	return places;
 }
 
-static int compare_ids(const void *a, const void *b)
-{
-	int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 const struct tiling *xla_tiling(struct arena *a, int rank, const int32_t *tiles,
                                 int32_t replicas, int32_t *ids)
 {
@@ -74,7 +68,7 @@ const struct tiling *xla_tiling(struct arena *a, int rank, const int32_t *tiles,
 		t->ndevices *= tiles[d];
 	}
 	for (int32_t i = 0; replicas > 1 && i < t->ndevices; i += replicas)
-		qsort(ids + i, (size_t)replicas, sizeof(*ids), compare_ids);
+		qsort(ids + i, (size_t)replicas, sizeof(*ids), compare_int32);
 	t->ids = ids;
 	return t;
 }

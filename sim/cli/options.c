@@ -1,0 +1,182 @@
+#include "cli/options.h"
+
+#include "cli/command.h"
+#include "measure/library.h"
+
+#include <assert.h>
+#include <string.h>
+
+enum { ROWS_MAX = 40, LONG_KEYS = 256 };
+
+const struct option_row library_table[] = {
+	{"algorithm", 0, "NAME", "force an algorithm, such as ring",
+         .at = offsetof(struct library_text, algorithm)},
+	{"protocol", 0, "NAME", "force a protocol: ll, ll128, simple",
+         .at = offsetof(struct library_text, protocol)},
+	{"launch", 0, "process|single|graph",
+         "one process per device (default), one for all, or a captured graph",
+         .at = offsetof(struct library_text, launch)},
+	{0},
+};
+
+/* A command line that is being read. */
+struct reading {
+	const struct command_syntax *syntax;
+	const struct option_row *row[ROWS_MAX];
+	void *value[ROWS_MAX];
+	bool given[ROWS_MAX];
+	struct argp_option option[ROWS_MAX + 1];
+	int n;
+};
+
+static void *value_of(const struct option_row *row, const struct option_set *set)
+{
+	return (char *)set->into + row->at;
+}
+
+static void add_rows(struct reading *r, const struct option_set *set)
+{
+	for (const struct option_row *row = set->table; row->name; row++, r->n++) {
+		assert(r->n < ROWS_MAX);
+		r->row[r->n] = row;
+		r->value[r->n] = value_of(row, set);
+		r->option[r->n] = (struct argp_option){
+			.name = row->name,
+			.key = row->letter ? row->letter : LONG_KEYS + r->n,
+			.arg = row->arg,
+			.flags = row->alone ? OPTION_ARG_OPTIONAL : 0,
+			.doc = row->help,
+		};
+	}
+}
+
+/* Leaves if the key of KEY=VALUE was set before, with a message that has both. */
+static void add_setting(struct settings *set, const char *arg,
+                        const struct argp_state *state)
+{
+	size_t key = strcspn(arg, "=");
+
+	if (set->n == SETTINGS_MAX)
+		argp_error(state, "more than %d settings", SETTINGS_MAX);
+	for (int i = 0; i < set->n; i++)
+		if (strcspn(set->at[i], "=") == key && !strncmp(set->at[i], arg, key))
+			argp_error(state, "--set has '%.*s' twice: %s and %s", (int)key,
+			           arg, set->at[i], arg);
+	set->at[set->n++] = arg;
+}
+
+/* Leaves unless `arg` is a word of "md|tex|csv". */
+static void check_word(const struct option_row *row, const char *arg,
+                       const struct argp_state *state)
+{
+	struct text words = {0};
+
+	for (const char *word = row->arg; *word;) {
+		size_t n = strcspn(word, "|");
+		const char *next = word + n + (word[n] != '\0');
+
+		if (strlen(arg) == n && !strncmp(word, arg, n)) {
+			text_free(&words);
+			return;
+		}
+		text_printf(&words, "%s%.*s",
+		            !words.length ? ""
+		            : *next       ? ", "
+		                          : " or ",
+		            (int)n, word);
+		word = next;
+	}
+	argp_error(state, "%s '%s', expected %s", row->unknown, arg, words.s);
+}
+
+static void take_option(struct reading *r, int i, const char *arg,
+                        const struct argp_state *state)
+{
+	const struct option_row *row = r->row[i];
+
+	if (row->settings) {
+		add_setting(r->value[i], arg, state);
+		return;
+	}
+	if (r->given[i])
+		argp_error(state, "--%s is given twice", row->name);
+	r->given[i] = true;
+	if (!row->arg) {
+		*(bool *)r->value[i] = true;
+		return;
+	}
+	if (row->unknown)
+		check_word(row, arg, state);
+	if (row->filled && !*arg)
+		argp_error(state, "--%s is empty, expected %s", row->name, row->filled);
+	*(const char **)r->value[i] = arg ? arg : row->alone;
+}
+
+static void take_words(const struct command_syntax *s, const struct argp_state *state)
+{
+	int n = state->argc - state->next, most = s->words ? s->most : 0;
+
+	if (n > most && (most || !s->words))
+		argp_error(state, "unexpected argument '%s'",
+		           state->argv[state->next + most]);
+	*s->words = (struct command_words){
+		(const char *const *)state->argv + state->next, n};
+}
+
+static error_t parse_key(int key, char *arg, struct argp_state *state)
+{
+	struct reading *r = state->input;
+	const struct command_syntax *s = r->syntax;
+
+	switch (key) {
+	case ARGP_KEY_ARGS:
+		take_words(s, state);
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		if (s->expected)
+			argp_error(state, "expected %s", s->expected);
+		return 0;
+	case ARGP_KEY_END:
+		if (s->check)
+			s->check(s->self, state);
+		return 0;
+	default:
+		for (int i = 0; i < r->n; i++) {
+			if (r->option[i].key != key)
+				continue;
+			take_option(r, i, arg, state);
+			return 0;
+		}
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+void command_parse(const struct command_syntax *syntax, int argc, char **argv)
+{
+	struct reading r = {.syntax = syntax};
+	const struct argp argp = {.options = r.option,
+	                          .parser = parse_key,
+	                          .args_doc = syntax->usage,
+	                          .doc = syntax->doc};
+
+	for (const struct option_set *set = syntax->options; set->table; set++)
+		add_rows(&r, set);
+	argp_err_exit_status = EXIT_MISUSE;
+	argp_parse(&argp, argc, argv, 0, NULL, &r);
+}
+
+static bool is_given(const struct option_row *row, const void *value)
+{
+	if (row->settings)
+		return ((const struct settings *)value)->n > 0;
+	return row->arg ? *(const char *const *)value != NULL : *(const bool *)value;
+}
+
+const char *option_misused(const struct option_set *options, int use)
+{
+	for (; options->table; options++)
+		for (const struct option_row *row = options->table; row->name; row++)
+			if (!(row->use & use) && is_given(row, value_of(row, options)))
+				return row->name;
+	return NULL;
+}

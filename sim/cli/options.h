@@ -1,0 +1,76 @@
+/*
+ * The options of the commands as tables: what each is called, what it takes, and where
+ * its value goes. command_parse() reads a command line by them, through argp.
+ */
+#ifndef SHARDSIM_SIM_CLI_OPTIONS_H
+#define SHARDSIM_SIM_CLI_OPTIONS_H
+
+#include <argp.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Where a value is in the struct that a command keeps the values of its options in. */
+#define AT(member) .at = offsetof(struct options, member)
+
+/* The values of `--set KEY=VALUE`, which may be given for several keys. */
+enum { SETTINGS_MAX = 64 };
+struct settings {
+	const char *at[SETTINGS_MAX];
+	int n;
+};
+
+/*
+ * An option, which may be given once. Its value is a bool if it takes no argument, else
+ * a const char *, which stays as it was where the option is not given. A table ends with
+ * a row without a name.
+ */
+struct option_row {
+	const char *name;
+	int letter;      /* of the short form, or 0 */
+	const char *arg; /* the argument as --help shows it, or NULL */
+	const char *help;
+	size_t at;           /* offset of the value in what the table is read into */
+	const char *unknown; /* only the words of `arg`; others are told "UNKNOWN 'x'" */
+	const char *alone;   /* the value of the option without its optional argument */
+	const char *filled;  /* it is not empty; says what was expected: "a folder" */
+	bool settings;       /* the value is a struct settings */
+	int use;             /* for what it means something (option_misused()) */
+};
+
+/* A table and what it is read into; an array of these ends with one without a table. */
+struct option_set {
+	const struct option_row *table;
+	void *into;
+};
+
+/* The arguments that are no options: a part of argv. */
+struct command_words {
+	const char *const *at;
+	int n;
+};
+
+enum { OPTION_SETS_MAX = 4 };
+struct command_syntax {
+	const char *usage, *doc; /* as argp takes them */
+	struct option_set options[OPTION_SETS_MAX];
+	struct command_words *words; /* where they go; NULL if it takes none */
+	int most;                    /* words, or 0 for no limit */
+	const char *expected;        /* words, if there must be one */
+	/* If it is not NULL, it leaves by argp_error() unless all go together. */
+	void (*check)(void *self, const struct argp_state *state);
+	void *self; /* for the check */
+};
+
+/* Reads a command line; it leaves with a message if that is wrong, and after --help. */
+void command_parse(const struct command_syntax *syntax, int argc, char **argv);
+
+/* What is forced on the collective library, for a struct library_text. */
+extern const struct option_row library_table[];
+
+/*
+ * Returns the name of the first option whose value is there though its `use` has none of
+ * these bits, or NULL.
+ */
+const char *option_misused(const struct option_set *options, int use);
+
+#endif
