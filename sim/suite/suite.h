@@ -77,9 +77,10 @@ struct scenario {
 
 /* A platform that suites ask for. */
 struct suite_platform {
-	const char *name;   /* `base`, with its settings behind it in braces */
-	const char *base;   /* family:shape, or a file without settings */
-	const char *varied; /* "nic.bandwidth=25GBps nic.latency=2us", "" */
+	const char *name;    /* `base`, with its settings behind it in braces */
+	const char *base;    /* family:shape, or a file without settings */
+	const char *machine; /* what tables call it; `name` unless the suite says */
+	const char *varied;  /* "nic.bandwidth=25GBps nic.latency=2us", "" */
 	int nset;
 	const char *const *set; /* "nic.bandwidth=25GBps" */
 	uint64_t files;         /* bit k: the scenarios of suite k run on it */
@@ -110,12 +111,12 @@ enum status suite_read(struct suite *s, const char *path, struct error *e);
 void suite_add(struct suite *s, const struct scenario *sc);
 
 /*
- * Returns the index in suite->platform of the platform with that base and these
- * settings, which is appended if it is not there. `value` [nset] has what the keys are
- * set to.
+ * Returns the index in suite->platform of the platform with that label (NULL: its
+ * name), base and these settings, which is appended if it is not there. `value` [nset]
+ * has what the keys are set to.
  */
-int suite_platform(struct suite *s, const char *base, int nset, const char *const *key,
-                   const char *const *value, struct where at);
+int suite_platform(struct suite *s, const char *machine, const char *base, int nset,
+                   const char *const *key, const char *const *value, struct where at);
 
 /*
  * Stores the index of the platform of that name, `family:shape{key=value,...}`, which

@@ -60,6 +60,7 @@ static enum status digest_platform(struct digest *d, const struct suite_platform
 	if (platform_machine(&m, a, p->base, p->set, p->nset, &fault) == OK &&
 	    platform_text(&text, a, p->base, p->set, p->nset, true, &fault) == OK) {
 		digest_text(d, p->name);
+		digest_text(d, p->machine);
 		digest_bytes(d, text.s, text.length);
 	} else {
 		platform_fault(p, &fault, e);
@@ -187,6 +188,7 @@ struct row sweep_row(const struct sweep *s, int platform, int32_t scenario, int 
 	r.clock = clock_kinds[s->clock[unit % s->nclocks]].name;
 	r.base_scenario = sc->base;
 	r.base_platform = p->base;
+	r.machine = p->machine;
 	r.varied = !sc->varied[0]  ? p->varied
 	           : !p->varied[0] ? sc->varied
 	                           : arena_printf(a, "%s %s", sc->varied, p->varied);

@@ -73,9 +73,9 @@ static json_t *platform_json(const struct sweep *s, int p)
 	snprintf(files, sizeof(files), "%llx", (unsigned long long)platform->files);
 	for (int i = 0; i < platform->nset; i++)
 		json_array_append_new(set, json_string(platform->set[i]));
-	return json_pack("{ss ss ss so ss ss}", "platform", platform->name, "base",
-	                 platform->base, "varied", platform->varied, "set", set,
-	                 "files", files, "digest", digest);
+	return json_pack("{ss ss ss ss so ss ss}", "platform", platform->name,
+	                 "machine", platform->machine, "base", platform->base, "varied",
+	                 platform->varied, "set", set, "files", files, "digest", digest);
 }
 
 static json_t *scenario_json(const struct scenario *sc)
@@ -235,12 +235,13 @@ static enum status read_plan_platform(struct reading *r, const json_t *o)
 {
 	const json_t *set = json_object_get(o, "set");
 	const char *base = copy_text(r, o, "base"), *files = copy_text(r, o, "files");
+	const char *machine = copy_text(r, o, "machine");
 	const char *digest = json_string_value(json_object_get(o, "digest"));
 	const char *key[PLATFORM_SETTINGS_MAX], *value[PLATFORM_SETTINGS_MAX];
 	int n = (int)json_array_size(set), p;
 
-	if (!base || !files || !digest || strlen(digest) != DIGEST_TEXT - 1 ||
-	    n > PLATFORM_SETTINGS_MAX)
+	if (!base || !machine || !files || !digest ||
+	    strlen(digest) != DIGEST_TEXT - 1 || n > PLATFORM_SETTINGS_MAX)
 		return bad_plan(r, "no platform");
 	for (int i = 0; i < n; i++) {
 		const char *text = json_string_value(json_array_get(set, (size_t)i));
@@ -251,7 +252,7 @@ static enum status read_plan_platform(struct reading *r, const json_t *o)
 		key[i] = arena_strndup(r->arena, text, length);
 		value[i] = arena_strdup(r->arena, text + length + 1);
 	}
-	p = suite_platform(r->suite, base, n, key, value, r->at);
+	p = suite_platform(r->suite, machine, base, n, key, value, r->at);
 	r->suite->platform[p].files = strtoull(files, NULL, 16);
 	text_append(&r->digests, digest, DIGEST_TEXT - 1);
 	text_append(&r->digests, "", 1);

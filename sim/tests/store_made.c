@@ -110,6 +110,7 @@ struct row kept_full(void)
 		.base_scenario = "it's",
 		.base_platform = "tpu-v4:4x4x4",
 		.varied = "bytes=48KiB ici.latency=1.5us mesh=x=5,y=3",
+		.machine = "TPU v4",
 		.timeline = "[{\"op\":\"slice\",\"algorithm\":null}]",
 	};
 }
