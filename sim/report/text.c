@@ -206,6 +206,7 @@ void report_totals_text(const struct pen *pen, const struct report *r)
 	if (r->norigins == 0)
 		return;
 	report_first_text(pen, r);
+	report_machines_text(pen, r);
 	pen->heading(pen, 2, "All planners");
 	pen->paragraph(
 		pen,
