@@ -335,7 +335,7 @@ TRAINING := dgx-h100:8 aws-p5en:8 mi300x:8 gb200-nvl72:1 tpu-v5p:4x4x4 tpu-v4:4x
 # Its figures in one screen; the page and the plot have the rest.
 sweep: build/shardsim
 	@rm -rf build/sweep
-	@build/shardsim sweep scenarios/models.yaml --platform $(PLATFORMS) \
+	@build/shardsim sweep scenarios/models.yaml --platform '$(PLATFORMS)' \
 		--planner $(SWEPT) --clock simgrid --out build/sweep
 	@build/shardsim report build/sweep --baseline xla-2021
 	@build/shardsim report build/sweep --baseline xla-2021 --format html \
@@ -362,10 +362,10 @@ results: results-placement build/shardsim
 	rm -rf build/results
 	mkdir -p build/results
 	build/shardsim sweep scenarios/models.yaml scenarios/random.yaml \
-		--platform $(PLATFORMS) --clock model,simgrid --out build/results/speedup
-	build/shardsim sweep scenarios/layouts.yaml --platform $(PLATFORMS) \
+		--platform '$(PLATFORMS)' --clock model,simgrid --out build/results/speedup
+	build/shardsim sweep scenarios/layouts.yaml --platform '$(PLATFORMS)' \
 		--out build/results/layouts
-	build/shardsim sweep scenarios/uneven.yaml --platform $(PLATFORMS) \
+	build/shardsim sweep scenarios/uneven.yaml --platform '$(PLATFORMS)' \
 		--clock model,simgrid --out build/results/uneven
 	build/shardsim sweep scenarios/cross-mesh.yaml --planner direct,best \
 		--platform tpu-v4:8x8x12,dgx-a100:96,dgx-h100:96 --clock model,simgrid \
