@@ -131,6 +131,7 @@ struct report_best {
 	enum report_kind kind;
 	const char *platform, *clock;
 	size_t n, wins, ties, losses, gain_n;
+	size_t exchanges; /* of the n: plans of best with an exchange, not portable */
 	size_t first_loss, nlosses; /* those above REPORT_LOSS, in report->loss */
 	double gain;                /* geometric mean of fastest other / best */
 };

@@ -248,6 +248,7 @@ static void compare_best(struct rivals *g, struct report_best *b,
 	double ratio = rival->time_s / best->time_s; /* zero and infinity are ratios */
 
 	b->n++;
+	b->exchanges += strstr(best->steps, "exchange") != NULL;
 	if (ratio > 0 && !isinf(ratio)) {
 		b->gain += log(ratio);
 		b->gain_n++;
