@@ -212,7 +212,7 @@ $B/sim/tests/check_p2_order: $B/models/tests/placement_help.o \
 AGAIN := check_exhaustive check_dtensor_search
 RESULTS := $(addsuffix .result,$B/layers $(if $(filter cov,$(VARIANT)), \
 	$(filter-out $(addprefix %/,$(AGAIN)),$(MODEL_TESTS)),$(MODEL_TESTS)) $(SIM_TESTS) $(GOLDEN) \
-	$(if $(wildcard README.md),$B/readme) $B/schema \
+	$(if $(wildcard README.md),$B/readme) $B/schema $B/execute \
 	$(if $(filter release,$(VARIANT)),$B/installed))
 
 check: $(RESULTS)
@@ -240,6 +240,10 @@ $B/readme.result: README.md $(wildcard */README.md) .ci/readme .ci/environment $
 $B/schema.result: .ci/schema sim/doc/shardsim-1.schema.json .ci/environment \
 		$B/shardsim $(INPUTS) $(wildcard sim/tests/*.out) | tool-jsonschema
 	@.ci/schema $(VARIANT) $@
+
+$B/execute.result: .ci/execute $(wildcard sim/tests/execute/*.py) .ci/environment \
+		$B/shardsim $(INPUTS) | tool-jsonschema
+	@.ci/execute $(VARIANT) $@
 
 $B/installed.result: .ci/installed .ci/environment $B/libshardsim.a \
 		$B/libshardsim.so $B/shardsim build/shardsim $(PUBLIC_HEADERS) $(EXAMPLES) \

@@ -21,7 +21,7 @@ struct options {
 	struct library_text library;
 	const char *warning;
 	struct trace_options trace;
-	bool timing, explain;
+	bool timing, explain, messages;
 };
 
 static const struct option_row option_table[] = {
@@ -64,6 +64,8 @@ static const struct option_row option_table[] = {
 	{"xla-warning", 0, "TEXT|@FILE|-",
          "both layouts from a logged \"Involuntary full rematerialization\"",
          AT(warning)},
+	{"messages", 0, NULL, "print who sends how many bytes to whom in every step",
+         AT(messages)},
 	{"timing", 0, NULL, "show planning times", AT(timing)},
 	{0},
 };
@@ -167,7 +169,7 @@ static int measure_all(struct session *s, const struct options *o,
                        const struct planner **chosen, int n)
 {
 	struct measurement *m;
-	struct shown shown = {&s->problem, &s->bench, NULL, n, o->timing, NULL};
+	struct shown shown = {&s->problem, &s->bench, NULL, n, o->timing, NULL, NULL};
 	struct placement devices = {s->problem.ndevices, s->problem.platform};
 	struct timed *timed = arena_alloc(s->arena, (size_t)n, sizeof(*timed));
 	struct text out = {0};
@@ -187,19 +189,18 @@ static int measure_all(struct session *s, const struct options *o,
 	for (int i = 0; i < shown.n; i++)
 		timed[i] = timed_plan(&m[i], &s->bench, s->arena);
 	shown.links = trace_links(&o->trace, &s->bench, timed, shown.n, s->arena);
-	if (o->format && strcmp(o->format, "json") == 0)
-		show_json(&out, &shown);
-	else
-		show_text(&out, &shown, s->arena);
-	if (trace_write(&o->trace, &s->bench, &devices, timed, shown.n, &e) != OK) {
-		text_free(&out);
+	shown.messages = o->messages ? timed : NULL;
+	if (trace_write(&o->trace, &s->bench, &devices, timed, shown.n, &e) != OK)
 		return command_misuse(&e);
-	}
+	if (o->format && strcmp(o->format, "json") == 0)
+		show_json(stdout, &shown);
+	else
+		show_text(stdout, &shown, s->arena);
 	if (o->explain) {
 		shown.n = n;
 		explain_text(&out, &shown, named, s->arena);
+		fputs(out.s, stdout);
 	}
-	fputs(out.s, stdout);
 	text_free(&out);
 	return status;
 }

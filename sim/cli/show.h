@@ -5,6 +5,8 @@
 #include "measure/links.h"
 #include "measure/measure.h"
 
+#include <stdio.h>
+
 struct shown {
 	const struct problem *problem;
 	const struct bench *bench; /* clocks, machine, placement */
@@ -12,9 +14,14 @@ struct shown {
 	int n;
 	bool timing;                      /* planning times are shown */
 	const struct links_report *links; /* [n], NULL if not shown */
+	const struct timed *messages;     /* [n]: whose are shown; NULL: nobody's */
 };
 
-void show_text(struct text *out, const struct shown *s, struct arena *a);
-void show_json(struct text *out, const struct shown *s);
+/*
+ * Print to a file as they go: a plan of many devices has boxes and messages by the
+ * million, and no more than one of them is kept as text or JSON.
+ */
+void show_text(FILE *out, const struct shown *s, struct arena *a);
+void show_json(FILE *out, const struct shown *s);
 
 #endif
