@@ -85,7 +85,7 @@ void report_best_text(const struct pen *pen, const struct report *r)
 		"above 1 %. exchange is the share of best's plans that exchange "
 		"boxes, which programs for XLA cannot say; best-portable, which is "
 		"best without such steps, is not among the others. That best loses "
-	        "nothing "
+		"nothing "
 		"under model holds by construction: it takes the cheapest of the "
 		"others' plans and its own by that clock.");
 	pen->table(pen, &t);
