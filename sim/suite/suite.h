@@ -48,7 +48,8 @@
  * every layout divides, doubled from the first to the last until it has at least the
  * bytes.
  *
- * Equal seeds give equal problems on every machine. A range is `2..3`, or `2` for 2..2.
+ * Equal seeds give equal problems on every machine. The source of generated scenarios is
+ * "generated: random" or "generated: layouts". A range is `2..3`, or `2` for 2..2.
  *
  * All values are strings exactly as on the command line; a key that is there twice is an
  * error. Errors are file:line:col.
