@@ -151,6 +151,22 @@ const char *report_cause(struct arena *a, const struct row *best,
                          const struct row *best_model, const struct row *rival,
                          const struct row *rival_model);
 
+/*
+ * How far the clock flow is from simgrid (where that is not there, from fluid) on the plans
+ * of one machine with an exchange, or on those without.
+ */
+#define REPORT_APART 1.1
+struct report_apart {
+	size_t n;     /* plans in times above zero under both */
+	size_t apart; /* those of which one time is more than REPORT_APART the other */
+	double mean, least, largest; /* of flow's time over the other; geometric mean */
+	const struct row *worst,
+		*worst_other; /* flow's and the other's, furthest apart */
+};
+
+/* Is the line of plans with an exchange? */
+bool report_apart_exchanges(const struct report_apart *line);
+
 /* Arrays live in the arena. Lines: families in byte order, then their total. */
 struct report {
 	const char *baseline, *test;
@@ -173,9 +189,10 @@ struct report {
 	struct report_bound *bound;
 	struct report_bytes *bytes;
 	struct report_best *best;
-	struct report_loss *loss; /* of one platform and clock: the largest first */
+	struct report_apart *apart; /* by kind and machine: with exchanges, without */
+	struct report_loss *loss;   /* of one platform and clock: the largest first */
 	size_t nlines, norigins, nlefts, nplannings, nmatrices, nbounds, nbests;
-	size_t nlosses, nbytes;
+	size_t nlosses, nbytes, naparts;
 	struct report_curves curves;
 	size_t nfamilies;
 	bool families;            /* lines per family are there */
@@ -198,6 +215,10 @@ void report_same(struct report *r, struct arena *a, const struct row *const *row
 /* Fills in where the scenarios of machines ran, of rows in any order. */
 void report_machines(struct report *r, struct arena *a, const struct row *const *rows,
                      size_t n);
+
+/* Fills in how far clocks are apart, of rows in any order. */
+void report_apart(struct report *r, struct arena *a, const struct row *const *rows,
+                  size_t n);
 
 /*
  * Chooses what the first tables show: the first clock asked for, else the one nearest to

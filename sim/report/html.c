@@ -148,6 +148,7 @@ void report_html(FILE *out, struct arena *a, const struct report *r,
 	html_scenarios(&p);
 	html_faults(&p);
 	report_bytes_text(&p.pen, r);
+	report_apart_text(&p.pen, r);
 	report_origins_text(&p.pen, r);
 	report_plannings_text(&p.pen, r);
 	report_left_text(&p.pen, r);

@@ -39,6 +39,10 @@
  *   received bytes: the share each planner solves of the scenarios that some planner
  *   solves, and the geometric mean, the 95 % quantile and the maximum of what the busiest
  *   device receives over what one lacks, where that is known and above zero.
+ * Per kind and machine, how far the clock flow is from simgrid (where that is not there,
+ * from fluid), over the plans that take time under both, those with an exchange and the
+ * others apart: the geometric mean and the extremes of its time over the other's, how many
+ * are more than a factor of 1.1 apart, and the furthest.
  * Where a suite varied figures of platforms or scenarios: curves of the speedups along
  * each, and where the fastest planner and the plan of `best` change (curve.h).
  *

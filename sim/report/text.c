@@ -403,6 +403,7 @@ static void write_summary(const struct pen *pen, const struct report *r)
 {
 	write_start(pen, r);
 	report_brief_text(pen, r);
+	report_apart_sentence(pen, r);
 	write_causes(pen, r);
 }
 
@@ -415,6 +416,7 @@ void report_text(const struct pen *pen, const struct report *r)
 	report_totals_text(pen, r);
 	report_families_text(pen, r);
 	report_rivals_text(pen, r);
+	report_apart_text(pen, r);
 	report_curves_text(pen, r);
 	report_origins_text(pen, r);
 	report_plannings_text(pen, r);
