@@ -82,7 +82,7 @@ struct report_matrix {
 	enum report_kind kind;
 	const char *platform, *clock;
 	size_t nplanners;
-	const char **planner; /* in byte order */
+	const char **planner; /* in the order of names */
 	struct report_cell {
 		size_t n, memory_n;
 		double speedup, memory; /* of the row's planner over the column's */
@@ -106,7 +106,7 @@ struct report_same {
 	size_t n;   /* scenarios that all of them solve, in times above zero */
 	size_t all; /* scenarios that some planner solves */
 	size_t nplanners;
-	const char **planner; /* in byte order */
+	const char **planner; /* in the order of names */
 	double *speedup;      /* of each: geometric mean of baseline / planner over n */
 	size_t *cannot;       /* of each: how many of `all` it does not solve */
 };
@@ -144,7 +144,7 @@ const char *report_cause(struct arena *a, const struct row *best,
                          const struct row *best_model, const struct row *rival,
                          const struct row *rival_model);
 
-/* Arrays live in the arena. Lines: families in byte order, then their total. */
+/* Arrays live in the arena. Lines: families in the order of names, then their total. */
 struct report {
 	const char *baseline, *test;
 	struct report_line *line;

@@ -54,7 +54,7 @@ struct page {
 	size_t nrows;
 	struct html_case *item; /* in that order */
 	size_t nitems;
-	struct html_place *place; /* in byte order */
+	struct html_place *place; /* in the order of names */
 	size_t nplaces;
 	int nsections;
 };

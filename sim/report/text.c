@@ -1,5 +1,6 @@
 #include "report/text.h"
 #include "report/data.h"
+#include "text/order.h"
 #include "text/words.h"
 
 #include <math.h>
@@ -77,8 +78,8 @@ struct family {
 
 static int compare_families(const void *a, const void *b)
 {
-	return strcmp(((const struct family *)a)->name,
-	              ((const struct family *)b)->name);
+	return order_compare(((const struct family *)a)->name,
+	                     ((const struct family *)b)->name);
 }
 
 /*
