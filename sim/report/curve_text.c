@@ -34,6 +34,15 @@ static const char *figure_words(struct arena *a, const char *key, double x)
 	return text_take(&t, a);
 }
 
+const char *report_curve_value(struct arena *a, const struct report_curve *c, size_t i)
+{
+	const struct curve_point *point = &c->point[i];
+
+	return varied_unit(c->key) == VARIED_TEXT || isnan(point->x)
+	               ? point->value
+	               : figure_words(a, c->key, point->x);
+}
+
 const char *report_curve_title(struct arena *a, const struct report_curve *c)
 {
 	return arena_printf(a, "%s of %s, clock %s%s%s", c->key, c->platform, c->clock,

@@ -299,7 +299,7 @@ static void write_differences(const struct pen *pen, const struct report *r)
 			"%.1f over XLA's partitioner of its day; it names neither the "
 			"machine nor the problems. synth's means here, %s, differ for "
 			"these reasons. The problems are not the paper's. In %zu of "
-	                "%zu "
+			"%zu "
 			"cases (each scenario on each machine) xla-2021 rematerializes "
 			"fully; without these the means are %s; %s. A mean is not what "
 			"to expect of one scenario: in %.0f %% of the cases both take "
