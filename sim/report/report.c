@@ -3,6 +3,7 @@
 #include "report/data.h"
 #include "report/html.h"
 #include "report/select.h"
+#include "suite/suite.h"
 #include "text/csv.h"
 
 #include <locale.h>
@@ -70,16 +71,36 @@ enum status report_print(FILE *out, const struct row *rows, size_t n,
 	return status;
 }
 
+/* Reads what the sweep was made of. */
+static enum status name_origin(struct report_options *o, struct store *s,
+                               struct arena *a, struct error *e)
+{
+	const char *suite = "", *all = NULL;
+
+	for (int i = 0; suite && i < SUITE_FILES_MAX; i++) {
+		if (store_get(&suite, s, a, "suite", i, e) != OK)
+			return e->code;
+		if (!suite || !*suite)
+			break;
+		all = all ? arena_printf(a, "%s, %s", all, suite) : suite;
+	}
+	o->suites = all;
+	return store_get(&o->version, s, a, "version", 0, e);
+}
+
 enum status report_write(FILE *out, struct store *store, const struct report_options *o,
                          struct error *e)
 {
 	struct arena *a = arena_new();
+	struct report_options known = *o;
 	struct row *rows;
 	size_t n;
 	enum status status = store_rows(store, a, &rows, &n, e);
 
 	if (status == OK)
-		status = report_print(out, rows, n, o, e);
+		status = name_origin(&known, store, a, e);
+	if (status == OK)
+		status = report_print(out, rows, n, &known, e);
 	arena_free(a);
 	return status;
 }

@@ -90,6 +90,11 @@ struct report_options {
 	 * NULL: there are none.
 	 */
 	const char *unfinished;
+	/*
+	 * The suites that were swept, "a.yaml, b.yaml", and by which version of shardsim, which
+	 * HTML and LaTeX name; NULL: unknown. report_write() takes them from the store.
+	 */
+	const char *suites, *version;
 };
 
 /*
