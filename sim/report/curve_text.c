@@ -102,6 +102,8 @@ static void write_curve(const struct pen *pen, const struct report *r,
 	pen->paragraph(pen, c->scenario ? arena_printf(a, "Scenario %s.", c->scenario)
 	                                : arena_printf(a, "Over %zu scenarios.",
 	                                               c->nscenarios));
+	t.name = "curve";
+	t.place = title;
 	pen->table(pen, &t);
 }
 
@@ -145,8 +147,10 @@ static void write_changes(const struct pen *pen, const struct report_curves *cur
 		                                 "The first %zu of %zu; --format csv "
 		                                 "has all.",
 		                                 t.rows, all));
-	if (all)
+	if (all) {
+		t.name = plan ? "plan-changes" : "changes";
 		pen->table(pen, &t);
+	}
 }
 
 void report_curves_text(const struct pen *pen, const struct report *r)

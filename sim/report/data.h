@@ -8,6 +8,7 @@
 #include "report/select.h"
 #include "stat/paired.h"
 #include "stat/summary.h"
+#include "text/pen.h"
 
 #define REPORT_TIE 1e-6
 #define REPORT_LEVEL 0.95
@@ -209,9 +210,11 @@ enum status report_check(const struct row *rows, size_t n, const char *baseline,
 enum status report_gather(struct report *out, struct arena *a, const struct row *rows,
                           size_t n, const struct report_options *o, struct error *e);
 
-/* Writes the report in a format. */
-void report_md(FILE *out, struct arena *a, const struct report *r);
-void report_tex(FILE *out, struct arena *a, const struct report *r);
+/* Writes the report in a format; the choice, if any, is of its tables. */
+void report_md(FILE *out, struct arena *a, const struct report *r,
+               struct pen_choice *choice);
+void report_tex(FILE *out, struct arena *a, const struct report *r,
+                const struct report_options *o, struct pen_choice *choice);
 void report_csv(FILE *out, const struct report *r);
 
 #endif

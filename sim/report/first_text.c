@@ -171,6 +171,8 @@ static void write_brief(const struct pen *pen, const struct report *r,
 	if (t.rows == 0)
 		return;
 	pen->heading(pen, 2, t.caption);
+	t.name = "summary";
+	t.place = report_kind_name(kind);
 	pen->table(pen, &t);
 }
 
@@ -250,6 +252,8 @@ static void write_first(const struct pen *pen, const struct report *r,
 	if (kind == KIND_REAL && has_paper(r))
 		write_paper(&t, a);
 	pen->heading(pen, 2, t.caption);
+	t.name = "speedup";
+	t.place = report_kind_name(kind);
 	pen->table(pen, &t);
 }
 
@@ -370,6 +374,8 @@ static void write_same(const struct pen *pen, const struct report *r,
 	for (size_t m = 0; m < n; m++)
 		fill_same(&t, a, m + 1, same[m]);
 	pen->heading(pen, 2, t.caption);
+	t.name = "same";
+	t.place = arena_printf(a, "%s %s", report_kind_name(same[0]->kind), head[1]);
 	pen->table(pen, &t);
 }
 

@@ -46,6 +46,27 @@ static void restore_locale(locale_t old, locale_t c)
 	freelocale(c);
 }
 
+/* Writes Markdown or LaTeX; an unknown table is found when all have been passed by. */
+static enum status write_document(FILE *out, struct arena *a, const struct report *r,
+                                  const struct report_options *o, struct error *e)
+{
+	struct pen_choice chosen = {.name = o->table},
+			  *choice = o->table ? &chosen : NULL;
+	struct text names = {0};
+
+	if (o->format == REPORT_TEX)
+		report_tex(out, a, r, o, choice);
+	else
+		report_md(out, a, r, choice);
+	if (!choice || chosen.taken)
+		return OK;
+	for (int64_t i = 0; i < chosen.seen.n; i++)
+		text_printf(&names, "%s%s", i ? ", " : "", chosen.seen.at[i]);
+	error_set(e, E_RANGE, where_option("--table", o->table),
+	          "no such table, expected one of: %s", text_take(&names, a));
+	return e->code;
+}
+
 enum status report_print(FILE *out, const struct row *rows, size_t n,
                          const struct report_options *o, struct error *e)
 {
@@ -60,12 +81,11 @@ enum status report_print(FILE *out, const struct row *rows, size_t n,
 			report_csv(out, &report);
 		else if (o->format == REPORT_HTML)
 			report_html(out, a, &report, rows, n, o);
-		else if (o->format == REPORT_TEX)
-			report_tex(out, a, &report);
 		else
-			report_md(out, a, &report);
+			status = write_document(out, a, &report, o, e);
 		restore_locale(old, c);
-		status = finish_output(out, e);
+		if (status == OK)
+			status = finish_output(out, e);
 	}
 	arena_free(a);
 	return status;
