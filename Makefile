@@ -212,7 +212,7 @@ $B/sim/tests/check_p2_order: $B/models/tests/placement_help.o \
 AGAIN := check_exhaustive check_dtensor_search
 RESULTS := $(addsuffix .result,$B/layers $(if $(filter cov,$(VARIANT)), \
 	$(filter-out $(addprefix %/,$(AGAIN)),$(MODEL_TESTS)),$(MODEL_TESTS)) $(SIM_TESTS) $(GOLDEN) \
-	$(if $(wildcard README.md),$B/readme) $B/schema \
+	$(if $(wildcard README.md),$B/readme) $B/schema $B/execute \
 	$(if $(filter release,$(VARIANT)),$B/installed))
 
 check: $(RESULTS)
@@ -240,6 +240,10 @@ $B/readme.result: README.md $(wildcard */README.md) .ci/readme .ci/environment $
 $B/schema.result: .ci/schema sim/doc/shardsim-1.schema.json .ci/environment \
 		$B/shardsim $(INPUTS) $(wildcard sim/tests/*.out) | tool-jsonschema
 	@.ci/schema $(VARIANT) $@
+
+$B/execute.result: .ci/execute $(wildcard sim/tests/execute/*.py) .ci/environment \
+		$B/shardsim $(INPUTS) | tool-jsonschema
+	@.ci/execute $(VARIANT) $@
 
 $B/installed.result: .ci/installed .ci/environment $B/libshardsim.a \
 		$B/libshardsim.so $B/shardsim build/shardsim $(PUBLIC_HEADERS) $(EXAMPLES) \
@@ -325,8 +329,9 @@ valgrind: $B/shardsim | tool-valgrind
 comma := ,
 empty :=
 list = $(subst $(empty) ,$(comma),$(strip $1))
-PLATFORMS := $(call list,tpu-v4:4x4x4 tpu-v4:8x8x8 tpu-v5e:16x16 tpu-v5e:4x8 \
-	dgx-a100:4 dgx-h100:8)
+# Each scenario runs on machines of its own size.
+PLATFORMS := $(call list,tpu-v4:{n} tpu-v5e:{n} tpu-v5p:{n} dgx-a100:{n} dgx-h100:{n} \
+	gb200-nvl72:{n})
 PLANNERS := $(call list,gather synth synth-rewrite xla-2021)
 SWEPT := $(call list,best best-portable synth xla xla-2021)
 
@@ -335,7 +340,7 @@ TRAINING := dgx-h100:8 aws-p5en:8 mi300x:8 gb200-nvl72:1 tpu-v5p:4x4x4 tpu-v4:4x
 # Its figures in one screen; the page and the plot have the rest.
 sweep: build/shardsim
 	@rm -rf build/sweep
-	@build/shardsim sweep scenarios/models.yaml --platform $(PLATFORMS) \
+	@build/shardsim sweep scenarios/models.yaml --platform '$(PLATFORMS)' \
 		--planner $(SWEPT) --clock simgrid --out build/sweep
 	@build/shardsim report build/sweep --baseline xla-2021
 	@build/shardsim report build/sweep --baseline xla-2021 --format html \
@@ -362,13 +367,13 @@ results: results-placement build/shardsim
 	rm -rf build/results
 	mkdir -p build/results
 	build/shardsim sweep scenarios/models.yaml scenarios/random.yaml \
-		--platform $(PLATFORMS) --clock model,simgrid --out build/results/speedup
-	build/shardsim sweep scenarios/layouts.yaml --platform $(PLATFORMS) \
+		--platform '$(PLATFORMS)' --clock model,simgrid --out build/results/speedup
+	build/shardsim sweep scenarios/layouts.yaml --platform '$(PLATFORMS)' \
 		--out build/results/layouts
-	build/shardsim sweep scenarios/uneven.yaml --platform $(PLATFORMS) \
+	build/shardsim sweep scenarios/uneven.yaml --platform '$(PLATFORMS)' \
 		--clock model,simgrid --out build/results/uneven
 	build/shardsim sweep scenarios/cross-mesh.yaml --planner direct,best \
-		--platform tpu-v4:8x8x12,dgx-a100:96,dgx-h100:96 --clock model,simgrid \
+		--platform 'tpu-v4:{n},dgx-a100:{n},dgx-h100:{n}' --clock model,simgrid \
 		--out build/results/cross-mesh
 	$(call report,speedup,speedup,--baseline xla-2021)
 	$(call report,layouts,layouts,--baseline xla)

@@ -139,6 +139,7 @@ int command_fit(int argc, char **argv)
 		       "errors, and cross-validation that leaves one set out.\v"
 		       "Example: shardsim fit platforms/measured.csv --family "
 		       "dgx-h100 -o entry",
+		.machines = true,
 		.options = {{option_table, &o}},
 		.words = &o.file,
 		.expected = "a file of timings",

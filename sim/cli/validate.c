@@ -89,6 +89,7 @@ int command_validate(int argc, char **argv)
 		       "print the errors.\v"
 		       "FILE is a table like platforms/measured.csv; its mapping "
 		       "to families is described in platforms/measured.yaml.",
+		.machines = true,
 		.options = {{option_table, &o}},
 		.words = &o.file,
 		.expected = "a file of timings",

@@ -152,6 +152,17 @@ static void write_same(FILE *out, const struct report *r, const struct report_sa
 	}
 }
 
+/* Writes where scenarios of a machine ran: the platform is its example. */
+static void write_ran(FILE *out, const struct report *r, const struct report_ran *p)
+{
+	struct line l = start_line(r, "machine", p->machine, NULL, NULL);
+
+	l.text[BASELINE] = NULL;
+	l.text[EXAMPLE] = p->platform;
+	set_count(&l, SCENARIOS, p->scenarios);
+	finish_line(out, &l);
+}
+
 static void write_matrix(FILE *out, const struct report *r,
                          const struct report_matrix *m)
 {
@@ -321,6 +332,8 @@ void report_csv(FILE *out, const struct report *r)
 		write_comparison(out, r, "first", &r->first[i]);
 	for (size_t i = 0; i < r->nsame; i++)
 		write_same(out, r, &r->same[i]);
+	for (size_t i = 0; i < r->nran; i++)
+		write_ran(out, r, &r->ran[i]);
 	for (size_t i = 0; i < r->nlines; i++)
 		write_comparison(out, r, r->line[i].family ? "family" : "total",
 		                 &r->line[i]);

@@ -31,7 +31,7 @@ static int compare_items(const void *left, const void *right)
 
 	if (order == 0)
 		order = order_compare(x->family, y->family);
-	return order ? order : strcmp(a->scenario, b->scenario);
+	return order ? order : report_compare_cases(a, b);
 }
 
 static int compare_baselines(const void *left, const void *right)
@@ -40,7 +40,7 @@ static int compare_baselines(const void *left, const void *right)
 	const struct row *b = (*(const struct item *const *)right)->row;
 	int order = report_compare_places(a, b);
 
-	return order ? order : strcmp(a->scenario, b->scenario);
+	return order ? order : report_compare_cases(a, b);
 }
 
 static bool is_baseline(const struct gathering *g, const struct row *r)
@@ -419,6 +419,7 @@ enum status report_gather(struct report *out, struct arena *a, const struct row 
 		sorted[i] = g.item[i].row;
 	report_rivals(out, a, sorted, g.nitems);
 	report_same(out, a, sorted, g.nitems);
+	report_machines(out, a, sorted, g.nitems);
 	report_choose(out, a, sorted, g.nitems, o);
 	out->curves = report_curves(a, baseline, sorted, g.nitems);
 	free(sorted);

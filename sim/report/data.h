@@ -100,6 +100,12 @@ struct report_bound {
 	double mean, quantile[REPORT_QUANTILES];
 };
 
+/* How many scenarios of a machine ran on a platform that is not called like it. */
+struct report_ran {
+	const char *machine, *platform;
+	size_t scenarios;
+};
+
 /* Planners over the same cases of one machine and clock. */
 struct report_same {
 	enum report_kind kind;
@@ -126,6 +132,7 @@ struct report_best {
 	enum report_kind kind;
 	const char *platform, *clock;
 	size_t n, wins, ties, losses, gain_n;
+	size_t exchanges; /* of the n: plans of best with an exchange, not portable */
 	size_t first_loss, nlosses; /* those above REPORT_LOSS, in report->loss */
 	double gain;                /* geometric mean of fastest other / best */
 };
@@ -158,7 +165,8 @@ struct report {
 	const char **shown; /* those planners */
 	size_t nfirst, nshown;
 	struct report_same *same;
-	size_t nsame;
+	struct report_ran *ran; /* by machine and platform */
+	size_t nsame, nran;
 	struct report_origin *origin;
 	struct report_left *left;
 	struct report_planning *planning; /* only with timing */
@@ -187,6 +195,10 @@ void report_rivals(struct report *r, struct arena *a, const struct row **rows, s
 /* Fills in the planners over the same cases, of rows as report_rivals() sorts them. */
 void report_same(struct report *r, struct arena *a, const struct row *const *rows,
                  size_t n);
+
+/* Fills in where the scenarios of machines ran, of rows in any order. */
+void report_machines(struct report *r, struct arena *a, const struct row *const *rows,
+                     size_t n);
 
 /*
  * Chooses what the first tables show: the first clock asked for, else the one nearest to

@@ -40,6 +40,15 @@ static void write_link(FILE *out, const char *id, const char *name)
 	fprintf(out, "<a href=\"#%s\">%s</a>", id, name);
 }
 
+/* Has a scenario a limit of memory? */
+static bool has_limits(const struct page *p)
+{
+	for (size_t i = 0; i < p->nrows; i++)
+		if (*p->row[i]->memory_limit)
+			return true;
+	return false;
+}
+
 static void write_links(const struct page *p)
 {
 	fputs("<nav><div>", p->out);
@@ -48,7 +57,8 @@ static void write_links(const struct page *p)
 	write_link(p->out, "distribution-of-speedups", "Speedups");
 	if (p->report->nbounds)
 		write_link(p->out, "time-over-the-lower-bound", "Bound");
-	write_link(p->out, "memory-against-the-limit", "Memory");
+	if (has_limits(p))
+		write_link(p->out, "memory-against-the-limit", "Memory");
 	if (p->report->nmatrices)
 		write_link(p->out, "planner-against-planner", "Matrix");
 	if (p->report->curves.ncurves)
@@ -122,6 +132,8 @@ static void write_charts(const struct page *p)
 		report_bounds_text(&p->pen, p->report);
 		html_distributions(p, HTML_BOUND);
 	}
+	if (!has_limits(p))
+		return;
 	fputs("<h2 id=\"memory-against-the-limit\">Memory against the limit</h2>\n"
 	      "<p class=\"note\">The largest array that a plan has on a device over "
 	      "the "

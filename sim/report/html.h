@@ -39,7 +39,7 @@ struct html_case {
 	int section;   /* its part of the page, from 1; 0: none */
 };
 
-/* A platform and a clock. */
+/* A machine, as tables group rows (row_machine()), and a clock. */
 struct html_place {
 	const char *platform, *clock;
 };

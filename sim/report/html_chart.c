@@ -74,7 +74,7 @@ static void gather_samples(struct chart *c, enum html_figure f)
 	for (size_t i = 0; i < p->nitems; i++) {
 		const struct html_case *item = &p->item[i];
 
-		if (strcmp(item->row[0]->platform, c->platform) != 0 ||
+		if (strcmp(row_machine(item->row[0]), c->platform) != 0 ||
 		    strcmp(item->row[0]->clock, c->clock) != 0)
 			continue;
 		for (size_t k = 0; k < item->n; k++) {

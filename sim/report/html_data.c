@@ -26,6 +26,8 @@ static int compare_cases(const struct row *a, const struct row *b)
 
 	if (order == 0)
 		order = order_compare(a->platform, b->platform);
+	if (order == 0)
+		order = order_compare(row_machine(a), row_machine(b));
 	return order ? order : strcmp(a->clock, b->clock);
 }
 
@@ -99,7 +101,7 @@ static void find_places(struct page *p)
 
 	p->place = arena_alloc(p->arena, p->nitems, sizeof(*p->place));
 	for (size_t i = 0; i < p->nitems; i++)
-		p->place[i] = (struct html_place){p->item[i].row[0]->platform,
+		p->place[i] = (struct html_place){row_machine(p->item[i].row[0]),
 		                                  p->item[i].row[0]->clock};
 	qsort(p->place, p->nitems, sizeof(*p->place), compare_places);
 	for (size_t i = 0; i < p->nitems; i++)

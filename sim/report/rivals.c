@@ -39,7 +39,7 @@ static int compare_rows(const void *left, const void *right)
 	int order = report_compare_places(a, b);
 
 	if (order == 0)
-		order = strcmp(a->scenario, b->scenario);
+		order = report_compare_cases(a, b);
 	return order ? order : strcmp(a->planner, b->planner);
 }
 
@@ -93,13 +93,13 @@ static void finish_cells(struct report_matrix *m)
 	}
 }
 
-/* Returns the end of the scenario that begins with row `first`. */
+/* Returns the end of the case that begins with row `first`. */
 static size_t scenario_end(const struct place *place, size_t first)
 {
 	size_t end = first + 1;
 
 	while (end < place->n &&
-	       strcmp(place->row[first]->scenario, place->row[end]->scenario) == 0)
+	       report_compare_cases(place->row[first], place->row[end]) == 0)
 		end++;
 	return end;
 }
@@ -248,6 +248,7 @@ static void compare_best(struct rivals *g, struct report_best *b,
 	double ratio = rival->time_s / best->time_s; /* zero and infinity are ratios */
 
 	b->n++;
+	b->exchanges += strstr(best->steps, "exchange") != NULL;
 	if (ratio > 0 && !isinf(ratio)) {
 		b->gain += log(ratio);
 		b->gain_n++;

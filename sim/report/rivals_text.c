@@ -52,11 +52,12 @@ static void write_losses(const struct pen *pen, const struct report *r)
 
 void report_best_text(const struct pen *pen, const struct report *r)
 {
-	static const char *const head[] = {"kind",    "machine", "clock", "n",
-	                                   "fastest", "w/t/l",   "gain",  "> 1 %"};
+	static const char *const head[] = {"kind", "machine", "clock",
+	                                   "n",    "fastest", "w/t/l",
+	                                   "gain", "> 1 %",   "exchange"};
 	struct arena *a = pen->arena;
 	struct pen_table t = words_table(a, "best against the fastest of the others",
-	                                 "lllrrrrr", head, r->nbests);
+	                                 "lllrrrrrr", head, r->nbests);
 
 	if (r->nbests == 0)
 		return;
@@ -72,18 +73,22 @@ void report_best_text(const struct pen *pen, const struct report *r)
 		*cell++ = arena_printf(a, "%zu/%zu/%zu", b->wins, b->ties, b->losses);
 		*cell++ = words_ratio(a, b->gain);
 		*cell++ = words_count(a, b->nlosses);
+		*cell++ = words_percent(a, (double)b->exchanges / (double)b->n);
 	}
 	pen->heading(pen, 2, "The planner best");
 	pen->paragraph(
-		pen, "Over the n scenarios that best and another planner solve and "
-		     "that take time: the share in which best is faster than every "
-		     "other planner, its wins, ties and losses against the fastest "
-		     "of them (a tie within 1e-6 relative), the geometric mean of "
-		     "the fastest one's time over best's, and how many losses are "
-		     "above 1 %. best-portable, which is best with fewer steps to "
-		     "choose from, is not among the others. That best loses nothing "
-		     "under model holds by construction: it takes the cheapest of the "
-		     "others' plans and its own by that clock.");
+		pen,
+		"Over the n scenarios that best and another planner solve and "
+		"that take time: the share in which best is faster than every "
+		"other planner, its wins, ties and losses against the fastest "
+		"of them (a tie within 1e-6 relative), the geometric mean of "
+		"the fastest one's time over best's, and how many losses are "
+		"above 1 %. exchange is the share of best's plans that exchange "
+		"boxes, which programs for XLA cannot say; best-portable, which is "
+		"best without such steps, is not among the others. That best loses "
+		"nothing "
+		"under model holds by construction: it takes the cheapest of the "
+		"others' plans and its own by that clock.");
 	t.name = "best";
 	pen->table(pen, &t);
 	if (r->nlosses)

@@ -13,7 +13,7 @@ static size_t count_scenario(const struct row *const *row, size_t n)
 {
 	size_t end = 1;
 
-	while (end < n && strcmp(row[0]->scenario, row[end]->scenario) == 0)
+	while (end < n && report_compare_cases(row[0], row[end]) == 0)
 		end++;
 	return end;
 }

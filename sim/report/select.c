@@ -25,7 +25,7 @@ const char *report_kind_name(enum report_kind kind)
 
 const char *row_machine(const struct row *r)
 {
-	return r->platform;
+	return *r->machine ? r->machine : r->platform;
 }
 
 int report_compare_places(const struct row *a, const struct row *b)
@@ -35,6 +35,13 @@ int report_compare_places(const struct row *a, const struct row *b)
 	if (order == 0)
 		order = order_compare(row_machine(a), row_machine(b));
 	return order ? order : strcmp(a->clock, b->clock);
+}
+
+int report_compare_cases(const struct row *a, const struct row *b)
+{
+	int order = strcmp(a->scenario, b->scenario);
+
+	return order ? order : strcmp(a->platform, b->platform);
 }
 
 bool report_family(const struct report_options *o, const struct row *r)

@@ -15,9 +15,7 @@ enum report_kind report_kind(const struct row *r);
 /* "real", "random", "layouts". */
 const char *report_kind_name(enum report_kind kind);
 
-/*
- * Returns the machine under which tables group the row: its platform.
- */
+/* Returns the machine under which tables group the row: the platform if it has none. */
 const char *row_machine(const struct row *r);
 
 /*
@@ -25,6 +23,12 @@ const char *row_machine(const struct row *r);
  * one table.
  */
 int report_compare_places(const struct row *a, const struct row *b);
+
+/*
+ * Orders rows of one table by the case they are of: a scenario, on a platform if the machine
+ * has several for it. Returns 0 for rows of one case.
+ */
+int report_compare_cases(const struct row *a, const struct row *b);
 
 /* Does the row's family match the pattern: a glob as in a shell, also `@(a|b*)`? */
 bool report_family(const struct report_options *o, const struct row *r);

@@ -210,6 +210,7 @@ void report_totals_text(const struct pen *pen, const struct report *r)
 	if (r->norigins == 0)
 		return;
 	report_first_text(pen, r);
+	report_machines_text(pen, r);
 	pen->heading(pen, 2, "All planners");
 	pen->paragraph(
 		pen,
@@ -373,14 +374,14 @@ static int compare_causes(const void *left, const void *right)
 	return compare_reasons(left, right);
 }
 
-/* Names the reasons for which most rows were left out. */
+/* Names in one line for which reasons most rows were left out. */
 static void write_causes(const struct pen *pen, const struct report *r)
 {
-	enum { SHOWN = 3 };
+	enum { LINE = 88, LAST = sizeof(", 10 more reasons.") - 1 };
 	struct arena *a = pen->arena;
 	struct cause *c = arena_alloc(a, r->nlefts + 1, sizeof(*c));
-	struct text t = {0};
-	size_t n = 0;
+	const char *line, *longer;
+	size_t n = 0, shown = 0;
 
 	for (size_t i = 0; i < r->nlefts; i++)
 		c[i] = (struct cause){r->left[i].reason, r->left[i].rows};
@@ -391,13 +392,18 @@ static void write_causes(const struct pen *pen, const struct report *r)
 		else
 			c[n++] = c[i];
 	qsort(c, n, sizeof(*c), compare_causes);
-	for (size_t i = 0; i < n && i < SHOWN; i++)
-		text_printf(&t, "%s%s (%zu)", i ? ", " : ": ", c[i].reason, c[i].rows);
-	if (n > SHOWN)
-		text_printf(&t, ", %zu more reasons", n - SHOWN);
-	pen->paragraph(pen, arena_printf(a, "Left out: %zu of %zu rows%s.", r->left_out,
-	                                 r->all, t.s ? t.s : ""));
-	text_free(&t);
+	line = arena_printf(a, "Left out: %zu of %zu rows", r->left_out, r->all);
+	for (; shown < n; shown++) {
+		longer = arena_printf(a, "%s%s %s (%zu)", line, shown ? "," : ":",
+		                      c[shown].reason, c[shown].rows);
+		if (shown && strlen(longer) + LAST > LINE)
+			break;
+		line = longer;
+	}
+	if (shown < n)
+		line = arena_printf(a, "%s, %zu more reason%s", line, n - shown,
+		                    n - shown == 1 ? "" : "s");
+	pen->paragraph(pen, arena_printf(a, "%s.", line));
 }
 
 /* The summary of one sweep fits on a screen. */

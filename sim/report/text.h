@@ -12,6 +12,7 @@ void report_text(const struct pen *pen, const struct report *r);
 void report_sentences_text(const struct pen *pen, const struct report *r);
 void report_brief_text(const struct pen *pen, const struct report *r);
 void report_first_text(const struct pen *pen, const struct report *r);
+void report_machines_text(const struct pen *pen, const struct report *r);
 void report_totals_text(const struct pen *pen, const struct report *r);
 void report_families_text(const struct pen *pen, const struct report *r);
 void report_best_text(const struct pen *pen, const struct report *r);

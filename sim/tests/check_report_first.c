@@ -267,6 +267,52 @@ START_TEST(others)
 }
 END_TEST
 
+/*
+ * Rows of one machine that ran on platforms of its sizes are in one figure; a scenario that
+ * ran on two of them is two cases. Speedups 2, 8 and 4.
+ */
+START_TEST(machines)
+{
+	static const struct {
+		const char *scenario, *platform, *planner;
+		double time_s;
+	} ran[] = {
+		{"s1", "t:2", X, 2}, {"s1", "t:2", "synth", 1},
+		{"s2", "t:4", X, 8}, {"s2", "t:4", "synth", 1},
+		{"s1", "t:4", X, 4}, {"s1", "t:4", "synth", 1},
+		{"s3", "u:1", X, 3}, {"s3", "u:1", "synth", 1},
+	};
+	struct arena *a = arena_new();
+	struct row *row = arena_alloc(a, COUNT(ran), sizeof(*row));
+	struct error error = {0};
+	struct report r;
+
+	for (size_t i = 0; i < COUNT(ran); i++) {
+		row[i] = row_empty();
+		row[i].scenario = ran[i].scenario;
+		row[i].platform = ran[i].platform;
+		row[i].machine = i < 6 ? "t:{n}" : "u:1";
+		row[i].clock = "model";
+		row[i].planner = ran[i].planner;
+		row[i].time_s = ran[i].time_s;
+	}
+	ck_assert_int_eq(report_gather(&r, a, row, COUNT(ran),
+	                               &(struct report_options){0}, &error),
+	                 OK);
+	ck_assert_uint_eq(r.nfirst, 4);
+	ck_assert_str_eq(r.first[0].platform, "t:{n}");
+	ck_assert_uint_eq(r.first[0].speedup.n, 3);
+	same_figure(r.first[0].speedup.geomean, 4);
+	ck_assert_str_eq(r.first[2].platform, "u:1");
+	ck_assert_uint_eq(r.same[0].n, 3);
+	ck_assert_uint_eq(r.matrix[0].cell[1].n, 3);
+	ck_assert_ptr_nonnull(
+		strstr(made_report(a, row, COUNT(ran), (struct report_options){0}),
+	               "| t:{n}   | t:2 (1), t:4 (2) |\n\n"));
+	arena_free(a);
+}
+END_TEST
+
 /* Which planners the first tables show; best-portable is no rival of best. */
 START_TEST(shown)
 {
@@ -303,6 +349,7 @@ Suite *tests(void)
 	tcase_add_test(tc, unfit);
 	tcase_add_test(tc, same_cases);
 	tcase_add_test(tc, others);
+	tcase_add_test(tc, machines);
 	tcase_add_test(tc, shown);
 	suite_add_tcase(suite, tc);
 	return suite;
