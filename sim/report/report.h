@@ -106,8 +106,9 @@ struct report_options {
 	 */
 	const char *unfinished;
 	/*
-	 * The suites that were swept, "a.yaml, b.yaml", and by which version of shardsim, which
-	 * HTML and LaTeX name; NULL: unknown. report_write() takes them from the store.
+	 * The suites that were swept, "a.yaml, b.yaml", which HTML and LaTeX name, and by which
+	 * version of shardsim, which HTML does; NULL: unknown. report_write() takes them from
+	 * the store.
 	 */
 	const char *suites, *version;
 };

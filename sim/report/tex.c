@@ -11,7 +11,5 @@ void report_tex(FILE *out, struct arena *a, const struct report *r,
 		pen_tex_comment(out, "Needs \\usepackage{booktabs,graphicx}.");
 	if (!choice && o->suites)
 		pen_tex_comment(out, arena_printf(a, "Suite %s", o->suites));
-	if (!choice && o->version)
-		pen_tex_comment(out, arena_printf(a, "Made by shardsim %s", o->version));
 	report_text(&pen, r);
 }
