@@ -4,6 +4,12 @@
 
 #include <string.h>
 
+/*
+ * So few prime digits are pieces each: halves of axes may be on top of each other then.
+ * With four of them layouts are too many for the work there is, and more pairs stay open.
+ */
+enum { PRIMES_MAX = 3 };
+
 /* --- pieces ----------------------------------------------------------------------- */
 
 /* Returns whether the type lists neither of two atoms, or the second behind the first. */
@@ -62,7 +68,10 @@ bool types_between(struct types_between *out, const struct problem *p)
 	out->problem = p;
 	out->from = type_of_layout(&p->from, &p->mesh, &prime);
 	out->to = type_of_layout(&p->to, &p->mesh, &prime);
-	join_atoms(out, &p->mesh, &prime);
+	if (prime.n <= PRIMES_MAX)
+		out->pieces = prime;
+	else
+		join_atoms(out, &p->mesh, &prime);
 	out->from = type_of_layout(&p->from, &p->mesh, &out->pieces);
 	out->to = type_of_layout(&p->to, &p->mesh, &out->pieces);
 	return true;
