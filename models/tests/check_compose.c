@@ -1,9 +1,8 @@
 /*
  * `best` against two of its plans in a row, on small meshes. Where the goal is met, at most
  * 0.5 % of pairs of layouts are more than 5 % dearer, and none by more than a tenth. On two
- * machines a few pairs stay open, whose two plans hold strided all-to-alls or exchanges
- * with senders of different kinds; they may not become more. exhaust_compose.c has larger
- * meshes.
+ * machines a few pairs stay open, some by strided all-to-alls that are not tried; they may
+ * not become more. exhaust_compose.c has larger meshes.
  */
 #include "compose_pairs.h"
 #include "tests/tests.h"
