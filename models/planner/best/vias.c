@@ -120,7 +120,8 @@ static void look_at(void *self, const struct type *type)
 	via->least_in_s = least_s(vias, &vias->types.from, type);
 	via->least_out_s = least_s(vias, type, &vias->types.to);
 	if (via->least_in_s + via->least_out_s < most_s(vias))
-		heap_queue(&vias->open, vias->n++);
+		heap_queue(&vias->open, is_nearer, vias, vias->n++,
+		           via->least_in_s + via->least_out_s);
 }
 
 static void look_around(struct vias *vias, const struct type *type)
@@ -260,7 +261,8 @@ static void price_all(struct vias *vias)
 	struct best_pool *pool = vias->pool;
 
 	pool->most = (int64_t)(ONE_SHARE * (double)pool->most_of_all);
-	for (int32_t i; !best_pool_is_over(pool) && (i = heap_take(&vias->open)) >= 0;) {
+	for (int32_t i; !best_pool_is_over(pool) &&
+	                (i = heap_take(&vias->open, is_nearer, vias)) >= 0;) {
 		struct via *via = &vias->via[i];
 
 		look_around(vias, &via->type);
@@ -287,8 +289,6 @@ void best_add_vias(struct best_pool *pool)
 	}
 	vias->arena = arena_new();
 	vias->known.arena = vias->arena;
-	vias->open.before = is_nearer;
-	vias->open.context = vias;
 	script_begin(&vias->script, pool->best->problem,
 	             pool->best->problem->ndevices <= PATHS_DEVICES ? SENDERS_PATHS
 	                                                            : SENDERS_RULE);
