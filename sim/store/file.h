@@ -49,6 +49,9 @@ enum status store_number(int64_t *out, struct store *s, const char *sql,
  */
 enum status store_begin(struct store *s, struct error *e);
 
+/* It is an E_IO if the file has no longer its name: what is put into it would be lost. */
+enum status store_there(struct store *s, struct error *e);
+
 /* --- rows.c ------------------------------------------------------------------------- */
 
 /* Prints the names of the columns of `rows` with commas between, or with their types. */

@@ -142,10 +142,16 @@ enum status store_set(struct store *s, const char *name, int number, const char 
 enum status store_get(const char **out, struct store *s, struct arena *a,
                       const char *name, int number, struct error *e);
 
-/* Makes all that was added last: whatever happens now, it will be there. */
+/*
+ * Makes all that was added last: whatever happens now, it will be there. It is an E_IO if
+ * sweep.db was removed or renamed meanwhile.
+ */
 enum status store_commit(struct store *s, struct error *e);
 
-/* Commits, and writes all to sweep.db itself, which needs no file beside it any more. */
+/*
+ * Commits, and writes all to sweep.db itself, which needs no file beside it any more. It is
+ * an E_IO if sweep.db is then not sound or lacks rows, as when it was cut meanwhile.
+ */
 enum status store_finish(struct store *s, struct error *e);
 
 /* Closes the store; what was not committed is lost. NULL is fine. */
