@@ -37,8 +37,8 @@ echo; echo "== task 2 gets lost"
 masked $submit
 cat asked
 
-echo; echo "== once more: that one is missing; a row failed, and one is cut off"
-sed -i '2s/"status": *"ok"/"status": "failed"/' rows/shard-4-of-5.jsonl
+echo; echo "== once more: that one is missing, another too, and a row of a third"
+rm rows/shard-4-of-5.jsonl
 sed -i '$d' rows/shard-0-of-5.jsonl
 masked $submit
 cat asked
