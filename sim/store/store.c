@@ -51,22 +51,33 @@ static enum status make_tables(struct store *s, struct error *e)
 	return status;
 }
 
-/* Makes the folder and those above it; opening the file tells what stands in the way. */
-static void make_directory(const char *dir)
+/* Makes a folder, or returns the reason why there is none. */
+static int make_one(const char *path)
+{
+	struct stat found;
+	int fault = mkdir(path, 0777) == 0 ? 0 : errno;
+
+	/* On a file system that is read-only, mkdir() may say so first. */
+	return fault && stat(path, &found) == 0 && S_ISDIR(found.st_mode) ? 0 : fault;
+}
+
+/* Makes the folder and those above it, or returns the reason why one is not there. */
+static int make_directory(const char *dir)
 {
 	size_t n = strlen(dir);
 	char *path = xmalloc(n + 1, 1);
+	int fault = 0;
 
 	memcpy(path, dir, n + 1);
-	for (size_t i = 1; i < n; i++) {
-		if (path[i] != '/')
+	for (size_t i = 1; i <= n && !fault; i++) {
+		if (dir[i] && dir[i] != '/')
 			continue;
 		path[i] = '\0';
-		mkdir(path, 0777);
-		path[i] = '/';
+		fault = make_one(path);
+		path[i] = dir[i];
 	}
-	mkdir(path, 0777);
 	free(path);
+	return fault;
 }
 
 /* SQLite says only "unable to open"; the system knows why. */
@@ -208,13 +219,12 @@ static enum status replace_damaged(struct store *s, const char *why, struct erro
 /* Makes the folder and stores its absolute name, for the current one may change. */
 static enum status take_folder(struct store *s, struct error *e)
 {
-	char *folder;
+	int fault = make_directory(s->dir);
+	char *folder = fault ? NULL : realpath(s->dir, NULL);
 
-	make_directory(s->dir);
-	folder = realpath(s->dir, NULL);
 	if (!folder)
 		return error_set(e, E_IO, store_place(s), "cannot write sweep.db: %s",
-		                 strerror(errno));
+		                 strerror(fault ? fault : errno));
 	free(s->folder);
 	s->folder = folder;
 	return OK;
