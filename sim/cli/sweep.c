@@ -162,8 +162,10 @@ static int run_request(struct options *o, struct arena *a)
 		sweep_setup(&s, &request, a, &e);
 	if (e.code == OK)
 		return sweep_into(&s, o, &request, out, a, store);
-	if (store && store_damage(store))
+	if (store && store_damage(store)) {
 		fprintf(stderr, "shardsim: %s\n", store_damage(store));
+		store_discard(store); /* the new one, of which nothing is known */
+	}
 	store_close(store);
 	return command_misuse(&e);
 }

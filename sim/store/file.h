@@ -15,7 +15,7 @@ struct store {
 	char *damage; /* what store_damage() tells, or NULL */
 	int lock_fd;  /* -1: not locked */
 	const char *dir;
-	bool create, finished, in_transaction;
+	bool create, finished, in_transaction, discarded;
 };
 
 /* How to read a damaged file, whose path it takes; some builds of sqlite3 cannot recover. */

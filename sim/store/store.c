@@ -324,6 +324,11 @@ enum status store_finish(struct store *s, struct error *e)
 	return check_written(s, e);
 }
 
+void store_discard(struct store *s)
+{
+	s->discarded = s->create;
+}
+
 void store_close(struct store *s)
 {
 	if (!s)
@@ -332,6 +337,8 @@ void store_close(struct store *s)
 	sqlite3_finalize(s->log);
 	sqlite3_finalize(s->unlog);
 	sqlite3_close(s->db);
+	if (s->discarded)
+		unlink(s->path);
 	lock_give(s->lock_fd, s->lock);
 	free(s->folder);
 	free(s->path);

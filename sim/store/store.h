@@ -151,6 +151,9 @@ enum status store_commit(struct store *s, struct error *e);
  */
 enum status store_finish(struct store *s, struct error *e);
 
+/* Removes the file of a store that is open for writing, when the store is closed. */
+void store_discard(struct store *s);
+
 /* Closes the store; what was not committed is lost. NULL is fine. */
 void store_close(struct store *s);
 

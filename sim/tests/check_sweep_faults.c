@@ -264,6 +264,7 @@ START_TEST(corrupt)
 	runner_said(&r, "sweep.db does not tell its command: give the command again, "
 	                "with --out");
 	ck_assert(runner_has(&r, "rows/sweep.db.damaged"));
+	ck_assert(!runner_has(&r, "rows/sweep.db"));
 	runner_run(&r, into_rows, 0);
 	check_rows(false);
 }
