@@ -57,8 +57,10 @@ static int make_one(const char *path)
 	struct stat found;
 	int fault = mkdir(path, 0777) == 0 ? 0 : errno;
 
-	/* On a file system that is read-only, mkdir() may say so first. */
-	return fault && stat(path, &found) == 0 && S_ISDIR(found.st_mode) ? 0 : fault;
+	/* What is there already counts, whatever mkdir() says first. */
+	if (fault && stat(path, &found) == 0)
+		return S_ISDIR(found.st_mode) ? 0 : ENOTDIR;
+	return fault;
 }
 
 /* Makes the folder and those above it, or returns the reason why one is not there. */
