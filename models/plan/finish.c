@@ -7,6 +7,10 @@
  * and M in a permute unless it is paired with itself; it sends as much (models/README.md,
  * "Memory").
  *
+ * What is padding of that is counted in the tiles: what of the new one is beyond the array
+ * and was not in the old one. A reduce-scatter brings the padding of its result from each
+ * other member, an all-reduce has the share of padding that its operand has.
+ *
  * peak_array_bytes is the largest tile before or after any step. peak_live_bytes is the
  * largest sum, over steps, of the source tile, the operand (unless it is the source) and
  * the result; a plan without steps holds its source tile.
@@ -55,67 +59,93 @@ static void account_permute(struct totals *t, struct step *s, int64_t *busiest)
 	}
 }
 
-/*
- * Returns the real elements of tiles of `before` and `after` that a device has in
- * common.
- */
-static int64_t common_placed(const struct plan *p, const struct shape *before,
-                             const int64_t *from, const struct shape *after,
-                             const int64_t *to)
+/* Who holds what before and after a step: tiles and where they start. */
+struct ends {
+	const struct plan *plan;
+	struct tilemap before, after; /* of a view */
+	const struct shape *from_tile, *to_tile;
+	const int64_t *from, *to; /* [ndevices * rank], without a view */
+};
+
+/* Returns where tiles of a layout start: [ndevices * rank]. */
+static const int64_t *usual_starts(const struct plan *p, const struct tilemap *map,
+                                   const struct shape *tile, struct arena *a)
 {
+	size_t cells = (size_t)p->problem->ndevices * (size_t)p->shape.rank;
+	int64_t *start = arena_alloc(a, cells, sizeof(*start));
+
+	for (size_t i = 0; i < cells; i++)
+		start[i] = map->index[i] * tile->dim[i % (size_t)p->shape.rank];
+	return start;
+}
+
+static struct ends find_ends(const struct plan *p, int step, struct arena *a)
+{
+	const struct step *s = &p->step[step], *last = step > 0 ? s - 1 : NULL;
+	const struct mesh *m = last ? last->mesh : &p->problem->mesh;
+	struct ends e = {.plan = p, .from_tile = &s->before_local, .to_tile = &s->local};
+
+	e.before = tilemap_make(plan_before(p, step), m, &p->shape, a);
+	e.after = tilemap_make(&s->after, s->mesh, &p->shape, a);
+	if (p->view)
+		return e;
+	e.from = last && last->start ? last->start
+	                             : usual_starts(p, &e.before, e.from_tile, a);
+	e.to = s->start ? s->start : usual_starts(p, &e.after, e.to_tile, a);
+	return e;
+}
+
+/* Returns the real elements that device d has in two tiles, which may be one. */
+static int64_t common_real(const struct plan *p, int32_t d, const struct shape *x,
+                           const int64_t *from, const struct shape *y, const int64_t *to)
+{
+	const struct shape *real = &p->problem->array.shape;
 	int64_t n = 1;
 
-	for (int i = 0; i < p->shape.rank && n > 0; i++) {
-		int64_t lo = from[i] > to[i] ? from[i] : to[i], hi = p->shape.dim[i];
+	for (int i = 0; i < real->rank && n > 0; i++) {
+		int64_t at = from[(int64_t)d * real->rank + i];
+		int64_t start = to[(int64_t)d * real->rank + i];
+		int64_t lo = at > start ? at : start, hi = real->dim[i];
 
-		hi = from[i] + before->dim[i] < hi ? from[i] + before->dim[i] : hi;
-		hi = to[i] + after->dim[i] < hi ? to[i] + after->dim[i] : hi;
+		lo = lo > 0 ? lo : 0;
+		hi = at + x->dim[i] < hi ? at + x->dim[i] : hi;
+		hi = start + y->dim[i] < hi ? start + y->dim[i] : hi;
 		n *= hi > lo ? hi - lo : 0;
 	}
 	return n;
 }
 
-/* Returns where tiles start before step `step`: [ndevices * rank]. */
-static const int64_t *starts_before(const struct plan *p, int step, struct arena *a)
+/* Returns the real elements of the new tile of device d, and of them those it had. */
+static int64_t real_after(const struct ends *e, int32_t d)
 {
-	size_t cells = (size_t)p->problem->ndevices * (size_t)p->shape.rank;
-	struct tilemap map;
-	int64_t *start;
-
-	if (step > 0 && p->step[step - 1].start)
-		return p->step[step - 1].start;
-	map = tilemap_make(plan_before(p, step), &p->problem->mesh, &p->shape, a);
-	start = arena_alloc(a, cells, sizeof(*start));
-	for (size_t i = 0; i < cells; i++)
-		start[i] = map.index[i] *
-		           p->step[step].before_local.dim[i % (size_t)p->shape.rank];
-	return start;
+	return e->plan->view
+	               ? view_common(e->plan, &e->after, &e->after, d)
+	               : common_real(e->plan, d, e->to_tile, e->to, e->to_tile, e->to);
 }
 
-/* Returns the same for a step that says where its tiles start. */
-static int64_t least_placed(const struct plan *p, int step, struct arena *scratch)
+static int64_t real_kept(const struct ends *e, int32_t d)
 {
-	const struct step *s = &p->step[step];
-	const int64_t *from = starts_before(p, step, scratch);
-	int rank = p->shape.rank;
-	int64_t least = INT64_MAX;
+	return e->plan->view ? view_common(e->plan, &e->before, &e->after, d)
+	                     : common_real(e->plan, d, e->from_tile, e->from,
+	                                   e->to_tile, e->to);
+}
 
-	for (int32_t i = 0; i < s->npairs; i++) {
-		const int64_t *to = s->start + (int64_t)s->pairs[i].dst * rank;
-		int64_t n = common_placed(p, &s->local, to, &s->local, to);
+/* Returns the padding in what a member of a group receives. */
+static int64_t padding_received(const struct step *s, const struct ends *e, int32_t d,
+                                int64_t received)
+{
+	int64_t padding, q = s->groups.size;
 
-		if (s->pairs[i].src != s->pairs[i].dst)
-			least = n < least ? n : least;
+	switch (s->op) {
+	case OP_ALL_REDUCE:
+		/* Padding is added up, and goes round, as all else. */
+		padding = shape_elements(step_operand(s)) - real_after(e, d);
+		return 2 * (padding - padding / q);
+	case OP_REDUCE_SCATTER:
+		return (q - 1) * (shape_elements(&s->local) - real_after(e, d));
+	default:
+		return received - (real_after(e, d) - real_kept(e, d));
 	}
-	for (int32_t d = 0; d < p->problem->mesh.ndevices && s->op != OP_PERMUTE; d++) {
-		const int64_t *to = s->start + (int64_t)d * rank;
-		int64_t n = common_placed(p, &s->local, to, &s->local, to) -
-		            common_placed(p, &s->before_local, from + (int64_t)d * rank,
-		                          &s->local, to);
-
-		least = n < least ? n : least;
-	}
-	return least;
 }
 
 /* Returns the fewest real elements of any pair of a permute of parts. */
@@ -132,32 +162,20 @@ static int64_t least_sent(const struct step *s, int32_t ndevices, struct arena *
 	return least;
 }
 
-/*
- * Returns the smallest number of real elements among what the devices receive in this
- * step.
- */
-static int64_t least_real(const struct plan *p, int step, struct arena *scratch)
+/* Returns whether all tiles before and after a step are real to their ends. */
+static bool is_all_real(const struct plan *p, int step)
 {
 	const struct step *s = &p->step[step];
-	const struct problem *q = p->problem;
-	struct tilemap from =
-		tilemap_make(plan_before(p, step), &q->mesh, &p->shape, scratch);
-	struct tilemap to = tilemap_make(&s->after, s->mesh, &p->shape, scratch);
-	int64_t least = INT64_MAX;
+	const struct shape *real = &p->problem->array.shape;
 
-	/* In a permute those that are paired with themselves receive nothing. */
-	for (int32_t i = 0; i < s->npairs; i++) {
-		int64_t n = view_common(p, &to, &to, s->pairs[i].dst);
-
-		if (s->pairs[i].src != s->pairs[i].dst)
-			least = n < least ? n : least;
-	}
-	for (int32_t d = 0; d < q->mesh.ndevices && s->op != OP_PERMUTE; d++) {
-		int64_t n = view_common(p, &to, &to, d) - view_common(p, &from, &to, d);
-
-		least = n < least ? n : least;
-	}
-	return least;
+	if (p->view)
+		return shape_elements(&p->shape) == shape_elements(real);
+	for (int i = 0; i < real->rank && !s->start; i++)
+		if (layout_shards(plan_before(p, step), i) * s->before_local.dim[i] !=
+		            real->dim[i] ||
+		    layout_shards(&s->after, i) * s->local.dim[i] != real->dim[i])
+			return false;
+	return !s->start && (step == 0 || !p->step[step - 1].start);
 }
 
 /* Returns the padding that the device with most padding receives in this step. */
@@ -165,25 +183,32 @@ static int64_t padding_elements(const struct plan *p, int step, int64_t received
 {
 	const struct step *s = &p->step[step];
 	struct arena *scratch;
-	int64_t least;
+	struct ends e;
+	int64_t most = 0;
 
-	/*
-	 * Transfers are real elements, and of uneven tiles nothing is known to be padding
-	 * unless they are placed. What a sum receives counts by its algorithm.
-	 */
-	if (received == 0 || (s->transfers && !s->part) || s->gathers ||
-	    (!s->start &&
-	     shape_elements(&p->problem->array.shape) == shape_elements(&p->shape)))
+	/* Transfers are real elements. */
+	if (received == 0 || (s->transfers && !s->part) ||
+	    (!s->part && !s->gathers && is_all_real(p, step)))
 		return 0;
 	scratch = arena_new();
 	if (s->part)
-		least = least_sent(s, p->problem->ndevices, scratch);
-	else if (s->start)
-		least = least_placed(p, step, scratch);
+		most = received - least_sent(s, p->problem->ndevices, scratch);
 	else
-		least = least_real(p, step, scratch);
+		e = find_ends(p, step, scratch);
+	/* In a permute those that are paired with themselves receive nothing. */
+	for (int32_t i = 0; i < s->npairs && !s->part; i++) {
+		int64_t n = received - real_after(&e, s->pairs[i].dst);
+
+		if (s->pairs[i].src != s->pairs[i].dst)
+			most = n > most ? n : most;
+	}
+	for (int32_t i = 0; i < s->groups.ngroups * s->groups.size; i++) {
+		int64_t n = padding_received(s, &e, s->groups.ids[i], received);
+
+		most = n > most ? n : most;
+	}
 	arena_free(scratch);
-	return received - least;
+	return most;
 }
 
 /*

@@ -110,8 +110,9 @@ struct step {
 	struct shape before_local, local;
 	const int64_t *start;
 	/*
-	 * Bytes of the busiest device in this step, own part excluded, padding included;
-	 * padding_bytes of what that device receives are padding.
+	 * Bytes of the busiest device in this step, own part excluded, padding included.
+	 * padding_bytes: of what a device receives, what lies beyond the array, on the
+	 * device that receives most of it. A sum counts it once for each that is added.
 	 */
 	int64_t recv_bytes, send_bytes, padding_bytes;
 };
@@ -229,5 +230,8 @@ void plan_groups_step(struct plan *p, enum op op, const struct move *moves, int 
  * them.
  */
 void plan_finish(struct plan *p);
+
+/* Returns whether the plan needs more memory than its problem allows (memory.h). */
+bool plan_over_memory(const struct plan *p);
 
 #endif

@@ -127,6 +127,10 @@ json_t *problem_json(const struct problem *p)
 	json_object_set_new(o, "from", layout_json(&p->from, &p->mesh, shape));
 	json_object_set_new(o, "to", layout_json(&p->to, &p->to_mesh, shape));
 	json_object_set_new(o, "devices", json_integer(p->ndevices));
+	json_object_set_new(o, "mesh_order",
+	                    devices_json(p->mesh.ids, p->mesh.ndevices));
+	json_object_set_new(o, "to_mesh_order",
+	                    devices_json(p->to_mesh.ids, p->to_mesh.ndevices));
 	json_object_set_new(o, "from_devices",
 	                    devices_json(p->from_devices, p->mesh.ndevices));
 	json_object_set_new(o, "to_devices",
@@ -180,7 +184,7 @@ static json_t *groups_json(const struct step *s)
 {
 	json_t *groups;
 
-	if (!op_communicates(s->op) || s->groups.ngroups == 0)
+	if (s->groups.ngroups == 0)
 		return json_null();
 	groups = json_array();
 	for (int32_t i = 0; i < s->groups.ngroups; i++) {
@@ -213,6 +217,11 @@ static json_t *pairs_json(const struct step *s)
 	return pairs;
 }
 
+bool step_has_boxes(const struct step *s)
+{
+	return s->op == OP_EXCHANGE || (s->op == OP_PERMUTE && s->transfers);
+}
+
 /*
  * Returns boxes with all that carry them: {"bounds": [[lo, hi], ...], "pairs": [[0,
  * 1]]}.
@@ -241,6 +250,48 @@ static json_t *boxes_json(const struct plan *p, const struct step *s)
 	return boxes;
 }
 
+/* Returns the extents of the digits of every dimension, major to minor. */
+static json_t *digits_json(const struct plan *p)
+{
+	json_t *digits = json_array();
+
+	for (int i = 0; i < p->problem->padded.rank; i++)
+		json_array_append_new(digits, json_array());
+	for (int k = 0; k < p->shape.rank; k++)
+		json_array_append_new(json_array_get(digits, p->view->dim[k]),
+		                      json_integer(p->shape.dim[k]));
+	return digits;
+}
+
+/* Returns the moves over digits, which need no axes. */
+static json_t *blocks_json(const struct step *s)
+{
+	json_t *blocks = json_array();
+
+	for (int i = 0; i < s->nmoves; i++) {
+		const struct move *move = &s->move[i];
+
+		json_array_append_new(blocks,
+		                      json_pack("{s: i, s: o, s: o}", "factor",
+		                                (int)move->factor, "from_dim",
+		                                dim_json(move->from_dim), "to_dim",
+		                                dim_json(move->to_dim)));
+	}
+	return blocks;
+}
+
+/* Returns which block every device of the mesh keeps in a slice, in each of its moves. */
+static json_t *kept_json(const struct plan *p, const struct step *s)
+{
+	json_t *kept = json_array();
+
+	for (int32_t d = 0; d < p->problem->mesh.ndevices; d++)
+		json_array_append_new(
+			kept,
+			devices_json(s->chunk + (int64_t)d * s->nmoves, s->nmoves));
+	return kept;
+}
+
 static json_t *starts_json(const struct plan *p, const struct step *s)
 {
 	json_t *starts = json_array();
@@ -259,31 +310,35 @@ static void add_clauses(json_t *o, const struct plan *p, int step)
 {
 	const struct step *s = &p->step[step];
 
+	if (p->shape.rank > p->problem->padded.rank)
+		json_object_set_new(o, "digits", digits_json(p));
 	if (plan_is_unpadded(p))
 		json_object_set_new(o, "unpadded", json_true());
 	if (step_on_target(p, step))
 		json_object_set_new(o, "on_target_mesh", json_true());
+	if (s->op == OP_SLICE)
+		json_object_set_new(o, "kept_blocks", kept_json(p, s));
 	if (s->gathers)
 		json_object_set_new(o, "summed_shape", shape_json(&s->summed));
 	if (s->part)
 		json_object_set_new(o, "part_elements", json_integer(s->part));
-	if (!step_implies_boxes(p, step))
-		json_object_set_new(o, "boxes", boxes_json(p, s));
 	if (!step_implies_tile(p, step))
 		json_object_set_new(o, "tile_shape", shape_json(&s->local));
 	if (s->start)
 		json_object_set_new(o, "tile_starts", starts_json(p, s));
 }
 
-static json_t *step_json(const struct plan *p, int step)
+json_t *step_json(const struct plan *p, int step)
 {
 	const struct step *s = &p->step[step];
 	json_t *o = json_object();
 
 	json_object_set_new(o, "op", json_string(op_name(s->op)));
 	json_object_set_new(o, "moves", moves_json(p, s));
+	json_object_set_new(o, "blocks", blocks_json(s));
 	json_object_set_new(o, "replica_groups", groups_json(s));
 	json_object_set_new(o, "source_target_pairs", pairs_json(s));
+	json_object_set_new(o, "operand_shape", shape_json(&s->before_local));
 	add_clauses(o, p, step);
 	json_object_set_new(o, "layout", after_json(p, s));
 	json_object_set_new(o, "local_shape", local_json(p, s));
@@ -299,7 +354,12 @@ json_t *plan_json(const struct plan *p)
 {
 	json_t *steps = json_array();
 
-	for (int i = 0; i < p->nsteps; i++)
-		json_array_append_new(steps, step_json(p, i));
+	for (int i = 0; i < p->nsteps; i++) {
+		json_t *step = step_json(p, i);
+
+		if (step_has_boxes(&p->step[i]))
+			json_object_set_new(step, "boxes", boxes_json(p, &p->step[i]));
+		json_array_append_new(steps, step);
+	}
 	return steps;
 }

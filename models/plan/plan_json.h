@@ -29,17 +29,24 @@ json_t *problem_json(const struct problem *p);
 
 /*
  * Returns all steps, an array. In each "algorithm" is null and "time_s" {}: who knows a
- * platform sets them. Few steps have more members, which say what the layouts do not
- * (plan_text.h): "boxes" [{"bounds": [[0,3], [6,12]], "pairs": [[4,0], [5,1]]}],
- * "part_elements", "summed_shape", "tile_shape", "tile_starts" by device,
- * "on_target_mesh", "unpadded".
+ * platform sets them. What every member means, so that a program that knows nothing else
+ * runs the plan, is in sim/doc/shardsim-1.schema.json.
  */
 json_t *plan_json(const struct plan *p);
 
 /*
+ * Returns a step without its "boxes", [{"bounds": [[0,3], [6,12]], "pairs": [[4,0],
+ * [5,1]]}], and whether it has them: who prints plans of millions of boxes prints them
+ * one by one (step_box_run()).
+ */
+json_t *step_json(const struct plan *p, int step);
+bool step_has_boxes(const struct step *s);
+
+/*
  * A finished plan of problem `p` from an array of steps; `file` names the text in
  * errors, which say the step and member that is wrong ("steps[1].op: ..."). Every plan
- * reads back as it was written.
+ * reads back as it was written. What follows from the layouts and axes need not be there;
+ * of strided tiles, boxes always follow, and those that are there are not read.
  */
 enum status plan_parse_json(struct plan **out, const struct problem *p, struct arena *a,
                             const json_t *steps, const char *file, struct error *e);

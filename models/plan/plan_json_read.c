@@ -268,6 +268,11 @@ static bool read_boxes(struct reader *r, struct step_read *out, const json_t *bo
 static bool read_clauses(struct reader *r, struct step_read *out, const json_t *step)
 {
 	const json_t *part = json_object_get(step, "part_elements");
+	const json_t *boxes = json_object_get(step, "boxes");
+
+	/* Those of strided tiles follow from the layouts, as in text. */
+	if (json_object_get(step, "digits"))
+		boxes = NULL;
 
 	out->unpadded = json_is_true(json_object_get(step, "unpadded"));
 	out->on_target = json_is_true(json_object_get(step, "on_target_mesh"));
@@ -276,7 +281,7 @@ static bool read_clauses(struct reader *r, struct step_read *out, const json_t *
 	return read_json_shape(r, "summed_shape", step, &out->summed) &&
 	       read_json_shape(r, "tile_shape", step, &out->tile) &&
 	       read_starts(r, json_object_get(step, "tile_starts"), &out->start) &&
-	       read_boxes(r, out, json_object_get(step, "boxes"));
+	       read_boxes(r, out, boxes);
 }
 
 static bool read_step(struct reader *r, struct step_read *out, const json_t *step)

@@ -136,6 +136,25 @@ static const struct {
          84,
          126,
          true},
+	{/* As shardy and dtensor have it, on no padded extent: rows 0-2, 3-5, 6-8, 9. */
+         {.array = "f32[10,7]", .mesh = "x=4", .from = "P('x')", .to = "P()"},
+         "all-gather {x}: 0-> tile [12,7] => P()\npad => P()\n",
+         {252, 0},
+         {56, 0},
+         252,
+         336,
+         84 + 336 + 280,
+         false},
+	{/* To columns 0-1, 2-3, 4-5, 6: the last gets 9 rows of 2, half of them padding. */
+         {.array = "f32[10,7]", .mesh = "x=4", .from = "P('x')", .to = "P(None,'x')"},
+         "pad tile [3,8] => P('x')\nall-to-all {x}: 0->1 tile [12,2] => P(None,'x')\n"
+         "pad => P(None,'x')\n",
+         {0, 72, 0},
+         {0, 36, 0},
+         72,
+         96,
+         84 + 96 + 96,
+         false},
 	{/* Two of six stay: 0 and 5; the last tile's padding stays with 5. */
          {.array = "s8[11]",
           .mesh = "x=2,y=3",

@@ -8,6 +8,8 @@
 #include "base/rng.h"
 #include "plan/plan.h"
 
+#include <jansson.h>
+
 /* A mesh of 1 to 3 axes `x`, `y`, `z` of 2 to 6, at most `most` devices. */
 struct mesh random_mesh(struct rng *r, int32_t most);
 
@@ -39,6 +41,12 @@ struct plan *plan_of_any_kind(struct rng *r, struct arena *a, int k);
 
 /* Do the boxes of all steps follow from the layouts? */
 bool plan_implies_boxes(const struct plan *p);
+
+/*
+ * Are two plans equal as JSON? Of strided tiles, what is said over digits may differ: a
+ * plan that was read may have more of them.
+ */
+bool same_plan_json(const json_t *a, const json_t *b);
 
 /* Assert that two plans of one problem do and cost the same. */
 void check_same_plan(const struct plan *a, const struct plan *b, const char *text);

@@ -139,17 +139,19 @@ int command_fit(int argc, char **argv)
 		       "errors, and cross-validation that leaves one set out.\v"
 		       "Example: shardsim fit platforms/measured.csv --family "
 		       "dgx-h100 -o entry",
+		.machines = true,
 		.options = {{option_table, &o}},
 		.words = &o.file,
 		.expected = "a file of timings",
 	};
 	struct arena *a = arena_new();
-	struct validation *v;
+	struct validation *v = NULL;
 	struct error e = {0};
 	int status = EXIT_DONE;
 
 	command_parse(&syntax, argc, argv);
-	if (validation_load(&v, a, o.file.at, o.file.n, o.mapping, &e) == OK)
+	if ((!o.output || file_check(o.output, &e) == OK) &&
+	    validation_load(&v, a, o.file.at, o.file.n, o.mapping, &e) == OK)
 		fit_all(v, a, &o, &e);
 	if (e.code != OK)
 		status = command_misuse(&e);

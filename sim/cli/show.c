@@ -1,6 +1,7 @@
 #include "cli/show.h"
 
 #include "base/units.h"
+#include "measure/messages.h"
 #include "notation/notation.h"
 #include "plan/plan_json.h"
 #include "plan/plan_text.h"
@@ -10,6 +11,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* --- text -------------------------------------------------------------------------- */
 
@@ -31,6 +33,8 @@ static void show_head(struct text *out, const struct shown *s, struct arena *a)
 	text_printf(out, "\n%d device%s", p->ndevices, p->ndevices == 1 ? "" : "s");
 	if (s->bench->machine)
 		text_printf(out, " of %s", s->bench->machine->name);
+	if (p->position)
+		text_printf(out, ", %s", p->position);
 	text_printf(out, "; every device lacks at most %s, the larger tile is %s",
 	            words_bytes(a, p->recv_bound_bytes),
 	            words_bytes(a, p->memory_bound_bytes));
@@ -40,6 +44,8 @@ static void show_head(struct text *out, const struct shown *s, struct arena *a)
 		text_printf(out, "; no plan under %s",
 		            words_time(a, s->measurement[0].bound_s));
 	text_printf(out, "\n");
+	for (const char *const *note = s->note; note && *note; note++)
+		text_printf(out, "note: %s\n", *note);
 }
 
 /* Prints the steps of a plan: step, received, a time per clock, algorithm, layout. */
@@ -93,47 +99,167 @@ static void show_steps(struct text *out, const struct shown *s,
 	            words_bytes(a, p->peak_live_bytes));
 }
 
-void show_text(struct text *out, const struct shown *s, struct arena *a)
+static void put_text(FILE *out, struct text *t)
 {
-	show_head(out, s, a);
+	if (t->s)
+		fputs(t->s, out);
+	text_free(t);
+}
+
+static bool put_message_line(void *out, const struct sent_message *m)
+{
+	fprintf(out, "  %5d  %d->%d  %.15g", m->round, m->src, m->dst, m->bytes);
+	if (m->repeats > 1)
+		fprintf(out, "  in %d rounds", m->repeats);
+	putc('\n', out);
+	return true;
+}
+
+/* Prints the messages of every step, a line each. */
+static void show_messages(FILE *out, const struct shown *s, const struct timed *t,
+                          const struct plan *p)
+{
+	const char *whose = s->bench->machine ? "platform's" : "plan's";
+
+	for (int i = 0; i < p->nsteps; i++) {
+		if (!op_communicates(p->step[i].op))
+			continue;
+		fprintf(out,
+		        "  messages of step %d (%s): round, devices (the %s), bytes\n",
+		        i + 1, t->step[i], whose);
+		if (!messages_of_step(t, p, i, put_message_line, out))
+			fprintf(out, "  more than %d, or without a route: not listed\n",
+			        MESSAGES_MAX);
+	}
+}
+
+void show_text(FILE *out, const struct shown *s, struct arena *a)
+{
+	struct text t = {0};
+
+	show_head(&t, s, a);
 	for (int i = 0; i < s->n; i++) {
 		const struct measurement *m = &s->measurement[i];
 
-		text_printf(out, "\n%s: %s", m->planner, outcome_name(m->status));
+		text_printf(&t, "\n%s: %s", m->planner, outcome_name(m->status));
 		if (m->message[0])
-			text_printf(out, " (%s)", m->message);
+			text_printf(&t, " (%s)", m->message);
 		if (s->timing && !isnan(m->planning_s))
-			text_printf(out, ", planned in %s",
-			            words_time(a, m->planning_s));
-		text_printf(out, "\n");
+			text_printf(&t, ", planned in %s", words_time(a, m->planning_s));
+		text_printf(&t, "\n");
 		if (m->plan)
-			show_steps(out, s, m, a);
+			show_steps(&t, s, m, a);
 		if (m->plan && s->links)
-			links_text(out, &s->links[i], s->bench, a);
+			links_text(&t, &s->links[i], s->bench, a);
+		put_text(out, &t);
+		if (m->plan && s->messages)
+			show_messages(out, s, &s->messages[i], m->plan);
 	}
+	put_text(out, &t);
 }
 
 /* --- JSON -------------------------------------------------------------------------- */
 
-static json_t *steps_json(const struct shown *s, const struct measurement *m)
+/* Prints the members of an object without its braces, and frees it. */
+static void put_members(FILE *out, json_t *object)
 {
-	json_t *steps = plan_json(m->plan);
+	char *text = json_dumps(object, JSON_REAL_PRECISION(17));
 
-	for (int i = 0; i < m->plan->nsteps; i++) {
-		json_t *step = json_array_get(steps, (size_t)i);
-		json_t *times = json_object_get(step, "time_s");
+	fwrite(text + 1, 1, strlen(text) - 2, out);
+	free(text);
+	json_decref(object);
+}
 
-		for (int k = 0; k < s->bench->nclocks; k++) {
-			const struct step_time *t = m->step[k] ? &m->step[k][i] : NULL;
+/* As text at once: there may be millions. */
+static void put_box(FILE *out, const struct plan *p, const struct transfer *t, int64_t n)
+{
+	fputs("{\"bounds\": [", out);
+	for (int i = 0; i < p->shape.rank; i++)
+		fprintf(out, "%s[%lld, %lld]", i ? ", " : "",
+		        (long long)t->bounds[2 * i], (long long)t->bounds[2 * i + 1]);
+	fputs("], \"pairs\": [", out);
+	for (int64_t i = 0; i < n; i++)
+		fprintf(out, "%s[%d, %d]", i ? ", " : "", t[i].src, t[i].dst);
+	fputs("]}", out);
+}
 
-			json_object_set_new(times, s->bench->clock[k]->name,
-			                    t ? json_real(t->time_s) : json_null());
-			if (t && t->algorithm)
-				json_object_set_new(step, "algorithm",
-				                    json_string(t->algorithm));
-		}
+static void put_boxes(FILE *out, const struct plan *p, const struct step *step)
+{
+	int64_t end;
+
+	fputs(", \"boxes\": [", out);
+	for (int64_t i = 0; i < step->ntransfers; i = end) {
+		end = step_box_run(p, step, i);
+		fputs(i ? ", " : "", out);
+		put_box(out, p, &step->transfers[i], end - i);
 	}
-	return steps;
+	putc(']', out);
+}
+
+struct messages_list {
+	FILE *out;
+	bool any;
+};
+
+static bool put_message(void *self, const struct sent_message *m)
+{
+	struct messages_list *list = self;
+
+	fprintf(list->out,
+	        "%s{\"round\": %d, \"from\": %d, \"to\": %d, \"bytes\": %.17g",
+	        list->any ? ", " : "[", m->round, m->src, m->dst, m->bytes);
+	if (m->repeats > 1)
+		fprintf(list->out, ", \"repeats\": %d", m->repeats);
+	putc('}', list->out);
+	list->any = true;
+	return true;
+}
+
+static void put_messages(FILE *out, const struct timed *t, const struct plan *p,
+                         int step)
+{
+	struct messages_list list = {out, false};
+
+	fputs(", \"messages\": ", out);
+	if (!messages_of_step(t, p, step, put_message, &list))
+		fputs("null", out);
+	else
+		fputs(list.any ? "]" : "[]", out);
+}
+
+static void put_step(FILE *out, const struct shown *s, const struct measurement *m,
+                     int i)
+{
+	json_t *step = step_json(m->plan, i), *times = json_object_get(step, "time_s");
+
+	for (int k = 0; k < s->bench->nclocks; k++) {
+		const struct step_time *t = m->step[k] ? &m->step[k][i] : NULL;
+
+		json_object_set_new(times, s->bench->clock[k]->name,
+		                    t ? json_real(t->time_s) : json_null());
+		if (t && t->algorithm)
+			json_object_set_new(step, "algorithm",
+			                    json_string(t->algorithm));
+	}
+	fputs(i ? ", {" : "{", out);
+	put_members(out, step);
+	if (step_has_boxes(&m->plan->step[i]))
+		put_boxes(out, m->plan, &m->plan->step[i]);
+	if (s->messages)
+		put_messages(out, &s->messages[m - s->measurement], m->plan, i);
+	putc('}', out);
+}
+
+static json_t *result_head_json(const struct shown *s, const struct measurement *m)
+{
+	json_t *o = json_object();
+
+	json_object_set_new(o, "planner", json_string(m->planner));
+	json_object_set_new(o, "status", json_string(outcome_name(m->status)));
+	json_object_set_new(o, "message", json_text(m->message));
+	json_object_set_new(o, "planning_s",
+	                    json_known(s->timing ? m->planning_s : NAN));
+	return o;
 }
 
 static json_t *bytes_json(int64_t bytes)
@@ -141,17 +267,12 @@ static json_t *bytes_json(int64_t bytes)
 	return bytes >= 0 ? json_integer(bytes) : json_null();
 }
 
-static json_t *result_json(const struct shown *s, const struct measurement *m)
+/* Returns what a result says of all steps together. */
+static json_t *result_sums_json(const struct shown *s, const struct measurement *m)
 {
 	json_t *o = json_object(), *times = json_object();
 	const struct plan *p = m->plan;
 
-	json_object_set_new(o, "planner", json_string(m->planner));
-	json_object_set_new(o, "status", json_string(outcome_name(m->status)));
-	json_object_set_new(o, "message", json_text(m->message));
-	json_object_set_new(o, "planning_s",
-	                    json_known(s->timing ? m->planning_s : NAN));
-	json_object_set_new(o, "steps", p ? steps_json(s, m) : json_array());
 	json_object_set_new(o, "recv_bytes", bytes_json(p ? p->recv_bytes : -1));
 	json_object_set_new(o, "send_bytes", bytes_json(p ? p->send_bytes : -1));
 	json_object_set_new(o, "peak_array_bytes", bytes_json(m->peak_array_bytes));
@@ -161,32 +282,46 @@ static json_t *result_json(const struct shown *s, const struct measurement *m)
 		                    json_known(m->time_s[k]));
 	json_object_set_new(o, "time_s", times);
 	json_object_set_new(o, "bound_s", json_known(m->bound_s));
+	if (s->links)
+		json_object_set_new(o, "links",
+		                    links_json(&s->links[m - s->measurement], s->bench));
 	return o;
 }
 
-void show_json(struct text *out, const struct shown *s)
+void show_json(FILE *out, const struct shown *s, json_t *explanation)
 {
-	json_t *o = json_object(), *problem = problem_json(s->problem);
-	json_t *results = json_array();
-	char *text;
+	json_t *head = json_object(), *tail = json_object(), *notes = json_array();
 
-	json_object_set_new(o, "schema", json_string("shardsim/1"));
-	json_object_set_new(o, "problem", problem);
-	json_object_set_new(o, "platform",
+	json_object_set_new(head, "schema", json_string("shardsim/1"));
+	json_object_set_new(head, "problem", problem_json(s->problem));
+	json_object_set_new(head, "platform",
 	                    s->bench->machine ? json_text(s->bench->machine->name)
 	                                      : json_null());
+	putc('{', out);
+	put_members(out, head);
+	fputs(", \"results\": [", out);
 	for (int i = 0; i < s->n; i++) {
 		const struct measurement *m = &s->measurement[i];
-		json_t *result = result_json(s, m);
 
-		if (s->links)
-			json_object_set_new(result, "links",
-			                    links_json(&s->links[i], s->bench));
-		json_array_append_new(results, result);
+		fputs(i ? ", {" : "{", out);
+		put_members(out, result_head_json(s, m));
+		fputs(", \"steps\": [", out);
+		for (int k = 0; m->plan && k < m->plan->nsteps; k++)
+			put_step(out, s, m, k);
+		fputs("], ", out);
+		put_members(out, result_sums_json(s, m));
+		putc('}', out);
 	}
-	json_object_set_new(o, "results", results);
-	text = json_dumps(o, JSON_REAL_PRECISION(17));
-	text_printf(out, "%s\n", text);
-	free(text);
-	json_decref(o);
+	putc(']', out);
+	for (const char *const *note = s->note; note && *note; note++)
+		json_array_append_new(notes, json_text(*note));
+	if (json_array_size(notes))
+		json_object_set(tail, "notes", notes);
+	json_decref(notes);
+	if (explanation)
+		json_object_set_new(tail, "explanation", explanation);
+	if (json_object_size(tail))
+		fputs(", ", out);
+	put_members(out, tail);
+	fputs("}\n", out);
 }

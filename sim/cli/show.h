@@ -5,6 +5,9 @@
 #include "measure/links.h"
 #include "measure/measure.h"
 
+#include <jansson.h>
+#include <stdio.h>
+
 struct shown {
 	const struct problem *problem;
 	const struct bench *bench; /* clocks, machine, placement */
@@ -12,9 +15,16 @@ struct shown {
 	int n;
 	bool timing;                      /* planning times are shown */
 	const struct links_report *links; /* [n], NULL if not shown */
+	const struct timed *messages;     /* [n]: whose are shown; NULL: nobody's */
+	const char *const *note;          /* on the problem (notes.h); NULL: none */
 };
 
-void show_text(struct text *out, const struct shown *s, struct arena *a);
-void show_json(struct text *out, const struct shown *s);
+/*
+ * Print to a file as they go: a plan of many devices has boxes and messages by the
+ * million, and no more than one of them is kept as text or JSON. `explanation` is that of
+ * explain.h, NULL for none; it is the object's from here on.
+ */
+void show_text(FILE *out, const struct shown *s, struct arena *a);
+void show_json(FILE *out, const struct shown *s, json_t *explanation);
 
 #endif

@@ -10,7 +10,7 @@
 
 /* A line of the table: what has `total` cases, and the outcomes of these. */
 struct line {
-	const char *name;
+	const char *name, *machine; /* the second is NULL for shards */
 	int64_t total;
 	struct sweep_counts counts;
 };
@@ -66,7 +66,8 @@ static enum status count_row(void *self, const struct row *r, struct error *e)
 
 	(void)e;
 	for (int i = 0; i < s->n; i++)
-		if (strcmp(s->line[i].name, r->platform) == 0)
+		if (strcmp(s->line[i].name, r->platform) == 0 &&
+		    strcmp(s->line[i].machine, r->machine) == 0)
 			sweep_count(&s->line[i].counts, r->status);
 	sweep_count(&s->total.counts, r->status);
 	return OK;
@@ -85,6 +86,7 @@ static enum status take_platforms(struct status_table *s, struct store *store,
 	s->line = arena_alloc(s->arena, (size_t)s->n + 1, sizeof(*s->line));
 	for (int p = 0; p < s->n; p++) {
 		s->line[p].name = saved[p].platform;
+		s->line[p].machine = saved[p].machine;
 		s->line[p].total = saved[p].cases;
 		s->total.total += saved[p].cases;
 	}
@@ -203,6 +205,7 @@ int command_sweep_status(int argc, char **argv)
 		       "or per shard of a plan.\v"
 		       "Exit status 0 if every case has a row and none is failed "
 		       "or wrong, else 1.",
+		.machines = true,
 		.words = &file,
 		.expected = "the folder of a sweep, or a plan and its shards",
 	};

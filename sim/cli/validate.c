@@ -1,6 +1,8 @@
 /* `shardsim validate FILE...`: simulated against measured. */
 #include "cli/command.h"
 #include "cli/options.h"
+#include "system/file.h"
+#include "text/gnuplot.h"
 #include "validate/place_report.h"
 #include "validate/plot.h"
 #include "validate/report.h"
@@ -87,6 +89,7 @@ int command_validate(int argc, char **argv)
 		       "print the errors.\v"
 		       "FILE is a table like platforms/measured.csv; its mapping "
 		       "to families is described in platforms/measured.yaml.",
+		.machines = true,
 		.options = {{option_table, &o}},
 		.words = &o.file,
 		.expected = "a file of timings",
@@ -94,7 +97,7 @@ int command_validate(int argc, char **argv)
 		.self = &o,
 	};
 	struct arena *a = arena_new();
-	struct validation *v;
+	struct validation *v = NULL;
 	struct error e = {0};
 	int status = EXIT_DONE;
 
@@ -104,7 +107,9 @@ int command_validate(int argc, char **argv)
 		arena_free(a);
 		return status;
 	}
-	if (validation_load(&v, a, o.file.at, o.file.n, o.mapping, &e) == OK) {
+	if ((!o.plot ||
+	     (gnuplot_check(o.plot, &e) == OK && file_check(o.plot, &e) == OK)) &&
+	    validation_load(&v, a, o.file.at, o.file.n, o.mapping, &e) == OK) {
 		validation_run(v);
 		if (o.plot)
 			validate_plot(o.plot, v, &e);

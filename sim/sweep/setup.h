@@ -9,6 +9,7 @@ struct sweep_request {
 	int nsuites;
 	const char *platform;        /* NULL for the platforms of the suites */
 	const char *planner, *clock; /* lists */
+	const char *vocabulary;      /* of all scenarios; NULL: as the suites say */
 };
 
 /*
@@ -42,7 +43,7 @@ bool sweep_load(struct sweep_request *r, const char **folder, struct store *s,
  * is an E_IO if what is kept is damaged.
  */
 struct sweep_saved {
-	const char *platform;
+	const char *platform, *machine; /* machine: "" where it is not kept */
 	int64_t cases;
 };
 enum status sweep_saved(struct sweep_saved **out, int *n, struct store *s,
