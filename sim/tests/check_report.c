@@ -196,7 +196,7 @@ START_TEST(tex)
 		"\\noindent Speedup is the time of xla-2021 divided by",
 		"\\begin{table}\n\\centering\\footnotesize\n"
 		"\\caption{Speedup over xla-2021 on p-a:2x3, clock model, real, $n = "
-	        "0$ to "
+		"0$ to "
 		"$4$}\\label{tab:families-p-a-2x3-clock-model-real}\n",
 		"\\begin{tabular}{@{}llrrrrrrrrr@{}}\n\\toprule\n"
 		"planner & family & n & speedup & 95 \\% interval & min & max & w/t/l "
