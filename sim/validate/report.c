@@ -292,12 +292,13 @@ void validate_words(const struct pen *pen, const struct validation *v)
 	pen->heading(pen, 1, "Simulated against measured");
 	pen->paragraph(
 		pen, arena_printf(pen->arena,
-	                          "%lld published timings, %lld of them run by the "
+	                          "%lld %s, %lld of them run by the "
 	                          "clock model and compared, %lld left out. An "
 	                          "error is a factor, exp |log(simulated / "
 	                          "measured)|: 1.1 is 10 %% too much or as much "
 	                          "too little. Means are geometric.",
-	                          (long long)n, (long long)run, (long long)(n - run)));
+	                          (long long)n, validation_what(v), (long long)run,
+	                          (long long)(n - run)));
 	systems_table(pen, v);
 	classes_table(pen, v);
 	notes_table(pen, v);

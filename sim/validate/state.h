@@ -19,6 +19,7 @@ struct site {
 
 struct validation {
 	struct arena *arena;
+	const char *what; /* the rows are, "published timings" */
 	int64_t n;
 	struct prediction *row;
 	int *site_of;      /* [n], -1 without one */

@@ -44,6 +44,9 @@ enum status validation_load(struct validation **out, struct arena *a,
 /* Returns the predictions in the order of the rows; validation_run() fills them in. */
 const struct prediction *validation_rows(const struct validation *v, int64_t *n);
 
+/* Returns what the rows are called: "published timings", "timings in place". */
+const char *validation_what(const struct validation *v);
+
 /*
  * Returns the machine that a row is mapped to, and stores the groups that it runs on;
  * the row must have a platform.
