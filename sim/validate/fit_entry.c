@@ -159,10 +159,10 @@ static void value_print(struct text *out, const char *figure, double x)
 		text_printf(out, "%.4g", x);
 }
 
-void family_fit_set(struct text *out, const struct family_fit *f)
+void family_fit_settings(struct text *out, const struct family_fit *f)
 {
 	for (int i = 0; i < f->nfigures; i++) {
-		text_printf(out, " --set %s=", f->figure[i].figure);
+		text_printf(out, "%s%s=", i ? "," : "", f->figure[i].figure);
 		value_print(out, f->figure[i].figure, f->figure[i].value);
 	}
 }

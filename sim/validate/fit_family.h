@@ -82,8 +82,8 @@ enum status family_fit(struct family_fit *out, struct validation *v, struct aren
                        const char *family, const char *const *figures, bool log,
                        struct error *e);
 
-/* Appends " --set FIGURE=VALUE" for every figure of the fit. */
-void family_fit_set(struct text *out, const struct family_fit *f);
+/* Appends "FIGURE=VALUE,..." of the fit, as it stands behind a shape in braces. */
+void family_fit_settings(struct text *out, const struct family_fit *f);
 
 /*
  * Appends the family's entry of families.yaml with the fitted figures in place. The

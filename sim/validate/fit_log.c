@@ -197,6 +197,20 @@ static enum status fit_once(struct choosing *c, const struct machine_log *l,
 	return e->code;
 }
 
+/* Returns the platform with the fitted constants behind its own settings. */
+static const char *fitted_name(const struct platform_name *name,
+                               const struct family_fit *f, struct arena *a)
+{
+	struct text out = {0};
+
+	text_printf(&out, "%s{", name->base);
+	for (int i = 0; i < name->nset; i++)
+		text_printf(&out, "%s,", name->set[i]);
+	family_fit_settings(&out, f);
+	text_printf(&out, "}");
+	return text_take(&out, a);
+}
+
 static enum status constants_take(struct choosing *c, const char *const *constants,
                                   struct error *e)
 {
@@ -238,5 +252,6 @@ enum status log_fit(struct log_fit *out, struct arena *a, const struct machine_l
 		if (!dropped && !constants)
 			dropped = drop_unsure(&c);
 	}
+	out->fitted = fitted_name(&name, &out->fit, a);
 	return OK;
 }

@@ -6,7 +6,9 @@
 #include "validate/machine_log.h"
 
 struct log_fit {
-	const char *platform, *what; /* "timings out of place" */
+	const char *platform;
+	const char *fitted; /* the same platform with the constants in its braces */
+	const char *what;   /* "timings out of place" */
 	struct family_fit fit;
 	int nskipped;
 	struct fit_choice skipped[FIT_CHOICES]; /* with the reasons */

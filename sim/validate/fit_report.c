@@ -136,7 +136,6 @@ static void skipped_table(const struct pen *pen, const struct log_fit *fit)
 void fit_log_words(const struct pen *pen, const struct log_fit *fit)
 {
 	const struct family_fit *f = &fit->fit;
-	struct text set = {0};
 
 	pen->heading(pen, 1,
 	             arena_printf(pen->arena, "Constants of %s fitted to %zu %s",
@@ -150,9 +149,7 @@ void fit_log_words(const struct pen *pen, const struct log_fit *fit)
 		left_out_table(pen, f, 1);
 	if (!f->nfigures)
 		return;
-	family_fit_set(&set, f);
 	pen->heading(pen, 2, "To use them");
-	pen->paragraph(pen, arena_printf(pen->arena, "--platform %s%s", fit->platform,
-	                                 set.s));
-	text_free(&set);
+	/* One word, which no line break can part. */
+	pen->paragraph(pen, arena_printf(pen->arena, "--platform='%s'", fit->fitted));
 }

@@ -13,7 +13,7 @@ void fit_words(const struct pen *pen, const struct family_fit *fit, int n);
 
 /*
  * Prints the same of a log, the rest of the constants with the reasons why they were not
- * fitted, and what to give with `--set` to use the constants.
+ * fitted, and the `--platform` that has the constants.
  */
 void fit_log_words(const struct pen *pen, const struct log_fit *fit);
 

@@ -166,7 +166,9 @@ enum status machine_log_open(struct validation **out, struct arena *a,
 	if (place_choose(t, l, e) != OK)
 		return e->code;
 	entries_make(mapping, a, l);
-	if (validation_open(out, a, t, mapping, e) == OK)
-		(*out)->what = l->in_place ? "timings in place" : "timings out of place";
-	return e->code;
+	if (validation_open(out, a, t, mapping, e) != OK)
+		return e->code;
+	(*out)->of_one = true;
+	(*out)->what = l->in_place ? "timings in place" : "timings out of place";
+	return OK;
 }

@@ -233,6 +233,11 @@ const char *validation_what(const struct validation *v)
 	return v->what;
 }
 
+bool validation_of_one(const struct validation *v)
+{
+	return v->of_one;
+}
+
 const struct machine *validation_machine(const struct validation *v, int64_t row,
                                          const struct groups **groups)
 {
