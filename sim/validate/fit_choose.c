@@ -32,6 +32,8 @@ static struct shown rows_show(const struct validation *v, const char *family)
 		s.torus = fabric->geometry == GEOMETRY_TORUS;
 		if (!across || s.torus)
 			s.fabric = fabric->name;
+		else if (!nccl_is_network(m, 0))
+			s.fabric = m->fabric[0].name;
 		across = across && !s.torus;
 		s.inside = s.inside || !across;
 		s.across = s.across || across;
@@ -73,9 +75,10 @@ int fit_choices(struct fit_choice *out, const struct validation *v, const char *
 	                                    "tell it from net_step")},
 		{"launch_each_s",
 	         if_not(s.single, "no timing was launched by one process for all")},
-		{"launch_graph_s", if_not(s.graph, "no timing was launched in a graph")},
+		{"launch_graph_s",
+	         if_not(s.graph, "no timing was launched in a graph")},
 		{"fill_s", if_not(node, none)},
-		{arena_printf(a, "%s.bandwidth", *s.fabric ? s.fabric : "inside"),
+		{*s.fabric ? arena_printf(a, "%s.bandwidth", s.fabric) : NULL,
 	         if_not(s.inside || s.torus, several)},
 		{"step", if_not(node, none)},
 		{"net_post_s",
@@ -95,17 +98,20 @@ int fit_choices(struct fit_choice *out, const struct validation *v, const char *
 		{"net_send_s", !s.across ? one : if_not(s.sends, sends)},
 	};
 
-	_Static_assert(sizeof(choice) / sizeof(*choice) == FIT_CHOICES,
-	               "as many as there are");
-	memcpy(out, choice, sizeof(choice));
-	return FIT_CHOICES;
+	int n = 0;
+
+	_Static_assert(sizeof(choice) / sizeof(*choice) == FIT_CHOICES_MAX, "all fit");
+	for (int i = 0; i < FIT_CHOICES_MAX; i++)
+		if (choice[i].figure)
+			out[n++] = choice[i];
+	return n;
 }
 
 const char **fit_constants(const struct validation *v, const char *family,
                            struct arena *a)
 {
-	struct fit_choice choice[FIT_CHOICES];
-	const char **out = arena_alloc(a, FIT_CHOICES + 1, sizeof(*out));
+	struct fit_choice choice[FIT_CHOICES_MAX];
+	const char **out = arena_alloc(a, FIT_CHOICES_MAX + 1, sizeof(*out));
 	int n = 0, choices = fit_choices(choice, v, family, a);
 
 	for (int i = 0; i < choices && n < FIT_FIGURES_MAX; i++)

@@ -10,10 +10,10 @@ struct fit_choice {
 };
 
 /*
- * Lists all constants that a fit can choose, in one order; returns FIT_CHOICES. Texts
- * are the arena's.
+ * Lists all constants that a fit can choose, in one order, and returns their number.
+ * Texts are the arena's.
  */
-enum { FIT_CHOICES = 13 };
+enum { FIT_CHOICES_MAX = 13 };
 int fit_choices(struct fit_choice *out, const struct validation *v, const char *family,
                 struct arena *a);
 

@@ -69,8 +69,8 @@ static bool residuals(void *self, const double *x, double *residual)
 		residual[n++] = log(p->time_s / p->row->time_s);
 	}
 	for (int i = 0; i < f->nfigures; i++)
-		residual[n++] = sqrt(weight) * FIT_SCALE *
-		                prior_deviation(&f->prior[i], x[i]);
+		residual[n++] =
+			sqrt(weight) * FIT_SCALE * prior_deviation(&f->prior[i], x[i]);
 	return true;
 }
 

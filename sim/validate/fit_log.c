@@ -18,7 +18,7 @@ struct choosing {
 
 static void skip(struct log_fit *out, const char *figure, const char *why)
 {
-	if (out->nskipped < FIT_CHOICES)
+	if (out->nskipped < FIT_CHOICES_MAX)
 		out->skipped[out->nskipped++] = (struct fit_choice){figure, why};
 }
 
@@ -49,10 +49,9 @@ static int sizes_count(int64_t *least, const struct validation *v)
 
 		if (row[i].left_out)
 			continue;
-		while (k < i && (row[k].left_out ||
-		                 row[k].row->bytes != row[i].row->bytes ||
-		                 strcmp(row[k].row->collective,
-		                        row[i].row->collective) != 0))
+		while (k < i &&
+		       (row[k].left_out || row[k].row->bytes != row[i].row->bytes ||
+		        strcmp(row[k].row->collective, row[i].row->collective) != 0))
 			k++;
 		sizes += k == i && sizes < FIT_FIGURES_MAX;
 		if (row[i].row->bytes < *least)
@@ -90,7 +89,7 @@ static const char *fixed(const struct choosing *c, const struct platform_name *n
 static void choose(struct choosing *c, const struct validation *v,
                    const struct platform_name *name)
 {
-	struct fit_choice choice[FIT_CHOICES];
+	struct fit_choice choice[FIT_CHOICES_MAX];
 	int n = fit_choices(choice, v, c->family, c->a);
 	int64_t least;
 	int sizes = sizes_count(&least, v);

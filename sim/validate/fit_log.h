@@ -11,7 +11,7 @@ struct log_fit {
 	const char *what;   /* "timings out of place" */
 	struct family_fit fit;
 	int nskipped;
-	struct fit_choice skipped[FIT_CHOICES]; /* with the reasons */
+	struct fit_choice skipped[FIT_CHOICES_MAX]; /* with the reasons */
 };
 
 /*

@@ -120,7 +120,7 @@ static void skipped_table(const struct pen *pen, const struct log_fit *fit)
 {
 	static const char *const head[] = {"constant", "why not"};
 	struct pen_table t = words_table(pen->arena, "Constants that were not fitted",
-	                                 "lp", head, FIT_CHOICES);
+	                                 "lp", head, FIT_CHOICES_MAX);
 
 	for (int i = 0; i < fit->nskipped; i++) {
 		const char **cell = words_row(&t);

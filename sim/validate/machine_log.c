@@ -57,8 +57,9 @@ static enum status collective_check(struct measured *row, const char *given,
 	if (given && !perf_op(&op, given, where_option("--collective", given), e))
 		return e->code;
 	if (given && *row->collective && strcmp(given, row->collective) != 0)
-		return error_set(e, E_TYPE, row->at, "a timing of %s, but --collective %s",
-		                 row->collective, given);
+		return error_set(e, E_TYPE, row->at,
+		                 "a timing of %s, but --collective %s", row->collective,
+		                 given);
 	if (!given && !*row->collective)
 		return error_set(
 			e, E_TYPE, row->at,

@@ -22,9 +22,9 @@ struct line {
 /* Where the columns of a row are, by its header; `n` 0: there is no header. */
 struct layout {
 	int n;
-	int redop, root;  /* -1: not there */
+	int redop, root; /* -1: not there */
 	int time[2], sides;
-	bool in_place;    /* the first side is the one in place */
+	bool in_place; /* the first side is the one in place */
 };
 
 /* One run of a test: its ranks come before its timings. */
@@ -98,8 +98,8 @@ static int64_t whole_of(const struct word *w)
 static const char *prefix_skip(const struct line *l)
 {
 	static const char mark[] = "<stdout>:";
-	const char *found = memmem(l->start, (size_t)(l->end - l->start), mark,
-	                           sizeof(mark) - 1);
+	const char *found =
+		memmem(l->start, (size_t)(l->end - l->start), mark, sizeof(mark) - 1);
 	const char *p = l->start;
 
 	if (found)
@@ -176,10 +176,10 @@ static int64_t type_bytes(const struct word *w)
 		const char *name;
 		int64_t bytes;
 	} types[] = {
-		{"int8", 1},     {"uint8", 1},    {"char", 1},   {"half", 2},
-		{"bfloat16", 2}, {"float16", 2},  {"int32", 4},  {"uint32", 4},
-		{"int", 4},      {"float", 4},    {"int64", 8},  {"uint64", 8},
-		{"double", 8},   {"f8e4m3", 1},   {"f8e5m2", 1}, {"fp8_e4m3", 1},
+		{"int8", 1},     {"uint8", 1},   {"char", 1},   {"half", 2},
+		{"bfloat16", 2}, {"float16", 2}, {"int32", 4},  {"uint32", 4},
+		{"int", 4},      {"float", 4},   {"int64", 8},  {"uint64", 8},
+		{"double", 8},   {"f8e4m3", 1},  {"f8e5m2", 1}, {"fp8_e4m3", 1},
 		{"fp8_e5m2", 1}, {"float32", 4},
 	};
 
@@ -341,13 +341,14 @@ static void header_read(struct run *r, const struct line *l)
 /*
  * Finds the columns of a row without a header: behind size, count and type come redop (a
  * word) and root (a number), if they are there at all, and then three or four columns,
- * once or twice, so one more in front of them is the root. None: false.
+ * once or twice, so one more in front of them is the root, and so is -1. None: false.
  */
 static bool layout_guess(struct layout *out, const struct line *l)
 {
 	bool redop = l->n > 3 && number_of(&l->word[3]) < 0 && !is(&l->word[3], "-1");
 	int first = redop ? 4 : 3, rest = l->n - first;
-	bool root = rest == 5 || rest == 7 || rest == 9;
+	bool root = rest == 5 || rest == 7 || rest == 9 ||
+	            (rest > 0 && is(&l->word[first], "-1"));
 	int columns = rest - root;
 
 	*out = (struct layout){.n = l->n,
@@ -399,11 +400,12 @@ static enum status row_read(struct log *log, const struct line *l)
 
 	if (c.n ? l->n != c.n : l->n < COLUMNS_LEAST || !layout_guess(&c, l))
 		return error_set(log->e, E_SYNTAX, where_of(l, l->end),
-		                 c.n ? "a timing of %d columns, expected %d as in its "
-		                       "header"
-		                     : "a timing of %d columns, expected size, count, "
-		                       "type, redop, root and, once or twice, time, "
-		                       "algbw, busbw, #wrong",
+		                 r->layout.n
+		                         ? "a timing of %d columns, expected %d as in "
+		                           "its header"
+		                         : "a timing of %d columns, expected size, "
+		                           "count, type, redop, root and, once or "
+		                           "twice, time, algbw, busbw, #wrong",
 		                 l->n, c.n);
 	if (bad == 0 || whole_of(&l->word[1]) < 0)
 		return error_set(log->e, E_SYNTAX, where_of(l, l->word[bad].s),

@@ -213,13 +213,14 @@ static void classes_table(const struct pen *pen, const struct validation *v)
 
 static void sizes_table(const struct pen *pen, const struct validation *v)
 {
-	static const char *const head[] = {"collective", "bytes", "measured", "simulated",
-	                                   "error",      "algorithm", "protocol"};
+	static const char *const head[] = {"collective", "bytes", "measured",
+	                                   "simulated",  "error", "algorithm",
+	                                   "protocol"};
 	struct arena *a = pen->arena;
 	int64_t n;
 	const struct prediction *row = validation_rows(v, &n);
-	struct pen_table t = words_table(a, "Simulated beside measured times", "lrrrrll",
-	                                 head, (size_t)n);
+	struct pen_table t = words_table(a, "Simulated beside measured times",
+	                                 "lrrrrll", head, (size_t)n);
 
 	for (int64_t i = 0; i < n; i++) {
 		const struct prediction *p = &row[i];
@@ -321,15 +322,14 @@ void validate_words(const struct pen *pen, const struct validation *v)
 	for (int64_t i = 0; i < n; i++)
 		run += !isnan(row[i].time_s);
 	pen->heading(pen, 1, "Simulated against measured");
-	pen->paragraph(
-		pen, arena_printf(pen->arena,
-	                          "%lld %s, %lld of them run by the "
-	                          "clock model and compared, %lld left out. An "
-	                          "error is a factor, exp |log(simulated / "
-	                          "measured)|: 1.1 is 10 %% too much or as much "
-	                          "too little. Means are geometric.",
-	                          (long long)n, validation_what(v), (long long)run,
-	                          (long long)(n - run)));
+	pen->paragraph(pen, arena_printf(pen->arena,
+	                                 "%lld %s, %lld of them run by the "
+	                                 "clock model and compared, %lld left out. An "
+	                                 "error is a factor, exp |log(simulated / "
+	                                 "measured)|: 1.1 is 10 %% too much or as much "
+	                                 "too little. Means are geometric.",
+	                                 (long long)n, validation_what(v),
+	                                 (long long)run, (long long)(n - run)));
 	systems_table(pen, v);
 	classes_table(pen, v);
 	if (validation_of_one(v))
