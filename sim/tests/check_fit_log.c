@@ -232,7 +232,7 @@ static const struct {
 	{LOG(NODE("a"), ROW), "tiny:1", NULL, false, NULL},
 	{LOG(NODE("a"), ROW), "tiny:1", "all-reduce", true, NULL},
 	{LOG(NODE("a"), ROW), "tiny:2", NULL, false,
-         "4 ranks on 1 nodes, but tiny:2 has 8 devices on 2"},
+         "4 ranks on 1 node, but tiny:2 has 8 devices on 2"},
 	{LOG(RANK(0, "a") RANK(1, "a") RANK(2, "b") RANK(3, "b"), ROW), "tiny:1", NULL,
          false, "4 ranks on 2 nodes, but tiny:1 has its 4 devices on 1"},
 	{LOG("", ROW), "tiny:1", NULL, false, "unknown ranks"},

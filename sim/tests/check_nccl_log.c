@@ -47,7 +47,7 @@ static const char *const rows[] = {
 	"8 2 float sum -1 12.90 0.00 0.00 0 12.88 0.00 0.00 0",
 	"8 2 float none 0 12.90 0.00 0.00 0 12.88 0.00 0.00 N/A",
 	"[1,0]<stdout>:   8  2  float  sum  12.90 0.00 0.00 0e+00 12.88 0.00 0.00 "
-        "2e-07",
+	"2e-07",
 	"  8  2   float   12.90  0.00  0.00  12.88  0.00  0.00",
 	" 0:  8  2   float  0  12.90  0.00  0.00  12.88  0.00  0.00",
 	"8 2 float sum -1 12.90 0.00 0.00 0 12.88 0.00 0.00 0\r",
@@ -133,7 +133,7 @@ START_TEST(runs)
 		NAMED START RANK(0, "a") RANK(1, "b") RANK(2, "a") RANK(3, "b") HEADER ROW
 		"# Out of bounds values : 0 OK\n# Collective test concluded: "
 		"all_reduce_perf\n\nall_gather_perf -g 2\n# nThread 1 nGpus 2 graph: "
-	        "0\n"
+		"0\n"
 		"h:1:2 [0] NCCL INFO Channel 00/02 : 0 1\n" RANK(0, "a") RANK(1, "a")
 			HEADER ROW "# nThread 1 nGpus 2 graph: 5\n" TWO HEADER ROW);
 

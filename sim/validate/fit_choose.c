@@ -54,6 +54,7 @@ static struct shown rows_show(const struct validation *v, const char *family)
 	return s;
 }
 
+/* Returns the reason where there is one. */
 static const char *if_not(bool fits, const char *why)
 {
 	return fits ? NULL : why;

@@ -35,16 +35,18 @@ static enum status ranks_check(const struct measured *row, const struct machine 
 		                 "Rank ... on HOST' of nccl-tests before it");
 	if (row->devices != m->ndevices)
 		return error_set(e, E_TYPE, row->at,
-		                 "a timing of %d ranks on %d nodes, but %s has %d "
+		                 "a timing of %d ranks on %d node%s, but %s has %d "
 		                 "devices on %d",
-		                 (int)row->devices, (int)row->nodes, platform,
-		                 (int)m->ndevices, (int)nodes_of(m));
+		                 (int)row->devices, (int)row->nodes,
+		                 row->nodes == 1 ? "" : "s", platform, (int)m->ndevices,
+		                 (int)nodes_of(m));
 	if (row->nodes && !nodes_agree(m, row->nodes))
 		return error_set(e, E_TYPE, row->at,
-		                 "a timing of %d ranks on %d nodes, but %s has its %d "
+		                 "a timing of %d ranks on %d node%s, but %s has its %d "
 		                 "devices on %d",
-		                 (int)row->devices, (int)row->nodes, platform,
-		                 (int)m->ndevices, (int)nodes_of(m));
+		                 (int)row->devices, (int)row->nodes,
+		                 row->nodes == 1 ? "" : "s", platform, (int)m->ndevices,
+		                 (int)nodes_of(m));
 	return OK;
 }
 
