@@ -42,9 +42,9 @@ endif
 export LC_ALL := C
 B := build/$(VARIANT)
 
-# `make V=1` shows the commands whole.
+# `make V=1` shows the commands; else only what compilers have to say is seen.
 ifneq ($V,1)
-say = @printf '  %-5s %s\n' $1 $@;
+quiet := @
 endif
 
 # --- flags ---------------------------------------------------------------------------
@@ -132,12 +132,13 @@ $B/flags: FORCE | deps
 	@mkdir -p $(@D)
 	@printf '%s\n' '$(COMPILE)' '$(LINK)' '$(PROGRAM_LIBS) $(TEST_LIBS) $(LDLIBS)' \
 		>$@.new
-	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@ && \
+		echo "  compiling $(words $(MODEL_SOURCES) $(SIM_SOURCES)) files into $B"; fi
 
 $B/%.o: %.c $B/flags
 	@mkdir -p $(@D)
 	@rm -f $(@:.o=.gcda)
-	$(call say,CC)$(COMPILE) -MMD -MP -c -o $@ $<
+	$(quiet)$(COMPILE) -MMD -MP -c -o $@ $<
 
 # Rewritten only when a source of the program has changed, appeared or gone.
 PROGRAM_SOURCES := $(sort $(MODEL_SOURCES) $(MODEL_HEADERS) $(SIM_SOURCES) $(SIM_HEADERS) \
@@ -149,7 +150,7 @@ $B/version.c: FORCE
 	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
 
 $B/version.o: $B/version.c sim/system/version.h $B/flags
-	$(call say,CC)$(COMPILE) -c -o $@ $<
+	$(quiet)$(COMPILE) -c -o $@ $<
 
 # The script and the style of the report's page, byte by byte: web_page_js[], web_page_css[].
 $B/web.c: $(WEB_SOURCES) $B/flags
@@ -161,15 +162,15 @@ $B/web.c: $(WEB_SOURCES) $B/flags
 	done >>$@
 
 $B/web.o: $B/web.c sim/report/web.h $B/flags
-	$(call say,CC)$(COMPILE) -c -o $@ $<
+	$(quiet)$(COMPILE) -c -o $@ $<
 
 $B/libshardsim.a: $(call objects,$(MODEL_SOURCES)) $B/flags
 	@rm -f $@
-	$(call say,AR)ar qcs $@ $(filter %.o,$^)
+	$(quiet)ar qcs $@ $(filter %.o,$^)
 
 SONAME := libshardsim.so.$(SOVERSION)
 $B/$(SONAME): $(call objects,$(MODEL_SOURCES)) models/shardsim.map $B/flags
-	$(call say,LINK)$(LINK) -shared -Wl,-soname,$(SONAME) \
+	$(quiet)$(LINK) -shared -Wl,-soname,$(SONAME) \
 		-Wl,--version-script=models/shardsim.map -o $@ $(filter %.o,$^) \
 		$(SHARED_LIBS) $(LDLIBS) -lm
 
@@ -177,22 +178,22 @@ $B/libshardsim.so: $B/$(SONAME)
 	@ln -sf $(SONAME) $@
 
 $B/shardsim: $(SIM_OBJECTS) $B/libshardsim.a $B/flags
-	$(call say,LINK)$(LINK) -o $@ $(filter %.o %.a,$^) $(PROGRAM_LIBS) $(LDLIBS) -lm
+	$(quiet)$(LINK) -o $@ $(filter %.o %.a,$^) $(PROGRAM_LIBS) $(LDLIBS) -lm
 
 ifeq ($(VARIANT),release)
 build/shardsim: $B/shardsim
-	$(call say,COPY)cp -f $< $@
+	$(quiet)cp -f $< $@
 else
 build/shardsim: FORCE
 	@$(MAKE) --no-print-directory VARIANT=release $@
 endif
 
 $(MODEL_TESTS): %: %.o $(call helpers,models) $B/models/tests/main.o $B/libshardsim.a $B/flags
-	$(call say,LINK)$(LINK) -o $@ $(filter %.o %.a,$^) $(TEST_LIBS) $(LDLIBS) -lm
+	$(quiet)$(LINK) -o $@ $(filter %.o %.a,$^) $(TEST_LIBS) $(LDLIBS) -lm
 
 $(SIM_TESTS): %: %.o $(call helpers,sim) $B/models/tests/main.o $(TESTED_OBJECTS) \
 		$B/libshardsim.a $B/flags
-	$(call say,LINK)$(LINK) -o $@ $(filter %.o %.a,$^) $(CHECK_LIBS) \
+	$(quiet)$(LINK) -o $@ $(filter %.o %.a,$^) $(CHECK_LIBS) \
 		$(PROGRAM_LIBS) $(LDLIBS) -lm
 
 # Goes through all placements, as tests of models/ do.
@@ -256,6 +257,8 @@ $B/layers.result: .ci/layers .ci/environment $(LAYERED) $(SOURCES) $(HEADERS)
 	@.ci/layers $B $@
 
 $B/sim/tests/layers.result: .ci/layers
+$B/sim/tests/deps.result: .ci/deps
+$B/sim/tests/report_tables.result: sim/tests/report_tables.py
 
 layers: $(LAYERED)
 	@.ci/layers $B
@@ -276,11 +279,11 @@ check-slurm: $B/shardsim
 
 EXHAUSTS := $(patsubst %.c,$B/%,$(wildcard models/tests/exhaust_*.c))
 $(EXHAUSTS): %: %.o $(call helpers,models) $B/libshardsim.a $B/flags
-	$(call say,LINK)$(LINK) -o $@ $(filter %.o %.a,$^) $(TEST_LIBS) $(LDLIBS) -lm
+	$(quiet)$(LINK) -o $@ $(filter %.o %.a,$^) $(TEST_LIBS) $(LDLIBS) -lm
 
 SIM_EXHAUSTS := $(patsubst %.c,$B/%,$(wildcard sim/tests/exhaust_*.c))
 $(SIM_EXHAUSTS): %: %.o $(call helpers,sim) $(TESTED_OBJECTS) $B/libshardsim.a $B/flags
-	$(call say,LINK)$(LINK) -o $@ $(filter %.o %.a,$^) $(CHECK_LIBS) \
+	$(quiet)$(LINK) -o $@ $(filter %.o %.a,$^) $(CHECK_LIBS) \
 		$(PROGRAM_LIBS) $(LDLIBS) -lm
 
 check-exhaustive: $(EXHAUSTS) $(SIM_EXHAUSTS)
@@ -293,7 +296,7 @@ FUZZ_TARGETS := notation problem plan plan_json suite families platform family
 ifeq ($(VARIANT),fuzz)
 $B/fuzz_reader: $B/sim/tests/fuzz_reader.o $B/sim/tests/corpus.o $(TESTED_OBJECTS) \
 		$B/libshardsim.a $B/flags
-	$(call say,LINK)$(LINK) -fsanitize=fuzzer -o $@ $(filter %.o %.a,$^) \
+	$(quiet)$(LINK) -fsanitize=fuzzer -o $@ $(filter %.o %.a,$^) \
 		$(PROGRAM_LIBS) $(LDLIBS) -lm
 
 fuzz: $B/fuzz_reader
@@ -326,23 +329,33 @@ valgrind: $B/shardsim | tool-valgrind
 comma := ,
 empty :=
 list = $(subst $(empty) ,$(comma),$(strip $1))
-PLATFORMS := $(call list,tpu-v4:4x4x4 tpu-v4:8x8x8 tpu-v5e:16x16 tpu-v5e:4x8 \
-	dgx-a100:4 dgx-h100:8)
+# Each scenario runs on machines of its own size.
+PLATFORMS := $(call list,tpu-v4:{n} tpu-v5e:{n} tpu-v5p:{n} dgx-a100:{n} dgx-h100:{n} \
+	gb200-nvl72:{n})
 PLANNERS := $(call list,gather synth synth-rewrite xla-2021)
+# Fewer of both for the first minute.
+SWEPT := $(call list,best best-portable synth xla xla-2021)
+SWEPT_PLATFORMS := $(call list,tpu-v4:{n} tpu-v5e:{n} dgx-a100:{n} dgx-h100:{n})
 
 TRAINING := dgx-h100:8 aws-p5en:8 mi300x:8 gb200-nvl72:1 tpu-v5p:4x4x4 tpu-v4:4x4x4
 
+# Its figures in one screen; the page and the plot have the rest.
 sweep: build/shardsim
-	rm -rf build/sweep
-	build/shardsim sweep scenarios/models.yaml --platform $(PLATFORMS) \
-		--planner $(PLANNERS) --clock model,simgrid --out build/sweep
-	build/shardsim report build/sweep --baseline xla-2021
+	@rm -rf build/sweep
+	@build/shardsim sweep scenarios/models.yaml --platform '$(SWEPT_PLATFORMS)' \
+		--planner $(SWEPT) --clock simgrid --out build/sweep
+	@build/shardsim report build/sweep --baseline xla-2021
+	@build/shardsim report build/sweep --baseline xla-2021 --format html \
+		>build/sweep/report.html
+	@build/shardsim report build/sweep --baseline xla-2021 --clock simgrid \
+		--plot build/sweep/speedup.svg
+	@echo "page: build/sweep/report.html   plot: build/sweep/speedup.svg"
 
 # One report in its three formats: $1 the sweep's folder, $2 the file, $3 options.
 define report
-	build/shardsim report build/results/$1 $3 --format md >results/$2.md
+	build/shardsim report build/results/$1 $3 --details --format md >results/$2.md
 	build/shardsim report build/results/$1 $3 --format csv >results/$2.csv
-	build/shardsim report build/results/$1 $3 --format tex >results/$2.tex
+	build/shardsim report build/results/$1 $3 --details --format tex >results/$2.tex
 endef
 
 .PHONY: results-placement
@@ -356,13 +369,13 @@ results: results-placement build/shardsim
 	rm -rf build/results
 	mkdir -p build/results
 	build/shardsim sweep scenarios/models.yaml scenarios/random.yaml \
-		--platform $(PLATFORMS) --clock model,simgrid --out build/results/speedup
-	build/shardsim sweep scenarios/layouts.yaml --platform $(PLATFORMS) \
+		--platform '$(PLATFORMS)' --clock model,simgrid --out build/results/speedup
+	build/shardsim sweep scenarios/layouts.yaml --platform '$(PLATFORMS)' \
 		--out build/results/layouts
-	build/shardsim sweep scenarios/uneven.yaml --platform $(PLATFORMS) \
+	build/shardsim sweep scenarios/uneven.yaml --platform '$(PLATFORMS)' \
 		--clock model,simgrid --out build/results/uneven
 	build/shardsim sweep scenarios/cross-mesh.yaml --planner direct,best \
-		--platform tpu-v4:8x8x12,dgx-a100:96,dgx-h100:96 --clock model,simgrid \
+		--platform 'tpu-v4:{n},dgx-a100:{n},dgx-h100:{n}' --clock model,simgrid \
 		--out build/results/cross-mesh
 	$(call report,speedup,speedup,--baseline xla-2021)
 	$(call report,layouts,layouts,--baseline xla)
@@ -383,7 +396,7 @@ results: results-placement build/shardsim
 
 BENCHES := $(patsubst %.c,$B/%,$(wildcard sim/tests/bench_*.c))
 $(BENCHES): %: %.o $(TESTED_OBJECTS) $B/libshardsim.a $B/flags
-	$(call say,LINK)$(LINK) -o $@ $(filter %.o %.a,$^) $(PROGRAM_LIBS) $(LDLIBS) -lm
+	$(quiet)$(LINK) -o $@ $(filter %.o %.a,$^) $(PROGRAM_LIBS) $(LDLIBS) -lm
 
 bench: $(BENCHES)
 	@for bench in $^; do $$bench || exit 1; done

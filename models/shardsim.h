@@ -136,8 +136,8 @@ struct shardsim_device {
 };
 
 /*
- * Reads `family:shape`, such as "tpu-v4:4x4x8", "tpu-v4:4x4x8_twisted" or "dgx-h100:4", by
- * the facts in the file `families`, which is written as platforms/families.yaml is. NULL:
+ * Reads `family:shape`, such as "tpu-v4:4x4x8", "tpu-v4:4x4x8_twisted" or "dgx-h100:4", or
+ * `family:{64}`, the smallest offered machine of at least 64 devices, by the facts in the file `families`, which is written as platforms/families.yaml is. NULL:
  * that file itself, in the folder $SHARDSIM_DATA or, if that is not set, where the library
  * is installed (share/shardsim/platforms beside its folder).
  *
@@ -180,8 +180,11 @@ int32_t shardsim_machine_devices(const struct shardsim_machine *machine);
 /*
  * A problem in texts. Needed are array, from and to, and the mesh unless both layouts are
  * HLO's; the rest is NULL where it is not given: another mesh of the target, the largest
- * live array of a device ("2GiB"; "none": the memory of devices does not count either), how many devices HLO layouts are for, and the devices
- * of the machine that the meshes' are ("0-3,8-11", or "@FILE" of such a list).
+ * live array of a device ("2GiB"; "none": the memory of devices does not count either),
+ * how many devices HLO layouts are for, and the devices of the machine that the meshes'
+ * are ("0-3,8-11", or "@FILE" of such a list). Without these, meshes smaller than a torus
+ * sit on a compact slice of it (shardsim_place()), and on the first devices of other
+ * machines.
  */
 struct shardsim_problem_text {
 	const char *array, *mesh, *to_mesh, *from, *to;
@@ -338,6 +341,17 @@ struct shardsim_time {
  */
 enum shardsim_status shardsim_price(double *seconds, struct shardsim_time *times,
                                     const struct shardsim_plan *plan,
+                                    const struct shardsim_machine *machine,
+                                    struct shardsim_error *error);
+
+/*
+ * Where a problem is on a machine: device[d] is the machine's device of number d of the
+ * problem's, which plans count by. *n is the room in `device`, and afterwards how many
+ * devices there are; without `device` (NULL) only that is told. SHARDSIM_RANGE: the
+ * machine has too few devices, or there is too little room.
+ */
+enum shardsim_status shardsim_place(int32_t *device, int32_t *n,
+                                    const struct shardsim_problem *problem,
                                     const struct shardsim_machine *machine,
                                     struct shardsim_error *error);
 

@@ -1,6 +1,7 @@
 #include "cli/command.h"
 #include "system/version.h"
 
+#include <argp.h>
 #include <gsl/gsl_errno.h>
 
 #include <locale.h>
@@ -13,7 +14,10 @@ static void usage(FILE *out)
 	fputs("usage: shardsim COMMAND [OPTION...]\n\n", out);
 	for (const struct command *c = commands; c->name; c++)
 		fprintf(out, "  %-10s %s\n", c->name, c->help);
-	fputs("\n'shardsim COMMAND --help' tells its options.\n", out);
+	fputs("\n'shardsim COMMAND --help' or -h tells its options, 'shardsim help "
+	      "COMMAND' "
+	      "has\nexamples, 'shardsim --version' or -V tells builds apart.\n",
+	      out);
 }
 
 /*
@@ -43,26 +47,26 @@ static int run_command(const struct command *c, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+	static char version[64], spelled_out[] = "version";
+	const struct command *c;
+
 	setlocale(LC_ALL, "C");
 	memory_keep();
 	gsl_set_error_handler_off();
 	atexit(flush_stdout);
+	snprintf(version, sizeof(version), "shardsim %s", version_text);
+	argp_program_version = version;
 	if (argc < 2) {
 		usage(stderr);
 		return EXIT_MISUSE;
 	}
-	if (strcmp(argv[1], "--help") == 0 || (argc == 2 && !strcmp(argv[1], "help"))) {
+	if (!strcmp(argv[1], "-h") || !strcmp(argv[1], "--help") ||
+	    (argc == 2 && !strcmp(argv[1], "help"))) {
 		usage(stdout);
 		return EXIT_DONE;
 	}
-	if (strcmp(argv[1], "--version") == 0) {
-		printf("shardsim %s\n", version_text);
-		return EXIT_DONE;
-	}
-	for (const struct command *c = commands; c->name; c++)
-		if (strcmp(c->name, argv[1]) == 0)
-			return run_command(c, argc - 1, argv + 1);
-	fprintf(stderr, "shardsim: unknown command '%s'\n", argv[1]);
-	usage(stderr);
-	return EXIT_MISUSE;
+	if (!strcmp(argv[1], "-V") || !strcmp(argv[1], "--version"))
+		argv[1] = spelled_out;
+	c = command_find(argv[1]);
+	return c ? run_command(c, argc - 1, argv + 1) : command_unknown(argv[1]);
 }

@@ -55,7 +55,6 @@ struct shardsim_machine {
 struct shardsim_problem {
 	struct handle handle;
 	struct problem problem;
-	struct placement place; /* of its devices on a machine */
 };
 
 struct shardsim_plan {
@@ -111,7 +110,11 @@ char *text_give(struct text *t);
 bool problem_fits(struct api *api, const struct shardsim_problem *problem,
                   const struct machine *machine);
 
-/* Where the problem's devices are on a machine; NULL: the identity. */
-const struct placement *problem_place(const struct shardsim_problem *problem);
+/*
+ * Where the problem's devices are on a machine (plan/position.h), the arena's; NULL: the
+ * identity.
+ */
+const struct placement *problem_place(const struct shardsim_problem *problem,
+                                      const struct machine *machine, struct arena *a);
 
 #endif

@@ -163,19 +163,25 @@ static bool read_body(void *self)
 	struct arena *scratch;
 	struct shardsim_machine *out;
 	struct family_machine m;
+	struct family_size size;
+	const char *text = r->text;
 	struct machine *machine;
 
 	if (!api_needs_out(&r->api, r->out) ||
 	    !api_needs_text(&r->api, r->text, "machine"))
 		return false;
 	scratch = arena_new();
-	if (family_parse(&m, scratch, r->families, r->text, NULL, 0, e) != OK) {
-		if (!strcmp(e->at.file, "--platform"))
+	if (family_sized(text) &&
+	    family_size(&size, scratch, r->families, text, 0, e) == OK)
+		text = size.spec;
+	if (e->code != OK ||
+	    family_parse(&m, scratch, r->families, text, NULL, 0, e) != OK) {
+		if (!strcmp(e->at.file, "--platform") || !strcmp(e->at.file, "--set"))
 			e->at.file = "machine";
 		return false;
 	}
 	out = handle_new(HANDLE_MACHINE, sizeof(*out));
-	if (family_machine(&machine, out->handle.arena, &m, r->text, e) != OK)
+	if (family_machine(&machine, out->handle.arena, &m, text, e) != OK)
 		return false;
 	out->machine = machine;
 	arena_free(scratch);

@@ -108,15 +108,17 @@ static enum answer run_planner(const struct plan **out, struct planning *p,
                                const struct planner *planner, struct arena *a,
                                struct text *why)
 {
-	const struct placement *place = problem_place(p->problem);
 	struct problem *problem =
 		arena_dup(a, &p->problem->problem, 1, sizeof(*problem));
+	const struct placement *place;
 	struct pricer *pricer = NULL;
 	struct prices prices = prices_bytes;
 	struct plan *plan = NULL;
 	enum answer answer;
 
 	if (p->machine) {
+		place = problem_place(p->problem, p->machine->machine, a);
+		problem->platform = place ? place->platform : NULL;
 		pricer = pricer_new(p->machine->machine, place);
 		prices = pricer_prices(pricer);
 		problem_use_memory(problem, p->machine->machine);

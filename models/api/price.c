@@ -1,4 +1,4 @@
-/* Prices and bounds. */
+/* Places, prices and bounds. */
 #include "cost/price.h"
 
 #include "api/handle.h"
@@ -37,8 +37,8 @@ static bool price_body(void *self)
 	m = p->machine->machine;
 	plan = p->plan->plan;
 	step = xmalloc((size_t)plan->nsteps, sizeof(*step));
-	s = plan_seconds(step, plan, m, problem_place(p->plan->problem), model_clock,
-	                 model_new(m), message, sizeof(message));
+	s = plan_seconds(step, plan, m, problem_place(p->plan->problem, m, arena_new()),
+	                 model_clock, model_new(m), message, sizeof(message));
 	if (s < 0)
 		return api_fail(&p->api, SHARDSIM_NOT_APPLICABLE, "%s", message);
 	if (p->times)
@@ -68,6 +68,7 @@ struct bounding {
 static bool bound_body(void *self)
 {
 	struct bounding *b = self;
+	struct arena *a;
 	struct bound found;
 
 	if (!api_needs_out(&b->api, b->out) ||
@@ -75,8 +76,9 @@ static bool bound_body(void *self)
 	    !api_needs(&b->api, b->machine, HANDLE_MACHINE) ||
 	    !problem_fits(&b->api, b->problem, b->machine->machine))
 		return false;
+	a = arena_new();
 	found = bound_find(&b->problem->problem, b->machine->machine,
-	                   problem_place(b->problem), arena_new());
+	                   problem_place(b->problem, b->machine->machine, a), a);
 	b->out->seconds = found.s;
 	snprintf(b->out->what, sizeof(b->out->what), "%s", found.what ? found.what : "");
 	return false;
@@ -90,4 +92,45 @@ enum shardsim_status shardsim_bound(struct shardsim_bound *out,
 	struct bounding b = {.out = out, .problem = problem, .machine = machine};
 
 	return api_call(&b.api, bound_body, &b, error);
+}
+
+struct placing {
+	struct api api;
+	int32_t *device, *n;
+	const struct shardsim_problem *problem;
+	const struct shardsim_machine *machine;
+};
+
+static bool place_body(void *self)
+{
+	struct placing *p = self;
+	const struct placement *place;
+	int32_t n;
+
+	if (!api_needs_out(&p->api, p->n) ||
+	    !api_needs(&p->api, p->problem, HANDLE_PROBLEM) ||
+	    !api_needs(&p->api, p->machine, HANDLE_MACHINE) ||
+	    !problem_fits(&p->api, p->problem, p->machine->machine))
+		return false;
+	n = p->problem->problem.ndevices;
+	if (p->device && *p->n < n)
+		return api_fail(&p->api, SHARDSIM_RANGE,
+		                "room for %d devices, the problem has %d", (int)*p->n,
+		                (int)n);
+	*p->n = n;
+	place = problem_place(p->problem, p->machine->machine, arena_new());
+	for (int32_t d = 0; p->device && d < n; d++)
+		p->device[d] = place ? place->platform[d] : d;
+	return false;
+}
+
+enum shardsim_status shardsim_place(int32_t *device, int32_t *n,
+                                    const struct shardsim_problem *problem,
+                                    const struct shardsim_machine *machine,
+                                    struct shardsim_error *error)
+{
+	struct placing p = {
+		.device = device, .n = n, .problem = problem, .machine = machine};
+
+	return api_call(&p.api, place_body, &p, error);
 }

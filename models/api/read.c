@@ -2,6 +2,7 @@
 #include "api/handle.h"
 
 #include "notation/notation.h"
+#include "plan/position.h"
 
 #include <string.h>
 
@@ -176,12 +177,6 @@ static struct problem_text copy_texts(struct arena *a,
 	return out;
 }
 
-/* Completes a problem whose `problem` is made. */
-static void finish_problem(struct shardsim_problem *p)
-{
-	p->place = (struct placement){p->problem.ndevices, p->problem.platform};
-}
-
 static bool problem_body(void *self)
 {
 	struct problem_reading *r = self;
@@ -201,7 +196,6 @@ static bool problem_body(void *self)
 	text = copy_texts(p->handle.arena, t);
 	if (problem_make(&p->problem, p->handle.arena, &text, &r->api.error) != OK)
 		return false;
-	finish_problem(p);
 	*r->out = p;
 	return true;
 }
@@ -257,7 +251,6 @@ static bool new_problem_body(void *self)
 		return false;
 	if (m->memory_limit_bytes >= 0)
 		p->problem.memory_limit_bytes = m->memory_limit_bytes;
-	finish_problem(p);
 	*m->out = p;
 	return true;
 }
@@ -278,21 +271,22 @@ enum shardsim_status shardsim_problem_new(struct shardsim_problem **out,
 	return api_call(&m.api, new_problem_body, &m, error);
 }
 
-const struct placement *problem_place(const struct shardsim_problem *problem)
+const struct placement *problem_place(const struct shardsim_problem *problem,
+                                      const struct machine *machine, struct arena *a)
 {
-	return problem->place.platform ? &problem->place : NULL;
+	const struct problem *p = &problem->problem;
+	struct placement place = {p->ndevices, position_devices(p, machine, a)};
+
+	return place.platform ? arena_dup(a, &place, 1, sizeof(place)) : NULL;
 }
 
 bool problem_fits(struct api *api, const struct shardsim_problem *problem,
                   const struct machine *machine)
 {
-	const struct problem *p = &problem->problem;
-	int32_t most = p->ndevices - 1;
+	int32_t n = position_needs(&problem->problem);
 
-	for (int32_t d = 0; p->platform && d < p->ndevices; d++)
-		most = p->platform[d] > most ? p->platform[d] : most;
-	return most < machine->ndevices ||
+	return n <= machine->ndevices ||
 	       api_fail(api, SHARDSIM_RANGE,
 	                "the problem needs device %d, the machine has 0 to %d",
-	                (int)most, (int)machine->ndevices - 1);
+	                (int)n - 1, (int)machine->ndevices - 1);
 }

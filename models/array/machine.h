@@ -35,9 +35,9 @@ struct link {
 };
 
 struct device {
-	double memory_bytes;
-	double memory_Bps; /* of local passes; 0: they are free */
-	double launch_s;   /* per communicating step and stand-alone local step */
+	double memory_bytes; /* 0: unknown */
+	double memory_Bps;   /* of local passes; 0: they are free */
+	double launch_s;     /* per communicating step and stand-alone local step */
 };
 
 enum geometry {
@@ -116,6 +116,7 @@ typedef int machine_route_fn(const struct machine *m, int f, int32_t src, int32_
 
 struct machine {
 	const char *name; /* as the user typed it: tpu-v4:4x4x4, my.xml */
+	const char *note; /* what is assumed that the name does not say; NULL: nothing */
 	int32_t ndevices;
 	const struct device *device; /* [ndevices] */
 	int nfabrics;

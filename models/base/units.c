@@ -18,6 +18,13 @@ static const struct unit byte_units[] = {
 	{"G", 0x1p30},   {"T", 0x1p40},   {"B", 1},        {NULL, 1},
 };
 
+/* A small b is a bit. */
+static const struct unit bit_units[] = {
+	{"Kib", 0x1p7},   {"Mib", 0x1p17}, {"Gib", 0x1p27}, {"Tib", 0x1p37},
+	{"kb", 1e3 / 8},  {"Kb", 1e3 / 8}, {"Mb", 1e6 / 8}, {"Gb", 1e9 / 8},
+	{"Tb", 1e12 / 8}, {"b", 0.125},    {NULL, 1},
+};
+
 static const struct unit time_units[] = {
 	{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}, {NULL, 1},
 };
@@ -107,11 +114,15 @@ enum status units_scan_rate(struct scan *s, double *out_Bps)
 	start = s->pos;
 	if (scan_number(s, "a rate such as 25GB/s", &value) != OK)
 		return s->error->code;
-	u = take_unit(s, byte_units);
+	u = take_unit(s, bit_units);
+	if (!u->name)
+		u = take_unit(s, byte_units);
 	if (u->name && !scan_take(s, "/s") && !scan_take(s, "ps"))
-		return scan_fail(s, E_SYNTAX, "expected '/s' or 'ps' as in 25GB/s");
+		return scan_fail(
+			s, E_SYNTAX,
+			"expected '/s' or 'ps' as in 25GB/s, or in bits 200Gb/s");
 	*out_Bps = (double)value * u->factor;
-	if (unit_end(s, "a rate such as 25GB/s") != OK)
+	if (unit_end(s, "a rate such as 25GB/s, or in bits 200Gb/s") != OK)
 		return s->error->code;
 	if (!isfinite(*out_Bps))
 		return scan_fail_at(s, start, E_RANGE, "rate out of range");
@@ -158,6 +169,15 @@ enum status units_time(const char *text, struct where at, double *out_s, struct 
 
 	units_scan_time(&s, out_s);
 	return scan_finish(&s);
+}
+
+bool units_missing(const char *text)
+{
+	struct error none = {0};
+	struct scan s = scan_start(text, (struct where){0}, &none);
+	long double value;
+
+	return scan_number(&s, "a number", &value) == OK && scan_done(&s) && value != 0;
 }
 
 /*

@@ -3,7 +3,9 @@
  * bytes, bytes per second and seconds.
  *
  * Sizes:  `16MiB` binary, `16MB` SI, `16M` binary as nccl-tests has it, `16` bytes.
- * Rates:  `25GB/s` = `25GBps` SI, `8GiB/s` = `8GiBps` binary, `25e9` bytes per second.
+ * Rates:  `25GB/s` = `25GBps` SI, `8GiB/s` = `8GiBps` binary, `25e9` bytes per second;
+ *         with a small b in bits, as makers of networks have it: `400Gb/s` = `400Gbps` is
+ *         50 GB/s.
  * Times:  `1.5us`, `3ms`, `2s`, `700ns`; a bare number is seconds.
  */
 #ifndef SHARDSIM_BASE_UNITS_H
@@ -26,6 +28,12 @@ enum status units_rate(const char *text, struct where at, double *out_Bps,
                        struct error *e);
 enum status units_time(const char *text, struct where at, double *out_s,
                        struct error *e);
+
+/*
+ * Returns whether the text is a number other than 0 and no unit. Where the name of a
+ * figure does not tell its unit that is an error.
+ */
+bool units_missing(const char *text);
 
 /*
  * For people, three or four significant digits: "1.5 MiB", "12.3 us", "45 GB/s". A capacity

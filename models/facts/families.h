@@ -3,15 +3,17 @@
  *
  * `family:shape` names a machine: `tpu-v4:4x4x8` a torus of chips,
  * `tpu-v4:4x4x8_twisted` the same twisted, `tpu-v4:2*4x4x8` two such slices,
- * `dgx-a100:4` that many nodes. Every figure comes from the file, with its source,
+ * `dgx-a100:4` that many nodes, `tpu-v4:{64}` one of that size (family_size()), also with settings: `cluster:nodes=64,gpus=4,nics=2`. Of
+ * the families `torus` and `cluster` nothing is known: `torus:3x5` has as many axes as
+ * one writes, and their figures are assumptions to be set. Every figure comes from the file, with its source,
  * unless a setting `key=value` overrides it. A setting may name
  *
- *   ici.bandwidth, ici.latency        torus: one way per link; per hop
+ *   ici.bandwidth, ici.latency        torus, or link.*: one way per link; per hop
  *   core.bandwidth, core.latency      several devices per chip: one way per device
  *                                     between those of a chip; end to end
  *   dcn.bandwidth, dcn.latency        several slices: one way per chip; end to end
- *   nvlink.bandwidth, nvlink.latency  nodes, or xgmi.*: one way per GPU and end to end
- *                                     through a switch, else per link and hop
+ *   nvlink.bandwidth, nvlink.latency  nodes, or xgmi.* or link.*: one way per GPU and end
+ *                                     to end through a switch, else per link and hop
  *   pcie.bandwidth, bridge.bandwidth  nodes with PCIe: one way per switch of two GPUs,
  *                                     and between the halves of a node
  *   nic.bandwidth                     more than one node: one way per NIC
@@ -25,10 +27,12 @@
  *   launch_s                          per step that communicates, or is local and alone
  *   step, fill_s, ...                 a constant of the library (array/tuning.h)
  *   profile                           whose collectives (collective/collective.h)
- *   inside, nics, net                 nodes: the structure, as in families.yaml
+ *   gpus, inside, nics, net           nodes: the structure, as in families.yaml
+ *   wrap                              torus: a digit for each axis, 1 where it closes
  *   slow_link, slow_device, no_link   what is wrong with a machine (struct overlay)
  *
- * Values have the units of base/units.h (`50GB/s`, `1.5us`, `32GiB`) or none. A key the
+ * Values have the units of base/units.h (`50GB/s`, `1.5us`, `32GiB`), without which a
+ * bandwidth or a latency is an error unless it is 0. A key the
  * family does not have is an error that lists those it has; so is one that changes
  * nothing.
  */
@@ -44,7 +48,9 @@ enum family_kind { FAMILY_TORUS, FAMILY_NODES };
 enum wrap_rule {
 	WRAP_NEVER,
 	WRAP_MULTIPLES, /* all axes, when every one is a multiple of wrap_length */
-	WRAP_FULL       /* an axis of exactly wrap_length */
+	WRAP_FULL,      /* an axis of exactly wrap_length */
+	WRAP_ALWAYS,    /* all axes */
+	WRAP_SET        /* those that the setting `wrap` says */
 };
 
 /* What joins the NICs of several nodes. */
@@ -93,28 +99,41 @@ struct cable {
 
 struct family {
 	const char *name, *profile;
+	const char *path; /* the file that it is from */
 	enum family_kind kind;
-	int naxes;                       /* of a shape */
+	int naxes;                       /* of a shape; 0: any number of axes */
 	int32_t largest[TORUS_AXES_MAX]; /* torus: falling; nodes: largest[0] nodes */
 	double figure[FIGURES];
 	const char *source[FIGURES]; /* NULL: not given */
 	struct tuning tuning;
 	const char *tuning_source[TUNINGS]; /* NULL: not given, the default */
 
+	const char *fabric; /* what its figures are called: ici, nvlink, xgmi or link */
+
 	/* torus */
 	enum wrap_rule wrap;
+	const char *wraps; /* WRAP_SET: a digit for each axis */
 	int32_t wrap_length;
 	int32_t twisted; /* shortest axis of a twisted one, which divides all; 0: none */
 	int32_t chips;   /* most of a slice */
 	int32_t cores;   /* of a chip: so many devices are on one ICI port */
 	int32_t slices;  /* most that a data center network joins; 1: there is none */
+	/*
+	 * The shapes that are offered: noffered of TORUS_AXES_MAX lengths each, and all whose
+	 * lengths are multiples of `multiples`, unless that is 0.
+	 */
+	int noffered;
+	const int32_t *offered;
+	int32_t multiples;
 
 	/* nodes; a single one has no net */
-	const char *fabric; /* nvlink or xgmi */
 	int32_t gpus, nics; /* per node; one of them divides the other */
-	int32_t ncables;    /* 0: the GPUs of a node are on a switch */
+	bool own_nics;      /* there are not just as many as GPUs */
+	const char *inside; /* as it was read; NULL: a switch */
+	int32_t ncables;    /* 0 and no pcie: the GPUs of a node are on a switch */
 	const struct cable *cable;
-	bool pcie; /* joins GPUs that no cable does */
+	bool pcie;  /* joins GPUs that no cable does */
+	bool apart; /* nothing joins the GPUs of a node but their NICs */
 	enum net net;
 };
 
@@ -146,6 +165,15 @@ void shape_sort(int32_t *shape, int n);
 /* Reads families.yaml; errors name the file, line and column. */
 enum status families_read(struct families *out, struct arena *a, const char *path,
                           struct error *e);
+
+/*
+ * Reads all families that are known: those of the data file families.yaml, and those of
+ * the file of the same form that the environment variable FAMILIES_MORE names, if it is
+ * set. Of two with one name the latter counts, in the former's place, so that an entry
+ * that `shardsim fit` wrote can be tried.
+ */
+#define FAMILIES_MORE "SHARDSIM_FAMILIES"
+enum status families_known(struct families *out, struct arena *a, struct error *e);
 
 /*
  * The path of a data file (`families.yaml`): in $SHARDSIM_DATA if that is set, else the
@@ -191,12 +219,38 @@ struct family_machine {
 
 /*
  * Reads `family:shape` and `nset` settings "key=value", by the families of the file at
- * `path` (NULL: the data file families.yaml). Errors show the text at fault with a caret
+ * `path` (NULL: those that families_known() reads). Errors show the text at fault with a caret
  * and list what is known.
  */
 enum status family_parse(struct family_machine *out, struct arena *a, const char *path,
                          const char *spec, const char *const *set, int nset,
                          struct error *e);
+
+/*
+ * A machine of a size: `family:{64}` is the smallest that is offered of at least 64
+ * devices, nearest a cube or square; of nodes, the fewest. `family:{n}` is that for the
+ * number of devices of a mesh or, where none is large enough, the largest that is
+ * offered, which then is too small to plan on.
+ */
+struct family_size {
+	const char *spec;    /* family:shape */
+	int64_t least, most; /* the numbers of devices for which it is the answer */
+	bool net;            /* several nodes, which a network joins */
+};
+
+/* Returns whether a setting "key=value" is of the network of several nodes or slices. */
+bool setting_of_net(const char *set);
+
+/* Returns whether what is asked for is a size: "{" stands behind the first colon. */
+bool family_sized(const char *spec);
+
+/*
+ * Finds the machine of the size that family_sized() found; n is that of `{n}`, below 1
+ * where there is no mesh, which is an E_TYPE. E_RANGE: no machine of so many devices as
+ * the text says is offered.
+ */
+enum status family_size(struct family_size *out, struct arena *a, const char *path,
+                        const char *spec, int64_t n, struct error *e);
 
 /*
  * The machine, without its wires being written out: a torus of one slice with a device per
@@ -207,6 +261,12 @@ enum status family_parse(struct family_machine *out, struct arena *a, const char
 enum status family_machine(struct machine **out, struct arena *a,
                            const struct family_machine *m, const char *spec,
                            struct error *e);
+
+/*
+ * Appends what of a machine its name does not tell and nobody set: that its axes do not
+ * wrap, or which figures are plain assumptions; nothing where there is no such thing.
+ */
+void family_note(struct text *out, const struct family_machine *m);
 
 /* Describes a family for `list platforms`: "3D torus of chips", "up to 16x16x16". */
 void family_describe(struct text *what, struct text *shapes, const struct family *f);

@@ -6,8 +6,6 @@
 #include <limits.h>
 #include <string.h>
 
-enum unit { UNIT_RATE, UNIT_TIME, UNIT_BYTES, UNIT_COUNT };
-
 enum {
 	TORUS = 1 << FAMILY_TORUS,
 	NODES = 1 << FAMILY_NODES,
@@ -66,10 +64,20 @@ const char *figure_name(const struct family *f, enum figure g)
 {
 	static const char *const xgmi[] = {"xgmi.peak", "xgmi.bandwidth",
 	                                   "xgmi.latency"};
+	static const char *const link[] = {"link.peak", "link.bandwidth",
+	                                   "link.latency"};
+	bool inside = g >= LINK_PEAK && g <= LINK_LATENCY, ici = g <= ICI_LATENCY;
 
-	if (g >= LINK_PEAK && g <= LINK_LATENCY && !strcmp(f->fabric, "xgmi"))
+	if (inside && !strcmp(f->fabric, "xgmi"))
 		return xgmi[g - LINK_PEAK];
+	if ((inside || ici) && !strcmp(f->fabric, "link"))
+		return link[g - (ici ? ICI_PEAK : LINK_PEAK)];
 	return figures[g].name;
+}
+
+enum unit figure_unit(enum figure g)
+{
+	return figures[g].unit;
 }
 
 bool figure_known(const struct family *f, enum figure g)
@@ -78,14 +86,46 @@ bool figure_known(const struct family *f, enum figure g)
 		return false;
 	if (g >= DCN_PEAK && g <= DCN_LATENCY && f->slices < 2)
 		return false;
-	if ((g == PCIE_BANDWIDTH || g == BRIDGE_BANDWIDTH) && !f->pcie)
-		return false;
 	return figures[g].kinds & 1u << f->kind;
+}
+
+/* Returns whether what joins the GPUs of a node has the figure. */
+static bool figure_inside(const struct family *f, enum figure g)
+{
+	switch (g) {
+	case PCIE_BANDWIDTH:
+	case BRIDGE_BANDWIDTH:
+		return f->pcie;
+	case LINK_PEAK:
+	case LINK_LATENCY:
+		return !f->apart;
+	case LINK_BANDWIDTH:
+		return !f->apart && (f->ncables || !f->pcie);
+	default:
+		return true;
+	}
 }
 
 bool figure_used(const struct family *f, enum figure g)
 {
-	return figure_known(f, g) && figures[g].nets & 1u << f->net;
+	return figure_known(f, g) && figures[g].nets & 1u << f->net &&
+	       figure_inside(f, g);
+}
+
+/* Refuses a number without a unit, unless the figure's name has it: memory_Bps, launch_s. */
+static enum status unit_check(enum figure g, const char *text, struct where at,
+                              struct error *e)
+{
+	bool rate = figures[g].unit == UNIT_RATE;
+
+	if (strchr(figures[g].name, '_') || !units_missing(text))
+		return OK;
+	return error_set(
+		e, E_SYNTAX, at,
+		rate ? "%s has no unit, expected such as %sGB/s, %sGiB/s, or %sGb/s "
+		       "in bits"
+		     : "%s has no unit, expected such as %sus, %sns or %sms",
+		text, text, text, text);
 }
 
 enum status figure_parse(double *out, enum figure g, const char *text, struct where at,
@@ -97,6 +137,8 @@ enum status figure_parse(double *out, enum figure g, const char *text, struct wh
 
 	switch (figures[g].unit) {
 	case UNIT_TIME:
+		if (unit_check(g, text, at, e) != OK)
+			return e->code;
 		return units_time(text, at, out, e);
 	case UNIT_COUNT:
 		if (!text[0] || text[strspn(text, "0123456789")])
@@ -118,6 +160,8 @@ enum status figure_parse(double *out, enum figure g, const char *text, struct wh
 	case UNIT_RATE:
 		break;
 	}
+	if (unit_check(g, text, at, e) != OK)
+		return e->code;
 	status = units_rate(text, at, out, e);
 	if (status == OK && g != MEMORY_BPS && *out == 0)
 		status = error_set(e, E_RANGE, at, "%s must be above 0",

@@ -8,15 +8,32 @@
 #include "facts/families.h"
 #include "facts/yaml_reader.h"
 
+/* Finds the family of that name in the file at `path`; an error lists those known. */
+enum status family_find(struct family *out, struct arena *a, const char *path,
+                        const char *name, size_t length, struct where at,
+                        struct error *e);
+/* --- figures (figures.c) --- */
+
+enum unit { UNIT_RATE, UNIT_TIME, UNIT_BYTES, UNIT_COUNT };
+enum unit figure_unit(enum figure g);
+
 /* --- settings (set.c) --- */
 
 /*
- * "key=value" in two rounds: what changes the structure (and so which figures are used)
- * and the profile, then figures and constants; each passes over the other's keys.
+ * Returns whether a figure can be set. Peaks are for the reader of the file: nothing is
+ * computed from them.
  */
-bool setting_is_structure(const struct family *f, const char *set);
-enum status setting_structure(struct family_machine *m, struct arena *a,
-                              const char *spec, const char *set, struct error *e);
+bool figure_settable(const struct family *f, enum figure g);
+
+/*
+ * "key=value" in two rounds. First what changes the structure (and so which figures are
+ * used) and the profile, in the order of the kind's settings, for what a node has depends
+ * on its GPUs; *at becomes the place of the last one. Then figures, constants and
+ * overlays. Each passes over the other's keys.
+ */
+enum status settings_structure(struct family_machine *m, struct arena *a,
+                               const char *spec, const char *const *set, int nset,
+                               struct where *at, struct error *e);
 enum status setting_figure(struct family_machine *m, struct arena *a, const char *spec,
                            const char *set, struct error *e);
 
@@ -51,8 +68,14 @@ struct kind {
 	const char *const *settings;
 	enum status (*set)(struct family *f, struct arena *a, int key,
 	                   const char *value, struct where at, struct error *e);
-	/* Fills shape (and wrap) from the text behind the colon. */
+	/* Fills the shape from the text behind the colon, up to `,key=value`. */
 	enum status (*shape)(struct family_machine *m, struct scan *s, const char *text);
+	/*
+	 * Makes the machine whole when the structure is set: wrap, ndevices. `at` is the
+	 * place of the last such setting, or of the shape.
+	 */
+	enum status (*settle)(struct family_machine *m, struct arena *a,
+	                      struct where at, struct error *e);
 	void (*describe)(struct text *what, struct text *shapes, const struct family *f);
 };
 

@@ -30,8 +30,10 @@ static const char *needs_wires(const struct family_machine *m)
 		return m->slices > 1  ? "several slices"
 		       : f->cores > 1 ? "chips of several devices"
 		                      : NULL;
-	if (f->ncables)
+	if (f->ncables || f->pcie)
 		return "cables between the GPUs of a node";
+	if (f->apart)
+		return "no links between the GPUs of a node";
 	if (m->shape[0] == 1)
 		return NULL;
 	return f->nics < f->gpus      ? "NICs that GPUs share"

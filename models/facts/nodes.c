@@ -4,7 +4,12 @@
 
 #include <string.h>
 
-enum { CABLED_GPUS_MAX = 64, LINKS_OF_PAIR_MAX = 1024 };
+enum {
+	CABLED_GPUS_MAX = 64,
+	LINKS_OF_PAIR_MAX = 1024,
+	NODE_GPUS_MAX = 1024,
+	NODE_NICS_MAX = 1024
+};
 
 static const char *const nets[NETS] = {
 	[NET_SWITCH] = "switch",
@@ -26,20 +31,42 @@ static enum status net_read(struct family *f, const char *text, struct where at,
 		"unknown net '%s', expected switch, rails, fat-tree or dragonfly", text);
 }
 
+static enum status gpus_read(struct family *f, const char *text, struct where at,
+                             struct error *e)
+{
+	struct scan s = scan_start(text, at, e);
+	int64_t n;
+
+	if (!scan_int(&s, "GPUs of a node", 1, NODE_GPUS_MAX, &n) ||
+	    scan_finish(&s) != OK)
+		return e->code;
+	f->gpus = (int32_t)n;
+	if (!f->own_nics)
+		f->nics = f->gpus;
+	return OK;
+}
+
+static enum status nics_check(const struct family *f, struct where at, struct error *e)
+{
+	if (f->nics % f->gpus && f->gpus % f->nics)
+		return error_set(e, E_RANGE, at,
+		                 "%d NICs and %d GPUs: one must divide the other",
+		                 (int)f->nics, (int)f->gpus);
+	return OK;
+}
+
 static enum status nics_read(struct family *f, const char *text, struct where at,
                              struct error *e)
 {
 	struct scan s = scan_start(text, at, e);
 	int64_t n;
 
-	if (!scan_int(&s, "NICs of a node", 1, 1024, &n) || scan_finish(&s) != OK)
+	if (!scan_int(&s, "NICs of a node", 1, NODE_NICS_MAX, &n) ||
+	    scan_finish(&s) != OK)
 		return e->code;
-	if (n % f->gpus && f->gpus % n)
-		return error_set(e, E_RANGE, at,
-		                 "%d NICs and %d GPUs: one must divide the other",
-		                 (int)n, (int)f->gpus);
 	f->nics = (int32_t)n;
-	return OK;
+	f->own_nics = true;
+	return nics_check(f, at, e);
 }
 
 /* Reads "xN" if it is there, else stores 1. */
@@ -111,7 +138,9 @@ static enum status pcie_check(const struct family *f, struct scan *s, struct whe
 	return OK;
 }
 
-/* Reads "switch", "pairs", "pairs x4" or a list "0-1x2 0-2", "0-1 1-2 pcie". */
+/*
+ * Reads "switch", "none", "pairs", "pairs x4" or a list "0-1x2 0-2", "0-1 1-2 pcie", "pcie".
+ */
 static enum status inside_read(struct family *f, struct arena *a, const char *text,
                                struct where at, struct error *e)
 {
@@ -121,7 +150,9 @@ static enum status inside_read(struct family *f, struct arena *a, const char *te
 
 	f->ncables = 0;
 	f->pcie = false;
-	if (scan_word(&s, "switch"))
+	f->inside = text;
+	f->apart = scan_word(&s, "none");
+	if (f->apart || scan_word(&s, "switch"))
 		return scan_finish(&s);
 	if (f->gpus > CABLED_GPUS_MAX)
 		return error_set(e, E_RANGE, at, "links between more than %d GPUs",
@@ -147,20 +178,23 @@ static enum status inside_read(struct family *f, struct arena *a, const char *te
 	if (!cables_join(f))
 		return error_set(e, E_TYPE, at,
 		                 "the links do not join all %d GPUs; expected switch, "
-		                 "pairs, pairs xN, or a list such as 0-1x2 0-2",
+		                 "pcie, none, pairs, pairs xN, or a list such as 0-1x2 "
+		                 "0-2",
 		                 (int)f->gpus);
 	return OK;
 }
 
 /* The structure a setting may change, in the order of `settings`. */
-enum setting { SET_INSIDE, SET_NICS, SET_NET };
-static const char *const settings[] = {"inside", "nics", "net", NULL};
+enum setting { SET_GPUS, SET_INSIDE, SET_NICS, SET_NET };
+static const char *const settings[] = {"gpus", "inside", "nics", "net", NULL};
 static const char *const keys[] = {"gpus", "fabric", "inside", "nics", "net", NULL};
 
 static enum status nodes_set(struct family *f, struct arena *a, int key,
                              const char *value, struct where at, struct error *e)
 {
 	switch ((enum setting)key) {
+	case SET_GPUS:
+		return gpus_read(f, value, at, e);
 	case SET_INSIDE:
 		return inside_read(f, a, value, at, e);
 	case SET_NICS:
@@ -178,16 +212,14 @@ static enum status nodes_read(struct reader *r, yaml_node_t *map, struct family 
 
 	f->naxes = 1;
 	f->fabric = "nvlink";
-	f->gpus = map_int(r, map, "gpus", 1024);
-	f->nics = f->gpus;
-	if (r->error->code != OK)
+	if (!map_get(r, map, "gpus"))
 		return r->error->code;
 	if (map_find(r, map, "fabric")) {
 		f->fabric = map_text(r, map, "fabric", &at);
 		if (f->fabric && strcmp(f->fabric, "nvlink") != 0 &&
-		    strcmp(f->fabric, "xgmi") != 0)
+		    strcmp(f->fabric, "xgmi") != 0 && strcmp(f->fabric, "link") != 0)
 			error_set(r->error, E_SYNTAX, at,
-			          "unknown fabric '%s', expected nvlink or xgmi",
+			          "unknown fabric '%s', expected nvlink, xgmi or link",
 			          f->fabric);
 	}
 	for (int k = 0; settings[k] && r->error->code == OK; k++)
@@ -203,6 +235,7 @@ static enum status nodes_shape(struct family_machine *m, struct scan *s,
 	const struct family *f = &m->family;
 
 	s->pos = text;
+	m->shape[0] = 1;
 	if (strchr(text, 'x') && !text[strspn(text, "0123456789x")])
 		return scan_fail_at(s, text, E_RANGE,
 		                    "a shape of %s is a number of nodes, such as %s:4",
@@ -212,11 +245,33 @@ static enum status nodes_shape(struct family_machine *m, struct scan *s,
 	return shape_bounds(m, f->gpus, s, text);
 }
 
+/* Makes the inside and the NICs anew where a setting changed the number of GPUs. */
+static enum status nodes_settle(struct family_machine *m, struct arena *a,
+                                struct where at, struct error *e)
+{
+	struct family *f = &m->family;
+	int64_t n = (int64_t)m->shape[0] * f->gpus;
+
+	if (n > INT32_MAX / (2 * TORUS_AXES_MAX))
+		return error_set(e, E_RANGE, at, "too many devices");
+	m->ndevices = (int32_t)n;
+	if (nics_check(f, at, e) != OK ||
+	    (f->inside && inside_read(f, a, f->inside, at, e) != OK))
+		return e->code;
+	if (f->apart && f->nics < f->gpus)
+		return error_set(
+			e, E_TYPE, at,
+			"inside=none: %d GPUs share %d NIC%s and nothing joins them, "
+			"expected a NIC for each",
+			(int)f->gpus, (int)f->nics, f->nics > 1 ? "s" : "");
+	return OK;
+}
+
 static void nodes_describe(struct text *what, struct text *shapes,
                            const struct family *f)
 {
-	text_printf(what, f->ncables ? "nodes of %d linked GPUs" : "nodes of %d GPUs",
-	            (int)f->gpus);
+	text_printf(what, "nodes of %d %sGPU%s", (int)f->gpus,
+	            f->ncables ? "linked " : "", f->gpus > 1 ? "s" : "");
 	if (f->nics != f->gpus)
 		text_printf(what, ", %d NIC%s", (int)f->nics, f->nics > 1 ? "s" : "");
 	if (f->net != NET_SWITCH)
@@ -231,5 +286,6 @@ const struct kind kind_nodes = {
 	.settings = settings,
 	.set = nodes_set,
 	.shape = nodes_shape,
+	.settle = nodes_settle,
 	.describe = nodes_describe,
 };

@@ -17,8 +17,10 @@ static enum status read_family_shape(struct reader *r, yaml_node_t *map,
 	    !map_text(r, largest, "source", &source_at))
 		return r->error->code;
 	s = scan_start(text, at, r->error);
-	if (shape_scan(&s, f->largest, f->naxes) != OK)
+	if (shape_scan(&s, f->largest, f->naxes ? f->naxes : 1) != OK)
 		return r->error->code;
+	for (int a = 1; a < TORUS_AXES_MAX && !f->naxes; a++)
+		f->largest[a] = f->largest[0];
 	shape_sort(f->largest, f->naxes);
 	return map_check(r, largest, keys);
 }
@@ -70,9 +72,9 @@ static enum status read_figures(struct reader *r, yaml_node_t *map, struct famil
 			return r->error->code;
 	}
 	known[n] = NULL;
-	if (figures_complete(f, node_where(r, all), r->error) != OK)
+	if (map_check(r, all, known) != OK)
 		return r->error->code;
-	return map_check(r, all, known);
+	return figures_complete(f, node_where(r, all), r->error);
 }
 
 static enum status read_family(struct reader *r, yaml_node_t *map, struct family *f)
@@ -130,6 +132,7 @@ static enum status read_document(struct reader *r, void *families)
 			return error_set(r->error, E_SYNTAX, node_where(r, key),
 			                 "expected the name of a family");
 		f->name = arena_strdup(r->arena, node_text(key));
+		f->path = r->path;
 		for (int i = 0; i < out->n; i++)
 			if (!strcmp(out->family[i].name, f->name))
 				return error_set(r->error, E_SYNTAX, node_where(r, key),

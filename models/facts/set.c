@@ -1,16 +1,13 @@
 /* Settings `key=value` of a family. */
 #include "facts/kind.h"
 
+#include "base/suggest.h"
 #include "base/units.h"
 #include "collective/profile.h"
 
 #include <string.h>
 
-/*
- * Returns whether a figure can be set. Peaks are for the reader of the file: nothing is
- * computed from them.
- */
-static bool figure_settable(const struct family *f, enum figure g)
+bool figure_settable(const struct family *f, enum figure g)
 {
 	return figure_used(f, g) && g != ICI_PEAK && g != DCN_PEAK && g != LINK_PEAK &&
 	       g != NIC_PEAK;
@@ -42,36 +39,57 @@ enum status tuning_value_parse(double *out, enum tuning_key key, const char *tex
 	return OK;
 }
 
-static void known_append(struct text *known, const char *name)
+static void known_append(struct text *known, struct suggestion *near, const char *name)
 {
+	suggest_offer(near, name);
 	text_printf(known, "%s%s", known->length ? ", " : "", name);
+}
+
+/* Says that a figure has no meaning with the structure that the family has. */
+static enum status figure_unused(const struct family *f, enum figure g, struct where at,
+                                 struct error *e)
+{
+	bool net = g >= NIC_PEAK && g <= NET_LOCAL;
+	bool pcie = g == PCIE_BANDWIDTH || g == BRIDGE_BANDWIDTH;
+
+	return error_set(e, E_TYPE, at,
+	                 "'%s' has no meaning with %s of %s; set another, such as %s",
+	                 figure_name(f, g), net ? "the net" : "the inside of a node",
+	                 f->name,
+	                 net    ? "net=fat-tree"
+	                 : pcie ? "inside=pcie"
+	                        : "inside=switch");
 }
 
 static enum status key_unknown(const struct family *f, struct arena *a, const char *set,
                                size_t n, struct where at, struct error *e)
 {
+	struct suggestion near = suggest_start(set, n);
 	struct text known = {0};
 
 	for (int g = 0; g < FIGURES; g++)
 		if (figure_known(f, g) && !figure_used(f, g) &&
 		    is_key(set, n, figure_name(f, g)))
-			return error_set(e, E_TYPE, at,
-			                 "'%.*s' has no meaning with the net of %s; "
-			                 "set another, such as net=fat-tree",
-			                 (int)n, set, f->name);
-
+			return figure_unused(f, g, at, e);
 	for (int g = 0; g < FIGURES; g++)
 		if (figure_settable(f, g))
-			known_append(&known, figure_name(f, g));
+			known_append(&known, &near, figure_name(f, g));
 	for (int k = 0; k < TUNINGS; k++)
-		known_append(&known, tuning_name(k));
+		known_append(&known, &near, tuning_name(k));
 	for (int k = 0; kind_of(f)->settings[k]; k++)
-		known_append(&known, kind_of(f)->settings[k]);
+		known_append(&known, &near, kind_of(f)->settings[k]);
 	for (int k = 0; k < OVERLAYS; k++)
-		known_append(&known, overlay_name(k));
-	known_append(&known, "profile");
-	return error_set(e, E_RANGE, at, "%s has no figure '%.*s'; it has %s", f->name,
-	                 (int)n, set, text_take(&known, a));
+		known_append(&known, &near, overlay_name(k));
+	known_append(&known, &near, "profile");
+	return error_set(e, E_RANGE, at, "%s has no figure '%.*s'%s %s %s", f->name,
+	                 (int)n, set, near.nearest ? suggest_ask(&near, "") : ";",
+	                 near.nearest ? "It has" : "it has", text_take(&known, a));
+}
+
+bool setting_of_net(const char *set)
+{
+	return !strncmp(set, "nic", 3) || !strncmp(set, "net", 3) ||
+	       !strncmp(set, "dcn", 3);
 }
 
 /*
@@ -81,10 +99,10 @@ static enum status key_unknown(const struct family *f, struct arena *a, const ch
 static enum status setting_counts(const struct family_machine *m, const char *spec,
                                   const char *set, size_t n, struct error *e)
 {
-	bool net = m->family.kind == FAMILY_NODES ? m->shape[0] > 1 : m->slices > 1;
+	bool net = m->family.kind == FAMILY_NODES ? m->shape[0] > 1 || m->family.apart
+	                                          : m->slices > 1;
 
-	if (net || (strncmp(set, "nic", 3) != 0 && strncmp(set, "net", 3) != 0 &&
-	            strncmp(set, "dcn", 3) != 0))
+	if (net || !setting_of_net(set))
 		return OK;
 	return error_set(e, E_TYPE, where_option("--set", set),
 	                 "%s has no net, %.*s changes nothing", spec, (int)n, set);
@@ -108,34 +126,46 @@ static int setting_structure_key(const struct family *f, const char *set, size_t
 	return -1;
 }
 
-bool setting_is_structure(const struct family *f, const char *set)
+/* Sets what one setting changes of the structure: keys[key] of the kind. */
+static enum status structure_set(struct family_machine *m, struct arena *a,
+                                 const char *spec, const char *set, int key,
+                                 struct where *at, struct error *e)
 {
-	return setting_structure_key(f, set, strcspn(set, "=")) >= 0;
-}
-
-enum status setting_structure(struct family_machine *m, struct arena *a,
-                              const char *spec, const char *set, struct error *e)
-{
-	struct where at = where_option("--set", set);
-	struct family *f = &m->family;
 	size_t n = strcspn(set, "=");
-	int key;
+	struct where value_at = where_option("--set", set);
 
-	if (!set[n])
-		return error_set(e, E_SYNTAX, at, "expected key=value");
-	key = setting_structure_key(f, set, n);
-	at.col = (unsigned)n + 2;
-	if (is_key(set, n, "profile")) {
-		f->profile = set + n + 1;
-		return profile_check(f->profile, at, e);
-	}
-	if (overlay_find(set, n) >= 0)
-		return overlay_read(m, a, overlay_find(set, n), set + n + 1, at, e);
-	if (key < 0)
-		return OK;
-	if (kind_of(f)->set(f, a, key, set + n + 1, at, e) != OK)
+	*at = value_at;
+	value_at.col = (unsigned)n + 2;
+	if (kind_of(&m->family)->set(&m->family, a, key, set + n + 1, value_at, e) != OK)
 		return e->code;
 	return setting_counts(m, spec, set, n, e);
+}
+
+enum status settings_structure(struct family_machine *m, struct arena *a,
+                               const char *spec, const char *const *set, int nset,
+                               struct where *at, struct error *e)
+{
+	const struct kind *k = kind_of(&m->family);
+
+	for (int i = 0; i < nset; i++) {
+		struct where here = where_option("--set", set[i]);
+		size_t n = strcspn(set[i], "=");
+
+		if (!set[i][n])
+			return error_set(e, E_SYNTAX, here, "expected key=value");
+		here.col = (unsigned)n + 2;
+		if (!is_key(set[i], n, "profile"))
+			continue;
+		m->family.profile = set[i] + n + 1;
+		if (profile_check(m->family.profile, here, e) != OK)
+			return e->code;
+	}
+	for (int key = 0; k->settings[key]; key++)
+		for (int i = 0; i < nset; i++)
+			if (is_key(set[i], strcspn(set[i], "="), k->settings[key]) &&
+			    structure_set(m, a, spec, set[i], key, at, e) != OK)
+				return e->code;
+	return k->settle(m, a, *at, e);
 }
 
 enum status setting_figure(struct family_machine *m, struct arena *a, const char *spec,
@@ -146,10 +176,12 @@ enum status setting_figure(struct family_machine *m, struct arena *a, const char
 	size_t n = strcspn(set, "=");
 	int key = tuning_find(set, n);
 
-	if (is_key(set, n, "profile") || overlay_find(set, n) >= 0 ||
-	    setting_structure_key(f, set, n) >= 0)
+	if (is_key(set, n, "profile") || setting_structure_key(f, set, n) >= 0)
 		return OK;
 	value_at.col = (unsigned)n + 2;
+	if (overlay_find(set, n) >= 0)
+		return overlay_read(m, a, overlay_find(set, n), set + n + 1, value_at,
+		                    e);
 	if (key >= 0) {
 		f->tuning_source[key] = "set by hand";
 		if (tuning_value_parse(&f->tuning.value[key], key, set + n + 1,

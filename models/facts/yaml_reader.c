@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "base/scan.h"
+#include "base/suggest.h"
 
 #include <errno.h>
 #include <string.h>
@@ -57,13 +58,17 @@ enum status map_check(struct reader *r, yaml_node_t *map, const char *const *kno
 	     pair++) {
 		yaml_node_t *key = yaml_document_get_node(&r->doc, pair->key);
 		const char *name = node_text(key);
+		struct suggestion near;
 		int i = 0;
 
 		while (known[i] && (!name || strcmp(name, known[i]) != 0))
 			i++;
-		if (!known[i])
-			return error_set(r->error, E_SYNTAX, node_where(r, key),
-			                 "unknown key '%s'", name ? name : "");
+		if (known[i])
+			continue;
+		near = suggest_among(name ? name : "", name ? strlen(name) : 0, known);
+		return error_set(r->error, E_SYNTAX, node_where(r, key),
+		                 "unknown key '%s'%s", name ? name : "",
+		                 suggest_ask(&near, ""));
 	}
 	return OK;
 }

@@ -16,10 +16,9 @@ void problem_use_memory(struct problem *p, const struct machine *m);
 
 /*
  * Returns whether a plan of the problem with such a peak_array_bytes and peak_live_bytes
- * does not fit.
+ * does not fit; plan_over_memory() (plan.h) asks the same of a plan.
  */
 bool memory_exceeded(const struct problem *p, int64_t array_bytes, int64_t live_bytes);
-bool plan_over_memory(const struct plan *p);
 
 /*
  * Appends what such a plan needs: "needs a memory limit of at least 8192 bytes" where the

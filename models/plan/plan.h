@@ -231,4 +231,7 @@ void plan_groups_step(struct plan *p, enum op op, const struct move *moves, int 
  */
 void plan_finish(struct plan *p);
 
+/* Returns whether the plan needs more memory than its problem allows (memory.h). */
+bool plan_over_memory(const struct plan *p);
+
 #endif

@@ -38,6 +38,7 @@ struct problem {
 	int32_t ndevices;
 	bool same_devices;
 	const int32_t *platform, *from_devices, *to_devices;
+	const char *position; /* "an 8x8 slice" (position.h); NULL: no slice was taken */
 	struct layout from, to;
 	int64_t memory_limit_bytes; /* per device, of the largest live array; -1: none */
 	/*

@@ -205,6 +205,36 @@ START_TEST(misuse_is_an_error)
 }
 END_TEST
 
+/* 4 devices on 4x8 chips sit on 2x2 of them; a plan's bytes go over links of those. */
+START_TEST(a_small_mesh_sits_on_a_slice)
+{
+	const struct shardsim_link link = {1e9, 1e-6};
+	const int32_t shape[] = {4, 8}, on[] = {0, 1, 8, 9};
+	const bool wrap[] = {false, false};
+	struct shardsim_problem *p =
+		sample_problem("f32[4000000]", "x=4", "P('x')", "P(None)");
+	struct shardsim_machine *m;
+	struct shardsim_bound bound;
+	struct shardsim_error e;
+	int32_t device[4], n = 0;
+
+	ck_assert(shardsim_machine_torus(&m, 2, shape, wrap, link,
+	                                 (struct shardsim_device){1e9, 0, 0},
+	                                 NULL) == SHARDSIM_OK);
+	ck_assert(shardsim_place(NULL, &n, p, m, NULL) == SHARDSIM_OK && n == 4);
+	ck_assert(shardsim_place(device, &n, p, m, NULL) == SHARDSIM_OK);
+	ck_assert_mem_eq(device, on, sizeof(on));
+	/* 12 MB into a corner of two links, and a hop. */
+	ck_assert(shardsim_bound(&bound, p, m, NULL) == SHARDSIM_OK);
+	ck_assert_double_eq_tol(bound.seconds, 6e-3 + 1e-6, 1e-9);
+	n = 3;
+	IS(RANGE, shardsim_place(device, &n, p, m, &e));
+	IS(MISUSE, shardsim_place(device, NULL, p, m, &e));
+	shardsim_free(m);
+	shardsim_free(p);
+}
+END_TEST
+
 START_TEST(a_memory_limit_may_be_too_low)
 {
 	struct shardsim_problem_text text = {.array = "f32[64]",
@@ -223,6 +253,48 @@ START_TEST(a_memory_limit_may_be_too_low)
 }
 END_TEST
 
+/* A tile of 64 B is gathered to 256 B: 320 B at once, which a machine has or not. */
+START_TEST(devices_may_be_too_small)
+{
+	struct shardsim_problem_text text = {
+		.array = "f32[64]", .mesh = "x=4", .from = "P('x')", .to = "P(None)"};
+	const struct shardsim_link link = {1e9, 1e-6};
+	static const struct {
+		double bytes; /* 0: not known */
+		const char *limit, *says;
+	} cases[] = {{320, NULL, NULL},
+	             {319, NULL, "needs 320 B, the device has 319 B"},
+	             {0, NULL, NULL},
+	             {319, "none", NULL},
+	             {64, "256", "needs 320 B, the device has 64 B"}};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		const struct shardsim_device device = {.memory_bytes = cases[i].bytes};
+		struct shardsim_machine *m;
+		struct shardsim_problem *p;
+		struct shardsim_plan *plan;
+		struct shardsim_error e;
+		enum shardsim_status status;
+
+		text.memory_limit = cases[i].limit;
+		ck_assert(shardsim_machine_torus(&m, 1, (int32_t[]){4}, NULL, link,
+		                                 device, &e) == SHARDSIM_OK);
+		ck_assert(shardsim_problem_read(&p, &text, &e) == SHARDSIM_OK);
+		status = shardsim_plan(&plan, p, m, "xla", &e);
+		if (cases[i].says) {
+			ck_assert_int_eq(status, SHARDSIM_OVER_MEMORY);
+			ck_assert_str_eq(e.text, cases[i].says);
+			/* What one machine lacks stays with it. */
+			status = shardsim_plan(&plan, p, NULL, "xla", &e);
+		}
+		ck_assert_int_eq(status, SHARDSIM_OK);
+		shardsim_free(plan);
+		shardsim_free(p);
+		shardsim_free(m);
+	}
+}
+END_TEST
+
 Suite *tests(void)
 {
 	Suite *suite = suite_create("api_misuse");
@@ -231,7 +303,9 @@ Suite *tests(void)
 	tcase_add_loop_test(c, planners_may_be_wrong, 0, 3);
 	tcase_add_loop_test(c, bad_texts_have_a_place, 0, sizeof(bad) / sizeof(*bad));
 	tcase_add_test(c, misuse_is_an_error);
+	tcase_add_test(c, a_small_mesh_sits_on_a_slice);
 	tcase_add_test(c, a_memory_limit_may_be_too_low);
+	tcase_add_test(c, devices_may_be_too_small);
 	suite_add_tcase(suite, c);
 	return suite;
 }

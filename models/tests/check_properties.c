@@ -170,6 +170,18 @@ static void said_of(struct plan *plan, const struct problem *p)
 			plan->step[i].mesh == to_mesh ? &p->to_mesh : &p->mesh;
 }
 
+/* Neither of two plans of one problem is better. */
+static void check_as_good(const struct plan *a, const struct plan *b,
+                          const struct prices *prices)
+{
+	const char *what = case_describe(arena, a->problem);
+
+	ck_assert_msg(price_compare(prices->plan(prices->self, a),
+	                            prices->plan(prices->self, b)) == 0,
+	              "%s", what);
+	ck_assert_msg(a->peak_live_bytes == b->peak_live_bytes, "%s", what);
+}
+
 START_TEST(test_names)
 {
 	int n = 0;
@@ -192,13 +204,20 @@ START_TEST(test_names)
 			said_of(b, p);
 			plan_print(&s[0], a);
 			plan_print(&s[1], b);
+			n++;
+			/* Two of its rivals may tie, and the text that comes first wins. */
+			if (strcmp(planners[i]->name, "best-portable") == 0) {
+				check_as_good(a, b, &by);
+				text_free(&s[0]);
+				text_free(&s[1]);
+				continue;
+			}
 			ck_assert_msg(a->nsteps == 0 || strcmp(s[0].s, s[1].s) == 0,
 			              "%s: %s\n%s\n%s", planners[i]->name,
 			              case_describe(arena, p), s[0].s, s[1].s);
 			check_same_plan(a, b, case_describe(arena, p));
 			text_free(&s[0]);
 			text_free(&s[1]);
-			n++;
 		}
 		pricer_free(pricer);
 	}

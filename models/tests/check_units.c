@@ -143,6 +143,20 @@ static const struct {
 	{"7Bps", 7},
 	{"16M/s", 16777216},
 	{".5GB/s", 5e8},
+	/* A small b is a bit, of which a byte has eight; a large one never is. */
+	{"400Gb/s", 50e9},
+	{"400Gbps", 50e9},
+	{"400GBps", 400e9},
+	{"1.6Tb/s", 200e9},
+	{"100Mbps", 12.5e6},
+	{"8kb/s", 1000},
+	{"8Kb/s", 1000},
+	{"8kB/s", 8000},
+	{"64b/s", 8},
+	{"8Kib/s", 1024},
+	{"8Mibps", 1048576},
+	{"8Gib/s", 1073741824},
+	{"8Tib/s", 1099511627776},
 };
 static const struct {
 	const char *text;
@@ -182,6 +196,19 @@ START_TEST(times_are_seconds)
 }
 END_TEST
 
+START_TEST(units_are_missed)
+{
+	static const char *const bare[] = {"100", "1.5", ".5", "1e9", " 7"};
+	static const char *const fine[] = {"0",   "0.0",  "100GB/s", "100B/s",
+	                                   "1us", "soon", "",        "100 GB"};
+
+	for (size_t i = 0; i < sizeof(bare) / sizeof(*bare); i++)
+		ck_assert(units_missing(bare[i]));
+	for (size_t i = 0; i < sizeof(fine) / sizeof(*fine); i++)
+		ck_assert(!units_missing(fine[i]));
+}
+END_TEST
+
 typedef enum status reader(const char *, struct where, double *, struct error *);
 
 static const struct {
@@ -199,7 +226,9 @@ static const struct {
 	{units_rate, "25GB", E_SYNTAX, 5, "expected '/s' or 'ps'"},
 	{units_rate, "25GB/h", E_SYNTAX, 5, "expected '/s' or 'ps'"},
 	{units_rate, "25GB/sec", E_SYNTAX, 7, "unknown unit"},
-	{units_rate, "25Gbps", E_SYNTAX, 4, "expected '/s' or 'ps'"},
+	{units_rate, "25Gb", E_SYNTAX, 5, "or in bits 200Gb/s"},
+	{units_rate, "25gb/s", E_SYNTAX, 3, "unknown unit"},
+	{units_rate, "25Gbits/s", E_SYNTAX, 5, "expected '/s' or 'ps'"},
 	{units_rate, "25/s", E_SYNTAX, 3, "unknown unit"},
 	{units_rate, "25GB/s 3", E_SYNTAX, 8, "expected the end"},
 	{units_rate, "1e309", E_RANGE, 1, "out of range"},
@@ -305,6 +334,7 @@ Suite *tests(void)
 	LOOP(bad_rates_and_times_say_where, bad_numbers);
 	tcase_add_test(c, scanning_stops_behind_the_unit);
 	LOOP(people_read_three_or_four_digits, printed);
+	tcase_add_test(c, units_are_missed);
 	suite_add_tcase(suite, c);
 	return suite;
 }

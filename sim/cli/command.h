@@ -17,6 +17,8 @@ enum {
 	EXIT_MISUSE = 2
 };
 
+struct machine;
+
 struct command {
 	const char *name, *help;
 	int (*run)(int argc, char **argv); /* argv[0] is "shardsim NAME" */
@@ -35,8 +37,18 @@ int command_fit(int argc, char **argv);
 int command_platform(int argc, char **argv);
 int command_list(int argc, char **argv);
 int command_help(int argc, char **argv);
+int command_version(int argc, char **argv);
+
+/* Returns the command of that name, NULL if there is none. */
+const struct command *command_find(const char *name);
+
+/* Says that there is no such command, and which may be meant; returns EXIT_MISUSE. */
+int command_unknown(const char *name);
 
 /* Prints the error, behind "shardsim: " if it has no place, and returns EXIT_MISUSE. */
 int command_misuse(const struct error *e);
+
+/* Tells on stderr what is assumed of a machine that its name does not say. */
+void command_note(const struct machine *m);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include "base/units.h"
 #include "notation/notation.h"
+#include "plan/plan_json.h"
 #include "plan/plan_text.h"
 #include "planner/xla/xla.h"
 #include "text/columns.h"
@@ -331,16 +332,84 @@ static void say_best(struct text *out, const struct shown *s,
 		compare_times(out, s, best->time_s[0], baseline->time_s[0]);
 }
 
+/* Returns the measurement that `best` is compared with. */
+static const struct measurement *find_baseline(const struct shown *s, int named)
+{
+	const struct measurement *old = find_measurement(s, named, "xla-2021");
+
+	return old && !find_measurement(s, named, "xla")
+	               ? old
+	               : find_measurement(s, s->n, "xla");
+}
+
 void explain_text(struct text *out, const struct shown *s, int named, struct arena *a)
 {
-	const struct measurement *baseline = find_measurement(s, s->n, "xla");
-	const struct measurement *best = find_measurement(s, s->n, "best");
+	const struct measurement *baseline = find_baseline(s, named);
 
-	if (!find_measurement(s, named, "xla") && find_measurement(s, named, "xla-2021"))
-		baseline = find_measurement(s, named, "xla-2021");
 	text_printf(out, "\n");
 	say_moves(out, s->problem);
 	say_rules(out, s->problem, baseline, a);
 	say_costs(out, s, a);
-	say_best(out, s, best, baseline);
+	say_best(out, s, find_measurement(s, s->n, "best"), baseline);
+}
+
+/* --- JSON ------------------------------------------------------------------------ */
+
+/* Returns the lines of a section but for its title, without the two spaces before each. */
+static json_t *lines_json(struct text *section, struct arena *a)
+{
+	json_t *lines = json_array();
+	const char *line = section->s + (section->s[0] == '\n');
+
+	for (line = strchr(line, '\n') + 1; *line; line += strcspn(line, "\n") + 1)
+		json_array_append_new(
+			lines,
+			json_text(arena_strndup(a, line + 2, strcspn(line, "\n") - 2)));
+	text_free(section);
+	return lines;
+}
+
+static json_t *costs_json(const struct shown *s)
+{
+	json_t *costs = json_array();
+
+	for (int i = 0; i < s->n; i++) {
+		const struct measurement *m = &s->measurement[i];
+		const struct plan *p = m->plan;
+		json_t *cost = json_object();
+
+		json_object_set_new(cost, "planner", json_string(m->planner));
+		json_object_set_new(cost, "status",
+		                    json_string(outcome_name(m->status)));
+		json_object_set_new(cost, "recv_bytes",
+		                    p ? json_integer(p->recv_bytes) : json_null());
+		json_object_set_new(cost, "peak_array_bytes",
+		                    p ? json_integer(p->peak_array_bytes) : json_null());
+		json_object_set_new(cost, "peak_live_bytes",
+		                    p ? json_integer(p->peak_live_bytes) : json_null());
+		json_object_set_new(cost, "time_s",
+		                    json_known(is_timed(s) ? m->time_s[0] : NAN));
+		json_array_append_new(costs, cost);
+	}
+	return costs;
+}
+
+json_t *explain_json(const struct shown *s, int named, struct arena *a)
+{
+	const struct measurement *baseline = find_baseline(s, named);
+	struct text moves = {0}, rules = {0}, instead = {0};
+	json_t *o = json_object();
+
+	say_moves(&moves, s->problem);
+	say_rules(&rules, s->problem, baseline, a);
+	say_best(&instead, s, find_measurement(s, s->n, "best"), baseline);
+	json_object_set_new(o, "moves", lines_json(&moves, a));
+	json_object_set_new(o, "baseline", json_string(baseline->planner));
+	json_object_set_new(o, "rules", lines_json(&rules, a));
+	json_object_set_new(o, "clock",
+	                    is_timed(s) ? json_string(s->bench->clock[0]->name)
+	                                : json_null());
+	json_object_set_new(o, "costs", costs_json(s));
+	json_object_set_new(o, "instead", lines_json(&instead, a));
+	return o;
 }

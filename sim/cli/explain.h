@@ -16,4 +16,10 @@ void explain_planners(const struct planner ***chosen, int *n, struct arena *a);
  */
 void explain_text(struct text *out, const struct shown *s, int named, struct arena *a);
 
+/*
+ * Returns the same as a JSON object (sim/README.md): "moves", "rules" and "instead" are
+ * the lines of the text, "costs" has an object for each planner.
+ */
+json_t *explain_json(const struct shown *s, int named, struct arena *a);
+
 #endif

@@ -199,6 +199,7 @@ int command_fit(int argc, char **argv)
 		       "Examples: shardsim fit platforms/measured.csv --family "
 		       "dgx-h100 -o entry\n"
 		       "shardsim fit all_reduce.log --platform dgx-h100:2",
+		.machines = true,
 		.options = {{option_table, &o}},
 		.words = &o.file,
 		.expected = "a file of timings",

@@ -3,6 +3,9 @@
  * options.
  */
 #include "cli/command.h"
+#include "cli/options.h"
+
+#include "base/suggest.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +24,7 @@ const struct command commands[] = {
 	{"platform", "print a platform as SimGrid XML", command_platform},
 	{"list", "list planners, platforms, clocks or dtypes", command_list},
 	{"help", "what a command is for, with examples", command_help},
+	{"version", "print the version and a digest of the sources", command_version},
 	{NULL, NULL, NULL},
 };
 
@@ -118,12 +122,22 @@ static const struct page {
 	 "    $ shardsim platform tpu-v4:4x4x4\n"
 	 "  A machine that is not there yet: NVLink at twice the bandwidth.\n"
 	 "    $ shardsim platform dgx-h100:4 --set nvlink.bandwidth=720GB/s -o fast.xml\n"
-	 "    $ shardsim perf all-reduce --platform ./fast.xml -b 1M -e 1G -f 4\n"},
+	 "    $ shardsim perf all-reduce --platform ./fast.xml -b 1M -e 1G -f 4\n"
+	 "  One that nobody has built: what is not set is assumed, and said.\n"
+	 "    $ shardsim perf all-reduce --platform torus:6x6x6 -b 1M -e 1G -f 4 \\\n"
+	 "        --set link.bandwidth=800Gb/s --set link.latency=700ns\n"
+	 "    $ shardsim perf all-reduce -b 1M -e 1G -f 4 \\\n"
+	 "        --platform cluster:nodes=64,gpus=4,nics=2,nic.bandwidth=400Gb/s\n"},
 	{"list", "Lists what can be named on the command line.\n"
 	 "\n"
 	 "Examples:\n"
 	 "    $ shardsim list planners\n"
 	 "    $ shardsim list platforms\n"},
+	{"version",
+	 "Prints the version, and a digest of the sources that tells builds apart.\n"
+	 "\n"
+	 "Examples:\n"
+	 "    $ shardsim version\n"},
 	{"help", "Says what a command is for, with examples, then its options.\n"
 	 "\n"
 	 "Examples:\n"
@@ -133,12 +147,24 @@ static const struct page {
 
 enum { PAGES = (int)(sizeof(pages) / sizeof(*pages)) };
 
-static const struct command *find_command(const char *name)
+const struct command *command_find(const char *name)
 {
 	for (const struct command *c = commands; c->name; c++)
 		if (!strcmp(c->name, name))
 			return c;
 	return NULL;
+}
+
+int command_unknown(const char *name)
+{
+	struct suggestion near = suggest_start(name, strlen(name));
+
+	for (const struct command *c = commands; c->name; c++)
+		suggest_offer(&near, c->name);
+	fprintf(stderr, "shardsim: unknown command '%s'%s\n", name,
+	        near.nearest ? suggest_ask(&near, "")
+	                     : "; 'shardsim help' lists all commands");
+	return EXIT_MISUSE;
 }
 
 /* Lets argp print the options of a command, which leaves the program. */
@@ -151,18 +177,27 @@ static int show_options(const struct command *c)
 	return c->run(2, argv);
 }
 
+int command_version(int argc, char **argv)
+{
+	const struct command_syntax syntax = {.doc = "Print the version, and a digest "
+	                                             "of the sources that tells builds "
+	                                             "apart."};
+
+	command_parse(&syntax, argc, argv);
+	puts(argp_program_version);
+	return EXIT_DONE;
+}
+
 int command_help(int argc, char **argv)
 {
-	const struct command *c = argc == 2 ? find_command(argv[1]) : NULL;
+	const struct command *c = argc == 2 ? command_find(argv[1]) : NULL;
 
-	if (argc != 2 || !strcmp(argv[1], "--help")) {
+	if (argc != 2 || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
 		fputs("Usage: shardsim help COMMAND\n", argc == 2 ? stdout : stderr);
 		return argc == 2 ? EXIT_DONE : EXIT_MISUSE;
 	}
-	if (!c) {
-		fprintf(stderr, "shardsim: unknown command '%s'\n", argv[1]);
-		return EXIT_MISUSE;
-	}
+	if (!c)
+		return command_unknown(argv[1]);
 	printf("shardsim %s: %s\n\n", c->name, c->help);
 	for (int i = 0; i < PAGES; i++)
 		if (!strcmp(pages[i].command, c->name))

@@ -1,31 +1,36 @@
 /* `shardsim list`: the names users can type. */
 #include "cli/command.h"
+#include "cli/options.h"
 #include "facts/families.h"
 #include "measure/measure.h"
 #include "text/columns.h"
 
-#include <argp.h>
+#include "base/suggest.h"
+
 #include <string.h>
 
-static error_t parse_list_option(int key, char *arg, struct argp_state *state)
-{
-	static const char *const kinds[] = {"planners", "platforms", "clocks", "dtypes"};
-	const char **kind = state->input;
+static const char *const kinds[] = {"planners", "platforms", "clocks", "dtypes", NULL};
 
-	if (key == ARGP_KEY_ARG && state->arg_num == 0) {
-		for (int i = 0; i < 4; i++)
-			if (strcmp(arg, kinds[i]) == 0)
-				*kind = kinds[i];
-		if (!*kind)
-			argp_error(state,
-			           "cannot list '%s', expected planners, platforms, "
-			           "clocks or dtypes",
-			           arg);
-		return 0;
-	}
-	if (key == ARGP_KEY_NO_ARGS)
-		argp_error(state, "expected planners, platforms, clocks or dtypes");
-	return ARGP_ERR_UNKNOWN;
+/* The words of the command, and the one of them that is listed. */
+struct listed {
+	struct command_words words;
+	const char *kind;
+};
+
+static void check_kind(void *self, const struct argp_state *state)
+{
+	struct listed *l = self;
+	const char *word = l->words.at[0];
+	struct suggestion near = suggest_among(word, strlen(word), kinds);
+
+	for (int i = 0; kinds[i]; i++)
+		if (strcmp(word, kinds[i]) == 0)
+			l->kind = kinds[i];
+	if (!l->kind)
+		argp_error(state,
+		           "cannot list '%s', expected planners, platforms, clocks or "
+		           "dtypes%s",
+		           word, suggest_ask(&near, ""));
 }
 
 static void list_dtypes(struct columns *t)
@@ -41,10 +46,8 @@ static void list_dtypes(struct columns *t)
 static enum status list_platforms(struct columns *t, struct arena *a, struct error *e)
 {
 	struct families all;
-	const char *path;
 
-	if (platform_data_path(&path, a, "families.yaml", e) != OK ||
-	    families_read(&all, a, path, e) != OK)
+	if (families_known(&all, a, e) != OK)
 		return e->code;
 	for (int i = 0; i < all.n; i++) {
 		const struct family *f = &all.family[i];
@@ -75,24 +78,26 @@ static enum status list_rows(struct columns *t, const char *kind, struct arena *
 
 int command_list(int argc, char **argv)
 {
-	const struct argp argp = {NULL,
-	                          parse_list_option,
-	                          "planners|platforms|clocks|dtypes",
-	                          "List what can be named on the command line.",
-	                          NULL,
-	                          NULL,
-	                          NULL};
+	struct listed l = {0};
+	const struct command_syntax syntax = {
+		.usage = "planners|platforms|clocks|dtypes",
+		.doc = "List what can be named on the command line.",
+		.machines = true,
+		.words = &l.words,
+		.most = 1,
+		.expected = "planners, platforms, clocks or dtypes",
+		.check = check_kind,
+		.self = &l,
+	};
 	struct arena *a = arena_new();
 	struct error e = {0};
 	struct text out = {0};
-	const char *kind = NULL;
 	struct columns t;
 	int status = EXIT_DONE;
 
-	argp_err_exit_status = EXIT_MISUSE;
-	argp_parse(&argp, argc, argv, 0, NULL, &kind);
+	command_parse(&syntax, argc, argv);
 	columns_start(&t, a, 3, 2);
-	if (list_rows(&t, kind, a, &e) != OK) {
+	if (list_rows(&t, l.kind, a, &e) != OK) {
 		status = command_misuse(&e);
 	} else {
 		columns_print(&out, &t, 0);

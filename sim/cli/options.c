@@ -1,9 +1,15 @@
 #include "cli/options.h"
 
 #include "cli/command.h"
+#include "cli/unknown.h"
+#include "facts/families.h"
 #include "measure/library.h"
 
+#include "base/suggest.h"
+
 #include <assert.h>
+#include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { ROWS_MAX = 40, LONG_KEYS = 256 };
@@ -69,6 +75,8 @@ static void add_setting(struct settings *set, const char *arg,
 static void check_word(const struct option_row *row, const char *arg,
                        const struct argp_state *state)
 {
+	struct suggestion near = suggest_start(arg, strlen(arg));
+	struct arena *a = arena_new();
 	struct text words = {0};
 
 	for (const char *word = row->arg; *word;) {
@@ -77,8 +85,10 @@ static void check_word(const struct option_row *row, const char *arg,
 
 		if (strlen(arg) == n && !strncmp(word, arg, n)) {
 			text_free(&words);
+			arena_free(a);
 			return;
 		}
+		suggest_offer(&near, arena_strndup(a, word, n));
 		text_printf(&words, "%s%.*s",
 		            !words.length ? ""
 		            : *next       ? ", "
@@ -86,7 +96,8 @@ static void check_word(const struct option_row *row, const char *arg,
 		            (int)n, word);
 		word = next;
 	}
-	argp_error(state, "%s '%s', expected %s", row->unknown, arg, words.s);
+	argp_error(state, "%s '%s', expected %s%s", row->unknown, arg, words.s,
+	           suggest_ask(&near, ""));
 }
 
 static void take_option(struct reading *r, int i, const char *arg,
@@ -151,9 +162,31 @@ static error_t parse_key(int key, char *arg, struct argp_state *state)
 	}
 }
 
+static const struct option_row families_table[] = {
+	{"families", 0, "FILE", "more machine families, in the form of families.yaml",
+         .at = 0},
+	{0},
+};
+
+/* Makes the file known by its full name, for a sweep may go to another folder. */
+static void take_families(const char *file)
+{
+	struct arena *a = arena_new();
+	struct families all;
+	struct error e = {0};
+	char full[PATH_MAX];
+
+	if (file)
+		setenv(FAMILIES_MORE, realpath(file, full) ? full : file, 1);
+	if (file && families_known(&all, a, &e) != OK)
+		exit(command_misuse(&e));
+	arena_free(a);
+}
+
 void command_parse(const struct command_syntax *syntax, int argc, char **argv)
 {
 	struct reading r = {.syntax = syntax};
+	const char *families = NULL;
 	const struct argp argp = {.options = r.option,
 	                          .parser = parse_key,
 	                          .args_doc = syntax->usage,
@@ -161,8 +194,12 @@ void command_parse(const struct command_syntax *syntax, int argc, char **argv)
 
 	for (const struct option_set *set = syntax->options; set->table; set++)
 		add_rows(&r, set);
+	if (syntax->machines)
+		add_rows(&r, &(struct option_set){families_table, &families});
 	argp_err_exit_status = EXIT_MISUSE;
+	unknown_check(r.option, argc, argv);
 	argp_parse(&argp, argc, argv, 0, NULL, &r);
+	take_families(families);
 }
 
 static bool is_given(const struct option_row *row, const void *value)

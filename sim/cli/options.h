@@ -1,6 +1,7 @@
 /*
  * The options of the commands as tables: what each is called, what it takes, and where
- * its value goes. command_parse() reads a command line by them, through argp.
+ * its value goes. command_parse() reads a command line by them, through argp. Besides
+ * argp's --help, --usage and --version, -h is --help and -V is --version.
  */
 #ifndef SHARDSIM_SIM_CLI_OPTIONS_H
 #define SHARDSIM_SIM_CLI_OPTIONS_H
@@ -55,7 +56,12 @@ struct command_syntax {
 	struct option_set options[OPTION_SETS_MAX];
 	struct command_words *words; /* where they go; NULL if it takes none */
 	int most;                    /* words, or 0 for no limit */
-	const char *expected;        /* words, if there must be one */
+	/*
+	 * It takes machines, and so --families FILE, whose families the whole program knows
+	 * from then on (FAMILIES_MORE of facts/families.h); a file that is no good is misuse.
+	 */
+	bool machines;
+	const char *expected; /* words, if there must be one */
 	/* If it is not NULL, it leaves by argp_error() unless all go together. */
 	void (*check)(void *self, const struct argp_state *state);
 	void *self; /* for the check */

@@ -244,6 +244,7 @@ static enum status run_open(struct run *r, const struct options *o, struct error
 	                1, e) != OK)
 		return e->code;
 	machine = r->clocks.platform->machine;
+	command_note(machine);
 	if (library_set(machine, &o->library, NULL, e) != OK)
 		return e->code;
 	r->perf.machine = machine;
@@ -345,6 +346,7 @@ int command_perf(int argc, char **argv)
 		       "reduce.\n"
 		       "Example: shardsim perf all-reduce --platform dgx-h100:2 "
 		       "-b 8 -e 16G -f 2",
+		.machines = true,
 		.options = {{option_table, &o}, {library_table, &o.library}},
 		.words = &o.words,
 		.most = 1,

@@ -196,6 +196,7 @@ static enum status open_place_platform(struct session *s, const struct options *
 	                e) != OK)
 		return e->code;
 	machine = s->clocks.platform->machine;
+	command_note(machine);
 	if (!o->with && machine->ndevices < s->c.hierarchy.ndevices)
 		return error_set(e, E_RANGE, where_option("--hierarchy", o->hierarchy),
 		                 "%d devices do not fit on the %d of %s",
@@ -395,6 +396,7 @@ int command_place(int argc, char **argv)
 		       "program.\v"
 		       "Example: shardsim place --hierarchy 4,16 --axes 16,2,2 "
 		       "--reduce 0,2",
+		.machines = true,
 		.options = {{option_table, &o}, {trace_table, &o.trace}},
 		.words = &o.file,
 		.check = check_place_options,

@@ -1,6 +1,7 @@
 /* `shardsim plan` and `shardsim simulate`: one problem, some planners. */
 #include "cli/command.h"
 #include "cli/explain.h"
+#include "cli/notes.h"
 #include "cli/options.h"
 #include "cli/show.h"
 #include "cli/trace_options.h"
@@ -10,6 +11,7 @@
 #include "measure/library.h"
 #include "measure/measure.h"
 #include "plan/devices.h"
+#include "plan/position.h"
 
 #include <string.h>
 
@@ -46,7 +48,7 @@ static const struct option_row option_table[] = {
 	{"set", 0, "KEY=VALUE", "change a figure of a family:shape platform", AT(set),
          .settings = true},
 	{"devices", 0, "LIST|@FILE",
-         "platform devices of the mesh, row-major (default: the first ones)",
+         "platform devices of the mesh, row-major (default: a slice, or the first)",
          AT(problem.devices)},
 	{"to-devices", 0, "LIST|@FILE",
          "platform devices of the target mesh (default: those of the mesh)",
@@ -100,8 +102,6 @@ static void check_plan_options(void *self, const struct argp_state *state)
 		argp_error(state, "--xla-warning says what --from and --to say");
 	if (!o->warning && (!o->problem.array || !o->problem.from || !o->problem.to))
 		argp_error(state, "--array, --from and --to are needed");
-	if (o->explain && o->format && strcmp(o->format, "json") == 0)
-		argp_error(state, "--explain is text, not json");
 }
 
 /* What a run of the command holds on to. */
@@ -111,11 +111,14 @@ struct session {
 	struct clocks clocks;
 	struct machine *machine;
 	struct bench bench;
+	const char *note; /* on a warning's array; NULL: none */
 };
 
 static enum status open_plan_platform(struct session *s, const struct options *o,
                                       struct error *e)
 {
+	const char *platform = o->platform;
+	struct family_size size;
 	int *clock, n;
 
 	if (!o->platform) {
@@ -137,13 +140,20 @@ static enum status open_plan_platform(struct session *s, const struct options *o
 		bench_init(&s->bench, NULL);
 		return OK;
 	}
+	if (platform_sized(o->platform)) {
+		if (platform_size(&size, s->arena, o->platform,
+		                  position_needs(&s->problem), e) != OK)
+			return e->code;
+		platform = size.spec;
+	}
 	if (choose_clocks(&clock, &n, o->arena, o->clock ? o->clock : "model", e) != OK)
 		return e->code;
-	if (clocks_open(&s->clocks, s->arena, o->platform, o->set.at, o->set.n, clock,
-	                n, e) != OK ||
+	if (clocks_open(&s->clocks, s->arena, platform, o->set.at, o->set.n, clock, n,
+	                e) != OK ||
 	    library_set(s->clocks.platform->machine, &o->library, NULL, e) != OK)
 		return e->code;
 	s->machine = s->clocks.platform->machine;
+	command_note(s->machine);
 	bench_init(&s->bench, s->machine);
 	for (int i = 0; i < n; i++)
 		clocks_bench(&s->clocks, &s->bench, clock[i]);
@@ -169,7 +179,13 @@ static int measure_all(struct session *s, const struct options *o,
                        const struct planner **chosen, int n)
 {
 	struct measurement *m;
-	struct shown shown = {&s->problem, &s->bench, NULL, n, o->timing, NULL, NULL};
+	struct shown shown = {.problem = &s->problem,
+	                      .bench = &s->bench,
+	                      .n = n,
+	                      .timing = o->timing,
+	                      .note = notes_of(s->arena, &s->problem, s->note)};
+	bool json = o->format && strcmp(o->format, "json") == 0;
+	json_t *explanation = NULL;
 	struct placement devices = {s->problem.ndevices, s->problem.platform};
 	struct timed *timed = arena_alloc(s->arena, (size_t)n, sizeof(*timed));
 	struct text out = {0};
@@ -192,11 +208,17 @@ static int measure_all(struct session *s, const struct options *o,
 	shown.messages = o->messages ? timed : NULL;
 	if (trace_write(&o->trace, &s->bench, &devices, timed, shown.n, &e) != OK)
 		return command_misuse(&e);
-	if (o->format && strcmp(o->format, "json") == 0)
-		show_json(stdout, &shown);
-	else
+	if (json) {
+		struct shown all = shown;
+
+		all.n = n;
+		if (o->explain)
+			explanation = explain_json(&all, named, s->arena);
+		show_json(stdout, &shown, explanation);
+	} else {
 		show_text(stdout, &shown, s->arena);
-	if (o->explain) {
+	}
+	if (o->explain && !json) {
 		shown.n = n;
 		explain_text(&out, &shown, named, s->arena);
 		fputs(out.s, stdout);
@@ -222,7 +244,8 @@ static int run_session(struct session *s, struct options *o)
 	struct error e = {0};
 	int n;
 
-	if ((o->warning && warning_read(&o->problem, s->arena, o->warning, &e) != OK) ||
+	if ((o->warning &&
+	     warning_read(&o->problem, &s->note, s->arena, o->warning, &e) != OK) ||
 	    problem_make(&s->problem, s->arena, &o->problem, &e) != OK ||
 	    choose_shown_planners(&chosen, &n, s->arena, o, &e) != OK ||
 	    trace_options_check(&o->trace, o->platform, &e) != OK)
@@ -252,6 +275,7 @@ static int run_plan(int argc, char **argv, const char *doc, bool needs_platform)
 	const struct command_syntax syntax = {
 		.usage = "--array A --mesh M --from LAYOUT --to LAYOUT",
 		.doc = doc,
+		.machines = true,
 		.options = {{option_table, &o},
 	                    {library_table, &o.library},
 	                    {trace_table, &o.trace}},

@@ -24,6 +24,7 @@ int command_platform(int argc, char **argv)
 		.usage = "FAMILY:SHAPE",
 		.doc = "Print a platform file that any SimGrid program loads.\v"
 		       "'shardsim list platforms' prints the families.",
+		.machines = true,
 		.options = {{option_table, &o}},
 		.words = &o.spec,
 		.most = 1,
@@ -32,15 +33,19 @@ int command_platform(int argc, char **argv)
 	struct arena *a = arena_new();
 	struct error e = {0};
 	struct text xml = {0};
+	struct machine *machine;
 	int status = EXIT_DONE;
 
 	command_parse(&syntax, argc, argv);
-	if (platform_text(&xml, a, o.spec.at[0], o.set.at, o.set.n, false, &e) != OK)
+	if (platform_text(&xml, a, o.spec.at[0], o.set.at, o.set.n, false, &e) != OK ||
+	    platform_machine(&machine, a, o.spec.at[0], o.set.at, o.set.n, &e) != OK)
 		status = command_misuse(&e);
 	else if (!o.output)
 		fwrite(xml.s, 1, xml.length, stdout);
 	else if (file_write(o.output, xml.s, xml.length, &e) != OK)
 		status = command_misuse(&e);
+	if (status == EXIT_DONE)
+		command_note(machine);
 	text_free(&xml);
 	arena_free(a);
 	return status;

@@ -26,8 +26,13 @@ static const struct option_row option_table[] = {
          .use = TABLES | PAGE | PLOT},
 	{"family", 0, "GLOB", "only families that match, such as '*-4GiB' or '@(kv|moe)'",
          AT(report.family), .use = TABLES | PAGE | PLOT | ROWS},
-	{"families", 0, NULL, "show each family even if there are over 20",
+	{"families", 0, NULL,
+         "show each family, even if there are over 20 or it has one or two scenarios",
          AT(report.families), .use = TABLES | PAGE},
+	{"details", 0, NULL,
+         "all tables: intervals, extremes, memory, families, planners against each "
+         "other, bounds, what was left out (csv and html always have them)",
+         AT(report.details), .use = TABLES | PAGE},
 	{"scenario", 0, "GLOB",
          "with html: the scenarios whose plans are shown (default: the largest gains "
          "and losses, and failures)",

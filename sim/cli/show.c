@@ -33,6 +33,8 @@ static void show_head(struct text *out, const struct shown *s, struct arena *a)
 	text_printf(out, "\n%d device%s", p->ndevices, p->ndevices == 1 ? "" : "s");
 	if (s->bench->machine)
 		text_printf(out, " of %s", s->bench->machine->name);
+	if (p->position)
+		text_printf(out, ", %s", p->position);
 	text_printf(out, "; every device lacks at most %s, the larger tile is %s",
 	            words_bytes(a, p->recv_bound_bytes),
 	            words_bytes(a, p->memory_bound_bytes));
@@ -42,6 +44,8 @@ static void show_head(struct text *out, const struct shown *s, struct arena *a)
 		text_printf(out, "; no plan under %s",
 		            words_time(a, s->measurement[0].bound_s));
 	text_printf(out, "\n");
+	for (const char *const *note = s->note; note && *note; note++)
+		text_printf(out, "note: %s\n", *note);
 }
 
 /* Prints the steps of a plan: step, received, a time per clock, algorithm, layout. */
@@ -284,9 +288,9 @@ static json_t *result_sums_json(const struct shown *s, const struct measurement 
 	return o;
 }
 
-void show_json(FILE *out, const struct shown *s)
+void show_json(FILE *out, const struct shown *s, json_t *explanation)
 {
-	json_t *head = json_object();
+	json_t *head = json_object(), *tail = json_object(), *notes = json_array();
 
 	json_object_set_new(head, "schema", json_string("shardsim/1"));
 	json_object_set_new(head, "problem", problem_json(s->problem));
@@ -308,5 +312,16 @@ void show_json(FILE *out, const struct shown *s)
 		put_members(out, result_sums_json(s, m));
 		putc('}', out);
 	}
-	fputs("]}\n", out);
+	putc(']', out);
+	for (const char *const *note = s->note; note && *note; note++)
+		json_array_append_new(notes, json_text(*note));
+	if (json_array_size(notes))
+		json_object_set(tail, "notes", notes);
+	json_decref(notes);
+	if (explanation)
+		json_object_set_new(tail, "explanation", explanation);
+	if (json_object_size(tail))
+		fputs(", ", out);
+	put_members(out, tail);
+	fputs("}\n", out);
 }

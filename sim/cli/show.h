@@ -5,6 +5,7 @@
 #include "measure/links.h"
 #include "measure/measure.h"
 
+#include <jansson.h>
 #include <stdio.h>
 
 struct shown {
@@ -15,13 +16,15 @@ struct shown {
 	bool timing;                      /* planning times are shown */
 	const struct links_report *links; /* [n], NULL if not shown */
 	const struct timed *messages;     /* [n]: whose are shown; NULL: nobody's */
+	const char *const *note;          /* on the problem (notes.h); NULL: none */
 };
 
 /*
  * Print to a file as they go: a plan of many devices has boxes and messages by the
- * million, and no more than one of them is kept as text or JSON.
+ * million, and no more than one of them is kept as text or JSON. `explanation` is that of
+ * explain.h, NULL for none; it is the object's from here on.
  */
 void show_text(FILE *out, const struct shown *s, struct arena *a);
-void show_json(FILE *out, const struct shown *s);
+void show_json(FILE *out, const struct shown *s, json_t *explanation);
 
 #endif

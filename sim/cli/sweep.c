@@ -184,6 +184,7 @@ int command_sweep(int argc, char **argv)
 	const struct command_syntax syntax = {
 		.usage = "SUITE.yaml...",
 		.doc = doc,
+		.machines = true,
 		.options = {{option_table, &o},
 	                    {request_table, &o.request},
 	                    {run_table, &o.run}},

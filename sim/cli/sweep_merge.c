@@ -123,6 +123,7 @@ int command_sweep_merge(int argc, char **argv)
 		.usage = "PLAN SHARD...",
 		.doc = "Put the rows of a plan's shards into the folder of a "
 		       "sweep, for `report`.",
+		.machines = true,
 		.options = {{option_table, &o}},
 		.words = &o.file,
 		.check = check_files,

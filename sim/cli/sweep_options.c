@@ -18,6 +18,9 @@ const struct option_row request_table[] = {
          .at = offsetof(struct sweep_request, planner)},
 	{"clock", 0, "LIST", "clocks: model, fluid, simgrid, flow (default model)",
          .at = offsetof(struct sweep_request, clock)},
+	{"vocabulary", 0, "any|portable",
+         "what best and direct may use (default: as the suites say, else any)",
+         .at = offsetof(struct sweep_request, vocabulary)},
 	{0},
 };
 
@@ -136,16 +139,18 @@ void cmd_sweep_progress(struct sweep *s, const struct run_options *o,
 	p->interval_s = s->progress_s;
 	if (terminal && (!o->progress || o->progress == progress_alone))
 		p->interval_s = 0.2;
-	p->nplatforms = s->nplatforms;
-	p->platform = arena_alloc(a, (size_t)s->nplatforms, sizeof(*p->platform));
+	p->nplatforms = s->suite->nplatforms;
+	p->platform = arena_alloc(a, (size_t)p->nplatforms, sizeof(*p->platform));
 	for (int64_t i = 0; i < n; i++)
-		p->platform[work[i].platform].done -=
+		p->platform[sweep_asked(s, work[i].platform)].done -=
 			__builtin_popcountll(work[i].units);
-	for (int i = 0; i < s->nplatforms; i++) {
+	for (int i = 0; i < s->nplatforms && nshards == 1; i++)
+		p->platform[sweep_asked(s, i)].total += sweep_platform_cases(s, i);
+	for (int i = 0; i < p->nplatforms; i++) {
 		struct progress_platform *on = &p->platform[i];
 
-		on->name = s->platform[i].name;
-		on->total = nshards > 1 ? -on->done : sweep_platform_cases(s, i);
+		on->name = s->suite->platform[i].name;
+		on->total = nshards > 1 ? -on->done : on->total;
 		on->done += on->total;
 		p->done += on->done;
 		p->total += on->total;

@@ -29,6 +29,7 @@ int command_sweep_plan(int argc, char **argv)
 		.usage = "SUITE.yaml...",
 		.doc = "Write down the cases of a sweep, for `sweep run` to "
 		       "measure in parts.",
+		.machines = true,
 		.options = {{option_table, &o}, {request_table, &o.request}},
 		.words = &o.suite,
 		.check = check_suites,

@@ -114,6 +114,7 @@ int command_sweep_run(int argc, char **argv)
 		       "\n"
 		       "  seq 0 63 | xargs -P 4 -I{} shardsim sweep run "
 		       "plan.jsonl --shard {}/64",
+		.machines = true,
 		.options = {{option_table, &o}, {run_table, &o.run}},
 		.words = &o.plan,
 		.most = 1,

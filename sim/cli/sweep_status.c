@@ -11,7 +11,7 @@
 
 /* A line of the table: what has `total` cases, and the outcomes of these. */
 struct line {
-	const char *name;
+	const char *name, *machine; /* the second is NULL for shards */
 	int64_t total;
 	struct sweep_counts counts;
 };
@@ -67,7 +67,8 @@ static enum status count_row(void *self, const struct row *r, struct error *e)
 
 	(void)e;
 	for (int i = 0; i < s->n; i++)
-		if (strcmp(s->line[i].name, r->platform) == 0)
+		if (strcmp(s->line[i].name, r->platform) == 0 &&
+		    strcmp(s->line[i].machine, r->machine) == 0)
 			sweep_count(&s->line[i].counts, r->status);
 	sweep_count(&s->total.counts, r->status);
 	return OK;
@@ -76,7 +77,7 @@ static enum status count_row(void *self, const struct row *r, struct error *e)
 static enum status take_platforms(struct status_table *s, struct store *store,
                                   const char *dir, struct error *e)
 {
-	const char *number, *name, *cases;
+	const char *number, *name, *machine, *cases;
 
 	if (store_get(&number, store, s->arena, "platforms", 0, e) != OK)
 		return e->code;
@@ -86,9 +87,11 @@ static enum status take_platforms(struct status_table *s, struct store *store,
 	s->line = arena_alloc(s->arena, strtoul(number, NULL, 10), sizeof(*s->line));
 	for (int n = atoi(number); s->n < n; s->n++) {
 		if (store_get(&name, store, s->arena, "platform", s->n, e) != OK ||
+		    store_get(&machine, store, s->arena, "machine", s->n, e) != OK ||
 		    store_get(&cases, store, s->arena, "cases", s->n, e) != OK)
 			return e->code;
 		s->line[s->n].name = name ? name : "";
+		s->line[s->n].machine = machine ? machine : "";
 		s->line[s->n].total = cases ? atoll(cases) : 0;
 		s->total.total += s->line[s->n].total;
 	}
@@ -207,6 +210,7 @@ int command_sweep_status(int argc, char **argv)
 		       "or per shard of a plan.\v"
 		       "Exit status 0 if every case has a row and none is failed "
 		       "or wrong, else 1.",
+		.machines = true,
 		.words = &file,
 		.expected = "the folder of a sweep, or a plan and its shards",
 	};

@@ -156,6 +156,7 @@ int command_sweep_submit(int argc, char **argv)
 	const struct command_syntax syntax = {
 		.usage = "--slurm PLAN [-- SBATCH-OPTION...]",
 		.doc = doc,
+		.machines = true,
 		.options = {{option_table, &s}, {run_table, &s.run}},
 		.words = &s.words,
 		.check = check_slurm,

@@ -128,6 +128,7 @@ int command_validate(int argc, char **argv)
 		       "with --platform a log.\n"
 		       "Example: shardsim validate all_reduce.log --platform "
 		       "dgx-h100:2",
+		.machines = true,
 		.options = {{option_table, &o}},
 		.words = &o.file,
 		.expected = "a file of timings",

@@ -5,13 +5,14 @@
 
 #include <string.h>
 
-enum status warning_read(struct problem_text *out, struct arena *a, const char *arg,
-                         struct error *e)
+enum status warning_read(struct problem_text *out, const char **note, struct arena *a,
+                         const char *arg, struct error *e)
 {
 	struct where at = where_option("--xla-warning", arg);
 	struct xla_warning warning;
 	const char *text = arg;
 
+	*note = NULL;
 	if (strcmp(arg, "-") == 0 || arg[0] == '@') {
 		const char *path = arg[0] == '@' ? arg + 1 : "/dev/stdin";
 		struct text whole = {0};
@@ -39,6 +40,12 @@ enum status warning_read(struct problem_text *out, struct arena *a, const char *
 		return error_set(
 			e, E_TYPE, warning.from_at,
 			"this warning does not tell the array, expected --array");
+	*note = arena_printf(
+		a,
+		"the warning names %s, one shard of the source; the array is "
+		"taken as that times the source's tiles, %s, unless --array "
+		"says it",
+		warning.shard, warning.array);
 	out->array = warning.array;
 	out->array_at = warning.array_at;
 	return OK;

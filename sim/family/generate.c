@@ -14,18 +14,19 @@ static void comment_append(struct text *out, const char *s)
 	}
 }
 
-enum status platform_generate(struct text *out, struct arena *a, const char *spec,
-                              const char *const *set, int nset, bool brief,
-                              struct error *e)
+enum status platform_generate(struct text *out, const char **note, struct arena *a,
+                              const char *spec, const char *const *set, int nset,
+                              bool brief, struct error *e)
 {
 	struct family_machine m;
-	struct text body = {0};
+	struct text body = {0}, said = {0};
 	struct error local = {0};
 
 	if (!e)
 		e = &local;
 	if (family_parse(&m, a, NULL, spec, set, nset, e) == OK) {
 		m.brief = brief;
+		family_note(&said, &m);
 		if (m.family.kind == FAMILY_TORUS)
 			torus_generate(&body, &m, spec, e);
 		else
@@ -44,6 +45,9 @@ enum status platform_generate(struct text *out, struct arena *a, const char *spe
 		text_append(out, body.s, body.length);
 		text_printf(out, "  </zone>\n</platform>\n");
 	}
+	if (note)
+		*note = said.length ? arena_strdup(a, said.s) : NULL;
+	text_free(&said);
 	text_free(&body);
 	return e->code;
 }

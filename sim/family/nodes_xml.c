@@ -181,19 +181,21 @@ enum status nodes_generate(struct text *out, const struct family_machine *m,
 {
 	const struct family *f = &m->family;
 
-	if (overlay_check(m, 1, f->ncables ? cables_between : NULL, f, e) != OK)
+	bool cabled = f->ncables || f->pcie;
+
+	if (overlay_check(m, 1, cabled ? cables_between : NULL, f, e) != OK)
 		return e->code;
-	if (m->shape[0] > 1)
+	if (m->shape[0] > 1 || f->apart)
 		net_generate(out, m, spec, e);
-	for (int32_t node = 0; node < m->shape[0] && e->code == OK; node++) {
+	for (int32_t node = 0; node < m->shape[0] && e->code == OK && !f->apart; node++) {
 		char name[32];
 		struct port port = {.fabric = f->fabric,
 		                    .domain = name,
-		                    .geometry = f->ncables ? "graph" : "switch",
+		                    .geometry = cabled ? "graph" : "switch",
 		                    .devices = 1};
 
 		snprintf(name, sizeof(name), "node%d", (int)node);
-		if (f->ncables)
+		if (cabled)
 			node_cabled(out, m, node * f->gpus, port, spec, e);
 		else
 			node_switched(out, m, node * f->gpus, port);

@@ -20,13 +20,14 @@
  * only those between neighbours written out, and any number of chips: our reader needs
  * no more, but SimGrid needs all.
  *
- * `out` is unchanged on an error, which may borrow from `a`.
+ * `out` is unchanged on an error, which may borrow from `a`. *note, unless it is NULL,
+ * becomes what family_note() says, the arena's, or NULL where that is nothing.
  */
 enum { WRITTEN_HOSTS_MAX = 2048 };
 
-enum status platform_generate(struct text *out, struct arena *a, const char *spec,
-                              const char *const *set, int nset, bool brief,
-                              struct error *e);
+enum status platform_generate(struct text *out, const char **note, struct arena *a,
+                              const char *spec, const char *const *set, int nset,
+                              bool brief, struct error *e);
 
 /* --- parts of the file --- */
 

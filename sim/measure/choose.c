@@ -3,16 +3,24 @@
 #include "measure/measure.h"
 #include "text/words_list.h"
 
+#include "base/suggest.h"
+
 #include <string.h>
 
 static enum status refuse_planner(const char *list, int word, struct error *e)
 {
+	struct where at = words_list_at("--planner", list, word);
+	const char *name = at.source + at.col - 1;
+	struct suggestion near = suggest_start(name, strcspn(name, ","));
 	struct text known = {0};
 
-	for (int i = 0; planners[i]; i++)
+	for (int i = 0; planners[i]; i++) {
+		suggest_offer(&near, planners[i]->name);
 		text_printf(&known, "%s%s", i ? ", " : "", planners[i]->name);
-	error_set(e, E_TYPE, words_list_at("--planner", list, word),
-	          "unknown planner, expected all, or some of %s", known.s);
+	}
+	suggest_offer(&near, "all");
+	error_set(e, E_TYPE, at, "unknown planner, expected all, or some of %s%s",
+	          known.s, suggest_ask(&near, ""));
 	text_free(&known);
 	return e->code;
 }
@@ -49,16 +57,21 @@ enum status choose_planners(const struct planner ***out, int *n, struct arena *a
 
 static enum status refuse_clock(const char *list, int word, struct error *e)
 {
+	struct where at = words_list_at("--clock", list, word);
+	const char *name = at.source + at.col - 1;
+	struct suggestion near = suggest_start(name, strcspn(name, ","));
 	struct text known = {0};
 
-	for (int i = 0; clock_kinds[i].name; i++)
+	for (int i = 0; clock_kinds[i].name; i++) {
+		suggest_offer(&near, clock_kinds[i].name);
 		text_printf(&known, "%s%s",
 		            !i                        ? ""
 		            : clock_kinds[i + 1].name ? ", "
 		                                      : " or ",
 		            clock_kinds[i].name);
-	error_set(e, E_TYPE, words_list_at("--clock", list, word),
-	          "unknown clock, expected %s", known.s);
+	}
+	error_set(e, E_TYPE, at, "unknown clock, expected %s%s", known.s,
+	          suggest_ask(&near, ""));
 	text_free(&known);
 	return e->code;
 }

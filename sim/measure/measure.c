@@ -6,9 +6,11 @@
 #include "cost/fluid.h"
 #include "plan/check.h"
 #include "plan/memory.h"
+#include "plan/position.h"
 #include "system/wall.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 const struct clock_kind clock_kinds[] = {
@@ -41,23 +43,46 @@ void bench_init(struct bench *b, const struct machine *m)
 	b->prices = pricer_prices(b->pricer);
 }
 
+/* Frees the placement and the prices that are made for it. */
+static void bench_leave(struct bench *b)
+{
+	pricer_free(b->pricer);
+	free((void *)b->placement.platform);
+	b->placement = (struct placement){0};
+}
+
+/* Returns whether the problem's devices are where those of the placement are. */
+static bool placed_alike(const struct placement *place, const struct problem *p)
+{
+	if (!place->platform || !p->platform)
+		return !place->platform && !p->platform;
+	return place->n == p->ndevices &&
+	       !memcmp(place->platform, p->platform,
+	               (size_t)place->n * sizeof(*place->platform));
+}
+
 void bench_place(struct bench *b, struct problem *p)
 {
-	struct placement place = {.n = p->ndevices, .platform = p->platform};
+	size_t bytes = (size_t)p->ndevices * sizeof(int32_t);
 
+	position_take(p, b->machine);
 	problem_use_memory(p, b->machine);
-	/* Prices stay good while devices stand in order. */
-	if (!b->machine || (!place.platform && !b->placement.platform))
+	if (!b->machine)
 		return;
-	b->placement = place.platform ? place : (struct placement){0};
-	pricer_free(b->pricer);
-	b->pricer = pricer_new(b->machine, place.platform ? &b->placement : NULL);
+	/* Prices stay good while devices stand where they stood. */
+	if (placed_alike(&b->placement, p))
+		return;
+	bench_leave(b);
+	if (p->platform)
+		b->placement = (struct placement){
+			p->ndevices, memcpy(xmalloc(1, bytes), p->platform, bytes)};
+	b->pricer = pricer_new(b->machine, p->platform ? &b->placement : NULL);
 	b->prices = pricer_prices(b->pricer);
 }
 
 void bench_free(struct bench *b)
 {
-	pricer_free(b->pricer);
+	bench_leave(b);
 	model_free(b->model);
 }
 
@@ -91,19 +116,17 @@ static const struct placement *placed(const struct bench *b)
 static bool fits(struct measurement *out, const struct bench *b,
                  const struct problem *p, struct arena *a)
 {
-	int32_t most = p->ndevices - 1;
+	int32_t n = position_needs(p);
 
-	for (int32_t d = 0; p->platform && d < p->ndevices; d++)
-		most = p->platform[d] > most ? p->platform[d] : most;
-	if (!b->machine || most < b->machine->ndevices)
+	if (!b->machine || n <= b->machine->ndevices)
 		return true;
 	out->status = OUTCOME_NOT_APPLICABLE;
 	out->message =
 		p->from_devices || p->to_devices
 			? arena_printf(a, "device %d is out of range, expected 0 to %d",
-	                               most, b->machine->ndevices - 1)
-			: arena_printf(a, "needs %d devices, the platform has %d",
-	                               most + 1, b->machine->ndevices);
+	                               n - 1, b->machine->ndevices - 1)
+			: arena_printf(a, "needs %d devices, the platform has %d", n,
+	                               b->machine->ndevices);
 	return false;
 }
 

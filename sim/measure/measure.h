@@ -29,7 +29,8 @@ int clock_find(const char *name, size_t length);
 /* Where plans are priced and timed. */
 struct bench {
 	const struct machine *machine; /* NULL without a platform */
-	struct placement placement; /* .platform is NULL where devices stand in order */
+	/* Its own list; .platform is NULL where devices stand in order. */
+	struct placement placement;
 	struct prices prices;
 	struct pricer *pricer;
 	struct model *model;
@@ -55,8 +56,9 @@ double bench_seconds(struct step_time *times, const struct bench *b, int clock,
                      const struct steps *s, char *message, size_t size);
 
 /*
- * Takes the problem's devices (borrowed) as the placement, sets the prices for it, and
- * tells the problem the memory of these devices.
+ * Puts a problem that was just made on the machine (plan/position.h), takes its devices
+ * as the placement, sets the prices for it, and tells the problem the memory of these
+ * devices.
  */
 void bench_place(struct bench *b, struct problem *p);
 

@@ -3,6 +3,8 @@
 #include "collective/lower.h"
 #include "cost/bound.h"
 
+#include "base/suggest.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -49,16 +51,20 @@ static int kind_of_collective(const char *name)
 bool perf_op(enum op *out, const char *name, struct where at, struct error *e)
 {
 	int kind = kind_of_collective(name);
+	struct suggestion near;
 	struct text known = {0};
 
 	if (kind >= 0) {
 		*out = kinds[kind].op;
 		return true;
 	}
-	for (int i = 0; i < KINDS; i++)
+	near = suggest_start(name, strlen(name));
+	for (int i = 0; i < KINDS; i++) {
+		suggest_offer(&near, kinds[i].name);
 		text_printf(&known, "%s%s", i ? ", " : "", kinds[i].name);
-	error_set(e, E_RANGE, at, "unknown collective '%s', expected one of %s", name,
-	          known.s);
+	}
+	error_set(e, E_RANGE, at, "unknown collective '%s', expected one of %s%s", name,
+	          known.s, suggest_ask(&near, ""));
 	text_free(&known);
 	return false;
 }

@@ -53,13 +53,34 @@ enum status placing_hierarchy(struct hierarchy *out, const struct machine *m,
 	return OK;
 }
 
-const char *placing_devices(const struct matrix *m, struct arena *a)
+enum status placing_hierarchy_seat(struct hierarchy *out, const struct seat *seat,
+                                   const struct machine *m, int32_t ndevices,
+                                   struct where at, struct error *e)
 {
+	const struct fabric *f = seat->fabric;
+
+	*out = (struct hierarchy){0};
+	if (seat->domains > 1)
+		hierarchy_add(out, NULL, seat->domains);
+	for (int a = 0; a < f->naxes; a++)
+		hierarchy_add(out, NULL, seat->shape[a]);
+	if (f->share > 1)
+		hierarchy_add(out, NULL, f->share);
+	return out->ndevices == ndevices ? OK
+	                                 : placing_hierarchy(out, m, ndevices, at, e);
+}
+
+const char *placing_devices(const struct matrix *m, const struct seat *seat,
+                            struct arena *a)
+{
+	int32_t n = matrix_ndevices(m);
 	const int32_t *devices = matrix_devices(m, a);
+	const int32_t *on = seat ? seat_devices(seat, n, a) : NULL;
 	struct text list = {0};
 
-	for (int32_t d = 0; d < matrix_ndevices(m); d++)
-		text_printf(&list, "%s%d", d ? "," : "", (int)devices[d]);
+	for (int32_t d = 0; d < n; d++)
+		text_printf(&list, "%s%d", d ? "," : "",
+		            (int)(on ? on[devices[d]] : devices[d]));
 	return text_take(&list, a);
 }
 
@@ -88,13 +109,19 @@ static enum status options_of(struct option **out, int64_t *n, const struct benc
 	struct problem_text text = sc->text;
 	struct hierarchy h;
 	struct matrix *matrix;
+	struct seat seat;
+	bool seated = seat_find(&seat, b->machine, mesh->ndevices);
 
 	if (mesh->naxes > MATRIX_AXES_MAX)
 		return error_set(e, E_RANGE, sc->at, "a mesh of more than %d axes",
 		                 MATRIX_AXES_MAX);
-	if (sc->hierarchy
-	            ? hierarchy_parse(&h, a, sc->hierarchy, sc->hierarchy_at, e) != OK
-	            : placing_hierarchy(&h, b->machine, mesh->ndevices, sc->at, e) != OK)
+	if (sc->hierarchy)
+		hierarchy_parse(&h, a, sc->hierarchy, sc->hierarchy_at, e);
+	else if (seated)
+		placing_hierarchy_seat(&h, &seat, b->machine, mesh->ndevices, sc->at, e);
+	else
+		placing_hierarchy(&h, b->machine, mesh->ndevices, sc->at, e);
+	if (e->code != OK)
 		return e->code;
 	if (matrices_of(&matrix, n, a, &h, mesh, sc->at, e) != OK)
 		return e->code;
@@ -102,7 +129,7 @@ static enum status options_of(struct option **out, int64_t *n, const struct benc
 	for (int64_t i = 0; i < *n; i++) {
 		struct option *o = &(*out)[i];
 
-		text.devices = placing_devices(&matrix[i], a);
+		text.devices = placing_devices(&matrix[i], seated ? &seat : NULL, a);
 		o->matrix = &matrix[i];
 		o->number = i;
 		if (problem_make(&o->problem, a, &text, e) != OK)

@@ -223,8 +223,10 @@ static enum status time_placement(struct work_placement *placement, struct timin
 
 		arena_reset(a);
 		text_free(&t->refusal);
-		if (placement->matrix)
-			text.devices = placing_devices(placement->matrix, a);
+		text.devices =
+			placement->matrix
+				? placing_devices(placement->matrix, NULL, a)
+				: arena_printf(a, "0-%d", (int)work->mesh.ndevices - 1);
 		if (problem_make(&p, a, &text, t->error) != OK ||
 		    time_plan(&time[i], &best_s, t, &p, sc, a) != OK ||
 		    (placement->matrix && summed(&p) &&
@@ -238,7 +240,8 @@ static enum status time_placement(struct work_placement *placement, struct timin
 		for (int k = 0; k < t->bench->nclocks; k++)
 			placement->clock_total_s[k] += sc->weight * time[i].time_s[k];
 	}
-	bench_place(t->bench, &(struct problem){.ndevices = work->mesh.ndevices});
+	bench_place(t->bench,
+	            &(struct problem){.ndevices = t->bench->machine->ndevices});
 	text_free(&t->refusal);
 	arena_free(a);
 	return t->error->code;

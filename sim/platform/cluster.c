@@ -11,13 +11,16 @@
 enum status reader_add_host(struct reader *r, const xmlNode *node, struct xml_host *host)
 {
 	const char *digits = host->name + strlen(host->name);
+	bool plain = host->props == r->plain;
 	long number;
 
 	while (digits > host->name && isdigit((unsigned char)digits[-1]))
 		digits--;
 	errno = 0;
 	number = strtol(digits, NULL, 10);
-	if (!*digits || errno || number > INT32_MAX / host->props->share - 1)
+	if (plain)
+		number = r->xml->nhosts;
+	else if (!*digits || errno || number > INT32_MAX / host->props->share - 1)
 		return reader_fail(r, E_SYNTAX, node,
 		                   "host '%s' does not end in the number of its device",
 		                   host->name);
@@ -50,7 +53,8 @@ enum status reader_add_link(struct reader *r, const xmlNode *node, const char *n
 }
 
 struct cluster {
-	const char *id, *policy, *prefix, *suffix;
+	const char *id; /* NULL: a cabinet */
+	const char *policy, *prefix, *suffix;
 	struct link link;
 	const struct xml_props *props;
 	int32_t n;
@@ -68,10 +72,12 @@ static enum status cluster_host(struct reader *r, const xmlNode *node,
 
 	host.name = arena_printf(r->xml->arena, "%s%d%s", c->prefix, (int)number,
 	                         c->suffix);
-	if (flat && reader_add_link(r, node,
-	                            arena_printf(r->xml->arena, "%s_link_%d", c->id,
-	                                         (int)number),
-	                            c->policy, c->link) != OK)
+	if (flat &&
+	    reader_add_link(r, node,
+	                    c->id ? arena_printf(r->xml->arena, "%s_link_%d", c->id,
+	                                         (int)number)
+	                          : arena_printf(r->xml->arena, "link_%s", host.name),
+	                    c->policy, c->link) != OK)
 		return r->error->code;
 	return reader_add_host(r, node, &host);
 }
@@ -178,26 +184,44 @@ static enum status read_backbone(struct reader *r, const xmlNode *node)
 	                   "bb_sharing_policy=\"%s\", expected SHARED", policy);
 }
 
+/* Reads what clusters and cabinets have: hosts and the links to each. */
+static enum status read_hosts(struct reader *r, const xmlNode *node, struct cluster *c,
+                              bool flat)
+{
+	c->prefix = reader_required(r, node, "prefix");
+	c->suffix = reader_required(r, node, "suffix");
+	if (!c->prefix || !c->suffix || !reader_required(r, node, "speed") ||
+	    reader_quantity(r, node, "bw", true, &c->link.bandwidth_Bps) != OK ||
+	    reader_quantity(r, node, "lat", false, &c->link.latency_s) != OK)
+		return r->error->code;
+	c->props = reader_props(r, node);
+	return c->props ? read_radical(r, node, c, flat) : r->error->code;
+}
+
+enum status reader_cabinet(struct reader *r, const xmlNode *node)
+{
+	struct cluster c = {.policy = "SPLITDUPLEX"};
+
+	if (reader_steady(r, node) != OK || !reader_required(r, node, "id"))
+		return r->error->code;
+	return read_hosts(r, node, &c, true);
+}
+
 enum status reader_cluster(struct reader *r, const xmlNode *node)
 {
 	const char *topology = reader_attribute(r, node, "topology");
 	bool flat = !topology || !strcmp(topology, "FLAT");
 	struct cluster c = {.id = reader_required(r, node, "id"),
-	                    .policy = reader_attribute(r, node, "sharing_policy"),
-	                    .prefix = reader_required(r, node, "prefix"),
-	                    .suffix = reader_required(r, node, "suffix")};
+	                    .policy = reader_attribute(r, node, "sharing_policy")};
 
 	if (reader_steady(r, node) != OK || read_backbone(r, node) != OK)
 		return r->error->code;
-	if (!c.id || !c.prefix || !c.suffix || !reader_required(r, node, "speed") ||
-	    reader_quantity(r, node, "bw", true, &c.link.bandwidth_Bps) != OK ||
-	    reader_quantity(r, node, "lat", false, &c.link.latency_s) != OK)
-		return r->error->code;
 	if (!c.policy)
 		c.policy = "SPLITDUPLEX";
-	c.props = reader_props(r, node);
-	if (!c.props || read_radical(r, node, &c, flat) != OK)
+	if (!c.id || read_hosts(r, node, &c, flat) != OK)
 		return r->error->code;
+	if (c.props == r->plain)
+		reader_plain_cluster(r, node);
 	if (flat)
 		return OK;
 	if (!strcmp(topology, "TORUS"))

@@ -88,8 +88,8 @@ static enum status engine_read(struct loader *l)
 
 	if (!l->generated)
 		return engine_load(l, l->xml.text, l->xml.length);
-	status = platform_generate(&whole, l->platform->arena, l->spec, l->set, l->nset,
-	                           false, l->error);
+	status = platform_generate(&whole, NULL, l->platform->arena, l->spec, l->set,
+	                           l->nset, false, l->error);
 	if (status == OK)
 		status = engine_load(l, whole.s, whole.length);
 	text_free(&whole);

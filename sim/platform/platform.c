@@ -9,13 +9,14 @@
 #include <string.h>
 
 /*
- * Returns whether `spec` is a file. A slash behind a brace belongs to a value: 25GB/s.
+ * Returns whether `spec` is a file. A slash behind a brace or '=' belongs to a value:
+ * 25GB/s.
  */
 static bool is_file(const char *spec)
 {
 	size_t n = strlen(spec);
 
-	return memchr(spec, '/', strcspn(spec, "{")) ||
+	return memchr(spec, '/', strcspn(spec, "{=")) ||
 	       (n > 4 && !strcmp(spec + n - 4, ".xml"));
 }
 
@@ -44,10 +45,43 @@ static int split_settings(const char **set, struct arena *a, const char *text)
 	}
 }
 
+/*
+ * Returns the length of what stands before the braces with settings. Those of a size
+ * belong to it, up to the brace that ends it.
+ */
+static size_t base_length(const char *spec)
+{
+	size_t n = strcspn(spec, "{");
+
+	if (!family_sized(spec) || n == 0 || spec[n - 1] != ':')
+		return n;
+	n += strcspn(spec + n, "}");
+	return spec[n] ? n + 1 : n;
+}
+
+bool platform_sized(const char *spec)
+{
+	return !is_file(spec) && family_sized(spec);
+}
+
+enum status platform_size(struct family_size *out, struct arena *a, const char *spec,
+                          int64_t n, struct error *e)
+{
+	size_t length = base_length(spec);
+	const char *base = spec;
+
+	/* An error shows the text, which then must last. */
+	if (spec[length] == '{')
+		base = arena_strndup(a, spec, length);
+	if (family_size(out, a, NULL, base, n, e) == OK)
+		out->spec = arena_printf(a, "%s%s", out->spec, spec + length);
+	return e->code;
+}
+
 enum status platform_split(struct platform_name *out, struct arena *a, const char *spec,
                            struct where at, struct error *e)
 {
-	size_t n = strcspn(spec, "{");
+	size_t n = base_length(spec);
 
 	*out = (struct platform_name){.base = spec};
 	if (!spec[n] || is_file(spec))
@@ -63,11 +97,12 @@ enum status platform_split(struct platform_name *out, struct arena *a, const cha
 }
 
 /* Reads or generates the text of `spec`, without checking it. */
-static enum status take_text(struct text *out, struct arena *a, const char *spec,
-                             const char *const *set, int nset, struct error *e)
+static enum status take_text(struct text *out, const char **note, struct arena *a,
+                             const char *spec, const char *const *set, int nset,
+                             struct error *e)
 {
 	if (!is_file(spec))
-		return platform_generate(out, a, spec, set, nset, true, e);
+		return platform_generate(out, note, a, spec, set, nset, true, e);
 	if (nset)
 		return error_set(e, E_TYPE, where_option("--set", set[0]),
 		                 "settings are for family:shape, but %s is a file",
@@ -124,6 +159,18 @@ static void keep_spec(struct loader *l, struct arena *a, const struct parts *p)
 	l->nset = p->nset;
 }
 
+/* Puts the name of the machine in the place of one that is asked for by a size. */
+static enum status take_sized(const char **spec, struct arena *a, struct error *e)
+{
+	struct family_size size;
+
+	if (!platform_sized(*spec))
+		return OK;
+	if (platform_size(&size, a, *spec, 0, e) == OK)
+		*spec = size.spec;
+	return e->code;
+}
+
 /*
  * Takes the file's text and makes the machine of it with our reader. A generated text
  * is brief, since most machines are never started.
@@ -133,14 +180,17 @@ static enum status read_loader(struct loader *l, struct arena *a, const char *sp
 {
 	struct text text = {0};
 	struct parts parts;
-	enum status status = take_apart(&parts, a, spec, set, nset, l->error);
+	enum status status = take_sized(&spec, a, l->error);
+	const char *note = NULL;
 	size_t length;
 
+	if (status == OK)
+		status = take_apart(&parts, a, spec, set, nset, l->error);
 	l->platform = arena_alloc(a, 1, sizeof(*l->platform));
 	*l->platform = (struct platform){.arena = a, .loader = l};
 	if (status != OK)
 		return status;
-	status = take_text(&text, a, parts.base, parts.set, parts.nset, l->error);
+	status = take_text(&text, &note, a, parts.base, parts.set, parts.nset, l->error);
 	length = text.length;
 	l->generated = !is_file(spec);
 	keep_spec(l, a, &parts);
@@ -150,8 +200,11 @@ static enum status read_loader(struct loader *l, struct arena *a, const char *sp
 	text_free(&text);
 	if (status != OK)
 		return status;
-	return platform_xml_machine(&l->platform->machine, &l->graph, &l->xml,
-	                            arena_strdup(a, spec), l->error);
+	status = platform_xml_machine(&l->platform->machine, &l->graph, &l->xml,
+	                              arena_strdup(a, spec), l->error);
+	if (status == OK)
+		l->platform->machine->note = note ? note : l->xml.note;
+	return status;
 }
 
 enum status platform_machine(struct machine **out, struct arena *a, const char *spec,
@@ -176,9 +229,10 @@ enum status platform_text(struct text *out, struct arena *a, const char *spec,
 	if (is_file(spec)) {
 		if (read_loader(&l, a, spec, set, nset) == OK)
 			text_append(out, l.xml.text, l.xml.length);
-	} else if (take_apart(&parts, a, spec, set, nset, l.error) == OK) {
-		platform_generate(out, a, parts.base, parts.set, parts.nset, brief,
-		                  l.error);
+	} else if (take_sized(&spec, a, l.error) == OK &&
+	           take_apart(&parts, a, spec, set, nset, l.error) == OK) {
+		platform_generate(out, NULL, a, parts.base, parts.set, parts.nset,
+		                  brief, l.error);
 	}
 	return l.error->code;
 }

@@ -21,6 +21,7 @@
 
 #include "array/machine.h"
 #include "base/error.h"
+#include "facts/families.h"
 
 struct loader;
 
@@ -45,6 +46,19 @@ struct platform_name {
 };
 
 /*
+ * Returns whether the platform is asked for by its size, `family:{64}` or `family:{n}`
+ * (facts/families.h), of which settings may stand behind, too.
+ */
+bool platform_sized(const char *spec);
+
+/*
+ * Names the machine of that size, family:shape with the settings of `spec`, for a mesh
+ * of n devices (0: there is none). Errors: those of family_size().
+ */
+enum status platform_size(struct family_size *out, struct arena *a, const char *spec,
+                          int64_t n, struct error *e);
+
+/*
  * Splits the name of a platform. It is an E_SYNTAX at `at` if the braces have no
  * settings, or if nothing stands before them.
  */
@@ -53,8 +67,8 @@ enum status platform_split(struct platform_name *out, struct arena *a, const cha
 
 /*
  * Makes the machine alone, never with SimGrid, whose routes cannot be asked. `spec` is a file
- * (it has a '/' before any '{', or ends in .xml) or family:shape, also with settings
- * behind it, {key=value,...}; more of them in `set`, each "key=value", come after these,
+ * (it has a '/' before any '{' or '=', or ends in .xml) or family:shape or family:{64}, also with
+ * settings behind it, {key=value,...}; more of them in `set`, each "key=value", come after these,
  * and none are for files. Errors: facts/families.h's, and for a file what is wrong with it,
  * with line and column.
  */

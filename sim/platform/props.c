@@ -196,9 +196,43 @@ static enum status props_whole(const struct reader *r, const xmlNode *node,
 	return r->error->code;
 }
 
+/* Returns whether a <prop> is one of those that hosts must have here. */
+static bool is_ours(const struct reader *r, const xmlNode *prop)
+{
+	static const char *const names[] = {"fabric",   "domain",    "priority",
+	                                    "profile",  "geometry",  "memory_bytes",
+	                                    "launch_s", "memory_Bps"};
+	const char *id = reader_peek(r, prop, "id");
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (!strcmp(id, names[i]))
+			return true;
+	return false;
+}
+
+/*
+ * Returns the properties of all hosts of a file that states none; what is assumed of them
+ * plain.c settles.
+ */
+static const struct xml_props *plain_props(struct reader *r)
+{
+	if (!r->plain) {
+		r->plain = arena_alloc(r->xml->arena, 1, sizeof(*r->plain));
+		*r->plain = (struct xml_props){.fabric = "net",
+		                               .domain = "all",
+		                               .profile = "plain",
+		                               .geometry = "graph",
+		                               .share = 1,
+		                               .tuning = tuning_default};
+	}
+	r->nplain++;
+	return r->plain;
+}
+
 const struct xml_props *reader_props(struct reader *r, const xmlNode *node)
 {
 	struct xml_props *p = arena_alloc(r->xml->arena, 1, sizeof(*p));
+	bool ours = false;
 
 	*p = (struct xml_props){.priority = -1,
 	                        .memory_bytes = -1,
@@ -206,9 +240,22 @@ const struct xml_props *reader_props(struct reader *r, const xmlNode *node)
 	                        .launch_s = -1,
 	                        .share = 1,
 	                        .tuning = tuning_default};
-	for (const xmlNode *c = node->children; c; c = c->next)
-		if (c->type == XML_ELEMENT_NODE &&
-		    !strcmp((const char *)c->name, "prop") && read_prop(r, c, p) != OK)
+	for (const xmlNode *c = node->children; c; c = c->next) {
+		if (c->type != XML_ELEMENT_NODE ||
+		    strcmp((const char *)c->name, "prop"))
+			continue;
+		if (read_prop(r, c, p) != OK)
 			return NULL;
+		ours = ours || is_ours(r, c);
+	}
+	if (!ours && !r->stated)
+		return plain_props(r);
+	r->stated = true;
+	if (r->plain) {
+		reader_fail(
+			r, E_TYPE,
+			node, "has properties that hosts before it lack, expected them on all");
+		return NULL;
+	}
 	return props_whole(r, node, p) == OK ? p : NULL;
 }

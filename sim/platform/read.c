@@ -32,6 +32,10 @@ static enum status read_link(struct reader *r, const xmlNode *node)
 	if (reader_attribute(r, node, "latency") &&
 	    reader_quantity(r, node, "latency", false, &link.latency_s) != OK)
 		return r->error->code;
+	if (policy && !strcmp(policy, "FATPIPE")) {
+		*list_add(&r->fatpipe, r->xml->arena) = id;
+		return OK;
+	}
 	return reader_add_link(r, node, id, policy ? policy : "SHARED", link);
 }
 
@@ -118,8 +122,10 @@ static enum status read_route(struct reader *r, const xmlNode *node)
 	if ((from < 0 || to < 0) && !r->routers)
 		return reader_fail(r, E_SYNTAX, node, "there is no host '%s'",
 		                   from < 0 ? src : dst);
-	if (from < 0 || to < 0)
-		return OK; /* of a router: SimGrid's business */
+	if (reader_no_fatpipe(r, node) != OK)
+		return r->error->code;
+	if (from < 0 || to < 0 || (from == to && r->fatpipe.n))
+		return OK; /* of a router or to itself: SimGrid's business */
 	if (route_links(r, node, from, to, false) == OK && both && from != to)
 		route_links(r, node, to, from, true);
 	return r->error->code;
@@ -137,6 +143,7 @@ static enum status read_element(struct reader *r, const xmlNode *node)
 	} known[] = {{"host", read_host},
 	             {"link", read_link},
 	             {"cluster", reader_cluster},
+	             {"cabinet", reader_cabinet},
 	             {"route", read_route}};
 	const char *name = (const char *)node->name;
 
@@ -147,8 +154,9 @@ static enum status read_element(struct reader *r, const xmlNode *node)
 	r->xml->bypassed = r->xml->bypassed || !strcmp(name, "bypassRoute");
 	for (size_t i = 0; i < sizeof(passed) / sizeof(*passed); i++)
 		if (!strcmp(name, passed[i]))
-			return OK;
-	return reader_fail(r, E_SYNTAX, node, "<%s> is not an element of a platform",
+			return reader_no_fatpipe(r, node);
+	return reader_fail(r, E_SYNTAX, node,
+	                   "<%s> is not an element of a platform that is read here",
 	                   name);
 }
 
@@ -298,6 +306,7 @@ enum status platform_xml_read(struct platform_xml *out, struct arena *a,
 	if (!r.stream)
 		return error_set(r.error, E_SYNTAX, at, "not XML");
 	read_stream(&r);
+	reader_plain_end(&r);
 	/* Asking for the document makes it ours to free. */
 	doc = xmlTextReaderCurrentDoc(r.stream);
 	xmlFreeTextReader(r.stream);

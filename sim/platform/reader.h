@@ -7,6 +7,8 @@
 
 #include "platform/xml.h"
 
+#include "base/list.h"
+
 #include <libxml/tree.h>
 #include <libxml/xmlreader.h>
 
@@ -22,6 +24,15 @@ struct reader {
 	int32_t zone[ZONES_DEPTH_MAX + 1];
 	int32_t nzones;
 	bool routers; /* there are some, so a name need not be a host's */
+	/*
+	 * A file of another program, none of whose hosts have properties of ours: `plain` are
+	 * those of all hosts, else NULL. `stated` says that some hosts have ours.
+	 */
+	struct xml_props *plain;
+	bool stated;
+	int32_t nplain; /* how many hosts and clusters there are */
+	/* FATPIPE links, which are for routes from a host to itself. */
+	LIST(const char *) fatpipe;
 };
 
 struct xml_place reader_place(const struct reader *r, const xmlNode *node);
@@ -62,7 +73,21 @@ enum status reader_quantity(const struct reader *r, const xmlNode *node,
  */
 const struct xml_props *reader_props(struct reader *r, const xmlNode *node);
 
-/* Adds a host, whose device its name tells. */
+/*
+ * For a file that states no properties (plain.c): the first says of what geometry a cluster
+ * is, the second settles it when all is read: a single cluster has its own, all else is a
+ * graph whose routes SimGrid is asked for.
+ */
+void reader_plain_cluster(struct reader *r, const xmlNode *node);
+void reader_plain_end(struct reader *r);
+
+/*
+ * Refuses a route of any kind that leads from one end to another over a FATPIPE link: nobody
+ * shares that, which is not how links are here.
+ */
+enum status reader_no_fatpipe(struct reader *r, const xmlNode *route);
+
+/* Adds a host, whose device its name tells, or in a plain file its place. */
 enum status reader_add_host(struct reader *r, const xmlNode *node,
                             struct xml_host *host);
 
@@ -71,5 +96,8 @@ enum status reader_add_link(struct reader *r, const xmlNode *node, const char *n
                             const char *policy, struct link link);
 
 enum status reader_cluster(struct reader *r, const xmlNode *node);
+
+/* Reads <cabinet>: hosts of a zone with routing Cluster, each with a link of its own. */
+enum status reader_cabinet(struct reader *r, const xmlNode *node);
 
 #endif

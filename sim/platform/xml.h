@@ -65,6 +65,7 @@ struct platform_xml {
 	struct table hosts_by_name, links_by_name, routes_by_ends;
 	/* <bypassRoute>s, backbones or limiters change the routes that are read. */
 	bool bypassed;
+	const char *note; /* what is assumed where no host has properties, else NULL */
 	/* What SimGrid numbers over all clusters of the file (topology.h). */
 	int32_t fat_tree_hosts, fat_tree_links, dragonfly_links;
 };

@@ -27,7 +27,9 @@
 	X(TIME, "time_s") X(BASELINE_TIME, "baseline_time_s") X(SOLVED, "solved") \
 	X(SCENARIOS, "scenarios") X(BYTES_N, "bytes_n") X(BYTES, "times_recv_bound") \
 	X(BYTES_HIGH, "times_recv_bound_q95") X(BYTES_LARGEST, "times_recv_bound_max") \
-	X(CROSSING, "crossing")
+	X(CROSSING, "crossing") X(KIND, "kind") X(MEDIAN, "speedup_median") \
+	X(CASES, "cases") X(BASELINE_OVER, "baseline_over_memory") \
+	X(OVER, "over_memory") X(CANNOT, "cannot")
 /* clang-format on */
 
 #define FIELD_NUMBER(number, name) number,
@@ -71,6 +73,16 @@ static struct line start_line(const struct report *r, const char *section,
 	return l;
 }
 
+static struct line start_kind(const struct report *r, const char *section,
+                              enum report_kind kind, const char *platform,
+                              const char *clock, const char *planner)
+{
+	struct line l = start_line(r, section, platform, clock, planner);
+
+	l.text[KIND] = report_kind_name(kind);
+	return l;
+}
+
 static void finish_line(FILE *out, const struct line *l)
 {
 	for (int f = 0; f < FIELDS; f++)
@@ -78,13 +90,20 @@ static void finish_line(FILE *out, const struct line *l)
 	fputs("\r\n", out);
 }
 
-static void write_comparison(FILE *out, const struct report *r,
+static void write_comparison(FILE *out, const struct report *r, const char *section,
                              const struct report_line *s)
 {
-	struct line l = start_line(r, s->family ? "family" : "total", s->platform,
-	                           s->clock, s->planner);
+	struct line l =
+		start_kind(r, section, s->kind, s->platform, s->clock, s->planner);
 
 	l.text[FAMILY] = s->family;
+	set_real(&l, MEDIAN, s->speedup.median);
+	if (strcmp(section, "first") == 0)
+		l.text[CASES] = s->without ? "without rematerialization" : "all";
+	if (l.text[CASES] && !s->without) {
+		set_count(&l, BASELINE_OVER, s->baseline_over);
+		set_count(&l, OVER, s->over);
+	}
 	set_count(&l, N, s->speedup.n);
 	set_real(&l, SPEEDUP, s->speedup.geomean);
 	set_real(&l, LOW, s->interval.lo);
@@ -107,13 +126,40 @@ static void write_cell(FILE *out, const struct report *r, const struct report_ma
                        size_t row, size_t column)
 {
 	const struct report_cell *c = &m->cell[row * m->nplanners + column];
-	struct line l = start_line(r, "matrix", m->platform, m->clock, m->planner[row]);
+	struct line l = start_kind(r, "matrix", m->kind, m->platform, m->clock,
+	                           m->planner[row]);
 
 	l.text[BASELINE] = m->planner[column];
 	set_count(&l, N, c->n);
 	set_real(&l, SPEEDUP, c->speedup);
 	set_count(&l, MEMORY_N, c->memory_n);
 	set_real(&l, MEMORY, c->memory);
+	finish_line(out, &l);
+}
+
+/* Writes each planner over the cases that all solve. */
+static void write_same(FILE *out, const struct report *r, const struct report_same *s)
+{
+	for (size_t p = 0; p < s->nplanners; p++) {
+		struct line l = start_kind(r, "same", s->kind, s->platform, s->clock,
+		                           s->planner[p]);
+
+		set_count(&l, N, s->n);
+		set_real(&l, SPEEDUP, s->speedup[p]);
+		set_count(&l, SCENARIOS, s->all);
+		set_count(&l, CANNOT, s->cannot[p]);
+		finish_line(out, &l);
+	}
+}
+
+/* Writes where scenarios of a machine ran: the platform is its example. */
+static void write_ran(FILE *out, const struct report *r, const struct report_ran *p)
+{
+	struct line l = start_line(r, "machine", p->machine, NULL, NULL);
+
+	l.text[BASELINE] = NULL;
+	l.text[EXAMPLE] = p->platform;
+	set_count(&l, SCENARIOS, p->scenarios);
 	finish_line(out, &l);
 }
 
@@ -128,7 +174,8 @@ static void write_matrix(FILE *out, const struct report *r,
 
 static void write_bound(FILE *out, const struct report *r, const struct report_bound *b)
 {
-	struct line l = start_line(r, "bound", b->platform, b->clock, b->planner);
+	struct line l =
+		start_kind(r, "bound", b->kind, b->platform, b->clock, b->planner);
 
 	l.text[BASELINE] = NULL;
 	set_count(&l, BOUND_N, b->n);
@@ -140,7 +187,8 @@ static void write_bound(FILE *out, const struct report *r, const struct report_b
 
 static void write_bytes(FILE *out, const struct report *r, const struct report_bytes *b)
 {
-	struct line l = start_line(r, "bytes", b->platform, b->clock, b->planner);
+	struct line l =
+		start_kind(r, "bytes", b->kind, b->platform, b->clock, b->planner);
 
 	l.text[BASELINE] = NULL;
 	set_count(&l, SOLVED, b->solved);
@@ -155,7 +203,7 @@ static void write_bytes(FILE *out, const struct report *r, const struct report_b
 /* Writes `best` over the fastest of the others, and then its losses. */
 static void write_best(FILE *out, const struct report *r, const struct report_best *b)
 {
-	struct line l = start_line(r, "best", b->platform, b->clock, "best");
+	struct line l = start_kind(r, "best", b->kind, b->platform, b->clock, "best");
 
 	l.text[BASELINE] = "fastest other";
 	set_count(&l, N, b->n);
@@ -169,7 +217,7 @@ static void write_best(FILE *out, const struct report *r, const struct report_be
 	for (size_t i = 0; i < b->nlosses; i++) {
 		const struct report_loss *loss = &r->loss[b->first_loss + i];
 
-		l = start_line(r, "loss", b->platform, b->clock, "best");
+		l = start_kind(r, "loss", b->kind, b->platform, b->clock, "best");
 		l.text[BASELINE] = loss->rival;
 		l.text[EXAMPLE] = loss->scenario;
 		set_real(&l, TIME, loss->best_s);
@@ -231,7 +279,8 @@ static void write_change(FILE *out, const struct report *r,
 static void write_origin(FILE *out, const struct report *r,
                          const struct report_origin *o)
 {
-	struct line l = start_line(r, "origin", o->platform, o->clock, o->planner);
+	struct line l =
+		start_kind(r, "origin", o->kind, o->platform, o->clock, o->planner);
 
 	set_count(&l, N, o->n);
 	set_count(&l, REMAT_N, o->remat_n);
@@ -255,7 +304,8 @@ static void write_left(FILE *out, const struct report *r, const struct report_le
 static void write_planning(FILE *out, const struct report *r,
                            const struct report_planning *p)
 {
-	struct line l = start_line(r, "planning", p->platform, p->clock, p->planner);
+	struct line l =
+		start_kind(r, "planning", p->kind, p->platform, p->clock, p->planner);
 
 	set_count(&l, N, p->planning_s.n);
 	set_real(&l, PLANNING_MEDIAN, p->planning_s.median);
@@ -278,8 +328,15 @@ void report_csv(FILE *out, const struct report *r)
 	for (int f = 0; f < FIELDS; f++)
 		csv_put(out, field_names[f], f == 0);
 	fputs("\r\n", out);
+	for (size_t i = 0; i < r->nfirst; i++)
+		write_comparison(out, r, "first", &r->first[i]);
+	for (size_t i = 0; i < r->nsame; i++)
+		write_same(out, r, &r->same[i]);
+	for (size_t i = 0; i < r->nran; i++)
+		write_ran(out, r, &r->ran[i]);
 	for (size_t i = 0; i < r->nlines; i++)
-		write_comparison(out, r, &r->line[i]);
+		write_comparison(out, r, r->line[i].family ? "family" : "total",
+		                 &r->line[i]);
 	for (size_t i = 0; i < r->nbests; i++)
 		write_best(out, r, &r->best[i]);
 	for (size_t i = 0; i < r->nmatrices; i++)

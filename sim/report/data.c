@@ -1,63 +1,45 @@
-#include "report/data.h"
-#include "report/select.h"
+#include "report/item.h"
 
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* A row and what became of it; its reason is NULL as long as it is not left out. */
-struct item {
-	const struct row *row;
-	const char *reason;
-	const char *pattern; /* the reason with '#' for numbers */
-	double ratio;        /* baseline_s / planner_s, if compared */
-	const struct row *reference;
-	bool used; /* a baseline row some planner's row was compared with */
-};
-
 struct gathering {
 	struct report *report;
 	struct arena *arena;
 	const struct report_options *options;
-	struct item *item; /* by platform, clock, planner, family, scenario */
+	struct item *item; /* by place, planner, family, scenario */
 	size_t nitems;
-	struct item **baseline; /* by platform, clock, scenario */
+	struct item **baseline; /* by place and scenario */
 	size_t nbaselines;
 };
 
-static int compare_place(const struct row *a, const struct row *b)
-{
-	int order = strcmp(a->platform, b->platform);
-
-	return order ? order : strcmp(a->clock, b->clock);
-}
-
 static int compare_group(const struct row *a, const struct row *b)
 {
-	int order = compare_place(a, b);
+	int order = report_compare_places(a, b);
 
 	return order ? order : strcmp(a->planner, b->planner);
 }
 
 static int compare_items(const void *left, const void *right)
 {
-	const struct row *a = ((const struct item *)left)->row;
-	const struct row *b = ((const struct item *)right)->row;
+	const struct item *x = left, *y = right;
+	const struct row *a = x->row, *b = y->row;
 	int order = compare_group(a, b);
 
 	if (order == 0)
-		order = strcmp(a->family, b->family);
-	return order ? order : strcmp(a->scenario, b->scenario);
+		order = strcmp(x->family, y->family);
+	return order ? order : report_compare_cases(a, b);
 }
 
 static int compare_baselines(const void *left, const void *right)
 {
 	const struct row *a = (*(const struct item *const *)left)->row;
 	const struct row *b = (*(const struct item *const *)right)->row;
-	int order = compare_place(a, b);
+	int order = report_compare_places(a, b);
 
-	return order ? order : strcmp(a->scenario, b->scenario);
+	return order ? order : report_compare_cases(a, b);
 }
 
 static bool is_baseline(const struct gathering *g, const struct row *r)
@@ -139,7 +121,14 @@ static void judge_baseline(const struct gathering *g, struct item *i)
 		                                : "no planner to compare with";
 }
 
-/* Fills in the figures over those of n items that are compared. */
+static int compare_ratios(const void *left, const void *right)
+{
+	const double *a = left, *b = right;
+
+	return (*a > *b) - (*a < *b);
+}
+
+/* Fills in the figures over those of n items that are compared, or of them l->without. */
 static void fill_line(const struct gathering *g, struct report_line *l,
                       const struct item *item, size_t n)
 {
@@ -152,7 +141,7 @@ static void fill_line(const struct gathering *g, struct report_line *l,
 	for (size_t i = 0; i < n; i++) {
 		int64_t theirs, ours;
 
-		if (!item[i].reference)
+		if (!item[i].reference || (l->without && item[i].reference->full_remat))
 			continue;
 		theirs = item[i].reference->peak_live_bytes;
 		ours = item[i].row->peak_live_bytes;
@@ -173,6 +162,8 @@ static void fill_line(const struct gathering *g, struct report_line *l,
 		m++;
 	}
 	l->speedup = summary_of(ratio, m);
+	/* The order of the sample decides what is drawn; it must not be that of names. */
+	qsort(ratio, m, sizeof(*ratio), compare_ratios);
 	l->interval =
 		stat_bootstrap(ratio, m, REPORT_RESAMPLES, REPORT_LEVEL, REPORT_SEED);
 	l->test = g->options->test == REPORT_SIGN ? paired_sign(difference, m)
@@ -223,21 +214,57 @@ static void add_planning(struct report *r, const struct item *item, size_t n)
 	for (size_t i = 0; i < n; i++)
 		if (!isnan(item[i].row->planning_s))
 			planning_s[m++] = item[i].row->planning_s;
-	r->planning[r->nplannings++] =
-		(struct report_planning){item->row->platform, item->row->clock,
-	                                 item->row->planner, summary_of(planning_s, m)};
+	r->planning[r->nplannings++] = (struct report_planning){
+		report_kind(item->row), row_machine(item->row), item->row->clock,
+		item->row->planner, summary_of(planning_s, m)};
 	free(planning_s);
 }
 
-/* Adds the lines of one platform, clock and planner, whose n items are sorted by family. */
+/*
+ * Adds a group's lines of the first tables: that of all cases, which is known, and that of
+ * those in which the baseline does not rematerialize fully.
+ */
+static void add_first(const struct gathering *g, const struct report_line *all,
+                      const struct item *item, size_t n)
+{
+	struct report *r = g->report;
+	struct report_line *line = &r->first[r->nfirst++], *without = line + 1;
+
+	*line = *all;
+	for (size_t i = 0; i < n; i++) {
+		const struct item *reference = find_baseline(g, item[i].row);
+
+		if (!reference)
+			continue;
+		if (reference->row->status == OUTCOME_OVER_MEMORY)
+			line->baseline_over++;
+		else if (item[i].row->status == OUTCOME_OVER_MEMORY)
+			line->over++;
+		if (item[i].reference && item[i].ratio > REPORT_PAPER_MAX) {
+			line->above++;
+			line->above_remat += item[i].reference->full_remat;
+		}
+	}
+	*without = (struct report_line){.kind = all->kind,
+	                                .platform = all->platform,
+	                                .clock = all->clock,
+	                                .planner = all->planner,
+	                                .without = true};
+	fill_line(g, without, item, n);
+	r->nfirst++;
+}
+
+/* Adds the lines of one place and planner, whose n items are sorted by family. */
 static void add_group(const struct gathering *g, const struct item *item, size_t n)
 {
 	const struct row *first = item->row;
 	struct report *r = g->report;
-	struct report_line line = {.platform = first->platform,
+	struct report_line line = {.kind = report_kind(first),
+	                           .platform = row_machine(first),
 	                           .clock = first->clock,
 	                           .planner = first->planner};
-	struct report_origin origin = {.platform = first->platform,
+	struct report_origin origin = {.kind = report_kind(first),
+	                               .platform = row_machine(first),
 	                               .clock = first->clock,
 	                               .planner = first->planner};
 	size_t families = 0, end;
@@ -246,18 +273,21 @@ static void add_group(const struct gathering *g, const struct item *item, size_t
 		struct report_line *l = &r->line[r->nlines++];
 
 		for (end = i + 1; end < n; end++)
-			if (strcmp(item[i].row->family, item[end].row->family) != 0)
+			if (strcmp(item[i].family, item[end].family) != 0)
 				break;
 		*l = line;
-		l->family = item[i].row->family;
+		l->family = item[i].family;
+		l->members = item[i].members;
 		fill_line(g, l, item + i, end - i);
 	}
 	if (families == 1)
 		line = r->line[r->nlines - 1]; /* spares the bootstrap */
 	else
 		fill_line(g, &line, item, n);
-	line.family = NULL;
+	line.family = line.members = NULL;
 	r->line[r->nlines++] = line;
+	if (report_shown(r, &line))
+		add_first(g, &line, item, n);
 	fill_origin(&origin, item, n);
 	r->origin[r->norigins++] = origin;
 }
@@ -268,6 +298,7 @@ static void add_groups(const struct gathering *g)
 	size_t end;
 
 	r->line = arena_alloc(g->arena, 2 * g->nitems, sizeof(*r->line));
+	r->first = arena_alloc(g->arena, 2 * g->nitems, sizeof(*r->first));
 	r->origin = arena_alloc(g->arena, g->nitems, sizeof(*r->origin));
 	r->planning = arena_alloc(g->arena, g->nitems, sizeof(*r->planning));
 	for (size_t i = 0; i < g->nitems; i = end) {
@@ -301,7 +332,7 @@ static int compare_kinds(const struct item *a, const struct item *b)
 	int order = strcmp(a->row->planner, b->row->planner);
 
 	if (order == 0)
-		order = strcmp(a->row->platform, b->row->platform);
+		order = strcmp(row_machine(a->row), row_machine(b->row));
 	if (order == 0)
 		order = (int)a->row->status - (int)b->row->status;
 	return order ? order : strcmp(a->pattern, b->pattern);
@@ -336,36 +367,14 @@ static void add_left(const struct gathering *g)
 
 		if (i == 0 || compare_kinds(left[i - 1], left[i]) != 0)
 			r->left[r->nlefts++] = (struct report_left){
-				row->planner,    row->platform, row->status,
-				left[i]->reason, row->scenario, 0};
+				row->planner,    row_machine(row), row->status,
+				left[i]->reason, row->scenario,    0};
 		l = &r->left[r->nlefts - 1];
 		l->rows++;
 		if (strcmp(l->reason, left[i]->reason) != 0)
 			l->reason = left[i]->pattern;
 	}
 	free(left);
-}
-
-static int compare_families(const void *left, const void *right)
-{
-	const struct row *a = *(const struct row *const *)left;
-	const struct row *b = *(const struct row *const *)right;
-
-	return strcmp(a->family, b->family);
-}
-
-/* Counts the families, which have lines of their own if they are few or asked for. */
-static void count_families(const struct gathering *g, const struct row **rows)
-{
-	struct report *r = g->report;
-
-	for (size_t i = 0; i < g->nitems; i++)
-		rows[i] = g->item[i].row;
-	qsort(rows, g->nitems, sizeof(*rows), compare_families);
-	for (size_t i = 0; i < g->nitems; i++)
-		r->nfamilies +=
-			i == 0 || strcmp(rows[i - 1]->family, rows[i]->family) != 0;
-	r->families = g->options->families || r->nfamilies <= REPORT_FAMILIES;
 }
 
 static void sort_items(struct gathering *g, const struct row *rows, size_t n)
@@ -375,6 +384,8 @@ static void sort_items(struct gathering *g, const struct row *rows, size_t n)
 	for (size_t i = 0; i < n; i++)
 		if (report_wanted(g->options, &rows[i]))
 			g->item[g->nitems++] = (struct item){.row = &rows[i]};
+	report_name_families(g->report, g->arena, g->item, g->nitems,
+	                     g->options->families);
 	qsort(g->item, g->nitems, sizeof(*g->item), compare_items);
 	for (size_t i = 0; i < g->nitems; i++)
 		if (is_baseline(g, g->item[i].row))
@@ -392,8 +403,10 @@ enum status report_gather(struct report *out, struct arena *a, const struct row 
 
 	if (status != OK)
 		return status;
-	*out = (struct report){
-		.baseline = baseline, .pattern = o->family, .unfinished = o->unfinished};
+	*out = (struct report){.baseline = baseline,
+	                       .pattern = o->family,
+	                       .unfinished = o->unfinished,
+	                       .details = o->details};
 	for (size_t i = 0; i < n; i++)
 		out->all += report_family(o, &rows[i]);
 	out->test = o->test == REPORT_SIGN ? "the sign test"
@@ -401,8 +414,12 @@ enum status report_gather(struct report *out, struct arena *a, const struct row 
 	sort_items(&g, rows, n);
 	out->other_clocks = out->all - g.nitems;
 	sorted = xmalloc(g.nitems ? g.nitems : 1, sizeof(*sorted));
-	count_families(&g, sorted);
+	for (size_t i = 0; i < g.nitems; i++)
+		sorted[i] = g.item[i].row;
 	report_rivals(out, a, sorted, g.nitems);
+	report_same(out, a, sorted, g.nitems);
+	report_machines(out, a, sorted, g.nitems);
+	report_choose(out, a, sorted, g.nitems, o);
 	out->curves = report_curves(a, baseline, sorted, g.nitems);
 	free(sorted);
 	for (size_t i = 0; i < g.nitems; i++)

@@ -5,7 +5,7 @@
 #define SHARDSIM_SIM_REPORT_DATA_H
 
 #include "report/curve.h"
-#include "report/report.h"
+#include "report/select.h"
 #include "stat/paired.h"
 #include "stat/summary.h"
 
@@ -13,10 +13,18 @@
 #define REPORT_LEVEL 0.95
 enum { REPORT_RESAMPLES = 10000, REPORT_SEED = 1 };
 
-/* One planner against the baseline on one platform and clock. */
+/*
+ * Where figures are from: `platform` is the machine under which rows are grouped
+ * (row_machine()), and there are figures of one kind of problem only.
+ */
+
+/* One planner against the baseline on one machine and clock. */
 struct report_line {
+	enum report_kind kind;
 	const char *platform, *clock, *planner;
-	const char *family; /* NULL: all of them */
+	const char *family;  /* NULL: all of them; REPORT_OTHERS: the small ones */
+	const char *members; /* of a family: which are REPORT_OTHERS here; or NULL */
+	bool without; /* only cases in which the baseline does not rematerialize fully */
 	struct summary speedup;
 	struct interval interval;
 	size_t wins, ties, losses;
@@ -25,10 +33,29 @@ struct report_line {
 	double memory; /* geometric mean of baseline / planner peak_live_bytes */
 	size_t bound_n;
 	double bound; /* geometric mean of time / bound */
+	/* In how many cases the plan of the baseline, the planner's does not fit. */
+	size_t baseline_over, over;
+	/* Cases above REPORT_PAPER_MAX, and in how many the baseline rematerializes. */
+	size_t above, above_remat;
 };
+
+/*
+ * The abstract of arXiv 2112.01075: "a geometric mean speedup of 1.22x, with maximum
+ * speedups as a high as 5.7x" of its synthesizer over XLA's partitioner.
+ */
+#define REPORT_PAPER_MEAN 1.22
+#define REPORT_PAPER_MAX 5.7
+
+/*
+ * The family of those families of which at most two scenarios are solved on a machine,
+ * unless each is asked for.
+ */
+#define REPORT_OTHERS "others"
+enum { REPORT_SMALL_FAMILY = 2 };
 
 /* The scenarios where the baseline has a full rematerialization, and the others. */
 struct report_origin {
+	enum report_kind kind;
 	const char *platform, *clock, *planner;
 	size_t n, remat_n;
 	double share;       /* remat_n / n */
@@ -45,12 +72,14 @@ struct report_left {
 };
 
 struct report_planning {
+	enum report_kind kind;
 	const char *platform, *clock, *planner;
 	struct summary planning_s;
 };
 
-/* Planner against planner on one platform and clock. */
+/* Planner against planner on one machine and clock. */
 struct report_matrix {
+	enum report_kind kind;
 	const char *platform, *clock;
 	size_t nplanners;
 	const char **planner; /* in byte order */
@@ -64,13 +93,33 @@ struct report_matrix {
 enum { REPORT_QUANTILES = 6 };
 extern const double report_quantiles[REPORT_QUANTILES];
 struct report_bound {
+	enum report_kind kind;
 	const char *platform, *clock, *planner;
 	size_t n;
 	double mean, quantile[REPORT_QUANTILES];
 };
 
+/* How many scenarios of a machine ran on a platform that is not called like it. */
+struct report_ran {
+	const char *machine, *platform;
+	size_t scenarios;
+};
+
+/* Planners over the same cases of one machine and clock. */
+struct report_same {
+	enum report_kind kind;
+	const char *platform, *clock;
+	size_t n;   /* scenarios that all of them solve, in times above zero */
+	size_t all; /* scenarios that some planner solves */
+	size_t nplanners;
+	const char **planner; /* in byte order */
+	double *speedup;      /* of each: geometric mean of baseline / planner over n */
+	size_t *cannot;       /* of each: how many of `all` it does not solve */
+};
+
 /* Received bytes over the bytes that a device lacks. */
 struct report_bytes {
+	enum report_kind kind;
 	const char *platform, *clock, *planner;
 	size_t solved, all; /* scenarios: ok here, ok for any planner */
 	size_t n;
@@ -79,8 +128,10 @@ struct report_bytes {
 
 /* The planner `best` against the fastest of the others. */
 struct report_best {
+	enum report_kind kind;
 	const char *platform, *clock;
 	size_t n, wins, ties, losses, gain_n;
+	size_t exchanges; /* of the n: plans of best with an exchange, not portable */
 	size_t first_loss, nlosses; /* those above REPORT_LOSS, in report->loss */
 	double gain;                /* geometric mean of fastest other / best */
 };
@@ -104,6 +155,17 @@ const char *report_cause(struct arena *a, const struct row *best,
 struct report {
 	const char *baseline, *test;
 	struct report_line *line;
+	/*
+	 * The lines of the first tables: for each kind, machine and shown planner, under
+	 * one clock, two lines: of all cases, and of those without a full rematerialization.
+	 */
+	struct report_line *first;
+	const char *clock;  /* that clock */
+	const char **shown; /* those planners */
+	size_t nfirst, nshown;
+	struct report_same *same;
+	struct report_ran *ran; /* by machine and platform */
+	size_t nsame, nran;
 	struct report_origin *origin;
 	struct report_left *left;
 	struct report_planning *planning; /* only with timing */
@@ -117,6 +179,7 @@ struct report {
 	struct report_curves curves;
 	size_t nfamilies;
 	bool families;            /* lines per family are there */
+	bool details;             /* as in the options */
 	const char *pattern;      /* of families; NULL: all */
 	const char *unfinished;   /* as in the options */
 	size_t faults;            /* rows with a time below their bound */
@@ -127,6 +190,25 @@ struct report {
 
 /* Fills in the figures of planners among themselves; sorts the rows, in any order before. */
 void report_rivals(struct report *r, struct arena *a, const struct row **rows, size_t n);
+
+/* Fills in the planners over the same cases, of rows as report_rivals() sorts them. */
+void report_same(struct report *r, struct arena *a, const struct row *const *rows,
+                 size_t n);
+
+/* Fills in where the scenarios of machines ran, of rows in any order. */
+void report_machines(struct report *r, struct arena *a, const struct row *const *rows,
+                     size_t n);
+
+/*
+ * Chooses what the first tables show: the first clock asked for, else the one nearest to
+ * SimGrid; of the planners `best`, `best-portable`, `synth` and both of XLA's partitioners
+ * those that are there, the baseline excepted, or all where none of them is.
+ */
+void report_choose(struct report *r, struct arena *a, const struct row *const *rows,
+                   size_t n, const struct report_options *o);
+
+/* Is the line of a clock and planner of the first tables? */
+bool report_shown(const struct report *r, const struct report_line *l);
 
 /*
  * Is there something to report? E_RANGE: no rows, or none of the baseline, of a clock, or of

@@ -29,9 +29,9 @@ static void write_matrix(const struct page *p, const struct report_matrix *m,
 
 	fprintf(out,
 	        "<div class=\"scroll\" tabindex=\"0\"><table class=\"matrix\">\n"
-	        "<caption>%s, clock %s: %s</caption><thead><tr><th>planner</th>",
+	        "<caption>%s, clock %s, %s: %s</caption><thead><tr><th>planner</th>",
 	        html_escape(a, m->platform), html_escape(a, m->clock),
-	        memory ? "memory" : "time");
+	        report_kind_name(m->kind), memory ? "memory" : "time");
 	for (size_t i = 0; i < n; i++)
 		fprintf(out, "<th class=\"r\">%s</th>", html_escape(a, m->planner[i]));
 	fputs("</tr></thead>\n<tbody>\n", out);

@@ -2,10 +2,15 @@
  * The report of a sweep: planners against a baseline (sim/README.md, Rows
  * and tables).
  *
- * Per platform and clock, for each planner and family of scenarios and in total:
+ * Rows are grouped by the kind of their problem, the machine and the clock: real scenarios,
+ * random problems and pairs of layouts (scenarios/README.md, Generate blocks) are in no
+ * figure together, and the sizes of one machine (store/store.h, `machine`) are.
+ *
+ * Per group, for each planner and family of scenarios and in total:
  *   n, the number of scenarios where planner and baseline are `ok` and both times are
  *   known and > 0; the geometric mean of baseline_s / planner_s over them, its 95 %
- *   bootstrap interval (10,000 resamples, seed 1), the least and the largest;
+ *   bootstrap interval (10,000 resamples, seed 1, of the sorted values), the median, the
+ *   least and the largest;
  *   wins / ties / losses, a tie within 1e-6 relative;
  *   the two-sided p value of a test on log(baseline_s / planner_s), in which ties are
  *   zero and differences below 1e-6 count as equal;
@@ -14,14 +19,19 @@
  *   the geometric mean of its time over the lower bound, over those of the n where the
  *   bound is above zero.
  * Families have lines of their own unless there are more than REPORT_FAMILIES and they
- * are not asked for.
+ * are not asked for; those with at most two scenarios that take time are one, `others`.
  *
- * Then, per platform and clock,
+ * The first tables have these figures for a few planners and one clock, once over all
+ * cases and once over those in which the baseline has no full rematerialization, with the
+ * number of cases that are in neither because a plan is over memory; and all planners over
+ * the same cases. A summary has the means and medians of the first tables alone.
+ *
+ * Then, per group,
  *   for the planner `best`: over the scenarios where it and another planner are ok and
  *   not both it and the fastest of the others take no time, the share where it is faster
  *   than every other planner by more than 1e-6 relative, its wins, ties and losses against
  *   the fastest of them, and the geometric mean of fastest_s / best_s where neither is
- *   zero; and the losses above 1 %, one by one;
+ *   zero; and the losses above 1 %, one by one; `best-portable` is not among the others;
  *   planner against planner: the geometric means of column_s / row_s and of the same of
  *   peak_live_bytes, over the scenarios where both are ok (times above zero; bytes known);
  *   the distribution of time over the lower bound: of every planner's ok rows with a time
@@ -74,7 +84,12 @@ struct report_options {
 	enum report_test test;
 	bool timing;        /* show planning times */
 	const char *family; /* only families that match this pattern; NULL: all */
-	bool families;      /* show each family, however many there are */
+	bool families;      /* show each family, however many and small they are */
+	/*
+	 * Markdown and LaTeX: all tables, else a summary of a screen. The other formats have
+	 * all of them.
+	 */
+	bool details;
 	/*
 	 * Scenarios that get a part of their own in HTML: a name, or a pattern of names;
 	 * NULL: those that stand out. Other formats do not have such parts.

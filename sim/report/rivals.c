@@ -17,7 +17,7 @@ const double report_quantiles[REPORT_QUANTILES] = {0, 0.25, 0.5, 0.75, 0.95, 1};
 /* What is compared, and what was found so far. */
 struct rivals {
 	struct arena *arena;
-	const struct row **row; /* all, by platform, clock, scenario and planner */
+	const struct row **row; /* all, by place, scenario and planner */
 	size_t n;
 	LIST(struct report_matrix) matrix;
 	LIST(struct report_bound) bound;
@@ -26,7 +26,7 @@ struct rivals {
 	LIST(struct report_loss) loss;
 };
 
-/* The rows of one platform and clock, by scenario. */
+/* The rows of one kind, machine and clock, by scenario. */
 struct place {
 	const struct row **row;
 	size_t n;
@@ -36,12 +36,10 @@ static int compare_rows(const void *left, const void *right)
 {
 	const struct row *a = *(const struct row *const *)left;
 	const struct row *b = *(const struct row *const *)right;
-	int order = strcmp(a->platform, b->platform);
+	int order = report_compare_places(a, b);
 
 	if (order == 0)
-		order = strcmp(a->clock, b->clock);
-	if (order == 0)
-		order = strcmp(a->scenario, b->scenario);
+		order = report_compare_cases(a, b);
 	return order ? order : strcmp(a->planner, b->planner);
 }
 
@@ -95,20 +93,21 @@ static void finish_cells(struct report_matrix *m)
 	}
 }
 
-/* Returns the end of the scenario that begins with row `first`. */
+/* Returns the end of the case that begins with row `first`. */
 static size_t scenario_end(const struct place *place, size_t first)
 {
 	size_t end = first + 1;
 
 	while (end < place->n &&
-	       strcmp(place->row[first]->scenario, place->row[end]->scenario) == 0)
+	       report_compare_cases(place->row[first], place->row[end]) == 0)
 		end++;
 	return end;
 }
 
 static void add_matrix(struct rivals *g, const struct place *place)
 {
-	struct report_matrix m = {.platform = place->row[0]->platform,
+	struct report_matrix m = {.kind = report_kind(place->row[0]),
+	                          .platform = row_machine(place->row[0]),
 	                          .clock = place->row[0]->clock};
 	size_t end;
 
@@ -131,7 +130,8 @@ static void add_matrix(struct rivals *g, const struct place *place)
 static void add_bound(struct rivals *g, const struct place *place, const char *planner,
                       double *ratio)
 {
-	struct report_bound b = {.platform = place->row[0]->platform,
+	struct report_bound b = {.kind = report_kind(place->row[0]),
+	                         .platform = row_machine(place->row[0]),
 	                         .clock = place->row[0]->clock,
 	                         .planner = planner};
 
@@ -169,7 +169,8 @@ static void add_bytes(struct rivals *g, const struct place *place, const char *p
                       size_t all, double *ratio)
 {
 	static const double p[] = {0.95, 1};
-	struct report_bytes b = {.platform = place->row[0]->platform,
+	struct report_bytes b = {.kind = report_kind(place->row[0]),
+	                         .platform = row_machine(place->row[0]),
 	                         .clock = place->row[0]->clock,
 	                         .planner = planner,
 	                         .all = all};
@@ -247,6 +248,7 @@ static void compare_best(struct rivals *g, struct report_best *b,
 	double ratio = rival->time_s / best->time_s; /* zero and infinity are ratios */
 
 	b->n++;
+	b->exchanges += strstr(best->steps, "exchange") != NULL;
 	if (ratio > 0 && !isinf(ratio)) {
 		b->gain += log(ratio);
 		b->gain_n++;
@@ -260,7 +262,7 @@ static void compare_best(struct rivals *g, struct report_best *b,
 	if (best->time_s <= rival->time_s * (1 + REPORT_LOSS))
 		return;
 	*list_add(&g->loss, g->arena) = (struct report_loss){
-		.platform = best->platform,
+		.platform = row_machine(best),
 		.clock = best->clock,
 		.scenario = best->scenario,
 		.rival = rival->planner,
@@ -274,7 +276,8 @@ static void compare_best(struct rivals *g, struct report_best *b,
 
 static void add_best(struct rivals *g, const struct place *place)
 {
-	struct report_best b = {.platform = place->row[0]->platform,
+	struct report_best b = {.kind = report_kind(place->row[0]),
+	                        .platform = row_machine(place->row[0]),
 	                        .clock = place->row[0]->clock,
 	                        .first_loss = (size_t)g->loss.n};
 	size_t end;
@@ -290,7 +293,8 @@ static void add_best(struct rivals *g, const struct place *place)
 				continue;
 			if (strcmp(row->planner, "best") == 0)
 				best = row;
-			else if (!rival || row->time_s < rival->time_s)
+			else if (strcmp(row->planner, "best-portable") != 0 &&
+			         (!rival || row->time_s < rival->time_s))
 				rival = row;
 		}
 		if (best && rival && (report_moves(best) || report_moves(rival)))
@@ -315,8 +319,7 @@ void report_rivals(struct report *r, struct arena *a, const struct row **rows, s
 		struct place place = {rows + i, 0};
 
 		for (end = i + 1; end < n; end++)
-			if (strcmp(rows[i]->platform, rows[end]->platform) != 0 ||
-			    strcmp(rows[i]->clock, rows[end]->clock) != 0)
+			if (report_compare_places(rows[i], rows[end]) != 0)
 				break;
 		place.n = end - i;
 		add_matrix(&g, &place);

@@ -4,6 +4,45 @@
 #include <math.h>
 #include <string.h>
 
+enum report_kind report_kind(const struct row *r)
+{
+	static const char generated[] = "generated", layouts[] = "generated: layouts";
+
+	if (strncmp(r->source, layouts, sizeof(layouts) - 1) == 0)
+		return KIND_LAYOUTS;
+	return strncmp(r->source, generated, sizeof(generated) - 1) == 0 ? KIND_RANDOM
+	                                                                 : KIND_REAL;
+}
+
+const char *report_kind_name(enum report_kind kind)
+{
+	static const char *const names[REPORT_KINDS] = {
+		[KIND_REAL] = "real", [KIND_RANDOM] = "random", [KIND_LAYOUTS] = "layouts"};
+
+	return names[kind];
+}
+
+const char *row_machine(const struct row *r)
+{
+	return *r->machine ? r->machine : r->platform;
+}
+
+int report_compare_places(const struct row *a, const struct row *b)
+{
+	int order = (int)report_kind(a) - (int)report_kind(b);
+
+	if (order == 0)
+		order = strcmp(row_machine(a), row_machine(b));
+	return order ? order : strcmp(a->clock, b->clock);
+}
+
+int report_compare_cases(const struct row *a, const struct row *b)
+{
+	int order = strcmp(a->scenario, b->scenario);
+
+	return order ? order : strcmp(a->platform, b->platform);
+}
+
 bool report_family(const struct report_options *o, const struct row *r)
 {
 	return !o->family || fnmatch(o->family, r->family, FNM_EXTMATCH) == 0;

@@ -4,6 +4,32 @@
 
 #include "report/report.h"
 
+/*
+ * What kind of problem a row is of, by its source (scenarios/README.md, Generate blocks).
+ * Figures over problems of different kinds are never put into one.
+ */
+enum report_kind { KIND_REAL, KIND_RANDOM, KIND_LAYOUTS };
+enum { REPORT_KINDS = KIND_LAYOUTS + 1 };
+enum report_kind report_kind(const struct row *r);
+
+/* "real", "random", "layouts". */
+const char *report_kind_name(enum report_kind kind);
+
+/* Returns the machine under which tables group the row: the platform if it has none. */
+const char *row_machine(const struct row *r);
+
+/*
+ * Orders rows by the table they are in: by kind, machine and clock. Returns 0 for rows of
+ * one table.
+ */
+int report_compare_places(const struct row *a, const struct row *b);
+
+/*
+ * Orders rows of one table by the case they are of: a scenario, on a platform if the machine
+ * has several for it. Returns 0 for rows of one case.
+ */
+int report_compare_cases(const struct row *a, const struct row *b);
+
 /* Does the row's family match the pattern: a glob as in a shell, also `@(a|b*)`? */
 bool report_family(const struct report_options *o, const struct row *r);
 

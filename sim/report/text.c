@@ -45,12 +45,13 @@ static void comparison_cells(struct arena *a, const char **cell,
 static void write_totals(const struct pen *pen, const struct report *r)
 {
 	static const char *const head[] = {
-		"platform", "clock", "planner", "n", "speedup", "95 % interval",
-		"min",      "max",   "w/t/l",   "p", "memory",  "x bound"};
+		"kind",    "machine",       "clock",  "planner", "n",
+		"speedup", "95 % interval", "min",    "max",     "w/t/l",
+		"p",       "memory",        "x bound"};
 	struct arena *a = pen->arena;
 	const char *caption =
 		arena_printf(a, "Speedup over %s, all families", r->baseline);
-	struct pen_table t = words_table(a, caption, "lllrrrrrrrrr", head, r->nlines);
+	struct pen_table t = words_table(a, caption, "llllrrrrrrrrr", head, r->nlines);
 
 	for (size_t i = 0; i < r->nlines; i++) {
 		const struct report_line *l = &r->line[i];
@@ -59,10 +60,11 @@ static void write_totals(const struct pen *pen, const struct report *r)
 		if (l->family)
 			continue;
 		cell = words_row(&t);
-		cell[0] = l->platform;
-		cell[1] = l->clock;
-		cell[2] = l->planner;
-		comparison_cells(a, cell + 3, l);
+		cell[0] = report_kind_name(l->kind);
+		cell[1] = l->platform;
+		cell[2] = l->clock;
+		cell[3] = l->planner;
+		comparison_cells(a, cell + 4, l);
 	}
 	pen->table(pen, &t);
 }
@@ -138,7 +140,8 @@ static void write_families(const struct pen *pen, const struct report *r, size_t
 		"max",     "w/t/l",  "p", "memory",  "x bound"};
 	const struct report_line *l = &r->line[first];
 	struct arena *a = pen->arena;
-	const char *place = arena_printf(a, "%s, clock %s", l->platform, l->clock);
+	const char *place = arena_printf(a, "%s, clock %s, %s", l->platform, l->clock,
+	                                 report_kind_name(l->kind));
 	const char *caption =
 		arena_printf(a, "Speedup over %s on %s", r->baseline, place);
 	struct pen_table t = words_table(a, caption, "llrrrrrrrrr", head, end - first);
@@ -158,10 +161,17 @@ static void write_families(const struct pen *pen, const struct report *r, size_t
 	}
 	pen->heading(pen, 2, place);
 	pen->table(pen, &t);
+	if (r->line[first].members)
+		pen->paragraph(pen, arena_printf(a,
+		                                 "Families of one or two scenarios are "
+		                                 "one line, %s: %s. --families shows "
+		                                 "each.",
+		                                 REPORT_OTHERS, r->line[first].members));
 	write_absent(pen, family, nfamilies);
 }
 
-void report_totals_text(const struct pen *pen, const struct report *r)
+/* Says what a reader must know before any figure. */
+static void write_start(const struct pen *pen, const struct report *r)
 {
 	struct arena *a = pen->arena;
 
@@ -182,31 +192,38 @@ void report_totals_text(const struct pen *pen, const struct report *r)
 	if (r->pattern)
 		pen->paragraph(pen, arena_printf(a, "Only families that match %s.",
 		                                 r->pattern));
-	if (r->norigins == 0) {
+	if (r->norigins == 0)
 		pen->paragraph(pen, "There is no other planner to compare with it.");
+	else
+		report_sentences_text(pen, r);
+}
+
+void report_totals_text(const struct pen *pen, const struct report *r)
+{
+	struct arena *a = pen->arena;
+
+	write_start(pen, r);
+	if (r->norigins == 0)
 		return;
-	}
+	report_first_text(pen, r);
+	report_machines_text(pen, r);
+	pen->heading(pen, 2, "All planners");
 	pen->paragraph(
 		pen,
 		arena_printf(
 			a,
-			"Speedup is the time of %s divided by the planner's, memory "
-			"its peak_live_bytes divided by the planner's: above 1 the "
-			"planner is better. Both are geometric means over the n "
-			"scenarios where both are ok and both times are above zero; "
-			"x bound is the mean of the planner's time over the lower "
-			"bound, where that is above zero; a figure with a count is "
-			"over that many of them. The interval is a 95 %% bootstrap "
-			"interval of the mean speedup (%d resamples, seed %d); w/t/l "
-			"are wins, ties (within 1e-6 relative) and losses; p is the "
-			"two-sided one of %s on the logarithms.",
-			r->baseline, REPORT_RESAMPLES, REPORT_SEED, r->test));
+			"The same of every planner and clock, over all cases; p is "
+			"the two-sided one of %s on the logarithms of the "
+			"speedups; x bound is the mean of the planner's time over "
+			"the lower bound, where that is above zero.",
+			r->test));
 	write_totals(pen, r);
 	if (!r->families)
-		pen->paragraph(pen, arena_printf(a,
-		                                 "There are %zu families; --families "
-		                                 "shows the speedups of each.",
-		                                 r->nfamilies));
+		pen->paragraph(pen,
+		               arena_printf(a,
+		                            "There are up to %zu families; --families "
+		                            "shows the speedups of each.",
+		                            r->nfamilies));
 }
 
 void report_families_text(const struct pen *pen, const struct report *r)
@@ -215,7 +232,8 @@ void report_families_text(const struct pen *pen, const struct report *r)
 
 	for (size_t i = 0; r->families && i < r->nlines; i = end) {
 		for (end = i + 1; end < r->nlines; end++)
-			if (strcmp(r->line[i].platform, r->line[end].platform) != 0 ||
+			if (r->line[i].kind != r->line[end].kind ||
+			    strcmp(r->line[i].platform, r->line[end].platform) != 0 ||
 			    strcmp(r->line[i].clock, r->line[end].clock) != 0)
 				break;
 		write_families(pen, r, i, end);
@@ -224,11 +242,11 @@ void report_families_text(const struct pen *pen, const struct report *r)
 
 void report_origins_text(const struct pen *pen, const struct report *r)
 {
-	static const char *const head[] = {"platform", "clock",   "planner",
-	                                   "n",        "remat.",  "share",
-	                                   "with",     "without", "part of gain"};
+	static const char *const head[] = {"kind",    "machine",     "clock", "planner",
+	                                   "n",       "remat.",      "share", "with",
+	                                   "without", "part of gain"};
 	struct arena *a = pen->arena;
-	struct pen_table t = words_table(a, "Where the gain comes from", "lllrrrrrr",
+	struct pen_table t = words_table(a, "Where the gain comes from", "llllrrrrrr",
 	                                 head, r->norigins);
 
 	if (r->norigins == 0)
@@ -237,15 +255,16 @@ void report_origins_text(const struct pen *pen, const struct report *r)
 		const struct report_origin *o = &r->origin[i];
 		const char **cell = words_row(&t);
 
-		cell[0] = o->platform;
-		cell[1] = o->clock;
-		cell[2] = o->planner;
-		cell[3] = words_count(a, o->n);
-		cell[4] = words_count(a, o->remat_n);
-		cell[5] = words_percent(a, o->share);
-		cell[6] = words_ratio(a, o->remat);
-		cell[7] = words_ratio(a, o->rest);
-		cell[8] = words_percent(a, o->gain);
+		*cell++ = report_kind_name(o->kind);
+		*cell++ = o->platform;
+		*cell++ = o->clock;
+		*cell++ = o->planner;
+		*cell++ = words_count(a, o->n);
+		*cell++ = words_count(a, o->remat_n);
+		*cell++ = words_percent(a, o->share);
+		*cell++ = words_ratio(a, o->remat);
+		*cell++ = words_ratio(a, o->rest);
+		*cell++ = words_percent(a, o->gain);
 	}
 	pen->heading(pen, 2, "Where the gain comes from");
 	pen->paragraph(
@@ -265,10 +284,10 @@ void report_origins_text(const struct pen *pen, const struct report *r)
 
 void report_plannings_text(const struct pen *pen, const struct report *r)
 {
-	static const char *const head[] = {"platform", "clock",    "planner",
-	                                   "n",        "median s", "max s"};
+	static const char *const head[] = {"kind", "machine",  "clock", "planner",
+	                                   "n",    "median s", "max s"};
 	struct arena *a = pen->arena;
-	struct pen_table t = words_table(a, "Planning times, wall clock", "lllrrr",
+	struct pen_table t = words_table(a, "Planning times, wall clock", "llllrrr",
 	                                 head, r->nplannings);
 
 	if (r->nplannings == 0)
@@ -278,12 +297,13 @@ void report_plannings_text(const struct pen *pen, const struct report *r)
 		const char **cell = words_row(&t);
 		bool known = p->planning_s.n && !isnan(p->planning_s.median);
 
-		cell[0] = p->platform;
-		cell[1] = p->clock;
-		cell[2] = p->planner;
-		cell[3] = words_count(a, p->planning_s.n);
-		cell[4] = known ? arena_printf(a, "%.3e", p->planning_s.median) : "-";
-		cell[5] = known ? arena_printf(a, "%.3e", p->planning_s.max) : "-";
+		*cell++ = report_kind_name(p->kind);
+		*cell++ = p->platform;
+		*cell++ = p->clock;
+		*cell++ = p->planner;
+		*cell++ = words_count(a, p->planning_s.n);
+		*cell++ = known ? arena_printf(a, "%.3e", p->planning_s.median) : "-";
+		*cell++ = known ? arena_printf(a, "%.3e", p->planning_s.max) : "-";
 	}
 	pen->heading(pen, 2, "Planning time");
 	pen->table(pen, &t);
@@ -291,7 +311,7 @@ void report_plannings_text(const struct pen *pen, const struct report *r)
 
 void report_left_text(const struct pen *pen, const struct report *r)
 {
-	static const char *const head[] = {"planner", "platform", "status", "rows",
+	static const char *const head[] = {"planner", "machine", "status", "rows",
 	                                   "reason"};
 	struct arena *a = pen->arena;
 	struct pen_table t = words_table(a, "Rows left out of the speedups", "lllrp",
@@ -324,8 +344,74 @@ void report_left_text(const struct pen *pen, const struct report *r)
 		pen->table(pen, &t);
 }
 
-static void write_all(const struct pen *pen, const struct report *r)
+/* How many rows were left out for a reason. */
+struct cause {
+	const char *reason;
+	size_t rows;
+};
+
+static int compare_reasons(const void *left, const void *right)
 {
+	const struct cause *a = left, *b = right;
+
+	return strcmp(a->reason, b->reason);
+}
+
+static int compare_causes(const void *left, const void *right)
+{
+	const struct cause *a = left, *b = right;
+
+	if (a->rows != b->rows)
+		return a->rows < b->rows ? 1 : -1;
+	return compare_reasons(left, right);
+}
+
+/* Names in one line for which reasons most rows were left out. */
+static void write_causes(const struct pen *pen, const struct report *r)
+{
+	enum { LINE = 88, LAST = sizeof(", 10 more reasons.") - 1 };
+	struct arena *a = pen->arena;
+	struct cause *c = arena_alloc(a, r->nlefts + 1, sizeof(*c));
+	const char *line, *longer;
+	size_t n = 0, shown = 0;
+
+	for (size_t i = 0; i < r->nlefts; i++)
+		c[i] = (struct cause){r->left[i].reason, r->left[i].rows};
+	qsort(c, r->nlefts, sizeof(*c), compare_reasons);
+	for (size_t i = 0; i < r->nlefts; i++)
+		if (n && compare_reasons(&c[n - 1], &c[i]) == 0)
+			c[n - 1].rows += c[i].rows;
+		else
+			c[n++] = c[i];
+	qsort(c, n, sizeof(*c), compare_causes);
+	line = arena_printf(a, "Left out: %zu of %zu rows", r->left_out, r->all);
+	for (; shown < n; shown++) {
+		longer = arena_printf(a, "%s%s %s (%zu)", line, shown ? "," : ":",
+		                      c[shown].reason, c[shown].rows);
+		if (shown && strlen(longer) + LAST > LINE)
+			break;
+		line = longer;
+	}
+	if (shown < n)
+		line = arena_printf(a, "%s, %zu more reason%s", line, n - shown,
+		                    n - shown == 1 ? "" : "s");
+	pen->paragraph(pen, arena_printf(a, "%s.", line));
+}
+
+/* The summary of one sweep fits on a screen. */
+static void write_summary(const struct pen *pen, const struct report *r)
+{
+	write_start(pen, r);
+	report_brief_text(pen, r);
+	write_causes(pen, r);
+}
+
+void report_text(const struct pen *pen, const struct report *r)
+{
+	if (!r->details) {
+		write_summary(pen, r);
+		return;
+	}
 	report_totals_text(pen, r);
 	report_families_text(pen, r);
 	report_rivals_text(pen, r);
@@ -339,13 +425,9 @@ void report_md(FILE *out, struct arena *a, const struct report *r)
 {
 	struct pen pen = pen_md(out, a);
 
-	write_all(&pen, r);
-}
-
-void report_tex(FILE *out, struct arena *a, const struct report *r)
-{
-	struct pen pen = pen_tex(out, a);
-
-	fputs("% Needs \\usepackage{booktabs}.\n", out);
-	write_all(&pen, r);
+	report_text(&pen, r);
+	if (!r->details)
+		pen.paragraph(&pen,
+		              "--details has intervals, extremes, memory, families, "
+		              "bounds and all that was left out.");
 }

@@ -5,7 +5,14 @@
 #include "report/data.h"
 #include "text/pen.h"
 
+/* All parts of a report. */
+void report_text(const struct pen *pen, const struct report *r);
+
 /* The parts of a report, each with its heading; nothing where there is nothing to say. */
+void report_sentences_text(const struct pen *pen, const struct report *r);
+void report_brief_text(const struct pen *pen, const struct report *r);
+void report_first_text(const struct pen *pen, const struct report *r);
+void report_machines_text(const struct pen *pen, const struct report *r);
 void report_totals_text(const struct pen *pen, const struct report *r);
 void report_families_text(const struct pen *pen, const struct report *r);
 void report_best_text(const struct pen *pen, const struct report *r);

@@ -39,6 +39,8 @@ const struct row_column row_columns[ROW_COLUMNS] = {
 	{ROW_TEXT, AT(base_scenario)},
 	{ROW_TEXT, AT(base_platform)},
 	{ROW_TEXT, AT(varied)},
+	{ROW_TEXT, AT(machine)},
+	{ROW_TEXT, AT(vocabulary)},
 	{ROW_TEXT, AT(timeline)},
 };
 #undef AT

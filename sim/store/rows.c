@@ -35,12 +35,12 @@ enum status store_begin_rows(struct store *s, struct error *e)
 	status = store_prepare(s, &s->replace, sql.s, e);
 	text_free(&sql);
 	if (status != OK ||
-	    store_prepare(s, &s->log, "REPLACE INTO logs VALUES (?, ?, ?, ?, ?)", e) !=
-	            OK)
+	    store_prepare(s, &s->log, "REPLACE INTO logs VALUES (?, ?, ?, ?, ?, ?)",
+	                  e) != OK)
 		return e->code;
 	return store_prepare(s, &s->unlog,
 	                     "DELETE FROM logs WHERE scenario = ? AND platform = ? "
-	                     "AND planner = ? AND clock = ?",
+	                     "AND machine = ? AND planner = ? AND clock = ?",
 	                     e);
 }
 
@@ -127,13 +127,15 @@ static int put_row(struct store *s, const struct row *r, const char *key)
 /* Keeps the log of the row, or removes an older one if `log` is NULL. */
 static int put_log(struct store *s, const struct row *r, const char *log)
 {
-	const char *const key[] = {r->scenario, r->platform, r->planner, r->clock};
+	const char *const key[] = {r->scenario, r->platform, r->machine, r->planner,
+	                           r->clock};
 	sqlite3_stmt *statement = log ? s->log : s->unlog;
 
-	for (int i = 0; i < 4; i++)
-		sqlite3_bind_text(statement, i + 1, key[i], -1, SQLITE_STATIC);
+	for (int i = 0; i < 5; i++)
+		sqlite3_bind_text(statement, i + 1, key[i] ? key[i] : "", -1,
+		                  SQLITE_STATIC);
 	if (log)
-		sqlite3_bind_text(statement, 5, log, -1, SQLITE_STATIC);
+		sqlite3_bind_text(statement, 6, log, -1, SQLITE_STATIC);
 	sqlite3_step(statement);
 	return sqlite3_reset(statement);
 }
@@ -241,7 +243,8 @@ enum status store_each(struct store *s, store_each_fn *each, void *self, struct 
 
 	if (status == OK)
 		status = prepare_select(
-			s, &statement, "ORDER BY scenario, platform, planner, clock", e);
+			s, &statement,
+			"ORDER BY scenario, platform, machine, planner, clock", e);
 	if (status == OK)
 		status = read_rows(s, statement, each, self, e);
 	sqlite3_finalize(statement);

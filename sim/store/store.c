@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { APPLICATION = 0x73687369 /* "shsi" */, VERSION = 5 };
+enum { APPLICATION = 0x73687369 /* "shsi" */, VERSION = 6 };
 
 /* --- opening ------------------------------------------------------------------------ */
 
@@ -40,10 +40,10 @@ static enum status make_tables(struct store *s, struct error *e)
 	store_columns(&sql, true);
 	text_printf(&sql,
 	            ", \"key\" TEXT, \"sum\" INTEGER NOT NULL, "
-	            "PRIMARY KEY (scenario, platform, planner, clock)); "
-	            "CREATE TABLE logs (scenario TEXT, platform TEXT, planner TEXT, "
-	            "clock TEXT, log TEXT NOT NULL, "
-	            "PRIMARY KEY (scenario, platform, planner, clock)); "
+	            "PRIMARY KEY (scenario, platform, machine, planner, clock)); "
+	            "CREATE TABLE logs (scenario TEXT, platform TEXT, machine TEXT, "
+	            "planner TEXT, clock TEXT, log TEXT NOT NULL, "
+	            "PRIMARY KEY (scenario, platform, machine, planner, clock)); "
 	            "CREATE TABLE settings (name TEXT, number INTEGER, "
 	            "value TEXT NOT NULL, PRIMARY KEY (name, number)); COMMIT");
 	status = store_run(s, sql.s, e);

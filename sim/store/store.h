@@ -1,6 +1,6 @@
 /*
- * The store of a sweep: one row per (scenario, platform, planner, clock) in the table
- * `rows` of the SQLite file DIR/sweep.db. Reports read rows from here and nothing else.
+ * The store of a sweep: one row per (scenario, platform, machine, planner, clock) in the
+ * table `rows` of the SQLite file DIR/sweep.db. Reports read rows from here and nothing else.
  *
  * What was committed survives the death of the process at any moment: the file has a
  * write-ahead log beside it (sweep.db-wal, sweep.db-shm) until the sweep ends. A row comes
@@ -69,6 +69,13 @@ struct row {
 	 * "" where nothing was.
 	 */
 	const char *base_scenario, *base_platform, *varied;
+	/*
+	 * The label under which tables group rows of one machine in several sizes: the name
+	 * that a suite gives it, or the platform as it was asked for (`tpu-v4:{n}`), of which
+	 * `platform` is the machine it ran on.
+	 */
+	const char *machine;
+	const char *vocabulary; /* "any", "portable" or, as where none was given, "" */
 	const char *timeline; /* what each step took and the links it loads (measure/timeline.h) */
 };
 
@@ -83,7 +90,7 @@ enum row_kind {
 	ROW_FLAG,  /* bool; 0 or 1 */
 	ROW_STATUS /* enum outcome; its name */
 };
-enum { ROW_COLUMNS = 34 };
+enum { ROW_COLUMNS = 36 };
 extern const struct row_column {
 	enum row_kind kind;
 	const char *name;
@@ -152,7 +159,8 @@ enum status store_finish(struct store *s, struct error *e);
 void store_close(struct store *s);
 
 /*
- * Calls `each` with every row, in byte order of (scenario, platform, planner, clock). The
+ * Calls `each` with every row, in byte order of (scenario, platform, machine, planner,
+ * clock). The
  * row's texts live until the call returns. Stops at the first status that is not OK and
  * returns it. E_IO: a row is damaged.
  */

@@ -34,7 +34,10 @@ void generate_add(struct suite *s, const struct generate *g, const char *family,
                   int64_t number, const char *array, const char *mesh, const char *from,
                   const char *to)
 {
-	struct scenario sc = {.family = family, .source = "generated", .at = g->at};
+	struct scenario sc = {.family = family,
+	                      .source = g->random ? "generated: random"
+	                                          : "generated: layouts",
+	                      .at = g->at};
 
 	sc.name = arena_printf(s->arena, "%s-%05lld", family, (long long)number);
 	sc.text = (struct problem_text){.array = array,

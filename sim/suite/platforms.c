@@ -21,8 +21,8 @@ static bool same_settings(const struct suite_platform *p, int nset,
 	return true;
 }
 
-int suite_platform(struct suite *s, const char *base, int nset, const char *const *key,
-                   const char *const *value, struct where at)
+int suite_platform(struct suite *s, const char *machine, const char *base, int nset,
+                   const char *const *key, const char *const *value, struct where at)
 {
 	struct text name = {0}, varied = {0};
 	const char **set = arena_alloc(s->arena, (size_t)nset + 1, sizeof(*set));
@@ -30,6 +30,8 @@ int suite_platform(struct suite *s, const char *base, int nset, const char *cons
 
 	for (int i = 0; i < s->nplatforms; i++)
 		if (strcmp(s->platform[i].base, base) == 0 &&
+		    strcmp(s->platform[i].machine,
+		           machine ? machine : s->platform[i].name) == 0 &&
 		    same_settings(&s->platform[i], nset, key, value))
 			return i;
 	text_printf(&name, "%s", base);
@@ -45,6 +47,7 @@ int suite_platform(struct suite *s, const char *base, int nset, const char *cons
 	*p = (struct suite_platform){
 		.base = arena_strdup(s->arena, base), .nset = nset, .set = set, .at = at};
 	p->name = text_take(&name, s->arena);
+	p->machine = machine ? arena_strdup(s->arena, machine) : p->name;
 	p->varied = text_take(&varied, s->arena);
 	return s->nplatforms - 1;
 }
@@ -66,7 +69,7 @@ enum status suite_platform_parse(int *out, struct suite *s, const char *name,
 		key[i] = arena_strndup(s->arena, parts.set[i], n);
 		value[i] = parts.set[i] + n + 1;
 	}
-	*out = suite_platform(s, parts.base, parts.nset, key, value, at);
+	*out = suite_platform(s, NULL, parts.base, parts.nset, key, value, at);
 	return OK;
 }
 
@@ -125,27 +128,40 @@ static enum status ask_for(struct reader *r, int p, struct where at)
 	return OK;
 }
 
-static enum status add_platform(struct reader *r, const char *base,
+/*
+ * Adds the platform with the chosen values. Of a machine that the suite names, the values
+ * that vary stand behind the name, so that each has a label of its own.
+ */
+static enum status add_platform(struct reader *r, const char *machine, const char *base,
                                 const struct settings *s, const int *chosen,
                                 struct where at)
 {
 	const char *value[PLATFORM_SETTINGS_MAX];
+	struct text label = {0};
+	int p;
 
-	for (int i = 0; i < s->n; i++)
+	if (machine)
+		text_printf(&label, "%s", machine);
+	for (int i = 0; i < s->n; i++) {
 		value[i] = s->value[i][chosen[i]].text;
-	return ask_for(r, suite_platform(r->suite, base, s->n, s->key, value, at), at);
+		if (machine && s->nvalues[i] > 1)
+			text_printf(&label, " %s=%s", s->key[i], value[i]);
+	}
+	p = suite_platform(r->suite, label.s, base, s->n, s->key, value, at);
+	text_free(&label);
+	return ask_for(r, p, at);
 }
 
 /*
  * Adds every combination of the settings' values, the last setting's changing fastest.
  */
-static enum status add_all(struct reader *r, const char *base, const struct settings *s,
-                           struct where at)
+static enum status add_all(struct reader *r, const char *machine, const char *base,
+                           const struct settings *s, struct where at)
 {
 	int chosen[PLATFORM_SETTINGS_MAX] = {0}, i;
 
 	do {
-		if (add_platform(r, base, s, chosen, at) != OK)
+		if (add_platform(r, machine, base, s, chosen, at) != OK)
 			return r->error->code;
 		for (i = s->n - 1; i >= 0 && ++chosen[i] == s->nvalues[i]; i--)
 			chosen[i] = 0;
@@ -155,11 +171,13 @@ static enum status add_all(struct reader *r, const char *base, const struct sett
 
 static enum status read_suite_platform(struct reader *r, const yaml_node_t *node)
 {
-	const char *base = NULL, *unused = NULL;
+	const char *machine = NULL, *base = NULL, *unused = NULL;
 	const yaml_node_t *base_node = NULL, *set = NULL;
+	struct where machine_at;
 	const struct field fields[] = {
 		{"base", &base, NULL, &base_node},
 		{"set", &unused, NULL, &set},
+		{"name", &machine, &machine_at, NULL},
 		{NULL, NULL, NULL, NULL},
 	};
 	struct settings settings = {0};
@@ -179,10 +197,14 @@ static enum status read_suite_platform(struct reader *r, const yaml_node_t *node
 	if (!base || !base[0])
 		return reader_bad(r, node,
 		                  "expected a platform such as tpu-v4:8x8x8, or "
-		                  "{base: ..., set: {...}}");
+		                  "{name: ..., base: ..., set: {...}}");
+	if (machine && !machine[0])
+		return error_set(r->error, E_SYNTAX, machine_at,
+		                 "expected the name of a machine, such as TPU v4");
 	if (set && read_settings(&settings, r, set) != OK)
 		return r->error->code;
-	return add_all(r, base, &settings, reader_mark(r, base_node->start_mark));
+	return add_all(r, machine, base, &settings,
+	               reader_mark(r, base_node->start_mark));
 }
 
 enum status suite_platforms(struct reader *r, const yaml_node_t *list)

@@ -1,6 +1,8 @@
 /* YAML nodes as texts with places. */
 #include "suite/reader.h"
 
+#include "base/suggest.h"
+
 #include <string.h>
 
 struct where reader_mark(const struct reader *r, yaml_mark_t mark)
@@ -77,14 +79,17 @@ enum status reader_fields(struct reader *r, const yaml_node_t *map,
 		while (f->key && strcmp(f->key, name) != 0)
 			f++;
 		if (!f->key) {
+			struct suggestion near = suggest_start(name, strlen(name));
 			struct text known = {0};
 
-			for (f = fields; f->key; f++)
+			for (f = fields; f->key; f++) {
+				suggest_offer(&near, f->key);
 				text_printf(&known, "%s%s", f == fields ? "" : ", ",
 				            f->key);
+			}
 			error_set(r->error, E_SYNTAX, at,
-			          "unknown field '%.60s', expected one of %s", name,
-			          known.s);
+			          "unknown field '%.60s', expected one of %s%s", name,
+			          known.s, suggest_ask(&near, ""));
 			text_free(&known);
 			return r->error->code;
 		}

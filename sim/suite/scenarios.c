@@ -6,6 +6,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Returns the number of devices of the scenario's mesh, 0 if it has none. */
+static int32_t mesh_devices(const struct scenario *sc)
+{
+	struct arena *scratch = arena_new();
+	struct error e = {0};
+	struct mesh m;
+	int32_t n = 0;
+
+	if (sc->text.mesh &&
+	    mesh_parse(&m, scratch, sc->text.mesh, sc->text.mesh_at, &e) == OK)
+		n = m.ndevices;
+	arena_free(scratch);
+	return n;
+}
+
 void suite_add(struct suite *s, const struct scenario *sc)
 {
 	struct scenario *own;
@@ -15,6 +30,8 @@ void suite_add(struct suite *s, const struct scenario *sc)
 	*own = *sc;
 	if (!sc->base)
 		own->base = sc->name;
+	if (sc->needs == 0)
+		own->needs = mesh_devices(sc);
 	if (sc->weight == 0)
 		own->weight = 1;
 	if (!sc->varied)

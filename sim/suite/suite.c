@@ -24,6 +24,7 @@ static enum status read_scenario_fields(struct reader *r, const yaml_node_t *map
 		{"devices", &t->devices, &t->devices_at, NULL},
 		{"to_devices", &t->to_devices, &t->to_devices_at, NULL},
 		{"memory_limit", &t->memory_limit, &t->memory_limit_at, NULL},
+		{"vocabulary", &t->vocabulary, &t->vocabulary_at, NULL},
 		{"source", &s->source, NULL, NULL},
 		{"bytes", &bytes, NULL, &list->bytes},
 		{"tags", &tags, NULL, NULL},

@@ -48,7 +48,8 @@
  * every layout divides, doubled from the first to the last until it has at least the
  * bytes.
  *
- * Equal seeds give equal problems on every machine. A range is `2..3`, or `2` for 2..2.
+ * Equal seeds give equal problems on every machine. The source of generated scenarios is
+ * "generated: random" or "generated: layouts". A range is `2..3`, or `2` for 2..2.
  *
  * All values are strings exactly as on the command line; a key that is there twice is an
  * error. Errors are file:line:col.
@@ -66,6 +67,7 @@ struct scenario {
 	const char *base;   /* the name before anything was varied */
 	const char *varied; /* "mesh=x=4,y=2 bytes=1MiB", "" where nothing was */
 	int file;           /* its suite, in the order they were read */
+	int32_t needs;      /* how many devices a platform must have */
 	struct problem_text text;
 	double weight;         /* how often its time counts in a workload */
 	bool free;             /* its placement is free */
@@ -74,11 +76,15 @@ struct scenario {
 	struct where at; /* where the scenario itself stands */
 };
 
-/* A platform that suites ask for. */
+/*
+ * A platform that suites ask for; `base` may be a size, `family:{n}`, for which every
+ * scenario has a machine of its own.
+ */
 struct suite_platform {
-	const char *name;   /* `base`, with its settings behind it in braces */
-	const char *base;   /* family:shape, or a file without settings */
-	const char *varied; /* "nic.bandwidth=25GBps nic.latency=2us", "" */
+	const char *name;    /* `base`, with its settings behind it in braces */
+	const char *base;    /* family:shape, or a file without settings */
+	const char *machine; /* what tables call it; `name` unless the suite says */
+	const char *varied;  /* "nic.bandwidth=25GBps nic.latency=2us", "" */
 	int nset;
 	const char *const *set; /* "nic.bandwidth=25GBps" */
 	uint64_t files;         /* bit k: the scenarios of suite k run on it */
@@ -104,17 +110,18 @@ struct suite {
 enum status suite_read(struct suite *s, const char *path, struct error *e);
 
 /*
- * Appends a scenario of the file read last; where its `base` is NULL, that is its name.
+ * Appends a scenario of the file read last. Where its `base` is NULL, that is its name;
+ * where `needs` is 0, it is the number of devices of its mesh.
  */
 void suite_add(struct suite *s, const struct scenario *sc);
 
 /*
- * Returns the index in suite->platform of the platform with that base and these
- * settings, which is appended if it is not there. `value` [nset] has what the keys are
- * set to.
+ * Returns the index in suite->platform of the platform with that label (NULL: its
+ * name), base and these settings, which is appended if it is not there. `value` [nset]
+ * has what the keys are set to.
  */
-int suite_platform(struct suite *s, const char *base, int nset, const char *const *key,
-                   const char *const *value, struct where at);
+int suite_platform(struct suite *s, const char *machine, const char *base, int nset,
+                   const char *const *key, const char *const *value, struct where at);
 
 /*
  * Stores the index of the platform of that name, `family:shape{key=value,...}`, which

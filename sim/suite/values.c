@@ -58,7 +58,11 @@ static const char *number_text(struct arena *a, enum varied_unit unit, double nu
 		            number)
 			return arena_printf(a, "%.15g%s", share, units[i].name);
 	}
-	return arena_printf(a, "%.17g", number);
+	/* Numbers that stand without a unit are not likely to mean so many B/s or seconds. */
+	return arena_printf(a, "%.17g%s", number,
+	                    unit == VARIED_RATE && number >= 1e6 ? "Bps"
+	                    : unit == VARIED_TIME && number < 1  ? "s"
+	                                                         : "");
 }
 
 static enum status read_value_number(struct scan *s, enum varied_unit unit, double *out)

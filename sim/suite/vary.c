@@ -2,15 +2,19 @@
 #include "suite/reader.h"
 
 #include "base/units.h"
+#include "plan/position.h"
 
 #include <string.h>
 
-static enum status check_problem(struct reader *r, const struct scenario *s)
+/* Makes the problem once, and notes how many devices it needs. */
+static enum status check_problem(struct reader *r, struct scenario *s)
 {
 	struct arena *scratch = arena_new();
 	struct problem p;
 	enum status status = problem_make(&p, scratch, &s->text, r->error);
 
+	if (status == OK)
+		s->needs = position_needs(&p);
 	/*
 	 * A place may borrow text from the arena, but a place in a file shows no text.
 	 */
@@ -70,14 +74,14 @@ static const char *without_spaces(struct arena *a, const char *text)
 	return out;
 }
 
-static enum status add_checked(struct reader *r, const struct scenario *s)
+static enum status add_checked(struct reader *r, struct scenario *s)
 {
 	if (check_problem(r, s) == OK)
 		suite_add(r->suite, s);
 	return r->error->code;
 }
 
-static enum status vary_bytes(struct reader *r, const struct scenario *s,
+static enum status vary_bytes(struct reader *r, struct scenario *s,
                               const struct suite_value *size, int n)
 {
 	if (n == 0)

@@ -1,7 +1,6 @@
 /* The cases of a sweep: their keys, their costs, and which shard has which. */
 #include "sweep/sweep.h"
 
-#include "platform/platform.h"
 #include "system/version.h"
 
 #include <stdlib.h>
@@ -13,14 +12,23 @@ static struct digest digest_scenario(const struct scenario *sc)
 {
 	const struct problem_text *t = &sc->text;
 	const char *const texts[] = {
-		sc->name,        sc->family,
-		sc->source,      sc->base,
-		sc->varied,      t->array,
-		t->mesh,         t->to_mesh,
-		t->from,         t->to,
-		t->devices,      t->to_devices,
-		t->memory_limit, t->num_devices,
-		sc->hierarchy,   sc->free ? "free" : NULL,
+		sc->name,
+		sc->family,
+		sc->source,
+		sc->base,
+		sc->varied,
+		t->array,
+		t->mesh,
+		t->to_mesh,
+		t->from,
+		t->to,
+		t->devices,
+		t->to_devices,
+		t->memory_limit,
+		t->num_devices,
+		t->vocabulary,
+		sc->hierarchy,
+		sc->free ? "free" : NULL,
 	};
 	struct digest d = digest_start();
 
@@ -29,48 +37,9 @@ static struct digest digest_scenario(const struct scenario *sc)
 	return d;
 }
 
-/* Records an error of a platform at its place in the suite, or on the command line. */
-static enum status platform_fault(const struct suite_platform *p, struct error *fault,
-                                  struct error *e)
-{
-	if (p->at.file)
-		return error_set(e, fault->code, p->at, "%s", fault->text);
-	if (p->nset)
-		return error_set(e, fault->code, where_option("--platform", p->name),
-		                 "%s", fault->text);
-	/* Texts other than the platform's are gone when the arena is. */
-	if (fault->at.source != p->base)
-		fault->at.source = NULL;
-	*e = *fault;
-	return e->code;
-}
-
-/*
- * Makes the digest of a platform's name and its file, which is read as a platform once.
- */
-static enum status digest_platform(struct digest *d, const struct suite_platform *p,
-                                   struct error *e)
-{
-	struct arena *a = arena_new();
-	struct error fault = {0};
-	struct text text = {0};
-	struct machine *m;
-
-	*d = digest_start();
-	if (platform_machine(&m, a, p->base, p->set, p->nset, &fault) == OK &&
-	    platform_text(&text, a, p->base, p->set, p->nset, true, &fault) == OK) {
-		digest_text(d, p->name);
-		digest_bytes(d, text.s, text.length);
-	} else {
-		platform_fault(p, &fault, e);
-	}
-	text_free(&text);
-	arena_free(a);
-	return e->code;
-}
-
 enum status sweep_identify(struct sweep *s, struct arena *a, struct error *e)
 {
+	const struct suite *suite = s->suite;
 	struct digest *scenario, *platform;
 
 	if (s->nplanners * s->nclocks > SWEEP_UNITS_MAX)
@@ -78,17 +47,21 @@ enum status sweep_identify(struct sweep *s, struct arena *a, struct error *e)
 			e, E_RANGE, (struct where){0},
 			"%d planners with %d clocks, expected at most %d pairs",
 			s->nplanners, s->nclocks, SWEEP_UNITS_MAX);
-	scenario = arena_alloc(a, (size_t)s->suite->n, sizeof(*scenario));
+	if (sweep_machines(s, a, e) != OK)
+		return e->code;
+	scenario = arena_alloc(a, (size_t)suite->n, sizeof(*scenario));
 	platform = arena_alloc(a, (size_t)s->nplatforms, sizeof(*platform));
-	for (int32_t i = 0; i < s->suite->n; i++)
-		scenario[i] = digest_scenario(&s->suite->scenario[i]);
+	for (int32_t i = 0; i < suite->n; i++)
+		scenario[i] = digest_scenario(&suite->scenario[i]);
 	for (int p = 0; p < s->nplatforms; p++)
-		if (digest_platform(&platform[p], &s->platform[p], e) != OK)
+		if (sweep_platform_digest(&platform[p], &s->platform[p], e) != OK)
 			return e->code;
 	s->scenario_digest = scenario;
 	s->platform_digest = platform;
 	return OK;
 }
+
+/* --- cases -------------------------------------------------------------------------- */
 
 int sweep_units(const struct sweep *s)
 {
@@ -97,7 +70,11 @@ int sweep_units(const struct sweep *s)
 
 bool sweep_has(const struct sweep *s, int platform, int32_t scenario)
 {
-	return s->platform[platform].files >> s->suite->scenario[scenario].file & 1;
+	const struct sweep_platform *p = &s->platform[platform];
+	const struct scenario *sc = &s->suite->scenario[scenario];
+
+	return (p->asked->files >> sc->file & 1) && sc->needs >= p->least &&
+	       sc->needs <= p->most;
 }
 
 int64_t sweep_platform_cases(const struct sweep *s, int platform)
@@ -167,7 +144,8 @@ struct row sweep_row(const struct sweep *s, int platform, int32_t scenario, int 
                      struct arena *a)
 {
 	const struct scenario *sc = &s->suite->scenario[scenario];
-	const struct suite_platform *p = &s->platform[platform];
+	const struct sweep_platform *p = &s->platform[platform];
+	const char *varied = p->asked->varied;
 	struct row r = row_empty();
 
 	r.scenario = sc->name;
@@ -182,29 +160,20 @@ struct row sweep_row(const struct sweep *s, int platform, int32_t scenario, int 
 	r.from_devices = sc->text.devices;
 	r.to_devices = sc->text.to_devices;
 	r.memory_limit = sc->text.memory_limit;
+	r.vocabulary = sc->text.vocabulary;
 	r.platform = p->name;
 	r.planner = s->planner[unit / s->nclocks]->name;
 	r.clock = clock_kinds[s->clock[unit % s->nclocks]].name;
 	r.base_scenario = sc->base;
-	r.base_platform = p->base;
-	r.varied = !sc->varied[0]  ? p->varied
-	           : !p->varied[0] ? sc->varied
-	                           : arena_printf(a, "%s %s", sc->varied, p->varied);
+	r.base_platform = p->asked->base;
+	r.machine = p->asked->machine;
+	r.varied = !sc->varied[0] ? varied
+	           : !varied[0]   ? sc->varied
+	                          : arena_printf(a, "%s %s", sc->varied, varied);
 	return r;
 }
 
 /* --- work --------------------------------------------------------------------------- */
-
-/* Returns the devices of a scenario, as far as its mesh tells. */
-static double devices_of(const struct scenario *sc, struct arena *a)
-{
-	struct mesh m;
-	struct error e = {0};
-
-	if (sc->text.mesh && mesh_parse(&m, a, sc->text.mesh, sc->text.mesh_at, &e) == OK)
-		return m.ndevices;
-	return sc->text.num_devices ? atof(sc->text.num_devices) : 64;
-}
 
 /*
  * Returns how much longer than others a planner and a clock take. Only the order of the
@@ -262,21 +231,17 @@ struct sweep_work *sweep_work(int64_t *n, const struct sweep *s,
                               const struct digests *done, int shard, int nshards,
                               struct arena *a)
 {
-	size_t most = (size_t)s->suite->n * (size_t)s->nplatforms;
+	size_t most = (size_t)(sweep_cases(s) / sweep_units(s));
 	struct sweep_work *all = arena_alloc(a, most, sizeof(*all));
-	double *devices = arena_alloc(a, (size_t)s->suite->n, sizeof(*devices));
-	struct arena *scratch = arena_new();
+	const struct scenario *of = s->suite->scenario;
 	int64_t count = 0;
 
-	for (int32_t i = 0; i < s->suite->n; i++)
-		devices[i] = devices_of(&s->suite->scenario[i], scratch);
-	arena_free(scratch);
 	for (int p = 0; p < s->nplatforms; p++)
 		for (int32_t i = 0; i < s->suite->n; i++)
 			if (sweep_has(s, p, i))
 				all[count++] = (struct sweep_work){
 					i, p, all_units(s),
-					cost_of(s, all_units(s), devices[i])};
+					cost_of(s, all_units(s), of[i].needs)};
 	if (count)
 		qsort(all, (size_t)count, sizeof(*all), work_by_cost);
 	*n = 0;
@@ -284,7 +249,7 @@ struct sweep_work *sweep_work(int64_t *n, const struct sweep *s,
 		struct sweep_work work = all[i];
 
 		work.units = missing_units(s, &work, done);
-		work.cost = cost_of(s, work.units, devices[work.scenario]);
+		work.cost = cost_of(s, work.units, of[work.scenario].needs);
 		if (work.units)
 			all[(*n)++] = work;
 	}

@@ -18,6 +18,7 @@ enum status run_keep(struct run *r, int platform, int32_t scenario, int unit,
 		return r->error->code;
 	sweep_count(r->counts, row->status);
 	if (r->sweep->progress)
-		progress_row(r->sweep->progress, platform, row->status);
+		progress_row(r->sweep->progress, sweep_asked(r->sweep, platform),
+		             row->status);
 	return OK;
 }

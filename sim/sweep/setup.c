@@ -1,6 +1,8 @@
 #include "sweep/setup.h"
 
+#include "facts/families.h"
 #include "measure/choose.h"
+#include "plan/vocabulary.h"
 #include "system/version.h"
 #include "text/words_list.h"
 
@@ -52,6 +54,22 @@ static enum status check_platforms(const struct suite *suite,
 	return OK;
 }
 
+/* Gives all scenarios the vocabulary of the command line, if there is one. */
+static enum status ask_for_vocabulary(struct suite *suite, const char *vocabulary,
+                                      struct error *e)
+{
+	const struct where at = where_option("--vocabulary", vocabulary);
+	enum vocabulary asked;
+
+	if (!vocabulary || vocabulary_parse(&asked, vocabulary, at, e) != OK)
+		return e->code;
+	for (int32_t i = 0; i < suite->n; i++) {
+		suite->scenario[i].text.vocabulary = vocabulary;
+		suite->scenario[i].text.vocabulary_at = at;
+	}
+	return OK;
+}
+
 enum status sweep_setup(struct sweep *out, const struct sweep_request *r,
                         struct arena *a, struct error *e)
 {
@@ -69,11 +87,10 @@ enum status sweep_setup(struct sweep *out, const struct sweep_request *r,
 		return e->code;
 	if (r->platform && ask_for_platforms(suite, r->platform, a, e) != OK)
 		return e->code;
-	if (check_platforms(suite, r, e) != OK)
+	if (check_platforms(suite, r, e) != OK ||
+	    ask_for_vocabulary(suite, r->vocabulary, e) != OK)
 		return e->code;
 	out->suite = suite;
-	out->platform = suite->platform;
-	out->nplatforms = suite->nplatforms;
 	out->planner = planner;
 	out->clock = clock;
 	return sweep_identify(out, a, e);
@@ -101,15 +118,17 @@ void sweep_command(struct text *out, const struct sweep_request *r)
 {
 	const char *const option[][2] = {{"--platform", r->platform},
 	                                 {"--planner", r->planner},
-	                                 {"--clock", r->clock}};
+	                                 {"--clock", r->clock},
+	                                 {"--vocabulary", r->vocabulary},
+	                                 {"--families", getenv(FAMILIES_MORE)}};
 
 	text_printf(out, "shardsim sweep");
 	for (int i = 0; i < r->nsuites; i++) {
 		text_append(out, " ", 1);
 		sweep_quote(out, r->suite[i]);
 	}
-	for (int i = 0; i < 3; i++) {
-		if (!option[i][1])
+	for (size_t i = 0; i < sizeof(option) / sizeof(*option); i++) {
+		if (!option[i][1] || !option[i][1][0])
 			continue;
 		text_printf(out, " %s ", option[i][0]);
 		sweep_quote(out, option[i][1]);
@@ -134,6 +153,8 @@ static enum status save_cases(struct store *s, const struct sweep *sweep,
 		snprintf(number, sizeof(number), "%lld",
 		         (long long)sweep_platform_cases(sweep, p));
 		if (store_set(s, "platform", p, sweep->platform[p].name, e) != OK ||
+		    store_set(s, "machine", p, sweep->platform[p].asked->machine, e) !=
+		            OK ||
 		    store_set(s, "cases", p, number, e) != OK)
 			return e->code;
 	}
@@ -144,6 +165,7 @@ enum status sweep_save(struct store *s, const struct sweep *sweep,
                        const struct sweep_request *r, struct error *e)
 {
 	struct text command = {0};
+	const char *more = getenv(FAMILIES_MORE);
 	char *folder = getcwd(NULL, 0);
 
 	sweep_command(&command, r);
@@ -153,6 +175,8 @@ enum status sweep_save(struct store *s, const struct sweep *sweep,
 	store_set(s, "list platform", 0, r->platform ? r->platform : "", e);
 	store_set(s, "list planner", 0, r->planner, e);
 	store_set(s, "list clock", 0, r->clock, e);
+	store_set(s, "vocabulary", 0, r->vocabulary ? r->vocabulary : "", e);
+	store_set(s, "families", 0, more ? more : "", e);
 	for (int i = 0; i < SUITE_FILES_MAX; i++)
 		if (i <= r->nsuites)
 			store_set(s, "suite", i, i < r->nsuites ? r->suite[i] : "", e);
@@ -173,11 +197,16 @@ static const char *load_setting(struct store *s, struct arena *a, const char *na
 bool sweep_load(struct sweep_request *r, const char **folder, struct store *s,
                 struct arena *a, struct error *e)
 {
+	const char *more = load_setting(s, a, "families", 0, e);
+
 	*r = (struct sweep_request){0};
+	if (more && more[0])
+		setenv(FAMILIES_MORE, more, 0);
 	*folder = load_setting(s, a, "folder", 0, e);
 	r->platform = load_setting(s, a, "list platform", 0, e);
 	r->planner = load_setting(s, a, "list planner", 0, e);
 	r->clock = load_setting(s, a, "list clock", 0, e);
+	r->vocabulary = load_setting(s, a, "vocabulary", 0, e);
 	for (; r->nsuites < SUITE_FILES_MAX; r->nsuites++) {
 		const char *suite = load_setting(s, a, "suite", r->nsuites, e);
 
@@ -186,10 +215,12 @@ bool sweep_load(struct sweep_request *r, const char **folder, struct store *s,
 		r->suite[r->nsuites] = suite;
 	}
 	if (e->code != OK || !*folder || !r->platform || !r->planner || !r->clock ||
-	    r->nsuites == 0)
+	    !r->vocabulary || r->nsuites == 0)
 		return false;
 	if (!r->platform[0])
 		r->platform = NULL;
+	if (!r->vocabulary[0])
+		r->vocabulary = NULL;
 	return true;
 }
 

@@ -9,6 +9,7 @@ struct sweep_request {
 	int nsuites;
 	const char *platform;        /* NULL for the platforms of the suites */
 	const char *planner, *clock; /* lists */
+	const char *vocabulary;      /* of all scenarios; NULL: as the suites say */
 };
 
 /*

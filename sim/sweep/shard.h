@@ -5,7 +5,8 @@
  *   {"schema": "shardsim-plan/1", "version": "0.1.0 (sources 1a2b3c4d)",
  *    "plan": DIGEST, "cases": 160, "planners": ["synth", ...], "clocks": ["model", ...],
  *    "request": {"suites": [...], "platform": null, "planner": "all", "clock": "model"}}
- *   {"platform": "tpu-v4:4x4x4", "base": ..., "set": [...], "files": "1", "digest": ...}
+ *   {"platform": "tpu-v4:4x4x4", "machine": ..., "base": ..., "set": [...], "files": "1",
+ *    "digest": ...}
  *   {"scenario": "one", "file": 0, "family": ..., "array": ..., "mesh": ..., ...}
  *
  * A shard is a file of JSON lines with the rows of one part of the plan:

@@ -13,7 +13,7 @@
 #include <string.h>
 
 /* The texts of a scenario by name, with those of its `struct problem_text`. */
-enum { SCENARIO_TEXTS = 14 };
+enum { SCENARIO_TEXTS = 15 };
 static const struct {
 	const char *name;
 	size_t offset;
@@ -31,6 +31,7 @@ static const struct {
 	{"devices", offsetof(struct scenario, text.devices)},
 	{"to_devices", offsetof(struct scenario, text.to_devices)},
 	{"memory_limit", offsetof(struct scenario, text.memory_limit)},
+	{"vocabulary", offsetof(struct scenario, text.vocabulary)},
 	{"hierarchy", offsetof(struct scenario, hierarchy)},
 };
 
@@ -55,33 +56,34 @@ static json_t *head_json(const struct sweep *s, const struct sweep_request *r)
 		                      json_string(clock_kinds[s->clock[i]].name));
 	for (int i = 0; i < r->nsuites; i++)
 		json_array_append_new(suites, json_string(r->suite[i]));
-	return json_pack("{ss ss ss sI so so s{so so ss ss}}", "schema",
+	return json_pack("{ss ss ss sI so so s{so so ss ss so}}", "schema",
 	                 "shardsim-plan/1", "version", version_text, "plan", digest,
 	                 "cases", (json_int_t)sweep_cases(s), "planners", planners,
 	                 "clocks", clocks, "request", "suites", suites, "platform",
 	                 text_or_null(r->platform), "planner", r->planner, "clock",
-	                 r->clock);
+	                 r->clock, "vocabulary", text_or_null(r->vocabulary));
 }
 
 static json_t *platform_json(const struct sweep *s, int p)
 {
-	const struct suite_platform *platform = &s->platform[p];
+	const struct suite_platform *platform = &s->suite->platform[p];
 	json_t *set = json_array();
 	char digest[DIGEST_TEXT], files[20];
 
-	digest_print(digest, s->platform_digest[p]);
+	digest_print(digest, sweep_asked_digest(s, platform));
 	snprintf(files, sizeof(files), "%llx", (unsigned long long)platform->files);
 	for (int i = 0; i < platform->nset; i++)
 		json_array_append_new(set, json_string(platform->set[i]));
-	return json_pack("{ss ss ss so ss ss}", "platform", platform->name, "base",
-	                 platform->base, "varied", platform->varied, "set", set,
-	                 "files", files, "digest", digest);
+	return json_pack("{ss ss ss ss so ss ss}", "platform", platform->name,
+	                 "machine", platform->machine, "base", platform->base, "varied",
+	                 platform->varied, "set", set, "files", files, "digest", digest);
 }
 
 static json_t *scenario_json(const struct scenario *sc)
 {
-	json_t *o = json_pack("{ss si ss*}", "scenario", sc->name, "file", sc->file,
-	                      "placement", sc->free ? "free" : NULL);
+	json_t *o = json_pack("{ss si si ss*}", "scenario", sc->name, "file", sc->file,
+	                      "needs", (int)sc->needs, "placement",
+	                      sc->free ? "free" : NULL);
 
 	for (int i = 0; o && i < SCENARIO_TEXTS; i++) {
 		const char *text = *(const char *const *)((const char *)sc +
@@ -114,7 +116,7 @@ enum status plan_write(const char *path, const struct sweep *s,
 	struct text text = {0};
 	bool good = add_line(&text, head_json(s, r));
 
-	for (int p = 0; good && p < s->nplatforms; p++)
+	for (int p = 0; good && p < s->suite->nplatforms; p++)
 		good = add_line(&text, platform_json(s, p));
 	for (int32_t i = 0; good && i < s->suite->n; i++)
 		good = add_line(&text, scenario_json(&s->suite->scenario[i]));
@@ -199,6 +201,7 @@ static enum status read_request(struct reading *r, const json_t *o)
 	r->request->platform = copy_text(r, o, "platform");
 	r->request->planner = copy_text(r, o, "planner");
 	r->request->clock = copy_text(r, o, "clock");
+	r->request->vocabulary = copy_text(r, o, "vocabulary");
 	if (r->request->nsuites < 1 || r->request->nsuites > SUITE_FILES_MAX ||
 	    !r->request->planner || !r->request->clock)
 		return bad_plan(r, "no request");
@@ -235,12 +238,13 @@ static enum status read_plan_platform(struct reading *r, const json_t *o)
 {
 	const json_t *set = json_object_get(o, "set");
 	const char *base = copy_text(r, o, "base"), *files = copy_text(r, o, "files");
+	const char *machine = copy_text(r, o, "machine");
 	const char *digest = json_string_value(json_object_get(o, "digest"));
 	const char *key[PLATFORM_SETTINGS_MAX], *value[PLATFORM_SETTINGS_MAX];
 	int n = (int)json_array_size(set), p;
 
-	if (!base || !files || !digest || strlen(digest) != DIGEST_TEXT - 1 ||
-	    n > PLATFORM_SETTINGS_MAX)
+	if (!base || !machine || !files || !digest ||
+	    strlen(digest) != DIGEST_TEXT - 1 || n > PLATFORM_SETTINGS_MAX)
 		return bad_plan(r, "no platform");
 	for (int i = 0; i < n; i++) {
 		const char *text = json_string_value(json_array_get(set, (size_t)i));
@@ -251,7 +255,7 @@ static enum status read_plan_platform(struct reading *r, const json_t *o)
 		key[i] = arena_strndup(r->arena, text, length);
 		value[i] = arena_strdup(r->arena, text + length + 1);
 	}
-	p = suite_platform(r->suite, base, n, key, value, r->at);
+	p = suite_platform(r->suite, machine, base, n, key, value, r->at);
 	r->suite->platform[p].files = strtoull(files, NULL, 16);
 	text_append(&r->digests, digest, DIGEST_TEXT - 1);
 	text_append(&r->digests, "", 1);
@@ -262,14 +266,17 @@ static enum status read_plan_scenario(struct reading *r, const json_t *o)
 {
 	struct scenario sc = {.name = copy_text(r, o, "scenario"), .at = r->at};
 	json_int_t file = json_integer_value(json_object_get(o, "file"));
+	json_int_t needs = json_integer_value(json_object_get(o, "needs"));
 
 	sc.free = json_object_get(o, "placement") != NULL;
 	for (int i = 0; i < SCENARIO_TEXTS; i++)
 		*(const char **)((char *)&sc + scenario_texts[i].offset) =
 			copy_text(r, o, scenario_texts[i].name);
 	if (!sc.name || !sc.family || !sc.base || !sc.varied || !sc.text.array ||
-	    !sc.text.from || !sc.text.to || file < 0 || file >= r->suite->nfiles)
+	    !sc.text.from || !sc.text.to || file < 0 || file >= r->suite->nfiles ||
+	    needs < 0 || needs > MESH_DEVICES_MAX)
 		return bad_plan(r, "no scenario");
+	sc.needs = (int32_t)needs;
 	suite_add(r->suite, &sc);
 	r->suite->scenario[r->suite->n - 1].file = (int)file;
 	return OK;
@@ -301,19 +308,19 @@ static enum status check_plan(struct reading *r)
 	if (!r->suite->n || !r->digests.s)
 		return bad_plan(r, "the plan is cut off");
 	s->suite = r->suite;
-	s->platform = r->suite->platform;
-	s->nplatforms = r->suite->nplatforms;
 	if (suite_check_names(r->suite, r->error) != OK ||
 	    sweep_identify(s, r->arena, r->error) != OK)
 		return r->error->code;
-	for (int p = 0; p < s->nplatforms; p++) {
-		digest_print(digest, s->platform_digest[p]);
+	for (int p = 0; p < r->suite->nplatforms; p++) {
+		const struct suite_platform *asked = &r->suite->platform[p];
+
+		digest_print(digest, sweep_asked_digest(s, asked));
 		if (memcmp(digest, r->digests.s + (size_t)p * DIGEST_TEXT,
 		           DIGEST_TEXT) != 0)
-			return error_set(r->error, E_TYPE, s->platform[p].at,
+			return error_set(r->error, E_TYPE, asked->at,
 			                 "platform %.80s is not what it was when the "
 			                 "plan was made: plan anew",
-			                 s->platform[p].name);
+			                 asked->name);
 	}
 	if (!digest_equal(sweep_digest(s), r->plan))
 		return bad_plan(r, "the plan is not whole");

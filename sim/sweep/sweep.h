@@ -24,9 +24,22 @@
 
 enum { SWEEP_UNITS_MAX = 64 };
 
+/*
+ * A machine that a suite asks for or, where it asks for a size, one of the machines that
+ * its scenarios need: each is loaded once.
+ */
+struct sweep_platform {
+	const struct suite_platform *asked;
+	const char *name, *base; /* those of `asked`, of a size with its shape */
+	int nset; /* its settings: of a size, those of the network where there is one */
+	const char *const *set;
+	int64_t least, most; /* it has the scenarios that need so many devices */
+};
+
 struct sweep {
 	const struct suite *suite;
-	const struct suite_platform *platform;
+	/* Made by sweep_identify(), in the arena, from the platforms of the suite. */
+	const struct sweep_platform *platform;
 	int nplatforms;
 	const struct planner *const *planner;
 	int nplanners;
@@ -44,7 +57,7 @@ struct sweep {
 /* --- cases -------------------------------------------------------------------------- */
 
 /*
- * Reads all platforms, so that a bad one is found before anything runs, and makes the
+ * Finds the machines of all scenarios and reads them, so that a bad one is found before anything runs, and makes the
  * digests of what cases are made of. It is an E_RANGE if there are more than
  * SWEEP_UNITS_MAX units. Errors of platforms are at their place in the suite, or at
  * --platform.
@@ -53,6 +66,21 @@ enum status sweep_identify(struct sweep *s, struct arena *a, struct error *e);
 
 /* Returns how many units a scenario has on a platform. */
 int sweep_units(const struct sweep *s);
+
+/*
+ * sweep_machines() finds the machines of all scenarios, and sweep_platform_digest() reads
+ * one as a platform and makes the digest of its names and its file (machines.c).
+ */
+enum status sweep_machines(struct sweep *s, struct arena *a, struct error *e);
+enum status sweep_platform_digest(struct digest *d, const struct sweep_platform *p,
+                                  struct error *e);
+
+/* Returns the number in the suite of the platform that this one was asked for as. */
+int sweep_asked(const struct sweep *s, int platform);
+
+/* Returns a digest of the machines that a platform of the suite has here. */
+struct digest sweep_asked_digest(const struct sweep *s,
+                                 const struct suite_platform *asked);
 
 /* Returns whether the scenario is to run on the platform. */
 bool sweep_has(const struct sweep *s, int platform, int32_t scenario);

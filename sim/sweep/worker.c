@@ -58,7 +58,7 @@ static void load_platform(struct worker *worker)
 {
 	const struct sweep *s = worker->sweep;
 	struct arena *a = arena_new();
-	const struct suite_platform *p = &s->platform[worker->platform];
+	const struct sweep_platform *p = &s->platform[worker->platform];
 
 	if (clocks_open(&worker->clocks, a, p->base, p->set, p->nset, s->clock,
 	                s->nclocks, &worker->load) != OK)
@@ -157,7 +157,7 @@ static void plan_scenario(struct worker *worker, const struct scenario *sc,
 	}
 	problem_make(&worker->problem, worker->arena, &sc->text, &e);
 	bench_place(&worker->bench, &worker->problem);
-	if (planner == &planner_best)
+	if (planner == &planner_best || planner == &planner_best_portable)
 		placing_measure(&worker->measurement, &worker->problem, &worker->bench,
 		                sc, planner, worker->arena);
 	else

@@ -7,6 +7,7 @@
 #include "cost/price.h"
 #include "facts/families.h"
 #include "plan/plan_text.h"
+#include "plan/position.h"
 #include "platform/platform.h"
 #include "shardsim.h"
 #include "tests/tests.h"
@@ -48,6 +49,7 @@ static double by_program(char **plan_text, const char *platform, int i,
 	                         .to = problems[i].to};
 	struct text why = {0};
 	char message[200] = "";
+	struct placement on, *place;
 	struct problem problem;
 	struct pricer *pricer;
 	struct prices prices;
@@ -59,12 +61,15 @@ static double by_program(char **plan_text, const char *platform, int i,
 
 	ck_assert(problem_make(&problem, a, &t, &e) == OK);
 	ck_assert(platform_machine(&m, a, platform, NULL, 0, &e) == OK);
-	pricer = pricer_new(m, NULL);
+	position_take(&problem, m);
+	on = (struct placement){problem.ndevices, problem.platform};
+	place = problem.platform ? &on : NULL;
+	pricer = pricer_new(m, place);
 	prices = pricer_prices(pricer);
 	model = model_new(m);
 	if (planner_run(planner_find(planner, strlen(planner)), &plan, &problem,
 	                &prices, a, &why) == ANSWER_PLAN) {
-		s = plan_seconds(NULL, plan, m, NULL, model_clock, model, message,
+		s = plan_seconds(NULL, plan, m, place, model_clock, model, message,
 		                 sizeof(message));
 		plan_print(&why, plan);
 	}

@@ -17,8 +17,8 @@ START_TEST(settings_override)
 	                                    "memory_bytes=48KiB", "memory_Bps=0",
 	                                    "launch_s=1.5us"};
 	static const char *const nodes[] = {"nvlink.bandwidth=400GB/s",
-	                                    "nvlink.latency=3us", "nic.bandwidth=1e9",
-	                                    "nic.latency=7us"};
+	                                    "nvlink.latency=3us",
+	                                    "nic.bandwidth=1e9B/s", "nic.latency=7us"};
 	struct arena *a = arena_new();
 	struct machine *m = NULL;
 	struct error e = {0};
@@ -41,8 +41,9 @@ START_TEST(settings_override)
 END_TEST
 
 static const struct spec_fault spec_faults[] = {
-	{"tpu-v9:4x4", NULL, 1,
-         "unknown family 'tpu-v9'; known are tpu-v2, tpu-v3, tpu-v4"},
+	{"tpu-v9:4x4", NULL,
+         1, "unknown family 'tpu-v9'; did you mean 'tpu-v2:4x4'? 'shardsim list platforms'"},
+	{"cpu:4x4", NULL, 1, "unknown family 'cpu'; known are tpu-v2, tpu-v3, tpu-v4"},
 	{"tpu-v4", NULL, 1, "expected family:shape"},
 	{"", NULL, 1, "expected family:shape"},
 	{"tpu-v4:", NULL, 8, "expected"},
@@ -59,7 +60,9 @@ static const struct spec_fault spec_faults[] = {
 	{"dgx-a100:2049", NULL, 10, "2049 is above 2048"},
 	{"tpu-v4:15x15x15", NULL, 1, "at most 2048 chips"},
 	{"dgx-a100:1", "nvlink.bandwith=1GB/s", 1,
-         "dgx-a100 has no figure 'nvlink.bandwith'; it has nvlink.bandwidth, "
+         "dgx-a100 has no figure 'nvlink.bandwith'; did you mean 'nvlink.bandwidth'? "
+         "It has "
+         "nvlink.bandwidth, "
          "nvlink.latency, nic.bandwidth, nic.latency, memory_bytes, memory_Bps, "
          "launch_s"},
 	{"dgx-a100:1", "ici.bandwidth=1GB/s", 1, "no figure 'ici.bandwidth'"},
@@ -190,7 +193,8 @@ static const struct yaml_fault yaml_faults[] = {
 	{"{value: 2GB/s, source: made up}", "2GB/s", 9,
          "expected a mapping with 'value'"},
 	{"7us, source: made up", "7us", 10, "'source' is missing"},
-	{"launch_s", "lunch_s", 8, "'launch_s' is missing"},
+	{"launch_s", "lunch_s", 13, "unknown key 'lunch_s'; did you mean 'launch_s'?"},
+	{"launch_s: {value: 1us,", "step: {value: 1,", 8, "'launch_s' is missing"},
 	{"    launch_s", "    nic.peak: {}\n    launch_s", 13, "unknown key 'nic.peak'"},
 	{"toy:\n", "toy\n", 2, ""},
 	{"toy:\n  kind", "toy: 3\nother:\n  kind", 1, "expected a mapping"},

@@ -288,10 +288,14 @@ static const struct {
          1,
          "'pcie.bandwidth', 'bridge.bandwidth' are missing"},
 	{"p2-v100:1", {"slow_device=3:0.5"}, "--platform", 1, "PCIe switch is shared"},
-	{"p2-a100:2", {"pcie.bandwidth=1GB/s"}, "--set", 1, "no figure 'pcie."},
+	{"p2-a100:2",
+         {"pcie.bandwidth=1GB/s"},
+         "--set",
+         1,
+         "'pcie.bandwidth' has no meaning with the inside of a node of p2-a100"},
 	{"gb200-nvl72:1", {"inside=pairs"}, "--set", 8, "links between more than 64"},
 	{"dgx-h100:1", {"xgmi.bandwidth=1GB/s"}, "--set", 1, "no figure 'xgmi."},
-	{"mi300x:1", {"nvlink.bandwidth=1GB/s"}, "--set", 1, "it has xgmi.bandwidth"},
+	{"mi300x:1", {"nvlink.bandwidth=1GB/s"}, "--set", 1, "It has xgmi.bandwidth"},
 	{"dgx-h100:1", {"profile=mpi"}, "--set", 9, "unknown profile 'mpi'"},
 	{"dgx-h100:1", {"fill_s=3GB"}, "--set", 9, ""},
 	{"dgx-h100:1", {"step=-1"}, "--set", 6, "expected a number of 0 or more"},
@@ -356,7 +360,8 @@ static const struct yaml_fault yaml_faults[] = {
 	{"net: rails", "net: switch", 11, "'nic.latency' is missing"},
 	{"net: rails", "net: dragonfly", 11, "'net.groups', 'net.routers', "},
 	{"net: rails", "wrap: 3", 11, "'nic.latency' is missing"},
-	{"xgmi.peak", "nvlink.peak", 11, "'xgmi.peak' is missing"},
+	{"xgmi.peak", "nvlink.peak", 11, "unknown key 'nvlink.peak'"},
+	{"xgmi.peak: {value: 3GB/s", "fill_s: {value: 3us", 11, "'xgmi.peak' is missing"},
 	{"value: 1.5", "value: 1.5us", 19, "expected a number of 0 or more"},
 	{"value: 1.5", "value: fast", 19, "expected a number of 0 or more"},
 	{"{value: 1.5, source: made up}", "1.5", 19, "expected a mapping with 'value'"},
@@ -396,7 +401,7 @@ START_TEST(toy_text)
 	struct text out = {0};
 	struct error e = {0};
 
-	ck_assert_msg(platform_generate(&out, a, "toy:3", NULL, 0, false, &e) == OK,
+	ck_assert_msg(platform_generate(&out, NULL, a, "toy:3", NULL, 0, false, &e) == OK,
 	              "%s", e.text);
 	family_folder_remove(folder);
 	for (int i = 0; i < COUNT(lines); i++)

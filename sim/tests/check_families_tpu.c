@@ -335,8 +335,11 @@ static const struct yaml_fault yaml_faults[] = {
 	{"cores: {value: 3", "cores: {value: 1", 15, "unknown key 'core.bandwidth'"},
 	{"slices: {value: 5", "slices: {value: 1", 17, "unknown key 'dcn.peak'"},
 	{"slices: {value: 5", "slices: {value: 5000", 8, "5000 is out of range"},
-	{"core.latency:", "core.hops:", 12, "'core.latency' is missing"},
-	{"dcn.bandwidth:", "dcn.rate:", 12, "'dcn.bandwidth' is missing"},
+	{"core.latency:", "core.hops:", 16, "unknown key 'core.hops'"},
+	{"dcn.bandwidth:", "dcn.rate:", 18, "unknown key 'dcn.rate'"},
+	{"core.latency: {value: 5us", "step: {value: 5", 12, "'core.latency' is missing"},
+	{"dcn.bandwidth: {value: 500MB/s", "step: {value: 5", 12,
+         "'dcn.bandwidth' is missing"},
 	{"500MB/s", "0MB/s", 18, "must be above 0"},
 };
 
@@ -371,8 +374,8 @@ START_TEST(toy_text)
 	struct text out = {0};
 	struct error e = {0};
 
-	ck_assert_msg(platform_generate(&out, a, "toy:2*3x6_twisted", NULL, 0, false,
-	                                &e) == OK,
+	ck_assert_msg(platform_generate(&out, NULL, a, "toy:2*3x6_twisted", NULL, 0,
+	                                false, &e) == OK,
 	              "%s", e.text);
 	ck_assert_int_eq(load(a, "toy:2*3x6_twisted", NULL)->machine->ndevices, 108);
 	family_folder_remove(folder);

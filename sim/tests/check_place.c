@@ -264,7 +264,7 @@ START_TEST(free_placements)
 		struct problem_text text = suite.scenario[0].text;
 		struct problem p;
 
-		text.devices = placing_devices(&matrix[i], arena);
+		text.devices = placing_devices(&matrix[i], NULL, arena);
 		ck_assert_int_eq(problem_make(&p, arena, &text, &error), OK);
 		bench_place(&bench, &p);
 		measure_plan(&got, &bench, &p, planner_find("best", 4), arena);

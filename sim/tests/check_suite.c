@@ -116,12 +116,16 @@ START_TEST(defaults)
 {
 	read_ok("defaults: {family: d, mesh: \"x=3\", array: \"f32[9]\", from: "
 	        "\"P('x')\",\n"
-	        "           memory_limit: 7KiB}\n"
+	        "           memory_limit: 7KiB, vocabulary: portable}\n"
 	        "scenarios:\n"
 	        "  - {name: a, to: P(None)}\n"
 	        "  - {name: b, to: P(None), mesh: \"x=9\", family: own}\n"
-	        "  - {name: c, to: P(None)}\n");
+	        "  - {name: c, to: P(None), vocabulary: any, memory_limit: none}\n");
 	ck_assert_int_eq(suite.n, 3);
+	ck_assert_int_eq(problem_of(&suite.scenario[0]).vocabulary, VOCABULARY_PORTABLE);
+	ck_assert(!problem_of(&suite.scenario[0]).any_memory);
+	ck_assert_int_eq(problem_of(&suite.scenario[2]).vocabulary, VOCABULARY_ANY);
+	ck_assert(problem_of(&suite.scenario[2]).any_memory);
 	ck_assert_str_eq(suite.scenario[0].family, "d");
 	ck_assert_str_eq(suite.scenario[0].text.mesh, "x=3");
 	ck_assert_str_eq(suite.scenario[1].family, "own");
@@ -193,6 +197,8 @@ static const struct {
          "P(None), "
          "to: P(None)}\n",
          1, 19, "expected '='"},
+	{"defaults: " ONE "\nscenarios:\n  - {vocabulary: jax}\n", 3, 18,
+         "unknown vocabulary 'jax', expected any or portable"},
 	{"defaults: " ONE "\nscenarios:\n  - {memory_limit: 3 apples}\n", 3, 22,
          "expected the end"},
 	{"defaults: " ONE "\nscenarios:\n  - {devices: \"0,1,x\"}\n", 3, 20,

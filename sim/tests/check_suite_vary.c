@@ -171,6 +171,25 @@ START_TEST(platforms)
 END_TEST
 
 /* A platform of two suites is one, on which the scenarios of both run. */
+/* What tables call a machine: its name, behind it what varies, or else the platform. */
+START_TEST(labels)
+{
+	static const char *const label[] = {
+		"TPU v4", "H100 nic.bandwidth=25GBps", "H100 nic.bandwidth=50GBps",
+		"dgx-h100:4{nic.bandwidth=25GBps,launch_s=1us}", "a:1{b=2}"};
+
+	read_ok("platforms: [{name: TPU v4, base: \"tpu-v4:8x8x8\"},\n"
+	        "  {name: H100, base: \"dgx-h100:4\",\n"
+	        "   set: {nic.bandwidth: [25GBps, 50GBps], launch_s: 1us}},\n"
+	        "  {base: \"dgx-h100:4\",\n"
+	        "   set: {nic.bandwidth: 25GBps, launch_s: 1us}}, \"a:1{b=2}\"]\n" ONE(
+			"a"));
+	ck_assert_int_eq(suite.nplatforms, COUNT(label));
+	for (int i = 0; i < COUNT(label); i++)
+		ck_assert_str_eq(suite.platform[i].machine, label[i]);
+}
+END_TEST
+
 /* Names of platforms: a slash is one of a file unless it stands in a setting's value. */
 static const struct {
 	const char *name, *base, *set[2];
@@ -265,7 +284,9 @@ static const struct {
 	{"platforms: [{set: {a: 1}}]\n" ONE("a"), 1, 13, "expected a platform such as"},
 	{"platforms: [{base: \"\"}]\n" ONE("a"), 1, 13, "expected a platform such as"},
 	{"platforms: [{base: a, sets: {}}]\n" ONE("a"), 1, 23,
-         "unknown field 'sets', expected one of base, set"},
+         "unknown field 'sets', expected one of base, set, name"},
+	{"platforms: [{base: a, name: \"\"}]\n" ONE("a"), 1, 30,
+         "expected the name of a machine"},
 	{"platforms: [{base: a, set: b}]\n" ONE("a"), 1, 28,
          "expected a map of settings"},
 	{"platforms: [{base: a, set: {b: []}}]\n" ONE("a"), 1, 32, "an empty list"},
@@ -332,6 +353,7 @@ Suite *tests(void)
 	tcase_add_test(tc, ranges);
 	tcase_add_test(tc, meshes);
 	tcase_add_test(tc, platforms);
+	tcase_add_test(tc, labels);
 	tcase_add_loop_test(tc, name_rows, 0, COUNT(names));
 	tcase_add_test(tc, two_suites);
 	tcase_add_test(tc, too_many_suites);

@@ -141,7 +141,7 @@ struct clocks_compared clocks_suite_compare(const struct clocks_suite *of)
 	struct error e = {0};
 
 	if (suite_read(&suite, of->path, &e) != OK ||
-	    platform_read(&c.platform, a, of->platform, NULL, 0, &e) != OK)
+	    platform_open(&c.platform, a, of->platform, NULL, 0, true, &e) != OK)
 		fail(&e);
 	bench_init(&c.bench, c.platform->machine);
 	c.fluid = fluid_new(c.platform->machine);

@@ -296,7 +296,7 @@ static void run_family(struct arena *a, const char *text, size_t length)
 	while (n < LINES_MAX && (set[n] = take_line(a, &text)))
 		n++;
 	if (is_ok(family_parse(&f, a, NULL, spec, set, n, &e), &e) && f.ndevices <= 64 &&
-	    is_ok(platform_generate(&xml, a, spec, set, n, false, &e), &e)) {
+	    is_ok(platform_generate(&xml, NULL, a, spec, set, n, false, &e), &e)) {
 		struct platform_xml read;
 		struct machine *m = NULL;
 		struct platform_graph *graph;

@@ -29,9 +29,15 @@ extern const char mixed_md[];
 
 struct row *made_rows(struct arena *a, const struct made *made, size_t n);
 
-/* Returns the report as a string of the arena; fails the test unless it is written. */
+/*
+ * Returns the report, with all details or as the options say, as a string of the arena;
+ * fails the test unless it is written.
+ */
 char *made_report(struct arena *a, const struct row *rows, size_t n,
                   struct report_options o);
+
+char *made_summary(struct arena *a, const struct row *rows, size_t n,
+                   struct report_options o);
 
 /* Fails the test with the first line that differs. */
 void made_same(const char *got, const char *expected);

@@ -6,4 +6,4 @@ shardsim simulate --array 'u8[7200000]' --mesh x=4 --from "P('x')" --to 'P(None)
 # A ring of 8 and tiles of 0.9 MB: 3 rounds of 20 us, a half one of 10 us, 4 hops:
 # 70 + 4 + 3.55 = 77.55 us.
 shardsim simulate --array 'u8[7200000]' --mesh x=8 --from "P('x')" --to 'P(None)' \
-	--platform tpu-v4:8x8x8 --clock model,fluid
+	--platform tpu-v4:8x8x8 --devices 0-7 --clock model,fluid

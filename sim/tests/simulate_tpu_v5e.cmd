@@ -3,5 +3,5 @@
 # 7 x 11 us, a launch of 5 us: 82 us.
 for platform in tpu-v5e:4x8 tpu-v5e:16x16; do
 	shardsim simulate --array 'u8[3600000]' --mesh x=8 --from "P('x')" \
-		--to 'P(None)' --platform $platform --clock model,fluid
+		--to 'P(None)' --platform $platform --devices 0-7 --clock model,fluid
 done

@@ -88,6 +88,7 @@ struct row kept_full(void)
 		.from_devices = "0-14",
 		.to_devices = "1-7,15-22",
 		.memory_limit = "48KiB",
+		.vocabulary = "portable",
 		.platform = "tpu-v4:4x4x4",
 		.planner = "synth",
 		.clock = "fluid",
@@ -110,6 +111,7 @@ struct row kept_full(void)
 		.base_scenario = "it's",
 		.base_platform = "tpu-v4:4x4x4",
 		.varied = "bytes=48KiB ici.latency=1.5us mesh=x=5,y=3",
+		.machine = "TPU v4",
 		.timeline = "[{\"op\":\"slice\",\"algorithm\":null}]",
 	};
 }

@@ -5,4 +5,4 @@ scenarios:
   - {name: fixed, family: fixed}
 END
 shardsim sweep "$TMPDIR/suite.yaml" --platform p2-a100:2 --planner gather,best --out "$TMPDIR/out" 2>/dev/null
-shardsim report "$TMPDIR/out" --baseline gather --format csv | grep '^family' | cut -d, -f1-8
+shardsim report "$TMPDIR/out" --baseline gather --format csv --families | grep '^family' | cut -d, -f1-8

@@ -6,7 +6,8 @@ defaults: {array: "u8[18]", from: "P('x')", to: "P()"}
 scenarios:
   - {name: a, mesh: "x=3", to_mesh: "y=2", devices: "3-5", to_devices: "7-8",
      memory_limit: 1MiB}
-  - {name: b, from: "{devices=[3]<=[3]}", to: "{replicated}", num_devices: 3}
+  - {name: b, from: "{devices=[3]<=[3]}", to: "{replicated}", num_devices: 3,
+     vocabulary: any}
 END
 shardsim sweep suite.yaml --platform dgx-a100:2 --planner direct --out rows
-shardsim report rows --rows | tr -d '\r' | cut -d, -f 1-15
+shardsim report rows --rows | tr -d '\r' | cut -d, -f 1-15,34

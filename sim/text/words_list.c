@@ -1,19 +1,30 @@
 #include "text/words_list.h"
 
+#include <stdbool.h>
 #include <string.h>
+
+/* Returns whether a comma goes on with settings: the `,gpus=4` of `cluster:nodes=8,gpus=4`. */
+static bool is_setting(const char *start, const char *comma)
+{
+	const char *key = comma + 1;
+	size_t n = strspn(key, "abcdefghijklmnopqrstuvwxyz_.B");
+
+	return n && key[n] == '=' && memchr(start, ':', (size_t)(comma - start));
+}
 
 /* The end of the word at `start`: the next comma outside brackets, or the list's end. */
 static const char *word_end(const char *start)
 {
+	const char *at = start;
 	int depth = 0;
 
-	for (; *start; start++) {
-		depth += strchr("([{", *start) ? 1 : 0;
-		depth -= strchr(")]}", *start) ? 1 : 0;
-		if (*start == ',' && depth <= 0)
+	for (; *at; at++) {
+		depth += strchr("([{", *at) ? 1 : 0;
+		depth -= strchr(")]}", *at) ? 1 : 0;
+		if (*at == ',' && depth <= 0 && !is_setting(start, at))
 			break;
 	}
-	return start;
+	return at;
 }
 
 enum status words_list_read(const char ***out, struct arena *a, const char *option,

@@ -7,7 +7,7 @@
 
 /*
  * Stores the words of a list, ended by NULL; the arena's. Commas inside (), [] and {} do
- * not part words. An empty list has none. E_SYNTAX: an empty word in `option`'s list.
+ * not part words, nor do those before the settings of a machine, family:shape,key=value. An empty list has none. E_SYNTAX: an empty word in `option`'s list.
  */
 enum status words_list_read(const char ***out, struct arena *a, const char *option,
                             const char *list, struct error *e);

@@ -22,6 +22,14 @@ struct figure_use {
 	struct site_use *use;
 };
 
+/* Returns the unit of a figure whose name does not tell it. */
+static const char *unit_of(const char *figure)
+{
+	return strstr(figure, ".bandwidth") ? "B/s"
+	       : strstr(figure, ".latency") ? "s"
+	                                    : "";
+}
+
 /* Makes the machine of a site with the figure at `value`. */
 static enum status figure_machine(struct machine **out, struct validation *v,
                                   const struct site *s, const char *figure,
@@ -31,7 +39,7 @@ static enum status figure_machine(struct machine **out, struct validation *v,
 	int n = s->entry->nsettings;
 
 	memcpy(set, s->entry->setting, (size_t)n * sizeof(*set));
-	set[n] = arena_printf(v->arena, "%s=%.17g", figure, value);
+	set[n] = arena_printf(v->arena, "%s=%.17g%s", figure, value, unit_of(figure));
 	return platform_machine(out, v->arena, s->platform, set, n + 1, e);
 }
 

@@ -61,10 +61,13 @@ static const char *if_not(bool fits, const char *why)
 }
 
 int fit_choices(struct fit_choice *out, const struct validation *v, const char *family,
-                struct arena *a)
+                bool log, struct arena *a)
 {
 	struct shown s = rows_show(v, family);
 	bool steps = s.inside || s.gathers || s.torus, node = s.inside && !s.torus;
+	const char *inside =
+		*s.fabric ? arena_printf(a, "%s.bandwidth", s.fabric) : NULL;
+	const char *documented = "it is documented";
 	const char *one = "no timing crosses the network between nodes";
 	const char *several = "timings over several nodes do not tell what is inside";
 	const char *none = s.inside ? "the links of a torus have none" : several;
@@ -79,15 +82,21 @@ int fit_choices(struct fit_choice *out, const struct validation *v, const char *
 		{"launch_graph_s",
 	         if_not(s.graph, "no timing was launched in a graph")},
 		{"fill_s", if_not(node, none)},
-		{*s.fabric ? arena_printf(a, "%s.bandwidth", s.fabric) : NULL,
-	         if_not(s.inside || s.torus, several)},
+		{inside,
+	         !s.inside && !s.torus && !log
+	                 ? several
+	                 : if_not(log || !inside || family_open(family, inside, a),
+	                          documented)},
 		{"step", if_not(node, none)},
 		{"net_post_s",
 	         !s.across ? one
 	                   : if_not(s.gathers && !s.inside,
 	                            "there is no all-gather or reduce-scatter over "
 	                            "several nodes, or there are timings inside one")},
-		{"nic.bandwidth", if_not(s.across, one)},
+		{"nic.bandwidth",
+	         !s.across ? one
+	                   : if_not(log || family_open(family, "nic.bandwidth", a),
+	                            documented)},
 		{"net_step", if_not(s.across, one)},
 		{"net_fill_s", if_not(s.across, one)},
 		{"net_growth",
@@ -113,11 +122,10 @@ const char **fit_constants(const struct validation *v, const char *family,
 {
 	struct fit_choice choice[FIT_CHOICES_MAX];
 	const char **out = arena_alloc(a, FIT_CHOICES_MAX + 1, sizeof(*out));
-	int n = 0, choices = fit_choices(choice, v, family, a);
+	int n = 0, choices = fit_choices(choice, v, family, false, a);
 
 	for (int i = 0; i < choices && n < FIT_FIGURES_MAX; i++)
-		if (!choice[i].why && (!strstr(choice[i].figure, ".bandwidth") ||
-		                       family_open(family, choice[i].figure, a)))
+		if (!choice[i].why)
 			out[n++] = choice[i].figure;
 	out[n] = NULL;
 	return out;

@@ -11,11 +11,12 @@ struct fit_choice {
 
 /*
  * Lists all constants that a fit can choose, in one order, and returns their number.
- * Texts are the arena's.
+ * Texts are the arena's. In a `log`, all of whose timings are of one machine, documented
+ * bandwidths are open, and those inside nodes may decide what goes over several.
  */
 enum { FIT_CHOICES_MAX = 13 };
 int fit_choices(struct fit_choice *out, const struct validation *v, const char *family,
-                struct arena *a);
+                bool log, struct arena *a);
 
 /*
  * Returns the constants that are fitted for a family by default, ended by NULL; the

@@ -70,10 +70,8 @@ static enum status family_read(struct family *out, struct arena *a, const char *
 {
 	struct families all = {0};
 	const struct family *f;
-	const char *path;
 
-	if (platform_data_path(&path, a, "families.yaml", e) != OK ||
-	    families_read(&all, a, path, e) != OK)
+	if (families_known(&all, a, e) != OK)
 		return e->code;
 	f = family_of(&all, family);
 	if (!f)
@@ -237,10 +235,11 @@ enum status family_fit_entry(struct text *out, const struct family_fit *f,
                              const char *timings, struct arena *a, struct error *e)
 {
 	struct text file = {0}, sets = {0};
-	const char *path, *entry;
+	struct family family;
+	const char *entry;
 
-	if (platform_data_path(&path, a, "families.yaml", e) != OK ||
-	    input_read(&file, path, e) != OK)
+	if (family_read(&family, a, f->family, e) != OK ||
+	    input_read(&file, family.path, e) != OK)
 		return e->code;
 	for (int i = 0; i < f->nsets; i++)
 		text_printf(&sets, "%s%s", i ? ", " : "", f->set[i].set);
@@ -248,7 +247,7 @@ enum status family_fit_entry(struct text *out, const struct family_fit *f,
 	if (entry)
 		entry_copy(out, entry, f, sets.s ? sets.s : "", timings);
 	else
-		error_set(e, E_RANGE, (struct where){.file = path},
+		error_set(e, E_RANGE, (struct where){.file = family.path},
 		          "has no entry of %s", f->family);
 	text_free(&sets);
 	text_free(&file);

@@ -90,7 +90,7 @@ static void choose(struct choosing *c, const struct validation *v,
                    const struct platform_name *name)
 {
 	struct fit_choice choice[FIT_CHOICES_MAX];
-	int n = fit_choices(choice, v, c->family, c->a);
+	int n = fit_choices(choice, v, c->family, true, c->a);
 	int64_t least;
 	int sizes = sizes_count(&least, v);
 	const char *few = arena_printf(
@@ -148,8 +148,8 @@ static enum status drop_above(bool *dropped, struct choosing *c, struct error *e
 			continue;
 		drop(c, g->figure,
 		     arena_printf(c->a,
-		                  "the timings ask for %.4g GB/s, more than the peak "
-		                  "of %.4g GB/s that families.yaml documents",
+		                  "the timings ask for %.4g GB/s, more than the "
+		                  "documented peak of %.4g GB/s",
 		                  g->value * 1e-9, g->peak * 1e-9));
 		return OK;
 	}

@@ -129,7 +129,7 @@ static void skipped_table(const struct pen *pen, const struct log_fit *fit)
 		cell[1] = fit->skipped[i].why;
 	}
 	pen->heading(pen, 2, "Not fitted");
-	pen->paragraph(pen, "These keep the values of families.yaml.");
+	pen->paragraph(pen, "These keep the values of their family.");
 	pen->table(pen, &t);
 }
 

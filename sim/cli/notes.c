@@ -1,0 +1,45 @@
+#include "cli/notes.h"
+
+/* Adds a note for each dimension of a layout some of whose tiles have no element. */
+static int note_padding(const char **note, struct arena *a, const struct problem *p,
+                        const struct layout *l, int64_t devices, const char *option)
+{
+	int n = 0;
+
+	for (int dim = 0; dim < l->rank; dim++) {
+		int64_t extent = p->array.shape.dim[dim], tiles = layout_shards(l, dim);
+		int64_t full, idle;
+
+		if (!extent || tiles < 2)
+			continue;
+		full = (extent + tiles - 1) / tiles;
+		full = (extent + full - 1) / full;
+		idle = (tiles - full) * (devices / tiles);
+		if (!idle)
+			continue;
+		note[n++] =
+			arena_printf(a,
+		                     "%s pads: dimension %d of %lld elements over %lld "
+		                     "devices%s: %lld device%s "
+		                     "only padding",
+		                     option, dim, (long long)extent, (long long)devices,
+		                     tiles == devices ? ""
+		                                      : arena_printf(a, ", %lld ways",
+		                                                     (long long)tiles),
+		                     (long long)idle, idle > 1 ? "s hold" : " holds");
+	}
+	return n;
+}
+
+const char *const *notes_of(struct arena *a, const struct problem *p, const char *first)
+{
+	const char **note = arena_alloc(a, 2 * RANK_MAX + 2, sizeof(*note));
+	int n = 0;
+
+	if (first)
+		note[n++] = first;
+	n += note_padding(note + n, a, p, &p->from, p->mesh.ndevices, "--from");
+	n += note_padding(note + n, a, p, &p->to, p->to_mesh.ndevices, "--to");
+	note[n] = NULL;
+	return note;
+}
