@@ -243,19 +243,31 @@ static enum status draw(struct drawing *d, const char *path, const struct row *r
 	return gnuplot_draw(path, write_plot, d, e);
 }
 
+/* Returns what is plotted where no clock is asked for: `model`, unless no row has it. */
+static const char *default_clock(const struct row *rows, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(rows[i].clock, "model") == 0)
+			return "model";
+	return n ? rows[0].clock : "model";
+}
+
 enum status report_plot(const char *path, struct store *store,
                         const struct report_options *o, struct error *e)
 {
 	struct drawing d = {.arena = arena_new(),
-	                    .clock = o->clocks && o->clocks[0] ? o->clocks[0] : "model",
+	                    .clock = o->clocks ? o->clocks[0] : NULL,
 	                    .plot = {.baseline = o->baseline ? o->baseline : "xla-2021",
 	                             .y = {.lo = 1, .hi = 1}}};
 	struct row *rows;
 	size_t n;
 
 	if (gnuplot_check(path, e) == OK && file_check(path, e) == OK &&
-	    store_rows(store, d.arena, &rows, &n, e) == OK)
+	    store_rows(store, d.arena, &rows, &n, e) == OK) {
+		if (!d.clock)
+			d.clock = default_clock(rows, n);
 		draw(&d, path, rows, n, o, e);
+	}
 	arena_free(d.arena);
 	return e->code;
 }
