@@ -333,14 +333,16 @@ list = $(subst $(empty) ,$(comma),$(strip $1))
 PLATFORMS := $(call list,tpu-v4:{n} tpu-v5e:{n} tpu-v5p:{n} dgx-a100:{n} dgx-h100:{n} \
 	gb200-nvl72:{n})
 PLANNERS := $(call list,gather synth synth-rewrite xla-2021)
+# Fewer of both for the first minute.
 SWEPT := $(call list,best best-portable synth xla xla-2021)
+SWEPT_PLATFORMS := $(call list,tpu-v4:{n} tpu-v5e:{n} dgx-a100:{n} dgx-h100:{n})
 
 TRAINING := dgx-h100:8 aws-p5en:8 mi300x:8 gb200-nvl72:1 tpu-v5p:4x4x4 tpu-v4:4x4x4
 
 # Its figures in one screen; the page and the plot have the rest.
 sweep: build/shardsim
 	@rm -rf build/sweep
-	@build/shardsim sweep scenarios/models.yaml --platform '$(PLATFORMS)' \
+	@build/shardsim sweep scenarios/models.yaml --platform '$(SWEPT_PLATFORMS)' \
 		--planner $(SWEPT) --clock simgrid --out build/sweep
 	@build/shardsim report build/sweep --baseline xla-2021
 	@build/shardsim report build/sweep --baseline xla-2021 --format html \

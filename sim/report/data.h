@@ -8,6 +8,7 @@
 #include "report/select.h"
 #include "stat/paired.h"
 #include "stat/summary.h"
+#include "text/pen.h"
 
 #define REPORT_TIE 1e-6
 #define REPORT_LEVEL 0.95
@@ -82,7 +83,7 @@ struct report_matrix {
 	enum report_kind kind;
 	const char *platform, *clock;
 	size_t nplanners;
-	const char **planner; /* in byte order */
+	const char **planner; /* in the order of names */
 	struct report_cell {
 		size_t n, memory_n;
 		double speedup, memory; /* of the row's planner over the column's */
@@ -112,7 +113,7 @@ struct report_same {
 	size_t n;   /* scenarios that all of them solve, in times above zero */
 	size_t all; /* scenarios that some planner solves */
 	size_t nplanners;
-	const char **planner; /* in byte order */
+	const char **planner; /* in the order of names */
 	double *speedup;      /* of each: geometric mean of baseline / planner over n */
 	size_t *cannot;       /* of each: how many of `all` it does not solve */
 };
@@ -160,14 +161,13 @@ struct report_apart {
 	size_t n;     /* plans in times above zero under both */
 	size_t apart; /* those of which one time is more than REPORT_APART the other */
 	double mean, least, largest; /* of flow's time over the other; geometric mean */
-	const struct row *worst,
-		*worst_other; /* flow's and the other's, furthest apart */
+	const struct row *worst, *worst_other; /* furthest apart: flow's, the other's */
 };
 
 /* Is the line of plans with an exchange? */
 bool report_apart_exchanges(const struct report_apart *line);
 
-/* Arrays live in the arena. Lines: families in byte order, then their total. */
+/* Arrays live in the arena. Lines: families in the order of names, then their total. */
 struct report {
 	const char *baseline, *test;
 	struct report_line *line;
@@ -242,9 +242,11 @@ enum status report_check(const struct row *rows, size_t n, const char *baseline,
 enum status report_gather(struct report *out, struct arena *a, const struct row *rows,
                           size_t n, const struct report_options *o, struct error *e);
 
-/* Writes the report in a format. */
-void report_md(FILE *out, struct arena *a, const struct report *r);
-void report_tex(FILE *out, struct arena *a, const struct report *r);
+/* Writes the report in a format; the choice, if any, is of its tables. */
+void report_md(FILE *out, struct arena *a, const struct report *r,
+               struct pen_choice *choice);
+void report_tex(FILE *out, struct arena *a, const struct report *r,
+                const struct report_options *o, struct pen_choice *choice);
 void report_csv(FILE *out, const struct report *r);
 
 #endif

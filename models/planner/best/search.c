@@ -1,6 +1,7 @@
 #include "planner/best/search.h"
 
 #include "planner/best/rewrite.h"
+#include "planner/best/vias.h"
 
 /*
  * The part of the work that rewriting may use; the rest is for choosing senders. With all
@@ -65,6 +66,7 @@ static void start_again(struct best_pool *pool)
 
 void best_search(struct best_pool *pool)
 {
+	best_add_vias(pool);
 	/*
 	 * what is done is chosen first, then who sends it, in what is cheapest by then
 	 */

@@ -1,5 +1,6 @@
 /*
- * The search of `best`: the cheapest script of the pool that was not looked at is rewritten
+ * The search of `best`: plans by way of other layouts are tried first (vias.h). Then the
+ * cheapest script of the pool that was not looked at is rewritten
  * in all ways (rewrite.h), every result is priced exactly, step by step, and joins the
  * pool, until as much work is done as the number of devices allows.
  */
