@@ -1,6 +1,7 @@
 /* How far the clock flow is from the clock of rounds, on plans with an exchange and others. */
 #include "report/data.h"
 #include "report/text.h"
+#include "text/order.h"
 #include "text/words.h"
 
 #include "base/list.h"
@@ -23,7 +24,7 @@ static int compare_lines(const struct row *a, const struct row *b)
 	int order = (int)report_kind(a) - (int)report_kind(b);
 
 	if (order == 0)
-		order = strcmp(row_machine(a), row_machine(b));
+		order = order_compare(row_machine(a), row_machine(b));
 	return order ? order : (int)exchanges(b) - (int)exchanges(a);
 }
 
@@ -160,6 +161,7 @@ void report_apart_text(const struct pen *pen, const struct report *r)
 	t = words_table(
 		a, arena_printf(a, "Clock flow over %s", r->apart->worst_other->clock),
 		"lllrrrrrl", head, r->naparts);
+	t.name = "clocks";
 	for (size_t i = 0; i < r->naparts; i++) {
 		const struct report_apart *line = &r->apart[i];
 		const char **cell = words_row(&t);
