@@ -75,6 +75,7 @@ static struct row *evil_rows(struct arena *a)
 				*(const char **)((char *)&rows[i] +
 				                 row_columns[c].offset) = EVIL;
 		rows[i].memory_limit = "64KiB";
+		rows[i].vocabulary = "portable";
 		rows[i].time_s = 2e-3 - i * 1e-3;
 		rows[i].peak_array_bytes = 48 << 10;
 		rows[i].varied = "nic.bandwidth=" EVIL;
@@ -102,6 +103,7 @@ START_TEST(markup_is_text)
 	ck_assert_uint_eq(count(page, "</script>"), 2);
 	ck_assert_ptr_nonnull(
 		strstr(page, "&lt;script&gt;x&lt;/script&gt; 1 KiB (1 ms)"));
+	ck_assert_ptr_nonnull(strstr(page, "<dt>vocabulary</dt><dd>portable</dd>"));
 	ck_assert_ptr_nonnull(cases);
 	ck_assert_str_eq(json_string_value(
 				 json_array_get(json_object_get(cases, "scenarios"), 0)),
@@ -155,6 +157,7 @@ START_TEST(parts)
 
 	for (size_t i = 0; i < COUNT(told); i++)
 		ck_assert_msg(strstr(page, told[i]) != NULL, "no %s", told[i]);
+	ck_assert_ptr_null(strstr(page, "<dt>vocabulary</dt>"));
 	/* there is no memory limit */
 	ck_assert_uint_eq(count(page, "memory-against-the-limit"), 0);
 	/* up to 24 scenarios: all have their plans */
