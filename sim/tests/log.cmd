@@ -45,7 +45,7 @@ shardsim validate log --platform tiny:1
 shardsim validate log --platform tiny:1 --in-place --format csv
 shardsim fit log --platform tiny:1 --constants launch_s -o entry
 grep launch_s entry
-shardsim fit log --platform tiny:1 --format tex | grep -A 20 'not fitted'
+shardsim fit log --platform tiny:1 --format tex | grep -A 21 'not fitted'
 # other ranks, no machine, a line that is cut off
 shardsim validate log --platform tiny:2 2>&1 || echo "exit $?"
 shardsim fit log 2>&1 || echo "exit $?"
