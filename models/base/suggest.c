@@ -80,7 +80,10 @@ void suggest_offer(struct suggestion *s, const char *name)
 		slips = least(slips, 2);
 	else if (slips > (int)(longer / 3) && slips > 1)
 		return;
-	if (slips >= (int)longer || (s->nearest && slips >= s->slips))
+	if (slips >= (int)longer || (s->nearest && slips > s->slips))
+		return;
+	/* Of two as near, the one that goes on from the word: tpu-v5 is rather tpu-v5e. */
+	if (s->nearest && slips == s->slips && (s->part || !part))
 		return;
 	s->nearest = name;
 	s->slips = slips;

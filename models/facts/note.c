@@ -40,6 +40,9 @@ static void note_figures(struct text *out, const struct family_machine *m)
 		            n++ ? ", " : "assumed, unless set: ", figure_name(f, g));
 		print_figure(out, g, f->figure[g]);
 	}
+	/* No library's collectives: what a library does on such a machine nobody knows. */
+	if (n && strcmp(f->profile, "plain") == 0)
+		text_printf(out, ", profile plain");
 }
 
 /*

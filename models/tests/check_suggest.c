@@ -33,6 +33,7 @@ static const struct {
 	{"sim", {"simulate"}, "simulate", 2, true},
 	/* of equal ones the first; a name with one slip before a part of another */
 	{"cat", {"bat", "rat"}, "bat", 1, false},
+	{"tpu-v5", {"tpu-v2", "tpu-v5e", "tpu-v5p"}, "tpu-v5e", 1, true},
 	{"plans", {"plans-of-all", "plan"}, "plan", 1, false},
 };
 

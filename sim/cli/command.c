@@ -10,8 +10,8 @@ int command_misuse(const struct error *e)
 	return EXIT_MISUSE;
 }
 
-void command_note(const struct machine *m)
+void command_note(const char *machine, const char *note)
 {
-	if (m->note)
-		fprintf(stderr, "shardsim: note: %s: %s\n", m->name, m->note);
+	if (note)
+		fprintf(stderr, "shardsim: note: %s: %s\n", machine, note);
 }

@@ -48,7 +48,7 @@ int command_unknown(const char *name);
 /* Prints the error, behind "shardsim: " if it has no place, and returns EXIT_MISUSE. */
 int command_misuse(const struct error *e);
 
-/* Tells on stderr what is assumed of a machine that its name does not say. */
-void command_note(const struct machine *m);
+/* Tells on stderr what is assumed of a machine that its name does not say; NULL: nothing. */
+void command_note(const char *machine, const char *note);
 
 #endif

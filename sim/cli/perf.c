@@ -244,7 +244,7 @@ static enum status run_open(struct run *r, const struct options *o, struct error
 	                1, e) != OK)
 		return e->code;
 	machine = r->clocks.platform->machine;
-	command_note(machine);
+	command_note(machine->name, machine->note);
 	if (library_set(machine, &o->library, NULL, e) != OK)
 		return e->code;
 	r->perf.machine = machine;

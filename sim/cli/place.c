@@ -196,7 +196,7 @@ static enum status open_place_platform(struct session *s, const struct options *
 	                e) != OK)
 		return e->code;
 	machine = s->clocks.platform->machine;
-	command_note(machine);
+	command_note(machine->name, machine->note);
 	if (!o->with && machine->ndevices < s->c.hierarchy.ndevices)
 		return error_set(e, E_RANGE, where_option("--hierarchy", o->hierarchy),
 		                 "%d devices do not fit on the %d of %s",

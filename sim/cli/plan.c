@@ -153,7 +153,7 @@ static enum status open_plan_platform(struct session *s, const struct options *o
 	    library_set(s->clocks.platform->machine, &o->library, NULL, e) != OK)
 		return e->code;
 	s->machine = s->clocks.platform->machine;
-	command_note(s->machine);
+	command_note(s->machine->name, s->machine->note);
 	bench_init(&s->bench, s->machine);
 	for (int i = 0; i < n; i++)
 		clocks_bench(&s->clocks, &s->bench, clock[i]);

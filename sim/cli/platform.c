@@ -45,7 +45,7 @@ int command_platform(int argc, char **argv)
 	else if (file_write(o.output, xml.s, xml.length, &e) != OK)
 		status = command_misuse(&e);
 	if (status == EXIT_DONE)
-		command_note(machine);
+		command_note(machine->name, machine->note);
 	text_free(&xml);
 	arena_free(a);
 	return status;

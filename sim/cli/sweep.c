@@ -147,6 +147,19 @@ static enum status take_resume(struct store **store, struct sweep_request *r,
 	return OK;
 }
 
+/* Tells what is assumed of the machines, of several sizes of one machine once. */
+static void note_machines(const struct sweep *s)
+{
+	const struct suite_platform *told = NULL;
+
+	for (int p = 0; p < s->nplatforms; p++) {
+		if (!s->note[p] || s->platform[p].asked == told)
+			continue;
+		told = s->platform[p].asked;
+		command_note(s->platform[p].name, s->note[p]);
+	}
+}
+
 static int run_request(struct options *o, struct arena *a)
 {
 	struct sweep_request request = o->request;
@@ -160,8 +173,10 @@ static int run_request(struct options *o, struct arena *a)
 		take_resume(&store, &request, out, a, &e);
 	if (e.code == OK)
 		sweep_setup(&s, &request, a, &e);
-	if (e.code == OK)
+	if (e.code == OK) {
+		note_machines(&s);
 		return sweep_into(&s, o, &request, out, a, store);
+	}
 	if (store && store_damage(store)) {
 		fprintf(stderr, "shardsim: %s\n", store_damage(store));
 		store_discard(store); /* the new one, of which nothing is known */

@@ -24,9 +24,11 @@ static enum status platform_fault(const struct suite_platform *p, struct error *
 }
 
 /*
- * Makes the digest of a platform's name and its file, which is read as a platform once.
+ * Makes the digest of a platform's name and its file, which is read as a platform once,
+ * and takes what is assumed of it.
  */
-enum status sweep_platform_digest(struct digest *d, const struct sweep_platform *p,
+enum status sweep_platform_digest(struct digest *d, const char **note,
+                                  struct arena *notes, const struct sweep_platform *p,
                                   struct error *e)
 {
 	const struct suite_platform *asked = p->asked;
@@ -41,6 +43,7 @@ enum status sweep_platform_digest(struct digest *d, const struct sweep_platform 
 		digest_text(d, p->name);
 		digest_text(d, asked->machine);
 		digest_bytes(d, text.s, text.length);
+		*note = m->note ? arena_printf(notes, "%s", m->note) : NULL;
 	} else {
 		platform_fault(asked, &fault, e);
 	}

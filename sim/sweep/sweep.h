@@ -52,6 +52,7 @@ struct sweep {
 	struct progress *progress; /* NULL where it is not shown */
 	/* sweep_identify() makes these, in the arena: [suite->n], [nplatforms]. */
 	const struct digest *scenario_digest, *platform_digest;
+	const char *const *note; /* [nplatforms]: what is assumed of each, or NULL */
 };
 
 /* --- cases -------------------------------------------------------------------------- */
@@ -72,7 +73,8 @@ int sweep_units(const struct sweep *s);
  * one as a platform and makes the digest of its names and its file (machines.c).
  */
 enum status sweep_machines(struct sweep *s, struct arena *a, struct error *e);
-enum status sweep_platform_digest(struct digest *d, const struct sweep_platform *p,
+enum status sweep_platform_digest(struct digest *d, const char **note,
+                                  struct arena *notes, const struct sweep_platform *p,
                                   struct error *e);
 
 /* Returns the number in the suite of the platform that this one was asked for as. */
