@@ -36,7 +36,7 @@ bool best_needs_less(const struct best *b, int64_t array_bytes, int64_t live_byt
 void best_offer_priced(struct best *b, struct plan *plan, struct price price,
                        uint32_t senders)
 {
-	if (plan_beyond(plan))
+	if (plan_beyond(plan, b->problem->vocabulary))
 		return;
 	if (plan_over_memory(plan)) {
 		if (best_needs_less(b, plan->peak_array_bytes, plan->peak_live_bytes))

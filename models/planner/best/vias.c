@@ -163,7 +163,8 @@ static double cheaper_s(struct vias *vias, const struct layout *from,
 
 	if (step->op != OP_EXCHANGE)
 		collective_s = step_s(vias, from, step, most);
-	if (step->op != OP_SLICE)
+	if (step->op != OP_SLICE &&
+	    vias->pool->best->problem->vocabulary != VOCABULARY_PORTABLE)
 		exchange_s = step_s(vias, from, &exchange, fmin(most, collective_s));
 	if (exchange_s < collective_s)
 		*step = exchange;
@@ -297,6 +298,8 @@ void best_add_vias(struct best_pool *pool)
 		vias->script.view.dim[i] = (uint8_t)i;
 	keys_add(&vias->known, &vias->types.from, sizeof(struct type), &fresh);
 	keys_add(&vias->known, &vias->types.to, sizeof(struct type), &fresh);
+	add_script(vias, (const struct type *[]){&vias->types.from, &vias->types.to},
+	           (const bool[]){false}, 1);
 	find_slack(vias);
 	look_around(vias, &vias->types.from);
 	look_around(vias, &vias->types.to);
