@@ -15,9 +15,12 @@ static void join_digits(struct best *b)
 	struct script *scripts = arena_alloc(b->arena, 2, sizeof(*scripts));
 	struct plan *plan;
 
-	if (!b->plan || !b->plan->view || !script_of_plan(&scripts[0], b->plan))
+	if (!b->plan || !b->plan->view)
 		return;
-	scripts[0].senders = b->senders;
+	if (b->script)
+		script_copy(&scripts[0], b->script);
+	else if (!script_of_plan(&scripts[0], b->plan))
+		return;
 	if (!script_join(&scripts[1], &scripts[0], b->arena))
 		return;
 	plan = script_plan(&scripts[1], b->prices, b->arena);
@@ -66,7 +69,7 @@ static void offer_candidate(struct best *b, struct best_pool *pool,
 {
 	if (plan_beyond(c->plan, b->problem->vocabulary))
 		return;
-	best_offer_priced(b, c->plan, c->price, 0);
+	best_offer_priced(b, c->plan, c->price, NULL);
 	best_pool_add_plan(pool, c->plan, c->price);
 }
 
@@ -106,8 +109,8 @@ static void search_scripts(struct best *b, struct best_pool *pool)
 	if (b->problem->from.nunreduced > 0)
 		best_pool_add_sums(pool);
 	best_search(pool);
-	best_pool_free(pool);
 	join_digits(b);
+	best_pool_free(pool);
 }
 
 /* Searches within the vocabulary of the problem. Returns what it found, or NULL. */
