@@ -377,11 +377,16 @@ results: results-placement build/shardsim
 	build/shardsim sweep scenarios/cross-mesh.yaml --planner direct,best \
 		--platform 'tpu-v4:{n},dgx-a100:{n},dgx-h100:{n}' --clock model,simgrid \
 		--out build/results/cross-mesh
+	build/shardsim sweep scenarios/models.yaml scenarios/random.yaml \
+		scenarios/cross-mesh.yaml --planner direct,best \
+		--platform 'tpu-v4:{n},dgx-h100:{n}' --clock simgrid,flow \
+		--out build/results/clocks
 	$(call report,speedup,speedup,--baseline xla-2021)
 	$(call report,layouts,layouts,--baseline xla)
 	$(call report,layouts,layouts-4GiB,--baseline xla --family '*-4GiB')
 	$(call report,uneven,uneven,--baseline xla)
 	$(call report,cross-mesh,cross-mesh,--baseline direct)
+	$(call report,clocks,clocks,--baseline direct)
 	build/shardsim report build/results/speedup --baseline xla-2021 --clock simgrid \
 		--plot results/speedup.svg
 	build/shardsim validate platforms/measured.csv >results/validate.md

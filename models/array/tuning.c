@@ -1,8 +1,8 @@
 #include "array/tuning.h"
 
 #include "base/scan.h"
+#include "base/units.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,7 +58,10 @@ static enum status read_one(struct tuning *out, bool *given, struct scan *s,
 	given[key] = true;
 	word += n + 1;
 	x = strspn(word, "0123456789") ? strtod(word, &rest) : -1;
-	if (x < 0 || !isfinite(x) || (*rest && *rest != ' '))
+	if (x >= 0 && !units_in_range(x))
+		return scan_fail_at(s, word, E_RANGE,
+		                    "out of range, expected 0 or 1e-18 to 1e24");
+	if (x < 0 || (*rest && *rest != ' '))
 		return scan_fail_at(s, word, E_SYNTAX, "expected a number of 0 or more");
 	out->value[key] = x;
 	*end = rest;

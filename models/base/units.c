@@ -1,6 +1,7 @@
 #include "base/units.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +30,11 @@ static const struct unit time_units[] = {
 	{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}, {NULL, 1},
 };
 
+bool units_in_range(double figure)
+{
+	return figure == 0 || (figure >= 1e-18 && figure <= 1e24);
+}
+
 static const struct unit *take_unit(struct scan *s, const struct unit *u)
 {
 	for (; u->name; u++) {
@@ -54,7 +60,10 @@ static enum status scan_number(struct scan *s, const char *what, long double *ou
 		return scan_fail(s, E_SYNTAX, "expected %s", what);
 	if (s->pos[0] == '0' && (s->pos[1] == 'x' || s->pos[1] == 'X'))
 		return scan_fail(s, E_SYNTAX, "expected %s, in decimal", what);
+	errno = 0;
 	*out = strtold(s->pos, &end);
+	if (errno == ERANGE) /* too small is as bad as too large */
+		*out = INFINITY;
 	if (end == s->pos)
 		return scan_fail(s, E_SYNTAX, "expected %s", what);
 	s->pos = end;
@@ -124,8 +133,10 @@ enum status units_scan_rate(struct scan *s, double *out_Bps)
 	*out_Bps = (double)value * u->factor;
 	if (unit_end(s, "a rate such as 25GB/s, or in bits 200Gb/s") != OK)
 		return s->error->code;
-	if (!isfinite(*out_Bps))
-		return scan_fail_at(s, start, E_RANGE, "rate out of range");
+	if (!units_in_range(*out_Bps) || (*out_Bps == 0 && value != 0))
+		return scan_fail_at(s, start, E_RANGE,
+		                    "rate out of range, expected 0 or 1e-18 to 1e24 "
+		                    "B/s");
 	return OK;
 }
 
@@ -141,8 +152,9 @@ enum status units_scan_time(struct scan *s, double *out_s)
 	*out_s = (double)value * take_unit(s, time_units)->factor;
 	if (unit_end(s, "ns, us, ms or s") != OK)
 		return s->error->code;
-	if (!isfinite(*out_s))
-		return scan_fail_at(s, start, E_RANGE, "time out of range");
+	if (!units_in_range(*out_s) || (*out_s == 0 && value != 0))
+		return scan_fail_at(s, start, E_RANGE,
+		                    "time out of range, expected 0 or 1e-18 to 1e24 s");
 	return OK;
 }
 

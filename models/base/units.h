@@ -14,10 +14,16 @@
 #include "base/arena.h"
 #include "base/scan.h"
 
+/*
+ * Returns whether a figure is 0 or from 10^-18 to 10^24, whatever its unit. No machine has
+ * others, and what is computed from these is neither denormal nor infinite.
+ */
+bool units_in_range(double figure);
+
 /* One size in [0, 2^62]; fractions are fine if the product is whole bytes. */
 enum status units_scan_bytes(struct scan *s, int64_t *out);
 
-/* One rate >= 0, one time >= 0; both finite. */
+/* One rate, one time; both are units_in_range(). */
 enum status units_scan_rate(struct scan *s, double *out_Bps);
 enum status units_scan_time(struct scan *s, double *out_s);
 

@@ -118,13 +118,24 @@ static bool lower_geometry(struct lowered *out, const struct profile *profile,
 	return true;
 }
 
+/* Returns the last fabric of those that the task's messages take: collectives go by it, too. */
+static int last_fabric(const struct schedule *s, const struct task *t)
+{
+	int last = 0;
+
+	for (int64_t i = 0; i < t->nmessages; i++)
+		if (s->message[t->first + i].fabric > last)
+			last = s->message[t->first + i].fabric;
+	return last;
+}
+
 /* Adds what plain sends cost beyond their wires, where a library runs them. */
 static void finish_sends(struct schedule *s, const struct machine *m)
 {
 	struct nccl_wire *wire = NULL;
 
 	for (int64_t i = 0; i < s->ntasks; i++) {
-		int fabric = s->message[s->task[i].first].fabric;
+		int fabric = last_fabric(s, &s->task[i]);
 
 		if (!profile_of_fabric(m, fabric)->library)
 			continue;

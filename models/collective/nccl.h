@@ -219,7 +219,8 @@ double nccl_prepared_s(struct nccl_prepared *p, double bytes, const char **algor
 
 /*
  * Finishes a task that is a set of plain sends: what crosses a network gets its bytes
- * on the wire, and the task the cost of as many peers as its busiest sender has, its
+ * on the wire, and the task the cost of as many peers as the busiest sender or receiver
+ * has (of an all-to-all those are as many, and the constants are measured on these), its
  * fill inside a node, and the limit of channels of its largest message.
  */
 void nccl_sends_task(struct schedule *s, struct task *t, struct nccl_wire *wire);

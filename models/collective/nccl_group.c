@@ -115,8 +115,12 @@ static double direct_Bps(const struct machine *m, int f, int32_t a, int32_t b)
 	return m->link[link].bandwidth_Bps;
 }
 
-/* Returns whether the direct links join all members, one way or another. */
-static bool linked(const struct machine *m, int f, const int32_t *ids, int32_t n)
+/*
+ * Returns whether direct links lead, over other members, from the first member to all
+ * others or, with `back`, from all others to the first.
+ */
+static bool reaches(const struct machine *m, int f, const int32_t *ids, int32_t n,
+                    bool back)
 {
 	int32_t *reached = xmalloc((size_t)n, sizeof(*reached)), count = 1;
 	bool *is = xmalloc((size_t)n, sizeof(*is));
@@ -125,17 +129,27 @@ static bool linked(const struct machine *m, int f, const int32_t *ids, int32_t n
 		is[k] = k == 0;
 	reached[0] = 0;
 	for (int32_t i = 0; i < count; i++)
-		for (int32_t k = 0; k < n; k++)
-			if (!is[k] && direct_Bps(m, f, ids[reached[i]], ids[k]) > 0) {
+		for (int32_t k = 0; k < n; k++) {
+			int32_t from = ids[back ? k : reached[i]];
+			int32_t to = ids[back ? reached[i] : k];
+
+			if (!is[k] && direct_Bps(m, f, from, to) > 0) {
 				is[k] = true;
 				reached[count++] = k;
 			}
+		}
 	xfree(reached);
 	xfree(is);
 	return count == n;
 }
 
 enum { BALANCE_STEPS = 200 };
+
+/* Returns whether direct links lead from every member to every other. */
+static bool linked(const struct machine *m, int f, const int32_t *ids, int32_t n)
+{
+	return reaches(m, f, ids, n, false) && reaches(m, f, ids, n, true);
+}
 
 /*
  * Scales row i (or, `columns`, column i) to the sum 1 and returns how far the worst one

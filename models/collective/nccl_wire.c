@@ -5,10 +5,11 @@
 struct nccl_wire {
 	const struct machine *machine;
 	bool is_network[MACHINE_FABRICS_MAX];
-	double *bytes;            /* [nlinks], 0 between uses */
-	bool *network;            /* [nlinks], of links in use (nccl_load_make) */
-	int32_t *used, nused;     /* [nlinks] */
-	int32_t *inside, *across; /* [ndevices] messages it sends, 0 between uses */
+	double *bytes;        /* [nlinks], 0 between uses */
+	bool *network;        /* [nlinks], of links in use (nccl_load_make) */
+	int32_t *used, nused; /* [nlinks] */
+	/* [2 * ndevices] messages that each sends, receives; 0 between uses */
+	int32_t *inside, *across;
 };
 
 struct nccl_wire *nccl_wire_new(struct arena *a, const struct machine *m)
@@ -22,8 +23,8 @@ struct nccl_wire *nccl_wire_new(struct arena *a, const struct machine *m)
 	wire->bytes = arena_alloc(a, links, sizeof(*wire->bytes));
 	wire->network = arena_alloc(a, links, sizeof(*wire->network));
 	wire->used = arena_alloc(a, links, sizeof(*wire->used));
-	wire->inside = arena_alloc(a, devices, sizeof(*wire->inside));
-	wire->across = arena_alloc(a, devices, sizeof(*wire->across));
+	wire->inside = arena_alloc(a, 2 * devices, sizeof(*wire->inside));
+	wire->across = arena_alloc(a, 2 * devices, sizeof(*wire->across));
 	return wire;
 }
 
@@ -120,17 +121,23 @@ bool nccl_load_time(double *wire_s, double *route_s, const struct nccl_load *l,
 	return true;
 }
 
+/* Where a message is counted with its sender, and with its receiver. */
+static int32_t end_of(const struct message *msg, int end)
+{
+	return end ? 2 * msg->dst + 1 : 2 * msg->src;
+}
+
 /*
- * Returns the most messages that any device sends, inside nodes or across, cleared
- * behind it.
+ * Returns the most messages that any device sends or receives, inside nodes or across,
+ * cleared behind it.
  */
 static int32_t most_messages(int32_t *count, const struct schedule *s,
                              const struct task *t)
 {
 	int32_t peers = 0;
 
-	for (int64_t i = 0; i < t->nmessages; i++) {
-		int32_t *n = &count[s->message[t->first + i].src];
+	for (int64_t i = 0; i < 2 * t->nmessages; i++) {
+		int32_t *n = &count[end_of(&s->message[t->first + i / 2], i % 2)];
 
 		peers = *n > peers ? *n : peers;
 		*n = 0;
@@ -162,15 +169,15 @@ void nccl_sends_task(struct schedule *s, struct task *t, struct nccl_wire *wire)
 
 	for (int64_t i = 0; i < t->nmessages; i++) {
 		struct message *msg = &s->message[t->first + i];
+		bool across = wire->is_network[msg->fabric];
+		int32_t *count = across ? wire->across : wire->inside;
 
+		count[end_of(msg, 0)]++;
+		count[end_of(msg, 1)]++;
+		network = network || across;
 		least_s = fmax(least_s, channels_s(wire->machine, msg->bytes));
-		if (wire->is_network[msg->fabric]) {
+		if (across)
 			msg->bytes /= tuning[TUNING_NET_SEND_SHARE];
-			wire->across[msg->src]++;
-			network = true;
-		} else {
-			wire->inside[msg->src]++;
-		}
 	}
 	peers_s = most_messages(wire->inside, s, t) * tuning[TUNING_SEND_S];
 	peers_s += most_messages(wire->across, s, t) * tuning[TUNING_NET_SEND_S];

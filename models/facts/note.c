@@ -42,6 +42,29 @@ static void note_figures(struct text *out, const struct family_machine *m)
 	}
 }
 
+/*
+ * Returns whether the family's machines come in that shape; of those, people know how
+ * they are wired. A family that states no shapes offers none in this sense.
+ */
+static bool is_offered(const struct family_machine *m)
+{
+	const struct family *f = &m->family;
+	int32_t sorted[TORUS_AXES_MAX] = {0}, other[TORUS_AXES_MAX] = {0};
+	bool multiples = f->multiples > 1;
+
+	memcpy(sorted, m->shape, (size_t)f->naxes * sizeof(*sorted));
+	shape_sort(sorted, f->naxes);
+	for (int a = 0; a < f->naxes; a++)
+		multiples = multiples && sorted[a] % f->multiples == 0;
+	for (int i = 0; i < f->noffered; i++) {
+		memcpy(other, f->offered + (size_t)i * TORUS_AXES_MAX, sizeof(other));
+		shape_sort(other, f->naxes);
+		if (!memcmp(sorted, other, (size_t)f->naxes * sizeof(*sorted)))
+			return true;
+	}
+	return multiples;
+}
+
 /* Says that axes of three or more do not close, and which setting closes them. */
 static void note_wrap(struct text *out, const struct family_machine *m)
 {
@@ -68,7 +91,7 @@ static void note_wrap(struct text *out, const struct family_machine *m)
 
 void family_note(struct text *out, const struct family_machine *m)
 {
-	if (m->family.kind == FAMILY_TORUS)
+	if (m->family.kind == FAMILY_TORUS && !is_offered(m))
 		note_wrap(out, m);
 	note_figures(out, m);
 }

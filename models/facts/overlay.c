@@ -27,11 +27,11 @@ static bool factor_scan(struct scan *s, double *out)
 	scan_peek(s);
 	start = s->pos;
 	*out = *start >= '0' && *start <= '9' ? strtod(start, &end) : 0;
-	if (!(*out > 0 && *out < 1)) {
+	if (!(*out >= 1e-9 && *out < 1)) {
 		scan_fail_at(
 			s, start, E_RANGE,
-			"expected what is left of the bandwidth, above 0 and below "
-			"1");
+			"expected what is left of the bandwidth, above 0 and below 1, "
+			"from 1e-9 on");
 		return false;
 	}
 	s->pos = end;

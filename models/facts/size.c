@@ -4,6 +4,9 @@
 #include <ctype.h>
 #include <string.h>
 
+/* Of a torus of any number of axes, so many are chosen. */
+enum { GENERIC_AXES = 3 };
+
 /* The best shape so far for at least `wanted` chips, and the largest that is too small. */
 struct fit {
 	const struct family *family;
@@ -152,6 +155,8 @@ enum status family_size(struct family_size *out, struct arena *a, const char *pa
 		                 "{n} is the number of devices of a mesh, and here is "
 		                 "none; expected a number, such as %.*s:{64}",
 		                 (int)(colon - spec), spec);
+	if (!f.naxes)
+		f.naxes = GENERIC_AXES;
 	each = f.kind == FAMILY_TORUS ? f.cores : f.gpus;
 	fit = fit_find(&f, n, each);
 	if (!fit.chips && given)

@@ -313,8 +313,8 @@ static void torus_describe(struct text *what, struct text *shapes,
 		text_printf(shapes, ", %d chips", (int)f->chips);
 }
 
-static const char *const keys[] = {"axes",  "wrap",   "twisted", "chips",
-                                   "cores", "slices", "fabric",  "offered", NULL};
+static const char *const keys[] = {"axes",   "wrap",   "twisted", "chips", "cores",
+                                   "slices", "fabric", "offered", NULL};
 static const char *const settings[] = {"wrap", NULL};
 
 const struct kind kind_torus = {

@@ -1,10 +1,11 @@
 #include "facts/yaml_reader.h"
 
+#include "facts/yaml_text.h"
+
 #include "base/memory.h"
 #include "base/scan.h"
 #include "base/suggest.h"
 
-#include <errno.h>
 #include <string.h>
 
 struct where node_where(const struct reader *r, const yaml_node_t *node)
@@ -103,9 +104,8 @@ int32_t map_int(struct reader *r, yaml_node_t *map, const char *key, int32_t hi)
 	return (int32_t)value;
 }
 
-/* What libyaml and the system hold of a file that is being read. */
+/* What libyaml holds of a file that is being read. */
 struct source {
-	FILE *in;
 	yaml_parser_t parser;
 	struct reader *reader; /* with a document, else NULL */
 };
@@ -117,17 +117,17 @@ static void source_close(void *self)
 	if (s->reader)
 		yaml_document_delete(&s->reader->doc);
 	yaml_parser_delete(&s->parser);
-	fclose(s->in);
 }
 
-/* Reads from the start of the source; a call that jumps closes it too. */
-static void source_read(struct source *s, struct reader *r,
+/* Reads from the start of the text; a call that jumps closes the source too. */
+static void source_read(struct source *s, struct reader *r, const struct text *text,
                         enum status (*read)(struct reader *r, void *out), void *out)
 {
 	struct where at = {.file = r->path};
 
 	memory_undo(source_close, s);
-	yaml_parser_set_input_file(&s->parser, s->in);
+	yaml_parser_set_input_string(&s->parser, (const unsigned char *)text->s,
+	                             text->length);
 	if (yaml_parser_load(&s->parser, &r->doc)) {
 		s->reader = r;
 		read(r, out);
@@ -148,16 +148,15 @@ enum status yaml_read(struct arena *a, const char *path,
 {
 	struct error local = {0};
 	struct reader r = {.arena = a, .path = path, .error = e ? e : &local};
-	struct where at = {.file = path};
-	struct source s = {.in = fopen(path, "rb")};
+	struct source s = {0};
+	struct text text = {0};
 
-	if (!s.in)
-		return error_set(e, E_IO, at, "cannot be read: %s", strerror(errno));
-	if (!yaml_parser_initialize(&s.parser)) {
-		fclose(s.in);
-		memory_end(MEMORY_OUT, "out of memory (the YAML parser)");
+	if (yaml_text(&text, path, r.error) == OK) {
+		if (!yaml_parser_initialize(&s.parser))
+			memory_end(MEMORY_OUT, "out of memory (the YAML parser)");
+		source_read(&s, &r, &text, read, out);
+		source_close(&s);
 	}
-	source_read(&s, &r, read, out);
-	source_close(&s);
+	text_free(&text);
 	return r.error->code;
 }

@@ -140,6 +140,12 @@ json_t *problem_json(const struct problem *p)
 	                    p->memory_limit_bytes < 0
 	                            ? json_null()
 	                            : json_integer(p->memory_limit_bytes));
+	json_object_set_new(o, "device_memory_bytes",
+	                    p->device_memory_bytes ? json_integer(p->device_memory_bytes)
+	                                           : json_null());
+	json_object_set_new(
+		o, "vocabulary",
+		json_string(p->vocabulary == VOCABULARY_PORTABLE ? "portable" : "any"));
 	json_object_set_new(o, "recv_bound_bytes", json_integer(p->recv_bound_bytes));
 	json_object_set_new(o, "memory_bound_bytes",
 	                    json_integer(p->memory_bound_bytes));

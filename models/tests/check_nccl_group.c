@@ -142,6 +142,30 @@ START_TEST(rings_of_an_odd_part)
 }
 END_TEST
 
+/*
+ * GPUs 0 and 1 have cables to 2, whose only cable leads to 3, outside the group: no ring
+ * goes over direct cables alone. One goes each way round, half on each, over routes.
+ */
+START_TEST(rings_over_one_way_cables)
+{
+	static const int one_way[16] = {0, 1, 1, 0, 1, 0, 1, 0, 0, 0, 0, 1, 1, 1, 0, 0};
+	const struct machine *m = meshed(1, 4, one_way);
+	static const int32_t ids[] = {0, 1, 2};
+	struct nccl_group g = nccl_group_make(arena, m, ids, 3);
+	struct schedule s = one_task();
+	const double *load;
+
+	nccl_inside(&s, &g, 0, 42);
+	load = link_bytes(m, &s);
+	for (int i = 0; i < 4; i++)
+		for (int k = 0; k < 4; k++) {
+			double wanted = one_way[i * 4 + k] ? i == 2 ? 42 : 21 : 0;
+
+			near(load[8 + i * 4 + k], wanted, "cable");
+		}
+}
+END_TEST
+
 /* Without a cable between them, over the first GPU that has one to both. */
 START_TEST(a_pair_without_a_cable)
 {
@@ -338,6 +362,7 @@ Suite *tests(void)
 	tcase_add_test(c, rings_of_a_cube_mesh);
 	tcase_add_test(c, bus_bandwidth_of_a_cube_mesh);
 	tcase_add_test(c, rings_of_an_odd_part);
+	tcase_add_test(c, rings_over_one_way_cables);
 	tcase_add_test(c, a_pair_without_a_cable);
 	tcase_add_test(c, uneven_nodes);
 	tcase_add_test(c, sends_on_graphs);

@@ -116,6 +116,8 @@ START_TEST(steps_have_the_members_of_the_contract)
 		"'[{\\'x\\':(1)2}, {\\'x\\':(2)2}]', 'local_shape': [8,3], "
 		"'recv_bytes': 24, 'send_bytes': 24, 'padding_bytes': 0, 'algorithm': "
 		"null, 'time_s': {}}]");
+	p->device_memory_bytes = 80000000000;
+	p->vocabulary = VOCABULARY_PORTABLE;
 	json = problem_json(p);
 	check_json(json,
 	           "{'array': 'bf16[16,6]', 'mesh': [['x',4],['y',2]], 'to_mesh': "
@@ -123,7 +125,8 @@ START_TEST(steps_have_the_members_of_the_contract)
 	           "'[{\\'x\\':(1)2}, {\\'x\\':(2)2}]', 'devices': 8, "
 	           "'mesh_order': null, 'to_mesh_order': null, "
 	           "'from_devices': null, 'to_devices': null, 'padded_shape': "
-	           "[16,6], 'memory_limit_bytes': 49152, 'recv_bound_bytes': 24, "
+	           "[16,6], 'memory_limit_bytes': 49152, 'device_memory_bytes': "
+	           "80000000000, 'vocabulary': 'portable', 'recv_bound_bytes': 24, "
 	           "'memory_bound_bytes': 48}");
 }
 END_TEST
@@ -143,6 +146,7 @@ START_TEST(a_second_mesh_and_padding_are_told)
 		"'P(\\u0027u\\u0027)', 'devices': 12, 'mesh_order': null, "
 		"'to_mesh_order': null, 'from_devices': null, "
 		"'to_devices': null, 'padded_shape': [12], 'memory_limit_bytes': null, "
+		"'device_memory_bytes': null, 'vocabulary': 'any', "
 		"'recv_bound_bytes': 3, 'memory_bound_bytes': 4}");
 }
 END_TEST

@@ -1,20 +1,27 @@
-/* `shardsim fit FILE...`: constants of families from published timings. */
+/* `shardsim fit FILE...`: constants of families from published timings or a log. */
 #include "cli/command.h"
 #include "cli/options.h"
 #include "system/file.h"
 #include "text/pen.h"
 #include "text/words_list.h"
-#include "validate/fit_family.h"
+#include "validate/fit_choose.h"
+#include "validate/fit_log.h"
 #include "validate/fit_report.h"
 
 #include <string.h>
 
 struct options {
 	const char *mapping, *family, *constants, *output, *format;
+	const char *platform, *collective;
+	bool in_place;
 	struct command_words file;
 };
 
 static const struct option_row option_table[] = {
+	{"platform", 0, "P", "the machine that all files, logs of nccl-tests, are of",
+         AT(platform)},
+	{"collective", 0, "NAME", "of logs that do not name theirs", AT(collective)},
+	{"in-place", 0, NULL, "timings in place (default: out of place)", AT(in_place)},
 	{"family", 0, "LIST|all", "families to fit (default all with rows)", AT(family)},
 	{"constants", 0, "LIST",
          "figures to fit, at most 8 (default: by the profile and the rows)",
@@ -27,6 +34,18 @@ static const struct option_row option_table[] = {
          .unknown = "unknown format"},
 	{0},
 };
+
+static void check_options(void *self, const struct argp_state *state)
+{
+	const struct options *o = self;
+
+	if (o->platform && (o->mapping || o->family))
+		argp_error(state, "%s does not go with --platform",
+		           o->mapping ? "--mapping" : "--family");
+	if (!o->platform && (o->collective || o->in_place))
+		argp_error(state, "%s goes with --platform",
+		           o->collective ? "--collective" : "--in-place");
+}
 
 /* Returns whether some row is of that family. */
 static bool has_family(const struct validation *v, const char *family)
@@ -95,20 +114,58 @@ static const char *file_names(const struct options *o, struct arena *a)
 	return all;
 }
 
+static struct pen pen_chosen(const struct options *o, struct arena *a)
+{
+	return o->format && !strcmp(o->format, "tex") ? pen_tex(stdout, a)
+	                                              : pen_md(stdout, a);
+}
+
+/* Lists the constants that the user named; NULL if there are none. */
+static enum status constants_named(const char ***out, struct arena *a,
+                                   const struct options *o, struct error *e)
+{
+	*out = NULL;
+	if (o->constants &&
+	    (words_list_read(out, a, "--constants", o->constants, e) != OK ||
+	     words_list_once("--constants", o->constants, *out, e) != OK))
+		return e->code;
+	return OK;
+}
+
+static enum status fit_one(struct arena *a, const struct options *o, struct error *e)
+{
+	const struct machine_log log = {.file = o->file.at,
+	                                .nfiles = o->file.n,
+	                                .platform = o->platform,
+	                                .collective = o->collective,
+	                                .in_place = o->in_place};
+	struct pen pen = pen_chosen(o, a);
+	struct text entry = {0};
+	const char **constant;
+	struct log_fit fit;
+
+	if (constants_named(&constant, a, o, e) != OK ||
+	    log_fit(&fit, a, &log, constant, e) != OK)
+		return e->code;
+	if (o->output && family_fit_entry(&entry, &fit.fit, file_names(o, a), a, e) == OK)
+		file_write(o->output, entry.s, entry.length, e);
+	if (e->code == OK)
+		fit_log_words(&pen, &fit);
+	text_free(&entry);
+	return e->code;
+}
+
 static enum status fit_all(struct validation *v, struct arena *a,
                            const struct options *o, struct error *e)
 {
 	const char **family, **constant = NULL;
-	struct pen pen = o->format && !strcmp(o->format, "tex") ? pen_tex(stdout, a)
-	                                                        : pen_md(stdout, a);
+	struct pen pen = pen_chosen(o, a);
 	struct text entries = {0};
 	struct family_fit *fit;
 	int n = 0;
 
 	if (families_chosen(&family, a, v, o->family, e) != OK ||
-	    (o->constants &&
-	     (words_list_read(&constant, a, "--constants", o->constants, e) != OK ||
-	      words_list_once("--constants", o->constants, constant, e) != OK)))
+	    constants_named(&constant, a, o, e) != OK)
 		return e->code;
 	while (family[n])
 		n++;
@@ -116,7 +173,7 @@ static enum status fit_all(struct validation *v, struct arena *a,
 	for (int i = 0; i < n && e->code == OK; i++)
 		if (family_fit(&fit[i], v, a, family[i],
 		               constant ? constant : fit_constants(v, family[i], a),
-		               e) == OK)
+		               false, e) == OK)
 			family_fit_entry(&entries, &fit[i], file_names(o, a), a, e);
 	if (e->code == OK) {
 		if (o->output)
@@ -135,22 +192,32 @@ int command_fit(int argc, char **argv)
 	const struct command_syntax syntax = {
 		.usage = "FILE...",
 		.doc = "Fit the few free constants of families to published "
-		       "timings: non-linear least squares on log time, standard "
-		       "errors, and cross-validation that leaves one set out.\v"
-		       "Example: shardsim fit platforms/measured.csv --family "
-		       "dgx-h100 -o entry",
+		       "timings, or those of a machine to logs of nccl-tests that "
+		       "were taken on it: non-linear least squares on log time, "
+		       "standard errors, and cross-validation that leaves one set "
+		       "out.\v"
+		       "Examples: shardsim fit platforms/measured.csv --family "
+		       "dgx-h100 -o entry\n"
+		       "shardsim fit all_reduce.log --platform dgx-h100:2",
 		.machines = true,
 		.options = {{option_table, &o}},
 		.words = &o.file,
 		.expected = "a file of timings",
+		.check = check_options,
+		.self = &o,
 	};
 	struct arena *a = arena_new();
-	struct validation *v;
+	struct validation *v = NULL;
 	struct error e = {0};
 	int status = EXIT_DONE;
 
 	command_parse(&syntax, argc, argv);
-	if (validation_load(&v, a, o.file.at, o.file.n, o.mapping, &e) == OK)
+	if (o.output)
+		file_check(o.output, &e);
+	if (e.code == OK && o.platform)
+		fit_one(a, &o, &e);
+	else if (e.code == OK &&
+	         validation_load(&v, a, o.file.at, o.file.n, o.mapping, &e) == OK)
 		fit_all(v, a, &o, &e);
 	if (e.code != OK)
 		status = command_misuse(&e);

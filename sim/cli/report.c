@@ -33,6 +33,9 @@ static const struct option_row option_table[] = {
          "all tables: intervals, extremes, memory, families, planners against each "
          "other, bounds, what was left out (csv and html always have them)",
          AT(report.details), .use = TABLES | PAGE},
+	{"table", 0, "NAME",
+         "with md and tex: only tables of this name or label, such as speedup-real",
+         AT(report.table), .use = TABLES},
 	{"scenario", 0, "GLOB",
          "with html: the scenarios whose plans are shown (default: the largest gains "
          "and losses, and failures)",
@@ -65,6 +68,8 @@ static void take_options(void *self, const struct argp_state *state)
 	       : r->format == REPORT_HTML ? PAGE
 	                                  : TABLES;
 	other = option_misused(all, mode);
+	if (r->table && r->format == REPORT_CSV)
+		argp_error(state, "--table goes with --format md or tex only");
 	if (!other && mode == ROWS && o->format && r->format != REPORT_CSV)
 		other = "format";
 	if (other)

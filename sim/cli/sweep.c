@@ -80,6 +80,12 @@ static int tell_rows(const struct sweep_counts *c, int64_t before, int64_t total
 	return EXIT_FAULT;
 }
 
+/* Returns whether there is something to go on with. */
+static bool has_rows(const char *out, struct arena *a)
+{
+	return access(arena_printf(a, "%s/sweep.db", out), F_OK) == 0;
+}
+
 /* --- doing -------------------------------------------------------------------------- */
 
 static int sweep_into(struct sweep *s, const struct options *o,
@@ -109,7 +115,8 @@ static int sweep_into(struct sweep *s, const struct options *o,
 	store_close(store);
 	if (e.code != OK) {
 		command_misuse(&e);
-		tell_resume(out);
+		if (has_rows(out, a))
+			tell_resume(out);
 		return EXIT_FAULT;
 	}
 	status = tell_rows(&counts, before, sweep_cases(s), out);
@@ -125,7 +132,7 @@ static enum status take_resume(struct store **store, struct sweep_request *r,
 	struct where at = {.file = dir};
 	const char *folder;
 
-	if (access(arena_printf(a, "%s/sweep.db", dir), F_OK) != 0)
+	if (!has_rows(dir, a))
 		return error_set(e, E_IO, at, "cannot read sweep.db: %s",
 		                 strerror(errno));
 	if (store_open(store, dir, true, e) != OK)
@@ -155,8 +162,10 @@ static int run_request(struct options *o, struct arena *a)
 		sweep_setup(&s, &request, a, &e);
 	if (e.code == OK)
 		return sweep_into(&s, o, &request, out, a, store);
-	if (store && store_damage(store))
+	if (store && store_damage(store)) {
 		fprintf(stderr, "shardsim: %s\n", store_damage(store));
+		store_discard(store); /* the new one, of which nothing is known */
+	}
 	store_close(store);
 	return command_misuse(&e);
 }

@@ -87,6 +87,20 @@ static enum status refuse_rows(struct store *store, const struct sweep *s,
 	return e->code;
 }
 
+/* Writes what is kept about the sweep anew if it is damaged. */
+static enum status mend_saved(struct store *store, const struct sweep *s,
+                              const struct sweep_request *r, const char *out,
+                              struct arena *a, struct error *e)
+{
+	struct sweep_saved *saved;
+	struct error fault = {0};
+	int n;
+
+	if (sweep_saved(&saved, &n, store, out, a, &fault) == OK && saved)
+		return OK;
+	return sweep_save(store, s, r, e);
+}
+
 /*
  * Makes the folder this sweep's. Rows of another sweep are refused, or with `update`
  * taken out. Rows of the same cases by another build of the program are always taken
@@ -112,7 +126,7 @@ static enum status reconcile(struct store *store, bool update, const struct swee
 			"out, to be measured again",
 			version, version_text);
 	else if (same)
-		return OK;
+		return mend_saved(store, s, r, out, a, e);
 	else if (known && !same && !update && refuse_rows(store, s, out, e) != OK)
 		return e->code;
 	if (drop_rows(store, s, which, e) == OK)

@@ -5,7 +5,6 @@
 #include "sweep/shard.h"
 #include "text/columns.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -77,23 +76,19 @@ static enum status count_row(void *self, const struct row *r, struct error *e)
 static enum status take_platforms(struct status_table *s, struct store *store,
                                   const char *dir, struct error *e)
 {
-	const char *number, *name, *machine, *cases;
+	struct sweep_saved *saved;
 
-	if (store_get(&number, store, s->arena, "platforms", 0, e) != OK)
+	if (sweep_saved(&saved, &s->n, store, dir, s->arena, e) != OK)
 		return e->code;
-	if (!number)
+	if (!saved)
 		return error_set(e, E_IO, (struct where){.file = dir},
 		                 "sweep.db does not tell its cases");
-	s->line = arena_alloc(s->arena, strtoul(number, NULL, 10), sizeof(*s->line));
-	for (int n = atoi(number); s->n < n; s->n++) {
-		if (store_get(&name, store, s->arena, "platform", s->n, e) != OK ||
-		    store_get(&machine, store, s->arena, "machine", s->n, e) != OK ||
-		    store_get(&cases, store, s->arena, "cases", s->n, e) != OK)
-			return e->code;
-		s->line[s->n].name = name ? name : "";
-		s->line[s->n].machine = machine ? machine : "";
-		s->line[s->n].total = cases ? atoll(cases) : 0;
-		s->total.total += s->line[s->n].total;
+	s->line = arena_alloc(s->arena, (size_t)s->n + 1, sizeof(*s->line));
+	for (int p = 0; p < s->n; p++) {
+		s->line[p].name = saved[p].platform;
+		s->line[p].machine = saved[p].machine;
+		s->line[p].total = saved[p].cases;
+		s->total.total += saved[p].cases;
 	}
 	return OK;
 }

@@ -79,6 +79,11 @@ static enum status open_plan(struct options *s, struct error *e)
 	    plan_read(&s->sweep, &request, s->words.at[0], s->arena, e) != OK)
 		return e->code;
 	cases = sweep_cases(&s->sweep);
+	if (s->shards && s->job.nshards > cases)
+		return error_set(e, E_RANGE, where_option("--shards", s->shards),
+		                 "the plan has %lld cases, expected at most one "
+		                 "shard for each",
+		                 (long long)cases);
 	if (!s->shards)
 		s->job.nshards = cases < SHARDS ? (int)cases : SHARDS;
 	s->job.jobs = s->run.jobs;

@@ -1,6 +1,9 @@
-/* `shardsim validate FILE...`: simulated against measured. */
+/* `shardsim validate FILE...`: simulated against measured, of tables or logs. */
 #include "cli/command.h"
 #include "cli/options.h"
+#include "system/file.h"
+#include "text/gnuplot.h"
+#include "validate/machine_log.h"
 #include "validate/place_report.h"
 #include "validate/plot.h"
 #include "validate/report.h"
@@ -9,10 +12,19 @@
 
 struct options {
 	const char *mapping, *format, *plot;
+	const char *platform, *collective;
+	bool in_place;
+	struct settings set;
 	struct command_words file;
 };
 
 static const struct option_row option_table[] = {
+	{"platform", 0, "P", "the machine that all files, logs of nccl-tests, are of",
+         AT(platform)},
+	{"set", 0, "KEY=VALUE", "change a figure of a family:shape platform", AT(set),
+         .settings = true},
+	{"collective", 0, "NAME", "of logs that do not name theirs", AT(collective)},
+	{"in-place", 0, NULL, "timings in place (default: out of place)", AT(in_place)},
 	{"mapping", 0, "FILE",
          "which machines they were taken on (default: FILE's name with .yaml)",
          AT(mapping)},
@@ -24,12 +36,35 @@ static const struct option_row option_table[] = {
 	{0},
 };
 
-static void check_plot(void *self, const struct argp_state *state)
+static void check_options(void *self, const struct argp_state *state)
 {
 	const struct options *o = self;
 
 	if (o->plot && o->format)
 		argp_error(state, "--format does not go with --plot");
+	if (o->platform && o->mapping)
+		argp_error(state, "--mapping does not go with --platform");
+	if (!o->platform && (o->collective || o->in_place || o->set.n))
+		argp_error(state, "%s goes with --platform",
+		           o->collective ? "--collective"
+		           : o->in_place ? "--in-place"
+		                         : "--set");
+}
+
+static enum status timings_open(struct validation **out, struct arena *a,
+                                const struct options *o, struct error *e)
+{
+	const struct machine_log log = {.file = o->file.at,
+	                                .nfiles = o->file.n,
+	                                .platform = o->platform,
+	                                .set = o->set.at,
+	                                .nset = o->set.n,
+	                                .collective = o->collective,
+	                                .in_place = o->in_place};
+
+	if (o->platform)
+		return machine_log_open(out, a, &log, e);
+	return validation_load(out, a, o->file.at, o->file.n, o->mapping, e);
 }
 
 static void print(const struct validation *v, const char *format, struct arena *a)
@@ -55,8 +90,12 @@ static void print(const struct validation *v, const char *format, struct arena *
  */
 static int validate_placements(const struct options *o, struct arena *a)
 {
-	const char *other = o->mapping ? "--mapping" : "--plot";
-	const char *given = o->mapping ? o->mapping : o->plot;
+	const char *other = o->platform  ? "--platform"
+	                    : o->mapping ? "--mapping"
+	                                 : "--plot";
+	const char *given = o->platform  ? o->platform
+	                    : o->mapping ? o->mapping
+	                                 : o->plot;
 	struct pen pen = pen_md(stdout, a);
 	struct place_table t;
 	struct error e = {0};
@@ -83,19 +122,23 @@ int command_validate(int argc, char **argv)
 	struct options o = {0};
 	const struct command_syntax syntax = {
 		.usage = "FILE...",
-		.doc = "Run published timings on the families they belong to and "
+		.doc = "Run published timings on the families they belong to, or "
+		       "logs of nccl-tests on the machine they were taken on, and "
 		       "print the errors.\v"
-		       "FILE is a table like platforms/measured.csv; its mapping "
-		       "to families is described in platforms/measured.yaml.",
+		       "FILE is a table like platforms/measured.csv, whose mapping "
+		       "to families is described in platforms/measured.yaml, or "
+		       "with --platform a log.\n"
+		       "Example: shardsim validate all_reduce.log --platform "
+		       "dgx-h100:2",
 		.machines = true,
 		.options = {{option_table, &o}},
 		.words = &o.file,
 		.expected = "a file of timings",
-		.check = check_plot,
+		.check = check_options,
 		.self = &o,
 	};
 	struct arena *a = arena_new();
-	struct validation *v;
+	struct validation *v = NULL;
 	struct error e = {0};
 	int status = EXIT_DONE;
 
@@ -105,7 +148,9 @@ int command_validate(int argc, char **argv)
 		arena_free(a);
 		return status;
 	}
-	if (validation_load(&v, a, o.file.at, o.file.n, o.mapping, &e) == OK) {
+	if ((!o.plot ||
+	     (gnuplot_check(o.plot, &e) == OK && file_check(o.plot, &e) == OK)) &&
+	    timings_open(&v, a, &o, &e) == OK) {
 		validation_run(v);
 		if (o.plot)
 			validate_plot(o.plot, v, &e);

@@ -11,6 +11,15 @@
 #include <simgrid/semaphore.h>
 #include <stdio.h>
 
+/*
+ * All times and bytes are so many times larger in SimGrid. It lets what is due within 1e-9 s
+ * happen at once (surf/precision), which is no small part of a short message's time: with this
+ * it is 1e-12 s of ours. A power of two, so that nothing is rounded; SimGrid's bytes have 63
+ * bits, so messages from 2^50 bytes on, which take long, are left as they are.
+ */
+enum { SCALE = 1024 };
+#define SCALED_BYTES_MAX 0x1p50
+
 /* A message, numbered over all schedules together. */
 struct flow_message {
 	struct run *run;
@@ -63,7 +72,8 @@ struct run {
 	int64_t nports, ports_open;
 	int64_t parts_left; /* parts of all messages that have not arrived */
 	sg_sem_t never;
-	bool failed; /* a message has no route */
+	double scale; /* SimGrid's seconds and bytes of ours: SCALE or 1 */
+	bool failed;  /* a message has no route */
 };
 
 /* --- who sends and receives what ---------------------------------------------------- */
@@ -101,6 +111,8 @@ static void add_task(struct run *r, int64_t *index, const struct schedule *s,
 
 		*m = (struct flow_message){
 			.run = r, .is = is, .task = r->ntasks, .end_s = end_s};
+		if (is->bytes >= SCALED_BYTES_MAX)
+			r->scale = 1;
 		m->from = member_of(r, index, first, is->src, r->ntasks, r->nrounds);
 		m->to = member_of(r, index, first, is->dst, r->ntasks, r->nrounds);
 		r->member[m->from].nout++;
@@ -140,7 +152,7 @@ static void run_init(struct run *r, struct platform *p, const struct schedule *s
 	struct arena *a = arena_new();
 	int64_t *index = arena_alloc(a, ndevices, sizeof(*index));
 
-	*r = (struct run){.platform = p, .arena = a};
+	*r = (struct run){.platform = p, .arena = a, .scale = SCALE};
 	for (int k = 0; k < n; k++) {
 		nmessages += (size_t)s[k].nmessages;
 		ntasks += (size_t)s[k].ntasks;
@@ -291,15 +303,16 @@ static void sleep_until(double s)
 static void carry(struct flow_message *m)
 {
 	const struct flow_task *t = &m->run->task[m->task];
-	double begun_s = simgrid_get_clock() + t->delay_s + m->latency_s;
+	double scale = m->run->scale;
+	double begun_s = simgrid_get_clock() + scale * (t->delay_s + m->latency_s);
 	long bytes = part_bytes(m);
 
 	sleep_until(begun_s);
 	if (bytes > 0) {
-		sg_mailbox_put(m->mailbox, m, bytes);
+		sg_mailbox_put(m->mailbox, m, (long)scale * bytes);
 		sg_mailbox_get(m->mailbox);
 	}
-	sleep_until(begun_s + t->least_s);
+	sleep_until(begun_s + scale * t->least_s);
 	arrive(m->run, m);
 }
 
@@ -462,7 +475,7 @@ double flow_run(double *wire_s, struct platform *p, const struct schedule *s, in
 	for (int k = 0; k < n; k++) {
 		double until_s = fmax(ended_s, wire_s[k]);
 
-		wire_s[k] = until_s - ended_s;
+		wire_s[k] = (until_s - ended_s) / r.scale;
 		ended_s = until_s;
 		total_s += wire_s[k];
 	}

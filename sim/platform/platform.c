@@ -231,8 +231,8 @@ enum status platform_text(struct text *out, struct arena *a, const char *spec,
 			text_append(out, l.xml.text, l.xml.length);
 	} else if (take_sized(&spec, a, l.error) == OK &&
 	           take_apart(&parts, a, spec, set, nset, l.error) == OK) {
-		platform_generate(out, NULL, a, parts.base, parts.set, parts.nset, brief,
-		                  l.error);
+		platform_generate(out, NULL, a, parts.base, parts.set, parts.nset,
+		                  brief, l.error);
 	}
 	return l.error->code;
 }

@@ -1,5 +1,6 @@
 #include "platform/reader.h"
 
+#include "base/units.h"
 #include "collective/profile.h"
 
 #include <ctype.h>
@@ -93,6 +94,11 @@ enum status reader_quantity(const struct reader *r, const xmlNode *node,
 	if (*out < 0 || (rate && *out == 0))
 		return reader_fail(r, E_RANGE, node, "%s=\"%s\" is not above 0", name,
 		                   text);
+	if (!units_in_range(*out))
+		return reader_fail(r, E_RANGE, node,
+		                   "%s=\"%s\" is out of range, expected 1e-18 to 1e24 "
+		                   "%s",
+		                   name, text, rate ? "B/s" : "s");
 	return OK;
 }
 
@@ -105,8 +111,13 @@ static double prop_number(const struct reader *r, const xmlNode *node, const cha
 	char *end;
 	double value = strtod(text, &end);
 
-	if (end != text && !*end && isfinite(value) && value >= 0)
+	if (end != text && !*end && units_in_range(value))
 		return value;
+	if (end != text && !*end && isfinite(value) && value > 0) {
+		reader_fail(r, E_RANGE, node,
+		            "'%s' is out of range, expected 0 or 1e-18 to 1e24", text);
+		return -1;
+	}
 	reader_fail(r, E_SYNTAX, node, "'%s' is not a number of at least 0", text);
 	return -1;
 }

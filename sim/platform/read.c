@@ -281,6 +281,71 @@ static void read_stream(struct reader *r)
 		error_set(r->error, E_SYNTAX, at, "the platform has no hosts");
 }
 
+/* Returns the text behind the first `end`, or the end of the text. */
+static const char *behind(const char *p, const char *stop, const char *end)
+{
+	const char *found = memmem(p, (size_t)(stop - p), end, strlen(end));
+
+	return found ? found + strlen(end) : stop;
+}
+
+/*
+ * Returns where the DOCTYPE begins to declare something of its own, NULL if it does not. Only
+ * comments and instructions may stand before it.
+ */
+static const char *own_declarations(const char *p, const char *stop)
+{
+	static const char doctype[] = "<!DOCTYPE", mark[] = "\xef\xbb\xbf";
+
+	if (stop - p > 3 && !memcmp(p, mark, 3))
+		p += 3;
+	for (;;) {
+		while (p < stop && strchr(" \t\r\n", *p) && *p)
+			p++;
+		if (stop - p > 4 && !memcmp(p, "<!--", 4))
+			p = behind(p + 4, stop, "-->");
+		else if (stop - p > 2 && !memcmp(p, "<?", 2))
+			p = behind(p + 2, stop, "?>");
+		else
+			break;
+	}
+	if (stop - p < (long)strlen(doctype) || memcmp(p, doctype, strlen(doctype)) != 0)
+		return NULL;
+	for (; p < stop && *p != '>'; p++) {
+		const char quote[] = {*p, '\0'};
+
+		if (*p == '[')
+			return p;
+		if (*p == '"' || *p == '\'')
+			p = behind(p + 1, stop, quote) - 1;
+	}
+	return NULL;
+}
+
+/*
+ * Refuses what would let a short file take long: entities, which SimGrid's files do not
+ * need, and encodings in which they would not be seen.
+ */
+static enum status check_prolog(const struct platform_xml *xml, struct error *e)
+{
+	struct where at = {.file = xml->path, .line = 1, .col = 1};
+	const char *stop = xml->text + xml->length;
+	const char *own = own_declarations(xml->text, stop);
+
+	if (memchr(xml->text, '\0', xml->length < 4 ? xml->length : 4))
+		return error_set(e, E_SYNTAX, at, "UTF-16 or UTF-32, expected UTF-8");
+	if (!own)
+		return OK;
+	for (const char *p = xml->text; p < own; p++, at.col++)
+		if (*p == '\n') {
+			at.line++;
+			at.col = 0;
+		}
+	return error_set(e, E_SYNTAX, at,
+	                 "the DOCTYPE declares something of its own, such as entities, "
+	                 "which platform files cannot have");
+}
+
 enum status platform_xml_read(struct platform_xml *out, struct arena *a,
                               const char *path, const char *text, size_t length,
                               struct error *e)
@@ -302,6 +367,8 @@ enum status platform_xml_read(struct platform_xml *out, struct arena *a,
 	if (!length || length > INT_MAX)
 		return error_set(e, E_SYNTAX, at, "the file is %s",
 		                 length ? "too large" : "empty");
+	if (check_prolog(out, r.error) != OK)
+		return r.error->code;
 	r.stream = xmlReaderForMemory(text, (int)length, path, NULL, options);
 	if (!r.stream)
 		return error_set(r.error, E_SYNTAX, at, "not XML");

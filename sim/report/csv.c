@@ -227,6 +227,30 @@ static void write_best(FILE *out, const struct report *r, const struct report_be
 	}
 }
 
+/*
+ * Writes how far flow is from another clock: that is the baseline here, and its time the
+ * one that flow's divides.
+ */
+static void write_apart(FILE *out, const struct report *r, const struct report_apart *p)
+{
+	struct line l =
+		start_kind(r, "clocks", report_kind(p->worst), row_machine(p->worst),
+	                   p->worst->clock, p->worst->planner);
+
+	l.text[BASELINE] = p->worst_other->clock;
+	l.text[CASES] = report_apart_exchanges(p) ? "with exchange" : "without exchange";
+	set_count(&l, N, p->n);
+	set_real(&l, SPEEDUP, 1 / p->mean);
+	set_real(&l, LEAST, 1 / p->largest);
+	set_real(&l, LARGEST, 1 / p->least);
+	set_count(&l, ROWS, p->apart);
+	l.text[REASON] = "more than 10 % apart";
+	l.text[EXAMPLE] = p->worst->scenario;
+	set_real(&l, TIME, p->worst->time_s);
+	set_real(&l, BASELINE_TIME, p->worst_other->time_s);
+	finish_line(out, &l);
+}
+
 /* Prints which figure of a curve has what value, and what the others are. */
 static const char *point_text(char *out, size_t size, const struct report_curve *c,
                               const char *value)
@@ -345,6 +369,8 @@ void report_csv(FILE *out, const struct report *r)
 		write_bound(out, r, &r->bound[i]);
 	for (size_t i = 0; i < r->nbytes; i++)
 		write_bytes(out, r, &r->bytes[i]);
+	for (size_t i = 0; i < r->naparts; i++)
+		write_apart(out, r, &r->apart[i]);
 	for (size_t i = 0; i < r->curves.ncurves; i++)
 		write_curve(out, r, &r->curves.curve[i]);
 	for (size_t i = 0; i < r->curves.nchanges; i++)

@@ -2,6 +2,7 @@
 #include "report/data.h"
 #include "report/names.h"
 #include "report/select.h"
+#include "text/order.h"
 
 #include "base/list.h"
 #include "suite/varied.h"
@@ -38,19 +39,19 @@ struct grid {
 static int compare_values(const struct sighting *a, const struct sighting *b)
 {
 	if (isnan(a->x) || isnan(b->x) || a->x == b->x)
-		return strcmp(a->value, b->value);
+		return order_compare(a->value, b->value);
 	return a->x < b->x ? -1 : 1;
 }
 
 static int compare_curves(const struct sighting *a, const struct sighting *b)
 {
-	int order = strcmp(a->row->base_platform, b->row->base_platform);
+	int order = order_compare(a->row->base_platform, b->row->base_platform);
 
 	if (order == 0)
 		order = strcmp(a->row->clock, b->row->clock);
 	if (order == 0)
 		order = strcmp(a->key, b->key);
-	return order ? order : strcmp(a->others, b->others);
+	return order ? order : order_compare(a->others, b->others);
 }
 
 static int compare_sightings(const void *left, const void *right)

@@ -4,7 +4,7 @@
  *
  * A curve is of the rows of one base platform and clock that differ in one figure and
  * agree in all others that were varied, over their base scenarios. Figures without a
- * number (`mesh`) have points in byte order.
+ * number (`mesh`) have points in the order of names (text/order.h).
  */
 #ifndef SHARDSIM_SIM_REPORT_CURVE_H
 #define SHARDSIM_SIM_REPORT_CURVE_H
@@ -34,7 +34,7 @@ struct report_curve {
 	size_t nscenarios, npoints;
 	struct curve_point *point; /* by rising x, then value */
 	int nplanners;
-	const char **planner; /* in byte order */
+	const char **planner; /* in the order of names */
 	/* Scenarios in which it and the baseline have times > 0 at every point. */
 	size_t *n;
 };
@@ -58,6 +58,9 @@ struct report_curves {
 /* Finds the curves of rows in any order; those without varied figures do not matter. */
 struct report_curves report_curves(struct arena *a, const char *baseline,
                                    const struct row *const *rows, size_t n);
+
+/* Returns point i in words, "25 GB/s", or as the suite has it; the arena's. */
+const char *report_curve_value(struct arena *a, const struct report_curve *c, size_t i);
 
 /* Names a curve: "nic.bandwidth of dgx-h100:4, clock model, bytes=1MiB"; the arena's. */
 const char *report_curve_title(struct arena *a, const struct report_curve *c);

@@ -34,6 +34,15 @@ static const char *figure_words(struct arena *a, const char *key, double x)
 	return text_take(&t, a);
 }
 
+const char *report_curve_value(struct arena *a, const struct report_curve *c, size_t i)
+{
+	const struct curve_point *point = &c->point[i];
+
+	return varied_unit(c->key) == VARIED_TEXT || isnan(point->x)
+	               ? point->value
+	               : figure_words(a, c->key, point->x);
+}
+
 const char *report_curve_title(struct arena *a, const struct report_curve *c)
 {
 	return arena_printf(a, "%s of %s, clock %s%s%s", c->key, c->platform, c->clock,
@@ -93,6 +102,8 @@ static void write_curve(const struct pen *pen, const struct report *r,
 	pen->paragraph(pen, c->scenario ? arena_printf(a, "Scenario %s.", c->scenario)
 	                                : arena_printf(a, "Over %zu scenarios.",
 	                                               c->nscenarios));
+	t.name = "curve";
+	t.place = title;
 	pen->table(pen, &t);
 }
 
@@ -136,8 +147,10 @@ static void write_changes(const struct pen *pen, const struct report_curves *cur
 		                                 "The first %zu of %zu; --format csv "
 		                                 "has all.",
 		                                 t.rows, all));
-	if (all)
+	if (all) {
+		t.name = plan ? "plan-changes" : "changes";
 		pen->table(pen, &t);
+	}
 }
 
 void report_curves_text(const struct pen *pen, const struct report *r)

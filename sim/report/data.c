@@ -1,4 +1,5 @@
 #include "report/item.h"
+#include "text/order.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -29,7 +30,7 @@ static int compare_items(const void *left, const void *right)
 	int order = compare_group(a, b);
 
 	if (order == 0)
-		order = strcmp(x->family, y->family);
+		order = order_compare(x->family, y->family);
 	return order ? order : report_compare_cases(a, b);
 }
 
@@ -332,7 +333,7 @@ static int compare_kinds(const struct item *a, const struct item *b)
 	int order = strcmp(a->row->planner, b->row->planner);
 
 	if (order == 0)
-		order = strcmp(row_machine(a->row), row_machine(b->row));
+		order = order_compare(row_machine(a->row), row_machine(b->row));
 	if (order == 0)
 		order = (int)a->row->status - (int)b->row->status;
 	return order ? order : strcmp(a->pattern, b->pattern);
@@ -419,6 +420,7 @@ enum status report_gather(struct report *out, struct arena *a, const struct row 
 	report_rivals(out, a, sorted, g.nitems);
 	report_same(out, a, sorted, g.nitems);
 	report_machines(out, a, sorted, g.nitems);
+	report_apart(out, a, sorted, g.nitems);
 	report_choose(out, a, sorted, g.nitems, o);
 	out->curves = report_curves(a, baseline, sorted, g.nitems);
 	free(sorted);

@@ -8,6 +8,7 @@
 #include "report/select.h"
 #include "stat/paired.h"
 #include "stat/summary.h"
+#include "text/pen.h"
 
 #define REPORT_TIE 1e-6
 #define REPORT_LEVEL 0.95
@@ -82,7 +83,7 @@ struct report_matrix {
 	enum report_kind kind;
 	const char *platform, *clock;
 	size_t nplanners;
-	const char **planner; /* in byte order */
+	const char **planner; /* in the order of names */
 	struct report_cell {
 		size_t n, memory_n;
 		double speedup, memory; /* of the row's planner over the column's */
@@ -112,7 +113,7 @@ struct report_same {
 	size_t n;   /* scenarios that all of them solve, in times above zero */
 	size_t all; /* scenarios that some planner solves */
 	size_t nplanners;
-	const char **planner; /* in byte order */
+	const char **planner; /* in the order of names */
 	double *speedup;      /* of each: geometric mean of baseline / planner over n */
 	size_t *cannot;       /* of each: how many of `all` it does not solve */
 };
@@ -151,7 +152,22 @@ const char *report_cause(struct arena *a, const struct row *best,
                          const struct row *best_model, const struct row *rival,
                          const struct row *rival_model);
 
-/* Arrays live in the arena. Lines: families in byte order, then their total. */
+/*
+ * How far the clock flow is from simgrid (where that is not there, from fluid) on the plans
+ * of one machine with an exchange, or on those without.
+ */
+#define REPORT_APART 1.1
+struct report_apart {
+	size_t n;     /* plans in times above zero under both */
+	size_t apart; /* those of which one time is more than REPORT_APART the other */
+	double mean, least, largest; /* of flow's time over the other; geometric mean */
+	const struct row *worst, *worst_other; /* furthest apart: flow's, the other's */
+};
+
+/* Is the line of plans with an exchange? */
+bool report_apart_exchanges(const struct report_apart *line);
+
+/* Arrays live in the arena. Lines: families in the order of names, then their total. */
 struct report {
 	const char *baseline, *test;
 	struct report_line *line;
@@ -173,9 +189,10 @@ struct report {
 	struct report_bound *bound;
 	struct report_bytes *bytes;
 	struct report_best *best;
-	struct report_loss *loss; /* of one platform and clock: the largest first */
+	struct report_apart *apart; /* by kind and machine: with exchanges, without */
+	struct report_loss *loss;   /* of one platform and clock: the largest first */
 	size_t nlines, norigins, nlefts, nplannings, nmatrices, nbounds, nbests;
-	size_t nlosses, nbytes;
+	size_t nlosses, nbytes, naparts;
 	struct report_curves curves;
 	size_t nfamilies;
 	bool families;            /* lines per family are there */
@@ -199,6 +216,10 @@ void report_same(struct report *r, struct arena *a, const struct row *const *row
 void report_machines(struct report *r, struct arena *a, const struct row *const *rows,
                      size_t n);
 
+/* Fills in how far clocks are apart, of rows in any order. */
+void report_apart(struct report *r, struct arena *a, const struct row *const *rows,
+                  size_t n);
+
 /*
  * Chooses what the first tables show: the first clock asked for, else the one nearest to
  * SimGrid; of the planners `best`, `best-portable`, `synth` and both of XLA's partitioners
@@ -221,9 +242,11 @@ enum status report_check(const struct row *rows, size_t n, const char *baseline,
 enum status report_gather(struct report *out, struct arena *a, const struct row *rows,
                           size_t n, const struct report_options *o, struct error *e);
 
-/* Writes the report in a format. */
-void report_md(FILE *out, struct arena *a, const struct report *r);
-void report_tex(FILE *out, struct arena *a, const struct report *r);
+/* Writes the report in a format; the choice, if any, is of its tables. */
+void report_md(FILE *out, struct arena *a, const struct report *r,
+               struct pen_choice *choice);
+void report_tex(FILE *out, struct arena *a, const struct report *r,
+                const struct report_options *o, struct pen_choice *choice);
 void report_csv(FILE *out, const struct report *r);
 
 #endif

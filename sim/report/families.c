@@ -1,5 +1,6 @@
 /* Under which families a report shows its scenarios. */
 #include "report/item.h"
+#include "text/order.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +13,7 @@ static int compare_families(const void *left, const void *right)
 	int order = report_compare_places(a, b);
 
 	if (order == 0)
-		order = strcmp(a->family, b->family);
+		order = order_compare(a->family, b->family);
 	return order ? order : strcmp(a->scenario, b->scenario);
 }
 

@@ -171,6 +171,8 @@ static void write_brief(const struct pen *pen, const struct report *r,
 	if (t.rows == 0)
 		return;
 	pen->heading(pen, 2, t.caption);
+	t.name = "summary";
+	t.place = report_kind_name(kind);
 	pen->table(pen, &t);
 }
 
@@ -250,6 +252,8 @@ static void write_first(const struct pen *pen, const struct report *r,
 	if (kind == KIND_REAL && has_paper(r))
 		write_paper(&t, a);
 	pen->heading(pen, 2, t.caption);
+	t.name = "speedup";
+	t.place = report_kind_name(kind);
 	pen->table(pen, &t);
 }
 
@@ -336,7 +340,7 @@ static void fill_same(struct pen_table *t, struct arena *a, size_t column,
 
 /* Writes the table of n machines, which may have different planners. */
 static void write_same(const struct pen *pen, const struct report *r,
-                       const struct report_same *const *same, size_t n)
+                       const struct report_same *const *same, size_t n, bool headed)
 {
 	struct arena *a = pen->arena;
 	const char *head[MACHINES_MAX + 1] = {"planner"};
@@ -369,7 +373,10 @@ static void write_same(const struct pen *pen, const struct report *r,
 		t.cell[i] = t.cell[i] ? t.cell[i] : "-";
 	for (size_t m = 0; m < n; m++)
 		fill_same(&t, a, m + 1, same[m]);
-	pen->heading(pen, 2, t.caption);
+	if (headed)
+		pen->heading(pen, 2, t.caption);
+	t.name = "same";
+	t.place = arena_printf(a, "%s %s", report_kind_name(same[0]->kind), head[1]);
 	pen->table(pen, &t);
 }
 
@@ -378,6 +385,7 @@ static void write_sames(const struct pen *pen, const struct report *r)
 {
 	const struct report_same *same[MACHINES_MAX];
 	size_t n = 0;
+	bool headed = true; /* the first table of a kind */
 
 	for (size_t i = 0; i < r->nsame; i++) {
 		const struct report_same *s = &r->same[i];
@@ -385,14 +393,15 @@ static void write_sames(const struct pen *pen, const struct report *r)
 		if (strcmp(s->clock, r->clock) != 0)
 			continue;
 		if (n == MACHINES_MAX || (n && s->kind != same[0]->kind)) {
-			write_same(pen, r, same, n);
+			write_same(pen, r, same, n, headed);
+			headed = s->kind != same[0]->kind;
 			n = 0;
 		}
 		same[n++] = s;
 	}
 	if (n == 0)
 		return;
-	write_same(pen, r, same, n);
+	write_same(pen, r, same, n, headed);
 	pen->paragraph(
 		pen,
 		arena_printf(

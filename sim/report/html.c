@@ -7,6 +7,18 @@
 
 #include <string.h>
 
+/* Says of which suites the sweep is, and of which version, as far as is known. */
+static const char *made_of(const struct page *p)
+{
+	const struct report_options *o = p->options;
+
+	return arena_printf(p->arena, "%s%s%s%s%s", o->suites ? " Suite " : "",
+	                    o->suites ? o->suites : "",
+	                    o->version ? o->suites ? ", shardsim " : " Shardsim " : "",
+	                    o->version ? o->version : "",
+	                    o->suites || o->version ? "." : "");
+}
+
 static void write_start(const struct page *p)
 {
 	fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
@@ -18,13 +30,23 @@ static void write_start(const struct page *p)
 	fprintf(p->out,
 	        "</style>\n</head>\n<body>\n<header><h1>Sweep report</h1>\n"
 	        "<p class=\"note\">Redistribution plans of %zu rows, compared with "
-	        "%s.</p></header>\n",
-	        p->report->all, html_escape(p->arena, p->report->baseline));
+	        "%s.%s</p></header>\n",
+	        p->report->all, html_escape(p->arena, p->report->baseline),
+	        html_escape(p->arena, made_of(p)));
 }
 
 static void write_link(FILE *out, const char *id, const char *name)
 {
 	fprintf(out, "<a href=\"#%s\">%s</a>", id, name);
+}
+
+/* Has a scenario a limit of memory? */
+static bool has_limits(const struct page *p)
+{
+	for (size_t i = 0; i < p->nrows; i++)
+		if (*p->row[i]->memory_limit)
+			return true;
+	return false;
 }
 
 static void write_links(const struct page *p)
@@ -33,8 +55,10 @@ static void write_links(const struct page *p)
 	write_link(p->out, "summary", "Summary");
 	write_link(p->out, "scenarios", "Scenarios");
 	write_link(p->out, "distribution-of-speedups", "Speedups");
-	write_link(p->out, "time-over-bound", "Bound");
-	write_link(p->out, "memory-against-the-limit", "Memory");
+	if (p->report->nbounds)
+		write_link(p->out, "time-over-the-lower-bound", "Bound");
+	if (has_limits(p))
+		write_link(p->out, "memory-against-the-limit", "Memory");
 	if (p->report->nmatrices)
 		write_link(p->out, "planner-against-planner", "Matrix");
 	if (p->report->curves.ncurves)
@@ -100,16 +124,16 @@ static void write_charts(const struct page *p)
 	fputs("<h2 id=\"distribution-of-speedups\">Distribution of speedups</h2>\n"
 	      "<p class=\"note\">How many scenarios have which speedup over the "
 	      "baseline: the height of a bar is the square root of their number, each "
-	      "planner to its own highest; the black mark is the median. Axes are "
-	      "logarithmic.</p>\n",
+	      "planner to its own highest; the black mark is the median. The axis is "
+	      "logarithmic, and the same for all machines.</p>\n",
 	      p->out);
 	html_distributions(p, HTML_SPEEDUP);
-	fputs("<h2 id=\"time-over-bound\">Time over bound</h2>\n"
-	      "<p class=\"note\">Times of plans over the lower bound on any plan's "
-	      "time.</p>\n",
-	      p->out);
-	html_distributions(p, HTML_BOUND);
-	report_bounds_text(&p->pen, p->report);
+	if (p->report->nbounds) {
+		report_bounds_text(&p->pen, p->report);
+		html_distributions(p, HTML_BOUND);
+	}
+	if (!has_limits(p))
+		return;
 	fputs("<h2 id=\"memory-against-the-limit\">Memory against the limit</h2>\n"
 	      "<p class=\"note\">The largest array that a plan has on a device over "
 	      "the "
@@ -148,6 +172,7 @@ void report_html(FILE *out, struct arena *a, const struct report *r,
 	html_scenarios(&p);
 	html_faults(&p);
 	report_bytes_text(&p.pen, r);
+	report_apart_text(&p.pen, r);
 	report_origins_text(&p.pen, r);
 	report_plannings_text(&p.pen, r);
 	report_left_text(&p.pen, r);

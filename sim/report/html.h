@@ -39,7 +39,7 @@ struct html_case {
 	int section;   /* its part of the page, from 1; 0: none */
 };
 
-/* A platform and a clock. */
+/* A machine, as tables group rows (row_machine()), and a clock. */
 struct html_place {
 	const char *platform, *clock;
 };
@@ -54,7 +54,7 @@ struct page {
 	size_t nrows;
 	struct html_case *item; /* in that order */
 	size_t nitems;
-	struct html_place *place; /* in byte order */
+	struct html_place *place; /* in the order of names */
 	size_t nplaces;
 	int nsections;
 };

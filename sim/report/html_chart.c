@@ -74,7 +74,7 @@ static void gather_samples(struct chart *c, enum html_figure f)
 	for (size_t i = 0; i < p->nitems; i++) {
 		const struct html_case *item = &p->item[i];
 
-		if (strcmp(item->row[0]->platform, c->platform) != 0 ||
+		if (strcmp(row_machine(item->row[0]), c->platform) != 0 ||
 		    strcmp(item->row[0]->clock, c->clock) != 0)
 			continue;
 		for (size_t k = 0; k < item->n; k++) {
@@ -89,26 +89,27 @@ static void gather_samples(struct chart *c, enum html_figure f)
 	}
 }
 
-/* Returns an axis for all figures, with 1 in the middle of a bin, so that ties have one. */
-static struct html_axis axis_of(const struct chart *c)
+/* Makes the ends of an axis hold all figures of a chart. */
+static void hold_chart(struct html_axis *x, const struct chart *c)
 {
-	struct html_axis x = {1, 1, LEFT, RIGHT};
-	double width, below, above;
-
 	for (int64_t i = 0; i < c->sample.n; i++) {
 		const struct sample *s = &c->sample.at[i];
 
 		for (int64_t k = 0; k < s->x.n; k++) {
-			x.lo = fmin(x.lo, s->x.at[k]);
-			x.hi = fmax(x.hi, s->x.at[k]);
+			x->lo = fmin(x->lo, s->x.at[k]);
+			x->hi = fmax(x->hi, s->x.at[k]);
 		}
 	}
-	width = log(fmax(x.hi / x.lo, 1.5)) / (BINS - 4);
-	below = ceil(-log(x.lo) / width) + 0.5;
-	above = BINS - below;
-	x.lo = exp(-below * width);
-	x.hi = exp(above * width);
-	return x;
+}
+
+/* Widens an axis so that 1 is in the middle of a bin: ties have one bin. */
+static void set_bins(struct html_axis *x)
+{
+	double width = log(fmax(x->hi / x->lo, 1.5)) / (BINS - 4);
+	double below = ceil(-log(x->lo) / width) + 0.5, above = BINS - below;
+
+	x->lo = exp(-below * width);
+	x->hi = exp(above * width);
 }
 
 static void draw_sample(const struct chart *c, const struct sample *s,
@@ -162,11 +163,11 @@ static void draw_axis(FILE *out, const struct html_axis *x, double bottom,
 	fprintf(out, "<text x=\"%d\" y=\"%d\">median</text>\n", RIGHT + 10, TOP - 6);
 }
 
-static void draw_chart(const struct chart *c, const char *label)
+static void draw_chart(const struct chart *c, const struct html_axis *axis,
+                       const char *label)
 {
 	struct arena *a = c->page->arena;
 	FILE *out = c->page->out;
-	struct html_axis axis = axis_of(c);
 	double bottom = TOP + BAND * (double)c->sample.n;
 	const char *title = arena_printf(a, "%s, clock %s", c->platform, c->clock);
 
@@ -176,44 +177,54 @@ static void draw_chart(const struct chart *c, const char *label)
 	        "aria-label=\"%s: %s\"><title>%s: %s by planner</title>\n",
 	        html_escape(a, title), WIDTH, bottom + 38, html_escape(a, title), label,
 	        html_escape(a, title), label);
-	draw_axis(out, &axis, bottom, label);
+	draw_axis(out, axis, bottom, label);
 	for (int64_t i = 0; i < c->sample.n; i++)
-		draw_sample(c, &c->sample.at[i], &axis, TOP + BAND * (double)i);
+		draw_sample(c, &c->sample.at[i], axis, TOP + BAND * (double)i);
 	fputs("</svg></div></figure>\n", out);
 }
 
-/* Draws the chart of one platform and clock; false if there is nothing to show. */
-static bool draw_place(const struct page *p, const struct html_place *place,
-                       enum html_figure f)
+/* Gathers the charts that have something to show, at most HTML_PLACES; `more` are left. */
+static size_t gather_charts(struct chart *chart, bool *more, const struct page *p,
+                            enum html_figure f)
+{
+	size_t n = 0;
+
+	*more = false;
+	for (size_t i = 0; i < p->nplaces; i++) {
+		*more = n == HTML_PLACES;
+		if (*more)
+			break;
+		chart[n] = (struct chart){.page = p,
+		                          .platform = p->place[i].platform,
+		                          .clock = p->place[i].clock};
+		gather_samples(&chart[n], f);
+		n += chart[n].sample.n > 0;
+	}
+	return n;
+}
+
+void html_distributions(const struct page *p, enum html_figure f)
 {
 	static const char *const labels[] = {
 		[HTML_SPEEDUP] = "times as fast as the baseline",
 		[HTML_BOUND] = "times the lower bound",
 		[HTML_LIMIT] = "part of the memory limit",
 	};
-	struct chart c = {.page = p, .platform = place->platform, .clock = place->clock};
+	struct chart chart[HTML_PLACES];
+	struct html_axis axis = {1, 1, LEFT, RIGHT};
+	bool more;
+	size_t n = gather_charts(chart, &more, p, f);
 
-	gather_samples(&c, f);
-	if (c.sample.n)
-		draw_chart(&c, labels[f]);
-	return c.sample.n > 0;
-}
-
-void html_distributions(const struct page *p, enum html_figure f)
-{
-	int drawn = 0;
-	bool more = false;
-
-	for (size_t i = 0; i < p->nplaces && !more; i++) {
-		more = drawn == HTML_PLACES;
-		if (!more)
-			drawn += draw_place(p, &p->place[i], f);
-	}
+	for (size_t i = 0; i < n; i++)
+		hold_chart(&axis, &chart[i]);
+	set_bins(&axis);
+	for (size_t i = 0; i < n; i++)
+		draw_chart(&chart[i], &axis, labels[f]);
 	if (more)
 		fprintf(p->out,
 		        "<p class=\"note\">Charts of the first %d platforms and "
 		        "clocks; the tables have all.</p>\n",
 		        HTML_PLACES);
-	if (drawn == 0)
+	if (n == 0)
 		fputs("<p class=\"note\">No rows have this figure.</p>\n", p->out);
 }

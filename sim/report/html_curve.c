@@ -112,7 +112,20 @@ static bool is_drawn(const struct plot *t, int planner)
 	       strcmp(t->curve->planner[planner], t->page->report->baseline) != 0;
 }
 
-static void set_axes(struct plot *t)
+/* Makes the ends of an axis hold all that is drawn of a curve. */
+static void hold_curve(struct html_axis *y, const struct plot *t)
+{
+	const struct report_curve *c = t->curve;
+
+	for (size_t i = 0; i < c->npoints; i++)
+		for (int k = 0; k < c->nplanners; k++)
+			if (is_drawn(t, k)) {
+				y->lo = fmin(y->lo, c->point[i].speedup[k]);
+				y->hi = fmax(y->hi, c->point[i].speedup[k]);
+			}
+}
+
+static void set_axes(struct plot *t, const struct html_axis *y)
 {
 	const struct report_curve *c = t->curve;
 
@@ -120,17 +133,7 @@ static void set_axes(struct plot *t)
 	                          RIGHT};
 	if (!(t->x.lo > 0) || !(t->x.hi > t->x.lo))
 		t->x.lo = NAN;
-	t->y = (struct html_axis){1, 1, BOTTOM, TOP};
-	for (size_t i = 0; i < c->npoints; i++) {
-		for (int k = 0; k < c->nplanners; k++) {
-			if (!is_drawn(t, k))
-				continue;
-			t->y.lo = fmin(t->y.lo, c->point[i].speedup[k]);
-			t->y.hi = fmax(t->y.hi, c->point[i].speedup[k]);
-		}
-	}
-	t->y.lo /= 1.1;
-	t->y.hi *= 1.1;
+	t->y = (struct html_axis){y->lo / 1.1, y->hi * 1.1, BOTTOM, TOP};
 }
 
 static void draw_axes(const struct plot *t)
@@ -181,19 +184,19 @@ static int compare_labels(const void *left, const void *right)
 static void draw_labels(const struct plot *t, struct label *label, int n)
 {
 	FILE *out = t->page->out;
-	double last = 0;
+	double y[CURVE_PLANNERS_MAX], room = fmax(BOTTOM, TOP + LABEL * (n - 1));
 
 	qsort(label, (size_t)n, sizeof(*label), compare_labels);
-	for (int i = 0; i < n; i++) {
-		double y = i ? fmax(label[i].y, last + LABEL) : label[i].y;
-
+	for (int i = 0; i < n; i++)
+		y[i] = i ? fmax(label[i].y, y[i - 1] + LABEL) : label[i].y;
+	for (int i = n; i-- > 0; room = y[i] - LABEL)
+		y[i] = fmin(y[i], room);
+	for (int i = 0; i < n; i++)
 		fprintf(out,
 		        "<path class=\"lead\" d=\"M%d %.1fL%d %.1f\"/><text x=\"%d\" "
 		        "y=\"%.1f\" class=\"t%d\">%s</text>\n",
-		        RIGHT + 2, label[i].y, RIGHT + 20, y, RIGHT + 24, y + 4,
+		        RIGHT + 2, label[i].y, RIGHT + 20, y[i], RIGHT + 24, y[i] + 4,
 		        label[i].colour, html_escape(t->page->arena, label[i].text));
-		last = y;
-	}
 }
 
 static void draw_lines(const struct plot *t)
@@ -250,7 +253,8 @@ static void draw_changes(const struct plot *t)
 	}
 }
 
-static void draw_curve(const struct page *p, const struct report_curve *c)
+static void draw_curve(const struct page *p, const struct report_curve *c,
+                       const struct html_axis *y)
 {
 	struct plot t = {.page = p, .curve = c};
 	struct arena *a = p->arena;
@@ -261,7 +265,7 @@ static void draw_curve(const struct page *p, const struct report_curve *c)
 		lines += is_drawn(&t, k);
 	if (lines == 0)
 		return;
-	set_axes(&t);
+	set_axes(&t, y);
 	fprintf(p->out, "<figure><figcaption>%s<small> %s</small></figcaption>\n", title,
 	        c->scenario ? html_escape(a, arena_printf(a, "scenario %s", c->scenario))
 	                    : arena_printf(a, "%zu scenarios", c->nscenarios));
@@ -282,6 +286,7 @@ static void draw_curve(const struct page *p, const struct report_curve *c)
 void html_curves(const struct page *p)
 {
 	const struct report_curves *curves = &p->report->curves;
+	struct html_axis y = {.lo = 1, .hi = 1};
 
 	report_curves_text(&p->pen, p->report);
 	if (curves->ncurves == 0)
@@ -289,9 +294,12 @@ void html_curves(const struct page *p)
 	p->pen.heading(&p->pen, 3, "Curves");
 	p->pen.paragraph(&p->pen,
 	                 "Dashed lines stand between the points where the planner "
-	                 "that is fastest in most scenarios changes.");
+	                 "that is fastest in most scenarios changes. All curves have "
+	                 "the same scale of speedups.");
 	for (size_t i = 0; i < curves->ncurves && i < HTML_CURVES; i++)
-		draw_curve(p, &curves->curve[i]);
+		hold_curve(&y, &(struct plot){.page = p, .curve = &curves->curve[i]});
+	for (size_t i = 0; i < curves->ncurves && i < HTML_CURVES; i++)
+		draw_curve(p, &curves->curve[i], &y);
 	if (curves->ncurves > HTML_CURVES)
 		fprintf(p->out, "<p class=\"note\">The first %d of %zu curves.</p>\n",
 		        HTML_CURVES, curves->ncurves);

@@ -1,6 +1,7 @@
 /* The cases of a page, and which of them get a part of their own. */
 #include "report/html.h"
 #include "report/select.h"
+#include "text/order.h"
 
 #include "base/units.h"
 
@@ -21,10 +22,12 @@ double html_limit_bytes(const struct row *r)
 
 static int compare_cases(const struct row *a, const struct row *b)
 {
-	int order = strcmp(a->scenario, b->scenario);
+	int order = order_compare(a->scenario, b->scenario);
 
 	if (order == 0)
-		order = strcmp(a->platform, b->platform);
+		order = order_compare(a->platform, b->platform);
+	if (order == 0)
+		order = order_compare(row_machine(a), row_machine(b));
 	return order ? order : strcmp(a->clock, b->clock);
 }
 
@@ -87,7 +90,7 @@ static void fill_case(struct html_case *c, const char *baseline)
 static int compare_places(const void *left, const void *right)
 {
 	const struct html_place *a = left, *b = right;
-	int order = strcmp(a->platform, b->platform);
+	int order = order_compare(a->platform, b->platform);
 
 	return order ? order : strcmp(a->clock, b->clock);
 }
@@ -98,7 +101,7 @@ static void find_places(struct page *p)
 
 	p->place = arena_alloc(p->arena, p->nitems, sizeof(*p->place));
 	for (size_t i = 0; i < p->nitems; i++)
-		p->place[i] = (struct html_place){p->item[i].row[0]->platform,
+		p->place[i] = (struct html_place){row_machine(p->item[i].row[0]),
 		                                  p->item[i].row[0]->clock};
 	qsort(p->place, p->nitems, sizeof(*p->place), compare_places);
 	for (size_t i = 0; i < p->nitems; i++)

@@ -88,7 +88,11 @@ static void html_table(const struct pen *p, const struct pen_table *t)
 
 struct pen pen_html(FILE *out, struct arena *a)
 {
-	return (struct pen){out, a, NULL, html_heading, html_paragraph, html_table};
+	return (struct pen){.out = out,
+	                    .arena = a,
+	                    .heading = html_heading,
+	                    .paragraph = html_paragraph,
+	                    .table = html_table};
 }
 
 double html_at(const struct html_axis *x, double value)

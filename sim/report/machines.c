@@ -1,6 +1,7 @@
 /* On which platforms the scenarios of machines that come in several sizes ran. */
 #include "report/data.h"
 #include "report/text.h"
+#include "text/order.h"
 #include "text/words.h"
 
 #include "base/list.h"
@@ -12,10 +13,10 @@ static int compare_rows(const void *left, const void *right)
 {
 	const struct row *a = *(const struct row *const *)left;
 	const struct row *b = *(const struct row *const *)right;
-	int order = strcmp(row_machine(a), row_machine(b));
+	int order = order_compare(row_machine(a), row_machine(b));
 
 	if (order == 0)
-		order = strcmp(a->platform, b->platform);
+		order = order_compare(a->platform, b->platform);
 	return order ? order : strcmp(a->scenario, b->scenario);
 }
 
@@ -70,5 +71,6 @@ void report_machines_text(const struct pen *pen, const struct report *r)
 	pen->paragraph(pen,
 	               "Every scenario runs on a machine of its size; in brackets is "
 	               "how many scenarios ran on which.");
+	t.name = "machines";
 	pen->table(pen, &t);
 }

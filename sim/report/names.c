@@ -1,12 +1,9 @@
 #include "report/names.h"
 
+#include "text/order.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-static int compare_names(const void *a, const void *b)
-{
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
 
 size_t names_distinct(const char **name, size_t n)
 {
@@ -14,7 +11,7 @@ size_t names_distinct(const char **name, size_t n)
 
 	if (n == 0)
 		return 0;
-	qsort(name, n, sizeof(*name), compare_names);
+	qsort(name, n, sizeof(*name), order_names);
 	for (size_t i = 0; i < n; i++)
 		if (kept == 0 || strcmp(name[kept - 1], name[i]) != 0)
 			name[kept++] = name[i];
@@ -24,7 +21,7 @@ size_t names_distinct(const char **name, size_t n)
 size_t names_find(const char *const *name, size_t n, const char *wanted)
 {
 	const char *const *found =
-		n ? bsearch(&wanted, name, n, sizeof(*name), compare_names) : NULL;
+		n ? bsearch(&wanted, name, n, sizeof(*name), order_names) : NULL;
 
 	return found ? (size_t)(found - name) : n;
 }

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-/* Sorts n names in byte order, keeps each once, and returns how many are left. */
+/* Sorts n names as order_compare() does, keeps each once, and returns how many are left. */
 size_t names_distinct(const char **name, size_t n);
 
 /* Returns the number of a name among distinct ones, or n if it is not there. */

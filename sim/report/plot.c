@@ -1,56 +1,67 @@
 #include "report/plot.h"
+#include "report/names.h"
+#include "report/plot_panel.h"
 #include "report/select.h"
 
-#include "base/list.h"
+#include "system/file.h"
+#include "text/figure.h"
 #include "text/gnuplot.h"
+#include "text/order.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* The speedups of a planner on a platform. */
-struct curve {
-	const char *platform, *planner;
-	LIST(double) speedup;
-};
-
-struct curves {
+/* A plot as it is made, in the arena. */
+struct drawing {
 	struct arena *arena;
-	LIST(struct curve) list;
+	const char *clock;
+	struct plot plot;
+	struct report_curves curves;
+	LIST(struct plot_share) share;
+	LIST(struct plot_panel) panel;
+	LIST(const char *) title, planner; /* of panels; of lines, also repeated */
+	int64_t all;                       /* panels, also those that are not drawn */
+	const char *heading;
 };
 
-/* Returns the curve of the row's platform and planner, which may be a new one. */
-static struct curve *curve_of(struct curves *c, const struct row *r)
-{
-	struct curve *new;
+/* --- shares ------------------------------------------------------------------------- */
 
-	for (int64_t i = 0; i < c->list.n; i++)
-		if (strcmp(c->list.at[i].platform, r->platform) == 0 &&
-		    strcmp(c->list.at[i].planner, r->planner) == 0)
-			return &c->list.at[i];
-	new = list_add(&c->list, c->arena);
-	*new = (struct curve){.platform = r->platform, .planner = r->planner};
+/* Returns the share of the row's machine and planner, which may be a new one. */
+static struct plot_share *share_of(struct drawing *d, const struct row *r)
+{
+	struct plot_share *new;
+
+	for (int64_t i = 0; i < d->share.n; i++)
+		if (strcmp(d->share.at[i].machine, row_machine(r)) == 0 &&
+		    strcmp(d->share.at[i].planner, r->planner) == 0)
+			return &d->share.at[i];
+	new = list_add(&d->share, d->arena);
+	*new = (struct plot_share){.machine = row_machine(r), .planner = r->planner};
 	return new;
 }
 
+static bool same_case(const struct row *a, const struct row *b)
+{
+	return strcmp(a->scenario, b->scenario) == 0 &&
+	       strcmp(a->platform, b->platform) == 0;
+}
+
 /*
- * Returns the baseline's row for row i, or NULL. Rows are sorted by scenario, platform and
- * planner, so that it stands close by.
+ * Returns the baseline's row for row i, or NULL. Rows are sorted by scenario and platform,
+ * so that it stands close by.
  */
-static const struct row *find_partner(const struct row *rows, size_t n, size_t i,
+static const struct row *find_partner(const struct row *const *rows, size_t n, size_t i,
                                       const char *baseline)
 {
 	size_t k = i;
 
-	while (k > 0 && strcmp(rows[k - 1].scenario, rows[i].scenario) == 0 &&
-	       strcmp(rows[k - 1].platform, rows[i].platform) == 0)
+	while (k > 0 && same_case(rows[k - 1], rows[i]))
 		k--;
-	for (; k < n && strcmp(rows[k].scenario, rows[i].scenario) == 0 &&
-	       strcmp(rows[k].platform, rows[i].platform) == 0;
-	     k++)
-		if (strcmp(rows[k].planner, baseline) == 0 &&
-		    strcmp(rows[k].clock, rows[i].clock) == 0)
-			return &rows[k];
+	for (; k < n && same_case(rows[k], rows[i]); k++)
+		if (strcmp(rows[k]->planner, baseline) == 0 &&
+		    strcmp(row_machine(rows[k]), row_machine(rows[i])) == 0)
+			return rows[k];
 	return NULL;
 }
 
@@ -61,134 +72,202 @@ static int compare_speedups(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-static int compare_curves(const void *a, const void *b)
+static int compare_shares(const void *a, const void *b)
 {
-	const struct curve *x = a, *y = b;
-	int order = strcmp(x->platform, y->platform);
+	const struct plot_share *x = a, *y = b;
+	int order = order_compare(x->machine, y->machine);
 
-	return order ? order : strcmp(x->planner, y->planner);
+	return order ? order : order_compare(x->planner, y->planner);
 }
 
-/* Collects the speedups of all rows of one clock, sorted by platform and planner. */
-static void gather_curves(struct curves *c, const struct row *rows, size_t n,
-                          const struct report_options *o, const char *baseline,
-                          const char *clock)
+/* Collects the speedups of rows, those that are points of a curve excepted. */
+static void gather_shares(struct drawing *d, const struct row *const *rows, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		const struct row *base;
-		struct curve *curve;
 
-		if (strcmp(rows[i].clock, clock) != 0 || !report_moves(&rows[i]) ||
-		    !report_family(o, &rows[i]) ||
-		    strcmp(rows[i].planner, baseline) == 0)
+		if (!report_moves(rows[i]) || (d->curves.ncurves && *rows[i]->varied) ||
+		    strcmp(rows[i]->planner, d->plot.baseline) == 0)
 			continue;
-		base = find_partner(rows, n, i, baseline);
-		if (!base || !report_moves(base))
-			continue;
-		curve = curve_of(c, &rows[i]);
-		*list_add(&curve->speedup, c->arena) = base->time_s / rows[i].time_s;
+		base = find_partner(rows, n, i, d->plot.baseline);
+		if (base && report_moves(base))
+			*list_add(&share_of(d, rows[i])->speedup, d->arena) =
+				base->time_s / rows[i]->time_s;
 	}
-	for (int64_t i = 0; i < c->list.n; i++)
-		qsort(c->list.at[i].speedup.at, (size_t)c->list.at[i].speedup.n,
+	for (int64_t i = 0; i < d->share.n; i++)
+		qsort(d->share.at[i].speedup.at, (size_t)d->share.at[i].speedup.n,
 		      sizeof(double), compare_speedups);
-	if (c->list.n)
-		qsort(c->list.at, (size_t)c->list.n, sizeof(*c->list.at),
-		      compare_curves);
+	if (d->share.n)
+		qsort(d->share.at, (size_t)d->share.n, sizeof(*d->share.at),
+		      compare_shares);
 }
 
-/* Returns how many curves from `first` on are of one platform. */
-static int64_t curves_of_platform(const struct curves *c, int64_t first)
-{
-	int64_t n = 1;
+/* --- panels ------------------------------------------------------------------------- */
 
-	while (first + n < c->list.n &&
-	       strcmp(c->list.at[first].platform, c->list.at[first + n].platform) == 0)
-		n++;
-	return n;
+static void add_panel(struct drawing *d, struct plot_panel panel, const char *title)
+{
+	if (d->all++ >= PLOT_PANELS)
+		return;
+	*list_add(&d->panel, d->arena) = panel;
+	*list_add(&d->title, d->arena) = title;
 }
 
-/* Are all speedups of the panel 1 as they are printed? gnuplot finds no range then. */
-static bool is_flat(const struct curve *curve, int64_t n)
+/* Makes the scale, and the legend, hold a line. */
+static void add_line(struct drawing *d, const char *planner, double low, double high)
 {
-	for (int64_t i = 0; i < n; i++)
-		for (int64_t k = 0; k < curve[i].speedup.n; k++)
-			if (fabs(curve[i].speedup.at[k] - 1) > 1e-5)
-				return false;
-	return true;
+	*list_add(&d->planner, d->arena) = planner;
+	d->plot.y.lo = fmin(d->plot.y.lo, low);
+	d->plot.y.hi = fmax(d->plot.y.hi, high);
 }
 
-/* Writes one panel: a gnuplot `plot` of data that follow on the same stream. */
-static void write_panel(FILE *out, const struct curve *curve, int64_t n)
+static void add_shares(struct drawing *d)
 {
-	bool flat = is_flat(curve, n);
+	int64_t end;
 
-	fputs(flat ? "set yrange [0.5:2]\n" : "", out);
-	fputs("set title ", out);
-	gnuplot_string(out, curve->platform);
-	fputs(" noenhanced\nplot 1 with lines lc rgb '#999999' notitle", out);
-	for (int64_t i = 0; i < n; i++) {
-		fprintf(out, ", '-' using 1:2 with steps lw 2 lc rgb '%s' title ",
-		        gnuplot_colour((size_t)i));
-		gnuplot_string(out, curve[i].planner);
-		fputs(" noenhanced", out);
+	for (int64_t i = 0; i < d->share.n; i = end) {
+		const struct plot_share *first = &d->share.at[i];
+		int64_t least = first->speedup.n, most = least;
+
+		for (end = i; end < d->share.n; end++) {
+			const struct plot_share *s = &d->share.at[end];
+
+			if (strcmp(s->machine, first->machine) != 0)
+				break;
+			least = s->speedup.n < least ? s->speedup.n : least;
+			most = s->speedup.n > most ? s->speedup.n : most;
+			add_line(d, s->planner, s->speedup.at[0],
+			         s->speedup.at[s->speedup.n - 1]);
+		}
+		add_panel(d, (struct plot_panel){.share = first, .nshares = end - i},
+		          least < most ? arena_printf(d->arena, "%s, n = %lld to %lld",
+		                                      first->machine, (long long)least,
+		                                      (long long)most)
+		                       : arena_printf(d->arena, "%s, n = %lld",
+		                                      first->machine, (long long)most));
 	}
-	fprintf(out, "\n");
-	for (int64_t i = 0; i < n; i++) {
-		for (int64_t k = 0; k < curve[i].speedup.n; k++)
-			fprintf(out, "%.6g %.6g\n",
-			        100.0 * (double)(k + 1) / (double)curve[i].speedup.n,
-			        curve[i].speedup.at[k]);
-		fprintf(out, "e\n");
-	}
-	fputs(flat ? "set yrange [*:*]\n" : "", out);
 }
 
-/* What is drawn. */
-struct figure {
-	const struct curves *curves;
-	const char *title;
-};
+/* Returns the title of a curve's panel; the clock is the same in all. */
+static const char *curve_title(struct arena *a, const struct report_curve *c)
+{
+	const char *over =
+		c->scenario ? c->scenario : arena_printf(a, "n = %zu", c->nscenarios);
+
+	return arena_printf(a, "%s of %s, %s%s%s", c->key, c->platform, over,
+	                    *c->others ? ", " : "", c->others);
+}
+
+static void add_curves(struct drawing *d)
+{
+	for (size_t i = 0; i < d->curves.ncurves; i++) {
+		const struct report_curve *c = &d->curves.curve[i];
+		bool drawn = false;
+
+		for (int k = 0; k < c->nplanners; k++) {
+			if (!plot_draws(&d->plot, c, k))
+				continue;
+			drawn = true;
+			for (size_t point = 0; point < c->npoints; point++)
+				add_line(d, c->planner[k], c->point[point].speedup[k],
+				         c->point[point].speedup[k]);
+		}
+		if (drawn)
+			add_panel(d, (struct plot_panel){.curve = c},
+			          curve_title(d->arena, c));
+	}
+}
+
+/* --- the plot ----------------------------------------------------------------------- */
 
 static void write_plot(FILE *out, const char *terminal, const void *self)
 {
-	const struct figure *figure = self;
-	const struct curves *c = figure->curves;
-	size_t panels = 0;
+	const struct drawing *d = self;
+	const struct figure f = {.title = d->heading,
+	                         .legend = d->plot.planner,
+	                         .nlegend = d->plot.nplanners,
+	                         .panel = d->title.at,
+	                         .npanels = (size_t)d->panel.n};
 
-	for (int64_t i = 0; i < c->list.n; i += curves_of_platform(c, i))
-		panels++;
-	gnuplot_panels(out, terminal, figure->title, panels, 3);
-	fputs("set logscale y\nset grid\nset key outside right top\n"
-	      "set xrange [0:100]\n"
-	      "set xlabel 'share of scenarios, %'\nset ylabel 'speedup'\n",
-	      out);
-	for (int64_t i = 0; i < c->list.n; i += curves_of_platform(c, i))
-		write_panel(out, &c->list.at[i], curves_of_platform(c, i));
-	gnuplot_end(out);
+	figure_begin(out, terminal, &f);
+	for (size_t i = 0; i < f.npanels; i++) {
+		const struct plot_panel *panel = &d->panel.at[i];
+
+		figure_panel(out, &f, i);
+		if (panel->curve)
+			plot_curve(out, d->arena, &d->plot, panel->curve);
+		else
+			plot_shares(out, &d->plot, panel);
+	}
+	figure_end(out, &f);
+}
+
+/* Leaves room around what is drawn, and some scale where all of it is 1. */
+static void set_scale(struct html_axis *y)
+{
+	double room = fmax(pow(y->hi / y->lo, 0.04), 1.02);
+
+	if (y->hi / y->lo < 1 + 1e-5) {
+		*y = (struct html_axis){.lo = 0.5, .hi = 2};
+		return;
+	}
+	y->lo /= room;
+	y->hi *= room;
+}
+
+static enum status draw(struct drawing *d, const char *path, const struct row *rows,
+                        size_t n, const struct report_options *o, struct error *e)
+{
+	const struct row **used = arena_alloc(d->arena, n, sizeof(*used));
+	size_t nused = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(rows[i].clock, d->clock) == 0 && report_family(o, &rows[i]))
+			used[nused++] = &rows[i];
+	d->curves = report_curves(d->arena, d->plot.baseline, used, nused);
+	gather_shares(d, used, nused);
+	add_shares(d);
+	add_curves(d);
+	if (d->panel.n == 0)
+		return error_set(e, E_RANGE, (struct where){.file = path},
+		                 "nothing to compare with %s under clock %s",
+		                 d->plot.baseline, d->clock);
+	d->plot.planner = d->planner.at;
+	d->plot.nplanners = names_distinct(d->planner.at, (size_t)d->planner.n);
+	set_scale(&d->plot.y);
+	d->heading = arena_printf(d->arena, "Speedup over %s, clock %s",
+	                          d->plot.baseline, d->clock);
+	if (d->all > d->panel.n)
+		d->heading = arena_printf(d->arena, "%s: the first %lld panels of %lld",
+		                          d->heading, (long long)d->panel.n,
+		                          (long long)d->all);
+	return gnuplot_draw(path, write_plot, d, e);
+}
+
+/* Returns what is plotted where no clock is asked for: `model`, unless no row has it. */
+static const char *default_clock(const struct row *rows, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(rows[i].clock, "model") == 0)
+			return "model";
+	return n ? rows[0].clock : "model";
 }
 
 enum status report_plot(const char *path, struct store *store,
                         const struct report_options *o, struct error *e)
 {
-	const char *baseline = o->baseline ? o->baseline : "xla-2021";
-	const char *clock = o->clocks && o->clocks[0] ? o->clocks[0] : "model";
-	struct curves c = {.arena = arena_new()};
-	struct figure figure = {.curves = &c};
+	struct drawing d = {.arena = arena_new(),
+	                    .clock = o->clocks ? o->clocks[0] : NULL,
+	                    .plot = {.baseline = o->baseline ? o->baseline : "xla-2021",
+	                             .y = {.lo = 1, .hi = 1}}};
 	struct row *rows;
 	size_t n;
 
-	figure.title =
-		arena_printf(c.arena, "Speedup over %s, clock %s", baseline, clock);
-	if (gnuplot_check(path, e) == OK &&
-	    store_rows(store, c.arena, &rows, &n, e) == OK) {
-		gather_curves(&c, rows, n, o, baseline, clock);
-		if (c.list.n == 0)
-			error_set(e, E_RANGE, (struct where){.file = path},
-			          "nothing to compare with %s under clock %s", baseline,
-			          clock);
-		else
-			gnuplot_draw(path, write_plot, &figure, e);
+	if (gnuplot_check(path, e) == OK && file_check(path, e) == OK &&
+	    store_rows(store, d.arena, &rows, &n, e) == OK) {
+		if (!d.clock)
+			d.clock = default_clock(rows, n);
+		draw(&d, path, rows, n, o, e);
 	}
-	arena_free(c.arena);
+	arena_free(d.arena);
 	return e->code;
 }

@@ -1,16 +1,22 @@
 /*
- * The plot of a sweep, through gnuplot: for each platform the speedups over the baseline
- * in rising order, one curve per planner, so that shares, ties and the longest gains are
- * seen at once. The clock is the first one asked for, else `model`.
+ * The plot of a sweep, through gnuplot, under the first clock asked for, else `model` if
+ * rows have it: a panel for each machine with the speedups over the baseline in rising order, so that
+ * shares, ties and the longest gains are seen at once; and for each figure that was varied
+ * a panel with the mean speedups along it (curve.h), over a numeric axis if it has numbers.
+ * All panels have the same scale of speedups, and a planner looks the same in each.
  */
 #ifndef SHARDSIM_SIM_REPORT_PLOT_H
 #define SHARDSIM_SIM_REPORT_PLOT_H
 
 #include "report/report.h"
 
+/* A plot has at most so many panels; its title tells if there would be more. */
+enum { PLOT_PANELS = 24 };
+
 /*
  * Writes the plot to `path`, whose ending says how: .svg or .pdf. E_SYNTAX: another
- * ending; E_RANGE: nothing to compare; E_IO: gnuplot or the file.
+ * ending; E_RANGE: nothing to compare; E_IO: gnuplot or the file. A path that cannot be
+ * written is found before any row is read.
  */
 enum status report_plot(const char *path, struct store *store,
                         const struct report_options *o, struct error *e);

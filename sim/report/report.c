@@ -3,6 +3,7 @@
 #include "report/data.h"
 #include "report/html.h"
 #include "report/select.h"
+#include "suite/suite.h"
 #include "text/csv.h"
 
 #include <locale.h>
@@ -45,6 +46,27 @@ static void restore_locale(locale_t old, locale_t c)
 	freelocale(c);
 }
 
+/* Writes Markdown or LaTeX; an unknown table is found when all have been passed by. */
+static enum status write_document(FILE *out, struct arena *a, const struct report *r,
+                                  const struct report_options *o, struct error *e)
+{
+	struct pen_choice chosen = {.name = o->table},
+			  *choice = o->table ? &chosen : NULL;
+	struct text names = {0};
+
+	if (o->format == REPORT_TEX)
+		report_tex(out, a, r, o, choice);
+	else
+		report_md(out, a, r, choice);
+	if (!choice || chosen.taken)
+		return OK;
+	for (int64_t i = 0; i < chosen.seen.n; i++)
+		text_printf(&names, "%s%s", i ? ", " : "", chosen.seen.at[i]);
+	error_set(e, E_RANGE, where_option("--table", o->table),
+	          "no such table, expected one of: %s", text_take(&names, a));
+	return e->code;
+}
+
 enum status report_print(FILE *out, const struct row *rows, size_t n,
                          const struct report_options *o, struct error *e)
 {
@@ -59,27 +81,46 @@ enum status report_print(FILE *out, const struct row *rows, size_t n,
 			report_csv(out, &report);
 		else if (o->format == REPORT_HTML)
 			report_html(out, a, &report, rows, n, o);
-		else if (o->format == REPORT_TEX)
-			report_tex(out, a, &report);
 		else
-			report_md(out, a, &report);
+			status = write_document(out, a, &report, o, e);
 		restore_locale(old, c);
-		status = finish_output(out, e);
+		if (status == OK)
+			status = finish_output(out, e);
 	}
 	arena_free(a);
 	return status;
+}
+
+/* Reads what the sweep was made of. */
+static enum status name_origin(struct report_options *o, struct store *s,
+                               struct arena *a, struct error *e)
+{
+	const char *suite = "", *all = NULL;
+
+	for (int i = 0; suite && i < SUITE_FILES_MAX; i++) {
+		if (store_get(&suite, s, a, "suite", i, e) != OK)
+			return e->code;
+		if (!suite || !*suite)
+			break;
+		all = all ? arena_printf(a, "%s, %s", all, suite) : suite;
+	}
+	o->suites = all;
+	return store_get(&o->version, s, a, "version", 0, e);
 }
 
 enum status report_write(FILE *out, struct store *store, const struct report_options *o,
                          struct error *e)
 {
 	struct arena *a = arena_new();
+	struct report_options known = *o;
 	struct row *rows;
 	size_t n;
 	enum status status = store_rows(store, a, &rows, &n, e);
 
 	if (status == OK)
-		status = report_print(out, rows, n, o, e);
+		status = name_origin(&known, store, a, e);
+	if (status == OK)
+		status = report_print(out, rows, n, &known, e);
 	arena_free(a);
 	return status;
 }

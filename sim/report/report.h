@@ -39,6 +39,10 @@
  *   received bytes: the share each planner solves of the scenarios that some planner
  *   solves, and the geometric mean, the 95 % quantile and the maximum of what the busiest
  *   device receives over what one lacks, where that is known and above zero.
+ * Per kind and machine, how far the clock flow is from simgrid (where that is not there,
+ * from fluid), over the plans that take time under both, those with an exchange and the
+ * others apart: the geometric mean and the extremes of its time over the other's, how many
+ * are more than a factor of 1.1 apart, and the furthest.
  * Where a suite varied figures of platforms or scenarios: curves of the speedups along
  * each, and where the fastest planner and the plan of `best` change (curve.h).
  *
@@ -91,6 +95,11 @@ struct report_options {
 	 */
 	bool details;
 	/*
+	 * Markdown and LaTeX: only the tables of this name, or the one with this label (sim/README.md,
+	 * Rows and tables), without any text; NULL: the whole report.
+	 */
+	const char *table;
+	/*
 	 * Scenarios that get a part of their own in HTML: a name, or a pattern of names;
 	 * NULL: those that stand out. Other formats do not have such parts.
 	 */
@@ -100,11 +109,18 @@ struct report_options {
 	 * NULL: there are none.
 	 */
 	const char *unfinished;
+	/*
+	 * The suites that were swept, "a.yaml, b.yaml", which HTML and LaTeX name, and by which
+	 * version of shardsim, which HTML does; NULL: unknown. report_write() takes them from
+	 * the store.
+	 */
+	const char *suites, *version;
 };
 
 /*
  * Writes the report of all rows of the store to `out`. E_RANGE: no rows at all, none of
- * the baseline, or none of a clock, family or scenario asked for; nothing is written then.
+ * the baseline, or none of a clock, family, scenario or table asked for; nothing is
+ * written then.
  * E_IO: `out` or the store fails.
  */
 enum status report_write(FILE *out, struct store *store, const struct report_options *o,

@@ -46,6 +46,7 @@ static void write_losses(const struct pen *pen, const struct report *r)
 		                                 "The %d largest of each platform and "
 		                                 "clock; --format csv has all %zu.",
 		                                 LOSSES_SHOWN, r->nlosses));
+	t.name = "losses";
 	pen->table(pen, &t);
 }
 
@@ -88,6 +89,7 @@ void report_best_text(const struct pen *pen, const struct report *r)
 		"nothing "
 		"under model holds by construction: it takes the cheapest of the "
 		"others' plans and its own by that clock.");
+	t.name = "best";
 	pen->table(pen, &t);
 	if (r->nlosses)
 		write_losses(pen, r);
@@ -144,6 +146,9 @@ static void write_matrix(const struct pen *pen, const struct report_matrix *m,
 		}
 	}
 	pen->heading(pen, 3, caption);
+	t.name = "matrix";
+	t.place = arena_printf(a, "%s %s %s %s", m->platform, m->clock,
+	                       report_kind_name(m->kind), memory ? "memory" : "time");
 	pen->table(pen, &t);
 }
 
@@ -214,6 +219,7 @@ void report_bounds_text(const struct pen *pen, const struct report *r)
 		pen, "How many times the lower bound a plan takes: the geometric mean "
 		     "and the quantiles over the planner's n scenarios that are ok and "
 		     "whose time and bound are above zero.");
+	t.name = "bounds";
 	pen->table(pen, &t);
 }
 
@@ -250,6 +256,7 @@ void report_bytes_text(const struct pen *pen, const struct report *r)
 		     "planner solves, and what the busiest device receives over what "
 		     "one lacks at most: the geometric mean, the 95 % quantile and the "
 		     "maximum over the n scenarios where both are above zero.");
+	t.name = "bytes";
 	pen->table(pen, &t);
 }
 

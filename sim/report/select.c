@@ -1,4 +1,5 @@
 #include "report/select.h"
+#include "text/order.h"
 
 #include <fnmatch.h>
 #include <math.h>
@@ -32,7 +33,7 @@ int report_compare_places(const struct row *a, const struct row *b)
 	int order = (int)report_kind(a) - (int)report_kind(b);
 
 	if (order == 0)
-		order = strcmp(row_machine(a), row_machine(b));
+		order = order_compare(row_machine(a), row_machine(b));
 	return order ? order : strcmp(a->clock, b->clock);
 }
 

@@ -1,5 +1,6 @@
 #include "report/text.h"
 #include "report/data.h"
+#include "text/order.h"
 #include "text/words.h"
 
 #include <math.h>
@@ -66,6 +67,7 @@ static void write_totals(const struct pen *pen, const struct report *r)
 		cell[3] = l->planner;
 		comparison_cells(a, cell + 4, l);
 	}
+	t.name = "all";
 	pen->table(pen, &t);
 }
 
@@ -77,8 +79,8 @@ struct family {
 
 static int compare_families(const void *a, const void *b)
 {
-	return strcmp(((const struct family *)a)->name,
-	              ((const struct family *)b)->name);
+	return order_compare(((const struct family *)a)->name,
+	                     ((const struct family *)b)->name);
 }
 
 /*
@@ -160,6 +162,8 @@ static void write_families(const struct pen *pen, const struct report *r, size_t
 		comparison_cells(a, cell + 2, l);
 	}
 	pen->heading(pen, 2, place);
+	t.name = "families";
+	t.place = place;
 	pen->table(pen, &t);
 	if (r->line[first].members)
 		pen->paragraph(pen, arena_printf(a,
@@ -279,6 +283,7 @@ void report_origins_text(const struct pen *pen, const struct report *r)
 			"logarithms of all speedups (above 100 %% where the others "
 			"lose).",
 			r->baseline));
+	t.name = "origins";
 	pen->table(pen, &t);
 }
 
@@ -306,6 +311,7 @@ void report_plannings_text(const struct pen *pen, const struct report *r)
 		*cell++ = known ? arena_printf(a, "%.3e", p->planning_s.max) : "-";
 	}
 	pen->heading(pen, 2, "Planning time");
+	t.name = "planning";
 	pen->table(pen, &t);
 }
 
@@ -340,8 +346,10 @@ void report_left_text(const struct pen *pen, const struct report *r)
 			r->nlefts ? " Reasons that differ only in their numbers are "
 				    "one, with # for the numbers."
 				  : ""));
-	if (r->nlefts)
+	if (r->nlefts) {
+		t.name = "left-out";
 		pen->table(pen, &t);
+	}
 }
 
 /* How many rows were left out for a reason. */
@@ -403,28 +411,34 @@ static void write_summary(const struct pen *pen, const struct report *r)
 {
 	write_start(pen, r);
 	report_brief_text(pen, r);
+	report_apart_sentence(pen, r);
 	write_causes(pen, r);
 }
 
 void report_text(const struct pen *pen, const struct report *r)
 {
-	if (!r->details) {
+	if (pen->choice)
+		report_brief_text(pen, r);
+	if (!r->details && !pen->choice) {
 		write_summary(pen, r);
 		return;
 	}
 	report_totals_text(pen, r);
 	report_families_text(pen, r);
 	report_rivals_text(pen, r);
+	report_apart_text(pen, r);
 	report_curves_text(pen, r);
 	report_origins_text(pen, r);
 	report_plannings_text(pen, r);
 	report_left_text(pen, r);
 }
 
-void report_md(FILE *out, struct arena *a, const struct report *r)
+void report_md(FILE *out, struct arena *a, const struct report *r,
+               struct pen_choice *choice)
 {
 	struct pen pen = pen_md(out, a);
 
+	pen.choice = choice;
 	report_text(&pen, r);
 	if (!r->details)
 		pen.paragraph(&pen,

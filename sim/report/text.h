@@ -18,9 +18,13 @@ void report_families_text(const struct pen *pen, const struct report *r);
 void report_best_text(const struct pen *pen, const struct report *r);
 void report_bounds_text(const struct pen *pen, const struct report *r);
 void report_bytes_text(const struct pen *pen, const struct report *r);
+void report_apart_text(const struct pen *pen, const struct report *r);
 void report_origins_text(const struct pen *pen, const struct report *r);
 void report_plannings_text(const struct pen *pen, const struct report *r);
 void report_left_text(const struct pen *pen, const struct report *r);
+
+/* How many plans have clocks apart, in a sentence; nothing where none has. */
+void report_apart_sentence(const struct pen *pen, const struct report *r);
 
 /* Curves of varied figures, and what changes along them. */
 void report_curves_text(const struct pen *pen, const struct report *r);

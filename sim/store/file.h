@@ -15,7 +15,7 @@ struct store {
 	char *damage; /* what store_damage() tells, or NULL */
 	int lock_fd;  /* -1: not locked */
 	const char *dir;
-	bool create, finished, in_transaction;
+	bool create, finished, in_transaction, discarded;
 };
 
 /* How to read a damaged file, whose path it takes; some builds of sqlite3 cannot recover. */
@@ -48,6 +48,9 @@ enum status store_number(int64_t *out, struct store *s, const char *sql,
  * is open for reading.
  */
 enum status store_begin(struct store *s, struct error *e);
+
+/* It is an E_IO if the file has no longer its name: what is put into it would be lost. */
+enum status store_there(struct store *s, struct error *e);
 
 /* --- rows.c ------------------------------------------------------------------------- */
 

@@ -5,10 +5,6 @@
 
 void row_pack(struct text *out, const struct row *r)
 {
-	size_t start = out->length;
-	uint32_t n = 0;
-
-	text_append(out, (const char *)&n, sizeof(n));
 	for (int i = 0; i < ROW_COLUMNS; i++) {
 		const char *field = (const char *)r + row_columns[i].offset;
 		const char *s =
@@ -33,8 +29,6 @@ void row_pack(struct text *out, const struct row *r)
 			break;
 		}
 	}
-	n = (uint32_t)(out->length - start - sizeof(n));
-	memcpy(out->s + start, &n, sizeof(n));
 }
 
 bool row_unpack(struct row *out, const char *bytes, size_t n, struct arena *a)

@@ -63,5 +63,16 @@ enum status store_commit(struct store *s, struct error *e)
 	if (!s->in_transaction)
 		return OK;
 	s->in_transaction = false;
-	return store_run(s, "COMMIT", e);
+	return store_run(s, "COMMIT", e) == OK ? store_there(s, e) : e->code;
+}
+
+enum status store_there(struct store *s, struct error *e)
+{
+	int moved = 0;
+
+	sqlite3_file_control(s->db, NULL, SQLITE_FCNTL_HAS_MOVED, &moved);
+	if (!moved)
+		return OK;
+	return error_set(e, E_IO, store_place(s),
+	                 "sweep.db was removed or renamed while rows were put into it");
 }

@@ -51,22 +51,35 @@ static enum status make_tables(struct store *s, struct error *e)
 	return status;
 }
 
-/* Makes the folder and those above it; opening the file tells what stands in the way. */
-static void make_directory(const char *dir)
+/* Makes a folder, or returns the reason why there is none. */
+static int make_one(const char *path)
+{
+	struct stat found;
+	int fault = mkdir(path, 0777) == 0 ? 0 : errno;
+
+	/* What is there already counts, whatever mkdir() says first. */
+	if (fault && stat(path, &found) == 0)
+		return S_ISDIR(found.st_mode) ? 0 : ENOTDIR;
+	return fault;
+}
+
+/* Makes the folder and those above it, or returns the reason why one is not there. */
+static int make_directory(const char *dir)
 {
 	size_t n = strlen(dir);
 	char *path = xmalloc(n + 1, 1);
+	int fault = 0;
 
 	memcpy(path, dir, n + 1);
-	for (size_t i = 1; i < n; i++) {
-		if (path[i] != '/')
+	for (size_t i = 1; i <= n && !fault; i++) {
+		if (dir[i] && dir[i] != '/')
 			continue;
 		path[i] = '\0';
-		mkdir(path, 0777);
-		path[i] = '/';
+		fault = make_one(path);
+		path[i] = dir[i];
 	}
-	mkdir(path, 0777);
 	free(path);
+	return fault;
 }
 
 /* SQLite says only "unable to open"; the system knows why. */
@@ -119,24 +132,18 @@ static enum status open_old(struct store *s, struct error *e)
 
 /* --- damage ------------------------------------------------------------------------- */
 
-/* Tells whether the file is damaged, and why; `e` is what opening it said. */
-static bool is_damaged(struct store *s, const struct error *e, struct text *why)
+/* Returns whether SQLite finds nothing wrong with the file, and appends what it says. */
+static bool is_sound(sqlite3 *db, struct text *why)
 {
 	sqlite3_stmt *check = NULL;
 	const char *said;
 	bool sound;
 
-	if (e->code != OK) {
-		int code = s->db ? sqlite3_errcode(s->db) & 0xff : SQLITE_OK;
-
-		text_printf(why, "%s", s->db ? sqlite3_errmsg(s->db) : "");
-		return code == SQLITE_CORRUPT || code == SQLITE_NOTADB;
-	}
 	/* Not its quick_check: an index of which rows are missing refuses new ones. */
-	if (sqlite3_prepare_v2(s->db, "PRAGMA integrity_check(1)", -1, &check, NULL) !=
+	if (sqlite3_prepare_v2(db, "PRAGMA integrity_check(1)", -1, &check, NULL) !=
 	            SQLITE_OK ||
 	    sqlite3_step(check) != SQLITE_ROW) {
-		text_printf(why, "%s", sqlite3_errmsg(s->db));
+		text_printf(why, "%s", sqlite3_errmsg(db));
 		sound = false;
 	} else {
 		said = (const char *)sqlite3_column_text(check, 0);
@@ -146,7 +153,19 @@ static bool is_damaged(struct store *s, const struct error *e, struct text *why)
 		text_printf(why, "%s", said ? said : "");
 	}
 	sqlite3_finalize(check);
-	return !sound;
+	return sound;
+}
+
+/* Tells whether the file is damaged, and why; `e` is what opening it said. */
+static bool is_damaged(struct store *s, const struct error *e, struct text *why)
+{
+	if (e->code != OK) {
+		int code = s->db ? sqlite3_errcode(s->db) & 0xff : SQLITE_OK;
+
+		text_printf(why, "%s", s->db ? sqlite3_errmsg(s->db) : "");
+		return code == SQLITE_CORRUPT || code == SQLITE_NOTADB;
+	}
+	return !is_sound(s->db, why);
 }
 
 /* Moves the file and its log to the first free name, which is stored in `kept`. */
@@ -202,13 +221,12 @@ static enum status replace_damaged(struct store *s, const char *why, struct erro
 /* Makes the folder and stores its absolute name, for the current one may change. */
 static enum status take_folder(struct store *s, struct error *e)
 {
-	char *folder;
+	int fault = make_directory(s->dir);
+	char *folder = fault ? NULL : realpath(s->dir, NULL);
 
-	make_directory(s->dir);
-	folder = realpath(s->dir, NULL);
 	if (!folder)
 		return error_set(e, E_IO, store_place(s), "cannot write sweep.db: %s",
-		                 strerror(errno));
+		                 strerror(fault ? fault : errno));
 	free(s->folder);
 	s->folder = folder;
 	return OK;
@@ -267,18 +285,50 @@ const char *store_damage(const struct store *s)
 
 /* --- ending ------------------------------------------------------------------------- */
 
+/*
+ * Checks that the file on disk has all rows, as whoever opens it next will: this
+ * connection has much of it in memory, and would not notice if it was cut meanwhile.
+ */
+static enum status check_written(struct store *s, struct error *e)
+{
+	struct store fresh = {.dir = s->dir, .path = s->path};
+	struct text why = {0};
+	int64_t rows, found = 0;
+
+	if (store_count(&rows, s, e) != OK)
+		return e->code;
+	if (sqlite3_open_v2(s->path, &fresh.db, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK ||
+	    !is_sound(fresh.db, &why))
+		error_set(e, E_IO, store_place(s),
+		          "sweep.db was damaged while rows were put into it "
+		          "(%s); " STORE_RECOVER,
+		          why.s ? why.s : sqlite3_errmsg(fresh.db), s->path);
+	else if (store_count(&found, &fresh, e) == OK && found != rows)
+		error_set(e, E_IO, store_place(s),
+		          "sweep.db has %lld rows, but %lld were put into it",
+		          (long long)found, (long long)rows);
+	sqlite3_close(fresh.db);
+	text_free(&why);
+	return e->code;
+}
+
 enum status store_finish(struct store *s, struct error *e)
 {
 	if (!s->create || s->finished)
 		return OK;
-	if (store_commit(s, e) != OK ||
+	if (store_commit(s, e) != OK || store_there(s, e) != OK ||
 	    store_run(s, "PRAGMA wal_checkpoint(TRUNCATE)", e) != OK)
 		return e->code;
 	/* A reader may hold it as it is, which does no harm. */
 	sqlite3_busy_timeout(s->db, 0);
 	sqlite3_exec(s->db, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL);
 	s->finished = true;
-	return OK;
+	return check_written(s, e);
+}
+
+void store_discard(struct store *s)
+{
+	s->discarded = s->create;
 }
 
 void store_close(struct store *s)
@@ -289,6 +339,8 @@ void store_close(struct store *s)
 	sqlite3_finalize(s->log);
 	sqlite3_finalize(s->unlog);
 	sqlite3_close(s->db);
+	if (s->discarded)
+		unlink(s->path);
 	lock_give(s->lock_fd, s->lock);
 	free(s->folder);
 	free(s->path);

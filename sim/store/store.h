@@ -97,10 +97,7 @@ extern const struct row_column {
 	size_t offset;
 } row_columns[ROW_COLUMNS];
 
-/*
- * Prints a row as bytes behind their length (uint32_t); and reads such bytes, with the
- * texts in the arena, or returns false.
- */
+/* Prints a row as bytes; and reads such bytes, with texts in the arena, or returns false. */
 void row_pack(struct text *out, const struct row *r);
 bool row_unpack(struct row *out, const char *bytes, size_t n, struct arena *a);
 
@@ -149,11 +146,20 @@ enum status store_set(struct store *s, const char *name, int number, const char 
 enum status store_get(const char **out, struct store *s, struct arena *a,
                       const char *name, int number, struct error *e);
 
-/* Makes all that was added last: whatever happens now, it will be there. */
+/*
+ * Makes all that was added last: whatever happens now, it will be there. It is an E_IO if
+ * sweep.db was removed or renamed meanwhile.
+ */
 enum status store_commit(struct store *s, struct error *e);
 
-/* Commits, and writes all to sweep.db itself, which needs no file beside it any more. */
+/*
+ * Commits, and writes all to sweep.db itself, which needs no file beside it any more. It is
+ * an E_IO if sweep.db is then not sound or lacks rows, as when it was cut meanwhile.
+ */
 enum status store_finish(struct store *s, struct error *e);
+
+/* Removes the file of a store that is open for writing, when the store is closed. */
+void store_discard(struct store *s);
 
 /* Closes the store; what was not committed is lost. NULL is fine. */
 void store_close(struct store *s);

@@ -1,7 +1,9 @@
 /* All layout pairs of a mesh, or a sample of them, with or without sub-axes. */
 #include "suite/generate.h"
 
+#include "base/hash.h"
 #include "base/list.h"
+#include "base/table.h"
 
 #include <assert.h>
 #include <string.h>
@@ -165,13 +167,29 @@ static bool has_sub_axis(const struct layout *l, const struct mesh *m)
 	return false;
 }
 
-static bool is_there(const struct pairs *p, int32_t n)
+/* Adds the pair number n to those that are found; false if it is there already. */
+static bool found_new(struct table *found, const struct pairs *p, int32_t n)
 {
-	for (int32_t i = 0; i < n; i++)
+	uint64_t hash = hash_bytes(HASH_START, &p->from[n], sizeof(p->from[n]));
+	size_t at;
+
+	hash = hash_bytes(hash, &p->to[n], sizeof(p->to[n]));
+	for (int32_t i = table_first(found, hash, &at); i >= 0;
+	     i = table_next(found, hash, &at))
 		if (memcmp(&p->from[i], &p->from[n], sizeof(p->from[n])) == 0 &&
 		    memcmp(&p->to[i], &p->to[n], sizeof(p->to[n])) == 0)
-			return true;
-	return false;
+			return false;
+	table_add(found, hash, n);
+	return true;
+}
+
+/*
+ * How many draws in a row may find nothing new after n pairs: pairs that are a thousand times
+ * rarer than the others are still found, but few possibilities are not drawn from for long.
+ */
+static int64_t patience(int32_t n)
+{
+	return 10000 + INT64_C(1000) * n;
 }
 
 /* Draws a sample of distinct pairs with sub-axes; returns false on an error. */
@@ -179,19 +197,22 @@ static bool sub_pairs(struct pairs *p, const struct generate *g, struct layouts 
                       struct error *e)
 {
 	struct rng *r = rng_new((uint64_t)g->seed);
-	int64_t tries = 1000000;
+	struct table found = {.arena = all->arena};
+	int64_t tries = 1000000, last = tries; /* when a new one was found */
 	int32_t n = 0;
 
 	*p = pairs_new(all->arena, (int32_t)g->count);
-	for (; n < p->n && tries > 0; tries--) {
+	for (; n < p->n && tries > 0 && last - tries < patience(n); tries--) {
 		p->from[n] = draw_sub_layout(r, all->mesh, all->rank);
 		p->to[n] = draw_sub_layout(r, all->mesh, all->rank);
 		p->number[n] = n;
 		if ((has_sub_axis(&p->from[n], all->mesh) ||
 		     has_sub_axis(&p->to[n], all->mesh)) &&
 		    memcmp(&p->from[n], &p->to[n], sizeof(p->to[n])) != 0 &&
-		    !is_there(p, n))
+		    found_new(&found, p, n)) {
 			n++;
+			last = tries;
+		}
 	}
 	rng_free(r);
 	if (n < p->n)

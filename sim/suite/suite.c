@@ -1,9 +1,9 @@
 #include "suite/reader.h"
 
 #include "base/arena.h"
+#include "facts/yaml_text.h"
 #include "placement/hierarchy.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -147,28 +147,24 @@ static enum status read_suite_document(struct reader *r)
 }
 
 /* Loads the next document of the parser; its root is NULL after the last one. */
-static enum status load_document(struct reader *r, yaml_parser_t *parser, FILE *f)
+static enum status load_document(struct reader *r, yaml_parser_t *parser)
 {
-	errno = 0;
 	if (yaml_parser_load(parser, r->document))
 		return OK;
-	if (ferror(f))
-		return error_set(r->error, E_IO, (struct where){.file = r->path},
-		                 "cannot read it: %s", strerror(errno));
 	return error_set(r->error, E_SYNTAX, reader_mark(r, parser->problem_mark),
 	                 "not YAML: %s",
 	                 parser->problem ? parser->problem : "unreadable");
 }
 
-static enum status read_suite_file(struct reader *r, yaml_parser_t *parser, FILE *f)
+static enum status read_suite_file(struct reader *r, yaml_parser_t *parser)
 {
 	yaml_node_t *root;
 
-	if (load_document(r, parser, f) != OK)
+	if (load_document(r, parser) != OK)
 		return r->error->code;
 	read_suite_document(r);
 	yaml_document_delete(r->document);
-	if (r->error->code != OK || load_document(r, parser, f) != OK)
+	if (r->error->code != OK || load_document(r, parser) != OK)
 		return r->error->code;
 	root = yaml_document_get_root_node(r->document);
 	if (root)
@@ -183,26 +179,27 @@ enum status suite_read(struct suite *s, const char *path, struct error *e)
 	yaml_parser_t parser;
 	yaml_document_t document;
 	struct reader r = {.suite = s, .error = e, .path = path, .document = &document};
-	FILE *f = fopen(path, "rb");
+	struct text text = {0};
 	int32_t before = s->n;
 
-	if (!f)
-		return error_set(e, E_IO, file, "cannot read it: %s", strerror(errno));
-	if (s->nfiles == SUITE_FILES_MAX) {
-		fclose(f);
+	if (s->nfiles == SUITE_FILES_MAX)
 		return error_set(e, E_RANGE, file,
 		                 "one suite too many, expected at most %d",
 		                 SUITE_FILES_MAX);
+	if (yaml_text(&text, path, e) != OK) {
+		text_free(&text);
+		return e->code;
 	}
 	s->nfiles++;
 	if (!yaml_parser_initialize(&parser))
 		abort();
-	yaml_parser_set_input_file(&parser, f);
-	if (read_suite_file(&r, &parser, f) == OK && s->n == before)
+	yaml_parser_set_input_string(&parser, (const unsigned char *)text.s,
+	                             text.length);
+	if (read_suite_file(&r, &parser) == OK && s->n == before)
 		error_set(e, E_SYNTAX, (struct where){.file = path, .line = 1, .col = 1},
 		          "no scenarios in it, expected a list of scenarios or a "
 		          "generate block");
 	yaml_parser_delete(&parser);
-	fclose(f);
+	text_free(&text);
 	return e->code;
 }

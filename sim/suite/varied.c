@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 static bool ends_in(const char *key, const char *end)
@@ -30,6 +31,7 @@ double varied_value(enum varied_unit unit, const char *text)
 	struct error e = {0};
 	double value = NAN;
 	int64_t bytes;
+	char *end;
 
 	switch (unit) {
 	case VARIED_BYTES:
@@ -43,7 +45,8 @@ double varied_value(enum varied_unit unit, const char *text)
 		units_time(text, at, &value, &e);
 		break;
 	case VARIED_TEXT:
-		break;
+		value = strtod(text, &end);
+		return end > text && !*end && isfinite(value) ? value : NAN;
 	}
 	return e.code == OK ? value : NAN;
 }

@@ -3,7 +3,7 @@
 #define SHARDSIM_SIM_SUITE_VARIED_H
 
 enum varied_unit {
-	VARIED_TEXT, /* no number but a text, as a mesh is */
+	VARIED_TEXT, /* a text, as a mesh is, or a number of things */
 	VARIED_BYTES,
 	VARIED_RATE, /* bytes per second */
 	VARIED_TIME  /* seconds */
@@ -15,7 +15,8 @@ enum varied_unit {
  */
 enum varied_unit varied_unit(const char *key);
 
-/* Returns the value of a text in that unit (base/units.h); NaN if it is none. */
+/* Returns the value of a text in that unit (base/units.h), that of VARIED_TEXT if it is a
+ * number; NaN if there is none. */
 double varied_value(enum varied_unit unit, const char *text);
 
 #endif

@@ -6,9 +6,14 @@
 #include "system/version.h"
 #include "text/words_list.h"
 
+#include "base/list.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/* No sweep has more cases on a platform: a scenario is a number of 32 bits. */
+static const int64_t CASES_MAX = INT64_C(1) << 40;
 
 /* Takes the platforms of the command line, on which all suites run. */
 static enum status ask_for_platforms(struct suite *suite, const char *list,
@@ -224,20 +229,71 @@ bool sweep_load(struct sweep_request *r, const char **folder, struct store *s,
 	return true;
 }
 
+/* Reads a whole number, which is damaged if it is anything else. */
+static enum status load_number(int64_t *out, struct store *s, const char *dir,
+                               struct arena *a, const char *name, int number,
+                               int64_t most, struct error *e)
+{
+	const char *text = load_setting(s, a, name, number, e);
+	struct error fault = {0};
+	struct scan scan = scan_start(text ? text : "", (struct where){0}, &fault);
+
+	if (e->code == OK &&
+	    (!scan_int(&scan, "a number", 0, most, out) || scan_finish(&scan) != OK))
+		return error_set(e, E_IO, (struct where){.file = dir},
+		                 "sweep.db is damaged: its setting '%s' number %d is "
+		                 "'%.40s', expected a whole number up to %lld; the "
+		                 "sweep's command, given again, mends it",
+		                 name, number, text ? text : "", (long long)most);
+	return e->code;
+}
+
+enum status sweep_saved(struct sweep_saved **out, int *n, struct store *s,
+                        const char *dir, struct arena *a, struct error *e)
+{
+	LIST(struct sweep_saved) all = {0};
+	int64_t count;
+
+	*out = NULL;
+	*n = 0;
+	if (!load_setting(s, a, "platforms", 0, e) ||
+	    load_number(&count, s, dir, a, "platforms", 0, INT32_MAX, e) != OK)
+		return e->code;
+	list_reserve(&all, a, 1);
+	for (int p = 0; p < count; p++) {
+		struct sweep_saved *one = list_add(&all, a);
+
+		one->platform = load_setting(s, a, "platform", p, e);
+		one->machine = load_setting(s, a, "machine", p, e);
+		one->machine = one->machine ? one->machine : "";
+		if (load_number(&one->cases, s, dir, a, "cases", p, CASES_MAX, e) != OK)
+			return e->code;
+		if (!one->platform)
+			return error_set(e, E_IO, (struct where){.file = dir},
+			                 "sweep.db is damaged: it has %lld platforms, "
+			                 "but does not tell the name of number %d; "
+			                 "the sweep's command, given again, mends it",
+			                 (long long)count, p);
+	}
+	*out = all.at;
+	*n = (int)all.n;
+	return OK;
+}
+
 enum status sweep_unfinished(const char **out, struct store *s, const char *dir,
                              struct arena *a, struct error *e)
 {
-	const char *number = load_setting(s, a, "platforms", 0, e);
 	int64_t cases = 0, rows = 0;
+	struct sweep_saved *platform;
 	struct text word = {0};
+	int n;
 
 	*out = NULL;
-	for (int p = 0; number && p < atoi(number); p++) {
-		const char *some = load_setting(s, a, "cases", p, e);
-
-		cases += some ? atoll(some) : 0;
-	}
-	if (e->code != OK || store_count(&rows, s, e) != OK || rows >= cases)
+	if (sweep_saved(&platform, &n, s, dir, a, e) != OK)
+		return e->code;
+	for (int p = 0; p < n; p++)
+		cases += platform[p].cases;
+	if (store_count(&rows, s, e) != OK || rows >= cases)
 		return e->code;
 	sweep_quote(&word, dir);
 	*out = arena_printf(a,

@@ -38,6 +38,18 @@ bool sweep_load(struct sweep_request *r, const char **folder, struct store *s,
                 struct arena *a, struct error *e);
 
 /*
+ * Takes the platforms of the sweep in `dir`, whose store it is, with how many cases each of them has, as
+ * sweep_save() kept them; everything is the arena's. *out is NULL where nothing is kept. It
+ * is an E_IO if what is kept is damaged.
+ */
+struct sweep_saved {
+	const char *platform, *machine; /* machine: "" where it is not kept */
+	int64_t cases;
+};
+enum status sweep_saved(struct sweep_saved **out, int *n, struct store *s,
+                        const char *dir, struct arena *a, struct error *e);
+
+/*
  * Sets *out to "N of M cases have no row: ..." for the sweep in `dir`, with how to go
  * on; it is the arena's. *out is NULL if no row is missing, or if the store does not
  * tell how many cases there are.

@@ -11,9 +11,12 @@
  *
  * A shard is a file of JSON lines with the rows of one part of the plan:
  *
- *   {"schema": "shardsim-shard/1", "version": ..., "plan": DIGEST, "shard": 0, "of": 4}
- *   {"key": DIGEST, "log": null, "scenario": "one", ..., "time_s": 0.1, ...}
+ *   {"schema": "shardsim-shard/1", "version": ..., "plan": DIGEST, "shard": 0, "of": 4,
+ *    "sum": DIGEST}
+ *   {"key": DIGEST, "log": null, "scenario": "one", ..., "time_s": 0.1, ...,
+ *    "sum": DIGEST}
  *
+ * `sum` is the digest of all bytes of the line before `,"sum"`.
  * Until a shard is whole its file is called NAME.part. Lines are appended to that, and
  * a line that a dying process left unfinished is skipped. Plans and shards only need
  * appending and renaming, so both can be on a network file system.
@@ -46,8 +49,9 @@ enum status shard_parse(struct shard *out, const char *text, struct where at,
 
 /*
  * Calls `each` with every row of a shard file; `line` is the row's text with its
- * newline. Lines that are cut off or damaged are skipped. It is an E_TYPE if the shard
- * is of another plan than that with the digest, or of another build. The part is stored
+ * newline. A last line that is cut off is skipped. It is an E_SYNTAX at a line that does
+ * not fit its checksum, and an E_TYPE if the shard is of another plan than that with the
+ * digest, or of another build. The part is stored
  * in *out unless that is NULL.
  */
 typedef enum status shard_each_fn(void *self, struct digest key, const struct row *r,

@@ -30,14 +30,41 @@ enum status shard_parse(struct shard *out, const char *text, struct where at,
 	return OK;
 }
 
-/* Appends the line of an object and frees it. */
+/* The end of a line: the digest of all bytes before it. */
+enum { SUM_SIZE = sizeof(",\"sum\":\"\"}\n") - 1 + DIGEST_TEXT };
+
+static void print_sum(char out[SUM_SIZE], const char *bytes, size_t n)
+{
+	struct digest d = digest_start();
+	char digest[DIGEST_TEXT];
+
+	digest_bytes(&d, bytes, n);
+	digest_print(digest, d);
+	snprintf(out, SUM_SIZE, ",\"sum\":\"%s\"}\n", digest);
+}
+
+/* Appends the line of an object, with its checksum, and frees the object. */
 static void print_line(struct text *out, json_t *o)
 {
 	char *line = json_dumps(o, JSON_COMPACT | JSON_REAL_PRECISION(17));
+	size_t n = strlen(line) - 1; /* without the last brace */
+	char sum[SUM_SIZE];
 
-	text_printf(out, "%s\n", line);
+	print_sum(sum, line, n);
+	text_append(out, line, n);
+	text_append(out, sum, SUM_SIZE - 1);
 	free(line);
 	json_decref(o);
+}
+
+/* Returns whether the line, which ends with a newline, has the checksum of its bytes. */
+static bool sum_fits(const char *line, size_t length)
+{
+	size_t n = length < SUM_SIZE - 1 ? 0 : length - (SUM_SIZE - 1);
+	char sum[SUM_SIZE];
+
+	print_sum(sum, line, n);
+	return length - n == SUM_SIZE - 1 && memcmp(line + n, sum, SUM_SIZE - 1) == 0;
 }
 
 void shard_print_head(struct text *out, struct digest plan, struct shard part)
@@ -158,33 +185,57 @@ static enum status check_head(struct shard *out, const json_t *head, const char 
 	return OK;
 }
 
+/* A shard that is read. */
+struct reading {
+	struct shard *out;
+	struct digest plan;
+	shard_each_fn *each;
+	void *self;
+	struct where at;
+};
+
+/* Reads a line, which ends with a newline; the first one is the head. */
+static enum status read_line(const struct reading *r, const char *line, size_t length,
+                             struct error *e)
+{
+	json_t *o = json_loadb(line, length, JSON_REJECT_DUPLICATES, NULL);
+	struct digest key;
+	struct row row;
+
+	if (r->at.line == 1)
+		check_head(r->out, o, r->at.file, r->plan, e);
+	if (e->code == OK && (!sum_fits(line, length) ||
+	                      (r->at.line > 1 && !(o && take_shard_row(&row, &key, o)))))
+		error_set(e, E_SYNTAX, r->at,
+		          "this line does not fit its checksum, as it was damaged or "
+		          "edited: %s, and `sweep run` measures its cases again",
+		          r->at.line > 1 ? "take it out" : "remove the file");
+	else if (e->code == OK && r->at.line > 1)
+		r->each(r->self, key, &row,
+		        json_string_value(json_object_get(o, "log")), line, length, e);
+	json_decref(o);
+	return e->code;
+}
+
 enum status shard_read(struct shard *out, const char *path, struct digest plan,
                        shard_each_fn *each, void *self, struct error *e)
 {
+	struct reading r = {out, plan, each, self, {.file = path, .col = 1}};
 	struct text text = {0};
-	bool first = true;
 	size_t at = 0;
 
 	input_read(&text, path, e);
 	while (e->code == OK && at < text.length) {
 		const char *line = text.s + at;
 		const char *end = memchr(line, '\n', text.length - at);
-		size_t length = end ? (size_t)(end - line) + 1 : text.length - at;
-		json_t *o = end ? json_loadb(line, length, JSON_REJECT_DUPLICATES, NULL)
-		                : NULL;
-		struct digest key;
-		struct row r;
 
-		if (first)
-			check_head(out, o, path, plan, e);
-		else if (o && take_shard_row(&r, &key, o))
-			each(self, key, &r, json_string_value(json_object_get(o, "log")),
-			     line, length, e);
-		first = false;
-		at += length;
-		json_decref(o);
+		if (!end)
+			break;
+		r.at.line++;
+		read_line(&r, line, (size_t)(end - line) + 1, e);
+		at = (size_t)(end - text.s) + 1;
 	}
-	if (e->code == OK && first)
+	if (e->code == OK && r.at.line == 0)
 		check_head(out, NULL, path, plan, e);
 	text_free(&text);
 	return e->code;

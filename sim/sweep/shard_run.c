@@ -116,9 +116,37 @@ struct sweep_sink shard_sink(struct shard_file *f)
 	return (struct sweep_sink){put_line, flush, f};
 }
 
+static enum status count_line(void *self, struct digest key, const struct row *r,
+                              const char *log, const char *line, size_t length,
+                              struct error *e)
+{
+	(void)key;
+	(void)r;
+	(void)log;
+	(void)line;
+	(void)length;
+	(void)e;
+	++*(int64_t *)self;
+	return OK;
+}
+
+/* Checks that FILE.part has all rows: it may have been cut or removed meanwhile. */
+static enum status check_written(struct shard_file *f, struct error *e)
+{
+	int64_t rows = 0;
+
+	if (flush(f, e) == OK &&
+	    shard_read(NULL, f->part, f->plan, count_line, &rows, e) == OK &&
+	    rows != f->counts.rows)
+		error_set(e, E_IO, (struct where){.file = f->part},
+		          "it has %lld rows, but %lld were put into it",
+		          (long long)rows, (long long)f->counts.rows);
+	return e->code;
+}
+
 enum status shard_finish(struct shard_file *f, struct error *e)
 {
-	if (flush(f, e) == OK && !file_replace(f->part, f->path))
+	if (check_written(f, e) == OK && !file_replace(f->part, f->path))
 		return error_set(e, E_IO, (struct where){.file = f->path},
 		                 "cannot write it: %s", strerror(errno));
 	return e->code;

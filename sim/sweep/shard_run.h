@@ -39,7 +39,10 @@ enum status shard_begin(struct shard_file *f, struct error *e);
 /* Returns the sink that appends rows to the shard. */
 struct sweep_sink shard_sink(struct shard_file *f);
 
-/* Gives FILE.part the name FILE. */
+/*
+ * Gives FILE.part the name FILE. It is an E_IO or E_SYNTAX if FILE.part has not all rows
+ * any more that were put into it.
+ */
 enum status shard_finish(struct shard_file *f, struct error *e);
 
 /* Gives the lock back and frees what `f` holds. */

@@ -114,10 +114,12 @@ enum status slot_give(struct run *r, struct slot *s)
 
 /* --- rows --------------------------------------------------------------------------- */
 
-/* Returns what a worker left on stderr since its last row, the row arena's, or NULL. */
-static const char *take_log(struct run *r, struct slot *s)
+/*
+ * Returns what a worker left on stderr since its last row, up to the byte `end`; the row
+ * arena's, or NULL.
+ */
+static const char *take_log(struct run *r, struct slot *s, off_t end)
 {
-	off_t end = lseek(s->evidence, 0, SEEK_END);
 	off_t from = end - s->heard > LOG_MAX ? end - LOG_MAX : s->heard;
 	char *log;
 	ssize_t n;
@@ -141,24 +143,24 @@ static const char *last_words_of(struct run *r, const char *log)
 }
 
 static enum status take_worker_row(struct run *r, struct slot *s, const char *bytes,
-                                   uint32_t n)
+                                   struct sweep_news news)
 {
 	int unit = __builtin_ctzll(s->work.units | UINT64_C(1) << 63);
 	struct row row;
 
-	if (n == 0) { /* loaded, or SimGrid has started */
+	if (news.length == 0) { /* loaded, or SimGrid has started */
 		r->queue[s->platform].deaths = 0;
 		s->ready = true;
 		return OK;
 	}
 	arena_reset(r->row_arena);
-	if (!s->work.units || !row_unpack(&row, bytes, n, r->row_arena))
+	if (!s->work.units || !row_unpack(&row, bytes, news.length, r->row_arena))
 		return error_set(r->error, E_IO, (struct where){0},
 		                 "a worker sent a damaged row");
 	s->work.units &= s->work.units - 1;
 	return run_keep(r, s->platform, s->work.scenario, unit, &row,
 	                row.status == OUTCOME_FAILED || row.status == OUTCOME_WRONG
-	                        ? take_log(r, s)
+	                        ? take_log(r, s, (off_t)news.said)
 	                        : NULL);
 }
 
@@ -167,18 +169,18 @@ static enum status take_worker_rows(struct run *r, struct slot *s)
 {
 	size_t at = 0;
 
-	while (s->input.length - at >= sizeof(uint32_t)) {
+	while (s->input.length - at >= sizeof(struct sweep_news)) {
 		const char *p = s->input.s + at;
-		uint32_t n;
+		struct sweep_news news;
 
-		memcpy(&n, p, sizeof(n));
-		if (s->input.length - at < sizeof(n) + n)
+		memcpy(&news, p, sizeof(news));
+		if (s->input.length - at < sizeof(news) + news.length)
 			break;
-		if (take_worker_row(r, s, p + sizeof(n), n) != OK)
+		if (take_worker_row(r, s, p + sizeof(news), news) != OK)
 			return r->error->code;
 		s->since_s = wall_s();
-		s->heard = lseek(s->evidence, 0, SEEK_END);
-		at += sizeof(n) + n;
+		s->heard = (off_t)news.said;
+		at += sizeof(news) + news.length;
 	}
 	memmove(s->input.s, s->input.s + at, s->input.length - at);
 	s->input.length -= at;
@@ -232,7 +234,7 @@ static enum status slot_bury(struct run *r, struct slot *s)
 	const char *message, *log;
 
 	arena_reset(r->row_arena);
-	log = take_log(r, s);
+	log = take_log(r, s, lseek(s->evidence, 0, SEEK_END));
 	message = slot_obituary(r, s, status, log);
 	close(s->evidence);
 	if (!s->work.units)

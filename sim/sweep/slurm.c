@@ -68,14 +68,20 @@ enum status slurm_submit(const char **id, const char *script, struct arena *a,
 	char said[64] = ""; /* "NUMBER" or "NUMBER;CLUSTER" */
 	struct text command = {0};
 	FILE *sbatch;
-	bool told;
+	size_t n;
 
 	print_word(&command, "exec sbatch --parsable ", script);
 	sbatch = popen(command.s, "r");
-	told = sbatch && fgets(said, sizeof(said), sbatch) && said[0] > '0';
-	if (!sbatch || pclose(sbatch) != 0 || !told)
+	if (sbatch && !fgets(said, sizeof(said), sbatch))
+		said[0] = '\0';
+	n = strspn(said, "0123456789");
+	if (!sbatch || pclose(sbatch) != 0 || !said[0])
 		error_set(e, E_IO, (struct where){0}, "sbatch failed");
-	*id = arena_strndup(a, said, strcspn(said, ";\n"));
+	else if (said[0] == '0' || n == 0 || !strchr(";\n", said[n]))
+		error_set(e, E_IO, (struct where){0},
+		          "sbatch said '%.*s', expected the number of a job",
+		          (int)strcspn(said, "\n"), said);
+	*id = arena_strndup(a, said, n);
 	text_free(&command);
 	return e->code;
 }

@@ -176,6 +176,15 @@ struct sweep_order {
 };
 
 /*
+ * Stands before each row of a worker. `said` is how many bytes the worker had left on
+ * stderr by then: what follows them is about its next unit, and may be there before the
+ * row is read.
+ */
+struct sweep_news {
+	uint64_t said, length; /* `length` bytes of row_pack() follow */
+};
+
+/*
  * Is a worker, which reads orders from `in` and writes rows to `out`; what it leaves on
  * stderr is evidence when it dies. It writes a row of length 0 when it has loaded the
  * platform and when it has started SimGrid.

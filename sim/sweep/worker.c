@@ -7,6 +7,7 @@
 #include "place/placing.h"
 #include "plan/plan_text.h"
 #include "planner/best/best.h"
+#include "system/last_words.h"
 #include "system/whole.h"
 
 #include <math.h>
@@ -30,26 +31,22 @@ struct worker {
 };
 
 /*
- * Sends a row to the parent; if nobody reads any more, the parent is gone, and so are
- * we.
+ * Sends a row to the parent, or one of length 0 for NULL, which says that something long
+ * is done that is no case. If nobody reads any more, the parent is gone, and so are we.
  */
 static void send_row(const struct worker *worker, const struct row *r)
 {
+	struct sweep_news news = {.said = (uint64_t)words_heard()};
 	struct text t = {0};
 
-	row_pack(&t, r);
+	text_append(&t, (const char *)&news, sizeof(news));
+	if (r)
+		row_pack(&t, r);
+	news.length = t.length - sizeof(news);
+	memcpy(t.s, &news, sizeof(news));
 	if (!whole_write(worker->out, t.s, t.length))
 		_exit(1);
 	text_free(&t);
-}
-
-/* Sends a row of length 0, which says that something long is done that is no case. */
-static void send_ready(const struct worker *worker)
-{
-	const uint32_t none = 0;
-
-	if (!whole_write(worker->out, &none, sizeof(none)))
-		_exit(1);
 }
 
 /* --- measuring ---------------------------------------------------------------------- */
@@ -138,7 +135,7 @@ static void start_simgrid(struct worker *worker)
 	if (worker->loaded->host)
 		return;
 	simgrid_start(worker->clocks.simgrid, &e);
-	send_ready(worker);
+	send_row(worker, NULL);
 }
 
 /*
@@ -201,7 +198,7 @@ _Noreturn void worker_run(const struct sweep *s, int platform, int in, int out)
 	struct sweep_order order;
 
 	load_platform(&worker);
-	send_ready(&worker);
+	send_row(&worker, NULL);
 	while (whole_read(in, &order, sizeof(order)))
 		for (; order.units; order.units &= order.units - 1)
 			run_unit(&worker, order.scenario, __builtin_ctzll(order.units));

@@ -61,16 +61,21 @@ static mode_t new_mode(void)
 	return 0666 & ~mask;
 }
 
+/* Makes a new file beside `path` and stores its name in part[PATH_MAX]; -1 with errno. */
+static int open_beside(char *part, const char *path)
+{
+	if (snprintf(part, PATH_MAX, "%s.XXXXXX", path) >= PATH_MAX) {
+		errno = ENAMETOOLONG;
+		return -1;
+	}
+	return mkostemp(part, O_CLOEXEC);
+}
+
 static bool write_beside(const char *path, mode_t mode, const char *bytes, size_t n)
 {
 	char part[PATH_MAX];
-	int fd, fault;
+	int fd = open_beside(part, path), fault;
 
-	if (snprintf(part, sizeof(part), "%s.XXXXXX", path) >= (int)sizeof(part)) {
-		errno = ENAMETOOLONG;
-		return false;
-	}
-	fd = mkostemp(part, O_CLOEXEC);
 	if (fd < 0)
 		return false;
 	fchmod(fd, mode);
@@ -106,13 +111,57 @@ static bool write_file(const char *path, const char *bytes, size_t n)
 	return write_beside(path, new_mode(), bytes, n);
 }
 
-enum status file_write(const char *path, const char *bytes, size_t n, struct error *e)
+/* Could a file be made beside this one? */
+static bool check_beside(const char *path)
+{
+	char part[PATH_MAX];
+	int fd = open_beside(part, path);
+
+	if (fd < 0)
+		return false;
+	close(fd);
+	unlink(part);
+	return true;
+}
+
+/* As write_file() would; a link to no file is left for it to find out. */
+static bool check_file(const char *path)
+{
+	struct stat old;
+	char *target;
+	bool ok;
+
+	if (stat(path, &old) != 0)
+		return lstat(path, &old) == 0 || check_beside(path);
+	if (S_ISDIR(old.st_mode)) {
+		errno = EISDIR;
+		return false;
+	}
+	if (access(path, W_OK) != 0)
+		return false;
+	if (!S_ISREG(old.st_mode))
+		return true;
+	target = realpath(path, NULL);
+	ok = target && check_beside(target);
+	free(target);
+	return ok;
+}
+
+static enum status refuse(const char *path, struct error *e)
 {
 	if (!path[0])
 		return error_set(e, E_IO, (struct where){0},
 		                 "an empty file name, expected where to write");
-	if (write_file(path, bytes, n))
-		return OK;
 	return error_set(e, E_IO, (struct where){.file = path}, "cannot write it: %s",
 	                 strerror(errno));
+}
+
+enum status file_check(const char *path, struct error *e)
+{
+	return path[0] && check_file(path) ? OK : refuse(path, e);
+}
+
+enum status file_write(const char *path, const char *bytes, size_t n, struct error *e)
+{
+	return path[0] && write_file(path, bytes, n) ? OK : refuse(path, e);
 }

@@ -14,6 +14,12 @@
  */
 enum status file_write(const char *path, const char *bytes, size_t n, struct error *e);
 
+/*
+ * Finds before any work whether file_write() could write there; the errors are its own,
+ * and nothing is changed.
+ */
+enum status file_check(const char *path, struct error *e);
+
 /* Syncs the file `part` and gives it the name `path`; returns false with errno. */
 bool file_replace(const char *part, const char *path);
 

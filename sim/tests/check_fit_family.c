@@ -2,7 +2,7 @@
 #include "validate/fit_family.h"
 
 #include "tiny_family.h"
-#include "validate/fit_report.h"
+#include "validate/fit_choose.h"
 
 #include <check.h>
 
@@ -81,7 +81,8 @@ START_TEST(constants_come_back)
 	struct family_fit f;
 	struct error e = {0};
 
-	ck_assert_msg(family_fit(&f, v, arena, "tiny", figures, &e) == OK, "%s", e.text);
+	ck_assert_msg(family_fit(&f, v, arena, "tiny", figures, false, &e) == OK, "%s",
+	              e.text);
 	ck_assert(f.converged);
 	ck_assert_uint_eq(f.n, 56);
 	ck_assert_int_eq(f.nfigures, 3);
@@ -121,7 +122,7 @@ START_TEST(one_set_left_out)
 		            i % 2 ? "slow" : "quick", (i % 2 ? 31.6 : 17.6) + 0.00192);
 	v = open_csv(csv.s);
 	text_free(&csv);
-	ck_assert_int_eq(family_fit(&f, v, arena, "tiny", figures, &e), OK);
+	ck_assert_int_eq(family_fit(&f, v, arena, "tiny", figures, false, &e), OK);
 	ck_assert_int_eq(f.nsets, 2);
 	for (int k = 0; k < 2; k++) {
 		ck_assert_str_eq(f.set[k].set, k ? "slow" : "quick");
@@ -146,7 +147,8 @@ START_TEST(what_does_not_matter)
 	const struct groups *g;
 	const struct machine *m = validation_machine(v, 0, &g);
 
-	ck_assert_msg(family_fit(&f, v, arena, "tiny", figures, &e) == OK, "%s", e.text);
+	ck_assert_msg(family_fit(&f, v, arena, "tiny", figures, false, &e) == OK, "%s",
+	              e.text);
 	ck_assert_int_eq(f.nfigures, 1);
 	ck_assert_str_eq(f.figure[0].figure, "launch_s");
 	ck_assert_double_eq(m->link[0].bandwidth_Bps, 100e9);
@@ -227,8 +229,9 @@ START_TEST(errors)
 		struct family_fit f;
 		struct error e = {0};
 
-		ck_assert_int_ne(
-			family_fit(&f, v, arena, row[i].family, row[i].figures, &e), OK);
+		ck_assert_int_ne(family_fit(&f, v, arena, row[i].family, row[i].figures,
+		                            false, &e),
+		                 OK);
 		ck_assert_msg(strstr(e.text, row[i].says) != NULL, "%s", e.text);
 	}
 	ck_assert_int_eq(family_prior(&p, arena, "tony", "step", &(struct error){0}),

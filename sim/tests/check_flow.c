@@ -29,6 +29,23 @@ START_TEST(one_hop)
 END_TEST
 
 /*
+ * One hop and two of 1 ns, on links of their own: the second message starts at 2 ns, however
+ * shortly before it the first one starts, and takes its bytes' time.
+ */
+START_TEST(nanoseconds)
+{
+	struct flow_case b = flow_case_new("tpu-v5e:2x2", "ici.latency=1ns");
+	double bytes = 90, Bps = b.machine->link[0].bandwidth_Bps;
+
+	flow_case_alone(&b, 0, 0, 1, bytes);
+	schedule_task(&b.s[0], 1);
+	flow_case_message(&b, 0, 3, 0, bytes);
+	ck_assert_double_eq_tol(flow_case_flow_s(&b), 2e-9 + bytes / Bps, 2e-12);
+	flow_case_free(&b);
+}
+END_TEST
+
+/*
  * Cases by hand on a wrapped 16 x 16 torus, 45 GB/s (45e3 bytes in a microsecond), 1 us;
  * devices 0 to 15 are a ring. A line is a message; `task` and `round` number its task and
  * round from 1, of which `repeats`, `delay_us` and `least_us` are those of its first.
@@ -297,6 +314,7 @@ Suite *tests(void)
 
 	tcase_set_timeout(tcase, 120);
 	tcase_add_test(tcase, one_hop);
+	tcase_add_test(tcase, nanoseconds);
 	tcase_add_loop_test(tcase, hand_rows, 0, COUNT(hand_table));
 	tcase_add_test(tcase, steps_overlap);
 	tcase_add_test(tcase, local_steps_between);

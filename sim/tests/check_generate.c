@@ -223,6 +223,13 @@ static const struct {
 	{"kind: layouts, mesh: \"x=2,y=3\", rank: 1, bytes: 1B, sub_axes: \"yes\", "
          "sample: 2",
          34, "found 0 pairs of layouts with sub-axes, expected 2"},
+	/*
+	 * Five layouts: nothing, x, either half of it, and both the other way round. Of their
+	 * 20 pairs two have no sub-axis, and all others are found.
+	 */
+	{"kind: layouts, mesh: \"x=4\", rank: 1, bytes: 1B, sub_axes: \"yes\", "
+         "sample: 19",
+         34, "found 18 pairs of layouts with sub-axes, expected 19"},
 	{"kind: layouts, mesh: \"x=4\", rank: 1, bytes: 1B, uneven: \"yes\"", 69,
          "only random problems can be uneven"},
 	{"kind: random, count: 1, sub_axes: \"yes\"", 47, "have whole axes only"},
@@ -237,6 +244,16 @@ START_TEST(fault_rows)
 	ck_assert_msg(error.at.line == 1 && error.at.col == faults[_i].col, "%u:%u: %s",
 	              error.at.line, error.at.col, error.text);
 	ck_assert_int_eq(suite.n, 0);
+}
+END_TEST
+
+/* Each draw is compared with those that were found, not with every one of them in turn. */
+START_TEST(large_sample)
+{
+	generate("kind: layouts, mesh: \"x=8,y=8,z=8\", rank: 3, bytes: 1B, sub_axes: "
+	         "\"yes\", sample: 100000");
+	ck_assert_msg(error.code == OK, "%s", error.text);
+	ck_assert_int_eq(suite.n, 100000);
 }
 END_TEST
 
@@ -388,6 +405,7 @@ Suite *tests(void)
 	tcase_add_loop_test(tc, sized_rows, 0, COUNT(sized));
 	tcase_add_loop_test(tc, sub_axis_rows, 0, COUNT(sub_axes));
 	tcase_add_test(tc, uneven);
+	tcase_add_test(tc, large_sample);
 	tcase_add_loop_test(tc, fault_rows, 0, COUNT(faults));
 	tcase_add_loop_test(tc, shipped_rows, 0, COUNT(shipped));
 	tcase_add_test(tc, layouts);

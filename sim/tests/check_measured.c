@@ -148,65 +148,6 @@ START_TEST(errors)
 }
 END_TEST
 
-/* The layouts that versions of nccl-tests print; each line has two timings. */
-static const char *const outputs[] = {
-	"       8      2   float     sum      -1    12.90  0.00  0.00    0  12.88  "
-	"0.00  "
-	"0.00  0",
-	"       8      2   float    none       0    12.90  0.00  0.00    0  12.88  "
-	"0.00  "
-	"0.00  N/A",
-	"[1,0]<stdout>:   8  2   float     sum    12.90  0.00  0.00 0e+00  12.88  0.00 "
-	" "
-	"0.00  0e+00",
-	"  8  2   float   12.90  0.00  0.00  12.88  0.00  0.00",
-};
-
-START_TEST(nccl_tests)
-{
-	char text[400];
-	struct arena *a = arena_new();
-	struct measured_table t;
-	struct error e = {0};
-
-	snprintf(
-		text, sizeof(text),
-		"# nThread 1 nGpus 8\n# Collective test starting: reduce_scatter_perf\n"
-		"%s\n# Avg bus bandwidth    : 1.0\n",
-		outputs[_i]);
-	ck_assert_int_eq(read_text(&t, a, text, &e), OK);
-	ck_assert_int_eq(t.n, 2);
-	ck_assert_int_eq(t.row[0].bytes, 8);
-	ck_assert_str_eq(t.row[0].collective, "reduce-scatter");
-	ck_assert_double_eq_tol(t.row[0].time_s, 12.90e-6, 1e-18);
-	ck_assert_double_eq_tol(t.row[1].time_s, 12.88e-6, 1e-18);
-	ck_assert(!t.row[0].in_place && t.row[1].in_place);
-	arena_free(a);
-}
-END_TEST
-
-/* Large times are printed without a point. */
-START_TEST(nccl_large)
-{
-	struct arena *a = arena_new();
-	struct measured_table t;
-	struct error e = {0};
-
-	ck_assert_int_eq(
-		read_text(&t, a,
-	                  " 17179869184  4294967296  float sum -1 62340 275.58 "
-	                  "482.27 0 62239 276.0 483.05 0\n",
-	                  &e),
-		OK);
-	ck_assert_int_eq(t.n, 2);
-	ck_assert_int_eq(t.row[0].bytes, 17179869184);
-	ck_assert_double_eq_tol(t.row[1].time_s, 62239e-6, 1e-15);
-	ck_assert_double_eq_tol(t.row[0].busbw_Bps, 482.27e9, 1);
-	ck_assert_str_eq(t.row[0].collective, "");
-	arena_free(a);
-}
-END_TEST
-
 Suite *tests(void)
 {
 	Suite *s = suite_create("measured");
@@ -216,8 +157,6 @@ Suite *tests(void)
 	tcase_add_loop_test(t, csv_errors, 0, COUNT(csv_faults));
 	tcase_add_test(t, rows);
 	tcase_add_loop_test(t, errors, 0, COUNT(faults));
-	tcase_add_loop_test(t, nccl_tests, 0, COUNT(outputs));
-	tcase_add_test(t, nccl_large);
 	suite_add_tcase(s, t);
 	return s;
 }

@@ -369,6 +369,7 @@ static const struct {
 	{"tpu-v5e:4x8", "slow_link=3:0.5", "--set", 12, "expected '-'"},
 	{"tpu-v5e:4x8", "slow_link=3-4:1", "--set", 15, "above 0 and below 1"},
 	{"tpu-v5e:4x8", "slow_link=3-4:0", "--set", 15, "above 0 and below 1"},
+	{"tpu-v5e:4x8", "slow_link=3-4:1e-320", "--set", 15, "from 1e-9 on"},
 	{"tpu-v5e:4x8", "slow_link=3-4:-1", "--set", 15, "above 0 and below 1"},
 	{"tpu-v5e:4x8", "slow_link=3-4:nan", "--set", 15, "above 0 and below 1"},
 	{"tpu-v5e:4x8", "slow_link=3-4:0.5x", "--set", 18, "expected the end"},

@@ -34,6 +34,8 @@ static const struct {
          "bb_bw=\"1GBps\" bb_sharing_policy=\"FATPIPE\" sharing_policy", 6, 5,
          "bb_sharing_policy=\"FATPIPE\", expected SHARED"},
 	{"dgx-a100:1", "235000000000Bps", "1e300GBps", 6, 5, "is not a bandwidth"},
+	{"dgx-a100:1", "235000000000Bps", "1e-320Bps", 6, 5, "is out of range"},
+	{"dgx-a100:1", "235000000000Bps", "1e200GBps", 6, 5, "is out of range"},
 	{"dgx-a100:1", "0.000000475s", "nan", 6, 5, "is not a time"},
 	{"dgx-a100:1", "0-7", "7-0", 6, 5, "radical=\"7-0\""},
 	/* A mesh has at most 4194304 devices. */

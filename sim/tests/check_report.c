@@ -192,10 +192,12 @@ END_TEST
 START_TEST(tex)
 {
 	static const char *const parts[] = {
-		"% Needs \\usepackage{booktabs}.\n",
+		"% Needs \\usepackage{booktabs,graphicx}.\n",
 		"\\noindent Speedup is the time of xla-2021 divided by",
 		"\\begin{table}\n\\centering\\footnotesize\n"
-		"\\caption{Speedup over xla-2021 on p-a:2x3, clock model, real}\n",
+		"\\caption{Speedup over xla-2021 on p-a:2x3, clock model, real, $n = "
+		"0$ to "
+		"$4$}\\label{tab:families-p-a-2x3-clock-model-real}\n",
 		"\\begin{tabular}{@{}llrrrrrrrrr@{}}\n\\toprule\n"
 		"planner & family & n & speedup & 95 \\% interval & min & max & w/t/l "
 		"& p & "
@@ -205,7 +207,7 @@ START_TEST(tex)
 		"& "
 		"0.500 & 1.000 & 4.000 \\\\\n",
 		"1.587 (3) & 4.000 (2) "
-		"\\\\\n\\bottomrule\n\\end{tabular}\n\\end{table}\n",
+		"\\\\\n\\bottomrule\n\\end{tabular}}\n\\end{table}\n",
 		"synth & p-a:2x3 & over-memory & 2 & needs \\# bytes \\\\\n",
 		"& 1 & lost 50 \\% \\textbar{} ''x'', \\textless{}y\\_1\\textgreater{} "
 		"\\& "

@@ -75,6 +75,7 @@ static struct row *evil_rows(struct arena *a)
 				*(const char **)((char *)&rows[i] +
 				                 row_columns[c].offset) = EVIL;
 		rows[i].memory_limit = "64KiB";
+		rows[i].vocabulary = "portable";
 		rows[i].time_s = 2e-3 - i * 1e-3;
 		rows[i].peak_array_bytes = 48 << 10;
 		rows[i].varied = "nic.bandwidth=" EVIL;
@@ -102,6 +103,7 @@ START_TEST(markup_is_text)
 	ck_assert_uint_eq(count(page, "</script>"), 2);
 	ck_assert_ptr_nonnull(
 		strstr(page, "&lt;script&gt;x&lt;/script&gt; 1 KiB (1 ms)"));
+	ck_assert_ptr_nonnull(strstr(page, "<dt>vocabulary</dt><dd>portable</dd>"));
 	ck_assert_ptr_nonnull(cases);
 	ck_assert_str_eq(json_string_value(
 				 json_array_get(json_object_get(cases, "scenarios"), 0)),
@@ -132,7 +134,8 @@ END_TEST
 START_TEST(parts)
 {
 	static const char *const told[] = {
-		"<dt>scenarios</dt><dd>15</dd>", "<dt>rows</dt><dd>28</dd>",
+		"<dt>scenarios</dt><dd>15</dd>",
+		"<dt>rows</dt><dd>28</dd>",
 		"<dt>over-memory</dt><dd>2</dd>",
 		"<div class=\"bad\"><dt>wrong</dt><dd>1</dd>",
 		"<div class=\"bad\"><dt>failed</dt><dd>1</dd>",
@@ -143,17 +146,20 @@ START_TEST(parts)
 		"<td class=\"r\">12.000</td><td class=\"r\">8.000</td>"
 		"<td class=\"r\">300 B</td><td class=\"r\">-</td>"
 		"<td class=\"r\">2/2</td></tr>",
-		"<h2 id=\"time-over-bound\">", "2 rows failed or are wrong.",
+		"<h2 id=\"time-over-the-lower-bound\">",
+		"2 rows failed or are wrong.",
 		"&lt;y_1&gt; &amp; {z}</td>",
 		"<td>wrong</td><td class=\"p\">lost 50 % | &quot;x&quot;,",
 		"Left out</h2>",
-		"No rows have this figure.", /* there is no memory limit */
 	};
 	struct arena *a = arena_new();
 	const char *page = page_of(a, made_rows(a, mixed, MIXED), MIXED, NULL);
 
 	for (size_t i = 0; i < COUNT(told); i++)
 		ck_assert_msg(strstr(page, told[i]) != NULL, "no %s", told[i]);
+	ck_assert_ptr_null(strstr(page, "<dt>vocabulary</dt>"));
+	/* there is no memory limit */
+	ck_assert_uint_eq(count(page, "memory-against-the-limit"), 0);
 	/* up to 24 scenarios: all have their plans */
 	ck_assert_uint_eq(count(page, "<section "), 15);
 	page = page_of(a, made_rows(a, mixed, MIXED), MIXED, "s0[12]");

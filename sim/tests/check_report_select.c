@@ -108,7 +108,7 @@ START_TEST(stored)
 		expected = arena_printf(
 			a,
 			"\r\ns01,f_1,,,\"P('x', None)\",,,,,,,p-a:2x3,synth,"
-			"model,ok,,0.10000000000000001,,,,,,100,,0,0.001,,%s,,,,,,"
+			"model,ok,,0.10000000000000001,,,,,,100,,0,0.001,,%s,,,,,,,"
 			"\r\n",
 			timing ? "2" : "");
 		ck_assert_ptr_nonnull(strstr(text, expected));

@@ -2,7 +2,7 @@
 #include "runner.h"
 #include "tests/tests.h"
 
-#include "sweep/shard.h"
+#include "sweep/shard_run.h"
 #include "system/digest.h"
 #include "system/version.h"
 
@@ -113,6 +113,109 @@ START_TEST(cut_off)
 	ck_assert_uint_gt(strlen(cut), n / 2);
 	runner_run(&r, RUN("merge", "p.jsonl", "one.jsonl", "--out", "merged"), 0);
 	check_merged();
+}
+END_TEST
+
+/* The first digit behind the name, which is then another one. */
+static void edit_digit(char *line, const char *name)
+{
+	char *at = strstr(line, name);
+
+	ck_assert_ptr_nonnull(at);
+	at += strcspn(at, "0123456789");
+	*at = *at == '7' ? '8' : '7';
+}
+
+/* A time, the number of a shard: no edit is taken for a measurement. */
+START_TEST(edited)
+{
+	static const char *const field[] = {"\"time_s\":", "\"shard\":"};
+	static const char *const said[] = {
+		"one.jsonl:3:1: this line does not fit its checksum, as it was damaged "
+		"or edited: take it out, and `sweep run` measures its cases again\n",
+		"one.jsonl:1:1: this line does not fit its checksum, as it was damaged "
+		"or edited: remove the file, and `sweep run` measures its cases "
+		"again\n"};
+	char *text, *line;
+
+	make_plan();
+	runner_run(&r, RUN("run", "p.jsonl", "--shard", "0/9", "--out", "one.jsonl"), 0);
+	text = arena_strdup(r.arena, runner_read(&r, "one.jsonl"));
+	line = strchr(strchr(text, '\n') + 1, '\n') + 1;
+	edit_digit(_i ? text : line, field[_i]);
+	runner_write(&r, "one.jsonl", text);
+	runner_run(&r, RUN("merge", "p.jsonl", "one.jsonl", "--out", "merged"), 2);
+	runner_said(&r, said[_i]);
+	ck_assert(!runner_has(&r, "merged"));
+	runner_run(&r, RUN("status", "p.jsonl", "one.jsonl"), 2);
+	runner_said(&r, said[_i]);
+	runner_run(&r, RUN("run", "p.jsonl", "--shard", "0/9", "--out", "one.jsonl"), 2);
+	runner_said(&r, said[_i]);
+	if (_i)
+		return;
+	/* What the message says helps. */
+	memmove(line, strchr(line, '\n') + 1, strlen(strchr(line, '\n')));
+	runner_write(&r, "one.jsonl", text);
+	runner_run(&r, RUN("run", "p.jsonl", "--shard", "0/9", "--out", "one.jsonl"), 0);
+	/* Two of 4 x 3 pairs, dealt to nine, with six cases each. */
+	runner_said(&r, "12 rows in one.jsonl: ");
+	runner_said(&r, "; 11 were there\n");
+}
+END_TEST
+
+/* The file is cut, or removed, while rows are put into it. */
+START_TEST(cut_meanwhile)
+{
+	struct digest plan = digest_start();
+	struct row row = row_empty();
+	struct shard_file f;
+	struct sweep_sink sink;
+	struct error e = {0};
+	const char *part;
+
+	ck_assert_int_eq(shard_open(&f, runner_path(&r, "one.jsonl"), plan,
+	                            (struct shard){0, 1}, r.arena, &e),
+	                 OK);
+	ck_assert_int_eq(shard_begin(&f, &e), OK);
+	sink = shard_sink(&f);
+	for (int i = 0; i < 3; i++) {
+		ck_assert_int_eq(sink.put(sink.self, &row, plan, NULL, &e), OK);
+		ck_assert_int_eq(sink.commit(sink.self, &e), OK);
+		sweep_count(&f.counts, OUTCOME_OK);
+		if (i != 1)
+			continue;
+		part = runner_read(&r, "one.jsonl.part");
+		ck_assert_int_eq(_i ? unlink(f.part)
+		                    : truncate(f.part, strchr(part, '\n') + 1 - part),
+		                 0);
+	}
+	ck_assert_int_eq(shard_finish(&f, &e), E_IO);
+	ck_assert_str_eq(e.text, _i ? "cannot be read: No such file or directory"
+	                            : "it has 1 rows, but 3 were put into it");
+	ck_assert(!runner_has(&r, "one.jsonl"));
+	shard_close(&f);
+}
+END_TEST
+
+/* A failed row is as good as none. */
+START_TEST(failed_is_not_done)
+{
+	const char *path = runner_path(&r, "one.jsonl");
+	struct digest plan = digest_start();
+	struct row row = row_empty();
+	struct error e = {0};
+	struct shard_file f;
+	bool done;
+
+	row.status = _i ? OUTCOME_FAILED : OUTCOME_OK;
+	shard_open(&f, path, plan, (struct shard){0, 1}, r.arena, &e);
+	shard_begin(&f, &e);
+	shard_sink(&f).put(&f, &row, plan, NULL, &e);
+	sweep_count(&f.counts, row.status);
+	ck_assert_int_eq(shard_finish(&f, &e), OK);
+	shard_close(&f);
+	ck_assert_int_eq(shard_done(&done, path, plan, (struct shard){0, 1}, 1, &e), OK);
+	ck_assert_int_eq(done, !_i);
 }
 END_TEST
 
@@ -317,6 +420,9 @@ Suite *tests(void)
 	tcase_add_checked_fixture(tc, start, end);
 	tcase_add_test(tc, in_parts);
 	tcase_add_loop_test(tc, cut_off, 0, 4);
+	tcase_add_loop_test(tc, edited, 0, 2);
+	tcase_add_loop_test(tc, cut_meanwhile, 0, 2);
+	tcase_add_loop_test(tc, failed_is_not_done, 0, 2);
 	tcase_add_test(tc, resumed);
 	tcase_add_test(tc, of_another_plan);
 	tcase_add_test(tc, two_at_once);

@@ -273,6 +273,42 @@ START_TEST(damaged_twice)
 }
 END_TEST
 
+/* Its file is removed, or its folder is renamed, while rows are put into it. */
+START_TEST(gone_meanwhile)
+{
+	static const char said[] =
+		"sweep.db was removed or renamed while rows were put into it";
+	struct row r = row_empty();
+	struct store *s = kept_open(true);
+
+	put_many(s);
+	ck_assert_int_eq(unlink(kept_path("sweep.db")), 0);
+	ck_assert_int_eq(kept_put(s, &r, &kept_error), OK);
+	ck_assert_int_eq(
+		_i ? store_finish(s, &kept_error) : store_commit(s, &kept_error), E_IO);
+	ck_assert_str_eq(kept_error.text, said);
+	store_close(s);
+}
+END_TEST
+
+/* Cut while a row is put into it: the others are still in this process's memory. */
+START_TEST(cut_meanwhile)
+{
+	struct row r = row_empty();
+	struct store *s = kept_open(true);
+
+	put_many(s);
+	kept_finish(s);
+	s = kept_open(true);
+	ck_assert_int_eq(kept_put(s, &r, &kept_error), OK);
+	ck_assert_int_eq(truncate(kept_path("sweep.db"), cut[_i]), 0);
+	ck_assert_int_eq(store_finish(s, &kept_error), E_IO);
+	ck_assert_msg(strncmp(kept_error.text, "sweep.db", 8) == 0, "%s",
+	              kept_error.text);
+	store_close(s);
+}
+END_TEST
+
 /* A database of ours in which somebody meddled. */
 START_TEST(meddled)
 {
@@ -321,6 +357,8 @@ Suite *tests(void)
 	tcase_add_test(tc, empty_file);
 	tcase_add_loop_test(tc, damaged, 0, sizeof(spoilt) / sizeof(*spoilt));
 	tcase_add_loop_test(tc, damaged_by_cutting, 0, sizeof(cut) / sizeof(*cut));
+	tcase_add_loop_test(tc, gone_meanwhile, 0, 2);
+	tcase_add_loop_test(tc, cut_meanwhile, 0, sizeof(cut) / sizeof(*cut));
 	tcase_add_test(tc, damaged_with_log);
 	tcase_add_test(tc, damaged_index);
 	tcase_add_test(tc, damaged_twice);

@@ -259,7 +259,7 @@ START_TEST(unreadable)
 
 	ck_assert_int_eq(suite_read(&suite, paths[_i], &error), E_IO);
 	ck_assert_str_eq(error.at.file, paths[_i]);
-	ck_assert_ptr_nonnull(strstr(error.text, "cannot read it: "));
+	ck_assert_ptr_nonnull(strstr(error.text, "cannot be read: "));
 }
 END_TEST
 

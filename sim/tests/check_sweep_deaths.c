@@ -223,6 +223,37 @@ START_TEST(out_of_memory)
 }
 END_TEST
 
+/*
+ * The sweep is stopped until its worker has sent the row of one clock and died at the
+ * next: what the worker said last is about the second row, however late both are read.
+ */
+START_TEST(late_reader)
+{
+	pid_t sweep;
+
+	runner_write(&r, "suite.yaml",
+	             arena_printf(r.arena,
+	                          "%splatforms: [{base: dgx-h100:2048, set: {nics: "
+	                          "[1]}}]\n",
+	                          suite));
+	sweep = runner_program(&r, limit_memory,
+	                       (const char *const[]){"sweep", "suite.yaml", "--clock",
+	                                             "model,simgrid", "--planner",
+	                                             "direct", "--jobs", "1", "--out",
+	                                             "rows", NULL});
+	for (int i = 0; i < 3000 && !runner_child(sweep); i++)
+		runner_pause_ms(1);
+	runner_pause_ms(20); /* for the first order */
+	kill(sweep, SIGSTOP);
+	for (int i = 0; i < 1000 && runner_child(sweep); i++)
+		runner_pause_ms(10);
+	kill(sweep, SIGCONT);
+	runner_exit(sweep, 1);
+	runner_said(&r, "4 rows in rows: 2 ok, 2 failed\n");
+	check_failed(4, 2, "the worker died of signal 6 (Aborted): ");
+}
+END_TEST
+
 Suite *tests(void)
 {
 	Suite *s = suite_create("sweep_deaths");
@@ -235,6 +266,7 @@ Suite *tests(void)
 	tcase_add_test(tc, worker_aborts);
 	tcase_add_test(tc, short_timeout);
 	tcase_add_loop_test(tc, out_of_memory, 0, 2 * LIMITABLE);
+	tcase_add_loop_test(tc, late_reader, 0, LIMITABLE);
 	suite_add_tcase(s, tc);
 	return s;
 }

@@ -8,6 +8,7 @@
 #include "base/rng.h"
 
 #include <check.h>
+#include <sqlite3.h>
 
 #include <fcntl.h>
 #include <math.h>
@@ -198,6 +199,26 @@ START_TEST(forbidden)
 }
 END_TEST
 
+/* What stands in the way of a new folder is told, not that the folder is not there. */
+START_TEST(read_only)
+{
+	static const char *const words[] = {"sweep", "suite.yaml", "--out", "up/a/b",
+	                                    NULL};
+	const char *dir = runner_path(&r, "up");
+	int flags = CLONE_NEWNS | (geteuid() == 0 ? 0 : CLONE_NEWUSER);
+
+	ck_assert_int_eq(mkdir(dir, 0500), 0);
+	runner_exit(runner_program(&r, be_nobody_special, words), 2);
+	runner_said(&r, "up/a/b: cannot write sweep.db: Permission denied\n");
+	if (unshare(flags) != 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+	    mount("none", dir, "tmpfs", MS_RDONLY, "") != 0)
+		return;
+	runner_run(&r, words, 2);
+	runner_said(&r, "up/a/b: cannot write sweep.db: Read-only file system\n");
+	umount(dir);
+}
+END_TEST
+
 static void spoil(const char *path, double from, size_t bytes)
 {
 	int fd = open(path, O_RDWR);
@@ -243,6 +264,7 @@ START_TEST(corrupt)
 	runner_said(&r, "sweep.db does not tell its command: give the command again, "
 	                "with --out");
 	ck_assert(runner_has(&r, "rows/sweep.db.damaged"));
+	ck_assert(!runner_has(&r, "rows/sweep.db"));
 	runner_run(&r, into_rows, 0);
 	check_rows(false);
 }
@@ -287,6 +309,37 @@ START_TEST(flipped)
 	runner_said(&r, _i ? "; nothing was missing\n"
 	                   : arena_printf(r.arena, "; %d were there\n", (int)nrows - 1));
 	check_rows(false);
+}
+END_TEST
+
+/* Numbers that the sweep keeps about itself: each is refused, and mended by its command. */
+static const char *const damaged_settings[][2] = {
+	{"platforms", "-1"},         {"platforms", "99999999999"},
+	{"platforms", "2147483647"}, {"platforms", "two"},
+	{"platforms", ""},           {"cases", "-1"},
+	{"cases", "9e99"},           {"cases", "99999999999999999999"},
+};
+
+START_TEST(settings)
+{
+	static const char *const status[] = {"sweep", "status", "rows", NULL};
+	static const char *const report[] = {"report", "rows", "--rows", NULL};
+	const char *sql = arena_printf(
+		r.arena, "UPDATE settings SET value = '%s' WHERE name = '%s'",
+		damaged_settings[_i][1], damaged_settings[_i][0]);
+	sqlite3 *db;
+
+	runner_run(&r, into_rows, 0);
+	ck_assert_int_eq(sqlite3_open(runner_path(&r, "rows/sweep.db"), &db), SQLITE_OK);
+	ck_assert_int_eq(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+	sqlite3_close(db);
+	runner_run(&r, status, 2);
+	runner_said(&r, "rows: sweep.db is damaged: its setting '");
+	runner_run(&r, report, 2);
+	runner_said(&r, "rows: sweep.db is damaged: its setting '");
+	runner_run(&r, into_rows, 0);
+	runner_said(&r, "; nothing was missing\n");
+	runner_run(&r, status, 0);
 }
 END_TEST
 
@@ -446,6 +499,8 @@ Suite *tests(void)
 	tcase_add_test(tc, forbidden);
 	tcase_add_loop_test(tc, corrupt, 0, 4);
 	tcase_add_loop_test(tc, flipped, 0, 2);
+	tcase_add_loop_test(tc, settings, 0, COUNT(damaged_settings));
+	tcase_add_test(tc, read_only);
 	tcase_add_loop_test(tc, stopped, 0, COUNT(signals));
 	tcase_add_test(tc, too_slow);
 	tcase_add_test(tc, too_large);

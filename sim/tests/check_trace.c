@@ -135,6 +135,34 @@ static const struct trace_text texts[] = {
          NULL},
 };
 
+/* The events by row: many rows of many events take long to search for each. */
+static json_t *rows_of(const json_t *events)
+{
+	json_t *rows = json_object();
+	json_t *event;
+	size_t i;
+
+	json_array_foreach(events, i, event)
+	{
+		char name[64];
+
+		snprintf(name, sizeof(name), "%ld %ld", number(event, "pid"),
+		         number(event, "tid"));
+		if (!json_object_get(rows, name))
+			json_object_set_new(rows, name, json_array());
+		json_array_append(json_object_get(rows, name), event);
+	}
+	return rows;
+}
+
+static const json_t *row_of(const json_t *rows, long pid, long tid)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "%ld %ld", pid, tid);
+	return json_object_get(rows, name);
+}
+
 /* Groups 2k + 1 and 2k + 2 are the devices and links of clock k. */
 static void check_group(const json_t *events, const struct trace_case *c,
                         const struct measurement *m, int clock)
@@ -142,30 +170,34 @@ static void check_group(const json_t *events, const struct trace_case *c,
 	const struct machine *machine = c->bench.machine;
 	long pid = 2 * clock + 1, plan_ns = lrint(m->time_s[clock] * 1e9);
 	struct timed timed = timed_plan(m, &c->bench, c->arena);
+	json_t *rows = rows_of(events);
 	struct links_report r;
 	char name[80];
 
 	for (int32_t d = 0; d < c->problem.ndevices; d++) {
+		const json_t *row = row_of(rows, pid, d + 1);
+
 		snprintf(name, sizeof(name), "device %d", d);
-		ck_assert_str_eq(named(events, "thread_name", pid, d + 1), name);
-		ck_assert_int_le(labs(check_row(events, pid, d + 1) - plan_ns), 1);
+		ck_assert_str_eq(named(row, "thread_name", pid, d + 1), name);
+		ck_assert_int_le(labs(check_row(row, pid, d + 1) - plan_ns), 1);
 	}
 	links_measure(&r, &c->bench, &timed, INT32_MAX, c->arena);
 	ck_assert_int_gt(r.total.n, 0);
 	for (int32_t i = 0; i < r.total.n; i++) {
 		const struct link_load *load = &r.total.load[i];
 		const struct link *link = &machine->link[load->link];
-		long busy_ns = check_row(events, pid + 1, load->link + 1);
+		const json_t *row = row_of(rows, pid + 1, load->link + 1);
+		long busy_ns = check_row(row, pid + 1, load->link + 1);
 
-		ck_assert_str_eq(named(events, "thread_name", pid + 1, load->link + 1),
+		ck_assert_str_eq(named(row, "thread_name", pid + 1, load->link + 1),
 		                 link->name);
-		ck_assert_double_eq_tol(
-			row_bytes(events, pid + 1, load->link + 1, "bytes"),
-			load->bytes, 1e-9 * load->bytes);
+		ck_assert_double_eq_tol(row_bytes(row, pid + 1, load->link + 1, "bytes"),
+		                        load->bytes, 1e-9 * load->bytes);
 		ck_assert_int_le(busy_ns, plan_ns);
 		ck_assert_double_eq_tol((double)busy_ns,
 		                        load->bytes / link->bandwidth_Bps * 1e9, 300);
 	}
+	json_decref(rows);
 }
 
 START_TEST(rows_add_up)

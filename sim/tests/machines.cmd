@@ -10,9 +10,9 @@ try() {
 }
 A="--array f32[72,96] --from P('x') --to P() --mesh"
 try simulate $A x=4 --platform torus:4 --set link.bandwidth=100GBps --set link.latency=1us
-try simulate $A x=36 --platform torus:6x6x6 --set wrap=111 --clock fluid,simgrid
-try simulate $A x=36 --platform tpu-v5p:6x6x6
-try simulate $A x=36 --platform tpu-v5p:6x6x6 --set wrap=111
+try simulate $A x=36 --devices 0-35 --platform torus:6x6x6 --set wrap=111 --clock fluid,simgrid
+try simulate $A x=36 --devices 0-35 --platform tpu-v5p:6x6x6
+try simulate $A x=36 --devices 0-35 --platform tpu-v5p:6x6x6 --set wrap=111
 try perf all-reduce --platform cluster:nodes=64,gpus=4,nics=2 -b 1M -e 1M
 try perf all-reduce --platform cluster:nodes=2,gpus=4,inside=pcie,pcie.bandwidth=256Gb/s -b 1M -e 1M
 try perf all-reduce --platform cluster:nodes=8,gpus=1 --set nic.bandwidth=400 -b 1M -e 1M

@@ -10,4 +10,4 @@ scenarios:
      vocabulary: any}
 END
 shardsim sweep suite.yaml --platform dgx-a100:2 --planner direct --out rows
-shardsim report rows --rows | tr -d '\r' | cut -d, -f 1-15,34
+shardsim report rows --rows | tr -d '\r' | cut -d, -f 1-15,35

@@ -37,8 +37,8 @@ echo; echo "== task 2 gets lost"
 masked $submit
 cat asked
 
-echo; echo "== once more: that one is missing; a row failed, and one is cut off"
-sed -i '2s/"status": *"ok"/"status": "failed"/' rows/shard-4-of-5.jsonl
+echo; echo "== once more: that one is missing, another too, and a row of a third"
+rm rows/shard-4-of-5.jsonl
 sed -i '$d' rows/shard-0-of-5.jsonl
 masked $submit
 cat asked
@@ -62,6 +62,10 @@ printf '#!/bin/sh\necho "sbatch: error: no partition" >&2; exit 1\n' >bin/sbatch
 masked $submit
 printf '#!/bin/sh\necho hello >&2\n' >bin/sbatch
 masked $submit
+for said in 'Submitted batch job 17' 17x 0; do
+	printf '#!/bin/sh\necho "%s"\n' "$said" >bin/sbatch
+	masked $submit
+done
 
 echo; echo "== a shard of another plan, of other shards"
 sed 's/"plan": *"0/"plan":"1/; t; s/"plan": *"./"plan":"0/' rows/shard-1-of-5.jsonl >rows/shard-2-of-5.jsonl
@@ -73,6 +77,7 @@ rm rows/shard-2-of-5.jsonl
 echo; echo "== misuse"
 masked $submit --throttle 0
 masked shardsim sweep submit --slurm rows/plan.jsonl --shards x
+masked shardsim sweep submit --slurm rows/plan.jsonl --shards 1000000
 masked shardsim sweep submit rows/plan.jsonl
 masked $submit --out nowhere/there
 

@@ -2,6 +2,7 @@
 
 #include "base/list.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { CSV_COLUMNS_MAX = 256 };
@@ -185,19 +186,52 @@ struct where csv_where_field(const struct csv *t, int64_t row, int column)
 	return (struct where){.file = t->path, .line = at->line, .col = at->col};
 }
 
+/* Returns whether the text is a number such as -1.5e-06, which needs no neutralising. */
+static bool is_number(const char *text)
+{
+	char *end;
+
+	strtod(text, &end);
+	return end != text && !*end && !text[strspn(text, "+-.0123456789eE")];
+}
+
+/*
+ * Returns how many bytes at `s` are a control that turns the direction of the text behind
+ * it (Unicode 6.3, UAX #9: U+202A to U+202E, U+2066 to U+2069), 0 if none. It can make a cell
+ * look like another one.
+ */
+static int direction_control(const char *s)
+{
+	const unsigned char *u = (const unsigned char *)s;
+
+	if (u[0] != 0xe2 || (u[1] != 0x80 && u[1] != 0x81))
+		return 0;
+	return u[1] == 0x80 ? (u[2] >= 0xaa && u[2] <= 0xae) * 3
+	                    : (u[2] >= 0xa6 && u[2] <= 0xa9) * 3;
+}
+
 void csv_put(FILE *out, const char *text, bool first)
 {
+	bool quoted = strpbrk(text, "\",\r\n") != NULL;
+
 	if (!first)
 		fputc(',', out);
-	if (!strpbrk(text, "\",\r\n")) {
-		fputs(text, out);
-		return;
-	}
-	fputc('"', out);
-	for (; *text; text++) {
+	if (quoted)
+		fputc('"', out);
+	if (*text && strchr("=+-@\t\r", *text) && !is_number(text))
+		fputc('\'', out);
+	while (*text) {
+		int n = direction_control(text);
+
+		if (n) {
+			fputs("\xef\xbf\xbd", out);
+			text += n;
+			continue;
+		}
 		if (*text == '"')
 			fputc('"', out);
-		fputc(*text, out);
+		fputc(*text++, out);
 	}
-	fputc('"', out);
+	if (quoted)
+		fputc('"', out);
 }

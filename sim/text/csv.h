@@ -46,7 +46,12 @@ struct where csv_where(const struct csv *t, int64_t row);
 /* Returns where a field starts, behind its quote; the record where the column is -1. */
 struct where csv_where_field(const struct csv *t, int64_t row, int column);
 
-/* Writes one field, quoted where RFC 4180 wants it, behind a comma unless it is `first`. */
+/*
+ * Writes one field, quoted where RFC 4180 wants it, behind a comma unless it is `first`. A
+ * text that a spreadsheet would run as a formula, as it begins with =, +, -, @, a tab or a
+ * carriage return, gets an apostrophe in front, unless it is a number; controls of the
+ * direction of text become U+FFFD.
+ */
 void csv_put(FILE *out, const char *text, bool first);
 
 #endif

@@ -17,13 +17,13 @@
  * double quotes run what stands in backticks, so all but harmless bytes are octal escapes.
  * Control characters become spaces.
  */
-void gnuplot_string(FILE *out, const char *s)
+void gnuplot_part(FILE *out, const char *s, size_t n)
 {
 	bool escaped = false;
 
 	fputc('"', out);
-	for (; *s; s++) {
-		unsigned char c = (unsigned char)*s;
+	for (size_t i = 0; i < n; i++) {
+		unsigned char c = (unsigned char)s[i];
 
 		/* A digit behind an escape would be taken for one of its own. */
 		escaped = isdigit(c) ? escaped : !isalpha(c) && !strchr(" .,:-", c);
@@ -35,37 +35,9 @@ void gnuplot_string(FILE *out, const char *s)
 	fputc('"', out);
 }
 
-/* gnuplot repeats its own colours after eight curves; planners are more. */
-static const char *const colours[] = {"#d62728", "#1f77b4", "#2ca02c", "#ff7f0e",
-                                      "#9467bd", "#8c564b", "#e377c2", "#000000",
-                                      "#bcbd22", "#17becf", "#7f7f7f", "#00429d"};
-
-const char *gnuplot_colour(size_t i)
+void gnuplot_string(FILE *out, const char *s)
 {
-	return colours[i % (sizeof(colours) / sizeof(colours[0]))];
-}
-
-void gnuplot_panels(FILE *out, const char *terminal, const char *title, size_t panels,
-                    size_t columns)
-{
-	size_t rows;
-
-	columns = panels < columns ? panels : columns;
-	rows = (panels + columns - 1) / columns;
-	fprintf(out, "set encoding utf8\nset terminal %s size ", terminal);
-	if (strcmp(terminal, "svg") == 0)
-		fprintf(out, "%zu,%zu font 'sans,12' background rgb 'white'\n",
-		        480 * columns, 300 * rows + 40);
-	else
-		fprintf(out, "%zucm,%zucm font 'sans,10'\n", 12 * columns, 8 * rows + 1);
-	fprintf(out, "set multiplot layout %zu,%zu title ", rows, columns);
-	gnuplot_string(out, title);
-	fputs(" noenhanced\n", out);
-}
-
-void gnuplot_end(FILE *out)
-{
-	fprintf(out, "unset multiplot\nset output\n");
+	gnuplot_part(out, s, strlen(s));
 }
 
 /* Returns the commands as a file without a name, at its start; -1 with errno. */

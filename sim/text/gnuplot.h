@@ -16,18 +16,8 @@ enum status gnuplot_check(const char *path, struct error *e);
 enum status gnuplot_draw(const char *path, gnuplot_fn *write, const void *self,
                          struct error *e);
 
-/*
- * For the writer: sets the terminal and a title over `panels` plots in at most so many
- * columns, and ends them all.
- */
-void gnuplot_panels(FILE *out, const char *terminal, const char *title, size_t panels,
-                    size_t columns);
-void gnuplot_end(FILE *out);
-
-/* Writes any text as gnuplot's string. */
+/* Writes any text, or its first n bytes, as gnuplot's string. */
 void gnuplot_string(FILE *out, const char *s);
-
-/* Returns a colour for curve i, "#d62728"; there are twelve. */
-const char *gnuplot_colour(size_t i);
+void gnuplot_part(FILE *out, const char *s, size_t n);
 
 #endif

@@ -39,6 +39,8 @@ static int width(const char *text)
 
 static void md_heading(const struct pen *p, int level, const char *text)
 {
+	if (p->choice)
+		return;
 	fprintf(p->out, "%.*s %s\n\n", level, "######", md_escape(p->arena, text, CELL));
 }
 
@@ -47,6 +49,8 @@ static void md_paragraph(const struct pen *p, const char *text)
 {
 	size_t column = 0;
 
+	if (p->choice)
+		return;
 	text = md_escape(p->arena, text, "\\`");
 	while (*text) {
 		size_t word = strcspn(text, " ");
@@ -90,6 +94,8 @@ static void md_table(const struct pen *p, const struct pen_table *t)
 	const char **cell =
 		arena_alloc(p->arena, t->rows * t->columns, sizeof(const char *));
 
+	if (!pen_takes(p, t))
+		return;
 	for (size_t c = 0; c < t->columns; c++)
 		columns[c] = width(t->head[c]) < 3 ? 3 : width(t->head[c]);
 	for (size_t i = 0; i < t->rows * t->columns; i++) {
@@ -114,104 +120,50 @@ static void md_table(const struct pen *p, const struct pen_table *t)
 	fputs("\n\n", p->out);
 }
 
-/* Escapes TeX's own characters, and those that the usual text fonts lack. */
-static const char *tex_escape(struct arena *a, const char *text)
+const char *pen_label(struct arena *a, const struct pen_table *t)
 {
-	static const char *const special[256] = {
-		['\\'] = "\\textbackslash{}",
-		['~'] = "\\textasciitilde{}",
-		['^'] = "\\textasciicircum{}",
-		['<'] = "\\textless{}",
-		['>'] = "\\textgreater{}",
-		['|'] = "\\textbar{}",
-		['&'] = "\\&",
-		['%'] = "\\%",
-		['$'] = "\\$",
-		['#'] = "\\#",
-		['_'] = "\\_",
-		['{'] = "\\{",
-		['}'] = "\\}",
-		['"'] = "''",
-	};
 	struct text out = {0};
+	bool gap = t->place != NULL;
 
-	for (; *text; text++) {
-		const char *as = special[(unsigned char)*text];
-
-		if (as)
-			text_printf(&out, "%s", as);
-		else
-			text_append(&out, (unsigned char)*text < ' ' ? " " : text, 1);
-		/* Two hyphens in a row would become a dash. */
-		if (text[0] == '-' && text[1] == '-')
-			text_printf(&out, "{}");
+	text_printf(&out, "%s", t->name);
+	for (const char *p = t->place ? t->place : ""; *p; p++) {
+		if (isalnum((unsigned char)*p))
+			text_printf(&out, "%s%c", gap ? "-" : "",
+			            tolower((unsigned char)*p));
+		gap = !isalnum((unsigned char)*p);
 	}
 	return text_take(&out, a);
 }
 
-static void tex_heading(const struct pen *p, int level, const char *text)
+/* Notes the name of a table that passes by. */
+static void see_name(struct pen_choice *c, struct arena *a, const char *name)
 {
-	(void)level; /* tables float: their captions say what the headings do */
-	fprintf(p->out, "%% %s\n", md_escape(p->arena, text, CELL));
+	for (int64_t i = 0; i < c->seen.n; i++)
+		if (strcmp(c->seen.at[i], name) == 0)
+			return;
+	*list_add(&c->seen, a) = name;
 }
 
-static void tex_paragraph(const struct pen *p, const char *text)
+bool pen_takes(const struct pen *p, const struct pen_table *t)
 {
-	fprintf(p->out, "\\noindent %s\\par\n\n", tex_escape(p->arena, text));
-}
+	struct pen_choice *c = p->choice;
 
-static void tex_row(const struct pen *p, const char *const *cell, size_t columns)
-{
-	for (size_t c = 0; c < columns; c++)
-		fprintf(p->out, "%s%s", c ? " & " : "", tex_escape(p->arena, cell[c]));
-	fputs(" \\\\\n", p->out);
-}
-
-/* Writes rows [first, end) of a table as one that floats. */
-static void tex_float(const struct pen *p, const struct pen_table *t, size_t first,
-                      size_t end)
-{
-	fprintf(p->out, "\\begin{table}\n\\centering\\footnotesize\n\\caption{%s%s}\n",
-	        tex_escape(p->arena, t->caption), first ? " (continued)" : "");
-	fputs("\\setlength{\\tabcolsep}{3pt}\n\\begin{tabular}{@{}", p->out);
-	for (size_t c = 0; c < t->columns; c++)
-		fprintf(p->out, t->align[c] == 'p' ? "p{0.4\\linewidth}" : "%c",
-		        t->align[c]);
-	fputs("@{}}\n\\toprule\n", p->out);
-	tex_row(p, t->head, t->columns);
-	fputs("\\midrule\n", p->out);
-	for (; first < end; first++)
-		tex_row(p, t->cell + first * t->columns, t->columns);
-	fputs("\\bottomrule\n\\end{tabular}\n\\end{table}\n\n", p->out);
-}
-
-/*
- * Writes a table in parts. TeX gives up when too many tables wait for a page, as they do behind one that is higher
- * than a page, and where there is little text between them.
- */
-static void tex_table(const struct pen *p, const struct pen_table *t)
-{
-	enum { ROWS = 45, WAITING = 8 };
-	size_t first = 0;
-
-	do {
-		size_t end = t->rows - first > ROWS ? first + ROWS : t->rows;
-
-		tex_float(p, t, first, end);
-		if (++*p->floats % WAITING == 0)
-			fputs("\\clearpage\n\n", p->out);
-		first = end;
-	} while (first < t->rows);
+	if (!c)
+		return true;
+	if (!t->name)
+		return false;
+	see_name(c, p->arena, t->name);
+	if (strcmp(c->name, t->name) != 0 && strcmp(c->name, pen_label(p->arena, t)) != 0)
+		return false;
+	c->taken++;
+	return true;
 }
 
 struct pen pen_md(FILE *out, struct arena *a)
 {
-	return (struct pen){out, a, NULL, md_heading, md_paragraph, md_table};
-}
-
-struct pen pen_tex(FILE *out, struct arena *a)
-{
-	return (struct pen){
-		out,           a,        arena_alloc(a, 1, sizeof(size_t)), tex_heading,
-		tex_paragraph, tex_table};
+	return (struct pen){.out = out,
+	                    .arena = a,
+	                    .heading = md_heading,
+	                    .paragraph = md_paragraph,
+	                    .table = md_table};
 }

@@ -132,6 +132,16 @@ enum status family_prior(struct figure_prior *out, struct arena *a, const char *
 	                 "family %s has no figure '%s' above 0 to fit", family, figure);
 }
 
+enum status family_peak(double *out, struct arena *a, const char *family,
+                        const char *figure, struct error *e)
+{
+	*out = 0;
+	for (size_t i = 0; i < sizeof(links) / sizeof(*links); i++)
+		if (!strcmp(figure, links[i].figure))
+			return family_figure(out, a, family, links[i].peak, e);
+	return OK;
+}
+
 /* Prints a value with its unit and four digits, which are more than the fit knows. */
 static void value_print(struct text *out, const char *figure, double x)
 {
@@ -145,6 +155,14 @@ static void value_print(struct text *out, const char *figure, double x)
 		text_printf(out, "%.4gGB/s", x * 1e-9);
 	else
 		text_printf(out, "%.4g", x);
+}
+
+void family_fit_settings(struct text *out, const struct family_fit *f)
+{
+	for (int i = 0; i < f->nfigures; i++) {
+		text_printf(out, "%s%s=", i ? "," : "", f->figure[i].figure);
+		value_print(out, f->figure[i].figure, f->figure[i].value);
+	}
 }
 
 static void figure_line(struct text *out, const struct family_fit *f, int i,

@@ -17,6 +17,9 @@ static const double FIT_SCALE = 0.2;
  */
 static const double PRIOR_WEIGHT = 1;
 
+/* The same where one machine's own log is fitted, and the factor of its bandwidths. */
+static const double LOG_PRIOR_WEIGHT = 0.1, LOG_BANDWIDTH_FACTOR = 1.5;
+
 struct fitting {
 	struct validation *v;
 	const struct prediction *row; /* the rows of the validation */
@@ -26,6 +29,7 @@ struct fitting {
 	struct figure_use *use[FIT_FIGURES_MAX];
 	struct figure_prior prior[FIT_FIGURES_MAX];
 	const char *without; /* a set that is left out, or NULL */
+	bool log;            /* of one machine, whose own constants are wanted */
 };
 
 static bool counts(const struct fitting *f, int64_t row)
@@ -50,6 +54,7 @@ static double prior_deviation(const struct figure_prior *p, double x)
 static bool residuals(void *self, const double *x, double *residual)
 {
 	const struct fitting *f = self;
+	double weight = f->log ? LOG_PRIOR_WEIGHT : PRIOR_WEIGHT;
 	size_t n = 0;
 
 	set_all(f, x);
@@ -64,8 +69,8 @@ static bool residuals(void *self, const double *x, double *residual)
 		residual[n++] = log(p->time_s / p->row->time_s);
 	}
 	for (int i = 0; i < f->nfigures; i++)
-		residual[n++] = sqrt(PRIOR_WEIGHT) * FIT_SCALE *
-		                prior_deviation(&f->prior[i], x[i]);
+		residual[n++] =
+			sqrt(weight) * FIT_SCALE * prior_deviation(&f->prior[i], x[i]);
 	return true;
 }
 
@@ -174,7 +179,7 @@ static void times(double *time_s, const struct fitting *f)
 
 /*
  * Returns whether a tenth more of the figure changes some row's time by a
- * five-hundredth.
+ * five-hundredth, or in a log by a hundredth.
  */
 static bool matters(struct fitting *f, int figure, const double *start_s,
                     struct arena *a)
@@ -186,7 +191,7 @@ static bool matters(struct fitting *f, int figure, const double *start_s,
 	times(time_s, f);
 	validation_set(f->v, f->use[figure], f->prior[figure].value);
 	for (size_t i = 0; i < f->n; i++)
-		found |= fabs(log(time_s[i] / start_s[i])) > 0.002;
+		found |= fabs(log(time_s[i] / start_s[i])) > (f->log ? 0.01 : 0.002);
 	return found;
 }
 
@@ -232,6 +237,9 @@ static enum status figures_open(struct fitting *f, struct family_fit *out,
 		g->figure = figures[f->nfigures];
 		if (family_prior(prior, a, out->family, g->figure, e) != OK)
 			return e->code;
+		if (f->log && strstr(g->figure, ".bandwidth"))
+			*prior = (struct figure_prior){prior->value,
+			                               LOG_BANDWIDTH_FACTOR, 0};
 		g->start = prior->value;
 		if (validation_figure(&f->use[f->nfigures], f->v, out->family,
 		                      g->figure, g->start, e) != OK)
@@ -241,9 +249,10 @@ static enum status figures_open(struct fitting *f, struct family_fit *out,
 }
 
 enum status family_fit(struct family_fit *out, struct validation *v, struct arena *a,
-                       const char *family, const char *const *figures, struct error *e)
+                       const char *family, const char *const *figures, bool log,
+                       struct error *e)
 {
-	struct fitting f = {.v = v};
+	struct fitting f = {.v = v, .log = log};
 	double x[FIT_FIGURES_MAX], se[FIT_FIGURES_MAX];
 
 	*out = (struct family_fit){.family = family};

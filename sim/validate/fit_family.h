@@ -12,6 +12,7 @@ enum { FIT_FIGURES_MAX = 8 }; /* most free constants of a family */
 struct fitted {
 	const char *figure;      /* "launch_s", "nvlink.bandwidth", ... */
 	double start, value, se; /* se: the relative standard error, NaN if unknown */
+	double peak;             /* documented, of a bandwidth of a log; else 0 */
 };
 
 /* A set of timings that was left out of the fit and then predicted. */
@@ -50,6 +51,10 @@ struct figure_prior {
 enum status family_prior(struct figure_prior *out, struct arena *a, const char *family,
                          const char *figure, struct error *e);
 
+/* Stores the documented peak of a bandwidth, 0 where there is none. */
+enum status family_peak(double *out, struct arena *a, const char *family,
+                        const char *figure, struct error *e);
+
 /*
  * Returns whether a figure is open in families.yaml: it is not given, or its source
  * begins with "fitted". Documented bandwidths are better left alone. Figures of unknown
@@ -68,9 +73,17 @@ enum status family_figure(double *out, struct arena *a, const char *family,
  * except that figures on which no row depends keep them and are left out. The
  * validation's machines end with the fitted values. It is an E_INFEASIBLE if there are
  * no rows of the family, and an error if it lacks a figure.
+ *
+ * `log` says that the rows are of the one machine whose constants are wanted: priors
+ * then count little, since other machines of the family do not matter, and a figure is
+ * left out unless a row depends on it well.
  */
 enum status family_fit(struct family_fit *out, struct validation *v, struct arena *a,
-                       const char *family, const char *const *figures, struct error *e);
+                       const char *family, const char *const *figures, bool log,
+                       struct error *e);
+
+/* Appends "FIGURE=VALUE,..." of the fit, as it stands behind a shape in braces. */
+void family_fit_settings(struct text *out, const struct family_fit *f);
 
 /*
  * Appends the family's entry of families.yaml with the fitted figures in place. The

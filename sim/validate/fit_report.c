@@ -1,93 +1,10 @@
 #include "validate/fit_report.h"
 
-#include "collective/nccl.h"
 #include "stat/summary.h"
 #include "text/words.h"
 
 #include <math.h>
 #include <string.h>
-
-/* What the rows of a family show. */
-struct shown {
-	bool inside, across, gathers, sends, torus, process, single, graph;
-	int32_t fewest, most; /* nodes of those across */
-	const char *fabric;   /* nvlink, xgmi, ici */
-};
-
-static struct shown rows_show(const struct validation *v, const char *family)
-{
-	struct shown s = {.fabric = ""};
-	int64_t n;
-	const struct prediction *row = validation_rows(v, &n);
-
-	for (int64_t i = 0; i < n; i++) {
-		const struct prediction *p = &row[i];
-		const struct machine *m;
-		const struct groups *g;
-		const struct fabric *fabric;
-		bool across;
-
-		if (!p->family || strcmp(p->family, family) != 0)
-			continue;
-		m = validation_machine(v, i, &g);
-		fabric = &m->fabric[machine_fabric(m, g->ids[0], g->ids[g->size - 1])];
-		across = nccl_is_network(m, (int)(fabric - m->fabric));
-		s.torus = fabric->geometry == GEOMETRY_TORUS;
-		if (!across || s.torus)
-			s.fabric = fabric->name;
-		across = across && !s.torus;
-		s.inside = s.inside || !across;
-		s.across = s.across || across;
-		s.sends = s.sends ||
-		          (across && (!strcmp(p->row->collective, "all-to-all") ||
-		                      !strcmp(p->row->collective, "permute")));
-		s.gathers = s.gathers ||
-		            (across && (!strcmp(p->row->collective, "all-gather") ||
-		                        !strcmp(p->row->collective, "reduce-scatter")));
-		if (across && (!s.fewest || p->row->nodes < s.fewest))
-			s.fewest = p->row->nodes;
-		if (across && p->row->nodes > s.most)
-			s.most = p->row->nodes;
-		s.process = s.process || m->launch == LAUNCH_PROCESS;
-		s.single = s.single || m->launch == LAUNCH_SINGLE;
-		s.graph = s.graph || m->launch == LAUNCH_GRAPH;
-	}
-	return s;
-}
-
-const char **fit_constants(const struct validation *v, const char *family,
-                           struct arena *a)
-{
-	struct shown s = rows_show(v, family);
-	const char **out = arena_alloc(a, 12, sizeof(*out));
-	const char *inside = arena_printf(a, "%s.bandwidth", s.fabric);
-	bool steps = s.inside || s.gathers || s.torus;
-	const struct {
-		const char *figure;
-		bool fit;
-	} rule[] = {
-		{"launch_s", s.process && steps},
-		{"launch_each_s", s.single},
-		{"launch_graph_s", s.graph},
-		{"fill_s", s.inside && !s.torus},
-		{inside, (s.inside || s.torus) && family_open(family, inside, a)},
-		{"step", s.inside && !s.torus},
-		{"net_post_s", s.gathers && !s.inside},
-		{"nic.bandwidth", s.across && family_open(family, "nic.bandwidth", a)},
-		{"net_step", s.across},
-		{"net_fill_s", s.across},
-		{"net_growth", s.gathers && s.most >= 4 * s.fewest},
-		{"net_send_share", s.sends},
-		{"net_send_s", s.sends},
-	};
-	int n = 0;
-
-	for (size_t i = 0; i < sizeof(rule) / sizeof(*rule) && n < FIT_FIGURES_MAX; i++)
-		if (rule[i].fit)
-			out[n++] = rule[i].figure;
-	out[n] = NULL;
-	return out;
-}
 
 static const char *value_text(struct arena *a, const char *figure, double x)
 {
@@ -117,6 +34,9 @@ static void constants_table(const struct pen *pen, const struct family_fit *fit,
 			cell[1] = g->figure;
 			cell[2] = value_text(a, g->figure, g->start);
 			cell[3] = value_text(a, g->figure, g->value);
+			if (g->peak > 0)
+				cell[3] = arena_printf(a, "%s, %.3g of the peak",
+				                       cell[3], g->value / g->peak);
 			cell[4] = isnan(g->se) ? "-"
 			                       : arena_printf(a, "%.2g %%", 100 * g->se);
 		}
@@ -192,4 +112,44 @@ void fit_words(const struct pen *pen, const struct family_fit *fit, int n)
 	errors_table(pen, fit, n);
 	constants_table(pen, fit, n);
 	left_out_table(pen, fit, n);
+}
+
+/* --- of a log --------------------------------------------------------------------- */
+
+static void skipped_table(const struct pen *pen, const struct log_fit *fit)
+{
+	static const char *const head[] = {"constant", "why not"};
+	struct pen_table t = words_table(pen->arena, "Constants that were not fitted",
+	                                 "lp", head, FIT_CHOICES_MAX);
+
+	for (int i = 0; i < fit->nskipped; i++) {
+		const char **cell = words_row(&t);
+
+		cell[0] = fit->skipped[i].figure;
+		cell[1] = fit->skipped[i].why;
+	}
+	pen->heading(pen, 2, "Not fitted");
+	pen->paragraph(pen, "These keep the values of their family.");
+	pen->table(pen, &t);
+}
+
+void fit_log_words(const struct pen *pen, const struct log_fit *fit)
+{
+	const struct family_fit *f = &fit->fit;
+
+	pen->heading(pen, 1,
+	             arena_printf(pen->arena, "Constants of %s fitted to %zu %s",
+	                          fit->platform, f->n, fit->what));
+	errors_table(pen, f, 1);
+	if (f->nfigures)
+		constants_table(pen, f, 1);
+	if (fit->nskipped)
+		skipped_table(pen, fit);
+	if (f->nsets > 1)
+		left_out_table(pen, f, 1);
+	if (!f->nfigures)
+		return;
+	pen->heading(pen, 2, "To use them");
+	/* One word, which no line break can part. */
+	pen->paragraph(pen, arena_printf(pen->arena, "--platform='%s'", fit->fitted));
 }

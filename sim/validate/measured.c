@@ -4,25 +4,26 @@
 #include "base/scan.h"
 #include "perf/perf.h"
 #include "text/csv.h"
+#include "validate/nccl_log.h"
 
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Names of collectives here, in measurement files and of the programs of nccl-tests. */
+/* Names of collectives here and in measurement files. */
 static const struct {
-	const char *name, *file, *test;
+	const char *name, *file;
 } collectives[] = {
-	{"all-reduce", "all-reduce", "all_reduce"},
-	{"all-gather", "all-gather", "all_gather"},
-	{"reduce-scatter", "reduce-scatter", "reduce_scatter"},
-	{"all-to-all", "all-to-all", "alltoall"},
-	{"permute", "collective-permute", "sendrecv"},
-	{"permute", "p2p-copy", ""},
-	{"permute", "permute", ""},
-	{"broadcast", "broadcast", "broadcast"},
-	{"reduce", "reduce", "reduce_perf"},
+	{"all-reduce", "all-reduce"},
+	{"all-gather", "all-gather"},
+	{"reduce-scatter", "reduce-scatter"},
+	{"all-to-all", "all-to-all"},
+	{"permute", "collective-permute"},
+	{"permute", "p2p-copy"},
+	{"permute", "permute"},
+	{"broadcast", "broadcast"},
+	{"reduce", "reduce"},
 };
 
 enum { COLLECTIVES = (int)(sizeof(collectives) / sizeof(*collectives)) };
@@ -104,6 +105,7 @@ static enum status row_read(struct measured *m, const struct csv *t, int64_t row
 	                       .system = field[SYSTEM],
 	                       .quality = field[QUALITY],
 	                       .source = field[SOURCE],
+	                       .launch = "",
 	                       .in_place = !strcmp(field[IN_PLACE], "True"),
 	                       .at = csv_where(t, row)};
 	if (kind_read(m, field[COLLECTIVE], e) != OK ||
@@ -147,125 +149,6 @@ static enum status csv_rows(struct measured_table *out, struct arena *a,
 	return OK;
 }
 
-enum { WORDS_MAX = 16 };
-
-/* Finds the words of a line behind a prefix such as "[1,0]<stdout>:". */
-static int words_of(const char **word, size_t *length, const char *line, size_t n)
-{
-	const char *end = line + n, *mark = memmem(line, n, "<stdout>:", 9);
-	int words = 0;
-
-	if (mark)
-		line = mark + 9;
-	while (words < WORDS_MAX) {
-		while (line < end && isspace((unsigned char)*line))
-			line++;
-		if (line == end)
-			break;
-		word[words] = line;
-		while (line < end && !isspace((unsigned char)*line))
-			line++;
-		length[words] = (size_t)(line - word[words]);
-		words++;
-	}
-	return words;
-}
-
-/* Returns the number that a word is as a whole, else -1. */
-static double word_number(const char *word, size_t n)
-{
-	char *end;
-	double x;
-
-	if (!isdigit((unsigned char)*word))
-		return -1;
-	x = strtod(word, &end);
-	return end == word + n && isfinite(x) ? x : -1;
-}
-
-/*
- * Returns the index of the first time. Behind size, count and type come redop (a word)
- * and root (a number), if they are printed at all. There are three or four times and
- * bandwidths, once or twice, so one number more in front of them is the root.
- */
-static int times_start(const char *const *word, const size_t *length, int words)
-{
-	int start = words > 3 && word_number(word[3], length[3]) < 0 ? 4 : 3;
-
-	return words - start == 7 || words - start == 9 || words - start == 5 ? start + 1
-	                                                                      : start;
-}
-
-static const char *test_collective(const char *line, size_t n)
-{
-	static const char starting[] = "Collective test starting:";
-	const char *name = memmem(line, n, starting, sizeof(starting) - 1);
-
-	for (int i = 0; name && i < COLLECTIVES; i++)
-		if (*collectives[i].test &&
-		    memmem(name, (size_t)(line + n - name), collectives[i].test,
-		           strlen(collectives[i].test)))
-			return collectives[i].name;
-	return NULL;
-}
-
-/* Adds the rows of a line, out of place and in place, of three or four numbers each. */
-static void line_rows(struct measured_table *out, const struct measured *like,
-                      const char *const *word, const size_t *length, int words)
-{
-	int at = times_start(word, length, words), each = (words - at) / 2;
-	double bytes = word_number(word[0], length[0]);
-
-	if (words < 6 || bytes <= 0 || bytes != floor(bytes) || bytes > 1e18)
-		return;
-	if (each != 3 && each != 4)
-		each = words - at;
-	if (each != 3 && each != 4)
-		return;
-	for (int i = 0; i < 2 && at + (i + 1) * each <= words; i++) {
-		double us = word_number(word[at + i * each], length[at + i * each]);
-		double GBps =
-			word_number(word[at + i * each + 2], length[at + i * each + 2]);
-
-		if (us < 0)
-			continue;
-		out->row[out->n] = *like;
-		out->row[out->n].bytes = (int64_t)bytes;
-		out->row[out->n].time_s = us * 1e-6;
-		out->row[out->n].busbw_Bps = GBps < 0 ? NAN : GBps * 1e9;
-		out->row[out->n++].in_place = i == 1;
-	}
-}
-
-static void nccl_rows(struct measured_table *out, struct arena *a, const char *path,
-                      const char *text)
-{
-	struct measured like = {.set = "",
-	                        .system = "",
-	                        .collective = "",
-	                        .quality = "ok",
-	                        .source = path,
-	                        .at = {.file = path, .col = 1}};
-	int64_t lines = 1;
-
-	for (const char *p = text; *p; p++)
-		lines += *p == '\n';
-	out->row = arena_alloc(a, 2 * (size_t)lines, sizeof(*out->row));
-	while (*text) {
-		const char *word[WORDS_MAX];
-		size_t length[WORDS_MAX], n = strcspn(text, "\n");
-		const char *kind = test_collective(text, n);
-		int words = words_of(word, length, text, n);
-
-		like.at.line++;
-		if (kind)
-			like.collective = kind;
-		if (words && *word[0] != '#')
-			line_rows(out, &like, word, length, words);
-		text += n + (text[n] == '\n');
-	}
-}
-
 enum status measured_read(struct measured_table *out, struct arena *a, const char *path,
                           struct error *e)
 {
@@ -291,7 +174,9 @@ enum status measured_read(struct measured_table *out, struct arena *a, const cha
 		    csv_rows(out, a, &table, e) != OK)
 			return e->code;
 	} else {
-		nccl_rows(out, a, name, text);
+		out->log = true;
+		if (nccl_log_read(out, a, name, text, e) != OK)
+			return e->code;
 	}
 	if (!out->n)
 		error_set(e, E_SYNTAX, (struct where){.file = name},
@@ -327,6 +212,7 @@ enum status measured_read_all(struct measured_table *out, struct arena *a,
 		memcpy(out->row + out->n, file[i].row,
 		       (size_t)file[i].n * sizeof(*out->row));
 		out->n += file[i].n;
+		out->log = out->log || file[i].log;
 	}
 	return OK;
 }

@@ -8,10 +8,7 @@
  * A blank is a figure that was not printed; where only the bus bandwidth was, the time
  * follows from it.
  *
- * nccl-tests: lines "size count type redop root time algbw busbw #wrong time algbw busbw
- * #wrong" (out of place, in place), also without #wrong, redop or root; a prefix such as
- * "[1,0]<stdout>:" is dropped, other lines are not rows. The collective is in a line
- * "# Collective test starting: all_reduce_perf" or unknown.
+ * The output of nccl-tests and its like: nccl_log.h.
  */
 #ifndef SHARDSIM_SIM_VALIDATE_MEASURED_H
 #define SHARDSIM_SIM_VALIDATE_MEASURED_H
@@ -23,9 +20,10 @@
 #include <stdint.h>
 
 struct measured {
-	const char *set, *system; /* "" from nccl-tests */
+	const char *set, *system; /* "" from a log */
 	const char *collective;   /* "all-reduce", "permute", ...; "" unknown */
 	const char *quality, *source;
+	const char *launch;     /* of a log: "single" or "graph", else "" */
 	int32_t nodes, devices; /* 0 if unknown */
 	int64_t bytes;          /* -1 if not printed */
 	double time_s;          /* NaN if not printed, and not known from busbw */
@@ -36,6 +34,7 @@ struct measured {
 };
 
 struct measured_table {
+	bool log; /* of nccl-tests */
 	int64_t n;
 	struct measured *row;
 };

@@ -7,7 +7,8 @@
 /*
  * Writes the plot `path`, which ends in .svg or .pdf. It shows microseconds over bytes,
  * both logarithmic, of every system with at least 4 rows of different sizes that were
- * run, with a curve per collective and number of devices. It is an E_SYNTAX if the
+ * run, with a line per collective and number of devices; each collective looks the same
+ * in all panels. It is an E_SYNTAX if the
  * ending is another one, an E_RANGE if there is no such system, and an E_IO if gnuplot
  * or the file fails.
  */

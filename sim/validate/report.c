@@ -209,6 +209,38 @@ static void classes_table(const struct pen *pen, const struct validation *v)
 	pen->table(pen, &t);
 }
 
+/* --- sizes of a log --------------------------------------------------------------- */
+
+static void sizes_table(const struct pen *pen, const struct validation *v)
+{
+	static const char *const head[] = {"collective", "bytes", "measured",
+	                                   "simulated",  "error", "algorithm",
+	                                   "protocol"};
+	struct arena *a = pen->arena;
+	int64_t n;
+	const struct prediction *row = validation_rows(v, &n);
+	struct pen_table t = words_table(a, "Simulated beside measured times",
+	                                 "lrrrrll", head, (size_t)n);
+
+	for (int64_t i = 0; i < n; i++) {
+		const struct prediction *p = &row[i];
+		const char **cell;
+
+		if (isnan(p->time_s))
+			continue;
+		cell = words_row(&t);
+		cell[0] = p->row->collective;
+		cell[1] = arena_printf(a, "%lld", (long long)p->row->bytes);
+		cell[2] = words_time(a, p->row->time_s);
+		cell[3] = words_time(a, p->time_s);
+		cell[4] = factor(a, prediction_error(p));
+		cell[5] = p->algorithm;
+		cell[6] = p->protocol ? p->protocol : "-";
+	}
+	pen->heading(pen, 2, "Sizes");
+	pen->table(pen, &t);
+}
+
 /* --- what is missing -------------------------------------------------------------- */
 
 static bool has_note(const struct prediction *p)
@@ -290,16 +322,18 @@ void validate_words(const struct pen *pen, const struct validation *v)
 	for (int64_t i = 0; i < n; i++)
 		run += !isnan(row[i].time_s);
 	pen->heading(pen, 1, "Simulated against measured");
-	pen->paragraph(
-		pen, arena_printf(pen->arena,
-	                          "%lld published timings, %lld of them run by the "
-	                          "clock model and compared, %lld left out. An "
-	                          "error is a factor, exp |log(simulated / "
-	                          "measured)|: 1.1 is 10 %% too much or as much "
-	                          "too little. Means are geometric.",
-	                          (long long)n, (long long)run, (long long)(n - run)));
+	pen->paragraph(pen, arena_printf(pen->arena,
+	                                 "%lld %s, %lld of them run by the "
+	                                 "clock model and compared, %lld left out. An "
+	                                 "error is a factor, exp |log(simulated / "
+	                                 "measured)|: 1.1 is 10 %% too much or as much "
+	                                 "too little. Means are geometric.",
+	                                 (long long)n, validation_what(v),
+	                                 (long long)run, (long long)(n - run)));
 	systems_table(pen, v);
 	classes_table(pen, v);
+	if (validation_of_one(v))
+		sizes_table(pen, v);
 	notes_table(pen, v);
 	left_out_table(pen, v);
 }

@@ -19,6 +19,8 @@ struct site {
 
 struct validation {
 	struct arena *arena;
+	const char *what; /* the rows are, "published timings" */
+	bool of_one;      /* machine, which the user named */
 	int64_t n;
 	struct prediction *row;
 	int *site_of;      /* [n], -1 without one */

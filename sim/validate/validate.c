@@ -125,8 +125,12 @@ static enum status row_open(struct validation *v, int64_t i,
 		p->left_out = p->entry->unmapped;
 	else if (!*row->collective || row->bytes < 0)
 		p->left_out = "its size or collective was not printed";
-	else if (isnan(row->time_s) || row->time_s == 0)
+	else if (row->devices < 1)
+		p->left_out = "its number of devices was not printed";
+	else if (isnan(row->time_s))
 		p->left_out = "its time was not printed";
+	else if (row->time_s == 0)
+		p->left_out = "its time is 0";
 	else if (*row->quality && strcmp(row->quality, "ok") != 0)
 		p->left_out = arena_printf(v->arena, "its quality is %s, not ok",
 		                           row->quality);
@@ -151,7 +155,7 @@ enum status validation_open(struct validation **out, struct arena *a,
 	struct validation *v = arena_alloc(a, 1, sizeof(*v));
 	size_t n = (size_t)rows->n;
 
-	*v = (struct validation){.arena = a, .n = rows->n};
+	*v = (struct validation){.arena = a, .what = "published timings", .n = rows->n};
 	v->row = arena_alloc(a, n, sizeof(*v->row));
 	v->site_of = arena_alloc(a, n, sizeof(*v->site_of));
 	v->perf = arena_alloc(a, n, sizeof(*v->perf));
@@ -200,8 +204,13 @@ enum status validation_load(struct validation **out, struct arena *a,
 	struct mapping *map = arena_alloc(a, 1, sizeof(*map));
 
 	*out = NULL;
-	if (measured_read_all(rows, a, file, nfiles, e) != OK ||
-	    (mapping ? mapping_read(map, a, mapping, e)
+	if (measured_read_all(rows, a, file, nfiles, e) != OK)
+		return e->code;
+	if (!mapping && rows->log && access(mapping_beside(a, file[0]), F_OK) != 0)
+		return error_set(e, E_TYPE, (struct where){.file = file[0]},
+		                 "is a log of nccl-tests, expected --platform, the "
+		                 "machine it was taken on, such as dgx-h100:2");
+	if ((mapping ? mapping_read(map, a, mapping, e)
 	             : mappings_read(map, a, file, nfiles, e)) != OK)
 		return e->code;
 	return validation_open(out, a, rows, map, e);
@@ -217,6 +226,16 @@ const struct prediction *validation_rows(const struct validation *v, int64_t *n)
 {
 	*n = v->n;
 	return v->row;
+}
+
+const char *validation_what(const struct validation *v)
+{
+	return v->what;
+}
+
+bool validation_of_one(const struct validation *v)
+{
+	return v->of_one;
 }
 
 const struct machine *validation_machine(const struct validation *v, int64_t row,

@@ -45,6 +45,13 @@ enum status validation_load(struct validation **out, struct arena *a,
 const struct prediction *validation_rows(const struct validation *v, int64_t *n);
 
 /*
+ * Returns what the rows are called, "published timings" or "timings in place"; and whether
+ * all are of one machine, by machine_log_open().
+ */
+const char *validation_what(const struct validation *v);
+bool validation_of_one(const struct validation *v);
+
+/*
  * Returns the machine that a row is mapped to, and stores the groups that it runs on;
  * the row must have a platform.
  */

@@ -1,0 +1,124 @@
+/* Exchanges as plain sends: each peer costs what it costs in an all-to-all. */
+#include "nccl_help.h"
+#include "planner/planner.h"
+#include "tests/tests.h"
+
+#include <check.h>
+
+#include <math.h>
+
+#define COUNT(a) ((int)(sizeof(a) / sizeof((a)[0])))
+
+static const struct {
+	int32_t nodes, gpus;
+} shapes[] = {{1, 3}, {1, 8}, {2, 3}, {2, 8}, {3, 5}, {5, 1}, {4, 2}};
+
+/* Lowers the one exchange of direct's plan over all devices of the machine. */
+static struct lowered exchanged(const struct machine *m, const char *to_mesh,
+                                const char *to)
+{
+	struct problem_text text = {
+		.mesh = arena_printf(arena, "x=%d", (int)m->ndevices),
+		.to_mesh = to_mesh,
+		.array = arena_printf(arena, "u8[%d,%d]", (int)m->ndevices,
+	                              (int)m->ndevices),
+		.from = "P('x', None)",
+		.to = to};
+	struct text why = {0};
+	struct problem p;
+	struct plan *plan;
+	struct lowered l;
+	struct error e = {0};
+
+	ck_assert_msg(problem_make(&p, arena, &text, &e) == OK, "%s", e.text);
+	ck_assert_int_eq(planner_run(planner_find("direct", 6), &plan, &p,
+	                             &prices_bytes, arena, &why),
+	                 ANSWER_PLAN);
+	ck_assert_int_eq(plan->nsteps, 1);
+	ck_assert_int_eq(plan->step[0].op, OP_EXCHANGE);
+	ck_assert_msg(lower_step(&l, arena, m, NULL, plan, 0, &why), "%s", why.s);
+	ck_assert_int_eq(l.schedule.ntasks, 1);
+	text_free(&why);
+	return l;
+}
+
+/*
+ * Seconds before the first byte of an exchange over m nodes of g, with no fill: each device
+ * has g - 1 peers inside, and g (m - 1) across.
+ */
+static double peers_s(int32_t m, int32_t g)
+{
+	return (g - 1) * SEND_S + g * (m - 1) * NET_SEND_S;
+}
+
+static struct machine *without_fill(int32_t nodes, int32_t gpus)
+{
+	struct machine *m = tuned(nodes, gpus, 90);
+
+	m->tuning.value[TUNING_FILL_S] = 0;
+	return m;
+}
+
+static void check_start(const struct lowered *l, int32_t m, int32_t g)
+{
+	double route_s = 2 * (m > 1 ? nic.latency_s : nvlink.latency_s);
+
+	ck_assert_double_eq_tol(l->schedule.task[0].delay_s,
+	                        fmax(0, peers_s(m, g) - route_s), 1e-12);
+}
+
+/* Every device sends a part to every other one, as in an all-to-all of the group. */
+START_TEST(as_an_all_to_all)
+{
+	int32_t m = shapes[_i].nodes, g = shapes[_i].gpus, n = m * g;
+	struct machine *machine = without_fill(m, g);
+	struct lowered exchange = exchanged(machine, NULL, "P(None, 'x')");
+	struct lowered all = lowered_all(machine, OP_ALL_TO_ALL, n);
+	double wire_s = n / SHARE / nic.bandwidth_Bps;
+
+	ck_assert_int_eq(exchange.schedule.nmessages, n * (n - 1));
+	check_start(&exchange, m, g);
+	/* They differ by their few bytes on the wires, and no more. */
+	ck_assert_double_eq_tol(seconds_of(machine, &exchange) - exchange.launch_s,
+	                        seconds_of(machine, &all) - all.launch_s, 2 * wire_s);
+}
+END_TEST
+
+/* One device receives from all others: it has as many peers as in an all-to-all. */
+START_TEST(of_the_busiest_receiver)
+{
+	int32_t m = shapes[_i].nodes, g = shapes[_i].gpus;
+	struct lowered l = exchanged(without_fill(m, g), "y=1", "P(None, None)");
+
+	ck_assert_int_eq(l.schedule.nmessages, m * g - 1);
+	check_start(&l, m, g);
+}
+END_TEST
+
+/* A library on the network alone runs the sends inside nodes, too. */
+START_TEST(library_of_the_last_fabric)
+{
+	struct machine *m = without_fill(2, 3);
+	struct lowered l;
+
+	m->fabric[0].profile = "plain";
+	l = exchanged(m, NULL, "P(None, 'x')");
+	check_start(&l, 2, 3);
+	m->fabric[1].profile = "plain";
+	l = exchanged(m, NULL, "P(None, 'x')");
+	ck_assert(l.schedule.task[0].delay_s == 0);
+}
+END_TEST
+
+Suite *tests(void)
+{
+	Suite *suite = suite_create("sends");
+	TCase *c = tcase_create("sends");
+
+	tcase_add_checked_fixture(c, setup, teardown);
+	tcase_add_loop_test(c, as_an_all_to_all, 0, COUNT(shapes));
+	tcase_add_loop_test(c, of_the_busiest_receiver, 0, COUNT(shapes));
+	tcase_add_test(c, library_of_the_last_fabric);
+	suite_add_tcase(suite, c);
+	return suite;
+}
