@@ -104,8 +104,7 @@ const char *plan_not_portable(const struct plan *p)
 	return is_even(&p->from, &p->shape) ? NULL : "tiles of unequal size";
 }
 
-const char *plan_beyond(const struct plan *p)
+const char *plan_beyond(const struct plan *p, enum vocabulary vocabulary)
 {
-	return p->problem->vocabulary == VOCABULARY_PORTABLE ? plan_not_portable(p)
-	                                                     : NULL;
+	return vocabulary == VOCABULARY_PORTABLE ? plan_not_portable(p) : NULL;
 }

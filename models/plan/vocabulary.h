@@ -20,9 +20,7 @@ enum status vocabulary_parse(enum vocabulary *out, const char *text, struct wher
  */
 const char *plan_not_portable(const struct plan *p);
 
-/*
- * Returns what in a finished plan the vocabulary of its problem does not have, or NULL.
- */
-const char *plan_beyond(const struct plan *p);
+/* Returns what in a finished plan a vocabulary does not have, or NULL. */
+const char *plan_beyond(const struct plan *p, enum vocabulary vocabulary);
 
 #endif

@@ -120,9 +120,10 @@ START_TEST(test_kinds)
 		ck_assert_pstr_eq(outside, plans[_i].outside);
 	else
 		ck_assert_msg(!outside, "%s: %s", plans[_i].text, outside);
-	ck_assert_ptr_null(plan_beyond(plan));
+	ck_assert_ptr_null(plan_beyond(plan, plan->problem->vocabulary));
 	p->vocabulary = VOCABULARY_PORTABLE;
-	ck_assert_pstr_eq(plan_beyond(plan), plans[_i].outside);
+	ck_assert_pstr_eq(plan_beyond(plan, plan->problem->vocabulary),
+	                  plans[_i].outside);
 }
 END_TEST
 

@@ -1,5 +1,6 @@
 #include "planner/best/best.h"
 
+#include "base/list.h"
 #include "plan/vocabulary.h"
 #include "planner/best/meshes.h"
 #include "planner/best/search.h"
@@ -14,9 +15,12 @@ static void join_digits(struct best *b)
 	struct script *scripts = arena_alloc(b->arena, 2, sizeof(*scripts));
 	struct plan *plan;
 
-	if (!b->plan || !b->plan->view || !script_of_plan(&scripts[0], b->plan))
+	if (!b->plan || !b->plan->view)
 		return;
-	scripts[0].senders = b->senders;
+	if (b->script)
+		script_copy(&scripts[0], b->script);
+	else if (!script_of_plan(&scripts[0], b->plan))
+		return;
 	if (!script_join(&scripts[1], &scripts[0], b->arena))
 		return;
 	plan = script_plan(&scripts[1], b->prices, b->arena);
@@ -24,11 +28,22 @@ static void join_digits(struct best *b)
 		b->plan = plan;
 }
 
+/* The plans of other planners, which searches of either vocabulary begin with. */
+struct candidate {
+	struct plan *plan;
+	struct price price;
+};
+struct candidates {
+	LIST(struct candidate) of;
+};
+
 /*
- * Offers the plans of all other planners; `why` gets the reasons of those without one, or
- * with one beyond the vocabulary.
+ * Asks all other planners; `why` gets the reasons of those without a plan, or with one
+ * beyond the vocabulary.
  */
-static void offer_rivals(struct best *b, struct best_pool *pool, struct text *why)
+static void ask_rivals(struct candidates *out, const struct problem *p,
+                       const struct prices *prices, struct arena *arena,
+                       struct text *why)
 {
 	for (int i = 0; rivals[i]; i++) {
 		struct text reason = {0};
@@ -36,16 +51,26 @@ static void offer_rivals(struct best *b, struct best_pool *pool, struct text *wh
 		enum answer answer;
 
 		answer = (rivals[i]->quick ? rivals[i]->quick : rivals[i]->plan)(
-			&plan, b->problem, b->prices, b->arena, &reason);
-		if (answer == ANSWER_PLAN && plan_beyond(plan))
-			text_printf(&reason, "%s", plan_beyond(plan));
-		else if (answer == ANSWER_PLAN)
-			best_pool_add_plan(pool, plan, best_offer(b, plan));
+			&plan, p, prices, arena, &reason);
+		if (answer == ANSWER_PLAN && plan_beyond(plan, p->vocabulary))
+			text_printf(&reason, "%s", plan_beyond(plan, p->vocabulary));
+		if (answer == ANSWER_PLAN)
+			*list_add(&out->of, arena) = (struct candidate){
+				plan, prices->plan(prices->self, plan)};
 		if (reason.length)
 			text_printf(why, "%s%s: %s", why->length ? "; " : "",
 			            rivals[i]->name, reason.s);
 		text_free(&reason);
 	}
+}
+
+static void offer_candidate(struct best *b, struct best_pool *pool,
+                            const struct candidate *c)
+{
+	if (plan_beyond(c->plan, b->problem->vocabulary))
+		return;
+	best_offer_priced(b, c->plan, c->price, NULL);
+	best_pool_add_plan(pool, c->plan, c->price);
 }
 
 /* Offers the plans of those that were not asked for all they can. */
@@ -78,51 +103,64 @@ static void offer_one_mesh(struct best *b)
 	text_free(&why);
 }
 
-/* Offers the plan that `best-portable` has, so that this search is never dearer. */
-static void offer_portable(struct best *b, struct best_pool *pool)
-{
-	struct text why = {0};
-	struct plan *plan;
-
-	if (b->problem->vocabulary == VOCABULARY_ANY &&
-	    planner_best_portable.plan(&plan, b->problem, b->prices, b->arena, &why) ==
-	            ANSWER_PLAN)
-		best_pool_add_plan(pool, plan, best_offer(b, plan));
-	text_free(&why);
-}
-
 /* Rewrites scripts as long as that pays. */
 static void search_scripts(struct best *b, struct best_pool *pool)
 {
 	if (b->problem->from.nunreduced > 0)
 		best_pool_add_sums(pool);
 	best_search(pool);
-	best_pool_free(pool);
 	join_digits(b);
+	best_pool_free(pool);
+}
+
+/* Searches within the vocabulary of the problem. Returns what it found, or NULL. */
+static struct plan *search(const struct problem *p, const struct prices *prices,
+                           struct arena *arena, const struct candidates *candidates)
+{
+	struct best b = {.problem = p, .prices = prices, .arena = arena};
+	struct best_pool *pool = best_pool_new(&b);
+
+	for (int64_t i = 0; i < candidates->of.n; i++)
+		offer_candidate(&b, pool, &candidates->of.at[i]);
+	search_scripts(&b, pool);
+	offer_one_mesh(&b);
+	best_gather_after(&b);
+	if (!b.plan)
+		offer_slow_rivals(&b);
+	return b.plan ? b.plan : b.smallest;
+}
+
+/* Adds the plan that `best-portable` has, so that `best` is never dearer. */
+static void add_portable(struct candidates *candidates, const struct problem *p,
+                         const struct prices *prices, struct arena *arena)
+{
+	struct problem *q = arena_dup(arena, p, 1, sizeof(*p));
+	struct plan *plan;
+
+	q->vocabulary = VOCABULARY_PORTABLE;
+	plan = search(q, prices, arena, candidates);
+	if (plan)
+		*list_add(&candidates->of, arena) =
+			(struct candidate){plan, prices->plan(prices->self, plan)};
 }
 
 static enum answer best_plan(struct plan **out, const struct problem *p,
                              const struct prices *prices, struct arena *arena,
                              struct text *why)
 {
-	struct best b = {.problem = p, .prices = prices, .arena = arena};
-	struct best_pool *pool = best_pool_new(&b);
+	struct candidates candidates = {0};
 	struct text reasons = {0};
 
-	offer_portable(&b, pool);
-	offer_rivals(&b, pool, &reasons);
-	search_scripts(&b, pool);
-	offer_one_mesh(&b);
-	best_gather_after(&b);
-	if (!b.plan)
-		offer_slow_rivals(&b);
-	if (!b.plan && !b.smallest) {
+	ask_rivals(&candidates, p, prices, arena, &reasons);
+	if (p->vocabulary == VOCABULARY_ANY)
+		add_portable(&candidates, p, prices, arena);
+	*out = search(p, prices, arena, &candidates);
+	if (!*out)
 		text_printf(why, "%s", reasons.s ? reasons.s : "no planner has a plan");
-		text_free(&reasons);
-		return ANSWER_NOT_APPLICABLE;
-	}
 	text_free(&reasons);
-	*out = b.plan ? b.plan : b.smallest;
+	if (!*out)
+		return ANSWER_NOT_APPLICABLE;
+	(*out)->problem = p;
 	(*out)->planner = planner_best.name;
 	return ANSWER_PLAN;
 }

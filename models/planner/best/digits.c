@@ -196,7 +196,7 @@ bool script_refine(struct script *out, const struct script *s, struct arena *a)
 
 	if (!find_prime_pieces(&refining, s))
 		return false;
-	script_begin(out, s->problem, s->senders);
+	script_begin(out, s->problem);
 	out->n = s->n;
 	refine_view(&out->view, &refining, &s->view);
 	out->from = refine_layout(&refining, &s->from);
@@ -219,6 +219,7 @@ bool script_refine(struct script *out, const struct script *s, struct arena *a)
 		else if (step->op != s->step[i].op)
 			return false;
 		step->after = after;
+		step->senders = s->step[i].senders;
 	}
 	return true;
 }
@@ -233,6 +234,7 @@ bool script_merge(struct script *out, const struct script *s, int first, int end
 		return false;
 	script_copy(out, s);
 	make_step(&out->step[first], &c, after, a);
+	out->step[first].senders = s->step[first].senders;
 	for (int i = end; i < s->n; i++)
 		out->step[first + 1 + i - end] = s->step[i];
 	out->n = s->n - (end - first) + 1;
@@ -355,6 +357,7 @@ bool script_split(struct script *out, const struct script *s, int at, int64_t st
 	script_copy(out, s);
 	make_step(&out->step[at], &half[0], &mid, a);
 	make_step(&out->step[at + 1], &half[1], &s->step[at].after, a);
+	out->step[at].senders = out->step[at + 1].senders = s->step[at].senders;
 	if (s->step[at].op == OP_REDUCE_SCATTER)
 		out->step[at].op = out->step[at + 1].op = OP_REDUCE_SCATTER;
 	for (int i = at + 1; i < s->n; i++)

@@ -186,7 +186,7 @@ static bool write_chain(struct script *out, const struct chain *chain, int first
 		out->step[out->n++] = (struct script_step){
 			OP_ALL_GATHER, n,
 			arena_dup(chain->arena, moves, (size_t)n, sizeof(*moves)),
-			layout_at(chain, chain->via[state])};
+			layout_at(chain, chain->via[state]), SENDERS_RULE};
 	}
 	for (int i = end; i < s->n; i++)
 		out->step[out->n++] = s->step[i];

@@ -157,7 +157,7 @@ static bool find_moves(struct script_step *out, const struct layout *before,
 static bool join_digits_of(struct script *out, const struct script *s,
                            const struct joining *j, struct arena *a)
 {
-	script_begin(out, s->problem, s->senders);
+	script_begin(out, s->problem);
 	out->n = s->n;
 	for (int digit = 0; digit < s->view.shape.rank; digit++) {
 		int at = out->view.shape.rank;

@@ -62,13 +62,12 @@ static void add_extents(struct script_key *key, const struct view *v)
 void script_key(struct script_key *out, const struct script *s)
 {
 	out->n = 0;
-	add_word(out, s->senders);
 	add_extents(out, &s->view);
 	for (int i = 0; i < s->view.shape.rank; i++)
 		add_word(out, s->view.dim[i]);
 	add_layout(out, &s->from);
 	for (int i = 0; i < s->n; i++) {
-		add_word(out, s->step[i].op);
+		add_word(out, (uint64_t)s->step[i].senders << 8 | s->step[i].op);
 		add_layout(out, &s->step[i].after);
 	}
 }
@@ -230,12 +229,12 @@ void script_sent_key(struct script_key *out, const struct script *s, int i)
 	/*
 	 * among equal paths the first is chosen, in the order in which boxes are listed
 	 */
-	bool ordered = s->senders == SENDERS_PATHS || before->nunreduced ||
+	bool ordered = step->senders == SENDERS_PATHS || before->nunreduced ||
 	               after->nunreduced || !script_divides(before, &s->view.shape) ||
 	               !script_divides(after, &s->view.shape);
 
 	out->n = 0;
-	add_word(out, s->senders);
+	add_word(out, step->senders);
 	add_word(out, (uint64_t)step->op << 1 | ordered);
 	if (ordered) {
 		add_extents(out, &s->view);

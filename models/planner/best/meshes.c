@@ -138,8 +138,8 @@ void best_gather_after(struct best *b)
 	struct part all[LAYOUT_PARTS_MAX];
 	int nall = 0;
 
-	if (mesh_equal(&p->mesh, &p->to_mesh) || p->to.kind != LAYOUT_AXES ||
-	    p->from.nunreduced > 0 || p->to.nunreduced > 0)
+	if (p->vocabulary == VOCABULARY_PORTABLE || mesh_equal(&p->mesh, &p->to_mesh) ||
+	    p->to.kind != LAYOUT_AXES || p->from.nunreduced > 0 || p->to.nunreduced > 0)
 		return;
 	for (int axis = 0; axis < p->to_mesh.naxes; axis++) {
 		struct part part = {axis, 1, p->to_mesh.axis[axis].size};

@@ -34,9 +34,9 @@ bool best_needs_less(const struct best *b, int64_t array_bytes, int64_t live_byt
 }
 
 void best_offer_priced(struct best *b, struct plan *plan, struct price price,
-                       uint32_t senders)
+                       const struct script *script)
 {
-	if (plan_beyond(plan))
+	if (plan_beyond(plan, b->problem->vocabulary))
 		return;
 	if (plan_over_memory(plan)) {
 		if (best_needs_less(b, plan->peak_array_bytes, plan->peak_live_bytes))
@@ -44,7 +44,7 @@ void best_offer_priced(struct best *b, struct plan *plan, struct price price,
 	} else if (takes_lead(b, plan, price)) {
 		b->plan = plan;
 		b->price = price;
-		b->senders = senders;
+		b->script = script;
 	}
 }
 
@@ -52,6 +52,6 @@ struct price best_offer(struct best *b, struct plan *plan)
 {
 	struct price price = b->prices->plan(b->prices->self, plan);
 
-	best_offer_priced(b, plan, price, 0);
+	best_offer_priced(b, plan, price, NULL);
 	return price;
 }

@@ -4,6 +4,8 @@
 
 #include "planner/planner.h"
 
+struct script;
+
 /* A search for the cheapest plan of a problem. */
 struct best {
 	const struct problem *problem;
@@ -11,7 +13,7 @@ struct best {
 	struct arena *arena;
 	struct plan *plan; /* the cheapest that fits (plan/memory.h); NULL: none yet */
 	struct price price;
-	uint32_t senders; /* of its script (senders.h); a plan of another planner: 0 */
+	const struct script *script; /* of it; a plan of another planner: NULL */
 	struct plan *smallest; /* the one that needs least of those that do not fit */
 };
 
@@ -28,8 +30,8 @@ struct price best_offer(struct best *b, struct plan *plan);
  */
 bool best_needs_less(const struct best *b, int64_t array_bytes, int64_t live_bytes);
 
-/* Offers a plan whose price is known, with the number of its script's senders. */
+/* Offers a plan whose price is known, with its script, which must live as long. */
 void best_offer_priced(struct best *b, struct plan *plan, struct price price,
-                       uint32_t senders);
+                       const struct script *script);
 
 #endif

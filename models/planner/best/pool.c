@@ -184,7 +184,7 @@ static void price_and_keep(struct best_pool *pool, const struct script *script)
 	e.script = script_keep(script, pool->arena);
 	if (pool_insert(pool, &e) && may_win(pool, &e))
 		best_offer_priced(b, script_plan(script, b->prices, b->arena), e.price,
-		                  script->senders);
+		                  e.script);
 }
 
 /*

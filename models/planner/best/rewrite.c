@@ -14,45 +14,59 @@ static void try_gathers(struct best_pool *pool, const struct script *script)
 	}
 }
 
+static bool is_sent(const struct script_step *step)
+{
+	return step->op == OP_PERMUTE || step->op == OP_EXCHANGE;
+}
+
 void best_rewrite_paths(struct best_pool *pool, const struct script *script)
 {
-	struct script next;
+	struct script all, next;
+	int sent = 0;
 
-	script_copy(&next, script);
-	next.senders = SENDERS_PATHS;
+	script_copy(&all, script);
 	for (int i = 0; i < script->n; i++) {
-		enum op op = script->step[i].op;
-
-		if (op != OP_PERMUTE && op != OP_EXCHANGE)
+		if (!is_sent(&script->step[i]))
 			continue;
+		all.step[i].senders = SENDERS_PATHS;
+		sent++;
+	}
+	if (sent > 0)
+		best_pool_add(pool, &all);
+	for (int i = 0; i < script->n && sent > 1; i++) {
+		if (!is_sent(&script->step[i]))
+			continue;
+		script_copy(&next, script);
+		next.step[i].senders = SENDERS_PATHS;
 		best_pool_add(pool, &next);
-		return;
 	}
 }
 
-void best_rewrite_mixed(struct best_pool *pool, const struct script *script)
+/* Tries one digit more by which the sender of exchange `i` goes. */
+static void try_mixed(struct best_pool *pool, const struct script *script, int i)
 {
-	uint32_t now =
-		script->senders >= SENDERS_MIXED ? script->senders - SENDERS_MIXED : 0;
+	uint32_t senders = script->step[i].senders;
+	uint32_t now = senders >= SENDERS_MIXED ? senders - SENDERS_MIXED : 0;
+	int copies = best_copies(script->problem, script_before(script, i));
 	struct script next;
-	int copies = 0;
 
 	script_copy(&next, script);
-	for (int i = 0; i < script->n; i++) {
-		int n = best_copies(script->problem, script_before(script, i));
-
-		if (script->step[i].op == OP_EXCHANGE)
-			copies = n > copies ? n : copies;
-	}
 	for (uint32_t base = 1, k = 0; (int)k < copies && k < 4;
 	     k++, base *= SENDERS_BASE) {
 		if (now / base % SENDERS_BASE != 0)
 			continue;
 		for (uint32_t choice = 0; choice < SENDERS_BASE; choice++) {
-			next.senders = SENDERS_MIXED + now + choice * base;
+			next.step[i].senders = SENDERS_MIXED + now + choice * base;
 			best_pool_add(pool, &next);
 		}
 	}
+}
+
+void best_rewrite_mixed(struct best_pool *pool, const struct script *script)
+{
+	for (int i = 0; i < script->n; i++)
+		if (script->step[i].op == OP_EXCHANGE)
+			try_mixed(pool, script, i);
 }
 
 static void try_exchanges(struct best_pool *pool, const struct script *script)

@@ -12,11 +12,10 @@ const struct layout *script_before(const struct script *s, int i)
 	return i ? &s->step[i - 1].after : &s->from;
 }
 
-void script_begin(struct script *out, const struct problem *p, uint32_t senders)
+void script_begin(struct script *out, const struct problem *p)
 {
 	memset(out, 0, offsetof(struct script, step));
 	out->problem = p;
-	out->senders = senders;
 }
 
 static size_t size_of(const struct script *s)
@@ -84,7 +83,7 @@ bool script_of_plan(struct script *out, const struct plan *p)
 	    !script_divides(&p->to, &p->shape) ||
 	    (!p->view && !same_shape(&p->shape, &p->problem->padded)))
 		return false;
-	script_begin(out, p->problem, SENDERS_RULE);
+	script_begin(out, p->problem);
 	out->from = p->from;
 	out->to = p->to;
 	out->view.shape = p->shape;
@@ -95,8 +94,8 @@ bool script_of_plan(struct script *out, const struct plan *p)
 
 		if (!is_rewritable(p, s))
 			return false;
-		out->step[out->n++] =
-			(struct script_step){s->op, s->nmoves, s->move, s->after};
+		out->step[out->n++] = (struct script_step){s->op, s->nmoves, s->move,
+		                                           s->after, SENDERS_RULE};
 	}
 	return true;
 }
@@ -105,9 +104,8 @@ bool script_of_plan(struct script *out, const struct plan *p)
  * Adds a step to a plan, with the bounds of the boxes of an exchange or without them
  * (plan/exchange.h).
  */
-static bool add_script_step(struct plan *plan, const struct script *s,
-                            const struct script_step *step, bool bounds,
-                            const struct prices *prices)
+static bool add_script_step(struct plan *plan, const struct script_step *step,
+                            bool bounds, const struct prices *prices)
 {
 	struct text why = {0};
 	int before = plan->nsteps;
@@ -115,7 +113,7 @@ static bool add_script_step(struct plan *plan, const struct script *s,
 
 	switch (step->op) {
 	case OP_PERMUTE:
-		if (s->senders != SENDERS_PATHS ||
+		if (step->senders != SENDERS_PATHS ||
 		    !best_permute(plan, &step->after, prices))
 			plan_permute(plan, &step->after);
 		return true;
@@ -125,7 +123,7 @@ static bool add_script_step(struct plan *plan, const struct script *s,
 		text_free(&why);
 		if (!done || plan->step[before].ntransfers == 0)
 			return false;
-		best_senders(plan, before, s->senders, prices);
+		best_senders(plan, before, step->senders, prices);
 		return true;
 	default:
 		plan_axes_step(plan, step->op, step->move, step->nmoves);
@@ -141,7 +139,7 @@ struct plan *script_plan(const struct script *s, const struct prices *prices,
 	if (!same_shape(&s->view.shape, &s->problem->padded))
 		plan_view(plan, &s->view, &s->from, &s->to);
 	for (int i = 0; i < s->n; i++)
-		if (!add_script_step(plan, s, &s->step[i], true, prices))
+		if (!add_script_step(plan, &s->step[i], true, prices))
 			return NULL;
 	plan_finish(plan);
 	return plan;
@@ -159,7 +157,7 @@ struct plan *script_step_plan(const struct script *s, int i,
 	struct plan *plan = plan_new(a, s->problem, "best");
 
 	plan_view(plan, &s->view, script_before(s, i), &s->step[i].after);
-	if (!add_script_step(plan, s, &s->step[i], false, prices))
+	if (!add_script_step(plan, &s->step[i], false, prices))
 		return NULL;
 	plan_finish(plan);
 	return plan;
@@ -206,7 +204,8 @@ void script_exchange(struct script *out, const struct script *s, int first, int 
 	assert(first < end && end <= s->n);
 	script_copy(out, s);
 	out->step[first] = (struct script_step){.op = OP_EXCHANGE,
-	                                        .after = s->step[end - 1].after};
+	                                        .after = s->step[end - 1].after,
+	                                        .senders = s->step[first].senders};
 	for (int i = end; i < s->n; i++)
 		out->step[first + 1 + i - end] = s->step[i];
 	out->n = s->n - (end - first) + 1;
@@ -283,7 +282,8 @@ static void split_step(struct script_step *out, const struct split *split,
 	struct move *move = arena_alloc(a, (size_t)s->nmoves + 1, sizeof(*move));
 	bool gather = s->op == OP_ALL_GATHER;
 
-	*out = (struct script_step){.op = s->op, .nmoves = s->nmoves, .move = move};
+	*out = (struct script_step){
+		.op = s->op, .nmoves = s->nmoves, .move = move, .senders = s->senders};
 	for (int i = 0; i < s->nmoves; i++) {
 		move[i] = s->move[i];
 		if (move[i].from_dim >= 0)
@@ -350,7 +350,7 @@ bool script_overslice(struct script *out, const struct script *s, int digit,
 	bool slices = s->n > 0 && s->step[0].op == OP_SLICE && first < 0;
 	bool gathers = s->n > 0 && s->step[s->n - 1].op == OP_ALL_GATHER;
 
-	script_begin(out, s->problem, s->senders);
+	script_begin(out, s->problem);
 	if (s->n + 2 > SCRIPT_STEPS_MAX || !split_view(&split, &out->view, s))
 		return false;
 	out->from = split_layout(&split, &s->from, false);

@@ -15,19 +15,19 @@ struct script_step {
 	int nmoves;
 	const struct move *move; /* over the digits of the view; none: permute, exchange */
 	struct layout after;
+	uint32_t senders; /* of a permute or an exchange, or of one in its place: senders.h */
 };
 
 struct script {
 	const struct problem *problem;
 	struct view view; /* one digit per dimension where the plan has no view */
 	struct layout from, to;
-	uint32_t senders; /* of permutes and exchanges: senders.h */
 	int n;
 	struct script_step step[SCRIPT_STEPS_MAX]; /* what is behind n is not copied */
 };
 
 /* Makes a script without steps, whose layouts all have rank 0. */
-void script_begin(struct script *out, const struct problem *p, uint32_t senders);
+void script_begin(struct script *out, const struct problem *p);
 
 void script_copy(struct script *out, const struct script *s);
 

@@ -14,7 +14,7 @@ static const double REWRITING = 0.85;
  * paths and by coordinates: 79 and 15 rows are dearer where they are chosen in none, 33
  * where in two by paths.
  */
-enum { PATHS_OF = 8, MIXED_OF = 3 };
+enum { PATHS_OF = 8, MIXED_OF = 6 };
 
 static void rewrite_steps(struct best_pool *pool, const struct pooled *e)
 {

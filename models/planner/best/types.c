@@ -226,25 +226,35 @@ void type_neighbours(const struct types_between *t, const struct type *type,
 
 /* --- steps ------------------------------------------------------------------------ */
 
+/* Returns the one collective or slice that tiles of these sizes leave. */
+static enum op op_between(const struct types_between *t, const struct type *before,
+                          const struct type *after)
+{
+	int64_t had = elements_of(t, before), has = elements_of(t, after);
+
+	if (has == had)
+		return OP_ALL_TO_ALL;
+	return has < had ? OP_SLICE : OP_ALL_GATHER;
+}
+
 void type_step(struct script_step *out, const struct types_between *t,
                const struct type *before, const struct type *after, bool collective,
                struct arena *a)
 {
-	static const enum op ops[] = {OP_SLICE, OP_ALL_GATHER, OP_ALL_TO_ALL};
 	struct move move[RANK_MAX];
 	struct layout from;
+	enum op op = op_between(t, before, after);
+	int n;
 
 	*out = (struct script_step){.op = OP_EXCHANGE};
-	layout_of_type(&from, before, &t->pieces, &t->problem->mesh);
 	layout_of_type(&out->after, after, &t->pieces, &t->problem->mesh);
-	for (size_t i = 0; collective && i < sizeof(ops) / sizeof(ops[0]); i++) {
-		int n = moves_between(move, ops[i], &from, &out->after, a);
-
-		if (n <= 0)
-			continue;
-		out->op = ops[i];
-		out->nmoves = n;
-		out->move = arena_dup(a, move, (size_t)n, sizeof(*move));
+	if (!collective)
 		return;
-	}
+	layout_of_type(&from, before, &t->pieces, &t->problem->mesh);
+	n = moves_between(move, op, &from, &out->after, a);
+	if (n <= 0)
+		return;
+	out->op = op;
+	out->nmoves = n;
+	out->move = arena_dup(a, move, (size_t)n, sizeof(*move));
 }

@@ -58,6 +58,7 @@ struct vias {
 	struct heap open; /* by rising least_in_s + least_out_s */
 	LIST(struct way) way;
 	double slack;
+	uint32_t senders;     /* of exchanges */
 	struct script script; /* of one step that is priced, or of all that are added */
 	int n;
 	struct via via[VIAS_MAX];
@@ -158,12 +159,14 @@ static double step_s(struct vias *vias, const struct layout *from,
 static double cheaper_s(struct vias *vias, const struct layout *from,
                         struct script_step *step, double most)
 {
-	const struct script_step exchange = {.op = OP_EXCHANGE, .after = step->after};
+	const struct script_step exchange = {
+		.op = OP_EXCHANGE, .after = step->after, .senders = vias->senders};
 	double collective_s = INFINITY, exchange_s = INFINITY;
 
 	if (step->op != OP_EXCHANGE)
 		collective_s = step_s(vias, from, step, most);
-	if (step->op != OP_SLICE)
+	if (step->op != OP_SLICE &&
+	    vias->pool->best->problem->vocabulary != VOCABULARY_PORTABLE)
 		exchange_s = step_s(vias, from, &exchange, fmin(most, collective_s));
 	if (exchange_s < collective_s)
 		*step = exchange;
@@ -179,9 +182,11 @@ static void add_script(struct vias *vias, const struct type *const *type,
 	s->from = vias->pool->best->problem->from;
 	s->to = vias->pool->best->problem->to;
 	s->n = n;
-	for (int i = 0; i < n; i++)
+	for (int i = 0; i < n; i++) {
 		type_step(&s->step[i], &vias->types, type[i], type[i + 1],
 		          collective[i], vias->pool->arena);
+		s->step[i].senders = vias->senders;
+	}
 	best_pool_add(vias->pool, s);
 }
 
@@ -289,14 +294,16 @@ void best_add_vias(struct best_pool *pool)
 	}
 	vias->arena = arena_new();
 	vias->known.arena = vias->arena;
-	script_begin(&vias->script, pool->best->problem,
-	             pool->best->problem->ndevices <= PATHS_DEVICES ? SENDERS_PATHS
-	                                                            : SENDERS_RULE);
+	vias->senders = pool->best->problem->ndevices <= PATHS_DEVICES ? SENDERS_PATHS
+	                                                               : SENDERS_RULE;
+	script_begin(&vias->script, pool->best->problem);
 	vias->script.view.shape = pool->best->problem->array.shape;
 	for (int i = 0; i < vias->script.view.shape.rank; i++)
 		vias->script.view.dim[i] = (uint8_t)i;
 	keys_add(&vias->known, &vias->types.from, sizeof(struct type), &fresh);
 	keys_add(&vias->known, &vias->types.to, sizeof(struct type), &fresh);
+	add_script(vias, (const struct type *[]){&vias->types.from, &vias->types.to},
+	           (const bool[]){false}, 1);
 	find_slack(vias);
 	look_around(vias, &vias->types.from);
 	look_around(vias, &vias->types.to);
