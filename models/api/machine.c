@@ -172,7 +172,7 @@ static bool read_body(void *self)
 		return false;
 	scratch = arena_new();
 	if (family_sized(text) &&
-	    family_size(&size, scratch, r->families, text, 0, e) == OK)
+	    family_size(&size, scratch, r->families, text, NULL, 0, 0, e) == OK)
 		text = size.spec;
 	if (e->code != OK ||
 	    family_parse(&m, scratch, r->families, text, NULL, 0, e) != OK) {

@@ -246,11 +246,13 @@ bool family_sized(const char *spec);
 
 /*
  * Finds the machine of the size that family_sized() found; n is that of `{n}`, below 1
- * where there is no mesh, which is an E_TYPE. E_RANGE: no machine of so many devices as
+ * where there is no mesh, which is an E_TYPE. Of `nset` settings "key=value" that of the
+ * GPUs of a node counts. E_RANGE: no machine of so many devices as
  * the text says is offered.
  */
 enum status family_size(struct family_size *out, struct arena *a, const char *path,
-                        const char *spec, int64_t n, struct error *e);
+                        const char *spec, const char *const *set, int nset, int64_t n,
+                        struct error *e);
 
 /*
  * The machine, without its wires being written out: a torus of one slice with a device per

@@ -2,6 +2,7 @@
 #include "facts/kind.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Of a torus of any number of axes, so many are chosen. */
@@ -129,6 +130,22 @@ static struct fit fit_find(const struct family *f, int64_t devices, int64_t each
 	return fit;
 }
 
+/*
+ * Returns how many devices a chip or a node has, by a setting of its GPUs if there is
+ * one. What is wrong with that is said when the machine is made.
+ */
+static int64_t devices_each(const struct family *f, const char *const *set, int nset)
+{
+	int64_t each = f->kind == FAMILY_TORUS ? f->cores : f->gpus;
+
+	for (int i = 0; i < nset && f->kind == FAMILY_NODES; i++) {
+		int64_t gpus = strncmp(set[i], "gpus=", 5) ? 0 : atoi(set[i] + 5);
+
+		each = gpus > 0 ? gpus : each;
+	}
+	return each;
+}
+
 bool family_sized(const char *spec)
 {
 	const char *colon = strchr(spec, ':');
@@ -137,7 +154,8 @@ bool family_sized(const char *spec)
 }
 
 enum status family_size(struct family_size *out, struct arena *a, const char *path,
-                        const char *spec, int64_t n, struct error *e)
+                        const char *spec, const char *const *set, int nset, int64_t n,
+                        struct error *e)
 {
 	struct where at = where_option("--platform", spec);
 	const char *colon = strchr(spec, ':');
@@ -157,7 +175,7 @@ enum status family_size(struct family_size *out, struct arena *a, const char *pa
 		                 (int)(colon - spec), spec);
 	if (!f.naxes)
 		f.naxes = GENERIC_AXES;
-	each = f.kind == FAMILY_TORUS ? f.cores : f.gpus;
+	each = devices_each(&f, set, nset);
 	fit = fit_find(&f, n, each);
 	if (!fit.chips && given)
 		return error_set(e, E_RANGE, at,

@@ -33,10 +33,27 @@ static struct family_size size_of(const char *family, int64_t n)
 	struct error e = {0};
 
 	ck_assert_msg(family_size(&out, arena, path,
-	                          arena_printf(arena, "%s:{n}", family), n, &e) == OK,
+	                          arena_printf(arena, "%s:{n}", family), NULL, 0, n,
+	                          &e) == OK,
 	              "%s: %s", family, e.text);
 	return out;
 }
+
+/* 9 devices on nodes of three GPUs take three nodes, as 9 = 3 x 3, and not two of eight. */
+START_TEST(gpus_that_are_set)
+{
+	static const char *const set[] = {"nics=1", "gpus=3"};
+	struct family_size out;
+	struct error e = {0};
+
+	ck_assert_int_eq(family_size(&out, arena, path, "dgx-h100:{n}", set, 2, 9, &e),
+	                 OK);
+	ck_assert_str_eq(out.spec, "dgx-h100:3");
+	ck_assert_int_eq(out.least, 7);
+	ck_assert_int_eq(out.most, 9);
+	ck_assert(out.net);
+}
+END_TEST
 
 /* Tori: parts of a cube of 4x4x4, and whole cubes; or flat ones, from a list. */
 static const struct {
@@ -190,7 +207,7 @@ START_TEST(errors)
 	struct error e = {0};
 
 	ck_assert(family_sized(faults[_i].spec));
-	ck_assert(family_size(&size, arena, path, faults[_i].spec, 0, &e) != OK);
+	ck_assert(family_size(&size, arena, path, faults[_i].spec, NULL, 0, 0, &e) != OK);
 	ck_assert_msg(strstr(e.text, faults[_i].text) != NULL, "%s", e.text);
 	ck_assert_str_eq(e.at.file, "--platform");
 	ck_assert_uint_eq(e.at.col, faults[_i].col);
@@ -216,6 +233,7 @@ Suite *tests(void)
 	tcase_add_test(tc, nodes_are_the_fewest);
 	tcase_add_test(tc, shapes_are_machines);
 	tcase_add_loop_test(tc, errors, 0, COUNT(faults));
+	tcase_add_test(tc, gpus_that_are_set);
 	tcase_add_test(tc, sizes_are_told_from_shapes);
 	suite_add_tcase(suite, tc);
 	return suite;

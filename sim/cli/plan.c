@@ -141,7 +141,7 @@ static enum status open_plan_platform(struct session *s, const struct options *o
 		return OK;
 	}
 	if (platform_sized(o->platform)) {
-		if (platform_size(&size, s->arena, o->platform,
+		if (platform_size(&size, s->arena, o->platform, o->set.at, o->set.n,
 		                  position_needs(&s->problem), e) != OK)
 			return e->code;
 		platform = size.spec;

@@ -7,6 +7,8 @@
 #include <assert.h>
 #include <errno.h>
 #include <math.h>
+#include <setjmp.h>
+#include <signal.h>
 #include <simgrid/actor.h>
 #include <simgrid/engine.h>
 #include <simgrid/host.h>
@@ -209,14 +211,12 @@ static void comparer(int argc, char **argv)
 	platform_compare(sg_actor_get_data(sg_actor_self()));
 }
 
-enum status platform_engine_start(struct loader *l)
+static enum status engine_start(struct loader *l)
 {
 	struct machine *m = l->platform->machine;
 	sg_actor_t actor;
 	size_t i = 0;
 
-	if (platform_simgrid_load(l->error) != OK)
-		return l->error->code;
 	engine_init(m, l->flows);
 	if (engine_read(l) != OK || engine_hosts(l) != OK || engine_links(l) != OK)
 		return l->error->code;
@@ -229,4 +229,52 @@ enum status platform_engine_start(struct loader *l)
 	sg_actor_start(actor, comparer, 0, NULL);
 	simgrid_run();
 	return l->error->code;
+}
+
+#define RESERVE ((size_t)8 << 20)
+
+/* Where to go on after an abort() of SimGrid; NULL in other threads, and otherwise. */
+static _Thread_local sigjmp_buf *after_abort;
+
+static void leave_abort(int number)
+{
+	(void)number;
+	if (after_abort)
+		siglongjmp(*after_abort, 1);
+}
+
+/*
+ * SimGrid calls abort() where memory runs out, which is an error of this platform's clock
+ * and of nothing else. After it SimGrid is not to be used again in this process. Its memory
+ * is then lost, so that some is held in reserve for what is still to be done.
+ */
+static enum status engine_start_guarded(struct loader *l)
+{
+	struct sigaction was, now = {.sa_handler = leave_abort};
+	void *reserve = malloc(RESERVE);
+	sigjmp_buf here;
+
+	sigaction(SIGABRT, &now, &was);
+	if (reserve && sigsetjmp(here, 1) == 0) {
+		after_abort = &here;
+		engine_start(l);
+	} else {
+		l->platform->host = NULL;
+		error_set(
+			l->error, E_IO, (struct where){.file = l->xml.path},
+			"SimGrid gave up while it loaded the platform, most likely for "
+			"lack of memory");
+	}
+	after_abort = NULL;
+	sigaction(SIGABRT, &was, NULL);
+	free(reserve);
+	return l->error->code;
+}
+
+enum status platform_engine_start(struct loader *l)
+{
+	if (platform_simgrid_load(l->error) != OK)
+		return l->error->code;
+	/* What kills a trial is for its parent to tell. */
+	return l->asked ? engine_start(l) : engine_start_guarded(l);
 }

@@ -35,8 +35,8 @@ struct loader {
 enum status platform_simgrid_load(struct error *e);
 
 /*
- * Starts SimGrid on the file's text in this process, which SimGrid ends on some faults,
- * and compares what it made of it.
+ * Starts SimGrid on the file's text in this process and compares what it made of it. An
+ * abort() of SimGrid, as for lack of memory, is an E_IO, but ends a trial.
  */
 enum status platform_engine_start(struct loader *l);
 

@@ -64,20 +64,6 @@ bool platform_sized(const char *spec)
 	return !is_file(spec) && family_sized(spec);
 }
 
-enum status platform_size(struct family_size *out, struct arena *a, const char *spec,
-                          int64_t n, struct error *e)
-{
-	size_t length = base_length(spec);
-	const char *base = spec;
-
-	/* An error shows the text, which then must last. */
-	if (spec[length] == '{')
-		base = arena_strndup(a, spec, length);
-	if (family_size(out, a, NULL, base, n, e) == OK)
-		out->spec = arena_printf(a, "%s%s", out->spec, spec + length);
-	return e->code;
-}
-
 enum status platform_split(struct platform_name *out, struct arena *a, const char *spec,
                            struct where at, struct error *e)
 {
@@ -147,6 +133,17 @@ static enum status take_apart(struct parts *out, struct arena *a, const char *sp
 	return OK;
 }
 
+enum status platform_size(struct family_size *out, struct arena *a, const char *spec,
+                          const char *const *set, int nset, int64_t n, struct error *e)
+{
+	struct parts parts;
+
+	if (take_apart(&parts, a, spec, set, nset, e) == OK &&
+	    family_size(out, a, NULL, parts.base, parts.set, parts.nset, n, e) == OK)
+		out->spec = arena_printf(a, "%s%s", out->spec, spec + base_length(spec));
+	return e->code;
+}
+
 /* Keeps what a platform was made of; its whole text is made when SimGrid is started. */
 static void keep_spec(struct loader *l, struct arena *a, const struct parts *p)
 {
@@ -160,13 +157,14 @@ static void keep_spec(struct loader *l, struct arena *a, const struct parts *p)
 }
 
 /* Puts the name of the machine in the place of one that is asked for by a size. */
-static enum status take_sized(const char **spec, struct arena *a, struct error *e)
+static enum status take_sized(const char **spec, struct arena *a,
+                              const char *const *set, int nset, struct error *e)
 {
 	struct family_size size;
 
 	if (!platform_sized(*spec))
 		return OK;
-	if (platform_size(&size, a, *spec, 0, e) == OK)
+	if (platform_size(&size, a, *spec, set, nset, 0, e) == OK)
 		*spec = size.spec;
 	return e->code;
 }
@@ -180,7 +178,7 @@ static enum status read_loader(struct loader *l, struct arena *a, const char *sp
 {
 	struct text text = {0};
 	struct parts parts;
-	enum status status = take_sized(&spec, a, l->error);
+	enum status status = take_sized(&spec, a, set, nset, l->error);
 	const char *note = NULL;
 	size_t length;
 
@@ -229,7 +227,7 @@ enum status platform_text(struct text *out, struct arena *a, const char *spec,
 	if (is_file(spec)) {
 		if (read_loader(&l, a, spec, set, nset) == OK)
 			text_append(out, l.xml.text, l.xml.length);
-	} else if (take_sized(&spec, a, l.error) == OK &&
+	} else if (take_sized(&spec, a, set, nset, l.error) == OK &&
 	           take_apart(&parts, a, spec, set, nset, l.error) == OK) {
 		platform_generate(out, NULL, a, parts.base, parts.set, parts.nset,
 		                  brief, l.error);

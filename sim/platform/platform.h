@@ -53,10 +53,10 @@ bool platform_sized(const char *spec);
 
 /*
  * Names the machine of that size, family:shape with the settings of `spec`, for a mesh
- * of n devices (0: there is none). Errors: those of family_size().
+ * of n devices (0: there is none); `set` are more settings. Errors: those of family_size().
  */
 enum status platform_size(struct family_size *out, struct arena *a, const char *spec,
-                          int64_t n, struct error *e);
+                          const char *const *set, int nset, int64_t n, struct error *e);
 
 /*
  * Splits the name of a platform. It is an E_SYNTAX at `at` if the braces have no

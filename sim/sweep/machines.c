@@ -90,7 +90,8 @@ static enum status add_sized(struct machines *m, const struct suite_platform *as
 	for (int64_t i = first; i < m->list.n; i++)
 		if (needs >= m->list.at[i].least && needs <= m->list.at[i].most)
 			return OK;
-	if (platform_size(&size, m->arena, asked->base, needs, &fault) != OK)
+	if (platform_size(&size, m->arena, asked->base, asked->set, asked->nset, needs,
+	                  &fault) != OK)
 		return platform_fault(asked, &fault, e);
 	p.base = size.spec;
 	p.least = size.least;

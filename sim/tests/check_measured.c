@@ -131,6 +131,7 @@ static const struct {
 	{HEADER "s,S,1,3,all-reduce,7.5,1,,\n", 2, "bytes '7.5', expected a whole"},
 	{HEADER "s,S,1,3e9,all-reduce,7,1,,\n", 2, "3000000000 devices on 1 nodes"},
 	{HEADER "s,S,1,,all-reduce,7,1,,\n", 2, "0 devices on 1 nodes"},
+	{HEADER "s,S,1,3,all-reduce,7,1,,yes\n", 2, "in_place 'yes', expected True or"},
 	{"# nccl-tests without a row\n", 0, "no timings"},
 };
 

@@ -28,6 +28,16 @@ static const struct {
 
 enum { COLLECTIVES = (int)(sizeof(collectives) / sizeof(*collectives)) };
 
+/* Reads whether a row is of a call in place; a blank says that it is not. */
+static enum status place_read(bool *out, const char *text, struct where at,
+                              struct error *e)
+{
+	*out = !strcmp(text, "True");
+	if (*out || !*text || !strcmp(text, "False"))
+		return OK;
+	return error_set(e, E_SYNTAX, at, "in_place '%s', expected True or False", text);
+}
+
 /* Reads a plain number >= 0; a blank gives NaN. */
 static enum status number_read(double *out, const char *text, const char *what,
                                struct where at, struct error *e)
@@ -106,9 +116,9 @@ static enum status row_read(struct measured *m, const struct csv *t, int64_t row
 	                       .quality = field[QUALITY],
 	                       .source = field[SOURCE],
 	                       .launch = "",
-	                       .in_place = !strcmp(field[IN_PLACE], "True"),
 	                       .at = csv_where(t, row)};
 	if (kind_read(m, field[COLLECTIVE], e) != OK ||
+	    place_read(&m->in_place, field[IN_PLACE], m->at, e) != OK ||
 	    whole_read(&nodes, field[NODES], "nodes", 0, m->at, e) != OK ||
 	    whole_read(&devices, field[DEVICES], "devices", 0, m->at, e) != OK ||
 	    whole_read(&m->bytes, field[BYTES], "bytes", -1, m->at, e) != OK ||
