@@ -198,9 +198,9 @@ static const struct {
 	double nvlink_Bps, nic_Bps; /* 0: it keeps the family's value */
 	const char *rival;
 } slow_links[] = {
-	{"nic.bandwidth=24GB/s", "nic.bandwidth", 366e9, 24e9, "nvlink.bandwidth"},
+	{"nic.bandwidth=24GB/s", "nic.bandwidth", 368e9, 24e9, "nvlink.bandwidth"},
 	{"nvlink.bandwidth=185GB/s", "nvlink.bandwidth", 185e9, 0, "nic.bandwidth"},
-	{"launch_s=6.9us", "nvlink.bandwidth", 366e9, 0, NULL},
+	{"launch_s=6.9us", "nvlink.bandwidth", 368e9, 0, NULL},
 };
 
 static void bandwidth_near(const struct log_fit *f, const char *name, double Bps)
