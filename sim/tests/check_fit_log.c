@@ -156,6 +156,95 @@ START_TEST(network)
 }
 END_TEST
 
+/* Writes the predictions of all-reduces on two nodes of eight GPUs as their log. */
+static const char *predicted_log(const char *platform)
+{
+	static const char *const head = "# Collective test starting: all_reduce_perf\n"
+					"# nThread 1 nGpus 1 graph: 0\n";
+	struct text out = {0}, empty = {0};
+	const char *path;
+	const struct prediction *row;
+	struct validation *v;
+	struct error e = {0};
+	int64_t n;
+
+	for (int k = 0; k < 2; k++) {
+		struct text *t = k ? &out : &empty;
+
+		text_printf(t, "%s", head);
+		for (int r = 0; r < 16; r++)
+			text_printf(t,
+			            "# Rank %d Group 0 Pid %d on node-%d device %d "
+			            "[0x07] H100\n",
+			            r, 4711 + r, r / 8, r % 8);
+	}
+	for (int k = 3; k < 35; k++)
+		log_row(&empty, exp2(k), 1e-3);
+	path = log_file(&empty);
+	const struct machine_log l = {.file = &path, .nfiles = 1, .platform = platform};
+
+	ck_assert_msg(machine_log_open(&v, arena, &l, &e) == OK, "%s", e.text);
+	validation_run(v);
+	row = validation_rows(v, &n);
+	ck_assert_int_eq(n, 32);
+	for (int64_t i = 0; i < n; i++)
+		log_row(&out, (double)row[i].row->bytes, row[i].time_s);
+	validation_close(v);
+	return log_file(&out);
+}
+
+static const struct {
+	const char *set, *limit;    /* which bandwidth is told */
+	double nvlink_Bps, nic_Bps; /* 0: it keeps the family's value */
+	const char *rival;
+} slow_links[] = {
+	{"nic.bandwidth=24GB/s", "nic.bandwidth", 368e9, 24e9, "nvlink.bandwidth"},
+	{"nvlink.bandwidth=185GB/s", "nvlink.bandwidth", 185e9, 0, "nic.bandwidth"},
+	{"launch_s=6.9us", "nvlink.bandwidth", 368e9, 0, NULL},
+};
+
+static void bandwidth_near(const struct log_fit *f, const char *name, double Bps)
+{
+	for (int i = 0; i < f->fit.nfigures; i++)
+		if (!strcmp(f->fit.figure[i].figure, name))
+			ck_assert_double_eq_tol(f->fit.figure[i].value, Bps, 0.1 * Bps);
+}
+
+/*
+ * The network of a shipped machine limits all-reduces only when it is slower than it is;
+ * the log of a slow link says so of that link. The other one keeps its value, whether
+ * it is fitted or not.
+ */
+START_TEST(slow_link)
+{
+	struct log_fit f;
+	struct error e = {0};
+	const char *set = arena_printf(arena, "dgx-h100:2{%s}", slow_links[_i].set);
+
+	unsetenv("SHARDSIM_DATA");
+	ck_assert_msg(run_fit(&f, predicted_log(set), "dgx-h100:2", &e) == OK, "%s",
+	              e.text);
+	figure(&f, slow_links[_i].limit);
+	bandwidth_near(&f, "nvlink.bandwidth", slow_links[_i].nvlink_Bps);
+	if (slow_links[_i].nic_Bps > 0)
+		bandwidth_near(&f, "nic.bandwidth", slow_links[_i].nic_Bps);
+	else
+		ck_assert_ptr_nonnull(
+			strstr(why(&f, "nic.bandwidth"), "no timing depends on it"));
+	ck_assert_int_gt((int)f.fit.nlarge, 10);
+	ck_assert_double_lt(f.fit.large_after, 1.01);
+	ck_assert_int_eq(f.rival != NULL, slow_links[_i].rival != NULL);
+	if (f.rival) {
+		bool blamed = false;
+
+		for (int i = 0; i < f.rival->nfigures; i++)
+			blamed |= !strcmp(f.rival->figure[i].figure,
+			                  slow_links[_i].rival);
+		ck_assert(blamed);
+	}
+}
+END_TEST
+
 /* 1.6 x 100 GB/s is above the peak of 125 GB/s, and the rest is fitted without. */
 START_TEST(above_the_peak)
 {
@@ -314,6 +403,7 @@ Suite *tests(void)
 	tcase_set_timeout(t, 60);
 	tcase_add_loop_test(t, constants_come_back, 0, 3);
 	tcase_add_test(t, network);
+	tcase_add_loop_test(t, slow_link, 0, COUNT(slow_links));
 	tcase_add_test(t, above_the_peak);
 	tcase_add_test(t, not_told);
 	tcase_add_test(t, fitted_name);

@@ -7,12 +7,14 @@
 
 #include "validate/validate.h"
 
-enum { FIT_FIGURES_MAX = 8 }; /* most free constants of a family */
+enum { FIT_FIGURES_MAX = 8 };     /* most free constants of a family */
+enum { FIT_LARGE = 1024 * 1024 }; /* bytes from which bandwidths make a time */
 
 struct fitted {
 	const char *figure;      /* "launch_s", "nvlink.bandwidth", ... */
 	double start, value, se; /* se: the relative standard error, NaN if unknown */
 	double peak;             /* documented, of a bandwidth of a log; else 0 */
+	bool idle; /* a log's bandwidth: a tenth more or less changes no timing by 1 % */
 };
 
 /* A set of timings that was left out of the fit and then predicted. */
@@ -27,10 +29,14 @@ struct family_fit {
 	size_t n; /* rows with a prediction */
 	int nfigures;
 	struct fitted figure[FIT_FIGURES_MAX];
-	double before, after; /* geometric means of error factors */
+	double before, after;             /* geometric means of error factors */
+	size_t nlarge;                    /* rows of FIT_LARGE bytes or more */
+	double large_before, large_after; /* the same of these */
 	int nsets;
 	struct left_out_set *set; /* [nsets]; none where there is only one set */
 	bool converged;
+	/* Of a log: other constants that explain it about as well, or NULL. */
+	const struct family_fit *rival;
 };
 
 /*
@@ -76,11 +82,19 @@ enum status family_figure(double *out, struct arena *a, const char *family,
  *
  * `log` says that the rows are of the one machine whose constants are wanted: priors
  * then count little, since other machines of the family do not matter, and a figure is
- * left out unless a row depends on it well.
+ * left out unless a row depends on it well: a tenth more of it, or half of a bandwidth,
+ * changes some time by 1 % or 10 %. The fit then starts from each bandwidth's prior and
+ * from half of it, in all combinations, and the end with the least error is taken, since
+ * which of two links is the slow one is not found by small steps. `rival` is the best of
+ * the other ends within 3 % of that error, if a bandwidth that limits either differs by
+ * a tenth; it has the bandwidths that limit it alone.
  */
 enum status family_fit(struct family_fit *out, struct validation *v, struct arena *a,
                        const char *family, const char *const *figures, bool log,
                        struct error *e);
+
+/* Returns whether two values of a bandwidth differ by more than a tenth. */
+bool bandwidths_apart(double a, double b);
 
 /* Appends "FIGURE=VALUE,..." of the fit, as it stands behind a shape in braces. */
 void family_fit_settings(struct text *out, const struct family_fit *f);

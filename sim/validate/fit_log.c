@@ -116,21 +116,37 @@ static void choose(struct choosing *c, const struct validation *v,
 
 /* --- what to drop ----------------------------------------------------------------- */
 
-/* Drops the constants that no timing depends on, which the fit left out. */
-static void drop_idle(struct choosing *c)
+/*
+ * Drops the constants that no timing depends on, which the fit left out, and bandwidths
+ * that turned out not to matter beside those that do. Returns whether there were such.
+ */
+static bool drop_idle(struct choosing *c)
 {
 	const struct family_fit *f = &c->out->fit;
+	bool slack = false;
 
 	for (int i = c->n - 1; i >= 0; i--) {
-		bool fitted = false;
+		bool fitted = false, idle = false;
 
 		for (int k = 0; k < f->nfigures; k++)
-			fitted |= !strcmp(f->figure[k].figure, c->figure[i]);
-		if (!fitted)
+			if (!strcmp(f->figure[k].figure, c->figure[i])) {
+				fitted = true;
+				idle = f->figure[k].idle;
+			}
+		slack |= idle;
+		if (idle)
 			drop(c, c->figure[i],
-			     "no timing depends on it: a tenth more changes none "
-			     "by 1 %");
+			     "no timing depends on it: with the others as fitted, a "
+			     "tenth more or less changes none by 1 %");
+		else if (!fitted)
+			drop(c, c->figure[i],
+			     strstr(c->figure[i], ".bandwidth")
+			             ? "no timing depends on it: a tenth more changes "
+			               "none by 1 %, and half of it none by 10 %"
+			             : "no timing depends on it: a tenth more changes "
+			               "none by 1 %");
 	}
+	return slack;
 }
 
 /* Drops a bandwidth above its peak. */
@@ -210,6 +226,22 @@ static const char *fitted_name(const struct platform_name *name,
 	return text_take(&out, a);
 }
 
+/* Returns whether each bandwidth of `f` has about the same value in `g`. */
+static bool has_bandwidths(const struct family_fit *g, const struct family_fit *f)
+{
+	for (int i = 0; i < f->nfigures; i++) {
+		bool same = !strstr(f->figure[i].figure, ".bandwidth");
+
+		for (int k = 0; k < g->nfigures; k++)
+			same |= !strcmp(f->figure[i].figure, g->figure[k].figure) &&
+			        !bandwidths_apart(f->figure[i].value,
+			                          g->figure[k].value);
+		if (!same)
+			return false;
+	}
+	return true;
+}
+
 static enum status constants_take(struct choosing *c, const char *const *constants,
                                   struct error *e)
 {
@@ -245,12 +277,21 @@ enum status log_fit(struct log_fit *out, struct arena *a, const struct machine_l
 		dropped = false;
 		if (fit_once(&c, l, &name, first, e) != OK)
 			return e->code;
-		drop_idle(&c);
+		if (out->fit.rival)
+			out->rival = out->fit.rival;
+		if (drop_idle(&c)) {
+			dropped = true;
+			continue;
+		}
 		if (drop_above(&dropped, &c, e) != OK)
 			return e->code;
 		if (!dropped && !constants)
 			dropped = drop_unsure(&c);
 	}
+	/* What was dropped since may have made them the same. */
+	if (out->rival && has_bandwidths(out->rival, &out->fit) &&
+	    has_bandwidths(&out->fit, out->rival))
+		out->rival = NULL;
 	out->fitted = fitted_name(&name, &out->fit, a);
 	return OK;
 }

@@ -10,6 +10,7 @@ struct log_fit {
 	const char *fitted; /* the same platform with the constants in its braces */
 	const char *what;   /* "timings out of place" */
 	struct family_fit fit;
+	const struct family_fit *rival; /* explains the log about as well; or NULL */
 	int nskipped;
 	struct fit_choice skipped[FIT_CHOICES_MAX]; /* with the reasons */
 };
@@ -17,7 +18,8 @@ struct log_fit {
 /*
  * Fits `constants` (NULL-ended), or where that is NULL those that the timings tell: of k
  * sizes at most k, none that no timing depends on, none with a standard error above a
- * half, and no bandwidth that would be above the documented peak of the family.
+ * half, and no bandwidth that would be above the documented peak of the family or that no
+ * timing depends on where the others are as fitted.
  *
  * It is an error if the platform is no family:shape, and what machine_log_open() and
  * family_fit() say. Texts and arrays are the arena's.

@@ -133,6 +133,41 @@ static void skipped_table(const struct pen *pen, const struct log_fit *fit)
 	pen->table(pen, &t);
 }
 
+/* Says what the fit did to large sizes, whose times a planner weighs most. */
+static void large_words(const struct pen *pen, const struct family_fit *f)
+{
+	/* What the priors pull is no harm. */
+	bool worse = f->large_after > 1.01 * f->large_before;
+
+	if (!f->nlarge)
+		return;
+	pen->paragraph(pen,
+	               arena_printf(pen->arena,
+	                            "Of the %zu timings from 1 MiB on, the error is "
+	                            "%.3f before and %.3f after%s",
+	                            f->nlarge, f->large_before, f->large_after,
+	                            worse ? ": the fit made these worse." : "."));
+}
+
+/* Names the other constants, which the reader may know to be wrong or right. */
+static void rival_words(const struct pen *pen, const struct log_fit *fit)
+{
+	const struct family_fit *r = fit->rival;
+	struct text settings = {0};
+
+	family_fit_settings(&settings, r);
+	pen->heading(pen, 2, "Another explanation");
+	pen->paragraph(
+		pen,
+		arena_printf(
+			pen->arena,
+			"The log is explained about as well, with an error of %.3f "
+			"against %.3f, by %s. It does not tell which link is slow; "
+			"a log of another collective may.",
+			r->after, fit->fit.after, settings.s));
+	text_free(&settings);
+}
+
 void fit_log_words(const struct pen *pen, const struct log_fit *fit)
 {
 	const struct family_fit *f = &fit->fit;
@@ -141,8 +176,11 @@ void fit_log_words(const struct pen *pen, const struct log_fit *fit)
 	             arena_printf(pen->arena, "Constants of %s fitted to %zu %s",
 	                          fit->platform, f->n, fit->what));
 	errors_table(pen, f, 1);
+	large_words(pen, f);
 	if (f->nfigures)
 		constants_table(pen, f, 1);
+	if (fit->rival)
+		rival_words(pen, fit);
 	if (fit->nskipped)
 		skipped_table(pen, fit);
 	if (f->nsets > 1)

@@ -1,0 +1,19 @@
+# Logs of nccl-tests as the program predicts them, of two machines: one with network cards
+# of half the speed, which links of 247 GB/s inside nodes would explain as well; and one
+# whose sizes below 1 MiB take eight times as long, to which a fit of the bandwidth alone
+# bends the larger ones.
+log() {
+	echo "# Collective test starting: all_reduce_perf"
+	echo "# nThread 1 nGpus 1 graph: 0"
+	for r in $(seq 0 $((8 * $2 - 1))); do
+		echo "# Rank $r Group 0 Pid $((r + 100)) on node-$((r / 8)) device $((r % 8)) [0x07] H100"
+	done
+	shardsim perf all-reduce --platform "$1" $4 |
+		awk -v slow="$3" '!/^#/ {t = $1 < 2 ^ 20 ? $4 * slow : $4
+			print $1, $2, $3, "sum -1", t, "0 0 0", t, "0 0 0"}'
+}
+log 'dgx-h100:2{nic.bandwidth=24GB/s}' 2 1 >"$TMPDIR/nic.log"
+log dgx-h100:1 1 8 '-b 128K -e 2M' >"$TMPDIR/small.log"
+shardsim fit "$TMPDIR/nic.log" --platform dgx-h100:2 | sed -n '/^Of the/,/^$/p; /^## Another/,/^## Not/p'
+shardsim fit "$TMPDIR/small.log" --platform dgx-h100:1 --constants nvlink.bandwidth |
+	tr '\n' ' ' | grep -o 'after: the fit made these worse'
