@@ -274,7 +274,7 @@ static void write_curve(FILE *out, const struct report *r, const struct report_c
 			l.text[REASON] =
 				point_text(figures, sizeof(figures), c, point->value);
 			l.text[EXAMPLE] = c->scenario;
-			set_count(&l, N, c->n[p]);
+			set_count(&l, N, c->compared[p] ? c->n : 0);
 			set_real(&l, SPEEDUP, point->speedup[p]);
 			if (p == point->fastest)
 				set_count(&l, WINS, point->fastest_n);

@@ -187,29 +187,48 @@ static bool is_compared(const struct grid *g, size_t scenario, int planner)
 	return true;
 }
 
+/* One scenario is enough for a planner; it then restricts those of all others. */
+static void fill_compared(const struct grid *g, struct arena *a)
+{
+	struct report_curve *c = g->curve;
+
+	c->compared = arena_alloc(a, (size_t)c->nplanners, sizeof(*c->compared));
+	for (int p = 0; p < c->nplanners; p++)
+		for (size_t s = 0; g->baseline >= 0 && s < c->nscenarios; s++)
+			c->compared[p] |= is_compared(g, s, p);
+}
+
+/* Is the scenario one of those that all lines are means over? */
+static bool is_common(const struct grid *g, size_t scenario)
+{
+	if (g->baseline < 0)
+		return false;
+	for (int p = 0; p < g->curve->nplanners; p++)
+		if (g->curve->compared[p] && !is_compared(g, scenario, p))
+			return false;
+	return is_compared(g, scenario, g->baseline);
+}
+
 static void fill_speedups(const struct grid *g, struct arena *a)
 {
 	struct report_curve *c = g->curve;
 	size_t planners = (size_t)c->nplanners;
-	double *sum = arena_alloc(a, planners * c->npoints, sizeof(*sum));
+	double *mean = arena_alloc(a, planners * c->npoints, sizeof(*mean));
+	bool *common = arena_alloc(a, c->nscenarios, sizeof(*common));
 
-	c->n = arena_alloc(a, planners, sizeof(*c->n));
-	for (size_t i = 0; i < c->npoints; i++)
-		c->point[i].speedup = sum + i * planners;
-	for (int p = 0; p < c->nplanners; p++) {
-		for (size_t s = 0; g->baseline >= 0 && s < c->nscenarios; s++) {
-			if (!is_compared(g, s, p))
-				continue;
-			c->n[p]++;
-			for (size_t i = 0; i < c->npoints; i++)
-				sum[i * planners + (size_t)p] +=
-					log(*time_at(g, s, g->baseline, i) /
-				            *time_at(g, s, p, i));
-		}
-		for (size_t i = 0; i < c->npoints; i++) {
-			double *cell = &sum[i * planners + (size_t)p];
+	for (size_t s = 0; s < c->nscenarios; s++)
+		c->n += common[s] = is_common(g, s);
+	for (size_t i = 0; i < c->npoints; i++) {
+		c->point[i].speedup = mean + i * planners;
+		for (int p = 0; p < c->nplanners; p++) {
+			double sum = 0;
 
-			*cell = c->n[p] ? exp(*cell / (double)c->n[p]) : NAN;
+			for (size_t s = 0; s < c->nscenarios; s++)
+				if (common[s])
+					sum += log(*time_at(g, s, g->baseline, i) /
+					           *time_at(g, s, p, i));
+			mean[i * planners + (size_t)p] =
+				c->n && c->compared[p] ? exp(sum / (double)c->n) : NAN;
 		}
 	}
 }
@@ -369,6 +388,7 @@ static void add_curve(struct findings *f, const char *baseline,
 	g.baseline = find_planner(c, baseline);
 	g.own = find_planner(c, "best");
 	fill_times(&g, f->arena, e, n);
+	fill_compared(&g, f->arena);
 	fill_speedups(&g, f->arena);
 	fill_fastest(&g);
 	for (size_t s = 0; s < c->nscenarios; s++) {

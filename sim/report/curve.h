@@ -14,9 +14,10 @@
 enum { CURVE_PLANNERS_MAX = 64 };
 
 struct curve_point {
-	const char *value;     /* as the suite has it: "25GBps" */
-	double x;              /* bytes, seconds, bytes per second; NaN: no number */
-	const double *speedup; /* [nplanners]: geometric mean over n[planner] scenarios */
+	const char *value; /* as the suite has it: "25GBps" */
+	double x;          /* bytes, seconds, bytes per second; NaN: no number */
+	/* [nplanners]: geometric means over the curve's n scenarios; NaN: not compared */
+	const double *speedup;
 	/*
 	 * The planner other than `best` that is fastest in most scenarios (ties count for
 	 * each of them), that of the point before if it is one; -1 if none has a time.
@@ -35,8 +36,10 @@ struct report_curve {
 	struct curve_point *point; /* by rising x, then value */
 	int nplanners;
 	const char **planner; /* in the order of names */
-	/* Scenarios in which it and the baseline have times > 0 at every point. */
-	size_t *n;
+	/* [nplanners]: have it and the baseline times > 0 at every point of some scenario? */
+	bool *compared;
+	/* Scenarios in which all that are compared have times > 0 at every point. */
+	size_t n;
 };
 
 /* The fastest planner of a scenario, or the plan of `best`, changes along a curve. */
@@ -58,6 +61,12 @@ struct report_curves {
 /* Finds the curves of rows in any order; those without varied figures do not matter. */
 struct report_curves report_curves(struct arena *a, const char *baseline,
                                    const struct row *const *rows, size_t n);
+
+/*
+ * Says what the means are over, and names the planners that have none: the scenario if
+ * there is only one, or "n = 3, 1 left out; not compared: gather, synth"; the arena's.
+ */
+const char *report_curve_scope(struct arena *a, const struct report_curve *c);
 
 /* Returns point i in words, "25 GB/s", or as the suite has it; the arena's. */
 const char *report_curve_value(struct arena *a, const struct report_curve *c, size_t i);

@@ -49,10 +49,30 @@ const char *report_curve_title(struct arena *a, const struct report_curve *c)
 	                    *c->others ? ", " : "", c->others);
 }
 
-/* Does the curve compare this planner: is it not the baseline, and has it scenarios? */
+const char *report_curve_scope(struct arena *a, const struct report_curve *c)
+{
+	struct text t = {0};
+	const char *before = "; not compared: ";
+
+	if (c->scenario)
+		text_printf(&t, "%s", c->scenario);
+	else
+		text_printf(&t, "n = %zu", c->n);
+	if (!c->scenario && c->n < c->nscenarios)
+		text_printf(&t, ", %zu left out", c->nscenarios - c->n);
+	for (int p = 0; p < c->nplanners; p++) {
+		if (c->compared[p])
+			continue;
+		text_printf(&t, "%s%s", before, c->planner[p]);
+		before = ", ";
+	}
+	return text_take(&t, a);
+}
+
+/* Has the planner a column: is it compared, and not the baseline? */
 static bool is_shown(const struct report *r, const struct report_curve *c, int p)
 {
-	return c->n[p] > 0 && strcmp(c->planner[p], r->baseline) != 0;
+	return c->compared[p] && strcmp(c->planner[p], r->baseline) != 0;
 }
 
 static void write_points(struct pen_table *t, struct arena *a, const struct report *r,
@@ -61,11 +81,12 @@ static void write_points(struct pen_table *t, struct arena *a, const struct repo
 	for (size_t i = 0; i < c->npoints; i++) {
 		const struct curve_point *point = &c->point[i];
 		const char **cell = words_row(t);
-		size_t column = 3;
+		size_t column = 4;
 
 		cell[0] = point->value;
 		cell[1] = point->fastest < 0 ? "-" : c->planner[point->fastest];
 		cell[2] = arena_printf(a, "%zu/%zu", point->fastest_n, point->timed_n);
+		cell[3] = arena_printf(a, "%zu/%zu", c->n, c->nscenarios);
 		for (int p = 0; p < c->nplanners; p++)
 			if (is_shown(r, c, p))
 				cell[column++] = words_ratio(a, point->speedup[p]);
@@ -76,32 +97,30 @@ static void write_curve(const struct pen *pen, const struct report *r,
                         const struct report_curve *c)
 {
 	struct arena *a = pen->arena;
-	const char **head = arena_alloc(a, (size_t)c->nplanners + 3, sizeof(*head));
-	char *align = arena_alloc(a, (size_t)c->nplanners + 4, 1);
+	const char **head = arena_alloc(a, (size_t)c->nplanners + 4, sizeof(*head));
+	char *align = arena_alloc(a, (size_t)c->nplanners + 5, 1);
 	const char *title = report_curve_title(a, c);
-	size_t columns = 3;
+	size_t columns = 4;
 	struct pen_table t;
 
-	memcpy(align, "rlr", 3);
+	memcpy(align, "rlrr", 4);
 	head[0] = c->key;
-	head[1] = "fastest";
+	head[1] = "fastest but best";
 	head[2] = "in";
+	head[3] = "n";
 	for (int p = 0; p < c->nplanners; p++) {
 		if (!is_shown(r, c, p))
 			continue;
 		align[columns] = 'r';
-		head[columns++] =
-			c->n[p] == c->nscenarios
-				? c->planner[p]
-				: arena_printf(a, "%s (%zu)", c->planner[p], c->n[p]);
+		head[columns++] = c->planner[p];
 	}
 	t = words_table(a, arena_printf(a, "Speedup over %s by %s", r->baseline, title),
 	                align, head, c->npoints);
 	write_points(&t, a, r, c);
 	pen->heading(pen, 3, title);
-	pen->paragraph(pen, c->scenario ? arena_printf(a, "Scenario %s.", c->scenario)
-	                                : arena_printf(a, "Over %zu scenarios.",
-	                                               c->nscenarios));
+	pen->paragraph(pen, arena_printf(a, "%s %s.",
+	                                 c->scenario ? "Scenario" : "Scenarios:",
+	                                 report_curve_scope(a, c)));
 	t.name = "curve";
 	t.place = title;
 	pen->table(pen, &t);
@@ -166,11 +185,13 @@ void report_curves_text(const struct pen *pen, const struct report *r)
 		arena_printf(
 			a,
 			"Along each figure that was varied, the others being equal: "
-			"geometric means of the speedups over %s, over the scenarios "
-			"where both have times above zero at every point (their "
-			"number, where it is not that of all, is beside the planner), "
-			"and the planner other than best that is the fastest in most "
-			"scenarios, with how many of those that have a time. Planners "
+			"geometric means of the speedups over %s, all over the same n "
+			"scenarios: those where it and each planner shown have times "
+			"above zero at every point. The other scenarios are left out. "
+			"A planner that has such times in no scenario is not compared, "
+			"and does not make n less. Fastest but best is the planner "
+			"other than best that is the fastest in most scenarios, left "
+			"out or not, with how many of those that have a time. Planners "
 			"within 1e-6 of the fastest are as fast; the fastest changes "
 			"where none of them stays so. About is where the two times "
 			"cross if each is a power of the figure in between.",

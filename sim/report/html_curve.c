@@ -108,7 +108,7 @@ static double point_x(const struct plot *t, size_t i)
 
 static bool is_drawn(const struct plot *t, int planner)
 {
-	return t->curve->n[planner] > 0 &&
+	return t->curve->compared[planner] &&
 	       strcmp(t->curve->planner[planner], t->page->report->baseline) != 0;
 }
 
@@ -232,7 +232,7 @@ static void draw_lines(const struct plot *t)
 	draw_labels(t, label, n);
 }
 
-/* Where the planner that is fastest in most scenarios changes. */
+/* Where the planner other than best that is fastest in most scenarios changes. */
 static void draw_changes(const struct plot *t)
 {
 	const struct report_curve *c = t->curve;
@@ -263,12 +263,13 @@ static void draw_curve(const struct page *p, const struct report_curve *c,
 
 	for (int k = 0; k < c->nplanners; k++)
 		lines += is_drawn(&t, k);
-	if (lines == 0)
+	if (lines == 0 || c->n == 0)
 		return;
 	set_axes(&t, y);
 	fprintf(p->out, "<figure><figcaption>%s<small> %s</small></figcaption>\n", title,
-	        c->scenario ? html_escape(a, arena_printf(a, "scenario %s", c->scenario))
-	                    : arena_printf(a, "%zu scenarios", c->nscenarios));
+	        html_escape(a, arena_printf(a, "%s %s",
+	                                    c->scenario ? "scenario" : "scenarios:",
+	                                    report_curve_scope(a, c))));
 	fprintf(p->out,
 	        "<div class=\"scroll\" tabindex=\"0\"><svg viewBox=\"0 0 %d %d\" "
 	        "role=\"img\" aria-label=\"Speedup by %s\"><title>Speedup by "
@@ -294,8 +295,8 @@ void html_curves(const struct page *p)
 	p->pen.heading(&p->pen, 3, "Curves");
 	p->pen.paragraph(&p->pen,
 	                 "Dashed lines stand between the points where the planner "
-	                 "that is fastest in most scenarios changes. All curves have "
-	                 "the same scale of speedups.");
+	                 "other than best that is fastest in most scenarios changes. "
+	                 "All curves have the same scale of speedups.");
 	for (size_t i = 0; i < curves->ncurves && i < HTML_CURVES; i++)
 		hold_curve(&y, &(struct plot){.page = p, .curve = &curves->curve[i]});
 	for (size_t i = 0; i < curves->ncurves && i < HTML_CURVES; i++)

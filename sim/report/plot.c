@@ -150,11 +150,8 @@ static void add_shares(struct drawing *d)
 /* Returns the title of a curve's panel; the clock is the same in all. */
 static const char *curve_title(struct arena *a, const struct report_curve *c)
 {
-	const char *over =
-		c->scenario ? c->scenario : arena_printf(a, "n = %zu", c->nscenarios);
-
-	return arena_printf(a, "%s of %s, %s%s%s", c->key, c->platform, over,
-	                    *c->others ? ", " : "", c->others);
+	return arena_printf(a, "%s of %s, %s%s%s", c->key, c->platform, c->others,
+	                    *c->others ? ", " : "", report_curve_scope(a, c));
 }
 
 static void add_curves(struct drawing *d)
@@ -167,7 +164,7 @@ static void add_curves(struct drawing *d)
 			if (!plot_draws(&d->plot, c, k))
 				continue;
 			drawn = true;
-			for (size_t point = 0; point < c->npoints; point++)
+			for (size_t point = 0; c->n && point < c->npoints; point++)
 				add_line(d, c->planner[k], c->point[point].speedup[k],
 				         c->point[point].speedup[k]);
 		}
@@ -227,7 +224,7 @@ static enum status draw(struct drawing *d, const char *path, const struct row *r
 	gather_shares(d, used, nused);
 	add_shares(d);
 	add_curves(d);
-	if (d->panel.n == 0)
+	if (d->planner.n == 0)
 		return error_set(e, E_RANGE, (struct where){.file = path},
 		                 "nothing to compare with %s under clock %s",
 		                 d->plot.baseline, d->clock);

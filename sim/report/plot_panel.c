@@ -9,7 +9,7 @@
 
 bool plot_draws(const struct plot *p, const struct report_curve *c, int planner)
 {
-	return c->n[planner] > 0 && strcmp(c->planner[planner], p->baseline) != 0;
+	return c->compared[planner] && strcmp(c->planner[planner], p->baseline) != 0;
 }
 
 static size_t style_of(const struct plot *p, const char *planner)
@@ -172,7 +172,7 @@ void plot_curve(FILE *out, struct arena *a, const struct plot *p,
 {
 	write_speedups(out, p);
 	write_figures(out, a, c);
-	for (int k = 0; k < c->nplanners; k++) {
+	for (int k = 0; c->n && k < c->nplanners; k++) {
 		if (!plot_draws(p, c, k))
 			continue;
 		fprintf(out, "$s%zu << EOD\n", style_of(p, c->planner[k]));
@@ -182,7 +182,7 @@ void plot_curve(FILE *out, struct arena *a, const struct plot *p,
 		fputs("EOD\n", out);
 	}
 	fputs("plot 1 with lines lc rgb '#777777' lw 0.7 notitle", out);
-	for (int k = 0; k < c->nplanners; k++) {
+	for (int k = 0; c->n && k < c->nplanners; k++) {
 		if (!plot_draws(p, c, k))
 			continue;
 		fprintf(out, ", $s%zu using 1:2", style_of(p, c->planner[k]));

@@ -29,7 +29,7 @@ struct plot {
 	struct html_axis y; /* of speedups */
 };
 
-/* Is the planner's line part of the drawn curve? */
+/* Is the planner's line part of the curve? It is not drawn where no scenario is common. */
 bool plot_draws(const struct plot *p, const struct report_curve *c, int planner);
 
 /* Write a panel's axes and lines for gnuplot. */

@@ -93,7 +93,6 @@ static struct report_curves curves_of(struct arena *a, const struct point *p, si
 
 START_TEST(points_of_curve)
 {
-	static const size_t n[] = {1, 2, 2, 2}; /* best, gather, synth, xla */
 	struct arena *a = arena_new();
 	struct report_curves curves = curves_of(a, points, COUNT(points));
 	const struct report_curve *c = curves.curve;
@@ -109,13 +108,12 @@ START_TEST(points_of_curve)
 	ck_assert_str_eq(c->point[2].value, "100GBps"); /* not byte order */
 	ck_assert_double_eq(c->point[1].x, 50e9);
 	ck_assert_int_eq(c->nplanners, 4);
-	for (int p = 0; p < 4; p++)
-		ck_assert_uint_eq(c->n[p], n[p]);
-	/* gather: 16/8 and 36/9, 8/4 and 24/6, 8/2 and 18/1 */
-	ck_assert_double_eq_tol(c->point[0].speedup[1], sqrt(2 * 4), 1e-12);
-	ck_assert_double_eq_tol(c->point[1].speedup[1], sqrt(2 * 4), 1e-12);
-	ck_assert_double_eq_tol(c->point[2].speedup[1], sqrt(4 * 18), 1e-12);
-	ck_assert_double_eq_tol(c->point[0].speedup[2], sqrt(4 * 12), 1e-12);
+	/* t lacks best, u lacks xla: s alone is common, gather 16/8, 8/4, 8/2 */
+	ck_assert_uint_eq(c->n, 1);
+	ck_assert_double_eq_tol(c->point[0].speedup[1], 2, 1e-12);
+	ck_assert_double_eq_tol(c->point[1].speedup[1], 2, 1e-12);
+	ck_assert_double_eq_tol(c->point[2].speedup[1], 4, 1e-12);
+	ck_assert_double_eq_tol(c->point[0].speedup[2], 4, 1e-12);
 	/* synth is fastest in s, t, u; in s (tie), t, u; gather in all three */
 	ck_assert_int_eq(c->point[0].fastest, 2);
 	ck_assert_uint_eq(c->point[0].fastest_n, 3);
@@ -164,6 +162,77 @@ START_TEST(changes_of_planners)
 }
 END_TEST
 
+/*
+ * u is not for synth, and nothing is for pim. Over s and t, which the others solve:
+ *   best  16/4 and 36/4 at 25: sqrt(4 * 9) = 6; 16/8 and 16/2 at 100: sqrt(2 * 8) = 4.
+ *   synth 16/4 and 36/9 at 25: sqrt(4 * 4) = 4; 16/16 and 16/4 at 100: sqrt(1 * 4) = 2.
+ * With u, where best is as slow as xla, best would have cbrt(36) = 3.30 at 25, which is
+ * below a synth that is nowhere faster.
+ */
+#define ONLY25 "nic.bandwidth=25GBps"
+#define ONLY100 "nic.bandwidth=100GBps"
+static const struct point partial[] = {
+	{"s", ONLY25, "xla", 16, ""},    {"s", ONLY100, "xla", 16, ""},
+	{"t", ONLY25, "xla", 36, ""},    {"t", ONLY100, "xla", 16, ""},
+	{"u", ONLY25, "xla", 5, ""},     {"u", ONLY100, "xla", 5, ""},
+	{"s", ONLY25, "best", 4, ""},    {"s", ONLY100, "best", 8, ""},
+	{"t", ONLY25, "best", 4, ""},    {"t", ONLY100, "best", 2, ""},
+	{"u", ONLY25, "best", 5, ""},    {"u", ONLY100, "best", 5, ""},
+	{"s", ONLY25, "synth", 4, ""},   {"s", ONLY100, "synth", 16, ""},
+	{"t", ONLY25, "synth", 9, ""},   {"t", ONLY100, "synth", 4, ""},
+	{"u", ONLY25, "synth", NAN, ""}, {"u", ONLY100, "synth", NAN, ""},
+	{"s", ONLY25, "pim", NAN, ""},   {"s", ONLY100, "pim", NAN, ""},
+	{"t", ONLY25, "pim", NAN, ""},   {"t", ONLY100, "pim", NAN, ""},
+};
+
+START_TEST(same_scenarios)
+{
+	static const double best[] = {6, 4}, synth[] = {4, 2};
+	struct arena *a = arena_new();
+	struct report_curves curves = curves_of(a, partial, COUNT(partial));
+	const struct report_curve *c = curves.curve;
+
+	ck_assert_uint_eq(curves.ncurves, 1);
+	ck_assert_uint_eq(c->nscenarios, 3);
+	ck_assert_uint_eq(c->n, 2);
+	ck_assert_str_eq(c->planner[0], "best");
+	ck_assert_str_eq(c->planner[2], "synth");
+	for (size_t i = 0; i < 2; i++) {
+		ck_assert_double_eq_tol(c->point[i].speedup[0], best[i], 1e-12);
+		ck_assert_double_nan(c->point[i].speedup[1]);
+		ck_assert_double_eq_tol(c->point[i].speedup[2], synth[i], 1e-12);
+		ck_assert_double_eq_tol(c->point[i].speedup[3], 1, 1e-12);
+	}
+	ck_assert_str_eq(report_curve_scope(a, c),
+	                 "n = 2, 1 left out; not compared: pim");
+	arena_free(a);
+}
+END_TEST
+
+/* Where best and synth solve different scenarios there is no mean, and no line. */
+START_TEST(nothing_in_common)
+{
+	static const struct point apart[] = {
+		{"s", ONLY25, "xla", 8, ""},   {"s", ONLY100, "xla", 8, ""},
+		{"u", ONLY25, "xla", 8, ""},   {"u", ONLY100, "xla", 8, ""},
+		{"s", ONLY25, "best", 4, ""},  {"s", ONLY100, "best", 4, ""},
+		{"u", ONLY25, "synth", 2, ""}, {"u", ONLY100, "synth", 2, ""},
+	};
+	struct report_options o = {.baseline = "xla", .format = REPORT_HTML};
+	struct arena *a = arena_new();
+	struct report_curves curves = curves_of(a, apart, COUNT(apart));
+	const char *text;
+
+	ck_assert_uint_eq(curves.curve->n, 0);
+	ck_assert_double_nan(curves.curve->point[0].speedup[0]);
+	ck_assert_str_eq(report_curve_scope(a, curves.curve), "n = 0, 2 left out");
+	text = made_report(a, make(a, apart, COUNT(apart)), COUNT(apart), o);
+	ck_assert_ptr_nonnull(strstr(text, "Scenarios: n = 0, 2 left out."));
+	ck_assert_ptr_null(strstr(text, "nan"));
+	arena_free(a);
+}
+END_TEST
+
 /* What has no number stands in byte order and has no crossing. */
 START_TEST(figures_without_numbers)
 {
@@ -183,7 +252,7 @@ START_TEST(figures_without_numbers)
 	ck_assert_str_eq(curves.curve->point[0].value, "x=2,y=4");
 	ck_assert_str_eq(curves.curve->point[1].value, "x=8");
 	/* xla takes no time at one point: nothing is compared, and it is the fastest */
-	ck_assert_uint_eq(curves.curve->n[0], 0);
+	ck_assert(!curves.curve->compared[0]);
 	ck_assert_double_nan(curves.curve->point[1].speedup[0]);
 	ck_assert_uint_eq(curves.nchanges, 1);
 	ck_assert_str_eq(curves.change->before, "xla");
@@ -198,12 +267,15 @@ START_TEST(in_words)
 	static const char *const told[] = {
 		"## Varied figures\n",
 		"### nic.bandwidth of p, clock model, launch_s=3us\n",
-		"Over 3 scenarios.\n",
-		"| nic.bandwidth | fastest |  in | best (1) | gather (2) | synth (2) "
+		"Scenarios: n = 1, 2 left out.\n",
+		"| nic.bandwidth | fastest but best |  in |   n |  best | gather | "
+	        "synth "
 		"|\n",
-		"|        25GBps | synth   | 3/3 |    4.000 |      2.828 |     6.928 "
+		"|        25GBps | synth            | 3/3 | 1/3 | 4.000 |  2.000 | "
+	        "4.000 "
 		"|\n",
-		"|       100GBps | gather  | 3/3 |    4.000 |      8.485 |     3.464 "
+		"|       100GBps | gather           | 3/3 | 1/3 | 4.000 |  4.000 | "
+	        "2.000 "
 		"|\n",
 		"| t        | 50GBps | 100GBps | 65.38 GB/s | synth  | gather |\n",
 		"### Where the plan of best changes\n",
@@ -217,8 +289,7 @@ START_TEST(in_words)
 		ck_assert_msg(strstr(text, told[i]) != NULL, "no %s", told[i]);
 	o.format = REPORT_CSV;
 	text = made_report(a, rows, COUNT(points), o);
-	ck_assert_ptr_nonnull(
-		strstr(text, "\ncurve,p,model,gather,xla,,2,2.82842712,"));
+	ck_assert_ptr_nonnull(strstr(text, "\ncurve,p,model,gather,xla,,1,2,"));
 	ck_assert_ptr_nonnull(strstr(text, ",nic.bandwidth=25GBps launch_s=3us,"));
 	ck_assert_ptr_nonnull(strstr(text, "change,p,model,gather,synth,"));
 	ck_assert_ptr_nonnull(
@@ -235,6 +306,8 @@ Suite *tests(void)
 
 	tcase_add_test(tc, points_of_curve);
 	tcase_add_test(tc, changes_of_planners);
+	tcase_add_test(tc, same_scenarios);
+	tcase_add_test(tc, nothing_in_common);
 	tcase_add_test(tc, figures_without_numbers);
 	tcase_add_test(tc, in_words);
 	suite_add_tcase(suite, tc);

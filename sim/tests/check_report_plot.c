@@ -59,6 +59,38 @@ static struct store *made(const char *platform, const char *baseline,
 	return s;
 }
 
+/*
+ * On p two planners solve different scenarios, so that nothing is common; on q both solve
+ * one of two.
+ */
+static struct store *made_curves(void)
+{
+	static const struct {
+		const char *platform, *scenario, *planner;
+	} solved[] = {
+		{"p", "s", "base"}, {"p", "u", "base"}, {"p", "s", "one"},
+		{"p", "u", "two"},  {"q", "s", "base"}, {"q", "u", "base"},
+		{"q", "s", "one"},  {"q", "s", "two"},  {"q", "u", "one"},
+	};
+	struct store *s;
+
+	ck_assert_int_eq(store_open(&s, ".", true, &error), OK);
+	for (size_t i = 0; i < 2 * sizeof(solved) / sizeof(solved[0]); i++) {
+		struct row r = row_empty();
+
+		r.scenario = r.base_scenario = solved[i / 2].scenario;
+		r.base_platform = solved[i / 2].platform;
+		r.varied = i % 2 ? "nic.bandwidth=25GBps" : "nic.bandwidth=50GBps";
+		r.platform = arena_printf(arena, "%s{%s}", r.base_platform, r.varied);
+		r.planner = solved[i / 2].planner;
+		r.clock = "model";
+		r.time_s = 1 + (double)i;
+		ck_assert_int_eq(kept_put(s, &r, &error), OK);
+	}
+	ck_assert_int_eq(store_finish(s, &error), OK);
+	return s;
+}
+
 static char *contents(const char *path)
 {
 	static char text[100000];
@@ -132,6 +164,20 @@ START_TEST(endings)
 }
 END_TEST
 
+START_TEST(common_scenarios)
+{
+	struct report_options o = {.baseline = "base"};
+	struct store *s = made_curves();
+	const char *svg;
+
+	ck_assert_msg(report_plot("plot.svg", s, &o, &error) == OK, "%s", error.text);
+	svg = contents("plot.svg");
+	ck_assert_ptr_nonnull(strstr(svg, "of p, n = 0, 2 left out"));
+	ck_assert_ptr_nonnull(strstr(svg, "of q, n = 1, 1 left out"));
+	store_close(s);
+}
+END_TEST
+
 Suite *tests(void)
 {
 	Suite *s = suite_create("report_plot");
@@ -139,6 +185,7 @@ Suite *tests(void)
 
 	tcase_add_checked_fixture(tc, start, end);
 	tcase_add_loop_test(tc, texts, 0, NAMES);
+	tcase_add_test(tc, common_scenarios);
 	tcase_add_test(tc, endings);
 	suite_add_tcase(s, tc);
 	return s;
