@@ -221,8 +221,14 @@ void report_apart(struct report *r, struct arena *a, const struct row *const *ro
                   size_t n);
 
 /*
- * Chooses what the first tables show: the first clock asked for, else the one nearest to
- * SimGrid; of the planners `best`, `best-portable`, `synth` and both of XLA's partitioners
+ * Returns the clock of what shows only one: the first asked for, else the one nearest to
+ * SimGrid that has rows of the baseline.
+ */
+const char *report_clock(const struct row *const *rows, size_t n, const char *baseline,
+                         const struct report_options *o);
+
+/*
+ * Chooses what the first tables show: the clock of report_clock(); of the planners `best`, `best-portable`, `synth` and both of XLA's partitioners
  * those that are there, the baseline excepted, or all where none of them is.
  */
 void report_choose(struct report *r, struct arena *a, const struct row *const *rows,

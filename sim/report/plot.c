@@ -1,4 +1,5 @@
 #include "report/plot.h"
+#include "report/data.h"
 #include "report/names.h"
 #include "report/plot_panel.h"
 #include "report/select.h"
@@ -215,11 +216,17 @@ static enum status draw(struct drawing *d, const char *path, const struct row *r
                         size_t n, const struct report_options *o, struct error *e)
 {
 	const struct row **used = arena_alloc(d->arena, n, sizeof(*used));
-	size_t nused = 0;
+	size_t nall = 0, nused = 0;
 
+	if (report_check(rows, n, d->plot.baseline, o, e) != OK)
+		return e->code;
 	for (size_t i = 0; i < n; i++)
-		if (strcmp(rows[i].clock, d->clock) == 0 && report_family(o, &rows[i]))
-			used[nused++] = &rows[i];
+		if (report_family(o, &rows[i]))
+			used[nall++] = &rows[i];
+	d->clock = report_clock(used, nall, d->plot.baseline, o);
+	for (size_t i = 0; i < nall; i++)
+		if (strcmp(used[i]->clock, d->clock) == 0)
+			used[nused++] = used[i];
 	d->curves = report_curves(d->arena, d->plot.baseline, used, nused);
 	gather_shares(d, used, nused);
 	add_shares(d);
@@ -240,31 +247,18 @@ static enum status draw(struct drawing *d, const char *path, const struct row *r
 	return gnuplot_draw(path, write_plot, d, e);
 }
 
-/* Returns what is plotted where no clock is asked for: `model`, unless no row has it. */
-static const char *default_clock(const struct row *rows, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (strcmp(rows[i].clock, "model") == 0)
-			return "model";
-	return n ? rows[0].clock : "model";
-}
-
 enum status report_plot(const char *path, struct store *store,
                         const struct report_options *o, struct error *e)
 {
 	struct drawing d = {.arena = arena_new(),
-	                    .clock = o->clocks ? o->clocks[0] : NULL,
 	                    .plot = {.baseline = o->baseline ? o->baseline : "xla-2021",
 	                             .y = {.lo = 1, .hi = 1}}};
 	struct row *rows;
 	size_t n;
 
 	if (gnuplot_check(path, e) == OK && file_check(path, e) == OK &&
-	    store_rows(store, d.arena, &rows, &n, e) == OK) {
-		if (!d.clock)
-			d.clock = default_clock(rows, n);
+	    store_rows(store, d.arena, &rows, &n, e) == OK)
 		draw(&d, path, rows, n, o, e);
-	}
 	arena_free(d.arena);
 	return e->code;
 }

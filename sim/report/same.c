@@ -107,22 +107,29 @@ static bool has_clock(const struct row *const *rows, size_t n, const char *basel
 	return false;
 }
 
+const char *report_clock(const struct row *const *rows, size_t n, const char *baseline,
+                         const struct report_options *o)
+{
+	static const char *const clocks[] = {"simgrid", "fluid", "model", "flow"};
+
+	if (o->clocks && o->clocks[0])
+		return o->clocks[0];
+	for (size_t c = 0; c < sizeof(clocks) / sizeof(clocks[0]); c++)
+		if (has_clock(rows, n, baseline, clocks[c]))
+			return clocks[c];
+	return n ? rows[0]->clock : "";
+}
+
 void report_choose(struct report *r, struct arena *a, const struct row *const *rows,
                    size_t n, const struct report_options *o)
 {
-	static const char *const clocks[] = {"simgrid", "fluid", "model", "flow"};
 	static const char *const planners[] = {"best", "best-portable", "synth", "xla",
 	                                       "xla-2021"};
 	const char **there = arena_alloc(a, n ? n : 1, sizeof(*there));
 	size_t nthere;
 	bool none;
 
-	r->clock = o->clocks && o->clocks[0] ? o->clocks[0] : NULL;
-	for (size_t c = 0; !r->clock && c < sizeof(clocks) / sizeof(clocks[0]); c++)
-		if (has_clock(rows, n, r->baseline, clocks[c]))
-			r->clock = clocks[c];
-	if (!r->clock)
-		r->clock = n ? rows[0]->clock : "";
+	r->clock = report_clock(rows, n, r->baseline, o);
 	for (size_t i = 0; i < n; i++)
 		there[i] = rows[i]->planner;
 	nthere = names_distinct(there, n);

@@ -37,6 +37,8 @@ static void end(void)
 }
 
 /* Two planners on a platform, three scenarios each. */
+static const char *made_clock = "model";
+
 static struct store *made(const char *platform, const char *baseline,
                           const char *planner)
 {
@@ -51,7 +53,7 @@ static struct store *made(const char *platform, const char *baseline,
 		r.scenario = arena_printf(arena, "s%d", i % 3);
 		r.platform = platform;
 		r.planner = i / 3 ? planner : baseline;
-		r.clock = "model";
+		r.clock = made_clock;
 		r.time_s = time_s[i / 3][i % 3];
 		ck_assert_int_eq(kept_put(s, &r, &error), OK);
 	}
@@ -178,6 +180,25 @@ START_TEST(common_scenarios)
 }
 END_TEST
 
+/* Rows of one clock need no --clock, whichever it is; without the baseline it is said. */
+START_TEST(the_clock_there_is)
+{
+	struct report_options o = {.baseline = "base"};
+	struct store *s;
+
+	made_clock = "flow";
+	s = made("p", "base", "q");
+	made_clock = "model";
+	ck_assert_msg(report_plot("plot.svg", s, &o, &error) == OK, "%s", error.text);
+	ck_assert_ptr_nonnull(strstr(contents("plot.svg"), "clock flow"));
+	o.baseline = "other";
+	ck_assert_int_eq(report_plot("plot.svg", s, &o, &error), E_RANGE);
+	ck_assert_ptr_nonnull(strstr(error.text, "no rows of this planner"));
+	error = (struct error){0};
+	store_close(s);
+}
+END_TEST
+
 Suite *tests(void)
 {
 	Suite *s = suite_create("report_plot");
@@ -187,6 +208,7 @@ Suite *tests(void)
 	tcase_add_loop_test(tc, texts, 0, NAMES);
 	tcase_add_test(tc, common_scenarios);
 	tcase_add_test(tc, endings);
+	tcase_add_test(tc, the_clock_there_is);
 	suite_add_tcase(s, tc);
 	return s;
 }
