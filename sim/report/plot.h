@@ -2,7 +2,8 @@
  * The plot of a sweep, through gnuplot, under the first clock asked for, else the one
  * nearest to SimGrid that has rows: a panel for each machine with the speedups over the
  * baseline in rising order, so that shares, ties and the longest gains are seen at once;
- * and for each figure that was varied a panel with the mean speedups along it (curve.h), over a numeric axis if it has numbers.
+ * and for each figure that was varied a panel with the mean speedups along it (curve.h),
+ * over a numeric axis if it has numbers.
  * All panels have the same scale of speedups, and a planner looks the same in each.
  */
 #ifndef SHARDSIM_SIM_REPORT_PLOT_H
