@@ -86,7 +86,7 @@ static void write_points(struct pen_table *t, struct arena *a, const struct repo
 		cell[0] = point->value;
 		cell[1] = point->fastest < 0 ? "-" : c->planner[point->fastest];
 		cell[2] = arena_printf(a, "%zu/%zu", point->fastest_n, point->timed_n);
-		cell[3] = arena_printf(a, "%zu/%zu", c->n, c->nscenarios);
+		cell[3] = arena_printf(a, "%zu of %zu", c->n, c->nscenarios);
 		for (int p = 0; p < c->nplanners; p++)
 			if (is_shown(r, c, p))
 				cell[column++] = words_ratio(a, point->speedup[p]);
