@@ -58,7 +58,8 @@ static enum unit unit_of(const char *number, size_t length, double *value)
 	struct error e = {0};
 	int64_t bytes;
 
-	if (length >= sizeof(text))
+	/* Every unit ends in one of these; rows by the thousand have a shape instead. */
+	if (length >= sizeof(text) || !strchr("BbsKMGT", number[length - 1]))
 		return NO_UNIT;
 	memcpy(text, number, length);
 	text[length] = '\0';
