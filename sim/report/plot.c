@@ -216,6 +216,9 @@ static enum status draw(struct drawing *d, const char *path, const struct row *r
                         size_t n, const struct report_options *o, struct error *e)
 {
 	const struct row **used = arena_alloc(d->arena, n, sizeof(*used));
+	static const char *const nouns[REPORT_KINDS] = {
+		"real scenarios", "random problems", "pairs of layouts"};
+	enum report_kind kind = KIND_LAYOUTS;
 	size_t nall = 0, nused = 0;
 
 	if (report_check(rows, n, d->plot.baseline, o, e) != OK)
@@ -224,8 +227,12 @@ static enum status draw(struct drawing *d, const char *path, const struct row *r
 		if (report_family(o, &rows[i]))
 			used[nall++] = &rows[i];
 	d->clock = report_clock(used, nall, d->plot.baseline, o);
+	/* Kinds are in no figure together: the first that there is, real ones if any. */
 	for (size_t i = 0; i < nall; i++)
-		if (strcmp(used[i]->clock, d->clock) == 0)
+		if (report_kind(used[i]) < kind)
+			kind = report_kind(used[i]);
+	for (size_t i = 0; i < nall; i++)
+		if (strcmp(used[i]->clock, d->clock) == 0 && report_kind(used[i]) == kind)
 			used[nused++] = used[i];
 	d->curves = report_curves(d->arena, d->plot.baseline, used, nused);
 	gather_shares(d, used, nused);
@@ -238,8 +245,8 @@ static enum status draw(struct drawing *d, const char *path, const struct row *r
 	d->plot.planner = d->planner.at;
 	d->plot.nplanners = names_distinct(d->planner.at, (size_t)d->planner.n);
 	set_scale(&d->plot.y);
-	d->heading = arena_printf(d->arena, "Speedup over %s, clock %s",
-	                          d->plot.baseline, d->clock);
+	d->heading = arena_printf(d->arena, "Speedup over %s, %s, clock %s",
+	                          d->plot.baseline, nouns[kind], d->clock);
 	if (d->all > d->panel.n)
 		d->heading = arena_printf(d->arena, "%s: the first %lld panels of %lld",
 		                          d->heading, (long long)d->panel.n,

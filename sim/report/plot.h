@@ -4,7 +4,9 @@
  * baseline in rising order, so that shares, ties and the longest gains are seen at once;
  * and for each figure that was varied a panel with the mean speedups along it (curve.h),
  * over a numeric axis if it has numbers.
- * All panels have the same scale of speedups, and a planner looks the same in each.
+ * Real scenarios, random problems and pairs of layouts are never in one plot: it is of the
+ * first of these that there is. All panels have the same scale of speedups, and a planner
+ * looks the same in each.
  */
 #ifndef SHARDSIM_SIM_REPORT_PLOT_H
 #define SHARDSIM_SIM_REPORT_PLOT_H

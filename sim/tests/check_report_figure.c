@@ -157,7 +157,7 @@ START_TEST(machines)
 				        planner[p], p == 0 ? 10 : (p == 1 ? 1 : 15) + s,
 				        "");
 	read_labels();
-	is_once("Speedup over base, clock model");
+	is_once("Speedup over base, real scenarios, clock model");
 	is_once("fast");
 	is_once("slow");
 	find("base", &times);

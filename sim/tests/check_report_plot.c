@@ -180,6 +180,33 @@ START_TEST(common_scenarios)
 }
 END_TEST
 
+/* Random problems are in no picture of real scenarios: one of each is n = 1. */
+START_TEST(kinds_apart)
+{
+	static const char *const sources[] = {"", "generated: random"};
+	struct report_options o = {.baseline = "base"};
+	struct store *s;
+
+	ck_assert_int_eq(store_open(&s, ".", true, &error), OK);
+	for (int i = 0; i < 4; i++) {
+		struct row r = row_empty();
+
+		r.scenario = i % 2 ? "drawn" : "met";
+		r.source = sources[i % 2];
+		r.platform = "p";
+		r.planner = i < 2 ? "base" : "one";
+		r.clock = "model";
+		r.time_s = 1 + (double)i;
+		ck_assert_int_eq(kept_put(s, &r, &error), OK);
+	}
+	ck_assert_int_eq(store_finish(s, &error), OK);
+	ck_assert_msg(report_plot("plot.svg", s, &o, &error) == OK, "%s", error.text);
+	ck_assert_ptr_nonnull(strstr(contents("plot.svg"), "real scenarios"));
+	ck_assert_ptr_nonnull(strstr(contents("plot.svg"), "p, n = 1<"));
+	store_close(s);
+}
+END_TEST
+
 /* Rows of one clock need no --clock, whichever it is; without the baseline it is said. */
 START_TEST(the_clock_there_is)
 {
@@ -208,6 +235,7 @@ Suite *tests(void)
 	tcase_add_loop_test(tc, texts, 0, NAMES);
 	tcase_add_test(tc, common_scenarios);
 	tcase_add_test(tc, endings);
+	tcase_add_test(tc, kinds_apart);
 	tcase_add_test(tc, the_clock_there_is);
 	suite_add_tcase(s, tc);
 	return s;
