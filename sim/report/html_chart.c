@@ -27,6 +27,7 @@ struct sample {
 struct chart {
 	const struct page *page;
 	const char *platform, *clock;
+	enum report_kind kind;
 	LIST(struct sample) sample; /* by planner */
 };
 
@@ -75,7 +76,8 @@ static void gather_samples(struct chart *c, enum html_figure f)
 		const struct html_case *item = &p->item[i];
 
 		if (strcmp(row_machine(item->row[0]), c->platform) != 0 ||
-		    strcmp(item->row[0]->clock, c->clock) != 0)
+		    strcmp(item->row[0]->clock, c->clock) != 0 ||
+		    report_kind(item->row[0]) != c->kind)
 			continue;
 		for (size_t k = 0; k < item->n; k++) {
 			double x = figure_of(f, item, item->row[k]);
@@ -169,7 +171,10 @@ static void draw_chart(const struct chart *c, const struct html_axis *axis,
 	struct arena *a = c->page->arena;
 	FILE *out = c->page->out;
 	double bottom = TOP + BAND * (double)c->sample.n;
-	const char *title = arena_printf(a, "%s, clock %s", c->platform, c->clock);
+	bool real = c->kind == KIND_REAL;
+	const char *title =
+		arena_printf(a, "%s, clock %s%s%s", c->platform, c->clock,
+	                     real ? "" : ", ", real ? "" : report_kind_name(c->kind));
 
 	fprintf(out,
 	        "<figure><figcaption>%s</figcaption>\n<div class=\"scroll\" "
@@ -190,15 +195,20 @@ static size_t gather_charts(struct chart *chart, bool *more, const struct page *
 	size_t n = 0;
 
 	*more = false;
-	for (size_t i = 0; i < p->nplaces; i++) {
+	for (size_t i = 0; i < p->nplaces * REPORT_KINDS; i++) {
+		const struct html_place *place = &p->place[i % p->nplaces];
+		struct chart next = {.page = p,
+		                     .platform = place->platform,
+		                     .clock = place->clock,
+		                     .kind = (enum report_kind)(i / p->nplaces)};
+
+		gather_samples(&next, f);
+		if (!next.sample.n)
+			continue;
 		*more = n == HTML_PLACES;
 		if (*more)
 			break;
-		chart[n] = (struct chart){.page = p,
-		                          .platform = p->place[i].platform,
-		                          .clock = p->place[i].clock};
-		gather_samples(&chart[n], f);
-		n += chart[n].sample.n > 0;
+		chart[n++] = next;
 	}
 	return n;
 }
