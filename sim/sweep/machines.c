@@ -8,10 +8,17 @@
 
 #include <stdlib.h>
 
-/* Records an error of a platform at its place in the suite, or on the command line. */
+/*
+ * Records an error of a platform at its place in the suite, or on the command line, be it
+ * that of a setting of all platforms.
+ */
 static enum status platform_fault(const struct suite_platform *p, struct error *fault,
                                   struct error *e)
 {
+	for (int i = 0; p->set_at && i < p->nset; i++)
+		if (fault->at.source == p->set[i] && p->set_at[i].file)
+			return error_set(e, fault->code, p->set_at[i], "%s",
+			                 fault->text);
 	if (p->at.file)
 		return error_set(e, fault->code, p->at, "%s", fault->text);
 	if (p->nset)
