@@ -22,20 +22,21 @@
 struct emission {
 	const struct plan *plan;
 	const struct machine *machine; /* the platform of the plan; NULL: none */
-	const char *command;           /* the command line that asked, for the heading */
-	const char *version;           /* of shardsim, for the heading */
-	double time_s;                 /* predicted; NAN: unknown */
-	const char *clock;             /* that predicted time_s; NULL: none */
+	const char *command; /* the command line that asked, for the heading */
+	const char *version; /* of shardsim, for the heading */
+	double time_s;       /* predicted; NAN: unknown */
+	const char *clock;   /* that predicted time_s; NULL: none */
 };
 
 enum emitted {
-	EMITTED,       /* the text is whole */
-	EMIT_CANNOT,   /* the form cannot express this plan; `why` says what could */
+	EMITTED,     /* the text is whole */
+	EMIT_CANNOT, /* the form cannot express this plan; `why` says what could */
 };
 
 struct emitter {
-	const char *name, *help; /* the kind as users type it; shown by --help and list */
-	const char *comment;     /* what begins a comment line in this form, such as "# " */
+	const char *name,
+		*help;       /* the kind as users type it; shown by --help and list */
+	const char *comment; /* what begins a comment line in this form, such as "# " */
 	const char *comment_end; /* what ends it; "" where the line does */
 	/* Appends the text to `out`, or the reason to `why`. Needs no global state. */
 	enum emitted (*emit)(struct text *out, const struct emission *what,
