@@ -55,6 +55,9 @@ const struct emitter *emitter_find(const char *name, size_t length);
 void emit_heading(struct text *out, const struct emitter *emitter,
                   const struct emission *what);
 
+/* Appends a string literal of C. */
+void emit_string(struct text *out, const char *s);
+
 /* The files models/emit/NAME.in: the parts of programs that no plan changes. */
 extern const char emit_text_mpi_types[], emit_text_mpi_ready[], emit_text_mpi_run[];
 

@@ -104,22 +104,6 @@ static bool can_say(const struct plan *p, int64_t contributions, struct text *wh
 
 /* --- the head ------------------------------------------------------------------------- */
 
-void mpi_put_string(struct text *out, const char *s)
-{
-	text_printf(out, "\"");
-	for (; *s; s++) {
-		unsigned char c = (unsigned char)*s;
-
-		if (c == '"' || c == '\\')
-			text_printf(out, "\\%c", c);
-		else if (c < ' ' || c == '?' || c > '~')
-			text_printf(out, "\\%03o", c);
-		else
-			text_printf(out, "%c", c);
-	}
-	text_printf(out, "\"");
-}
-
 static void put_define(struct mpi *m, const char *name, int64_t figure)
 {
 	text_printf(m->out, "#define %s %lld\n", name, (long long)figure);
@@ -287,7 +271,7 @@ static void put_problem(struct mpi *m)
 	text_printf(&t, "%s", m->plan->planner);
 	put_field(&fields, &t);
 	text_printf(m->out, "static const char problem[] = ");
-	mpi_put_string(m->out, fields.s);
+	emit_string(m->out, fields.s);
 	text_free(&fields);
 	text_printf(m->out, ";\nstatic const char dtype[] = \"%s\";\n",
 	            p->array.dtype->name);
@@ -299,14 +283,14 @@ static void put_words(struct mpi *m)
 	struct text t = {0};
 
 	text_printf(m->out, "\nstatic const char command[] = ");
-	mpi_put_string(m->out, w->command);
+	emit_string(m->out, w->command);
 	if (w->clock && w->machine)
 		text_printf(&t, "predicted by the clock %s for %s", w->clock,
 		            w->machine->name);
 	else
 		text_printf(&t, "nothing is predicted without --platform");
 	text_printf(m->out, ";\nstatic const char predicted_by[] = ");
-	mpi_put_string(m->out, t.s);
+	emit_string(m->out, t.s);
 	text_free(&t);
 	text_printf(m->out, ";\nstatic const double plan_s = %.9g;\n",
 	            w->clock && !isnan(w->time_s) ? w->time_s : -1.);

@@ -34,9 +34,6 @@ const struct mpi_place *mpi_places(const struct mpi *m, const struct layout *l,
                                    const struct mesh *mesh, const struct shape *tile,
                                    const int64_t *start);
 
-/* Appends a string literal of C. */
-void mpi_put_string(struct text *out, const char *s);
-
 /* Appends the tables of all steps, and the list of steps itself. */
 void mpi_put_steps(struct mpi *m);
 

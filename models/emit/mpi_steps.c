@@ -215,7 +215,7 @@ static void put_step(struct mpi *m, int step)
 	step_print(&line, m->plan, step);
 	text_printf(m->out, ",\n\t .predicted_s = %.9g, .text = ",
 	            step_s && !isnan(step_s[step]) ? step_s[step] : -1.);
-	mpi_put_string(m->out, line.s);
+	emit_string(m->out, line.s);
 	text_printf(m->out, "},\n");
 	text_free(&line);
 }
