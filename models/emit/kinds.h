@@ -1,0 +1,9 @@
+/* The emitters, for the list in registry.c; each is at the end of the file of its name. */
+#ifndef SHARDSIM_EMIT_KINDS_H
+#define SHARDSIM_EMIT_KINDS_H
+
+#include "emit/emit.h"
+
+extern const struct emitter emitter_goal, emitter_mpi;
+
+#endif
