@@ -5,5 +5,6 @@
 #include "emit/emit.h"
 
 extern const struct emitter emitter_goal;
+extern const struct emitter emitter_jax;
 
 #endif

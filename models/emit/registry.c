@@ -6,6 +6,7 @@
 #include <string.h>
 
 const struct emitter *const emitters[] = {
+	&emitter_jax,
 	&emitter_goal,
 	NULL,
 };
