@@ -240,53 +240,6 @@ static void put_step(struct jax *j, int i)
 
 /* --- the program -------------------------------------------------------------------- */
 
-/* Takes the contributions' dimension off and splits dimensions into digits. */
-static void put_begin(struct jax *j)
-{
-	const struct plan *p = j->l.plan;
-	struct shape tile = local_tile(&j->l, 0, false);
-	const char *comma = "";
-
-	if (local_partials(&j->l, false) > 1)
-		text_printf(j->out, "    a = a[0]\n");
-	if (!p->view)
-		return;
-	text_printf(j->out, "    a = a.reshape(");
-	for (int k = 0; k < tile.rank; k++, comma = ", ") {
-		int dim = p->view->dim[k];
-		int64_t others = 1;
-
-		if (j->l.free[dim] != k) {
-			text_printf(j->out, "%s%lld", comma, (long long)tile.dim[k]);
-			continue;
-		}
-		for (int i = 0; i < tile.rank; i++)
-			others *= i != k && p->view->dim[i] == dim ? tile.dim[i] : 1;
-		text_printf(j->out, others > 1 ? "%sa.shape[%d] // %lld" : "%sa.shape[%d]",
-		            comma, dim, (long long)others);
-	}
-	text_printf(j->out, ")\n");
-}
-
-static void put_end(struct jax *j)
-{
-	const struct plan *p = j->l.plan;
-	int rank = p->problem->array.shape.rank;
-
-	if (p->view)
-		text_printf(j->out, "    a = a.reshape(");
-	for (int dim = 0, k = 0; p->view && dim < rank; dim++) {
-		text_printf(j->out, dim ? ", " : "");
-		if (k == p->shape.rank || p->view->dim[k] != dim)
-			text_printf(j->out, "1");
-		for (int n = 0; k < p->shape.rank && p->view->dim[k] == dim; k++, n++)
-			text_printf(j->out, "%sa.shape[%d]", n ? " * " : "", k);
-	}
-	text_printf(j->out, p->view ? ")\n" : "");
-	text_printf(j->out, local_partials(&j->l, true) > 1 ? "    return a[None]\n"
-	                                                    : "    return a\n");
-}
-
 static void put_entry(struct jax *j, const struct part *part, int n)
 {
 	int piece[MESH_AXES_MAX], count = local_pieces(piece, &j->l, part, n);
@@ -421,10 +374,16 @@ static void put_program(struct jax *j, const struct layout *from,
 	text_printf(j->out, "def body(a):  # a tile, ");
 	put_array_type(j->out, p->problem->array.dtype->name, &tile);
 	text_printf(j->out, "\n");
-	put_begin(j);
+	if (local_partials(&j->l, false) > 1)
+		text_printf(j->out, "    a = a[0]\n");
+	if (p->view)
+		put_digits(j->out, &j->l, false);
 	for (int i = 0; i < p->nsteps; i++)
 		put_step(j, i);
-	put_end(j);
+	if (p->view)
+		put_digits(j->out, &j->l, true);
+	text_printf(j->out, local_partials(&j->l, true) > 1 ? "    return a[None]\n"
+	                                                    : "    return a\n");
 	text_printf(j->out, "\n\n# Before jax 0.6: jax.experimental.shard_map.shard_map, "
 	                    "check_rep=False. On a CPU:\n"
 	                    "# XLA_FLAGS=--xla_force_host_platform_device_count=%d\n"

@@ -6,5 +6,8 @@
 
 extern const struct emitter emitter_goal;
 extern const struct emitter emitter_jax;
+extern const struct emitter emitter_torch;
+extern const struct emitter emitter_stablehlo;
+extern const struct emitter emitter_stablehlo_test;
 
 #endif

@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+enum { CHECK_ELEMENTS = 4096 }; /* of an array that is its own check */
+
 /* --- what such a program can say ---------------------------------------------------- */
 
 static const char *beyond(const struct plan *p, const struct step *s)
@@ -102,7 +104,10 @@ static int array_dim(const struct plan *p, int dim)
 	return p->view ? p->view->dim[dim] : dim;
 }
 
-/* Chooses the digit of each dimension that grows, and the extents of the check. */
+/*
+ * Chooses the digit of each dimension that grows, and the extents of the check: those of
+ * the plan where they are small, else twice the least that divide, and more than the pad.
+ */
 static void choose_small(struct local *l)
 {
 	const struct plan *p = l->plan;
@@ -121,17 +126,17 @@ static void choose_small(struct local *l)
 	}
 	for (int dim = 0; dim < real->rank; dim++) {
 		int k = l->free[dim];
+		int64_t least = least_extent(p, k), times = 2, whole = 1;
 
 		if (!best[dim])
 			continue; /* of one element, which no digit says */
-		int64_t least = least_extent(p, k), times = 2, whole = 1;
 
 		for (int j = 0; j < p->shape.rank; j++)
 			whole *= array_dim(p, j) == dim ? p->shape.dim[j] : 1;
 		l->pad[dim] = whole - real->dim[dim];
 		while (whole / p->shape.dim[k] * least * times <= l->pad[dim])
 			times++;
-		if (times < best[dim])
+		if (times < best[dim] && shape_elements(&p->shape) > CHECK_ELEMENTS)
 			l->small.dim[k] = least * times;
 	}
 }
@@ -462,4 +467,77 @@ void put_array_type(struct text *out, const char *dtype, const struct shape *s)
 	for (int i = 0; i < s->rank; i++)
 		text_printf(out, "%s%lld", i ? "," : "", (long long)s->dim[i]);
 	text_printf(out, "]");
+}
+
+/* --- tables ------------------------------------------------------------------------- */
+
+const int64_t *local_starts(const struct local *l, bool target)
+{
+	const struct problem *q = l->plan->problem;
+	struct shape s = local_array(l, true);
+	struct tilemap map = tilemap_make(target ? &q->to : &q->from,
+	                                  target ? &q->to_mesh : &q->mesh, &s, l->arena);
+	size_t cells = (size_t)q->ndevices * (size_t)s.rank;
+	int64_t *start = arena_alloc(l->arena, cells, sizeof(*start));
+
+	for (size_t i = 0; i < cells; i++)
+		start[i] = map.index[i] * map.tile.dim[i % (size_t)s.rank];
+	return start;
+}
+
+const int32_t *local_contribution(const struct local *l)
+{
+	const struct problem *q = l->plan->problem;
+	struct shape s = local_array(l, true);
+
+	return tilemap_make(&q->from, &q->mesh, &s, l->arena).partial;
+}
+
+const int32_t *local_places(const struct local *l, const struct step *s)
+{
+	int32_t *at = arena_alloc(l->arena, (size_t)l->plan->problem->ndevices, sizeof(*at));
+
+	for (int32_t i = 0; i < s->groups.ngroups * s->groups.size; i++)
+		at[s->groups.ids[i]] = i % s->groups.size;
+	return at;
+}
+
+static void put_split_digits(struct text *out, const struct local *l)
+{
+	const struct plan *p = l->plan;
+	struct shape tile = local_tile(l, 0, false);
+
+	for (int k = 0; k < tile.rank; k++) {
+		int dim = p->view->dim[k];
+		int64_t others = 1;
+
+		text_printf(out, k ? ", " : "");
+		if (l->free[dim] != k) {
+			text_printf(out, "%lld", (long long)tile.dim[k]);
+			continue;
+		}
+		for (int i = 0; i < tile.rank; i++)
+			others *= i != k && p->view->dim[i] == dim ? tile.dim[i] : 1;
+		text_printf(out, "a.shape[%d]", dim);
+		if (others > 1)
+			text_printf(out, " // %lld", (long long)others);
+	}
+}
+
+void put_digits(struct text *out, const struct local *l, bool join)
+{
+	const struct plan *p = l->plan;
+	int k = 0;
+
+	text_printf(out, "    a = a.reshape(");
+	if (!join)
+		put_split_digits(out, l);
+	for (int dim = 0; join && dim < p->problem->array.shape.rank; dim++) {
+		text_printf(out, dim ? ", " : "");
+		if (k == p->shape.rank || p->view->dim[k] != dim)
+			text_printf(out, "1");
+		for (int n = 0; k < p->shape.rank && p->view->dim[k] == dim; k++, n++)
+			text_printf(out, "%sa.shape[%d]", n ? " * " : "", k);
+	}
+	text_printf(out, ")\n");
 }

@@ -73,6 +73,14 @@ int32_t local_partials(const struct local *l, bool target);
 int64_t local_weight(int32_t i, int32_t n);
 
 /*
+ * Returns where the tile of each device starts in the array of the check: [ndevices * rank];
+ * which contribution to a sum it has; and its place in its group of a step. The arena's.
+ */
+const int64_t *local_starts(const struct local *l, bool target);
+const int32_t *local_contribution(const struct local *l);
+const int32_t *local_places(const struct local *l, const struct step *s);
+
+/*
  * The local transposes around one collective of several moves. Packing cuts dimensions into
  * blocks (`split`: a dimension, and the number of blocks; 0 is what a block is long) and
  * puts the blocks of all moves in front, where the q members' are then one dimension.
@@ -97,6 +105,12 @@ void put_list(struct text *out, const int32_t *value, int64_t n);
 
 /* Appends lists of `each` numbers: `[[0, 1], [2, 3]]`. */
 void put_lists(struct text *out, const int32_t *value, int64_t n, int64_t each);
+
+/*
+ * Appends, as Python, the line that splits the tile `a` of the source into the digits of
+ * the plan's view, or joins those of the target.
+ */
+void put_digits(struct text *out, const struct local *l, bool join);
 
 /* Appends `f32[8,2]`. */
 void put_array_type(struct text *out, const char *dtype, const struct shape *s);

@@ -7,6 +7,9 @@
 
 const struct emitter *const emitters[] = {
 	&emitter_jax,
+	&emitter_torch,
+	&emitter_stablehlo,
+	&emitter_stablehlo_test,
 	&emitter_goal,
 	NULL,
 };
