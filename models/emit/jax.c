@@ -299,8 +299,8 @@ static void put_mesh(struct jax *j)
 		text_printf(j->out, "%s%d", i ? ", " : "", m->axis[i].size);
 	text_printf(j->out, "), (");
 	for (int i = 0; i < m->naxes; i++)
-		text_printf(j->out, "'%s', ", m->axis[i].name);
-	text_printf(j->out, "))\n\n\n");
+		text_printf(j->out, "%s'%s'", i ? ", " : "", m->axis[i].name);
+	text_printf(j->out, m->naxes == 1 ? ",))\n\n\n" : "))\n\n\n");
 }
 
 static bool put_pads(struct jax *j)

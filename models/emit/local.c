@@ -141,13 +141,18 @@ static void choose_small(struct local *l)
 	}
 }
 
+void local_open(struct local *out, const struct plan *p, struct arena *a)
+{
+	*out = (struct local){.plan = p, .arena = a};
+	choose_small(out);
+}
+
 bool local_make(struct local *out, const struct plan *p, struct arena *a,
                 struct text *why)
 {
-	*out = (struct local){.plan = p, .arena = a};
 	if (!check_steps(p, why))
 		return false;
-	choose_small(out);
+	local_open(out, p, a);
 	return true;
 }
 
@@ -540,4 +545,23 @@ void put_digits(struct text *out, const struct local *l, bool join)
 			text_printf(out, "%sa.shape[%d]", n ? " * " : "", k);
 	}
 	text_printf(out, ")\n");
+}
+
+void put_device_mesh(struct text *out, const struct mesh *m)
+{
+	int64_t size[MESH_AXES_MAX];
+
+	for (int i = 0; i < m->naxes; i++)
+		size[i] = m->axis[i].size;
+	text_printf(out, m->ids ? "mesh = DeviceMesh(DEVICE, torch.tensor("
+	                        : "mesh = init_device_mesh(DEVICE, ");
+	if (m->ids) {
+		put_list(out, m->ids, m->ndevices);
+		text_printf(out, ").reshape(");
+	}
+	put_tuple(out, size, m->naxes);
+	text_printf(out, m->ids ? "), mesh_dim_names=(" : ", mesh_dim_names=(");
+	for (int i = 0; i < m->naxes; i++)
+		text_printf(out, "%s'%s'", i ? ", " : "", m->axis[i].name);
+	text_printf(out, m->naxes == 1 ? ",))\n" : "))\n");
 }

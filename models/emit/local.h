@@ -31,6 +31,9 @@ struct local {
 	struct shape small;
 };
 
+/* Takes any plan, for questions about its layouts and extents alone. */
+void local_open(struct local *out, const struct plan *p, struct arena *a);
+
 /*
  * Looks at a plan; returns false with the reason in `why`, and what would do instead,
  * where it is no such program.
@@ -111,6 +114,9 @@ void put_lists(struct text *out, const int32_t *value, int64_t n, int64_t each);
  * the plan's view, or joins those of the target.
  */
 void put_digits(struct text *out, const struct local *l, bool join);
+
+/* Appends the line of Python that makes `mesh`, a DeviceMesh of PyTorch. */
+void put_device_mesh(struct text *out, const struct mesh *m);
 
 /* Appends `f32[8,2]`. */
 void put_array_type(struct text *out, const char *dtype, const struct shape *s);

@@ -8,8 +8,10 @@
 const struct emitter *const emitters[] = {
 	&emitter_jax,
 	&emitter_torch,
+	&emitter_dtensor,
 	&emitter_stablehlo,
 	&emitter_stablehlo_test,
+	&emitter_sdy,
 	&emitter_goal,
 	NULL,
 };

@@ -321,26 +321,6 @@ static const char permute[] =
 	"        work.wait()\n"
 	"    return out\n";
 
-static void put_mesh(struct torch *t)
-{
-	const struct mesh *m = &t->l.pieces;
-	int64_t size[MESH_AXES_MAX];
-
-	for (int i = 0; i < m->naxes; i++)
-		size[i] = m->axis[i].size;
-	text_printf(t->out, m->ids ? "mesh = DeviceMesh(DEVICE, torch.tensor("
-	                           : "mesh = init_device_mesh(DEVICE, ");
-	if (m->ids) {
-		put_list(t->out, m->ids, m->ndevices);
-		text_printf(t->out, ").reshape(");
-	}
-	put_tuple(t->out, size, m->naxes);
-	text_printf(t->out, m->ids ? "), mesh_dim_names=(" : ", mesh_dim_names=(");
-	for (int i = 0; i < m->naxes; i++)
-		text_printf(t->out, "'%s',%s", m->axis[i].name, i + 1 < m->naxes ? " " : "");
-	text_printf(t->out, "))\n");
-}
-
 static void put_preamble(struct torch *t)
 {
 	bool partial = false;
@@ -357,7 +337,7 @@ static void put_preamble(struct torch *t)
 	            "    dist.init_process_group('nccl' if DEVICE == 'cuda' else 'gloo')\n"
 	            "rank = dist.get_rank()\n");
 	if (t->cut)
-		put_mesh(t);
+		put_device_mesh(t->out, &t->l.pieces);
 	for (int i = 0; i < t->l.plan->nsteps; i++) {
 		const struct step *s = &t->l.plan->step[i];
 
