@@ -8,6 +8,7 @@
 const struct emitter *const emitters[] = {
 	&emitter_jax,
 	&emitter_torch,
+	&emitter_torch_p2p,
 	&emitter_dtensor,
 	&emitter_stablehlo,
 	&emitter_stablehlo_test,
