@@ -20,7 +20,7 @@ struct dim {
 static struct model_tensor *add(struct making *making, const char *name,
                                 struct dim first, struct dim second, struct dim third)
 {
-	const struct dim dims[TENSOR_RANK] = {first, second, third};
+	const struct dim dims[3] = {first, second, third};
 	struct model_tensor *t = list_add(&making->list, making->arena);
 	int64_t layer = making->layer;
 	bool inside = layer >= 0 && layer < making->model->layers;
@@ -29,7 +29,7 @@ static struct model_tensor *add(struct making *making, const char *name,
 	t->name = inside ? arena_printf(making->arena, "model.layers.%lld.%s",
 	                                (long long)layer, name)
 	                 : arena_strdup(making->arena, name);
-	while (t->rank < TENSOR_RANK && dims[t->rank].n > 0) {
+	while (t->rank < 3 && dims[t->rank].n > 0) {
 		t->dim[t->rank] = dims[t->rank].n;
 		t->axis[t->rank] = dims[t->rank].axis;
 		t->rank++;

@@ -23,7 +23,7 @@ enum tensor_axis {
 	TENSOR_EXPERTS
 };
 
-enum { TENSOR_RANK = 3 };
+enum { TENSOR_RANK = 8 }; /* the models here have at most 3 dimensions */
 
 struct model_tensor {
 	const char *name;

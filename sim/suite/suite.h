@@ -34,6 +34,9 @@
  * be a text, a range or a list; all combinations are platforms of their own, named
  * `dgx-h100:32{nic.bandwidth=25GBps}`, settings in the order of the file.
  *
+ * `concurrent`, `batch`, `memory_limit` and `source` beside the scenarios are for `move`,
+ * which moves them together (move/work.h); nobody else reads them.
+ *
  * `random`: meshes of `axes` axes whose sizes multiply to within `devices`, arrays of
  * `rank` whose bytes are within `bytes`, both layouts of whole axes, even, and not equal.
  * With `uneven: yes` dimensions that are cut lose some elements, so that at least one of
@@ -91,8 +94,15 @@ struct suite_platform {
 	struct where at;
 };
 
+/* What a suite says of its scenarios as one workload, for `move`; NULL: nothing. */
+struct suite_move {
+	const char *concurrent, *batch, *memory_limit, *source;
+	struct where concurrent_at, batch_at, memory_limit_at, source_at;
+};
+
 struct suite {
 	struct arena *arena; /* borrowed; owns all texts */
+	struct suite_move move;
 	int32_t n;
 	int64_t room; /* for scenarios */
 	struct scenario *scenario;
