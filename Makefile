@@ -111,7 +111,7 @@ helpers = $(call objects,$(filter-out $(patsubst %,$1/tests/%, \
 MODEL_TESTS := $(call programs,models)
 SIM_TESTS := $(call programs,sim)
 GOLDEN := $(patsubst %.cmd,$B/%,$(wildcard sim/tests/*.cmd))
-INPUTS := $(filter-out %.md,$(wildcard platforms/* scenarios/*))
+INPUTS := $(filter-out %.md scenarios/models,$(wildcard platforms/* scenarios/* scenarios/models/*))
 
 .PHONY: all check check-page check-slurm check-exhaustive fuzz sweep results bench bench-peers coverage valgrind install format format-check \
 	tidy layers deps clean compile_commands.json FORCE
