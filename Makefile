@@ -115,7 +115,7 @@ helpers = $(call objects,$(filter-out $(patsubst %,$1/tests/%, \
 MODEL_TESTS := $(call programs,models)
 SIM_TESTS := $(call programs,sim)
 GOLDEN := $(patsubst %.cmd,$B/%,$(wildcard sim/tests/*.cmd))
-INPUTS := $(filter-out %.md,$(wildcard platforms/* scenarios/*))
+INPUTS := $(filter-out %.md scenarios/models,$(wildcard platforms/* scenarios/* scenarios/models/*))
 
 EMIT_TESTS := $(wildcard sim/tests/emit/check_*.py)
 

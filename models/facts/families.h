@@ -89,6 +89,8 @@ enum figure {
 	MEMORY_BYTES,
 	MEMORY_BPS,
 	LAUNCH_S,
+	HOST_CALL_S, /* in no platform file (facts/host.h) */
+	HOST_PACK_BPS,
 	FIGURES
 };
 

@@ -94,14 +94,41 @@ static enum status read_scenario(struct reader *r, const yaml_node_t *map)
 	return suite_vary(r, &s, &list);
 }
 
+/* Returns where the text of a section that is for `move` goes, NULL for other sections. */
+static const char **move_section(struct suite_move *m, const char *name,
+                                 struct where **at)
+{
+	const struct {
+		const char *name, **text;
+		struct where *at;
+	} all[] = {
+		{"concurrent", &m->concurrent, &m->concurrent_at},
+		{"batch", &m->batch, &m->batch_at},
+		{"memory_limit", &m->memory_limit, &m->memory_limit_at},
+		{"source", &m->source, &m->source_at},
+	};
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
+		if (strcmp(name, all[i].name) == 0) {
+			*at = all[i].at;
+			return all[i].text;
+		}
+	return NULL;
+}
+
 static enum status read_suite_section(struct reader *r, const yaml_node_t *key,
                                       const yaml_node_t *value)
 {
-	struct where at;
-	const char *name = reader_scalar(r, key, &at);
+	struct where at, *move_at;
+	const char *name = reader_scalar(r, key, &at), **move_text;
 
 	if (!name)
 		return r->error->code;
+	move_text = move_section(&r->suite->move, name, &move_at);
+	if (move_text) {
+		*move_text = reader_scalar(r, value, move_at);
+		return r->error->code;
+	}
 	if (strcmp(name, "defaults") == 0)
 		return read_scenario_fields(r, value, &r->defaults, &r->default_list);
 	if (strcmp(name, "scenarios") == 0) {

@@ -38,6 +38,9 @@
  * file may have `platforms` or `set` alone: its platforms are then those of all suites
  * beside it, in the place of theirs.
  *
+ * `concurrent`, `batch`, `memory_limit` and `source` beside the scenarios are for `move`,
+ * which moves them together (move/work.h); nobody else reads them.
+ *
  * `random`: meshes of `axes` axes whose sizes multiply to within `devices`, arrays of
  * `rank` whose bytes are within `bytes`, both layouts of whole axes, even, and not equal.
  * With `uneven: yes` dimensions that are cut lose some elements, so that at least one of
@@ -97,8 +100,15 @@ struct suite_platform {
 	struct where at;
 };
 
+/* What a suite says of its scenarios as one workload, for `move`; NULL: nothing. */
+struct suite_move {
+	const char *concurrent, *batch, *memory_limit, *source;
+	struct where concurrent_at, batch_at, memory_limit_at, source_at;
+};
+
 struct suite {
 	struct arena *arena; /* borrowed; owns all texts */
+	struct suite_move move;
 	int32_t n;
 	int64_t room; /* for scenarios */
 	struct scenario *scenario;
