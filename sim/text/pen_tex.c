@@ -168,7 +168,12 @@ static void tex_float(const struct pen *p, const struct pen_table *t, size_t fir
 	fputs("\\midrule\n", p->out);
 	for (; first < end; first++)
 		tex_row(p, t->cell + first * t->columns, t->columns);
-	fputs("\\bottomrule\n\\end{tabular}}\n\\end{table}\n\n", p->out);
+	fputs("\\bottomrule\n\\end{tabular}}\n", p->out);
+	if (t->note)
+		fprintf(p->out,
+		        "\\par\\smallskip\\parbox{\\linewidth}{\\scriptsize %s}\n",
+		        tex_escape(p->arena, t->note));
+	fputs("\\end{table}\n\n", p->out);
 }
 
 /*
