@@ -1,5 +1,7 @@
 /* The parent's side of a sweep: the loop over workers, signals and limits. */
 #include "sweep/run.h"
+
+#include "platform/platform.h"
 #include "system/wall.h"
 
 #include <errno.h>
@@ -149,6 +151,11 @@ enum status sweep_run(struct sweep_counts *counts, const struct sweep *s,
 	sigaddset(&ours, SIGHUP);
 	sigprocmask(SIG_BLOCK, &ours, &old);
 	signals = signalfd(-1, &ours, SFD_CLOEXEC | SFD_NONBLOCK);
+	for (int i = 0; i < s->nclocks && n > 0; i++)
+		if (clock_kinds[s->clock[i]].replays) {
+			platform_prepare();
+			break;
+		}
 	if (s->progress)
 		progress_start(s->progress);
 	if (signals < 0)
