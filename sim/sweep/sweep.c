@@ -136,8 +136,6 @@ enum status sweep_run(struct sweep_counts *counts, const struct sweep *s,
 {
 	struct run r = {.sweep = s, .sink = sink, .counts = counts, .error = e};
 	void (*old_pipe)(int) = signal(SIGPIPE, SIG_IGN);
-	/* A file at its size limit is an error of the write, not a death. */
-	void (*old_size)(int) = signal(SIGXFSZ, SIG_IGN);
 	sigset_t ours, old;
 	int signals;
 
@@ -167,7 +165,6 @@ enum status sweep_run(struct sweep_counts *counts, const struct sweep *s,
 	close(signals);
 	sigprocmask(SIG_SETMASK, &old, NULL);
 	signal(SIGPIPE, old_pipe);
-	signal(SIGXFSZ, old_size);
 	arena_free(r.arena);
 	arena_free(r.row_arena);
 	return e->code;
