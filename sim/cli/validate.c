@@ -151,6 +151,7 @@ int command_validate(int argc, char **argv)
 	if ((!o.plot ||
 	     (gnuplot_check(o.plot, &e) == OK && file_check(o.plot, &e) == OK)) &&
 	    timings_open(&v, a, &o, &e) == OK) {
+		command_note(o.platform, validation_note(v));
 		validation_run(v);
 		if (o.plot)
 			validate_plot(o.plot, v, &e);
