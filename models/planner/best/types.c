@@ -1,5 +1,6 @@
 #include "planner/best/types.h"
 
+#include "base/assert.h"
 #include "plan/groups.h"
 
 #include <string.h>
@@ -141,6 +142,77 @@ int64_t type_lacks(const struct types_between *t, const struct type *before,
 		        type_shards(rest.nbefore ? before : after, &t->pieces, dim);
 	}
 	return want - both;
+}
+
+/* --- keys ------------------------------------------------------------------------- */
+
+/* This bit says that a piece cuts the layout before. */
+enum { BEFORE = 1 << 7 };
+static_assert((int)ATOMS_MAX < (int)BEFORE, "a piece is one byte, with room for a bit");
+
+/* Lists of pieces in the order of their bytes; each begins with its length. */
+struct lists {
+	int n, nbytes;
+	uint8_t *list[2 * ATOMS_MAX], byte[4 * ATOMS_MAX];
+};
+
+static int compare_lists(const uint8_t *a, const uint8_t *b)
+{
+	return *a != *b ? *a - *b : memcmp(a + 1, b + 1, *a);
+}
+
+static void lists_add(struct lists *lists, uint8_t *list)
+{
+	int at = lists->n++;
+
+	for (; at > 0 && compare_lists(list, lists->list[at - 1]) < 0; at--)
+		lists->list[at] = lists->list[at - 1];
+	lists->list[at] = list;
+	lists->nbytes += 1 + *list;
+}
+
+/*
+ * Lists the pieces of a dimension up to where both types cut it into as many tiles, and so
+ * on; behind the end of one of them in lists of one piece.
+ */
+static void list_pieces(struct lists *lists, const struct types_between *t,
+                        const struct type *before, const struct type *after, int dim)
+{
+	struct rest rest = {before->count[dim], after->count[dim],
+	                    type_stack(before, dim), type_stack(after, dim)};
+
+	while (rest.nbefore || rest.nafter) {
+		uint8_t *list = lists->byte + lists->nbytes;
+		bool both = rest.nbefore && rest.nafter;
+		int64_t had = 1, has = 1;
+
+		*list = 0;
+		do {
+			bool left = !rest.nafter || (rest.nbefore && had <= has);
+			uint8_t piece = left ? *rest.before++ : *rest.after++;
+
+			list[++*list] = left ? piece | BEFORE : piece;
+			*(left ? &had : &has) *= t->pieces.atom[piece].size;
+			*(left ? &rest.nbefore : &rest.nafter) -= 1;
+		} while (both && had != has && (rest.nbefore || rest.nafter));
+		lists_add(lists, list);
+	}
+}
+
+size_t type_key(uint8_t out[TYPE_KEY_MAX], const struct types_between *t,
+                const struct type *before, const struct type *after)
+{
+	struct lists lists;
+	size_t size = 0;
+
+	lists.n = lists.nbytes = 0;
+	for (int dim = 0; dim < before->rank; dim++)
+		list_pieces(&lists, t, before, after, dim);
+	for (int i = 0; i < lists.n; i++) {
+		memcpy(out + size, lists.list[i], 1 + (size_t)*lists.list[i]);
+		size += 1 + *lists.list[i];
+	}
+	return size;
 }
 
 /* --- neighbours ------------------------------------------------------------------- */

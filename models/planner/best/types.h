@@ -32,6 +32,15 @@ int64_t type_lacks(const struct types_between *t, const struct type *before,
                    const struct type *after);
 
 /*
+ * Writes what an exchange from one type to another does, whatever dimensions the pieces
+ * cut, and returns its size: with equal bytes each device wants as much of the tiles of
+ * the same others.
+ */
+enum { TYPE_KEY_MAX = 4 * ATOMS_MAX };
+size_t type_key(uint8_t out[TYPE_KEY_MAX], const struct types_between *t,
+                const struct type *before, const struct type *after);
+
+/*
  * Calls `visit` with every type of even tiles that differs from `type` by one piece that is dropped,
  * added or put elsewhere, or by two pieces that change places.
  */

@@ -58,6 +58,7 @@ struct vias {
 	LIST(struct way) way;
 	double slack;
 	uint32_t senders;     /* of exchanges */
+	bool has_keys;        /* types tell what exchanges do */
 	struct script script; /* of one step that is priced, or of all that are added */
 	int n;
 	struct via via[VIAS_MAX];
@@ -149,6 +150,66 @@ static double step_s(struct vias *vias, const struct layout *from,
 	return price.cost;
 }
 
+/* A step between two types, which is written where its price is not known. */
+struct leg {
+	const struct type *before, *after;
+	struct layout from;
+	struct script_step step; /* the collective, or an exchange */
+	bool written;
+};
+
+static void write_leg(struct leg *leg, struct vias *vias)
+{
+	const struct types_between *t = &vias->types;
+
+	if (!leg->written) {
+		layout_of_type(&leg->from, leg->before, &t->pieces, &t->problem->mesh);
+		type_step(&leg->step, t, leg->before, leg->after, true, vias->arena);
+	}
+	leg->written = true;
+}
+
+/* A key of a leg as an exchange, told from those of steps of scripts by `tag`. */
+struct leg_key {
+	uint32_t senders, tag;
+	uint8_t types[TYPE_KEY_MAX];
+};
+
+/* Returns the note on a leg as an exchange. */
+static struct price_note *note_of(struct vias *vias, const struct leg *leg)
+{
+	const struct prices *prices = vias->pool->best->prices;
+	struct leg_key key = {.senders = vias->senders, .tag = UINT32_MAX};
+	size_t size = type_key(key.types, &vias->types, leg->before, leg->after);
+
+	return prices->note(prices->self, &key, offsetof(struct leg_key, types) + size);
+}
+
+static double build_exchange_s(struct vias *vias, struct leg *leg)
+{
+	struct script_step exchange = {.op = OP_EXCHANGE, .senders = vias->senders};
+
+	write_leg(leg, vias);
+	exchange.after = leg->step.after;
+	return step_s(vias, &leg->from, &exchange, INFINITY);
+}
+
+/* Returns the seconds of a leg as an exchange, INFINITY if they are not known. */
+static double exchange_s(struct vias *vias, struct leg *leg)
+{
+	struct price_note *note;
+
+	if (!vias->has_keys)
+		return build_exchange_s(vias, leg);
+	note = note_of(vias, leg);
+	vias->pool->work += LOOK_WORK;
+	if (!note->priced) {
+		note->price.cost = build_exchange_s(vias, leg);
+		note->priced = isfinite(note->price.cost);
+	}
+	return note->price.cost;
+}
+
 /*
  * Returns the seconds of the step between two types as a collective, if there is one, or
  * as an exchange, and says which it is; INFINITY if they are `most` or more.
@@ -156,29 +217,22 @@ static double step_s(struct vias *vias, const struct layout *from,
 static double cheaper_s(struct vias *vias, const struct type *before,
                         const struct type *after, double most, bool *collective)
 {
-	const struct types_between *t = &vias->types;
-	enum op op = type_op(t, before, after);
-	bool exchanges = op != OP_SLICE && t->problem->vocabulary != VOCABULARY_PORTABLE;
-	double collective_s = INFINITY, exchange_s = INFINITY;
-	struct script_step step;
-	struct layout from;
+	enum op op = type_op(&vias->types, before, after);
+	struct leg leg = {.before = before, .after = after};
+	double collective_s = INFINITY, sent_s = INFINITY;
 
 	*collective = false;
-	if (!(most > 0) || (op == OP_EXCHANGE && !exchanges))
+	if (!(most > 0))
 		return INFINITY;
-	layout_of_type(&from, before, &t->pieces, &t->problem->mesh);
-	type_step(&step, t, before, after, true, vias->arena);
-	if (step.op != OP_EXCHANGE)
-		collective_s = step_s(vias, &from, &step, most);
-	if (exchanges && fmin(most, collective_s) > 0) {
-		const struct script_step exchange = {.op = OP_EXCHANGE,
-		                                     .after = step.after,
-		                                     .senders = vias->senders};
-
-		exchange_s = step_s(vias, &from, &exchange, fmin(most, collective_s));
+	if (op != OP_EXCHANGE) {
+		write_leg(&leg, vias);
+		if (leg.step.op != OP_EXCHANGE)
+			collective_s = step_s(vias, &leg.from, &leg.step, most);
 	}
-	*collective = step.op != OP_EXCHANGE && !(exchange_s < collective_s);
-	return fmin(exchange_s, collective_s);
+	if (op != OP_SLICE && vias->types.problem->vocabulary != VOCABULARY_PORTABLE)
+		sent_s = exchange_s(vias, &leg);
+	*collective = isfinite(collective_s) && collective_s <= sent_s;
+	return fmin(sent_s, collective_s) < most ? fmin(sent_s, collective_s) : INFINITY;
 }
 
 /* Adds the script of steps between n + 1 types. */
@@ -284,6 +338,22 @@ static void price_all(struct vias *vias)
 			price_way(vias, &vias->way.at[i]);
 }
 
+/* Returns whether the sizes of all axes are powers of primes. */
+static bool has_prime_axes(const struct mesh *m)
+{
+	for (int x = 0; x < m->naxes; x++) {
+		int32_t size = m->axis[x].size, prime = 2;
+
+		while (size > 1 && size % prime)
+			prime++;
+		while (size > 1 && size % prime == 0)
+			size /= prime;
+		if (size > 1)
+			return false;
+	}
+	return true;
+}
+
 void best_add_vias(struct best_pool *pool)
 {
 	struct vias *vias = xmalloc(1, sizeof(*vias));
@@ -299,6 +369,9 @@ void best_add_vias(struct best_pool *pool)
 	vias->known.arena = vias->arena;
 	vias->senders = pool->best->problem->ndevices <= PATHS_DEVICES ? SENDERS_PATHS
 	                                                               : SENDERS_RULE;
+	/* that senders go by numbers may hang on how axes are cut (key.c) */
+	vias->has_keys = vias->senders == SENDERS_PATHS ||
+	                 has_prime_axes(&pool->best->problem->mesh);
 	script_begin(&vias->script, pool->best->problem);
 	vias->script.view.shape = pool->best->problem->array.shape;
 	for (int i = 0; i < vias->script.view.shape.rank; i++)
