@@ -301,12 +301,51 @@ void type_neighbours(const struct types_between *t, const struct type *type,
 	visit_swaps(&v, type);
 }
 
+struct all {
+	const struct visitor *v;
+	int piece;
+};
+
+/* Visits a type without pieces from `piece` on, and all that have more of these. */
+static void visit_from(void *self, const struct type *type)
+{
+	const struct all *all = self;
+	const struct visitor *v = all->v;
+
+	v->visit(v->self, type);
+	for (int piece = all->piece; piece < v->t->pieces.n; piece++) {
+		struct all more = {v, piece + 1};
+		const struct visitor next = {v->t, visit_from, &more};
+
+		visit_with(&next, type, (uint8_t)piece);
+	}
+}
+
+bool type_all(const struct types_between *t, int most,
+              void (*visit_one)(void *self, const struct type *type), void *self)
+{
+	const struct visitor v = {t, visit_one, self};
+	struct all all = {&v, 0};
+	struct type none = {.rank = t->from.rank};
+	double n = 0, lists = 1;
+
+	/* of each number of pieces: which they are, their order, and where dimensions end */
+	for (int count = 0; count <= t->pieces.n; count++) {
+		n += lists;
+		lists *= (double)(t->pieces.n - count) * (count + none.rank) /
+		         (count + 1);
+	}
+	if (n > most)
+		return false;
+	visit_from(&all, &none);
+	return true;
+}
+
 /* --- steps ------------------------------------------------------------------------ */
 
-enum op type_op(const struct types_between *t, const struct type *before,
-                const struct type *after)
+enum op type_op(const struct type *before, const struct type *after)
 {
-	int64_t lost = 1, won = 1;
+	uint32_t lost = 0, won = 0;
 
 	for (int dim = 0; dim < before->rank; dim++) {
 		struct rest rest = rest_of(before, after, dim);
@@ -314,15 +353,15 @@ enum op type_op(const struct types_between *t, const struct type *before,
 		if (rest.nbefore && rest.nafter)
 			return OP_EXCHANGE;
 		while (rest.nbefore > 0)
-			lost *= t->pieces.atom[rest.before[--rest.nbefore]].size;
+			lost |= UINT32_C(1) << rest.before[--rest.nbefore];
 		while (rest.nafter > 0)
-			won *= t->pieces.atom[rest.after[--rest.nafter]].size;
+			won |= UINT32_C(1) << rest.after[--rest.nafter];
 	}
 	if (lost == won)
 		return OP_ALL_TO_ALL;
-	if (lost > 1 && won > 1)
+	if (lost && won)
 		return OP_EXCHANGE;
-	return won > 1 ? OP_SLICE : OP_ALL_GATHER;
+	return won ? OP_SLICE : OP_ALL_GATHER;
 }
 
 void type_step(struct script_step *out, const struct types_between *t,
@@ -331,7 +370,7 @@ void type_step(struct script_step *out, const struct types_between *t,
 {
 	struct move move[RANK_MAX];
 	struct layout from;
-	enum op op = collective ? type_op(t, before, after) : OP_EXCHANGE;
+	enum op op = collective ? type_op(before, after) : OP_EXCHANGE;
 	int n;
 
 	*out = (struct script_step){.op = OP_EXCHANGE};
