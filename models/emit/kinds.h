@@ -4,6 +4,6 @@
 
 #include "emit/emit.h"
 
-extern const struct emitter emitter_goal, emitter_mpi;
+extern const struct emitter emitter_goal, emitter_mpi, emitter_msccl;
 
 #endif

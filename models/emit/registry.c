@@ -8,6 +8,7 @@
 const struct emitter *const emitters[] = {
 	&emitter_mpi,
 	&emitter_goal,
+	&emitter_msccl,
 	NULL,
 };
 

@@ -22,9 +22,6 @@ MPIRUN = ["mpirun", "--allow-run-as-root", "--oversubscribe", "--mca",
           "mpi_yield_when_idle", "1"]
 
 
-REFUSED = "refused"
-
-
 def command(*words):
     return subprocess.run(words, capture_output=True, text=True)
 
@@ -59,8 +56,6 @@ def build(folder, name, options, planner):
 def run_plan(folder, number, options, devices, planner):
     where = f"{planner}: {quoted(options)}"
     compiled, program = build(folder, f"plan{number}", options, planner)
-    if program is None and "MPI cannot add up s4" in compiled.stderr:
-        return REFUSED
     if compiled.returncode:
         return f"{where}: {compiled.stderr}"
     ran = command(*MPIRUN, "-n", str(devices), program)
@@ -151,11 +146,10 @@ def main():
                                     result["planner"]))
         answers = [run.result() for run in runs]
         for answer in answers:
-            check(answer in (None, REFUSED), answer)
-        check(answers.count(REFUSED) <= count // 10, "too many sums that MPI does not have")
+            check(answer is None, answer)
         check_damages(folder)
         check_use(folder)
-    print(f"programs run: {answers.count(None)}, refused: {answers.count(REFUSED)}")
+    print("programs that ran and moved the right bytes:", answers.count(None))
     print("ranks:", dict(sorted(ranks.items())))
     print("run:", dict(sorted(seen.items())))
     common.done()
