@@ -115,7 +115,7 @@ helpers = $(call objects,$(filter-out $(patsubst %,$1/tests/%, \
 MODEL_TESTS := $(call programs,models)
 SIM_TESTS := $(call programs,sim)
 GOLDEN := $(patsubst %.cmd,$B/%,$(wildcard sim/tests/*.cmd))
-INPUTS := $(filter-out %.md,$(wildcard platforms/* scenarios/*))
+INPUTS := $(filter-out %.md scenarios/models scenarios/programs,$(wildcard platforms/* scenarios/* scenarios/*/*))
 
 EMIT_TESTS := $(wildcard sim/tests/emit/check_*.py)
 
@@ -319,7 +319,7 @@ check-exhaustive: $(EXHAUSTS) $(SIM_EXHAUSTS)
 # What makes a reader fail is kept as build/fuzz/found/NAME-*; once it is mended, a copy
 # in sim/tests/corpus/NAME/ is run by every `make check`.
 SECONDS := 60
-FUZZ_TARGETS := notation problem plan plan_json suite families platform family
+FUZZ_TARGETS := notation problem plan plan_json suite families platform family program
 ifeq ($(VARIANT),fuzz)
 $B/fuzz_reader: $B/sim/tests/fuzz_reader.o $B/sim/tests/corpus.o $(TESTED_OBJECTS) \
 		$B/libshardsim.a $B/flags

@@ -7,6 +7,13 @@
 
 const struct emitter *const emitters[] = {
 	&emitter_mpi,
+	&emitter_jax,
+	&emitter_torch,
+	&emitter_torch_p2p,
+	&emitter_dtensor,
+	&emitter_stablehlo,
+	&emitter_stablehlo_test,
+	&emitter_sdy,
 	&emitter_goal,
 	&emitter_msccl,
 	NULL,
