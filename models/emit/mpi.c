@@ -167,8 +167,11 @@ static int64_t check_unit(const struct mpi *m, int dim)
 	double elements = 1;
 	int64_t most = CHECK_UNIT;
 
-	for (int i = 0; i < m->rank; i++)
-		elements *= (double)(m->plan->shape.dim[i] / m->unit[i]);
+	for (int i = 0; i < m->rank; i++) {
+		int64_t units = m->plan->shape.dim[i] / m->unit[i];
+
+		elements *= (double)units;
+	}
 	while (most > 1 && elements * pow((double)most, m->rank) > CHECK_ELEMENTS)
 		most--;
 	return m->unit[dim] < most ? m->unit[dim] : most;
