@@ -15,6 +15,7 @@ const struct emitter *const emitters[] = {
 	&emitter_stablehlo_test,
 	&emitter_sdy,
 	&emitter_goal,
+	&emitter_msccl,
 	NULL,
 };
 
