@@ -301,7 +301,7 @@ bool local_cut(struct local *l, struct text *why)
 	}
 	if (!cut_plan(cuts, l)) {
 		text_printf(why, "the plan cuts one axis of the mesh in two ways that no "
-		                 "mesh of its pieces has; --emit stablehlo or torch-p2p "
+		                 "mesh of its pieces has: --emit stablehlo or torch-p2p "
 		                 "names devices instead");
 		return false;
 	}
@@ -428,11 +428,14 @@ struct rearrange local_unpack(const struct step *s, int rank)
 
 /* --- checks ------------------------------------------------------------------------- */
 
+int32_t sums_of(const struct layout *l)
+{
+	return l->kind == LAYOUT_AXES ? (int32_t)layout_shards(l, l->rank) : 1;
+}
+
 int32_t local_partials(const struct local *l, bool target)
 {
-	const struct layout *end = target ? &l->plan->to : &l->plan->from;
-
-	return (int32_t)layout_shards(end, end->rank);
+	return sums_of(target ? &l->plan->to : &l->plan->from);
 }
 
 int64_t local_weight(int32_t i, int32_t n)

@@ -65,6 +65,9 @@ struct shape local_tile(const struct local *l, int step, bool small);
 /* Returns the shape of the array, padded, of the plan or of its check. */
 struct shape local_array(const struct local *l, bool small);
 
+/* Returns how many contributions the array of a layout is the sum of; 1: it is no sum. */
+int32_t sums_of(const struct layout *l);
+
 /* Returns how many contributions the source, or the target, is the sum of. */
 int32_t local_partials(const struct local *l, bool target);
 

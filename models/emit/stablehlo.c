@@ -286,10 +286,15 @@ static int put_lookup(struct hlo *h, const int64_t *value, const char *type)
 	h->has_id = true;
 	begin(h);
 	text_printf(h->out, "stablehlo.constant dense<[");
-	for (int32_t d = 0; d < n; d++)
-		text_printf(h->out, "%s%lld", d ? ", " : "", (long long)value[d]);
+	for (int32_t d = 0; d < n; d++) {
+		text_printf(h->out, d ? ", " : "");
+		if (strcmp(type, "i1") == 0)
+			text_printf(h->out, value[d] ? "true" : "false");
+		else
+			text_printf(h->out, "%lld", (long long)value[d]);
+	}
 	text_printf(h->out, "]> : tensor<%dx%s>\n", n, type);
-	table = begin(h) ;
+	table = begin(h);
 	text_printf(h->out,
 	            "\"stablehlo.dynamic_slice\"(%%%d, %%id) <{slice_sizes = array<i64: 1>}> : "
 	            "(tensor<%dx%s>, tensor<ui32>) -> tensor<1x%s>\n",

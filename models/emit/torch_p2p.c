@@ -191,7 +191,7 @@ static void put_check(struct p2p *t)
 	const struct plan *p = t->c.plan;
 	const struct problem *q = p->problem;
 	struct shape real = q->array.shape, padded = small_shape(t, &p->shape, real.rank);
-	int32_t n = (int32_t)layout_shards(&q->from, q->from.rank);
+	int32_t n = sums_of(&q->from);
 	int64_t size;
 
 	for (int i = 0; i < real.rank; i++)
@@ -219,7 +219,7 @@ static void put_check(struct p2p *t)
 	put_tuple(t->out, t->unit, p->shape.rank);
 	text_printf(t->out, ")\n");
 	put_tiles(t, true);
-	if (layout_shards(&q->to, q->to.rank) > 1)
+	if (sums_of(&q->to) > 1)
 		put_target_sum(t);
 	else
 		text_printf(t->out,

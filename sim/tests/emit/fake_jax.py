@@ -287,9 +287,10 @@ def modules():
             "numpy": numpy}
 
 
-def run(text, real):
+def run(text, real=None, buffers=None, summed=False):
     """Runs an emitted program and its own check, then its function on an array of the shape
-    `real`, each element of which must come out (a sum of contributions comes as one)."""
+    `real`, each element of which must come out. Of `buffers`, tiles by the device's number, it
+    returns what the body makes."""
     sys.modules.update(modules())
     names = {"__name__": "__main__", "print": lambda *_: None}
     exec(compile(text, "emitted.py", "exec"), names)
@@ -297,3 +298,13 @@ def run(text, real):
         want = nd.arange(prod(real)).reshape(tuple(real))
         got = asarray(names["reshard"](want))
         need(got.shape == want.shape and (got == want).all(), "another array comes out")
+    if buffers is None:
+        return None
+    numbers = [int(d.split()[1]) for d in names["mesh"].devices]
+    tiles = [buffers[d] for d in numbers]
+    if summed:
+        tiles = [t.reshape((1,) + t.shape) for t in tiles]
+    current.append(names["mesh"])
+    out = names["body"](Each(tiles))
+    current.pop()
+    return dict(zip(numbers, out.values))
