@@ -22,10 +22,11 @@
 struct emission {
 	const struct plan *plan;
 	const struct machine *machine; /* the platform of the plan; NULL: none */
-	const char *command; /* the command line that asked, for the heading */
-	const char *version; /* of shardsim, for the heading */
-	double time_s;       /* predicted; NAN: unknown */
-	const char *clock;   /* that predicted time_s; NULL: none */
+	const char *command;  /* the command line that asked, for the heading */
+	const char *version;  /* of shardsim, for the heading */
+	double time_s;        /* predicted; NAN: unknown */
+	const double *step_s; /* [nsteps], of each step; NULL: unknown */
+	const char *clock;    /* that predicted time_s; NULL: none */
 };
 
 enum emitted {
@@ -53,5 +54,12 @@ const struct emitter *emitter_find(const char *name, size_t length);
  */
 void emit_heading(struct text *out, const struct emitter *emitter,
                   const struct emission *what);
+
+/* Appends a string literal of C. */
+void emit_string(struct text *out, const char *s);
+
+/* The files models/emit/NAME.in: the parts of programs that no plan changes. */
+extern const char emit_text_mpi_types[], emit_text_mpi_ready[], emit_text_mpi_run[];
+extern const char emit_text_torch_p2p[];
 
 #endif

@@ -61,3 +61,19 @@ void emit_heading(struct text *out, const struct emitter *emitter,
 	put_line(out, emitter, line.s);
 	text_free(&line);
 }
+
+void emit_string(struct text *out, const char *s)
+{
+	text_printf(out, "\"");
+	for (; *s; s++) {
+		unsigned char c = (unsigned char)*s;
+
+		if (c == '"' || c == '\\')
+			text_printf(out, "\\%c", c);
+		else if (c < ' ' || c == '?' || c > '~')
+			text_printf(out, "\\%03o", c);
+		else
+			text_printf(out, "%c", c);
+	}
+	text_printf(out, "\"");
+}

@@ -13,6 +13,7 @@ const struct emitter *const emitters[] = {
 	&emitter_stablehlo,
 	&emitter_stablehlo_test,
 	&emitter_sdy,
+	&emitter_mpi,
 	&emitter_goal,
 	NULL,
 };

@@ -19,42 +19,6 @@ struct p2p {
 	int64_t unit[RANK_MAX]; /* of the check */
 };
 
-static const char program[] =
-	"\n\ndef box(corner, size, unit):\n"
-	"    return tuple(slice(c * u, (c + s) * u) for c, s, u in zip(corner, size, unit))"
-	"\n\n\n"
-	"def reshard(a, unit=UNIT):  # the tile of this rank; empty where it has none\n"
-	"    held = {}\n"
-	"    for before, after, adds, holds, copies in STEPS:\n"
-	"        if a.numel():\n"
-	"            a = a.reshape([n * u for n, u in zip(before, unit)])\n"
-	"        new = a if holds else a.new_zeros([n * u for n, u in zip(after, unit)])\n"
-	"        ops, came = [], []\n"
-	"        for tag, (source, held_there, there, target, held_here, here, size) in "
-	"enumerate(copies):\n"
-	"            if source == rank:\n"
-	"                part = held[held_there] if held_there else a\n"
-	"                part = part[box(there, size, unit)].contiguous()\n"
-	"            elif target == rank:\n"
-	"                part = a.new_empty([n * u for n, u in zip(size, unit)])\n"
-	"            if source == rank != target:\n"
-	"                ops.append(dist.P2POp(dist.isend, part, target, tag=tag))\n"
-	"            if target == rank != source:\n"
-	"                ops.append(dist.P2POp(dist.irecv, part, source, tag=tag))\n"
-	"            if target == rank:\n"
-	"                came.append((held_here, here, size, part))\n"
-	"        for work in dist.batch_isend_irecv(ops) if ops else []:\n"
-	"            work.wait()\n"
-	"        held = held if holds else {}\n"
-	"        for held_here, here, size, part in came:\n"
-	"            if holds:\n"
-	"                held[held_here] = part\n"
-	"            elif adds:\n"
-	"                new[box(here, size, unit)] += part\n"
-	"            else:\n"
-	"                new[box(here, size, unit)] = part\n"
-	"        a = new\n";
-
 /* --- tables ------------------------------------------------------------------------- */
 
 static void put_cells(struct p2p *t, const int64_t *value)
@@ -282,7 +246,7 @@ static enum emitted emit_torch_p2p(struct text *out, const struct emission *what
 	            "    dist.init_process_group('nccl' if DEVICE == 'cuda' else 'gloo')\n"
 	            "rank = dist.get_rank()\n");
 	put_tables(&t);
-	text_printf(out, "%s", program);
+	text_printf(out, "%s", emit_text_torch_p2p);
 	put_return(&t);
 	put_check(&t);
 	return EMITTED;

@@ -128,15 +128,21 @@ static bool emit_one(struct text *out, const struct emit_options *o,
 {
 	struct arena *scratch = arena_new();
 	struct text why = {0};
+	double *step_s = arena_alloc(scratch, (size_t)m->plan->nsteps, sizeof(*step_s));
 	struct emission what = {
 		.plan = m->plan,
 		.machine = b->machine,
 		.command = o->command,
 		.version = SHARDSIM_VERSION,
 		.time_s = b->nclocks ? m->time_s[0] : NAN,
+		.step_s = b->nclocks && m->step[0] ? step_s : NULL,
 		.clock = b->nclocks ? b->clock[0]->name : NULL,
 	};
-	bool done = o->emitter->emit(out, &what, scratch, &why) == EMITTED;
+	bool done;
+
+	for (int i = 0; i < m->plan->nsteps && what.step_s; i++)
+		step_s[i] = m->step[0][i].time_s;
+	done = o->emitter->emit(out, &what, scratch, &why) == EMITTED;
 
 	if (!done)
 		fprintf(stderr, "shardsim: %s cannot express the plan of %s: %s\n",

@@ -1,7 +1,7 @@
 """Emits the plans of random problems as programs, runs these by interpreters of their
 languages, and compares every element of every device.
 
-usage: main.py [SEED PROBLEMS [FOLDER]]
+usage: check_programs.py [SEED PROBLEMS [FOLDER]]
 
 With FOLDER the texts of torch-p2p are kept there, RANKS-NUMBER.py, for real_torch.py. Prints
 how many texts of each kind were emitted, could not be (by reason), and are wrong; then, in
@@ -16,33 +16,18 @@ import subprocess
 import sys
 from collections import Counter
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.append(os.path.join(HERE, "..", "execute"))
-
+import common
 import fake_jax
 import fake_torch
-import problems
 import shardy
 import stablehlo
+from common import check, problems, quoted, shardsim
 from executor import Run
 from layout import Layout
 from nd import Nd, need
 
 PLANNERS = ["synth", "best", "best-portable", "shardy", "dtensor", "direct", "digit", "xla"]
 KINDS = ["jax", "torch", "torch-p2p", "dtensor", "stablehlo", "stablehlo-test", "sdy"]
-
-passed = failed = 0
-
-
-def check(good, text):
-    global passed, failed
-    passed, failed = passed + good, failed + (not good)
-    if not good:
-        print(text)
-
-
-def shardsim(options):
-    return subprocess.run(["shardsim", "plan", *options], capture_output=True, text=True)
 
 
 class Tiles:
@@ -146,7 +131,7 @@ def reason_of(stderr):
 def run_problem(options, number, seen, folder):
     planner = PLANNERS[number % len(PLANNERS)]
     options = [*options, "--planner", planner]
-    plan = shardsim([*options, "--format", "json"])
+    plan = shardsim("plan", *options, "--format", "json")
     if plan.returncode:
         check(plan.returncode == 2, f"{options}: {plan.stderr}")
         return
@@ -156,8 +141,8 @@ def run_problem(options, number, seen, folder):
         seen["no plan"] += 1
         return
     for kind in KINDS:
-        where = f"{kind}: shardsim plan " + " ".join(f"'{o}'" for o in options)
-        emitted = shardsim([*options, "--emit", kind])
+        where = f"{kind}: shardsim plan {quoted(options)}"
+        emitted = shardsim("plan", *options, "--emit", kind)
         if emitted.returncode:
             reason = reason_of(emitted.stderr)
             check(emitted.returncode == 1 and not emitted.stdout and reason is not None,
@@ -215,9 +200,9 @@ def check_damages():
     for array, mesh, source, target, planner in FULL:
         options = ["--array", array, "--mesh", mesh, "--from", source, "--to", target,
                    "--planner", planner]
-        document = json.loads(shardsim([*options, "--format", "json"]).stdout)
+        document = json.loads(shardsim("plan", *options, "--format", "json").stdout)
         for kind, damages in DAMAGES.items():
-            text = shardsim([*options, "--emit", kind]).stdout
+            text = shardsim("plan", *options, "--emit", kind).stdout
             for number, (pattern, other) in enumerate(damages):
                 damaged = re.sub(pattern, other, text, count=1)
                 if damaged == text:
@@ -244,7 +229,7 @@ def main():
     for kind in KINDS:
         check(seen[f"{kind}: emitted"] >= count / 8, f"only {seen[f'{kind}: emitted']} {kind}")
     check_damages()
-    print(passed, failed)
+    common.done()
 
 
 main()
