@@ -104,7 +104,7 @@ static bool find_hops(struct dtensor *t)
 	for (int i = 0; i + 1 < p->nsteps; i++) {
 		const struct step *s = &p->step[i];
 
-		if (!p->view && s->mesh == &p->problem->mesh &&
+		if (!p->view && mesh_equal(s->mesh, &p->problem->mesh) &&
 		    s->after.kind == LAYOUT_AXES && placements(place, t, &s->after))
 			add_hop(t, i + 1, &s->after);
 		else

@@ -260,7 +260,7 @@ static bool cut_plan(struct cuts *cuts, const struct local *l)
 	for (int i = 0; i < p->nsteps; i++) {
 		const struct step *s = &p->step[i];
 
-		if (s->mesh == &p->problem->mesh && !cut_layout(cuts, &s->after))
+		if (mesh_equal(s->mesh, &p->problem->mesh) && !cut_layout(cuts, &s->after))
 			return false;
 		for (int k = 0; k < s->nmoves; k++)
 			if (!cut_parts(cuts, s->move[k].parts, s->move[k].nparts))

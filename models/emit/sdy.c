@@ -24,7 +24,7 @@ static bool silent(const struct sdy *y, int i)
 	const struct step *s = &y->plan->step[i];
 	const struct mesh *m = &y->plan->problem->mesh;
 
-	return s->op == OP_PAD && s->mesh == m &&
+	return s->op == OP_PAD && mesh_equal(s->mesh, m) &&
 	       layout_same_tiles(plan_before(y->plan, i), m, &s->after, m);
 }
 
@@ -51,7 +51,7 @@ static const char *beyond(const struct sdy *y, int i)
 {
 	const struct step *s = &y->plan->step[i];
 
-	if (s->mesh != &y->plan->problem->mesh || s->after.kind != LAYOUT_AXES)
+	if (!mesh_equal(s->mesh, &y->plan->problem->mesh) || s->after.kind != LAYOUT_AXES)
 		return "leaves a layout that no axes of the mesh say";
 	if (s->op == OP_EXCHANGE || s->op == OP_PAD || s->transfers || s->start)
 		return "moves boxes";

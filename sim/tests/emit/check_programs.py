@@ -1,4 +1,4 @@
-"""Emits the plans of random problems as programs, runs these by interpreters of their
+"""Emits plans of random problems as programs, runs these by interpreters of their
 languages, and compares every element of every device.
 
 usage: check_programs.py [SEED PROBLEMS [FOLDER]]
@@ -128,18 +128,26 @@ def reason_of(stderr):
     return found and re.sub(r"\d+", "N", found[1])
 
 
+def plan_some(options, number):
+    """The first of the planners, from `number` on, that can plan the problem."""
+    for k in range(len(PLANNERS)):
+        more = [*options, "--planner", PLANNERS[(number + k) % len(PLANNERS)]]
+        plan = shardsim("plan", *more, "--format", "json")
+        if plan.returncode:
+            check(plan.returncode == 2, f"{quoted(more)}: {plan.stderr}")
+            return None
+        document = json.loads(plan.stdout)
+        if document["results"][0]["status"] == "ok":
+            return more, document["problem"], document["results"][0]
+    return None
+
+
 def run_problem(options, number, seen, folder):
-    planner = PLANNERS[number % len(PLANNERS)]
-    options = [*options, "--planner", planner]
-    plan = shardsim("plan", *options, "--format", "json")
-    if plan.returncode:
-        check(plan.returncode == 2, f"{options}: {plan.stderr}")
-        return
-    document = json.loads(plan.stdout)
-    problem, result = document["problem"], document["results"][0]
-    if result["status"] != "ok":
+    planned = plan_some(options, number)
+    if not planned:
         seen["no plan"] += 1
         return
+    options, problem, result = planned
     for kind in KINDS:
         where = f"{kind}: shardsim plan {quoted(options)}"
         emitted = shardsim("plan", *options, "--emit", kind)
