@@ -33,10 +33,11 @@ static bool refuse(const struct plan *p, struct text *why, int step, const char 
 {
 	if (step)
 		text_printf(why, "step %d ", step);
-	text_printf(why,
-	            "%s, which one program for all devices cannot say: --emit torch-p2p "
-	            "says every plan",
-	            reason);
+	text_printf(
+		why,
+		"%s, which one program for all devices cannot say: --emit torch-p2p "
+		"says every plan",
+		reason);
 	if (p->problem->vocabulary != VOCABULARY_PORTABLE)
 		text_printf(why, ", --vocabulary portable or another --planner may do "
 		                 "without");
@@ -260,7 +261,8 @@ static bool cut_plan(struct cuts *cuts, const struct local *l)
 	for (int i = 0; i < p->nsteps; i++) {
 		const struct step *s = &p->step[i];
 
-		if (mesh_equal(s->mesh, &p->problem->mesh) && !cut_layout(cuts, &s->after))
+		if (mesh_equal(s->mesh, &p->problem->mesh) &&
+		    !cut_layout(cuts, &s->after))
 			return false;
 		for (int k = 0; k < s->nmoves; k++)
 			if (!cut_parts(cuts, s->move[k].parts, s->move[k].nparts))
@@ -300,9 +302,10 @@ bool local_cut(struct local *l, struct text *why)
 		cut_at(&cuts[a], m->axis[a].size);
 	}
 	if (!cut_plan(cuts, l)) {
-		text_printf(why, "the plan cuts one axis of the mesh in two ways that no "
-		                 "mesh of its pieces has: --emit stablehlo or torch-p2p "
-		                 "names devices instead");
+		text_printf(why,
+		            "the plan cuts one axis of the mesh in two ways that no "
+		            "mesh of its pieces has: --emit stablehlo or torch-p2p "
+		            "names devices instead");
 		return false;
 	}
 	l->pieces = *m;
@@ -312,7 +315,8 @@ bool local_cut(struct local *l, struct text *why)
 
 		l->first[a] = l->pieces.naxes;
 		for (int k = 0; k < n; k++) {
-			int32_t size = cuts[a].n > 1 ? cuts[a].at[k + 1] / cuts[a].at[k] : 1;
+			int32_t size =
+				cuts[a].n > 1 ? cuts[a].at[k + 1] / cuts[a].at[k] : 1;
 			struct axis piece = {piece_name(l, &m->axis[a], k, n), size};
 
 			assert(l->pieces.naxes < MESH_AXES_MAX);
@@ -330,8 +334,10 @@ int local_pieces(int *out, const struct local *l, const struct part *part, int n
 	for (int i = 0; i < n; i++) {
 		int32_t at = 1;
 
-		for (int k = l->first[part[i].axis]; k < l->first[part[i].axis + 1]; k++) {
-			bool inside = at >= part[i].pre && at < part[i].pre * part[i].size;
+		for (int k = l->first[part[i].axis]; k < l->first[part[i].axis + 1];
+		     k++) {
+			bool inside =
+				at >= part[i].pre && at < part[i].pre * part[i].size;
 
 			if (inside)
 				out[count++] = k;
@@ -443,40 +449,6 @@ int64_t local_weight(int32_t i, int32_t n)
 	return n <= 12 ? INT64_C(1) << i : (int64_t)i * i + 1;
 }
 
-void put_tuple(struct text *out, const int64_t *value, int n)
-{
-	text_printf(out, "(");
-	for (int i = 0; i < n; i++)
-		text_printf(out, "%s%lld", i ? ", " : "", (long long)value[i]);
-	text_printf(out, n == 1 ? ",)" : ")");
-}
-
-void put_list(struct text *out, const int32_t *value, int64_t n)
-{
-	text_printf(out, "[");
-	for (int64_t i = 0; i < n; i++)
-		text_printf(out, "%s%d", i ? ", " : "", value[i]);
-	text_printf(out, "]");
-}
-
-void put_lists(struct text *out, const int32_t *value, int64_t n, int64_t each)
-{
-	text_printf(out, "[");
-	for (int64_t i = 0; i < n; i++) {
-		text_printf(out, "%s", i ? ", " : "");
-		put_list(out, value + i * each, each);
-	}
-	text_printf(out, "]");
-}
-
-void put_array_type(struct text *out, const char *dtype, const struct shape *s)
-{
-	text_printf(out, "%s[", dtype);
-	for (int i = 0; i < s->rank; i++)
-		text_printf(out, "%s%lld", i ? "," : "", (long long)s->dim[i]);
-	text_printf(out, "]");
-}
-
 /* --- tables ------------------------------------------------------------------------- */
 
 const int64_t *local_starts(const struct local *l, bool target)
@@ -503,68 +475,10 @@ const int32_t *local_contribution(const struct local *l)
 
 const int32_t *local_places(const struct local *l, const struct step *s)
 {
-	int32_t *at = arena_alloc(l->arena, (size_t)l->plan->problem->ndevices, sizeof(*at));
+	int32_t *at =
+		arena_alloc(l->arena, (size_t)l->plan->problem->ndevices, sizeof(*at));
 
 	for (int32_t i = 0; i < s->groups.ngroups * s->groups.size; i++)
 		at[s->groups.ids[i]] = i % s->groups.size;
 	return at;
-}
-
-static void put_split_digits(struct text *out, const struct local *l)
-{
-	const struct plan *p = l->plan;
-	struct shape tile = local_tile(l, 0, false);
-
-	for (int k = 0; k < tile.rank; k++) {
-		int dim = p->view->dim[k];
-		int64_t others = 1;
-
-		text_printf(out, k ? ", " : "");
-		if (l->free[dim] != k) {
-			text_printf(out, "%lld", (long long)tile.dim[k]);
-			continue;
-		}
-		for (int i = 0; i < tile.rank; i++)
-			others *= i != k && p->view->dim[i] == dim ? tile.dim[i] : 1;
-		text_printf(out, "a.shape[%d]", dim);
-		if (others > 1)
-			text_printf(out, " // %lld", (long long)others);
-	}
-}
-
-void put_digits(struct text *out, const struct local *l, bool join)
-{
-	const struct plan *p = l->plan;
-	int k = 0;
-
-	text_printf(out, "    a = a.reshape(");
-	if (!join)
-		put_split_digits(out, l);
-	for (int dim = 0; join && dim < p->problem->array.shape.rank; dim++) {
-		text_printf(out, dim ? ", " : "");
-		if (k == p->shape.rank || p->view->dim[k] != dim)
-			text_printf(out, "1");
-		for (int n = 0; k < p->shape.rank && p->view->dim[k] == dim; k++, n++)
-			text_printf(out, "%sa.shape[%d]", n ? " * " : "", k);
-	}
-	text_printf(out, ")\n");
-}
-
-void put_device_mesh(struct text *out, const struct mesh *m)
-{
-	int64_t size[MESH_AXES_MAX];
-
-	for (int i = 0; i < m->naxes; i++)
-		size[i] = m->axis[i].size;
-	text_printf(out, m->ids ? "mesh = DeviceMesh(DEVICE, torch.tensor("
-	                        : "mesh = init_device_mesh(DEVICE, ");
-	if (m->ids) {
-		put_list(out, m->ids, m->ndevices);
-		text_printf(out, ").reshape(");
-	}
-	put_tuple(out, size, m->naxes);
-	text_printf(out, m->ids ? "), mesh_dim_names=(" : ", mesh_dim_names=(");
-	for (int i = 0; i < m->naxes; i++)
-		text_printf(out, "%s'%s'", i ? ", " : "", m->axis[i].name);
-	text_printf(out, m->naxes == 1 ? ",))\n" : "))\n");
 }

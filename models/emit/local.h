@@ -105,23 +105,4 @@ struct rearrange {
 struct rearrange local_pack(const struct step *s, int rank);
 struct rearrange local_unpack(const struct step *s, int rank);
 
-/* Appends numbers as `(1, 2)`; of Python, where one alone is `(1,)`. */
-void put_tuple(struct text *out, const int64_t *value, int n);
-void put_list(struct text *out, const int32_t *value, int64_t n);
-
-/* Appends lists of `each` numbers: `[[0, 1], [2, 3]]`. */
-void put_lists(struct text *out, const int32_t *value, int64_t n, int64_t each);
-
-/*
- * Appends, as Python, the line that splits the tile `a` of the source into the digits of
- * the plan's view, or joins those of the target.
- */
-void put_digits(struct text *out, const struct local *l, bool join);
-
-/* Appends the line of Python that makes `mesh`, a DeviceMesh of PyTorch. */
-void put_device_mesh(struct text *out, const struct mesh *m);
-
-/* Appends `f32[8,2]`. */
-void put_array_type(struct text *out, const char *dtype, const struct shape *s);
-
 #endif

@@ -8,6 +8,7 @@
 
 #include "emit/local.h"
 #include "emit/mlir.h"
+#include "emit/put.h"
 
 #include <stdlib.h>
 
@@ -51,7 +52,8 @@ static const char *beyond(const struct sdy *y, int i)
 {
 	const struct step *s = &y->plan->step[i];
 
-	if (!mesh_equal(s->mesh, &y->plan->problem->mesh) || s->after.kind != LAYOUT_AXES)
+	if (!mesh_equal(s->mesh, &y->plan->problem->mesh) ||
+	    s->after.kind != LAYOUT_AXES)
 		return "leaves a layout that no axes of the mesh say";
 	if (s->op == OP_EXCHANGE || s->op == OP_PAD || s->transfers || s->start)
 		return "moves boxes";
@@ -65,12 +67,13 @@ static const char *beyond(const struct sdy *y, int i)
 static bool check(struct sdy *y)
 {
 	const struct problem *q = y->plan->problem;
-	const char *instead = ", which Shardy's collectives cannot say: --emit stablehlo or "
-			      "torch-p2p names devices; --planner shardy keeps to them";
+	const char *instead =
+		", which Shardy's collectives cannot say: --emit stablehlo or "
+		"torch-p2p names devices; --planner shardy keeps to them";
 
 	if (y->plan->view || q->two_meshes || q->from.kind != LAYOUT_AXES) {
 		text_printf(y->why, "%s%s",
-		            y->plan->view ? "tiles are strided"
+		            y->plan->view   ? "tiles are strided"
 		            : q->two_meshes ? "the plan is between two meshes"
 		                            : "no axes of the mesh say the source",
 		            instead);
