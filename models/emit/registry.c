@@ -15,6 +15,7 @@ const struct emitter *const emitters[] = {
 	&emitter_sdy,
 	&emitter_mpi,
 	&emitter_goal,
+	&emitter_msccl,
 	NULL,
 };
 
