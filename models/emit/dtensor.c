@@ -178,7 +178,7 @@ static void put_prices(struct dtensor *t)
 	struct pricer *pricer = NULL;
 	struct prices prices = prices_bytes;
 	double bytes = 0, seconds = t->what->machine ? 0 : NAN;
-	bool known = true;
+	bool known = true, dearer;
 
 	if (t->what->machine) {
 		pricer = pricer_new(t->what->machine, place.platform ? &place : NULL);
@@ -200,10 +200,13 @@ static void put_prices(struct dtensor *t)
 			"# WARNING: the layouts after these steps have no DTensor form "
 			"and are left out: %s\n",
 			t->left_out.s);
-	text_printf(t->out, "# the plan: ");
+	dearer = known && (isnan(seconds) ? bytes > (double)p->recv_bytes
+	                                  : seconds > t->what->time_s * (1 + 1e-9));
+	text_printf(t->out, dearer ? "# WARNING: " : "# ");
+	text_printf(t->out, "the plan takes ");
 	put_price(t->out, (double)p->recv_bytes,
 	          t->what->machine ? t->what->time_s : NAN);
-	text_printf(t->out, "; DTensor's own steps along the layouts below: ");
+	text_printf(t->out, "; what DTensor itself does along the layouts below, ");
 	if (known)
 		put_price(t->out, bytes, seconds);
 	else

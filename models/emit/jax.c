@@ -346,7 +346,8 @@ static void put_check(struct jax *j, const struct layout *from)
 	if (n > 1) {
 		text_printf(j->out, "    a = np.stack([want + w * size for w in (");
 		for (int32_t i = 0; i < n; i++)
-			text_printf(j->out, "%lld, ", (long long)local_weight(i, n));
+			text_printf(j->out, "%s%lld", i ? ", " : "",
+			            (long long)local_weight(i, n));
 		text_printf(j->out, ")])  # what adds up\n    want = a.sum(axis=0)\n");
 	}
 	text_printf(j->out, "    got = mapped(jax.device_put(%s, NamedSharding(mesh, ",
@@ -377,7 +378,8 @@ static void put_program(struct jax *j, const struct layout *from,
 	put_array_type(j->out, p->problem->array.dtype->name, &tile);
 	text_printf(j->out, "\n");
 	if (local_partials(&j->l, false) > 1)
-		text_printf(j->out, "    a = a[0]\n");
+		text_printf(j->out, "    a = a[0]  # of what adds up, numbered in "
+		                    "front, a device has one\n");
 	if (p->view)
 		put_digits(j->out, &j->l, false);
 	for (int i = 0; i < p->nsteps; i++)

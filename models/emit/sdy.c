@@ -68,8 +68,8 @@ static bool check(struct sdy *y)
 {
 	const struct problem *q = y->plan->problem;
 	const char *instead =
-		", which Shardy's collectives cannot say: --emit stablehlo or "
-		"torch-p2p names devices; --planner shardy keeps to them";
+		", which Shardy's collectives cannot say: --emit torch-p2p "
+		"says every plan, --planner shardy keeps to them";
 
 	if (y->plan->view || q->two_meshes || q->from.kind != LAYOUT_AXES) {
 		text_printf(y->why, "%s%s",

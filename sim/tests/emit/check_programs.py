@@ -142,7 +142,7 @@ def plan_some(options, number):
     return None
 
 
-def run_problem(options, number, seen, folder):
+def run_problem(options, number, seen, said, folder):
     planned = plan_some(options, number)
     if not planned:
         seen["no plan"] += 1
@@ -160,11 +160,25 @@ def run_problem(options, number, seen, folder):
         why = wrong(kind, emitted.stdout, problem, result)
         check(why is None, f"{where}: {why}")
         seen[f"{kind}: emitted"] += 1
+        for step in result["steps"]:
+            said[kind, step["op"]] += 1
+            said[kind, "fused"] += len(step["blocks"]) > 1
+            said[kind, "strided"] += "digits" in step
         seen[f"{kind}: wrong"] += why is not None
         if folder and kind == "torch-p2p":
             name = f"{problem['devices']:02}-{number:05}.py"
             with open(os.path.join(folder, name), "w") as file:
                 file.write(emitted.stdout)
+
+
+def check_said(said, count):
+    """Every kind says every step that it can; rare ones only where many problems are drawn."""
+    often = ["slice", "all-gather", "all-to-all", "permute", "all-reduce"]
+    rare = ["reduce-scatter", "partial", "fused", "strided"]
+    for kind in KINDS:
+        for what in often + (rare if count >= 1000 else []):
+            if (kind, what) not in (("sdy", "strided"), ("stablehlo-test", "partial")):
+                check(said[kind, what], f"{kind}: no {what}")
 
 
 # --- what must be found -----------------------------------------------------------------
@@ -227,15 +241,18 @@ def check_damages():
 def main():
     seed, count = map(int, sys.argv[1:3] or (20240229, 100))
     folder = sys.argv[3] if len(sys.argv) > 3 else None
-    rng, seen = random.Random(seed), Counter()
+    rng, seen, said = random.Random(seed), Counter(), Counter()
     problems.MOST = 16
     for number in range(count):
         # Kinds of problems take turns, and so do planners, at another pace.
-        run_problem(problems.draw(rng, number // len(PLANNERS) + number), number, seen, folder)
+        run_problem(problems.draw(rng, number // len(PLANNERS) + number), number, seen, said,
+                    folder)
     for line in sorted(seen):
         print(f"{seen[line]:7} {line}")
     for kind in KINDS:
         check(seen[f"{kind}: emitted"] >= count / 8, f"only {seen[f'{kind}: emitted']} {kind}")
+    print("said:", {f"{kind} {what}": n for (kind, what), n in sorted(said.items()) if n})
+    check_said(said, count)
     check_damages()
     common.done()
 
