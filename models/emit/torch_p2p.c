@@ -65,7 +65,7 @@ static void put_tables(struct p2p *t)
 		"  # elements of a cell, in which the table counts\n"
 		"# Cells of a tile before and after; whether what comes is added, and "
 		"whether it is held\n# beside the tile; then the boxes: rank, which "
-	        "box "
+		"box "
 		"that it holds (0: its tile), corner there;\n# to rank, which box "
 		"held, corner here; size.\nSTEPS = [\n");
 	for (int64_t i = 0; i < t->c.stages.n; i++)
