@@ -60,7 +60,7 @@ def run_plan(folder, number, options, devices, planner):
     if compiled.returncode:
         return f"{where}: {compiled.stderr}"
     ran = command(*MPIRUN, "-n", str(devices), program)
-    found = re.match(r"check: (\d+) elements on (\d+) ranks, 0 wrong\n$", ran.stdout)
+    found = re.match(r"# check: (\d+) elements on (\d+) ranks, 0 wrong\n$", ran.stdout)
     os.unlink(program)
     if ran.returncode or not found or int(found[1]) < 1:
         return f"{where}: {ran.stdout}{ran.stderr}"
@@ -132,6 +132,14 @@ def check_use(folder):
           lines[-2] == "array,mesh,to_mesh,from,to,planner,ranks,measured_s" and
           lines[-1].startswith('"f32[12,12]","x=2,y=2","","P(\'x\', \'y\')"'),
           ran.stdout + ran.stderr)
+    with open(f"{folder}/use.csv", "w") as table:
+        table.write(ran.stdout * 2)
+    read = shardsim("validate", table.name, "--platform", "cluster:nodes=1,gpus={n}",
+                    "--format", "json")
+    rows = json.loads(read.stdout)["rows"] if read.returncode == 0 else []
+    check(len(rows) == 2 and rows[0]["time_s"] > 0 and
+          abs(rows[1]["measured_s"] - float(lines[-1].rsplit(",", 1)[1])) < 1e-12,
+          f"{read.stderr}{rows}")
 
 
 def check_benches(folder, collectives):
