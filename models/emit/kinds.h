@@ -6,8 +6,8 @@
 
 extern const struct emitter emitter_goal, emitter_mpi, emitter_msccl;
 
-extern const struct emitter emitter_jax, emitter_torch, emitter_torch_p2p,
-	emitter_dtensor;
+extern const struct emitter emitter_jax, emitter_jax_p2p, emitter_torch,
+	emitter_torch_p2p, emitter_dtensor;
 extern const struct emitter emitter_stablehlo, emitter_stablehlo_test, emitter_sdy;
 
 #endif

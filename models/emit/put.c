@@ -1,5 +1,16 @@
 #include "emit/put.h"
 
+void put_quoted(struct text *out, const char *name, char quote)
+{
+	text_append(out, &quote, 1);
+	for (; *name; name++) {
+		if (*name == quote || *name == '\\')
+			text_append(out, "\\", 1);
+		text_append(out, name, 1);
+	}
+	text_append(out, &quote, 1);
+}
+
 void put_tuple(struct text *out, const int64_t *value, int n)
 {
 	text_printf(out, "(");
@@ -74,6 +85,12 @@ void put_digits(struct text *out, const struct local *l, bool join)
 	text_printf(out, ")\n");
 }
 
+void put_name(struct text *out, int i, const char *name)
+{
+	text_printf(out, i ? ", " : "");
+	put_quoted(out, name, '\'');
+}
+
 void put_device_mesh(struct text *out, const struct mesh *m)
 {
 	int64_t size[MESH_AXES_MAX];
@@ -89,6 +106,6 @@ void put_device_mesh(struct text *out, const struct mesh *m)
 	put_tuple(out, size, m->naxes);
 	text_printf(out, m->ids ? "), mesh_dim_names=(" : ", mesh_dim_names=(");
 	for (int i = 0; i < m->naxes; i++)
-		text_printf(out, "%s'%s'", i ? ", " : "", m->axis[i].name);
+		put_name(out, i, m->axis[i].name);
 	text_printf(out, m->naxes == 1 ? ",))\n" : "))\n");
 }

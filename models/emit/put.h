@@ -4,6 +4,12 @@
 
 #include "emit/local.h"
 
+/* Appends a name in quotes; those in it, and backslashes, have a backslash in front. */
+void put_quoted(struct text *out, const char *name, char quote);
+
+/* Appends name number i of a list of Python. */
+void put_name(struct text *out, int i, const char *name);
+
 /* Appends numbers as `(1, 2)`; of Python, where one alone is `(1,)`. */
 void put_tuple(struct text *out, const int64_t *value, int n);
 void put_list(struct text *out, const int32_t *value, int64_t n);

@@ -7,6 +7,7 @@
 
 const struct emitter *const emitters[] = {
 	&emitter_jax,
+	&emitter_jax_p2p,
 	&emitter_torch,
 	&emitter_torch_p2p,
 	&emitter_dtensor,

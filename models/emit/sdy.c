@@ -115,7 +115,8 @@ static void put_parts(struct sdy *y, const struct part *given, int n, bool set)
 	for (int i = 0; i < n; i++) {
 		const struct axis *axis = &m->axis[part[i].axis];
 
-		text_printf(y->out, "%s\"%s\"", i ? ", " : "", axis->name);
+		text_printf(y->out, i ? ", " : "");
+		put_quoted(y->out, axis->name, '"');
 		if (part[i].size != axis->size)
 			text_printf(y->out, ":(%d)%d", part[i].pre, part[i].size);
 	}
@@ -218,9 +219,11 @@ static void put_mesh(struct sdy *y)
 	const struct mesh *m = &y->plan->problem->mesh;
 
 	text_printf(y->out, "sdy.mesh @mesh = <[");
-	for (int i = 0; i < m->naxes; i++)
-		text_printf(y->out, "%s\"%s\"=%d", i ? ", " : "", m->axis[i].name,
-		            m->axis[i].size);
+	for (int i = 0; i < m->naxes; i++) {
+		text_printf(y->out, i ? ", " : "");
+		put_quoted(y->out, m->axis[i].name, '"');
+		text_printf(y->out, "=%d", m->axis[i].size);
+	}
 	text_printf(y->out, "]");
 	if (m->ids) {
 		text_printf(y->out, ", device_ids=");

@@ -193,8 +193,9 @@ static void put_slice(struct torch *t, const struct step *s)
 
 			if (i)
 				text_printf(t->out, " * %d + ", axis->size);
-			text_printf(t->out, "mesh.get_local_rank('%s')%s", axis->name,
-			            i && i + 1 < pieces ? ")" : "");
+			text_printf(t->out, "mesh.get_local_rank(");
+			put_quoted(t->out, axis->name, '\'');
+			text_printf(t->out, i && i + 1 < pieces ? "))" : ")");
 		}
 		for (int32_t d = 0; d < n && !pieces; d++)
 			text_printf(t->out, "%s%d", d ? ", " : "[",

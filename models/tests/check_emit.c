@@ -75,7 +75,7 @@ static const struct {
           "# WARNING: the layouts after these steps have no DTensor form and are left "
           "out: 2\n",
           "# WARNING: the plan takes 176 B; what DTensor itself does along the layouts "
-          "below, 304 B"}},
+          "below, 496 B"}},
 	{"stablehlo",
          {"module @plan attributes {mhlo.num_partitions = 8 : i32, mhlo.num_replicas = "
           "1 : "

@@ -27,7 +27,7 @@ from layout import Layout
 from nd import Nd, need
 
 PLANNERS = ["synth", "best", "best-portable", "shardy", "dtensor", "direct", "digit", "xla"]
-KINDS = ["jax", "torch", "torch-p2p", "dtensor", "stablehlo", "stablehlo-test", "sdy"]
+KINDS = ["jax", "jax-p2p", "torch", "torch-p2p", "dtensor", "stablehlo", "stablehlo-test", "sdy"]
 
 
 class Tiles:
@@ -105,7 +105,7 @@ def run_sdy(text, tiles, result):
     shardy.same_plan(text, tiles.problem, result["steps"])
 
 
-RUN = {"jax": run_jax, "torch": run_torch, "torch-p2p": run_torch, "dtensor": run_dtensor,
+RUN = {"jax": run_jax, "jax-p2p": run_jax, "torch": run_torch, "torch-p2p": run_torch, "dtensor": run_dtensor,
        "stablehlo": run_stablehlo, "stablehlo-test": run_test}
 
 
@@ -148,6 +148,9 @@ def run_problem(options, number, seen, said, folder):
         seen["no plan"] += 1
         return
     options, problem, result = planned
+    real = [int(g) for g in re.findall(r"(\d+)(?=[,\]])", problem["array"])]
+    if number % 4 == 0 and real == problem["padded_shape"]:
+        run_scaled(options, number, seen)
     for kind in KINDS:
         where = f"{kind}: shardsim plan {quoted(options)}"
         emitted = shardsim("plan", *options, "--emit", kind)
@@ -173,12 +176,37 @@ def run_problem(options, number, seen, said, folder):
 
 def check_said(said, count):
     """Every kind says every step that it can; rare ones only where many problems are drawn."""
-    often = ["slice", "all-gather", "all-to-all", "permute", "all-reduce"]
-    rare = ["reduce-scatter", "partial", "fused", "strided"]
+    often = ["slice", "all-gather", "all-to-all", "all-reduce"]
+    rare = ["permute", "reduce-scatter", "partial", "fused", "strided"]
     for kind in KINDS:
         for what in often + (rare if count >= 1000 else []):
             if (kind, what) not in (("sdy", "strided"), ("stablehlo-test", "partial")):
                 check(said[kind, what], f"{kind}: no {what}")
+
+
+def run_scaled(options, number, seen):
+    """Of an array that is 512 times as long in every dimension only the check runs, which is
+    of a small one."""
+    at = options.index("--array") + 1
+    array = re.sub(r"(\d+)(?=[,\]])", lambda m: str(512 * int(m[1])), options[at])
+    options = [*options[:at], array, *options[at + 1:]]
+    kind = [k for k in KINDS if k not in ("stablehlo", "sdy")][number // 4 % 6]
+    emitted = shardsim("plan", *options, "--emit", kind)
+    if emitted.returncode:
+        return
+    devices = int(re.search(r" for (\d+) devices", emitted.stdout)[1])
+    where = f"{kind}: shardsim plan {quoted(options)}"
+    try:
+        if kind == "stablehlo-test":
+            stablehlo.Module(emitted.stdout).test()
+        elif kind in ("jax", "jax-p2p"):
+            fake_jax.run(emitted.stdout)
+        else:
+            fake_torch.run(emitted.stdout, devices)
+        check(True, "")
+    except Exception as e:
+        check(False, f"{where}: {type(e).__name__}: {e}")
+    seen["large arrays by small ones"] += 1
 
 
 # --- what must be found -----------------------------------------------------------------
@@ -196,6 +224,9 @@ DAMAGES = {
     "jax": [(r"concat_axis=(\d)", "concat_axis=1 - \\1"), (r"perm=\[\((\d+), (\d+)\), \((\d+), ",
             r"perm=[(\3, \2), (\1, "), (r"lax\.axis_index\('y'\)", "0"),
             (r"concat_axis=(\d), tiled", r"concat_axis=\1, split_axis=\1, tiled"), (r"psum_scatter", "all_to_all")],
+    "jax-p2p": [(r"\), True, \[", "), False, ["), (r"\]\], \[1,", "]], [0,"),
+                (r"\[\((\d+), (\d+)\), \((\d+),", r"[(\3, \2), (\1,"),
+                (r"there = \[", "there = here = [")],
     "torch": [(r"permute_tensor\(a.flatten\(\), \[(\d+), (\d+)",
                r"permute_tensor(a.flatten(), [\2, \1"),
               (r"a.flatten\(\)", "a"), (r"a\.chunk\((\d), 0\)", r"a.chunk(\1, 1)"),
