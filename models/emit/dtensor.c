@@ -268,18 +268,11 @@ static void put_check(struct dtensor *t)
 
 static void put_program(struct dtensor *t)
 {
-	text_printf(t->out,
-	            "import os\n\nimport torch\nimport torch.distributed as dist\n"
-	            "from torch.distributed.device_mesh import DeviceMesh, "
-	            "init_device_mesh\n"
-	            "from torch.distributed.tensor import DTensor, Partial, Replicate, "
-	            "Shard, distribute_tensor\n\n"
-	            "DEVICE = 'cuda' if torch.cuda.is_available() else 'cpu'\n"
-	            "if DEVICE == 'cuda':\n"
-	            "    torch.cuda.set_device(int(os.environ['LOCAL_RANK']))\n"
-	            "if not dist.is_initialized():\n"
-	            "    dist.init_process_group('nccl' if DEVICE == 'cuda' else "
-	            "'gloo')\n");
+	put_torch(t->out, "from torch.distributed.device_mesh import DeviceMesh, "
+	                  "init_device_mesh\n"
+	                  "from torch.distributed.tensor import DTensor, Partial, "
+	                  "Replicate, Shard, "
+	                  "distribute_tensor\n");
 	put_device_mesh(t->out, &t->l.pieces);
 	text_printf(t->out, "\n\ndef reshard(x):  # of ");
 	put_placements(t->out, t, &t->hop[0].to, true);

@@ -19,6 +19,8 @@ static const char *beyond(const struct plan *p, const struct step *s)
 		return "changes how tiles are padded";
 	if (s->op == OP_PERMUTE && s->transfers)
 		return "permutes parts of tiles";
+	if (s->op == OP_PERMUTE && s->npairs != q->ndevices)
+		return "leaves devices without data";
 	if (s->gathers)
 		return "adds up tiles among zeros";
 	if (s->start)

@@ -109,3 +109,16 @@ void put_device_mesh(struct text *out, const struct mesh *m)
 		put_name(out, i, m->axis[i].name);
 	text_printf(out, m->naxes == 1 ? ",))\n" : "))\n");
 }
+
+void put_torch(struct text *out, const char *imports)
+{
+	text_printf(
+		out,
+		"import os\n\nimport torch\nimport torch.distributed as dist\n%s\n"
+		"DEVICE = 'cuda' if torch.cuda.is_available() else 'cpu'\n"
+		"if DEVICE == 'cuda':\n"
+		"    torch.cuda.set_device(int(os.environ['LOCAL_RANK']))\n"
+		"if not dist.is_initialized():\n"
+		"    dist.init_process_group('nccl' if DEVICE == 'cuda' else 'gloo')\n",
+		imports);
+}

@@ -23,6 +23,9 @@ void put_lists(struct text *out, const int32_t *value, int64_t n, int64_t each);
  */
 void put_digits(struct text *out, const struct local *l, bool join);
 
+/* Appends what a program of PyTorch begins with, `imports` of its own among it. */
+void put_torch(struct text *out, const char *imports);
+
 /* Appends the line of Python that makes `mesh`, a DeviceMesh of PyTorch. */
 void put_device_mesh(struct text *out, const struct mesh *m);
 

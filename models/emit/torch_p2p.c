@@ -245,15 +245,8 @@ static enum emitted emit_torch_p2p(struct text *out, const struct emission *what
 		t.unit[i] = t.c.unit[i] < 2 ? t.c.unit[i] : 2;
 	emit_heading(out, &emitter_torch_p2p, what);
 	put_ranks(&t);
-	text_printf(
-		out,
-		"import os\n\nimport torch\nimport torch.distributed as dist\n\n"
-		"DEVICE = 'cuda' if torch.cuda.is_available() else 'cpu'\n"
-		"if DEVICE == 'cuda':\n"
-		"    torch.cuda.set_device(int(os.environ['LOCAL_RANK']))\n"
-		"if not dist.is_initialized():\n"
-		"    dist.init_process_group('nccl' if DEVICE == 'cuda' else 'gloo')\n"
-		"rank = dist.get_rank()\n");
+	put_torch(out, "");
+	text_printf(out, "rank = dist.get_rank()\n");
 	put_tables(&t);
 	text_printf(out, "%s", emit_text_torch_p2p);
 	put_return(&t);
