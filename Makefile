@@ -10,6 +10,7 @@
 #   make check-exhaustive   every small problem with every planner: minutes
 #   make fuzz         SECONDS=60: random texts for every reader, that long for each
 #   make bench        replays per second by device count
+#   make bench-home   plans under mpirun on this machine beside what is simulated of them
 #   make bench-peers  simulated times, seconds and memory beside SMPI
 #   make coverage     the tests again, counting the lines of models/ and sim/ they reach
 #   make valgrind     the smoke suite under valgrind; a leak is an error
@@ -115,11 +116,11 @@ helpers = $(call objects,$(filter-out $(patsubst %,$1/tests/%, \
 MODEL_TESTS := $(call programs,models)
 SIM_TESTS := $(call programs,sim)
 GOLDEN := $(patsubst %.cmd,$B/%,$(wildcard sim/tests/*.cmd))
-INPUTS := $(filter-out %.md,$(wildcard platforms/* scenarios/*))
+INPUTS := $(filter-out %.md scenarios/models scenarios/programs,$(wildcard platforms/* scenarios/* scenarios/*/*))
 
 EMIT_TESTS := $(wildcard sim/tests/emit/check_*.py)
 
-.PHONY: all check check-emit check-page check-slurm check-exhaustive fuzz sweep results bench bench-peers coverage valgrind install format format-check \
+.PHONY: all bench-home check check-emit check-page check-slurm check-exhaustive fuzz sweep results bench bench-peers coverage valgrind install format format-check \
 	tidy layers deps clean compile_commands.json FORCE
 all: $B/libshardsim.a $B/libshardsim.so $B/shardsim build/shardsim
 
@@ -301,6 +302,9 @@ check-emit: $B/shardsim | tool-mpicc tool-mpirun tool-torch
 	@for test in $(EMIT_TESTS); do .ci/emit $(VARIANT) $$test || failed=1; done; \
 		.ci/emit-torch $(VARIANT) || failed=1; test -z "$$failed"
 
+bench-home: $B/shardsim | tool-mpicc tool-mpirun
+	@.ci/home $(VARIANT)
+
 check-slurm: $B/shardsim
 	@.ci/slurm $(VARIANT)
 
@@ -319,7 +323,7 @@ check-exhaustive: $(EXHAUSTS) $(SIM_EXHAUSTS)
 # What makes a reader fail is kept as build/fuzz/found/NAME-*; once it is mended, a copy
 # in sim/tests/corpus/NAME/ is run by every `make check`.
 SECONDS := 60
-FUZZ_TARGETS := notation problem plan plan_json suite families platform family
+FUZZ_TARGETS := notation problem plan plan_json suite families platform family program
 ifeq ($(VARIANT),fuzz)
 $B/fuzz_reader: $B/sim/tests/fuzz_reader.o $B/sim/tests/corpus.o $(TESTED_OBJECTS) \
 		$B/libshardsim.a $B/flags

@@ -4,10 +4,16 @@
 
 #include "emit/emit.h"
 
-extern const struct emitter emitter_goal, emitter_mpi, emitter_msccl;
-
-extern const struct emitter emitter_jax, emitter_jax_p2p, emitter_torch,
-	emitter_torch_p2p, emitter_dtensor;
-extern const struct emitter emitter_stablehlo, emitter_stablehlo_test, emitter_sdy;
+extern const struct emitter emitter_mpi;
+extern const struct emitter emitter_goal;
+extern const struct emitter emitter_msccl;
+extern const struct emitter emitter_jax;
+extern const struct emitter emitter_jax_p2p;
+extern const struct emitter emitter_torch;
+extern const struct emitter emitter_torch_p2p;
+extern const struct emitter emitter_dtensor;
+extern const struct emitter emitter_stablehlo;
+extern const struct emitter emitter_stablehlo_test;
+extern const struct emitter emitter_sdy;
 
 #endif

@@ -18,6 +18,8 @@ const struct command commands[] = {
 	{"report", "tables of speedups from the rows of a sweep", command_report},
 	{"place", "rank placements of parallelism axes and their reductions",
          command_place},
+	{"move", "move many arrays at once: a model from one mesh to another",
+         command_move},
 	{"perf", "the table of nccl-tests: a collective over sizes", command_perf},
 	{"validate", "simulated against published timings", command_validate},
 	{"fit", "fit a family's constants to published timings", command_fit},
@@ -97,6 +99,18 @@ static const struct page {
 	 "    $ shardsim place --hierarchy 4,16 --axes 16,4 --reduce 0 --top 3\n"
 	 "  The order of devices for all collectives of a training step.\n"
 	 "    $ shardsim place --with scenarios/training.yaml --platform dgx-h100:8\n"},
+	{"move",
+	 "Moves many arrays at once, each kind of array planned once: total time, memory of\n"
+	 "a device over all of them, an order that keeps it low.\n"
+	 "\n"
+	 "Examples:\n"
+	 "  A model from the mesh that trains it to other devices that serve it.\n"
+	 "    $ shardsim move scenarios/models/llama-3-8b.yaml --from fsdp=16 \\\n"
+	 "        --to data=2,tensor=8 --to-devices 16-31 --platform dgx-h100:4\n"
+	 "  Four calls at once, arrays with equal layouts in batches of 1 GiB.\n"
+	 "    $ shardsim move scenarios/models/llama-3-8b.yaml --from fsdp=16 \\\n"
+	 "        --to data=2,tensor=8 --to-devices 16-31 --platform dgx-h100:4 \\\n"
+	 "        --concurrent 4 --batch 1GiB\n"},
 	{"perf",
 	 "Times a collective over a range of sizes and prints the columns of nccl-tests.\n"
 	 "\n"
@@ -107,7 +121,9 @@ static const struct page {
 	 "        --axis y -b 1M -e 64M -f 4 --clock fluid\n"
 	 "  One algorithm on links alone, as other simulators have it.\n"
 	 "    $ shardsim perf all-gather --platform dgx-a100:1 --set profile=plain \\\n"
-	 "        --set launch_s=0 --algorithm ring -b 1M -e 1M\n"},
+	 "        --set launch_s=0 --algorithm ring -b 1M -e 1M\n"
+	 "  A program that measures it under MPI; `fit` reads what it prints.\n"
+	 "    $ shardsim perf all-reduce -b 1K -e 4M -f 4 --emit mpi -o bench.c\n"},
 	{"validate",
 	 "Compares published timings with simulated ones and prints the errors.\n"
 	 "\n"

@@ -123,7 +123,6 @@ static enum status open_plan_platform(struct session *s, const struct options *o
                                       struct error *e)
 {
 	const char *platform = o->platform;
-	struct family_size size;
 	int *clock, n;
 
 	if (!o->platform) {
@@ -145,13 +144,9 @@ static enum status open_plan_platform(struct session *s, const struct options *o
 		bench_init(&s->bench, NULL);
 		return OK;
 	}
-	if (platform_sized(o->platform)) {
-		if (platform_size(&size, s->arena, o->platform, o->set.at, o->set.n,
-		                  position_needs(&s->problem), e) != OK)
-			return e->code;
-		platform = size.spec;
-	}
-	if (choose_clocks(&clock, &n, o->arena, o->clock ? o->clock : "model", e) != OK)
+	if (platform_resize(&platform, s->arena, o->set.at, o->set.n,
+	                    position_needs(&s->problem), e) != OK ||
+	    choose_clocks(&clock, &n, o->arena, o->clock ? o->clock : "model", e) != OK)
 		return e->code;
 	if (clocks_open(&s->clocks, s->arena, platform, o->set.at, o->set.n, clock, n,
 	                e) != OK ||

@@ -44,19 +44,21 @@ def rarest(results, seen):
     return min(results, key=lambda r: min(seen[f] for f in features(r)))
 
 
-def build(folder, name, options, planner):
+def build(folder, name, options, planner, *flags):
     """Emits and compiles a program; returns its path."""
     source, program = f"{folder}/{name}.c", f"{folder}/{name}"
     run = shardsim("plan", *options, "--planner", planner, "--emit", "mpi", "-o", source)
     if run.returncode:
         return run, None
-    return command("mpicc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-O0", "-o", program,
-                   source), program
+    return command("mpicc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-O0", *flags, "-o",
+                   program, source), program
 
 
 def run_plan(folder, number, options, devices, planner):
     where = f"{planner}: {quoted(options)}"
-    compiled, program = build(folder, f"plan{number}", options, planner)
+    # Every other one as if an int could count to 3: as large arrays are sent.
+    flags = ["-DCOUNT_MOST=3"] if number % 2 else []
+    compiled, program = build(folder, f"plan{number}", options, planner, *flags)
     if compiled.returncode:
         return f"{where}: {compiled.stderr}"
     ran = command(*MPIRUN, "-n", str(devices), program)
@@ -65,6 +67,22 @@ def run_plan(folder, number, options, devices, planner):
     if ran.returncode or not found or int(found[1]) < 1:
         return f"{where}: {ran.stdout}{ran.stderr}"
     return None
+
+
+# Arrays of one element, plans of no step, a sum that stays one, contributions of 16 bits.
+EDGES = [
+    ("gather", 4, ["--array", "f32[]", "--mesh", "x=4", "--from", "P()", "--to", "P()"]),
+    ("dtensor", 4, ["--array", "f64[]", "--mesh", "x=2,y=2", "--from",
+                    "P(unreduced={'x', 'y'})", "--to", "P(unreduced={'y'})"]),
+    ("dtensor", 4, ["--array", "bf16[6]", "--mesh", "x=4", "--from", "P(unreduced={'x'})",
+                    "--to", "P()"]),
+    ("dtensor", 2, ["--array", "f16[6]", "--mesh", "x=2", "--from", "P(unreduced={'x'})",
+                    "--to", "P('x')"]),
+    ("dtensor", 2, ["--array", "c64[4]", "--mesh", "x=2", "--from", "P(unreduced={'x'})",
+                    "--to", "P()"]),
+    ("dtensor", 4, ["--array", "s4[8,4]", "--mesh", "x=4", "--from", "P('x')", "--to",
+                    "P(None, 'x')"]),
+]
 
 
 # --- programs that are wrong --------------------------------------------------------------
@@ -134,7 +152,7 @@ def check_use(folder):
           ran.stdout + ran.stderr)
     with open(f"{folder}/use.csv", "w") as table:
         table.write(ran.stdout * 2)
-    read = shardsim("validate", table.name, "--platform", "cluster:nodes=1,gpus={n}",
+    read = shardsim("validate", table.name, "--platform", "cluster:{n}",
                     "--format", "json")
     rows = json.loads(read.stdout)["rows"] if read.returncode == 0 else []
     check(len(rows) == 2 and rows[0]["time_s"] > 0 and
@@ -180,6 +198,8 @@ def main():
             ranks[problem["devices"]] += 1
             runs.append(pool.submit(run_plan, folder, number, options, problem["devices"],
                                     result["planner"]))
+        for planner, devices, options in EDGES if count > 10 else []:
+            runs.append(pool.submit(run_plan, folder, len(runs), options, devices, planner))
         answers = [run.result() for run in runs]
         for answer in answers:
             check(answer is None, answer)
