@@ -24,12 +24,13 @@ static void put_program(struct text *out, const struct bench_program *what, int 
 	text_printf(out, "/* ");
 	for (const char *c = what->command; *c; c++)
 		text_printf(out, c[0] == '*' && c[1] == '/' ? "%c " : "%c", *c);
-	text_printf(out,
-	            " */\n/* by shardsim %s: mpicc -O2 -o bench THIS.c, mpirun -n "
-	            "RANKS bench */\n"
-	            "\n#include <inttypes.h>\n#include <mpi.h>\n#include <stdint.h>\n"
-	            "#include <stdio.h>\n#include <stdlib.h>\n\nenum collective {",
-	            what->version);
+	text_printf(
+		out,
+		" */\n/* by shardsim %s: mpicc -O2 -o bench THIS.c && mpirun -n RANKS "
+		"./bench */\n",
+		what->version);
+	emit_mpi_includes(out);
+	text_printf(out, "\nenum collective {");
 	for (int i = 0; i < COLLECTIVES; i++)
 		text_printf(out, "%s %s", i ? "," : "", collectives[i].word);
 	text_printf(

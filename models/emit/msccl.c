@@ -246,7 +246,7 @@ static bool add_blocks(struct msccl *m)
 		/* A channel has room for 15 peers, so that there are enough. */
 		g->on = arena_alloc(m->hops.arena, (size_t)n + 1, sizeof(*g->on));
 		g->writer = arena_alloc(m->hops.arena, (size_t)m->hops.size.n,
-		                        sizeof(*g->writer));
+		                        sizeof(struct writer *));
 		for (int64_t k = 0; k < m->hops.size.n; k++) {
 			size_t bytes = (size_t)(m->hops.size.at[k] / m->chunk) *
 			               sizeof(**g->writer);

@@ -125,7 +125,7 @@ static enum status sizes_range(struct sizes *out, struct arena *a,
                                const struct options *o, const struct groups *g,
                                struct error *e)
 {
-	int64_t lo, hi, factor, step = 0;
+	int64_t lo = 0, hi = 0, factor = 2, step = 0;
 
 	if (range_read(&lo, &hi, o, "8", "16G", g, e) != OK ||
 	    factor_read(&factor, o->factor ? o->factor : "2", e) != OK ||

@@ -137,8 +137,10 @@ def check_damages(folder):
 
 
 def check_use(folder):
-    """Options, another number of ranks, and the table of times."""
+    """Options, another number of ranks, no MPI, and the table of times."""
     _, program = build(folder, "use", FULL, "synth")
+    without = command("cc", "-fsyntax-only", program + ".c")
+    check("no mpi.h: compile with mpicc" in without.stderr, without.stderr)
     ran = command(*MPIRUN, "-n", "3", program)
     check(ran.returncode == 2 and "this plan is for 4 ranks, not 3" in ran.stderr, ran.stderr)
     ran = command(*MPIRUN, "-n", "4", program, "--no-such")
