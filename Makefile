@@ -129,7 +129,7 @@ all: $B/libshardsim.a $B/libshardsim.so $B/shardsim build/shardsim
 deps:
 	@.ci/deps
 
-TOOLS := mpicc mpirun jsonschema chromium chromedriver curl jq gcovr valgrind clang-format clang-tidy
+TOOLS := mpicc mpirun torch jsonschema chromium chromedriver curl jq gcovr valgrind clang-format clang-tidy
 .PHONY: $(TOOLS:%=tool-%)
 $(TOOLS:%=tool-%): tool-%: | deps
 	@.ci/deps $*
@@ -298,9 +298,9 @@ $(TEST_NAMES): $$(filter %/$$@,$(MODEL_TESTS) $(SIM_TESTS)) \
 check-page: build/shardsim | tool-chromium tool-chromedriver tool-curl tool-jq
 	@.ci/page
 
-check-emit: $B/shardsim | tool-mpicc tool-mpirun
+check-emit: $B/shardsim | tool-mpicc tool-mpirun tool-torch
 	@for test in $(EMIT_TESTS); do .ci/emit $(VARIANT) $$test || failed=1; done; \
-		test -z "$$failed"
+		.ci/emit-torch $(VARIANT) || failed=1; test -z "$$failed"
 
 bench-home: $B/shardsim | tool-mpicc tool-mpirun
 	@.ci/home $(VARIANT)

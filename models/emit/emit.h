@@ -68,5 +68,6 @@ void emit_string(struct text *out, const char *s);
 /* The files models/emit/NAME.in: the parts of programs that no plan changes. */
 extern const char emit_text_mpi_types[], emit_text_mpi_ready[], emit_text_mpi_run[];
 extern const char emit_text_mpi_bench[];
+extern const char emit_text_torch_p2p[];
 
 #endif
