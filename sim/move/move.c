@@ -50,7 +50,7 @@ static bool in_mesh(const struct plan *p, const struct mesh *m, int bits)
  * the steps of its source, the operand unless that is the source, and the result, each
  * where its mesh is (plan/memory.h has all of them on every device).
  */
-static void hold(struct order_call *out, const struct plan *p)
+static void hold(struct order_call *out, const struct plan *p, bool free_source)
 {
 	struct shape source = layout_local(&p->from, &p->shape);
 	const struct mesh *before = &p->problem->mesh;
@@ -75,8 +75,8 @@ static void hold(struct order_call *out, const struct plan *p)
 		out->target = result;
 		before = s->mesh;
 	}
-	/* What does not move needs no copy. */
-	if (!p->nsteps)
+	/* What does not move needs no copy: its source stays where it is kept. */
+	if (!p->nsteps && !free_source)
 		out->target = 0;
 }
 
@@ -101,8 +101,9 @@ static void note_status(struct move_result *out, const struct moved_array *array
 }
 
 static enum status plan_array(struct moved_array *out, const struct move_array *array,
-                              const struct move_work *w, const struct planner *planner,
-                              struct bench *b, struct arena *a, struct error *e)
+                              const struct move_work *w, const struct move_how *how,
+                              const struct planner *planner, struct bench *b,
+                              struct arena *a, struct error *e)
 {
 	struct problem_text text = array->text;
 
@@ -121,13 +122,13 @@ static enum status plan_array(struct moved_array *out, const struct move_array *
 	if (!out->m.plan)
 		return OK;
 	out->on = devices_of(&out->problem, b->machine->ndevices, a);
-	hold(&out->held, out->m.plan);
+	hold(&out->held, out->m.plan, how->free_source);
 	return OK;
 }
 
 static enum status plan_arrays(struct move_result *out, const struct move_work *w,
-                               const struct planner *planner, struct bench *b,
-                               struct arena *a, struct error *e)
+                               const struct move_how *how, const struct planner *planner,
+                               struct bench *b, struct arena *a, struct error *e)
 {
 	double start = wall_s();
 
@@ -135,7 +136,7 @@ static enum status plan_arrays(struct move_result *out, const struct move_work *
 	for (int64_t i = 0; i < w->array.n; i++) {
 		struct moved_array *array = &out->array[i];
 
-		if (plan_array(array, &w->array.at[i], w, planner, b, a, e) != OK)
+		if (plan_array(array, &w->array.at[i], w, how, planner, b, a, e) != OK)
 			return e->code;
 		note_status(out, array, array->m.status, array->m.message, a);
 	}
@@ -411,7 +412,7 @@ enum status move_run(struct move_result *out, const struct move_work *w,
 	*out = (struct move_result){.planner = planner->name, .message = ""};
 	for (int k = 0; k < CLOCKS_MAX; k++)
 		out->time_s[k] = NAN;
-	if (plan_arrays(out, w, planner, b, a, e) != OK)
+	if (plan_arrays(out, w, how, planner, b, a, e) != OK)
 		return e->code;
 	for (int64_t i = 0; i < w->array.n; i++)
 		if (!out->array[i].m.plan)
