@@ -365,7 +365,17 @@ results-placement: build/shardsim
 	for p in $(TRAINING); do build/shardsim place --with scenarios/training.yaml \
 		--platform $$p --clock model,simgrid && echo || exit 1; done >results/training.txt
 
-results: results-placement build/shardsim
+# Block graphs on 16 nodes, and published refits of weights.
+BLOCK_NODES := cluster:nodes=16,gpus=1,nics=1,nic.bandwidth=20Gb/s
+.PHONY: results-moves
+results-moves: build/shardsim
+	build/shardsim place --blocks --platform '$(BLOCK_NODES)' >results/blocks.md
+	build/shardsim place --blocks --platform '$(BLOCK_NODES)' --format csv \
+		>results/blocks.csv
+	build/shardsim validate platforms/refits.csv >results/refits.md
+	build/shardsim validate platforms/refits.csv --format csv >results/refits.csv
+
+results: results-placement results-moves build/shardsim
 	rm -rf build/results
 	mkdir -p build/results
 	build/shardsim sweep scenarios/models.yaml scenarios/random.yaml \
