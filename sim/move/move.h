@@ -98,6 +98,13 @@ enum status move_host(struct move_result *out, const struct move_work *w,
                       const struct order_case *order, const struct host_costs *costs,
                       struct bench *b, struct arena *a, struct error *e);
 
+/*
+ * Finds how long it takes to gather every array on its source mesh, one after another; NaN
+ * where one cannot be.
+ */
+enum status move_gather(double *out, const struct move_work *w, struct bench *b,
+                        struct arena *a, struct error *e);
+
 /* The calls as runs in the order of the file, [*nruns]. */
 void move_calls(struct move_result *out, struct order_run **run, int64_t *nruns,
                 const struct move_work *w, const struct move_how *how, struct arena *a);

@@ -136,10 +136,16 @@ static int64_t axis_size(const struct scheme *s, int axis)
 	return axis < 0 ? 1 : s->stage.axis[axis].size;
 }
 
+/* Returns how many devices the axes have over which experts are cut first. */
+static int64_t expert_devices(const struct scheme *s)
+{
+	return axis_size(s, s->data) * axis_size(s, s->fsdp) * axis_size(s, s->context);
+}
+
 /* Returns whether experts are cut over the tensor axis as well. */
 static bool expert_folds(const struct scheme *s)
 {
-	return axis_size(s, s->data) * axis_size(s, s->fsdp) % s->expert != 0;
+	return expert_devices(s) % s->expert != 0;
 }
 
 enum status scheme_make(struct scheme *s, struct error *e)
@@ -153,15 +159,13 @@ enum status scheme_make(struct scheme *s, struct error *e)
 	s->pipeline = mesh_axis(&s->whole, "pipeline", strlen("pipeline"));
 	make_stage(s);
 	find_axes(s);
-	all = axis_size(s, s->data) * axis_size(s, s->fsdp) * axis_size(s, s->tensor);
+	all = expert_devices(s) * axis_size(s, s->tensor);
 	if (expert_folds(s) && all % s->expert)
-		return error_set(
-			e, E_TYPE, s->at,
-			"expert=%d divides neither the %lld devices of data and "
-			"fsdp nor the %lld of these and tensor",
-			(int)s->expert,
-			(long long)(axis_size(s, s->data) * axis_size(s, s->fsdp)),
-			(long long)all);
+		return error_set(e, E_TYPE, s->at,
+		                 "expert=%d divides neither the %lld devices of data, "
+		                 "fsdp and context nor the %lld of these and tensor",
+		                 (int)s->expert, (long long)expert_devices(s),
+		                 (long long)all);
 	return make_devices(s, e);
 }
 
@@ -278,7 +282,8 @@ static enum status cut_experts(struct layout *l, struct part *fsdp,
 	for (int i = s->stage.naxes - 1; i >= 0 && left > 1; i--) {
 		int32_t size = s->stage.axis[i].size;
 
-		if (i != s->data && i != s->fsdp && !(folds && i == s->tensor))
+		if (i != s->data && i != s->fsdp && i != s->context &&
+		    !(folds && i == s->tensor))
 			continue;
 		if (size % left && left % size)
 			return not_over(t, s, size, "devices of an axis", "expert",

@@ -11,7 +11,7 @@
  *             down by columns; the rest is replicated. Where there are more devices than
  *             heads of keys and values, each of these is on several, as vLLM has it.
  *   expert    is not an axis of its own but cuts the experts over the minor-most devices of
- *             data and fsdp, which it divides, or else of data, fsdp and tensor; then
+ *             data, fsdp and context, which it divides, or else of these and tensor; then
  *             tensor does not cut experts (Megatron-LM's expert tensor parallelism of 1)
  *   pipeline  a stage has layers * s / stages and up, the first the embedding, the last
  *             the final norm and the head
