@@ -49,7 +49,7 @@ static const struct option_row option_table[] = {
 	{"top", 0, "K", "show the K best placements only", AT(top)},
 	{"format", 0, "FORMAT",
          "text (default) or json; of FILEs md (default), tex or csv", AT(format),
-         .use = WITH | STUDY},
+         .use = WITH | STUDY | BLOCKS},
 	{"devices-out", 0, "FILE",
          "write the device order of the best placement, for --devices @FILE",
          AT(devices_out), .use = WITH},
