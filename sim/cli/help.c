@@ -24,7 +24,7 @@ const struct command commands[] = {
 	{"validate", "simulated against published timings", command_validate},
 	{"fit", "fit a family's constants to published timings", command_fit},
 	{"platform", "print a platform as SimGrid XML", command_platform},
-	{"list", "list planners, platforms, clocks or dtypes", command_list},
+	{"list", "list planners, platforms, clocks, dtypes or emitters", command_list},
 	{"help", "what a command is for, with examples", command_help},
 	{"version", "print the version and a digest of the sources", command_version},
 	{NULL, NULL, NULL},
@@ -53,7 +53,11 @@ static const struct page {
 	 "        --from '{devices=[8,1]<=[8]}' --to '{devices=[1,8]<=[8]}'\n"
 	 "  Why does XLA copy the whole array, what does it cost, and what would not?\n"
 	 "    $ shardsim plan --array 'bf16[4096,4096]' --mesh x=4,y=2 --explain \\\n"
-	 "        --from \"P('x', 'y')\" --to \"P('y', 'x')\" --platform dgx-h100:1\n"},
+	 "        --from \"P('x', 'y')\" --to \"P('y', 'x')\" --platform dgx-h100:1\n"
+	 "  The plan as a schedule of messages for LogGOPSim and ATLAHS; `shardsim list\n"
+	 "  emitters` has what else a plan can become.\n"
+	 "    $ shardsim plan --array 'bf16[8192,8192]' --mesh x=4,y=2 \\\n"
+	 "        --from \"P('x', None)\" --to \"P(None, 'y')\" --emit goal -o plan.goal\n"},
 	{"simulate",
 	 "Plans as `plan` does, and times every step on a machine: by `model`, a closed\n"
 	 "form, by `fluid`, where groups contend for links, or by a replay in SimGrid.\n"

@@ -102,7 +102,6 @@ static enum status open_move_platform(struct session *s, const struct options *o
 {
 	const struct machine *machine;
 	const char *platform = o->platform;
-	struct family_size size;
 	int *clock, n;
 
 	if (choose_clocks(&clock, &n, s->arena, o->clock ? o->clock : "model", e) != OK)
@@ -110,10 +109,9 @@ static enum status open_move_platform(struct session *s, const struct options *o
 	if (platform_sized(platform)) {
 		int64_t needs = move_needs(&s->work, e);
 
-		if (e->code != OK || platform_size(&size, s->arena, platform, o->set.at,
-		                                   o->set.n, needs, e) != OK)
+		if (e->code != OK || platform_resize(&platform, s->arena, o->set.at,
+		                                     o->set.n, needs, e) != OK)
 			return e->code;
-		platform = size.spec;
 	}
 	if (clocks_open(&s->clocks, s->arena, platform, o->set.at, o->set.n, clock, n,
 	                e) != OK)
@@ -200,7 +198,7 @@ int command_move(int argc, char **argv)
 		.doc = "Move many arrays at once: a suite of scenarios, a list of "
 		       "tensors, or a model from one mesh to another.\v"
 		       "Example: shardsim move scenarios/models/llama-3-70b.yaml "
-	               "--from "
+		       "--from "
 		       "fsdp=64 --to data=8,tensor=8 --to-devices 64-127 --platform "
 		       "dgx-h100:16",
 		.machines = true,

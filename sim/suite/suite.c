@@ -143,11 +143,16 @@ static enum status read_suite_section(struct reader *r, const yaml_node_t *key,
 	if (strcmp(name, "platforms") == 0) {
 		if (value->type != YAML_SEQUENCE_NODE)
 			return reader_bad(r, value, "expected a list of platforms");
+		r->machines = true;
 		return suite_platforms(r, value);
+	}
+	if (strcmp(name, "set") == 0) {
+		r->machines = true;
+		return suite_settings(r, value);
 	}
 	return error_set(r->error, E_SYNTAX, at,
 	                 "unknown section '%.60s', expected defaults, scenarios, "
-	                 "generate or platforms",
+	                 "generate, platforms or set",
 	                 name);
 }
 
@@ -222,10 +227,15 @@ enum status suite_read(struct suite *s, const char *path, struct error *e)
 		abort();
 	yaml_parser_set_input_string(&parser, (const unsigned char *)text.s,
 	                             text.length);
-	if (read_suite_file(&r, &parser) == OK && s->n == before)
-		error_set(e, E_SYNTAX, (struct where){.file = path, .line = 1, .col = 1},
-		          "no scenarios in it, expected a list of scenarios or a "
-		          "generate block");
+	s->path = path;
+	if (read_suite_file(&r, &parser) == OK && s->n == before) {
+		s->no_scenarios |= UINT64_C(1) << (s->nfiles - 1);
+		if (!r.machines)
+			error_set(e, E_SYNTAX,
+			          (struct where){.file = path, .line = 1, .col = 1},
+			          "no scenarios in it, expected a list of scenarios, a "
+			          "generate block or platforms");
+	}
 	yaml_parser_delete(&parser);
 	text_free(&text);
 	return e->code;
