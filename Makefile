@@ -319,7 +319,8 @@ check-exhaustive: $(EXHAUSTS) $(SIM_EXHAUSTS)
 # What makes a reader fail is kept as build/fuzz/found/NAME-*; once it is mended, a copy
 # in sim/tests/corpus/NAME/ is run by every `make check`.
 SECONDS := 60
-FUZZ_TARGETS := notation problem plan plan_json suite families platform family program
+FUZZ_TARGETS := notation problem plan plan_json suite families platform family program \
+	workload tensors
 ifeq ($(VARIANT),fuzz)
 $B/fuzz_reader: $B/sim/tests/fuzz_reader.o $B/sim/tests/corpus.o $(TESTED_OBJECTS) \
 		$B/libshardsim.a $B/flags

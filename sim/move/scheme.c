@@ -79,6 +79,13 @@ static void make_stage(struct scheme *s)
 	s->stage_text = text_take(&text, s->arena);
 }
 
+/* Appends the devices from `first` to `last` to a list. */
+static void add_devices(struct text *list, int32_t first, int32_t last)
+{
+	text_printf(list, first == last ? "%s%d" : "%s%d-%d", list->length ? "," : "",
+	            (int)first, (int)last);
+}
+
 /* Returns the devices of a stage as a list `0-3,8-11`. */
 static const char *stage_list(const struct scheme *s, int32_t stage)
 {
@@ -87,22 +94,18 @@ static const char *stage_list(const struct scheme *s, int32_t stage)
 	struct text text = {0};
 	int32_t first = -1, last = -1;
 
-	for (int32_t i = 0; i <= s->whole.ndevices; i++) {
-		int32_t d = -1;
+	for (int64_t i = 0; i < s->stage.ndevices; i++) {
+		int64_t position =
+			(i / stride * s->stages + stage) * stride + i % stride;
+		int32_t d = s->device[position];
 
-		if (i < s->whole.ndevices && i / stride % s->stages != stage)
-			continue;
-		if (i < s->whole.ndevices)
-			d = s->device[i];
-		if (d >= 0 && first >= 0 && d == last + 1) {
-			last = d;
-			continue;
-		}
-		if (first >= 0)
-			text_printf(&text, first == last ? "%s%d" : "%s%d-%d",
-			            text.length ? "," : "", (int)first, (int)last);
-		first = last = d;
+		if (first >= 0 && d != last + 1)
+			add_devices(&text, first, last);
+		if (first < 0 || d != last + 1)
+			first = d;
+		last = d;
 	}
+	add_devices(&text, first, last);
 	return text_take(&text, s->arena);
 }
 
@@ -174,10 +177,17 @@ enum status scheme_make(struct scheme *s, struct error *e)
 enum status scheme_rule_add(struct scheme *s, const char *match, struct where match_at,
                             const char *layout, struct where layout_at, struct error *e)
 {
-	struct scheme_rule *rule = list_add(&s->rule, s->arena);
+	struct scheme_rule *rule;
 	char why[160];
 	int code;
 
+	/* The library takes the time and the memory of what a count repeats. */
+	if (strlen(match) > RULE_MAX || strchr(match, '{'))
+		return error_set(e, E_RANGE, match_at,
+		                 "expected a regular expression of at most %d bytes "
+		                 "without {counts}",
+		                 RULE_MAX);
+	rule = list_add(&s->rule, s->arena);
 	*rule = (struct scheme_rule){.layout = layout, .layout_at = layout_at};
 	code = regcomp(&rule->match, match, REG_EXTENDED | REG_NOSUB);
 	if (!code)

@@ -60,7 +60,11 @@ struct scheme {
  */
 enum status scheme_make(struct scheme *s, struct error *e);
 
-/* Adds a rule; an expression that is none is an E_SYNTAX at its place. */
+/*
+ * Adds a rule; an expression that is none is an E_SYNTAX at its place, one of more than
+ * RULE_MAX bytes or with a count {n} an E_RANGE.
+ */
+enum { RULE_MAX = 1000 };
 enum status scheme_rule_add(struct scheme *s, const char *match, struct where match_at,
                             const char *layout, struct where layout_at, struct error *e);
 void scheme_free(struct scheme *s); /* what the rules hold */
