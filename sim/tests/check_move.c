@@ -173,6 +173,35 @@ START_TEST(memory_limit)
 }
 END_TEST
 
+/*
+ * What hosts add: two calls of 1 ms; 2 MB into a buffer and 2 MB out of one at 1 GB/s; in a
+ * batch one call. Two devices gather 4 MB of which each has half: 2 MB over the wire, 2 us
+ * and a launch of 10 us.
+ */
+START_TEST(hosts_by_hand)
+{
+	const struct host_costs costs = {.call_s = 1e-3, .pack_Bps = 1e9};
+	struct move_work w =
+		move_read_ok(arena, "scenarios:\n" ONE("x", "0", "1") ONE("y", "0", "1"),
+	                     ".yaml", &no_ends);
+	struct move_result r = run_ok(&w, (struct move_how){.host = &costs});
+
+	ck_assert_int_eq(r.host->calls, 2);
+	ck_assert_double_eq_tol(r.host->call_s, 2e-3, 1e-15);
+	ck_assert_double_eq_tol(r.host->pack_s, 4e-3, 1e-15);
+	ck_assert_double_eq(r.host->gather_s, 0);
+	r = run_ok(&w, (struct move_how){.host = &costs, .batch_bytes = 2000000});
+	ck_assert_int_eq(r.host->calls, 1);
+	w = move_read_ok(
+		arena,
+		"scenarios:\n  - {name: g, array: 'u8[4000000]', mesh: x=2, from: "
+		"P('x'), to: P('x')}\n",
+		".yaml", &no_ends);
+	r = run_ok(&w, (struct move_how){.host = &costs});
+	ck_assert_double_eq_tol(r.host->gather_s, 2e-3 + 2e-6 + 10e-6, 1e-12);
+}
+END_TEST
+
 /* --- sums -------------------------------------------------------------------------------- */
 
 /* One at a time, a workload takes the sum of what `simulate` says of its arrays. */
@@ -250,6 +279,7 @@ Suite *tests(void)
 	tcase_add_test(t, on_other_devices);
 	tcase_add_test(t, memory_by_hand);
 	tcase_add_test(t, memory_limit);
+	tcase_add_test(t, hosts_by_hand);
 	tcase_add_test(t, sum_of_single_moves);
 	tcase_add_test(t, model_is_planned_once_per_kind);
 	suite_add_tcase(s, t);
