@@ -156,8 +156,11 @@ enum status scheme_make(struct scheme *s, struct error *e)
 	struct text rest = {0};
 	int64_t all;
 
-	if (take_expert(s, &rest, e) != OK ||
-	    mesh_parse(&s->whole, s->arena, text_take(&rest, s->arena), s->at, e) != OK)
+	if (take_expert(s, &rest, e) != OK) {
+		text_free(&rest);
+		return e->code;
+	}
+	if (mesh_parse(&s->whole, s->arena, text_take(&rest, s->arena), s->at, e) != OK)
 		return e->code;
 	s->pipeline = mesh_axis(&s->whole, "pipeline", strlen("pipeline"));
 	make_stage(s);

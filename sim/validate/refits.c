@@ -49,24 +49,10 @@ struct table_reader {
 
 bool refit_table_is(const char *path)
 {
-	struct text raw = {0};
-	struct error e = {0};
-	bool is = false;
-
-	if (input_read(&raw, path, &e) == OK && raw.s) {
-		size_t n;
-		const char *line = raw.s;
-
-		while (*line == '#' || *line == '\n')
-			line += strcspn(line, "\n") +
-			        (line[strcspn(line, "\n")] != '\0');
-		n = strcspn(line, "\n");
-		is = memmem(line, n, "method", 6) && memmem(line, n, "left_out", 8);
-	}
-	text_free(&raw);
-	return is;
+	return csv_names(path, "method", "left_out");
 }
 
+/* Returns a field; NULL where it is blank. */
 static const char *field(const struct table_reader *r, int64_t row, enum column k)
 {
 	const char *text = csv_field(&r->csv, row, r->column[k]);
