@@ -1,13 +1,11 @@
 /* `shardsim move`: many arrays at once. */
 #include "move/move.h"
-#include "base/units.h"
 #include "cli/command.h"
 #include "cli/options.h"
 #include "measure/choose.h"
 #include "measure/clocks.h"
 #include "move/show.h"
 
-#include <math.h>
 #include <string.h>
 
 struct options {

@@ -1,7 +1,5 @@
 #include "move/show.h"
 
-#include "base/units.h"
-#include "measure/measure.h"
 #include "notation/notation.h"
 #include "plan/plan_json.h"
 #include "plan/plan_text.h"

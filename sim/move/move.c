@@ -3,12 +3,9 @@
 #include "base/hash.h"
 #include "base/table.h"
 #include "base/units.h"
-#include "plan/position.h"
 #include "system/wall.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* --- planning ------------------------------------------------------------------------- */
 
@@ -61,10 +58,8 @@ static void hold(struct order_call *out, const struct plan *p, bool free_source)
 	for (int i = 0; i < p->nsteps; i++) {
 		const struct step *s = &p->step[i];
 		double result = step_bytes(p, s->gathers ? &s->summed : &s->local);
-		double operand = i || s->gathers ? out->target : 0;
+		double operand = s->gathers ? result : i ? out->target : 0;
 
-		if (s->gathers)
-			operand = result;
 		for (int bits = 0; bits < SITE_KINDS; bits++) {
 			double live = bits & SITE_FROM ? out->source : 0;
 
@@ -386,7 +381,6 @@ static enum status order_and_time(struct move_result *out, const struct move_wor
 	move_calls(out, &run, &nruns, w, how, a);
 	order = order_case_of(out, how, b->machine->ndevices, a);
 	choose_order(&t, run, nruns, how);
-	out->needs_bytes = out->waves.peak;
 	if (how->limit_bytes > 0 && out->waves.peak > how->limit_bytes) {
 		units_print_bytes(&need, out->waves.peak);
 		text_printf(&need, " (%.0f bytes) on a device for all arrays, %s ",

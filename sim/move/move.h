@@ -54,7 +54,6 @@ struct move_result {
 	int64_t nwaves;            /* with repeats */
 	double time_s[CLOCKS_MAX]; /* NaN where a clock has none */
 	const char *clock_message[CLOCKS_MAX];
-	double needs_bytes; /* a device needs so much with one call at a time */
 	double planning_s;
 	/* What hosts add (facts/host.h), if that was asked for; else NULL. */
 	const struct host_time *host;
