@@ -2,6 +2,7 @@
 
 #include "facts/families.h"
 #include "family/xml.h"
+#include "move/read.h"
 #include "notation/notation.h"
 #include "plan/check.h"
 #include "plan/plan_json.h"
@@ -251,6 +252,43 @@ static void run_suite(struct arena *a, const char *text, size_t length)
 	close(fd);
 }
 
+/* Workloads of every YAML form, those without ends of their own from 8 devices to 4. */
+static void run_workload(struct arena *a, const char *text, size_t length)
+{
+	const struct move_ends both = {.from = "fsdp=8", .to = "pipeline=2,tensor=2"};
+	const struct move_ends none = {0};
+	int fd;
+	const char *path;
+
+	if (strstr(text, "generate") && has_large_number(text))
+		return;
+	path = file_of(&fd, a, text, length);
+	for (int i = 0; i < 2; i++) {
+		struct move_work w = {.arena = a};
+		struct error e = {0};
+
+		if (is_ok(move_read(&w, path, i ? &both : &none, &e), &e))
+			must(w.narrays > 0 && w.name, "nothing was read", path);
+	}
+	close(fd);
+}
+
+static void run_tensors(struct arena *a, const char *text, size_t length)
+{
+	struct move_sides sides = {.from = {.arena = a, .text = "fsdp=8"},
+	                           .to = {.arena = a, .text = "data=2,tensor=4,expert=8"},
+	                           .given = true};
+	struct move_work w = {.arena = a};
+	struct error e = {0};
+	int fd;
+	const char *path = file_of(&fd, a, text, length);
+
+	scheme_make(&sides.from, &e);
+	scheme_make(&sides.to, &e);
+	is_ok(move_add_list(&w, &sides, path, &e), &e);
+	close(fd);
+}
+
 static void run_families(struct arena *a, const char *text, size_t length)
 {
 	struct families all;
@@ -337,5 +375,6 @@ const struct reader_target reader_targets[] = {
 	{"plan", run_plan},         {"plan_json", run_plan_json},
 	{"suite", run_suite},       {"families", run_families},
 	{"platform", run_platform}, {"family", run_family},
-	{"program", run_program},   {NULL, NULL},
+	{"program", run_program},   {"workload", run_workload},
+	{"tensors", run_tensors},   {NULL, NULL},
 };
