@@ -1,0 +1,222 @@
+#include "planner/between.h"
+
+#include <string.h>
+
+/*
+ * So few prime digits are pieces each: halves of axes may be on top of each other then.
+ * With four of them layouts are often too many for the work there is: 82 of 2,352 pairs
+ * stay open then on 24 devices of a torus, and 17 with this.
+ */
+enum { PRIMES_MAX = 3 };
+
+/* --- pieces ----------------------------------------------------------------------- */
+
+/* Returns whether the type lists neither of two atoms, or the second behind the first. */
+static bool are_together(const struct type *t, int first, int second)
+{
+	int at = 0;
+
+	for (int dim = 0; dim < t->rank; dim++)
+		for (int k = 0; k < t->count[dim]; k++, at++) {
+			if (t->atom[at] == first)
+				return k + 1 < t->count[dim] &&
+				       t->atom[at + 1] == second;
+			if (t->atom[at] == second)
+				return false;
+		}
+	return true;
+}
+
+static int axis_of(const struct mesh *m, struct atom atom)
+{
+	for (int axis = 0; axis < m->naxes; axis++)
+		if (atom.stride >= mesh_stride(m, axis))
+			return axis;
+	return m->naxes;
+}
+
+/* Joins atoms of one axis that both ends list together, or not at all. */
+static void join_atoms(struct types_between *t, const struct mesh *m,
+                       const struct atoms *prime)
+{
+	t->pieces.n = 0;
+	for (int i = 0; i < prime->n; i++) {
+		struct atom atom = prime->atom[i];
+		struct atom *last = &t->pieces.atom[t->pieces.n - 1];
+
+		if (t->pieces.n > 0 && axis_of(m, atom) == axis_of(m, *last) &&
+		    are_together(&t->from, i - 1, i) && are_together(&t->to, i - 1, i))
+			*last = (struct atom){atom.stride, last->size * atom.size};
+		else
+			t->pieces.atom[t->pieces.n++] = atom;
+	}
+}
+
+bool types_between(struct types_between *out, const struct problem *p)
+{
+	struct atoms prime;
+	struct text why = {0};
+	bool done = mesh_equal(&p->mesh, &p->to_mesh) &&
+	            atoms_common(&prime, &p->from, &p->mesh, &p->to, &p->mesh, &why);
+
+	text_free(&why);
+	if (!done)
+		return false;
+	out->problem = p;
+	out->even = problem_even(p);
+	out->from = type_of_layout(&p->from, &p->mesh, &prime);
+	out->to = type_of_layout(&p->to, &p->mesh, &prime);
+	if (prime.n <= PRIMES_MAX)
+		out->pieces = prime;
+	else
+		join_atoms(out, &p->mesh, &prime);
+	out->from = type_of_layout(&p->from, &p->mesh, &out->pieces);
+	out->to = type_of_layout(&p->to, &p->mesh, &out->pieces);
+	return true;
+}
+
+/* --- tiles ------------------------------------------------------------------------ */
+
+static bool divides(const struct types_between *t, const struct type *type)
+{
+	for (int dim = 0; dim < type->rank; dim++)
+		if (t->problem->array.shape.dim[dim] %
+		            type_shards(type, &t->pieces, dim) !=
+		    0)
+			return false;
+	return true;
+}
+
+int64_t type_elements(const struct types_between *t, const struct type *type)
+{
+	int64_t n = 1;
+
+	for (int dim = 0; dim < type->rank; dim++)
+		n *= t->problem->array.shape.dim[dim] /
+		     type_shards(type, &t->pieces, dim);
+	return n;
+}
+
+/* The pieces of a dimension behind those that two types have in common there. */
+struct rest {
+	int nbefore, nafter;
+	const uint8_t *before, *after;
+};
+
+static struct rest rest_of(const struct type *before, const struct type *after, int dim)
+{
+	struct rest rest = {before->count[dim], after->count[dim],
+	                    type_stack(before, dim), type_stack(after, dim)};
+
+	while (rest.nbefore && rest.nafter && *rest.before == *rest.after) {
+		rest.nbefore--;
+		rest.nafter--;
+		rest.before++;
+		rest.after++;
+	}
+	return rest;
+}
+
+int64_t type_lacks(const struct types_between *t, const struct type *before,
+                   const struct type *after)
+{
+	int64_t want = type_elements(t, after), both = 1;
+
+	for (int dim = 0; dim < before->rank; dim++) {
+		struct rest rest = rest_of(before, after, dim);
+		int64_t extent = t->problem->array.shape.dim[dim];
+
+		/* Two axes have any coordinates: somewhere these tiles do not meet. */
+		if (rest.nbefore && rest.nafter)
+			return want;
+		both *= extent /
+		        type_shards(rest.nbefore ? before : after, &t->pieces, dim);
+	}
+	return want - both;
+}
+
+/* --- neighbours ------------------------------------------------------------------- */
+
+struct visitor {
+	const struct types_between *t;
+	void (*visit)(void *self, const struct type *type);
+	void *self;
+};
+
+static void visit(const struct visitor *v, const struct type *type)
+{
+	if (!v->t->even || divides(v->t, type))
+		v->visit(v->self, type);
+}
+
+/* Returns the type without its atom number `at`, which it stores. */
+static struct type without(uint8_t *piece, const struct type *type, int dim, int at)
+{
+	struct type out = *type;
+	int end = type_first(type, type->rank);
+
+	*piece = out.atom[at];
+	memmove(out.atom + at, out.atom + at + 1, (size_t)(end - at - 1));
+	out.atom[end - 1] = 0;
+	out.count[dim]--;
+	return out;
+}
+
+/* Visits the type with the piece at every place. */
+static void visit_with(const struct visitor *v, const struct type *type, uint8_t piece)
+{
+	int end = type_first(type, type->rank);
+
+	for (int dim = 0; dim < type->rank; dim++)
+		for (int k = 0; k <= type->count[dim]; k++) {
+			struct type out = *type;
+			int at = type_first(type, dim) + k;
+
+			memmove(out.atom + at + 1, out.atom + at, (size_t)(end - at));
+			out.atom[at] = piece;
+			out.count[dim]++;
+			visit(v, &out);
+		}
+}
+
+static void visit_swaps(const struct visitor *v, const struct type *type)
+{
+	int end = type_first(type, type->rank);
+
+	for (int i = 0; i < end; i++) {
+		for (int k = i + 1; k < end; k++) {
+			struct type out = *type;
+
+			out.atom[i] = type->atom[k];
+			out.atom[k] = type->atom[i];
+			visit(v, &out);
+		}
+		for (int piece = 0; piece < v->t->pieces.n; piece++) {
+			struct type out = *type;
+
+			out.atom[i] = (uint8_t)piece;
+			if (!(type_used(type) >> piece & 1))
+				visit(v, &out);
+		}
+	}
+}
+
+void type_neighbours(const struct types_between *t, const struct type *type,
+                     void (*visit_one)(void *self, const struct type *type), void *self)
+{
+	const struct visitor v = {t, visit_one, self};
+	uint32_t used = type_used(type);
+
+	for (int dim = 0, at = 0; dim < type->rank; dim++)
+		for (int k = 0; k < type->count[dim]; k++, at++) {
+			uint8_t piece;
+			struct type out = without(&piece, type, dim, at);
+
+			visit(&v, &out);
+			visit_with(&v, &out, piece);
+		}
+	for (int piece = 0; piece < t->pieces.n; piece++)
+		if (!(used >> piece & 1))
+			visit_with(&v, type, (uint8_t)piece);
+	visit_swaps(&v, type);
+}
