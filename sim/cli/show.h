@@ -19,6 +19,9 @@ struct shown {
 	const char *const *note;          /* on the problem (notes.h); NULL: none */
 };
 
+/* Appends the problem, what bounds its plans, and the notes. */
+void show_problem(struct text *out, const struct shown *s, struct arena *a);
+
 /*
  * Print to a file as they go: a plan of many devices has boxes and messages by the
  * million, and no more than one of them is kept as text or JSON. `explanation` is that of

@@ -127,7 +127,8 @@ static void measure_scenario(struct measuring *m, const struct scenario *sc)
 	measure_plan(&alone, bench, &p, m->compiler, m->arena);
 	guide[0] = best.plan;
 	start_s = cpu_s();
-	advise(&advice, &p, m->compiler, guide, &bench->prices, m->arena);
+	advise(&advice, &(struct advise_ask){&p, m->compiler, &bench->prices, guide, 0},
+	       m->arena);
 	took_s = cpu_s() - start_s;
 	if (p.has_atoms && p.atoms.n <= 7) {
 		m->out.small++;

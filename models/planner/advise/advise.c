@@ -33,9 +33,7 @@ static void keep_chain(struct advised_chain *out, const struct hops *h,
 	}
 }
 
-void advise(struct advice *out, const struct problem *p, const struct planner *compiler,
-            const struct plan *const *guide, const struct prices *prices,
-            struct arena *arena)
+void advise(struct advice *out, const struct advise_ask *ask, struct arena *arena)
 {
 	struct search *s = xmalloc(1, sizeof(*s));
 	struct hops hops;
@@ -44,11 +42,13 @@ void advise(struct advice *out, const struct problem *p, const struct planner *c
 	const struct chain *last = NULL;
 
 	*out = (struct advice){0};
-	out->alone = planner_run(compiler, &plan, p, prices, arena, &why);
+	out->alone = planner_run(ask->compiler, &plan, ask->problem, ask->prices, arena,
+	                         &why);
 	out->why = text_take(&why, arena);
-	hops_start(&hops, p, compiler, prices);
+	out->plan = plan;
+	hops_start(&hops, ask);
 	*s = (struct search){.hops = &hops};
-	search_chains(s, guide);
+	search_chains(s, ask->guide);
 	for (int n = 0; n <= ADVISE_MOST; n++) {
 		const struct chain *c = &s->best[n];
 

@@ -34,6 +34,7 @@ struct advice {
 	/* What the compiler answers by itself; why, where that is no plan that fits. */
 	enum answer alone;
 	const char *why;
+	const struct plan *plan; /* also one that does not fit; NULL: there is none */
 	/*
 	 * By rising number of layouts, each strictly cheaper than all with fewer; the
 	 * first has none where the compiler alone has a plan that fits.
@@ -42,16 +43,26 @@ struct advice {
 	struct advised_chain chain[ADVISE_HOPS_MAX];
 };
 
+struct advise_ask {
+	const struct problem *problem;
+	const struct planner *compiler; /* one of advise_compilers, or another planner */
+	const struct prices *prices;
+	/*
+	 * Plans of the problem, ended by NULL, whose own layouts are tried first, such as
+	 * that of `best`.
+	 */
+	const struct plan *const *guide;
+	/* So many first dimensions stay cut as they are at the source. */
+	int held;
+};
+
 /*
- * Advises on a problem; everything is the arena's. `guide` are plans of the problem, ended
- * by NULL, whose own layouts are tried first, such as that of `best`. No chain is dearer
+ * Advises on a problem; everything is the arena's. No chain is dearer
  * than the compiler alone, every hop's plan fits the memory with the source beside it, and
  * of equally dear chains the one of fewer layouts is given, then one without parts of axes,
  * then one that needs less memory. Layouts that the compiler's users cannot say are none:
  * PyTorch's placements take whole axes in the order of the mesh.
  */
-void advise(struct advice *out, const struct problem *p, const struct planner *compiler,
-            const struct plan *const *guide, const struct prices *prices,
-            struct arena *arena);
+void advise(struct advice *out, const struct advise_ask *ask, struct arena *arena);
 
 #endif

@@ -70,6 +70,20 @@ static bool is_in_mesh_order(const struct layout *l)
 	return true;
 }
 
+/* Returns whether the layout leaves the dimensions alone that are to stay as they are. */
+static bool is_held(const struct hops *h, const struct layout *l)
+{
+	for (int dim = 0; dim < h->held; dim++) {
+		int n, m;
+		const struct part *a = layout_parts(l, dim, &n);
+		const struct part *b = layout_parts(&h->problem->from, dim, &m);
+
+		if (n != m || memcmp(a, b, (size_t)n * sizeof(*a)) != 0)
+			return false;
+	}
+	return true;
+}
+
 /* Gives the layout its type, if the pieces of its side say it. */
 static void find_type(struct hops *h, struct stop *stop)
 {
@@ -108,7 +122,7 @@ int hops_stop(struct hops *h, const struct layout *l, int side, bool *fresh)
 	size_t size;
 
 	*fresh = false;
-	if (h->mesh_order && (sub_axes || !is_in_mesh_order(l)))
+	if (!is_held(h, l) || (h->mesh_order && (sub_axes || !is_in_mesh_order(l))))
 		return -1;
 	size = write_key(key, l, side);
 	number = keys_find(&h->known, key, size);
@@ -248,19 +262,22 @@ static void add_end(struct hops *h, const struct layout *l, int side)
 	add_stop(h, l, side);
 }
 
-void hops_start(struct hops *h, const struct problem *p, const struct planner *compiler,
-                const struct prices *prices)
+void hops_start(struct hops *h, const struct advise_ask *ask)
 {
+	const struct problem *p = ask->problem;
 	struct shape local = layout_local(&p->from, &p->padded);
 
-	*h = (struct hops){.problem = p, .compiler = compiler, .prices = prices};
+	*h = (struct hops){.problem = p,
+	                   .compiler = ask->compiler,
+	                   .prices = ask->prices,
+	                   .held = ask->held};
 	h->arena = arena_new();
 	h->scratch = arena_new();
 	h->known.arena = h->priced.arena = h->arena;
 	h->most = MOST_WORK;
 	h->source_bytes = dtype_bytes(p->array.dtype, shape_elements(&local));
 	h->stop = arena_alloc(h->arena, STOPS_MAX, sizeof(*h->stop));
-	h->mesh_order = strncmp(compiler->name, "dtensor", 7) == 0;
+	h->mesh_order = strncmp(h->compiler->name, "dtensor", 7) == 0;
 	h->two_sides = !types_between(&h->side[0], p);
 	if (h->two_sides) {
 		find_side(h, 0, &p->from, &p->mesh);

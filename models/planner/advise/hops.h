@@ -36,6 +36,7 @@ struct hops {
 	const struct problem *problem;
 	const struct planner *compiler;
 	const struct prices *prices;
+	int held;        /* first dimensions that stay as they are */
 	bool mesh_order; /* layouts are whole axes in the order of the mesh */
 	/*
 	 * The pieces that say both ends, on side 0. Where there are none each side has those
@@ -52,8 +53,7 @@ struct hops {
 	int64_t work, most; /* done and allowed, in hops of a small mesh */
 };
 
-void hops_start(struct hops *h, const struct problem *p, const struct planner *compiler,
-                const struct prices *prices);
+void hops_start(struct hops *h, const struct advise_ask *ask);
 void hops_end(struct hops *h);
 
 /*
