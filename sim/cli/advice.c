@@ -41,6 +41,40 @@ void advised_make(struct advised *a, const struct plan *const *guide,
 		a->best_price = a->prices.plan(a->prices.self, a->best->plan);
 }
 
+void advised_name_axes(struct mesh *m, struct arena *arena)
+{
+	for (int i = 0; i < m->naxes; i++)
+		if (strncmp(m->axis[i].name, "axis_", 5) != 0)
+			return;
+	for (int i = 0; i < m->naxes; i++)
+		m->axis[i].name = i < 26 ? arena_printf(arena, "%c", 'a' + i)
+		                         : arena_printf(arena, "a%d", i);
+}
+
+static bool is_full(const struct shape *tile, const struct shape *whole, int first)
+{
+	for (int dim = first; dim < whole->rank; dim++)
+		if (tile->dim[dim] < whole->dim[dim])
+			return false;
+	return true;
+}
+
+bool advised_rematerializes(const struct plan *plan, int manual)
+{
+	struct shape from, to;
+
+	if (!manual || !plan)
+		return plan && plan->full_remat;
+	from = layout_local(&plan->from, &plan->shape);
+	to = layout_local(&plan->to, &plan->shape);
+	for (int i = 0; i < plan->nsteps; i++)
+		if (is_full(&plan->step[i].local, &plan->shape, manual) &&
+		    !is_full(&from, &plan->shape, manual) &&
+		    !is_full(&to, &plan->shape, manual))
+			return true;
+	return false;
+}
+
 const struct advised_chain *advised_chain(const struct advised *a)
 {
 	return a->advice.nchains > 0 ? &a->advice.chain[a->advice.nchains - 1] : NULL;
@@ -115,7 +149,9 @@ static void say_ends(struct text *out, const struct advised *a, struct arena *ar
 		text_printf(out, "%s, ", advised_cost(a, a->alone_price, arena));
 		plan_print_line(out, a->alone);
 		text_printf(out, "%s\n",
-		            a->alone->full_remat ? " (full rematerialization)" : "");
+		            advised_rematerializes(a->alone, a->manual)
+		                    ? " (full rematerialization)"
+		                    : "");
 	} else {
 		text_printf(out, "%s: %s\n",
 		            a->advice.alone == ANSWER_OVER_MEMORY ? "over-memory"
@@ -136,7 +172,7 @@ static void say_ends(struct text *out, const struct advised *a, struct arena *ar
 static void say_chains(struct text *out, const struct advised *a, struct arena *arena)
 {
 	const char *cell[7] = {"layouts between", is_timed(a) ? "model" : "received",
-	                       "x alone",         "x best",
+	                       "faster",          "x best",
 	                       "x bound",         "live"};
 	struct columns t;
 
@@ -311,7 +347,7 @@ static json_t *chain_json(const struct advised *a, const struct advised_chain *c
 	return o;
 }
 
-/* Sets "text", and in "text_missing" why some of its members are null. */
+/* Sets "text", and in "text_missing" why members of it are null. */
 static void set_forms(json_t *o, const struct advised *a, const struct advised_chain *c)
 {
 	struct constraint at[ADVISE_MOST];
@@ -326,8 +362,8 @@ static void set_forms(json_t *o, const struct advised *a, const struct advised_c
 		json_object_set_new(texts, name,
 		                    said ? json_text(lines.s ? lines.s : "")
 		                         : json_null());
-		if (!said)
-			json_object_set_new(missing, name, json_text(why.s));
+		json_object_set_new(missing, name,
+		                    said ? json_null() : json_text(why.s));
 		text_free(&lines);
 		text_free(&why);
 	}

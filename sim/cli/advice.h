@@ -29,6 +29,15 @@ struct advised {
 void advised_make(struct advised *a, const struct plan *const *guide,
                   struct arena *arena);
 
+/*
+ * Gives the axes of a mesh that was made for HLO texts (axis_0, axis_1, ...) the names a, b,
+ * ..., as people write them; others keep theirs.
+ */
+void advised_name_axes(struct mesh *m, struct arena *arena);
+
+/* Returns whether a device holds a whole array, of its manual group if there are any. */
+bool advised_rematerializes(const struct plan *plan, int manual);
+
 /* Returns the cheapest chain, NULL where the compiler has no plan whatever is between. */
 const struct advised_chain *advised_chain(const struct advised *a);
 

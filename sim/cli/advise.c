@@ -140,48 +140,46 @@ static bool place_logged(void *self, struct advised *out, struct problem *p,
 	return holds(out);
 }
 
-/* Gives axes that were made for HLO texts, axis_0 and so on, names as people write them. */
-static void name_axes(struct mesh *m, struct arena *a)
+static void show_json_one(const struct advised *a, const char *const *note,
+                          struct arena *arena)
 {
-	for (int i = 0; i < m->naxes; i++)
-		if (strncmp(m->axis[i].name, "axis_", 5) != 0)
-			return;
-	for (int i = 0; i < m->naxes; i++)
-		m->axis[i].name = i < 26 ? arena_printf(a, "%c", 'a' + i)
-		                         : arena_printf(a, "a%d", i);
-}
-
-static void show_one(const struct advised *a, const char *const *note, bool json,
-                     struct arena *arena)
-{
-	struct shown shown = {.problem = a->problem,
-	                      .bench = a->bench,
-	                      .measurement = a->best,
-	                      .n = 1,
-	                      .note = notes_of(arena, a->problem, note)};
-	struct text out = {0};
-
-	if (!json) {
-		show_problem(&out, &shown, arena);
-		text_printf(&out, "\n");
-		advised_text(&out, a, arena);
-		fputs(out.s, stdout);
-		text_free(&out);
-		return;
-	}
 	json_t *o = json_object(), *notes = json_array();
+
 	json_object_set_new(o, "schema", json_string("shardsim/1"));
 	json_object_set_new(o, "problem", problem_json(a->problem));
 	json_object_set_new(o, "platform",
 	                    a->bench->machine ? json_text(a->bench->machine->name)
 	                                      : json_null());
 	json_object_update_new(o, advised_json(a, arena));
-	for (const char *const *n = shown.note; *n; n++)
-		json_array_append_new(notes, json_text(*n));
-	json_object_set_new(o, "notes", notes);
+	for (; *note; note++)
+		json_array_append_new(notes, json_text(*note));
+	if (json_array_size(notes))
+		json_object_set(o, "notes", notes);
+	json_decref(notes);
 	json_dumpf(o, stdout, JSON_REAL_PRECISION(17));
 	putchar('\n');
 	json_decref(o);
+}
+
+static void show_one(const struct advised *a, const char *const *note, bool json,
+                     struct arena *arena)
+{
+	const struct shown shown = {.problem = a->problem,
+	                            .bench = a->bench,
+	                            .measurement = a->best,
+	                            .n = 1,
+	                            .note = notes_of(arena, a->problem, note)};
+	struct text out = {0};
+
+	if (json) {
+		show_json_one(a, shown.note, arena);
+		return;
+	}
+	show_problem(&out, &shown, arena);
+	text_printf(&out, "\n");
+	advised_text(&out, a, arena);
+	fputs(out.s, stdout);
+	text_free(&out);
 }
 
 static enum status advise_one(struct session *s, const struct problem_text *text,
@@ -196,8 +194,8 @@ static enum status advise_one(struct session *s, const struct problem_text *text
 		return e->code;
 	a.names_mesh = !text->mesh;
 	if (a.names_mesh) {
-		name_axes(&p.mesh, s->arena);
-		name_axes(&p.to_mesh, s->arena);
+		advised_name_axes(&p.mesh, s->arena);
+		advised_name_axes(&p.to_mesh, s->arena);
 	}
 	if (place(s, &a, &p, s->arena, e) != OK)
 		return e->code;

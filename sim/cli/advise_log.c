@@ -28,7 +28,7 @@ struct logged {
 	double advised;
 	const char *title, *logged_words, *total_words, *advised_words, *layouts;
 	const char *details;
-	json_t *json;
+	json_t *advice;
 };
 
 struct damage {
@@ -125,31 +125,6 @@ static void read_text(struct reading *r, struct xla_warnings text)
 
 /* --- advising ---------------------------------------------------------------------- */
 
-static bool is_full(const struct shape *tile, const struct shape *whole, int first)
-{
-	for (int dim = first; dim < whole->rank; dim++)
-		if (tile->dim[dim] < whole->dim[dim])
-			return false;
-	return true;
-}
-
-/* Returns whether a device holds a whole array, of its manual group if there are any. */
-static bool rematerializes(const struct plan *plan, int manual)
-{
-	struct shape from, to;
-
-	if (!manual || !plan)
-		return plan && plan->full_remat;
-	from = layout_local(&plan->from, &plan->shape);
-	to = layout_local(&plan->to, &plan->shape);
-	for (int i = 0; i < plan->nsteps; i++)
-		if (is_full(&plan->step[i].local, &plan->shape, manual) &&
-		    !is_full(&from, &plan->shape, manual) &&
-		    !is_full(&to, &plan->shape, manual))
-			return true;
-	return false;
-}
-
 static double cost_of(const struct advised *a, const struct plan *plan)
 {
 	return plan ? a->prices.plan(a->prices.self, plan).cost : NAN;
@@ -165,14 +140,15 @@ static void find_logged(struct logged *row, const struct advised *a, struct aren
 	struct plan *old = NULL;
 
 	row->logged = cost_of(a, a->advice.plan);
-	if (a->compiler != &planner_xla || rematerializes(a->advice.plan, row->manual))
+	if (a->compiler != &planner_xla ||
+	    advised_rematerializes(a->advice.plan, row->manual))
 		return;
 	if (!row->manual)
 		planner_run(&planner_xla_2021, &old, a->problem, &a->prices, arena,
 		            &why);
 	text_free(&why);
 	row->version = "neither does XLA of today rematerialize here, nor that of 2021";
-	if (!rematerializes(old, 0))
+	if (!advised_rematerializes(old, 0))
 		return;
 	row->logged = cost_of(a, old);
 	row->version = "XLA of today does not rematerialize here; this is what that of "
@@ -218,9 +194,7 @@ static void describe(struct reading *r, struct logged *row, const struct advised
 	               : advised_gains(a) ? advised_layouts(a, c, r->arena)
 	                                  : "nothing to gain";
 	if (r->json) {
-		row->json = advised_json(a, r->scratch);
-		json_object_set_new(row->json, "logged_time_s",
-		                    json_known(a->bench->machine ? row->logged : NAN));
+		row->advice = advised_json(a, r->scratch);
 		return;
 	}
 	advised_text(&details, a, r->scratch);
@@ -238,6 +212,10 @@ static void advise_row(struct reading *r, struct logged *row)
 	arena_reset(r->scratch);
 	if (problem_make(&p, r->scratch, &row->text, &e) != OK)
 		return;
+	if (a.names_mesh) {
+		advised_name_axes(&p.mesh, r->scratch);
+		advised_name_axes(&p.to_mesh, r->scratch);
+	}
 	row->title = title_of(&p, r->arena);
 	row->logged = row->advised = NAN;
 	if (!r->log->place(r->log->self, &a, &p, r->scratch, &why)) {
@@ -347,7 +325,8 @@ static void say_all(struct text *out, const struct reading *r)
 
 static json_t *row_json(const struct reading *r, const struct logged *row)
 {
-	json_t *o = row->json ? row->json : json_object();
+	bool timed = r->log->platform && !row->unplanned;
+	json_t *o = json_object();
 
 	json_object_set_new(o, "count", json_integer(row->count));
 	json_object_set_new(o, "first", json_text(place_words(row->at, r->arena)));
@@ -355,10 +334,12 @@ static json_t *row_json(const struct reading *r, const struct logged *row)
 	json_object_set_new(o, "from", json_text(row->text.from));
 	json_object_set_new(o, "to", json_text(row->text.to));
 	json_object_set_new(o, "manual", json_boolean(row->manual));
+	json_object_set_new(o, "logged_time_s", json_known(timed ? row->logged : NAN));
 	json_object_set_new(o, "version",
 	                    row->version ? json_text(row->version) : json_null());
 	json_object_set_new(o, "message",
 	                    json_text(row->unplanned ? row->unplanned : ""));
+	json_object_set_new(o, "advice", row->advice ? row->advice : json_null());
 	return o;
 }
 
