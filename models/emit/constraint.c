@@ -197,6 +197,22 @@ static void define_jax_mesh(struct text *out, const struct writing *w,
 	text_printf(out, ")\n");
 }
 
+/* Says which axes the manual region is over. */
+static void note_region(struct text *out, const struct constraints *c,
+                        const struct constraint *at)
+{
+	text_printf(out, "  # inside the shard_map over");
+	for (int dim = 0; dim < c->manual; dim++) {
+		int n;
+		const struct part *part = layout_parts(at->layout, dim, &n);
+
+		for (int k = 0; k < n; k++) {
+			text_printf(out, "%s", k ? ", " : " ");
+			part_print(out, at->mesh, part[k]);
+		}
+	}
+}
+
 static bool print_jax(struct text *out, const struct writing *w)
 {
 	const struct constraints *c = w->of;
@@ -219,7 +235,10 @@ static bool print_jax(struct text *out, const struct writing *w)
 		if (!layout_print_as(out, NOTATION_JAX, &over, &cut.mesh,
 		                     &w->array.shape, w->why))
 			return false;
-		text_printf(out, "%s\n", c->manual ? ")" : "))");
+		text_printf(out, c->manual ? ")" : "))");
+		if (c->manual)
+			note_region(out, c, &c->at[i]);
+		text_printf(out, "\n");
 	}
 	return true;
 }

@@ -243,14 +243,12 @@ static enum beginning begins(struct scan *s)
 /* Returns whether this line begins as entries of logs do: W1015 18:20:08, 2022-09-16 03:44. */
 static bool is_entry(const char *line)
 {
+	bool letter = *line && strchr("IWEF", *line);
 	int n = 0;
 
-	if (strchr("IWEF", *line) && *line)
-		line++;
-	while (isdigit((unsigned char)line[n]))
+	while (isdigit((unsigned char)line[letter + n]))
 		n++;
-	return n == 4 && (line[n] == '-' ? isdigit((unsigned char)line[n + 1])
-	                                 : line[n] == ' ' && line[-1] != '\n');
+	return n == 4 && line[letter + n] == (letter ? ' ' : '-');
 }
 
 const char *xla_warnings_next(struct xla_warnings *w, struct where *at, struct arena *a)

@@ -5,6 +5,7 @@
 #include "notation/notation.h"
 #include "plan/plan_json.h"
 #include "plan/plan_text.h"
+#include "plan/position.h"
 #include "text/columns.h"
 #include "text/words.h"
 
@@ -12,6 +13,12 @@
 #include <string.h>
 
 /* --- finding ----------------------------------------------------------------------- */
+
+bool advised_fits(const struct advised *a)
+{
+	return !a->bench->machine ||
+	       position_needs(a->problem) <= a->bench->machine->ndevices;
+}
 
 void advised_make(struct advised *a, const struct plan *const *guide,
                   struct arena *arena)
@@ -31,7 +38,11 @@ void advised_make(struct advised *a, const struct plan *const *guide,
 	for (; *guide && n < 7; guide++)
 		guides[n++] = *guide;
 	guides[n] = NULL;
-	advise(advice, &ask, arena);
+	if (advised_fits(a))
+		advise(advice, &ask, arena);
+	else
+		*advice = (struct advice){.alone = ANSWER_NOT_APPLICABLE,
+		                          .why = a->best->message};
 	a->alone = NULL;
 	if (advice->nchains > 0 && advice->chain[0].nhops == 1) {
 		a->alone = advice->chain[0].hop[0].plan;

@@ -22,6 +22,9 @@ struct advised {
 	struct price alone_price, best_price; /* of plans that there are */
 };
 
+/* Returns whether the machine has the devices of the problem; best->message says it if not. */
+bool advised_fits(const struct advised *a);
+
 /*
  * Finds the advice on a problem whose first fields are set; everything is the arena's.
  * `guide` has more plans whose layouts are tried, ended by NULL.

@@ -120,12 +120,6 @@ static enum status place(struct session *s, struct advised *out, struct problem 
 	return OK;
 }
 
-static bool holds(const struct advised *a)
-{
-	return !a->bench->machine ||
-	       position_needs(a->problem) <= a->bench->machine->ndevices;
-}
-
 /* An advise_place. */
 static bool place_logged(void *self, struct advised *out, struct problem *p,
                          struct arena *arena, const char **why)
@@ -137,7 +131,7 @@ static bool place_logged(void *self, struct advised *out, struct problem *p,
 		return false;
 	}
 	*why = out->best->message;
-	return holds(out);
+	return advised_fits(out);
 }
 
 static void show_json_one(const struct advised *a, const char *const *note,
@@ -199,9 +193,6 @@ static enum status advise_one(struct session *s, const struct problem_text *text
 	}
 	if (place(s, &a, &p, s->arena, e) != OK)
 		return e->code;
-	if (!holds(&a))
-		return error_set(e, E_RANGE, where_option("--platform", s->o->platform),
-		                 "%s", a.best->message);
 	advised_make(&a, &no_guide, s->arena);
 	show_one(&a, note, json, s->arena);
 	return OK;

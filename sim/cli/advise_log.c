@@ -93,7 +93,9 @@ static void read_one(struct reading *r, const char *text, struct where at)
 	bool fresh;
 
 	r->warnings++;
-	if (xla_warning_parse(&w, r->scratch, text, at, &e) != OK ||
+	if (xla_warning_parse(&w, r->scratch, text, at, &e) == OK && w.array)
+		problem.array = NULL;
+	if (e.code != OK ||
 	    warning_fill(&problem, &note, &manual, r->scratch, &w, &e) != OK ||
 	    problem_make(&p, r->scratch, &problem, &e) != OK) {
 		add_damage(r, e.at.line ? e.at : at, e.text);
@@ -147,7 +149,7 @@ static void find_logged(struct logged *row, const struct advised *a, struct aren
 		planner_run(&planner_xla_2021, &old, a->problem, &a->prices, arena,
 		            &why);
 	text_free(&why);
-	row->version = "neither does XLA of today rematerialize here, nor that of 2021";
+	row->version = "neither XLA of today nor that of 2021 rematerializes here";
 	if (!advised_rematerializes(old, 0))
 		return;
 	row->logged = cost_of(a, old);
@@ -245,17 +247,26 @@ static int compare_rows(const void *a, const void *b)
 
 /* --- text -------------------------------------------------------------------------- */
 
+/* Returns seconds, or bytes without a platform, as cells have them. */
+static const char *sum_words(const struct reading *r, double sum)
+{
+	return r->log->platform ? words_time(r->arena, sum) : words_bytes(r->arena, sum);
+}
+
 static void say_table(struct text *out, const struct reading *r)
 {
 	const char *cell[6] = {
-		"",    "times",       "each",
-		"all", "with advice", "layouts between, and what was warned of"};
+		"",       "times",       "each",
+		"in all", "with advice", "layouts between | what was warned of"};
+	double logged = 0, advised = 0;
+	int count = 0;
 	struct columns t;
 
 	columns_start(&t, r->arena, 6, 0);
 	columns_row(&t, cell);
 	for (int64_t i = 0; i < r->row.n; i++) {
 		const struct logged *row = &r->row.at[i];
+		bool summed = !isnan(row->logged) && !isnan(row->advised);
 
 		cell[0] = arena_printf(r->arena, "%lld", (long long)i + 1);
 		cell[1] = arena_printf(r->arena, "%d", row->count);
@@ -266,7 +277,16 @@ static void say_table(struct text *out, const struct reading *r)
 		                       row->unplanned ? row->unplanned : row->layouts,
 		                       row->title, row->version ? " (see below)" : "");
 		columns_row(&t, cell);
+		count += summed ? row->count : 0;
+		logged += summed ? row->logged * row->count : 0;
+		advised += summed ? row->advised * row->count : 0;
 	}
+	cell[0] = cell[2] = NULL;
+	cell[1] = arena_printf(r->arena, "%d", count);
+	cell[3] = sum_words(r, logged);
+	cell[4] = sum_words(r, advised);
+	cell[5] = "all that have both figures";
+	columns_row(&t, cell);
 	columns_print(out, &t, 0);
 }
 

@@ -118,7 +118,7 @@ static void measure_scenario(struct measuring *m, const struct scenario *sc)
 	if (problem_make(&p, m->arena, &sc->text, &e) != OK)
 		fail(&e);
 	bench = bench_of(m, position_needs(&p));
-	if (!bench) {
+	if (!bench || position_needs(&p) > bench->machine->ndevices) {
 		m->out.left_out++;
 		return;
 	}

@@ -21,7 +21,10 @@ static const char *const platforms[] = {"tpu-v4:{n}",   "tpu-v5e:{n}",
 static const struct {
 	const char *path;
 	uint32_t one_of;
-} suites[] = {{"scenarios/models.yaml", 1}, {"scenarios/layouts.yaml", 20}};
+} suites[] = {{"scenarios/models.yaml", 1},
+              {"scenarios/uneven.yaml", 1},
+              {"scenarios/training.yaml", 1},
+              {"scenarios/layouts.yaml", 20}};
 
 static int print_gap(const struct gap_suite *of)
 {
