@@ -71,44 +71,64 @@ struct cut_mesh {
 	bool any;
 };
 
-/* Marks in cuts[] where sub-axes of `axis` begin and end, as products of what is before. */
-static int find_cuts(int32_t *cuts, const struct constraints *c, const struct mesh *m,
-                     int axis)
-{
-	int n = 2;
+/* Where the parts of an axis begin and end, as products of the sizes before; rising. */
+struct cuts {
+	int n;
+	int32_t at[3 * 2 * LAYOUT_PARTS_MAX + 2];
+};
 
-	cuts[0] = 1;
-	cuts[1] = m->axis[axis].size;
+static void add_cut(struct cuts *c, int32_t at)
+{
+	int i = c->n;
+
+	for (int k = 0; k < c->n; k++)
+		if (c->at[k] == at)
+			return;
+	for (; i > 0 && c->at[i - 1] > at; i--)
+		c->at[i] = c->at[i - 1];
+	c->at[i] = at;
+	c->n++;
+}
+
+/* Finds the cuts of an axis in all layouts on the mesh. */
+static void find_cuts(struct cuts *out, const struct constraints *c,
+                      const struct mesh *m, int axis)
+{
+	out->n = 0;
+	add_cut(out, 1);
+	add_cut(out, m->axis[axis].size);
 	for (int i = 0; i < c->n; i++) {
 		const struct layout *l = c->at[i].layout;
-		int parts = 0;
+		int n = 0;
 
-		for (int dim = 0; dim < l->rank; dim++)
-			parts += l->nparts[dim];
-		for (int k = 0; k < parts && mesh_equal(c->at[i].mesh, m); k++) {
-			const int32_t end[2] = {l->part[k].pre,
-			                        l->part[k].pre * l->part[k].size};
-
-			for (int j = 0; j < 2 && l->part[k].axis == axis; j++) {
-				int at = n;
-
-				for (int x = 0; x < n; x++)
-					at = cuts[x] == end[j] ? -1 : at;
-				for (; at > 0 && cuts[at - 1] > end[j]; at--)
-					cuts[at] = cuts[at - 1];
-				if (at < 0)
-					continue;
-				cuts[at] = end[j];
-				n++;
+		for (int dim = 0; dim < l->rank && mesh_equal(c->at[i].mesh, m); dim++)
+			n += l->nparts[dim];
+		for (int k = 0; k < n; k++)
+			if (l->part[k].axis == axis) {
+				add_cut(out, l->part[k].pre);
+				add_cut(out, l->part[k].pre * l->part[k].size);
 			}
-		}
 	}
-	return n;
 }
 
 static bool is_axis_name(const struct mesh *m, const char *name)
 {
 	return mesh_axis(m, name, strlen(name)) >= 0;
+}
+
+/* Adds part `i` of `n` of an axis, which has a name of its own unless it is all of it. */
+static void add_axis(struct cut_mesh *out, const struct writing *w,
+                     const struct mesh *m, struct axis axis, int i, int n)
+{
+	struct axis *part = &out->mesh.axis[out->mesh.naxes++];
+
+	*part = axis;
+	if (n == 1)
+		return;
+	out->any = true;
+	part->name = arena_printf(w->arena, "%s_%d", axis.name, i);
+	while (is_axis_name(m, part->name))
+		part->name = arena_printf(w->arena, "%s_", part->name);
 }
 
 /* Cuts axes so that all layouts on the mesh are of whole ones; false where none do. */
@@ -117,25 +137,19 @@ static bool cut_axes(struct cut_mesh *out, const struct writing *w, const struct
 	*out = (struct cut_mesh){.mesh = *m};
 	out->mesh.naxes = 0;
 	for (int axis = 0; axis < m->naxes; axis++) {
-		int32_t cuts[2 * LAYOUT_PARTS_MAX * 3 + 2];
-		int n = find_cuts(cuts, w->of, m, axis);
+		struct axis part = m->axis[axis];
+		struct cuts cuts;
 
+		find_cuts(&cuts, w->of, m, axis);
 		out->first[axis] = out->mesh.naxes;
-		for (int i = 1; i < n || i == 1; i++) {
-			struct axis *a = &out->mesh.axis[out->mesh.naxes];
-
-			if (out->mesh.naxes == MESH_AXES_MAX || cuts[i] % cuts[i - 1])
+		if (cuts.n == 1)
+			add_axis(out, w, m, part, 0, 1);
+		for (int i = 0; i + 1 < cuts.n; i++) {
+			if (out->mesh.naxes == MESH_AXES_MAX ||
+			    cuts.at[i + 1] % cuts.at[i])
 				return false;
-			*a = m->axis[axis];
-			out->mesh.naxes++;
-			if (n == 2)
-				continue;
-			out->any = true;
-			a->size = cuts[i] / cuts[i - 1];
-			a->name = arena_printf(w->arena, "%s_%d", m->axis[axis].name,
-			                       i - 1);
-			while (is_axis_name(m, a->name))
-				a->name = arena_printf(w->arena, "%s_", a->name);
+			part.size = cuts.at[i + 1] / cuts.at[i];
+			add_axis(out, w, m, part, i, cuts.n - 1);
 		}
 	}
 	out->first[m->naxes] = out->mesh.naxes;

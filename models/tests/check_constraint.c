@@ -98,7 +98,9 @@ static const struct {
          false,
          1,
          CONSTRAINT_JAX,
-         "x = jax.lax.with_sharding_constraint(x, P(None, 'x'))\n",
+         "x = jax.lax.with_sharding_constraint(x, P(None, 'x'))  # inside the "
+         "shard_map "
+         "over m\n",
          NULL},
 	{"f8e4m3fn[8,16]",
          "x=8,y=2",

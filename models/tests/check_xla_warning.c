@@ -1,5 +1,7 @@
 /* Warnings of XLA's partitioner in the wordings of 2022 to 2026. */
 #include "notation/xla_warning.h"
+
+#include "base/rng.h"
 #include "tests/tests.h"
 
 #include <check.h>
@@ -171,14 +173,14 @@ START_TEST(manual_orders)
 {
 	static const char *const text[] = {
 		"from sharding {devices=[2,2,2]<=[8] last_tile_dims={manual, "
-	        "replicated}} to "
+		"replicated}} to "
 		"{devices=[1,2,4]<=[2,2,2]T(1,0,2) last_tile_dims={manual, "
-	        "replicated}} for "
+		"replicated}} for "
 		"%p = f32[6] add(",
 		"from sharding {devices=[2,2,2]<=[2,2,2]T(0,2,1) "
-	        "last_tile_dims={replicated, "
+		"last_tile_dims={replicated, "
 		"manual}} to {devices=[1,4,2]<=[2,2,2]T(0,2,1) "
-	        "last_tile_dims={replicated, "
+		"last_tile_dims={replicated, "
 		"manual}} for %p = f32[6] add(",
 	};
 
@@ -204,17 +206,17 @@ START_TEST(walk)
 {
 	static const char log[] = "I1015 18:20:08.000000 started = f32[3] from here\n"
 				  "W1015 18:20:08.1 a.cc:1] [SPMD] Involuntary full "
-	                          "rematerialization. The "
+				  "rematerialization. The "
 				  "compiler cannot go from\nsharding "
-	                          "{devices=[2]<=[2]} to {replicated} for %a = "
+				  "{devices=[2]<=[2]} to {replicated} for %a = "
 				  "f32[4] add(\n"
 				  "I1015 18:20:09.000000 step = 3\n"
 				  "W1015 18:20:08.1 a.cc:1] [SPMD] Involuntary full "
-	                          "rematerialization. The comp\n"
+				  "rematerialization. The comp\n"
 				  "2022-09-16 03:44:56: E a.cc:509] [spmd] Involuntary "
-	                          "full rematerialization. "
+				  "full rematerialization. "
 				  "not able to go from sharding {replicated} to "
-	                          "{devices=[2]<=[2]} without doing "
+				  "{devices=[2]<=[2]} without doing "
 				  "a full rematerialization of the tensor.\n"
 				  "from sharding {devices=[2]<=[2]} to {replicated}";
 	static const struct {
@@ -251,6 +253,45 @@ START_TEST(walk)
 }
 END_TEST
 
+/* Whatever is damaged, every warning is read or refused, and the walk comes to its end. */
+START_TEST(damaged)
+{
+	static const char bytes[] = "{}[]<=(),0129 fI\n\"'\\%T\xff";
+	struct rng *rng = rng_new(5);
+	int read = 0;
+
+	for (int i = 0; i < 3000; i++) {
+		struct xla_warnings w = {.at = {.file = "log", .line = 1, .col = 1}};
+		struct text log = {0};
+		struct where at;
+		const char *text;
+		int n = 0;
+
+		arena_reset(arena);
+		for (int k = 0; k < 3; k++)
+			text_printf(
+				&log, "%s\n",
+				warning_table[rng_below(rng, COUNT(warning_table))].text);
+		for (int k = (int)rng_below(rng, 6); k > 0; k--)
+			log.s[rng_below(rng, (uint32_t)log.length)] =
+				bytes[rng_below(rng, sizeof(bytes) - 1)];
+		for (w.rest = log.s; (text = xla_warnings_next(&w, &at, arena)); n++) {
+			struct xla_warning one;
+			struct error e = {0};
+
+			if (xla_warning_parse(&one, arena, text, at, &e) == OK)
+				read++;
+			else
+				ck_assert(e.text[0] && e.at.line >= at.line);
+		}
+		ck_assert_int_le(n, 8);
+		text_free(&log);
+	}
+	ck_assert_int_gt(read, 3000);
+	rng_free(rng);
+}
+END_TEST
+
 Suite *tests(void)
 {
 	Suite *suite = suite_create("xla_warning");
@@ -262,6 +303,7 @@ Suite *tests(void)
 	tcase_add_loop_test(tc, truncated, 0, COUNT(warning_table));
 	tcase_add_test(tc, manual_orders);
 	tcase_add_test(tc, walk);
+	tcase_add_test(tc, damaged);
 	suite_add_tcase(suite, tc);
 	return suite;
 }

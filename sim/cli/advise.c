@@ -13,7 +13,6 @@
 #include "planner/best/best.h"
 
 #include "base/list.h"
-#include "base/suggest.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -28,8 +27,8 @@ struct options {
 };
 
 static const struct option_row option_table[] = {
-	{"compiler", 0, "NAME", "xla (default), xla-2021, shardy or dtensor",
-         AT(compiler)},
+	{"compiler", 0, "xla|xla-2021|shardy|dtensor", "who is told (default xla)",
+         AT(compiler), .unknown = "unknown compiler"},
 	{"platform", 0, "P", "family:shape or a SimGrid XML file", AT(platform)},
 	{"set", 0, "KEY=VALUE", "change a figure of a family:shape platform", AT(set),
          .settings = true},
@@ -198,26 +197,6 @@ static enum status advise_one(struct session *s, const struct problem_text *text
 	return OK;
 }
 
-static enum status choose_compiler(const struct planner **out, const char *name,
-                                   struct arena *a, struct error *e)
-{
-	struct suggestion near = suggest_start(name, strlen(name));
-	struct text known = {0};
-
-	for (const struct planner *const *c = advise_compilers; *c; c++) {
-		if (strcmp((*c)->name, name) == 0) {
-			*out = *c;
-			text_free(&known);
-			return OK;
-		}
-		suggest_offer(&near, (*c)->name);
-		text_printf(&known, "%s%s", known.length ? ", " : "", (*c)->name);
-	}
-	return error_set(e, E_TYPE, where_option("--compiler", name),
-	                 "no such compiler, expected one of %s%s", text_take(&known, a),
-	                 suggest_ask(&near, ""));
-}
-
 static enum status choose_details(int *out, const char *text, struct error *e)
 {
 	struct scan s = scan_start(text, where_option("--top", text), e);
@@ -283,12 +262,10 @@ static enum status run_logs(struct session *s, struct options *o, bool json,
 
 static enum status run(struct session *s, struct options *o, struct error *e)
 {
-	const char *no_note = NULL;
+	const char *no_note = NULL, *name = o->compiler ? o->compiler : "xla";
 	bool json = o->format && strcmp(o->format, "json") == 0, any;
 
-	if (choose_compiler(&s->compiler, o->compiler ? o->compiler : "xla", s->arena,
-	                    e) != OK)
-		return e->code;
+	s->compiler = planner_find(name, strlen(name));
 	if (!o->problem.vocabulary)
 		o->problem.vocabulary = "portable";
 	any = strcmp(o->problem.vocabulary, "any") == 0;
