@@ -12,44 +12,14 @@
 #include <math.h>
 #include <string.h>
 
+extern const struct planner planner_xla, planner_xla_2021;
+
 /* --- finding ----------------------------------------------------------------------- */
 
 bool advised_fits(const struct advised *a)
 {
 	return !a->bench->machine ||
 	       position_needs(a->problem) <= a->bench->machine->ndevices;
-}
-
-void advised_make(struct advised *a, const struct plan *const *guide,
-                  struct arena *arena)
-{
-	const struct plan *guides[8];
-	struct advise_ask ask = {.problem = a->problem,
-	                         .compiler = a->compiler,
-	                         .guide = guides,
-	                         .held = a->manual};
-	struct advice *advice = &a->advice;
-	int n = 0;
-
-	a->prices = a->bench->pricer ? pricer_prices(a->bench->pricer) : prices_bytes;
-	ask.prices = &a->prices;
-	if (a->best->plan)
-		guides[n++] = a->best->plan;
-	for (; *guide && n < 7; guide++)
-		guides[n++] = *guide;
-	guides[n] = NULL;
-	if (advised_fits(a))
-		advise(advice, &ask, arena);
-	else
-		*advice = (struct advice){.alone = ANSWER_NOT_APPLICABLE,
-		                          .why = a->best->message};
-	a->alone = NULL;
-	if (advice->nchains > 0 && advice->chain[0].nhops == 1) {
-		a->alone = advice->chain[0].hop[0].plan;
-		a->alone_price = advice->chain[0].price;
-	}
-	if (a->best->plan)
-		a->best_price = a->prices.plan(a->prices.self, a->best->plan);
 }
 
 void advised_name_axes(struct mesh *m, struct arena *arena)
@@ -84,6 +54,71 @@ bool advised_rematerializes(const struct plan *plan, int manual)
 		    !is_full(&to, &plan->shape, manual))
 			return true;
 	return false;
+}
+
+static double cost_of(const struct advised *a, const struct plan *plan)
+{
+	return plan ? a->prices.plan(a->prices.self, plan).cost : NAN;
+}
+
+/* Finds out whether XLA of today would have warned, and what that of 2021 says. */
+static void find_version(struct advised *a, struct arena *arena)
+{
+	struct text why = {0};
+	struct plan *old = NULL;
+
+	if (a->compiler != &planner_xla || !a->advice.plan ||
+	    advised_rematerializes(a->advice.plan, a->manual))
+		return;
+	if (!a->manual)
+		planner_run(&planner_xla_2021, &old, a->problem, &a->prices, arena,
+		            &why);
+	text_free(&why);
+	a->version = "neither XLA of today nor that of 2021 rematerializes here";
+	if (!advised_rematerializes(old, 0))
+		return;
+	a->logged = cost_of(a, old);
+	a->version =
+		arena_printf(arena,
+	                     "XLA of today does not rematerialize here; that of "
+	                     "2021 does, which costs %s",
+	                     advised_cost(a, (struct price){.cost = a->logged}, arena));
+}
+
+void advised_make(struct advised *a, const struct plan *const *guide,
+                  struct arena *arena)
+{
+	const struct plan *guides[8];
+	struct advise_ask ask = {.problem = a->problem,
+	                         .compiler = a->compiler,
+	                         .guide = guides,
+	                         .held = a->manual};
+	struct advice *advice = &a->advice;
+	int n = 0;
+
+	a->prices = a->bench->pricer ? pricer_prices(a->bench->pricer) : prices_bytes;
+	ask.prices = &a->prices;
+	if (a->best->plan)
+		guides[n++] = a->best->plan;
+	for (; *guide && n < 7; guide++)
+		guides[n++] = *guide;
+	guides[n] = NULL;
+	if (advised_fits(a))
+		advise(advice, &ask, arena);
+	else
+		*advice = (struct advice){.alone = ANSWER_NOT_APPLICABLE,
+		                          .why = a->best->message};
+	a->alone = NULL;
+	if (advice->nchains > 0 && advice->chain[0].nhops == 1) {
+		a->alone = advice->chain[0].hop[0].plan;
+		a->alone_price = advice->chain[0].price;
+	}
+	if (a->best->plan)
+		a->best_price = a->prices.plan(a->prices.self, a->best->plan);
+	a->version = NULL;
+	a->logged = cost_of(a, advice->plan);
+	if (a->warned)
+		find_version(a, arena);
 }
 
 const struct advised_chain *advised_chain(const struct advised *a)
@@ -276,6 +311,8 @@ void advised_text(struct text *out, const struct advised *a, struct arena *arena
 {
 	const struct advised_chain *c = advised_chain(a);
 
+	if (a->version)
+		text_printf(out, "note: %s\n", a->version);
 	say_ends(out, a, arena);
 	if (!c) {
 		text_printf(out, "no layouts between that were tried give %s a plan\n",

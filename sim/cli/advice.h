@@ -15,11 +15,19 @@ struct advised {
 	const struct measurement *best;
 	bool names_mesh; /* the mesh's names are ours: there is none of the user's */
 	int manual;      /* first dimensions that number manual groups */
+	bool warned;     /* the problem is of a warning that XLA logged */
 	/* From here on filled by advised_make(). */
 	struct prices prices; /* seconds, or bytes without a platform, whatever is minimised */
 	struct advice advice;
 	const struct plan *alone; /* the compiler's by itself; NULL: none, or it does not fit */
 	struct price alone_price, best_price; /* of plans that there are */
+	/*
+	 * What the plan costs that was warned of: that of the compiler or, where XLA of
+	 * today would not have warned, that of 2021; NaN if there is none. `version` says
+	 * so then, or that neither would; else it is NULL.
+	 */
+	double logged;
+	const char *version;
 };
 
 /* Returns whether the machine has the devices of the problem; best->message says it if not. */

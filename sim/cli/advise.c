@@ -146,6 +146,8 @@ static void show_json_one(const struct advised *a, const char *const *note,
 	json_object_update_new(o, advised_json(a, arena));
 	for (; *note; note++)
 		json_array_append_new(notes, json_text(*note));
+	if (a->version)
+		json_array_append_new(notes, json_text(a->version));
 	if (json_array_size(notes))
 		json_object_set(o, "notes", notes);
 	json_decref(notes);
@@ -180,7 +182,7 @@ static enum status advise_one(struct session *s, const struct problem_text *text
                               struct error *e)
 {
 	const struct plan *no_guide = NULL;
-	struct advised a = {.manual = manual};
+	struct advised a = {.manual = manual, .warned = s->o->warning != NULL};
 	struct problem p;
 
 	if (problem_make(&p, s->arena, text, e) != OK)

@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-extern const struct planner planner_xla, planner_xla_2021;
-
 /* Damaged warnings that are named; all are counted. */
 enum { DAMAGED_SHOWN = 10 };
 
@@ -127,36 +125,6 @@ static void read_text(struct reading *r, struct xla_warnings text)
 
 /* --- advising ---------------------------------------------------------------------- */
 
-static double cost_of(const struct advised *a, const struct plan *plan)
-{
-	return plan ? a->prices.plan(a->prices.self, plan).cost : NAN;
-}
-
-/*
- * Finds what the plan costs that was warned of: that of the compiler or, where XLA of today
- * would not have warned, that of 2021.
- */
-static void find_logged(struct logged *row, const struct advised *a, struct arena *arena)
-{
-	struct text why = {0};
-	struct plan *old = NULL;
-
-	row->logged = cost_of(a, a->advice.plan);
-	if (a->compiler != &planner_xla ||
-	    advised_rematerializes(a->advice.plan, row->manual))
-		return;
-	if (!row->manual)
-		planner_run(&planner_xla_2021, &old, a->problem, &a->prices, arena,
-		            &why);
-	text_free(&why);
-	row->version = "neither XLA of today nor that of 2021 rematerializes here";
-	if (!advised_rematerializes(old, 0))
-		return;
-	row->logged = cost_of(a, old);
-	row->version = "XLA of today does not rematerialize here; this is what that of "
-		       "2021 costs";
-}
-
 static const char *cost_words(const struct advised *a, double cost, struct arena *arena)
 {
 	return isnan(cost) ? "-" : advised_cost(a, (struct price){.cost = cost}, arena);
@@ -187,7 +155,8 @@ static void describe(struct reading *r, struct logged *row, const struct advised
 	const struct advised_chain *c = advised_chain(a);
 	struct text details = {0};
 
-	find_logged(row, a, r->scratch);
+	row->version = a->version;
+	row->logged = a->logged;
 	row->advised = c ? c->price.cost : NAN;
 	row->logged_words = cost_words(a, row->logged, r->arena);
 	row->total_words = cost_words(a, row->logged * row->count, r->arena);
@@ -206,7 +175,8 @@ static void describe(struct reading *r, struct logged *row, const struct advised
 static void advise_row(struct reading *r, struct logged *row)
 {
 	const struct plan *no_guide = NULL;
-	struct advised a = {.manual = row->manual, .names_mesh = !row->text.mesh};
+	struct advised a = {
+		.manual = row->manual, .names_mesh = !row->text.mesh, .warned = true};
 	struct problem p;
 	struct error e = {0};
 	const char *why;
@@ -233,7 +203,7 @@ static double total(const struct logged *row)
 	return isnan(row->logged) ? -1 : row->logged * row->count;
 }
 
-/* By falling cost, then as they were read. */
+/* By falling cost, then by how often they are there. */
 static int compare_rows(const void *a, const void *b)
 {
 	const struct logged *x = a, *y = b;
@@ -302,8 +272,6 @@ static void say_details(struct text *out, const struct logged *row, int64_t numb
 		text_printf(out,
 		            "note: inside a manual region; dimension 0 numbers its "
 		            "groups of devices\n");
-	if (row->version)
-		text_printf(out, "note: %s\n", row->version);
 	text_printf(out, "%s", row->unplanned ? row->unplanned : row->details);
 	text_printf(out, "%s", row->unplanned ? "\n" : "");
 }

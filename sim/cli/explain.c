@@ -368,6 +368,7 @@ static struct advised find_advice(const struct shown *s, int named, struct arena
 		.best = find_measurement(s, s->n, "best"),
 		.names_mesh = s->names_mesh,
 		.manual = s->manual,
+		.warned = s->warned,
 	};
 
 	advised_make(&advised, guide, a);

@@ -145,7 +145,8 @@ static int measure_all(struct session *s, const struct options *o,
 	                      .timing = o->timing,
 	                      .note = notes_of(s->arena, &s->problem, s->note),
 	                      .names_mesh = !o->problem.mesh,
-	                      .manual = s->manual};
+	                      .manual = s->manual,
+	                      .warned = o->warning != NULL};
 	bool json = o->format && strcmp(o->format, "json") == 0;
 	json_t *explanation = NULL;
 	struct placement devices = {s->problem.ndevices, s->problem.platform};

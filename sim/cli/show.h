@@ -19,6 +19,7 @@ struct shown {
 	const char *const *note;          /* on the problem (notes.h); NULL: none */
 	bool names_mesh; /* the mesh's names are ours, as no mesh was given */
 	int manual;      /* first dimensions that number manual groups (warning.h) */
+	bool warned;     /* it is of a warning */
 };
 
 /* Appends the problem, what bounds its plans, and the notes. */

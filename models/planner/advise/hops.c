@@ -8,9 +8,10 @@
 
 /*
  * The work of a hop: a planner takes some time at any size, and more on more devices. All
- * together are to take 50 ms at most on 128 devices.
+ * together are to take 50 ms at most on 128 devices, but so many hops are looked at on any
+ * number.
  */
-enum { HOP_WORK = 40, DEVICES_PER_WORK = 4, MOST_WORK = 20000 };
+enum { HOP_WORK = 40, DEVICES_PER_WORK = 4, MOST_WORK = 20000, HOPS_LEAST = 100 };
 
 /* No plan that the machine can run costs this much. */
 static const double HOP_IMPOSSIBLE = 1e29;
@@ -201,6 +202,11 @@ struct problem *hops_problem(const struct hops *h, int from, int to, struct aren
 	return q;
 }
 
+static int64_t hop_work(const struct problem *p)
+{
+	return HOP_WORK + p->ndevices / DEVICES_PER_WORK;
+}
+
 /* Asks the compiler. */
 static struct hop plan_hop(struct hops *h, int from, int to)
 {
@@ -209,7 +215,7 @@ static struct hop plan_hop(struct hops *h, int from, int to)
 	struct plan *plan = NULL;
 	struct problem *q;
 
-	h->work += HOP_WORK + h->problem->ndevices / DEVICES_PER_WORK;
+	h->work += hop_work(h->problem);
 	arena_reset(h->scratch);
 	q = hops_problem(h, from, to, h->scratch);
 	if (planner_run(h->compiler, &plan, q, h->prices, h->scratch, &why) ==
@@ -274,7 +280,9 @@ void hops_start(struct hops *h, const struct advise_ask *ask)
 	h->arena = arena_new();
 	h->scratch = arena_new();
 	h->known.arena = h->priced.arena = h->arena;
-	h->most = MOST_WORK;
+	h->most = HOPS_LEAST * hop_work(p);
+	if (h->most < MOST_WORK)
+		h->most = MOST_WORK;
 	h->source_bytes = dtype_bytes(p->array.dtype, shape_elements(&local));
 	h->stop = arena_alloc(h->arena, STOPS_MAX, sizeof(*h->stop));
 	h->mesh_order = strncmp(h->compiler->name, "dtensor", 7) == 0;
