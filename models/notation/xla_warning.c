@@ -45,7 +45,19 @@ static bool take_words(struct scan *s, const char *const *words)
 	return true;
 }
 
-/* Reads `{...}`: its text and place, and its tile counts. */
+/* Returns whether a sharding is in the form of newer XLA: {mesh['x'=4,'y'=2], [{'x'}, {}]}. */
+static bool is_named(const char *text)
+{
+	struct error unread = {0};
+	struct scan s = scan_start(text, (struct where){0}, &unread);
+
+	return scan_take(&s, "{") && scan_word(&s, "mesh");
+}
+
+/*
+ * Reads `{...}`: its text and place, and its tile counts unless it names its mesh, which
+ * only both texts together tell.
+ */
 static enum status read_sharding(struct hlo *out, const char **text, struct where *at,
                                  struct arena *a, struct scan *s)
 {
@@ -62,7 +74,8 @@ static enum status read_sharding(struct hlo *out, const char **text, struct wher
 	*text = arena_strndup(a, s->pos, (size_t)(end - s->pos));
 	*at = scan_where(s, s->pos);
 	inner = scan_start(*text, *at, s->error);
-	if (hlo_scan_led(out, a, &inner) != OK)
+	*out = (struct hlo){.kind = HLO_REPLICATED};
+	if (!is_named(*text) && hlo_scan_led(out, a, &inner) != OK)
 		return s->error->code;
 	s->pos = end;
 	return OK;
@@ -170,6 +183,31 @@ static void find_array(struct xla_warning *out, struct arena *a, struct array *s
 	out->array = text_take(&text, a);
 }
 
+/* Does so where one of the shardings names the mesh. */
+static void find_named_array(struct xla_warning *out, struct arena *a,
+                             struct array *shard)
+{
+	struct error unread = {0};
+	struct shape *shape = &shard->shape;
+	struct text text = {0};
+	struct layout from;
+	struct mesh mesh;
+
+	if (hlo_mesh(&mesh, a, out->from, out->from_at, out->to, out->to_at, 0,
+	             &unread) != OK ||
+	    layout_parse(&from, &mesh, shape, a, out->from, out->from_at, &unread) != OK)
+		return;
+	for (int d = 0; d < shape->rank; d++) {
+		int64_t shards = layout_shards(&from, d);
+
+		if (shape->dim[d] > ((int64_t)1 << 62) / shards)
+			return;
+		shape->dim[d] *= shards;
+	}
+	array_print(&text, shard);
+	out->array = text_take(&text, a);
+}
+
 static void read_shard(struct xla_warning *out, struct arena *a, struct scan *s,
                        const struct hlo *from)
 {
@@ -185,7 +223,10 @@ static void read_shard(struct xla_warning *out, struct arena *a, struct scan *s,
 		return;
 	out->shard = arena_strndup(a, s->pos, (size_t)(inner.pos - s->pos));
 	out->array_at = inner.at;
-	find_array(out, a, &shard, from);
+	if (is_named(out->from) || is_named(out->to))
+		find_named_array(out, a, &shard);
+	else
+		find_array(out, a, &shard, from);
 }
 
 enum status xla_warning_parse(struct xla_warning *out, struct arena *a,

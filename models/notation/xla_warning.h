@@ -45,6 +45,7 @@ struct xla_warning {
 /*
  * Read the first warning of a text. Texts are the arena's; places borrow the source of
  * `at`. Errors: no warning, a sharding that is not one, a manual region on one side only.
+ * What is wrong with {mesh[...], ...}, whose manual axes are not read, its reader tells.
  */
 enum status xla_warning_parse(struct xla_warning *out, struct arena *a,
                               const char *text, struct where at, struct error *e);

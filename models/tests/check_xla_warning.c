@@ -72,6 +72,11 @@ static const struct {
 	{"from sharding {devices=[3]<=[3]} to {replicated}, twice: from sharding "
          "{devices=[3]<=[3]} to {replicated} for %a = f32[3] add(",
          "{devices=[3]<=[3]}", "{replicated}", NULL, NULL, 1, 37},
+	/* shardings that name their mesh, of 2026 */
+	{"from sharding {mesh['x'=4,'y'=2], [{'x'}, {}]} to {mesh['x'=4,'y'=2], [{}, "
+         "{'y', 'x'}]} for %p = f32[6,5] add(",
+         "{mesh['x'=4,'y'=2], [{'x'}, {}]}", "{mesh['x'=4,'y'=2], [{}, {'y', 'x'}]}",
+         "f32[6,5]", "f32[24,5]", 1, 51},
 	/* a manual region: two groups, of even and of odd devices, each 2x2 */
 	{"from sharding {devices=[2,2,2]<=[8] last_tile_dims={manual}} to "
          "{devices=[4,1,2]<=[8] last_tile_dims={manual}} for %p = f32[6,5] add(",
