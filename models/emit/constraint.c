@@ -384,6 +384,10 @@ static bool print_dtensor(struct text *out, const struct writing *w)
 		text_printf(w->why, "PyTorch has no manual regions");
 		return false;
 	}
+	if (c->problem->two_meshes) {
+		text_printf(w->why, "DTensor redistributes within one mesh only");
+		return false;
+	}
 	for (int i = 0; i < c->n; i++) {
 		const struct mesh *m = c->at[i].mesh;
 		struct text placements = {0};

@@ -357,7 +357,7 @@ static int64_t recv_bytes(const struct advised_chain *c)
 static void set_cost(json_t *o, const struct advised *a, const char *prefix, bool known,
                      struct price price, int64_t bytes, struct arena *arena)
 {
-	json_object_set_new(o, arena_printf(arena, "%stime_s", prefix),
+	json_object_set_new(o, arena_printf(arena, "%ss", *prefix ? prefix : "time_"),
 	                    json_known(known && is_timed(a) ? price.cost : NAN));
 	json_object_set_new(o, arena_printf(arena, "%srecv_bytes", prefix),
 	                    known ? json_integer(bytes) : json_null());

@@ -322,7 +322,7 @@ static json_t *row_json(const struct reading *r, const struct logged *row)
 	json_object_set_new(o, "from", json_text(row->text.from));
 	json_object_set_new(o, "to", json_text(row->text.to));
 	json_object_set_new(o, "manual", json_boolean(row->manual));
-	json_object_set_new(o, "logged_time_s", json_known(timed ? row->logged : NAN));
+	json_object_set_new(o, "logged_s", json_known(timed ? row->logged : NAN));
 	json_object_set_new(o, "version",
 	                    row->version ? json_text(row->version) : json_null());
 	json_object_set_new(o, "message",
