@@ -4,8 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The parts of the work after which no one and no two layouts are tried any more. */
-static const double ONE_SHARE = 0.5, TWO_SHARE = 0.85;
+/*
+ * The parts of the work after which no one and no two layouts are tried any more. With 0.3
+ * and 0.6, or 0.8 and 0.95, the part of the gap that is closed (hops.c) is within 0.2 points.
+ */
+static const double ONE_SHARE = 0.4, TWO_SHARE = 0.7;
 
 /* The most layouts of a plan that are taken from it. */
 enum { GUIDED_MAX = 8 };
