@@ -6,7 +6,7 @@
 #define SHARDSIM_PLANNER_BETWEEN_H
 
 #include "array/type.h"
-#include "plan/problem.h"
+#include "plan/plan.h"
 
 /*
  * The ends of a problem over the largest pieces of axes that say both: a piece is an atom
@@ -40,5 +40,13 @@ int64_t type_lacks(const struct types_between *t, const struct type *before,
  */
 void type_neighbours(const struct types_between *t, const struct type *type,
                      void (*visit)(void *self, const struct type *type), void *self);
+
+/*
+ * Returns the slice, all-gather or all-to-all that may lead from one type to another: in
+ * each dimension the pieces of one type are the first of those of the other. OP_EXCHANGE
+ * if there is none.
+ */
+enum op type_op(const struct types_between *t, const struct type *before,
+                const struct type *after);
 
 #endif

@@ -7,6 +7,7 @@
 #include "plan/plan_json.h"
 #include "plan/plan_text.h"
 #include "platform/xml.h"
+#include "program/work.h"
 #include "suite/suite.h"
 
 #include <stdio.h>
@@ -309,14 +310,32 @@ static void run_family(struct arena *a, const char *text, size_t length)
 	text_free(&xml);
 }
 
+/* What others rely on without a look: numbers of values, ops and regions are there. */
+static void run_program(struct arena *a, const char *text, size_t length)
+{
+	struct program p;
+	struct error e = {0};
+
+	if (!is_ok(program_of_text(&p, a, text, length, "some.hlo", &e), &e))
+		return;
+	must(p.entry >= 0 && p.entry < p.region.n, "no entry", "");
+	for (int64_t i = 0; i < p.operand.n; i++)
+		must(p.operand.at[i] >= 0 && p.operand.at[i] < p.value.n &&
+		             p.value.at[p.operand.at[i]].same == p.operand.at[i],
+		     "an operand that is not there", "");
+	for (int64_t i = 0; i < p.called.n; i++)
+		must(p.called.at[i] >= 0 && p.called.at[i] < p.region.n,
+		     "a region that is not there", "");
+	for (int64_t i = 0; i < p.op.n; i++)
+		must(p.op.at[i].region >= 0 && p.op.at[i].region < p.region.n,
+		     "an op in no region", "");
+	must(program_work(&p).bytes >= 0, "negative work", "");
+}
+
 const struct reader_target reader_targets[] = {
-	{"notation", run_notation},
-	{"problem", run_problem},
-	{"plan", run_plan},
-	{"plan_json", run_plan_json},
-	{"suite", run_suite},
-	{"families", run_families},
-	{"platform", run_platform},
-	{"family", run_family},
-	{NULL, NULL},
+	{"notation", run_notation}, {"problem", run_problem},
+	{"plan", run_plan},         {"plan_json", run_plan_json},
+	{"suite", run_suite},       {"families", run_families},
+	{"platform", run_platform}, {"family", run_family},
+	{"program", run_program},   {NULL, NULL},
 };
