@@ -14,14 +14,14 @@
 #include <string.h>
 
 const struct clock_kind clock_kinds[] = {
-	{"model", "closed form, microseconds to compute", model_clock, NULL, false},
+	{"model", "closed form, microseconds to compute", model_clock, NULL, false, true},
 	{"fluid", "SimGrid's rule for groups that share links, without SimGrid",
-         fluid_clock, NULL, false},
+         fluid_clock, NULL, false, true},
 	{"simgrid", "SimGrid, one parallel task per group and round", simgrid_clock,
-         simgrid_schedules, true},
+         simgrid_schedules, true, false},
 	{"flow", "SimGrid, one flow per message, steps overlap; small cases",
-         flow_clock, flow_schedules, true},
-	{NULL, NULL, NULL, NULL, false},
+         flow_clock, flow_schedules, true, false},
+	{NULL, NULL, NULL, NULL, false, false},
 };
 
 int clock_find(const char *name, size_t length)
@@ -237,6 +237,15 @@ static void note_untimed(struct measurement *m, const struct bench *b, int clock
 	}
 }
 
+static bool plan_rounds(const void *self, struct lowered *out, struct arena *a,
+                        int step, round_fn *reader, void *reader_self, struct text *why)
+{
+	const struct plan_steps *p = self;
+
+	return lower_step_rounds(out, a, p->machine, p->place, p->plan, step, reader,
+	                         reader_self, why);
+}
+
 void measure_time(struct measurement *m, struct bench *b, int clock, struct arena *a)
 {
 	char message[256] = "";
@@ -257,7 +266,12 @@ void measure_time(struct measurement *m, struct bench *b, int clock, struct aren
 	}
 	steps = steps_of_plan(&of);
 	times = arena_alloc(a, (size_t)steps.n, sizeof(*times));
-	time_s = bench_seconds(times, b, clock, &steps, message, sizeof(message));
+	time_s = b->clock[clock]->by_round
+	                 ? steps_seconds_by_round(
+				   times, &steps, plan_rounds, b->clock[clock]->clock,
+				   b->clock_self[clock], message, sizeof(message))
+	                 : bench_seconds(times, b, clock, &steps, message,
+	                                 sizeof(message));
 	if (time_s < 0) {
 		note_untimed(m, b, clock, time_s, message, a);
 		return;

@@ -19,7 +19,8 @@ struct clock_kind {
 	const char *name, *help;
 	clock_fn *clock;
 	schedules_fn *schedules; /* NULL: it times the steps of a plan one by one */
-	bool replays; /* it replays in SimGrid, which takes milliseconds per plan */
+	bool replays;  /* it replays in SimGrid, which takes milliseconds per plan */
+	bool by_round; /* its seconds are the sum of those of each round alone */
 };
 
 extern const struct clock_kind clock_kinds[]; /* ended by a NULL name */
