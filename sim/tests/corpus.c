@@ -309,7 +309,7 @@ static void run_platform(struct arena *a, const char *text, size_t length)
 	struct machine *m;
 	struct platform_graph *graph;
 
-	if (!is_ok(platform_xml_read(&xml, a, "some.xml", text, length, &e), &e) ||
+	if (!is_ok(platform_xml_read(&xml, a, "some.xml", text, length, false, &e), &e) ||
 	    !is_ok(platform_xml_machine(&m, &graph, &xml, "some.xml", &e), &e))
 		return;
 	must(m->ndevices > 0 && m->nfabrics > 0, "an empty machine", "");
@@ -340,7 +340,8 @@ static void run_family(struct arena *a, const char *text, size_t length)
 		struct machine *m = NULL;
 		struct platform_graph *graph;
 
-		must(platform_xml_read(&read, a, spec, xml.s, xml.length, &e) == OK &&
+		must(platform_xml_read(&read, a, spec, xml.s, xml.length, false, &e) ==
+		                     OK &&
 		             platform_xml_machine(&m, &graph, &read, spec, &e) == OK,
 		     e.text, spec);
 		must(m->ndevices == f.ndevices, "devices", spec);
