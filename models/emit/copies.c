@@ -110,9 +110,8 @@ static void add_block(struct making *m, const struct step *s, const int32_t *mem
 	add_copy(m, member[r], member[q], from, to, size);
 }
 
-static bool is_in_group(const struct making *m, const struct step *s, int32_t d)
+static bool is_in_group(const struct step *s, int32_t d)
 {
-	(void)m;
 	for (int32_t i = 0; i < s->groups.ngroups * s->groups.size; i++)
 		if (s->groups.ids[i] == d)
 			return true;
@@ -125,7 +124,7 @@ static void keep_others(struct making *m, const struct step *s, const struct sha
 	if (s->groups.ngroups * s->groups.size == m->ndevices)
 		return;
 	for (int32_t d = 0; d < m->ndevices; d++)
-		if (has_tile(&m->before, d) && !is_in_group(m, s, d))
+		if (has_tile(&m->before, d) && !is_in_group(s, d))
 			add_copy(m, d, d, origin, origin, tile->dim);
 }
 

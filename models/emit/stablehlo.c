@@ -326,7 +326,7 @@ static void put_slice(struct hlo *h, const struct step *s)
 
 		to.dim[dim] /= s->move[k].factor;
 		for (int32_t d = 0; d < n; d++)
-			start[d] = s->chunk[d * s->nmoves + k] * to.dim[dim];
+			start[d] = s->chunk[(int64_t)d * s->nmoves + k] * to.dim[dim];
 		index[dim] = put_lookup(h, start, "i64");
 	}
 	begin(h);
