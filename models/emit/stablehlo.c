@@ -13,7 +13,7 @@
 
 /* --- values ------------------------------------------------------------------------- */
 
-void hlo_type(struct hlo *h, const struct shape *s)
+void stablehlo_type(struct hlo *h, const struct shape *s)
 {
 	put_tensor(h->out, h->type, s);
 }
@@ -34,9 +34,9 @@ static int begin(struct hlo *h)
 static void end(struct hlo *h, const struct shape *to)
 {
 	text_printf(h->out, " : (");
-	hlo_type(h, &h->at);
+	stablehlo_type(h, &h->at);
 	text_printf(h->out, ") -> ");
-	hlo_type(h, to);
+	stablehlo_type(h, to);
 	text_printf(h->out, "\n");
 	h->at = *to;
 }
@@ -337,11 +337,11 @@ static void put_slice(struct hlo *h, const struct step *s)
 	for (int i = 0; i < to.rank; i++)
 		text_printf(h->out, "%s%lld", i ? ", " : "", (long long)to.dim[i]);
 	text_printf(h->out, ">}> : (");
-	hlo_type(h, &h->at);
+	stablehlo_type(h, &h->at);
 	for (int i = 0; i < to.rank; i++)
 		text_printf(h->out, ", tensor<i64>");
 	text_printf(h->out, ") -> ");
-	hlo_type(h, &to);
+	stablehlo_type(h, &to);
 	text_printf(h->out, "\n");
 	h->at = to;
 }
@@ -350,7 +350,7 @@ static int put_zeros(struct hlo *h, const struct shape *s)
 {
 	begin(h);
 	text_printf(h->out, "stablehlo.constant dense<%s> : ", h->zero);
-	hlo_type(h, s);
+	stablehlo_type(h, s);
 	text_printf(h->out, "\n");
 	return h->value;
 }
@@ -381,13 +381,13 @@ static void put_among_zeros(struct hlo *h, const struct step *s, const int32_t *
 	put_value(h, from);
 	put_indices(h, index, to.rank);
 	text_printf(h->out, ") : (");
-	hlo_type(h, &to);
+	stablehlo_type(h, &to);
 	text_printf(h->out, ", ");
-	hlo_type(h, &h->at);
+	stablehlo_type(h, &h->at);
 	for (int i = 0; i < to.rank; i++)
 		text_printf(h->out, ", tensor<i64>");
 	text_printf(h->out, ") -> ");
-	hlo_type(h, &to);
+	stablehlo_type(h, &to);
 	text_printf(h->out, "\n");
 	h->at = to;
 }
@@ -410,7 +410,7 @@ static void put_partial(struct hlo *h, const struct step *s)
 	text_printf(h->out, "stablehlo.select %%%d, ", holds);
 	put_value(h, from);
 	text_printf(h->out, ", %%%d : tensor<i1>, ", zeros);
-	hlo_type(h, &h->at);
+	stablehlo_type(h, &h->at);
 	text_printf(h->out, "\n");
 }
 
@@ -440,9 +440,9 @@ void hlo_function(struct hlo *h, const char *name)
 	struct shape digits = local_tile(&h->l, 0, h->small);
 
 	text_printf(h->out, "func.func @%s(%%a: ", name);
-	hlo_type(h, &from);
+	stablehlo_type(h, &from);
 	text_printf(h->out, ") -> ");
-	hlo_type(h, &to);
+	stablehlo_type(h, &to);
 	text_printf(h->out, " {\n");
 	h->value = -1;
 	h->at = from;
@@ -455,7 +455,7 @@ void hlo_function(struct hlo *h, const char *name)
 	text_printf(h->out, "  return ");
 	put_value(h, h->value);
 	text_printf(h->out, " : ");
-	hlo_type(h, &to);
+	stablehlo_type(h, &to);
 	text_printf(h->out, "\n}\n");
 }
 

@@ -34,7 +34,7 @@ static void put_dense(struct hlo *h, const int64_t *start, const struct shape *t
 		text_printf(h->out, dim > 0 ? ", " : "");
 	} while (dim > 0);
 	text_printf(h->out, "> : ");
-	hlo_type(h, tile);
+	stablehlo_type(h, tile);
 	text_printf(h->out, "\n");
 }
 
@@ -43,7 +43,7 @@ static void put_types(struct hlo *h, const struct shape *s)
 	text_printf(h->out, "(");
 	for (int32_t d = 0; d < h->l.plan->problem->ndevices; d++) {
 		text_printf(h->out, d ? ", " : "");
-		hlo_type(h, s);
+		stablehlo_type(h, s);
 	}
 	text_printf(h->out, ")");
 }
