@@ -6,6 +6,7 @@
 #   make results      regenerate results/
 #   make check-page   the HTML report in headless Chromium: sorting, filtering, widths
 #   make check-slurm  a sweep on a real Slurm cluster of two nodes on this machine
+#   make check-emit   plans as programs: 200 under mpirun, 10,000 by interpreters; minutes
 #   make check-exhaustive   every small problem with every planner: minutes
 #   make fuzz         SECONDS=60: random texts for every reader, that long for each
 #   make bench        replays per second by device count
@@ -95,11 +96,14 @@ EXAMPLES := $(wildcard models/examples/*.c)
 SIM_SOURCES := $(filter-out sim/tests/%,$(wildcard sim/*.c sim/*/*.c))
 SIM_HEADERS := $(filter-out sim/tests/%,$(wildcard sim/*/*.h))
 WEB_SOURCES := sim/web/page.css sim/web/page.js
+# What emitted programs have in common, byte by byte: emit_text_NAME[] of NAME.in.
+EMIT_TEXTS := $(wildcard models/emit/*.in)
 TEST_SOURCES := $(wildcard models/tests/*.c sim/tests/*.c)
 SOURCES := $(MODEL_SOURCES) $(SIM_SOURCES) $(TEST_SOURCES)
 HEADERS := $(MODEL_HEADERS) $(SIM_HEADERS) $(wildcard models/tests/*.h sim/tests/*.h)
 
 objects = $(patsubst %.c,$B/%.o,$1)
+MODEL_OBJECTS := $(call objects,$(MODEL_SOURCES)) $B/emit_text.o
 # Of the program; without main.c they are those of tests and benchmarks.
 SIM_OBJECTS := $(call objects,$(SIM_SOURCES)) $B/version.o $B/web.o
 TESTED_OBJECTS := $(filter-out $B/sim/main.o,$(SIM_OBJECTS))
@@ -111,9 +115,11 @@ helpers = $(call objects,$(filter-out $(patsubst %,$1/tests/%, \
 MODEL_TESTS := $(call programs,models)
 SIM_TESTS := $(call programs,sim)
 GOLDEN := $(patsubst %.cmd,$B/%,$(wildcard sim/tests/*.cmd))
-INPUTS := $(filter-out %.md,$(wildcard platforms/* scenarios/* scenarios/*/*))
+INPUTS := $(filter-out %.md scenarios/models scenarios/programs,$(wildcard platforms/* scenarios/* scenarios/*/*))
 
-.PHONY: all check check-page check-slurm check-exhaustive fuzz sweep results bench bench-peers coverage valgrind install format format-check \
+EMIT_TESTS := $(wildcard sim/tests/emit/check_*.py)
+
+.PHONY: all check check-emit check-page check-slurm check-exhaustive fuzz sweep results bench bench-peers coverage valgrind install format format-check \
 	tidy layers deps clean compile_commands.json FORCE
 all: $B/libshardsim.a $B/libshardsim.so $B/shardsim build/shardsim
 
@@ -122,7 +128,7 @@ all: $B/libshardsim.a $B/libshardsim.so $B/shardsim build/shardsim
 deps:
 	@.ci/deps
 
-TOOLS := jsonschema chromium chromedriver curl jq gcovr valgrind clang-format clang-tidy
+TOOLS := mpicc mpirun jsonschema chromium chromedriver curl jq gcovr valgrind clang-format clang-tidy
 .PHONY: $(TOOLS:%=tool-%)
 $(TOOLS:%=tool-%): tool-%: | deps
 	@.ci/deps $*
@@ -142,7 +148,7 @@ $B/%.o: %.c $B/flags
 
 # Rewritten only when a source of the program has changed, appeared or gone.
 PROGRAM_SOURCES := $(sort $(MODEL_SOURCES) $(MODEL_HEADERS) $(SIM_SOURCES) $(SIM_HEADERS) \
-	$(WEB_SOURCES))
+	$(WEB_SOURCES) $(EMIT_TEXTS))
 $B/version.c: FORCE
 	@mkdir -p $(@D)
 	@printf '#include "system/version.h"\n\nconst char version_text[] = "%s (sources %.8s)";\n' \
@@ -164,12 +170,23 @@ $B/web.c: $(WEB_SOURCES) $B/flags
 $B/web.o: $B/web.c sim/report/web.h $B/flags
 	$(quiet)$(COMPILE) -c -o $@ $<
 
-$B/libshardsim.a: $(call objects,$(MODEL_SOURCES)) $B/flags
+$B/emit_text.c: $(EMIT_TEXTS) $B/flags
+	@mkdir -p $(@D)
+	@echo '#include "emit/emit.h"' >$@
+	@for file in $(EMIT_TEXTS); do \
+		printf '\nconst char emit_text_%s[] = {\n' "$$(basename $$file .in)" && \
+		od -An -v -td1 $$file | sed 's/  *\(-*[0-9]*\)/\1,/g' && echo '0};' || exit 1; \
+	done >>$@
+
+$B/emit_text.o: $B/emit_text.c models/emit/emit.h $B/flags
+	$(quiet)$(COMPILE) -c -o $@ $<
+
+$B/libshardsim.a: $(MODEL_OBJECTS) $B/flags
 	@rm -f $@
 	$(quiet)ar qcs $@ $(filter %.o,$^)
 
 SONAME := libshardsim.so.$(SOVERSION)
-$B/$(SONAME): $(call objects,$(MODEL_SOURCES)) models/shardsim.map $B/flags
+$B/$(SONAME): $(MODEL_OBJECTS) models/shardsim.map $B/flags
 	$(quiet)$(LINK) -shared -Wl,-soname,$(SONAME) \
 		-Wl,--version-script=models/shardsim.map -o $@ $(filter %.o,$^) \
 		$(SHARED_LIBS) $(LDLIBS) -lm
@@ -213,6 +230,7 @@ AGAIN := check_exhaustive check_dtensor_search
 RESULTS := $(addsuffix .result,$B/layers $(if $(filter cov,$(VARIANT)), \
 	$(filter-out $(addprefix %/,$(AGAIN)),$(MODEL_TESTS)),$(MODEL_TESTS)) $(SIM_TESTS) $(GOLDEN) \
 	$(if $(wildcard README.md),$B/readme) $B/schema $B/execute \
+	$(patsubst %.py,$B/%,$(EMIT_TESTS)) \
 	$(if $(filter release,$(VARIANT)),$B/installed))
 
 check: $(RESULTS)
@@ -245,6 +263,11 @@ $B/execute.result: .ci/execute $(wildcard sim/tests/execute/*.py) .ci/environmen
 		$B/shardsim $(INPUTS) | tool-jsonschema
 	@.ci/execute $(VARIANT) $@
 
+$(patsubst %.py,$B/%.result,$(EMIT_TESTS)): $B/%.result: %.py .ci/emit .ci/environment \
+		$(wildcard sim/tests/emit/*.py sim/tests/execute/*.py) $B/shardsim $(INPUTS) \
+		| tool-mpicc tool-mpirun
+	@.ci/emit $(VARIANT) $< $@
+
 $B/installed.result: .ci/installed .ci/environment $B/libshardsim.a \
 		$B/libshardsim.so $B/shardsim build/shardsim $(PUBLIC_HEADERS) $(EXAMPLES) \
 		models/shardsim.map $(INPUTS) \
@@ -273,6 +296,10 @@ $(TEST_NAMES): $$(filter %/$$@,$(MODEL_TESTS) $(SIM_TESTS)) \
 # Installs Debian's Slurm where it is not there, which `make check` does not need.
 check-page: build/shardsim | tool-chromium tool-chromedriver tool-curl tool-jq
 	@.ci/page
+
+check-emit: $B/shardsim | tool-mpicc tool-mpirun
+	@for test in $(EMIT_TESTS); do .ci/emit $(VARIANT) $$test || failed=1; done; \
+		test -z "$$failed"
 
 check-slurm: $B/shardsim
 	@.ci/slurm $(VARIANT)

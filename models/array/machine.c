@@ -107,6 +107,14 @@ static int axis_hops(int32_t n, bool wrap, int32_t c, int32_t t, int *dir)
 	return *dir > 0 ? up : down;
 }
 
+int fabric_direction(const struct fabric *f, int axis, int32_t c, int32_t t)
+{
+	int dir;
+
+	axis_hops(f->shape[axis], f->wrap[axis], c, t, &dir);
+	return dir;
+}
+
 static int torus_route(const struct fabric *f, int32_t src, int32_t dst, int32_t *links,
                        int capacity)
 {

@@ -145,6 +145,12 @@ int32_t fabric_places(const struct fabric *f);
  */
 int32_t fabric_neighbour(const struct fabric *f, int32_t d, int axis, int dir);
 
+/*
+ * Returns +1 or -1: the way in which routes go along an axis of a torus that is not
+ * twisted, from coordinate c to another one t (machine_route() has the rule).
+ */
+int fabric_direction(const struct fabric *f, int axis, int32_t c, int32_t t);
+
 /* Returns whether the two devices have one port on the fabric. */
 bool fabric_shared(const struct fabric *f, int32_t a, int32_t b);
 

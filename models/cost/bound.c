@@ -3,6 +3,7 @@
 #include "base/assert.h"
 #include "base/list.h"
 #include "collective/local.h"
+#include "cost/bound_axis.h"
 #include "cost/bound_cells.h"
 #include "cost/bound_ports.h"
 
@@ -27,55 +28,32 @@ struct set {
 	struct gate in, out;
 };
 
+/* The cuts of an axis. */
+struct line_cuts {
+	struct cut cut; /* which axis */
+	struct axis_cuts *cuts;
+};
+
 struct bounds {
 	const struct machine *machine;
 	int32_t ndevices; /* the problem's */
 	struct arena *arena;
 	struct ports *ports;
 	int32_t *number;  /* [machine devices] the problem's, -1 for none */
-	int32_t *member;  /* [machine devices] room for a set */
 	int32_t *members; /* [problem devices] those of them that the problem has */
 	LIST(struct set) sets;
+	LIST(struct line_cuts) axes;
 };
 
 /* --- the sets --------------------------------------------------------------------- */
 
-/* Lists the devices at the places [lo, hi) of an axis of a domain in `member`. */
-static int32_t list_places(struct bounds *b, const struct cut *cut)
-{
-	const struct fabric *f = &b->machine->fabric[cut->fabric];
-	const int32_t *at = f->at + (int64_t)cut->number * fabric_places(f);
-	int32_t size = f->shape[cut->axis], inner = 1, outer, n = 0;
-	int32_t share = f->share > 1 ? f->share : 1;
-
-	for (int a = f->naxes - 1; a > cut->axis; a--)
-		inner *= f->shape[a];
-	outer = fabric_places(f) / size / inner;
-	for (int32_t c = cut->lo; c < cut->hi; c++)
-		for (int32_t i = 0; i < outer; i++) {
-			const int32_t *row = at + (i * size + c % size) * inner;
-
-			for (int32_t k = 0; k < inner; k++)
-				for (int32_t nth = 0; nth < share; nth++)
-					b->member[n++] = row[k] + nth;
-		}
-	return n;
-}
-
-/* Returns the devices of a set and stores their number in *n. */
+/* Returns the devices of a set that is no cut of an axis and stores their number in *n. */
 static const int32_t *list_devices(int32_t *n, struct bounds *b, const struct cut *cut)
 {
-	switch (cut->kind) {
-	case CUT_DEVICE:
-		*n = 1;
-		return &cut->number;
-	case CUT_DOMAIN:
-		return ports_domain(n, b->ports, cut->fabric, cut->number);
-	case CUT_AXIS:
-		break;
-	}
-	*n = list_places(b, cut);
-	return b->member;
+	*n = 1;
+	return cut->kind == CUT_DEVICE
+	               ? &cut->number
+	               : ports_domain(n, b->ports, cut->fabric, cut->number);
 }
 
 /*
@@ -135,49 +113,18 @@ static void cut_domains(struct bounds *b, int fabric)
 	}
 }
 
-/*
- * Adds the cut between the places [lo, hi) of an axis of a domain and its other places.
- */
-static void cut_axis(struct bounds *b, struct cut cut, int32_t lo, int32_t hi)
-{
-	const struct fabric *f = &b->machine->fabric[cut.fabric];
-	int32_t lines = fabric_places(f) / f->shape[cut.axis], n;
-	int32_t share = f->share > 1 ? f->share : 1;
-	struct gate in, out;
-
-	cut.lo = lo;
-	cut.hi = hi;
-	n = list_places(b, &cut);
-	/* other axes of a twisted torus lead out of the places as well */
-	ports_gates(&in, &out, b->ports, b->member, n, f->twist ? -1 : cut.fabric);
-	for (int32_t i = 0; i < lines * share && !f->twist; i += share) {
-		ports_neighbour(&in, &out, b->ports, cut.fabric, b->member[i], cut.axis,
-		                -1);
-		ports_neighbour(&in, &out, b->ports, cut.fabric,
-		                b->member[n - lines * share + i], cut.axis, 1);
-	}
-	add_set(b, &cut, &in, &out);
-}
-
 static void cut_torus(struct bounds *b, int fabric)
 {
 	const struct fabric *f = &b->machine->fabric[fabric];
 
 	for (int32_t j = 0; j < f->ndomains; j++)
 		for (int axis = 0; axis < f->naxes; axis++) {
-			struct cut cut = {CUT_AXIS, j, fabric, axis, 0, 0, false};
-			int32_t size = f->shape[axis];
-
-			/*
-			 * One side stands for both: what goes into it comes out of the
-			 * other.
-			 */
-			for (int32_t c = 1; c < size && !f->wrap[axis]; c++)
-				cut_axis(b, cut, c <= size / 2 ? 0 : c,
-				         c <= size / 2 ? c : size);
-			for (int32_t n = 1; n <= size / 2 && f->wrap[axis]; n++)
-				for (int32_t c = 0; c < (2 * n == size ? n : size); c++)
-					cut_axis(b, cut, c, c + n);
+			if (f->shape[axis] < 2)
+				continue;
+			*list_add(&b->axes, NULL) = (struct line_cuts){
+				{CUT_AXIS, j, fabric, axis, 0, 0, false},
+				axis_cuts_make(b->machine, b->ports, b->number, fabric,
+			                       j, axis)};
 		}
 }
 
@@ -189,7 +136,6 @@ struct bounds *bounds_new(const struct machine *m, const struct placement *place
 
 	*b = (struct bounds){.machine = m, .ndevices = ndevices, .arena = arena_new()};
 	b->number = arena_alloc(b->arena, n, sizeof(*b->number));
-	b->member = arena_alloc(b->arena, n, sizeof(*b->member));
 	b->members = arena_alloc(b->arena, (size_t)ndevices, sizeof(*b->members));
 	for (size_t d = 0; d < n; d++)
 		b->number[d] = -1;
@@ -212,8 +158,11 @@ void bounds_free(struct bounds *b)
 {
 	if (!b)
 		return;
+	for (int64_t i = 0; i < b->axes.n; i++)
+		axis_cuts_free(b->axes.at[i].cuts);
 	arena_free(b->arena);
 	xfree(b->sets.at);
+	xfree(b->axes.at);
 	xfree(b);
 }
 
@@ -221,25 +170,15 @@ void bounds_free(struct bounds *b)
 
 /* The largest bound so far. */
 struct search {
-	const struct problem *problem;
+	struct bound_asked asked;
 	struct cut cut;
 	double s;
 };
 
-static double crossing_s(const struct search *s, int64_t elements,
-                         const struct gate *gate)
-{
-	double bytes = (double)elements * s->problem->array.dtype->bits / 8;
-
-	if (elements == 0 || gate->bandwidth_Bps == 0)
-		return 0;
-	return bytes / gate->bandwidth_Bps + gate->latency_s;
-}
-
 static void consider(struct search *s, const struct cut *cut, bool in, int64_t elements,
                      const struct gate *gate)
 {
-	double time_s = crossing_s(s, elements, gate);
+	double time_s = gate_s(gate, elements, s->asked.bits);
 
 	if (time_s <= s->s)
 		return;
@@ -248,25 +187,14 @@ static void consider(struct search *s, const struct cut *cut, bool in, int64_t e
 	s->cut.in = in;
 }
 
-/* Returns the elements in n tiles, which are no more than `all`. */
-static int64_t most_elements(int64_t tile, int32_t n, int64_t all)
+static void search_sets(struct search *s, struct bounds *b)
 {
-	return tile < all / n ? tile * n : all;
-}
+	const struct bound_asked *q = &s->asked;
 
-static struct search search(struct bounds *b, const struct problem *p)
-{
-	struct arena *scratch = arena_new();
-	struct cells *cells = cells_make(p, scratch);
-	struct search s = {.problem = p};
-	int64_t all = shape_elements(&p->array.shape);
-	int64_t have = layout_local_elements(&p->from, &p->array.shape);
-	int64_t want = layout_local_elements(&p->to, &p->array.shape);
-
-	for (int32_t i = 0; i < b->sets.n; i++) {
+	for (int64_t i = 0; i < b->sets.n; i++) {
 		const struct set *set = &b->sets.at[i];
-		int64_t in = most_elements(want, set->n, all);
-		int64_t out = most_elements(have, set->n, all);
+		int64_t in = most_elements(q->want, set->n, q->all);
+		int64_t out = most_elements(q->have, set->n, q->all);
 		struct crossing crossing;
 		int32_t n;
 
@@ -274,13 +202,48 @@ static struct search search(struct bounds *b, const struct problem *p)
 		 * Most sets turn out to bound less before their exact crossing has to
 		 * be found.
 		 */
-		if (crossing_s(&s, in, &set->in) <= s.s &&
-		    crossing_s(&s, out, &set->out) <= s.s)
+		if (gate_s(&set->in, in, q->bits) <= s->s &&
+		    gate_s(&set->out, out, q->bits) <= s->s)
 			continue;
 		n = list_members(b, &set->cut);
-		crossing = cells_crossing(cells, b->members, n);
-		consider(&s, &set->cut, true, crossing.in, &set->in);
-		consider(&s, &set->cut, false, crossing.out, &set->out);
+		crossing = cells_crossing(q->cells, b->members, n);
+		consider(s, &set->cut, true, crossing.in, &set->in);
+		consider(s, &set->cut, false, crossing.out, &set->out);
+	}
+}
+
+static void search_axes(struct search *s, struct bounds *b)
+{
+	for (int64_t i = 0; i < b->axes.n; i++) {
+		const struct line_cuts *axis = &b->axes.at[i];
+		struct axis_bound best = {.s = s->s};
+
+		if (!axis_cuts_search(&best, axis->cuts, &s->asked))
+			continue;
+		s->s = best.s;
+		s->cut = axis->cut;
+		s->cut.lo = best.lo;
+		s->cut.hi = best.hi;
+		s->cut.in = best.in;
+	}
+}
+
+static struct search search(struct bounds *b, const struct problem *p)
+{
+	struct arena *scratch = arena_new();
+	const struct shape *shape = &p->array.shape;
+	struct search s = {
+		.asked = {.cells = cells_make(p, scratch),
+	                  .ndevices = p->ndevices,
+	                  .bits = p->array.dtype->bits,
+	                  .want = layout_local_elements(&p->to, shape),
+	                  .have = layout_local_elements(&p->from, shape),
+	                  .all = shape_elements(shape)},
+	};
+
+	if (!cells_free(s.asked.cells)) {
+		search_sets(&s, b);
+		search_axes(&s, b);
 	}
 	arena_free(scratch);
 	return s;

@@ -3,6 +3,7 @@
 #define SHARDSIM_COST_BOUND_GATE_H
 
 #include <math.h>
+#include <stdint.h>
 
 /*
  * One way into or out of a set: the bytes per second of all links of which a message
@@ -22,6 +23,19 @@ static inline void gate_add(struct gate *g, double bandwidth_Bps, double latency
 {
 	g->bandwidth_Bps += bandwidth_Bps;
 	g->latency_s = fmin(g->latency_s, latency_s);
+}
+
+/*
+ * Returns the seconds that `elements` of so many bits take through a gate, at least; 0
+ * where none pass or nothing is known.
+ */
+static inline double gate_s(const struct gate *g, int64_t elements, int bits)
+{
+	double bytes = (double)elements * bits / 8;
+
+	if (elements == 0 || g->bandwidth_Bps == 0)
+		return 0;
+	return bytes / g->bandwidth_Bps + g->latency_s;
 }
 
 #endif

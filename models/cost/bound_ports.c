@@ -55,24 +55,79 @@ static bool *taken_row(const struct ports *p, int k, int32_t domain, int axis, i
 	return p->taken[k] + (row + (dir < 0)) * p->longest[k];
 }
 
-/* Marks the links along an axis that the route between its places c and t takes. */
-static void take_route(struct ports *p, int k, int32_t domain, int axis, int32_t c,
-                       int32_t t)
-{
-	const struct fabric *f = &p->machine->fabric[k];
-	const int32_t *at = f->at + (int64_t)domain * fabric_places(f);
-	int32_t inner = 1, size = f->shape[axis], links[ROUTE_LINKS_MAX];
-	int hops, dir;
+/* Room for finding the links along one axis that routes take. */
+struct ways {
+	bool *there;     /* [size]: places with devices of the problem */
+	int32_t *last;   /* [2 * size]: the last such place up to one, counted on */
+	int32_t *next;   /* [2 * size]: the next one from it on */
+	int32_t *begins; /* [size + 1]: runs that begin at a place less those that end */
+};
 
-	for (int i = f->naxes - 1; i > axis; i--)
-		inner *= f->shape[i];
-	hops = machine_route(p->machine, k, at[c * inner], at[t * inner], links,
-	                     ROUTE_LINKS_MAX);
-	assert(hops > 0);
-	dir = links[0] == f->port[(int64_t)at[c * inner] * 2 * f->naxes + 2 * axis] ? 1
-	                                                                            : -1;
-	for (int i = 0; i < hops; i++)
-		taken_row(p, k, domain, axis, dir)[(c + dir * i + size) % size] = true;
+static struct ways ways_make(int32_t size, struct arena *a)
+{
+	size_t n = (size_t)size;
+
+	return (struct ways){arena_alloc(a, n, sizeof(bool)),
+	                     arena_alloc(a, 2 * n, sizeof(int32_t)),
+	                     arena_alloc(a, 2 * n, sizeof(int32_t)),
+	                     arena_alloc(a, n + 1, sizeof(int32_t))};
+}
+
+/* Finds the places there before and after each; where the axis wraps, twice round it. */
+static void find_places(struct ways *w, int32_t size, bool wrap)
+{
+	int32_t last = -1, next = 2 * size, all = wrap ? 2 * size : size;
+
+	for (int32_t i = 0; i < all; i++) {
+		last = w->there[i % size] ? i : last;
+		w->last[i] = last;
+	}
+	for (int32_t i = all - 1; i >= 0; i--) {
+		next = w->there[i % size] ? i : next;
+		w->next[i] = next;
+	}
+}
+
+/*
+ * Returns how far routes from place c, which is there, go in direction dir. Routes to
+ * nearer places are parts of the one to the farthest.
+ */
+static int32_t reach(const struct ways *w, const struct fabric *f, int axis, int32_t c,
+                     int dir)
+{
+	int32_t size = f->shape[axis], half = size / 2;
+
+	if (!f->wrap[axis])
+		return dir > 0 ? w->last[size - 1] - c : c - w->next[0];
+	/* at exactly half way round only one of the two ways is taken */
+	if (size % 2 == 0 && w->there[(c + half) % size] &&
+	    fabric_direction(f, axis, c, (c + half) % size) != dir)
+		half--;
+	return dir > 0 ? w->last[c + half] - c : c + size - w->next[c + size - half];
+}
+
+/* Marks the links that routes between the places there take in direction dir. */
+static void take_ways(bool *taken, struct ways *w, const struct fabric *f, int axis,
+                      int dir)
+{
+	int32_t size = f->shape[axis], open = 0;
+
+	memset(w->begins, 0, ((size_t)size + 1) * sizeof(*w->begins));
+	for (int32_t c = 0; c < size; c++) {
+		int32_t n = w->there[c] ? reach(w, f, axis, c, dir) : 0, from;
+
+		if (n == 0)
+			continue;
+		from = dir > 0 ? c : (c - n + 1 + size) % size;
+		w->begins[from]++;
+		if (from + n > size)
+			w->begins[0]++;
+		w->begins[(from + n - 1) % size + 1]--;
+	}
+	for (int32_t c = 0; c < size; c++) {
+		open += w->begins[c];
+		taken[c] = open > 0;
+	}
 }
 
 /*
@@ -81,27 +136,26 @@ static void take_route(struct ports *p, int k, int32_t domain, int axis, int32_t
 static void find_taken(struct ports *p, int k, const int32_t *number, struct arena *a)
 {
 	const struct fabric *f = &p->machine->fabric[k];
-	bool *there;
+	struct ways ways;
 
 	for (int x = 0; x < f->naxes; x++)
 		if (f->shape[x] > p->longest[k])
 			p->longest[k] = f->shape[x];
 	p->taken[k] = arena_alloc(a, (size_t)f->ndomains * (size_t)f->naxes * 2,
 	                          (size_t)p->longest[k]);
-	there = arena_alloc(a, (size_t)p->longest[k], sizeof(*there));
+	ways = ways_make(p->longest[k], a);
 	for (int32_t j = 0; j < f->ndomains; j++)
 		for (int x = 0; x < f->naxes; x++) {
-			int32_t n, size = f->shape[x];
+			int32_t n;
 			const int32_t *device = ports_domain(&n, p, k, j);
 
-			memset(there, 0, (size_t)size);
+			memset(ways.there, 0, (size_t)f->shape[x]);
 			for (int32_t i = 0; i < n; i++)
 				if (number[device[i]] >= 0)
-					there[coordinate(f, device[i], x)] = true;
-			for (int32_t i = 0; i < size * size; i++)
-				if (i / size != i % size && there[i / size] &&
-				    there[i % size])
-					take_route(p, k, j, x, i / size, i % size);
+					ways.there[coordinate(f, device[i], x)] = true;
+			find_places(&ways, f->shape[x], f->wrap[x]);
+			take_ways(taken_row(p, k, j, x, 1), &ways, f, x, 1);
+			take_ways(taken_row(p, k, j, x, -1), &ways, f, x, -1);
 		}
 }
 

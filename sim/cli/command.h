@@ -31,6 +31,7 @@ int command_simulate(int argc, char **argv);
 int command_sweep(int argc, char **argv);
 int command_report(int argc, char **argv);
 int command_place(int argc, char **argv);
+int command_move(int argc, char **argv);
 int command_perf(int argc, char **argv);
 int command_validate(int argc, char **argv);
 int command_fit(int argc, char **argv);

@@ -18,11 +18,13 @@ const struct command commands[] = {
 	{"report", "tables of speedups from the rows of a sweep", command_report},
 	{"place", "rank placements of parallelism axes and their reductions",
          command_place},
+	{"move", "move many arrays at once: a model from one mesh to another",
+         command_move},
 	{"perf", "the table of nccl-tests: a collective over sizes", command_perf},
 	{"validate", "simulated against published timings", command_validate},
 	{"fit", "fit a family's constants to published timings", command_fit},
 	{"platform", "print a platform as SimGrid XML", command_platform},
-	{"list", "list planners, platforms, clocks or dtypes", command_list},
+	{"list", "list planners, platforms, clocks, dtypes or emitters", command_list},
 	{"help", "what a command is for, with examples", command_help},
 	{"version", "print the version and a digest of the sources", command_version},
 	{NULL, NULL, NULL},
@@ -51,7 +53,11 @@ static const struct page {
 	 "        --from '{devices=[8,1]<=[8]}' --to '{devices=[1,8]<=[8]}'\n"
 	 "  Why does XLA copy the whole array, what does it cost, and what would not?\n"
 	 "    $ shardsim plan --array 'bf16[4096,4096]' --mesh x=4,y=2 --explain \\\n"
-	 "        --from \"P('x', 'y')\" --to \"P('y', 'x')\" --platform dgx-h100:1\n"},
+	 "        --from \"P('x', 'y')\" --to \"P('y', 'x')\" --platform dgx-h100:1\n"
+	 "  The plan as a schedule of messages for LogGOPSim and ATLAHS; `shardsim list\n"
+	 "  emitters` has what else a plan can become.\n"
+	 "    $ shardsim plan --array 'bf16[8192,8192]' --mesh x=4,y=2 \\\n"
+	 "        --from \"P('x', None)\" --to \"P(None, 'y')\" --emit goal -o plan.goal\n"},
 	{"simulate",
 	 "Plans as `plan` does, and times every step on a machine: by `model`, a closed\n"
 	 "form, by `fluid`, where groups contend for links, or by a replay in SimGrid.\n"
@@ -93,6 +99,18 @@ static const struct page {
 	 "    $ shardsim place --hierarchy 4,16 --axes 16,4 --reduce 0 --top 3\n"
 	 "  The order of devices for all collectives of a training step.\n"
 	 "    $ shardsim place --with scenarios/training.yaml --platform dgx-h100:8\n"},
+	{"move",
+	 "Moves many arrays at once, each kind of array planned once: total time, memory of\n"
+	 "a device over all of them, an order that keeps it low.\n"
+	 "\n"
+	 "Examples:\n"
+	 "  A model from the mesh that trains it to other devices that serve it.\n"
+	 "    $ shardsim move scenarios/models/llama-3-8b.yaml --from fsdp=16 \\\n"
+	 "        --to data=2,tensor=8 --to-devices 16-31 --platform dgx-h100:4\n"
+	 "  Four calls at once, arrays with equal layouts in batches of 1 GiB.\n"
+	 "    $ shardsim move scenarios/models/llama-3-8b.yaml --from fsdp=16 \\\n"
+	 "        --to data=2,tensor=8 --to-devices 16-31 --platform dgx-h100:4 \\\n"
+	 "        --concurrent 4 --batch 1GiB\n"},
 	{"perf",
 	 "Times a collective over a range of sizes and prints the columns of nccl-tests.\n"
 	 "\n"

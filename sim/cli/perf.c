@@ -227,10 +227,32 @@ struct run {
 	struct perf perf;
 };
 
+/* Names the machine of the size of the mesh or of the devices that take part. */
+static enum status choose_machine(const char **spec, struct run *r,
+                                  const struct options *o, struct error *e)
+{
+	int32_t n;
+
+	*spec = o->platform;
+	if (!platform_sized(*spec))
+		return OK;
+	if (perf_groups_need(&n, r->arena, &o->groups, e) != OK)
+		return e->code;
+	if (!n && strstr(*spec, ":{n}"))
+		return error_set(
+			e, E_TYPE, where_option("--platform", *spec),
+			"{n} is the number of devices that take part, which "
+			"nothing says; expected --devices, --mesh with --axis, "
+			"or a number, such as %.*s:{64}",
+			(int)strcspn(*spec, ":"), *spec);
+	return platform_resize(spec, r->arena, o->set.at, o->set.n, n, e);
+}
+
 static enum status run_open(struct run *r, const struct options *o, struct error *e)
 {
 	struct where at = {.file = "COLLECTIVE", .line = 1, .col = 1};
 	struct machine *machine;
+	const char *spec;
 	int *clock, n;
 
 	at.source = o->collective;
@@ -240,8 +262,9 @@ static enum status run_open(struct run *r, const struct options *o, struct error
 	if (n > 1)
 		return error_set(e, E_TYPE, where_option("--clock", o->clock),
 		                 "perf takes one clock");
-	if (clocks_open(&r->clocks, r->arena, o->platform, o->set.at, o->set.n, clock,
-	                1, e) != OK)
+	if (choose_machine(&spec, r, o, e) != OK ||
+	    clocks_open(&r->clocks, r->arena, spec, o->set.at, o->set.n, clock, 1, e) !=
+	            OK)
 		return e->code;
 	machine = r->clocks.platform->machine;
 	command_note(machine->name, machine->note);
@@ -321,7 +344,7 @@ static int run_perf(struct run *r, const struct options *o)
 		return EXIT_FAULT;
 	}
 	table = (struct perf_table){
-		.platform = o->platform,
+		.platform = r->perf.machine->name,
 		.collective = o->collective,
 		.clock = r->bench.clock[0]->name,
 		.devices = n,

@@ -5,6 +5,7 @@
 #include "cli/trace_options.h"
 #include "measure/choose.h"
 #include "measure/clocks.h"
+#include "place/placing.h"
 #include "place/study.h"
 #include "place/with.h"
 #include "system/file.h"
@@ -99,8 +100,9 @@ static void check_place_options(void *self, const struct argp_state *state)
 struct session {
 	struct arena *arena;
 	struct placement_case c;
-	int64_t top;      /* 0: all */
-	const char *spec; /* of the platform */
+	const char *position; /* place.h */
+	int64_t top;          /* 0: all */
+	const char *spec;     /* of the platform */
 	struct clocks clocks;
 	struct bench bench;
 };
@@ -180,8 +182,9 @@ static enum status published(const char **out, const struct session *s,
 	return OK;
 }
 
+/* Opens the platform, one of that size for `needs` devices. */
 static enum status open_place_platform(struct session *s, const struct options *o,
-                                       struct error *e)
+                                       int32_t needs, struct error *e)
 {
 	const struct machine *machine;
 	int *clock, n;
@@ -192,6 +195,7 @@ static enum status open_place_platform(struct session *s, const struct options *
 	if (!s->spec && published(&s->spec, s, o, e) != OK)
 		return e->code;
 	if (trace_options_check(&o->trace, s->spec, e) != OK ||
+	    platform_resize(&s->spec, s->arena, o->set.at, o->set.n, needs, e) != OK ||
 	    clocks_open(&s->clocks, s->arena, s->spec, o->set.at, o->set.n, clock, n,
 	                e) != OK)
 		return e->code;
@@ -202,6 +206,8 @@ static enum status open_place_platform(struct session *s, const struct options *
 		                 "%d devices do not fit on the %d of %s",
 		                 (int)s->c.hierarchy.ndevices, (int)machine->ndevices,
 		                 s->spec);
+	if (!o->with)
+		s->position = placing_take(&s->c.hierarchy, machine, s->arena);
 	bench_init(&s->bench, machine);
 	for (int i = 0; i < n; i++)
 		clocks_bench(&s->clocks, &s->bench, clock[i]);
@@ -223,6 +229,7 @@ static enum status search_placements(struct place_result *out, struct placed **p
 	out->planning_s = o->timing ? wall_s() - start : NAN;
 	out->nrows = s->top && s->top < out->nmatrices ? s->top : out->nmatrices;
 	out->platform = s->spec;
+	out->position = s->position;
 	out->machine = s->clocks.platform->machine;
 	out->nclocks = s->bench.nclocks;
 	for (int k = 0; k < out->nclocks; k++)
@@ -245,8 +252,9 @@ static enum status show_best(struct place_result *out, struct session *s,
                              const struct options *o, struct error *e)
 {
 	struct timed best;
-	struct placement devices = {s->c.hierarchy.ndevices,
-	                            matrix_devices(&out->row->placed->matrix, s->arena)};
+	struct placement devices = {
+		s->c.hierarchy.ndevices,
+		matrix_platform(&out->row->placed->matrix, &s->c.hierarchy, s->arena)};
 
 	if (!o->trace.links && !o->trace.trace)
 		return OK;
@@ -258,12 +266,13 @@ static enum status show_best(struct place_result *out, struct session *s,
 /*
  * Writes the order of the best placement; the answer is printed even where that fails.
  */
-static int write_devices(const char *path, const struct matrix *m, struct arena *a)
+static int write_devices(const char *path, const struct matrix *m,
+                         const struct hierarchy *h, struct arena *a)
 {
 	struct text out = {0};
 	struct error e = {0};
 
-	place_devices(&out, m, a);
+	place_devices(&out, m, h, a);
 	if (file_write(path, out.s, out.length, &e) != OK)
 		error_print(stderr, &e);
 	text_free(&out);
@@ -290,12 +299,14 @@ static int run_case(struct session *s, const struct options *o)
 	struct error e = {0};
 	int status = EXIT_DONE;
 
-	if (read_place_case(s, o, &e) != OK || open_place_platform(s, o, &e) != OK ||
+	if (read_place_case(s, o, &e) != OK ||
+	    open_place_platform(s, o, s->c.hierarchy.ndevices, &e) != OK ||
 	    run_search(&result, &placed, s, o, &e) != OK ||
 	    show_best(&result, s, o, &e) != OK)
 		return command_misuse(&e);
 	if (o->devices_out)
-		status = write_devices(o->devices_out, &placed->matrix, s->arena);
+		status = write_devices(o->devices_out, &placed->matrix, &s->c.hierarchy,
+		                       s->arena);
 	if (is_json(o))
 		place_json(&out, &result, &s->bench);
 	else
@@ -318,7 +329,7 @@ static enum status read_with(struct place_output *out, struct session *s,
 			return e->code;
 	}
 	if (suite_read(suite, o->with, e) != OK || suite_check_names(suite, e) != OK ||
-	    open_place_platform(s, o, e) != OK ||
+	    open_place_platform(s, o, workloads_need(suite, s->arena), e) != OK ||
 	    workloads_of(&workload, &out->n, s->arena, suite, levels,
 	                 s->clocks.platform->machine, e) != OK)
 		return e->code;
@@ -349,7 +360,7 @@ static int run_with(struct session *s, const struct options *o)
 		return command_misuse(&e);
 	if (o->devices_out && output.workload->best->matrix)
 		status = write_devices(o->devices_out, output.workload->best->matrix,
-		                       s->arena);
+		                       &output.workload->hierarchy, s->arena);
 	if (is_json(o))
 		place_with_json(&out, &output);
 	else

@@ -1,5 +1,6 @@
 /* `shardsim plan` and `shardsim simulate`: one problem, some planners. */
 #include "cli/command.h"
+#include "cli/emit_options.h"
 #include "cli/explain.h"
 #include "cli/notes.h"
 #include "cli/options.h"
@@ -23,6 +24,7 @@ struct options {
 	struct library_text library;
 	const char *warning;
 	struct trace_options trace;
+	struct emit_options emit;
 	bool timing, explain, messages;
 };
 
@@ -98,6 +100,9 @@ static void check_plan_options(void *self, const struct argp_state *state)
 	struct options *o = self;
 
 	trace_options_take(&o->trace, state);
+	emit_options_take(&o->emit, state);
+	if (o->emit.kind && !o->emit.output && (o->explain || o->format || o->messages))
+		argp_error(state, "--emit without --output prints nothing else");
 	if (o->warning && (o->problem.from || o->problem.to))
 		argp_error(state, "--xla-warning says what --from and --to say");
 	if (!o->warning && (!o->problem.array || !o->problem.from || !o->problem.to))
@@ -118,7 +123,6 @@ static enum status open_plan_platform(struct session *s, const struct options *o
                                       struct error *e)
 {
 	const char *platform = o->platform;
-	struct family_size size;
 	int *clock, n;
 
 	if (!o->platform) {
@@ -140,13 +144,9 @@ static enum status open_plan_platform(struct session *s, const struct options *o
 		bench_init(&s->bench, NULL);
 		return OK;
 	}
-	if (platform_sized(o->platform)) {
-		if (platform_size(&size, s->arena, o->platform, o->set.at, o->set.n,
-		                  position_needs(&s->problem), e) != OK)
-			return e->code;
-		platform = size.spec;
-	}
-	if (choose_clocks(&clock, &n, o->arena, o->clock ? o->clock : "model", e) != OK)
+	if (platform_resize(&platform, s->arena, o->set.at, o->set.n,
+	                    position_needs(&s->problem), e) != OK ||
+	    choose_clocks(&clock, &n, o->arena, o->clock ? o->clock : "model", e) != OK)
 		return e->code;
 	if (clocks_open(&s->clocks, s->arena, platform, o->set.at, o->set.n, clock, n,
 	                e) != OK ||
@@ -175,6 +175,26 @@ static enum status check_devices(const struct session *s, const struct problem_t
 	return OK;
 }
 
+/* Prints all that was measured, with what explains it if that is asked for. */
+static void show_all(struct shown *shown, const struct options *o, int named, int n)
+{
+	bool json = o->format && strcmp(o->format, "json") == 0;
+	struct shown all = *shown;
+	struct text out = {0};
+
+	all.n = n;
+	if (json)
+		show_json(stdout, shown,
+		          o->explain ? explain_json(&all, named, o->arena) : NULL);
+	else
+		show_text(stdout, shown, o->arena);
+	if (o->explain && !json) {
+		explain_text(&out, &all, named, o->arena);
+		fputs(out.s, stdout);
+	}
+	text_free(&out);
+}
+
 static int measure_all(struct session *s, const struct options *o,
                        const struct planner **chosen, int n)
 {
@@ -184,13 +204,10 @@ static int measure_all(struct session *s, const struct options *o,
 	                      .n = n,
 	                      .timing = o->timing,
 	                      .note = notes_of(s->arena, &s->problem, s->note)};
-	bool json = o->format && strcmp(o->format, "json") == 0;
-	json_t *explanation = NULL;
 	struct placement devices = {s->problem.ndevices, s->problem.platform};
 	struct timed *timed = arena_alloc(s->arena, (size_t)n, sizeof(*timed));
-	struct text out = {0};
 	struct error e = {0};
-	int status = EXIT_DONE, named = n;
+	int status = EXIT_DONE, named = n, emitted;
 
 	if (o->explain)
 		explain_planners(&chosen, &n, s->arena);
@@ -208,23 +225,10 @@ static int measure_all(struct session *s, const struct options *o,
 	shown.messages = o->messages ? timed : NULL;
 	if (trace_write(&o->trace, &s->bench, &devices, timed, shown.n, &e) != OK)
 		return command_misuse(&e);
-	if (json) {
-		struct shown all = shown;
-
-		all.n = n;
-		if (o->explain)
-			explanation = explain_json(&all, named, s->arena);
-		show_json(stdout, &shown, explanation);
-	} else {
-		show_text(stdout, &shown, s->arena);
-	}
-	if (o->explain && !json) {
-		shown.n = n;
-		explain_text(&out, &shown, named, s->arena);
-		fputs(out.s, stdout);
-	}
-	text_free(&out);
-	return status;
+	emitted = emit_plans(&o->emit, &s->bench, m, shown.n, s->arena);
+	if (!o->emit.kind || o->emit.output)
+		show_all(&shown, o, named, n);
+	return emitted > status ? emitted : status;
 }
 
 /* Returns the planners that were named, or those that the command speaks of. */
@@ -248,7 +252,8 @@ static int run_session(struct session *s, struct options *o)
 	     warning_read(&o->problem, &s->note, s->arena, o->warning, &e) != OK) ||
 	    problem_make(&s->problem, s->arena, &o->problem, &e) != OK ||
 	    choose_shown_planners(&chosen, &n, s->arena, o, &e) != OK ||
-	    trace_options_check(&o->trace, o->platform, &e) != OK)
+	    trace_options_check(&o->trace, o->platform, &e) != OK ||
+	    emit_options_check(&o->emit, &e) != OK)
 		return command_misuse(&e);
 	if (open_plan_platform(s, o, &e) != OK ||
 	    check_devices(s, &o->problem, &e) != OK)
@@ -278,13 +283,15 @@ static int run_plan(int argc, char **argv, const char *doc, bool needs_platform)
 		.machines = true,
 		.options = {{option_table, &o},
 	                    {library_table, &o.library},
-	                    {trace_table, &o.trace}},
+	                    {trace_table, &o.trace},
+	                    {emit_table, &o.emit}},
 		.check = check_plan_options,
 		.self = &o,
 	};
 	struct session s = {.arena = arena};
 	int status = EXIT_MISUSE;
 
+	emit_options_command(&o.emit, arena, argc, argv);
 	command_parse(&syntax, argc, argv);
 	set_places(&o.problem);
 	if (needs_platform && !o.platform)

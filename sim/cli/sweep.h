@@ -5,14 +5,18 @@
 #include "cli/options.h"
 #include "sweep/setup.h"
 
-/* The options of a request, for a struct sweep_request. */
+/* The options of a request. */
+struct request_options {
+	struct sweep_request request;
+	struct settings set; /* becomes the request's */
+};
 extern const struct option_row request_table[];
 
 /*
- * Takes the suites, and the defaults of options that were not given, or leaves if there
- * are no suites or too many; for the check of a command.
+ * Takes the suites and settings, and the defaults of options that were not given, or
+ * leaves if there are no suites or too many of either; for the check of a command.
  */
-void request_take(struct sweep_request *r, const struct command_words *suites,
+void request_take(struct request_options *o, const struct command_words *suites,
                   const struct argp_state *state);
 
 /* The options of how to run. */

@@ -39,6 +39,7 @@ _shardsim() {
 	case $option in
 	--planner) _shardsim_list "$word" "all $(_shardsim_names "$program" planners)" ;;
 	--clock) _shardsim_list "$word" "$(_shardsim_names "$program" clocks)" ;;
+	--emit) _shardsim_list "$word" "$(_shardsim_names "$program" emitters)" ;;
 	--platform)
 		_shardsim_list "$word" "$(_shardsim_names "$program" platforms | sed 's/$/:/')"
 		test ${#COMPREPLY[@]} -gt 0 || COMPREPLY=($(compgen -f -- "$word"))

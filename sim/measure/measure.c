@@ -47,6 +47,8 @@ void bench_init(struct bench *b, const struct machine *m)
 static void bench_leave(struct bench *b)
 {
 	pricer_free(b->pricer);
+	bounds_free(b->bounds);
+	b->bounds = NULL;
 	free((void *)b->placement.platform);
 	b->placement = (struct placement){0};
 }
@@ -67,6 +69,8 @@ void bench_place(struct bench *b, struct problem *p)
 
 	position_take(p, b->machine);
 	problem_use_memory(p, b->machine);
+	b->problem = p;
+	b->bound_s = NAN;
 	if (!b->machine)
 		return;
 	/* Prices stay good while devices stand where they stood. */
@@ -130,6 +134,22 @@ static bool fits(struct measurement *out, const struct bench *b,
 	return false;
 }
 
+/* Returns the bound of a problem that fits the platform. */
+static double find_bound_s(struct bench *b, const struct problem *p)
+{
+	if (b->problem != p)
+		return bound_s(p, b->machine, placed(b));
+	if (!isnan(b->bound_s))
+		return b->bound_s;
+	if (!b->bounds || b->bounds_n != p->ndevices) {
+		bounds_free(b->bounds);
+		b->bounds_n = p->ndevices;
+		b->bounds = bounds_new(b->machine, placed(b), b->bounds_n);
+	}
+	b->bound_s = bounds_s(b->bounds, p);
+	return b->bound_s;
+}
+
 void measure_plan(struct measurement *out, struct bench *b, const struct problem *p,
                   const struct planner *planner, struct arena *a)
 {
@@ -152,7 +172,7 @@ void measure_plan(struct measurement *out, struct bench *b, const struct problem
 	if (!fits(out, b, p, a))
 		return;
 	if (b->machine)
-		out->bound_s = bound_s(p, b->machine, placed(b));
+		out->bound_s = find_bound_s(b, p);
 	start = wall_s();
 	out->status = outcomes[planner_run(planner, &out->plan, p, &b->prices, a, &why)];
 	out->planning_s = wall_s() - start;

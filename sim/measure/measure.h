@@ -34,6 +34,11 @@ struct bench {
 	struct prices prices;
 	struct pricer *pricer;
 	struct model *model;
+	/* The problem that was placed last, and its bound, NaN until it is asked for. */
+	const struct problem *problem;
+	double bound_s;
+	struct bounds *bounds; /* of its placement and number of devices, or NULL */
+	int32_t bounds_n;
 	int nclocks;
 	const struct clock_kind *clock[CLOCKS_MAX];
 	void *clock_self[CLOCKS_MAX];
@@ -58,7 +63,8 @@ double bench_seconds(struct step_time *times, const struct bench *b, int clock,
 /*
  * Puts a problem that was just made on the machine (plan/position.h), takes its devices
  * as the placement, sets the prices for it, and tells the problem the memory of these
- * devices.
+ * devices. The problem must not change until it is placed anew: its bound is found once
+ * for all planners.
  */
 void bench_place(struct bench *b, struct problem *p);
 

@@ -58,6 +58,10 @@ bool platform_sized(const char *spec);
 enum status platform_size(struct family_size *out, struct arena *a, const char *spec,
                           const char *const *set, int nset, int64_t n, struct error *e);
 
+/* Puts the name of the machine of that size in the place of one that asks for a size. */
+enum status platform_resize(const char **spec, struct arena *a, const char *const *set,
+                            int nset, int64_t n, struct error *e);
+
 /*
  * Splits the name of a platform. It is an E_SYNTAX at `at` if the braces have no
  * settings, or if nothing stands before them.

@@ -82,22 +82,27 @@ bool types_between(struct types_between *out, const struct problem *p)
 
 static bool divides(const struct types_between *t, const struct type *type)
 {
-	for (int dim = 0; dim < type->rank; dim++)
-		if (t->problem->array.shape.dim[dim] %
-		            type_shards(type, &t->pieces, dim) !=
-		    0)
+	const int64_t *extent = t->problem->array.shape.dim;
+	const uint8_t *atom = type->atom;
+
+	for (int dim = 0; dim < type->rank; dim++) {
+		int64_t shards = 1;
+
+		for (int k = 0; k < type->count[dim]; k++)
+			shards *= t->pieces.atom[*atom++].size;
+		if (shards > 1 && extent[dim] % shards != 0)
 			return false;
+	}
 	return true;
 }
 
 static int64_t elements_of(const struct types_between *t, const struct type *type)
 {
-	int64_t n = 1;
+	int64_t shards = 1;
 
-	for (int dim = 0; dim < type->rank; dim++)
-		n *= t->problem->array.shape.dim[dim] /
-		     type_shards(type, &t->pieces, dim);
-	return n;
+	for (int k = type_first(type, type->rank) - 1; k >= 0; k--)
+		shards *= t->pieces.atom[type->atom[k]].size;
+	return shape_elements(&t->problem->array.shape) / shards;
 }
 
 /* The pieces of a dimension behind those that two types have in common there. */
@@ -226,15 +231,26 @@ void type_neighbours(const struct types_between *t, const struct type *type,
 
 /* --- steps ------------------------------------------------------------------------ */
 
-/* Returns the one collective or slice that tiles of these sizes leave. */
-static enum op op_between(const struct types_between *t, const struct type *before,
-                          const struct type *after)
+enum op type_op(const struct types_between *t, const struct type *before,
+                const struct type *after)
 {
-	int64_t had = elements_of(t, before), has = elements_of(t, after);
+	int64_t lost = 1, won = 1;
 
-	if (has == had)
+	for (int dim = 0; dim < before->rank; dim++) {
+		struct rest rest = rest_of(before, after, dim);
+
+		if (rest.nbefore && rest.nafter)
+			return OP_EXCHANGE;
+		while (rest.nbefore > 0)
+			lost *= t->pieces.atom[rest.before[--rest.nbefore]].size;
+		while (rest.nafter > 0)
+			won *= t->pieces.atom[rest.after[--rest.nafter]].size;
+	}
+	if (lost == won)
 		return OP_ALL_TO_ALL;
-	return has < had ? OP_SLICE : OP_ALL_GATHER;
+	if (lost > 1 && won > 1)
+		return OP_EXCHANGE;
+	return won > 1 ? OP_SLICE : OP_ALL_GATHER;
 }
 
 void type_step(struct script_step *out, const struct types_between *t,
@@ -243,12 +259,12 @@ void type_step(struct script_step *out, const struct types_between *t,
 {
 	struct move move[RANK_MAX];
 	struct layout from;
-	enum op op = op_between(t, before, after);
+	enum op op = collective ? type_op(t, before, after) : OP_EXCHANGE;
 	int n;
 
 	*out = (struct script_step){.op = OP_EXCHANGE};
 	layout_of_type(&out->after, after, &t->pieces, &t->problem->mesh);
-	if (!collective)
+	if (op == OP_EXCHANGE)
 		return;
 	layout_of_type(&from, before, &t->pieces, &t->problem->mesh);
 	n = moves_between(move, op, &from, &out->after, a);

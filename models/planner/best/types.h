@@ -39,6 +39,14 @@ void type_neighbours(const struct types_between *t, const struct type *type,
                      void (*visit)(void *self, const struct type *type), void *self);
 
 /*
+ * Returns the slice, all-gather or all-to-all that may lead from one type to another: in
+ * each dimension the pieces of one type are the first of those of the other. OP_EXCHANGE
+ * if there is none.
+ */
+enum op type_op(const struct types_between *t, const struct type *before,
+                const struct type *after);
+
+/*
  * Writes the step between two types: the slice, all-gather or all-to-all that does it, if
  * `collective` and there is one, or else an exchange. The moves are the arena's.
  */

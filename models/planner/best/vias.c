@@ -38,7 +38,6 @@ static const double SLACK_PART = 0.5, SLACK_MAX = 3;
 
 struct via {
 	struct type type;
-	struct layout layout;
 	double least_in_s, least_out_s; /* what steps there and from there may take */
 	double in_s, out_s;             /* what they take; INFINITY: too much */
 	bool in_collective, out_collective;
@@ -140,8 +139,6 @@ static double step_s(struct vias *vias, const struct layout *from,
 	const struct price limit = {.cost = most};
 	struct price price;
 
-	if (!(most > 0))
-		return INFINITY;
 	s->from = *from;
 	s->to = step->after;
 	s->n = 1;
@@ -153,23 +150,34 @@ static double step_s(struct vias *vias, const struct layout *from,
 }
 
 /*
- * Returns the seconds of a step from a layout as a collective, if it is one, or as an
- * exchange, which it then becomes; INFINITY if they are `most` or more.
+ * Returns the seconds of the step between two types as a collective, if there is one, or
+ * as an exchange, and says which it is; INFINITY if they are `most` or more.
  */
-static double cheaper_s(struct vias *vias, const struct layout *from,
-                        struct script_step *step, double most)
+static double cheaper_s(struct vias *vias, const struct type *before,
+                        const struct type *after, double most, bool *collective)
 {
-	const struct script_step exchange = {
-		.op = OP_EXCHANGE, .after = step->after, .senders = vias->senders};
+	const struct types_between *t = &vias->types;
+	enum op op = type_op(t, before, after);
+	bool exchanges = op != OP_SLICE && t->problem->vocabulary != VOCABULARY_PORTABLE;
 	double collective_s = INFINITY, exchange_s = INFINITY;
+	struct script_step step;
+	struct layout from;
 
-	if (step->op != OP_EXCHANGE)
-		collective_s = step_s(vias, from, step, most);
-	if (step->op != OP_SLICE &&
-	    vias->pool->best->problem->vocabulary != VOCABULARY_PORTABLE)
-		exchange_s = step_s(vias, from, &exchange, fmin(most, collective_s));
-	if (exchange_s < collective_s)
-		*step = exchange;
+	*collective = false;
+	if (!(most > 0) || (op == OP_EXCHANGE && !exchanges))
+		return INFINITY;
+	layout_of_type(&from, before, &t->pieces, &t->problem->mesh);
+	type_step(&step, t, before, after, true, vias->arena);
+	if (step.op != OP_EXCHANGE)
+		collective_s = step_s(vias, &from, &step, most);
+	if (exchanges && fmin(most, collective_s) > 0) {
+		const struct script_step exchange = {.op = OP_EXCHANGE,
+		                                     .after = step.after,
+		                                     .senders = vias->senders};
+
+		exchange_s = step_s(vias, &from, &exchange, fmin(most, collective_s));
+	}
+	*collective = step.op != OP_EXCHANGE && !(exchange_s < collective_s);
 	return fmin(exchange_s, collective_s);
 }
 
@@ -196,18 +204,14 @@ static void price_via(struct vias *vias, struct via *via)
 {
 	const struct types_between *t = &vias->types;
 	const struct type *const type[] = {&t->from, &via->type, &t->to};
-	struct script_step in, out;
 	double most = most_s(vias);
 
-	type_step(&in, t, &t->from, &via->type, true, vias->arena);
-	type_step(&out, t, &via->type, &t->to, true, vias->arena);
-	via->layout = in.after;
-	via->in_s = cheaper_s(vias, &t->problem->from, &in, most - via->least_out_s);
+	via->in_s = cheaper_s(vias, &t->from, &via->type, most - via->least_out_s,
+	                      &via->in_collective);
 	/* where the first step is dear there may be a cheap way there by two */
-	via->out_s = cheaper_s(vias, &via->layout, &out,
-	                       most - fmin(via->in_s, via->least_in_s));
-	via->in_collective = in.op != OP_EXCHANGE;
-	via->out_collective = out.op != OP_EXCHANGE;
+	via->out_s = cheaper_s(vias, &via->type, &t->to,
+	                       most - fmin(via->in_s, via->least_in_s),
+	                       &via->out_collective);
 	if (via->in_s + via->out_s < most)
 		add_script(vias, type,
 		           (const bool[]){via->in_collective, via->out_collective}, 2);
@@ -251,12 +255,11 @@ static void price_way(struct vias *vias, const struct way *way)
 	const struct type *const type[] = {&t->from, &first->type, &second->type,
 	                                   &t->to};
 	double left = most_s(vias) - first->in_s - second->out_s;
-	struct script_step middle;
+	bool collective;
 
-	type_step(&middle, t, &first->type, &second->type, true, vias->arena);
-	if (cheaper_s(vias, &first->layout, &middle, left) < left)
+	if (cheaper_s(vias, &first->type, &second->type, left, &collective) < left)
 		add_script(vias, type,
-		           (const bool[]){first->in_collective, middle.op != OP_EXCHANGE,
+		           (const bool[]){first->in_collective, collective,
 		                          second->out_collective},
 		           3);
 }
