@@ -29,9 +29,10 @@ enum tuning_key {
 	TUNING_F8_FLOPS,
 	TUNING_INT8_FLOPS,
 	TUNING_F32_FLOPS,
-	TUNING_MATMUL_SHARE,         /* of the peak, what large matmuls reach */
-	TUNING_MATMUL_S,             /* what each adds to its flops / rate */
-	TUNING_ATTENTION_SHARE,      /* of the bf16 peak, what attention kernels reach */
+	TUNING_MATMUL_SHARE, /* of the peak, what large matmuls of 16 bits or less reach */
+	TUNING_F32_SHARE,    /* the same of f32_flops */
+	TUNING_MATMUL_S,     /* what each adds to its flops / rate */
+	TUNING_ATTENTION_SHARE, /* of the bf16 peak, what attention kernels reach */
 	TUNING_ATTENTION_BACK_SHARE, /* the same backward */
 	TUNING_MEMORY_SHARE,         /* of memory_Bps, what kernels reach */
 	TUNING_KERNEL_S,             /* no kernel takes less */

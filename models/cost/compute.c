@@ -35,7 +35,8 @@ static double arithmetic_s(const struct machine *m, const struct compute_ask *as
 		rate = t[TUNING_BF16_FLOPS] * t[TUNING_ATTENTION_BACK_SHARE];
 		return rate > 0 ? ask->flops / rate : -1;
 	default:
-		rate = compute_peak(m, ask->dtype) * t[TUNING_MATMUL_SHARE];
+		rate = compute_peak(m, ask->dtype) *
+		       t[ask->dtype->bits > 16 ? TUNING_F32_SHARE : TUNING_MATMUL_SHARE];
 		if (ask->kind == COMPUTE_CONVOLUTION) {
 			w = fmin(fmin(ask->k, 4 * ask->n), ask->m);
 			rate *= w / (w + CONVOLUTION_HALF);

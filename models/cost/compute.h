@@ -5,13 +5,13 @@
  *
  *   time = max(kernel_s, arithmetic, bytes / (memory_share x memory_Bps))
  *   of a matmul of b [m, k] x [k, n]:
- *     arithmetic = matmul_s + flops / (matmul_share x peak), 0 for an empty one
+ *     arithmetic = matmul_s + flops / (share x peak), 0 for an empty one
  *   of a convolution, as a matmul of m outputs, n features and k = positions x features:
  *     the same, with w / (w + 500) of the share, w = min(k, 4n, m)
  *   of attention: flops / (attention_share x peak of bf16), backward attention_back_share
  *   of all else: 0, for memory is what limits it
  *
- * The peak is that of the type of the operands, in operations per second: bf16_flops for
+ * The share is matmul_share, of f32 and wider types f32_share. The peak is that of the type of the operands, in operations per second: bf16_flops for
  * 16-bit floats, f8_flops for smaller ones (bf16_flops where it is not stated), f32_flops for
  * f32 (and half of it for f64), int8_flops for whole numbers of 8 bits. All are constants of
  * the machine (array/tuning.h, platforms/families.yaml).

@@ -47,7 +47,8 @@ static struct lay find_lay(const struct making *m, const struct layout *l,
 	for (size_t i = 0; i < cells; i++)
 		if ((int64_t)i < (int64_t)out.map.ndevices * m->rank)
 			usual[i] = start ? start[i]
-			                 : out.map.index[i] * tile->dim[i % (size_t)m->rank];
+			                 : out.map.index[i] *
+			                           tile->dim[i % (size_t)m->rank];
 	out.start = usual;
 	return out;
 }
@@ -238,18 +239,21 @@ static void add_sum_tiles(struct making *m, const struct step *s)
 
 			if (!has_tile(lay, d))
 				continue;
-			group_origin(m, s, s->groups.ids + k / s->groups.size * s->groups.size,
+			group_origin(m, s,
+			             s->groups.ids + k / s->groups.size * s->groups.size,
 			             at);
 			for (int i = 0; i < m->rank; i++) {
 				int64_t rest;
 
 				at[i] = lay->start[(int64_t)d * m->rank + i] - at[i];
 				rest = s->summed.dim[i] - at[i];
-				size[i] = lay->tile.dim[i] < rest ? lay->tile.dim[i] : rest;
+				size[i] = lay->tile.dim[i] < rest ? lay->tile.dim[i]
+				                                  : rest;
 				assert(at[i] >= 0);
 				size[i] = size[i] > 0 ? size[i] : 0;
 			}
-			add_copy(m, d, d, after ? at : origin, after ? origin : at, size);
+			add_copy(m, d, d, after ? at : origin, after ? origin : at,
+			         size);
 		}
 	}
 }
@@ -263,7 +267,8 @@ static bool tile_bounds(int64_t *out, const struct making *m, const struct lay *
 	bool any = has_tile(l, d);
 
 	for (int i = 0; i < m->rank && any; i++) {
-		int64_t lo = l->start[(int64_t)d * m->rank + i], hi = lo + l->tile.dim[i];
+		int64_t lo = l->start[(int64_t)d * m->rank + i],
+			hi = lo + l->tile.dim[i];
 		int64_t end = m->plan->shape.dim[i];
 
 		out[2 * i] = lo;
@@ -279,7 +284,8 @@ static bool common(int64_t *out, const int64_t *a, const int64_t *b, int rank)
 
 	for (int i = 0; i < rank; i++) {
 		out[2 * i] = a[2 * i] > b[2 * i] ? a[2 * i] : b[2 * i];
-		out[2 * i + 1] = a[2 * i + 1] < b[2 * i + 1] ? a[2 * i + 1] : b[2 * i + 1];
+		out[2 * i + 1] =
+			a[2 * i + 1] < b[2 * i + 1] ? a[2 * i + 1] : b[2 * i + 1];
 		any = any && out[2 * i] < out[2 * i + 1];
 	}
 	return any;
@@ -306,7 +312,8 @@ static struct copy *add_box(struct making *m, int32_t src, int32_t dst,
 		               : m->before.start[(int64_t)src * m->rank + i]);
 		in[i] = m->stage->holds
 		                ? 0
-		                : bounds[2 * i] - m->after.start[(int64_t)dst * m->rank + i];
+		                : bounds[2 * i] -
+		                          m->after.start[(int64_t)dst * m->rank + i];
 		size[i] = bounds[2 * i + 1] - bounds[2 * i];
 	}
 	c = add_copy(m, src, dst, out, in, size);
@@ -356,7 +363,8 @@ static void add_retile(struct making *m, const struct step *s)
 
 		if (!tile_bounds(want, m, &m->after, d))
 			continue;
-		for (const struct held *h = m->held[d]; h && s->op == OP_PAD; h = h->next)
+		for (const struct held *h = m->held[d]; h && s->op == OP_PAD;
+		     h = h->next)
 			if (common(both, want, h->bounds, m->rank))
 				add_box(m, d, d, both, h);
 		if (tile_bounds(old, m, &m->before, d) &&
@@ -375,8 +383,8 @@ static void add_step(struct making *m, const struct step *s)
 	const struct step *last = m->step > 0 ? s - 1 : NULL;
 
 	m->before = find_lay(m, plan_before(m->plan, m->step),
-	                     last ? last->mesh : &m->plan->problem->mesh, &s->before_local,
-	                     last ? last->start : NULL);
+	                     last ? last->mesh : &m->plan->problem->mesh,
+	                     &s->before_local, last ? last->start : NULL);
 	m->after = find_lay(m, &s->after, s->mesh, &s->local, s->start);
 	if (s->op == OP_EXCHANGE || s->op == OP_PAD)
 		add_retile(m, s);
@@ -411,7 +419,8 @@ static void find_units(struct copies *c)
 	const struct problem *q = p->problem;
 
 	for (int k = 0; k < p->shape.rank; k++) {
-		int64_t u = gcd(p->shape.dim[k], layout_local(&p->from, &p->shape).dim[k]);
+		int64_t u =
+			gcd(p->shape.dim[k], layout_local(&p->from, &p->shape).dim[k]);
 		int dim = p->view ? p->view->dim[k] : k;
 
 		u = gcd(u, layout_local(&p->to, &p->shape).dim[k]);
@@ -445,11 +454,13 @@ bool copies_make(struct copies *out, const struct plan *p, struct arena *a,
 		const struct step *s = &p->step[m.step];
 		int64_t q = s->groups.size;
 
-		if (out->ncopies + q * q * s->groups.ngroups + s->ntransfers > COPIES_MAX) {
-			text_printf(why,
-			            "the plan moves more than %d boxes, too many to list: "
-			            "--emit jax, torch or stablehlo says collectives",
-			            COPIES_MAX);
+		if (out->ncopies + q * q * s->groups.ngroups + s->ntransfers >
+		    COPIES_MAX) {
+			text_printf(
+				why,
+				"the plan moves more than %d boxes, too many to list: "
+				"--emit jax, torch or stablehlo says collectives",
+				COPIES_MAX);
 			return false;
 		}
 		add_step(&m, s);

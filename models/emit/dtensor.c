@@ -27,7 +27,7 @@ struct dtensor {
 	struct hop {
 		int step; /* whose layout it is after, from 1 */
 		struct layout to;
-	} *hop;
+	} * hop;
 	struct text left_out;
 };
 
@@ -93,11 +93,13 @@ static bool find_hops(struct dtensor *t)
 
 	t->hop = arena_alloc(t->l.arena, (size_t)p->nsteps + 2, sizeof(*t->hop));
 	for (int i = 0; i < 2; i++)
-		if (!local_end(&end[i], &t->l, i == 1) || !placements(place, t, &end[i])) {
-			text_printf(t->why,
-			            "the %s has no DTensor form (mesh dimensions in mesh "
-			            "order): --emit torch or torch-p2p says it",
-			            i ? "target" : "source");
+		if (!local_end(&end[i], &t->l, i == 1) ||
+		    !placements(place, t, &end[i])) {
+			text_printf(
+				t->why,
+				"the %s has no DTensor form (mesh dimensions in mesh "
+				"order): --emit torch or torch-p2p says it",
+				i ? "target" : "source");
 			return false;
 		}
 	t->hop[0].to = end[0];
@@ -108,8 +110,8 @@ static bool find_hops(struct dtensor *t)
 		    s->after.kind == LAYOUT_AXES && placements(place, t, &s->after))
 			add_hop(t, i + 1, &s->after);
 		else
-			text_printf(&t->left_out, "%s%d", t->left_out.length ? ", " : "",
-			            i + 1);
+			text_printf(&t->left_out, "%s%d",
+			            t->left_out.length ? ", " : "", i + 1);
 	}
 	add_hop(t, p->nsteps, &end[1]);
 	return true;
@@ -127,7 +129,8 @@ static struct layout on_pieces(const struct dtensor *t, const struct layout *l)
 
 		n = local_pieces(piece, &t->l, part, n);
 		for (int i = 0; i < n; i++) {
-			struct part whole = {piece[i], 1, t->l.pieces.axis[piece[i]].size};
+			struct part whole = {piece[i], 1,
+			                     t->l.pieces.axis[piece[i]].size};
 
 			layout_append(&out, dim, whole);
 		}
@@ -191,12 +194,14 @@ static void put_prices(struct dtensor *t)
 	if (pricer)
 		pricer_free(pricer);
 	if (t->left_out.length)
-		text_printf(t->out,
-		            "# WARNING: the layouts after these steps have no DTensor form "
-		            "and are left out: %s\n",
-		            t->left_out.s);
+		text_printf(
+			t->out,
+			"# WARNING: the layouts after these steps have no DTensor form "
+			"and are left out: %s\n",
+			t->left_out.s);
 	text_printf(t->out, "# the plan: ");
-	put_price(t->out, (double)p->recv_bytes, t->what->machine ? t->what->time_s : NAN);
+	put_price(t->out, (double)p->recv_bytes,
+	          t->what->machine ? t->what->time_s : NAN);
 	text_printf(t->out, "; DTensor's own steps along the layouts below: ");
 	if (known)
 		put_price(t->out, bytes, seconds);
@@ -213,15 +218,17 @@ static void put_check(struct dtensor *t)
 	struct shape s = local_array(&t->l, true);
 	int32_t n = local_partials(&t->l, false);
 
-	text_printf(t->out,
-	            "\n\nif __name__ == '__main__':  # the check, a small array: torchrun "
-	            "--nproc-per-node %d FILE\n    shape = ",
-	            q->ndevices);
+	text_printf(
+		t->out,
+		"\n\nif __name__ == '__main__':  # the check, a small array: torchrun "
+		"--nproc-per-node %d FILE\n    shape = ",
+		q->ndevices);
 	put_tuple(t->out, s.dim, s.rank);
-	text_printf(t->out,
-	            "\n    size = %lld\n    want = torch.arange(size, dtype=torch.int32, "
-	            "device=DEVICE).reshape(shape)\n    x = distribute_tensor(want, mesh, ",
-	            (long long)shape_elements(&s));
+	text_printf(
+		t->out,
+		"\n    size = %lld\n    want = torch.arange(size, dtype=torch.int32, "
+		"device=DEVICE).reshape(shape)\n    x = distribute_tensor(want, mesh, ",
+		(long long)shape_elements(&s));
 	put_placements(t->out, t, &t->hop[0].to, false);
 	text_printf(t->out, ")\n");
 	if (n > 1) {
@@ -250,8 +257,9 @@ static void put_check(struct dtensor *t)
 		text_printf(t->out, ").to_local()\n"
 		                    "    assert (got.to_local() == tile).all()\n");
 	}
-	text_printf(t->out,
-	            "    print('every element of rank', dist.get_rank(), 'is right')\n");
+	text_printf(
+		t->out,
+		"    print('every element of rank', dist.get_rank(), 'is right')\n");
 }
 
 static void put_program(struct dtensor *t)
@@ -266,7 +274,8 @@ static void put_program(struct dtensor *t)
 	            "if DEVICE == 'cuda':\n"
 	            "    torch.cuda.set_device(int(os.environ['LOCAL_RANK']))\n"
 	            "if not dist.is_initialized():\n"
-	            "    dist.init_process_group('nccl' if DEVICE == 'cuda' else 'gloo')\n");
+	            "    dist.init_process_group('nccl' if DEVICE == 'cuda' else "
+	            "'gloo')\n");
 	put_device_mesh(t->out, &t->l.pieces);
 	text_printf(t->out, "\n\ndef reshard(x):  # of ");
 	put_placements(t->out, t, &t->hop[0].to, true);
@@ -287,8 +296,9 @@ static enum emitted emit_dtensor(struct text *out, const struct emission *what,
 	struct dtensor t = {.out = out, .why = why, .what = what};
 
 	if (!q->same_devices || q->mesh.ndevices != q->ndevices) {
-		text_printf(why, "the plan is between two sets of devices, and a DTensor "
-		                 "stays on one mesh: --emit torch-p2p");
+		text_printf(why,
+		            "the plan is between two sets of devices, and a DTensor "
+		            "stays on one mesh: --emit torch-p2p");
 		return EMIT_CANNOT;
 	}
 	local_open(&t.l, what->plan, scratch);

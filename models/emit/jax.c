@@ -71,8 +71,9 @@ static void put_slice(struct jax *j, const struct step *s)
 			put_all_names(j);
 			text_printf(j->out, ")]");
 		}
-		text_printf(j->out, " * (a.shape[%d] // %d), a.shape[%d] // %d, axis=%d)",
-		            dim, factor, dim, factor, dim);
+		text_printf(j->out,
+		            " * (a.shape[%d] // %d), a.shape[%d] // %d, axis=%d)", dim,
+		            factor, dim, factor, dim);
 		text_printf(j->out, k + 1 < s->nmoves ? "\n" : "");
 	}
 }
@@ -172,12 +173,13 @@ static void put_partial(struct jax *j, const struct step *s)
 	for (int k = 0; k < s->nmoves; k++) {
 		int dim = s->move[k].from_dim;
 
-		text_printf(j->out,
-		            "%s    zeros = jnp.zeros(a.shape[:%d] + (%d * a.shape[%d],) + "
-		            "a.shape[%d:], a.dtype)\n"
-		            "    a = lax.dynamic_update_slice_in_dim(zeros, a, "
-		            "lax.axis_index(",
-		            k ? "\n" : "", dim, s->move[k].factor, dim, dim + 1);
+		text_printf(
+			j->out,
+			"%s    zeros = jnp.zeros(a.shape[:%d] + (%d * a.shape[%d],) + "
+			"a.shape[%d:], a.dtype)\n"
+			"    a = lax.dynamic_update_slice_in_dim(zeros, a, "
+			"lax.axis_index(",
+			k ? "\n" : "", dim, s->move[k].factor, dim, dim + 1);
 		put_axes(j, s, k, k);
 		text_printf(j->out, ") * a.shape[%d], axis=%d)", dim, dim);
 	}
@@ -186,8 +188,7 @@ static void put_partial(struct jax *j, const struct step *s)
 /* Positions are those in the mesh, whatever its devices. A target without pair has zeros. */
 static void put_permute(struct jax *j, const struct step *s)
 {
-	const int32_t *at =
-		mesh_positions(&j->l.plan->problem->mesh, j->l.arena);
+	const int32_t *at = mesh_positions(&j->l.plan->problem->mesh, j->l.arena);
 
 	text_printf(j->out, "    a = lax.ppermute(a, ");
 	put_all_names(j);
@@ -320,7 +321,8 @@ static bool put_pads(struct jax *j)
 	text_printf(j->out,
 	            ")  # so that tiles are equal\n\n\n"
 	            "def reshard(a):\n"
-	            "    return mapped(jnp.pad(a, PAD))[tuple(map(slice, a.shape%s))]\n\n\n",
+	            "    return mapped(jnp.pad(a, PAD))[tuple(map(slice, "
+	            "a.shape%s))]\n\n\n",
 	            local_partials(&j->l, false) > 1 ? "[1:]" : "");
 	return true;
 }
@@ -354,10 +356,9 @@ static void put_check(struct jax *j, const struct layout *from)
 		text_printf(j->out,
 		            "    assert (np.asarray(got).sum(axis=0) == want).all()\n");
 	else
-		text_printf(j->out,
-		            "    for tile in got.addressable_shards:\n"
-		            "        assert (np.asarray(tile.data) == "
-		            "want[tile.index]).all(), tile.device\n");
+		text_printf(j->out, "    for tile in got.addressable_shards:\n"
+		                    "        assert (np.asarray(tile.data) == "
+		                    "want[tile.index]).all(), tile.device\n");
 	text_printf(j->out, "    print('every element is right')\n");
 }
 
@@ -384,10 +385,11 @@ static void put_program(struct jax *j, const struct layout *from,
 		put_digits(j->out, &j->l, true);
 	text_printf(j->out, local_partials(&j->l, true) > 1 ? "    return a[None]\n"
 	                                                    : "    return a\n");
-	text_printf(j->out, "\n\n# Before jax 0.6: jax.experimental.shard_map.shard_map, "
-	                    "check_rep=False. On a CPU:\n"
-	                    "# XLA_FLAGS=--xla_force_host_platform_device_count=%d\n"
-	                    "mapped = jax.jit(jax.shard_map(body, mesh=mesh, in_specs=",
+	text_printf(j->out,
+	            "\n\n# Before jax 0.6: jax.experimental.shard_map.shard_map, "
+	            "check_rep=False. On a CPU:\n"
+	            "# XLA_FLAGS=--xla_force_host_platform_device_count=%d\n"
+	            "mapped = jax.jit(jax.shard_map(body, mesh=mesh, in_specs=",
 	            p->problem->ndevices);
 	put_spec(j, from);
 	text_printf(j->out, ", out_specs=");

@@ -33,10 +33,11 @@ static bool refuse(const struct plan *p, struct text *why, int step, const char 
 {
 	if (step)
 		text_printf(why, "step %d ", step);
-	text_printf(why,
-	            "%s, which one program for all devices cannot say: --emit torch-p2p "
-	            "says every plan",
-	            reason);
+	text_printf(
+		why,
+		"%s, which one program for all devices cannot say: --emit torch-p2p "
+		"says every plan",
+		reason);
 	if (p->problem->vocabulary != VOCABULARY_PORTABLE)
 		text_printf(why, ", --vocabulary portable or another --planner may do "
 		                 "without");
@@ -300,9 +301,10 @@ bool local_cut(struct local *l, struct text *why)
 		cut_at(&cuts[a], m->axis[a].size);
 	}
 	if (!cut_plan(cuts, l)) {
-		text_printf(why, "the plan cuts one axis of the mesh in two ways that no "
-		                 "mesh of its pieces has; --emit stablehlo or torch-p2p "
-		                 "names devices instead");
+		text_printf(why,
+		            "the plan cuts one axis of the mesh in two ways that no "
+		            "mesh of its pieces has; --emit stablehlo or torch-p2p "
+		            "names devices instead");
 		return false;
 	}
 	l->pieces = *m;
@@ -312,7 +314,8 @@ bool local_cut(struct local *l, struct text *why)
 
 		l->first[a] = l->pieces.naxes;
 		for (int k = 0; k < n; k++) {
-			int32_t size = cuts[a].n > 1 ? cuts[a].at[k + 1] / cuts[a].at[k] : 1;
+			int32_t size =
+				cuts[a].n > 1 ? cuts[a].at[k + 1] / cuts[a].at[k] : 1;
 			struct axis piece = {piece_name(l, &m->axis[a], k, n), size};
 
 			assert(l->pieces.naxes < MESH_AXES_MAX);
@@ -330,8 +333,10 @@ int local_pieces(int *out, const struct local *l, const struct part *part, int n
 	for (int i = 0; i < n; i++) {
 		int32_t at = 1;
 
-		for (int k = l->first[part[i].axis]; k < l->first[part[i].axis + 1]; k++) {
-			bool inside = at >= part[i].pre && at < part[i].pre * part[i].size;
+		for (int k = l->first[part[i].axis]; k < l->first[part[i].axis + 1];
+		     k++) {
+			bool inside =
+				at >= part[i].pre && at < part[i].pre * part[i].size;
 
 			if (inside)
 				out[count++] = k;
@@ -500,7 +505,8 @@ const int32_t *local_contribution(const struct local *l)
 
 const int32_t *local_places(const struct local *l, const struct step *s)
 {
-	int32_t *at = arena_alloc(l->arena, (size_t)l->plan->problem->ndevices, sizeof(*at));
+	int32_t *at =
+		arena_alloc(l->arena, (size_t)l->plan->problem->ndevices, sizeof(*at));
 
 	for (int32_t i = 0; i < s->groups.ngroups * s->groups.size; i++)
 		at[s->groups.ids[i]] = i % s->groups.size;

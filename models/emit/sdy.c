@@ -65,12 +65,13 @@ static const char *beyond(const struct sdy *y, int i)
 static bool check(struct sdy *y)
 {
 	const struct problem *q = y->plan->problem;
-	const char *instead = ", which Shardy's collectives cannot say: --emit stablehlo or "
-			      "torch-p2p names devices; --planner shardy keeps to them";
+	const char *instead =
+		", which Shardy's collectives cannot say: --emit stablehlo or "
+		"torch-p2p names devices; --planner shardy keeps to them";
 
 	if (y->plan->view || q->two_meshes || q->from.kind != LAYOUT_AXES) {
 		text_printf(y->why, "%s%s",
-		            y->plan->view ? "tiles are strided"
+		            y->plan->view   ? "tiles are strided"
 		            : q->two_meshes ? "the plan is between two meshes"
 		                            : "no axes of the mesh say the source",
 		            instead);

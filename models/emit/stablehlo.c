@@ -19,11 +19,11 @@ struct hlo {
 	struct text *out;
 	struct local l;
 	bool small;
-	const char *type;     /* of elements */
-	const char *zero;     /* of that type */
-	int value, channel;   /* the last number given; %a is -1 */
-	struct shape at;      /* of the last value */
-	bool has_id;          /* %id is there */
+	const char *type;   /* of elements */
+	const char *zero;   /* of that type */
+	int value, channel; /* the last number given; %a is -1 */
+	struct shape at;    /* of the last value */
+	bool has_id;        /* %id is there */
 };
 
 /* --- values ------------------------------------------------------------------------- */
@@ -132,10 +132,11 @@ static void put_pack(struct hlo *h, const struct step *s)
 	struct shape split = {.rank = r.nsplit}, packed = {.rank = rank + 1};
 
 	for (int i = 0; i < r.nsplit; i++)
-		split.dim[i] = r.split[i].blocks
-		                       ? r.split[i].blocks
-		                       : h->at.dim[r.split[i].dim] /
-		                                 (r.split[i].cut ? r.split[i - 1].blocks : 1);
+		split.dim[i] =
+			r.split[i].blocks
+				? r.split[i].blocks
+				: h->at.dim[r.split[i].dim] /
+					  (r.split[i].cut ? r.split[i - 1].blocks : 1);
 	put_reshape(h, &split);
 	put_transpose(h, r.order, r.nsplit);
 	packed.dim[0] = s->groups.size;
@@ -231,7 +232,8 @@ static void put_reduce_scatter(struct hlo *h, const struct step *s)
 	text_printf(h->out, " <{");
 	put_channel(h);
 	put_groups(h, &s->groups);
-	text_printf(h->out, ", scatter_dimension = %d : i64, use_global_device_ids}>", dim);
+	text_printf(h->out, ", scatter_dimension = %d : i64, use_global_device_ids}>",
+	            dim);
 	put_sum(h);
 	to = h->at;
 	to.dim[dim] /= s->groups.size;
@@ -289,14 +291,15 @@ static int put_lookup(struct hlo *h, const int64_t *value, const char *type)
 	for (int32_t d = 0; d < n; d++)
 		text_printf(h->out, "%s%lld", d ? ", " : "", (long long)value[d]);
 	text_printf(h->out, "]> : tensor<%dx%s>\n", n, type);
-	table = begin(h) ;
+	table = begin(h);
 	text_printf(h->out,
-	            "\"stablehlo.dynamic_slice\"(%%%d, %%id) <{slice_sizes = array<i64: 1>}> : "
+	            "\"stablehlo.dynamic_slice\"(%%%d, %%id) <{slice_sizes = "
+	            "array<i64: 1>}> : "
 	            "(tensor<%dx%s>, tensor<ui32>) -> tensor<1x%s>\n",
 	            table, n, type, type);
 	table = begin(h);
-	text_printf(h->out, "stablehlo.reshape %%%d : (tensor<1x%s>) -> tensor<%s>\n", table,
-	            type, type);
+	text_printf(h->out, "stablehlo.reshape %%%d : (tensor<1x%s>) -> tensor<%s>\n",
+	            table, type, type);
 	return h->value;
 }
 
@@ -577,9 +580,10 @@ static enum emitted emit_test(struct text *out, const struct emission *what,
 	if (!local_make(&h.l, what->plan, scratch, why))
 		return EMIT_CANNOT;
 	if (local_partials(&h.l, true) > 1) {
-		text_printf(why, "the target is a sum, whose contributions a test cannot "
-		                 "tell: --emit stablehlo has the function, --emit torch a "
-		                 "check that adds them");
+		text_printf(why,
+		            "the target is a sum, whose contributions a test cannot "
+		            "tell: --emit stablehlo has the function, --emit torch a "
+		            "check that adds them");
 		return EMIT_CANNOT;
 	}
 	from = array_tile(&h, false);
@@ -588,7 +592,8 @@ static enum emitted emit_test(struct text *out, const struct emission *what,
 	           what->plan->problem->ndevices;
 	if (elements > TEST_ELEMENTS_MAX) {
 		text_printf(why,
-		            "a test would write out %lld elements, at most %d: --emit jax or "
+		            "a test would write out %lld elements, at most %d: --emit "
+		            "jax or "
 		            "torch computes them",
 		            (long long)elements, TEST_ELEMENTS_MAX);
 		return EMIT_CANNOT;

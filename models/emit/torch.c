@@ -18,7 +18,7 @@
 struct torch {
 	struct text *out;
 	struct local l;
-	bool cut;        /* there is a mesh of pieces */
+	bool cut;          /* there is a mesh of pieces */
 	const char *group; /* of the step that is being written */
 	/* Of it, where the block of chunk c is by rising rank; NULL: in that place. */
 	const char *order, *inverse;
@@ -43,8 +43,9 @@ static const int32_t *rank_order(struct torch *t, const struct groups *g)
 	for (int32_t i = 0; i < n; i += g->size) {
 		qsort(sorted + i, (size_t)g->size, sizeof(*sorted), by_rank);
 		for (int32_t c = 0; c < g->size; c++) {
-			const int32_t *at = bsearch(&g->ids[i + c], sorted + i, (size_t)g->size,
-			                            sizeof(*sorted), by_rank);
+			const int32_t *at =
+				bsearch(&g->ids[i + c], sorted + i, (size_t)g->size,
+			                sizeof(*sorted), by_rank);
 
 			order[i + c] = (int32_t)(at - (sorted + i));
 		}
@@ -141,7 +142,8 @@ static void put_split(struct torch *t, const struct step *s)
 	}
 	text_printf(t->out, "    b = [a]\n");
 	for (int k = 0; k < s->nmoves; k++)
-		text_printf(t->out, "    b = [c for each in b for c in each.chunk(%d, %d)]\n",
+		text_printf(t->out,
+		            "    b = [c for each in b for c in each.chunk(%d, %d)]\n",
 		            s->move[k].factor, s->move[k].to_dim);
 	if (t->inverse)
 		text_printf(t->out, "    b = [b[i] for i in %s]\n", t->inverse);
@@ -152,10 +154,11 @@ static void put_split(struct torch *t, const struct step *s)
 static void put_join(struct torch *t, const struct step *s)
 {
 	for (int k = s->nmoves - 1; k >= 0; k--)
-		text_printf(t->out,
-		            "    b = [torch.cat(b[i:i + %d], %d) for i in range(0, len(b), "
-		            "%d)]\n",
-		            s->move[k].factor, s->move[k].from_dim, s->move[k].factor);
+		text_printf(
+			t->out,
+			"    b = [torch.cat(b[i:i + %d], %d) for i in range(0, len(b), "
+			"%d)]\n",
+			s->move[k].factor, s->move[k].from_dim, s->move[k].factor);
 	text_printf(t->out, "    a = b[0]");
 }
 
@@ -214,7 +217,8 @@ static void put_gather(struct torch *t, const struct step *s)
 static void put_all_to_all(struct torch *t, const struct step *s)
 {
 	put_split(t, s);
-	text_printf(t->out, "    a = fc.all_to_all_single(a.contiguous(), None, None, %s)",
+	text_printf(t->out,
+	            "    a = fc.all_to_all_single(a.contiguous(), None, None, %s)",
 	            t->group);
 	if (s->nmoves == 1 && !t->order && s->move[0].from_dim == 0)
 		return;
@@ -240,7 +244,8 @@ static void put_reduce_scatter(struct torch *t, const struct step *s)
 static void put_all_reduce(struct torch *t, const struct step *s)
 {
 	(void)s;
-	text_printf(t->out, "    a = fc.all_reduce(a.contiguous(), 'sum', %s)", t->group);
+	text_printf(t->out, "    a = fc.all_reduce(a.contiguous(), 'sum', %s)",
+	            t->group);
 }
 
 static void put_partial(struct torch *t, const struct step *s)
@@ -253,7 +258,8 @@ static void put_partial(struct torch *t, const struct step *s)
 		text_printf(t->out, "[rank] else a");
 		return;
 	}
-	text_printf(t->out, "    b = [torch.zeros_like(a)] * %d\n    b[", s->groups.size);
+	text_printf(t->out, "    b = [torch.zeros_like(a)] * %d\n    b[",
+	            s->groups.size);
 	put_list(t->out, place, t->l.plan->problem->ndevices);
 	text_printf(t->out, "[rank]] = a\n");
 	put_join(t, s);
@@ -325,17 +331,18 @@ static void put_preamble(struct torch *t)
 {
 	bool partial = false;
 
-	text_printf(t->out,
-	            "import os\n\nimport torch\nimport torch.distributed as dist\n"
-	            "import torch.distributed._functional_collectives as fc\n"
-	            "from torch.distributed.device_mesh import DeviceMesh, "
-	            "init_device_mesh\n\n"
-	            "DEVICE = 'cuda' if torch.cuda.is_available() else 'cpu'\n"
-	            "if DEVICE == 'cuda':\n"
-	            "    torch.cuda.set_device(int(os.environ['LOCAL_RANK']))\n"
-	            "if not dist.is_initialized():\n"
-	            "    dist.init_process_group('nccl' if DEVICE == 'cuda' else 'gloo')\n"
-	            "rank = dist.get_rank()\n");
+	text_printf(
+		t->out,
+		"import os\n\nimport torch\nimport torch.distributed as dist\n"
+		"import torch.distributed._functional_collectives as fc\n"
+		"from torch.distributed.device_mesh import DeviceMesh, "
+		"init_device_mesh\n\n"
+		"DEVICE = 'cuda' if torch.cuda.is_available() else 'cpu'\n"
+		"if DEVICE == 'cuda':\n"
+		"    torch.cuda.set_device(int(os.environ['LOCAL_RANK']))\n"
+		"if not dist.is_initialized():\n"
+		"    dist.init_process_group('nccl' if DEVICE == 'cuda' else 'gloo')\n"
+		"rank = dist.get_rank()\n");
 	if (t->cut)
 		put_device_mesh(t->out, &t->l.pieces);
 	for (int i = 0; i < t->l.plan->nsteps; i++) {
@@ -361,7 +368,8 @@ static void put_tile(struct torch *t, const char *name, bool target)
 		put_tuple(t->out, start + (int64_t)d * rank, rank);
 	}
 	tile = layout_local(target ? &q->to : &q->from, &whole);
-	text_printf(t->out, "][rank]\n    %s = tuple(slice(i, i + n) for i, n in zip(%s, ",
+	text_printf(t->out,
+	            "][rank]\n    %s = tuple(slice(i, i + n) for i, n in zip(%s, ",
 	            name, name);
 	put_tuple(t->out, tile.dim, rank);
 	text_printf(t->out, "))\n");
@@ -374,15 +382,17 @@ static void put_check(struct torch *t)
 	struct shape s = local_array(&t->l, true);
 	int32_t n = local_partials(&t->l, false), to = local_partials(&t->l, true);
 
-	text_printf(t->out,
-	            "\n\nif __name__ == '__main__':  # the check, a small array: torchrun "
-	            "--nproc-per-node %d FILE\n    shape = ",
-	            q->ndevices);
+	text_printf(
+		t->out,
+		"\n\nif __name__ == '__main__':  # the check, a small array: torchrun "
+		"--nproc-per-node %d FILE\n    shape = ",
+		q->ndevices);
 	put_tuple(t->out, s.dim, s.rank);
-	text_printf(t->out,
-	            "\n    size = %lld\n    want = torch.arange(size, dtype=torch.int32, "
-	            "device=DEVICE).reshape(shape)\n",
-	            (long long)shape_elements(&s));
+	text_printf(
+		t->out,
+		"\n    size = %lld\n    want = torch.arange(size, dtype=torch.int32, "
+		"device=DEVICE).reshape(shape)\n",
+		(long long)shape_elements(&s));
 	put_tile(t, "source", false);
 	put_tile(t, "target", true);
 	text_printf(t->out, "    a = want[source]\n");
@@ -396,9 +406,10 @@ static void put_check(struct torch *t)
 			            (long long)local_weight(which[d], n));
 		for (int32_t i = 0; i < n; i++)
 			all += local_weight(i, n);
-		text_printf(t->out,
-		            "][rank]  # what adds up\n    want = want * %d + size * %lld\n",
-		            n, (long long)all);
+		text_printf(
+			t->out,
+			"][rank]  # what adds up\n    want = want * %d + size * %lld\n",
+			n, (long long)all);
 	}
 	text_printf(t->out, "    got = reshard(a.contiguous())\n");
 	if (to > 1) {
@@ -406,11 +417,12 @@ static void put_check(struct torch *t)
 
 		for (int i = 0; i < q->to.rank; i++)
 			shards *= layout_shards(&q->to, i);
-		text_printf(t->out,
-		            "    whole = torch.zeros_like(want)\n    whole[target] = got\n"
-		            "    dist.all_reduce(whole)\n"
-		            "    assert (whole == want * %lld).all()\n",
-		            (long long)(q->ndevices / shards));
+		text_printf(
+			t->out,
+			"    whole = torch.zeros_like(want)\n    whole[target] = got\n"
+			"    dist.all_reduce(whole)\n"
+			"    assert (whole == want * %lld).all()\n",
+			(long long)(q->ndevices / shards));
 	} else {
 		text_printf(t->out, "    assert (got == want[target]).all(), rank\n");
 	}

@@ -21,16 +21,19 @@ struct p2p {
 
 static const char program[] =
 	"\n\ndef box(corner, size, unit):\n"
-	"    return tuple(slice(c * u, (c + s) * u) for c, s, u in zip(corner, size, unit))"
+	"    return tuple(slice(c * u, (c + s) * u) for c, s, u in zip(corner, size, "
+        "unit))"
 	"\n\n\n"
 	"def reshard(a, unit=UNIT):  # the tile of this rank; empty where it has none\n"
 	"    held = {}\n"
 	"    for before, after, adds, holds, copies in STEPS:\n"
 	"        if a.numel():\n"
 	"            a = a.reshape([n * u for n, u in zip(before, unit)])\n"
-	"        new = a if holds else a.new_zeros([n * u for n, u in zip(after, unit)])\n"
+	"        new = a if holds else a.new_zeros([n * u for n, u in zip(after, "
+        "unit)])\n"
 	"        ops, came = [], []\n"
-	"        for tag, (source, held_there, there, target, held_here, here, size) in "
+	"        for tag, (source, held_there, there, target, held_here, here, size) "
+        "in "
 	"enumerate(copies):\n"
 	"            if source == rank:\n"
 	"                part = held[held_there] if held_there else a\n"
@@ -93,15 +96,16 @@ static void put_stage(struct p2p *t, const struct stage *s)
 
 static void put_tables(struct p2p *t)
 {
-	text_printf(t->out,
-	            "\nUNIT = ");
+	text_printf(t->out, "\nUNIT = ");
 	put_tuple(t->out, t->c.unit, t->c.plan->shape.rank);
-	text_printf(t->out,
-	            "  # elements of a cell, in which the table counts\n"
-	            "# Cells of a tile before and after; whether what comes is added, and "
-	            "whether it is held\n# beside the tile; then the boxes: rank, which box "
-	            "that it holds (0: its tile), corner there;\n# to rank, which box "
-	            "held, corner here; size.\nSTEPS = [\n");
+	text_printf(
+		t->out,
+		"  # elements of a cell, in which the table counts\n"
+		"# Cells of a tile before and after; whether what comes is added, and "
+		"whether it is held\n# beside the tile; then the boxes: rank, which "
+	        "box "
+		"that it holds (0: its tile), corner there;\n# to rank, which box "
+		"held, corner here; size.\nSTEPS = [\n");
 	for (int64_t i = 0; i < t->c.stages.n; i++)
 		put_stage(t, &t->c.stages.at[i]);
 	text_printf(t->out, "]\n");
@@ -131,8 +135,8 @@ static void put_tiles(struct p2p *t, bool target)
 	struct shape digits = layout_local(target ? &p->to : &p->from, &p->shape);
 	struct shape tile = small_shape(t, &digits, q->array.shape.rank);
 	struct tilemap map =
-		tilemap_make(target ? &q->to : &q->from, target ? &q->to_mesh : &q->mesh,
-	                     &q->padded, t->c.arena);
+		tilemap_make(target ? &q->to : &q->from,
+	                     target ? &q->to_mesh : &q->mesh, &q->padded, t->c.arena);
 
 	text_printf(t->out, "    %s, size = [", target ? "target" : "source");
 	for (int32_t d = 0; d < q->ndevices; d++) {
@@ -179,7 +183,8 @@ static void put_target_sum(struct p2p *t)
 	text_printf(t->out,
 	            "    whole = torch.zeros_like(want)\n"
 	            "    if target is not None:\n"
-	            "        part = whole[tuple(slice(b, b + n) for b, n in zip(target, size))]"
+	            "        part = whole[tuple(slice(b, b + n) for b, n in "
+	            "zip(target, size))]"
 	            "\n        part += got[tuple(map(slice, part.shape))]\n"
 	            "    dist.all_reduce(whole)\n"
 	            "    assert (whole == want * %lld).all(), rank\n",
@@ -190,27 +195,30 @@ static void put_check(struct p2p *t)
 {
 	const struct plan *p = t->c.plan;
 	const struct problem *q = p->problem;
-	struct shape real = q->array.shape, padded = small_shape(t, &p->shape, real.rank);
+	struct shape real = q->array.shape,
+		     padded = small_shape(t, &p->shape, real.rank);
 	int32_t n = (int32_t)layout_shards(&q->from, q->from.rank);
 	int64_t size;
 
 	for (int i = 0; i < real.rank; i++)
-		real.dim[i] = p->view ? padded.dim[i] -
-		                                (q->padded.dim[i] - q->array.shape.dim[i])
+		real.dim[i] = p->view ? padded.dim[i] - (q->padded.dim[i] -
+		                                         q->array.shape.dim[i])
 		                      : real.dim[i] / t->c.unit[i] * t->unit[i];
 	size = shape_elements(&real);
-	text_printf(t->out,
-	            "\n\nif __name__ == '__main__':  # the check, a small array: torchrun "
-	            "--nproc-per-node %d FILE\n    want = torch.arange(%lld, "
-	            "dtype=torch.int32, device=DEVICE).reshape(",
-	            q->ndevices, (long long)size);
+	text_printf(
+		t->out,
+		"\n\nif __name__ == '__main__':  # the check, a small array: torchrun "
+		"--nproc-per-node %d FILE\n    want = torch.arange(%lld, "
+		"dtype=torch.int32, device=DEVICE).reshape(",
+		q->ndevices, (long long)size);
 	put_tuple(t->out, real.dim, real.rank);
 	text_printf(t->out, ")\n");
 	put_tiles(t, false);
 	text_printf(t->out,
 	            "    a = want.new_zeros(size if source is not None else 0)\n"
 	            "    if source is not None:\n"
-	            "        part = want[tuple(slice(b, b + n) for b, n in zip(source, size))]"
+	            "        part = want[tuple(slice(b, b + n) for b, n in zip(source, "
+	            "size))]"
 	            "\n        a[tuple(map(slice, part.shape))] = part\n"
 	            "        part = tuple(map(slice, part.shape))\n");
 	if (n > 1)
@@ -222,11 +230,12 @@ static void put_check(struct p2p *t)
 	if (layout_shards(&q->to, q->to.rank) > 1)
 		put_target_sum(t);
 	else
-		text_printf(t->out,
-		            "    if target is not None:\n"
-		            "        part = want[tuple(slice(b, b + n) for b, n in zip(target, "
-		            "size))]\n        assert (got[tuple(map(slice, part.shape))] == "
-		            "part).all(), rank\n");
+		text_printf(t->out, "    if target is not None:\n"
+		                    "        part = want[tuple(slice(b, b + n) for b, "
+		                    "n in zip(target, "
+		                    "size))]\n        assert (got[tuple(map(slice, "
+		                    "part.shape))] == "
+		                    "part).all(), rank\n");
 	text_printf(t->out, "    print('every element of rank', rank, 'is right')\n");
 }
 
@@ -258,7 +267,8 @@ static void put_ranks(struct p2p *t)
 		return;
 	text_printf(t->out, "# ranks are these devices of the platform, in order: ");
 	for (int32_t d = 0; d < q->ndevices; d++)
-		text_printf(t->out, "%s%d", d ? ", " : "", q->platform ? q->platform[d] : d);
+		text_printf(t->out, "%s%d", d ? ", " : "",
+		            q->platform ? q->platform[d] : d);
 	text_printf(t->out, "\n");
 }
 
@@ -273,14 +283,15 @@ static enum emitted emit_torch_p2p(struct text *out, const struct emission *what
 		t.unit[i] = t.c.unit[i] < 2 ? t.c.unit[i] : 2;
 	emit_heading(out, &emitter_torch_p2p, what);
 	put_ranks(&t);
-	text_printf(out,
-	            "import os\n\nimport torch\nimport torch.distributed as dist\n\n"
-	            "DEVICE = 'cuda' if torch.cuda.is_available() else 'cpu'\n"
-	            "if DEVICE == 'cuda':\n"
-	            "    torch.cuda.set_device(int(os.environ['LOCAL_RANK']))\n"
-	            "if not dist.is_initialized():\n"
-	            "    dist.init_process_group('nccl' if DEVICE == 'cuda' else 'gloo')\n"
-	            "rank = dist.get_rank()\n");
+	text_printf(
+		out,
+		"import os\n\nimport torch\nimport torch.distributed as dist\n\n"
+		"DEVICE = 'cuda' if torch.cuda.is_available() else 'cpu'\n"
+		"if DEVICE == 'cuda':\n"
+		"    torch.cuda.set_device(int(os.environ['LOCAL_RANK']))\n"
+		"if not dist.is_initialized():\n"
+		"    dist.init_process_group('nccl' if DEVICE == 'cuda' else 'gloo')\n"
+		"rank = dist.get_rank()\n");
 	put_tables(&t);
 	text_printf(out, "%s", program);
 	put_return(&t);

@@ -134,7 +134,8 @@ static void drop_dead(struct maker *m)
 	}
 }
 
-bool flat_make(struct flat *out, struct arena *a, const struct program *p, int32_t region)
+bool flat_make(struct flat *out, struct arena *a, const struct program *p,
+               int32_t region)
 {
 	const struct region *r = &p->region.at[region];
 	struct maker m = {out, a, p, NULL};

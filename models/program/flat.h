@@ -17,9 +17,9 @@ struct flat_value {
 
 /* One op that runs, at its place in the order of the text. */
 struct flat_step {
-	int32_t op;                /* of the program */
-	int32_t first_in, nin;     /* in flat->in */
-	int32_t first_out, nout;   /* values, one after another */
+	int32_t op;              /* of the program */
+	int32_t first_in, nin;   /* in flat->in */
+	int32_t first_out, nout; /* values, one after another */
 };
 
 struct flat {
@@ -36,6 +36,7 @@ enum { FLAT_STEPS_MAX = 1 << 23 };
  * Makes a region flat; all is the arena's. False if the calls in it come to more than
  * FLAT_STEPS_MAX steps.
  */
-bool flat_make(struct flat *out, struct arena *a, const struct program *p, int32_t region);
+bool flat_make(struct flat *out, struct arena *a, const struct program *p,
+               int32_t region);
 
 #endif

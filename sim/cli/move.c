@@ -200,7 +200,7 @@ int command_move(int argc, char **argv)
 		.doc = "Move many arrays at once: a suite of scenarios, a list of "
 		       "tensors, or a model from one mesh to another.\v"
 		       "Example: shardsim move scenarios/models/llama-3-70b.yaml "
-	               "--from "
+		       "--from "
 		       "fsdp=64 --to data=8,tensor=8 --to-devices 64-127 --platform "
 		       "dgx-h100:16",
 		.machines = true,
