@@ -22,7 +22,7 @@ struct p2p {
 static const char program[] =
 	"\n\ndef box(corner, size, unit):\n"
 	"    return tuple(slice(c * u, (c + s) * u) for c, s, u in zip(corner, size, "
-        "unit))"
+	"unit))"
 	"\n\n\n"
 	"def reshard(a, unit=UNIT):  # the tile of this rank; empty where it has none\n"
 	"    held = {}\n"
@@ -30,10 +30,10 @@ static const char program[] =
 	"        if a.numel():\n"
 	"            a = a.reshape([n * u for n, u in zip(before, unit)])\n"
 	"        new = a if holds else a.new_zeros([n * u for n, u in zip(after, "
-        "unit)])\n"
+	"unit)])\n"
 	"        ops, came = [], []\n"
 	"        for tag, (source, held_there, there, target, held_here, here, size) "
-        "in "
+	"in "
 	"enumerate(copies):\n"
 	"            if source == rank:\n"
 	"                part = held[held_there] if held_there else a\n"
@@ -103,7 +103,7 @@ static void put_tables(struct p2p *t)
 		"  # elements of a cell, in which the table counts\n"
 		"# Cells of a tile before and after; whether what comes is added, and "
 		"whether it is held\n# beside the tile; then the boxes: rank, which "
-	        "box "
+		"box "
 		"that it holds (0: its tile), corner there;\n# to rank, which box "
 		"held, corner here; size.\nSTEPS = [\n");
 	for (int64_t i = 0; i < t->c.stages.n; i++)
