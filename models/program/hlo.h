@@ -23,6 +23,21 @@ struct hlo_frames {
 	LIST(int64_t) frame; /* number of its location; all count from 1 */
 };
 
+/* An entry of input_output_alias or buffer_donor before the entry is known. */
+struct alias_path {
+	int64_t result[2], parameter[2]; /* number and place in a tuple; -1: none */
+	const char *pos;
+};
+
+/* What comes before the computations. */
+struct hlo_header {
+	LIST(struct alias_path) alias;
+	struct hlo_frames frames;
+};
+
+/* Reads the header of the module, and the tables behind it. */
+bool hlo_header(struct build *b, struct hlo_header *h);
+
 /* What the attributes of one op said; all that an op can have. */
 struct hlo_attrs {
 	struct ints dims, sizes;

@@ -12,7 +12,7 @@
 /* What two collectives that take the same have in common. */
 struct key {
 	int64_t bytes;
-	int32_t code, groups;
+	int32_t code, groups; /* of a scattered all-reduce that of a reduce-scatter */
 	const int64_t *pairs;
 };
 
@@ -54,7 +54,7 @@ void collector_free(struct collector *c)
 
 /* The collective as `perf` has it, and its bytes as nccl-tests counts them. */
 static bool as_perf(struct perf *out, int64_t *bytes, const struct program *p,
-                    const struct instruction *op)
+                    const struct instruction *op, enum opcode code)
 {
 	static const struct {
 		enum opcode code;
@@ -72,12 +72,12 @@ static bool as_perf(struct perf *out, int64_t *bytes, const struct program *p,
 	struct error e = {0};
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
-		if (known[i].code != op->code)
+		if (known[i].code != code)
 			continue;
 		out->collective = known[i].name;
 		*bytes = known[i].result ? op_result_bytes(p, op)
 		                         : op_operand_bytes(p, op);
-		if (op->code == HLO_RAGGED_ALL_TO_ALL)
+		if (code == HLO_RAGGED_ALL_TO_ALL)
 			*bytes = type_bytes(&p->value.at[op_operand(p, op, 0)].type);
 		return perf_op(&out->op, out->collective, (struct where){0}, &e);
 	}
@@ -141,7 +141,7 @@ static bool even_groups(const struct replica_groups *g)
 }
 
 static bool time_groups(struct collected *out, struct collector *c,
-                        const struct instruction *op, struct text *why)
+                        const struct instruction *op, enum opcode code, struct text *why)
 {
 	const struct replica_groups *g = &c->p->groups.at[op->as.collective->groups];
 	struct perf perf = {.machine = c->m};
@@ -149,7 +149,7 @@ static bool time_groups(struct collected *out, struct collector *c,
 	int64_t bytes;
 
 	out->group_size = g->size;
-	if (!as_perf(&perf, &bytes, c->p, op)) {
+	if (!as_perf(&perf, &bytes, c->p, op, code)) {
 		text_printf(why, "it is not known how to run it");
 		return false;
 	}
@@ -205,15 +205,16 @@ static bool time_pairs(struct collected *out, struct collector *c,
 }
 
 bool collect(struct collected *out, struct collector *c, const struct instruction *op,
-             struct text *why)
+             bool scattered, struct text *why)
 {
 	const struct collective_attr *at = op->as.collective;
+	enum opcode code = scattered ? HLO_REDUCE_SCATTER : op->code;
 	struct key key;
 	struct text reason = {0};
 	int32_t number;
 	bool fresh;
 
-	key = (struct key){op_result_bytes(c->p, op), (int32_t)op->code, at->groups,
+	key = (struct key){op_result_bytes(c->p, op), (int32_t)code, at->groups,
 	                   op->code == HLO_COLLECTIVE_PERMUTE ? at->pairs.at : NULL};
 	number = keys_add(&c->keys, &key, sizeof(key), &fresh);
 	if (fresh) {
@@ -223,7 +224,7 @@ bool collect(struct collected *out, struct collector *c, const struct instructio
 		*one = (struct collected){.best_s = c->best ? 0 : NAN};
 		done = op->code == HLO_COLLECTIVE_PERMUTE
 		               ? time_pairs(one, c, op, &reason)
-		               : time_groups(one, c, op, &reason);
+		               : time_groups(one, c, op, code, &reason);
 		*list_add(&c->refused, c->arena) =
 			done ? NULL : arena_strdup(c->arena, reason.s ? reason.s : "");
 		arena_reset(c->scratch);

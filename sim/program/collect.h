@@ -27,10 +27,11 @@ struct collector *collector_new(const struct program *p, const struct machine *m
 void collector_free(struct collector *c);
 
 /*
- * Times a collective (the start of an asynchronous one). False with the reason in `why` if the
+ * Times a collective (the start of an asynchronous one), an all-reduce as a reduce-scatter if it
+ * is `scattered` (program/clean.h). False with the reason in `why` if the
  * machine cannot run it.
  */
 bool collect(struct collected *out, struct collector *c, const struct instruction *op,
-             struct text *why);
+             bool scattered, struct text *why);
 
 #endif

@@ -1,5 +1,6 @@
 #include "program/price.h"
 
+#include "program/clean.h"
 #include "program/custom.h"
 
 #include <math.h>
@@ -9,6 +10,7 @@ struct pricer_state {
 	struct arena *a;
 	struct program *p;
 	struct collector *collector; /* NULL without a machine */
+	const bool *scattered;       /* [ops], or NULL */
 	double *runs; /* of each region that is not in line with another, in a step */
 };
 
@@ -47,7 +49,11 @@ static void count_called(struct pricer_state *s, const struct instruction *op,
 static void price_collective(struct pricer_state *s, const struct kernel *k, double runs)
 {
 	const struct instruction *op = &s->p->op.at[k->op];
-	struct priced one = {.op = k->op, .class = CLASS_COLLECTIVE, .count = runs};
+	bool scattered = s->scattered && s->scattered[k->op];
+	struct priced one = {.op = k->op,
+	                     .code = scattered ? HLO_REDUCE_SCATTER : op->code,
+	                     .class = CLASS_COLLECTIVE,
+	                     .count = runs};
 	struct text why = {0};
 
 	if (op->async == ASYNC_DONE || op->async == ASYNC_UPDATE)
@@ -61,8 +67,10 @@ static void price_collective(struct pricer_state *s, const struct kernel *k, dou
 			s->p->groups.at[op->as.collective->groups].size;
 	else
 		one.collective.group_size = 2;
+	if (scattered)
+		one.bytes /= one.collective.group_size;
 	if (s->collector) {
-		if (collect(&one.collective, s->collector, op, &why))
+		if (collect(&one.collective, s->collector, op, scattered, &why))
 			one.time_s = one.collective.time_s;
 		else
 			not_known(s, why.s ? why.s : "a collective cannot run");
@@ -77,6 +85,7 @@ static void price_collective(struct pricer_state *s, const struct kernel *k, dou
 static void price_kernel(struct pricer_state *s, const struct kernel *k, double runs)
 {
 	struct priced one = {.op = k->op,
+	                     .code = s->p->op.at[k->op].code,
 	                     .class = k->class,
 	                     .count = runs,
 	                     .time_s = NAN,
@@ -167,6 +176,8 @@ bool program_price(struct program_price *out, struct arena *a, struct program *p
 	*out = (struct program_price){.program = p, .machine = m};
 	s.runs = arena_alloc(a, (size_t)p->region.n, sizeof(*s.runs));
 	s.runs[p->entry] = 1;
+	if (!o->raw && p->stage != STAGE_OPTIMISED)
+		s.scattered = clean_scattered(a, p);
 	if (m)
 		s.collector = collector_new(p, m, o->devices, o->best);
 	warn_custom(p);

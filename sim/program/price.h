@@ -11,7 +11,8 @@
 
 /* An op that runs `count` times in a step; its seconds are those of one run, NaN: not known. */
 struct priced {
-	int32_t op; /* of the program */
+	int32_t op;       /* of the program */
+	enum opcode code; /* what it is run as */
 	enum op_class class;
 	double count;
 	double time_s;
@@ -35,6 +36,7 @@ struct program_price {
 struct price_options {
 	const int32_t *devices; /* platform device of each of the program's */
 	bool best;              /* ask the planner, too */
+	bool raw;               /* collectives as they stand (program/clean.h) */
 };
 
 /*

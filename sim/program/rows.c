@@ -87,18 +87,18 @@ static const char *row_name(const struct program *p, const int32_t *loop,
 }
 
 /* What the key of a row is: by bytes, names of equal collectives may differ. */
-static const char *row_key(const struct program *p, const struct priced *one,
-                           const char *name, enum rows_by by, struct arena *a)
+static const char *row_key(const struct priced *one, const char *name, enum rows_by by,
+                           struct arena *a)
 {
 	bool collective = one->class == CLASS_COLLECTIVE;
 
 	if (by == ROWS_BY_BYTES)
-		return arena_printf(a, "%s %d %.0f", opcode_name(p->op.at[one->op].code),
+		return arena_printf(a, "%s %d %.0f", opcode_name(one->code),
 		                    (int)one->collective.group_size, one->bytes);
 	if (by == ROWS_BY_OP)
 		return arena_printf(a, "%d", (int)one->op);
 	return arena_printf(a, "%s %d %s",
-	                    collective ? opcode_name(p->op.at[one->op].code)
+	                    collective ? opcode_name(one->code)
 	                               : op_class_name(one->class),
 	                    (int)one->collective.group_size, name);
 }
@@ -128,14 +128,14 @@ void rows_of(struct table_rows *out, struct arena *a, const struct program_price
 		const struct priced *one =
 			collectives ? &price->collective.at[i] : &price->kernel.at[i];
 		const char *name = row_name(p, loop, one, by, a);
-		const char *key = row_key(p, one, name, by, a);
+		const char *key = row_key(one, name, by, a);
 		struct table_row *row;
 		bool fresh;
 		int32_t k = keys_add(&keys, key, strlen(key), &fresh);
 
 		if (fresh)
 			*list_add(&out->row, a) = (struct table_row){
-				.code = p->op.at[one->op].code,
+				.code = one->code,
 				.class = one->class,
 				.name = name,
 				.group_size = one->collective.group_size,

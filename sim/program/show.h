@@ -18,17 +18,20 @@ struct program_memory {
 	const char *at;                     /* the op at which the peak is */
 };
 
-void show_summary(struct text *out, struct arena *a, const struct program_price *price,
-                  const struct program_show *show);
-void show_collectives(struct text *out, struct arena *a,
+void program_show_summary(struct text *out, struct arena *a,
+                          const struct program_price *price,
+                          const struct program_show *show);
+void program_show_collectives(struct text *out, struct arena *a,
+                              const struct program_price *price,
+                              const struct program_show *show);
+void program_show_ops(struct text *out, struct arena *a,
                       const struct program_price *price,
                       const struct program_show *show);
-void show_ops(struct text *out, struct arena *a, const struct program_price *price,
-              const struct program_show *show);
-void show_memory(struct text *out, const struct program_price *price,
-                 const struct program_show *show);
+void program_show_memory(struct text *out, const struct program_price *price,
+                         const struct program_show *show);
 
-void show_json(struct text *out, struct arena *a, const struct program_price *price,
-               const struct program_show *show);
+void program_show_json(struct text *out, struct arena *a,
+                       const struct program_price *price,
+                       const struct program_show *show);
 
 #endif
