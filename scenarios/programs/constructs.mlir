@@ -65,15 +65,15 @@ module @jit_constructs attributes {mhlo.num_partitions = 4 : i32, mhlo.num_repli
     %25 = stablehlo.custom_call @Sharding(%14) {backend_config = "", mhlo.sharding = "{devices=[1,4]<=[4]}"} : (tensor<8x16xf32>) -> tensor<8x16xf32>
     %26 = stablehlo.custom_call @my_kernel(%25) {api_version = 4 : i32, backend_config = {a = "}", b = 3 : i64}} : (tensor<8x16xf32>) -> tensor<8x16xf32> loc("kernel"("k.py":7:1))
     %27 = sdy.manual_computation(%26) in_shardings=[<@mesh, [{"x"}, {"y"}]>] out_shardings=[<@mesh, [{"x"}, {}]>] manual_axes={"x", "y"} (%arg6: tensor<4x8xf32>) {
-      %60 = "stablehlo.all_gather"(%arg6) <{all_gather_dim = 1 : i64, channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, replica_groups = dense<[[0, 2], [1, 3]]> : tensor<2x2xi64>, use_global_device_ids}> : (tensor<4x8xf32>) -> tensor<4x16xf32>
-      %61 = "stablehlo.all_reduce"(%60) <{channel_handle = #stablehlo.channel_handle<handle = 2, type = 1>, replica_groups = dense<[[0, 1, 2, 3]]> : tensor<1x4xi64>, use_global_device_ids}> ({
+      %70 = "stablehlo.all_gather"(%arg6) <{all_gather_dim = 1 : i64, channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, replica_groups = dense<[[0, 2], [1, 3]]> : tensor<2x2xi64>, use_global_device_ids}> : (tensor<4x8xf32>) -> tensor<4x16xf32>
+      %71 = "stablehlo.all_reduce"(%70) <{channel_handle = #stablehlo.channel_handle<handle = 2, type = 1>, replica_groups = dense<[[0, 1, 2, 3]]> : tensor<1x4xi64>, use_global_device_ids}> ({
       ^bb0(%arg7: tensor<f32>, %arg8: tensor<f32>):
-        %64 = stablehlo.add %arg7, %arg8 : tensor<f32>
-        stablehlo.return %64 : tensor<f32>
+        %74 = stablehlo.add %arg7, %arg8 : tensor<f32>
+        stablehlo.return %74 : tensor<f32>
       }) : (tensor<4x16xf32>) -> tensor<4x16xf32>
-      %62 = "stablehlo.collective_permute"(%61) <{channel_handle = #stablehlo.channel_handle<handle = 3, type = 1>, source_target_pairs = dense<[[0, 1], [1, 0]]> : tensor<2x2xi64>}> : (tensor<4x16xf32>) -> tensor<4x16xf32>
-      %63 = "stablehlo.all_to_all"(%62) <{channel_handle = #stablehlo.channel_handle<handle = 4, type = 1>, concat_dimension = 0 : i64, replica_groups = dense<[[0, 1], [2, 3]]> : tensor<2x2xi64>, split_count = 2 : i64, split_dimension = 0 : i64}> : (tensor<4x16xf32>) -> tensor<4x16xf32>
-      sdy.return %63 : tensor<4x16xf32>
+      %72 = "stablehlo.collective_permute"(%71) <{channel_handle = #stablehlo.channel_handle<handle = 3, type = 1>, source_target_pairs = dense<[[0, 1], [1, 0]]> : tensor<2x2xi64>}> : (tensor<4x16xf32>) -> tensor<4x16xf32>
+      %73 = "stablehlo.all_to_all"(%72) <{channel_handle = #stablehlo.channel_handle<handle = 4, type = 1>, concat_dimension = 0 : i64, replica_groups = dense<[[0, 1], [2, 3]]> : tensor<2x2xi64>, split_count = 2 : i64, split_dimension = 0 : i64}> : (tensor<4x16xf32>) -> tensor<4x16xf32>
+      sdy.return %73 : tensor<4x16xf32>
     } : (tensor<8x16xf32>) -> tensor<8x16xf32>
     %28 = sdy.named_computation<"block">(%27) (%arg6: tensor<8x16xf32>) {
       %60 = stablehlo.exponential %arg6 : tensor<8x16xf32>
