@@ -21,12 +21,17 @@ static json_t *real(double x)
 
 static json_t *kinds_json(const struct program_price *price)
 {
+	static const enum op_class all[] = {
+		CLASS_ELEMENTWISE, CLASS_MATMUL, CLASS_CONVOLUTION, CLASS_REDUCE,
+		CLASS_MOVE,        CLASS_INDEX,  CLASS_SORT,        CLASS_RANDOM,
+		CLASS_SOLVE,       CLASS_CUSTOM,
+	};
 	json_t *kinds = json_object();
 
-	for (int c = 0; c < CLASSES; c++)
-		if (price->class_s[c] > 0)
-			json_object_set_new(kinds, op_class_name((enum op_class)c),
-			                    real(price->class_s[c]));
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
+		json_object_set_new(kinds, op_class_name(all[i]),
+		                    price->machine ? real(price->class_s[all[i]])
+		                                   : json_null());
 	return kinds;
 }
 
