@@ -10,6 +10,7 @@
 #   make check-exhaustive   every small problem with every planner: minutes
 #   make fuzz         SECONDS=60: random texts for every reader, that long for each
 #   make bench        replays per second by device count
+#   make bench-home   plans under mpirun on this machine beside what is simulated of them
 #   make bench-peers  simulated times, seconds and memory beside SMPI
 #   make coverage     the tests again, counting the lines of models/ and sim/ they reach
 #   make valgrind     the smoke suite under valgrind; a leak is an error
@@ -119,7 +120,7 @@ INPUTS := $(filter-out %.md scenarios/models scenarios/programs,$(wildcard platf
 
 EMIT_TESTS := $(wildcard sim/tests/emit/check_*.py)
 
-.PHONY: all check check-emit check-page check-slurm check-exhaustive fuzz sweep results bench bench-peers coverage valgrind install format format-check \
+.PHONY: all bench-home check check-emit check-page check-slurm check-exhaustive fuzz sweep results bench bench-peers coverage valgrind install format format-check \
 	tidy layers deps clean compile_commands.json FORCE
 all: $B/libshardsim.a $B/libshardsim.so $B/shardsim build/shardsim
 
@@ -128,7 +129,7 @@ all: $B/libshardsim.a $B/libshardsim.so $B/shardsim build/shardsim
 deps:
 	@.ci/deps
 
-TOOLS := mpicc mpirun jsonschema chromium chromedriver curl jq gcovr valgrind clang-format clang-tidy
+TOOLS := mpicc mpirun torch jsonschema chromium chromedriver curl jq gcovr valgrind clang-format clang-tidy
 .PHONY: $(TOOLS:%=tool-%)
 $(TOOLS:%=tool-%): tool-%: | deps
 	@.ci/deps $*
@@ -298,9 +299,12 @@ $(TEST_NAMES): $$(filter %/$$@,$(MODEL_TESTS) $(SIM_TESTS)) \
 check-page: build/shardsim | tool-chromium tool-chromedriver tool-curl tool-jq
 	@.ci/page
 
-check-emit: $B/shardsim | tool-mpicc tool-mpirun
+check-emit: $B/shardsim | tool-mpicc tool-mpirun tool-torch
 	@for test in $(EMIT_TESTS); do .ci/emit $(VARIANT) $$test || failed=1; done; \
-		test -z "$$failed"
+		.ci/emit-torch $(VARIANT) || failed=1; test -z "$$failed"
+
+bench-home: $B/shardsim | tool-mpicc tool-mpirun
+	@.ci/home $(VARIANT)
 
 check-slurm: $B/shardsim
 	@.ci/slurm $(VARIANT)

@@ -11,6 +11,7 @@
 #include "emit/kinds.h"
 
 #include "emit/local.h"
+#include "emit/put.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -192,8 +193,9 @@ static void put_slice(struct torch *t, const struct step *s)
 
 			if (i)
 				text_printf(t->out, " * %d + ", axis->size);
-			text_printf(t->out, "mesh.get_local_rank('%s')%s", axis->name,
-			            i && i + 1 < pieces ? ")" : "");
+			text_printf(t->out, "mesh.get_local_rank(");
+			put_quoted(t->out, axis->name, '\'');
+			text_printf(t->out, i && i + 1 < pieces ? "))" : ")");
 		}
 		for (int32_t d = 0; d < n && !pieces; d++)
 			text_printf(t->out, "%s%d", d ? ", " : "[",
@@ -265,30 +267,16 @@ static void put_partial(struct torch *t, const struct step *s)
 	put_join(t, s);
 }
 
-static bool is_whole(const struct torch *t, const struct step *s)
-{
-	return s->npairs == t->l.plan->problem->ndevices;
-}
-
-/* Pairs are at most one for each source and each target: as many as ranks are all of them. */
 static void put_permute(struct torch *t, const struct step *s)
 {
 	int32_t n = t->l.plan->problem->ndevices;
 	int32_t *to = arena_alloc(t->l.arena, (size_t)n, sizeof(*to));
 
-	if (is_whole(t, s)) {
-		for (int32_t i = 0; i < n; i++)
-			to[s->pairs[i].src] = s->pairs[i].dst;
-		text_printf(t->out, "    a = fc.permute_tensor(a.flatten(), ");
-		put_list(t->out, to, n);
-		text_printf(t->out, ", dist.group.WORLD).view(a.shape)");
-		return;
-	}
-	text_printf(t->out, "    a = permute(a, [");
 	for (int32_t i = 0; i < s->npairs; i++)
-		text_printf(t->out, "%s(%d, %d)", i ? ", " : "", s->pairs[i].src,
-		            s->pairs[i].dst);
-	text_printf(t->out, "])");
+		to[s->pairs[i].src] = s->pairs[i].dst;
+	text_printf(t->out, "    a = fc.permute_tensor(a.flatten(), ");
+	put_list(t->out, to, n);
+	text_printf(t->out, ", dist.group.WORLD).view(a.shape)");
 }
 
 static void put_step(struct torch *t, int i)
@@ -314,45 +302,16 @@ static void put_step(struct torch *t, int i)
 
 /* --- the program -------------------------------------------------------------------- */
 
-static const char permute[] =
-	"\n\ndef permute(a, pairs):  # one that leaves ranks out; these have zeros\n"
-	"    a, ops = a.contiguous(), []\n"
-	"    out = a.clone() if (rank, rank) in pairs else torch.zeros_like(a)\n"
-	"    for source, target in pairs:\n"
-	"        if source == rank != target:\n"
-	"            ops.append(dist.P2POp(dist.isend, a, target))\n"
-	"        if target == rank != source:\n"
-	"            ops.append(dist.P2POp(dist.irecv, out, source))\n"
-	"    for work in dist.batch_isend_irecv(ops) if ops else []:\n"
-	"        work.wait()\n"
-	"    return out\n";
-
 static void put_preamble(struct torch *t)
 {
-	bool partial = false;
-
-	text_printf(
-		t->out,
-		"import os\n\nimport torch\nimport torch.distributed as dist\n"
-		"import torch.distributed._functional_collectives as fc\n"
-		"from torch.distributed.device_mesh import DeviceMesh, "
-		"init_device_mesh\n\n"
-		"DEVICE = 'cuda' if torch.cuda.is_available() else 'cpu'\n"
-		"if DEVICE == 'cuda':\n"
-		"    torch.cuda.set_device(int(os.environ['LOCAL_RANK']))\n"
-		"if not dist.is_initialized():\n"
-		"    dist.init_process_group('nccl' if DEVICE == 'cuda' else 'gloo')\n"
-		"rank = dist.get_rank()\n");
+	put_torch(t->out, "import torch.distributed._functional_collectives as fc\n"
+	                  "from torch.distributed.device_mesh import DeviceMesh, "
+	                  "init_device_mesh\n");
+	text_printf(t->out, "rank = dist.get_rank()\n");
 	if (t->cut)
 		put_device_mesh(t->out, &t->l.pieces);
-	for (int i = 0; i < t->l.plan->nsteps; i++) {
-		const struct step *s = &t->l.plan->step[i];
-
+	for (int i = 0; i < t->l.plan->nsteps; i++)
 		find_group(t, i, true);
-		partial = partial || (s->op == OP_PERMUTE && !is_whole(t, s));
-	}
-	if (partial)
-		text_printf(t->out, "%s", permute);
 }
 
 static void put_tile(struct torch *t, const char *name, bool target)

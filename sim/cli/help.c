@@ -123,7 +123,9 @@ static const struct page {
 	 "        --axis y -b 1M -e 64M -f 4 --clock fluid\n"
 	 "  One algorithm on links alone, as other simulators have it.\n"
 	 "    $ shardsim perf all-gather --platform dgx-a100:1 --set profile=plain \\\n"
-	 "        --set launch_s=0 --algorithm ring -b 1M -e 1M\n"},
+	 "        --set launch_s=0 --algorithm ring -b 1M -e 1M\n"
+	 "  A program that measures it under MPI; `fit` reads what it prints.\n"
+	 "    $ shardsim perf all-reduce -b 1K -e 4M -f 4 --emit mpi -o bench.c\n"},
 	{"program",
 	 "Prices a whole program from a compiler's dump, HLO's text or StableHLO: the time of\n"
 	 "a step, what is spent on collectives and on kernels, memory of a device.\n"

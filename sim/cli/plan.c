@@ -209,6 +209,9 @@ static int measure_all(struct session *s, const struct options *o,
 	struct error e = {0};
 	int status = EXIT_DONE, named = n, emitted;
 
+	if (o->warning)
+		shown.note =
+			notes_of_warning(s->arena, shown.note, &s->bench, &s->problem);
 	if (o->explain)
 		explain_planners(&chosen, &n, s->arena);
 	shown.measurement = m = arena_alloc(s->arena, (size_t)n, sizeof(*m));

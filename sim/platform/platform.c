@@ -287,6 +287,13 @@ enum status platform_start(struct platform *p, struct error *e)
 	return status;
 }
 
+void platform_prepare(void)
+{
+	struct error ignored = {0};
+
+	platform_simgrid_load(&ignored);
+}
+
 enum status platform_start_flows(struct platform *p, struct error *e)
 {
 	struct loader *l = p->loader;

@@ -1,5 +1,6 @@
 #include "planner/best/types.h"
 
+#include "base/assert.h"
 #include "plan/groups.h"
 
 #include <string.h>
@@ -143,6 +144,77 @@ int64_t type_lacks(const struct types_between *t, const struct type *before,
 	return want - both;
 }
 
+/* --- keys ------------------------------------------------------------------------- */
+
+/* This bit says that a piece cuts the layout before. */
+enum { BEFORE = 1 << 7 };
+static_assert((int)ATOMS_MAX < (int)BEFORE, "a piece is one byte, with room for a bit");
+
+/* Lists of pieces in the order of their bytes; each begins with its length. */
+struct lists {
+	int n, nbytes;
+	uint8_t *list[2 * ATOMS_MAX], byte[4 * ATOMS_MAX];
+};
+
+static int compare_lists(const uint8_t *a, const uint8_t *b)
+{
+	return *a != *b ? *a - *b : memcmp(a + 1, b + 1, *a);
+}
+
+static void lists_add(struct lists *lists, uint8_t *list)
+{
+	int at = lists->n++;
+
+	for (; at > 0 && compare_lists(list, lists->list[at - 1]) < 0; at--)
+		lists->list[at] = lists->list[at - 1];
+	lists->list[at] = list;
+	lists->nbytes += 1 + *list;
+}
+
+/*
+ * Lists the pieces of a dimension up to where both types cut it into as many tiles, and so
+ * on; behind the end of one of them in lists of one piece.
+ */
+static void list_pieces(struct lists *lists, const struct types_between *t,
+                        const struct type *before, const struct type *after, int dim)
+{
+	struct rest rest = {before->count[dim], after->count[dim],
+	                    type_stack(before, dim), type_stack(after, dim)};
+
+	while (rest.nbefore || rest.nafter) {
+		uint8_t *list = lists->byte + lists->nbytes;
+		bool both = rest.nbefore && rest.nafter;
+		int64_t had = 1, has = 1;
+
+		*list = 0;
+		do {
+			bool left = !rest.nafter || (rest.nbefore && had <= has);
+			uint8_t piece = left ? *rest.before++ : *rest.after++;
+
+			list[++*list] = left ? piece | BEFORE : piece;
+			*(left ? &had : &has) *= t->pieces.atom[piece].size;
+			*(left ? &rest.nbefore : &rest.nafter) -= 1;
+		} while (both && had != has && (rest.nbefore || rest.nafter));
+		lists_add(lists, list);
+	}
+}
+
+size_t type_key(uint8_t out[TYPE_KEY_MAX], const struct types_between *t,
+                const struct type *before, const struct type *after)
+{
+	struct lists lists;
+	size_t size = 0;
+
+	lists.n = lists.nbytes = 0;
+	for (int dim = 0; dim < before->rank; dim++)
+		list_pieces(&lists, t, before, after, dim);
+	for (int i = 0; i < lists.n; i++) {
+		memcpy(out + size, lists.list[i], 1 + (size_t)*lists.list[i]);
+		size += 1 + *lists.list[i];
+	}
+	return size;
+}
+
 /* --- neighbours ------------------------------------------------------------------- */
 
 struct visitor {
@@ -229,12 +301,51 @@ void type_neighbours(const struct types_between *t, const struct type *type,
 	visit_swaps(&v, type);
 }
 
+struct all {
+	const struct visitor *v;
+	int piece;
+};
+
+/* Visits a type without pieces from `piece` on, and all that have more of these. */
+static void visit_from(void *self, const struct type *type)
+{
+	const struct all *all = self;
+	const struct visitor *v = all->v;
+
+	v->visit(v->self, type);
+	for (int piece = all->piece; piece < v->t->pieces.n; piece++) {
+		struct all more = {v, piece + 1};
+		const struct visitor next = {v->t, visit_from, &more};
+
+		visit_with(&next, type, (uint8_t)piece);
+	}
+}
+
+bool type_all(const struct types_between *t, int most,
+              void (*visit_one)(void *self, const struct type *type), void *self)
+{
+	const struct visitor v = {t, visit_one, self};
+	struct all all = {&v, 0};
+	struct type none = {.rank = t->from.rank};
+	double n = 0, lists = 1;
+
+	/* of each number of pieces: which they are, their order, and where dimensions end */
+	for (int count = 0; count <= t->pieces.n; count++) {
+		n += lists;
+		lists *= (double)(t->pieces.n - count) * (count + none.rank) /
+		         (count + 1);
+	}
+	if (n > most)
+		return false;
+	visit_from(&all, &none);
+	return true;
+}
+
 /* --- steps ------------------------------------------------------------------------ */
 
-enum op type_op(const struct types_between *t, const struct type *before,
-                const struct type *after)
+enum op type_op(const struct type *before, const struct type *after)
 {
-	int64_t lost = 1, won = 1;
+	uint32_t lost = 0, won = 0;
 
 	for (int dim = 0; dim < before->rank; dim++) {
 		struct rest rest = rest_of(before, after, dim);
@@ -242,15 +353,15 @@ enum op type_op(const struct types_between *t, const struct type *before,
 		if (rest.nbefore && rest.nafter)
 			return OP_EXCHANGE;
 		while (rest.nbefore > 0)
-			lost *= t->pieces.atom[rest.before[--rest.nbefore]].size;
+			lost |= UINT32_C(1) << rest.before[--rest.nbefore];
 		while (rest.nafter > 0)
-			won *= t->pieces.atom[rest.after[--rest.nafter]].size;
+			won |= UINT32_C(1) << rest.after[--rest.nafter];
 	}
 	if (lost == won)
 		return OP_ALL_TO_ALL;
-	if (lost > 1 && won > 1)
+	if (lost && won)
 		return OP_EXCHANGE;
-	return won > 1 ? OP_SLICE : OP_ALL_GATHER;
+	return won ? OP_SLICE : OP_ALL_GATHER;
 }
 
 void type_step(struct script_step *out, const struct types_between *t,
@@ -259,7 +370,7 @@ void type_step(struct script_step *out, const struct types_between *t,
 {
 	struct move move[RANK_MAX];
 	struct layout from;
-	enum op op = collective ? type_op(t, before, after) : OP_EXCHANGE;
+	enum op op = collective ? type_op(before, after) : OP_EXCHANGE;
 	int n;
 
 	*out = (struct script_step){.op = OP_EXCHANGE};

@@ -32,6 +32,15 @@ int64_t type_lacks(const struct types_between *t, const struct type *before,
                    const struct type *after);
 
 /*
+ * Writes what an exchange from one type to another does, whatever dimensions the pieces
+ * cut, and returns its size: with equal bytes each device wants as much of the tiles of
+ * the same others.
+ */
+enum { TYPE_KEY_MAX = 4 * ATOMS_MAX };
+size_t type_key(uint8_t out[TYPE_KEY_MAX], const struct types_between *t,
+                const struct type *before, const struct type *after);
+
+/*
  * Calls `visit` with every type of even tiles that differs from `type` by one piece that is dropped,
  * added or put elsewhere, or by two pieces that change places.
  */
@@ -39,12 +48,18 @@ void type_neighbours(const struct types_between *t, const struct type *type,
                      void (*visit)(void *self, const struct type *type), void *self);
 
 /*
- * Returns the slice, all-gather or all-to-all that may lead from one type to another: in
- * each dimension the pieces of one type are the first of those of the other. OP_EXCHANGE
- * if there is none.
+ * Calls `visit` once with every type of even tiles, unless there may be more than `most`.
+ * Returns whether it did.
  */
-enum op type_op(const struct types_between *t, const struct type *before,
-                const struct type *after);
+bool type_all(const struct types_between *t, int most,
+              void (*visit)(void *self, const struct type *type), void *self);
+
+/*
+ * Returns the slice, all-gather or all-to-all that may lead from one type to another: in
+ * each dimension the pieces of one type are the first of those of the other, and what is
+ * moved ends where others begin. OP_EXCHANGE if there is none.
+ */
+enum op type_op(const struct type *before, const struct type *after);
 
 /*
  * Writes the step between two types: the slice, all-gather or all-to-all that does it, if
