@@ -238,7 +238,8 @@ check: $(RESULTS)
 	@.ci/summary $(RESULTS)
 
 $(addsuffix .result,$(MODEL_TESTS)): %.result: % .ci/unit .ci/environment \
-		$(filter-out %.c %.h %.o,$(wildcard models/tests/*.*))
+		$(filter-out %.c %.h %.o,$(wildcard models/tests/*.*)) \
+		$(wildcard scenarios/programs/*)
 	@.ci/unit $(VARIANT) $* $@
 
 $(addsuffix .result,$(SIM_TESTS)): %.result: % .ci/unit .ci/environment \

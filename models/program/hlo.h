@@ -8,7 +8,7 @@
 const struct dtype *hlo_dtype(struct span name);
 
 /* Reads a type into b->type. */
-bool hlo_type(struct build *b);
+bool hlo_read_type(struct build *b);
 
 /* Skips a type, if one is next; false with an error where its brackets have no end. */
 bool hlo_skip_type(struct build *b);
@@ -22,6 +22,21 @@ struct hlo_frames {
 	LIST(struct hlo_place) location;
 	LIST(int64_t) frame; /* number of its location; all count from 1 */
 };
+
+/* An entry of input_output_alias or buffer_donor before the entry is known. */
+struct alias_path {
+	int64_t result[2], parameter[2]; /* number and place in a tuple; -1: none */
+	const char *pos;
+};
+
+/* What comes before the computations. */
+struct hlo_header {
+	LIST(struct alias_path) alias;
+	struct hlo_frames frames;
+};
+
+/* Reads the header of the module, and the tables behind it. */
+bool hlo_header(struct build *b, struct hlo_header *h);
 
 /* What the attributes of one op said; all that an op can have. */
 struct hlo_attrs {
@@ -50,7 +65,11 @@ bool hlo_commit(struct build *b, int32_t op, struct hlo_attrs *at, const char *p
 /* Reads window={size=3x3 stride=2x2 pad=0_1x0_1 ...}. */
 bool hlo_window(struct build *b, struct window *w);
 
-/* Reads dim_labels=b01f_01io->b01f into `c`. */
-bool hlo_dim_labels(struct build *b, struct span labels, struct conv_attr *c);
+/* Reads the labels b01f_01io->b01f into `c`; errors are at `pos`. */
+bool hlo_dim_labels(struct build *b, struct span labels, struct conv_attr *c,
+                    const char *pos);
+
+/* Gives the numbers that were not said: sizes, strides, dilations of 1, pads of 0. */
+void hlo_window_fill(struct build *b, struct window *w);
 
 #endif

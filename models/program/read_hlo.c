@@ -7,210 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* An entry of input_output_alias or buffer_donor before the entry is known. */
-struct alias_path {
-	int64_t result[2], parameter[2]; /* number and place in a tuple; -1: none */
-	const char *pos;
-};
-
 struct reader {
 	struct build *b;
-	struct hlo_frames frames;
-	LIST(struct alias_path) alias;
+	struct hlo_header header;
 	LIST(int32_t) parameter;    /* of the open computation: op of each number, -1 */
 	LIST(int32_t) entry_params; /* first leaf of each parameter of the entry */
 	struct named of;            /* what the operand that was read last is */
 	struct hlo_attrs attrs;
 };
-
-/* --- header --- */
-
-/* Reads `{}`, `{3}`, `{3,1}`. */
-static bool read_path(struct build *b, int64_t path[2])
-{
-	struct ints at;
-
-	if (!lex_ints(&b->s, b->a, "{", "}", &at))
-		return false;
-	path[0] = at.n > 0 ? at.at[0] : -1;
-	path[1] = at.n > 1 ? at.at[1] : 0;
-	return true;
-}
-
-/* Reads `(0, {}, may-alias)` behind the path of a result, or `(0, {})` of a donor. */
-static bool read_buffer(struct reader *r, struct alias_path *path)
-{
-	struct build *b = r->b;
-	int64_t inside[2];
-	struct span kind;
-
-	path->pos = b->s.pos;
-	if (!lex_expect(&b->s, "(") ||
-	    !lex_int(&b->s, "a parameter", 0, INT32_MAX, &path->parameter[0]) ||
-	    !lex_expect(&b->s, ",") || !read_path(b, inside))
-		return false;
-	path->parameter[1] = inside[0] < 0 ? 0 : inside[0];
-	if (lex_take(&b->s, ",") && !lex_name(&b->s, "", &kind)) {
-		scan_fail(&b->s, E_SYNTAX, "expected may-alias or must-alias");
-		return false;
-	}
-	if (!lex_expect(&b->s, ")"))
-		return false;
-	*list_add(&r->alias, b->a) = *path;
-	return true;
-}
-
-static bool read_aliases(struct reader *r, bool donors)
-{
-	struct build *b = r->b;
-	bool first = true;
-
-	if (!lex_expect(&b->s, "{"))
-		return false;
-	while (!lex_take(&b->s, "}")) {
-		struct alias_path path = {.result = {-1, 0}};
-
-		if (!first && !lex_expect(&b->s, ","))
-			return false;
-		if (!donors && (!read_path(b, path.result) || !lex_expect(&b->s, ":")))
-			return false;
-		if (!donors && path.result[0] < 0)
-			path.result[0] = 0;
-		if (!read_buffer(r, &path))
-			return false;
-		first = false;
-	}
-	return true;
-}
-
-static bool read_count(struct build *b, int32_t *out)
-{
-	int64_t n;
-
-	if (!lex_int(&b->s, "a number of devices", 1, MESH_DEVICES_MAX, &n))
-		return false;
-	*out = (int32_t)n;
-	return true;
-}
-
-static bool read_header_attr(struct reader *r, struct span key)
-{
-	struct build *b = r->b;
-	struct span value;
-
-	if (span_is(key, "input_output_alias"))
-		return read_aliases(r, false);
-	if (span_is(key, "buffer_donor"))
-		return read_aliases(r, true);
-	if (span_is(key, "num_partitions"))
-		return read_count(b, &b->p->partitions);
-	if (span_is(key, "replica_count"))
-		return read_count(b, &b->p->replicas);
-	if (!lex_value(&b->s, &value))
-		return false;
-	if (span_is(key, "is_scheduled"))
-		b->p->scheduled = span_is(value, "true");
-	if (span_is(key, "frontend_attributes") && span_find(value, "sdy.meshes"))
-		*list_add(&b->p->mesh, b->a) = value;
-	return true;
-}
-
-static bool read_header(struct reader *r)
-{
-	struct build *b = r->b;
-	struct span key;
-
-	if (!lex_word(&b->s, "HloModule")) {
-		scan_fail(&b->s, E_SYNTAX, "expected 'HloModule' or 'module'");
-		return false;
-	}
-	if (!lex_name(&b->s, "%@", &b->p->name)) {
-		scan_fail(&b->s, E_SYNTAX, "expected the name of the module");
-		return false;
-	}
-	lex_take(&b->s, ":");
-	while (lex_take(&b->s, ",")) {
-		if (!lex_name(&b->s, "", &key) || !lex_expect(&b->s, "=")) {
-			scan_fail(&b->s, E_SYNTAX, "expected key=value");
-			return false;
-		}
-		if (!read_header_attr(r, key))
-			return false;
-	}
-	return true;
-}
-
-/* --- tables of places --- */
-
-/* Reads `name_a=1 name_b=2 ...` between braces and stores two of them. */
-static bool read_row(struct build *b, const char *one, int64_t *first, const char *two,
-                     int64_t *second)
-{
-	struct span key;
-	int64_t value;
-
-	*first = *second = 0;
-	if (!lex_expect(&b->s, "{"))
-		return false;
-	while (!lex_take(&b->s, "}")) {
-		if (!lex_name(&b->s, "", &key) || !lex_expect(&b->s, "=") ||
-		    !lex_signed(&b->s, "a number", &value)) {
-			scan_fail(&b->s, E_SYNTAX, "expected key=number");
-			return false;
-		}
-		if (span_is(key, one))
-			*first = value;
-		else if (span_is(key, two))
-			*second = value;
-	}
-	return true;
-}
-
-static bool read_table(struct reader *r, int table)
-{
-	struct build *b = r->b;
-	int64_t number, first, second;
-	struct span text;
-
-	while (lex_peek(&b->s) >= '0' && *b->s.pos <= '9') {
-		if (!lex_int(&b->s, "a number", 0, INT32_MAX, &number))
-			return false;
-		if (table < 2) {
-			if (!lex_quoted(&b->s, &text))
-				return false;
-			if (table == 0)
-				*list_add(&r->frames.file, b->a) = text;
-			continue;
-		}
-		if (!read_row(b, table == 2 ? "file_name_id" : "file_location_id",
-		              &first, table == 2 ? "line" : "parent_frame_id", &second))
-			return false;
-		if (table == 3) {
-			*list_add(&r->frames.frame, b->a) = first;
-			continue;
-		}
-		*list_add(&r->frames.location, b->a) = (struct hlo_place){first, second};
-	}
-	return true;
-}
-
-static bool read_tables(struct reader *r)
-{
-	static const char *const names[] = {"FileNames", "FunctionNames",
-	                                    "FileLocations", "StackFrames"};
-	bool found = true;
-
-	while (found) {
-		found = false;
-		for (int i = 0; i < 4 && !found; i++)
-			if (lex_word(&r->b->s, names[i])) {
-				if (!read_table(r, i))
-					return false;
-				found = true;
-			}
-	}
-	return true;
-}
 
 /* --- instructions --- */
 
@@ -370,7 +174,7 @@ static bool read_op(struct reader *r, struct span name, int32_t *out)
 	const char *pos;
 	int32_t op;
 
-	if (!hlo_type(b))
+	if (!hlo_read_type(b))
 		return false;
 	lex_peek(&b->s);
 	pos = b->s.pos;
@@ -400,7 +204,7 @@ static bool read_op(struct reader *r, struct span name, int32_t *out)
 	if (async == ASYNC_UPDATE || async == ASYNC_DONE || code == HLO_SEND_DONE ||
 	    code == HLO_RECV_DONE)
 		build_last(b, op)->pair = r->of.op;
-	return hlo_attributes(b, &r->frames, op, &r->attrs) &&
+	return hlo_attributes(b, &r->header.frames, op, &r->attrs) &&
 	       hlo_commit(b, op, &r->attrs, pos) && set_same(r, op, pos) &&
 	       build_name(b, name, b->p->op.at[op].first_value, b->p->op.at[op].nvalues,
 	                  op);
@@ -485,8 +289,8 @@ static bool resolve_aliases(struct reader *r, const int32_t *split, int32_t elem
 	struct build *b = r->b;
 	const struct region *entry = &b->p->region.at[b->p->entry];
 
-	for (int64_t i = 0; i < r->alias.n; i++) {
-		const struct alias_path *a = &r->alias.at[i];
+	for (int64_t i = 0; i < r->header.alias.n; i++) {
+		const struct alias_path *a = &r->header.alias.at[i];
 		int64_t result = a->result[0], parameter = -1;
 
 		if (result >= 0 && elements >= 0)
@@ -555,7 +359,7 @@ bool read_hlo(struct build *b)
 {
 	struct reader r = {.b = b};
 
-	if (!read_header(&r) || !read_tables(&r))
+	if (!hlo_header(b, &r.header))
 		return false;
 	while (lex_peek(&b->s))
 		if (!read_computation(&r))

@@ -23,6 +23,8 @@ const struct command commands[] = {
 	{"move", "move many arrays at once: a model from one mesh to another",
          command_move},
 	{"perf", "the table of nccl-tests: a collective over sizes", command_perf},
+	{"program", "a whole program from a compiler's dump: step time and memory",
+         command_program},
 	{"validate", "simulated against published timings", command_validate},
 	{"fit", "fit a family's constants to published timings", command_fit},
 	{"platform", "print a platform as SimGrid XML", command_platform},
@@ -145,6 +147,15 @@ static const struct page {
 	 "        --set launch_s=0 --algorithm ring -b 1M -e 1M\n"
 	 "  A program that measures it under MPI; `fit` reads what it prints.\n"
 	 "    $ shardsim perf all-reduce -b 1K -e 4M -f 4 --emit mpi -o bench.c\n"},
+	{"program",
+	 "Prices a whole program from a compiler's dump, HLO's text or StableHLO: the time of\n"
+	 "a step, what is spent on collectives and on kernels, memory of a device.\n"
+	 "\n"
+	 "Examples:\n"
+	 "    $ shardsim program scenarios/programs/fsdp.hlo --platform dgx-h100:1\n"
+	 "  Which ops take longest, put together by what the source calls them.\n"
+	 "    $ shardsim program scenarios/programs/fsdp.hlo --platform dgx-h100:1 \\\n"
+	 "        --report ops --by op_name\n"},
 	{"validate",
 	 "Compares published timings with simulated ones and prints the errors.\n"
 	 "\n"
