@@ -92,6 +92,12 @@ static bool join_async(struct build *b)
 
 /* --- regions --- */
 
+static bool hands_over(enum opcode code)
+{
+	return code == HLO_CALL || code == HLO_FUSION ||
+	       code == HLO_MANUAL_COMPUTATION || code == HLO_NAMED_COMPUTATION;
+}
+
 /* Checks that what is handed to regions fits them. */
 static bool fit_regions(struct build *b)
 {
@@ -115,11 +121,9 @@ static bool fit_regions(struct build *b)
 		}
 		if (op->code == HLO_CONDITIONAL && given != taken + 1)
 			return fail_op(b, op, "branches take other operands");
-		if ((op->code == HLO_CALL || op->code == HLO_FUSION ||
-		     op->code == HLO_ASYNC) &&
-		    given != taken)
+		if ((hands_over(op->code) || op->code == HLO_ASYNC) && given != taken)
 			return fail_op(b, op, "the computation takes other operands");
-		if ((op->code == HLO_CALL || op->code == HLO_FUSION) &&
+		if (hands_over(op->code) &&
 		    p->region.at[op_called(p, op, 0)].result.n != op->nvalues)
 			return fail_op(b, op, "the computation has other results");
 	}

@@ -65,7 +65,11 @@ bool hlo_commit(struct build *b, int32_t op, struct hlo_attrs *at, const char *p
 /* Reads window={size=3x3 stride=2x2 pad=0_1x0_1 ...}. */
 bool hlo_window(struct build *b, struct window *w);
 
-/* Reads dim_labels=b01f_01io->b01f into `c`. */
-bool hlo_dim_labels(struct build *b, struct span labels, struct conv_attr *c);
+/* Reads the labels b01f_01io->b01f into `c`; errors are at `pos`. */
+bool hlo_dim_labels(struct build *b, struct span labels, struct conv_attr *c,
+                    const char *pos);
+
+/* Gives the numbers that were not said: sizes, strides, dilations of 1, pads of 0. */
+void hlo_window_fill(struct build *b, struct window *w);
 
 #endif

@@ -54,8 +54,7 @@ static bool window_item(struct build *b, struct window *w, struct span key, int3
 	return true;
 }
 
-/* Gives the numbers that were not said: sizes, strides, dilations of 1, pads of 0. */
-static void window_fill(struct build *b, struct window *w)
+void hlo_window_fill(struct build *b, struct window *w)
 {
 	int64_t *ones = arena_alloc(b->a, (size_t)w->n, sizeof(*ones));
 	const int64_t *zeros = arena_alloc(b->a, (size_t)w->n, sizeof(*zeros));
@@ -89,16 +88,15 @@ bool hlo_window(struct build *b, struct window *w)
 			return false;
 		n = w->n;
 	}
-	window_fill(b, w);
+	hlo_window_fill(b, w);
 	return true;
 }
 
 /* --- dimensions of a convolution --- */
 
 /* Reads one part of `b01f_01io->b01f`: two letters and digits. */
-static bool labels_part(struct build *b, const char **p, const char *end, char one,
-                        char two, int32_t *first, int32_t *second, int32_t *spatial,
-                        int32_t *n)
+static bool labels_part(const char **p, const char *end, const char *letters,
+                        int32_t *first, int32_t *second, int32_t *spatial, int32_t *n)
 {
 	int32_t dim = 0;
 
@@ -109,9 +107,9 @@ static bool labels_part(struct build *b, const char **p, const char *end, char o
 	for (; *p < end && **p != '_' && **p != '-'; ++*p, dim++) {
 		if (dim == RANK_MAX)
 			break;
-		if (**p == one) {
+		if (**p == letters[0]) {
 			*first = dim;
-		} else if (**p == two) {
+		} else if (**p == letters[1]) {
 			*second = dim;
 		} else if (**p >= '0' && **p <= '9' && spatial[**p - '0'] < 0) {
 			spatial[**p - '0'] = dim;
@@ -123,29 +121,28 @@ static bool labels_part(struct build *b, const char **p, const char *end, char o
 	if (*first >= 0 && *second >= 0 && dim == *n + 2 &&
 	    (!*n || spatial[*n - 1] >= 0) && (*p == end || **p == '_' || **p == '-'))
 		return true;
-	scan_fail_at(&b->s, *p, E_SYNTAX, "expected labels such as b01f_01io->b01f");
 	return false;
 }
 
-bool hlo_dim_labels(struct build *b, struct span labels, struct conv_attr *c)
+bool hlo_dim_labels(struct build *b, struct span labels, struct conv_attr *c,
+                    const char *pos)
 {
 	int32_t *spatial[3], n[3];
 	const char *p = labels.at, *end = p + labels.length;
 
 	for (int i = 0; i < 3; i++)
 		spatial[i] = arena_alloc(b->a, RANK_MAX, sizeof(int32_t));
-	if (!labels_part(b, &p, end, 'b', 'f', &c->batch, &c->feature, spatial[0], &n[0]))
-		return false;
+	bool good =
+		labels_part(&p, end, "bf", &c->batch, &c->feature, spatial[0], &n[0]);
+
 	p += p < end && *p == '_';
-	if (!labels_part(b, &p, end, 'i', 'o', &c->kernel_in, &c->kernel_out,
-	                 spatial[1], &n[1]))
-		return false;
+	good = good && labels_part(&p, end, "io", &c->kernel_in, &c->kernel_out,
+	                           spatial[1], &n[1]);
 	p += p + 1 < end && p[0] == '-' && p[1] == '>' ? 2 : 0;
-	if (!labels_part(b, &p, end, 'b', 'f', &c->out_batch, &c->out_feature,
-	                 spatial[2], &n[2]))
-		return false;
-	if (p != end || n[0] != n[1] || n[1] != n[2]) {
-		scan_fail_at(&b->s, p, E_SYNTAX,
+	good = good && labels_part(&p, end, "bf", &c->out_batch, &c->out_feature,
+	                           spatial[2], &n[2]);
+	if (!good || p != end || n[0] != n[1] || n[1] != n[2]) {
+		scan_fail_at(&b->s, pos, E_SYNTAX,
 		             "expected labels such as b01f_01io->b01f");
 		return false;
 	}
@@ -167,14 +164,14 @@ static bool commit_conv(struct build *b, int32_t op, struct hlo_attrs *at,
 		scan_fail_at(&b->s, pos, E_SYNTAX, "a convolution without dim_labels");
 		return false;
 	}
-	if (!hlo_dim_labels(b, at->labels, &at->conv))
+	if (!hlo_dim_labels(b, at->labels, &at->conv, at->labels.at))
 		return false;
 	if (!at->conv.feature_groups)
 		at->conv.feature_groups = 1;
 	if (!at->conv.batch_groups)
 		at->conv.batch_groups = 1;
 	if (!at->conv.window.n)
-		window_fill(b, &at->conv.window);
+		hlo_window_fill(b, &at->conv.window);
 	c = arena_dup(b->a, &at->conv, 1, sizeof(*c));
 	build_last(b, op)->as.conv = c;
 	return true;

@@ -16,13 +16,17 @@ struct live {
 struct buffer {
 	double bytes;
 	int32_t last; /* step that reads it last; LASTS: it goes out */
-	int32_t next; /* another that is read last by that step; -1: none */
 	bool given;   /* it may be written over */
 	bool own;     /* it is counted here, not where the region is called */
 	bool gone;
 };
 
 enum { LASTS = INT32_MAX };
+
+/* A buffer that a step may have read last, in a list of such. */
+struct dying {
+	int32_t buffer, next; /* next -1: none */
+};
 
 /* A region while its ops are gone through. */
 struct walk {
@@ -32,7 +36,8 @@ struct walk {
 	struct buffer *buffer; /* [values] */
 	int32_t *at;           /* of each value, its buffer; -1: none */
 	int32_t *reads;        /* of each value, the last step that reads it */
-	int32_t *dying; /* of each step, the first buffer that is read last there */
+	int32_t *dying;        /* of each step, the first of its list */
+	LIST(struct dying) list;
 	int32_t *takes; /* of each value, the argument that it takes over; -1: none */
 	double now;
 };
@@ -128,8 +133,8 @@ static void keep_until(struct walk *w, int32_t b, int32_t step)
 	of->last = step;
 	if (step == LASTS)
 		return;
-	of->next = w->dying[step];
-	w->dying[step] = b;
+	*list_add(&w->list, w->l->a) = (struct dying){b, w->dying[step]};
+	w->dying[step] = (int32_t)w->list.n - 1;
 }
 
 static void share(struct walk *w, int32_t v, int32_t b)
@@ -175,10 +180,13 @@ static int32_t taken_over(const struct walk *w, const struct flat_step *s, int32
 		    !taken(w, s, v, b))
 			return b;
 	}
-	for (int32_t b = over ? w->dying[step] : -1; b >= 0; b = w->buffer[b].next)
+	for (int32_t k = over ? w->dying[step] : -1; k >= 0; k = w->list.at[k].next) {
+		int32_t b = w->list.at[k].buffer;
+
 		if (w->buffer[b].bytes == bytes && w->buffer[b].last == step &&
 		    is_free(w, b, step) && !taken(w, s, v, b))
 			return b;
+	}
 	return -1;
 }
 
@@ -236,10 +244,9 @@ static void place_result(struct walk *w, const struct flat_step *s, int32_t step
 
 static void free_dead(struct walk *w, int32_t step)
 {
-	for (int32_t b = w->dying[step], next; b >= 0; b = next) {
-		struct buffer *of = &w->buffer[b];
+	for (int32_t k = w->dying[step]; k >= 0; k = w->list.at[k].next) {
+		struct buffer *of = &w->buffer[w->list.at[k].buffer];
 
-		next = of->next;
 		if (of->last != step || of->gone || !of->own)
 			continue;
 		of->gone = true;

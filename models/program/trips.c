@@ -11,7 +11,7 @@ struct scalar {
 	double number;
 };
 
-/* The operands of the call that a region was entered by; NULL: it was entered by none. */
+/* The op by which a region was entered: a call, or a loop; NULL: it was entered by none. */
 struct scope {
 	const struct scope *outer;
 	const struct instruction *call;
@@ -28,17 +28,26 @@ static int32_t place(struct numbers list, int32_t value)
 	return -1;
 }
 
+/* Of what a loop carries only what no turn changes is known: it is what it was at first. */
 static struct scalar eval_parameter(const struct program *p,
                                     const struct instruction *op, int32_t value,
                                     const struct scope *scope, int depth)
 {
 	int32_t k = place(p->region.at[op->region].param, value);
+	struct scalar carried = {.kind = PARAM, .param = k}, start;
+	const struct region *body;
 
 	if (k < 0)
 		return (struct scalar){.kind = UNKNOWN};
-	if (scope && k < scope->call->noperands)
+	if (!scope || k >= scope->call->noperands)
+		return carried;
+	if (scope->call->code != HLO_WHILE)
 		return eval(p, op_operand(p, scope->call, k), scope->outer, depth + 1);
-	return (struct scalar){.kind = PARAM, .param = k};
+	body = &p->region.at[op_called(p, scope->call, 1)];
+	if (body->result.at[k] != body->param.at[k])
+		return carried;
+	start = eval(p, op_operand(p, scope->call, k), NULL, depth + 1);
+	return start.kind == NUMBER ? start : carried;
 }
 
 static struct scalar eval_sum(const struct program *p, const struct instruction *op,
@@ -153,44 +162,27 @@ static struct compared find_compare(const struct program *p, int32_t value,
 	return c;
 }
 
-/* A carried value that no turn changes is the number that it starts with. */
-static struct scalar limit_of(const struct program *p, const struct instruction *loop,
-                              struct scalar r)
-{
-	const struct region *body = &p->region.at[op_called(p, loop, 1)];
-	struct scalar next, start;
-
-	if (r.kind != PARAM)
-		return r;
-	next = eval(p, body->result.at[r.param], NULL, 0);
-	if (next.kind != PARAM || next.param != r.param || next.number != 0)
-		return (struct scalar){.kind = UNKNOWN};
-	start = eval(p, op_operand(p, loop, r.param), NULL, 0);
-	start.number += r.number;
-	return start;
-}
-
 /* Returns the trips, -1 if they are not found. */
 static double find_trips(const struct program *p, const struct instruction *loop)
 {
 	const struct region *condition = &p->region.at[op_called(p, loop, 0)];
 	const struct region *body = &p->region.at[op_called(p, loop, 1)];
-	struct scalar start, next, limit;
+	struct scope turn = {NULL, loop};
+	struct scalar start, next;
 	struct compared c;
 	double way, step;
 
 	if (condition->result.n != 1)
 		return -1;
-	c = find_compare(p, condition->result.at[0], NULL, 0);
+	c = find_compare(p, condition->result.at[0], &turn, 0);
 	if (!c.direction || c.l.kind != PARAM)
 		return -1;
-	limit = limit_of(p, loop, c.r);
 	start = eval(p, op_operand(p, loop, c.l.param), NULL, 0);
-	next = eval(p, body->result.at[c.l.param], NULL, 0);
-	if (limit.kind != NUMBER || start.kind != NUMBER || next.kind != PARAM ||
+	next = eval(p, body->result.at[c.l.param], &turn, 0);
+	if (c.r.kind != NUMBER || start.kind != NUMBER || next.kind != PARAM ||
 	    next.param != c.l.param || next.number == 0)
 		return -1;
-	way = limit.number - c.l.number - start.number;
+	way = c.r.number - c.l.number - start.number;
 	step = next.number;
 	if (c.direction == '>' || c.direction == '}') {
 		way = -way;

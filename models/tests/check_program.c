@@ -5,6 +5,7 @@
 #include "base/input.h"
 #include "base/rng.h"
 #include "program/work.h"
+#include "tests/program_help.h"
 #include "tests/tests.h"
 
 #include <check.h>
@@ -20,26 +21,6 @@ static void setup(void)
 static void teardown(void)
 {
 	arena_free(arena);
-}
-
-static struct program read(const char *name)
-{
-	struct program p;
-	struct error e = {0};
-	const char *path = arena_printf(arena, "scenarios/programs/%s", name);
-
-	program_read(&p, arena, path, &e);
-	ck_assert_msg(e.code == OK, "%s:%u:%u: %s", path, e.at.line, e.at.col, e.text);
-	return p;
-}
-
-static const struct instruction *find(const struct program *p, const char *name)
-{
-	for (int64_t i = 0; i < p->op.n; i++)
-		if (span_is(p->op.at[i].name, name))
-			return &p->op.at[i];
-	ck_abort_msg("no op '%s'", name);
-	return NULL;
 }
 
 /* Runs of an opcode and their bytes, of those with more bytes than `least`. */
@@ -66,7 +47,7 @@ static void count(const struct program *p, enum opcode code, int64_t least, doub
 START_TEST(fsdp_closed_form)
 {
 	const double L = 4, m = 2, v = 1, h = 512, f = 1024, V = 2048, tokens = 128;
-	struct program p = read("fsdp.hlo");
+	struct program p = program_sample(arena, "fsdp.hlo");
 	double n, bytes;
 
 	ck_assert_int_eq(p.stage, STAGE_PARTITIONED);
@@ -86,96 +67,90 @@ START_TEST(fsdp_closed_form)
 	ck_assert_int_eq(p.alias.n, 6);
 	ck_assert_int_eq(p.alias.at[5].result, 5);
 	ck_assert_int_eq(p.alias.at[5].parameter, 5);
-	ck_assert_int_eq(find(&p, "w2.2")->source_line, 32);
-	ck_assert(span_is(find(&p, "w2.2")->op_name, "jit(step)/backward/layer/w2"));
+	ck_assert_int_eq(program_sample_op(&p, "w2.2")->source_line, 32);
+	ck_assert(span_is(program_sample_op(&p, "w2.2")->op_name,
+	                  "jit(step)/backward/layer/w2"));
 }
 END_TEST
 
-static void same_groups(const struct program *p, const char *op, const char *wanted)
-{
-	const struct collective_attr *c = find(p, op)->as.collective;
-	const struct replica_groups *g = &p->groups.at[c->groups];
-	struct text text = {0};
-
-	for (int32_t i = 0; i < g->ngroups; i++)
-		for (int32_t k = g->first[i]; k < g->first[i + 1]; k++)
-			text_printf(&text, "%s%d",
-			            k > g->first[i] ? " "
-			            : i             ? ","
-			                            : "",
-			            (int)g->ids[k]);
-	ck_assert_str_eq(text.s, wanted);
-	text_free(&text);
-}
-
 START_TEST(groups_of_all_spellings)
 {
-	struct program p = read("constructs.hlo");
+	struct program p = program_sample(arena, "constructs.hlo");
 
-	same_groups(&p, "ar", "0 1 2 3,4 5 6 7");
-	same_groups(&p, "gathered", "0 1 2 3,4 5 6 7");
+	ck_assert_str_eq(program_sample_groups(arena, &p, "ar"), "0 1 2 3,4 5 6 7");
+	ck_assert_str_eq(program_sample_groups(arena, &p, "gathered"),
+	                 "0 1 2 3,4 5 6 7");
 	/* Device 4a + b is at (a, b); [2,4] read by columns. */
-	same_groups(&p, "crossed", "0 4,1 5,2 6,3 7");
-	same_groups(&p, "along", "0 4,1 5,2 6,3 7");
+	ck_assert_str_eq(program_sample_groups(arena, &p, "crossed"),
+	                 "0 4,1 5,2 6,3 7");
+	ck_assert_str_eq(program_sample_groups(arena, &p, "along"), "0 4,1 5,2 6,3 7");
 	/* The minor digit of model: members differ by 1. */
-	same_groups(&p, "digit", "0 1,2 3,4 5,6 7");
-	same_groups(&p, "parts", "0 4,1 5,2 6,3 7");
-	same_groups(&p, "everyone", "0 1 2 3 4 5 6 7");
-	ck_assert_int_eq(find(&p, "shifted")->as.collective->pairs.n, 8);
-	ck_assert_int_eq(find(&p, "shifted")->as.collective->pairs.at[7], 0);
+	ck_assert_str_eq(program_sample_groups(arena, &p, "digit"), "0 1,2 3,4 5,6 7");
+	ck_assert_str_eq(program_sample_groups(arena, &p, "parts"), "0 4,1 5,2 6,3 7");
+	ck_assert_str_eq(program_sample_groups(arena, &p, "everyone"),
+	                 "0 1 2 3 4 5 6 7");
+	ck_assert_int_eq(program_sample_op(&p, "shifted")->as.collective->pairs.n, 8);
+	ck_assert_int_eq(program_sample_op(&p, "shifted")->as.collective->pairs.at[7],
+	                 0);
 }
 END_TEST
 
 START_TEST(loops_and_branches)
 {
-	struct program p = read("constructs.hlo");
+	struct program p = program_sample(arena, "constructs.hlo");
 
 	/* 7, 5, 3, 1 are not below 0: four turns. */
-	ck_assert_int_eq(find(&p, "loop")->as.loop->trips, 4);
-	ck_assert(find(&p, "loop")->as.loop->known);
-	ck_assert(!find(&p, "endless")->as.loop->known);
-	ck_assert_double_eq(p.region.at[find(&p, "k.1")->region].runs, 4);
-	ck_assert_double_eq(p.region.at[find(&p, "gt")->region].runs, 5);
+	ck_assert_int_eq(program_sample_op(&p, "loop")->as.loop->trips, 4);
+	ck_assert(program_sample_op(&p, "loop")->as.loop->known);
+	ck_assert(!program_sample_op(&p, "endless")->as.loop->known);
+	ck_assert_double_eq(p.region.at[program_sample_op(&p, "k.1")->region].runs, 4);
+	ck_assert_double_eq(p.region.at[program_sample_op(&p, "gt")->region].runs, 5);
 	/* A computation that a loop calls; reducers run as part of what applies them. */
-	ck_assert_double_eq(p.region.at[find(&p, "ar")->region].runs, 4);
-	ck_assert_double_eq(p.region.at[find(&p, "add")->region].runs, 0);
+	ck_assert_double_eq(p.region.at[program_sample_op(&p, "ar")->region].runs, 4);
+	ck_assert_double_eq(p.region.at[program_sample_op(&p, "add")->region].runs, 0);
 	/* Of both conditionals the costlier branch. */
-	ck_assert_double_eq(p.region.at[find(&p, "e")->region].runs, 2);
-	ck_assert_double_eq(p.region.at[find(&p, "n")->region].runs, 0);
+	ck_assert_double_eq(p.region.at[program_sample_op(&p, "e")->region].runs, 2);
+	ck_assert_double_eq(p.region.at[program_sample_op(&p, "n")->region].runs, 0);
 	ck_assert_int_eq(program_set_trips(&p, "endless", 9), 1);
-	ck_assert_double_eq(p.region.at[find(&p, "u.2")->region].runs, 9);
+	ck_assert_double_eq(p.region.at[program_sample_op(&p, "u.2")->region].runs, 9);
 	ck_assert_int_eq(program_set_trips(&p, "unknown_body", 3), 1);
-	ck_assert_double_eq(p.region.at[find(&p, "u.2")->region].runs, 3);
+	ck_assert_double_eq(p.region.at[program_sample_op(&p, "u.2")->region].runs, 3);
 	ck_assert_int_eq(program_set_trips(&p, "nobody", 3), 0);
 }
 END_TEST
 
 START_TEST(parts_of_ops)
 {
-	struct program p = read("constructs.hlo");
-	const struct instruction *op = find(&p, "p1");
-	int32_t value = find(&p, "barrier")->first_value;
+	struct program p = program_sample(arena, "constructs.hlo");
+	const struct instruction *op = program_sample_op(&p, "p1");
+	int32_t value = program_sample_op(&p, "barrier")->first_value;
 
 	ck_assert_int_eq(p.stage, STAGE_ANNOTATED);
 	ck_assert_int_eq(p.ndevices, 8);
 	ck_assert_int_eq(p.mesh.n, 1);
 	ck_assert_int_eq(p.value.at[op->first_value].type.space, SPACE_HOST);
-	ck_assert_int_eq(p.value.at[find(&p, "turned")->first_value].type.layout[0], 0);
-	ck_assert_int_eq(p.value.at[find(&p, "nothing")->first_value].type.dim[0], 0);
-	ck_assert(span_is(find(&p, "mystery")->source_file, "layers.py"));
-	ck_assert_int_eq(find(&p, "mystery")->source_line, 33);
-	ck_assert(span_is(find(&p, "mystery")->as.custom->target, "my_kernel"));
-	ck_assert_int_eq(find(&p, "strange")->code, HLO_CUSTOM_CALL);
-	ck_assert(span_is(find(&p, "p0")->sharding,
+	ck_assert_int_eq(
+		p.value.at[program_sample_op(&p, "turned")->first_value].type.layout[0],
+		0);
+	ck_assert_int_eq(
+		p.value.at[program_sample_op(&p, "nothing")->first_value].type.dim[0],
+		0);
+	ck_assert(span_is(program_sample_op(&p, "mystery")->source_file, "layers.py"));
+	ck_assert_int_eq(program_sample_op(&p, "mystery")->source_line, 33);
+	ck_assert(span_is(program_sample_op(&p, "mystery")->as.custom->target,
+	                  "my_kernel"));
+	ck_assert_int_eq(program_sample_op(&p, "strange")->code, HLO_CUSTOM_CALL);
+	ck_assert(span_is(program_sample_op(&p, "p0")->sharding,
 	                  "{devices=[2,1,4]<=[8] last_tile_dim_replicate}"));
-	ck_assert_double_eq(find(&p, "half")->as.constant->value, 0.5);
-	ck_assert_double_eq(find(&p, "yes")->as.constant->value, 1);
-	ck_assert_int_eq(find(&p, "padded")->as.slice->start.at[1], -1);
-	ck_assert_int_eq(find(&p, "padded")->as.slice->stride.at[1], 1);
-	ck_assert_int_eq(find(&p, "ids")->as.slice->stride.at[1], 16);
-	ck_assert_int_eq(find(&p, "batched")->as.gather->operand_batching_dims.n, 1);
+	ck_assert_double_eq(program_sample_op(&p, "half")->as.constant->value, 0.5);
+	ck_assert_double_eq(program_sample_op(&p, "yes")->as.constant->value, 1);
+	ck_assert_int_eq(program_sample_op(&p, "padded")->as.slice->start.at[1], -1);
+	ck_assert_int_eq(program_sample_op(&p, "padded")->as.slice->stride.at[1], 1);
+	ck_assert_int_eq(program_sample_op(&p, "ids")->as.slice->stride.at[1], 16);
+	ck_assert_int_eq(
+		program_sample_op(&p, "batched")->as.gather->operand_batching_dims.n, 1);
 	/* Through tuple and barrier, and through the end of an asynchronous op. */
-	op = find(&p, "start");
+	op = program_sample_op(&p, "start");
 	ck_assert_int_eq(op->nresults, 1);
 	ck_assert_int_eq(p.value.at[value].same, op->first_result);
 	ck_assert_int_eq(op_result_bytes(&p, op), 64 * 16 * 4);
@@ -187,26 +162,29 @@ END_TEST
 
 START_TEST(optimised)
 {
-	struct program p = read("optimised.hlo");
-	const struct instruction *op = find(&p, "copy-start");
+	struct program p = program_sample(arena, "optimised.hlo");
+	const struct instruction *op = program_sample_op(&p, "copy-start");
 
 	ck_assert_int_eq(p.stage, STAGE_OPTIMISED);
 	ck_assert(p.scheduled);
 	ck_assert_int_eq(p.ndevices, 4);
-	ck_assert_int_eq(find(&p, "loop")->as.loop->trips, 6);
-	ck_assert_int_eq(p.region.at[find(&p, "tanh")->region].kind, REGION_FUSED);
-	ck_assert_double_eq(p.region.at[find(&p, "tanh")->region].runs, 6);
+	ck_assert_int_eq(program_sample_op(&p, "loop")->as.loop->trips, 6);
+	ck_assert_int_eq(p.region.at[program_sample_op(&p, "tanh")->region].kind,
+	                 REGION_FUSED);
+	ck_assert_double_eq(p.region.at[program_sample_op(&p, "tanh")->region].runs, 6);
 	ck_assert_int_eq(op->first_result, op->first_value);
 	ck_assert_int_eq(p.value.at[op->first_result].type.space, SPACE_HOST);
-	op = find(&p, "cp-start");
+	op = program_sample_op(&p, "cp-start");
 	ck_assert_int_eq(op->first_result, op->first_value + 1);
 	ck_assert_int_eq(p.op.at[op->pair].pair, op - p.op.at);
 	/* A reduce-scatter in a computation that async-start calls. */
-	op = find(&p, "start");
+	op = program_sample_op(&p, "start");
 	ck_assert_int_eq(op_result_bytes(&p, op), 64 * 1024 * 2);
-	ck_assert_double_eq(p.region.at[find(&p, "rs")->region].runs, 1);
-	ck_assert_double_eq(op_work(&p, find(&p, "fusion")).transcendentals, 256 * 1024);
-	ck_assert_double_eq(op_work(&p, find(&p, "fusion")).flops, 256 * 1024);
+	ck_assert_double_eq(p.region.at[program_sample_op(&p, "rs")->region].runs, 1);
+	ck_assert_double_eq(op_work(&p, program_sample_op(&p, "fusion")).transcendentals,
+	                    256 * 1024);
+	ck_assert_double_eq(op_work(&p, program_sample_op(&p, "fusion")).flops,
+	                    256 * 1024);
 }
 END_TEST
 
@@ -226,10 +204,10 @@ static double met(int in, int kernel, int out, int stride, int low, int apart,
 START_TEST(flops_of_convolutions)
 {
 	struct rng *r = rng_new(11);
-	struct program p = read("constructs.hlo");
+	struct program p = program_sample(arena, "constructs.hlo");
 	int some = 0;
 
-	ck_assert_double_eq(op_work(&p, find(&p, "conv")).flops,
+	ck_assert_double_eq(op_work(&p, program_sample_op(&p, "conv")).flops,
 	                    2. * 2 * 8 * 2 * met(5, 3, 3, 2, 1, 1, 1) *
 	                            met(6, 3, 6, 1, 1, 1, 1));
 	for (int i = 0; i < 300; i++) {
@@ -250,7 +228,7 @@ START_TEST(flops_of_convolutions)
 
 		program_of_text(&p, arena, text, strlen(text), "conv", &e);
 		ck_assert_msg(e.code == OK, "%s%s", text, e.text);
-		ck_assert_msg(op_work(&p, find(&p, "c")).dot_flops ==
+		ck_assert_msg(op_work(&p, program_sample_op(&p, "c")).dot_flops ==
 		                      2 * 3 * 5 * 4 * pairs,
 		              "%s", text);
 		some += pairs > 0;
@@ -262,7 +240,7 @@ END_TEST
 
 START_TEST(work_of_ops)
 {
-	struct program p = read("constructs.hlo");
+	struct program p = program_sample(arena, "constructs.hlo");
 	const struct {
 		const char *op;
 		double flops, transcendentals, bytes;
@@ -283,7 +261,7 @@ START_TEST(work_of_ops)
 	};
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
-		struct work w = op_work(&p, find(&p, known[i].op));
+		struct work w = op_work(&p, program_sample_op(&p, known[i].op));
 
 		ck_assert_msg(w.flops == known[i].flops &&
 		                      w.transcendentals == known[i].transcendentals &&
@@ -382,7 +360,8 @@ START_TEST(wrong_texts)
 }
 END_TEST
 
-static const char *const ours[] = {"fsdp.hlo", "constructs.hlo", "optimised.hlo"};
+static const char *const ours[] = {"fsdp.hlo", "constructs.hlo", "optimised.hlo",
+                                   "mlp.mlir", "constructs.mlir"};
 
 /* A text that is cut off is refused at a place inside of it, or has whole computations. */
 START_TEST(cut_off)

@@ -78,7 +78,7 @@ static const char *row_name(const struct program *p, const int32_t *loop,
 		s = name_prefix(op_source_name(p, op));
 		break;
 	case ROWS_BY_OP:
-		s = op->name;
+		s = op->op_name.length ? op->op_name : op->name;
 		break;
 	default:
 		s = op_source_name(p, op);
