@@ -1,13 +1,10 @@
 /* `shardsim step MODEL`: a training step of a model, described in twenty lines. */
 #include "cli/command.h"
 #include "cli/options.h"
-#include "cost/compute.h"
 #include "facts/model.h"
 #include "platform/platform.h"
-#include "program/liveness.h"
-#include "program/overlap.h"
-#include "program/show.h"
-#include "program/step.h"
+#include "program/step_time.h"
+#include "system/whole.h"
 
 #include <math.h>
 #include <string.h>
@@ -34,6 +31,22 @@ static const struct option_row option_table[] = {
 	{0},
 };
 
+static void print_text(const struct step_time *s, const struct machine *m)
+{
+	printf("step %g s: compute %g s, exposed communication %g s (of %g s), bubble %g s\n",
+	       s->step_s, s->price.compute_s, s->price.exposed_s,
+	       s->price.communication_s, s->bubble_s);
+	printf("%g tokens/s/device, %.1f %% of the peak in model flops\n",
+	       s->tokens_per_s, 100 * s->mfu);
+	printf("memory of a device %.2f GB: arguments %.2f, computed %.2f, micro batches in "
+	       "flight %.2f; the device has %.2f GB\n",
+	       s->peak_bytes / 1e9, s->live.params_bytes / 1e9, s->live.temp_bytes / 1e9,
+	       s->facts.held_bytes / 1e9, m->device[0].memory_bytes / 1e9);
+	for (int i = 0; i < CLASSES; i++)
+		if (s->price.class_s[i] > 0)
+			printf("  %-12s %g s\n", op_class_name(i), s->price.class_s[i]);
+}
+
 int command_step(int argc, char **argv)
 {
 	struct options o = {0};
@@ -48,55 +61,24 @@ int command_step(int argc, char **argv)
 	};
 	struct arena *a = arena_new();
 	struct error e = {0};
-	struct machine *m = NULL;
+	struct machine *machine;
 	struct architecture model;
 	struct step_degrees degrees;
-	struct step_facts facts;
-	struct program p;
-	struct text text = {0}, why = {0};
+	struct step_time s;
+	struct where at;
+	enum overlap overlap;
+	int status = EXIT_DONE;
 
 	command_parse(&syntax, argc, argv);
+	at = where_option("--parallel", o.parallel);
+	overlap = o.overlap && !strcmp(o.overlap, "none") ? OVERLAP_NONE : OVERLAP_ASYNC;
 	if (architecture_read(&model, a, o.file.at[0], &e) != OK ||
-	    step_degrees_parse(&degrees, a, o.parallel, where_option("--parallel", o.parallel), &e) != OK)
-		return command_misuse(&e);
-	if (!step_text(&text, &facts, &model, &degrees, &why)) {
-		fprintf(stderr, "%s\n", why.s);
-		return 2;
-	}
-	if (o.output) {
-		FILE *f = fopen(o.output, "w");
-		fwrite(text.s, 1, text.length, f);
-		fclose(f);
-	}
-	if (program_of_text(&p, a, text.s, text.length, "step", &e) != OK)
-		return command_misuse(&e);
-	if (platform_machine(&m, a, o.platform, o.set.at, o.set.n, &e) != OK)
-		return command_misuse(&e);
-	int32_t *devices = arena_alloc(a, (size_t)p.ndevices + 1, sizeof(*devices));
-	for (int32_t i = 0; i < p.ndevices; i++)
-		devices[i] = i;
-	struct price_options how = {devices, false, true};
-	struct program_price price;
-	if (!program_price(&price, a, &p, m, &how, &why))
-		return 1;
-	struct overlapped over;
-	program_overlap(&over, a, &price, devices,
-	                o.overlap && !strcmp(o.overlap, "none") ? OVERLAP_NONE : OVERLAP_ASYNC);
-	struct liveness live;
-	liveness_of(&live, NULL, a, &p);
-	double step = price.step_s * (1 + facts.bubble);
-	printf("step %g s, compute %g s, communication %g s, exposed %g s, bubble %g s\n", step,
-	       price.compute_s, price.communication_s, price.exposed_s, price.step_s * facts.bubble);
-	printf("tokens/s/device %g, mfu %g, memory %g GB params %g GB temps, held %g\n",
-	       facts.tokens / step / (double)facts.devices,
-	       facts.model_flops / step / m->tuning.value[TUNING_BF16_FLOPS],
-	       live.params_bytes / 1e9, live.temp_bytes / 1e9, facts.held_bytes/1e9);
-	for (int i = 0; i < CLASSES; i++)
-		if (price.class_s[i] > 0)
-			printf("  %s %g\n", op_class_name(i), price.class_s[i]);
-	if (price.why)
-		printf("%s\n", price.why);
-	for (int64_t i = 0; i < p.warning.n && i < 5; i++)
-		printf("warn %d %s\n", p.warning.at[i].line, p.warning.at[i].text);
-	return 0;
+	    step_degrees_parse(&degrees, a, o.parallel, at, &e) != OK ||
+	    platform_machine(&machine, a, o.platform, o.set.at, o.set.n, &e) != OK ||
+	    step_time(&s, a, &model, &degrees, machine, NULL, overlap, at, &e) != OK)
+		status = command_misuse(&e);
+	else
+		print_text(&s, machine);
+	arena_free(a);
+	return status;
 }
