@@ -6,6 +6,7 @@
  */
 #include "emit/stablehlo.h"
 
+#include "base/assert.h"
 #include "emit/kinds.h"
 #include "emit/put.h"
 
@@ -116,12 +117,13 @@ static void put_pack(struct hlo *h, const struct step *s)
 	struct rearrange r = local_pack(s, rank);
 	struct shape split = {.rank = r.nsplit}, packed = {.rank = rank + 1};
 
-	for (int i = 0; i < r.nsplit; i++)
-		split.dim[i] =
-			r.split[i].blocks
-				? r.split[i].blocks
-				: h->at.dim[r.split[i].dim] /
-					  (r.split[i].cut ? r.split[i - 1].blocks : 1);
+	for (int i = 0; i < r.nsplit; i++) {
+		int32_t cut = i > 0 && r.split[i].cut ? r.split[i - 1].blocks : 1;
+		int32_t blocks = r.split[i].blocks;
+
+		assert(cut > 0);
+		split.dim[i] = blocks ? blocks : h->at.dim[r.split[i].dim] / cut;
+	}
 	put_reshape(h, &split);
 	put_transpose(h, r.order, r.nsplit);
 	packed.dim[0] = s->groups.size;

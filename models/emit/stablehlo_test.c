@@ -25,7 +25,8 @@ static void put_dense(struct hlo *h, const int64_t *start, const struct shape *t
 			text_printf(h->out, "[");
 		for (int i = 0; i < tile->rank; i++)
 			number = number * whole.dim[i] + start[i] + at[i];
-		text_printf(h->out, "%lld", (long long)(number * times + plus));
+		number = number * times + plus;
+		text_printf(h->out, "%lld", (long long)number);
 		for (dim = tile->rank; dim > 0 && ++at[dim - 1] == tile->dim[dim - 1];
 		     dim--) {
 			at[dim - 1] = 0;

@@ -177,8 +177,8 @@ def run_problem(options, number, seen, said, folder):
 
 def check_said(said, count):
     """Every kind says every step that it can; rare ones only where many problems are drawn."""
-    often = ["slice", "all-gather", "all-to-all", "all-reduce"]
-    rare = ["permute", "reduce-scatter", "partial", "fused", "strided"]
+    often = ["slice", "all-gather", "all-to-all"]
+    rare = ["all-reduce", "permute", "reduce-scatter", "partial", "fused", "strided"]
     for kind in KINDS:
         for what in often + (rare if count >= 1000 else []):
             if (kind, what) not in (("sdy", "strided"), ("stablehlo-test", "partial")):
