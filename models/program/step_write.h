@@ -72,12 +72,12 @@ struct array_of write_dot(struct step_writer *w, const char *name, struct array_
                           struct array_of y, bool back);
 
 /* The transpose of x [m, k] times y [m, n]: a gradient [k, n]. */
-struct array_of write_dot_grad(struct step_writer *w, const char *name, struct array_of x,
-                               struct array_of y);
+struct array_of write_dot_grad(struct step_writer *w, const char *name,
+                               struct array_of x, struct array_of y);
 
 /* Another name with other dimensions. */
-struct array_of write_view(struct step_writer *w, struct array_of x, int rank, int64_t d0,
-                           int64_t d1, int64_t d2, int64_t d3);
+struct array_of write_view(struct step_writer *w, struct array_of x, int rank,
+                           int64_t d0, int64_t d1, int64_t d2, int64_t d3);
 
 /* Collectives along an axis; none where its degree is 1. `dim` is what grows or shrinks. */
 struct array_of write_gather(struct step_writer *w, enum step_axis axis,

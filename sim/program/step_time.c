@@ -20,7 +20,8 @@ static enum status write_and_read(struct step_time *out, struct arena *a,
 	enum status status;
 
 	if (step_text(&text, &out->facts, m, d, &why))
-		status = program_of_text(&out->program, a, text.s, text.length, "step", e);
+		status = program_of_text(&out->program, a, text.s, text.length, "step",
+		                         e);
 	else
 		status = error_set(e, E_TYPE, at, "%s", why.s);
 	text_free(&text);
@@ -28,10 +29,10 @@ static enum status write_and_read(struct step_time *out, struct arena *a,
 	return status;
 }
 
-enum status step_time(struct step_time *out, struct arena *a, const struct architecture *m,
-                      const struct step_degrees *d, const struct machine *machine,
-                      const int32_t *devices, enum overlap overlap, struct where at,
-                      struct error *e)
+enum status step_time(struct step_time *out, struct arena *a,
+                      const struct architecture *m, const struct step_degrees *d,
+                      const struct machine *machine, const int32_t *devices,
+                      enum overlap overlap, struct where at, struct error *e)
 {
 	struct price_options how = {.best = false, .raw = true};
 	struct text why = {0};

@@ -25,9 +25,9 @@ struct step_time {
  * Devices 0, 1, ... of the machine run the step unless `devices` names others. Errors: model
  * and degrees that do not go together, at `at`; a machine that is too small.
  */
-enum status step_time(struct step_time *out, struct arena *a, const struct architecture *m,
-                      const struct step_degrees *d, const struct machine *machine,
-                      const int32_t *devices, enum overlap overlap, struct where at,
-                      struct error *e);
+enum status step_time(struct step_time *out, struct arena *a,
+                      const struct architecture *m, const struct step_degrees *d,
+                      const struct machine *machine, const int32_t *devices,
+                      enum overlap overlap, struct where at, struct error *e);
 
 #endif
