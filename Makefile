@@ -6,9 +6,11 @@
 #   make results      regenerate results/
 #   make check-page   the HTML report in headless Chromium: sorting, filtering, widths
 #   make check-slurm  a sweep on a real Slurm cluster of two nodes on this machine
+#   make check-emit   plans as programs: 200 under mpirun, 10,000 by interpreters; minutes
 #   make check-exhaustive   every small problem with every planner: minutes
 #   make fuzz         SECONDS=60: random texts for every reader, that long for each
 #   make bench        what planning, clocks, sweeps and large machines cost
+#   make bench-home   plans under mpirun on this machine beside what is simulated of them
 #   make bench-peers  simulated times, seconds and memory beside SMPI
 #   make coverage     the tests again, counting the lines of models/ and sim/ they reach
 #   make valgrind     the smoke suite under valgrind; a leak is an error
@@ -95,11 +97,14 @@ EXAMPLES := $(wildcard models/examples/*.c)
 SIM_SOURCES := $(filter-out sim/tests/%,$(wildcard sim/*.c sim/*/*.c))
 SIM_HEADERS := $(filter-out sim/tests/%,$(wildcard sim/*/*.h))
 WEB_SOURCES := sim/web/page.css sim/web/page.js
+# What emitted programs have in common, byte by byte: emit_text_NAME[] of NAME.in.
+EMIT_TEXTS := $(wildcard models/emit/*.in)
 TEST_SOURCES := $(wildcard models/tests/*.c sim/tests/*.c)
 SOURCES := $(MODEL_SOURCES) $(SIM_SOURCES) $(TEST_SOURCES)
 HEADERS := $(MODEL_HEADERS) $(SIM_HEADERS) $(wildcard models/tests/*.h sim/tests/*.h)
 
 objects = $(patsubst %.c,$B/%.o,$1)
+MODEL_OBJECTS := $(call objects,$(MODEL_SOURCES)) $B/emit_text.o
 # Of the program; without main.c they are those of tests and benchmarks.
 SIM_OBJECTS := $(call objects,$(SIM_SOURCES)) $B/version.o $B/web.o
 TESTED_OBJECTS := $(filter-out $B/sim/main.o,$(SIM_OBJECTS))
@@ -111,9 +116,11 @@ helpers = $(call objects,$(filter-out $(patsubst %,$1/tests/%, \
 MODEL_TESTS := $(call programs,models)
 SIM_TESTS := $(call programs,sim)
 GOLDEN := $(patsubst %.cmd,$B/%,$(wildcard sim/tests/*.cmd))
-INPUTS := $(filter-out %.md,$(wildcard platforms/* scenarios/*))
+INPUTS := $(filter-out %.md scenarios/models scenarios/programs,$(wildcard platforms/* scenarios/* scenarios/*/*))
 
-.PHONY: all check check-page check-slurm check-exhaustive fuzz sweep results bench bench-peers coverage valgrind install format format-check \
+EMIT_TESTS := $(wildcard sim/tests/emit/check_*.py)
+
+.PHONY: all bench-home check check-emit check-page check-slurm check-exhaustive fuzz sweep results bench bench-peers coverage valgrind install format format-check \
 	tidy layers deps clean compile_commands.json FORCE
 all: $B/libshardsim.a $B/libshardsim.so $B/shardsim build/shardsim
 
@@ -122,7 +129,7 @@ all: $B/libshardsim.a $B/libshardsim.so $B/shardsim build/shardsim
 deps:
 	@.ci/deps
 
-TOOLS := jsonschema chromium chromedriver curl jq gcovr valgrind clang-format clang-tidy
+TOOLS := mpicc mpirun torch jsonschema chromium chromedriver curl jq gcovr valgrind clang-format clang-tidy
 .PHONY: $(TOOLS:%=tool-%)
 $(TOOLS:%=tool-%): tool-%: | deps
 	@.ci/deps $*
@@ -142,7 +149,7 @@ $B/%.o: %.c $B/flags
 
 # Rewritten only when a source of the program has changed, appeared or gone.
 PROGRAM_SOURCES := $(sort $(MODEL_SOURCES) $(MODEL_HEADERS) $(SIM_SOURCES) $(SIM_HEADERS) \
-	$(WEB_SOURCES))
+	$(WEB_SOURCES) $(EMIT_TEXTS))
 $B/version.c: FORCE
 	@mkdir -p $(@D)
 	@printf '#include "system/version.h"\n\nconst char version_text[] = "%s (sources %.8s)";\n' \
@@ -164,12 +171,23 @@ $B/web.c: $(WEB_SOURCES) $B/flags
 $B/web.o: $B/web.c sim/report/web.h $B/flags
 	$(quiet)$(COMPILE) -c -o $@ $<
 
-$B/libshardsim.a: $(call objects,$(MODEL_SOURCES)) $B/flags
+$B/emit_text.c: $(EMIT_TEXTS) $B/flags
+	@mkdir -p $(@D)
+	@echo '#include "emit/emit.h"' >$@
+	@for file in $(EMIT_TEXTS); do \
+		printf '\nconst char emit_text_%s[] = {\n' "$$(basename $$file .in)" && \
+		od -An -v -td1 $$file | sed 's/  *\(-*[0-9]*\)/\1,/g' && echo '0};' || exit 1; \
+	done >>$@
+
+$B/emit_text.o: $B/emit_text.c models/emit/emit.h $B/flags
+	$(quiet)$(COMPILE) -c -o $@ $<
+
+$B/libshardsim.a: $(MODEL_OBJECTS) $B/flags
 	@rm -f $@
 	$(quiet)ar qcs $@ $(filter %.o,$^)
 
 SONAME := libshardsim.so.$(SOVERSION)
-$B/$(SONAME): $(call objects,$(MODEL_SOURCES)) models/shardsim.map $B/flags
+$B/$(SONAME): $(MODEL_OBJECTS) models/shardsim.map $B/flags
 	$(quiet)$(LINK) -shared -Wl,-soname,$(SONAME) \
 		-Wl,--version-script=models/shardsim.map -o $@ $(filter %.o,$^) \
 		$(SHARED_LIBS) $(LDLIBS) -lm
@@ -213,13 +231,15 @@ AGAIN := check_exhaustive check_dtensor_search
 RESULTS := $(addsuffix .result,$B/layers $(if $(filter cov,$(VARIANT)), \
 	$(filter-out $(addprefix %/,$(AGAIN)),$(MODEL_TESTS)),$(MODEL_TESTS)) $(SIM_TESTS) $(GOLDEN) \
 	$(if $(wildcard README.md),$B/readme) $B/schema $B/execute \
+	$(patsubst %.py,$B/%,$(EMIT_TESTS)) \
 	$(if $(filter release,$(VARIANT)),$B/installed))
 
 check: $(RESULTS)
 	@.ci/summary $(RESULTS)
 
 $(addsuffix .result,$(MODEL_TESTS)): %.result: % .ci/unit .ci/environment \
-		$(filter-out %.c %.h %.o,$(wildcard models/tests/*.*))
+		$(filter-out %.c %.h %.o,$(wildcard models/tests/*.*)) \
+		$(wildcard scenarios/programs/*)
 	@.ci/unit $(VARIANT) $* $@
 
 $(addsuffix .result,$(SIM_TESTS)): %.result: % .ci/unit .ci/environment \
@@ -244,6 +264,11 @@ $B/schema.result: .ci/schema sim/doc/shardsim-1.schema.json .ci/environment \
 $B/execute.result: .ci/execute $(wildcard sim/tests/execute/*.py) .ci/environment \
 		$B/shardsim $(INPUTS) | tool-jsonschema
 	@.ci/execute $(VARIANT) $@
+
+$(patsubst %.py,$B/%.result,$(EMIT_TESTS)): $B/%.result: %.py .ci/emit .ci/environment \
+		$(wildcard sim/tests/emit/*.py sim/tests/execute/*.py) $B/shardsim $(INPUTS) \
+		| tool-mpicc tool-mpirun
+	@.ci/emit $(VARIANT) $< $@
 
 $B/installed.result: .ci/installed .ci/environment $B/libshardsim.a \
 		$B/libshardsim.so $B/shardsim build/shardsim $(PUBLIC_HEADERS) $(EXAMPLES) \
@@ -274,6 +299,13 @@ $(TEST_NAMES): $$(filter %/$$@,$(MODEL_TESTS) $(SIM_TESTS)) \
 check-page: build/shardsim | tool-chromium tool-chromedriver tool-curl tool-jq
 	@.ci/page
 
+check-emit: $B/shardsim | tool-mpicc tool-mpirun tool-torch
+	@for test in $(EMIT_TESTS); do .ci/emit $(VARIANT) $$test || failed=1; done; \
+		.ci/emit-torch $(VARIANT) || failed=1; test -z "$$failed"
+
+bench-home: $B/shardsim | tool-mpicc tool-mpirun
+	@.ci/home $(VARIANT)
+
 check-slurm: $B/shardsim
 	@.ci/slurm $(VARIANT)
 
@@ -292,7 +324,8 @@ check-exhaustive: $(EXHAUSTS) $(SIM_EXHAUSTS)
 # What makes a reader fail is kept as build/fuzz/found/NAME-*; once it is mended, a copy
 # in sim/tests/corpus/NAME/ is run by every `make check`.
 SECONDS := 60
-FUZZ_TARGETS := notation problem plan plan_json suite families platform family
+FUZZ_TARGETS := notation problem plan plan_json suite families platform family program \
+	workload tensors
 ifeq ($(VARIANT),fuzz)
 $B/fuzz_reader: $B/sim/tests/fuzz_reader.o $B/sim/tests/corpus.o $(TESTED_OBJECTS) \
 		$B/libshardsim.a $B/flags
@@ -365,7 +398,17 @@ results-placement: build/shardsim
 	for p in $(TRAINING); do build/shardsim place --with scenarios/training.yaml \
 		--platform $$p --clock model,simgrid && echo || exit 1; done >results/training.txt
 
-results: results-placement build/shardsim
+# Block graphs on 16 nodes, and published refits of weights.
+BLOCK_NODES := cluster:nodes=16,gpus=1,nics=1,nic.bandwidth=20Gb/s
+.PHONY: results-moves
+results-moves: build/shardsim
+	build/shardsim place --blocks --platform '$(BLOCK_NODES)' >results/blocks.md
+	build/shardsim place --blocks --platform '$(BLOCK_NODES)' --format csv \
+		>results/blocks.csv
+	build/shardsim validate platforms/refits.csv >results/refits.md
+	build/shardsim validate platforms/refits.csv --format csv >results/refits.csv
+
+results: results-placement results-moves build/shardsim
 	rm -rf build/results
 	mkdir -p build/results
 	build/shardsim sweep scenarios/models.yaml scenarios/random.yaml \

@@ -41,7 +41,7 @@ static bool named(const char *name, const char *start, size_t length)
 	return strlen(name) == length && memcmp(name, start, length) == 0;
 }
 
-static const struct dtype *dtype_find(const char *start, size_t length)
+const struct dtype *dtype_find(const char *start, size_t length)
 {
 	for (const struct dtype *d = dtypes; d->name; d++)
 		if (named(d->name, start, length) || named(d->long_name, start, length))

@@ -41,6 +41,9 @@ enum status array_parse(struct array *out, const char *text, struct where at,
                         struct error *e);
 void array_print(struct text *out, const struct array *a);
 
+/* Returns the type of that name, short or long; NULL if there is none. */
+const struct dtype *dtype_find(const char *start, size_t length);
+
 int64_t shape_elements(const struct shape *s);
 
 /*

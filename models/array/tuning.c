@@ -20,10 +20,28 @@ static const char *const names[TUNINGS] = {
 	[TUNING_CHANNEL_BPS] = "channel_Bps",
 	[TUNING_LAUNCH_EACH_S] = "launch_each_s",
 	[TUNING_LAUNCH_GRAPH_S] = "launch_graph_s",
+	[TUNING_BF16_FLOPS] = "bf16_flops",
+	[TUNING_F8_FLOPS] = "f8_flops",
+	[TUNING_INT8_FLOPS] = "int8_flops",
+	[TUNING_F32_FLOPS] = "f32_flops",
+	[TUNING_MATMUL_SHARE] = "matmul_share",
+	[TUNING_F32_SHARE] = "f32_share",
+	[TUNING_MATMUL_S] = "matmul_s",
+	[TUNING_ATTENTION_SHARE] = "attention_share",
+	[TUNING_ATTENTION_BACK_SHARE] = "attention_back_share",
+	[TUNING_MEMORY_SHARE] = "memory_share",
+	[TUNING_KERNEL_S] = "kernel_s",
 };
 
 const struct tuning tuning_default = {
-	.value = {[TUNING_STEP] = 1, [TUNING_NET_STEP] = 1, [TUNING_NET_SEND_SHARE] = 1},
+	.value = {[TUNING_STEP] = 1,
+                  [TUNING_NET_STEP] = 1,
+                  [TUNING_NET_SEND_SHARE] = 1,
+                  [TUNING_MATMUL_SHARE] = 1,
+                  [TUNING_F32_SHARE] = 1,
+                  [TUNING_ATTENTION_SHARE] = 1,
+                  [TUNING_ATTENTION_BACK_SHARE] = 1,
+                  [TUNING_MEMORY_SHARE] = 1},
 };
 
 const char *tuning_name(enum tuning_key key)

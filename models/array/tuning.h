@@ -1,6 +1,6 @@
 /*
- * What a platform says of the library that runs its collectives, beyond links and
- * devices: a few constants that no wire explains, measured or fitted. Plain data, read
+ * What a platform says of the library that runs its collectives and of the kernels that
+ * run on its devices, beyond links and memory: a few constants, measured or fitted. Plain data, read
  * from the host property `constants` ("step=0.8 fill_s=3e-06"); what they do is the
  * profiles' business (collective/profile.h).
  */
@@ -24,6 +24,18 @@ enum tuning_key {
 	TUNING_CHANNEL_BPS,    /* one channel of a send; 0: no limit */
 	TUNING_LAUNCH_EACH_S,  /* one process for all devices: each further launch */
 	TUNING_LAUNCH_GRAPH_S, /* in a captured graph: in place of launch_s */
+	/* What kernels reach on one device (cost/compute.h); peaks of dense matmuls. */
+	TUNING_BF16_FLOPS, /* operations per second; 0: not known, as of the next three */
+	TUNING_F8_FLOPS,
+	TUNING_INT8_FLOPS,
+	TUNING_F32_FLOPS,
+	TUNING_MATMUL_SHARE, /* of the peak, what large matmuls of 16 bits or less reach */
+	TUNING_F32_SHARE,    /* the same of f32_flops */
+	TUNING_MATMUL_S,     /* what each adds to its flops / rate */
+	TUNING_ATTENTION_SHARE, /* of the bf16 peak, what attention kernels reach */
+	TUNING_ATTENTION_BACK_SHARE, /* the same backward */
+	TUNING_MEMORY_SHARE,         /* of memory_Bps, what kernels reach */
+	TUNING_KERNEL_S,             /* no kernel takes less */
 	TUNINGS
 };
 

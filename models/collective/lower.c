@@ -347,6 +347,16 @@ static double step_bytes(const struct plan *plan, const struct shape *tile)
 	return (double)dtype_bytes(plan->problem->array.dtype, shape_elements(tile));
 }
 
+bool lower_pairs(struct lowered *out, struct arena *a, const struct machine *m,
+                 const struct pair *pairs, int32_t n, double bytes, struct text *why)
+{
+	const struct step s = {.op = OP_PERMUTE, .npairs = n, .pairs = pairs};
+
+	*out = (struct lowered){.schedule.arena = a};
+	out->launch_s = local_rates(m, NULL, m->ndevices).launch_s;
+	return lower_permute(out, m, NULL, &s, bytes, why);
+}
+
 bool lower_step(struct lowered *out, struct arena *a, const struct machine *m,
                 const struct placement *place, const struct plan *plan, int step,
                 struct text *why)

@@ -54,6 +54,13 @@ bool lower_collective(struct lowered *out, struct arena *a, const struct machine
                       enum op op, struct groups groups, double bytes, struct text *why);
 
 /*
+ * Does the same for a permute between pairs of platform devices, each of which sends
+ * `bytes` from its first device to its second.
+ */
+bool lower_pairs(struct lowered *out, struct arena *a, const struct machine *m,
+                 const struct pair *pairs, int32_t n, double bytes, struct text *why);
+
+/*
  * Does as lower_collective(), but the rounds go to a reader (schedule.h), one by one
  * and without being kept all at once where the collective allows it; the schedule in
  * `out` is empty.

@@ -225,6 +225,21 @@ double nccl_prepared_s(struct nccl_prepared *p, double bytes, const char **algor
  */
 void nccl_sends_task(struct schedule *s, struct task *t, struct nccl_wire *wire);
 
+/* What of a set of plain sends such a cost hangs on, besides its wires. */
+struct nccl_sends {
+	int32_t inside,
+		across;    /* most messages of any device, inside nodes and across */
+	bool network;      /* some message crosses a network */
+	double most_bytes; /* of a message, before the share of a NIC counts */
+};
+
+/*
+ * Stores the delay_s and least_s that a task of such sends has (schedule.h), whose bytes
+ * need wire_s and whose longest route takes route_s.
+ */
+void nccl_sends_cost(double *delay_s, double *least_s, const struct machine *m,
+                     const struct nccl_sends *sends, double wire_s, double route_s);
+
 /* --- the library's own model (nccl_tuner.c) --------------------------------------- */
 
 /* Channels that the library's search finds, and the speed of each. */

@@ -161,11 +161,24 @@ static double channels_s(const struct machine *m, double bytes)
 	return bytes / channel_Bps / fmin(fmax(bytes / CHANNEL_BYTES, 4), 16);
 }
 
+void nccl_sends_cost(double *delay_s, double *least_s, const struct machine *m,
+                     const struct nccl_sends *sends, double wire_s, double route_s)
+{
+	const double *tuning = m->tuning.value;
+	double peers_s, fill_s;
+
+	*least_s = channels_s(m, sends->most_bytes);
+	peers_s = sends->inside * tuning[TUNING_SEND_S] +
+	          sends->across * tuning[TUNING_NET_SEND_S];
+	wire_s = fmax(wire_s, *least_s);
+	fill_s = sends->network ? 0 : 2 * sqrt(wire_s * tuning[TUNING_FILL_S]);
+	*delay_s = fmax(0, peers_s - route_s) + fill_s;
+}
+
 void nccl_sends_task(struct schedule *s, struct task *t, struct nccl_wire *wire)
 {
-	const double *tuning = wire->machine->tuning.value;
-	double wire_s, route_s, least_s = 0, peers_s, fill_s;
-	bool network = false;
+	struct nccl_sends sends = {.most_bytes = 0};
+	double wire_s, route_s;
 
 	for (int64_t i = 0; i < t->nmessages; i++) {
 		struct message *msg = &s->message[t->first + i];
@@ -174,18 +187,15 @@ void nccl_sends_task(struct schedule *s, struct task *t, struct nccl_wire *wire)
 
 		count[end_of(msg, 0)]++;
 		count[end_of(msg, 1)]++;
-		network = network || across;
-		least_s = fmax(least_s, channels_s(wire->machine, msg->bytes));
+		sends.network = sends.network || across;
+		sends.most_bytes = fmax(sends.most_bytes, msg->bytes);
 		if (across)
-			msg->bytes /= tuning[TUNING_NET_SEND_SHARE];
+			msg->bytes /= wire->machine->tuning.value[TUNING_NET_SEND_SHARE];
 	}
-	peers_s = most_messages(wire->inside, s, t) * tuning[TUNING_SEND_S];
-	peers_s += most_messages(wire->across, s, t) * tuning[TUNING_NET_SEND_S];
+	sends.inside = most_messages(wire->inside, s, t);
+	sends.across = most_messages(wire->across, s, t);
 	/* Without a route no clock has a time. */
-	if (!t->nmessages || !nccl_wire_task(&wire_s, &route_s, wire, s, t))
-		return;
-	wire_s = fmax(wire_s, least_s);
-	fill_s = network ? 0 : 2 * sqrt(wire_s * tuning[TUNING_FILL_S]);
-	t->delay_s = fmax(0, peers_s - route_s) + fill_s;
-	t->least_s = least_s;
+	if (t->nmessages && nccl_wire_task(&wire_s, &route_s, wire, s, t))
+		nccl_sends_cost(&t->delay_s, &t->least_s, wire->machine, &sends, wire_s,
+		                route_s);
 }

@@ -26,6 +26,8 @@ struct model {
 	int32_t nused;
 	int32_t *mine; /* [nlinks]: the same of the current task */
 	int32_t nmine;
+	double route_s; /* the longest route of the current task */
+	double time_s;  /* of the slowest task of the current round */
 };
 
 struct model *model_new(const struct machine *m)
@@ -69,78 +71,106 @@ static inline double smaller(double a, double b)
 	return a < b ? a : b;
 }
 
-/* Puts the bytes of the current task and round on one link. */
-static void link_load(struct model *model, int32_t l, double bytes)
+/* Begins a link's figures of the current task and, if it is new to that, round. */
+static void link_begin(struct model *model, struct load *load, int32_t l)
 {
-	struct load *load = &model->load[l];
-
 	if (load->round != model->rounds) {
 		load->round = model->rounds;
 		load->round_bytes = 0;
 		load->latency_s = INFINITY;
 		model->used[model->nused++] = l;
 	}
-	if (load->task != model->tasks) {
-		load->task = model->tasks;
-		load->task_bytes = 0;
-		model->mine[model->nmine++] = l;
-	}
-	load->round_bytes += bytes;
-	load->task_bytes += bytes;
+	load->task = model->tasks;
+	load->task_bytes = 0;
+	model->mine[model->nmine++] = l;
 }
 
 /*
- * Loads the links of the task. Returns its own time, or < 0 where a message has no
- * route.
+ * Puts the bytes of the current task and round on one link, and returns its latency. A
+ * link of this task is one of this round.
  */
-static double task_s(struct model *model, const struct schedule *s, const struct task *t)
+static inline double link_load(struct model *model, int32_t l, double bytes)
 {
-	const struct machine *m = model->machine;
-	double latency_s = 0, busy_s = 0;
+	struct load *load = &model->load[l];
 
-	model->tasks++;
-	model->nmine = 0;
-	for (int64_t i = 0; i < t->nmessages; i++) {
-		const struct message *msg = &s->message[t->first + i];
-		double route_s = 0;
-		int n;
-		const int32_t *links =
-			routes_find(&n, model->routes, msg->fabric, msg->src, msg->dst);
-
-		if (n < 0)
-			return -1;
-		for (int k = 0; k < n; k++) {
-			link_load(model, links[k], msg->bytes);
-			route_s += m->link[links[k]].latency_s;
-		}
-		latency_s = larger(latency_s, route_s);
-	}
-	latency_s = latency_s * t->repeats + t->delay_s;
-	busy_s = t->least_s;
-	for (int32_t k = 0; k < model->nmine; k++) {
-		struct load *load = &model->load[model->mine[k]];
-		double own_s = load->task_bytes / m->link[model->mine[k]].bandwidth_Bps;
-
-		load->latency_s = smaller(load->latency_s, latency_s);
-		busy_s = larger(busy_s, own_s);
-	}
-	return busy_s + latency_s;
+	if (load->task != model->tasks)
+		link_begin(model, load, l);
+	load->round_bytes += bytes;
+	load->task_bytes += bytes;
+	return model->machine->link[l].latency_s;
 }
 
-static double round_s(struct model *model, const struct schedule *s,
-                      const struct round *r)
+void model_round(struct model *model)
 {
-	double time_s = 0;
-
 	model->rounds++;
 	model->nused = 0;
-	for (int64_t i = 0; i < r->ntasks; i++) {
-		double own_s = task_s(model, s, &s->task[r->first + i]);
+	model->time_s = 0;
+}
 
-		if (own_s < 0)
-			return -1;
-		time_s = larger(time_s, own_s);
+void model_task(struct model *model)
+{
+	model->tasks++;
+	model->nmine = 0;
+	model->route_s = 0;
+}
+
+bool model_message(struct model *model, int32_t fabric, int32_t src, int32_t dst,
+                   double bytes)
+{
+	const struct fabric *f = &model->machine->fabric[fabric];
+	double route_s = 0;
+
+	if (f->geometry == GEOMETRY_SWITCH && src != dst) {
+		route_s = link_load(model, f->port[2 * (int64_t)src], bytes);
+		route_s += link_load(model, f->port[2 * (int64_t)dst + 1], bytes);
+	} else {
+		int n;
+		const int32_t *links = routes_find(&n, model->routes, fabric, src, dst);
+
+		if (n < 0)
+			return false;
+		for (int k = 0; k < n; k++)
+			route_s += link_load(model, links[k], bytes);
 	}
+	model->route_s = larger(model->route_s, route_s);
+	return true;
+}
+
+double model_task_wire_s(const struct model *model)
+{
+	double busy_s = 0;
+
+	for (int32_t k = 0; k < model->nmine; k++) {
+		int32_t l = model->mine[k];
+
+		busy_s = larger(busy_s, model->load[l].task_bytes /
+		                                model->machine->link[l].bandwidth_Bps);
+	}
+	return busy_s;
+}
+
+double model_task_route_s(const struct model *model)
+{
+	return model->route_s;
+}
+
+void model_task_end(struct model *model, double wire_s, int32_t repeats, double delay_s,
+                    double least_s)
+{
+	double latency_s = model->route_s * repeats + delay_s;
+
+	for (int32_t k = 0; k < model->nmine; k++) {
+		struct load *load = &model->load[model->mine[k]];
+
+		load->latency_s = smaller(load->latency_s, latency_s);
+	}
+	model->time_s = larger(model->time_s, larger(wire_s, least_s) + latency_s);
+}
+
+double model_round_end(struct model *model)
+{
+	double time_s = model->time_s;
+
 	for (int32_t k = 0; k < model->nused; k++) {
 		const struct load *load = &model->load[model->used[k]];
 		double link_Bps = model->machine->link[model->used[k]].bandwidth_Bps;
@@ -148,6 +178,32 @@ static double round_s(struct model *model, const struct schedule *s,
 		time_s = larger(time_s, load->round_bytes / link_Bps + load->latency_s);
 	}
 	return time_s;
+}
+
+/* Loads the links of the task. Returns false where a message has no route. */
+static bool load_task(struct model *model, const struct schedule *s,
+                      const struct task *t)
+{
+	model_task(model);
+	for (int64_t i = 0; i < t->nmessages; i++) {
+		const struct message *msg = &s->message[t->first + i];
+
+		if (!model_message(model, msg->fabric, msg->src, msg->dst, msg->bytes))
+			return false;
+	}
+	model_task_end(model, model_task_wire_s(model), t->repeats, t->delay_s,
+	               t->least_s);
+	return true;
+}
+
+static double round_s(struct model *model, const struct schedule *s,
+                      const struct round *r)
+{
+	model_round(model);
+	for (int64_t i = 0; i < r->ntasks; i++)
+		if (!load_task(model, s, &s->task[r->first + i]))
+			return -1;
+	return model_round_end(model);
 }
 
 double model_schedule_s(struct model *model, const struct schedule *s)

@@ -36,6 +36,24 @@ struct routes *model_routes(struct model *model);
 double model_schedule_s(struct model *model, const struct schedule *s);
 
 /*
+ * One round after the other without a schedule, by the same rule: after model_round() come
+ * tasks, each from model_task() to model_task_end() with its messages between these, and
+ * then model_round_end(), which returns the seconds of the round. model_message() returns
+ * false where there is no route. The bytes of the current task need model_task_wire_s(),
+ * its longest route model_task_route_s(); the first of these is given back at its end, with
+ * its `repeats`, `delay_s` and `least_s` (schedule.h).
+ */
+void model_round(struct model *model);
+void model_task(struct model *model);
+bool model_message(struct model *model, int32_t fabric, int32_t src, int32_t dst,
+                   double bytes);
+double model_task_wire_s(const struct model *model);
+double model_task_route_s(const struct model *model);
+void model_task_end(struct model *model, double wire_s, int32_t repeats, double delay_s,
+                    double least_s);
+double model_round_end(struct model *model);
+
+/*
  * What clocks return instead of seconds: they failed, or they refuse a schedule of that
  * size.
  */

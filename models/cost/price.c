@@ -1,9 +1,10 @@
 #include "cost/price.h"
 
-#include "array/routes.h"
 #include "base/assert.h"
 #include "collective/local.h"
 #include "cost/bound.h"
+#include "cost/price_paths.h"
+#include "cost/price_sent.h"
 #include "cost/price_table.h"
 #include "cost/price_wires.h"
 #include "plan/groups.h"
@@ -32,33 +33,12 @@ struct pricer {
 	int32_t rates_n;                 /* number of devices that these describe */
 	struct local_rates rates;
 	struct price_wires wires;
-	double fastest_Bps, least_latency_s; /* of all links */
-	double torus_Bps[MACHINE_FABRICS_MAX]; /* of each link of a torus; 0: they differ */
+	double least_latency_s; /* of all links */
+	struct price_paths *paths;
+	struct price_sent *exchanges;
 	struct bounds *bounds; /* of bounds_n devices; NULL: not asked yet */
 	int32_t bounds_n;
 };
-
-/*
- * Returns the bandwidth of all links of a torus, or 0 where links differ or it is no
- * torus.
- */
-static double torus_Bps(const struct machine *m, const struct fabric *f)
-{
-	int64_t ports = (int64_t)m->ndevices * 2 * f->naxes;
-	double all_Bps = 0;
-
-	if (f->geometry != GEOMETRY_TORUS)
-		return 0;
-	for (int64_t i = 0; i < ports; i++) {
-		double link_Bps =
-			f->port[i] < 0 ? all_Bps : m->link[f->port[i]].bandwidth_Bps;
-
-		if (all_Bps > 0 && link_Bps != all_Bps)
-			return 0;
-		all_Bps = link_Bps;
-	}
-	return all_Bps;
-}
 
 struct pricer *pricer_new(const struct machine *m, const struct placement *place)
 {
@@ -68,13 +48,11 @@ struct pricer *pricer_new(const struct machine *m, const struct placement *place
 	p->free.forced = (struct forced){0};
 	p->machine = &p->free;
 	p->least_latency_s = m->nlinks > 0 ? m->link[0].latency_s : 0;
-	for (int32_t l = 0; l < m->nlinks; l++) {
-		p->fastest_Bps = fmax(p->fastest_Bps, m->link[l].bandwidth_Bps);
+	for (int32_t l = 0; l < m->nlinks; l++)
 		p->least_latency_s = fmin(p->least_latency_s, m->link[l].latency_s);
-	}
-	for (int f = 0; f < m->nfabrics; f++)
-		p->torus_Bps[f] = torus_Bps(m, &m->fabric[f]);
 	p->model = model_new(p->machine);
+	p->paths = price_paths_new(p->machine, place, model_routes(p->model));
+	p->exchanges = price_sent_new(p->machine, place, p->model);
 	p->scratch = arena_new();
 	p->collectives = price_table_new();
 	p->sent = price_table_new();
@@ -85,6 +63,8 @@ void pricer_free(struct pricer *p)
 {
 	if (!p)
 		return;
+	price_paths_free(p->paths);
+	price_sent_free(p->exchanges);
 	model_free(p->model);
 	bounds_free(p->bounds);
 	arena_free(p->scratch);
@@ -250,10 +230,10 @@ static double collective_s(struct pricer *p, const struct mesh *mesh,
 	return sum.seconds;
 }
 
-/* Returns whether the problem's devices fit on the machine. */
-static bool mesh_fits(const struct pricer *p, const struct mesh *mesh)
+/* Returns whether so many devices fit on the machine. */
+static bool mesh_fits(const struct pricer *p, int32_t ndevices)
 {
-	return mesh->ndevices <= placement_size(p->place, p->machine);
+	return ndevices <= placement_size(p->place, p->machine);
 }
 
 static struct price step_price(void *self, const struct problem *problem,
@@ -265,7 +245,7 @@ static struct price step_price(void *self, const struct problem *problem,
 	double seconds = 0;
 	int32_t q = 1;
 
-	if (!mesh_fits(p, mesh))
+	if (!mesh_fits(p, mesh->ndevices))
 		return (struct price){.cost = PRICE_IMPOSSIBLE_S};
 	rates_refresh(p, mesh->ndevices);
 	if (ask->op == OP_PERMUTE) {
@@ -293,7 +273,7 @@ static bool is_asked(const struct pricer *p, const struct plan *plan, int step)
 	struct groups g;
 
 	if (s->nmoves == 0 || s->gathers || s->groups.ngroups == 0 ||
-	    !op_communicates(s->op) || !mesh_fits(p, &plan->problem->mesh))
+	    !op_communicates(s->op) || !mesh_fits(p, plan->problem->mesh.ndevices))
 		return false;
 	for (int i = 0; i < s->nmoves; i++)
 		if (s->move[i].nparts == 0)
@@ -347,10 +327,17 @@ static double step_s(struct pricer *p, const struct plan *plan, int i)
 	const struct plan_step one = {{plan, p->machine, p->place}, i};
 	const struct steps steps = {1, lower_one, &one};
 	char message[200];
+	double wire_s;
 
-	return is_asked(p, plan, i) ? asked_s(p, plan, i)
-	                            : steps_seconds(NULL, &steps, model_clock, p->model,
-	                                            message, sizeof(message));
+	if (is_asked(p, plan, i))
+		return asked_s(p, plan, i);
+	if (price_sent_s(&wire_s, p->exchanges, plan, i)) {
+		rates_refresh(p, plan->problem->ndevices);
+		return wire_s + lower_local_s(p->machine, p->place, plan, i) +
+		       p->rates.launch_s;
+	}
+	return steps_seconds(NULL, &steps, model_clock, p->model, message,
+	                     sizeof(message));
 }
 
 static struct price plan_price(void *self, const struct plan *plan)
@@ -367,58 +354,14 @@ static struct price plan_price(void *self, const struct plan *plan)
 	return price;
 }
 
-/*
- * Stores the seconds that a byte takes on the slowest link of a route, and returns its
- * hops, or < 0 if there is no route.
- */
-static int slowest_s(double *out, const struct pricer *p, int fabric, int32_t from,
-                     int32_t to)
-{
-	const struct machine *m = p->machine;
-	const int32_t *links;
-	int hops;
-
-	*out = 0;
-	if (p->torus_Bps[fabric] > 0) {
-		hops = machine_hops(m, fabric, from, to);
-		if (hops > 0)
-			*out = 1 / p->torus_Bps[fabric];
-		return hops;
-	}
-	links = routes_find(&hops, model_routes(p->model), fabric, from, to);
-	for (int i = 0; i < hops; i++)
-		*out = fmax(*out, 1 / m->link[links[i]].bandwidth_Bps);
-	return hops;
-}
-
-/*
- * Returns the price of a path. The slowest link of the route decides; of equally fast
- * routes the shorter one puts its bytes on fewer links, at a HOP_SHARE of the time for
- * each. The price is relative to the time on the fastest link of the machine and
- * rounded, so that sources are chosen alike where all links are faster by one factor.
- */
 static double path_price(void *self, const struct problem *problem, int32_t src,
                          int32_t dst)
 {
-	static const double HOP_SHARE = 1. / 64, ROUND = 1 << 20;
 	struct pricer *p = self;
-	const struct machine *m = p->machine;
-	double byte_s;
-	int32_t from, to;
-	int fabric, hops;
+	double price =
+		mesh_fits(p, problem->ndevices) ? price_path(p->paths, src, dst) : -1;
 
-	if (placement_size(p->place, m) < problem->ndevices)
-		return PRICE_IMPOSSIBLE_S;
-	from = placed(p, src);
-	to = placed(p, dst);
-	fabric = from < m->ndevices && to < m->ndevices ? machine_fabric(m, from, to)
-	                                                : -1;
-	if (fabric < 0)
-		return PRICE_IMPOSSIBLE_S;
-	hops = slowest_s(&byte_s, p, fabric, from, to);
-	if (hops < 0)
-		return PRICE_IMPOSSIBLE_S;
-	return rint(byte_s * p->fastest_Bps * ROUND) / ROUND * (1 + HOP_SHARE * hops);
+	return price < 0 ? PRICE_IMPOSSIBLE_S : price;
 }
 
 /* Returns the bound on the wire plus the launch of the step that moves the bytes. */
@@ -427,7 +370,7 @@ static struct price bound_price(void *self, const struct problem *problem)
 	struct pricer *p = self;
 	double seconds;
 
-	if (placement_size(p->place, p->machine) < problem->ndevices)
+	if (!mesh_fits(p, problem->ndevices))
 		return (struct price){.cost = PRICE_IMPOSSIBLE_S};
 	if (!p->bounds || p->bounds_n != problem->ndevices) {
 		bounds_free(p->bounds);
@@ -447,7 +390,7 @@ static struct price least_price(void *self, const struct problem *problem,
 {
 	struct pricer *p = self;
 
-	if (placement_size(p->place, p->machine) < problem->ndevices)
+	if (!mesh_fits(p, problem->ndevices))
 		return (struct price){.cost = PRICE_IMPOSSIBLE_S};
 	rates_refresh(p, problem->ndevices);
 	return (struct price){.cost = recv_bytes * p->wires.receive_s_per_byte +

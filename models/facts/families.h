@@ -89,6 +89,8 @@ enum figure {
 	MEMORY_BYTES,
 	MEMORY_BPS,
 	LAUNCH_S,
+	HOST_CALL_S, /* in no platform file (facts/host.h) */
+	HOST_PACK_BPS,
 	FIGURES
 };
 
@@ -228,7 +230,8 @@ enum status family_parse(struct family_machine *out, struct arena *a, const char
 
 /*
  * A machine of a size: `family:{64}` is the smallest that is offered of at least 64
- * devices, nearest a cube or square; of nodes, the fewest. `family:{n}` is that for the
+ * devices, nearest a cube or square; of nodes, the fewest that the switches of their net
+ * join evenly. `family:{n}` is that for the
  * number of devices of a mesh or, where none is large enough, the largest that is
  * offered, which then is too small to plan on.
  */
@@ -246,8 +249,8 @@ bool family_sized(const char *spec);
 
 /*
  * Finds the machine of the size that family_sized() found; n is that of `{n}`, below 1
- * where there is no mesh, which is an E_TYPE. Of `nset` settings "key=value" that of the
- * GPUs of a node counts. E_RANGE: no machine of so many devices as
+ * where there is no mesh, which is an E_TYPE. Of `nset` settings "key=value" those of the
+ * structure of nodes and of their net count. E_RANGE: no machine of so many devices as
  * the text says is offered.
  */
 enum status family_size(struct family_size *out, struct arena *a, const char *path,

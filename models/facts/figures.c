@@ -58,6 +58,9 @@ static const struct {
 	[MEMORY_BYTES] = {"memory_bytes", UNIT_BYTES, TORUS | NODES, ANY_NET, 0},
 	[MEMORY_BPS] = {"memory_Bps", UNIT_RATE, TORUS | NODES, ANY_NET, 0},
 	[LAUNCH_S] = {"launch_s", UNIT_TIME, TORUS | NODES, ANY_NET, 0},
+	/* No platform file depends on these, whatever the net. */
+	[HOST_CALL_S] = {"host.call_s", UNIT_TIME, TORUS | NODES, 0, 0},
+	[HOST_PACK_BPS] = {"host.pack_Bps", UNIT_RATE, TORUS | NODES, 0, 0},
 };
 
 const char *figure_name(const struct family *f, enum figure g)

@@ -1,8 +1,8 @@
 /* Machines of a size: `family:{64}` and `family:{n}`. */
 #include "facts/kind.h"
+#include "facts/switches.h"
 
 #include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Of a torus of any number of axes, so many are chosen. */
@@ -83,14 +83,26 @@ static void torus_fit(struct fit *fit)
 		fit_multiples(fit, shape, 0, 1);
 }
 
-/* Nodes come in any number. */
+/* Returns whether there is a machine of so many nodes: a single one has no net. */
+static bool nodes_offered(const struct family *f, int64_t nodes)
+{
+	struct switches s;
+
+	return (nodes == 1 && !f->apart) || switches_find(&s, f, (int32_t)nodes, NULL);
+}
+
+/* Nodes come in any number that the switches of their net join. */
 static void nodes_fit(struct fit *fit)
 {
-	int64_t most = fit->family->largest[0];
-	int64_t nodes = fit->wanted < most ? fit->wanted : most;
+	const struct family *f = fit->family;
+	int64_t most = f->largest[0], nodes = fit->wanted;
 
-	fit->below = nodes < fit->wanted ? nodes : nodes - 1;
-	fit->chips = nodes < fit->wanted ? 0 : nodes;
+	while (nodes <= most && !nodes_offered(f, nodes))
+		nodes++;
+	fit->below = fit->wanted <= most ? fit->wanted - 1 : most;
+	while (fit->below > 0 && !nodes_offered(f, fit->below))
+		fit->below--;
+	fit->chips = nodes <= most ? nodes : 0;
 	fit->shape[0] = (int32_t)fit->chips;
 }
 
@@ -131,19 +143,27 @@ static struct fit fit_find(const struct family *f, int64_t devices, int64_t each
 }
 
 /*
- * Returns how many devices a chip or a node has, by a setting of its GPUs if there is
- * one. What is wrong with that is said when the machine is made.
+ * Makes the settings of a family of nodes, on which the GPUs of a node and the switches
+ * depend. What is wrong with one is said when the machine is made.
  */
-static int64_t devices_each(const struct family *f, const char *const *set, int nset)
+static void settings_apply(struct family *f, struct arena *a, const char *path,
+                           const char *const *set, int nset)
 {
-	int64_t each = f->kind == FAMILY_TORUS ? f->cores : f->gpus;
+	const char *spec = arena_printf(a, "%s:%d", f->name, f->largest[0] > 1 ? 2 : 1);
+	const char **kept = arena_alloc(a, (size_t)nset + 1, sizeof(*kept));
+	struct family_machine m;
+	struct error ignored = {0};
+	int nkept = 0;
 
-	for (int i = 0; i < nset && f->kind == FAMILY_NODES; i++) {
-		int64_t gpus = strncmp(set[i], "gpus=", 5) ? 0 : atoi(set[i] + 5);
-
-		each = gpus > 0 ? gpus : each;
-	}
-	return each;
+	if (f->kind != FAMILY_NODES)
+		return;
+	for (int i = 0; i < nset; i++)
+		if (strncmp(set[i], "gpus=", 5) == 0 ||
+		    strncmp(set[i], "inside=", 7) == 0 ||
+		    (f->largest[0] > 1 && setting_of_net(set[i])))
+			kept[nkept++] = set[i];
+	if (nkept && family_parse(&m, a, path, spec, kept, nkept, &ignored) == OK)
+		*f = m.family;
 }
 
 bool family_sized(const char *spec)
@@ -175,7 +195,8 @@ enum status family_size(struct family_size *out, struct arena *a, const char *pa
 		                 (int)(colon - spec), spec);
 	if (!f.naxes)
 		f.naxes = GENERIC_AXES;
-	each = devices_each(&f, set, nset);
+	settings_apply(&f, a, path, set, nset);
+	each = f.kind == FAMILY_TORUS ? f.cores : f.gpus;
 	fit = fit_find(&f, n, each);
 	if (!fit.chips && given)
 		return error_set(e, E_RANGE, at,

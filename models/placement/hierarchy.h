@@ -27,6 +27,11 @@ struct hierarchy {
 	int nlevels;
 	struct level level[HIERARCHY_FACTORS_MAX];
 	int32_t ndevices; /* product of the sizes */
+	/*
+	 * The platform device of each device, [ndevices]; NULL where they are the first ones in
+	 * order. Synthesis hierarchies have none.
+	 */
+	const int32_t *on;
 };
 
 /*

@@ -355,3 +355,13 @@ int32_t *matrix_devices(const struct matrix *m, struct arena *a)
 		}
 	return device;
 }
+
+int32_t *matrix_platform(const struct matrix *m, const struct hierarchy *h,
+                         struct arena *a)
+{
+	int32_t *device = matrix_devices(m, a), n = matrix_ndevices(m);
+
+	for (int32_t p = 0; h->on && p < n; p++)
+		device[p] = h->on[device[p]];
+	return device;
+}

@@ -80,4 +80,8 @@ int32_t matrix_device(const struct matrix *m, const int32_t *coordinate);
  */
 int32_t *matrix_devices(const struct matrix *m, struct arena *a);
 
+/* Returns the same as platform devices: those that the hierarchy is on. */
+int32_t *matrix_platform(const struct matrix *m, const struct hierarchy *h,
+                         struct arena *a);
+
 #endif

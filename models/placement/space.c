@@ -88,6 +88,16 @@ static void copies(struct space *out, struct arena *a, const struct matrix *m,
 	out->goal = arena_alloc(a, (size_t)n, sizeof(*out->goal));
 }
 
+/* Puts the platform's devices in the place of those of the hierarchy. */
+static void seat(struct space *s, const struct hierarchy *h)
+{
+	int64_t n = (int64_t)s->ncopies * s->tree.ndevices;
+	int32_t *device = (int32_t *)s->device;
+
+	for (int64_t i = 0; h->on && i < n; i++)
+		device[i] = h->on[device[i]];
+}
+
 static void add_factor(struct space *out, const struct matrix *m, int i, int j,
                        const char *name, struct arena *a)
 {
@@ -147,6 +157,7 @@ void space_of(struct space *out, struct arena *a, const struct hierarchy *h,
 		copies(out, a, m, reduce, devices);
 	else
 		whole(out, a, m, reduce, devices, kind == SPACE_ROWS);
+	seat(out, h);
 }
 
 /* Returns how many ways the reduction axes are split at a level together. */
@@ -183,6 +194,7 @@ void space_collapsed(struct space *out, struct arena *a, const struct hierarchy 
 	copies(out, a, m, reduce, matrix_devices(m, a));
 	if (order == ORDER_LEVEL)
 		by_level(out);
+	seat(out, h);
 }
 
 /* Returns the number of prime factors of n > 0. */
@@ -236,6 +248,7 @@ bool space_split(struct space *out, struct arena *a, const struct hierarchy *h,
 	}
 	copies(out, a, m, reduce, matrix_devices(m, a));
 	by_level(out);
+	seat(out, h);
 	return split;
 }
 

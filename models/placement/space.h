@@ -40,7 +40,7 @@ const char *order_name(enum order o);
 struct space {
 	struct hierarchy tree; /* (root, 1) first; positions are its devices */
 	int32_t ncopies;
-	const int32_t *device; /* [ncopies * tree.ndevices] */
+	const int32_t *device; /* [ncopies * tree.ndevices], of the platform */
 	const int32_t *goal; /* [tree.ndevices]: positions with equal values are summed */
 };
 

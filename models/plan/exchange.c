@@ -13,9 +13,16 @@ struct side {
 	struct shape tile;
 };
 
-/* A new tile in a dimension, and the old ones that it meets. */
+/* What a new tile has of an old one in a dimension, and what that adds to its holders. */
+struct meet {
+	int64_t lo, hi;
+	int32_t holder;
+};
+
+/* The old tiles that a new one meets in a dimension: `n` from number `first` on. */
 struct wish {
-	int64_t lo, hi, first, last;
+	int32_t first, n;
+	const struct meet *meet;
 };
 
 struct exchange {
@@ -28,7 +35,6 @@ struct exchange {
 	int ncut, cut[RANK_MAX]; /* the dimensions that are cut, before or after */
 	/* By position: tiles before and after in each of these, and of the sender: */
 	const int32_t *have, *want, *copy;
-	const int32_t *holder[RANK_MAX];   /* by tile before */
 	const struct wish *wish[RANK_MAX]; /* by tile after */
 	struct arena *arena;               /* of all this */
 	int64_t n, *bounds;                /* bounds NULL: not asked for */
@@ -147,7 +153,7 @@ static int32_t count_tiles(const struct exchange *exchange, const struct side *s
 	return n;
 }
 
-/* Returns the same by the number of its tile in a dimension. */
+/* Returns what is in it by the number of its tile in a dimension. */
 static const int32_t *find_holders(const struct exchange *exchange, int dim)
 {
 	const struct side *s = &exchange->before;
@@ -169,109 +175,186 @@ static const struct wish *find_wishes(const struct exchange *exchange, int dim)
 	int64_t old = exchange->before.tile.dim[dim],
 		new = exchange->after.tile.dim[dim];
 	int32_t n = count_tiles(exchange, &exchange->after, dim);
+	int32_t most = n + count_tiles(exchange, &exchange->before, dim);
+	const int32_t *holder = find_holders(exchange, dim);
 	struct wish *wish = arena_alloc(exchange->arena, (size_t)n, sizeof(*wish));
+	struct meet *meet = arena_alloc(exchange->arena, (size_t)most, sizeof(*meet));
 
 	for (int32_t i = 0; i < n; i++) {
 		int64_t lo = i * new, hi = lo + new;
 
-		wish[i] = (struct wish){lo, hi, lo / old, (hi - 1) / old};
+		wish[i] = (struct wish){.first = (int32_t)(lo / old), .meet = meet};
+		for (int64_t at = wish[i].first; at * old < hi; at++, wish[i].n++)
+			*meet++ = (struct meet){
+				at * old > lo ? at * old : lo,
+				(at + 1) * old < hi ? (at + 1) * old : hi, holder[at]};
 	}
 	return wish;
+}
+
+static const struct wish *wish_of(const struct exchange *exchange, int32_t position,
+                                  int i)
+{
+	return &exchange->wish[i][exchange->want[(int64_t)position * exchange->ncut + i]];
+}
+
+/*
+ * Returns which of the old tiles that a wish meets in a dimension the device at a position
+ * has; none where the number is not below their number.
+ */
+static uint32_t own_of(const struct exchange *exchange, int32_t position, int i)
+{
+	return (uint32_t)(exchange->have[(int64_t)position * exchange->ncut + i] -
+	                  wish_of(exchange, position, i)->first);
 }
 
 /* Returns how many boxes the device lacks at a position. */
 static int64_t count_boxes(const struct exchange *exchange, int32_t position)
 {
-	const int32_t *want = exchange->want + (int64_t)position * exchange->ncut;
-	const int32_t *have = exchange->have + (int64_t)position * exchange->ncut;
 	int64_t boxes = 1;
 	bool own = true;
 
 	for (int i = 0; i < exchange->ncut; i++) {
-		const struct wish *w = &exchange->wish[i][want[i]];
+		int32_t n = wish_of(exchange, position, i)->n;
 
-		own = own && have[i] >= w->first && have[i] <= w->last;
-		boxes *= w->last - w->first + 1;
+		own = own && own_of(exchange, position, i) < (uint32_t)n;
+		boxes *= n;
 	}
 	return boxes - own;
 }
 
-/* The box of the old tile number[], as far as dimensions cut up to each say. */
-struct box {
+/*
+ * The boxes of the device at a position. It meets old tile number[i] of those of `wish[i]`
+ * in cut dimension i, and is to go through those of the `nmany` dimensions in which it
+ * meets several; what the first k of these and all others say is at k.
+ */
+struct boxes {
+	int32_t dst, number[RANK_MAX];
 	const struct wish *wish[RANK_MAX];
-	int64_t number[RANK_MAX], elements[RANK_MAX + 1], bounds[2 * RANK_MAX];
+	uint32_t own[RANK_MAX]; /* which of them the device has */
+	int nmany, many[RANK_MAX];
+	int64_t elements[RANK_MAX + 1];
 	int32_t src[RANK_MAX + 1];
-	bool own[RANK_MAX + 1];
+	bool owns[RANK_MAX + 1];
 };
 
-static void cut_box(struct box *b, const struct exchange *exchange, const int32_t *have,
-                    int i)
+static void boxes_begin(struct boxes *b, const struct exchange *exchange,
+                        int32_t position, int64_t elements)
 {
-	for (; i < exchange->ncut; i++) {
-		int dim = exchange->cut[i];
-		int64_t number = b->number[i],
-			lo = number * exchange->before.tile.dim[dim];
-		int64_t hi = lo + exchange->before.tile.dim[dim];
+	b->dst = mesh_device(exchange->mesh, position);
+	b->nmany = 0;
+	b->elements[0] = elements;
+	b->src[0] = exchange->copy[position];
+	b->owns[0] = true;
+	for (int i = 0; i < exchange->ncut; i++) {
+		const struct wish *wish = wish_of(exchange, position, i);
 
-		lo = lo > b->wish[i]->lo ? lo : b->wish[i]->lo;
-		hi = hi < b->wish[i]->hi ? hi : b->wish[i]->hi;
-		b->bounds[2 * dim] = lo;
-		b->bounds[2 * dim + 1] = hi;
-		b->elements[i + 1] = b->elements[i] * (hi - lo);
-		b->src[i + 1] = b->src[i] + exchange->holder[i][number];
-		b->own[i + 1] = b->own[i] && number == have[i];
+		b->wish[i] = wish;
+		b->own[i] = own_of(exchange, position, i);
+		b->number[i] = 0;
+		if (wish->n > 1) {
+			b->many[b->nmany++] = i;
+			continue;
+		}
+		b->elements[0] *= wish->meet->hi - wish->meet->lo;
+		b->src[0] += wish->meet->holder;
+		b->owns[0] = b->owns[0] && b->own[i] == 0;
 	}
 }
 
-static void add_box(struct exchange *exchange, const struct box *b, int32_t position)
+/* Says what the dimensions from the k-th of several on add, but for the last one. */
+static void boxes_cut(struct boxes *b, int k)
 {
-	size_t size = 2 * (size_t)exchange->before.tile.rank;
+	for (; k < b->nmany - 1; k++) {
+		int i = b->many[k];
+		const struct meet *meet = &b->wish[i]->meet[b->number[i]];
+
+		b->elements[k + 1] = b->elements[k] * (meet->hi - meet->lo);
+		b->src[k + 1] = b->src[k] + meet->holder;
+		b->owns[k + 1] = b->owns[k] && b->own[i] == (uint32_t)b->number[i];
+	}
+}
+
+static void add_bounds(struct exchange *exchange, const struct boxes *b)
+{
+	int rank = exchange->before.tile.rank;
+
+	for (int dim = 0; dim < rank; dim++) {
+		exchange->bounds[2 * dim] = 0;
+		exchange->bounds[2 * dim + 1] = exchange->plan->shape.dim[dim];
+	}
+	for (int i = 0; i < exchange->ncut; i++) {
+		const struct meet *meet = &b->wish[i]->meet[b->number[i]];
+
+		exchange->bounds[2 * exchange->cut[i]] = meet->lo;
+		exchange->bounds[2 * exchange->cut[i] + 1] = meet->hi;
+	}
+	exchange->bounds += (size_t)(2 * rank);
+}
+
+static void add_box(struct exchange *exchange, const struct boxes *b, int32_t src,
+                    int64_t elements)
+{
 	struct transfer *t = &exchange->transfer[exchange->n++];
 
-	t->src = mesh_device(exchange->mesh, b->src[exchange->ncut]);
-	t->dst = mesh_device(exchange->mesh, position);
-	t->elements = b->elements[exchange->ncut];
+	t->src = mesh_device(exchange->mesh, src);
+	t->dst = b->dst;
+	t->elements = elements;
 	t->bounds = exchange->bounds;
-	if (!exchange->bounds)
-		return;
-	memcpy(exchange->bounds, b->bounds, size * sizeof(*exchange->bounds));
-	exchange->bounds += size;
+	if (exchange->bounds)
+		add_bounds(exchange, b);
 }
 
-static void add_boxes(struct exchange *exchange, struct box *b, int32_t position)
+/* Adds the boxes that differ in the last of several dimensions only. */
+static void add_row(struct exchange *exchange, struct boxes *b)
 {
-	const int32_t *want = exchange->want + (int64_t)position * exchange->ncut;
-	const int32_t *have = exchange->have + (int64_t)position * exchange->ncut;
-	int i = 0;
+	int k = b->nmany - 1, i = b->many[k];
+	const struct wish *wish = b->wish[i];
+	uint32_t own = b->owns[k] ? b->own[i] : UINT32_MAX;
 
-	b->src[0] = exchange->copy[position];
-	for (int k = 0; k < exchange->ncut; k++) {
-		b->wish[k] = &exchange->wish[k][want[k]];
-		b->number[k] = b->wish[k]->first;
+	for (b->number[i] = 0; b->number[i] < wish->n; b->number[i]++) {
+		const struct meet *meet = &wish->meet[b->number[i]];
+
+		if ((uint32_t)b->number[i] != own)
+			add_box(exchange, b, b->src[k] + meet->holder,
+			        b->elements[k] * (meet->hi - meet->lo));
+	}
+}
+
+/* Adds all boxes that the device at a position lacks; `elements` are those of no cut. */
+static void add_boxes(struct exchange *exchange, int32_t position, int64_t elements)
+{
+	struct boxes b;
+	int k = 0;
+
+	boxes_begin(&b, exchange, position, elements);
+	if (b.nmany == 0) {
+		if (!b.owns[0])
+			add_box(exchange, &b, b.src[0], b.elements[0]);
+		return;
 	}
 	do {
-		cut_box(b, exchange, have, i);
-		if (!b->own[exchange->ncut])
-			add_box(exchange, b, position);
-		for (i = exchange->ncut - 1; i >= 0 && b->number[i] == b->wish[i]->last;
-		     i--)
-			b->number[i] = b->wish[i]->first;
-		if (i >= 0)
-			b->number[i]++;
-	} while (i >= 0);
+		boxes_cut(&b, k);
+		add_row(exchange, &b);
+		for (k = b.nmany - 2; k >= 0; k--) {
+			int i = b.many[k];
+
+			if (++b.number[i] < b.wish[i]->n)
+				break;
+			b.number[i] = 0;
+		}
+	} while (k >= 0);
 }
 
-/* Makes a box of the whole array. */
-static void whole_box(struct box *b, const struct exchange *exchange)
+/* Returns the elements of a box that is cut in no dimension. */
+static int64_t uncut_elements(const struct exchange *exchange)
 {
-	b->elements[0] = 1;
-	b->own[0] = true;
-	for (int dim = 0; dim < exchange->before.tile.rank; dim++) {
-		b->bounds[2 * dim] = 0;
-		b->bounds[2 * dim + 1] = exchange->plan->shape.dim[dim];
+	int64_t elements = 1;
+
+	for (int dim = 0; dim < exchange->before.tile.rank; dim++)
 		if (exchange->before.count[dim] + exchange->after.count[dim] == 0)
-			b->elements[0] *= exchange->plan->shape.dim[dim];
-	}
+			elements *= exchange->plan->shape.dim[dim];
+	return elements;
 }
 
 /* Finds all boxes; returns false if there are too many. */
@@ -279,8 +362,7 @@ static bool find_boxes(struct exchange *exchange, bool bounds)
 {
 	int32_t ndevices = exchange->mesh->ndevices;
 	struct arena *a = exchange->plan->arena;
-	struct box b;
-	int64_t n = 0;
+	int64_t n = 0, elements = uncut_elements(exchange);
 
 	for (int32_t i = 0; i < ndevices && n <= EXCHANGE_BOXES_MAX; i++)
 		n += count_boxes(exchange, i);
@@ -292,10 +374,8 @@ static bool find_boxes(struct exchange *exchange, bool bounds)
 		exchange->bounds = arena_grow(a, NULL, 0, (size_t)n,
 		                              2 * (size_t)exchange->before.tile.rank *
 		                                      sizeof(*exchange->bounds));
-	whole_box(&b, exchange);
-	for (int32_t i = 0; i < ndevices; i++)
-		if (count_boxes(exchange, i) > 0)
-			add_boxes(exchange, &b, i);
+	for (int32_t i = 0; i < ndevices && n > 0; i++)
+		add_boxes(exchange, i, elements);
 	return true;
 }
 
@@ -354,10 +434,8 @@ static bool add_exchange(struct plan *p, const struct layout *after, bool bounds
 	exchange.have = find_tiles(&exchange, &exchange.before);
 	exchange.want = find_tiles(&exchange, &exchange.after);
 	exchange.copy = find_copies(&exchange);
-	for (int i = 0; i < exchange.ncut; i++) {
-		exchange.holder[i] = find_holders(&exchange, exchange.cut[i]);
+	for (int i = 0; i < exchange.ncut; i++)
 		exchange.wish[i] = find_wishes(&exchange, exchange.cut[i]);
-	}
 	fits = find_boxes(&exchange, bounds);
 	if (fits) {
 		struct step *s;

@@ -55,6 +55,31 @@ START_TEST(gpus_that_are_set)
 }
 END_TEST
 
+/* Leaves of 4 nodes: more than those come in whole leaves. */
+START_TEST(switches_that_are_set)
+{
+	static const char *const set[] = {"net=rails", "net.ports=4",
+	                                  "net.oversubscription=1", "net.latency=1us"};
+	static const struct {
+		int64_t n;
+		const char *spec;
+	} wanted[] = {{17, "dgx-h100:3"},
+	              {33, "dgx-h100:8"},
+	              {64, "dgx-h100:8"},
+	              {65, "dgx-h100:12"}};
+
+	for (int i = 0; i < COUNT(wanted); i++) {
+		struct family_size out;
+		struct error e = {0};
+
+		ck_assert_msg(family_size(&out, arena, path, "dgx-h100:{n}", set, 4,
+		                          wanted[i].n, &e) == OK,
+		              "%s", e.text);
+		ck_assert_str_eq(out.spec, wanted[i].spec);
+	}
+}
+END_TEST
+
 /* Tori: parts of a cube of 4x4x4, and whole cubes; or flat ones, from a list. */
 static const struct {
 	const char *name, *list;
@@ -130,6 +155,22 @@ START_TEST(tori_are_the_smallest_offered)
 }
 END_TEST
 
+/*
+ * Returns whether the net of a family takes so many nodes. The two NICs of each node of
+ * polaris fill 1 to 8 groups of at least as many and up to 10 routers of 1 to 16.
+ */
+static bool joined(const struct family *f, int64_t nodes)
+{
+	if (strcmp(f->name, "polaris") != 0 || nodes == 1)
+		return true;
+	for (int groups = 1; groups <= 8; groups++)
+		for (int routers = groups; routers <= 10; routers++)
+			for (int nics = 1; nics <= 16; nics++)
+				if (groups * routers * nics == 2 * nodes)
+					return true;
+	return false;
+}
+
 /* Of some sizes, and of all others for which each answer is said to be the same. */
 START_TEST(nodes_are_the_fewest)
 {
@@ -147,6 +188,8 @@ START_TEST(nodes_are_the_fewest)
 			for (int64_t k = size.least; k <= size.most && k <= SIZES; k++) {
 				int64_t nodes = (k + f->gpus - 1) / f->gpus;
 
+				while (nodes <= f->largest[0] && !joined(f, nodes))
+					nodes++;
 				if (nodes > f->largest[0])
 					nodes = f->largest[0];
 				ck_assert_str_eq(size.spec,
@@ -234,6 +277,7 @@ Suite *tests(void)
 	tcase_add_test(tc, shapes_are_machines);
 	tcase_add_loop_test(tc, errors, 0, COUNT(faults));
 	tcase_add_test(tc, gpus_that_are_set);
+	tcase_add_test(tc, switches_that_are_set);
 	tcase_add_test(tc, sizes_are_told_from_shapes);
 	suite_add_tcase(suite, tc);
 	return suite;

@@ -28,10 +28,14 @@ extern const struct command commands[]; /* ended by a NULL name */
 
 int command_plan(int argc, char **argv);
 int command_simulate(int argc, char **argv);
+int command_advise(int argc, char **argv);
 int command_sweep(int argc, char **argv);
 int command_report(int argc, char **argv);
 int command_place(int argc, char **argv);
+int command_move(int argc, char **argv);
 int command_perf(int argc, char **argv);
+int command_program(int argc, char **argv);
+int command_step(int argc, char **argv);
 int command_validate(int argc, char **argv);
 int command_fit(int argc, char **argv);
 int command_platform(int argc, char **argv);

@@ -13,16 +13,23 @@
 const struct command commands[] = {
 	{"plan", "plan a redistribution with one or more planners", command_plan},
 	{"simulate", "plan it and time every step on a platform", command_simulate},
+	{"advise", "layouts between that bring a compiler closest to best",
+         command_advise},
 	{"sweep", "run suites of scenarios over platforms, planners and clocks",
          command_sweep},
 	{"report", "tables of speedups from the rows of a sweep", command_report},
 	{"place", "rank placements of parallelism axes and their reductions",
          command_place},
+	{"move", "move many arrays at once: a model from one mesh to another",
+         command_move},
 	{"perf", "the table of nccl-tests: a collective over sizes", command_perf},
+	{"step", "a training step of a model: time, memory, what is exposed", command_step},
+	{"program", "a whole program from a compiler's dump: step time and memory",
+         command_program},
 	{"validate", "simulated against published timings", command_validate},
 	{"fit", "fit a family's constants to published timings", command_fit},
 	{"platform", "print a platform as SimGrid XML", command_platform},
-	{"list", "list planners, platforms, clocks or dtypes", command_list},
+	{"list", "list planners, platforms, clocks, dtypes or emitters", command_list},
 	{"help", "what a command is for, with examples", command_help},
 	{"version", "print the version and a digest of the sources", command_version},
 	{NULL, NULL, NULL},
@@ -51,7 +58,11 @@ static const struct page {
 	 "        --from '{devices=[8,1]<=[8]}' --to '{devices=[1,8]<=[8]}'\n"
 	 "  Why does XLA copy the whole array, what does it cost, and what would not?\n"
 	 "    $ shardsim plan --array 'bf16[4096,4096]' --mesh x=4,y=2 --explain \\\n"
-	 "        --from \"P('x', 'y')\" --to \"P('y', 'x')\" --platform dgx-h100:1\n"},
+	 "        --from \"P('x', 'y')\" --to \"P('y', 'x')\" --platform dgx-h100:1\n"
+	 "  The plan as a schedule of messages for LogGOPSim and ATLAHS; `shardsim list\n"
+	 "  emitters` has what else a plan can become.\n"
+	 "    $ shardsim plan --array 'bf16[8192,8192]' --mesh x=4,y=2 \\\n"
+	 "        --from \"P('x', None)\" --to \"P(None, 'y')\" --emit goal -o plan.goal\n"},
 	{"simulate",
 	 "Plans as `plan` does, and times every step on a machine: by `model`, a closed\n"
 	 "form, by `fluid`, where groups contend for links, or by a replay in SimGrid.\n"
@@ -65,6 +76,25 @@ static const struct page {
 	 "    $ shardsim simulate --array 'bf16[8192,8192]' --mesh x=8,y=8 \\\n"
 	 "        --from \"P('x', None)\" --to \"P(None, 'y')\" --platform tpu-v4:4x4x4 \\\n"
 	 "        --links=3 --trace trace.json\n"},
+	{"advise",
+	 "Finds at most three layouts that an array should pass through so that XLA, Shardy\n"
+	 "or PyTorch, each planning every hop its own way, comes closest to the best plan,\n"
+	 "and prints the lines that say so in JAX, Shardy, HLO and PyTorch.\n"
+	 "\n"
+	 "Examples:\n"
+	 "  What spares XLA a full rematerialization?\n"
+	 "    $ shardsim advise --array 'bf16[65536,131072]' --platform tpu-v5p:4x8x8 \\\n"
+	 "        --from '{devices=[256,1]<=[256]}' \\\n"
+	 "        --to '{devices=[1,64,4]<=[256] last_tile_dim_replicate}'\n"
+	 "  The same for PyTorch.\n"
+	 "    $ shardsim advise --array 'f32[4096,4096]' --mesh x=4,y=2 --compiler dtensor \\\n"
+	 "        --from \"P('x', 'y')\" --to \"P(None, ('x', 'y'))\" --platform dgx-h100:1\n"
+	 "  All warnings of a log, the dearest first.\n"
+	 "    $ printf '%s\\n' '[SPMD] Involuntary full rematerialization. The compiler cannot' \\\n"
+	 "        'go from sharding {devices=[2,1,4]<=[8] last_tile_dim_replicate} to' \\\n"
+	 "        '{devices=[1,4,2]<=[2,4]T(1,0) last_tile_dim_replicate} efficiently for' \\\n"
+	 "        'HLO operation %p = f32[48,96]{1,0} parameter(0).' >train.log\n"
+	 "    $ shardsim advise train.log --platform 'dgx-h100:{n}'\n"},
 	{"sweep",
 	 "Runs all scenarios of suites over platforms, planners and clocks and keeps a row\n"
 	 "for each in a folder. The same command again goes on where it stopped.\n"
@@ -93,6 +123,18 @@ static const struct page {
 	 "    $ shardsim place --hierarchy 4,16 --axes 16,4 --reduce 0 --top 3\n"
 	 "  The order of devices for all collectives of a training step.\n"
 	 "    $ shardsim place --with scenarios/training.yaml --platform dgx-h100:8\n"},
+	{"move",
+	 "Moves many arrays at once, each kind of array planned once: total time, memory of\n"
+	 "a device over all of them, an order that keeps it low.\n"
+	 "\n"
+	 "Examples:\n"
+	 "  A model from the mesh that trains it to other devices that serve it.\n"
+	 "    $ shardsim move scenarios/models/llama-3-8b.yaml --from fsdp=16 \\\n"
+	 "        --to data=2,tensor=8 --to-devices 16-31 --platform dgx-h100:4\n"
+	 "  Four calls at once, arrays with equal layouts in batches of 1 GiB.\n"
+	 "    $ shardsim move scenarios/models/llama-3-8b.yaml --from fsdp=16 \\\n"
+	 "        --to data=2,tensor=8 --to-devices 16-31 --platform dgx-h100:4 \\\n"
+	 "        --concurrent 4 --batch 1GiB\n"},
 	{"perf",
 	 "Times a collective over a range of sizes and prints the columns of nccl-tests.\n"
 	 "\n"
@@ -103,7 +145,18 @@ static const struct page {
 	 "        --axis y -b 1M -e 64M -f 4 --clock fluid\n"
 	 "  One algorithm on links alone, as other simulators have it.\n"
 	 "    $ shardsim perf all-gather --platform dgx-a100:1 --set profile=plain \\\n"
-	 "        --set launch_s=0 --algorithm ring -b 1M -e 1M\n"},
+	 "        --set launch_s=0 --algorithm ring -b 1M -e 1M\n"
+	 "  A program that measures it under MPI; `fit` reads what it prints.\n"
+	 "    $ shardsim perf all-reduce -b 1K -e 4M -f 4 --emit mpi -o bench.c\n"},
+	{"program",
+	 "Prices a whole program from a compiler's dump, HLO's text or StableHLO: the time of\n"
+	 "a step, what is spent on collectives and on kernels, memory of a device.\n"
+	 "\n"
+	 "Examples:\n"
+	 "    $ shardsim program scenarios/programs/fsdp.hlo --platform dgx-h100:1\n"
+	 "  Which ops take longest, put together by what the source calls them.\n"
+	 "    $ shardsim program scenarios/programs/fsdp.hlo --platform dgx-h100:1 \\\n"
+	 "        --report ops --by op_name\n"},
 	{"validate",
 	 "Compares published timings with simulated ones and prints the errors.\n"
 	 "\n"

@@ -1,6 +1,7 @@
 /* `shardsim list`: the names users can type. */
 #include "cli/command.h"
 #include "cli/options.h"
+#include "emit/emit.h"
 #include "facts/families.h"
 #include "measure/measure.h"
 #include "text/columns.h"
@@ -9,7 +10,8 @@
 
 #include <string.h>
 
-static const char *const kinds[] = {"planners", "platforms", "clocks", "dtypes", NULL};
+static const char *const kinds[] = {"planners", "platforms", "clocks",
+                                    "dtypes",   "emitters",  NULL};
 
 /* The words of the command, and the one of them that is listed. */
 struct listed {
@@ -28,8 +30,8 @@ static void check_kind(void *self, const struct argp_state *state)
 			l->kind = kinds[i];
 	if (!l->kind)
 		argp_error(state,
-		           "cannot list '%s', expected planners, platforms, clocks or "
-		           "dtypes%s",
+		           "cannot list '%s', expected planners, platforms, clocks, "
+		           "dtypes or emitters%s",
 		           word, suggest_ask(&near, ""));
 }
 
@@ -71,6 +73,9 @@ static enum status list_rows(struct columns *t, const char *kind, struct arena *
 	for (int i = 0; strcmp(kind, "clocks") == 0 && clock_kinds[i].name; i++)
 		columns_row(t, (const char *const[]){clock_kinds[i].name,
 		                                     clock_kinds[i].help, ""});
+	for (int i = 0; strcmp(kind, "emitters") == 0 && emitters[i]; i++)
+		columns_row(t, (const char *const[]){emitters[i]->name,
+		                                     emitters[i]->help, ""});
 	if (strcmp(kind, "dtypes") == 0)
 		list_dtypes(t);
 	return OK;
@@ -80,12 +85,12 @@ int command_list(int argc, char **argv)
 {
 	struct listed l = {0};
 	const struct command_syntax syntax = {
-		.usage = "planners|platforms|clocks|dtypes",
+		.usage = "planners|platforms|clocks|dtypes|emitters",
 		.doc = "List what can be named on the command line.",
 		.machines = true,
 		.words = &l.words,
 		.most = 1,
-		.expected = "planners, platforms, clocks or dtypes",
+		.expected = "planners, platforms, clocks, dtypes or emitters",
 		.check = check_kind,
 		.self = &l,
 	};

@@ -50,7 +50,7 @@ struct command_words {
 	int n;
 };
 
-enum { OPTION_SETS_MAX = 4 };
+enum { OPTION_SETS_MAX = 6 };
 struct command_syntax {
 	const char *usage, *doc; /* as argp takes them */
 	struct option_set options[OPTION_SETS_MAX];

@@ -5,6 +5,8 @@
 #include "cli/trace_options.h"
 #include "measure/choose.h"
 #include "measure/clocks.h"
+#include "place/blocks.h"
+#include "place/placing.h"
 #include "place/study.h"
 #include "place/with.h"
 #include "system/file.h"
@@ -18,13 +20,13 @@ struct options {
 	const char *hierarchy, *axes, *reduce, *bytes, *platform, *limit, *clock,
 		*order, *top, *format, *devices_out, *with;
 	struct settings set;
-	bool timing;
+	bool timing, blocks;
 	struct command_words file;
 	struct trace_options trace;
 };
 
-/* What goes with a suite of scenarios, and with files of placements. */
-enum { WITH = 1, STUDY = 2 };
+/* What goes with a suite of scenarios, with files of placements, and with block graphs. */
+enum { WITH = 1, STUDY = 2, BLOCKS = 4 };
 
 static const struct option_row option_table[] = {
 	{"hierarchy", 0, "LEVELS",
@@ -36,9 +38,9 @@ static const struct option_row option_table[] = {
 	{"platform", 0, "P",
          "family:shape or a SimGrid XML file (default: the published systems, by the "
          "last level)",
-         AT(platform), .use = WITH},
+         AT(platform), .use = WITH | BLOCKS},
 	{"set", 0, "KEY=VALUE", "change a figure of a family:shape platform", AT(set),
-         .settings = true, .use = WITH},
+         .settings = true, .use = WITH | BLOCKS},
 	{"limit", 0, "N", "most steps of a program (default 5)", AT(limit)},
 	{"clock", 0, "LIST", "clocks: model, fluid, simgrid, flow (default model)",
          AT(clock), .use = WITH},
@@ -48,13 +50,17 @@ static const struct option_row option_table[] = {
 	{"top", 0, "K", "show the K best placements only", AT(top)},
 	{"format", 0, "FORMAT",
          "text (default) or json; of FILEs md (default), tex or csv", AT(format),
-         .use = WITH | STUDY},
+         .use = WITH | STUDY | BLOCKS},
 	{"devices-out", 0, "FILE",
          "write the device order of the best placement, for --devices @FILE",
          AT(devices_out), .use = WITH},
 	{"with", 0, "SUITE",
          "place the workloads of a suite instead: best, row-major and worst order",
          AT(with), .use = WITH},
+	{"blocks", 0, NULL,
+         "place graphs of blocks instead, as NumS does, beside round-robin and "
+         "collectives",
+         AT(blocks), .use = BLOCKS},
 	{"timing", 0, NULL, "show how long the search took", AT(timing)},
 	{0},
 };
@@ -63,13 +69,14 @@ static void check_format(const struct options *o, const struct argp_state *state
 {
 	static const char *const known[2][4] = {{"text", "json", NULL},
 	                                        {"md", "tex", "csv", NULL}};
-	const char *const *name = known[o->file.n > 0];
+	bool document = o->file.n > 0 || o->blocks;
+	const char *const *name = known[document];
 
 	while (*name && o->format && strcmp(*name, o->format) != 0)
 		name++;
 	if (!*name)
 		argp_error(state, "unknown format '%s', expected %s", o->format,
-		           o->file.n ? "md, tex or csv" : "text or json");
+		           document ? "md, tex or csv" : "text or json");
 }
 
 static void check_place_options(void *self, const struct argp_state *state)
@@ -81,7 +88,14 @@ static void check_place_options(void *self, const struct argp_state *state)
 
 	trace_options_take(&o->trace, state);
 	check_format(o, state);
-	if (o->file.n) {
+	if (o->blocks) {
+		other = option_misused(all, BLOCKS);
+		if (other || o->file.n)
+			argp_error(state, "%s%s does not go with --blocks",
+			           other ? "--" : "", other ? other : "a file");
+		if (!o->platform)
+			argp_error(state, "--blocks needs --platform");
+	} else if (o->file.n) {
 		if (option_misused(all, STUDY))
 			argp_error(state,
 			           "a file of placements goes with --format only");
@@ -99,8 +113,9 @@ static void check_place_options(void *self, const struct argp_state *state)
 struct session {
 	struct arena *arena;
 	struct placement_case c;
-	int64_t top;      /* 0: all */
-	const char *spec; /* of the platform */
+	const char *position; /* place.h */
+	int64_t top;          /* 0: all */
+	const char *spec;     /* of the platform */
 	struct clocks clocks;
 	struct bench bench;
 };
@@ -180,8 +195,9 @@ static enum status published(const char **out, const struct session *s,
 	return OK;
 }
 
+/* Opens the platform, one of that size for `needs` devices. */
 static enum status open_place_platform(struct session *s, const struct options *o,
-                                       struct error *e)
+                                       int32_t needs, struct error *e)
 {
 	const struct machine *machine;
 	int *clock, n;
@@ -192,16 +208,19 @@ static enum status open_place_platform(struct session *s, const struct options *
 	if (!s->spec && published(&s->spec, s, o, e) != OK)
 		return e->code;
 	if (trace_options_check(&o->trace, s->spec, e) != OK ||
+	    platform_resize(&s->spec, s->arena, o->set.at, o->set.n, needs, e) != OK ||
 	    clocks_open(&s->clocks, s->arena, s->spec, o->set.at, o->set.n, clock, n,
 	                e) != OK)
 		return e->code;
 	machine = s->clocks.platform->machine;
 	command_note(machine->name, machine->note);
-	if (!o->with && machine->ndevices < s->c.hierarchy.ndevices)
+	if (!o->with && !o->blocks && machine->ndevices < s->c.hierarchy.ndevices)
 		return error_set(e, E_RANGE, where_option("--hierarchy", o->hierarchy),
 		                 "%d devices do not fit on the %d of %s",
 		                 (int)s->c.hierarchy.ndevices, (int)machine->ndevices,
 		                 s->spec);
+	if (!o->with && !o->blocks)
+		s->position = placing_take(&s->c.hierarchy, machine, s->arena);
 	bench_init(&s->bench, machine);
 	for (int i = 0; i < n; i++)
 		clocks_bench(&s->clocks, &s->bench, clock[i]);
@@ -223,6 +242,7 @@ static enum status search_placements(struct place_result *out, struct placed **p
 	out->planning_s = o->timing ? wall_s() - start : NAN;
 	out->nrows = s->top && s->top < out->nmatrices ? s->top : out->nmatrices;
 	out->platform = s->spec;
+	out->position = s->position;
 	out->machine = s->clocks.platform->machine;
 	out->nclocks = s->bench.nclocks;
 	for (int k = 0; k < out->nclocks; k++)
@@ -245,8 +265,9 @@ static enum status show_best(struct place_result *out, struct session *s,
                              const struct options *o, struct error *e)
 {
 	struct timed best;
-	struct placement devices = {s->c.hierarchy.ndevices,
-	                            matrix_devices(&out->row->placed->matrix, s->arena)};
+	struct placement devices = {
+		s->c.hierarchy.ndevices,
+		matrix_platform(&out->row->placed->matrix, &s->c.hierarchy, s->arena)};
 
 	if (!o->trace.links && !o->trace.trace)
 		return OK;
@@ -258,12 +279,13 @@ static enum status show_best(struct place_result *out, struct session *s,
 /*
  * Writes the order of the best placement; the answer is printed even where that fails.
  */
-static int write_devices(const char *path, const struct matrix *m, struct arena *a)
+static int write_devices(const char *path, const struct matrix *m,
+                         const struct hierarchy *h, struct arena *a)
 {
 	struct text out = {0};
 	struct error e = {0};
 
-	place_devices(&out, m, a);
+	place_devices(&out, m, h, a);
 	if (file_write(path, out.s, out.length, &e) != OK)
 		error_print(stderr, &e);
 	text_free(&out);
@@ -290,12 +312,14 @@ static int run_case(struct session *s, const struct options *o)
 	struct error e = {0};
 	int status = EXIT_DONE;
 
-	if (read_place_case(s, o, &e) != OK || open_place_platform(s, o, &e) != OK ||
+	if (read_place_case(s, o, &e) != OK ||
+	    open_place_platform(s, o, s->c.hierarchy.ndevices, &e) != OK ||
 	    run_search(&result, &placed, s, o, &e) != OK ||
 	    show_best(&result, s, o, &e) != OK)
 		return command_misuse(&e);
 	if (o->devices_out)
-		status = write_devices(o->devices_out, &placed->matrix, s->arena);
+		status = write_devices(o->devices_out, &placed->matrix, &s->c.hierarchy,
+		                       s->arena);
 	if (is_json(o))
 		place_json(&out, &result, &s->bench);
 	else
@@ -318,7 +342,7 @@ static enum status read_with(struct place_output *out, struct session *s,
 			return e->code;
 	}
 	if (suite_read(suite, o->with, e) != OK || suite_check_names(suite, e) != OK ||
-	    open_place_platform(s, o, e) != OK ||
+	    open_place_platform(s, o, workloads_need(suite, s->arena), e) != OK ||
 	    workloads_of(&workload, &out->n, s->arena, suite, levels,
 	                 s->clocks.platform->machine, e) != OK)
 		return e->code;
@@ -349,7 +373,7 @@ static int run_with(struct session *s, const struct options *o)
 		return command_misuse(&e);
 	if (o->devices_out && output.workload->best->matrix)
 		status = write_devices(o->devices_out, output.workload->best->matrix,
-		                       s->arena);
+		                       &output.workload->hierarchy, s->arena);
 	if (is_json(o))
 		place_with_json(&out, &output);
 	else
@@ -376,8 +400,33 @@ static int run_study(struct session *s, const struct options *o)
 	return EXIT_DONE;
 }
 
+/* Devices of the published experiments, for a platform that is asked for by its size. */
+enum { BLOCK_NODES = 16 };
+
+static int run_blocks(struct session *s, const struct options *o)
+{
+	struct pen pen = pen_md(stdout, s->arena);
+	struct block_study study;
+	struct error e = {0};
+
+	if (open_place_platform(s, o, BLOCK_NODES, &e) != OK ||
+	    block_study_run(&study, &s->bench, where_option("--platform", o->platform),
+	                    s->arena, &e) != OK)
+		return command_misuse(&e);
+	if (o->format && strcmp(o->format, "csv") == 0) {
+		block_study_csv(stdout, &study);
+		return EXIT_DONE;
+	}
+	if (o->format && strcmp(o->format, "tex") == 0)
+		pen = pen_tex(stdout, s->arena);
+	block_study_words(&pen, &study);
+	return EXIT_DONE;
+}
+
 static int run_place(struct session *s, const struct options *o)
 {
+	if (o->blocks)
+		return run_blocks(s, o);
 	if (o->file.n)
 		return run_study(s, o);
 	return o->with ? run_with(s, o) : run_case(s, o);
@@ -390,6 +439,7 @@ int command_place(int argc, char **argv)
 	const struct command_syntax syntax = {
 		.usage = "--hierarchy LEVELS --axes AXES --reduce LIST\n"
 			 "--with SUITE --platform P\n"
+			 "--blocks --platform P\n"
 			 "FILE...",
 		.doc = "Rank all placements of parallelism axes on a "
 		       "hierarchical system by their fastest reduction "

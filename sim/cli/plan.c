@@ -1,8 +1,10 @@
 /* `shardsim plan` and `shardsim simulate`: one problem, some planners. */
 #include "cli/command.h"
+#include "cli/emit_options.h"
 #include "cli/explain.h"
 #include "cli/notes.h"
 #include "cli/options.h"
+#include "cli/problem_options.h"
 #include "cli/show.h"
 #include "cli/trace_options.h"
 #include "cli/warning.h"
@@ -23,36 +25,15 @@ struct options {
 	struct library_text library;
 	const char *warning;
 	struct trace_options trace;
+	struct emit_options emit;
 	bool timing, explain, messages;
 };
 
 static const struct option_row option_table[] = {
-	{"array", 0, "TYPE[SHAPE]", "the array, such as bf16[8192,8192]",
-         AT(problem.array)},
-	{"mesh", 0, "AXES", "the mesh, first axis most major: x=4,y=2", AT(problem.mesh)},
-	{"to-mesh", 0, "AXES", "another mesh for the target layout", AT(problem.to_mesh)},
-	{"from", 0, "LAYOUT",
-         "the layout it is in: JAX, HLO, Shardy, DTensor or paper notation",
-         AT(problem.from)},
-	{"to", 0, "LAYOUT", "the layout it is needed in", AT(problem.to)},
-	{"num-devices", 0, "N", "devices, for HLO layouts without --mesh",
-         AT(problem.num_devices)},
-	{"memory-limit", 0, "SIZE",
-         "largest live array on a device, such as 2GiB; none: any memory will do",
-         AT(problem.memory_limit)},
-	{"vocabulary", 0, "any|portable",
-         "what best and direct may use (default any; portable: no boxes, no strides)",
-         AT(problem.vocabulary)},
 	{"planner", 0, "LIST", "planners, or all (default synth)", AT(planner)},
 	{"platform", 0, "P", "family:shape or a SimGrid XML file", AT(platform)},
 	{"set", 0, "KEY=VALUE", "change a figure of a family:shape platform", AT(set),
          .settings = true},
-	{"devices", 0, "LIST|@FILE",
-         "platform devices of the mesh, row-major (default: a slice, or the first)",
-         AT(problem.devices)},
-	{"to-devices", 0, "LIST|@FILE",
-         "platform devices of the target mesh (default: those of the mesh)",
-         AT(problem.to_devices)},
 	{"clock", 0, "LIST", "clocks: model, fluid, simgrid, flow (default model)",
          AT(clock)},
 	{"format", 0, "text|json", "how to print (default text)", AT(format),
@@ -72,32 +53,15 @@ static const struct option_row option_table[] = {
 	{0},
 };
 
-static struct where place_of(const char *option, const char *text)
-{
-	return text ? where_option(option, text) : (struct where){0};
-}
-
-/* Says of every text of the problem which option it is from. */
-static void set_places(struct problem_text *t)
-{
-	t->array_at = place_of("--array", t->array);
-	t->mesh_at = place_of("--mesh", t->mesh);
-	t->to_mesh_at = place_of("--to-mesh", t->to_mesh);
-	t->from_at = place_of("--from", t->from);
-	t->to_at = place_of("--to", t->to);
-	t->num_devices_at = place_of("--num-devices", t->num_devices);
-	t->devices_at = place_of("--devices", t->devices);
-	t->to_devices_at = place_of("--to-devices", t->to_devices);
-	t->memory_limit_at = place_of("--memory-limit", t->memory_limit);
-	t->vocabulary_at = place_of("--vocabulary", t->vocabulary);
-}
-
 /* Checks for options that do not go together, or are missing. */
 static void check_plan_options(void *self, const struct argp_state *state)
 {
 	struct options *o = self;
 
 	trace_options_take(&o->trace, state);
+	emit_options_take(&o->emit, state);
+	if (o->emit.kind && !o->emit.output && (o->explain || o->format || o->messages))
+		argp_error(state, "--emit without --output prints nothing else");
 	if (o->warning && (o->problem.from || o->problem.to))
 		argp_error(state, "--xla-warning says what --from and --to say");
 	if (!o->warning && (!o->problem.array || !o->problem.from || !o->problem.to))
@@ -111,14 +75,14 @@ struct session {
 	struct clocks clocks;
 	struct machine *machine;
 	struct bench bench;
-	const char *note; /* on a warning's array; NULL: none */
+	const char *note[WARNING_NOTES]; /* on a warning, ended by NULL */
+	int manual;                      /* first dimensions that number its groups */
 };
 
 static enum status open_plan_platform(struct session *s, const struct options *o,
                                       struct error *e)
 {
 	const char *platform = o->platform;
-	struct family_size size;
 	int *clock, n;
 
 	if (!o->platform) {
@@ -140,13 +104,9 @@ static enum status open_plan_platform(struct session *s, const struct options *o
 		bench_init(&s->bench, NULL);
 		return OK;
 	}
-	if (platform_sized(o->platform)) {
-		if (platform_size(&size, s->arena, o->platform, o->set.at, o->set.n,
-		                  position_needs(&s->problem), e) != OK)
-			return e->code;
-		platform = size.spec;
-	}
-	if (choose_clocks(&clock, &n, o->arena, o->clock ? o->clock : "model", e) != OK)
+	if (platform_resize(&platform, s->arena, o->set.at, o->set.n,
+	                    position_needs(&s->problem), e) != OK ||
+	    choose_clocks(&clock, &n, o->arena, o->clock ? o->clock : "model", e) != OK)
 		return e->code;
 	if (clocks_open(&s->clocks, s->arena, platform, o->set.at, o->set.n, clock, n,
 	                e) != OK ||
@@ -175,6 +135,26 @@ static enum status check_devices(const struct session *s, const struct problem_t
 	return OK;
 }
 
+/* Prints all that was measured, with what explains it if that is asked for. */
+static void show_all(struct shown *shown, const struct options *o, int named, int n)
+{
+	bool json = o->format && strcmp(o->format, "json") == 0;
+	struct shown all = *shown;
+	struct text out = {0};
+
+	all.n = n;
+	if (json)
+		show_json(stdout, shown,
+		          o->explain ? explain_json(&all, named, o->arena) : NULL);
+	else
+		show_text(stdout, shown, o->arena);
+	if (o->explain && !json) {
+		explain_text(&out, &all, named, o->arena);
+		fputs(out.s, stdout);
+	}
+	text_free(&out);
+}
+
 static int measure_all(struct session *s, const struct options *o,
                        const struct planner **chosen, int n)
 {
@@ -183,15 +163,18 @@ static int measure_all(struct session *s, const struct options *o,
 	                      .bench = &s->bench,
 	                      .n = n,
 	                      .timing = o->timing,
-	                      .note = notes_of(s->arena, &s->problem, s->note)};
-	bool json = o->format && strcmp(o->format, "json") == 0;
-	json_t *explanation = NULL;
+	                      .note = notes_of(s->arena, &s->problem, s->note),
+	                      .names_mesh = !o->problem.mesh,
+	                      .manual = s->manual,
+	                      .warned = o->warning != NULL};
 	struct placement devices = {s->problem.ndevices, s->problem.platform};
 	struct timed *timed = arena_alloc(s->arena, (size_t)n, sizeof(*timed));
-	struct text out = {0};
 	struct error e = {0};
-	int status = EXIT_DONE, named = n;
+	int status = EXIT_DONE, named = n, emitted;
 
+	if (o->warning)
+		shown.note =
+			notes_of_warning(s->arena, shown.note, &s->bench, &s->problem);
 	if (o->explain)
 		explain_planners(&chosen, &n, s->arena);
 	shown.measurement = m = arena_alloc(s->arena, (size_t)n, sizeof(*m));
@@ -208,23 +191,10 @@ static int measure_all(struct session *s, const struct options *o,
 	shown.messages = o->messages ? timed : NULL;
 	if (trace_write(&o->trace, &s->bench, &devices, timed, shown.n, &e) != OK)
 		return command_misuse(&e);
-	if (json) {
-		struct shown all = shown;
-
-		all.n = n;
-		if (o->explain)
-			explanation = explain_json(&all, named, s->arena);
-		show_json(stdout, &shown, explanation);
-	} else {
-		show_text(stdout, &shown, s->arena);
-	}
-	if (o->explain && !json) {
-		shown.n = n;
-		explain_text(&out, &shown, named, s->arena);
-		fputs(out.s, stdout);
-	}
-	text_free(&out);
-	return status;
+	emitted = emit_plans(&o->emit, &s->bench, m, shown.n, s->arena);
+	if (!o->emit.kind || o->emit.output)
+		show_all(&shown, o, named, n);
+	return emitted > status ? emitted : status;
 }
 
 /* Returns the planners that were named, or those that the command speaks of. */
@@ -240,15 +210,18 @@ static enum status choose_shown_planners(const struct planner ***chosen, int *n,
 static int run_session(struct session *s, struct options *o)
 {
 	const struct planner **chosen;
+	struct xla_warnings warnings;
 	struct prices base;
 	struct error e = {0};
 	int n;
 
-	if ((o->warning &&
-	     warning_read(&o->problem, &s->note, s->arena, o->warning, &e) != OK) ||
+	if ((o->warning && (warning_open(&warnings, s->arena, o->warning, &e) != OK ||
+	                    warning_read(&o->problem, s->note, &s->manual, s->arena,
+	                                 warnings, &e) != OK)) ||
 	    problem_make(&s->problem, s->arena, &o->problem, &e) != OK ||
 	    choose_shown_planners(&chosen, &n, s->arena, o, &e) != OK ||
-	    trace_options_check(&o->trace, o->platform, &e) != OK)
+	    trace_options_check(&o->trace, o->platform, &e) != OK ||
+	    emit_options_check(&o->emit, &e) != OK)
 		return command_misuse(&e);
 	if (open_plan_platform(s, o, &e) != OK ||
 	    check_devices(s, &o->problem, &e) != OK)
@@ -276,17 +249,20 @@ static int run_plan(int argc, char **argv, const char *doc, bool needs_platform)
 		.usage = "--array A --mesh M --from LAYOUT --to LAYOUT",
 		.doc = doc,
 		.machines = true,
-		.options = {{option_table, &o},
+		.options = {{problem_table, &o.problem},
+	                    {option_table, &o},
 	                    {library_table, &o.library},
-	                    {trace_table, &o.trace}},
+	                    {trace_table, &o.trace},
+	                    {emit_table, &o.emit}},
 		.check = check_plan_options,
 		.self = &o,
 	};
 	struct session s = {.arena = arena};
 	int status = EXIT_MISUSE;
 
+	emit_options_command(&o.emit, arena, argc, argv);
 	command_parse(&syntax, argc, argv);
-	set_places(&o.problem);
+	problem_places(&o.problem);
 	if (needs_platform && !o.platform)
 		fputs("shardsim: simulate needs --platform, such as tpu-v4:4x4x4\n",
 		      stderr);

@@ -1,7 +1,7 @@
 #include "cli/show.h"
 
 #include "base/units.h"
-#include "measure/messages.h"
+#include "cost/messages.h"
 #include "notation/notation.h"
 #include "plan/plan_json.h"
 #include "plan/plan_text.h"
@@ -15,7 +15,7 @@
 
 /* --- text -------------------------------------------------------------------------- */
 
-static void show_head(struct text *out, const struct shown *s, struct arena *a)
+void show_problem(struct text *out, const struct shown *s, struct arena *a)
 {
 	const struct problem *p = s->problem;
 
@@ -127,7 +127,7 @@ static void show_messages(FILE *out, const struct shown *s, const struct timed *
 		fprintf(out,
 		        "  messages of step %d (%s): round, devices (the %s), bytes\n",
 		        i + 1, t->step[i], whose);
-		if (!messages_of_step(t, p, i, put_message_line, out))
+		if (!messages_of_step(t->steps.self, i, put_message_line, out))
 			fprintf(out, "  more than %d, or without a route: not listed\n",
 			        MESSAGES_MAX);
 	}
@@ -137,7 +137,7 @@ void show_text(FILE *out, const struct shown *s, struct arena *a)
 {
 	struct text t = {0};
 
-	show_head(&t, s, a);
+	show_problem(&t, s, a);
 	for (int i = 0; i < s->n; i++) {
 		const struct measurement *m = &s->measurement[i];
 
@@ -215,13 +215,12 @@ static bool put_message(void *self, const struct sent_message *m)
 	return true;
 }
 
-static void put_messages(FILE *out, const struct timed *t, const struct plan *p,
-                         int step)
+static void put_messages(FILE *out, const struct timed *t, int step)
 {
 	struct messages_list list = {out, false};
 
 	fputs(", \"messages\": ", out);
-	if (!messages_of_step(t, p, step, put_message, &list))
+	if (!messages_of_step(t->steps.self, step, put_message, &list))
 		fputs("null", out);
 	else
 		fputs(list.any ? "]" : "[]", out);
@@ -246,7 +245,7 @@ static void put_step(FILE *out, const struct shown *s, const struct measurement 
 	if (step_has_boxes(&m->plan->step[i]))
 		put_boxes(out, m->plan, &m->plan->step[i]);
 	if (s->messages)
-		put_messages(out, &s->messages[m - s->measurement], m->plan, i);
+		put_messages(out, &s->messages[m - s->measurement], i);
 	putc('}', out);
 }
 

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 struct options {
-	struct sweep_request request;
+	struct request_options asked;
 	struct run_options run;
 	struct command_words suite;
 	const char *out, *resume;
@@ -42,13 +42,15 @@ static const char doc[] =
 static void check_arguments(void *self, const struct argp_state *state)
 {
 	struct options *o = self;
-	const struct option_set request[] = {{request_table, &o->request}, {NULL, NULL}};
+	const struct option_set request[] = {{request_table, &o->asked}, {NULL, NULL}};
 
 	if (!o->resume)
-		request_take(&o->request, &o->suite, state);
+		request_take(&o->asked, &o->suite, state);
 	else if (o->suite.n || option_misused(request, 0) || o->out)
-		argp_error(state, "--resume goes without suites, platforms, planners, "
-		                  "clocks and --out: DIR has them");
+		argp_error(
+			state,
+			"--resume goes without suites, platforms, settings, planners, "
+			"clocks and --out: DIR has them");
 }
 
 /* --- telling ------------------------------------------------------------------------ */
@@ -147,22 +149,28 @@ static enum status take_resume(struct store **store, struct sweep_request *r,
 	return OK;
 }
 
-/* Tells what is assumed of the machines, of several sizes of one machine once. */
+/* Tells what is assumed of the machines, of several that are alike in it once. */
 static void note_machines(const struct sweep *s)
 {
 	const struct suite_platform *told = NULL;
+	const char *note = "";
 
 	for (int p = 0; p < s->nplatforms; p++) {
-		if (!s->note[p] || s->platform[p].asked == told)
+		const struct suite_platform *asked = s->platform[p].asked;
+
+		if (!s->note[p] || asked == told ||
+		    (told && !strcmp(note, s->note[p]) &&
+		     !strcmp(asked->base, told->base)))
 			continue;
-		told = s->platform[p].asked;
+		told = asked;
+		note = s->note[p];
 		command_note(s->platform[p].name, s->note[p]);
 	}
 }
 
 static int run_request(struct options *o, struct arena *a)
 {
-	struct sweep_request request = o->request;
+	struct sweep_request request = o->asked.request;
 	const char *out = o->resume ? o->resume : o->out ? o->out : "sweep";
 	struct sweep s = {0};
 	struct store *store = NULL;
@@ -210,7 +218,7 @@ int command_sweep(int argc, char **argv)
 		.doc = doc,
 		.machines = true,
 		.options = {{option_table, &o},
-	                    {request_table, &o.request},
+	                    {request_table, &o.asked},
 	                    {run_table, &o.run}},
 		.words = &o.suite,
 		.check = check_arguments,

@@ -13,26 +13,36 @@
 const struct option_row request_table[] = {
 	{"platform", 0, "LIST",
          "family:shape{key=value,...} or XML files (default: those of the suites)",
-         .at = offsetof(struct sweep_request, platform)},
+         .at = offsetof(struct request_options, request.platform)},
+	{"set", 0, "KEY=VALUES",
+         "change a figure of all platforms; of several values, {25GBps,50GBps} or "
+         "25GBps..100GBps x2 (or +25GBps), each is a platform of its own",
+         .at = offsetof(struct request_options, set), .settings = true},
 	{"planner", 0, "LIST", "planners (default all)",
-         .at = offsetof(struct sweep_request, planner)},
+         .at = offsetof(struct request_options, request.planner)},
 	{"clock", 0, "LIST", "clocks: model, fluid, simgrid, flow (default model)",
-         .at = offsetof(struct sweep_request, clock)},
+         .at = offsetof(struct request_options, request.clock)},
 	{"vocabulary", 0, "any|portable",
          "what best and direct may use (default: as the suites say, else any)",
-         .at = offsetof(struct sweep_request, vocabulary)},
+         .at = offsetof(struct request_options, request.vocabulary)},
 	{0},
 };
 
-void request_take(struct sweep_request *r, const struct command_words *suites,
+void request_take(struct request_options *o, const struct command_words *suites,
                   const struct argp_state *state)
 {
+	struct sweep_request *r = &o->request;
+
 	if (!suites->n)
 		argp_error(state, "expected a suite such as scenarios/models.yaml");
 	if (suites->n > SUITE_FILES_MAX)
 		argp_error(state, "more than %d suites", SUITE_FILES_MAX);
 	for (; r->nsuites < suites->n; r->nsuites++)
 		r->suite[r->nsuites] = suites->at[r->nsuites];
+	if (o->set.n > PLATFORM_SETTINGS_MAX)
+		argp_error(state, "more than %d settings", PLATFORM_SETTINGS_MAX);
+	for (; r->nset < o->set.n; r->nset++)
+		r->set[r->nset] = o->set.at[r->nset];
 	if (!r->planner)
 		r->planner = "all";
 	if (!r->clock)

@@ -5,7 +5,7 @@
 #include "sweep/shard.h"
 
 struct options {
-	struct sweep_request request;
+	struct request_options asked;
 	struct command_words suite;
 	const char *out;
 };
@@ -19,7 +19,7 @@ static void check_suites(void *self, const struct argp_state *state)
 {
 	struct options *o = self;
 
-	request_take(&o->request, &o->suite, state);
+	request_take(&o->asked, &o->suite, state);
 }
 
 int command_sweep_plan(int argc, char **argv)
@@ -30,7 +30,7 @@ int command_sweep_plan(int argc, char **argv)
 		.doc = "Write down the cases of a sweep, for `sweep run` to "
 		       "measure in parts.",
 		.machines = true,
-		.options = {{option_table, &o}, {request_table, &o.request}},
+		.options = {{option_table, &o}, {request_table, &o.asked}},
 		.words = &o.suite,
 		.check = check_suites,
 		.self = &o,
@@ -41,8 +41,8 @@ int command_sweep_plan(int argc, char **argv)
 	int status;
 
 	command_parse(&syntax, argc, argv);
-	if (sweep_setup(&s, &o.request, a, &e) == OK &&
-	    plan_write(o.out, &s, &o.request, &e) == OK)
+	if (sweep_setup(&s, &o.asked.request, a, &e) == OK &&
+	    plan_write(o.out, &s, &o.asked.request, &e) == OK)
 		fprintf(stderr, "%lld cases in %s\n", (long long)sweep_cases(&s), o.out);
 	status = e.code == OK ? EXIT_DONE : command_misuse(&e);
 	arena_free(a);

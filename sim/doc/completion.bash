@@ -11,7 +11,7 @@ _shardsim_list() {
 
 # The alternatives of an option in the command's help: --format=text|json.
 _shardsim_alternatives() {
-	"$1" "$2" --help 2>/dev/null | sed -n "s/^ .* *$3=\([a-z|0-9-]*|[a-z|0-9-]*\).*/\1/p" |
+	"$1" "$2" --help 2>/dev/null | sed -n "s/^ .* *$3=\([a-z_|0-9-]*|[a-z_|0-9-]*\).*/\1/p" |
 		tr '|' ' '
 }
 
@@ -39,6 +39,7 @@ _shardsim() {
 	case $option in
 	--planner) _shardsim_list "$word" "all $(_shardsim_names "$program" planners)" ;;
 	--clock) _shardsim_list "$word" "$(_shardsim_names "$program" clocks)" ;;
+	--emit) _shardsim_list "$word" "$(_shardsim_names "$program" emitters)" ;;
 	--platform)
 		_shardsim_list "$word" "$(_shardsim_names "$program" platforms | sed 's/$/:/')"
 		test ${#COMPREPLY[@]} -gt 0 || COMPREPLY=($(compgen -f -- "$word"))

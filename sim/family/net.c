@@ -5,20 +5,16 @@
  */
 #include "family/xml.h"
 
-/* Returns the number of hosts of one node. */
-static int32_t hosts_of_node(const struct family *f)
-{
-	return f->nics < f->gpus ? f->nics : f->gpus;
-}
+#include "facts/switches.h"
 
 static struct cluster net_cluster(const struct family_machine *m)
 {
 	const struct family *f = &m->family;
-	int32_t bonded = f->nics / hosts_of_node(f);
+	int32_t bonded = f->nics / switches_hosts(f);
 
 	return (struct cluster){.id = "net",
 	                        .prefix = "nic",
-	                        .n = m->shape[0] * hosts_of_node(f),
+	                        .n = m->shape[0] * switches_hosts(f),
 	                        .bandwidth_Bps = bonded * f->figure[NIC_BANDWIDTH],
 	                        .latency_s = f->figure[NET_LATENCY]};
 }
@@ -29,16 +25,7 @@ static struct port net_port(const struct family *f, const char *geometry)
 	                     .domain = "net",
 	                     .geometry = geometry,
 	                     .priority = 1,
-	                     .devices = f->gpus / hosts_of_node(f)};
-}
-
-static enum status net_refuse(const struct family_machine *m, const char *spec,
-                              struct error *e, int32_t n, const char *of, int32_t whole)
-{
-	return error_set(e, E_RANGE, where_option("--platform", spec),
-	                 "%d %s of %s are no multiple of the %d of a leaf switch; set "
-	                 "net.ports",
-	                 (int)n, of, m->family.name, (int)whole);
+	                     .devices = f->gpus / switches_hosts(f)};
 }
 
 /*
@@ -47,7 +34,7 @@ static enum status net_refuse(const struct family_machine *m, const char *spec,
  */
 static void rails_order(struct text *out, const struct family_machine *m, int32_t unit)
 {
-	int32_t rails = hosts_of_node(&m->family);
+	int32_t rails = switches_hosts(&m->family);
 
 	for (int32_t first = 0; first < m->shape[0]; first += unit)
 		for (int32_t rail = 0; rail < rails; rail++)
@@ -61,26 +48,14 @@ static void rails_order(struct text *out, const struct family_machine *m, int32_
  * however many there are. If there are fewer NICs than a leaf takes, there is one leaf
  * (per rail).
  */
-static enum status leaf_spine(struct text *out, const struct family_machine *m,
-                              const char *spec, struct error *e)
+static void leaf_spine(struct text *out, const struct family_machine *m, int32_t ports)
 {
 	const struct family *f = &m->family;
 	struct cluster c = net_cluster(m);
-	bool rails = f->net == NET_RAILS;
-	int32_t n = rails ? m->shape[0] : c.n; /* a leaf takes `ports` of these */
-	int32_t ports = (int32_t)f->figure[NET_PORTS];
 	int32_t over = (int32_t)f->figure[NET_OVERSUBSCRIPTION];
 	struct text radical = {0}, parameters = {0};
 
-	ports = n < ports ? n : ports;
-	if (n % ports)
-		return net_refuse(m, spec, e, n, rails ? "nodes" : "NICs", ports);
-	if (c.n > ports && ports % over)
-		return error_set(e, E_RANGE, where_option("--platform", spec),
-		                 "a leaf switch with %d cables down has none for each "
-		                 "%d of them up",
-		                 (int)ports, (int)over);
-	if (rails)
+	if (f->net == NET_RAILS)
 		rails_order(&radical, m, ports);
 	if (c.n > ports)
 		text_printf(&parameters, "2;%d,%d;1,%d;1,1", (int)ports,
@@ -93,76 +68,26 @@ static enum status leaf_spine(struct text *out, const struct family_machine *m,
 	xml_cluster(out, f, &c, net_port(f, "graph"));
 	text_free(&radical);
 	text_free(&parameters);
-	return OK;
-}
-
-struct spread {
-	int32_t groups, routers, ports;
-};
-
-/*
- * Finds a dragonfly of `n` hosts; returns false if there is none. SimGrid wants every
- * place of it taken, so a part of a machine has fewer of everything: the fewest groups
- * that do, then the fewest routers. There are no more groups than routers in a group,
- * since every router of a group joins it to one other group.
- */
-static bool spread_find(struct spread *out, const struct family *f, int32_t n)
-{
-	int32_t groups = (int32_t)f->figure[NET_GROUPS];
-	int32_t routers = (int32_t)f->figure[NET_ROUTERS];
-	int32_t ports = (int32_t)f->figure[NET_PORTS];
-
-	for (int32_t g = 1; g <= groups && g <= n; g++) {
-		if (n % g)
-			continue;
-		for (int32_t r = g; r <= routers && r <= n / g; r++)
-			if (n / g % r == 0 && n / g / r <= ports) {
-				*out = (struct spread){g, r, n / g / r};
-				return true;
-			}
-	}
-	return false;
-}
-
-static enum status spread_refuse(const struct family_machine *m, const char *spec,
-                                 struct error *e)
-{
-	const struct family *f = &m->family;
-	int32_t per = hosts_of_node(f), nodes = m->shape[0];
-	struct spread s;
-
-	while (nodes > 0 && !spread_find(&s, f, nodes * per))
-		nodes--;
-	return error_set(e, E_RANGE, where_option("--platform", spec),
-	                 "%d NICs do not spread evenly over up to %d groups of %d "
-	                 "routers of %d; the next fewer nodes that do are %d",
-	                 (int)(m->shape[0] * per), (int)f->figure[NET_GROUPS],
-	                 (int)f->figure[NET_ROUTERS], (int)f->figure[NET_PORTS],
-	                 (int)nodes);
 }
 
 /*
  * Makes a dragonfly of groups whose routers are joined pairwise; each group is one
  * chassis of SimGrid's.
  */
-static enum status dragonfly(struct text *out, const struct family_machine *m,
-                             const char *spec, struct error *e)
+static void dragonfly(struct text *out, const struct family_machine *m,
+                      const struct switches *s)
 {
 	const struct family *f = &m->family;
 	struct cluster c = net_cluster(m);
 	struct text parameters = {0};
-	struct spread s;
 
-	if (!spread_find(&s, f, c.n))
-		return spread_refuse(m, spec, e);
-	text_printf(&parameters, "%d,%d;1,1;%d,%d;%d", (int)s.groups,
-	            (int)f->figure[NET_GLOBAL], (int)s.routers,
-	            (int)f->figure[NET_LOCAL], (int)s.ports);
+	text_printf(&parameters, "%d,%d;1,1;%d,%d;%d", (int)s->groups,
+	            (int)f->figure[NET_GLOBAL], (int)s->routers,
+	            (int)f->figure[NET_LOCAL], (int)s->ports);
 	c.topology = "DRAGONFLY";
 	c.parameters = parameters.s;
 	xml_cluster(out, f, &c, net_port(f, "graph"));
 	text_free(&parameters);
-	return OK;
 }
 
 /*
@@ -179,7 +104,7 @@ static enum status slow_check(const struct family_machine *m, const char *spec,
 		return OK;
 	if (f->net != NET_SWITCH)
 		why = "all NICs of this net are alike; expected net=switch";
-	else if (hosts_of_node(f) < f->gpus)
+	else if (switches_hosts(f) < f->gpus)
 		why = "its NIC is shared with others that are not slow";
 	else if (m->ndevices > WRITTEN_HOSTS_MAX)
 		why = "too many NICs to write all routes out: more than 2048";
@@ -194,15 +119,24 @@ enum status net_generate(struct text *out, const struct family_machine *m,
 {
 	const struct family *f = &m->family;
 	struct cluster c = net_cluster(m);
+	struct switches s;
+	struct text why = {0};
 
 	if (slow_check(m, spec, e) != OK)
 		return e->code;
+	if (!switches_find(&s, f, m->shape[0], &why)) {
+		error_set(e, E_RANGE, where_option("--platform", spec), "%s", why.s);
+		text_free(&why);
+		return e->code;
+	}
 	switch (f->net) {
 	case NET_RAILS:
 	case NET_FAT_TREE:
-		return leaf_spine(out, m, spec, e);
+		leaf_spine(out, m, s.leaf);
+		return OK;
 	case NET_DRAGONFLY:
-		return dragonfly(out, m, spec, e);
+		dragonfly(out, m, &s);
+		return OK;
 	case NET_SWITCH:
 	case NETS:
 		break;

@@ -16,12 +16,20 @@ struct perf_groups_text {
 /*
  * Makes one group of the devices that were given, or of all devices of the machine.
  * With an axis it makes the groups along that axis of the mesh, which is laid over the
- * devices in row-major order. Everything is the arena's. It is an error if a device is
+ * devices in row-major order; without given devices a mesh smaller than the machine sits
+ * on a slice of it (array/seat.h). Everything is the arena's. It is an error if a device is
  * not there, if the mesh has another number of devices or lacks the axis, or if only
  * one of mesh and axis is given.
  */
 enum status perf_groups(struct groups *out, struct arena *a, const struct machine *m,
                         const struct perf_groups_text *text, struct error *e);
+
+/*
+ * Finds how many devices a machine must have for them: one more than the largest that is
+ * given, or those of the mesh; 0 where neither is given. Errors: those of the texts.
+ */
+enum status perf_groups_need(int32_t *n, struct arena *a,
+                             const struct perf_groups_text *text, struct error *e);
 
 /*
  * Makes the groups along `axis` of a mesh over the `n` devices `ids` (row-major; borrowed).

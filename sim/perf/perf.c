@@ -101,20 +101,16 @@ static const char *mesh_text(const struct groups *g, bool roots, struct arena *a
 	return arena_printf(a, "g=%d,x=%d", (int)g->ngroups, roots ? 1 : (int)g->size);
 }
 
-/* Returns the least seconds that any algorithm needs; they are 0 for no bytes. */
-static double least_s(const struct perf *p, int64_t bytes, struct arena *a)
+bool perf_problem(struct problem *out, const struct perf *p, int64_t bytes,
+                  struct arena *a)
 {
 	int kind = kind_of_collective(p->collective);
 	long long all = (long long)bytes *
 	                (kinds[kind].shape == PER_DEVICE ? p->groups.size : 1);
 	struct groups g = p->groups;
 	struct problem_text text = {.from = kinds[kind].from, .to = kinds[kind].to};
-	struct problem problem;
-	struct placement place;
 	struct error e = {0};
 
-	if (!bytes || g.size < 2)
-		return 0;
 	text.array = kinds[kind].shape == SENDS
 	                     ? arena_printf(a, "u8[%d,%d,%lld]", (int)g.ngroups,
 	                                    (int)g.size, all)
@@ -127,7 +123,16 @@ static double least_s(const struct perf *p, int64_t bytes, struct arena *a)
 		text.to_mesh = mesh_text(&g, roots, a);
 		text.to_devices = device_list(&g, roots, kinds[kind].shift, a);
 	}
-	if (problem_make(&problem, a, &text, &e) != OK)
+	return problem_make(out, a, &text, &e) == OK;
+}
+
+/* Returns the least seconds that any algorithm needs; they are 0 for no bytes. */
+static double least_s(const struct perf *p, int64_t bytes, struct arena *a)
+{
+	struct problem problem;
+	struct placement place;
+
+	if (!bytes || p->groups.size < 2 || !perf_problem(&problem, p, bytes, a))
 		return 0;
 	place = (struct placement){problem.ndevices, problem.platform};
 	return bound_s(&problem, p->machine, place.platform ? &place : NULL);

@@ -59,6 +59,13 @@ double perf_bus_factor(const char *collective, int32_t devices);
 bool perf_measure(struct perf_row *out, const struct perf *p, int64_t bytes,
                   clock_fn *clock, void *self, struct arena *a, struct text *why);
 
+/*
+ * Makes the collective at that size the problem of moving an array between two layouts, on
+ * the devices of the groups. False if there is no such array.
+ */
+bool perf_problem(struct problem *out, const struct perf *p, int64_t bytes,
+                  struct arena *a);
+
 /* What perf_time() measures: a row without bound and bandwidths, for fits. */
 struct perf_run {
 	double time_s;

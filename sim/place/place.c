@@ -89,7 +89,7 @@ static double row_bound_s(const struct place_result *r, const struct matrix *m,
                           struct arena *a)
 {
 	const struct placement_case *c = r->c;
-	const int32_t *devices = matrix_devices(m, a);
+	const int32_t *devices = matrix_platform(m, &c->hierarchy, a);
 	struct text mesh = {0}, to = {0}, sum = {0}, order = {0};
 	struct error e = {0};
 	struct problem_text text = {0};
@@ -231,7 +231,8 @@ static void head(struct text *out, const struct place_result *r)
 	reduce_print(out, r->c->reduce);
 	text_printf(out, "; ");
 	units_print_bytes(out, r->c->payload_bytes);
-	text_printf(out, " per device on %s\n", r->platform);
+	text_printf(out, " per device on %s%s%s\n", r->platform,
+	            r->position ? ", " : "", r->position ? r->position : "");
 	text_printf(out, "%lld placement%s", (long long)r->nmatrices,
 	            r->nmatrices == 1 ? "" : "s");
 	if (r->nrows < r->nmatrices)
@@ -394,6 +395,15 @@ json_t *place_axes_json(const struct mesh *axes)
 	return list;
 }
 
+json_t *place_seat_json(const struct hierarchy *h)
+{
+	json_t *list = h->on ? json_array() : json_null();
+
+	for (int32_t d = 0; h->on && d < h->ndevices; d++)
+		json_array_append_new(list, json_integer(h->on[d]));
+	return list;
+}
+
 static json_t *case_json(const struct place_result *r)
 {
 	const struct placement_case *c = r->c;
@@ -402,10 +412,11 @@ static json_t *case_json(const struct place_result *r)
 	for (int i = 0; i < c->axes.naxes; i++)
 		if (c->reduce & 1u << i)
 			json_array_append_new(reduce, json_integer(i));
-	return json_pack("{s:o, s:o, s:o, s:I, s:i}", "hierarchy",
+	return json_pack("{s:o, s:o, s:o, s:I, s:i, s:o}", "hierarchy",
 	                 place_levels_json(&c->hierarchy), "axes",
 	                 place_axes_json(&c->axes), "reduce", reduce, "bytes",
-	                 (json_int_t)c->payload_bytes, "limit", c->limit);
+	                 (json_int_t)c->payload_bytes, "limit", c->limit, "devices",
+	                 place_seat_json(&c->hierarchy));
 }
 
 void place_json(struct text *out, const struct place_result *r, const struct bench *b)
@@ -429,9 +440,10 @@ void place_json(struct text *out, const struct place_result *r, const struct ben
 	json_decref(o);
 }
 
-void place_devices(struct text *out, const struct matrix *m, struct arena *a)
+void place_devices(struct text *out, const struct matrix *m, const struct hierarchy *h,
+                   struct arena *a)
 {
-	const int32_t *devices = matrix_devices(m, a);
+	const int32_t *devices = matrix_platform(m, h, a);
 
 	for (int32_t p = 0; p < matrix_ndevices(m); p++)
 		text_printf(out, "%d\n", (int)devices[p]);

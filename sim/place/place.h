@@ -55,6 +55,7 @@ struct place_result {
 	const struct placement_case *c;
 	const char *platform; /* as the user typed it, or a name where there is none */
 	const struct machine *machine;
+	const char *position; /* the slice that the hierarchy is on; NULL: the first devices */
 	int nclocks;
 	const char *clock[CLOCKS_MAX];
 	int64_t nmatrices, nrows; /* of all matrices `nrows` are shown */
@@ -95,7 +96,14 @@ json_t *place_matrix_json(const struct matrix *m);
 json_t *place_levels_json(const struct hierarchy *h);
 json_t *place_axes_json(const struct mesh *axes);
 
-/* Appends the device order of a matrix in the form that `--devices @FILE` reads. */
-void place_devices(struct text *out, const struct matrix *m, struct arena *a);
+/* Returns the platform devices of a hierarchy in order, null for the first ones. */
+json_t *place_seat_json(const struct hierarchy *h);
+
+/*
+ * Appends the device order of a matrix of a hierarchy in the form that `--devices @FILE`
+ * reads.
+ */
+void place_devices(struct text *out, const struct matrix *m, const struct hierarchy *h,
+                   struct arena *a);
 
 #endif

@@ -1,5 +1,6 @@
 #include "place/placing.h"
 
+#include "array/seat.h"
 #include "cost/bound.h"
 
 #include <math.h>
@@ -25,12 +26,32 @@ static int32_t domain_size(const struct machine *m, const struct fabric *f)
 	return size;
 }
 
+/* Takes the lengths of the slice that the devices fill; false where there is none. */
+static bool hierarchy_of_slice(struct hierarchy *out, const struct machine *m,
+                               int32_t ndevices)
+{
+	struct seat seat;
+
+	*out = (struct hierarchy){0};
+	if (!seat_find(&seat, m, ndevices))
+		return false;
+	if (seat.domains > 1)
+		hierarchy_add(out, NULL, seat.domains);
+	for (int a = 0; a < seat.fabric->naxes; a++)
+		hierarchy_add(out, NULL, seat.shape[a]);
+	if (seat.fabric->share > 1)
+		hierarchy_add(out, NULL, seat.fabric->share);
+	return out->ndevices == ndevices;
+}
+
 enum status placing_hierarchy(struct hierarchy *out, const struct machine *m,
                               int32_t ndevices, struct where at, struct error *e)
 {
 	const struct fabric *f = main_fabric(m);
 	int32_t size = domain_size(m, f);
 
+	if (hierarchy_of_slice(out, m, ndevices))
+		return OK;
 	*out = (struct hierarchy){0};
 	if (size && f->geometry == GEOMETRY_TORUS && ndevices == m->ndevices) {
 		if (f->ndomains > 1)
@@ -53,34 +74,30 @@ enum status placing_hierarchy(struct hierarchy *out, const struct machine *m,
 	return OK;
 }
 
-enum status placing_hierarchy_seat(struct hierarchy *out, const struct seat *seat,
-                                   const struct machine *m, int32_t ndevices,
-                                   struct where at, struct error *e)
+const char *placing_take(struct hierarchy *h, const struct machine *m, struct arena *a)
 {
-	const struct fabric *f = seat->fabric;
+	struct text name = {0};
+	const int32_t *on;
+	struct seat seat;
 
-	*out = (struct hierarchy){0};
-	if (seat->domains > 1)
-		hierarchy_add(out, NULL, seat->domains);
-	for (int a = 0; a < f->naxes; a++)
-		hierarchy_add(out, NULL, seat->shape[a]);
-	if (f->share > 1)
-		hierarchy_add(out, NULL, f->share);
-	return out->ndevices == ndevices ? OK
-	                                 : placing_hierarchy(out, m, ndevices, at, e);
+	if (!seat_find(&seat, m, h->ndevices))
+		return NULL;
+	on = seat_devices(&seat, h->ndevices, a);
+	for (int32_t d = 0; d < h->ndevices; d++)
+		if (on[d] != d)
+			h->on = on;
+	seat_print(&name, &seat, h->ndevices);
+	return text_take(&name, a);
 }
 
-const char *placing_devices(const struct matrix *m, const struct seat *seat,
+const char *placing_devices(const struct matrix *m, const struct hierarchy *h,
                             struct arena *a)
 {
-	int32_t n = matrix_ndevices(m);
-	const int32_t *devices = matrix_devices(m, a);
-	const int32_t *on = seat ? seat_devices(seat, n, a) : NULL;
+	const int32_t *devices = matrix_platform(m, h, a);
 	struct text list = {0};
 
-	for (int32_t d = 0; d < n; d++)
-		text_printf(&list, "%s%d", d ? "," : "",
-		            (int)(on ? on[devices[d]] : devices[d]));
+	for (int32_t d = 0; d < matrix_ndevices(m); d++)
+		text_printf(&list, "%s%d", d ? "," : "", (int)devices[d]);
 	return text_take(&list, a);
 }
 
@@ -109,27 +126,24 @@ static enum status options_of(struct option **out, int64_t *n, const struct benc
 	struct problem_text text = sc->text;
 	struct hierarchy h;
 	struct matrix *matrix;
-	struct seat seat;
-	bool seated = seat_find(&seat, b->machine, mesh->ndevices);
 
 	if (mesh->naxes > MATRIX_AXES_MAX)
 		return error_set(e, E_RANGE, sc->at, "a mesh of more than %d axes",
 		                 MATRIX_AXES_MAX);
 	if (sc->hierarchy)
 		hierarchy_parse(&h, a, sc->hierarchy, sc->hierarchy_at, e);
-	else if (seated)
-		placing_hierarchy_seat(&h, &seat, b->machine, mesh->ndevices, sc->at, e);
 	else
 		placing_hierarchy(&h, b->machine, mesh->ndevices, sc->at, e);
 	if (e->code != OK)
 		return e->code;
 	if (matrices_of(&matrix, n, a, &h, mesh, sc->at, e) != OK)
 		return e->code;
+	placing_take(&h, b->machine, a);
 	*out = arena_alloc(a, (size_t)*n, sizeof(**out));
 	for (int64_t i = 0; i < *n; i++) {
 		struct option *o = &(*out)[i];
 
-		text.devices = placing_devices(&matrix[i], seated ? &seat : NULL, a);
+		text.devices = placing_devices(&matrix[i], &h, a);
 		o->matrix = &matrix[i];
 		o->number = i;
 		if (problem_make(&o->problem, a, &text, e) != OK)

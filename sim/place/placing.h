@@ -5,7 +5,7 @@
 #ifndef SHARDSIM_SIM_PLACE_PLACING_H
 #define SHARDSIM_SIM_PLACE_PLACING_H
 
-#include "array/seat.h"
+#include "array/machine.h"
 #include "measure/measure.h"
 #include "placement/matrix.h"
 #include "suite/suite.h"
@@ -16,21 +16,22 @@
  * number of nodes of the first fabric and the number of devices in a node. A mesh of
  * fewer devices takes as many whole nodes, or devices of one node. It is an E_TYPE if
  * the devices of a node do not follow each other, or do not fit.
- *
- * placing_hierarchy_seat() does so for the slice of a torus that fewer devices take, if
- * they fill it.
+ * A part of a torus has the lengths of its slice, if it fills that. Where the devices
+ * are is not said yet.
  */
-enum status placing_hierarchy_seat(struct hierarchy *out, const struct seat *seat,
-                                   const struct machine *m, int32_t ndevices,
-                                   struct where at, struct error *e);
 enum status placing_hierarchy(struct hierarchy *out, const struct machine *m,
                               int32_t ndevices, struct where at, struct error *e);
 
 /*
- * Returns the device order of a matrix in the form that `--devices` reads, the arena's:
- * those of the slice (NULL: the first ones).
+ * Puts a hierarchy on the slice that its devices take of a machine (array/seat.h), or on
+ * the first devices; returns the slice as text, or NULL. All is the arena's.
  */
-const char *placing_devices(const struct matrix *m, const struct seat *seat,
+const char *placing_take(struct hierarchy *h, const struct machine *m, struct arena *a);
+
+/*
+ * Returns the device order of a matrix in the form that `--devices` reads, the arena's.
+ */
+const char *placing_devices(const struct matrix *m, const struct hierarchy *h,
                             struct arena *a);
 
 /*

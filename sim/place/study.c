@@ -3,6 +3,7 @@
 #include "base/units.h"
 #include "facts/yaml_reader.h"
 #include "place/place.h"
+#include "place/placing.h"
 #include "suite/suite.h"
 
 #include <string.h>
@@ -160,20 +161,38 @@ static enum status open_machine(struct machine **out, const struct study_case *o
 {
 	struct suite names = {.arena = a};
 	struct error fault = {0};
+	const struct suite_platform *name;
+	const char *spec;
 	int p;
 
 	if (suite_platform_parse(&p, &names, of->platform, of->c.at, e) != OK)
 		return e->code;
-	if (platform_machine(out, a, names.platform[p].base, names.platform[p].set,
-	                     names.platform[p].nset, &fault) != OK)
+	name = &names.platform[p];
+	spec = name->base;
+	if (platform_resize(&spec, a, name->set, name->nset, of->c.hierarchy.ndevices,
+	                    &fault) != OK ||
+	    platform_machine(out, a, spec, name->set, name->nset, &fault) != OK)
 		return error_set(e, fault.code, of->c.at, "platform %.60s: %s",
 		                 of->platform, fault.text);
-	if ((*out)->ndevices < of->c.hierarchy.ndevices)
-		return error_set(e, E_RANGE, of->c.at,
-		                 "%d devices do not fit on the %d of %s",
-		                 (int)of->c.hierarchy.ndevices, (int)(*out)->ndevices,
-		                 of->platform);
 	return OK;
+}
+
+static enum status check_fit(const struct study_case *of, const struct machine *m,
+                             struct error *e)
+{
+	if (m->ndevices < of->c.hierarchy.ndevices)
+		return error_set(
+			e, E_RANGE, of->c.at, "%d devices do not fit on the %d of %s",
+			(int)of->c.hierarchy.ndevices, (int)m->ndevices, of->platform);
+	return OK;
+}
+
+/* Machines of a size are the same for equal numbers of devices only. */
+static bool same_machine(const struct study_case *x, const struct study_case *y)
+{
+	return strcmp(x->platform, y->platform) == 0 &&
+	       (!platform_sized(x->platform) ||
+	        x->c.hierarchy.ndevices == y->c.hierarchy.ndevices);
 }
 
 enum status study_run(struct study *s, struct arena *a, struct error *e)
@@ -193,16 +212,12 @@ enum status study_run(struct study *s, struct arena *a, struct error *e)
 		for (next = i; next < s->n && e->code == OK; next++) {
 			struct study_case *of = &s->of[next];
 
-			if (strcmp(of->platform, s->of[i].platform) != 0)
+			if (!same_machine(of, &s->of[i]))
 				break;
-			if (of->c.hierarchy.ndevices > m->ndevices)
-				error_set(e, E_RANGE, of->c.at,
-				          "%d devices do not fit on the %d of %s",
-				          (int)of->c.hierarchy.ndevices,
-				          (int)m->ndevices, of->platform);
-			else
-				placement_search(&of->placed, &of->n, a, &of->c, &clock,
-				                 e);
+			if (check_fit(of, m, e) != OK)
+				break;
+			placing_take(&of->c.hierarchy, m, a);
+			placement_search(&of->placed, &of->n, a, &of->c, &clock, e);
 		}
 		place_model_free(model);
 		bench_free(&bench);

@@ -49,6 +49,23 @@ static enum status add_scenario(struct workload *workload, const struct scenario
 	return OK;
 }
 
+int32_t workloads_need(const struct suite *suite, struct arena *a)
+{
+	int32_t most = 0;
+
+	for (int32_t i = 0; i < suite->n; i++) {
+		const struct problem_text *t = &suite->scenario[i].text;
+		struct error ignored = {0};
+		struct mesh mesh;
+
+		if (!t->mesh ||
+		    mesh_parse(&mesh, a, t->mesh, t->mesh_at, &ignored) != OK)
+			return 0;
+		most = mesh.ndevices > most ? mesh.ndevices : most;
+	}
+	return most;
+}
+
 enum status workloads_of(struct workload **out, int *n, struct arena *a,
                          const struct suite *suite, const struct hierarchy *levels,
                          const struct machine *m, struct error *e)
@@ -87,6 +104,7 @@ enum status workloads_of(struct workload **out, int *n, struct arena *a,
 				e, E_TYPE, at, "%d devices, the hierarchy %d and %s %d",
 				(int)ndevices, (int)workload->hierarchy.ndevices,
 				m->name, (int)m->ndevices);
+		workload->position = placing_take(&workload->hierarchy, m, a);
 	}
 	return OK;
 }
@@ -205,6 +223,18 @@ static enum status time_plan(struct work_time *out, double *best_s, struct timin
 	return OK;
 }
 
+/* Returns the devices of a hierarchy in order, as `--devices` reads them. */
+static const char *in_order(const struct hierarchy *h, struct arena *a)
+{
+	struct text list = {0};
+
+	if (!h->on)
+		return arena_printf(a, "0-%d", (int)h->ndevices - 1);
+	for (int32_t d = 0; d < h->ndevices; d++)
+		text_printf(&list, "%s%d", d ? "," : "", (int)h->on[d]);
+	return text_take(&list, a);
+}
+
 static enum status time_placement(struct work_placement *placement, struct timing *t)
 {
 	const struct workload *work = t->workload;
@@ -223,10 +253,9 @@ static enum status time_placement(struct work_placement *placement, struct timin
 
 		arena_reset(a);
 		text_free(&t->refusal);
-		text.devices =
-			placement->matrix
-				? placing_devices(placement->matrix, NULL, a)
-				: arena_printf(a, "0-%d", (int)work->mesh.ndevices - 1);
+		text.devices = placement->matrix ? placing_devices(placement->matrix,
+		                                                   &work->hierarchy, a)
+		                                 : in_order(&work->hierarchy, a);
 		if (problem_make(&p, a, &text, t->error) != OK ||
 		    time_plan(&time[i], &best_s, t, &p, sc, a) != OK ||
 		    (placement->matrix && summed(&p) &&

@@ -33,6 +33,7 @@ struct work_placement {
 struct workload {
 	const char *family;
 	struct hierarchy hierarchy;
+	const char *position; /* the slice that it is on; NULL: the first devices */
 	struct mesh mesh;
 	int nscenarios;
 	const struct scenario **scenario;
@@ -47,7 +48,11 @@ struct workload {
  * platform's own (placing.h). It is an error at a scenario if its mesh is not that of
  * its family's first scenario, if it names devices, if it has more axes than matrices
  * can have, or if the hierarchy or the platform has too few devices.
+ *
+ * workloads_need() returns how many devices the largest of them has; 0 where a mesh cannot be
+ * read, which is an error of workloads_of().
  */
+int32_t workloads_need(const struct suite *suite, struct arena *a);
 enum status workloads_of(struct workload **out, int *n, struct arena *a,
                          const struct suite *suite, const struct hierarchy *levels,
                          const struct machine *m, struct error *e);

@@ -103,8 +103,11 @@ void place_with_text(struct text *out, const struct place_output *o, struct aren
 	for (int i = 0; i < o->n; i++) {
 		const struct workload *workload = &o->workload[i];
 
-		text_printf(out, "%s%s of %s on %s; hierarchy ", i ? "\n" : "",
-		            workload->family, o->suite, o->platform);
+		text_printf(out, "%s%s of %s on %s", i ? "\n" : "", workload->family,
+		            o->suite, o->platform);
+		if (workload->position)
+			text_printf(out, ", %s", workload->position);
+		text_printf(out, "; hierarchy ");
 		hierarchy_print(out, &workload->hierarchy);
 		text_printf(out, "; axes ");
 		axes_print(out, &workload->mesh);
@@ -155,10 +158,11 @@ static json_t *workload_json(const struct place_output *o,
 		                                          : json_null(),
 		                                "total_s", "model", p->total_s));
 	}
-	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "family",
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "family",
 	                 json_text(workload->family), "hierarchy",
 	                 place_levels_json(&workload->hierarchy), "axes",
-	                 place_axes_json(&workload->mesh), "best",
+	                 place_axes_json(&workload->mesh), "devices",
+	                 place_seat_json(&workload->hierarchy), "best",
 	                 placement_json(o, workload, workload->best), "row_major",
 	                 placement_json(o, workload, workload->row_major), "worst",
 	                 placement_json(o, workload, workload->worst), "placements",

@@ -156,15 +156,14 @@ static void keep_spec(struct loader *l, struct arena *a, const struct parts *p)
 	l->nset = p->nset;
 }
 
-/* Puts the name of the machine in the place of one that is asked for by a size. */
-static enum status take_sized(const char **spec, struct arena *a,
-                              const char *const *set, int nset, struct error *e)
+enum status platform_resize(const char **spec, struct arena *a, const char *const *set,
+                            int nset, int64_t n, struct error *e)
 {
 	struct family_size size;
 
 	if (!platform_sized(*spec))
 		return OK;
-	if (platform_size(&size, a, *spec, set, nset, 0, e) == OK)
+	if (platform_size(&size, a, *spec, set, nset, n, e) == OK)
 		*spec = size.spec;
 	return e->code;
 }
@@ -178,7 +177,7 @@ static enum status read_loader(struct loader *l, struct arena *a, const char *sp
 {
 	struct text text = {0};
 	struct parts parts;
-	enum status status = take_sized(&spec, a, set, nset, l->error);
+	enum status status = platform_resize(&spec, a, set, nset, 0, l->error);
 	const char *note = NULL;
 	size_t length;
 
@@ -227,7 +226,7 @@ enum status platform_text(struct text *out, struct arena *a, const char *spec,
 	if (is_file(spec)) {
 		if (read_loader(&l, a, spec, set, nset) == OK)
 			text_append(out, l.xml.text, l.xml.length);
-	} else if (take_sized(&spec, a, set, nset, l.error) == OK &&
+	} else if (platform_resize(&spec, a, set, nset, 0, l.error) == OK &&
 	           take_apart(&parts, a, spec, set, nset, l.error) == OK) {
 		platform_generate(out, NULL, a, parts.base, parts.set, parts.nset,
 		                  brief, l.error);
@@ -286,6 +285,13 @@ enum status platform_start(struct platform *p, struct error *e)
 		status = platform_engine_start(l);
 	l->error = NULL;
 	return status;
+}
+
+void platform_prepare(void)
+{
+	struct error ignored = {0};
+
+	platform_simgrid_load(&ignored);
 }
 
 enum status platform_start_flows(struct platform *p, struct error *e)

@@ -58,6 +58,10 @@ bool platform_sized(const char *spec);
 enum status platform_size(struct family_size *out, struct arena *a, const char *spec,
                           const char *const *set, int nset, int64_t n, struct error *e);
 
+/* Puts the name of the machine of that size in the place of one that asks for a size. */
+enum status platform_resize(const char **spec, struct arena *a, const char *const *set,
+                            int nset, int64_t n, struct error *e);
+
 /*
  * Splits the name of a platform. It is an E_SYNTAX at `at` if the braces have no
  * settings, or if nothing stands before them.
@@ -102,6 +106,12 @@ enum status platform_open(struct platform **out, struct arena *a, const char *sp
  * if its links or routes are not what the hosts state.
  */
 enum status platform_start(struct platform *p, struct error *e);
+
+/*
+ * Opens SimGrid's library, with no platform in it, where processes forked later will each
+ * start one: the opening takes 40 ms. A fault is left to them.
+ */
+void platform_prepare(void);
 
 /*
  * Loads it with the settings for single flows, ready for clock/flow.h, in a process

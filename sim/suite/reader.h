@@ -26,6 +26,7 @@ struct reader {
 	yaml_document_t *document;
 	struct scenario defaults;
 	struct suite_list default_list;
+	bool machines; /* the file has platforms or settings */
 };
 
 /* Returns the place of a mark in the file. */
@@ -70,20 +71,26 @@ struct suite_value {
 /*
  * Stores the values of a text or of a list of texts. Unless the unit is VARIED_TEXT, a
  * text may have several values with commas between, and each may be a range "1MiB..8GiB
- * x2": every value from the first on, times 2, up to the last. It is an E_RANGE if
- * there are more than SUITE_VALUES_MAX values or none, and an E_TYPE if a number is
- * there twice, in whatever unit.
+ * x2": every value from the first on, times 2, up to the last; or "25GBps..100GBps
+ * +25GBps", so much more each. It is an E_RANGE if there are more than SUITE_VALUES_MAX
+ * values or none, and an E_TYPE if a number is there twice, in whatever unit.
+ *
+ * suite_values_text() does so for a text of the command line, which may have braces around
+ * it; with them values of VARIED_TEXT may have commas between, too.
  */
 enum { SUITE_VALUES_MAX = 1000 };
 enum status suite_values(struct suite_value **out, int *n, struct reader *r,
                          const yaml_node_t *node, enum varied_unit unit);
+enum status suite_values_text(struct suite_value **out, int *n, struct reader *r,
+                              const char *text, struct where at, enum varied_unit unit);
 
 /* Appends the scenario, or one per mesh and per size of the lists it has. */
 enum status suite_vary(struct reader *r, const struct scenario *s,
                        const struct suite_list *list);
 
-/* Read the sections `platforms` and `generate`. */
+/* Read the sections `platforms`, `set` and `generate`. */
 enum status suite_platforms(struct reader *r, const yaml_node_t *list);
+enum status suite_settings(struct reader *r, const yaml_node_t *map);
 enum status suite_generate_block(struct reader *r, const yaml_node_t *map);
 
 #endif

@@ -48,7 +48,15 @@ static int scenario_by_name(const void *a, const void *b)
 
 enum status suite_check_names(const struct suite *s, struct error *e)
 {
-	const struct scenario **sorted = xmalloc((size_t)s->n, sizeof(*sorted));
+	const struct scenario **sorted;
+
+	if (!s->n)
+		return error_set(
+			e, E_SYNTAX,
+			(struct where){.file = s->path, .line = 1, .col = 1},
+			"platforms without scenarios, expected a suite with some "
+			"beside it");
+	sorted = xmalloc((size_t)s->n, sizeof(*sorted));
 
 	for (int32_t i = 0; i < s->n; i++)
 		sorted[i] = &s->scenario[i];

@@ -94,14 +94,41 @@ static enum status read_scenario(struct reader *r, const yaml_node_t *map)
 	return suite_vary(r, &s, &list);
 }
 
+/* Returns where the text of a section that is for `move` goes, NULL for other sections. */
+static const char **move_section(struct suite_move *m, const char *name,
+                                 struct where **at)
+{
+	const struct {
+		const char *name, **text;
+		struct where *at;
+	} all[] = {
+		{"concurrent", &m->concurrent, &m->concurrent_at},
+		{"batch", &m->batch, &m->batch_at},
+		{"memory_limit", &m->memory_limit, &m->memory_limit_at},
+		{"source", &m->source, &m->source_at},
+	};
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
+		if (strcmp(name, all[i].name) == 0) {
+			*at = all[i].at;
+			return all[i].text;
+		}
+	return NULL;
+}
+
 static enum status read_suite_section(struct reader *r, const yaml_node_t *key,
                                       const yaml_node_t *value)
 {
-	struct where at;
-	const char *name = reader_scalar(r, key, &at);
+	struct where at, *move_at;
+	const char *name = reader_scalar(r, key, &at), **move_text;
 
 	if (!name)
 		return r->error->code;
+	move_text = move_section(&r->suite->move, name, &move_at);
+	if (move_text) {
+		*move_text = reader_scalar(r, value, move_at);
+		return r->error->code;
+	}
 	if (strcmp(name, "defaults") == 0)
 		return read_scenario_fields(r, value, &r->defaults, &r->default_list);
 	if (strcmp(name, "scenarios") == 0) {
@@ -116,11 +143,16 @@ static enum status read_suite_section(struct reader *r, const yaml_node_t *key,
 	if (strcmp(name, "platforms") == 0) {
 		if (value->type != YAML_SEQUENCE_NODE)
 			return reader_bad(r, value, "expected a list of platforms");
+		r->machines = true;
 		return suite_platforms(r, value);
+	}
+	if (strcmp(name, "set") == 0) {
+		r->machines = true;
+		return suite_settings(r, value);
 	}
 	return error_set(r->error, E_SYNTAX, at,
 	                 "unknown section '%.60s', expected defaults, scenarios, "
-	                 "generate or platforms",
+	                 "generate, platforms or set",
 	                 name);
 }
 
@@ -149,11 +181,18 @@ static enum status read_suite_document(struct reader *r)
 /* Loads the next document of the parser; its root is NULL after the last one. */
 static enum status load_document(struct reader *r, yaml_parser_t *parser)
 {
+	const char *problem;
+
 	if (yaml_parser_load(parser, r->document))
 		return OK;
-	return error_set(r->error, E_SYNTAX, reader_mark(r, parser->problem_mark),
-	                 "not YAML: %s",
-	                 parser->problem ? parser->problem : "unreadable");
+	problem = parser->problem ? parser->problem : "unreadable";
+	return error_set(
+		r->error, E_SYNTAX, reader_mark(r, parser->problem_mark),
+		"not YAML: %s%s", problem,
+		strstr(problem, "did not find expected") || strstr(problem, "':'")
+			? "; a text with brackets, braces, commas or quotes in it "
+			  "stands in double quotes, as in from: \"P('x', None)\""
+			: "");
 }
 
 static enum status read_suite_file(struct reader *r, yaml_parser_t *parser)
@@ -195,10 +234,15 @@ enum status suite_read(struct suite *s, const char *path, struct error *e)
 		abort();
 	yaml_parser_set_input_string(&parser, (const unsigned char *)text.s,
 	                             text.length);
-	if (read_suite_file(&r, &parser) == OK && s->n == before)
-		error_set(e, E_SYNTAX, (struct where){.file = path, .line = 1, .col = 1},
-		          "no scenarios in it, expected a list of scenarios or a "
-		          "generate block");
+	s->path = path;
+	if (read_suite_file(&r, &parser) == OK && s->n == before) {
+		s->no_scenarios |= UINT64_C(1) << (s->nfiles - 1);
+		if (!r.machines)
+			error_set(e, E_SYNTAX,
+			          (struct where){.file = path, .line = 1, .col = 1},
+			          "no scenarios in it, expected a list of scenarios, a "
+			          "generate block or platforms");
+	}
 	yaml_parser_delete(&parser);
 	text_free(&text);
 	return e->code;

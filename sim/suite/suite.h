@@ -34,6 +34,13 @@
  * be a text, a range or a list; all combinations are platforms of their own, named
  * `dgx-h100:32{nic.bandwidth=25GBps}`, settings in the order of the file.
  *
+ * `set` is a map of settings like that of a platform, for all platforms of the sweep. A
+ * file may have `platforms` or `set` alone: its platforms are then those of all suites
+ * beside it, in the place of theirs.
+ *
+ * `concurrent`, `batch`, `memory_limit` and `source` beside the scenarios are for `move`,
+ * which moves them together (move/work.h); nobody else reads them.
+ *
  * `random`: meshes of `axes` axes whose sizes multiply to within `devices`, arrays of
  * `rank` whose bytes are within `bytes`, both layouts of whole axes, even, and not equal.
  * With `uneven: yes` dimensions that are cut lose some elements, so that at least one of
@@ -87,19 +94,31 @@ struct suite_platform {
 	const char *varied;  /* "nic.bandwidth=25GBps nic.latency=2us", "" */
 	int nset;
 	const char *const *set; /* "nic.bandwidth=25GBps" */
-	uint64_t files;         /* bit k: the scenarios of suite k run on it */
+	/* [nset]: where suite_set() has them from; {0} for its own, NULL if all are. */
+	const struct where *set_at;
+	uint64_t files; /* bit k: the scenarios of suite k run on it */
 	struct where at;
+};
+
+/* What a suite says of its scenarios as one workload, for `move`; NULL: nothing. */
+struct suite_move {
+	const char *concurrent, *batch, *memory_limit, *source;
+	struct where concurrent_at, batch_at, memory_limit_at, source_at;
 };
 
 struct suite {
 	struct arena *arena; /* borrowed; owns all texts */
+	struct suite_move move;
 	int32_t n;
 	int64_t room; /* for scenarios */
 	struct scenario *scenario;
 	int nplatforms;
 	int64_t platform_room;
 	struct suite_platform *platform;
+	struct suite_settings *settings; /* of all platforms; NULL: none (platforms.c) */
 	int nfiles;
+	const char *path;      /* the file read last */
+	uint64_t no_scenarios; /* bit k: file k has platforms or settings alone */
 };
 
 /*
@@ -131,7 +150,26 @@ int suite_platform(struct suite *s, const char *machine, const char *base, int n
 enum status suite_platform_parse(int *out, struct suite *s, const char *name,
                                  struct where at, struct error *e);
 
-/* Checks, after the last file, that no two scenarios have one name (E_TYPE). */
+/*
+ * After the last file, makes the platforms of files that have no scenarios those of all
+ * scenarios, in the place of any others.
+ */
+void suite_take_machines(struct suite *s);
+
+/*
+ * After suite_take_machines(), puts in the place of each platform one for every
+ * combination of the values of settings: those of the suites' `set`, and `nset` texts
+ * "KEY=VALUES" of --set, which count in their place. VALUES are those of suites, also in
+ * braces: `{25GBps,50GBps}`, `25GBps..100GBps +25GBps`. It is an E_TYPE if a platform has
+ * a setting of its own.
+ */
+enum status suite_set(struct suite *s, const char *const *set, int nset,
+                      struct error *e);
+
+/*
+ * Checks, after the last file, that there are scenarios (E_SYNTAX) and no two of one name
+ * (E_TYPE).
+ */
 enum status suite_check_names(const struct suite *s, struct error *e);
 
 enum {

@@ -35,7 +35,7 @@ static enum status add_value(struct values *v, const char *text, double number,
 	return OK;
 }
 
-/* Appends a number as people write it, which reads back as the same number. */
+/* Returns a number as people write it, which reads back as the same but for rounding. */
 static const char *number_text(struct arena *a, enum varied_unit unit, double number)
 {
 	static const struct {
@@ -54,8 +54,8 @@ static const char *number_text(struct arena *a, enum varied_unit unit, double nu
 
 		if (units[i].unit == unit && share >= 1 && share < 1e6 &&
 		    (unit != VARIED_BYTES || share == (double)(int64_t)share) &&
-		    strtod(arena_printf(a, "%.15g", share), NULL) * units[i].size ==
-		            number)
+		    fabs(strtod(arena_printf(a, "%.15g", share), NULL) * units[i].size -
+		         number) <= 1e-15 * number)
 			return arena_printf(a, "%.15g%s", share, units[i].name);
 	}
 	/* Numbers that stand without a unit are not likely to mean so many B/s or seconds. */
@@ -78,7 +78,32 @@ static enum status read_value_number(struct scan *s, enum varied_unit unit, doub
 	return s->error->code;
 }
 
-/* Adds all values of "A..B xF", whose dots are at `dots`. */
+/* Reads how a range goes on: "x2", or "+25GBps"; *factor or *step is what it is, else 0. */
+static enum status read_progress(struct scan *s, enum varied_unit unit, int64_t *factor,
+                                 double *step)
+{
+	const char *start;
+
+	*factor = 0;
+	*step = 0;
+	scan_peek(s);
+	start = s->pos;
+	if (scan_take(s, "x")) {
+		scan_int(s, "a whole factor", 2, 1 << 30, factor);
+		return s->error->code;
+	}
+	if (!scan_take(s, "+"))
+		return scan_fail(s, E_SYNTAX,
+		                 "expected how the range goes on, such as x2 or %s",
+		                 unit == VARIED_BYTES  ? "+1MiB"
+		                 : unit == VARIED_RATE ? "+25GBps"
+		                                       : "+1us");
+	if (read_value_number(s, unit, step) == OK && !(*step > 0))
+		scan_fail_at(s, start, E_RANGE, "expected a step above 0");
+	return s->error->code;
+}
+
+/* Adds all values of "A..B xF" or "A..B +S", whose dots are at `dots`. */
 static enum status read_value_range(struct values *v, struct scan *s, const char *dots)
 {
 	struct arena *a = v->reader->suite->arena;
@@ -86,22 +111,24 @@ static enum status read_value_range(struct values *v, struct scan *s, const char
 	struct where at = scan_where(s, start);
 	struct scan first = scan_start(arena_strndup(a, start, (size_t)(dots - start)),
 	                               at, s->error);
-	double number, last;
+	double number, last, low, step;
 	int64_t factor;
 
 	read_value_number(&first, v->unit, &number);
 	scan_finish(&first);
 	s->pos = dots + 2;
 	if (s->error->code != OK || read_value_number(s, v->unit, &last) != OK ||
-	    !scan_expect(s, "x") || !scan_int(s, "a whole factor", 2, 1 << 30, &factor))
+	    read_progress(s, v->unit, &factor, &step) != OK)
 		return s->error->code;
 	if (number <= 0 || number > last)
 		return scan_fail_at(s, start, E_RANGE,
 		                    "expected the lower end first, and above 0");
-	while (number <= last) {
+	low = number;
+	/* The last one of a sum may miss the end by rounding. */
+	for (int i = 1; number <= last * (1 + 1e-12); i++) {
 		if (add_value(v, number_text(a, v->unit, number), number, at) != OK)
 			return s->error->code;
-		number *= (double)factor;
+		number = factor ? number * (double)factor : low + i * step;
 	}
 	return OK;
 }
@@ -125,14 +152,10 @@ static enum status read_item(struct values *v, struct scan *s)
 		number, scan_where(s, start));
 }
 
-static enum status read_value_text(struct values *v, const yaml_node_t *node)
+static enum status read_words(struct values *v, const char *text, struct where at)
 {
-	struct where at;
-	const char *text = reader_scalar(v->reader, node, &at);
 	struct scan s;
 
-	if (!text)
-		return v->reader->error->code;
 	if (v->unit == VARIED_TEXT)
 		return add_value(v, text, NAN, at);
 	s = scan_start(text, at, v->reader->error);
@@ -141,6 +164,54 @@ static enum status read_value_text(struct values *v, const yaml_node_t *node)
 			return s.error->code;
 	} while (scan_take(&s, ","));
 	return scan_finish(&s);
+}
+
+static enum status read_value_text(struct values *v, const yaml_node_t *node)
+{
+	struct where at;
+	const char *text = reader_scalar(v->reader, node, &at);
+
+	return text ? read_words(v, text, at) : v->reader->error->code;
+}
+
+/* Adds the texts between commas. */
+static enum status read_listed(struct values *v, const char *text, struct where at)
+{
+	for (;;) {
+		size_t n = strcspn(text, ",");
+
+		if (add_value(v, arena_strndup(v->reader->suite->arena, text, n), NAN,
+		              at) != OK ||
+		    !text[n])
+			return v->reader->error->code;
+		text += n + 1;
+		at.col += (unsigned)n + 1;
+	}
+}
+
+enum status suite_values_text(struct suite_value **out, int *n, struct reader *r,
+                              const char *text, struct where at, enum varied_unit unit)
+{
+	struct values v = {.reader = r, .unit = unit};
+	size_t length = strlen(text);
+	bool braces = text[0] == '{';
+
+	if (braces) {
+		if (text[length - 1] != '}' || strcspn(text, "}") + 1 != length)
+			return error_set(r->error, E_SYNTAX, at,
+			                 "expected values in braces, such as "
+			                 "{25GBps,50GBps}, or a range such as "
+			                 "25GBps..100GBps +25GBps");
+		text = arena_strndup(r->suite->arena, text + 1, length - 2);
+		at.col++;
+	}
+	v.value = arena_alloc(r->suite->arena, SUITE_VALUES_MAX, sizeof(*v.value));
+	if ((braces && unit == VARIED_TEXT ? read_listed : read_words)(&v, text, at) !=
+	    OK)
+		return r->error->code;
+	*out = v.value;
+	*n = v.n;
+	return OK;
 }
 
 enum status suite_values(struct suite_value **out, int *n, struct reader *r,

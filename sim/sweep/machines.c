@@ -1,16 +1,24 @@
 /* The machines of a sweep: those asked for, and of sizes those that scenarios need. */
 #include "sweep/sweep.h"
 
+#include "facts/families.h"
 #include "platform/platform.h"
 
 #include "base/list.h"
 
 #include <stdlib.h>
 
-/* Records an error of a platform at its place in the suite, or on the command line. */
+/*
+ * Records an error of a platform at its place in the suite, or on the command line, be it
+ * that of a setting of all platforms.
+ */
 static enum status platform_fault(const struct suite_platform *p, struct error *fault,
                                   struct error *e)
 {
+	for (int i = 0; p->set_at && i < p->nset; i++)
+		if (fault->at.source == p->set[i] && p->set_at[i].file)
+			return error_set(e, fault->code, p->set_at[i], "%s",
+			                 fault->text);
 	if (p->at.file)
 		return error_set(e, fault->code, p->at, "%s", fault->text);
 	if (p->nset)
@@ -25,11 +33,12 @@ static enum status platform_fault(const struct suite_platform *p, struct error *
 
 /*
  * Makes the digest of a platform's name and its file, which is read as a platform once,
- * and takes what is assumed of it.
+ * and takes what is assumed of it. Of a machine of a size that cannot be made, the reason
+ * stands for the file.
  */
 enum status sweep_platform_digest(struct digest *d, const char **note,
-                                  struct arena *notes, const struct sweep_platform *p,
-                                  struct error *e)
+                                  const char **refusal, struct arena *notes,
+                                  const struct sweep_platform *p, struct error *e)
 {
 	const struct suite_platform *asked = p->asked;
 	struct arena *a = arena_new();
@@ -44,6 +53,11 @@ enum status sweep_platform_digest(struct digest *d, const char **note,
 		digest_text(d, asked->machine);
 		digest_bytes(d, text.s, text.length);
 		*note = m->note ? arena_printf(notes, "%s", m->note) : NULL;
+	} else if (platform_sized(asked->base)) {
+		*refusal = arena_strdup(notes, fault.text);
+		digest_text(d, p->name);
+		digest_text(d, asked->machine);
+		digest_text(d, *refusal);
 	} else {
 		platform_fault(asked, &fault, e);
 	}
@@ -101,6 +115,28 @@ static enum status add_sized(struct machines *m, const struct suite_platform *as
 	return OK;
 }
 
+/*
+ * Checks the settings of a platform that is asked for by a size on the largest machine of
+ * the family: what that refuses is a mistake, and no matter of size.
+ */
+static enum status check_settings(struct machines *m,
+                                  const struct suite_platform *asked, struct error *e)
+{
+	struct sweep_platform p = {.asked = asked};
+	struct family_machine unused;
+	struct family_size size;
+	struct error fault = {0};
+
+	if (platform_size(&size, m->arena, asked->base, asked->set, asked->nset,
+	                  INT32_MAX, &fault) != OK)
+		return platform_fault(asked, &fault, e);
+	p.base = size.spec;
+	take_settings(&p, size.net, m->arena);
+	if (family_parse(&unused, m->arena, NULL, p.base, p.set, p.nset, &fault) != OK)
+		return platform_fault(asked, &fault, e);
+	return OK;
+}
+
 static int by_size(const void *a, const void *b)
 {
 	const struct sweep_platform *x = a, *y = b;
@@ -120,6 +156,8 @@ static enum status add_machines(struct machines *m, const struct suite *suite,
 			asked->set, 0,           INT64_MAX};
 		return OK;
 	}
+	if (check_settings(m, asked, e) != OK)
+		return e->code;
 	for (int32_t i = 0; i < suite->n; i++)
 		if (asked->files >> suite->scenario[i].file & 1 &&
 		    add_sized(m, asked, first, suite->scenario[i].needs, e) != OK)

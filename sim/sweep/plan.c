@@ -41,7 +41,7 @@ enum status sweep_identify(struct sweep *s, struct arena *a, struct error *e)
 {
 	const struct suite *suite = s->suite;
 	struct digest *scenario, *platform;
-	const char **note;
+	const char **note, **refusal;
 
 	if (s->nplanners * s->nclocks > SWEEP_UNITS_MAX)
 		return error_set(
@@ -53,15 +53,17 @@ enum status sweep_identify(struct sweep *s, struct arena *a, struct error *e)
 	scenario = arena_alloc(a, (size_t)suite->n, sizeof(*scenario));
 	platform = arena_alloc(a, (size_t)s->nplatforms, sizeof(*platform));
 	note = arena_alloc(a, (size_t)s->nplatforms, sizeof(*note));
+	refusal = arena_alloc(a, (size_t)s->nplatforms, sizeof(*refusal));
 	for (int32_t i = 0; i < suite->n; i++)
 		scenario[i] = digest_scenario(&suite->scenario[i]);
 	for (int p = 0; p < s->nplatforms; p++)
-		if (sweep_platform_digest(&platform[p], &note[p], a, &s->platform[p],
-		                          e) != OK)
+		if (sweep_platform_digest(&platform[p], &note[p], &refusal[p], a,
+		                          &s->platform[p], e) != OK)
 			return e->code;
 	s->scenario_digest = scenario;
 	s->platform_digest = platform;
 	s->note = note;
+	s->refusal = refusal;
 	return OK;
 }
 

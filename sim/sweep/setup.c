@@ -52,7 +52,7 @@ static enum status check_platforms(const struct suite *suite,
 	for (int p = 0; p < suite->nplatforms; p++)
 		files |= suite->platform[p].files;
 	for (int k = 0; k < suite->nfiles; k++)
-		if (!(files >> k & 1))
+		if (!((files | suite->no_scenarios) >> k & 1))
 			return error_set(e, E_TYPE, (struct where){.file = r->suite[k]},
 			                 "no platforms in it, expected some, or "
 			                 "--platform");
@@ -92,7 +92,10 @@ enum status sweep_setup(struct sweep *out, const struct sweep_request *r,
 		return e->code;
 	if (r->platform && ask_for_platforms(suite, r->platform, a, e) != OK)
 		return e->code;
+	if (!r->platform)
+		suite_take_machines(suite);
 	if (check_platforms(suite, r, e) != OK ||
+	    suite_set(suite, r->set, r->nset, e) != OK ||
 	    ask_for_vocabulary(suite, r->vocabulary, e) != OK)
 		return e->code;
 	out->suite = suite;
@@ -131,6 +134,10 @@ void sweep_command(struct text *out, const struct sweep_request *r)
 	for (int i = 0; i < r->nsuites; i++) {
 		text_append(out, " ", 1);
 		sweep_quote(out, r->suite[i]);
+	}
+	for (int i = 0; i < r->nset; i++) {
+		text_printf(out, " --set ");
+		sweep_quote(out, r->set[i]);
 	}
 	for (size_t i = 0; i < sizeof(option) / sizeof(*option); i++) {
 		if (!option[i][1] || !option[i][1][0])
@@ -185,6 +192,9 @@ enum status sweep_save(struct store *s, const struct sweep *sweep,
 	for (int i = 0; i < SUITE_FILES_MAX; i++)
 		if (i <= r->nsuites)
 			store_set(s, "suite", i, i < r->nsuites ? r->suite[i] : "", e);
+	for (int i = 0; i < PLATFORM_SETTINGS_MAX; i++)
+		if (i <= r->nset)
+			store_set(s, "set", i, i < r->nset ? r->set[i] : "", e);
 	text_free(&command);
 	free(folder);
 	return e->code == OK ? store_commit(s, e) : e->code;
@@ -218,6 +228,13 @@ bool sweep_load(struct sweep_request *r, const char **folder, struct store *s,
 		if (!suite || !suite[0])
 			break;
 		r->suite[r->nsuites] = suite;
+	}
+	for (; r->nset < PLATFORM_SETTINGS_MAX; r->nset++) {
+		const char *set = load_setting(s, a, "set", r->nset, e);
+
+		if (!set || !set[0])
+			break;
+		r->set[r->nset] = set;
 	}
 	if (e->code != OK || !*folder || !r->platform || !r->planner || !r->clock ||
 	    !r->vocabulary || r->nsuites == 0)

@@ -2,12 +2,15 @@
 #ifndef SHARDSIM_SIM_SWEEP_SETUP_H
 #define SHARDSIM_SIM_SWEEP_SETUP_H
 
+#include "platform/platform.h"
 #include "sweep/sweep.h"
 
 struct sweep_request {
 	const char *suite[SUITE_FILES_MAX];
 	int nsuites;
-	const char *platform;        /* NULL for the platforms of the suites */
+	const char *platform; /* NULL for the platforms of the suites */
+	const char *set[PLATFORM_SETTINGS_MAX]; /* "KEY=VALUES" of all platforms */
+	int nset;
 	const char *planner, *clock; /* lists */
 	const char *vocabulary;      /* of all scenarios; NULL: as the suites say */
 };

@@ -46,6 +46,7 @@ static json_t *text_or_null(const char *text)
 static json_t *head_json(const struct sweep *s, const struct sweep_request *r)
 {
 	json_t *planners = json_array(), *clocks = json_array(), *suites = json_array();
+	json_t *set = json_array();
 	char digest[DIGEST_TEXT];
 
 	digest_print(digest, sweep_digest(s));
@@ -56,12 +57,14 @@ static json_t *head_json(const struct sweep *s, const struct sweep_request *r)
 		                      json_string(clock_kinds[s->clock[i]].name));
 	for (int i = 0; i < r->nsuites; i++)
 		json_array_append_new(suites, json_string(r->suite[i]));
-	return json_pack("{ss ss ss sI so so s{so so ss ss so}}", "schema",
+	for (int i = 0; i < r->nset; i++)
+		json_array_append_new(set, json_string(r->set[i]));
+	return json_pack("{ss ss ss sI so so s{so so so ss ss so}}", "schema",
 	                 "shardsim-plan/1", "version", version_text, "plan", digest,
 	                 "cases", (json_int_t)sweep_cases(s), "planners", planners,
 	                 "clocks", clocks, "request", "suites", suites, "platform",
-	                 text_or_null(r->platform), "planner", r->planner, "clock",
-	                 r->clock, "vocabulary", text_or_null(r->vocabulary));
+	                 text_or_null(r->platform), "set", set, "planner", r->planner,
+	                 "clock", r->clock, "vocabulary", text_or_null(r->vocabulary));
 }
 
 static json_t *platform_json(const struct sweep *s, int p)
@@ -196,6 +199,7 @@ static enum status read_plan_lists(struct reading *r, const json_t *head)
 static enum status read_request(struct reading *r, const json_t *o)
 {
 	const json_t *suites = json_object_get(o, "suites");
+	const json_t *set = json_object_get(o, "set");
 
 	*r->request = (struct sweep_request){.nsuites = (int)json_array_size(suites)};
 	r->request->platform = copy_text(r, o, "platform");
@@ -211,6 +215,13 @@ static enum status read_request(struct reading *r, const json_t *o)
 		if (!path)
 			return bad_plan(r, "a suite without a name");
 		r->request->suite[i] = arena_strdup(r->arena, path);
+	}
+	for (size_t i = 0; i < json_array_size(set); i++) {
+		const char *one = json_string_value(json_array_get(set, i));
+
+		if (!one || r->request->nset == PLATFORM_SETTINGS_MAX)
+			return bad_plan(r, "no setting");
+		r->request->set[r->request->nset++] = arena_strdup(r->arena, one);
 	}
 	r->suite->nfiles = r->request->nsuites;
 	return OK;

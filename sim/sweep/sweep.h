@@ -53,13 +53,17 @@ struct sweep {
 	/* sweep_identify() makes these, in the arena: [suite->n], [nplatforms]. */
 	const struct digest *scenario_digest, *platform_digest;
 	const char *const *note; /* [nplatforms]: what is assumed of each, or NULL */
+	/* [nplatforms]: why a machine of a size cannot be made, or NULL */
+	const char *const *refusal;
 };
 
 /* --- cases -------------------------------------------------------------------------- */
 
 /*
- * Finds the machines of all scenarios and reads them, so that a bad one is found before anything runs, and makes the
- * digests of what cases are made of. It is an E_RANGE if there are more than
+ * Finds the machines of all scenarios and reads them, so that a bad one is found before
+ * anything runs, and makes the digests of what cases are made of. What is wrong with one
+ * machine of a size, but not with the largest of its family, is no error: its cases are
+ * not-applicable. It is an E_RANGE if there are more than
  * SWEEP_UNITS_MAX units. Errors of platforms are at their place in the suite, or at
  * --platform.
  */
@@ -70,12 +74,13 @@ int sweep_units(const struct sweep *s);
 
 /*
  * sweep_machines() finds the machines of all scenarios, and sweep_platform_digest() reads
- * one as a platform and makes the digest of its names and its file (machines.c).
+ * one as a platform and makes the digest of its names and its file, or of why there is
+ * none; *note and *refusal are as in struct sweep (machines.c).
  */
 enum status sweep_machines(struct sweep *s, struct arena *a, struct error *e);
 enum status sweep_platform_digest(struct digest *d, const char **note,
-                                  struct arena *notes, const struct sweep_platform *p,
-                                  struct error *e);
+                                  const char **refusal, struct arena *notes,
+                                  const struct sweep_platform *p, struct error *e);
 
 /* Returns the number in the suite of the platform that this one was asked for as. */
 int sweep_asked(const struct sweep *s, int platform);

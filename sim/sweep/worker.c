@@ -27,7 +27,8 @@ struct worker {
 	int planner;       /* the planner that planned last, -1 for none */
 	struct problem problem;
 	struct measurement measurement;
-	const char *reason; /* why the scenario cannot run here, else NULL */
+	const char *reason;   /* why the scenario cannot run here, else NULL */
+	enum outcome outcome; /* what that makes of its cases */
 };
 
 /*
@@ -57,6 +58,8 @@ static void load_platform(struct worker *worker)
 	struct arena *a = arena_new();
 	const struct sweep_platform *p = &s->platform[worker->platform];
 
+	if (s->refusal[worker->platform])
+		return;
 	if (clocks_open(&worker->clocks, a, p->base, p->set, p->nset, s->clock,
 	                s->nclocks, &worker->load) != OK)
 		return;
@@ -75,7 +78,10 @@ static void take_scenario(struct worker *worker, int32_t scenario)
 	arena_reset(worker->arena);
 	worker->scenario = scenario;
 	worker->planner = -1;
-	worker->reason = NULL;
+	worker->reason = worker->sweep->refusal[worker->platform];
+	worker->outcome = worker->reason ? OUTCOME_NOT_APPLICABLE : OUTCOME_FAILED;
+	if (worker->reason)
+		return;
 	if (!worker->loaded)
 		worker->reason = worker->load.text;
 	else if (problem_make(&worker->problem, worker->arena, &sc->text, &e) != OK)
@@ -173,7 +179,7 @@ static void run_unit(struct worker *worker, int32_t scenario, int unit)
 		take_scenario(worker, scenario);
 	r = sweep_row(s, worker->platform, scenario, unit, worker->arena);
 	if (worker->reason) {
-		r.status = OUTCOME_FAILED;
+		r.status = worker->outcome;
 		r.message = worker->reason;
 		send_row(worker, &r);
 		return;

@@ -177,7 +177,7 @@ static const struct {
 	{{"0-9", NULL, NULL}, "--devices", "9"},
 	{{NULL, "x=8", NULL}, "--mesh", "go together"},
 	{{NULL, NULL, "x"}, "--axis", "go together"},
-	{{NULL, "x=3", "x"}, "--mesh", "a mesh of 3 devices over 8"},
+	{{NULL, "x=9", "x"}, "--mesh", "a mesh of 9 devices over 8"},
 	{{"0-2", "x=8", "x"}, "--mesh", "a mesh of 8 devices over 3"},
 	{{NULL, "x=8", "y"}, "--axis", "the mesh has no axis 'y'"},
 	{{NULL, "x=", "x"}, "--mesh", "expected"},

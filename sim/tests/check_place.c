@@ -132,7 +132,8 @@ static const struct {
 	{"dgx-h100:3", 24, "3,8"},      {"dgx-h100:3", 16, "2,8"},
 	{"dgx-h100:3", 5, "5"},         {"dgx-h100:3", 12, NULL},
 	{"dgx-h100:3", 48, NULL},       {"dgx-a100:1", 8, "8"},
-	{"tpu-v5p:2x3x4", 24, "2,3,4"}, {"tpu-v5p:2x3x4", 12, NULL},
+	{"tpu-v5p:2x3x4", 24, "2,3,4"}, {"tpu-v5p:2x3x4", 11, NULL},
+	{"tpu-v5p:2x3x4", 12, "2,2,3"}, {"tpu-v5e:16x16", 64, "8,8"},
 	{"tpu-v5e:2*2x4", 16, "2,2,4"}, {"tpu-7x:2x2x1", 8, "2,2,1,2"},
 };
 
@@ -264,7 +265,7 @@ START_TEST(free_placements)
 		struct problem_text text = suite.scenario[0].text;
 		struct problem p;
 
-		text.devices = placing_devices(&matrix[i], NULL, arena);
+		text.devices = placing_devices(&matrix[i], &h, arena);
 		ck_assert_int_eq(problem_make(&p, arena, &text, &error), OK);
 		bench_place(&bench, &p);
 		measure_plan(&got, &bench, &p, planner_find("best", 4), arena);

@@ -78,6 +78,43 @@ START_TEST(sums_of_a_study)
 }
 END_TEST
 
+/*
+ * An 8x8 slice of a torus that wraps at 16 only has the chips and cables of a machine of
+ * 8x8, so every placement takes as long on both; {n} asks for the second.
+ */
+START_TEST(studies_on_slices)
+{
+	struct study study;
+
+	ck_assert_msg(read_study(&study,
+	                         "placements:\n"
+	                         "- {family: a, platform: 'tpu-v5e:{n}', hierarchy: "
+	                         "'4,16', axes: '8,8', reduce: '1'}\n"
+	                         "- {family: a, platform: 'tpu-v5e:8x8', hierarchy: "
+	                         "'4,16', axes: '8,8', reduce: '1'}\n"
+	                         "- {family: a, platform: 'tpu-v5e:16x16', hierarchy: "
+	                         "'4,16', axes: '8,8', reduce: '1'}\n"
+	                         "- {family: a, platform: 'tpu-v5e:{n}', hierarchy: "
+	                         "'8', axes: '8', reduce: '0'}\n") == OK,
+	              "%s", error.text);
+	ck_assert_msg(study_run(&study, arena, &error) == OK, "%s", error.text);
+	ck_assert_int_eq(study.n, 4);
+	for (int i = 0; i < 2; i++) {
+		ck_assert_ptr_null(study.of[i].c.hierarchy.on);
+		ck_assert_int_eq(study.of[i].n, study.of[2].n);
+		for (int64_t k = 0; k < study.of[2].n; k++) {
+			ck_assert_double_eq(study.of[i].placed[k].best_s,
+			                    study.of[2].placed[k].best_s);
+			ck_assert_int_eq(study.of[i].placed[k].number,
+			                 study.of[2].placed[k].number);
+		}
+	}
+	for (int32_t d = 0; d < 64; d++)
+		ck_assert_int_eq(study.of[2].c.hierarchy.on[d], d / 8 * 16 + d % 8);
+	ck_assert_ptr_null(study.of[3].c.hierarchy.on);
+}
+END_TEST
+
 static const struct {
 	const char *text, *why;
 	unsigned line;
@@ -149,6 +186,7 @@ Suite *tests(void)
 
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_test(t, sums_of_a_study);
+	tcase_add_test(t, studies_on_slices);
 	tcase_add_loop_test(t, studies_with_faults, 0, COUNT(bad_studies));
 	tcase_add_loop_test(t, studies_that_do_not_run, 0, COUNT(bad_runs));
 	suite_add_tcase(s, t);

@@ -246,6 +246,99 @@ START_TEST(too_many_suites)
 }
 END_TEST
 
+/* --- settings of all platforms -------------------------------------------------------- */
+
+static void set_ok(const char *const *set, int n)
+{
+	ck_assert_msg(suite_set(&suite, set, n, &error) == OK, "%s:%u: %s",
+	              error.at.file, error.at.col, error.text);
+}
+
+/* 10 + 3 * 5 is the last that is not above 25; the sum of tenths ends where it says. */
+START_TEST(steps)
+{
+	static const char *const set[] = {"a.bandwidth=10GBps..27GBps +5GBps",
+	                                  "b.latency={0.1us..0.3us +0.1us,1ms}"};
+	static const char *const rates[] = {"10GBps", "15GBps", "20GBps", "25GBps"};
+	static const char *const times[] = {"100ns", "200ns", "300ns", "1ms"};
+
+	read_ok("platforms: [\"m:1\"]\n" ONE("a"));
+	set_ok(set, 2);
+	ck_assert_int_eq(suite.nplatforms, 16);
+	for (int i = 0; i < 16; i++)
+		is_platform(i,
+		            arena_printf(arena, "m:1{a.bandwidth=%s,b.latency=%s}",
+		                         rates[i / 4], times[i % 4]),
+		            "m:1",
+		            arena_printf(arena, "a.bandwidth=%s b.latency=%s",
+		                         rates[i / 4], times[i % 4]),
+		            1);
+}
+END_TEST
+
+/* Machines beside a suite take the place of its own, and --set that of the suite's `set`. */
+START_TEST(machines_beside_a_suite)
+{
+	static const char *const set[] = {"gpus={4,8}"};
+	static const char *const label[] = {"mine gpus=4", "mine gpus=8",
+	                                    "y:2{nics=1,k_s=2us,gpus=4}",
+	                                    "y:2{nics=1,k_s=2us,gpus=8}"};
+
+	read_ok("platforms: [x:1]\n" ONE("a"));
+	read_ok("platforms: [{name: mine, base: \"y:{n}\"}, \"y:2{nics=1}\"]\n"
+	        "set: {k_s: 2us, gpus: \"2\"}\n");
+	ck_assert_uint_eq(suite.no_scenarios, 2);
+	ck_assert_int_eq(suite_check_names(&suite, &error), OK);
+	suite_take_machines(&suite);
+	set_ok(set, 1);
+	ck_assert_int_eq(suite.nplatforms, COUNT(label));
+	for (int i = 0; i < COUNT(label); i++) {
+		ck_assert_str_eq(suite.platform[i].machine, label[i]);
+		ck_assert_uint_eq(suite.platform[i].files, UINT64_MAX);
+	}
+	is_platform(1, "y:{n}{k_s=2us,gpus=8}", "y:{n}", "k_s=2us gpus=8", UINT64_MAX);
+}
+END_TEST
+
+static const struct {
+	const char *set;
+	unsigned col;
+	const char *text;
+} set_faults[] = {
+	{"nics=2", 1, "'nics' is set in platform y:2{nics=1} too"},
+	{"nics", 1, "expected key=value, or key={value,value}"},
+	{"=2", 1, "expected key=value, or key={value,value}"},
+	{"a_Bps={25..100..25}GBps", 7, "expected values in braces, such as"},
+	{"a_Bps={1GBps,2GBps", 7, "expected values in braces, such as"},
+	{"a_Bps={1GBps,2}GBps}", 7, "expected values in braces, such as"},
+	{"a_Bps={1GBps,2parsec}", 15, "unknown unit"},
+	{"a_Bps={}", 8, "expected"},
+	{"gpus={1,,2}", 9, "expected a value without spaces"},
+	{"gpus=1,2", 6, "expected a value without spaces, commas"},
+};
+
+START_TEST(faults_of_settings)
+{
+	const char *const set[] = {set_faults[_i].set};
+
+	read_ok("platforms: [\"y:2{nics=1}\"]\n" ONE("a"));
+	ck_assert_int_ne(suite_set(&suite, set, 1, &error), OK);
+	ck_assert_str_eq(error.at.file, "--set");
+	ck_assert_msg(strstr(error.text, set_faults[_i].text) &&
+	                      error.at.col == set_faults[_i].col,
+	              "%u: %s", error.at.col, error.text);
+}
+END_TEST
+
+START_TEST(machines_without_a_suite)
+{
+	read_ok("platforms: [x:1]\n");
+	ck_assert_int_eq(suite_check_names(&suite, &error), E_SYNTAX);
+	ck_assert_msg(strstr(error.text, "expected a suite with some beside it"), "%s",
+	              error.text);
+}
+END_TEST
+
 /* --- faults -------------------------------------------------------------------------- */
 
 #define SIZED(bytes)                                                                   \
@@ -262,7 +355,11 @@ static const struct {
 	{SIZED("0"), 2, 8, "expected 1 byte to 2^58"},
 	{SIZED("[]"), 2, 8, "an empty list, expected some values"},
 	{SIZED("{a: b}"), 2, 8, "expected a text"},
-	{SIZED("14..28"), 2, 14, "expected 'x'"},
+	{SIZED("14..28"), 2, 14, "expected how the range goes on, such as x2 or +1MiB"},
+	{SIZED("14..28 +0"), 2, 15, "expected a step above 0"},
+	{SIZED("14..28 +1s"), 2, 17, "unknown unit"},
+	{"set: [a]\n" ONE("a"), 1, 6, "expected a map of settings"},
+	{"set: {a: 1}\nset: {a: 2}\n" ONE("a"), 2, 1, "this key is there twice"},
 	{SIZED("14..28 x1"), 2, 16, "a whole factor"},
 	{SIZED("28..14 x2"), 2, 8, "expected the lower end first"},
 	{SIZED("\"14, 7GiBs\""), 2, 17, "unknown unit"},
@@ -306,6 +403,14 @@ static const struct {
 	{"platforms: [\"a:1{=2}\"]\n" ONE("a"), 1, 14, "with 1 to 16 different settings"},
 	{"platforms: [\"a:1{b=2},c=3}\"]\n" ONE("a"), 1, 14,
          "with 1 to 16 different settings"},
+	{"scenarios: [{name: a, from: P('x', None)}]\n", 1, 36,
+         "'None)' is no field: the comma in front of it ends the text of 'from'"},
+	{"scenarios: [{name: a, mesh: x=2,y=2}]\n", 1, 33,
+         "which has no quotes; expected quotes around it"},
+	{"scenarios: [{name: a, meshes: , to: x}]\n", 1, 23, "did you mean 'mesh'?"},
+	{"scenarios: [{name: a, array: f32[8,8]}]\n", 1, 33, "stands in double quotes"},
+	{"scenarios: [{name: a, from: [Shard(0)]}]\n", 1, 29,
+         "one that begins with [ or { stands in quotes"},
 	{"platforms: [\"{b=2}\"]\n" ONE("a"), 1, 14, "expected family:shape{key=value"},
 };
 
@@ -359,6 +464,10 @@ Suite *tests(void)
 	tcase_add_test(tc, too_many_suites);
 	tcase_add_loop_test(tc, fault_rows, 0, COUNT(faults));
 	tcase_add_test(tc, too_many_values);
+	tcase_add_test(tc, steps);
+	tcase_add_test(tc, machines_beside_a_suite);
+	tcase_add_test(tc, machines_without_a_suite);
+	tcase_add_loop_test(tc, faults_of_settings, 0, COUNT(set_faults));
 	suite_add_tcase(s, tc);
 	return s;
 }

@@ -2,6 +2,7 @@
  * Sweeps on platforms of each scenario's size (`tpu-v4:{n}`): which machine every row ran
  * on and what tables call it, whether in one go, resumed or in shards.
  */
+#include "platform/platform.h"
 #include "runner.h"
 #include "tests/tests.h"
 
@@ -123,6 +124,82 @@ START_TEST(shards_and_resumed_sweeps_agree)
 }
 END_TEST
 
+/* Every number of GPUs has a machine, whatever switches join the nodes. */
+static const struct {
+	const char *spec;
+	int32_t most;
+} nets[] = {
+	{"polaris:{n}", 2240},
+	{"dgx-h100:{n}{net=rails,net.ports=4,net.oversubscription=1,net.latency=1us}",
+         600},
+	{"dgx-a100:{n}{net=fat-tree,net.ports=12,net.oversubscription=3,net.latency="
+         "1us}",
+         600},
+	{"dgx-h100:{n}", 600},
+};
+
+START_TEST(every_size_has_a_machine)
+{
+	struct arena *a = arena_new();
+	struct family_size size = {.most = 0};
+
+	while (size.most < nets[_i].most) {
+		int64_t n = size.most + 1;
+		struct error e = {0};
+		struct machine *m;
+
+		ck_assert_msg(platform_size(&size, a, nets[_i].spec, NULL, 0, n, &e) ==
+		                      OK,
+		              "%d: %s", (int)n, e.text);
+		ck_assert(size.least <= n && n <= size.most);
+		/* A setting of the net is of no use to a single node. */
+		if (size.net || !strchr(strchr(nets[_i].spec, '}') + 1, '{')) {
+			ck_assert_msg(platform_machine(&m, a, size.spec, NULL, 0, &e) ==
+			                      OK,
+			              "%s: %s", size.spec, e.text);
+			ck_assert_int_ge(m->ndevices, n);
+		}
+		arena_reset(a);
+	}
+	arena_free(a);
+}
+END_TEST
+
+/* A cable between 0 and 8 is there on tori whose last axis has 8 chips only. */
+START_TEST(machines_that_cannot_be_made)
+{
+	static const char some[] =
+		"platforms: [\"tpu-v5e:{n}{slow_link=0-8:0.5}\"]\n"
+		"defaults: {array: \"u8[1536]\", from: \"P('x')\", to: \"P()\"}\n"
+		"scenarios: [{name: s, mesh: [x=4, x=64, x=76]}]\n";
+	size_t n;
+	struct row *rows;
+
+	runner_write(&r, "some.yaml", some);
+	runner_run(&r, RUN("some.yaml", "--planner", "direct,gather", "--out", "o"), 0);
+	runner_said(&r, "6 rows in o: 2 ok, 4 not-applicable");
+	rows = runner_rows(&r, "o", &n);
+	ck_assert_uint_eq(n, 6);
+	for (size_t i = 0; i < n; i++) {
+		const char *why =
+			!strcmp(rows[i].scenario, "s{mesh=x=4}")
+				? "a device 8 is out of range, expected 0 to 3"
+			: !strcmp(rows[i].scenario, "s{mesh=x=76}")
+				? "no link joins devices 0 and 8"
+				: "";
+
+		ck_assert_int_eq(rows[i].status,
+		                 *why ? OUTCOME_NOT_APPLICABLE : OUTCOME_OK);
+		ck_assert_str_eq(rows[i].message, why);
+	}
+	/* What no size could mend is said before anything runs. */
+	runner_run(&r,
+	           RUN("some.yaml", "--platform", "dgx-h100:{n}{nic.bandwith=1GB/s}"),
+	           2);
+	runner_said(&r, "did you mean 'nic.bandwidth'?");
+}
+END_TEST
+
 Suite *tests(void)
 {
 	Suite *s = suite_create("sweep_size");
@@ -130,6 +207,9 @@ Suite *tests(void)
 
 	tcase_add_checked_fixture(tc, start, end);
 	tcase_add_test(tc, every_scenario_has_its_machine);
+	tcase_set_timeout(tc, 120);
+	tcase_add_loop_test(tc, every_size_has_a_machine, 0, COUNT(nets));
+	tcase_add_test(tc, machines_that_cannot_be_made);
 	tcase_add_test(tc, shards_and_resumed_sweeps_agree);
 	suite_add_tcase(s, tc);
 	return s;

@@ -21,6 +21,7 @@ try shardsim simulate --clock model,fl
 try shardsim simulate --platform dgx-h
 try shardsim sweep scenarios/smoke.yaml --platform tpu-v4:4x4x4,mi300
 try shardsim plan --minimise ''
+try shardsim plan --emit g
 try shardsim report rows --format = t
 try shardsim plan --mesh ''
 try shardsim list p

@@ -2,11 +2,13 @@
 
 #include "facts/families.h"
 #include "family/xml.h"
+#include "move/read.h"
 #include "notation/notation.h"
 #include "plan/check.h"
 #include "plan/plan_json.h"
 #include "plan/plan_text.h"
 #include "platform/xml.h"
+#include "program/work.h"
 #include "suite/suite.h"
 
 #include <stdio.h>
@@ -250,6 +252,43 @@ static void run_suite(struct arena *a, const char *text, size_t length)
 	close(fd);
 }
 
+/* Workloads of every YAML form, those without ends of their own from 8 devices to 4. */
+static void run_workload(struct arena *a, const char *text, size_t length)
+{
+	const struct move_ends both = {.from = "fsdp=8", .to = "pipeline=2,tensor=2"};
+	const struct move_ends none = {0};
+	int fd;
+	const char *path;
+
+	if (strstr(text, "generate") && has_large_number(text))
+		return;
+	path = file_of(&fd, a, text, length);
+	for (int i = 0; i < 2; i++) {
+		struct move_work w = {.arena = a};
+		struct error e = {0};
+
+		if (is_ok(move_read(&w, path, i ? &both : &none, &e), &e))
+			must(w.narrays > 0 && w.name, "nothing was read", path);
+	}
+	close(fd);
+}
+
+static void run_tensors(struct arena *a, const char *text, size_t length)
+{
+	struct move_sides sides = {.from = {.arena = a, .text = "fsdp=8"},
+	                           .to = {.arena = a, .text = "data=2,tensor=4,expert=8"},
+	                           .given = true};
+	struct move_work w = {.arena = a};
+	struct error e = {0};
+	int fd;
+	const char *path = file_of(&fd, a, text, length);
+
+	scheme_make(&sides.from, &e);
+	scheme_make(&sides.to, &e);
+	is_ok(move_add_list(&w, &sides, path, &e), &e);
+	close(fd);
+}
+
 static void run_families(struct arena *a, const char *text, size_t length)
 {
 	struct families all;
@@ -310,14 +349,33 @@ static void run_family(struct arena *a, const char *text, size_t length)
 	text_free(&xml);
 }
 
+/* What others rely on without a look: numbers of values, ops and regions are there. */
+static void run_program(struct arena *a, const char *text, size_t length)
+{
+	struct program p;
+	struct error e = {0};
+
+	if (!is_ok(program_of_text(&p, a, text, length, "some.hlo", &e), &e))
+		return;
+	must(p.entry >= 0 && p.entry < p.region.n, "no entry", "");
+	for (int64_t i = 0; i < p.operand.n; i++)
+		must(p.operand.at[i] >= 0 && p.operand.at[i] < p.value.n &&
+		             p.value.at[p.operand.at[i]].same == p.operand.at[i],
+		     "an operand that is not there", "");
+	for (int64_t i = 0; i < p.called.n; i++)
+		must(p.called.at[i] >= 0 && p.called.at[i] < p.region.n,
+		     "a region that is not there", "");
+	for (int64_t i = 0; i < p.op.n; i++)
+		must(p.op.at[i].region >= 0 && p.op.at[i].region < p.region.n,
+		     "an op in no region", "");
+	must(program_work(&p).bytes >= 0, "negative work", "");
+}
+
 const struct reader_target reader_targets[] = {
-	{"notation", run_notation},
-	{"problem", run_problem},
-	{"plan", run_plan},
-	{"plan_json", run_plan_json},
-	{"suite", run_suite},
-	{"families", run_families},
-	{"platform", run_platform},
-	{"family", run_family},
-	{NULL, NULL},
+	{"notation", run_notation}, {"problem", run_problem},
+	{"plan", run_plan},         {"plan_json", run_plan_json},
+	{"suite", run_suite},       {"families", run_families},
+	{"platform", run_platform}, {"family", run_family},
+	{"program", run_program},   {"workload", run_workload},
+	{"tensors", run_tensors},   {NULL, NULL},
 };

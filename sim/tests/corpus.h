@@ -25,6 +25,7 @@ struct reader_target {
  *   suite, families   the file
  *   platform   the XML file
  *   family     family:shape, then a setting on each line
+ *   program    the text of HLO or StableHLO
  *
  * Ended by a NULL name.
  */

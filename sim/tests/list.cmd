@@ -2,3 +2,4 @@ shardsim list planners
 shardsim list clocks
 shardsim list platforms
 shardsim list dtypes
+shardsim list emitters

@@ -38,7 +38,6 @@ static const double SLACK_PART = 0.5, SLACK_MAX = 3;
 
 struct via {
 	struct type type;
-	struct layout layout;
 	double least_in_s, least_out_s; /* what steps there and from there may take */
 	double in_s, out_s;             /* what they take; INFINITY: too much */
 	bool in_collective, out_collective;
@@ -59,6 +58,8 @@ struct vias {
 	LIST(struct way) way;
 	double slack;
 	uint32_t senders;     /* of exchanges */
+	bool has_keys;        /* types tell what exchanges do */
+	bool has_all;         /* all types there are were looked at */
 	struct script script; /* of one step that is priced, or of all that are added */
 	int n;
 	struct via via[VIAS_MAX];
@@ -104,16 +105,14 @@ static void find_slack(struct vias *vias)
 
 /* --- layouts ---------------------------------------------------------------------- */
 
-static void look_at(void *self, const struct type *type)
+/* Looks at a type that was not looked at yet. */
+static void look_at_fresh(void *self, const struct type *type)
 {
 	struct vias *vias = self;
 	struct via *via = &vias->via[vias->n];
-	bool fresh;
 
-	if (vias->n == VIAS_MAX)
-		return;
-	keys_add(&vias->known, type, sizeof(*type), &fresh);
-	if (!fresh)
+	if (vias->n == VIAS_MAX || memcmp(type, &vias->types.from, sizeof(*type)) == 0 ||
+	    memcmp(type, &vias->types.to, sizeof(*type)) == 0)
 		return;
 	vias->pool->work += LOOK_WORK;
 	via->type = *type;
@@ -125,52 +124,150 @@ static void look_at(void *self, const struct type *type)
 		           via->least_in_s + via->least_out_s);
 }
 
-static void look_around(struct vias *vias, const struct type *type)
+static void look_at(void *self, const struct type *type)
 {
-	type_neighbours(&vias->types, type, look_at, vias);
+	struct vias *vias = self;
+	bool fresh;
+
+	if (vias->n == VIAS_MAX)
+		return;
+	keys_add(&vias->known, type, sizeof(*type), &fresh);
+	if (fresh)
+		look_at_fresh(vias, type);
+}
+
+/* Looks at all types there are, or else at those around both ends. */
+static void look_at_first(struct vias *vias)
+{
+	vias->has_all = type_all(&vias->types, VIAS_MAX, look_at_fresh, vias);
+	if (vias->has_all)
+		return;
+	type_neighbours(&vias->types, &vias->types.from, look_at, vias);
+	type_neighbours(&vias->types, &vias->types.to, look_at, vias);
 }
 
 /* --- steps ------------------------------------------------------------------------ */
 
-/* Returns the seconds of a step from a layout, INFINITY if they are `most` or more. */
+/* Returns the seconds of a step from a layout, INFINITY if they are not known. */
 static double step_s(struct vias *vias, const struct layout *from,
-                     const struct script_step *step, double most)
+                     const struct script_step *step)
 {
 	struct script *s = &vias->script;
-	const struct price limit = {.cost = most};
 	struct price price;
 
-	if (!(most > 0))
-		return INFINITY;
 	s->from = *from;
 	s->to = step->after;
 	s->n = 1;
 	s->step[0] = *step;
 	vias->pool->work += LEG_WORK;
-	if (!step_prices_script(&price, vias->pool->steps, s, &limit))
+	if (!step_prices_script(&price, vias->pool->steps, s, NULL))
 		return INFINITY;
 	return price.cost;
 }
 
-/*
- * Returns the seconds of a step from a layout as a collective, if it is one, or as an
- * exchange, which it then becomes; INFINITY if they are `most` or more.
- */
-static double cheaper_s(struct vias *vias, const struct layout *from,
-                        struct script_step *step, double most)
-{
-	const struct script_step exchange = {
-		.op = OP_EXCHANGE, .after = step->after, .senders = vias->senders};
-	double collective_s = INFINITY, exchange_s = INFINITY;
+/* A step between two types, which is written where its price is not known. */
+struct leg {
+	const struct type *before, *after;
+	struct layout from;
+	struct script_step step; /* the collective, or an exchange */
+	bool written;
+};
 
-	if (step->op != OP_EXCHANGE)
-		collective_s = step_s(vias, from, step, most);
-	if (step->op != OP_SLICE &&
-	    vias->pool->best->problem->vocabulary != VOCABULARY_PORTABLE)
-		exchange_s = step_s(vias, from, &exchange, fmin(most, collective_s));
-	if (exchange_s < collective_s)
-		*step = exchange;
-	return fmin(exchange_s, collective_s);
+static void write_leg(struct leg *leg, struct vias *vias)
+{
+	const struct types_between *t = &vias->types;
+
+	if (!leg->written) {
+		layout_of_type(&leg->from, leg->before, &t->pieces, &t->problem->mesh);
+		type_step(&leg->step, t, leg->before, leg->after, true, vias->arena);
+	}
+	leg->written = true;
+}
+
+/* What legs are known by, told from steps of scripts by `tag`. */
+enum { TAG_EXCHANGE = UINT8_MAX, TAG_COLLECTIVE };
+struct leg_key {
+	uint32_t senders, tag;
+	uint8_t types[TYPE_KEY_MAX > 2 * sizeof(struct type) ? TYPE_KEY_MAX
+	                                                     : 2 * sizeof(struct type)];
+};
+
+static struct price_note *note_of(struct vias *vias, const struct leg_key *key,
+                                  size_t size)
+{
+	const struct prices *prices = vias->pool->best->prices;
+
+	return prices->note(prices->self, key, offsetof(struct leg_key, types) + size);
+}
+
+static double build_exchange_s(struct vias *vias, struct leg *leg)
+{
+	struct script_step exchange = {.op = OP_EXCHANGE, .senders = vias->senders};
+
+	write_leg(leg, vias);
+	exchange.after = leg->step.after;
+	return step_s(vias, &leg->from, &exchange);
+}
+
+/* Returns the seconds of a leg as an exchange, INFINITY if they are not known. */
+static double exchange_s(struct vias *vias, struct leg *leg)
+{
+	struct leg_key key = {.senders = vias->senders, .tag = TAG_EXCHANGE};
+	struct price_note *note;
+
+	if (!vias->has_keys)
+		return build_exchange_s(vias, leg);
+	note = note_of(vias, &key,
+	               type_key(key.types, &vias->types, leg->before, leg->after));
+	vias->pool->work += LOOK_WORK;
+	if (!note->priced) {
+		note->price.cost = build_exchange_s(vias, leg);
+		note->priced = isfinite(note->price.cost);
+	}
+	return note->price.cost;
+}
+
+/* Returns the seconds of a leg as one collective, INFINITY if there is none. */
+static double collective_s(struct vias *vias, struct leg *leg)
+{
+	struct leg_key key = {.tag = TAG_COLLECTIVE};
+	struct price_note *note;
+
+	if (type_op(leg->before, leg->after) == OP_EXCHANGE)
+		return INFINITY;
+	memcpy(key.types, leg->before, sizeof(struct type));
+	memcpy(key.types + sizeof(struct type), leg->after, sizeof(struct type));
+	note = note_of(vias, &key, 2 * sizeof(struct type));
+	vias->pool->work += LOOK_WORK;
+	if (!note->priced) {
+		write_leg(leg, vias);
+		note->price.cost = leg->step.op == OP_EXCHANGE
+		                           ? INFINITY
+		                           : step_s(vias, &leg->from, &leg->step);
+		note->priced = true;
+	}
+	return note->price.cost;
+}
+
+/*
+ * Returns the seconds of the step between two types as a collective, if there is one, or
+ * as an exchange, and says which it is; INFINITY if they are `most` or more.
+ */
+static double cheaper_s(struct vias *vias, const struct type *before,
+                        const struct type *after, double most, bool *collective)
+{
+	struct leg leg = {.before = before, .after = after};
+	double one_s, sent_s = INFINITY;
+
+	*collective = false;
+	if (!(most > 0))
+		return INFINITY;
+	one_s = collective_s(vias, &leg);
+	if (type_op(before, after) != OP_SLICE &&
+	    vias->types.problem->vocabulary != VOCABULARY_PORTABLE)
+		sent_s = exchange_s(vias, &leg);
+	*collective = isfinite(one_s) && one_s <= sent_s;
+	return fmin(sent_s, one_s) < most ? fmin(sent_s, one_s) : INFINITY;
 }
 
 /* Adds the script of steps between n + 1 types. */
@@ -196,18 +293,14 @@ static void price_via(struct vias *vias, struct via *via)
 {
 	const struct types_between *t = &vias->types;
 	const struct type *const type[] = {&t->from, &via->type, &t->to};
-	struct script_step in, out;
 	double most = most_s(vias);
 
-	type_step(&in, t, &t->from, &via->type, true, vias->arena);
-	type_step(&out, t, &via->type, &t->to, true, vias->arena);
-	via->layout = in.after;
-	via->in_s = cheaper_s(vias, &t->problem->from, &in, most - via->least_out_s);
+	via->in_s = cheaper_s(vias, &t->from, &via->type, most - via->least_out_s,
+	                      &via->in_collective);
 	/* where the first step is dear there may be a cheap way there by two */
-	via->out_s = cheaper_s(vias, &via->layout, &out,
-	                       most - fmin(via->in_s, via->least_in_s));
-	via->in_collective = in.op != OP_EXCHANGE;
-	via->out_collective = out.op != OP_EXCHANGE;
+	via->out_s = cheaper_s(vias, &via->type, &t->to,
+	                       most - fmin(via->in_s, via->least_in_s),
+	                       &via->out_collective);
 	if (via->in_s + via->out_s < most)
 		add_script(vias, type,
 		           (const bool[]){via->in_collective, via->out_collective}, 2);
@@ -251,12 +344,11 @@ static void price_way(struct vias *vias, const struct way *way)
 	const struct type *const type[] = {&t->from, &first->type, &second->type,
 	                                   &t->to};
 	double left = most_s(vias) - first->in_s - second->out_s;
-	struct script_step middle;
+	bool collective;
 
-	type_step(&middle, t, &first->type, &second->type, true, vias->arena);
-	if (cheaper_s(vias, &first->layout, &middle, left) < left)
+	if (cheaper_s(vias, &first->type, &second->type, left, &collective) < left)
 		add_script(vias, type,
-		           (const bool[]){first->in_collective, middle.op != OP_EXCHANGE,
+		           (const bool[]){first->in_collective, collective,
 		                          second->out_collective},
 		           3);
 }
@@ -270,7 +362,8 @@ static void price_all(struct vias *vias)
 	                (i = heap_take(&vias->open, is_nearer, vias)) >= 0;) {
 		struct via *via = &vias->via[i];
 
-		look_around(vias, &via->type);
+		if (!vias->has_all)
+			type_neighbours(&vias->types, &via->type, look_at, vias);
 		if (via->least_in_s + via->least_out_s < most_s(vias))
 			price_via(vias, via);
 	}
@@ -281,32 +374,49 @@ static void price_all(struct vias *vias)
 			price_way(vias, &vias->way.at[i]);
 }
 
+/* Returns whether the sizes of all axes are powers of primes. */
+static bool has_prime_axes(const struct mesh *m)
+{
+	for (int x = 0; x < m->naxes; x++) {
+		int32_t size = m->axis[x].size, prime = 2;
+
+		while (size > 1 && size % prime)
+			prime++;
+		while (size > 1 && size % prime == 0)
+			size /= prime;
+		if (size > 1)
+			return false;
+	}
+	return true;
+}
+
 void best_add_vias(struct best_pool *pool)
 {
+	const struct problem *problem = pool->best->problem;
 	struct vias *vias = xmalloc(1, sizeof(*vias));
-	bool fresh;
 
 	memset(vias, 0, offsetof(struct vias, via));
 	vias->pool = pool;
-	if (!pool->steps || !types_between(&vias->types, pool->best->problem)) {
+	if (!pool->steps || problem->from.nunreduced > 0 || problem->to.nunreduced > 0 ||
+	    !types_between(&vias->types, problem) || !vias->types.even) {
 		xfree(vias);
 		return;
 	}
 	vias->arena = arena_new();
 	vias->known.arena = vias->arena;
-	vias->senders = pool->best->problem->ndevices <= PATHS_DEVICES ? SENDERS_PATHS
-	                                                               : SENDERS_RULE;
-	script_begin(&vias->script, pool->best->problem);
-	vias->script.view.shape = pool->best->problem->array.shape;
+	vias->senders =
+		problem->ndevices <= PATHS_DEVICES ? SENDERS_PATHS : SENDERS_RULE;
+	/* that senders go by numbers may hang on how axes are cut (key.c) */
+	vias->has_keys =
+		vias->senders == SENDERS_PATHS || has_prime_axes(&problem->mesh);
+	script_begin(&vias->script, problem);
+	vias->script.view.shape = problem->array.shape;
 	for (int i = 0; i < vias->script.view.shape.rank; i++)
 		vias->script.view.dim[i] = (uint8_t)i;
-	keys_add(&vias->known, &vias->types.from, sizeof(struct type), &fresh);
-	keys_add(&vias->known, &vias->types.to, sizeof(struct type), &fresh);
 	add_script(vias, (const struct type *[]){&vias->types.from, &vias->types.to},
 	           (const bool[]){false}, 1);
 	find_slack(vias);
-	look_around(vias, &vias->types.from);
-	look_around(vias, &vias->types.to);
+	look_at_first(vias);
 	price_all(vias);
 	heap_free(&vias->open);
 	arena_free(vias->arena);

@@ -1,18 +1,18 @@
 /*
  * Who sends what to whom in a step of a plan, message by message.
  *
- * Where the bench has a platform these are the messages of the schedule that all clocks
- * read (collective/schedule.h), between devices of the platform, with those that relay.
+ * Where there is a machine these are the messages of the schedule that all clocks
+ * read (collective/schedule.h), between devices of the machine, with those that relay.
  * Without one nobody knows the algorithm: devices are those of the plan, and every
  * device sends each other member of its group what that needs of it, at once. M is the
  * operand and q the size of the group: all-gather M, all-to-all and reduce-scatter M / q,
  * all-reduce M / q in a first round for the sums and M / q in a second one to gather
  * them. So a device receives what plan.h says of the step.
  */
-#ifndef SHARDSIM_SIM_MEASURE_MESSAGES_H
-#define SHARDSIM_SIM_MEASURE_MESSAGES_H
+#ifndef SHARDSIM_COST_MESSAGES_H
+#define SHARDSIM_COST_MESSAGES_H
 
-#include "measure/timed.h"
+#include "cost/price.h"
 
 /* A step of more messages is refused: they would be a file of 250 MB. */
 enum { MESSAGES_MAX = 1 << 22 };
@@ -28,11 +28,10 @@ struct sent_message {
 typedef bool message_fn(void *self, const struct sent_message *m);
 
 /*
- * Gives all messages of a step of `p` to a reader, by round; `t` has the steps of that
- * plan on the bench. Returns false, and has given none, where there are more than
- * MESSAGES_MAX, or the platform cannot run the step.
+ * Gives all messages of a step of a plan to a reader, by round. Returns false, and has
+ * given none, where there are more than MESSAGES_MAX, or the machine cannot run the step.
  */
-bool messages_of_step(const struct timed *t, const struct plan *p, int step,
-                      message_fn *reader, void *self);
+bool messages_of_step(const struct plan_steps *of, int step, message_fn *reader,
+                      void *self);
 
 #endif

@@ -1,4 +1,4 @@
-#include "measure/messages.h"
+#include "cost/messages.h"
 
 struct sending {
 	const struct plan *plan;
@@ -38,12 +38,13 @@ static void give_schedule(struct sending *s, const struct schedule *schedule)
 	}
 }
 
-static bool scheduled(struct sending *s, const struct timed *t, int step)
+static bool scheduled(struct sending *s, const struct plan_steps *of, int step)
 {
 	struct arena *scratch = arena_new();
 	struct lowered lowered;
 	struct text why = {0};
-	bool ok = t->steps.lower(t->steps.self, &lowered, scratch, step, &why) &&
+	bool ok = lower_step(&lowered, scratch, of->machine, of->place, of->plan, step,
+	                     &why) &&
 	          lowered.schedule.nmessages <= MESSAGES_MAX;
 
 	if (ok)
@@ -118,11 +119,10 @@ static bool direct(struct sending *s)
 	return true;
 }
 
-bool messages_of_step(const struct timed *t, const struct plan *p, int step,
-                      message_fn *reader, void *self)
+bool messages_of_step(const struct plan_steps *of, int step, message_fn *reader,
+                      void *self)
 {
-	struct sending s = {p, &p->step[step], reader, self, false};
-	const struct plan_steps *of = t->steps.self;
+	struct sending s = {of->plan, &of->plan->step[step], reader, self, false};
 
-	return of->machine ? scheduled(&s, t, step) : direct(&s);
+	return of->machine ? scheduled(&s, of, step) : direct(&s);
 }

@@ -1,0 +1,13 @@
+/* What the kinds in MLIR's syntax share. */
+#ifndef SHARDSIM_EMIT_MLIR_H
+#define SHARDSIM_EMIT_MLIR_H
+
+#include "array/array.h"
+
+/* Finds the name that MLIR has for a type of elements, and its zero in a `dense<>`. */
+void mlir_type(const char **type, const char **zero, const struct dtype *d);
+
+/* Appends `tensor<8x2xf32>`. */
+void put_tensor(struct text *out, const char *type, const struct shape *s);
+
+#endif

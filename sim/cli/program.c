@@ -1,0 +1,264 @@
+/* `shardsim program FILE`: a compiler's dump of a whole program, priced. */
+#include "base/scan.h"
+#include "cli/command.h"
+#include "cli/options.h"
+#include "plan/devices.h"
+#include "platform/platform.h"
+#include "program/liveness.h"
+#include "program/show.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROWS_MOST = 40 };
+
+struct options {
+	const char *platform, *as, *by, *report, *format, *planner, *devices, *most;
+	bool raw;
+	struct settings set, trip;
+	struct command_words file;
+};
+
+static const struct option_row option_table[] = {
+	{"platform", 0, "P", "family:shape or a SimGrid XML file", AT(platform)},
+	{"set", 0, "KEY=VALUE", "change a figure of a family:shape platform", AT(set),
+         .settings = true},
+	{"devices", 0, "LIST|@FILE",
+         "platform devices of the program's (default: the first)", AT(devices)},
+	{"as", 0, "auto|partitioned|annotated|replicated",
+         "what the text is (default: as its content says)", AT(as),
+         .unknown = "unknown stage"},
+	{"trip", 0, "NAME=N", "how often a loop turns of which the text does not tell",
+         AT(trip), .settings = true},
+	{"raw", 0, NULL, "collectives as they stand, not as compilers run them", AT(raw)},
+	{"planner", 0, "best|none", "ask what the planner would do (default best)",
+         AT(planner), .unknown = "unknown planner"},
+	{"report", 0, "summary|collectives|ops|memory",
+         "what to print (default: the summary and the collectives)", AT(report),
+         .unknown = "unknown report"},
+	{"by", 0, "op_name|computation|loop", "put ops together by this", AT(by),
+         .unknown = "unknown key"},
+	{"rows", 0, "N", "rows of a table (default 40)", AT(most)},
+	{"format", 0, "text|json", "how to print (default text)", AT(format),
+         .unknown = "unknown format"},
+	{0},
+};
+
+/* Reads NAME=N of every --trip. */
+static enum status set_trips(struct program *p, const struct options *o, struct error *e)
+{
+	for (int i = 0; i < o->trip.n; i++) {
+		const char *text = o->trip.at[i], *equal = strrchr(text, '=');
+		struct scan s = scan_start(text, where_option("--trip", text), e);
+		struct arena *a;
+		int64_t n;
+		int loops;
+
+		if (!equal || equal == text)
+			return scan_fail(&s, E_SYNTAX, "expected NAME=N");
+		s.pos = equal + 1;
+		if (!scan_int(&s, "the trips", 0, INT32_MAX, &n) ||
+		    scan_finish(&s) != OK)
+			return e->code;
+		a = arena_new();
+		loops = program_set_trips(
+			p, arena_strndup(a, text, (size_t)(equal - text)), n);
+		arena_free(a);
+		if (!loops)
+			return scan_fail_at(&s, text, E_TYPE, "no loop of this name");
+	}
+	return OK;
+}
+
+/* Which device of the platform each of the program's is. */
+static enum status map_devices(int32_t **out, struct arena *a, const struct program *p,
+                               const struct machine *m, const struct options *o,
+                               struct error *e)
+{
+	int32_t n = p->ndevices, given;
+
+	if (o->devices) {
+		struct where at = where_option("--devices", o->devices);
+
+		if (devices_parse(out, &given, a, o->devices, at, m->ndevices, e) != OK)
+			return e->code;
+		if (given != n)
+			return error_set(e, E_TYPE, at,
+			                 "%d devices for a program that runs on %d",
+			                 (int)given, (int)n);
+		return OK;
+	}
+	if (n > m->ndevices)
+		return error_set(e, E_INFEASIBLE,
+		                 where_option("--platform", o->platform),
+		                 "has %d devices, and the program runs on %d",
+		                 (int)m->ndevices, (int)n);
+	*out = arena_alloc(a, (size_t)n, sizeof(**out));
+	for (int32_t i = 0; i < n; i++)
+		(*out)[i] = i;
+	return OK;
+}
+
+/* What is known of the program but its text. */
+static void set_stage(struct program *p, const char *as)
+{
+	if (as && !strcmp(as, "partitioned") && p->stage == STAGE_ANNOTATED)
+		p->stage = STAGE_PARTITIONED;
+	if (as && !strcmp(as, "annotated"))
+		p->stage = STAGE_ANNOTATED;
+	if (as && !strcmp(as, "replicated")) {
+		p->stage = p->stage == STAGE_OPTIMISED ? p->stage : STAGE_PARTITIONED;
+		p->ndevices = p->replicas = p->partitions = 1;
+	} else if (p->stage == STAGE_ANNOTATED && p->ndevices > 1) {
+		program_warn(
+			p, 0,
+			"the program is not partitioned: shapes are those of whole "
+			"arrays, and it is priced as if every device ran all of it");
+	}
+}
+
+/* A program on one device has nobody to talk to. */
+static bool has_collectives(const struct program *p)
+{
+	for (int64_t i = 0; i < p->op.n; i++)
+		if (opcode_class(p->op.at[i].code) == CLASS_COLLECTIVE)
+			return true;
+	return false;
+}
+
+static enum rows_by rows_by(const char *by)
+{
+	if (!by)
+		return ROWS_BY_BYTES;
+	return !strcmp(by, "op_name")       ? ROWS_BY_OP_NAME
+	       : !strcmp(by, "computation") ? ROWS_BY_COMPUTATION
+	                                    : ROWS_BY_LOOP;
+}
+
+static enum status read_most(int64_t *out, const struct options *o, struct error *e)
+{
+	struct scan s;
+
+	*out = ROWS_MOST;
+	if (!o->most)
+		return OK;
+	s = scan_start(o->most, where_option("--rows", o->most), e);
+	if (!scan_int(&s, "a number of rows", 1, INT32_MAX, out))
+		return e->code;
+	return scan_finish(&s);
+}
+
+static void print(const struct options *o, struct arena *a,
+                  const struct program_price *price, const struct program_show *show)
+{
+	const char *report = o->report ? o->report : "";
+	struct text out = {0};
+
+	if (o->format && !strcmp(o->format, "json"))
+		program_show_json(&out, a, price, show);
+	else if (!strcmp(report, "collectives"))
+		program_show_collectives(&out, a, price, show);
+	else if (!strcmp(report, "ops"))
+		program_show_ops(&out, a, price, show);
+	else if (!strcmp(report, "memory"))
+		program_show_memory(&out, price, show);
+	else
+		program_show_summary(&out, a, price, show);
+	if (!o->report && !(o->format && !strcmp(o->format, "json")))
+		program_show_collectives(&out, a, price, show);
+	if (out.s)
+		fwrite(out.s, 1, out.length, stdout);
+	text_free(&out);
+}
+
+static void warn(const struct program *p)
+{
+	for (int64_t i = 0; i < p->warning.n; i++) {
+		const struct warning *w = &p->warning.at[i];
+
+		if (w->line)
+			fprintf(stderr, "%s:%d: %s\n", p->file, (int)w->line, w->text);
+		else
+			fprintf(stderr, "%s: %s\n", p->file, w->text);
+	}
+}
+
+static int price_and_print(const struct options *o, struct arena *a, struct program *p,
+                           struct machine *m, const int32_t *devices, int64_t most)
+{
+	struct price_options how = {
+		devices, !o->planner || strcmp(o->planner, "none") != 0, o->raw};
+	struct program_show show = {
+		.by = rows_by(o->by), .by_given = o->by, .most = most};
+	struct program_memory memory = {0};
+	struct program_price price;
+	struct liveness live;
+	struct text why = {0};
+
+	if (!program_price(&price, a, p, m, &how, &why) ||
+	    !liveness_of(&live, NULL, a, p)) {
+		fprintf(stderr, "%s: %s\n", p->file, why.s ? why.s : "too many calls");
+		text_free(&why);
+		return EXIT_FAULT;
+	}
+	memory.params = live.params_bytes;
+	memory.temps = live.temp_bytes;
+	memory.peak = live.peak_bytes;
+	memory.device = m ? m->device[0].memory_bytes : 0;
+	if (live.peak_op >= 0)
+		memory.at = arena_strndup(a, p->op.at[live.peak_op].name.at,
+		                          (size_t)p->op.at[live.peak_op].name.length);
+	show.memory = &memory;
+	show.platform = m ? m->name : NULL;
+	print(o, a, &price, &show);
+	warn(p);
+	if (price.why)
+		fprintf(stderr, "%s: %s\n", p->file, price.why);
+	text_free(&why);
+	return EXIT_DONE;
+}
+
+int command_program(int argc, char **argv)
+{
+	struct options o = {0};
+	const struct command_syntax syntax = {
+		.usage = "FILE",
+		.doc = "Price a whole program from a compiler's dump: HLO's text as "
+		       "--xla_dump_to writes it, or StableHLO as jax.jit(f).lower(...)."
+		       "as_text() gives it.",
+		.machines = true,
+		.options = {{option_table, &o}},
+		.words = &o.file,
+		.most = 1,
+		.expected = "the text of a program, HLO or StableHLO",
+	};
+	struct arena *a = arena_new();
+	struct error e = {0};
+	struct machine *machine = NULL;
+	struct program p;
+	int32_t *devices = NULL;
+	int status;
+	int64_t most;
+
+	command_parse(&syntax, argc, argv);
+	if (read_most(&most, &o, &e) != OK ||
+	    program_read(&p, a, o.file.at[0], &e) != OK || set_trips(&p, &o, &e) != OK)
+		goto misuse;
+	set_stage(&p, o.as);
+	if (o.platform) {
+		if (platform_machine(&machine, a, o.platform, o.set.at, o.set.n, &e) !=
+		    OK)
+			goto misuse;
+		command_note(machine->name, machine->note);
+		if (has_collectives(&p) &&
+		    map_devices(&devices, a, &p, machine, &o, &e) != OK)
+			goto misuse;
+	}
+	status = price_and_print(&o, a, &p, machine, devices, most);
+	arena_free(a);
+	return status;
+misuse:
+	status = command_misuse(&e);
+	arena_free(a);
+	return status;
+}

@@ -1,0 +1,37 @@
+/*
+ * The collectives of a program on a machine: what each takes by the clock `model`, the least
+ * that any algorithm needs, and what the planner `best` would do to bring the same array from
+ * the same layout to the same. Equal collectives are timed once.
+ */
+#ifndef SHARDSIM_SIM_PROGRAM_COLLECT_H
+#define SHARDSIM_SIM_PROGRAM_COLLECT_H
+
+#include "array/machine.h"
+#include "program/program.h"
+
+/* Seconds of one run of a collective; NaN where one is not known. */
+struct collected {
+	double time_s, bound_s, best_s;
+	const char *algorithm; /* NULL: none ran */
+	int32_t group_size;    /* of the largest group; pairs: 2 */
+};
+
+struct collector;
+
+/*
+ * `devices` has the platform device of each device of the program; both are borrowed. With
+ * `best` the planner is asked, too.
+ */
+struct collector *collector_new(const struct program *p, const struct machine *m,
+                                const int32_t *devices, bool best);
+void collector_free(struct collector *c);
+
+/*
+ * Times a collective (the start of an asynchronous one), an all-reduce as a reduce-scatter if it
+ * is `scattered` (program/clean.h). False with the reason in `why` if the
+ * machine cannot run it.
+ */
+bool collect(struct collected *out, struct collector *c, const struct instruction *op,
+             bool scattered, struct text *why);
+
+#endif

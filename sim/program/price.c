@@ -1,0 +1,196 @@
+#include "program/price.h"
+
+#include "program/clean.h"
+#include "program/custom.h"
+#include "program/trips.h"
+
+#include <math.h>
+
+struct pricer_state {
+	struct program_price *out;
+	struct arena *a;
+	struct program *p;
+	struct collector *collector; /* NULL without a machine */
+	const bool *scattered;       /* [ops], or NULL */
+	double *runs; /* of each region that is not in line with another, in a step */
+};
+
+/* Seconds of the link to the host: what devices reach over PCIe 4 x16, each way. */
+static const double HOST_BPS = 25e9;
+
+static void not_known(struct pricer_state *s, const char *why)
+{
+	if (!s->out->why)
+		s->out->why = arena_strdup(s->a, why);
+}
+
+/* Adds how often the regions run that a loop, a branch or an asynchronous op calls. */
+static void count_called(struct pricer_state *s, const struct instruction *op,
+                         double runs)
+{
+	if (op->async == ASYNC_DONE || op->async == ASYNC_UPDATE)
+		return;
+	for (int32_t k = 0; k < op->ncalled; k++) {
+		int32_t region = op_called(s->p, op, k);
+
+		if (s->p->region.at[region].kind != REGION_CODE)
+			continue;
+		if (op->code == HLO_WHILE)
+			/* The condition of a counted loop is no kernel. */
+			s->runs[region] +=
+				k ? runs * (double)op->as.loop->trips
+				  : (op->as.loop->known
+			                     ? 0
+			                     : runs * (double)(op->as.loop->trips + 1));
+		else if (op->code != HLO_CONDITIONAL || s->p->region.at[region].runs > 0)
+			s->runs[region] += runs;
+	}
+}
+
+static void price_collective(struct pricer_state *s, const struct kernel *k, double runs)
+{
+	const struct instruction *op = &s->p->op.at[k->op];
+	bool scattered = s->scattered && s->scattered[k->op];
+	struct priced one = {.op = k->op,
+	                     .code = scattered ? HLO_REDUCE_SCATTER : op->code,
+	                     .class = CLASS_COLLECTIVE,
+	                     .count = runs};
+	struct text why = {0};
+
+	if (op->async == ASYNC_DONE || op->async == ASYNC_UPDATE)
+		return;
+	one.bytes = (double)op_result_bytes(s->p, op);
+	one.time_s = NAN;
+	one.collective =
+		(struct collected){.time_s = NAN, .bound_s = NAN, .best_s = NAN};
+	if (op->as.collective->groups >= 0)
+		one.collective.group_size =
+			s->p->groups.at[op->as.collective->groups].size;
+	else
+		one.collective.group_size = 2;
+	if (scattered)
+		one.bytes /= one.collective.group_size;
+	if (s->collector) {
+		if (collect(&one.collective, s->collector, op, scattered, &why))
+			one.time_s = one.collective.time_s;
+		else
+			not_known(s, why.s ? why.s : "a collective cannot run");
+	}
+	text_free(&why);
+	*list_add(&s->out->collective, s->a) = one;
+	s->out->communication_s += runs * one.time_s;
+	s->out->bound_s +=
+		isnan(one.collective.bound_s) ? 0 : runs * one.collective.bound_s;
+}
+
+static void price_kernel(struct pricer_state *s, const struct kernel *k, double runs)
+{
+	struct priced one = {.op = k->op,
+	                     .code = s->p->op.at[k->op].code,
+	                     .class = k->class,
+	                     .count = runs,
+	                     .time_s = NAN,
+	                     .flops = k->flops,
+	                     .transcendentals = k->transcendentals,
+	                     .bytes = k->ask.bytes,
+	                     .host_bytes = k->host_bytes};
+	double s_kernel;
+
+	if (k->ask.kind == COMPUTE_MATMUL || k->ask.kind == COMPUTE_CONVOLUTION)
+		one.dot_flops = k->ask.flops;
+	if (s->out->machine) {
+		s_kernel = compute_op_s(s->out->machine, &k->ask);
+		if (s_kernel < 0)
+			not_known(s, "the platform does not say how fast its devices "
+			             "compute: bf16_flops, f32_flops, memory_Bps");
+		else
+			one.time_s = s_kernel;
+		if (k->host_bytes > 0)
+			one.time_s = k->host_bytes / HOST_BPS;
+	}
+	*list_add(&s->out->kernel, s->a) = one;
+	if (k->host_bytes > 0) {
+		s->out->host_s += runs * one.time_s;
+		return;
+	}
+	s->out->compute_s += runs * one.time_s;
+	s->out->class_s[k->class] += runs * one.time_s;
+	s->out->flops += runs * one.flops;
+	s->out->dot_flops += runs * one.dot_flops;
+	s->out->transcendentals += runs * one.transcendentals;
+}
+
+/* What the ops of one region take; the regions of its loops follow. */
+static bool price_region(struct pricer_state *s, int32_t region, struct text *why)
+{
+	struct arena *scratch = arena_new();
+	double runs = s->runs[region];
+	struct kernels k;
+	bool good = kernels_make(&k, scratch, s->p, region);
+
+	if (!good)
+		text_printf(why, "its calls come to more than %d ops", FLAT_STEPS_MAX);
+	for (int64_t i = 0; good && i < k.flat.step.n; i++)
+		count_called(s, &s->p->op.at[k.flat.step.at[i].op], runs);
+	for (int64_t i = 0; good && i < k.kernel.n; i++) {
+		const struct kernel *one = &k.kernel.at[i];
+		enum op_class class = one->class;
+
+		if (class == CLASS_COLLECTIVE)
+			price_collective(s, one, runs);
+		else if (class != CLASS_LOOP && class != CLASS_BRANCH &&
+		         class != CLASS_CALL && class != CLASS_TRANSFER)
+			price_kernel(s, one, runs);
+	}
+	arena_free(scratch);
+	return good;
+}
+
+/* Custom calls that are priced by their bytes are named. */
+static void warn_custom(struct program *p)
+{
+	struct attention at;
+	struct matmul mm;
+
+	for (int64_t i = 0; i < p->op.n; i++) {
+		const struct instruction *op = &p->op.at[i];
+
+		if (op->code != HLO_CUSTOM_CALL || !op->as.custom->target.at ||
+		    p->region.at[op->region].runs <= 0 || custom_is_name(op) ||
+		    custom_is_host_move(op) || custom_attention(&at, p, op) ||
+		    custom_matmul(&mm, p, op))
+			continue;
+		program_warn(
+			p, op->line,
+			"custom call '%.*s' is not known: it is priced by its bytes",
+			(int)op->as.custom->target.length, op->as.custom->target.at);
+	}
+}
+
+bool program_price(struct program_price *out, struct arena *a, struct program *p,
+                   const struct machine *m, const struct price_options *o,
+                   struct text *why)
+{
+	struct pricer_state s = {.out = out, .a = a, .p = p};
+	bool good = true;
+
+	*out = (struct program_price){.program = p, .machine = m};
+	s.runs = arena_alloc(a, (size_t)p->region.n, sizeof(*s.runs));
+	s.runs[p->entry] = 1;
+	if (!o->raw && p->stage != STAGE_OPTIMISED)
+		s.scattered = clean_scattered(a, p);
+	if (m)
+		s.collector = collector_new(p, m, o->devices, o->best);
+	trips_warn(p);
+	warn_custom(p);
+	for (int64_t i = p->region.n; good && i-- > 0;)
+		if (s.runs[p->calls_first[i]] > 0)
+			good = price_region(&s, p->calls_first[i], why);
+	if (s.collector)
+		collector_free(s.collector);
+	if (!m)
+		out->compute_s = out->communication_s = out->bound_s = out->host_s = NAN;
+	out->exposed_s = out->communication_s;
+	out->step_s = out->compute_s + out->exposed_s + out->host_s;
+	return good;
+}

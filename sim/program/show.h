@@ -1,0 +1,37 @@
+/* A priced program as text and as JSON (sim/README.md, JSON). */
+#ifndef SHARDSIM_SIM_PROGRAM_SHOW_H
+#define SHARDSIM_SIM_PROGRAM_SHOW_H
+
+#include "program/rows.h"
+
+struct program_show {
+	const char *platform; /* NULL: none */
+	enum rows_by by;      /* ROWS_BY_BYTES unless it was said */
+	bool by_given;
+	int64_t most;                        /* rows of a table of text */
+	const struct program_memory *memory; /* of one device */
+};
+
+/* What a device holds during the step, in bytes (program/liveness.h). */
+struct program_memory {
+	double params, temps, peak, device; /* device: what it has; 0: not known */
+	const char *at;                     /* the op at which the peak is */
+};
+
+void program_show_summary(struct text *out, struct arena *a,
+                          const struct program_price *price,
+                          const struct program_show *show);
+void program_show_collectives(struct text *out, struct arena *a,
+                              const struct program_price *price,
+                              const struct program_show *show);
+void program_show_ops(struct text *out, struct arena *a,
+                      const struct program_price *price,
+                      const struct program_show *show);
+void program_show_memory(struct text *out, const struct program_price *price,
+                         const struct program_show *show);
+
+void program_show_json(struct text *out, struct arena *a,
+                       const struct program_price *price,
+                       const struct program_show *show);
+
+#endif
