@@ -9,7 +9,7 @@
 #   make check-emit   plans as programs: 200 under mpirun, 10,000 by interpreters; minutes
 #   make check-exhaustive   every small problem with every planner: minutes
 #   make fuzz         SECONDS=60: random texts for every reader, that long for each
-#   make bench        replays per second by device count
+#   make bench        what planning, clocks, sweeps and large machines cost
 #   make bench-home   plans under mpirun on this machine beside what is simulated of them
 #   make bench-peers  simulated times, seconds and memory beside SMPI
 #   make coverage     the tests again, counting the lines of models/ and sim/ they reach
@@ -446,8 +446,8 @@ BENCHES := $(patsubst %.c,$B/%,$(wildcard sim/tests/bench_*.c))
 $(BENCHES): %: %.o $(TESTED_OBJECTS) $B/libshardsim.a $B/flags
 	$(quiet)$(LINK) -o $@ $(filter %.o %.a,$^) $(PROGRAM_LIBS) $(LDLIBS) -lm
 
-bench: $(BENCHES)
-	@for bench in $^; do $$bench || exit 1; done
+bench: $(BENCHES) build/shardsim
+	@for bench in $(BENCHES); do $$bench || exit 1; done
 
 bench-peers: build/shardsim
 	@.ci/deps /usr/bin/time
