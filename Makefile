@@ -324,7 +324,8 @@ check-exhaustive: $(EXHAUSTS) $(SIM_EXHAUSTS)
 # What makes a reader fail is kept as build/fuzz/found/NAME-*; once it is mended, a copy
 # in sim/tests/corpus/NAME/ is run by every `make check`.
 SECONDS := 60
-FUZZ_TARGETS := notation problem plan plan_json suite families platform family program
+FUZZ_TARGETS := notation problem plan plan_json suite families platform family program \
+	workload tensors
 ifeq ($(VARIANT),fuzz)
 $B/fuzz_reader: $B/sim/tests/fuzz_reader.o $B/sim/tests/corpus.o $(TESTED_OBJECTS) \
 		$B/libshardsim.a $B/flags
@@ -397,7 +398,17 @@ results-placement: build/shardsim
 	for p in $(TRAINING); do build/shardsim place --with scenarios/training.yaml \
 		--platform $$p --clock model,simgrid && echo || exit 1; done >results/training.txt
 
-results: results-placement build/shardsim
+# Block graphs on 16 nodes, and published refits of weights.
+BLOCK_NODES := cluster:nodes=16,gpus=1,nics=1,nic.bandwidth=20Gb/s
+.PHONY: results-moves
+results-moves: build/shardsim
+	build/shardsim place --blocks --platform '$(BLOCK_NODES)' >results/blocks.md
+	build/shardsim place --blocks --platform '$(BLOCK_NODES)' --format csv \
+		>results/blocks.csv
+	build/shardsim validate platforms/refits.csv >results/refits.md
+	build/shardsim validate platforms/refits.csv --format csv >results/refits.csv
+
+results: results-placement results-moves build/shardsim
 	rm -rf build/results
 	mkdir -p build/results
 	build/shardsim sweep scenarios/models.yaml scenarios/random.yaml \

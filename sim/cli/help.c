@@ -13,6 +13,8 @@
 const struct command commands[] = {
 	{"plan", "plan a redistribution with one or more planners", command_plan},
 	{"simulate", "plan it and time every step on a platform", command_simulate},
+	{"advise", "layouts between that bring a compiler closest to best",
+         command_advise},
 	{"sweep", "run suites of scenarios over platforms, planners and clocks",
          command_sweep},
 	{"report", "tables of speedups from the rows of a sweep", command_report},
@@ -73,6 +75,25 @@ static const struct page {
 	 "    $ shardsim simulate --array 'bf16[8192,8192]' --mesh x=8,y=8 \\\n"
 	 "        --from \"P('x', None)\" --to \"P(None, 'y')\" --platform tpu-v4:4x4x4 \\\n"
 	 "        --links=3 --trace trace.json\n"},
+	{"advise",
+	 "Finds at most three layouts that an array should pass through so that XLA, Shardy\n"
+	 "or PyTorch, each planning every hop its own way, comes closest to the best plan,\n"
+	 "and prints the lines that say so in JAX, Shardy, HLO and PyTorch.\n"
+	 "\n"
+	 "Examples:\n"
+	 "  What spares XLA a full rematerialization?\n"
+	 "    $ shardsim advise --array 'bf16[65536,131072]' --platform tpu-v5p:4x8x8 \\\n"
+	 "        --from '{devices=[256,1]<=[256]}' \\\n"
+	 "        --to '{devices=[1,64,4]<=[256] last_tile_dim_replicate}'\n"
+	 "  The same for PyTorch.\n"
+	 "    $ shardsim advise --array 'f32[4096,4096]' --mesh x=4,y=2 --compiler dtensor \\\n"
+	 "        --from \"P('x', 'y')\" --to \"P(None, ('x', 'y'))\" --platform dgx-h100:1\n"
+	 "  All warnings of a log, the dearest first.\n"
+	 "    $ printf '%s\\n' '[SPMD] Involuntary full rematerialization. The compiler cannot' \\\n"
+	 "        'go from sharding {devices=[2,1,4]<=[8] last_tile_dim_replicate} to' \\\n"
+	 "        '{devices=[1,4,2]<=[2,4]T(1,0) last_tile_dim_replicate} efficiently for' \\\n"
+	 "        'HLO operation %p = f32[48,96]{1,0} parameter(0).' >train.log\n"
+	 "    $ shardsim advise train.log --platform 'dgx-h100:{n}'\n"},
 	{"sweep",
 	 "Runs all scenarios of suites over platforms, planners and clocks and keeps a row\n"
 	 "for each in a folder. The same command again goes on where it stopped.\n"

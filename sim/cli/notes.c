@@ -33,13 +33,15 @@ static int note_padding(const char **note, struct arena *a, const struct problem
 	return n;
 }
 
-const char *const *notes_of(struct arena *a, const struct problem *p, const char *first)
+const char *const *notes_of(struct arena *a, const struct problem *p,
+                            const char *const *first)
 {
-	const char **note = arena_alloc(a, 2 * RANK_MAX + 2, sizeof(*note));
+	const char **note =
+		arena_alloc(a, 2 * RANK_MAX + NOTES_FIRST + 1, sizeof(*note));
 	int n = 0;
 
-	if (first)
-		note[n++] = first;
+	while (*first && n < NOTES_FIRST)
+		note[n++] = *first++;
 	n += note_padding(note + n, a, p, &p->from, p->mesh.ndevices, "--from");
 	n += note_padding(note + n, a, p, &p->to, p->to_mesh.ndevices, "--to");
 	note[n] = NULL;

@@ -5,10 +5,13 @@
 #include "measure/measure.h"
 
 /*
- * Returns the notes on a problem, ended by NULL: `first`, unless that is NULL, and which
- * dimensions are cut into so many tiles that some hold only padding. The arena's.
+ * Returns the notes on a problem, ended by NULL: those of `first`, at most NOTES_FIRST, which
+ * NULL ends, and which dimensions are cut into so many tiles that some hold only padding. The
+ * arena's.
  */
-const char *const *notes_of(struct arena *a, const struct problem *p, const char *first);
+enum { NOTES_FIRST = 8 };
+const char *const *notes_of(struct arena *a, const struct problem *p,
+                            const char *const *first);
 
 /*
  * Returns the notes with one more, where today's XLA does not rematerialize fully what a

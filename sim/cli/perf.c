@@ -285,6 +285,7 @@ static enum status run_open(struct run *r, const struct options *o, struct error
 	r->perf.collective = o->collective;
 	bench_init(&r->bench, machine);
 	clocks_bench(&r->clocks, &r->bench, *clock);
+	r->perf.by_round = r->bench.clock[0]->by_round;
 	return perf_groups(&r->perf.groups, r->arena, machine, &o->groups, e);
 }
 

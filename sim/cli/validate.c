@@ -7,6 +7,7 @@
 #include "validate/place_report.h"
 #include "validate/plans.h"
 #include "validate/plot.h"
+#include "validate/refits.h"
 #include "validate/report.h"
 
 #include <string.h>
@@ -147,6 +148,39 @@ static int validate_plans(const struct options *o, struct arena *a)
 	return EXIT_DONE;
 }
 
+/* Validates a table of refits, whose rows name their machines. */
+static int validate_refits(const struct options *o, struct arena *a)
+{
+	const char *other = o->platform  ? "--platform"
+	                    : o->mapping ? "--mapping"
+	                                 : "--plot";
+	const char *given = o->platform  ? o->platform
+	                    : o->mapping ? o->mapping
+	                                 : o->plot;
+	struct pen pen = pen_md(stdout, a);
+	struct refit_table t;
+	struct error e = {0};
+
+	if (given)
+		error_set(&e, E_TYPE, where_option(other, given),
+		          "a table of refits takes no %s", other);
+	if (o->file.n > 1)
+		error_set(&e, E_TYPE, (struct where){.file = o->file.at[1]},
+		          "a second file, expected one table of refits");
+	if (e.code != OK || refit_table_read(&t, a, o->file.at[0], &e) != OK)
+		return command_misuse(&e);
+	if (o->format && !strcmp(o->format, "csv")) {
+		refit_csv(stdout, &t);
+	} else if (o->format && !strcmp(o->format, "json")) {
+		refit_json(stdout, &t);
+	} else {
+		if (o->format && !strcmp(o->format, "tex"))
+			pen = pen_tex(stdout, a);
+		refit_words(&pen, &t);
+	}
+	return EXIT_DONE;
+}
+
 int command_validate(int argc, char **argv)
 {
 	struct options o = {0};
@@ -176,6 +210,11 @@ int command_validate(int argc, char **argv)
 	if (place_table_is(o.file.at[0]) || plan_timings_are(o.file.at[0])) {
 		status = place_table_is(o.file.at[0]) ? validate_placements(&o, a)
 		                                      : validate_plans(&o, a);
+		arena_free(a);
+		return status;
+	}
+	if (refit_table_is(o.file.at[0])) {
+		status = validate_refits(&o, a);
 		arena_free(a);
 		return status;
 	}

@@ -392,23 +392,25 @@ static bool has_prime_axes(const struct mesh *m)
 
 void best_add_vias(struct best_pool *pool)
 {
+	const struct problem *problem = pool->best->problem;
 	struct vias *vias = xmalloc(1, sizeof(*vias));
 
 	memset(vias, 0, offsetof(struct vias, via));
 	vias->pool = pool;
-	if (!pool->steps || !types_between(&vias->types, pool->best->problem)) {
+	if (!pool->steps || problem->from.nunreduced > 0 || problem->to.nunreduced > 0 ||
+	    !types_between(&vias->types, problem) || !vias->types.even) {
 		xfree(vias);
 		return;
 	}
 	vias->arena = arena_new();
 	vias->known.arena = vias->arena;
-	vias->senders = pool->best->problem->ndevices <= PATHS_DEVICES ? SENDERS_PATHS
-	                                                               : SENDERS_RULE;
+	vias->senders =
+		problem->ndevices <= PATHS_DEVICES ? SENDERS_PATHS : SENDERS_RULE;
 	/* that senders go by numbers may hang on how axes are cut (key.c) */
-	vias->has_keys = vias->senders == SENDERS_PATHS ||
-	                 has_prime_axes(&pool->best->problem->mesh);
-	script_begin(&vias->script, pool->best->problem);
-	vias->script.view.shape = pool->best->problem->array.shape;
+	vias->has_keys =
+		vias->senders == SENDERS_PATHS || has_prime_axes(&problem->mesh);
+	script_begin(&vias->script, problem);
+	vias->script.view.shape = problem->array.shape;
 	for (int i = 0; i < vias->script.view.shape.rank; i++)
 		vias->script.view.dim[i] = (uint8_t)i;
 	add_script(vias, (const struct type *[]){&vias->types.from, &vias->types.to},
