@@ -225,7 +225,8 @@ static double moved_bytes(const struct program *p, const struct instruction *op)
 	case HLO_SCATTER:
 		for (int32_t i = (op->noperands - 1) / 2 + 1; i < op->noperands; i++)
 			in += 2 * (double)value_type_bytes(operand(p, op, i));
-		return in + (double)value_type_bytes(operand(p, op, (op->noperands - 1) / 2));
+		return in +
+		       (double)value_type_bytes(operand(p, op, (op->noperands - 1) / 2));
 	case HLO_RESHAPE:
 		return 0;
 	default:

@@ -192,7 +192,7 @@ void report_curves_text(const struct pen *pen, const struct report *r)
 			"above zero at every point. The other scenarios are left out. "
 			"A planner that has such times in so few scenarios that less "
 			"than half of n would be left with it is not compared, and "
-	                "does "
+			"does "
 			"not make n less. Fastest but best is the planner "
 			"other than best that is the fastest in most scenarios, left "
 			"out or not, with how many of those that have a time. Planners "

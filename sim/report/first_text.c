@@ -258,11 +258,11 @@ static void write_first(const struct pen *pen, const struct report *r,
 		a,
 		"not remat.: the cases in which %s does not rematerialize fully. n: "
 		"scenarios. 95 %% interval: bootstrap, of the geometric mean. w/t/l: "
-	        "wins, "
+		"wins, "
 		"ties (within 1e-6 relative), losses. memory: peak live bytes of %s "
-	        "over "
+		"over "
 		"the planner's. unfit: cases in no mean, as a plan exceeds the memory "
-	        "of "
+		"of "
 		"the device: that of %s / that of the planner alone.",
 		r->baseline, r->baseline, r->baseline);
 	pen->table(pen, &t);
