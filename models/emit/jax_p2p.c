@@ -58,8 +58,10 @@ static void put_round(struct p2p *t, const struct stage *s, bool *done, int64_t 
 	int32_t n = t->j.l.pieces.ndevices;
 	size_t rank = (size_t)t->c.plan->shape.rank;
 	const struct copy *const one = &s->copies.at[first];
-	const struct copy **from = arena_alloc(t->c.arena, (size_t)n, sizeof(*from));
-	const struct copy **to = arena_alloc(t->c.arena, (size_t)n, sizeof(*to));
+	const struct copy **from =
+		arena_alloc(t->c.arena, (size_t)n, sizeof(struct copy *));
+	const struct copy **to =
+		arena_alloc(t->c.arena, (size_t)n, sizeof(struct copy *));
 	const char *comma = "";
 
 	text_printf(t->j.out, "        (");

@@ -91,13 +91,16 @@ static int64_t gcd(int64_t a, int64_t b)
 /* Returns the least extent that all layouts of the plan cut evenly. */
 static int64_t least_extent(const struct plan *p, int dim)
 {
-	int64_t n = layout_shards(&p->from, dim);
+	int64_t n = 1;
 
-	n *= layout_shards(&p->to, dim) / gcd(n, layout_shards(&p->to, dim));
-	for (int i = 0; i < p->nsteps; i++) {
-		int64_t s = layout_shards(&p->step[i].after, dim);
+	for (int i = -2; i < p->nsteps; i++) {
+		const struct layout *l = i == -2   ? &p->from
+		                         : i == -1 ? &p->to
+		                                   : &p->step[i].after;
+		int64_t shards = layout_shards(l, dim), common = gcd(n, shards);
 
-		n *= s / gcd(n, s);
+		assert(common > 0);
+		n *= shards / common;
 	}
 	return n;
 }
@@ -119,9 +122,11 @@ static void choose_small(struct local *l)
 
 	l->small = p->shape;
 	for (int k = 0; k < p->shape.rank; k++) {
-		int64_t ratio = p->shape.dim[k] / least_extent(p, k);
+		int64_t least = least_extent(p, k), ratio;
 		int dim = array_dim(p, k);
 
+		assert(least > 0);
+		ratio = p->shape.dim[k] / least;
 		if (ratio > best[dim]) {
 			best[dim] = ratio;
 			l->free[dim] = k;

@@ -6,6 +6,7 @@
  */
 #include "emit/stablehlo.h"
 
+#include "base/assert.h"
 #include "emit/kinds.h"
 #include "emit/put.h"
 
@@ -13,7 +14,7 @@
 
 /* --- values ------------------------------------------------------------------------- */
 
-void hlo_type(struct hlo *h, const struct shape *s)
+void stablehlo_type(struct hlo *h, const struct shape *s)
 {
 	put_tensor(h->out, h->type, s);
 }
@@ -34,9 +35,9 @@ static int begin(struct hlo *h)
 static void end(struct hlo *h, const struct shape *to)
 {
 	text_printf(h->out, " : (");
-	hlo_type(h, &h->at);
+	stablehlo_type(h, &h->at);
 	text_printf(h->out, ") -> ");
-	hlo_type(h, to);
+	stablehlo_type(h, to);
 	text_printf(h->out, "\n");
 	h->at = *to;
 }
@@ -116,12 +117,13 @@ static void put_pack(struct hlo *h, const struct step *s)
 	struct rearrange r = local_pack(s, rank);
 	struct shape split = {.rank = r.nsplit}, packed = {.rank = rank + 1};
 
-	for (int i = 0; i < r.nsplit; i++)
-		split.dim[i] =
-			r.split[i].blocks
-				? r.split[i].blocks
-				: h->at.dim[r.split[i].dim] /
-					  (r.split[i].cut ? r.split[i - 1].blocks : 1);
+	for (int i = 0; i < r.nsplit; i++) {
+		int32_t cut = i > 0 && r.split[i].cut ? r.split[i - 1].blocks : 1;
+		int32_t blocks = r.split[i].blocks;
+
+		assert(cut > 0);
+		split.dim[i] = blocks ? blocks : h->at.dim[r.split[i].dim] / cut;
+	}
 	put_reshape(h, &split);
 	put_transpose(h, r.order, r.nsplit);
 	packed.dim[0] = s->groups.size;
@@ -326,7 +328,7 @@ static void put_slice(struct hlo *h, const struct step *s)
 
 		to.dim[dim] /= s->move[k].factor;
 		for (int32_t d = 0; d < n; d++)
-			start[d] = s->chunk[d * s->nmoves + k] * to.dim[dim];
+			start[d] = s->chunk[(int64_t)d * s->nmoves + k] * to.dim[dim];
 		index[dim] = put_lookup(h, start, "i64");
 	}
 	begin(h);
@@ -337,11 +339,11 @@ static void put_slice(struct hlo *h, const struct step *s)
 	for (int i = 0; i < to.rank; i++)
 		text_printf(h->out, "%s%lld", i ? ", " : "", (long long)to.dim[i]);
 	text_printf(h->out, ">}> : (");
-	hlo_type(h, &h->at);
+	stablehlo_type(h, &h->at);
 	for (int i = 0; i < to.rank; i++)
 		text_printf(h->out, ", tensor<i64>");
 	text_printf(h->out, ") -> ");
-	hlo_type(h, &to);
+	stablehlo_type(h, &to);
 	text_printf(h->out, "\n");
 	h->at = to;
 }
@@ -350,7 +352,7 @@ static int put_zeros(struct hlo *h, const struct shape *s)
 {
 	begin(h);
 	text_printf(h->out, "stablehlo.constant dense<%s> : ", h->zero);
-	hlo_type(h, s);
+	stablehlo_type(h, s);
 	text_printf(h->out, "\n");
 	return h->value;
 }
@@ -381,13 +383,13 @@ static void put_among_zeros(struct hlo *h, const struct step *s, const int32_t *
 	put_value(h, from);
 	put_indices(h, index, to.rank);
 	text_printf(h->out, ") : (");
-	hlo_type(h, &to);
+	stablehlo_type(h, &to);
 	text_printf(h->out, ", ");
-	hlo_type(h, &h->at);
+	stablehlo_type(h, &h->at);
 	for (int i = 0; i < to.rank; i++)
 		text_printf(h->out, ", tensor<i64>");
 	text_printf(h->out, ") -> ");
-	hlo_type(h, &to);
+	stablehlo_type(h, &to);
 	text_printf(h->out, "\n");
 	h->at = to;
 }
@@ -410,7 +412,7 @@ static void put_partial(struct hlo *h, const struct step *s)
 	text_printf(h->out, "stablehlo.select %%%d, ", holds);
 	put_value(h, from);
 	text_printf(h->out, ", %%%d : tensor<i1>, ", zeros);
-	hlo_type(h, &h->at);
+	stablehlo_type(h, &h->at);
 	text_printf(h->out, "\n");
 }
 
@@ -440,9 +442,9 @@ void hlo_function(struct hlo *h, const char *name)
 	struct shape digits = local_tile(&h->l, 0, h->small);
 
 	text_printf(h->out, "func.func @%s(%%a: ", name);
-	hlo_type(h, &from);
+	stablehlo_type(h, &from);
 	text_printf(h->out, ") -> ");
-	hlo_type(h, &to);
+	stablehlo_type(h, &to);
 	text_printf(h->out, " {\n");
 	h->value = -1;
 	h->at = from;
@@ -455,7 +457,7 @@ void hlo_function(struct hlo *h, const char *name)
 	text_printf(h->out, "  return ");
 	put_value(h, h->value);
 	text_printf(h->out, " : ");
-	hlo_type(h, &to);
+	stablehlo_type(h, &to);
 	text_printf(h->out, "\n}\n");
 }
 

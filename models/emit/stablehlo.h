@@ -20,7 +20,7 @@ struct hlo {
 /* Returns the tile of the source or the target, of the plan or of its check. */
 struct shape hlo_tile(const struct hlo *h, bool target);
 
-void hlo_type(struct hlo *h, const struct shape *s);
+void stablehlo_type(struct hlo *h, const struct shape *s);
 void hlo_begin_module(struct hlo *h, const struct emission *what,
                       const struct emitter *emitter);
 

@@ -25,7 +25,8 @@ static void put_dense(struct hlo *h, const int64_t *start, const struct shape *t
 			text_printf(h->out, "[");
 		for (int i = 0; i < tile->rank; i++)
 			number = number * whole.dim[i] + start[i] + at[i];
-		text_printf(h->out, "%lld", (long long)(number * times + plus));
+		number = number * times + plus;
+		text_printf(h->out, "%lld", (long long)number);
 		for (dim = tile->rank; dim > 0 && ++at[dim - 1] == tile->dim[dim - 1];
 		     dim--) {
 			at[dim - 1] = 0;
@@ -34,7 +35,7 @@ static void put_dense(struct hlo *h, const int64_t *start, const struct shape *t
 		text_printf(h->out, dim > 0 ? ", " : "");
 	} while (dim > 0);
 	text_printf(h->out, "> : ");
-	hlo_type(h, tile);
+	stablehlo_type(h, tile);
 	text_printf(h->out, "\n");
 }
 
@@ -43,7 +44,7 @@ static void put_types(struct hlo *h, const struct shape *s)
 	text_printf(h->out, "(");
 	for (int32_t d = 0; d < h->l.plan->problem->ndevices; d++) {
 		text_printf(h->out, d ? ", " : "");
-		hlo_type(h, s);
+		stablehlo_type(h, s);
 	}
 	text_printf(h->out, ")");
 }

@@ -54,45 +54,45 @@ static const int32_t *rank_order(struct torch *t, const struct groups *g)
 	return order;
 }
 
-static const char *as_text(struct torch *t, const int32_t *value, int32_t n)
+/* Returns the inverse of each row of [ngroups * size]. */
+static const int32_t *inverse_order(struct torch *t, const struct groups *g,
+                                    const int32_t *order)
 {
-	struct text text = {0};
+	int32_t n = g->ngroups * g->size;
+	int32_t *inverse = arena_alloc(t->l.arena, (size_t)n, sizeof(*inverse));
 
-	put_list(&text, value, n);
-	return text_take(&text, t->l.arena);
+	for (int32_t i = 0; i < n; i++)
+		inverse[i - i % g->size + order[i]] = i % g->size;
+	return inverse;
 }
 
 /*
- * Returns the list as Python has it: of all groups where they agree, else looked up by
- * the rank.
+ * Returns the order as Python has it: of all groups where they agree, else looked up by
+ * the group of the rank; NULL where all are in order.
  */
 static const char *order_text(struct torch *t, const struct groups *g,
-                              const int32_t *order, bool inverse)
+                              const int32_t *order)
 {
 	int32_t n = t->l.plan->problem->ndevices;
-	int32_t *by_device = arena_alloc(t->l.arena, (size_t)n * (size_t)g->size,
-	                                 sizeof(*by_device));
+	int32_t *group = arena_alloc(t->l.arena, (size_t)n, sizeof(*group));
 	struct text text = {0};
 	bool same = true, plain = true;
 
-	for (int32_t i = 0; i < g->ngroups * g->size; i++)
-		for (int32_t c = 0; c < g->size; c++) {
-			int32_t row = i / g->size * g->size;
-			int32_t at = inverse ? order[row + c] : c;
-
-			by_device[g->ids[i] * g->size + at] =
-				inverse ? c : order[row + c];
-		}
-	for (int32_t i = 0; i < n * g->size; i++) {
-		same = same && by_device[i] == by_device[i % g->size];
-		plain = plain && by_device[i] == i % g->size;
+	for (int32_t i = 0; i < g->ngroups * g->size; i++) {
+		same = same && order[i] == order[i % g->size];
+		plain = plain && order[i] == i % g->size;
+		group[g->ids[i]] = i / g->size;
 	}
 	if (plain)
 		return NULL;
-	if (same)
-		return as_text(t, by_device, g->size);
-	put_lists(&text, by_device, n, g->size);
-	text_printf(&text, "[rank]");
+	if (same) {
+		put_list(&text, order, g->size);
+	} else {
+		put_lists(&text, order, g->ngroups, g->size);
+		text_printf(&text, "[");
+		put_list(&text, group, n);
+		text_printf(&text, "[rank]]");
+	}
 	return text_take(&text, t->l.arena);
 }
 
@@ -121,8 +121,8 @@ static void find_group(struct torch *t, int i, bool define)
 	t->group = piece >= 0 ? arena_printf(t->l.arena, "(mesh, %d)", piece)
 	                      : arena_printf(t->l.arena, "(groups_%d, 1)", i + 1);
 	order = rank_order(t, &s->groups);
-	t->order = order_text(t, &s->groups, order, false);
-	t->inverse = order_text(t, &s->groups, order, true);
+	t->order = order_text(t, &s->groups, order);
+	t->inverse = order_text(t, &s->groups, inverse_order(t, &s->groups, order));
 	if (piece < 0 && define) {
 		text_printf(t->out, "groups_%d = DeviceMesh(DEVICE, ", i + 1);
 		put_lists(t->out, s->groups.ids, s->groups.ngroups, s->groups.size);
@@ -199,7 +199,7 @@ static void put_slice(struct torch *t, const struct step *s)
 		}
 		for (int32_t d = 0; d < n && !pieces; d++)
 			text_printf(t->out, "%s%d", d ? ", " : "[",
-			            s->chunk[d * s->nmoves + k]);
+			            s->chunk[(int64_t)d * s->nmoves + k]);
 		text_printf(t->out, pieces ? "]" : "][rank]]");
 	}
 }

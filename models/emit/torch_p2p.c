@@ -129,9 +129,9 @@ static void put_contributions(struct p2p *t, int64_t size, int32_t n)
 		text_printf(t->out, "%s%lld", d ? ", " : "",
 		            (long long)local_weight(map.partial[d], n));
 	for (int32_t i = 0; i < n; i++)
-		all += local_weight(i, n);
+		all += size * local_weight(i, n);
 	text_printf(t->out, "][rank]  # what adds up\n    want = want * %d + %lld\n", n,
-	            (long long)(all * size));
+	            (long long)all);
 }
 
 /* The sum of what all ranks have counts an element once for each rank that has it. */

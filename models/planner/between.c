@@ -97,7 +97,7 @@ static bool divides(const struct types_between *t, const struct type *type)
 	return true;
 }
 
-int64_t type_elements(const struct types_between *t, const struct type *type)
+static int64_t elements_of(const struct types_between *t, const struct type *type)
 {
 	int64_t shards = 1;
 
@@ -129,7 +129,7 @@ static struct rest rest_of(const struct type *before, const struct type *after, 
 int64_t type_lacks(const struct types_between *t, const struct type *before,
                    const struct type *after)
 {
-	int64_t want = type_elements(t, after), both = 1;
+	int64_t want = elements_of(t, after), both = 1;
 
 	for (int dim = 0; dim < before->rank; dim++) {
 		struct rest rest = rest_of(before, after, dim);

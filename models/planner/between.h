@@ -23,9 +23,6 @@ struct types_between {
 /* Returns false where no pieces say both ends. */
 bool types_between(struct types_between *out, const struct problem *p);
 
-/* Returns the elements of a tile that is whole. */
-int64_t type_elements(const struct types_between *t, const struct type *type);
-
 /*
  * Returns the elements that some device lacks of its tile of `after` if all hold those
  * of `before`; no device lacks more. Where tiles are uneven it is near that.

@@ -23,6 +23,7 @@ const struct command commands[] = {
 	{"move", "move many arrays at once: a model from one mesh to another",
          command_move},
 	{"perf", "the table of nccl-tests: a collective over sizes", command_perf},
+	{"step", "a training step of a model: time, memory, what is exposed", command_step},
 	{"program", "a whole program from a compiler's dump: step time and memory",
          command_program},
 	{"validate", "simulated against published timings", command_validate},

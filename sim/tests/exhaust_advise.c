@@ -40,7 +40,8 @@ static int print_gap(const struct gap_suite *of)
 	       1e3 * g.small_s / (g.small ? g.small : 1), 1e3 * g.most_s, g.rescued,
 	       g.dearer, g.wrong);
 	fflush(stdout);
-	return g.dearer + g.wrong;
+	/* Every suite has problems that the compilers plan. */
+	return g.dearer + g.wrong + (g.n == 0);
 }
 
 int main(int argc, char **argv)

@@ -89,12 +89,13 @@ def run_dtensor(text, tiles):
                      f"device {d} has [{b}, {b + s}), not {i}")
 
 
-def run_stablehlo(text, tiles):
+def run_stablehlo(text, tiles, result):
     before = tiles.before()
     module = stablehlo.Module(text)
     need(module.partitions == len(before), "another number of partitions")
     after = module.call("main", [before[d] for d in range(module.partitions)])
     tiles.check(dict(enumerate(after)))
+    module.same_plan(result["steps"])
 
 
 def run_test(text, tiles):
@@ -106,15 +107,15 @@ def run_sdy(text, tiles, result):
 
 
 RUN = {"jax": run_jax, "jax-p2p": run_jax, "torch": run_torch, "torch-p2p": run_torch, "dtensor": run_dtensor,
-       "stablehlo": run_stablehlo, "stablehlo-test": run_test}
+       "stablehlo": run_stablehlo, "stablehlo-test": run_test, "sdy": run_sdy}
 
 
 def wrong(kind, text, problem, result):
     """Why a text is wrong, None if it is right."""
     try:
         tiles = Tiles(problem, result)
-        if kind == "sdy":
-            run_sdy(text, tiles, result)
+        if kind in ("sdy", "stablehlo"):  # which are also read back
+            RUN[kind](text, tiles, result)
         else:
             RUN[kind](text, tiles)
     except Exception as e:
@@ -176,8 +177,8 @@ def run_problem(options, number, seen, said, folder):
 
 def check_said(said, count):
     """Every kind says every step that it can; rare ones only where many problems are drawn."""
-    often = ["slice", "all-gather", "all-to-all", "all-reduce"]
-    rare = ["permute", "reduce-scatter", "partial", "fused", "strided"]
+    often = ["slice", "all-gather", "all-to-all"]
+    rare = ["all-reduce", "permute", "reduce-scatter", "partial", "fused", "strided"]
     for kind in KINDS:
         for what in often + (rare if count >= 1000 else []):
             if (kind, what) not in (("sdy", "strided"), ("stablehlo-test", "partial")):

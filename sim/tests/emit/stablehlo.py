@@ -42,6 +42,27 @@ def number(text, name):
     return int(re.search(name + r" = (\d+) : i64", text)[1])
 
 
+def said_of(step):
+    op, blocks, groups = step["op"], step["blocks"], step["replica_groups"]
+    if op == "partial":
+        return (op,)
+    if op == "permute":
+        return op, step["source_target_pairs"]
+    if op == "slice":
+        size = list(step["operand_shape"])
+        for b in blocks:
+            size[b["to_dim"]] //= b["factor"]
+        starts = [[0] * len(size) for _ in step["kept_blocks"]]
+        for start, kept in zip(starts, step["kept_blocks"]):
+            for b, k in zip(blocks, kept):
+                start[b["to_dim"]] = k * size[b["to_dim"]]
+        return op, starts
+    ends = [b[end] if len(blocks) == 1 else 0 for end in ("from_dim", "to_dim")
+            for b in blocks[:1]]
+    return {"all-gather": (op, groups, ends[0]), "all-to-all": (op, groups, *ends),
+            "reduce-scatter": (op, groups, ends[1]), "all-reduce": (op, groups)}[op]
+
+
 class Module:
     def __init__(self, text):
         text = re.sub(r"//.*", "", text)
@@ -61,6 +82,7 @@ class Module:
         shape, _ = shape_of(re.fullmatch(r"%a: (.*)", args)[1])
         need(all(v.shape == shape for v in operand), f"tiles that are not {shape}")
         self.values, self.channels = {"%a": operand}, set()
+        self.said = []  # the steps, as plan_of() has them
         for line in lines:
             line = line.strip()
             if line.startswith("return "):
@@ -91,6 +113,7 @@ class Module:
             holds, a, b, one, type_ = re.fullmatch(
                 rf"(%\w+), (%\w+), (%\w+) : ({TYPE}), ({TYPE})", rest).groups()
             need(one == "tensor<i1>", one)
+            self.said.append(("partial",))
             return [x if h.data[0] else y for h, x, y in zip(
                 self.typed(holds, one), self.typed(a, type_), self.typed(b, type_))]
         head, from_, to = re.fullmatch(rf"(.*) : \((.*)\) -> ({TYPE})", rest).groups()
@@ -123,10 +146,13 @@ class Module:
     def dynamic_slice(self, head, a, *indices):
         sizes = [int(s) for s in re.search(r"slice_sizes = array<i64: ([\d, ]*)>",
                                            head)[1].split(",")]
-        return [v.box(at, sizes) for v, at in
-                zip(a, self.starts(indices, a[0].shape, sizes))]
+        starts = self.starts(indices, a[0].shape, sizes)
+        if "%id)" not in head:  # not that of a table
+            self.said.append(("slice", starts))
+        return [v.box(at, sizes) for v, at in zip(a, starts)]
 
     def dynamic_update_slice(self, _, a, update, *indices):
+        self.said.append(("partial",))
         return [v.with_box(at, u) for v, u, at in
                 zip(a, update, self.starts(indices, a[0].shape, update[0].shape))]
 
@@ -138,11 +164,12 @@ class Module:
         need(int(handle) > 0 and handle not in self.channels, "a channel twice")
         self.channels.add(handle)
 
-    def over(self, head, a, op, ids=True):
+    def over(self, head, a, op, *said, ids=True):
         """op(values of the group, own place) on every partition of the replica groups."""
         self.channel(head)
         need(("use_global_device_ids" in head) == ids, "device ids")
         groups = rows(head, "replica_groups")
+        self.said.append(said[:1] + (groups,) + said[1:])
         members = [m for g in groups for m in g]
         need(sorted(members) == list(range(self.partitions)), "groups that are no partition")
         out = [None] * self.partitions
@@ -153,7 +180,8 @@ class Module:
 
     def all_gather(self, head, a):
         dim = number(head, "all_gather_dim")
-        return self.over(head, a, lambda parts, _: nd.concatenate(parts, dim))
+        return self.over(head, a, lambda parts, _: nd.concatenate(parts, dim),
+                         "all-gather", dim)
 
     def all_to_all(self, head, a):
         split, join = number(head, "split_dimension"), number(head, "concat_dimension")
@@ -162,7 +190,7 @@ class Module:
         def swap(parts, place):
             need(len(parts) == count, "split_count is not the size of the group")
             return nd.concatenate([p.chunk(count, split)[place] for p in parts], join)
-        return self.over(head, a, swap, ids=False)
+        return self.over(head, a, swap, "all-to-all", join, split, ids=False)
 
     def sums(self, head):
         need(re.search(r"\^bb0\(%p: (.*), %q: \1\):;.*stablehlo\.add %p, %q : \1;"
@@ -170,22 +198,32 @@ class Module:
 
     def all_reduce(self, head, a):
         self.sums(head)
-        return self.over(head, a, lambda parts, _: nd.total(parts))
+        return self.over(head, a, lambda parts, _: nd.total(parts), "all-reduce")
 
     def reduce_scatter(self, head, a):
         self.sums(head)
         dim = number(head, "scatter_dimension")
         return self.over(head, a, lambda parts, place: nd.total(
-            [p.chunk(len(parts), dim)[place] for p in parts]))
+            [p.chunk(len(parts), dim)[place] for p in parts]), "reduce-scatter", dim)
 
     def collective_permute(self, head, a):
         self.channel(head)
         pairs = rows(head, "source_target_pairs")
+        self.said.append(("permute", pairs))
         need(all(len({p[i] for p in pairs}) == len(pairs) for i in (0, 1)), "a device twice")
         out = [nd.zeros(v.shape) for v in a]
         for source, target in pairs:
             out[target] = a[source]
         return out
+
+    # --- the plan ------------------------------------------------------------------------
+
+    def same_plan(self, steps):
+        """Holds what call() ran to the steps of a plan's JSON, in order: who with whom, and
+        which dimensions; several moves are one collective over the first dimension."""
+        need(len(self.said) == len(steps), f"{len(self.said)} steps, not {len(steps)}")
+        for i, (said, step) in enumerate(zip(self.said, steps)):
+            need(said == said_of(step), f"step {i + 1} reads as {said}, not {said_of(step)}")
 
     # --- tests ---------------------------------------------------------------------------
 

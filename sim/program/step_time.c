@@ -1,0 +1,62 @@
+#include "program/step_time.h"
+
+#include <math.h>
+
+static const int32_t *first_devices(struct arena *a, int32_t n)
+{
+	int32_t *out = arena_alloc(a, (size_t)n + 1, sizeof(*out));
+
+	for (int32_t i = 0; i < n; i++)
+		out[i] = i;
+	return out;
+}
+
+static enum status write_and_read(struct step_time *out, struct arena *a,
+                                  const struct architecture *m,
+                                  const struct step_degrees *d, struct where at,
+                                  struct error *e)
+{
+	struct text text = {0}, why = {0};
+	enum status status;
+
+	if (step_text(&text, &out->facts, m, d, &why))
+		status = program_of_text(&out->program, a, text.s, text.length, "step", e);
+	else
+		status = error_set(e, E_TYPE, at, "%s", why.s);
+	text_free(&text);
+	text_free(&why);
+	return status;
+}
+
+enum status step_time(struct step_time *out, struct arena *a, const struct architecture *m,
+                      const struct step_degrees *d, const struct machine *machine,
+                      const int32_t *devices, enum overlap overlap, struct where at,
+                      struct error *e)
+{
+	struct price_options how = {.best = false, .raw = true};
+	struct text why = {0};
+	double peak = machine->tuning.value[TUNING_BF16_FLOPS];
+	bool good;
+
+	*out = (struct step_time){0};
+	if (write_and_read(out, a, m, d, at, e) != OK)
+		return e->code;
+	if (out->facts.devices > machine->ndevices)
+		return error_set(e, E_INFEASIBLE, at,
+		                 "the step runs on %lld devices, and %s has %d",
+		                 (long long)out->facts.devices, machine->name,
+		                 (int)machine->ndevices);
+	how.devices = devices ? devices : first_devices(a, out->program.ndevices);
+	good = program_price(&out->price, a, &out->program, machine, &how, &why) &&
+	       liveness_of(&out->live, NULL, a, &out->program);
+	text_free(&why);
+	if (!good)
+		return error_set(e, E_RANGE, at, "the step has too many ops");
+	program_overlap(&out->overlapped, a, &out->price, how.devices, overlap);
+	out->bubble_s = out->facts.bubble * out->price.step_s;
+	out->step_s = out->price.why ? NAN : out->price.step_s + out->bubble_s;
+	out->tokens_per_s = out->facts.tokens / out->step_s / (double)out->facts.devices;
+	out->mfu = peak > 0 ? out->facts.model_flops / out->step_s / peak : NAN;
+	out->peak_bytes = out->live.peak_bytes + out->facts.held_bytes;
+	return OK;
+}
