@@ -23,7 +23,8 @@ const struct command commands[] = {
 	{"move", "move many arrays at once: a model from one mesh to another",
          command_move},
 	{"perf", "the table of nccl-tests: a collective over sizes", command_perf},
-	{"step", "a training step of a model: time, memory, what is exposed", command_step},
+	{"step", "a training step of a model: time, memory, what is exposed",
+         command_step},
 	{"program", "a whole program from a compiler's dump: step time and memory",
          command_program},
 	{"validate", "simulated against published timings", command_validate},
@@ -157,6 +158,17 @@ static const struct page {
 	 "  Which ops take longest, put together by what the source calls them.\n"
 	 "    $ shardsim program scenarios/programs/fsdp.hlo --platform dgx-h100:1 \\\n"
 	 "        --report ops --by op_name\n"},
+	{"step",
+	 "Times a training step of a model that is described in twenty lines, on any number of\n"
+	 "devices: the same ops, layouts and collectives as those of a compiler's dump.\n"
+	 "\n"
+	 "Examples:\n"
+	 "    $ shardsim step scenarios/models/gpt-7b.yaml --parallel fsdp=16 \\\n"
+	 "        --platform dgx-h100:2\n"
+	 "  The program of one device, which `program` reads.\n"
+	 "    $ shardsim step scenarios/models/gpt-7b.yaml --parallel fsdp=4,tensor=4 \\\n"
+	 "        --platform dgx-h100:2 -o step.hlo\n"
+	 "    $ shardsim program step.hlo --platform dgx-h100:2 --planner none --rows 5\n"},
 	{"validate",
 	 "Compares published timings with simulated ones and prints the errors.\n"
 	 "\n"
