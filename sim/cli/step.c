@@ -190,10 +190,10 @@ int command_step(int argc, char **argv)
 	const struct command_syntax syntax = {
 		.usage = "MODEL.yaml --parallel AXES --platform P",
 		.doc = "Time a training step of a model, and tell what a device "
-	               "holds.\v"
+		       "holds.\v"
 		       "The axes of a job are data, fsdp, tensor, context, expert and "
 		       "pipeline; their product is the number of devices, but for "
-	               "expert, "
+		       "expert, "
 		       "which divides data x fsdp.\n"
 		       "Example: shardsim step scenarios/models/gpt-7b.yaml "
 		       "--parallel fsdp=8 --platform dgx-h100:1",

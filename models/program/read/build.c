@@ -1,4 +1,4 @@
-#include "program/build.h"
+#include "program/read/build.h"
 
 #include "base/assert.h"
 #include "base/hash.h"

@@ -1,5 +1,5 @@
 /* What every reader of an op's attributes may rely on is checked once, for both texts. */
-#include "program/build.h"
+#include "program/read/build.h"
 
 #include "base/assert.h"
 

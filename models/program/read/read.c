@@ -1,6 +1,6 @@
 /* Which reader a text is for. */
 #include "base/input.h"
-#include "program/build.h"
+#include "program/read/build.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* The parts of the reader of HLO's text. Private to it. */
-#ifndef SHARDSIM_PROGRAM_HLO_H
-#define SHARDSIM_PROGRAM_HLO_H
+#ifndef SHARDSIM_PROGRAM_READ_HLO_H
+#define SHARDSIM_PROGRAM_READ_HLO_H
 
-#include "program/build.h"
+#include "program/read/build.h"
 
 /* Returns the type of elements of that name, NULL if there is none. */
 const struct dtype *hlo_dtype(struct span name);

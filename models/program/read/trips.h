@@ -4,8 +4,8 @@
  * turn changes and that starts as a constant, and each turn adds a constant to it. Calls
  * and fusions between these are looked through.
  */
-#ifndef SHARDSIM_PROGRAM_TRIPS_H
-#define SHARDSIM_PROGRAM_TRIPS_H
+#ifndef SHARDSIM_PROGRAM_READ_TRIPS_H
+#define SHARDSIM_PROGRAM_READ_TRIPS_H
 
 #include "program/program.h"
 

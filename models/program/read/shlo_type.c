@@ -1,6 +1,6 @@
 /* Types and names of MLIR's text. */
-#include "program/hlo.h"
-#include "program/shlo.h"
+#include "program/read/hlo.h"
+#include "program/read/shlo.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  * Ops and blocks of StableHLO's text. Pretty forms and the generic one are read by one loop that
  * takes tokens as they come: what each op means by them is shlo_op.c's business.
  */
-#include "program/shlo.h"
+#include "program/read/shlo.h"
 
 #include <ctype.h>
 #include <string.h>

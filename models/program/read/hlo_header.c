@@ -1,5 +1,5 @@
 /* What stands before the computations of HLO's text: a header, tables of places in the source. */
-#include "program/hlo.h"
+#include "program/read/hlo.h"
 
 #include <string.h>
 

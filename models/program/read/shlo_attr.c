@@ -1,5 +1,5 @@
 /* Attributes of MLIR's ops: pairs of keys and values, and the numbers in these. */
-#include "program/shlo.h"
+#include "program/read/shlo.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  * Regions of MLIR see the values around them. In a program ops hand in what their regions use:
  * loops carry it unchanged, branches take it as operands.
  */
-#include "program/shlo.h"
+#include "program/read/shlo.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* What the attributes of an op in HLO's text come to: windows, regions, the op's own part. */
-#include "program/hlo.h"
+#include "program/read/hlo.h"
 
 #include "base/assert.h"
 

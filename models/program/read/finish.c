@@ -1,8 +1,8 @@
 /* What follows from a whole program: ends of asynchronous ops, devices, stage, runs. */
-#include "program/build.h"
+#include "program/read/build.h"
 
 #include "base/assert.h"
-#include "program/trips.h"
+#include "program/read/trips.h"
 
 #include <string.h>
 

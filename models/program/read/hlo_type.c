@@ -1,5 +1,5 @@
 /* Types of HLO: `bf16[8,128]{1,0:T(8,128)S(1)}`, tuples of such. */
-#include "program/hlo.h"
+#include "program/read/hlo.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* What was read of an op in MLIR's text becomes an op of the program. */
-#include "program/hlo.h"
-#include "program/shlo.h"
+#include "program/read/hlo.h"
+#include "program/read/shlo.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* StableHLO's text, with shardings of sdy or mhlo: a module of meshes and functions. */
-#include "program/shlo.h"
+#include "program/read/shlo.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
  *   [2,4]<=[8], [2,4]<=[4,2]T(1,0)     0, 1, ... of the shape [4,2], transposed, cut in rows
  *   mesh['x'=2,'y'=4] {'y'}            along axes of a mesh, or of parts 'y':(1)2 of axes
  */
-#include "program/build.h"
+#include "program/read/build.h"
 
 #include "base/hash.h"
 

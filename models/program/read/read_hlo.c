@@ -2,7 +2,7 @@
  * HLO's text: a header, tables of places in the source, computations. Dumps before and
  * after partitioning and after optimisation have one grammar; finish.c tells them apart.
  */
-#include "program/hlo.h"
+#include "program/read/hlo.h"
 
 #include <stdlib.h>
 #include <string.h>

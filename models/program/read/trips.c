@@ -1,4 +1,4 @@
-#include "program/trips.h"
+#include "program/read/trips.h"
 
 #include <math.h>
 

@@ -2,8 +2,8 @@
  * Building a program while its text is read: ops, values and regions in the order of the
  * text, and the names by which they are found. Private to the readers.
  */
-#ifndef SHARDSIM_PROGRAM_BUILD_H
-#define SHARDSIM_PROGRAM_BUILD_H
+#ifndef SHARDSIM_PROGRAM_READ_BUILD_H
+#define SHARDSIM_PROGRAM_READ_BUILD_H
 
 #include "array/mesh.h"
 #include "base/table.h"

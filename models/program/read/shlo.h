@@ -4,10 +4,10 @@
  * Ops have a pretty form of their own, or the generic one; both come to operands, pairs of a key
  * and a value, regions and types of results, whatever the order in the text.
  */
-#ifndef SHARDSIM_PROGRAM_SHLO_H
-#define SHARDSIM_PROGRAM_SHLO_H
+#ifndef SHARDSIM_PROGRAM_READ_SHLO_H
+#define SHARDSIM_PROGRAM_READ_SHLO_H
 
-#include "program/build.h"
+#include "program/read/build.h"
 
 struct shlo_pair {
 	struct span key, value; /* the value's text; of a key alone at NULL */

@@ -1,5 +1,5 @@
 /* The attributes of ops in HLO's text: `, name=value` behind the operands. */
-#include "program/hlo.h"
+#include "program/read/hlo.h"
 
 #include <string.h>
 
