@@ -11,7 +11,8 @@
 struct step_prices;
 
 /*
- * Makes the prices of steps of one problem by a table with a bound; both are borrowed.
+ * Makes the prices of steps of one problem by a table with a bound; both are borrowed. What
+ * the table remembers of steps must be of this problem.
  */
 struct step_prices *step_prices_new(const struct problem *p,
                                     const struct prices *prices);

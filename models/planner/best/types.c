@@ -55,27 +55,29 @@ static void join_atoms(struct types_between *t, const struct mesh *m,
 	}
 }
 
-bool types_between(struct types_between *out, const struct problem *p)
+bool types_between(struct types_between *out, const struct script *s)
 {
+	const struct mesh *m = &s->problem->mesh;
 	struct atoms prime;
 	struct text why = {0};
-	bool done = mesh_equal(&p->mesh, &p->to_mesh) && p->from.nunreduced == 0 &&
-	            p->to.nunreduced == 0 &&
-	            atoms_common(&prime, &p->from, &p->mesh, &p->to, &p->mesh, &why);
+	bool done = mesh_equal(m, &s->problem->to_mesh) && s->from.nunreduced == 0 &&
+	            s->to.nunreduced == 0 &&
+	            atoms_common(&prime, &s->from, m, &s->to, m, &why);
 
 	text_free(&why);
-	if (!done || !script_divides(&p->from, &p->array.shape) ||
-	    !script_divides(&p->to, &p->array.shape))
+	if (!done || !script_divides(&s->from, &s->view.shape) ||
+	    !script_divides(&s->to, &s->view.shape))
 		return false;
-	out->problem = p;
-	out->from = type_of_layout(&p->from, &p->mesh, &prime);
-	out->to = type_of_layout(&p->to, &p->mesh, &prime);
+	out->mesh = m;
+	out->shape = s->view.shape;
+	out->from = type_of_layout(&s->from, m, &prime);
+	out->to = type_of_layout(&s->to, m, &prime);
 	if (prime.n <= PRIMES_MAX)
 		out->pieces = prime;
 	else
-		join_atoms(out, &p->mesh, &prime);
-	out->from = type_of_layout(&p->from, &p->mesh, &out->pieces);
-	out->to = type_of_layout(&p->to, &p->mesh, &out->pieces);
+		join_atoms(out, m, &prime);
+	out->from = type_of_layout(&s->from, m, &out->pieces);
+	out->to = type_of_layout(&s->to, m, &out->pieces);
 	return true;
 }
 
@@ -83,7 +85,7 @@ bool types_between(struct types_between *out, const struct problem *p)
 
 static bool divides(const struct types_between *t, const struct type *type)
 {
-	const int64_t *extent = t->problem->array.shape.dim;
+	const int64_t *extent = t->shape.dim;
 	const uint8_t *atom = type->atom;
 
 	for (int dim = 0; dim < type->rank; dim++) {
@@ -103,7 +105,7 @@ static int64_t elements_of(const struct types_between *t, const struct type *typ
 
 	for (int k = type_first(type, type->rank) - 1; k >= 0; k--)
 		shards *= t->pieces.atom[type->atom[k]].size;
-	return shape_elements(&t->problem->array.shape) / shards;
+	return shape_elements(&t->shape) / shards;
 }
 
 /* The pieces of a dimension behind those that two types have in common there. */
@@ -133,7 +135,7 @@ int64_t type_lacks(const struct types_between *t, const struct type *before,
 
 	for (int dim = 0; dim < before->rank; dim++) {
 		struct rest rest = rest_of(before, after, dim);
-		int64_t extent = t->problem->array.shape.dim[dim];
+		int64_t extent = t->shape.dim[dim];
 
 		/* Two axes have any coordinates: somewhere these tiles do not meet. */
 		if (rest.nbefore && rest.nafter)
@@ -374,10 +376,10 @@ void type_step(struct script_step *out, const struct types_between *t,
 	int n;
 
 	*out = (struct script_step){.op = OP_EXCHANGE};
-	layout_of_type(&out->after, after, &t->pieces, &t->problem->mesh);
+	layout_of_type(&out->after, after, &t->pieces, t->mesh);
 	if (op == OP_EXCHANGE)
 		return;
-	layout_of_type(&from, before, &t->pieces, &t->problem->mesh);
+	layout_of_type(&from, before, &t->pieces, t->mesh);
 	n = moves_between(move, op, &from, &out->after, a);
 	if (n <= 0)
 		return;

@@ -9,11 +9,12 @@
 #include "planner/best/script.h"
 
 /*
- * The ends of a problem over the largest pieces of axes that say both: a piece is an atom
- * that need not be prime.
+ * The ends of a script over the largest pieces of axes that say both: a piece is an atom
+ * that need not be prime. Types have the dimensions of the script's view.
  */
 struct types_between {
-	const struct problem *problem;
+	const struct mesh *mesh;
+	struct shape shape;
 	struct atoms pieces;
 	struct type from, to;
 };
@@ -22,7 +23,7 @@ struct types_between {
  * Returns false where no pieces say both ends, where their tiles are not even, or where
  * something is unreduced.
  */
-bool types_between(struct types_between *out, const struct problem *p);
+bool types_between(struct types_between *out, const struct script *s);
 
 /*
  * Returns the elements that some device lacks of its tile of `after` if all hold those
