@@ -39,12 +39,14 @@ static const double SLACK_PART = 0.5, SLACK_MAX = 3;
 struct via {
 	struct type type;
 	double least_in_s, least_out_s; /* what steps there and from there may take */
-	struct hop in, out;             /* what they are */
+	uint64_t rank;      /* among equal ones, whatever dimensions are cut */
+	struct hop in, out; /* what they are */
 };
 
 /* Two layouts in a row, and what the three steps may take. */
 struct way {
 	double least_s;
+	uint64_t rank[2]; /* of both */
 	int first, second;
 };
 
@@ -71,7 +73,9 @@ static bool is_nearer(const void *context, int32_t a, int32_t b)
 	double a_s = via[a].least_in_s + via[a].least_out_s;
 	double b_s = via[b].least_in_s + via[b].least_out_s;
 
-	return a_s != b_s ? a_s < b_s : a < b;
+	if (a_s != b_s)
+		return a_s < b_s;
+	return via[a].rank != via[b].rank ? via[a].rank < via[b].rank : a < b;
 }
 
 /* Returns what a step between two types may be taken to need. */
@@ -105,6 +109,23 @@ static void find_slack(struct vias *vias)
 
 /* --- layouts ---------------------------------------------------------------------- */
 
+/*
+ * Returns a number for the exchanges to a type and from there. Where the work ends before
+ * all layouts are tried, it shall not count in which order the dimensions are.
+ */
+static uint64_t rank_of(const struct types_between *t, const struct type *type)
+{
+	uint8_t key[2 * TYPE_KEY_MAX];
+	size_t size = type_key(key, t, &t->from, type);
+	uint64_t rank = UINT64_C(0xcbf29ce484222325);
+
+	size += type_key(key + size, t, type, &t->to);
+	/* FNV-1a, as plans must be the same on every machine */
+	for (size_t i = 0; i < size; i++)
+		rank = (rank ^ key[i]) * UINT64_C(0x100000001b3);
+	return rank;
+}
+
 /* Looks at a type that was not looked at yet. */
 static void look_at_fresh(void *self, const struct type *type)
 {
@@ -119,9 +140,11 @@ static void look_at_fresh(void *self, const struct type *type)
 	via->in.seconds = via->out.seconds = INFINITY;
 	via->least_in_s = least_s(vias, &vias->types.from, type);
 	via->least_out_s = least_s(vias, type, &vias->types.to);
-	if (via->least_in_s + via->least_out_s < most_s(vias))
-		heap_queue(&vias->open, is_nearer, vias, vias->n++,
-		           via->least_in_s + via->least_out_s);
+	if (via->least_in_s + via->least_out_s >= most_s(vias))
+		return;
+	via->rank = rank_of(&vias->types, type);
+	heap_queue(&vias->open, is_nearer, vias, vias->n++,
+	           via->least_in_s + via->least_out_s);
 }
 
 static void look_at(void *self, const struct type *type)
@@ -187,6 +210,9 @@ static int compare_ways(const void *a, const void *b)
 
 	if (x->least_s != y->least_s)
 		return x->least_s < y->least_s ? -1 : 1;
+	for (int i = 0; i < 2; i++)
+		if (x->rank[i] != y->rank[i])
+			return x->rank[i] < y->rank[i] ? -1 : 1;
 	return x->first != y->first ? x->first - y->first : x->second - y->second;
 }
 
@@ -197,9 +223,11 @@ static void find_ways(struct vias *vias)
 
 	for (int i = 0; i < vias->n; i++)
 		for (int k = 0; k < vias->n && vias->via[i].in.seconds < most; k++) {
-			struct way way = {vias->via[i].in.seconds +
-			                          vias->via[k].out.seconds,
-			                  i, k};
+			struct way way = {.least_s = vias->via[i].in.seconds +
+			                             vias->via[k].out.seconds,
+			                  .rank = {vias->via[i].rank, vias->via[k].rank},
+			                  .first = i,
+			                  .second = k};
 
 			if (i == k || way.least_s >= most)
 				continue;
