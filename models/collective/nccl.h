@@ -227,9 +227,10 @@ void nccl_sends_task(struct schedule *s, struct task *t, struct nccl_wire *wire)
 
 /* What of a set of plain sends such a cost hangs on, besides its wires. */
 struct nccl_sends {
-	int32_t inside, across; /* most messages of any device, inside nodes and across */
-	bool network;           /* some message crosses a network */
-	double most_bytes;      /* of a message, before the share of a NIC counts */
+	int32_t inside,
+		across;    /* most messages of any device, inside nodes and across */
+	bool network;      /* some message crosses a network */
+	double most_bytes; /* of a message, before the share of a NIC counts */
 };
 
 /*
