@@ -44,46 +44,21 @@ static void join_atoms(struct types_between *t, const struct mesh *m,
 	t->pieces.n = 0;
 	for (int i = 0; i < prime->n; i++) {
 		struct atom atom = prime->atom[i];
-		struct atom *last = t->pieces.atom + t->pieces.n;
+		struct atom *last = &t->pieces.atom[t->pieces.n - 1];
 
-		if (t->pieces.n > 0 && axis_of(m, atom) == axis_of(m, last[-1]) &&
-		    are_together(&t->from, i - 1, i) && are_together(&t->to, i - 1, i)) {
-			last[-1] = (struct atom){atom.stride, last[-1].size * atom.size};
-		} else {
-			*last = atom;
-			t->pieces.n++;
-		}
+		if (t->pieces.n > 0 && axis_of(m, atom) == axis_of(m, *last) &&
+		    are_together(&t->from, i - 1, i) && are_together(&t->to, i - 1, i))
+			*last = (struct atom){atom.stride, last->size * atom.size};
+		else
+			t->pieces.atom[t->pieces.n++] = atom;
 	}
-}
-
-bool types_between(struct types_between *out, const struct problem *p)
-{
-	struct atoms prime;
-	struct text why = {0};
-	bool done = mesh_equal(&p->mesh, &p->to_mesh) &&
-	            atoms_common(&prime, &p->from, &p->mesh, &p->to, &p->mesh, &why);
-
-	text_free(&why);
-	if (!done)
-		return false;
-	out->problem = p;
-	out->even = problem_even(p);
-	out->from = type_of_layout(&p->from, &p->mesh, &prime);
-	out->to = type_of_layout(&p->to, &p->mesh, &prime);
-	if (prime.n <= PRIMES_MAX)
-		out->pieces = prime;
-	else
-		join_atoms(out, &p->mesh, &prime);
-	out->from = type_of_layout(&p->from, &p->mesh, &out->pieces);
-	out->to = type_of_layout(&p->to, &p->mesh, &out->pieces);
-	return true;
 }
 
 /* --- tiles ------------------------------------------------------------------------ */
 
 static bool divides(const struct types_between *t, const struct type *type)
 {
-	const int64_t *extent = t->problem->array.shape.dim;
+	const int64_t *extent = t->shape.dim;
 	const uint8_t *atom = type->atom;
 
 	for (int dim = 0; dim < type->rank; dim++) {
@@ -97,13 +72,44 @@ static bool divides(const struct types_between *t, const struct type *type)
 	return true;
 }
 
+/* Returns whether the tiles of both ends are even. */
+static bool ends_divide(const struct types_between *t)
+{
+	return divides(t, &t->from) && divides(t, &t->to);
+}
+
+bool types_between(struct types_between *out, const struct types_ends *ends)
+{
+	const struct mesh *m = ends->mesh;
+	struct atoms prime;
+	struct text why = {0};
+	bool done = mesh_equal(m, ends->to_mesh) &&
+	            atoms_common(&prime, ends->from, m, ends->to, m, &why);
+
+	text_free(&why);
+	if (!done)
+		return false;
+	out->mesh = m;
+	out->shape = *ends->shape;
+	out->from = type_of_layout(ends->from, m, &prime);
+	out->to = type_of_layout(ends->to, m, &prime);
+	if (prime.n <= PRIMES_MAX)
+		out->pieces = prime;
+	else
+		join_atoms(out, m, &prime);
+	out->from = type_of_layout(ends->from, m, &out->pieces);
+	out->to = type_of_layout(ends->to, m, &out->pieces);
+	out->even = ends_divide(out);
+	return true;
+}
+
 static int64_t elements_of(const struct types_between *t, const struct type *type)
 {
 	int64_t shards = 1;
 
 	for (int k = type_first(type, type->rank) - 1; k >= 0; k--)
 		shards *= t->pieces.atom[type->atom[k]].size;
-	return shape_elements(&t->problem->array.shape) / shards;
+	return shape_elements(&t->shape) / shards;
 }
 
 /* The pieces of a dimension behind those that two types have in common there. */
@@ -133,7 +139,7 @@ int64_t type_lacks(const struct types_between *t, const struct type *before,
 
 	for (int dim = 0; dim < before->rank; dim++) {
 		struct rest rest = rest_of(before, after, dim);
-		int64_t extent = t->problem->array.shape.dim[dim];
+		int64_t extent = t->shape.dim[dim];
 
 		/* Two axes have any coordinates: somewhere these tiles do not meet. */
 		if (rest.nbefore && rest.nafter)
@@ -341,7 +347,7 @@ bool type_all(const struct types_between *t, int most,
 	return true;
 }
 
-/* --- steps ---------------------------------------------------------------------- */
+/* --- steps ------------------------------------------------------------------------ */
 
 enum op type_op(const struct type *before, const struct type *after)
 {

@@ -8,20 +8,27 @@
 #include "array/type.h"
 #include "plan/plan.h"
 
+/* Two layouts of an array of this shape; without a mesh of both there is nothing between. */
+struct types_ends {
+	const struct mesh *mesh, *to_mesh;
+	const struct shape *shape;
+	const struct layout *from, *to;
+};
+
 /*
- * The ends of a problem over the largest pieces of axes that say both: a piece is an atom
- * that need not be prime. Unreduced axes count as free ones. `even` says whether all tiles
- * of both ends are.
+ * The ends over the largest pieces of axes that say both: a piece is an atom that need not be
+ * prime. Unreduced axes count as free ones. `even` says whether all tiles of both ends are.
  */
 struct types_between {
-	const struct problem *problem;
+	const struct mesh *mesh; /* borrowed */
+	struct shape shape;
 	bool even;
 	struct atoms pieces;
 	struct type from, to;
 };
 
 /* Returns false where no pieces say both ends. */
-bool types_between(struct types_between *out, const struct problem *p);
+bool types_between(struct types_between *out, const struct types_ends *ends);
 
 /*
  * Returns the elements that some device lacks of its tile of `after` if all hold those

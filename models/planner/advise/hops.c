@@ -95,10 +95,10 @@ static void find_type(struct hops *h, struct stop *stop)
 	uint8_t key[2][KEY_SIZE];
 	struct layout again;
 
-	if (!t->problem || stop->layout.kind != LAYOUT_AXES)
+	if (!t->mesh || stop->layout.kind != LAYOUT_AXES)
 		return;
-	stop->type = type_of_layout(&stop->layout, &t->problem->mesh, &t->pieces);
-	stop->typed = layout_of_type(&again, &stop->type, &t->pieces, &t->problem->mesh);
+	stop->type = type_of_layout(&stop->layout, t->mesh, &t->pieces);
+	stop->typed = layout_of_type(&again, &stop->type, &t->pieces, t->mesh);
 	if (stop->typed) {
 		size_t size = write_key(key[0], &again, 0);
 
@@ -154,7 +154,7 @@ static void look_at(void *self, const struct type *type)
 	bool fresh;
 	int stop;
 
-	if (!layout_of_type(&layout, type, &t->pieces, &t->problem->mesh))
+	if (!layout_of_type(&layout, type, &t->pieces, t->mesh))
 		return;
 	stop = hops_stop(l->hops, &layout, l->side, &fresh);
 	if (fresh)
@@ -254,12 +254,10 @@ const struct hop *hops_price(struct hops *h, int from, int to)
 static void find_side(struct hops *h, int side, const struct layout *l,
                       const struct mesh *m)
 {
-	struct problem *q = arena_dup(h->arena, h->problem, 1, sizeof(*q));
+	const struct types_ends ends = {m, m, &h->problem->array.shape, l, l};
 
-	q->from = q->to = *l;
-	q->mesh = q->to_mesh = *m;
-	if (!types_between(&h->side[side], q))
-		h->side[side].problem = NULL;
+	if (!types_between(&h->side[side], &ends))
+		h->side[side].mesh = NULL;
 }
 
 static void add_end(struct hops *h, const struct layout *l, int side)
@@ -274,6 +272,8 @@ static void add_end(struct hops *h, const struct layout *l, int side)
 void hops_start(struct hops *h, const struct advise_ask *ask)
 {
 	const struct problem *p = ask->problem;
+	const struct types_ends ends = {&p->mesh, &p->to_mesh, &p->array.shape,
+	                                &p->from, &p->to};
 	struct shape local = layout_local(&p->from, &p->padded);
 
 	*h = (struct hops){.problem = p,
@@ -289,7 +289,7 @@ void hops_start(struct hops *h, const struct advise_ask *ask)
 	h->source_bytes = dtype_bytes(p->array.dtype, shape_elements(&local));
 	h->stop = arena_alloc(h->arena, STOPS_MAX, sizeof(*h->stop));
 	h->mesh_order = strncmp(h->compiler->name, "dtensor", 7) == 0;
-	h->two_sides = !types_between(&h->side[0], p);
+	h->two_sides = !types_between(&h->side[0], &ends);
 	if (h->two_sides) {
 		find_side(h, 0, &p->from, &p->mesh);
 		find_side(h, 1, &p->to, &p->to_mesh);

@@ -12,10 +12,10 @@ void type_step(struct script_step *out, const struct types_between *t,
 	int n;
 
 	*out = (struct script_step){.op = OP_EXCHANGE};
-	layout_of_type(&out->after, after, &t->pieces, &t->problem->mesh);
+	layout_of_type(&out->after, after, &t->pieces, t->mesh);
 	if (op == OP_EXCHANGE)
 		return;
-	layout_of_type(&from, before, &t->pieces, &t->problem->mesh);
+	layout_of_type(&from, before, &t->pieces, t->mesh);
 	n = moves_between(move, op, &from, &out->after, a);
 	if (n <= 0)
 		return;
