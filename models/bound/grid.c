@@ -1,4 +1,4 @@
-#include "cost/bound_grid.h"
+#include "bound/grid.h"
 
 #include "base/assert.h"
 

@@ -2,8 +2,8 @@
  * Seconds of exchanges by the clock `model`, as a schedule has them, but without one: a
  * search prices thousands. Private to models/cost/.
  */
-#ifndef SHARDSIM_COST_PRICE_SENT_H
-#define SHARDSIM_COST_PRICE_SENT_H
+#ifndef SHARDSIM_PRICE_SENT_H
+#define SHARDSIM_PRICE_SENT_H
 
 #include "array/machine.h"
 #include "collective/lower.h"

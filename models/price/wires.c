@@ -1,6 +1,6 @@
-#include "cost/price_wires.h"
+#include "price/wires.h"
 
-#include "cost/bound_ports.h"
+#include "bound/ports.h"
 
 #include <math.h>
 

@@ -1,4 +1,4 @@
-#include "cost/price_paths.h"
+#include "price/paths.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "cost/price_table.h"
+#include "price/table.h"
 
 #include "base/assert.h"
 #include "base/keys.h"

@@ -2,11 +2,11 @@
  * What the links between a set of platform devices and all others can carry on switches
  * and graphs, by the links at which routes begin and end. Private to bound_ports.c.
  */
-#ifndef SHARDSIM_COST_BOUND_ENDS_H
-#define SHARDSIM_COST_BOUND_ENDS_H
+#ifndef SHARDSIM_BOUND_ENDS_H
+#define SHARDSIM_BOUND_ENDS_H
 
 #include "array/machine.h"
-#include "cost/bound_gate.h"
+#include "bound/gate.h"
 
 /* The set, and the devices by domain: domain j has device[first[j]..first[j + 1]). */
 struct port_set {

@@ -1,6 +1,6 @@
 /* The links that lead into a set of devices, or out of it. Private to models/cost/. */
-#ifndef SHARDSIM_COST_BOUND_GATE_H
-#define SHARDSIM_COST_BOUND_GATE_H
+#ifndef SHARDSIM_BOUND_GATE_H
+#define SHARDSIM_BOUND_GATE_H
 
 #include <math.h>
 #include <stdint.h>

@@ -1,11 +1,11 @@
-#include "cost/bound.h"
+#include "bound/bound.h"
 
 #include "base/assert.h"
 #include "base/list.h"
+#include "bound/axis.h"
+#include "bound/cells.h"
+#include "bound/ports.h"
 #include "collective/local.h"
-#include "cost/bound_axis.h"
-#include "cost/bound_cells.h"
-#include "cost/bound_ports.h"
 
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-#include "cost/price_sent.h"
+#include "price/sent.h"
 
 #include "base/sets.h"
 #include "collective/local.h"

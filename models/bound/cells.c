@@ -1,6 +1,6 @@
-#include "cost/bound_cells.h"
+#include "bound/cells.h"
 
-#include "cost/bound_grid.h"
+#include "bound/grid.h"
 
 #include "base/assert.h"
 

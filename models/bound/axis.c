@@ -1,4 +1,4 @@
-#include "cost/bound_axis.h"
+#include "bound/axis.h"
 
 #include "base/list.h"
 #include "base/table.h"

@@ -1,4 +1,4 @@
-#include "cost/bound_ends.h"
+#include "bound/ends.h"
 
 #include <math.h>
 

@@ -1,4 +1,4 @@
-#include "cost/messages.h"
+#include "price/messages.h"
 
 struct sending {
 	const struct plan *plan;

@@ -1,6 +1,6 @@
 /*
  * How much must cross into and out of a set of devices (models/README.md, "Bounds").
- * Private to models/cost/bound*.c.
+ * Private to models/bound/.
  *
  * The tiles of a layout are the cells of a grid, held by one device or several. What a
  * set S wants or holds is a union of cells, so sizes of unions are sums over distinct
@@ -14,8 +14,8 @@
  * All sums are kept while devices come and go, so that a set that differs from the one
  * before by a few devices costs what those meet.
  */
-#ifndef SHARDSIM_COST_BOUND_CELLS_H
-#define SHARDSIM_COST_BOUND_CELLS_H
+#ifndef SHARDSIM_BOUND_CELLS_H
+#define SHARDSIM_BOUND_CELLS_H
 
 #include "plan/problem.h"
 

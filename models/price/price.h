@@ -2,8 +2,8 @@
  * Prices with a platform: seconds of the clock `model` with local work and launches, for
  * planners (planner.h), and seconds of a plan by any clock.
  */
-#ifndef SHARDSIM_COST_PRICE_H
-#define SHARDSIM_COST_PRICE_H
+#ifndef SHARDSIM_PRICE_PRICE_H
+#define SHARDSIM_PRICE_PRICE_H
 
 #include "array/machine.h"
 #include "cost/steps.h"

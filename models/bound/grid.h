@@ -2,8 +2,8 @@
  * The tiles of a layout as the cells of a grid, and which cells of two grids meet. Private
  * to bound_cells.c.
  */
-#ifndef SHARDSIM_COST_BOUND_GRID_H
-#define SHARDSIM_COST_BOUND_GRID_H
+#ifndef SHARDSIM_BOUND_GRID_H
+#define SHARDSIM_BOUND_GRID_H
 
 #include "array/tile.h"
 

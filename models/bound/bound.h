@@ -24,8 +24,8 @@
  * half a byte). Unreduced arrays: bound_cells.h. What the gates of a set can carry, on
  * graphs and where devices share ports too: bound_ports.h.
  */
-#ifndef SHARDSIM_COST_BOUND_H
-#define SHARDSIM_COST_BOUND_H
+#ifndef SHARDSIM_BOUND_BOUND_H
+#define SHARDSIM_BOUND_BOUND_H
 
 #include "array/machine.h"
 #include "collective/lower.h"

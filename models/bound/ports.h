@@ -6,11 +6,11 @@
  * after axis. On each axis a route goes from one place that a device of the problem has
  * to another, so links that all these routes leave out no plan uses.
  */
-#ifndef SHARDSIM_COST_BOUND_PORTS_H
-#define SHARDSIM_COST_BOUND_PORTS_H
+#ifndef SHARDSIM_BOUND_PORTS_H
+#define SHARDSIM_BOUND_PORTS_H
 
 #include "array/machine.h"
-#include "cost/bound_gate.h"
+#include "bound/gate.h"
 
 struct ports;
 

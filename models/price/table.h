@@ -2,8 +2,8 @@
  * Prices, remembered by keys of what they depend on besides the order of the mesh's
  * devices; keys are compared byte by byte.
  */
-#ifndef SHARDSIM_COST_PRICE_TABLE_H
-#define SHARDSIM_COST_PRICE_TABLE_H
+#ifndef SHARDSIM_PRICE_TABLE_H
+#define SHARDSIM_PRICE_TABLE_H
 
 #include "array/mesh.h"
 #include "planner/planner.h"

@@ -2,8 +2,8 @@
  * Prices of paths between devices, by which planners choose among sources (planner.h).
  * Private to models/cost/.
  */
-#ifndef SHARDSIM_COST_PRICE_PATHS_H
-#define SHARDSIM_COST_PRICE_PATHS_H
+#ifndef SHARDSIM_PRICE_PATHS_H
+#define SHARDSIM_PRICE_PATHS_H
 
 #include "array/machine.h"
 #include "array/routes.h"

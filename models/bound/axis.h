@@ -1,5 +1,5 @@
 /*
- * The cuts of one axis of a torus in two (cost/bound.h): sets of devices at neighbouring
+ * The cuts of one axis of a torus in two (bound/bound.h): sets of devices at neighbouring
  * places. Private to bound.c.
  *
  * A wrapped axis of n places has some n^2 / 2 of them, so none is kept: each is made from
@@ -7,11 +7,11 @@
  * along the axis are alike, lengths of which no set can have a larger bound than the
  * largest so far are passed over as a whole, which often leaves a few.
  */
-#ifndef SHARDSIM_COST_BOUND_AXIS_H
-#define SHARDSIM_COST_BOUND_AXIS_H
+#ifndef SHARDSIM_BOUND_AXIS_H
+#define SHARDSIM_BOUND_AXIS_H
 
-#include "cost/bound_cells.h"
-#include "cost/bound_ports.h"
+#include "bound/cells.h"
+#include "bound/ports.h"
 
 struct axis_cuts;
 

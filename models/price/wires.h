@@ -1,8 +1,8 @@
 /*
  * What the pricer assumes of wires before a step is built. Private to models/cost/.
  */
-#ifndef SHARDSIM_COST_PRICE_WIRES_H
-#define SHARDSIM_COST_PRICE_WIRES_H
+#ifndef SHARDSIM_PRICE_WIRES_H
+#define SHARDSIM_PRICE_WIRES_H
 
 #include "array/machine.h"
 #include "collective/local.h"

@@ -1,7 +1,7 @@
-#include "cost/bound_ports.h"
+#include "bound/ports.h"
 
 #include "base/assert.h"
-#include "cost/bound_ends.h"
+#include "bound/ends.h"
 
 #include <math.h>
 #include <string.h>

@@ -9,10 +9,10 @@
  * all-reduce M / q in a first round for the sums and M / q in a second one to gather
  * them. So a device receives what plan.h says of the step.
  */
-#ifndef SHARDSIM_COST_MESSAGES_H
-#define SHARDSIM_COST_MESSAGES_H
+#ifndef SHARDSIM_PRICE_MESSAGES_H
+#define SHARDSIM_PRICE_MESSAGES_H
 
-#include "cost/price.h"
+#include "price/price.h"
 
 /* A step of more messages is refused: they would be a file of 250 MB. */
 enum { MESSAGES_MAX = 1 << 22 };

@@ -1,13 +1,13 @@
-#include "cost/price.h"
+#include "price/price.h"
 
 #include "base/assert.h"
+#include "bound/bound.h"
 #include "collective/local.h"
-#include "cost/bound.h"
-#include "cost/price_paths.h"
-#include "cost/price_sent.h"
-#include "cost/price_table.h"
-#include "cost/price_wires.h"
 #include "plan/groups.h"
+#include "price/paths.h"
+#include "price/sent.h"
+#include "price/table.h"
+#include "price/wires.h"
 
 #include <math.h>
 #include <stdlib.h>
