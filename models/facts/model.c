@@ -108,6 +108,8 @@ static const struct field train_fields[] = {
 	COUNT(model_train, micro_batch, 1, MODEL_DIM_MAX),
 	OTHER(model_train, dtype, VALUE_DTYPE),
 	OTHER(model_train, master_dtype, VALUE_DTYPE),
+	OTHER(model_train, matmul_dtype, VALUE_DTYPE),
+	OTHER(model_train, residual_dtype, VALUE_DTYPE),
 	WORD(model_train, optimizer, optimizers),
 	WORD(model_train, recompute, recomputes),
 	WORD(model_train, attention, attentions),

@@ -83,6 +83,10 @@ struct model_train {
 	int64_t global_batch, micro_batch; /* sequences; 0: not given */
 	const struct dtype *dtype;         /* of parameters and activations */
 	const struct dtype *master_dtype;  /* of the optimizer's copy and moments */
+	/* What operands of the layers' projections are rounded to; NULL: they are not. */
+	const struct dtype *matmul_dtype;
+	/* Of the sums between layers, f32 under autocast; NULL: dtype. */
+	const struct dtype *residual_dtype;
 	int optimizer, recompute, attention;
 	bool causal; /* no token attends to later ones */
 	bool sequence_parallel;

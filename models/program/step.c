@@ -65,6 +65,11 @@ static bool check(const struct architecture *m, const struct step_degrees *d,
 		                 "are needed");
 		return false;
 	}
+	if (d->pipeline > m->layers) {
+		text_printf(why, "%lld layers are fewer than pipeline %lld",
+		            (long long)m->layers, (long long)d->pipeline);
+		return false;
+	}
 	if (m->moe.experts && d->expert > m->moe.experts) {
 		text_printf(why, "expert %lld is more than the %lld experts of the model",
 		            (long long)d->expert, (long long)m->moe.experts);
@@ -79,7 +84,6 @@ static bool check(const struct architecture *m, const struct step_degrees *d,
 	               "tensor") &&
 	       divides(why, t->global_batch, ranks * t->micro_batch,
 	               "train.global_batch", "data x fsdp x micro_batch") &&
-	       divides(why, m->layers, d->pipeline, "layers", "pipeline") &&
 	       divides(why, ranks, d->expert, "data x fsdp", "expert") &&
 	       (d->expert == 1 || divides(why, m->moe.experts, d->expert, "moe.experts",
 	                                  "expert"));
@@ -176,6 +180,16 @@ static struct array_of share(struct stage *g, struct array_of x)
 	                                       : write_sum(&g->w, AXIS_TENSOR, x);
 }
 
+static struct array_of as_type(struct stage *g, struct array_of x, const char *type)
+{
+	struct array_of out = x;
+
+	out.type = type;
+	return strcmp(x.type, type)
+	               ? write_op(&g->w, "convert", "convert", out, &x, 1, "")
+	               : x;
+}
+
 /* The gradient of the logits: eager frameworks make four arrays of 32 bits on the way. */
 static struct array_of loss(struct stage *g, struct array_of logits)
 {
@@ -206,19 +220,22 @@ static struct array_of head(struct stage *g, struct array_of x,
 	w->part = "head";
 	if (g->m->final_norm) {
 		in[1] = extra(g, EXTRA_NORM, part[EXTRA_NORM]);
-		normed = write_combine(w, "norm", x, in, 2);
+		normed.type = g->type;
+		normed = write_combine(w, "norm", normed, in, 2);
 	}
-	normed = whole(g, normed);
+	normed = whole(g, as_type(g, normed, g->type));
 	weight = extra(g, at, part[at]);
-	d = loss(g, write_dot(w, "logits", normed, weight, true));
-	grad[at] = write_dot_grad(w, "grad", d, normed);
-	d = share(g, write_dot(w, "input", d, weight, false));
+	d = loss(g, write_dot(w, "logits", g->type, normed, weight, true));
+	grad[at] = write_dot_grad(w, "grad", g->type, d, normed);
+	d = share(g, write_dot(w, "input", g->type, d, weight, false));
 	if (g->m->final_norm) {
 		in[1] = d;
 		d = write_combine(w, "norm", x, in, 2);
-		grad[EXTRA_NORM] = extra_grad(g, EXTRA_NORM, write_reduce(w, "norm", d));
+		grad[EXTRA_NORM] = extra_grad(
+			g, EXTRA_NORM,
+			as_type(g, write_reduce(w, "norm", d), g->type));
 	}
-	return d;
+	return as_type(g, d, x.type);
 }
 
 /* Writes a layer's call forward or backward. */
@@ -250,7 +267,8 @@ static void write_micro(struct stage *g)
 	struct array_of *grad = arena_alloc(w->a, (size_t)g->parts, sizeof(*grad));
 	struct array_of(*saved)[LAYER_KEPT + LAYER_PARAMS + 1] =
 		arena_alloc(w->a, (size_t)g->layers, sizeof(*saved));
-	struct array_of x = array_new(s->type, 2, s->held, s->m->hidden, 0, 0), out[1 + LAYER_PARAMS];
+	struct array_of x = array_new(s->residual, 2, s->held, s->m->hidden, 0, 0);
+	struct array_of out[1 + LAYER_PARAMS];
 	struct array_of extras[EXTRAS], grads[EXTRAS], table;
 	int64_t at = 0, n = g->parts;
 
@@ -266,7 +284,7 @@ static void write_micro(struct stage *g)
 	if (g->embeds) {
 		table = extra(g, EXTRA_EMBEDDING, extras[EXTRA_EMBEDDING]);
 		x = write_rows(w, "rows", table, s->tokens);
-		x = share(g, x);
+		x = as_type(g, share(g, x), s->residual);
 	} else {
 		x = write_param(w, x);
 		x = write_shift(w, AXIS_PIPELINE, x);
@@ -287,7 +305,7 @@ static void write_micro(struct stage *g)
 	}
 	w->part = "embedding";
 	if (g->embeds) {
-		x = write_add_rows(w, "grad", table, whole(g, x));
+		x = write_add_rows(w, "grad", table, whole(g, as_type(g, x, g->type)));
 		if (grads[EXTRA_EMBEDDING].number >= 0) {
 			struct array_of in[2] = {x, grads[EXTRA_EMBEDDING]};
 
@@ -462,7 +480,7 @@ static void write_entry(struct stage *g, int64_t micro_batches)
 		out[n + i] = write_param(w, x);
 	}
 	if (!g->embeds)
-		in[n] = write_param(w, array_new(s->type, 2, s->held, s->m->hidden, 0, 0));
+		in[n] = write_param(w, array_new(s->residual, 2, s->held, s->m->hidden, 0, 0));
 	sum_micro(g, micro_batches, in, (int)n + !g->embeds, grad);
 	w->part = "replicas";
 	sum_replicas(g, grad, shares);
@@ -509,8 +527,9 @@ static void tell_facts(struct step_facts *f, const struct stage *g,
 	double p = (double)d->pipeline, v = t->interleave > 1 ? (double)t->interleave : 1;
 	double active = active_params(m), tokens, head;
 
-	*f = (struct step_facts){.devices = g->w.devices};
+	*f = (struct step_facts){.devices = g->w.devices, .eager = g->w.eager};
 	f->micro_batches = t->global_batch / (t->micro_batch * d->data * d->fsdp);
+	f->layers = (double)g->layers * (double)f->micro_batches;
 	f->tokens = tokens = (double)t->global_batch * (double)t->seq;
 	f->params = (double)model_parameters(m);
 	f->model_flops = (6 * active + 12 * (double)m->layers * (double)m->heads *
@@ -530,6 +549,15 @@ static void tell_facts(struct step_facts *f, const struct stage *g,
 		f->held_bytes = bytes_of(l->saved, l->nsaved) * (double)m->layers *
 		                (flying * most - 1 / p);
 	}
+}
+
+/*
+ * Layers of the last stage. Where they do not divide, the others have one more layer, whose
+ * place here the head takes.
+ */
+static int64_t stage_layers(const struct architecture *m, int64_t stages)
+{
+	return m->layers / stages;
 }
 
 /* What reductions of all types apply. */
@@ -565,7 +593,7 @@ bool step_text(struct text *out, struct step_facts *facts, const struct architec
 	g.w.devices = d->pipeline * d->data * d->fsdp * d->context * d->tensor;
 	g.type = types[0] = m->train.dtype->name;
 	g.master = types[1] = m->train.master_dtype->name;
-	g.layers = m->layers / d->pipeline;
+	g.layers = stage_layers(m, d->pipeline);
 	g.first = m->layers - g.layers;
 	g.embeds = d->pipeline == 1;
 	if (good) {

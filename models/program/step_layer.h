@@ -54,6 +54,8 @@ struct layer_param {
 struct layer_shape {
 	const struct architecture *m;
 	const char *type;           /* of activations and parameters */
+	const char *residual;       /* of the sums between layers */
+	const char *rounded;        /* of what projections read; NULL: type */
 	int64_t batch, seq, keys;   /* sequences; tokens of each here; keys of a query */
 	int64_t tokens, held;       /* batch x seq; those that norms and sums hold */
 	int64_t heads, kv_heads;    /* here */

@@ -1,5 +1,6 @@
 #include "text/csv.h"
 
+#include "base/input.h"
 #include "base/list.h"
 
 #include <stdlib.h>
@@ -156,6 +157,27 @@ enum status csv_read(struct csv *out, struct arena *a, const char *path,
 	out->at = r.at.at;
 	text_free(&r.buffer);
 	return r.error->code;
+}
+
+bool csv_names(const char *path, const char *one, const char *other)
+{
+	struct text raw = {0};
+	struct error e = {0};
+	bool found = false;
+
+	if (input_read(&raw, path, &e) == OK && raw.s) {
+		const char *line = raw.s;
+		size_t n;
+
+		while (*line == '#' || *line == '\n')
+			line += strcspn(line, "\n") +
+			        (line[strcspn(line, "\n")] != '\0');
+		n = strcspn(line, "\n");
+		found = memmem(line, n, one, strlen(one)) &&
+		        memmem(line, n, other, strlen(other));
+	}
+	text_free(&raw);
+	return found;
 }
 
 int csv_column(const struct csv *t, const char *name)

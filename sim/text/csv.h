@@ -34,6 +34,12 @@ struct csv {
 enum status csv_read(struct csv *out, struct arena *a, const char *path,
                      const char *text, struct error *e);
 
+/*
+ * Returns whether the first line of a file, behind comments, has both names. False where it
+ * cannot be read.
+ */
+bool csv_names(const char *path, const char *one, const char *other);
+
 /* Returns the number of the column of that name, -1 if there is none. */
 int csv_column(const struct csv *t, const char *name);
 
