@@ -38,9 +38,9 @@ enum tuning_key {
 	TUNING_KERNEL_S,             /* no kernel takes less */
 	/* Of whole steps (sim/program/step_time.h). */
 	TUNING_CONTENTION, /* of communication beside kernels, how much longer these take */
-	TUNING_EAGER_ATTENTION_SHARE, /* as attention_share, of eager frameworks' kernels */
-	TUNING_EAGER_LAYER_S,         /* idle time of an eager framework for each layer */
-	TUNING_EAGER_STEP_S,          /* and for each step */
+	TUNING_TORCH_ATTENTION_SHARE, /* as attention_share, of PyTorch's kernels */
+	TUNING_EAGER_STEP_S,          /* idle time of an eager framework in each step */
+	TUNING_EXPERTS_LAYER_S,       /* of any, for each layer of experts */
 	TUNINGS
 };
 

@@ -51,7 +51,7 @@ static const char *const positions[] = {"rope", "learned", "alibi", "none", NULL
 static const char *const optimizers[] = {"adam", "adamw", "momentum",
                                          "lion", "sgd",   NULL};
 static const char *const recomputes[] = {"none", "selective", "full", NULL};
-static const char *const attentions[] = {"flash", "math", NULL};
+static const char *const attentions[] = {"flash", "math", "torch", NULL};
 static const char *const schedules[] = {"1f1b", "gpipe", NULL};
 static const char *const fuses[] = {"eager", "compiled", NULL};
 

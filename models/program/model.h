@@ -71,7 +71,11 @@ enum model_recompute {
 	RECOMPUTE_FULL       /* one more forward pass of every layer */
 };
 
-enum model_attention { ATTENTION_FLASH, ATTENTION_MATH };
+enum model_attention {
+	ATTENTION_FLASH, /* the machine's best kernel */
+	ATTENTION_MATH,
+	ATTENTION_TORCH /* the flash kernel that PyTorch has */
+};
 
 enum model_schedule { SCHEDULE_1F1B, SCHEDULE_GPIPE };
 

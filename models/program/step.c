@@ -34,10 +34,11 @@ enum status step_degrees_parse(struct step_degrees *out, struct arena *a,
 		int64_t *degree = degree_named(out, mesh.axis[i].name);
 
 		if (!degree)
-			return error_set(e, E_TYPE, at,
-			                 "'%s' is no axis of a job, expected data, fsdp, "
-			                 "tensor, context, expert or pipeline",
-			                 mesh.axis[i].name);
+			return error_set(
+				e, E_TYPE, at,
+				"'%s' is no axis of a job, expected data, fsdp, "
+				"tensor, context, expert or pipeline",
+				mesh.axis[i].name);
 		*degree = mesh.axis[i].size;
 	}
 	return OK;
@@ -49,8 +50,8 @@ static bool divides(struct text *why, int64_t of, int64_t by, const char *what,
 {
 	if (of % by == 0)
 		return true;
-	text_printf(why, "%s %lld does not divide by %s %lld", what, (long long)of, axis,
-	            (long long)by);
+	text_printf(why, "%s %lld does not divide by %s %lld", what, (long long)of,
+	            axis, (long long)by);
 	return false;
 }
 
@@ -71,7 +72,8 @@ static bool check(const struct architecture *m, const struct step_degrees *d,
 		return false;
 	}
 	if (m->moe.experts && d->expert > m->moe.experts) {
-		text_printf(why, "expert %lld is more than the %lld experts of the model",
+		text_printf(why,
+		            "expert %lld is more than the %lld experts of the model",
 		            (long long)d->expert, (long long)m->moe.experts);
 		return false;
 	}
@@ -85,8 +87,8 @@ static bool check(const struct architecture *m, const struct step_degrees *d,
 	       divides(why, t->global_batch, ranks * t->micro_batch,
 	               "train.global_batch", "data x fsdp x micro_batch") &&
 	       divides(why, ranks, d->expert, "data x fsdp", "expert") &&
-	       (d->expert == 1 || divides(why, m->moe.experts, d->expert, "moe.experts",
-	                                  "expert"));
+	       (d->expert == 1 ||
+	        divides(why, m->moe.experts, d->expert, "moe.experts", "expert"));
 }
 
 /* --- the text --------------------------------------------------------------------- */
@@ -144,8 +146,9 @@ static void list_parts(struct stage *g)
 		g->extra[EXTRA_HEAD] = (struct layer_param){vocab, h, 0};
 	for (int i = 0; i < EXTRAS; i++)
 		if (g->extra[i].columns)
-			add_part(g, g->extra_part[i] =
-			                    layer_part(&g->w, &g->extra[i], g->type),
+			add_part(g,
+			         g->extra_part[i] =
+			                 layer_part(&g->w, &g->extra[i], g->type),
 			         false);
 }
 
@@ -209,7 +212,8 @@ static struct array_of loss(struct stage *g, struct array_of logits)
 
 /* The head, forward and backward; returns the gradient of x and of the parts. */
 static struct array_of head(struct stage *g, struct array_of x,
-                            const struct array_of part[EXTRAS], struct array_of grad[EXTRAS])
+                            const struct array_of part[EXTRAS],
+                            struct array_of grad[EXTRAS])
 {
 	struct step_writer *w = &g->w;
 	int at = g->m->head == HEAD_TIED ? EXTRA_EMBEDDING : EXTRA_HEAD;
@@ -232,8 +236,7 @@ static struct array_of head(struct stage *g, struct array_of x,
 		in[1] = d;
 		d = write_combine(w, "norm", x, in, 2);
 		grad[EXTRA_NORM] = extra_grad(
-			g, EXTRA_NORM,
-			as_type(g, write_reduce(w, "norm", d), g->type));
+			g, EXTRA_NORM, as_type(g, write_reduce(w, "norm", d), g->type));
 	}
 	return as_type(g, d, x.type);
 }
@@ -317,7 +320,8 @@ static void write_micro(struct stage *g)
 	}
 	for (int i = 0; i < EXTRAS; i++)
 		if (g->extra[i].columns)
-			grad[n++] = i == EXTRA_NORM ? grads[i] : extra_grad(g, i, grads[i]);
+			grad[n++] =
+				i == EXTRA_NORM ? grads[i] : extra_grad(g, i, grads[i]);
 	g->micro = write_end(w, grad, (int)g->parts, false);
 }
 
@@ -358,8 +362,8 @@ static void sum_micro(struct stage *g, int64_t micro_batches, const struct array
 
 		memcpy(x, in, (size_t)nin * sizeof(*x));
 		for (int i = 0; i < n; i++)
-			x[nin + i] = write_op(&g->w, "broadcast", NULL, g->part[i], &zero, 1,
-			                      ", dimensions={}");
+			x[nin + i] = write_op(&g->w, "broadcast", NULL, g->part[i],
+			                      &zero, 1, ", dimensions={}");
 		write_loop(&g->w, micro_batches - 1, x, nin + n, loop_body, g);
 	}
 	memcpy(grad, g->part, (size_t)n * sizeof(*grad));
@@ -406,8 +410,8 @@ static void sum_replicas(struct stage *g, struct array_of *x, bool shares)
 		for (int64_t k = 0; k < n && shares && axis != STEP_AXES; k++)
 			x[i + k] = rounded(g, x[i + k], g->w.degree[axis]);
 		if (axis != STEP_AXES)
-			write_bundle(&g->w, shares ? "reduce-scatter" : "all-reduce", axis,
-			             x + i, (int)n);
+			write_bundle(&g->w, shares ? "reduce-scatter" : "all-reduce",
+			             axis, x + i, (int)n);
 		i += n;
 	}
 }
@@ -440,8 +444,8 @@ static int moments(const struct architecture *m)
 }
 
 /* One part's update: its moments, its copy in the master type, and the new part. */
-static struct array_of update(struct stage *g, struct array_of grad, struct array_of *state,
-                              int nmoments)
+static struct array_of update(struct stage *g, struct array_of grad,
+                              struct array_of *state, int nmoments)
 {
 	struct array_of in[4] = {grad}, wide = widened(g, grad);
 
@@ -465,7 +469,8 @@ static void write_entry(struct stage *g, int64_t micro_batches)
 	bool shares = g->m->train.zero > 0;
 	struct array_of *in = arena_alloc(w->a, (size_t)n + 1, sizeof(*in));
 	struct array_of *grad = arena_alloc(w->a, (size_t)n, sizeof(*grad));
-	struct array_of *out = arena_alloc(w->a, (size_t)(n * (1 + states)), sizeof(*out));
+	struct array_of *out =
+		arena_alloc(w->a, (size_t)(n * (1 + states)), sizeof(*out));
 	const struct layer_shape *s = &g->kind[0].shape;
 
 	write_begin(w);
@@ -480,7 +485,8 @@ static void write_entry(struct stage *g, int64_t micro_batches)
 		out[n + i] = write_param(w, x);
 	}
 	if (!g->embeds)
-		in[n] = write_param(w, array_new(s->residual, 2, s->held, s->m->hidden, 0, 0));
+		in[n] = write_param(
+			w, array_new(s->residual, 2, s->held, s->m->hidden, 0, 0));
 	sum_micro(g, micro_batches, in, (int)n + !g->embeds, grad);
 	w->part = "replicas";
 	sum_replicas(g, grad, shares);
@@ -524,27 +530,29 @@ static void tell_facts(struct step_facts *f, const struct stage *g,
 	const struct architecture *m = g->m;
 	const struct model_train *t = &m->train;
 	const struct layer *l = layer_at(g, g->layers - 1);
-	double p = (double)d->pipeline, v = t->interleave > 1 ? (double)t->interleave : 1;
+	double p = (double)d->pipeline,
+	       v = t->interleave > 1 ? (double)t->interleave : 1;
 	double active = active_params(m), tokens, head;
 
 	*f = (struct step_facts){.devices = g->w.devices, .eager = g->w.eager};
 	f->micro_batches = t->global_batch / (t->micro_batch * d->data * d->fsdp);
 	f->layers = (double)g->layers * (double)f->micro_batches;
+	for (int64_t i = 0; i < g->layers; i++)
+		f->expert_layers += (double)f->micro_batches *
+		                    architecture_has_experts(m, g->first + i);
 	f->tokens = tokens = (double)t->global_batch * (double)t->seq;
 	f->params = (double)model_parameters(m);
 	f->model_flops = (6 * active + 12 * (double)m->layers * (double)m->heads *
 	                                       (double)m->head_dim * (double)t->seq) *
 	                 tokens / (double)f->devices;
-	head = m->head == HEAD_NONE
-	               ? 0
-	               : (double)architecture_vocab(m) * (double)m->hidden;
-	f->bubble = (p - 1) / (v * (double)f->micro_batches) *
-	            ((active - head) / p) / ((active - head) / p + head);
+	head = m->head == HEAD_NONE ? 0
+	                            : (double)architecture_vocab(m) * (double)m->hidden;
+	f->bubble = (p - 1) / (v * (double)f->micro_batches) * ((active - head) / p) /
+	            ((active - head) / p + head);
 	if (d->pipeline > 1) {
 		double flying = v > 1 ? 1 + (p - 1) / (p * v) : 1;
-		double most = (double)f->micro_batches < p
-		                      ? (double)f->micro_batches / p
-		                      : 1;
+		double most =
+			(double)f->micro_batches < p ? (double)f->micro_batches / p : 1;
 
 		f->held_bytes = bytes_of(l->saved, l->nsaved) * (double)m->layers *
 		                (flying * most - 1 / p);

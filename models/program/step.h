@@ -40,15 +40,16 @@ struct step_degrees {
  * Reads 'fsdp=64,tensor=8'; what is not named is 1. An axis that is not known, or that is named
  * twice, or a degree that is no number from 1, is an error at its place.
  */
-enum status step_degrees_parse(struct step_degrees *out, struct arena *a, const char *text,
-                               struct where at, struct error *e);
+enum status step_degrees_parse(struct step_degrees *out, struct arena *a,
+                               const char *text, struct where at, struct error *e);
 
 /* What a text alone does not say. */
 struct step_facts {
 	int64_t devices, micro_batches;
 	double tokens; /* of the job in a step */
 	bool eager;    /* train.fuse */
-	double layers; /* that a device runs in a step, forward and backward together */
+	/* That a device runs in a step, forward and backward together; those with experts. */
+	double layers, expert_layers;
 	/* Of one device: 6 flops per parameter and token, and attention (facts as below). */
 	double model_flops;
 	double params; /* parameters of the whole model, all experts counted */

@@ -46,10 +46,12 @@ static void set_attention(struct layer_shape *s)
 	if (m->mla.kv_rank) {
 		if (m->mla.q_rank)
 			set(s, PARAM_Q_LATENT, h, m->mla.q_rank, 0);
-		set(s, PARAM_Q, m->mla.q_rank ? m->mla.q_rank : h, s->heads * s->head, 0);
+		set(s, PARAM_Q, m->mla.q_rank ? m->mla.q_rank : h, s->heads * s->head,
+		    0);
 		set(s, PARAM_KV_LATENT, h, m->mla.kv_rank + m->mla.rope_dim, 0);
 		set(s, PARAM_K, m->mla.kv_rank + m->mla.rope_dim, s->heads * s->head, 0);
-		set(s, PARAM_V, m->mla.kv_rank + m->mla.rope_dim, s->heads * s->value, 0);
+		set(s, PARAM_V, m->mla.kv_rank + m->mla.rope_dim, s->heads * s->value,
+		    0);
 		return;
 	}
 	set(s, PARAM_Q, h, s->heads * s->head, 0);
@@ -115,7 +117,7 @@ static enum step_axis shards(const struct layer_param *p)
 
 /* The vector that a device keeps of a parameter; it is padded to equal parts. */
 struct array_of layer_part(const struct step_writer *w, const struct layer_param *p,
-                               const char *type)
+                           const char *type)
 {
 	int64_t n = (int64_t)layer_param_elements(p), by = w->degree[shards(p)];
 
@@ -126,9 +128,10 @@ struct array_of layer_part(const struct step_writer *w, const struct layer_param
 
 /* Brings a vector, whole or padded, into the shape of its parameter. */
 struct array_of layer_shaped(struct step_writer *w, const struct layer_param *p,
-                              struct array_of x)
+                             struct array_of x)
 {
-	struct array_of out = array_new(x.type, 1, (int64_t)layer_param_elements(p), 0, 0, 0);
+	struct array_of out =
+		array_new(x.type, 1, (int64_t)layer_param_elements(p), 0, 0, 0);
 	struct text how = {0};
 
 	if (x.dim[0] > out.dim[0]) {
@@ -142,7 +145,7 @@ struct array_of layer_shaped(struct step_writer *w, const struct layer_param *p,
 }
 
 struct array_of layer_padded(struct step_writer *w, const struct layer_param *p,
-                              struct array_of x, int64_t n)
+                             struct array_of x, int64_t n)
 {
 	struct array_of in[2], out = array_new(x.type, 1, n, 0, 0, 0);
 	struct text how = {0};
@@ -196,9 +199,10 @@ static void scatter_grads(struct pass *p, struct array_of *out)
 
 		for (int i = 0; i < LAYER_PARAMS; i++)
 			if (is_there(&s->param[i]) && !s->param[i].experts == !experts)
-				x[n++] = layer_padded(p->w, &s->param[i], p->grad[i],
-				                by * layer_part(p->w, &s->param[i], s->type)
-				                                .dim[0]);
+				x[n++] = layer_padded(
+					p->w, &s->param[i], p->grad[i],
+					by * layer_part(p->w, &s->param[i], s->type)
+							.dim[0]);
 		if (by > 1)
 			write_bundle(p->w, "reduce-scatter", axis, x, n);
 		n = 0;
@@ -217,8 +221,9 @@ static struct array_of as_type(struct pass *p, struct array_of x, const char *ty
 	struct array_of out = x;
 
 	out.type = type;
-	return strcmp(x.type, type) ? write_op(p->w, "convert", "convert", out, &x, 1, "")
-	                            : x;
+	return strcmp(x.type, type)
+	               ? write_op(p->w, "convert", "convert", out, &x, 1, "")
+	               : x;
 }
 
 /* What a projection reads of x; an array is rounded once for all that read it. */
@@ -295,21 +300,22 @@ static struct array_of reduced(struct pass *p, struct array_of x)
 static const char *attention_text(const struct pass *p, bool back)
 {
 	const struct layer_shape *s = p->s;
+	bool torch = s->m->train.attention == ATTENTION_TORCH;
 	struct text t = {0};
 
-	text_printf(&t,
-	            ", custom_call_target=\"%s_%s%s\", "
-	            "backend_config={attn_heads = %lld : i64, input_batch = %lld : i64, "
-	            "kv_max_seqlen = %lld : i64, mask_type = %d : i64, "
-	            "num_gqa_groups = %lld : i64, q_max_seqlen = %lld : i64, "
-	            "qk_head_dim = %lld : i64, v_head_dim = %lld : i64}",
-	            p->w->eager ? "flash_attn" : "te_fused_attn",
-	            back ? "backward" : "forward", p->w->eager ? "" : "_ffi",
-	            (long long)s->heads,
-	            (long long)s->batch, (long long)s->keys,
-	            s->m->train.causal && s->keys == s->m->train.seq ? 2 : 0,
-	            (long long)s->kv_heads, (long long)s->seq, (long long)s->head,
-	            (long long)s->value);
+	text_printf(
+		&t,
+		", custom_call_target=\"%s_%s%s\", "
+		"backend_config={attn_heads = %lld : i64, input_batch = %lld : i64, "
+		"kv_max_seqlen = %lld : i64, mask_type = %d : i64, "
+		"num_gqa_groups = %lld : i64, q_max_seqlen = %lld : i64, "
+		"qk_head_dim = %lld : i64, v_head_dim = %lld : i64}",
+		torch ? "flash_attn" : "te_fused_attn", back ? "backward" : "forward",
+		torch ? "" : "_ffi", (long long)s->heads, (long long)s->batch,
+		(long long)s->keys,
+		s->m->train.causal && s->keys == s->m->train.seq ? 2 : 0,
+		(long long)s->kv_heads, (long long)s->seq, (long long)s->head,
+		(long long)s->value);
 	return text_take(&t, p->w->a);
 }
 
@@ -335,16 +341,18 @@ static struct array_of attend(struct pass *p)
 	if (s->m->train.attention == ATTENTION_MATH) {
 		x = scores_of(p, kept[KEPT_Q], kept[KEPT_K]);
 		kept[KEPT_SCORES] = x;
-		x = write_dot(p->w, "values", s->type, x,
-		              write_view(p->w, kept[KEPT_V], 3, groups, keys, s->value, 0),
-		              false);
+		x = write_dot(
+			p->w, "values", s->type, x,
+			write_view(p->w, kept[KEPT_V], 3, groups, keys, s->value, 0),
+			false);
 		return write_view(p->w, x, 2, s->tokens, s->heads * s->value, 0, 0);
 	}
 	in[0] = write_view(p->w, kept[KEPT_Q], 4, s->batch, s->seq, s->heads, s->head);
 	in[1] = write_view(p->w, kept[KEPT_K], 4, s->batch, keys, s->kv_heads, s->head);
 	in[2] = write_view(p->w, kept[KEPT_V], 4, s->batch, keys, s->kv_heads, s->value);
 	x = array_new(s->type, 4, s->batch, s->seq, s->heads, s->value);
-	x = write_op(p->w, "custom-call", "attention", x, in, 3, attention_text(p, false));
+	x = write_op(p->w, "custom-call", "attention", x, in, 3,
+	             attention_text(p, false));
 	return write_view(p->w, x, 2, s->tokens, s->heads * s->value, 0, 0);
 }
 
@@ -487,14 +495,15 @@ static struct array_of dense_back(struct pass *p, struct array_of b, struct arra
 
 	in[0] = project_back(p, PARAM_DOWN, p->kept[KEPT_ACT], dy);
 	in[1] = up;
-	return project_back(p, PARAM_UP, b, write_combine(p->w, "activation", up, in, 2));
+	return project_back(p, PARAM_UP, b,
+	                    write_combine(p->w, "activation", up, in, 2));
 }
 
 static struct array_of experts_back(struct pass *p, struct array_of dy)
 {
 	struct array_of x = dispatch(p, dy, false), up = p->kept[KEPT_EXPERT_UP];
-	struct array_of router = array_new(p->s->type, 2, p->s->held,
-	                                   p->s->m->moe.experts, 0, 0);
+	struct array_of router =
+		array_new(p->s->type, 2, p->s->held, p->s->m->moe.experts, 0, 0);
 	struct array_of d, in[2];
 
 	in[0] = project_back(p, PARAM_EXPERT_DOWN, p->kept[KEPT_EXPERT_ACT], x);
@@ -502,7 +511,9 @@ static struct array_of experts_back(struct pass *p, struct array_of dy)
 	x = write_combine(p->w, "activation", up, in, 2);
 	x = project_back(p, PARAM_EXPERT_UP, p->kept[KEPT_ROWS], x);
 	x = dispatch(p, x, true);
-	router = write_op(p->w, "broadcast", "router", router, (struct array_of[]){write_zero(p->w, router.type)}, 1, ", dimensions={}");
+	router = write_op(p->w, "broadcast", "router", router,
+	                  (struct array_of[]){write_zero(p->w, router.type)}, 1,
+	                  ", dimensions={}");
 	d = project_back(p, PARAM_ROUTER, p->kept[KEPT_NORM2], router);
 	return sum_of(p, x, d);
 }
@@ -595,7 +606,8 @@ static struct array_of backward(struct pass *p, struct array_of dy)
 	bool any = false;
 
 	if (s->ffn) {
-		d = dense_back(p, gathered(p, kept[KEPT_NORM2]), gathered(p, as_type(p, dy, s->type)));
+		d = dense_back(p, gathered(p, kept[KEPT_NORM2]),
+		               gathered(p, as_type(p, dy, s->type)));
 		d = reduced(p, d);
 		any = true;
 	}
@@ -605,7 +617,8 @@ static struct array_of backward(struct pass *p, struct array_of dy)
 		d = any ? sum_of(p, d, e) : e;
 	}
 	dx = sum_of(p, norm_back(p, PARAM_NORM2, d, kept[KEPT_X1]), dy);
-	d = attention_back(p, gathered(p, kept[KEPT_NORM]), gathered(p, as_type(p, dx, s->type)));
+	d = attention_back(p, gathered(p, kept[KEPT_NORM]),
+	                   gathered(p, as_type(p, dx, s->type)));
 	d = reduced(p, d);
 	eager_passes(p, dy, 10);
 	return sum_of(p, norm_back(p, PARAM_NORM, d, kept[KEPT_X]), dx);

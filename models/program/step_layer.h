@@ -53,16 +53,16 @@ struct layer_param {
 /* The sizes of a layer on one device. */
 struct layer_shape {
 	const struct architecture *m;
-	const char *type;           /* of activations and parameters */
-	const char *residual;       /* of the sums between layers */
-	const char *rounded;        /* of what projections read; NULL: type */
-	int64_t batch, seq, keys;   /* sequences; tokens of each here; keys of a query */
-	int64_t tokens, held;       /* batch x seq; those that norms and sums hold */
-	int64_t heads, kv_heads;    /* here */
-	int64_t head, value;        /* columns of a head's query and key; of its value */
-	int64_t ffn;                /* width here; 0: no dense part */
-	int64_t experts, rows;      /* experts here, tokens of each; 0: none */
-	bool gathers_tokens;        /* sequence parallelism */
+	const char *type;         /* of activations and parameters */
+	const char *residual;     /* of the sums between layers */
+	const char *rounded;      /* of what projections read; NULL: type */
+	int64_t batch, seq, keys; /* sequences; tokens of each here; keys of a query */
+	int64_t tokens, held;     /* batch x seq; those that norms and sums hold */
+	int64_t heads, kv_heads;  /* here */
+	int64_t head, value;      /* columns of a head's query and key; of its value */
+	int64_t ffn;              /* width here; 0: no dense part */
+	int64_t experts, rows;    /* experts here, tokens of each; 0: none */
+	bool gathers_tokens;      /* sequence parallelism */
 	bool recomputes, regathers; /* in the backward pass: activations; parameters */
 	struct layer_param param[LAYER_PARAMS];
 };

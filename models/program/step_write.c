@@ -246,7 +246,8 @@ struct array_of write_dot_grad(struct step_writer *w, const char *name,
 	out.dim[m + 1] = y.dim[m + 1];
 	if (x.rank == 3)
 		text_printf(&how, ", lhs_batch_dims={0}, rhs_batch_dims={0}");
-	text_printf(&how, ", lhs_contracting_dims={%d}, rhs_contracting_dims={%d}", m, m);
+	text_printf(&how, ", lhs_contracting_dims={%d}, rhs_contracting_dims={%d}", m,
+	            m);
 	out = write_op(w, "dot", name, out, in, 2, how.s);
 	text_free(&how);
 	return out;
@@ -333,14 +334,12 @@ struct array_of write_add_rows(struct step_writer *w, const char *name,
 	return table;
 }
 
-struct array_of write_view(struct step_writer *w, struct array_of x, int rank, int64_t d0,
-                           int64_t d1, int64_t d2, int64_t d3)
+struct array_of write_view(struct step_writer *w, struct array_of x, int rank,
+                           int64_t d0, int64_t d1, int64_t d2, int64_t d3)
 {
 	struct array_of out = array_new(x.type, rank, d0, d1, d2, d3);
 
-	return same_shape(&x, &out)
-	               ? x
-	               : write_op(w, "bitcast", NULL, out, &x, 1, "");
+	return same_shape(&x, &out) ? x : write_op(w, "bitcast", NULL, out, &x, 1, "");
 }
 
 /* --- loops ------------------------------------------------------------------------ */
@@ -417,7 +416,8 @@ void write_loop(struct step_writer *w, int64_t trips, struct array_of *x, int n,
 /* --- collectives ------------------------------------------------------------------ */
 
 /* Prints the groups along an axis: the mesh of all, with this axis brought to the end. */
-static void print_groups(struct text *t, const struct step_writer *w, enum step_axis axis)
+static void print_groups(struct text *t, const struct step_writer *w,
+                         enum step_axis axis)
 {
 	bool split = axis == AXIS_EXPERT || axis == AXIS_EXPERT_SHARES;
 	int64_t d[5] = {w->degree[AXIS_PIPELINE], w->degree[AXIS_DATA],
@@ -450,7 +450,8 @@ static const char *collective_text(struct step_writer *w, enum step_axis axis,
 		text_printf(&t, ", %s={%d}", key, dim);
 	if (!applied || strcmp(applied, "gather") != 0) {
 		if (applied)
-			text_printf(&t, ", use_global_device_ids=true, to_apply=%%add_%s",
+			text_printf(&t,
+			            ", use_global_device_ids=true, to_apply=%%add_%s",
 			            applied);
 	} else {
 		text_printf(&t, ", use_global_device_ids=true");
@@ -499,7 +500,8 @@ struct array_of write_all_to_all(struct step_writer *w, enum step_axis axis,
 	                collective_text(w, axis, "dimensions", dim, NULL));
 }
 
-struct array_of write_shift(struct step_writer *w, enum step_axis axis, struct array_of x)
+struct array_of write_shift(struct step_writer *w, enum step_axis axis,
+                            struct array_of x)
 {
 	int64_t stride = 1, n = w->degree[axis];
 	struct text t = {0};

@@ -76,8 +76,8 @@ struct array_of write_dot_grad(struct step_writer *w, const char *name,
                                const char *type, struct array_of x, struct array_of y);
 
 /* Another name with other dimensions. */
-struct array_of write_view(struct step_writer *w, struct array_of x, int rank, int64_t d0,
-                           int64_t d1, int64_t d2, int64_t d3);
+struct array_of write_view(struct step_writer *w, struct array_of x, int rank,
+                           int64_t d0, int64_t d1, int64_t d2, int64_t d3);
 
 /* Collectives along an axis; none where its degree is 1. `dim` is what grows or shrinks. */
 struct array_of write_gather(struct step_writer *w, enum step_axis axis,

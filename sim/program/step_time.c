@@ -20,7 +20,8 @@ static enum status write_and_read(struct step_time *out, struct arena *a,
 	enum status status;
 
 	if (step_text(&text, &out->facts, m, d, &why))
-		status = program_of_text(&out->program, a, text.s, text.length, "step", e);
+		status = program_of_text(&out->program, a, text.s, text.length, "step",
+		                         e);
 	else
 		status = error_set(e, E_TYPE, at, "%s", why.s);
 	text_free(&text);
@@ -32,20 +33,21 @@ static void add_up(struct step_time *out, const double *tuning)
 {
 	const struct program_price *p = &out->price;
 
-	out->contention_s = tuning[TUNING_CONTENTION] *
-	                    fmax(0, p->communication_s - p->exposed_s);
+	out->contention_s =
+		tuning[TUNING_CONTENTION] * fmax(0, p->communication_s - p->exposed_s);
+	out->idle_s = out->facts.expert_layers * tuning[TUNING_EXPERTS_LAYER_S];
 	if (out->facts.eager)
-		out->idle_s = out->facts.layers * tuning[TUNING_EAGER_LAYER_S] +
-		              tuning[TUNING_EAGER_STEP_S];
+		out->idle_s += tuning[TUNING_EAGER_STEP_S];
 	out->bubble_s = out->facts.bubble * (p->step_s + out->contention_s);
-	out->step_s = p->why ? NAN
-	                     : p->step_s + out->contention_s + out->idle_s + out->bubble_s;
+	out->step_s =
+		p->why ? NAN
+		       : p->step_s + out->contention_s + out->idle_s + out->bubble_s;
 }
 
-enum status step_time(struct step_time *out, struct arena *a, const struct architecture *m,
-                      const struct step_degrees *d, const struct machine *machine,
-                      const int32_t *devices, enum overlap overlap, struct where at,
-                      struct error *e)
+enum status step_time(struct step_time *out, struct arena *a,
+                      const struct architecture *m, const struct step_degrees *d,
+                      const struct machine *machine, const int32_t *devices,
+                      enum overlap overlap, struct where at, struct error *e)
 {
 	struct price_options how = {.best = false, .raw = true};
 	struct text why = {0};

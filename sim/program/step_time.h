@@ -17,8 +17,9 @@ struct step_time {
 	struct liveness live;
 	/*
 	 * What comes on top of the program: kernels that are slower while communication runs
-	 * beside them (contention of it), and the idle time of eager frameworks for each
-	 * layer of a micro batch and each step, while the host launches and synchronises.
+	 * beside them (the machine's contention of it), and idle time: in each step of an
+	 * eager framework, whose host launches kernel by kernel and synchronises; and in each
+	 * layer of experts in any, for the host needs to know how many tokens came.
 	 */
 	double contention_s, idle_s;
 	double step_s, bubble_s; /* NaN where a time is not known; price.why says why */
@@ -31,9 +32,9 @@ struct step_time {
  * Devices 0, 1, ... of the machine run the step unless `devices` names others. Errors: model
  * and degrees that do not go together, at `at`; a machine that is too small.
  */
-enum status step_time(struct step_time *out, struct arena *a, const struct architecture *m,
-                      const struct step_degrees *d, const struct machine *machine,
-                      const int32_t *devices, enum overlap overlap, struct where at,
-                      struct error *e);
+enum status step_time(struct step_time *out, struct arena *a,
+                      const struct architecture *m, const struct step_degrees *d,
+                      const struct machine *machine, const int32_t *devices,
+                      enum overlap overlap, struct where at, struct error *e);
 
 #endif

@@ -31,15 +31,16 @@ enum column {
 	SEQUENCE,
 	ZERO,
 	RECOMPUTE,
+	ATTENTION,
 	INTERLEAVE,
 	UNITS,
 	COLUMNS
 };
 static const char *const columns[COLUMNS] = {
-	"set",      "name",        "detail",    "source",    "measured_s",
-	"left_out", "platform",    "model",     "parallel",  "seq",
-	"global_batch", "micro_batch", "precision", "fuse",  "sequence",
-	"zero",     "recompute",   "interleave", "units",
+	"set",          "name",        "detail",    "source",     "measured_s",
+	"left_out",     "platform",    "model",     "parallel",   "seq",
+	"global_batch", "micro_batch", "precision", "fuse",       "sequence",
+	"zero",         "recompute",   "attention", "interleave", "units",
 };
 
 struct table_reader {
@@ -119,6 +120,7 @@ static enum status read_train(struct table_reader *r, int64_t row, struct model_
 	static const char *const precisions[] = {"bf16", "amp", "fp8", "amp-fp8", NULL};
 	static const char *const fuses[] = {"eager", "compiled", NULL};
 	static const char *const recomputes[] = {"none", "selective", "full", NULL};
+	static const char *const attentions[] = {"flash", "math", "torch", NULL};
 	static const char *const flags[] = {"no", "yes", NULL};
 	int precision, sequence;
 
@@ -130,6 +132,7 @@ static enum status read_train(struct table_reader *r, int64_t row, struct model_
 	    read_word(r, row, PRECISION, precisions, &precision) != OK ||
 	    read_word(r, row, FUSE, fuses, &t->fuse) != OK ||
 	    read_word(r, row, RECOMPUTE, recomputes, &t->recompute) != OK ||
+	    read_word(r, row, ATTENTION, attentions, &t->attention) != OK ||
 	    read_word(r, row, SEQUENCE, flags, &sequence) != OK)
 		return r->error->code;
 	set_precision(t, precision);
@@ -214,7 +217,13 @@ static enum status simulate_row(struct measured_step *out, struct table_reader *
 	out->time_s = s.step_s;
 	out->compute_s = s.price.compute_s;
 	out->exposed_s = s.price.exposed_s;
+	out->matmul_s = s.price.class_s[CLASS_MATMUL];
+	out->attention_s = s.price.class_s[CLASS_CUSTOM];
+	out->communication_s = s.price.communication_s;
 	out->bubble_s = s.bubble_s;
+	out->idle_s = s.idle_s;
+	out->layers = s.facts.layers;
+	out->expert_layers = s.facts.expert_layers;
 	out->peak_bytes = s.peak_bytes;
 	out->device_bytes = r->machine->device[0].memory_bytes;
 	if (isnan(s.step_s))
@@ -267,7 +276,11 @@ static enum status read_row(struct measured_step *out, struct table_reader *r,
 		.time_s = NAN,
 		.compute_s = NAN,
 		.exposed_s = NAN,
+		.matmul_s = NAN,
+		.attention_s = NAN,
+		.communication_s = NAN,
 		.bubble_s = NAN,
+		.idle_s = NAN,
 		.peak_bytes = NAN,
 		.device_bytes = NAN,
 		.line = csv_where(&r->csv, row).line,

@@ -11,8 +11,8 @@
  *   parallel                    the degrees, as of `step --parallel`
  *   units                       nodes or racks that the devices are spread over evenly, the
  *                               first of each; blank: they are the first of all
- *   seq, global_batch, micro_batch, zero, recompute, interleave, fuse
- *                               in place of those of the model; blank: 0, none, 1, eager
+ *   seq, global_batch, micro_batch, zero, recompute, interleave, fuse, attention
+ *                               in place of those of the model; blank: 0, none, 1, eager, flash
  *   sequence                    yes: sequence parallelism
  *   precision                   bf16; amp: 16 bits with sums between layers in 32 (autocast);
  *                               fp8: projections of layers in 8 bits; amp-fp8: both
@@ -25,15 +25,20 @@
 #include "text/pen.h"
 
 struct measured_step {
-	const char *set, *name, *detail, *source, *left_out; /* left_out NULL: simulated */
+	const char *set, *name, *detail, *source,
+		*left_out; /* left_out NULL: simulated */
 	/* Of rows that are simulated. */
 	const char *platform, *family, *model, *parallel, *precision;
 	int64_t devices;
 	bool experts, tensor, pipeline, context;
-	double params;
+	double params, layers, expert_layers; /* program/step.h */
 	double measured_s;
-	/* NaN: left out. Of time_s, what kernels take, what they wait for, and the bubble. */
-	double time_s, compute_s, exposed_s, bubble_s;
+	/*
+	 * NaN: left out. Of time_s, what kernels take (of that matmuls, and attention), what
+	 * they wait for, of how much communication, the bubble, and the rest.
+	 */
+	double time_s, compute_s, matmul_s, attention_s, exposed_s, communication_s;
+	double bubble_s, idle_s;
 	double peak_bytes, device_bytes; /* held by a device; that it has */
 	int64_t line;
 };

@@ -37,16 +37,18 @@ static const char *by_machine(const struct measured_step *s)
 
 static const char *by_size(const struct measured_step *s)
 {
-	return s->params < 1e9 ? "under 1e9" : s->params < 1e10 ? "under 1e10"
-	                               : s->params < 1e11       ? "under 1e11"
-	                                                        : "1e11 and more";
+	return s->params < 1e9    ? "under 1e9"
+	       : s->params < 1e10 ? "under 1e10"
+	       : s->params < 1e11 ? "under 1e11"
+	                          : "1e11 and more";
 }
 
 static const char *by_devices(const struct measured_step *s)
 {
-	return s->devices <= 8 ? "up to 8" : s->devices <= 64 ? "9 to 64"
-	                             : s->devices <= 512      ? "65 to 512"
-	                                                      : "more than 512";
+	return s->devices <= 8     ? "up to 8"
+	       : s->devices <= 64  ? "9 to 64"
+	       : s->devices <= 512 ? "65 to 512"
+	                           : "more than 512";
 }
 
 static const char *by_parallelism(const struct measured_step *s)
@@ -163,8 +165,8 @@ static void left_out_table(const struct pen *pen, const struct step_table *t)
 {
 	static const char *const head[] = {"set", "rows", "why"};
 	struct arena *a = pen->arena;
-	struct pen_table table = words_table(a, "Steps that are left out", "lrp", head,
-	                                     (size_t)t->n);
+	struct pen_table table =
+		words_table(a, "Steps that are left out", "lrp", head, (size_t)t->n);
 
 	for (int64_t i = 0; i < t->n; i++) {
 		const struct measured_step *s = &t->row[i];
@@ -197,12 +199,14 @@ void step_table_words(const struct pen *pen, const struct step_table *t)
 
 	pen->heading(pen, 1, "Training steps, simulated and measured");
 	pen->paragraph(
-		pen, arena_printf(a,
-	                          "%zu of %lld published steps are described well enough to be "
-	                          "simulated. An error is a factor, exp |log(simulated / "
-	                          "measured)|, the mean geometric; least and most are of "
-	                          "simulated / measured; tau is Kendall's of the two times.",
-	                          all.n, (long long)t->n));
+		pen,
+		arena_printf(
+			a,
+			"%zu of %lld published steps are described well enough to be "
+			"simulated. An error is a factor, exp |log(simulated / "
+			"measured)|, the mean geometric; least and most are of "
+			"simulated / measured; tau is Kendall's of the two times.",
+			all.n, (long long)t->n));
 	for (int i = 0; i < (int)KINDS; i++)
 		errors_table(pen, t, i);
 	pen->heading(pen, 2, "Left out");
@@ -218,16 +222,20 @@ static void csv_number(FILE *out, double x)
 
 void step_table_csv(FILE *out, const struct step_table *t)
 {
-	fprintf(out, "set,name,platform,parallel,precision,devices,params,measured_s,time_s,"
-	             "error,compute_s,exposed_s,bubble_s,peak_bytes,device_bytes,left_out,"
-	             "line\n");
+	fprintf(out,
+	        "set,name,platform,parallel,precision,devices,params,measured_s,time_s,"
+	        "error,compute_s,matmul_s,attention_s,exposed_s,communication_s,bubble_"
+	        "s,idle_s,"
+	        "layers,expert_layers,peak_bytes,device_bytes,left_out,line\n");
 	for (int64_t i = 0; i < t->n; i++) {
 		const struct measured_step *s = &t->row[i];
 		const char *const text[] = {s->set, s->name, s->platform, s->parallel,
 		                            s->precision};
-		const double number[] = {s->measured_s, s->time_s,     error_of(s),
-		                         s->compute_s,  s->exposed_s,  s->bubble_s,
-		                         s->peak_bytes, s->device_bytes};
+		const double number[] = {
+			s->measured_s, s->time_s,      error_of(s),  s->compute_s,
+			s->matmul_s,   s->attention_s, s->exposed_s, s->communication_s,
+			s->bubble_s,   s->idle_s,      s->layers,    s->expert_layers,
+			s->peak_bytes, s->device_bytes};
 
 		for (size_t k = 0; k < sizeof(text) / sizeof(*text); k++)
 			csv_put(out, text[k], k == 0);
@@ -241,20 +249,22 @@ void step_table_csv(FILE *out, const struct step_table *t)
 
 static json_t *row_json(const struct measured_step *s)
 {
-	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:o, s:f, s:o, s:o, s:o, "
-	                 "s:o, s:o, s:o, s:o, s:s?, s:I}",
-	                 "set", json_text(s->set), "name", json_text(s->name), "source",
-	                 json_text(s->source), "platform", json_text(s->platform),
-	                 "model", json_text(s->model), "parallel",
-	                 json_text(s->parallel), "precision", json_text(s->precision),
-	                 "devices", (json_int_t)s->devices, "params",
-	                 json_quantity(s->params), "measured_s", s->measured_s, "time_s",
-	                 json_known(s->time_s), "error", json_known(error_of(s)),
-	                 "compute_s", json_known(s->compute_s), "exposed_s",
-	                 json_known(s->exposed_s), "bubble_s", json_known(s->bubble_s),
-	                 "peak_bytes", json_known(s->peak_bytes), "device_bytes",
-	                 json_known(s->device_bytes), "left_out", s->left_out, "line",
-	                 (json_int_t)s->line);
+	return json_pack(
+		"{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:o, s:f, s:o, s:o, s:o, "
+		"s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s?, s:I}",
+		"set", json_text(s->set), "name", json_text(s->name), "source",
+		json_text(s->source), "platform", json_text(s->platform), "model",
+		json_text(s->model), "parallel", json_text(s->parallel), "precision",
+		json_text(s->precision), "devices", (json_int_t)s->devices, "params",
+		json_quantity(s->params), "measured_s", s->measured_s, "time_s",
+		json_known(s->time_s), "error", json_known(error_of(s)), "compute_s",
+		json_known(s->compute_s), "matmul_s", json_known(s->matmul_s),
+		"attention_s", json_known(s->attention_s), "exposed_s",
+		json_known(s->exposed_s), "communication_s",
+		json_known(s->communication_s), "bubble_s", json_known(s->bubble_s),
+		"idle_s", json_known(s->idle_s), "peak_bytes",
+		json_known(s->peak_bytes), "device_bytes", json_known(s->device_bytes),
+		"left_out", s->left_out, "line", (json_int_t)s->line);
 }
 
 void step_table_json(FILE *out, const struct step_table *t)
