@@ -392,7 +392,13 @@ results-placement: build/shardsim
 	for p in $(TRAINING); do build/shardsim place --with scenarios/training.yaml \
 		--platform $$p --clock model,simgrid && echo || exit 1; done >results/training.txt
 
-results: results-placement build/shardsim
+# Published training steps: errors, and every row.
+.PHONY: results-steps
+results-steps: build/shardsim
+	build/shardsim validate platforms/steps.csv >results/steps.md
+	build/shardsim validate platforms/steps.csv --format csv >results/steps.csv
+
+results: results-placement results-steps build/shardsim
 	rm -rf build/results
 	mkdir -p build/results
 	build/shardsim sweep scenarios/models.yaml scenarios/random.yaml \

@@ -115,6 +115,7 @@ static const struct field train_fields[] = {
 	WORD(model_train, attention, attentions),
 	FLAG(model_train, causal),
 	FLAG(model_train, sequence_parallel),
+	FLAG(model_train, dropout),
 	COUNT(model_train, interleave, 1, MODEL_LAYERS_MAX),
 	WORD(model_train, schedule, schedules),
 	COUNT(model_train, zero, 0, 3),

@@ -94,6 +94,7 @@ struct model_train {
 	int optimizer, recompute, attention;
 	bool causal; /* no token attends to later ones */
 	bool sequence_parallel;
+	bool dropout; /* behind attention, the softmax and the feed-forward layer */
 	int64_t interleave; /* stages of a pipeline on each device */
 	int schedule;
 	int64_t zero;     /* stage of ZeRO, 0 to 3 */

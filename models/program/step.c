@@ -350,7 +350,17 @@ static void loop_body(void *self, struct array_of *x)
 	}
 }
 
-/* Gradients of all micro batches, of one device. */
+/* Results take the place of the arguments, which have the same order. */
+static void print_aliases(struct text *out, int64_t n)
+{
+	text_printf(out, ", input_output_alias={ ");
+	for (int64_t i = 0; i < n; i++)
+		text_printf(out, "%s{%lld}: (%lld, {}, may-alias)", i ? ", " : "",
+		            (long long)i, (long long)i);
+	text_printf(out, " }");
+}
+
+/* Gradients of all micro batches, of one device; they add up in the master type. */
 static void sum_micro(struct stage *g, int64_t micro_batches, const struct array_of *in,
                       int nin, struct array_of *grad)
 {
@@ -358,12 +368,13 @@ static void sum_micro(struct stage *g, int64_t micro_batches, const struct array
 	struct array_of *x = arena_alloc(g->w.a, (size_t)(nin + n), sizeof(*x));
 
 	if (micro_batches > 1) {
-		struct array_of zero = write_zero(&g->w, g->type);
+		struct array_of zero = write_zero(&g->w, g->master);
 
 		memcpy(x, in, (size_t)nin * sizeof(*x));
 		for (int i = 0; i < n; i++)
-			x[nin + i] = write_op(&g->w, "broadcast", NULL, g->part[i],
-			                      &zero, 1, ", dimensions={}");
+			x[nin + i] = write_op(&g->w, "broadcast", NULL,
+			                      widened(g, g->part[i]), &zero, 1,
+			                      ", dimensions={}");
 		write_loop(&g->w, micro_batches - 1, x, nin + n, loop_body, g);
 	}
 	memcpy(grad, g->part, (size_t)n * sizeof(*grad));
@@ -372,7 +383,8 @@ static void sum_micro(struct stage *g, int64_t micro_batches, const struct array
 	for (int i = 0; i < n && micro_batches > 1; i++) {
 		struct array_of sum[2] = {x[nin + i], grad[i]};
 
-		grad[i] = write_combine(&g->w, "grad", grad[i], sum, 2);
+		grad[i] = write_combine(&g->w, "grad", x[nin + i], sum, 2);
+		grad[i] = as_type(g, grad[i], g->type);
 	}
 }
 
@@ -613,9 +625,11 @@ bool step_text(struct text *out, struct step_facts *facts, const struct architec
 		write_micro(&g);
 		tell_facts(facts, &g, d);
 		write_entry(&g, facts->micro_batches);
-		text_printf(out, "HloModule step%s, num_partitions=%lld\n\n%s",
-		            g.w.eager ? ", is_scheduled=true" : "",
-		            (long long)g.w.devices, g.w.done.s);
+		text_printf(out, "HloModule step%s",
+		            g.w.eager ? ", is_scheduled=true" : "");
+		print_aliases(out, g.parts * (2 + moments(m)));
+		text_printf(out, ", num_partitions=%lld\n\n%s", (long long)g.w.devices,
+		            g.w.done.s);
 	}
 	text_free(&g.w.done);
 	arena_free(a);

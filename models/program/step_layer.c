@@ -319,6 +319,26 @@ static const char *attention_text(const struct pass *p, bool back)
 	return text_take(&t, p->w->a);
 }
 
+/* Drops elements of x by a mask, which the backward pass reads again. */
+static struct array_of dropped(struct pass *p, enum layer_kept mask, struct array_of x)
+{
+	struct array_of in[2] = {x, x};
+
+	if (!p->s->m->train.dropout)
+		return x;
+	in[1] = as_type(p, x, "s8");
+	p->kept[mask] = in[1];
+	return write_combine(p->w, "dropout", x, in, 2);
+}
+
+static struct array_of dropped_back(struct pass *p, enum layer_kept mask,
+                                    struct array_of d)
+{
+	struct array_of in[2] = {d, p->kept[mask]};
+
+	return p->s->m->train.dropout ? write_combine(p->w, "dropout", d, in, 2) : d;
+}
+
 /* Scores of all keys, as matmuls over groups of heads that share a key. */
 static struct array_of scores_of(struct pass *p, struct array_of q, struct array_of k)
 {
@@ -341,6 +361,9 @@ static struct array_of attend(struct pass *p)
 	if (s->m->train.attention == ATTENTION_MATH) {
 		x = scores_of(p, kept[KEPT_Q], kept[KEPT_K]);
 		kept[KEPT_SCORES] = x;
+		x = dropped(p, KEPT_SCORES_MASK, x);
+		if (s->m->train.dropout)
+			kept[KEPT_SCORES_DROPPED] = x;
 		x = write_dot(
 			p->w, "values", s->type, x,
 			write_view(p->w, kept[KEPT_V], 3, groups, keys, s->value, 0),
@@ -448,12 +471,13 @@ static struct array_of forward(struct pass *p, struct array_of x)
 	kept[KEPT_ATTENTION] = attend(p);
 	y = product(p, "o", kept[KEPT_ATTENTION], p->param[PARAM_O], false);
 	sum[0] = x;
-	sum[1] = reduced(p, y);
+	sum[1] = dropped(p, KEPT_ATTENTION_MASK, reduced(p, y));
 	kept[KEPT_X1] = write_combine(p->w, "add", x, sum, 2);
 	kept[KEPT_NORM2] = norm(p, "norm", kept[KEPT_X1], p->param[PARAM_NORM2]);
 	sum[n++] = kept[KEPT_X1];
 	if (p->s->ffn)
-		sum[n++] = reduced(p, dense(p, gathered(p, kept[KEPT_NORM2])));
+		sum[n++] = dropped(p, KEPT_MASK,
+		                   reduced(p, dense(p, gathered(p, kept[KEPT_NORM2]))));
 	if (p->s->experts)
 		sum[n++] = experts(p, kept[KEPT_NORM2]);
 	eager_passes(p, x, 5);
@@ -525,7 +549,7 @@ static void math_back(struct pass *p, struct array_of d, struct array_of *dq,
 	int64_t groups = s->batch * s->kv_heads, per = s->heads / s->kv_heads;
 	int64_t keys = s->m->train.seq;
 	struct array_of q, k, v, in[2];
-	struct array_of scores = p->kept[KEPT_SCORES];
+	struct array_of scores = p->kept[KEPT_SCORES], result;
 
 	q = write_view(p->w, p->kept[KEPT_Q], 3, groups, per * s->seq, s->head, 0);
 	k = write_view(p->w, p->kept[KEPT_K], 3, groups, keys, s->head, 0);
@@ -533,8 +557,12 @@ static void math_back(struct pass *p, struct array_of d, struct array_of *dq,
 	d = write_view(p->w, d, 3, groups, per * s->seq, s->value, 0);
 	if (s->m->train.recompute == RECOMPUTE_SELECTIVE)
 		scores = scores_of(p, p->kept[KEPT_Q], p->kept[KEPT_K]);
-	*dv = write_dot_grad(p->w, "values", s->type, scores, d);
+	result = s->m->train.dropout ? p->kept[KEPT_SCORES_DROPPED] : scores;
+	if (s->m->train.recompute == RECOMPUTE_SELECTIVE)
+		result = dropped(p, KEPT_SCORES_MASK, scores);
+	*dv = write_dot_grad(p->w, "values", s->type, result, d);
 	in[0] = write_dot(p->w, "values", s->type, d, v, true);
+	in[0] = dropped_back(p, KEPT_SCORES_MASK, in[0]);
 	in[1] = scores;
 	in[0] = write_combine(p->w, "softmax", scores, in, 2);
 	*dq = write_dot(p->w, "scores", s->type, in[0], k, false);
@@ -606,8 +634,8 @@ static struct array_of backward(struct pass *p, struct array_of dy)
 	bool any = false;
 
 	if (s->ffn) {
-		d = dense_back(p, gathered(p, kept[KEPT_NORM2]),
-		               gathered(p, as_type(p, dy, s->type)));
+		d = dropped_back(p, KEPT_MASK, as_type(p, dy, s->type));
+		d = dense_back(p, gathered(p, kept[KEPT_NORM2]), gathered(p, d));
 		d = reduced(p, d);
 		any = true;
 	}
@@ -617,8 +645,8 @@ static struct array_of backward(struct pass *p, struct array_of dy)
 		d = any ? sum_of(p, d, e) : e;
 	}
 	dx = sum_of(p, norm_back(p, PARAM_NORM2, d, kept[KEPT_X1]), dy);
-	d = attention_back(p, gathered(p, kept[KEPT_NORM]),
-	                   gathered(p, as_type(p, dx, s->type)));
+	d = dropped_back(p, KEPT_ATTENTION_MASK, as_type(p, dx, s->type));
+	d = attention_back(p, gathered(p, kept[KEPT_NORM]), gathered(p, d));
 	d = reduced(p, d);
 	eager_passes(p, dy, 10);
 	return sum_of(p, norm_back(p, PARAM_NORM, d, kept[KEPT_X]), dx);
@@ -631,7 +659,8 @@ static bool is_saved(const struct layer_shape *s, int kept)
 {
 	if (s->recomputes)
 		return kept == KEPT_X;
-	if (kept == KEPT_SCORES)
+	if (kept == KEPT_SCORES || kept == KEPT_SCORES_MASK ||
+	    kept == KEPT_SCORES_DROPPED)
 		return s->m->train.recompute != RECOMPUTE_SELECTIVE;
 	return true;
 }

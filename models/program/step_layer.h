@@ -33,12 +33,16 @@ enum layer_kept {
 	KEPT_Q,
 	KEPT_K,
 	KEPT_V,
-	KEPT_SCORES, /* of attention that is no kernel of its own */
+	KEPT_SCORES, /* of attention that is no kernel of its own; before and after dropout */
+	KEPT_SCORES_MASK,
+	KEPT_SCORES_DROPPED,
 	KEPT_ATTENTION,
+	KEPT_ATTENTION_MASK,
 	KEPT_X1,
 	KEPT_NORM2,
 	KEPT_UP,
 	KEPT_ACT,
+	KEPT_MASK,
 	KEPT_ROWS, /* tokens at their experts */
 	KEPT_EXPERT_UP,
 	KEPT_EXPERT_ACT,
