@@ -53,7 +53,6 @@ static struct architecture model_of(const struct published *row)
 	m.train.interleave = row->interleave;
 	m.train.fuse = FUSE_COMPILED;
 	m.train.attention = ATTENTION_MATH;
-	m.train.dropout = true;
 	return m;
 }
 
