@@ -9,7 +9,8 @@
 #   make check-emit   plans as programs: 200 under mpirun, 10,000 by interpreters; minutes
 #   make check-exhaustive   every small problem with every planner: minutes
 #   make fuzz         SECONDS=60: random texts for every reader, that long for each
-#   make bench        replays per second by device count
+#   make bench        what planning, clocks, sweeps and large machines cost
+#   make bench-home   plans under mpirun on this machine beside what is simulated of them
 #   make bench-peers  simulated times, seconds and memory beside SMPI
 #   make coverage     the tests again, counting the lines of models/ and sim/ they reach
 #   make valgrind     the smoke suite under valgrind; a leak is an error
@@ -119,7 +120,7 @@ INPUTS := $(filter-out %.md scenarios/models scenarios/programs,$(wildcard platf
 
 EMIT_TESTS := $(wildcard sim/tests/emit/check_*.py)
 
-.PHONY: all check check-emit check-page check-slurm check-exhaustive fuzz sweep results bench bench-peers coverage valgrind install format format-check \
+.PHONY: all bench-home check check-emit check-page check-slurm check-exhaustive fuzz sweep results bench bench-peers coverage valgrind install format format-check \
 	tidy layers deps clean compile_commands.json FORCE
 all: $B/libshardsim.a $B/libshardsim.so $B/shardsim build/shardsim
 
@@ -128,7 +129,7 @@ all: $B/libshardsim.a $B/libshardsim.so $B/shardsim build/shardsim
 deps:
 	@.ci/deps
 
-TOOLS := mpicc mpirun jsonschema chromium chromedriver curl jq gcovr valgrind clang-format clang-tidy
+TOOLS := mpicc mpirun torch jsonschema chromium chromedriver curl jq gcovr valgrind clang-format clang-tidy
 .PHONY: $(TOOLS:%=tool-%)
 $(TOOLS:%=tool-%): tool-%: | deps
 	@.ci/deps $*
@@ -237,7 +238,8 @@ check: $(RESULTS)
 	@.ci/summary $(RESULTS)
 
 $(addsuffix .result,$(MODEL_TESTS)): %.result: % .ci/unit .ci/environment \
-		$(filter-out %.c %.h %.o,$(wildcard models/tests/*.*))
+		$(filter-out %.c %.h %.o,$(wildcard models/tests/*.*)) \
+		$(wildcard scenarios/programs/*)
 	@.ci/unit $(VARIANT) $* $@
 
 $(addsuffix .result,$(SIM_TESTS)): %.result: % .ci/unit .ci/environment \
@@ -297,9 +299,12 @@ $(TEST_NAMES): $$(filter %/$$@,$(MODEL_TESTS) $(SIM_TESTS)) \
 check-page: build/shardsim | tool-chromium tool-chromedriver tool-curl tool-jq
 	@.ci/page
 
-check-emit: $B/shardsim | tool-mpicc tool-mpirun
+check-emit: $B/shardsim | tool-mpicc tool-mpirun tool-torch
 	@for test in $(EMIT_TESTS); do .ci/emit $(VARIANT) $$test || failed=1; done; \
-		test -z "$$failed"
+		.ci/emit-torch $(VARIANT) || failed=1; test -z "$$failed"
+
+bench-home: $B/shardsim | tool-mpicc tool-mpirun
+	@.ci/home $(VARIANT)
 
 check-slurm: $B/shardsim
 	@.ci/slurm $(VARIANT)
@@ -319,7 +324,8 @@ check-exhaustive: $(EXHAUSTS) $(SIM_EXHAUSTS)
 # What makes a reader fail is kept as build/fuzz/found/NAME-*; once it is mended, a copy
 # in sim/tests/corpus/NAME/ is run by every `make check`.
 SECONDS := 60
-FUZZ_TARGETS := notation problem plan plan_json suite families platform family program
+FUZZ_TARGETS := notation problem plan plan_json suite families platform family program \
+	workload tensors
 ifeq ($(VARIANT),fuzz)
 $B/fuzz_reader: $B/sim/tests/fuzz_reader.o $B/sim/tests/corpus.o $(TESTED_OBJECTS) \
 		$B/libshardsim.a $B/flags
@@ -398,7 +404,17 @@ results-steps: build/shardsim
 	build/shardsim validate platforms/steps.csv >results/steps.md
 	build/shardsim validate platforms/steps.csv --format csv >results/steps.csv
 
-results: results-placement results-steps build/shardsim
+# Block graphs on 16 nodes, and published refits of weights.
+BLOCK_NODES := cluster:nodes=16,gpus=1,nics=1,nic.bandwidth=20Gb/s
+.PHONY: results-moves
+results-moves: build/shardsim
+	build/shardsim place --blocks --platform '$(BLOCK_NODES)' >results/blocks.md
+	build/shardsim place --blocks --platform '$(BLOCK_NODES)' --format csv \
+		>results/blocks.csv
+	build/shardsim validate platforms/refits.csv >results/refits.md
+	build/shardsim validate platforms/refits.csv --format csv >results/refits.csv
+
+results: results-placement results-moves results-steps build/shardsim
 	rm -rf build/results
 	mkdir -p build/results
 	build/shardsim sweep scenarios/models.yaml scenarios/random.yaml \
@@ -436,8 +452,8 @@ BENCHES := $(patsubst %.c,$B/%,$(wildcard sim/tests/bench_*.c))
 $(BENCHES): %: %.o $(TESTED_OBJECTS) $B/libshardsim.a $B/flags
 	$(quiet)$(LINK) -o $@ $(filter %.o %.a,$^) $(PROGRAM_LIBS) $(LDLIBS) -lm
 
-bench: $(BENCHES)
-	@for bench in $^; do $$bench || exit 1; done
+bench: $(BENCHES) build/shardsim
+	@for bench in $(BENCHES); do $$bench || exit 1; done
 
 bench-peers: build/shardsim
 	@.ci/deps /usr/bin/time

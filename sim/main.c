@@ -5,6 +5,7 @@
 #include <gsl/gsl_errno.h>
 
 #include <locale.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -51,6 +52,8 @@ int main(int argc, char **argv)
 	const struct command *c;
 
 	setlocale(LC_ALL, "C");
+	/* A file at its size limit is an error of the write, not a death. */
+	signal(SIGXFSZ, SIG_IGN);
 	memory_keep();
 	gsl_set_error_handler_off();
 	atexit(flush_stdout);

@@ -23,5 +23,11 @@ uint64_t hash_bytes(uint64_t h, const void *bytes, size_t n)
 	}
 	word = n;
 	memcpy(&word, p, n);
-	return hash_mix(h, word ^ (uint64_t)n << 56);
+	h = hash_mix(h, word ^ (uint64_t)n << 56);
+	/*
+	 * Low bits of a product know nothing of high ones, where the last digits of a name
+	 * are: so it is mixed once more, both halves together.
+	 */
+	h *= UINT64_C(0xbf58476d1ce4e5b9);
+	return h ^ h >> 29;
 }

@@ -17,13 +17,12 @@ static void slot_put(struct table *t, struct table_slot s)
 	t->slot[at & (t->size - 1)] = s;
 }
 
-/* The table stays at most half full, so that runs of taken slots stay short. */
-static void table_double(struct table *t)
+static void table_resize(struct table *t, size_t to)
 {
 	struct table_slot *old = t->slot;
 	size_t size = t->size;
 
-	t->size = size ? 2 * size : TABLE_SLOTS;
+	t->size = to;
 	if (t->arena) {
 		t->slot = arena_alloc(t->arena, t->size, sizeof(*t->slot));
 	} else {
@@ -37,11 +36,22 @@ static void table_double(struct table *t)
 		xfree(old);
 }
 
+/* The table stays at most half full, so that runs of taken slots stay short. */
+void table_reserve(struct table *t, size_t more)
+{
+	size_t size = t->size ? t->size : TABLE_SLOTS;
+
+	while (2 * (t->n + more) > size)
+		size *= 2;
+	if (size > t->size)
+		table_resize(t, size);
+}
+
 void table_add(struct table *t, uint64_t hash, int32_t number)
 {
 	assert(number >= 0 && number < INT32_MAX);
 	if (2 * (t->n + 1) > t->size)
-		table_double(t);
+		table_reserve(t, 1);
 	slot_put(t, (struct table_slot){table_tag(hash), number + 1});
 	t->n++;
 }

@@ -37,6 +37,9 @@ struct table {
 /* Adds a number from 0 to INT32_MAX - 1 under the hash. */
 void table_add(struct table *t, uint64_t hash, int32_t number);
 
+/* Makes room for `more` numbers at once. */
+void table_reserve(struct table *t, size_t more);
+
 /* Empties the table but keeps its memory. */
 void table_clear(struct table *t);
 

@@ -332,6 +332,16 @@ static bool placement_fits(const struct machine *m, const struct placement *plac
 	return true;
 }
 
+/* Lowers a collective into the schedule of `out` or, if there is one, for a reader. */
+static bool collective(struct lowered *out, struct arena *a, const struct machine *m,
+                       enum op op, struct groups groups, double bytes, round_fn *reader,
+                       void *self, struct text *why)
+{
+	return reader ? lower_collective_rounds(out, a, m, op, groups, bytes, reader,
+	                                        self, why)
+	              : lower_collective(out, a, m, op, groups, bytes, why);
+}
+
 static double step_bytes(const struct plan *plan, const struct shape *tile)
 {
 	return (double)dtype_bytes(plan->problem->array.dtype, shape_elements(tile));
@@ -351,6 +361,13 @@ bool lower_step(struct lowered *out, struct arena *a, const struct machine *m,
                 const struct placement *place, const struct plan *plan, int step,
                 struct text *why)
 {
+	return lower_step_rounds(out, a, m, place, plan, step, NULL, NULL, why);
+}
+
+bool lower_step_rounds(struct lowered *out, struct arena *a, const struct machine *m,
+                       const struct placement *place, const struct plan *plan, int step,
+                       round_fn *reader, void *self, struct text *why)
+{
 	const struct step *s = &plan->step[step];
 	int32_t n = plan->problem->ndevices;
 	double bytes = step_bytes(plan, step_operand(s));
@@ -367,8 +384,8 @@ bool lower_step(struct lowered *out, struct arena *a, const struct machine *m,
 	else if (s->op == OP_PERMUTE)
 		done = lower_permute(out, m, place, s, bytes, why);
 	else if (op_communicates(s->op) && s->op != OP_EXCHANGE)
-		done = lower_collective(out, a, m, s->op,
-		                        place_groups(s->groups, place, a), bytes, why);
+		done = collective(out, a, m, s->op, place_groups(s->groups, place, a),
+		                  bytes, reader, self, why);
 	out->launch_s = local_rates(m, place, n).launch_s;
 	out->local_s = lower_local_s(m, place, plan, step);
 	return done;

@@ -33,6 +33,15 @@ bool lower_step(struct lowered *out, struct arena *a, const struct machine *m,
                 struct text *why);
 
 /*
+ * Does as lower_step(), but the rounds of a collective go to a reader as those of
+ * lower_collective_rounds() do; the schedule in `out` is empty then. The rounds of other
+ * steps are in `out` as before, for there is one at most.
+ */
+bool lower_step_rounds(struct lowered *out, struct arena *a, const struct machine *m,
+                       const struct placement *place, const struct plan *plan, int step,
+                       round_fn *reader, void *self, struct text *why);
+
+/*
  * Does as lower_step() for a collective that is not part of a plan: `op` over `groups`
  * of platform devices, `bytes` on each device before it (all-gather: its block; others:
  * its whole buffer). No local work. For `perf`, prices in a search, and tests. Op:

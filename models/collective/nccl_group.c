@@ -1,5 +1,7 @@
 #include "base/assert.h"
+#include "base/hash.h"
 #include "base/list.h"
+#include "base/table.h"
 #include "collective/nccl.h"
 
 #include <math.h>
@@ -27,28 +29,33 @@ static int inner_fabric(const struct machine *m, int32_t d)
 
 /*
  * Numbers the nodes of the members by first appearance into node[n] and returns how
- * many there are.
+ * many there are. It takes time by the members, not by the nodes that the machine has.
  */
 static int32_t number_nodes(int32_t *node, struct arena *a, const struct machine *m,
                             const int32_t *ids, int32_t n)
 {
-	int32_t *number[MACHINE_FABRICS_MAX] = {NULL}, nodes = 0;
+	int32_t *first = arena_alloc(a, (size_t)n, sizeof(*first)), nodes = 0;
+	struct table table = {.arena = a}; /* of nodes on a fabric */
 
 	for (int32_t i = 0; i < n; i++) {
 		int f = inner_fabric(m, ids[i]);
-		int32_t *known;
+		const int32_t *domain = f < 0 ? NULL : m->fabric[f].domain;
+		int32_t key[] = {f, f < 0 ? -1 : domain[ids[i]]}, found = -1;
+		uint64_t hash = hash_bytes(HASH_START, key, sizeof(key));
+		size_t at;
 
-		if (f < 0) {
-			node[i] = nodes++;
-			continue;
+		if (f >= 0)
+			found = table_first(&table, hash, &at);
+		while (found >= 0 && (inner_fabric(m, first[found]) != f ||
+		                      domain[first[found]] != key[1]))
+			found = table_next(&table, hash, &at);
+		if (found < 0) {
+			found = nodes++;
+			first[found] = ids[i];
+			if (f >= 0)
+				table_add(&table, hash, found);
 		}
-		if (!number[f])
-			number[f] = arena_alloc(a, (size_t)m->fabric[f].ndomains,
-			                        sizeof(*known));
-		known = &number[f][m->fabric[f].domain[ids[i]]];
-		if (!*known)
-			*known = ++nodes;
-		node[i] = *known - 1;
+		node[i] = found;
 	}
 	return nodes;
 }

@@ -1,6 +1,7 @@
 #include "cost/alike.h"
 
 #include "base/assert.h"
+#include "base/hash.h"
 #include "base/list.h"
 
 #include <stdlib.h>
@@ -20,14 +21,18 @@ struct touch {
 	int32_t kind, node;
 };
 
+/* Where nodes have moved with one edge of so many or more, all edges are gone through. */
+enum { MOST_EDGES = 4 };
+
 struct fold {
 	const struct fair *f;
 	int32_t nnodes;
 	struct node *node;
-	int32_t *owner;      /* [nuses]: task of each use */
-	int64_t *by_link;    /* [nuses]: uses by link */
 	int64_t *link_first; /* [nlinks + 1]: in by_link */
-	int32_t *size;       /* of each kind */
+	/* Listed when links are first asked for their neighbours, until then NULL: */
+	int32_t *owner;   /* [nuses]: task of each use */
+	int32_t *by_link; /* [nuses]: uses by link */
+	int32_t *size;    /* of each kind */
 	int32_t nkinds;
 	int32_t *moved; /* nodes whose neighbours' signs lack their new kind */
 	int32_t nmoved;
@@ -44,28 +49,25 @@ static uint64_t figure_bits(double x)
 	return (bits + (1 << 11)) & ~(uint64_t)((1 << 12) - 1);
 }
 
-/* Mixes the bits of a number, as the finaliser of splitmix64 does. */
-static uint64_t mix_bits(uint64_t x)
+/* Returns what the bytes of an edge are for edge_sign(). */
+static uint64_t bytes_sign(const struct fair_use *u)
 {
-	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
-	x = (x ^ x >> 27) * 0x94d049bb133111eb;
-	return x ^ x >> 31;
+	return hash_word(figure_bits(u->bytes));
 }
 
 /*
  * Returns what an edge adds to the sign of a node at its end: 0 while the kind of the
  * other end is not known.
  */
-static uint64_t edge_sign(const struct fair_use *u, int32_t kind)
+static uint64_t edge_sign(uint64_t bytes, int32_t kind)
 {
 	if (kind < 0)
 		return 0;
-	return mix_bits(mix_bits(figure_bits(u->bytes)) +
-	                0x9e3779b97f4a7c15 * (uint64_t)(kind + 1));
+	return hash_word(bytes + 0x9e3779b97f4a7c15 * (uint64_t)(kind + 1));
 }
 
-/* Lists the uses by link, those of each link one after another. */
-static void index_links(struct fold *fold)
+/* Counts the uses of each link. */
+static void count_links(struct fold *fold)
 {
 	const struct fair *f = fold->f;
 	int64_t *at = fold->link_first;
@@ -75,12 +77,25 @@ static void index_links(struct fold *fold)
 		at[f->use[i].link + 1]++;
 	for (int32_t l = 0; l < f->nlinks; l++)
 		at[l + 1] += at[l];
+}
+
+/* Lists the uses by link, those of each link one after another, if that is not done. */
+static void index_links(struct fold *fold)
+{
+	const struct fair *f = fold->f;
+	int64_t *at = fold->link_first;
+
+	if (fold->owner)
+		return;
+	assert(f->nuses < INT32_MAX);
+	fold->owner = xmalloc((size_t)f->nuses, sizeof(*fold->owner));
+	fold->by_link = xmalloc((size_t)f->nuses, sizeof(*fold->by_link));
 	for (int32_t t = 0; t < f->ntasks; t++)
 		for (int64_t k = 0; k < f->task[t].nuses; k++) {
 			int64_t i = f->task[t].first + k;
 
 			fold->owner[i] = t;
-			fold->by_link[at[f->use[i].link]++] = i;
+			fold->by_link[at[f->use[i].link]++] = (int32_t)i;
 		}
 	memmove(at + 1, at, (size_t)f->nlinks * sizeof(*at));
 	at[0] = 0;
@@ -96,26 +111,24 @@ static void touch_node(struct fold *fold, int32_t node)
 static uint64_t own_sign(const struct fair *f, int32_t node)
 {
 	if (node >= f->ntasks)
-		return mix_bits(figure_bits(f->link_Bps[node - f->ntasks])) + 1;
-	return mix_bits(mix_bits(figure_bits(f->task[node].after_s)) +
-	                figure_bits(f->task[node].latency_s));
+		return hash_word(figure_bits(f->link_Bps[node - f->ntasks])) + 1;
+	return hash_word(hash_word(figure_bits(f->task[node].after_s)) +
+	                 figure_bits(f->task[node].latency_s));
 }
 
 static void fold_open(struct fold *fold, const struct fair *f)
 {
-	size_t nodes = (size_t)f->ntasks + (size_t)f->nlinks, uses = (size_t)f->nuses;
+	size_t nodes = (size_t)f->ntasks + (size_t)f->nlinks;
 
 	assert(nodes < INT32_MAX);
 	*fold = (struct fold){.f = f, .nnodes = (int32_t)nodes, .nkinds = 1};
 	fold->node = memset(xmalloc(nodes, sizeof(*fold->node)), 0,
 	                    nodes * sizeof(*fold->node));
-	fold->owner = xmalloc(uses, sizeof(*fold->owner));
-	fold->by_link = xmalloc(uses, sizeof(*fold->by_link));
 	fold->link_first = xmalloc((size_t)f->nlinks + 1, sizeof(*fold->link_first));
+	count_links(fold);
 	fold->size = xmalloc(nodes + 1, sizeof(*fold->size));
 	fold->moved = xmalloc(nodes, sizeof(*fold->moved));
 	fold->touch = xmalloc(nodes, sizeof(*fold->touch));
-	index_links(fold);
 	fold->size[0] = fold->nnodes;
 	for (int32_t i = 0; i < fold->nnodes; i++) {
 		fold->node[i].before = -1;
@@ -234,32 +247,77 @@ static const struct fair_use *neighbour(const struct fold *fold, int32_t node,
 	return u;
 }
 
-/* Tells the neighbours of a node its kind. */
+/* Tells a node at one end of an edge the kind of the other one, if that is new. */
+static void tell(struct fold *fold, int32_t to, const struct node *of, uint64_t bytes)
+{
+	if (of->kind == of->before)
+		return;
+	fold->node[to].sign += edge_sign(bytes, of->kind) - edge_sign(bytes, of->before);
+	touch_node(fold, to);
+}
+
+/* Tells the neighbours of a node that has moved its kind. */
 static void tell_neighbours(struct fold *fold, int32_t node)
 {
-	struct node *n = &fold->node[node];
-
 	for (int64_t k = degree(fold, node); k--;) {
 		int32_t other;
 		const struct fair_use *u = neighbour(fold, node, k, &other);
 
-		fold->node[other].sign +=
-			edge_sign(u, n->kind) - edge_sign(u, n->before);
-		touch_node(fold, other);
+		tell(fold, other, &fold->node[node], bytes_sign(u));
 	}
-	n->before = n->kind;
+	fold->node[node].before = fold->node[node].kind;
 }
 
-static void refine(struct fold *fold)
+/*
+ * Does it for all that have moved, in one way through the edges as they lie: where these
+ * have most of the edges that takes less time, and no lists.
+ */
+static void tell_all(struct fold *fold)
+{
+	const struct fair *f = fold->f;
+	int32_t tasks = (int32_t)f->ntasks;
+	uint64_t bytes = 0;
+
+	for (int32_t t = 0; t < tasks; t++) {
+		const struct fair_use *u = &f->use[f->task[t].first];
+
+		for (int64_t k = 0; k < f->task[t].nuses; k++) {
+			if (k == 0 || u[k].bytes != u[k - 1].bytes)
+				bytes = bytes_sign(&u[k]);
+			tell(fold, tasks + u[k].link, &fold->node[t], bytes);
+			tell(fold, t, &fold->node[tasks + u[k].link], bytes);
+		}
+	}
+	for (int32_t i = 0; i < fold->nnodes; i++)
+		fold->node[i].before = fold->node[i].kind;
+}
+
+/* Tells the neighbours of the nodes that part_kinds() has moved. */
+static void tell_moved(struct fold *fold)
+{
+	int64_t edges = 0;
+
+	for (int32_t i = 0; i < fold->nmoved; i++)
+		edges += degree(fold, fold->moved[i]);
+	if (edges > fold->f->nuses / MOST_EDGES) {
+		tell_all(fold);
+		return;
+	}
+	index_links(fold);
+	for (int32_t i = 0; i < fold->nmoved; i++)
+		tell_neighbours(fold, fold->moved[i]);
+}
+
+/* Returns false if there are more than so many kinds of tasks. */
+static bool refine(struct fold *fold, int64_t most_tasks)
 {
 	part_kinds(fold);
-	for (int32_t i = 0; i < fold->nnodes; i++)
-		tell_neighbours(fold, i);
-	while (fold->ntouches) {
+	for (tell_all(fold); fold->ntouches; tell_moved(fold)) {
 		part_kinds(fold);
-		for (int32_t i = 0; i < fold->nmoved; i++)
-			tell_neighbours(fold, fold->moved[i]);
+		if (fold->nkinds - fold->f->nlinks > most_tasks)
+			return false;
 	}
+	return true;
 }
 
 /* ---- one of each kind ---- */
@@ -427,17 +485,23 @@ static void add_kinds(struct fair *out, struct kinds *kinds, const struct fold *
 			add_task(out, kinds, fold, i);
 }
 
-bool alike_fold(struct fair *out, const struct fair *f)
+bool alike_fold(struct fair *out, const struct fair *f, int64_t most_tasks)
 {
 	struct fold fold;
 	struct kinds kinds = {0};
 	bool fine;
+	size_t n;
 
 	fold_open(&fold, f);
-	refine(&fold);
-	kinds.first = xmalloc((size_t)fold.nkinds, sizeof(*kinds.first));
-	kinds.ends_at = xmalloc((size_t)fold.nkinds, sizeof(*kinds.ends_at));
-	kinds.number = xmalloc((size_t)fold.nkinds, sizeof(*kinds.number));
+	if (!refine(&fold, most_tasks)) {
+		fold_close(&fold);
+		return false;
+	}
+	index_links(&fold);
+	n = (size_t)fold.nkinds;
+	kinds.first = xmalloc(n, sizeof(*kinds.first));
+	kinds.ends_at = xmalloc(n, sizeof(*kinds.ends_at));
+	kinds.number = xmalloc(n, sizeof(*kinds.number));
 	fine = kinds_check(&kinds, &fold);
 	if (fine)
 		add_kinds(out, &kinds, &fold);

@@ -22,8 +22,9 @@
  * another order differs in the last ones.
  *
  * The kinds are found by hashes and then checked link by link and task by task. Returns
- * false, and leaves *out alone, if two that are not alike had the same hash.
+ * false, and leaves *out alone, if two that are not alike had the same hash, or once there
+ * are more than `most_tasks` kinds of tasks.
  */
-bool alike_fold(struct fair *out, const struct fair *f);
+bool alike_fold(struct fair *out, const struct fair *f, int64_t most_tasks);
 
 #endif

@@ -47,6 +47,8 @@ void fluid_free(struct fluid *fluid)
 	xfree(fluid);
 }
 
+static const double HOPELESS_WORK = 25. * FLUID_WORK_MAX;
+
 /*
  * Returns whether the work is beyond all patience. Where the end of any task changes
  * the rates of all others, the work is the number of tasks times that of uses; else it
@@ -54,14 +56,16 @@ void fluid_free(struct fluid *fluid)
  */
 static bool is_hopeless(const struct fair *f)
 {
-	return (double)f->ntasks * (double)f->nuses > 25. * FLUID_WORK_MAX;
+	return (double)f->ntasks * (double)f->nuses > HOPELESS_WORK;
 }
 
 /* Returns the seconds of a system, or < 0 if finding them takes too much work. */
 static double system_s(const struct fluid *fluid, const struct fair *f)
 {
 	struct fair kinds;
-	bool folded = alike_fold(&kinds, f);
+	/* More kinds of tasks, each with a use or more, are hopeless. */
+	int64_t most = (int64_t)sqrt(HOPELESS_WORK);
+	bool folded = alike_fold(&kinds, f, most);
 	const struct fair *least = folded ? &kinds : f;
 	double seconds = -1;
 

@@ -38,6 +38,34 @@ struct step_time {
 double steps_seconds(struct step_time *times, const struct steps *s, clock_fn *clock,
                      void *self, char *message, size_t size);
 
+/* A clock that reads rounds one by one, and what it says of those so far. */
+struct clock_rounds {
+	clock_fn *clock;
+	void *self;
+	char *message; /* as clock_fn has it */
+	size_t size;
+	double wire_s; /* their sum, or what the clock returned in place of seconds */
+};
+
+/* A round_fn (collective/schedule.h); `self` is a struct clock_rounds. */
+bool clock_rounds_read(void *self, const struct schedule *s);
+
+/*
+ * Lowers a step as steps.lower does, but gives rounds that need not be kept to a reader one
+ * by one (lower_step_rounds()).
+ */
+typedef bool lower_rounds_fn(const void *self, struct lowered *out, struct arena *a,
+                             int step, round_fn *reader, void *reader_self,
+                             struct text *why);
+
+/*
+ * Returns what steps_seconds() does, by a clock whose seconds are the sum of those of each
+ * round alone, so that not all rounds have to be there at once.
+ */
+double steps_seconds_by_round(struct step_time *times, const struct steps *s,
+                              lower_rounds_fn *lower, clock_fn *clock, void *self,
+                              char *message, size_t size);
+
 /*
  * A clock that takes all steps at once: it returns the seconds of `n` schedules that
  * follow each other, or < 0 as a clock_fn does. `wire_s` ([n]) gets what each schedule

@@ -110,9 +110,8 @@ static void add_block(struct making *m, const struct step *s, const int32_t *mem
 	add_copy(m, member[r], member[q], from, to, size);
 }
 
-static bool is_in_group(const struct making *m, const struct step *s, int32_t d)
+static bool is_in_group(const struct step *s, int32_t d)
 {
-	(void)m;
 	for (int32_t i = 0; i < s->groups.ngroups * s->groups.size; i++)
 		if (s->groups.ids[i] == d)
 			return true;
@@ -125,7 +124,7 @@ static void keep_others(struct making *m, const struct step *s, const struct sha
 	if (s->groups.ngroups * s->groups.size == m->ndevices)
 		return;
 	for (int32_t d = 0; d < m->ndevices; d++)
-		if (has_tile(&m->before, d) && !is_in_group(m, s, d))
+		if (has_tile(&m->before, d) && !is_in_group(s, d))
 			add_copy(m, d, d, origin, origin, tile->dim);
 }
 
@@ -338,8 +337,8 @@ static struct copy *add_transfer(struct making *m, const struct transfer *t)
 
 static void add_parts(struct making *m, const struct step *s)
 {
-	const struct held **now =
-		arena_dup(m->arena, m->held, (size_t)m->ndevices, sizeof(*now));
+	const struct held **now = arena_dup(m->arena, m->held, (size_t)m->ndevices,
+	                                    sizeof(struct held *));
 
 	add_stage(m, &s->before_local, &s->before_local);
 	m->stage->holds = true;
@@ -359,7 +358,8 @@ static void add_retile(struct making *m, const struct step *s)
 {
 	add_stage(m, &s->before_local, &s->local);
 	for (int32_t d = 0; d < m->ndevices; d++) {
-		int64_t want[2 * RANK_MAX], old[2 * RANK_MAX], both[2 * RANK_MAX];
+		int64_t want[2 * RANK_MAX] = {0}, old[2 * RANK_MAX] = {0};
+		int64_t both[2 * RANK_MAX];
 
 		if (!tile_bounds(want, m, &m->after, d))
 			continue;
@@ -373,7 +373,7 @@ static void add_retile(struct making *m, const struct step *s)
 	}
 	for (int64_t i = 0; i < s->ntransfers; i++)
 		add_transfer(m, &s->transfers[i]);
-	m->held = arena_alloc(m->arena, (size_t)m->ndevices, sizeof(*m->held));
+	m->held = arena_alloc(m->arena, (size_t)m->ndevices, sizeof(struct held *));
 }
 
 /* --- plans -------------------------------------------------------------------------- */
@@ -449,7 +449,7 @@ bool copies_make(struct copies *out, const struct plan *p, struct arena *a,
 
 	*out = (struct copies){.plan = p, .arena = a};
 	m.ndevices = p->problem->ndevices;
-	m.held = arena_alloc(a, (size_t)m.ndevices, sizeof(*m.held));
+	m.held = arena_alloc(a, (size_t)m.ndevices, sizeof(struct held *));
 	for (m.step = 0; m.step < p->nsteps; m.step++) {
 		const struct step *s = &p->step[m.step];
 		int64_t q = s->groups.size;

@@ -11,6 +11,7 @@
 #include "base/units.h"
 #include "cost/price.h"
 #include "emit/local.h"
+#include "emit/put.h"
 #include "planner/planner.h"
 
 #include <math.h>
@@ -106,7 +107,7 @@ static bool find_hops(struct dtensor *t)
 	for (int i = 0; i + 1 < p->nsteps; i++) {
 		const struct step *s = &p->step[i];
 
-		if (!p->view && s->mesh == &p->problem->mesh &&
+		if (!p->view && mesh_equal(s->mesh, &p->problem->mesh) &&
 		    s->after.kind == LAYOUT_AXES && placements(place, t, &s->after))
 			add_hop(t, i + 1, &s->after);
 		else
@@ -177,7 +178,7 @@ static void put_prices(struct dtensor *t)
 	struct pricer *pricer = NULL;
 	struct prices prices = prices_bytes;
 	double bytes = 0, seconds = t->what->machine ? 0 : NAN;
-	bool known = true;
+	bool known = true, dearer;
 
 	if (t->what->machine) {
 		pricer = pricer_new(t->what->machine, place.platform ? &place : NULL);
@@ -199,10 +200,13 @@ static void put_prices(struct dtensor *t)
 			"# WARNING: the layouts after these steps have no DTensor form "
 			"and are left out: %s\n",
 			t->left_out.s);
-	text_printf(t->out, "# the plan: ");
+	dearer = known && (isnan(seconds) ? bytes > (double)p->recv_bytes
+	                                  : seconds > t->what->time_s * (1 + 1e-9));
+	text_printf(t->out, dearer ? "# WARNING: " : "# ");
+	text_printf(t->out, "the plan takes ");
 	put_price(t->out, (double)p->recv_bytes,
 	          t->what->machine ? t->what->time_s : NAN);
-	text_printf(t->out, "; DTensor's own steps along the layouts below: ");
+	text_printf(t->out, "; what DTensor itself does along the layouts below, ");
 	if (known)
 		put_price(t->out, bytes, seconds);
 	else
@@ -264,18 +268,11 @@ static void put_check(struct dtensor *t)
 
 static void put_program(struct dtensor *t)
 {
-	text_printf(t->out,
-	            "import os\n\nimport torch\nimport torch.distributed as dist\n"
-	            "from torch.distributed.device_mesh import DeviceMesh, "
-	            "init_device_mesh\n"
-	            "from torch.distributed.tensor import DTensor, Partial, Replicate, "
-	            "Shard, distribute_tensor\n\n"
-	            "DEVICE = 'cuda' if torch.cuda.is_available() else 'cpu'\n"
-	            "if DEVICE == 'cuda':\n"
-	            "    torch.cuda.set_device(int(os.environ['LOCAL_RANK']))\n"
-	            "if not dist.is_initialized():\n"
-	            "    dist.init_process_group('nccl' if DEVICE == 'cuda' else "
-	            "'gloo')\n");
+	put_torch(t->out, "from torch.distributed.device_mesh import DeviceMesh, "
+	                  "init_device_mesh\n"
+	                  "from torch.distributed.tensor import DTensor, Partial, "
+	                  "Replicate, Shard, "
+	                  "distribute_tensor\n");
 	put_device_mesh(t->out, &t->l.pieces);
 	text_printf(t->out, "\n\ndef reshard(x):  # of ");
 	put_placements(t->out, t, &t->hop[0].to, true);

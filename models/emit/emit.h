@@ -35,10 +35,12 @@ enum emitted {
 };
 
 struct emitter {
-	const char *name,
-		*help;       /* the kind as users type it; shown by --help and list */
-	const char *comment; /* what begins a comment line in this form, such as "# " */
-	const char *comment_end; /* what ends it; "" where the line does */
+	/* The kind as users type it, and what --help and list say of it. */
+	const char *name;
+	const char *help;
+	/* What begins a comment line in this form, such as "# ", and ends it ("": the line). */
+	const char *comment;
+	const char *comment_end;
 	/* Appends the text to `out`, or the reason to `why`. Needs no global state. */
 	enum emitted (*emit)(struct text *out, const struct emission *what,
 	                     struct arena *scratch, struct text *why);
@@ -55,10 +57,17 @@ const struct emitter *emitter_find(const char *name, size_t length);
 void emit_heading(struct text *out, const struct emitter *emitter,
                   const struct emission *what);
 
+/*
+ * Appends what the programs for MPI include, which says where mpi.h is if there is none.
+ */
+void emit_mpi_includes(struct text *out);
+
 /* Appends a string literal of C. */
 void emit_string(struct text *out, const char *s);
 
 /* The files models/emit/NAME.in: the parts of programs that no plan changes. */
 extern const char emit_text_mpi_types[], emit_text_mpi_ready[], emit_text_mpi_run[];
+extern const char emit_text_mpi_bench[];
+extern const char emit_text_torch_p2p[];
 
 #endif

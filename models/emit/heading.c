@@ -62,6 +62,16 @@ void emit_heading(struct text *out, const struct emitter *emitter,
 	text_free(&line);
 }
 
+void emit_mpi_includes(struct text *out)
+{
+	text_printf(out,
+	            "\n#ifdef __has_include\n#if !__has_include(<mpi.h>)\n"
+	            "#error \"no mpi.h: compile with mpicc (Debian's libopenmpi-dev), "
+	            "run with mpirun (openmpi-bin)\"\n#endif\n#endif\n"
+	            "#include <inttypes.h>\n#include <mpi.h>\n#include <stdint.h>\n"
+	            "#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n");
+}
+
 void emit_string(struct text *out, const char *s)
 {
 	text_printf(out, "\"");

@@ -5,37 +5,10 @@
  * A step of several moves is one collective over the axes of all, between local transposes.
  * A sum travels as an array with one more dimension in front, of its contributions.
  */
+#include "emit/jax.h"
+
 #include "emit/kinds.h"
-
-#include "array/mesh.h"
-#include "emit/local.h"
-
-#include <stdlib.h>
-
-struct jax {
-	struct text *out;
-	struct local l;
-	struct text *why;
-};
-
-/* Appends `'x'` or `('x', 'y')`. */
-static void put_names(struct jax *j, const int *piece, int n)
-{
-	text_printf(j->out, n == 1 ? "" : "(");
-	for (int i = 0; i < n; i++)
-		text_printf(j->out, "%s'%s'", i ? ", " : "",
-		            j->l.pieces.axis[piece[i]].name);
-	text_printf(j->out, n == 1 ? "" : ")");
-}
-
-static void put_all_names(struct jax *j)
-{
-	int all[MESH_AXES_MAX];
-
-	for (int i = 0; i < j->l.pieces.naxes; i++)
-		all[i] = i;
-	put_names(j, all, j->l.pieces.naxes);
-}
+#include "emit/put.h"
 
 /* Appends the axes of moves `first` to `last` of a step, which are one collective's. */
 static void put_axes(struct jax *j, const struct step *s, int first, int last)
@@ -44,7 +17,7 @@ static void put_axes(struct jax *j, const struct step *s, int first, int last)
 
 	for (int k = first; k <= last; k++)
 		n += local_pieces(piece + n, &j->l, s->move[k].parts, s->move[k].nparts);
-	put_names(j, piece, n);
+	jax_names(j, piece, n);
 }
 
 /* --- steps -------------------------------------------------------------------------- */
@@ -68,7 +41,7 @@ static void put_slice(struct jax *j, const struct step *s)
 				text_printf(j->out, "%s%d", i ? ", " : "",
 				            s->chunk[mesh_device(m, i) * s->nmoves + k]);
 			text_printf(j->out, "])[lax.axis_index(");
-			put_all_names(j);
+			jax_all_names(j);
 			text_printf(j->out, ")]");
 		}
 		text_printf(j->out,
@@ -191,7 +164,7 @@ static void put_permute(struct jax *j, const struct step *s)
 	const int32_t *at = mesh_positions(&j->l.plan->problem->mesh, j->l.arena);
 
 	text_printf(j->out, "    a = lax.ppermute(a, ");
-	put_all_names(j);
+	jax_all_names(j);
 	text_printf(j->out, ", perm=[");
 	for (int32_t i = 0; i < s->npairs; i++)
 		text_printf(j->out, "%s(%d, %d)", i ? ", " : "", at[s->pairs[i].src],
@@ -241,69 +214,6 @@ static void put_step(struct jax *j, int i)
 
 /* --- the program -------------------------------------------------------------------- */
 
-static void put_entry(struct jax *j, const struct part *part, int n)
-{
-	int piece[MESH_AXES_MAX], count = local_pieces(piece, &j->l, part, n);
-
-	if (count == 0)
-		text_printf(j->out, "None");
-	else
-		put_names(j, piece, count);
-}
-
-static int by_number(const void *a, const void *b)
-{
-	return *(const int *)a - *(const int *)b;
-}
-
-/* Appends P(...); contributions are numbered in mesh order. */
-static void put_spec(struct jax *j, const struct layout *l)
-{
-	int piece[MESH_AXES_MAX], n;
-	const struct part *part = layout_parts(l, l->rank, &n);
-
-	text_printf(j->out, "P(");
-	if (n > 0) {
-		n = local_pieces(piece, &j->l, part, n);
-		qsort(piece, (size_t)n, sizeof(*piece), by_number);
-		put_names(j, piece, n);
-		text_printf(j->out, l->rank ? ", " : "");
-	}
-	for (int dim = 0; dim < l->rank; dim++) {
-		part = layout_parts(l, dim, &n);
-		text_printf(j->out, dim ? ", " : "");
-		put_entry(j, part, n);
-	}
-	text_printf(j->out, ")");
-}
-
-/* The mesh's array carries the order of devices, by the numbers that were given. */
-static void put_mesh(struct jax *j)
-{
-	const struct problem *q = j->l.plan->problem;
-	const struct mesh *m = &j->l.pieces;
-	bool plain = !m->ids && !q->from_devices;
-
-	text_printf(j->out, "mesh = Mesh(np.array(jax.devices()");
-	if (plain)
-		text_printf(j->out, "[:%d])", m->ndevices);
-	else
-		text_printf(j->out, ")[[");
-	for (int32_t i = 0; i < m->ndevices && !plain; i++) {
-		int32_t d = mesh_device(m, i);
-
-		text_printf(j->out, "%s%d", i ? ", " : "",
-		            q->from_devices && q->platform ? q->platform[d] : d);
-	}
-	text_printf(j->out, plain ? ".reshape(" : "]].reshape(");
-	for (int i = 0; i < m->naxes; i++)
-		text_printf(j->out, "%s%d", i ? ", " : "", m->axis[i].size);
-	text_printf(j->out, "), (");
-	for (int i = 0; i < m->naxes; i++)
-		text_printf(j->out, "%s'%s'", i ? ", " : "", m->axis[i].name);
-	text_printf(j->out, m->naxes == 1 ? ",))\n\n\n" : "))\n\n\n");
-}
-
 static bool put_pads(struct jax *j)
 {
 	int rank = j->l.plan->problem->array.shape.rank;
@@ -334,32 +244,12 @@ static bool put_pads(struct jax *j)
 static void put_check(struct jax *j, const struct layout *from)
 {
 	struct shape s = local_array(&j->l, true);
-	int32_t n = local_partials(&j->l, false);
 
-	text_printf(j->out, "if __name__ == '__main__':  # the check: a small array\n"
-	                    "    shape = ");
-	put_tuple(j->out, s.dim, s.rank);
-	text_printf(j->out,
-	            "\n    size = int(np.prod(shape))\n"
-	            "    want = np.arange(size, dtype=np.int32).reshape(shape)\n");
-	if (n > 1) {
-		text_printf(j->out, "    a = np.stack([want + w * size for w in (");
-		for (int32_t i = 0; i < n; i++)
-			text_printf(j->out, "%lld, ", (long long)local_weight(i, n));
-		text_printf(j->out, ")])  # what adds up\n    want = a.sum(axis=0)\n");
-	}
-	text_printf(j->out, "    got = mapped(jax.device_put(%s, NamedSharding(mesh, ",
-	            n > 1 ? "a" : "want");
-	put_spec(j, from);
+	jax_check_array(j, &s, local_partials(&j->l, false));
+	text_printf(j->out, "    got = mapped(jax.device_put(a, NamedSharding(mesh, ");
+	jax_spec(j, from);
 	text_printf(j->out, ")))\n");
-	if (local_partials(&j->l, true) > 1)
-		text_printf(j->out,
-		            "    assert (np.asarray(got).sum(axis=0) == want).all()\n");
-	else
-		text_printf(j->out, "    for tile in got.addressable_shards:\n"
-		                    "        assert (np.asarray(tile.data) == "
-		                    "want[tile.index]).all(), tile.device\n");
-	text_printf(j->out, "    print('every element is right')\n");
+	jax_check_tiles(j, local_partials(&j->l, true));
 }
 
 static void put_program(struct jax *j, const struct layout *from,
@@ -368,15 +258,13 @@ static void put_program(struct jax *j, const struct layout *from,
 	const struct plan *p = j->l.plan;
 	struct shape tile = local_tile(&j->l, 0, false);
 
-	text_printf(j->out, "import jax\nimport jax.numpy as jnp\nimport numpy as np\n"
-	                    "from jax import lax\nfrom jax.sharding import Mesh, "
-	                    "NamedSharding, PartitionSpec as P\n\n");
-	put_mesh(j);
-	text_printf(j->out, "def body(a):  # a tile, ");
+	jax_begin(j);
+	text_printf(j->out, "\n\ndef body(a):  # a tile, ");
 	put_array_type(j->out, p->problem->array.dtype->name, &tile);
 	text_printf(j->out, "\n");
 	if (local_partials(&j->l, false) > 1)
-		text_printf(j->out, "    a = a[0]\n");
+		text_printf(j->out, "    a = a[0]  # of what adds up, numbered in "
+		                    "front, a device has one\n");
 	if (p->view)
 		put_digits(j->out, &j->l, false);
 	for (int i = 0; i < p->nsteps; i++)
@@ -385,16 +273,11 @@ static void put_program(struct jax *j, const struct layout *from,
 		put_digits(j->out, &j->l, true);
 	text_printf(j->out, local_partials(&j->l, true) > 1 ? "    return a[None]\n"
 	                                                    : "    return a\n");
-	text_printf(j->out,
-	            "\n\n# Before jax 0.6: jax.experimental.shard_map.shard_map, "
-	            "check_rep=False. On a CPU:\n"
-	            "# XLA_FLAGS=--xla_force_host_platform_device_count=%d\n"
-	            "mapped = jax.jit(jax.shard_map(body, mesh=mesh, in_specs=",
-	            p->problem->ndevices);
-	put_spec(j, from);
-	text_printf(j->out, ", out_specs=");
-	put_spec(j, to);
-	text_printf(j->out, ",\n                               check_vma=False))\n");
+	text_printf(j->out, "\n\n");
+	jax_note(j);
+	text_printf(j->out, "mapped = ");
+	jax_map(j, "body", from, to);
+	text_printf(j->out, "\n");
 	if (!put_pads(j))
 		text_printf(j->out, "reshard = mapped\n\n\n");
 	put_check(j, from);
@@ -409,8 +292,7 @@ static enum emitted emit_jax(struct text *out, const struct emission *what,
 	if (!local_make(&j.l, what->plan, scratch, why) || !local_cut(&j.l, why))
 		return EMIT_CANNOT;
 	if (!local_end(&from, &j.l, false) || !local_end(&to, &j.l, true)) {
-		text_printf(why, "no axes of the source mesh say one of the layouts: "
-		                 "--emit stablehlo, torch or torch-p2p names devices");
+		text_printf(why, "%s", jax_no_axes);
 		return EMIT_CANNOT;
 	}
 	for (int i = 0; i < what->plan->nsteps; i++)

@@ -6,7 +6,9 @@
 
 extern const struct emitter emitter_mpi;
 extern const struct emitter emitter_goal;
+extern const struct emitter emitter_msccl;
 extern const struct emitter emitter_jax;
+extern const struct emitter emitter_jax_p2p;
 extern const struct emitter emitter_torch;
 extern const struct emitter emitter_torch_p2p;
 extern const struct emitter emitter_dtensor;

@@ -19,6 +19,8 @@ static const char *beyond(const struct plan *p, const struct step *s)
 		return "changes how tiles are padded";
 	if (s->op == OP_PERMUTE && s->transfers)
 		return "permutes parts of tiles";
+	if (s->op == OP_PERMUTE && s->npairs != q->ndevices)
+		return "leaves devices without data";
 	if (s->gathers)
 		return "adds up tiles among zeros";
 	if (s->start)
@@ -89,13 +91,16 @@ static int64_t gcd(int64_t a, int64_t b)
 /* Returns the least extent that all layouts of the plan cut evenly. */
 static int64_t least_extent(const struct plan *p, int dim)
 {
-	int64_t n = layout_shards(&p->from, dim);
+	int64_t n = 1;
 
-	n *= layout_shards(&p->to, dim) / gcd(n, layout_shards(&p->to, dim));
-	for (int i = 0; i < p->nsteps; i++) {
-		int64_t s = layout_shards(&p->step[i].after, dim);
+	for (int i = -2; i < p->nsteps; i++) {
+		const struct layout *l = i == -2   ? &p->from
+		                         : i == -1 ? &p->to
+		                                   : &p->step[i].after;
+		int64_t shards = layout_shards(l, dim), common = gcd(n, shards);
 
-		n *= s / gcd(n, s);
+		assert(common > 0);
+		n *= shards / common;
 	}
 	return n;
 }
@@ -117,9 +122,11 @@ static void choose_small(struct local *l)
 
 	l->small = p->shape;
 	for (int k = 0; k < p->shape.rank; k++) {
-		int64_t ratio = p->shape.dim[k] / least_extent(p, k);
+		int64_t least = least_extent(p, k), ratio;
 		int dim = array_dim(p, k);
 
+		assert(least > 0);
+		ratio = p->shape.dim[k] / least;
 		if (ratio > best[dim]) {
 			best[dim] = ratio;
 			l->free[dim] = k;
@@ -261,7 +268,8 @@ static bool cut_plan(struct cuts *cuts, const struct local *l)
 	for (int i = 0; i < p->nsteps; i++) {
 		const struct step *s = &p->step[i];
 
-		if (s->mesh == &p->problem->mesh && !cut_layout(cuts, &s->after))
+		if (mesh_equal(s->mesh, &p->problem->mesh) &&
+		    !cut_layout(cuts, &s->after))
 			return false;
 		for (int k = 0; k < s->nmoves; k++)
 			if (!cut_parts(cuts, s->move[k].parts, s->move[k].nparts))
@@ -303,7 +311,7 @@ bool local_cut(struct local *l, struct text *why)
 	if (!cut_plan(cuts, l)) {
 		text_printf(why,
 		            "the plan cuts one axis of the mesh in two ways that no "
-		            "mesh of its pieces has; --emit stablehlo or torch-p2p "
+		            "mesh of its pieces has: --emit stablehlo or torch-p2p "
 		            "names devices instead");
 		return false;
 	}
@@ -433,50 +441,19 @@ struct rearrange local_unpack(const struct step *s, int rank)
 
 /* --- checks ------------------------------------------------------------------------- */
 
+int32_t sums_of(const struct layout *l)
+{
+	return l->kind == LAYOUT_AXES ? (int32_t)layout_shards(l, l->rank) : 1;
+}
+
 int32_t local_partials(const struct local *l, bool target)
 {
-	const struct layout *end = target ? &l->plan->to : &l->plan->from;
-
-	return (int32_t)layout_shards(end, end->rank);
+	return sums_of(target ? &l->plan->to : &l->plan->from);
 }
 
 int64_t local_weight(int32_t i, int32_t n)
 {
 	return n <= 12 ? INT64_C(1) << i : (int64_t)i * i + 1;
-}
-
-void put_tuple(struct text *out, const int64_t *value, int n)
-{
-	text_printf(out, "(");
-	for (int i = 0; i < n; i++)
-		text_printf(out, "%s%lld", i ? ", " : "", (long long)value[i]);
-	text_printf(out, n == 1 ? ",)" : ")");
-}
-
-void put_list(struct text *out, const int32_t *value, int64_t n)
-{
-	text_printf(out, "[");
-	for (int64_t i = 0; i < n; i++)
-		text_printf(out, "%s%d", i ? ", " : "", value[i]);
-	text_printf(out, "]");
-}
-
-void put_lists(struct text *out, const int32_t *value, int64_t n, int64_t each)
-{
-	text_printf(out, "[");
-	for (int64_t i = 0; i < n; i++) {
-		text_printf(out, "%s", i ? ", " : "");
-		put_list(out, value + i * each, each);
-	}
-	text_printf(out, "]");
-}
-
-void put_array_type(struct text *out, const char *dtype, const struct shape *s)
-{
-	text_printf(out, "%s[", dtype);
-	for (int i = 0; i < s->rank; i++)
-		text_printf(out, "%s%lld", i ? "," : "", (long long)s->dim[i]);
-	text_printf(out, "]");
 }
 
 /* --- tables ------------------------------------------------------------------------- */
@@ -511,63 +488,4 @@ const int32_t *local_places(const struct local *l, const struct step *s)
 	for (int32_t i = 0; i < s->groups.ngroups * s->groups.size; i++)
 		at[s->groups.ids[i]] = i % s->groups.size;
 	return at;
-}
-
-static void put_split_digits(struct text *out, const struct local *l)
-{
-	const struct plan *p = l->plan;
-	struct shape tile = local_tile(l, 0, false);
-
-	for (int k = 0; k < tile.rank; k++) {
-		int dim = p->view->dim[k];
-		int64_t others = 1;
-
-		text_printf(out, k ? ", " : "");
-		if (l->free[dim] != k) {
-			text_printf(out, "%lld", (long long)tile.dim[k]);
-			continue;
-		}
-		for (int i = 0; i < tile.rank; i++)
-			others *= i != k && p->view->dim[i] == dim ? tile.dim[i] : 1;
-		text_printf(out, "a.shape[%d]", dim);
-		if (others > 1)
-			text_printf(out, " // %lld", (long long)others);
-	}
-}
-
-void put_digits(struct text *out, const struct local *l, bool join)
-{
-	const struct plan *p = l->plan;
-	int k = 0;
-
-	text_printf(out, "    a = a.reshape(");
-	if (!join)
-		put_split_digits(out, l);
-	for (int dim = 0; join && dim < p->problem->array.shape.rank; dim++) {
-		text_printf(out, dim ? ", " : "");
-		if (k == p->shape.rank || p->view->dim[k] != dim)
-			text_printf(out, "1");
-		for (int n = 0; k < p->shape.rank && p->view->dim[k] == dim; k++, n++)
-			text_printf(out, "%sa.shape[%d]", n ? " * " : "", k);
-	}
-	text_printf(out, ")\n");
-}
-
-void put_device_mesh(struct text *out, const struct mesh *m)
-{
-	int64_t size[MESH_AXES_MAX];
-
-	for (int i = 0; i < m->naxes; i++)
-		size[i] = m->axis[i].size;
-	text_printf(out, m->ids ? "mesh = DeviceMesh(DEVICE, torch.tensor("
-	                        : "mesh = init_device_mesh(DEVICE, ");
-	if (m->ids) {
-		put_list(out, m->ids, m->ndevices);
-		text_printf(out, ").reshape(");
-	}
-	put_tuple(out, size, m->naxes);
-	text_printf(out, m->ids ? "), mesh_dim_names=(" : ", mesh_dim_names=(");
-	for (int i = 0; i < m->naxes; i++)
-		text_printf(out, "%s'%s'", i ? ", " : "", m->axis[i].name);
-	text_printf(out, m->naxes == 1 ? ",))\n" : "))\n");
 }

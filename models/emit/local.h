@@ -65,6 +65,9 @@ struct shape local_tile(const struct local *l, int step, bool small);
 /* Returns the shape of the array, padded, of the plan or of its check. */
 struct shape local_array(const struct local *l, bool small);
 
+/* Returns how many contributions the array of a layout is the sum of; 1: it is no sum. */
+int32_t sums_of(const struct layout *l);
+
 /* Returns how many contributions the source, or the target, is the sum of. */
 int32_t local_partials(const struct local *l, bool target);
 
@@ -101,24 +104,5 @@ struct rearrange {
 };
 struct rearrange local_pack(const struct step *s, int rank);
 struct rearrange local_unpack(const struct step *s, int rank);
-
-/* Appends numbers as `(1, 2)`; of Python, where one alone is `(1,)`. */
-void put_tuple(struct text *out, const int64_t *value, int n);
-void put_list(struct text *out, const int32_t *value, int64_t n);
-
-/* Appends lists of `each` numbers: `[[0, 1], [2, 3]]`. */
-void put_lists(struct text *out, const int32_t *value, int64_t n, int64_t each);
-
-/*
- * Appends, as Python, the line that splits the tile `a` of the source into the digits of
- * the plan's view, or joins those of the target.
- */
-void put_digits(struct text *out, const struct local *l, bool join);
-
-/* Appends the line of Python that makes `mesh`, a DeviceMesh of PyTorch. */
-void put_device_mesh(struct text *out, const struct mesh *m);
-
-/* Appends `f32[8,2]`. */
-void put_array_type(struct text *out, const char *dtype, const struct shape *s);
 
 #endif

@@ -118,10 +118,11 @@ static void put_defines(struct mpi *m, const struct tilemap *from)
 
 	for (int k = 0; k < p->nsteps; k++)
 		moves = p->step[k].nmoves > moves ? p->step[k].nmoves : moves;
-	text_printf(m->out,
-	            "\n#include <inttypes.h>\n#include <mpi.h>\n#include <stdint.h>\n"
-	            "#include <stdio.h>\n#include <stdlib.h>\n"
-	            "#include <string.h>\n\n");
+	text_printf(
+		m->out, "/* mpicc -O2 -o plan THIS.c && mpirun -n %d ./plan --check --bench */\n",
+		(int)p->problem->ndevices);
+	emit_mpi_includes(m->out);
+	text_printf(m->out, "\n");
 	put_define(m, "RANKS", p->problem->ndevices);
 	put_define(m, "STEPS", p->nsteps);
 	put_define(m, "MOVES", moves);
@@ -166,8 +167,11 @@ static int64_t check_unit(const struct mpi *m, int dim)
 	double elements = 1;
 	int64_t most = CHECK_UNIT;
 
-	for (int i = 0; i < m->rank; i++)
-		elements *= (double)(m->plan->shape.dim[i] / m->unit[i]);
+	for (int i = 0; i < m->rank; i++) {
+		int64_t units = m->plan->shape.dim[i] / m->unit[i];
+
+		elements *= (double)units;
+	}
 	while (most > 1 && elements * pow((double)most, m->rank) > CHECK_ELEMENTS)
 		most--;
 	return m->unit[dim] < most ? m->unit[dim] : most;

@@ -6,16 +6,12 @@
 #include <string.h>
 
 const struct emitter *const emitters[] = {
-	&emitter_mpi,
-	&emitter_jax,
-	&emitter_torch,
-	&emitter_torch_p2p,
-	&emitter_dtensor,
-	&emitter_stablehlo,
-	&emitter_stablehlo_test,
-	&emitter_sdy,
-	&emitter_goal,
-	NULL,
+	&emitter_mpi,       &emitter_jax,
+	&emitter_jax_p2p,   &emitter_torch,
+	&emitter_torch_p2p, &emitter_dtensor,
+	&emitter_stablehlo, &emitter_stablehlo_test,
+	&emitter_sdy,       &emitter_goal,
+	&emitter_msccl,     NULL,
 };
 
 const struct emitter *emitter_find(const char *name, size_t length)

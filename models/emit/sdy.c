@@ -8,6 +8,7 @@
 
 #include "emit/local.h"
 #include "emit/mlir.h"
+#include "emit/put.h"
 
 #include <stdlib.h>
 
@@ -24,7 +25,7 @@ static bool silent(const struct sdy *y, int i)
 	const struct step *s = &y->plan->step[i];
 	const struct mesh *m = &y->plan->problem->mesh;
 
-	return s->op == OP_PAD && s->mesh == m &&
+	return s->op == OP_PAD && mesh_equal(s->mesh, m) &&
 	       layout_same_tiles(plan_before(y->plan, i), m, &s->after, m);
 }
 
@@ -51,7 +52,8 @@ static const char *beyond(const struct sdy *y, int i)
 {
 	const struct step *s = &y->plan->step[i];
 
-	if (s->mesh != &y->plan->problem->mesh || s->after.kind != LAYOUT_AXES)
+	if (!mesh_equal(s->mesh, &y->plan->problem->mesh) ||
+	    s->after.kind != LAYOUT_AXES)
 		return "leaves a layout that no axes of the mesh say";
 	if (s->op == OP_EXCHANGE || s->op == OP_PAD || s->transfers || s->start)
 		return "moves boxes";
@@ -66,8 +68,8 @@ static bool check(struct sdy *y)
 {
 	const struct problem *q = y->plan->problem;
 	const char *instead =
-		", which Shardy's collectives cannot say: --emit stablehlo or "
-		"torch-p2p names devices; --planner shardy keeps to them";
+		", which Shardy's collectives cannot say: --emit torch-p2p "
+		"says every plan, --planner shardy keeps to them";
 
 	if (y->plan->view || q->two_meshes || q->from.kind != LAYOUT_AXES) {
 		text_printf(y->why, "%s%s",
@@ -113,7 +115,8 @@ static void put_parts(struct sdy *y, const struct part *given, int n, bool set)
 	for (int i = 0; i < n; i++) {
 		const struct axis *axis = &m->axis[part[i].axis];
 
-		text_printf(y->out, "%s\"%s\"", i ? ", " : "", axis->name);
+		text_printf(y->out, i ? ", " : "");
+		put_quoted(y->out, axis->name, '"');
 		if (part[i].size != axis->size)
 			text_printf(y->out, ":(%d)%d", part[i].pre, part[i].size);
 	}
@@ -216,9 +219,11 @@ static void put_mesh(struct sdy *y)
 	const struct mesh *m = &y->plan->problem->mesh;
 
 	text_printf(y->out, "sdy.mesh @mesh = <[");
-	for (int i = 0; i < m->naxes; i++)
-		text_printf(y->out, "%s\"%s\"=%d", i ? ", " : "", m->axis[i].name,
-		            m->axis[i].size);
+	for (int i = 0; i < m->naxes; i++) {
+		text_printf(y->out, i ? ", " : "");
+		put_quoted(y->out, m->axis[i].name, '"');
+		text_printf(y->out, "=%d", m->axis[i].size);
+	}
 	text_printf(y->out, "]");
 	if (m->ids) {
 		text_printf(y->out, ", device_ids=");

@@ -1,34 +1,20 @@
 /*
  * StableHLO: the plan as a function of one partition, in the generic form of collectives
- * (openxla/stablehlo, docs/spec.md). Partition i is device i of the plan. `stablehlo` has
- * the tiles of the problem; `stablehlo-test` is a file for `stablehlo-translate --interpret`,
- * which runs the same function on a small array on all partitions and compares their tiles.
+ * (openxla/stablehlo, docs/spec.md). Partition i is device i of the plan.
  *
  * A table of numbers by device is a constant, cut by the partition's id.
  */
-#include "emit/kinds.h"
+#include "emit/stablehlo.h"
 
-#include "emit/local.h"
-#include "emit/mlir.h"
+#include "base/assert.h"
+#include "emit/kinds.h"
+#include "emit/put.h"
 
 #include <string.h>
 
-enum { TEST_ELEMENTS_MAX = 1 << 20 }; /* that a test may write out */
-
-struct hlo {
-	struct text *out;
-	struct local l;
-	bool small;
-	const char *type;   /* of elements */
-	const char *zero;   /* of that type */
-	int value, channel; /* the last number given; %a is -1 */
-	struct shape at;    /* of the last value */
-	bool has_id;        /* %id is there */
-};
-
 /* --- values ------------------------------------------------------------------------- */
 
-static void put_type(struct hlo *h, const struct shape *s)
+void stablehlo_type(struct hlo *h, const struct shape *s)
 {
 	put_tensor(h->out, h->type, s);
 }
@@ -49,9 +35,9 @@ static int begin(struct hlo *h)
 static void end(struct hlo *h, const struct shape *to)
 {
 	text_printf(h->out, " : (");
-	put_type(h, &h->at);
+	stablehlo_type(h, &h->at);
 	text_printf(h->out, ") -> ");
-	put_type(h, to);
+	stablehlo_type(h, to);
 	text_printf(h->out, "\n");
 	h->at = *to;
 }
@@ -131,12 +117,13 @@ static void put_pack(struct hlo *h, const struct step *s)
 	struct rearrange r = local_pack(s, rank);
 	struct shape split = {.rank = r.nsplit}, packed = {.rank = rank + 1};
 
-	for (int i = 0; i < r.nsplit; i++)
-		split.dim[i] =
-			r.split[i].blocks
-				? r.split[i].blocks
-				: h->at.dim[r.split[i].dim] /
-					  (r.split[i].cut ? r.split[i - 1].blocks : 1);
+	for (int i = 0; i < r.nsplit; i++) {
+		int32_t cut = i > 0 && r.split[i].cut ? r.split[i - 1].blocks : 1;
+		int32_t blocks = r.split[i].blocks;
+
+		assert(cut > 0);
+		split.dim[i] = blocks ? blocks : h->at.dim[r.split[i].dim] / cut;
+	}
 	put_reshape(h, &split);
 	put_transpose(h, r.order, r.nsplit);
 	packed.dim[0] = s->groups.size;
@@ -288,8 +275,13 @@ static int put_lookup(struct hlo *h, const int64_t *value, const char *type)
 	h->has_id = true;
 	begin(h);
 	text_printf(h->out, "stablehlo.constant dense<[");
-	for (int32_t d = 0; d < n; d++)
-		text_printf(h->out, "%s%lld", d ? ", " : "", (long long)value[d]);
+	for (int32_t d = 0; d < n; d++) {
+		text_printf(h->out, d ? ", " : "");
+		if (strcmp(type, "i1") == 0)
+			text_printf(h->out, value[d] ? "true" : "false");
+		else
+			text_printf(h->out, "%lld", (long long)value[d]);
+	}
 	text_printf(h->out, "]> : tensor<%dx%s>\n", n, type);
 	table = begin(h);
 	text_printf(h->out,
@@ -336,7 +328,7 @@ static void put_slice(struct hlo *h, const struct step *s)
 
 		to.dim[dim] /= s->move[k].factor;
 		for (int32_t d = 0; d < n; d++)
-			start[d] = s->chunk[d * s->nmoves + k] * to.dim[dim];
+			start[d] = s->chunk[(int64_t)d * s->nmoves + k] * to.dim[dim];
 		index[dim] = put_lookup(h, start, "i64");
 	}
 	begin(h);
@@ -347,11 +339,11 @@ static void put_slice(struct hlo *h, const struct step *s)
 	for (int i = 0; i < to.rank; i++)
 		text_printf(h->out, "%s%lld", i ? ", " : "", (long long)to.dim[i]);
 	text_printf(h->out, ">}> : (");
-	put_type(h, &h->at);
+	stablehlo_type(h, &h->at);
 	for (int i = 0; i < to.rank; i++)
 		text_printf(h->out, ", tensor<i64>");
 	text_printf(h->out, ") -> ");
-	put_type(h, &to);
+	stablehlo_type(h, &to);
 	text_printf(h->out, "\n");
 	h->at = to;
 }
@@ -360,7 +352,7 @@ static int put_zeros(struct hlo *h, const struct shape *s)
 {
 	begin(h);
 	text_printf(h->out, "stablehlo.constant dense<%s> : ", h->zero);
-	put_type(h, s);
+	stablehlo_type(h, s);
 	text_printf(h->out, "\n");
 	return h->value;
 }
@@ -391,13 +383,13 @@ static void put_among_zeros(struct hlo *h, const struct step *s, const int32_t *
 	put_value(h, from);
 	put_indices(h, index, to.rank);
 	text_printf(h->out, ") : (");
-	put_type(h, &to);
+	stablehlo_type(h, &to);
 	text_printf(h->out, ", ");
-	put_type(h, &h->at);
+	stablehlo_type(h, &h->at);
 	for (int i = 0; i < to.rank; i++)
 		text_printf(h->out, ", tensor<i64>");
 	text_printf(h->out, ") -> ");
-	put_type(h, &to);
+	stablehlo_type(h, &to);
 	text_printf(h->out, "\n");
 	h->at = to;
 }
@@ -420,13 +412,13 @@ static void put_partial(struct hlo *h, const struct step *s)
 	text_printf(h->out, "stablehlo.select %%%d, ", holds);
 	put_value(h, from);
 	text_printf(h->out, ", %%%d : tensor<i1>, ", zeros);
-	put_type(h, &h->at);
+	stablehlo_type(h, &h->at);
 	text_printf(h->out, "\n");
 }
 
 /* --- the function ------------------------------------------------------------------- */
 
-static struct shape array_tile(const struct hlo *h, bool target)
+struct shape hlo_tile(const struct hlo *h, bool target)
 {
 	const struct problem *q = h->l.plan->problem;
 	struct shape s = local_array(&h->l, h->small);
@@ -434,7 +426,7 @@ static struct shape array_tile(const struct hlo *h, bool target)
 	return layout_local(target ? &q->to : &q->from, &s);
 }
 
-static void put_function(struct hlo *h, const char *name)
+void hlo_function(struct hlo *h, const char *name)
 {
 	static void (*const put[OPS])(struct hlo *, const struct step *) = {
 		[OP_SLICE] = put_slice,
@@ -446,13 +438,13 @@ static void put_function(struct hlo *h, const char *name)
 		[OP_PARTIAL] = put_partial,
 	};
 	const struct plan *p = h->l.plan;
-	struct shape from = array_tile(h, false), to = array_tile(h, true);
+	struct shape from = hlo_tile(h, false), to = hlo_tile(h, true);
 	struct shape digits = local_tile(&h->l, 0, h->small);
 
 	text_printf(h->out, "func.func @%s(%%a: ", name);
-	put_type(h, &from);
+	stablehlo_type(h, &from);
 	text_printf(h->out, ") -> ");
-	put_type(h, &to);
+	stablehlo_type(h, &to);
 	text_printf(h->out, " {\n");
 	h->value = -1;
 	h->at = from;
@@ -465,12 +457,12 @@ static void put_function(struct hlo *h, const char *name)
 	text_printf(h->out, "  return ");
 	put_value(h, h->value);
 	text_printf(h->out, " : ");
-	put_type(h, &to);
+	stablehlo_type(h, &to);
 	text_printf(h->out, "\n}\n");
 }
 
-static void begin_module(struct hlo *h, const struct emission *what,
-                         const struct emitter *emitter)
+void hlo_begin_module(struct hlo *h, const struct emission *what,
+                      const struct emitter *emitter)
 {
 	emit_heading(h->out, emitter, what);
 	text_printf(h->out,
@@ -487,120 +479,8 @@ static enum emitted emit_stablehlo(struct text *out, const struct emission *what
 	if (!local_make(&h.l, what->plan, scratch, why))
 		return EMIT_CANNOT;
 	mlir_type(&h.type, &h.zero, what->plan->problem->array.dtype);
-	begin_module(&h, what, &emitter_stablehlo);
-	put_function(&h, "main");
-	text_printf(out, "}\n");
-	return EMITTED;
-}
-
-/* --- the test ----------------------------------------------------------------------- */
-
-/* Appends the elements of a tile, each its number in the array times `times` plus `plus`. */
-static void put_dense(struct hlo *h, const int64_t *start, const struct shape *tile,
-                      int64_t times, int64_t plus)
-{
-	struct shape whole = local_array(&h->l, true);
-	int64_t at[RANK_MAX] = {0};
-	int dim = 0;
-
-	text_printf(h->out, "dense<");
-	do {
-		int64_t number = 0;
-
-		for (int i = dim; i < tile->rank; i++)
-			text_printf(h->out, "[");
-		for (int i = 0; i < tile->rank; i++)
-			number = number * whole.dim[i] + start[i] + at[i];
-		text_printf(h->out, "%lld", (long long)(number * times + plus));
-		for (dim = tile->rank; dim > 0 && ++at[dim - 1] == tile->dim[dim - 1];
-		     dim--) {
-			at[dim - 1] = 0;
-			text_printf(h->out, "]");
-		}
-		text_printf(h->out, dim > 0 ? ", " : "");
-	} while (dim > 0);
-	text_printf(h->out, "> : ");
-	put_type(h, tile);
-	text_printf(h->out, "\n");
-}
-
-static void put_types(struct hlo *h, const struct shape *s)
-{
-	text_printf(h->out, "(");
-	for (int32_t d = 0; d < h->l.plan->problem->ndevices; d++) {
-		text_printf(h->out, d ? ", " : "");
-		put_type(h, s);
-	}
-	text_printf(h->out, ")");
-}
-
-static void put_main(struct hlo *h)
-{
-	struct shape from = array_tile(h, false), to = array_tile(h, true);
-	struct shape whole = local_array(&h->l, true);
-	const int64_t *start = local_starts(&h->l, false);
-	const int32_t *part = local_contribution(&h->l);
-	int32_t n = h->l.plan->problem->ndevices, sums = local_partials(&h->l, false);
-	int64_t size = shape_elements(&whole), all = 0;
-
-	text_printf(h->out, "func.func @main() {\n");
-	for (int32_t d = 0; d < n; d++) {
-		text_printf(h->out, "  %%i%d = stablehlo.constant ", d);
-		put_dense(h, start + (int64_t)d * whole.rank, &from, 1,
-		          sums > 1 ? local_weight(part[d], sums) * size : 0);
-	}
-	text_printf(h->out, "  %%r:%d = \"interpreter.run_parallel\"(", n);
-	for (int32_t d = 0; d < n; d++)
-		text_printf(h->out, "%s%%i%d", d ? ", " : "", d);
-	text_printf(h->out, ") {programs = [[");
-	for (int32_t d = 0; d < n; d++)
-		text_printf(h->out, "%s@plan", d ? ", " : "");
-	text_printf(h->out, "]]} : ");
-	put_types(h, &from);
-	text_printf(h->out, " -> ");
-	put_types(h, &to);
-	text_printf(h->out, "\n");
-	for (int32_t i = 0; i < sums && sums > 1; i++)
-		all += local_weight(i, sums);
-	start = local_starts(&h->l, true);
-	for (int32_t d = 0; d < n; d++) {
-		text_printf(h->out, "  check.expect_eq_const %%r#%d, ", d);
-		put_dense(h, start + (int64_t)d * whole.rank, &to, sums, all * size);
-	}
-	text_printf(h->out, "  func.return\n}\n");
-}
-
-static enum emitted emit_test(struct text *out, const struct emission *what,
-                              struct arena *scratch, struct text *why)
-{
-	struct hlo h = {.out = out, .small = true, .type = "i32", .zero = "0"};
-	struct shape from, to;
-	int64_t elements;
-
-	if (!local_make(&h.l, what->plan, scratch, why))
-		return EMIT_CANNOT;
-	if (local_partials(&h.l, true) > 1) {
-		text_printf(why,
-		            "the target is a sum, whose contributions a test cannot "
-		            "tell: --emit stablehlo has the function, --emit torch a "
-		            "check that adds them");
-		return EMIT_CANNOT;
-	}
-	from = array_tile(&h, false);
-	to = array_tile(&h, true);
-	elements = (shape_elements(&from) + shape_elements(&to)) *
-	           what->plan->problem->ndevices;
-	if (elements > TEST_ELEMENTS_MAX) {
-		text_printf(why,
-		            "a test would write out %lld elements, at most %d: --emit "
-		            "jax or "
-		            "torch computes them",
-		            (long long)elements, TEST_ELEMENTS_MAX);
-		return EMIT_CANNOT;
-	}
-	begin_module(&h, what, &emitter_stablehlo_test);
-	put_function(&h, "plan");
-	put_main(&h);
+	hlo_begin_module(&h, what, &emitter_stablehlo);
+	hlo_function(&h, "main");
 	text_printf(out, "}\n");
 	return EMITTED;
 }
@@ -611,12 +491,4 @@ const struct emitter emitter_stablehlo = {
 	.comment = "// ",
 	.comment_end = "",
 	.emit = emit_stablehlo,
-};
-
-const struct emitter emitter_stablehlo_test = {
-	.name = "stablehlo-test",
-	.help = "the same on a small array, for stablehlo-translate --interpret",
-	.comment = "// ",
-	.comment_end = "",
-	.emit = emit_test,
 };

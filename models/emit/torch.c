@@ -11,6 +11,7 @@
 #include "emit/kinds.h"
 
 #include "emit/local.h"
+#include "emit/put.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -53,45 +54,45 @@ static const int32_t *rank_order(struct torch *t, const struct groups *g)
 	return order;
 }
 
-static const char *as_text(struct torch *t, const int32_t *value, int32_t n)
+/* Returns the inverse of each row of [ngroups * size]. */
+static const int32_t *inverse_order(struct torch *t, const struct groups *g,
+                                    const int32_t *order)
 {
-	struct text text = {0};
+	int32_t n = g->ngroups * g->size;
+	int32_t *inverse = arena_alloc(t->l.arena, (size_t)n, sizeof(*inverse));
 
-	put_list(&text, value, n);
-	return text_take(&text, t->l.arena);
+	for (int32_t i = 0; i < n; i++)
+		inverse[i - i % g->size + order[i]] = i % g->size;
+	return inverse;
 }
 
 /*
- * Returns the list as Python has it: of all groups where they agree, else looked up by
- * the rank.
+ * Returns the order as Python has it: of all groups where they agree, else looked up by
+ * the group of the rank; NULL where all are in order.
  */
 static const char *order_text(struct torch *t, const struct groups *g,
-                              const int32_t *order, bool inverse)
+                              const int32_t *order)
 {
 	int32_t n = t->l.plan->problem->ndevices;
-	int32_t *by_device = arena_alloc(t->l.arena, (size_t)n * (size_t)g->size,
-	                                 sizeof(*by_device));
+	int32_t *group = arena_alloc(t->l.arena, (size_t)n, sizeof(*group));
 	struct text text = {0};
 	bool same = true, plain = true;
 
-	for (int32_t i = 0; i < g->ngroups * g->size; i++)
-		for (int32_t c = 0; c < g->size; c++) {
-			int32_t row = i / g->size * g->size;
-			int32_t at = inverse ? order[row + c] : c;
-
-			by_device[g->ids[i] * g->size + at] =
-				inverse ? c : order[row + c];
-		}
-	for (int32_t i = 0; i < n * g->size; i++) {
-		same = same && by_device[i] == by_device[i % g->size];
-		plain = plain && by_device[i] == i % g->size;
+	for (int32_t i = 0; i < g->ngroups * g->size; i++) {
+		same = same && order[i] == order[i % g->size];
+		plain = plain && order[i] == i % g->size;
+		group[g->ids[i]] = i / g->size;
 	}
 	if (plain)
 		return NULL;
-	if (same)
-		return as_text(t, by_device, g->size);
-	put_lists(&text, by_device, n, g->size);
-	text_printf(&text, "[rank]");
+	if (same) {
+		put_list(&text, order, g->size);
+	} else {
+		put_lists(&text, order, g->ngroups, g->size);
+		text_printf(&text, "[");
+		put_list(&text, group, n);
+		text_printf(&text, "[rank]]");
+	}
 	return text_take(&text, t->l.arena);
 }
 
@@ -120,8 +121,8 @@ static void find_group(struct torch *t, int i, bool define)
 	t->group = piece >= 0 ? arena_printf(t->l.arena, "(mesh, %d)", piece)
 	                      : arena_printf(t->l.arena, "(groups_%d, 1)", i + 1);
 	order = rank_order(t, &s->groups);
-	t->order = order_text(t, &s->groups, order, false);
-	t->inverse = order_text(t, &s->groups, order, true);
+	t->order = order_text(t, &s->groups, order);
+	t->inverse = order_text(t, &s->groups, inverse_order(t, &s->groups, order));
 	if (piece < 0 && define) {
 		text_printf(t->out, "groups_%d = DeviceMesh(DEVICE, ", i + 1);
 		put_lists(t->out, s->groups.ids, s->groups.ngroups, s->groups.size);
@@ -192,12 +193,13 @@ static void put_slice(struct torch *t, const struct step *s)
 
 			if (i)
 				text_printf(t->out, " * %d + ", axis->size);
-			text_printf(t->out, "mesh.get_local_rank('%s')%s", axis->name,
-			            i && i + 1 < pieces ? ")" : "");
+			text_printf(t->out, "mesh.get_local_rank(");
+			put_quoted(t->out, axis->name, '\'');
+			text_printf(t->out, i && i + 1 < pieces ? "))" : ")");
 		}
 		for (int32_t d = 0; d < n && !pieces; d++)
 			text_printf(t->out, "%s%d", d ? ", " : "[",
-			            s->chunk[d * s->nmoves + k]);
+			            s->chunk[(int64_t)d * s->nmoves + k]);
 		text_printf(t->out, pieces ? "]" : "][rank]]");
 	}
 }
@@ -265,30 +267,16 @@ static void put_partial(struct torch *t, const struct step *s)
 	put_join(t, s);
 }
 
-static bool is_whole(const struct torch *t, const struct step *s)
-{
-	return s->npairs == t->l.plan->problem->ndevices;
-}
-
-/* Pairs are at most one for each source and each target: as many as ranks are all of them. */
 static void put_permute(struct torch *t, const struct step *s)
 {
 	int32_t n = t->l.plan->problem->ndevices;
 	int32_t *to = arena_alloc(t->l.arena, (size_t)n, sizeof(*to));
 
-	if (is_whole(t, s)) {
-		for (int32_t i = 0; i < n; i++)
-			to[s->pairs[i].src] = s->pairs[i].dst;
-		text_printf(t->out, "    a = fc.permute_tensor(a.flatten(), ");
-		put_list(t->out, to, n);
-		text_printf(t->out, ", dist.group.WORLD).view(a.shape)");
-		return;
-	}
-	text_printf(t->out, "    a = permute(a, [");
 	for (int32_t i = 0; i < s->npairs; i++)
-		text_printf(t->out, "%s(%d, %d)", i ? ", " : "", s->pairs[i].src,
-		            s->pairs[i].dst);
-	text_printf(t->out, "])");
+		to[s->pairs[i].src] = s->pairs[i].dst;
+	text_printf(t->out, "    a = fc.permute_tensor(a.flatten(), ");
+	put_list(t->out, to, n);
+	text_printf(t->out, ", dist.group.WORLD).view(a.shape)");
 }
 
 static void put_step(struct torch *t, int i)
@@ -314,45 +302,16 @@ static void put_step(struct torch *t, int i)
 
 /* --- the program -------------------------------------------------------------------- */
 
-static const char permute[] =
-	"\n\ndef permute(a, pairs):  # one that leaves ranks out; these have zeros\n"
-	"    a, ops = a.contiguous(), []\n"
-	"    out = a.clone() if (rank, rank) in pairs else torch.zeros_like(a)\n"
-	"    for source, target in pairs:\n"
-	"        if source == rank != target:\n"
-	"            ops.append(dist.P2POp(dist.isend, a, target))\n"
-	"        if target == rank != source:\n"
-	"            ops.append(dist.P2POp(dist.irecv, out, source))\n"
-	"    for work in dist.batch_isend_irecv(ops) if ops else []:\n"
-	"        work.wait()\n"
-	"    return out\n";
-
 static void put_preamble(struct torch *t)
 {
-	bool partial = false;
-
-	text_printf(
-		t->out,
-		"import os\n\nimport torch\nimport torch.distributed as dist\n"
-		"import torch.distributed._functional_collectives as fc\n"
-		"from torch.distributed.device_mesh import DeviceMesh, "
-		"init_device_mesh\n\n"
-		"DEVICE = 'cuda' if torch.cuda.is_available() else 'cpu'\n"
-		"if DEVICE == 'cuda':\n"
-		"    torch.cuda.set_device(int(os.environ['LOCAL_RANK']))\n"
-		"if not dist.is_initialized():\n"
-		"    dist.init_process_group('nccl' if DEVICE == 'cuda' else 'gloo')\n"
-		"rank = dist.get_rank()\n");
+	put_torch(t->out, "import torch.distributed._functional_collectives as fc\n"
+	                  "from torch.distributed.device_mesh import DeviceMesh, "
+	                  "init_device_mesh\n");
+	text_printf(t->out, "rank = dist.get_rank()\n");
 	if (t->cut)
 		put_device_mesh(t->out, &t->l.pieces);
-	for (int i = 0; i < t->l.plan->nsteps; i++) {
-		const struct step *s = &t->l.plan->step[i];
-
+	for (int i = 0; i < t->l.plan->nsteps; i++)
 		find_group(t, i, true);
-		partial = partial || (s->op == OP_PERMUTE && !is_whole(t, s));
-	}
-	if (partial)
-		text_printf(t->out, "%s", permute);
 }
 
 static void put_tile(struct torch *t, const char *name, bool target)

@@ -10,6 +10,7 @@
 #include "array/tile.h"
 #include "emit/copies.h"
 #include "emit/local.h"
+#include "emit/put.h"
 
 #include <string.h>
 
@@ -18,45 +19,6 @@ struct p2p {
 	struct copies c;
 	int64_t unit[RANK_MAX]; /* of the check */
 };
-
-static const char program[] =
-	"\n\ndef box(corner, size, unit):\n"
-	"    return tuple(slice(c * u, (c + s) * u) for c, s, u in zip(corner, size, "
-	"unit))"
-	"\n\n\n"
-	"def reshard(a, unit=UNIT):  # the tile of this rank; empty where it has none\n"
-	"    held = {}\n"
-	"    for before, after, adds, holds, copies in STEPS:\n"
-	"        if a.numel():\n"
-	"            a = a.reshape([n * u for n, u in zip(before, unit)])\n"
-	"        new = a if holds else a.new_zeros([n * u for n, u in zip(after, "
-	"unit)])\n"
-	"        ops, came = [], []\n"
-	"        for tag, (source, held_there, there, target, held_here, here, size) "
-	"in "
-	"enumerate(copies):\n"
-	"            if source == rank:\n"
-	"                part = held[held_there] if held_there else a\n"
-	"                part = part[box(there, size, unit)].contiguous()\n"
-	"            elif target == rank:\n"
-	"                part = a.new_empty([n * u for n, u in zip(size, unit)])\n"
-	"            if source == rank != target:\n"
-	"                ops.append(dist.P2POp(dist.isend, part, target, tag=tag))\n"
-	"            if target == rank != source:\n"
-	"                ops.append(dist.P2POp(dist.irecv, part, source, tag=tag))\n"
-	"            if target == rank:\n"
-	"                came.append((held_here, here, size, part))\n"
-	"        for work in dist.batch_isend_irecv(ops) if ops else []:\n"
-	"            work.wait()\n"
-	"        held = held if holds else {}\n"
-	"        for held_here, here, size, part in came:\n"
-	"            if holds:\n"
-	"                held[held_here] = part\n"
-	"            elif adds:\n"
-	"                new[box(here, size, unit)] += part\n"
-	"            else:\n"
-	"                new[box(here, size, unit)] = part\n"
-	"        a = new\n";
 
 /* --- tables ------------------------------------------------------------------------- */
 
@@ -167,9 +129,9 @@ static void put_contributions(struct p2p *t, int64_t size, int32_t n)
 		text_printf(t->out, "%s%lld", d ? ", " : "",
 		            (long long)local_weight(map.partial[d], n));
 	for (int32_t i = 0; i < n; i++)
-		all += local_weight(i, n);
+		all += size * local_weight(i, n);
 	text_printf(t->out, "][rank]  # what adds up\n    want = want * %d + %lld\n", n,
-	            (long long)(all * size));
+	            (long long)all);
 }
 
 /* The sum of what all ranks have counts an element once for each rank that has it. */
@@ -197,7 +159,7 @@ static void put_check(struct p2p *t)
 	const struct problem *q = p->problem;
 	struct shape real = q->array.shape,
 		     padded = small_shape(t, &p->shape, real.rank);
-	int32_t n = (int32_t)layout_shards(&q->from, q->from.rank);
+	int32_t n = sums_of(&q->from);
 	int64_t size;
 
 	for (int i = 0; i < real.rank; i++)
@@ -227,7 +189,7 @@ static void put_check(struct p2p *t)
 	put_tuple(t->out, t->unit, p->shape.rank);
 	text_printf(t->out, ")\n");
 	put_tiles(t, true);
-	if (layout_shards(&q->to, q->to.rank) > 1)
+	if (sums_of(&q->to) > 1)
 		put_target_sum(t);
 	else
 		text_printf(t->out, "    if target is not None:\n"
@@ -283,17 +245,10 @@ static enum emitted emit_torch_p2p(struct text *out, const struct emission *what
 		t.unit[i] = t.c.unit[i] < 2 ? t.c.unit[i] : 2;
 	emit_heading(out, &emitter_torch_p2p, what);
 	put_ranks(&t);
-	text_printf(
-		out,
-		"import os\n\nimport torch\nimport torch.distributed as dist\n\n"
-		"DEVICE = 'cuda' if torch.cuda.is_available() else 'cpu'\n"
-		"if DEVICE == 'cuda':\n"
-		"    torch.cuda.set_device(int(os.environ['LOCAL_RANK']))\n"
-		"if not dist.is_initialized():\n"
-		"    dist.init_process_group('nccl' if DEVICE == 'cuda' else 'gloo')\n"
-		"rank = dist.get_rank()\n");
+	put_torch(out, "");
+	text_printf(out, "rank = dist.get_rank()\n");
 	put_tables(&t);
-	text_printf(out, "%s", program);
+	text_printf(out, "%s", emit_text_torch_p2p);
 	put_return(&t);
 	put_check(&t);
 	return EMITTED;

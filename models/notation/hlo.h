@@ -15,6 +15,11 @@ struct hlo {
 	 */
 	struct tiling tiling;
 	bool unreduced; /* there is one */
+	/*
+	 * The number of groups of devices that manual subgroups tell apart, 0 without any.
+	 * They are one more dimension before those of the array (hlo_scan_led()).
+	 */
+	int32_t manual;
 };
 
 /*
@@ -23,6 +28,12 @@ struct hlo {
  */
 enum status hlo_scan(struct hlo *out, int32_t ndevices, int rank, struct arena *a,
                      struct scan *s);
+
+/*
+ * Does so, of any number of devices and any rank, and takes manual subgroups, in each of
+ * which the partitioner works by itself.
+ */
+enum status hlo_scan_led(struct hlo *out, struct arena *a, struct scan *s);
 
 /*
  * Returns the order of `n` devices behind "device_ids": =(3,2,1,0) or =([2,2]T(1,0)).

@@ -12,7 +12,7 @@ enum {
 	RESHAPE_MAX = 64
 };
 
-enum subgroup { SUB_UNREDUCED, SUB_REPLICATED };
+enum subgroup { SUB_UNREDUCED, SUB_REPLICATED, SUB_MANUAL };
 
 struct tiles {
 	int n;
@@ -21,6 +21,7 @@ struct tiles {
 	enum subgroup sub[DIMS_MAX];
 	int32_t *ids;
 	const char *pos;
+	bool takes_manual; /* subgroups may be manual */
 };
 
 /* Reads `[2,1,4]`, sizes above 0 whose product a mesh may have. */
@@ -189,6 +190,8 @@ static bool read_subgroup(struct tiles *t, struct scan *s)
 		t->sub[t->nsub++] = SUB_REPLICATED;
 	} else if (scan_word(s, "unreduced")) {
 		t->sub[t->nsub++] = SUB_UNREDUCED;
+	} else if (t->takes_manual && scan_word(s, "manual")) {
+		t->sub[t->nsub++] = SUB_MANUAL;
 	} else if (scan_word(s, "manual") || scan_word(s, "maximal")) {
 		scan_fail_at(
 			s, start, E_TYPE,
@@ -273,10 +276,56 @@ static void sort_subgroups(struct tiles *t, struct arena *a)
 	t->dim[first + 1] = replicated;
 }
 
+/* Moves manual subgroups before the dimensions of the array, as one dimension. */
+static void lead_by_manual(struct hlo *out, struct tiles *t, struct arena *a)
+{
+	int first = t->n - t->nsub;
+	int32_t *ids = arena_dup(a, t->ids, (size_t)t->ndevices, sizeof(*ids));
+	struct tiles rest = *t;
+
+	out->manual = 1;
+	rest.n = 1;
+	rest.nsub = 0;
+	for (int i = 0; i < t->n; i++) {
+		bool manual = i >= first && t->sub[i - first] == SUB_MANUAL;
+
+		if (manual)
+			out->manual *= t->dim[i];
+		else
+			rest.dim[rest.n++] = t->dim[i];
+		if (i >= first && !manual)
+			rest.sub[rest.nsub++] = t->sub[i - first];
+	}
+	rest.dim[0] = out->manual;
+	for (int32_t k = 0; k < t->ndevices; k++) {
+		int32_t left = k, place = 1, at = 0;
+		int32_t group = 1;
+
+		/* Minor to major: the group's number, and the place among the others. */
+		for (int i = t->n - 1; i >= 0; i--) {
+			bool manual = i >= first && t->sub[i - first] == SUB_MANUAL;
+			int32_t digit = left % t->dim[i];
+
+			left /= t->dim[i];
+			at += digit *
+			      (manual ? t->ndevices / out->manual * group : place);
+			if (manual)
+				group *= t->dim[i];
+			else
+				place *= t->dim[i];
+		}
+		rest.ids[at] = ids[k];
+	}
+	*t = rest;
+}
+
 static void fill_tiling(struct hlo *out, struct tiles *t, struct arena *a)
 {
 	struct tiling *tiling = &out->tiling;
 
+	for (int i = 0; i < t->nsub && !out->manual; i++)
+		if (t->sub[i] == SUB_MANUAL)
+			lead_by_manual(out, t, a);
 	sort_subgroups(t, a);
 	tiling->rank = t->n;
 	memcpy(tiling->tiles, t->dim, (size_t)t->n * sizeof(*t->dim));
@@ -291,10 +340,10 @@ static void fill_tiling(struct hlo *out, struct tiles *t, struct arena *a)
 	tiling->ids = t->ids;
 }
 
-static bool read_tiled(struct hlo *out, int32_t ndevices, int rank, struct arena *a,
-                       struct scan *s)
+static bool read_tiled(struct hlo *out, int32_t ndevices, int rank, bool takes_manual,
+                       struct arena *a, struct scan *s)
 {
-	struct tiles t = {0};
+	struct tiles t = {.takes_manual = takes_manual};
 
 	if (!scan_expect(s, "="))
 		return false;
@@ -316,8 +365,8 @@ static bool read_tiled(struct hlo *out, int32_t ndevices, int rank, struct arena
 	return true;
 }
 
-static bool read_kind(struct hlo *out, int32_t ndevices, int rank, struct arena *a,
-                      struct scan *s)
+static bool read_kind(struct hlo *out, int32_t ndevices, int rank, bool takes_manual,
+                      struct arena *a, struct scan *s)
 {
 	const char *start;
 	int64_t device;
@@ -325,7 +374,7 @@ static bool read_kind(struct hlo *out, int32_t ndevices, int rank, struct arena 
 	scan_peek(s);
 	start = s->pos;
 	if (scan_word(s, "devices"))
-		return read_tiled(out, ndevices, rank, a, s);
+		return read_tiled(out, ndevices, rank, takes_manual, a, s);
 	if (scan_word(s, "replicated")) {
 		out->kind = HLO_REPLICATED;
 	} else if (scan_word(s, "unreduced")) {
@@ -352,14 +401,14 @@ static bool read_kind(struct hlo *out, int32_t ndevices, int rank, struct arena 
 	return s->error->code == OK;
 }
 
-enum status hlo_scan(struct hlo *out, int32_t ndevices, int rank, struct arena *a,
-                     struct scan *s)
+static enum status scan_one(struct hlo *out, int32_t ndevices, int rank,
+                            bool takes_manual, struct arena *a, struct scan *s)
 {
 	int64_t group;
 
 	*out = (struct hlo){.kind = HLO_REPLICATED};
 	scan_take(s, "sharding=");
-	if (!scan_expect(s, "{") || !read_kind(out, ndevices, rank, a, s))
+	if (!scan_expect(s, "{") || !read_kind(out, ndevices, rank, takes_manual, a, s))
 		return s->error->code;
 	/* What the partitioner tells itself about propagation bears on no plan. */
 	if ((scan_word(s, "shard_as") || scan_word(s, "shard_like")) &&
@@ -369,4 +418,15 @@ enum status hlo_scan(struct hlo *out, int32_t ndevices, int rank, struct arena *
 		return s->error->code;
 	scan_expect(s, "}");
 	return s->error->code;
+}
+
+enum status hlo_scan(struct hlo *out, int32_t ndevices, int rank, struct arena *a,
+                     struct scan *s)
+{
+	return scan_one(out, ndevices, rank, false, a, s);
+}
+
+enum status hlo_scan_led(struct hlo *out, struct arena *a, struct scan *s)
+{
+	return scan_one(out, 0, -1, true, a, s);
 }

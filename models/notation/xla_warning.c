@@ -2,6 +2,7 @@
 
 #include "array/array.h"
 #include "notation/hlo.h"
+#include "notation/notation.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -44,7 +45,19 @@ static bool take_words(struct scan *s, const char *const *words)
 	return true;
 }
 
-/* Reads `{...}`: its text and place, and its tile counts. */
+/* Returns whether a sharding is in the form of newer XLA: {mesh['x'=4,'y'=2], [{'x'}, {}]}. */
+static bool is_named(const char *text)
+{
+	struct error unread = {0};
+	struct scan s = scan_start(text, (struct where){0}, &unread);
+
+	return scan_take(&s, "{") && scan_word(&s, "mesh");
+}
+
+/*
+ * Reads `{...}`: its text and place, and its tile counts unless it names its mesh, which
+ * only both texts together tell.
+ */
 static enum status read_sharding(struct hlo *out, const char **text, struct where *at,
                                  struct arena *a, struct scan *s)
 {
@@ -61,10 +74,48 @@ static enum status read_sharding(struct hlo *out, const char **text, struct wher
 	*text = arena_strndup(a, s->pos, (size_t)(end - s->pos));
 	*at = scan_where(s, s->pos);
 	inner = scan_start(*text, *at, s->error);
-	if (hlo_scan(out, 0, -1, a, &inner) != OK)
+	*out = (struct hlo){.kind = HLO_REPLICATED};
+	if (!is_named(*text) && hlo_scan_led(out, a, &inner) != OK)
 		return s->error->code;
 	s->pos = end;
 	return OK;
+}
+
+/* Stores in group[device] which manual group each device is in. */
+static void find_groups(int32_t *group, const struct hlo *h)
+{
+	int32_t n = h->tiling.ndevices;
+
+	for (int32_t k = 0; k < n; k++)
+		group[h->tiling.ids[k]] = k / (n / h->manual);
+}
+
+/* Returns whether both are in the same manual region, or in none. */
+static bool same_region(const struct hlo *from, const struct hlo *to, struct arena *a)
+{
+	int32_t *group[2], n = from->tiling.ndevices;
+
+	if (!from->manual && !to->manual)
+		return true;
+	if (from->manual != to->manual || n != to->tiling.ndevices)
+		return false;
+	for (int i = 0; i < 2; i++) {
+		group[i] = arena_alloc(a, (size_t)n, sizeof(*group[i]));
+		find_groups(group[i], i ? to : from);
+	}
+	return memcmp(group[0], group[1], (size_t)n * sizeof(*group[0])) == 0;
+}
+
+/* Returns the text of a sharding that is led by the dimension of its manual groups. */
+static const char *led_text(const struct hlo *h, struct arena *a)
+{
+	const struct mesh mesh = {.ndevices = h->tiling.ndevices};
+	const struct layout l = layout_of_tiling(&h->tiling, a);
+	struct text out = {0}, why = {0};
+
+	layout_print_as(&out, NOTATION_HLO, &l, &mesh, NULL, &why);
+	text_free(&why);
+	return text_take(&out, a);
 }
 
 /* Finds "from sharding"; "sharding" may stand again before the second one. */
@@ -113,14 +164,45 @@ static void find_array(struct xla_warning *out, struct arena *a, struct array *s
                        const struct hlo *from)
 {
 	struct text text = {0};
-	int rank = shard->shape.rank;
+	struct shape *shape = &shard->shape;
 
-	if (from->kind == HLO_TILED && from->tiling.rank - from->unreduced != rank)
+	if (from->manual && shape->rank < RANK_MAX) {
+		memmove(shape->dim + 1, shape->dim,
+		        (size_t)shape->rank * sizeof(*shape->dim));
+		shape->dim[0] = 1;
+		shape->rank++;
+	}
+	if (from->kind == HLO_TILED && from->tiling.rank - from->unreduced != shape->rank)
 		return;
-	for (int d = 0; d < rank && from->kind == HLO_TILED; d++) {
-		if (shard->shape.dim[d] > ((int64_t)1 << 62) / from->tiling.tiles[d])
+	for (int d = 0; d < shape->rank && from->kind == HLO_TILED; d++) {
+		if (shape->dim[d] > ((int64_t)1 << 62) / from->tiling.tiles[d])
 			return;
-		shard->shape.dim[d] *= from->tiling.tiles[d];
+		shape->dim[d] *= from->tiling.tiles[d];
+	}
+	array_print(&text, shard);
+	out->array = text_take(&text, a);
+}
+
+/* Does so where one of the shardings names the mesh. */
+static void find_named_array(struct xla_warning *out, struct arena *a,
+                             struct array *shard)
+{
+	struct error unread = {0};
+	struct shape *shape = &shard->shape;
+	struct text text = {0};
+	struct layout from;
+	struct mesh mesh;
+
+	if (hlo_mesh(&mesh, a, out->from, out->from_at, out->to, out->to_at, 0,
+	             &unread) != OK ||
+	    layout_parse(&from, &mesh, shape, a, out->from, out->from_at, &unread) != OK)
+		return;
+	for (int d = 0; d < shape->rank; d++) {
+		int64_t shards = layout_shards(&from, d);
+
+		if (shape->dim[d] > ((int64_t)1 << 62) / shards)
+			return;
+		shape->dim[d] *= shards;
 	}
 	array_print(&text, shard);
 	out->array = text_take(&text, a);
@@ -141,7 +223,10 @@ static void read_shard(struct xla_warning *out, struct arena *a, struct scan *s,
 		return;
 	out->shard = arena_strndup(a, s->pos, (size_t)(inner.pos - s->pos));
 	out->array_at = inner.at;
-	find_array(out, a, &shard, from);
+	if (is_named(out->from) || is_named(out->to))
+		find_named_array(out, a, &shard);
+	else
+		find_array(out, a, &shard, from);
 }
 
 enum status xla_warning_parse(struct xla_warning *out, struct arena *a,
@@ -164,6 +249,78 @@ enum status xla_warning_parse(struct xla_warning *out, struct arena *a,
 		return scan_fail(&s, E_SYNTAX, "expected 'to {...}'");
 	if (read_sharding(&target, &out->to, &out->to_at, a, &s) != OK)
 		return e->code;
+	if (!same_region(&from, &target, a))
+		return error_set(e, E_TYPE, out->to_at,
+		                 "expected the same manual devices as in the source's "
+		                 "sharding");
 	read_shard(out, a, &s, &from);
+	if (from.manual) {
+		out->manual = from.manual;
+		out->from = led_text(&from, a);
+		out->to = led_text(&target, a);
+	}
 	return OK;
+}
+
+/* --- all of a text ----------------------------------------------------------------- */
+
+/* What a warning may begin with, if it stands at `s`. */
+enum beginning { BEGINS_NOT, BEGINS_WARNING, BEGINS_SHARDINGS };
+
+static enum beginning begins(struct scan *s)
+{
+	static const char *const warning[] = {"Involuntary", "full",
+	                                      "rematerialization", NULL};
+	static const char *const from[] = {"from", "sharding", NULL};
+	bool inside = s->pos > s->text && isalnum((unsigned char)s->pos[-1]);
+
+	if (inside || (*s->pos != 'I' && *s->pos != 'f'))
+		return BEGINS_NOT;
+	if (take_words(s, warning))
+		return BEGINS_WARNING;
+	return take_words(s, from) ? BEGINS_SHARDINGS : BEGINS_NOT;
+}
+
+/* Returns whether this line begins as entries of logs do: W1015 18:20:08, 2022-09-16 03:44. */
+static bool is_entry(const char *line)
+{
+	bool letter = *line && strchr("IWEF", *line);
+	int n = 0;
+
+	while (isdigit((unsigned char)line[letter + n]))
+		n++;
+	return n == 4 && line[letter + n] == (letter ? ' ' : '-');
+}
+
+const char *xla_warnings_next(struct xla_warnings *w, struct where *at, struct arena *a)
+{
+	struct error unread = {0};
+	struct scan s = scan_start(w->rest, w->at, &unread);
+	const char *start = NULL;
+	bool sharded = false;
+
+	while (*s.pos) {
+		const char *here = s.pos;
+		enum beginning b = begins(&s);
+
+		if (b == BEGINS_NOT) {
+			s.pos++;
+			if (*here == '\n' && start && is_entry(s.pos))
+				break;
+		} else if (!start) {
+			start = here;
+			sharded = b == BEGINS_SHARDINGS;
+		} else if (b == BEGINS_WARNING || sharded) {
+			s.pos = here;
+			break;
+		} else {
+			sharded = true;
+		}
+	}
+	if (!start)
+		return NULL;
+	*at = scan_where(&s, start);
+	w->at = scan_where(&s, s.pos);
+	w->rest = s.pos;
+	return arena_strndup(a, start, (size_t)(s.pos - start));
 }

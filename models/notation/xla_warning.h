@@ -17,8 +17,17 @@
 #include "base/arena.h"
 #include "base/error.h"
 
+#include <stdint.h>
+
 struct xla_warning {
-	const char *from, *to; /* HLO shardings, metadata and all */
+	/*
+	 * HLO shardings, metadata and all. In manual regions (last_tile_dims={manual}) the
+	 * partitioner works inside each group of devices that the manual axes tell apart:
+	 * one more dimension before those of the array then numbers `manual` groups, which
+	 * have an array each, and both shardings cut it once per group.
+	 */
+	const char *from, *to;
+	int32_t manual; /* 0: no manual region */
 	struct where from_at, to_at;
 	/*
 	 * The result of the instruction, which is already partitioned: one shard of the
@@ -35,9 +44,27 @@ struct xla_warning {
 
 /*
  * Read the first warning of a text. Texts are the arena's; places borrow the source of
- * `at`. Errors: no warning, a sharding that is not one.
+ * `at`. Errors: no warning, a sharding that is not one, a manual region on one side only.
+ * What is wrong with {mesh[...], ...}, whose manual axes are not read, its reader tells.
  */
 enum status xla_warning_parse(struct xla_warning *out, struct arena *a,
                               const char *text, struct where at, struct error *e);
+
+/*
+ * A walk over all warnings of a text, which may have any other lines between: those that
+ * say "from sharding", and those that begin as one ("Involuntary full rematerialization")
+ * but never do. `{.at = place of text, .rest = text}` starts before the first.
+ */
+struct xla_warnings {
+	struct where at;
+	const char *rest;
+};
+
+/*
+ * Finds the next warning, up to where the one after it begins or another entry of a log
+ * does (a line with a date, or the "W1015 " of absl): its text, which is the arena's, and
+ * its place. Returns NULL behind the last one.
+ */
+const char *xla_warnings_next(struct xla_warnings *w, struct where *at, struct arena *a);
 
 #endif

@@ -40,6 +40,30 @@ bool plan_over_memory(const struct plan *p)
 	return memory_exceeded(p->problem, p->peak_array_bytes, p->peak_live_bytes);
 }
 
+/* Returns the bytes that a step leaves on a device; sums leave arrays of their own size. */
+static int64_t result_bytes(const struct plan *p, const struct step *s)
+{
+	return dtype_bytes(p->problem->array.dtype,
+	                   shape_elements(s->gathers ? &s->summed : &s->local));
+}
+
+int64_t plan_live_beside(const struct plan *p, int64_t beside_bytes)
+{
+	struct shape local = layout_local(&p->from, &p->shape);
+	int64_t operand = dtype_bytes(p->problem->array.dtype, shape_elements(&local));
+	int64_t most = beside_bytes + operand;
+
+	for (int i = 0; i < p->nsteps; i++) {
+		const struct step *s = &p->step[i];
+		int64_t result = result_bytes(p, s);
+		int64_t live = beside_bytes + (s->gathers ? result : operand) + result;
+
+		most = live > most ? live : most;
+		operand = result;
+	}
+	return most;
+}
+
 /*
  * Says the need in binary units and the memory as vendors state it. Where the two are so
  * near that 15 GiB would look less than 16 GB, the memory follows in the other units or, if

@@ -21,6 +21,12 @@ void problem_use_memory(struct problem *p, const struct machine *m);
 bool memory_exceeded(const struct problem *p, int64_t array_bytes, int64_t live_bytes);
 
 /*
+ * Returns the peak_live_bytes of a plan whose source is not the array that is kept to the
+ * end: the largest, over steps, of operand and result, with `beside_bytes` of other arrays.
+ */
+int64_t plan_live_beside(const struct plan *p, int64_t beside_bytes);
+
+/*
  * Appends what such a plan needs: "needs a memory limit of at least 8192 bytes" where the
  * limit is exceeded, "needs 118.6 GiB, the device has 16 GB" where the memory is.
  */

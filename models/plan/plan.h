@@ -157,6 +157,13 @@ struct plan *plan_new(struct arena *a, const struct problem *p, const char *plan
 void plan_view(struct plan *p, const struct view *view, const struct layout *from,
                const struct layout *to);
 
+/*
+ * Returns whether two finished plans do the same: equal steps, with equal groups, pairs,
+ * chunks and boxes in equal order. False also where that cannot be seen at once, as of
+ * plans of two copies of a problem. Who made them does not count.
+ */
+bool plan_equal(const struct plan *a, const struct plan *b);
+
 /* Returns the layout and tile after the steps so far. */
 const struct layout *plan_layout(const struct plan *p);
 struct shape plan_local(const struct plan *p);

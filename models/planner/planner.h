@@ -65,6 +65,7 @@ bool moves_unpack(const struct move *move, int n, const struct shape *local);
 struct price_note {
 	bool priced, impossible; /* the step was built; it cannot be said */
 	bool more;               /* the price is at least this: rounds were left out */
+	uint32_t choice;         /* who sends, where that was chosen for the price */
 	struct price price;
 };
 

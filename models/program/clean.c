@@ -24,8 +24,8 @@ static bool takes_part(const struct program *p, const struct instruction *op,
 	const struct value_type *whole = &p->value.at[value].type;
 
 	if (op->code != HLO_DYNAMIC_SLICE || op_operand(p, op, 0) != value ||
-	    type_elements(&p->value.at[op->first_value].type) * parts !=
-	            type_elements(whole))
+	    value_elements(&p->value.at[op->first_value].type) * parts !=
+	            value_elements(whole))
 		return false;
 	for (int32_t i = 1; i < op->noperands; i++)
 		if (of_partition(p, op_operand(p, op, i), 0))

@@ -15,7 +15,7 @@ static bool begins(struct span s, const char *text)
 static double number(struct span config, const char *key)
 {
 	const char *p = config.at ? span_find(config, key) : NULL;
-	const char *end = config.at + config.length;
+	const char *end = span_end(config);
 	double n = 0;
 
 	while (p && p < end && (*p < '0' || *p > '9') && *p != ',' && *p != '}')
@@ -96,7 +96,7 @@ bool custom_attention(struct attention *out, const struct program *p,
 static int64_t dimension(struct span config, const char *key)
 {
 	const char *p = config.at ? span_find(config, key) : NULL;
-	const char *end = config.at + config.length;
+	const char *end = span_end(config);
 
 	while (p && p < end && *p != ']' && (*p < '0' || *p > '9'))
 		p++;

@@ -15,14 +15,14 @@ const struct instruction *fuse_op(const struct fuse *m, int32_t step)
 double fuse_bytes(const struct fuse *m, int32_t value)
 {
 	const struct value_type *t = m->f->value.at[value].type;
-	int64_t bytes = type_bytes(t);
+	int64_t bytes = value_type_bytes(t);
 
 	return bytes < KERNEL_FREE_BYTES || t->space != SPACE_DEVICE ? 0 : (double)bytes;
 }
 
 double fuse_elements(const struct fuse *m, int32_t value)
 {
-	return (double)type_elements(m->f->value.at[value].type);
+	return (double)value_elements(m->f->value.at[value].type);
 }
 
 bool fuse_is_dot(const struct instruction *op)

@@ -8,7 +8,7 @@
 const struct dtype *hlo_dtype(struct span name);
 
 /* Reads a type into b->type. */
-bool hlo_type(struct build *b);
+bool hlo_read_type(struct build *b);
 
 /* Skips a type, if one is next; false with an error where its brackets have no end. */
 bool hlo_skip_type(struct build *b);

@@ -128,7 +128,7 @@ bool hlo_dim_labels(struct build *b, struct span labels, struct conv_attr *c,
                     const char *pos)
 {
 	int32_t *spatial[3], n[3];
-	const char *p = labels.at, *end = p + labels.length;
+	const char *p = labels.at, *end = span_end(labels);
 
 	for (int i = 0; i < 3; i++)
 		spatial[i] = arena_alloc(b->a, RANK_MAX, sizeof(int32_t));
@@ -221,9 +221,9 @@ static void commit_loop(struct build *b, struct instruction *op,
 	struct loop_attr loop = {.trips = 1};
 	const char *p = span_find(at->config, "known_trip_count");
 
-	while (p && p < at->config.at + at->config.length && (*p < '0' || *p > '9'))
+	while (p && p < span_end(at->config) && (*p < '0' || *p > '9'))
 		p++;
-	if (p && p < at->config.at + at->config.length) {
+	if (p && p < span_end(at->config)) {
 		loop.trips = 0;
 		for (; *p >= '0' && *p <= '9' && loop.trips < INT32_MAX; p++)
 			loop.trips = loop.trips * 10 + (*p - '0');

@@ -137,7 +137,7 @@ static bool read_any(struct build *b, int depth)
 	return true;
 }
 
-bool hlo_type(struct build *b)
+bool hlo_read_type(struct build *b)
 {
 	b->type.leaf.n = b->type.split.n = 0;
 	if (lex_take(&b->s, "b("))

@@ -164,7 +164,7 @@ static void add_fusion(struct maker *m, int32_t step)
 		double out = fuse_bytes(&m->fuse, s->first_out + i);
 
 		if (root->code == HLO_DYNAMIC_UPDATE_SLICE)
-			out = (double)type_bytes(
+			out = (double)value_type_bytes(
 				&m->p->value.at[op_operand(m->p, root, 1)].type);
 		k->ask.bytes += out;
 	}

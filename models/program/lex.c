@@ -231,8 +231,11 @@ bool span_is(struct span s, const char *text)
 const char *span_find(struct span s, const char *key)
 {
 	size_t n = strlen(key);
-	const char *end = s.at + s.length;
+	const char *end;
 
+	if (!s.at)
+		return NULL;
+	end = s.at + s.length;
 	for (const char *p = s.at; p && p + n <= end; p++) {
 		p = memchr(p, *key, (size_t)(end - p));
 		if (!p || p + n > end)

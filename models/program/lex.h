@@ -48,6 +48,12 @@ bool lex_value(struct scan *s, struct span *out);
 bool lex_ints(struct scan *s, struct arena *a, const char *open, const char *close,
               struct ints *out);
 
+/* Returns the byte behind a part of a text; NULL behind none. */
+static inline const char *span_end(struct span s)
+{
+	return s.at ? s.at + s.length : NULL;
+}
+
 /*
  * Finds `key` in a text such as backend_config, with or without backslashes before its
  * quotes, and returns what stands behind it; NULL if it is not there.

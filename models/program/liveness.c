@@ -56,7 +56,7 @@ static double value_bytes(const struct walk *w, int32_t v)
 {
 	const struct value_type *t = w->k.flat.value.at[v].type;
 
-	return t->space == SPACE_DEVICE ? (double)type_bytes(t) : 0;
+	return t->space == SPACE_DEVICE ? (double)value_type_bytes(t) : 0;
 }
 
 /* Ops whose results are other names of their operands. */

@@ -19,7 +19,7 @@ void program_warn(struct program *p, int32_t line, const char *fmt, ...)
 		(struct warning){line, arena_strdup(p->arena, text)};
 }
 
-int64_t type_elements(const struct value_type *t)
+int64_t value_elements(const struct value_type *t)
 {
 	int64_t n = 1;
 
@@ -28,9 +28,9 @@ int64_t type_elements(const struct value_type *t)
 	return n;
 }
 
-int64_t type_bytes(const struct value_type *t)
+int64_t value_type_bytes(const struct value_type *t)
 {
-	return dtype_bytes(t->dtype, type_elements(t));
+	return dtype_bytes(t->dtype, value_elements(t));
 }
 
 int64_t op_operand_bytes(const struct program *p, const struct instruction *op)
@@ -38,7 +38,7 @@ int64_t op_operand_bytes(const struct program *p, const struct instruction *op)
 	int64_t sum = 0;
 
 	for (int32_t i = 0; i < op->noperands; i++)
-		sum += type_bytes(&p->value.at[op_operand(p, op, i)].type);
+		sum += value_type_bytes(&p->value.at[op_operand(p, op, i)].type);
 	return sum;
 }
 
@@ -47,7 +47,7 @@ int64_t op_result_bytes(const struct program *p, const struct instruction *op)
 	int64_t sum = 0;
 
 	for (int32_t i = 0; i < op->nresults; i++)
-		sum += type_bytes(&p->value.at[op->first_result + i].type);
+		sum += value_type_bytes(&p->value.at[op->first_result + i].type);
 	return sum;
 }
 

@@ -264,8 +264,8 @@ static inline int32_t op_called(const struct program *p, const struct instructio
 	return p->called.at[op->first_called + k];
 }
 
-int64_t type_elements(const struct value_type *t);
-int64_t type_bytes(const struct value_type *t);
+int64_t value_elements(const struct value_type *t);
+int64_t value_type_bytes(const struct value_type *t);
 
 /* Returns the bytes of an op's operands, or of the values that it computes. */
 int64_t op_operand_bytes(const struct program *p, const struct instruction *op);

@@ -21,10 +21,10 @@ enum status program_of_text(struct program *out, struct arena *a, const char *te
 
 	e = e ? e : &local;
 	if (build_begin(&b, out, a, text, length, file, e)) {
-		if (is_mlir(&b))
-			read_stablehlo(&b);
-		else
-			read_hlo(&b);
+		bool good = is_mlir(&b) ? read_stablehlo(&b) : read_hlo(&b);
+
+		if (!good && e->code == OK)
+			scan_fail(&b.s, E_SYNTAX, "this is not expected here");
 	}
 	build_end(&b);
 	return e->code;

@@ -174,7 +174,7 @@ static bool read_op(struct reader *r, struct span name, int32_t *out)
 	const char *pos;
 	int32_t op;
 
-	if (!hlo_type(b))
+	if (!hlo_read_type(b))
 		return false;
 	lex_peek(&b->s);
 	pos = b->s.pos;

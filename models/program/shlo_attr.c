@@ -84,7 +84,7 @@ static void read_numbers(struct build *b, const char *p, const char *end,
 struct ints shlo_ints(struct build *b, struct span value)
 {
 	struct int_list all = {{0}};
-	const char *p = value.at, *end = value.at + value.length;
+	const char *p = value.at, *end = span_end(value);
 	bool dense = value.at && value.length > 6 && !memcmp(p, "dense<", 6);
 
 	if (!value.at)
@@ -111,7 +111,7 @@ struct ints shlo_ints(struct build *b, struct span value)
 struct ints shlo_ints_in(struct build *b, struct span value, const char *key)
 {
 	const char *p = value.at ? span_find(value, key) : NULL;
-	const char *end = value.at + value.length;
+	const char *end = span_end(value);
 
 	while (p && p < end && (*p == ' ' || *p == '='))
 		p++;
@@ -134,7 +134,7 @@ struct ints shlo_ints_in(struct build *b, struct span value, const char *key)
 /* The two sizes of `tensor<2x4xi64>` behind a value. */
 static bool two_sizes(struct span value, int64_t size[2])
 {
-	const char *p = span_find(value, "tensor<"), *end = value.at + value.length;
+	const char *p = span_find(value, "tensor<"), *end = span_end(value);
 	int n = 0;
 
 	size[0] = size[1] = 0;
@@ -277,7 +277,7 @@ static struct span alias_of(const struct shlo *r, struct span name)
 static void read_place(const struct shlo *r, struct instruction *op, struct span s,
                        int depth)
 {
-	const char *p = s.at, *end = s.at + s.length;
+	const char *p = s.at, *end = span_end(s);
 
 	for (; s.at && p < end; p++) {
 		const char *q = p + 1;

@@ -26,7 +26,7 @@ static struct span side(struct span value, bool second)
 	if (!x)
 		return (struct span){NULL, 0};
 	if (second)
-		return (struct span){x - 1, (int32_t)(value.at + value.length - x + 1)};
+		return (struct span){x - 1, (int32_t)(span_end(value) - x + 1)};
 	return (struct span){value.at, (int32_t)(x - 4 - value.at)};
 }
 
@@ -108,7 +108,7 @@ static void read_window(struct build *b, const struct shlo_op *m, struct window 
 	w->reversal = back;
 	if (pretty.at) {
 		const char *p = span_find(pretty, "pad = ");
-		const char *end = pretty.at + pretty.length;
+		const char *end = span_end(pretty);
 
 		if (p)
 			split_pads(b, w,
@@ -127,7 +127,7 @@ static struct span conv_labels(struct build *b, struct span value)
 		value.at ? memchr(value.at, '[', (size_t)value.length) : NULL;
 	int32_t n = 0;
 
-	for (const char *p = start; p && p < value.at + value.length; p++) {
+	for (const char *p = start; p && p < span_end(value); p++) {
 		if (*p == 'x' && p[-1] == ']')
 			out[n++] = '_';
 		else if (!strchr("[], \n>", *p) || (*p == '>' && p[-1] == '-'))
@@ -179,7 +179,7 @@ static void set_slice(struct build *b, const struct shlo_op *m, struct instructi
 	struct slice_attr s = {shlo_ints(b, shlo_find(m, "start_indices")),
 	                       shlo_ints(b, shlo_find(m, "limit_indices")),
 	                       shlo_ints(b, shlo_find(m, "strides"))};
-	const char *p = m->bracket.at, *end = p + m->bracket.length;
+	const char *p = m->bracket.at, *end = span_end(m->bracket);
 	int64_t *v[3];
 	int32_t n = -1;
 	int part = 0;

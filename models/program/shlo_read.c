@@ -142,7 +142,10 @@ static bool read_value(struct build *b, struct shlo_op *m, struct shlo_block *ar
 		return false;
 	if (depth && m->code == HLO_WHILE && lex_take(&b->s, "=")) {
 		*list_add(&args->name, b->a) = name;
-		return shlo_name(b, '%', &name) && add_operand(b, m, name);
+		if (shlo_name(b, '%', &name))
+			return add_operand(b, m, name);
+		scan_fail(&b->s, E_SYNTAX, "expected a value such as %%0");
+		return false;
 	}
 	if (depth && lex_peek(&b->s) == ':') {
 		struct shlo_op attrs = {0};

@@ -7,17 +7,16 @@
 
 /* --- degrees ---------------------------------------------------------------------- */
 
-enum { DEGREES = 6 };
+const char *const step_axis_names[STEP_AXES_NAMED] = {"pipeline", "data",   "fsdp",
+                                                      "context",  "tensor", "expert"};
 
 static int64_t *degree_named(struct step_degrees *d, const char *name)
 {
-	static const char *const names[DEGREES] = {"pipeline", "data",   "fsdp",
-	                                           "context",  "tensor", "expert"};
-	int64_t *const at[DEGREES] = {&d->pipeline, &d->data,   &d->fsdp,
-	                              &d->context,  &d->tensor, &d->expert};
+	int64_t *const at[STEP_AXES_NAMED] = {&d->pipeline, &d->data,   &d->fsdp,
+	                                      &d->context,  &d->tensor, &d->expert};
 
-	for (int i = 0; i < DEGREES; i++)
-		if (!strcmp(names[i], name))
+	for (int i = 0; i < STEP_AXES_NAMED; i++)
+		if (!strcmp(step_axis_names[i], name))
 			return at[i];
 	return NULL;
 }
@@ -42,6 +41,11 @@ enum status step_degrees_parse(struct step_degrees *out, struct arena *a,
 		*degree = mesh.axis[i].size;
 	}
 	return OK;
+}
+
+int64_t step_devices(const struct step_degrees *d)
+{
+	return d->pipeline * d->data * d->fsdp * d->context * d->tensor;
 }
 
 /* Appends the reason unless `of` divides by `by`. */
@@ -610,7 +614,7 @@ bool step_text(struct text *out, struct step_facts *facts, const struct architec
 	degree[AXIS_TENSOR] = d->tensor;
 	degree[AXIS_EXPERT] = d->expert;
 	degree[AXIS_EXPERT_SHARES] = d->data * d->fsdp / d->expert;
-	g.w.devices = d->pipeline * d->data * d->fsdp * d->context * d->tensor;
+	g.w.devices = step_devices(d);
 	g.type = types[0] = m->train.dtype->name;
 	g.master = types[1] = m->train.master_dtype->name;
 	g.layers = stage_layers(m, d->pipeline);

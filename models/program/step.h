@@ -32,6 +32,10 @@
 #include "base/error.h"
 #include "program/model.h"
 
+/* The names of the axes; op_name of a collective ends in that of its axis. */
+enum { STEP_AXES_NAMED = 6 };
+extern const char *const step_axis_names[STEP_AXES_NAMED];
+
 struct step_degrees {
 	int64_t data, fsdp, tensor, context, expert, pipeline; /* each at least 1 */
 };
@@ -42,6 +46,9 @@ struct step_degrees {
  */
 enum status step_degrees_parse(struct step_degrees *out, struct arena *a,
                                const char *text, struct where at, struct error *e);
+
+/* Returns how many devices a job has. */
+int64_t step_devices(const struct step_degrees *d);
 
 /* What a text alone does not say. */
 struct step_facts {

@@ -12,10 +12,11 @@ struct run {
 	const struct flat *f;
 	struct timeline *out;
 	struct arena *a, *keep; /* scratch; of what is given out */
-	int32_t nsteps, trips; /* those that are run one by one */
+	int32_t nsteps, trips;  /* those that are run one by one */
 	/* Of each value the steps that read it, and the value it becomes in the next trip. */
 	int32_t *first_user, *user;
-	int32_t *first_carried, *next_carried; /* parameters that a value becomes; -1: end */
+	int32_t *first_carried,
+		*next_carried; /* parameters that a value becomes; -1: end */
 	bool *ahead; /* of steps: of what comes in from outside alone, and light */
 	/* Of each step of each trip: operands to come, and when those that came were there. */
 	int32_t *pending;
@@ -27,7 +28,8 @@ struct run {
 	LIST(int32_t) early;
 	double *early_bytes;
 	double window;
-	int64_t passed, released; /* of `early`: before the next kernel; started or queued */
+	int64_t passed,
+		released; /* of `early`: before the next kernel; started or queued */
 	int32_t last[TIMELINE_STREAMS];
 	double *last_exposed; /* of the last trip that is run */
 	LIST(int32_t) stack;
@@ -143,8 +145,8 @@ static void find_early(struct run *r)
 				*list_add(&r->early, r->a) = trip * r->nsteps + k;
 	r->early_bytes = arena_alloc(r->a, (size_t)r->early.n + 1, sizeof(double));
 	for (int64_t i = 0; i < r->early.n; i++) {
-		sum += (double)op_result_bytes(
-			r->ask->program, op_of(r, r->early.at[i] % r->nsteps));
+		sum += (double)op_result_bytes(r->ask->program,
+		                               op_of(r, r->early.at[i] % r->nsteps));
 		r->early_bytes[i] = sum;
 	}
 	r->window = 2 * layer_bytes(r);
@@ -169,8 +171,8 @@ static bool ready_before(const void *context, int32_t a, int32_t b)
 
 static void wait_for_stream(struct run *r, int32_t at)
 {
-	heap_queue(&r->waiting[r->ask->step[at % r->nsteps].stream], ready_before, r, at,
-	           r->ready[at]);
+	heap_queue(&r->waiting[r->ask->step[at % r->nsteps].stream], ready_before, r,
+	           at, r->ready[at]);
 }
 
 /* An operand is there; what takes no time hands on when all its operands are. */
@@ -186,8 +188,7 @@ static void arrive(struct run *r, int32_t at, double when, int32_t cause)
 		return;
 	if (is_collective(r, step) && !r->ahead[step])
 		wait_for_stream(r, at);
-	else if (!is_collective(r, step) &&
-	         (r->ask->step[step].s <= 0 || r->ahead[step]))
+	else if (!is_collective(r, step) && (r->ask->step[step].s <= 0 || r->ahead[step]))
 		*list_add(&r->stack, r->a) = at;
 }
 
@@ -262,8 +263,7 @@ static void release(struct run *r, int32_t at, double when)
 
 static bool is_kernel(const struct run *r, int32_t at)
 {
-	return !is_collective(r, at % r->nsteps) &&
-	       r->ask->step[at % r->nsteps].s > 0;
+	return !is_collective(r, at % r->nsteps) && r->ask->step[at % r->nsteps].s > 0;
 }
 
 /* Finds the stream whose next collective starts first; -1: none has one. */
@@ -451,7 +451,8 @@ static void run_stream(struct run *r, bool overlap)
 
 void timeline_run(struct timeline *out, struct arena *a, const struct timeline_ask *ask)
 {
-	struct run r = {.ask = ask, .f = ask->flat, .out = out, .a = arena_new(), .keep = a};
+	struct run r = {
+		.ask = ask, .f = ask->flat, .out = out, .a = arena_new(), .keep = a};
 
 	*out = (struct timeline){0};
 	r.nsteps = (int32_t)ask->flat->step.n;

@@ -27,7 +27,7 @@ enum { TIMELINE_STREAMS = 4 };
 
 /* What a step of a flat region takes. */
 struct timed_step {
-	double s;    /* 0: nothing runs */
+	double s;      /* 0: nothing runs */
 	int8_t stream; /* of a collective: 0 to TIMELINE_STREAMS - 1; -1: a kernel or loop */
 };
 

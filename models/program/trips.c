@@ -210,8 +210,18 @@ void trips_find(struct program *p)
 		if (n >= 0 && n <= 1e15) {
 			op->as.loop->trips = (int64_t)n;
 			op->as.loop->known = true;
-			continue;
 		}
+	}
+}
+
+void trips_warn(struct program *p)
+{
+	for (int64_t i = 0; i < p->op.n; i++) {
+		const struct instruction *op = &p->op.at[i];
+
+		if (op->code != HLO_WHILE || op->async == ASYNC_DONE ||
+		    op->as.loop->known || p->region.at[op->region].runs <= 0)
+			continue;
 		program_warn(
 			p, op->line,
 			"the trips of loop '%.*s' are not known: 1 is taken, set them "

@@ -9,7 +9,10 @@
 
 #include "program/program.h"
 
-/* Finds the trips of all loops that do not have them; warns of the others. */
+/* Finds the trips of all loops that do not have them. */
 void trips_find(struct program *p);
+
+/* Warns of loops that run and whose trips nobody has said. */
+void trips_warn(struct program *p);
 
 #endif

@@ -16,7 +16,7 @@ static const struct value_type *result(const struct program *p,
 
 static double elements(const struct value_type *t)
 {
-	return (double)type_elements(t);
+	return (double)value_elements(t);
 }
 
 static double contracted(const struct program *p, const struct instruction *op)
@@ -219,13 +219,14 @@ static double moved_bytes(const struct program *p, const struct instruction *op)
 	case HLO_DYNAMIC_SLICE:
 		return 2 * out;
 	case HLO_DYNAMIC_UPDATE_SLICE:
-		return 2 * (double)type_bytes(operand(p, op, 1));
+		return 2 * (double)value_type_bytes(operand(p, op, 1));
 	case HLO_GATHER:
-		return 2 * out + (double)type_bytes(operand(p, op, 1));
+		return 2 * out + (double)value_type_bytes(operand(p, op, 1));
 	case HLO_SCATTER:
 		for (int32_t i = (op->noperands - 1) / 2 + 1; i < op->noperands; i++)
-			in += 2 * (double)type_bytes(operand(p, op, i));
-		return in + (double)type_bytes(operand(p, op, (op->noperands - 1) / 2));
+			in += 2 * (double)value_type_bytes(operand(p, op, i));
+		return in +
+		       (double)value_type_bytes(operand(p, op, (op->noperands - 1) / 2));
 	case HLO_RESHAPE:
 		return 0;
 	default:

@@ -136,58 +136,159 @@ static uint32_t quotient(uint32_t k, uint64_t inverse)
 }
 
 /*
- * Returns the sum of n > 1 values drawn with replacement. One random number below
- * n^draws is `draws` independent ones below n; n^draws stays below 2^31, where few are
- * rejected.
+ * Resamples are drawn in blocks: the sums of one block wait for each other's additions and
+ * not for their own. The numbers drawn are the same for all samples of one size.
  */
-static double resampled_sum(const double *x, uint32_t n, struct rng *rng)
+enum { BLOCK = 8 };
+
+/* The random numbers of a block of resamples of n > 1 values. */
+struct draws {
+	struct rng *rng;
+	uint32_t n, range,
+		*random; /* [n]: one random number below `range` for several */
+	int each;        /* so many, below n, are independent parts of it */
+	uint64_t inverse;
+	uint32_t *index; /* [n][BLOCK] */
+};
+
+/*
+ * One random number below n^draws is `draws` independent ones below n; n^draws stays below
+ * 2^31, where few are rejected.
+ */
+static struct draws draws_start(uint32_t n, uint64_t seed)
 {
-	const uint32_t draws = n <= 1290 ? 3 : n <= 46340 ? 2 : 1;
-	const uint64_t inverse = UINT64_MAX / n + 1;
-	uint32_t range = n;
-	double sum = 0;
+	struct draws d = {.rng = rng_new(seed), .n = n, .range = n};
 
-	for (uint32_t d = 1; d < draws; d++)
-		range *= n;
-	for (uint32_t i = 0; i < n;) {
-		uint32_t k = rng_below(rng, range);
+	d.each = n <= 1290 ? 3 : n <= 46340 ? 2 : 1;
+	d.inverse = UINT64_MAX / n + 1;
+	for (int i = 1; i < d.each; i++)
+		d.range *= n;
+	d.random = xmalloc(n, sizeof(*d.random));
+	d.index = xmalloc((size_t)n * BLOCK, sizeof(*d.index));
+	memset(d.index, 0, (size_t)n * BLOCK * sizeof(*d.index));
+	return d;
+}
 
-		for (uint32_t d = 0; d < draws && i < n; d++, i++) {
-			uint32_t rest = quotient(k, inverse);
+static void draws_end(struct draws *d)
+{
+	rng_free(d->rng);
+	xfree(d->random);
+	xfree(d->index);
+}
 
-			sum += x[k - rest * n];
-			k = rest;
+/* Draws the indices of the next `resamples`, one resample after the other. */
+static void draw(struct draws *d, int resamples)
+{
+	size_t numbers = (d->n + (size_t)d->each - 1) / (size_t)d->each;
+
+	for (int b = 0; b < resamples; b++) {
+		uint32_t *index = d->index + b;
+		size_t left = d->n;
+
+		rng_fill_below(d->random, numbers, d->rng, d->range);
+		for (size_t i = 0; i < numbers; i++) {
+			uint32_t k = d->random[i];
+
+			for (int part = 0; part < d->each && left; part++, left--) {
+				uint32_t rest = quotient(k, d->inverse);
+
+				*index = k - rest * d->n;
+				index += BLOCK;
+				k = rest;
+			}
 		}
 	}
-	return sum;
+}
+
+/* Adds up the values of each resample in the order in which they were drawn. */
+static void add_up(double *sums, const double *x, const struct draws *d, int resamples)
+{
+	double sum[BLOCK] = {0};
+	const uint32_t *index = d->index;
+
+	for (uint32_t i = 0; i < d->n; i++, index += BLOCK)
+		for (int b = 0; b < BLOCK; b++)
+			sum[b] += x[index[b]];
+	memcpy(sums, sum, (size_t)resamples * sizeof(*sums));
+}
+
+/* Returns whether the interval of a sample needs resamples, else stores what it is. */
+static bool needs_draws(struct bootstrap *s)
+{
+	struct summary all = summary_of(s->x, s->n);
+
+	assert(s->n < UINT32_MAX);
+	s->interval = (struct interval){NAN, NAN};
+	if (isnan(all.geomean) || isinf(all.geomean))
+		return false;
+	if (all.min == all.max)
+		s->interval = (struct interval){all.min, all.max};
+	return all.min != all.max;
+}
+
+static int by_size(const void *a, const void *b)
+{
+	const struct bootstrap *x = *(struct bootstrap *const *)a;
+	const struct bootstrap *y = *(struct bootstrap *const *)b;
+
+	return (x->n > y->n) - (x->n < y->n);
+}
+
+/* Finds the intervals of `k` samples of one size. */
+static void bootstrap_alike(struct bootstrap **s, size_t k, int resamples, double level,
+                            uint64_t seed)
+{
+	size_t n = s[0]->n, each = (size_t)resamples;
+	double *log_x = xmalloc(k * n, sizeof(*log_x));
+	double *sums = xmalloc(k * each, sizeof(*sums));
+	struct draws d = draws_start((uint32_t)n, seed);
+
+	for (size_t i = 0; i < k * n; i++)
+		log_x[i] = log(s[i / n]->x[i % n]);
+	for (int done = 0; done < resamples; done += BLOCK) {
+		int block = resamples - done < BLOCK ? resamples - done : BLOCK;
+
+		draw(&d, block);
+		for (size_t i = 0; i < k; i++)
+			add_up(sums + i * each + done, log_x + i * n, &d, block);
+	}
+	for (size_t i = 0; i < k; i++) {
+		const double p[] = {(1 - level) / 2, (1 + level) / 2};
+		double at[2];
+
+		stat_quantiles(at, sums + i * each, each, p, 2);
+		s[i]->interval = (struct interval){exp(at[0] / (double)n),
+		                                   exp(at[1] / (double)n)};
+	}
+	draws_end(&d);
+	xfree(log_x);
+	xfree(sums);
+}
+
+void stat_bootstraps(struct bootstrap *s, size_t k, int resamples, double level,
+                     uint64_t seed)
+{
+	struct bootstrap **drawn = xmalloc(k ? k : 1, sizeof(*drawn));
+	size_t n = 0, end;
+
+	assert(resamples > 0 && level > 0 && level < 1);
+	for (size_t i = 0; i < k; i++)
+		if (needs_draws(&s[i]))
+			drawn[n++] = &s[i];
+	qsort(drawn, n, sizeof(*drawn), by_size);
+	for (size_t i = 0; i < n; i = end) {
+		for (end = i + 1; end < n && drawn[end]->n == drawn[i]->n; end++)
+			;
+		bootstrap_alike(drawn + i, end - i, resamples, level, seed);
+	}
+	xfree(drawn);
 }
 
 struct interval stat_bootstrap(const double *x, size_t n, int resamples, double level,
                                uint64_t seed)
 {
-	struct interval interval = {NAN, NAN};
-	struct summary s = summary_of(x, n);
-	double *log_x, *sums;
-	struct rng *rng;
+	struct bootstrap one = {.x = x, .n = n};
 
-	assert(resamples > 0 && level > 0 && level < 1 && n < UINT32_MAX);
-	if (isnan(s.geomean) || isinf(s.geomean))
-		return interval;
-	if (s.min == s.max)
-		return (struct interval){s.min, s.max};
-	log_x = xmalloc(n, sizeof(*log_x));
-	for (size_t i = 0; i < n; i++)
-		log_x[i] = log(x[i]);
-	sums = xmalloc((size_t)resamples, sizeof(*sums));
-	rng = rng_new(seed);
-	for (int i = 0; i < resamples; i++)
-		sums[i] = resampled_sum(log_x, (uint32_t)n, rng);
-	rng_free(rng);
-	interval.lo = stat_quantile(sums, (size_t)resamples, (1 - level) / 2);
-	interval.hi = stat_quantile(sums, (size_t)resamples, (1 + level) / 2);
-	interval.lo = exp(interval.lo / (double)n);
-	interval.hi = exp(interval.hi / (double)n);
-	xfree(log_x);
-	xfree(sums);
-	return interval;
+	stat_bootstraps(&one, 1, resamples, level, seed);
+	return one.interval;
 }

@@ -106,6 +106,14 @@ static void compare_exchanges(const struct script *s, struct step_prices *steps)
 	}
 }
 
+/* Returns prices of steps of a problem, without those of another one. */
+static struct step_prices *fresh_prices(const struct problem *p)
+{
+	if (prices.forget)
+		prices.forget(prices.self);
+	return step_prices_new(p, &prices);
+}
+
 /*
  * Scripts of all planners' plans, as they are, over primes, and with an exchange: exchanges
  * over digits that differ and send the same are priced once, and their plans one by one.
@@ -118,7 +126,7 @@ START_TEST(test_prices)
 	use(_i);
 	for (int k = 0; k < 60; k++, arena_reset(arena)) {
 		struct problem *p = random_problem(r, arena, 24);
-		struct step_prices *steps = step_prices_new(p, &prices);
+		struct step_prices *steps = fresh_prices(p);
 
 		for (int i = 0; planners[i]; i++) {
 			struct plan *plan = plan_with(planners[i], p);
@@ -149,7 +157,7 @@ START_TEST(test_work)
 	use(_i);
 	for (int k = 0; k < 60; k++, arena_reset(arena)) {
 		struct problem *p = random_problem(r, arena, 24);
-		struct step_prices *steps = step_prices_new(p, &prices);
+		struct step_prices *steps = fresh_prices(p);
 		struct plan *plan = plan_with(planner_find("synth", 5), p);
 		struct price price, again;
 		struct script s, other;

@@ -3,6 +3,7 @@
  * walking through everything: long runs of random operations.
  */
 #include "base/arena.h"
+#include "base/hash.h"
 #include "base/heap.h"
 #include "base/list.h"
 #include "base/rng.h"
@@ -12,6 +13,7 @@
 
 #include <check.h>
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -110,6 +112,31 @@ START_TEST(table_finds_what_a_plain_array_has)
 	free(o);
 	rng_free(r);
 	arena_or_heap_free(a);
+}
+END_TEST
+
+/*
+ * Names that differ in their last digits alone, as those of a large machine do, are spread
+ * over a table as if drawn: then of n slots that n names ask for 1 - 1/e are taken.
+ */
+START_TEST(numbered_names_are_spread)
+{
+	static const char *const form[] = {"gpu%d", "node_link_%d", "nic%d_to_left"};
+	enum { NAMES = 1 << 15 };
+	static char taken[NAMES];
+	int n = 0;
+
+	memset(taken, 0, sizeof(taken));
+	for (int i = 0; i < NAMES; i++) {
+		char name[64];
+		int length = snprintf(name, sizeof(name), form[_i], 100000 + i);
+		uint64_t hash = hash_bytes(HASH_START, name, (size_t)length);
+		char *slot = &taken[table_tag(hash) % NAMES];
+
+		n += !*slot;
+		*slot = 1;
+	}
+	ck_assert_int_gt(n, 0.6 * NAMES);
 }
 END_TEST
 
@@ -335,6 +362,7 @@ Suite *tests(void)
 
 	tcase_add_loop_test(table, table_finds_what_a_plain_array_has, 0,
 	                    MEMORIES * (int)(sizeof(masks) / sizeof(*masks)));
+	tcase_add_loop_test(table, numbered_names_are_spread, 0, 3);
 	tcase_add_loop_test(table, table_tells_all_numbers_of_a_hash, 0, MEMORIES);
 	tcase_add_loop_test(heap, heap_gives_the_first_after_any_operations, 0, 5);
 	tcase_add_loop_test(heap, heap_sorts, 0, 5);

@@ -143,7 +143,7 @@ START_TEST(copies_fold)
 		struct fair kinds;
 
 		make_random(&m, r, 4);
-		ck_assert(alike_fold(&kinds, &m.f));
+		ck_assert(alike_fold(&kinds, &m.f, INT64_MAX));
 		ck_assert_int_le(4 * kinds.ntasks, m.f.ntasks);
 		ck_assert_int_le(4 * kinds.nlinks, m.f.nlinks);
 		ck_assert_double_eq_tol(fair_s(&kinds, 1e-4, INT64_MAX) / made_s(&m), 1,
@@ -179,7 +179,7 @@ START_TEST(a_tie_folds)
 					made_use(&m, t / 3 * 7 + l,
 					         1e3 * kB[t % 3][l] / _i);
 		}
-		ck_assert(alike_fold(&kinds, &m.f));
+		ck_assert(alike_fold(&kinds, &m.f, INT64_MAX));
 		ck_assert_int_eq(kinds.ntasks, 3);
 		ck_assert_double_eq_tol(1e6 * _i * fair_s(&kinds, 1e-4, INT64_MAX),
 		                        4. / 3 + 27. / 8, 1e-9);
@@ -200,7 +200,7 @@ START_TEST(a_ring_is_one_kind)
 		made_use(&m, t, 5e3);
 		made_use(&m, (t + 1) % 12, 5e3);
 	}
-	ck_assert(alike_fold(&kinds, &m.f));
+	ck_assert(alike_fold(&kinds, &m.f, INT64_MAX));
 	ck_assert_int_eq(kinds.ntasks, 1);
 	ck_assert_int_eq(kinds.nlinks, 1);
 	ck_assert_int_eq(kinds.nuses, 1);
@@ -210,7 +210,7 @@ START_TEST(a_ring_is_one_kind)
 
 	/* one slower link, and all differ by their distance from it, alike on both sides */
 	m.link_Bps[0] = 5e8;
-	ck_assert(alike_fold(&kinds, &m.f));
+	ck_assert(alike_fold(&kinds, &m.f, INT64_MAX));
 	ck_assert_int_eq(kinds.ntasks, 6);
 	ck_assert_int_eq(kinds.nlinks, 7);
 	ck_assert_double_eq_tol(fair_s(&kinds, 1e-4, INT64_MAX), made_s(&m), 1e-15);
@@ -220,7 +220,7 @@ START_TEST(a_ring_is_one_kind)
 	m.task[11].after_s = 1e-6;
 	m.task[11].first = m.task[10].first;
 	m.task[10].first = m.task[11].first + 2;
-	ck_assert(alike_fold(&kinds, &m.f));
+	ck_assert(alike_fold(&kinds, &m.f, INT64_MAX));
 	ck_assert_int_eq(kinds.ntasks, 12);
 	fair_free(&kinds);
 }
@@ -241,7 +241,7 @@ START_TEST(a_link_of_two_uses)
 		made_use(&m, t, 1e3);
 		made_use(&m, (t + 1) % 12, 2e3);
 	}
-	ck_assert(alike_fold(&kinds, &m.f));
+	ck_assert(alike_fold(&kinds, &m.f, INT64_MAX));
 	ck_assert_int_eq(kinds.ntasks, 1);
 	ck_assert_int_eq(kinds.nlinks, 1);
 	ck_assert_int_eq(kinds.nuses, 2);

@@ -134,8 +134,11 @@ START_TEST(test_metamorphic)
 	       "make %d dearer\n",
 	       PROBLEMS, names, dims, faster);
 	ck_assert_int_eq(names, 0);
-	/* why these two depend on the order of the dimensions is not known */
-	ck_assert_int_le(dims, 2);
+	/*
+	 * of one problem on 12 devices not all is tried, and rewrites go by the order of
+	 * dimensions
+	 */
+	ck_assert_int_le(dims, 1);
 	ck_assert_int_eq(faster, 0);
 	rng_free(r);
 }

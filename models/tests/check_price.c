@@ -164,6 +164,55 @@ START_TEST(a_step_with_sums_costs_what_the_clock_says)
 }
 END_TEST
 
+/*
+ * An exchange, which is priced without its messages, costs what the clock says of these:
+ * of one set of devices or several, with a library's software or without.
+ */
+START_TEST(an_exchange_costs_what_its_messages_cost)
+{
+	static const char *const ends[][2] = {
+		{"P('x','y')", "P('y','x')"},    {"P('x')", "P(None,'x')"},
+		{"P(('x','y'))", "P('y')"},      {"P('y','x')", "P(None,('x','y'))"},
+		{"P(('y','x'))", "P(None,'y')"}, {"P('y')", "P('x')"},
+	};
+	static const int32_t order[] = {3, 0, 6, 5, 1, 7, 2, 4};
+	const struct placement shuffled = {8, order};
+	struct machine *m = machine_of(_i % MACHINES);
+	const struct placement *place = _i / MACHINES % 2 ? &shuffled : NULL;
+	struct pricer *pricer;
+	struct prices prices;
+	struct model *model;
+
+	for (int f = 0; f < m->nfabrics && _i / MACHINES >= 2; f++)
+		m->fabric[f].profile = "nccl";
+	pricer = pricer_new(m, place);
+	prices = pricer_prices(pricer);
+	model = model_new(m);
+	for (size_t k = 0; k < sizeof(ends) / sizeof(*ends); k++) {
+		struct problem *p = case_of_texts(arena, "x=4,y=2", "f32[480,336]",
+		                                  ends[k][0], ends[k][1]);
+		struct text why = {0};
+		struct plan *plan;
+		char message[100];
+		double cost, seconds;
+
+		ck_assert_int_eq(planner_run(planner_find("direct", 6), &plan, p,
+		                             &prices, arena, &why),
+		                 ANSWER_PLAN);
+		ck_assert_int_eq(plan->step[0].op, OP_EXCHANGE);
+		cost = prices.plan(prices.self, plan).cost;
+		seconds = plan_seconds(NULL, plan, m, place, model_clock, model,
+		                       message, sizeof(message));
+		ck_assert_msg(seconds > 0 && fabs(cost - seconds) < 1e-12 * seconds,
+		              "%s to %s: %.17g, not %.17g", ends[k][0], ends[k][1],
+		              cost, seconds);
+		text_free(&why);
+	}
+	model_free(model);
+	pricer_free(pricer);
+}
+END_TEST
+
 START_TEST(a_permute_is_one_link_of_the_slowest_fabric)
 {
 	const struct link *link = slowest[_i];
@@ -350,6 +399,8 @@ Suite *tests(void)
 	tcase_add_checked_fixture(c, setup, teardown);
 	tcase_add_loop_test(c, a_step_costs_what_its_plan_costs, 0, ASKED * MACHINES);
 	tcase_add_loop_test(c, a_step_with_sums_costs_what_the_clock_says, 0, MACHINES);
+	tcase_add_loop_test(c, an_exchange_costs_what_its_messages_cost, 0,
+	                    4 * MACHINES);
 	tcase_add_loop_test(c, a_permute_is_one_link_of_the_slowest_fabric, 0, MACHINES);
 	tcase_add_test(c, a_permute_inside_a_node_does_not_see_the_network);
 	tcase_add_test(c, a_permute_on_a_graph);

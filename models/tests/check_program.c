@@ -4,6 +4,7 @@
  */
 #include "base/input.h"
 #include "base/rng.h"
+#include "program/trips.h"
 #include "program/work.h"
 #include "tests/program_help.h"
 #include "tests/tests.h"
@@ -154,7 +155,10 @@ START_TEST(parts_of_ops)
 	ck_assert_int_eq(op->nresults, 1);
 	ck_assert_int_eq(p.value.at[value].same, op->first_result);
 	ck_assert_int_eq(op_result_bytes(&p, op), 64 * 16 * 4);
+	ck_assert_int_eq(p.warning.n, 1);
+	trips_warn(&p);
 	ck_assert_int_eq(p.warning.n, 2);
+	ck_assert_int_eq(p.warning.at[1].line, 101);
 	ck_assert_int_eq(p.alias.n, 2);
 	ck_assert_int_eq(p.alias.at[0].result, -1);
 }

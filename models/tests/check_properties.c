@@ -108,14 +108,12 @@ static struct machine *faster(const struct machine *m)
 }
 
 /*
- * `best` searches by way of other layouts with a budget of work and bounds from prices, and
- * improves the best that it has: from another start it can end elsewhere. Of these problems
- * one is 5.7 % dearer with faster links; before it went by other layouts none was.
+ * Faster links make no plan dearer, though `best` searches by way of other layouts with a
+ * budget of work and could end elsewhere from another start.
  */
 START_TEST(test_bandwidth)
 {
 	static const char *const name[] = {"synth", "best"};
-	static const int most_slower[] = {0, 1};
 	const struct planner *planner = planner_find(name[_i], strlen(name[_i]));
 	int n = 0, gained = 0, slower = 0;
 
@@ -145,7 +143,7 @@ START_TEST(test_bandwidth)
 	}
 	printf("%s: faster links made %d of %d plans faster, %d slower\n",
 	       planner->name, gained, n, slower);
-	ck_assert_int_le(slower, most_slower[_i]);
+	ck_assert_int_eq(slower, 0);
 }
 END_TEST
 

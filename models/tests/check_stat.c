@@ -165,6 +165,79 @@ END_TEST
  * Of n values, half 1 and half 4, a resample has geometric mean 4^(k/n), k binomial:
  * for n = 2 P(k = 0) = 0.25; for n = 6 P(k = 0) = 0.0156 < 0.025 < P(k <= 1) = 0.109.
  */
+/* The interval of the definition: one sum after the other, each draw by a division. */
+static struct interval plain_bootstrap(const double *x, uint32_t n, int resamples)
+{
+	double *sums = malloc((size_t)resamples * sizeof(*sums));
+	struct rng *rng = rng_new(7);
+	uint32_t each = n <= 1290 ? 3 : n <= 46340 ? 2 : 1, range = n;
+	struct interval out;
+
+	for (uint32_t i = 1; i < each; i++)
+		range *= n;
+	for (int r = 0; r < resamples; r++) {
+		sums[r] = 0;
+		for (uint32_t i = 0, k = 0; i < n; i++, k /= n) {
+			k = i % each ? k : rng_below(rng, range);
+			sums[r] += log(x[k % n]);
+		}
+	}
+	out.lo = exp(stat_quantile(sums, (size_t)resamples, 0.05) / n);
+	out.hi = exp(stat_quantile(sums, (size_t)resamples, 0.95) / n);
+	rng_free(rng);
+	free(sums);
+	return out;
+}
+
+/* To the bit, whatever other samples there are, and for all of a size at once. */
+START_TEST(bootstraps_are_exact)
+{
+	static const size_t size[] = {2, 3, 5, 5, 1290, 1291, 1291, 46341, 3, 1, 0};
+	enum { N = sizeof(size) / sizeof(*size), RESAMPLES = 21 };
+	static double x[N][46341];
+	struct bootstrap s[N + 1];
+	struct rng *rng = rng_new(3);
+
+	for (int i = 0; i < N; i++) {
+		for (size_t k = 0; k < size[i]; k++)
+			x[i][k] = 0.2 + rng_uniform(rng);
+		s[i] = (struct bootstrap){.x = x[i], .n = size[i]};
+	}
+	s[N] = (struct bootstrap){.x = (const double[]){1, -1}, .n = 2};
+	stat_bootstraps(s, N + 1, RESAMPLES, 0.9, 7);
+	for (int i = 0; i < N - 2; i++) {
+		struct interval wanted =
+			plain_bootstrap(x[i], (uint32_t)size[i], RESAMPLES);
+
+		ck_assert(s[i].interval.lo == wanted.lo);
+		ck_assert(s[i].interval.hi == wanted.hi);
+	}
+	ck_assert(s[N - 2].interval.lo == x[N - 2][0]);
+	ck_assert_double_nan(s[N - 1].interval.lo);
+	ck_assert_double_nan(s[N].interval.hi);
+	rng_free(rng);
+}
+END_TEST
+
+/* Numbers that are drawn together are those that are drawn one by one. */
+START_TEST(numbers_drawn_together)
+{
+	static const uint32_t below[] = {
+		1, 2, 3, 1000, 2147483647, 2147483648, 2147483649, 4294967295};
+
+	for (size_t i = 0; i < sizeof(below) / sizeof(*below); i++) {
+		struct rng *a = rng_new(i), *b = rng_new(i);
+		uint32_t all[1000];
+
+		rng_fill_below(all, 1000, a, below[i]);
+		for (int k = 0; k < 1000; k++)
+			ck_assert_uint_eq(all[k], rng_below(b, below[i]));
+		rng_free(a);
+		rng_free(b);
+	}
+}
+END_TEST
+
 START_TEST(bootstrap_binomial)
 {
 	static const double x[] = {1, 4, 1, 4, 1, 4};
@@ -368,6 +441,8 @@ Suite *tests(void)
 	tcase_add_test(tc, spearman);
 	tcase_add_test(tc, bootstrap_edges);
 	tcase_add_test(tc, bootstrap_binomial);
+	tcase_add_test(tc, bootstraps_are_exact);
+	tcase_add_test(tc, numbers_drawn_together);
 	tcase_add_loop_test(tc, bootstrap_normal, 0, COUNT(bootstrap_size));
 	tcase_add_test(tc, wilcoxon_published);
 	tcase_add_test(tc, wilcoxon_ties);

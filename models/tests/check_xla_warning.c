@@ -1,9 +1,12 @@
 /* Warnings of XLA's partitioner in the wordings of 2022 to 2026. */
 #include "notation/xla_warning.h"
+
+#include "base/rng.h"
 #include "tests/tests.h"
 
 #include <check.h>
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -69,6 +72,16 @@ static const struct {
 	{"from sharding {devices=[3]<=[3]} to {replicated}, twice: from sharding "
          "{devices=[3]<=[3]} to {replicated} for %a = f32[3] add(",
          "{devices=[3]<=[3]}", "{replicated}", NULL, NULL, 1, 37},
+	/* shardings that name their mesh, of 2026 */
+	{"from sharding {mesh['x'=4,'y'=2], [{'x'}, {}]} to {mesh['x'=4,'y'=2], [{}, "
+         "{'y', 'x'}]} for %p = f32[6,5] add(",
+         "{mesh['x'=4,'y'=2], [{'x'}, {}]}", "{mesh['x'=4,'y'=2], [{}, {'y', 'x'}]}",
+         "f32[6,5]", "f32[24,5]", 1, 51},
+	/* a manual region: two groups, of even and of odd devices, each 2x2 */
+	{"from sharding {devices=[2,2,2]<=[8] last_tile_dims={manual}} to "
+         "{devices=[4,1,2]<=[8] last_tile_dims={manual}} for %p = f32[6,5] add(",
+         "{devices=[2,2,2]<=[4,2]T(1,0)}", "{devices=[2,4,1]<=[4,2]T(1,0)}", "f32[6,5]",
+         "f32[2,12,10]", 1, 65},
 };
 
 static void same(const char *found, const char *wanted)
@@ -93,6 +106,8 @@ START_TEST(warnings)
 	same(w.array, warning_table[_i].array);
 	ck_assert_uint_eq(w.to_at.line, warning_table[_i].line);
 	ck_assert_uint_eq(w.to_at.col, warning_table[_i].col);
+	if (w.manual)
+		return;
 	ck_assert_ptr_eq(strstr(w.to_at.source + w.to_at.col - 1, w.to),
 	                 w.to_at.source + w.to_at.col - 1);
 }
@@ -111,6 +126,16 @@ static const struct {
 	{"from sharding {replicated}, {replicated}", "expected 'to", 1, 27},
 	{"from sharding {replicated} to\nfrom", "expected a sharding", 2, 1},
 	{"from sharding {replicated} to {devices=[2]<=[3]}", "", 1, 0},
+	/* manual on one side only; other groups; as many, but not the same devices */
+	{"from sharding {devices=[2,2]<=[4] last_tile_dims={manual}} to "
+         "{devices=[4]<=[4]}",
+         "same manual devices", 1, 63},
+	{"from sharding {devices=[2,2]<=[4] last_tile_dims={manual}} to "
+         "{devices=[1,4]<=[4] last_tile_dims={manual}}",
+         "same manual devices", 1, 63},
+	{"from sharding {devices=[2,2]<=[4] last_tile_dims={manual}} to "
+         "{devices=[2,2]<=[2,2]T(1,0) last_tile_dims={manual}}",
+         "same manual devices", 1, 63},
 	{"from sharding {replicated} to {devices=[0]<=[3]}", "", 1, 41},
 };
 
@@ -148,6 +173,130 @@ START_TEST(truncated)
 }
 END_TEST
 
+/* Replicas and manual groups in either order, as two groups of two tiles of two copies. */
+START_TEST(manual_orders)
+{
+	static const char *const text[] = {
+		"from sharding {devices=[2,2,2]<=[8] last_tile_dims={manual, "
+		"replicated}} to "
+		"{devices=[1,2,4]<=[2,2,2]T(1,0,2) last_tile_dims={manual, "
+		"replicated}} for "
+		"%p = f32[6] add(",
+		"from sharding {devices=[2,2,2]<=[2,2,2]T(0,2,1) "
+		"last_tile_dims={replicated, "
+		"manual}} to {devices=[1,4,2]<=[2,2,2]T(0,2,1) "
+		"last_tile_dims={replicated, "
+		"manual}} for %p = f32[6] add(",
+	};
+
+	for (size_t i = 0; i < COUNT(text); i++) {
+		struct xla_warning w;
+		struct error e = {0};
+
+		ck_assert_msg(xla_warning_parse(&w, arena, text[i],
+		                                where_option("-w", text[i]), &e) == OK,
+		              "%s", e.text);
+		ck_assert_int_eq(w.manual, 2);
+		ck_assert_str_eq(w.from, "{devices=[2,2,2]<=[2,2,2]T(1,0,2) "
+		                         "last_tile_dim_replicate}");
+		ck_assert_str_eq(w.to, "{devices=[2,1,4]<=[2,2,2]T(1,0,2) "
+		                       "last_tile_dim_replicate}");
+		ck_assert_str_eq(w.array, "f32[2,12]");
+	}
+}
+END_TEST
+
+/* A log: other lines, a warning over two lines, one cut off, one without its beginning. */
+START_TEST(walk)
+{
+	static const char log[] = "I1015 18:20:08.000000 started = f32[3] from here\n"
+				  "W1015 18:20:08.1 a.cc:1] [SPMD] Involuntary full "
+				  "rematerialization. The "
+				  "compiler cannot go from\nsharding "
+				  "{devices=[2]<=[2]} to {replicated} for %a = "
+				  "f32[4] add(\n"
+				  "I1015 18:20:09.000000 step = 3\n"
+				  "W1015 18:20:08.1 a.cc:1] [SPMD] Involuntary full "
+				  "rematerialization. The comp\n"
+				  "2022-09-16 03:44:56: E a.cc:509] [spmd] Involuntary "
+				  "full rematerialization. "
+				  "not able to go from sharding {replicated} to "
+				  "{devices=[2]<=[2]} without doing "
+				  "a full rematerialization of the tensor.\n"
+				  "from sharding {devices=[2]<=[2]} to {replicated}";
+	static const struct {
+		unsigned line, col;
+		const char *ends;
+		bool read;
+		const char *array;
+	} found[] = {
+		{2, 33, "add(\n", true, "f32[8]"},
+		{5, 33, "comp\n", false, NULL},
+		{6, 41, "tensor.\n", true, NULL},
+		{7, 1, "{replicated}", true, NULL},
+	};
+	struct xla_warnings w = {{.file = "log", .line = 1, .col = 1}, log};
+	struct where at;
+	const char *text;
+
+	for (size_t i = 0; i < COUNT(found); i++) {
+		struct xla_warning one;
+		struct error e = {0};
+		size_t n = strlen(found[i].ends);
+
+		text = xla_warnings_next(&w, &at, arena);
+		ck_assert_ptr_nonnull(text);
+		ck_assert_uint_eq(at.line, found[i].line);
+		ck_assert_uint_eq(at.col, found[i].col);
+		ck_assert_str_eq(text + strlen(text) - n, found[i].ends);
+		ck_assert_int_eq(xla_warning_parse(&one, arena, text, at, &e) == OK,
+		                 found[i].read);
+		if (found[i].read)
+			same(one.array, found[i].array);
+	}
+	ck_assert_ptr_null(xla_warnings_next(&w, &at, arena));
+}
+END_TEST
+
+/* Whatever is damaged, every warning is read or refused, and the walk comes to its end. */
+START_TEST(damaged)
+{
+	static const char bytes[] = "{}[]<=(),0129 fI\n\"'\\%T\xff";
+	struct rng *rng = rng_new(5);
+	int read = 0;
+
+	for (int i = 0; i < 3000; i++) {
+		struct xla_warnings w = {.at = {.file = "log", .line = 1, .col = 1}};
+		struct text log = {0};
+		struct where at;
+		const char *text;
+		int n = 0;
+
+		arena_reset(arena);
+		for (int k = 0; k < 3; k++)
+			text_printf(
+				&log, "%s\n",
+				warning_table[rng_below(rng, COUNT(warning_table))].text);
+		for (int k = (int)rng_below(rng, 6); k > 0; k--)
+			log.s[rng_below(rng, (uint32_t)log.length)] =
+				bytes[rng_below(rng, sizeof(bytes) - 1)];
+		for (w.rest = log.s; (text = xla_warnings_next(&w, &at, arena)); n++) {
+			struct xla_warning one;
+			struct error e = {0};
+
+			if (xla_warning_parse(&one, arena, text, at, &e) == OK)
+				read++;
+			else
+				ck_assert(e.text[0] && e.at.line >= at.line);
+		}
+		ck_assert_int_le(n, 8);
+		text_free(&log);
+	}
+	ck_assert_int_gt(read, 3000);
+	rng_free(rng);
+}
+END_TEST
+
 Suite *tests(void)
 {
 	Suite *suite = suite_create("xla_warning");
@@ -157,6 +306,9 @@ Suite *tests(void)
 	tcase_add_loop_test(tc, warnings, 0, COUNT(warning_table));
 	tcase_add_loop_test(tc, errors, 0, COUNT(error_table));
 	tcase_add_loop_test(tc, truncated, 0, COUNT(warning_table));
+	tcase_add_test(tc, manual_orders);
+	tcase_add_test(tc, walk);
+	tcase_add_test(tc, damaged);
 	suite_add_tcase(suite, tc);
 	return suite;
 }

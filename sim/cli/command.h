@@ -28,6 +28,7 @@ extern const struct command commands[]; /* ended by a NULL name */
 
 int command_plan(int argc, char **argv);
 int command_simulate(int argc, char **argv);
+int command_advise(int argc, char **argv);
 int command_sweep(int argc, char **argv);
 int command_report(int argc, char **argv);
 int command_place(int argc, char **argv);

@@ -110,16 +110,13 @@ static int sort_plans(struct candidate *out, const struct bench *b,
 	return count;
 }
 
-static bool write_text(const struct emit_options *o, const struct text *text)
+enum status emit_write(const struct emit_options *o, const struct text *text,
+                       struct error *e)
 {
-	struct error e = {0};
-
-	if (!o->output)
-		return fwrite(text->s, 1, text->length, stdout) == text->length;
-	if (file_write(o->output, text->s, text->length, &e) == OK)
-		return true;
-	command_misuse(&e);
-	return false;
+	if (o->output)
+		return file_write(o->output, text->s, text->length, e);
+	fwrite(text->s, 1, text->length, stdout);
+	return OK;
 }
 
 /* Emits one plan; false with the reason on stderr if the kind cannot express it. */
@@ -156,6 +153,7 @@ int emit_plans(const struct emit_options *o, const struct bench *b,
                const struct measurement *m, int n, struct arena *a)
 {
 	struct candidate *candidate = arena_alloc(a, (size_t)n, sizeof(*candidate));
+	struct error e = {0};
 	int status = EXIT_FAULT, count;
 
 	if (!o->emitter)
@@ -166,7 +164,7 @@ int emit_plans(const struct emit_options *o, const struct bench *b,
 
 		if (!emit_one(&out, o, b, &m[candidate[i].number]))
 			continue;
-		status = write_text(o, &out) ? EXIT_DONE : EXIT_MISUSE;
+		status = emit_write(o, &out, &e) == OK ? EXIT_DONE : command_misuse(&e);
 		text_free(&out);
 		if (status != EXIT_DONE)
 			return status;

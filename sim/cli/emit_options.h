@@ -24,6 +24,10 @@ void emit_options_take(struct emit_options *o, const struct argp_state *state);
 /* Checks before any work that the file can be written (E_IO). */
 enum status emit_options_check(const struct emit_options *o, struct error *e);
 
+/* Writes a text to the file, whole or not at all (E_IO), or to standard output. */
+enum status emit_write(const struct emit_options *o, const struct text *text,
+                       struct error *e);
+
 /*
  * Writes the cheapest of `n` plans that the kind can express: by the first clock, without
  * a platform by received bytes. Cheaper ones that it cannot express are told on stderr. Returns

@@ -1,5 +1,7 @@
 #include "cli/explain.h"
 
+#include "cli/advice.h"
+
 #include "base/units.h"
 #include "notation/notation.h"
 #include "plan/plan_json.h"
@@ -184,7 +186,7 @@ static void say_indented(struct text *out, const char *lines)
 	while (*lines) {
 		size_t n = strcspn(lines, "\n");
 
-		text_printf(out, "  %.*s\n", (int)n, lines);
+		text_printf(out, "%s%.*s\n", n ? "  " : "", (int)n, lines);
 		lines += n + (lines[n] == '\n');
 	}
 }
@@ -342,6 +344,49 @@ static const struct measurement *find_baseline(const struct shown *s, int named)
 	               : find_measurement(s, s->n, "xla");
 }
 
+/* --- advice ------------------------------------------------------------------------ */
+
+/* Returns the compiler to advise: the first that was chosen, or else the baseline. */
+static const struct planner *find_compiler(const struct shown *s, int named,
+                                           const struct measurement *baseline)
+{
+	for (int i = 0; i < named; i++)
+		for (const struct planner *const *c = advise_compilers; *c; c++)
+			if (strcmp((*c)->name, s->measurement[i].planner) == 0)
+				return *c;
+	return planner_find(baseline->planner, strlen(baseline->planner));
+}
+
+static struct advised find_advice(const struct shown *s, int named, struct arena *a)
+{
+	const struct measurement *portable = find_measurement(s, s->n, "best-portable");
+	const struct plan *guide[] = {portable->plan, NULL};
+	struct advised advised = {
+		.problem = s->problem,
+		.bench = s->bench,
+		.compiler = find_compiler(s, named, find_baseline(s, named)),
+		.best = find_measurement(s, s->n, "best"),
+		.names_mesh = s->names_mesh,
+		.manual = s->manual,
+		.warned = s->warned,
+	};
+
+	advised_make(&advised, guide, a);
+	return advised;
+}
+
+static void say_advice(struct text *out, const struct shown *s, int named,
+                       struct arena *a)
+{
+	const struct advised advised = find_advice(s, named, a);
+	struct text lines = {0};
+
+	text_printf(out, "\nwhat to tell %s\n", advised.compiler->name);
+	advised_text(&lines, &advised, a);
+	say_indented(out, lines.s);
+	text_free(&lines);
+}
+
 void explain_text(struct text *out, const struct shown *s, int named, struct arena *a)
 {
 	const struct measurement *baseline = find_baseline(s, named);
@@ -351,6 +396,7 @@ void explain_text(struct text *out, const struct shown *s, int named, struct are
 	say_rules(out, s->problem, baseline, a);
 	say_costs(out, s, a);
 	say_best(out, s, find_measurement(s, s->n, "best"), baseline);
+	say_advice(out, s, named, a);
 }
 
 /* --- JSON ------------------------------------------------------------------------ */
@@ -397,6 +443,7 @@ static json_t *costs_json(const struct shown *s)
 json_t *explain_json(const struct shown *s, int named, struct arena *a)
 {
 	const struct measurement *baseline = find_baseline(s, named);
+	const struct advised advised = find_advice(s, named, a);
 	struct text moves = {0}, rules = {0}, instead = {0};
 	json_t *o = json_object();
 
@@ -411,5 +458,6 @@ json_t *explain_json(const struct shown *s, int named, struct arena *a)
 	                                : json_null());
 	json_object_set_new(o, "costs", costs_json(s));
 	json_object_set_new(o, "instead", lines_json(&instead, a));
+	json_object_set_new(o, "advice", advised_json(&advised, a));
 	return o;
 }

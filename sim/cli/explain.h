@@ -1,6 +1,7 @@
 /*
  * A problem and its measurements in words: which axes move, which rules XLA's partitioner
- * goes by, what each planner costs, and what `best` does instead.
+ * goes by, what each planner costs, what `best` does instead, and which layouts to tell a compiler
+ * (advice.h).
  */
 #ifndef SHARDSIM_SIM_CLI_EXPLAIN_H
 #define SHARDSIM_SIM_CLI_EXPLAIN_H
@@ -18,7 +19,8 @@ void explain_text(struct text *out, const struct shown *s, int named, struct are
 
 /*
  * Returns the same as a JSON object (sim/README.md): "moves", "rules" and "instead" are
- * the lines of the text, "costs" has an object for each planner.
+ * the lines of the text, "costs" has an object for each planner, "advice" is that of
+ * advice.h.
  */
 json_t *explain_json(const struct shown *s, int named, struct arena *a);
 

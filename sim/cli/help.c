@@ -13,6 +13,8 @@
 const struct command commands[] = {
 	{"plan", "plan a redistribution with one or more planners", command_plan},
 	{"simulate", "plan it and time every step on a platform", command_simulate},
+	{"advise", "layouts between that bring a compiler closest to best",
+         command_advise},
 	{"sweep", "run suites of scenarios over platforms, planners and clocks",
          command_sweep},
 	{"report", "tables of speedups from the rows of a sweep", command_report},
@@ -21,7 +23,8 @@ const struct command commands[] = {
 	{"move", "move many arrays at once: a model from one mesh to another",
          command_move},
 	{"perf", "the table of nccl-tests: a collective over sizes", command_perf},
-	{"step", "a training step of a model: time, memory, what is exposed", command_step},
+	{"step", "a training step of a model: time, memory, what is exposed",
+         command_step},
 	{"program", "a whole program from a compiler's dump: step time and memory",
          command_program},
 	{"validate", "simulated against published timings", command_validate},
@@ -74,6 +77,25 @@ static const struct page {
 	 "    $ shardsim simulate --array 'bf16[8192,8192]' --mesh x=8,y=8 \\\n"
 	 "        --from \"P('x', None)\" --to \"P(None, 'y')\" --platform tpu-v4:4x4x4 \\\n"
 	 "        --links=3 --trace trace.json\n"},
+	{"advise",
+	 "Finds at most three layouts that an array should pass through so that XLA, Shardy\n"
+	 "or PyTorch, each planning every hop its own way, comes closest to the best plan,\n"
+	 "and prints the lines that say so in JAX, Shardy, HLO and PyTorch.\n"
+	 "\n"
+	 "Examples:\n"
+	 "  What spares XLA a full rematerialization?\n"
+	 "    $ shardsim advise --array 'bf16[65536,131072]' --platform tpu-v5p:4x8x8 \\\n"
+	 "        --from '{devices=[256,1]<=[256]}' \\\n"
+	 "        --to '{devices=[1,64,4]<=[256] last_tile_dim_replicate}'\n"
+	 "  The same for PyTorch.\n"
+	 "    $ shardsim advise --array 'f32[4096,4096]' --mesh x=4,y=2 --compiler dtensor \\\n"
+	 "        --from \"P('x', 'y')\" --to \"P(None, ('x', 'y'))\" --platform dgx-h100:1\n"
+	 "  All warnings of a log, the dearest first.\n"
+	 "    $ printf '%s\\n' '[SPMD] Involuntary full rematerialization. The compiler cannot' \\\n"
+	 "        'go from sharding {devices=[2,1,4]<=[8] last_tile_dim_replicate} to' \\\n"
+	 "        '{devices=[1,4,2]<=[2,4]T(1,0) last_tile_dim_replicate} efficiently for' \\\n"
+	 "        'HLO operation %p = f32[48,96]{1,0} parameter(0).' >train.log\n"
+	 "    $ shardsim advise train.log --platform 'dgx-h100:{n}'\n"},
 	{"sweep",
 	 "Runs all scenarios of suites over platforms, planners and clocks and keeps a row\n"
 	 "for each in a folder. The same command again goes on where it stopped.\n"
@@ -124,7 +146,9 @@ static const struct page {
 	 "        --axis y -b 1M -e 64M -f 4 --clock fluid\n"
 	 "  One algorithm on links alone, as other simulators have it.\n"
 	 "    $ shardsim perf all-gather --platform dgx-a100:1 --set profile=plain \\\n"
-	 "        --set launch_s=0 --algorithm ring -b 1M -e 1M\n"},
+	 "        --set launch_s=0 --algorithm ring -b 1M -e 1M\n"
+	 "  A program that measures it under MPI; `fit` reads what it prints.\n"
+	 "    $ shardsim perf all-reduce -b 1K -e 4M -f 4 --emit mpi -o bench.c\n"},
 	{"program",
 	 "Prices a whole program from a compiler's dump, HLO's text or StableHLO: the time of\n"
 	 "a step, what is spent on collectives and on kernels, memory of a device.\n"
@@ -134,6 +158,17 @@ static const struct page {
 	 "  Which ops take longest, put together by what the source calls them.\n"
 	 "    $ shardsim program scenarios/programs/fsdp.hlo --platform dgx-h100:1 \\\n"
 	 "        --report ops --by op_name\n"},
+	{"step",
+	 "Times a training step of a model that is described in twenty lines, on any number of\n"
+	 "devices: the same ops, layouts and collectives as those of a compiler's dump.\n"
+	 "\n"
+	 "Examples:\n"
+	 "    $ shardsim step scenarios/models/gpt-7b.yaml --parallel fsdp=16 \\\n"
+	 "        --platform dgx-h100:2\n"
+	 "  The program of one device, which `program` reads.\n"
+	 "    $ shardsim step scenarios/models/gpt-7b.yaml --parallel fsdp=4,tensor=4 \\\n"
+	 "        --platform dgx-h100:2 -o step.hlo\n"
+	 "    $ shardsim program step.hlo --platform dgx-h100:2 --planner none --rows 5\n"},
 	{"validate",
 	 "Compares published timings with simulated ones and prints the errors.\n"
 	 "\n"

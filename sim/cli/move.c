@@ -1,13 +1,11 @@
 /* `shardsim move`: many arrays at once. */
 #include "move/move.h"
-#include "base/units.h"
 #include "cli/command.h"
 #include "cli/options.h"
 #include "measure/choose.h"
 #include "measure/clocks.h"
 #include "move/show.h"
 
-#include <math.h>
 #include <string.h>
 
 struct options {
@@ -102,7 +100,6 @@ static enum status open_move_platform(struct session *s, const struct options *o
 {
 	const struct machine *machine;
 	const char *platform = o->platform;
-	struct family_size size;
 	int *clock, n;
 
 	if (choose_clocks(&clock, &n, s->arena, o->clock ? o->clock : "model", e) != OK)
@@ -110,10 +107,9 @@ static enum status open_move_platform(struct session *s, const struct options *o
 	if (platform_sized(platform)) {
 		int64_t needs = move_needs(&s->work, e);
 
-		if (e->code != OK || platform_size(&size, s->arena, platform, o->set.at,
-		                                   o->set.n, needs, e) != OK)
+		if (e->code != OK || platform_resize(&platform, s->arena, o->set.at,
+		                                     o->set.n, needs, e) != OK)
 			return e->code;
-		platform = size.spec;
 	}
 	if (clocks_open(&s->clocks, s->arena, platform, o->set.at, o->set.n, clock, n,
 	                e) != OK)

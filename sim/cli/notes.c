@@ -1,5 +1,7 @@
 #include "cli/notes.h"
 
+#include "planner/planner.h"
+
 /* Adds a note for each dimension of a layout some of whose tiles have no element. */
 static int note_padding(const char **note, struct arena *a, const struct problem *p,
                         const struct layout *l, int64_t devices, const char *option)
@@ -31,15 +33,43 @@ static int note_padding(const char **note, struct arena *a, const struct problem
 	return n;
 }
 
-const char *const *notes_of(struct arena *a, const struct problem *p, const char *first)
+const char *const *notes_of(struct arena *a, const struct problem *p,
+                            const char *const *first)
 {
-	const char **note = arena_alloc(a, 2 * RANK_MAX + 2, sizeof(*note));
+	const char **note =
+		arena_alloc(a, 2 * RANK_MAX + NOTES_FIRST + 1, sizeof(*note));
 	int n = 0;
 
-	if (first)
-		note[n++] = first;
+	while (*first && n < NOTES_FIRST)
+		note[n++] = *first++;
 	n += note_padding(note + n, a, p, &p->from, p->mesh.ndevices, "--from");
 	n += note_padding(note + n, a, p, &p->to, p->to_mesh.ndevices, "--to");
 	note[n] = NULL;
 	return note;
+}
+
+const char *const *notes_of_warning(struct arena *a, const char *const *notes,
+                                    struct bench *b, const struct problem *p)
+{
+	struct measurement today, then;
+	const char **more;
+	size_t n = 0;
+
+	measure_plan(&today, b, p, planner_find("xla", 3), a);
+	if (!today.plan || today.plan->full_remat)
+		return notes;
+	measure_plan(&then, b, p, planner_find("xla-2021", 8), a);
+	while (notes[n])
+		n++;
+	more = arena_alloc(a, n + 2, sizeof(*more));
+	for (size_t i = 0; i < n; i++)
+		more[i] = notes[i];
+	more[n] = then.plan && then.plan->full_remat
+	                  ? "XLA as of today (xla) does this without full "
+	                    "rematerialization: an older one logged the warning, as "
+	                    "xla-2021 would"
+	                  : "neither XLA as of today (xla) nor that of 2021 "
+	                    "rematerializes "
+	                    "fully here: one of another time logged the warning";
+	return more;
 }

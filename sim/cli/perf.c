@@ -2,14 +2,18 @@
 #include "perf/perf.h"
 #include "base/units.h"
 #include "cli/command.h"
+#include "cli/emit_options.h"
 #include "cli/options.h"
 #include "collective/lower.h"
+#include "emit/bench.h"
 #include "measure/choose.h"
 #include "measure/clocks.h"
 #include "measure/library.h"
 #include "measure/measure.h"
 #include "perf/groups.h"
 #include "perf/show.h"
+#include "shardsim.h"
+#include "system/file.h"
 #include "validate/measured.h"
 
 #include <math.h>
@@ -26,6 +30,7 @@ struct options {
 	struct settings set;
 	struct perf_groups_text groups;
 	struct library_text library;
+	struct emit_options emit;
 };
 
 static const struct option_row option_table[] = {
@@ -59,7 +64,13 @@ static void check_perf_options(void *self, const struct argp_state *state)
 
 	if (!o->words.n)
 		argp_error(state, "expected a collective such as all-reduce");
-	if (!o->platform)
+	emit_options_take(&o->emit, state);
+	if (o->emit.kind && strcmp(o->emit.kind, "mpi") != 0)
+		argp_error(state, "cannot time a collective by %s, expected mpi",
+		           o->emit.kind);
+	if (o->emit.kind && o->measured)
+		argp_error(state, "--measured has no sizes for --emit");
+	if (!o->platform && !o->emit.kind)
 		argp_error(state, "needs --platform, such as dgx-h100:1");
 	if (o->factor && o->step)
 		argp_error(state, "-f and -i do not go together");
@@ -114,7 +125,7 @@ static enum status sizes_range(struct sizes *out, struct arena *a,
                                const struct options *o, const struct groups *g,
                                struct error *e)
 {
-	int64_t lo, hi, factor, step = 0;
+	int64_t lo = 0, hi = 0, factor = 2, step = 0;
 
 	if (range_read(&lo, &hi, o, "8", "16G", g, e) != OK ||
 	    factor_read(&factor, o->factor ? o->factor : "2", e) != OK ||
@@ -274,6 +285,7 @@ static enum status run_open(struct run *r, const struct options *o, struct error
 	r->perf.collective = o->collective;
 	bench_init(&r->bench, machine);
 	clocks_bench(&r->clocks, &r->bench, *clock);
+	r->perf.by_round = r->bench.clock[0]->by_round;
 	return perf_groups(&r->perf.groups, r->arena, machine, &o->groups, e);
 }
 
@@ -311,6 +323,32 @@ static void print_perf(const struct perf_table *t, const char *format)
 		perf_show_text(&out, t);
 	fputs(out.s, stdout);
 	text_free(&out);
+}
+
+/* Writes a program that times the collective, whatever the machine. */
+static int emit_program(const struct run *r, const struct options *o)
+{
+	const struct groups any = {.ngroups = 1, .size = 1};
+	struct bench_program program = {.collective = o->collective,
+	                                .command = o->emit.command,
+	                                .version = SHARDSIM_VERSION};
+	struct where at = {.file = "COLLECTIVE", .line = 1, .col = 1};
+	struct sizes sizes = {0};
+	struct text out = {0};
+	struct error e = {0};
+	enum op op;
+
+	at.source = o->collective;
+	if (perf_op(&op, o->collective, at, &e) &&
+	    emit_options_check(&o->emit, &e) == OK &&
+	    sizes_range(&sizes, r->arena, o, &any, &e) == OK) {
+		program.n = sizes.n;
+		program.bytes = sizes.bytes;
+		emit_bench(&out, &program);
+		emit_write(&o->emit, &out, &e);
+	}
+	text_free(&out);
+	return e.code == OK ? EXIT_DONE : command_misuse(&e);
 }
 
 static int run_perf(struct run *r, const struct options *o)
@@ -370,17 +408,24 @@ int command_perf(int argc, char **argv)
 		       "Example: shardsim perf all-reduce --platform dgx-h100:2 "
 		       "-b 8 -e 16G -f 2",
 		.machines = true,
-		.options = {{option_table, &o}, {library_table, &o.library}},
+		.options = {{option_table, &o},
+	                    {library_table, &o.library},
+	                    {emit_table, &o.emit}},
 		.words = &o.words,
 		.most = 1,
 		.check = check_perf_options,
 		.self = &o,
 	};
 	struct run r = {.arena = arena_new()};
-	int status;
+	int status = EXIT_DONE;
 
+	emit_options_command(&o.emit, r.arena, argc, argv);
 	command_parse(&syntax, argc, argv);
-	status = run_perf(&r, &o);
+	if (o.emit.kind)
+		status = emit_program(&r, &o);
+	/* Printed alone, a program is the output. */
+	if (status == EXIT_DONE && o.platform && (!o.emit.kind || o.emit.output))
+		status = run_perf(&r, &o);
 	bench_free(&r.bench);
 	clocks_free(&r.clocks);
 	arena_free(r.arena);

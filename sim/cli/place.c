@@ -5,6 +5,7 @@
 #include "cli/trace_options.h"
 #include "measure/choose.h"
 #include "measure/clocks.h"
+#include "place/blocks.h"
 #include "place/placing.h"
 #include "place/study.h"
 #include "place/with.h"
@@ -19,13 +20,13 @@ struct options {
 	const char *hierarchy, *axes, *reduce, *bytes, *platform, *limit, *clock,
 		*order, *top, *format, *devices_out, *with;
 	struct settings set;
-	bool timing;
+	bool timing, blocks;
 	struct command_words file;
 	struct trace_options trace;
 };
 
-/* What goes with a suite of scenarios, and with files of placements. */
-enum { WITH = 1, STUDY = 2 };
+/* What goes with a suite of scenarios, with files of placements, and with block graphs. */
+enum { WITH = 1, STUDY = 2, BLOCKS = 4 };
 
 static const struct option_row option_table[] = {
 	{"hierarchy", 0, "LEVELS",
@@ -37,9 +38,9 @@ static const struct option_row option_table[] = {
 	{"platform", 0, "P",
          "family:shape or a SimGrid XML file (default: the published systems, by the "
          "last level)",
-         AT(platform), .use = WITH},
+         AT(platform), .use = WITH | BLOCKS},
 	{"set", 0, "KEY=VALUE", "change a figure of a family:shape platform", AT(set),
-         .settings = true, .use = WITH},
+         .settings = true, .use = WITH | BLOCKS},
 	{"limit", 0, "N", "most steps of a program (default 5)", AT(limit)},
 	{"clock", 0, "LIST", "clocks: model, fluid, simgrid, flow (default model)",
          AT(clock), .use = WITH},
@@ -49,13 +50,17 @@ static const struct option_row option_table[] = {
 	{"top", 0, "K", "show the K best placements only", AT(top)},
 	{"format", 0, "FORMAT",
          "text (default) or json; of FILEs md (default), tex or csv", AT(format),
-         .use = WITH | STUDY},
+         .use = WITH | STUDY | BLOCKS},
 	{"devices-out", 0, "FILE",
          "write the device order of the best placement, for --devices @FILE",
          AT(devices_out), .use = WITH},
 	{"with", 0, "SUITE",
          "place the workloads of a suite instead: best, row-major and worst order",
          AT(with), .use = WITH},
+	{"blocks", 0, NULL,
+         "place graphs of blocks instead, as NumS does, beside round-robin and "
+         "collectives",
+         AT(blocks), .use = BLOCKS},
 	{"timing", 0, NULL, "show how long the search took", AT(timing)},
 	{0},
 };
@@ -64,13 +69,14 @@ static void check_format(const struct options *o, const struct argp_state *state
 {
 	static const char *const known[2][4] = {{"text", "json", NULL},
 	                                        {"md", "tex", "csv", NULL}};
-	const char *const *name = known[o->file.n > 0];
+	bool document = o->file.n > 0 || o->blocks;
+	const char *const *name = known[document];
 
 	while (*name && o->format && strcmp(*name, o->format) != 0)
 		name++;
 	if (!*name)
 		argp_error(state, "unknown format '%s', expected %s", o->format,
-		           o->file.n ? "md, tex or csv" : "text or json");
+		           document ? "md, tex or csv" : "text or json");
 }
 
 static void check_place_options(void *self, const struct argp_state *state)
@@ -82,7 +88,14 @@ static void check_place_options(void *self, const struct argp_state *state)
 
 	trace_options_take(&o->trace, state);
 	check_format(o, state);
-	if (o->file.n) {
+	if (o->blocks) {
+		other = option_misused(all, BLOCKS);
+		if (other || o->file.n)
+			argp_error(state, "%s%s does not go with --blocks",
+			           other ? "--" : "", other ? other : "a file");
+		if (!o->platform)
+			argp_error(state, "--blocks needs --platform");
+	} else if (o->file.n) {
 		if (option_misused(all, STUDY))
 			argp_error(state,
 			           "a file of placements goes with --format only");
@@ -201,12 +214,12 @@ static enum status open_place_platform(struct session *s, const struct options *
 		return e->code;
 	machine = s->clocks.platform->machine;
 	command_note(machine->name, machine->note);
-	if (!o->with && machine->ndevices < s->c.hierarchy.ndevices)
+	if (!o->with && !o->blocks && machine->ndevices < s->c.hierarchy.ndevices)
 		return error_set(e, E_RANGE, where_option("--hierarchy", o->hierarchy),
 		                 "%d devices do not fit on the %d of %s",
 		                 (int)s->c.hierarchy.ndevices, (int)machine->ndevices,
 		                 s->spec);
-	if (!o->with)
+	if (!o->with && !o->blocks)
 		s->position = placing_take(&s->c.hierarchy, machine, s->arena);
 	bench_init(&s->bench, machine);
 	for (int i = 0; i < n; i++)
@@ -387,8 +400,33 @@ static int run_study(struct session *s, const struct options *o)
 	return EXIT_DONE;
 }
 
+/* Devices of the published experiments, for a platform that is asked for by its size. */
+enum { BLOCK_NODES = 16 };
+
+static int run_blocks(struct session *s, const struct options *o)
+{
+	struct pen pen = pen_md(stdout, s->arena);
+	struct block_study study;
+	struct error e = {0};
+
+	if (open_place_platform(s, o, BLOCK_NODES, &e) != OK ||
+	    block_study_run(&study, &s->bench, where_option("--platform", o->platform),
+	                    s->arena, &e) != OK)
+		return command_misuse(&e);
+	if (o->format && strcmp(o->format, "csv") == 0) {
+		block_study_csv(stdout, &study);
+		return EXIT_DONE;
+	}
+	if (o->format && strcmp(o->format, "tex") == 0)
+		pen = pen_tex(stdout, s->arena);
+	block_study_words(&pen, &study);
+	return EXIT_DONE;
+}
+
 static int run_place(struct session *s, const struct options *o)
 {
+	if (o->blocks)
+		return run_blocks(s, o);
 	if (o->file.n)
 		return run_study(s, o);
 	return o->with ? run_with(s, o) : run_case(s, o);
@@ -401,6 +439,7 @@ int command_place(int argc, char **argv)
 	const struct command_syntax syntax = {
 		.usage = "--hierarchy LEVELS --axes AXES --reduce LIST\n"
 			 "--with SUITE --platform P\n"
+			 "--blocks --platform P\n"
 			 "FILE...",
 		.doc = "Rank all placements of parallelism axes on a "
 		       "hierarchical system by their fastest reduction "

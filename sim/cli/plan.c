@@ -4,6 +4,7 @@
 #include "cli/explain.h"
 #include "cli/notes.h"
 #include "cli/options.h"
+#include "cli/problem_options.h"
 #include "cli/show.h"
 #include "cli/trace_options.h"
 #include "cli/warning.h"
@@ -29,32 +30,10 @@ struct options {
 };
 
 static const struct option_row option_table[] = {
-	{"array", 0, "TYPE[SHAPE]", "the array, such as bf16[8192,8192]",
-         AT(problem.array)},
-	{"mesh", 0, "AXES", "the mesh, first axis most major: x=4,y=2", AT(problem.mesh)},
-	{"to-mesh", 0, "AXES", "another mesh for the target layout", AT(problem.to_mesh)},
-	{"from", 0, "LAYOUT",
-         "the layout it is in: JAX, HLO, Shardy, DTensor or paper notation",
-         AT(problem.from)},
-	{"to", 0, "LAYOUT", "the layout it is needed in", AT(problem.to)},
-	{"num-devices", 0, "N", "devices, for HLO layouts without --mesh",
-         AT(problem.num_devices)},
-	{"memory-limit", 0, "SIZE",
-         "largest live array on a device, such as 2GiB; none: any memory will do",
-         AT(problem.memory_limit)},
-	{"vocabulary", 0, "any|portable",
-         "what best and direct may use (default any; portable: no boxes, no strides)",
-         AT(problem.vocabulary)},
 	{"planner", 0, "LIST", "planners, or all (default synth)", AT(planner)},
 	{"platform", 0, "P", "family:shape or a SimGrid XML file", AT(platform)},
 	{"set", 0, "KEY=VALUE", "change a figure of a family:shape platform", AT(set),
          .settings = true},
-	{"devices", 0, "LIST|@FILE",
-         "platform devices of the mesh, row-major (default: a slice, or the first)",
-         AT(problem.devices)},
-	{"to-devices", 0, "LIST|@FILE",
-         "platform devices of the target mesh (default: those of the mesh)",
-         AT(problem.to_devices)},
 	{"clock", 0, "LIST", "clocks: model, fluid, simgrid, flow (default model)",
          AT(clock)},
 	{"format", 0, "text|json", "how to print (default text)", AT(format),
@@ -73,26 +52,6 @@ static const struct option_row option_table[] = {
 	{"timing", 0, NULL, "show planning times", AT(timing)},
 	{0},
 };
-
-static struct where place_of(const char *option, const char *text)
-{
-	return text ? where_option(option, text) : (struct where){0};
-}
-
-/* Says of every text of the problem which option it is from. */
-static void set_places(struct problem_text *t)
-{
-	t->array_at = place_of("--array", t->array);
-	t->mesh_at = place_of("--mesh", t->mesh);
-	t->to_mesh_at = place_of("--to-mesh", t->to_mesh);
-	t->from_at = place_of("--from", t->from);
-	t->to_at = place_of("--to", t->to);
-	t->num_devices_at = place_of("--num-devices", t->num_devices);
-	t->devices_at = place_of("--devices", t->devices);
-	t->to_devices_at = place_of("--to-devices", t->to_devices);
-	t->memory_limit_at = place_of("--memory-limit", t->memory_limit);
-	t->vocabulary_at = place_of("--vocabulary", t->vocabulary);
-}
 
 /* Checks for options that do not go together, or are missing. */
 static void check_plan_options(void *self, const struct argp_state *state)
@@ -116,7 +75,8 @@ struct session {
 	struct clocks clocks;
 	struct machine *machine;
 	struct bench bench;
-	const char *note; /* on a warning's array; NULL: none */
+	const char *note[WARNING_NOTES]; /* on a warning, ended by NULL */
+	int manual;                      /* first dimensions that number its groups */
 };
 
 static enum status open_plan_platform(struct session *s, const struct options *o,
@@ -203,12 +163,18 @@ static int measure_all(struct session *s, const struct options *o,
 	                      .bench = &s->bench,
 	                      .n = n,
 	                      .timing = o->timing,
-	                      .note = notes_of(s->arena, &s->problem, s->note)};
+	                      .note = notes_of(s->arena, &s->problem, s->note),
+	                      .names_mesh = !o->problem.mesh,
+	                      .manual = s->manual,
+	                      .warned = o->warning != NULL};
 	struct placement devices = {s->problem.ndevices, s->problem.platform};
 	struct timed *timed = arena_alloc(s->arena, (size_t)n, sizeof(*timed));
 	struct error e = {0};
 	int status = EXIT_DONE, named = n, emitted;
 
+	if (o->warning)
+		shown.note =
+			notes_of_warning(s->arena, shown.note, &s->bench, &s->problem);
 	if (o->explain)
 		explain_planners(&chosen, &n, s->arena);
 	shown.measurement = m = arena_alloc(s->arena, (size_t)n, sizeof(*m));
@@ -244,12 +210,14 @@ static enum status choose_shown_planners(const struct planner ***chosen, int *n,
 static int run_session(struct session *s, struct options *o)
 {
 	const struct planner **chosen;
+	struct xla_warnings warnings;
 	struct prices base;
 	struct error e = {0};
 	int n;
 
-	if ((o->warning &&
-	     warning_read(&o->problem, &s->note, s->arena, o->warning, &e) != OK) ||
+	if ((o->warning && (warning_open(&warnings, s->arena, o->warning, &e) != OK ||
+	                    warning_read(&o->problem, s->note, &s->manual, s->arena,
+	                                 warnings, &e) != OK)) ||
 	    problem_make(&s->problem, s->arena, &o->problem, &e) != OK ||
 	    choose_shown_planners(&chosen, &n, s->arena, o, &e) != OK ||
 	    trace_options_check(&o->trace, o->platform, &e) != OK ||
@@ -281,7 +249,8 @@ static int run_plan(int argc, char **argv, const char *doc, bool needs_platform)
 		.usage = "--array A --mesh M --from LAYOUT --to LAYOUT",
 		.doc = doc,
 		.machines = true,
-		.options = {{option_table, &o},
+		.options = {{problem_table, &o.problem},
+	                    {option_table, &o},
 	                    {library_table, &o.library},
 	                    {trace_table, &o.trace},
 	                    {emit_table, &o.emit}},
@@ -293,7 +262,7 @@ static int run_plan(int argc, char **argv, const char *doc, bool needs_platform)
 
 	emit_options_command(&o.emit, arena, argc, argv);
 	command_parse(&syntax, argc, argv);
-	set_places(&o.problem);
+	problem_places(&o.problem);
 	if (needs_platform && !o.platform)
 		fputs("shardsim: simulate needs --platform, such as tpu-v4:4x4x4\n",
 		      stderr);

@@ -5,6 +5,7 @@
 #include "plan/devices.h"
 #include "platform/platform.h"
 #include "program/liveness.h"
+#include "program/overlap.h"
 #include "program/show.h"
 
 #include <stdlib.h>
@@ -13,7 +14,8 @@
 enum { ROWS_MOST = 40 };
 
 struct options {
-	const char *platform, *as, *by, *report, *format, *planner, *devices, *most;
+	const char *platform, *as, *overlap, *by, *report, *format, *planner, *devices,
+		*most;
 	bool raw;
 	struct settings set, trip;
 	struct command_words file;
@@ -28,6 +30,9 @@ static const struct option_row option_table[] = {
 	{"as", 0, "auto|partitioned|annotated|replicated",
          "what the text is (default: as its content says)", AT(as),
          .unknown = "unknown stage"},
+	{"overlap", 0,
+         "none|async|stream", "collectives beside kernels (default: as the text says if it does, else async)",
+         AT(overlap), .unknown = "unknown overlap"},
 	{"trip", 0, "NAME=N", "how often a loop turns of which the text does not tell",
          AT(trip), .settings = true},
 	{"raw", 0, NULL, "collectives as they stand, not as compilers run them", AT(raw)},
@@ -183,6 +188,15 @@ static void warn(const struct program *p)
 	}
 }
 
+static enum overlap overlap_asked(const struct program *p, const char *name)
+{
+	if (!name)
+		return overlap_usual(p);
+	return !strcmp(name, "none")    ? OVERLAP_NONE
+	       : !strcmp(name, "async") ? OVERLAP_ASYNC
+	                                : OVERLAP_STREAM;
+}
+
 static int price_and_print(const struct options *o, struct arena *a, struct program *p,
                            struct machine *m, const int32_t *devices, int64_t most)
 {
@@ -192,6 +206,7 @@ static int price_and_print(const struct options *o, struct arena *a, struct prog
 		.by = rows_by(o->by), .by_given = o->by, .most = most};
 	struct program_memory memory = {0};
 	struct program_price price;
+	struct overlapped over;
 	struct liveness live;
 	struct text why = {0};
 
@@ -201,6 +216,7 @@ static int price_and_print(const struct options *o, struct arena *a, struct prog
 		text_free(&why);
 		return EXIT_FAULT;
 	}
+	program_overlap(&over, a, &price, devices, overlap_asked(p, o->overlap));
 	memory.params = live.params_bytes;
 	memory.temps = live.temp_bytes;
 	memory.peak = live.peak_bytes;

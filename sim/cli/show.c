@@ -15,7 +15,7 @@
 
 /* --- text -------------------------------------------------------------------------- */
 
-static void show_head(struct text *out, const struct shown *s, struct arena *a)
+void show_problem(struct text *out, const struct shown *s, struct arena *a)
 {
 	const struct problem *p = s->problem;
 
@@ -137,7 +137,7 @@ void show_text(FILE *out, const struct shown *s, struct arena *a)
 {
 	struct text t = {0};
 
-	show_head(&t, s, a);
+	show_problem(&t, s, a);
 	for (int i = 0; i < s->n; i++) {
 		const struct measurement *m = &s->measurement[i];
 

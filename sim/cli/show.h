@@ -17,7 +17,13 @@ struct shown {
 	const struct links_report *links; /* [n], NULL if not shown */
 	const struct timed *messages;     /* [n]: whose are shown; NULL: nobody's */
 	const char *const *note;          /* on the problem (notes.h); NULL: none */
+	bool names_mesh; /* the mesh's names are ours, as no mesh was given */
+	int manual;      /* first dimensions that number manual groups (warning.h) */
+	bool warned;     /* it is of a warning */
 };
+
+/* Appends the problem, what bounds its plans, and the notes. */
+void show_problem(struct text *out, const struct shown *s, struct arena *a);
 
 /*
  * Print to a file as they go: a plan of many devices has boxes and messages by the

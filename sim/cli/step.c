@@ -1,50 +1,187 @@
-/* `shardsim step MODEL`: a training step of a model, described in twenty lines. */
+/* `shardsim step MODEL`: a training step of a model that is described in twenty lines. */
+#include "base/units.h"
 #include "cli/command.h"
 #include "cli/options.h"
 #include "facts/model.h"
+#include "plan/devices.h"
 #include "platform/platform.h"
+#include "program/show.h"
 #include "program/step_time.h"
-#include "system/whole.h"
+#include "system/file.h"
 
 #include <math.h>
 #include <string.h>
 
 struct options {
-	const char *parallel, *platform, *overlap, *format, *output;
+	const char *parallel, *platform, *overlap, *format, *output, *devices;
 	struct settings set;
 	struct command_words file;
 };
 
 static const struct option_row option_table[] = {
 	{"parallel", 0, "AXES",
-         "degrees of data, fsdp, tensor, context, expert and pipeline: fsdp=64,tensor=8",
-         AT(parallel)},
+         "how many devices along each axis of the job: fsdp=64,tensor=8", AT(parallel)},
 	{"platform", 0, "P", "family:shape or a SimGrid XML file", AT(platform)},
 	{"set", 0, "KEY=VALUE", "change a figure of a family:shape platform", AT(set),
          .settings = true},
-	{"overlap", 0, "none|async|stream",
-         "communication beside compute (default async)", AT(overlap),
-         .unknown = "unknown overlap"},
-	{"output", 'o', "FILE", "write the step's program as HLO there", AT(output)},
+	{"devices", 0, "LIST|@FILE",
+         "platform devices of the job's (default: the first)", AT(devices)},
+	{"overlap", 0, "none|async", "collectives beside kernels (default async)",
+         AT(overlap), .unknown = "unknown overlap"},
+	{"output", 'o', "FILE", "write the program of the step as HLO's text, too",
+         AT(output)},
 	{"format", 0, "text|json", "how to print (default text)", AT(format),
          .unknown = "unknown format"},
 	{0},
 };
 
-static void print_text(const struct step_time *s, const struct machine *m)
+static void check_step_options(void *self, const struct argp_state *state)
 {
-	printf("step %g s: compute %g s, exposed communication %g s (of %g s), bubble %g s\n",
-	       s->step_s, s->price.compute_s, s->price.exposed_s,
-	       s->price.communication_s, s->bubble_s);
-	printf("%g tokens/s/device, %.1f %% of the peak in model flops\n",
-	       s->tokens_per_s, 100 * s->mfu);
-	printf("memory of a device %.2f GB: arguments %.2f, computed %.2f, micro batches in "
-	       "flight %.2f; the device has %.2f GB\n",
-	       s->peak_bytes / 1e9, s->live.params_bytes / 1e9, s->live.temp_bytes / 1e9,
-	       s->facts.held_bytes / 1e9, m->device[0].memory_bytes / 1e9);
+	struct options *o = self;
+
+	if (!o->parallel || !o->platform)
+		argp_error(state, "--parallel and --platform are needed");
+}
+
+static void add_line(struct text *out, const char *what, double s)
+{
+	text_printf(out, "  %-24s ", what);
+	if (isnan(s))
+		text_printf(out, "-");
+	else
+		units_print_time(out, s);
+	text_printf(out, "\n");
+}
+
+static void add_bytes(struct text *out, const char *what, double bytes)
+{
+	text_printf(out, "  %-24s ", what);
+	units_print_bytes(out, bytes);
+	text_printf(out, "\n");
+}
+
+static void print_text(struct text *out, const struct step_time *s,
+                       const struct program_job *job, const struct machine *m)
+{
+	double device = m->device[0].memory_bytes;
+
+	text_printf(out, "%lld devices of %s, %lld micro batch%s\n",
+	            (long long)s->facts.devices, m->name,
+	            (long long)s->facts.micro_batches,
+	            s->facts.micro_batches == 1 ? "" : "es");
+	add_line(out, "step", s->step_s);
+	add_line(out, "compute", s->price.compute_s);
 	for (int i = 0; i < CLASSES; i++)
-		if (s->price.class_s[i] > 0)
-			printf("  %-12s %g s\n", op_class_name(i), s->price.class_s[i]);
+		if (s->price.class_s[i] > 0) {
+			text_printf(out, "  ");
+			add_line(out, op_class_name((enum op_class)i),
+			         s->price.class_s[i]);
+		}
+	add_line(out, "communication", s->price.communication_s);
+	add_line(out, "  of it exposed", s->price.exposed_s);
+	for (int i = 0; i < STEP_AXES_NAMED; i++)
+		if (job->exposed_s[i] > 0) {
+			text_printf(out, "  ");
+			add_line(out, step_axis_names[i], job->exposed_s[i]);
+		}
+	add_line(out, "bubble of the pipeline", s->bubble_s);
+	text_printf(out, "  %-24s %.6g on a device\n", "tokens/s", s->tokens_per_s);
+	if (!isnan(s->mfu))
+		text_printf(out, "  %-24s %.1f %% of the bf16 peak\n", "model flops",
+		            100 * s->mfu);
+	add_bytes(out, "memory", s->peak_bytes);
+	add_bytes(out, "  arguments", s->live.params_bytes);
+	add_bytes(out, "  computed", s->live.temp_bytes);
+	if (s->facts.held_bytes > 0)
+		add_bytes(out, "  micro batches in flight", s->facts.held_bytes);
+	if (device > 0 && s->peak_bytes > device) {
+		text_printf(out, "  does not fit: the device has ");
+		units_print_bytes(out, device);
+		text_printf(out, "\n");
+	}
+}
+
+/* Waiting by axis: the last part of a collective's op_name is its axis. */
+static void count_exposed(struct program_job *job, const struct step_time *s)
+{
+	for (int64_t i = 0; i < s->program.op.n && s->overlapped.exposed_s; i++) {
+		struct span name = s->program.op.at[i].op_name;
+
+		for (int k = 0; k < STEP_AXES_NAMED; k++) {
+			int32_t n = (int32_t)strlen(step_axis_names[k]);
+
+			if (name.length > n && name.at[name.length - n - 1] == '/' &&
+			    !memcmp(name.at + name.length - n, step_axis_names[k],
+			            (size_t)n))
+				job->exposed_s[k] += s->overlapped.exposed_s[i];
+		}
+	}
+}
+
+static void print_step(struct arena *a, struct step_time *s, const struct machine *m,
+                       bool json)
+{
+	struct program_job job = {
+		s->facts.model_flops, s->mfu, s->bubble_s, s->tokens_per_s, {0}};
+	struct program_memory memory = {s->live.params_bytes,
+	                                s->live.temp_bytes + s->facts.held_bytes,
+	                                s->peak_bytes, m->device[0].memory_bytes, NULL};
+	struct program_show show = {
+		.platform = m->name, .most = 40, .memory = &memory, .job = &job};
+	struct text out = {0};
+
+	count_exposed(&job, s);
+	if (json)
+		program_show_json(&out, a, &s->price, &show);
+	else
+		print_text(&out, s, &job, m);
+	fwrite(out.s, 1, out.length, stdout);
+	text_free(&out);
+	if (s->price.why)
+		fprintf(stderr, "%s: %s\n", m->name, s->price.why);
+}
+
+/* Writes the program, whole or not at all. */
+static enum status write_program(const struct options *o, const struct architecture *m,
+                                 const struct step_degrees *d, struct error *e)
+{
+	struct step_facts facts;
+	struct text text = {0}, why = {0};
+	enum status status = OK;
+
+	if (step_text(&text, &facts, m, d, &why))
+		status = file_write(o->output, text.s, text.length, e);
+	text_free(&text);
+	text_free(&why);
+	return status;
+}
+
+static enum status run(struct step_time *s, struct machine **m, struct arena *a,
+                       const struct options *o, struct error *e)
+{
+	struct where at = where_option("--parallel", o->parallel);
+	enum overlap overlap =
+		o->overlap && !strcmp(o->overlap, "none") ? OVERLAP_NONE : OVERLAP_ASYNC;
+	struct architecture model;
+	struct step_degrees degrees;
+	int32_t *devices = NULL, n;
+
+	if (architecture_read(&model, a, o->file.at[0], e) != OK ||
+	    step_degrees_parse(&degrees, a, o->parallel, at, e) != OK ||
+	    platform_machine(m, a, o->platform, o->set.at, o->set.n, e) != OK)
+		return e->code;
+	command_note((*m)->name, (*m)->note);
+	if (o->devices && devices_parse(&devices, &n, a, o->devices,
+	                                where_option("--devices", o->devices),
+	                                (*m)->ndevices, e) != OK)
+		return e->code;
+	if (devices && n != step_devices(&degrees))
+		return error_set(e, E_TYPE, where_option("--devices", o->devices),
+		                 "%d devices for a job of %lld", (int)n,
+		                 (long long)step_devices(&degrees));
+	if (step_time(s, a, &model, &degrees, *m, devices, overlap, at, e) != OK)
+		return e->code;
+	return o->output ? write_program(o, &model, &degrees, e) : OK;
 }
 
 int command_step(int argc, char **argv)
@@ -52,33 +189,33 @@ int command_step(int argc, char **argv)
 	struct options o = {0};
 	const struct command_syntax syntax = {
 		.usage = "MODEL.yaml --parallel AXES --platform P",
-		.doc = "Time a training step of a model.",
+		.doc = "Time a training step of a model, and tell what a device "
+	               "holds.\v"
+		       "The axes of a job are data, fsdp, tensor, context, expert and "
+		       "pipeline; their product is the number of devices, but for "
+	               "expert, "
+		       "which divides data x fsdp.\n"
+		       "Example: shardsim step scenarios/models/gpt-7b.yaml "
+		       "--parallel fsdp=8 --platform dgx-h100:1",
 		.machines = true,
 		.options = {{option_table, &o}},
 		.words = &o.file,
 		.most = 1,
-		.expected = "a model, such as scenarios/models/llama-3-8b.yaml",
+		.expected = "a model, such as scenarios/models/gpt-7b.yaml",
+		.check = check_step_options,
+		.self = &o,
 	};
 	struct arena *a = arena_new();
 	struct error e = {0};
-	struct machine *machine;
-	struct architecture model;
-	struct step_degrees degrees;
+	struct machine *m;
 	struct step_time s;
-	struct where at;
-	enum overlap overlap;
 	int status = EXIT_DONE;
 
 	command_parse(&syntax, argc, argv);
-	at = where_option("--parallel", o.parallel);
-	overlap = o.overlap && !strcmp(o.overlap, "none") ? OVERLAP_NONE : OVERLAP_ASYNC;
-	if (architecture_read(&model, a, o.file.at[0], &e) != OK ||
-	    step_degrees_parse(&degrees, a, o.parallel, at, &e) != OK ||
-	    platform_machine(&machine, a, o.platform, o.set.at, o.set.n, &e) != OK ||
-	    step_time(&s, a, &model, &degrees, machine, NULL, overlap, at, &e) != OK)
+	if (run(&s, &m, a, &o, &e) != OK)
 		status = command_misuse(&e);
 	else
-		print_text(&s, machine);
+		print_step(a, &s, m, o.format && !strcmp(o.format, "json"));
 	arena_free(a);
 	return status;
 }

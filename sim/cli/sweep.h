@@ -79,6 +79,16 @@ void cmd_sweep_counts(const struct sweep_counts *c, const char *out);
 /* Returns EXIT_DONE or, if there are failed or wrong rows, EXIT_FAULT. */
 int cmd_sweep_status(const struct sweep_counts *c);
 
+/*
+ * Takes the shards among the files behind a plan: those without `.lock`, which a glob takes
+ * along. Where none are named they are the `shard-K-of-N.jsonl` beside the plan, with those that
+ * are not whole yet (`.part`), but without those of other plans, which it says; a list that
+ * ends with NULL, the arena's.
+ */
+enum status cmd_sweep_shards(const char *const **shard, struct arena *a,
+                             const struct command_words *file, const struct sweep *s,
+                             struct error *e);
+
 /* Returns the number of cases of all work together. */
 int64_t cmd_sweep_units(const struct sweep_work *work, int64_t n);
 

@@ -24,7 +24,7 @@ static void check_files(void *self, const struct argp_state *state)
 {
 	const struct options *o = self;
 
-	if (o->file.n < 2)
+	if (!o->file.n)
 		argp_error(state, "expected a plan and its shards");
 }
 
@@ -62,11 +62,11 @@ static enum status skip_row(void *self, struct digest key, const struct row *r,
 	return OK;
 }
 
-static enum status read_all(const struct options *o, struct digest plan,
+static enum status read_all(const char *const *shard, struct digest plan,
                             shard_each_fn *each, void *self, struct error *e)
 {
-	for (int i = 1; i < o->file.n; i++)
-		if (shard_read(NULL, o->file.at[i], plan, each, self, e) != OK)
+	for (; *shard; shard++)
+		if (shard_read(NULL, *shard, plan, each, self, e) != OK)
 			break;
 	return e->code;
 }
@@ -90,20 +90,22 @@ static int merge_shards(const struct options *o, struct arena *a)
 	struct merge m = {0};
 	struct sweep s = {0};
 	struct error e = {0};
+	const char *const *shard;
 	struct digest plan;
 	int status;
 
 	if (plan_read(&s, &request, o->file.at[0], a, &e) != OK)
 		return command_misuse(&e);
 	plan = sweep_digest(&s);
-	if (read_all(o, plan, skip_row, NULL, &e) != OK)
+	if (cmd_sweep_shards(&shard, a, &o->file, &s, &e) != OK ||
+	    read_all(shard, plan, skip_row, NULL, &e) != OK)
 		return command_misuse(&e);
 	if (cmd_sweep_open(&m.store, o->out, o->update, &s, &request, &m.tally.done,
 	                   &m.tally.counts, &e) != OK) {
 		tally_free(&m.tally);
 		return command_misuse(&e);
 	}
-	if (read_all(o, plan, merge_row, &m, &e) == OK)
+	if (read_all(shard, plan, merge_row, &m, &e) == OK)
 		store_finish(m.store, &e);
 	store_close(m.store);
 	tally_free(&m.tally);
@@ -120,8 +122,9 @@ int command_sweep_merge(int argc, char **argv)
 {
 	struct options o = {.out = "sweep"};
 	const struct command_syntax syntax = {
-		.usage = "PLAN SHARD...",
-		.doc = "Put the rows of a plan's shards into the folder of a "
+		.usage = "PLAN [SHARD...]",
+		.doc = "Put the rows of a plan's shards, those named or all beside it, "
+		       "into the folder of a "
 		       "sweep, for `report`.",
 		.machines = true,
 		.options = {{option_table, &o}},

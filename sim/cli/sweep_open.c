@@ -2,7 +2,12 @@
 #include "cli/sweep.h"
 
 #include "cli/command.h"
+#include "sweep/shard.h"
 #include "system/version.h"
+
+#include "base/list.h"
+
+#include <glob.h>
 
 #include <string.h>
 
@@ -196,4 +201,80 @@ int cmd_sweep_status(const struct sweep_counts *c)
 {
 	return c->outcome[OUTCOME_FAILED] || c->outcome[OUTCOME_WRONG] ? EXIT_FAULT
 	                                                               : EXIT_DONE;
+}
+
+static bool ends_in(const char *text, const char *end)
+{
+	size_t n = strlen(text), k = strlen(end);
+
+	return n >= k && strcmp(text + n - k, end) == 0;
+}
+
+/* Ends the reading of a shard whose head is one of the plan. */
+static enum status enough(void *self, struct digest key, const struct row *r,
+                          const char *log, const char *line, size_t length,
+                          struct error *e)
+{
+	(void)self;
+	(void)key;
+	(void)r;
+	(void)log;
+	(void)line;
+	(void)length;
+	return error_set(e, E_RANGE, (struct where){0}, "enough is read");
+}
+
+/* Lists the files that look like shards beside the plan. */
+static enum status find_shards(glob_t *found, const char *plan, struct arena *a,
+                               struct error *e)
+{
+	const char *slash = strrchr(plan, '/');
+	size_t length = slash ? (size_t)(slash - plan) + 1 : 0;
+	struct text pattern = {0};
+	int failed;
+
+	for (size_t i = 0; i < length; i++)
+		text_printf(&pattern, "%s%c", strchr("*?[\\", plan[i]) ? "\\" : "",
+		            plan[i]);
+	text_printf(&pattern, "shard-*-of-*.jsonl");
+	failed = glob(pattern.s, 0, NULL, found);
+	if (failed == 0 || failed == GLOB_NOMATCH) {
+		text_printf(&pattern, ".part");
+		failed = glob(pattern.s, failed ? 0 : GLOB_APPEND, NULL, found);
+	}
+	text_free(&pattern);
+	if (failed && failed != GLOB_NOMATCH)
+		return error_set(e, E_IO, (struct where){.file = arena_strdup(a, plan)},
+		                 "cannot look for shards beside it");
+	return OK;
+}
+
+enum status cmd_sweep_shards(const char *const **shard, struct arena *a,
+                             const struct command_words *file, const struct sweep *s,
+                             struct error *e)
+{
+	LIST(const char *) all = {0};
+	glob_t found = {0};
+
+	for (int i = 1; i < file->n; i++)
+		if (!ends_in(file->at[i], ".lock"))
+			*list_add(&all, a) = file->at[i];
+	if (file->n == 1 && find_shards(&found, file->at[0], a, e) != OK)
+		return e->code;
+	for (size_t i = 0; i < found.gl_pathc; i++) {
+		const char *path = arena_strdup(a, found.gl_pathv[i]);
+		struct error fault = {0};
+
+		if (shard_read(NULL, path, sweep_digest(s), enough, NULL, &fault) ==
+		    E_TYPE)
+			fprintf(stderr, "shardsim: %s is left out: %s\n", path,
+			        fault.text);
+		else
+			*list_add(&all, a) = path;
+	}
+	if (found.gl_pathv)
+		globfree(&found);
+	*list_add(&all, a) = NULL;
+	*shard = all.at;
+	return OK;
 }

@@ -145,17 +145,17 @@ static int64_t cases_of(const struct sweep *s, struct shard shard, struct digest
 }
 
 static enum status read_shards(struct status_table *t, struct shards *s,
-                               const struct sweep *sweep,
-                               const struct command_words *file, struct error *e)
+                               const struct sweep *sweep, const char *const *file,
+                               struct error *e)
 {
-	for (int i = 1; i < file->n; i++, t->n++) {
+	for (; *file; file++, t->n++) {
 		struct line *line = &t->line[t->n];
 		struct shard shard;
 
 		s->one = (struct tally){0};
-		line->name = file->at[i];
-		if (shard_read(&shard, file->at[i], sweep_digest(sweep), count_line, s,
-		               e) == OK)
+		line->name = *file;
+		if (shard_read(&shard, *file, sweep_digest(sweep), count_line, s, e) ==
+		    OK)
 			line->total = cases_of(sweep, shard, &s->cases, t->arena);
 		line->counts = s->one.counts;
 		tally_free(&s->one);
@@ -171,12 +171,18 @@ static enum status of_shards(struct status_table *t, const struct command_words 
 	struct sweep_request request;
 	struct sweep sweep = {0};
 	struct shards s = {0};
+	const char *const *shard;
 	int64_t others;
+	size_t n = 0;
 
 	if (plan_read(&sweep, &request, file->at[0], t->arena, e) != OK)
 		return e->code;
-	t->line = arena_alloc(t->arena, (size_t)file->n, sizeof(*t->line));
-	if (read_shards(t, &s, &sweep, file, e) == OK) {
+	if (cmd_sweep_shards(&shard, t->arena, file, &sweep, e) != OK)
+		return e->code;
+	while (shard[n])
+		n++;
+	t->line = arena_alloc(t->arena, n + 1, sizeof(*t->line));
+	if (read_shards(t, &s, &sweep, shard, e) == OK) {
 		t->total.total = sweep_cases(&sweep);
 		t->total.counts = s.all.counts;
 		others = t->total.total - (int64_t)s.cases.n;
@@ -202,7 +208,7 @@ int command_sweep_status(int argc, char **argv)
 	const struct command_syntax syntax = {
 		.usage = "DIR\nPLAN [SHARD...]",
 		.doc = "Print how many cases are done, per platform of a folder "
-		       "or per shard of a plan.\v"
+		       "or per shard of a plan: those named, or all beside it.\v"
 		       "Exit status 0 if every case has a row and none is failed "
 		       "or wrong, else 1.",
 		.machines = true,

@@ -5,7 +5,9 @@
 #include "text/gnuplot.h"
 #include "validate/machine_log.h"
 #include "validate/place_report.h"
+#include "validate/plans.h"
 #include "validate/plot.h"
+#include "validate/refits.h"
 #include "validate/report.h"
 #include "validate/steps.h"
 
@@ -20,7 +22,8 @@ struct options {
 };
 
 static const struct option_row option_table[] = {
-	{"platform", 0, "P", "the machine that all files, logs of nccl-tests, are of",
+	{"platform", 0,
+         "P", "the machine that all files, logs of nccl-tests or timings of emitted programs, are of",
          AT(platform)},
 	{"set", 0, "KEY=VALUE", "change a figure of a family:shape platform", AT(set),
          .settings = true},
@@ -118,6 +121,67 @@ static int validate_placements(const struct options *o, struct arena *a)
 	return EXIT_DONE;
 }
 
+/* Validates the tables that emitted programs print; the machine must be named. */
+static int validate_plans(const struct options *o, struct arena *a)
+{
+	struct pen pen = pen_md(stdout, a);
+	struct plan_timings t;
+	struct error e = {0};
+
+	if (!o->platform)
+		error_set(&e, E_TYPE, (struct where){.file = o->file.at[0]},
+		          "timings of plans need --platform");
+	if (o->plot)
+		error_set(&e, E_TYPE, where_option("--plot", o->plot),
+		          "timings of plans have no plot");
+	if (e.code != OK || plan_timings_read(&t, a, o->file.at, o->file.n, &e) != OK ||
+	    plan_timings_run(&t, a, o->platform, o->set.at, o->set.n, &e) != OK)
+		return command_misuse(&e);
+	if (o->format && !strcmp(o->format, "csv")) {
+		plan_timings_csv(stdout, &t);
+	} else if (o->format && !strcmp(o->format, "json")) {
+		plan_timings_json(stdout, &t);
+	} else {
+		if (o->format && !strcmp(o->format, "tex"))
+			pen = pen_tex(stdout, a);
+		plan_timings_words(&pen, &t);
+	}
+	return EXIT_DONE;
+}
+
+/* Validates a table of refits, whose rows name their machines. */
+static int validate_refits(const struct options *o, struct arena *a)
+{
+	const char *other = o->platform  ? "--platform"
+	                    : o->mapping ? "--mapping"
+	                                 : "--plot";
+	const char *given = o->platform  ? o->platform
+	                    : o->mapping ? o->mapping
+	                                 : o->plot;
+	struct pen pen = pen_md(stdout, a);
+	struct refit_table t;
+	struct error e = {0};
+
+	if (given)
+		error_set(&e, E_TYPE, where_option(other, given),
+		          "a table of refits takes no %s", other);
+	if (o->file.n > 1)
+		error_set(&e, E_TYPE, (struct where){.file = o->file.at[1]},
+		          "a second file, expected one table of refits");
+	if (e.code != OK || refit_table_read(&t, a, o->file.at[0], &e) != OK)
+		return command_misuse(&e);
+	if (o->format && !strcmp(o->format, "csv")) {
+		refit_csv(stdout, &t);
+	} else if (o->format && !strcmp(o->format, "json")) {
+		refit_json(stdout, &t);
+	} else {
+		if (o->format && !strcmp(o->format, "tex"))
+			pen = pen_tex(stdout, a);
+		refit_words(&pen, &t);
+	}
+	return EXIT_DONE;
+}
+
 /* Validates a table of training steps, whose rows name their machines. */
 static int validate_steps(const struct options *o, struct arena *a)
 {
@@ -177,19 +241,22 @@ int command_validate(int argc, char **argv)
 	int status = EXIT_DONE;
 
 	command_parse(&syntax, argc, argv);
-	if (place_table_is(o.file.at[0])) {
-		status = validate_placements(&o, a);
+	if (place_table_is(o.file.at[0]) || plan_timings_are(o.file.at[0])) {
+		status = place_table_is(o.file.at[0]) ? validate_placements(&o, a)
+		                                      : validate_plans(&o, a);
 		arena_free(a);
 		return status;
 	}
-	if (step_table_is(o.file.at[0])) {
-		status = validate_steps(&o, a);
+	if (refit_table_is(o.file.at[0]) || step_table_is(o.file.at[0])) {
+		status = refit_table_is(o.file.at[0]) ? validate_refits(&o, a)
+		                                      : validate_steps(&o, a);
 		arena_free(a);
 		return status;
 	}
 	if ((!o.plot ||
 	     (gnuplot_check(o.plot, &e) == OK && file_check(o.plot, &e) == OK)) &&
 	    timings_open(&v, a, &o, &e) == OK) {
+		command_note(o.platform, validation_note(v));
 		validation_run(v);
 		if (o.plot)
 			validate_plot(o.plot, v, &e);

@@ -157,52 +157,42 @@ void flow_free(struct flow *flow)
 
 /* --- what is refused ---------------------------------------------------------------- */
 
-/* The devices that a device has exchanged something with in the step at hand. */
-struct peers {
-	int32_t peer[2]; /* -1 where there is none */
-	bool seen;       /* it has taken part in some step */
-	bool more;       /* there were more than two in some step */
+/* What a device sends in the round at hand, and in the round in which it sends most. */
+struct sender {
+	int64_t round, now, most;
 };
 
-static void meet(struct peers *p, int32_t peer)
-{
-	int k = 0;
-
-	p->seen = true;
-	while (k < 2 && p->peer[k] != peer && p->peer[k] >= 0)
-		k++;
-	if (k < 2)
-		p->peer[k] = peer;
-	else
-		p->more = true;
-}
-
 /*
- * Returns how many devices take part, and stores whether each of them has at most two
- * peers in every step, as in rings and chains.
+ * Returns how many messages may be under way at once: a device is in one round at a time,
+ * so no more than each sends in the round in which it sends most.
  */
-static int32_t count_devices(bool *rings, struct flow *flow, const struct schedule *s,
-                             int n)
+static int64_t count_at_once(struct flow *flow, const struct schedule *s, int n)
 {
-	int32_t ndevices = flow->machine->ndevices, count = 0;
-	struct peers *p;
+	size_t ndevices = (size_t)flow->machine->ndevices;
+	int64_t rounds = 0, sum = 0;
+	struct sender *sender;
 
 	arena_reset(flow->scratch);
-	p = arena_alloc(flow->scratch, (size_t)ndevices, sizeof(*p));
-	for (int i = 0; i < n; i++) {
-		for (int32_t d = 0; d < ndevices; d++)
-			p[d].peer[0] = p[d].peer[1] = -1;
-		for (int64_t k = 0; k < s[i].nmessages; k++) {
-			meet(&p[s[i].message[k].src], s[i].message[k].dst);
-			meet(&p[s[i].message[k].dst], s[i].message[k].src);
+	sender = arena_alloc(flow->scratch, ndevices, sizeof(*sender));
+	for (int i = 0; i < n; i++)
+		for (int64_t k = 0; k < s[i].nrounds; k++) {
+			const struct round *r = &s[i].round[k];
+			const struct task *first = &s[i].task[r->first];
+			const struct task *last = first + r->ntasks - 1;
+
+			rounds++;
+			for (int64_t j = first->first;
+			     j < last->first + last->nmessages; j++) {
+				struct sender *d = &sender[s[i].message[j].src];
+
+				d->now = d->round == rounds ? d->now + 1 : 1;
+				d->round = rounds;
+				d->most = d->now > d->most ? d->now : d->most;
+			}
 		}
-	}
-	*rings = true;
-	for (int32_t d = 0; d < ndevices; d++) {
-		count += p[d].seen;
-		*rings = *rings && !p[d].more;
-	}
-	return count;
+	for (size_t d = 0; d < ndevices; d++)
+		sum += sender[d].most;
+	return sum;
 }
 
 static int64_t count_flows(const struct schedule *s, int n)
@@ -219,20 +209,24 @@ static int64_t count_flows(const struct schedule *s, int n)
 static bool too_large(struct flow *flow, const struct schedule *s, int n, char *message,
                       size_t size)
 {
-	int64_t flows = count_flows(s, n);
-	bool rings;
-	int32_t devices = count_devices(&rings, flow, s, n);
+	int64_t flows = count_flows(s, n), at_once = count_at_once(flow, s, n);
 
-	if (devices > (rings ? FLOW_RING_MAX : FLOW_DEVICES_MAX)) {
+	if (at_once > FLOW_AT_ONCE_MAX) {
 		snprintf(message, size,
-		         "takes up to %d devices, or rings of %d, but here are %d",
-		         FLOW_DEVICES_MAX, FLOW_RING_MAX, (int)devices);
+		         "takes up to %d messages at once, but here are %lld",
+		         FLOW_AT_ONCE_MAX, (long long)at_once);
 		return true;
 	}
-	if (flows > FLOW_FLOWS_MAX)
+	if (flows > FLOW_FLOWS_MAX) {
 		snprintf(message, size, "takes up to %d messages, but here are %lld",
 		         FLOW_FLOWS_MAX, (long long)flows);
-	return flows > FLOW_FLOWS_MAX;
+		return true;
+	}
+	if (flows * at_once > FLOW_WORK_MAX)
+		snprintf(message, size,
+		         "takes too long for %lld messages, %lld of them at once",
+		         (long long)flows, (long long)at_once);
+	return flows * at_once > FLOW_WORK_MAX;
 }
 
 /* --- the clock ---------------------------------------------------------------------- */

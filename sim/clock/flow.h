@@ -1,6 +1,6 @@
 /*
  * The clock `flow` replays schedules in SimGrid with one flow per message. It is the
- * reference for small cases, because nothing waits for what it does not need.
+ * reference for cases that are not large, because nothing waits for what it does not need.
  *
  * Every device runs at its own pace through the rounds that it has a part in, over all
  * steps of a plan. It starts to send its messages of a round once all that it sent and
@@ -20,9 +20,11 @@
  * process can have only one set of them. So flows run in processes of their own, which
  * last as long as ours.
  *
- * The clock takes up to FLOW_DEVICES_MAX devices, or up to FLOW_RING_MAX where each
- * device exchanges with at most two others in a step (rings and chains), and up to
- * FLOW_FLOWS_MAX flows. It refuses larger schedules.
+ * The clock takes up to FLOW_FLOWS_MAX flows, parts counted, of any number of devices, and
+ * up to FLOW_AT_ONCE_MAX under way at once, each of which has an actor of SimGrid with a
+ * stack of its own: Linux gives a process some 65,000 areas of memory, and an actor takes
+ * three. The rates of those under way are found anew as flows end, so the product of both
+ * numbers may be up to FLOW_WORK_MAX: some ten seconds. It refuses larger schedules.
  */
 #ifndef SHARDSIM_SIM_CLOCK_FLOW_H
 #define SHARDSIM_SIM_CLOCK_FLOW_H
@@ -30,7 +32,7 @@
 #include "collective/schedule.h"
 #include "platform/platform.h"
 
-enum { FLOW_DEVICES_MAX = 64, FLOW_RING_MAX = 512, FLOW_FLOWS_MAX = 1 << 20 };
+enum { FLOW_AT_ONCE_MAX = 1 << 13, FLOW_FLOWS_MAX = 1 << 20, FLOW_WORK_MAX = 1 << 30 };
 
 /*
  * A process that replays schedules on a platform. The platform must have been read and

@@ -1,6 +1,7 @@
 #include "clock/simgrid.h"
 
 #include "clock/replay.h"
+#include "clock/replays.h"
 #include "clock/simgrid_run.h"
 #include "cost/hosts.h"
 #include "cost/model.h"
@@ -13,6 +14,7 @@
 struct simgrid {
 	struct platform *platform;
 	struct hosts hosts;
+	struct replays done;
 	struct error refusal; /* the error of loading the platform, if that failed */
 };
 
@@ -30,6 +32,7 @@ void simgrid_free(struct simgrid *simgrid)
 	if (!simgrid)
 		return;
 	hosts_close(&simgrid->hosts);
+	replays_free(&simgrid->done);
 	free(simgrid);
 }
 
@@ -87,6 +90,8 @@ double simgrid_schedules(void *self, double *wire_s, const struct schedule *s, i
 	}
 	if (nmessages == 0)
 		return 0;
+	if (replays_find(&simgrid->done, &total_s, wire_s, s, n))
+		return total_s;
 	if (simgrid_start(simgrid, &e) != OK)
 		return fail_replay(message, size, e.text);
 	replay = replay_new(n);
@@ -94,10 +99,12 @@ double simgrid_schedules(void *self, double *wire_s, const struct schedule *s, i
 		return fail_replay(message, size, strerror(errno));
 	replay_run(replay, simgrid_run_schedules, simgrid->platform, s, n);
 	total_s = replay->total_s;
-	if (total_s < 0)
+	if (total_s < 0) {
 		snprintf(message, size, "%s", replay->message);
-	else
+	} else {
 		memcpy(wire_s, replay->wire_s, (size_t)n * sizeof(*wire_s));
+		replays_keep(&simgrid->done, total_s, wire_s, n);
+	}
 	replay_free(replay, n);
 	return total_s;
 }

@@ -11,7 +11,7 @@ _shardsim_list() {
 
 # The alternatives of an option in the command's help: --format=text|json.
 _shardsim_alternatives() {
-	"$1" "$2" --help 2>/dev/null | sed -n "s/^ .* *$3=\([a-z|0-9-]*|[a-z|0-9-]*\).*/\1/p" |
+	"$1" "$2" --help 2>/dev/null | sed -n "s/^ .* *$3=\([a-z_|0-9-]*|[a-z_|0-9-]*\).*/\1/p" |
 		tr '|' ' '
 }
 

@@ -173,6 +173,25 @@ static void node_switched(struct text *out, const struct family_machine *m,
 	xml_switch(out, m, &gpu, port);
 }
 
+/* Appends all nodes, which are alike, as one. */
+static void nodes_alike(struct text *out, const struct family_machine *m)
+{
+	const struct family *f = &m->family;
+	struct cluster gpu = {.id = "node",
+	                      .prefix = "gpu",
+	                      .n = f->gpus,
+	                      .copies = m->shape[0],
+	                      .bandwidth_Bps = f->figure[LINK_BANDWIDTH],
+	                      .latency_s = f->figure[LINK_LATENCY] / 2};
+
+	xml_cluster(out, f, &gpu,
+	            (struct port){.fabric = f->fabric,
+	                          .domain = "node",
+	                          .geometry = "switch",
+	                          .devices = 1,
+	                          .domain_devices = f->gpus});
+}
+
 /*
  * Puts the large cluster first, since SimGrid takes three times as long with it last.
  */
@@ -187,6 +206,11 @@ enum status nodes_generate(struct text *out, const struct family_machine *m,
 		return e->code;
 	if (m->shape[0] > 1 || f->apart)
 		net_generate(out, m, spec, e);
+	if (m->brief && !cabled && !f->apart && m->shape[0] > 1 &&
+	    overlay_device(m, 0, m->ndevices) == 1) {
+		nodes_alike(out, m);
+		return e->code;
+	}
 	for (int32_t node = 0; node < m->shape[0] && e->code == OK && !f->apart; node++) {
 		char name[32];
 		struct port port = {.fabric = f->fabric,

@@ -99,6 +99,8 @@ void xml_cluster(struct text *out, const struct family *f, const struct cluster 
 	if (c->topology)
 		text_printf(out, " topology=\"%s\" topo_parameters=\"%s\"", c->topology,
 		            c->parameters);
+	if (c->copies)
+		text_printf(out, " copies=\"%d\"", (int)c->copies);
 	xml_link_attributes(out, c->bandwidth_Bps, c->latency_s);
 	text_printf(out, ">\n");
 	xml_props(out, f, port);

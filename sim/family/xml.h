@@ -17,8 +17,10 @@
  * out; it may have at most WRITTEN_HOSTS_MAX chips, or for several slices as many pairs
  * in all. The hosts of a switch with slow devices are written out, too. A missing link
  * makes the geometry a graph. With `brief` a torus whose geometry states its routes has
- * only those between neighbours written out, and any number of chips: our reader needs
- * no more, but SimGrid needs all.
+ * only those between neighbours written out, and any number of chips; nodes with a switch
+ * are one cluster, which says how many `copies` there are: the hosts of the others have the
+ * numbers behind its own, and the id of each ends in its number. Our reader needs no more,
+ * but SimGrid needs all.
  *
  * `out` is unchanged on an error, which may borrow from `a`. *note, unless it is NULL,
  * becomes what family_note() says, the arena's, or NULL where that is nothing.
@@ -60,6 +62,7 @@ void xml_host(struct text *out, const struct family *f, const char *prefix,
 struct cluster {
 	const char *id, *prefix, *radical, *topology, *parameters;
 	int32_t first, n;
+	int32_t copies; /* of a brief text: so many clusters, see there; 0: just one */
 	double bandwidth_Bps, latency_s; /* those of one link */
 };
 

@@ -6,6 +6,7 @@
 #define SHARDSIM_SIM_MEASURE_MEASURE_H
 
 #include "array/machine.h"
+#include "base/list.h"
 #include "cost/price.h"
 #include "plan/plan.h"
 #include "planner/planner.h"
@@ -18,13 +19,22 @@ struct clock_kind {
 	const char *name, *help;
 	clock_fn *clock;
 	schedules_fn *schedules; /* NULL: it times the steps of a plan one by one */
-	bool replays; /* it replays in SimGrid, which takes milliseconds per plan */
+	bool replays;  /* it replays in SimGrid, which takes milliseconds per plan */
+	bool by_round; /* its seconds are the sum of those of each round alone */
 };
 
 extern const struct clock_kind clock_kinds[]; /* ended by a NULL name */
 
 /* Returns the index of that name in clock_kinds, or -1. */
 int clock_find(const char *name, size_t length);
+
+/* A plan that was proved, and what clocks said of it; no time is NaN. */
+struct proved {
+	const struct plan *plan;
+	double time_s[CLOCKS_MAX], local_s[CLOCKS_MAX], launch_s[CLOCKS_MAX];
+	struct step_time *step[CLOCKS_MAX];
+	const char *timeline[CLOCKS_MAX]; /* NULL: not made (timeline.h) */
+};
 
 /* Where plans are priced and timed. */
 struct bench {
@@ -39,6 +49,7 @@ struct bench {
 	double bound_s;
 	struct bounds *bounds; /* of its placement and number of devices, or NULL */
 	int32_t bounds_n;
+	LIST(struct proved) proved; /* plans of the problem, no two of them equal */
 	int nclocks;
 	const struct clock_kind *clock[CLOCKS_MAX];
 	void *clock_self[CLOCKS_MAX];
@@ -63,8 +74,9 @@ double bench_seconds(struct step_time *times, const struct bench *b, int clock,
 /*
  * Puts a problem that was just made on the machine (plan/position.h), takes its devices
  * as the placement, sets the prices for it, and tells the problem the memory of these
- * devices. The problem must not change until it is placed anew: its bound is found once
- * for all planners.
+ * devices. The problem must not change until it is placed anew, nor the arenas that its
+ * measurements are given end: its bound is found once for all planners, and a plan that
+ * several planners find is proved and timed once.
  */
 void bench_place(struct bench *b, struct problem *p);
 
@@ -80,6 +92,7 @@ struct measurement {
 	double bound_s; /* no plan is faster; NaN without a platform */
 	double time_s[CLOCKS_MAX];
 	double local_s[CLOCKS_MAX], launch_s[CLOCKS_MAX];
+	int proved; /* 1 + the number of an equal plan in bench.proved, or 0 */
 	const char *clock_message[CLOCKS_MAX]; /* why a clock has no time, else NULL */
 	struct step_time *step[CLOCKS_MAX];    /* [plan->nsteps], NULL if not timed */
 };

@@ -100,14 +100,18 @@ static void print_step(struct text *out, struct links *links,
 	arena_free(scratch);
 }
 
-const char *timeline_make(struct arena *a, const struct measurement *m,
-                          const struct bench *b, int clock)
+const char *timeline_make(struct arena *a, const struct measurement *m, struct bench *b,
+                          int clock)
 {
+	struct proved *proved = m->proved ? &b->proved.at[m->proved - 1] : NULL;
+	const char *made;
 	struct text t = {0};
 	struct links *links;
 
 	if (!m->plan || !m->step[clock])
 		return "";
+	if (proved && proved->timeline[clock])
+		return proved->timeline[clock];
 	links = links_new(b->machine);
 	text_printf(&t, "[");
 	for (int i = 0; i < m->plan->nsteps; i++) {
@@ -116,7 +120,10 @@ const char *timeline_make(struct arena *a, const struct measurement *m,
 	}
 	text_printf(&t, "]");
 	links_free(links);
-	return text_take(&t, a);
+	made = text_take(&t, a);
+	if (proved)
+		proved->timeline[clock] = made;
+	return made;
 }
 
 /* --- reading ------------------------------------------------------------------------ */

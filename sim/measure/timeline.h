@@ -23,8 +23,8 @@ enum { TIMELINE_LINKS = 3 };
  * Returns the timeline of a measurement that `clock` of the bench has timed, "" if it has
  * not; the arena's.
  */
-const char *timeline_make(struct arena *a, const struct measurement *m,
-                          const struct bench *b, int clock);
+const char *timeline_make(struct arena *a, const struct measurement *m, struct bench *b,
+                          int clock);
 
 /* What a row's timeline says, for reports; NaN and -1 stand where it says nothing. */
 struct timeline_link {

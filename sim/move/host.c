@@ -57,10 +57,10 @@ static void add_calls(struct host_time *out, const struct move_result *r,
 }
 
 /* Adds the time to gather arrays of a kind on their source mesh. */
-static enum status add_gather(struct host_time *out, const struct moved_array *array,
+static enum status add_gather(double *out, const struct move_array *array,
                               struct bench *b, struct arena *a, struct error *e)
 {
-	struct problem_text text = array->array->text;
+	struct problem_text text = array->text;
 	struct problem p;
 	struct measurement m;
 
@@ -71,9 +71,19 @@ static enum status add_gather(struct host_time *out, const struct moved_array *a
 		return e->code;
 	bench_place(b, &p);
 	measure_plan(&m, b, &p, &planner_best, a);
-	out->gather_s += m.plan ? (double)array->array->count *
-	                                  b->prices.plan(b->prices.self, m.plan).cost
-	                        : NAN;
+	*out += m.plan ? (double)array->count *
+	                         b->prices.plan(b->prices.self, m.plan).cost
+	               : NAN;
+	return OK;
+}
+
+enum status move_gather(double *out, const struct move_work *w, struct bench *b,
+                        struct arena *a, struct error *e)
+{
+	*out = 0;
+	for (int64_t i = 0; i < w->array.n; i++)
+		if (add_gather(out, &w->array.at[i], b, a, e) != OK)
+			return e->code;
 	return OK;
 }
 
@@ -85,9 +95,6 @@ enum status move_host(struct move_result *out, const struct move_work *w,
 
 	host->costs = costs;
 	add_calls(host, out, order);
-	for (int64_t i = 0; i < w->array.n; i++)
-		if (add_gather(host, &out->array[i], b, a, e) != OK)
-			return e->code;
 	out->host = host;
-	return OK;
+	return move_gather(&host->gather_s, w, b, a, e);
 }

@@ -1,7 +1,5 @@
 #include "move/show.h"
 
-#include "base/units.h"
-#include "measure/measure.h"
 #include "notation/notation.h"
 #include "plan/plan_json.h"
 #include "plan/plan_text.h"
@@ -128,7 +126,8 @@ static json_t *waves_json(const struct move_shown *s, const struct move_result *
 				time_s[c] = isnan(r->wave[i].time_s[c])
 				                    ? NAN
 				                    : r->wave[i].step[c][k].time_s;
-			json_array_append_new(steps, times_json(s, time_s));
+			json_array_append_new(steps, json_pack("{s:o}", "time_s",
+			                                       times_json(s, time_s)));
 		}
 		json_array_append_new(out,
 		                      json_pack("{s:I, s:o, s:o, s:o, s:o}", "repeats",
@@ -136,7 +135,7 @@ static json_t *waves_json(const struct move_shown *s, const struct move_result *
 		                                wave_arrays_json(r, wave), "peak_bytes",
 		                                json_quantity(wave->peak), "time_s",
 		                                times_json(s, r->wave[i].time_s),
-		                                "steps_s", steps));
+		                                "steps", steps));
 	}
 	return out;
 }

@@ -3,12 +3,9 @@
 #include "base/hash.h"
 #include "base/table.h"
 #include "base/units.h"
-#include "plan/position.h"
 #include "system/wall.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* --- planning ------------------------------------------------------------------------- */
 
@@ -50,7 +47,7 @@ static bool in_mesh(const struct plan *p, const struct mesh *m, int bits)
  * the steps of its source, the operand unless that is the source, and the result, each
  * where its mesh is (plan/memory.h has all of them on every device).
  */
-static void hold(struct order_call *out, const struct plan *p)
+static void hold(struct order_call *out, const struct plan *p, bool free_source)
 {
 	struct shape source = layout_local(&p->from, &p->shape);
 	const struct mesh *before = &p->problem->mesh;
@@ -61,10 +58,8 @@ static void hold(struct order_call *out, const struct plan *p)
 	for (int i = 0; i < p->nsteps; i++) {
 		const struct step *s = &p->step[i];
 		double result = step_bytes(p, s->gathers ? &s->summed : &s->local);
-		double operand = i || s->gathers ? out->target : 0;
+		double operand = s->gathers ? result : i ? out->target : 0;
 
-		if (s->gathers)
-			operand = result;
 		for (int bits = 0; bits < SITE_KINDS; bits++) {
 			double live = bits & SITE_FROM ? out->source : 0;
 
@@ -75,8 +70,8 @@ static void hold(struct order_call *out, const struct plan *p)
 		out->target = result;
 		before = s->mesh;
 	}
-	/* What does not move needs no copy. */
-	if (!p->nsteps)
+	/* What does not move needs no copy: its source stays where it is kept. */
+	if (!p->nsteps && !free_source)
 		out->target = 0;
 }
 
@@ -101,8 +96,9 @@ static void note_status(struct move_result *out, const struct moved_array *array
 }
 
 static enum status plan_array(struct moved_array *out, const struct move_array *array,
-                              const struct move_work *w, const struct planner *planner,
-                              struct bench *b, struct arena *a, struct error *e)
+                              const struct move_work *w, const struct move_how *how,
+                              const struct planner *planner, struct bench *b,
+                              struct arena *a, struct error *e)
 {
 	struct problem_text text = array->text;
 
@@ -121,13 +117,13 @@ static enum status plan_array(struct moved_array *out, const struct move_array *
 	if (!out->m.plan)
 		return OK;
 	out->on = devices_of(&out->problem, b->machine->ndevices, a);
-	hold(&out->held, out->m.plan);
+	hold(&out->held, out->m.plan, how->free_source);
 	return OK;
 }
 
 static enum status plan_arrays(struct move_result *out, const struct move_work *w,
-                               const struct planner *planner, struct bench *b,
-                               struct arena *a, struct error *e)
+                               const struct move_how *how, const struct planner *planner,
+                               struct bench *b, struct arena *a, struct error *e)
 {
 	double start = wall_s();
 
@@ -135,7 +131,7 @@ static enum status plan_arrays(struct move_result *out, const struct move_work *
 	for (int64_t i = 0; i < w->array.n; i++) {
 		struct moved_array *array = &out->array[i];
 
-		if (plan_array(array, &w->array.at[i], w, planner, b, a, e) != OK)
+		if (plan_array(array, &w->array.at[i], w, how, planner, b, a, e) != OK)
 			return e->code;
 		note_status(out, array, array->m.status, array->m.message, a);
 	}
@@ -385,7 +381,6 @@ static enum status order_and_time(struct move_result *out, const struct move_wor
 	move_calls(out, &run, &nruns, w, how, a);
 	order = order_case_of(out, how, b->machine->ndevices, a);
 	choose_order(&t, run, nruns, how);
-	out->needs_bytes = out->waves.peak;
 	if (how->limit_bytes > 0 && out->waves.peak > how->limit_bytes) {
 		units_print_bytes(&need, out->waves.peak);
 		text_printf(&need, " (%.0f bytes) on a device for all arrays, %s ",
@@ -411,7 +406,7 @@ enum status move_run(struct move_result *out, const struct move_work *w,
 	*out = (struct move_result){.planner = planner->name, .message = ""};
 	for (int k = 0; k < CLOCKS_MAX; k++)
 		out->time_s[k] = NAN;
-	if (plan_arrays(out, w, planner, b, a, e) != OK)
+	if (plan_arrays(out, w, how, planner, b, a, e) != OK)
 		return e->code;
 	for (int64_t i = 0; i < w->array.n; i++)
 		if (!out->array[i].m.plan)

@@ -54,7 +54,6 @@ struct move_result {
 	int64_t nwaves;            /* with repeats */
 	double time_s[CLOCKS_MAX]; /* NaN where a clock has none */
 	const char *clock_message[CLOCKS_MAX];
-	double needs_bytes; /* a device needs so much with one call at a time */
 	double planning_s;
 	/* What hosts add (facts/host.h), if that was asked for; else NULL. */
 	const struct host_time *host;
@@ -97,6 +96,13 @@ enum status move_run(struct move_result *out, const struct move_work *w,
 enum status move_host(struct move_result *out, const struct move_work *w,
                       const struct order_case *order, const struct host_costs *costs,
                       struct bench *b, struct arena *a, struct error *e);
+
+/*
+ * Finds how long it takes to gather every array on its source mesh, one after another; NaN
+ * where one cannot be.
+ */
+enum status move_gather(double *out, const struct move_work *w, struct bench *b,
+                        struct arena *a, struct error *e);
 
 /* The calls as runs in the order of the file, [*nruns]. */
 void move_calls(struct move_result *out, struct order_run **run, int64_t *nruns,

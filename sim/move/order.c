@@ -316,6 +316,98 @@ static void keep_order(struct orders *out, const char *name,
 	out->nruns[out->n++] = n;
 }
 
+/* Returns the most that a site holds, one call after another, as order_waves() finds it. */
+static double order_peak(const struct order_case *c, const struct order_run *run,
+                         int64_t n, const double *before, double *held)
+{
+	double peak = most(before, c->nsites);
+
+	memcpy(held, before, (size_t)c->nsites * sizeof(*held));
+	for (int64_t i = 0; i < n; i++) {
+		const struct order_call *call = &c->call[run[i].call];
+		double last = (double)run[i].count - 1;
+
+		/* What is held changes evenly, so one end of the run is the worst. */
+		for (int32_t s = 0; s < c->nsites; s++) {
+			double up = rise(call, s);
+			double change = held_after(c, call, s) - held_before(call, s);
+
+			peak = fmax(peak, held[s] + up + fmax(0, last * change));
+			held[s] += (last + 1) * change;
+		}
+	}
+	return fmax(peak, most(held, c->nsites));
+}
+
+/* Moves the run at place `from` to place `to`, those between by one. */
+static void move_run_to(struct order_run *run, int64_t from, int64_t to)
+{
+	struct order_run moved = run[from];
+
+	if (from < to)
+		memmove(&run[from], &run[from + 1], (size_t)(to - from) * sizeof(*run));
+	else
+		memmove(&run[to + 1], &run[to], (size_t)(from - to) * sizeof(*run));
+	run[to] = moved;
+}
+
+/*
+ * Moves single runs to other places as long as that lowers the peak. Returns false where
+ * nothing does, or where to look at all places would take too long.
+ */
+static bool order_by_moves(struct order_run *run, int64_t n, const struct order_case *c,
+                           struct arena *a)
+{
+	double *before = start(c, run, n, a);
+	double *held = arena_alloc(a, (size_t)c->nsites, sizeof(*held));
+	double least = order_peak(c, run, n, before, held), once = (double)n * c->nsites;
+	double work = SEARCH_WORK / 4;
+	bool lowered = false, again = true;
+
+	if (once * (double)n * (double)n > work)
+		return false;
+	while (again && work > 0) {
+		again = false;
+		for (int64_t i = 0; i < n; i++)
+			for (int64_t k = 0; k < n; k++, work -= once) {
+				double peak;
+
+				move_run_to(run, i, k);
+				peak = order_peak(c, run, n, before, held);
+				if (peak < least * (1 - 1e-12)) {
+					least = peak;
+					lowered = again = true;
+				} else {
+					move_run_to(run, k, i);
+				}
+			}
+	}
+	return lowered;
+}
+
+/* Adds the order of those there are that holds least, with single runs elsewhere. */
+static void add_moved_order(struct orders *out, const struct order_case *c,
+                            struct arena *a)
+{
+	double least = INFINITY;
+	struct order_run *run;
+	int best = 0;
+
+	for (int i = 0; i < out->n; i++) {
+		double *before = start(c, out->run[i], out->nruns[i], a);
+		double *held = arena_alloc(a, (size_t)c->nsites, sizeof(*held));
+		double peak = order_peak(c, out->run[i], out->nruns[i], before, held);
+
+		if (peak < least) {
+			least = peak;
+			best = i;
+		}
+	}
+	run = arena_dup(a, out->run[best], (size_t)out->nruns[best], sizeof(*run));
+	if (order_by_moves(run, out->nruns[best], c, a))
+		keep_order(out, "the least peak found", run, out->nruns[best], a);
+}
+
 /* Adds the orders by kinds of calls, of which there are `n`. */
 static void add_kind_orders(struct orders *out, const struct order_case *c,
                             struct keyed *kind, int64_t n, const struct order_run *given,
@@ -352,6 +444,7 @@ void orders_of(struct orders *out, const struct order_case *c,
 	out->n = 0;
 	keep_order(out, "as given", given, ngiven, a);
 	add_kind_orders(out, c, kind, n, given, ngiven, a);
+	add_moved_order(out, c, a);
 	straight = out->n;
 	for (int64_t i = 0; i < n; i++)
 		ncalls += kind[i].run.count;

@@ -67,10 +67,11 @@ void order_waves(struct order_waves *out, const struct order_case *c,
  * site first those that leave less behind, the smallest rise first, then the others, the
  * largest fall behind their peak first, which is the best order where one site decides
  * (Abdel-Wahab and Kameda, SIAM J. Comput. 7 (1978) 1-11); the call next that raises the
- * most that any site holds least; and, with several calls at once, each of these with
+ * most that any site holds least; the best of these with single runs moved to other places
+ * as long as that helps; and, with several calls at once, each of these with
  * calls on different sites alternating.
  */
-enum { ORDERS_MAX = 10 };
+enum { ORDERS_MAX = 12 };
 struct orders {
 	int n;
 	const char *name[ORDERS_MAX];

@@ -79,6 +79,13 @@ static void make_stage(struct scheme *s)
 	s->stage_text = text_take(&text, s->arena);
 }
 
+/* Appends the devices from `first` to `last` to a list. */
+static void add_devices(struct text *list, int32_t first, int32_t last)
+{
+	text_printf(list, first == last ? "%s%d" : "%s%d-%d", list->length ? "," : "",
+	            (int)first, (int)last);
+}
+
 /* Returns the devices of a stage as a list `0-3,8-11`. */
 static const char *stage_list(const struct scheme *s, int32_t stage)
 {
@@ -87,22 +94,18 @@ static const char *stage_list(const struct scheme *s, int32_t stage)
 	struct text text = {0};
 	int32_t first = -1, last = -1;
 
-	for (int32_t i = 0; i <= s->whole.ndevices; i++) {
-		int32_t d = -1;
+	for (int64_t i = 0; i < s->stage.ndevices; i++) {
+		int64_t position =
+			(i / stride * s->stages + stage) * stride + i % stride;
+		int32_t d = s->device[position];
 
-		if (i < s->whole.ndevices && i / stride % s->stages != stage)
-			continue;
-		if (i < s->whole.ndevices)
-			d = s->device[i];
-		if (d >= 0 && first >= 0 && d == last + 1) {
-			last = d;
-			continue;
-		}
-		if (first >= 0)
-			text_printf(&text, first == last ? "%s%d" : "%s%d-%d",
-			            text.length ? "," : "", (int)first, (int)last);
-		first = last = d;
+		if (first >= 0 && d != last + 1)
+			add_devices(&text, first, last);
+		if (first < 0 || d != last + 1)
+			first = d;
+		last = d;
 	}
+	add_devices(&text, first, last);
 	return text_take(&text, s->arena);
 }
 
@@ -136,10 +139,16 @@ static int64_t axis_size(const struct scheme *s, int axis)
 	return axis < 0 ? 1 : s->stage.axis[axis].size;
 }
 
+/* Returns how many devices the axes have over which experts are cut first. */
+static int64_t expert_devices(const struct scheme *s)
+{
+	return axis_size(s, s->data) * axis_size(s, s->fsdp) * axis_size(s, s->context);
+}
+
 /* Returns whether experts are cut over the tensor axis as well. */
 static bool expert_folds(const struct scheme *s)
 {
-	return axis_size(s, s->data) * axis_size(s, s->fsdp) % s->expert != 0;
+	return expert_devices(s) % s->expert != 0;
 }
 
 enum status scheme_make(struct scheme *s, struct error *e)
@@ -147,21 +156,22 @@ enum status scheme_make(struct scheme *s, struct error *e)
 	struct text rest = {0};
 	int64_t all;
 
-	if (take_expert(s, &rest, e) != OK ||
-	    mesh_parse(&s->whole, s->arena, text_take(&rest, s->arena), s->at, e) != OK)
+	if (take_expert(s, &rest, e) != OK) {
+		text_free(&rest);
+		return e->code;
+	}
+	if (mesh_parse(&s->whole, s->arena, text_take(&rest, s->arena), s->at, e) != OK)
 		return e->code;
 	s->pipeline = mesh_axis(&s->whole, "pipeline", strlen("pipeline"));
 	make_stage(s);
 	find_axes(s);
-	all = axis_size(s, s->data) * axis_size(s, s->fsdp) * axis_size(s, s->tensor);
+	all = expert_devices(s) * axis_size(s, s->tensor);
 	if (expert_folds(s) && all % s->expert)
-		return error_set(
-			e, E_TYPE, s->at,
-			"expert=%d divides neither the %lld devices of data and "
-			"fsdp nor the %lld of these and tensor",
-			(int)s->expert,
-			(long long)(axis_size(s, s->data) * axis_size(s, s->fsdp)),
-			(long long)all);
+		return error_set(e, E_TYPE, s->at,
+		                 "expert=%d divides neither the %lld devices of data, "
+		                 "fsdp and context nor the %lld of these and tensor",
+		                 (int)s->expert, (long long)expert_devices(s),
+		                 (long long)all);
 	return make_devices(s, e);
 }
 
@@ -170,10 +180,17 @@ enum status scheme_make(struct scheme *s, struct error *e)
 enum status scheme_rule_add(struct scheme *s, const char *match, struct where match_at,
                             const char *layout, struct where layout_at, struct error *e)
 {
-	struct scheme_rule *rule = list_add(&s->rule, s->arena);
+	struct scheme_rule *rule;
 	char why[160];
 	int code;
 
+	/* The library takes the time and the memory of what a count repeats. */
+	if (strlen(match) > RULE_MAX || strchr(match, '{'))
+		return error_set(e, E_RANGE, match_at,
+		                 "expected a regular expression of at most %d bytes "
+		                 "without {counts}",
+		                 RULE_MAX);
+	rule = list_add(&s->rule, s->arena);
 	*rule = (struct scheme_rule){.layout = layout, .layout_at = layout_at};
 	code = regcomp(&rule->match, match, REG_EXTENDED | REG_NOSUB);
 	if (!code)
@@ -278,7 +295,8 @@ static enum status cut_experts(struct layout *l, struct part *fsdp,
 	for (int i = s->stage.naxes - 1; i >= 0 && left > 1; i--) {
 		int32_t size = s->stage.axis[i].size;
 
-		if (i != s->data && i != s->fsdp && !(folds && i == s->tensor))
+		if (i != s->data && i != s->fsdp && i != s->context &&
+		    !(folds && i == s->tensor))
 			continue;
 		if (size % left && left % size)
 			return not_over(t, s, size, "devices of an axis", "expert",

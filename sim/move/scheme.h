@@ -11,7 +11,7 @@
  *             down by columns; the rest is replicated. Where there are more devices than
  *             heads of keys and values, each of these is on several, as vLLM has it.
  *   expert    is not an axis of its own but cuts the experts over the minor-most devices of
- *             data and fsdp, which it divides, or else of data, fsdp and tensor; then
+ *             data, fsdp and context, which it divides, or else of these and tensor; then
  *             tensor does not cut experts (Megatron-LM's expert tensor parallelism of 1)
  *   pipeline  a stage has layers * s / stages and up, the first the embedding, the last
  *             the final norm and the head
@@ -60,7 +60,11 @@ struct scheme {
  */
 enum status scheme_make(struct scheme *s, struct error *e);
 
-/* Adds a rule; an expression that is none is an E_SYNTAX at its place. */
+/*
+ * Adds a rule; an expression that is none is an E_SYNTAX at its place, one of more than
+ * RULE_MAX bytes or with a count {n} an E_RANGE.
+ */
+enum { RULE_MAX = 1000 };
 enum status scheme_rule_add(struct scheme *s, const char *match, struct where match_at,
                             const char *layout, struct where layout_at, struct error *e);
 void scheme_free(struct scheme *s); /* what the rules hold */

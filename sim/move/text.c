@@ -5,8 +5,6 @@
 #include "text/columns.h"
 #include "text/words.h"
 
-#include <math.h>
-
 /* Returns how many arrays of the workload there are, and of how many bytes. */
 static double all_bytes(const struct move_shown *s)
 {

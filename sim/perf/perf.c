@@ -2,6 +2,7 @@
 
 #include "collective/lower.h"
 #include "cost/bound.h"
+#include "cost/steps.h"
 
 #include "base/suggest.h"
 
@@ -142,18 +143,22 @@ bool perf_time(struct perf_run *out, const struct perf *p, int64_t bytes,
 {
 	double held = (double)bytes;
 	char message[256] = "";
+	struct clock_rounds r = {clock, self, message, sizeof(message), 0};
 	struct lowered l;
-	double s;
 
 	if (p->op == OP_ALL_GATHER)
 		held /= p->groups.size;
-	if (!lower_collective(&l, a, p->machine, p->op, p->groups, held, why))
+	if (p->by_round
+	            ? !lower_collective_rounds(&l, a, p->machine, p->op, p->groups,
+	                                       held, clock_rounds_read, &r, why)
+	            : !lower_collective(&l, a, p->machine, p->op, p->groups, held, why))
 		return false;
-	s = clock(self, &l.schedule, message, sizeof(message));
-	if (s < 0)
+	if (!p->by_round)
+		r.wire_s = clock(self, &l.schedule, message, sizeof(message));
+	if (r.wire_s < 0)
 		text_printf(why, "%s", message);
-	*out = (struct perf_run){s + l.launch_s, l.algorithm, l.protocol};
-	return s >= 0;
+	*out = (struct perf_run){r.wire_s + l.launch_s, l.algorithm, l.protocol};
+	return r.wire_s >= 0;
 }
 
 double perf_bus_factor(const char *collective, int32_t devices)

@@ -20,6 +20,7 @@ struct perf {
 	const char *collective;        /* "all-reduce"; "permute" is a shift by one */
 	enum op op;
 	struct groups groups; /* borrowed */
+	bool by_round; /* the clock's seconds are the sum of those of each round alone */
 };
 
 struct perf_row {

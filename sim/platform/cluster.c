@@ -58,7 +58,62 @@ struct cluster {
 	struct link link;
 	const struct xml_props *props;
 	int32_t n;
+	const char *link_prefix; /* "<id>_link_" */
+	int32_t copy,
+		ncopies; /* which one of so many clusters it is, see read_copies() */
 };
+
+/*
+ * Returns the arena's text of a number between two texts. Large machines have a million
+ * of them, for which printf() is slow.
+ */
+static const char *numbered(struct arena *a, const char *before, int32_t number,
+                            const char *behind)
+{
+	size_t n = strlen(before), m = strlen(behind);
+	char digits[12], *p = digits + sizeof(digits), *out;
+	size_t length;
+
+	do
+		*--p = (char)('0' + number % 10);
+	while (number /= 10);
+	length = (size_t)(digits + sizeof(digits) - p);
+	out = arena_alloc(a, n + length + m + 1, 1);
+	memcpy(out, before, n);
+	memcpy(out + n, p, length);
+	memcpy(out + n + length, behind, m);
+	return out;
+}
+
+/* Adds the links of a host of a flat cluster. */
+static enum status host_links(struct reader *r, const xmlNode *node,
+                              const struct cluster *c, struct xml_host *host)
+{
+	struct arena *a = r->xml->arena;
+	struct link link = c->link;
+
+	host->up = r->xml->nlinks;
+	if (!c->id || strcmp(c->policy, "SPLITDUPLEX") != 0) {
+		host->down = host->up;
+		if (!c->id)
+			host->up = host->down = -1;
+		return reader_add_link(
+			r, node,
+			c->id ? numbered(a, c->link_prefix, host->number, "")
+			      : arena_printf(a, "link_%s", host->name),
+			c->policy, c->link);
+	}
+	host->down = host->up + 1;
+	for (int down = 0; down < 2; down++) {
+		link.name = numbered(a, c->link_prefix, host->number,
+		                     down ? "_DOWN" : "_UP");
+		if (!platform_xml_add_link(r->xml, &link))
+			return reader_fail(r, E_SYNTAX, node,
+			                   "link '%s%d' is there twice", c->link_prefix,
+			                   (int)host->number);
+	}
+	return OK;
+}
 
 static enum status cluster_host(struct reader *r, const xmlNode *node,
                                 struct cluster *c, bool flat, int32_t number)
@@ -68,16 +123,12 @@ static enum status cluster_host(struct reader *r, const xmlNode *node,
 	                        .cluster = c->id,
 	                        .rank = c->n++,
 	                        .number = number,
+	                        .up = -1,
+	                        .down = -1,
 	                        .zone = -1};
 
-	host.name = arena_printf(r->xml->arena, "%s%d%s", c->prefix, (int)number,
-	                         c->suffix);
-	if (flat &&
-	    reader_add_link(r, node,
-	                    c->id ? arena_printf(r->xml->arena, "%s_link_%d", c->id,
-	                                         (int)number)
-	                          : arena_printf(r->xml->arena, "link_%s", host.name),
-	                    c->policy, c->link) != OK)
+	host.name = numbered(r->xml->arena, c->prefix, number, c->suffix);
+	if (flat && host_links(r, node, c, &host) != OK)
 		return r->error->code;
 	return reader_add_host(r, node, &host);
 }
@@ -105,6 +156,8 @@ static enum status read_radical(struct reader *r, const xmlNode *node,
 			return reader_fail(r, E_RANGE, node,
 			                   "radical=\"%s\", expected numbers up to %d",
 			                   radical, MESH_DEVICES_MAX - 1);
+		platform_xml_reserve(r->xml, (hi - lo + 1) * c->ncopies,
+		                     flat ? 2 * (hi - lo + 1) * c->ncopies : 0);
 		for (long i = lo; i <= hi; i++)
 			if (cluster_host(r, node, c, flat, (int32_t)i) != OK)
 				return r->error->code;
@@ -184,6 +237,27 @@ static enum status read_backbone(struct reader *r, const xmlNode *node)
 	                   "bb_sharing_policy=\"%s\", expected SHARED", policy);
 }
 
+/*
+ * Reads the other clusters for which the one in a brief text stands, "copies" of them with
+ * it: numbers go on, names of clusters end in the number of theirs, and the hosts have one
+ * list of properties, whose domain_devices keep the clusters apart.
+ */
+static enum status read_copies(struct reader *r, const xmlNode *node, struct cluster *c,
+                               const char *id)
+{
+	int32_t each = c->n;
+
+	for (c->copy = 1; c->copy < c->ncopies; c->copy++) {
+		c->id = numbered(r->xml->arena, id, c->copy, "");
+		c->link_prefix = arena_printf(r->xml->arena, "%s_link_", c->id);
+		c->n = 0;
+		for (int32_t i = 0; i < each; i++)
+			if (cluster_host(r, node, c, true, c->copy * each + i) != OK)
+				return r->error->code;
+	}
+	return OK;
+}
+
 /* Reads what clusters and cabinets have: hosts and the links to each. */
 static enum status read_hosts(struct reader *r, const xmlNode *node, struct cluster *c,
                               bool flat)
@@ -200,7 +274,7 @@ static enum status read_hosts(struct reader *r, const xmlNode *node, struct clus
 
 enum status reader_cabinet(struct reader *r, const xmlNode *node)
 {
-	struct cluster c = {.policy = "SPLITDUPLEX"};
+	struct cluster c = {.policy = "SPLITDUPLEX", .ncopies = 1};
 
 	if (reader_steady(r, node) != OK || !reader_required(r, node, "id"))
 		return r->error->code;
@@ -212,13 +286,23 @@ enum status reader_cluster(struct reader *r, const xmlNode *node)
 	const char *topology = reader_attribute(r, node, "topology");
 	bool flat = !topology || !strcmp(topology, "FLAT");
 	struct cluster c = {.id = reader_required(r, node, "id"),
-	                    .policy = reader_attribute(r, node, "sharing_policy")};
+	                    .policy = reader_attribute(r, node, "sharing_policy"),
+	                    .ncopies = 1};
+	const char *copies = r->brief ? reader_attribute(r, node, "copies") : NULL;
+	const char *id = c.id;
 
 	if (reader_steady(r, node) != OK || read_backbone(r, node) != OK)
 		return r->error->code;
 	if (!c.policy)
 		c.policy = "SPLITDUPLEX";
-	if (!c.id || read_hosts(r, node, &c, flat) != OK)
+	if (copies) {
+		c.ncopies = (int32_t)strtol(copies, NULL, 10);
+		c.id = numbered(r->xml->arena, id, 0, "");
+	}
+	if (!c.id)
+		return r->error->code;
+	c.link_prefix = arena_printf(r->xml->arena, "%s_link_", c.id);
+	if (read_hosts(r, node, &c, flat) != OK || read_copies(r, node, &c, id) != OK)
 		return r->error->code;
 	if (c.props == r->plain)
 		reader_plain_cluster(r, node);

@@ -238,6 +238,10 @@ static bool cluster_ports(const struct builder *b, const struct xml_host *host,
 	static const char *const ends[] = {"_UP", "_DOWN"};
 	char name[512];
 
+	port[0] = host->up;
+	port[1] = host->down;
+	if (host->up >= 0)
+		return true;
 	if (!host->cluster)
 		return false;
 	for (int i = 0; i < 2; i++) {

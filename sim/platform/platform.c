@@ -193,7 +193,7 @@ static enum status read_loader(struct loader *l, struct arena *a, const char *sp
 	keep_spec(l, a, &parts);
 	if (status == OK)
 		status = platform_xml_read(&l->xml, a, l->spec, text_take(&text, a),
-		                           length, l->error);
+		                           length, l->generated, l->error);
 	text_free(&text);
 	if (status != OK)
 		return status;
@@ -285,6 +285,13 @@ enum status platform_start(struct platform *p, struct error *e)
 		status = platform_engine_start(l);
 	l->error = NULL;
 	return status;
+}
+
+void platform_prepare(void)
+{
+	struct error ignored = {0};
+
+	platform_simgrid_load(&ignored);
 }
 
 enum status platform_start_flows(struct platform *p, struct error *e)

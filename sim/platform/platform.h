@@ -108,6 +108,12 @@ enum status platform_open(struct platform **out, struct arena *a, const char *sp
 enum status platform_start(struct platform *p, struct error *e);
 
 /*
+ * Opens SimGrid's library, with no platform in it, where processes forked later will each
+ * start one: the opening takes 40 ms. A fault is left to them.
+ */
+void platform_prepare(void);
+
+/*
  * Loads it with the settings for single flows, ready for clock/flow.h, in a process
  * that is for flows alone. A file is not tried in a child first.
  */

@@ -14,15 +14,17 @@ enum {
 	DOMAIN_DEVICES_MAX = 1 << 24
 };
 
-struct xml_place reader_place(const struct reader *r, const xmlNode *node)
+struct xml_place reader_place(struct reader *r, const xmlNode *node)
 {
-	return (struct xml_place){
-		.element = arena_strdup(r->xml->arena, (const char *)node->name),
-		.line = (unsigned)xmlGetLineNo((xmlNode *)node)};
+	const char *name = (const char *)node->name;
+
+	if (!r->element || strcmp(r->element, name) != 0)
+		r->element = arena_strdup(r->xml->arena, name);
+	return (struct xml_place){.element = r->element,
+	                          .line = (unsigned)xmlGetLineNo((xmlNode *)node)};
 }
 
-const char *reader_attribute(const struct reader *r, const xmlNode *node,
-                             const char *name)
+const char *reader_attribute(struct reader *r, const xmlNode *node, const char *name)
 {
 	xmlChar *value = xmlGetProp(node, (const xmlChar *)name);
 	const char *copy;
@@ -34,7 +36,7 @@ const char *reader_attribute(const struct reader *r, const xmlNode *node,
 	return copy;
 }
 
-const char *reader_peek(const struct reader *r, const xmlNode *node, const char *name)
+const char *reader_peek(struct reader *r, const xmlNode *node, const char *name)
 {
 	const xmlAttr *a = xmlHasProp((xmlNode *)node, (const xmlChar *)name);
 
@@ -44,8 +46,7 @@ const char *reader_peek(const struct reader *r, const xmlNode *node, const char 
 	return reader_attribute(r, node, name);
 }
 
-const char *reader_required(const struct reader *r, const xmlNode *node,
-                            const char *name)
+const char *reader_required(struct reader *r, const xmlNode *node, const char *name)
 {
 	const char *value = reader_attribute(r, node, name);
 
@@ -55,7 +56,7 @@ const char *reader_required(const struct reader *r, const xmlNode *node,
 	return value;
 }
 
-enum status reader_steady(const struct reader *r, const xmlNode *node)
+enum status reader_steady(struct reader *r, const xmlNode *node)
 {
 	for (const xmlAttr *at = node->properties; at; at = at->next) {
 		const char *name = (const char *)at->name;
@@ -71,8 +72,8 @@ enum status reader_steady(const struct reader *r, const xmlNode *node)
 	return OK;
 }
 
-enum status reader_quantity(const struct reader *r, const xmlNode *node,
-                            const char *name, bool rate, double *out)
+enum status reader_quantity(struct reader *r, const xmlNode *node, const char *name,
+                            bool rate, double *out)
 {
 	const char *text = reader_required(r, node, name);
 	char *end;
@@ -106,7 +107,7 @@ enum status reader_quantity(const struct reader *r, const xmlNode *node,
  * Returns a plain number of a property; -1 and an error where it is not one, or below
  * 0.
  */
-static double prop_number(const struct reader *r, const xmlNode *node, const char *text)
+static double prop_number(struct reader *r, const xmlNode *node, const char *text)
 {
 	char *end;
 	double value = strtod(text, &end);
@@ -123,7 +124,7 @@ static double prop_number(const struct reader *r, const xmlNode *node, const cha
 }
 
 /* Returns a whole number from `least` to `most` of the property `what`. */
-static int32_t prop_whole(const struct reader *r, const xmlNode *node, const char *text,
+static int32_t prop_whole(struct reader *r, const xmlNode *node, const char *text,
                           const char *what, int32_t least, int32_t most)
 {
 	double value = prop_number(r, node, text);
@@ -134,7 +135,7 @@ static int32_t prop_whole(const struct reader *r, const xmlNode *node, const cha
 	return r->error->code == OK ? (int32_t)value : least;
 }
 
-static enum status prop_constants(const struct reader *r, const xmlNode *node,
+static enum status prop_constants(struct reader *r, const xmlNode *node,
                                   const char *text, struct tuning *out)
 {
 	struct error inner = {0};
@@ -142,6 +143,16 @@ static enum status prop_constants(const struct reader *r, const xmlNode *node,
 	if (tuning_parse(out, text, (struct where){0}, &inner) == OK)
 		return OK;
 	return reader_fail(r, inner.code, node, "constants: %s", inner.text);
+}
+
+/* The place is looked for where it is needed: that takes the whole text before it. */
+static enum status prop_profile(struct reader *r, const xmlNode *node, const char *name)
+{
+	struct error inner = {0};
+
+	if (profile_check(name, (struct where){0}, &inner) == OK)
+		return OK;
+	return reader_fail(r, inner.code, node, "%s", inner.text);
 }
 
 static enum status read_prop(struct reader *r, const xmlNode *node, struct xml_props *p)
@@ -157,8 +168,7 @@ static enum status read_prop(struct reader *r, const xmlNode *node, struct xml_p
 		p->domain = value;
 	else if (!strcmp(id, "profile")) {
 		p->profile = value;
-		profile_check(value, platform_xml_where(r->xml, reader_place(r, node)),
-		              r->error);
+		prop_profile(r, node, value);
 	} else if (!strcmp(id, "geometry"))
 		p->geometry = value;
 	else if (!strcmp(id, "memory_bytes"))
@@ -180,7 +190,7 @@ static enum status read_prop(struct reader *r, const xmlNode *node, struct xml_p
 }
 
 /* Records which properties the hosts must have and do not, all of them at once. */
-static enum status props_whole(const struct reader *r, const xmlNode *node,
+static enum status props_whole(struct reader *r, const xmlNode *node,
                                const struct xml_props *p)
 {
 	const struct {
@@ -208,7 +218,7 @@ static enum status props_whole(const struct reader *r, const xmlNode *node,
 }
 
 /* Returns whether a <prop> is one of those that hosts must have here. */
-static bool is_ours(const struct reader *r, const xmlNode *prop)
+static bool is_ours(struct reader *r, const xmlNode *prop)
 {
 	static const char *const names[] = {"fabric",   "domain",    "priority",
 	                                    "profile",  "geometry",  "memory_bytes",

@@ -9,6 +9,8 @@ static enum status read_host(struct reader *r, const xmlNode *node)
 	struct xml_host host = {.place = reader_place(r, node),
 	                        .rank = -1,
 	                        .number = -1,
+	                        .up = -1,
+	                        .down = -1,
 	                        .zone = r->zone[r->depth]};
 
 	host.name = reader_required(r, node, "id");
@@ -249,7 +251,7 @@ static void note_fault(void *data, xmlError *e)
  * Returns what is wrong in words; libxml2 has one message for several faults of a
  * stream.
  */
-static const char *fault_text(const struct fault *f, const struct reader *r)
+static const char *fault_text(const struct fault *f, struct reader *r)
 {
 	if (!r->depth && !r->nzones)
 		return "Start tag expected, '<' not found";
@@ -348,12 +350,12 @@ static enum status check_prolog(const struct platform_xml *xml, struct error *e)
 
 enum status platform_xml_read(struct platform_xml *out, struct arena *a,
                               const char *path, const char *text, size_t length,
-                              struct error *e)
+                              bool brief, struct error *e)
 {
 	const int options = XML_PARSE_NONET | XML_PARSE_NOERROR | XML_PARSE_NOWARNING |
 	                    XML_PARSE_BIG_LINES;
 	struct error local = {0};
-	struct reader r = {.xml = out, .error = e ? e : &local};
+	struct reader r = {.xml = out, .brief = brief, .error = e ? e : &local};
 	struct where at = {.file = path, .line = 1, .col = 1};
 	xmlDoc *doc;
 

@@ -17,6 +17,8 @@ enum { ZONES_DEPTH_MAX = 100 };
 /* The file is read as a stream: only the element at hand, with all in it, is a tree. */
 struct reader {
 	struct platform_xml *xml;
+	bool brief;          /* the text is a brief one (family/xml.h) */
+	const char *element; /* the arena's name of the element that was last placed */
 	struct error *error;
 	xmlTextReader *stream;
 	int depth; /* how many zones are open; the platform is one */
@@ -35,7 +37,7 @@ struct reader {
 	LIST(const char *) fatpipe;
 };
 
-struct xml_place reader_place(const struct reader *r, const xmlNode *node);
+struct xml_place reader_place(struct reader *r, const xmlNode *node);
 
 /* Records an error at the element and returns its code. */
 #define reader_fail(r, code, node, ...)                                                \
@@ -43,29 +45,27 @@ struct xml_place reader_place(const struct reader *r, const xmlNode *node);
 	          platform_xml_where((r)->xml, reader_place(r, node)), __VA_ARGS__)
 
 /* Returns the attribute, copied to the arena; NULL if it is not there. */
-const char *reader_attribute(const struct reader *r, const xmlNode *node,
-                             const char *name);
+const char *reader_attribute(struct reader *r, const xmlNode *node, const char *name);
 
 /* Does the same, with an error if it is not there. */
-const char *reader_required(const struct reader *r, const xmlNode *node,
-                            const char *name);
+const char *reader_required(struct reader *r, const xmlNode *node, const char *name);
 
 /*
  * Returns the attribute's own text, which is good until the next element is read; it is
  * copied only if it is in pieces. This is for elements of which there are very many.
  */
-const char *reader_peek(const struct reader *r, const xmlNode *node, const char *name);
+const char *reader_peek(struct reader *r, const xmlNode *node, const char *name);
 
 /*
  * Checks that nothing changes with time. It is an error if an attribute names a file of
  * such changes: speed_file, state_file, bandwidth_file, latency_file or
  * availability_file.
  */
-enum status reader_steady(const struct reader *r, const xmlNode *node);
+enum status reader_steady(struct reader *r, const xmlNode *node);
 
 /* Reads a bandwidth (above 0) or a latency (0 or more); the attribute must be there. */
-enum status reader_quantity(const struct reader *r, const xmlNode *node,
-                            const char *name, bool rate, double *out);
+enum status reader_quantity(struct reader *r, const xmlNode *node, const char *name,
+                            bool rate, double *out);
 
 /*
  * Returns the properties among the children. If one is missing that shardsim needs, it

@@ -5,7 +5,7 @@
  * platform_simgrid_load() is the one place that opens it. It is called when a platform is
  * started in SimGrid: for the first replay of the clock `simgrid`, in the process of the
  * clock `flow`, to try a file for the former, and for a file whose routes only SimGrid
- * knows. Planning and the clocks `model` and `fluid` never open it otherwise.
+ * knows; and by a sweep with one of these clocks, for all its workers. Planning and the clocks `model` and `fluid` never open it otherwise.
  */
 #include "platform/loader.h"
 

@@ -101,6 +101,16 @@ int32_t platform_xml_hop(const struct platform_xml *xml, int32_t src, int32_t ds
 	return -1;
 }
 
+void platform_xml_reserve(struct platform_xml *xml, int64_t hosts, int64_t links)
+{
+	table_reserve(&xml->hosts_by_name, (size_t)hosts);
+	table_reserve(&xml->links_by_name, (size_t)links);
+	xml->host = list_grow(xml->arena, xml->host, xml->nhosts, hosts,
+	                      &xml->hosts_room, sizeof(*xml->host));
+	xml->link = list_grow(xml->arena, xml->link, xml->nlinks, links,
+	                      &xml->links_room, sizeof(*xml->link));
+}
+
 bool platform_xml_add_host(struct platform_xml *xml, const struct xml_host *host)
 {
 	if (platform_xml_host(xml, host->name) >= 0)

@@ -39,9 +39,11 @@ struct xml_host {
 	int32_t device; /* its first: the number ending its name times props->share */
 	const struct xml_props *props;
 	struct xml_place place;
-	const char *cluster;             /* id of the cluster it is in, NULL outside */
-	int32_t rank;                    /* in the cluster */
-	int32_t number;                  /* its number in the cluster's radical */
+	const char *cluster; /* id of the cluster it is in, NULL outside */
+	int32_t rank;        /* in the cluster */
+	int32_t number;      /* its number in the cluster's radical */
+	int32_t up,
+		down; /* its links in a flat cluster, one for both if shared; else -1 */
 	const struct topology *topology; /* of its cluster; NULL if that has none */
 	int32_t zone; /* number of the zone with routing Full that it is in, else -1 */
 };
@@ -72,13 +74,13 @@ struct platform_xml {
 
 /*
  * Reads `length` bytes of text, which must last as long as the arena; errors name it
- * `path`. It is an error if the text is not well-formed or not a platform, if an
+ * `path`. A `brief` one is that of family/xml.h. It is an error if the text is not well-formed or not a platform, if an
  * element or a unit is not known, if a name is there twice, or if a host lacks
  * properties or its number.
  */
 enum status platform_xml_read(struct platform_xml *out, struct arena *a,
                               const char *path, const char *text, size_t length,
-                              struct error *e);
+                              bool brief, struct error *e);
 
 struct where platform_xml_where(const struct platform_xml *xml, struct xml_place place);
 
@@ -99,6 +101,9 @@ int32_t platform_xml_hop(const struct platform_xml *xml, int32_t src, int32_t ds
 /* Add a host or a link; they return false, and change nothing, if its name is there. */
 bool platform_xml_add_host(struct platform_xml *xml, const struct xml_host *host);
 bool platform_xml_add_link(struct platform_xml *xml, const struct link *link);
+
+/* Makes room for so many more hosts and links at once. */
+void platform_xml_reserve(struct platform_xml *xml, int64_t hosts, int64_t links);
 
 /*
  * Adds the route of the links that platform_xml_add_route_link() has added since the

@@ -78,7 +78,8 @@ static bool as_perf(struct perf *out, int64_t *bytes, const struct program *p,
 		*bytes = known[i].result ? op_result_bytes(p, op)
 		                         : op_operand_bytes(p, op);
 		if (code == HLO_RAGGED_ALL_TO_ALL)
-			*bytes = type_bytes(&p->value.at[op_operand(p, op, 0)].type);
+			*bytes = value_type_bytes(
+				&p->value.at[op_operand(p, op, 0)].type);
 		return perf_op(&out->op, out->collective, (struct where){0}, &e);
 	}
 	return false;

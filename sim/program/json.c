@@ -21,31 +21,52 @@ static json_t *real(double x)
 
 static json_t *kinds_json(const struct program_price *price)
 {
+	static const enum op_class all[] = {
+		CLASS_ELEMENTWISE, CLASS_MATMUL, CLASS_CONVOLUTION, CLASS_REDUCE,
+		CLASS_MOVE,        CLASS_INDEX,  CLASS_SORT,        CLASS_RANDOM,
+		CLASS_SOLVE,       CLASS_CUSTOM,
+	};
 	json_t *kinds = json_object();
 
-	for (int c = 0; c < CLASSES; c++)
-		if (price->class_s[c] > 0)
-			json_object_set_new(kinds, op_class_name((enum op_class)c),
-			                    real(price->class_s[c]));
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
+		json_object_set_new(kinds, op_class_name(all[i]),
+		                    price->machine ? real(price->class_s[all[i]])
+		                                   : json_null());
 	return kinds;
+}
+
+/* Waiting by the axis that was waited for; null where axes are not known. */
+static json_t *axes_json(const struct program_job *job)
+{
+	json_t *axes = json_object();
+
+	for (int i = 0; i < STEP_AXES_NAMED; i++)
+		json_object_set_new(axes, step_axis_names[i], real(job->exposed_s[i]));
+	return axes;
 }
 
 static json_t *totals_json(const struct program_price *price,
                            const struct program_show *show)
 {
 	const struct program_memory *m = show->memory;
+	const struct program_job *job = show->job;
 	bool fits = !(m->device > 0) || m->peak <= m->device;
+	double bubble = job ? job->bubble_s : 0;
 
 	return json_pack(
-		"{s:o,s:o,s:o,s:o,s:o,s:o,s:n,s:n,s:o,s:n,s:o,s:n,s:o,s:o,s:o,s:o,"
+		"{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,"
 		"s:n,s:o}",
-		"step_s", real(price->step_s), "compute_s", real(price->compute_s),
-		"communication_s", real(price->communication_s), "exposed_s",
-		real(price->exposed_s), "host_s", real(price->host_s), "dot_flops",
-		number(price->dot_flops), "model_flops", "mfu", "compute_by_kind",
-		kinds_json(price), "exposed_by_axis", "bubble_s", json_real(0),
-		"tokens_per_s_per_device", "params_bytes", number(m->params),
-		"temp_bytes", number(m->temps), "peak_bytes", number(m->peak), "fits",
+		"step_s", real(price->step_s + bubble), "compute_s",
+		real(price->compute_s), "communication_s", real(price->communication_s),
+		"exposed_s", real(price->exposed_s), "host_s", real(price->host_s),
+		"dot_flops", number(price->dot_flops), "model_flops",
+		job ? number(job->model_flops) : json_null(), "mfu",
+		job ? real(job->mfu) : json_null(), "compute_by_kind", kinds_json(price),
+		"exposed_by_axis", job ? axes_json(job) : json_null(), "bubble_s",
+		real(bubble), "tokens_per_s_per_device",
+		job ? real(job->tokens_per_s_per_device) : json_null(), "params_bytes",
+		number(m->params), "temp_bytes", number(m->temps), "peak_bytes",
+		number(m->peak), "fits",
 		m->device > 0 ? json_boolean(fits) : json_null(),
 		"full_rematerializations", "bound_s", real(price->bound_s));
 }

@@ -52,15 +52,17 @@ static int8_t stream_of(const struct overlapper *o, const struct instruction *op
 	first = (int32_t)c->pairs.at[0];
 	last = (int32_t)c->pairs.at[1];
 	fabric = machine_fabric(o->price->machine, o->devices[first], o->devices[last]);
-	return (int8_t)(fabric < 0 ? 0 : fabric < TIMELINE_STREAMS ? fabric : TIMELINE_STREAMS - 1);
+	return (int8_t)(fabric < 0                  ? 0
+	                : fabric < TIMELINE_STREAMS ? fabric
+	                                            : TIMELINE_STREAMS - 1);
 }
 
-static double run_region(struct overlapper *o, int32_t region, double runs, double trips,
-                         double *compute_s);
+static double run_region(struct overlapper *o, int32_t region, double runs,
+                         double trips, double *compute_s);
 
 /* Seconds of a loop, a branch or another call; what it computes adds to *compute_s. */
-static double run_called(struct overlapper *o, const struct instruction *op, double runs,
-                         double *compute_s)
+static double run_called(struct overlapper *o, const struct instruction *op,
+                         double runs, double *compute_s)
 {
 	double most = 0;
 
@@ -82,8 +84,8 @@ static double run_called(struct overlapper *o, const struct instruction *op, dou
 	return most;
 }
 
-static double run_region(struct overlapper *o, int32_t region, double runs, double trips,
-                         double *compute_s)
+static double run_region(struct overlapper *o, int32_t region, double runs,
+                         double trips, double *compute_s)
 {
 	struct arena *scratch = arena_new();
 	struct kernels k;
@@ -127,17 +129,17 @@ static double run_region(struct overlapper *o, int32_t region, double runs, doub
 	for (int64_t i = 0; entry && i < line.span.n; i++) {
 		const struct timeline_span *s = &line.span.at[i];
 
-		*list_add(&o->out->span, o->a) =
-			(struct overlap_span){k.flat.step.at[s->step].op,
-		                              step[s->step].stream >= 0, s->start_s,
-		                              s->end_s};
+		*list_add(&o->out->span, o->a) = (struct overlap_span){
+			k.flat.step.at[s->step].op, step[s->step].stream >= 0,
+			s->start_s, s->end_s};
 	}
 	arena_free(scratch);
 	return line.s;
 }
 
-void program_overlap(struct overlapped *out, struct arena *a, struct program_price *price,
-                     const int32_t *devices, enum overlap overlap)
+void program_overlap(struct overlapped *out, struct arena *a,
+                     struct program_price *price, const int32_t *devices,
+                     enum overlap overlap)
 {
 	struct overlapper o = {.price = price,
 	                       .p = price->program,
@@ -157,6 +159,7 @@ void program_overlap(struct overlapped *out, struct arena *a, struct program_pri
 	for (int64_t i = 0; i < price->collective.n; i++)
 		o.time_s[price->collective.at[i].op] = price->collective.at[i].time_s;
 	s = run_region(&o, o.p->entry, 1, 1, &compute_s);
+	/* What goes to the host and back is a kernel of the line, but counted apart. */
 	price->step_s = s;
-	price->exposed_s = s - compute_s;
+	price->exposed_s = fmax(0, s - compute_s);
 }

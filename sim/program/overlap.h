@@ -27,7 +27,8 @@ enum overlap overlap_usual(const struct program *p);
  * `devices` has the platform device of each of the program's: collectives that stay on
  * one fabric are a stream of their own. All is the arena's.
  */
-void program_overlap(struct overlapped *out, struct arena *a, struct program_price *price,
-                     const int32_t *devices, enum overlap overlap);
+void program_overlap(struct overlapped *out, struct arena *a,
+                     struct program_price *price, const int32_t *devices,
+                     enum overlap overlap);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include "program/clean.h"
 #include "program/custom.h"
+#include "program/trips.h"
 
 #include <math.h>
 
@@ -180,6 +181,7 @@ bool program_price(struct program_price *out, struct arena *a, struct program *p
 		s.scattered = clean_scattered(a, p);
 	if (m)
 		s.collector = collector_new(p, m, o->devices, o->best);
+	trips_warn(p);
 	warn_custom(p);
 	for (int64_t i = p->region.n; good && i-- > 0;)
 		if (s.runs[p->calls_first[i]] > 0)

@@ -99,8 +99,10 @@ void program_show_memory(struct text *out, const struct program_price *price,
 	            size(a, m->params), bound, size(a, m->temps));
 	if (m->at)
 		text_printf(out, " at %s", m->at);
-	if (m->device > 0)
-		text_printf(out, "; the device has %s", size(a, m->device));
+	if (m->device > 0) {
+		text_printf(out, "; the device has ");
+		units_print_capacity(out, m->device);
+	}
 	text_printf(out, "\n");
 	arena_free(a);
 }

@@ -3,6 +3,7 @@
 #define SHARDSIM_SIM_PROGRAM_SHOW_H
 
 #include "program/rows.h"
+#include "program/step.h"
 
 struct program_show {
 	const char *platform; /* NULL: none */
@@ -10,6 +11,13 @@ struct program_show {
 	bool by_given;
 	int64_t most;                        /* rows of a table of text */
 	const struct program_memory *memory; /* of one device */
+	const struct program_job *job; /* NULL: a program of which this is unknown */
+};
+
+/* What is known of a step that was described, not dumped (program/step_time.h). */
+struct program_job {
+	double model_flops, mfu, bubble_s, tokens_per_s_per_device;
+	double exposed_s[STEP_AXES_NAMED]; /* by the axes of step_axis_names */
 };
 
 /* What a device holds during the step, in bytes (program/liveness.h). */

@@ -187,26 +187,61 @@ static bool is_compared(const struct grid *g, size_t scenario, int planner)
 	return true;
 }
 
-/* One scenario is enough for a planner; it then restricts those of all others. */
-static void fill_compared(const struct grid *g, struct arena *a)
+/* Counts the scenarios of each planner, and stores which they are in [planner][scenario]. */
+static void fill_solved(const struct grid *g, bool *solves)
 {
 	struct report_curve *c = g->curve;
 
-	c->compared = arena_alloc(a, (size_t)c->nplanners, sizeof(*c->compared));
 	for (int p = 0; p < c->nplanners; p++)
-		for (size_t s = 0; g->baseline >= 0 && s < c->nscenarios; s++)
-			c->compared[p] |= is_compared(g, s, p);
+		for (size_t s = 0; g->baseline >= 0 && s < c->nscenarios; s++) {
+			bool *one = &solves[(size_t)p * c->nscenarios + s];
+
+			*one = is_compared(g, s, p);
+			c->solved[p] += *one;
+		}
 }
 
-/* Is the scenario one of those that all lines are means over? */
-static bool is_common(const struct grid *g, size_t scenario)
+/* Returns the planner that solves most of those that were not taken, -1 if there is none. */
+static int next_planner(const struct report_curve *c, const bool *taken)
 {
-	if (g->baseline < 0)
-		return false;
-	for (int p = 0; p < g->curve->nplanners; p++)
-		if (g->curve->compared[p] && !is_compared(g, scenario, p))
-			return false;
-	return is_compared(g, scenario, g->baseline);
+	int next = -1;
+
+	for (int p = 0; p < c->nplanners; p++)
+		if (!taken[p] && c->solved[p] &&
+		    (next < 0 || c->solved[p] > c->solved[next]))
+			next = p;
+	return next;
+}
+
+/*
+ * Chooses which planners are compared, and makes `common` the scenarios that all of these
+ * solve: the means are over them. A planner that can do little would leave little of what
+ * the others are compared in.
+ */
+static void fill_compared(const struct grid *g, struct arena *a, bool *common)
+{
+	struct report_curve *c = g->curve;
+	size_t n = c->nscenarios;
+	bool *solves = arena_alloc(a, (size_t)c->nplanners * n, sizeof(*solves));
+	bool *taken = arena_alloc(a, (size_t)c->nplanners, sizeof(*taken));
+
+	c->solved = arena_alloc(a, (size_t)c->nplanners, sizeof(*c->solved));
+	c->compared = arena_alloc(a, (size_t)c->nplanners, sizeof(*c->compared));
+	fill_solved(g, solves);
+	for (int p = g->baseline; p >= 0; p = next_planner(c, taken)) {
+		const bool *own = solves + (size_t)p * n;
+		size_t left = 0;
+
+		taken[p] = true;
+		for (size_t s = 0; s < n; s++)
+			left += own[s] && (p == g->baseline || common[s]);
+		if (left == 0 || 2 * left < c->n)
+			continue;
+		for (size_t s = 0; s < n; s++)
+			common[s] = own[s] && (p == g->baseline || common[s]);
+		c->n = left;
+		c->compared[p] = true;
+	}
 }
 
 static void fill_speedups(const struct grid *g, struct arena *a)
@@ -216,8 +251,7 @@ static void fill_speedups(const struct grid *g, struct arena *a)
 	double *mean = arena_alloc(a, planners * c->npoints, sizeof(*mean));
 	bool *common = arena_alloc(a, c->nscenarios, sizeof(*common));
 
-	for (size_t s = 0; s < c->nscenarios; s++)
-		c->n += common[s] = is_common(g, s);
+	fill_compared(g, a, common);
 	for (size_t i = 0; i < c->npoints; i++) {
 		c->point[i].speedup = mean + i * planners;
 		for (int p = 0; p < c->nplanners; p++) {
@@ -388,7 +422,6 @@ static void add_curve(struct findings *f, const char *baseline,
 	g.baseline = find_planner(c, baseline);
 	g.own = find_planner(c, "best");
 	fill_times(&g, f->arena, e, n);
-	fill_compared(&g, f->arena);
 	fill_speedups(&g, f->arena);
 	fill_fastest(&g);
 	for (size_t s = 0; s < c->nscenarios; s++) {

@@ -36,7 +36,12 @@ struct report_curve {
 	struct curve_point *point; /* by rising x, then value */
 	int nplanners;
 	const char **planner; /* in the order of names */
-	/* [nplanners]: have it and the baseline times > 0 at every point of some scenario? */
+	/* [nplanners]: in how many scenarios have it and the baseline times > 0 at every point? */
+	size_t *solved;
+	/*
+	 * [nplanners]: is it compared? From the planner of most such scenarios on, each that
+	 * leaves at least half of the scenarios that those before it have in common.
+	 */
 	bool *compared;
 	/* Scenarios in which all that are compared have times > 0 at every point. */
 	size_t n;
@@ -64,7 +69,8 @@ struct report_curves report_curves(struct arena *a, const char *baseline,
 
 /*
  * Says what the means are over, and names the planners that have none: the scenario if
- * there is only one, or "n = 3, 1 left out; not compared: gather, synth"; the arena's.
+ * there is only one, or "n = 3, 1 left out; not compared: gather, synth (1 of 4)", with in
+ * how many scenarios those have times that have some; the arena's.
  */
 const char *report_curve_scope(struct arena *a, const struct report_curve *c);
 

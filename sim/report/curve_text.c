@@ -64,6 +64,8 @@ const char *report_curve_scope(struct arena *a, const struct report_curve *c)
 		if (c->compared[p])
 			continue;
 		text_printf(&t, "%s%s", before, c->planner[p]);
+		if (c->solved[p])
+			text_printf(&t, " (%zu of %zu)", c->solved[p], c->nscenarios);
 		before = ", ";
 	}
 	return text_take(&t, a);
@@ -188,8 +190,10 @@ void report_curves_text(const struct pen *pen, const struct report *r)
 			"geometric means of the speedups over %s, all over the same n "
 			"scenarios: those where it and each planner shown have times "
 			"above zero at every point. The other scenarios are left out. "
-			"A planner that has such times in no scenario is not compared, "
-			"and does not make n less. Fastest but best is the planner "
+			"A planner that has such times in so few scenarios that less "
+			"than half of n would be left with it is not compared, and "
+			"does "
+			"not make n less. Fastest but best is the planner "
 			"other than best that is the fastest in most scenarios, left "
 			"out or not, with how many of those that have a time. Planners "
 			"within 1e-6 of the fastest are as fast; the fastest changes "

@@ -1,6 +1,8 @@
 #include "report/item.h"
 #include "text/order.h"
 
+#include "base/list.h"
+
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
@@ -14,6 +16,7 @@ struct gathering {
 	size_t nitems;
 	struct item **baseline; /* by place and scenario */
 	size_t nbaselines;
+	LIST(struct bootstrap) samples; /* of the lines, in the arena */
 };
 
 static int compare_group(const struct row *a, const struct row *b)
@@ -130,7 +133,7 @@ static int compare_ratios(const void *left, const void *right)
 }
 
 /* Fills in the figures over those of n items that are compared, or of them l->without. */
-static void fill_line(const struct gathering *g, struct report_line *l,
+static void fill_line(struct gathering *g, struct report_line *l,
                       const struct item *item, size_t n)
 {
 	double *ratio = xmalloc(n ? n : 1, sizeof(*ratio));
@@ -165,8 +168,9 @@ static void fill_line(const struct gathering *g, struct report_line *l,
 	l->speedup = summary_of(ratio, m);
 	/* The order of the sample decides what is drawn; it must not be that of names. */
 	qsort(ratio, m, sizeof(*ratio), compare_ratios);
-	l->interval =
-		stat_bootstrap(ratio, m, REPORT_RESAMPLES, REPORT_LEVEL, REPORT_SEED);
+	*list_add(&g->samples, g->arena) = (struct bootstrap){
+		.x = arena_dup(g->arena, ratio, m, sizeof(*ratio)), .n = m};
+	l->sample = g->samples.n;
 	l->test = g->options->test == REPORT_SIGN ? paired_sign(difference, m)
 	                                          : paired_wilcoxon(difference, m);
 	l->memory = stat_geomean(memory, l->memory_n);
@@ -225,7 +229,7 @@ static void add_planning(struct report *r, const struct item *item, size_t n)
  * Adds a group's lines of the first tables: that of all cases, which is known, and that of
  * those in which the baseline does not rematerialize fully.
  */
-static void add_first(const struct gathering *g, const struct report_line *all,
+static void add_first(struct gathering *g, const struct report_line *all,
                       const struct item *item, size_t n)
 {
 	struct report *r = g->report;
@@ -256,7 +260,7 @@ static void add_first(const struct gathering *g, const struct report_line *all,
 }
 
 /* Adds the lines of one place and planner, whose n items are sorted by family. */
-static void add_group(const struct gathering *g, const struct item *item, size_t n)
+static void add_group(struct gathering *g, const struct item *item, size_t n)
 {
 	const struct row *first = item->row;
 	struct report *r = g->report;
@@ -282,7 +286,7 @@ static void add_group(const struct gathering *g, const struct item *item, size_t
 		fill_line(g, l, item + i, end - i);
 	}
 	if (families == 1)
-		line = r->line[r->nlines - 1]; /* spares the bootstrap */
+		line = r->line[r->nlines - 1];
 	else
 		fill_line(g, &line, item, n);
 	line.family = line.members = NULL;
@@ -293,7 +297,20 @@ static void add_group(const struct gathering *g, const struct item *item, size_t
 	r->origin[r->norigins++] = origin;
 }
 
-static void add_groups(const struct gathering *g)
+/* Finds the intervals of all lines at once. */
+static void fill_intervals(struct gathering *g)
+{
+	struct report *r = g->report;
+
+	stat_bootstraps(g->samples.at, (size_t)g->samples.n, REPORT_RESAMPLES,
+	                REPORT_LEVEL, REPORT_SEED);
+	for (size_t i = 0; i < r->nlines; i++)
+		r->line[i].interval = g->samples.at[r->line[i].sample - 1].interval;
+	for (size_t i = 0; i < r->nfirst; i++)
+		r->first[i].interval = g->samples.at[r->first[i].sample - 1].interval;
+}
+
+static void add_groups(struct gathering *g)
 {
 	struct report *r = g->report;
 	size_t end;
@@ -311,6 +328,7 @@ static void add_groups(const struct gathering *g)
 		if (g->options->timing)
 			add_planning(r, g->item + i, end - i);
 	}
+	fill_intervals(g);
 }
 
 /* Returns the reason with '#' for numbers: reasons that differ only in these are one. */

@@ -28,6 +28,7 @@ struct report_line {
 	bool without; /* only cases in which the baseline does not rematerialize fully */
 	struct summary speedup;
 	struct interval interval;
+	int64_t sample; /* while the report is made: of the interval, from 1 */
 	size_t wins, ties, losses;
 	struct paired test;
 	size_t memory_n;

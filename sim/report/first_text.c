@@ -254,6 +254,17 @@ static void write_first(const struct pen *pen, const struct report *r,
 	pen->heading(pen, 2, t.caption);
 	t.name = "speedup";
 	t.place = report_kind_name(kind);
+	t.note = arena_printf(
+		a,
+		"not remat.: the cases in which %s does not rematerialize fully. n: "
+		"scenarios. 95 %% interval: bootstrap, of the geometric mean. w/t/l: "
+		"wins, "
+		"ties (within 1e-6 relative), losses. memory: peak live bytes of %s "
+		"over "
+		"the planner's. unfit: cases in no mean, as a plan exceeds the memory "
+		"of "
+		"the device: that of %s / that of the planner alone.",
+		r->baseline, r->baseline, r->baseline);
 	pen->table(pen, &t);
 }
 

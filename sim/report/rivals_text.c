@@ -75,6 +75,13 @@ void report_best_text(const struct pen *pen, const struct report *r)
 		*cell++ = words_count(a, b->nlosses);
 		*cell++ = words_percent(a, (double)b->exchanges / (double)b->n);
 	}
+	t.note = "fastest: share of cases in which best is faster than all others. "
+		 "w/t/l: "
+		 "wins, ties (within 1e-6 relative), losses. gain: geometric mean of "
+		 "the "
+		 "time of the fastest other over best's. > 1 %: losses by more. "
+		 "exchange: "
+		 "share of plans of best that hold one.";
 	pen->heading(pen, 2, "The planner best");
 	pen->paragraph(
 		pen,

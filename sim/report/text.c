@@ -43,6 +43,18 @@ static void comparison_cells(struct arena *a, const char **cell,
 	*cell = bound;
 }
 
+/* Returns what the heads of comparison_cells() mean. */
+static const char *comparison_note(struct arena *a, const struct report *r)
+{
+	return arena_printf(
+		a,
+		"n: scenarios. 95 %% interval: bootstrap, of the geometric "
+		"mean. w/t/l: wins, ties (within 1e-6 relative), losses. p: "
+		"Wilcoxon's, two-sided. memory: peak live bytes of %s over "
+		"the planner's. x bound: mean time over the lower bound.",
+		r->baseline);
+}
+
 static void write_totals(const struct pen *pen, const struct report *r)
 {
 	static const char *const head[] = {
@@ -68,6 +80,7 @@ static void write_totals(const struct pen *pen, const struct report *r)
 		comparison_cells(a, cell + 4, l);
 	}
 	t.name = "all";
+	t.note = comparison_note(a, r);
 	pen->table(pen, &t);
 }
 
@@ -163,6 +176,7 @@ static void write_families(const struct pen *pen, const struct report *r, size_t
 	}
 	pen->heading(pen, 2, place);
 	t.name = "families";
+	t.note = comparison_note(a, r);
 	t.place = place;
 	pen->table(pen, &t);
 	if (r->line[first].members)

@@ -23,7 +23,15 @@ const char *reader_scalar(struct reader *r, const yaml_node_t *node, struct wher
 	bool quoted;
 
 	if (node->type != YAML_SCALAR_NODE) {
-		reader_bad(r, node, "expected a text");
+		bool flow =
+			node->type == YAML_MAPPING_NODE
+				? node->data.mapping.style == YAML_FLOW_MAPPING_STYLE
+				: node->data.sequence.style == YAML_FLOW_SEQUENCE_STYLE;
+
+		reader_bad(r, node,
+		           flow ? "expected a text; one that begins with [ or { stands "
+		                  "in quotes"
+		                : "expected a text");
 		return NULL;
 	}
 	quoted = node->data.scalar.style == YAML_SINGLE_QUOTED_SCALAR_STYLE ||
@@ -59,6 +67,44 @@ enum status reader_check_keys(struct reader *r, const yaml_node_t *map)
 	return OK;
 }
 
+/*
+ * Says that there is no such field. In {...} a comma ends a text without quotes, and what
+ * is left of P('x', None) looks like a field that has no value.
+ */
+static enum status unknown_field(struct reader *r, const yaml_node_t *map,
+                                 const yaml_node_pair_t *pair, const char *name,
+                                 const struct field *fields, struct where at)
+{
+	const yaml_node_t *value = yaml_document_get_node(r->document, pair->value);
+	struct suggestion near = suggest_start(name, strlen(name));
+	struct text known = {0};
+	struct where before_at;
+
+	if (name[strspn(name, "abcdefghijklmnopqrstuvwxyz_")] &&
+	    map->data.mapping.style == YAML_FLOW_MAPPING_STYLE &&
+	    pair > map->data.mapping.pairs.start && value->type == YAML_SCALAR_NODE &&
+	    value->data.scalar.length == 0 &&
+	    value->data.scalar.style == YAML_PLAIN_SCALAR_STYLE)
+		return error_set(
+			r->error, E_SYNTAX, at,
+			"'%.60s' is no field: the comma in front of it ends the text "
+			"of '%.40s', which has no quotes; expected quotes around it, "
+			"as "
+			"in from: \"P('x', None)\"",
+			name,
+			reader_scalar(r,
+		                      yaml_document_get_node(r->document, pair[-1].key),
+		                      &before_at));
+	for (const struct field *f = fields; f->key; f++) {
+		suggest_offer(&near, f->key);
+		text_printf(&known, "%s%s", f == fields ? "" : ", ", f->key);
+	}
+	error_set(r->error, E_SYNTAX, at, "unknown field '%.60s', expected one of %s%s",
+	          name, known.s, suggest_ask(&near, ""));
+	text_free(&known);
+	return r->error->code;
+}
+
 enum status reader_fields(struct reader *r, const yaml_node_t *map,
                           const struct field *fields)
 {
@@ -78,21 +124,8 @@ enum status reader_fields(struct reader *r, const yaml_node_t *map,
 			return r->error->code;
 		while (f->key && strcmp(f->key, name) != 0)
 			f++;
-		if (!f->key) {
-			struct suggestion near = suggest_start(name, strlen(name));
-			struct text known = {0};
-
-			for (f = fields; f->key; f++) {
-				suggest_offer(&near, f->key);
-				text_printf(&known, "%s%s", f == fields ? "" : ", ",
-				            f->key);
-			}
-			error_set(r->error, E_SYNTAX, at,
-			          "unknown field '%.60s', expected one of %s%s", name,
-			          known.s, suggest_ask(&near, ""));
-			text_free(&known);
-			return r->error->code;
-		}
+		if (!f->key)
+			return unknown_field(r, map, p, name, fields, at);
 		if (f->node)
 			*f->node = value;
 		if (f->node && value->type != YAML_SCALAR_NODE)

@@ -181,11 +181,18 @@ static enum status read_suite_document(struct reader *r)
 /* Loads the next document of the parser; its root is NULL after the last one. */
 static enum status load_document(struct reader *r, yaml_parser_t *parser)
 {
+	const char *problem;
+
 	if (yaml_parser_load(parser, r->document))
 		return OK;
-	return error_set(r->error, E_SYNTAX, reader_mark(r, parser->problem_mark),
-	                 "not YAML: %s",
-	                 parser->problem ? parser->problem : "unreadable");
+	problem = parser->problem ? parser->problem : "unreadable";
+	return error_set(
+		r->error, E_SYNTAX, reader_mark(r, parser->problem_mark),
+		"not YAML: %s%s", problem,
+		strstr(problem, "did not find expected") || strstr(problem, "':'")
+			? "; a text with brackets, braces, commas or quotes in it "
+			  "stands in double quotes, as in from: \"P('x', None)\""
+			: "");
 }
 
 static enum status read_suite_file(struct reader *r, yaml_parser_t *parser)

@@ -1,5 +1,7 @@
 /* The parent's side of a sweep: the loop over workers, signals and limits. */
 #include "sweep/run.h"
+
+#include "platform/platform.h"
 #include "system/wall.h"
 
 #include <errno.h>
@@ -134,8 +136,6 @@ enum status sweep_run(struct sweep_counts *counts, const struct sweep *s,
 {
 	struct run r = {.sweep = s, .sink = sink, .counts = counts, .error = e};
 	void (*old_pipe)(int) = signal(SIGPIPE, SIG_IGN);
-	/* A file at its size limit is an error of the write, not a death. */
-	void (*old_size)(int) = signal(SIGXFSZ, SIG_IGN);
 	sigset_t ours, old;
 	int signals;
 
@@ -149,6 +149,11 @@ enum status sweep_run(struct sweep_counts *counts, const struct sweep *s,
 	sigaddset(&ours, SIGHUP);
 	sigprocmask(SIG_BLOCK, &ours, &old);
 	signals = signalfd(-1, &ours, SFD_CLOEXEC | SFD_NONBLOCK);
+	for (int i = 0; i < s->nclocks && n > 0; i++)
+		if (clock_kinds[s->clock[i]].replays) {
+			platform_prepare();
+			break;
+		}
 	if (s->progress)
 		progress_start(s->progress);
 	if (signals < 0)
@@ -160,7 +165,6 @@ enum status sweep_run(struct sweep_counts *counts, const struct sweep *s,
 	close(signals);
 	sigprocmask(SIG_SETMASK, &old, NULL);
 	signal(SIGPIPE, old_pipe);
-	signal(SIGXFSZ, old_size);
 	arena_free(r.arena);
 	arena_free(r.row_arena);
 	return e->code;

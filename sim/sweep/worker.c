@@ -90,7 +90,7 @@ static void take_scenario(struct worker *worker, int32_t scenario)
 		bench_place(&worker->bench, &worker->problem);
 }
 
-static void fill_row(struct row *r, const struct worker *worker, int clock)
+static void fill_row(struct row *r, struct worker *worker, int clock)
 {
 	const struct measurement *m = &worker->measurement;
 	const struct plan *p = m->plan;

@@ -391,7 +391,8 @@ END_TEST
  * whole text, as SimGrid has it, must be the same.
  */
 static const char *const brief[] = {"tpu-v4:4x4x8_twisted", "tpu-v5e:4x8",
-                                    "tpu-v4:2*2x4x5", "tpu-7x:2x3x1"};
+                                    "tpu-v4:2*2x4x5",       "tpu-7x:2x3x1",
+                                    "dgx-h100:3",           "gcp-a3high:2"};
 
 START_TEST(brief_rows)
 {
@@ -409,6 +410,11 @@ START_TEST(brief_rows)
 	unlink(path);
 	ck_assert_int_eq(is->nlinks, whole->nlinks);
 	ck_assert_int_eq(is->nfabrics, whole->nfabrics);
+	for (int f = 0; f < is->nfabrics; f++) {
+		ck_assert_int_eq(is->fabric[f].ndomains, whole->fabric[f].ndomains);
+		ck_assert_mem_eq(is->fabric[f].domain, whole->fabric[f].domain,
+		                 (size_t)is->ndevices * sizeof(int32_t));
+	}
 	for (int f = 0; f < is->nfabrics; f++)
 		for (int32_t pair = 0; pair < is->ndevices * is->ndevices; pair++) {
 			int32_t src = pair / is->ndevices, dst = pair % is->ndevices;

@@ -113,11 +113,10 @@ static const struct {
 } size_table[] = {
 	{64, 3, true, ""},
 	{65, 3, false, ""},
-	{65, 3, true, "takes up to 64 devices, or rings of 512, but here are 65"},
-	{512, 5, false, ""},
-	{513, 1, false, "takes up to 64 devices, or rings of 512, but here are 513"},
+	{65, 3, true, ""},
+	{513, 5, false, ""},
 	{16, 65537, false, "takes up to 1048576 messages, but here are 1048592"},
-	{513, 65537, false, "takes up to 64 devices, or rings of 512, but here are 513"},
+	{513, 65537, false, "takes up to 1048576 messages, but here are 33620481"},
 };
 
 START_TEST(sizes_that_are_refused)
@@ -137,24 +136,45 @@ START_TEST(sizes_that_are_refused)
 }
 END_TEST
 
-/* Rings that are others in every step, of devices that are 64 at most in each. */
-START_TEST(devices_of_all_steps_count)
+/* Devices first to last - 1 of n send to all others, in step number k. */
+static void all_send(struct flow_case *b, int k, int32_t first, int32_t last, int32_t n,
+                     int32_t repeats)
+{
+	schedule_round(&b->s[k]);
+	schedule_task(&b->s[k], repeats);
+	for (int32_t d = first; d < last; d++)
+		for (int32_t to = 0; to < n; to++)
+			flow_case_message(b, k, d, to, repeats * 1e3);
+	schedule_end(&b->s[k]);
+}
+
+/* 92 devices with 91 peers each are 8,372 messages, in one step or, for these overlap, two. */
+START_TEST(messages_at_once)
 {
 	struct flow_case b = flow_case_new("dgx-h100:65", NULL);
 	double wire_s[2];
 	char why[120] = "";
 
-	flow_case_alone(&b, 0, 0, 1, 1e5);
-	flow_case_message(&b, 0, 0, 2, 1e5);
-	flow_case_message(&b, 0, 0, 3, 1e5);
-	schedule_round(&b.s[1]);
-	schedule_task(&b.s[1], 1);
-	for (int32_t d = 3; d < 64; d++)
-		flow_case_message(&b, 1, d, d + 1, 1e5);
+	all_send(&b, 0, 0, 46, 92, 1);
+	all_send(&b, 1, 46, 92, 92, 1);
 	ck_assert(flow_schedules(b.flow, wire_s, b.s, 2, why, sizeof(why)) ==
 	          CLOCK_REFUSED_S);
+	ck_assert_str_eq(why, "takes up to 8192 messages at once, but here are 8372");
+	ck_assert(flow_clock(b.flow, &b.s[0], why, sizeof(why)) > 0);
+	flow_case_free(&b);
+}
+END_TEST
+
+/* 64 x 63 at once, 67 times, are 270,144, and 2^30 is less than 4,032 times that. */
+START_TEST(work_that_is_refused)
+{
+	struct flow_case b = flow_case_new("dgx-h100:8", NULL);
+	char why[120] = "";
+
+	all_send(&b, 0, 0, 64, 64, 67);
+	ck_assert(flow_clock(b.flow, &b.s[0], why, sizeof(why)) == CLOCK_REFUSED_S);
 	ck_assert_str_eq(why,
-	                 "takes up to 64 devices, or rings of 512, but here are 65");
+	                 "takes too long for 270144 messages, 4032 of them at once");
 	flow_case_free(&b);
 }
 END_TEST
@@ -235,7 +255,8 @@ Suite *tests(void)
 	tcase_add_test(tcase, every_family_is_there);
 	tcase_add_loop_test(tcase, collectives_agree_with_fluid, 0, COUNT(specs));
 	tcase_add_loop_test(tcase, sizes_that_are_refused, 0, COUNT(size_table));
-	tcase_add_test(tcase, devices_of_all_steps_count);
+	tcase_add_test(tcase, messages_at_once);
+	tcase_add_test(tcase, work_that_is_refused);
 	tcase_add_test(tcase, nothing_takes_no_time);
 	tcase_add_test(tcase, a_message_without_a_route);
 	tcase_add_test(tcase, its_process_dies);

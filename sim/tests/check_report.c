@@ -207,12 +207,13 @@ START_TEST(tex)
 		"& "
 		"0.500 & 1.000 & 4.000 \\\\\n",
 		"1.587 (3) & 4.000 (2) "
-		"\\\\\n\\bottomrule\n\\end{tabular}}\n\\end{table}\n",
+		"\\\\\n\\bottomrule\n\\end{tabular}}\n\\par\\smallskip\\parbox{"
+		"\\linewidth}{\\scriptsize n: scenarios. ",
 		"synth & p-a:2x3 & over-memory & 2 & needs \\# bytes \\\\\n",
 		"& 1 & lost 50 \\% \\textbar{} ''x'', \\textless{}y\\_1\\textgreater{} "
 		"\\& "
 		"\\{z\\} \\\\\n",
-		"\\begin{tabular}{@{}lllrp{0.4\\linewidth}@{}}\n",
+		"\\begin{tabular}{@{}lllrp{0.6\\linewidth}@{}}\n",
 	};
 	struct arena *a = arena_new();
 	struct row *rows = made_rows(a, mixed, MIXED);

@@ -209,7 +209,7 @@ START_TEST(same_scenarios)
 }
 END_TEST
 
-/* Where best and synth solve different scenarios there is no mean, and no line. */
+/* Of best and synth, which solve different scenarios, only the first has a line. */
 START_TEST(nothing_in_common)
 {
 	static const struct point apart[] = {
@@ -223,12 +223,57 @@ START_TEST(nothing_in_common)
 	struct report_curves curves = curves_of(a, apart, COUNT(apart));
 	const char *text;
 
-	ck_assert_uint_eq(curves.curve->n, 0);
-	ck_assert_double_nan(curves.curve->point[0].speedup[0]);
-	ck_assert_str_eq(report_curve_scope(a, curves.curve), "n = 0, 2 left out");
+	ck_assert_uint_eq(curves.curve->n, 1);
+	ck_assert_double_eq_tol(curves.curve->point[0].speedup[0], 2, 1e-12);
+	ck_assert_double_nan(curves.curve->point[0].speedup[1]);
+	ck_assert_str_eq(report_curve_scope(a, curves.curve),
+	                 "n = 1, 1 left out; not compared: synth (1 of 2)");
 	text = made_report(a, make(a, apart, COUNT(apart)), COUNT(apart), o);
-	ck_assert_ptr_nonnull(strstr(text, "Scenarios: n = 0, 2 left out."));
+	ck_assert_ptr_nonnull(strstr(text,
+	                             "Scenarios: n = 1, 1 left out; not compared: "
+	                             "synth (1 of 2)."));
 	ck_assert_ptr_null(strstr(text, "nan"));
+	arena_free(a);
+}
+END_TEST
+
+/*
+ * The baseline and gather solve five scenarios, synth four of them, dtensor two, digit the
+ * fifth: two are half of four, none of the fifth are among these.
+ */
+START_TEST(weak_planners)
+{
+	static const struct {
+		const char *planner, *scenarios;
+		double speedup; /* over the two that are left; 0: not compared */
+	} of[] = {{"digit", "e", 0},  {"dtensor", "cd", 4}, {"gather", "abcde", 2},
+	          {"shardy", "a", 0}, {"synth", "abcd", 8}, {"xla", "abcde", 1}};
+	static const char *const varied[] = {"nic.bandwidth=1GBps",
+	                                     "nic.bandwidth=2GBps"};
+	struct arena *a = arena_new();
+	struct point *p = arena_alloc(a, 64, sizeof(*p));
+	struct report_curves curves;
+	size_t n = 0;
+
+	for (size_t i = 0; i < COUNT(of); i++)
+		for (const char *s = of[i].scenarios; *s; s++)
+			for (int k = 0; k < 2; k++)
+				p[n++] = (struct point){
+					arena_printf(a, "%c", *s), varied[k],
+					of[i].planner,
+					8 / (of[i].speedup ? of[i].speedup : 100), ""};
+	curves = curves_of(a, p, n);
+	ck_assert_uint_eq(curves.curve->n, 2);
+	ck_assert_str_eq(
+		report_curve_scope(a, curves.curve),
+		"n = 2, 3 left out; not compared: digit (1 of 5), shardy (1 of 5)");
+	for (size_t i = 0; i < COUNT(of); i++) {
+		double mean = curves.curve->point[1].speedup[i];
+
+		ck_assert_str_eq(curves.curve->planner[i], of[i].planner);
+		ck_assert(of[i].speedup ? fabs(mean - of[i].speedup) < 1e-12
+		                        : isnan(mean));
+	}
 	arena_free(a);
 }
 END_TEST
@@ -305,6 +350,7 @@ Suite *tests(void)
 	tcase_add_test(tc, changes_of_planners);
 	tcase_add_test(tc, same_scenarios);
 	tcase_add_test(tc, nothing_in_common);
+	tcase_add_test(tc, weak_planners);
 	tcase_add_test(tc, figures_without_numbers);
 	tcase_add_test(tc, in_words);
 	suite_add_tcase(suite, tc);

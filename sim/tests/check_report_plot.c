@@ -174,7 +174,7 @@ START_TEST(common_scenarios)
 
 	ck_assert_msg(report_plot("plot.svg", s, &o, &error) == OK, "%s", error.text);
 	svg = contents("plot.svg");
-	ck_assert_ptr_nonnull(strstr(svg, "of p, n = 0, 2 left out"));
+	ck_assert_ptr_nonnull(strstr(svg, "of p, n = 1, 1 left out"));
 	ck_assert_ptr_nonnull(strstr(svg, "of q, n = 1, 1 left out"));
 	store_close(s);
 }

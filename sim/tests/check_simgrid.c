@@ -2,6 +2,7 @@
 #include "tests/tests.h"
 
 #include "clock/replay.h"
+#include "clock/replays.h"
 #include "cost/model.h"
 #include "edit.h"
 
@@ -54,6 +55,33 @@ static struct schedule exchange(int32_t n, int32_t each)
 	schedule_end(&s);
 	return s;
 }
+
+/* What was replayed is known to the byte, the last 16 of it; a byte more is another. */
+START_TEST(known_replays)
+{
+	struct replays r = {.next = 0};
+	double total_s, wire_s[2], kept_s[2] = {0.25, 0.5};
+	struct schedule pair[2] = {exchange(4, 1), exchange(4, 2)};
+
+	ck_assert(!replays_find(&r, &total_s, wire_s, pair, 2));
+	replays_keep(&r, 0.75, kept_s, 2);
+	for (int i = 0; i < REPLAYS_KEPT; i++) {
+		struct schedule other = exchange(5 + i, 1);
+
+		pair[1] = exchange(4, 2);
+		ck_assert(replays_find(&r, &total_s, wire_s, pair, 2));
+		ck_assert(total_s == 0.75 && wire_s[0] == 0.25 && wire_s[1] == 0.5);
+		ck_assert(!replays_find(&r, &total_s, wire_s, pair, 1));
+		pair[1].message[7].bytes *= 1 + 1e-15;
+		ck_assert(!replays_find(&r, &total_s, wire_s, pair, 2));
+		ck_assert(!replays_find(&r, &total_s, wire_s, &other, 1));
+		replays_keep(&r, 1, kept_s, 1);
+	}
+	pair[1] = exchange(4, 2);
+	ck_assert(!replays_find(&r, &total_s, wire_s, pair, 2));
+	replays_free(&r);
+}
+END_TEST
 
 /* --- starting and refusing ---------------------------------------------------------- */
 
@@ -231,6 +259,7 @@ Suite *tests(void)
 
 	tcase_set_timeout(tcase, 60);
 	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_add_test(tcase, known_replays);
 	tcase_add_test(tcase, the_first_replay_loads);
 	tcase_add_test(tcase, steps_are_one_replay);
 	tcase_add_test(tcase, too_large);

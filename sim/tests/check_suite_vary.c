@@ -403,6 +403,14 @@ static const struct {
 	{"platforms: [\"a:1{=2}\"]\n" ONE("a"), 1, 14, "with 1 to 16 different settings"},
 	{"platforms: [\"a:1{b=2},c=3}\"]\n" ONE("a"), 1, 14,
          "with 1 to 16 different settings"},
+	{"scenarios: [{name: a, from: P('x', None)}]\n", 1, 36,
+         "'None)' is no field: the comma in front of it ends the text of 'from'"},
+	{"scenarios: [{name: a, mesh: x=2,y=2}]\n", 1, 33,
+         "which has no quotes; expected quotes around it"},
+	{"scenarios: [{name: a, meshes: , to: x}]\n", 1, 23, "did you mean 'mesh'?"},
+	{"scenarios: [{name: a, array: f32[8,8]}]\n", 1, 33, "stands in double quotes"},
+	{"scenarios: [{name: a, from: [Shard(0)]}]\n", 1, 29,
+         "one that begins with [ or { stands in quotes"},
 	{"platforms: [\"{b=2}\"]\n" ONE("a"), 1, 14, "expected family:shape{key=value"},
 };
 

@@ -2,6 +2,7 @@
 
 #include "facts/families.h"
 #include "family/xml.h"
+#include "move/read.h"
 #include "notation/notation.h"
 #include "plan/check.h"
 #include "plan/plan_json.h"
@@ -251,6 +252,43 @@ static void run_suite(struct arena *a, const char *text, size_t length)
 	close(fd);
 }
 
+/* Workloads of every YAML form, those without ends of their own from 8 devices to 4. */
+static void run_workload(struct arena *a, const char *text, size_t length)
+{
+	const struct move_ends both = {.from = "fsdp=8", .to = "pipeline=2,tensor=2"};
+	const struct move_ends none = {0};
+	int fd;
+	const char *path;
+
+	if (strstr(text, "generate") && has_large_number(text))
+		return;
+	path = file_of(&fd, a, text, length);
+	for (int i = 0; i < 2; i++) {
+		struct move_work w = {.arena = a};
+		struct error e = {0};
+
+		if (is_ok(move_read(&w, path, i ? &both : &none, &e), &e))
+			must(w.narrays > 0 && w.name, "nothing was read", path);
+	}
+	close(fd);
+}
+
+static void run_tensors(struct arena *a, const char *text, size_t length)
+{
+	struct move_sides sides = {.from = {.arena = a, .text = "fsdp=8"},
+	                           .to = {.arena = a, .text = "data=2,tensor=4,expert=8"},
+	                           .given = true};
+	struct move_work w = {.arena = a};
+	struct error e = {0};
+	int fd;
+	const char *path = file_of(&fd, a, text, length);
+
+	scheme_make(&sides.from, &e);
+	scheme_make(&sides.to, &e);
+	is_ok(move_add_list(&w, &sides, path, &e), &e);
+	close(fd);
+}
+
 static void run_families(struct arena *a, const char *text, size_t length)
 {
 	struct families all;
@@ -271,7 +309,7 @@ static void run_platform(struct arena *a, const char *text, size_t length)
 	struct machine *m;
 	struct platform_graph *graph;
 
-	if (!is_ok(platform_xml_read(&xml, a, "some.xml", text, length, &e), &e) ||
+	if (!is_ok(platform_xml_read(&xml, a, "some.xml", text, length, false, &e), &e) ||
 	    !is_ok(platform_xml_machine(&m, &graph, &xml, "some.xml", &e), &e))
 		return;
 	must(m->ndevices > 0 && m->nfabrics > 0, "an empty machine", "");
@@ -302,7 +340,8 @@ static void run_family(struct arena *a, const char *text, size_t length)
 		struct machine *m = NULL;
 		struct platform_graph *graph;
 
-		must(platform_xml_read(&read, a, spec, xml.s, xml.length, &e) == OK &&
+		must(platform_xml_read(&read, a, spec, xml.s, xml.length, false, &e) ==
+		                     OK &&
 		             platform_xml_machine(&m, &graph, &read, spec, &e) == OK,
 		     e.text, spec);
 		must(m->ndevices == f.ndevices, "devices", spec);
@@ -337,5 +376,6 @@ const struct reader_target reader_targets[] = {
 	{"plan", run_plan},         {"plan_json", run_plan_json},
 	{"suite", run_suite},       {"families", run_families},
 	{"platform", run_platform}, {"family", run_family},
-	{"program", run_program},   {NULL, NULL},
+	{"program", run_program},   {"workload", run_workload},
+	{"tensors", run_tensors},   {NULL, NULL},
 };

@@ -10,3 +10,7 @@ shardsim plan --array 'f32[96,96]' --planner xla --xla-warning - <<'END'
 The compiled was not able to go from sharding {devices=[4,1]0,1,2,3} to
 {devices=[2,2]0,1,2,3} without doing a full rematerialization of the tensor.
 END
+# Neither rematerializes: two all-to-alls' worth of bytes, without a gather.
+shardsim plan --array 'f32[64,64]' --planner xla,xla-2021 --format json --xla-warning - <<'END' | tr '"' '\n' | grep -e '^neither' -e '^full_rem'
+[SPMD] Involuntary full rematerialization. The compiler was not able to go from sharding {devices=[4,2]<=[8]} to {devices=[2,4]<=[8]} without doing a full rematerialization of the tensor for HLO operation: %d = f32[64,64]{1,0} add(%a, %b).
+END

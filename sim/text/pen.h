@@ -16,6 +16,7 @@ struct pen_table {
 	const char *caption; /* LaTeX shows it; in Markdown the heading does that */
 	const char *name;  /* by which it is chosen and labelled; NULL: it is neither */
 	const char *place; /* tells tables of one name apart; or NULL */
+	const char *note; /* what its heads mean; only LaTeX writes it below; or NULL */
 	size_t columns, rows;
 	const char *align;       /* per column l, r, or p: long text, not padded */
 	const char *const *head; /* columns */

@@ -102,12 +102,29 @@ static void tex_paragraph(const struct pen *p, const char *text)
 	fprintf(p->out, "\\noindent %s\\par\n\n", tex_escape(p->arena, text));
 }
 
-static void tex_row(const struct pen *p, const char *const *cell, size_t columns)
+/* Lets lines of a long text break behind commas without a space: lists of settings. */
+static const char *tex_breaks(struct arena *a, const char *text)
+{
+	struct text out = {0};
+
+	for (; *text; text++)
+		text_printf(&out, "%c%s", *text,
+		            *text == ',' && text[1] && text[1] != ' ' ? "\\allowbreak{}"
+		                                                      : "");
+	return out.length ? text_take(&out, a) : "";
+}
+
+static void tex_row(const struct pen *p, const struct pen_table *t,
+                    const char *const *cell)
 {
 	/* Behind the end of a line LaTeX takes these for a length, or a form of it. */
 	fputs(cell[0][0] == '[' || cell[0][0] == '*' ? "{}" : "", p->out);
-	for (size_t c = 0; c < columns; c++)
-		fprintf(p->out, "%s%s", c ? " & " : "", tex_escape(p->arena, cell[c]));
+	for (size_t c = 0; c < t->columns; c++) {
+		const char *text = tex_escape(p->arena, cell[c]);
+
+		fprintf(p->out, "%s%s", c ? " & " : "",
+		        t->align[c] == 'p' ? tex_breaks(p->arena, text) : text);
+	}
 	fputs(" \\\\\n", p->out);
 }
 
@@ -161,29 +178,60 @@ static void tex_float(const struct pen *p, const struct pen_table *t, size_t fir
 	      "\\begin{tabular}{@{}",
 	      p->out);
 	for (size_t c = 0; c < t->columns; c++)
-		fprintf(p->out, t->align[c] == 'p' ? "p{0.4\\linewidth}" : "%c",
+		fprintf(p->out, t->align[c] == 'p' ? "p{0.6\\linewidth}" : "%c",
 		        t->align[c]);
 	fputs("@{}}\n\\toprule\n", p->out);
-	tex_row(p, t->head, t->columns);
+	tex_row(p, t, t->head);
 	fputs("\\midrule\n", p->out);
 	for (; first < end; first++)
-		tex_row(p, t->cell + first * t->columns, t->columns);
-	fputs("\\bottomrule\n\\end{tabular}}\n\\end{table}\n\n", p->out);
+		tex_row(p, t, t->cell + first * t->columns);
+	fputs("\\bottomrule\n\\end{tabular}}\n", p->out);
+	if (t->note)
+		fprintf(p->out,
+		        "\\par\\smallskip\\parbox{\\linewidth}{\\scriptsize %s}\n",
+		        tex_escape(p->arena, t->note));
+	fputs("\\end{table}\n\n", p->out);
+}
+
+/* Returns how many lines a row takes where a long text has 35 letters to a line. */
+static size_t row_lines(const struct pen_table *t, size_t row)
+{
+	enum { LETTERS = 35 };
+	size_t lines = 1;
+
+	for (size_t c = 0; c < t->columns; c++) {
+		size_t n = strlen(t->cell[row * t->columns + c]) / LETTERS + 1;
+
+		if (t->align[c] == 'p' && n > lines)
+			lines = n;
+	}
+	return lines;
+}
+
+/* Returns the row behind the last one that has room on a page with the row `first`. */
+static size_t page_end(const struct pen_table *t, size_t first)
+{
+	enum { LINES = 45 };
+	size_t lines = 0, end = first;
+
+	while (end < t->rows && (end == first || lines + row_lines(t, end) <= LINES))
+		lines += row_lines(t, end++);
+	return end;
 }
 
 /*
- * Writes a table in parts. TeX gives up when too many tables wait for a page, as they do behind one that is higher
- * than a page, and where there is little text between them.
+ * Writes a table in parts. TeX gives up when too many tables wait for a page, as they do
+ * behind one that is higher than a page, and where there is little text between them.
  */
 static void tex_table(const struct pen *p, const struct pen_table *t)
 {
-	enum { ROWS = 45, WAITING = 8 };
+	enum { WAITING = 8 };
 	size_t first = 0;
 
 	if (!pen_takes(p, t))
 		return;
 	do {
-		size_t end = t->rows - first > ROWS ? first + ROWS : t->rows;
+		size_t end = page_end(t, first);
 
 		tex_float(p, t, first, end);
 		if (++*p->floats % WAITING == 0)

@@ -206,6 +206,7 @@ static enum status fit_once(struct choosing *c, const struct machine_log *l,
 		if (first && !c->n)
 			choose(c, v, name);
 		c->out->what = validation_what(v);
+		c->out->note = validation_note(v);
 		family_fit(&c->out->fit, v, c->a, c->family, c->figure, true, e);
 	}
 	validation_close(v);

@@ -17,6 +17,38 @@ static const char *value_text(struct arena *a, const char *figure, double x)
 	return arena_printf(a, "%.4g", x);
 }
 
+/* A constant with a larger relative standard error than this is said to be uncertain. */
+static const double SE_UNSURE = 0.25;
+
+static void unsure_words(const struct pen *pen, const struct family_fit *fit, int n)
+{
+	struct text list = {0};
+
+	for (int i = 0; i < n; i++)
+		for (int k = 0; k < fit[i].nfigures; k++) {
+			const struct fitted *g = &fit[i].figure[k];
+
+			if (g->se <= SE_UNSURE)
+				continue;
+			text_printf(&list, "%s%s%s%s (", list.length ? ", " : "",
+			            n > 1 ? fit[i].family : "", n > 1 ? " " : "",
+			            g->figure);
+			if (isnan(g->se))
+				text_printf(&list, "not known)");
+			else
+				text_printf(&list, "%.2g %%)", 100 * g->se);
+		}
+	if (list.length)
+		pen->paragraph(pen,
+		               arena_printf(pen->arena,
+		                            "Uncertain, with a standard error above "
+		                            "%.0f %%: %s. The timings tell them "
+		                            "little, and what is far from those "
+		                            "timings should not rest on them.",
+		                            100 * SE_UNSURE, list.s));
+	text_free(&list);
+}
+
 static void constants_table(const struct pen *pen, const struct family_fit *fit, int n)
 {
 	static const char *const head[] = {"family", "constant", "start", "fitted",
@@ -41,6 +73,7 @@ static void constants_table(const struct pen *pen, const struct family_fit *fit,
 			                       : arena_printf(a, "%.2g %%", 100 * g->se);
 		}
 	pen->heading(pen, 2, "Constants");
+	unsure_words(pen, fit, n);
 	pen->table(pen, &t);
 }
 

@@ -2,6 +2,7 @@
 
 #include "collective/nccl.h"
 #include "platform/platform.h"
+#include "validate/gpu.h"
 #include "validate/state.h"
 
 #include <string.h>
@@ -150,6 +151,7 @@ enum status machine_log_open(struct validation **out, struct arena *a,
 {
 	struct measured_table *t = arena_alloc(a, 1, sizeof(*t));
 	struct mapping *mapping = arena_alloc(a, 1, sizeof(*mapping));
+	const char *note = NULL;
 	struct machine *m;
 
 	*out = NULL;
@@ -165,6 +167,8 @@ enum status machine_log_open(struct validation **out, struct arena *a,
 		    collective_check(&t->row[i], l->collective, e) != OK)
 			return e->code;
 		row_name(&t->row[i], a, l->platform, m);
+		if (!note)
+			note = gpu_differs(a, t->row[i].gpu, m);
 	}
 	if (place_choose(t, l, e) != OK)
 		return e->code;
@@ -172,6 +176,7 @@ enum status machine_log_open(struct validation **out, struct arena *a,
 	if (validation_open(out, a, t, mapping, e) != OK)
 		return e->code;
 	(*out)->of_one = true;
+	(*out)->note = note;
 	(*out)->what = l->in_place ? "timings in place" : "timings out of place";
 	return OK;
 }

@@ -23,7 +23,8 @@ struct machine_log {
  *
  * It is an error at the row, with both numbers, if it is of other ranks or nodes than
  * the machine has, and one if the log does not say its ranks or its collective, or says
- * another collective. NVLink domains of more than 16 devices may be of several hosts.
+ * another collective. That the GPUs of the log are of another generation than the
+ * machine's is no error, but said by validation_note(). NVLink domains of more than 16 devices may be of several hosts.
  */
 enum status machine_log_open(struct validation **out, struct arena *a,
                              const struct machine_log *l, struct error *e);

@@ -116,6 +116,7 @@ static enum status row_read(struct measured *m, const struct csv *t, int64_t row
 	                       .quality = field[QUALITY],
 	                       .source = field[SOURCE],
 	                       .launch = "",
+	                       .gpu = "",
 	                       .at = csv_where(t, row)};
 	if (kind_read(m, field[COLLECTIVE], e) != OK ||
 	    place_read(&m->in_place, field[IN_PLACE], m->at, e) != OK ||

@@ -24,6 +24,7 @@ struct measured {
 	const char *collective;   /* "all-reduce", "permute", ...; "" unknown */
 	const char *quality, *source;
 	const char *launch;     /* of a log: "single" or "graph", else "" */
+	const char *gpu;        /* of a log: the GPU of rank 0, "" if not printed */
 	int32_t nodes, devices; /* 0 if unknown */
 	int64_t bytes;          /* -1 if not printed */
 	double time_s;          /* NaN if not printed, and not known from busbw */

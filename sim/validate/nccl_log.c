@@ -1,5 +1,7 @@
 #include "validate/nccl_log.h"
 
+#include "validate/gpu.h"
+
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
@@ -233,7 +235,7 @@ static void run_begin(struct log *log)
 	if (!r->rows)
 		return;
 	*r = (struct run){.like = r->like};
-	r->like.collective = r->like.launch = "";
+	r->like.collective = r->like.launch = r->like.gpu = "";
 	r->like.devices = r->like.nodes = 0;
 }
 
@@ -298,8 +300,10 @@ static enum status rank_read(struct log *log, const struct line *l)
 		r->host = arena_grow(log->a, r->host, (size_t)r->ranks, r->room,
 		                     sizeof(*r->host));
 	}
-	if (!r->ranks)
+	if (!r->ranks) {
 		r->ranks_at = where_of(l, l->word[0].s);
+		r->like.gpu = gpu_name(log->a, l->word[on + 2].s, l->end);
+	}
 	r->host[r->ranks++] =
 		arena_strndup(log->a, l->word[on + 1].s, l->word[on + 1].n);
 	return OK;
@@ -491,6 +495,7 @@ enum status nccl_log_read(struct measured_table *out, struct arena *a, const cha
 	                                 .system = "",
 	                                 .collective = "",
 	                                 .launch = "",
+	                                 .gpu = "",
 	                                 .quality = "ok",
 	                                 .source = path};
 	for (; *text; text += *text == '\n') {

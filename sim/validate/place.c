@@ -43,21 +43,7 @@ struct table_reader {
 
 bool place_table_is(const char *path)
 {
-	struct text raw = {0};
-	struct error e = {0};
-	bool is = false;
-
-	if (input_read(&raw, path, &e) == OK && raw.s) {
-		const char *line = raw.s;
-
-		while (*line == '#' || *line == '\n')
-			line += strcspn(line, "\n") +
-			        (line[strcspn(line, "\n")] != '\0');
-		is = memmem(line, strcspn(line, "\n"), "hierarchy", 9) &&
-		     memmem(line, strcspn(line, "\n"), "matrix", 6);
-	}
-	text_free(&raw);
-	return is;
+	return csv_names(path, "hierarchy", "matrix");
 }
 
 /*

@@ -159,10 +159,10 @@ static void systems_table(const struct pen *pen, const struct validation *v)
 
 static const char *worst_text(const struct prediction *p, struct arena *a)
 {
-	return arena_printf(
-		a, "%.2f: line %u, %lld B, measured %.4g us, simulated %.4g us",
-		prediction_error(p), p->row->at.line, (long long)p->row->bytes,
-		p->row->time_s * 1e6, p->time_s * 1e6);
+	return arena_printf(a, "%.2f: line %u, %lld B, measured %s, simulated %s",
+	                    prediction_error(p), p->row->at.line,
+	                    (long long)p->row->bytes, words_time(a, p->row->time_s),
+	                    words_time(a, p->time_s));
 }
 
 static void class_row(struct pen_table *t, const struct validation *v,

@@ -21,6 +21,7 @@ struct validation {
 	struct arena *arena;
 	const char *what; /* the rows are, "published timings" */
 	bool of_one;      /* machine, which the user named */
+	const char *note; /* why a log may not be of it, or NULL */
 	int64_t n;
 	struct prediction *row;
 	int *site_of;      /* [n], -1 without one */

@@ -233,6 +233,11 @@ const char *validation_what(const struct validation *v)
 	return v->what;
 }
 
+const char *validation_note(const struct validation *v)
+{
+	return v->note;
+}
+
 bool validation_of_one(const struct validation *v)
 {
 	return v->of_one;

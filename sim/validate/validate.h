@@ -51,6 +51,9 @@ const struct prediction *validation_rows(const struct validation *v, int64_t *n)
 const char *validation_what(const struct validation *v);
 bool validation_of_one(const struct validation *v);
 
+/* Returns why logs may be of another machine than the one that the user named, or NULL. */
+const char *validation_note(const struct validation *v);
+
 /*
  * Returns the machine that a row is mapped to, and stores the groups that it runs on;
  * the row must have a platform.

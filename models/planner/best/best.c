@@ -32,6 +32,7 @@ static void join_digits(struct best *b)
 struct candidate {
 	struct plan *plan;
 	struct price price;
+	bool beaten; /* by the plan of another candidate */
 };
 struct candidates {
 	LIST(struct candidate) of;
@@ -56,7 +57,7 @@ static void ask_rivals(struct candidates *out, const struct problem *p,
 			text_printf(&reason, "%s", plan_beyond(plan, p->vocabulary));
 		if (answer == ANSWER_PLAN)
 			*list_add(&out->of, arena) = (struct candidate){
-				plan, prices->plan(prices->self, plan)};
+				.plan = plan, .price = prices->plan(prices->self, plan)};
 		if (reason.length)
 			text_printf(why, "%s%s: %s", why->length ? "; " : "",
 			            rivals[i]->name, reason.s);
@@ -69,7 +70,8 @@ static void offer_candidate(struct best *b, struct best_pool *pool,
 {
 	if (plan_beyond(c->plan, b->problem->vocabulary))
 		return;
-	best_offer_priced(b, c->plan, c->price, NULL);
+	if (!c->beaten)
+		best_offer_priced(b, c->plan, c->price, NULL);
 	best_pool_add_plan(pool, c->plan, c->price);
 }
 
@@ -88,6 +90,16 @@ static void offer_slow_rivals(struct best *b)
 	}
 }
 
+/*
+ * Forgets what is remembered of steps of another problem. What searches of both
+ * vocabularies remember of one holds for either.
+ */
+static void forget(const struct prices *prices)
+{
+	if (prices->forget)
+		prices->forget(prices->self);
+}
+
 /* Offers the best plan of the same problem said by axes of the source mesh alone. */
 static void offer_one_mesh(struct best *b)
 {
@@ -95,11 +107,13 @@ static void offer_one_mesh(struct best *b)
 	struct text why = {0};
 	struct plan *plan;
 
-	if (best_one_mesh(q, b->problem, b->arena) &&
-	    planner_run(&planner_best, &plan, q, b->prices, b->arena, &why) ==
+	if (!best_one_mesh(q, b->problem, b->arena))
+		return;
+	if (planner_run(&planner_best, &plan, q, b->prices, b->arena, &why) ==
 	            ANSWER_PLAN &&
 	    best_plan_of_problem(plan, b->problem, b->arena))
 		best_offer(b, plan);
+	forget(b->prices);
 	text_free(&why);
 }
 
@@ -139,9 +153,14 @@ static void add_portable(struct candidates *candidates, const struct problem *p,
 
 	q->vocabulary = VOCABULARY_PORTABLE;
 	plan = search(q, prices, arena, candidates);
+	for (int64_t i = 0; i < candidates->of.n && plan; i++) {
+		struct candidate *c = &candidates->of.at[i];
+
+		c->beaten = c->plan != plan && !plan_beyond(c->plan, q->vocabulary);
+	}
 	if (plan)
-		*list_add(&candidates->of, arena) =
-			(struct candidate){plan, prices->plan(prices->self, plan)};
+		*list_add(&candidates->of, arena) = (struct candidate){
+			.plan = plan, .price = prices->plan(prices->self, plan)};
 }
 
 static enum answer best_plan(struct plan **out, const struct problem *p,
@@ -152,6 +171,7 @@ static enum answer best_plan(struct plan **out, const struct problem *p,
 	struct text reasons = {0};
 
 	ask_rivals(&candidates, p, prices, arena, &reasons);
+	forget(prices);
 	if (p->vocabulary == VOCABULARY_ANY)
 		add_portable(&candidates, p, prices, arena);
 	*out = search(p, prices, arena, &candidates);

@@ -226,11 +226,8 @@ void script_sent_key(struct script_key *out, const struct script *s, int i)
 {
 	const struct script_step *step = &s->step[i];
 	const struct layout *before = script_before(s, i), *after = &step->after;
-	/*
-	 * among equal paths the first is chosen, in the order in which boxes are listed
-	 */
-	bool ordered = step->senders == SENDERS_PATHS || before->nunreduced ||
-	               after->nunreduced || !script_divides(before, &s->view.shape) ||
+	bool ordered = before->nunreduced || after->nunreduced ||
+	               !script_divides(before, &s->view.shape) ||
 	               !script_divides(after, &s->view.shape);
 
 	out->n = 0;

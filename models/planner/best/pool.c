@@ -97,11 +97,14 @@ static bool pool_insert(struct best_pool *pool, const struct pooled *e)
 	return true;
 }
 
+int64_t best_pool_work(const struct best_pool *pool)
+{
+	return pool->work + (pool->steps ? step_prices_work(pool->steps) : 0);
+}
+
 bool best_pool_is_over(const struct best_pool *pool)
 {
-	int64_t steps = pool->steps ? step_prices_work(pool->steps) : 0;
-
-	return pool->work + steps >= pool->most;
+	return best_pool_work(pool) >= pool->most;
 }
 
 /* Returns whether the same script was there before, and remembers the script. */

@@ -21,7 +21,6 @@ struct step_prices *step_prices_new(const struct problem *p, const struct prices
 
 	*steps = (struct step_prices){.problem = p, .prices = prices, .most = INT64_MAX};
 	steps->arena = arena_new();
-	prices->forget(prices->self);
 	return steps;
 }
 

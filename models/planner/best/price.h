@@ -11,7 +11,8 @@
 struct step_prices;
 
 /*
- * Makes the prices of steps of one problem by a table with a bound; both are borrowed.
+ * Makes the prices of steps of one problem by a table with a bound; both are borrowed. What
+ * the table remembers of steps must be of this problem.
  */
 struct step_prices *step_prices_new(const struct problem *p,
                                     const struct prices *prices);
@@ -26,7 +27,7 @@ bool step_prices_script(struct price *out, struct step_prices *steps,
 
 /*
  * The first returns the work of pricing so far, as a number of messages, each of which
- * takes some 50 ns to price; the second sets how much there may be at most.
+ * takes some 20 ns to price; the second sets how much there may be at most.
  */
 int64_t step_prices_work(const struct step_prices *steps);
 void step_prices_limit(struct step_prices *steps, int64_t most);

@@ -103,12 +103,53 @@ bool best_permute(struct plan *p, const struct layout *after,
 
 /* --- exchanges ------------------------------------------------------------------- */
 
+/*
+ * Returns the holders of even tiles. These have the numbers of the first devices that hold
+ * each, in their order, so that it does not count which dimensions are cut.
+ */
+static struct holders holders_by_device(const struct plan *p, const struct layout *l,
+                                        struct arena *a)
+{
+	const struct mesh *m = &p->problem->mesh;
+	int32_t ndevices = mesh_nids(m), weight = 1;
+	int32_t *value = arena_alloc(a, (size_t)m->ndevices, sizeof(*value)), *number;
+	struct holders out = {.ntiles = 0};
+	int nparts = 0;
+
+	for (int dim = 0; dim < l->rank; dim++)
+		nparts += l->nparts[dim];
+	for (int k = 0; k < nparts; k++) {
+		struct part part = l->part[k];
+		int32_t rest = m->axis[part.axis].size / (part.pre * part.size);
+
+		mesh_add_digit(value, 1, m->ndevices,
+		               (int32_t)mesh_stride(m, part.axis) * rest, part.size,
+		               weight);
+		weight *= part.size;
+	}
+	number = arena_alloc(a, (size_t)weight, sizeof(*number));
+	out.tile = arena_alloc(a, (size_t)ndevices, sizeof(*out.tile));
+	for (int32_t d = 0; d < ndevices; d++)
+		out.tile[d] = -1;
+	for (int32_t i = 0; i < m->ndevices; i++)
+		out.tile[mesh_device(m, i)] = value[i];
+	for (int32_t d = 0; d < ndevices; d++) {
+		if (out.tile[d] < 0)
+			continue;
+		if (!number[out.tile[d]])
+			number[out.tile[d]] = (int32_t)++out.ntiles;
+		out.tile[d] = number[out.tile[d]] - 1;
+	}
+	sort_bins(&out.first, &out.device, out.tile, ndevices, out.ntiles, a);
+	return out;
+}
+
 static void senders_by_paths(struct plan *p, int step, struct transfer *transfer,
                              const struct prices *prices)
 {
 	struct arena *a = arena_new();
 	const struct step *s = &p->step[step];
-	struct holders have = holders_in(p, plan_before(p, step), a);
+	struct holders have = holders_by_device(p, plan_before(p, step), a);
 
 	for (int64_t i = 0; i < s->ntransfers; i++)
 		transfer[i].src = have.tile[transfer[i].src];

@@ -1,50 +1,9 @@
-/*
- * Layouts between two ends, as types over pieces of axes: what plans of `best` may go by.
- * Private to models/planner/best/.
- */
+/* Steps between two types of a problem. Private to models/planner/best/. */
 #ifndef SHARDSIM_PLANNER_BEST_TYPES_H
 #define SHARDSIM_PLANNER_BEST_TYPES_H
 
-#include "array/type.h"
 #include "planner/best/script.h"
-
-/*
- * The ends of a problem over the largest pieces of axes that say both: a piece is an atom
- * that need not be prime.
- */
-struct types_between {
-	const struct problem *problem;
-	struct atoms pieces;
-	struct type from, to;
-};
-
-/*
- * Returns false where no pieces say both ends, where their tiles are not even, or where
- * something is unreduced.
- */
-bool types_between(struct types_between *out, const struct problem *p);
-
-/*
- * Returns the elements that some device lacks of its tile of `after` if all hold those
- * of `before`; no device lacks more.
- */
-int64_t type_lacks(const struct types_between *t, const struct type *before,
-                   const struct type *after);
-
-/*
- * Calls `visit` with every type of even tiles that differs from `type` by one piece that is dropped,
- * added or put elsewhere, or by two pieces that change places.
- */
-void type_neighbours(const struct types_between *t, const struct type *type,
-                     void (*visit)(void *self, const struct type *type), void *self);
-
-/*
- * Returns the slice, all-gather or all-to-all that may lead from one type to another: in
- * each dimension the pieces of one type are the first of those of the other. OP_EXCHANGE
- * if there is none.
- */
-enum op type_op(const struct types_between *t, const struct type *before,
-                const struct type *after);
+#include "planner/between.h"
 
 /*
  * Writes the step between two types: the slice, all-gather or all-to-all that does it, if

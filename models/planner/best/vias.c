@@ -1,7 +1,7 @@
 #include "planner/best/vias.h"
 
 #include "base/heap.h"
-#include "planner/best/types.h"
+#include "planner/best/hops.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -9,24 +9,24 @@
 #include <string.h>
 
 /*
- * The number of layouts that are looked at, and the work of looking at one and of finding
- * a step that may be priced already. Of 2,352 pairs on x=2,y=3,z=4 no more are closed with
- * 1,000 layouts.
+ * The number of layouts that are looked at, and the work of looking at one. Of 2,352 pairs
+ * on x=2,y=3,z=4 no more are closed with 1,000 layouts; all are looked at where there are
+ * no more, as those of 8 devices over digits.
  */
-enum { VIAS_MAX = 256, LOOK_WORK = 10, LEG_WORK = 20 };
-
-/*
- * On more devices senders go by numbers alone: assignments take longer than their messages
- * say, so that plans took 1.4 times as long on 512. Without paths 150 to 200 more of 2,352
- * pairs stay open on 24 devices whose axes do not lie along those of the machine.
- */
-enum { PATHS_DEVICES = 128 };
+enum { VIAS_MAX = 400, LOOK_WORK = 10 };
 
 /*
  * The parts of the work after which no layout and no two layouts are tried any more. With
  * 0.6 and 0.8 as many pairs stay open.
  */
 static const double ONE_SHARE = 0.4, TWO_SHARE = 0.6;
+
+/*
+ * The same of layouts over digits, beyond the work done when all are looked at; they are
+ * tried on small meshes alone. On 8 devices up to 12 of 2,352 pairs stay open without them,
+ * one of them by 21 %, and as many with more work.
+ */
+static const double ONE_DIGITS = 0.05, TWO_DIGITS = 0.02;
 
 /*
  * Received bytes bound a step from below, but steps take several times as long where
@@ -39,26 +39,30 @@ static const double SLACK_PART = 0.5, SLACK_MAX = 3;
 struct via {
 	struct type type;
 	double least_in_s, least_out_s; /* what steps there and from there may take */
-	double in_s, out_s;             /* what they take; INFINITY: too much */
-	bool in_collective, out_collective;
+	uint64_t rank;      /* among equal ones, whatever dimensions are cut */
+	struct hop in, out; /* what they are */
 };
 
 /* Two layouts in a row, and what the three steps may take. */
 struct way {
 	double least_s;
+	uint64_t rank[2]; /* of both */
 	int first, second;
 };
 
 struct vias {
 	struct best_pool *pool;
+	struct script ends; /* an exchange from source to target */
 	struct types_between types;
 	struct arena *arena;
 	struct keys known;
 	struct heap open; /* by rising least_in_s + least_out_s */
 	LIST(struct way) way;
-	double slack;
-	uint32_t senders;     /* of exchanges */
-	struct script script; /* of one step that is priced, or of all that are added */
+	double slack, one_share, two_share;
+	bool more;      /* these shares are of work beyond what was done before */
+	int64_t before; /* the work from which they count */
+	bool has_all;   /* all types there are were looked at */
+	struct hops hops;
 	int n;
 	struct via via[VIAS_MAX];
 };
@@ -69,7 +73,9 @@ static bool is_nearer(const void *context, int32_t a, int32_t b)
 	double a_s = via[a].least_in_s + via[a].least_out_s;
 	double b_s = via[b].least_in_s + via[b].least_out_s;
 
-	return a_s != b_s ? a_s < b_s : a < b;
+	if (a_s != b_s)
+		return a_s < b_s;
+	return via[a].rank != via[b].rank ? via[a].rank < via[b].rank : a < b;
 }
 
 /* Returns what a step between two types may be taken to need. */
@@ -103,97 +109,80 @@ static void find_slack(struct vias *vias)
 
 /* --- layouts ---------------------------------------------------------------------- */
 
-static void look_at(void *self, const struct type *type)
+/*
+ * Returns a number for the exchanges to a type and from there. Where the work ends before
+ * all layouts are tried, it shall not count in which order the dimensions are.
+ */
+static uint64_t rank_of(const struct types_between *t, const struct type *type)
+{
+	uint8_t key[2 * TYPE_KEY_MAX];
+	size_t size = type_key(key, t, &t->from, type);
+	uint64_t rank = UINT64_C(0xcbf29ce484222325);
+
+	size += type_key(key + size, t, type, &t->to);
+	/* FNV-1a, as plans must be the same on every machine */
+	for (size_t i = 0; i < size; i++)
+		rank = (rank ^ key[i]) * UINT64_C(0x100000001b3);
+	return rank;
+}
+
+/* Looks at a type that was not looked at yet. */
+static void look_at_fresh(void *self, const struct type *type)
 {
 	struct vias *vias = self;
 	struct via *via = &vias->via[vias->n];
+
+	if (vias->n == VIAS_MAX || memcmp(type, &vias->types.from, sizeof(*type)) == 0 ||
+	    memcmp(type, &vias->types.to, sizeof(*type)) == 0)
+		return;
+	vias->pool->work += LOOK_WORK;
+	via->type = *type;
+	via->in.seconds = via->out.seconds = INFINITY;
+	via->least_in_s = least_s(vias, &vias->types.from, type);
+	via->least_out_s = least_s(vias, type, &vias->types.to);
+	if (via->least_in_s + via->least_out_s >= most_s(vias))
+		return;
+	via->rank = rank_of(&vias->types, type);
+	heap_queue(&vias->open, is_nearer, vias, vias->n++,
+	           via->least_in_s + via->least_out_s);
+}
+
+static void look_at(void *self, const struct type *type)
+{
+	struct vias *vias = self;
 	bool fresh;
 
 	if (vias->n == VIAS_MAX)
 		return;
 	keys_add(&vias->known, type, sizeof(*type), &fresh);
-	if (!fresh)
+	if (fresh)
+		look_at_fresh(vias, type);
+}
+
+/* Looks at all types there are, or else at those around both ends. */
+static void look_at_first(struct vias *vias)
+{
+	vias->has_all = type_all(&vias->types, VIAS_MAX, look_at_fresh, vias);
+	if (vias->has_all)
 		return;
-	vias->pool->work += LOOK_WORK;
-	via->type = *type;
-	via->in_s = via->out_s = INFINITY;
-	via->least_in_s = least_s(vias, &vias->types.from, type);
-	via->least_out_s = least_s(vias, type, &vias->types.to);
-	if (via->least_in_s + via->least_out_s < most_s(vias))
-		heap_queue(&vias->open, is_nearer, vias, vias->n++,
-		           via->least_in_s + via->least_out_s);
+	type_neighbours(&vias->types, &vias->types.from, look_at, vias);
+	type_neighbours(&vias->types, &vias->types.to, look_at, vias);
 }
 
-static void look_around(struct vias *vias, const struct type *type)
-{
-	type_neighbours(&vias->types, type, look_at, vias);
-}
-
-/* --- steps ------------------------------------------------------------------------ */
-
-/* Returns the seconds of a step from a layout, INFINITY if they are `most` or more. */
-static double step_s(struct vias *vias, const struct layout *from,
-                     const struct script_step *step, double most)
-{
-	struct script *s = &vias->script;
-	const struct price limit = {.cost = most};
-	struct price price;
-
-	s->from = *from;
-	s->to = step->after;
-	s->n = 1;
-	s->step[0] = *step;
-	vias->pool->work += LEG_WORK;
-	if (!step_prices_script(&price, vias->pool->steps, s, &limit))
-		return INFINITY;
-	return price.cost;
-}
-
-/*
- * Returns the seconds of the step between two types as a collective, if there is one, or
- * as an exchange, and says which it is; INFINITY if they are `most` or more.
- */
-static double cheaper_s(struct vias *vias, const struct type *before,
-                        const struct type *after, double most, bool *collective)
-{
-	const struct types_between *t = &vias->types;
-	enum op op = type_op(t, before, after);
-	bool exchanges = op != OP_SLICE && t->problem->vocabulary != VOCABULARY_PORTABLE;
-	double collective_s = INFINITY, exchange_s = INFINITY;
-	struct script_step step;
-	struct layout from;
-
-	*collective = false;
-	if (!(most > 0) || (op == OP_EXCHANGE && !exchanges))
-		return INFINITY;
-	layout_of_type(&from, before, &t->pieces, &t->problem->mesh);
-	type_step(&step, t, before, after, true, vias->arena);
-	if (step.op != OP_EXCHANGE)
-		collective_s = step_s(vias, &from, &step, most);
-	if (exchanges && fmin(most, collective_s) > 0) {
-		const struct script_step exchange = {.op = OP_EXCHANGE,
-		                                     .after = step.after,
-		                                     .senders = vias->senders};
-
-		exchange_s = step_s(vias, &from, &exchange, fmin(most, collective_s));
-	}
-	*collective = step.op != OP_EXCHANGE && !(exchange_s < collective_s);
-	return fmin(exchange_s, collective_s);
-}
-
-/* Adds the script of steps between n + 1 types. */
+/* Adds the script of n steps between types. */
 static void add_script(struct vias *vias, const struct type *const *type,
-                       const bool *collective, int n)
+                       const struct hop *hop, int n)
 {
-	struct script *s = &vias->script;
+	struct script *s = &vias->hops.script;
 
-	s->from = vias->pool->best->problem->from;
-	s->to = vias->pool->best->problem->to;
+	s->from = vias->ends.from;
+	s->to = vias->ends.to;
 	s->n = n;
 	for (int i = 0; i < n; i++) {
 		type_step(&s->step[i], &vias->types, type[i], type[i + 1],
-		          collective[i], vias->pool->arena);
-		s->step[i].senders = vias->senders;
+		          hop[i].collective, vias->pool->arena);
+		s->step[i].senders =
+			hop[i].collective ? vias->hops.senders : hop[i].senders;
 	}
 	best_pool_add(vias->pool, s);
 }
@@ -206,15 +195,13 @@ static void price_via(struct vias *vias, struct via *via)
 	const struct type *const type[] = {&t->from, &via->type, &t->to};
 	double most = most_s(vias);
 
-	via->in_s = cheaper_s(vias, &t->from, &via->type, most - via->least_out_s,
-	                      &via->in_collective);
+	via->in =
+		hop_between(&vias->hops, &t->from, &via->type, most - via->least_out_s);
 	/* where the first step is dear there may be a cheap way there by two */
-	via->out_s = cheaper_s(vias, &via->type, &t->to,
-	                       most - fmin(via->in_s, via->least_in_s),
-	                       &via->out_collective);
-	if (via->in_s + via->out_s < most)
-		add_script(vias, type,
-		           (const bool[]){via->in_collective, via->out_collective}, 2);
+	via->out = hop_between(&vias->hops, &via->type, &t->to,
+	                       most - fmin(via->in.seconds, via->least_in_s));
+	if (via->in.seconds + via->out.seconds < most)
+		add_script(vias, type, (const struct hop[]){via->in, via->out}, 2);
 }
 
 static int compare_ways(const void *a, const void *b)
@@ -223,6 +210,9 @@ static int compare_ways(const void *a, const void *b)
 
 	if (x->least_s != y->least_s)
 		return x->least_s < y->least_s ? -1 : 1;
+	for (int i = 0; i < 2; i++)
+		if (x->rank[i] != y->rank[i])
+			return x->rank[i] < y->rank[i] ? -1 : 1;
 	return x->first != y->first ? x->first - y->first : x->second - y->second;
 }
 
@@ -232,8 +222,12 @@ static void find_ways(struct vias *vias)
 	double most = most_s(vias);
 
 	for (int i = 0; i < vias->n; i++)
-		for (int k = 0; k < vias->n && vias->via[i].in_s < most; k++) {
-			struct way way = {vias->via[i].in_s + vias->via[k].out_s, i, k};
+		for (int k = 0; k < vias->n && vias->via[i].in.seconds < most; k++) {
+			struct way way = {.least_s = vias->via[i].in.seconds +
+			                             vias->via[k].out.seconds,
+			                  .rank = {vias->via[i].rank, vias->via[k].rank},
+			                  .first = i,
+			                  .second = k};
 
 			if (i == k || way.least_s >= most)
 				continue;
@@ -254,64 +248,109 @@ static void price_way(struct vias *vias, const struct way *way)
 	const struct via *second = &vias->via[way->second];
 	const struct type *const type[] = {&t->from, &first->type, &second->type,
 	                                   &t->to};
-	double left = most_s(vias) - first->in_s - second->out_s;
-	bool collective;
+	double left = most_s(vias) - first->in.seconds - second->out.seconds;
+	struct hop middle = hop_between(&vias->hops, &first->type, &second->type, left);
 
-	if (cheaper_s(vias, &first->type, &second->type, left, &collective) < left)
+	if (middle.seconds < left)
 		add_script(vias, type,
-		           (const bool[]){first->in_collective, collective,
-		                          second->out_collective},
-		           3);
+		           (const struct hop[]){first->in, middle, second->out}, 3);
+}
+
+/* Lets work be done up to a share of all, counted from where the layouts began. */
+static void limit(struct vias *vias, double share)
+{
+	struct best_pool *pool = vias->pool;
+
+	pool->most = vias->before + (int64_t)(share * (double)pool->most_of_all);
 }
 
 static void price_all(struct vias *vias)
 {
 	struct best_pool *pool = vias->pool;
 
-	pool->most = (int64_t)(ONE_SHARE * (double)pool->most_of_all);
+	vias->before = vias->more ? best_pool_work(pool) : 0;
+	limit(vias, vias->one_share);
 	for (int32_t i; !best_pool_is_over(pool) &&
 	                (i = heap_take(&vias->open, is_nearer, vias)) >= 0;) {
 		struct via *via = &vias->via[i];
 
-		look_around(vias, &via->type);
+		if (!vias->has_all)
+			type_neighbours(&vias->types, &via->type, look_at, vias);
 		if (via->least_in_s + via->least_out_s < most_s(vias))
 			price_via(vias, via);
 	}
 	find_ways(vias);
-	pool->most = (int64_t)(TWO_SHARE * (double)pool->most_of_all);
+	limit(vias, vias->two_share);
 	for (int64_t i = 0; i < vias->way.n && !best_pool_is_over(pool); i++)
 		if (vias->way.at[i].least_s < most_s(vias))
 			price_way(vias, &vias->way.at[i]);
 }
 
-void best_add_vias(struct best_pool *pool)
+/* The layouts of a view that are looked at, and the work for that. */
+struct looking {
+	const struct script *ends; /* an exchange from source to target */
+	uint32_t number;           /* of the view */
+	bool more;                 /* the shares are beyond the work done before */
+	double one_share, two_share;
+};
+
+static void add_vias(struct best_pool *pool, const struct looking *looking)
 {
 	struct vias *vias = xmalloc(1, sizeof(*vias));
-	bool fresh;
+
+	const struct script *s = looking->ends;
+	const struct types_ends ends = {&s->problem->mesh, &s->problem->to_mesh,
+	                                &s->view.shape, &s->from, &s->to};
 
 	memset(vias, 0, offsetof(struct vias, via));
 	vias->pool = pool;
-	if (!pool->steps || !types_between(&vias->types, pool->best->problem)) {
+	if (s->from.nunreduced > 0 || s->to.nunreduced > 0 ||
+	    !types_between(&vias->types, &ends) || !vias->types.even) {
 		xfree(vias);
 		return;
 	}
+	vias->ends = *looking->ends;
+	vias->more = looking->more;
+	vias->one_share = looking->one_share;
+	vias->two_share = looking->two_share;
 	vias->arena = arena_new();
 	vias->known.arena = vias->arena;
-	vias->senders = pool->best->problem->ndevices <= PATHS_DEVICES ? SENDERS_PATHS
-	                                                               : SENDERS_RULE;
-	script_begin(&vias->script, pool->best->problem);
-	vias->script.view.shape = pool->best->problem->array.shape;
-	for (int i = 0; i < vias->script.view.shape.rank; i++)
-		vias->script.view.dim[i] = (uint8_t)i;
-	keys_add(&vias->known, &vias->types.from, sizeof(struct type), &fresh);
-	keys_add(&vias->known, &vias->types.to, sizeof(struct type), &fresh);
+	hops_begin(&vias->hops, pool, &vias->types, &vias->ends.view, looking->number,
+	           vias->arena);
 	add_script(vias, (const struct type *[]){&vias->types.from, &vias->types.to},
-	           (const bool[]){false}, 1);
+	           &(const struct hop){.senders = vias->hops.senders}, 1);
 	find_slack(vias);
-	look_around(vias, &vias->types.from);
-	look_around(vias, &vias->types.to);
+	look_at_first(vias);
 	price_all(vias);
 	heap_free(&vias->open);
 	arena_free(vias->arena);
 	xfree(vias);
+}
+
+void best_add_vias(struct best_pool *pool)
+{
+	const struct problem *p = pool->best->problem;
+	struct looking looking = {.one_share = ONE_SHARE, .two_share = TWO_SHARE};
+	struct script ends, fine;
+
+	if (!pool->steps || p->from.kind != LAYOUT_AXES || p->to.kind != LAYOUT_AXES ||
+	    !mesh_equal(&p->mesh, &p->to_mesh) || p->from.nunreduced > 0 ||
+	    !script_divides(&p->from, &p->array.shape) ||
+	    !script_divides(&p->to, &p->array.shape))
+		return;
+	script_begin(&ends, p);
+	ends.view.shape = p->array.shape;
+	for (int i = 0; i < ends.view.shape.rank; i++)
+		ends.view.dim[i] = (uint8_t)i;
+	ends.from = p->from;
+	ends.to = p->to;
+	ends.n = 1;
+	ends.step[0] = (struct script_step){.op = OP_EXCHANGE, .after = p->to};
+	looking.ends = &ends;
+	add_vias(pool, &looking);
+	if (p->vocabulary == VOCABULARY_PORTABLE || !hops_are_few(&p->mesh) ||
+	    !script_refine(&fine, &ends, pool->arena))
+		return;
+	looking = (struct looking){&fine, 1, true, ONE_DIGITS, ONE_DIGITS + TWO_DIGITS};
+	add_vias(pool, &looking);
 }

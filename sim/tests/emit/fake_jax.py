@@ -43,6 +43,9 @@ class Each:
     def __mul__(self, other):
         return self.with_other(other, lambda a, b: a * b)
 
+    def __add__(self, other):
+        return self.with_other(other, lambda a, b: a + b)
+
     def __eq__(self, other):
         return self.with_other(other, lambda a, b: a == b)
 
@@ -215,6 +218,20 @@ def dynamic_slice_in_dim(a, start, size, axis=0):
         axis, clamp(b, size, v.shape[axis]), size))
 
 
+def dynamic_slice(a, starts, sizes):
+    """The starts are a number of each device for each dimension."""
+    need(len(starts) == len(sizes) == len(a.shape), "another number of starts")
+    return Each([v.box([clamp(s.values[p], n, g) for s, n, g in zip(starts, sizes, v.shape)],
+                       sizes) for p, v in enumerate(a.values)])
+
+
+def dynamic_update_slice(a, update, starts):
+    need(len(starts) == len(a.shape), "another number of starts")
+    return Each([v.with_box([clamp(s.values[p], n, g) for s, n, g in
+                             zip(starts, part.shape, v.shape)], part)
+                 for p, (v, part) in enumerate(zip(spread(a).values, update.values))])
+
+
 def dynamic_update_slice_in_dim(a, update, start, axis):
     def put(v, part, b):
         at = [0] * v.ndim
@@ -245,7 +262,8 @@ class SimpleIndexed:
 
 
 def where(holds, a, b):
-    return Each([x if h else y for h, x, y in zip(holds.values, a.values, b.values)])
+    return Each([x if h else y for h, x, y in
+                 zip(holds.values, spread(a).values, spread(b).values)])
 
 
 def asarray(value):
@@ -272,12 +290,13 @@ def module(name, **contents):
 def modules():
     lax = module("jax.lax", **{f.__name__: f for f in (
         axis_index, all_gather, all_to_all, psum, psum_scatter, ppermute,
-        dynamic_slice_in_dim, dynamic_update_slice_in_dim)})
+        dynamic_slice, dynamic_update_slice, dynamic_slice_in_dim,
+        dynamic_update_slice_in_dim)})
     jnp = module("jax.numpy", array=jnp_array, where=where, pad=pad,
                  zeros_like=lambda a: a.map(lambda v: nd.zeros(v.shape, v.dtype)),
-                 zeros=lambda shape, dtype: spread(nd.zeros(shape, dtype)))
+                 zeros=lambda shape, dtype: spread(nd.zeros(tuple(shape), dtype)))
     sharding = module("jax.sharding", Mesh=Mesh, NamedSharding=NamedSharding, PartitionSpec=P)
-    numpy = module("numpy", array=array, asarray=asarray, int32="i32", prod=prod,
+    numpy = module("numpy", array=array, asarray=asarray, int32="i32", prod=prod, pad=pad,
                    arange=nd.arange, stack=lambda rows: nd.concatenate(
                        [r.reshape((1,) + r.shape) for r in rows], 0))
     jax = module("jax", lax=lax, numpy=jnp, sharding=sharding, shard_map=shard_map,
@@ -287,9 +306,10 @@ def modules():
             "numpy": numpy}
 
 
-def run(text, real):
+def run(text, real=None, buffers=None, summed=False):
     """Runs an emitted program and its own check, then its function on an array of the shape
-    `real`, each element of which must come out (a sum of contributions comes as one)."""
+    `real`, each element of which must come out. Of `buffers`, tiles by the device's number, it
+    returns what the body makes."""
     sys.modules.update(modules())
     names = {"__name__": "__main__", "print": lambda *_: None}
     exec(compile(text, "emitted.py", "exec"), names)
@@ -297,3 +317,14 @@ def run(text, real):
         want = nd.arange(prod(real)).reshape(tuple(real))
         got = asarray(names["reshard"](want))
         need(got.shape == want.shape and (got == want).all(), "another array comes out")
+    if buffers is None:
+        return None
+    numbers = [int(d.split()[1]) for d in names["mesh"].devices]
+    tiles = [buffers[d] for d in numbers]
+    if summed:
+        tiles = [t.reshape((1,) + t.shape) for t in tiles]
+    current.append(names["mesh"])
+    units = [names["UNIT"]] if "UNIT" in names else []
+    out = names["body"](Each(tiles), *units)
+    current.pop()
+    return dict(zip(numbers, out.values))

@@ -98,8 +98,7 @@ class Nd:
                 size.append(1)
         rest = self.shape[dim:]
         out = self.box(begin + [0] * len(rest), size + list(rest))
-        out = out.reshape(tuple(kept) + rest)
-        return out.data[0] if out.shape == () and None not in keys and self.shape else out
+        return out.reshape(tuple(kept) + rest)
 
     # --- values -------------------------------------------------------------------------
 

@@ -3,9 +3,11 @@
 from math import prod
 
 NAMES = "xyz"
+MOST = 12  # devices of one mesh
 
 
-def mesh(rng, most=12):
+def mesh(rng, most=None):
+    most = most or MOST
     while True:
         sizes = [rng.choice([2, 2, 2, 3, 4, 4, 6]) for _ in range(rng.randint(1, 3))]
         if prod(sizes) <= most:

@@ -1,0 +1,312 @@
+/*
+ * The program of a training step against closed forms: parameters, flops and collectives of a
+ * transformer under each axis of a job.
+ */
+#include "program/step.h"
+#include "program/tensors.h"
+#include "program/work.h"
+#include "tests/program_help.h"
+#include "tests/tests.h"
+
+#include <check.h>
+#include <math.h>
+#include <string.h>
+
+static struct arena *arena;
+
+static void setup(void)
+{
+	arena = arena_new();
+}
+
+static void teardown(void)
+{
+	arena_free(arena);
+}
+
+/* 4 layers of 64, 8 heads, a gated feed-forward layer; 4 sequences of 32 tokens. */
+static struct architecture small(void)
+{
+	struct architecture m = {.name = "small",
+	                         .layers = 4,
+	                         .hidden = 64,
+	                         .heads = 8,
+	                         .kv_heads = 8,
+	                         .head_dim = 8,
+	                         .ffn = 128,
+	                         .gated = true,
+	                         .vocab = 512,
+	                         .vocab_multiple = 1,
+	                         .final_norm = true,
+	                         .head = HEAD_UNTIED};
+
+	m.train = (struct model_train){.seq = 32,
+	                               .global_batch = 64,
+	                               .micro_batch = 4,
+	                               .dtype = dtype_find("bf16", 4),
+	                               .master_dtype = dtype_find("f32", 3),
+	                               .optimizer = OPTIMIZER_ADAMW,
+	                               .causal = true,
+	                               .fuse = FUSE_COMPILED};
+	return m;
+}
+
+static struct program step_of(const struct architecture *m, struct step_degrees d,
+                              struct step_facts *facts)
+{
+	struct text text = {0}, why = {0};
+	struct program p;
+
+	ck_assert_msg(step_text(&text, facts, m, &d, &why), "%s", why.s);
+	p = program_sample_text(arena, arena_strdup(arena, text.s));
+	text_free(&text);
+	text_free(&why);
+	return p;
+}
+
+/* How often collectives of a kind run in a step, and the bytes of their results. */
+struct counted {
+	double n, bytes;
+};
+
+static struct counted count(const struct program *p, enum opcode code)
+{
+	struct counted c = {0, 0};
+
+	for (int64_t i = 0; i < p->op.n; i++) {
+		const struct instruction *op = &p->op.at[i];
+		double runs = p->region.at[op->region].runs;
+
+		if (op->code != code)
+			continue;
+		c.n += runs;
+		c.bytes += runs * (double)op_result_bytes(p, op);
+	}
+	return c;
+}
+
+/* Elements of matrices of the layers, and of the head. */
+static double matrices(const struct architecture *m)
+{
+	double h = (double)m->hidden;
+
+	return (double)m->layers * (4 * h * h + (m->gated ? 3 : 2) * h * (double)m->ffn) +
+	       h * (double)m->vocab;
+}
+
+/* A micro batch of T tokens: 2 flops forward and 4 backward of each weight. */
+START_TEST(computes_what_models_do)
+{
+	struct architecture m = small();
+	struct step_facts f;
+	struct program p = step_of(&m, (struct step_degrees){1, 1, 1, 1, 1, 1}, &f);
+	double tokens = 64 * 32, layers = matrices(&m) - 64 * 512;
+
+	ck_assert_int_eq(f.devices, 1);
+	ck_assert_int_eq(f.micro_batches, 16);
+	ck_assert_double_eq(f.tokens, tokens);
+	ck_assert_double_eq(f.params, (double)model_parameters(&m));
+	ck_assert_double_eq(program_work(&p).dot_flops, 6 * tokens * matrices(&m));
+	/* The two flops of attention for each pair of tokens, head and column, six times. */
+	ck_assert_double_eq(f.model_flops,
+	                    6 * tokens * (matrices(&m) + (2 * 4 + 1) * 64) +
+	                            12 * 4 * 64 * 32 * tokens);
+	m.train.recompute = RECOMPUTE_FULL;
+	m.train.fuse = FUSE_EAGER;
+	p = step_of(&m, (struct step_degrees){1, 1, 1, 1, 1, 1}, &f);
+	ck_assert_double_eq(program_work(&p).dot_flops,
+	                    6 * tokens * matrices(&m) + 2 * tokens * layers);
+}
+END_TEST
+
+/* Megatron: two all-reduces of the activations in each pass of a layer, and two at the ends. */
+START_TEST(tensor_reduces_four_times)
+{
+	struct architecture m = small();
+	struct step_facts f;
+	struct program p = step_of(&m, (struct step_degrees){1, 1, 4, 1, 1, 1}, &f);
+	struct counted c = count(&p, HLO_ALL_REDUCE);
+
+	ck_assert_double_eq(c.n, 16 * (4 * 4 + 2));
+	ck_assert_double_eq(c.bytes, c.n * 4 * 32 * 64 * 2);
+	ck_assert_double_eq(program_work(&p).dot_flops, 6 * 64 * 32 * matrices(&m) / 4);
+	/* With sequence parallelism each is a reduce-scatter, and gathers come before. */
+	m.train.sequence_parallel = true;
+	p = step_of(&m, (struct step_degrees){1, 1, 4, 1, 1, 1}, &f);
+	ck_assert_double_eq(count(&p, HLO_ALL_REDUCE).n, 0);
+	ck_assert_double_eq(count(&p, HLO_REDUCE_SCATTER).n, 16 * (4 * 4 + 2));
+	/* Forward 2; backward the gradient and what a matmul read, each twice. */
+	ck_assert_double_eq(count(&p, HLO_ALL_GATHER).n, 16 * (4 * (2 + 4) + 2));
+}
+END_TEST
+
+/* Each layer is gathered forward and backward and its gradients scattered, in one collective. */
+START_TEST(fsdp_gathers_twice)
+{
+	struct architecture m = small();
+	struct step_facts f;
+	struct step_degrees d = {1, 8, 1, 1, 1, 1};
+	struct program p = step_of(&m, d, &f);
+	double layers = ((double)model_parameters(&m) - 2 * 64 * 512 - 64) * 2;
+	double ends = (2 * 64 * 512 + 64) * 2;
+
+	ck_assert_int_eq(f.micro_batches, 2);
+	ck_assert_double_eq(count(&p, HLO_ALL_GATHER).n, 2 * (2 * 4 + 3));
+	ck_assert_double_eq(count(&p, HLO_ALL_GATHER).bytes, 2 * (2 * layers + ends));
+	ck_assert_double_eq(count(&p, HLO_REDUCE_SCATTER).n, 2 * (4 + 3));
+	ck_assert_double_eq(count(&p, HLO_REDUCE_SCATTER).bytes,
+	                    2 * (layers + ends) / 8);
+	/* ZeRO-2 keeps what it gathered. */
+	m.train.zero = 2;
+	p = step_of(&m, d, &f);
+	ck_assert_double_eq(count(&p, HLO_ALL_GATHER).bytes, 2 * (layers + ends));
+}
+END_TEST
+
+/* Replicas sum their gradients once, whatever the number of micro batches. */
+START_TEST(data_reduces_once)
+{
+	struct architecture m = small();
+	struct step_facts f;
+	struct program p = step_of(&m, (struct step_degrees){4, 1, 1, 1, 1, 1}, &f);
+	double bytes = (double)model_parameters(&m) * 2;
+
+	ck_assert_int_eq(f.micro_batches, 4);
+	ck_assert_double_eq(count(&p, HLO_ALL_REDUCE).bytes, bytes);
+	m.train.zero = 1;
+	p = step_of(&m, (struct step_degrees){4, 1, 1, 1, 1, 1}, &f);
+	ck_assert_double_eq(count(&p, HLO_ALL_REDUCE).n, 0);
+	ck_assert_double_eq(count(&p, HLO_REDUCE_SCATTER).bytes, bytes / 4);
+	ck_assert_double_eq(count(&p, HLO_ALL_GATHER).bytes, bytes);
+}
+END_TEST
+
+/* A token of each of 2 experts goes there and back, forward and backward. */
+START_TEST(experts_exchange_tokens)
+{
+	struct architecture m = small();
+	struct step_facts f;
+	struct program p;
+	struct counted c;
+	double expert = 3 * 64 * 32.0;
+
+	m.moe = (struct model_moe){.experts = 16, .top_k = 2, .ffn = 32};
+	p = step_of(&m, (struct step_degrees){8, 1, 1, 1, 8, 1}, &f);
+	c = count(&p, HLO_ALL_TO_ALL);
+	ck_assert_int_eq(f.micro_batches, 2);
+	ck_assert_double_eq(c.n, 2 * 4 * 4);
+	ck_assert_double_eq(c.bytes, c.n * 4 * 32 * 2 * 64 * 2);
+	/* Per token: attention, two experts, the router and the head. */
+	ck_assert_double_eq(
+		program_work(&p).dot_flops,
+		6 * 64 * 32 / 8 * (4 * (4 * 64 * 64 + 2 * expert + 64 * 16) + 64 * 512));
+}
+END_TEST
+
+START_TEST(pipelines_wait)
+{
+	struct architecture m = small();
+	struct step_facts f;
+	struct program p = step_of(&m, (struct step_degrees){1, 1, 1, 1, 1, 4}, &f);
+	double head = 64 * 512,
+	       layers = (4 * (4 * 64 * 64 + 3 * 64 * 128 + 2 * 64) + 64) / 4.0;
+
+	ck_assert_int_eq(f.devices, 4);
+	ck_assert_double_eq_tol(f.bubble, 3.0 / 16 * layers / (layers + head), 1e-12);
+	/* An activation comes in and its gradient goes out, for each micro batch. */
+	ck_assert_double_eq(count(&p, HLO_COLLECTIVE_PERMUTE).n, 2 * 16);
+	ck_assert_double_eq(program_work(&p).dot_flops,
+	                    6 * 64 * 32 * ((matrices(&m) - head) / 4 + head));
+}
+END_TEST
+
+START_TEST(context_gathers_keys)
+{
+	struct architecture m = small();
+	struct step_facts f;
+	struct program p = step_of(&m, (struct step_degrees){1, 1, 1, 2, 1, 1}, &f);
+	struct counted c = count(&p, HLO_ALL_GATHER);
+
+	ck_assert_double_eq(c.n, 16 * 4 * 2);
+	ck_assert_double_eq(c.bytes, c.n * 4 * 32 * 64 * 2);
+	ck_assert_double_eq(count(&p, HLO_REDUCE_SCATTER).n, 16 * 4 * 2);
+}
+END_TEST
+
+static void refused(struct architecture m, struct step_degrees d, const char *expected)
+{
+	struct step_facts f;
+	struct text text = {0}, why = {0};
+
+	ck_assert(!step_text(&text, &f, &m, &d, &why));
+	ck_assert_str_eq(why.s, expected);
+	ck_assert_ptr_null(text.s);
+	text_free(&why);
+}
+
+START_TEST(says_what_does_not_fit)
+{
+	struct architecture m = small();
+
+	refused(m, (struct step_degrees){1, 1, 3, 1, 1, 1},
+	        "heads 8 does not divide by tensor 3");
+	refused(m, (struct step_degrees){1, 1, 1, 1, 1, 3},
+	        "layers 4 does not divide by pipeline 3");
+	refused(m, (struct step_degrees){1, 5, 1, 1, 1, 1},
+	        "train.global_batch 64 does not divide by data x fsdp x micro_batch "
+	        "20");
+	m.train.seq = 0;
+	refused(m, (struct step_degrees){1, 1, 1, 1, 1, 1},
+	        "train.seq, train.global_batch and train.micro_batch are needed");
+}
+END_TEST
+
+START_TEST(reads_degrees)
+{
+	static const struct {
+		const char *text, *error;
+	} bad[] = {
+		{"fsdp=4,foo=2", "'foo' is no axis of a job, expected data, fsdp, "
+	                         "tensor, context, expert or pipeline"},
+		{"fsdp=4,fsdp=2", NULL},
+		{"fsdp=0", NULL},
+		{"fsdp", NULL},
+	};
+	struct step_degrees d;
+	struct error e = {0};
+
+	ck_assert_int_eq(step_degrees_parse(&d, arena, "fsdp=64,tensor=8,pipeline=4",
+	                                    (struct where){0}, &e),
+	                 OK);
+	ck_assert(d.fsdp == 64 && d.tensor == 8 && d.pipeline == 4 && d.data == 1 &&
+	          d.context == 1 && d.expert == 1);
+	ck_assert_int_eq(step_devices(&d), 2048);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		e = (struct error){0};
+		ck_assert_int_ne(step_degrees_parse(&d, arena, bad[i].text,
+		                                    (struct where){0}, &e),
+		                 OK);
+		if (bad[i].error)
+			ck_assert_str_eq(e.text, bad[i].error);
+	}
+}
+END_TEST
+
+Suite *tests(void)
+{
+	Suite *s = suite_create("step");
+	TCase *t = tcase_create("closed forms");
+
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_test(t, computes_what_models_do);
+	tcase_add_test(t, tensor_reduces_four_times);
+	tcase_add_test(t, fsdp_gathers_twice);
+	tcase_add_test(t, data_reduces_once);
+	tcase_add_test(t, experts_exchange_tokens);
+	tcase_add_test(t, pipelines_wait);
+	tcase_add_test(t, context_gathers_keys);
+	tcase_add_test(t, says_what_does_not_fit);
+	tcase_add_test(t, reads_degrees);
+	suite_add_tcase(s, t);
+	return s;
+}
