@@ -27,3 +27,9 @@ END
 shardsim plan --xla-warning "@$TMPDIR/two" | grep '^note'
 # None at all is an answer, too.
 echo 'nothing here' | shardsim advise -
+# A warning of a compiler that gathers everything where no XLA of ours does is priced as that,
+# and layouts between help it: of f32[64,64] on eight devices each receives 7/8 of 16 KiB; by
+# two all-to-alls, over two and over four, 1/2 and 3/4 of its tile of 2 KiB.
+shardsim advise - --top 1 <<END | grep -v '^note: the warning names'
+$p {devices=[4,2]<=[8]} to {devices=[2,4]<=[8]} for %r = f32[16,32] add(
+END
