@@ -75,6 +75,11 @@ static bool check(const struct architecture *m, const struct step_degrees *d,
 		            (long long)m->layers, (long long)d->pipeline);
 		return false;
 	}
+	if (!m->moe.experts && d->expert > 1) {
+		text_printf(why, "expert %lld for a model without experts",
+		            (long long)d->expert);
+		return false;
+	}
 	if (m->moe.experts && d->expert > m->moe.experts) {
 		text_printf(why,
 		            "expert %lld is more than the %lld experts of the model",

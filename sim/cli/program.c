@@ -262,8 +262,12 @@ int command_program(int argc, char **argv)
 		goto misuse;
 	set_stage(&p, o.as);
 	if (o.platform) {
-		if (platform_machine(&machine, a, o.platform, o.set.at, o.set.n, &e) !=
-		    OK)
+		const char *platform = o.platform;
+
+		if ((platform_sized(platform) &&
+		     platform_resize(&platform, a, o.set.at, o.set.n, p.ndevices, &e) !=
+		             OK) ||
+		    platform_machine(&machine, a, platform, o.set.at, o.set.n, &e) != OK)
 			goto misuse;
 		command_note(machine->name, machine->note);
 		if (has_collectives(&p) &&

@@ -1,4 +1,5 @@
 /* `shardsim step MODEL`: a training step of a model that is described in twenty lines. */
+#include "base/scan.h"
 #include "base/units.h"
 #include "cli/command.h"
 #include "cli/options.h"
@@ -14,6 +15,7 @@
 
 struct options {
 	const char *parallel, *platform, *overlap, *format, *output, *devices;
+	const char *batch, *micro_batch, *seq;
 	struct settings set;
 	struct command_words file;
 };
@@ -21,6 +23,11 @@ struct options {
 static const struct option_row option_table[] = {
 	{"parallel", 0, "AXES",
          "how many devices along each axis of the job: fsdp=64,tensor=8", AT(parallel)},
+	{"batch", 0, "N", "sequences of the job in a step, whatever the model says",
+         AT(batch)},
+	{"micro-batch", 0, "N",
+         "sequences of a device in a micro batch, whatever it says", AT(micro_batch)},
+	{"seq", 0, "N", "tokens of a sequence, whatever the model says", AT(seq)},
 	{"platform", 0, "P", "family:shape or a SimGrid XML file", AT(platform)},
 	{"set", 0, "KEY=VALUE", "change a figure of a family:shape platform", AT(set),
          .settings = true},
@@ -61,12 +68,14 @@ static void add_bytes(struct text *out, const char *what, double bytes)
 }
 
 static void print_text(struct text *out, const struct step_time *s,
-                       const struct program_job *job, const struct machine *m)
+                       const struct program_job *job, const struct machine *m,
+                       const struct architecture *model, const char *parallel)
 {
 	double device = m->device[0].memory_bytes;
 
-	text_printf(out, "%lld devices of %s, %lld micro batch%s\n",
-	            (long long)s->facts.devices, m->name,
+	text_printf(out, "%s, %s: %lld device%s of %s, %lld micro batch%s\n",
+	            model->name, parallel, (long long)s->facts.devices,
+	            s->facts.devices == 1 ? "" : "s", m->name,
 	            (long long)s->facts.micro_batches,
 	            s->facts.micro_batches == 1 ? "" : "es");
 	add_line(out, "step", s->step_s);
@@ -119,8 +128,9 @@ static void count_exposed(struct program_job *job, const struct step_time *s)
 }
 
 static void print_step(struct arena *a, struct step_time *s, const struct machine *m,
-                       bool json)
+                       const struct architecture *model, const struct options *o)
 {
+	bool json = o->format && !strcmp(o->format, "json");
 	struct program_job job = {
 		s->facts.model_flops, s->mfu, s->bubble_s, s->tokens_per_s, {0}};
 	struct program_memory memory = {s->live.params_bytes,
@@ -134,7 +144,7 @@ static void print_step(struct arena *a, struct step_time *s, const struct machin
 	if (json)
 		program_show_json(&out, a, &s->price, &show);
 	else
-		print_text(&out, s, &job, m);
+		print_text(&out, s, &job, m, model, o->parallel);
 	fwrite(out.s, 1, out.length, stdout);
 	text_free(&out);
 	if (s->price.why)
@@ -156,19 +166,59 @@ static enum status write_program(const struct options *o, const struct architect
 	return status;
 }
 
-static enum status run(struct step_time *s, struct machine **m, struct arena *a,
+static enum status set_count(int64_t *out, const char *option, const char *text,
+                             const char *what, struct error *e)
+{
+	struct scan s;
+
+	if (!text)
+		return OK;
+	s = scan_start(text, where_option(option, text), e);
+	return scan_int(&s, what, 1, MODEL_DIM_MAX, out) ? scan_finish(&s) : e->code;
+}
+
+/* Reads the model, and what the options say in place of its `train`. */
+static enum status read_model(struct architecture *m, struct arena *a,
+                              const struct options *o, struct error *e)
+{
+	struct model_train *t = &m->train;
+	const char *missing;
+
+	if (architecture_read(m, a, o->file.at[0], e) != OK ||
+	    set_count(&t->global_batch, "--batch", o->batch, "a number of sequences",
+	              e) != OK ||
+	    set_count(&t->micro_batch, "--micro-batch", o->micro_batch,
+	              "a number of sequences", e) != OK ||
+	    set_count(&t->seq, "--seq", o->seq, "a number of tokens", e) != OK)
+		return e->code;
+	missing = !t->seq            ? "train.seq, expected it or --seq"
+	          : !t->global_batch ? "train.global_batch, expected it or --batch"
+	          : !t->micro_batch  ? "train.micro_batch, expected it or --micro-batch"
+	                             : NULL;
+	if (!missing)
+		return OK;
+	return error_set(e, E_TYPE,
+	                 (struct where){.file = o->file.at[0], .line = 1, .col = 1},
+	                 "the model does not tell %s", missing);
+}
+
+static enum status run(struct step_time *s, struct machine **m,
+                       struct architecture *model, struct arena *a,
                        const struct options *o, struct error *e)
 {
 	struct where at = where_option("--parallel", o->parallel);
 	enum overlap overlap =
 		o->overlap && !strcmp(o->overlap, "none") ? OVERLAP_NONE : OVERLAP_ASYNC;
-	struct architecture model;
 	struct step_degrees degrees;
+	const char *platform = o->platform;
 	int32_t *devices = NULL, n;
 
-	if (architecture_read(&model, a, o->file.at[0], e) != OK ||
+	if (read_model(model, a, o, e) != OK ||
 	    step_degrees_parse(&degrees, a, o->parallel, at, e) != OK ||
-	    platform_machine(m, a, o->platform, o->set.at, o->set.n, e) != OK)
+	    (platform_sized(platform) &&
+	     platform_resize(&platform, a, o->set.at, o->set.n, step_devices(&degrees),
+	                     e) != OK) ||
+	    platform_machine(m, a, platform, o->set.at, o->set.n, e) != OK)
 		return e->code;
 	command_note((*m)->name, (*m)->note);
 	if (o->devices && devices_parse(&devices, &n, a, o->devices,
@@ -179,9 +229,9 @@ static enum status run(struct step_time *s, struct machine **m, struct arena *a,
 		return error_set(e, E_TYPE, where_option("--devices", o->devices),
 		                 "%d devices for a job of %lld", (int)n,
 		                 (long long)step_devices(&degrees));
-	if (step_time(s, a, &model, &degrees, *m, devices, overlap, at, e) != OK)
+	if (step_time(s, a, model, &degrees, *m, devices, overlap, at, e) != OK)
 		return e->code;
-	return o->output ? write_program(o, &model, &degrees, e) : OK;
+	return o->output ? write_program(o, model, &degrees, e) : OK;
 }
 
 int command_step(int argc, char **argv)
@@ -208,14 +258,15 @@ int command_step(int argc, char **argv)
 	struct arena *a = arena_new();
 	struct error e = {0};
 	struct machine *m;
+	struct architecture model;
 	struct step_time s;
 	int status = EXIT_DONE;
 
 	command_parse(&syntax, argc, argv);
-	if (run(&s, &m, a, &o, &e) != OK)
+	if (run(&s, &m, &model, a, &o, &e) != OK)
 		status = command_misuse(&e);
 	else
-		print_step(a, &s, m, o.format && !strcmp(o.format, "json"));
+		print_step(a, &s, m, &model, &o);
 	arena_free(a);
 	return status;
 }
