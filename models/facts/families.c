@@ -9,6 +9,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 void family_describe(struct text *what, struct text *shapes, const struct family *f)
@@ -238,6 +239,53 @@ static enum status settings_once(const struct named *m, struct error *e)
 	return OK;
 }
 
+/* Returns a machine of the family: one node, or the first shape that is offered. */
+static const char *machine_example(struct arena *a, const struct family *f)
+{
+	struct text out = {0};
+
+	text_printf(&out, "%s:", f->name);
+	if (f->kind == FAMILY_NODES)
+		text_printf(&out, "%d", f->apart ? 2 : 1);
+	for (int i = 0; f->kind != FAMILY_NODES && i < (f->naxes ? f->naxes : 3); i++)
+		text_printf(&out, "%s%d", i ? "x" : "",
+		            f->noffered ? (int)f->offered[i] : 4);
+	return text_take(&out, a);
+}
+
+/* Says what stands behind the name of a family, or which families are meant. */
+static enum status shape_missing(struct arena *a, const char *path, const char *spec,
+                                 struct where at, struct error *e)
+{
+	struct families all = {0};
+	struct text like = {0};
+	size_t n = strlen(spec);
+
+	if ((path ? families_read(&all, a, path, e) : families_known(&all, a, e)) != OK)
+		return e->code;
+	for (int i = 0; i < all.n; i++) {
+		const struct family *f = &all.family[i];
+
+		if (strcmp(f->name, spec) == 0)
+			return error_set(e, E_SYNTAX, at,
+			                 "%s has no shape, expected such as %s", spec,
+			                 machine_example(a, f));
+		for (const char *p = f->name; n > 1 && *p; p++)
+			if (strncasecmp(p, spec, n) == 0) {
+				text_printf(&like, "%s%s", like.length ? ", " : "",
+				            f->name);
+				break;
+			}
+	}
+	if (like.length)
+		return error_set(e, E_SYNTAX, at,
+		                 "expected family:shape, and families like it are %s",
+		                 text_take(&like, a));
+	return error_set(e, E_SYNTAX, at,
+	                 "expected family:shape such as tpu-v4:4x4x8, or a file that "
+	                 "ends in .xml");
+}
+
 enum status family_parse(struct family_machine *out, struct arena *a, const char *path,
                          const char *spec, const char *const *set, int nset,
                          struct error *e)
@@ -252,10 +300,7 @@ enum status family_parse(struct family_machine *out, struct arena *a, const char
 		e = &local;
 	*out = (struct family_machine){.slices = 1};
 	if (!colon)
-		return error_set(
-			e, E_SYNTAX, at,
-			"expected family:shape such as tpu-v4:4x4x8, or a file "
-			"that ends in .xml");
+		return shape_missing(a, path, spec, at, e);
 	if (family_find(&out->family, a, path, spec, (size_t)(colon - spec), at, e) !=
 	            OK ||
 	    name_split(&named, a, spec, set, nset, e) != OK ||

@@ -6,6 +6,7 @@
 #include "system/wall.h"
 
 #include <math.h>
+#include <string.h>
 
 /* --- planning ------------------------------------------------------------------------- */
 
@@ -368,6 +369,30 @@ static void copy_times(struct timing *t)
 	}
 }
 
+/* Says what is needed, in the units of the limit too, and what it would take. */
+static void over_memory(struct timing *t, const struct move_how *how)
+{
+	struct move_result *out = t->out;
+	struct text need = {0}, capacity = {0};
+
+	text_printf(&need, "needs ");
+	units_print_bytes(&need, out->waves.peak);
+	text_printf(&need, " (%.0f bytes) on a device for all arrays, %s ",
+	            out->waves.peak, how->limit_what);
+	units_print_bytes(&need, how->limit_bytes);
+	units_print_capacity(&capacity, how->limit_bytes);
+	if (!strstr(need.s, capacity.s))
+		text_printf(&need, " (%s)", capacity.s);
+	text_free(&capacity);
+	if (t->bench->nclocks > 0) {
+		text_printf(&need, "; with more memory it takes ");
+		units_print_time(&need, time_waves(t, &out->waves, 0));
+		text_printf(&need, ", as --memory-limit none tells in full");
+	}
+	out->status = OUTCOME_OVER_MEMORY;
+	out->message = text_take(&need, t->arena);
+}
+
 static enum status order_and_time(struct move_result *out, const struct move_work *w,
                                   const struct move_how *how, struct bench *b,
                                   struct arena *a, struct error *e)
@@ -375,20 +400,13 @@ static enum status order_and_time(struct move_result *out, const struct move_wor
 	struct order_run *run;
 	struct order_case order;
 	struct timing t = {.out = out, .order = &order, .bench = b, .arena = a};
-	struct text need = {0};
 	int64_t nruns;
 
 	move_calls(out, &run, &nruns, w, how, a);
 	order = order_case_of(out, how, b->machine->ndevices, a);
 	choose_order(&t, run, nruns, how);
 	if (how->limit_bytes > 0 && out->waves.peak > how->limit_bytes) {
-		units_print_bytes(&need, out->waves.peak);
-		text_printf(&need, " (%.0f bytes) on a device for all arrays, %s ",
-		            out->waves.peak, how->limit_what);
-		units_print_capacity(&need, how->limit_bytes);
-		out->status = OUTCOME_OVER_MEMORY;
-		out->message = arena_printf(a, "needs %s", need.s);
-		text_free(&need);
+		over_memory(&t, how);
 		return OK;
 	}
 	for (int k = 0; k < b->nclocks; k++)

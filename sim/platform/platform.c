@@ -169,6 +169,28 @@ enum status platform_resize(const char **spec, struct arena *a, const char *cons
 }
 
 /*
+ * Points an error of a setting that stands in the platform's name at its place there, and
+ * not at --set, which was not given.
+ */
+static void point_at_name(struct error *e, const char *spec, const char *const *set,
+                          int nset)
+{
+	const char *place, *source = e->at.source;
+	unsigned col = e->at.col;
+
+	if (!source || !e->at.file || strcmp(e->at.file, "--set") != 0)
+		return;
+	for (int i = 0; i < nset; i++)
+		if (set[i] == source)
+			return;
+	place = strstr(spec, source);
+	if (!place)
+		return;
+	e->at = where_option("--platform", spec);
+	e->at.col = (unsigned)(place - spec) + col;
+}
+
+/*
  * Takes the file's text and makes the machine of it with our reader. A generated text
  * is brief, since most machines are never started.
  */
@@ -177,10 +199,11 @@ static enum status read_loader(struct loader *l, struct arena *a, const char *sp
 {
 	struct text text = {0};
 	struct parts parts;
-	enum status status = platform_resize(&spec, a, set, nset, 0, l->error);
-	const char *note = NULL;
+	enum status status;
+	const char *note = NULL, *given = spec;
 	size_t length;
 
+	status = platform_resize(&spec, a, set, nset, 0, l->error);
 	if (status == OK)
 		status = take_apart(&parts, a, spec, set, nset, l->error);
 	l->platform = arena_alloc(a, 1, sizeof(*l->platform));
@@ -188,6 +211,7 @@ static enum status read_loader(struct loader *l, struct arena *a, const char *sp
 	if (status != OK)
 		return status;
 	status = take_text(&text, &note, a, parts.base, parts.set, parts.nset, l->error);
+	point_at_name(l->error, given, set, nset);
 	length = text.length;
 	l->generated = !is_file(spec);
 	keep_spec(l, a, &parts);

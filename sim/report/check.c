@@ -12,9 +12,13 @@ static const char *name_of(const struct row *r, bool clock)
 	return clock ? r->clock : r->planner;
 }
 
-/* E_RANGE, with the names there are, if no row has the planner or clock asked for. */
+/*
+ * E_RANGE, with the names there are, if no row has the planner or clock asked for, or the
+ * `standard` one where none was.
+ */
 static enum status check_name(const struct row *rows, size_t n, bool clock,
-                              const char *name, struct where where, struct error *e)
+                              const char *name, struct where where,
+                              const char *standard, struct error *e)
 {
 	struct text known = {0};
 	const char **names;
@@ -28,8 +32,14 @@ static enum status check_name(const struct row *rows, size_t n, bool clock,
 	n = names_distinct(names, n);
 	for (size_t i = 0; i < n; i++)
 		text_printf(&known, "%s%s", i ? ", " : "", names[i]);
-	error_set(e, E_RANGE, where, "no rows of this %s, expected one of: %s",
-	          clock ? "clock" : "planner", known.s);
+	if (standard)
+		error_set(e, E_RANGE, where,
+		          "the usual baseline, %s, was not swept; expected "
+		          "--baseline with one of: %s",
+		          standard, known.s);
+	else
+		error_set(e, E_RANGE, where, "no rows of this %s, expected one of: %s",
+		          clock ? "clock" : "planner", known.s);
 	text_free(&known);
 	free(names);
 	return e->code;
@@ -69,9 +79,12 @@ enum status report_check(const struct row *rows, size_t n, const char *baseline,
 		return error_set(e, E_RANGE, (struct where){0},
 		                 "the sweep has no rows to report");
 	status = check_name(rows, n, false, baseline,
-	                    where_option("--baseline", baseline), e);
+	                    o->baseline ? where_option("--baseline", baseline)
+	                                : (struct where){.file = "--baseline"},
+	                    o->baseline ? NULL : baseline, e);
 	for (int i = 0; status == OK && o->clocks && o->clocks[i]; i++)
-		status = check_name(rows, n, true, o->clocks[i], clock_at(o, i), e);
+		status = check_name(rows, n, true, o->clocks[i], clock_at(o, i), NULL,
+		                    e);
 	for (size_t i = 0; status == OK && i < n; i++)
 		if (report_wanted(o, &rows[i]))
 			return check_scenario(rows, n, o, e);

@@ -147,8 +147,9 @@ static void row_name(struct measured *row, struct arena *a, const char *platform
 }
 
 enum status machine_log_open(struct validation **out, struct arena *a,
-                             const struct machine_log *l, struct error *e)
+                             const struct machine_log *given, struct error *e)
 {
+	struct machine_log sized = *given, *l = &sized;
 	struct measured_table *t = arena_alloc(a, 1, sizeof(*t));
 	struct mapping *mapping = arena_alloc(a, 1, sizeof(*mapping));
 	const char *note = NULL;
@@ -160,6 +161,8 @@ enum status machine_log_open(struct validation **out, struct arena *a,
 		                 "at most %d settings of a log's platform",
 		                 (int)MAPPING_SETTINGS_MAX);
 	if (measured_read_all(t, a, l->file, l->nfiles, e) != OK ||
+	    platform_resize(&l->platform, a, l->set, l->nset,
+	                    t->n ? t->row[0].devices : 0, e) != OK ||
 	    platform_machine(&m, a, l->platform, l->set, l->nset, e) != OK)
 		return e->code;
 	for (int64_t i = 0; i < t->n; i++) {
