@@ -148,6 +148,7 @@ static enum status fit_one(struct arena *a, const struct options *o, struct erro
 	    log_fit(&fit, a, &log, constant, e) != OK)
 		return e->code;
 	command_note(o->platform, fit.note);
+	command_note(o->platform, fit.unit_note);
 	if (o->output && family_fit_entry(&entry, &fit.fit, file_names(o, a), a, e) == OK)
 		file_write(o->output, entry.s, entry.length, e);
 	if (e->code == OK)

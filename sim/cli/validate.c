@@ -258,6 +258,8 @@ int command_validate(int argc, char **argv)
 	    timings_open(&v, a, &o, &e) == OK) {
 		command_note(o.platform, validation_note(v));
 		validation_run(v);
+		command_note(o.platform ? o.platform : o.file.at[0],
+		             validation_unit_note(v, a));
 		if (o.plot)
 			validate_plot(o.plot, v, &e);
 		else

@@ -58,11 +58,12 @@ static const char *number_text(struct arena *a, enum varied_unit unit, double nu
 		         number) <= 1e-15 * number)
 			return arena_printf(a, "%.15g%s", share, units[i].name);
 	}
-	/* Numbers that stand without a unit are not likely to mean so many B/s or seconds. */
+	/* Numbers that stand without a unit are not likely to mean so many B/s, seconds or bytes. */
 	return arena_printf(a, "%.17g%s", number,
-	                    unit == VARIED_RATE && number >= 1e6 ? "Bps"
-	                    : unit == VARIED_TIME && number < 1  ? "s"
-	                                                         : "");
+	                    unit == VARIED_RATE && number >= 1e6    ? "Bps"
+	                    : unit == VARIED_TIME && number < 1     ? "s"
+	                    : unit == VARIED_BYTES && number >= 1e6 ? "B"
+	                                                            : "");
 }
 
 static enum status read_value_number(struct scan *s, enum varied_unit unit, double *out)

@@ -53,3 +53,9 @@ shardsim fit log 2>&1 || echo "exit $?"
 head -c -100 log >cut
 shardsim fit cut --platform tiny:1 2>&1 || echo "exit $?"
 shardsim validate log --collective all-reduce 2>&1 || echo "exit $?"
+# a machine of as many devices as there are ranks; times in milliseconds
+shardsim validate log --platform 'tiny:{n}' --format csv | wc -l
+sed '/float/s/\( -1  *\)\([0-9.]*\)/\1\2e-4/' log >ms
+for how in validate 'fit --constants launch_s'; do
+	shardsim $how ms --platform tiny:1 2>&1 >/dev/null
+done

@@ -22,12 +22,19 @@ struct figure_use {
 	struct site_use *use;
 };
 
-/* Returns the unit of a figure whose name does not tell it. */
+static bool ends_with(const char *name, const char *end)
+{
+	size_t n = strlen(name), k = strlen(end);
+
+	return n > k && !strcmp(name + n - k, end);
+}
+
+/* Returns the unit of a figure that is given with one. */
 static const char *unit_of(const char *figure)
 {
-	return strstr(figure, ".bandwidth") ? "B/s"
-	       : strstr(figure, ".latency") ? "s"
-	                                    : "";
+	return strstr(figure, ".bandwidth")                            ? "B/s"
+	       : strstr(figure, ".latency") || ends_with(figure, "_s") ? "s"
+	                                                               : "";
 }
 
 /* Makes the machine of a site with the figure at `value`. */
@@ -44,12 +51,12 @@ static enum status figure_machine(struct machine **out, struct validation *v,
 }
 
 static void links_compare(struct site_use *use, struct arena *a, const struct machine *m,
-                          const struct machine *twice, double value)
+                          const struct machine *changed, double value)
 {
 	use->link = arena_alloc(a, (size_t)m->nlinks, sizeof(*use->link));
 	use->slope = arena_alloc(a, (size_t)m->nlinks, sizeof(*use->slope));
 	for (int32_t l = 0; l < m->nlinks; l++) {
-		const struct link *one = &m->link[l], *two = &twice->link[l];
+		const struct link *one = &m->link[l], *two = &changed->link[l];
 		bool wider = one->bandwidth_Bps != two->bandwidth_Bps;
 		bool later = one->latency_s != two->latency_s;
 
@@ -65,17 +72,19 @@ static enum status site_compare(struct site_use *use, struct validation *v,
                                 const char *figure, double value, struct error *e)
 {
 	const struct site *s = &v->site[use->site];
-	struct machine *m, *twice;
+	/* Any other value tells what depends on it; a share is no more than 1. */
+	double other = ends_with(figure, "_share") ? value / 2 : 2 * value;
+	struct machine *m, *changed;
 
 	if (figure_machine(&m, v, s, figure, value, e) != OK ||
-	    figure_machine(&twice, v, s, figure, 2 * value, e) != OK)
+	    figure_machine(&changed, v, s, figure, other, e) != OK)
 		return e->code;
 	for (int k = 0; k < TUNINGS; k++)
-		if (m->tuning.value[k] != twice->tuning.value[k])
+		if (m->tuning.value[k] != changed->tuning.value[k])
 			use->tuning.value[k] = m->tuning.value[k] / value;
-	if (m->device[0].launch_s != twice->device[0].launch_s)
+	if (m->device[0].launch_s != changed->device[0].launch_s)
 		use->launch_s = m->device[0].launch_s / value;
-	links_compare(use, v->arena, m, twice, value);
+	links_compare(use, v->arena, m, changed, value);
 	return OK;
 }
 

@@ -207,6 +207,10 @@ static enum status fit_once(struct choosing *c, const struct machine_log *l,
 			choose(c, v, name);
 		c->out->what = validation_what(v);
 		c->out->note = validation_note(v);
+		if (first) {
+			validation_run(v);
+			c->out->unit_note = validation_unit_note(v, c->a);
+		}
 		family_fit(&c->out->fit, v, c->a, c->family, c->figure, true, e);
 	}
 	validation_close(v);

@@ -7,9 +7,10 @@
 
 struct log_fit {
 	const char *platform;
-	const char *fitted; /* the same platform with the constants in its braces */
-	const char *what;   /* "timings out of place" */
-	const char *note;   /* why the log may be of another machine, or NULL */
+	const char *fitted;    /* the same platform with the constants in its braces */
+	const char *what;      /* "timings out of place" */
+	const char *note;      /* why the log may be of another machine, or NULL */
+	const char *unit_note; /* that its times seem to have another unit, or NULL */
 	struct family_fit fit;
 	const struct family_fit *rival; /* explains the log about as well; or NULL */
 	int nskipped;

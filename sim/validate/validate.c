@@ -325,3 +325,26 @@ double prediction_error(const struct prediction *p)
 {
 	return exp(fabs(log(p->time_s / p->row->time_s)));
 }
+
+const char *validation_unit_note(const struct validation *v, struct arena *a)
+{
+	int64_t n, known = 0, longer = 0, shorter = 0;
+	const struct prediction *p = validation_rows(v, &n);
+
+	for (int64_t i = 0; i < n; i++) {
+		double ratio = p[i].row->time_s / p[i].time_s;
+
+		if (p[i].left_out || isnan(ratio))
+			continue;
+		known++;
+		longer += ratio > 1e3;
+		shorter += ratio < 1e-3;
+	}
+	if (!known || 2 * (longer > shorter ? longer : shorter) < known)
+		return NULL;
+	return arena_printf(
+		a,
+		"most times are more than 1,000 times %s than expected; are "
+		"these microseconds?",
+		longer > shorter ? "longer" : "shorter");
+}

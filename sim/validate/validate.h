@@ -55,6 +55,12 @@ bool validation_of_one(const struct validation *v);
 const char *validation_note(const struct validation *v);
 
 /*
+ * Returns, behind validation_run(), what is wrong with the unit of times if half of them or
+ * more are a thousand times off, or NULL; the text is the arena's.
+ */
+const char *validation_unit_note(const struct validation *v, struct arena *a);
+
+/*
  * Returns the machine that a row is mapped to, and stores the groups that it runs on;
  * the row must have a platform.
  */
