@@ -1,4 +1,4 @@
-#include "validate/fit_choose.h"
+#include "fit/choose.h"
 
 #include "collective/nccl.h"
 

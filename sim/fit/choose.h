@@ -1,8 +1,8 @@
 /* Which constants a family's timings can tell. */
-#ifndef SHARDSIM_SIM_VALIDATE_FIT_CHOOSE_H
-#define SHARDSIM_SIM_VALIDATE_FIT_CHOOSE_H
+#ifndef SHARDSIM_SIM_FIT_CHOOSE_H
+#define SHARDSIM_SIM_FIT_CHOOSE_H
 
-#include "validate/fit_family.h"
+#include "fit/family.h"
 
 /* A constant, and why the timings cannot tell it; NULL where they can. */
 struct fit_choice {

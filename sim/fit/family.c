@@ -1,4 +1,4 @@
-#include "validate/fit_family.h"
+#include "fit/family.h"
 
 #include "facts/families.h"
 #include "stat/fit.h"

@@ -2,8 +2,8 @@
  * The few free constants of a family, fitted to published timings, with leave-one-set-out
  * cross-validation.
  */
-#ifndef SHARDSIM_SIM_VALIDATE_FIT_FAMILY_H
-#define SHARDSIM_SIM_VALIDATE_FIT_FAMILY_H
+#ifndef SHARDSIM_SIM_FIT_FAMILY_H
+#define SHARDSIM_SIM_FIT_FAMILY_H
 
 #include "validate/validate.h"
 

@@ -1,4 +1,4 @@
-#include "validate/fit_log.h"
+#include "fit/log.h"
 
 #include "platform/platform.h"
 

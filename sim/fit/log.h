@@ -1,8 +1,8 @@
 /* The constants of a machine from logs that were taken on it. */
-#ifndef SHARDSIM_SIM_VALIDATE_FIT_LOG_H
-#define SHARDSIM_SIM_VALIDATE_FIT_LOG_H
+#ifndef SHARDSIM_SIM_FIT_LOG_H
+#define SHARDSIM_SIM_FIT_LOG_H
 
-#include "validate/fit_choose.h"
+#include "fit/choose.h"
 #include "validate/machine_log.h"
 
 struct log_fit {

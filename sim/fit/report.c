@@ -1,4 +1,4 @@
-#include "validate/fit_report.h"
+#include "fit/report.h"
 
 #include "stat/summary.h"
 #include "text/words.h"

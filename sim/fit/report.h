@@ -1,9 +1,9 @@
 /* The tables of `fit`. */
-#ifndef SHARDSIM_SIM_VALIDATE_FIT_REPORT_H
-#define SHARDSIM_SIM_VALIDATE_FIT_REPORT_H
+#ifndef SHARDSIM_SIM_FIT_REPORT_H
+#define SHARDSIM_SIM_FIT_REPORT_H
 
+#include "fit/log.h"
 #include "text/pen.h"
-#include "validate/fit_log.h"
 
 /*
  * Prints constants with standard errors, errors before and after, and each set left

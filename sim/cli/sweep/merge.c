@@ -1,5 +1,5 @@
 /* `shardsim sweep merge`: shards into the folder of a sweep. */
-#include "cli/sweep.h"
+#include "cli/sweep/sweep.h"
 
 #include "cli/command.h"
 #include "sweep/shard.h"

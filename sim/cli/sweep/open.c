@@ -1,5 +1,5 @@
 /* Going on with what is in a folder, and saying what came out. */
-#include "cli/sweep.h"
+#include "cli/sweep/sweep.h"
 
 #include "cli/command.h"
 #include "sweep/shard.h"

@@ -1,5 +1,5 @@
 /* The options that the commands about sweeps share. */
-#include "cli/sweep.h"
+#include "cli/sweep/sweep.h"
 
 #include "cli/command.h"
 

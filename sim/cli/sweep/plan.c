@@ -1,5 +1,5 @@
 /* `shardsim sweep plan`: all of a sweep in one file, for `sweep run`. */
-#include "cli/sweep.h"
+#include "cli/sweep/sweep.h"
 
 #include "cli/command.h"
 #include "sweep/shard.h"

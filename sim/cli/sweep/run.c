@@ -1,5 +1,5 @@
 /* `shardsim sweep run`: one shard of a plan. */
-#include "cli/sweep.h"
+#include "cli/sweep/sweep.h"
 
 #include "cli/command.h"
 #include "sweep/shard_run.h"

@@ -1,5 +1,5 @@
 /* `shardsim sweep status`: how far a sweep is. */
-#include "cli/sweep.h"
+#include "cli/sweep/sweep.h"
 
 #include "cli/command.h"
 #include "sweep/shard.h"

@@ -1,5 +1,5 @@
 /* `shardsim sweep submit`: the shards of a plan, given to a cluster. */
-#include "cli/sweep.h"
+#include "cli/sweep/sweep.h"
 
 #include "cli/command.h"
 #include "sweep/shard_run.h"

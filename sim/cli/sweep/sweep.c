@@ -1,5 +1,5 @@
 /* `shardsim sweep`: suites over platforms, planners and clocks, one row each. */
-#include "cli/sweep.h"
+#include "cli/sweep/sweep.h"
 
 #include "cli/command.h"
 

@@ -1,6 +1,6 @@
 /* What `sweep`, `sweep plan`, `run`, `submit`, `merge` and `status` share. */
-#ifndef SHARDSIM_SIM_CLI_SWEEP_H
-#define SHARDSIM_SIM_CLI_SWEEP_H
+#ifndef SHARDSIM_SIM_CLI_SWEEP_SWEEP_H
+#define SHARDSIM_SIM_CLI_SWEEP_SWEEP_H
 
 #include "cli/options.h"
 #include "sweep/setup.h"
