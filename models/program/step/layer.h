@@ -1,10 +1,10 @@
 /*
- * One layer of a step's program, forward and backward. Private to step*.c.
+ * One layer of a step's program, forward and backward. Private to program/step.
  */
 #ifndef SHARDSIM_PROGRAM_STEP_LAYER_H
 #define SHARDSIM_PROGRAM_STEP_LAYER_H
 
-#include "program/step_write.h"
+#include "program/step/write.h"
 
 /* The parameters of a layer; those that it does not have are empty. */
 enum layer_param_name {
@@ -83,6 +83,13 @@ struct layer {
 	struct array_of part[LAYER_PARAMS];
 	bool of_experts[LAYER_PARAMS]; /* of each part */
 };
+
+/* Sets the sizes of a layer, dense or with experts. */
+void layer_set_shape(struct layer_shape *s, const struct step_writer *w,
+                     const struct architecture *m, bool experts);
+
+/* Returns whether the layer has a parameter. */
+bool layer_has(const struct layer_param *p);
 
 /* Returns the elements of a parameter on a device that has gathered it. */
 double layer_param_elements(const struct layer_param *p);

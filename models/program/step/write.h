@@ -1,6 +1,6 @@
 /*
  * Writing the text of a step's program: arrays, ops, and computations that the entry calls.
- * Private to step*.c.
+ * Private to program/step.
  */
 #ifndef SHARDSIM_PROGRAM_STEP_WRITE_H
 #define SHARDSIM_PROGRAM_STEP_WRITE_H
@@ -119,6 +119,10 @@ void write_keep(struct step_writer *w, struct array_of x);
  */
 void write_loop(struct step_writer *w, int64_t trips, struct array_of *x, int n,
                 void (*body)(void *self, struct array_of *x), void *self);
+
+/* The same numbers as another type; x itself if it is of that. */
+struct array_of write_convert(struct step_writer *w, struct array_of x,
+                              const char *type);
 
 /* A scalar 0 of a type. */
 struct array_of write_zero(struct step_writer *w, const char *type);
