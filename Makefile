@@ -398,6 +398,12 @@ results-placement: build/shardsim
 	for p in $(TRAINING); do build/shardsim place --with scenarios/training.yaml \
 		--platform $$p --clock model,simgrid && echo || exit 1; done >results/training.txt
 
+# Published training steps: errors, and every row.
+.PHONY: results-steps
+results-steps: build/shardsim
+	build/shardsim validate platforms/steps.csv >results/steps.md
+	build/shardsim validate platforms/steps.csv --format csv >results/steps.csv
+
 # Block graphs on 16 nodes, and published refits of weights.
 BLOCK_NODES := cluster:nodes=16,gpus=1,nics=1,nic.bandwidth=20Gb/s
 .PHONY: results-moves
@@ -408,7 +414,7 @@ results-moves: build/shardsim
 	build/shardsim validate platforms/refits.csv >results/refits.md
 	build/shardsim validate platforms/refits.csv --format csv >results/refits.csv
 
-results: results-placement results-moves build/shardsim
+results: results-placement results-moves results-steps build/shardsim
 	rm -rf build/results
 	mkdir -p build/results
 	build/shardsim sweep scenarios/models.yaml scenarios/random.yaml \

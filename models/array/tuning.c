@@ -31,6 +31,10 @@ static const char *const names[TUNINGS] = {
 	[TUNING_ATTENTION_BACK_SHARE] = "attention_back_share",
 	[TUNING_MEMORY_SHARE] = "memory_share",
 	[TUNING_KERNEL_S] = "kernel_s",
+	[TUNING_CONTENTION] = "contention",
+	[TUNING_TORCH_ATTENTION_SHARE] = "torch_attention_share",
+	[TUNING_EAGER_STEP_S] = "eager_step_s",
+	[TUNING_EXPERTS_LAYER_S] = "experts_layer_s",
 };
 
 const struct tuning tuning_default = {
@@ -41,7 +45,8 @@ const struct tuning tuning_default = {
                   [TUNING_F32_SHARE] = 1,
                   [TUNING_ATTENTION_SHARE] = 1,
                   [TUNING_ATTENTION_BACK_SHARE] = 1,
-                  [TUNING_MEMORY_SHARE] = 1},
+                  [TUNING_MEMORY_SHARE] = 1,
+                  [TUNING_TORCH_ATTENTION_SHARE] = 1},
 };
 
 const char *tuning_name(enum tuning_key key)

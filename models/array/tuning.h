@@ -36,6 +36,11 @@ enum tuning_key {
 	TUNING_ATTENTION_BACK_SHARE, /* the same backward */
 	TUNING_MEMORY_SHARE,         /* of memory_Bps, what kernels reach */
 	TUNING_KERNEL_S,             /* no kernel takes less */
+	/* Of whole steps (sim/program/step_time.h). */
+	TUNING_CONTENTION, /* of communication beside kernels, how much longer these take */
+	TUNING_TORCH_ATTENTION_SHARE, /* as attention_share, of PyTorch's kernels */
+	TUNING_EAGER_STEP_S,          /* idle time of an eager framework in each step */
+	TUNING_EXPERTS_LAYER_S,       /* of any, for each layer of experts */
 	TUNINGS
 };
 

@@ -34,6 +34,9 @@ static double arithmetic_s(const struct machine *m, const struct compute_ask *as
 	case COMPUTE_ATTENTION_BACK:
 		rate = t[TUNING_BF16_FLOPS] * t[TUNING_ATTENTION_BACK_SHARE];
 		return rate > 0 ? ask->flops / rate : -1;
+	case COMPUTE_ATTENTION_TORCH:
+		rate = t[TUNING_BF16_FLOPS] * t[TUNING_TORCH_ATTENTION_SHARE];
+		return rate > 0 ? ask->flops / rate : -1;
 	default:
 		rate = compute_peak(m, ask->dtype) *
 		       t[ask->dtype->bits > 16 ? TUNING_F32_SHARE : TUNING_MATMUL_SHARE];

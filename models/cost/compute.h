@@ -8,7 +8,8 @@
  *     arithmetic = matmul_s + flops / (share x peak), 0 for an empty one
  *   of a convolution, as a matmul of m outputs, n features and k = positions x features:
  *     the same, with w / (w + 500) of the share, w = min(k, 4n, m)
- *   of attention: flops / (attention_share x peak of bf16), backward attention_back_share
+ *   of attention: flops / (attention_share x peak of bf16), backward attention_back_share,
+ *   of the kernels that PyTorch has torch_attention_share both ways
  *   of all else: 0, for memory is what limits it
  *
  * The share is matmul_share, of f32 and wider types f32_share. The peak is that of the type of the operands, in operations per second: bf16_flops for
@@ -27,7 +28,8 @@ enum compute_kind {
 	COMPUTE_MATMUL,
 	COMPUTE_CONVOLUTION,
 	COMPUTE_ATTENTION,
-	COMPUTE_ATTENTION_BACK
+	COMPUTE_ATTENTION_BACK,
+	COMPUTE_ATTENTION_TORCH /* either */
 };
 
 struct compute_ask {

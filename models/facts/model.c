@@ -51,7 +51,7 @@ static const char *const positions[] = {"rope", "learned", "alibi", "none", NULL
 static const char *const optimizers[] = {"adam", "adamw", "momentum",
                                          "lion", "sgd",   NULL};
 static const char *const recomputes[] = {"none", "selective", "full", NULL};
-static const char *const attentions[] = {"flash", "math", NULL};
+static const char *const attentions[] = {"flash", "math", "torch", NULL};
 static const char *const schedules[] = {"1f1b", "gpipe", NULL};
 static const char *const fuses[] = {"eager", "compiled", NULL};
 
@@ -108,11 +108,14 @@ static const struct field train_fields[] = {
 	COUNT(model_train, micro_batch, 1, MODEL_DIM_MAX),
 	OTHER(model_train, dtype, VALUE_DTYPE),
 	OTHER(model_train, master_dtype, VALUE_DTYPE),
+	OTHER(model_train, matmul_dtype, VALUE_DTYPE),
+	OTHER(model_train, residual_dtype, VALUE_DTYPE),
 	WORD(model_train, optimizer, optimizers),
 	WORD(model_train, recompute, recomputes),
 	WORD(model_train, attention, attentions),
 	FLAG(model_train, causal),
 	FLAG(model_train, sequence_parallel),
+	FLAG(model_train, dropout),
 	COUNT(model_train, interleave, 1, MODEL_LAYERS_MAX),
 	WORD(model_train, schedule, schedules),
 	COUNT(model_train, zero, 0, 3),

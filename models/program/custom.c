@@ -54,14 +54,18 @@ bool custom_attention(struct attention *out, const struct program *p,
 	struct attention *a = out;
 	struct span target, config;
 	double kv;
+	bool torch;
 
 	if (op->code != HLO_CUSTOM_CALL || !op->as.custom)
 		return false;
 	target = op->as.custom->target;
 	config = op->as.custom->config;
-	if ((!begins(target, "te_fused_attn_") && !begins(target, "__cudnn$fmha")) ||
+	torch = begins(target, "flash_attn_");
+	if ((!torch && !begins(target, "te_fused_attn_") &&
+	     !begins(target, "__cudnn$fmha")) ||
 	    !by_shapes(a, p, op))
 		return false;
+	a->torch = torch;
 	a->backward = span_find(target, "backward") || span_find(target, "Backward");
 	if (number(config, "attn_heads") > 0 && number(config, "q_max_seqlen") > 0) {
 		a->b = number(config, "input_batch");

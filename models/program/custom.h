@@ -15,11 +15,13 @@
 struct attention {
 	double b, h, s, t, d, v;
 	bool causal, backward;
+	bool torch; /* a kernel of PyTorch */
 	double flops;
 	double bytes; /* of q, k, v and the result; backward twice that */
 };
 
-/* Fills `out` if the custom call is such a kernel (te_fused_attn_*, __cudnn$fmha*). */
+/* Fills `out` if the custom call is such a kernel (te_fused_attn_*, __cudnn$fmha*,
+ * and flash_attn_*, which the texts of steps have for PyTorch). */
 bool custom_attention(struct attention *out, const struct program *p,
                       const struct instruction *op);
 

@@ -106,7 +106,9 @@ static void add_custom(struct maker *m, int32_t step)
 
 	k->ask.bytes = in_bytes(m, s, false) + out_bytes(m, s);
 	if (custom_attention(&at, m->p, op)) {
-		k->ask.kind = at.backward ? COMPUTE_ATTENTION_BACK : COMPUTE_ATTENTION;
+		k->ask.kind = at.torch      ? COMPUTE_ATTENTION_TORCH
+		              : at.backward ? COMPUTE_ATTENTION_BACK
+		                            : COMPUTE_ATTENTION;
 		k->ask.flops = k->flops = at.flops;
 		k->ask.bytes = at.bytes;
 	} else if (custom_matmul(&mm, m->p, op)) {

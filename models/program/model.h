@@ -71,7 +71,11 @@ enum model_recompute {
 	RECOMPUTE_FULL       /* one more forward pass of every layer */
 };
 
-enum model_attention { ATTENTION_FLASH, ATTENTION_MATH };
+enum model_attention {
+	ATTENTION_FLASH, /* the machine's best kernel */
+	ATTENTION_MATH,
+	ATTENTION_TORCH /* the flash kernel that PyTorch has */
+};
 
 enum model_schedule { SCHEDULE_1F1B, SCHEDULE_GPIPE };
 
@@ -83,9 +87,14 @@ struct model_train {
 	int64_t global_batch, micro_batch; /* sequences; 0: not given */
 	const struct dtype *dtype;         /* of parameters and activations */
 	const struct dtype *master_dtype;  /* of the optimizer's copy and moments */
+	/* What operands of the layers' projections are rounded to; NULL: they are not. */
+	const struct dtype *matmul_dtype;
+	/* Of the sums between layers, f32 under autocast; NULL: dtype. */
+	const struct dtype *residual_dtype;
 	int optimizer, recompute, attention;
 	bool causal; /* no token attends to later ones */
 	bool sequence_parallel;
+	bool dropout; /* behind attention, the softmax and the feed-forward layer */
 	int64_t interleave; /* stages of a pipeline on each device */
 	int schedule;
 	int64_t zero;     /* stage of ZeRO, 0 to 3 */

@@ -70,6 +70,11 @@ static bool check(const struct architecture *m, const struct step_degrees *d,
 		                 "are needed");
 		return false;
 	}
+	if (d->pipeline > m->layers) {
+		text_printf(why, "%lld layers are fewer than pipeline %lld",
+		            (long long)m->layers, (long long)d->pipeline);
+		return false;
+	}
 	if (m->moe.experts && d->expert > m->moe.experts) {
 		text_printf(why,
 		            "expert %lld is more than the %lld experts of the model",
@@ -85,7 +90,6 @@ static bool check(const struct architecture *m, const struct step_degrees *d,
 	               "tensor") &&
 	       divides(why, t->global_batch, ranks * t->micro_batch,
 	               "train.global_batch", "data x fsdp x micro_batch") &&
-	       divides(why, m->layers, d->pipeline, "layers", "pipeline") &&
 	       divides(why, ranks, d->expert, "data x fsdp", "expert") &&
 	       (d->expert == 1 ||
 	        divides(why, m->moe.experts, d->expert, "moe.experts", "expert"));
@@ -183,6 +187,16 @@ static struct array_of share(struct stage *g, struct array_of x)
 	                                       : write_sum(&g->w, AXIS_TENSOR, x);
 }
 
+static struct array_of as_type(struct stage *g, struct array_of x, const char *type)
+{
+	struct array_of out = x;
+
+	out.type = type;
+	return strcmp(x.type, type)
+	               ? write_op(&g->w, "convert", "convert", out, &x, 1, "")
+	               : x;
+}
+
 /* The gradient of the logits: eager frameworks make four arrays of 32 bits on the way. */
 static struct array_of loss(struct stage *g, struct array_of logits)
 {
@@ -214,19 +228,21 @@ static struct array_of head(struct stage *g, struct array_of x,
 	w->part = "head";
 	if (g->m->final_norm) {
 		in[1] = extra(g, EXTRA_NORM, part[EXTRA_NORM]);
-		normed = write_combine(w, "norm", x, in, 2);
+		normed.type = g->type;
+		normed = write_combine(w, "norm", normed, in, 2);
 	}
-	normed = whole(g, normed);
+	normed = whole(g, as_type(g, normed, g->type));
 	weight = extra(g, at, part[at]);
-	d = loss(g, write_dot(w, "logits", normed, weight, true));
-	grad[at] = write_dot_grad(w, "grad", d, normed);
-	d = share(g, write_dot(w, "input", d, weight, false));
+	d = loss(g, write_dot(w, "logits", g->type, normed, weight, true));
+	grad[at] = write_dot_grad(w, "grad", g->type, d, normed);
+	d = share(g, write_dot(w, "input", g->type, d, weight, false));
 	if (g->m->final_norm) {
 		in[1] = d;
 		d = write_combine(w, "norm", x, in, 2);
-		grad[EXTRA_NORM] = extra_grad(g, EXTRA_NORM, write_reduce(w, "norm", d));
+		grad[EXTRA_NORM] = extra_grad(
+			g, EXTRA_NORM, as_type(g, write_reduce(w, "norm", d), g->type));
 	}
-	return d;
+	return as_type(g, d, x.type);
 }
 
 /* Writes a layer's call forward or backward. */
@@ -258,8 +274,8 @@ static void write_micro(struct stage *g)
 	struct array_of *grad = arena_alloc(w->a, (size_t)g->parts, sizeof(*grad));
 	struct array_of(*saved)[LAYER_KEPT + LAYER_PARAMS + 1] =
 		arena_alloc(w->a, (size_t)g->layers, sizeof(*saved));
-	struct array_of x = array_new(s->type, 2, s->held, s->m->hidden, 0, 0),
-			out[1 + LAYER_PARAMS];
+	struct array_of x = array_new(s->residual, 2, s->held, s->m->hidden, 0, 0);
+	struct array_of out[1 + LAYER_PARAMS];
 	struct array_of extras[EXTRAS], grads[EXTRAS], table;
 	int64_t at = 0, n = g->parts;
 
@@ -275,7 +291,7 @@ static void write_micro(struct stage *g)
 	if (g->embeds) {
 		table = extra(g, EXTRA_EMBEDDING, extras[EXTRA_EMBEDDING]);
 		x = write_rows(w, "rows", table, s->tokens);
-		x = share(g, x);
+		x = as_type(g, share(g, x), s->residual);
 	} else {
 		x = write_param(w, x);
 		x = write_shift(w, AXIS_PIPELINE, x);
@@ -296,7 +312,7 @@ static void write_micro(struct stage *g)
 	}
 	w->part = "embedding";
 	if (g->embeds) {
-		x = write_add_rows(w, "grad", table, whole(g, x));
+		x = write_add_rows(w, "grad", table, whole(g, as_type(g, x, g->type)));
 		if (grads[EXTRA_EMBEDDING].number >= 0) {
 			struct array_of in[2] = {x, grads[EXTRA_EMBEDDING]};
 
@@ -338,7 +354,17 @@ static void loop_body(void *self, struct array_of *x)
 	}
 }
 
-/* Gradients of all micro batches, of one device. */
+/* Results take the place of the arguments, which have the same order. */
+static void print_aliases(struct text *out, int64_t n)
+{
+	text_printf(out, ", input_output_alias={ ");
+	for (int64_t i = 0; i < n; i++)
+		text_printf(out, "%s{%lld}: (%lld, {}, may-alias)", i ? ", " : "",
+		            (long long)i, (long long)i);
+	text_printf(out, " }");
+}
+
+/* Gradients of all micro batches, of one device; they add up in the master type. */
 static void sum_micro(struct stage *g, int64_t micro_batches, const struct array_of *in,
                       int nin, struct array_of *grad)
 {
@@ -346,12 +372,13 @@ static void sum_micro(struct stage *g, int64_t micro_batches, const struct array
 	struct array_of *x = arena_alloc(g->w.a, (size_t)(nin + n), sizeof(*x));
 
 	if (micro_batches > 1) {
-		struct array_of zero = write_zero(&g->w, g->type);
+		struct array_of zero = write_zero(&g->w, g->master);
 
 		memcpy(x, in, (size_t)nin * sizeof(*x));
 		for (int i = 0; i < n; i++)
-			x[nin + i] = write_op(&g->w, "broadcast", NULL, g->part[i],
-			                      &zero, 1, ", dimensions={}");
+			x[nin + i] = write_op(&g->w, "broadcast", NULL,
+			                      widened(g, g->part[i]), &zero, 1,
+			                      ", dimensions={}");
 		write_loop(&g->w, micro_batches - 1, x, nin + n, loop_body, g);
 	}
 	memcpy(grad, g->part, (size_t)n * sizeof(*grad));
@@ -360,7 +387,8 @@ static void sum_micro(struct stage *g, int64_t micro_batches, const struct array
 	for (int i = 0; i < n && micro_batches > 1; i++) {
 		struct array_of sum[2] = {x[nin + i], grad[i]};
 
-		grad[i] = write_combine(&g->w, "grad", grad[i], sum, 2);
+		grad[i] = write_combine(&g->w, "grad", x[nin + i], sum, 2);
+		grad[i] = as_type(g, grad[i], g->type);
 	}
 }
 
@@ -473,8 +501,8 @@ static void write_entry(struct stage *g, int64_t micro_batches)
 		out[n + i] = write_param(w, x);
 	}
 	if (!g->embeds)
-		in[n] = write_param(w,
-		                    array_new(s->type, 2, s->held, s->m->hidden, 0, 0));
+		in[n] = write_param(
+			w, array_new(s->residual, 2, s->held, s->m->hidden, 0, 0));
 	sum_micro(g, micro_batches, in, (int)n + !g->embeds, grad);
 	w->part = "replicas";
 	sum_replicas(g, grad, shares);
@@ -522,8 +550,12 @@ static void tell_facts(struct step_facts *f, const struct stage *g,
 	       v = t->interleave > 1 ? (double)t->interleave : 1;
 	double active = active_params(m), tokens, head;
 
-	*f = (struct step_facts){.devices = g->w.devices};
+	*f = (struct step_facts){.devices = g->w.devices, .eager = g->w.eager};
 	f->micro_batches = t->global_batch / (t->micro_batch * d->data * d->fsdp);
+	f->layers = (double)g->layers * (double)f->micro_batches;
+	for (int64_t i = 0; i < g->layers; i++)
+		f->expert_layers += (double)f->micro_batches *
+		                    architecture_has_experts(m, g->first + i);
 	f->tokens = tokens = (double)t->global_batch * (double)t->seq;
 	f->params = (double)model_parameters(m);
 	f->model_flops = (6 * active + 12 * (double)m->layers * (double)m->heads *
@@ -541,6 +573,15 @@ static void tell_facts(struct step_facts *f, const struct stage *g,
 		f->held_bytes = bytes_of(l->saved, l->nsaved) * (double)m->layers *
 		                (flying * most - 1 / p);
 	}
+}
+
+/*
+ * Layers of the last stage. Where they do not divide, the others have one more layer, whose
+ * place here the head takes.
+ */
+static int64_t stage_layers(const struct architecture *m, int64_t stages)
+{
+	return m->layers / stages;
 }
 
 /* What reductions of all types apply. */
@@ -576,7 +617,7 @@ bool step_text(struct text *out, struct step_facts *facts, const struct architec
 	g.w.devices = step_devices(d);
 	g.type = types[0] = m->train.dtype->name;
 	g.master = types[1] = m->train.master_dtype->name;
-	g.layers = m->layers / d->pipeline;
+	g.layers = stage_layers(m, d->pipeline);
 	g.first = m->layers - g.layers;
 	g.embeds = d->pipeline == 1;
 	if (good) {
@@ -588,9 +629,11 @@ bool step_text(struct text *out, struct step_facts *facts, const struct architec
 		write_micro(&g);
 		tell_facts(facts, &g, d);
 		write_entry(&g, facts->micro_batches);
-		text_printf(out, "HloModule step%s, num_partitions=%lld\n\n%s",
-		            g.w.eager ? ", is_scheduled=true" : "",
-		            (long long)g.w.devices, g.w.done.s);
+		text_printf(out, "HloModule step%s",
+		            g.w.eager ? ", is_scheduled=true" : "");
+		print_aliases(out, g.parts * (2 + moments(m)));
+		text_printf(out, ", num_partitions=%lld\n\n%s", (long long)g.w.devices,
+		            g.w.done.s);
 	}
 	text_free(&g.w.done);
 	arena_free(a);

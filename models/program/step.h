@@ -19,7 +19,8 @@
  *   context   a device has a part of each sequence and gathers keys and values.
  *   expert    tokens go to the devices of their experts and back by all-to-alls.
  *   pipeline  1F1B: (stages - 1) / interleave times the layers' time of a micro batch are idle
- *             (arXiv 2104.04473, 2.2).
+ *             (arXiv 2104.04473, 2.2). Where layers do not divide by the stages, the others
+ *             have one more, whose place the head takes here.
  *
  * train.fuse `eager` makes the text an optimised one, whose ops are a kernel each; `compiled`
  * leaves fusion to the rule of program/kernels.h.
@@ -53,6 +54,9 @@ int64_t step_devices(const struct step_degrees *d);
 struct step_facts {
 	int64_t devices, micro_batches;
 	double tokens; /* of the job in a step */
+	bool eager;    /* train.fuse */
+	/* That a device runs in a step, forward and backward together; those with experts. */
+	double layers, expert_layers;
 	/* Of one device: 6 flops per parameter and token, and attention (facts as below). */
 	double model_flops;
 	double params; /* parameters of the whole model, all experts counted */

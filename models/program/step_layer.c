@@ -2,10 +2,15 @@
 
 #include <string.h>
 
+enum { ROUNDED_MAX = 64 };
+
 /* A pass that is being written: parameters as they are gathered, and what was made. */
 struct pass {
 	struct step_writer *w;
 	const struct layer_shape *s;
+	/* Arrays that projections read, as they are and rounded. */
+	struct array_of exact[ROUNDED_MAX], rounded[ROUNDED_MAX];
+	int nrounded;
 	struct array_of param[LAYER_PARAMS];
 	struct array_of kept[LAYER_KEPT];
 	struct array_of grad[LAYER_PARAMS];
@@ -85,6 +90,8 @@ static void set_shape(struct layer_shape *s, const struct step_writer *w,
 	int64_t t = w->degree[AXIS_TENSOR];
 
 	*s = (struct layer_shape){.m = m, .type = m->train.dtype->name};
+	s->residual = m->train.residual_dtype ? m->train.residual_dtype->name : s->type;
+	s->rounded = m->train.matmul_dtype ? m->train.matmul_dtype->name : NULL;
 	s->batch = m->train.micro_batch;
 	s->seq = m->train.seq / w->degree[AXIS_CONTEXT];
 	s->keys = m->window && m->window < m->train.seq ? m->window : m->train.seq;
@@ -207,18 +214,75 @@ static void scatter_grads(struct pass *p, struct array_of *out)
 	}
 }
 
+/* --- types ------------------------------------------------------------------------ */
+
+static struct array_of as_type(struct pass *p, struct array_of x, const char *type)
+{
+	struct array_of out = x;
+
+	out.type = type;
+	return strcmp(x.type, type)
+	               ? write_op(p->w, "convert", "convert", out, &x, 1, "")
+	               : x;
+}
+
+/* What a projection reads of x; an array is rounded once for all that read it. */
+static struct array_of rounded(struct pass *p, struct array_of x)
+{
+	if (!p->s->rounded)
+		return x;
+	for (int i = 0; i < p->nrounded; i++)
+		if (p->exact[i].number == x.number)
+			return p->rounded[i];
+	if (p->nrounded == ROUNDED_MAX)
+		return as_type(p, x, p->s->rounded);
+	p->exact[p->nrounded] = x;
+	p->rounded[p->nrounded] = as_type(p, x, p->s->rounded);
+	return p->rounded[p->nrounded++];
+}
+
+/* A projection and its gradient; the results are of the layer's type. */
+static struct array_of product(struct pass *p, const char *name, struct array_of x,
+                               struct array_of y, bool back)
+{
+	x = rounded(p, x);
+	y = rounded(p, y);
+	return write_dot(p->w, name, p->s->type, x, y, back);
+}
+
+static struct array_of product_grad(struct pass *p, const char *name, struct array_of x,
+                                    struct array_of y)
+{
+	x = rounded(p, x);
+	y = rounded(p, y);
+	return write_dot_grad(p->w, name, p->s->type, x, y);
+}
+
+/*
+ * Eager frameworks move more than the arrays that layers are made of: they copy, cast and add up
+ * what autograd hands on, in kernels of their own. Published steps of such frameworks
+ * (platforms/steps.csv, mpt-*) need some 190 bytes for each token and hidden unit in 16 bits, of
+ * which the ops that are written here by name are 130; these passes are the rest.
+ */
+static void eager_passes(struct pass *p, struct array_of x, int n)
+{
+	for (int i = 0; i < n && p->w->eager; i++)
+		write_keep(p->w, write_combine(p->w, "pass", x, &x, 1));
+}
+
 /* --- forward ---------------------------------------------------------------------- */
 
 static struct array_of norm(struct pass *p, const char *name, struct array_of x,
                             struct array_of weight)
 {
-	struct array_of in[3] = {x, weight};
+	struct array_of in[3] = {x, weight}, out = x;
 
+	out.type = p->s->type;
 	if (p->w->eager)
-		return write_combine(p->w, name, x, in, 2);
+		return write_combine(p->w, name, out, in, 2);
 	/* Moments of tokens: a reduction over columns costs what one over rows does. */
 	in[2] = write_reduce(p->w, name, x);
-	return write_combine(p->w, name, x, in, 3);
+	return write_combine(p->w, name, out, in, 3);
 }
 
 /* The tokens that a matmul reads, and what it leaves of its partial sums. */
@@ -236,21 +300,43 @@ static struct array_of reduced(struct pass *p, struct array_of x)
 static const char *attention_text(const struct pass *p, bool back)
 {
 	const struct layer_shape *s = p->s;
+	bool torch = s->m->train.attention == ATTENTION_TORCH;
 	struct text t = {0};
 
 	text_printf(
 		&t,
-		", custom_call_target=\"te_fused_attn_%s_ffi\", "
+		", custom_call_target=\"%s_%s%s\", "
 		"backend_config={attn_heads = %lld : i64, input_batch = %lld : i64, "
 		"kv_max_seqlen = %lld : i64, mask_type = %d : i64, "
 		"num_gqa_groups = %lld : i64, q_max_seqlen = %lld : i64, "
 		"qk_head_dim = %lld : i64, v_head_dim = %lld : i64}",
-		back ? "backward" : "forward", (long long)s->heads, (long long)s->batch,
+		torch ? "flash_attn" : "te_fused_attn", back ? "backward" : "forward",
+		torch ? "" : "_ffi", (long long)s->heads, (long long)s->batch,
 		(long long)s->keys,
 		s->m->train.causal && s->keys == s->m->train.seq ? 2 : 0,
 		(long long)s->kv_heads, (long long)s->seq, (long long)s->head,
 		(long long)s->value);
 	return text_take(&t, p->w->a);
+}
+
+/* Drops elements of x by a mask, which the backward pass reads again. */
+static struct array_of dropped(struct pass *p, enum layer_kept mask, struct array_of x)
+{
+	struct array_of in[2] = {x, x};
+
+	if (!p->s->m->train.dropout)
+		return x;
+	in[1] = as_type(p, x, "s8");
+	p->kept[mask] = in[1];
+	return write_combine(p->w, "dropout", x, in, 2);
+}
+
+static struct array_of dropped_back(struct pass *p, enum layer_kept mask,
+                                    struct array_of d)
+{
+	struct array_of in[2] = {d, p->kept[mask]};
+
+	return p->s->m->train.dropout ? write_combine(p->w, "dropout", d, in, 2) : d;
 }
 
 /* Scores of all keys, as matmuls over groups of heads that share a key. */
@@ -262,7 +348,7 @@ static struct array_of scores_of(struct pass *p, struct array_of q, struct array
 
 	q = write_view(p->w, q, 3, groups, per * s->seq, s->head, 0);
 	k = write_view(p->w, k, 3, groups, s->m->train.seq, s->head, 0);
-	x = write_dot(p->w, "scores", q, k, true);
+	x = write_dot(p->w, "scores", s->type, q, k, true);
 	return write_combine(p->w, "softmax", x, &x, 1);
 }
 
@@ -275,8 +361,11 @@ static struct array_of attend(struct pass *p)
 	if (s->m->train.attention == ATTENTION_MATH) {
 		x = scores_of(p, kept[KEPT_Q], kept[KEPT_K]);
 		kept[KEPT_SCORES] = x;
+		x = dropped(p, KEPT_SCORES_MASK, x);
+		if (s->m->train.dropout)
+			kept[KEPT_SCORES_DROPPED] = x;
 		x = write_dot(
-			p->w, "values", x,
+			p->w, "values", s->type, x,
 			write_view(p->w, kept[KEPT_V], 3, groups, keys, s->value, 0),
 			false);
 		return write_view(p->w, x, 2, s->tokens, s->heads * s->value, 0, 0);
@@ -313,13 +402,13 @@ static void project(struct pass *p, struct array_of a)
 
 	if (is_there(&p->s->param[PARAM_Q_LATENT]))
 		of_q = kept[KEPT_Q_LATENT] =
-			write_dot(p->w, "q", a, p->param[PARAM_Q_LATENT], false);
+			product(p, "q", a, p->param[PARAM_Q_LATENT], false);
 	if (is_there(&p->s->param[PARAM_KV_LATENT]))
 		of_k = kept[KEPT_KV_LATENT] =
-			write_dot(p->w, "kv", a, p->param[PARAM_KV_LATENT], false);
-	kept[KEPT_Q] = rotated(p, write_dot(p->w, "q", of_q, p->param[PARAM_Q], false));
-	kept[KEPT_K] = rotated(p, write_dot(p->w, "k", of_k, p->param[PARAM_K], false));
-	kept[KEPT_V] = write_dot(p->w, "v", of_k, p->param[PARAM_V], false);
+			product(p, "kv", a, p->param[PARAM_KV_LATENT], false);
+	kept[KEPT_Q] = rotated(p, product(p, "q", of_q, p->param[PARAM_Q], false));
+	kept[KEPT_K] = rotated(p, product(p, "k", of_k, p->param[PARAM_K], false));
+	kept[KEPT_V] = product(p, "v", of_k, p->param[PARAM_V], false);
 	kept[KEPT_K] = whole_sequence(p, kept[KEPT_K]);
 	kept[KEPT_V] = whole_sequence(p, kept[KEPT_V]);
 }
@@ -327,13 +416,13 @@ static void project(struct pass *p, struct array_of a)
 static struct array_of dense(struct pass *p, struct array_of b)
 {
 	const struct layer_shape *s = p->s;
-	struct array_of up = write_dot(p->w, "up", b, p->param[PARAM_UP], false);
+	struct array_of up = product(p, "up", b, p->param[PARAM_UP], false);
 	struct array_of act = array_new(s->type, 2, s->tokens, s->ffn, 0, 0);
 
 	p->kept[KEPT_UP] = up;
 	act = write_combine(p->w, "activation", act, &up, 1);
 	p->kept[KEPT_ACT] = act;
-	return write_dot(p->w, "down", act, p->param[PARAM_DOWN], false);
+	return product(p, "down", act, p->param[PARAM_DOWN], false);
 }
 
 /* Tokens go where their experts are; `back` as they come from there. */
@@ -358,16 +447,16 @@ static struct array_of experts(struct pass *p, struct array_of b)
 	const struct layer_shape *s = p->s;
 	struct array_of x, act;
 
-	x = write_dot(p->w, "router", b, p->param[PARAM_ROUTER], false);
+	x = product(p, "router", b, p->param[PARAM_ROUTER], false);
 	write_keep(p->w, write_combine(p->w, "router", x, &x, 1));
 	x = dispatch(p, b, false);
 	p->kept[KEPT_ROWS] = x;
-	x = write_dot(p->w, "up", x, p->param[PARAM_EXPERT_UP], false);
+	x = product(p, "up", x, p->param[PARAM_EXPERT_UP], false);
 	p->kept[KEPT_EXPERT_UP] = x;
 	act = array_new(s->type, 3, s->experts, s->rows, s->m->moe.ffn, 0);
 	act = write_combine(p->w, "activation", act, &x, 1);
 	p->kept[KEPT_EXPERT_ACT] = act;
-	x = write_dot(p->w, "down", act, p->param[PARAM_EXPERT_DOWN], false);
+	x = product(p, "down", act, p->param[PARAM_EXPERT_DOWN], false);
 	return dispatch(p, x, true);
 }
 
@@ -380,16 +469,18 @@ static struct array_of forward(struct pass *p, struct array_of x)
 	kept[KEPT_NORM] = norm(p, "norm", x, p->param[PARAM_NORM]);
 	project(p, gathered(p, kept[KEPT_NORM]));
 	kept[KEPT_ATTENTION] = attend(p);
-	y = write_dot(p->w, "o", kept[KEPT_ATTENTION], p->param[PARAM_O], false);
+	y = product(p, "o", kept[KEPT_ATTENTION], p->param[PARAM_O], false);
 	sum[0] = x;
-	sum[1] = reduced(p, y);
+	sum[1] = dropped(p, KEPT_ATTENTION_MASK, reduced(p, y));
 	kept[KEPT_X1] = write_combine(p->w, "add", x, sum, 2);
 	kept[KEPT_NORM2] = norm(p, "norm", kept[KEPT_X1], p->param[PARAM_NORM2]);
 	sum[n++] = kept[KEPT_X1];
 	if (p->s->ffn)
-		sum[n++] = reduced(p, dense(p, gathered(p, kept[KEPT_NORM2])));
+		sum[n++] = dropped(p, KEPT_MASK,
+		                   reduced(p, dense(p, gathered(p, kept[KEPT_NORM2]))));
 	if (p->s->experts)
 		sum[n++] = experts(p, kept[KEPT_NORM2]);
+	eager_passes(p, x, 5);
 	return write_combine(p->w, "add", x, sum, n);
 }
 
@@ -406,9 +497,9 @@ static struct array_of norm_back(struct pass *p, enum layer_param_name name,
                                  struct array_of d, struct array_of x)
 {
 	struct array_of in[2] = {d, x};
+	struct array_of grad = write_combine(p->w, "norm", x, in, 2);
 
-	p->grad[name] =
-		write_reduce(p->w, "norm", write_combine(p->w, "norm", x, in, 2));
+	p->grad[name] = as_type(p, write_reduce(p->w, "norm", grad), p->s->type);
 	return write_combine(p->w, "norm", x, in, 2);
 }
 
@@ -418,8 +509,8 @@ static struct array_of project_back(struct pass *p, enum layer_param_name name,
 {
 	if (p->s->m->bias)
 		write_keep(p->w, write_reduce(p->w, "bias", dy));
-	p->grad[name] = write_dot_grad(p->w, "grad", x, dy);
-	return write_dot(p->w, "input", dy, p->param[name], true);
+	p->grad[name] = product_grad(p, "grad", x, dy);
+	return product(p, "input", dy, p->param[name], true);
 }
 
 static struct array_of dense_back(struct pass *p, struct array_of b, struct array_of dy)
@@ -458,7 +549,7 @@ static void math_back(struct pass *p, struct array_of d, struct array_of *dq,
 	int64_t groups = s->batch * s->kv_heads, per = s->heads / s->kv_heads;
 	int64_t keys = s->m->train.seq;
 	struct array_of q, k, v, in[2];
-	struct array_of scores = p->kept[KEPT_SCORES];
+	struct array_of scores = p->kept[KEPT_SCORES], result;
 
 	q = write_view(p->w, p->kept[KEPT_Q], 3, groups, per * s->seq, s->head, 0);
 	k = write_view(p->w, p->kept[KEPT_K], 3, groups, keys, s->head, 0);
@@ -466,12 +557,16 @@ static void math_back(struct pass *p, struct array_of d, struct array_of *dq,
 	d = write_view(p->w, d, 3, groups, per * s->seq, s->value, 0);
 	if (s->m->train.recompute == RECOMPUTE_SELECTIVE)
 		scores = scores_of(p, p->kept[KEPT_Q], p->kept[KEPT_K]);
-	*dv = write_dot_grad(p->w, "values", scores, d);
-	in[0] = write_dot(p->w, "values", d, v, true);
+	result = s->m->train.dropout ? p->kept[KEPT_SCORES_DROPPED] : scores;
+	if (s->m->train.recompute == RECOMPUTE_SELECTIVE)
+		result = dropped(p, KEPT_SCORES_MASK, scores);
+	*dv = write_dot_grad(p->w, "values", s->type, result, d);
+	in[0] = write_dot(p->w, "values", s->type, d, v, true);
+	in[0] = dropped_back(p, KEPT_SCORES_MASK, in[0]);
 	in[1] = scores;
 	in[0] = write_combine(p->w, "softmax", scores, in, 2);
-	*dq = write_dot(p->w, "scores", in[0], k, false);
-	*dk = write_dot_grad(p->w, "scores", in[0], q);
+	*dq = write_dot(p->w, "scores", s->type, in[0], k, false);
+	*dk = write_dot_grad(p->w, "scores", s->type, in[0], q);
 }
 
 static void flash_back(struct pass *p, struct array_of d, struct array_of *dq,
@@ -539,18 +634,21 @@ static struct array_of backward(struct pass *p, struct array_of dy)
 	bool any = false;
 
 	if (s->ffn) {
-		d = dense_back(p, gathered(p, kept[KEPT_NORM2]), gathered(p, dy));
+		d = dropped_back(p, KEPT_MASK, as_type(p, dy, s->type));
+		d = dense_back(p, gathered(p, kept[KEPT_NORM2]), gathered(p, d));
 		d = reduced(p, d);
 		any = true;
 	}
 	if (s->experts) {
-		struct array_of e = experts_back(p, dy);
+		struct array_of e = experts_back(p, as_type(p, dy, s->type));
 
 		d = any ? sum_of(p, d, e) : e;
 	}
 	dx = sum_of(p, norm_back(p, PARAM_NORM2, d, kept[KEPT_X1]), dy);
-	d = attention_back(p, gathered(p, kept[KEPT_NORM]), gathered(p, dx));
+	d = dropped_back(p, KEPT_ATTENTION_MASK, as_type(p, dx, s->type));
+	d = attention_back(p, gathered(p, kept[KEPT_NORM]), gathered(p, d));
 	d = reduced(p, d);
+	eager_passes(p, dy, 10);
 	return sum_of(p, norm_back(p, PARAM_NORM, d, kept[KEPT_X]), dx);
 }
 
@@ -561,7 +659,8 @@ static bool is_saved(const struct layer_shape *s, int kept)
 {
 	if (s->recomputes)
 		return kept == KEPT_X;
-	if (kept == KEPT_SCORES)
+	if (kept == KEPT_SCORES || kept == KEPT_SCORES_MASK ||
+	    kept == KEPT_SCORES_DROPPED)
 		return s->m->train.recompute != RECOMPUTE_SELECTIVE;
 	return true;
 }
@@ -576,7 +675,7 @@ static void write_forward(struct layer *l, struct step_writer *w)
 		p.kept[i].number = -1;
 	w->part = "forward";
 	write_begin(w);
-	x = write_param(w, array_new(s->type, 2, s->held, s->m->hidden, 0, 0));
+	x = write_param(w, array_new(s->residual, 2, s->held, s->m->hidden, 0, 0));
 	for (int i = 0; i < l->nparts; i++)
 		part[i] = write_param(w, l->part[i]);
 	gather_params(&p, part);
@@ -604,7 +703,7 @@ static void write_backward(struct layer *l, struct step_writer *w)
 
 	w->part = "backward";
 	write_begin(w);
-	dy = write_param(w, array_new(s->type, 2, s->held, s->m->hidden, 0, 0));
+	dy = write_param(w, array_new(s->residual, 2, s->held, s->m->hidden, 0, 0));
 	for (int i = 0; i < l->nsaved; i++)
 		saved[i] = write_param(w, l->saved[i]);
 	for (int i = 0; i < l->nparts; i++)

@@ -33,12 +33,16 @@ enum layer_kept {
 	KEPT_Q,
 	KEPT_K,
 	KEPT_V,
-	KEPT_SCORES, /* of attention that is no kernel of its own */
+	KEPT_SCORES, /* of attention that is no kernel of its own; before and after dropout */
+	KEPT_SCORES_MASK,
+	KEPT_SCORES_DROPPED,
 	KEPT_ATTENTION,
+	KEPT_ATTENTION_MASK,
 	KEPT_X1,
 	KEPT_NORM2,
 	KEPT_UP,
 	KEPT_ACT,
+	KEPT_MASK,
 	KEPT_ROWS, /* tokens at their experts */
 	KEPT_EXPERT_UP,
 	KEPT_EXPERT_ACT,
@@ -54,6 +58,8 @@ struct layer_param {
 struct layer_shape {
 	const struct architecture *m;
 	const char *type;         /* of activations and parameters */
+	const char *residual;     /* of the sums between layers */
+	const char *rounded;      /* of what projections read; NULL: type */
 	int64_t batch, seq, keys; /* sequences; tokens of each here; keys of a query */
 	int64_t tokens, held;     /* batch x seq; those that norms and sums hold */
 	int64_t heads, kv_heads;  /* here */

@@ -217,12 +217,13 @@ struct array_of write_reduce(struct step_writer *w, const char *name, struct arr
 	return out;
 }
 
-struct array_of write_dot(struct step_writer *w, const char *name, struct array_of x,
-                          struct array_of y, bool back)
+struct array_of write_dot(struct step_writer *w, const char *name, const char *type,
+                          struct array_of x, struct array_of y, bool back)
 {
 	struct array_of in[2] = {x, y}, out = x;
 	struct text how = {0};
 
+	out.type = type;
 	out.dim[x.rank - 1] = y.dim[back ? y.rank - 2 : y.rank - 1];
 	if (y.rank == 3)
 		text_printf(&how, ", lhs_batch_dims={0}, rhs_batch_dims={0}");
@@ -234,12 +235,13 @@ struct array_of write_dot(struct step_writer *w, const char *name, struct array_
 }
 
 struct array_of write_dot_grad(struct step_writer *w, const char *name,
-                               struct array_of x, struct array_of y)
+                               const char *type, struct array_of x, struct array_of y)
 {
 	struct array_of in[2] = {x, y}, out = x;
 	struct text how = {0};
 	int m = x.rank - 2;
 
+	out.type = type;
 	out.dim[m] = x.dim[m + 1];
 	out.dim[m + 1] = y.dim[m + 1];
 	if (x.rank == 3)

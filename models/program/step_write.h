@@ -67,13 +67,13 @@ struct array_of write_combine(struct step_writer *w, const char *name,
 /* The sum over all dimensions but the last: gradients of norms and biases. */
 struct array_of write_reduce(struct step_writer *w, const char *name, struct array_of x);
 
-/* x [.., k] times y [k, n]; of `back` x [.., n] times the transpose of y [k, n]. */
-struct array_of write_dot(struct step_writer *w, const char *name, struct array_of x,
-                          struct array_of y, bool back);
+/* Results are of the type given. x [.., k] times y [k, n]; of `back` x [.., n] times the transpose of y [k, n]. */
+struct array_of write_dot(struct step_writer *w, const char *name, const char *type,
+                          struct array_of x, struct array_of y, bool back);
 
 /* The transpose of x [m, k] times y [m, n]: a gradient [k, n]. */
 struct array_of write_dot_grad(struct step_writer *w, const char *name,
-                               struct array_of x, struct array_of y);
+                               const char *type, struct array_of x, struct array_of y);
 
 /* Another name with other dimensions. */
 struct array_of write_view(struct step_writer *w, struct array_of x, int rank,

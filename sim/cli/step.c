@@ -93,7 +93,7 @@ static void print_text(struct text *out, const struct step_time *s,
 	add_bytes(out, "  arguments", s->live.params_bytes);
 	add_bytes(out, "  computed", s->live.temp_bytes);
 	if (s->facts.held_bytes > 0)
-		add_bytes(out, "  micro batches in flight", s->facts.held_bytes);
+		add_bytes(out, "  in flight", s->facts.held_bytes);
 	if (device > 0 && s->peak_bytes > device) {
 		text_printf(out, "  does not fit: the device has ");
 		units_print_bytes(out, device);
@@ -190,10 +190,10 @@ int command_step(int argc, char **argv)
 	const struct command_syntax syntax = {
 		.usage = "MODEL.yaml --parallel AXES --platform P",
 		.doc = "Time a training step of a model, and tell what a device "
-	               "holds.\v"
+		       "holds.\v"
 		       "The axes of a job are data, fsdp, tensor, context, expert and "
 		       "pipeline; their product is the number of devices, but for "
-	               "expert, "
+		       "expert, "
 		       "which divides data x fsdp.\n"
 		       "Example: shardsim step scenarios/models/gpt-7b.yaml "
 		       "--parallel fsdp=8 --platform dgx-h100:1",

@@ -9,6 +9,7 @@
 #include "validate/plot.h"
 #include "validate/refits.h"
 #include "validate/report.h"
+#include "validate/steps.h"
 
 #include <string.h>
 
@@ -181,6 +182,39 @@ static int validate_refits(const struct options *o, struct arena *a)
 	return EXIT_DONE;
 }
 
+/* Validates a table of training steps, whose rows name their machines. */
+static int validate_steps(const struct options *o, struct arena *a)
+{
+	const char *other = o->platform  ? "--platform"
+	                    : o->mapping ? "--mapping"
+	                                 : "--plot";
+	const char *given = o->platform  ? o->platform
+	                    : o->mapping ? o->mapping
+	                                 : o->plot;
+	struct pen pen = pen_md(stdout, a);
+	struct step_table t;
+	struct error e = {0};
+
+	if (given)
+		error_set(&e, E_TYPE, where_option(other, given),
+		          "a table of steps takes no %s", other);
+	if (o->file.n > 1)
+		error_set(&e, E_TYPE, (struct where){.file = o->file.at[1]},
+		          "a second file, expected one table of steps");
+	if (e.code != OK || step_table_read(&t, a, o->file.at[0], &e) != OK)
+		return command_misuse(&e);
+	if (o->format && !strcmp(o->format, "csv")) {
+		step_table_csv(stdout, &t);
+	} else if (o->format && !strcmp(o->format, "json")) {
+		step_table_json(stdout, &t);
+	} else {
+		if (o->format && !strcmp(o->format, "tex"))
+			pen = pen_tex(stdout, a);
+		step_table_words(&pen, &t);
+	}
+	return EXIT_DONE;
+}
+
 int command_validate(int argc, char **argv)
 {
 	struct options o = {0};
@@ -213,8 +247,9 @@ int command_validate(int argc, char **argv)
 		arena_free(a);
 		return status;
 	}
-	if (refit_table_is(o.file.at[0])) {
-		status = validate_refits(&o, a);
+	if (refit_table_is(o.file.at[0]) || step_table_is(o.file.at[0])) {
+		status = refit_table_is(o.file.at[0]) ? validate_refits(&o, a)
+		                                      : validate_steps(&o, a);
 		arena_free(a);
 		return status;
 	}

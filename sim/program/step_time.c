@@ -29,6 +29,21 @@ static enum status write_and_read(struct step_time *out, struct arena *a,
 	return status;
 }
 
+static void add_up(struct step_time *out, const double *tuning)
+{
+	const struct program_price *p = &out->price;
+
+	out->contention_s =
+		tuning[TUNING_CONTENTION] * fmax(0, p->communication_s - p->exposed_s);
+	out->idle_s = out->facts.expert_layers * tuning[TUNING_EXPERTS_LAYER_S];
+	if (out->facts.eager)
+		out->idle_s += tuning[TUNING_EAGER_STEP_S];
+	out->bubble_s = out->facts.bubble * (p->step_s + out->contention_s);
+	out->step_s =
+		p->why ? NAN
+		       : p->step_s + out->contention_s + out->idle_s + out->bubble_s;
+}
+
 enum status step_time(struct step_time *out, struct arena *a,
                       const struct architecture *m, const struct step_degrees *d,
                       const struct machine *machine, const int32_t *devices,
@@ -54,8 +69,7 @@ enum status step_time(struct step_time *out, struct arena *a,
 	if (!good)
 		return error_set(e, E_RANGE, at, "the step has too many ops");
 	program_overlap(&out->overlapped, a, &out->price, how.devices, overlap);
-	out->bubble_s = out->facts.bubble * out->price.step_s;
-	out->step_s = out->price.why ? NAN : out->price.step_s + out->bubble_s;
+	add_up(out, machine->tuning.value);
 	out->tokens_per_s = out->facts.tokens / out->step_s / (double)out->facts.devices;
 	out->mfu = peak > 0 ? out->facts.model_flops / out->step_s / peak : NAN;
 	out->peak_bytes = out->live.peak_bytes + out->facts.held_bytes;

@@ -15,6 +15,13 @@ struct step_time {
 	struct program_price price; /* of one stage and its micro batches, no bubble in it */
 	struct overlapped overlapped;
 	struct liveness live;
+	/*
+	 * What comes on top of the program: kernels that are slower while communication runs
+	 * beside them (the machine's contention of it), and idle time: in each step of an
+	 * eager framework, whose host launches kernel by kernel and synchronises; and in each
+	 * layer of experts in any, for the host needs to know how many tokens came.
+	 */
+	double contention_s, idle_s;
 	double step_s, bubble_s; /* NaN where a time is not known; price.why says why */
 	/* Tokens of the job for each device and second, model flops of the peak of bf16. */
 	double tokens_per_s, mfu;

@@ -19,7 +19,7 @@ static const char *const columns[COLUMNS] = {
 
 bool plan_timings_are(const char *path)
 {
-	return csv_names(path, "ranks", "measured_s");
+	return csv_names(path, columns[TO_MESH], columns[MEASURED_S]);
 }
 
 /* --- reading -------------------------------------------------------------------------- */
