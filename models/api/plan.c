@@ -3,11 +3,11 @@
 
 #include "api/json.h"
 #include "api/planners.h"
-#include "cost/price.h"
 #include "plan/check.h"
 #include "plan/memory.h"
 #include "plan/plan_text.h"
 #include "plan/view.h"
+#include "price/price.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* Places, prices and bounds. */
-#include "cost/price.h"
+#include "price/price.h"
 
 #include "api/handle.h"
-#include "cost/bound.h"
+#include "bound/bound.h"
 
 struct pricing {
 	struct api api;

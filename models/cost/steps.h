@@ -1,6 +1,6 @@
 /*
  * Steps that follow each other, lowered one by one, and their seconds by any clock: those
- * of a plan (cost/price.h) or of a reduction program (placement/lower.h).
+ * of a plan (price/price.h) or of a reduction program (placement/lower.h).
  */
 #ifndef SHARDSIM_COST_STEPS_H
 #define SHARDSIM_COST_STEPS_H

@@ -9,10 +9,10 @@
 
 #include "array/tile.h"
 #include "base/units.h"
-#include "cost/price.h"
 #include "emit/local.h"
 #include "emit/put.h"
 #include "planner/planner.h"
+#include "price/price.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  *
  * With a machine the messages are those of the steps lowered on it (collective/lower.h), and
  * ranks are its devices; without one every device sends each other what it needs at once
- * (cost/messages.h). What a rank does in a round waits for all that it did in the round
+ * (price/messages.h). What a rank does in a round waits for all that it did in the round
  * before. Launches and work on the device are a `calc` of nanoseconds before the step. The
  * tag is the number of the step. GOAL has no words for which links a message takes and for
  * what limits a sender beside them (least_s in collective/schedule.h).
@@ -16,7 +16,7 @@
 
 #include "base/list.h"
 #include "collective/local.h"
-#include "cost/messages.h"
+#include "price/messages.h"
 
 #include <limits.h>
 #include <math.h>

@@ -6,13 +6,13 @@
 #include "planner_case.h"
 #include "tests/tests.h"
 
-#include "cost/price.h"
 #include "notation/notation.h"
 #include "plan/check.h"
 #include "plan/memory.h"
 #include "plan/plan_text.h"
 #include "planner/advise/advise.h"
 #include "planner/best/best.h"
+#include "price/price.h"
 
 #include <check.h>
 #include <math.h>

@@ -6,12 +6,12 @@
 #include "planner_case.h"
 #include "tests/tests.h"
 
-#include "cost/price.h"
 #include "plan/check.h"
 #include "plan/memory.h"
 #include "plan/plan_text.h"
 #include "planner/best/best.h"
 #include "planner/best/senders.h"
+#include "price/price.h"
 
 #include <check.h>
 #include <math.h>

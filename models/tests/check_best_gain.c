@@ -6,10 +6,10 @@
 #include "planner_case.h"
 #include "tests/tests.h"
 
-#include "cost/bound.h"
-#include "cost/price.h"
+#include "bound/bound.h"
 #include "plan/check.h"
 #include "plan/plan_text.h"
+#include "price/price.h"
 
 #include <check.h>
 #include <math.h>

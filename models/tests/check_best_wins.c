@@ -6,9 +6,9 @@
 #include "planner_case.h"
 #include "tests/tests.h"
 
-#include "cost/price.h"
 #include "plan/check.h"
 #include "plan/plan_text.h"
+#include "price/price.h"
 
 #include <check.h>
 #include <math.h>

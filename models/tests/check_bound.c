@@ -1,4 +1,4 @@
-#include "cost/bound.h"
+#include "bound/bound.h"
 #include "tests/tests.h"
 
 #include "bound_machine.h"

@@ -1,10 +1,10 @@
-#include "cost/bound.h"
+#include "bound/bound.h"
 #include "tests/tests.h"
 
+#include "bound/cells.h"
+#include "bound/ports.h"
 #include "bound_machine.h"
 #include "collective/local.h"
-#include "cost/bound_cells.h"
-#include "cost/bound_ports.h"
 #include "plan_random.h"
 
 #include <check.h>

@@ -1,4 +1,4 @@
-#include "cost/bound_cells.h"
+#include "bound/cells.h"
 #include "tests/tests.h"
 
 #include "array/tile.h"

@@ -1,4 +1,4 @@
-#include "cost/bound_ports.h"
+#include "bound/ports.h"
 #include "tests/tests.h"
 
 #include "bound_machine.h"

@@ -1,10 +1,10 @@
-#include "cost/bound.h"
+#include "bound/bound.h"
 #include "tests/tests.h"
 
 #include "bound_machine.h"
-#include "cost/price.h"
 #include "notation/notation.h"
 #include "plan_random.h"
+#include "price/price.h"
 
 #include <check.h>
 

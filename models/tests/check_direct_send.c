@@ -6,8 +6,8 @@
 #include "tests/tests.h"
 
 #include "base/rng.h"
-#include "cost/price.h"
 #include "plan/check.h"
+#include "price/price.h"
 
 #include <check.h>
 

@@ -7,9 +7,9 @@
 #include "planner_case.h"
 #include "tests/tests.h"
 
-#include "cost/price.h"
 #include "plan/plan_text.h"
 #include "planner/best/best.h"
+#include "price/price.h"
 
 #include <check.h>
 #include <string.h>

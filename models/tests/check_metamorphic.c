@@ -7,7 +7,7 @@
 #include "planner_case.h"
 #include "tests/tests.h"
 
-#include "cost/price.h"
+#include "price/price.h"
 
 #include <check.h>
 #include <stdio.h>

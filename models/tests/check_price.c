@@ -1,6 +1,6 @@
-#include "cost/bound.h"
-#include "cost/price.h"
+#include "bound/bound.h"
 #include "planner_case.h"
+#include "price/price.h"
 #include "tests/tests.h"
 
 #include <check.h>

@@ -4,7 +4,7 @@
  */
 #include "base/input.h"
 #include "base/rng.h"
-#include "program/trips.h"
+#include "program/read/trips.h"
 #include "program/work.h"
 #include "tests/program_help.h"
 #include "tests/tests.h"

@@ -8,11 +8,11 @@
 #include "planner_case.h"
 #include "tests/tests.h"
 
-#include "cost/bound.h"
-#include "cost/price.h"
+#include "bound/bound.h"
 #include "notation/notation.h"
 #include "plan/plan_json.h"
 #include "plan/plan_text.h"
+#include "price/price.h"
 
 #include <check.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 #include "cost/steps.h"
 #include "tests/tests.h"
 
-#include "cost/bound.h"
-#include "cost/price.h"
+#include "bound/bound.h"
 #include "planner_case.h"
+#include "price/price.h"
 
 #include <check.h>
 

@@ -147,7 +147,7 @@ static const char *const layers =
 	" b = f32[1024] parameter(1)\n"
 	" u = (s32[], f32[512], f32[1024]) tuple(z, a, b)\n"
 	" ROOT v = (s32[], f32[512], f32[1024]) while(u), condition=cond, "
-        "body=body\n}\n";
+	"body=body\n}\n";
 
 static int32_t region_named(const struct program *p, const char *name)
 {

@@ -7,10 +7,10 @@
 #include "planner_case.h"
 #include "tests/tests.h"
 
-#include "cost/price.h"
 #include "plan/check.h"
 #include "plan/plan_text.h"
 #include "planner/best/best.h"
+#include "price/price.h"
 
 #include <check.h>
 #include <math.h>

@@ -3,7 +3,7 @@
 #include "planner_case.h"
 
 #include "base/assert.h"
-#include "cost/price.h"
+#include "price/price.h"
 
 #include <math.h>
 #include <stdlib.h>

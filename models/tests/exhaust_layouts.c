@@ -11,11 +11,11 @@
  */
 #include "planner_case.h"
 
+#include "bound/bound.h"
 #include "bound_machine.h"
-#include "cost/bound.h"
-#include "cost/price.h"
 #include "plan/check.h"
 #include "plan/vocabulary.h"
+#include "price/price.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,11 +1,11 @@
 #include "cli/show.h"
 
 #include "base/units.h"
-#include "cost/messages.h"
 #include "notation/notation.h"
 #include "plan/plan_json.h"
 #include "plan/plan_text.h"
 #include "plan/view.h"
+#include "price/messages.h"
 #include "text/columns.h"
 #include "text/words.h"
 

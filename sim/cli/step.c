@@ -97,7 +97,7 @@ static void print_text(struct text *out, const struct step_time *s,
 	add_bytes(out, "  arguments", s->live.params_bytes);
 	add_bytes(out, "  computed", s->live.temp_bytes);
 	if (s->facts.held_bytes > 0)
-		add_bytes(out, "  micro batches in flight", s->facts.held_bytes);
+		add_bytes(out, "  in flight", s->facts.held_bytes);
 	if (device > 0 && s->peak_bytes > device) {
 		text_printf(out, "  does not fit: the device has ");
 		units_print_bytes(out, device);

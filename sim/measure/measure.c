@@ -1,8 +1,8 @@
 #include "measure/measure.h"
 
+#include "bound/bound.h"
 #include "clock/flow.h"
 #include "clock/simgrid.h"
-#include "cost/bound.h"
 #include "cost/fluid.h"
 #include "plan/check.h"
 #include "plan/memory.h"

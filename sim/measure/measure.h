@@ -7,9 +7,9 @@
 
 #include "array/machine.h"
 #include "base/list.h"
-#include "cost/price.h"
 #include "plan/plan.h"
 #include "planner/planner.h"
+#include "price/price.h"
 #include "store/store.h"
 
 enum { CLOCKS_MAX = 4 };

@@ -1,7 +1,7 @@
 #include "measure/timeline.h"
 
-#include "cost/price.h"
 #include "measure/links.h"
+#include "price/price.h"
 
 #include <jansson.h>
 

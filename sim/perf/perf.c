@@ -1,7 +1,7 @@
 #include "perf/perf.h"
 
+#include "bound/bound.h"
 #include "collective/lower.h"
-#include "cost/bound.h"
 #include "cost/steps.h"
 
 #include "base/suggest.h"

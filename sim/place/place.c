@@ -1,7 +1,7 @@
 #include "place/place.h"
 
 #include "base/units.h"
-#include "cost/bound.h"
+#include "bound/bound.h"
 #include "placement/program.h"
 #include "plan/plan_json.h"
 #include "text/columns.h"

@@ -46,7 +46,7 @@ struct place_row {
 	const char *program;                                /* the best one, as text */
 	double allreduce_s[CLOCKS_MAX], best_s[CLOCKS_MAX]; /* NaN where refused */
 	const char *message; /* why the first clock without a time has none, else "" */
-	double bound_s;      /* no program of this placement is faster (cost/bound.h) */
+	double bound_s; /* no program of this placement is faster (bound/bound.h) */
 	struct place_step step[PROGRAM_STEPS_MAX];
 	struct step_time time[CLOCKS_MAX][PROGRAM_STEPS_MAX];
 };

@@ -1,7 +1,7 @@
 #include "place/placing.h"
 
 #include "array/seat.h"
-#include "cost/bound.h"
+#include "bound/bound.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,9 +3,9 @@
 #include "base/keys.h"
 #include "collective/lower.h"
 #include "cost/model.h"
-#include "cost/price.h"
 #include "perf/perf.h"
 #include "planner/planner.h"
+#include "price/price.h"
 
 #include <math.h>
 

@@ -2,7 +2,7 @@
 
 #include "program/clean.h"
 #include "program/custom.h"
-#include "program/trips.h"
+#include "program/read/trips.h"
 
 #include <math.h>
 

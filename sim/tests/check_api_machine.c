@@ -4,11 +4,11 @@
  * last digit.
  */
 #include "base/error.h"
-#include "cost/price.h"
 #include "facts/families.h"
 #include "plan/plan_text.h"
 #include "plan/position.h"
 #include "platform/platform.h"
+#include "price/price.h"
 #include "shardsim.h"
 #include "tests/tests.h"
 

@@ -5,8 +5,8 @@
 #include "collective/lower.h"
 #include "cost/fluid.h"
 #include "cost/model.h"
-#include "cost/price.h"
 #include "platform/platform.h"
+#include "price/price.h"
 
 #include <check.h>
 

@@ -4,7 +4,7 @@
 #include "tests/tests.h"
 
 #include "base/rng.h"
-#include "cost/bound.h"
+#include "bound/bound.h"
 
 #include <check.h>
 

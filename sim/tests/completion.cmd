@@ -28,6 +28,8 @@ try shardsim list p
 try shardsim platform gb
 try shardsim perf all-
 try shardsim perf all-gather --al
+try shardsim step --para
+try shardsim step scenarios/models/gpt-7b.yaml --overlap ''
 try shardsim nosuch --x
 SCRIPT
 bash "$TMPDIR/script"

@@ -6,7 +6,8 @@ cd "$TMPDIR" || exit 9
 sed -n '/^\.Bd/,/^\.Ed/p' "$page" | sed '/^\./d; s/\\e$/\\/' >examples.sh
 sed -n 's/^\(shardsim [a-z]*\).*/\1/p' examples.sh
 sh -e examples.sh >output && echo done
-for command in plan simulate advise sweep report perf program step move validate fit place platform list; do
+for command in plan simulate advise sweep report perf program step move validate fit place \
+		platform list; do
 	shardsim $command --help | grep -o '^ .*  --[a-z-]*' | sed 's/.*--//'
 done | sort -u >options
 while read -r option; do

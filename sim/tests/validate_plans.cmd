@@ -1,6 +1,7 @@
 # Timings that emitted programs print: the outputs of two, and what shardsim says of their
 # plans, which is what simulate says of the first. Each has a machine of
 # its size; a plan that the machine cannot hold is left out.
+export SHARDSIM_DATA="$PWD/platforms"
 cat >"$TMPDIR/timings.csv" <<'CSV'
 # 72 elements on 4 ranks, 0 wrong
 #    predicted     measured        least         most  step

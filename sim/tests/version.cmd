@@ -6,7 +6,8 @@ done | sort -u | sed 's/sources .*/sources ...)/'
 shardsim -h | sort >"$TMPDIR/all"
 shardsim --help | sort | cmp - "$TMPDIR/all" && shardsim help | sort | cmp - "$TMPDIR/all" && wc -l <"$TMPDIR/all"
 for command in plan simulate sweep 'sweep plan' 'sweep run' 'sweep submit' 'sweep merge' \
-	'sweep status' report place perf validate fit platform list help version; do
+	'sweep status' report place perf step move advise program validate fit platform list \
+	help version; do
 	shardsim $command -h >"$TMPDIR/short" || echo "$command: $?"
 	shardsim $command --help | cmp - "$TMPDIR/short"
 done

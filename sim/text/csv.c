@@ -169,7 +169,7 @@ bool csv_names(const char *path, const char *one, const char *other)
 		const char *line = raw.s;
 		size_t n;
 
-		while (*line == '#' || *line == '\n')
+		while (*line == '#' || *line == '\n' || *line == '\r')
 			line += strcspn(line, "\n") +
 			        (line[strcspn(line, "\n")] != '\0');
 		n = strcspn(line, "\n");

@@ -17,30 +17,9 @@ enum column { ARRAY, MESH, TO_MESH, FROM, TO, PLANNER, RANKS, MEASURED_S, COLUMN
 static const char *const columns[COLUMNS] = {
 	"array", "mesh", "to_mesh", "from", "to", "planner", "ranks", "measured_s"};
 
-/* Returns the first line that is no comment. */
-static const char *header_of(const char *text)
-{
-	while (*text == '#' || *text == '\n' || *text == '\r') {
-		text += strcspn(text, "\n");
-		text += *text == '\n';
-	}
-	return text;
-}
-
 bool plan_timings_are(const char *path)
 {
-	struct text raw = {0};
-	struct error e = {0};
-	bool are = false;
-
-	if (input_read(&raw, path, &e) == OK && raw.s) {
-		const char *line = header_of(raw.s);
-		size_t n = strcspn(line, "\n");
-
-		are = memmem(line, n, "planner", 7) && memmem(line, n, "measured_s", 10);
-	}
-	text_free(&raw);
-	return are;
+	return csv_names(path, columns[TO_MESH], columns[MEASURED_S]);
 }
 
 /* --- reading -------------------------------------------------------------------------- */

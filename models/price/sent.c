@@ -1,0 +1,227 @@
+#include "price/sent.h"
+
+#include "base/sets.h"
+#include "collective/local.h"
+#include "collective/nccl.h"
+#include "collective/profile.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct price_sent {
+	const struct machine *machine;
+	struct model *model;
+	int32_t n; /* placed devices; 0: nothing is priced */
+	bool library, is_network[MACHINE_FABRICS_MAX];
+	double network_share; /* of a NIC, that plain sends of a library reach */
+	int32_t *device;      /* [n]: where each is placed */
+	/* [n] of the exchange that is priced: */
+	int32_t *set;             /* of those that send to one another (base/sets.h) */
+	int32_t *order;           /* devices by set */
+	int64_t *first;           /* [n + 1]: of the boxes that each receives */
+	int32_t *inside, *across; /* messages that each sends; 0 between uses */
+	int32_t *last;            /* the last receiver that each sends to, + 1 */
+};
+
+/* Returns whether libraries run the sends of all fabrics, or of none. */
+static bool find_library(struct price_sent *sent)
+{
+	const struct machine *m = sent->machine;
+
+	for (int f = 0; f < m->nfabrics; f++) {
+		bool library = profile_of_fabric(m, f)->library != NULL;
+
+		if (f > 0 && library != sent->library)
+			return false;
+		sent->library = library;
+		sent->is_network[f] = nccl_is_network(m, f);
+	}
+	sent->network_share = sent->library ? m->tuning.value[TUNING_NET_SEND_SHARE] : 1;
+	return true;
+}
+
+static int32_t *zeros(size_t n)
+{
+	int32_t *out = xmalloc(n, sizeof(*out));
+
+	memset(out, 0, n * sizeof(*out));
+	return out;
+}
+
+struct price_sent *price_sent_new(const struct machine *m,
+                                  const struct placement *place, struct model *model)
+{
+	struct price_sent *sent = xmalloc(1, sizeof(*sent));
+	size_t n = (size_t)placement_size(place, m);
+
+	*sent = (struct price_sent){.machine = m, .model = model};
+	sent->n = find_library(sent) ? (int32_t)n : 0;
+	sent->device = zeros(n + 1);
+	sent->set = zeros(n + 1);
+	sent->order = zeros(n + 1);
+	sent->first = xmalloc(n + 1, sizeof(*sent->first));
+	sent->inside = zeros(n + 1);
+	sent->across = zeros(n + 1);
+	sent->last = zeros(n + 1);
+	for (int32_t d = 0; d < sent->n; d++) {
+		sent->device[d] = placement_device(place, d);
+		if (sent->device[d] < 0 || sent->device[d] >= m->ndevices)
+			sent->n = 0;
+	}
+	return sent;
+}
+
+void price_sent_free(struct price_sent *sent)
+{
+	if (!sent)
+		return;
+	xfree(sent->device);
+	xfree(sent->set);
+	xfree(sent->order);
+	xfree(sent->first);
+	xfree(sent->inside);
+	xfree(sent->across);
+	xfree(sent->last);
+	xfree(sent);
+}
+
+/*
+ * Finds the sets and the boxes of each receiver. Returns false where boxes are in another
+ * order, or two have the same ends.
+ */
+static bool find_sets(struct price_sent *sent, const struct step *s, int32_t n)
+{
+	int32_t dst = 0;
+
+	sets_apart(sent->set, n);
+	memset(sent->last, 0, (size_t)n * sizeof(*sent->last));
+	sent->first[0] = 0;
+	for (int64_t i = 0; i < s->ntransfers; i++) {
+		const struct transfer *t = &s->transfers[i];
+
+		if (t->dst < dst || t->dst >= n || t->src == t->dst || t->src >= n ||
+		    sent->last[t->src] == t->dst + 1 || t->elements == 0)
+			return false;
+		while (dst < t->dst)
+			sent->first[++dst] = i;
+		sent->last[t->src] = dst + 1;
+		sets_join(sent->set, t->src, dst);
+	}
+	while (dst < n)
+		sent->first[++dst] = s->ntransfers;
+	return true;
+}
+
+/* Puts devices in the order of their sets, the numbers of which are the smallest in them. */
+static void sort_sets(struct price_sent *sent, int32_t n)
+{
+	int32_t *next = sent->last, at = 0;
+
+	memset(next, 0, (size_t)n * sizeof(*next));
+	for (int32_t d = 0; d < n; d++)
+		next[sent->set[d] = sets_of(sent->set, d)]++;
+	for (int32_t d = 0; d < n; d++) {
+		int32_t size = next[d];
+
+		next[d] = at;
+		at += size;
+	}
+	for (int32_t d = 0; d < n; d++)
+		sent->order[next[sent->set[d]]++] = d;
+}
+
+/* Returns machine_fabric(), for devices that differ. */
+static inline int fabric_between(const struct machine *m, int32_t a, int32_t b)
+{
+	const struct fabric *f = m->fabric;
+
+	for (int i = 0; i < m->nfabrics; i++, f++)
+		if (f->domain[a] == f->domain[b] && f->domain[a] >= 0 &&
+		    (f->share <= 1 || a / f->share != b / f->share))
+			return i;
+	return -1;
+}
+
+static int32_t most(int32_t a, int32_t b)
+{
+	return a > b ? a : b;
+}
+
+/* Sends all that a device receives. Returns false where there is no route. */
+static bool receive(struct price_sent *sent, struct nccl_sends *sends,
+                    const struct step *s, const struct dtype *type, int32_t dst)
+{
+	int32_t to = sent->device[dst], inside = 0, across = 0;
+
+	for (int64_t i = sent->first[dst]; i < sent->first[dst + 1]; i++) {
+		const struct transfer *t = &s->transfers[i];
+		int32_t from = sent->device[t->src];
+		int fabric = fabric_between(sent->machine, from, to);
+		double bytes = (double)dtype_bytes(type, t->elements);
+		bool network = fabric >= 0 && sent->is_network[fabric];
+
+		inside += !network;
+		across += network;
+		sent->inside[t->src] += !network;
+		sent->across[t->src] += network;
+		if (bytes > sends->most_bytes)
+			sends->most_bytes = bytes;
+		if (network)
+			bytes /= sent->network_share;
+		if (fabric < 0 || !model_message(sent->model, fabric, from, to, bytes))
+			return false;
+	}
+	sends->inside = most(sends->inside, inside);
+	sends->across = most(sends->across, across);
+	sends->network = sends->network || across > 0;
+	return true;
+}
+
+/* Ends the task of a set of these `n` devices. */
+static void end_task(struct price_sent *sent, struct nccl_sends *sends,
+                     const int32_t *device, int32_t n)
+{
+	double wire_s = model_task_wire_s(sent->model), delay_s = 0, least_s = 0;
+
+	for (int32_t i = 0; i < n; i++) {
+		int32_t d = device[i];
+
+		sends->inside = most(sends->inside, sent->inside[d]);
+		sends->across = most(sends->across, sent->across[d]);
+		sent->inside[d] = sent->across[d] = 0;
+	}
+	if (sent->library)
+		nccl_sends_cost(&delay_s, &least_s, sent->machine, sends, wire_s,
+		                model_task_route_s(sent->model));
+	model_task_end(sent->model, wire_s, 1, delay_s, least_s);
+}
+
+bool price_sent_s(double *seconds, struct price_sent *sent, const struct plan *plan,
+                  int step)
+{
+	const struct step *s = &plan->step[step];
+	const struct dtype *type = plan->problem->array.dtype;
+	int32_t n = plan->problem->ndevices, end;
+
+	if (s->op != OP_EXCHANGE || n > sent->n || !find_sets(sent, s, n))
+		return false;
+	sort_sets(sent, n);
+	model_round(sent->model);
+	for (int32_t begin = 0; begin < n; begin = end) {
+		struct nccl_sends sends = {.most_bytes = 0};
+		int32_t set = sent->set[sent->order[begin]];
+		bool routed = true;
+
+		model_task(sent->model);
+		for (end = begin; end < n && sent->set[sent->order[end]] == set; end++)
+			routed = routed &&
+			         receive(sent, &sends, s, type, sent->order[end]);
+		/* a device alone neither sends nor receives */
+		if (end > begin + 1)
+			end_task(sent, &sends, sent->order + begin, end - begin);
+		if (!routed)
+			return false;
+	}
+	*seconds = model_round_end(sent->model);
+	return true;
+}
