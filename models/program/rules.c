@@ -3,49 +3,6 @@
 
 #include "program/rules_build.h"
 
-#include <string.h>
-
-int32_t rule_factor(struct rule_build *b, int64_t size, enum factor_kind kind,
-                    bool blocked)
-{
-	*list_add(&b->r->factor, b->a) = (struct factor){size, kind, blocked};
-	return (int32_t)b->r->factor.n - 1;
-}
-
-void rule_put(struct rule_build *b, int32_t tensor, int64_t dim, int32_t factor)
-{
-	struct rule_dim *d;
-
-	if (tensor >= b->r->ntensors || dim < 0 || dim >= b->r->tensor[tensor].rank) {
-		b->bad = true;
-		return;
-	}
-	d = &b->r->tensor[tensor].dim[dim];
-	d->at = arena_grow(b->a, d->at, (size_t)d->n, (size_t)d->n + 1, sizeof(*d->at));
-	d->at[d->n++] = factor;
-}
-
-const struct value_type *rule_type(const struct rule_build *b, int32_t tensor)
-{
-	return &b->p->value.at[b->r->tensor[tensor].value].type;
-}
-
-int64_t rule_size(struct rule_build *b, int32_t tensor, int64_t dim)
-{
-	if (tensor < b->r->ntensors && dim >= 0 && dim < b->r->tensor[tensor].rank)
-		return rule_type(b, tensor)->dim[dim];
-	b->bad = true;
-	return 1;
-}
-
-bool ints_have(struct ints list, int64_t n)
-{
-	for (int32_t i = 0; i < list.n; i++)
-		if (list.at[i] == n)
-			return true;
-	return false;
-}
-
 /* A factor of dimension `dim` of all tensors of that rank; the first one has its size. */
 static void everywhere(struct rule_build *b, int32_t like, int64_t dim,
                        enum factor_kind kind, bool blocked)
@@ -308,20 +265,13 @@ static bool rule_custom(struct rule_build *b)
 	return true;
 }
 
-static bool rule_of(struct rule_build *b)
+/* Ops that look elements up, move them, or put them in order. */
+static bool rule_of_mover(struct rule_build *b)
 {
 	const struct instruction *op = b->op;
+	int32_t last = b->r->tensor[0].rank - 1;
 
 	switch (op->code) {
-	case HLO_DOT:
-		return rule_dot(b), true;
-	case HLO_CONVOLUTION:
-		return rule_convolution(b), true;
-	case HLO_REDUCE:
-		return rule_reduce(b), true;
-	case HLO_REDUCE_WINDOW:
-	case HLO_SELECT_AND_SCATTER:
-		return rule_reduce_window(b), true;
 	case HLO_TRANSPOSE:
 		return rule_transpose(b), true;
 	case HLO_BROADCAST:
@@ -344,9 +294,26 @@ static bool rule_of(struct rule_build *b)
 	case HLO_SCATTER:
 		return rule_scatter(b), true;
 	case HLO_SORT:
-		return rule_sort(b, op->dims.n ? op->dims.at[0]
-		                               : b->r->tensor[0].rank - 1),
-		       true;
+		return rule_sort(b, op->dims.n ? op->dims.at[0] : last), true;
+	default:
+		return false;
+	}
+}
+
+static bool rule_of(struct rule_build *b)
+{
+	const struct instruction *op = b->op;
+
+	switch (op->code) {
+	case HLO_DOT:
+		return rule_dot(b), true;
+	case HLO_CONVOLUTION:
+		return rule_convolution(b), true;
+	case HLO_REDUCE:
+		return rule_reduce(b), true;
+	case HLO_REDUCE_WINDOW:
+	case HLO_SELECT_AND_SCATTER:
+		return rule_reduce_window(b), true;
 	case HLO_TOPK:
 		return rule_topk(b), true;
 	case HLO_RNG_BIT_GENERATOR:
@@ -374,7 +341,7 @@ static bool rule_of(struct rule_build *b)
 		return rule_elementwise(b), true;
 	default:
 		if (opcode_class(op->code) != CLASS_ELEMENTWISE)
-			return false;
+			return rule_of_mover(b);
 		return rule_elementwise(b), true;
 	}
 }
