@@ -14,7 +14,13 @@ struct reading {
 	struct error *e;
 	int32_t line;
 	const char *from; /* what is read, in the program's text */
-	bool named;       /* the text has a mesh, whose axes Shardy's texts name */
+	struct {
+		const char *at; /* of a sharding in the program's text */
+		char *text,
+			*next; /* its plain text, item k of it; NULL: it is no list */
+		int32_t k;
+	} list;
+	bool named; /* the text has a mesh, whose axes Shardy's texts name */
 };
 
 static struct where place(const struct reading *r)
@@ -80,32 +86,43 @@ static char *item_end(char *p)
 	return p;
 }
 
-/* Item k of a list of items whose first begins at p; NULL: there are not so many. */
-static char *item(struct arena *a, char *p, int32_t k)
+/* Where the list of one sharding per value begins, NULL where one is for all. */
+static char *list_start(char *text)
 {
-	char *end = item_end(p);
+	static const char each[] = "sharding_per_value<[";
+	char *list = strstr(text, each);
 
-	for (; k; k--) {
-		if (*end != ',')
-			return NULL;
-		p = end + 1;
-		end = item_end(p);
-	}
-	while (*p == ' ')
-		p++;
-	return end > p ? arena_strndup(a, p, (size_t)(end - p)) : NULL;
+	if (list)
+		return list + sizeof(each) - 1;
+	return strncmp(text, "{{", 2) ? NULL : text + 1;
 }
 
-/* What a text says of the result k of an op. */
-static char *text_of(struct arena *a, struct span s, int32_t k)
+/*
+ * What a text says of the result k of an op. It is asked of one result after another: the
+ * list is gone through once.
+ */
+static char *text_of(struct reading *r, struct span s, int32_t k)
 {
-	char *text = plain(a, s), *each = strstr(text, "sharding_per_value<[");
+	char *end;
 
-	if (each)
-		return item(a, each + strlen("sharding_per_value<["), k);
-	if (!strncmp(text, "{{", 2))
-		return item(a, text + 1, k);
-	return text;
+	if (s.at != r->list.at || k < r->list.k) {
+		r->list.at = s.at;
+		r->list.k = 0;
+		r->list.text = plain(r->a, s);
+		r->list.next = list_start(r->list.text);
+	}
+	if (!r->list.next)
+		return r->list.text;
+	for (; r->list.k < k; r->list.k++) {
+		end = item_end(r->list.next);
+		if (*end != ',')
+			return NULL;
+		r->list.next = end + 1;
+	}
+	while (*r->list.next == ' ')
+		r->list.next++;
+	end = item_end(r->list.next);
+	return arena_strndup(r->a, r->list.next, (size_t)(end - r->list.next));
 }
 
 /* --- meshes --- */
@@ -148,7 +165,7 @@ static void guess_mesh(struct reading *r)
 	for (int64_t i = 0; i < r->p->op.n; i++) {
 		struct span s = r->p->op.at[i].sharding;
 		struct mesh mesh;
-		char *text = s.at ? text_of(r->a, s, 0) : NULL;
+		char *text = s.at ? text_of(r, s, 0) : NULL;
 		struct error none = {0};
 
 		if (!text || strncmp(text, "{devices=", 9) || strstr(text, "manual") ||
@@ -333,7 +350,7 @@ static enum status read_op(struct reading *r, const struct instruction *op)
 		return OK;
 	}
 	for (int32_t k = 0; k < op->nvalues; k++) {
-		if (read_one(r, op->first_value + k, text_of(r->a, s, k)) != OK)
+		if (read_one(r, op->first_value + k, text_of(r, s, k)) != OK)
 			return r->e->code;
 		if (op->code == HLO_CUSTOM_CALL)
 			read_unspecified(&r->s->at[r->s->of[op->first_value + k]],
@@ -361,7 +378,7 @@ static enum status read_results(struct reading *r)
 			s = last->sharding;
 		r->from = s.at;
 		if (s.at && read_one(r, (int32_t)r->p->value.n + k,
-		                     text_of(r->a, s, tuple ? k : 0)) != OK)
+		                     text_of(r, s, tuple ? k : 0)) != OK)
 			return r->e->code;
 	}
 	return OK;
@@ -370,7 +387,7 @@ static enum status read_results(struct reading *r)
 enum status shardings_read(struct shardings *out, struct arena *a, struct program *p,
                            struct error *e)
 {
-	struct reading r = {out, a, p, e, 1, p->text, false};
+	struct reading r = {.s = out, .a = a, .p = p, .e = e, .line = 1, .from = p->text};
 
 	if (read_mesh(&r) != OK)
 		return e->code;

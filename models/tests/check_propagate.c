@@ -288,6 +288,61 @@ START_TEST(device_lists)
 }
 END_TEST
 
+/* Of an op with two results each has its own text; the second one's is handed back. */
+START_TEST(per_value)
+{
+	struct run r = run(MAIN(
+		"%a: tensor<8x8xf32>, %b: tensor<8x8xf32>",
+		" %0:2 = \"stablehlo.sort\"(%a, %b) ({\n ^bb0(%p: tensor<f32>, %q: "
+		"tensor<f32>, %u: tensor<f32>, %v: tensor<f32>):\n  %l = "
+		"stablehlo.compare LT, %p, %q : (tensor<f32>, tensor<f32>) -> "
+		"tensor<i1>\n  stablehlo.return %l : tensor<i1>\n }) {dimension = 1 : "
+		"i64, is_stable = true, sdy.sharding = "
+		"#sdy.sharding_per_value<[<@mesh, [{?}, {?}]>, <@mesh, [{\"x\"}, "
+	        "{?}]>]>}"
+		" : (tensor<8x8xf32>, tensor<8x8xf32>) -> (tensor<8x8xf32>, "
+		"tensor<8x8xf32>)\n"));
+
+	HAS(r, "%0", "P('x', None)");
+	HAS(r, "a", "P('x', None)");
+	HAS(r, "b", "P('x', None)");
+}
+END_TEST
+
+/*
+ * Partial sums: the rows of a table looked up by sharded numbers, and the table by rows. The
+ * axis of the table's rows is summed over, that of the numbers stays.
+ */
+START_TEST(embedding)
+{
+	struct run r = run(MAIN(
+		"%a: tensor<64x16xf32>" OF("{\"y\"}, {}") ", %i: tensor<8x1xi32>" OF(
+			"{\"x\"}, {}"),
+		" %0 = \"stablehlo.gather\"(%a, %i) {dimension_numbers = "
+		"#stablehlo.gather<offset_dims = [1], collapsed_slice_dims = [0], "
+		"start_index_map = [0], index_vector_dim = 1>, indices_are_sorted = "
+		"false, slice_sizes = array<i64: 1, 16>} : (tensor<64x16xf32>, "
+		"tensor<8x1xi32>) -> tensor<8x16xf32>\n"));
+
+	HAS(r, "%0", "P('x', None)");
+}
+END_TEST
+
+/* A constraint is a copy that is sharded so: it hands on to both sides, closed or not. */
+START_TEST(constraint)
+{
+	struct run r = run(MAIN(
+		"%a: tensor<8x8xf32>, %b: tensor<8x8xf32>" OF("{?}, {\"y\"}"),
+		" %0 = sdy.sharding_constraint %a <@mesh, [{\"x\"}, {}]> : "
+		"tensor<8x8xf32>\n %1 = stablehlo.add %0, %b : tensor<8x8xf32>\n"));
+
+	HAS(r, "a", "P('x', None)");
+	HAS(r, "%0", "P('x', None)");
+	HAS(r, "%1", "P('x', 'y')");
+	HAS(r, "b", "P('x', 'y')");
+}
+END_TEST
+
 /* What is wrong has its line. */
 START_TEST(wrong)
 {
@@ -322,6 +377,9 @@ Suite *tests(void)
 	tcase_add_test(t, constants);
 	tcase_add_test(t, sample);
 	tcase_add_test(t, device_lists);
+	tcase_add_test(t, per_value);
+	tcase_add_test(t, embedding);
+	tcase_add_test(t, constraint);
 	tcase_add_test(t, wrong);
 	suite_add_tcase(s, t);
 	return s;
