@@ -299,7 +299,7 @@ START_TEST(per_value)
 		"tensor<i1>\n  stablehlo.return %l : tensor<i1>\n }) {dimension = 1 : "
 		"i64, is_stable = true, sdy.sharding = "
 		"#sdy.sharding_per_value<[<@mesh, [{?}, {?}]>, <@mesh, [{\"x\"}, "
-	        "{?}]>]>}"
+		"{?}]>]>}"
 		" : (tensor<8x8xf32>, tensor<8x8xf32>) -> (tensor<8x8xf32>, "
 		"tensor<8x8xf32>)\n"));
 

@@ -69,7 +69,9 @@ void program_show_shardings(struct text *out, struct arena *a, const struct prog
 	const struct region *entry = &p->region.at[p->entry];
 	struct listing l = {.a = a, .p = p, .s = s, .most = most};
 
-	text_printf(out, "%.*s: mesh ", (int)p->name.length, p->name.at);
+	if (p->name.length)
+		text_printf(out, "%.*s: ", (int)p->name.length, p->name.at);
+	text_printf(out, "mesh ");
 	mesh_print(out, &s->mesh);
 	text_printf(out, "%s\n", s->mesh.naxes ? "" : "of one device");
 	columns_start(&l.table, a, 6, 6);
