@@ -255,7 +255,7 @@ START_TEST(fixed_update)
 }
 END_TEST
 
-/* Slices of one array that are joined again keep near their places. */
+/* Where all that is joined is slices, elements stay near their places. */
 START_TEST(joined_slices)
 {
 	struct program p = program_sample_text(
