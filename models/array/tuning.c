@@ -62,6 +62,14 @@ int tuning_find(const char *name, size_t length)
 	return -1;
 }
 
+/* Returns whether a constant is a share of something: at most 1. */
+static bool is_share(int key)
+{
+	size_t n = strlen(names[key]);
+
+	return n > 6 && !strcmp(names[key] + n - 6, "_share");
+}
+
 /* Reads one "key=number" and stores its end in *end. */
 static enum status read_one(struct tuning *out, bool *given, struct scan *s,
                             const char *word, const char **end)
@@ -87,6 +95,9 @@ static enum status read_one(struct tuning *out, bool *given, struct scan *s,
 	if (x < 0 || (*rest && *rest != ' '))
 		return scan_fail_at(s, word, E_SYNTAX, "expected a number of 0 or more");
 	out->value[key] = x;
+	if (is_share(key) && x > 1)
+		return scan_fail_at(s, word, E_RANGE,
+		                    "%s is out of range, expected 0 to 1", names[key]);
 	*end = rest;
 	return OK;
 }

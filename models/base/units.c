@@ -30,6 +30,10 @@ static const struct unit time_units[] = {
 	{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}, {NULL, 1},
 };
 
+static const struct unit flop_units[] = {
+	{"G", 1e9}, {"T", 1e12}, {"P", 1e15}, {"E", 1e18}, {NULL, 1},
+};
+
 bool units_in_range(double figure)
 {
 	return figure == 0 || (figure >= 1e-18 && figure <= 1e24);
@@ -181,6 +185,26 @@ enum status units_time(const char *text, struct where at, double *out_s, struct 
 
 	units_scan_time(&s, out_s);
 	return scan_finish(&s);
+}
+
+enum status units_flops(const char *text, struct where at, double *out, struct error *e)
+{
+	static const char expected[] = "expected such as 989TFLOPS or 989e12";
+	struct scan s = scan_start(text, at, e);
+	const struct unit *u;
+	long double value;
+
+	if (scan_number(&s, "a peak such as 989TFLOPS or 989e12", &value) != OK)
+		return e->code;
+	u = take_unit(&s, flop_units);
+	if (u->name && !scan_take(&s, "FLOPS") && !scan_take(&s, "FLOP/s"))
+		return scan_fail(&s, E_SYNTAX, "unknown unit, %s", expected);
+	if (!scan_done(&s))
+		return scan_fail(&s, E_SYNTAX, "unknown unit, %s", expected);
+	*out = (double)value * u->factor;
+	if (*out != 0 && !(*out >= 1e9 && *out <= 1e24))
+		return error_set(e, E_RANGE, at, "out of range, %s", expected);
+	return OK;
 }
 
 bool units_missing(const char *text)

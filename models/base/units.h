@@ -36,6 +36,12 @@ enum status units_time(const char *text, struct where at, double *out_s,
                        struct error *e);
 
 /*
+ * The peak of a device in operations per second: `989TFLOPS` = `989TFLOP/s` = `989e12`, with
+ * G, T, P or E before. 0, not known, or 10^9 to 10^24: less is a unit that was left out.
+ */
+enum status units_flops(const char *text, struct where at, double *out, struct error *e);
+
+/*
  * Returns whether the text is a number other than 0 and no unit. Where the name of a
  * figure does not tell its unit that is an error.
  */

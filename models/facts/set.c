@@ -18,6 +18,33 @@ static bool is_key(const char *set, size_t n, const char *key)
 	return strlen(key) == n && !memcmp(set, key, n);
 }
 
+static bool ends_with(const char *name, const char *end)
+{
+	size_t n = strlen(name), k = strlen(end);
+
+	return n > k && !strcmp(name + n - k, end);
+}
+
+/*
+ * Refuses a number without a unit by hand: that the key has one, launch_s, is easily
+ * overlooked, and seconds are a million times what was meant.
+ */
+static enum status unit_given(const char *key, const char *text, struct where at,
+                              struct error *e)
+{
+	if (!units_missing(text))
+		return OK;
+	if (ends_with(key, "_s"))
+		return error_set(e, E_SYNTAX, at,
+		                 "%s has no unit, expected such as %sus, %sns or %sms",
+		                 text, text, text, text);
+	if (ends_with(key, "_bytes"))
+		return error_set(e, E_SYNTAX, at,
+		                 "%s has no unit, expected such as %sGB or %sGiB", text,
+		                 text, text);
+	return OK;
+}
+
 enum status tuning_value_parse(double *out, enum tuning_key key, const char *text,
                                struct where at, struct error *e)
 {
@@ -26,13 +53,17 @@ enum status tuning_value_parse(double *out, enum tuning_key key, const char *tex
 	struct text pair = {0};
 	struct error inner = {0};
 
-	if (strlen(name) > 2 && !strcmp(name + strlen(name) - 2, "_s"))
+	if (ends_with(name, "_s"))
 		return units_time(text, at, out, e);
-	if (strlen(name) > 4 && !strcmp(name + strlen(name) - 4, "_Bps"))
+	if (ends_with(name, "_Bps"))
 		return units_rate(text, at, out, e);
+	if (ends_with(name, "_flops"))
+		return units_flops(text, at, out, e);
 	text_printf(&pair, "%s=%s", name, text);
 	tuning_parse(&one, pair.s, (struct where){0}, &inner);
 	text_free(&pair);
+	if (inner.code == E_RANGE && ends_with(name, "_share"))
+		return error_set(e, E_RANGE, at, "%s", inner.text);
 	if (inner.code != OK || strchr(text, ' '))
 		return error_set(e, E_SYNTAX, at, "expected a number of 0 or more");
 	*out = one.value[key];
@@ -184,7 +215,8 @@ enum status setting_figure(struct family_machine *m, struct arena *a, const char
 		                    e);
 	if (key >= 0) {
 		f->tuning_source[key] = "set by hand";
-		if (tuning_value_parse(&f->tuning.value[key], key, set + n + 1,
+		if (unit_given(tuning_name(key), set + n + 1, value_at, e) != OK ||
+		    tuning_value_parse(&f->tuning.value[key], key, set + n + 1,
 		                       value_at, e) != OK)
 			return e->code;
 		return setting_counts(m, spec, set, n, e);
@@ -193,7 +225,8 @@ enum status setting_figure(struct family_machine *m, struct arena *a, const char
 		if (!figure_settable(f, g) || !is_key(set, n, figure_name(f, g)))
 			continue;
 		f->source[g] = "set by hand";
-		if (figure_parse(&f->figure[g], g, set + n + 1, value_at, e) != OK)
+		if (unit_given(figure_name(f, g), set + n + 1, value_at, e) != OK ||
+		    figure_parse(&f->figure[g], g, set + n + 1, value_at, e) != OK)
 			return e->code;
 		return setting_counts(m, spec, set, n, e);
 	}

@@ -1,4 +1,5 @@
 #include "cli/advice.h"
+#include "cli/warned.h"
 
 #include "base/units.h"
 #include "emit/constraint.h"
@@ -61,8 +62,33 @@ static double cost_of(const struct advised *a, const struct plan *plan)
 	return plan ? a->prices.plan(a->prices.self, plan).cost : NAN;
 }
 
+/*
+ * Asks once more, of a compiler that does rematerialize, where none of this project does.
+ * Keeps what there is where gathering everything cannot be planned.
+ */
+static void advise_warned(struct advised *a, struct advise_ask *ask, struct arena *arena)
+{
+	struct advice advice;
+
+	a->version = "neither XLA of today nor that of 2021 rematerializes here";
+	ask->compiler = warned_compiler(a->advice.plan, a->manual > 0);
+	advise(&advice, ask, arena);
+	if (!advice.plan)
+		return;
+	a->version = arena_printf(
+		arena,
+		"neither XLA of today nor that of 2021 rematerializes here, which "
+		"would cost %s; what was warned of is priced: everything gathered, "
+		"then sliced. Layouts between are for a compiler that does so",
+		advised_cost(a, (struct price){.cost = cost_of(a, a->advice.plan)},
+	                     arena));
+	a->compiler = ask->compiler;
+	a->advice = advice;
+	a->logged = cost_of(a, advice.plan);
+}
+
 /* Finds out whether XLA of today would have warned, and what that of 2021 says. */
-static void find_version(struct advised *a, struct arena *arena)
+static void find_version(struct advised *a, struct advise_ask *ask, struct arena *arena)
 {
 	struct text why = {0};
 	struct plan *old = NULL;
@@ -74,9 +100,10 @@ static void find_version(struct advised *a, struct arena *arena)
 		planner_run(&planner_xla_2021, &old, a->problem, &a->prices, arena,
 		            &why);
 	text_free(&why);
-	a->version = "neither XLA of today nor that of 2021 rematerializes here";
-	if (!advised_rematerializes(old, 0))
+	if (!advised_rematerializes(old, 0)) {
+		advise_warned(a, ask, arena);
 		return;
+	}
 	a->logged = cost_of(a, old);
 	a->version =
 		arena_printf(arena,
@@ -108,6 +135,10 @@ void advised_make(struct advised *a, const struct plan *const *guide,
 	else
 		*advice = (struct advice){.alone = ANSWER_NOT_APPLICABLE,
 		                          .why = a->best->message};
+	a->version = NULL;
+	a->logged = cost_of(a, advice->plan);
+	if (a->warned)
+		find_version(a, &ask, arena);
 	a->alone = NULL;
 	if (advice->nchains > 0 && advice->chain[0].nhops == 1) {
 		a->alone = advice->chain[0].hop[0].plan;
@@ -115,10 +146,6 @@ void advised_make(struct advised *a, const struct plan *const *guide,
 	}
 	if (a->best->plan)
 		a->best_price = a->prices.plan(a->prices.self, a->best->plan);
-	a->version = NULL;
-	a->logged = cost_of(a, advice->plan);
-	if (a->warned)
-		find_version(a, arena);
 }
 
 const struct advised_chain *advised_chain(const struct advised *a)

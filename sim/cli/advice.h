@@ -23,8 +23,9 @@ struct advised {
 	struct price alone_price, best_price; /* of plans that there are */
 	/*
 	 * What the plan costs that was warned of: that of the compiler or, where XLA of
-	 * today would not have warned, that of 2021; NaN if there is none. `version` says
-	 * so then, or that neither would; else it is NULL.
+	 * today would not have warned, that of 2021; where neither would, that which gathers
+	 * everything, and the compiler is then one that does (cli/warned.h). NaN if there is
+	 * none. `version` says so in the last two cases, else it is NULL.
 	 */
 	double logged;
 	const char *version;

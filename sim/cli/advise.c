@@ -34,7 +34,8 @@ static const struct option_row option_table[] = {
          .settings = true},
 	{"xla-warning", 0, "TEXT|@FILE|-",
          "both layouts from logged \"Involuntary full rematerialization\"s", AT(warning)},
-	{"top", 0, "N", "how many of the dearest warnings are told in full (default 3)",
+	{"top", 0, "N",
+         "how many warnings are told in full, the dearest that gain first (default 3)",
          AT(top)},
 	{"format", 0, "text|json", "how to print (default text)", AT(format),
          .unknown = "unknown format"},
@@ -253,10 +254,8 @@ static enum status run_logs(struct session *s, struct options *o, bool json,
 	if ((o->top && choose_details(&log.details, o->top, e) != OK) ||
 	    open_texts(&text, &n, o, s->arena, e) != OK)
 		return e->code;
-	if (o->logs.n || are_several(text[0], s->arena)) {
-		advise_log(&log, text, n, json);
-		return OK;
-	}
+	if (o->logs.n || are_several(text[0], s->arena))
+		return advise_log(&log, text, n, json, e);
 	if (warning_read(&o->problem, note, &manual, s->arena, text[0], e) != OK)
 		return e->code;
 	return advise_one(s, &o->problem, note, manual, json, e);

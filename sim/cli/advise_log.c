@@ -24,6 +24,7 @@ struct logged {
 	const char *unplanned; /* why it has no price, or NULL */
 	double logged;         /* what the plan costs that was warned of, one time */
 	double advised;
+	bool gains, told; /* cheaper with layouts between; told in full */
 	const char *title, *logged_words, *total_words, *advised_words, *layouts;
 	const char *details;
 	json_t *advice;
@@ -40,8 +41,9 @@ struct reading {
 	struct keys known;
 	LIST(struct logged) row;
 	LIST(struct damage) damage;
-	int64_t warnings;
-	bool json;
+	int64_t warnings, lacking; /* all, and those that do not tell their array */
+	bool json, override;       /* --array is that of all, whatever they tell */
+	struct error unfit; /* of the first that only the options make no problem */
 };
 
 /* --- reading ----------------------------------------------------------------------- */
@@ -79,6 +81,41 @@ static struct problem_text keep_text(const struct problem_text *t, struct arena 
 	return out;
 }
 
+/*
+ * Remembers an error that the options make: the warning without them is a problem. All else
+ * is damage of the warning.
+ */
+static void note_unfit(struct reading *r, const struct problem_text *t,
+                       const struct error *e)
+{
+	const struct problem_text *o = &r->log->text;
+	struct problem_text bare = {.array = t->array,
+	                            .array_at = t->array_at,
+	                            .from = t->from,
+	                            .from_at = t->from_at,
+	                            .to = t->to,
+	                            .to_at = t->to_at,
+	                            .vocabulary = t->vocabulary};
+	const char *option[][2] = {{"--mesh", o->mesh},
+	                           {"--to-mesh", o->to_mesh},
+	                           {"--num-devices", o->num_devices},
+	                           {"--devices", o->devices},
+	                           {"--to-devices", o->to_devices},
+	                           {"--memory-limit", o->memory_limit}};
+	struct error none = {0};
+	struct problem p;
+
+	if (r->unfit.code != OK || problem_make(&p, r->scratch, &bare, &none) != OK)
+		return;
+	for (size_t i = 0; i < sizeof(option) / sizeof(*option); i++) {
+		if (!option[i][1])
+			continue;
+		error_set(&r->unfit, e->code, where_option(option[i][0], option[i][1]),
+		          "does not fit what the warnings say: %s", e->text);
+		return;
+	}
+}
+
 static void read_one(struct reading *r, const char *text, struct where at)
 {
 	struct problem_text problem = r->log->text;
@@ -91,11 +128,16 @@ static void read_one(struct reading *r, const char *text, struct where at)
 	bool fresh;
 
 	r->warnings++;
-	if (xla_warning_parse(&w, r->scratch, text, at, &e) == OK && w.array)
+	if (xla_warning_parse(&w, r->scratch, text, at, &e) == OK && w.array &&
+	    !r->override)
 		problem.array = NULL;
 	if (e.code != OK ||
-	    warning_fill(&problem, &note, &manual, r->scratch, &w, &e) != OK ||
-	    problem_make(&p, r->scratch, &problem, &e) != OK) {
+	    warning_fill(&problem, &note, &manual, r->scratch, &w, &e) != OK) {
+		add_damage(r, e.at.line ? e.at : at, e.text);
+		return;
+	}
+	if (problem_make(&p, r->scratch, &problem, &e) != OK) {
+		note_unfit(r, &problem, &e);
 		add_damage(r, e.at.line ? e.at : at, e.text);
 		return;
 	}
@@ -121,6 +163,49 @@ static void read_text(struct reading *r, struct xla_warnings text)
 	for (arena_reset(r->scratch); (one = xla_warnings_next(&text, &at, r->scratch));
 	     arena_reset(r->scratch))
 		read_one(r, one, at);
+}
+
+/*
+ * Finds out which warnings --array is for: all if they tell the same or none; else those
+ * that tell none, and it is an error if there are no such.
+ */
+static enum status choose_array(struct reading *r, const struct xla_warnings *text,
+                                int n, struct error *e)
+{
+	const struct problem_text *o = &r->log->text;
+	const char *first = NULL, *other = NULL;
+	struct array array;
+
+	if (!o->array)
+		return OK;
+	if (array_parse(&array, o->array, o->array_at, e) != OK)
+		return e->code;
+	for (int i = 0; i < n; i++) {
+		struct xla_warnings rest = text[i];
+		struct xla_warning w;
+		struct error none = {0};
+		struct where at;
+		const char *one;
+
+		while ((one = xla_warnings_next(&rest, &at, r->arena))) {
+			if (xla_warning_parse(&w, r->arena, one, at, &none) != OK)
+				none = (struct error){0};
+			else if (!w.array)
+				r->lacking++;
+			else if (!first)
+				first = w.array;
+			else if (strcmp(first, w.array) != 0)
+				other = w.array;
+		}
+	}
+	r->override = !other;
+	if (!other || r->lacking)
+		return OK;
+	return error_set(
+		e, E_TYPE, o->array_at,
+		"the warnings tell different arrays, %s and %s among them, and "
+		"one cannot stand for all",
+		first, other);
 }
 
 /* --- advising ---------------------------------------------------------------------- */
@@ -161,6 +246,7 @@ static void describe(struct reading *r, struct logged *row, const struct advised
 	row->logged_words = cost_words(a, row->logged, r->arena);
 	row->total_words = cost_words(a, row->logged * row->count, r->arena);
 	row->advised_words = cost_words(a, row->advised * row->count, r->arena);
+	row->gains = advised_gains(a);
 	row->layouts = !c                 ? "none were found"
 	               : advised_gains(a) ? advised_layouts(a, c, r->arena)
 	                                  : "nothing to gain";
@@ -288,8 +374,39 @@ static void say_damage(struct text *out, const struct reading *r)
 		            (long long)r->damage.n - DAMAGED_SHOWN);
 }
 
+/* Chooses who is told in full: the dearest that gain, then the dearest. */
+static void choose_told(struct reading *r)
+{
+	int left = r->log->details;
+
+	for (int gains = 1; gains >= 0; gains--)
+		for (int64_t i = 0; i < r->row.n && left > 0; i++)
+			if (r->row.at[i].gains == gains) {
+				r->row.at[i].told = true;
+				left--;
+			}
+}
+
+/* Says how many gain that are not told in full. */
+static void say_more(struct text *out, const struct reading *r)
+{
+	int64_t gain = 0, more = 0;
+
+	for (int64_t i = 0; i < r->row.n; i++) {
+		gain += r->row.at[i].gains;
+		more += r->row.at[i].gains && !r->row.at[i].told;
+	}
+	if (more)
+		text_printf(out,
+		            "\n%lld more gain%s by layouts between; --top %lld tells "
+		            "all that do\n",
+		            (long long)more, more == 1 ? "s" : "", (long long)gain);
+}
+
 static void say_all(struct text *out, const struct reading *r)
 {
+	bool blank = false;
+
 	text_printf(out, "%lld warning%s, %lld different, %lld damaged; %s%s%s\n",
 	            (long long)r->warnings, r->warnings == 1 ? "" : "s",
 	            (long long)r->row.n, (long long)r->damage.n, r->log->compiler->name,
@@ -299,13 +416,22 @@ static void say_all(struct text *out, const struct reading *r)
 		text_printf(out, "\n");
 		say_table(out, r);
 	}
-	for (int64_t i = 0; i < r->row.n && i < r->log->details; i++)
-		say_details(out, &r->row.at[i], i + 1, r->arena);
-	for (int64_t i = r->log->details; i < r->row.n; i++)
-		if (r->row.at[i].version)
-			text_printf(out, "%s%lld: %s\n",
-			            i == r->log->details ? "\n" : "", (long long)i + 1,
-			            r->row.at[i].version);
+	if (r->lacking && !r->override)
+		text_printf(out,
+		            "\nnote: --array is that of the %lld warning%s that tell%s "
+		            "none; others tell different ones\n",
+		            (long long)r->lacking, r->lacking == 1 ? "" : "s",
+		            r->lacking == 1 ? "s" : "");
+	for (int64_t i = 0; i < r->row.n; i++)
+		if (r->row.at[i].told)
+			say_details(out, &r->row.at[i], i + 1, r->arena);
+	for (int64_t i = 0; i < r->row.n; i++)
+		if (r->row.at[i].version && !r->row.at[i].told) {
+			text_printf(out, "%s%lld: %s\n", blank ? "" : "\n",
+			            (long long)i + 1, r->row.at[i].version);
+			blank = true;
+		}
+	say_more(out, r);
 	say_damage(out, r);
 }
 
@@ -358,27 +484,47 @@ static void put_json(const struct reading *r)
 	json_decref(o);
 }
 
-void advise_log(const struct advise_log *log, const struct xla_warnings *text, int n,
-                bool json)
+/* Reads all warnings; an error if there are none, or none that fits the options. */
+static enum status read_all(struct reading *r, const struct xla_warnings *text, int n,
+                            struct error *e)
+{
+	struct xla_warning none;
+
+	if (choose_array(r, text, n, e) != OK)
+		return e->code;
+	for (int i = 0; i < n; i++)
+		read_text(r, text[i]);
+	if (!r->warnings)
+		return xla_warning_parse(&none, r->arena, "", text[0].at, e);
+	if (!r->row.n && r->unfit.code != OK)
+		*e = r->unfit;
+	return e->code;
+}
+
+enum status advise_log(const struct advise_log *log, const struct xla_warnings *text,
+                       int n, bool json, struct error *e)
 {
 	struct reading r = {.log = log, .arena = arena_new(), .json = json};
 	struct text out = {0};
 
 	r.scratch = arena_new();
 	r.known.arena = r.arena;
-	for (int i = 0; i < n; i++)
-		read_text(&r, text[i]);
-	for (int64_t i = 0; i < r.row.n; i++)
-		advise_row(&r, &r.row.at[i]);
-	if (r.row.n > 1)
-		qsort(r.row.at, (size_t)r.row.n, sizeof(*r.row.at), compare_rows);
-	if (json) {
-		put_json(&r);
-	} else {
-		say_all(&out, &r);
-		fputs(out.s, stdout);
+	if (read_all(&r, text, n, e) == OK) {
+		for (int64_t i = 0; i < r.row.n; i++)
+			advise_row(&r, &r.row.at[i]);
+		if (r.row.n > 1)
+			qsort(r.row.at, (size_t)r.row.n, sizeof(*r.row.at),
+			      compare_rows);
+		choose_told(&r);
+		if (json)
+			put_json(&r);
+		else
+			say_all(&out, &r);
+		if (out.s)
+			fputs(out.s, stdout);
 		text_free(&out);
 	}
 	arena_free(r.scratch);
 	arena_free(r.arena);
+	return e->code;
 }

@@ -19,14 +19,16 @@ struct advise_log {
 	const char *platform; /* as it was asked for, NULL without one */
 	advise_place *place;
 	void *self;
-	int details; /* how many of the dearest are told in full */
+	int details; /* how many are told in full: the dearest that gain, then others */
 };
 
 /*
  * Reads the warnings of n texts, merges equal ones, and prints a table of them, the dearest
- * first, and those that are damaged.
+ * first, and those that are damaged. An array of log->text is that of all warnings if they
+ * tell the same one or none, else of those that tell none. Errors: no warning; no warning
+ * that the options fit; an array where all warnings tell theirs and these differ.
  */
-void advise_log(const struct advise_log *log, const struct xla_warnings *text, int n,
-                bool json);
+enum status advise_log(const struct advise_log *log, const struct xla_warnings *text,
+                       int n, bool json, struct error *e);
 
 #endif

@@ -25,5 +25,17 @@ $p {devices=[4,1,2]<=[8] last_tile_dims={manual}} to {devices=[1,4,2]<=[8] last_
 END
 # plan takes the first one and says that there are others.
 shardsim plan --xla-warning "@$TMPDIR/two" | grep '^note'
-# None at all is an answer, too.
-echo 'nothing here' | shardsim advise -
+# None at all is misuse, and so are options that fit no warning, and one array for several.
+{
+	echo 'nothing here' | shardsim advise -
+	shardsim advise "$TMPDIR/one" --mesh x=4
+	sed -n 1,3p "$TMPDIR/two" | shardsim advise - --array 'f32[64,64]'
+} 2>&1 | sed "s|$TMPDIR|.|" | grep -v '^ .*\^'
+# Where all tell the same array another one is taken for all of them.
+shardsim advise "$TMPDIR/one" --array 'f32[64,64]' --top 0 | grep f32
+# A warning of a compiler that gathers everything where no XLA of ours does is priced as that,
+# and layouts between help it: of f32[64,64] on eight devices each receives 7/8 of 16 KiB; by
+# two all-to-alls, over two and over four, 1/2 and 3/4 of its tile of 2 KiB.
+shardsim advise - --top 1 <<END | grep -v '^note: the warning names'
+$p {devices=[4,2]<=[8]} to {devices=[2,4]<=[8]} for %r = f32[16,32] add(
+END
