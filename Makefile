@@ -94,8 +94,8 @@ PUBLIC_HEADERS := $(addprefix models/,shardsim.h planner/planner.h plan/plan.h p
 	array/array.h array/layout.h array/mesh.h array/type.h \
 	base/arena.h base/error.h base/scan.h)
 EXAMPLES := $(wildcard models/examples/*.c)
-SIM_SOURCES := $(filter-out sim/tests/%,$(wildcard sim/*.c sim/*/*.c))
-SIM_HEADERS := $(filter-out sim/tests/%,$(wildcard sim/*/*.h))
+SIM_SOURCES := $(filter-out sim/tests/%,$(wildcard sim/*.c sim/*/*.c sim/*/*/*.c))
+SIM_HEADERS := $(filter-out sim/tests/%,$(wildcard sim/*/*.h sim/*/*/*.h))
 WEB_SOURCES := sim/web/page.css sim/web/page.js
 # What emitted programs have in common, byte by byte: emit_text_NAME[] of NAME.in.
 EMIT_TEXTS := $(wildcard models/emit/*.in)

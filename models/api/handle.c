@@ -27,6 +27,7 @@ static enum shardsim_status status_of(enum status code)
 	case E_INFEASIBLE:
 		return SHARDSIM_NOT_APPLICABLE;
 	case E_IO:
+	case E_WRITE:
 		break;
 	}
 	return SHARDSIM_IO;

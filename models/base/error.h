@@ -19,7 +19,8 @@ enum status {
 	E_TYPE,   /* well-formed, but does not fit together (axis used twice, rank) */
 	E_RANGE,  /* a number outside what is allowed */
 	E_INFEASIBLE, /* a well-typed request without an answer */
-	E_IO          /* a file or stream */
+	E_IO,         /* a file or stream */
+	E_WRITE       /* output that was asked for rightly, such as onto a full disk */
 };
 
 /*

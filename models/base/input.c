@@ -33,3 +33,25 @@ enum status input_read(struct text *out, const char *path, struct error *e)
 {
 	return input_read_most(out, path, INPUT_MAX, e);
 }
+
+char *input_text(struct arena *a, const char *path, struct error *e)
+{
+	struct where at = {.file = path, .line = 1, .col = 1};
+	struct text whole = {0};
+	size_t length;
+	char *text;
+
+	input_read(&whole, path, e);
+	length = whole.length;
+	text = text_take(&whole, a);
+	if (e->code != OK)
+		return NULL;
+	if (strlen(text) == length)
+		return text;
+	for (const char *p = text; *p; p++) {
+		at.col = *p == '\n' ? 1 : at.col + 1;
+		at.line += *p == '\n';
+	}
+	error_set(e, E_SYNTAX, at, "a byte 0, expected text");
+	return NULL;
+}

@@ -15,4 +15,10 @@ enum status input_read_most(struct text *out, const char *path, size_t most,
                             struct error *e);
 enum status input_read(struct text *out, const char *path, struct error *e);
 
+/*
+ * Reads the whole file as a text of the arena's; NULL on errors. A byte 0, at which it
+ * would end early, is an E_SYNTAX at its place.
+ */
+char *input_text(struct arena *a, const char *path, struct error *e);
+
 #endif

@@ -2,6 +2,7 @@
 
 #include "array/tile.h"
 #include "base/assert.h"
+#include "base/gcd.h"
 
 #include <string.h>
 
@@ -400,17 +401,6 @@ static void add_step(struct making *m, const struct step *s)
 		add_sums(m, s, &s->local);
 	else
 		add_groups(m, s);
-}
-
-static int64_t gcd(int64_t a, int64_t b)
-{
-	while (b) {
-		int64_t rest = a % b;
-
-		a = b;
-		b = rest;
-	}
-	return a;
 }
 
 static void find_units(struct copies *c)

@@ -222,35 +222,19 @@ static void put_check(struct dtensor *t)
 	struct shape s = local_array(&t->l, true);
 	int32_t n = local_partials(&t->l, false);
 
-	text_printf(
-		t->out,
-		"\n\nif __name__ == '__main__':  # the check, a small array: torchrun "
-		"--nproc-per-node %d FILE\n    shape = ",
-		q->ndevices);
-	put_tuple(t->out, s.dim, s.rank);
-	text_printf(
-		t->out,
-		"\n    size = %lld\n    want = torch.arange(size, dtype=torch.int32, "
-		"device=DEVICE).reshape(shape)\n    x = distribute_tensor(want, mesh, ",
-		(long long)shape_elements(&s));
+	put_torch_check(t->out, q->ndevices, &s);
+	text_printf(t->out, "    x = distribute_tensor(want, mesh, ");
 	put_placements(t->out, t, &t->hop[0].to, false);
 	text_printf(t->out, ")\n");
 	if (n > 1) {
-		const int32_t *which = local_contribution(&t->l);
-		int64_t all = 0;
-
-		text_printf(t->out, "    part = x.to_local() + size * [");
-		for (int32_t d = 0; d < q->ndevices; d++)
-			text_printf(t->out, "%s%lld", d ? ", " : "",
-			            (long long)local_weight(which[d], n));
-		text_printf(t->out, "][dist.get_rank()]  # what adds up\n"
+		text_printf(t->out, "    part = x.to_local() + size * ");
+		put_weights(t->out, local_contribution(&t->l), q->ndevices, n);
+		text_printf(t->out, "[dist.get_rank()]  # what adds up\n"
 		                    "    x = DTensor.from_local(part, mesh, ");
 		put_placements(t->out, t, &t->hop[0].to, true);
 		text_printf(t->out, ")\n");
-		for (int32_t i = 0; i < n; i++)
-			all += local_weight(i, n);
 		text_printf(t->out, "    want = want * %d + size * %lld\n", n,
-		            (long long)all);
+		            (long long)local_weights(n));
 	}
 	text_printf(t->out, "    got = reshard(x)\n");
 	if (local_partials(&t->l, true) > 1) {

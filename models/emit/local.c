@@ -2,6 +2,7 @@
 
 #include "array/tile.h"
 #include "base/assert.h"
+#include "base/gcd.h"
 
 #include <string.h>
 
@@ -76,17 +77,6 @@ static bool check_steps(const struct plan *p, struct text *why)
 }
 
 /* --- shapes ------------------------------------------------------------------------- */
-
-static int64_t gcd(int64_t a, int64_t b)
-{
-	while (b) {
-		int64_t rest = a % b;
-
-		a = b;
-		b = rest;
-	}
-	return a;
-}
 
 /* Returns the least extent that all layouts of the plan cut evenly. */
 static int64_t least_extent(const struct plan *p, int dim)
@@ -454,6 +444,15 @@ int32_t local_partials(const struct local *l, bool target)
 int64_t local_weight(int32_t i, int32_t n)
 {
 	return n <= 12 ? INT64_C(1) << i : (int64_t)i * i + 1;
+}
+
+int64_t local_weights(int32_t n)
+{
+	int64_t all = 0;
+
+	for (int32_t i = 0; i < n; i++)
+		all += local_weight(i, n);
+	return all;
 }
 
 /* --- tables ------------------------------------------------------------------------- */

@@ -78,6 +78,9 @@ int32_t local_partials(const struct local *l, bool target);
  */
 int64_t local_weight(int32_t i, int32_t n);
 
+/* Returns what all `n` of them add together. */
+int64_t local_weights(int32_t n);
+
 /*
  * Returns where the tile of each device starts in the array of the check: [ndevices * rank];
  * which contribution to a sum it has; and its place in its group of a step. The arena's.

@@ -110,6 +110,30 @@ void put_device_mesh(struct text *out, const struct mesh *m)
 	text_printf(out, m->naxes == 1 ? ",))\n" : "))\n");
 }
 
+void put_weights(struct text *out, const int32_t *which, int32_t ndevices, int32_t n)
+{
+	text_printf(out, "[");
+	for (int32_t d = 0; d < ndevices; d++)
+		text_printf(out, "%s%lld", d ? ", " : "",
+		            (long long)local_weight(which[d], n));
+	text_printf(out, "]");
+}
+
+void put_torch_check(struct text *out, int32_t ndevices, const struct shape *s)
+{
+	text_printf(
+		out,
+		"\n\nif __name__ == '__main__':  # the check, a small array: torchrun "
+		"--nproc-per-node %d FILE\n    shape = ",
+		ndevices);
+	put_tuple(out, s->dim, s->rank);
+	text_printf(
+		out,
+		"\n    size = %lld\n    want = torch.arange(size, dtype=torch.int32, "
+		"device=DEVICE).reshape(shape)\n",
+		(long long)shape_elements(s));
+}
+
 void put_torch(struct text *out, const char *imports)
 {
 	text_printf(

@@ -23,6 +23,18 @@ void put_lists(struct text *out, const int32_t *value, int64_t n, int64_t each);
  */
 void put_digits(struct text *out, const struct local *l, bool join);
 
+/*
+ * Appends `[1, 2, 1, 2]`: of each of `ndevices` devices the weight (local_weight) of the
+ * one of `n` contributions that it has.
+ */
+void put_weights(struct text *out, const int32_t *which, int32_t ndevices, int32_t n);
+
+/*
+ * Appends what the checks of programs of PyTorch begin with: the guard, and `shape`, `size`
+ * and `want`, an array of different numbers.
+ */
+void put_torch_check(struct text *out, int32_t ndevices, const struct shape *s);
+
 /* Appends what a program of PyTorch begins with, `imports` of its own among it. */
 void put_torch(struct text *out, const char *imports);
 

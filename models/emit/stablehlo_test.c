@@ -75,8 +75,8 @@ static void put_main(struct hlo *h)
 	text_printf(h->out, " -> ");
 	put_types(h, &to);
 	text_printf(h->out, "\n");
-	for (int32_t i = 0; i < sums && sums > 1; i++)
-		all += local_weight(i, sums);
+	if (sums > 1)
+		all = local_weights(sums);
 	start = local_starts(&h->l, true);
 	for (int32_t d = 0; d < n; d++) {
 		text_printf(h->out, "  check.expect_eq_const %%r#%d, ", d);

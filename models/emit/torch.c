@@ -341,34 +341,17 @@ static void put_check(struct torch *t)
 	struct shape s = local_array(&t->l, true);
 	int32_t n = local_partials(&t->l, false), to = local_partials(&t->l, true);
 
-	text_printf(
-		t->out,
-		"\n\nif __name__ == '__main__':  # the check, a small array: torchrun "
-		"--nproc-per-node %d FILE\n    shape = ",
-		q->ndevices);
-	put_tuple(t->out, s.dim, s.rank);
-	text_printf(
-		t->out,
-		"\n    size = %lld\n    want = torch.arange(size, dtype=torch.int32, "
-		"device=DEVICE).reshape(shape)\n",
-		(long long)shape_elements(&s));
+	put_torch_check(t->out, q->ndevices, &s);
 	put_tile(t, "source", false);
 	put_tile(t, "target", true);
 	text_printf(t->out, "    a = want[source]\n");
 	if (n > 1) {
-		const int32_t *which = local_contribution(&t->l);
-		int64_t all = 0;
-
-		text_printf(t->out, "    a = a + size * [");
-		for (int32_t d = 0; d < q->ndevices; d++)
-			text_printf(t->out, "%s%lld", d ? ", " : "",
-			            (long long)local_weight(which[d], n));
-		for (int32_t i = 0; i < n; i++)
-			all += local_weight(i, n);
+		text_printf(t->out, "    a = a + size * ");
+		put_weights(t->out, local_contribution(&t->l), q->ndevices, n);
 		text_printf(
 			t->out,
-			"][rank]  # what adds up\n    want = want * %d + size * %lld\n",
-			n, (long long)all);
+			"[rank]  # what adds up\n    want = want * %d + size * %lld\n",
+			n, (long long)local_weights(n));
 	}
 	text_printf(t->out, "    got = reshard(a.contiguous())\n");
 	if (to > 1) {

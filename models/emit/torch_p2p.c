@@ -122,16 +122,11 @@ static void put_contributions(struct p2p *t, int64_t size, int32_t n)
 {
 	const struct problem *q = t->c.plan->problem;
 	struct tilemap map = tilemap_make(&q->from, &q->mesh, &q->padded, t->c.arena);
-	int64_t all = 0;
 
-	text_printf(t->out, "        a[part] += %lld * [", (long long)size);
-	for (int32_t d = 0; d < map.ndevices; d++)
-		text_printf(t->out, "%s%lld", d ? ", " : "",
-		            (long long)local_weight(map.partial[d], n));
-	for (int32_t i = 0; i < n; i++)
-		all += size * local_weight(i, n);
-	text_printf(t->out, "][rank]  # what adds up\n    want = want * %d + %lld\n", n,
-	            (long long)all);
+	text_printf(t->out, "        a[part] += %lld * ", (long long)size);
+	put_weights(t->out, map.partial, map.ndevices, n);
+	text_printf(t->out, "[rank]  # what adds up\n    want = want * %d + %lld\n", n,
+	            (long long)(size * local_weights(n)));
 }
 
 /* The sum of what all ranks have counts an element once for each rank that has it. */

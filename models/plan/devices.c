@@ -62,17 +62,13 @@ enum status devices_parse(int32_t **out, int32_t *n, struct arena *a, const char
 	struct scan s;
 
 	if (text[0] == '@') {
-		struct text file = {0};
-
 		if (!text[1])
 			return error_set(e, E_SYNTAX, at,
 			                 "expected a file name after '@'");
 		at = (struct where){.file = text + 1, .line = 1, .col = 1};
-		if (input_read(&file, text + 1, e) != OK) {
-			text_free(&file);
+		text = input_text(a, text + 1, e);
+		if (!text)
 			return e->code;
-		}
-		text = text_take(&file, a);
 	}
 	l.seen = arena_alloc(a, (size_t)limit / 8 + 1, 1);
 	s = scan_start(text, at, e);

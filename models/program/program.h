@@ -179,8 +179,9 @@ struct region {
 	struct span name;
 	enum region_kind kind;
 	int32_t nops;
-	const int32_t *op;            /* [nops] in the order of the text */
-	struct numbers param, result; /* values */
+	const int32_t *op;                  /* [nops] in the order of the text */
+	struct numbers param, result;       /* values */
+	const struct span *result_sharding; /* [result.n] of functions of MLIR; else NULL */
 	double runs; /* in one step; 0: it is never called, or applied */
 	int32_t line;
 };
@@ -201,6 +202,7 @@ struct warning {
 struct program {
 	struct arena *arena; /* borrowed: the caller's */
 	const char *file;    /* as errors name it */
+	const char *text;    /* that was read: names and attributes are parts of it */
 	struct span name;
 	enum stage stage;
 	bool scheduled; /* the order of the text is that of execution */

@@ -151,6 +151,9 @@ static const struct {
 	{FUNC(" %0 = stablehlo.dot_general %a, %a, contracting_dims = [1] x [0] : "
               "(tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x2xf32>"),
          2, 7, "do not fit"},
+	{FUNC(" %0 = stablehlo.dot_general %a, %a, contract_dims = [1] x [1] : "
+              "(tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x2xf32>"),
+         2, 7, "dimensions that are left"},
 	{FUNC(" %0 = stablehlo.transpose %a, dims = [0, 0] : (tensor<2x3xf32>) -> "
               "tensor<2x3xf32>"),
          2, 7, "permutation"},

@@ -220,6 +220,54 @@ START_TEST(pipelines_wait)
 }
 END_TEST
 
+/* Four layers on three stages: two on the first, and the head in place of one on the last. */
+START_TEST(stages_differ_by_the_head)
+{
+	struct architecture m = small();
+	struct step_facts f;
+	struct program p = step_of(&m, (struct step_degrees){1, 1, 1, 1, 1, 3}, &f);
+	double head = 64 * 512;
+
+	ck_assert_double_eq(f.layers, 16);
+	ck_assert_double_eq(program_work(&p).dot_flops,
+	                    6 * 64 * 32 * ((matrices(&m) - head) / 4 + head));
+}
+END_TEST
+
+/*
+ * Projections in 8 bits: three matmuls for each of the six matrices of a layer have such
+ * operands, those of the head do not. Sums between layers in 32 bits do not change what
+ * matmuls read.
+ */
+START_TEST(types_are_as_asked)
+{
+	struct architecture m = small();
+	struct step_facts f;
+	struct program p;
+	int64_t small_dots = 0, dots = 0;
+
+	m.train.matmul_dtype = dtype_find("f8e4m3fn", 8);
+	m.train.residual_dtype = dtype_find("f32", 3);
+	p = step_of(&m, (struct step_degrees){1, 1, 1, 1, 1, 1}, &f);
+	for (int64_t i = 0; i < p.op.n; i++) {
+		const struct instruction *op = &p.op.at[i];
+		int bits;
+
+		if (op->code != HLO_DOT)
+			continue;
+		bits = p.value.at[op_operand(&p, op, 0)].type.dtype->bits;
+		ck_assert_int_eq(p.value.at[op_operand(&p, op, 1)].type.dtype->bits,
+		                 bits);
+		ck_assert_int_eq(p.value.at[op->first_value].type.dtype->bits, 16);
+		ck_assert(bits == 8 || bits == 16);
+		small_dots += bits == 8;
+		dots++;
+	}
+	ck_assert_int_eq(small_dots, 3 * 6);
+	ck_assert_int_eq(dots, 3 * 6 + 3);
+}
+END_TEST
+
 START_TEST(context_gathers_keys)
 {
 	struct architecture m = small();
@@ -250,8 +298,8 @@ START_TEST(says_what_does_not_fit)
 
 	refused(m, (struct step_degrees){1, 1, 3, 1, 1, 1},
 	        "heads 8 does not divide by tensor 3");
-	refused(m, (struct step_degrees){1, 1, 1, 1, 1, 3},
-	        "layers 4 does not divide by pipeline 3");
+	refused(m, (struct step_degrees){1, 1, 1, 1, 1, 5},
+	        "4 layers are fewer than pipeline 5");
 	refused(m, (struct step_degrees){1, 5, 1, 1, 1, 1},
 	        "train.global_batch 64 does not divide by data x fsdp x micro_batch "
 	        "20");
@@ -304,6 +352,8 @@ Suite *tests(void)
 	tcase_add_test(t, data_reduces_once);
 	tcase_add_test(t, experts_exchange_tokens);
 	tcase_add_test(t, pipelines_wait);
+	tcase_add_test(t, stages_differ_by_the_head);
+	tcase_add_test(t, types_are_as_asked);
 	tcase_add_test(t, context_gathers_keys);
 	tcase_add_test(t, says_what_does_not_fit);
 	tcase_add_test(t, reads_degrees);

@@ -7,7 +7,7 @@ int command_misuse(const struct error *e)
 	if (!e->at.file)
 		fputs("shardsim: ", stderr);
 	error_print(stderr, e);
-	return EXIT_MISUSE;
+	return e->code == E_WRITE ? EXIT_FAULT : EXIT_MISUSE;
 }
 
 void command_note(const char *machine, const char *note)

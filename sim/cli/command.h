@@ -49,7 +49,10 @@ const struct command *command_find(const char *name);
 /* Says that there is no such command, and which may be meant; returns EXIT_MISUSE. */
 int command_unknown(const char *name);
 
-/* Prints the error, behind "shardsim: " if it has no place, and returns EXIT_MISUSE. */
+/*
+ * Prints the error, behind "shardsim: " if it has no place. Returns EXIT_MISUSE, but
+ * EXIT_FAULT where it is the machine's: E_WRITE.
+ */
 int command_misuse(const struct error *e);
 
 /* Tells on stderr what is assumed of a machine that its name does not say; NULL: nothing. */

@@ -1,12 +1,12 @@
 /* `shardsim fit FILE...`: constants of families from published timings or a log. */
 #include "cli/command.h"
 #include "cli/options.h"
+#include "fit/choose.h"
+#include "fit/log.h"
+#include "fit/report.h"
 #include "system/file.h"
 #include "text/pen.h"
 #include "text/words_list.h"
-#include "validate/fit_choose.h"
-#include "validate/fit_log.h"
-#include "validate/fit_report.h"
 
 #include <string.h>
 

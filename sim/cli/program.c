@@ -6,6 +6,7 @@
 #include "platform/platform.h"
 #include "program/liveness.h"
 #include "program/overlap.h"
+#include "program/shardings.h"
 #include "program/show.h"
 
 #include <stdlib.h>
@@ -38,7 +39,7 @@ static const struct option_row option_table[] = {
 	{"raw", 0, NULL, "collectives as they stand, not as compilers run them", AT(raw)},
 	{"planner", 0, "best|none", "ask what the planner would do (default best)",
          AT(planner), .unknown = "unknown planner"},
-	{"report", 0, "summary|collectives|ops|memory",
+	{"report", 0, "summary|collectives|ops|memory|shardings",
          "what to print (default: the summary and the collectives)", AT(report),
          .unknown = "unknown report"},
 	{"by", 0, "op_name|computation|loop", "put ops together by this", AT(by),
@@ -234,6 +235,25 @@ static int price_and_print(const struct options *o, struct arena *a, struct prog
 	return EXIT_DONE;
 }
 
+/* Where shardings given in the text lead, before any partitioning. */
+static enum status print_shardings(const struct options *o, struct arena *a,
+                                   struct program *p, int64_t most, struct error *e)
+{
+	struct shardings s;
+	struct text out = {0};
+
+	if (o->format && !strcmp(o->format, "json"))
+		return error_set(e, E_INFEASIBLE, where_option("--format", o->format),
+		                 "shardings are printed as text only");
+	if (propagate(&s, a, p, CONFLICT_AGGRESSIVE, e) != OK)
+		return e->code;
+	program_show_shardings(&out, a, p, &s, most);
+	fwrite(out.s, 1, out.length, stdout);
+	text_free(&out);
+	warn(p);
+	return OK;
+}
+
 int command_program(int argc, char **argv)
 {
 	struct options o = {0};
@@ -260,6 +280,12 @@ int command_program(int argc, char **argv)
 	if (read_most(&most, &o, &e) != OK ||
 	    program_read(&p, a, o.file.at[0], &e) != OK || set_trips(&p, &o, &e) != OK)
 		goto misuse;
+	if (o.report && !strcmp(o.report, "shardings")) {
+		if (print_shardings(&o, a, &p, most, &e) != OK)
+			goto misuse;
+		arena_free(a);
+		return EXIT_DONE;
+	}
 	set_stage(&p, o.as);
 	if (o.platform) {
 		const char *platform = o.platform;

@@ -93,6 +93,10 @@ static void print_text(struct text *out, const struct step_time *s,
 			text_printf(out, "  ");
 			add_line(out, step_axis_names[i], job->exposed_s[i]);
 		}
+	if (s->contention_s > 0)
+		add_line(out, "contention", s->contention_s);
+	if (s->idle_s > 0)
+		add_line(out, "idle", s->idle_s);
 	add_line(out, "bubble of the pipeline", s->bubble_s);
 	text_printf(out, "  %-24s %.6g on a device\n", "tokens/s", s->tokens_per_s);
 	if (!isnan(s->mfu))
@@ -132,7 +136,8 @@ static void print_step(struct arena *a, struct step_time *s, const struct machin
 {
 	bool json = o->format && !strcmp(o->format, "json");
 	struct program_job job = {
-		s->facts.model_flops, s->mfu, s->bubble_s, s->tokens_per_s, {0}};
+		s->facts.model_flops, s->mfu, s->bubble_s, s->contention_s, s->idle_s,
+		s->tokens_per_s,      {0}};
 	struct program_memory memory = {s->live.params_bytes,
 	                                s->live.temp_bytes + s->facts.held_bytes,
 	                                s->peak_bytes, m->device[0].memory_bytes, NULL};

@@ -71,28 +71,31 @@ static enum status timings_open(struct validation **out, struct arena *a,
 	return validation_load(out, a, o->file.at, o->file.n, o->mapping, e);
 }
 
-static void print(const struct validation *v, const char *format, struct arena *a)
+static bool format_is(const struct options *o, const char *format)
 {
-	struct pen pen = pen_md(stdout, a);
-
-	if (format && !strcmp(format, "csv")) {
-		validate_csv(stdout, v);
-		return;
-	}
-	if (format && !strcmp(format, "json")) {
-		validate_json(stdout, v);
-		return;
-	}
-	if (format && !strcmp(format, "tex"))
-		pen = pen_tex(stdout, a);
-	validate_words(&pen, v);
+	return o->format && !strcmp(o->format, format);
 }
 
-/*
- * Validates tables of placements, which need no mapping, since they name their
- * hierarchy.
- */
-static int validate_placements(const struct options *o, struct arena *a)
+static struct pen pen_of(const struct options *o, struct arena *a)
+{
+	return format_is(o, "tex") ? pen_tex(stdout, a) : pen_md(stdout, a);
+}
+
+static void print(const struct validation *v, const struct options *o, struct arena *a)
+{
+	struct pen pen = pen_of(o, a);
+
+	if (format_is(o, "csv"))
+		validate_csv(stdout, v);
+	else if (format_is(o, "json"))
+		validate_json(stdout, v);
+	else
+		validate_words(&pen, v);
+}
+
+/* Refuses the options that a table takes none of whose rows say where they are from. */
+static enum status check_named(const struct options *o, const char *what,
+                               struct error *e)
 {
 	const char *other = o->platform  ? "--platform"
 	                    : o->mapping ? "--mapping"
@@ -100,31 +103,43 @@ static int validate_placements(const struct options *o, struct arena *a)
 	const char *given = o->platform  ? o->platform
 	                    : o->mapping ? o->mapping
 	                                 : o->plot;
-	struct pen pen = pen_md(stdout, a);
+
+	return given ? error_set(e, E_TYPE, where_option(other, given),
+	                         "a table of %s takes no %s", what, other)
+	             : OK;
+}
+
+static enum status check_one(const struct options *o, const char *what, struct error *e)
+{
+	if (check_named(o, what, e) == OK && o->file.n > 1)
+		error_set(e, E_TYPE, (struct where){.file = o->file.at[1]},
+		          "a second file, expected one table of %s", what);
+	return e->code;
+}
+
+/* Placements name their hierarchy. */
+static int validate_placements(const struct options *o, struct arena *a)
+{
+	struct pen pen = pen_of(o, a);
 	struct place_table t;
 	struct error e = {0};
 
-	if (given)
-		error_set(&e, E_TYPE, where_option(other, given),
-		          "a table of placements takes no %s", other);
-	if (e.code != OK || place_table_read(&t, a, o->file.at, o->file.n, &e) != OK)
+	if (check_named(o, "placements", &e) != OK ||
+	    place_table_read(&t, a, o->file.at, o->file.n, &e) != OK)
 		return command_misuse(&e);
-	if (o->format && !strcmp(o->format, "csv")) {
+	if (format_is(o, "csv"))
 		place_validate_csv(stdout, &t);
-	} else if (o->format && !strcmp(o->format, "json")) {
+	else if (format_is(o, "json"))
 		place_validate_json(stdout, &t);
-	} else {
-		if (o->format && !strcmp(o->format, "tex"))
-			pen = pen_tex(stdout, a);
+	else
 		place_validate_words(&pen, &t);
-	}
 	return EXIT_DONE;
 }
 
 /* Validates the tables that emitted programs print; the machine must be named. */
 static int validate_plans(const struct options *o, struct arena *a)
 {
-	struct pen pen = pen_md(stdout, a);
+	struct pen pen = pen_of(o, a);
 	struct plan_timings t;
 	struct error e = {0};
 
@@ -137,83 +152,62 @@ static int validate_plans(const struct options *o, struct arena *a)
 	if (e.code != OK || plan_timings_read(&t, a, o->file.at, o->file.n, &e) != OK ||
 	    plan_timings_run(&t, a, o->platform, o->set.at, o->set.n, &e) != OK)
 		return command_misuse(&e);
-	if (o->format && !strcmp(o->format, "csv")) {
+	if (format_is(o, "csv"))
 		plan_timings_csv(stdout, &t);
-	} else if (o->format && !strcmp(o->format, "json")) {
+	else if (format_is(o, "json"))
 		plan_timings_json(stdout, &t);
-	} else {
-		if (o->format && !strcmp(o->format, "tex"))
-			pen = pen_tex(stdout, a);
+	else
 		plan_timings_words(&pen, &t);
-	}
 	return EXIT_DONE;
 }
 
-/* Validates a table of refits, whose rows name their machines. */
+/* Refits name their machines row by row, and so do training steps. */
 static int validate_refits(const struct options *o, struct arena *a)
 {
-	const char *other = o->platform  ? "--platform"
-	                    : o->mapping ? "--mapping"
-	                                 : "--plot";
-	const char *given = o->platform  ? o->platform
-	                    : o->mapping ? o->mapping
-	                                 : o->plot;
-	struct pen pen = pen_md(stdout, a);
+	struct pen pen = pen_of(o, a);
 	struct refit_table t;
 	struct error e = {0};
 
-	if (given)
-		error_set(&e, E_TYPE, where_option(other, given),
-		          "a table of refits takes no %s", other);
-	if (o->file.n > 1)
-		error_set(&e, E_TYPE, (struct where){.file = o->file.at[1]},
-		          "a second file, expected one table of refits");
-	if (e.code != OK || refit_table_read(&t, a, o->file.at[0], &e) != OK)
+	if (check_one(o, "refits", &e) != OK ||
+	    refit_table_read(&t, a, o->file.at[0], &e) != OK)
 		return command_misuse(&e);
-	if (o->format && !strcmp(o->format, "csv")) {
+	if (format_is(o, "csv"))
 		refit_csv(stdout, &t);
-	} else if (o->format && !strcmp(o->format, "json")) {
+	else if (format_is(o, "json"))
 		refit_json(stdout, &t);
-	} else {
-		if (o->format && !strcmp(o->format, "tex"))
-			pen = pen_tex(stdout, a);
+	else
 		refit_words(&pen, &t);
-	}
 	return EXIT_DONE;
 }
 
-/* Validates a table of training steps, whose rows name their machines. */
 static int validate_steps(const struct options *o, struct arena *a)
 {
-	const char *other = o->platform  ? "--platform"
-	                    : o->mapping ? "--mapping"
-	                                 : "--plot";
-	const char *given = o->platform  ? o->platform
-	                    : o->mapping ? o->mapping
-	                                 : o->plot;
-	struct pen pen = pen_md(stdout, a);
+	struct pen pen = pen_of(o, a);
 	struct step_table t;
 	struct error e = {0};
 
-	if (given)
-		error_set(&e, E_TYPE, where_option(other, given),
-		          "a table of steps takes no %s", other);
-	if (o->file.n > 1)
-		error_set(&e, E_TYPE, (struct where){.file = o->file.at[1]},
-		          "a second file, expected one table of steps");
-	if (e.code != OK || step_table_read(&t, a, o->file.at[0], &e) != OK)
+	if (check_one(o, "steps", &e) != OK ||
+	    step_table_read(&t, a, o->file.at[0], &e) != OK)
 		return command_misuse(&e);
-	if (o->format && !strcmp(o->format, "csv")) {
+	if (format_is(o, "csv"))
 		step_table_csv(stdout, &t);
-	} else if (o->format && !strcmp(o->format, "json")) {
+	else if (format_is(o, "json"))
 		step_table_json(stdout, &t);
-	} else {
-		if (o->format && !strcmp(o->format, "tex"))
-			pen = pen_tex(stdout, a);
+	else
 		step_table_words(&pen, &t);
-	}
 	return EXIT_DONE;
 }
+
+/* Tables that are known by their columns. */
+static const struct {
+	bool (*is)(const char *path);
+	int (*validate)(const struct options *o, struct arena *a);
+} tables[] = {
+	{place_table_is, validate_placements},
+	{plan_timings_are, validate_plans},
+	{refit_table_is, validate_refits},
+	{step_table_is, validate_steps},
+};
 
 int command_validate(int argc, char **argv)
 {
@@ -241,15 +235,10 @@ int command_validate(int argc, char **argv)
 	int status = EXIT_DONE;
 
 	command_parse(&syntax, argc, argv);
-	if (place_table_is(o.file.at[0]) || plan_timings_are(o.file.at[0])) {
-		status = place_table_is(o.file.at[0]) ? validate_placements(&o, a)
-		                                      : validate_plans(&o, a);
-		arena_free(a);
-		return status;
-	}
-	if (refit_table_is(o.file.at[0]) || step_table_is(o.file.at[0])) {
-		status = refit_table_is(o.file.at[0]) ? validate_refits(&o, a)
-		                                      : validate_steps(&o, a);
+	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); i++) {
+		if (!tables[i].is(o.file.at[0]))
+			continue;
+		status = tables[i].validate(&o, a);
 		arena_free(a);
 		return status;
 	}
@@ -263,7 +252,7 @@ int command_validate(int argc, char **argv)
 		if (o.plot)
 			validate_plot(o.plot, v, &e);
 		else
-			print(v, o.format, a);
+			print(v, &o, a);
 	}
 	if (e.code != OK)
 		status = command_misuse(&e);

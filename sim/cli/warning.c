@@ -9,15 +9,13 @@ enum status warning_open(struct xla_warnings *out, struct arena *a, const char *
                          struct error *e)
 {
 	const char *path = arg[0] == '@' ? arg + 1 : "/dev/stdin";
-	struct text whole = {0};
 
 	if (arg[0] != '@' && strcmp(arg, "-") != 0) {
 		*out = (struct xla_warnings){where_option("--xla-warning", arg), arg};
 		return OK;
 	}
-	input_read(&whole, path, e);
 	out->at = (struct where){.file = path, .line = 1, .col = 1};
-	out->rest = text_take(&whole, a);
+	out->rest = input_text(a, path, e);
 	return e->code;
 }
 

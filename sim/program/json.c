@@ -52,18 +52,20 @@ static json_t *totals_json(const struct program_price *price,
 	const struct program_job *job = show->job;
 	bool fits = !(m->device > 0) || m->peak <= m->device;
 	double bubble = job ? job->bubble_s : 0;
+	double contention = job ? job->contention_s : 0, idle = job ? job->idle_s : 0;
 
 	return json_pack(
 		"{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,"
-		"s:n,s:o}",
-		"step_s", real(price->step_s + bubble), "compute_s",
+		"s:o,s:o,s:n,s:o}",
+		"step_s", real(price->step_s + contention + idle + bubble), "compute_s",
 		real(price->compute_s), "communication_s", real(price->communication_s),
 		"exposed_s", real(price->exposed_s), "host_s", real(price->host_s),
 		"dot_flops", number(price->dot_flops), "model_flops",
 		job ? number(job->model_flops) : json_null(), "mfu",
 		job ? real(job->mfu) : json_null(), "compute_by_kind", kinds_json(price),
 		"exposed_by_axis", job ? axes_json(job) : json_null(), "bubble_s",
-		real(bubble), "tokens_per_s_per_device",
+		real(bubble), "contention_s", real(contention), "idle_s", real(idle),
+		"tokens_per_s_per_device",
 		job ? real(job->tokens_per_s_per_device) : json_null(), "params_bytes",
 		number(m->params), "temp_bytes", number(m->temps), "peak_bytes",
 		number(m->peak), "fits",

@@ -16,7 +16,8 @@ struct program_show {
 
 /* What is known of a step that was described, not dumped (program/step_time.h). */
 struct program_job {
-	double model_flops, mfu, bubble_s, tokens_per_s_per_device;
+	double model_flops, mfu, bubble_s, contention_s, idle_s;
+	double tokens_per_s_per_device;
 	double exposed_s[STEP_AXES_NAMED]; /* by the axes of step_axis_names */
 };
 

@@ -29,7 +29,10 @@ struct store {
 /* The place that errors of this store name: its folder. */
 struct where store_place(const struct store *s);
 
-/* Sets E_IO with what SQLite said last; `doing` says what failed ("cannot read it"). */
+/*
+ * Sets E_IO with what SQLite said last, E_WRITE where the disk of a store that is written
+ * is full; `doing` says what failed ("cannot read it").
+ */
 enum status store_error(const struct store *s, struct error *e, const char *doing);
 
 /* Runs statements that give no rows. */

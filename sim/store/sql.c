@@ -10,13 +10,15 @@ enum status store_error(const struct store *s, struct error *e, const char *doin
 {
 	int code = s->db ? sqlite3_errcode(s->db) & 0xff : SQLITE_NOMEM;
 	bool damaged = code == SQLITE_CORRUPT || code == SQLITE_NOTADB;
+	bool full = s->create && (code == SQLITE_FULL || code == SQLITE_IOERR);
 	const char *what = s->db ? sqlite3_errmsg(s->db) : "no memory";
 
 	if (damaged && !s->create)
 		return error_set(e, E_IO, store_place(s),
 		                 "sweep.db: %s: %s; " STORE_RECOVER, doing, what,
 		                 s->path);
-	return error_set(e, E_IO, store_place(s), "sweep.db: %s: %s", doing, what);
+	return error_set(e, full ? E_WRITE : E_IO, store_place(s), "sweep.db: %s: %s",
+	                 doing, what);
 }
 
 enum status store_run(struct store *s, const char *sql, struct error *e)

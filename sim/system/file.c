@@ -147,13 +147,22 @@ static bool check_file(const char *path)
 	return ok;
 }
 
+/* Is it not where to write that is wrong, but that no more can be written? */
+static bool is_full(int fault)
+{
+	return fault == ENOSPC || fault == EDQUOT || fault == EFBIG || fault == EIO;
+}
+
 static enum status refuse(const char *path, struct error *e)
 {
+	int fault = errno;
+
 	if (!path[0])
 		return error_set(e, E_IO, (struct where){0},
 		                 "an empty file name, expected where to write");
-	return error_set(e, E_IO, (struct where){.file = path}, "cannot write it: %s",
-	                 strerror(errno));
+	return error_set(e, is_full(fault) ? E_WRITE : E_IO,
+	                 (struct where){.file = path}, "cannot write it: %s",
+	                 strerror(fault));
 }
 
 enum status file_check(const char *path, struct error *e)

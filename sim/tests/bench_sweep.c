@@ -4,7 +4,7 @@
  * `fluid`, two workers, into a store; and what it costs to find that nothing is missing.
  * A benchmark, not a test: nothing is asserted.
  */
-#include "cli/sweep.h"
+#include "cli/sweep/sweep.h"
 #include "platform/platform.h"
 
 #include <gsl/gsl_errno.h>

@@ -88,12 +88,17 @@ static void writes(const char *name, const char *text)
 	              error.text);
 }
 
-static void refuses(const char *path, const char *reason)
+static void refuses_as(enum status code, const char *path, const char *reason)
 {
 	error = (struct error){0};
-	ck_assert_int_eq(file_write(path, "xyz", 3, &error), E_IO);
+	ck_assert_int_eq(file_write(path, "xyz", 3, &error), code);
 	ck_assert_str_eq(error.at.file, path);
 	ck_assert_msg(strstr(error.text, reason) != NULL, "%s", error.text);
+}
+
+static void refuses(const char *path, const char *reason)
+{
+	refuses_as(E_IO, path, reason);
 }
 
 START_TEST(new_and_old)
@@ -157,7 +162,7 @@ START_TEST(no_regular_files)
 	ck_assert(S_ISFIFO(s.st_mode));
 
 	ck_assert_int_eq(symlink("/dev/full", in_dir("full")), 0);
-	refuses(in_dir("full"), "cannot write it: No space left on device");
+	refuses_as(E_WRITE, in_dir("full"), "cannot write it: No space left on device");
 	ck_assert_int_eq(stat("/dev/full", &s), 0);
 	ck_assert(S_ISCHR(s.st_mode));
 	ck_assert_int_eq(sweep_dir(), 2);

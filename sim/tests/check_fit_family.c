@@ -1,8 +1,8 @@
+#include "fit/family.h"
 #include "tests/tests.h"
-#include "validate/fit_family.h"
 
+#include "fit/choose.h"
 #include "tiny_family.h"
-#include "validate/fit_choose.h"
 
 #include <check.h>
 

@@ -1,5 +1,5 @@
+#include "fit/log.h"
 #include "tests/tests.h"
-#include "validate/fit_log.h"
 
 #include "tiny_family.h"
 

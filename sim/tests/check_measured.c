@@ -125,6 +125,8 @@ static const struct {
 } faults[] = {
 	{"set,system,nodes\n", 1, "column 'devices' is missing"},
 	{"set,collective,bytes\n1,2,3\n", 1, "column 'system' is missing"},
+	{"set,system,nodes,devices,collective,bytes,time_us,busbw_GBps,inplace\n", 1,
+         "unknown column 'inplace'; did you mean 'in_place'?"},
 	{HEADER "s,S,1,3,all-sum,7,1,,\n", 2, "unknown collective 'all-sum'"},
 	{HEADER "s,S,1,3,all-reduce,7,-1,,\n", 2, "time_us '-1', expected a number"},
 	{HEADER "s,S,1,3,all-reduce,7x,1,,\n", 2, "bytes '7x', expected a number"},

@@ -133,7 +133,8 @@ static const struct {
 	const char *text, *why;
 	unsigned line, col;
 } bad_table[] = {
-	{"hierarchy,matrix\n\"4,16\",[[4 16]]\n", "no column 'axes'", 1, 1},
+	{"hierarchy,matrix\n\"4,16\",[[4 16]]\n", "column 'axes' is missing", 1, 1},
+	{"bites," HEAD, "unknown column 'bites'; did you mean 'bytes'?", 1, 1},
 	{HEAD, "no row", 0, 0},
 	{HEAD "\"4,16\",64,0,[[4 8]],ring,1,1,\n", "", 2, 13},
 	{HEAD "\"4,16\",64,0,4 8,ring,1,1,\n", "", 2, 13},

@@ -2,6 +2,7 @@
 
 #include "base/input.h"
 #include "base/list.h"
+#include "base/suggest.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -186,6 +187,34 @@ int csv_column(const struct csv *t, const char *name)
 		if (!strcmp(t->column[i], name))
 			return i;
 	return -1;
+}
+
+enum status csv_columns(int *out, const struct csv *t, const char *const *name, int n,
+                        int needed, struct error *e)
+{
+	const struct where head = {.file = t->path, .line = 1, .col = 1};
+
+	for (int i = 0; i < n; i++) {
+		out[i] = csv_column(t, name[i]);
+		if (out[i] < 0 && i < needed)
+			return error_set(e, E_SYNTAX, head, "column '%s' is missing",
+			                 name[i]);
+	}
+	for (int c = 0; c < t->ncolumns; c++) {
+		struct suggestion near =
+			suggest_start(t->column[c], strlen(t->column[c]));
+		bool known = false;
+
+		for (int i = 0; i < n; i++) {
+			known |= out[i] == c;
+			if (out[i] < 0)
+				suggest_offer(&near, name[i]);
+		}
+		if (!known && near.nearest && !near.part)
+			return error_set(e, E_SYNTAX, head, "unknown column '%s'%s",
+			                 t->column[c], suggest_ask(&near, ""));
+	}
+	return OK;
 }
 
 const char *csv_field(const struct csv *t, int64_t row, int column)

@@ -43,6 +43,14 @@ bool csv_names(const char *path, const char *one, const char *other);
 /* Returns the number of the column of that name, -1 if there is none. */
 int csv_column(const struct csv *t, const char *name);
 
+/*
+ * Finds the columns name[n], of which the first `needed` must be there; the others are -1
+ * where they are not. An error names one that is missing, or a column that is none of them
+ * but is spelt like one that is missing: it would be left out without a word otherwise.
+ */
+enum status csv_columns(int *out, const struct csv *t, const char *const *name, int n,
+                        int needed, struct error *e);
+
 /* Returns a field; "" where the column is -1. */
 const char *csv_field(const struct csv *t, int64_t row, int column);
 

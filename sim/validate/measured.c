@@ -145,14 +145,8 @@ static enum status csv_rows(struct measured_table *out, struct arena *a,
 {
 	int column[COLUMNS];
 
-	for (int i = 0; i < COLUMNS; i++) {
-		column[i] = csv_column(t, columns[i]);
-		if (column[i] < 0 && i < NEEDED)
-			return error_set(
-				e, E_SYNTAX,
-				(struct where){.file = t->path, .line = 1, .col = 1},
-				"column '%s' is missing", columns[i]);
-	}
+	if (csv_columns(column, t, columns, COLUMNS, NEEDED, e) != OK)
+		return e->code;
 	out->row = arena_alloc(a, (size_t)t->nrows, sizeof(*out->row));
 	for (; out->n < t->nrows; out->n++)
 		if (row_read(&out->row[out->n], t, out->n, column, e) != OK)
@@ -164,20 +158,14 @@ enum status measured_read(struct measured_table *out, struct arena *a, const cha
                           struct error *e)
 {
 	struct error local = {0};
-	struct text raw = {0};
 	struct csv table;
 	const char *text, *name = arena_strdup(a, path);
 
 	if (!e)
 		e = &local;
 	*out = (struct measured_table){0};
-	if (input_read(&raw, path, e) != OK)
-		return e->code;
-	if (raw.s && strlen(raw.s) != raw.length)
-		error_set(e, E_SYNTAX, (struct where){.file = name},
-		          "has a byte 0, expected text");
-	text = text_take(&raw, a);
-	if (e->code != OK)
+	text = input_text(a, name, e);
+	if (!text)
 		return e->code;
 	if (!strncmp(text + strspn(text, "# \r\n"), "set,", 4) ||
 	    memmem(text, strcspn(text, "\n"), "collective,", 11)) {

@@ -291,27 +291,13 @@ static enum status simulate(struct place_measured *m, struct table_reader *r,
 static enum status read_file(struct place_table *out, struct table_reader *r,
                              const char *path)
 {
-	struct text raw = {0};
 	const char *text, *name = arena_strdup(r->arena, path);
 	struct place_measured *more;
 
-	if (input_read(&raw, path, r->error) != OK)
+	text = input_text(r->arena, name, r->error);
+	if (!text || csv_read(&r->csv, r->arena, name, text, r->error) != OK ||
+	    csv_columns(r->column, &r->csv, columns, COLUMNS, NEEDED, r->error) != OK)
 		return r->error->code;
-	if (raw.s && strlen(raw.s) != raw.length)
-		error_set(r->error, E_SYNTAX, (struct where){.file = name},
-		          "has a byte 0, expected text");
-	text = text_take(&raw, r->arena);
-	if (r->error->code != OK ||
-	    csv_read(&r->csv, r->arena, name, text, r->error) != OK)
-		return r->error->code;
-	for (int k = 0; k < COLUMNS; k++) {
-		r->column[k] = csv_column(&r->csv, columns[k]);
-		if (k < NEEDED && r->column[k] < 0)
-			return error_set(
-				r->error, E_SYNTAX,
-				(struct where){.file = name, .line = 1, .col = 1},
-				"no column '%s'", columns[k]);
-	}
 	more = arena_alloc(r->arena, (size_t)(out->n + r->csv.nrows) + 1, sizeof(*more));
 	if (out->n)
 		memcpy(more, out->row, (size_t)out->n * sizeof(*more));

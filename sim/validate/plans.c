@@ -76,20 +76,13 @@ static enum status row_read(struct plan_timing *r, const struct csv *t, int64_t 
 static enum status file_read(struct plan_timings *out, struct arena *a,
                              const char *path, struct error *e)
 {
-	struct text raw = {0};
+	const char *name = arena_strdup(a, path), *text = input_text(a, name, e);
 	int column[COLUMNS];
 	struct csv t;
 
-	if (input_read(&raw, path, e) != OK)
+	if (!text || csv_read(&t, a, name, text, e) != OK ||
+	    csv_columns(column, &t, columns, COLUMNS, COLUMNS, e) != OK)
 		return e->code;
-	if (csv_read(&t, a, arena_strdup(a, path), text_take(&raw, a), e) != OK)
-		return e->code;
-	for (int i = 0; i < COLUMNS; i++) {
-		column[i] = csv_column(&t, columns[i]);
-		if (column[i] < 0)
-			return error_set(e, E_SYNTAX, (struct where){.file = t.path},
-			                 "column '%s' is missing", columns[i]);
-	}
 	out->row = arena_grow(a, out->row, (size_t)out->n, (size_t)(out->n + t.nrows),
 	                      sizeof(*out->row));
 	for (int64_t i = 0; i < t.nrows; i++) {

@@ -20,8 +20,7 @@ enum column {
 	SOURCE,
 	MEASURED,
 	LEFT_OUT,
-	NEEDED,
-	PLATFORM = NEEDED,
+	PLATFORM,
 	MODEL,
 	ARRAY,
 	FROM,
@@ -199,6 +198,9 @@ static enum status time_row(struct refit *out, struct refit_run *run)
 		                 "%.200s", result.message);
 	out->planner = planner->name;
 	out->time_s = result.time_s[0];
+	if (!(out->time_s > 0))
+		return error_set(r->error, E_RANGE, where_of(r, run->row, TO),
+		                 "nothing is sent: all of it is there");
 	if (gather_row(&gather_s, run) != OK || !how.host)
 		return r->error->code;
 	out->hosts_s =
@@ -258,20 +260,11 @@ enum status refit_table_read(struct refit_table *out, struct arena *a, const cha
                              struct error *e)
 {
 	struct table_reader r = {.arena = a, .error = e};
-	struct text raw = {0};
+	const char *text = input_text(a, path, e);
 
-	if (input_read(&raw, path, e) != OK) {
-		text_free(&raw);
+	if (!text || csv_read(&r.csv, a, path, text, e) != OK ||
+	    csv_columns(r.column, &r.csv, columns, COLUMNS, COLUMNS, e) != OK)
 		return e->code;
-	}
-	if (csv_read(&r.csv, a, path, text_take(&raw, a), e) != OK)
-		return e->code;
-	for (int k = 0; k < COLUMNS; k++) {
-		r.column[k] = csv_column(&r.csv, columns[k]);
-		if (r.column[k] < 0 && k < NEEDED)
-			return error_set(e, E_SYNTAX, (struct where){path, 1, 1, NULL},
-			                 "no column '%s'", columns[k]);
-	}
 	out->n = r.csv.nrows;
 	out->row = arena_alloc(a, (size_t)out->n + 1, sizeof(*out->row));
 	for (int64_t i = 0; i < out->n; i++)

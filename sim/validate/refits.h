@@ -2,7 +2,7 @@
  * Published timings of weights that are moved between meshes, against moves (move/move.h):
  * platforms/refits.csv.
  *
- * CSV with the columns, in any order,
+ * CSV with all the columns, in any order,
  *   set, system, method, detail, source   what was measured, in words
  *   measured_s                            seconds of the whole move
  *   left_out                              why the row is not simulated; blank: it is

@@ -318,20 +318,11 @@ enum status step_table_read(struct step_table *out, struct arena *a, const char 
                             struct error *e)
 {
 	struct table_reader r = {.arena = a, .error = e};
-	struct text raw = {0};
+	const char *text = input_text(a, path, e);
 
-	if (input_read(&raw, path, e) != OK) {
-		text_free(&raw);
+	if (!text || csv_read(&r.csv, a, path, text, e) != OK ||
+	    csv_columns(r.column, &r.csv, columns, COLUMNS, NEEDED, e) != OK)
 		return e->code;
-	}
-	if (csv_read(&r.csv, a, path, text_take(&raw, a), e) != OK)
-		return e->code;
-	for (int k = 0; k < COLUMNS; k++) {
-		r.column[k] = csv_column(&r.csv, columns[k]);
-		if (r.column[k] < 0 && k < NEEDED)
-			return error_set(e, E_SYNTAX, (struct where){path, 1, 1, NULL},
-			                 "no column '%s'", columns[k]);
-	}
 	out->n = r.csv.nrows;
 	out->row = arena_alloc(a, (size_t)out->n + 1, sizeof(*out->row));
 	r.scratch = arena_new();

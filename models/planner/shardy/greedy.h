@@ -22,7 +22,6 @@ void shardy_insert(struct shardy_axes *axes, int at, struct part part);
 void shardy_push(struct shardy_axes *axes, struct part part);
 void shardy_remove(struct shardy_axes *axes, int at, int n);
 int64_t shardy_size(const struct shardy_axes *axes);
-int64_t shardy_gcd(int64_t a, int64_t b);
 
 /*
  * Takes the major part of an axis that fits in `room`, which is the whole axis or room

@@ -1,5 +1,6 @@
 #include "planner/shardy/shardy.h"
 
+#include "base/gcd.h"
 #include "plan/check.h"
 #include "plan/groups.h"
 #include "planner/shardy/greedy.h"
@@ -289,7 +290,7 @@ static bool extents_of_runs(struct shape *extent, const struct shardy_program *p
 			                       dim);
 			if (shards == 1)
 				break;
-			all = shards / shardy_gcd(shards, all) * all;
+			all = shards / gcd(shards, all) * all;
 			last = shards;
 		}
 		shards = first == 0 ? layout_shards(&p->from, dim) : k > n ? last : all;

@@ -1,15 +1,6 @@
 #include "planner/shardy/greedy.h"
 
-int64_t shardy_gcd(int64_t a, int64_t b)
-{
-	while (b) {
-		int64_t rest = a % b;
-
-		a = b;
-		b = rest;
-	}
-	return a;
-}
+#include "base/gcd.h"
 
 /*
  * Returns whether have[source] and want[target] end alike up to `end`, so that no other
@@ -111,7 +102,7 @@ void greedy_slice(struct greedy *g)
 	for (int dim = 0; dim < g->rank; dim++) {
 		int64_t want = shardy_size(&g->want[dim]);
 
-		g->room[dim] = want / shardy_gcd(shardy_size(&g->have[dim]), want);
+		g->room[dim] = want / gcd(shardy_size(&g->have[dim]), want);
 	}
 	for (int dim = 0; dim < g->rank; dim++)
 		slice_for_ride(g, dim, sliced);

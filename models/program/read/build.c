@@ -11,7 +11,8 @@ bool build_begin(struct build *b, struct program *p, struct arena *a, const char
 	struct where at = {.file = file, .line = 1, .col = 1};
 	const char *copy = arena_strndup(a, text, length);
 
-	*p = (struct program){.arena = a, .file = file, .entry = -1, .replicas = 1};
+	*p = (struct program){
+		.arena = a, .file = file, .text = copy, .entry = -1, .replicas = 1};
 	*b = (struct build){.p = p, .a = a, .line = 1};
 	b->s = scan_start(copy, at, e);
 	b->counted = copy;

@@ -62,6 +62,11 @@ static bool check_dot(const struct checked *c)
 	    (!sizes_agree(c, d->lhs_batch, d->rhs_batch) ||
 	     !sizes_agree(c, d->lhs_contracting, d->rhs_contracting)))
 		return bad(c, "batch or contracting dimensions do not fit");
+	/* Or else the attribute that says which is missing. */
+	if (c->op->code == HLO_DOT &&
+	    result(c, 0)->rank != operand(c, 0)->rank + operand(c, 1)->rank -
+	                                  d->lhs_batch.n - 2 * d->lhs_contracting.n)
+		return bad(c, "the result has not the dimensions that are left");
 	if (!are_dims(d->lhs_contracting, operand(c, 0)->rank) ||
 	    !are_dims(d->rhs_contracting, operand(c, 1)->rank))
 		return bad(c, "no such contracting dimension");

@@ -3,8 +3,15 @@
 
 #include <string.h>
 
-static bool skip_results(struct build *b, struct shlo_op *attrs)
+struct result_shardings {
+	LIST(struct span) list;
+};
+
+/* The types of the results; how each is sharded, if it is said. */
+static bool read_results(struct build *b, struct shlo_op *attrs,
+                         struct result_shardings *out)
 {
+	static const char *const keys[] = {"sdy.sharding", "mhlo.sharding", NULL};
 	struct span place;
 
 	b->type.leaf.n = b->type.split.n = 0;
@@ -12,11 +19,14 @@ static bool skip_results(struct build *b, struct shlo_op *attrs)
 		return true;
 	if (!lex_take(&b->s, "("))
 		return shlo_type(b);
-	for (bool first = true; !lex_take(&b->s, ")"); first = false)
+	for (bool first = true; !lex_take(&b->s, ")"); first = false) {
+		attrs->pair.n = 0;
 		if ((!first && !lex_expect(&b->s, ",")) || !shlo_type(b) ||
 		    (lex_take(&b->s, "{") && !shlo_dict(b, attrs)) ||
 		    !shlo_place(b, &place))
 			return false;
+		*list_add(&out->list, b->a) = shlo_find_of(attrs, keys);
+	}
 	return true;
 }
 
@@ -50,6 +60,7 @@ static bool read_function(struct shlo *r)
 	struct build *b = r->b;
 	struct shlo_block args = {0};
 	struct shlo_op attrs = {0}, more = {0};
+	struct result_shardings results = {{0}};
 	struct span name, place;
 	int32_t number;
 
@@ -60,7 +71,7 @@ static bool read_function(struct shlo *r)
 		return false;
 	}
 	if (!lex_expect(&b->s, "(") || !shlo_args(b, &args, &attrs) ||
-	    !skip_results(b, &more) ||
+	    !read_results(b, &more, &results) ||
 	    (lex_word(&b->s, "attributes") &&
 	     (!lex_expect(&b->s, "{") || !shlo_dict(b, &more))))
 		return false;
@@ -70,6 +81,8 @@ static bool read_function(struct shlo *r)
 	if (!shlo_block(r, &args, name, &number) || !build_region_name(b, number) ||
 	    !shlo_place(b, &place))
 		return false;
+	if (results.list.n && results.list.n == b->p->region.at[number].result.n)
+		b->p->region.at[number].result_sharding = results.list.at;
 	if (b->p->entry >= 0 && !span_is(name, "main"))
 		return true;
 	b->p->entry = number;

@@ -1,0 +1,299 @@
+/* The rounds of propagation, over the ops of a program and the edges of its data flow. */
+#include "program/propagate.h"
+
+#include "program/propagate_op.h"
+
+#include <string.h>
+
+struct steps {
+	struct arena *a;
+	struct program *p;
+	struct shardings *s;
+	LIST(struct step) step;
+	int32_t *uses; /* of values */
+	bool *reached; /* regions */
+};
+
+/* --- the data flow --- */
+
+static const struct value_type *type_of(const struct steps *b, int32_t number)
+{
+	return b->s->at[number].type;
+}
+
+/* An edge from sources to what has their sharding: a copy, dimension by dimension. */
+static void add_edge(struct steps *b, const int32_t *source, int32_t n, int32_t target)
+{
+	struct step step = {.op = -1};
+	struct op_rule *r = &step.rule;
+	int32_t rank = type_of(b, target)->rank;
+
+	r->tensor = arena_alloc(b->a, (size_t)n + 1, sizeof(*r->tensor));
+	for (int32_t i = 0; i < n; i++)
+		if (type_of(b, source[i])->rank == rank)
+			r->tensor[r->noperands++].value = source[i];
+	r->ntensors = r->noperands + 1;
+	r->tensor[r->noperands].value = target;
+	r->elementwise = true;
+	for (int32_t d = 0; d < rank; d++)
+		*list_add(&r->factor, b->a) =
+			(struct factor){type_of(b, target)->dim[d], FACTOR_PASS, false};
+	for (int32_t t = 0; t < r->ntensors; t++) {
+		r->tensor[t].rank = rank;
+		r->tensor[t].dim =
+			arena_alloc(b->a, (size_t)rank, sizeof(*r->tensor[t].dim));
+		for (int32_t d = 0; d < rank; d++)
+			r->tensor[t].dim[d] =
+				(struct rule_dim){1, arena_dup(b->a, &d, 1, sizeof(d))};
+	}
+	if (r->noperands && rank)
+		*list_add(&b->step, b->a) = step;
+}
+
+/* Says that two values have one sharding. */
+static void join(struct steps *b, int32_t value, int32_t with)
+{
+	if (type_of(b, value)->rank == type_of(b, with)->rank)
+		b->s->of[value] = b->s->of[with];
+}
+
+/* What a loop carries is laid out alike in every turn, before it and behind it. */
+static void loop_edges(struct steps *b, const struct instruction *op)
+{
+	const struct region *cond = &b->p->region.at[op_called(b->p, op, 0)];
+	const struct region *body = &b->p->region.at[op_called(b->p, op, 1)];
+	bool fresh = !b->reached[op_called(b->p, op, 1)];
+
+	for (int32_t k = 0; k < op->noperands; k++) {
+		int32_t out = op->first_value + k;
+		int32_t source[2] = {op_operand(b->p, op, k), body->result.at[k]};
+
+		if (fresh) {
+			join(b, body->param.at[k], out);
+			join(b, cond->param.at[k], out);
+		} else {
+			add_edge(b, &out, 1, body->param.at[k]);
+		}
+		add_edge(b, source, 2, out);
+	}
+}
+
+/* Operands to the arguments of regions, their results to those of the op. */
+static void call_edges(struct steps *b, const struct instruction *op)
+{
+	int32_t at = op->code == HLO_CONDITIONAL;
+	int32_t *source = arena_alloc(b->a, (size_t)op->ncalled + 1, sizeof(*source));
+
+	for (int32_t k = 0; k < op->ncalled; k++) {
+		const struct region *r = &b->p->region.at[op_called(b->p, op, k)];
+
+		for (int32_t i = 0; i < r->param.n && at < op->noperands; i++, at++) {
+			source[0] = op_operand(b->p, op, at);
+			add_edge(b, source, 1, r->param.at[i]);
+		}
+	}
+	for (int32_t i = 0; i < op->nvalues; i++) {
+		int32_t n = 0;
+
+		for (int32_t k = 0; k < op->ncalled; k++) {
+			const struct region *r =
+				&b->p->region.at[op_called(b->p, op, k)];
+
+			if (i < r->result.n)
+				source[n++] = r->result.at[i];
+		}
+		add_edge(b, source, n, op->first_value + i);
+	}
+}
+
+static bool is_flow(enum opcode code)
+{
+	return code == HLO_CALL || code == HLO_CONDITIONAL ||
+	       code == HLO_NAMED_COMPUTATION;
+}
+
+/* --- what is made of constants --- */
+
+/* Ops that each user may run for itself on constants: they cost nothing to repeat. */
+static bool is_repeated(enum opcode code)
+{
+	return opcode_class(code) == CLASS_ELEMENTWISE || code == HLO_BROADCAST ||
+	       code == HLO_RESHAPE || code == HLO_TRANSPOSE || code == HLO_SLICE ||
+	       code == HLO_COPY || code == HLO_CONCATENATE;
+}
+
+static void mark_anew(struct steps *b, const struct instruction *op)
+{
+	bool anew = op->code == HLO_CONSTANT || op->code == HLO_IOTA ||
+	            is_repeated(op->code);
+
+	for (int32_t i = 0; i < op->noperands && anew; i++)
+		anew = b->s->at[b->s->of[op_operand(b->p, op, i)]].anew;
+	for (int32_t i = 0; i < op->nvalues && anew; i++)
+		b->s->at[b->s->of[op->first_value + i]].anew = true;
+}
+
+/* --- all steps, in the order of the program --- */
+
+static void add_op(struct steps *b, int32_t number)
+{
+	const struct instruction *op = &b->p->op.at[number];
+	struct step step = {.op = number, .single_use = true};
+
+	if (!op_rule_of(&step.rule, b->a, b->p, op))
+		return;
+	for (int32_t i = 0; i < op->noperands; i++) {
+		int32_t v = op_operand(b->p, op, i);
+
+		if (b->p->value.at[v].type.rank && b->uses[v] > 1)
+			step.single_use = false;
+	}
+	*list_add(&b->step, b->a) = step;
+}
+
+static void add_region(struct steps *b, int32_t number)
+{
+	const struct region *r = &b->p->region.at[number];
+
+	for (int32_t i = 0; i < r->nops; i++) {
+		const struct instruction *op = &b->p->op.at[r->op[i]];
+		bool flows = op->code == HLO_WHILE || is_flow(op->code);
+
+		mark_anew(b, op);
+		if (op->code == HLO_WHILE)
+			loop_edges(b, op);
+		else if (flows)
+			call_edges(b, op);
+		else
+			add_op(b, r->op[i]);
+		if (op->code == HLO_MANUAL_COMPUTATION)
+			program_warn(b->p, op->line,
+			             "shardings are not handed on through a manual "
+			             "computation");
+		for (int32_t k = 0; flows && k < op->ncalled; k++)
+			b->reached[op_called(b->p, op, k)] = true;
+	}
+}
+
+/* Every region that runs, behind those that call it. */
+static void add_regions(struct steps *b)
+{
+	b->reached = arena_alloc(b->a, (size_t)b->p->region.n, sizeof(*b->reached));
+	b->reached[b->p->entry] = true;
+	for (int64_t i = b->p->region.n; i-- > 0;)
+		if (b->reached[b->p->calls_first[i]])
+			add_region(b, b->p->calls_first[i]);
+	/* Other names of what was joined. */
+	for (int32_t i = 0; i < b->s->n; i++)
+		b->s->of[i] = b->s->of[b->s->of[i]];
+}
+
+static void count_uses(struct steps *b)
+{
+	b->uses = arena_alloc(b->a, (size_t)b->p->value.n, sizeof(*b->uses));
+	for (int64_t i = 0; i < b->p->operand.n; i++)
+		b->uses[b->p->operand.at[i]]++;
+	for (int64_t i = 0; i < b->p->region.n; i++)
+		for (int32_t k = 0; k < b->p->region.at[i].result.n; k++)
+			b->uses[b->p->region.at[i].result.at[k]]++;
+}
+
+static void start(struct shardings *s, struct arena *a, const struct program *p)
+{
+	const struct numbers result = p->region.at[p->entry].result;
+	int32_t n = (int32_t)p->value.n + result.n;
+
+	*s = (struct shardings){.n = n};
+	s->of = arena_alloc(a, (size_t)n, sizeof(*s->of));
+	s->at = arena_alloc(a, (size_t)n, sizeof(*s->at));
+	for (int32_t i = 0; i < n; i++) {
+		int32_t v = i < p->value.n ? i : result.at[i - p->value.n];
+
+		s->of[i] = p->value.at[i < p->value.n ? i : v].same;
+		if (i >= p->value.n)
+			s->of[i] = i;
+		s->at[i].type = &p->value.at[v].type;
+		s->at[i].dim = arena_alloc(a, (size_t)s->at[i].type->rank,
+		                           sizeof(*s->at[i].dim));
+	}
+}
+
+/* --- rounds --- */
+
+enum { ROUNDS = 5 };
+
+/*
+ * Where an op hands on in a round. First what takes one array to another of its elements; there
+ * an array with other users waits, as they may want it otherwise.
+ */
+static enum direction direction_of(const struct program *p, const struct step *step,
+                                   int round)
+{
+	enum opcode code = step->op < 0 ? HLO_COPY : p->op.at[step->op].code;
+	bool slices = code == HLO_DYNAMIC_SLICE || code == HLO_DYNAMIC_UPDATE_SLICE;
+	bool easy = step->rule.elementwise || code == HLO_RESHAPE ||
+	            code == HLO_TRANSPOSE || slices;
+
+	if (round >= 2)
+		return code == HLO_BROADCAST && round < 4 ? BACKWARD : BOTH;
+	if (!easy || (round == 0 && step->op >= 0 && !step->single_use))
+		return NOWHERE;
+	return slices ? FORWARD : BOTH;
+}
+
+static void run_round(struct engine *e, struct steps *b, int round)
+{
+	bool changed = true;
+
+	e->pass_only = round == 2;
+	for (int64_t i = 0; i < b->step.n; i++)
+		b->step.at[i].seen = -1;
+	while (changed) {
+		changed = false;
+		for (int64_t i = 0; i < 2 * b->step.n; i++) {
+			int64_t at = i < b->step.n ? i : 2 * b->step.n - 1 - i;
+			struct step *step = &b->step.at[at];
+			enum direction way = direction_of(b->p, step, round);
+
+			if (way != NOWHERE)
+				changed |= propagate_step(e, step, way);
+		}
+	}
+}
+
+/* The next priority above one, -1: there is none. */
+static int32_t next_priority(const struct shardings *s, int32_t above)
+{
+	int32_t next = -1;
+
+	for (int32_t i = 0; i < s->n; i++)
+		for (int32_t d = 0; d < s->at[i].type->rank; d++) {
+			int32_t p = s->at[i].dim[d].priority;
+
+			if (p > above && (next < 0 || p < next))
+				next = p;
+		}
+	return next;
+}
+
+enum status propagate(struct shardings *out, struct arena *a, struct program *p,
+                      enum conflict_rule rule, struct error *e)
+{
+	struct steps b = {.a = a, .p = p, .s = out};
+	struct engine engine = {.s = out, .conflicts = rule};
+	const struct region *entry = &p->region.at[p->entry];
+
+	start(out, a, p);
+	count_uses(&b);
+	add_regions(&b);
+	for (int32_t k = 0; k < entry->result.n; k++)
+		add_edge(&b, &entry->result.at[k], 1, (int32_t)p->value.n + k);
+	if (shardings_read(out, a, p, e) != OK)
+		return e->code;
+	for (int32_t at = 0; at >= 0; at = next_priority(out, at)) {
+		engine.priority = at;
+		for (int round = 0; round < ROUNDS; round++)
+			run_round(&engine, &b, round);
+	}
+	return OK;
+}

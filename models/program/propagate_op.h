@@ -1,0 +1,38 @@
+/* One op's part of propagation. Private to propagate*.c. */
+#ifndef SHARDSIM_PROGRAM_PROPAGATE_OP_H
+#define SHARDSIM_PROGRAM_PROPAGATE_OP_H
+
+#include "program/propagate.h"
+#include "program/rules.h"
+
+/* Which tensors hand axes on: operands to all, results to all, or all. */
+enum direction { NOWHERE = 0, FORWARD = 1, BACKWARD = 2, BOTH = 3 };
+
+/* An op that hands on, or an edge of the data flow as the copy that it is. */
+struct step {
+	struct op_rule rule; /* its tensors' values are numbers of struct shardings' `of` */
+	int32_t op;          /* -1: an edge */
+	bool single_use;     /* no operand has another use */
+	int64_t seen;        /* when it was gone through last */
+};
+
+struct engine {
+	struct shardings *s;
+	enum conflict_rule conflicts;
+	int32_t priority; /* dimensions of later priorities are not handed on yet */
+	bool pass_only;   /* factors that are neither summed nor moved */
+	int64_t now;
+};
+
+/*
+ * Relation of two lists of axes: the number of parts, and what both have in common from the
+ * major side.
+ */
+enum relation { AXES_EQUAL, AXES_SHORTER, AXES_LONGER, AXES_APART };
+enum relation axes_compare(struct axes *common, const struct axes *a,
+                           const struct axes *b);
+
+/* Hands shardings on along the factors of an op. Returns whether one changed. */
+bool propagate_step(struct engine *e, struct step *step, enum direction direction);
+
+#endif

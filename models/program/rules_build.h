@@ -1,0 +1,39 @@
+/* Making rules: factors, and the dimensions that have them. Private to rules*.c. */
+#ifndef SHARDSIM_PROGRAM_RULES_BUILD_H
+#define SHARDSIM_PROGRAM_RULES_BUILD_H
+
+#include "program/rules.h"
+
+struct rule_build {
+	struct arena *a;
+	const struct program *p;
+	const struct instruction *op;
+	struct op_rule *r;
+	bool bad; /* a dimension that a tensor has not */
+};
+
+/* Adds a factor and returns its number. */
+int32_t rule_factor(struct rule_build *b, int64_t size, enum factor_kind kind,
+                    bool blocked);
+
+/* Appends a factor to a dimension, as its minor-most. */
+void rule_put(struct rule_build *b, int32_t tensor, int64_t dim, int32_t factor);
+
+/* The type of a tensor of the rule. */
+const struct value_type *rule_type(const struct rule_build *b, int32_t tensor);
+
+/* The size of a dimension; 1, and a bad rule, where the tensor has it not. */
+int64_t rule_size(struct rule_build *b, int32_t tensor, int64_t dim);
+
+bool ints_have(struct ints list, int64_t n);
+
+/* Rules of ops that look elements up (rules_index.c) and of windows (rules_window.c). */
+void rule_dynamic_slice(struct rule_build *b);
+void rule_dynamic_update(struct rule_build *b);
+void rule_gather(struct rule_build *b);
+void rule_scatter(struct rule_build *b);
+void rule_convolution(struct rule_build *b);
+void rule_reduce_window(struct rule_build *b);
+void rule_reshape(struct rule_build *b);
+
+#endif

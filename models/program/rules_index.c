@@ -1,0 +1,196 @@
+/* Rules of ops that look elements up: dynamic slices, gather and scatter. */
+#include "program/rules_build.h"
+
+void rule_dynamic_slice(struct rule_build *b)
+{
+	int32_t out = b->r->noperands;
+
+	for (int32_t d = 0; d < b->r->tensor[0].rank; d++) {
+		int64_t size = rule_size(b, 0, d);
+		bool whole = size == rule_size(b, out, d);
+		int32_t f = rule_factor(b, size, whole ? FACTOR_PASS : FACTOR_REPLICATE,
+		                        !whole);
+
+		rule_put(b, 0, d, f);
+		rule_put(b, out, d, f);
+	}
+}
+
+static bool constant_indices(const struct rule_build *b)
+{
+	for (int32_t i = 2; i < b->r->noperands; i++) {
+		int32_t v = b->r->tensor[i].value;
+
+		if (b->p->op.at[b->p->value.at[v].op].code != HLO_CONSTANT)
+			return false;
+	}
+	return true;
+}
+
+void rule_dynamic_update(struct rule_build *b)
+{
+	int32_t out = b->r->noperands;
+	bool fixed = constant_indices(b);
+
+	for (int32_t d = 0; d < b->r->tensor[0].rank; d++) {
+		int64_t size = rule_size(b, 0, d), part = rule_size(b, 1, d);
+		int32_t f = rule_factor(b, size, FACTOR_PASS, false);
+
+		rule_put(b, 0, d, f);
+		rule_put(b, out, d, f);
+		if (part != size)
+			f = rule_factor(b, part, fixed ? FACTOR_PASS : FACTOR_REPLICATE,
+			                false);
+		rule_put(b, 1, d, f);
+	}
+}
+
+/* What gather and scatter have in common: their arrays, and dimensions in order. */
+struct indexed {
+	const struct index_attr *g;
+	int32_t indices; /* tensor */
+	int32_t window;  /* first tensor of slices: a result, or the updates */
+	int32_t windows; /* number of those */
+	int32_t arrays;  /* operands 0 .. arrays - 1 that are looked up in */
+	bool scatters;
+};
+
+/* Puts a factor in a dimension of all arrays, and of a scatter's results. */
+static void put_arrays(struct rule_build *b, const struct indexed *x, int64_t dim,
+                       int32_t f)
+{
+	for (int32_t t = 0; t < x->arrays; t++) {
+		rule_put(b, t, dim, f);
+		if (x->scatters)
+			rule_put(b, b->r->noperands + t, dim, f);
+	}
+}
+
+static void put_windows(struct rule_build *b, const struct indexed *x, int64_t dim,
+                        int32_t f)
+{
+	for (int32_t t = 0; t < x->windows; t++)
+		rule_put(b, x->window + t, dim, f);
+}
+
+/* Dimensions of the indices but for the vector, which the slices have in this order. */
+static void index_dims(struct rule_build *b, const struct indexed *x,
+                       enum factor_kind other)
+{
+	const struct index_attr *g = x->g;
+	int64_t at = 0;
+
+	for (int32_t d = 0; d < b->r->tensor[x->indices].rank; d++) {
+		int64_t size = rule_size(b, x->indices, d);
+		int32_t batch = -1, f;
+
+		if (d == g->index_vector_dim) {
+			f = rule_factor(b, size, FACTOR_REPLICATE, false);
+			rule_put(b, x->indices, d, f);
+			continue;
+		}
+		for (int32_t i = 0; i < g->indices_batching_dims.n; i++)
+			if (g->indices_batching_dims.at[i] == d &&
+			    i < g->operand_batching_dims.n)
+				batch = i;
+		while (ints_have(g->offset_dims, at))
+			at++;
+		f = rule_factor(b, size, batch < 0 ? other : FACTOR_PASS, false);
+		if (batch >= 0)
+			put_arrays(b, x, g->operand_batching_dims.at[batch], f);
+		rule_put(b, x->indices, d, f);
+		put_windows(b, x, at++, f);
+	}
+}
+
+void rule_gather(struct rule_build *b)
+{
+	const struct index_attr *g = b->op->as.gather;
+	const struct indexed x = {g, 1, 2, 1, 1, false};
+	int32_t offset = 0;
+
+	index_dims(b, &x, FACTOR_PASS);
+	for (int32_t d = 0; d < b->r->tensor[0].rank; d++) {
+		int64_t size = rule_size(b, 0, d), part = g->slice_sizes.at[d];
+		int64_t out;
+
+		if (ints_have(g->operand_batching_dims, d))
+			continue;
+		if (ints_have(g->collapsed_slice_dims, d)) {
+			rule_put(b, 0, d,
+			         rule_factor(b, size,
+			                     size == 1 ? FACTOR_REPLICATE : FACTOR_REDUCE,
+			                     false));
+			continue;
+		}
+		out = offset < g->offset_dims.n ? g->offset_dims.at[offset] : -1;
+		offset++;
+		if (part == 1 && size != 1) {
+			rule_put(b, 0, d, rule_factor(b, size, FACTOR_REDUCE, false));
+			rule_put(b, 2, out, rule_factor(b, 1, FACTOR_REPLICATE, false));
+		} else {
+			bool whole = part == size;
+			int32_t f = rule_factor(
+				b, size, whole ? FACTOR_PASS : FACTOR_REPLICATE, !whole);
+
+			rule_put(b, 0, d, f);
+			rule_put(b, 2, out, f);
+		}
+	}
+}
+
+/* Whether updates are added, or put together by another op whose order is of no account. */
+static bool plain_combiner(const struct rule_build *b)
+{
+	const struct region *r;
+	const struct instruction *root = NULL;
+
+	if (!b->op->ncalled)
+		return false;
+	r = &b->p->region.at[op_called(b->p, b->op, 0)];
+	for (int32_t i = 0; i < r->nops; i++) {
+		const struct instruction *op = &b->p->op.at[r->op[i]];
+
+		if (op->code == HLO_PARAMETER || op->code == HLO_TUPLE)
+			continue;
+		if (root)
+			return false;
+		root = op;
+	}
+	return root && (root->code == HLO_ADD || root->code == HLO_MULTIPLY ||
+	                root->code == HLO_MINIMUM || root->code == HLO_MAXIMUM ||
+	                root->code == HLO_AND || root->code == HLO_OR);
+}
+
+void rule_scatter(struct rule_build *b)
+{
+	const struct index_attr *g = b->op->as.gather;
+	int32_t n = (b->r->noperands - 1) / 2, offset = 0;
+	const struct indexed x = {g, n, n + 1, n, n, true};
+
+	index_dims(b, &x, plain_combiner(b) ? FACTOR_REDUCE : FACTOR_REPLICATE);
+	for (int32_t d = 0; d < b->r->tensor[0].rank; d++) {
+		int64_t size = rule_size(b, 0, d), at, part;
+
+		if (ints_have(g->operand_batching_dims, d))
+			continue;
+		if (ints_have(g->collapsed_slice_dims, d)) {
+			put_arrays(b, &x, d, rule_factor(b, size, FACTOR_PASS, false));
+			continue;
+		}
+		at = offset < g->offset_dims.n ? g->offset_dims.at[offset] : -1;
+		offset++;
+		part = rule_size(b, x.window, at);
+		if (part == size) {
+			int32_t f = rule_factor(b, size, FACTOR_PASS, false);
+
+			put_arrays(b, &x, d, f);
+			put_windows(b, &x, at, f);
+		} else {
+			put_arrays(b, &x, d,
+			           rule_factor(b, size, FACTOR_REPLICATE, false));
+			put_windows(b, &x, at,
+			            rule_factor(b, part, FACTOR_REPLICATE, false));
+		}
+	}
+}

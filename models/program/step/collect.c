@@ -1,0 +1,142 @@
+/* The collectives of a step. */
+#include "program/step/write.h"
+
+#include <string.h>
+
+static const char *const axis_name[STEP_AXES] = {
+	"pipeline", "data", "fsdp", "context", "tensor", "expert", "data",
+};
+
+/* Prints the groups along an axis: the mesh of all, with this axis brought to the end. */
+static void print_groups(struct text *t, const struct step_writer *w,
+                         enum step_axis axis)
+{
+	bool split = axis == AXIS_EXPERT || axis == AXIS_EXPERT_SHARES;
+	int64_t d[5] = {w->degree[AXIS_PIPELINE], w->degree[AXIS_DATA],
+	                w->degree[AXIS_FSDP], w->degree[AXIS_CONTEXT],
+	                w->degree[AXIS_TENSOR]};
+	int at = axis == AXIS_EXPERT ? 2 : axis == AXIS_EXPERT_SHARES ? 1 : (int)axis;
+
+	if (split) {
+		d[1] = w->degree[AXIS_EXPERT_SHARES];
+		d[2] = w->degree[AXIS_EXPERT];
+	}
+	text_printf(t, "replica_groups=[%lld,%lld]<=[%lld,%lld,%lld,%lld,%lld]T(",
+	            (long long)(w->devices / w->degree[axis]),
+	            (long long)w->degree[axis], (long long)d[0], (long long)d[1],
+	            (long long)d[2], (long long)d[3], (long long)d[4]);
+	for (int i = 0; i < 5; i++)
+		if (i != at)
+			text_printf(t, "%d,", i);
+	text_printf(t, "%d)", at);
+}
+
+static const char *collective_text(struct step_writer *w, enum step_axis axis,
+                                   const char *key, int dim, const char *applied)
+{
+	struct text t = {0};
+
+	text_printf(&t, ", channel_id=%lld, ", (long long)++w->channels);
+	print_groups(&t, w, axis);
+	if (key)
+		text_printf(&t, ", %s={%d}", key, dim);
+	if (!applied || strcmp(applied, "gather") != 0) {
+		if (applied)
+			text_printf(&t,
+			            ", use_global_device_ids=true, to_apply=%%add_%s",
+			            applied);
+	} else {
+		text_printf(&t, ", use_global_device_ids=true");
+	}
+	return text_take(&t, w->a);
+}
+
+struct array_of write_gather(struct step_writer *w, enum step_axis axis,
+                             struct array_of x, int dim)
+{
+	struct array_of out = x;
+
+	if (w->degree[axis] == 1)
+		return x;
+	out.dim[dim] *= w->degree[axis];
+	return write_op(w, "all-gather", axis_name[axis], out, &x, 1,
+	                collective_text(w, axis, "dimensions", dim, "gather"));
+}
+
+struct array_of write_scatter(struct step_writer *w, enum step_axis axis,
+                              struct array_of x, int dim)
+{
+	struct array_of out = x;
+
+	if (w->degree[axis] == 1)
+		return x;
+	out.dim[dim] /= w->degree[axis];
+	return write_op(w, "reduce-scatter", axis_name[axis], out, &x, 1,
+	                collective_text(w, axis, "dimensions", dim, x.type));
+}
+
+struct array_of write_sum(struct step_writer *w, enum step_axis axis, struct array_of x)
+{
+	if (w->degree[axis] == 1)
+		return x;
+	return write_op(w, "all-reduce", axis_name[axis], x, &x, 1,
+	                collective_text(w, axis, NULL, 0, x.type));
+}
+
+struct array_of write_all_to_all(struct step_writer *w, enum step_axis axis,
+                                 struct array_of x, int dim)
+{
+	if (w->degree[axis] == 1)
+		return x;
+	return write_op(w, "all-to-all", axis_name[axis], x, &x, 1,
+	                collective_text(w, axis, "dimensions", dim, NULL));
+}
+
+struct array_of write_shift(struct step_writer *w, enum step_axis axis,
+                            struct array_of x)
+{
+	int64_t stride = 1, n = w->degree[axis];
+	struct text t = {0};
+
+	if (n == 1)
+		return x;
+	for (int i = (int)axis + 1; i <= AXIS_TENSOR; i++)
+		stride *= w->degree[i];
+	text_printf(&t, ", channel_id=%lld, source_target_pairs={",
+	            (long long)++w->channels);
+	for (int64_t i = 0, k = 0; i < w->devices; i++)
+		if (i / stride % n + 1 < n)
+			text_printf(&t, "%s{%lld,%lld}", k++ ? "," : "", (long long)i,
+			            (long long)(i + stride));
+	text_printf(&t, "}");
+	return write_op(w, "collective-permute", axis_name[axis], x, &x, 1,
+	                text_take(&t, w->a));
+}
+
+void write_bundle(struct step_writer *w, const char *op, enum step_axis axis,
+                  struct array_of *x, int n)
+{
+	bool gather = !strcmp(op, "all-gather"), sum = !strcmp(op, "all-reduce");
+	int64_t degree = w->degree[axis];
+	struct array_of out[COMBINED_MAX];
+
+	if (degree == 1 || n == 0)
+		return;
+	for (int i = 0; i < n; i++) {
+		out[i] = x[i];
+		if (gather)
+			out[i].dim[0] *= degree;
+		else if (!sum)
+			out[i].dim[0] /= degree;
+	}
+	if (n == 1) {
+		*x = write_op(w, op, axis_name[axis], *out, x, 1,
+		              collective_text(w, axis, sum ? NULL : "dimensions", 0,
+		                              gather ? "gather" : x->type));
+		return;
+	}
+	write_tuple_op(w, op, axis_name[axis], x, n, out, n,
+	               collective_text(w, axis, sum ? NULL : "dimensions", 0,
+	                               gather ? "gather" : x->type));
+	memcpy(x, out, (size_t)n * sizeof(*x));
+}

@@ -1,0 +1,255 @@
+#include "fit/family.h"
+
+#include "base/input.h"
+#include "facts/families.h"
+
+#include <math.h>
+#include <string.h>
+
+/*
+ * What is known of the library's constants. Factors 1 and 2 of its own latencies: they are
+ * measured in its source, on other machines. Launches: an all-reduce of 8 bytes takes 13
+ * us with a process per GPU, 7 of them in NCCL's LL steps, 40-48 us with one for eight,
+ * 6 us in a captured graph (facts on collective costs, 6). Fills: a chunk of a few us in
+ * each hop. Growth: steps of 512 nodes are 3 times as long as those of 2. Sends: a proxy
+ * thread posts one in a few us; they reach 0.9 of what rings do. Growth and sends, and in part the launches, were read off timings that are fitted as
+ * well: they keep constants sane where timings say little, and prove nothing.
+ */
+static const struct figure_prior priors[TUNINGS] = {
+	[TUNING_STEP] = {1, 2, 0},
+	[TUNING_NET_STEP] = {1, 2, 0},
+	[TUNING_NET_POST_S] = {2e-6, 2, 0},
+	[TUNING_NET_GROWTH] = {0.2, 2, 0},
+	[TUNING_FILL_S] = {2e-6, 2, 0},
+	[TUNING_NET_FILL_S] = {5e-6, 3, 0},
+	[TUNING_SEND_S] = {0.5e-6, 2, 0},
+	[TUNING_NET_SEND_S] = {3e-6, 3, 0},
+	[TUNING_NET_SEND_SHARE] = {0.9, 1.2, 0},
+	[TUNING_CHANNEL_BPS] = {20e9, 1.2, 0},
+	[TUNING_LAUNCH_EACH_S] = {4e-6, 1.5, 0},
+	[TUNING_LAUNCH_GRAPH_S] = {4e-6, 2, 0},
+};
+
+static const struct figure_prior launch_prior = {8e-6, 2, 0};
+
+/*
+ * Bandwidths: what large collectives reach of the documented peak (facts on collective
+ * costs, 6). A NIC may reach much less, behind a narrow bus or in software, but hardly more.
+ */
+static const struct {
+	const char *figure, *peak;
+	struct figure_prior of_peak;
+} links[] = {
+	{"nvlink.bandwidth", "nvlink.peak", {0.8, 1.1, 0}},
+	{"xgmi.bandwidth", "xgmi.peak", {0.72, 1.1, 0}},
+	{"ici.bandwidth", "ici.peak", {0.9, 1.1, 1.05}},
+	{"nic.bandwidth", "nic.peak", {0.93, 1.2, 1.02}},
+};
+
+static const struct family *family_of(struct families *all, const char *name)
+{
+	for (int i = 0; i < all->n; i++)
+		if (!strcmp(all->family[i].name, name))
+			return &all->family[i];
+	return NULL;
+}
+
+/* Returns a figure of the family if that gives it and it is above 0, else 0. */
+static double figure_of(const struct family *f, const char *name)
+{
+	for (int g = 0; g < FIGURES; g++)
+		if (figure_known(f, g) && !strcmp(figure_name(f, g), name) &&
+		    f->source[g])
+			return f->figure[g];
+	return 0;
+}
+
+/* Reads the family as its file has it. */
+static enum status family_read(struct family *out, struct arena *a, const char *family,
+                               struct error *e)
+{
+	struct families all = {0};
+	const struct family *f;
+
+	if (families_known(&all, a, e) != OK)
+		return e->code;
+	f = family_of(&all, family);
+	if (!f)
+		return error_set(e, E_RANGE, (struct where){0}, "unknown family '%s'",
+		                 family);
+	*out = *f;
+	return OK;
+}
+
+bool family_open(const char *family, const char *figure, struct arena *a)
+{
+	struct error e = {0};
+	struct family f;
+
+	if (family_read(&f, a, family, &e) != OK)
+		return true;
+	for (int g = 0; g < FIGURES; g++)
+		if (figure_known(&f, g) && !strcmp(figure_name(&f, g), figure))
+			return !f.source[g] || !strncmp(f.source[g], "fitted", 6);
+	return true;
+}
+
+enum status family_figure(double *out, struct arena *a, const char *family,
+                          const char *figure, struct error *e)
+{
+	int key = tuning_find(figure, strlen(figure));
+	struct family f;
+
+	if (family_read(&f, a, family, e) != OK)
+		return e->code;
+	*out = key >= 0 ? f.tuning.value[key] : figure_of(&f, figure);
+	return OK;
+}
+
+enum status family_prior(struct figure_prior *out, struct arena *a, const char *family,
+                         const char *figure, struct error *e)
+{
+	int key = tuning_find(figure, strlen(figure));
+	struct family f;
+
+	if (family_read(&f, a, family, e) != OK)
+		return e->code;
+	if (key >= 0)
+		*out = priors[key];
+	else if (!strcmp(figure, "launch_s"))
+		*out = launch_prior;
+	else
+		*out = (struct figure_prior){figure_of(&f, figure), 1.2, 0};
+	for (size_t i = 0; i < sizeof(links) / sizeof(*links); i++)
+		if (!strcmp(figure, links[i].figure) &&
+		    figure_of(&f, links[i].peak) > 0) {
+			*out = links[i].of_peak;
+			out->value *= figure_of(&f, links[i].peak);
+		}
+	if (out->value > 0)
+		return OK;
+	return error_set(e, E_RANGE, (struct where){0},
+	                 "family %s has no figure '%s' above 0 to fit", family, figure);
+}
+
+enum status family_peak(double *out, struct arena *a, const char *family,
+                        const char *figure, struct error *e)
+{
+	*out = 0;
+	for (size_t i = 0; i < sizeof(links) / sizeof(*links); i++)
+		if (!strcmp(figure, links[i].figure))
+			return family_figure(out, a, family, links[i].peak, e);
+	return OK;
+}
+
+/* Prints a value with its unit and four digits, which are more than the fit knows. */
+static void value_print(struct text *out, const char *figure, double x)
+{
+	size_t n = strlen(figure);
+
+	if (n > 2 && !strcmp(figure + n - 2, "_s"))
+		text_printf(out, "%.4gus", x * 1e6);
+	else if (n > 8 && !strcmp(figure + n - 8, ".latency"))
+		text_printf(out, "%.4gus", x * 1e6);
+	else if ((n > 4 && !strcmp(figure + n - 4, "_Bps")) || strchr(figure, '.'))
+		text_printf(out, "%.4gGB/s", x * 1e-9);
+	else
+		text_printf(out, "%.4g", x);
+}
+
+void family_fit_settings(struct text *out, const struct family_fit *f)
+{
+	for (int i = 0; i < f->nfigures; i++) {
+		text_printf(out, "%s%s=", i ? "," : "", f->figure[i].figure);
+		value_print(out, f->figure[i].figure, f->figure[i].value);
+	}
+}
+
+static void figure_line(struct text *out, const struct family_fit *f, int i,
+                        const char *sets, const char *timings)
+{
+	const struct fitted *g = &f->figure[i];
+
+	text_printf(out, "    %s: {value: ", g->figure);
+	value_print(out, g->figure, g->value);
+	text_printf(out, ", source: \"fitted to %zu timings of %s (%s)", f->n, timings,
+	            sets);
+	if (isfinite(g->se))
+		text_printf(out, ", standard error %.2g %%", 100 * g->se);
+	text_printf(out, "\"}\n");
+}
+
+/* Returns the index of the fitted figure that a line of the entry gives, else -1. */
+static int line_figure(const struct family_fit *f, const char *line)
+{
+	line += strspn(line, " ");
+	for (int i = 0; i < f->nfigures; i++) {
+		size_t n = strlen(f->figure[i].figure);
+
+		if (!strncmp(line, f->figure[i].figure, n) && line[n] == ':')
+			return i;
+	}
+	return -1;
+}
+
+/*
+ * Returns the start of the family's entry in the file's text; NULL if it is not there.
+ */
+static const char *entry_find(const char *text, const char *family)
+{
+	size_t n = strlen(family);
+
+	while (text && (strncmp(text, family, n) != 0 || text[n] != ':')) {
+		text = strchr(text, '\n');
+		text = text ? text + 1 : NULL;
+	}
+	return text;
+}
+
+/* Copies the entry's lines; fitted figures are replaced, or added at the end. */
+static void entry_copy(struct text *out, const char *entry, const struct family_fit *f,
+                       const char *sets, const char *timings)
+{
+	bool done[FIT_FIGURES_MAX] = {false};
+	bool first = true;
+
+	while (*entry && (first || *entry == ' ')) {
+		size_t n = strcspn(entry, "\n");
+		int figure = line_figure(f, entry);
+
+		if (figure >= 0)
+			figure_line(out, f, figure, sets, timings);
+		else
+			text_printf(out, "%.*s\n", (int)n, entry);
+		if (figure >= 0)
+			done[figure] = true;
+		first = false;
+		entry += n + (entry[n] == '\n');
+	}
+	for (int i = 0; i < f->nfigures; i++)
+		if (!done[i])
+			figure_line(out, f, i, sets, timings);
+}
+
+enum status family_fit_entry(struct text *out, const struct family_fit *f,
+                             const char *timings, struct arena *a, struct error *e)
+{
+	struct text file = {0}, sets = {0};
+	struct family family;
+	const char *entry;
+
+	if (family_read(&family, a, f->family, e) != OK ||
+	    input_read(&file, family.path, e) != OK)
+		return e->code;
+	for (int i = 0; i < f->nsets; i++)
+		text_printf(&sets, "%s%s", i ? ", " : "", f->set[i].set);
+	entry = entry_find(file.s, f->family);
+	if (entry)
+		entry_copy(out, entry, f, sets.s ? sets.s : "", timings);
+	else
+		error_set(e, E_RANGE, (struct where){.file = family.path},
+		          "has no entry of %s", f->family);
+	text_free(&sets);
+	text_free(&file);
+	return e->code;
+}

@@ -1,0 +1,449 @@
+#include "fit/family.h"
+
+#include "facts/families.h"
+#include "stat/fit.h"
+#include "stat/summary.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Residuals beyond 20 % weigh less: single odd timings are common in published logs. */
+static const double FIT_SCALE = 0.2;
+
+/*
+ * The priors count as much as so many timings with a residual of FIT_SCALE each. That
+ * is little against a sweep over sizes, and decides where no timing depends on the
+ * constant.
+ */
+static const double PRIOR_WEIGHT = 1;
+
+/* The same where one machine's own log is fitted, and the factor of its bandwidths. */
+static const double LOG_PRIOR_WEIGHT = 0.1, LOG_BANDWIDTH_FACTOR = 1.5;
+
+/* What a row of a log must change by; and the slower link that is tried, and its change. */
+static const double LOG_CHANGE = 0.01, LOG_SLOWER = 0.5, LOG_SLOWER_CHANGE = 0.1;
+
+/*
+ * The share by which the error of a later start must be less to be taken, and that by
+ * which it may be more to be named; and the share that makes two bandwidths different.
+ */
+static const double RIVAL_BETTER = 0.001, RIVAL_AS_GOOD = 0.03, APART = 0.1;
+
+struct fitting {
+	struct validation *v;
+	const struct prediction *row; /* the rows of the validation */
+	size_t n;
+	int64_t *number; /* [n]: which rows are the family's and have a prediction */
+	int nfigures;
+	struct figure_use *use[FIT_FIGURES_MAX];
+	struct figure_prior prior[FIT_FIGURES_MAX];
+	const char *without; /* a set that is left out, or NULL */
+	bool log;            /* of one machine, whose own constants are wanted */
+	double start[FIT_FIGURES_MAX]; /* where the fit that was taken started */
+};
+
+/* The end of a fit. */
+struct ended {
+	double start[FIT_FIGURES_MAX], x[FIT_FIGURES_MAX], se[FIT_FIGURES_MAX], after;
+	bool limits[FIT_FIGURES_MAX]; /* a bandwidth on which rows depend upward */
+	bool converged;
+};
+
+static bool counts(const struct fitting *f, int64_t row)
+{
+	return !f->without || strcmp(f->row[row].row->set, f->without) != 0;
+}
+
+static void set_all(const struct fitting *f, const double *x)
+{
+	for (int i = 0; i < f->nfigures; i++)
+		validation_set(f->v, f->use[i], x[i]);
+}
+
+/* Returns how many standard deviations the value is off the prior's. */
+static double prior_deviation(const struct figure_prior *p, double x)
+{
+	double factor = x > p->value && p->above > 0 ? p->above : p->factor;
+
+	return log(x / p->value) / log(factor);
+}
+
+static bool residuals(void *self, const double *x, double *residual)
+{
+	const struct fitting *f = self;
+	double weight = f->log ? LOG_PRIOR_WEIGHT : PRIOR_WEIGHT;
+	size_t n = 0;
+
+	set_all(f, x);
+	for (size_t i = 0; i < f->n; i++) {
+		const struct prediction *p = &f->row[f->number[i]];
+
+		if (!counts(f, f->number[i]))
+			continue;
+		validation_row(f->v, f->number[i]);
+		if (isnan(p->time_s))
+			return false;
+		residual[n++] = log(p->time_s / p->row->time_s);
+	}
+	for (int i = 0; i < f->nfigures; i++)
+		residual[n++] =
+			sqrt(weight) * FIT_SCALE * prior_deviation(&f->prior[i], x[i]);
+	return true;
+}
+
+/*
+ * Returns the geometric mean of the error factors of the rows of a set (NULL for all)
+ * from `least` bytes on, with the machines as they are, and stores the number of rows
+ * in *n.
+ */
+static double error_from(const struct fitting *f, const char *set, int64_t least,
+                         size_t *n, struct arena *a)
+{
+	double *error = arena_alloc(a, f->n, sizeof(*error));
+
+	*n = 0;
+	for (size_t i = 0; i < f->n; i++) {
+		const struct prediction *p = &f->row[f->number[i]];
+
+		if (p->row->bytes < least || (set && strcmp(p->row->set, set) != 0))
+			continue;
+		validation_row(f->v, f->number[i]);
+		error[(*n)++] = prediction_error(p);
+	}
+	return stat_geomean(error, *n);
+}
+
+static double error_of(const struct fitting *f, const char *set, size_t *n,
+                       struct arena *a)
+{
+	return error_from(f, set, 0, n, a);
+}
+
+static struct fit fit_rows(struct fitting *f, double *x, double *se)
+{
+	struct fit_model m = {.p = (size_t)f->nfigures,
+	                      .residuals = residuals,
+	                      .self = f,
+	                      .scale = FIT_SCALE};
+
+	for (size_t i = 0; i < f->n; i++)
+		m.n += counts(f, f->number[i]);
+	m.n += (size_t)f->nfigures;
+	return fit_run(&m, x, se);
+}
+
+/* Finds the rows of the family that have a prediction. */
+static enum status rows_find(struct fitting *f, struct arena *a, const char *family,
+                             struct error *e)
+{
+	int64_t n;
+
+	f->row = validation_rows(f->v, &n);
+	f->number = arena_alloc(a, (size_t)n, sizeof(*f->number));
+	for (int64_t i = 0; i < n; i++) {
+		const struct prediction *p = &f->row[i];
+
+		if (!p->family || strcmp(p->family, family) != 0)
+			continue;
+		validation_row(f->v, i);
+		if (!isnan(p->time_s))
+			f->number[f->n++] = i;
+	}
+	if (f->n)
+		return OK;
+	return error_set(e, E_INFEASIBLE, (struct where){0},
+	                 "no timings of family %s to fit to", family);
+}
+
+/*
+ * Lists the sets of the rows, in order of first appearance, and returns their number.
+ */
+static int sets_find(struct left_out_set **out, const struct fitting *f, struct arena *a)
+{
+	int n = 0;
+
+	*out = arena_alloc(a, f->n, sizeof(**out));
+	for (size_t i = 0; i < f->n; i++) {
+		const char *set = f->row[f->number[i]].row->set;
+		int k = 0;
+
+		while (k < n && strcmp((*out)[k].set, set) != 0)
+			k++;
+		if (k == n)
+			(*out)[n++].set = set;
+	}
+	return n;
+}
+
+/* Fits without each set in turn and predicts it. */
+static void cross_validate(struct family_fit *out, struct fitting *f, struct arena *a)
+{
+	double x[FIT_FIGURES_MAX], se[FIT_FIGURES_MAX];
+
+	out->nsets = sets_find(&out->set, f, a);
+	for (int k = 0; k < out->nsets && out->nsets > 1; k++) {
+		f->without = out->set[k].set;
+		for (int i = 0; i < f->nfigures; i++)
+			x[i] = f->start[i];
+		fit_rows(f, x, se);
+		set_all(f, x);
+		out->set[k].error = error_of(f, out->set[k].set, &out->set[k].n, a);
+	}
+	f->without = NULL;
+}
+
+/* Stores the times of all rows with the machines as they are. */
+static void times(double *time_s, const struct fitting *f)
+{
+	for (size_t i = 0; i < f->n; i++) {
+		validation_row(f->v, f->number[i]);
+		time_s[i] = f->row[f->number[i]].time_s;
+	}
+}
+
+/*
+ * Returns whether `factor` times the figure changes some row's logarithm of time by more
+ * than `least`. It is at `value` before and after, where the times are `start_s`.
+ */
+static bool changes(struct fitting *f, int figure, double value, double factor,
+                    double least, const double *start_s, struct arena *a)
+{
+	double *time_s = arena_alloc(a, f->n, sizeof(*time_s));
+	bool found = false;
+
+	validation_set(f->v, f->use[figure], factor * value);
+	times(time_s, f);
+	validation_set(f->v, f->use[figure], value);
+	for (size_t i = 0; i < f->n; i++)
+		found |= fabs(log(time_s[i] / start_s[i])) > least;
+	return found;
+}
+
+static bool is_bandwidth(const char *figure)
+{
+	return strstr(figure, ".bandwidth") != NULL;
+}
+
+/*
+ * Returns whether the figure can be told: a tenth more changes some row by a
+ * five-hundredth, or in a log by a hundredth. A link that is not the slowest on its way
+ * matters when it is slower alone, so a log's bandwidth is tried at half as well.
+ */
+static bool matters(struct fitting *f, int figure, const char *name,
+                    const double *start_s, struct arena *a)
+{
+	double value = f->prior[figure].value;
+
+	return changes(f, figure, value, 1.1, f->log ? LOG_CHANGE : 0.002, start_s, a) ||
+	       (f->log && is_bandwidth(name) &&
+	        changes(f, figure, value, LOG_SLOWER, LOG_SLOWER_CHANGE, start_s, a));
+}
+
+/* Drops figures that no row depends on; these keep the family's own values. */
+static enum status figures_keep(struct fitting *f, struct family_fit *out,
+                                struct arena *a, struct error *e)
+{
+	double *start_s = arena_alloc(a, f->n, sizeof(*start_s));
+	int kept = 0;
+
+	times(start_s, f);
+	for (int i = 0; i < f->nfigures; i++) {
+		double before = out->figure[i].start;
+
+		if (!matters(f, i, out->figure[i].figure, start_s, a)) {
+			if (family_figure(&before, a, out->family,
+			                  out->figure[i].figure, e) != OK)
+				return e->code;
+			validation_set(f->v, f->use[i], before);
+			continue;
+		}
+		f->use[kept] = f->use[i];
+		f->prior[kept] = f->prior[i];
+		out->figure[kept++] = out->figure[i];
+	}
+	f->nfigures = kept;
+	return OK;
+}
+
+/* Takes the figures that are asked for, and sets them to the values of their priors. */
+static enum status figures_open(struct fitting *f, struct family_fit *out,
+                                struct arena *a, const char *const *figures,
+                                struct error *e)
+{
+	for (; figures[f->nfigures]; f->nfigures++) {
+		struct fitted *g = &out->figure[f->nfigures];
+		struct figure_prior *prior = &f->prior[f->nfigures];
+
+		if (f->nfigures == FIT_FIGURES_MAX)
+			return error_set(e, E_RANGE, (struct where){0},
+			                 "more than %d constants to fit",
+			                 (int)FIT_FIGURES_MAX);
+		g->figure = figures[f->nfigures];
+		if (family_prior(prior, a, out->family, g->figure, e) != OK)
+			return e->code;
+		if (f->log && is_bandwidth(g->figure))
+			*prior = (struct figure_prior){prior->value,
+			                               LOG_BANDWIDTH_FACTOR, 0};
+		g->start = prior->value;
+		if (validation_figure(&f->use[f->nfigures], f->v, out->family,
+		                      g->figure, g->start, e) != OK)
+			return e->code;
+	}
+	return OK;
+}
+
+/* --- starts ----------------------------------------------------------------------- */
+
+/*
+ * Fits from the priors' values, but from half of those bandwidths whose bit is set. The
+ * bits count bandwidths.
+ */
+static void fit_from(struct ended *out, struct fitting *f, const struct family_fit *fit,
+                     unsigned halved, struct arena *a)
+{
+	double *time_s = arena_alloc(a, f->n, sizeof(*time_s));
+	size_t n;
+
+	*out = (struct ended){0};
+	for (int i = 0; i < f->nfigures; i++) {
+		out->start[i] = fit->figure[i].start;
+		if (is_bandwidth(fit->figure[i].figure)) {
+			out->start[i] *= halved & 1 ? LOG_SLOWER : 1;
+			halved >>= 1;
+		}
+		out->x[i] = out->start[i];
+	}
+	out->converged = fit_rows(f, out->x, out->se).converged;
+	set_all(f, out->x);
+	out->after = error_of(f, NULL, &n, a);
+	times(time_s, f);
+	for (int i = 0; i < f->nfigures; i++)
+		out->limits[i] = f->log && is_bandwidth(fit->figure[i].figure) &&
+		                 changes(f, i, out->x[i], 1.1, LOG_CHANGE, time_s, a);
+}
+
+bool bandwidths_apart(double a, double b)
+{
+	return fabs(log(a / b)) > APART;
+}
+
+/* Returns whether two ends blame different links, or one link differently. */
+static bool apart(const struct ended *a, const struct ended *b, int nfigures)
+{
+	for (int i = 0; i < nfigures; i++)
+		if ((a->limits[i] || b->limits[i]) && bandwidths_apart(a->x[i], b->x[i]))
+			return true;
+	return false;
+}
+
+/* Stores the end in the fit, and of a log which bandwidths rows do not depend on. */
+static void end_take(struct family_fit *out, struct fitting *f, const struct ended *end,
+                     struct arena *a)
+{
+	double *time_s = arena_alloc(a, f->n, sizeof(*time_s));
+
+	set_all(f, end->x);
+	times(time_s, f);
+	out->after = end->after;
+	out->converged = end->converged;
+	for (int i = 0; i < f->nfigures; i++) {
+		struct fitted *g = &out->figure[i];
+
+		g->value = end->x[i];
+		g->se = end->se[i];
+		g->idle = f->log && is_bandwidth(g->figure) && !end->limits[i] &&
+		          !changes(f, i, end->x[i], 1 / 1.1, LOG_CHANGE, time_s, a);
+	}
+}
+
+/* Returns whether the end has no bandwidth above the documented peak. */
+static bool below_peaks(const struct family_fit *fit, const struct ended *end,
+                        struct arena *a)
+{
+	for (int i = 0; i < fit->nfigures; i++) {
+		struct error e = {0};
+		double peak;
+
+		if (is_bandwidth(fit->figure[i].figure) &&
+		    family_peak(&peak, a, fit->family, fit->figure[i].figure, &e) == OK &&
+		    peak > 0 && end->x[i] > peak)
+			return false;
+	}
+	return true;
+}
+
+/* Makes a fit of an end, with those bandwidths alone that limit it. */
+static struct family_fit *rival_make(struct fitting *f, const struct family_fit *fit,
+                                     const struct ended *end, struct arena *a)
+{
+	struct family_fit *out = arena_alloc(a, 1, sizeof(*out));
+	int kept = 0;
+
+	*out = *fit;
+	out->rival = NULL;
+	end_take(out, f, end, a);
+	for (int i = 0; i < out->nfigures; i++)
+		if (end->limits[i] || !is_bandwidth(out->figure[i].figure))
+			out->figure[kept++] = out->figure[i];
+	out->nfigures = kept;
+	return out;
+}
+
+/*
+ * Fits from several starts where a log has bandwidths, since a link that is not the
+ * slowest shows no slope; takes the end with the least error, and the best of those that
+ * are as good and say something else. The first start counts where ends are equal.
+ */
+static void fit_best(struct family_fit *out, struct fitting *f, struct arena *a)
+{
+	unsigned starts = 1;
+	struct ended *end;
+	const struct ended *best, *rival = NULL;
+
+	for (int i = 0; f->log && i < f->nfigures; i++)
+		starts <<= is_bandwidth(out->figure[i].figure);
+	best = end = arena_alloc(a, starts, sizeof(*end));
+	for (unsigned k = 0; k < starts; k++) {
+		fit_from(&end[k], f, out, k, a);
+		if (end[k].converged &&
+		    (!best->converged || end[k].after < best->after * (1 - RIVAL_BETTER)))
+			best = &end[k];
+	}
+	for (unsigned k = 0; k < starts; k++)
+		if (end[k].converged && apart(&end[k], best, f->nfigures) &&
+		    end[k].after < best->after * (1 + RIVAL_AS_GOOD) &&
+		    below_peaks(out, &end[k], a) &&
+		    (!rival || end[k].after < rival->after))
+			rival = &end[k];
+	if (rival)
+		out->rival = rival_make(f, out, rival, a);
+	end_take(out, f, best, a);
+	for (int i = 0; i < f->nfigures; i++)
+		f->start[i] = best->start[i];
+}
+
+enum status family_fit(struct family_fit *out, struct validation *v, struct arena *a,
+                       const char *family, const char *const *figures, bool log,
+                       struct error *e)
+{
+	struct fitting f = {.v = v, .log = log};
+
+	*out = (struct family_fit){.family = family};
+	if (rows_find(&f, a, family, e) != OK)
+		return e->code;
+	out->before = error_of(&f, NULL, &out->n, a);
+	out->large_before = error_from(&f, NULL, FIT_LARGE, &out->nlarge, a);
+	if (figures_open(&f, out, a, figures, e) != OK)
+		return e->code;
+	validation_prepare(v, family);
+	if (figures_keep(&f, out, a, e) != OK)
+		return e->code;
+	out->nfigures = f.nfigures;
+	fit_best(out, &f, a);
+	cross_validate(out, &f, a);
+	for (int i = 0; i < f.nfigures; i++)
+		validation_set(v, f.use[i], out->figure[i].value);
+	out->after = error_of(&f, NULL, &out->n, a);
+	out->large_after = error_from(&f, NULL, FIT_LARGE, &out->nlarge, a);
+	return OK;
+}
