@@ -44,7 +44,7 @@ static const struct spec_fault spec_faults[] = {
 	{"tpu-v9:4x4", NULL,
          1, "unknown family 'tpu-v9'; did you mean 'tpu-v2:4x4'? 'shardsim list platforms'"},
 	{"cpu:4x4", NULL, 1, "unknown family 'cpu'; known are tpu-v2, tpu-v3, tpu-v4"},
-	{"tpu-v4", NULL, 1, "expected family:shape"},
+	{"tpu-v4", NULL, 1, "tpu-v4 has no shape, expected such as tpu-v4:2x2x1"},
 	{"", NULL, 1, "expected family:shape"},
 	{"tpu-v4:", NULL, 8, "expected"},
 	{"tpu-v4:4x4", NULL, 8, "tpu-v4 has 3 axes, such as 4x4x8, but this has 2"},

@@ -135,7 +135,7 @@ START_TEST(words)
 		"   0 |            - |   1 |        1.000 |",
 		" all    |        |   2 |      1.362 |   0 |            - |   2 |",
 		"   0 |            - |   2 |        1.118 |",
-		"1.25: line 3, 1000000000 B, measured 1.203e+04 us, simulated 1.5",
+		"1.25: line 3, 1000000000 B, measured 12.03 ms, simulated 15.03 ms",
 		"1.48: line 4, 3000000 B, measured 30 us, simulated 44.5 us",
 		"## What is missing",
 		"a \\| lack",

@@ -170,16 +170,27 @@ struct places {
 	int copy[LAYOUT_PARTS_MAX]; /* places that cut no dimension of a layout */
 };
 
-static bool cuts_part(const struct layout *l, struct part part)
+/*
+ * Returns whether a digit of an axis tells tiles of a layout apart. A digit of the layout that
+ * is none of the axis's own (6 = 3 x 2 beside 2 x 3) changes with all of these.
+ */
+static bool cuts_part(const struct layout *l, const struct part *own, int nown,
+                      int digit)
 {
 	for (int dim = 0; dim < l->rank; dim++) {
 		struct part prime[LAYOUT_PARTS_MAX];
 
-		for (int k = layout_digits(prime, l, dim) - 1; k >= 0; k--)
-			if (prime[k].axis == part.axis &&
-			    prime[k].pre < part.pre * part.size &&
-			    part.pre < prime[k].pre * prime[k].size)
+		for (int k = layout_digits(prime, l, dim) - 1; k >= 0; k--) {
+			int same = 0;
+
+			if (prime[k].axis != own[digit].axis)
+				continue;
+			while (same < nown && (own[same].pre != prime[k].pre ||
+			                       own[same].size != prime[k].size))
+				same++;
+			if (same == digit || same == nown)
 				return true;
+		}
 	}
 	return false;
 }
@@ -196,7 +207,7 @@ static struct places find_places(const struct mesh *m, const struct layout *l)
 		for (int k = 0; k < n && out.n < LAYOUT_PARTS_MAX; k++) {
 			int32_t rest = whole.size / (prime[k].pre * prime[k].size);
 
-			if (!cuts_part(l, prime[k]))
+			if (!cuts_part(l, prime, n, k))
 				out.copy[out.ncopies++] = out.n;
 			out.place[out.n++] = (struct place){
 				(int32_t)mesh_stride(m, axis) * rest, prime[k].size};
