@@ -299,9 +299,18 @@ $(TEST_NAMES): $$(filter %/$$@,$(MODEL_TESTS) $(SIM_TESTS)) \
 check-page: build/shardsim | tool-chromium tool-chromedriver tool-curl tool-jq
 	@.ci/page
 
+# Side by side, the longest first; one that fails does not stop the others.
+EMIT_RUNS := run_check_programs $(filter-out run_check_programs, \
+	$(patsubst sim/tests/emit/%.py,run_%,$(EMIT_TESTS)))
+.PHONY: $(EMIT_RUNS) run_torch
+$(EMIT_RUNS): run_%:
+	@.ci/emit $(VARIANT) sim/tests/emit/$*.py
+
+run_torch:
+	@.ci/emit-torch $(VARIANT)
+
 check-emit: $B/shardsim | tool-mpicc tool-mpirun tool-torch
-	@for test in $(EMIT_TESTS); do .ci/emit $(VARIANT) $$test || failed=1; done; \
-		.ci/emit-torch $(VARIANT) || failed=1; test -z "$$failed"
+	+@$(MAKE) --no-print-directory --keep-going $(EMIT_RUNS) run_torch
 
 bench-home: $B/shardsim | tool-mpicc tool-mpirun
 	@.ci/home $(VARIANT)
