@@ -129,7 +129,7 @@ all: $B/libshardsim.a $B/libshardsim.so $B/shardsim build/shardsim
 deps:
 	@.ci/deps
 
-TOOLS := mpicc mpirun torch jsonschema chromium chromedriver curl jq gcovr valgrind clang-format clang-tidy
+TOOLS := glpk mpicc mpirun torch jsonschema chromium chromedriver curl jq gcovr valgrind clang-format clang-tidy
 .PHONY: $(TOOLS:%=tool-%)
 $(TOOLS:%=tool-%): tool-%: | deps
 	@.ci/deps $*
@@ -208,6 +208,10 @@ endif
 
 $(MODEL_TESTS): %: %.o $(call helpers,models) $B/models/tests/main.o $B/libshardsim.a $B/flags
 	$(quiet)$(LINK) -o $@ $(filter %.o %.a,$^) $(TEST_LIBS) $(LDLIBS) -lm
+
+# The linear programs that bounds are held to.
+$B/models/tests/check_bound_lp: LDLIBS += -lglpk
+$B/models/tests/check_bound_lp.o: | tool-glpk
 
 $(SIM_TESTS): %: %.o $(call helpers,sim) $B/models/tests/main.o $(TESTED_OBJECTS) \
 		$B/libshardsim.a $B/flags
