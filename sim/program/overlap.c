@@ -9,7 +9,7 @@ struct overlapper {
 	const struct program *p;
 	const int32_t *devices;
 	enum overlap overlap;
-	double *time_s; /* [ops] of one run; 0: none */
+	double *time_s; /* [ops] of one run of a collective; 0: none */
 	struct overlapped *out;
 	struct arena *a;
 	double compute_s; /* of the entry and what it calls, in a step */
@@ -117,7 +117,8 @@ static double run_region(struct overlapper *o, int32_t region, double runs,
 			step[one->step].s = run_called(o, op, runs * trips, &within);
 			inner += trips * within - trips * step[one->step].s;
 		} else {
-			step[one->step].s = o->time_s[one->op];
+			/* What is fused into an op differs from call to call. */
+			step[one->step].s = price_kernel_s(o->price->machine, one);
 		}
 	}
 	timeline_run(&line, o->a,
@@ -154,8 +155,6 @@ void program_overlap(struct overlapped *out, struct arena *a,
 		return;
 	out->exposed_s = arena_alloc(a, (size_t)o.p->op.n + 1, sizeof(double));
 	o.time_s = arena_alloc(a, (size_t)o.p->op.n + 1, sizeof(double));
-	for (int64_t i = 0; i < price->kernel.n; i++)
-		o.time_s[price->kernel.at[i].op] = price->kernel.at[i].time_s;
 	for (int64_t i = 0; i < price->collective.n; i++)
 		o.time_s[price->collective.at[i].op] = price->collective.at[i].time_s;
 	s = run_region(&o, o.p->entry, 1, 1, &compute_s);
