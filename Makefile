@@ -404,6 +404,12 @@ results-steps: build/shardsim
 	build/shardsim validate platforms/steps.csv >results/steps.md
 	build/shardsim validate platforms/steps.csv --format csv >results/steps.csv
 
+# Measured times of whole programs: errors, and every row.
+.PHONY: results-programs
+results-programs: build/shardsim
+	build/shardsim validate platforms/program-times.csv >results/programs.md
+	build/shardsim validate platforms/program-times.csv --format csv >results/programs.csv
+
 # Block graphs on 16 nodes, and published refits of weights.
 BLOCK_NODES := cluster:nodes=16,gpus=1,nics=1,nic.bandwidth=20Gb/s
 .PHONY: results-moves
@@ -414,7 +420,7 @@ results-moves: build/shardsim
 	build/shardsim validate platforms/refits.csv >results/refits.md
 	build/shardsim validate platforms/refits.csv --format csv >results/refits.csv
 
-results: results-placement results-moves results-steps build/shardsim
+results: results-placement results-moves results-steps results-programs build/shardsim
 	rm -rf build/results
 	mkdir -p build/results
 	build/shardsim sweep scenarios/models.yaml scenarios/random.yaml \

@@ -4,6 +4,7 @@
 #include "cli/options.h"
 #include "plan/devices.h"
 #include "platform/platform.h"
+#include "program/kernel_list.h"
 #include "program/liveness.h"
 #include "program/overlap.h"
 #include "program/shardings.h"
@@ -39,7 +40,7 @@ static const struct option_row option_table[] = {
 	{"raw", 0, NULL, "collectives as they stand, not as compilers run them", AT(raw)},
 	{"planner", 0, "best|none", "ask what the planner would do (default best)",
          AT(planner), .unknown = "unknown planner"},
-	{"report", 0, "summary|collectives|ops|memory|shardings",
+	{"report", 0, "summary|collectives|ops|kernels|memory|shardings",
          "what to print (default: the summary and the collectives)", AT(report),
          .unknown = "unknown report"},
 	{"by", 0, "op_name|computation|loop", "put ops together by this", AT(by),
@@ -112,15 +113,13 @@ static void set_stage(struct program *p, const char *as)
 		p->stage = STAGE_PARTITIONED;
 	if (as && !strcmp(as, "annotated"))
 		p->stage = STAGE_ANNOTATED;
-	if (as && !strcmp(as, "replicated")) {
-		p->stage = p->stage == STAGE_OPTIMISED ? p->stage : STAGE_PARTITIONED;
-		p->ndevices = p->replicas = p->partitions = 1;
-	} else if (p->stage == STAGE_ANNOTATED && p->ndevices > 1) {
+	if (as && !strcmp(as, "replicated"))
+		program_replicate(p);
+	else if (p->stage == STAGE_ANNOTATED && p->ndevices > 1)
 		program_warn(
 			p, 0,
 			"the program is not partitioned: shapes are those of whole "
 			"arrays, and it is priced as if every device ran all of it");
-	}
 }
 
 /* A program on one device has nobody to talk to. */
@@ -152,6 +151,16 @@ static enum status read_most(int64_t *out, const struct options *o, struct error
 	if (!scan_int(&s, "a number of rows", 1, INT32_MAX, out))
 		return e->code;
 	return scan_finish(&s);
+}
+
+static void print_kernels(struct arena *a, const struct program_price *price)
+{
+	const char *slash = strrchr(price->program->file, '/');
+	struct kernel_list list;
+
+	kernel_list_of(&list, a, price, slash ? slash + 1 : price->program->file);
+	kernel_list_csv_head(stdout);
+	kernel_list_csv(stdout, &list);
 }
 
 static void print(const struct options *o, struct arena *a,
@@ -227,7 +236,10 @@ static int price_and_print(const struct options *o, struct arena *a, struct prog
 		                          (size_t)p->op.at[live.peak_op].name.length);
 	show.memory = &memory;
 	show.platform = m ? m->name : NULL;
-	print(o, a, &price, &show);
+	if (o->report && !strcmp(o->report, "kernels"))
+		print_kernels(a, &price);
+	else
+		print(o, a, &price, &show);
 	warn(p);
 	if (price.why)
 		fprintf(stderr, "%s: %s\n", p->file, price.why);
