@@ -404,6 +404,14 @@ results-steps: build/shardsim
 	build/shardsim validate platforms/steps.csv >results/steps.md
 	build/shardsim validate platforms/steps.csv --format csv >results/steps.csv
 
+# Training steps by degrees and by figures of a network.
+.PHONY: results-degrees
+results-degrees: build/shardsim
+	rm -rf build/results-degrees
+	build/shardsim sweep scenarios/steps.yaml --out build/results-degrees
+	build/shardsim report build/results-degrees >results/degrees.md
+	build/shardsim report build/results-degrees --format csv >results/degrees.csv
+
 # Measured times of whole programs: errors, and every row.
 .PHONY: results-programs
 results-programs: build/shardsim
@@ -420,7 +428,7 @@ results-moves: build/shardsim
 	build/shardsim validate platforms/refits.csv >results/refits.md
 	build/shardsim validate platforms/refits.csv --format csv >results/refits.csv
 
-results: results-placement results-moves results-steps results-programs build/shardsim
+results: results-placement results-moves results-steps results-programs results-degrees build/shardsim
 	rm -rf build/results
 	mkdir -p build/results
 	build/shardsim sweep scenarios/models.yaml scenarios/random.yaml \
