@@ -465,6 +465,8 @@ results: results-placement results-moves results-steps results-programs results-
 		>results/fit-more.md
 	build/shardsim validate platforms/held-out.csv >results/held-out.md
 	build/shardsim validate platforms/held-out.csv --format csv >results/held-out.csv
+	build/shardsim validate platforms/measured-xla.csv >results/validate-xla.md
+	build/shardsim validate platforms/measured-late.csv >results/validate-late.md
 
 BENCHES := $(patsubst %.c,$B/%,$(wildcard sim/tests/bench_*.c))
 $(BENCHES): %: %.o $(TESTED_OBJECTS) $B/libshardsim.a $B/flags
