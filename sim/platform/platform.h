@@ -120,8 +120,8 @@ enum status platform_start(struct platform *p, struct error *e);
 void platform_prepare(void);
 
 /*
- * Loads it with the settings for single flows, ready for clock/flow.h, in a process
- * that is for flows alone. A file is not tried in a child first.
+ * Loads it with the settings for single flows, in a process that is for flows alone: what
+ * tests hold the clock flow (cost/flow.h) to. A file is not tried in a child first.
  */
 enum status platform_start_flows(struct platform *p, struct error *e);
 

@@ -256,6 +256,15 @@ enum status report_check(const struct row *rows, size_t n, const char *baseline,
 enum status report_gather(struct report *out, struct arena *a, const struct row *rows,
                           size_t n, const struct report_options *o, struct error *e);
 
+/*
+ * A sweep of training steps has a report of its own: for each family and machine the steps,
+ * the fastest first, each with the time of the baseline over its own. The baseline is a
+ * scenario or degrees by name, or the fastest.
+ */
+bool report_of_steps(const struct row *rows, size_t n);
+enum status report_steps(FILE *out, struct arena *a, const struct row *rows, size_t n,
+                         const struct report_options *o, struct error *e);
+
 /* Writes the report in a format; the choice, if any, is of its tables. */
 void report_md(FILE *out, struct arena *a, const struct report *r,
                struct pen_choice *choice);

@@ -266,8 +266,13 @@ enum status report_plot(const char *path, struct store *store,
 	size_t n;
 
 	if (gnuplot_check(path, e) == OK && file_check(path, e) == OK &&
-	    store_rows(store, d.arena, &rows, &n, e) == OK)
-		draw(&d, path, rows, n, o, e);
+	    store_rows(store, d.arena, &rows, &n, e) == OK) {
+		if (report_of_steps(rows, n))
+			error_set(e, E_INFEASIBLE, where_option("--plot", path),
+			          "steps have no plot");
+		else
+			draw(&d, path, rows, n, o, e);
+	}
 	arena_free(d.arena);
 	return e->code;
 }

@@ -81,13 +81,16 @@ enum status report_print(FILE *out, const struct row *rows, size_t n,
                          const struct report_options *o, struct error *e)
 {
 	struct arena *a = arena_new();
+	bool steps = report_of_steps(rows, n);
 	struct report report;
-	enum status status = report_gather(&report, a, rows, n, o, e);
+	enum status status = steps ? OK : report_gather(&report, a, rows, n, o, e);
 
 	if (status == OK) {
 		locale_t c, old = use_c_locale(&c);
 
-		if (o->format == REPORT_CSV)
+		if (steps)
+			status = report_steps(out, a, rows, n, o, e);
+		else if (o->format == REPORT_CSV)
 			report_csv(out, &report);
 		else if (o->format == REPORT_HTML)
 			report_html(out, a, &report, rows, n, o);

@@ -81,7 +81,7 @@ enum { REPORT_FAMILIES = 20 };
 enum report_test { REPORT_WILCOXON, REPORT_SIGN };
 
 struct report_options {
-	const char *baseline; /* a planner; NULL: "xla-2021" */
+	const char *baseline; /* a planner; NULL: "xla-2021", of steps the fastest */
 	enum report_format format;
 	const char *const *clocks; /* names, ended by NULL; none or NULL: all */
 	const char *clock_list;    /* as it was given, for places of errors; or NULL */

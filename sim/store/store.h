@@ -77,6 +77,12 @@ struct row {
 	 */
 	const char *machine;
 	const char *vocabulary; /* "any", "portable" or, as where none was given, "" */
+	/*
+	 * Of a training step, whose `planner` is "step" (its time_s has all of these, and its
+	 * peak_live_bytes are what a device holds); empty and unknown of a redistribution.
+	 */
+	const char *model, *parallel;
+	double compute_s, exposed_s, bubble_s, idle_s, mfu;
 	const char *timeline; /* what each step took and the links it loads (measure/timeline.h) */
 };
 
@@ -91,7 +97,7 @@ enum row_kind {
 	ROW_FLAG,  /* bool; 0 or 1 */
 	ROW_STATUS /* enum outcome; its name */
 };
-enum { ROW_COLUMNS = 36 };
+enum { ROW_COLUMNS = 43 };
 extern const struct row_column {
 	enum row_kind kind;
 	const char *name;
