@@ -175,12 +175,30 @@ static int sets_find(struct left_out_set **out, const struct fitting *f, struct 
 	return n;
 }
 
+/* Stores how the rows of a set (NULL for all) are foretold, with the machines as they are. */
+static void residuals_keep(struct family_fit *out, const struct fitting *f,
+                           const char *set)
+{
+	for (size_t i = 0; i < f->n; i++) {
+		const struct prediction *p = &f->row[f->number[i]];
+
+		if (p->outlier || (set && strcmp(p->row->set, set) != 0))
+			continue;
+		validation_row(f->v, f->number[i]);
+		out->residual[out->nresiduals++] = (struct fit_residual){
+			.row = p, .e = log(p->row->time_s / p->time_s)};
+	}
+}
+
 /* Fits without each set in turn and predicts it. */
 static void cross_validate(struct family_fit *out, struct fitting *f, struct arena *a)
 {
 	double x[FIT_FIGURES_MAX], se[FIT_FIGURES_MAX];
 
 	out->nsets = sets_find(&out->set, f, a);
+	out->residual = arena_alloc(a, f->n, sizeof(*out->residual));
+	if (out->nsets == 1)
+		residuals_keep(out, f, NULL);
 	for (int k = 0; k < out->nsets && out->nsets > 1; k++) {
 		f->without = out->set[k].set;
 		for (int i = 0; i < f->nfigures; i++)
@@ -188,6 +206,7 @@ static void cross_validate(struct family_fit *out, struct fitting *f, struct are
 		fit_rows(f, x, se);
 		set_all(f, x);
 		out->set[k].error = error_of(f, out->set[k].set, &out->set[k].n, a);
+		residuals_keep(out, f, out->set[k].set);
 	}
 	f->without = NULL;
 }

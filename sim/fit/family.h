@@ -24,6 +24,12 @@ struct left_out_set {
 	double error; /* geometric-mean error factor of its rows */
 };
 
+/* A timing and how it was foretold: without its set, unless that is the only one. */
+struct fit_residual {
+	const struct prediction *row;
+	double e; /* ln(measured / time) */
+};
+
 struct family_fit {
 	const char *family;
 	size_t n; /* rows with a prediction */
@@ -34,6 +40,8 @@ struct family_fit {
 	double large_before, large_after; /* the same of these */
 	int nsets;
 	struct left_out_set *set; /* [nsets]; none where there is only one set */
+	struct fit_residual *residual; /* [n], set after set; of no outliers */
+	size_t nresiduals;
 	bool converged;
 	/* Of a log: other constants that explain it about as well, or NULL. */
 	const struct family_fit *rival;
