@@ -23,6 +23,9 @@ static const double LOG_PRIOR_WEIGHT = 0.1, LOG_BANDWIDTH_FACTOR = 1.5;
 /* What a row of a log must change by; and the slower link that is tried, and its change. */
 static const double LOG_CHANGE = 0.01, LOG_SLOWER = 0.5, LOG_SLOWER_CHANGE = 0.1;
 
+/* A relative standard error above which a family's timings do not tell a constant. */
+static const double UNSURE = 0.5;
+
 /*
  * The share by which the error of a later start must be less to be taken, and that by
  * which it may be more to be named; and the share that makes two bandwidths different.
@@ -284,6 +287,40 @@ static enum status figures_keep(struct fitting *f, struct family_fit *out,
 	return OK;
 }
 
+/*
+ * Drops the figure that the timings tell least, if they do not tell it within half of its
+ * value; it keeps the family's own. Stores whether it did.
+ */
+static enum status unsure_drop(bool *dropped, struct fitting *f, struct family_fit *out,
+                               struct arena *a, struct error *e)
+{
+	int worst = -1;
+	double value;
+
+	*dropped = false;
+	for (int i = 0; i < f->nfigures && !f->log; i++)
+		if (out->figure[i].se > UNSURE &&
+		    (worst < 0 || out->figure[i].se > out->figure[worst].se))
+			worst = i;
+	if (worst < 0 || f->nfigures == 1)
+		return OK;
+	if (family_figure(&value, a, out->family, out->figure[worst].figure, e) != OK)
+		return e->code;
+	/* What the family does not give has nothing to go back to. */
+	if (value == 0)
+		return OK;
+	validation_set(f->v, f->use[worst], value);
+	f->nfigures--;
+	for (int i = worst; i < f->nfigures; i++) {
+		f->use[i] = f->use[i + 1];
+		f->prior[i] = f->prior[i + 1];
+		out->figure[i] = out->figure[i + 1];
+	}
+	out->nfigures = f->nfigures;
+	*dropped = true;
+	return OK;
+}
+
 /* Takes the figures that are asked for, and sets them to the values of their priors. */
 static enum status figures_open(struct fitting *f, struct family_fit *out,
                                 struct arena *a, const char *const *figures,
@@ -446,6 +483,7 @@ enum status family_fit(struct family_fit *out, struct validation *v, struct aren
                        struct error *e)
 {
 	struct fitting f = {.v = v, .log = log};
+	bool again;
 
 	*out = (struct family_fit){.family = family};
 	if (rows_find(&f, a, family, e) != OK)
@@ -458,7 +496,11 @@ enum status family_fit(struct family_fit *out, struct validation *v, struct aren
 	if (figures_keep(&f, out, a, e) != OK)
 		return e->code;
 	out->nfigures = f.nfigures;
-	fit_best(out, &f, a);
+	do {
+		fit_best(out, &f, a);
+		if (unsure_drop(&again, &f, out, a, e) != OK)
+			return e->code;
+	} while (again);
 	cross_validate(out, &f, a);
 	for (int i = 0; i < f.nfigures; i++)
 		validation_set(v, f.use[i], out->figure[i].value);

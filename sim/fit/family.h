@@ -84,7 +84,8 @@ enum status family_figure(double *out, struct arena *a, const char *family,
  * Fits `figures` (NULL-ended, at most FIT_FIGURES_MAX) of the family to its rows of the
  * validation, by least squares on log time with soft weights (stat/fit.h) and the
  * priors above, from whose values it starts. The values in families.yaml do not matter,
- * except that figures on which no row depends keep them and are left out. The
+ * except that figures on which no row depends, and then those with a standard error above a
+ * half, the worst first, keep them and are left out. The
  * validation's machines end with the fitted values. It is an E_INFEASIBLE if there are
  * no rows of the family, and an error if it lacks a figure.
  *
