@@ -477,6 +477,12 @@ results: results-placement results-moves results-steps results-programs results-
 	build/shardsim validate platforms/measured-xla.csv >results/validate-xla.md
 	build/shardsim validate platforms/measured-late.csv >results/validate-late.md
 
+# What is fitted to, and how sure times are that follow from it.
+GIVEN := $(addprefix platforms/,measured.csv measured-more.csv measured-xla.csv)
+.PHONY: intervals
+intervals: build/shardsim
+	build/shardsim fit $(GIVEN) --intervals platforms/intervals.csv >/dev/null
+
 BENCHES := $(patsubst %.c,$B/%,$(wildcard sim/tests/bench_*.c))
 $(BENCHES): %: %.o $(TESTED_OBJECTS) $B/libshardsim.a $B/flags
 	$(quiet)$(LINK) -o $@ $(filter %.o %.a,$^) $(PROGRAM_LIBS) $(LDLIBS) -lm
