@@ -6,15 +6,17 @@
 #include <string.h>
 
 /* The trail holds a number and what was done with it. */
-enum { DID_VALUE, DID_OP, DID_ATOMIC, DID_KINDS = 4 };
+enum { DID_VALUE, DID_OP, DID_ATOMIC, DID_SUMS, DID_KINDS };
 
 void cutting_start(struct cutting *out, struct arena *a, const struct graph *g, int naxes,
                    const int32_t *size)
 {
 	assert(naxes <= CUT_AXES);
 	*out = (struct cutting){.graph = g, .arena = a, .naxes = naxes};
-	for (int i = 0; i < naxes; i++)
+	for (int i = 0; i < naxes; i++) {
 		out->size[i] = size[i];
+		out->sums[i] = -1;
+	}
 	out->value = arena_alloc(a, (size_t)g->value.n + 1, sizeof(*out->value));
 	out->op = arena_alloc(a, (size_t)g->op.n + 1, sizeof(*out->op));
 	out->atomic = arena_alloc(a, (size_t)g->value.n + 1, sizeof(*out->atomic));
@@ -63,6 +65,9 @@ void cutting_undo(struct cutting *c, int64_t mark)
 			break;
 		case DID_OP:
 			take_back(c, DID_OP, number, &c->op[number]);
+			break;
+		case DID_SUMS:
+			c->sums[number] = -1;
 			break;
 		default:
 			axis = number % CUT_AXES;
@@ -115,10 +120,17 @@ bool cutting_may(const struct cutting *c, int32_t value, int32_t dim, int axis)
 
 bool cutting_cut(struct cutting *c, int32_t value, int32_t dim, int axis)
 {
+	const struct graph_value *v = &c->graph->value.at[value];
+	int32_t other = v->becomes >= 0 ? v->becomes : v->turns_into;
+
 	if (!cutting_may(c, value, dim, axis))
 		return false;
 	note(c, DID_VALUE, value, &c->value[value], axis, dim);
 	enqueue_around(c, value);
+	if (other >= 0 && cutting_may(c, other, dim, axis)) {
+		note(c, DID_VALUE, other, &c->value[other], axis, dim);
+		enqueue_around(c, other);
+	}
 	return true;
 }
 
@@ -130,6 +142,14 @@ void cutting_atomic(struct cutting *c, int32_t value, int axis)
 	c->hash ^= hash_of(DID_ATOMIC, value, axis, 0, 0);
 	*list_add(&c->trail, c->arena) =
 		(value * CUT_AXES + axis) * DID_KINDS + DID_ATOMIC;
+}
+
+void cutting_note_sums(struct cutting *c, int32_t dim, int axis)
+{
+	if (c->sums[axis] >= 0)
+		return;
+	c->sums[axis] = (int8_t)dim;
+	*list_add(&c->trail, c->arena) = axis * DID_KINDS + DID_SUMS;
 }
 
 /* --- propagation ------------------------------------------------------------------ */

@@ -55,6 +55,7 @@ static int32_t add_value(struct graph_build *b, int32_t flat, int32_t op, int32_
 	                          .argument = op < 0 ? flat : -1,
 	                          .group = -1,
 	                          .becomes = -1,
+	                          .turns_into = -1,
 	                          .weight = b->r.weight[flat]};
 	v->bytes = (double)value_type_bytes(v->type);
 	return b->g->value_of[flat] = (int32_t)b->g->value.n - 1;
@@ -202,40 +203,42 @@ static void mark_results(struct graph_build *b)
 				continue;
 			g->value.at[v].becomes =
 				g->value_of[b->r.stands[al->parameter]];
+			g->value.at[g->value.at[v].becomes].turns_into = v;
 		}
 	}
 }
 
-static bool has_loops(const struct graph_build *b, struct text *why)
+static enum status find_loops(const struct graph_build *b, struct error *e)
 {
 	for (int64_t i = 0; i < b->flat->step.n; i++) {
 		const struct instruction *op = op_of(b, (int32_t)i);
 
-		if (op->code != HLO_WHILE && op->code != HLO_CONDITIONAL)
-			continue;
-		text_printf(why,
-		            "line %d: a %s; loops and branches are not looked into: "
-		            "unroll them (jax.lax.scan has unroll=True)",
-		            (int)op->line, opcode_name(op->code));
-		return true;
+		if (op->code == HLO_WHILE || op->code == HLO_CONDITIONAL)
+			return error_set(e, E_INFEASIBLE,
+			                 (struct where){.file = b->p->file,
+			                                .line = (unsigned)op->line,
+			                                .col = 1},
+			                 "a %s: loops and branches are not looked into, "
+			                 "expected them unrolled (unroll=True of "
+			                 "jax.lax.scan)",
+			                 opcode_name(op->code));
 	}
-	return false;
+	return OK;
 }
 
-bool graph_make(struct graph *out, struct arena *a, const struct program *p, bool fold,
-                const char *const *like, int nlike, struct text *why)
+enum status graph_make(struct graph *out, struct arena *a, const struct program *p,
+                       bool fold, const char *const *like, int nlike, struct error *e)
 {
 	struct flat *flat = arena_alloc(a, 1, sizeof(*flat));
 	struct repeats *kept = arena_alloc(a, 1, sizeof(*kept));
 	struct graph_build b = {.g = out, .a = a, .p = p, .flat = flat};
 
 	*out = (struct graph){.program = p, .flat = flat, .repeats = kept};
-	if (!flat_make(flat, a, p, p->entry)) {
-		text_printf(why, "more calls than can be put in line");
-		return false;
-	}
-	if (has_loops(&b, why))
-		return false;
+	if (!flat_make(flat, a, p, p->entry))
+		return error_set(e, E_INFEASIBLE, (struct where){.file = p->file},
+		                 "more calls than can be put in line");
+	if (find_loops(&b, e) != OK)
+		return e->code;
 	repeats_find(&b.r, a, p, flat, fold);
 	*kept = b.r;
 	out->value_of = arena_alloc(a, (size_t)flat->value.n + 1, sizeof(int32_t));
@@ -248,5 +251,5 @@ bool graph_make(struct graph *out, struct arena *a, const struct program *p, boo
 	list_users(&b);
 	mark_results(&b);
 	graph_kernels(&b);
-	return graph_groups(&b, like, nlike, why);
+	return graph_groups(&b, like, nlike, e);
 }

@@ -57,6 +57,7 @@ struct graph_value {
 	int32_t argument;   /* number of the program's argument; -1: none */
 	int32_t group;      /* of an argument; -1 */
 	int32_t becomes;    /* argument (a value) whose place this result takes; -1 */
+	int32_t turns_into; /* the result that takes its place; -1 */
 	bool result, constant;
 	bool in_memory; /* a kernel writes it */
 	int32_t first_user, nusers; /* ops, into graph->user */
@@ -112,11 +113,11 @@ struct graph {
 /*
  * Makes the graph of a program's entry; all is the arena's. With `fold` layers are folded.
  * `like`: regular expressions (POSIX, extended); arguments whose names one of them matches
- * are one group if their shapes agree. False with the reason in `why`: a program of loops,
- * which are not looked into, or an expression that is none.
+ * are one group if their shapes agree. Errors have the line: a loop or branch, which is not
+ * looked into; or an expression that is none.
  */
-bool graph_make(struct graph *out, struct arena *a, const struct program *p, bool fold,
-                const char *const *like, int nlike, struct text *why);
+enum status graph_make(struct graph *out, struct arena *a, const struct program *p,
+                       bool fold, const char *const *like, int nlike, struct error *e);
 
 /* Returns the name of an argument of a program: what its source calls it, else its own. */
 struct span argument_name(const struct program *p, int32_t argument);

@@ -1,7 +1,5 @@
 #include "automap/tactic.h"
 
-#include "automap/lower.h"
-
 #include <regex.h>
 #include <string.h>
 
@@ -70,24 +68,21 @@ static int cut_matches(struct cutting *c, const struct tactic_rule *rule)
 	return n;
 }
 
-/* Sums over the axis are scattered along their second dimension. */
-static int cut_sums(struct cutting *c, int axis)
+int tactic_cut_sums(struct cutting *c, struct lowered_cuts *l, int32_t dim, int axis)
 {
-	struct arena *a = arena_new();
-	struct lowered_cuts l;
 	int n = 0;
 
-	lower_start(&l, a, c->graph);
-	lower_cuts(&l, c);
-	for (int64_t i = 0; i < l.step.n; i++) {
-		const struct transfer_step *s = &l.step.at[i];
+	lower_cuts(l, c);
+	for (int64_t i = 0; i < l->step.n; i++) {
+		const struct transfer_step *s = &l->step.at[i];
 
 		if (s->op == OP_ALL_REDUCE && s->axes == 1 << axis &&
 		    c->graph->value.at[s->value].type->rank > 2)
-			n += cutting_cut(c, s->value, 1, axis);
+			n += cutting_cut(c, s->value, dim, axis);
 	}
+	if (n)
+		cutting_note_sums(c, dim, axis);
 	cutting_propagate(c);
-	arena_free(a);
 	return n;
 }
 
@@ -157,6 +152,8 @@ static int cut_parameters(struct cutting *c, int axis, bool states_alone)
 int tactic_apply(struct cutting *c, const struct tactic *t)
 {
 	const struct tactic_rule columns = {tactic_names.columns, -1, t->axis, false};
+	struct lowered_cuts l;
+	struct arena *a;
 	int n = 0;
 
 	switch (t->kind) {
@@ -169,7 +166,11 @@ int tactic_apply(struct cutting *c, const struct tactic *t)
 	case TACTIC_MEGATRON:
 		return cut_matches(c, &columns);
 	case TACTIC_SEQUENCE:
-		return cut_sums(c, t->axis);
+		a = arena_new();
+		lower_start(&l, a, c->graph);
+		n = tactic_cut_sums(c, &l, 1, t->axis);
+		arena_free(a);
+		return n;
 	case TACTIC_EXPERT:
 		return cut_experts(c, t->axis);
 	case TACTIC_ZERO2:

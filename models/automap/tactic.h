@@ -21,7 +21,7 @@
 #ifndef SHARDSIM_AUTOMAP_TACTIC_H
 #define SHARDSIM_AUTOMAP_TACTIC_H
 
-#include "automap/cutting.h"
+#include "automap/lower.h"
 
 enum tactic_kind {
 	TACTIC_DATA,
@@ -60,6 +60,12 @@ struct tactic_names {
 	const char *columns, *experts;
 };
 extern const struct tactic_names tactic_names;
+
+/*
+ * Cuts a dimension of all arrays of three or more that are summed over the axis alone, and
+ * propagates; returns how many there were. `l` is working memory.
+ */
+int tactic_cut_sums(struct cutting *c, struct lowered_cuts *l, int32_t dim, int axis);
 
 /* Applies a tactic; returns how many arrays it cut itself. Cuts are propagated. */
 int tactic_apply(struct cutting *c, const struct tactic *t);

@@ -26,4 +26,14 @@ void automap_cut(struct cutting *c, const char *name, int32_t dim, int axis);
 /* Returns "AG AR RS A2A" of the cuts as they are, without prices. */
 const char *automap_counts(struct arena *a, const struct cutting *c);
 
+/*
+ * A machine of closed forms: rings on links of so many bytes per second for each axis, kernels
+ * at a rate of flops and of memory.
+ */
+struct plain_machine {
+	double link_Bps[CUT_AXES], latency_s, flops, memory_Bps;
+	int32_t size[CUT_AXES];
+};
+struct tariff automap_tariff(struct plain_machine *m);
+
 #endif
