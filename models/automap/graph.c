@@ -25,15 +25,21 @@ static enum phase phase_of(const struct instruction *op)
 	return text_has(op->op_name, "update") ? PHASE_UPDATE : PHASE_FORWARD;
 }
 
-static bool is_linear(enum opcode code)
+/*
+ * Through these sums may stay partial; not into a wider type, in which they would take more
+ * memory and longer to reduce.
+ */
+static bool is_linear(const struct program *p, const struct instruction *op)
 {
-	switch (code) {
+	switch (op->code) {
+	case HLO_CONVERT:
+		return p->value.at[op->first_value].type.dtype->bits <=
+		       p->value.at[op_operand(p, op, 0)].type.dtype->bits;
 	case HLO_ADD:
 	case HLO_SUBTRACT:
 	case HLO_NEGATE:
 	case HLO_RESHAPE:
 	case HLO_TRANSPOSE:
-	case HLO_CONVERT:
 	case HLO_BITCAST:
 	case HLO_COPY:
 		return true;
@@ -130,7 +136,7 @@ static void add_op(struct graph_build *b, int32_t step)
 	                       .nin = s->nin,
 	                       .nout = s->nout,
 	                       .phase = phase_of(op),
-	                       .linear = is_linear(op->code),
+	                       .linear = is_linear(b->p, op),
 	                       .adds = op->code == HLO_ADD || op->code == HLO_SUBTRACT,
 	                       .weight = b->r.step_weight[step]};
 	for (int32_t i = 0; i < s->nin; i++)

@@ -1,11 +1,11 @@
 /*
  * From cuts to collectives: what has to move so that every op finds its operands as it runs
- * (automap.h has the whole picture).
+ * (models/README.md, "Automap").
  *
  * An op makes its results as it runs: cut along the factors that they have, partial sums along
  * those that only operands have. Partial sums stay so through additions, subtractions,
  * negations whose operands are all partial on the same axes, and through reshapes, transposes
- * and conversions, if every user is such an op; otherwise they are reduced once: where the value
+ * and conversions to no wider type, if every user is such an op; otherwise they are reduced once: where the value
  * itself is cut on the axis by a reduce-scatter, else by an all-reduce. Operands are brought
  * to how their op runs: by a local slice, an all-gather, or both, or an all-to-all; what
  * several ops of one phase (forward, backward, update) need in the same way moves once. A

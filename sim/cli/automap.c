@@ -1,11 +1,11 @@
 /* `shardsim automap FILE|MODEL`: which sharding a whole program should have. */
+#include "automap/load.h"
 #include "automap/show.h"
-#include "automap/train.h"
+#include "automap/study.h"
 #include "base/scan.h"
 #include "base/units.h"
 #include "cli/command.h"
 #include "cli/options.h"
-#include "facts/model.h"
 #include "plan/devices.h"
 #include "platform/platform.h"
 #include "system/file.h"
@@ -53,7 +53,8 @@ static const struct option_row option_table[] = {
 	{"output", 'o', "FILE", "where --emit writes (default: stdout)", AT(output)},
 	{"devices-out", 0, "FILE", "write the device order, for --devices @FILE",
          AT(devices_out)},
-	{"format", 0, "text|json", "how to print (default text)", AT(format),
+	{"format", 0, "text|json|md|csv",
+         "how to print (default text; of suites md, or csv)", AT(format),
          .unknown = "unknown format"},
 	{0},
 };
@@ -63,6 +64,13 @@ static void check_automap_options(void *self, const struct argp_state *state)
 	const struct options *o = self;
 	bool hlo = o->emit && !strcmp(o->emit, "hlo");
 
+	if (o->file.n && automap_is_study(o->file.at[0])) {
+		if (o->mesh || o->count || o->platform || o->tactic.n || o->emit)
+			argp_error(state, "the cases of a suite say all but --format");
+		return;
+	}
+	if (o->format && (!strcmp(o->format, "md") || !strcmp(o->format, "csv")))
+		argp_error(state, "--format %s is for suites", o->format);
 	if (!o->mesh == !o->count && !hlo)
 		argp_error(state, "--mesh or --device-count is needed, one of them");
 	if (o->output && !o->emit)
@@ -76,12 +84,9 @@ static void check_automap_options(void *self, const struct argp_state *state)
 struct session {
 	const struct options *o;
 	struct arena *a;
-	const char *name;
-	struct program program;
-	struct graph graph;
+	struct automap_program program;
 	struct machine *machine;
 	struct mesh mesh;
-	struct text hlo; /* of a model's step */
 	struct automap_ask ask;
 };
 
@@ -98,42 +103,15 @@ static enum status read_count(int64_t *out, const char *option, const char *text
 	return scan_finish(&s);
 }
 
-/* The training step of a model, as a program. */
-static enum status read_model(struct session *s, const char *path, struct error *e)
-{
-	struct architecture m;
-	struct text why = {0};
-	bool good;
-
-	if (architecture_read(&m, s->a, path, e) != OK ||
-	    read_count(&m.train.global_batch, "--batch", s->o->batch, 1, INT32_MAX, e) !=
-	            OK ||
-	    read_count(&m.train.seq, "--seq", s->o->seq, 1, INT32_MAX, e) != OK)
-		return e->code;
-	s->name = m.name;
-	good = train_text(&s->hlo, &m, &why);
-	if (!good)
-		error_set(e, E_TYPE, (struct where){.file = path, .line = 1, .col = 1},
-		          "%s", why.s);
-	text_free(&why);
-	if (!good)
-		return e->code;
-	return program_of_text(&s->program, s->a, s->hlo.s, s->hlo.length, path, e);
-}
-
 static enum status read_program(struct session *s, struct error *e)
 {
-	const char *path = s->o->file.at[0], *dot = strrchr(path, '.');
-	bool yaml = dot && (!strcmp(dot, ".yaml") || !strcmp(dot, ".yml"));
+	struct automap_train train = {0};
 
-	if (yaml ? read_model(s, path, e) != OK
-	         : program_read(&s->program, s->a, path, e) != OK)
+	if (read_count(&train.batch, "--batch", s->o->batch, 1, INT32_MAX, e) != OK ||
+	    read_count(&train.seq, "--seq", s->o->seq, 1, INT32_MAX, e) != OK)
 		return e->code;
-	if (!yaml)
-		s->name = arena_strndup(s->a, s->program.name.at,
-		                        (size_t)s->program.name.length);
-	return graph_make(&s->graph, s->a, &s->program, true, s->o->group.at,
-	                  s->o->group.n, e);
+	return automap_load(&s->program, s->a, s->o->file.at[0], train, s->o->group.at,
+	                    s->o->group.n, e);
 }
 
 static enum status read_machine(struct session *s, int64_t devices, struct error *e)
@@ -208,7 +186,7 @@ static enum status read_all(struct session *s, struct error *e)
 	    read_count(&seed, "--seed", o->seed, 0, INT64_C(1) << 40, e) != OK ||
 	    read_program(s, e) != OK)
 		return e->code;
-	s->ask.graph = &s->graph;
+	s->ask.graph = &s->program.graph;
 	s->ask.mesh = o->mesh ? &s->mesh : NULL;
 	s->ask.ndevices = o->mesh ? s->mesh.ndevices : (int32_t)devices;
 	s->ask.ntactics = o->tactic.n;
@@ -262,7 +240,7 @@ static enum status print_answer(struct session *s, const struct automap_answer *
 {
 	const struct options *o = s->o;
 	const struct automap_show show = {
-		s->name, s->machine ? s->machine->name : NULL, &s->ask, answer};
+		s->program.name, s->machine ? s->machine->name : NULL, &s->ask, answer};
 	struct text out = {0};
 
 	if (!o->emit || o->output) {
@@ -282,7 +260,7 @@ static enum status print_answer(struct session *s, const struct automap_answer *
 	if (answer->best.e.unknown)
 		fprintf(stderr, "%s: of some kernels the platform does not tell how long "
 		                "they take: they are left out\n",
-		        s->name);
+		        s->program.name);
 	return e->code;
 }
 
@@ -291,14 +269,17 @@ static enum status run(struct session *s, struct error *e)
 	const struct options *o = s->o;
 	struct automap_answer answer;
 
+	if (automap_is_study(o->file.at[0]))
+		return automap_study(stdout, s->a, o->file.at[0],
+		                     o->format && !strcmp(o->format, "csv"), e);
 	if (o->emit && !strcmp(o->emit, "hlo")) {
 		if (read_program(s, e) != OK)
 			return e->code;
-		if (!s->hlo.s)
+		if (!s->program.text.s)
 			return error_set(e, E_TYPE, where_option("--emit", o->emit),
 			                 "%s is a program already, expected a model",
 			                 o->file.at[0]);
-		return write_text(o->output, &s->hlo, e);
+		return write_text(o->output, &s->program.text, e);
 	}
 	if (read_all(s, e) != OK)
 		return e->code;
@@ -314,7 +295,7 @@ int command_automap(int argc, char **argv)
 {
 	struct options o = {0};
 	const struct command_syntax syntax = {
-		.usage = "FILE|MODEL",
+		.usage = "FILE|MODEL|SUITE",
 		.doc = "Search for the sharding of a whole program (HLO, StableHLO) or of the "
 		       "training step of a model on a machine: scenarios/models/gpt-24.yaml "
 		       "--mesh batch=8,model=4 --platform dgx-a100:4",
@@ -334,7 +315,7 @@ int command_automap(int argc, char **argv)
 	s.a = arena_new();
 	if (run(&s, &e) != OK)
 		status = command_misuse(&e);
-	text_free(&s.hlo);
+	text_free(&s.program.text);
 	arena_free(s.a);
 	return status;
 }
