@@ -2,11 +2,12 @@
  * Searches against the best of all states, and against strategies that experts know, which
  * they are not told.
  */
-#include "base/rng.h"
 #include "tests/automap_help.h"
+#include "tests/program_help.h"
 #include "tests/tests.h"
 
 #include <check.h>
+#include <math.h>
 #include <string.h>
 
 static struct arena *arena;
@@ -200,6 +201,153 @@ START_TEST(finds_what_experts_know)
 }
 END_TEST
 
+/* --- optima that others have published ---------------------------------------------- */
+
+/*
+ * The prices of Alpa's solver tests (github.com/alpa-projects/alpa,
+ * playground/auto_sharding_solver): a collective over an axis costs 1 and B bytes, ring factors
+ * on top; only all-reduces and whole gathers are to be had; every matmul has to be split over all
+ * axes, so that a kernel that is not costs more than anything.
+ */
+struct alpa {
+	double B[CUT_AXES];
+	int32_t size[CUT_AXES];
+	double devices, flops; /* flops of each matmul, whole */
+};
+
+static double alpa_collective(void *self, const struct collective_ask *ask)
+{
+	const struct alpa *m = self;
+	double sum = 0;
+
+	if (ask->op == OP_SLICE)
+		return 0;
+	if (ask->op == OP_REDUCE_SCATTER || ask->op == OP_ALL_TO_ALL)
+		return 1e12;
+	for (int axis = 0; axis < 2; axis++) {
+		double n = m->size[axis];
+		bool moves = ask->op == OP_ALL_REDUCE
+		                     ? ask->axes >> axis & 1
+		                     : cuts_at(&ask->from, axis) != cuts_at(&ask->to, axis);
+
+		if (moves && ask->op == OP_ALL_REDUCE)
+			sum += 1 + 2 * m->B[axis] * (n - 1) / n * ask->bytes + .01;
+		else if (moves)
+			sum += 1 + m->B[axis] * (n - 1) * ask->bytes + .1;
+	}
+	return sum;
+}
+
+/* All matmuls of the chain have as many flops. */
+static double alpa_kernel(void *self, const struct compute_ask *ask)
+{
+	const struct alpa *m = self;
+
+	return ask->kind == COMPUTE_MATMUL && ask->flops > m->flops / m->devices * 1.001
+	               ? 1e12
+	               : 0;
+}
+
+/* y = x w1 ... wn, its gradients of dy, and SGD: n matrices of h x h. */
+static const char *chain(int n, int batch, int h)
+{
+	struct text t = {0};
+	const char *dot = "lhs_contracting_dims={%d}, rhs_contracting_dims={%d}%s\n";
+	const char *back = ", metadata={op_name=\"backward/dot\"}";
+
+	text_printf(&t, "HloModule chain, input_output_alias={ ");
+	for (int i = 0; i < n; i++)
+		text_printf(&t, "%s{%d}: (%d, {})", i ? ", " : "", i, i + 2);
+	text_printf(&t, " }\nENTRY %%main {\n  %%a0 = f32[%d,%d] parameter(0)\n", batch, h);
+	text_printf(&t, "  %%d%d = f32[%d,%d] parameter(1)\n", n, batch, h);
+	for (int i = 1; i <= n; i++)
+		text_printf(&t, "  %%%s%d = f32[%d,%d] parameter(%d)\n", i % 2 ? "odd" : "even",
+		            i, h, h, i + 1);
+	for (int i = 1; i < n; i++) {
+		text_printf(&t, "  %%a%d = f32[%d,%d] dot(%%a%d, %%%s%d), ", i, batch, h, i - 1,
+		            i % 2 ? "odd" : "even", i);
+		text_printf(&t, dot, 1, 0, "");
+	}
+	/* Of the last product nothing but its gradient is there: it is a result, too. */
+	text_printf(&t, "  %%y = f32[%d,%d] dot(%%a%d, %%%s%d), ", batch, h, n - 1,
+	            n % 2 ? "odd" : "even", n);
+	text_printf(&t, dot, 1, 0, "");
+	for (int i = n; i >= 1; i--) {
+		text_printf(&t, "  %%g%d = f32[%d,%d] dot(%%a%d, %%d%d), ", i, h, h, i - 1, i);
+		text_printf(&t, dot, 0, 0, back);
+		if (i > 1) {
+			text_printf(&t, "  %%d%d = f32[%d,%d] dot(%%d%d, %%%s%d), ", i - 1,
+			            batch, h, i, i % 2 ? "odd" : "even", i);
+			text_printf(&t, dot, 1, 1, back);
+		}
+	}
+	for (int i = 1; i <= n; i++)
+		text_printf(&t,
+		            "  %%n%d = f32[%d,%d] subtract(%%%s%d, %%g%d), "
+		            "metadata={op_name=\"update/sub\"}\n",
+		            i, h, h, i % 2 ? "odd" : "even", i, i);
+	text_printf(&t, "  ROOT %%t = (");
+	for (int i = 0; i <= n; i++)
+		text_printf(&t, "%sf32[%d,%d]", i ? ", " : "", i < n ? h : batch, h);
+	text_printf(&t, ") tuple(");
+	for (int i = 1; i <= n; i++)
+		text_printf(&t, "%%n%d, ", i);
+	text_printf(&t, "%%y)\n}\n");
+	return text_take(&t, arena);
+}
+
+/*
+ * On (4, 1) a large batch wants data parallelism, an all-reduce of each weight's gradient; wide
+ * layers want their columns and rows cut by turns, an all-reduce of activations for each layer
+ * but one. On two axes both are mixed.
+ */
+START_TEST(finds_the_optima_of_alpa)
+{
+	static const struct {
+		int n, batch, h;
+		int32_t size[2];
+		double B[2];
+		int weights, activations; /* all-reduces over axis 0 and over the last one */
+	} of[] = {
+		{2, 1024, 128, {4, 1}, {1, 1}, 2, 0},
+		{2, 128, 1024, {4, 1}, {1, 1}, 0, 1},
+		{12, 1024, 128, {4, 1}, {1, 1}, 12, 0},
+		{12, 128, 1024, {4, 1}, {1, 1}, 0, 11},
+		{2, 1024, 128, {4, 8}, {1, .01}, 2, 1},
+		{2, 1024, 128, {8, 4}, {1, .01}, 2, 1},
+		{12, 1024, 128, {4, 8}, {1, .01}, 12, 11},
+		{12, 1024, 128, {8, 4}, {1, .01}, 12, 11},
+	};
+	static const char *const like[] = {"odd", "even"};
+	struct program p = program_sample_text(arena, chain(of[_i].n, of[_i].batch, of[_i].h));
+	double n0 = of[_i].size[0], n1 = of[_i].size[1], h = of[_i].h, wanted;
+	struct alpa m = {{of[_i].B[0], of[_i].B[1]},
+	                 {of[_i].size[0], of[_i].size[1]},
+	                 n0 * n1,
+	                 2. * of[_i].batch * h * h};
+	struct tariff prices = {alpa_collective, alpa_kernel, &m};
+	double last = n1 > 1 ? n1 : n0, B = n1 > 1 ? m.B[1] : m.B[0];
+	struct evaluator e;
+	struct search s = {.evaluator = &e};
+	struct graph g;
+	struct error error = {0};
+
+	ck_assert(graph_make(&g, arena, &p, false, like, 2, &error) == OK);
+	s.cutting = automap_cutting(arena, &g, n1 > 1 ? 2 : 1, m.size);
+	evaluator_start(&e, arena, &g, &prices);
+	search_start(&s, arena);
+	search_structure(&s);
+	wanted = of[_i].weights *
+	                 (1.01 + 2 * m.B[0] * (n0 - 1) / n0 * h * h * 4 / n1) +
+	         of[_i].activations *
+	                 (1.01 + 2 * B * (last - 1) / last * of[_i].batch * h * 4 /
+	                                 (n1 > 1 ? n0 : 1));
+	ck_assert_msg(fabs(s.best.step_s / wanted - 1) < 1e-3,
+	              "%d: %.9g of %.9g; %g %g %g %g", _i, s.best.step_s, wanted,
+	              s.best.count[0], s.best.count[1], s.best.count[2], s.best.count[3]);
+}
+END_TEST
+
 Suite *tests(void)
 {
 	Suite *s = suite_create("automap search");
@@ -209,6 +357,7 @@ Suite *tests(void)
 	tcase_set_timeout(t, 120);
 	tcase_add_loop_test(t, finds_the_best_of_all, 0, 6);
 	tcase_add_loop_test(t, finds_what_experts_know, 0, 2);
+	tcase_add_loop_test(t, finds_the_optima_of_alpa, 0, 8);
 	suite_add_tcase(s, t);
 	return s;
 }
