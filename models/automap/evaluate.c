@@ -13,7 +13,7 @@ const char *count_name(int count)
 }
 
 void evaluator_start(struct evaluator *out, struct arena *a, const struct graph *g,
-                     const struct tariff *tariff)
+                     const struct cut_prices *tariff)
 {
 	*out = (struct evaluator){.graph = g, .tariff = tariff};
 	lower_start(&out->lowered, a, g);

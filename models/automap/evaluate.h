@@ -24,7 +24,7 @@ struct collective_ask {
 };
 
 /* Prices: `collective` returns seconds, `kernel` of a kernel's part, < 0: not known. */
-struct tariff {
+struct cut_prices {
 	double (*collective)(void *self, const struct collective_ask *ask);
 	double (*kernel)(void *self, const struct compute_ask *ask);
 	void *self;
@@ -43,7 +43,7 @@ struct evaluation {
 
 struct evaluator {
 	const struct graph *graph;
-	const struct tariff *tariff; /* NULL: counts and memory alone */
+	const struct cut_prices *tariff; /* NULL: counts and memory alone */
 	struct lowered_cuts lowered;
 	double *alloc, *release; /* [ops] */
 	int64_t evaluations;
@@ -51,7 +51,7 @@ struct evaluator {
 
 /* All is the arena's; the graph and the tariff are borrowed. */
 void evaluator_start(struct evaluator *out, struct arena *a, const struct graph *g,
-                     const struct tariff *tariff);
+                     const struct cut_prices *tariff);
 
 /* Evaluates cuts; the steps are in e->lowered until the next time. */
 struct evaluation evaluate(struct evaluator *e, const struct cutting *c);

@@ -116,7 +116,7 @@ static double plain_kernel(void *self, const struct compute_ask *ask)
 	return flops_s > bytes_s ? flops_s : bytes_s;
 }
 
-struct tariff automap_tariff(struct plain_machine *m)
+struct cut_prices automap_tariff(struct plain_machine *m)
 {
-	return (struct tariff){plain_collective, plain_kernel, m};
+	return (struct cut_prices){plain_collective, plain_kernel, m};
 }

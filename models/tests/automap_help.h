@@ -34,6 +34,6 @@ struct plain_machine {
 	double link_Bps[CUT_AXES], latency_s, flops, memory_Bps;
 	int32_t size[CUT_AXES];
 };
-struct tariff automap_tariff(struct plain_machine *m);
+struct cut_prices automap_tariff(struct plain_machine *m);
 
 #endif

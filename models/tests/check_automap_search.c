@@ -28,7 +28,7 @@ enum how { EXHAUSTIVE, MCTS, STRUCTURE };
 static struct search run(enum how how, const struct graph *g, struct plain_machine *m,
                          int naxes, double limit, int64_t budget, uint64_t seed)
 {
-	struct tariff *prices = arena_alloc(arena, 1, sizeof(*prices));
+	struct cut_prices *prices = arena_alloc(arena, 1, sizeof(*prices));
 	struct evaluator *e = arena_alloc(arena, 1, sizeof(*e));
 	struct search s = {.evaluator = e,
 	                   .cutting = automap_cutting(arena, g, naxes, m->size),
@@ -53,7 +53,7 @@ static struct evaluation told(const struct graph *g, struct plain_machine *m,
                               const char *const *tactic, const int *axis, int n)
 {
 	struct cutting *c = automap_cutting(arena, g, 2, m->size);
-	struct tariff prices = automap_tariff(m);
+	struct cut_prices prices = automap_tariff(m);
 	struct evaluator e;
 
 	for (int i = 0; i < n; i++)
@@ -143,7 +143,7 @@ static struct search find(enum how how, const struct graph *g, struct plain_mach
                           const struct evaluation *wanted, const struct expert *x,
                           uint64_t seed)
 {
-	struct tariff *prices = arena_alloc(arena, 1, sizeof(*prices));
+	struct cut_prices *prices = arena_alloc(arena, 1, sizeof(*prices));
 	struct evaluator *e = arena_alloc(arena, 1, sizeof(*e));
 	struct search s = {.evaluator = e,
 	                   .cutting = automap_cutting(arena, g, 2, m->size),
@@ -325,7 +325,7 @@ START_TEST(finds_the_optima_of_alpa)
 	                 {of[_i].size[0], of[_i].size[1]},
 	                 n0 * n1,
 	                 2. * of[_i].batch * h * h};
-	struct tariff prices = {alpa_collective, alpa_kernel, &m};
+	struct cut_prices prices = {alpa_collective, alpa_kernel, &m};
 	double last = n1 > 1 ? n1 : n0, B = n1 > 1 ? m.B[1] : m.B[0];
 	struct evaluator e;
 	struct search s = {.evaluator = &e};

@@ -130,7 +130,7 @@ static enum status try_mesh(struct automap_answer *out, struct automap_found *f,
                             struct error *e)
 {
 	struct machine_tariff *t = NULL;
-	struct tariff prices;
+	struct cut_prices prices;
 	struct evaluator ev;
 	struct mesh large = f->mesh;
 	int32_t size[MESH_AXES_MAX];
@@ -145,13 +145,13 @@ static enum status try_mesh(struct automap_answer *out, struct automap_found *f,
 	if (apply_tactics(f->cutting, a, ask, &f->mesh, number, e) != OK)
 		return e->code;
 	if (ask->machine) {
-		t = tariff_new(ask->machine, &large, f->device);
-		prices = tariff_prices(t);
+		t = machine_tariff_new(ask->machine, &large, f->device);
+		prices = machine_tariff_prices(t);
 	}
 	evaluator_start(&ev, a, ask->graph, t ? &prices : NULL);
 	run_search(out, f, a, ask, &ev);
 	if (t)
-		tariff_free(t);
+		machine_tariff_free(t);
 	out->tried++;
 	return OK;
 }
@@ -272,7 +272,7 @@ enum status automap_run(struct automap_answer *out, struct arena *a,
 	if (out->second.cutting)
 		out->why = compare_found(a, ask, &out->best, &out->second);
 	if (ask->machine)
-		out->bound_s = tariff_bound_s(ask->machine, ask->graph,
+		out->bound_s = machine_bound_s(ask->machine, ask->graph,
 		                              out->best.mesh.ndevices);
 	return OK;
 }
