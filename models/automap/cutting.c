@@ -8,8 +8,8 @@
 /* The trail holds a number and what was done with it. */
 enum { DID_VALUE, DID_OP, DID_ATOMIC, DID_SUMS, DID_KINDS };
 
-void cutting_start(struct cutting *out, struct arena *a, const struct graph *g, int naxes,
-                   const int32_t *size)
+void cutting_start(struct cutting *out, struct arena *a, const struct graph *g,
+                   int naxes, const int32_t *size)
 {
 	assert(naxes <= CUT_AXES);
 	*out = (struct cutting){.graph = g, .arena = a, .naxes = naxes};
@@ -31,8 +31,8 @@ static uint64_t hash_of(int kind, int32_t number, int axis, int at, int before)
 }
 
 /* Notes one more axis of a value or an op; the hash tells the order at a place. */
-static void note(struct cutting *c, int kind, int32_t number, struct cuts *cuts, int axis,
-                 int at)
+static void note(struct cutting *c, int kind, int32_t number, struct cuts *cuts,
+                 int axis, int at)
 {
 	int before = 0;
 
@@ -50,7 +50,7 @@ static void take_back(struct cutting *c, int kind, int32_t number, struct cuts *
 	for (int i = 0; i < last; i++)
 		before += cuts->at[i] == cuts->at[last];
 	c->hash ^= hash_of(kind, number, cuts->axis[last], cuts->at[last], before);
-	cuts->mask &= (uint8_t)~(1 << cuts->axis[last]);
+	cuts->mask &= (uint8_t) ~(1 << cuts->axis[last]);
 }
 
 void cutting_undo(struct cutting *c, int64_t mark)
@@ -72,7 +72,7 @@ void cutting_undo(struct cutting *c, int64_t mark)
 		default:
 			axis = number % CUT_AXES;
 			number /= CUT_AXES;
-			c->atomic[number] &= (uint8_t)~(1 << axis);
+			c->atomic[number] &= (uint8_t) ~(1 << axis);
 			c->hash ^= hash_of(DID_ATOMIC, number, axis, 0, 0);
 		}
 	}
@@ -155,10 +155,11 @@ void cutting_note_sums(struct cutting *c, int32_t dim, int axis)
 /* --- propagation ------------------------------------------------------------------ */
 
 /*
- * The factor of a dimension that its next axis is on: the first one that is not cut to the
- * end. -1: none is left.
+ * The factor of a dimension that its next axis is on: the first one that is not cut to
+ * the end. -1: none is left.
  */
-static int32_t open_factor(const struct cutting *c, int32_t op, const struct graph_dim *d)
+static int32_t open_factor(const struct cutting *c, int32_t op,
+                           const struct graph_dim *d)
 {
 	const struct graph *g = c->graph;
 	const struct graph_op *o = &g->op.at[op];

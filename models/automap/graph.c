@@ -26,8 +26,8 @@ static enum phase phase_of(const struct instruction *op)
 }
 
 /*
- * Through these sums may stay partial; not into a wider type, in which they would take more
- * memory and longer to reduce.
+ * Through these sums may stay partial; not into a wider type, in which they would take
+ * more memory and longer to reduce.
  */
 static bool is_linear(const struct program *p, const struct instruction *op)
 {
@@ -91,18 +91,16 @@ static void add_factors(struct graph_build *b, struct graph_op *op,
 		bool in_result = false;
 
 		*to = (struct graph_factor){.size = r->factor.at[f].size,
-		                            .sums = r->factor.at[f].kind ==
-		                                    FACTOR_REDUCE,
+		                            .sums = r->factor.at[f].kind == FACTOR_REDUCE,
 		                            .first_use = (int32_t)g->use.n};
 		for (int32_t t = 0; t < r->ntensors; t++)
 			for (int32_t d = 0; d < r->tensor[t].rank; d++)
 				for (int32_t k = 0; k < r->tensor[t].dim[d].n; k++)
 					if (r->tensor[t].dim[d].at[k] == f) {
 						*list_add(&g->use, b->a) =
-							(struct factor_use){
-								(int16_t)t,
-								(int16_t)d,
-								(int16_t)k};
+							(struct factor_use){(int16_t)t,
+						                            (int16_t)d,
+						                            (int16_t)k};
 						in_result |= t >= r->noperands;
 					}
 		to->nuses = (int32_t)g->use.n - to->first_use;
@@ -141,7 +139,8 @@ static void add_op(struct graph_build *b, int32_t step)
 	                       .weight = b->r.step_weight[step]};
 	for (int32_t i = 0; i < s->nin; i++)
 		*list_add(&b->g->tensor, b->a) = (struct graph_tensor){
-			b->g->value_of[b->r.stands[b->flat->in.at[s->first_in + i]]], -1};
+			b->g->value_of[b->r.stands[b->flat->in.at[s->first_in + i]]],
+			-1};
 	for (int32_t i = 0; i < s->nout; i++)
 		*list_add(&b->g->tensor, b->a) = (struct graph_tensor){
 			add_value(b, s->first_out + i, number, i), -1};
@@ -207,8 +206,7 @@ static void mark_results(struct graph_build *b)
 			if (al->result != i || al->parameter < 0 ||
 			    al->parameter >= nparams)
 				continue;
-			g->value.at[v].becomes =
-				g->value_of[b->r.stands[al->parameter]];
+			g->value.at[v].becomes = g->value_of[b->r.stands[al->parameter]];
 			g->value.at[g->value.at[v].becomes].turns_into = v;
 		}
 	}
@@ -220,14 +218,15 @@ static enum status find_loops(const struct graph_build *b, struct error *e)
 		const struct instruction *op = op_of(b, (int32_t)i);
 
 		if (op->code == HLO_WHILE || op->code == HLO_CONDITIONAL)
-			return error_set(e, E_INFEASIBLE,
-			                 (struct where){.file = b->p->file,
-			                                .line = (unsigned)op->line,
-			                                .col = 1},
-			                 "a %s: loops and branches are not looked into, "
-			                 "expected them unrolled (unroll=True of "
-			                 "jax.lax.scan)",
-			                 opcode_name(op->code));
+			return error_set(
+				e, E_INFEASIBLE,
+				(struct where){.file = b->p->file,
+			                       .line = (unsigned)op->line,
+			                       .col = 1},
+				"a %s: loops and branches are not looked into, "
+				"expected them unrolled (unroll=True of "
+				"jax.lax.scan)",
+				opcode_name(op->code));
 	}
 	return OK;
 }

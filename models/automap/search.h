@@ -1,11 +1,11 @@
 /*
  * Searches over actions: which sharding takes the least time and fits.
  *
- * An action cuts one dimension of the arguments of a group on one axis, or of all arrays that
- * are summed over it, and propagates. States
- * are told apart by what is cut (the hash of a cutting), not by the order of actions; a state
- * that was evaluated once is not evaluated again. The worklist has data and parameters; states
- * of the optimizer follow these. What tactics have cut before stays.
+ * An action cuts one dimension of the arguments of a group on one axis, or of all arrays
+ * that are summed over it, and propagates. States are told apart by what is cut (the hash
+ * of a cutting), not by the order of actions; a state that was evaluated once is not
+ * evaluated again. The worklist has data and parameters; states of the optimizer follow
+ * these. What tactics have cut before stays.
  *
  *   exhaustive  every state that actions lead to, in any order
  *   mcts        UCT (Kocsis and Szepesvari 2006) with a table of states, one goal after
@@ -16,8 +16,8 @@
  *               are kept are independent of each other, and are added by what they save per
  *               second
  *
- * The better of two states is the one that fits, or is nearer to it, then the faster one, then
- * the one of less memory. Budgets count evaluations; equal seeds give equal answers.
+ * The better of two states is the one that fits, or is nearer to it, then the faster one,
+ * then the one of less memory. Budgets count evaluations; equal seeds give equal answers.
  */
 #ifndef SHARDSIM_AUTOMAP_SEARCH_H
 #define SHARDSIM_AUTOMAP_SEARCH_H
@@ -25,8 +25,8 @@
 #include "automap/evaluate.h"
 
 /*
- * group ACTION_SUMS: arrays that are summed over the axis are cut along a dimension of theirs
- * (tactic.h, sequence), which no argument has.
+ * group ACTION_SUMS: arrays that are summed over the axis are cut along a dimension of
+ * theirs (tactic.h, sequence), which no argument has.
  */
 enum { ACTION_SUMS = -1 };
 
@@ -64,12 +64,13 @@ struct search {
 	/* The answer. */
 	struct evaluation best;
 	struct actions actions; /* from the cutting as it was to the best state */
-	int64_t evaluations, states, best_at; /* best_at: evaluations until it was found */
-	bool complete; /* all states were seen */
+	int64_t evaluations, states,
+		best_at; /* best_at: evaluations until it was found */
+	bool complete;   /* all states were seen */
 	/* Private to search*.c, mcts.c, structure.c, exhaust.c. */
 	struct arena *arena;
 	struct keys *seen;
-	struct lowered_cuts lowered; /* of actions on sums */
+	struct lowered_cuts lowered;   /* of actions on sums */
 	LIST(struct evaluation) known; /* by the number of the state's hash */
 	struct actions path;
 	bool found;

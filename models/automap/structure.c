@@ -1,11 +1,12 @@
 /*
- * The search that uses structure. Actions that lead from a state to the same state are one
- * class. An action that makes ops of the forward or backward pass run along its axis changes
- * how the step is computed; such ones are few and are searched with a beam. Others change
- * where parameters are kept (ZeRO): they change no op of the passes, so that what each saves and
- * costs hardly depends on the others. They are ranked once and taken in that order, as many as
- * are needed. Last, single actions are left out, added and replaced while that helps.
- * Where there are few states all of them are looked at instead.
+ * The search that uses structure. Actions that lead from a state to the same state are
+ * one class. An action that makes ops of the forward or backward pass run along its axis
+ * changes how the step is computed; such ones are few and are searched with a beam.
+ * Others change where parameters are kept (ZeRO): they change no op of the passes, so
+ * that what each saves and costs hardly depends on the others. They are ranked once and
+ * taken in that order, as many as are needed. Last, single actions are left out, added
+ * and replaced while that helps. Where there are few states all of them are looked at
+ * instead.
  */
 #include "automap/search.h"
 
@@ -15,12 +16,13 @@
 #include <string.h>
 
 enum {
-	BEAM = 12,      /* states that are gone on from, by either order */
-	FINISHED = 6,   /* of all states, those to which stores are added, by either order */
-	PATIENCE = 2,   /* levels without a better state, after which the beam ends */
+	BEAM = 12, /* states that are gone on from, by either order */
+	FINISHED =
+		6, /* of all states, those to which stores are added, by either order */
+	PATIENCE = 2, /* levels without a better state, after which the beam ends */
 	LEVELS_MAX = 24,
 	POLISH_MAX = 12, /* rounds */
-	SMALL = 50000 /* ways to cut arguments: then all states are looked at */
+	SMALL = 50000    /* ways to cut arguments: then all states are looked at */
 };
 
 struct state {
@@ -29,8 +31,8 @@ struct state {
 };
 
 /*
- * The best states in an order: that of the answer; by time, whatever the memory; by time and what
- * does not fit besides parameters, which stores may still make small.
+ * The best states in an order: that of the answer; by time, whatever the memory; by time
+ * and what does not fit besides parameters, which stores may still make small.
  */
 enum order { ORDER_ANSWER, ORDER_TIME, ORDER_ACTIVATIONS, ORDERS };
 
@@ -113,8 +115,8 @@ static bool rank(const struct search *s, struct ranked *r, const struct state *x
 }
 
 /*
- * All states that one action leads to from one, those that were not seen. Returns whether one
- * of them is the best in some order.
+ * All states that one action leads to from one, those that were not seen. Returns whether
+ * one of them is the best in some order.
  */
 static bool grow(struct beam *b, const struct state *from)
 {
@@ -177,7 +179,8 @@ static void run_beam(struct beam *b)
 static int compare_stores(const void *a, const void *b)
 {
 	const struct store *x = a, *y = b;
-	double l = x->bytes * (y->s > 0 ? y->s : 0), r = y->bytes * (x->s > 0 ? x->s : 0);
+	double l = x->bytes * (y->s > 0 ? y->s : 0),
+	       r = y->bytes * (x->s > 0 ? x->s : 0);
 
 	if ((x->s <= 0) != (y->s <= 0))
 		return x->s <= 0 ? -1 : 1;
@@ -260,12 +263,13 @@ static void add_stores(struct search *s, struct evaluation here)
 /* --- polishing -------------------------------------------------------------------- */
 
 /*
- * One round: the best state that differs from the best one by an action that is left out, one
- * that is added, or one in the place of another. Returns whether it is better.
+ * One round: the best state that differs from the best one by an action that is left out,
+ * one that is added, or one in the place of another. Returns whether it is better.
  */
 static bool polish(struct search *s)
 {
-	int64_t mark = cutting_mark(s->cutting), n = s->actions.at.n, before = s->best_at;
+	int64_t mark = cutting_mark(s->cutting), n = s->actions.at.n,
+		before = s->best_at;
 	struct action *way = arena_alloc(s->arena, (size_t)n + 1, sizeof(*way));
 	struct actions next = {0};
 

@@ -8,7 +8,8 @@ static const char *const kinds[TACTICS] = {"data",   "context", "megatron", "seq
 
 /* Names of Megatron-LM, Transformers, GPT-2, MaxText, and of our own steps (train.h). */
 const struct tactic_names tactic_names = {
-	"(wq|q_proj|query|query_key_value|c_attn|qkv|w1|wi|wi_0|up_proj|c_fc|fc1|dense_h_to_4h"
+	"(wq|q_proj|query|query_key_value|c_attn|qkv|w1|wi|wi_0|up_proj|c_fc|fc1|dense_"
+        "h_to_4h"
 	"|intermediate)([._'\\[\\]-]*(weight|kernel|w))?[]'\"]*$",
 	"(moe|expert)[^ ]*(w1|w2|w3|wgate|wi|wo|up_proj|gate_proj|down_proj)"};
 
@@ -48,8 +49,8 @@ static int cut_matches(struct cutting *c, const struct tactic_rule *rule)
 		return 0;
 	for (int32_t i = 0; i < g->group.n; i++) {
 		const struct graph_group *group = &g->group.at[i];
-		struct span name =
-			argument_name(g->program, g->argument.at[group->first_argument]);
+		struct span name = argument_name(g->program,
+		                                 g->argument.at[group->first_argument]);
 		char text[256];
 		int32_t rank = group->type->rank, dim = rule->dim;
 

@@ -18,8 +18,8 @@ struct machine_tariff {
 	LIST(double) seconds; /* by the number of the key */
 };
 
-struct machine_tariff *machine_tariff_new(const struct machine *m, const struct mesh *mesh,
-                                  const int32_t *device)
+struct machine_tariff *machine_tariff_new(const struct machine *m,
+                                          const struct mesh *mesh, const int32_t *device)
 {
 	struct machine_tariff *t = xmalloc(1, sizeof(*t));
 
@@ -104,8 +104,9 @@ static double collective_s(void *self, const struct collective_ask *ask)
 	                         .move = move,
 	                         .before_bytes = (int64_t)ceil(ask->bytes),
 	                         .unpack = ask->unpack};
-	s = step.nmoves ? pricer_prices(t->pricer).step(t->pricer, &t->problem, &step).cost
-	                : 0;
+	s = step.nmoves
+	            ? pricer_prices(t->pricer).step(t->pricer, &t->problem, &step).cost
+	            : 0;
 	return *list_add(&t->seconds, t->arena) = s;
 }
 

@@ -1,7 +1,8 @@
 /*
- * The prices of an evaluation on a machine: collectives by the clock `model` (cost/model.h),
- * over the groups that the axes of the mesh form where its devices stand, kernels by the
- * roofline (cost/compute.h). Every collective is priced once and remembered.
+ * The prices of an evaluation on a machine: collectives by the clock `model`
+ * (cost/model.h), over the groups that the axes of the mesh form where its devices stand,
+ * kernels by the roofline (cost/compute.h). Every collective is priced once and
+ * remembered.
  */
 #ifndef SHARDSIM_AUTOMAP_TARIFF_H
 #define SHARDSIM_AUTOMAP_TARIFF_H
@@ -15,8 +16,9 @@ struct machine_tariff;
  * Prices for a mesh of at most CUT_AXES axes whose positions are the machine's devices
  * device[position]; NULL: in order. All are borrowed, and must outlive it.
  */
-struct machine_tariff *machine_tariff_new(const struct machine *m, const struct mesh *mesh,
-                                  const int32_t *device);
+struct machine_tariff *machine_tariff_new(const struct machine *m,
+                                          const struct mesh *mesh,
+                                          const int32_t *device);
 void machine_tariff_free(struct machine_tariff *t);
 
 /* Returns its prices; `self` is the tariff. */

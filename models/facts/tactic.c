@@ -47,8 +47,8 @@ static enum status read_atomic(struct reader *r, yaml_node_t *map,
 	return OK;
 }
 
-static enum status read_rule(struct reader *r, yaml_node_t *map, struct tactic_rule *rule,
-                             const struct mesh *mesh)
+static enum status read_rule(struct reader *r, yaml_node_t *map,
+                             struct tactic_rule *rule, const struct mesh *mesh)
 {
 	static const char *const known[] = {"match", "dim", "axis", "atomic", NULL};
 	struct where match_at, axis_at;
@@ -71,8 +71,8 @@ static enum status read_rule(struct reader *r, yaml_node_t *map, struct tactic_r
 	rule->match = arena_strdup(r->arena, match);
 	rule->axis = mesh_axis(mesh, axis, strlen(axis));
 	if (rule->axis < 0)
-		return fail(r, map_find(r, map, "axis"), E_TYPE,
-		            "the mesh has no axis", axis);
+		return fail(r, map_find(r, map, "axis"), E_TYPE, "the mesh has no axis",
+		            axis);
 	return OK;
 }
 

@@ -29,7 +29,8 @@ const struct graph *automap_graph(struct arena *a, const char *text, bool fold)
 	return g;
 }
 
-const struct graph *automap_train(struct arena *a, const struct architecture *m, bool fold)
+const struct graph *automap_train(struct arena *a, const struct architecture *m,
+                                  bool fold)
 {
 	struct text text = {0}, why = {0};
 
@@ -87,9 +88,9 @@ static double plain_collective(void *self, const struct collective_ask *ask)
 	double n = 1, Bps = 0;
 
 	for (int axis = 0; axis < CUT_AXES; axis++) {
-		bool moves = ask->op == OP_ALL_REDUCE
-		                     ? ask->axes >> axis & 1
-		                     : cuts_at(&ask->from, axis) != cuts_at(&ask->to, axis);
+		bool moves = ask->op == OP_ALL_REDUCE ? ask->axes >> axis & 1
+		                                      : cuts_at(&ask->from, axis) !=
+		                                                cuts_at(&ask->to, axis);
 
 		if (!moves)
 			continue;

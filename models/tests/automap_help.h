@@ -10,7 +10,8 @@
 struct architecture automap_model(struct arena *a, const char *name);
 
 /* The graph of its training step, or of a program's text. */
-const struct graph *automap_train(struct arena *a, const struct architecture *m, bool fold);
+const struct graph *automap_train(struct arena *a, const struct architecture *m,
+                                  bool fold);
 const struct graph *automap_graph(struct arena *a, const char *text, bool fold);
 
 /* A cutting of it over axes of these sizes. */

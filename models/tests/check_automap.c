@@ -26,11 +26,11 @@ static const int32_t mesh_8x4[] = {8, 4};
 #define COUNTS(c, text) ck_assert_str_eq(automap_counts(arena, c), text)
 
 /*
- * Table 1 of arXiv 2210.06352: all-gathers, all-reduces and reduce-scatters of 24 layers on
- * a mesh of 8 x 4, for data parallelism, Megatron on top of it, and ZeRO-3 on top of both. 387
- * are 386 gradients and the loss, 96 are 4 of each layer, 578 are 386 parameters and 8 of each
- * layer once more in the backward pass. The count is the same whatever the optimizer, and
- * whether layers are folded or not.
+ * Table 1 of arXiv 2210.06352: all-gathers, all-reduces and reduce-scatters of 24 layers
+ * on a mesh of 8 x 4, for data parallelism, Megatron on top of it, and ZeRO-3 on top of
+ * both. 387 are 386 gradients and the loss, 96 are 4 of each layer, 578 are 386
+ * parameters and 8 of each layer once more in the backward pass. The count is the same
+ * whatever the optimizer, and whether layers are folded or not.
  */
 START_TEST(published_counts)
 {
@@ -131,8 +131,8 @@ static bool seen_before(const struct lowered_cuts *l, int64_t at)
 }
 
 /*
- * Bytes that a device sends by rings, in units of (T - 1) / T of an activation. What is gathered
- * for the forward pass is kept for the backward one.
+ * Bytes that a device sends by rings, in units of (T - 1) / T of an activation. What is
+ * gathered for the forward pass is kept for the backward one.
  */
 static double volume(const struct cutting *c)
 {
@@ -160,10 +160,11 @@ static double volume(const struct cutting *c)
 
 /*
  * All ways to cut both weights of a feed-forward layer, by hand: columns, then rows, is
- * Megatron-LM's. By columns twice the hidden layer (4 units) and y are gathered, its gradient
- * is reduce-scattered (4), that of x all-reduced (2): 11. By rows twice z is reduce-scattered
- * (4), y all-reduced (2), dz gathered (4), dx gathered: 11. Rows, then columns: z and da are
- * all-reduced (8 each), y and dx gathered: 18. Whole weights move nothing.
+ * Megatron-LM's. By columns twice the hidden layer (4 units) and y are gathered, its
+ * gradient is reduce-scattered (4), that of x all-reduced (2): 11. By rows twice z is
+ * reduce-scattered (4), y all-reduced (2), dz gathered (4), dx gathered: 11. Rows, then
+ * columns: z and da are all-reduced (8 each), y and dx gathered: 18. Whole weights move
+ * nothing.
  */
 START_TEST(ways_to_cut_a_layer)
 {
@@ -218,7 +219,8 @@ END_TEST
 /* Folded layers have the counts and, but for the two ends, the memory of all of them. */
 START_TEST(folds_layers)
 {
-	static const char *const models[] = {"llama-3-8b", "mixtral-8x7b", "deepseek-v3"};
+	static const char *const models[] = {"llama-3-8b", "mixtral-8x7b",
+	                                     "deepseek-v3"};
 	static const char *const tactics[] = {"data", "megatron", "sequence", "zero3"};
 	struct architecture m = automap_model(arena, models[_i]);
 	struct cutting *c[2];
@@ -249,9 +251,9 @@ START_TEST(folds_layers)
 END_TEST
 
 /*
- * Parts of sequences on 4 devices: keys and values are gathered for attention in both passes, and
- * their gradients scattered; experts on 4: their tokens go there and back by all-to-alls (rows,
- * their gates, and gradients of both), and nothing is gathered.
+ * Parts of sequences on 4 devices: keys and values are gathered for attention in both
+ * passes, and their gradients scattered; experts on 4: their tokens go there and back by
+ * all-to-alls (rows, their gates, and gradients of both), and nothing is gathered.
  */
 START_TEST(parallel_attention_and_experts)
 {
@@ -309,9 +311,9 @@ START_TEST(keeps_states_in_parts)
 END_TEST
 
 /*
- * With fast links Megatron's cuts of a feed-forward layer take less time than the whole layer on
- * every device: its two all-reduces, 16 n h (T - 1) / T bytes, against 48 n h^2 (1 - 1 / T)
- * flops, so that it pays from links of F / 3h bytes per second on.
+ * With fast links Megatron's cuts of a feed-forward layer take less time than the whole
+ * layer on every device: its two all-reduces, 16 n h (T - 1) / T bytes, against 48 n h^2
+ * (1 - 1 / T) flops, so that it pays from links of F / 3h bytes per second on.
  */
 START_TEST(pays_from_a_width_on)
 {
@@ -338,8 +340,8 @@ START_TEST(pays_from_a_width_on)
 END_TEST
 
 /*
- * batch=4, model=16 on 4 nodes of 16 devices that share a NIC of 8 GB/s (arXiv 2110.10548, figure
- * 9a, A100): with the axis model inside the nodes a step is faster
+ * batch=4, model=16 on 4 nodes of 16 devices that share a NIC of 8 GB/s (arXiv
+ * 2110.10548, figure 9a, A100): with the axis model inside the nodes a step is faster
  * than with it across them.
  */
 START_TEST(places_axes)
@@ -349,10 +351,13 @@ START_TEST(places_axes)
 	struct machine *m = machine_gpu(arena, 4, 16, nvlink, nic, device);
 	struct architecture of = automap_model(arena, "gpt-24");
 	const int32_t size[] = {4, 16};
-	struct matrix inside = {2, 2, {{4, 1}, {1, 16}}}, across = {2, 2, {{1, 4}, {4, 4}}};
+	struct matrix inside = {2, 2, {{4, 1}, {1, 16}}},
+		      across = {2, 2, {{1, 4}, {4, 4}}};
 	const struct matrix *matrix[] = {&inside, &across};
-	struct mesh mesh = {.naxes = 2, .axis = {{"batch", 4}, {"model", 16}}, .ndevices = 64};
-	struct cutting *c = automap_cutting(arena, automap_train(arena, &of, true), 2, size);
+	struct mesh mesh = {
+		.naxes = 2, .axis = {{"batch", 4}, {"model", 16}}, .ndevices = 64};
+	struct cutting *c =
+		automap_cutting(arena, automap_train(arena, &of, true), 2, size);
 	double s[2];
 
 	m->tuning.value[TUNING_BF16_FLOPS] = 312e12;

@@ -1,6 +1,6 @@
 /*
- * Searches against the best of all states, and against strategies that experts know, which
- * they are not told.
+ * Searches against the best of all states, and against strategies that experts know,
+ * which they are not told.
  */
 #include "tests/automap_help.h"
 #include "tests/program_help.h"
@@ -94,8 +94,8 @@ static struct evaluation best_of(const struct search *all, double limit)
 }
 
 /*
- * Whatever the model, the machine and the memory, the best of all states is found; without a
- * limit by random search, too.
+ * Whatever the model, the machine and the memory, the best of all states is found;
+ * without a limit by random search, too.
  */
 START_TEST(finds_the_best_of_all)
 {
@@ -111,11 +111,12 @@ START_TEST(finds_the_best_of_all)
 		struct evaluation best = best_of(&all, limits[k] * whole);
 
 		by = run(STRUCTURE, g, &machine, 1, limits[k] * whole, 0, 1);
-		ck_assert_msg(search_compare(&by, &by.best, &best) == 0,
-		              "case %d limit %d of %lld states: %.9g s %.9g B, best %.9g s "
-		              "%.9g B",
-		              _i, k, (long long)all.states, by.best.step_s,
-		              by.best.peak_bytes, best.step_s, best.peak_bytes);
+		ck_assert_msg(
+			search_compare(&by, &by.best, &best) == 0,
+			"case %d limit %d of %lld states: %.9g s %.9g B, best %.9g s "
+			"%.9g B",
+			_i, k, (long long)all.states, by.best.step_s,
+			by.best.peak_bytes, best.step_s, best.peak_bytes);
 	}
 	by = run(MCTS, g, &machine, 1, 0, 1000, 1);
 	ck_assert_double_eq_tol(by.best.step_s, all.best.step_s, 1e-12);
@@ -123,9 +124,10 @@ START_TEST(finds_the_best_of_all)
 END_TEST
 
 /*
- * The 24 layers of arXiv 2210.06352 on 8 x 4 devices whose second axis is fast: 16 sequences for
- * each of the first axis, none to spare for the second. Megatron's cuts are to be found on top of
- * data parallelism, then those of ZeRO-3, where the memory demands them.
+ * The 24 layers of arXiv 2210.06352 on 8 x 4 devices whose second axis is fast: 16
+ * sequences for each of the first axis, none to spare for the second. Megatron's cuts are
+ * to be found on top of data parallelism, then those of ZeRO-3, where the memory demands
+ * them.
  */
 struct expert {
 	const char *const *tactic;
@@ -164,9 +166,9 @@ static struct search find(enum how how, const struct graph *g, struct plain_mach
 }
 
 /*
- * What fits as an expert's sharding does and is as fast: Megatron's within 250 evaluations once
- * data is cut, and that with ZeRO-3 on top of it within 1,000 from nothing. Of 20 seeds at
- * least 19 find it.
+ * What fits as an expert's sharding does and is as fast: Megatron's within 250
+ * evaluations once data is cut, and that with ZeRO-3 on top of it within 1,000 from
+ * nothing. Of 20 seeds at least 19 find it.
  */
 START_TEST(finds_what_experts_know)
 {
@@ -193,9 +195,9 @@ START_TEST(finds_what_experts_know)
 		       s.best.step_s <= wanted.step_s * (1 + 1e-9);
 		found += good;
 		if (!good)
-			printf("%d seed %d: %.6g s %.6g B of %.6g %.6g\n", _i, (int)seed,
-			       s.best.step_s, s.best.peak_bytes, wanted.step_s,
-			       wanted.peak_bytes);
+			printf("%d seed %d: %.6g s %.6g B of %.6g %.6g\n", _i,
+			       (int)seed, s.best.step_s, s.best.peak_bytes,
+			       wanted.step_s, wanted.peak_bytes);
 	}
 	ck_assert_int_ge(found, 19);
 }
@@ -205,9 +207,9 @@ END_TEST
 
 /*
  * The prices of Alpa's solver tests (github.com/alpa-projects/alpa,
- * playground/auto_sharding_solver): a collective over an axis costs 1 and B bytes, ring factors
- * on top; only all-reduces and whole gathers are to be had; every matmul has to be split over all
- * axes, so that a kernel that is not costs more than anything.
+ * playground/auto_sharding_solver): a collective over an axis costs 1 and B bytes, ring
+ * factors on top; only all-reduces and whole gathers are to be had; every matmul has to
+ * be split over all axes, so that a kernel that is not costs more than anything.
  */
 struct alpa {
 	double B[CUT_AXES];
@@ -226,9 +228,9 @@ static double alpa_collective(void *self, const struct collective_ask *ask)
 		return 1e12;
 	for (int axis = 0; axis < 2; axis++) {
 		double n = m->size[axis];
-		bool moves = ask->op == OP_ALL_REDUCE
-		                     ? ask->axes >> axis & 1
-		                     : cuts_at(&ask->from, axis) != cuts_at(&ask->to, axis);
+		bool moves = ask->op == OP_ALL_REDUCE ? ask->axes >> axis & 1
+		                                      : cuts_at(&ask->from, axis) !=
+		                                                cuts_at(&ask->to, axis);
 
 		if (moves && ask->op == OP_ALL_REDUCE)
 			sum += 1 + 2 * m->B[axis] * (n - 1) / n * ask->bytes + .01;
@@ -258,14 +260,15 @@ static const char *chain(int n, int batch, int h)
 	text_printf(&t, "HloModule chain, input_output_alias={ ");
 	for (int i = 0; i < n; i++)
 		text_printf(&t, "%s{%d}: (%d, {})", i ? ", " : "", i, i + 2);
-	text_printf(&t, " }\nENTRY %%main {\n  %%a0 = f32[%d,%d] parameter(0)\n", batch, h);
+	text_printf(&t, " }\nENTRY %%main {\n  %%a0 = f32[%d,%d] parameter(0)\n", batch,
+	            h);
 	text_printf(&t, "  %%d%d = f32[%d,%d] parameter(1)\n", n, batch, h);
 	for (int i = 1; i <= n; i++)
-		text_printf(&t, "  %%%s%d = f32[%d,%d] parameter(%d)\n", i % 2 ? "odd" : "even",
-		            i, h, h, i + 1);
+		text_printf(&t, "  %%%s%d = f32[%d,%d] parameter(%d)\n",
+		            i % 2 ? "odd" : "even", i, h, h, i + 1);
 	for (int i = 1; i < n; i++) {
-		text_printf(&t, "  %%a%d = f32[%d,%d] dot(%%a%d, %%%s%d), ", i, batch, h, i - 1,
-		            i % 2 ? "odd" : "even", i);
+		text_printf(&t, "  %%a%d = f32[%d,%d] dot(%%a%d, %%%s%d), ", i, batch,
+		            h, i - 1, i % 2 ? "odd" : "even", i);
 		text_printf(&t, dot, 1, 0, "");
 	}
 	/* Of the last product nothing but its gradient is there: it is a result, too. */
@@ -273,11 +276,12 @@ static const char *chain(int n, int batch, int h)
 	            n % 2 ? "odd" : "even", n);
 	text_printf(&t, dot, 1, 0, "");
 	for (int i = n; i >= 1; i--) {
-		text_printf(&t, "  %%g%d = f32[%d,%d] dot(%%a%d, %%d%d), ", i, h, h, i - 1, i);
+		text_printf(&t, "  %%g%d = f32[%d,%d] dot(%%a%d, %%d%d), ", i, h, h,
+		            i - 1, i);
 		text_printf(&t, dot, 0, 0, back);
 		if (i > 1) {
-			text_printf(&t, "  %%d%d = f32[%d,%d] dot(%%d%d, %%%s%d), ", i - 1,
-			            batch, h, i, i % 2 ? "odd" : "even", i);
+			text_printf(&t, "  %%d%d = f32[%d,%d] dot(%%d%d, %%%s%d), ",
+			            i - 1, batch, h, i, i % 2 ? "odd" : "even", i);
 			text_printf(&t, dot, 1, 1, back);
 		}
 	}
@@ -297,9 +301,9 @@ static const char *chain(int n, int batch, int h)
 }
 
 /*
- * On (4, 1) a large batch wants data parallelism, an all-reduce of each weight's gradient; wide
- * layers want their columns and rows cut by turns, an all-reduce of activations for each layer
- * but one. On two axes both are mixed.
+ * On (4, 1) a large batch wants data parallelism, an all-reduce of each weight's
+ * gradient; wide layers want their columns and rows cut by turns, an all-reduce of
+ * activations for each layer but one. On two axes both are mixed.
  */
 START_TEST(finds_the_optima_of_alpa)
 {
@@ -307,7 +311,8 @@ START_TEST(finds_the_optima_of_alpa)
 		int n, batch, h;
 		int32_t size[2];
 		double B[2];
-		int weights, activations; /* all-reduces over axis 0 and over the last one */
+		int weights,
+			activations; /* all-reduces over axis 0 and over the last one */
 	} of[] = {
 		{2, 1024, 128, {4, 1}, {1, 1}, 2, 0},
 		{2, 128, 1024, {4, 1}, {1, 1}, 0, 1},
@@ -319,7 +324,8 @@ START_TEST(finds_the_optima_of_alpa)
 		{12, 1024, 128, {8, 4}, {1, .01}, 12, 11},
 	};
 	static const char *const like[] = {"odd", "even"};
-	struct program p = program_sample_text(arena, chain(of[_i].n, of[_i].batch, of[_i].h));
+	struct program p =
+		program_sample_text(arena, chain(of[_i].n, of[_i].batch, of[_i].h));
 	double n0 = of[_i].size[0], n1 = of[_i].size[1], h = of[_i].h, wanted;
 	struct alpa m = {{of[_i].B[0], of[_i].B[1]},
 	                 {of[_i].size[0], of[_i].size[1]},
@@ -337,14 +343,13 @@ START_TEST(finds_the_optima_of_alpa)
 	evaluator_start(&e, arena, &g, &prices);
 	search_start(&s, arena);
 	search_structure(&s);
-	wanted = of[_i].weights *
-	                 (1.01 + 2 * m.B[0] * (n0 - 1) / n0 * h * h * 4 / n1) +
-	         of[_i].activations *
-	                 (1.01 + 2 * B * (last - 1) / last * of[_i].batch * h * 4 /
-	                                 (n1 > 1 ? n0 : 1));
+	wanted = of[_i].weights * (1.01 + 2 * m.B[0] * (n0 - 1) / n0 * h * h * 4 / n1) +
+	         of[_i].activations * (1.01 + 2 * B * (last - 1) / last * of[_i].batch *
+	                                              h * 4 / (n1 > 1 ? n0 : 1));
 	ck_assert_msg(fabs(s.best.step_s / wanted - 1) < 1e-3,
 	              "%d: %.9g of %.9g; %g %g %g %g", _i, s.best.step_s, wanted,
-	              s.best.count[0], s.best.count[1], s.best.count[2], s.best.count[3]);
+	              s.best.count[0], s.best.count[1], s.best.count[2],
+	              s.best.count[3]);
 }
 END_TEST
 

@@ -56,7 +56,8 @@ static void each(struct text *out, struct arena *a, const struct automap_show *s
 }
 
 static void print_jax(struct text *out, const struct mesh *m, const char *name,
-                      int32_t argument, const struct layout *l, const struct shape *shape)
+                      int32_t argument, const struct layout *l,
+                      const struct shape *shape)
 {
 	(void)argument;
 	text_printf(out, "    NamedSharding(mesh, ");
@@ -68,10 +69,11 @@ static void emit_jax(struct text *out, struct arena *a, const struct automap_sho
 {
 	const struct automap_found *f = &s->answer->best;
 
-	text_printf(out, "# %s: pass in_shardings to jax.jit(step, in_shardings=...)\n"
-	                 "import jax\nimport numpy as np\n"
-	                 "from jax.sharding import Mesh, NamedSharding, "
-	                 "PartitionSpec as P\n\norder = ",
+	text_printf(out,
+	            "# %s: pass in_shardings to jax.jit(step, in_shardings=...)\n"
+	            "import jax\nimport numpy as np\n"
+	            "from jax.sharding import Mesh, NamedSharding, "
+	            "PartitionSpec as P\n\norder = ",
 	            s->name);
 	print_order(out, f);
 	text_printf(out, "\nmesh = Mesh(np.array(jax.devices())[order].reshape");
@@ -84,7 +86,8 @@ static void emit_jax(struct text *out, struct arena *a, const struct automap_sho
 }
 
 static void print_sdy(struct text *out, const struct mesh *m, const char *name,
-                      int32_t argument, const struct layout *l, const struct shape *shape)
+                      int32_t argument, const struct layout *l,
+                      const struct shape *shape)
 {
 	text_printf(out, "%%arg%d {sdy.sharding = #sdy.sharding<@mesh, ", (int)argument);
 	layout_print_as(out, NOTATION_SHARDY, l, m, shape, NULL);
@@ -134,7 +137,8 @@ static void print_dtensor(struct text *out, const struct mesh *m, const char *na
 		if (at < 0)
 			text_printf(out, "Replicate()");
 		else if (split > 1)
-			text_printf(out, "_StridedShard(%d, split_factor=%d)", at, split);
+			text_printf(out, "_StridedShard(%d, split_factor=%d)", at,
+			            split);
 		else
 			text_printf(out, "Shard(%d)", at);
 	}
@@ -145,13 +149,14 @@ static void emit_dtensor(struct text *out, struct arena *a, const struct automap
 {
 	const struct automap_found *f = &s->answer->best;
 
-	text_printf(out,
-	            "# %s: distribute_tensor(parameter, mesh, placements[name])\n"
-	            "import torch\nfrom torch.distributed.device_mesh import DeviceMesh\n"
-	            "from torch.distributed.tensor import Replicate, Shard\n"
-	            "from torch.distributed.tensor.placement_types import _StridedShard\n\n"
-	            "mesh = DeviceMesh(\"cuda\", torch.tensor(",
-	            s->name);
+	text_printf(
+		out,
+		"# %s: distribute_tensor(parameter, mesh, placements[name])\n"
+		"import torch\nfrom torch.distributed.device_mesh import DeviceMesh\n"
+		"from torch.distributed.tensor import Replicate, Shard\n"
+		"from torch.distributed.tensor.placement_types import _StridedShard\n\n"
+		"mesh = DeviceMesh(\"cuda\", torch.tensor(",
+		s->name);
 	print_order(out, f);
 	text_printf(out, ").reshape");
 	print_mesh_shape(out, &f->mesh);

@@ -18,8 +18,8 @@ struct automap_train {
 };
 
 /*
- * Reads a file that ends in .yaml as a model, any other as a program; `like` are the groups of
- * graph_make(). All is the arena's. Errors have their place.
+ * Reads a file that ends in .yaml as a model, any other as a program; `like` are the
+ * groups of graph_make(). All is the arena's. Errors have their place.
  */
 enum status automap_load(struct automap_program *out, struct arena *a, const char *path,
                          struct automap_train train, const char *const *like, int nlike,

@@ -30,13 +30,14 @@ static enum status read_tactic(struct tactic *out, struct arena *a, const char *
 	if (out->kind == TACTICS && (strchr(text, '/') || strstr(text, ".yaml")))
 		return tactic_read(out, a, text, mesh, e);
 	if (out->kind == TACTICS)
-		return scan_fail_at(&s, text, E_SYNTAX,
-		                    "unknown tactic '%.*s', expected data, context, "
-		                    "megatron, sequence, expert, zero2, zero3 or a file",
-		                    (int)length, text);
+		return scan_fail_at(
+			&s, text, E_SYNTAX,
+			"unknown tactic '%.*s', expected data, context, "
+			"megatron, sequence, expert, zero2, zero3 or a file",
+			(int)length, text);
 	if (!colon || !colon[1])
-		return scan_fail_at(&s, text, E_SYNTAX, "expected %.*s:AXIS", (int)length,
-		                    text);
+		return scan_fail_at(&s, text, E_SYNTAX, "expected %.*s:AXIS",
+		                    (int)length, text);
 	out->axis = mesh_axis(mesh, colon + 1, strlen(colon + 1));
 	if (out->axis < 0)
 		return scan_fail_at(&s, colon + 1, E_TYPE,
@@ -247,7 +248,8 @@ static const char *compare_found(struct arena *a, const struct automap_ask *ask,
 	} else {
 		text_printf(&why, "its kernels take ");
 		units_print_time(&why, fabs(compute));
-		text_printf(&why, " %s, its collectives ", compute < 0 ? "less" : "more");
+		text_printf(&why, " %s, its collectives ",
+		            compute < 0 ? "less" : "more");
 		units_print_time(&why, fabs(moves));
 		text_printf(&why, " %s", moves < 0 ? "less" : "more");
 	}
@@ -273,6 +275,6 @@ enum status automap_run(struct automap_answer *out, struct arena *a,
 		out->why = compare_found(a, ask, &out->best, &out->second);
 	if (ask->machine)
 		out->bound_s = machine_bound_s(ask->machine, ask->graph,
-		                              out->best.mesh.ndevices);
+		                               out->best.mesh.ndevices);
 	return OK;
 }

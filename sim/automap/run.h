@@ -1,11 +1,11 @@
 /*
- * The search for a sharding of a whole program on a machine: over the shapes of the mesh, where
- * its axes are on the machine, and what is cut along them, all together.
+ * The search for a sharding of a whole program on a machine: over the shapes of the mesh,
+ * where its axes are on the machine, and what is cut along them, all together.
  *
  * A mesh that is given stays, its axes on the devices in row-major order (or in the order
- * given). Of a number of devices alone all meshes of two axes, batch and model, are tried, each in
- * all placements on the machine (placement/matrix.h): whatever sharding is best there is searched
- * for each of them.
+ * given). Of a number of devices alone all meshes of two axes, batch and model, are
+ * tried, each in all placements on the machine (placement/matrix.h): whatever sharding is
+ * best there is searched for each of them.
  */
 #ifndef SHARDSIM_SIM_AUTOMAP_RUN_H
 #define SHARDSIM_SIM_AUTOMAP_RUN_H

@@ -109,7 +109,8 @@ static void add_second(struct text *out, const struct automap_show *s)
 	text_printf(out, ": %s\n", r->why);
 }
 
-static void add_shardings(struct text *out, struct arena *a, const struct automap_show *s)
+static void add_shardings(struct text *out, struct arena *a,
+                          const struct automap_show *s)
 {
 	const struct graph *g = s->ask->graph;
 	size_t wide = 0;
@@ -132,7 +133,8 @@ static void add_shardings(struct text *out, struct arena *a, const struct automa
 	}
 	for (int i = 0; i < s->answer->best.cutting->naxes; i++)
 		if (s->answer->best.cutting->sums[i] >= 0)
-			text_printf(out, "  sums over %s are scattered along dimension %d\n",
+			text_printf(out,
+			            "  sums over %s are scattered along dimension %d\n",
 			            axis_name(&s->answer->best, i),
 			            s->answer->best.cutting->sums[i]);
 }
@@ -156,7 +158,7 @@ void automap_show_text(struct text *out, struct arena *a, const struct automap_s
 		            "  found after %lld of %lld evaluations of %lld mesh%s%s\n",
 		            (long long)r->best_at, (long long)r->evaluations,
 		            (long long)r->tried,
-		            s->ask->mesh   ? ""
+		            s->ask->mesh      ? ""
 		            : s->ask->machine ? "es and placements"
 		                              : "es",
 		            r->complete && s->ask->search == SEARCH_EXHAUSTIVE
@@ -186,8 +188,8 @@ static json_t *mesh_json(const struct mesh *m)
 	json_t *out = json_array();
 
 	for (int i = 0; i < m->naxes; i++)
-		json_array_append_new(out, json_pack("[s,i]", m->axis[i].name,
-		                                     (int)m->axis[i].size));
+		json_array_append_new(
+			out, json_pack("[s,i]", m->axis[i].name, (int)m->axis[i].size));
 	return out;
 }
 
@@ -210,14 +212,12 @@ static json_t *shardings_json(struct arena *a, const struct automap_show *s)
 		const char *layout = layout_text(a, &s->answer->best, g, i);
 
 		for (int32_t k = 0; k < group->narguments; k++) {
-			struct span name =
-				argument_name(g->program,
-			                      g->argument.at[group->first_argument + k]);
+			struct span name = argument_name(
+				g->program, g->argument.at[group->first_argument + k]);
 
-			json_object_set_new(out,
-			                    arena_strndup(a, name.at,
-			                                  (size_t)name.length),
-			                    json_string(layout));
+			json_object_set_new(
+				out, arena_strndup(a, name.at, (size_t)name.length),
+				json_string(layout));
 		}
 	}
 	return out;
@@ -242,11 +242,11 @@ static json_t *collectives_json(const struct automap_show *s)
 	for (int i = 0; i < COUNTS; i++)
 		if (e->count[i] > 0)
 			json_array_append_new(
-				out, json_pack("{s:s,s:o,s:o,s:o}", "op", count_name(i),
-			                       "count", number(e->count[i], true),
-			                       "operand_bytes", number(e->bytes[i], true),
-			                       "time_s",
-			                       real(e->time_s[i], s->platform)));
+				out,
+				json_pack("{s:s,s:o,s:o,s:o}", "op", count_name(i),
+			                  "count", number(e->count[i], true),
+			                  "operand_bytes", number(e->bytes[i], true),
+			                  "time_s", real(e->time_s[i], s->platform)));
 	return out;
 }
 
@@ -271,8 +271,8 @@ void automap_show_json(struct text *out, struct arena *a, const struct automap_s
 	root = json_pack(
 		"{s:s,s:s?,s:{s:s,s:i},s:{s:o,s:o,s:o,s:o,s:o,s:b,s:o},"
 		"s:{s:o,s:o,s:o,s:b,s:o,s:o,s:o,s:o,s:o},s:o}",
-		"schema", "shardsim/1", "platform", s->platform, "program", "name", s->name,
-		"devices", (int)r->best.mesh.ndevices, "totals", "step_s",
+		"schema", "shardsim/1", "platform", s->platform, "program", "name",
+		s->name, "devices", (int)r->best.mesh.ndevices, "totals", "step_s",
 		real(e->step_s, timed), "compute_s", real(e->compute_s, timed),
 		"communication_s", real(e->communication_s, timed), "params_bytes",
 		number(e->params_bytes, true), "peak_bytes", number(e->peak_bytes, true),
@@ -280,8 +280,9 @@ void automap_show_json(struct text *out, struct arena *a, const struct automap_s
 		"automap", "mesh", mesh_json(&r->best.mesh), "placement",
 		r->best.placement ? json_string(r->best.placement) : json_null(),
 		"evaluations", json_integer((json_int_t)r->evaluations), "complete",
-		r->complete, "shardings", shardings_json(a, s), "sums", sums_json(&r->best), "tactics", tactics,
-		"device_order", order_json(&r->best), "second", second, "collectives",
+		r->complete, "shardings", shardings_json(a, s), "sums",
+		sums_json(&r->best), "tactics", tactics, "device_order",
+		order_json(&r->best), "second", second, "collectives",
 		collectives_json(s));
 	text = json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(9));
 	text_printf(out, "%s\n", text);

@@ -61,10 +61,10 @@ static const char *beside(struct reader *r, const char *path)
 {
 	const char *slash = strrchr(r->path, '/');
 
-	return !slash || *path == '/' ? arena_strdup(r->arena, path)
-	                              : arena_printf(r->arena, "%.*s/%s",
-	                                             (int)(slash - r->path), r->path,
-	                                             path);
+	return !slash || *path == '/'
+	               ? arena_strdup(r->arena, path)
+	               : arena_printf(r->arena, "%.*s/%s", (int)(slash - r->path),
+	                              r->path, path);
 }
 
 static enum status read_strategies(struct reader *r, yaml_node_t *map,
@@ -92,16 +92,19 @@ static enum status read_strategies(struct reader *r, yaml_node_t *map,
 
 static enum status read_case(struct reader *r, yaml_node_t *map, struct study_case *c)
 {
-	static const char *const known[] = {"name",  "file", "platform",   "mesh", "devices",
-	                                    "batch", "seq",  "strategies", NULL};
+	static const char *const known[] = {"name", "file",       "platform",
+	                                    "mesh", "devices",    "batch",
+	                                    "seq",  "strategies", NULL};
 	struct where at;
 	const char *file;
 
 	*c = (struct study_case){0};
 	if (map->type != YAML_MAPPING_NODE)
-		return error_set(r->error, E_SYNTAX, node_where(r, map),
-		                 "expected a case: {name: ..., file: ..., platform: ...}");
-	if (map_check(r, map, known) != OK || !(c->name = map_text(r, map, "name", &at)) ||
+		return error_set(
+			r->error, E_SYNTAX, node_where(r, map),
+			"expected a case: {name: ..., file: ..., platform: ...}");
+	if (map_check(r, map, known) != OK ||
+	    !(c->name = map_text(r, map, "name", &at)) ||
 	    !(file = map_text(r, map, "file", &c->file_at)) ||
 	    !(c->platform = map_text(r, map, "platform", &c->platform_at)))
 		return r->error->code;
@@ -111,7 +114,8 @@ static enum status read_case(struct reader *r, yaml_node_t *map, struct study_ca
 	if (map_find(r, map, "batch") &&
 	    !(c->train.batch = map_int(r, map, "batch", INT32_MAX)))
 		return r->error->code;
-	if (map_find(r, map, "seq") && !(c->train.seq = map_int(r, map, "seq", INT32_MAX)))
+	if (map_find(r, map, "seq") &&
+	    !(c->train.seq = map_int(r, map, "seq", INT32_MAX)))
 		return r->error->code;
 	if (!map_find(r, map, "mesh")) {
 		c->devices = map_int(r, map, "devices", 1 << 20);
@@ -190,8 +194,9 @@ static enum status run_case(struct study_rows *rows, struct arena *a,
 	ask.machine = machine;
 	ask.memory_limit_bytes = machine->device[0].memory_bytes;
 	if (ask.ndevices > machine->ndevices) {
-		error_set(e, E_INFEASIBLE, c->platform_at, "has %d devices, and the mesh %d",
-		          (int)machine->ndevices, (int)ask.ndevices);
+		error_set(e, E_INFEASIBLE, c->platform_at,
+		          "has %d devices, and the mesh %d", (int)machine->ndevices,
+		          (int)ask.ndevices);
 		goto done;
 	}
 	for (int i = 0; i < c->nstrategies && e->code == OK; i++)
@@ -234,9 +239,9 @@ static const char *bytes_text(struct arena *a, double bytes, bool fits)
 
 enum { COLUMNS = 12 };
 static const char *const heads[COLUMNS] = {
-	"case",           "mesh",      "strategy",   "step",       "/ bound", "kernels",
-	"collectives",    "memory",    "all-gather", "all-reduce", "reduce-scatter",
-	"all-to-all"};
+	"case",       "mesh",       "strategy",       "step",
+	"/ bound",    "kernels",    "collectives",    "memory",
+	"all-gather", "all-reduce", "reduce-scatter", "all-to-all"};
 
 static void write_table(FILE *out, struct arena *a, const struct study_rows *rows)
 {
@@ -267,21 +272,24 @@ static void write_table(FILE *out, struct arena *a, const struct study_rows *row
 			cell[8 + k] = arena_printf(a, "%.0f", e->count[k]);
 	}
 	pen.heading(&pen, 1, "Shardings");
-	pen.paragraph(&pen,
-	              "What a training step takes on one device under strategies that are "
-	              "known, applied as tactics, and under what the search finds without "
-	              "being told any (scenarios/automap.yaml, shardsim automap). Times are "
-	              "sums of kernels and collectives, which do not overlap; `/ bound` is "
-	              "the step over all matmuls at full rate in equal parts. A memory with "
-	              "`!` does not fit into the device. Counts are of collectives in a step.");
+	pen.paragraph(
+		&pen,
+		"What a training step takes on one device under strategies that are "
+		"known, applied as tactics, and under what the search finds without "
+		"being told any (scenarios/automap.yaml, shardsim automap). Times are "
+		"sums of kernels and collectives, which do not overlap; `/ bound` is "
+		"the step over all matmuls at full rate in equal parts. A memory with "
+		"`!` does not fit into the device. Counts are of collectives in a "
+	        "step.");
 	pen.table(&pen, &t);
 }
 
 static void write_csv(FILE *out, struct arena *a, const struct study_rows *rows)
 {
-	fprintf(out, "case,platform,mesh,strategy,step_s,bound_s,compute_s,communication_s,"
-	             "params_bytes,peak_bytes,fits,all_gather,all_reduce,reduce_scatter,"
-	             "all_to_all,evaluations\n");
+	fprintf(out,
+	        "case,platform,mesh,strategy,step_s,bound_s,compute_s,communication_s,"
+	        "params_bytes,peak_bytes,fits,all_gather,all_reduce,reduce_scatter,"
+	        "all_to_all,evaluations\n");
 	for (int64_t i = 0; i < rows->list.n; i++) {
 		const struct study_row *r = &rows->list.at[i];
 		const struct evaluation *e = &r->answer.best.e;
@@ -290,11 +298,12 @@ static void write_csv(FILE *out, struct arena *a, const struct study_rows *rows)
 		csv_put(out, r->of->platform, false);
 		csv_put(out, mesh_text(a, &r->answer.best), false);
 		csv_put(out, r->strategy, false);
-		fprintf(out, ",%.9g,%.9g,%.9g,%.9g,%.0f,%.0f,%d,%.0f,%.0f,%.0f,%.0f,%lld\n",
+		fprintf(out,
+		        ",%.9g,%.9g,%.9g,%.9g,%.0f,%.0f,%d,%.0f,%.0f,%.0f,%.0f,%lld\n",
 		        e->step_s, r->answer.bound_s, e->compute_s, e->communication_s,
 		        e->params_bytes, e->peak_bytes,
-		        r->limit_bytes <= 0 || e->peak_bytes <= r->limit_bytes, e->count[0],
-		        e->count[1], e->count[2], e->count[3],
+		        r->limit_bytes <= 0 || e->peak_bytes <= r->limit_bytes,
+		        e->count[0], e->count[1], e->count[2], e->count[3],
 		        (long long)r->answer.evaluations);
 	}
 }

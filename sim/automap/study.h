@@ -1,6 +1,7 @@
 /*
- * Suites of searches: cases of a model or program, a machine and a mesh, each with strategies
- * that are known, beside what the search finds (scenarios/README.md, "Shardings").
+ * Suites of searches: cases of a model or program, a machine and a mesh, each with
+ * strategies that are known, beside what the search finds (scenarios/README.md,
+ * "Shardings").
  */
 #ifndef SHARDSIM_SIM_AUTOMAP_STUDY_H
 #define SHARDSIM_SIM_AUTOMAP_STUDY_H

@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 struct options {
-	const char *mesh, *count, *platform, *search, *budget, *seed, *limit, *batch, *seq,
-		*devices, *format, *emit, *output, *devices_out;
+	const char *mesh, *count, *platform, *search, *budget, *seed, *limit, *batch,
+		*seq, *devices, *format, *emit, *output, *devices_out;
 	struct settings set, tactic, group;
 	struct command_words file;
 };
@@ -43,8 +43,8 @@ static const struct option_row option_table[] = {
          .unknown = "unknown search"},
 	{"budget", 0, "N", "evaluations of a mesh in a placement", AT(budget)},
 	{"seed", 0, "N", "of the random numbers of mcts (default 1)", AT(seed)},
-	{"memory-limit", 0, "SIZE", "of a device (default: what it has; none: no limit)",
-         AT(limit)},
+	{"memory-limit", 0, "SIZE",
+         "of a device (default: what it has; none: no limit)", AT(limit)},
 	{"batch", 0, "N", "sequences of a step, whatever the model says", AT(batch)},
 	{"seq", 0, "N", "tokens of a sequence, whatever the model says", AT(seq)},
 	{"emit", 0, "jax|sdy|dtensor|hlo",
@@ -130,8 +130,7 @@ static enum status read_machine(struct session *s, int64_t devices, struct error
 	if (devices > s->machine->ndevices)
 		return error_set(e, E_INFEASIBLE, where_option("--platform", platform),
 		                 "has %d devices, and the mesh %lld",
-		                 (int)s->machine->ndevices,
-		                 (long long)devices);
+		                 (int)s->machine->ndevices, (long long)devices);
 	if (!o->devices)
 		return OK;
 	if (devices_parse(&order, &n, s->a, o->devices,
@@ -180,7 +179,8 @@ static enum status read_all(struct session *s, struct error *e)
 		return e->code;
 	if (s->mesh.naxes > CUT_AXES)
 		return error_set(e, E_RANGE, where_option("--mesh", o->mesh),
-		                 "%d axes, expected at most %d", s->mesh.naxes, CUT_AXES);
+		                 "%d axes, expected at most %d", s->mesh.naxes,
+		                 CUT_AXES);
 	if (read_count(&devices, "--device-count", o->count, 1, 1 << 20, e) != OK ||
 	    read_count(&budget, "--budget", o->budget, 1, INT64_C(1) << 40, e) != OK ||
 	    read_count(&seed, "--seed", o->seed, 0, INT64_C(1) << 40, e) != OK ||
@@ -258,8 +258,9 @@ static enum status print_answer(struct session *s, const struct automap_answer *
 	if (e->code == OK && o->devices_out)
 		write_order(o->devices_out, &answer->best, e);
 	if (answer->best.e.unknown)
-		fprintf(stderr, "%s: of some kernels the platform does not tell how long "
-		                "they take: they are left out\n",
+		fprintf(stderr,
+		        "%s: of some kernels the platform does not tell how long "
+		        "they take: they are left out\n",
 		        s->program.name);
 	return e->code;
 }
@@ -296,14 +297,17 @@ int command_automap(int argc, char **argv)
 	struct options o = {0};
 	const struct command_syntax syntax = {
 		.usage = "FILE|MODEL|SUITE",
-		.doc = "Search for the sharding of a whole program (HLO, StableHLO) or of the "
-		       "training step of a model on a machine: scenarios/models/gpt-24.yaml "
+		.doc = "Search for the sharding of a whole program (HLO, StableHLO) or "
+	               "of the "
+		       "training step of a model on a machine: "
+	               "scenarios/models/gpt-24.yaml "
 		       "--mesh batch=8,model=4 --platform dgx-a100:4",
 		.machines = true,
 		.options = {{option_table, &o}},
 		.words = &o.file,
 		.most = 1,
-		.expected = "a program or a model, such as scenarios/models/gpt-24.yaml",
+		.expected =
+			"a program or a model, such as scenarios/models/gpt-24.yaml",
 		.check = check_automap_options,
 		.self = &o,
 	};
