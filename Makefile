@@ -441,7 +441,13 @@ results-moves: build/shardsim
 	build/shardsim validate platforms/refits.csv >results/refits.md
 	build/shardsim validate platforms/refits.csv --format csv >results/refits.csv
 
-results: results-placement results-moves results-steps results-programs results-degrees build/shardsim
+# Shardings of whole programs: strategies that are known, and what a search finds.
+.PHONY: results-automap
+results-automap: build/shardsim
+	build/shardsim automap scenarios/automap.yaml >results/automap.md
+	build/shardsim automap scenarios/automap.yaml --format csv >results/automap.csv
+
+results: results-placement results-moves results-steps results-programs results-degrees results-automap build/shardsim
 	rm -rf build/results
 	mkdir -p build/results
 	build/shardsim sweep scenarios/models.yaml scenarios/random.yaml \
