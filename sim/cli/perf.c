@@ -275,6 +275,7 @@ struct run {
 	struct clocks clocks;
 	struct bench bench;
 	struct perf perf;
+	struct likely_table likely;
 };
 
 /* Names the machine of the size of the mesh or of the devices that take part. */
@@ -319,6 +320,8 @@ static enum status run_open(struct run *r, const struct options *o, struct error
 	machine = r->clocks.platform->machine;
 	command_note(machine->name, machine->note);
 	if (library_set(machine, &o->library, NULL, e) != OK)
+		return e->code;
+	if (likely_read(&r->likely, r->arena, e) != OK)
 		return e->code;
 	r->perf.machine = machine;
 	r->perf.collective = o->collective;
@@ -413,8 +416,10 @@ static int run_perf(struct run *r, const struct options *o)
 		                         r->bench.clock_self[0], scratch, &why);
 
 		arena_free(scratch);
-		if (done)
+		if (done) {
+			perf_likely(&row[i], &r->perf, &r->likely);
 			continue;
+		}
 		fprintf(stderr, "shardsim perf: %s: %s\n", r->bench.clock[0]->name,
 		        why.s ? why.s : "no reason");
 		text_free(&why);
