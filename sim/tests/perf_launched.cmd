@@ -1,6 +1,9 @@
 # A log tells how its run was launched: by one process for eight devices, which is not what is
 # simulated unless it is asked for.
-exec 2>&1
+note() {
+	shardsim perf all-reduce --platform dgx-h100:1 --measured log "$@" 2>&1 >table
+	wc -l <table
+}
 cat >"$TMPDIR/log" <<'END'
 # nThread 1 nGpus 8 minBytes 1048576 maxBytes 4194304 step: 4(factor) warmup iters: 5 iters: 20 agg iters: 1 validation: 1 graph: 0
 #       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   busbw #wrong
@@ -9,5 +12,5 @@ cat >"$TMPDIR/log" <<'END'
 END
 export SHARDSIM_DATA="$PWD/platforms"
 cd "$TMPDIR" || exit 9
-shardsim perf all-reduce --platform dgx-h100:1 --measured log
-shardsim perf all-reduce --platform dgx-h100:1 --measured log --launch single
+note
+note --launch single
