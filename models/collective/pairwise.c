@@ -49,9 +49,15 @@ static void pairwise_build(struct schedule *out, const struct machine *m, enum o
 	schedule_end(out);
 }
 
+static int64_t pairwise_messages(const struct groups *g)
+{
+	return (int64_t)g->ngroups * g->size * (g->size - 1);
+}
+
 const struct algorithm algorithm_pairwise = {
 	.name = "pairwise",
 	.help = "all-to-all in n - 1 rounds, device i to i + k in round k",
 	.applies = pairwise_applies,
 	.build = pairwise_build,
+	.messages = pairwise_messages,
 };

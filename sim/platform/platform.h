@@ -63,8 +63,14 @@ enum status platform_resize(const char **spec, struct arena *a, const char *cons
                             int nset, int64_t n, struct error *e);
 
 /*
- * Splits the name of a platform. It is an E_SYNTAX at `at` if the braces have no
- * settings, or if nothing stands before them.
+ * Points an error that is at a part of a platform's name, such as a setting in its braces,
+ * at that place of the name, as --platform. Those of the settings set[] are left as they are.
+ */
+void platform_point(struct error *e, const char *spec, const char *const *set, int nset);
+
+/*
+ * Splits the name of a platform, which starts at `at`. It is an E_SYNTAX if the braces have
+ * no settings or what is none, or if nothing stands before them.
  */
 enum status platform_split(struct platform_name *out, struct arena *a, const char *spec,
                            struct where at, struct error *e);
