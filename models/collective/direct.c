@@ -81,9 +81,11 @@ static bool direct_applies(const struct machine *m, enum op op, const struct gro
 /* Returns the least seconds between two messages that a device starts on a fabric. */
 static double each_send_s(const struct machine *m, int f)
 {
+	const double *tuning = m->tuning.value;
+
 	if (!profile_of_fabric(m, f)->fill)
 		return 0;
-	return m->tuning.value[nccl_is_network(m, f) ? TUNING_NET_SEND_S : TUNING_SEND_S];
+	return tuning[nccl_is_network(m, f) ? TUNING_NET_SEND_S : TUNING_SEND_S];
 }
 
 static void direct_build(struct schedule *out, const struct machine *m, enum op op,
@@ -112,7 +114,7 @@ static void direct_build(struct schedule *out, const struct machine *m, enum op 
 
 const struct algorithm algorithm_direct = {
 	.name = "direct",
-	.help = "all-to-all, all pairs at once: on a switch or a torus with missing links",
+	.help = "all pairs at once, on a switch or a torus with missing links",
 	.applies = direct_applies,
 	.build = direct_build,
 };

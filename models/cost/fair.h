@@ -53,8 +53,8 @@ struct fair {
 };
 
 /* Returns use number k of a task of the system. */
-static inline struct fair_use fair_use_of(const struct fair *f, const struct fair_task *t,
-                                          int64_t k)
+static inline struct fair_use fair_use_of(const struct fair *f,
+                                          const struct fair_task *t, int64_t k)
 {
 	if (f->use)
 		return f->use[t->first + k];

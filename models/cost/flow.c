@@ -39,8 +39,8 @@ static bool is_hopeless(const struct flow_net *net)
 }
 
 /* Returns 0, or what the clock returns in place of seconds. */
-static double run(double *end_s, const struct flow *flow, const struct schedule *s, int n,
-                  char *message, size_t size)
+static double run(double *end_s, const struct flow *flow, const struct schedule *s,
+                  int n, char *message, size_t size)
 {
 	struct flow_net net;
 	double result = 0;

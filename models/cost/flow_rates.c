@@ -33,8 +33,8 @@ struct flow_rates {
 	struct shared *link;
 	struct moving *flow;
 	int32_t *changed, nchanged; /* links whose flows came or went */
-	int32_t *links, nlinks;     /* those that they are joined with, and their flows */
-	int32_t *flows, nflows;
+	int32_t *links, nlinks;     /* those that they are joined with */
+	int32_t *flows, nflows;     /* and their flows */
 	struct heap heap; /* links with flows that are open, by their share */
 	int64_t work;
 };
@@ -62,8 +62,9 @@ struct flow_rates *flow_rates_new(const struct flow_net *net)
 		for (int64_t k = 0; k < f->task[i].nuses; k++) {
 			const struct fair_use *u = &f->use[f->task[i].first + k];
 
-			if (u->link < net->nlinks)
-				r->wire[n++] = (struct wire){u->link, i, u->tasks, -1, -1};
+			if (u->link >= net->nlinks)
+				continue;
+			r->wire[n++] = (struct wire){u->link, i, u->tasks, -1, -1};
 		}
 		r->flow[i].n = n - r->flow[i].first;
 	}
@@ -152,9 +153,10 @@ static void find_joined(struct flow_rates *r)
 	}
 	r->nchanged = 0;
 	for (int32_t i = 0; i < r->nlinks; i++)
-		for (int64_t k = r->link[r->links[i]].first; k >= 0; k = r->wire[k].next) {
+		for (int64_t k = r->link[r->links[i]].first, next; k >= 0; k = next) {
 			struct moving *m = &r->flow[r->wire[k].flow];
 
+			next = r->wire[k].next;
 			r->work++;
 			if (m->found)
 				continue;

@@ -46,8 +46,9 @@ struct member {
 
 /* How far a device is. */
 struct pace {
-	int64_t next, end; /* in its task's uses: the member its next round begins with */
-	int32_t busy;      /* kinds of members of the round at hand that are not over */
+	/* In its task's uses: the member that its next round begins with, and the end. */
+	int64_t next, end;
+	int32_t busy; /* kinds of members of the round at hand that are not over */
 };
 
 struct run {
@@ -213,8 +214,9 @@ static void device_next(struct run *r, struct pace *d)
 
 	while (!d->busy && d->next < d->end) {
 		int64_t first = d->next;
+		double number = use[first].bytes;
 
-		for (; d->next < d->end && use[d->next].bytes == use[first].bytes; d->next++)
+		for (; d->next < d->end && use[d->next].bytes == number; d->next++)
 			d->busy++;
 		for (int64_t k = first; k < d->next; k++) {
 			struct member *m = &r->member[member_of(r, &use[k])];

@@ -217,7 +217,8 @@ START_TEST(direct_figures)
 		for (int32_t l = 0; l < m->nlinks; l++)
 			near(carried[l], pairs[l], "link");
 		near(model_schedule_s(model, &s),
-		     2 * link.latency_s + S * (n - 1) / (n * link.bandwidth_Bps), "cost");
+		     2 * link.latency_s + S * (n - 1) / (n * link.bandwidth_Bps),
+		     "cost");
 	}
 }
 END_TEST

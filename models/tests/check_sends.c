@@ -124,7 +124,7 @@ static void add_route(double *carried, const struct machine *m, int fabric, int3
 
 static const struct {
 	int32_t n, id[12];
-	int nmessages; /* rings that stand for all pairs: inside, and one for each size */
+	int nmessages; /* rings that stand for all pairs: inside, one for each size */
 } uneven[] = {
 	{5, {0, 1, 2, 5, 4}, 5 + 2 + 5},           /* 3 and 2 of nodes of 4 */
 	{9, {0, 1, 2, 3, 4, 5, 8, 9, 10}, 9 + 5 + 2 + 9}, /* 4, 2 and 3 */

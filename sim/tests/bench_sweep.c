@@ -158,8 +158,8 @@ int main(void)
 	snprintf(dir, sizeof(dir), "%.200s/bench_sweep-XXXXXX", tmp ? tmp : P_tmpdir);
 	if (!mkdtemp(dir))
 		return 1;
-	printf("                         rows    wall s  wall us/row   cpu us/row   again s   worker "
-	       "MiB\n");
+	printf("                         rows    wall s  wall us/row   cpu us/row   "
+	       "again s   worker MiB\n");
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
 		measure_random(dir, rows[i], "model");
 	measure_random(dir, 10000, "fluid");

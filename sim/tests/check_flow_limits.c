@@ -105,7 +105,8 @@ static const struct {
 	int32_t n, repeats;
 	bool chord;
 } size_table[] = {
-	{64, 3, true}, {65, 3, true}, {513, 5, false}, {16, 65537, false}, {513, 65537, false},
+	{64, 3, true},      {65, 3, true},       {513, 5, false},
+	{16, 65537, false}, {513, 65537, false},
 };
 
 /* However many parts there are: rings of which all devices do the same, and with a chord. */
@@ -148,8 +149,8 @@ START_TEST(messages_that_are_refused)
 	char why[120] = "";
 
 	all_send(&b, 512, 8, false);
-	ck_assert_double_eq_tol(flow_clock(b.flow, &b.s[0], why, sizeof(why)), 8 * once_s,
-	                        1e-6 * once_s);
+	ck_assert_double_eq_tol(flow_clock(b.flow, &b.s[0], why, sizeof(why)),
+	                        8 * once_s, 1e-6 * once_s);
 	all_send(&b, 512, 1, false);
 	ck_assert(flow_clock(b.flow, &b.s[0], why, sizeof(why)) == CLOCK_REFUSED_S);
 	ck_assert_str_eq(why, "takes up to 2097152 messages, but here are 2354688");

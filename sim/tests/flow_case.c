@@ -47,7 +47,8 @@ void flow_case_alone(struct flow_case *c, int k, int32_t src, int32_t dst, doubl
 
 double flow_case_both_s(struct flow_case *c, double *wire_s, int n)
 {
-	double replay_s[FLOW_CASE_SCHEDULES], ours_s = 0, simgrids_s = 0, total_s, whole_s;
+	double replay_s[FLOW_CASE_SCHEDULES], ours_s = 0, simgrids_s = 0;
+	double total_s, whole_s;
 	char why[80] = "";
 
 	total_s = flow_schedules(c->flow, wire_s, c->s, n, why, sizeof(why));
