@@ -109,7 +109,9 @@ static const struct page {
 	 "    $ shardsim sweep plan scenarios/smoke.yaml --platform tpu-v5e:4x8 \\\n"
 	 "        --planner gather,synth --out parts\n"
 	 "    $ shardsim sweep run parts --shard 0/2\n"
-	 "    $ shardsim sweep run parts --shard 1/2\n"},
+	 "    $ shardsim sweep run parts --shard 1/2\n"
+	 "    $ shardsim sweep merge parts --out all\n"
+	 "    $ shardsim report all --baseline gather\n"},
 	{"report",
 	 "Tables of how much faster than a baseline the planners of a sweep are, with\n"
 	 "intervals, and of all that was left out and why.\n"
