@@ -6,20 +6,23 @@ static bool visit(struct search *s)
 {
 	struct actions next = {0};
 	int64_t mark = cutting_mark(s->cutting), length = s->path.at.n;
+	bool all = true;
 
 	search_actions(&next, s, ~0u);
-	for (int64_t i = 0; i < next.at.n; i++) {
+	for (int64_t i = 0; i < next.at.n && all; i++) {
 		bool fresh = false;
 
-		if (s->states >= SEARCH_STATES_MAX || search_spent(s))
-			return false;
+		if (s->states >= SEARCH_STATES_MAX || search_spent(s)) {
+			all = false;
+			break;
+		}
 		if (action_apply(s, next.at.at[i]))
 			search_look(s, &fresh);
-		if (fresh && !visit(s))
-			return false;
+		all = !fresh || visit(s);
 		action_undo(s, mark, length);
 	}
-	return true;
+	xfree(next.at.at);
+	return all;
 }
 
 bool search_exhaustive(struct search *s)

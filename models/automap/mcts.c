@@ -12,8 +12,8 @@
 #include <math.h>
 
 enum {
-	WAY_MAX = 64,    /* actions of an episode */
-	IDLE_MAX = 200   /* episodes without a new state, after which a goal is done */
+	WAY_MAX = 64,  /* actions of an episode */
+	IDLE_MAX = 200 /* episodes without a new state, after which a goal is done */
 };
 
 /* How much a branch that was tried seldom is preferred (UCT's constant), and the draw. */
@@ -85,6 +85,7 @@ static int32_t node_of(struct tree *t, bool *fresh)
 	search_actions(&next, t->s, 1u << t->goal.axis);
 	for (int64_t i = 0; i < next.at.n; i++)
 		*list_add(&n->branch, t->s->arena) = (struct branch){next.at.at[i], -1};
+	xfree(next.at.at);
 	n->untried = n->branch.n;
 	n->own = look(t, &unused);
 	*list_add(&t->node, t->s->arena) = n;
@@ -157,6 +158,7 @@ static double roll_out(struct tree *t)
 			break;
 		action_apply(t->s, next.at.at[rng_below(t->rng, (uint32_t)next.at.n)]);
 	}
+	xfree(next.at.at);
 	return look(t, &fresh);
 }
 

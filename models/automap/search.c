@@ -91,13 +91,13 @@ void search_actions(struct actions *out, const struct search *s, unsigned axes)
 					                  g->member.at[group->first + k],
 					                  d, axis);
 				if (any && axes >> axis & 1)
-					*list_add(&out->at, s->arena) =
+					*list_add(&out->at, NULL) =
 						(struct action){i, d, axis};
 			}
 	}
 	for (int axis = 0; axis < s->cutting->naxes; axis++)
 		if (axes >> axis & 1)
-			*list_add(&out->at, s->arena) =
+			*list_add(&out->at, NULL) =
 				(struct action){ACTION_SUMS, 1, axis};
 }
 

@@ -96,7 +96,10 @@ int search_compare(const struct search *s, const struct evaluation *a,
 /* Evaluates the state of the cutting, which s->path led to, unless it is known. */
 struct evaluation search_look(struct search *s, bool *fresh);
 
-/* Lists the actions that cut something now, on the axes whose bits are set. */
+/*
+ * Lists the actions that cut something now, on the axes whose bits are set. The list is
+ * on the heap, and is the caller's to free; it may be filled again and again.
+ */
 void search_actions(struct actions *out, const struct search *s, unsigned axes);
 
 static inline bool search_spent(const struct search *s)

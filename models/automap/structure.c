@@ -146,6 +146,7 @@ static bool grow(struct beam *b, const struct state *from)
 		action_undo(s, mark, length);
 	}
 	action_undo(s, start, 0);
+	xfree(next.at.at);
 	return better;
 }
 
@@ -211,6 +212,7 @@ static struct store *list_stores(struct search *s, struct evaluation here, int64
 		}
 		action_undo(s, mark, length);
 	}
+	xfree(next.at.at);
 	qsort(out, (size_t)*n, sizeof(*out), compare_stores);
 	return out;
 }
@@ -293,6 +295,7 @@ static bool polish(struct search *s)
 		}
 		action_undo(s, mark, 0);
 	}
+	xfree(next.at.at);
 	return s->best_at != before;
 }
 

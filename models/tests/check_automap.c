@@ -340,6 +340,45 @@ START_TEST(pays_from_a_width_on)
 END_TEST
 
 /*
+ * The rule of AutoParallel (meta-pytorch/autoparallel): where memory is what limits a product of M
+ * tokens with a K x N matrix, cutting the matrix by columns reads M K + K N / T elements, cutting
+ * tokens M K / T + K N, so that tokens win where M > N: with 8,192 tokens for the output
+ * projection of Llama-3-8B (4,096), while 70B (8,192) is just at the crossover.
+ */
+START_TEST(tokens_or_columns)
+{
+	static const int width[] = {4096, 8192, 16384};
+	static const int sign[] = {1, 0, -1}; /* of columns' time less tokens' */
+	const int32_t t[] = {8};
+	struct plain_machine machine = {{1e30}, 0, 1e30, 1e12, {8}};
+	struct cut_prices prices = automap_tariff(&machine);
+	double s[2], more;
+
+	for (int k = 0; k < 2; k++) {
+		const struct graph *g = automap_graph(
+			arena,
+			arena_printf(arena,
+		                     "HloModule p\nENTRY %%main {\n"
+		                     "  %%x = bf16[8192,%d] parameter(0)\n"
+		                     "  %%w = bf16[%d,%d] parameter(1)\n"
+		                     "  ROOT %%y = bf16[8192,%d] dot(%%x, %%w), "
+		                     "lhs_contracting_dims={1}, "
+		                     "rhs_contracting_dims={0}\n}\n",
+		                     width[_i], width[_i], width[_i], width[_i]),
+			false);
+		struct cutting *c = automap_cutting(arena, g, 1, t);
+		struct evaluator e;
+
+		automap_cut(c, k ? "x" : "w", k ? 0 : 1, 0);
+		evaluator_start(&e, arena, g, &prices);
+		s[k] = evaluate(&e, c).step_s;
+	}
+	more = s[0] - s[1];
+	ck_assert_int_eq((more > 1e-12) - (more < -1e-12), sign[_i]);
+}
+END_TEST
+
+/*
  * batch=4, model=16 on 4 nodes of 16 devices that share a NIC of 8 GB/s (arXiv
  * 2110.10548, figure 9a, A100): with the axis model inside the nodes a step is faster
  * than with it across them.
@@ -393,6 +432,7 @@ Suite *tests(void)
 	tcase_add_test(t, parallel_attention_and_experts);
 	tcase_add_test(t, keeps_states_in_parts);
 	tcase_add_test(t, pays_from_a_width_on);
+	tcase_add_loop_test(t, tokens_or_columns, 0, 3);
 	tcase_add_test(t, places_axes);
 	suite_add_tcase(s, t);
 	return s;

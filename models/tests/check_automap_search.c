@@ -124,10 +124,9 @@ START_TEST(finds_the_best_of_all)
 END_TEST
 
 /*
- * The 24 layers of arXiv 2210.06352 on 8 x 4 devices whose second axis is fast: 16
- * sequences for each of the first axis, none to spare for the second. Megatron's cuts are
- * to be found on top of data parallelism, then those of ZeRO-3, where the memory demands
- * them.
+ * The 24 layers of arXiv 2210.06352 on 8 x 4 devices whose second axis is fast, with one
+ * sequence for each of the first axis, so that none is left for the second. Megatron's cuts are to
+ * be found on top of data parallelism, and those of ZeRO-3, where the memory demands them.
  */
 struct expert {
 	const char *const *tactic;
@@ -166,9 +165,9 @@ static struct search find(enum how how, const struct graph *g, struct plain_mach
 }
 
 /*
- * What fits as an expert's sharding does and is as fast: Megatron's within 250
- * evaluations once data is cut, and that with ZeRO-3 on top of it within 1,000 from
- * nothing. Of 20 seeds at least 19 find it.
+ * What fits as an expert's sharding does and is as fast: data parallelism with Megatron's cuts
+ * within 250 evaluations, that with ZeRO-3 on top of it within 1,000, both from nothing. Of 20
+ * seeds at least 19 find it.
  */
 START_TEST(finds_what_experts_know)
 {
@@ -187,17 +186,10 @@ START_TEST(finds_what_experts_know)
 	ck_assert(s.best.peak_bytes <= wanted.peak_bytes * 1.0001);
 	ck_assert(s.best.step_s <= wanted.step_s * (1 + 1e-9));
 	for (uint64_t seed = 1; seed <= 20; seed++) {
-		bool good;
-
 		s = find(MCTS, g, &machine, &wanted, x, seed);
 		ck_assert_int_le(s.evaluations, x->budget + 1);
-		good = s.best.peak_bytes <= wanted.peak_bytes * 1.0001 &&
-		       s.best.step_s <= wanted.step_s * (1 + 1e-9);
-		found += good;
-		if (!good)
-			printf("%d seed %d: %.6g s %.6g B of %.6g %.6g\n", _i,
-			       (int)seed, s.best.step_s, s.best.peak_bytes,
-			       wanted.step_s, wanted.peak_bytes);
+		found += s.best.peak_bytes <= wanted.peak_bytes * 1.0001 &&
+		         s.best.step_s <= wanted.step_s * (1 + 1e-9);
 	}
 	ck_assert_int_ge(found, 19);
 }
