@@ -65,6 +65,18 @@ static void print_jax(struct text *out, const struct mesh *m, const char *name,
 	text_printf(out, "),  # %s\n", name);
 }
 
+/* What no argument says: a constraint on arrays within the step. */
+static void print_sums(struct text *out, const struct automap_found *f, const char *mark)
+{
+	for (int i = 0; i < f->cutting->naxes; i++)
+		if (f->cutting->sums[i] >= 0)
+			text_printf(
+				out,
+				"%s constrain arrays that are summed over %s to be cut "
+				"along their dimension %d\n",
+				mark, automap_axis(f, i), f->cutting->sums[i]);
+}
+
 static void emit_jax(struct text *out, struct arena *a, const struct automap_show *s)
 {
 	const struct automap_found *f = &s->answer->best;
@@ -83,6 +95,7 @@ static void emit_jax(struct text *out, struct arena *a, const struct automap_sho
 	text_printf(out, ")\nin_shardings = (\n");
 	each(out, a, s, print_jax);
 	text_printf(out, ")\n");
+	print_sums(out, f, "#");
 }
 
 static void print_sdy(struct text *out, const struct mesh *m, const char *name,
@@ -110,6 +123,7 @@ static void emit_sdy(struct text *out, struct arena *a, const struct automap_sho
 	}
 	text_printf(out, ">\n");
 	each(out, a, s, print_sdy);
+	print_sums(out, f, "//");
 }
 
 /* Where PyTorch's order of shards is another than that of the mesh it is said in brackets. */
@@ -165,6 +179,7 @@ static void emit_dtensor(struct text *out, struct arena *a, const struct automap
 	text_printf(out, ")\nplacements = {\n");
 	each(out, a, s, print_dtensor);
 	text_printf(out, "}\n");
+	print_sums(out, f, "#");
 }
 
 bool automap_emit(struct text *out, struct arena *a, const char *kind,

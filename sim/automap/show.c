@@ -44,8 +44,7 @@ static const char *layout_text(struct arena *a, const struct automap_found *f,
 	return text_take(&out, a);
 }
 
-/* The axis of the mesh of an axis of the cutting. */
-static const char *axis_name(const struct automap_found *f, int axis)
+const char *automap_axis(const struct automap_found *f, int axis)
 {
 	for (int i = 0; i < f->mesh.naxes; i++)
 		if (f->mesh.axis[i].size > 1 && axis-- == 0)
@@ -135,7 +134,7 @@ static void add_shardings(struct text *out, struct arena *a,
 		if (s->answer->best.cutting->sums[i] >= 0)
 			text_printf(out,
 			            "  sums over %s are scattered along dimension %d\n",
-			            axis_name(&s->answer->best, i),
+			            automap_axis(&s->answer->best, i),
 			            s->answer->best.cutting->sums[i]);
 }
 
@@ -229,7 +228,7 @@ static json_t *sums_json(const struct automap_found *f)
 
 	for (int i = 0; i < f->cutting->naxes; i++)
 		if (f->cutting->sums[i] >= 0)
-			json_array_append_new(out, json_pack("[s,i]", axis_name(f, i),
+			json_array_append_new(out, json_pack("[s,i]", automap_axis(f, i),
 			                                     f->cutting->sums[i]));
 	return out;
 }

@@ -27,4 +27,7 @@ bool automap_emit(struct text *out, struct arena *a, const char *kind,
 struct layout automap_layout(const struct automap_found *f, const struct graph *g,
                              int32_t group);
 
+/* Returns the name of an axis of the answer's cutting. */
+const char *automap_axis(const struct automap_found *f, int axis);
+
 #endif

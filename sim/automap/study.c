@@ -280,7 +280,7 @@ static void write_table(FILE *out, struct arena *a, const struct study_rows *row
 		"sums of kernels and collectives, which do not overlap; `/ bound` is "
 		"the step over all matmuls at full rate in equal parts. A memory with "
 		"`!` does not fit into the device. Counts are of collectives in a "
-	        "step.");
+		"step.");
 	pen.table(&pen, &t);
 }
 

@@ -5,6 +5,9 @@ for kind in jax sdy dtensor; do
 		--tactic data:batch --tactic megatron:model --tactic zero3:batch --emit $kind |
 		sed 's/\(.\{120\}\).*/\1/' | head -n 24
 done
+# What no argument can say.
+shardsim automap scenarios/models/gpt-24.yaml --mesh model=4 --search none --tactic megatron:model \
+	--tactic sequence:model --emit jax | tail -n 2
 shardsim automap scenarios/models/gpt-24.yaml --emit hlo -o "$TMPDIR/step.hlo"
 shardsim program "$TMPDIR/step.hlo" --platform dgx-a100:1 | head -n 4
 shardsim automap "$TMPDIR/step.hlo" --mesh batch=8,model=4 --search none --tactic data:batch \
