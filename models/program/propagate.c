@@ -9,7 +9,7 @@ struct steps {
 	struct arena *a;
 	struct program *p;
 	struct shardings *s;
-	LIST(struct step) step;
+	LIST(struct flow_step) step;
 	int32_t *uses; /* of values */
 	bool *reached; /* regions */
 };
@@ -24,7 +24,7 @@ static const struct value_type *type_of(const struct steps *b, int32_t number)
 /* An edge from sources to what has their sharding: a copy, dimension by dimension. */
 static void add_edge(struct steps *b, const int32_t *source, int32_t n, int32_t target)
 {
-	struct step step = {.op = -1};
+	struct flow_step step = {.op = -1};
 	struct op_rule *r = &step.rule;
 	int32_t rank = type_of(b, target)->rank;
 
@@ -138,7 +138,7 @@ static void mark_anew(struct steps *b, const struct instruction *op)
 static void add_op(struct steps *b, int32_t number)
 {
 	const struct instruction *op = &b->p->op.at[number];
-	struct step step = {.op = number, .single_use = true};
+	struct flow_step step = {.op = number, .single_use = true};
 
 	if (!op_rule_of(&step.rule, b->a, b->p, op))
 		return;
@@ -226,7 +226,7 @@ enum { ROUNDS = 5 };
  * Where an op hands on in a round. First what takes one array to another of its elements; there
  * an array with other users waits, as they may want it otherwise.
  */
-static enum direction direction_of(const struct program *p, const struct step *step,
+static enum direction direction_of(const struct program *p, const struct flow_step *step,
                                    int round)
 {
 	enum opcode code = step->op < 0 ? HLO_COPY : p->op.at[step->op].code;
@@ -252,7 +252,7 @@ static void run_round(struct engine *e, struct steps *b, int round)
 		changed = false;
 		for (int64_t i = 0; i < 2 * b->step.n; i++) {
 			int64_t at = i < b->step.n ? i : 2 * b->step.n - 1 - i;
-			struct step *step = &b->step.at[at];
+			struct flow_step *step = &b->step.at[at];
 			enum direction way = direction_of(b->p, step, round);
 
 			if (way != NOWHERE)

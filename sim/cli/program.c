@@ -4,6 +4,7 @@
 #include "cli/options.h"
 #include "plan/devices.h"
 #include "platform/platform.h"
+#include "program/annotated.h"
 #include "program/liveness.h"
 #include "program/overlap.h"
 #include "program/shardings.h"
@@ -16,7 +17,7 @@ enum { ROWS_MOST = 40 };
 
 struct options {
 	const char *platform, *as, *overlap, *by, *report, *format, *planner, *devices,
-		*most;
+		*most, *partitioner;
 	bool raw;
 	struct settings set, trip;
 	struct command_words file;
@@ -37,9 +38,14 @@ static const struct option_row option_table[] = {
 	{"trip", 0, "NAME=N", "how often a loop turns of which the text does not tell",
          AT(trip), .settings = true},
 	{"raw", 0, NULL, "collectives as they stand, not as compilers run them", AT(raw)},
-	{"planner", 0, "best|none", "ask what the planner would do (default best)",
-         AT(planner), .unknown = "unknown planner"},
-	{"report", 0, "summary|collectives|ops|memory|shardings",
+	{"partitioner", 0, "shardy|as-is",
+         "how an annotated program is partitioned (default shardy)", AT(partitioner),
+         .unknown = "unknown partitioner"},
+	{"planner", 0, "NAME|none",
+         "plans changes of layout (default: the partitioner's own); with none best is not "
+         "asked",
+         AT(planner)},
+	{"report", 0, "summary|collectives|ops|memory|shardings|reshards",
          "what to print (default: the summary and the collectives)", AT(report),
          .unknown = "unknown report"},
 	{"by", 0, "op_name|computation|loop", "put ops together by this", AT(by),
@@ -115,12 +121,70 @@ static void set_stage(struct program *p, const char *as)
 	if (as && !strcmp(as, "replicated")) {
 		p->stage = p->stage == STAGE_OPTIMISED ? p->stage : STAGE_PARTITIONED;
 		p->ndevices = p->replicas = p->partitions = 1;
-	} else if (p->stage == STAGE_ANNOTATED && p->ndevices > 1) {
-		program_warn(
-			p, 0,
-			"the program is not partitioned: shapes are those of whole "
-			"arrays, and it is priced as if every device ran all of it");
 	}
+}
+
+/* Whether no compiler has been at the program, so that it may be partitioned unasked. */
+static bool is_fresh(const struct program *p)
+{
+	for (int64_t i = 0; i < p->op.n; i++)
+		if (p->op.at[i].async != ASYNC_NONE)
+			return false;
+	return p->replicas == 1;
+}
+
+/* Hands the shardings of an annotated program on; false where it stays whole. */
+static enum status propagate_all(struct annotated *out, bool *split, struct arena *a,
+                                 struct program *p, const struct options *o,
+                                 struct error *e)
+{
+	*split = false;
+	if (p->stage != STAGE_ANNOTATED || p->ndevices == 1)
+		return OK;
+	if (o->partitioner ? strcmp(o->partitioner, "as-is") != 0 : is_fresh(p)) {
+		if (annotated_propagate(out, split, a, p, e) != OK)
+			return e->code;
+		if (*split)
+			p->ndevices = out->shardings.mesh.ndevices;
+	}
+	if (!*split)
+		program_warn(p, 0,
+		             "the program is not partitioned: shapes are those of whole "
+		             "arrays, and it is priced as if every device ran all of it");
+	return OK;
+}
+
+static bool asks_best(const struct options *o)
+{
+	return !o->planner || strcmp(o->planner, "none") != 0;
+}
+
+/* Checks what goes with programs alone that are partitioned here. */
+static enum status check_split(const struct planner **planner, const struct options *o,
+                               bool split, struct error *e)
+{
+	struct where at = where_option("--planner", o->planner ? o->planner : "");
+
+	*planner = NULL;
+	if (o->report && !strcmp(o->report, "reshards") && !split)
+		return error_set(e, E_INFEASIBLE, where_option("--report", o->report),
+		                 "expected an annotated program with a mesh, to be "
+		                 "partitioned: of others changes of layout are not known");
+	if (o->partitioner && strcmp(o->partitioner, "as-is") != 0 && !split)
+		return error_set(e, E_INFEASIBLE,
+		                 where_option("--partitioner", o->partitioner),
+		                 "expected an annotated program with a mesh");
+	if (!o->planner || !asks_best(o))
+		return OK;
+	*planner = planner_find(o->planner, strlen(o->planner));
+	if (!*planner)
+		return error_set(e, E_TYPE, at, "unknown planner, expected none or one of "
+		                                "those that `shardsim list planners` has");
+	if (!split && strcmp(o->planner, "best") != 0)
+		return error_set(e, E_INFEASIBLE, at,
+		                 "expected best or none: there are no changes of layout to "
+		                 "be planned but in an annotated program");
+	return OK;
 }
 
 /* A program on one device has nobody to talk to. */
@@ -154,6 +218,27 @@ static enum status read_most(int64_t *out, const struct options *o, struct error
 	return scan_finish(&s);
 }
 
+/* The machine of the options, if any, and the devices on it that run the program. */
+static enum status open_machine(struct machine **machine, int32_t **devices,
+                                struct arena *a, const struct program *p, bool split,
+                                const struct options *o, struct error *e)
+{
+	const char *platform = o->platform;
+
+	*machine = NULL;
+	*devices = NULL;
+	if (!platform)
+		return OK;
+	if ((platform_sized(platform) &&
+	     platform_resize(&platform, a, o->set.at, o->set.n, p->ndevices, e) != OK) ||
+	    platform_machine(machine, a, platform, o->set.at, o->set.n, e) != OK)
+		return e->code;
+	command_note((*machine)->name, (*machine)->note);
+	if (!split && !has_collectives(p))
+		return OK;
+	return map_devices(devices, a, p, *machine, o, e);
+}
+
 static void print(const struct options *o, struct arena *a,
                   const struct program_price *price, const struct program_show *show)
 {
@@ -168,6 +253,8 @@ static void print(const struct options *o, struct arena *a,
 		program_show_ops(&out, a, price, show);
 	else if (!strcmp(report, "memory"))
 		program_show_memory(&out, price, show);
+	else if (!strcmp(report, "reshards"))
+		program_show_reshards(&out, a, show->reshards, show->most);
 	else
 		program_show_summary(&out, a, price, show);
 	if (!o->report && !(o->format && !strcmp(o->format, "json")))
@@ -199,12 +286,14 @@ static enum overlap overlap_asked(const struct program *p, const char *name)
 }
 
 static int price_and_print(const struct options *o, struct arena *a, struct program *p,
-                           struct machine *m, const int32_t *devices, int64_t most)
+                           struct machine *m, const int32_t *devices, int64_t most,
+                           const struct reshard_costs *reshards)
 {
-	struct price_options how = {
-		devices, !o->planner || strcmp(o->planner, "none") != 0, o->raw};
-	struct program_show show = {
-		.by = rows_by(o->by), .by_given = o->by, .most = most};
+	struct price_options how = {devices, asks_best(o), o->raw};
+	struct program_show show = {.by = rows_by(o->by),
+	                            .by_given = o->by,
+	                            .most = most,
+	                            .reshards = reshards};
 	struct program_memory memory = {0};
 	struct program_price price;
 	struct overlapped over;
@@ -270,9 +359,12 @@ int command_program(int argc, char **argv)
 	};
 	struct arena *a = arena_new();
 	struct error e = {0};
-	struct machine *machine = NULL;
+	struct annotated annotated;
+	struct annotated_ask ask = {.partitioner = PARTITIONER_SHARDY};
+	struct machine *machine;
 	struct program p;
-	int32_t *devices = NULL;
+	int32_t *devices;
+	bool split;
 	int status;
 	int64_t most;
 
@@ -287,20 +379,19 @@ int command_program(int argc, char **argv)
 		return EXIT_DONE;
 	}
 	set_stage(&p, o.as);
-	if (o.platform) {
-		const char *platform = o.platform;
-
-		if ((platform_sized(platform) &&
-		     platform_resize(&platform, a, o.set.at, o.set.n, p.ndevices, &e) !=
-		             OK) ||
-		    platform_machine(&machine, a, platform, o.set.at, o.set.n, &e) != OK)
-			goto misuse;
-		command_note(machine->name, machine->note);
-		if (has_collectives(&p) &&
-		    map_devices(&devices, a, &p, machine, &o, &e) != OK)
-			goto misuse;
-	}
-	status = price_and_print(&o, a, &p, machine, devices, most);
+	if (propagate_all(&annotated, &split, a, &p, &o, &e) != OK ||
+	    check_split(&ask.planner, &o, split, &e) != OK ||
+	    open_machine(&machine, &devices, a, &p, split, &o, &e) != OK)
+		goto misuse;
+	ask.machine = machine;
+	ask.devices = devices;
+	ask.best = asks_best(&o);
+	ask.advise = o.report && !strcmp(o.report, "reshards");
+	if (split && annotated_partition(&annotated, a, &p, &ask, &e) != OK)
+		goto misuse;
+	status = price_and_print(&o, a, split ? &annotated.partitioned.program : &p,
+	                         machine, devices, most,
+	                         split ? &annotated.costs : NULL);
 	arena_free(a);
 	return status;
 misuse:

@@ -2,6 +2,7 @@
 #ifndef SHARDSIM_SIM_PROGRAM_SHOW_H
 #define SHARDSIM_SIM_PROGRAM_SHOW_H
 
+#include "program/reshards.h"
 #include "program/rows.h"
 #include "program/step.h"
 
@@ -12,6 +13,7 @@ struct program_show {
 	int64_t most;                        /* rows of a table of text */
 	const struct program_memory *memory; /* of one device */
 	const struct program_job *job; /* NULL: a program of which this is unknown */
+	const struct reshard_costs *reshards; /* NULL: it was not partitioned here */
 };
 
 /* What is known of a step that was described, not dumped (program/step_time.h). */

@@ -310,6 +310,15 @@ static void set_custom(struct build *b, const struct shlo_op *m, struct instruct
 	op->as.custom = arena_dup(b->a, &c, 1, sizeof(c));
 }
 
+/* The word behind `applies`; at NULL: there is none. */
+static struct span applied_by(const struct shlo_op *m)
+{
+	for (int64_t i = 0; i + 1 < m->word_list.n; i++)
+		if (span_is(m->word_list.at[i], "applies"))
+			return m->word_list.at[i + 1];
+	return (struct span){NULL, 0};
+}
+
 static struct span direction_of(const struct shlo_op *m)
 {
 	struct span v = shlo_find(m, "comparison_direction");
@@ -353,6 +362,7 @@ static bool set_own(struct shlo *r, const struct shlo_op *m, struct instruction 
 	case HLO_REVERSE:
 	case HLO_REDUCE:
 		op->dims = of_keys(b, m, "dims", "dimensions");
+		op->applies = applied_by(m);
 		return true;
 	case HLO_CONCATENATE:
 	case HLO_SORT:

@@ -1,0 +1,8 @@
+# What goes with annotated programs alone; planners that there are not.
+shardsim program scenarios/programs/fsdp.hlo --report reshards
+shardsim program scenarios/programs/fsdp.hlo --planner xla
+shardsim program scenarios/programs/mlp.mlir --planner nobody
+shardsim program scenarios/programs/mlp.mlir --partitioner nobody
+shardsim program scenarios/programs/fsdp.hlo --partitioner shardy
+shardsim program scenarios/programs/constructs.hlo --partitioner shardy
+shardsim program scenarios/programs/mlp.mlir --platform dgx-h100:1 --devices 0-3
