@@ -21,6 +21,7 @@ struct reading {
 		int32_t k;
 	} list;
 	bool named; /* the text has a mesh, whose axes Shardy's texts name */
+	bool *used; /* [values] */
 };
 
 static struct where place(const struct reading *r)
@@ -349,6 +350,12 @@ static enum status read_op(struct reading *r, const struct instruction *op)
 		             s.length < 60 ? (int)s.length : 60, s.at);
 		return OK;
 	}
+	/* A constraint whose result nobody uses says how its operand is sharded. */
+	if (shown && op->noperands && !r->used[op->first_value]) {
+		r->s->at[r->s->of[op_operand(r->p, op, 0)]].given = false;
+		if (read_one(r, op_operand(r->p, op, 0), text_of(r, s, 0)) != OK)
+			return r->e->code;
+	}
 	for (int32_t k = 0; k < op->nvalues; k++) {
 		if (read_one(r, op->first_value + k, text_of(r, s, k)) != OK)
 			return r->e->code;
@@ -389,6 +396,12 @@ enum status shardings_read(struct shardings *out, struct arena *a, struct progra
 {
 	struct reading r = {.s = out, .a = a, .p = p, .e = e, .line = 1, .from = p->text};
 
+	r.used = arena_alloc(a, (size_t)p->value.n + 1, sizeof(*r.used));
+	for (int64_t i = 0; i < p->operand.n; i++)
+		r.used[p->operand.at[i]] = true;
+	for (int64_t i = 0; i < p->region.n; i++)
+		for (int32_t k = 0; k < p->region.at[i].result.n; k++)
+			r.used[p->region.at[i].result.at[k]] = true;
 	if (read_mesh(&r) != OK)
 		return e->code;
 	if (!out->mesh.naxes)

@@ -1,9 +1,11 @@
 /* `shardsim program FILE`: a compiler's dump of a whole program, priced. */
 #include "base/scan.h"
 #include "cli/command.h"
+#include "cli/emit_options.h"
 #include "cli/options.h"
 #include "plan/devices.h"
 #include "platform/platform.h"
+#include "program/annotate.h"
 #include "program/annotated.h"
 #include "program/liveness.h"
 #include "program/overlap.h"
@@ -17,7 +19,7 @@ enum { ROWS_MOST = 40 };
 
 struct options {
 	const char *platform, *as, *overlap, *by, *report, *format, *planner, *devices,
-		*most, *partitioner;
+		*most, *partitioner, *emit, *output;
 	bool raw;
 	struct settings set, trip;
 	struct command_words file;
@@ -48,6 +50,11 @@ static const struct option_row option_table[] = {
 	{"report", 0, "summary|collectives|ops|memory|shardings|reshards",
          "what to print (default: the summary and the collectives)", AT(report),
          .unknown = "unknown report"},
+	{"emit", 0, "annotate|sdy",
+         "write the text with the shardings of all values in it; sdy: StableHLO's alone",
+         AT(emit), .unknown = "unknown kind"},
+	{"output", 'o', "FILE", "where --emit writes (default: standard output)", AT(output),
+         .filled = "a file"},
 	{"by", 0, "op_name|computation|loop", "put ops together by this", AT(by),
          .unknown = "unknown key"},
 	{"rows", 0, "N", "rows of a table (default 40)", AT(most)},
@@ -343,6 +350,33 @@ static enum status print_shardings(const struct options *o, struct arena *a,
 	return OK;
 }
 
+/* The program's text with all shardings in it. */
+static enum status emit_annotated(const struct options *o, struct arena *a,
+                                  struct program *p, struct error *e)
+{
+	const struct emit_options to = {.kind = o->emit, .output = o->output};
+	struct where at = where_option("--emit", o->emit);
+	struct text out = {0}, why = {0};
+	struct shardings s;
+	enum status status;
+
+	if (!strcmp(o->emit, "sdy") && program_is_hlo(p))
+		return error_set(e, E_INFEASIBLE, at,
+		                 "expected a text of StableHLO; annotate writes that of HLO");
+	if (emit_options_check(&to, e) != OK ||
+	    propagate(&s, a, p, CONFLICT_AGGRESSIVE, e) != OK)
+		return e->code;
+	if (!program_annotate(&out, a, p, &s, &why))
+		status = error_set(e, E_INFEASIBLE, at, "%s", why.s);
+	else
+		status = emit_write(&to, &out, e);
+	text_free(&out);
+	text_free(&why);
+	if (status == OK)
+		warn(p);
+	return status;
+}
+
 int command_program(int argc, char **argv)
 {
 	struct options o = {0};
@@ -374,6 +408,12 @@ int command_program(int argc, char **argv)
 		goto misuse;
 	if (o.report && !strcmp(o.report, "shardings")) {
 		if (print_shardings(&o, a, &p, most, &e) != OK)
+			goto misuse;
+		arena_free(a);
+		return EXIT_DONE;
+	}
+	if (o.emit) {
+		if (emit_annotated(&o, a, &p, &e) != OK)
 			goto misuse;
 		arena_free(a);
 		return EXIT_DONE;

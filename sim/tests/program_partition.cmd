@@ -19,3 +19,5 @@ turned --platform dgx-h100:1 --planner gather --report reshards
 turned --planner best --report reshards
 turned --platform dgx-h100:1 --partitioner as-is --report collectives
 turned --platform dgx-h100:1 --format json | sed -n '/"reshards"/,/\]/p'
+# The text with all shardings in it.
+shardsim program scenarios/programs/mlp-sharded.mlir --emit sdy | sed -n '5,12p'
