@@ -129,6 +129,13 @@ struct custom_attr {
 	struct span target;
 	struct span config; /* backend_config */
 	bool known;         /* it is priced as what it is; others by their bytes */
+	/* Of the work that `config` tells, the part that a device has; 0: all of it. */
+	double share;
+};
+
+/* Of sdy.manual_computation: shardings of operands and results, and the axes by hand. */
+struct manual_attr {
+	struct span in, out, axes;
 };
 
 struct constant_attr {
@@ -161,9 +168,11 @@ struct instruction {
 	int32_t source_line;     /* 0: not said */
 	struct span sharding;    /* HLO's or Shardy's, as it is spelled */
 	struct span frontend;    /* frontend_attributes */
-	struct ints dims;        /* dimensions, sizes of dynamic-slice, iota's */
-	int64_t index;           /* of get-tuple-element and parameter */
-	struct span direction;   /* of compare */
+	struct span rule;        /* sdy.sharding_rule, as it is spelled */
+	/* dimensions, sizes of dynamic-slice, iota's, lengths of fft */
+	struct ints dims;
+	int64_t index;         /* of get-tuple-element, parameter and sharding-group */
+	struct span direction; /* of compare; allowed_direction of a propagation barrier */
 	struct span applies;     /* of reduce: `stablehlo.add`, where no region says it */
 	union {
 		const struct collective_attr *collective;
@@ -175,6 +184,7 @@ struct instruction {
 		const struct custom_attr *custom;
 		const struct constant_attr *constant;
 		struct loop_attr *loop;
+		const struct manual_attr *manual;
 	} as; /* by `code`; NULL where the op has none */
 };
 

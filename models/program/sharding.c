@@ -95,6 +95,8 @@ static char *list_start(char *text)
 
 	if (list)
 		return list + sizeof(each) - 1;
+	if (text[0] == '[' && text[1] == '<')
+		return text + 1;
 	return strncmp(text, "{{", 2) ? NULL : text + 1;
 }
 
@@ -261,6 +263,9 @@ static bool beyond(struct reading *r, const char *text)
 	const char *name = strchr(text, '@');
 	bool sdy = strchr(text, '<') && name && name < text + 16;
 
+	/* What is laid out by hand is laid out by who wrote it. */
+	if (!strcmp(text, "{manual}"))
+		return true;
 	if (strstr(text, "manual") || strstr(text, "unknown") ||
 	    strstr(text, "maximal") || strstr(text, "mesh<")) {
 		program_warn(r->p, r->line, "'%.60s' is not handed on", text);
@@ -333,6 +338,25 @@ static struct span said(const struct reading *r, const struct instruction *op)
 	for (p = from; p < end && (*p != '"' || p[-1] == '\\'); p++)
 		;
 	return (struct span){from, (int32_t)(p - from)};
+}
+
+/* What a manual computation takes in and gives out. */
+static enum status read_manual(struct reading *r, const struct instruction *op, int32_t first)
+{
+	const struct manual_attr *manual = op->as.manual;
+
+	r->line = op->line;
+	for (int32_t k = 0; manual->in.at && k < op->noperands; k++) {
+		r->from = manual->in.at;
+		if (read_one(r, first + k, text_of(r, manual->in, k)) != OK)
+			return r->e->code;
+	}
+	for (int32_t k = 0; manual->out.at && k < op->nvalues; k++) {
+		r->from = manual->out.at;
+		if (read_one(r, op->first_value + k, text_of(r, manual->out, k)) != OK)
+			return r->e->code;
+	}
+	return OK;
 }
 
 static enum status read_op(struct reading *r, const struct instruction *op)
@@ -409,7 +433,9 @@ enum status shardings_read(struct shardings *out, struct arena *a, struct progra
 	if (!out->mesh.ndevices)
 		out->mesh.ndevices = 1;
 	for (int64_t i = 0; i < p->op.n; i++)
-		if (read_op(&r, &p->op.at[i]) != OK)
+		if ((out->manual[i] >= 0
+		             ? read_manual(&r, &p->op.at[i], out->manual[i])
+		             : read_op(&r, &p->op.at[i])) != OK)
 			return e->code;
 	return read_results(&r);
 }

@@ -344,6 +344,53 @@ START_TEST(constraint)
 END_TEST
 
 /* What is wrong has its line. */
+/* A group has the sharding of any of its members; a barrier lets it through one way. */
+START_TEST(groups_and_barriers)
+{
+	struct run r = run(MAIN(
+		"%a: tensor<8x8xf32>" OF("{\"x\"}, {}") ", %b: tensor<8x8xf32>, %c: "
+		"tensor<8x8xf32>, %d: tensor<8x8xf32>" OF("{?}, {\"y\", ?}"),
+		" sdy.sharding_group %a group_id=3 : tensor<8x8xf32>\n"
+		" sdy.sharding_group %b group_id=3 : tensor<8x8xf32>\n"
+		" sdy.sharding_group %c group_id=4 : tensor<8x8xf32>\n"
+		" %0 = sdy.propagation_barrier %a allowed_direction=NONE : "
+		"tensor<8x8xf32>\n"
+		" %1 = sdy.propagation_barrier %a allowed_direction=FORWARD : "
+		"tensor<8x8xf32>\n"
+		" %2 = sdy.propagation_barrier %c allowed_direction=FORWARD : "
+		"tensor<8x8xf32>\n"
+		" %3 = stablehlo.add %2, %d : tensor<8x8xf32>\n"));
+
+	HAS(r, "b", "P('x', None)");
+	HAS(r, "%0", "P(None, None)");
+	HAS(r, "%1", "P('x', None)");
+	HAS(r, "%2", "P(None, 'y')");
+	HAS(r, "c", "P(None, None)");
+}
+END_TEST
+
+/* What a manual computation takes in goes back to its operand, what it gives out goes on. */
+START_TEST(by_hand)
+{
+	struct run r = run(MAIN(
+		"%a: tensor<8x8xf32>",
+		" %0 = sdy.manual_computation(%a) in_shardings=[<@mesh, [{\"x\"}, {}]>] "
+		"out_shardings=[<@mesh, [{}, {\"x\"}]>] manual_axes={\"x\", \"y\"} (%b: "
+		"tensor<4x8xf32>) {\n"
+		"  %1 = stablehlo.transpose %b, dims = [1, 0] : (tensor<4x8xf32>) -> "
+		"tensor<8x4xf32>\n"
+		"  sdy.return %1 : tensor<8x4xf32>\n"
+		" } : (tensor<8x8xf32>) -> tensor<8x8xf32>\n"
+		" %2 = stablehlo.negate %0 : tensor<8x8xf32>\n"));
+
+	HAS(r, "a", "P('x', None)");
+	HAS(r, "%0", "P(None, 'x')");
+	HAS(r, "%2", "P(None, 'x')");
+	HAS(r, "%1", "P(None, None)");
+	ck_assert_int_eq(r.p.warning.n, 0);
+}
+END_TEST
+
 START_TEST(wrong)
 {
 	struct program p = program_sample_text(
@@ -380,6 +427,8 @@ Suite *tests(void)
 	tcase_add_test(t, per_value);
 	tcase_add_test(t, embedding);
 	tcase_add_test(t, constraint);
+	tcase_add_test(t, groups_and_barriers);
+	tcase_add_test(t, by_hand);
 	tcase_add_test(t, wrong);
 	suite_add_tcase(s, t);
 	return s;

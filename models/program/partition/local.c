@@ -54,6 +54,7 @@ static void set_sizes(struct split *b, struct instruction *op,
 {
 	struct slice_attr *slice;
 	struct index_attr *gather;
+	struct custom_attr *custom;
 
 	switch (op->code) {
 	case HLO_SLICE:
@@ -69,6 +70,12 @@ static void set_sizes(struct split *b, struct instruction *op,
 		gather->slice_sizes =
 			local_sizes(b, gather->slice_sizes, whole->dim, tile);
 		op->as.gather = gather;
+		break;
+	case HLO_CUSTOM_CALL:
+		custom = arena_dup(b->a, op->as.custom, 1, sizeof(*custom));
+		custom->share =
+			(double)value_elements(tile) / (double)value_elements(whole);
+		op->as.custom = custom;
 		break;
 	default:
 		break;
