@@ -179,6 +179,20 @@ static void mark_anew(struct steps *b, const struct instruction *op)
 		b->s->at[b->s->of[op->first_value + i]].anew = true;
 }
 
+/* What is made of a constant whose sharding the text says is laid out as any other value. */
+static void unmark(struct steps *b)
+{
+	for (int64_t n = 0; n < b->p->op.n; n++) {
+		const struct instruction *op = &b->p->op.at[n];
+		bool anew = true;
+
+		for (int32_t i = 0; i < op->noperands; i++)
+			anew &= b->s->at[b->s->of[op_operand(b->p, op, i)]].anew;
+		for (int32_t i = 0; i < op->nvalues && !anew; i++)
+			b->s->at[b->s->of[op->first_value + i]].anew = false;
+	}
+}
+
 /* --- all steps, in the order of the program --- */
 
 static void add_op(struct steps *b, int32_t number)
@@ -356,6 +370,7 @@ enum status propagate(struct shardings *out, struct arena *a, struct program *p,
 		add_edge(&b, &entry->result.at[k], 1, (int32_t)p->value.n + k);
 	if (shardings_read(out, a, p, e) != OK)
 		return e->code;
+	unmark(&b);
 	for (int32_t at = 0; at >= 0; at = next_priority(out, at)) {
 		engine.priority = at;
 		for (int round = 0; round < ROUNDS; round++)

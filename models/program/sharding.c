@@ -374,8 +374,12 @@ static enum status read_op(struct reading *r, const struct instruction *op)
 		             s.length < 60 ? (int)s.length : 60, s.at);
 		return OK;
 	}
-	/* A constraint whose result nobody uses says how its operand is sharded. */
-	if (shown && op->noperands && !r->used[op->first_value]) {
+	/*
+	 * A constraint whose result nobody uses says how its operand is sharded, unless each
+	 * user has that made anew.
+	 */
+	if (shown && op->noperands && !r->used[op->first_value] &&
+	    !r->s->at[r->s->of[op_operand(r->p, op, 0)]].anew) {
 		r->s->at[r->s->of[op_operand(r->p, op, 0)]].given = false;
 		if (read_one(r, op_operand(r->p, op, 0), text_of(r, s, 0)) != OK)
 			return r->e->code;

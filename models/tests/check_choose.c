@@ -259,6 +259,59 @@ static const struct row others[] = {
          "x,y"},
 };
 
+/*
+ * XLA's choice, each by hand from its rules in order (xla/service/spmd/dot_handler.cc): all
+ * devices on the rows of one operand and the result, the other is gathered; the same for columns
+ * and batch; sums over what both contract; rows and columns by groups; a group on rows where the
+ * sum is over the rest, as in Megatron's layers; weights gathered for a batch that is sharded
+ * alike (FSDP); their gradients; nothing in common but the result; nothing at all; a large
+ * operand alone that is split where it is contracted.
+ */
+static const struct row xla[] = {
+	{M, DOT, USUAL, {"x,y|", "x|", "x,y|"}, {"x,y|", "|", "x,y|"}, ""},
+	{M, DOT, USUAL, {"|x", "|x,y", "|x,y"}, {"|", "|x,y", "|x,y"}, ""},
+	{M,
+         BATCHED,
+         {"8x8x32", "8x32x16", "8x8x16"},
+         {"x,y||", "x,y||", "|x,y|"},
+         {"x,y||", "x,y||", "x,y||"},
+         ""},
+	{M, DOT, USUAL, {"|x,y", "x,y|", "|"}, {"|x,y", "x,y|", "|"}, "x,y"},
+	{M, DOT, {"64x32", "32x16", "64x16"}, {"x|", "|y", "x|y"}, {"x|", "|y", "x|y"}, ""},
+	{M, DOT, USUAL, {"x|y", "y|", "x|"}, {"x|y", "y|", "x|"}, "y"},
+	{M, DOT, USUAL, {"x|", "x|", "x|"}, {"x|", "|", "x|"}, ""},
+	{M, DOT, USUAL, {"|x", "x|", "x|"}, {"|x", "x|", "|"}, "x"},
+	{M, DOT, USUAL, {"|", "|", "x|y"}, {"x|", "|y", "x|y"}, ""},
+	{M, DOT, USUAL, {"x|", "|x", "|"}, {"|", "|", "|"}, ""},
+	{M,
+         DOT,
+         {"8x64", "64x8", "8x8"},
+         {"|x,y", "|", "|"},
+         {"|x,y", "x,y|", "|"},
+         "x,y"},
+	/* Two operands alike; else as the result is. A sum as its operand is. */
+	{Z, ADD, FLATS, {"x|", "x|", "y|"}, {"x|", "x|", "x|"}, ""},
+	{Z, ADD, FLATS, {"x|", "|", "y|"}, {"y|", "y|", "y|"}, ""},
+	{Z, NEGATE, FLAT, {"x|", NULL, "|y"}, {"|y", NULL, "|y"}, ""},
+	{M, SUM "[1]", {"2x64x13", NULL, "2x13"}, {"|x|", NULL, "y|"}, {"|x|", NULL, "|"}, "x"},
+	/* The joined dimension is whole, and its axes go where they divide. */
+	{M,
+         "stablehlo.concatenate %a, %b, dim = 0",
+         {"4x8", "4x8", "8x8"},
+         {"x|", "x|", "x|"},
+         {"|x", "|x", "|x"},
+         ""},
+	/* Split and merged dimensions; one that cannot be said of the operand is whole. */
+	{M, "stablehlo.reshape %a", {"4x8", NULL, "32"}, {"|", NULL, "x"}, {"x|", NULL, "x"}, ""},
+	{M, "stablehlo.reshape %a", {"32", NULL, "4x8"}, {"", NULL, "|y"}, {"", NULL, "|"}, ""},
+	{M,
+         "stablehlo.reshape %a",
+         {"32", NULL, "4x8"},
+         {"x,y", NULL, "|y"},
+         {"x,y", NULL, "x|y"},
+         ""},
+};
+
 /* "x,y|z" as Shardy writes it: [{"x", "y"}, {"z"}]. */
 static const char *sharding_text(const char *bars)
 {
@@ -359,7 +412,8 @@ static struct layout chosen(const struct choosing *c, const struct axes *factor,
 	return l;
 }
 
-static void check_row(const struct row *r, const char *name, int number)
+static void check_row(const struct row *r, const char *name, int number,
+                      void choose(struct axes *, const struct choosing *))
 {
 	struct program p = program_sample_text(arena, program_text(r));
 	struct shardings s;
@@ -367,7 +421,7 @@ static void check_row(const struct row *r, const char *name, int number)
 	struct op_rule rule;
 	struct axes factor[16];
 	const struct sharding *tensor[4];
-	struct choosing c = {&rule, tensor, &p, &s.mesh, arena};
+	struct choosing c = {program_sample_op(&p, "%0"), &rule, tensor, &p, &s.mesh, arena};
 	int at = 0;
 
 	ck_assert_msg(propagate(&s, arena, &p, CONFLICT_AGGRESSIVE, &e) == OK, "%s",
@@ -375,7 +429,7 @@ static void check_row(const struct row *r, const char *name, int number)
 	ck_assert(op_rule_of(&rule, arena, &p, program_sample_op(&p, "%0")));
 	for (int32_t t = 0; t < rule.ntensors; t++)
 		tensor[t] = &s.at[s.of[rule.tensor[t].value]];
-	choose_shardy(factor, &c);
+	choose(factor, &c);
 	for (int i = 0; i < 3; i++) {
 		int32_t t = i == 2 ? rule.noperands : at++;
 		struct layout l;
@@ -395,14 +449,21 @@ static void check_row(const struct row *r, const char *name, int number)
 START_TEST(two_operands)
 {
 	for (size_t i = 0; i < sizeof(dots) / sizeof(*dots); i++)
-		check_row(&dots[i], "dot", (int)i);
+		check_row(&dots[i], "dot", (int)i, choose_shardy);
 }
 END_TEST
 
 START_TEST(one_shape)
 {
 	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
-		check_row(&others[i], "op", (int)i);
+		check_row(&others[i], "op", (int)i, choose_shardy);
+}
+END_TEST
+
+START_TEST(by_xla)
+{
+	for (size_t i = 0; i < sizeof(xla) / sizeof(*xla); i++)
+		check_row(&xla[i], "xla", (int)i, choose_xla);
 }
 END_TEST
 
@@ -414,6 +475,7 @@ Suite *tests(void)
 	tcase_add_checked_fixture(c, setup, teardown);
 	tcase_add_test(c, two_operands);
 	tcase_add_test(c, one_shape);
+	tcase_add_test(c, by_xla);
 	suite_add_tcase(s, c);
 	return s;
 }

@@ -31,9 +31,10 @@ struct run {
 	struct partitioned part;
 };
 
-static void partition_text(struct run *r, const char *text, const char *planner)
+static void partition_text(struct run *r, const char *text, enum partitioner partitioner,
+                           const char *planner)
 {
-	struct partition_ask ask = {PARTITIONER_SHARDY,
+	struct partition_ask ask = {partitioner,
 	                            planner_find(planner, strlen(planner)), &prices_bytes,
 	                            NULL};
 	struct error e = {0};
@@ -91,7 +92,8 @@ START_TEST(random_programs)
 
 		arena_reset(arena);
 		text = draw_program(arena, seed);
-		partition_text(&r, text, some_planners[seed % 5]);
+		partition_text(&r, text, seed % 2 ? PARTITIONER_XLA : PARTITIONER_SHARDY,
+		               some_planners[seed % 5]);
 		check_numbers(&r, text);
 	}
 }
@@ -99,10 +101,10 @@ END_TEST
 
 /* --- ours --- */
 
-static void partition_sample(struct run *r, const char *name)
+static void partition_sample(struct run *r, const char *name, enum partitioner partitioner)
 {
-	struct partition_ask ask = {PARTITIONER_SHARDY, planner_find("shardy", 6),
-	                            &prices_bytes, NULL};
+	struct partition_ask ask = {partitioner, planner_find("shardy", 6), &prices_bytes,
+	                            NULL};
 	struct error e = {0};
 
 	r->p = program_sample(arena, name);
@@ -140,7 +142,8 @@ START_TEST(megatron)
 {
 	struct run r;
 
-	partition_sample(&r, "megatron.mlir");
+	partition_sample(&r, "megatron.mlir",
+	                 _i ? PARTITIONER_XLA : PARTITIONER_SHARDY);
 	ck_assert_double_eq(runs_of(&r, HLO_ALL_REDUCE, 4 * 32 * 128), 4);
 	ck_assert_double_eq(runs_of(&r, HLO_ALL_REDUCE, 0), 4 + 6 + 1);
 	ck_assert_double_eq(runs_of(&r, HLO_ALL_GATHER, 0), 0);
@@ -159,7 +162,8 @@ START_TEST(fsdp)
 {
 	struct run r;
 
-	partition_sample(&r, "fsdp-loop.mlir");
+	partition_sample(&r, "fsdp-loop.mlir",
+	                 _i ? PARTITIONER_XLA : PARTITIONER_SHARDY);
 	ck_assert_double_eq(runs_of(&r, HLO_ALL_GATHER, 64 * 256), 2 * 2 * 4);
 	ck_assert_double_eq(runs_of(&r, HLO_REDUCE_SCATTER, 64 * 256 / 8), 2 * 4);
 	ck_assert_double_eq(runs_of(&r, HLO_ALL_GATHER, 0), 2 * 2 * 4);
@@ -173,10 +177,11 @@ START_TEST(layers)
 {
 	struct run r;
 
-	partition_sample(&r, "mlp-sharded.mlir");
+	partition_sample(&r, "mlp-sharded.mlir",
+	                 _i ? PARTITIONER_XLA : PARTITIONER_SHARDY);
 	ck_assert_double_eq(runs_of(&r, HLO_ALL_REDUCE, 0), 4);
 	check_numbers(&r, "mlp-sharded.mlir");
-	partition_sample(&r, "mlp.mlir");
+	partition_sample(&r, "mlp.mlir", _i ? PARTITIONER_XLA : PARTITIONER_SHARDY);
 	check_numbers(&r, "mlp.mlir");
 }
 END_TEST
@@ -215,13 +220,13 @@ START_TEST(by_hand)
 		"}\n";
 	struct run r;
 
-	partition_text(&r, mlir, "shardy");
+	partition_text(&r, mlir, PARTITIONER_SHARDY, "shardy");
 	/* In by an all-to-all of x, out by a slice of y. */
 	ck_assert_double_eq(runs_of(&r, HLO_ALL_TO_ALL, 4 * 8), 1);
 	ck_assert_double_eq(runs_of(&r, HLO_DYNAMIC_SLICE, 2 * 4), 1);
 	ck_assert_double_eq(runs_of(&r, HLO_TRANSPOSE, 8 * 4), 1);
 	ck_assert_double_eq(runs_of(&r, HLO_ALL_GATHER, 0), 0);
-	partition_text(&r, hlo, "xla");
+	partition_text(&r, hlo, PARTITIONER_XLA, "xla");
 	ck_assert_double_eq(runs_of(&r, HLO_ALL_TO_ALL, 8), 1);
 	ck_assert_double_eq(runs_of(&r, HLO_NEGATE, 8), 1);
 	ck_assert_double_eq(runs_of(&r, HLO_ALL_GATHER, 0), 0);
@@ -235,9 +240,9 @@ Suite *tests(void)
 
 	tcase_add_checked_fixture(c, setup, teardown);
 	tcase_add_loop_test(c, random_programs, 0, 10);
-	tcase_add_test(c, megatron);
-	tcase_add_test(c, fsdp);
-	tcase_add_test(c, layers);
+	tcase_add_loop_test(c, megatron, 0, 2);
+	tcase_add_loop_test(c, fsdp, 0, 2);
+	tcase_add_loop_test(c, layers, 0, 2);
 	tcase_add_test(c, by_hand);
 	tcase_set_timeout(c, 60);
 	suite_add_tcase(s, c);

@@ -40,8 +40,9 @@ static const struct option_row option_table[] = {
 	{"trip", 0, "NAME=N", "how often a loop turns of which the text does not tell",
          AT(trip), .settings = true},
 	{"raw", 0, NULL, "collectives as they stand, not as compilers run them", AT(raw)},
-	{"partitioner", 0, "shardy|as-is",
-         "how an annotated program is partitioned (default shardy)", AT(partitioner),
+	{"partitioner", 0, "xla|shardy|as-is",
+         "how an annotated program is partitioned (default shardy if its text has a mesh of "
+         "Shardy's, else xla)", AT(partitioner),
          .unknown = "unknown partitioner"},
 	{"planner", 0, "NAME|none",
          "plans changes of layout (default: the partitioner's own); with none best is not "
@@ -350,6 +351,13 @@ static enum status print_shardings(const struct options *o, struct arena *a,
 	return OK;
 }
 
+static enum partitioner partitioner_of(const struct options *o, const struct program *p)
+{
+	if (o->partitioner)
+		return !strcmp(o->partitioner, "xla") ? PARTITIONER_XLA : PARTITIONER_SHARDY;
+	return p->mesh.n ? PARTITIONER_SHARDY : PARTITIONER_XLA;
+}
+
 /* The program's text with all shardings in it. */
 static enum status emit_annotated(const struct options *o, struct arena *a,
                                   struct program *p, struct error *e)
@@ -394,7 +402,7 @@ int command_program(int argc, char **argv)
 	struct arena *a = arena_new();
 	struct error e = {0};
 	struct annotated annotated;
-	struct annotated_ask ask = {.partitioner = PARTITIONER_SHARDY};
+	struct annotated_ask ask = {0};
 	struct machine *machine;
 	struct program p;
 	int32_t *devices;
@@ -423,6 +431,7 @@ int command_program(int argc, char **argv)
 	    check_split(&ask.planner, &o, split, &e) != OK ||
 	    open_machine(&machine, &devices, a, &p, split, &o, &e) != OK)
 		goto misuse;
+	ask.partitioner = partitioner_of(&o, &p);
 	ask.machine = machine;
 	ask.devices = devices;
 	ask.best = asks_best(&o);

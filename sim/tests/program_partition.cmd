@@ -19,5 +19,9 @@ turned --platform dgx-h100:1 --planner gather --report reshards
 turned --planner best --report reshards
 turned --platform dgx-h100:1 --partitioner as-is --report collectives
 turned --platform dgx-h100:1 --format json | sed -n '/"reshards"/,/\]/p'
+# XLA's choices: here the same sums; elsewhere not.
+shardsim program scenarios/programs/megatron.mlir --partitioner xla --report collectives
+shardsim program scenarios/programs/fsdp-loop.mlir --partitioner xla --report collectives
+shardsim program scenarios/programs/fsdp-loop.mlir --partitioner xla --raw --report collectives
 # The text with all shardings in it.
 shardsim program scenarios/programs/mlp-sharded.mlir --emit sdy | sed -n '5,12p'

@@ -48,11 +48,7 @@ static bool axes_meet(const struct axes *a, const struct axes *b)
 	return false;
 }
 
-/*
- * Cuts a list before the first digit that the other one has. Returns whether something was
- * cut off.
- */
-static bool cut_before(struct axes *list, const struct axes *taken)
+bool choose_cut(struct axes *list, const struct axes *taken)
 {
 	for (int32_t i = 0; i < list->n; i++) {
 		struct part *part = &list->at[i];
@@ -194,7 +190,7 @@ static bool choose_of_two(struct axes *out, const struct choosing *c)
 		if (choose_axes(&axes, c, tensor[0], f) ||
 		    !choose_axes(&axes, c, tensor[1], f))
 			continue;
-		cut_before(&axes, &kept);
+		choose_cut(&axes, &kept);
 		out[f] = axes;
 	}
 	return true;
@@ -330,7 +326,7 @@ static bool is_left(const struct bag *b, struct candidate *one, const struct can
 		return true;
 	}
 	one->shards = axes_shards(&one->axes);
-	if (!cut_before(&one->axes, &taken->axes))
+	if (!choose_cut(&one->axes, &taken->axes))
 		return true;
 	one->shards = axes_shards(&one->axes) / axes_shards(&b->out[one->factor]);
 	return !axes_equal(&one->axes, &b->out[one->factor]);

@@ -11,6 +11,7 @@
 
 /* An op, and how its arrays are laid out by propagation. */
 struct choosing {
+	const struct instruction *op;
 	const struct op_rule *rule;
 	/* [rule->ntensors]; NULL: it is made anew as it is wanted. */
 	const struct sharding *const *tensor;
@@ -41,6 +42,30 @@ struct choosing {
  * `out` has room for the rule's factors; what it points to is the arena's.
  */
 void choose_shardy(struct axes *out, const struct choosing *c);
+
+/*
+ * XLA's choice, op by op (xla/service/spmd). Elementwise ops run where two operands are laid out
+ * alike, else as the result is; reductions as their operand is; broadcasts and transposes as
+ * the result is, and so do slices; reshapes as the result is if that maps to the operand, else
+ * as the operand is if that maps to the result, else whole. The joined or sorted dimension of a
+ * concatenation or sort is whole, its axes go to another dimension that they divide. Look-ups
+ * keep their operand's dimensions, those looked up become sums, then come the indices'.
+ *
+ * Matmuls: as long as there are devices left, all of them go to the batch if two arrays have it
+ * so alike, or to an operand's free dimensions if the result has them so, the other operand is
+ * then gathered. Else a group of them goes to the batch where an operand and the result agree,
+ * to a free dimension likewise, of two the one for which less is gathered, or to contracted
+ * dimensions that both operands split alike, over which the result is summed. What is left is
+ * as the result has it. Windowed einsums, which GPUs do not run by default, and regrouping of
+ * devices are left out.
+ */
+void choose_xla(struct axes *out, const struct choosing *c);
+
+/*
+ * Cuts a list before the first digit that the other one has. Returns whether something was cut
+ * off.
+ */
+bool choose_cut(struct axes *list, const struct axes *taken);
 
 /* Writes the axes of a tensor's factor as it is laid out; false if the tensor has not the factor. */
 bool choose_axes(struct axes *out, const struct choosing *c, int32_t tensor, int32_t factor);

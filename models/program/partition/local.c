@@ -141,9 +141,10 @@ static void settle_results(struct split *b, const struct instruction *op,
 	}
 }
 
-static void choose(struct axes *factor, struct split *b, const struct op_rule *rule)
+static void choose(struct axes *factor, struct split *b, const struct instruction *op,
+                   const struct op_rule *rule)
 {
-	struct choosing c = {rule, NULL, b->p, &b->s->mesh, arena_new()};
+	struct choosing c = {op, rule, NULL, b->p, &b->s->mesh, arena_new()};
 	const struct sharding **tensor =
 		arena_alloc(c.a, (size_t)rule->ntensors, sizeof(*tensor));
 
@@ -151,7 +152,10 @@ static void choose(struct axes *factor, struct split *b, const struct op_rule *r
 		if (!split_is_anew(b, rule->tensor[t].value))
 			tensor[t] = &b->s->at[b->s->of[rule->tensor[t].value]];
 	c.tensor = tensor;
-	choose_shardy(factor, &c);
+	if (b->ask->partitioner == PARTITIONER_XLA)
+		choose_xla(factor, &c);
+	else
+		choose_shardy(factor, &c);
 	/* No borders are exchanged: what moves is whole. */
 	for (int32_t f = 0; f < rule->factor.n; f++)
 		if (rule->factor.at[f].kind == FACTOR_PERMUTE)
@@ -173,7 +177,7 @@ void split_local(struct split *b, const struct instruction *op)
 		choose_whole(&rule, b, op);
 	factor = arena_alloc(b->a, (size_t)rule.factor.n + 1, sizeof(*factor));
 	if (known)
-		choose(factor, b, &rule);
+		choose(factor, b, op, &rule);
 	b->whole = !known && leaves_tiles(b, op);
 	for (int32_t k = 0; k < op->noperands; k++)
 		operand[k] = split_value(b, op, op_operand(b->p, op, k),

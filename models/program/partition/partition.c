@@ -1,4 +1,5 @@
 /* Regions of a program, one after another, on tiles; then what nobody uses is dropped. */
+#include "notation/notation.h"
 #include "program/lex.h"
 #include "program/partition/split.h"
 
@@ -196,25 +197,36 @@ static bool is_constraint(const struct instruction *op)
 	        has_target(op, "xla.sdy.PropagationBarrier"));
 }
 
-/* An op without operands, such as a constant, makes tiles of any layout by itself. */
+/*
+ * An op without operands: parameters come, and constants are made, as tiles; of a counter that is
+ * made whole each device keeps its own.
+ */
 static void split_source(struct split *b, const struct instruction *op)
 {
+	bool tiles = op->code == HLO_PARAMETER || op->code == HLO_CONSTANT;
 	struct value_type *type =
 		arena_alloc(b->a, (size_t)op->nvalues + 1, sizeof(*type));
-	struct instruction *added;
 	int32_t *layout = arena_alloc(b->a, (size_t)op->nvalues + 1, sizeof(*layout));
+	int32_t first;
 
 	for (int32_t k = 0; k < op->nvalues; k++) {
 		int32_t old = op->first_value + k;
+		const struct value_type *t = &b->p->value.at[old].type;
 
-		layout[k] = split_is_anew(b, old)
-		                    ? split_whole(b, b->p->value.at[old].type.rank)
-		                    : split_given(b, old);
-		type[k] = split_type(b, &b->p->value.at[old].type, layout[k]);
+		layout[k] = tiles && !split_is_anew(b, old) ? split_given(b, old)
+		                                            : split_whole(b, t->rank);
+		type[k] = split_type(b, t, layout[k]);
 	}
-	added = split_op(b, op, op->code, type, op->nvalues);
-	for (int32_t k = 0; k < op->nvalues; k++)
-		split_is(b, op->first_value + k, layout[k], added->first_value + k);
+	first = split_op(b, op, op->code, type, op->nvalues)->first_value;
+	for (int32_t k = 0; k < op->nvalues; k++) {
+		int32_t old = op->first_value + k;
+		struct resharding r = {op, &b->p->value.at[old].type, layout[k], layout[k],
+		                       false};
+
+		if (!split_is_anew(b, old))
+			r.to = split_given(b, old);
+		split_is(b, old, r.to, split_reshard(b, first + k, &r));
+	}
 }
 
 static bool is_name(const struct program *p, const struct instruction *op)
@@ -357,6 +369,26 @@ static void drop_dead(struct split *b)
 	}
 }
 
+/* Says what XLA would log: arrays that are whole on every device though neither end is. */
+static void warn_whole(struct split *b)
+{
+	for (int64_t i = 0; i < b->out->reshard.n; i++) {
+		const struct reshard *r = &b->out->reshard.at[i];
+		struct text text = {0};
+
+		if (!r->live || !r->full_remat)
+			continue;
+		array_print(&text, &r->array);
+		text_printf(&text, " from ");
+		layout_print(&text, &r->from, &b->s->mesh, &r->array.shape);
+		text_printf(&text, " to ");
+		layout_print(&text, &r->to, &b->s->mesh, &r->array.shape);
+		program_warn(b->q, b->p->op.at[r->op].line, "full rematerialization: %s",
+		             text.s);
+		text_free(&text);
+	}
+}
+
 /* --- the whole --- */
 
 static void start(struct split *b)
@@ -438,6 +470,7 @@ enum status partition(struct partitioned *out, struct arena *a, const struct pro
 		split_region(&b, i, reached[i], target);
 	split_merge_sums(&b);
 	drop_dead(&b);
+	warn_whole(&b);
 	program_count_runs(&out->program);
 	return OK;
 }

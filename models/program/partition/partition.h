@@ -7,7 +7,8 @@
  * Ops run on tiles along the factors of their rules (program/rules.h): which axes each factor
  * is split over is the compiler's choice (choose.h). Every change of layout is a redistribution
  * problem, which a planner solves; its plan's steps become ops. Ops without a rule run whole on
- * every device, and of their results each keeps its tile.
+ * every device, and of their results each keeps its tile; where that makes a sharded array whole
+ * it is a full rematerialization, of which the new program warns.
  *
  * What is made of constants alone is made in every layout in which it is used. Borders that
  * neighbours exchange for a slice or a window along a sharded dimension, and the masks in front
