@@ -81,10 +81,11 @@ static int name_length(const char *at)
 /* The number of the factor that is named next, which is taken; -1: none is. */
 static int take_factor(struct reading *r)
 {
-	int length = name_length(r->at);
+	int length;
 
 	if (!isalpha((unsigned char)*r->at))
 		return -1;
+	length = name_length(r->at);
 	for (int i = 0; i < r->n; i++)
 		if (r->factor[i].length == length &&
 		    !strncmp(r->factor[i].name, r->at, (size_t)length)) {

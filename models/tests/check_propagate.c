@@ -391,6 +391,33 @@ START_TEST(by_hand)
 }
 END_TEST
 
+/*
+ * A constraint that nobody uses is of its operand, which it closes; of a counter each user has
+ * its own, so that another one's is left as it is. One that says its sharding itself is no
+ * constant, nor is what is made of it.
+ */
+START_TEST(unused_constraints)
+{
+	struct run r = run(MAIN(
+		"%a: tensor<8x8xf32>, %b: tensor<8x8xf32>" OF("{}, {\"y\"}"),
+		" %0 = stablehlo.negate %a : tensor<8x8xf32>\n"
+		" %1 = sdy.sharding_constraint %0 <@mesh, [{\"x\"}, {}]> : tensor<8x8xf32>\n"
+		" %2 = stablehlo.iota dim = 0 : tensor<8x8xf32>\n"
+		" %3 = sdy.sharding_constraint %2 <@mesh, [{}, {\"y\"}]> : tensor<8x8xf32>\n"
+		" %4 = stablehlo.add %0, %2 : tensor<8x8xf32>\n"
+		" %5 = stablehlo.iota dim = 0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, "
+		"[{\"y\"}, {}]>]>} : tensor<8x8xf32>\n"
+		" %6 = stablehlo.negate %5 : tensor<8x8xf32>\n"));
+
+	HAS(r, "%0", "P('x', None)");
+	HAS(r, "a", "P('x', None)");
+	HAS(r, "%4", "P('x', None)");
+	HAS(r, "%2", "P(None, None)");
+	HAS(r, "%5", "P('y', None)");
+	HAS(r, "%6", "P('y', None)");
+}
+END_TEST
+
 START_TEST(wrong)
 {
 	struct program p = program_sample_text(
@@ -429,6 +456,7 @@ Suite *tests(void)
 	tcase_add_test(t, constraint);
 	tcase_add_test(t, groups_and_barriers);
 	tcase_add_test(t, by_hand);
+	tcase_add_test(t, unused_constraints);
 	tcase_add_test(t, wrong);
 	suite_add_tcase(s, t);
 	return s;

@@ -385,6 +385,33 @@ static enum status emit_annotated(const struct options *o, struct arena *a,
 	return status;
 }
 
+/* Partitions the program if it is to be, prices and prints it; *status is the exit's. */
+static enum status price_all(int *status, const struct options *o, struct arena *a,
+                             struct program *p, int64_t most, struct error *e)
+{
+	struct annotated annotated;
+	struct annotated_ask ask = {.best = asks_best(o)};
+	struct machine *machine;
+	int32_t *devices;
+	bool split;
+
+	set_stage(p, o->as);
+	if (propagate_all(&annotated, &split, a, p, o, e) != OK ||
+	    check_split(&ask.planner, o, split, e) != OK ||
+	    open_machine(&machine, &devices, a, p, split, o, e) != OK)
+		return e->code;
+	ask.partitioner = partitioner_of(o, p);
+	ask.machine = machine;
+	ask.devices = devices;
+	ask.advise = o->report && !strcmp(o->report, "reshards");
+	if (split && annotated_partition(&annotated, a, p, &ask, e) != OK)
+		return e->code;
+	*status = price_and_print(o, a, split ? &annotated.partitioned.program : p,
+	                          machine, devices, most,
+	                          split ? &annotated.costs : NULL);
+	return OK;
+}
+
 int command_program(int argc, char **argv)
 {
 	struct options o = {0};
@@ -401,13 +428,8 @@ int command_program(int argc, char **argv)
 	};
 	struct arena *a = arena_new();
 	struct error e = {0};
-	struct annotated annotated;
-	struct annotated_ask ask = {0};
-	struct machine *machine;
 	struct program p;
-	int32_t *devices;
-	bool split;
-	int status;
+	int status = EXIT_DONE;
 	int64_t most;
 
 	command_parse(&syntax, argc, argv);
@@ -426,21 +448,8 @@ int command_program(int argc, char **argv)
 		arena_free(a);
 		return EXIT_DONE;
 	}
-	set_stage(&p, o.as);
-	if (propagate_all(&annotated, &split, a, &p, &o, &e) != OK ||
-	    check_split(&ask.planner, &o, split, &e) != OK ||
-	    open_machine(&machine, &devices, a, &p, split, &o, &e) != OK)
+	if (price_all(&status, &o, a, &p, most, &e) != OK)
 		goto misuse;
-	ask.partitioner = partitioner_of(&o, &p);
-	ask.machine = machine;
-	ask.devices = devices;
-	ask.best = asks_best(&o);
-	ask.advise = o.report && !strcmp(o.report, "reshards");
-	if (split && annotated_partition(&annotated, a, &p, &ask, &e) != OK)
-		goto misuse;
-	status = price_and_print(&o, a, split ? &annotated.partitioned.program : &p,
-	                         machine, devices, most,
-	                         split ? &annotated.costs : NULL);
 	arena_free(a);
 	return status;
 misuse:

@@ -107,8 +107,8 @@ static void choose_whole(struct op_rule *rule, struct split *b,
 static bool leaves_tiles(struct split *b, const struct instruction *op)
 {
 	for (int32_t k = 0; k < op->nvalues; k++) {
-		const struct layout *l =
-			&b->layout.at[split_given(b, op->first_value + k)];
+		int32_t given = split_given(b, op->first_value + k);
+		const struct layout *l = &b->layout.at[given];
 
 		for (int d = 0; d < l->rank; d++)
 			if (l->nparts[d])

@@ -115,7 +115,8 @@ static void split_call(struct split *b, const struct instruction *op, const int3
 /* The part of a layout that a manual computation makes by hand. */
 static int32_t by_hand(struct split *b, const struct instruction *op, int32_t number)
 {
-	const struct layout l = b->layout.at[split_given(b, number)];
+	int32_t given = split_given(b, number);
+	const struct layout l = b->layout.at[given];
 	struct layout out = layout_replicated(l.rank);
 	struct span axes = op->as.manual->axes;
 
@@ -425,6 +426,33 @@ static void start(struct split *b)
 		b->copies[i] = -1;
 }
 
+/* Bodies of manual computations are for the tiles that they are said to take. */
+static enum status check_manual(struct split *b, const struct instruction *op, struct error *e)
+{
+	const struct where at = {b->p->file, (unsigned)op->line, 1, NULL};
+	const struct region *body = &b->p->region.at[op_called(b->p, op, 0)];
+	int32_t first = b->s->manual[op - b->p->op.at];
+	int32_t n = op->noperands;
+
+	for (int32_t k = 0; k < n + op->nvalues; k++) {
+		int32_t v = k < n ? body->param.at[k] : body->result.at[k - n];
+		int32_t whole = k < n ? op_operand(b->p, op, k) : op->first_value + k - n;
+		int32_t said = k < n ? first + k : whole;
+		const struct value_type *own = &b->p->value.at[v].type;
+		struct value_type tile = split_type(b, &b->p->value.at[whole].type,
+		                                    by_hand(b, op, said));
+
+		if (own->rank != tile.rank ||
+		    memcmp(own->dim, tile.dim, (size_t)own->rank * sizeof(*own->dim)) != 0)
+			return error_set(e, E_TYPE, at,
+			                 "%s %d of the manual computation: its body has "
+			                 "another shape than a tile of the array",
+			                 k < n ? "operand" : "result",
+			                 (int)(k < n ? k : k - n));
+	}
+	return OK;
+}
+
 static enum status check(const struct program *p, struct error *e)
 {
 	struct where at = {.file = p->file, .line = 1, .col = 1};
@@ -464,6 +492,10 @@ enum status partition(struct partitioned *out, struct arena *a, const struct pro
 	if (check(p, e) != OK)
 		return e->code;
 	start(&b);
+	for (int64_t i = 0; i < p->op.n; i++)
+		if (s->manual[i] >= 0 && p->op.at[i].ncalled == 1 &&
+		    check_manual(&b, &p->op.at[i], e) != OK)
+			return e->code;
 	target = find_targets(&b);
 	reached = find_reached(&b);
 	for (int32_t i = 0; i < p->region.n; i++)

@@ -8,8 +8,8 @@
 
 static bool array_of(struct array *out, const struct value_type *t)
 {
-	out->dtype = t->dtype;
-	out->shape.rank = t->rank;
+	/* All of it is set, as planners compare shapes as a whole. */
+	*out = (struct array){.dtype = t->dtype, .shape = {.rank = t->rank}};
 	if (t->rank > RANK_MAX || t->dtype->bits == 0)
 		return false;
 	for (int d = 0; d < t->rank; d++) {
