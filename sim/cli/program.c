@@ -1,16 +1,16 @@
 /* `shardsim program FILE`: a compiler's dump of a whole program, priced. */
 #include "base/scan.h"
 #include "cli/command.h"
-#include "cli/emit_options.h"
 #include "cli/options.h"
+#include "cli/partition_options.h"
 #include "plan/devices.h"
 #include "platform/platform.h"
-#include "program/annotate.h"
-#include "program/annotated.h"
+#include "program/kernel_list.h"
 #include "program/liveness.h"
 #include "program/overlap.h"
 #include "program/shardings.h"
 #include "program/show.h"
+#include "system/file.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,8 +18,9 @@
 enum { ROWS_MOST = 40 };
 
 struct options {
-	const char *platform, *as, *overlap, *by, *report, *format, *planner, *devices,
-		*most, *partitioner, *emit, *output;
+	const char *platform, *as, *overlap, *by, *report, *format, *devices,
+		*most, *output;
+	struct partition_options partition;
 	bool raw;
 	struct settings set, trip;
 	struct command_words file;
@@ -40,24 +41,15 @@ static const struct option_row option_table[] = {
 	{"trip", 0, "NAME=N", "how often a loop turns of which the text does not tell",
          AT(trip), .settings = true},
 	{"raw", 0, NULL, "collectives as they stand, not as compilers run them", AT(raw)},
-	{"partitioner", 0, "xla|shardy|as-is",
-         "how an annotated program is partitioned (default shardy if its text has a mesh of "
-         "Shardy's, else xla)", AT(partitioner),
-         .unknown = "unknown partitioner"},
-	{"planner", 0, "NAME|none",
-         "plans changes of layout (default: the partitioner's own); with none best is not "
-         "asked",
-         AT(planner)},
-	{"report", 0, "summary|collectives|ops|memory|shardings|reshards",
+	{"report", 0, "summary|collectives|ops|kernels|timeline|memory|shardings|reshards",
          "what to print (default: the summary and the collectives)", AT(report),
          .unknown = "unknown report"},
-	{"emit", 0, "annotate|sdy",
-         "write the text with the shardings of all values in it; sdy: StableHLO's alone",
-         AT(emit), .unknown = "unknown kind"},
-	{"output", 'o', "FILE", "where --emit writes (default: standard output)", AT(output),
-         .filled = "a file"},
 	{"by", 0, "op_name|computation|loop", "put ops together by this", AT(by),
          .unknown = "unknown key"},
+	{"output", 'o', "FILE",
+         "write the report timeline as trace events, memory as CSV over the program, or "
+         "what --emit writes",
+         AT(output)},
 	{"rows", 0, "N", "rows of a table (default 40)", AT(most)},
 	{"format", 0, "text|json", "how to print (default text)", AT(format),
          .unknown = "unknown format"},
@@ -126,73 +118,8 @@ static void set_stage(struct program *p, const char *as)
 		p->stage = STAGE_PARTITIONED;
 	if (as && !strcmp(as, "annotated"))
 		p->stage = STAGE_ANNOTATED;
-	if (as && !strcmp(as, "replicated")) {
-		p->stage = p->stage == STAGE_OPTIMISED ? p->stage : STAGE_PARTITIONED;
-		p->ndevices = p->replicas = p->partitions = 1;
-	}
-}
-
-/* Whether no compiler has been at the program, so that it may be partitioned unasked. */
-static bool is_fresh(const struct program *p)
-{
-	for (int64_t i = 0; i < p->op.n; i++)
-		if (p->op.at[i].async != ASYNC_NONE)
-			return false;
-	return p->replicas == 1;
-}
-
-/* Hands the shardings of an annotated program on; false where it stays whole. */
-static enum status propagate_all(struct annotated *out, bool *split, struct arena *a,
-                                 struct program *p, const struct options *o,
-                                 struct error *e)
-{
-	*split = false;
-	if (p->stage != STAGE_ANNOTATED || p->ndevices == 1)
-		return OK;
-	if (o->partitioner ? strcmp(o->partitioner, "as-is") != 0 : is_fresh(p)) {
-		if (annotated_propagate(out, split, a, p, e) != OK)
-			return e->code;
-		if (*split)
-			p->ndevices = out->shardings.mesh.ndevices;
-	}
-	if (!*split)
-		program_warn(p, 0,
-		             "the program is not partitioned: shapes are those of whole "
-		             "arrays, and it is priced as if every device ran all of it");
-	return OK;
-}
-
-static bool asks_best(const struct options *o)
-{
-	return !o->planner || strcmp(o->planner, "none") != 0;
-}
-
-/* Checks what goes with programs alone that are partitioned here. */
-static enum status check_split(const struct planner **planner, const struct options *o,
-                               bool split, struct error *e)
-{
-	struct where at = where_option("--planner", o->planner ? o->planner : "");
-
-	*planner = NULL;
-	if (o->report && !strcmp(o->report, "reshards") && !split)
-		return error_set(e, E_INFEASIBLE, where_option("--report", o->report),
-		                 "expected an annotated program with a mesh, to be "
-		                 "partitioned: of others changes of layout are not known");
-	if (o->partitioner && strcmp(o->partitioner, "as-is") != 0 && !split)
-		return error_set(e, E_INFEASIBLE,
-		                 where_option("--partitioner", o->partitioner),
-		                 "expected an annotated program with a mesh");
-	if (!o->planner || !asks_best(o))
-		return OK;
-	*planner = planner_find(o->planner, strlen(o->planner));
-	if (!*planner)
-		return error_set(e, E_TYPE, at, "unknown planner, expected none or one of "
-		                                "those that `shardsim list planners` has");
-	if (!split && strcmp(o->planner, "best") != 0)
-		return error_set(e, E_INFEASIBLE, at,
-		                 "expected best or none: there are no changes of layout to "
-		                 "be planned but in an annotated program");
-	return OK;
+	if (as && !strcmp(as, "replicated"))
+		program_replicate(p);
 }
 
 /* A program on one device has nobody to talk to. */
@@ -226,25 +153,33 @@ static enum status read_most(int64_t *out, const struct options *o, struct error
 	return scan_finish(&s);
 }
 
-/* The machine of the options, if any, and the devices on it that run the program. */
-static enum status open_machine(struct machine **machine, int32_t **devices,
-                                struct arena *a, const struct program *p, bool split,
-                                const struct options *o, struct error *e)
+static bool report_is(const struct options *o, const char *report)
 {
-	const char *platform = o->platform;
+	return o->report && !strcmp(o->report, report);
+}
 
-	*machine = NULL;
-	*devices = NULL;
-	if (!platform)
-		return OK;
-	if ((platform_sized(platform) &&
-	     platform_resize(&platform, a, o->set.at, o->set.n, p->ndevices, e) != OK) ||
-	    platform_machine(machine, a, platform, o->set.at, o->set.n, e) != OK)
-		return e->code;
-	command_note((*machine)->name, (*machine)->note);
-	if (!split && !has_collectives(p))
-		return OK;
-	return map_devices(devices, a, p, *machine, o, e);
+static void print_kernels(struct arena *a, const struct program_price *price)
+{
+	const char *slash = strrchr(price->program->file, '/');
+	struct kernel_list list;
+
+	kernel_list_of(&list, a, price, slash ? slash + 1 : price->program->file);
+	kernel_list_csv_head(stdout);
+	kernel_list_csv(stdout, &list);
+}
+
+/* A time line needs times, and a file something over time. */
+static enum status check_lines(const struct options *o, struct error *e)
+{
+	if (report_is(o, "timeline") && !o->platform)
+		return error_set(e, E_TYPE, where_option("--report", o->report),
+		                 "a time line needs --platform");
+	if (o->output && !o->partition.emit && !report_is(o, "timeline") &&
+	    !report_is(o, "memory"))
+		return error_set(e, E_TYPE, where_option("--output", o->output),
+		                 "expected --report timeline or memory, which are what "
+		                 "goes into a file");
+	return o->output ? file_check(o->output, e) : OK;
 }
 
 static void print(const struct options *o, struct arena *a,
@@ -259,8 +194,13 @@ static void print(const struct options *o, struct arena *a,
 		program_show_collectives(&out, a, price, show);
 	else if (!strcmp(report, "ops"))
 		program_show_ops(&out, a, price, show);
-	else if (!strcmp(report, "memory"))
+	else if (!strcmp(report, "timeline"))
+		timeline_show(&out, a, price, show->timeline, show->most);
+	else if (!strcmp(report, "memory")) {
 		program_show_memory(&out, price, show);
+		held_show(&out, a, price->program, show->held, o->by, show->by,
+		          show->most);
+	}
 	else if (!strcmp(report, "reshards"))
 		program_show_reshards(&out, a, show->reshards, show->most);
 	else
@@ -270,6 +210,22 @@ static void print(const struct options *o, struct arena *a,
 	if (out.s)
 		fwrite(out.s, 1, out.length, stdout);
 	text_free(&out);
+}
+
+/* Writes a report over time to the file of -o, whole or not at all. */
+static enum status write_lines(const struct options *o, const struct program_price *price,
+                               const struct program_show *show, struct error *e)
+{
+	struct text out = {0};
+	enum status status;
+
+	if (show->timeline)
+		timeline_trace(&out, price, show->timeline);
+	else
+		held_csv(&out, price->program, show->held);
+	status = file_write(o->output, out.s, out.length, e);
+	text_free(&out);
+	return status;
 }
 
 static void warn(const struct program *p)
@@ -297,7 +253,7 @@ static int price_and_print(const struct options *o, struct arena *a, struct prog
                            struct machine *m, const int32_t *devices, int64_t most,
                            const struct reshard_costs *reshards)
 {
-	struct price_options how = {devices, asks_best(o), o->raw};
+	struct price_options how = {devices, partition_asks_best(&o->partition), o->raw};
 	struct program_show show = {.by = rows_by(o->by),
 	                            .by_given = o->by,
 	                            .most = most,
@@ -306,16 +262,19 @@ static int price_and_print(const struct options *o, struct arena *a, struct prog
 	struct program_price price;
 	struct overlapped over;
 	struct liveness live;
+	struct held held = {0};
 	struct text why = {0};
+	struct error e = {0};
 
 	if (!program_price(&price, a, p, m, &how, &why) ||
-	    !liveness_of(&live, NULL, a, p)) {
+	    !liveness_of(&live, &held.points, a, p) ||
+	    (report_is(o, "memory") && !liveness_arrays(&held.arrays, a, p))) {
 		fprintf(stderr, "%s: %s\n", p->file, why.s ? why.s : "too many calls");
 		text_free(&why);
 		return EXIT_FAULT;
 	}
 	program_overlap(&over, a, &price, devices, overlap_asked(p, o->overlap));
-	memory.params = live.params_bytes;
+	memory.params = held.params_bytes = live.params_bytes;
 	memory.temps = live.temp_bytes;
 	memory.peak = live.peak_bytes;
 	memory.device = m ? m->device[0].memory_bytes : 0;
@@ -324,7 +283,16 @@ static int price_and_print(const struct options *o, struct arena *a, struct prog
 		                          (size_t)p->op.at[live.peak_op].name.length);
 	show.memory = &memory;
 	show.platform = m ? m->name : NULL;
-	print(o, a, &price, &show);
+	if (report_is(o, "timeline"))
+		show.timeline = &over;
+	if (report_is(o, "memory"))
+		show.held = &held;
+	if (o->output && write_lines(o, &price, &show, &e) != OK)
+		return command_misuse(&e);
+	if (report_is(o, "kernels"))
+		print_kernels(a, &price);
+	else
+		print(o, a, &price, &show);
 	warn(p);
 	if (price.why)
 		fprintf(stderr, "%s: %s\n", p->file, price.why);
@@ -351,38 +319,25 @@ static enum status print_shardings(const struct options *o, struct arena *a,
 	return OK;
 }
 
-static enum partitioner partitioner_of(const struct options *o, const struct program *p)
+/* The machine of the options, if any, and the devices on it that run the program. */
+static enum status open_machine(struct machine **machine, int32_t **devices,
+                                struct arena *a, const struct program *p, bool split,
+                                const struct options *o, struct error *e)
 {
-	if (o->partitioner)
-		return !strcmp(o->partitioner, "xla") ? PARTITIONER_XLA : PARTITIONER_SHARDY;
-	return p->mesh.n ? PARTITIONER_SHARDY : PARTITIONER_XLA;
-}
+	const char *platform = o->platform;
 
-/* The program's text with all shardings in it. */
-static enum status emit_annotated(const struct options *o, struct arena *a,
-                                  struct program *p, struct error *e)
-{
-	const struct emit_options to = {.kind = o->emit, .output = o->output};
-	struct where at = where_option("--emit", o->emit);
-	struct text out = {0}, why = {0};
-	struct shardings s;
-	enum status status;
-
-	if (!strcmp(o->emit, "sdy") && program_is_hlo(p))
-		return error_set(e, E_INFEASIBLE, at,
-		                 "expected a text of StableHLO; annotate writes that of HLO");
-	if (emit_options_check(&to, e) != OK ||
-	    propagate(&s, a, p, CONFLICT_AGGRESSIVE, e) != OK)
+	*machine = NULL;
+	*devices = NULL;
+	if (!platform)
+		return OK;
+	if ((platform_sized(platform) &&
+	     platform_resize(&platform, a, o->set.at, o->set.n, p->ndevices, e) != OK) ||
+	    platform_machine(machine, a, platform, o->set.at, o->set.n, e) != OK)
 		return e->code;
-	if (!program_annotate(&out, a, p, &s, &why))
-		status = error_set(e, E_INFEASIBLE, at, "%s", why.s);
-	else
-		status = emit_write(&to, &out, e);
-	text_free(&out);
-	text_free(&why);
-	if (status == OK)
-		warn(p);
-	return status;
+	command_note((*machine)->name, (*machine)->note);
+	if (!split && !has_collectives(p))
+		return OK;
+	return map_devices(devices, a, p, *machine, o, e);
 }
 
 /* Partitions the program if it is to be, prices and prints it; *status is the exit's. */
@@ -390,20 +345,20 @@ static enum status price_all(int *status, const struct options *o, struct arena 
                              struct program *p, int64_t most, struct error *e)
 {
 	struct annotated annotated;
-	struct annotated_ask ask = {.best = asks_best(o)};
+	struct annotated_ask ask = {.best = partition_asks_best(&o->partition)};
 	struct machine *machine;
 	int32_t *devices;
 	bool split;
 
 	set_stage(p, o->as);
-	if (propagate_all(&annotated, &split, a, p, o, e) != OK ||
-	    check_split(&ask.planner, o, split, e) != OK ||
+	if (partition_propagate(&annotated, &split, a, p, &o->partition, e) != OK ||
+	    partition_check(&ask.planner, &o->partition, o->report, split, e) != OK ||
 	    open_machine(&machine, &devices, a, p, split, o, e) != OK)
 		return e->code;
-	ask.partitioner = partitioner_of(o, p);
+	ask.partitioner = partition_by(&o->partition, p);
 	ask.machine = machine;
 	ask.devices = devices;
-	ask.advise = o->report && !strcmp(o->report, "reshards");
+	ask.advise = report_is(o, "reshards");
 	if (split && annotated_partition(&annotated, a, p, &ask, e) != OK)
 		return e->code;
 	*status = price_and_print(o, a, split ? &annotated.partitioned.program : p,
@@ -421,7 +376,7 @@ int command_program(int argc, char **argv)
 		       "--xla_dump_to writes it, or StableHLO as jax.jit(f).lower(...)."
 		       "as_text() gives it.",
 		.machines = true,
-		.options = {{option_table, &o}},
+		.options = {{option_table, &o}, {partition_table, &o.partition}},
 		.words = &o.file,
 		.most = 1,
 		.expected = "the text of a program, HLO or StableHLO",
@@ -433,7 +388,7 @@ int command_program(int argc, char **argv)
 	int64_t most;
 
 	command_parse(&syntax, argc, argv);
-	if (read_most(&most, &o, &e) != OK ||
+	if (read_most(&most, &o, &e) != OK || check_lines(&o, &e) != OK ||
 	    program_read(&p, a, o.file.at[0], &e) != OK || set_trips(&p, &o, &e) != OK)
 		goto misuse;
 	if (o.report && !strcmp(o.report, "shardings")) {
@@ -442,9 +397,10 @@ int command_program(int argc, char **argv)
 		arena_free(a);
 		return EXIT_DONE;
 	}
-	if (o.emit) {
-		if (emit_annotated(&o, a, &p, &e) != OK)
+	if (o.partition.emit) {
+		if (partition_emit(&o.partition, o.output, a, &p, &e) != OK)
 			goto misuse;
+		warn(&p);
 		arena_free(a);
 		return EXIT_DONE;
 	}

@@ -2,8 +2,8 @@
 #ifndef SHARDSIM_SIM_PROGRAM_SHOW_H
 #define SHARDSIM_SIM_PROGRAM_SHOW_H
 
+#include "program/lines.h"
 #include "program/reshards.h"
-#include "program/rows.h"
 #include "program/step.h"
 
 struct program_show {
@@ -14,6 +14,9 @@ struct program_show {
 	const struct program_memory *memory; /* of one device */
 	const struct program_job *job; /* NULL: a program of which this is unknown */
 	const struct reshard_costs *reshards; /* NULL: it was not partitioned here */
+	/* Members of the JSON; NULL: not asked for. */
+	const struct overlapped *timeline;
+	const struct held *held;
 };
 
 /* What is known of a step that was described, not dumped (program/step_time.h). */
