@@ -164,9 +164,6 @@ void plan_view(struct plan *p, const struct view *view, const struct layout *fro
  */
 bool plan_equal(const struct plan *a, const struct plan *b);
 
-/* Returns whether two layouts are equal part by part, as normalised ones of equal tiles are. */
-bool layout_equal(const struct layout *a, const struct layout *b);
-
 /* Returns the layout and tile after the steps so far. */
 const struct layout *plan_layout(const struct plan *p);
 struct shape plan_local(const struct plan *p);

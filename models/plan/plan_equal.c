@@ -26,7 +26,7 @@ static bool tilings_equal(const struct tiling *a, const struct tiling *b)
 	       items_equal(a->ids, b->ids, a->ndevices, sizeof(*a->ids));
 }
 
-bool layout_equal(const struct layout *a, const struct layout *b)
+static bool layouts_equal(const struct layout *a, const struct layout *b)
 {
 	int64_t n = a->nunreduced;
 
@@ -82,7 +82,7 @@ static bool steps_equal(const struct step *a, const struct step *b, int32_t ndev
 	       shapes_equal(&a->before_local, &b->before_local) &&
 	       shapes_equal(&a->local, &b->local) &&
 	       shapes_equal(&a->summed, &b->summed) &&
-	       layout_equal(&a->after, &b->after) && moves_equal(a, b) &&
+	       layouts_equal(&a->after, &b->after) && moves_equal(a, b) &&
 	       items_equal(g->ids, h->ids, (int64_t)g->ngroups * g->size,
 	                   sizeof(*g->ids)) &&
 	       items_equal(a->pairs, b->pairs, a->npairs, sizeof(*a->pairs)) &&
@@ -97,8 +97,8 @@ bool plan_equal(const struct plan *a, const struct plan *b)
 {
 	if (a->problem != b->problem || a->nsteps != b->nsteps ||
 	    a->recv_bytes != b->recv_bytes || a->send_bytes != b->send_bytes ||
-	    !shapes_equal(&a->shape, &b->shape) || !layout_equal(&a->from, &b->from) ||
-	    !layout_equal(&a->to, &b->to) || !a->view != !b->view ||
+	    !shapes_equal(&a->shape, &b->shape) || !layouts_equal(&a->from, &b->from) ||
+	    !layouts_equal(&a->to, &b->to) || !a->view != !b->view ||
 	    (a->view && (!shapes_equal(&a->view->shape, &b->view->shape) ||
 	                 !items_equal(a->view->dim, b->view->dim, a->view->shape.rank,
 	                              sizeof(*a->view->dim)))))
