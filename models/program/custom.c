@@ -89,6 +89,10 @@ bool custom_attention(struct attention *out, const struct program *p,
 		a->flops *= 2.5;
 		a->bytes *= 2;
 	}
+	if (op->as.custom->share > 0) {
+		a->flops *= op->as.custom->share;
+		a->bytes *= op->as.custom->share;
+	}
 	return true;
 }
 

@@ -19,6 +19,22 @@ void program_warn(struct program *p, int32_t line, const char *fmt, ...)
 		(struct warning){line, arena_strdup(p->arena, text)};
 }
 
+enum opcode op_applied(const struct program *p, const struct instruction *op)
+{
+	enum opcode code = HLO_OPCODES;
+
+	if (op->applies.at)
+		code = opcode_of_stablehlo(op->applies.at, (size_t)op->applies.length);
+	for (int32_t k = 0; k < op->ncalled; k++) {
+		const struct region *r = &p->region.at[op_called(p, op, k)];
+
+		for (int32_t i = 0; r->kind == REGION_APPLIED && i < r->nops; i++)
+			if (opcode_class(p->op.at[r->op[i]].code) == CLASS_ELEMENTWISE)
+				code = p->op.at[r->op[i]].code;
+	}
+	return code == HLO_OPCODES ? HLO_ADD : code;
+}
+
 int64_t value_elements(const struct value_type *t)
 {
 	int64_t n = 1;

@@ -25,6 +25,8 @@
 
 #include <stdbool.h>
 
+struct plan;
+
 /* A part of a text that is kept elsewhere; it need not end with a zero. */
 struct span {
 	const char *at; /* NULL: there is none */
@@ -80,6 +82,12 @@ struct collective_attr {
 	struct ints pairs; /* source_target_pairs: source, target, source, ... */
 	int64_t channel;   /* channel_id; -1: none */
 	bool global_ids;   /* use_global_device_ids */
+	/*
+	 * The step of a plan that it is, where neither groups nor pairs say what is sent:
+	 * boxes of a change of layout (program/partition/). NULL: they do.
+	 */
+	const struct plan *plan;
+	int32_t step;
 };
 
 struct dot_attr {
@@ -121,6 +129,13 @@ struct custom_attr {
 	struct span target;
 	struct span config; /* backend_config */
 	bool known;         /* it is priced as what it is; others by their bytes */
+	/* Of the work that `config` tells, the part that a device has; 0: all of it. */
+	double share;
+};
+
+/* Of sdy.manual_computation: shardings of operands and results, and the axes by hand. */
+struct manual_attr {
+	struct span in, out, axes;
 };
 
 struct constant_attr {
@@ -153,9 +168,12 @@ struct instruction {
 	int32_t source_line;     /* 0: not said */
 	struct span sharding;    /* HLO's or Shardy's, as it is spelled */
 	struct span frontend;    /* frontend_attributes */
-	struct ints dims;        /* dimensions, sizes of dynamic-slice, iota's */
-	int64_t index;           /* of get-tuple-element and parameter */
-	struct span direction;   /* of compare */
+	struct span rule;        /* sdy.sharding_rule, as it is spelled */
+	/* dimensions, sizes of dynamic-slice, iota's, lengths of fft */
+	struct ints dims;
+	int64_t index;         /* of get-tuple-element, parameter and sharding-group */
+	struct span direction; /* of compare; allowed_direction of a propagation barrier */
+	struct span applies;     /* of reduce: `stablehlo.add`, where no region says it */
 	union {
 		const struct collective_attr *collective;
 		const struct dot_attr *dot;
@@ -166,6 +184,7 @@ struct instruction {
 		const struct custom_attr *custom;
 		const struct constant_attr *constant;
 		struct loop_attr *loop;
+		const struct manual_attr *manual;
 	} as; /* by `code`; NULL where the op has none */
 };
 
@@ -265,6 +284,13 @@ static inline int32_t op_called(const struct program *p, const struct instructio
 {
 	return p->called.at[op->first_called + k];
 }
+
+/*
+ * Returns what a reduction does with two elements: the op that it applies, the last one of
+ * those that it applies together, an addition where nothing is said, as of all-reduces that
+ * were put into a program.
+ */
+enum opcode op_applied(const struct program *p, const struct instruction *op);
 
 int64_t value_elements(const struct value_type *t);
 int64_t value_type_bytes(const struct value_type *t);

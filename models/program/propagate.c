@@ -1,16 +1,24 @@
 /* The rounds of propagation, over the ops of a program and the edges of its data flow. */
 #include "program/propagate.h"
 
+#include "program/lex.h"
 #include "program/propagate_op.h"
 
 #include <string.h>
+
+/* A group of values with one sharding, and one of them. */
+struct group {
+	int64_t id;
+	int32_t value;
+};
 
 struct steps {
 	struct arena *a;
 	struct program *p;
 	struct shardings *s;
-	LIST(struct step) step;
+	LIST(struct flow_step) step;
 	int32_t *uses; /* of values */
+	LIST(struct group) group;
 	bool *reached; /* regions */
 };
 
@@ -24,7 +32,7 @@ static const struct value_type *type_of(const struct steps *b, int32_t number)
 /* An edge from sources to what has their sharding: a copy, dimension by dimension. */
 static void add_edge(struct steps *b, const int32_t *source, int32_t n, int32_t target)
 {
-	struct step step = {.op = -1};
+	struct flow_step step = {.op = -1};
 	struct op_rule *r = &step.rule;
 	int32_t rank = type_of(b, target)->rank;
 
@@ -106,6 +114,44 @@ static void call_edges(struct steps *b, const struct instruction *op)
 	}
 }
 
+/* Operands of a manual computation to how it takes them in; inside nothing is handed on. */
+static void manual_edges(struct steps *b, int32_t number)
+{
+	const struct instruction *op = &b->p->op.at[number];
+	int32_t first = b->s->manual[number];
+	struct span axes = op->as.manual->axes;
+	bool free = false;
+
+	for (int32_t k = 0; k < op->noperands; k++) {
+		int32_t source = op_operand(b->p, op, k);
+
+		add_edge(b, &source, 1, first + k);
+	}
+	for (int i = 0; i < b->s->mesh.naxes; i++) {
+		const char *name = arena_printf(b->a, "\"%s\"", b->s->mesh.axis[i].name);
+
+		free |= b->s->mesh.axis[i].size > 1 &&
+		        (!axes.at || !span_find(axes, name));
+	}
+	if (free)
+		program_warn(b->p, op->line,
+		             "axes that are not manual are not handed on inside a manual "
+		             "computation");
+}
+
+/* All values of a group have the sharding of the first one. */
+static void join_group(struct steps *b, const struct instruction *op)
+{
+	int32_t value = op_operand(b->p, op, 0);
+
+	for (int64_t i = 0; i < b->group.n; i++)
+		if (b->group.at[i].id == op->index) {
+			join(b, value, b->group.at[i].value);
+			return;
+		}
+	*list_add(&b->group, b->a) = (struct group){op->index, value};
+}
+
 static bool is_flow(enum opcode code)
 {
 	return code == HLO_CALL || code == HLO_CONDITIONAL ||
@@ -133,12 +179,26 @@ static void mark_anew(struct steps *b, const struct instruction *op)
 		b->s->at[b->s->of[op->first_value + i]].anew = true;
 }
 
+/* What is made of a constant whose sharding the text says is laid out as any other value. */
+static void unmark(struct steps *b)
+{
+	for (int64_t n = 0; n < b->p->op.n; n++) {
+		const struct instruction *op = &b->p->op.at[n];
+		bool anew = true;
+
+		for (int32_t i = 0; i < op->noperands; i++)
+			anew &= b->s->at[b->s->of[op_operand(b->p, op, i)]].anew;
+		for (int32_t i = 0; i < op->nvalues && !anew; i++)
+			b->s->at[b->s->of[op->first_value + i]].anew = false;
+	}
+}
+
 /* --- all steps, in the order of the program --- */
 
 static void add_op(struct steps *b, int32_t number)
 {
 	const struct instruction *op = &b->p->op.at[number];
-	struct step step = {.op = number, .single_use = true};
+	struct flow_step step = {.op = number, .single_use = true};
 
 	if (!op_rule_of(&step.rule, b->a, b->p, op))
 		return;
@@ -164,12 +224,12 @@ static void add_region(struct steps *b, int32_t number)
 			loop_edges(b, op);
 		else if (flows)
 			call_edges(b, op);
+		else if (b->s->manual[r->op[i]] >= 0)
+			manual_edges(b, r->op[i]);
+		else if (op->code == HLO_SHARDING_GROUP && op->noperands)
+			join_group(b, op);
 		else
 			add_op(b, r->op[i]);
-		if (op->code == HLO_MANUAL_COMPUTATION)
-			program_warn(b->p, op->line,
-			             "shardings are not handed on through a manual "
-			             "computation");
 		for (int32_t k = 0; flows && k < op->ncalled; k++)
 			b->reached[op_called(b->p, op, k)] = true;
 	}
@@ -201,17 +261,31 @@ static void count_uses(struct steps *b)
 static void start(struct shardings *s, struct arena *a, const struct program *p)
 {
 	const struct numbers result = p->region.at[p->entry].result;
-	int32_t n = (int32_t)p->value.n + result.n;
+	int32_t values = (int32_t)p->value.n + result.n, n = values;
+	int32_t *operand;
 
-	*s = (struct shardings){.n = n};
+	*s = (struct shardings){0};
+	s->manual = arena_alloc(a, (size_t)p->op.n + 1, sizeof(*s->manual));
+	for (int64_t i = 0; i < p->op.n; i++) {
+		bool manual = p->op.at[i].code == HLO_MANUAL_COMPUTATION;
+
+		s->manual[i] = manual ? n : -1;
+		n += manual ? p->op.at[i].noperands : 0;
+	}
+	operand = arena_alloc(a, (size_t)(n - values) + 1, sizeof(*operand));
+	for (int64_t i = 0; i < p->op.n; i++)
+		for (int32_t k = 0; s->manual[i] >= 0 && k < p->op.at[i].noperands; k++)
+			operand[s->manual[i] - values + k] =
+				op_operand(p, &p->op.at[i], k);
+	s->n = n;
 	s->of = arena_alloc(a, (size_t)n, sizeof(*s->of));
 	s->at = arena_alloc(a, (size_t)n, sizeof(*s->at));
 	for (int32_t i = 0; i < n; i++) {
-		int32_t v = i < p->value.n ? i : result.at[i - p->value.n];
+		int32_t v = i < p->value.n ? i
+		            : i < values   ? result.at[i - p->value.n]
+		                           : operand[i - values];
 
-		s->of[i] = p->value.at[i < p->value.n ? i : v].same;
-		if (i >= p->value.n)
-			s->of[i] = i;
+		s->of[i] = i < p->value.n ? p->value.at[i].same : i;
 		s->at[i].type = &p->value.at[v].type;
 		s->at[i].dim = arena_alloc(a, (size_t)s->at[i].type->rank,
 		                           sizeof(*s->at[i].dim));
@@ -226,14 +300,20 @@ enum { ROUNDS = 5 };
  * Where an op hands on in a round. First what takes one array to another of its elements; there
  * an array with other users waits, as they may want it otherwise.
  */
-static enum direction direction_of(const struct program *p, const struct step *step,
+static enum direction direction_of(const struct program *p, const struct flow_step *step,
                                    int round)
 {
 	enum opcode code = step->op < 0 ? HLO_COPY : p->op.at[step->op].code;
+	bool barred = code == HLO_PROPAGATION_BARRIER;
+	struct span way = barred ? p->op.at[step->op].direction : (struct span){0};
 	bool slices = code == HLO_DYNAMIC_SLICE || code == HLO_DYNAMIC_UPDATE_SLICE;
 	bool easy = step->rule.elementwise || code == HLO_RESHAPE ||
 	            code == HLO_TRANSPOSE || slices;
 
+	if (barred)
+		return span_is(way, "FORWARD")    ? FORWARD
+		       : span_is(way, "BACKWARD") ? BACKWARD
+		                                  : NOWHERE;
 	if (round >= 2)
 		return code == HLO_BROADCAST && round < 4 ? BACKWARD : BOTH;
 	if (!easy || (round == 0 && step->op >= 0 && !step->single_use))
@@ -252,7 +332,7 @@ static void run_round(struct engine *e, struct steps *b, int round)
 		changed = false;
 		for (int64_t i = 0; i < 2 * b->step.n; i++) {
 			int64_t at = i < b->step.n ? i : 2 * b->step.n - 1 - i;
-			struct step *step = &b->step.at[at];
+			struct flow_step *step = &b->step.at[at];
 			enum direction way = direction_of(b->p, step, round);
 
 			if (way != NOWHERE)
@@ -290,6 +370,7 @@ enum status propagate(struct shardings *out, struct arena *a, struct program *p,
 		add_edge(&b, &entry->result.at[k], 1, (int32_t)p->value.n + k);
 	if (shardings_read(out, a, p, e) != OK)
 		return e->code;
+	unmark(&b);
 	for (int32_t at = 0; at >= 0; at = next_priority(out, at)) {
 		engine.priority = at;
 		for (int round = 0; round < ROUNDS; round++)

@@ -7,7 +7,8 @@
  * Within a round all ops are gone through forward, then backward, until nothing changes, where
  * Shardy has a work list; it can differ only where shardings conflict. Constants, and what is
  * made of constants alone, neither take a sharding nor hand one on: every user has them as it
- * wants them. Bodies of manual computations and ops without a rule hand nothing on.
+ * wants them. Manual computations take their operands in and give their results out as they
+ * say; inside, and through ops without a rule, nothing is handed on.
  */
 #ifndef SHARDSIM_PROGRAM_PROPAGATE_H
 #define SHARDSIM_PROGRAM_PROPAGATE_H

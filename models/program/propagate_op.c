@@ -6,8 +6,7 @@
 
 /* --- lists of axes --- */
 
-/* Appends a part; one that continues the last of its axis is merged with it. */
-static bool append(struct axes *to, struct part part)
+bool axes_append(struct axes *to, struct part part)
 {
 	struct part *last = to->n ? &to->at[to->n - 1] : NULL;
 
@@ -21,7 +20,7 @@ static bool append(struct axes *to, struct part part)
 	return true;
 }
 
-static int64_t shards(const struct axes *axes)
+int64_t axes_shards(const struct axes *axes)
 {
 	int64_t n = 1;
 
@@ -60,7 +59,7 @@ static bool parts_overlap(struct part a, struct part b)
 	return a.axis == b.axis && a.pre < b.pre * b.size && b.pre < a.pre * a.size;
 }
 
-static bool overlaps(const struct axes *axes, struct part part)
+bool axes_overlap(const struct axes *axes, struct part part)
 {
 	for (int32_t i = 0; i < axes->n; i++)
 		if (parts_overlap(axes->at[i], part))
@@ -70,20 +69,10 @@ static bool overlaps(const struct axes *axes, struct part part)
 
 /* --- projection --- */
 
-/* What a factor has of a tensor: its axes, and whether it may have more. */
-struct piece {
-	bool here;
-	int32_t dim, place; /* among the factors of the dimension */
-	struct axes axes;
-	int64_t room; /* what is left of a factor that is not the minor-most; else 0 */
-	bool fixed; /* no more axes fit: closed, stuck, or the major ones are not full */
-};
-
-/* Hands the axes of a dimension out to its factors, major to minor, up to `place`. */
-static void project(struct piece *out, const struct dim_sharding *sharding,
-                    const struct rule_dim *dim, const struct op_rule *rule)
+void piece_project(struct piece *out, const struct axes *axes, const struct rule_dim *dim,
+                   const struct op_rule *rule)
 {
-	struct axes rest = sharding->axes;
+	struct axes rest = *axes;
 	int32_t at = 0;
 
 	for (int32_t i = 0; i <= out->place; i++) {
@@ -107,7 +96,7 @@ static void project(struct piece *out, const struct dim_sharding *sharding,
 					out->axes.n = 0;
 				return;
 			}
-			append(&out->axes, cut);
+			axes_append(&out->axes, cut);
 			room = minor ? 0 : room / cut.size;
 		}
 		out->room = minor ? 0 : room;
@@ -146,7 +135,7 @@ static void find_piece(struct piece *out, const struct engine *e,
 			out->dim = d;
 			out->place = k;
 			out->fixed = at->closed;
-			project(out, at, &t->dim[d], rule);
+			piece_project(out, &at->axes, &t->dim[d], rule);
 			return;
 		}
 }
@@ -194,9 +183,9 @@ static void find_candidate(struct axes *out, const struct engine *e,
 static bool is_used(const struct sharding *s, struct part part)
 {
 	for (int32_t d = 0; d < s->type->rank; d++)
-		if (overlaps(&s->dim[d].axes, part))
+		if (axes_overlap(&s->dim[d].axes, part))
 			return true;
-	return overlaps(&s->replicated, part) || overlaps(&s->unreduced, part);
+	return axes_overlap(&s->replicated, part) || axes_overlap(&s->unreduced, part);
 }
 
 /*
@@ -227,7 +216,7 @@ static void cut(struct axes *out, const struct piece *piece, const struct shardi
 		}
 		if (is_used(s, part) || (piece->room && room % part.size))
 			return;
-		if (!append(out, part))
+		if (!axes_append(out, part))
 			return;
 		room = piece->room ? room / part.size : 0;
 	}
@@ -249,7 +238,7 @@ static bool grow(struct engine *e, const struct op_rule *rule, int32_t tensor,
 	if (!piece.here)
 		return false;
 	cut(&more, &piece, s, candidate);
-	if (shards(&more) == shards(&piece.axes))
+	if (axes_shards(&more) == axes_shards(&piece.axes))
 		return false;
 	/* Factors behind this one have nothing yet: it was not full. */
 	dim = &s->dim[piece.dim];
@@ -262,7 +251,7 @@ static bool grow(struct engine *e, const struct op_rule *rule, int32_t tensor,
 			part.pre *= piece.axes.at[i].size;
 			part.size /= piece.axes.at[i].size;
 		}
-		if (part.size > 1 && !append(&dim->axes, part))
+		if (part.size > 1 && !axes_append(&dim->axes, part))
 			break;
 	}
 	s->changed = ++e->now;
@@ -310,7 +299,7 @@ static void find_source(struct offer *o, const struct engine *e,
 		this.elements = value_elements(s->type);
 		this.shards = 1;
 		for (int32_t d = 0; rule->elementwise && d < s->type->rank; d++)
-			this.shards *= shards(&s->dim[d].axes);
+			this.shards *= axes_shards(&s->dim[d].axes);
 		if (!found || goes_first(&this, o))
 			*o = this;
 		found = true;
@@ -391,7 +380,7 @@ static bool aggressive(struct engine *e, const struct op_rule *rule,
 	}
 }
 
-bool propagate_step(struct engine *e, struct step *step, enum direction direction)
+bool propagate_step(struct engine *e, struct flow_step *step, enum direction direction)
 {
 	const struct op_rule *rule = &step->rule;
 	bool stale = false, changed = false;

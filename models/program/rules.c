@@ -1,6 +1,7 @@
 /* Rules of ops whose dimensions are told by their attributes, and how rules are made. */
 #include "program/rules.h"
 
+#include "program/custom.h"
 #include "program/rules_build.h"
 
 /* A factor of dimension `dim` of all tensors of that rank; the first one has its size. */
@@ -253,10 +254,14 @@ static void rule_bitcast(struct rule_build *b)
 static bool rule_custom(struct rule_build *b)
 {
 	struct span target = b->op->as.custom->target;
+	struct attention at;
 
+	if (custom_attention(&at, b->p, b->op))
+		return rule_attention(b), true;
 	if (span_is(target, "Sharding") || span_is(target, "MoveToHost") ||
 	    span_is(target, "MoveToDevice") ||
-	    span_is(target, "annotate_device_placement"))
+	    span_is(target, "annotate_device_placement") ||
+	    span_is(target, "xla.sdy.FuncResultSharding"))
 		rule_elementwise(b);
 	else if (span_is(target, "TopK") || span_is(target, "mhlo.topk"))
 		rule_topk(b);
@@ -322,8 +327,7 @@ static bool rule_of(struct rule_build *b)
 	case HLO_TRIANGULAR_SOLVE:
 		return rule_batched(b, 2, false), true;
 	case HLO_FFT:
-		/* How many dimensions are transformed is not read: none is handed on. */
-		return rule_batched(b, b->r->tensor[0].rank, true), true;
+		return rule_batched(b, op->dims.n, false), true;
 	case HLO_BITCAST_CONVERT:
 		return rule_bitcast(b), true;
 	case HLO_ALL_GATHER:
@@ -338,6 +342,8 @@ static bool rule_of(struct rule_build *b)
 	case HLO_MAP:
 	case HLO_SHARDING_CONSTRAINT:
 	case HLO_RESHARD:
+	case HLO_PROPAGATION_BARRIER:
+	case HLO_DATA_FLOW_EDGE:
 		return rule_elementwise(b), true;
 	default:
 		if (opcode_class(op->code) != CLASS_ELEMENTWISE)
@@ -375,7 +381,9 @@ bool op_rule_of(struct op_rule *out, struct arena *a, const struct program *p,
 		t->rank = p->value.at[t->value].type.rank;
 		t->dim = arena_alloc(a, (size_t)t->rank, sizeof(*t->dim));
 	}
-	if (!rule_of(&b) || b.bad)
+	if (rule_is_said(op) ? !rule_read(&b) : !rule_of(&b))
+		return false;
+	if (b.bad)
 		return false;
 	fill(&b);
 	return true;

@@ -25,12 +25,20 @@ const struct value_type *rule_type(const struct rule_build *b, int32_t tensor);
 /* The size of a dimension; 1, and a bad rule, where the tensor has it not. */
 int64_t rule_size(struct rule_build *b, int32_t tensor, int64_t dim);
 
+/*
+ * Whether the text says the rule of an op, `sdy.sharding_rule = #sdy.op_sharding_rule<([i, j],
+ * [j])->([i]) {i=4, j=2} reduction={j}>`; rule_read() reads it, false where it does not fit.
+ */
+bool rule_is_said(const struct instruction *op);
+bool rule_read(struct rule_build *b);
+
 bool ints_have(struct ints list, int64_t n);
 
 /* Rules of ops that look elements up (rules_index.c) and of windows (rules_window.c). */
 void rule_dynamic_slice(struct rule_build *b);
 void rule_dynamic_update(struct rule_build *b);
 void rule_gather(struct rule_build *b);
+void rule_attention(struct rule_build *b);
 void rule_scatter(struct rule_build *b);
 void rule_convolution(struct rule_build *b);
 void rule_reduce_window(struct rule_build *b);

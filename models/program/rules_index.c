@@ -1,4 +1,5 @@
 /* Rules of ops that look elements up: dynamic slices, gather and scatter. */
+#include "program/custom.h"
 #include "program/rules_build.h"
 
 void rule_dynamic_slice(struct rule_build *b)
@@ -192,5 +193,71 @@ void rule_scatter(struct rule_build *b)
 			put_windows(b, &x, at,
 			            rule_factor(b, part, FACTOR_REPLICATE, false));
 		}
+	}
+}
+
+/* Which dimensions of q, of k and v, of the result: batch, sequence, heads, head. */
+struct attention_factors {
+	int32_t batch, queries, keys, groups, ratio, head, values;
+};
+
+static void put_heads(struct rule_build *b, int32_t t, const struct attention_factors *f,
+                      bool queries)
+{
+	rule_put(b, t, 2, f->groups);
+	if (queries)
+		rule_put(b, t, 2, f->ratio);
+}
+
+/* An array [batch, sequence, heads, head] of queries or keys. */
+static void put_sequence(struct rule_build *b, int32_t t, const struct attention_factors *f,
+                         bool queries, bool values)
+{
+	rule_put(b, t, 0, f->batch);
+	rule_put(b, t, 1, queries ? f->queries : f->keys);
+	put_heads(b, t, f, queries);
+	rule_put(b, t, 3, values ? f->values : f->head);
+}
+
+/*
+ * Attention of q [b,s,h,d] over k, v [b,t,g,d], h = g x ratio: batch and groups of heads pass, and
+ * forward the queries' sequence; keys are needed whole. Backward the queries' are too, for the
+ * gradients of keys add up over them. Masks, statistics and states are of neither.
+ */
+void rule_attention(struct rule_build *b)
+{
+	struct attention at;
+	int64_t groups = rule_size(b, 1, 2), heads = rule_size(b, 0, 2);
+	struct attention_factors f;
+
+	custom_attention(&at, b->p, b->op);
+	if (groups < 1 || heads % groups || b->r->noperands == b->r->ntensors ||
+	    b->r->tensor[2].rank != 4 || b->r->tensor[b->r->noperands].rank != 4) {
+		b->bad = true;
+		return;
+	}
+	f.batch = rule_factor(b, rule_size(b, 0, 0), FACTOR_PASS, false);
+	f.queries = rule_factor(b, rule_size(b, 0, 1),
+	                        at.backward ? FACTOR_REPLICATE : FACTOR_PASS, false);
+	f.keys = rule_factor(b, rule_size(b, 1, 1), FACTOR_REPLICATE, false);
+	f.groups = rule_factor(b, groups, FACTOR_PASS, false);
+	f.ratio = rule_factor(b, heads / groups, FACTOR_PASS, false);
+	f.head = rule_factor(b, rule_size(b, 0, 3), FACTOR_REPLICATE, false);
+	f.values = rule_factor(b, rule_size(b, 2, 3), FACTOR_REPLICATE, false);
+	for (int32_t t = 0; t < b->r->ntensors; t++) {
+		int32_t result = t - b->r->noperands;
+		bool gradients = at.backward && result >= 0;
+		bool keys = t == 1 || t == 2 || (gradients && result && result < 3);
+		bool queries = t == 0 || result == 0;
+
+		/* The last operand backward is the gradient of what came out forward. */
+		if (at.backward && t < b->r->noperands && t > 2 &&
+		    b->r->tensor[t].rank == 4 &&
+		    rule_size(b, t, 1) == rule_size(b, 0, 1) &&
+		    rule_size(b, t, 2) == heads)
+			queries = true;
+		if ((keys || queries) && b->r->tensor[t].rank == 4)
+			put_sequence(b, t, &f, !keys,
+			             t == 2 || (gradients ? result == 2 : !keys && t));
 	}
 }

@@ -21,6 +21,7 @@ struct reading {
 		int32_t k;
 	} list;
 	bool named; /* the text has a mesh, whose axes Shardy's texts name */
+	bool *used; /* [values] */
 };
 
 static struct where place(const struct reading *r)
@@ -94,6 +95,8 @@ static char *list_start(char *text)
 
 	if (list)
 		return list + sizeof(each) - 1;
+	if (text[0] == '[' && text[1] == '<')
+		return text + 1;
 	return strncmp(text, "{{", 2) ? NULL : text + 1;
 }
 
@@ -260,6 +263,9 @@ static bool beyond(struct reading *r, const char *text)
 	const char *name = strchr(text, '@');
 	bool sdy = strchr(text, '<') && name && name < text + 16;
 
+	/* What is laid out by hand is laid out by who wrote it. */
+	if (!strcmp(text, "{manual}"))
+		return true;
 	if (strstr(text, "manual") || strstr(text, "unknown") ||
 	    strstr(text, "maximal") || strstr(text, "mesh<")) {
 		program_warn(r->p, r->line, "'%.60s' is not handed on", text);
@@ -334,6 +340,25 @@ static struct span said(const struct reading *r, const struct instruction *op)
 	return (struct span){from, (int32_t)(p - from)};
 }
 
+/* What a manual computation takes in and gives out. */
+static enum status read_manual(struct reading *r, const struct instruction *op, int32_t first)
+{
+	const struct manual_attr *manual = op->as.manual;
+
+	r->line = op->line;
+	for (int32_t k = 0; manual->in.at && k < op->noperands; k++) {
+		r->from = manual->in.at;
+		if (read_one(r, first + k, text_of(r, manual->in, k)) != OK)
+			return r->e->code;
+	}
+	for (int32_t k = 0; manual->out.at && k < op->nvalues; k++) {
+		r->from = manual->out.at;
+		if (read_one(r, op->first_value + k, text_of(r, manual->out, k)) != OK)
+			return r->e->code;
+	}
+	return OK;
+}
+
 static enum status read_op(struct reading *r, const struct instruction *op)
 {
 	struct span s = said(r, op);
@@ -348,6 +373,16 @@ static enum status read_op(struct reading *r, const struct instruction *op)
 		program_warn(r->p, op->line, "'%.*s' is not handed on",
 		             s.length < 60 ? (int)s.length : 60, s.at);
 		return OK;
+	}
+	/*
+	 * A constraint whose result nobody uses says how its operand is sharded, unless each
+	 * user has that made anew.
+	 */
+	if (shown && op->noperands && !r->used[op->first_value] &&
+	    !r->s->at[r->s->of[op_operand(r->p, op, 0)]].anew) {
+		r->s->at[r->s->of[op_operand(r->p, op, 0)]].given = false;
+		if (read_one(r, op_operand(r->p, op, 0), text_of(r, s, 0)) != OK)
+			return r->e->code;
 	}
 	for (int32_t k = 0; k < op->nvalues; k++) {
 		if (read_one(r, op->first_value + k, text_of(r, s, k)) != OK)
@@ -389,6 +424,12 @@ enum status shardings_read(struct shardings *out, struct arena *a, struct progra
 {
 	struct reading r = {.s = out, .a = a, .p = p, .e = e, .line = 1, .from = p->text};
 
+	r.used = arena_alloc(a, (size_t)p->value.n + 1, sizeof(*r.used));
+	for (int64_t i = 0; i < p->operand.n; i++)
+		r.used[p->operand.at[i]] = true;
+	for (int64_t i = 0; i < p->region.n; i++)
+		for (int32_t k = 0; k < p->region.at[i].result.n; k++)
+			r.used[p->region.at[i].result.at[k]] = true;
 	if (read_mesh(&r) != OK)
 		return e->code;
 	if (!out->mesh.naxes)
@@ -396,7 +437,9 @@ enum status shardings_read(struct shardings *out, struct arena *a, struct progra
 	if (!out->mesh.ndevices)
 		out->mesh.ndevices = 1;
 	for (int64_t i = 0; i < p->op.n; i++)
-		if (read_op(&r, &p->op.at[i]) != OK)
+		if ((out->manual[i] >= 0
+		             ? read_manual(&r, &p->op.at[i], out->manual[i])
+		             : read_op(&r, &p->op.at[i])) != OK)
 			return e->code;
 	return read_results(&r);
 }

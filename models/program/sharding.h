@@ -4,7 +4,8 @@
  *
  * Values that one computation carries under several names, such as what a loop hands from
  * turn to turn, have one sharding; `of` says which. Results of the entry have shardings of
- * their own, behind those of the values, as what is returned may be laid out anew.
+ * their own, behind those of the values, as what is returned may be laid out anew; and so have
+ * operands of manual computations, as these take them in.
  */
 #ifndef SHARDSIM_PROGRAM_SHARDING_H
 #define SHARDSIM_PROGRAM_SHARDING_H
@@ -39,7 +40,8 @@ struct shardings {
 	struct mesh mesh; /* of no axes where the text has no shardings */
 	int32_t *of;      /* [values + results of the entry] into `at` */
 	struct sharding *at;
-	int32_t n; /* values + results of the entry */
+	int32_t n;       /* values + results of the entry + operands of manual computations */
+	int32_t *manual; /* [ops] of a manual computation the first of these; else -1 */
 };
 
 /*

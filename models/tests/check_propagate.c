@@ -344,6 +344,80 @@ START_TEST(constraint)
 END_TEST
 
 /* What is wrong has its line. */
+/* A group has the sharding of any of its members; a barrier lets it through one way. */
+START_TEST(groups_and_barriers)
+{
+	struct run r = run(MAIN(
+		"%a: tensor<8x8xf32>" OF("{\"x\"}, {}") ", %b: tensor<8x8xf32>, %c: "
+		"tensor<8x8xf32>, %d: tensor<8x8xf32>" OF("{?}, {\"y\", ?}"),
+		" sdy.sharding_group %a group_id=3 : tensor<8x8xf32>\n"
+		" sdy.sharding_group %b group_id=3 : tensor<8x8xf32>\n"
+		" sdy.sharding_group %c group_id=4 : tensor<8x8xf32>\n"
+		" %0 = sdy.propagation_barrier %a allowed_direction=NONE : "
+		"tensor<8x8xf32>\n"
+		" %1 = sdy.propagation_barrier %a allowed_direction=FORWARD : "
+		"tensor<8x8xf32>\n"
+		" %2 = sdy.propagation_barrier %c allowed_direction=FORWARD : "
+		"tensor<8x8xf32>\n"
+		" %3 = stablehlo.add %2, %d : tensor<8x8xf32>\n"));
+
+	HAS(r, "b", "P('x', None)");
+	HAS(r, "%0", "P(None, None)");
+	HAS(r, "%1", "P('x', None)");
+	HAS(r, "%2", "P(None, 'y')");
+	HAS(r, "c", "P(None, None)");
+}
+END_TEST
+
+/* What a manual computation takes in goes back to its operand, what it gives out goes on. */
+START_TEST(by_hand)
+{
+	struct run r = run(MAIN(
+		"%a: tensor<8x8xf32>",
+		" %0 = sdy.manual_computation(%a) in_shardings=[<@mesh, [{\"x\"}, {}]>] "
+		"out_shardings=[<@mesh, [{}, {\"x\"}]>] manual_axes={\"x\", \"y\"} (%b: "
+		"tensor<4x8xf32>) {\n"
+		"  %1 = stablehlo.transpose %b, dims = [1, 0] : (tensor<4x8xf32>) -> "
+		"tensor<8x4xf32>\n"
+		"  sdy.return %1 : tensor<8x4xf32>\n"
+		" } : (tensor<8x8xf32>) -> tensor<8x8xf32>\n"
+		" %2 = stablehlo.negate %0 : tensor<8x8xf32>\n"));
+
+	HAS(r, "a", "P('x', None)");
+	HAS(r, "%0", "P(None, 'x')");
+	HAS(r, "%2", "P(None, 'x')");
+	HAS(r, "%1", "P(None, None)");
+	ck_assert_int_eq(r.p.warning.n, 0);
+}
+END_TEST
+
+/*
+ * A constraint that nobody uses is of its operand, which it closes; of a counter each user has
+ * its own, so that another one's is left as it is. One that says its sharding itself is no
+ * constant, nor is what is made of it.
+ */
+START_TEST(unused_constraints)
+{
+	struct run r = run(MAIN(
+		"%a: tensor<8x8xf32>, %b: tensor<8x8xf32>" OF("{}, {\"y\"}"),
+		" %0 = stablehlo.negate %a : tensor<8x8xf32>\n"
+		" %1 = sdy.sharding_constraint %0 <@mesh, [{\"x\"}, {}]> : tensor<8x8xf32>\n"
+		" %2 = stablehlo.iota dim = 0 : tensor<8x8xf32>\n"
+		" %3 = sdy.sharding_constraint %2 <@mesh, [{}, {\"y\"}]> : tensor<8x8xf32>\n"
+		" %4 = stablehlo.add %0, %2 : tensor<8x8xf32>\n"
+		" %5 = stablehlo.iota dim = 0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, "
+		"[{\"y\"}, {}]>]>} : tensor<8x8xf32>\n"
+		" %6 = stablehlo.negate %5 : tensor<8x8xf32>\n"));
+
+	HAS(r, "%0", "P('x', None)");
+	HAS(r, "a", "P('x', None)");
+	HAS(r, "%4", "P('x', None)");
+	HAS(r, "%2", "P(None, None)");
+	HAS(r, "%5", "P('y', None)");
+	HAS(r, "%6", "P('y', None)");
+}
+END_TEST
+
 START_TEST(wrong)
 {
 	struct program p = program_sample_text(
@@ -380,6 +454,9 @@ Suite *tests(void)
 	tcase_add_test(t, per_value);
 	tcase_add_test(t, embedding);
 	tcase_add_test(t, constraint);
+	tcase_add_test(t, groups_and_barriers);
+	tcase_add_test(t, by_hand);
+	tcase_add_test(t, unused_constraints);
 	tcase_add_test(t, wrong);
 	suite_add_tcase(s, t);
 	return s;

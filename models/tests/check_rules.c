@@ -183,6 +183,33 @@ static const struct row rows[] = {
          "([i])->([i]) {i=4}"},
 	{HLO_CUSTOM_CALL, "%a: tensor<4xf32>",
          "stablehlo.custom_call @mine(%a) : (tensor<4xf32>) -> tensor<4xf32>", NULL},
+	/* Rules that the text says: as it says them; one of other sizes is none. */
+	{HLO_CUSTOM_CALL, "%a: tensor<4x6xf32>, %b: tensor<6x2xf32>",
+         "stablehlo.custom_call @mine(%a, %b) {sdy.sharding_rule = "
+         "#sdy.op_sharding_rule<([i, jk], [jk, l])->([i, l]) {i=4, j=2, k=3, l=2} "
+         "reduction={j} need_replication={k} permutation={l} "
+         "blocked_propagation={i, l}>} : (tensor<4x6xf32>, tensor<6x2xf32>) -> "
+         "tensor<4x2xf32>",
+         "([i, jk],[jk, l])->([i, l]) {i=4, j=2, k=3, l=2} reduction={j} "
+         "need_replication={k} permutation={l} blocked_propagation={i, l}"},
+	{HLO_CUSTOM_CALL, "%a: tensor<4xf32>",
+         "stablehlo.custom_call @mine(%a) {sdy.sharding_rule = "
+         "#sdy.op_sharding_rule<([i])->([i]) {i=5}>} : (tensor<4xf32>) -> tensor<4xf32>",
+         NULL},
+	/* Attention: eight heads of queries over two of keys; statistics of their own. */
+	{HLO_CUSTOM_CALL,
+         "%q: tensor<2x16x8x32xbf16>, %k: tensor<2x64x2x32xbf16>, %v: "
+         "tensor<2x64x2x32xbf16>",
+         "stablehlo.custom_call @te_fused_attn_forward_ffi(%q, %k, %v) : "
+         "(tensor<2x16x8x32xbf16>, tensor<2x64x2x32xbf16>, tensor<2x64x2x32xbf16>) -> "
+         "tensor<2x16x8x32xbf16>",
+         "([i, j, lm, n],[i, k, l, n],[i, k, l, o])->([i, j, lm, o]) {i=2, j=16, k=64, "
+         "l=2, m=4, n=32, o=32} need_replication={k, n, o}"},
+	/* A transform of the last dimension. */
+	{HLO_FFT, "%a: tensor<4x8xcomplex<f32>>",
+         "stablehlo.fft %a, type = FFT, length = [8] : (tensor<4x8xcomplex<f32>>) -> "
+         "tensor<4x8xcomplex<f32>>",
+         "([i, j])->([i, k]) {i=4, j=8, k=8} need_replication={j, k}"},
 	{HLO_SHARDING_CONSTRAINT, "%a: tensor<4xf32>",
          "sdy.sharding_constraint %a <@mesh, [{}]> : tensor<4xf32>",
          "([i])->([i]) {i=4}"},

@@ -2,6 +2,7 @@
 #include "base/scan.h"
 #include "cli/command.h"
 #include "cli/options.h"
+#include "cli/partition_options.h"
 #include "plan/devices.h"
 #include "platform/platform.h"
 #include "program/kernel_list.h"
@@ -17,8 +18,9 @@
 enum { ROWS_MOST = 40 };
 
 struct options {
-	const char *platform, *as, *overlap, *by, *report, *format, *planner, *devices,
+	const char *platform, *as, *overlap, *by, *report, *format, *devices,
 		*most, *output;
+	struct partition_options partition;
 	bool raw;
 	struct settings set, trip;
 	struct command_words file;
@@ -39,15 +41,14 @@ static const struct option_row option_table[] = {
 	{"trip", 0, "NAME=N", "how often a loop turns of which the text does not tell",
          AT(trip), .settings = true},
 	{"raw", 0, NULL, "collectives as they stand, not as compilers run them", AT(raw)},
-	{"planner", 0, "best|none", "ask what the planner would do (default best)",
-         AT(planner), .unknown = "unknown planner"},
-	{"report", 0, "summary|collectives|ops|kernels|timeline|memory|shardings",
+	{"report", 0, "summary|collectives|ops|kernels|timeline|memory|shardings|reshards",
          "what to print (default: the summary and the collectives)", AT(report),
          .unknown = "unknown report"},
 	{"by", 0, "op_name|computation|loop", "put ops together by this", AT(by),
          .unknown = "unknown key"},
 	{"output", 'o', "FILE",
-         "write the report timeline as trace events, memory as CSV over the program",
+         "write the report timeline as trace events, memory as CSV over the program, or "
+         "what --emit writes",
          AT(output)},
 	{"rows", 0, "N", "rows of a table (default 40)", AT(most)},
 	{"format", 0, "text|json", "how to print (default text)", AT(format),
@@ -119,11 +120,6 @@ static void set_stage(struct program *p, const char *as)
 		p->stage = STAGE_ANNOTATED;
 	if (as && !strcmp(as, "replicated"))
 		program_replicate(p);
-	else if (p->stage == STAGE_ANNOTATED && p->ndevices > 1)
-		program_warn(
-			p, 0,
-			"the program is not partitioned: shapes are those of whole "
-			"arrays, and it is priced as if every device ran all of it");
 }
 
 /* A program on one device has nobody to talk to. */
@@ -178,7 +174,8 @@ static enum status check_lines(const struct options *o, struct error *e)
 	if (report_is(o, "timeline") && !o->platform)
 		return error_set(e, E_TYPE, where_option("--report", o->report),
 		                 "a time line needs --platform");
-	if (o->output && !report_is(o, "timeline") && !report_is(o, "memory"))
+	if (o->output && !o->partition.emit && !report_is(o, "timeline") &&
+	    !report_is(o, "memory"))
 		return error_set(e, E_TYPE, where_option("--output", o->output),
 		                 "expected --report timeline or memory, which are what "
 		                 "goes into a file");
@@ -204,6 +201,8 @@ static void print(const struct options *o, struct arena *a,
 		held_show(&out, a, price->program, show->held, o->by, show->by,
 		          show->most);
 	}
+	else if (!strcmp(report, "reshards"))
+		program_show_reshards(&out, a, show->reshards, show->most);
 	else
 		program_show_summary(&out, a, price, show);
 	if (!o->report && !(o->format && !strcmp(o->format, "json")))
@@ -251,12 +250,14 @@ static enum overlap overlap_asked(const struct program *p, const char *name)
 }
 
 static int price_and_print(const struct options *o, struct arena *a, struct program *p,
-                           struct machine *m, const int32_t *devices, int64_t most)
+                           struct machine *m, const int32_t *devices, int64_t most,
+                           const struct reshard_costs *reshards)
 {
-	struct price_options how = {
-		devices, !o->planner || strcmp(o->planner, "none") != 0, o->raw};
-	struct program_show show = {
-		.by = rows_by(o->by), .by_given = o->by, .most = most};
+	struct price_options how = {devices, partition_asks_best(&o->partition), o->raw};
+	struct program_show show = {.by = rows_by(o->by),
+	                            .by_given = o->by,
+	                            .most = most,
+	                            .reshards = reshards};
 	struct program_memory memory = {0};
 	struct program_price price;
 	struct overlapped over;
@@ -318,6 +319,54 @@ static enum status print_shardings(const struct options *o, struct arena *a,
 	return OK;
 }
 
+/* The machine of the options, if any, and the devices on it that run the program. */
+static enum status open_machine(struct machine **machine, int32_t **devices,
+                                struct arena *a, const struct program *p, bool split,
+                                const struct options *o, struct error *e)
+{
+	const char *platform = o->platform;
+
+	*machine = NULL;
+	*devices = NULL;
+	if (!platform)
+		return OK;
+	if ((platform_sized(platform) &&
+	     platform_resize(&platform, a, o->set.at, o->set.n, p->ndevices, e) != OK) ||
+	    platform_machine(machine, a, platform, o->set.at, o->set.n, e) != OK)
+		return e->code;
+	command_note((*machine)->name, (*machine)->note);
+	if (!split && !has_collectives(p))
+		return OK;
+	return map_devices(devices, a, p, *machine, o, e);
+}
+
+/* Partitions the program if it is to be, prices and prints it; *status is the exit's. */
+static enum status price_all(int *status, const struct options *o, struct arena *a,
+                             struct program *p, int64_t most, struct error *e)
+{
+	struct annotated annotated;
+	struct annotated_ask ask = {.best = partition_asks_best(&o->partition)};
+	struct machine *machine;
+	int32_t *devices;
+	bool split;
+
+	set_stage(p, o->as);
+	if (partition_propagate(&annotated, &split, a, p, &o->partition, e) != OK ||
+	    partition_check(&ask.planner, &o->partition, o->report, split, e) != OK ||
+	    open_machine(&machine, &devices, a, p, split, o, e) != OK)
+		return e->code;
+	ask.partitioner = partition_by(&o->partition, p);
+	ask.machine = machine;
+	ask.devices = devices;
+	ask.advise = report_is(o, "reshards");
+	if (split && annotated_partition(&annotated, a, p, &ask, e) != OK)
+		return e->code;
+	*status = price_and_print(o, a, split ? &annotated.partitioned.program : p,
+	                          machine, devices, most,
+	                          split ? &annotated.costs : NULL);
+	return OK;
+}
+
 int command_program(int argc, char **argv)
 {
 	struct options o = {0};
@@ -327,17 +376,15 @@ int command_program(int argc, char **argv)
 		       "--xla_dump_to writes it, or StableHLO as jax.jit(f).lower(...)."
 		       "as_text() gives it.",
 		.machines = true,
-		.options = {{option_table, &o}},
+		.options = {{option_table, &o}, {partition_table, &o.partition}},
 		.words = &o.file,
 		.most = 1,
 		.expected = "the text of a program, HLO or StableHLO",
 	};
 	struct arena *a = arena_new();
 	struct error e = {0};
-	struct machine *machine = NULL;
 	struct program p;
-	int32_t *devices = NULL;
-	int status;
+	int status = EXIT_DONE;
 	int64_t most;
 
 	command_parse(&syntax, argc, argv);
@@ -350,21 +397,15 @@ int command_program(int argc, char **argv)
 		arena_free(a);
 		return EXIT_DONE;
 	}
-	set_stage(&p, o.as);
-	if (o.platform) {
-		const char *platform = o.platform;
-
-		if ((platform_sized(platform) &&
-		     platform_resize(&platform, a, o.set.at, o.set.n, p.ndevices, &e) !=
-		             OK) ||
-		    platform_machine(&machine, a, platform, o.set.at, o.set.n, &e) != OK)
+	if (o.partition.emit) {
+		if (partition_emit(&o.partition, o.output, a, &p, &e) != OK)
 			goto misuse;
-		command_note(machine->name, machine->note);
-		if (has_collectives(&p) &&
-		    map_devices(&devices, a, &p, machine, &o, &e) != OK)
-			goto misuse;
+		warn(&p);
+		arena_free(a);
+		return EXIT_DONE;
 	}
-	status = price_and_print(&o, a, &p, machine, devices, most);
+	if (price_all(&status, &o, a, &p, most, &e) != OK)
+		goto misuse;
 	arena_free(a);
 	return status;
 misuse:

@@ -14,6 +14,8 @@ struct key {
 	int64_t bytes;
 	int32_t code, groups; /* of a scattered all-reduce that of a reduce-scatter */
 	const int64_t *pairs;
+	const struct plan *plan;
+	int64_t step;
 };
 
 struct collector {
@@ -205,6 +207,30 @@ static bool time_pairs(struct collected *out, struct collector *c,
 	return true;
 }
 
+/* A step of a plan whose messages only the plan knows. */
+static bool time_step(struct collected *out, struct collector *c,
+                      const struct instruction *op, struct text *why)
+{
+	const struct collective_attr *at = op->as.collective;
+	const struct placement place = {at->plan->problem->ndevices, c->devices};
+	char message[256] = "";
+	struct lowered l;
+	double s;
+
+	out->group_size = 2;
+	out->bound_s = out->best_s = NAN;
+	if (!lower_step(&l, c->scratch, c->m, &place, at->plan, at->step, why))
+		return false;
+	s = model_clock(c->model, &l.schedule, message, sizeof(message));
+	if (s < 0) {
+		text_printf(why, "%s", message);
+		return false;
+	}
+	out->time_s = s + l.launch_s;
+	out->algorithm = l.algorithm;
+	return true;
+}
+
 bool collect(struct collected *out, struct collector *c, const struct instruction *op,
              bool scattered, struct text *why)
 {
@@ -216,14 +242,16 @@ bool collect(struct collected *out, struct collector *c, const struct instructio
 	bool fresh;
 
 	key = (struct key){op_result_bytes(c->p, op), (int32_t)code, at->groups,
-	                   op->code == HLO_COLLECTIVE_PERMUTE ? at->pairs.at : NULL};
+	                   op->code == HLO_COLLECTIVE_PERMUTE ? at->pairs.at : NULL,
+	                   at->plan, at->step};
 	number = keys_add(&c->keys, &key, sizeof(key), &fresh);
 	if (fresh) {
 		struct collected *one = list_add(&c->known, c->arena);
 		bool done;
 
 		*one = (struct collected){.best_s = c->best ? 0 : NAN};
-		done = op->code == HLO_COLLECTIVE_PERMUTE
+		done = at->plan ? time_step(one, c, op, &reason)
+		       : op->code == HLO_COLLECTIVE_PERMUTE
 		               ? time_pairs(one, c, op, &reason)
 		               : time_groups(one, c, op, code, &reason);
 		*list_add(&c->refused, c->arena) =

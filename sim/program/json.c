@@ -56,7 +56,7 @@ static json_t *totals_json(const struct program_price *price,
 
 	return json_pack(
 		"{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,"
-		"s:o,s:o,s:n,s:o}",
+		"s:o,s:o,s:o,s:o}",
 		"step_s", real(price->step_s + contention + idle + bubble), "compute_s",
 		real(price->compute_s), "communication_s", real(price->communication_s),
 		"exposed_s", real(price->exposed_s), "host_s", real(price->host_s),
@@ -70,7 +70,10 @@ static json_t *totals_json(const struct program_price *price,
 		number(m->params), "temp_bytes", number(m->temps), "peak_bytes",
 		number(m->peak), "fits",
 		m->device > 0 ? json_boolean(fits) : json_null(),
-		"full_rematerializations", "bound_s", real(price->bound_s));
+		"full_rematerializations",
+		show->reshards ? json_integer(show->reshards->full_rematerializations)
+			       : json_null(),
+		"bound_s", real(price->bound_s));
 }
 
 static json_t *collectives_json(const struct table_rows *rows)
@@ -137,14 +140,15 @@ void program_show_json(struct text *out, struct arena *a,
 
 	rows_of(&collectives, a, price, true, show->by);
 	rows_of(&ops, a, price, false, show->by_given ? show->by : ROWS_BY_OP);
-	all = json_pack("{s:s,s:{s:o,s:s,s:i},s:o,s:o,s:[],s:o,s:o,s:o}", "schema",
+	all = json_pack("{s:s,s:{s:o,s:s,s:i},s:o,s:o,s:o,s:o,s:o,s:o}", "schema",
 	                "shardsim/1", "program", "name",
 	                json_text(arena_strndup(a, p->name.at ? p->name.at : "",
 	                                        (size_t)p->name.length)),
 	                "stage", stage_name(p->stage), "devices", (int)p->ndevices,
 	                "platform",
 	                show->platform ? json_text(show->platform) : json_null(),
-	                "totals", totals_json(price, show), "reshards", "collectives",
+	                "totals", totals_json(price, show), "reshards",
+	                reshards_json(show->reshards, a), "collectives",
 	                collectives_json(&collectives), "ops", ops_json(&ops),
 	                "warnings", warnings_json(p, a));
 	if (show->timeline)

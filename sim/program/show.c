@@ -85,6 +85,11 @@ void program_show_summary(struct text *out, struct arena *a,
 	text_printf(out, "  %-15s %s\n", "matmul flops", peak_share(price, a));
 	text_printf(out, "  %-15s %.10g run, %s of results\n", "collectives", runs,
 	            size(a, bytes));
+	if (show->reshards)
+		text_printf(out, "  %-15s %lld in the text, %lld full rematerialization%s\n",
+		            "layout changes", (long long)show->reshards->row.n,
+		            (long long)show->reshards->full_rematerializations,
+		            show->reshards->full_rematerializations == 1 ? "" : "s");
 	program_show_memory(out, price, show);
 }
 

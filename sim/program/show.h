@@ -3,6 +3,7 @@
 #define SHARDSIM_SIM_PROGRAM_SHOW_H
 
 #include "program/lines.h"
+#include "program/reshards.h"
 #include "program/step.h"
 
 struct program_show {
@@ -12,6 +13,7 @@ struct program_show {
 	int64_t most;                        /* rows of a table of text */
 	const struct program_memory *memory; /* of one device */
 	const struct program_job *job; /* NULL: a program of which this is unknown */
+	const struct reshard_costs *reshards; /* NULL: it was not partitioned here */
 	/* Members of the JSON; NULL: not asked for. */
 	const struct overlapped *timeline;
 	const struct held *held;

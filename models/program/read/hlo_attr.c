@@ -275,6 +275,7 @@ static const struct {
 } known[] = {
 	{"metadata", metadata},
 	{"dimensions", dimensions},
+	{"fft_length", dimensions},
 	{"to_apply", to_apply},
 	{"sharding", sharding},
 	{"frontend_attributes", frontend},

@@ -310,6 +310,24 @@ static void set_custom(struct build *b, const struct shlo_op *m, struct instruct
 	op->as.custom = arena_dup(b->a, &c, 1, sizeof(c));
 }
 
+static void set_manual(struct build *b, const struct shlo_op *m, struct instruction *op)
+{
+	const struct manual_attr manual = {shlo_find(m, "in_shardings"),
+	                                   shlo_find(m, "out_shardings"),
+	                                   shlo_find(m, "manual_axes")};
+
+	op->as.manual = arena_dup(b->a, &manual, 1, sizeof(manual));
+}
+
+/* The word behind `applies`; at NULL: there is none. */
+static struct span applied_by(const struct shlo_op *m)
+{
+	for (int64_t i = 0; i + 1 < m->word_list.n; i++)
+		if (span_is(m->word_list.at[i], "applies"))
+			return m->word_list.at[i + 1];
+	return (struct span){NULL, 0};
+}
+
 static struct span direction_of(const struct shlo_op *m)
 {
 	struct span v = shlo_find(m, "comparison_direction");
@@ -353,6 +371,7 @@ static bool set_own(struct shlo *r, const struct shlo_op *m, struct instruction 
 	case HLO_REVERSE:
 	case HLO_REDUCE:
 		op->dims = of_keys(b, m, "dims", "dimensions");
+		op->applies = applied_by(m);
 		return true;
 	case HLO_CONCATENATE:
 	case HLO_SORT:
@@ -377,6 +396,19 @@ static bool set_own(struct shlo *r, const struct shlo_op *m, struct instruction 
 		return true;
 	case HLO_CUSTOM_CALL:
 		set_custom(b, m, op);
+		return true;
+	case HLO_FFT:
+		op->dims = of_keys(b, m, "length", "fft_length");
+		return true;
+	case HLO_MANUAL_COMPUTATION:
+		set_manual(b, m, op);
+		return true;
+	case HLO_SHARDING_GROUP:
+		at = shlo_ints(b, shlo_find(m, "group_id"));
+		op->index = at.n ? at.at[0] : 0;
+		return true;
+	case HLO_PROPAGATION_BARRIER:
+		op->direction = shlo_find(m, "allowed_direction");
 		return true;
 	case HLO_WHILE:
 		op->as.loop = arena_dup(b->a, &loop, 1, sizeof(loop));
@@ -449,6 +481,7 @@ bool shlo_commit(struct shlo *r, struct shlo_op *m, int32_t *out)
 	if (!op->sharding.at && opcode_class(m->code) == CLASS_FREE)
 		op->sharding = m->bracket;
 	op->frontend = shlo_find(m, "mhlo.frontend_attributes");
+	op->rule = shlo_find(m, "sdy.sharding_rule");
 	if (m->place.at)
 		*list_add(&r->places, b->a) = (struct shlo_place){number, m->place};
 	return set_own(r, m, op) && build_check(b, number, m->pos) &&

@@ -1,0 +1,73 @@
+/*
+ * How an op runs on sharded arrays: which axes each factor of its rule (program/rules.h) is
+ * split over while it runs. Operands that are laid out otherwise are resharded before it,
+ * results after it. Private to partition/.
+ */
+#ifndef SHARDSIM_PROGRAM_PARTITION_CHOOSE_H
+#define SHARDSIM_PROGRAM_PARTITION_CHOOSE_H
+
+#include "program/partition/partition.h"
+#include "program/rules.h"
+
+/* An op, and how its arrays are laid out by propagation. */
+struct choosing {
+	const struct instruction *op;
+	const struct op_rule *rule;
+	/* [rule->ntensors]; NULL: it is made anew as it is wanted. */
+	const struct sharding *const *tensor;
+	const struct program *program;
+	const struct mesh *mesh;
+	struct arena *a;
+};
+
+/*
+ * Shardy's choice, its explicit reshards in their full version (openxla/shardy,
+ * transforms/export/explicit_reshards_util.cc). Where all arrays agree on every factor, no
+ * array's axes meet, and nothing that must be whole is sharded, all stays as it is. Else:
+ *
+ * Of two arrays, where no factor must be whole and no dimension has several, the one is kept
+ * that has no sharded permutation, is larger, has more shards, stands first, in this order.
+ * Factors of the other one alone keep their axes up to the first that the kept array has.
+ *
+ * Else axes are handed out greedily. A candidate is a factor with a list of axes that begins
+ * what some array has there. The best is that whose arrays have the most elements together,
+ * whose kind of factor comes first (pass, reduce, permute), whose largest array is larger on
+ * one device as far as is decided, which has more shards, whose factor comes later, then whose
+ * axes do by name. Factors behind others in a dimension wait until these are full. What is
+ * taken is cut off the other factors' lists from there on.
+ *
+ * Axes that all arrays have in common on a factor that must be whole go to factors of all
+ * arrays that they divide, in the order of the factors.
+ *
+ * `out` has room for the rule's factors; what it points to is the arena's.
+ */
+void choose_shardy(struct axes *out, const struct choosing *c);
+
+/*
+ * XLA's choice, op by op (xla/service/spmd). Elementwise ops run where two operands are laid out
+ * alike, else as the result is; reductions as their operand is; broadcasts and transposes as
+ * the result is, and so do slices; reshapes as the result is if that maps to the operand, else
+ * as the operand is if that maps to the result, else whole. The joined or sorted dimension of a
+ * concatenation or sort is whole, its axes go to another dimension that they divide. Look-ups
+ * keep their operand's dimensions, those looked up become sums, then come the indices'.
+ *
+ * Matmuls: as long as there are devices left, all of them go to the batch if two arrays have it
+ * so alike, or to an operand's free dimensions if the result has them so, the other operand is
+ * then gathered. Else a group of them goes to the batch where an operand and the result agree,
+ * to a free dimension likewise, of two the one for which less is gathered, or to contracted
+ * dimensions that both operands split alike, over which the result is summed. What is left is
+ * as the result has it. Windowed einsums, which GPUs do not run by default, and regrouping of
+ * devices are left out.
+ */
+void choose_xla(struct axes *out, const struct choosing *c);
+
+/*
+ * Cuts a list before the first digit that the other one has. Returns whether something was cut
+ * off.
+ */
+bool choose_cut(struct axes *list, const struct axes *taken);
+
+/* Writes the axes of a tensor's factor as it is laid out; false if the tensor has not the factor. */
+bool choose_axes(struct axes *out, const struct choosing *c, int32_t tensor, int32_t factor);
+
+#endif

@@ -1,0 +1,103 @@
+/* The state of partitioning, and adding ops to the new program. Private to partition/. */
+#ifndef SHARDSIM_PROGRAM_PARTITION_SPLIT_H
+#define SHARDSIM_PROGRAM_PARTITION_SPLIT_H
+
+#include "base/keys.h"
+#include "program/partition/partition.h"
+#include "program/rules.h"
+
+/* A value of the old program, in one layout, as a value of the new one. */
+struct copy {
+	int32_t layout, value; /* numbers of split->layout, of the new program */
+	int32_t next;          /* of the same old value; -1: none */
+};
+
+/* A change of layout that was planned, and its steps as attributes of collectives. */
+struct planned {
+	const struct plan *plan;
+	const struct collective_attr **attr; /* [plan->nsteps] */
+};
+
+struct split {
+	struct partitioned *out;
+	struct arena *a;
+	const struct program *p; /* the old one */
+	struct program *q;       /* the new one: out->program */
+	const struct shardings *s;
+	const struct partition_ask *ask;
+	struct keys layouts;
+	LIST(struct layout) layout; /* each of them once */
+	int32_t *given;             /* [s->n] layout of a sharding; -1: not asked yet */
+	int32_t *copies;            /* [values of p] the first of its copies; -1: none */
+	LIST(struct copy) copy;
+	LIST(int32_t) order; /* ops of the region that is being made */
+	int32_t region;
+	int32_t partition_id; /* value of the region; -1: none yet */
+	bool whole;           /* the op that is made runs whole between sharded arrays */
+	struct keys plans, groups;
+	LIST(struct planned) planned;
+};
+
+/* --- layouts (layouts.c) --- */
+
+/* Returns the number of a layout, which is normalised first. */
+int32_t split_layout(struct split *b, struct layout l);
+
+/* Returns the number of the layout in which nothing is sharded. */
+int32_t split_whole(struct split *b, int32_t rank);
+
+/* Returns the layout of a value of the old program, or of result k as p->value.n + k. */
+int32_t split_given(struct split *b, int32_t value);
+
+/* Returns the type of one device's tile. */
+struct value_type split_type(struct split *b, const struct value_type *t, int32_t layout);
+
+/* --- ops (emit.c) --- */
+
+/*
+ * Adds an op with results of these types at the end of the region and returns it. It is as
+ * `like`, an op of the old program, with all its attributes if the opcode is the same.
+ */
+struct instruction *split_op(struct split *b, const struct instruction *like,
+                             enum opcode code, const struct value_type *type, int32_t n);
+
+/* Adds an operand to the op that was added last: a value of the new program. */
+void split_operand(struct split *b, struct instruction *op, int32_t value);
+
+/* Says that a value of the old program is this one of the new in a layout. */
+void split_is(struct split *b, int32_t old, int32_t layout, int32_t value);
+
+/* --- values in layouts (value.c, reshard.c, anew.c) --- */
+
+/*
+ * Returns an old value in a layout, as a value of the new program: as it was made or resharded
+ * before, else resharded or made anew for the op `like`.
+ */
+int32_t split_value(struct split *b, const struct instruction *like, int32_t old,
+                    int32_t layout);
+
+/*
+ * Brings an array from one layout to another for the op `like`. Over unreduced axes of `from`
+ * it is added up, or `reduces` as that op does.
+ */
+struct resharding {
+	const struct instruction *like;
+	const struct value_type *type; /* global */
+	int32_t from, to;
+	bool reduces;
+};
+int32_t split_reshard(struct split *b, int32_t value, const struct resharding *r);
+
+/* Whether a value is made of constants alone, for each user as it wants it. */
+bool split_is_anew(const struct split *b, int32_t old);
+int32_t split_anew(struct split *b, int32_t old, int32_t layout, int depth);
+
+/* Merges sums over devices that are only added up (merge.c), once all regions are made. */
+void split_merge_sums(struct split *b);
+
+/* --- ops on tiles (local.c) --- */
+
+/* Adds an op of the old program, which calls no regions that run, on tiles. */
+void split_local(struct split *b, const struct instruction *op);
+
+#endif

@@ -1,0 +1,250 @@
+/*
+ * Partitioned programs compute what the whole ones do: both are run on numbers, the first on
+ * all devices. Random ones, with every planner, and ours, with the collectives that are
+ * published or follow from the mathematics.
+ */
+#include "plan/check.h"
+#include "program/propagate.h"
+#include "tests/draw_program.h"
+#include "tests/interpret.h"
+#include "tests/program_help.h"
+#include "tests/tests.h"
+
+#include <check.h>
+#include <string.h>
+
+static struct arena *arena;
+
+static void setup(void)
+{
+	arena = arena_new();
+}
+
+static void teardown(void)
+{
+	arena_free(arena);
+}
+
+struct run {
+	struct program p;
+	struct shardings s;
+	struct partitioned part;
+};
+
+static void partition_text(struct run *r, const char *text, enum partitioner partitioner,
+                           const char *planner)
+{
+	struct partition_ask ask = {partitioner,
+	                            planner_find(planner, strlen(planner)), &prices_bytes,
+	                            NULL};
+	struct error e = {0};
+	struct text why = {0};
+
+	r->p = program_sample_text(arena, text);
+	ck_assert_msg(propagate(&r->s, arena, &r->p, CONFLICT_AGGRESSIVE, &e) == OK, "%s",
+	              e.text);
+	ck_assert_msg(partition(&r->part, arena, &r->p, &r->s, &ask, &e) == OK, "%s",
+	              e.text);
+	for (int64_t i = 0; i < r->part.reshard.n; i++)
+		ck_assert_msg(plan_check(r->part.reshard.at[i].plan, &why), "%s", why.s);
+}
+
+/* Runs both programs on the same numbers and compares all results. */
+static void check_numbers(const struct run *r, const char *text)
+{
+	const struct region *entry = &r->p.region.at[r->p.entry];
+	int32_t n = r->s.mesh.ndevices, np = entry->param.n, nr = entry->result.n;
+	struct tensor *whole = arena_alloc(arena, (size_t)np + 1, sizeof(*whole));
+	struct tensor *tile = arena_alloc(arena, (size_t)(np * n) + 1, sizeof(*tile));
+	struct tensor *want = arena_alloc(arena, (size_t)nr + 1, sizeof(*want));
+	struct tensor *got = arena_alloc(arena, (size_t)(nr * n) + 1, sizeof(*got));
+
+	for (int32_t i = 0; i < np; i++) {
+		struct layout l = shardings_value(&r->s, entry->param.at[i]);
+
+		whole[i] = tensor_new(arena, &r->p.value.at[entry->param.at[i]].type,
+		                     (uint64_t)i + 1);
+		tensor_cut(&tile[i * n], arena, &whole[i], &l, &r->s.mesh);
+	}
+	interpret(want, arena, &r->p, NULL, NULL, 1, whole);
+	interpret(got, arena, &r->part.program, &r->part, &r->s.mesh, n, tile);
+	for (int32_t i = 0; i < nr; i++) {
+		struct layout l = shardings_result(&r->s, &r->p, i);
+		struct tensor all =
+			tensor_join(arena, &got[i * n],
+		                   &r->p.value.at[entry->result.at[i]].type, &l,
+		                   &r->s.mesh, false);
+
+		ck_assert_msg(tensor_equal(&want[i], &all), "result %d of\n%s", (int)i,
+		              text);
+	}
+}
+
+/* --- random programs --- */
+
+static const char *const some_planners[] = {"shardy", "xla", "best", "direct", "gather"};
+
+START_TEST(random_programs)
+{
+	for (uint64_t seed = 60 * (uint64_t)_i; seed < 60 * (uint64_t)(_i + 1); seed++) {
+		struct run r;
+		const char *text;
+
+		arena_reset(arena);
+		text = draw_program(arena, seed);
+		partition_text(&r, text, seed % 2 ? PARTITIONER_XLA : PARTITIONER_SHARDY,
+		               some_planners[seed % 5]);
+		check_numbers(&r, text);
+	}
+}
+END_TEST
+
+/* --- ours --- */
+
+static void partition_sample(struct run *r, const char *name, enum partitioner partitioner)
+{
+	struct partition_ask ask = {partitioner, planner_find("shardy", 6), &prices_bytes,
+	                            NULL};
+	struct error e = {0};
+
+	r->p = program_sample(arena, name);
+	ck_assert_msg(propagate(&r->s, arena, &r->p, CONFLICT_AGGRESSIVE, &e) == OK, "%s",
+	              e.text);
+	ck_assert_msg(partition(&r->part, arena, &r->p, &r->s, &ask, &e) == OK, "%s",
+	              e.text);
+}
+
+/* How often collectives of a kind run whose results have so many elements, 0: any number. */
+static double runs_of(const struct run *r, enum opcode code, int64_t elements)
+{
+	const struct program *q = &r->part.program;
+	double n = 0;
+
+	for (int64_t i = 0; i < q->region.n; i++)
+		for (int32_t k = 0; k < q->region.at[i].nops; k++) {
+			const struct instruction *op = &q->op.at[q->region.at[i].op[k]];
+
+			if (op->code != code)
+				continue;
+			if (!elements ||
+			    value_elements(&q->value.at[op->first_value].type) == elements)
+				n += q->region.at[i].runs;
+		}
+	return n;
+}
+
+/*
+ * Megatron's layer (arXiv 1909.08053, 3): two all-reduces of batch x sequence x hidden forward
+ * and two backward, and nothing else over the model's axis; each of six weights' gradients and
+ * the loss once over the batch's. On each device the batch is 4 of 8, tokens 32, hidden 128.
+ */
+START_TEST(megatron)
+{
+	struct run r;
+
+	partition_sample(&r, "megatron.mlir",
+	                 _i ? PARTITIONER_XLA : PARTITIONER_SHARDY);
+	ck_assert_double_eq(runs_of(&r, HLO_ALL_REDUCE, 4 * 32 * 128), 4);
+	ck_assert_double_eq(runs_of(&r, HLO_ALL_REDUCE, 0), 4 + 6 + 1);
+	ck_assert_double_eq(runs_of(&r, HLO_ALL_GATHER, 0), 0);
+	ck_assert_double_eq(runs_of(&r, HLO_ALL_TO_ALL, 0), 0);
+	ck_assert_double_eq(runs_of(&r, HLO_COLLECTIVE_PERMUTE, 0), 0);
+	ck_assert_double_eq(runs_of(&r, HLO_REDUCE_SCATTER, 0), 0);
+	check_numbers(&r, "megatron.mlir");
+}
+END_TEST
+
+/*
+ * Fully sharded weights: L layers of m matrices are gathered 2 m L times, as they are needed
+ * again backward, and m L gradients are summed into their parts. L = 4, m = 2.
+ */
+START_TEST(fsdp)
+{
+	struct run r;
+
+	partition_sample(&r, "fsdp-loop.mlir",
+	                 _i ? PARTITIONER_XLA : PARTITIONER_SHARDY);
+	ck_assert_double_eq(runs_of(&r, HLO_ALL_GATHER, 64 * 256), 2 * 2 * 4);
+	ck_assert_double_eq(runs_of(&r, HLO_REDUCE_SCATTER, 64 * 256 / 8), 2 * 4);
+	ck_assert_double_eq(runs_of(&r, HLO_ALL_GATHER, 0), 2 * 2 * 4);
+	ck_assert_double_eq(runs_of(&r, HLO_ALL_REDUCE, 0), 0);
+	check_numbers(&r, "fsdp-loop.mlir");
+}
+END_TEST
+
+/* Data and model parallel layers, without a loop: by hand, as scenarios/programs says. */
+START_TEST(layers)
+{
+	struct run r;
+
+	partition_sample(&r, "mlp-sharded.mlir",
+	                 _i ? PARTITIONER_XLA : PARTITIONER_SHARDY);
+	ck_assert_double_eq(runs_of(&r, HLO_ALL_REDUCE, 0), 4);
+	check_numbers(&r, "mlp-sharded.mlir");
+	partition_sample(&r, "mlp.mlir", _i ? PARTITIONER_XLA : PARTITIONER_SHARDY);
+	check_numbers(&r, "mlp.mlir");
+}
+END_TEST
+
+/*
+ * A manual computation takes the tiles that it says, from wherever they are, and runs as it
+ * stands; HLO's borders of such code are the same.
+ */
+START_TEST(by_hand)
+{
+	static const char mlir[] =
+		"sdy.mesh @m = <[\"x\"=2, \"y\"=4]>\n"
+		"func.func @main(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@m, [{}, "
+		"{\"x\"}]>}) -> (tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@m, [{\"y\"}, "
+		"{\"x\"}]>}) {\n"
+		" %0 = sdy.manual_computation(%a) in_shardings=[<@m, [{\"x\"}, {}]>] "
+		"out_shardings=[<@m, [{}, {\"x\"}]>] manual_axes={\"x\", \"y\"} (%b: "
+		"tensor<4x8xf32>) {\n"
+		"  %1 = stablehlo.transpose %b, dims = [1, 0] : (tensor<4x8xf32>) -> "
+		"tensor<8x4xf32>\n"
+		"  sdy.return %1 : tensor<8x4xf32>\n"
+		" } : (tensor<8x8xf32>) -> tensor<8x8xf32>\n"
+		" return %0 : tensor<8x8xf32>\n"
+		"}\n";
+	static const char hlo[] =
+		"HloModule m, num_partitions=8\n"
+		"ENTRY e {\n"
+		" a = f32[8,8] parameter(0), sharding={devices=[1,8]<=[8]}\n"
+		" b = f32[8,8] custom-call(a), custom_call_target=\"Sharding\", "
+		"sharding={devices=[8,1]<=[8]}\n"
+		" c = f32[1,8] custom-call(b), custom_call_target=\"SPMDFullToShardShape\", "
+		"sharding={manual}\n"
+		" d = f32[1,8] negate(c), sharding={manual}\n"
+		" ROOT f = f32[8,8] custom-call(d), "
+		"custom_call_target=\"SPMDShardToFullShape\", sharding={devices=[8,1]<=[8]}\n"
+		"}\n";
+	struct run r;
+
+	partition_text(&r, mlir, PARTITIONER_SHARDY, "shardy");
+	/* In by an all-to-all of x, out by a slice of y. */
+	ck_assert_double_eq(runs_of(&r, HLO_ALL_TO_ALL, 4 * 8), 1);
+	ck_assert_double_eq(runs_of(&r, HLO_DYNAMIC_SLICE, 2 * 4), 1);
+	ck_assert_double_eq(runs_of(&r, HLO_TRANSPOSE, 8 * 4), 1);
+	ck_assert_double_eq(runs_of(&r, HLO_ALL_GATHER, 0), 0);
+	partition_text(&r, hlo, PARTITIONER_XLA, "xla");
+	ck_assert_double_eq(runs_of(&r, HLO_ALL_TO_ALL, 8), 1);
+	ck_assert_double_eq(runs_of(&r, HLO_NEGATE, 8), 1);
+	ck_assert_double_eq(runs_of(&r, HLO_ALL_GATHER, 0), 0);
+}
+END_TEST
+
+Suite *tests(void)
+{
+	Suite *s = suite_create("partition");
+	TCase *c = tcase_create("partition");
+
+	tcase_add_checked_fixture(c, setup, teardown);
+	tcase_add_loop_test(c, random_programs, 0, 10);
+	tcase_add_loop_test(c, megatron, 0, 2);
+	tcase_add_loop_test(c, fsdp, 0, 2);
+	tcase_add_loop_test(c, layers, 0, 2);
+	tcase_add_test(c, by_hand);
+	tcase_set_timeout(c, 60);
+	suite_add_tcase(s, c);
+	return s;
+}

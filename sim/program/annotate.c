@@ -1,0 +1,298 @@
+#include "program/annotate.h"
+
+#include "emit/mlir.h"
+#include "notation/notation.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A part of the text that another one takes the place of. */
+struct edit {
+	const char *at;
+	int32_t gone;
+	const char *text;
+	int32_t order; /* of edits at one place */
+};
+
+struct annotating {
+	struct arena *a;
+	const struct program *p;
+	const struct shardings *s;
+	const char *mesh;   /* "@mesh" of MLIR */
+	const char *prefix; /* of the names of constraints */
+	LIST(struct edit) edit;
+	int32_t constraints;
+};
+
+bool program_is_hlo(const struct program *p)
+{
+	const char *at = strstr(p->text, "HloModule");
+
+	return at && (at == p->text || at[-1] == '\n');
+}
+
+static void add_edit(struct annotating *w, const char *at, int32_t gone, const char *text)
+{
+	*list_add(&w->edit, w->a) = (struct edit){at, gone, text, (int32_t)w->edit.n};
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct edit *x = a, *y = b;
+
+	if (x->at != y->at)
+		return (x->at > y->at) - (x->at < y->at);
+	return x->order - y->order;
+}
+
+static void apply(struct text *out, struct annotating *w)
+{
+	const char *from = w->p->text;
+
+	if (w->edit.n)
+		qsort(w->edit.at, (size_t)w->edit.n, sizeof(*w->edit.at), by_place);
+	for (int64_t i = 0; i < w->edit.n; i++) {
+		const struct edit *e = &w->edit.at[i];
+
+		text_printf(out, "%.*s%s", (int)(e->at - from), from, e->text);
+		from = e->at + e->gone;
+	}
+	text_printf(out, "%s", from);
+}
+
+static const struct sharding *sharding_of(const struct annotating *w, int32_t value)
+{
+	return &w->s->at[w->s->of[value]];
+}
+
+/* What is to be said of a value: scalars and what is made anew are left out. */
+static bool is_said(const struct annotating *w, int32_t value)
+{
+	const struct sharding *s = sharding_of(w, value);
+
+	return s->type->rank > 0 && s->type->rank <= RANK_MAX && !s->anew;
+}
+
+static const char *sharding_text(const struct annotating *w, int32_t value, enum notation n)
+{
+	const struct value_type *t = sharding_of(w, value)->type;
+	struct layout l = shardings_value(w->s, value);
+	struct shape shape = {.rank = l.rank};
+	struct text out = {0}, why = {0};
+
+	for (int d = 0; d < l.rank; d++)
+		shape.dim[d] = t->dim[d] ? t->dim[d] : 1;
+	if (!layout_print_as(&out, n, &l, &w->s->mesh, &shape, &why)) {
+		text_free(&why);
+		text_free(&out);
+		return NULL;
+	}
+	return text_take(&out, w->a);
+}
+
+/* Ops that have values of their own, and stand in code that runs. */
+static bool has_own(const struct annotating *w, const struct instruction *op)
+{
+	bool any = false;
+
+	if (!op->nvalues || op->code == HLO_TUPLE || op->code == HLO_GET_TUPLE_ELEMENT ||
+	    op->region < 0 || w->p->region.at[op->region].kind != REGION_CODE ||
+	    w->p->value.at[op->first_value].same != op->first_value)
+		return false;
+	for (int32_t k = 0; k < op->nvalues; k++)
+		any |= is_said(w, op->first_value + k);
+	return any;
+}
+
+/* --- HLO --- */
+
+static const char *hlo_list(const struct annotating *w, const struct instruction *op)
+{
+	struct text out = {0};
+
+	if (op->nvalues > 1)
+		text_printf(&out, "{");
+	for (int32_t k = 0; k < op->nvalues; k++) {
+		int32_t v = op->first_value + k;
+		const char *one = is_said(w, v) ? sharding_text(w, v, NOTATION_HLO) : NULL;
+
+		text_printf(&out, "%s%s", k ? ", " : "", one ? one : "{replicated}");
+	}
+	if (op->nvalues > 1)
+		text_printf(&out, "}");
+	return text_take(&out, w->a);
+}
+
+static void annotate_hlo(struct annotating *w)
+{
+	for (int64_t i = 0; i < w->p->op.n; i++) {
+		const struct instruction *op = &w->p->op.at[i];
+		const char *end;
+
+		if (!has_own(w, op))
+			continue;
+		if (op->sharding.at) {
+			add_edit(w, op->sharding.at, op->sharding.length, hlo_list(w, op));
+			continue;
+		}
+		end = strchr(op->name.at, '\n');
+		end = end ? end : op->name.at + strlen(op->name.at);
+		while (isspace((unsigned char)end[-1]))
+			end--;
+		add_edit(w, end, 0, arena_printf(w->a, ", sharding=%s", hlo_list(w, op)));
+	}
+}
+
+/* --- MLIR --- */
+
+static const char *sdy_text(const struct annotating *w, int32_t value)
+{
+	const char *dims = sharding_text(w, value, NOTATION_SHARDY);
+
+	return dims ? arena_printf(w->a, "<%s, %s>", w->mesh, dims) : NULL;
+}
+
+/* The sharding of a function's argument, in the dictionary behind its type. */
+static void annotate_argument(struct annotating *w, const struct instruction *op)
+{
+	const char *at = strstr(op->name.at, "tensor<");
+	const char *said = sdy_text(w, op->first_value);
+	int depth = 0;
+
+	if (!at || !said || (op->sharding.at && *op->sharding.at != '#'))
+		return;
+	if (op->sharding.at) {
+		add_edit(w, op->sharding.at, op->sharding.length,
+		         arena_printf(w->a, "#sdy.sharding%s", said));
+		return;
+	}
+	for (at += 6; *at; at++) {
+		depth += *at == '<';
+		depth -= *at == '>';
+		if (!depth)
+			break;
+	}
+	at += *at == '>';
+	while (*at == ' ')
+		at++;
+	if (*at == '{')
+		add_edit(w, at + 1, 0,
+		         arena_printf(w->a, "sdy.sharding = #sdy.sharding%s, ", said));
+	else
+		add_edit(w, at, 0,
+		         arena_printf(w->a, " {sdy.sharding = #sdy.sharding%s}", said));
+}
+
+static const char *line_start(const char *text, const char *at)
+{
+	while (at > text && at[-1] != '\n')
+		at--;
+	return at;
+}
+
+/* Where a line behind op number i of a region may stand; NULL: nowhere that is sure. */
+static const char *place_behind(const struct annotating *w, const struct region *r, int32_t i)
+{
+	const struct instruction *op = &w->p->op.at[r->op[i]];
+	const char *end;
+	int depth = 0;
+
+	for (i++; i < r->nops; i++) {
+		const struct instruction *next = &w->p->op.at[r->op[i]];
+
+		if (next->name.length && next->code != HLO_PARAMETER) {
+			const char *start = line_start(w->p->text, next->name.at);
+
+			return start > op->name.at ? start : NULL;
+		}
+	}
+	for (end = op->name.at; *end && *end != '\n'; end++)
+		depth += strchr("({[", *end) ? 1 : strchr(")}]", *end) ? -1 : 0;
+	return op->ncalled || depth || !*end ? NULL : end + 1;
+}
+
+static void annotate_results(struct annotating *w, const struct region *r, int32_t i)
+{
+	const struct instruction *op = &w->p->op.at[r->op[i]];
+	const char *at = place_behind(w, r, i), *type, *zero;
+
+	for (int32_t k = 0; at && k < op->nvalues; k++) {
+		int32_t v = op->first_value + k;
+		const char *said = is_said(w, v) ? sdy_text(w, v) : NULL;
+		const struct value_type *t = &w->p->value.at[v].type;
+		struct text line = {0};
+		struct shape shape = {.rank = t->rank};
+
+		if (!said)
+			continue;
+		for (int d = 0; d < t->rank; d++)
+			shape.dim[d] = t->dim[d];
+		mlir_type(&type, &zero, t->dtype);
+		text_printf(&line, "    %s%d = sdy.sharding_constraint %.*s", w->prefix,
+		            (int)w->constraints++, (int)op->name.length, op->name.at);
+		if (op->nvalues > 1)
+			text_printf(&line, "#%d", (int)k);
+		text_printf(&line, " %s : ", said);
+		put_tensor(&line, type, &shape);
+		text_printf(&line, "\n");
+		add_edit(w, at, 0, text_take(&line, w->a));
+	}
+}
+
+static void annotate_mlir(struct annotating *w)
+{
+	w->prefix = "%constraint";
+	while (strstr(w->p->text, w->prefix))
+		w->prefix = arena_printf(w->a, "%s_", w->prefix);
+	for (int64_t n = 0; n < w->p->region.n; n++) {
+		const struct region *r = &w->p->region.at[n];
+
+		for (int32_t i = 0; i < r->nops; i++) {
+			const struct instruction *op = &w->p->op.at[r->op[i]];
+
+			if (!has_own(w, op) || !op->name.length)
+				continue;
+			if (op->code != HLO_PARAMETER)
+				annotate_results(w, r, i);
+			else if (r->name.length)
+				annotate_argument(w, op);
+		}
+	}
+}
+
+/* The name of the mesh whose axes shardings name; NULL: there is none. */
+static const char *mesh_name(struct arena *a, const struct program *p)
+{
+	for (int64_t i = 0; i < p->mesh.n; i++) {
+		const char *at = p->mesh.at[i].at;
+		int n = 1;
+
+		if (*at != '@' || !memchr(at, '[', (size_t)p->mesh.at[i].length))
+			continue;
+		while (isalnum((unsigned char)at[n]) || at[n] == '_')
+			n++;
+		return arena_strndup(a, at, (size_t)n);
+	}
+	return NULL;
+}
+
+bool program_annotate(struct text *out, struct arena *a, const struct program *p,
+                      const struct shardings *s, struct text *why)
+{
+	struct annotating w = {.a = a, .p = p, .s = s};
+
+	if (program_is_hlo(p)) {
+		annotate_hlo(&w);
+	} else {
+		w.mesh = mesh_name(a, p);
+		if (!w.mesh) {
+			text_printf(why, "the text has no sdy.mesh whose axes constraints "
+			                 "could name");
+			return false;
+		}
+		annotate_mlir(&w);
+	}
+	apply(out, &w);
+	return true;
+}

@@ -1,0 +1,56 @@
+#include "program/annotated.h"
+
+#include "price/price.h"
+
+enum status annotated_propagate(struct annotated *out, bool *sharded, struct arena *a,
+                                struct program *p, struct error *e)
+{
+	*out = (struct annotated){0};
+	*sharded = false;
+	if (propagate(&out->shardings, a, p, CONFLICT_AGGRESSIVE, e) != OK)
+		return e->code;
+	*sharded = out->shardings.mesh.naxes && out->shardings.mesh.ndevices > 1;
+	return OK;
+}
+
+static const struct planner *planner_of(const struct annotated_ask *ask)
+{
+	if (ask->planner)
+		return ask->planner;
+	return ask->partitioner == PARTITIONER_XLA ? planner_find("xla", 3)
+	                                           : planner_find("shardy", 6);
+}
+
+enum status annotated_partition(struct annotated *out, struct arena *a,
+                                const struct program *p, const struct annotated_ask *ask,
+                                struct error *e)
+{
+	const struct mesh *mesh = &out->shardings.mesh;
+	const struct placement place = {mesh->ndevices, ask->devices};
+	struct prices prices = prices_bytes;
+	struct pricer *pricer = NULL;
+	struct partition_ask how = {.partitioner = ask->partitioner,
+	                            .planner = planner_of(ask),
+	                            .prices = &prices,
+	                            .devices = ask->devices};
+	struct reshard_ask costs = {.of = &out->partitioned,
+	                            .annotated = p,
+	                            .mesh = mesh,
+	                            .machine = ask->machine,
+	                            .devices = ask->devices,
+	                            .planner = how.planner,
+	                            .best = ask->best,
+	                            .advise = ask->advise};
+	enum status status;
+
+	if (ask->machine) {
+		pricer = pricer_new(ask->machine, &place);
+		prices = pricer_prices(pricer);
+	}
+	status = partition(&out->partitioned, a, p, &out->shardings, &how, e);
+	if (pricer)
+		pricer_free(pricer);
+	if (status == OK)
+		reshards_price(&out->costs, a, &costs);
+	return status;
+}

@@ -1,0 +1,147 @@
+/* Texts with all shardings in them read back to the same ones, value by value. */
+#include "program/annotate.h"
+
+#include "program/propagate.h"
+#include "tests/tests.h"
+
+#include <check.h>
+#include <string.h>
+
+static struct arena *arena;
+
+static void setup(void)
+{
+	arena = arena_new();
+}
+
+static void teardown(void)
+{
+	arena_free(arena);
+}
+
+static void propagated(struct shardings *s, struct program *p)
+{
+	struct error e = {0};
+
+	ck_assert_msg(propagate(s, arena, p, CONFLICT_AGGRESSIVE, &e) == OK, "%s", e.text);
+}
+
+static bool is_added(const struct instruction *op)
+{
+	return op->name.length > 11 && !strncmp(op->name.at, "%constraint", 11);
+}
+
+static void check_equal(const struct program *p, const struct shardings *s,
+                        const struct program *q, const struct shardings *t)
+{
+	int64_t k = 0;
+
+	for (int64_t i = 0; i < p->op.n; i++, k++) {
+		const struct instruction *op = &p->op.at[i];
+
+		while (is_added(&q->op.at[k]))
+			k++;
+		ck_assert_int_eq(op->code, q->op.at[k].code);
+		for (int32_t v = 0; v < op->nvalues; v++) {
+			struct layout l = shardings_value(s, op->first_value + v);
+			struct layout m =
+				shardings_value(t, q->op.at[k].first_value + v);
+
+			ck_assert_msg(layout_same_tiles(&l, &s->mesh, &m, &t->mesh) ||
+			                      s->at[s->of[op->first_value + v]].anew,
+			              "line %d", (int)op->line);
+		}
+	}
+	for (int32_t i = 0; i < p->region.at[p->entry].result.n; i++) {
+		struct layout l = shardings_result(s, p, i);
+		struct layout m = shardings_result(t, q, i);
+
+		ck_assert(layout_same_tiles(&l, &s->mesh, &m, &t->mesh));
+	}
+}
+
+static void check_text(struct program *p, const char *name)
+{
+	struct program q;
+	struct shardings s, t;
+	struct text out = {0}, why = {0};
+	struct error e = {0};
+
+	propagated(&s, p);
+	ck_assert_msg(program_annotate(&out, arena, p, &s, &why), "%s: %s", name, why.s);
+	ck_assert_msg(program_of_text(&q, arena, out.s, out.length, name, &e) == OK,
+	              "%s:%u: %s\n%s", name, e.at.line, e.text, out.s);
+	propagated(&t, &q);
+	check_equal(p, &s, &q, &t);
+	text_free(&out);
+}
+
+START_TEST(samples)
+{
+	static const char *const names[] = {"mlp.mlir", "mlp-sharded.mlir", "megatron.mlir",
+	                                    "fsdp-loop.mlir", "constructs.hlo"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		struct program p;
+		struct error e = {0};
+
+		ck_assert(program_read(&p, arena,
+		                       arena_printf(arena, "scenarios/programs/%s",
+		                                    names[i]),
+		                       &e) == OK);
+		check_text(&p, names[i]);
+	}
+}
+END_TEST
+
+/* Open dimensions and user's priorities are closed as they came out; loops and calls. */
+START_TEST(open_dimensions)
+{
+	static const char text[] =
+		"sdy.mesh @m = <[\"x\"=2, \"y\"=2]>\n"
+		"func.func @main(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@m, "
+		"[{\"x\", ?}, {?}p1]>}, %b: tensor<8x8xf32>) -> tensor<8x8xf32> {\n"
+		"  %c = stablehlo.constant dense<0> : tensor<i32>\n"
+		"  %n = stablehlo.constant dense<3> : tensor<i32>\n"
+		"  %one = stablehlo.constant dense<1> : tensor<i32>\n"
+		"  %0 = call @f(%a, %b) : (tensor<8x8xf32>, tensor<8x8xf32>) -> "
+		"tensor<8x8xf32>\n"
+		"  %1:2 = stablehlo.while(%i = %c, %v = %0) : tensor<i32>, "
+		"tensor<8x8xf32>\n"
+		"   cond {\n"
+		"    %l = stablehlo.compare LT, %i, %n, SIGNED : (tensor<i32>, "
+		"tensor<i32>) -> tensor<i1>\n"
+		"    stablehlo.return %l : tensor<i1>\n"
+		"  } do {\n"
+		"    %w = stablehlo.dot_general %v, %b, contracting_dims = [1] x [0] : "
+		"(tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>\n"
+		"    %j = stablehlo.add %i, %one : tensor<i32>\n"
+		"    stablehlo.return %j, %w : tensor<i32>, tensor<8x8xf32>\n"
+		"  }\n"
+		"  return %1#1 : tensor<8x8xf32>\n"
+		"}\n"
+		"func.func private @f(%p: tensor<8x8xf32>, %q: tensor<8x8xf32>) -> "
+		"tensor<8x8xf32> {\n"
+		"  %r = stablehlo.add %p, %q : tensor<8x8xf32>\n"
+		"  return %r : tensor<8x8xf32>\n"
+		"}\n";
+	struct program p;
+	struct error e = {0};
+
+	ck_assert_msg(program_of_text(&p, arena, text, strlen(text), "text", &e) == OK,
+	              "%u: %s", e.at.line, e.text);
+	check_text(&p, "text");
+}
+END_TEST
+
+Suite *tests(void)
+{
+	Suite *s = suite_create("annotate");
+	TCase *c = tcase_create("annotate");
+
+	tcase_add_checked_fixture(c, setup, teardown);
+	tcase_add_test(c, samples);
+	tcase_add_test(c, open_dimensions);
+	suite_add_tcase(s, c);
+	return s;
+}
