@@ -34,6 +34,7 @@ enum column {
 	ATTENTION,
 	INTERLEAVE,
 	UNITS,
+	DISPATCH,
 	COLUMNS
 };
 static const char *const columns[COLUMNS] = {
@@ -41,6 +42,7 @@ static const char *const columns[COLUMNS] = {
 	"left_out",     "platform",    "model",     "parallel",   "seq",
 	"global_batch", "micro_batch", "precision", "fuse",       "sequence",
 	"zero",         "recompute",   "attention", "interleave", "units",
+	"dispatch",
 };
 
 struct table_reader {
@@ -191,6 +193,7 @@ static const char *model_path(struct table_reader *r, int64_t row)
 static enum status simulate_row(struct measured_step *out, struct table_reader *r,
                                 int64_t row)
 {
+	static const char *const dispatches[] = {"copies", "nodes", NULL};
 	struct where at = where_of(r, row, PARALLEL);
 	const char *parallel = csv_field(&r->csv, row, r->column[PARALLEL]);
 	const char *path = model_path(r, row);
@@ -201,6 +204,7 @@ static enum status simulate_row(struct measured_step *out, struct table_reader *
 
 	if (!path || architecture_read(&m, r->scratch, path, r->error) != OK ||
 	    read_train(r, row, &m.train) != OK ||
+	    read_word(r, row, DISPATCH, dispatches, &m.moe.dispatch) != OK ||
 	    step_degrees_parse(&d, r->scratch, parallel, at, r->error) != OK ||
 	    open_machine(r, row) != OK)
 		return r->error->code;
@@ -223,7 +227,7 @@ static enum status simulate_row(struct measured_step *out, struct table_reader *
 	out->bubble_s = s.bubble_s;
 	out->idle_s = s.idle_s;
 	out->layers = s.facts.layers;
-	out->expert_layers = s.facts.expert_layers;
+	out->expert_bytes = s.facts.expert_bytes;
 	out->peak_bytes = s.peak_bytes;
 	out->device_bytes = r->machine->device[0].memory_bytes;
 	if (isnan(s.step_s))

@@ -14,6 +14,7 @@
  *   seq, global_batch, micro_batch, zero, recompute, interleave, fuse, attention
  *                               in place of those of the model; blank: 0, none, 1, eager, flash
  *   sequence                    yes: sequence parallelism
+ *   dispatch                    how tokens go to experts, copies or nodes; blank: copies
  *   precision                   bf16; amp: 16 bits with sums between layers in 32 (autocast);
  *                               fp8: projections of layers in 8 bits; amp-fp8: both
  * Rows of equal model, degrees, figures and machine are timed once.
@@ -31,7 +32,7 @@ struct measured_step {
 	const char *platform, *family, *model, *parallel, *precision;
 	int64_t devices;
 	bool experts, tensor, pipeline, context;
-	double params, layers, expert_layers; /* program/step.h */
+	double params, layers, expert_bytes; /* program/step.h */
 	double measured_s;
 	/*
 	 * NaN: left out. Of time_s, what kernels take (of that matmuls, and attention), what

@@ -196,7 +196,7 @@ void step_table_csv(FILE *out, const struct step_table *t)
 	        "set,name,platform,parallel,precision,devices,params,measured_s,time_s,"
 	        "error,compute_s,matmul_s,attention_s,exposed_s,communication_s,bubble_"
 	        "s,idle_s,"
-	        "layers,expert_layers,peak_bytes,device_bytes,left_out,line\n");
+	        "layers,expert_bytes,peak_bytes,device_bytes,left_out,line\n");
 	for (int64_t i = 0; i < t->n; i++) {
 		const struct measured_step *s = &t->row[i];
 		const char *const text[] = {s->set, s->name, s->platform, s->parallel,
@@ -204,7 +204,7 @@ void step_table_csv(FILE *out, const struct step_table *t)
 		const double number[] = {
 			s->measured_s, s->time_s,      error_of(s),  s->compute_s,
 			s->matmul_s,   s->attention_s, s->exposed_s, s->communication_s,
-			s->bubble_s,   s->idle_s,      s->layers,    s->expert_layers,
+			s->bubble_s,   s->idle_s,      s->layers,    s->expert_bytes,
 			s->peak_bytes, s->device_bytes};
 
 		for (size_t k = 0; k < sizeof(text) / sizeof(*text); k++)
