@@ -285,6 +285,8 @@ static enum status read_row(struct measured_step *out, struct table_reader *r,
 		.communication_s = NAN,
 		.bubble_s = NAN,
 		.idle_s = NAN,
+		.without_set_s = NAN,
+		.without_model_s = NAN,
 		.peak_bytes = NAN,
 		.device_bytes = NAN,
 		.line = csv_where(&r->csv, row).line,
@@ -297,7 +299,104 @@ static enum status read_row(struct measured_step *out, struct table_reader *r,
 	return OK;
 }
 
-static enum status run_rows(struct step_table *t, struct table_reader *r)
+/* --- left out in turn ------------------------------------------------------------------ */
+
+const enum tuning_key step_constants[STEP_CONSTANTS] = {
+	TUNING_MATMUL_SHARE,  TUNING_TORCH_ATTENTION_SHARE, TUNING_CONTENTION,
+	TUNING_EAGER_STEP_S,  TUNING_EXPERTS_BPS,           TUNING_EXPERTS_NODES_BPS,
+};
+
+/* How far a constant is moved to find a slope. */
+static const double MOVED = 1.1;
+
+/* Simulates a row on its machine, which is open, as that is now. */
+static enum status time_again(double *out, struct table_reader *r, int64_t row)
+{
+	struct measured_step again = {.time_s = NAN};
+
+	if (simulate_row(&again, r, row) == OK)
+		*out = again.time_s;
+	return r->error->code;
+}
+
+static enum status find_slopes(struct measured_step *s, struct table_reader *r,
+                               int64_t row)
+{
+	double *value = r->machine->tuning.value, moved_s = NAN;
+
+	for (int k = 0; k < STEP_CONSTANTS && !isnan(s->time_s); k++) {
+		enum tuning_key key = step_constants[k];
+		double own = s->own[k] = value[key];
+		enum status status;
+
+		if (!(own > 0))
+			continue;
+		value[key] = own * MOVED;
+		status = time_again(&moved_s, r, row);
+		value[key] = own;
+		if (status != OK)
+			return status;
+		s->slope[k] = (moved_s - s->time_s) /
+		              (step_constant_term(k, own * MOVED) -
+		               step_constant_term(k, own));
+	}
+	return OK;
+}
+
+/* Simulates a row with the constants of a fit; NULL: there is none. */
+static enum status time_without(double *out, struct table_reader *r, int64_t row,
+                                const struct step_fit *fit)
+{
+	struct tuning own;
+	enum status status;
+
+	*out = NAN;
+	if (!fit || open_machine(r, row) != OK)
+		return r->error->code;
+	own = r->machine->tuning;
+	for (int k = 0; k < STEP_CONSTANTS; k++)
+		r->machine->tuning.value[step_constants[k]] = fit->value[k];
+	status = time_again(out, r, row);
+	r->machine->tuning = own;
+	return status;
+}
+
+/* Rows of one set and model that are equal but for what was measured have equal times. */
+static const struct measured_step *timed_before(const struct step_table *t,
+                                                struct table_reader *r, int64_t row)
+{
+	for (int64_t k = 0; k < row; k++)
+		if (!isnan(t->row[k].time_s) && !strcmp(t->row[k].set, t->row[row].set) &&
+		    !strcmp(t->row[k].name, t->row[row].name) && same_step(r, k, row))
+			return &t->row[k];
+	return NULL;
+}
+
+static enum status hold_out_rows(struct step_table *t, struct table_reader *r,
+                                 struct arena *a)
+{
+	step_table_fit(t, a);
+	for (int64_t i = 0; i < t->n; i++) {
+		struct measured_step *s = &t->row[i];
+		const struct measured_step *before = timed_before(t, r, i);
+
+		if (isnan(s->time_s))
+			continue;
+		if (before) {
+			s->without_set_s = before->without_set_s;
+			s->without_model_s = before->without_model_s;
+		} else if (time_without(&s->without_set_s, r, i,
+		                        step_table_fit_of(t, s, true)) != OK ||
+		           time_without(&s->without_model_s, r, i,
+		                        step_table_fit_of(t, s, false)) != OK) {
+			return r->error->code;
+		}
+		arena_reset(r->scratch);
+	}
+	return OK;
+}
+
+static enum status run_rows(struct step_table *t, struct table_reader *r, bool hold_out)
 {
 	for (int64_t i = 0; i < t->n; i++) {
 		int64_t k = 0;
@@ -311,7 +410,8 @@ static enum status run_rows(struct step_table *t, struct table_reader *r)
 			k++;
 		if (k < i)
 			copy_result(&t->row[i], &t->row[k]);
-		else if (simulate_row(&t->row[i], r, i) != OK)
+		else if (simulate_row(&t->row[i], r, i) != OK ||
+		         (hold_out && find_slopes(&t->row[i], r, i) != OK))
 			return r->error->code;
 		arena_reset(r->scratch);
 	}
@@ -319,7 +419,7 @@ static enum status run_rows(struct step_table *t, struct table_reader *r)
 }
 
 enum status step_table_read(struct step_table *out, struct arena *a, const char *path,
-                            struct error *e)
+                            bool hold_out, struct error *e)
 {
 	struct table_reader r = {.arena = a, .error = e};
 	const char *text = input_text(a, path, e);
@@ -327,10 +427,11 @@ enum status step_table_read(struct step_table *out, struct arena *a, const char 
 	if (!text || csv_read(&r.csv, a, path, text, e) != OK ||
 	    csv_columns(r.column, &r.csv, columns, COLUMNS, NEEDED, e) != OK)
 		return e->code;
-	out->n = r.csv.nrows;
+	*out = (struct step_table){.n = r.csv.nrows};
 	out->row = arena_alloc(a, (size_t)out->n + 1, sizeof(*out->row));
 	r.scratch = arena_new();
-	run_rows(out, &r);
+	if (run_rows(out, &r, hold_out) == OK && hold_out)
+		hold_out_rows(out, &r, a);
 	arena_free(r.scratch);
 	return e->code;
 }
