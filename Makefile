@@ -129,7 +129,7 @@ all: $B/libshardsim.a $B/libshardsim.so $B/shardsim build/shardsim
 deps:
 	@.ci/deps
 
-TOOLS := mpicc mpirun torch jsonschema chromium chromedriver curl jq gcovr valgrind clang-format clang-tidy
+TOOLS := glpk mpicc mpirun torch jsonschema chromium chromedriver curl jq gcovr valgrind clang-format clang-tidy
 .PHONY: $(TOOLS:%=tool-%)
 $(TOOLS:%=tool-%): tool-%: | deps
 	@.ci/deps $*
@@ -208,6 +208,10 @@ endif
 
 $(MODEL_TESTS): %: %.o $(call helpers,models) $B/models/tests/main.o $B/libshardsim.a $B/flags
 	$(quiet)$(LINK) -o $@ $(filter %.o %.a,$^) $(TEST_LIBS) $(LDLIBS) -lm
+
+# The linear programs that bounds are held to.
+$B/models/tests/check_bound_lp: LDLIBS += -lglpk
+$B/models/tests/check_bound_lp.o: | tool-glpk
 
 $(SIM_TESTS): %: %.o $(call helpers,sim) $B/models/tests/main.o $(TESTED_OBJECTS) \
 		$B/libshardsim.a $B/flags
@@ -461,6 +465,8 @@ results: results-placement results-moves results-steps results-programs results-
 		>results/fit-more.md
 	build/shardsim validate platforms/held-out.csv >results/held-out.md
 	build/shardsim validate platforms/held-out.csv --format csv >results/held-out.csv
+	build/shardsim validate platforms/measured-xla.csv >results/validate-xla.md
+	build/shardsim validate platforms/measured-late.csv >results/validate-late.md
 
 BENCHES := $(patsubst %.c,$B/%,$(wildcard sim/tests/bench_*.c))
 $(BENCHES): %: %.o $(TESTED_OBJECTS) $B/libshardsim.a $B/flags

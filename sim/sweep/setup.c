@@ -31,14 +31,15 @@ static enum status ask_for_platforms(struct suite *suite, const char *list,
 		return e->code;
 	suite->nplatforms = 0;
 	for (int i = 0; words[i]; i++) {
-		struct where at = {0};
+		const struct where in_word = {.col = 1};
+		struct where at = words_list_at("--platform", list, i);
 		struct error fault = {0};
 		int p;
 
-		if (suite_platform_parse(&p, suite, words[i], at, &fault) != OK)
-			return error_set(e, fault.code,
-			                 words_list_at("--platform", list, i), "%s",
-			                 fault.text);
+		if (suite_platform_parse(&p, suite, words[i], in_word, &fault) != OK) {
+			at.col += fault.at.col - 1;
+			return error_set(e, fault.code, at, "%s", fault.text);
+		}
 		suite->platform[p].files = UINT64_MAX;
 	}
 	return OK;

@@ -1,15 +1,12 @@
 #include "validate/program/steps.h"
 
-#include "base/input.h"
 #include "base/scan.h"
 #include "facts/model.h"
 #include "platform/platform.h"
 #include "program/step_time.h"
-#include "text/csv.h"
+#include "validate/sheet.h"
 
-#include <ctype.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum column {
@@ -47,8 +44,7 @@ static const char *const columns[COLUMNS] = {
 
 struct table_reader {
 	struct arena *arena, *scratch;
-	struct csv csv;
-	int column[COLUMNS];
+	struct sheet sheet;
 	struct error *error;
 	struct machine *machine; /* of the last row that had one, and what it was called */
 	const char *platform;
@@ -59,27 +55,14 @@ bool step_table_is(const char *path)
 	return csv_names(path, "parallel", "global_batch");
 }
 
-/* Returns a field; NULL where it is blank. */
-static const char *field(const struct table_reader *r, int64_t row, enum column k)
-{
-	const char *text = csv_field(&r->csv, row, r->column[k]);
-
-	return *text ? text : NULL;
-}
-
-static struct where where_of(const struct table_reader *r, int64_t row, enum column k)
-{
-	return csv_where_field(&r->csv, row, r->column[k]);
-}
-
 static enum status read_count(struct table_reader *r, int64_t row, enum column k,
                               int64_t most, int64_t blank, int64_t *out)
 {
-	struct scan s = scan_start(csv_field(&r->csv, row, r->column[k]),
-	                           where_of(r, row, k), r->error);
+	struct scan s = scan_start(sheet_text(&r->sheet, row, k),
+	                           sheet_where(&r->sheet, row, k), r->error);
 
 	*out = blank;
-	if (!field(r, row, k))
+	if (!sheet_field(&r->sheet, row, k))
 		return OK;
 	return scan_int(&s, columns[k], blank, most, out) ? scan_finish(&s)
 	                                                  : r->error->code;
@@ -89,7 +72,7 @@ static enum status read_count(struct table_reader *r, int64_t row, enum column k
 static enum status read_word(struct table_reader *r, int64_t row, enum column k,
                              const char *const *words, int *out)
 {
-	const char *text = field(r, row, k);
+	const char *text = sheet_field(&r->sheet, row, k);
 	struct text all = {0};
 
 	*out = 0;
@@ -101,7 +84,7 @@ static enum status read_word(struct table_reader *r, int64_t row, enum column k,
 		text_printf(&all, "%s%s", i ? ", " : "", words[i]);
 	}
 	if (text)
-		error_set(r->error, E_SYNTAX, where_of(r, row, k),
+		error_set(r->error, E_SYNTAX, sheet_where(&r->sheet, row, k),
 		          "%s is '%.40s', expected one of %s", columns[k], text, all.s);
 	text_free(&all);
 	return text ? r->error->code : OK;
@@ -144,10 +127,10 @@ static enum status read_train(struct table_reader *r, int64_t row, struct model_
 
 static enum status open_machine(struct table_reader *r, int64_t row)
 {
-	const char *platform = field(r, row, PLATFORM);
+	const char *platform = sheet_field(&r->sheet, row, PLATFORM);
 
 	if (!platform)
-		return error_set(r->error, E_SYNTAX, where_of(r, row, PLATFORM),
+		return error_set(r->error, E_SYNTAX, sheet_where(&r->sheet, row, PLATFORM),
 		                 "platform is blank, and so is left_out");
 	if (r->platform && !strcmp(r->platform, platform))
 		return OK;
@@ -166,7 +149,7 @@ static enum status spread(const int32_t **out, struct table_reader *r, int64_t r
 	if (read_count(r, row, UNITS, n, 1, &units) != OK || units == 1)
 		return r->error->code;
 	if (devices % units || n % units || devices > n)
-		return error_set(r->error, E_TYPE, where_of(r, row, UNITS),
+		return error_set(r->error, E_TYPE, sheet_where(&r->sheet, row, UNITS),
 		                 "%lld devices of %lld do not spread over %lld units",
 		                 (long long)devices, (long long)n, (long long)units);
 	*out = list = arena_alloc(r->scratch, (size_t)devices, sizeof(*list));
@@ -178,24 +161,20 @@ static enum status spread(const int32_t **out, struct table_reader *r, int64_t r
 
 static const char *model_path(struct table_reader *r, int64_t row)
 {
-	const char *model = field(r, row, MODEL);
-	const char *slash = strrchr(r->csv.path, '/');
+	const char *path = sheet_path(&r->sheet, row, MODEL, r->scratch);
 
-	if (!model)
-		error_set(r->error, E_SYNTAX, where_of(r, row, MODEL),
+	if (!path)
+		error_set(r->error, E_SYNTAX, sheet_where(&r->sheet, row, MODEL),
 		          "model is blank, and so is left_out");
-	else if (*model != '/' && slash)
-		return arena_printf(r->scratch, "%.*s/%s", (int)(slash - r->csv.path),
-		                    r->csv.path, model);
-	return model;
+	return path;
 }
 
 static enum status simulate_row(struct measured_step *out, struct table_reader *r,
                                 int64_t row)
 {
 	static const char *const dispatches[] = {"copies", "nodes", NULL};
-	struct where at = where_of(r, row, PARALLEL);
-	const char *parallel = csv_field(&r->csv, row, r->column[PARALLEL]);
+	struct where at = sheet_where(&r->sheet, row, PARALLEL);
+	const char *parallel = sheet_text(&r->sheet, row, PARALLEL);
 	const char *path = model_path(r, row);
 	const int32_t *devices;
 	struct architecture m;
@@ -238,8 +217,8 @@ static enum status simulate_row(struct measured_step *out, struct table_reader *
 static bool same_step(const struct table_reader *r, int64_t a, int64_t b)
 {
 	for (int k = PLATFORM; k < COLUMNS; k++)
-		if (strcmp(csv_field(&r->csv, a, r->column[k]),
-		           csv_field(&r->csv, b, r->column[k])) != 0)
+		if (strcmp(sheet_text(&r->sheet, a, k),
+		           sheet_text(&r->sheet, b, k)) != 0)
 			return false;
 	return true;
 }
@@ -260,23 +239,20 @@ static void copy_result(struct measured_step *to, const struct measured_step *fr
 static enum status read_row(struct measured_step *out, struct table_reader *r,
                             int64_t row)
 {
-	const char *measured = csv_field(&r->csv, row, r->column[MEASURED]);
-	const char *platform = csv_field(&r->csv, row, r->column[PLATFORM]);
-	char *end;
+	const char *platform = sheet_text(&r->sheet, row, PLATFORM);
 
 	*out = (struct measured_step){
-		.set = csv_field(&r->csv, row, r->column[SET]),
-		.name = csv_field(&r->csv, row, r->column[NAME]),
-		.detail = csv_field(&r->csv, row, r->column[DETAIL]),
-		.source = csv_field(&r->csv, row, r->column[SOURCE]),
-		.left_out = field(r, row, LEFT_OUT),
+		.set = sheet_text(&r->sheet, row, SET),
+		.name = sheet_text(&r->sheet, row, NAME),
+		.detail = sheet_text(&r->sheet, row, DETAIL),
+		.source = sheet_text(&r->sheet, row, SOURCE),
+		.left_out = sheet_field(&r->sheet, row, LEFT_OUT),
 		.platform = platform,
 		.family = arena_printf(r->arena, "%.*s", (int)strcspn(platform, ":"),
 	                               platform),
-		.model = csv_field(&r->csv, row, r->column[MODEL]),
-		.parallel = csv_field(&r->csv, row, r->column[PARALLEL]),
-		.precision = csv_field(&r->csv, row, r->column[PRECISION]),
-		.measured_s = strtod(measured, &end),
+		.model = sheet_text(&r->sheet, row, MODEL),
+		.parallel = sheet_text(&r->sheet, row, PARALLEL),
+		.precision = sheet_text(&r->sheet, row, PRECISION),
 		.time_s = NAN,
 		.compute_s = NAN,
 		.exposed_s = NAN,
@@ -289,14 +265,9 @@ static enum status read_row(struct measured_step *out, struct table_reader *r,
 		.without_model_s = NAN,
 		.peak_bytes = NAN,
 		.device_bytes = NAN,
-		.line = csv_where(&r->csv, row).line,
+		.line = csv_where(&r->sheet.csv, row).line,
 	};
-	if (*end || !isdigit((unsigned char)*measured) || strpbrk(measured, "xX") ||
-	    !(out->measured_s > 0) || isinf(out->measured_s))
-		return error_set(r->error, E_SYNTAX, where_of(r, row, MEASURED),
-		                 "measured_s is '%.40s', expected a number above 0",
-		                 measured);
-	return OK;
+	return sheet_number(&out->measured_s, &r->sheet, row, MEASURED);
 }
 
 /* --- left out in turn ------------------------------------------------------------------ */
@@ -405,7 +376,7 @@ static enum status run_rows(struct step_table *t, struct table_reader *r, bool h
 			return r->error->code;
 		if (t->row[i].left_out)
 			continue;
-		while (k < i && (csv_field(&r->csv, k, r->column[LEFT_OUT])[0] ||
+		while (k < i && (sheet_text(&r->sheet, k, LEFT_OUT)[0] ||
 		                 !same_step(r, k, i)))
 			k++;
 		if (k < i)
@@ -422,12 +393,10 @@ enum status step_table_read(struct step_table *out, struct arena *a, const char 
                             bool hold_out, struct error *e)
 {
 	struct table_reader r = {.arena = a, .error = e};
-	const char *text = input_text(a, path, e);
 
-	if (!text || csv_read(&r.csv, a, path, text, e) != OK ||
-	    csv_columns(r.column, &r.csv, columns, COLUMNS, NEEDED, e) != OK)
+	if (sheet_read(&r.sheet, a, path, columns, COLUMNS, NEEDED, e) != OK)
 		return e->code;
-	*out = (struct step_table){.n = r.csv.nrows};
+	*out = (struct step_table){.n = r.sheet.csv.nrows};
 	out->row = arena_alloc(a, (size_t)out->n + 1, sizeof(*out->row));
 	r.scratch = arena_new();
 	if (run_rows(out, &r, hold_out) == OK && hold_out)
