@@ -272,11 +272,6 @@ static enum status read_row(struct measured_step *out, struct table_reader *r,
 
 /* --- left out in turn ------------------------------------------------------------------ */
 
-const enum tuning_key step_constants[STEP_CONSTANTS] = {
-	TUNING_MATMUL_SHARE,  TUNING_TORCH_ATTENTION_SHARE, TUNING_CONTENTION,
-	TUNING_EAGER_STEP_S,  TUNING_EXPERTS_BPS,           TUNING_EXPERTS_NODES_BPS,
-};
-
 /* How far a constant is moved to find a slope. */
 static const double MOVED = 1.1;
 

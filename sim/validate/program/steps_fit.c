@@ -5,6 +5,11 @@
 #include <math.h>
 #include <string.h>
 
+const enum tuning_key step_constants[STEP_CONSTANTS] = {
+	TUNING_MATMUL_SHARE,  TUNING_TORCH_ATTENTION_SHARE, TUNING_CONTENTION,
+	TUNING_EAGER_STEP_S,  TUNING_EXPERTS_BPS,           TUNING_EXPERTS_NODES_BPS,
+};
+
 /* Residuals beyond this factor weigh less: a row that is not understood bends no rest. */
 static const double SOFT = 0.1;
 
