@@ -414,7 +414,7 @@ results-placement: build/shardsim
 # Published training steps: errors, and every row.
 .PHONY: results-steps
 results-steps: build/shardsim
-	build/shardsim validate platforms/steps.csv >results/steps.md
+	build/shardsim validate platforms/steps.csv --leave-one-out >results/steps.md
 	build/shardsim validate platforms/steps.csv --format csv >results/steps.csv
 
 # Training steps by degrees and by figures of a network.

@@ -34,7 +34,8 @@ static const char *const names[TUNINGS] = {
 	[TUNING_CONTENTION] = "contention",
 	[TUNING_TORCH_ATTENTION_SHARE] = "torch_attention_share",
 	[TUNING_EAGER_STEP_S] = "eager_step_s",
-	[TUNING_EXPERTS_LAYER_S] = "experts_layer_s",
+	[TUNING_EXPERTS_BPS] = "experts_Bps",
+	[TUNING_EXPERTS_NODES_BPS] = "experts_nodes_Bps",
 };
 
 const struct tuning tuning_default = {

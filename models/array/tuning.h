@@ -40,7 +40,12 @@ enum tuning_key {
 	TUNING_CONTENTION, /* of communication beside kernels, how much longer these take */
 	TUNING_TORCH_ATTENTION_SHARE, /* as attention_share, of PyTorch's kernels */
 	TUNING_EAGER_STEP_S,          /* idle time of an eager framework in each step */
-	TUNING_EXPERTS_LAYER_S,       /* of any, for each layer of experts */
+	/*
+	 * Bytes of tokens that go to experts in a second in which neither kernels nor
+	 * collectives run; 0: no such time. The second where moe.dispatch is `nodes`.
+	 */
+	TUNING_EXPERTS_BPS,
+	TUNING_EXPERTS_NODES_BPS,
 	TUNINGS
 };
 

@@ -52,6 +52,7 @@ static const char *const optimizers[] = {"adam", "adamw", "momentum",
                                          "lion", "sgd",   NULL};
 static const char *const recomputes[] = {"none", "selective", "full", NULL};
 static const char *const attentions[] = {"flash", "math", "torch", NULL};
+static const char *const dispatches[] = {"copies", "nodes", NULL};
 static const char *const schedules[] = {"1f1b", "gpipe", NULL};
 static const char *const fuses[] = {"eager", "compiled", NULL};
 
@@ -91,6 +92,7 @@ static const struct field moe_fields[] = {
 	COUNT(moe_read, moe.first_dense, 0, MODEL_LAYERS_MAX),
 	OTHER(moe_read, moe.capacity, VALUE_FACTOR),
 	FLAG(moe_read, dropless),
+	WORD(moe_read, moe.dispatch, dispatches),
 	{0},
 };
 

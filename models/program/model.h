@@ -43,6 +43,16 @@ struct model_moe {
 	int64_t first_dense;
 	/* Tokens that an expert takes, over the mean; 0: all that come (dropless). */
 	double capacity;
+	int dispatch;
+};
+
+enum model_dispatch {
+	DISPATCH_COPIES, /* a copy of a token goes to each of its experts, by one all-to-all */
+	/*
+	 * A token goes once to each node that has experts of it, and from there to them, as in
+	 * DeepEP and HybridEP; what comes back is summed up in each node first.
+	 */
+	DISPATCH_NODES
 };
 
 /*

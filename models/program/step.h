@@ -17,7 +17,9 @@
  *   data      gradients are reduced once in a step, behind the last micro batch; with ZeRO
  *             1 or more by a reduce-scatter and an all-gather of the new parameters.
  *   context   a device has a part of each sequence and gathers keys and values.
- *   expert    tokens go to the devices of their experts and back by all-to-alls.
+ *   expert    tokens go to the devices of their experts and back by all-to-alls; where
+ *             moe.dispatch is `nodes` and experts are spread over several nodes, once to each
+ *             node that has experts of them, and then inside.
  *   pipeline  1F1B: (stages - 1) / interleave times the layers' time of a micro batch are idle
  *             (arXiv 2104.04473, 2.2). Where layers do not divide by the stages, the others
  *             have one more, whose place the head takes here.
@@ -38,6 +40,8 @@ extern const char *const step_axis_names[STEP_AXES_NAMED];
 
 struct step_degrees {
 	int64_t data, fsdp, tensor, context, expert, pipeline; /* each at least 1 */
+	/* Neighbouring devices that the nearest fabric joins, a node; 0: not told. */
+	int64_t inside;
 };
 
 /*
@@ -55,8 +59,10 @@ struct step_facts {
 	int64_t devices, micro_batches;
 	double tokens; /* of the job in a step */
 	bool eager;    /* train.fuse */
-	/* That a device runs in a step, forward and backward together; those with experts. */
-	double layers, expert_layers;
+	double layers; /* that a device runs in a step, forward and backward together */
+	/* Of tokens that it sends to experts forward in a step, a copy for each. */
+	double expert_bytes;
+	bool expert_nodes; /* moe.dispatch is `nodes` */
 	/* Of one device: 6 flops per parameter and token, and attention (facts as below). */
 	double model_flops;
 	double params; /* parameters of the whole model, all experts counted */

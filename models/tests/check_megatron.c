@@ -100,7 +100,7 @@ START_TEST(programs_hold_as_much)
 {
 	const struct published *row = &table[_i / MODES];
 	enum mode mode = (enum mode)(_i % MODES);
-	struct step_degrees d = {1, 1, 8, 1, 1, row->stages};
+	struct step_degrees d = {1, 1, 8, 1, 1, row->stages, 0};
 	struct architecture m = model_of(row);
 	struct text text = {0}, why = {0};
 	struct step_facts facts;

@@ -99,7 +99,7 @@ START_TEST(computes_what_models_do)
 {
 	struct architecture m = small();
 	struct step_facts f;
-	struct program p = step_of(&m, (struct step_degrees){1, 1, 1, 1, 1, 1}, &f);
+	struct program p = step_of(&m, (struct step_degrees){1, 1, 1, 1, 1, 1, 0}, &f);
 	double tokens = 64 * 32, layers = matrices(&m) - 64 * 512;
 
 	ck_assert_int_eq(f.devices, 1);
@@ -113,7 +113,7 @@ START_TEST(computes_what_models_do)
 	                            12 * 4 * 64 * 32 * tokens);
 	m.train.recompute = RECOMPUTE_FULL;
 	m.train.fuse = FUSE_EAGER;
-	p = step_of(&m, (struct step_degrees){1, 1, 1, 1, 1, 1}, &f);
+	p = step_of(&m, (struct step_degrees){1, 1, 1, 1, 1, 1, 0}, &f);
 	ck_assert_double_eq(program_work(&p).dot_flops,
 	                    6 * tokens * matrices(&m) + 2 * tokens * layers);
 }
@@ -124,7 +124,7 @@ START_TEST(tensor_reduces_four_times)
 {
 	struct architecture m = small();
 	struct step_facts f;
-	struct program p = step_of(&m, (struct step_degrees){1, 1, 4, 1, 1, 1}, &f);
+	struct program p = step_of(&m, (struct step_degrees){1, 1, 4, 1, 1, 1, 0}, &f);
 	struct counted c = count(&p, HLO_ALL_REDUCE);
 
 	ck_assert_double_eq(c.n, 16 * (4 * 4 + 2));
@@ -132,7 +132,7 @@ START_TEST(tensor_reduces_four_times)
 	ck_assert_double_eq(program_work(&p).dot_flops, 6 * 64 * 32 * matrices(&m) / 4);
 	/* With sequence parallelism each is a reduce-scatter, and gathers come before. */
 	m.train.sequence_parallel = true;
-	p = step_of(&m, (struct step_degrees){1, 1, 4, 1, 1, 1}, &f);
+	p = step_of(&m, (struct step_degrees){1, 1, 4, 1, 1, 1, 0}, &f);
 	ck_assert_double_eq(count(&p, HLO_ALL_REDUCE).n, 0);
 	ck_assert_double_eq(count(&p, HLO_REDUCE_SCATTER).n, 16 * (4 * 4 + 2));
 	/* Forward 2; backward the gradient and what a matmul read, each twice. */
@@ -145,7 +145,7 @@ START_TEST(fsdp_gathers_twice)
 {
 	struct architecture m = small();
 	struct step_facts f;
-	struct step_degrees d = {1, 8, 1, 1, 1, 1};
+	struct step_degrees d = {1, 8, 1, 1, 1, 1, 0};
 	struct program p = step_of(&m, d, &f);
 	double layers = ((double)model_parameters(&m) - 2 * 64 * 512 - 64) * 2;
 	double ends = (2 * 64 * 512 + 64) * 2;
@@ -168,13 +168,13 @@ START_TEST(data_reduces_once)
 {
 	struct architecture m = small();
 	struct step_facts f;
-	struct program p = step_of(&m, (struct step_degrees){4, 1, 1, 1, 1, 1}, &f);
+	struct program p = step_of(&m, (struct step_degrees){4, 1, 1, 1, 1, 1, 0}, &f);
 	double bytes = (double)model_parameters(&m) * 2;
 
 	ck_assert_int_eq(f.micro_batches, 4);
 	ck_assert_double_eq(count(&p, HLO_ALL_REDUCE).bytes, bytes);
 	m.train.zero = 1;
-	p = step_of(&m, (struct step_degrees){4, 1, 1, 1, 1, 1}, &f);
+	p = step_of(&m, (struct step_degrees){4, 1, 1, 1, 1, 1, 0}, &f);
 	ck_assert_double_eq(count(&p, HLO_ALL_REDUCE).n, 0);
 	ck_assert_double_eq(count(&p, HLO_REDUCE_SCATTER).bytes, bytes / 4);
 	ck_assert_double_eq(count(&p, HLO_ALL_GATHER).bytes, bytes);
@@ -191,7 +191,7 @@ START_TEST(experts_exchange_tokens)
 	double expert = 3 * 64 * 32.0;
 
 	m.moe = (struct model_moe){.experts = 16, .top_k = 2, .ffn = 32};
-	p = step_of(&m, (struct step_degrees){8, 1, 1, 1, 8, 1}, &f);
+	p = step_of(&m, (struct step_degrees){8, 1, 1, 1, 8, 1, 0}, &f);
 	c = count(&p, HLO_ALL_TO_ALL);
 	ck_assert_int_eq(f.micro_batches, 2);
 	ck_assert_double_eq(c.n, 2 * 4 * 4);
@@ -203,11 +203,51 @@ START_TEST(experts_exchange_tokens)
 }
 END_TEST
 
+/*
+ * With two nodes of four devices a token goes once to a node that has one of its two experts:
+ * to each with probability 1 - (1/2)^2, and in the node a copy to each expert.
+ */
+START_TEST(experts_in_nodes)
+{
+	struct architecture m = small();
+	struct step_facts f;
+	struct program p;
+	double inside = 0, over = 0;
+
+	m.moe = (struct model_moe){
+		.experts = 16, .top_k = 2, .ffn = 32, .dispatch = DISPATCH_NODES};
+	p = step_of(&m, (struct step_degrees){8, 1, 1, 1, 8, 1, 4}, &f);
+	ck_assert(f.expert_nodes);
+	ck_assert_double_eq(f.expert_bytes, 2 * 4 * 4 * 32 * 2 * 64 * 2);
+	ck_assert_double_eq(count(&p, HLO_ALL_TO_ALL).n, 2 * 2 * 4 * 4);
+	for (int64_t i = 0; i < p.op.n; i++) {
+		const struct instruction *op = &p.op.at[i];
+		double bytes = p.region.at[op->region].runs *
+		               (double)op_result_bytes(&p, op);
+		const struct replica_groups *g;
+
+		if (op->code != HLO_ALL_TO_ALL)
+			continue;
+		g = &p.groups.at[op->as.collective->groups];
+		ck_assert(g->size == 4 || g->size == 2);
+		ck_assert_int_eq(g->ids[1], g->size == 4 ? 1 : 4);
+		*(g->size == 4 ? &inside : &over) += bytes;
+	}
+	ck_assert_double_eq(inside, 2 * 4 * 4 * 4 * 32 * 2 * 64 * 2);
+	ck_assert_double_eq(over, 2 * 4 * 4 * 4 * 32 * 0.75 * 2 * 64 * 2);
+	/* In one node, and where nodes are not told, it is one all-to-all. */
+	p = step_of(&m, (struct step_degrees){8, 1, 1, 1, 8, 1, 8}, &f);
+	ck_assert_double_eq(count(&p, HLO_ALL_TO_ALL).n, 2 * 4 * 4);
+	p = step_of(&m, (struct step_degrees){8, 1, 1, 1, 8, 1, 0}, &f);
+	ck_assert_double_eq(count(&p, HLO_ALL_TO_ALL).n, 2 * 4 * 4);
+}
+END_TEST
+
 START_TEST(pipelines_wait)
 {
 	struct architecture m = small();
 	struct step_facts f;
-	struct program p = step_of(&m, (struct step_degrees){1, 1, 1, 1, 1, 4}, &f);
+	struct program p = step_of(&m, (struct step_degrees){1, 1, 1, 1, 1, 4, 0}, &f);
 	double head = 64 * 512,
 	       layers = (4 * (4 * 64 * 64 + 3 * 64 * 128 + 2 * 64) + 64) / 4.0;
 
@@ -225,7 +265,7 @@ START_TEST(stages_differ_by_the_head)
 {
 	struct architecture m = small();
 	struct step_facts f;
-	struct program p = step_of(&m, (struct step_degrees){1, 1, 1, 1, 1, 3}, &f);
+	struct program p = step_of(&m, (struct step_degrees){1, 1, 1, 1, 1, 3, 0}, &f);
 	double head = 64 * 512;
 
 	ck_assert_double_eq(f.layers, 16);
@@ -248,7 +288,7 @@ START_TEST(types_are_as_asked)
 
 	m.train.matmul_dtype = dtype_find("f8e4m3fn", 8);
 	m.train.residual_dtype = dtype_find("f32", 3);
-	p = step_of(&m, (struct step_degrees){1, 1, 1, 1, 1, 1}, &f);
+	p = step_of(&m, (struct step_degrees){1, 1, 1, 1, 1, 1, 0}, &f);
 	for (int64_t i = 0; i < p.op.n; i++) {
 		const struct instruction *op = &p.op.at[i];
 		int bits;
@@ -272,7 +312,7 @@ START_TEST(context_gathers_keys)
 {
 	struct architecture m = small();
 	struct step_facts f;
-	struct program p = step_of(&m, (struct step_degrees){1, 1, 1, 2, 1, 1}, &f);
+	struct program p = step_of(&m, (struct step_degrees){1, 1, 1, 2, 1, 1, 0}, &f);
 	struct counted c = count(&p, HLO_ALL_GATHER);
 
 	ck_assert_double_eq(c.n, 16 * 4 * 2);
@@ -296,15 +336,15 @@ START_TEST(says_what_does_not_fit)
 {
 	struct architecture m = small();
 
-	refused(m, (struct step_degrees){1, 1, 3, 1, 1, 1},
+	refused(m, (struct step_degrees){1, 1, 3, 1, 1, 1, 0},
 	        "heads 8 does not divide by tensor 3");
-	refused(m, (struct step_degrees){1, 1, 1, 1, 1, 5},
+	refused(m, (struct step_degrees){1, 1, 1, 1, 1, 5, 0},
 	        "4 layers are fewer than pipeline 5");
-	refused(m, (struct step_degrees){1, 5, 1, 1, 1, 1},
+	refused(m, (struct step_degrees){1, 5, 1, 1, 1, 1, 0},
 	        "train.global_batch 64 does not divide by data x fsdp x micro_batch "
 	        "20");
 	m.train.seq = 0;
-	refused(m, (struct step_degrees){1, 1, 1, 1, 1, 1},
+	refused(m, (struct step_degrees){1, 1, 1, 1, 1, 1, 0},
 	        "train.seq, train.global_batch and train.micro_batch are needed");
 }
 END_TEST
@@ -351,6 +391,7 @@ Suite *tests(void)
 	tcase_add_test(t, fsdp_gathers_twice);
 	tcase_add_test(t, data_reduces_once);
 	tcase_add_test(t, experts_exchange_tokens);
+	tcase_add_test(t, experts_in_nodes);
 	tcase_add_test(t, pipelines_wait);
 	tcase_add_test(t, stages_differ_by_the_head);
 	tcase_add_test(t, types_are_as_asked);

@@ -17,7 +17,7 @@
 struct options {
 	const char *mapping, *format, *plot;
 	const char *platform, *collective, *programs;
-	bool in_place;
+	bool in_place, leave_out;
 	struct settings set;
 	struct command_words file;
 };
@@ -33,6 +33,9 @@ static const struct option_row option_table[] = {
 	{"mapping", 0, "FILE",
          "which machines they were taken on (default: FILE's name with .yaml)",
          AT(mapping)},
+	{"leave-one-out", 0, NULL,
+         "of training steps: each set and model by constants fitted to all others",
+         AT(leave_out)},
 	{"programs", 0, "DIR", "where the texts of measured programs are", AT(programs)},
 	{"format", 0, "md|tex|csv|json",
          "tables in Markdown (default) or LaTeX, or all rows as CSV or JSON",
@@ -189,7 +192,7 @@ static int validate_steps(const struct options *o, struct arena *a)
 	struct error e = {0};
 
 	if (check_one(o, "steps", &e) != OK ||
-	    step_table_read(&t, a, o->file.at[0], &e) != OK)
+	    step_table_read(&t, a, o->file.at[0], o->leave_out, &e) != OK)
 		return command_misuse(&e);
 	if (format_is(o, "csv"))
 		step_table_csv(stdout, &t);
@@ -230,6 +233,18 @@ static const struct {
 	{program_table_is, validate_programs},
 };
 
+/* Refuses options that are for tables of another kind. */
+static enum status check_table(const struct options *o, struct error *e)
+{
+	if (o->programs && !program_table_is(o->file.at[0]))
+		error_set(e, E_TYPE, where_option("--programs", o->programs),
+		          "%s is no table of programs", o->file.at[0]);
+	else if (o->leave_out && !step_table_is(o->file.at[0]))
+		error_set(e, E_TYPE, (struct where){.file = o->file.at[0]},
+		          "no table of training steps, which --leave-one-out is for");
+	return e->code;
+}
+
 int command_validate(int argc, char **argv)
 {
 	struct options o = {0};
@@ -256,9 +271,7 @@ int command_validate(int argc, char **argv)
 	int status = EXIT_DONE;
 
 	command_parse(&syntax, argc, argv);
-	if (o.programs && !program_table_is(o.file.at[0])) {
-		error_set(&e, E_TYPE, where_option("--programs", o.programs),
-		          "%s is no table of programs", o.file.at[0]);
+	if (check_table(&o, &e) != OK) {
 		status = command_misuse(&e);
 		arena_free(a);
 		return status;

@@ -40,10 +40,7 @@ static int8_t stream_of(const struct overlapper *o, const struct instruction *op
 			int f = machine_fabric(o->price->machine, o->devices[first],
 			                       o->devices[g->ids[i]]);
 
-			if (f > most) {
-				most = f;
-				last = g->ids[i];
-			}
+			most = f > most ? f : most;
 		}
 		return (int8_t)(most < TIMELINE_STREAMS ? most : TIMELINE_STREAMS - 1);
 	}

@@ -29,15 +29,30 @@ static enum status write_and_read(struct step_time *out, struct arena *a,
 	return status;
 }
 
+/* How many devices of the job from the first on are joined by the nearest fabric. */
+static int64_t node_devices(const struct machine *m, const int32_t *devices, int64_t n)
+{
+	const int32_t *domain = m->fabric[0].domain;
+	int64_t k = 0;
+
+	while (k < n && k < m->ndevices &&
+	       domain[devices ? devices[k] : k] == domain[devices ? devices[0] : 0])
+		k++;
+	return k;
+}
+
 static void add_up(struct step_time *out, const double *tuning)
 {
 	const struct program_price *p = &out->price;
-	double hidden = p->communication_s - p->exposed_s;
+	double hidden = p->communication_s - p->exposed_s, experts_Bps;
 
 	/* A sum of many spans may miss the rest by a rounding error. */
 	if (hidden > 1e-9 * p->communication_s)
 		out->contention_s = tuning[TUNING_CONTENTION] * hidden;
-	out->idle_s = out->facts.expert_layers * tuning[TUNING_EXPERTS_LAYER_S];
+	experts_Bps = tuning[out->facts.expert_nodes ? TUNING_EXPERTS_NODES_BPS
+	                                             : TUNING_EXPERTS_BPS];
+	if (experts_Bps > 0)
+		out->idle_s = out->facts.expert_bytes / experts_Bps;
 	if (out->facts.eager)
 		out->idle_s += tuning[TUNING_EAGER_STEP_S];
 	out->bubble_s = out->facts.bubble * (p->step_s + out->contention_s);
@@ -52,12 +67,14 @@ enum status step_time(struct step_time *out, struct arena *a,
                       enum overlap overlap, struct where at, struct error *e)
 {
 	struct price_options how = {.best = false, .raw = true};
+	struct step_degrees inside = *d;
 	struct text why = {0};
 	double peak = machine->tuning.value[TUNING_BF16_FLOPS];
 	bool good;
 
 	*out = (struct step_time){0};
-	if (write_and_read(out, a, m, d, at, e) != OK)
+	inside.inside = node_devices(machine, devices, step_devices(d));
+	if (write_and_read(out, a, m, &inside, at, e) != OK)
 		return e->code;
 	if (out->facts.devices > machine->ndevices)
 		return error_set(e, E_INFEASIBLE, at,

@@ -18,8 +18,8 @@ struct step_time {
 	/*
 	 * What comes on top of the program: kernels that are slower while communication runs
 	 * beside them (the machine's contention of it), and idle time: in each step of an
-	 * eager framework, whose host launches kernel by kernel and synchronises; and in each
-	 * layer of experts in any, for the host needs to know how many tokens came.
+	 * eager framework, whose host launches kernel by kernel and synchronises; and for
+	 * tokens that go to experts in any, whose order and numbers have to be found out.
 	 */
 	double contention_s, idle_s;
 	double step_s, bubble_s; /* NaN where a time is not known; price.why says why */

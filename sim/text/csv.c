@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CSV_COLUMNS_MAX = 256 };
+/* Bytes in which a table's first line must end to be known by it. */
+enum { CSV_COLUMNS_MAX = 256, CSV_HEAD_MAX = 1 << 16 };
 
 struct csv_reader {
 	struct arena *arena;
@@ -162,23 +163,19 @@ enum status csv_read(struct csv *out, struct arena *a, const char *path,
 
 bool csv_names(const char *path, const char *one, const char *other)
 {
-	struct text raw = {0};
-	struct error e = {0};
-	bool found = false;
+	char head[CSV_HEAD_MAX + 1];
+	FILE *in = fopen(path, "r");
+	const char *line = head;
+	size_t n;
 
-	if (input_read(&raw, path, &e) == OK && raw.s) {
-		const char *line = raw.s;
-		size_t n;
-
-		while (*line == '#' || *line == '\n' || *line == '\r')
-			line += strcspn(line, "\n") +
-			        (line[strcspn(line, "\n")] != '\0');
-		n = strcspn(line, "\n");
-		found = memmem(line, n, one, strlen(one)) &&
-		        memmem(line, n, other, strlen(other));
-	}
-	text_free(&raw);
-	return found;
+	if (!in)
+		return false;
+	head[fread(head, 1, CSV_HEAD_MAX, in)] = '\0';
+	fclose(in);
+	while (*line == '#' || *line == '\n' || *line == '\r')
+		line += strcspn(line, "\n") + (line[strcspn(line, "\n")] != '\0');
+	n = strcspn(line, "\n");
+	return memmem(line, n, one, strlen(one)) && memmem(line, n, other, strlen(other));
 }
 
 int csv_column(const struct csv *t, const char *name)

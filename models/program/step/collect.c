@@ -4,28 +4,35 @@
 #include <string.h>
 
 static const char *const axis_name[STEP_AXES] = {
-	"pipeline", "data", "fsdp", "context", "tensor", "expert", "data",
+	"pipeline", "data", "fsdp", "context", "tensor", "expert", "data", "expert", "expert",
 };
 
 /* Prints the groups along an axis: the mesh of all, with this axis brought to the end. */
 static void print_groups(struct text *t, const struct step_writer *w,
                          enum step_axis axis)
 {
-	bool split = axis == AXIS_EXPERT || axis == AXIS_EXPERT_SHARES;
-	int64_t d[5] = {w->degree[AXIS_PIPELINE], w->degree[AXIS_DATA],
-	                w->degree[AXIS_FSDP], w->degree[AXIS_CONTEXT],
-	                w->degree[AXIS_TENSOR]};
-	int at = axis == AXIS_EXPERT ? 2 : axis == AXIS_EXPERT_SHARES ? 1 : (int)axis;
+	static const enum step_axis plain[] = {AXIS_PIPELINE, AXIS_DATA, AXIS_FSDP,
+	                                       AXIS_CONTEXT, AXIS_TENSOR};
+	static const enum step_axis experts[] = {AXIS_PIPELINE, AXIS_EXPERT_SHARES,
+	                                         AXIS_EXPERT, AXIS_CONTEXT, AXIS_TENSOR};
+	static const enum step_axis nodes[] = {AXIS_PIPELINE,      AXIS_EXPERT_SHARES,
+	                                       AXIS_EXPERT_NODES,  AXIS_EXPERT_INSIDE,
+	                                       AXIS_CONTEXT,       AXIS_TENSOR};
+	bool cut = axis == AXIS_EXPERT_NODES || axis == AXIS_EXPERT_INSIDE;
+	const enum step_axis *mesh = cut                         ? nodes
+	                             : axis >= AXIS_EXPERT ? experts
+	                                                   : plain;
+	int n = cut ? 6 : 5, at = 0;
 
-	if (split) {
-		d[1] = w->degree[AXIS_EXPERT_SHARES];
-		d[2] = w->degree[AXIS_EXPERT];
-	}
-	text_printf(t, "replica_groups=[%lld,%lld]<=[%lld,%lld,%lld,%lld,%lld]T(",
+	text_printf(t, "replica_groups=[%lld,%lld]<=[",
 	            (long long)(w->devices / w->degree[axis]),
-	            (long long)w->degree[axis], (long long)d[0], (long long)d[1],
-	            (long long)d[2], (long long)d[3], (long long)d[4]);
-	for (int i = 0; i < 5; i++)
+	            (long long)w->degree[axis]);
+	for (int i = 0; i < n; i++) {
+		text_printf(t, "%s%lld", i ? "," : "", (long long)w->degree[mesh[i]]);
+		at = mesh[i] == axis ? i : at;
+	}
+	text_printf(t, "]T(");
+	for (int i = 0; i < n; i++)
 		if (i != at)
 			text_printf(t, "%d,", i);
 	text_printf(t, "%d)", at);

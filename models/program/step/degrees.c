@@ -24,7 +24,7 @@ enum status step_degrees_parse(struct step_degrees *out, struct arena *a,
 {
 	struct mesh mesh;
 
-	*out = (struct step_degrees){1, 1, 1, 1, 1, 1};
+	*out = (struct step_degrees){1, 1, 1, 1, 1, 1, 0};
 	if (mesh_parse(&mesh, a, text, at, e) != OK)
 		return e->code;
 	for (int i = 0; i < mesh.naxes; i++) {

@@ -142,67 +142,107 @@ static void call_layer(struct stage *g, const struct layer *l, bool back,
 	           1 + (back ? l->nparts : l->nsaved));
 }
 
+/* A micro batch while it is written. */
+struct micro {
+	struct stage *g;
+	struct array_of *part, *grad; /* [g->parts] */
+	struct array_of (*saved)[LAYER_KEPT + LAYER_PARAMS + 1]; /* [g->layers] */
+	struct array_of extras[EXTRAS], grads[EXTRAS]; /* grads: of number -1 at first */
+	struct array_of table; /* the embedding, where the stage has it */
+};
+
+/* Begins the computation: its parts, and of these the extras. */
+static void begin(struct micro *m, struct stage *g)
+{
+	struct arena *a = g->w.a;
+	int64_t n = g->parts;
+
+	*m = (struct micro){.g = g};
+	m->part = arena_alloc(a, (size_t)n, sizeof(*m->part));
+	m->grad = arena_alloc(a, (size_t)n, sizeof(*m->grad));
+	m->saved = arena_alloc(a, (size_t)g->layers, sizeof(*m->saved));
+	write_begin(&g->w);
+	for (int64_t i = 0; i < g->parts; i++)
+		m->part[i] = write_param(&g->w, g->part[i]);
+	for (int i = EXTRAS; i-- > 0;) {
+		if (g->extra[i].columns)
+			m->extras[i] = m->part[--n];
+		m->grads[i].number = -1;
+	}
+}
+
+/* What comes into the first layer: rows of the embedding, or what the stage before sends. */
+static struct array_of embed(struct micro *m)
+{
+	const struct layer_shape *s = &m->g->kind[0].shape;
+	struct step_writer *w = &m->g->w;
+	struct array_of x = array_new(s->residual, 2, s->held, s->m->hidden, 0, 0);
+
+	w->part = "embedding";
+	if (!m->g->embeds)
+		return write_shift(w, AXIS_PIPELINE, write_param(w, x));
+	m->table = extra(m->g, EXTRA_EMBEDDING, m->extras[EXTRA_EMBEDDING]);
+	x = write_rows(w, "rows", m->table, s->tokens);
+	return write_convert(w, share(m->g, x), s->residual);
+}
+
+/* The gradient of what came in goes to the embedding, or to the stage before. */
+static void embed_back(struct micro *m, struct array_of x)
+{
+	struct step_writer *w = &m->g->w;
+	struct array_of in[2];
+
+	w->part = "embedding";
+	if (!m->g->embeds) {
+		write_keep(w, write_shift(w, AXIS_PIPELINE, x));
+		return;
+	}
+	x = write_add_rows(w, "grad", m->table,
+	                   whole(m->g, write_convert(w, x, m->g->type)));
+	in[0] = x;
+	in[1] = m->grads[EXTRA_EMBEDDING];
+	if (in[1].number >= 0)
+		x = write_combine(w, "grad", x, in, 2);
+	m->grads[EXTRA_EMBEDDING] = x;
+}
+
+/* The layers backward, the last first; gives the gradient of what came into the first. */
+static struct array_of layers_back(struct micro *m, struct array_of x, int64_t at)
+{
+	struct array_of out[1 + LAYER_PARAMS];
+
+	for (int64_t i = m->g->layers; i-- > 0;) {
+		const struct layer *l = stage_layer(m->g, i);
+
+		at -= l->nparts;
+		call_layer(m->g, l, true, x, m->saved[i] + 1, m->part + at, out);
+		x = out[0];
+		memcpy(m->grad + at, out + 1, (size_t)l->nparts * sizeof(*out));
+	}
+	return x;
+}
+
 /* A micro batch as a computation of the parts, which gives their gradients. */
 void stage_write_micro(struct stage *g)
 {
-	struct step_writer *w = &g->w;
-	const struct layer_shape *s = &g->kind[0].shape;
-	struct array_of *part = arena_alloc(w->a, (size_t)g->parts, sizeof(*part));
-	struct array_of *grad = arena_alloc(w->a, (size_t)g->parts, sizeof(*grad));
-	struct array_of(*saved)[LAYER_KEPT + LAYER_PARAMS + 1] =
-		arena_alloc(w->a, (size_t)g->layers, sizeof(*saved));
-	struct array_of x = array_new(s->residual, 2, s->held, s->m->hidden, 0, 0);
-	struct array_of out[1 + LAYER_PARAMS];
-	struct array_of extras[EXTRAS], grads[EXTRAS], table;
-	int64_t at = 0, n = g->parts;
+	struct array_of x;
+	struct micro m;
+	int64_t at = 0, n;
 
-	write_begin(w);
-	for (int64_t i = 0; i < g->parts; i++)
-		part[i] = write_param(w, g->part[i]);
-	for (int i = EXTRAS; i-- > 0;)
-		if (g->extra[i].columns)
-			extras[i] = part[--n];
-	for (int i = 0; i < EXTRAS; i++)
-		grads[i].number = -1;
-	w->part = "embedding";
-	if (g->embeds) {
-		table = extra(g, EXTRA_EMBEDDING, extras[EXTRA_EMBEDDING]);
-		x = write_rows(w, "rows", table, s->tokens);
-		x = write_convert(&g->w, share(g, x), s->residual);
-	} else {
-		x = write_param(w, x);
-		x = write_shift(w, AXIS_PIPELINE, x);
-	}
+	begin(&m, g);
+	x = embed(&m);
 	for (int64_t i = 0; i < g->layers; i++) {
-		call_layer(g, stage_layer(g, i), false, x, NULL, part + at, saved[i]);
+		call_layer(g, stage_layer(g, i), false, x, NULL, m.part + at,
+		           m.saved[i]);
 		at += stage_layer(g, i)->nparts;
-		x = saved[i][0];
+		x = m.saved[i][0];
 	}
-	x = head(g, x, extras, grads);
-	for (int64_t i = g->layers; i-- > 0;) {
-		const struct layer *l = stage_layer(g, i);
-
-		at -= l->nparts;
-		call_layer(g, l, true, x, saved[i] + 1, part + at, out);
-		x = out[0];
-		memcpy(grad + at, out + 1, (size_t)l->nparts * sizeof(*out));
-	}
-	w->part = "embedding";
-	if (g->embeds) {
-		x = write_add_rows(w, "grad", table,
-		                   whole(g, write_convert(&g->w, x, g->type)));
-		if (grads[EXTRA_EMBEDDING].number >= 0) {
-			struct array_of in[2] = {x, grads[EXTRA_EMBEDDING]};
-
-			x = write_combine(w, "grad", x, in, 2);
-		}
-		grads[EXTRA_EMBEDDING] = x;
-	} else {
-		write_keep(w, write_shift(w, AXIS_PIPELINE, x));
-	}
+	n = at;
+	x = head(g, x, m.extras, m.grads);
+	embed_back(&m, layers_back(&m, x, at));
 	for (int i = 0; i < EXTRAS; i++)
 		if (g->extra[i].columns)
-			grad[n++] =
-				i == EXTRA_NORM ? grads[i] : extra_grad(g, i, grads[i]);
-	g->micro = write_end(w, grad, (int)g->parts, false);
+			m.grad[n++] = i == EXTRA_NORM ? m.grads[i]
+			                              : extra_grad(g, i, m.grads[i]);
+	g->micro = write_end(&g->w, m.grad, (int)g->parts, false);
 }

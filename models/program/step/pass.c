@@ -1,6 +1,8 @@
 /* What the forward and the backward pass of a layer share. */
 #include "program/step/pass.h"
 
+#include <math.h>
+
 #include <string.h>
 
 /* What a projection reads of x; an array is rounded once for all that read it. */
@@ -121,19 +123,49 @@ struct array_of pass_rotated(struct pass *p, struct array_of x)
 	               : x;
 }
 
+/* Rows go from device to device along an axis, and are one list again. */
+static struct array_of exchange(struct pass *p, enum step_axis axis, struct array_of x,
+                                int64_t rows)
+{
+	int64_t h = p->s->m->hidden, n = p->w->degree[axis];
+
+	x = write_view(p->w, x, 3, n, rows / n, h, 0);
+	x = write_all_to_all(p->w, axis, x, 0);
+	return write_view(p->w, x, 2, rows, h, 0, 0);
+}
+
+/*
+ * Rows that a device sends to all nodes if a token goes once to each that has experts of it: its
+ * experts are drawn evenly.
+ */
+static int64_t node_rows(const struct pass *p)
+{
+	const struct layer_shape *s = p->s;
+	double n = (double)p->w->degree[AXIS_EXPERT_NODES];
+
+	return (int64_t)ceil((double)s->held *
+	                     (1 - pow(1 - 1 / n, (double)s->m->moe.top_k))) *
+	       p->w->degree[AXIS_EXPERT_NODES];
+}
+
 /* Tokens go where their experts are; `back` as they come from there. */
 struct array_of pass_dispatch(struct pass *p, struct array_of x, bool back)
 {
 	const struct layer_shape *s = p->s;
-	int64_t h = s->m->hidden, e = p->w->degree[AXIS_EXPERT];
-	int64_t rows = s->experts * s->rows;
+	bool nodes = p->w->degree[AXIS_EXPERT_NODES] > 1;
+	enum step_axis axis = nodes ? AXIS_EXPERT_INSIDE : AXIS_EXPERT;
+	int64_t rows = s->experts * s->rows, over = nodes ? node_rows(p) : 0;
 
-	if (!back)
-		x = write_rows(p->w, "dispatch", x, rows);
-	x = write_view(p->w, x, 3, e, rows / e, h, 0);
-	x = write_all_to_all(p->w, AXIS_EXPERT, x, 0);
-	if (!back)
-		return write_view(p->w, x, 3, s->experts, s->rows, h, 0);
-	return write_rows(p->w, "combine", write_view(p->w, x, 2, rows, h, 0, 0),
-	                  s->held);
+	if (nodes && !back)
+		x = exchange(p, AXIS_EXPERT_NODES, write_rows(p->w, "dispatch", x, over),
+		             over);
+	if (!back) {
+		x = exchange(p, axis, write_rows(p->w, "dispatch", x, rows), rows);
+		return write_view(p->w, x, 3, s->experts, s->rows, s->m->hidden, 0);
+	}
+	x = exchange(p, axis, x, rows);
+	if (nodes)
+		x = exchange(p, AXIS_EXPERT_NODES, write_rows(p->w, "combine", x, over),
+		             over);
+	return write_rows(p->w, "combine", x, s->held);
 }

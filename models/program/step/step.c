@@ -28,6 +28,15 @@ static double bytes_of(const struct array_of *x, int n)
 	return sum;
 }
 
+/* Of the tokens that a layer sends to its experts forward. */
+static double expert_bytes(const struct stage *g)
+{
+	const struct layer_shape *s = &g->kind[1].shape;
+
+	return (double)s->experts * (double)s->rows * (double)g->m->hidden *
+	       dtype_find(s->type, strlen(s->type))->bits / 8;
+}
+
 static void tell_facts(struct step_facts *f, const struct stage *g,
                        const struct step_degrees *d)
 {
@@ -42,8 +51,9 @@ static void tell_facts(struct step_facts *f, const struct stage *g,
 	f->micro_batches = t->global_batch / (t->micro_batch * d->data * d->fsdp);
 	f->layers = (double)g->layers * (double)f->micro_batches;
 	for (int64_t i = 0; i < g->layers; i++)
-		f->expert_layers += (double)f->micro_batches *
-		                    architecture_has_experts(m, g->first + i);
+		if (architecture_has_experts(m, g->first + i))
+			f->expert_bytes += (double)f->micro_batches * expert_bytes(g);
+	f->expert_nodes = m->moe.dispatch == DISPATCH_NODES;
 	f->tokens = tokens = (double)t->global_batch * (double)t->seq;
 	f->params = (double)model_parameters(m);
 	f->model_flops = (6 * active + 12 * (double)m->layers * (double)m->heads *
@@ -70,6 +80,17 @@ static void tell_facts(struct step_facts *f, const struct stage *g,
 static int64_t stage_layers(const struct architecture *m, int64_t stages)
 {
 	return m->layers / stages;
+}
+
+/* How many of the devices that share the experts are in one node, as far as that counts. */
+static int64_t experts_inside(const struct architecture *m, const struct step_degrees *d)
+{
+	int64_t inside = d->inside / (d->tensor * d->context);
+
+	if (m->moe.dispatch != DISPATCH_NODES || inside < 1 || inside >= d->expert ||
+	    d->expert % inside)
+		return d->expert;
+	return inside;
 }
 
 /* What reductions of all types apply. */
@@ -102,6 +123,8 @@ bool step_text(struct text *out, struct step_facts *facts, const struct architec
 	degree[AXIS_TENSOR] = d->tensor;
 	degree[AXIS_EXPERT] = d->expert;
 	degree[AXIS_EXPERT_SHARES] = d->data * d->fsdp / d->expert;
+	degree[AXIS_EXPERT_INSIDE] = experts_inside(m, d);
+	degree[AXIS_EXPERT_NODES] = d->expert / degree[AXIS_EXPERT_INSIDE];
 	g.w.devices = step_devices(d);
 	g.type = types[0] = m->train.dtype->name;
 	g.master = types[1] = m->train.master_dtype->name;

@@ -26,6 +26,8 @@ enum step_axis {
 	AXIS_TENSOR,
 	AXIS_EXPERT,        /* the minor part of data x fsdp */
 	AXIS_EXPERT_SHARES, /* the rest of data x fsdp */
+	AXIS_EXPERT_NODES,  /* the major part of AXIS_EXPERT, over nodes */
+	AXIS_EXPERT_INSIDE, /* the minor one */
 	STEP_AXES
 };
 

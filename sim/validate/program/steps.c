@@ -1,15 +1,12 @@
 #include "validate/program/steps.h"
 
-#include "base/input.h"
 #include "base/scan.h"
 #include "facts/model.h"
 #include "platform/platform.h"
 #include "program/step_time.h"
-#include "text/csv.h"
+#include "validate/sheet.h"
 
-#include <ctype.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum column {
@@ -34,6 +31,7 @@ enum column {
 	ATTENTION,
 	INTERLEAVE,
 	UNITS,
+	DISPATCH,
 	COLUMNS
 };
 static const char *const columns[COLUMNS] = {
@@ -41,12 +39,12 @@ static const char *const columns[COLUMNS] = {
 	"left_out",     "platform",    "model",     "parallel",   "seq",
 	"global_batch", "micro_batch", "precision", "fuse",       "sequence",
 	"zero",         "recompute",   "attention", "interleave", "units",
+	"dispatch",
 };
 
 struct table_reader {
 	struct arena *arena, *scratch;
-	struct csv csv;
-	int column[COLUMNS];
+	struct sheet sheet;
 	struct error *error;
 	struct machine *machine; /* of the last row that had one, and what it was called */
 	const char *platform;
@@ -57,27 +55,14 @@ bool step_table_is(const char *path)
 	return csv_names(path, "parallel", "global_batch");
 }
 
-/* Returns a field; NULL where it is blank. */
-static const char *field(const struct table_reader *r, int64_t row, enum column k)
-{
-	const char *text = csv_field(&r->csv, row, r->column[k]);
-
-	return *text ? text : NULL;
-}
-
-static struct where where_of(const struct table_reader *r, int64_t row, enum column k)
-{
-	return csv_where_field(&r->csv, row, r->column[k]);
-}
-
 static enum status read_count(struct table_reader *r, int64_t row, enum column k,
                               int64_t most, int64_t blank, int64_t *out)
 {
-	struct scan s = scan_start(csv_field(&r->csv, row, r->column[k]),
-	                           where_of(r, row, k), r->error);
+	struct scan s = scan_start(sheet_text(&r->sheet, row, k),
+	                           sheet_where(&r->sheet, row, k), r->error);
 
 	*out = blank;
-	if (!field(r, row, k))
+	if (!sheet_field(&r->sheet, row, k))
 		return OK;
 	return scan_int(&s, columns[k], blank, most, out) ? scan_finish(&s)
 	                                                  : r->error->code;
@@ -87,7 +72,7 @@ static enum status read_count(struct table_reader *r, int64_t row, enum column k
 static enum status read_word(struct table_reader *r, int64_t row, enum column k,
                              const char *const *words, int *out)
 {
-	const char *text = field(r, row, k);
+	const char *text = sheet_field(&r->sheet, row, k);
 	struct text all = {0};
 
 	*out = 0;
@@ -99,7 +84,7 @@ static enum status read_word(struct table_reader *r, int64_t row, enum column k,
 		text_printf(&all, "%s%s", i ? ", " : "", words[i]);
 	}
 	if (text)
-		error_set(r->error, E_SYNTAX, where_of(r, row, k),
+		error_set(r->error, E_SYNTAX, sheet_where(&r->sheet, row, k),
 		          "%s is '%.40s', expected one of %s", columns[k], text, all.s);
 	text_free(&all);
 	return text ? r->error->code : OK;
@@ -142,10 +127,10 @@ static enum status read_train(struct table_reader *r, int64_t row, struct model_
 
 static enum status open_machine(struct table_reader *r, int64_t row)
 {
-	const char *platform = field(r, row, PLATFORM);
+	const char *platform = sheet_field(&r->sheet, row, PLATFORM);
 
 	if (!platform)
-		return error_set(r->error, E_SYNTAX, where_of(r, row, PLATFORM),
+		return error_set(r->error, E_SYNTAX, sheet_where(&r->sheet, row, PLATFORM),
 		                 "platform is blank, and so is left_out");
 	if (r->platform && !strcmp(r->platform, platform))
 		return OK;
@@ -164,7 +149,7 @@ static enum status spread(const int32_t **out, struct table_reader *r, int64_t r
 	if (read_count(r, row, UNITS, n, 1, &units) != OK || units == 1)
 		return r->error->code;
 	if (devices % units || n % units || devices > n)
-		return error_set(r->error, E_TYPE, where_of(r, row, UNITS),
+		return error_set(r->error, E_TYPE, sheet_where(&r->sheet, row, UNITS),
 		                 "%lld devices of %lld do not spread over %lld units",
 		                 (long long)devices, (long long)n, (long long)units);
 	*out = list = arena_alloc(r->scratch, (size_t)devices, sizeof(*list));
@@ -176,23 +161,20 @@ static enum status spread(const int32_t **out, struct table_reader *r, int64_t r
 
 static const char *model_path(struct table_reader *r, int64_t row)
 {
-	const char *model = field(r, row, MODEL);
-	const char *slash = strrchr(r->csv.path, '/');
+	const char *path = sheet_path(&r->sheet, row, MODEL, r->scratch);
 
-	if (!model)
-		error_set(r->error, E_SYNTAX, where_of(r, row, MODEL),
+	if (!path)
+		error_set(r->error, E_SYNTAX, sheet_where(&r->sheet, row, MODEL),
 		          "model is blank, and so is left_out");
-	else if (*model != '/' && slash)
-		return arena_printf(r->scratch, "%.*s/%s", (int)(slash - r->csv.path),
-		                    r->csv.path, model);
-	return model;
+	return path;
 }
 
 static enum status simulate_row(struct measured_step *out, struct table_reader *r,
                                 int64_t row)
 {
-	struct where at = where_of(r, row, PARALLEL);
-	const char *parallel = csv_field(&r->csv, row, r->column[PARALLEL]);
+	static const char *const dispatches[] = {"copies", "nodes", NULL};
+	struct where at = sheet_where(&r->sheet, row, PARALLEL);
+	const char *parallel = sheet_text(&r->sheet, row, PARALLEL);
 	const char *path = model_path(r, row);
 	const int32_t *devices;
 	struct architecture m;
@@ -201,6 +183,7 @@ static enum status simulate_row(struct measured_step *out, struct table_reader *
 
 	if (!path || architecture_read(&m, r->scratch, path, r->error) != OK ||
 	    read_train(r, row, &m.train) != OK ||
+	    read_word(r, row, DISPATCH, dispatches, &m.moe.dispatch) != OK ||
 	    step_degrees_parse(&d, r->scratch, parallel, at, r->error) != OK ||
 	    open_machine(r, row) != OK)
 		return r->error->code;
@@ -223,7 +206,7 @@ static enum status simulate_row(struct measured_step *out, struct table_reader *
 	out->bubble_s = s.bubble_s;
 	out->idle_s = s.idle_s;
 	out->layers = s.facts.layers;
-	out->expert_layers = s.facts.expert_layers;
+	out->expert_bytes = s.facts.expert_bytes;
 	out->peak_bytes = s.peak_bytes;
 	out->device_bytes = r->machine->device[0].memory_bytes;
 	if (isnan(s.step_s))
@@ -234,8 +217,8 @@ static enum status simulate_row(struct measured_step *out, struct table_reader *
 static bool same_step(const struct table_reader *r, int64_t a, int64_t b)
 {
 	for (int k = PLATFORM; k < COLUMNS; k++)
-		if (strcmp(csv_field(&r->csv, a, r->column[k]),
-		           csv_field(&r->csv, b, r->column[k])) != 0)
+		if (strcmp(sheet_text(&r->sheet, a, k),
+		           sheet_text(&r->sheet, b, k)) != 0)
 			return false;
 	return true;
 }
@@ -256,23 +239,20 @@ static void copy_result(struct measured_step *to, const struct measured_step *fr
 static enum status read_row(struct measured_step *out, struct table_reader *r,
                             int64_t row)
 {
-	const char *measured = csv_field(&r->csv, row, r->column[MEASURED]);
-	const char *platform = csv_field(&r->csv, row, r->column[PLATFORM]);
-	char *end;
+	const char *platform = sheet_text(&r->sheet, row, PLATFORM);
 
 	*out = (struct measured_step){
-		.set = csv_field(&r->csv, row, r->column[SET]),
-		.name = csv_field(&r->csv, row, r->column[NAME]),
-		.detail = csv_field(&r->csv, row, r->column[DETAIL]),
-		.source = csv_field(&r->csv, row, r->column[SOURCE]),
-		.left_out = field(r, row, LEFT_OUT),
+		.set = sheet_text(&r->sheet, row, SET),
+		.name = sheet_text(&r->sheet, row, NAME),
+		.detail = sheet_text(&r->sheet, row, DETAIL),
+		.source = sheet_text(&r->sheet, row, SOURCE),
+		.left_out = sheet_field(&r->sheet, row, LEFT_OUT),
 		.platform = platform,
 		.family = arena_printf(r->arena, "%.*s", (int)strcspn(platform, ":"),
 	                               platform),
-		.model = csv_field(&r->csv, row, r->column[MODEL]),
-		.parallel = csv_field(&r->csv, row, r->column[PARALLEL]),
-		.precision = csv_field(&r->csv, row, r->column[PRECISION]),
-		.measured_s = strtod(measured, &end),
+		.model = sheet_text(&r->sheet, row, MODEL),
+		.parallel = sheet_text(&r->sheet, row, PARALLEL),
+		.precision = sheet_text(&r->sheet, row, PRECISION),
 		.time_s = NAN,
 		.compute_s = NAN,
 		.exposed_s = NAN,
@@ -281,19 +261,108 @@ static enum status read_row(struct measured_step *out, struct table_reader *r,
 		.communication_s = NAN,
 		.bubble_s = NAN,
 		.idle_s = NAN,
+		.without_set_s = NAN,
+		.without_model_s = NAN,
 		.peak_bytes = NAN,
 		.device_bytes = NAN,
-		.line = csv_where(&r->csv, row).line,
+		.line = csv_where(&r->sheet.csv, row).line,
 	};
-	if (*end || !isdigit((unsigned char)*measured) || strpbrk(measured, "xX") ||
-	    !(out->measured_s > 0) || isinf(out->measured_s))
-		return error_set(r->error, E_SYNTAX, where_of(r, row, MEASURED),
-		                 "measured_s is '%.40s', expected a number above 0",
-		                 measured);
+	return sheet_number(&out->measured_s, &r->sheet, row, MEASURED);
+}
+
+/* --- left out in turn ------------------------------------------------------------------ */
+
+/* How far a constant is moved to find a slope. */
+static const double MOVED = 1.1;
+
+/* Simulates a row on its machine, which is open, as that is now. */
+static enum status time_again(double *out, struct table_reader *r, int64_t row)
+{
+	struct measured_step again = {.time_s = NAN};
+
+	if (simulate_row(&again, r, row) == OK)
+		*out = again.time_s;
+	return r->error->code;
+}
+
+static enum status find_slopes(struct measured_step *s, struct table_reader *r,
+                               int64_t row)
+{
+	double *value = r->machine->tuning.value, moved_s = NAN;
+
+	for (int k = 0; k < STEP_CONSTANTS && !isnan(s->time_s); k++) {
+		enum tuning_key key = step_constants[k];
+		double own = s->own[k] = value[key];
+		enum status status;
+
+		if (!(own > 0))
+			continue;
+		value[key] = own * MOVED;
+		status = time_again(&moved_s, r, row);
+		value[key] = own;
+		if (status != OK)
+			return status;
+		s->slope[k] = (moved_s - s->time_s) /
+		              (step_constant_term(k, own * MOVED) -
+		               step_constant_term(k, own));
+	}
 	return OK;
 }
 
-static enum status run_rows(struct step_table *t, struct table_reader *r)
+/* Simulates a row with the constants of a fit; NULL: there is none. */
+static enum status time_without(double *out, struct table_reader *r, int64_t row,
+                                const struct step_fit *fit)
+{
+	struct tuning own;
+	enum status status;
+
+	*out = NAN;
+	if (!fit || open_machine(r, row) != OK)
+		return r->error->code;
+	own = r->machine->tuning;
+	for (int k = 0; k < STEP_CONSTANTS; k++)
+		r->machine->tuning.value[step_constants[k]] = fit->value[k];
+	status = time_again(out, r, row);
+	r->machine->tuning = own;
+	return status;
+}
+
+/* Rows of one set and model that are equal but for what was measured have equal times. */
+static const struct measured_step *timed_before(const struct step_table *t,
+                                                struct table_reader *r, int64_t row)
+{
+	for (int64_t k = 0; k < row; k++)
+		if (!isnan(t->row[k].time_s) && !strcmp(t->row[k].set, t->row[row].set) &&
+		    !strcmp(t->row[k].name, t->row[row].name) && same_step(r, k, row))
+			return &t->row[k];
+	return NULL;
+}
+
+static enum status hold_out_rows(struct step_table *t, struct table_reader *r,
+                                 struct arena *a)
+{
+	step_table_fit(t, a);
+	for (int64_t i = 0; i < t->n; i++) {
+		struct measured_step *s = &t->row[i];
+		const struct measured_step *before = timed_before(t, r, i);
+
+		if (isnan(s->time_s))
+			continue;
+		if (before) {
+			s->without_set_s = before->without_set_s;
+			s->without_model_s = before->without_model_s;
+		} else if (time_without(&s->without_set_s, r, i,
+		                        step_table_fit_of(t, s, true)) != OK ||
+		           time_without(&s->without_model_s, r, i,
+		                        step_table_fit_of(t, s, false)) != OK) {
+			return r->error->code;
+		}
+		arena_reset(r->scratch);
+	}
+	return OK;
+}
+
+static enum status run_rows(struct step_table *t, struct table_reader *r, bool hold_out)
 {
 	for (int64_t i = 0; i < t->n; i++) {
 		int64_t k = 0;
@@ -302,12 +371,13 @@ static enum status run_rows(struct step_table *t, struct table_reader *r)
 			return r->error->code;
 		if (t->row[i].left_out)
 			continue;
-		while (k < i && (csv_field(&r->csv, k, r->column[LEFT_OUT])[0] ||
+		while (k < i && (sheet_text(&r->sheet, k, LEFT_OUT)[0] ||
 		                 !same_step(r, k, i)))
 			k++;
 		if (k < i)
 			copy_result(&t->row[i], &t->row[k]);
-		else if (simulate_row(&t->row[i], r, i) != OK)
+		else if (simulate_row(&t->row[i], r, i) != OK ||
+		         (hold_out && find_slopes(&t->row[i], r, i) != OK))
 			return r->error->code;
 		arena_reset(r->scratch);
 	}
@@ -315,18 +385,17 @@ static enum status run_rows(struct step_table *t, struct table_reader *r)
 }
 
 enum status step_table_read(struct step_table *out, struct arena *a, const char *path,
-                            struct error *e)
+                            bool hold_out, struct error *e)
 {
 	struct table_reader r = {.arena = a, .error = e};
-	const char *text = input_text(a, path, e);
 
-	if (!text || csv_read(&r.csv, a, path, text, e) != OK ||
-	    csv_columns(r.column, &r.csv, columns, COLUMNS, NEEDED, e) != OK)
+	if (sheet_read(&r.sheet, a, path, columns, COLUMNS, NEEDED, e) != OK)
 		return e->code;
-	out->n = r.csv.nrows;
+	*out = (struct step_table){.n = r.sheet.csv.nrows};
 	out->row = arena_alloc(a, (size_t)out->n + 1, sizeof(*out->row));
 	r.scratch = arena_new();
-	run_rows(out, &r);
+	if (run_rows(out, &r, hold_out) == OK && hold_out)
+		hold_out_rows(out, &r, a);
 	arena_free(r.scratch);
 	return e->code;
 }

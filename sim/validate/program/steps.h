@@ -14,6 +14,7 @@
  *   seq, global_batch, micro_batch, zero, recompute, interleave, fuse, attention
  *                               in place of those of the model; blank: 0, none, 1, eager, flash
  *   sequence                    yes: sequence parallelism
+ *   dispatch                    how tokens go to experts, copies or nodes; blank: copies
  *   precision                   bf16; amp: 16 bits with sums between layers in 32 (autocast);
  *                               fp8: projections of layers in 8 bits; amp-fp8: both
  * Rows of equal model, degrees, figures and machine are timed once.
@@ -21,8 +22,13 @@
 #ifndef SHARDSIM_SIM_VALIDATE_STEPS_H
 #define SHARDSIM_SIM_VALIDATE_STEPS_H
 
-#include "base/error.h"
+#include "array/tuning.h"
+#include "base/list.h"
 #include "text/pen.h"
+
+/* Constants of families that are fitted to steps. */
+enum { STEP_CONSTANTS = 6 };
+extern const enum tuning_key step_constants[STEP_CONSTANTS];
 
 struct measured_step {
 	const char *set, *name, *detail, *source,
@@ -31,7 +37,7 @@ struct measured_step {
 	const char *platform, *family, *model, *parallel, *precision;
 	int64_t devices;
 	bool experts, tensor, pipeline, context;
-	double params, layers, expert_layers; /* program/step.h */
+	double params, layers, expert_bytes; /* program/step.h */
 	double measured_s;
 	/*
 	 * NaN: left out. Of time_s, what kernels take (of that matmuls, and attention), what
@@ -39,25 +45,58 @@ struct measured_step {
 	 */
 	double time_s, compute_s, matmul_s, attention_s, exposed_s, communication_s;
 	double bubble_s, idle_s;
+	/*
+	 * Where rows are left out in turn: the family's constants, and how time_s changes with
+	 * each, or with one over it where the constant is a share or a rate.
+	 */
+	double own[STEP_CONSTANTS], slope[STEP_CONSTANTS];
+	/*
+	 * Seconds with constants that were fitted without the row's set, and without the row's
+	 * model in that set; NaN: there is nothing else to fit to.
+	 */
+	double without_set_s, without_model_s;
 	double peak_bytes, device_bytes; /* held by a device; that it has */
 	int64_t line;
+};
+
+/*
+ * Constants of a family, fitted to its rows but for those of one set, or of one model of it, by
+ * their slopes. One on which no other row depends keeps the family's value.
+ */
+struct step_fit {
+	const char *family, *set, *name; /* name NULL: the whole set is left out */
+	size_t n, others;                /* rows left out, and fitted to */
+	double value[STEP_CONSTANTS];
+	bool kept[STEP_CONSTANTS]; /* not fitted, although rows left out depend on it */
 };
 
 struct step_table {
 	int64_t n;
 	struct measured_step *row;
+	LIST(struct step_fit) fit; /* where rows are left out in turn */
 };
 
 /* Returns whether the first line of a file has the columns parallel and global_batch. */
 bool step_table_is(const char *path);
 
 /*
- * Reads a file and simulates its rows; everything is the arena's. It is an error at a field
+ * Reads a file and simulates its rows; everything is the arena's. With `hold_out` sets and
+ * models are left out in turn, which takes several times as long. It is an error at a field
  * if a column is missing or a value is none, and what models, degrees and platforms say is
  * wrong.
  */
 enum status step_table_read(struct step_table *out, struct arena *a, const char *path,
-                            struct error *e);
+                            bool hold_out, struct error *e);
+
+/* Returns what times are straight in: the value of a constant, or one over it. */
+double step_constant_term(int k, double value);
+
+/* Adds the fits of all sets and models of a table whose rows have slopes. */
+void step_table_fit(struct step_table *t, struct arena *a);
+
+/* Returns the fit that leaves the row out, with its whole set or its model; NULL: none. */
+const struct step_fit *step_table_fit_of(const struct step_table *t,
+                                         const struct measured_step *s, bool set);
 
 void step_table_words(const struct pen *pen, const struct step_table *t);
 void step_table_csv(FILE *out, const struct step_table *t);

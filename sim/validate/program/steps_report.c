@@ -59,9 +59,27 @@ static const char *by_precision(const struct measured_step *s)
 	return s->precision;
 }
 
+/* Which seconds of a row. */
+typedef double (*seconds_of)(const struct measured_step *s);
+
+static double own_s(const struct measured_step *s)
+{
+	return s->time_s;
+}
+
+static double without_set_s(const struct measured_step *s)
+{
+	return s->without_set_s;
+}
+
+static double without_model_s(const struct measured_step *s)
+{
+	return s->without_model_s;
+}
+
 /* Errors of the rows of a class; `name` NULL: of all. */
 static struct factors errors_of(const struct step_table *t, class_of class,
-                                const char *name, struct arena *a)
+                                const char *name, seconds_of seconds, struct arena *a)
 {
 	double *x = arena_alloc(a, (size_t)t->n + 1, sizeof(*x));
 	double *y = arena_alloc(a, (size_t)t->n + 1, sizeof(*y));
@@ -70,10 +88,10 @@ static struct factors errors_of(const struct step_table *t, class_of class,
 	for (int64_t i = 0; i < t->n; i++) {
 		const struct measured_step *s = &t->row[i];
 
-		if (isnan(s->time_s) || (name && strcmp(class(s), name) != 0))
+		if (isnan(seconds(s)) || (name && strcmp(class(s), name) != 0))
 			continue;
 		x[n] = s->measured_s;
-		y[n++] = s->time_s;
+		y[n++] = seconds(s);
 	}
 	return factors_of(x, y, n);
 }
@@ -120,10 +138,10 @@ static void errors_table(const struct pen *pen, const struct step_table *t, int 
 	const char **class = classes_of(&n, t, kinds[kind].class, a);
 	struct pen_table table =
 		words_table(a, kinds[kind].caption, "lrrrrr", head, (size_t)n + 1);
-	struct factors all = errors_of(t, NULL, NULL, a);
+	struct factors all = errors_of(t, NULL, NULL, own_s, a);
 
 	for (int i = 0; i < n; i++) {
-		struct factors e = errors_of(t, kinds[kind].class, class[i], a);
+		struct factors e = errors_of(t, kinds[kind].class, class[i], own_s, a);
 
 		factors_row(&table, a, class[i], &e);
 	}
@@ -162,10 +180,102 @@ static void left_out_table(const struct pen *pen, const struct step_table *t)
 	pen->table(pen, &table);
 }
 
+/* --- left out in turn ------------------------------------------------------------------ */
+
+static void held_out_row(struct pen_table *table, struct arena *a,
+                         const struct step_table *t, class_of class, const char *name)
+{
+	static const seconds_of seconds[] = {own_s, without_set_s, without_model_s};
+	const char **cell = words_row(table);
+
+	cell[0] = name ? name : "all";
+	for (int i = 0; i < 3; i++) {
+		struct factors f = errors_of(t, class, name, seconds[i], a);
+
+		cell[1 + 2 * i] = words_count(a, f.n);
+		cell[2 + 2 * i] = factor_text(a, f.error);
+	}
+}
+
+static void held_out_table(const struct pen *pen, const struct step_table *t, int kind)
+{
+	const char *head[] = {kinds[kind].name, "n", "as shipped", "n",
+	                      "without its set", "n", "without its model"};
+	struct arena *a = pen->arena;
+	int n;
+	const char **class = classes_of(&n, t, kinds[kind].class, a);
+	struct pen_table table =
+		words_table(a, kinds[kind].caption, "lrrrrrr", head, (size_t)n + 1);
+
+	for (int i = 0; i < n; i++)
+		held_out_row(&table, a, t, kinds[kind].class, class[i]);
+	held_out_row(&table, a, t, NULL, NULL);
+	pen->table(pen, &table);
+}
+
+static const char *constant(struct arena *a, const struct step_fit *f, int k)
+{
+	const char *name = tuning_name(step_constants[k]);
+	const char *mark = f->kept[k] ? " (kept)" : "";
+	size_t n = strlen(name);
+
+	if (!(f->value[k] > 0))
+		return "-";
+	if (n > 4 && !strcmp(name + n - 4, "_Bps"))
+		return arena_printf(a, "%.3g GB/s%s", f->value[k] / 1e9, mark);
+	if (n > 2 && !strcmp(name + n - 2, "_s"))
+		return arena_printf(a, "%s%s", words_time(a, f->value[k]), mark);
+	return arena_printf(a, "%.3f%s", f->value[k], mark);
+}
+
+/* The constants without each set. */
+static void fits_table(const struct pen *pen, const struct step_table *t)
+{
+	const char *head[3 + STEP_CONSTANTS] = {"left out", "machine", "fitted to"};
+	struct arena *a = pen->arena;
+	struct pen_table table;
+
+	for (int k = 0; k < STEP_CONSTANTS; k++)
+		head[3 + k] = tuning_name(step_constants[k]);
+	table = words_table(a, "Constants fitted without a set", "llrrrrrrr", head,
+	                    (size_t)t->fit.n);
+	for (int64_t i = 0; i < t->fit.n; i++) {
+		const struct step_fit *f = &t->fit.at[i];
+		const char **cell;
+
+		if (f->name)
+			continue;
+		cell = words_row(&table);
+		cell[0] = f->set;
+		cell[1] = f->family;
+		cell[2] = words_count(a, f->others);
+		for (int k = 0; k < STEP_CONSTANTS; k++)
+			cell[3 + k] = constant(a, f, k);
+	}
+	pen->table(pen, &table);
+}
+
+static void held_out_words(const struct pen *pen, const struct step_table *t)
+{
+	pen->heading(pen, 2, "Left out in turn");
+	pen->paragraph(
+		pen,
+		"Each set is predicted with constants of its machine that are fitted to "
+		"the other sets of it, and each model of a set with constants fitted to "
+		"all other rows of the machine. A constant on which none of these rows "
+		"depends keeps the family's value. Where a machine has one set nothing is "
+		"left to fit to.");
+	for (int i = 0; i < (int)KINDS; i++)
+		if (kinds[i].class == by_set || kinds[i].class == by_machine ||
+		    kinds[i].class == by_parallelism)
+			held_out_table(pen, t, i);
+	fits_table(pen, t);
+}
+
 void step_table_words(const struct pen *pen, const struct step_table *t)
 {
 	struct arena *a = pen->arena;
-	struct factors all = errors_of(t, NULL, NULL, a);
+	struct factors all = errors_of(t, NULL, NULL, own_s, a);
 
 	pen->heading(pen, 1, "Training steps, simulated and measured");
 	pen->paragraph(
@@ -179,6 +289,8 @@ void step_table_words(const struct pen *pen, const struct step_table *t)
 			all.n, (long long)t->n));
 	for (int i = 0; i < (int)KINDS; i++)
 		errors_table(pen, t, i);
+	if (t->fit.n)
+		held_out_words(pen, t);
 	pen->heading(pen, 2, "Left out");
 	left_out_table(pen, t);
 }
@@ -196,7 +308,7 @@ void step_table_csv(FILE *out, const struct step_table *t)
 	        "set,name,platform,parallel,precision,devices,params,measured_s,time_s,"
 	        "error,compute_s,matmul_s,attention_s,exposed_s,communication_s,bubble_"
 	        "s,idle_s,"
-	        "layers,expert_layers,peak_bytes,device_bytes,left_out,line\n");
+	        "layers,expert_bytes,peak_bytes,device_bytes,without_set_s,without_model_s,left_out,line\n");
 	for (int64_t i = 0; i < t->n; i++) {
 		const struct measured_step *s = &t->row[i];
 		const char *const text[] = {s->set, s->name, s->platform, s->parallel,
@@ -204,8 +316,9 @@ void step_table_csv(FILE *out, const struct step_table *t)
 		const double number[] = {
 			s->measured_s, s->time_s,      error_of(s),  s->compute_s,
 			s->matmul_s,   s->attention_s, s->exposed_s, s->communication_s,
-			s->bubble_s,   s->idle_s,      s->layers,    s->expert_layers,
-			s->peak_bytes, s->device_bytes};
+			s->bubble_s,   s->idle_s,      s->layers,    s->expert_bytes,
+			s->peak_bytes, s->device_bytes, s->without_set_s,
+			s->without_model_s};
 
 		for (size_t k = 0; k < sizeof(text) / sizeof(*text); k++)
 			csv_put(out, text[k], k == 0);
@@ -221,7 +334,7 @@ static json_t *row_json(const struct measured_step *s)
 {
 	return json_pack(
 		"{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:o, s:f, s:o, s:o, s:o, "
-		"s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s?, s:I}",
+		"s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s?, s:I}",
 		"set", json_text(s->set), "name", json_text(s->name), "source",
 		json_text(s->source), "platform", json_text(s->platform), "model",
 		json_text(s->model), "parallel", json_text(s->parallel), "precision",
@@ -234,7 +347,9 @@ static json_t *row_json(const struct measured_step *s)
 		json_known(s->communication_s), "bubble_s", json_known(s->bubble_s),
 		"idle_s", json_known(s->idle_s), "peak_bytes",
 		json_known(s->peak_bytes), "device_bytes", json_known(s->device_bytes),
-		"left_out", s->left_out, "line", (json_int_t)s->line);
+		"without_set_s", json_known(s->without_set_s), "without_model_s",
+		json_known(s->without_model_s), "left_out", s->left_out, "line",
+		(json_int_t)s->line);
 }
 
 void step_table_json(FILE *out, const struct step_table *t)
