@@ -408,6 +408,20 @@ results-steps: build/shardsim
 	build/shardsim validate platforms/steps.csv >results/steps.md
 	build/shardsim validate platforms/steps.csv --format csv >results/steps.csv
 
+# Training steps by degrees and by figures of a network.
+.PHONY: results-degrees
+results-degrees: build/shardsim
+	rm -rf build/results-degrees
+	build/shardsim sweep scenarios/steps.yaml --out build/results-degrees
+	build/shardsim report build/results-degrees >results/degrees.md
+	build/shardsim report build/results-degrees --format csv >results/degrees.csv
+
+# Measured times of whole programs: errors, and every row.
+.PHONY: results-programs
+results-programs: build/shardsim
+	build/shardsim validate platforms/program-times.csv >results/programs.md
+	build/shardsim validate platforms/program-times.csv --format csv >results/programs.csv
+
 # Block graphs on 16 nodes, and published refits of weights.
 BLOCK_NODES := cluster:nodes=16,gpus=1,nics=1,nic.bandwidth=20Gb/s
 .PHONY: results-moves
@@ -418,7 +432,7 @@ results-moves: build/shardsim
 	build/shardsim validate platforms/refits.csv >results/refits.md
 	build/shardsim validate platforms/refits.csv --format csv >results/refits.csv
 
-results: results-placement results-moves results-steps build/shardsim
+results: results-placement results-moves results-steps results-programs results-degrees build/shardsim
 	rm -rf build/results
 	mkdir -p build/results
 	build/shardsim sweep scenarios/models.yaml scenarios/random.yaml \
@@ -451,6 +465,8 @@ results: results-placement results-moves results-steps build/shardsim
 		>results/fit-more.md
 	build/shardsim validate platforms/held-out.csv >results/held-out.md
 	build/shardsim validate platforms/held-out.csv --format csv >results/held-out.csv
+	build/shardsim validate platforms/measured-xla.csv >results/validate-xla.md
+	build/shardsim validate platforms/measured-late.csv >results/validate-late.md
 
 BENCHES := $(patsubst %.c,$B/%,$(wildcard sim/tests/bench_*.c))
 $(BENCHES): %: %.o $(TESTED_OBJECTS) $B/libshardsim.a $B/flags

@@ -7,7 +7,9 @@
  *           other rails of other nodes goes to the device of that rail first, S(n-g)/n
  *           (g-1)/g more. Across, over the rails: S(n-g)/n from each device, over the
  *           share that plain sends reach of a NIC
- *   cost    (g-1) send_s + (n-g) net_send_s + w + 2 sqrt(w fill), fill 0 for m > 1
+ *   cost    (g-1) send_s + (n-g) net_send_s + w + 2 sqrt(w fill), fill 0 for m > 1, and
+ *           what the caller adds where one process runs all devices; m = 1: w is what
+ *           channels take, if that is more (nccl_channels_s())
  *   need    3S on every device
  * On switches, only what each port carries counts: one message to the next device of
  * the node and one to the next node stand for all. Elsewhere messages run between the
@@ -43,6 +45,7 @@ static void sends_inside(struct schedule *out, const struct nccl_group *g, int32
 	bool ports = nccl_switch(g, false) && per > 1;
 
 	schedule_task(out, 1);
+	bytes *= nccl_slow_wires(g, false);
 	for (int32_t i = node; i < node + per; i++) {
 		if (ports) {
 			send_pair(out, g, i, node + (i + 1) % per,
@@ -92,6 +95,17 @@ static void sends_messages(struct schedule *out, const struct nccl_group *g, enu
 				send_pair(out, g, i, k, bytes / g->n);
 }
 
+/*
+ * Returns whether one process of the host runs all devices of the group. Hosts have 16 GPUs
+ * or fewer; a larger node is a rack, whose trays are hosts.
+ */
+static bool one_process(const struct nccl_group *g)
+{
+	const struct fabric *inside = &g->machine->fabric[0];
+
+	return g->nodes == 1 && g->machine->ndevices <= 16 * inside->ndomains;
+}
+
 static double sends_steps_s(const struct nccl_group *g, enum op op, enum protocol p)
 {
 	const double *tuning = g->machine->tuning.value;
@@ -103,7 +117,13 @@ static double sends_steps_s(const struct nccl_group *g, enum op op, enum protoco
 		if (g->start[k + 1] - g->start[k] < fewest)
 			fewest = g->start[k + 1] - g->start[k];
 	return (g->per_node - 1) * tuning[TUNING_SEND_S] +
-	       (g->n - fewest) * tuning[TUNING_NET_SEND_S];
+	       (g->n - fewest) * tuning[TUNING_NET_SEND_S] +
+	       (one_process(g) ? nccl_callers[g->machine->launch].node_sends_s : 0);
+}
+
+static double sends_least_s(const struct nccl_group *g, double bytes)
+{
+	return g->nodes > 1 ? 0 : nccl_channels_s(g->machine, g->n, g->n - 1, bytes / g->n);
 }
 
 const struct nccl_algorithm nccl_sends = {
@@ -113,4 +133,5 @@ const struct nccl_algorithm nccl_sends = {
 	.applies = sends_applies,
 	.messages = sends_messages,
 	.steps_s = sends_steps_s,
+	.least_s = sends_least_s,
 };

@@ -111,14 +111,17 @@ static int last_fabric(const struct schedule *s, const struct task *t)
 void sent_finish(struct schedule *s, const struct machine *m)
 {
 	struct nccl_wire *wire = NULL;
+	struct nccl_sends step;
 
 	for (int64_t i = 0; i < s->ntasks; i++) {
 		int fabric = last_fabric(s, &s->task[i]);
 
 		if (!profile_of_fabric(m, fabric)->library)
 			continue;
-		if (!wire)
+		if (!wire) {
 			wire = nccl_wire_new(s->arena, m);
-		nccl_sends_task(s, &s->task[i], wire);
+			nccl_sends_step(&step, s, wire);
+		}
+		nccl_sends_task(s, &s->task[i], wire, &step);
 	}
 }

@@ -17,3 +17,4 @@ shardsim simulate --array 'bf16[65536,32768]' --mesh x=8,y=8 --from "P(('x','y')
 shardsim plan --array 'f32[64,64]' --mesh x=2,y=2 --from "P('x','y')" --to "P('y','x')" \
 	--planner direct --platform tpu-v4:2x2x1 --algorithm scheduled --emit goal | grep send
 shardsim perf all-gather --platform tpu-v4:4x4x4 --algorithm scheduled 2>&1
+echo "exit $?"

@@ -12,6 +12,7 @@
 struct group {
 	const char *system, *collective, *family; /* NULL: any */
 	int first_class, last_class;
+	bool outliers; /* these as well */
 };
 
 struct errors {
@@ -25,7 +26,8 @@ static bool in_group(const struct group *g, const struct prediction *p)
 {
 	int k = validation_class(p->row->bytes);
 
-	return !isnan(p->time_s) && k >= g->first_class && k <= g->last_class &&
+	return !isnan(p->time_s) && (!p->outlier || g->outliers) &&
+	       k >= g->first_class && k <= g->last_class &&
 	       (!g->system || !strcmp(g->system, p->row->system)) &&
 	       (!g->family || !strcmp(g->family, p->family)) &&
 	       (!g->collective || !strcmp(g->collective, p->row->collective));
@@ -90,6 +92,17 @@ static const char *collective_of(const struct prediction *p)
 	return p->row->collective;
 }
 
+/* Returns how many rows with a prediction are outliers. */
+static int64_t outliers_count(const struct validation *v)
+{
+	int64_t n, count = 0;
+	const struct prediction *row = validation_rows(v, &n);
+
+	for (int64_t i = 0; i < n; i++)
+		count += row[i].outlier && !isnan(row[i].time_s);
+	return count;
+}
+
 static const char *factor(struct arena *a, double x)
 {
 	return isnan(x) ? "-" : arena_printf(a, "%.3f", x);
@@ -145,12 +158,15 @@ static void systems_table(const struct pen *pen, const struct validation *v)
 	struct pen_table t = words_table(a,
 	                                 "Geometric-mean error factors of simulated "
 	                                 "times, by size of the collective",
-	                                 "llrrrrrr", head, n + 1);
+	                                 "llrrrrrr", head, n + 2);
 
 	for (size_t i = 0; i < n; i++)
 		ranges_row(&t, v, system[i], families_of(v, system[i], a),
 		           (struct group){.system = system[i]}, a);
 	ranges_row(&t, v, "all", "", (struct group){0}, a);
+	if (outliers_count(v))
+		ranges_row(&t, v, "all, outliers too", "",
+		           (struct group){.outliers = true}, a);
 	pen->heading(pen, 2, "Error by system");
 	pen->table(pen, &t);
 }
@@ -330,6 +346,15 @@ void validate_words(const struct pen *pen, const struct validation *v)
 	                                 "too little. Means are geometric.",
 	                                 (long long)n, validation_what(v),
 	                                 (long long)run, (long long)(n - run)));
+	if (outliers_count(v))
+		pen->paragraph(pen,
+		               arena_printf(pen->arena,
+		                            "%lld of those took more than %g times as "
+		                            "long as a larger size of their series. "
+		                            "These outliers are in the last row "
+		                            "of the first table and nowhere else.",
+		                            (long long)outliers_count(v),
+		                            VALIDATION_OUTLIER));
 	systems_table(pen, v);
 	classes_table(pen, v);
 	if (validation_of_one(v))
@@ -345,8 +370,8 @@ void validate_csv(FILE *out, const struct validation *v)
 	int64_t n;
 	const struct prediction *row = validation_rows(v, &n);
 
-	fputs("set,system,platform,collective,devices,bytes,measured_us,simulated_us,"
-	      "error,algorithm,protocol,left_out\n",
+	fputs("set,system,platform,collective,devices,groups,bytes,measured_us,"
+	      "simulated_us,error,algorithm,protocol,left_out,outlier\n",
 	      out);
 	for (int64_t i = 0; i < n; i++) {
 		const struct prediction *p = &row[i];
@@ -356,7 +381,7 @@ void validate_csv(FILE *out, const struct validation *v)
 		csv_put(out, p->row->system, false);
 		csv_put(out, p->platform ? p->platform : "", false);
 		csv_put(out, p->row->collective, false);
-		fprintf(out, ",%d,%lld,", (int)p->row->devices,
+		fprintf(out, ",%d,%d,%lld,", (int)p->row->devices, (int)p->row->groups,
 		        (long long)p->row->bytes);
 		if (!isnan(p->row->time_s))
 			fprintf(out, "%.9g", p->row->time_s * 1e6);
@@ -367,6 +392,7 @@ void validate_csv(FILE *out, const struct validation *v)
 		csv_put(out, run ? p->algorithm : "", false);
 		csv_put(out, run && p->protocol ? p->protocol : "", false);
 		csv_put(out, p->left_out ? p->left_out : "", false);
+		csv_put(out, p->outlier ? "true" : "false", false);
 		fputc('\n', out);
 	}
 }

@@ -69,16 +69,16 @@ static enum status site_find(int *out, struct validation *v, const char *platfor
 }
 
 /*
- * Finds the row's devices: the first ones of each unit, `stride` apart. With an axis
- * they are those of all groups.
+ * Finds the row's devices: the first ones of each unit, `stride` apart, group after
+ * group. With an axis they are those of all groups along it.
  */
 static enum status row_groups(struct perf *out, struct arena *a, const struct site *s,
                               const struct mapping_entry *m, const struct measured *row,
                               struct error *e)
 {
-	int32_t n = row->devices, units = m->units     ? m->units
-	                                  : row->nodes ? row->nodes
-	                                               : 1;
+	int32_t n = row->devices * row->groups, units = m->units     ? m->units
+	                                                : row->nodes ? row->nodes
+	                                                             : 1;
 	int32_t all = s->machine->ndevices, each, *ids, *order = NULL, ordered = n;
 
 	if (m->axis) {
@@ -103,7 +103,8 @@ static enum status row_groups(struct perf *out, struct arena *a, const struct si
 
 		ids[k] = i / each * (all / units) + i % each * m->stride;
 	}
-	out->groups = (struct groups){.ngroups = 1, .size = n, .ids = ids};
+	out->groups = (struct groups){
+		.ngroups = m->axis ? 1 : row->groups, .size = row->devices, .ids = ids};
 	if (!m->axis)
 		return OK;
 	return perf_groups_along(&out->groups, a, ids, n, m->mesh, m->at, m->axis,
@@ -131,6 +132,8 @@ static enum status row_open(struct validation *v, int64_t i,
 		p->left_out = "its time was not printed";
 	else if (row->time_s == 0)
 		p->left_out = "its time is 0";
+	else if (!strcmp(row->collective, "all-to-all") && row->bytes < row->devices)
+		p->left_out = "it has less than a byte for each peer";
 	else if (*row->quality && strcmp(row->quality, "ok") != 0)
 		p->left_out = arena_printf(v->arena, "its quality is %s, not ok",
 		                           row->quality);
@@ -146,6 +149,30 @@ static enum status row_open(struct validation *v, int64_t i,
 		return e->code;
 	return row_groups(&v->perf[i], v->arena, &v->site[v->site_of[i]], p->entry, row,
 	                  e);
+}
+
+/* Returns whether two rows are sizes of one series. */
+static bool same_series(const struct measured *a, const struct measured *b)
+{
+	return a->devices == b->devices && a->groups == b->groups &&
+	       a->nodes == b->nodes && a->in_place == b->in_place &&
+	       a->one_pair == b->one_pair && !strcmp(a->set, b->set) &&
+	       !strcmp(a->collective, b->collective);
+}
+
+/* Marks the rows that took much longer than a larger size of their series did. */
+static void outliers_mark(struct validation *v)
+{
+	for (int64_t i = 0; i < v->n; i++) {
+		const struct measured *row = v->row[i].row;
+
+		for (int64_t k = 0; k < v->n && !v->row[i].outlier; k++)
+			v->row[i].outlier =
+				!v->row[i].left_out && !v->row[k].left_out &&
+				v->row[k].row->bytes > row->bytes &&
+				row->time_s > VALIDATION_OUTLIER * v->row[k].row->time_s &&
+				same_series(row, v->row[k].row);
+	}
 }
 
 enum status validation_open(struct validation **out, struct arena *a,
@@ -167,6 +194,7 @@ enum status validation_open(struct validation **out, struct arena *a,
 		if (row_open(v, i, mapping, e) != OK)
 			return e->code;
 	}
+	outliers_mark(v);
 	return OK;
 }
 

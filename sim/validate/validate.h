@@ -9,6 +9,14 @@
 #include "validate/mapping.h"
 #include "validate/measured.h"
 
+/*
+ * A timing is an outlier if it took more than this times as long as a larger size of its
+ * series, which has the same set, collective, devices and groups: a first call, a disturbance,
+ * or a size for which the library chose badly. Tables state errors without the outliers, and
+ * with them.
+ */
+#define VALIDATION_OUTLIER 1.3
+
 /* A row and its prediction. */
 struct prediction {
 	const struct measured *row;
@@ -18,6 +26,7 @@ struct prediction {
 	double time_s;                     /* NaN without a prediction */
 	const char *algorithm, *protocol;
 	const char *left_out; /* why there is no prediction, NULL where there is one */
+	bool outlier;
 };
 
 /* Machines and their groups, kept between runs of the same rows. */
