@@ -416,6 +416,20 @@ results-degrees: build/shardsim
 	build/shardsim report build/results-degrees >results/degrees.md
 	build/shardsim report build/results-degrees --format csv >results/degrees.csv
 
+# How far plans are from their bounds, also as schedules of messages: a suite and its machine.
+OPTIMAL := 4x4x4=tpu-v4:4x4x4 16x16=tpu-v5e:16x16 8x8=dgx-h100:8
+.PHONY: results-optimal
+results-optimal: build/shardsim
+	rm -rf build/results-optimal
+	mkdir -p build/results-optimal
+	for p in $(OPTIMAL); do build/shardsim sweep scenarios/optimal-$${p%%=*}.yaml \
+		--planner best --clock model --platform "$${p#*=},$${p#*=}{scheduled=1}" \
+		--out build/results-optimal/$${p%%=*} && build/shardsim report --rows \
+		build/results-optimal/$${p%%=*} >build/results-optimal/$${p%%=*}.csv || \
+		exit 1; done
+	.ci/optimal $(foreach p,$(OPTIMAL),build/results-optimal/$(firstword $(subst =, ,$p)).csv) \
+		>results/optimal.md
+
 # Measured times of whole programs: errors, and every row.
 .PHONY: results-programs
 results-programs: build/shardsim
@@ -432,7 +446,8 @@ results-moves: build/shardsim
 	build/shardsim validate platforms/refits.csv >results/refits.md
 	build/shardsim validate platforms/refits.csv --format csv >results/refits.csv
 
-results: results-placement results-moves results-steps results-programs results-degrees build/shardsim
+results: results-placement results-moves results-steps results-programs results-degrees \
+		results-optimal build/shardsim
 	rm -rf build/results
 	mkdir -p build/results
 	build/shardsim sweep scenarios/models.yaml scenarios/random.yaml \
