@@ -425,6 +425,20 @@ results-degrees: build/shardsim
 	build/shardsim report build/results-degrees >results/degrees.md
 	build/shardsim report build/results-degrees --format csv >results/degrees.csv
 
+# How far plans are from their bounds, also as schedules of messages: a suite and its machine.
+OPTIMAL := 4x4x4=tpu-v4:4x4x4 16x16=tpu-v5e:16x16 8x8=dgx-h100:8
+.PHONY: results-optimal
+results-optimal: build/shardsim
+	rm -rf build/results-optimal
+	mkdir -p build/results-optimal
+	for p in $(OPTIMAL); do build/shardsim sweep scenarios/optimal-$${p%%=*}.yaml \
+		--planner best --clock model --platform "$${p#*=},$${p#*=}{scheduled=1}" \
+		--out build/results-optimal/$${p%%=*} && build/shardsim report --rows \
+		build/results-optimal/$${p%%=*} >build/results-optimal/$${p%%=*}.csv || \
+		exit 1; done
+	.ci/optimal $(foreach p,$(OPTIMAL),build/results-optimal/$(firstword $(subst =, ,$p)).csv) \
+		>results/optimal.md
+
 # Measured times of whole programs: errors, and every row.
 .PHONY: results-programs
 results-programs: build/shardsim
@@ -447,7 +461,8 @@ results-automap: build/shardsim
 	build/shardsim automap scenarios/automap.yaml >results/automap.md
 	build/shardsim automap scenarios/automap.yaml --format csv >results/automap.csv
 
-results: results-placement results-moves results-steps results-programs results-degrees results-automap build/shardsim
+results: results-placement results-moves results-steps results-programs results-degrees \
+		results-automap results-optimal build/shardsim
 	rm -rf build/results
 	mkdir -p build/results
 	build/shardsim sweep scenarios/models.yaml scenarios/random.yaml \

@@ -67,31 +67,6 @@ const struct algorithm *algorithm_choose(const struct machine *m, enum op op,
 	return NULL;
 }
 
-/*
- * Returns the seconds of the rounds, of each the larger of what its slowest task takes
- * alone and of the busiest link with the least latency of a task.
- */
-static double rounds_s(const struct schedule *s, struct nccl_wire *wire)
-{
-	double total_s = 0;
-
-	for (int64_t r = 0; r < s->nrounds; r++) {
-		const struct task *t = &s->task[s->round[r].first];
-		struct task all = {.first = t->first};
-		double slowest_s = 0, least_s = INFINITY, wire_s, route_s;
-
-		for (int64_t i = 0; i < s->round[r].ntasks; i++, t++) {
-			nccl_wire_task(&wire_s, &route_s, wire, s, t);
-			slowest_s = fmax(slowest_s, wire_s + t->repeats * route_s);
-			least_s = fmin(least_s, t->repeats * route_s);
-			all.nmessages += t->nmessages;
-		}
-		nccl_wire_task(&wire_s, &route_s, wire, s, &all);
-		total_s += fmax(slowest_s, wire_s + least_s);
-	}
-	return total_s;
-}
-
 /* Returns whether the first group is on a torus that lacks cables. */
 static bool lacks_cables(const struct machine *m, const struct groups *g)
 {
@@ -118,7 +93,7 @@ const struct algorithm *algorithm_fastest(struct arena *a, const struct machine 
 		if (!algorithms[i]->applies(m, op, g))
 			continue;
 		algorithms[i]->build(&s, m, op, g, bytes);
-		time_s = rounds_s(&s, wire);
+		time_s = nccl_wire_rounds_s(&s, wire);
 		if (time_s < least_s) {
 			least_s = time_s;
 			fastest = algorithms[i];

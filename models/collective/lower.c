@@ -134,36 +134,6 @@ static bool lower_geometry(struct lowered *out, const struct profile *profile,
 	return true;
 }
 
-/* Returns the last fabric of those that the task's messages take: collectives go by it, too. */
-static int last_fabric(const struct schedule *s, const struct task *t)
-{
-	int last = 0;
-
-	for (int64_t i = 0; i < t->nmessages; i++)
-		if (s->message[t->first + i].fabric > last)
-			last = s->message[t->first + i].fabric;
-	return last;
-}
-
-/* Adds what plain sends cost beyond their wires, where a library runs them. */
-static void finish_sends(struct schedule *s, const struct machine *m)
-{
-	struct nccl_wire *wire = NULL;
-	struct nccl_sends step;
-
-	for (int64_t i = 0; i < s->ntasks; i++) {
-		int fabric = last_fabric(s, &s->task[i]);
-
-		if (!profile_of_fabric(m, fabric)->library)
-			continue;
-		if (!wire) {
-			wire = nccl_wire_new(s->arena, m);
-			nccl_sends_step(&step, s, wire);
-		}
-		nccl_sends_task(s, &s->task[i], wire, &step);
-	}
-}
-
 /* Lowers a pair of a permute, which is a task of its own. */
 static bool lower_pair(struct lowered *out, const struct machine *m, int32_t src,
                        int32_t dst, double bytes, struct text *why)
@@ -197,7 +167,7 @@ static bool lower_shift(struct lowered *out, const struct machine *m,
 			                  ids[k + 1 == g->size ? 0 : k + 1], bytes, why);
 	}
 	schedule_end(&out->schedule);
-	finish_sends(&out->schedule, m);
+	sent_finish(&out->schedule, m);
 	return done;
 }
 
@@ -266,7 +236,7 @@ static bool lower_permute(struct lowered *out, const struct machine *m,
 		done = lower_pair(out, m, placement_device(place, s->pairs[i].src),
 		                  placement_device(place, s->pairs[i].dst), bytes, why);
 	schedule_end(&out->schedule);
-	finish_sends(&out->schedule, m);
+	sent_finish(&out->schedule, m);
 	return done;
 }
 
@@ -311,7 +281,10 @@ static bool lower_transfers(struct lowered *out, struct arena *a,
 		                 (double)dtype_bytes(type, elements));
 	}
 	schedule_end(&out->schedule);
-	finish_sends(&out->schedule, m);
+	sent_finish(&out->schedule, m);
+	if (exchange && m->tuning.value[TUNING_SCHEDULED] != 0 && plan->nsteps == 1 &&
+	    scheduled_exchange(&out->schedule, m, place, plan->problem))
+		out->algorithm = "scheduled";
 	return true;
 }
 

@@ -164,6 +164,12 @@ bool nccl_wire_task(double *wire_s, double *route_s, struct nccl_wire *wire,
                     const struct schedule *s, const struct task *t);
 
 /*
+ * Returns the seconds of the rounds, of each the larger of what its slowest task takes
+ * alone and of the busiest link with the least latency of a task.
+ */
+double nccl_wire_rounds_s(const struct schedule *s, struct nccl_wire *wire);
+
+/*
  * All that a time needs of the messages of a schedule: the busiest link of each kind,
  * with its bytes, and the links of the longest route. It stays right while bandwidths of
  * links change, if links of a kind remain alike; of latencies, if the route remains the

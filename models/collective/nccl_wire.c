@@ -257,3 +257,25 @@ void nccl_sends_task(struct schedule *s, struct task *t, struct nccl_wire *wire,
 		nccl_sends_cost(&t->delay_s, &t->least_s, wire->machine, &sends, wire_s,
 		                route_s);
 }
+
+double nccl_wire_rounds_s(const struct schedule *s, struct nccl_wire *wire)
+{
+	double total_s = 0;
+
+	for (int64_t r = 0; r < s->nrounds; r++) {
+		const struct task *t = &s->task[s->round[r].first];
+		struct task all = {.first = t->first};
+		double slowest_s = 0, least_s = INFINITY, wire_s, route_s;
+
+		for (int64_t i = 0; i < s->round[r].ntasks; i++, t++) {
+			nccl_wire_task(&wire_s, &route_s, wire, s, t);
+			route_s = t->repeats * route_s + t->delay_s;
+			slowest_s = fmax(slowest_s, fmax(wire_s, t->least_s) + route_s);
+			least_s = fmin(least_s, route_s);
+			all.nmessages += t->nmessages;
+		}
+		nccl_wire_task(&wire_s, &route_s, wire, s, &all);
+		total_s += fmax(slowest_s, wire_s + least_s);
+	}
+	return total_s;
+}

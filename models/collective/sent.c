@@ -1,5 +1,8 @@
 #include "collective/sent.h"
 
+#include "collective/nccl.h"
+#include "collective/profile.h"
+
 #include "base/sets.h"
 
 /*
@@ -92,4 +95,33 @@ const struct sent *sent_sorted(const int32_t **set, const struct step *s,
 	*set = sets;
 	return sort_transfers(ascend ? s->transfers : sort_destinations(s, ndevices, a),
 	                      (size_t)s->ntransfers, sets, ndevices, a);
+}
+
+/* Returns the last fabric of those that the task's messages take: collectives go by it, too. */
+static int last_fabric(const struct schedule *s, const struct task *t)
+{
+	int last = 0;
+
+	for (int64_t i = 0; i < t->nmessages; i++)
+		if (s->message[t->first + i].fabric > last)
+			last = s->message[t->first + i].fabric;
+	return last;
+}
+
+void sent_finish(struct schedule *s, const struct machine *m)
+{
+	struct nccl_wire *wire = NULL;
+	struct nccl_sends step;
+
+	for (int64_t i = 0; i < s->ntasks; i++) {
+		int fabric = last_fabric(s, &s->task[i]);
+
+		if (!profile_of_fabric(m, fabric)->library)
+			continue;
+		if (!wire) {
+			wire = nccl_wire_new(s->arena, m);
+			nccl_sends_step(&step, s, wire);
+		}
+		nccl_sends_task(s, &s->task[i], wire, &step);
+	}
 }

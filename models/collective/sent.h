@@ -1,10 +1,11 @@
 /*
- * The transfers of an exchange or of a permute of parts in the order of their messages.
- * Private to models/collective/.
+ * How exchanges and permutes of parts are sent: their transfers in the order of messages,
+ * or schedules of their own. Private to models/collective/.
  */
 #ifndef SHARDSIM_COLLECTIVE_SENT_H
 #define SHARDSIM_COLLECTIVE_SENT_H
 
+#include "collective/lower.h"
 #include "plan/plan.h"
 
 /* All that one device sends another, or a part of it. */
@@ -20,5 +21,19 @@ struct sent {
  */
 const struct sent *sent_sorted(const int32_t **set, const struct step *s,
                                int32_t ndevices, struct arena *a);
+
+/*
+ * Adds what plain sends cost beyond their wires to every task of a schedule, where a
+ * library runs them.
+ */
+void sent_finish(struct schedule *s, const struct machine *m);
+
+/*
+ * Puts the rounds of the algorithm `scheduled` (scheduled.c), which brings every device of
+ * a problem what it lacks, in place of a finished schedule that does. Returns false, and
+ * leaves that as it is, where the machine or the problem is none for it, or it takes longer.
+ */
+bool scheduled_exchange(struct schedule *s, const struct machine *m,
+                        const struct placement *place, const struct problem *problem);
 
 #endif

@@ -97,6 +97,11 @@ struct prices {
 	 */
 	struct price_note *(*note)(void *self, const void *key, size_t size);
 	void (*forget)(void *self);
+	/*
+	 * Prices a finished plan of one exchange that does the whole problem, where that
+	 * may be a schedule of messages of its own, which takes long to find; else NULL.
+	 */
+	struct price (*scheduled)(void *self, const struct plan *p);
 };
 
 extern const struct prices prices_bytes;

@@ -22,8 +22,10 @@ struct sum {
 };
 
 struct pricer {
-	struct machine free;           /* the machine, with nothing forced on it */
+	/* The machine with nothing forced on it, whose exchanges are no schedules. */
+	struct machine free;
 	const struct machine *machine; /* &free */
+	struct machine scheduled;      /* the same, if its exchanges may be schedules */
 	const struct placement *place;
 	struct model *model;
 	struct arena *scratch;
@@ -46,6 +48,8 @@ struct pricer *pricer_new(const struct machine *m, const struct placement *place
 
 	*p = (struct pricer){.free = *m, .place = place};
 	p->free.forced = (struct forced){0};
+	p->scheduled = p->free;
+	p->free.tuning.value[TUNING_SCHEDULED] = 0;
 	p->machine = &p->free;
 	p->least_latency_s = m->nlinks > 0 ? m->link[0].latency_s : 0;
 	for (int32_t l = 0; l < m->nlinks; l++)
@@ -354,6 +358,19 @@ static struct price plan_price(void *self, const struct plan *plan)
 	return price;
 }
 
+/* Prices a plan that is one exchange, as a machine runs it that takes schedules. */
+static struct price scheduled_price(void *self, const struct plan *plan)
+{
+	struct pricer *p = self;
+	struct plan_steps of = {plan, &p->scheduled, p->place};
+	struct steps steps = steps_of_plan(&of);
+	char message[200];
+	double seconds = steps_seconds(NULL, &steps, model_clock, p->model, message,
+	                               sizeof(message));
+
+	return (struct price){.cost = seconds < 0 ? PRICE_IMPOSSIBLE_S : seconds};
+}
+
 static double path_price(void *self, const struct problem *problem, int32_t src,
                          int32_t dst)
 {
@@ -413,6 +430,8 @@ static void price_forget(void *self)
 
 struct prices pricer_prices(struct pricer *p)
 {
+	bool scheduled = p->scheduled.tuning.value[TUNING_SCHEDULED] != 0;
+
 	return (struct prices){.self = p,
 	                       .step = step_price,
 	                       .plan = plan_price,
@@ -420,7 +439,8 @@ struct prices pricer_prices(struct pricer *p)
 	                       .bound = bound_price,
 	                       .least = least_price,
 	                       .note = price_note,
-	                       .forget = price_forget};
+	                       .forget = price_forget,
+	                       .scheduled = scheduled ? scheduled_price : NULL};
 }
 
 static bool lower_plan_step(const void *self, struct lowered *out, struct arena *a,

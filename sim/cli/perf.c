@@ -342,7 +342,10 @@ static enum status check_forced(struct run *r, const struct options *o, struct e
 	struct text why = {0}, unforced = {0};
 
 	chosen.forced = (struct forced){0};
-	if (forced &&
+	if (l->algorithm && !strcmp(l->algorithm, "scheduled"))
+		error_set(e, E_TYPE, where_option(option, forced),
+		          "scheduled runs exchanges of plans, not collectives");
+	else if (forced &&
 	    !lower_collective(&lowered, r->arena, r->perf.machine, r->perf.op,
 	                      r->perf.groups, 0, &why) &&
 	    lower_collective(&lowered, r->arena, &chosen, r->perf.op, r->perf.groups, 0,

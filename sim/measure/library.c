@@ -26,7 +26,8 @@ static void name_add(struct text *known, bool *found, const char *name, const ch
 
 /*
  * Returns whether some profile has an algorithm of that name, and appends all names to
- * `known`. The name "tuner" leaves the choice to NCCL's own model (nccl.h).
+ * `known`. The name "tuner" leaves the choice to NCCL's own model (nccl.h), "scheduled"
+ * lets exchanges be schedules of messages (array/tuning.h).
  */
 static bool algorithm_known(struct text *known, const char *name)
 {
@@ -38,6 +39,7 @@ static bool algorithm_known(struct text *known, const char *name)
 		for (int i = 0; profiles[p]->library && profiles[p]->library[i]; i++)
 			name_add(known, &found, profiles[p]->library[i]->name, name);
 	name_add(known, &found, "tuner", name);
+	name_add(known, &found, "scheduled", name);
 	return found;
 }
 
@@ -109,5 +111,9 @@ enum status library_set(struct machine *m, const struct library_text *text,
 	if (status != OK)
 		return status;
 	m->forced = (struct forced){text->algorithm, text->protocol};
+	if (text->algorithm && !strcmp(text->algorithm, "scheduled")) {
+		m->tuning.value[TUNING_SCHEDULED] = 1;
+		m->forced.algorithm = NULL;
+	}
 	return text->launch ? launch_set(m, text->launch, at, e) : OK;
 }

@@ -163,6 +163,23 @@ static void add_portable(struct candidates *candidates, const struct problem *p,
 			.plan = plan, .price = prices->plan(prices->self, plan)};
 }
 
+/*
+ * Takes the one exchange of `direct` where it is the cheapest as a schedule: looked for
+ * unless the plan is as cheap as what no schedule can be below.
+ */
+static void take_scheduled(struct plan **out, const struct prices *prices,
+                           const struct candidates *candidates)
+{
+	for (int64_t i = 0; i < candidates->of.n && *out && prices->scheduled; i++) {
+		struct plan *plan = candidates->of.at[i].plan;
+
+		if (plan->planner == planner_direct.name && !plan_over_memory(plan) &&
+		    price_compare(prices->scheduled(prices->self, plan),
+		                  prices->plan(prices->self, *out)) < 0)
+			*out = plan;
+	}
+}
+
 static enum answer best_plan(struct plan **out, const struct problem *p,
                              const struct prices *prices, struct arena *arena,
                              struct text *why)
@@ -175,6 +192,8 @@ static enum answer best_plan(struct plan **out, const struct problem *p,
 	if (p->vocabulary == VOCABULARY_ANY)
 		add_portable(&candidates, p, prices, arena);
 	*out = search(p, prices, arena, &candidates);
+	if (p->vocabulary == VOCABULARY_ANY)
+		take_scheduled(out, prices, &candidates);
 	if (!*out)
 		text_printf(why, "%s", reasons.s ? reasons.s : "no planner has a plan");
 	text_free(&reasons);

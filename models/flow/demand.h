@@ -1,0 +1,43 @@
+/*
+ * What a problem asks for, datum by datum: the cells of the grid that both layouts cut,
+ * with the devices that hold them and those that want them.
+ */
+#ifndef SHARDSIM_FLOW_DEMAND_H
+#define SHARDSIM_FLOW_DEMAND_H
+
+#include "plan/problem.h"
+
+/* Some devices, by rising number. */
+struct party {
+	int32_t n;
+	const int32_t *device;
+};
+
+/* What one tile of the source and one of the target have in common. */
+struct datum {
+	int32_t wanters; /* number of a party; some of them may hold it */
+	double bytes;
+};
+
+/* What some wanter lacks of one tile of the source. */
+struct supply {
+	struct party holders;
+	int64_t ndata;
+	const struct datum *datum;
+};
+
+struct demand {
+	int32_t nsupplies;
+	struct supply *supply;
+	struct party *party;
+	int64_t ndata; /* of all supplies */
+	bool single;   /* every datum is wanted by one device */
+};
+
+/*
+ * Lists what a problem asks for. Returns false where it cannot be said so: sums, and data
+ * that nobody holds.
+ */
+bool demand_make(struct demand *out, const struct problem *p, struct arena *a);
+
+#endif

@@ -1,0 +1,301 @@
+#include "flow/pipeline.h"
+#include "tests/tests.h"
+
+#include "bound/bound.h"
+#include "bound_machine.h"
+#include "cost/model.h"
+#include "plan_random.h"
+#include "planner/planner.h"
+#include "planner_case.h"
+#include "price/price.h"
+
+#include <check.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/*
+ * Flows of data as schedules: that they bring what is lacked, that they are near the bound
+ * where the bound is known to be reached, and that clocks time them as their closed form
+ * says.
+ */
+
+static struct arena *arena;
+
+static void setup(void)
+{
+	arena = arena_new();
+}
+
+static void teardown(void)
+{
+	arena_free(arena);
+}
+
+static struct machine *without_latency(struct machine *m)
+{
+	struct link *link =
+		arena_dup(arena, m->link, (size_t)m->nlinks, sizeof(*link));
+
+	for (int32_t l = 0; l < m->nlinks; l++)
+		link[l].latency_s = 0;
+	m->link = link;
+	m->tuning = tuning_default;
+	m->tuning.value[TUNING_SCHEDULED] = 1;
+	return m;
+}
+
+static struct machine *torus(int naxes, const int32_t *shape)
+{
+	static const bool wrap[] = {true, true, true};
+
+	return machine_torus(arena, naxes, shape, wrap, bound_ici, bound_device);
+}
+
+static const int32_t *identity(int32_t n)
+{
+	int32_t *out = arena_alloc(arena, (size_t)n, sizeof(*out));
+
+	for (int32_t d = 0; d < n; d++)
+		out[d] = d;
+	return out;
+}
+
+struct found {
+	struct network network;
+	struct demand demand;
+	struct flows flows;
+};
+
+static bool find(struct found *out, const struct problem *p, const struct machine *m,
+                 const int32_t *platform)
+{
+	return network_make(&out->network, m, platform, p->ndevices, arena) &&
+	       demand_make(&out->demand, p, arena) &&
+	       forest_make(&out->flows, &out->network, &out->demand, arena);
+}
+
+/* --- known optima ----------------------------------------------------------------- */
+
+/*
+ * Problems whose bound is reached by published algorithms, and how near flows come: the
+ * all-to-all and the gathers by the bisection or the ports, the transpositions of a square
+ * by both orders of its axes.
+ */
+static const struct {
+	int naxes;
+	int32_t shape[3];
+	const char *mesh, *array, *from, *to;
+	double most;
+} known[] = {
+	{1, {8}, "x=8", "f32[64,64]", "P('x')", "P()", 1.01},
+	{1, {8}, "x=8", "f32[64,64]", "P('x')", "P(None,'x')", 1.05},
+	{2, {4, 4}, "x=4,y=4", "f32[64,64]", "P('x','y')", "P()", 1.10},
+	{2, {4, 4}, "x=4,y=4", "f32[64,64]", "P(('x','y'))", "P(None,('x','y'))", 1.15},
+	{2, {4, 4}, "x=4,y=4", "f32[64,64]", "P('x','y')", "P('x')", 1.10},
+	{2, {4, 4}, "x=4,y=4", "f32[64,64]", "P('x','y')", "P('y','x')", 1.10},
+	{2, {8, 8}, "x=8,y=8", "f32[64,64]", "P('x','y')", "P('y','x')", 1.15},
+	{2, {8, 8}, "x=8,y=8", "f32[64,64]", "P(('x','y'))", "P()", 1.10},
+	{3, {4, 4, 4}, "x=4,y=4,z=4", "f32[64,64]", "P(('x','y','z'))", "P()", 1.10},
+	{3,
+         {4, 4, 4},
+         "x=4,y=4,z=4",
+         "f32[64,64]",
+         "P(('x','y','z'))",
+         "P(None,('x','y','z'))",
+         1.15},
+};
+
+START_TEST(known_optima_are_met)
+{
+	struct machine *m =
+		without_latency(torus(known[_i].naxes, known[_i].shape));
+	struct problem *p = case_of_texts(arena, known[_i].mesh, known[_i].array,
+	                                  known[_i].from, known[_i].to);
+	double least_s = bound_s(p, m, NULL);
+	struct found found;
+
+	ck_assert(find(&found, p, m, identity(p->ndevices)));
+	printf("%s %s to %s: %.3f of the bound, depth %d\n", known[_i].mesh,
+	       known[_i].from, known[_i].to, found.flows.busiest_s / least_s,
+	       (int)found.flows.depths);
+	ck_assert_double_ge(found.flows.busiest_s, least_s * (1 - 1e-9));
+	ck_assert_double_le(found.flows.busiest_s, least_s * known[_i].most);
+}
+END_TEST
+
+/* One device has all, and everybody wants it: a broadcast over all links into them. */
+START_TEST(a_broadcast_uses_all_links)
+{
+	struct problem_text t = {.array = "f32[48,48]",
+	                         .mesh = "x=1",
+	                         .to_mesh = "x=16",
+	                         .devices = "0",
+	                         .to_devices = "0-15",
+	                         .from = "P()",
+	                         .to = "P()"};
+	struct problem *p = arena_alloc(arena, 1, sizeof(*p));
+	struct machine *m = without_latency(torus(2, (const int32_t[]){4, 4}));
+	struct error e = {0};
+	struct found found;
+
+	ck_assert_msg(problem_make(p, arena, &t, &e) == OK, "%s", e.text);
+	ck_assert(find(&found, p, m, p->platform ? p->platform : identity(16)));
+	/* four links out of the one device, and into each other one */
+	ck_assert_double_ge(found.flows.busiest_s, 48 * 48 * 4 / 4 / 45e9 * (1 - 1e-9));
+	ck_assert_double_le(found.flows.busiest_s, 48 * 48 * 4 / 4 / 45e9 * 1.3);
+}
+END_TEST
+
+/* --- what they bring -------------------------------------------------------------- */
+
+/* Returns what a device lacks, by the problem's tiles. */
+static double lacks(const struct found *f, int32_t device)
+{
+	double bytes = 0;
+
+	for (int32_t s = 0; s < f->demand.nsupplies; s++) {
+		const struct supply *supply = &f->demand.supply[s];
+		bool holds = false;
+
+		for (int32_t i = 0; i < supply->holders.n; i++)
+			holds = holds || supply->holders.device[i] == device;
+		for (int64_t k = 0; k < supply->ndata && !holds; k++) {
+			const struct party *w =
+				&f->demand.party[supply->datum[k].wanters];
+
+			for (int32_t i = 0; i < w->n; i++)
+				bytes += w->device[i] == device ? supply->datum[k].bytes
+				                                : 0;
+		}
+	}
+	return bytes;
+}
+
+/*
+ * What comes into a device is at least what it lacks, and it relays at each depth only
+ * what came at the one before: on any one message at most all of it.
+ */
+static void check_devices(const struct found *f)
+{
+	const struct flows *flows = &f->flows;
+	int32_t n = f->network.n;
+	double *in = arena_alloc(arena, (size_t)n * (FLOW_DEPTH_MAX + 1), sizeof(*in));
+
+	for (int32_t d = 0; d < flows->depths; d++)
+		for (int32_t e = 0; e < flows->nedges; e++)
+			in[(d + 1) * n + f->network.edge[e].dst] +=
+				flows->bytes[(int64_t)d * flows->nedges + e];
+	for (int32_t d = 1; d < flows->depths; d++)
+		for (int32_t e = 0; e < flows->nedges; e++)
+			ck_assert_double_le(
+				flows->bytes[(int64_t)d * flows->nedges + e],
+				in[d * n + f->network.edge[e].src] * (1 + 1e-9));
+	for (int32_t device = 0; device < n; device++) {
+		double all = 0;
+
+		for (int32_t d = 1; d <= flows->depths; d++)
+			all += in[d * n + device];
+		ck_assert_double_ge(all, lacks(f, device) * (1 - 1e-9));
+	}
+}
+
+/* Random problems on random machines: never below a bound, and timed as they say. */
+START_TEST(random_flows)
+{
+	struct rng *r = rng_new(5);
+	double logs = 0;
+	int n = 0;
+
+	for (int k = 0; k < 600; k++) {
+		struct problem *p = k % 3 ? random_problem(r, arena, 16)
+		                          : random_listed_problem(r, arena, 12);
+		struct machine *m = without_latency(random_machine(
+			r, arena, p->ndevices + (int32_t)rng_below(r, 3), 0, k % 2));
+		const int32_t *platform = random_order(r, m->ndevices, arena);
+		struct placement place = {p->ndevices, platform};
+		double least_s = bound_s(p, m, &place);
+		struct found found;
+
+		if (least_s > 0 && find(&found, p, m, platform)) {
+			check_devices(&found);
+			ck_assert_double_ge(found.flows.busiest_s, least_s * (1 - 1e-9));
+			logs += log(found.flows.busiest_s / least_s);
+			n++;
+		}
+		arena_reset(arena);
+	}
+	printf("%d random problems: flows %.3f of the bound\n", n, exp(logs / n));
+	ck_assert_int_gt(n, 300);
+	ck_assert_double_le(exp(logs / n), 1.25);
+	rng_free(r);
+}
+END_TEST
+
+/* --- as schedules ----------------------------------------------------------------- */
+
+/* The exchange of a whole problem takes what the closed form of the pipeline says. */
+START_TEST(clocks_take_the_closed_form)
+{
+	struct rng *r = rng_new(9);
+	int scheduled = 0;
+
+	for (int k = 0; k < 200; k++) {
+		struct problem *p = random_problem(r, arena, 16);
+		struct machine *m = random_machine(r, arena, p->ndevices, 1e-4, k % 2);
+		struct step_time times[1];
+		struct model *model;
+		struct plan *plan = NULL;
+		struct text why = {0};
+		struct found found;
+		char message[200];
+		double time_s;
+
+		m->tuning = tuning_default;
+		m->tuning.value[TUNING_SCHEDULED] = 1;
+		model = model_new(m);
+		if (planner_run(planner_find("direct", 6), &plan, p, &prices_bytes, arena,
+		                &why) == ANSWER_PLAN &&
+		    plan->nsteps == 1) {
+			struct pipeline pipe;
+
+			time_s = plan_seconds(times, plan, m, NULL, model_clock, model,
+			                      message, sizeof(message));
+			ck_assert_double_gt(time_s, 0);
+			if (times[0].algorithm &&
+			    !strcmp(times[0].algorithm, "scheduled")) {
+				ck_assert(find(&found, p, m, identity(p->ndevices)));
+				pipe = pipeline_make(&found.flows, &found.network, arena);
+				ck_assert_double_le(times[0].wire_s,
+				                    pipe.seconds * (1 + 1e-9));
+				ck_assert_double_ge(times[0].wire_s,
+				                    bound_s(p, m, NULL));
+				scheduled++;
+			}
+		}
+		text_free(&why);
+		model_free(model);
+		arena_reset(arena);
+	}
+	ck_assert_int_gt(scheduled, 30);
+	rng_free(r);
+}
+END_TEST
+
+#define COUNT(a) ((int)(sizeof(a) / sizeof((a)[0])))
+
+Suite *tests(void)
+{
+	Suite *suite = suite_create("flows");
+	TCase *c = tcase_create("flows");
+
+	tcase_set_timeout(c, 240);
+	tcase_add_checked_fixture(c, setup, teardown);
+	tcase_add_loop_test(c, known_optima_are_met, 0, COUNT(known));
+	tcase_add_test(c, a_broadcast_uses_all_links);
+	tcase_add_test(c, random_flows);
+	tcase_add_test(c, clocks_take_the_closed_form);
+	suite_add_tcase(suite, c);
+	return suite;
+}
