@@ -369,3 +369,38 @@ enum op type_op(const struct type *before, const struct type *after)
 		return OP_EXCHANGE;
 	return won ? OP_SLICE : OP_ALL_GATHER;
 }
+
+/* Returns whether what all-gathers in a dimension bring has to be unpacked (planner.h). */
+static bool has_outer(const struct types_between *t, const struct type *before, int dim)
+{
+	for (int outer = 0; outer < dim; outer++)
+		if (t->shape.dim[outer] > type_shards(before, &t->pieces, outer))
+			return true;
+	return false;
+}
+
+size_t type_moves(uint8_t out[TYPE_MOVES_MAX], const struct types_between *t, enum op op,
+                  const struct type *before, const struct type *after)
+{
+	int64_t elements = elements_of(t, before);
+	size_t size = 2;
+
+	out[0] = (uint8_t)op;
+	out[1] = 0;
+	memcpy(out + size, &elements, sizeof(elements));
+	size += sizeof(elements);
+	for (int dim = 0; dim < before->rank; dim++) {
+		struct rest rest = rest_of(before, after, dim);
+		int n = rest.nbefore + rest.nafter;
+
+		if (n == 0)
+			continue;
+		out[size++] = (uint8_t)dim | (rest.nbefore ? BEFORE : 0);
+		out[size++] = (uint8_t)n;
+		memcpy(out + size, rest.nbefore ? rest.before : rest.after, (size_t)n);
+		size += (size_t)n;
+		if (op == OP_ALL_GATHER && !out[1])
+			out[1] = has_outer(t, before, dim);
+	}
+	return size;
+}

@@ -68,4 +68,13 @@ bool type_all(const struct types_between *t, int most,
  */
 enum op type_op(const struct type *before, const struct type *after);
 
+/*
+ * Writes what that collective does, whatever it leaves where it is, and returns its size:
+ * with equal bytes the same pieces move between the same dimensions of tiles of one size,
+ * and the result is to be unpacked or not.
+ */
+enum { TYPE_MOVES_MAX = 2 + (int)sizeof(int64_t) + 2 * TYPE_RANK_MAX + 2 * ATOMS_MAX };
+size_t type_moves(uint8_t out[TYPE_MOVES_MAX], const struct types_between *t, enum op op,
+                  const struct type *before, const struct type *after);
+
 #endif

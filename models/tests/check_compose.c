@@ -1,8 +1,7 @@
 /*
  * `best` against two of its plans in a row, on small meshes. Where the goal is met, at most
- * 0.5 % of pairs of layouts are more than 5 % dearer, and none by more than a tenth. On two
- * machines a few pairs stay open, some by strided all-to-alls that are not tried; they may
- * not become more. exhaust_compose.c has larger meshes.
+ * 0.5 % of pairs of layouts are more than 5 % dearer, and none by more than a tenth. On one
+ * machine a pair stays open; it may not become more. exhaust_compose.c has larger meshes.
  */
 #include "compose_pairs.h"
 #include "tests/tests.h"
@@ -17,8 +16,8 @@ static const struct {
 	{{{4, 4}, COMPOSE_OPEN, {4, 4}}, 0, 1.10},
 	{{{2, 4}, COMPOSE_OPEN, {2, 4}}, 0, 1.10},
 	{{{2, 2, 2}, COMPOSE_NODES, {1, 8}}, 0, 1.10},
-	{{{4, 4}, COMPOSE_WRAPPED, {4, 4}}, 6, 1.10},
-	{{{4, 4}, COMPOSE_NODES, {2, 8}}, 2, 1.16},
+	{{{4, 4}, COMPOSE_WRAPPED, {4, 4}}, 0, 1.10},
+	{{{4, 4}, COMPOSE_NODES, {2, 8}}, 1, 1.11},
 };
 
 START_TEST(test_composition)

@@ -43,8 +43,8 @@ static bool has_prime_axes(const struct mesh *m)
 enum { TAG_EXCHANGE = UINT8_MAX, TAG_COLLECTIVE, TAGS };
 struct leg_key {
 	uint32_t senders, tag;
-	uint8_t types[TYPE_KEY_MAX > 2 * sizeof(struct type) ? TYPE_KEY_MAX
-	                                                     : 2 * sizeof(struct type)];
+	uint8_t types[TYPE_KEY_MAX > (int)TYPE_MOVES_MAX ? (int)TYPE_KEY_MAX
+	                                                 : (int)TYPE_MOVES_MAX];
 };
 
 bool hops_are_few(const struct mesh *m)
@@ -177,44 +177,35 @@ static struct hop exchange_hop(struct hops *hops, struct leg *leg)
 	return (struct hop){.seconds = note->price.cost, .senders = note->choice};
 }
 
-/* Returns the seconds of a leg as one collective, INFINITY if there is none. */
-static double collective_s(struct hops *hops, struct leg *leg)
+double hop_collective_s(struct hops *hops, const struct type *before,
+                        const struct type *after)
 {
+	enum op op = type_op(before, after);
+	struct leg leg = {.before = before, .after = after};
 	struct leg_key key = {.tag = hops->tags + TAG_COLLECTIVE};
 	struct price_note *note;
 
-	if (type_op(leg->before, leg->after) == OP_EXCHANGE)
+	if (op == OP_EXCHANGE)
 		return INFINITY;
-	memcpy(key.types, leg->before, sizeof(struct type));
-	memcpy(key.types + sizeof(struct type), leg->after, sizeof(struct type));
-	note = note_of(hops, &key, 2 * sizeof(struct type));
+	note = note_of(hops, &key, type_moves(key.types, hops->types, op, before, after));
 	hops->pool->work += NOTE_WORK;
 	if (!note->priced) {
-		write_leg(leg, hops);
-		note->price.cost = leg->step.op == OP_EXCHANGE
+		write_leg(&leg, hops);
+		note->price.cost = leg.step.op == OP_EXCHANGE
 		                           ? INFINITY
-		                           : step_s(hops, &leg->from, &leg->step);
+		                           : step_s(hops, &leg.from, &leg.step);
 		note->priced = true;
 	}
 	return note->price.cost;
 }
 
-struct hop hop_between(struct hops *hops, const struct type *before,
-                       const struct type *after, double most)
+struct hop hop_exchange(struct hops *hops, const struct type *before,
+                        const struct type *after)
 {
 	struct leg leg = {.before = before, .after = after};
-	struct hop hop = {.seconds = INFINITY, .collective = true}, sent;
 
-	if (!(most > 0))
-		return hop;
-	hop.seconds = collective_s(hops, &leg);
-	if (type_op(before, after) != OP_SLICE &&
-	    hops->pool->best->problem->vocabulary != VOCABULARY_PORTABLE) {
-		sent = exchange_hop(hops, &leg);
-		if (sent.seconds < hop.seconds)
-			hop = sent;
-	}
-	if (hop.seconds >= most)
-		hop.seconds = INFINITY;
-	return hop;
+	if (hops->pool->best->problem->vocabulary == VOCABULARY_PORTABLE ||
+	    type_op(before, after) == OP_SLICE)
+		return (struct hop){.seconds = INFINITY};
+	return exchange_hop(hops, &leg);
 }

@@ -38,11 +38,15 @@ void hops_begin(struct hops *out, struct best_pool *pool,
                 const struct types_between *types, const struct view *view,
                 uint32_t number, struct arena *a);
 
+/* Returns the seconds of a step between two types as one collective, INFINITY if none is. */
+double hop_collective_s(struct hops *hops, const struct type *before,
+                        const struct type *after);
+
 /*
- * Returns the step between two types as a collective, if there is one, or as an exchange;
- * its seconds are INFINITY if they are `most` or more.
+ * Returns the same as an exchange: its seconds are INFINITY if they are not known, or the
+ * vocabulary has none.
  */
-struct hop hop_between(struct hops *hops, const struct type *before,
-                       const struct type *after, double most);
+struct hop hop_exchange(struct hops *hops, const struct type *before,
+                        const struct type *after);
 
 #endif

@@ -46,6 +46,9 @@ void best_pool_add(struct best_pool *pool, const struct script *script);
 void best_pool_add_plan(struct best_pool *pool, const struct plan *plan,
                         struct price price);
 
+/* Returns whether a problem has so few devices that there is more work for each. */
+bool best_pool_is_small(const struct best_pool *pool);
+
 /* Returns the work done so far. */
 int64_t best_pool_work(const struct best_pool *pool);
 

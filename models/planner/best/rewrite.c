@@ -151,6 +151,17 @@ static void try_overslices(struct best_pool *pool, const struct script *script,
 	}
 }
 
+/* Tries the collective over digits that does what an exchange does. */
+static void try_collectives(struct best_pool *pool, const struct script *fine)
+{
+	struct script next;
+
+	for (int i = 0; i < fine->n; i++)
+		if (fine->step[i].op == OP_EXCHANGE &&
+		    script_merge(&next, fine, i, i + 1, pool->arena))
+			best_pool_add(pool, &next);
+}
+
 /* Tries steps in two halves, by rising and by falling stride. */
 static void try_splits(struct best_pool *pool, const struct script *script)
 {
@@ -158,6 +169,9 @@ static void try_splits(struct best_pool *pool, const struct script *script)
 
 	if (!script_refine(&fine, script, pool->arena))
 		script_copy(&fine, script);
+	/* on more devices there is no work for it */
+	if (best_pool_is_small(pool))
+		try_collectives(pool, &fine);
 	for (int at = 0; at < fine.n; at++) {
 		int64_t stride[LAYOUT_PARTS_MAX];
 		enum op op = fine.step[at].op;

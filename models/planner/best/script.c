@@ -301,15 +301,42 @@ static void split_step(struct script_step *out, const struct split *split,
 }
 
 /*
+ * Returns whether the part can lie on top of what else cuts the digit: that is the same
+ * from where the part comes to the end.
+ */
+static bool stays_on_top(const struct split *split, const struct script *s, int first)
+{
+	const struct layout *end = &s->to;
+	int n, nend, from = first < 0 ? 0 : first + 1;
+	const struct part *last = layout_parts(end, split->digit, &nend);
+	int64_t tile = layout_shards(end, split->digit) * split->part.size;
+
+	for (int i = from; i <= s->n; i++) {
+		const struct part *part =
+			layout_parts(script_before(s, i), split->digit, &n);
+
+		if (n != nend || memcmp(part, last, (size_t)n * sizeof(*part)) != 0)
+			return false;
+	}
+	return s->view.shape.dim[split->digit] % tile == 0;
+}
+
+/*
  * Splits the digit into [shards, part, rest], of which those of size 1 are left out:
  * the first piece has all that the layouts of the script cut the digit into. Returns
  * false if that does not divide.
  */
-static bool split_view(struct split *split, struct view *out, const struct script *s)
+static bool split_view(struct split *split, struct view *out, const struct script *s,
+                       int first)
 {
 	int64_t extent = s->view.shape.dim[split->digit], shards = 1, piece[3];
 	int n = 0;
 
+	if (s->problem->ndevices <= BEST_SMALL_DEVICES && stays_on_top(split, s, first)) {
+		*out = s->view;
+		split->fresh = split->digit;
+		return true;
+	}
 	for (int i = 0; i <= s->n; i++) {
 		int64_t cut = layout_shards(script_before(s, i), split->digit);
 		int64_t more = cut > shards ? cut : shards;
@@ -351,7 +378,7 @@ bool script_overslice(struct script *out, const struct script *s, int digit,
 	bool gathers = s->n > 0 && s->step[s->n - 1].op == OP_ALL_GATHER;
 
 	script_begin(out, s->problem);
-	if (s->n + 2 > SCRIPT_STEPS_MAX || !split_view(&split, &out->view, s))
+	if (s->n + 2 > SCRIPT_STEPS_MAX || !split_view(&split, &out->view, s, first))
 		return false;
 	out->from = split_layout(&split, &s->from, false);
 	out->to = split_layout(&split, &s->to, false);

@@ -8,7 +8,8 @@
 
 #include "planner/best/senders.h"
 
-enum { SCRIPT_STEPS_MAX = 16 };
+/* On so few devices there is work to try more of everything. */
+enum { SCRIPT_STEPS_MAX = 16, BEST_SMALL_DEVICES = 32 };
 
 struct script_step {
 	enum op op;
@@ -76,7 +77,8 @@ void script_exchange(struct script *out, const struct script *s, int first, int 
 /*
  * Over-slices: cuts digit `digit` by `part`, which no layout of the script from step
  * `first` on uses, and gathers it at the end. The part gets a digit of its own, behind
- * what the layouts cut that digit into. It is sliced before step 0 or, if `first` >= 0,
+ * what the layouts cut that digit into, or on few devices lies on top of that where it
+ * stays the same. It is sliced before step 0 or, if `first` >= 0,
  * the exchange of that step brings the cut tiles. Returns false where it does not
  * divide the rest.
  */

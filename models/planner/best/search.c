@@ -32,12 +32,14 @@ static void rewrite_mixed(struct best_pool *pool, const struct pooled *e)
 }
 
 /*
- * Returns the cheapest of the first `most` entries that has not been expanded, or -1.
+ * Returns the cheapest of the first `most` entries that has not been expanded, or -1. Single
+ * steps always count among them, for other senders gain most there.
  */
 static int next_entry(const struct best_pool *pool, int most)
 {
-	for (int i = 0; i < pool->n && i < most; i++)
-		if (!pool->entry[i].expanded)
+	for (int i = 0; i < pool->n; i++)
+		if (!pool->entry[i].expanded &&
+		    (i < most || pool->entry[i].script->n == 1))
 			return i;
 	return -1;
 }
