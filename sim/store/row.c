@@ -41,6 +41,8 @@ const struct row_column row_columns[ROW_COLUMNS] = {
 	{ROW_TEXT, AT(varied)},
 	{ROW_TEXT, AT(machine)},
 	{ROW_TEXT, AT(vocabulary)},
+	{ROW_REAL, AT(low_s)},
+	{ROW_REAL, AT(high_s)},
 	{ROW_TEXT, AT(timeline)},
 };
 #undef AT
