@@ -129,7 +129,7 @@ all: $B/libshardsim.a $B/libshardsim.so $B/shardsim build/shardsim
 deps:
 	@.ci/deps
 
-TOOLS := mpicc mpirun torch jsonschema chromium chromedriver curl jq gcovr valgrind clang-format clang-tidy
+TOOLS := glpk mpicc mpirun torch jsonschema chromium chromedriver curl jq gcovr valgrind clang-format clang-tidy
 .PHONY: $(TOOLS:%=tool-%)
 $(TOOLS:%=tool-%): tool-%: | deps
 	@.ci/deps $*
@@ -208,6 +208,10 @@ endif
 
 $(MODEL_TESTS): %: %.o $(call helpers,models) $B/models/tests/main.o $B/libshardsim.a $B/flags
 	$(quiet)$(LINK) -o $@ $(filter %.o %.a,$^) $(TEST_LIBS) $(LDLIBS) -lm
+
+# The linear programs that bounds are held to.
+$B/models/tests/check_bound_lp: LDLIBS += -lglpk
+$B/models/tests/check_bound_lp.o: | tool-glpk
 
 $(SIM_TESTS): %: %.o $(call helpers,sim) $B/models/tests/main.o $(TESTED_OBJECTS) \
 		$B/libshardsim.a $B/flags
@@ -404,6 +408,20 @@ results-steps: build/shardsim
 	build/shardsim validate platforms/steps.csv >results/steps.md
 	build/shardsim validate platforms/steps.csv --format csv >results/steps.csv
 
+# Training steps by degrees and by figures of a network.
+.PHONY: results-degrees
+results-degrees: build/shardsim
+	rm -rf build/results-degrees
+	build/shardsim sweep scenarios/steps.yaml --out build/results-degrees
+	build/shardsim report build/results-degrees >results/degrees.md
+	build/shardsim report build/results-degrees --format csv >results/degrees.csv
+
+# Measured times of whole programs: errors, and every row.
+.PHONY: results-programs
+results-programs: build/shardsim
+	build/shardsim validate platforms/program-times.csv >results/programs.md
+	build/shardsim validate platforms/program-times.csv --format csv >results/programs.csv
+
 # Block graphs on 16 nodes, and published refits of weights.
 BLOCK_NODES := cluster:nodes=16,gpus=1,nics=1,nic.bandwidth=20Gb/s
 .PHONY: results-moves
@@ -414,7 +432,7 @@ results-moves: build/shardsim
 	build/shardsim validate platforms/refits.csv >results/refits.md
 	build/shardsim validate platforms/refits.csv --format csv >results/refits.csv
 
-results: results-placement results-moves results-steps build/shardsim
+results: results-placement results-moves results-steps results-programs results-degrees build/shardsim
 	rm -rf build/results
 	mkdir -p build/results
 	build/shardsim sweep scenarios/models.yaml scenarios/random.yaml \

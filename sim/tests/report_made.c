@@ -132,6 +132,8 @@ const char mixed_md[] =
 	"launches, links and local copies are in them, and nothing else that a "
 	"system does.\n"
 	"\n"
+	"Not shown: gather (--planner all shows them).\n"
+	"\n"
 	"## Planners on the same real scenarios, clock model\n"
 	"\n"
 	"| planner  | p-a:2x3 |\n"

@@ -1,9 +1,8 @@
-#include "validate/steps.h"
+#include "validate/program/factors.h"
+#include "validate/program/steps.h"
 
 #include "plan/plan_json.h"
-#include "stat/rank.h"
 #include "text/csv.h"
-#include "text/words.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -12,12 +11,7 @@
 
 static double error_of(const struct measured_step *s)
 {
-	return exp(fabs(log(s->time_s / s->measured_s)));
-}
-
-static const char *factor(struct arena *a, double x)
-{
-	return isnan(x) ? "-" : arena_printf(a, "%.3f", x);
+	return factor_error(s->time_s, s->measured_s);
 }
 
 /* --- classes of rows ------------------------------------------------------------------ */
@@ -65,34 +59,23 @@ static const char *by_precision(const struct measured_step *s)
 	return s->precision;
 }
 
-struct step_errors {
-	size_t n;
-	double error, least, most, tau; /* of simulated / measured */
-};
-
 /* Errors of the rows of a class; `name` NULL: of all. */
-static struct step_errors errors_of(const struct step_table *t, class_of class,
-                                    const char *name, struct arena *a)
+static struct factors errors_of(const struct step_table *t, class_of class,
+                                const char *name, struct arena *a)
 {
-	struct step_errors e = {.least = INFINITY};
 	double *x = arena_alloc(a, (size_t)t->n + 1, sizeof(*x));
 	double *y = arena_alloc(a, (size_t)t->n + 1, sizeof(*y));
+	size_t n = 0;
 
 	for (int64_t i = 0; i < t->n; i++) {
 		const struct measured_step *s = &t->row[i];
-		double ratio = s->time_s / s->measured_s;
 
 		if (isnan(s->time_s) || (name && strcmp(class(s), name) != 0))
 			continue;
-		x[e.n] = s->measured_s;
-		y[e.n++] = s->time_s;
-		e.error += fabs(log(ratio));
-		e.least = fmin(e.least, ratio);
-		e.most = fmax(e.most, ratio);
+		x[n] = s->measured_s;
+		y[n++] = s->time_s;
 	}
-	e.error = exp(e.error / (double)e.n);
-	e.tau = stat_kendall(x, y, e.n);
-	return e;
+	return factors_of(x, y, n);
 }
 
 static const char **classes_of(int *n, const struct step_table *t, class_of class,
@@ -129,19 +112,6 @@ enum { KINDS = sizeof(kinds) / sizeof(*kinds) };
 
 /* --- tables --------------------------------------------------------------------------- */
 
-static void errors_row(struct pen_table *table, struct arena *a, const char *name,
-                       const struct step_errors *e)
-{
-	const char **cell = words_row(table);
-
-	cell[0] = name;
-	cell[1] = words_count(a, e->n);
-	cell[2] = factor(a, e->n ? e->error : NAN);
-	cell[3] = factor(a, e->n ? e->least : NAN);
-	cell[4] = factor(a, e->n ? e->most : NAN);
-	cell[5] = factor(a, e->tau);
-}
-
 static void errors_table(const struct pen *pen, const struct step_table *t, int kind)
 {
 	const char *head[] = {kinds[kind].name, "n", "error", "least", "most", "tau"};
@@ -150,14 +120,14 @@ static void errors_table(const struct pen *pen, const struct step_table *t, int 
 	const char **class = classes_of(&n, t, kinds[kind].class, a);
 	struct pen_table table =
 		words_table(a, kinds[kind].caption, "lrrrrr", head, (size_t)n + 1);
-	struct step_errors all = errors_of(t, NULL, NULL, a);
+	struct factors all = errors_of(t, NULL, NULL, a);
 
 	for (int i = 0; i < n; i++) {
-		struct step_errors e = errors_of(t, kinds[kind].class, class[i], a);
+		struct factors e = errors_of(t, kinds[kind].class, class[i], a);
 
-		errors_row(&table, a, class[i], &e);
+		factors_row(&table, a, class[i], &e);
 	}
-	errors_row(&table, a, "all", &all);
+	factors_row(&table, a, "all", &all);
 	pen->table(pen, &table);
 }
 
@@ -195,7 +165,7 @@ static void left_out_table(const struct pen *pen, const struct step_table *t)
 void step_table_words(const struct pen *pen, const struct step_table *t)
 {
 	struct arena *a = pen->arena;
-	struct step_errors all = errors_of(t, NULL, NULL, a);
+	struct factors all = errors_of(t, NULL, NULL, a);
 
 	pen->heading(pen, 1, "Training steps, simulated and measured");
 	pen->paragraph(

@@ -1,4 +1,4 @@
-#include "clock/flow_run.h"
+#include "flow_replay_run.h"
 
 #include "cost/model.h"
 
@@ -450,8 +450,8 @@ static void ports_start(struct run *r)
 	}
 }
 
-double flow_run(double *wire_s, struct platform *p, const struct schedule *s, int n,
-                char *message, size_t size)
+double flow_replay_run(double *wire_s, struct platform *p, const struct schedule *s,
+                       int n, char *message, size_t size)
 {
 	double begun_s = simgrid_get_clock(), ended_s = begun_s, total_s = 0;
 	struct run r;

@@ -1,4 +1,4 @@
-#include "validate/steps.h"
+#include "validate/program/steps.h"
 
 #include "base/input.h"
 #include "base/scan.h"

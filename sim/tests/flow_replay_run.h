@@ -1,13 +1,13 @@
 /*
- * The simulation behind the clock `flow`. Private to sim/clock/flow.c.
+ * The simulation behind flow_replay.h. Private to sim/tests/flow_replay.c.
  *
  * Every message, or every part of one whose task has `repeats`, is a flow of SimGrid's
  * from the sender's host on that fabric to the receiver's host. It starts as
- * soon as the sending device may, by the rules in flow.h; flow_run.c keeps a struct
+ * soon as the sending device may, by the rules in cost/flow.h; flow_replay_run.c keeps a struct
  * member for each device and task to know that.
  */
-#ifndef SHARDSIM_SIM_CLOCK_FLOW_RUN_H
-#define SHARDSIM_SIM_CLOCK_FLOW_RUN_H
+#ifndef SHARDSIM_SIM_TESTS_FLOW_REPLAY_RUN_H
+#define SHARDSIM_SIM_TESTS_FLOW_REPLAY_RUN_H
 
 #include "collective/schedule.h"
 #include "platform/platform.h"
@@ -19,7 +19,7 @@
  * bytes). It can be called once per process, because nothing is freed and mailboxes
  * keep their owners.
  */
-double flow_run(double *wire_s, struct platform *p, const struct schedule *s, int n,
-                char *message, size_t size);
+double flow_replay_run(double *wire_s, struct platform *p, const struct schedule *s, int n,
+                       char *message, size_t size);
 
 #endif
