@@ -220,6 +220,18 @@ static enum status one_system(const struct measured_table *t, const struct optio
 	return e->code;
 }
 
+/* Says how a log's run was launched, where that is not how it is simulated. */
+static void note_launch(const struct options *o, const char *launch)
+{
+	if (!o->library.launch && *launch)
+		fprintf(stderr,
+		        "shardsim: note: %s was launched %s: --launch %s simulates that\n",
+		        o->measured,
+		        strcmp(launch, "graph") ? "by one process for several devices"
+		                                : "in a graph",
+		        launch);
+}
+
 /*
  * Lists the sizes of the file between -b and -e; out of place where both were measured.
  */
@@ -245,6 +257,8 @@ static enum status sizes_measured(struct sizes *out, struct arena *a,
 		if (!row_fits(m, o, devices, groups) || m->bytes < lo || m->bytes > hi ||
 		    (out->n && out->bytes[out->n - 1] == m->bytes))
 			continue;
+		if (!out->n)
+			note_launch(o, m->launch);
 		out->bytes[out->n] = m->bytes;
 		out->measured_s[out->n++] = m->time_s;
 	}
