@@ -19,22 +19,6 @@ enum { REPORT_RESAMPLES = 10000, REPORT_SEED = 1 };
  * (row_machine()), and there are figures of one kind of problem only.
  */
 
-/*
- * Wins, ties and losses where times that intervals do not part are ties: of two plans the
- * one wins whose interval (measure/likely.h) ends before the other's begins. That is sure
- * also where the two are wrong in opposite ways; in most cases both are wrong alike.
- */
-struct report_sure {
-	size_t wins, ties, losses;
-};
-
-/* Counts one; rows whose intervals are not known are in none. */
-void report_sure_count(struct report_sure *s, const struct row *ours,
-                       const struct row *theirs);
-
-/* Returns "wins/ties/losses", or "-" if there are none. */
-const char *report_sure_text(const struct report_sure *s, struct arena *a);
-
 /* One planner against the baseline on one machine and clock. */
 struct report_line {
 	enum report_kind kind;
