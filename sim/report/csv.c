@@ -29,7 +29,8 @@
 	X(BYTES_HIGH, "times_recv_bound_q95") X(BYTES_LARGEST, "times_recv_bound_max") \
 	X(CROSSING, "crossing") X(KIND, "kind") X(MEDIAN, "speedup_median") \
 	X(CASES, "cases") X(BASELINE_OVER, "baseline_over_memory") \
-	X(OVER, "over_memory") X(CANNOT, "cannot")
+	X(OVER, "over_memory") X(CANNOT, "cannot") \
+	X(SURE_WINS, "sure_wins") X(SURE_TIES, "sure_ties") X(SURE_LOSSES, "sure_losses")
 /* clang-format on */
 
 #define FIELD_NUMBER(number, name) number,
@@ -50,6 +51,16 @@ struct line {
 static void set_count(struct line *l, enum field f, size_t count)
 {
 	snprintf(l->number[f], sizeof(l->number[f]), "%zu", count);
+}
+
+/* Sets them where some intervals are known. */
+static void set_sure(struct line *l, const struct report_sure *s)
+{
+	if (s->wins + s->ties + s->losses == 0)
+		return;
+	set_count(l, SURE_WINS, s->wins);
+	set_count(l, SURE_TIES, s->ties);
+	set_count(l, SURE_LOSSES, s->losses);
 }
 
 static void set_real(struct line *l, enum field f, double value)
@@ -113,6 +124,7 @@ static void write_comparison(FILE *out, const struct report *r, const char *sect
 	set_count(&l, WINS, s->wins);
 	set_count(&l, TIES, s->ties);
 	set_count(&l, LOSSES, s->losses);
+	set_sure(&l, &s->sure);
 	set_real(&l, P, s->test.p);
 	set_count(&l, MEMORY_N, s->memory_n);
 	set_real(&l, MEMORY, s->memory);
@@ -211,6 +223,7 @@ static void write_best(FILE *out, const struct report *r, const struct report_be
 	set_count(&l, WINS, b->wins);
 	set_count(&l, TIES, b->ties);
 	set_count(&l, LOSSES, b->losses);
+	set_sure(&l, &b->sure);
 	set_count(&l, ROWS, b->nlosses);
 	l.text[REASON] = "losses above 1 %";
 	finish_line(out, &l);

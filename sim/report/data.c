@@ -163,6 +163,7 @@ static void fill_line(struct gathering *g, struct report_line *l,
 		} else {
 			l->losses++;
 		}
+		report_sure_count(&l->sure, item[i].row, item[i].reference);
 		m++;
 	}
 	l->speedup = summary_of(ratio, m);

@@ -30,6 +30,7 @@ struct report_line {
 	struct interval interval;
 	int64_t sample; /* while the report is made: of the interval, from 1 */
 	size_t wins, ties, losses;
+	struct report_sure sure;
 	struct paired test;
 	size_t memory_n;
 	double memory; /* geometric mean of baseline / planner peak_live_bytes */
@@ -133,6 +134,7 @@ struct report_best {
 	enum report_kind kind;
 	const char *platform, *clock;
 	size_t n, wins, ties, losses, gain_n;
+	struct report_sure sure;
 	size_t exchanges; /* of the n: plans of best with an exchange, not portable */
 	size_t first_loss, nlosses; /* those above REPORT_LOSS, in report->loss */
 	double gain;                /* geometric mean of fastest other / best */

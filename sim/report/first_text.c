@@ -211,11 +211,12 @@ static void write_line(struct pen_table *t, struct arena *a, const struct report
 	cell[8] = words_ratio(a, s->max);
 	cell[9] = arena_printf(a, "%zu/%zu/%zu", l->wins, l->ties, l->losses);
 	cell[10] = words_percent(a, s->n ? (double)l->ties / (double)s->n : NAN);
-	cell[11] = l->memory_n && l->memory_n != s->n
+	cell[11] = report_sure_text(&l->sure, a);
+	cell[12] = l->memory_n && l->memory_n != s->n
 	                   ? arena_printf(a, "%s (%zu)", words_ratio(a, l->memory),
 	                                  l->memory_n)
 	                   : words_ratio(a, l->memory);
-	cell[12] =
+	cell[13] =
 		l->without ? "" : arena_printf(a, "%zu/%zu", l->baseline_over, l->over);
 }
 
@@ -244,13 +245,13 @@ static void write_first(const struct pen *pen, const struct report *r,
 	static const char *const head[] = {
 		"machine",       "planner", "cases", "n",   "speedup",
 		"95 % interval", "median",  "min",   "max", "w/t/l",
-		"ties",          "memory",  "unfit"};
+		"ties",          "sure",    "memory", "unfit"};
 	struct arena *a = pen->arena;
 	struct pen_table t =
 		words_table(a,
 	                    arena_printf(a, "%s: speedup over %s, clock %s",
 	                                 kinds[kind].heading, r->baseline, r->clock),
-	                    "lllrrrrrrrrrr", head, r->nfirst + 1);
+	                    "lllrrrrrrrrrrr", head, r->nfirst + 1);
 
 	for (size_t i = 0; i < r->nfirst; i++)
 		if (r->first[i].kind == kind)
@@ -267,7 +268,8 @@ static void write_first(const struct pen *pen, const struct report *r,
 		"not remat.: the cases in which %s does not rematerialize fully. n: "
 		"scenarios. 95 %% interval: bootstrap, of the geometric mean. w/t/l: "
 		"wins, "
-		"ties (within 1e-6 relative), losses. memory: peak live bytes of %s "
+		"ties (within 1e-6 relative), losses; sure: where times whose "
+		"intervals overlap are ties. memory: peak live bytes of %s "
 		"over "
 		"the planner's. unfit: cases in no mean, as a plan exceeds the memory "
 		"of "
@@ -449,7 +451,9 @@ void report_first_text(const struct pen *pen, const struct report *r)
 			"both are ok and both times are above zero; a figure with a "
 			"count is over that many of them. The interval is a 95 %% "
 			"bootstrap interval of the mean speedup (%d resamples, seed "
-			"%d); w/t/l are wins, ties (within 1e-6 relative) and losses. "
+			"%d); w/t/l are wins, ties (within 1e-6 relative) and losses, "
+			"and sure is the same where times that their intervals (80 %%) "
+			"do not part are ties. "
 			"Cases are all, or those in which %s does not rematerialize "
 			"fully: no device holds the whole array on the way unless an "
 			"end is replicated. Unfit counts the cases that are in no mean "

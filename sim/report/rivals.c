@@ -259,6 +259,7 @@ static void compare_best(struct rivals *g, struct report_best *b,
 		b->wins++;
 	else
 		b->losses++;
+	report_sure_count(&b->sure, best, rival);
 	if (best->time_s <= rival->time_s * (1 + REPORT_LOSS))
 		return;
 	*list_add(&g->loss, g->arena) = (struct report_loss){

@@ -54,10 +54,11 @@ void report_best_text(const struct pen *pen, const struct report *r)
 {
 	static const char *const head[] = {"kind", "machine", "clock",
 	                                   "n",    "fastest", "w/t/l",
-	                                   "gain", "> 1 %",   "exchange"};
+	                                   "sure", "gain",    "> 1 %",
+	                                   "exchange"};
 	struct arena *a = pen->arena;
 	struct pen_table t = words_table(a, "best against the fastest of the others",
-	                                 "lllrrrrrr", head, r->nbests);
+	                                 "lllrrrrrrr", head, r->nbests);
 
 	if (r->nbests == 0)
 		return;
@@ -71,13 +72,15 @@ void report_best_text(const struct pen *pen, const struct report *r)
 		*cell++ = words_count(a, b->n);
 		*cell++ = words_percent(a, (double)b->wins / (double)b->n);
 		*cell++ = arena_printf(a, "%zu/%zu/%zu", b->wins, b->ties, b->losses);
+		*cell++ = report_sure_text(&b->sure, a);
 		*cell++ = words_ratio(a, b->gain);
 		*cell++ = words_count(a, b->nlosses);
 		*cell++ = words_percent(a, (double)b->exchanges / (double)b->n);
 	}
 	t.note = "fastest: share of cases in which best is faster than all others. "
 		 "w/t/l: "
-		 "wins, ties (within 1e-6 relative), losses. gain: geometric mean of "
+		 "wins, ties (within 1e-6 relative), losses; sure: where times whose "
+		 "intervals overlap are ties. gain: geometric mean of "
 		 "the "
 		 "time of the fastest other over best's. > 1 %: losses by more. "
 		 "exchange: "
@@ -88,7 +91,8 @@ void report_best_text(const struct pen *pen, const struct report *r)
 		"Over the n scenarios that best and another planner solve and "
 		"that take time: the share in which best is faster than every "
 		"other planner, its wins, ties and losses against the fastest "
-		"of them (a tie within 1e-6 relative), the geometric mean of "
+		"of them (a tie within 1e-6 relative), the same where times that "
+		"their intervals do not part are ties (sure), the geometric mean of "
 		"the fastest one's time over best's, and how many losses are "
 		"above 1 %. exchange is the share of best's plans that exchange "
 		"boxes, which programs for XLA cannot say; best-portable, which is "

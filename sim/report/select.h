@@ -43,4 +43,20 @@ bool report_wanted(const struct report_options *o, const struct row *r);
 bool report_timed(const struct row *r);
 bool report_moves(const struct row *r);
 
+/*
+ * Wins, ties and losses where times that intervals do not part are ties: of two plans the
+ * one wins whose interval (measure/likely.h) ends before the other's begins. That is sure
+ * also where the two are wrong in opposite ways; in most cases both are wrong alike.
+ */
+struct report_sure {
+	size_t wins, ties, losses;
+};
+
+/* Counts one; rows whose intervals are not known are in none. */
+void report_sure_count(struct report_sure *s, const struct row *ours,
+                       const struct row *theirs);
+
+/* Returns "wins/ties/losses", or "-" if there are none. */
+const char *report_sure_text(const struct report_sure *s, struct arena *a);
+
 #endif

@@ -48,6 +48,8 @@ const struct row_column row_columns[ROW_COLUMNS] = {
 	{ROW_REAL, AT(bubble_s)},
 	{ROW_REAL, AT(idle_s)},
 	{ROW_REAL, AT(mfu)},
+	{ROW_REAL, AT(low_s)},
+	{ROW_REAL, AT(high_s)},
 	{ROW_TEXT, AT(timeline)},
 };
 #undef AT

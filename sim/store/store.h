@@ -55,6 +55,7 @@ struct row {
 	const char *message;
 	double time_s;            /* the plan's time on this clock, all parts */
 	double launch_s, local_s; /* the launches and the local work in time_s */
+	double low_s, high_s;     /* between which time_s is (measure/likely.h) */
 	int64_t recv_bytes, send_bytes;
 	int64_t peak_array_bytes, peak_live_bytes;
 	const char *steps; /* the printed plan, one line */
@@ -97,7 +98,7 @@ enum row_kind {
 	ROW_FLAG,  /* bool; 0 or 1 */
 	ROW_STATUS /* enum outcome; its name */
 };
-enum { ROW_COLUMNS = 43 };
+enum { ROW_COLUMNS = 45 };
 extern const struct row_column {
 	enum row_kind kind;
 	const char *name;

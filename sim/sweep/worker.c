@@ -3,6 +3,7 @@
 
 #include "clock/simgrid.h"
 #include "measure/clocks.h"
+#include "measure/likely.h"
 #include "measure/timeline.h"
 #include "place/placing.h"
 #include "plan/plan_text.h"
@@ -23,6 +24,7 @@ struct worker {
 	struct bench bench;
 	struct platform *loaded; /* NULL where not even the machine could be made */
 	struct clocks clocks;
+	struct likely_table likely;
 	struct error load; /* why there is no machine */
 	int32_t scenario;  /* the scenario at hand, -1 for none */
 	int planner;       /* the planner that planned last, -1 for none */
@@ -62,7 +64,8 @@ static void load_platform(struct worker *worker)
 	if (s->refusal[worker->platform])
 		return;
 	if (clocks_open(&worker->clocks, a, p->base, p->set, p->nset, s->clock,
-	                s->nclocks, &worker->load) != OK)
+	                s->nclocks, &worker->load) != OK ||
+	    likely_read(&worker->likely, a, &worker->load) != OK)
 		return;
 	worker->loaded = worker->clocks.platform;
 	bench_init(&worker->bench, worker->loaded->machine);
@@ -112,6 +115,13 @@ static void fill_row(struct row *r, struct worker *worker, int clock)
 	r->time_s = m->time_s[clock];
 	r->launch_s = m->launch_s[clock];
 	r->local_s = m->local_s[clock];
+	if (m->step[clock]) {
+		struct likely l = likely_of_plan(&worker->likely, &worker->bench, p,
+		                                 m->step[clock]);
+
+		r->low_s = l.low;
+		r->high_s = l.high;
+	}
 	r->recv_bytes = p->recv_bytes;
 	r->send_bytes = p->send_bytes;
 	r->full_remat = p->full_remat;
