@@ -303,9 +303,18 @@ $(TEST_NAMES): $$(filter %/$$@,$(MODEL_TESTS) $(SIM_TESTS)) \
 check-page: build/shardsim | tool-chromium tool-chromedriver tool-curl tool-jq
 	@.ci/page
 
+# Side by side, the longest first; one that fails does not stop the others.
+EMIT_RUNS := run_check_programs $(filter-out run_check_programs, \
+	$(patsubst sim/tests/emit/%.py,run_%,$(EMIT_TESTS)))
+.PHONY: $(EMIT_RUNS) run_torch
+$(EMIT_RUNS): run_%:
+	@.ci/emit $(VARIANT) sim/tests/emit/$*.py
+
+run_torch:
+	@.ci/emit-torch $(VARIANT)
+
 check-emit: $B/shardsim | tool-mpicc tool-mpirun tool-torch
-	@for test in $(EMIT_TESTS); do .ci/emit $(VARIANT) $$test || failed=1; done; \
-		.ci/emit-torch $(VARIANT) || failed=1; test -z "$$failed"
+	+@$(MAKE) --no-print-directory --keep-going $(EMIT_RUNS) run_torch
 
 bench-home: $B/shardsim | tool-mpicc tool-mpirun
 	@.ci/home $(VARIANT)
@@ -446,8 +455,13 @@ results-moves: build/shardsim
 	build/shardsim validate platforms/refits.csv >results/refits.md
 	build/shardsim validate platforms/refits.csv --format csv >results/refits.csv
 
-results: results-placement results-moves results-steps results-programs results-degrees \
-		results-optimal build/shardsim
+# Shardings of whole programs: strategies that are known, and what a search finds.
+.PHONY: results-automap
+results-automap: build/shardsim
+	build/shardsim automap scenarios/automap.yaml >results/automap.md
+	build/shardsim automap scenarios/automap.yaml --format csv >results/automap.csv
+
+results: results-placement results-moves results-steps results-programs results-degrees results-automap results-optimal build/shardsim
 	rm -rf build/results
 	mkdir -p build/results
 	build/shardsim sweep scenarios/models.yaml scenarios/random.yaml \
@@ -482,6 +496,12 @@ results: results-placement results-moves results-steps results-programs results-
 	build/shardsim validate platforms/held-out.csv --format csv >results/held-out.csv
 	build/shardsim validate platforms/measured-xla.csv >results/validate-xla.md
 	build/shardsim validate platforms/measured-late.csv >results/validate-late.md
+
+# What is fitted to, and how sure times are that follow from it.
+GIVEN := $(addprefix platforms/,measured.csv measured-more.csv measured-xla.csv)
+.PHONY: intervals
+intervals: build/shardsim
+	build/shardsim fit $(GIVEN) --intervals platforms/intervals.csv >/dev/null
 
 BENCHES := $(patsubst %.c,$B/%,$(wildcard sim/tests/bench_*.c))
 $(BENCHES): %: %.o $(TESTED_OBJECTS) $B/libshardsim.a $B/flags

@@ -6,15 +6,17 @@
 #include <string.h>
 
 /* The trail holds a number and what was done with it. */
-enum { DID_VALUE, DID_OP, DID_ATOMIC, DID_KINDS = 4 };
+enum { DID_VALUE, DID_OP, DID_ATOMIC, DID_SUMS, DID_KINDS };
 
-void cutting_start(struct cutting *out, struct arena *a, const struct graph *g, int naxes,
-                   const int32_t *size)
+void cutting_start(struct cutting *out, struct arena *a, const struct graph *g,
+                   int naxes, const int32_t *size)
 {
 	assert(naxes <= CUT_AXES);
 	*out = (struct cutting){.graph = g, .arena = a, .naxes = naxes};
-	for (int i = 0; i < naxes; i++)
+	for (int i = 0; i < naxes; i++) {
 		out->size[i] = size[i];
+		out->sums[i] = -1;
+	}
 	out->value = arena_alloc(a, (size_t)g->value.n + 1, sizeof(*out->value));
 	out->op = arena_alloc(a, (size_t)g->op.n + 1, sizeof(*out->op));
 	out->atomic = arena_alloc(a, (size_t)g->value.n + 1, sizeof(*out->atomic));
@@ -29,8 +31,8 @@ static uint64_t hash_of(int kind, int32_t number, int axis, int at, int before)
 }
 
 /* Notes one more axis of a value or an op; the hash tells the order at a place. */
-static void note(struct cutting *c, int kind, int32_t number, struct cuts *cuts, int axis,
-                 int at)
+static void note(struct cutting *c, int kind, int32_t number, struct cuts *cuts,
+                 int axis, int at)
 {
 	int before = 0;
 
@@ -48,7 +50,7 @@ static void take_back(struct cutting *c, int kind, int32_t number, struct cuts *
 	for (int i = 0; i < last; i++)
 		before += cuts->at[i] == cuts->at[last];
 	c->hash ^= hash_of(kind, number, cuts->axis[last], cuts->at[last], before);
-	cuts->mask &= (uint8_t)~(1 << cuts->axis[last]);
+	cuts->mask &= (uint8_t) ~(1 << cuts->axis[last]);
 }
 
 void cutting_undo(struct cutting *c, int64_t mark)
@@ -64,10 +66,13 @@ void cutting_undo(struct cutting *c, int64_t mark)
 		case DID_OP:
 			take_back(c, DID_OP, number, &c->op[number]);
 			break;
+		case DID_SUMS:
+			c->sums[number] = -1;
+			break;
 		default:
 			axis = number % CUT_AXES;
 			number /= CUT_AXES;
-			c->atomic[number] &= (uint8_t)~(1 << axis);
+			c->atomic[number] &= (uint8_t) ~(1 << axis);
 			c->hash ^= hash_of(DID_ATOMIC, number, axis, 0, 0);
 		}
 	}
@@ -115,10 +120,17 @@ bool cutting_may(const struct cutting *c, int32_t value, int32_t dim, int axis)
 
 bool cutting_cut(struct cutting *c, int32_t value, int32_t dim, int axis)
 {
+	const struct graph_value *v = &c->graph->value.at[value];
+	int32_t other = v->becomes >= 0 ? v->becomes : v->turns_into;
+
 	if (!cutting_may(c, value, dim, axis))
 		return false;
 	note(c, DID_VALUE, value, &c->value[value], axis, dim);
 	enqueue_around(c, value);
+	if (other >= 0 && cutting_may(c, other, dim, axis)) {
+		note(c, DID_VALUE, other, &c->value[other], axis, dim);
+		enqueue_around(c, other);
+	}
 	return true;
 }
 
@@ -132,13 +144,22 @@ void cutting_atomic(struct cutting *c, int32_t value, int axis)
 		(value * CUT_AXES + axis) * DID_KINDS + DID_ATOMIC;
 }
 
+void cutting_note_sums(struct cutting *c, int32_t dim, int axis)
+{
+	if (c->sums[axis] >= 0)
+		return;
+	c->sums[axis] = (int8_t)dim;
+	*list_add(&c->trail, c->arena) = axis * DID_KINDS + DID_SUMS;
+}
+
 /* --- propagation ------------------------------------------------------------------ */
 
 /*
- * The factor of a dimension that its next axis is on: the first one that is not cut to the
- * end. -1: none is left.
+ * The factor of a dimension that its next axis is on: the first one that is not cut to
+ * the end. -1: none is left.
  */
-static int32_t open_factor(const struct cutting *c, int32_t op, const struct graph_dim *d)
+static int32_t open_factor(const struct cutting *c, int32_t op,
+                           const struct graph_dim *d)
 {
 	const struct graph *g = c->graph;
 	const struct graph_op *o = &g->op.at[op];

@@ -1,17 +1,18 @@
 /*
- * Actions and propagation: which dimensions of which values are cut along which axes of the
- * mesh, and along which factor each op runs in parallel on an axis (automap, arXiv 2112.02958;
- * PartIR, arXiv 2210.06352, 2.2).
+ * Actions and propagation: which dimensions of which values are cut along which axes of
+ * the mesh, and along which factor each op runs in parallel on an axis (automap, arXiv
+ * 2112.02958; PartIR, arXiv 2210.06352, 2.2).
  *
- * An action cuts a dimension of a value on an axis, or says that a value is not to be cut on
- * it (atomic). Propagation hands cuts on: an op that has no factor for an axis takes one if its
- * operands and results have the axis on exactly one factor that can be cut; then its other
- * operands and results are cut there, too, unless they have the axis already or are atomic.
- * Where there are two such factors the op waits for a later action. Nothing that was decided is
- * ever changed, so that the order of actions settles conflicts.
+ * An action cuts a dimension of a value on an axis, or says that a value is not to be cut
+ * on it (atomic). Propagation hands cuts on: an op that has no factor for an axis takes
+ * one if its operands and results have the axis on exactly one factor that can be cut;
+ * then its other operands and results are cut there, too, unless they have the axis
+ * already or are atomic. Where there are two such factors the op waits for a later
+ * action. An argument and the result that takes its place are cut alike. Nothing that was
+ * decided is ever changed, so that the order of actions settles conflicts.
  *
- * A value has an axis once; a dimension may have several, later ones minor to earlier ones.
- * Dimensions are cut evenly or not at all.
+ * A value has an axis once; a dimension may have several, later ones minor to earlier
+ * ones. Dimensions are cut evenly or not at all.
  */
 #ifndef SHARDSIM_AUTOMAP_CUTTING_H
 #define SHARDSIM_AUTOMAP_CUTTING_H
@@ -35,14 +36,16 @@ struct cutting {
 	struct cuts *value, *op;
 	uint8_t *atomic; /* [values] axes on which it is not cut */
 	uint64_t hash;   /* of all of this */
+	/* Along which dimension sums over an axis are scattered; -1: they are not. */
+	int8_t sums[CUT_AXES];
 	LIST(int32_t) trail; /* what was done, for cutting_undo() */
 	LIST(int32_t) queue; /* ops to be looked at */
 	bool *queued;
 };
 
 /* Nothing is cut. At most CUT_AXES axes; all is the arena's. */
-void cutting_start(struct cutting *out, struct arena *a, const struct graph *g, int naxes,
-                   const int32_t *size);
+void cutting_start(struct cutting *out, struct arena *a, const struct graph *g,
+                   int naxes, const int32_t *size);
 
 /* Returns whether a dimension of a value can be cut on an axis. */
 bool cutting_may(const struct cutting *c, int32_t value, int32_t dim, int axis);
@@ -50,6 +53,9 @@ bool cutting_may(const struct cutting *c, int32_t value, int32_t dim, int axis);
 /* These do not propagate. The first returns false if the value cannot be cut there. */
 bool cutting_cut(struct cutting *c, int32_t value, int32_t dim, int axis);
 void cutting_atomic(struct cutting *c, int32_t value, int axis);
+
+/* Notes that sums over an axis are scattered along a dimension; it changes nothing else. */
+void cutting_note_sums(struct cutting *c, int32_t dim, int axis);
 
 /* Hands all cuts on, those of every axis. */
 void cutting_propagate(struct cutting *c);

@@ -13,7 +13,7 @@ const char *count_name(int count)
 }
 
 void evaluator_start(struct evaluator *out, struct arena *a, const struct graph *g,
-                     const struct tariff *tariff)
+                     const struct cut_prices *tariff)
 {
 	*out = (struct evaluator){.graph = g, .tariff = tariff};
 	lower_start(&out->lowered, a, g);
@@ -64,7 +64,8 @@ static void add_collective(struct evaluator *e, const struct cutting *c,
 		out->time_s[count] += s_one;
 }
 
-static void add_steps(struct evaluator *e, const struct cutting *c, struct evaluation *out)
+static void add_steps(struct evaluator *e, const struct cutting *c,
+                      struct evaluation *out)
 {
 	for (int64_t i = 0; i < e->lowered.step.n; i++) {
 		const struct transfer_step *s = &e->lowered.step.at[i];
@@ -77,7 +78,8 @@ static void add_steps(struct evaluator *e, const struct cutting *c, struct evalu
 		}
 		n = reshard_hops(hop, &s->from, &s->to);
 		for (int k = 0; k < n; k++)
-			add_collective(e, c, out, s, hop[k].op, &hop[k].from, &hop[k].to);
+			add_collective(e, c, out, s, hop[k].op, &hop[k].from,
+			               &hop[k].to);
 	}
 }
 
@@ -93,7 +95,8 @@ static double parts(const struct evaluator *e, const struct cutting *c, int32_t 
 	double n = 1;
 
 	for (int i = 0; i < runs->n; i++) {
-		const struct graph_factor *f = &g->factor.at[o->first_factor + runs->at[i]];
+		const struct graph_factor *f =
+			&g->factor.at[o->first_factor + runs->at[i]];
 
 		if (e->lowered.runs_without[op] >> runs->axis[i] & 1)
 			continue;
@@ -182,7 +185,8 @@ static void live(struct evaluator *e, double bytes, int32_t from, int32_t to)
 		e->release[to] += bytes;
 }
 
-static void note_live(struct evaluator *e, const struct cutting *c, struct evaluation *out)
+static void note_live(struct evaluator *e, const struct cutting *c,
+                      struct evaluation *out)
 {
 	const struct graph *g = c->graph;
 
@@ -197,8 +201,10 @@ static void note_live(struct evaluator *e, const struct cutting *c, struct evalu
 		else if (v->in_memory && v->becomes < 0 && !v->constant)
 			live(e,
 			     v->bytes / (double)cuts_all(&e->lowered.made[i], c->size),
-			     v->op, v->result ? -1 : g->last_use[i] < 0 ? v->op
-			                                                : g->last_use[i]);
+			     v->op,
+			     v->result            ? -1
+			     : g->last_use[i] < 0 ? v->op
+			                          : g->last_use[i]);
 	}
 	for (int64_t i = 0; i < e->lowered.step.n; i++) {
 		const struct transfer_step *s = &e->lowered.step.at[i];
@@ -212,9 +218,9 @@ static void note_live(struct evaluator *e, const struct cutting *c, struct evalu
 }
 
 /*
- * The most that is held. A stretch of ops that stands for n instances is gone through once:
- * what it leaves behind, or takes away, it does n times, and the most is in the first
- * instance or in the last one.
+ * The most that is held. A stretch of ops that stands for n instances is gone through
+ * once: what it leaves behind, or takes away, it does n times, and the most is in the
+ * first instance or in the last one.
  */
 static double peak_of(const struct evaluator *e)
 {

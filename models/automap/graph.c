@@ -25,15 +25,21 @@ static enum phase phase_of(const struct instruction *op)
 	return text_has(op->op_name, "update") ? PHASE_UPDATE : PHASE_FORWARD;
 }
 
-static bool is_linear(enum opcode code)
+/*
+ * Through these sums may stay partial; not into a wider type, in which they would take
+ * more memory and longer to reduce.
+ */
+static bool is_linear(const struct program *p, const struct instruction *op)
 {
-	switch (code) {
+	switch (op->code) {
+	case HLO_CONVERT:
+		return p->value.at[op->first_value].type.dtype->bits <=
+		       p->value.at[op_operand(p, op, 0)].type.dtype->bits;
 	case HLO_ADD:
 	case HLO_SUBTRACT:
 	case HLO_NEGATE:
 	case HLO_RESHAPE:
 	case HLO_TRANSPOSE:
-	case HLO_CONVERT:
 	case HLO_BITCAST:
 	case HLO_COPY:
 		return true;
@@ -55,6 +61,7 @@ static int32_t add_value(struct graph_build *b, int32_t flat, int32_t op, int32_
 	                          .argument = op < 0 ? flat : -1,
 	                          .group = -1,
 	                          .becomes = -1,
+	                          .turns_into = -1,
 	                          .weight = b->r.weight[flat]};
 	v->bytes = (double)value_type_bytes(v->type);
 	return b->g->value_of[flat] = (int32_t)b->g->value.n - 1;
@@ -84,18 +91,16 @@ static void add_factors(struct graph_build *b, struct graph_op *op,
 		bool in_result = false;
 
 		*to = (struct graph_factor){.size = r->factor.at[f].size,
-		                            .sums = r->factor.at[f].kind ==
-		                                    FACTOR_REDUCE,
+		                            .sums = r->factor.at[f].kind == FACTOR_REDUCE,
 		                            .first_use = (int32_t)g->use.n};
 		for (int32_t t = 0; t < r->ntensors; t++)
 			for (int32_t d = 0; d < r->tensor[t].rank; d++)
 				for (int32_t k = 0; k < r->tensor[t].dim[d].n; k++)
 					if (r->tensor[t].dim[d].at[k] == f) {
 						*list_add(&g->use, b->a) =
-							(struct factor_use){
-								(int16_t)t,
-								(int16_t)d,
-								(int16_t)k};
+							(struct factor_use){(int16_t)t,
+						                            (int16_t)d,
+						                            (int16_t)k};
 						in_result |= t >= r->noperands;
 					}
 		to->nuses = (int32_t)g->use.n - to->first_use;
@@ -129,12 +134,13 @@ static void add_op(struct graph_build *b, int32_t step)
 	                       .nin = s->nin,
 	                       .nout = s->nout,
 	                       .phase = phase_of(op),
-	                       .linear = is_linear(op->code),
+	                       .linear = is_linear(b->p, op),
 	                       .adds = op->code == HLO_ADD || op->code == HLO_SUBTRACT,
 	                       .weight = b->r.step_weight[step]};
 	for (int32_t i = 0; i < s->nin; i++)
 		*list_add(&b->g->tensor, b->a) = (struct graph_tensor){
-			b->g->value_of[b->r.stands[b->flat->in.at[s->first_in + i]]], -1};
+			b->g->value_of[b->r.stands[b->flat->in.at[s->first_in + i]]],
+			-1};
 	for (int32_t i = 0; i < s->nout; i++)
 		*list_add(&b->g->tensor, b->a) = (struct graph_tensor){
 			add_value(b, s->first_out + i, number, i), -1};
@@ -200,42 +206,44 @@ static void mark_results(struct graph_build *b)
 			if (al->result != i || al->parameter < 0 ||
 			    al->parameter >= nparams)
 				continue;
-			g->value.at[v].becomes =
-				g->value_of[b->r.stands[al->parameter]];
+			g->value.at[v].becomes = g->value_of[b->r.stands[al->parameter]];
+			g->value.at[g->value.at[v].becomes].turns_into = v;
 		}
 	}
 }
 
-static bool has_loops(const struct graph_build *b, struct text *why)
+static enum status find_loops(const struct graph_build *b, struct error *e)
 {
 	for (int64_t i = 0; i < b->flat->step.n; i++) {
 		const struct instruction *op = op_of(b, (int32_t)i);
 
-		if (op->code != HLO_WHILE && op->code != HLO_CONDITIONAL)
-			continue;
-		text_printf(why,
-		            "line %d: a %s; loops and branches are not looked into: "
-		            "unroll them (jax.lax.scan has unroll=True)",
-		            (int)op->line, opcode_name(op->code));
-		return true;
+		if (op->code == HLO_WHILE || op->code == HLO_CONDITIONAL)
+			return error_set(
+				e, E_INFEASIBLE,
+				(struct where){.file = b->p->file,
+			                       .line = (unsigned)op->line,
+			                       .col = 1},
+				"a %s: loops and branches are not looked into, "
+				"expected them unrolled (unroll=True of "
+				"jax.lax.scan)",
+				opcode_name(op->code));
 	}
-	return false;
+	return OK;
 }
 
-bool graph_make(struct graph *out, struct arena *a, const struct program *p, bool fold,
-                const char *const *like, int nlike, struct text *why)
+enum status graph_make(struct graph *out, struct arena *a, const struct program *p,
+                       bool fold, const char *const *like, int nlike, struct error *e)
 {
 	struct flat *flat = arena_alloc(a, 1, sizeof(*flat));
 	struct repeats *kept = arena_alloc(a, 1, sizeof(*kept));
 	struct graph_build b = {.g = out, .a = a, .p = p, .flat = flat};
 
 	*out = (struct graph){.program = p, .flat = flat, .repeats = kept};
-	if (!flat_make(flat, a, p, p->entry)) {
-		text_printf(why, "more calls than can be put in line");
-		return false;
-	}
-	if (has_loops(&b, why))
-		return false;
+	if (!flat_make(flat, a, p, p->entry))
+		return error_set(e, E_INFEASIBLE, (struct where){.file = p->file},
+		                 "more calls than can be put in line");
+	if (find_loops(&b, e) != OK)
+		return e->code;
 	repeats_find(&b.r, a, p, flat, fold);
 	*kept = b.r;
 	out->value_of = arena_alloc(a, (size_t)flat->value.n + 1, sizeof(int32_t));
@@ -248,5 +256,5 @@ bool graph_make(struct graph *out, struct arena *a, const struct program *p, boo
 	list_users(&b);
 	mark_results(&b);
 	graph_kernels(&b);
-	return graph_groups(&b, like, nlike, why);
+	return graph_groups(&b, like, nlike, e);
 }

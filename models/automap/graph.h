@@ -1,8 +1,8 @@
 /*
  * A program as a search for shardings sees it: values, ops with the factors of their
- * dimensions (program/rules.h), groups of arguments that are decided on together, and what
- * each kernel reads, writes and computes. Layers that repeat are folded (automap/repeat.h):
- * what stands for several counts `weight` times.
+ * dimensions (program/rules.h), groups of arguments that are decided on together, and
+ * what each kernel reads, writes and computes. Layers that repeat are folded
+ * (automap/repeat.h): what stands for several counts `weight` times.
  *
  * All arrays are whole here; what a device has of them follows from the cuts
  * (automap/cutting.h). Constants, and what is made of them alone, are left out of it all:
@@ -52,13 +52,14 @@ struct graph_op {
 struct graph_value {
 	const struct value_type *type;
 	double bytes;
-	int32_t flat;       /* of the flat program */
-	int32_t op, out;    /* that makes it, and which of its results; -1: an argument */
-	int32_t argument;   /* number of the program's argument; -1: none */
-	int32_t group;      /* of an argument; -1 */
-	int32_t becomes;    /* argument (a value) whose place this result takes; -1 */
+	int32_t flat;     /* of the flat program */
+	int32_t op, out;  /* that makes it, and which of its results; -1: an argument */
+	int32_t argument; /* number of the program's argument; -1: none */
+	int32_t group;    /* of an argument; -1 */
+	int32_t becomes;  /* argument (a value) whose place this result takes; -1 */
+	int32_t turns_into; /* the result that takes its place; -1 */
 	bool result, constant;
-	bool in_memory; /* a kernel writes it */
+	bool in_memory;             /* a kernel writes it */
 	int32_t first_user, nusers; /* ops, into graph->user */
 	double weight;
 };
@@ -110,20 +111,20 @@ struct graph {
 };
 
 /*
- * Makes the graph of a program's entry; all is the arena's. With `fold` layers are folded.
- * `like`: regular expressions (POSIX, extended); arguments whose names one of them matches
- * are one group if their shapes agree. False with the reason in `why`: a program of loops,
- * which are not looked into, or an expression that is none.
+ * Makes the graph of a program's entry; all is the arena's. With `fold` layers are
+ * folded. `like`: regular expressions (POSIX, extended); arguments whose names one of
+ * them matches are one group if their shapes agree. Errors have the line: a loop or
+ * branch, which is not looked into; or an expression that is none.
  */
-bool graph_make(struct graph *out, struct arena *a, const struct program *p, bool fold,
-                const char *const *like, int nlike, struct text *why);
+enum status graph_make(struct graph *out, struct arena *a, const struct program *p,
+                       bool fold, const char *const *like, int nlike, struct error *e);
 
 /* Returns the name of an argument of a program: what its source calls it, else its own. */
 struct span argument_name(const struct program *p, int32_t argument);
 
 /* Returns the dimension d of tensor t (an index into graph->tensor). */
-static inline const struct graph_dim *graph_dim_of(const struct graph *g, int32_t tensor,
-                                                   int32_t d)
+static inline const struct graph_dim *graph_dim_of(const struct graph *g,
+                                                   int32_t tensor, int32_t d)
 {
 	return &g->dim.at[g->tensor.at[tensor].first_dim + d];
 }

@@ -21,7 +21,7 @@ bool graph_attention_rule(struct op_rule *out, struct arena *a, const struct pro
 void graph_kernels(struct graph_build *b);
 
 /* Puts arguments into groups. */
-bool graph_groups(struct graph_build *b, const char *const *like, int nlike,
-                  struct text *why);
+enum status graph_groups(struct graph_build *b, const char *const *like, int nlike,
+                         struct error *e);
 
 #endif

@@ -32,8 +32,9 @@ static const char *group_name(struct graph_build *b, const char *name, bool seve
 }
 
 /* The number that a group has: that of the first expression that matches, else its own. */
-static bool number_groups(struct graph_build *b, int32_t *number, const char **name,
-                          int32_t n, const char *const *like, int nlike, struct text *why)
+static enum status number_groups(struct graph_build *b, int32_t *number,
+                                 const char **name, int32_t n, const char *const *like,
+                                 int nlike, struct error *e)
 {
 	for (int32_t v = 0; v < n; v++) {
 		struct span s = argument_name(b->p, v);
@@ -49,15 +50,15 @@ static bool number_groups(struct graph_build *b, int32_t *number, const char **n
 			char text[120];
 
 			regerror(bad, &re, text, sizeof(text));
-			text_printf(why, "'%s': %s", like[i], text);
-			return false;
+			return error_set(e, E_SYNTAX, where_option("--group", like[i]),
+			                 "%s, expected a regular expression", text);
 		}
 		for (int32_t v = 0; v < n; v++)
 			if (!regexec(&re, name[v], 0, NULL, 0))
 				number[v] = b->r.ngroups + i;
 		regfree(&re);
 	}
-	return true;
+	return OK;
 }
 
 static bool same_type(const struct value_type *a, const struct value_type *b)
@@ -98,36 +99,32 @@ static void add_group(struct graph_build *b, const int32_t *number, const char *
 static void find_roles(struct graph_build *b)
 {
 	struct graph *g = b->g;
-	bool *updated = arena_alloc(b->a, (size_t)g->value.n + 1, sizeof(*updated));
 
-	for (int64_t v = 0; v < g->value.n; v++)
-		if (g->value.at[v].becomes >= 0)
-			updated[g->value.at[v].becomes] = true;
 	for (int64_t i = 0; i < g->group.n; i++) {
 		struct graph_group *group = &g->group.at[i];
 		int32_t value = g->member.at[group->first];
 		const struct graph_value *v = &g->value.at[value];
 
-		group->role = updated[value] ? ROLE_STATE : ROLE_DATA;
-		for (int32_t k = 0; k < v->nusers && updated[value]; k++)
+		group->role = v->turns_into >= 0 ? ROLE_STATE : ROLE_DATA;
+		for (int32_t k = 0; k < v->nusers && v->turns_into >= 0; k++)
 			if (g->op.at[g->user.at[v->first_user + k]].phase != PHASE_UPDATE)
 				group->role = ROLE_PARAMETER;
 	}
 }
 
-bool graph_groups(struct graph_build *b, const char *const *like, int nlike,
-                  struct text *why)
+enum status graph_groups(struct graph_build *b, const char *const *like, int nlike,
+                         struct error *e)
 {
 	int32_t n = b->p->region.at[b->flat->region].param.n;
 	int32_t *number = arena_alloc(b->a, (size_t)n + 1, sizeof(*number));
 	const char **name = arena_alloc(b->a, (size_t)n + 1, sizeof(*name));
 	bool *done = arena_alloc(b->a, (size_t)n + 1, sizeof(*done));
 
-	if (!number_groups(b, number, name, n, like, nlike, why))
-		return false;
+	if (number_groups(b, number, name, n, like, nlike, e) != OK)
+		return e->code;
 	for (int32_t v = 0; v < n; v++)
 		if (!done[v])
 			add_group(b, number, name, done, v, n);
 	find_roles(b);
-	return true;
+	return OK;
 }

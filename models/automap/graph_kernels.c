@@ -33,7 +33,7 @@ bool graph_attention_rule(struct op_rule *out, struct arena *a, const struct pro
 			size[f],
 			f == B || f == G || f == R ? FACTOR_PASS
 			: f == S ? at.backward ? FACTOR_REDUCE : FACTOR_PASS
-			         : FACTOR_REPLICATE,
+				 : FACTOR_REPLICATE,
 			false};
 	out->tensor = arena_alloc(a, (size_t)n, sizeof(*out->tensor));
 	for (int32_t i = 0; i < n; i++) {
@@ -67,7 +67,8 @@ struct kernel_maker {
 };
 
 /* Arrays in memory that operand `tensor` of a step is made of. */
-static void add_leaves(struct kernel_maker *m, int32_t step, int32_t tensor, double share)
+static void add_leaves(struct kernel_maker *m, int32_t step, int32_t tensor,
+                       double share)
 {
 	struct graph *g = m->b->g;
 	const struct flat *f = m->b->flat;
@@ -128,7 +129,8 @@ static void ask_kernel(struct kernel_maker *m, int32_t step)
 	struct matmul mm;
 
 	if (fuse_is_dot(op) || op->code == HLO_CONVOLUTION) {
-		mm = op->code == HLO_CONVOLUTION ? conv_matmul(p, op) : dot_matmul(p, op);
+		mm = op->code == HLO_CONVOLUTION ? conv_matmul(p, op)
+		                                 : dot_matmul(p, op);
 		*ask = (struct compute_ask){.kind = op->code == HLO_CONVOLUTION
 		                                            ? COMPUTE_CONVOLUTION
 		                                            : COMPUTE_MATMUL,
@@ -153,8 +155,11 @@ static void name_parts(struct graph *g, const struct graph_op *o)
 
 		for (int32_t i = 0; i < factor->nuses; i++)
 			has |= 1 << g->use.at[factor->first_use + i].tensor;
-		factor->part = has == 7 ? 'b' : has == 5 ? 'm' : has == 6 ? 'n'
-		               : has == 3 ? 'k' : 0;
+		factor->part = has == 7   ? 'b'
+		               : has == 5 ? 'm'
+		               : has == 6 ? 'n'
+		               : has == 3 ? 'k'
+		                          : 0;
 	}
 }
 
@@ -188,14 +193,13 @@ void graph_kernels(struct graph_build *b)
 		const struct graph_op *o = &g->op.at[i];
 
 		if (!is_kernel(&m, o->step) ||
-		    (o->nout && g->value.at[g->tensor.at[o->first_tensor + o->nin].value]
-		                        .constant))
+		    (o->nout &&
+		     g->value.at[g->tensor.at[o->first_tensor + o->nin].value].constant))
 			continue;
 		m.number = (int32_t)g->kernel.n;
 		m.kernel = list_add(&g->kernel, b->a);
-		*m.kernel = (struct graph_kernel){.op = i,
-		                                  .first_leaf = (int32_t)g->leaf.n,
-		                                  .written = 1};
+		*m.kernel = (struct graph_kernel){
+			.op = i, .first_leaf = (int32_t)g->leaf.n, .written = 1};
 		ask_kernel(&m, o->step);
 		if (m.kernel->ask.kind == COMPUTE_MATMUL ||
 		    m.kernel->ask.kind == COMPUTE_CONVOLUTION)

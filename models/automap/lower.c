@@ -59,8 +59,8 @@ static int find_factor(const struct graph *g, const struct graph_op *o, int32_t 
 	return -1;
 }
 
-struct cuts lower_form(const struct lowered_cuts *l, const struct cutting *c, int32_t op,
-                       int32_t tensor)
+struct cuts lower_form(const struct lowered_cuts *l, const struct cutting *c,
+                       int32_t op, int32_t tensor)
 {
 	const struct graph_op *o = &c->graph->op.at[op];
 	const struct cuts *runs = &c->op[op];
@@ -117,8 +117,8 @@ static uint8_t waiting_axes(const struct lowered_cuts *l, const struct graph *g,
 
 	for (int32_t t = 0; t < o->nin; t++) {
 		int32_t v = g->tensor.at[o->first_tensor + t].value;
-		uint8_t own = g->value.at[v].constant || l->reduced[v] ? 0
-		                                                       : l->partial[v];
+		uint8_t own =
+			g->value.at[v].constant || l->reduced[v] ? 0 : l->partial[v];
 
 		if (!own || (axes && own != axes))
 			return 0;
@@ -138,8 +138,7 @@ static void find_partial(struct lowered_cuts *l, const struct cutting *c)
 		l->runs_without[i] = l->waiting[i];
 		for (int32_t t = o->nin; t < o->nin + o->nout; t++)
 			l->partial[g->tensor.at[o->first_tensor + t].value] =
-				l->waiting[i] |
-				(c->op[i].n ? summed_axes(c, i, t) : 0);
+				l->waiting[i] | (c->op[i].n ? summed_axes(c, i, t) : 0);
 	}
 }
 

@@ -1,15 +1,16 @@
 /*
- * From cuts to collectives: what has to move so that every op finds its operands as it runs
- * (automap.h has the whole picture).
+ * From cuts to collectives: what has to move so that every op finds its operands as it
+ * runs (models/README.md, "Automap").
  *
- * An op makes its results as it runs: cut along the factors that they have, partial sums along
- * those that only operands have. Partial sums stay so through additions, subtractions,
- * negations whose operands are all partial on the same axes, and through reshapes, transposes
- * and conversions, if every user is such an op; otherwise they are reduced once: where the value
- * itself is cut on the axis by a reduce-scatter, else by an all-reduce. Operands are brought
- * to how their op runs: by a local slice, an all-gather, or both, or an all-to-all; what
- * several ops of one phase (forward, backward, update) need in the same way moves once. A
- * result that takes an argument's place has its cuts.
+ * An op makes its results as it runs: cut along the factors that they have, partial sums
+ * along those that only operands have. Partial sums stay so through additions,
+ * subtractions, negations whose operands are all partial on the same axes, and through
+ * reshapes, transposes and conversions to no wider type, if every user is such an op;
+ * otherwise they are reduced once: where the value itself is cut on the axis by a
+ * reduce-scatter, else by an all-reduce. Operands are brought to how their op runs: by a
+ * local slice, an all-gather, or both, or an all-to-all; what several ops of one phase
+ * (forward, backward, update) need in the same way moves once. A result that takes an
+ * argument's place has its cuts.
  */
 #ifndef SHARDSIM_AUTOMAP_LOWER_H
 #define SHARDSIM_AUTOMAP_LOWER_H
@@ -21,10 +22,10 @@
 struct transfer_step {
 	enum op op; /* OP_ALL_REDUCE, OP_REDUCE_SCATTER, or OP_EXCHANGE: any reshard */
 	int32_t value;
-	int32_t before;   /* op in front of which it runs; -1: behind the last one */
-	int32_t until;    /* the last op that reads what it makes */
+	int32_t before; /* op in front of which it runs; -1: behind the last one */
+	int32_t until;  /* the last op that reads what it makes */
 	struct cuts from, to;
-	uint8_t axes;     /* of reductions: those that are summed over */
+	uint8_t axes; /* of reductions: those that are summed over */
 	enum phase phase;
 	double weight;
 };
@@ -49,8 +50,8 @@ void lower_start(struct lowered_cuts *out, struct arena *a, const struct graph *
 void lower_cuts(struct lowered_cuts *l, const struct cutting *c);
 
 /* How an operand or result of an op is cut where it runs. */
-struct cuts lower_form(const struct lowered_cuts *l, const struct cutting *c, int32_t op,
-                       int32_t tensor);
+struct cuts lower_form(const struct lowered_cuts *l, const struct cutting *c,
+                       int32_t op, int32_t tensor);
 
 /* Sorts by dimension, so that equal forms are equal field by field. */
 struct cuts cuts_sorted(const struct cuts *c);

@@ -1,8 +1,8 @@
 /*
- * Monte Carlo tree search. A node is a state, found by its hash, so that ways that lead to the
- * same state share what is known. From a node one untried action is taken, at random; from there
- * on random actions are, until a draw says to stop. The reward of the better of the new node
- * and of the end goes to all nodes of the way.
+ * Monte Carlo tree search. A node is a state, found by its hash, so that ways that lead
+ * to the same state share what is known. From a node one untried action is taken, at
+ * random; from there on random actions are, until a draw says to stop. The reward of the
+ * better of the new node and of the end goes to all nodes of the way.
  */
 #include "automap/search.h"
 
@@ -13,7 +13,6 @@
 
 enum {
 	WAY_MAX = 64,    /* actions of an episode */
-	LEVEL_ALIKE = 8, /* untried actions that may turn out to lead where others did */
 	IDLE_MAX = 200   /* episodes without a new state, after which a goal is done */
 };
 
@@ -22,7 +21,7 @@ static const double EXPLORE = .35, STOP = .3;
 
 struct branch {
 	struct action action;
-	int32_t node; /* -1: not tried; BRANCH_DEAD: it changes nothing, or does what another does */
+	int32_t node; /* -1: not tried; BRANCH_DEAD: it does nothing, or what another does */
 };
 
 enum { BRANCH_DEAD = -2 };
@@ -85,8 +84,7 @@ static int32_t node_of(struct tree *t, bool *fresh)
 	n = arena_alloc(t->s->arena, 1, sizeof(*n));
 	search_actions(&next, t->s, 1u << t->goal.axis);
 	for (int64_t i = 0; i < next.at.n; i++)
-		*list_add(&n->branch, t->s->arena) =
-			(struct branch){next.at.at[i], -1};
+		*list_add(&n->branch, t->s->arena) = (struct branch){next.at.at[i], -1};
 	n->untried = n->branch.n;
 	n->own = look(t, &unused);
 	*list_add(&t->node, t->s->arena) = n;
@@ -157,8 +155,7 @@ static double roll_out(struct tree *t)
 		search_actions(&next, t->s, 1u << t->goal.axis);
 		if (!next.at.n || rng_uniform(t->rng) < STOP)
 			break;
-		action_apply(t->s,
-		             next.at.at[rng_below(t->rng, (uint32_t)next.at.n)]);
+		action_apply(t->s, next.at.at[rng_below(t->rng, (uint32_t)next.at.n)]);
 	}
 	return look(t, &fresh);
 }
@@ -204,7 +201,8 @@ static void episode(struct tree *t)
 /* Searches for one goal from the current state, and goes to the best that was found. */
 static void pursue(struct search *s, struct goal goal, struct rng *rng, int64_t until)
 {
-	struct tree t = {.s = s, .goal = goal, .keys.arena = s->arena, .rng = rng, .best = -1};
+	struct tree t = {
+		.s = s, .goal = goal, .keys.arena = s->arena, .rng = rng, .best = -1};
 	struct evaluation first;
 	int64_t length = s->path.at.n;
 	int idle = 0;
@@ -226,7 +224,8 @@ static void pursue(struct search *s, struct goal goal, struct rng *rng, int64_t 
 void search_mcts(struct search *s)
 {
 	struct rng *rng = rng_new(s->seed);
-	int64_t mark = cutting_mark(s->cutting), budget = s->budget > 0 ? s->budget : 2000;
+	int64_t mark = cutting_mark(s->cutting),
+		budget = s->budget > 0 ? s->budget : 2000;
 
 	for (int i = 0; i < s->ngoals; i++)
 		pursue(s, s->goal[i], rng,

@@ -143,7 +143,8 @@ static int32_t crossings(struct finder *k, const struct repeat_run *run)
 			int32_t v = k->f->in.at[s->first_in + j];
 			int32_t from = k->f->value.at[v].step;
 
-			if (from < run->first || from >= second || k->seen[v] == k->stamp)
+			if (from < run->first || from >= second ||
+			    k->seen[v] == k->stamp)
 				continue;
 			k->seen[v] = k->stamp;
 			n++;
@@ -211,12 +212,12 @@ static void place_arguments(struct finder *k)
 				continue;
 			k->run[v] = k->r->run_of[i];
 			k->instance[v] = repeat_instance(k->r, i);
-			k->place[v] = k->run[v] < 0 ? i
-			                            : i - k->r->run.at[k->run[v]].first -
-			                                      k->instance[v] *
-			                                              k->r->run
-			                                                      .at[k->run[v]]
-			                                                      .period;
+			k->place[v] =
+				k->run[v] < 0
+					? i
+					: i - k->r->run.at[k->run[v]].first -
+						  k->instance[v] *
+							  k->r->run.at[k->run[v]].period;
 			k->place[v] = k->place[v] * 64 + j % 64;
 		}
 	}
@@ -247,7 +248,8 @@ static void group_arguments(struct finder *k)
 /* --- folding ---------------------------------------------------------------------- */
 
 /* Run, instance and place of what makes a value; run -1: it is common to all. */
-static int32_t origin(const struct finder *k, int32_t v, int32_t *instance, int32_t *place)
+static int32_t origin(const struct finder *k, int32_t v, int32_t *instance,
+                      int32_t *place)
 {
 	int32_t step = k->f->value.at[v].step, run;
 
@@ -318,13 +320,13 @@ static void fold_values(struct finder *k)
 		if (step >= 0)
 			r->stands[v] =
 				v - k->f->step.at[step].first_out +
-				k->f->step.at[step - (instance - at) * of->period]
-					.first_out;
+				k->f->step.at[step - (instance - at) * of->period].first_out;
 		else if (instance == 1)
 			argument[r->group[v]] = v;
 	}
 	for (int32_t v = 0; v < k->p->region.at[k->f->region].param.n; v++) {
-		const struct repeat_run *of = k->run[v] < 0 ? NULL : &r->run.at[k->run[v]];
+		const struct repeat_run *of =
+			k->run[v] < 0 ? NULL : &r->run.at[k->run[v]];
 
 		if (of && of->folded && standing(of, k->instance[v]) == 1 &&
 		    argument[r->group[v]] >= 0)
@@ -342,8 +344,7 @@ static void fold_steps(struct finder *k)
 		int32_t instance = repeat_instance(r, i);
 
 		r->kept[i] = !run || standing(run, instance) == instance;
-		r->step_weight[i] =
-			run && run->folded && instance == 1 ? run->n - 2 : 1;
+		r->step_weight[i] = run && run->folded && instance == 1 ? run->n - 2 : 1;
 	}
 }
 

@@ -45,7 +45,7 @@ static void drop(struct cuts *c, int axis)
 			c->at[n++] = c->at[i];
 		}
 	c->n = (uint8_t)n;
-	c->mask &= (uint8_t)~(1 << axis);
+	c->mask &= (uint8_t) ~(1 << axis);
 	for (; n < CUT_AXES; n++) {
 		c->axis[n] = 0;
 		c->at[n] = 0;

@@ -1,6 +1,6 @@
 /*
- * One array from one form to another: local slices as soon as they can be, all-to-alls of an
- * axis that goes to another dimension, all-gathers of what is left.
+ * One array from one form to another: local slices as soon as they can be, all-to-alls of
+ * an axis that goes to another dimension, all-gathers of what is left.
  */
 #ifndef SHARDSIM_AUTOMAP_RESHARD_H
 #define SHARDSIM_AUTOMAP_RESHARD_H

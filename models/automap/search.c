@@ -1,5 +1,6 @@
 #include "automap/search.h"
 
+#include "automap/tactic.h"
 #include "base/keys.h"
 
 #include <math.h>
@@ -42,6 +43,7 @@ void search_start(struct search *s, struct arena *a)
 			for (int axis = 0; axis < s->cutting->naxes; axis++)
 				s->goal[s->ngoals++] =
 					(struct goal){axis, (enum goal_kind)k};
+	lower_start(&s->lowered, a, s->cutting->graph);
 	search_look(s, &fresh);
 }
 
@@ -93,13 +95,27 @@ void search_actions(struct actions *out, const struct search *s, unsigned axes)
 						(struct action){i, d, axis};
 			}
 	}
+	for (int axis = 0; axis < s->cutting->naxes; axis++)
+		if (axes >> axis & 1)
+			*list_add(&out->at, s->arena) =
+				(struct action){ACTION_SUMS, 1, axis};
 }
 
-void search_apply(const struct search *s)
+static bool apply(struct search *s, struct action a)
 {
-	for (int64_t i = 0; i < s->actions.at.n; i++) {
-		struct action a = s->actions.at.at[i];
+	return a.group == ACTION_SUMS
+	               ? tactic_cut_sums(s->cutting, &s->lowered, a.dim, a.axis) > 0
+	               : cutting_group(s->cutting, a.group, a.dim, a.axis);
+}
 
-		cutting_group(s->cutting, a.group, a.dim, a.axis);
-	}
+bool action_apply(struct search *s, struct action a)
+{
+	*list_add(&s->path.at, s->arena) = a;
+	return apply(s, a);
+}
+
+void search_apply(struct search *s)
+{
+	for (int64_t i = 0; i < s->actions.at.n; i++)
+		apply(s, s->actions.at.at[i]);
 }

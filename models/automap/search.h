@@ -1,10 +1,11 @@
 /*
  * Searches over actions: which sharding takes the least time and fits.
  *
- * An action cuts one dimension of the arguments of a group on one axis, and propagates. States
- * are told apart by what is cut (the hash of a cutting), not by the order of actions; a state
- * that was evaluated once is not evaluated again. The worklist has data and parameters; states
- * of the optimizer follow these. What tactics have cut before stays.
+ * An action cuts one dimension of the arguments of a group on one axis, or of all arrays
+ * that are summed over it, and propagates. States are told apart by what is cut (the hash
+ * of a cutting), not by the order of actions; a state that was evaluated once is not
+ * evaluated again. The worklist has data and parameters; states of the optimizer follow
+ * these. What tactics have cut before stays.
  *
  *   exhaustive  every state that actions lead to, in any order
  *   mcts        UCT (Kocsis and Szepesvari 2006) with a table of states, one goal after
@@ -15,13 +16,19 @@
  *               are kept are independent of each other, and are added by what they save per
  *               second
  *
- * The better of two states is the one that fits, or is nearer to it, then the faster one, then
- * the one of less memory. Budgets count evaluations; equal seeds give equal answers.
+ * The better of two states is the one that fits, or is nearer to it, then the faster one,
+ * then the one of less memory. Budgets count evaluations; equal seeds give equal answers.
  */
 #ifndef SHARDSIM_AUTOMAP_SEARCH_H
 #define SHARDSIM_AUTOMAP_SEARCH_H
 
 #include "automap/evaluate.h"
+
+/*
+ * group ACTION_SUMS: arrays that are summed over the axis are cut along a dimension of
+ * theirs (tactic.h, sequence), which no argument has.
+ */
+enum { ACTION_SUMS = -1 };
 
 struct action {
 	int32_t group, dim;
@@ -57,11 +64,13 @@ struct search {
 	/* The answer. */
 	struct evaluation best;
 	struct actions actions; /* from the cutting as it was to the best state */
-	int64_t evaluations, states, best_at; /* best_at: evaluations until it was found */
-	bool complete; /* all states were seen */
+	int64_t evaluations, states,
+		best_at; /* best_at: evaluations until it was found */
+	bool complete;   /* all states were seen */
 	/* Private to search*.c, mcts.c, structure.c, exhaust.c. */
 	struct arena *arena;
 	struct keys *seen;
+	struct lowered_cuts lowered;   /* of actions on sums */
 	LIST(struct evaluation) known; /* by the number of the state's hash */
 	struct actions path;
 	bool found;
@@ -75,8 +84,8 @@ bool search_exhaustive(struct search *s);
 void search_mcts(struct search *s);
 void search_structure(struct search *s);
 
-/* Applies the actions of the answer to the cutting. */
-void search_apply(const struct search *s);
+/* Applies the actions of the answer to the cutting, which keeps them. */
+void search_apply(struct search *s);
 
 /* --- for searches --- */
 
@@ -95,11 +104,8 @@ static inline bool search_spent(const struct search *s)
 	return s->budget > 0 && s->evaluations >= s->budget;
 }
 
-static inline bool action_apply(struct search *s, struct action a)
-{
-	*list_add(&s->path.at, s->arena) = a;
-	return cutting_group(s->cutting, a.group, a.dim, a.axis);
-}
+/* Does an action and notes it on the path; returns whether it cut anything. */
+bool action_apply(struct search *s, struct action a);
 
 static inline void action_undo(struct search *s, int64_t mark, int64_t length)
 {

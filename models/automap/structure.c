@@ -1,10 +1,12 @@
 /*
- * The search that uses structure. Actions that lead from a state to the same state are one
- * class. An action that makes ops of the forward or backward pass run along its axis changes
- * how the step is computed; such ones are few and are searched with a beam. Others change
- * where parameters are kept (ZeRO): they change no op of the passes, so that what each saves and
- * costs hardly depends on the others. They are ranked once and taken in that order, as many as
- * are needed.
+ * The search that uses structure. Actions that lead from a state to the same state are
+ * one class. An action that makes ops of the forward or backward pass run along its axis
+ * changes how the step is computed; such ones are few and are searched with a beam.
+ * Others change where parameters are kept (ZeRO): they change no op of the passes, so
+ * that what each saves and costs hardly depends on the others. They are ranked once and
+ * taken in that order, as many as are needed. Last, single actions are left out, added
+ * and replaced while that helps. Where there are few states all of them are looked at
+ * instead.
  */
 #include "automap/search.h"
 
@@ -14,10 +16,13 @@
 #include <string.h>
 
 enum {
-	BEAM = 12,      /* states that are gone on from; 4 find the same in all cases tried */
-	FINISHED = 6,   /* of all states, the best ones to which stores are added */
-	PATIENCE = 2,   /* levels without a better state, after which the beam ends */
-	LEVELS_MAX = 24
+	BEAM = 12, /* states that are gone on from, by either order */
+	FINISHED =
+		6, /* of all states, those to which stores are added, by either order */
+	PATIENCE = 2, /* levels without a better state, after which the beam ends */
+	LEVELS_MAX = 24,
+	POLISH_MAX = 12, /* rounds */
+	SMALL = 50000    /* ways to cut arguments: then all states are looked at */
 };
 
 struct state {
@@ -25,10 +30,22 @@ struct state {
 	struct evaluation e;
 };
 
+/*
+ * The best states in an order: that of the answer; by time, whatever the memory; by time
+ * and what does not fit besides parameters, which stores may still make small.
+ */
+enum order { ORDER_ANSWER, ORDER_TIME, ORDER_ACTIVATIONS, ORDERS };
+
+struct ranked {
+	enum order order;
+	int64_t n, most;
+	struct state *at;
+};
+
 struct beam {
 	struct search *s;
 	struct keys seen;
-	LIST(struct state) level, next, all;
+	struct ranked level[ORDERS], next[ORDERS], all[ORDERS];
 };
 
 /* A way to keep a group in parts: what it saves and costs, alone. */
@@ -59,27 +76,54 @@ static struct state state_here(struct search *s, struct evaluation e)
 	return out;
 }
 
-/* Puts a state among the best ones of a list. */
-static void rank(struct beam *b, struct state *list, int64_t *n, int64_t most,
-                 const struct state *x)
+/* Seconds, and as much again for each time the limit that activations are beyond it. */
+static double penalised_s(const struct search *s, const struct evaluation *e)
 {
-	int64_t at = *n < most ? (*n)++ : most;
+	double limit = s->memory_limit_bytes;
+	double over = e->peak_bytes - e->params_bytes - limit;
 
-	if (at == most && search_compare(b->s, &x->e, &list[most - 1].e) >= 0)
-		return;
-	if (at == most)
-		at--;
-	for (; at > 0 && search_compare(b->s, &x->e, &list[at - 1].e) < 0; at--)
-		list[at] = list[at - 1];
-	list[at] = *x;
+	return limit > 0 && over > 0 ? e->step_s * (1 + over / limit) : e->step_s;
 }
 
-/* All states that one action leads to from one, those that were not seen. */
-static void grow(struct beam *b, const struct state *from)
+static bool precedes(const struct search *s, const struct ranked *r,
+                     const struct state *x, const struct state *y)
+{
+	double a = x->e.step_s, b = y->e.step_s;
+
+	if (r->order == ORDER_ACTIVATIONS) {
+		a = penalised_s(s, &x->e);
+		b = penalised_s(s, &y->e);
+	}
+	if (r->order != ORDER_ANSWER && a != b)
+		return a < b;
+	return search_compare(s, &x->e, &y->e) < 0;
+}
+
+/* Puts a state among the best ones of a list; returns whether it is the first. */
+static bool rank(const struct search *s, struct ranked *r, const struct state *x)
+{
+	int64_t at = r->n < r->most ? r->n++ : r->most;
+
+	if (at == r->most && !precedes(s, r, x, &r->at[at - 1]))
+		return false;
+	if (at == r->most)
+		at--;
+	for (; at > 0 && precedes(s, r, x, &r->at[at - 1]); at--)
+		r->at[at] = r->at[at - 1];
+	r->at[at] = *x;
+	return at == 0;
+}
+
+/*
+ * All states that one action leads to from one, those that were not seen. Returns whether
+ * one of them is the best in some order.
+ */
+static bool grow(struct beam *b, const struct state *from)
 {
 	struct search *s = b->s;
 	struct actions next = {0};
 	int64_t start = cutting_mark(s->cutting), mark, length;
+	bool better = false;
 
 	apply_way(s, &from->way);
 	mark = cutting_mark(s->cutting);
@@ -94,29 +138,37 @@ static void grow(struct beam *b, const struct state *from)
 		if (fresh && computes(s, mark)) {
 			struct state x = state_here(s, search_look(s, &unused));
 
-			rank(b, b->next.at, &b->next.n, BEAM, &x);
-			rank(b, b->all.at, &b->all.n, FINISHED, &x);
+			for (int k = 0; k < ORDERS; k++) {
+				rank(s, &b->next[k], &x);
+				better |= rank(s, &b->all[k], &x);
+			}
 		}
 		action_undo(s, mark, length);
 	}
 	action_undo(s, start, 0);
+	return better;
 }
 
 static void run_beam(struct beam *b)
 {
 	int idle = 0;
 
-	for (int i = 0; i < LEVELS_MAX && idle < PATIENCE && !search_spent(b->s); i++) {
-		struct evaluation before = b->all.at[0].e;
+	for (int i = 0; i < LEVELS_MAX && idle < PATIENCE; i++) {
+		bool better = false;
 
-		b->next.n = 0;
-		for (int64_t k = 0; k < b->level.n; k++)
-			grow(b, &b->level.at[k]);
-		memcpy(b->level.at, b->next.at,
-		       (size_t)b->next.n * sizeof(*b->level.at));
-		b->level.n = b->next.n;
-		idle = search_compare(b->s, &b->all.at[0].e, &before) < 0 ? 0 : idle + 1;
-		if (!b->level.n)
+		for (int k = 0; k < ORDERS; k++)
+			b->next[k].n = 0;
+		/* What is in several lists leads nowhere new the second time. */
+		for (int k = 0; k < ORDERS; k++)
+			for (int64_t j = 0; j < b->level[k].n; j++)
+				better |= grow(b, &b->level[k].at[j]);
+		for (int k = 0; k < ORDERS; k++) {
+			b->level[k].n = b->next[k].n;
+			memcpy(b->level[k].at, b->next[k].at,
+			       (size_t)b->next[k].n * sizeof(*b->next[k].at));
+		}
+		idle = better ? 0 : idle + 1;
+		if (!b->level[0].n || search_spent(b->s))
 			return;
 	}
 }
@@ -127,7 +179,8 @@ static void run_beam(struct beam *b)
 static int compare_stores(const void *a, const void *b)
 {
 	const struct store *x = a, *y = b;
-	double l = x->bytes * (y->s > 0 ? y->s : 0), r = y->bytes * (x->s > 0 ? x->s : 0);
+	double l = x->bytes * (y->s > 0 ? y->s : 0),
+	       r = y->bytes * (x->s > 0 ? x->s : 0);
 
 	if ((x->s <= 0) != (y->s <= 0))
 		return x->s <= 0 ? -1 : 1;
@@ -207,6 +260,61 @@ static void add_stores(struct search *s, struct evaluation here)
 	action_undo(s, mark, length);
 }
 
+/* --- polishing -------------------------------------------------------------------- */
+
+/*
+ * One round: the best state that differs from the best one by an action that is left out,
+ * one that is added, or one in the place of another. Returns whether it is better.
+ */
+static bool polish(struct search *s)
+{
+	int64_t mark = cutting_mark(s->cutting), n = s->actions.at.n,
+		before = s->best_at;
+	struct action *way = arena_alloc(s->arena, (size_t)n + 1, sizeof(*way));
+	struct actions next = {0};
+
+	for (int64_t i = 0; i < n; i++)
+		way[i] = s->actions.at.at[i];
+	for (int64_t skip = 0; skip <= n && !search_spent(s); skip++) {
+		int64_t here, length;
+		bool unused;
+
+		for (int64_t i = 0; i < n; i++)
+			if (i != skip)
+				action_apply(s, way[i]);
+		search_look(s, &unused);
+		here = cutting_mark(s->cutting);
+		length = s->path.at.n;
+		search_actions(&next, s, ~0u);
+		for (int64_t i = 0; i < next.at.n && !search_spent(s); i++) {
+			if (action_apply(s, next.at.at[i]))
+				search_look(s, &unused);
+			action_undo(s, here, length);
+		}
+		action_undo(s, mark, 0);
+	}
+	return s->best_at != before;
+}
+
+/* Whether there are so few ways to cut arguments that all can be looked at. */
+static bool is_small(const struct search *s)
+{
+	const struct graph *g = s->cutting->graph;
+	double n = 1;
+
+	for (int64_t i = 0; i < g->group.n; i++)
+		for (int axis = 0; axis < s->cutting->naxes; axis++)
+			if (g->group.at[i].role != ROLE_STATE)
+				n *= 1 + g->group.at[i].type->rank;
+	return n <= SMALL;
+}
+
+static struct ranked list_of(struct search *s, int order, int64_t most)
+{
+	return (struct ranked){(enum order)order, 0, most,
+	                       arena_alloc(s->arena, (size_t)most, sizeof(struct state))};
+}
+
 void search_structure(struct search *s)
 {
 	struct beam b = {.s = s, .seen.arena = s->arena};
@@ -214,17 +322,24 @@ void search_structure(struct search *s)
 	struct state first;
 	bool fresh;
 
-	list_reserve(&b.level, s->arena, BEAM + 1);
-	list_reserve(&b.next, s->arena, BEAM + 1);
-	list_reserve(&b.all, s->arena, FINISHED + 1);
+	if (is_small(s) && search_exhaustive(s))
+		return;
 	keys_add(&b.seen, &s->cutting->hash, sizeof(s->cutting->hash), &fresh);
 	first = state_here(s, search_look(s, &fresh));
-	b.level.at[b.level.n++] = first;
-	rank(&b, b.all.at, &b.all.n, FINISHED, &first);
-	run_beam(&b);
-	for (int64_t i = 0; i < b.all.n; i++) {
-		apply_way(s, &b.all.at[i].way);
-		add_stores(s, b.all.at[i].e);
-		action_undo(s, mark, 0);
+	for (int k = 0; k < ORDERS; k++) {
+		b.level[k] = list_of(s, k, BEAM);
+		b.next[k] = list_of(s, k, BEAM);
+		b.all[k] = list_of(s, k, FINISHED);
+		rank(s, &b.level[k], &first);
+		rank(s, &b.all[k], &first);
 	}
+	run_beam(&b);
+	for (int k = 0; k < ORDERS; k++)
+		for (int64_t i = 0; i < b.all[k].n; i++) {
+			apply_way(s, &b.all[k].at[i].way);
+			add_stores(s, b.all[k].at[i].e);
+			action_undo(s, mark, 0);
+		}
+	for (int i = 0; i < POLISH_MAX && polish(s); i++)
+		continue;
 }

@@ -1,7 +1,5 @@
 #include "automap/tactic.h"
 
-#include "automap/lower.h"
-
 #include <regex.h>
 #include <string.h>
 
@@ -10,7 +8,8 @@ static const char *const kinds[TACTICS] = {"data",   "context", "megatron", "seq
 
 /* Names of Megatron-LM, Transformers, GPT-2, MaxText, and of our own steps (train.h). */
 const struct tactic_names tactic_names = {
-	"(wq|q_proj|query|query_key_value|c_attn|qkv|w1|wi|wi_0|up_proj|c_fc|fc1|dense_h_to_4h"
+	"(wq|q_proj|query|query_key_value|c_attn|qkv|w1|wi|wi_0|up_proj|c_fc|fc1|dense_"
+        "h_to_4h"
 	"|intermediate)([._'\\[\\]-]*(weight|kernel|w))?[]'\"]*$",
 	"(moe|expert)[^ ]*(w1|w2|w3|wgate|wi|wo|up_proj|gate_proj|down_proj)"};
 
@@ -50,8 +49,8 @@ static int cut_matches(struct cutting *c, const struct tactic_rule *rule)
 		return 0;
 	for (int32_t i = 0; i < g->group.n; i++) {
 		const struct graph_group *group = &g->group.at[i];
-		struct span name =
-			argument_name(g->program, g->argument.at[group->first_argument]);
+		struct span name = argument_name(g->program,
+		                                 g->argument.at[group->first_argument]);
 		char text[256];
 		int32_t rank = group->type->rank, dim = rule->dim;
 
@@ -70,24 +69,21 @@ static int cut_matches(struct cutting *c, const struct tactic_rule *rule)
 	return n;
 }
 
-/* Sums over the axis are scattered along their second dimension. */
-static int cut_sums(struct cutting *c, int axis)
+int tactic_cut_sums(struct cutting *c, struct lowered_cuts *l, int32_t dim, int axis)
 {
-	struct arena *a = arena_new();
-	struct lowered_cuts l;
 	int n = 0;
 
-	lower_start(&l, a, c->graph);
-	lower_cuts(&l, c);
-	for (int64_t i = 0; i < l.step.n; i++) {
-		const struct transfer_step *s = &l.step.at[i];
+	lower_cuts(l, c);
+	for (int64_t i = 0; i < l->step.n; i++) {
+		const struct transfer_step *s = &l->step.at[i];
 
 		if (s->op == OP_ALL_REDUCE && s->axes == 1 << axis &&
 		    c->graph->value.at[s->value].type->rank > 2)
-			n += cutting_cut(c, s->value, 1, axis);
+			n += cutting_cut(c, s->value, dim, axis);
 	}
+	if (n)
+		cutting_note_sums(c, dim, axis);
 	cutting_propagate(c);
-	arena_free(a);
 	return n;
 }
 
@@ -157,6 +153,8 @@ static int cut_parameters(struct cutting *c, int axis, bool states_alone)
 int tactic_apply(struct cutting *c, const struct tactic *t)
 {
 	const struct tactic_rule columns = {tactic_names.columns, -1, t->axis, false};
+	struct lowered_cuts l;
+	struct arena *a;
 	int n = 0;
 
 	switch (t->kind) {
@@ -169,7 +167,11 @@ int tactic_apply(struct cutting *c, const struct tactic *t)
 	case TACTIC_MEGATRON:
 		return cut_matches(c, &columns);
 	case TACTIC_SEQUENCE:
-		return cut_sums(c, t->axis);
+		a = arena_new();
+		lower_start(&l, a, c->graph);
+		n = tactic_cut_sums(c, &l, 1, t->axis);
+		arena_free(a);
+		return n;
 	case TACTIC_EXPERT:
 		return cut_experts(c, t->axis);
 	case TACTIC_ZERO2:

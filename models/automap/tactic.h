@@ -1,7 +1,7 @@
 /*
- * Tactics: parts of a partitioning that people know, as actions (automap, 2112.02958, calls
- * them inductive tactics). They are applied in order, each on one axis of the mesh; where two
- * disagree the first one counts. What they leave open a search may decide.
+ * Tactics: parts of a partitioning that people know, as actions (automap, 2112.02958,
+ * calls them inductive tactics). They are applied in order, each on one axis of the mesh;
+ * where two disagree the first one counts. What they leave open a search may decide.
  *
  *   data      arguments that the step does not update (tokens, targets): their first dimension
  *   context   their second dimension. Where queries and keys both have it, attention runs
@@ -15,13 +15,13 @@
  *   zero2     states of the optimizer alone (arXiv 1910.02054); parameters stay whole
  *   zero3     parameters, too: the first dimension that has no axis, else the first one
  *
- * Parameters are arguments that results take the place of; states are those that only updates
- * read. Projections and experts are told by their names (tactic_names).
+ * Parameters are arguments that results take the place of; states are those that only
+ * updates read. Projections and experts are told by their names (tactic_names).
  */
 #ifndef SHARDSIM_AUTOMAP_TACTIC_H
 #define SHARDSIM_AUTOMAP_TACTIC_H
 
-#include "automap/cutting.h"
+#include "automap/lower.h"
 
 enum tactic_kind {
 	TACTIC_DATA,
@@ -60,6 +60,12 @@ struct tactic_names {
 	const char *columns, *experts;
 };
 extern const struct tactic_names tactic_names;
+
+/*
+ * Cuts a dimension of all arrays of three or more that are summed over the axis alone,
+ * and propagates; returns how many there were. `l` is working memory.
+ */
+int tactic_cut_sums(struct cutting *c, struct lowered_cuts *l, int32_t dim, int axis);
 
 /* Applies a tactic; returns how many arrays it cut itself. Cuts are propagated. */
 int tactic_apply(struct cutting *c, const struct tactic *t);

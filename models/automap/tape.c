@@ -62,7 +62,8 @@ static struct term add(struct tape *t, struct tape_node node, const char *op,
 
 struct term tape_argument(struct tape *t, const char *type, int rank, const int64_t *dim)
 {
-	struct tape_node node = {.kind = TAPE_ARGUMENT, .out = term_new(type, rank, dim)};
+	struct tape_node node = {.kind = TAPE_ARGUMENT,
+	                         .out = term_new(type, rank, dim)};
 
 	node.out.number = t->terms++;
 	*list_add(&t->node, t->a) = node;
@@ -71,9 +72,8 @@ struct term tape_argument(struct tape *t, const char *type, int rank, const int6
 
 struct term tape_scalar(struct tape *t, const char *type, double value)
 {
-	struct tape_node node = {.kind = TAPE_CONSTANT,
-	                         .out = term_new(type, 0, NULL),
-	                         .value = value};
+	struct tape_node node = {
+		.kind = TAPE_CONSTANT, .out = term_new(type, 0, NULL), .value = value};
 
 	node.out.number = t->terms++;
 	text_printf(&t->body, "  %%v%d = %s[] constant(%.9g)\n", (int)node.out.number,
@@ -87,7 +87,8 @@ struct term tape_element(struct tape *t, const char *op, struct term a, struct t
 	struct tape_node node = {
 		.kind = TAPE_ELEMENT, .op = op, .n = 2, .in = {a, b}, .out = a};
 
-	assert(a.rank == b.rank && !memcmp(a.dim, b.dim, (size_t)a.rank * sizeof(*a.dim)));
+	assert(a.rank == b.rank &&
+	       !memcmp(a.dim, b.dim, (size_t)a.rank * sizeof(*a.dim)));
 	return add(t, node, op, NULL);
 }
 
@@ -155,8 +156,8 @@ struct term tape_dot(struct tape *t, const char *letters, struct term a, struct 
 	for (int i = 0; i < n; i++) {
 		int in_a = place(letters, comma, natural[i]);
 
-		node.out.dim[i] = in_a >= 0 ? a.dim[in_a]
-		                            : b.dim[place(r, arrow, natural[i])];
+		node.out.dim[i] =
+			in_a >= 0 ? a.dim[in_a] : b.dim[place(r, arrow, natural[i])];
 		same &= o[i] == natural[i];
 		order[i] = place(natural, natural + n, o[i]);
 	}
@@ -167,8 +168,8 @@ struct term tape_dot(struct tape *t, const char *letters, struct term a, struct 
 	print_dims(&how, "lhs_contracting_dims", sum[0], nsum);
 	print_dims(&how, "rhs_contracting_dims", sum[1], nsum);
 	if (!same)
-		node.op = arena_printf(t->a, "%.*s->%.*s", (int)(arrow - letters), letters,
-		                       n, natural);
+		node.op = arena_printf(t->a, "%.*s->%.*s", (int)(arrow - letters),
+		                       letters, n, natural);
 	node.out = add(t, node, "dot", &how);
 	return same ? node.out : tape_transpose(t, node.out, order);
 }
@@ -178,11 +179,8 @@ struct term tape_dot(struct tape *t, const char *letters, struct term a, struct 
 struct term tape_broadcast(struct tape *t, struct term x, struct term like,
                            const int64_t *dim)
 {
-	struct tape_node node = {.kind = TAPE_BROADCAST,
-	                         .n = 1,
-	                         .in = {x},
-	                         .out = like,
-	                         .ndims = x.rank};
+	struct tape_node node = {
+		.kind = TAPE_BROADCAST, .n = 1, .in = {x}, .out = like, .ndims = x.rank};
 	struct text how = {0};
 
 	node.out.type = x.type;
@@ -209,7 +207,8 @@ static struct term reduce(struct tape *t, enum tape_kind kind, struct term x,
 	for (int i = 0; i < n; i++)
 		node.dim[i] = dim[i];
 	print_dims(&how, "dimensions", dim, n);
-	text_printf(&how, ", to_apply=%%%s_%s", kind == TAPE_SUM ? "add" : "max", x.type);
+	text_printf(&how, ", to_apply=%%%s_%s", kind == TAPE_SUM ? "add" : "max",
+	            x.type);
 	return add(t, node, "reduce", &how);
 }
 
@@ -235,11 +234,8 @@ struct term tape_reshape(struct tape *t, struct term x, int rank, const int64_t 
 
 struct term tape_transpose(struct tape *t, struct term x, const int64_t *dim)
 {
-	struct tape_node node = {.kind = TAPE_TRANSPOSE,
-	                         .n = 1,
-	                         .in = {x},
-	                         .out = x,
-	                         .ndims = x.rank};
+	struct tape_node node = {
+		.kind = TAPE_TRANSPOSE, .n = 1, .in = {x}, .out = x, .ndims = x.rank};
 	struct text how = {0};
 
 	for (int i = 0; i < x.rank; i++) {
@@ -251,15 +247,16 @@ struct term tape_transpose(struct tape *t, struct term x, const int64_t *dim)
 }
 
 /* The attributes of a gather or scatter of rows, under the names of either. */
-static void print_rows(struct text *how, struct term table, struct term index, int batch,
-                       bool adds)
+static void print_rows(struct text *how, struct term table, struct term index,
+                       int batch, bool adds)
 {
 	int64_t dims[TERM_RANK], row[1] = {batch}, n = 0;
 
 	for (int i = 0; i < batch; i++)
 		dims[i] = i;
 	print_dims(how, adds ? "inserted_window_dims" : "collapsed_slice_dims", row, 1);
-	print_dims(how, adds ? "scatter_dims_to_operand_dims" : "start_index_map", row, 1);
+	print_dims(how, adds ? "scatter_dims_to_operand_dims" : "start_index_map", row,
+	           1);
 	if (batch) {
 		print_dims(how, adds ? "input_batching_dims" : "operand_batching_dims",
 		           dims, batch);
@@ -319,10 +316,11 @@ struct term tape_attention(struct tape *t, struct term q, struct term k, struct 
 	struct text how = {0};
 
 	node.out.dim[3] = v.dim[3];
-	text_printf(&how,
-	            ", custom_call_target=\"te_fused_attn_forward_ffi\", "
-	            "backend_config={mask_type = %d : i64, num_gqa_groups = %lld : i64}",
-	            causal ? 2 : 0, (long long)k.dim[2]);
+	text_printf(
+		&how,
+		", custom_call_target=\"te_fused_attn_forward_ffi\", "
+		"backend_config={mask_type = %d : i64, num_gqa_groups = %lld : i64}",
+		causal ? 2 : 0, (long long)k.dim[2]);
 	return add(t, node, "custom-call", &how);
 }
 
@@ -333,8 +331,8 @@ struct term tape_scaled(struct tape *t, struct term x, double by)
 	return tape_element(t, "multiply", x, c);
 }
 
-struct term tape_along(struct tape *t, const char *op, struct term x, struct term vector,
-                       int64_t dim)
+struct term tape_along(struct tape *t, const char *op, struct term x,
+                       struct term vector, int64_t dim)
 {
 	return tape_element(t, op, x, tape_broadcast(t, vector, x, &dim));
 }

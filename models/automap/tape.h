@@ -1,12 +1,12 @@
 /*
- * Writing a program with its gradients: ops are written as HLO's text, one after another, and
- * noted on a tape, from which the backward pass is written by one rule per op.
+ * Writing a program with its gradients: ops are written as HLO's text, one after another,
+ * and noted on a tape, from which the backward pass is written by one rule per op.
  *
  * A block is a computation of one differentiable result; its backward pass is a second
- * computation, which takes the gradient of the result and of the block's values those that
- * it reads, and gives the gradients of the block's arguments. What is only a scalar or an
- * array written larger (broadcast) is not kept for the backward pass but made anew there,
- * from the argument again where it is made of one.
+ * computation, which takes the gradient of the result and of the block's values those
+ * that it reads, and gives the gradients of the block's arguments. What is only a scalar
+ * or an array written larger (broadcast) is not kept for the backward pass but made anew
+ * there, from the argument again where it is made of one.
  */
 #ifndef SHARDSIM_AUTOMAP_TAPE_H
 #define SHARDSIM_AUTOMAP_TAPE_H
@@ -65,7 +65,8 @@ struct term term_new(const char *type, int rank, const int64_t *dim);
 
 /* --- ops of the computation that is being written --- */
 
-struct term tape_argument(struct tape *t, const char *type, int rank, const int64_t *dim);
+struct term tape_argument(struct tape *t, const char *type, int rank,
+                          const int64_t *dim);
 struct term tape_scalar(struct tape *t, const char *type, double value);
 struct term tape_element(struct tape *t, const char *op, struct term a, struct term b);
 struct term tape_unary(struct tape *t, const char *op, struct term a);
@@ -79,9 +80,9 @@ struct term tape_max(struct tape *t, struct term x, const int64_t *dim, int n);
 struct term tape_reshape(struct tape *t, struct term x, int rank, const int64_t *dim);
 struct term tape_transpose(struct tape *t, struct term x, const int64_t *dim);
 /*
- * Rows of `table`, whose first `batch` dimensions the indices have too: out[b.., i.., :] =
- * table[b.., index[b.., i..], :]. The second one is the reverse: a table of `like` to whose
- * rows those of x are added.
+ * Rows of `table`, whose first `batch` dimensions the indices have too: out[b.., i.., :]
+ * = table[b.., index[b.., i..], :]. The second one is the reverse: a table of `like` to
+ * whose rows those of x are added.
  */
 struct term tape_rows(struct tape *t, struct term table, struct term index, int batch);
 struct term tape_add_rows(struct tape *t, struct term like, struct term index,
@@ -92,8 +93,8 @@ struct term tape_attention(struct tape *t, struct term q, struct term k, struct 
 
 /* x by a number; x by a vector along its last dimension, or plus one. */
 struct term tape_scaled(struct tape *t, struct term x, double by);
-struct term tape_along(struct tape *t, const char *op, struct term x, struct term vector,
-                       int64_t dim);
+struct term tape_along(struct tape *t, const char *op, struct term x,
+                       struct term vector, int64_t dim);
 
 /* --- blocks --- */
 

@@ -35,8 +35,8 @@ static void element_gradient(struct tape *t, const struct tape_node *n, struct t
 		out[1] = times(t, d, a);
 	} else if (!strcmp(n->op, "divide")) {
 		out[0] = tape_element(t, "divide", d, b);
-		out[1] = tape_unary(t, "negate", tape_element(t, "divide",
-		                                              times(t, d, y), b));
+		out[1] = tape_unary(t, "negate",
+		                    tape_element(t, "divide", times(t, d, y), b));
 	} else if (!strcmp(n->op, "exponential")) {
 		out[0] = times(t, d, y);
 	} else if (!strcmp(n->op, "log")) {
@@ -65,7 +65,8 @@ static void dot_gradient(struct tape *t, const struct tape_node *n, struct term 
                          struct term *out)
 {
 	const char *comma = strchr(n->op, ','), *arrow = strstr(n->op, "->");
-	const char *l = letters_of(t, n->op, comma), *r = letters_of(t, comma + 1, arrow);
+	const char *l = letters_of(t, n->op, comma),
+		   *r = letters_of(t, comma + 1, arrow);
 	const char *o = arrow + 2;
 
 	out[0] = tape_dot(t, arena_printf(t->a, "%s,%s->%s", o, r, l), d, n->in[1]);
@@ -117,11 +118,12 @@ static void attention_gradient(struct tape *t, const struct tape_node *n, struct
 	terms_print(&t->body, n->in, 3, true);
 	text_printf(&t->body, ") custom-call(");
 	terms_print(&t->body, in, 5, false);
-	text_printf(&t->body,
-	            "), custom_call_target=\"te_fused_attn_backward_ffi\", "
-	            "backend_config={mask_type = %d : i64, num_gqa_groups = %lld : i64}, "
-	            "metadata={op_name=\"%s/custom-call\"}\n",
-	            n->causal ? 2 : 0, (long long)n->in[1].dim[2], t->part);
+	text_printf(
+		&t->body,
+		"), custom_call_target=\"te_fused_attn_backward_ffi\", "
+		"backend_config={mask_type = %d : i64, num_gqa_groups = %lld : i64}, "
+		"metadata={op_name=\"%s/custom-call\"}\n",
+		n->causal ? 2 : 0, (long long)n->in[1].dim[2], t->part);
 	for (int i = 0; i < 3; i++) {
 		out[i] = n->in[i];
 		out[i].number = t->terms++;
@@ -220,9 +222,9 @@ static void run_back(struct back *k, int64_t at)
 	if (n.kind == TAPE_DOT || n.kind == TAPE_ATTENTION ||
 	    (n.kind == TAPE_ELEMENT && strcmp(n.op, "add") && strcmp(n.op, "subtract") &&
 	     strcmp(n.op, "convert") && strcmp(n.op, "negate"))) {
-		bool by_result = n.op && (!strcmp(n.op, "exponential") ||
-		                          !strcmp(n.op, "logistic") ||
-		                          !strcmp(n.op, "rsqrt"));
+		bool by_result =
+			n.op && (!strcmp(n.op, "exponential") ||
+		                 !strcmp(n.op, "logistic") || !strcmp(n.op, "rsqrt"));
 
 		for (int i = 0; i < n.n && !by_result; i++)
 			n.in[i] = recall(k, n.in[i]);
@@ -296,8 +298,8 @@ static void find_wanted(struct back *k)
 static void write_backward(struct tape *t, struct block *b, struct text *forward)
 {
 	struct back k = {.t = t, .b = b, .n = t->node.n};
-	struct term *param, *result = arena_alloc(t->a, (size_t)b->narguments + 1,
-	                                          sizeof(*result));
+	struct term *param,
+		*result = arena_alloc(t->a, (size_t)b->narguments + 1, sizeof(*result));
 	int32_t last = t->node.at[t->node.n - 1].out.number;
 	struct term d = b->result;
 	int nresults = 0;
@@ -377,7 +379,8 @@ struct block_run block_call(struct tape *t, const struct block *b,
                             const struct term *argument)
 {
 	struct block_run run = {.block = b};
-	struct term *results = arena_alloc(t->a, (size_t)b->nsaved + 1, sizeof(*results));
+	struct term *results =
+		arena_alloc(t->a, (size_t)b->nsaved + 1, sizeof(*results));
 	int n = 1;
 
 	results[0] = b->result;
@@ -385,7 +388,8 @@ struct block_run block_call(struct tape *t, const struct block *b,
 		if (b->saved_argument[i] < 0)
 			results[n++] = b->saved[i];
 	call(t, b->forward, argument, b->narguments, results, n);
-	run.argument = arena_dup(t->a, argument, (size_t)b->narguments, sizeof(*argument));
+	run.argument =
+		arena_dup(t->a, argument, (size_t)b->narguments, sizeof(*argument));
 	run.result = results[0];
 	run.saved = arena_alloc(t->a, (size_t)b->nsaved + 1, sizeof(*run.saved));
 	n = 1;
@@ -425,7 +429,7 @@ void tape_combiners(struct tape *t, const char *type)
 		            "%%%s_%s {\n  %%v%d = %s[] parameter(0)\n"
 		            "  %%v%d = %s[] parameter(1)\n"
 		            "  ROOT %%v%d = %s[] %s(%%v%d, %%v%d)\n}\n\n",
-		            names[i][0], type, a, type, b, type, c, type, names[i][1], a,
-		            b);
+		            names[i][0], type, a, type, b, type, c, type, names[i][1],
+		            a, b);
 	}
 }

@@ -18,8 +18,8 @@ struct machine_tariff {
 	LIST(double) seconds; /* by the number of the key */
 };
 
-struct machine_tariff *tariff_new(const struct machine *m, const struct mesh *mesh,
-                                  const int32_t *device)
+struct machine_tariff *machine_tariff_new(const struct machine *m,
+                                          const struct mesh *mesh, const int32_t *device)
 {
 	struct machine_tariff *t = xmalloc(1, sizeof(*t));
 
@@ -31,7 +31,7 @@ struct machine_tariff *tariff_new(const struct machine *m, const struct mesh *me
 	return t;
 }
 
-void tariff_free(struct machine_tariff *t)
+void machine_tariff_free(struct machine_tariff *t)
 {
 	pricer_free(t->pricer);
 	arena_free(t->arena);
@@ -104,8 +104,9 @@ static double collective_s(void *self, const struct collective_ask *ask)
 	                         .move = move,
 	                         .before_bytes = (int64_t)ceil(ask->bytes),
 	                         .unpack = ask->unpack};
-	s = step.nmoves ? pricer_prices(t->pricer).step(t->pricer, &t->problem, &step).cost
-	                : 0;
+	s = step.nmoves
+	            ? pricer_prices(t->pricer).step(t->pricer, &t->problem, &step).cost
+	            : 0;
 	return *list_add(&t->seconds, t->arena) = s;
 }
 
@@ -116,12 +117,12 @@ static double kernel_s(void *self, const struct compute_ask *ask)
 	return compute_op_s(t->machine, ask);
 }
 
-struct tariff tariff_prices(struct machine_tariff *t)
+struct cut_prices machine_tariff_prices(struct machine_tariff *t)
 {
-	return (struct tariff){collective_s, kernel_s, t};
+	return (struct cut_prices){collective_s, kernel_s, t};
 }
 
-double tariff_bound_s(const struct machine *m, const struct graph *g, int64_t devices)
+double machine_bound_s(const struct machine *m, const struct graph *g, int64_t devices)
 {
 	double sum = 0;
 

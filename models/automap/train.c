@@ -72,13 +72,13 @@ static struct term run_block_back(struct train *k, const struct train_block *b,
 
 	block_call_back(&k->t, run, d, grad);
 	for (int i = 0; i < b->n; i++) {
-		const char *name = arena_printf(k->t.a, "%s%s", prefix,
-		                                b->weight[i].name);
+		const char *name =
+			arena_printf(k->t.a, "%s%s", prefix, b->weight[i].name);
 		struct held *h = hold(k, name, NULL);
 		struct term g = grad[b->ninputs + i];
 
-		h->grad = h->grad.number < 0 ? g
-		                             : tape_element(&k->t, "add", h->grad, g);
+		h->grad =
+			h->grad.number < 0 ? g : tape_element(&k->t, "add", h->grad, g);
 	}
 	return grad[0];
 }
@@ -100,9 +100,8 @@ static int moments(const struct architecture *m)
 static int states_of(const char **out, const char **type, struct train *k,
                      const struct term *w)
 {
-	const char *master = k->m->train.master_dtype
-	                             ? k->m->train.master_dtype->name
-	                             : w->type;
+	const char *master =
+		k->m->train.master_dtype ? k->m->train.master_dtype->name : w->type;
 	int n = 0, of = moments(k->m);
 
 	out[n] = "";
@@ -221,7 +220,8 @@ static int write_updates(struct train *k, const struct held *h, struct term *res
 		result[i].number = k->t.terms++;
 		text_printf(&k->t.body, "  %%v%d = ", (int)result[i].number);
 		term_print_type(&k->t.body, &result[i]);
-		text_printf(&k->t.body, " get-tuple-element(%%v%d), index=%d\n", tuple, i);
+		text_printf(&k->t.body, " get-tuple-element(%%v%d), index=%d\n", tuple,
+		            i);
 	}
 	return n;
 }
@@ -258,7 +258,8 @@ static struct term write_passes(struct train *k)
 	d = run_block_back(k, &loss, &last, "", tape_scalar(&k->t, "f32", 1));
 	for (int64_t i = m->layers; i-- > 0;)
 		d = run_block_back(k, &kind[architecture_has_experts(m, i)], &run[i],
-		                   arena_printf(k->t.a, "layers.%lld.", (long long)i), d);
+		                   arena_printf(k->t.a, "layers.%lld.", (long long)i),
+		                   d);
 	run_block_back(k, &embedding, &first, "", d);
 	return last.result;
 }
@@ -269,7 +270,8 @@ static void write_entry(struct train *k, struct text *aliases)
 	struct term loss = write_passes(k), *result;
 	int n = 1;
 
-	result = arena_alloc(k->t.a, (size_t)k->held.n * STATES_MAX + 1, sizeof(*result));
+	result = arena_alloc(k->t.a, (size_t)k->held.n * STATES_MAX + 1,
+	                     sizeof(*result));
 	result[0] = loss;
 	k->t.part = "update";
 	for (int64_t i = 0; i < k->held.n; i++) {

@@ -1,11 +1,12 @@
 /*
- * A training step of a model as a program on whole arrays, which a search for shardings cuts:
- * forward, backward and the optimizer, one layer after another, as HLO's text.
+ * A training step of a model as a program on whole arrays, which a search for shardings
+ * cuts: forward, backward and the optimizer, one layer after another, as HLO's text.
  *
- * Layers of one kind are one computation, which is called as often as there are such layers.
- * Arguments have the names of the tensors in op_name: `layers.3.attention.wq`,
- * `layers.3.mlp.w1`, their optimizer's states behind these (`.master`, `.mean`, `.square`),
- * then `tokens` and `targets`. Parameters and states take the place of their arguments.
+ * Layers of one kind are one computation, which is called as often as there are such
+ * layers. Arguments have the names of the tensors in op_name: `layers.3.attention.wq`,
+ * `layers.3.mlp.w1`, their optimizer's states behind these (`.master`, `.mean`,
+ * `.square`), then `tokens` and `targets`. Parameters and states take the place of their
+ * arguments.
  *
  *   norms        a mean (of layer norms) and a mean of squares, a weight, a bias
  *   attention    projections wq, wk, wv [hidden, heads x head_dim], wo; one kernel where

@@ -20,7 +20,8 @@ static struct term parameter(struct maker *k, const char *name, int rank,
 	return w->term;
 }
 
-static struct term matrix(struct maker *k, const char *name, int64_t rows, int64_t columns)
+static struct term matrix(struct maker *k, const char *name, int64_t rows,
+                          int64_t columns)
 {
 	return parameter(k, name, 2, DIMS(rows, columns));
 }
@@ -40,12 +41,14 @@ static struct term norm(struct maker *k, const char *name, struct term x)
 	for (int i = 0; i < x.rank; i++)
 		outer[i] = i;
 	if (layer) {
-		mean = tape_scaled(k->t, tape_sum(k->t, x, &last, 1), 1. / (double)width);
+		mean = tape_scaled(k->t, tape_sum(k->t, x, &last, 1),
+		                   1. / (double)width);
 		x = tape_element(k->t, "subtract", x,
 		                 tape_broadcast(k->t, mean, x, outer));
 	}
 	square = tape_sum(k->t, tape_element(k->t, "multiply", x, x), &last, 1);
-	square = tape_unary(k->t, "rsqrt", tape_scaled(k->t, square, 1. / (double)width));
+	square = tape_unary(k->t, "rsqrt",
+	                    tape_scaled(k->t, square, 1. / (double)width));
 	x = tape_element(k->t, "multiply", x, tape_broadcast(k->t, square, x, outer));
 	x = tape_along(k->t, "multiply", x,
 	               parameter(k, named(k, name, "weight"), 1, &width), last);
@@ -64,12 +67,11 @@ static struct term project(struct maker *k, const char *group, const char *name,
 	struct term y = tape_dot(k->t, "bsh,hf->bsf", x, w);
 
 	if (k->m->bias)
-		y = tape_along(k->t, "add", y,
-		               parameter(k,
-		                         named(k, group,
-		                               arena_printf(k->t->a, "b%s", name)),
-		                         1, &width),
-		               2);
+		y = tape_along(
+			k->t, "add", y,
+			parameter(k, named(k, group, arena_printf(k->t->a, "b%s", name)),
+		                  1, &width),
+			2);
 	return y;
 }
 
@@ -181,11 +183,11 @@ static struct term experts(struct maker *k, struct term x)
 	up = tape_dot(k->t, "bech,ehf->ebcf", y,
 	              parameter(k, "moe.w1", 3, DIMS(n, x.dim[2], e->ffn)));
 	if (k->m->gated)
-		up = tape_element(k->t, "multiply", up,
-		                  swish(k, tape_dot(k->t, "bech,ehf->ebcf", y,
-		                                    parameter(k, "moe.wgate", 3,
-		                                              DIMS(n, x.dim[2],
-		                                                   e->ffn)))));
+		up = tape_element(
+			k->t, "multiply", up,
+			swish(k, tape_dot(k->t, "bech,ehf->ebcf", y,
+		                          parameter(k, "moe.wgate", 3,
+		                                    DIMS(n, x.dim[2], e->ffn)))));
 	else
 		up = swish(k, up);
 	y = tape_dot(k->t, "ebcf,efh->ebch", up,

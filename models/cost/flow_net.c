@@ -230,8 +230,12 @@ bool flow_net_make(struct flow_net *out, struct flow_nets *nets,
 		add_devices(&k);
 	table_free(&k.whats);
 	xfree(k.member.at);
-	whole = (struct fair){k.task.n, k.use.n, k.task.at, k.use.at,
-	                      (int32_t)k.link_Bps.n, k.link_Bps.at};
+	whole = (struct fair){.ntasks = k.task.n,
+	                      .nuses = k.use.n,
+	                      .task = k.task.at,
+	                      .use = k.use.at,
+	                      .nlinks = (int32_t)k.link_Bps.n,
+	                      .link_Bps = k.link_Bps.at};
 	if (routed && alike_fold(&out->fair, &whole, whole.ntasks))
 		fair_free(&whole);
 	else

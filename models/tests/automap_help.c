@@ -22,14 +22,15 @@ const struct graph *automap_graph(struct arena *a, const char *text, bool fold)
 {
 	struct program *p = arena_alloc(a, 1, sizeof(*p));
 	struct graph *g = arena_alloc(a, 1, sizeof(*g));
-	struct text why = {0};
+	struct error e = {0};
 
 	*p = program_sample_text(a, text);
-	ck_assert_msg(graph_make(g, a, p, fold, NULL, 0, &why), "%s", why.s);
+	ck_assert_msg(graph_make(g, a, p, fold, NULL, 0, &e) == OK, "%s", e.text);
 	return g;
 }
 
-const struct graph *automap_train(struct arena *a, const struct architecture *m, bool fold)
+const struct graph *automap_train(struct arena *a, const struct architecture *m,
+                                  bool fold)
 {
 	struct text text = {0}, why = {0};
 
@@ -78,4 +79,45 @@ const char *automap_counts(struct arena *a, const struct cutting *c)
 	return arena_printf(a, "%g %g %g %g", r.count[COUNT_GATHER],
 	                    r.count[COUNT_REDUCE], r.count[COUNT_SCATTER],
 	                    r.count[COUNT_ALL_TO_ALL]);
+}
+
+/* A ring over the axes of a collective, at the speed of the slowest. */
+static double plain_collective(void *self, const struct collective_ask *ask)
+{
+	const struct plain_machine *m = self;
+	double n = 1, Bps = 0;
+
+	for (int axis = 0; axis < CUT_AXES; axis++) {
+		bool moves = ask->op == OP_ALL_REDUCE ? ask->axes >> axis & 1
+		                                      : cuts_at(&ask->from, axis) !=
+		                                                cuts_at(&ask->to, axis);
+
+		if (!moves)
+			continue;
+		n *= m->size[axis];
+		Bps = Bps > 0 && Bps < m->link_Bps[axis] ? Bps : m->link_Bps[axis];
+	}
+	if (n <= 1 || ask->op == OP_SLICE)
+		return 0;
+	switch (ask->op) {
+	case OP_ALL_GATHER:
+		return m->latency_s + (n - 1) * ask->bytes / Bps;
+	case OP_ALL_REDUCE:
+		return m->latency_s + 2 * (n - 1) / n * ask->bytes / Bps;
+	default:
+		return m->latency_s + (n - 1) / n * ask->bytes / Bps;
+	}
+}
+
+static double plain_kernel(void *self, const struct compute_ask *ask)
+{
+	const struct plain_machine *m = self;
+	double flops_s = ask->flops / m->flops, bytes_s = ask->bytes / m->memory_Bps;
+
+	return flops_s > bytes_s ? flops_s : bytes_s;
+}
+
+struct cut_prices automap_tariff(struct plain_machine *m)
+{
+	return (struct cut_prices){plain_collective, plain_kernel, m};
 }

@@ -1,6 +1,8 @@
 /*
  * Propagation and the collectives that follow, against published counts and closed forms.
  */
+#include "automap/tariff.h"
+#include "placement/matrix.h"
 #include "tests/automap_help.h"
 #include "tests/tests.h"
 
@@ -24,11 +26,11 @@ static const int32_t mesh_8x4[] = {8, 4};
 #define COUNTS(c, text) ck_assert_str_eq(automap_counts(arena, c), text)
 
 /*
- * Table 1 of arXiv 2210.06352: all-gathers, all-reduces and reduce-scatters of 24 layers on
- * a mesh of 8 x 4, for data parallelism, Megatron on top of it, and ZeRO-3 on top of both. 387
- * are 386 gradients and the loss, 96 are 4 of each layer, 578 are 386 parameters and 8 of each
- * layer once more in the backward pass. The count is the same whatever the optimizer, and
- * whether layers are folded or not.
+ * Table 1 of arXiv 2210.06352: all-gathers, all-reduces and reduce-scatters of 24 layers
+ * on a mesh of 8 x 4, for data parallelism, Megatron on top of it, and ZeRO-3 on top of
+ * both. 387 are 386 gradients and the loss, 96 are 4 of each layer, 578 are 386
+ * parameters and 8 of each layer once more in the backward pass. The count is the same
+ * whatever the optimizer, and whether layers are folded or not.
  */
 START_TEST(published_counts)
 {
@@ -129,8 +131,8 @@ static bool seen_before(const struct lowered_cuts *l, int64_t at)
 }
 
 /*
- * Bytes that a device sends by rings, in units of (T - 1) / T of an activation. What is gathered
- * for the forward pass is kept for the backward one.
+ * Bytes that a device sends by rings, in units of (T - 1) / T of an activation. What is
+ * gathered for the forward pass is kept for the backward one.
  */
 static double volume(const struct cutting *c)
 {
@@ -158,10 +160,11 @@ static double volume(const struct cutting *c)
 
 /*
  * All ways to cut both weights of a feed-forward layer, by hand: columns, then rows, is
- * Megatron-LM's. By columns twice the hidden layer (4 units) and y are gathered, its gradient
- * is reduce-scattered (4), that of x all-reduced (2): 11. By rows twice z is reduce-scattered
- * (4), y all-reduced (2), dz gathered (4), dx gathered: 11. Rows, then columns: z and da are
- * all-reduced (8 each), y and dx gathered: 18. Whole weights move nothing.
+ * Megatron-LM's. By columns twice the hidden layer (4 units) and y are gathered, its
+ * gradient is reduce-scattered (4), that of x all-reduced (2): 11. By rows twice z is
+ * reduce-scattered (4), y all-reduced (2), dz gathered (4), dx gathered: 11. Rows, then
+ * columns: z and da are all-reduced (8 each), y and dx gathered: 18. Whole weights move
+ * nothing.
  */
 START_TEST(ways_to_cut_a_layer)
 {
@@ -216,7 +219,8 @@ END_TEST
 /* Folded layers have the counts and, but for the two ends, the memory of all of them. */
 START_TEST(folds_layers)
 {
-	static const char *const models[] = {"llama-3-8b", "mixtral-8x7b", "deepseek-v3"};
+	static const char *const models[] = {"llama-3-8b", "mixtral-8x7b",
+	                                     "deepseek-v3"};
 	static const char *const tactics[] = {"data", "megatron", "sequence", "zero3"};
 	struct architecture m = automap_model(arena, models[_i]);
 	struct cutting *c[2];
@@ -246,6 +250,134 @@ START_TEST(folds_layers)
 }
 END_TEST
 
+/*
+ * Parts of sequences on 4 devices: keys and values are gathered for attention in both
+ * passes, and their gradients scattered; experts on 4: their tokens go there and back by
+ * all-to-alls (rows, their gates, and gradients of both), and nothing is gathered.
+ */
+START_TEST(parallel_attention_and_experts)
+{
+	struct architecture m = automap_model(arena, "llama-3-8b");
+	const int32_t size[] = {2, 4};
+	struct cutting *c;
+	struct evaluator e;
+	struct evaluation r;
+
+	m.train.global_batch = 8;
+	c = automap_cutting(arena, automap_train(arena, &m, true), 2, size);
+	automap_tactic(c, "data", 0);
+	automap_tactic(c, "context", 1);
+	evaluator_start(&e, arena, c->graph, NULL);
+	r = evaluate(&e, c);
+	ck_assert_double_eq(r.count[COUNT_GATHER], 4. * (double)m.layers);
+	ck_assert_double_eq(r.count[COUNT_SCATTER], 2. * (double)m.layers);
+	ck_assert_double_eq(r.count[COUNT_ALL_TO_ALL], 0);
+
+	m = automap_model(arena, "mixtral-8x7b");
+	m.train.global_batch = 8;
+	c = automap_cutting(arena, automap_train(arena, &m, true), 2, size);
+	automap_tactic(c, "expert", 1);
+	automap_tactic(c, "data", 0);
+	automap_tactic(c, "data", 1);
+	evaluator_start(&e, arena, c->graph, NULL);
+	r = evaluate(&e, c);
+	ck_assert_double_eq(r.count[COUNT_GATHER] + r.count[COUNT_SCATTER], 0);
+	ck_assert_double_eq(r.count[COUNT_ALL_TO_ALL], 8. * (double)m.layers);
+}
+END_TEST
+
+/* ZeRO-2 keeps parameters whole and gathers the new ones once, behind the update. */
+START_TEST(keeps_states_in_parts)
+{
+	struct architecture m = automap_model(arena, "gpt-24");
+	struct cutting *c;
+	struct evaluator e;
+	struct evaluation before, after;
+
+	m.train.optimizer = OPTIMIZER_ADAM;
+	c = automap_cutting(arena, automap_train(arena, &m, true), 2, mesh_8x4);
+	automap_tactic(c, "data", 0);
+	automap_tactic(c, "megatron", 1);
+	evaluator_start(&e, arena, c->graph, NULL);
+	before = evaluate(&e, c);
+	automap_tactic(c, "zero2", 0);
+	after = evaluate(&e, c);
+	/* Gradients are scattered, new parameters gathered: 386 of each. */
+	COUNTS(c, "386 97 386 0");
+	/* Of 14 bytes a parameter 2 stay whole, and the others are an eighth. */
+	ck_assert_double_eq_tol(after.params_bytes / before.params_bytes,
+	                        (2 + 12. / 8) / 14, .01);
+}
+END_TEST
+
+/*
+ * With fast links Megatron's cuts of a feed-forward layer take less time than the whole
+ * layer on every device: its two all-reduces, 16 n h (T - 1) / T bytes, against 48 n h^2
+ * (1 - 1 / T) flops, so that it pays from links of F / 3h bytes per second on.
+ */
+START_TEST(pays_from_a_width_on)
+{
+	const int32_t t[] = {4};
+	const double flops = 1e12, threshold = flops / (3 * 32);
+
+	for (int k = 0; k < 2; k++) {
+		struct plain_machine machine = {
+			{threshold * (k ? 1.05 : .95)}, 0, flops, 1e30, {4}};
+		struct cut_prices prices = automap_tariff(&machine);
+		struct cutting *c =
+			automap_cutting(arena, automap_graph(arena, mlp, false), 1, t);
+		struct evaluator e;
+		double whole;
+
+		keep_ends(c);
+		evaluator_start(&e, arena, c->graph, &prices);
+		whole = evaluate(&e, c).step_s;
+		automap_cut(c, "v", 1, 0);
+		COUNTS(c, "0 2 0 0");
+		ck_assert_int_eq(evaluate(&e, c).step_s < whole, k);
+	}
+}
+END_TEST
+
+/*
+ * batch=4, model=16 on 4 nodes of 16 devices that share a NIC of 8 GB/s (arXiv
+ * 2110.10548, figure 9a, A100): with the axis model inside the nodes a step is faster
+ * than with it across them.
+ */
+START_TEST(places_axes)
+{
+	struct link nvlink = {"nvlink", 270e9, 1e-6}, nic = {"nic", 8e9 / 16, 3e-6};
+	struct device device = {40e9, 1.5e12, 5e-6};
+	struct machine *m = machine_gpu(arena, 4, 16, nvlink, nic, device);
+	struct architecture of = automap_model(arena, "gpt-24");
+	const int32_t size[] = {4, 16};
+	struct matrix inside = {2, 2, {{4, 1}, {1, 16}}},
+		      across = {2, 2, {{1, 4}, {4, 4}}};
+	const struct matrix *matrix[] = {&inside, &across};
+	struct mesh mesh = {
+		.naxes = 2, .axis = {{"batch", 4}, {"model", 16}}, .ndevices = 64};
+	struct cutting *c =
+		automap_cutting(arena, automap_train(arena, &of, true), 2, size);
+	double s[2];
+
+	m->tuning.value[TUNING_BF16_FLOPS] = 312e12;
+	m->tuning.value[TUNING_F32_FLOPS] = 19e12;
+	automap_tactic(c, "data", 0);
+	automap_tactic(c, "megatron", 1);
+	for (int i = 0; i < 2; i++) {
+		struct machine_tariff *t =
+			machine_tariff_new(m, &mesh, matrix_devices(matrix[i], arena));
+		struct cut_prices prices = machine_tariff_prices(t);
+		struct evaluator e;
+
+		evaluator_start(&e, arena, c->graph, &prices);
+		s[i] = evaluate(&e, c).step_s;
+		machine_tariff_free(t);
+	}
+	ck_assert_double_lt(s[0], s[1]);
+}
+END_TEST
+
 Suite *tests(void)
 {
 	Suite *s = suite_create("automap");
@@ -258,6 +390,10 @@ Suite *tests(void)
 	tcase_add_test(t, ways_to_cut_a_layer);
 	tcase_add_test(t, takes_back);
 	tcase_add_loop_test(t, folds_layers, 0, 3);
+	tcase_add_test(t, parallel_attention_and_experts);
+	tcase_add_test(t, keeps_states_in_parts);
+	tcase_add_test(t, pays_from_a_width_on);
+	tcase_add_test(t, places_axes);
 	suite_add_tcase(s, t);
 	return s;
 }

@@ -220,6 +220,18 @@ static enum status one_system(const struct measured_table *t, const struct optio
 	return e->code;
 }
 
+/* Says how a log's run was launched, where that is not how it is simulated. */
+static void note_launch(const struct options *o, const char *launch)
+{
+	if (!o->library.launch && *launch)
+		fprintf(stderr,
+		        "shardsim: note: %s was launched %s: --launch %s simulates that\n",
+		        o->measured,
+		        strcmp(launch, "graph") ? "by one process for several devices"
+		                                : "in a graph",
+		        launch);
+}
+
 /*
  * Lists the sizes of the file between -b and -e; out of place where both were measured.
  */
@@ -245,6 +257,8 @@ static enum status sizes_measured(struct sizes *out, struct arena *a,
 		if (!row_fits(m, o, devices, groups) || m->bytes < lo || m->bytes > hi ||
 		    (out->n && out->bytes[out->n - 1] == m->bytes))
 			continue;
+		if (!out->n)
+			note_launch(o, m->launch);
 		out->bytes[out->n] = m->bytes;
 		out->measured_s[out->n++] = m->time_s;
 	}
@@ -261,6 +275,7 @@ struct run {
 	struct clocks clocks;
 	struct bench bench;
 	struct perf perf;
+	struct likely_table likely;
 };
 
 /* Names the machine of the size of the mesh or of the devices that take part. */
@@ -305,6 +320,8 @@ static enum status run_open(struct run *r, const struct options *o, struct error
 	machine = r->clocks.platform->machine;
 	command_note(machine->name, machine->note);
 	if (library_set(machine, &o->library, NULL, e) != OK)
+		return e->code;
+	if (likely_read(&r->likely, r->arena, e) != OK)
 		return e->code;
 	r->perf.machine = machine;
 	r->perf.collective = o->collective;
@@ -402,8 +419,10 @@ static int run_perf(struct run *r, const struct options *o)
 		                         r->bench.clock_self[0], scratch, &why);
 
 		arena_free(scratch);
-		if (done)
+		if (done) {
+			perf_likely(&row[i], &r->perf, &r->likely);
 			continue;
+		}
 		fprintf(stderr, "shardsim perf: %s: %s\n", r->bench.clock[0]->name,
 		        why.s ? why.s : "no reason");
 		text_free(&why);

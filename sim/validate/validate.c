@@ -117,7 +117,7 @@ static enum status row_open(struct validation *v, int64_t i,
 	struct prediction *p = &v->row[i];
 	const struct measured *row = p->row;
 
-	p->time_s = NAN;
+	p->time_s = p->likely_s.low = p->likely_s.high = NAN;
 	v->site_of[i] = -1;
 	p->entry = mapping_find(mapping, row);
 	if (!p->entry)
@@ -189,6 +189,8 @@ enum status validation_open(struct validation **out, struct arena *a,
 	v->site = arena_alloc(a, n, sizeof(*v->site));
 	v->prepared = arena_alloc(a, n, sizeof(struct nccl_prepared *));
 	*out = v;
+	if (likely_read(&v->likely, a, e) != OK)
+		return e->code;
 	for (int64_t i = 0; i < v->n; i++) {
 		v->row[i] = (struct prediction){.row = &rows->row[i]};
 		if (row_open(v, i, mapping, e) != OK)
@@ -319,8 +321,18 @@ void validation_row(struct validation *v, int64_t i)
 
 void validation_run(struct validation *v)
 {
-	for (int64_t i = 0; i < v->n; i++)
+	for (int64_t i = 0; i < v->n; i++) {
+		struct prediction *p = &v->row[i];
+
 		validation_row(v, i);
+		if (isnan(p->time_s))
+			continue;
+		p->likely_s = likely_find(&v->likely, v->perf[i].machine,
+		                          p->row->collective, p->row->bytes,
+		                          validation_several(v, p));
+		p->likely_s.low *= p->time_s;
+		p->likely_s.high *= p->time_s;
+	}
 }
 
 /* --- classes ---------------------------------------------------------------------- */
@@ -347,6 +359,18 @@ int validation_class(int64_t bytes)
 const char *validation_class_name(int size_class)
 {
 	return classes[size_class].name;
+}
+
+int64_t validation_class_from(int size_class)
+{
+	return size_class ? classes[size_class - 1].below : 0;
+}
+
+bool validation_several(const struct validation *v, const struct prediction *p)
+{
+	const struct perf *perf = &v->perf[p - v->row];
+
+	return likely_several(perf->machine, perf->groups.ids, perf->groups.size);
 }
 
 double prediction_error(const struct prediction *p)

@@ -1,50 +1,10 @@
-#include "cli/advise_log.h"
+#include "cli/advise/rows.h"
 
-#include "base/keys.h"
-#include "base/list.h"
 #include "notation/notation.h"
-#include "plan/plan_json.h"
-#include "text/columns.h"
-#include "text/words.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Damaged warnings that are named; all are counted. */
-enum { DAMAGED_SHOWN = 10 };
-
-/* Equal warnings, and all that is printed of them; texts are the log's arena's. */
-struct logged {
-	struct problem_text text;
-	struct where at; /* of the first */
-	int count, manual;
-	const char *note;      /* on the array */
-	const char *version;   /* on what XLA of which date does; NULL: as logged */
-	const char *unplanned; /* why it has no price, or NULL */
-	double logged;         /* what the plan costs that was warned of, one time */
-	double advised;
-	bool gains, told; /* cheaper with layouts between; told in full */
-	const char *title, *logged_words, *total_words, *advised_words, *layouts;
-	const char *details;
-	json_t *advice;
-};
-
-struct damage {
-	struct where at;
-	const char *message;
-};
-
-struct reading {
-	const struct advise_log *log;
-	struct arena *arena, *scratch;
-	struct keys known;
-	LIST(struct logged) row;
-	LIST(struct damage) damage;
-	int64_t warnings, lacking; /* all, and those that do not tell their array */
-	bool json, override;       /* --array is that of all, whatever they tell */
-	struct error unfit; /* of the first that only the options make no problem */
-};
 
 /* --- reading ----------------------------------------------------------------------- */
 
@@ -116,6 +76,18 @@ static void note_unfit(struct reading *r, const struct problem_text *t,
 	}
 }
 
+/* Keeps an operation of a row once. */
+static void add_operation(struct reading *r, int32_t row, const char *operation)
+{
+	const char *key = arena_printf(r->scratch, "%d %s", (int)row, operation);
+	bool fresh;
+
+	keys_add(&r->operations, key, strlen(key), &fresh);
+	if (fresh)
+		*list_add(&r->row.at[row].operation, r->arena) =
+			arena_strdup(r->arena, operation);
+}
+
 static void read_one(struct reading *r, const char *text, struct where at)
 {
 	struct problem_text problem = r->log->text;
@@ -153,6 +125,8 @@ static void read_one(struct reading *r, const char *text, struct where at)
 		};
 	}
 	r->row.at[number].count++;
+	if (w.operation)
+		add_operation(r, number, w.operation);
 }
 
 static void read_text(struct reading *r, struct xla_warnings text)
@@ -213,11 +187,6 @@ static enum status choose_array(struct reading *r, const struct xla_warnings *te
 static const char *cost_words(const struct advised *a, double cost, struct arena *arena)
 {
 	return isnan(cost) ? "-" : advised_cost(a, (struct price){.cost = cost}, arena);
-}
-
-static const char *place_words(struct where at, struct arena *a)
-{
-	return arena_printf(a, "%s:%u:%u", at.file ? at.file : "", at.line, at.col);
 }
 
 static const char *title_of(const struct problem *p, struct arena *a)
@@ -301,79 +270,6 @@ static int compare_rows(const void *a, const void *b)
 	return strcmp(x->title, y->title);
 }
 
-/* --- text -------------------------------------------------------------------------- */
-
-/* Returns seconds, or bytes without a platform, as cells have them. */
-static const char *sum_words(const struct reading *r, double sum)
-{
-	return r->log->platform ? words_time(r->arena, sum) : words_bytes(r->arena, sum);
-}
-
-static void say_table(struct text *out, const struct reading *r)
-{
-	const char *cell[6] = {
-		"",       "times",       "each",
-		"in all", "with advice", "layouts between | what was warned of"};
-	double logged = 0, advised = 0;
-	int count = 0;
-	struct columns t;
-
-	columns_start(&t, r->arena, 6, 0);
-	columns_row(&t, cell);
-	for (int64_t i = 0; i < r->row.n; i++) {
-		const struct logged *row = &r->row.at[i];
-		bool summed = !isnan(row->logged) && !isnan(row->advised);
-
-		cell[0] = arena_printf(r->arena, "%lld", (long long)i + 1);
-		cell[1] = arena_printf(r->arena, "%d", row->count);
-		cell[2] = row->unplanned ? "-" : row->logged_words;
-		cell[3] = row->unplanned ? "-" : row->total_words;
-		cell[4] = row->unplanned ? "-" : row->advised_words;
-		cell[5] = arena_printf(r->arena, "%s | %s%s",
-		                       row->unplanned ? row->unplanned : row->layouts,
-		                       row->title, row->version ? " (see below)" : "");
-		columns_row(&t, cell);
-		count += summed ? row->count : 0;
-		logged += summed ? row->logged * row->count : 0;
-		advised += summed ? row->advised * row->count : 0;
-	}
-	cell[0] = cell[2] = NULL;
-	cell[1] = arena_printf(r->arena, "%d", count);
-	cell[3] = sum_words(r, logged);
-	cell[4] = sum_words(r, advised);
-	cell[5] = "all that have both figures";
-	columns_row(&t, cell);
-	columns_print(out, &t, 0);
-}
-
-static void say_details(struct text *out, const struct logged *row, int64_t number,
-                        struct arena *a)
-{
-	text_printf(out, "\n%lld. %s\n", (long long)number, row->title);
-	text_printf(out, "%d time%s, first at %s\n", row->count,
-	            row->count == 1 ? "" : "s", place_words(row->at, a));
-	if (row->note)
-		text_printf(out, "note: %s\n", row->note);
-	if (row->manual)
-		text_printf(out,
-		            "note: inside a manual region; dimension 0 numbers its "
-		            "groups of devices\n");
-	text_printf(out, "%s", row->unplanned ? row->unplanned : row->details);
-	text_printf(out, "%s", row->unplanned ? "\n" : "");
-}
-
-static void say_damage(struct text *out, const struct reading *r)
-{
-	if (r->damage.n)
-		text_printf(out, "\ndamaged, and in no row:\n");
-	for (int64_t i = 0; i < r->damage.n && i < DAMAGED_SHOWN; i++)
-		text_printf(out, "  %s: %s\n", place_words(r->damage.at[i].at, r->arena),
-		            r->damage.at[i].message);
-	if (r->damage.n > DAMAGED_SHOWN)
-		text_printf(out, "  and %lld more\n",
-		            (long long)r->damage.n - DAMAGED_SHOWN);
-}
-
 /* Chooses who is told in full: the dearest that gain, then the dearest. */
 static void choose_told(struct reading *r)
 {
@@ -385,103 +281,6 @@ static void choose_told(struct reading *r)
 				r->row.at[i].told = true;
 				left--;
 			}
-}
-
-/* Says how many gain that are not told in full. */
-static void say_more(struct text *out, const struct reading *r)
-{
-	int64_t gain = 0, more = 0;
-
-	for (int64_t i = 0; i < r->row.n; i++) {
-		gain += r->row.at[i].gains;
-		more += r->row.at[i].gains && !r->row.at[i].told;
-	}
-	if (more)
-		text_printf(out,
-		            "\n%lld more gain%s by layouts between; --top %lld tells "
-		            "all that do\n",
-		            (long long)more, more == 1 ? "s" : "", (long long)gain);
-}
-
-static void say_all(struct text *out, const struct reading *r)
-{
-	bool blank = false;
-
-	text_printf(out, "%lld warning%s, %lld different, %lld damaged; %s%s%s\n",
-	            (long long)r->warnings, r->warnings == 1 ? "" : "s",
-	            (long long)r->row.n, (long long)r->damage.n, r->log->compiler->name,
-	            r->log->platform ? " on " : ", in received bytes",
-	            r->log->platform ? r->log->platform : "");
-	if (r->row.n) {
-		text_printf(out, "\n");
-		say_table(out, r);
-	}
-	if (r->lacking && !r->override)
-		text_printf(out,
-		            "\nnote: --array is that of the %lld warning%s that tell%s "
-		            "none; others tell different ones\n",
-		            (long long)r->lacking, r->lacking == 1 ? "" : "s",
-		            r->lacking == 1 ? "s" : "");
-	for (int64_t i = 0; i < r->row.n; i++)
-		if (r->row.at[i].told)
-			say_details(out, &r->row.at[i], i + 1, r->arena);
-	for (int64_t i = 0; i < r->row.n; i++)
-		if (r->row.at[i].version && !r->row.at[i].told) {
-			text_printf(out, "%s%lld: %s\n", blank ? "" : "\n",
-			            (long long)i + 1, r->row.at[i].version);
-			blank = true;
-		}
-	say_more(out, r);
-	say_damage(out, r);
-}
-
-/* --- JSON -------------------------------------------------------------------------- */
-
-static json_t *row_json(const struct reading *r, const struct logged *row)
-{
-	bool timed = r->log->platform && !row->unplanned;
-	json_t *o = json_object();
-
-	json_object_set_new(o, "count", json_integer(row->count));
-	json_object_set_new(o, "first", json_text(place_words(row->at, r->arena)));
-	json_object_set_new(o, "array", json_text(row->text.array));
-	json_object_set_new(o, "from", json_text(row->text.from));
-	json_object_set_new(o, "to", json_text(row->text.to));
-	json_object_set_new(o, "manual", json_boolean(row->manual));
-	json_object_set_new(o, "logged_s", json_known(timed ? row->logged : NAN));
-	json_object_set_new(o, "version",
-	                    row->version ? json_text(row->version) : json_null());
-	json_object_set_new(o, "message",
-	                    json_text(row->unplanned ? row->unplanned : ""));
-	json_object_set_new(o, "advice", row->advice ? row->advice : json_null());
-	return o;
-}
-
-static void put_json(const struct reading *r)
-{
-	json_t *o = json_object(), *rows = json_array(), *damaged = json_array();
-
-	for (int64_t i = 0; i < r->row.n; i++)
-		json_array_append_new(rows, row_json(r, &r->row.at[i]));
-	for (int64_t i = 0; i < r->damage.n; i++) {
-		const char *place = place_words(r->damage.at[i].at, r->arena);
-		json_t *d = json_object();
-
-		json_object_set_new(d, "place", json_text(place));
-		json_object_set_new(d, "message", json_text(r->damage.at[i].message));
-		json_array_append_new(damaged, d);
-	}
-	json_object_set_new(o, "schema", json_string("shardsim/1"));
-	json_object_set_new(o, "platform",
-	                    r->log->platform ? json_text(r->log->platform)
-	                                     : json_null());
-	json_object_set_new(o, "compiler", json_string(r->log->compiler->name));
-	json_object_set_new(o, "read", json_integer(r->warnings));
-	json_object_set_new(o, "warnings", rows);
-	json_object_set_new(o, "damaged", damaged);
-	json_dumpf(o, stdout, JSON_REAL_PRECISION(17));
-	putchar('\n');
-	json_decref(o);
 }
 
 /* Reads all warnings; an error if there are none, or none that fits the options. */
@@ -501,6 +300,15 @@ static enum status read_all(struct reading *r, const struct xla_warnings *text, 
 	return e->code;
 }
 
+static void print_json(const struct reading *r)
+{
+	json_t *o = log_json(r);
+
+	json_dumpf(o, stdout, JSON_REAL_PRECISION(17));
+	putchar('\n');
+	json_decref(o);
+}
+
 enum status advise_log(const struct advise_log *log, const struct xla_warnings *text,
                        int n, bool json, struct error *e)
 {
@@ -508,7 +316,7 @@ enum status advise_log(const struct advise_log *log, const struct xla_warnings *
 	struct text out = {0};
 
 	r.scratch = arena_new();
-	r.known.arena = r.arena;
+	r.known.arena = r.operations.arena = r.arena;
 	if (read_all(&r, text, n, e) == OK) {
 		for (int64_t i = 0; i < r.row.n; i++)
 			advise_row(&r, &r.row.at[i]);
@@ -517,9 +325,9 @@ enum status advise_log(const struct advise_log *log, const struct xla_warnings *
 			      compare_rows);
 		choose_told(&r);
 		if (json)
-			put_json(&r);
+			print_json(&r);
 		else
-			say_all(&out, &r);
+			log_text(&out, &r);
 		if (out.s)
 			fputs(out.s, stdout);
 		text_free(&out);

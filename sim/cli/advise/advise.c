@@ -1,6 +1,6 @@
 /* `shardsim advise`: the layouts between that bring a compiler closest to `best`. */
 #include "cli/advice.h"
-#include "cli/advise_log.h"
+#include "cli/advise/log.h"
 #include "cli/command.h"
 #include "cli/notes.h"
 #include "cli/options.h"
