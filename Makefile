@@ -129,7 +129,7 @@ all: $B/libshardsim.a $B/libshardsim.so $B/shardsim build/shardsim
 deps:
 	@.ci/deps
 
-TOOLS := mpicc mpirun torch jsonschema chromium chromedriver curl jq gcovr valgrind clang-format clang-tidy
+TOOLS := glpk mpicc mpirun torch jsonschema chromium chromedriver curl jq gcovr valgrind clang-format clang-tidy
 .PHONY: $(TOOLS:%=tool-%)
 $(TOOLS:%=tool-%): tool-%: | deps
 	@.ci/deps $*
@@ -208,6 +208,10 @@ endif
 
 $(MODEL_TESTS): %: %.o $(call helpers,models) $B/models/tests/main.o $B/libshardsim.a $B/flags
 	$(quiet)$(LINK) -o $@ $(filter %.o %.a,$^) $(TEST_LIBS) $(LDLIBS) -lm
+
+# The linear programs that bounds are held to.
+$B/models/tests/check_bound_lp: LDLIBS += -lglpk
+$B/models/tests/check_bound_lp.o: | tool-glpk
 
 $(SIM_TESTS): %: %.o $(call helpers,sim) $B/models/tests/main.o $(TESTED_OBJECTS) \
 		$B/libshardsim.a $B/flags
@@ -299,9 +303,18 @@ $(TEST_NAMES): $$(filter %/$$@,$(MODEL_TESTS) $(SIM_TESTS)) \
 check-page: build/shardsim | tool-chromium tool-chromedriver tool-curl tool-jq
 	@.ci/page
 
+# Side by side, the longest first; one that fails does not stop the others.
+EMIT_RUNS := run_check_programs $(filter-out run_check_programs, \
+	$(patsubst sim/tests/emit/%.py,run_%,$(EMIT_TESTS)))
+.PHONY: $(EMIT_RUNS) run_torch
+$(EMIT_RUNS): run_%:
+	@.ci/emit $(VARIANT) sim/tests/emit/$*.py
+
+run_torch:
+	@.ci/emit-torch $(VARIANT)
+
 check-emit: $B/shardsim | tool-mpicc tool-mpirun tool-torch
-	@for test in $(EMIT_TESTS); do .ci/emit $(VARIANT) $$test || failed=1; done; \
-		.ci/emit-torch $(VARIANT) || failed=1; test -z "$$failed"
+	+@$(MAKE) --no-print-directory --keep-going $(EMIT_RUNS) run_torch
 
 bench-home: $B/shardsim | tool-mpicc tool-mpirun
 	@.ci/home $(VARIANT)
@@ -404,6 +417,20 @@ results-steps: build/shardsim
 	build/shardsim validate platforms/steps.csv >results/steps.md
 	build/shardsim validate platforms/steps.csv --format csv >results/steps.csv
 
+# Training steps by degrees and by figures of a network.
+.PHONY: results-degrees
+results-degrees: build/shardsim
+	rm -rf build/results-degrees
+	build/shardsim sweep scenarios/steps.yaml --out build/results-degrees
+	build/shardsim report build/results-degrees >results/degrees.md
+	build/shardsim report build/results-degrees --format csv >results/degrees.csv
+
+# Measured times of whole programs: errors, and every row.
+.PHONY: results-programs
+results-programs: build/shardsim
+	build/shardsim validate platforms/program-times.csv >results/programs.md
+	build/shardsim validate platforms/program-times.csv --format csv >results/programs.csv
+
 # Block graphs on 16 nodes, and published refits of weights.
 BLOCK_NODES := cluster:nodes=16,gpus=1,nics=1,nic.bandwidth=20Gb/s
 .PHONY: results-moves
@@ -414,7 +441,13 @@ results-moves: build/shardsim
 	build/shardsim validate platforms/refits.csv >results/refits.md
 	build/shardsim validate platforms/refits.csv --format csv >results/refits.csv
 
-results: results-placement results-moves results-steps build/shardsim
+# Shardings of whole programs: strategies that are known, and what a search finds.
+.PHONY: results-automap
+results-automap: build/shardsim
+	build/shardsim automap scenarios/automap.yaml >results/automap.md
+	build/shardsim automap scenarios/automap.yaml --format csv >results/automap.csv
+
+results: results-placement results-moves results-steps results-programs results-degrees results-automap build/shardsim
 	rm -rf build/results
 	mkdir -p build/results
 	build/shardsim sweep scenarios/models.yaml scenarios/random.yaml \
@@ -447,6 +480,14 @@ results: results-placement results-moves results-steps build/shardsim
 		>results/fit-more.md
 	build/shardsim validate platforms/held-out.csv >results/held-out.md
 	build/shardsim validate platforms/held-out.csv --format csv >results/held-out.csv
+	build/shardsim validate platforms/measured-xla.csv >results/validate-xla.md
+	build/shardsim validate platforms/measured-late.csv >results/validate-late.md
+
+# What is fitted to, and how sure times are that follow from it.
+GIVEN := $(addprefix platforms/,measured.csv measured-more.csv measured-xla.csv)
+.PHONY: intervals
+intervals: build/shardsim
+	build/shardsim fit $(GIVEN) --intervals platforms/intervals.csv >/dev/null
 
 BENCHES := $(patsubst %.c,$B/%,$(wildcard sim/tests/bench_*.c))
 $(BENCHES): %: %.o $(TESTED_OBJECTS) $B/libshardsim.a $B/flags

@@ -98,11 +98,17 @@ struct forced {
 	const char *algorithm, *protocol;
 };
 
-/* How collectives are started: what of the launch is paid (collective/profile.h). */
+/*
+ * Who calls collectives: what of the launch is paid (collective/profile.h), and what else
+ * hangs on it (struct nccl_caller in collective/nccl.h).
+ */
 enum launch_mode {
-	LAUNCH_PROCESS, /* one process per device */
+	LAUNCH_PROCESS, /* one process per device, one call behind the other */
 	LAUNCH_SINGLE,  /* one process launches on all devices, one after another */
-	LAUNCH_GRAPH    /* captured in a graph */
+	LAUNCH_GRAPH,   /* captured in a graph */
+	LAUNCH_XLA,     /* programs that XLA compiled */
+	LAUNCH_EAGER,   /* torch.distributed, operation by operation */
+	LAUNCH_MODES
 };
 
 struct machine;

@@ -61,9 +61,53 @@ static bool is_part(const char *word, size_t n, const char *name, size_t m)
 	       (n >= 3 || strchr(joints, name[m - n - 1]));
 }
 
+/* Returns whether a word without dots is short for one: `bw` for `bandwidth`. */
+static bool is_short_word(const char *word, size_t n, const char *name, size_t m)
+{
+	size_t i = 1;
+
+	if (n < 2 || n > m || !same(word[0], name[0]))
+		return false;
+	for (size_t k = 1; k < m && i < n; k++)
+		i += same(word[i], name[k]);
+	return i == n;
+}
+
+/* Returns whether the word's parts between dots are short for the name's from `name` on. */
+static bool is_short_from(const char *word, size_t n, const char *name)
+{
+	for (;;) {
+		const char *dot = memchr(word, '.', n);
+		size_t part = dot ? (size_t)(dot - word) : n, m = strcspn(name, ".");
+
+		if (!is_short_word(word, part, name, m) || (dot && !name[m]))
+			return false;
+		if (!dot)
+			return true;
+		word += part + 1;
+		n -= part + 1;
+		name += m + 1;
+	}
+}
+
+static bool is_short(const char *word, size_t n, const char *name)
+{
+	for (; name; name = strchr(name, '.') ? strchr(name, '.') + 1 : NULL)
+		if (is_short_from(word, n, name))
+			return true;
+	return false;
+}
+
 struct suggestion suggest_start(const char *word, size_t length)
 {
 	return (struct suggestion){.word = word, .length = length};
+}
+
+static void take(struct suggestion *s, const char *name, int slips, bool part)
+{
+	s->nearest = name;
+	s->slips = slips;
+	s->part = part;
 }
 
 void suggest_offer(struct suggestion *s, const char *name)
@@ -78,16 +122,18 @@ void suggest_offer(struct suggestion *s, const char *name)
 	/* A part of a name is near, but not as near as a name with one slip. */
 	if (part)
 		slips = least(slips, 2);
-	else if (slips > (int)(longer / 3) && slips > 1)
+	else if (slips > (int)(longer / 3) && slips > 1) {
+		/* Any name that is near is nearer. */
+		if (!s->nearest && is_short(s->word, s->length, name))
+			take(s, name, SUGGEST_NAME, true);
 		return;
+	}
 	if (slips >= (int)longer || (s->nearest && slips > s->slips))
 		return;
 	/* Of two as near, the one that goes on from the word: tpu-v5 is rather tpu-v5e. */
 	if (s->nearest && slips == s->slips && (s->part || !part))
 		return;
-	s->nearest = name;
-	s->slips = slips;
-	s->part = part;
+	take(s, name, slips, part);
 }
 
 struct suggestion suggest_among(const char *word, size_t length,

@@ -6,7 +6,9 @@
  * Near is a name that differs by few slips: a letter that is missing, too many, another,
  * or in its neighbour's place, the case of letters left out; at most one slip in three
  * letters. So is one of which the word is the beginning or the end, behind or before one
- * of "-_.:" (`h100` of `dgx-h100`), or of at least three letters.
+ * of "-_.:" (`h100` of `dgx-h100`), or of at least three letters. Where none is near, the
+ * word may be short for one: between dots it has the first of a name's letters and others of
+ * them in their order, two or more (`bw` and `nic.bw` of `nic.bandwidth`).
  */
 #ifndef SHARDSIM_BASE_SUGGEST_H
 #define SHARDSIM_BASE_SUGGEST_H
@@ -21,7 +23,7 @@ struct suggestion {
 	size_t length;
 	const char *nearest; /* the best of the names offered, borrowed; NULL: none is near */
 	int slips;           /* by how much it differs */
-	bool part;           /* the word is its beginning or its end */
+	bool part;           /* the word is its beginning or its end, or short for it */
 	char text[SUGGEST_NAME + 32];
 };
 

@@ -27,7 +27,7 @@ struct axis_cuts {
 	int32_t *member; /* room for the platform devices of a set */
 	/* Links along the axis are alike, so that these are the gates through them: */
 	bool alike;
-	struct gate own_in, own_out;
+	struct gate link, own_in, own_out;
 	struct table table; /* of `known`, by order */
 	LIST(struct known) known;
 };
@@ -95,10 +95,9 @@ static bool gate_equal(const struct gate *a, const struct gate *b)
 	return a->bandwidth_Bps == b->bandwidth_Bps && a->latency_s == b->latency_s;
 }
 
-/* Returns whether all links between neighbours are alike, both ways. */
-static bool links_alike(const struct axis_cuts *c)
+/* Returns whether all links between neighbours are alike, both ways, and stores one. */
+static bool links_alike(struct gate *first, const struct axis_cuts *c)
 {
-	struct gate first = {0};
 
 	for (int32_t place = 0; place < c->size - !c->f->wrap[c->axis]; place++)
 		for (int32_t line = 0; line < c->lines; line++) {
@@ -107,8 +106,8 @@ static bool links_alike(const struct axis_cuts *c)
 			ports_neighbour(&in, &out, c->ports, c->fabric,
 			                device_at(c, place, line), c->axis, 1);
 			if (place == 0 && line == 0)
-				first = in;
-			if (!gate_equal(&in, &first) || !gate_equal(&out, &first))
+				*first = in;
+			if (!gate_equal(&in, first) || !gate_equal(&out, first))
 				return false;
 		}
 	return true;
@@ -134,7 +133,7 @@ struct axis_cuts *axis_cuts_make(const struct machine *m, struct ports *ports,
 	c->lines = fabric_places(f) / c->size;
 	list_devices(c, number);
 	/* other axes of a twisted torus lead out of the places as well */
-	c->alike = c->size > 1 && f->twist == 0 && links_alike(c);
+	c->alike = c->size > 1 && f->twist == 0 && links_alike(&c->link, c);
 	c->own_in = c->own_out = (struct gate){.latency_s = INFINITY};
 	if (c->alike)
 		own_gates(&c->own_in, &c->own_out, c, 0, 1);
@@ -149,6 +148,12 @@ void axis_cuts_free(struct axis_cuts *c)
 	table_free(&c->table);
 	xfree(c->known.at);
 	xfree(c);
+}
+
+bool axis_cuts_link(struct gate *link, const struct axis_cuts *c)
+{
+	*link = c->link;
+	return c->alike;
 }
 
 /* Finds the gates of the places [lo, hi) on all fabrics. */
@@ -170,13 +175,35 @@ static void find_gates(struct known *k, struct axis_cuts *c, int32_t lo, int32_t
 		own_gates(&k->in, &k->out, c, lo, hi);
 }
 
+/*
+ * Returns the gates through links along the axis where these are alike: of a run at an
+ * end of the axis, where it has one, and twice as much of one between.
+ */
+static struct known alike_gates(const struct axis_cuts *c, bool between)
+{
+	struct known k = {.in = c->own_in, .out = c->own_out};
+
+	if (between) {
+		k.in.bandwidth_Bps *= 2;
+		k.out.bandwidth_Bps *= 2;
+	}
+	return k;
+}
+
+/* Returns whether a run ends at no end of its axis, though this has ends. */
+static bool is_between(const struct axis_cuts *c, int32_t lo, int32_t hi)
+{
+	return !c->f->wrap[c->axis] && lo > 0 && hi < c->size;
+}
+
 /* Returns the gates of cut number `order`, the places [lo, hi). */
 static struct known gates(struct axis_cuts *c, int64_t order, int32_t lo, int32_t hi)
 {
-	struct known k = {.order = order, .in = c->own_in, .out = c->own_out};
+	struct known k = alike_gates(c, is_between(c, lo, hi));
 	uint64_t hash = (uint64_t)order * 0x9e3779b97f4a7c15;
 	size_t at;
 
+	k.order = order;
 	if (c->alike && c->machine->nfabrics == 1)
 		return k;
 	for (int32_t i = table_first(&c->table, hash, &at); i >= 0;
@@ -298,13 +325,13 @@ static void look_at(struct search *s, int32_t lo, int32_t hi, int64_t order)
 {
 	struct axis_cuts *c = s->cuts;
 	int32_t n = count_devices(c, lo, hi);
+	struct known k = alike_gates(c, is_between(c, lo, hi));
 	struct crossing crossing;
-	struct known k;
 
 	if (n == 0 || n == s->asked->ndevices)
 		return;
 	if (c->alike && c->own_in.bandwidth_Bps > 0 &&
-	    !may_win(s, hi - lo, n, order, &c->own_in, &c->own_out))
+	    !may_win(s, hi - lo, n, order, &k.in, &k.out))
 		return;
 	k = gates(c, order, lo, hi);
 	if (!may_win(s, hi - lo, n, order, &k.in, &k.out))
@@ -316,15 +343,17 @@ static void look_at(struct search *s, int32_t lo, int32_t hi, int64_t order)
 }
 
 /* Returns whether some set of `places` places may have the best bound. */
-static bool length_may_win(const struct search *s, int32_t places, int64_t order)
+static bool length_may_win(const struct search *s, int32_t places, int64_t order,
+                           bool between)
 {
 	const struct axis_cuts *c = s->cuts;
+	struct known k = alike_gates(c, between);
 	int64_t n = (int64_t)places * c->crowd;
 
 	if (n > s->asked->ndevices)
 		n = s->asked->ndevices;
 	return !c->alike || c->own_in.bandwidth_Bps == 0 ||
-	       (n > 0 && may_win(s, places, (int32_t)n, order, &c->own_in, &c->own_out));
+	       (n > 0 && may_win(s, places, (int32_t)n, order, &k.in, &k.out));
 }
 
 /*
@@ -338,7 +367,7 @@ static void look_at_runs(struct search *s)
 	for (int32_t n = size / 2; n > 0; n--) {
 		int64_t order = (int64_t)(n - 1) * size;
 
-		if (!length_may_win(s, n, order))
+		if (!length_may_win(s, n, order, false))
 			continue;
 		for (int32_t lo = 0; lo < (2 * n == size ? n : size); lo++)
 			look_at(s, lo, lo + n, order + lo);
@@ -354,11 +383,29 @@ static void look_at_ends(struct search *s)
 	int32_t size = s->cuts->size;
 
 	for (int32_t cut = size / 2; cut > 0; cut--)
-		if (length_may_win(s, cut, cut))
+		if (length_may_win(s, cut, cut, false))
 			look_at(s, 0, cut, cut);
 	for (int32_t cut = size / 2 + 1; cut < size; cut++)
-		if (length_may_win(s, size - cut, cut))
+		if (length_may_win(s, size - cut, cut, false))
 			look_at(s, cut, size, cut);
+}
+
+/*
+ * Looks at all runs that end at no end of an axis: these say more than the cuts on either
+ * side where what they lack is held on both.
+ */
+static void look_between(struct search *s)
+{
+	int32_t size = s->cuts->size;
+
+	for (int32_t n = size - 2; n > 0; n--) {
+		int64_t order = (int64_t)n * size;
+
+		if (!length_may_win(s, n, order, true))
+			continue;
+		for (int32_t lo = 1; lo + n < size; lo++)
+			look_at(s, lo, lo + n, order + lo);
+	}
 }
 
 bool axis_cuts_search(struct axis_bound *best, struct axis_cuts *c,
@@ -370,15 +417,18 @@ bool axis_cuts_search(struct axis_bound *best, struct axis_cuts *c,
 	                   .best = *best,
 	                   .order = -1};
 
-	if (!length_may_win(&s, c->size / 2, 0))
+	if (!length_may_win(&s, c->size / 2, 0, false) &&
+	    (c->f->wrap[c->axis] || !length_may_win(&s, c->size - 2, 0, true)))
 		return false;
 	cells_clear(asked->cells);
 	s.most_in = 0;
 	look_at_places(&s);
-	if (c->f->wrap[c->axis])
+	if (c->f->wrap[c->axis]) {
 		look_at_runs(&s);
-	else
+	} else {
 		look_at_ends(&s);
+		look_between(&s);
+	}
 	*best = s.best;
 	return s.order >= 0;
 }

@@ -25,12 +25,19 @@ struct axis_cuts *axis_cuts_make(const struct machine *m, struct ports *ports,
                                  int axis);
 void axis_cuts_free(struct axis_cuts *c);
 
+/*
+ * Returns whether all links along the axis are alike, in both directions, and stores one
+ * of them then.
+ */
+bool axis_cuts_link(struct gate *link, const struct axis_cuts *c);
+
 /* A problem, and how many elements it has. */
 struct bound_asked {
 	struct cells *cells;
 	int32_t ndevices;
 	int bits;                /* of an element */
 	int64_t want, have, all; /* of a tile wanted, of one held, of the array */
+	struct singles single;   /* where boxes are looked at (box.h) */
 };
 
 /*

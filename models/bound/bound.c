@@ -3,18 +3,23 @@
 #include "base/assert.h"
 #include "base/list.h"
 #include "bound/axis.h"
+#include "bound/box.h"
 #include "bound/cells.h"
 #include "bound/ports.h"
 #include "collective/local.h"
 
 #include <stdlib.h>
 
+/* Sets of domains less a device are looked at on machines of at most so many devices. */
+enum { LESS_MAX = 1024 };
+
 /* A set of devices, as it is named. */
 struct cut {
-	enum { CUT_DEVICE, CUT_DOMAIN, CUT_AXIS } kind;
-	int32_t number; /* the platform device or the domain */
+	enum { CUT_DEVICE, CUT_DOMAIN, CUT_LESS, CUT_AXIS, CUT_BOX } kind;
+	int32_t number; /* the platform device, also that is left out, or the domain */
 	int fabric, axis;
 	int32_t lo, hi; /* of an axis: the places [lo, hi), mod its length */
+	struct box box;
 	bool in;
 };
 
@@ -34,6 +39,12 @@ struct line_cuts {
 	struct axis_cuts *cuts;
 };
 
+/* The boxes of a domain of a torus. */
+struct boxes {
+	struct cut cut; /* which domain */
+	struct box_cuts *cuts;
+};
+
 struct bounds {
 	const struct machine *machine;
 	int32_t ndevices; /* the problem's */
@@ -41,19 +52,37 @@ struct bounds {
 	struct ports *ports;
 	int32_t *number;  /* [machine devices] the problem's, -1 for none */
 	int32_t *members; /* [problem devices] those of them that the problem has */
+	int32_t *less;    /* [machine devices] room for a domain less a device */
 	LIST(struct set) sets;
 	LIST(struct line_cuts) axes;
+	LIST(struct boxes) boxes;
 };
 
 /* --- the sets --------------------------------------------------------------------- */
+
+/* Lists the devices of a domain less one in `less`, and returns their number. */
+static int32_t list_less(struct bounds *b, int fabric, int32_t without)
+{
+	int32_t n, rest = 0;
+	const int32_t *device = ports_domain(
+		&n, b->ports, fabric, b->machine->fabric[fabric].domain[without]);
+
+	for (int32_t i = 0; i < n; i++)
+		if (device[i] != without)
+			b->less[rest++] = device[i];
+	return rest;
+}
 
 /* Returns the devices of a set that is no cut of an axis and stores their number in *n. */
 static const int32_t *list_devices(int32_t *n, struct bounds *b, const struct cut *cut)
 {
 	*n = 1;
-	return cut->kind == CUT_DEVICE
-	               ? &cut->number
-	               : ports_domain(n, b->ports, cut->fabric, cut->number);
+	if (cut->kind == CUT_DEVICE)
+		return &cut->number;
+	if (cut->kind == CUT_DOMAIN)
+		return ports_domain(n, b->ports, cut->fabric, cut->number);
+	*n = list_less(b, cut->fabric, cut->number);
+	return b->less;
 }
 
 /*
@@ -113,19 +142,55 @@ static void cut_domains(struct bounds *b, int fabric)
 	}
 }
 
+/*
+ * Adds every domain of a fabric less a device of the problem, where other fabrics join
+ * domains: what its fellows have to get from it or from elsewhere.
+ */
+static void cut_less(struct bounds *b, int fabric)
+{
+	const struct machine *m = b->machine;
+	const struct fabric *f = &m->fabric[fabric];
+
+	if (f->naxes || f->ndomains < 2 || m->ndevices > LESS_MAX)
+		return;
+	for (int32_t d = 0; d < m->ndevices; d++) {
+		struct cut cut = {.kind = CUT_LESS, .number = d, .fabric = fabric};
+		struct gate in, out;
+		int32_t n;
+
+		if (b->number[d] < 0 || f->domain[d] < 0)
+			continue;
+		n = list_less(b, fabric, d);
+		if (n < 2)
+			continue;
+		ports_gates(&in, &out, b->ports, b->less, n, -1);
+		add_set(b, &cut, &in, &out);
+	}
+}
+
 static void cut_torus(struct bounds *b, int fabric)
 {
 	const struct fabric *f = &b->machine->fabric[fabric];
 
-	for (int32_t j = 0; j < f->ndomains; j++)
+	for (int32_t j = 0; j < f->ndomains; j++) {
+		struct cut cut = {.kind = CUT_BOX, .number = j, .fabric = fabric};
+		struct axis_cuts *of_axis[TORUS_AXES_MAX] = {0};
+		struct box_cuts *boxes;
+
 		for (int axis = 0; axis < f->naxes; axis++) {
 			if (f->shape[axis] < 2)
 				continue;
+			of_axis[axis] = axis_cuts_make(b->machine, b->ports, b->number,
+			                               fabric, j, axis);
 			*list_add(&b->axes, NULL) = (struct line_cuts){
-				{CUT_AXIS, j, fabric, axis, 0, 0, false},
-				axis_cuts_make(b->machine, b->ports, b->number, fabric,
-			                       j, axis)};
+				{CUT_AXIS, j, fabric, axis, 0, 0, {{0}, {0}}, false},
+				of_axis[axis]};
 		}
+		boxes = box_cuts_make(b->machine, b->ports, b->number, fabric, j,
+		                      of_axis);
+		if (boxes)
+			*list_add(&b->boxes, NULL) = (struct boxes){cut, boxes};
+	}
 }
 
 struct bounds *bounds_new(const struct machine *m, const struct placement *place,
@@ -137,6 +202,7 @@ struct bounds *bounds_new(const struct machine *m, const struct placement *place
 	*b = (struct bounds){.machine = m, .ndevices = ndevices, .arena = arena_new()};
 	b->number = arena_alloc(b->arena, n, sizeof(*b->number));
 	b->members = arena_alloc(b->arena, (size_t)ndevices, sizeof(*b->members));
+	b->less = arena_alloc(b->arena, n, sizeof(*b->less));
 	for (size_t d = 0; d < n; d++)
 		b->number[d] = -1;
 	for (int32_t d = 0; d < ndevices; d++) {
@@ -149,6 +215,8 @@ struct bounds *bounds_new(const struct machine *m, const struct placement *place
 	for (int k = 0; k < m->nfabrics; k++)
 		cut_domains(b, k);
 	for (int k = 0; k < m->nfabrics; k++)
+		cut_less(b, k);
+	for (int k = 0; k < m->nfabrics; k++)
 		if (m->fabric[k].naxes && m->fabric[k].port)
 			cut_torus(b, k);
 	return b;
@@ -160,9 +228,12 @@ void bounds_free(struct bounds *b)
 		return;
 	for (int64_t i = 0; i < b->axes.n; i++)
 		axis_cuts_free(b->axes.at[i].cuts);
+	for (int64_t i = 0; i < b->boxes.n; i++)
+		box_cuts_free(b->boxes.at[i].cuts);
 	arena_free(b->arena);
 	xfree(b->sets.at);
 	xfree(b->axes.at);
+	xfree(b->boxes.at);
 	xfree(b);
 }
 
@@ -228,6 +299,23 @@ static void search_axes(struct search *s, struct bounds *b)
 	}
 }
 
+static void search_boxes(struct search *s, struct bounds *b)
+{
+	if (b->boxes.n)
+		s->asked.single = cells_singles(s->asked.cells, b->ndevices);
+	for (int64_t i = 0; i < b->boxes.n; i++) {
+		const struct boxes *boxes = &b->boxes.at[i];
+		struct box_bound best = {.s = s->s};
+
+		if (!box_cuts_search(&best, boxes->cuts, &s->asked))
+			continue;
+		s->s = best.s;
+		s->cut = boxes->cut;
+		s->cut.box = best.box;
+		s->cut.in = best.in;
+	}
+}
+
 static struct search search(struct bounds *b, const struct problem *p)
 {
 	struct arena *scratch = arena_new();
@@ -244,6 +332,7 @@ static struct search search(struct bounds *b, const struct problem *p)
 	if (!cells_free(s.asked.cells)) {
 		search_sets(&s, b);
 		search_axes(&s, b);
+		search_boxes(&s, b);
 	}
 	arena_free(scratch);
 	return s;
@@ -253,6 +342,24 @@ double bounds_s(struct bounds *b, const struct problem *p)
 {
 	assert(p->ndevices == b->ndevices);
 	return search(b, p).s;
+}
+
+/* Names a box by the axes that it does not fill. */
+static const char *describe_box(const struct fabric *f, const struct cut *c,
+                                struct arena *a)
+{
+	const char *text = c->in ? "into places" : "out of places", *and = "";
+
+	for (int x = 0; x < f->naxes; x++) {
+		int32_t last = (c->box.lo[x] + c->box.len[x] - 1) % f->shape[x];
+
+		if (c->box.len[x] == f->shape[x])
+			continue;
+		text = arena_printf(a, "%s%s %d to %d of axis %d", text, and,
+		                    (int)c->box.lo[x], (int)last, x);
+		and = " and";
+	}
+	return text;
 }
 
 static const char *describe(const struct machine *m, const struct cut *c,
@@ -269,6 +376,12 @@ static const char *describe(const struct machine *m, const struct cut *c,
 	case CUT_DOMAIN:
 		return arena_printf(a, "%s %s %d of %s", way, kind, (int)c->number,
 		                    f->name);
+	case CUT_LESS:
+		return arena_printf(a, "%s %s %d of %s without device %d", way, kind,
+		                    (int)f->domain[c->number], f->name, (int)c->number);
+	case CUT_BOX:
+		return arena_printf(a, "%s of %s %d", describe_box(f, c, a), kind,
+		                    (int)c->number);
 	case CUT_AXIS:
 		break;
 	}

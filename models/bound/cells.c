@@ -425,6 +425,21 @@ static struct crossing device_crossing(const struct cells *c, int32_t d)
 	return out;
 }
 
+struct singles cells_singles(const struct cells *c, int32_t n)
+{
+	struct singles out = {0, INT64_MAX};
+
+	for (int32_t d = 0; d < n; d++) {
+		int32_t have = c->from.map.partials == 1 ? c->from.cell[d] : -1;
+		int64_t in = device_crossing(c, d).in;
+		int64_t kept = have >= 0 ? c->from.size[have] : 0;
+
+		out.most_in = in > out.most_in ? in : out.most_in;
+		out.least_kept = kept < out.least_kept ? kept : out.least_kept;
+	}
+	return out;
+}
+
 struct crossing cells_crossing(struct cells *c, const int32_t *member, int32_t n)
 {
 	if (c->free_target)

@@ -58,6 +58,14 @@ struct crossing cells_cross(struct cells *c);
  */
 struct crossing cells_kept(const struct cells *c);
 
+/* Of all devices one by one: what comes into one at most, and what one holds at least. */
+struct singles {
+	int64_t most_in, least_kept;
+};
+
+/* Looks at each of the problem's n devices. */
+struct singles cells_singles(const struct cells *c, int32_t n);
+
 /* Returns what crosses for the `n` devices `member` (distinct); the set may change. */
 struct crossing cells_crossing(struct cells *c, const int32_t *member, int32_t n);
 

@@ -50,6 +50,28 @@ bool port_whole(const struct port_set *p, const struct fabric *f, int32_t d)
 	return true;
 }
 
+/* Returns whether some device on the port of d takes part in the problem. */
+static bool port_used(const struct port_set *p, const struct fabric *f, int32_t d)
+{
+	int32_t first = host_first(f, d), n = f->share > 1 ? f->share : 1;
+
+	for (int32_t i = first; i < first + n; i++)
+		if (port_takes_part(p, i))
+			return true;
+	return false;
+}
+
+/* Returns whether all that take part of those that share the port of d are members. */
+static bool port_closed(const struct port_set *p, const struct fabric *f, int32_t d)
+{
+	int32_t first = host_first(f, d), n = f->share > 1 ? f->share : 1;
+
+	for (int32_t i = first; i < first + n; i++)
+		if (port_takes_part(p, i) && p->inside[i] != p->sets)
+			return false;
+	return true;
+}
+
 bool port_first(const struct port_set *p, const struct fabric *f, int32_t d)
 {
 	for (int32_t i = host_first(f, d); i < d; i++)
@@ -143,9 +165,12 @@ static void list_ends(struct ends *e, int k, struct arena *a)
 		e->refs[k][to] = arena_alloc(a, (size_t)m->nlinks, sizeof(int32_t));
 	for (int32_t j = 0; j < f->ndomains && apart; j++) {
 		e->stamps++;
-		for (int32_t i = e->set->first[k][j]; i < e->set->first[k][j + 1]; i++)
-			if (e->set->device[k][i] == host_first(f, e->set->device[k][i]))
-				apart = apart && list_host(e, k, e->set->device[k][i]);
+		for (int32_t i = e->set->first[k][j]; i < e->set->first[k][j + 1]; i++) {
+			int32_t d = e->set->device[k][i];
+
+			if (d == host_first(f, d) && port_used(e->set, f, d))
+				apart = apart && list_host(e, k, d);
+		}
 	}
 	if (!apart)
 		e->all[k] = NULL;
@@ -241,6 +266,25 @@ static double links_Bps(const struct machine *m, const int32_t *link, int n)
 }
 
 /*
+ * Lists the devices of a domain that take part, and returns their number, or one above
+ * GRAPH_PORTS_MAX where there are more.
+ */
+static int32_t list_parties(int32_t *device, const struct port_set *p, int k,
+                            int32_t domain)
+{
+	int32_t n = 0;
+
+	for (int32_t i = p->first[k][domain]; i < p->first[k][domain + 1]; i++) {
+		if (!port_takes_part(p, p->device[k][i]))
+			continue;
+		if (n == GRAPH_PORTS_MAX)
+			return n + 1;
+		device[n++] = p->device[k][i];
+	}
+	return n;
+}
+
+/*
  * Finds the gate by all routes. Returns false where the domain is not small or a route
  * is not known.
  */
@@ -248,8 +292,8 @@ static bool route_gate(struct gate *out, const struct ends *e, int k, int32_t do
                        int in)
 {
 	const struct machine *m = e->machine;
-	int32_t n = e->set->first[k][domain + 1] - e->set->first[k][domain];
-	const int32_t *device = e->set->device[k] + e->set->first[k][domain];
+	int32_t device[GRAPH_PORTS_MAX];
+	int32_t n = list_parties(device, e->set, k, domain);
 	struct crossings c = {.least_s = INFINITY};
 
 	if (n > GRAPH_PORTS_MAX)
@@ -297,7 +341,7 @@ static void touch_domain(struct ends *e, int k, int32_t d)
 	const struct fabric *f = &m->fabric[k];
 	struct trunk *within = &e->within[k][f->domain[d]];
 	struct trunk *whole = &e->whole[k][f->domain[d]];
-	bool is = port_whole(e->set, f, d);
+	bool is = port_closed(e->set, f, d);
 	int32_t n;
 
 	trunk_host(within);
@@ -328,7 +372,8 @@ static void end_gates(struct gate *in, struct gate *out, struct ends *e, int k,
 	for (int32_t i = 0; i < n; i++) {
 		int32_t domain = f->domain[member[i]];
 
-		if (domain < 0 || !port_first(e->set, f, member[i]))
+		if (domain < 0 || !port_first(e->set, f, member[i]) ||
+		    !port_used(e->set, f, member[i]))
 			continue;
 		if (e->within[k][domain].hosts == 0) {
 			e->touched[ntouched++] = domain;
@@ -364,17 +409,16 @@ static void asked_gates(struct gate *in, struct gate *out, struct ends *e, int k
 
 	e->stamps++;
 	for (int32_t i = 0; i < n; i++) {
-		int32_t domain = f->domain[member[i]], size, inside = 0;
-		const int32_t *device;
+		int32_t domain = f->domain[member[i]], outside = 0;
 
 		if (domain < 0 || e->asked[domain] == e->stamps)
 			continue;
 		e->asked[domain] = e->stamps;
-		size = e->set->first[k][domain + 1] - e->set->first[k][domain];
-		device = e->set->device[k] + e->set->first[k][domain];
-		for (int32_t j = 0; j < size; j++)
-			inside += e->set->inside[device[j]] == e->set->sets;
-		if (inside == size)
+		for (int32_t j = e->set->first[k][domain];
+		     j < e->set->first[k][domain + 1]; j++)
+			outside += e->set->inside[e->set->device[k][j]] != e->set->sets &&
+			           port_takes_part(e->set, e->set->device[k][j]);
+		if (outside == 0)
 			continue;
 		for (int to = 0; to < 2; to++) {
 			struct gate gate = graph_gate(e, k, domain, to);

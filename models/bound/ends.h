@@ -8,12 +8,22 @@
 #include "array/machine.h"
 #include "bound/gate.h"
 
-/* The set, and the devices by domain: domain j has device[first[j]..first[j + 1]). */
+/*
+ * The set, and the devices by domain: domain j has device[first[j]..first[j + 1]).
+ * Devices without a number send and receive nothing, for they are not the problem's.
+ */
 struct port_set {
 	const struct machine *machine;
+	const int32_t *number; /* [ndevices]: < 0 for none; NULL: all take part */
 	int32_t *inside, sets; /* [ndevices]: a member if equal to `sets` */
 	int32_t *first[MACHINE_FABRICS_MAX], *device[MACHINE_FABRICS_MAX];
 };
+
+/* Returns whether a device takes part in the problem. */
+static inline bool port_takes_part(const struct port_set *p, int32_t d)
+{
+	return !p->number || p->number[d] >= 0;
+}
 
 /* Returns whether all devices that share the port of d are members. */
 bool port_whole(const struct port_set *p, const struct fabric *f, int32_t d);

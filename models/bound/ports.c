@@ -8,8 +8,9 @@
 
 struct ports {
 	const struct machine *machine;
+	struct arena *arena;
 	struct port_set set;
-	struct ends *ends; /* of switches and graphs */
+	struct ends *ends; /* of switches and graphs; NULL until they are asked for */
 	/*
 	 * For tori: whether routes take the links along an axis of a domain from the
 	 * devices at a place of it, [domain][axis][forward, back][longest]. NULL: they
@@ -164,16 +165,18 @@ struct ports *ports_make(const struct machine *m, struct arena *a)
 	struct ports *p = arena_alloc(a, 1, sizeof(*p));
 
 	p->machine = m;
+	p->arena = a;
 	p->set.machine = m;
 	p->set.inside = arena_alloc(a, (size_t)m->ndevices, sizeof(*p->set.inside));
 	for (int k = 0; k < m->nfabrics; k++)
 		list_domains(p, k, a);
-	p->ends = ends_make(&p->set, a);
 	return p;
 }
 
 void ports_restrict(struct ports *p, const int32_t *number, struct arena *a)
 {
+	p->set.number = number;
+	p->ends = NULL;
 	for (int k = 0; k < p->machine->nfabrics; k++) {
 		const struct fabric *f = &p->machine->fabric[k];
 
@@ -248,6 +251,8 @@ static void torus_gates(struct gate *in, struct gate *out, const struct ports *p
 void ports_gates(struct gate *in, struct gate *out, struct ports *p,
                  const int32_t *member, int32_t n, int except)
 {
+	if (!p->ends)
+		p->ends = ends_make(&p->set, p->arena);
 	*in = *out = (struct gate){.latency_s = INFINITY};
 	p->set.sets++;
 	for (int32_t i = 0; i < n; i++)

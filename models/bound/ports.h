@@ -14,12 +14,14 @@
 
 struct ports;
 
-/* Makes the ports of a machine, which is borrowed, in the arena. */
+/* Makes the ports of a machine, which is borrowed, in the arena, which must outlive them. */
 struct ports *ports_make(const struct machine *m, struct arena *a);
 
 /*
  * From now on, counts only those links of tori that routes between devices of the
- * problem take: number[d] < 0 where platform device d has no part in the problem.
+ * problem take, and those ports of switches and graphs that these have, for nobody else
+ * relays anything: number[d] < 0 where platform device d has no part in the problem. It
+ * is borrowed.
  */
 void ports_restrict(struct ports *p, const int32_t *number, struct arena *a);
 

@@ -27,7 +27,12 @@ struct algorithm {
 	 */
 	void (*build)(struct schedule *out, const struct machine *m, enum op op,
 	              const struct groups *g, double bytes);
+	/* Returns how many messages that are, where they grow with a group's square; or NULL. */
+	int64_t (*messages)(const struct groups *g);
 };
+
+/* The most of them that are lowered: they are seconds of work for any clock. */
+enum { ALGORITHM_MESSAGES_MAX = 1 << 26 };
 
 extern const struct algorithm *const algorithms[]; /* ended by NULL */
 

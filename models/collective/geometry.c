@@ -8,7 +8,7 @@
  *   two-level   several nodes with equally many members: the slow fabric carries only
  *               what must leave the node
  *   ring        any group: all-gather, reduce-scatter, all-reduce
- *   direct      a torus with missing links: all-to-all, whose messages need no rounds
+ *   direct      one switch, or a torus with missing links: all-to-all without rounds
  *   pairwise    any group: all-to-all
  *   chain       any group: broadcast, reduce
  *

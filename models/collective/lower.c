@@ -56,6 +56,20 @@ static void explain_forced(struct text *why, const struct machine *m, enum op op
 	}
 }
 
+/* Returns whether it is too much work, and says so. */
+static bool too_many(struct text *why, const struct algorithm *a, enum op op,
+                     const struct groups *g)
+{
+	if (!a->messages || a->messages(g) <= ALGORITHM_MESSAGES_MAX)
+		return false;
+	text_printf(why,
+	            "%s has %lld messages for an %s in %d groups of %d devices, and "
+	            "at most %d are timed",
+	            a->name, (long long)a->messages(g), op_name(op), (int)g->ngroups,
+	            (int)g->size, ALGORITHM_MESSAGES_MAX);
+	return true;
+}
+
 static bool has_fill(const struct machine *m, const struct profile *profile)
 {
 	const double *tuning = m->tuning.value;
@@ -105,6 +119,8 @@ static bool lower_geometry(struct lowered *out, const struct profile *profile,
 		explain_forced(why, m, op, groups);
 		return false;
 	}
+	if (too_many(why, algorithm, op, groups))
+		return false;
 	out->algorithm = algorithm->name;
 	/*
 	 * Which fabrics are asked may hang on the order, too; and where a torus lacks cables,
@@ -133,15 +149,18 @@ static int last_fabric(const struct schedule *s, const struct task *t)
 static void finish_sends(struct schedule *s, const struct machine *m)
 {
 	struct nccl_wire *wire = NULL;
+	struct nccl_sends step;
 
 	for (int64_t i = 0; i < s->ntasks; i++) {
 		int fabric = last_fabric(s, &s->task[i]);
 
 		if (!profile_of_fabric(m, fabric)->library)
 			continue;
-		if (!wire)
+		if (!wire) {
 			wire = nccl_wire_new(s->arena, m);
-		nccl_sends_task(s, &s->task[i], wire);
+			nccl_sends_step(&step, s, wire);
+		}
+		nccl_sends_task(s, &s->task[i], wire, &step);
 	}
 }
 

@@ -130,6 +130,8 @@ struct nccl_algorithm {
 	 * latency of LL.
 	 */
 	double (*steps_s)(const struct nccl_group *g, enum op op, enum protocol p);
+	/* Returns the seconds that wires take at least inside the node; NULL: none. */
+	double (*least_s)(const struct nccl_group *g, double bytes);
 };
 
 /* Those of each library, ended by NULL; of equally cheap ones the first is taken. */
@@ -217,21 +219,28 @@ struct nccl_prepared *nccl_prepare(struct arena *a,
 double nccl_prepared_s(struct nccl_prepared *p, double bytes, const char **algorithm,
                        const char **protocol);
 
-/*
- * Finishes a task that is a set of plain sends: what crosses a network gets its bytes
- * on the wire, and the task the cost of as many peers as the busiest sender or receiver
- * has (of an all-to-all those are as many, and the constants are measured on these), its
- * fill inside a node, and the limit of channels of its largest message.
- */
-void nccl_sends_task(struct schedule *s, struct task *t, struct nccl_wire *wire);
-
-/* What of a set of plain sends such a cost hangs on, besides its wires. */
+/* What of a set of plain sends its cost hangs on, besides its wires. */
 struct nccl_sends {
 	int32_t inside,
 		across;    /* most messages of any device, inside nodes and across */
 	bool network;      /* some message crosses a network */
-	double most_bytes; /* of a message, before the share of a NIC counts */
+	double most_bytes; /* of a message inside a node */
+	int32_t ranks;     /* devices that send or receive in the whole step */
+	bool several;      /* nodes in the step: some message of it crosses a network */
 };
+
+/* Stores `ranks` and `several` of a schedule, and clears the rest. */
+void nccl_sends_step(struct nccl_sends *out, const struct schedule *s,
+                     struct nccl_wire *wire);
+
+/*
+ * Finishes a task that is a set of plain sends of that step: what crosses a network gets
+ * its bytes on the wire, and the task the cost of as many peers as the busiest sender or
+ * receiver has (of an all-to-all those are as many, and the constants are measured on
+ * these), its fill inside a node, and the limit of channels of its largest message.
+ */
+void nccl_sends_task(struct schedule *s, struct task *t, struct nccl_wire *wire,
+                     const struct nccl_sends *step);
 
 /*
  * Stores the delay_s and least_s that a task of such sends has (schedule.h), whose bytes
@@ -239,6 +248,13 @@ struct nccl_sends {
  */
 void nccl_sends_cost(double *delay_s, double *least_s, const struct machine *m,
                      const struct nccl_sends *sends, double wire_s, double route_s);
+
+/*
+ * Returns the seconds that the channels of a node need for a send of `bytes` to each of so
+ * many peers, among `ranks` devices.
+ */
+double nccl_channels_s(const struct machine *m, int32_t ranks, int32_t peers,
+                       double bytes);
 
 /* --- the library's own model (nccl_tuner.c) --------------------------------------- */
 
@@ -268,6 +284,35 @@ double nccl_tuner_us(const struct nccl_case *c, enum nccl_kind kind, enum protoc
  */
 struct nccl_case nccl_case_of(const struct nccl_group *g, enum op op, double bytes);
 
+/* --- who calls (nccl_data.c) ------------------------------------------------------ */
+
+/*
+ * What of a collective's time hangs on the program that calls the library. Launches of
+ * modes process, single and graph are the platform's own.
+ */
+struct nccl_caller {
+	const char *name, *help;
+	double launch_s;     /* in place of the platform's; 0: the platform's */
+	double call_s;       /* beside the launch */
+	double ll_step_us;   /* of a step of LL inside a node, at least */
+	double node_sends_s; /* of an all-to-all among devices of one process */
+	bool unregistered;   /* buffers: switches cannot multicast into them */
+	/*
+	 * How many times as long as for eight devices wires take on Hopper, for groups of
+	 * two and four, and where devices reduce. Measured, and not explained.
+	 */
+	double pair_wires, four_wires, reduce_wires;
+};
+
+/* By enum launch_mode. */
+extern const struct nccl_caller nccl_callers[LAUNCH_MODES];
+
+/* Returns the microseconds of a step inside a node for the machine's caller. */
+double nccl_inside_us(const struct nccl_group *g, enum nccl_kind kind, enum protocol p);
+
+/* Returns how many times as long as links say the wires of one node take for the caller. */
+double nccl_slow_wires(const struct nccl_group *g, bool reduces);
+
 /* --- constants (nccl_data.c), microseconds and GB/s as in the library's source ---- */
 
 /* Rows of the bandwidth tables: Volta, Ampere, Hopper, Blackwell. */
@@ -285,6 +330,7 @@ struct nccl_data {
 	double tree_GBps[NCCL_GENERATIONS][3];
 	double nvls_tree_GBps[NCCL_GENERATIONS][3];
 	double nvls_efficiency[NCCL_GENERATIONS];
+	double nvls_fill_us; /* of each device; measured, not in the library's source */
 	/* By floor(log2(bytes / 64)). */
 	double tree_correction[PROTOCOLS][23];
 	struct nccl_graph one_node[NCCL_GENERATIONS], nvls[NCCL_GENERATIONS];

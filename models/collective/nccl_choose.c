@@ -145,11 +145,18 @@ static bool messages_laid(struct candidate *c, const struct job *j, double *wire
 	                      j->bytes, share);
 }
 
-/* Sends to many peers fill each other's gaps on a network. */
-static double fill_s(const struct job *j, const struct nccl_group *g)
+/*
+ * Sends to many peers fill each other's gaps on a network. A switch that reduces for
+ * all works on a chunk of each device in turn.
+ */
+static double fill_s(const struct candidate *c, const struct job *j,
+                     const struct nccl_group *g)
 {
 	const double *tuning = j->machine->tuning.value;
 
+	if (g->nodes == 1 && c->algorithm->kind == NCCL_NVLS &&
+	    j->op == OP_ALL_REDUCE)
+		return fmax(tuning[TUNING_FILL_S], 1e-6 * nccl_data.nvls_fill_us * g->n);
 	if (g->nodes == 1)
 		return tuning[TUNING_FILL_S];
 	return j->op == OP_ALL_TO_ALL ? 0 : tuning[TUNING_NET_FILL_S];
@@ -162,7 +169,13 @@ static double delay_s(const struct candidate *c, const struct job *j, int32_t i)
 	double wire_s = c->wire_s[i] * protocol_wire(c->protocol);
 
 	return fmax(0, c->algorithm->steps_s(g, j->op, c->protocol) - c->route_s[i]) +
-	       2 * sqrt(wire_s * fill_s(j, g));
+	       2 * sqrt(wire_s * fill_s(c, j, g));
+}
+
+/* Returns the seconds that the wires of group i take at least. */
+static double least_s(const struct candidate *c, const struct job *j, int32_t i)
+{
+	return c->algorithm->least_s ? c->algorithm->least_s(&j->group[i], j->bytes) : 0;
 }
 
 static void rank_candidate(struct candidate *c, const struct job *j)
@@ -171,7 +184,8 @@ static void rank_candidate(struct candidate *c, const struct job *j)
 	for (int32_t i = 0; i < j->ngroups; i++)
 		c->time_s = fmax(c->time_s,
 		                 delay_s(c, j, i) + c->route_s[i] +
-		                         c->wire_s[i] * protocol_wire(c->protocol));
+		                         fmax(c->wire_s[i] * protocol_wire(c->protocol),
+		                              least_s(c, j, i)));
 	c->score = c->time_s;
 	if (j->tuner) {
 		struct nccl_case of = nccl_case_of(&j->group[0], j->op, j->bytes);
@@ -198,6 +212,7 @@ static void settle_candidate(struct lowered *out, struct candidate *c,
 		while (t->first >= c->first[group + 1])
 			group++;
 		t->delay_s = delay_s(c, j, group);
+		t->least_s = least_s(c, j, group);
 		if (t->nmessages < c->first[group + 1] - c->first[group] &&
 		    nccl_wire_task(&wire_s, &route_s, j->wire, s, t))
 			t->delay_s += c->route_s[group] - route_s;

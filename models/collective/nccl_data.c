@@ -37,6 +37,7 @@ const struct nccl_data nccl_data = {
                            {0, 57.7, 45.5},
                            {0, 96, 80}},
 	.nvls_efficiency = {0, 0, 0.85, 0.74},
+	.nvls_fill_us = 0.7,
 	.tree_correction = {{1,  1,  1,  1,  .9, .8, .7, .7, .7, .7, .6, .5,
                              .4, .4, .5, .6, .7, .8, .9, 1,  1,  1,  1},
                             {1,  1,  1,  1,  1,  .9, .8, .8, .8, .7, .6, .6,
@@ -47,6 +48,59 @@ const struct nccl_data nccl_data = {
 	.nvls = {{0, 0, 0}, {0, 0, 0}, {8, 40, 40}, {8, 80, 80}},
 	.channels_across = {8, 8, 16, 16},
 };
+
+/*
+ * Constants of `xla` were fitted to the ring and switch collectives of measured-xla.csv that
+ * are no outliers, on H100 and GB200 together: a program of one collective, median of five
+ * runs. Fitted to GB200 alone (9.5 us, 1.30 us) they foretell H100 within 1.10, fitted to H100
+ * alone (10.1 us, 1.36 us) GB200 within 1.11. Wires are slower on H100 alone. An all-to-all
+ * has 15 us more where one process runs all of its devices, 8 H100 and not several trays of
+ * four GB200. XLA's buffers are not registered with the library unless a flag asks for it,
+ * and rings explain its gathers where the switch does not.
+ * `eager`: an all-reduce of 128 bytes on 8 H100 takes 19.2 us from torch.distributed, in a
+ * row (github.com/ByteDance-Seed/Triton-distributed/issues/57), and 15.1 us in nccl-tests; one
+ * that the host waits for takes more, of which nothing is published here.
+ */
+const struct nccl_caller nccl_callers[LAUNCH_MODES] = {
+	[LAUNCH_PROCESS] = {.name = "process",
+                            .help = "one process per device, call behind call, as "
+                                    "nccl-tests does"},
+	[LAUNCH_SINGLE] = {.name = "single",
+                           .help = "one process for all devices of a node"},
+	[LAUNCH_GRAPH] = {.name = "graph", .help = "a captured graph"},
+	[LAUNCH_XLA] = {.name = "xla",
+                        .help = "programs that XLA compiled",
+                        .launch_s = 9.7e-6,
+                        .ll_step_us = 1.3,
+                        .node_sends_s = 15e-6,
+                        .unregistered = true,
+                        .pair_wires = 1.33,
+                        .four_wires = 1.07,
+                        .reduce_wires = 1.14},
+	[LAUNCH_EAGER] = {.name = "eager",
+                          .help = "torch.distributed, operation by operation",
+                          .call_s = 4.1e-6},
+};
+
+double nccl_inside_us(const struct nccl_group *g, enum nccl_kind kind, enum protocol p)
+{
+	double us = nccl_data.nvlink_us[kind][p] *
+	            g->machine->tuning.value[TUNING_STEP];
+
+	return p == PROTOCOL_LL ? fmax(us, nccl_callers[g->machine->launch].ll_step_us)
+	                        : us;
+}
+
+double nccl_slow_wires(const struct nccl_group *g, bool reduces)
+{
+	const struct nccl_caller *caller = &nccl_callers[g->machine->launch];
+	double slow = g->n == 2 ? caller->pair_wires : g->n <= 4 ? caller->four_wires : 1;
+
+	if (nccl_generation(g->machine->tuning.value[TUNING_CC]) != 2 || g->nodes > 1 ||
+	    caller->pair_wires == 0)
+		return 1;
+	return reduces ? slow * caller->reduce_wires : slow;
+}
 
 double nccl_far_ring(double cc)
 {

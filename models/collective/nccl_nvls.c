@@ -1,6 +1,7 @@
 /*
  * nvls: a switch that multicasts and reduces (GPUs of compute capability 90 and up), in
- * one node of n >= 3 devices. nvls-tree: the same inside each of m >= 2 nodes, and two
+ * one node of n >= 3 devices; all-gathers and reduce-scatters only from a caller whose buffers
+ * are registered. nvls-tree: the same inside each of m >= 2 nodes, and two
  * binary trees of the reduced array between them.
  *
  *   rounds  one
@@ -27,7 +28,10 @@ static bool switch_reduces(const struct nccl_group *g, enum protocol p)
 
 static bool nvls_applies(const struct nccl_group *g, enum op op, enum protocol p)
 {
-	return (op == OP_ALL_REDUCE || op == OP_ALL_GATHER || op == OP_REDUCE_SCATTER) &&
+	bool reads = op == OP_ALL_GATHER || op == OP_REDUCE_SCATTER;
+
+	return (op == OP_ALL_REDUCE ||
+	        (reads && !nccl_callers[g->machine->launch].unregistered)) &&
 	       g->nodes == 1 && g->n > 2 && switch_reduces(g, p);
 }
 
@@ -41,7 +45,8 @@ static void nvls_inside(struct schedule *out, const struct nccl_group *g, enum o
                         double bytes)
 {
 	int row = nccl_generation(g->machine->tuning.value[TUNING_CC]);
-	double port = bytes / nccl_data.nvls_efficiency[row];
+	double port = bytes / nccl_data.nvls_efficiency[row] *
+	              nccl_slow_wires(g, op != OP_ALL_GATHER);
 
 	if (op == OP_ALL_REDUCE)
 		port *= (g->per_node + 1.) / g->per_node;

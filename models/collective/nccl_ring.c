@@ -6,7 +6,7 @@
  * 2V(n-1)/n, broadcast and reduce (a chain, pipelined) v = V.
  *   rounds  one; steps n - 1 (all-reduce 2(n-1)), of which m - 1 (2(m-1)) cross between
  *           the m nodes
- *   bytes   m = 1: v from each to the next. m > 1, g per node: v(g-1)/g inside and v/g
+ *   bytes   m = 1: v from each to the next, times nccl_slow_wires(). m > 1, g per node: v(g-1)/g inside and v/g
  *           from each NIC to the same rail of the next node. A chain does not close:
  *           nothing leaves its last device (m > 1: node).
  *   cost    base - base(LL) + (steps inside) step l_i + (steps across) net_step l_n
@@ -54,6 +54,7 @@ static void nccl_ring_messages(struct schedule *out, const struct nccl_group *g,
 
 	if (op == OP_ALL_REDUCE)
 		sent *= 2;
+	sent *= nccl_slow_wires(g, op != OP_ALL_GATHER && op != OP_BROADCAST);
 	if (g->nodes == 1) {
 		if (chain(op) && nccl_switch(g, false))
 			one_chain(out, g, op, bytes);
@@ -81,7 +82,7 @@ static double nccl_ring_steps_s(const struct nccl_group *g, enum op op, enum pro
 	const double *tuning = g->machine->tuning.value;
 	int twice = op == OP_ALL_REDUCE ? 2 : 1;
 	double across = twice * (g->nodes - 1), inside = twice * (g->n - 1) - across;
-	double inside_us = d->nvlink_us[NCCL_RING][p] * tuning[TUNING_STEP], steps_us;
+	double inside_us = nccl_inside_us(g, NCCL_RING, p), steps_us;
 
 	if (g->nodes > 1)
 		inside_us = fmax(inside_us, (p == PROTOCOL_SIMPLE ? 3 : 1) * 1e6 *

@@ -7,12 +7,15 @@
  *           other rails of other nodes goes to the device of that rail first, S(n-g)/n
  *           (g-1)/g more. Across, over the rails: S(n-g)/n from each device, over the
  *           share that plain sends reach of a NIC
- *   cost    (g-1) send_s + (n-g) net_send_s + w + 2 sqrt(w fill), fill 0 for m > 1
+ *   cost    (g-1) send_s + (n-g) net_send_s + w + 2 sqrt(w fill), fill 0 for m > 1, and
+ *           what the caller adds where one process runs all devices; m = 1: w is what
+ *           channels take, if that is more (nccl_channels_s())
  *   need    3S on every device
  * On switches, only what each port carries counts: one message to the next device of
  * the node and one to the next node stand for all. Elsewhere messages run between the
  * pairs that exchange data, rail by rail. Each node and each rail is a task, as none
- * waits for another. Nodes with unequally many members: between all pairs, one task.
+ * waits for another. Nodes with unequally many members: one task, of what each port
+ * carries where all have switches and two members or more, else between all pairs.
  * Source: NCCL's PXN (models/README.md, "Collectives").
  */
 #include "collective/nccl.h"
@@ -43,6 +46,7 @@ static void sends_inside(struct schedule *out, const struct nccl_group *g, int32
 	bool ports = nccl_switch(g, false) && per > 1;
 
 	schedule_task(out, 1);
+	bytes *= nccl_slow_wires(g, false);
 	for (int32_t i = node; i < node + per; i++) {
 		if (ports) {
 			send_pair(out, g, i, node + (i + 1) % per,
@@ -75,6 +79,85 @@ static void across(struct schedule *out, const struct nccl_group *g, int32_t rai
 	}
 }
 
+/* Lists the members of the nodes with `most` members or less; returns how many. */
+static int32_t list_members(int32_t *member, const struct nccl_group *g, int32_t most)
+{
+	int32_t n = 0;
+
+	for (int32_t k = 0; k < g->nodes; k++)
+		for (int32_t i = g->start[k];
+		     i < g->start[k + 1] && g->start[k + 1] - g->start[k] <= most; i++)
+			member[n++] = i;
+	return n;
+}
+
+/*
+ * Returns the members of the largest node that has less than `below`; 0 if none has. A
+ * member of a node of m sends n - m of the n parts to others: those of smaller nodes send
+ * more, on top of what all send.
+ */
+static int32_t next_size(const struct nccl_group *g, int32_t below)
+{
+	int32_t size = 0;
+
+	for (int32_t k = 0; k < g->nodes; k++) {
+		int32_t m = g->start[k + 1] - g->start[k];
+
+		size = m < below && m > size ? m : size;
+	}
+	return size;
+}
+
+/*
+ * Returns whether there are ports, each of one member, for rings inside the nodes and across,
+ * and no node of one member, which alone makes no ring.
+ */
+static bool has_ports(const struct nccl_group *g)
+{
+	const struct machine *m = g->machine;
+
+	if (g->nodes < 2 || !nccl_switch(g, true) ||
+	    m->fabric[machine_fabric(m, g->ids[0], g->ids[g->start[1]])].share > 1)
+		return false;
+	for (int32_t k = 0; k < g->nodes; k++) {
+		const int32_t *ids = g->ids + g->start[k];
+
+		if (g->start[k + 1] - g->start[k] < 2 ||
+		    m->fabric[machine_fabric(m, ids[0], ids[1])].geometry !=
+		            GEOMETRY_SWITCH)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Adds what the ports carry in nodes of unequal size: rings inside, and on the network one
+ * ring for each size of nodes, over the members of nodes of that size and smaller ones.
+ */
+static void uneven_ports(struct schedule *out, const struct nccl_group *g, double part)
+{
+	int32_t *member = arena_alloc(out->arena, (size_t)g->n, sizeof(*member));
+	int net = machine_fabric(g->machine, g->ids[0], g->ids[g->start[1]]);
+	double share = g->machine->tuning.value[TUNING_NET_SEND_SHARE];
+	int32_t m = next_size(g, g->n), sent = 0;
+
+	for (; m > 0; sent = g->n - m, m = next_size(g, m)) {
+		int32_t n = list_members(member, g, m);
+
+		for (int32_t i = 0; i < n; i++)
+			schedule_message(out, net, g->ids[member[i]],
+			                 g->ids[member[i + 1 < n ? i + 1 : 0]],
+			                 part * (g->n - m - sent) / share);
+	}
+	for (int32_t k = 0; k < g->nodes; k++) {
+		int32_t first = g->start[k], size = g->start[k + 1] - first;
+
+		for (int32_t i = 0; i < size; i++)
+			send_pair(out, g, first + i, first + (i + 1) % size,
+			          part * (size - 1));
+	}
+}
+
 static void sends_messages(struct schedule *out, const struct nccl_group *g, enum op op,
                            double bytes)
 {
@@ -86,10 +169,25 @@ static void sends_messages(struct schedule *out, const struct nccl_group *g, enu
 			across(out, g, rail, bytes);
 		return;
 	}
+	if (has_ports(g)) {
+		uneven_ports(out, g, bytes / g->n);
+		return;
+	}
 	for (int32_t i = 0; i < g->n; i++)
 		for (int32_t k = 0; k < g->n; k++)
 			if (k != i)
 				send_pair(out, g, i, k, bytes / g->n);
+}
+
+/*
+ * Returns whether one process of the host runs all devices of the group. Hosts have 16 GPUs
+ * or fewer; a larger node is a rack, whose trays are hosts.
+ */
+static bool one_process(const struct nccl_group *g)
+{
+	const struct fabric *inside = &g->machine->fabric[0];
+
+	return g->nodes == 1 && g->machine->ndevices <= 16 * inside->ndomains;
 }
 
 static double sends_steps_s(const struct nccl_group *g, enum op op, enum protocol p)
@@ -103,7 +201,13 @@ static double sends_steps_s(const struct nccl_group *g, enum op op, enum protoco
 		if (g->start[k + 1] - g->start[k] < fewest)
 			fewest = g->start[k + 1] - g->start[k];
 	return (g->per_node - 1) * tuning[TUNING_SEND_S] +
-	       (g->n - fewest) * tuning[TUNING_NET_SEND_S];
+	       (g->n - fewest) * tuning[TUNING_NET_SEND_S] +
+	       (one_process(g) ? nccl_callers[g->machine->launch].node_sends_s : 0);
+}
+
+static double sends_least_s(const struct nccl_group *g, double bytes)
+{
+	return g->nodes > 1 ? 0 : nccl_channels_s(g->machine, g->n, g->n - 1, bytes / g->n);
 }
 
 const struct nccl_algorithm nccl_sends = {
@@ -113,4 +217,5 @@ const struct nccl_algorithm nccl_sends = {
 	.applies = sends_applies,
 	.messages = sends_messages,
 	.steps_s = sends_steps_s,
+	.least_s = sends_least_s,
 };

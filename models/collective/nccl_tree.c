@@ -42,7 +42,7 @@ static double tree_steps_s(const struct nccl_group *g, enum op op, enum protocol
 	return 1e-6 *
 	       (d->base_us[NCCL_TREE][p] - d->base_us[NCCL_TREE][PROTOCOL_LL] +
 	        nccl_growth(g) *
-	                (inside * d->nvlink_us[NCCL_TREE][p] * tuning[TUNING_STEP] +
+	                (inside * nccl_inside_us(g, NCCL_TREE, p) +
 	                 across * d->net_us[NCCL_TREE][p] * tuning[TUNING_NET_STEP]));
 }
 

@@ -2,6 +2,9 @@
 
 #include <math.h>
 
+/* That the library has for sends between devices of a node. */
+enum { CHANNELS = 32 };
+
 struct nccl_wire {
 	const struct machine *machine;
 	bool is_network[MACHINE_FABRICS_MAX];
@@ -146,38 +149,92 @@ static int32_t most_messages(int32_t *count, const struct schedule *s,
 }
 
 /*
- * Returns the seconds that the bytes need at least: a send has a channel for each 16
- * MiB, but 4 or more and 16 or less. (One of 64 to 256 MiB takes as long whatever its
- * size, as was measured: 79, 82, 162, 299, 356 GB/s for 32 to 512 MiB in set
- * xxrjun-N1G8.)
+ * Returns the channels that the library gives a send: of 32, as many as leave each of the
+ * ranks one, then more as long as each would carry over `most` bytes, up to 32, before Hopper
+ * 16; and none that carries less than `part`. Source: NCCL's enqueue.cc (addP2pToPlan,
+ * scheduleP2pTasksToPlan), which doubles them; in between, times would fall as sizes grow.
+ * Measured alike on 8 H100 (79, 82, 162, 299, 356 GB/s for 32 to 512 MiB, set xxrjun-N1G8)
+ * and 64 GB200 (21, 22, 44, 88, 174 for 4, 16, 32, 64, 128 MiB, measured-xla.csv).
  */
-static double channels_s(const struct machine *m, double bytes)
+static double channels_of(const struct machine *m, const struct nccl_sends *sends,
+                          double most, double part)
 {
-	static const double CHANNEL_BYTES = 16 * 1024 * 1024;
-	double channel_Bps = m->tuning.value[TUNING_CHANNEL_BPS];
+	double limit = m->tuning.value[TUNING_CC] < 90 ? 16 : CHANNELS;
+	double channels = limit, bytes = sends->most_bytes;
 
-	if (channel_Bps == 0)
+	while (channels > 1 && channels * sends->ranks > CHANNELS)
+		channels /= 2;
+	channels = fmin(channels, fmax(1, bytes / part));
+	return fmin(limit, fmax(channels, bytes / most));
+}
+
+/*
+ * Returns the seconds that the largest message inside a node needs at least. Up to 16 KiB
+ * for each of 32 channels it takes LL, which reaches a quarter of a channel's bandwidth: 5.2
+ * of 22 GB/s on GB200 (measured-xla.csv, permutes of 128 to 512 KiB), 5 to 7.5 of 20.6 on H100.
+ * Stores the bandwidth of a channel so used in *channel_Bps.
+ */
+static double channels_s(double *channel_Bps, const struct machine *m,
+                         const struct nccl_sends *sends)
+{
+	static const double KiB = 1024, MiB = 1024 * 1024;
+	double bytes = sends->most_bytes;
+	bool ll = !sends->several && bytes <= CHANNELS * 16 * KiB;
+
+	*channel_Bps = m->tuning.value[TUNING_CHANNEL_BPS] / (ll ? 4 : 1);
+	if (*channel_Bps == 0 || bytes == 0)
 		return 0;
-	return bytes / channel_Bps / fmin(fmax(bytes / CHANNEL_BYTES, 4), 16);
+	return bytes / *channel_Bps /
+	       channels_of(m, sends, sends->several ? MiB / 2 : 16 * MiB,
+	                   ll               ? 8 * KiB
+	                   : sends->several ? MiB / 4
+	                                    : MiB / 16);
+}
+
+double nccl_channels_s(const struct machine *m, int32_t ranks, int32_t peers,
+                       double bytes)
+{
+	struct nccl_sends sends = {.ranks = ranks, .most_bytes = bytes};
+	double channel_Bps, one_s = channels_s(&channel_Bps, m, &sends);
+
+	if (one_s == 0)
+		return 0;
+	return fmax(one_s, bytes * peers / channel_Bps / CHANNELS);
 }
 
 void nccl_sends_cost(double *delay_s, double *least_s, const struct machine *m,
                      const struct nccl_sends *sends, double wire_s, double route_s)
 {
 	const double *tuning = m->tuning.value;
-	double peers_s, fill_s;
+	double peers_s, fill_s, channel_Bps;
 
-	*least_s = channels_s(m, sends->most_bytes);
+	*least_s = channels_s(&channel_Bps, m, sends);
 	peers_s = sends->inside * tuning[TUNING_SEND_S] +
 	          sends->across * tuning[TUNING_NET_SEND_S];
-	wire_s = fmax(wire_s, *least_s);
 	fill_s = sends->network ? 0 : 2 * sqrt(wire_s * tuning[TUNING_FILL_S]);
 	*delay_s = fmax(0, peers_s - route_s) + fill_s;
 }
 
-void nccl_sends_task(struct schedule *s, struct task *t, struct nccl_wire *wire)
+void nccl_sends_step(struct nccl_sends *out, const struct schedule *s,
+                     struct nccl_wire *wire)
 {
-	struct nccl_sends sends = {.most_bytes = 0};
+	*out = (struct nccl_sends){.ranks = 0};
+	for (int64_t i = 0; i < s->nmessages; i++) {
+		const struct message *msg = &s->message[i];
+
+		out->several = out->several || wire->is_network[msg->fabric];
+		out->ranks += !wire->inside[2 * msg->src]++;
+		out->ranks += !wire->inside[2 * msg->dst]++;
+	}
+	for (int64_t i = 0; i < s->nmessages; i++)
+		wire->inside[2 * s->message[i].src] =
+			wire->inside[2 * s->message[i].dst] = 0;
+}
+
+void nccl_sends_task(struct schedule *s, struct task *t, struct nccl_wire *wire,
+                     const struct nccl_sends *step)
+{
+	struct nccl_sends sends = {.ranks = step->ranks, .several = step->several};
 	double wire_s, route_s;
 
 	for (int64_t i = 0; i < t->nmessages; i++) {
@@ -188,8 +245,9 @@ void nccl_sends_task(struct schedule *s, struct task *t, struct nccl_wire *wire)
 		count[end_of(msg, 0)]++;
 		count[end_of(msg, 1)]++;
 		sends.network = sends.network || across;
-		sends.most_bytes = fmax(sends.most_bytes, msg->bytes);
-		if (across)
+		if (!across)
+			sends.most_bytes = fmax(sends.most_bytes, msg->bytes);
+		else
 			msg->bytes /= wire->machine->tuning.value[TUNING_NET_SEND_SHARE];
 	}
 	sends.inside = most_messages(wire->inside, s, t);

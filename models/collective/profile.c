@@ -79,7 +79,9 @@ static int32_t most_per_node(const struct machine *m, const int32_t *devices, in
 
 double profile_launch_s(const struct machine *m, const int32_t *devices, int32_t n)
 {
+	const struct nccl_caller *caller = &nccl_callers[m->launch];
 	const double *tuning = m->tuning.value;
+	bool library = m->nfabrics && profile_of_fabric(m, 0)->library;
 	double launch_s = 0;
 
 	for (int32_t i = 0; i < n; i++) {
@@ -89,6 +91,10 @@ double profile_launch_s(const struct machine *m, const int32_t *devices, int32_t
 	}
 	if (m->launch == LAUNCH_GRAPH && tuning[TUNING_LAUNCH_GRAPH_S] > 0)
 		return tuning[TUNING_LAUNCH_GRAPH_S];
+	if (library && n > 0 && caller->launch_s > 0)
+		launch_s = caller->launch_s;
+	if (library && n > 0)
+		launch_s += caller->call_s;
 	if (m->launch == LAUNCH_SINGLE)
 		launch_s += tuning[TUNING_LAUNCH_EACH_S] *
 		            (most_per_node(m, devices, n) - 1);

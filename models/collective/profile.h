@@ -52,7 +52,8 @@ const struct profile *profile_of_fabric(const struct machine *m, int fabric);
  * platform devices; NULL: 0..n-1): the launch of the slowest of them. In mode
  * LAUNCH_SINGLE one process per node launches on its devices one after another, each
  * after the first for launch_each_s more; in mode LAUNCH_GRAPH it is launch_graph_s
- * where the platform says so.
+ * where the platform says so. In the others it is what struct nccl_caller says, where a
+ * library runs the first fabric's collectives; TPUs run what XLA compiled, and nothing else.
  */
 double profile_launch_s(const struct machine *m, const int32_t *devices, int32_t n);
 

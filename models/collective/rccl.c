@@ -59,8 +59,7 @@ static double shots_s(const struct nccl_group *g, int shots, enum protocol p)
 	const struct nccl_data *d = &nccl_data;
 
 	return 1e-6 * (d->base_us[NCCL_RING][p] - d->base_us[NCCL_RING][PROTOCOL_LL] +
-	               shots * d->nvlink_us[NCCL_RING][p] *
-	                       g->machine->tuning.value[TUNING_STEP]);
+	               shots * nccl_inside_us(g, NCCL_RING, p));
 }
 
 static double one_shot_steps_s(const struct nccl_group *g, enum op op, enum protocol p)

@@ -2,8 +2,8 @@
  * two-level: a group of n = mM devices, m >= 2 in each of M >= 2 nodes (domains of an
  * inner fabric), all joined by an outer fabric. Inside a node the members are numbered
  * 0..m-1 by device; a rail is the M members of equal number. The n/m inner groups run at
- * once, and so do the m rails, each with the algorithm that fits it: on GPUs ring
- * and pairwise, for which the costs are (W_i, l_i inside, W_n, l_n across, per device):
+ * once, and so do the m rails, each with the algorithm that fits it: on switches ring
+ * and direct, for which the costs are (W_i, l_i inside, W_n, l_n across, per device):
  *
  *   reduce-scatter  inside with V, then across with V/m
  *     rounds (m-1) + (M-1); bytes V(m-1)/m inside, (V/m)(M-1)/M across
@@ -13,10 +13,10 @@
  *   all-reduce      reduce-scatter inside, all-reduce across with V/m, all-gather inside
  *     cost   2(m-1) l_i + 2V(m-1)/(m W_i) + 2(M-1) l_n + 2(V/m)(M-1)/(M W_n)
  *   all-to-all      inside first: what is for number j of any node goes to number j of
- *                   the own node, S/m to each; then pairwise on the rails, S/M to each
- *     rounds (m-1) + (M-1); bytes S(m-1)/m inside, S(M-1)/M = S(n-m)/n across; of those
- *            inside, S(m-1)(M-1)/n are relayed
- *     cost   (m-1)(l_i + S/(m W_i)) + (M-1)(l_n + S/(M W_n))
+ *                   the own node, S/m to each; then on the rails, S/M to each
+ *     rounds 2; bytes S(m-1)/m inside, S(M-1)/M = S(n-m)/n across; of those inside,
+ *            S(m-1)(M-1)/n are relayed
+ *     cost   l_i + S(m-1)/(m W_i) + l_n + S(M-1)/(M W_n)
  *   need    V on every device (all-to-all 3S)
  * The all-to-all is NCCL's PXN. geometry.c chooses the algorithm of each level.
  */

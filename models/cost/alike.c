@@ -30,8 +30,8 @@ struct fold {
 	struct node *node;
 	int64_t *link_first; /* [nlinks + 1]: in by_link */
 	/* Listed when links are first asked for their neighbours, until then NULL: */
-	int32_t *owner;   /* [nuses]: task of each use */
-	int32_t *by_link; /* [nuses]: uses by link */
+	int32_t *by_link; /* [nuses]: tasks by link */
+	int32_t *nth;     /* [nuses]: which of its task's uses that is; NULL without f->use */
 	int32_t *size;    /* of each kind */
 	int32_t nkinds;
 	int32_t *moved; /* nodes whose neighbours' signs lack their new kind */
@@ -50,9 +50,9 @@ static uint64_t figure_bits(double x)
 }
 
 /* Returns what the bytes of an edge are for edge_sign(). */
-static uint64_t bytes_sign(const struct fair_use *u)
+static uint64_t bytes_sign(double bytes)
 {
-	return hash_word(figure_bits(u->bytes));
+	return hash_word(figure_bits(bytes));
 }
 
 /*
@@ -73,8 +73,9 @@ static void count_links(struct fold *fold)
 	int64_t *at = fold->link_first;
 
 	memset(at, 0, ((size_t)f->nlinks + 1) * sizeof(*at));
-	for (int64_t i = 0; i < f->nuses; i++)
-		at[f->use[i].link + 1]++;
+	for (int64_t t = 0; t < f->ntasks; t++)
+		for (int64_t k = 0; k < f->task[t].nuses; k++)
+			at[fair_use_of(f, &f->task[t], k).link + 1]++;
 	for (int32_t l = 0; l < f->nlinks; l++)
 		at[l + 1] += at[l];
 }
@@ -85,17 +86,19 @@ static void index_links(struct fold *fold)
 	const struct fair *f = fold->f;
 	int64_t *at = fold->link_first;
 
-	if (fold->owner)
+	if (fold->by_link)
 		return;
 	assert(f->nuses < INT32_MAX);
-	fold->owner = xmalloc((size_t)f->nuses, sizeof(*fold->owner));
 	fold->by_link = xmalloc((size_t)f->nuses, sizeof(*fold->by_link));
+	if (f->use)
+		fold->nth = xmalloc((size_t)f->nuses, sizeof(*fold->nth));
 	for (int32_t t = 0; t < f->ntasks; t++)
 		for (int64_t k = 0; k < f->task[t].nuses; k++) {
-			int64_t i = f->task[t].first + k;
+			int64_t i = at[fair_use_of(f, &f->task[t], k).link]++;
 
-			fold->owner[i] = t;
-			fold->by_link[at[f->use[i].link]++] = (int32_t)i;
+			fold->by_link[i] = t;
+			if (fold->nth)
+				fold->nth[i] = (int32_t)k;
 		}
 	memmove(at + 1, at, (size_t)f->nlinks * sizeof(*at));
 	at[0] = 0;
@@ -140,7 +143,7 @@ static void fold_open(struct fold *fold, const struct fair *f)
 static void fold_close(struct fold *fold)
 {
 	xfree(fold->node);
-	xfree(fold->owner);
+	xfree(fold->nth);
 	xfree(fold->by_link);
 	xfree(fold->link_first);
 	xfree(fold->size);
@@ -234,17 +237,22 @@ static int64_t degree(const struct fold *fold, int32_t node)
 	                              fold->link_first[node - tasks];
 }
 
-/* Returns use number `k` of a node, and stores the node at its other end. */
-static const struct fair_use *neighbour(const struct fold *fold, int32_t node,
-                                        int64_t k, int32_t *other)
+/* Returns the bytes of use number `k` of a node, and stores the node at its other end. */
+static double neighbour(const struct fold *fold, int32_t node, int64_t k, int32_t *other)
 {
-	int64_t tasks = fold->f->ntasks;
-	int64_t i = node < tasks ? fold->f->task[node].first + k
-	                         : fold->by_link[fold->link_first[node - tasks] + k];
-	const struct fair_use *u = &fold->f->use[i];
+	const struct fair *f = fold->f;
+	struct fair_use u;
+	int64_t i;
 
-	*other = node < tasks ? (int32_t)tasks + u->link : fold->owner[i];
-	return u;
+	if (node < f->ntasks) {
+		u = fair_use_of(f, &f->task[node], k);
+		*other = (int32_t)f->ntasks + u.link;
+		return u.bytes;
+	}
+	i = fold->link_first[node - f->ntasks] + k;
+	*other = fold->by_link[i];
+	return fold->nth ? f->use[f->task[*other].first + fold->nth[i]].bytes
+	                 : f->bytes[*other];
 }
 
 /* Tells a node at one end of an edge the kind of the other one, if that is new. */
@@ -261,9 +269,9 @@ static void tell_neighbours(struct fold *fold, int32_t node)
 {
 	for (int64_t k = degree(fold, node); k--;) {
 		int32_t other;
-		const struct fair_use *u = neighbour(fold, node, k, &other);
+		double bytes = neighbour(fold, node, k, &other);
 
-		tell(fold, other, &fold->node[node], bytes_sign(u));
+		tell(fold, other, &fold->node[node], bytes_sign(bytes));
 	}
 	fold->node[node].before = fold->node[node].kind;
 }
@@ -276,16 +284,19 @@ static void tell_all(struct fold *fold)
 {
 	const struct fair *f = fold->f;
 	int32_t tasks = (int32_t)f->ntasks;
-	uint64_t bytes = 0;
+	uint64_t sign = 0;
 
 	for (int32_t t = 0; t < tasks; t++) {
-		const struct fair_use *u = &f->use[f->task[t].first];
+		double bytes = -1;
 
 		for (int64_t k = 0; k < f->task[t].nuses; k++) {
-			if (k == 0 || u[k].bytes != u[k - 1].bytes)
-				bytes = bytes_sign(&u[k]);
-			tell(fold, tasks + u[k].link, &fold->node[t], bytes);
-			tell(fold, t, &fold->node[tasks + u[k].link], bytes);
+			struct fair_use u = fair_use_of(f, &f->task[t], k);
+
+			if (u.bytes != bytes)
+				sign = bytes_sign(u.bytes);
+			bytes = u.bytes;
+			tell(fold, tasks + u.link, &fold->node[t], sign);
+			tell(fold, t, &fold->node[tasks + u.link], sign);
 		}
 	}
 	for (int32_t i = 0; i < fold->nnodes; i++)
@@ -367,10 +378,9 @@ static struct end *node_ends(struct kinds *kinds, const struct fold *fold, int32
 	end = kinds->end.at + kinds->end.n;
 	for (int64_t k = 0; k < n; k++) {
 		int32_t other;
-		const struct fair_use *u = neighbour(fold, node, k, &other);
+		double bytes = neighbour(fold, node, k, &other);
 
-		end[k] = (struct end){figure_bits(u->bytes), fold->node[other].kind,
-		                      u->bytes};
+		end[k] = (struct end){figure_bits(bytes), fold->node[other].kind, bytes};
 	}
 	qsort(end, (size_t)n, sizeof(*end), compare_ends);
 	return end;

@@ -29,7 +29,8 @@ enum compute_kind {
 	COMPUTE_CONVOLUTION,
 	COMPUTE_ATTENTION,
 	COMPUTE_ATTENTION_BACK,
-	COMPUTE_ATTENTION_TORCH /* either */
+	COMPUTE_ATTENTION_TORCH, /* either */
+	COMPUTE_KINDS
 };
 
 struct compute_ask {

@@ -48,6 +48,22 @@ bool fair_equal(const struct fair *a, const struct fair *b)
 	               (size_t)a->nlinks * sizeof(*a->link_Bps));
 }
 
+void fair_write_out(struct fair *out, const struct fair *f)
+{
+	size_t tasks = (size_t)f->ntasks * sizeof(*f->task);
+	size_t links = (size_t)f->nlinks * sizeof(*f->link_Bps);
+
+	*out = (struct fair){.ntasks = f->ntasks, .nlinks = f->nlinks};
+	out->task = memcpy(xmalloc(tasks + 1, 1), f->task, tasks);
+	out->link_Bps = memcpy(xmalloc(links + 1, 1), f->link_Bps, links);
+	out->use = xmalloc((size_t)f->nuses + 1, sizeof(*out->use));
+	for (int64_t i = 0; i < f->ntasks; i++) {
+		out->task[i].first = out->nuses;
+		for (int64_t k = 0; k < f->task[i].nuses; k++)
+			out->use[out->nuses++] = fair_use_of(f, &f->task[i], k);
+	}
+}
+
 void fair_free(struct fair *f)
 {
 	xfree(f->task);

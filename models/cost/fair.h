@@ -37,6 +37,10 @@ struct fair_task {
 /*
  * Tasks by rising after_s. The uses of a task are of different links, or of one that
  * stands for several on which its bytes differ.
+ *
+ * A million messages, each a task, have ten times as many uses. Where `use` is NULL a task
+ * puts equal bytes on all its links, those from link[first] on, of which there may be some
+ * between that are of no task; `link` and `bytes` are borrowed.
  */
 struct fair {
 	int64_t ntasks, nuses;
@@ -44,7 +48,21 @@ struct fair {
 	struct fair_use *use;
 	int32_t nlinks;
 	double *link_Bps;
+	const int32_t *link; /* in place of `use` */
+	const double *bytes; /* [ntasks] with `link` */
 };
+
+/* Returns use number k of a task of the system. */
+static inline struct fair_use fair_use_of(const struct fair *f, const struct fair_task *t,
+                                          int64_t k)
+{
+	if (f->use)
+		return f->use[t->first + k];
+	return (struct fair_use){f->link[t->first + k], 1, f->bytes[t - f->task]};
+}
+
+/* Makes the same system with `use`, which fair_free() frees. */
+void fair_write_out(struct fair *out, const struct fair *f);
 
 /*
  * Returns the bandwidth below which one counts as none: SimGrid's maxmin/precision on
@@ -55,7 +73,7 @@ double fair_precision_Bps(const struct machine *m);
 /*
  * Returns the seconds from the beginning to the last task's end, or < 0 if finding that
  * takes more than `most_work`: the number of uses and tasks looked at, some 2e8 of them
- * in a second.
+ * in a second. The system has `use`, as for fair_equal().
  */
 double fair_s(const struct fair *f, double precision_Bps, int64_t most_work);
 

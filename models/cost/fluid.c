@@ -66,13 +66,15 @@ static double system_s(const struct fluid *fluid, const struct fair *f)
 	/* More kinds of tasks, each with a use or more, are hopeless. */
 	int64_t most = (int64_t)sqrt(HOPELESS_WORK);
 	bool folded = alike_fold(&kinds, f, most);
-	const struct fair *least = folded ? &kinds : f;
 	double seconds = -1;
 
-	if (!is_hopeless(least))
-		seconds = fair_s(least, fluid->precision_Bps, FLUID_WORK_MAX);
-	if (folded)
-		fair_free(&kinds);
+	if (!folded && !is_hopeless(f))
+		fair_write_out(&kinds, f);
+	else if (!folded)
+		return seconds;
+	if (!is_hopeless(&kinds))
+		seconds = fair_s(&kinds, fluid->precision_Bps, FLUID_WORK_MAX);
+	fair_free(&kinds);
 	return seconds;
 }
 
@@ -123,7 +125,9 @@ static double round_s(struct fluid *fluid, const struct schedule *s,
 		break;
 	}
 	f = round_system(&until_s, fluid, s, r, piece, n);
-	if (!fair_memo_find(&seconds, fluid->memo, f)) {
+	if (!f->use) /* too large to be kept */
+		seconds = system_s(fluid, f);
+	else if (!fair_memo_find(&seconds, fluid->memo, f)) {
 		seconds = system_s(fluid, f);
 		fair_memo_add(fluid->memo, f, seconds);
 	}

@@ -22,7 +22,8 @@ struct parallel {
 	LIST(struct fair_task) task;
 	LIST(struct fair_use) use;
 	LIST(double) link_Bps;
-	struct fair fair; /* the three lists, as a system */
+	LIST(double) bytes;
+	struct fair fair; /* the lists, as a system */
 };
 
 struct parallel *parallel_new(const struct machine *m)
@@ -46,6 +47,7 @@ void parallel_free(struct parallel *parallel)
 	xfree(parallel->task.at);
 	xfree(parallel->use.at);
 	xfree(parallel->link_Bps.at);
+	xfree(parallel->bytes.at);
 	xfree(parallel);
 }
 
@@ -134,6 +136,58 @@ static bool are_in_order(const struct parallel *parallel)
 	return true;
 }
 
+/*
+ * Makes the system of a task whose messages are parallel tasks, of its routes as they are.
+ * Returns false if one of them uses a link twice.
+ */
+static bool make_of_routes(double *until_s, struct parallel *parallel,
+                           const struct schedule *s, const struct task *t,
+                           const int32_t *routes)
+{
+	const int32_t *route = routes;
+	double longest_s = 0;
+	struct task_times times;
+	int64_t nuses = 0;
+
+	list_reserve(&parallel->task, NULL, t->nmessages);
+	list_reserve(&parallel->bytes, NULL, t->nmessages);
+	parallel->bytes.n = 0;
+	for (int64_t k = 0; k < t->nmessages; k++, route += 1 + *route) {
+		double latency_s = route_s(parallel, route);
+
+		if (*route == 0)
+			continue;
+		parallel->tasks++;
+		for (int32_t l = 1; l <= *route; l++) {
+			struct place *p = &parallel->place[route[l]];
+
+			if (p->task == parallel->tasks)
+				return false;
+			p->task = parallel->tasks;
+		}
+		longest_s = fmax(longest_s, latency_s);
+		nuses += *route;
+		parallel->task.at[parallel->task.n++] = (struct fair_task){
+			0, latency_s, route + 1 - routes, *route};
+		parallel->bytes.at[parallel->bytes.n++] = s->message[t->first + k].bytes;
+	}
+	times = task_times(t, longest_s);
+	*until_s = times.until_s;
+	for (int64_t i = 0; i < parallel->task.n; i++)
+		parallel->task.at[i].after_s = times.after_s;
+	list_reserve(&parallel->link_Bps, NULL, parallel->machine->nlinks);
+	for (int32_t l = 0; l < parallel->machine->nlinks; l++)
+		parallel->link_Bps.at[l] = parallel->machine->link[l].bandwidth_Bps;
+	parallel->fair = (struct fair){.ntasks = parallel->task.n,
+	                               .nuses = nuses,
+	                               .task = parallel->task.at,
+	                               .nlinks = parallel->machine->nlinks,
+	                               .link_Bps = parallel->link_Bps.at,
+	                               .link = routes,
+	                               .bytes = parallel->bytes.at};
+	return true;
+}
+
 const struct fair *parallel_make(double *until_s, struct parallel *parallel,
                                  const struct schedule *s, const struct round *r,
                                  const struct pieces *pieces, const struct piece *p)
@@ -143,6 +197,12 @@ const struct fair *parallel_make(double *until_s, struct parallel *parallel,
 	*until_s = 0;
 	parallel->pieces++;
 	parallel->task.n = parallel->use.n = parallel->link_Bps.n = 0;
+	if (r->ntasks == 1 &&
+	    !hosts_are_one_task(&parallel->hosts, s, &s->task[r->first]) &&
+	    make_of_routes(until_s, parallel, s, &s->task[r->first],
+	                   pieces_routes(pieces, 0)))
+		return &parallel->fair;
+	parallel->task.n = 0;
 	for (int32_t i = 0; i < ntasks; i++) {
 		int32_t task = p ? p->task[i] : i;
 		double task_until_s =

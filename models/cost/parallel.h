@@ -19,7 +19,9 @@ void parallel_free(struct parallel *parallel);
  * Makes the system of a piece of the round that `pieces` parted last, or with p NULL of all
  * of that round. Tasks are in the order in which they start, and links are numbered as
  * they are first used, so that pieces which differ in the names of devices and links only
- * have equal systems. It is the workspace's until the next call. The piece ends in
+ * have equal systems. Of a round that is one task with a parallel task for each message the
+ * system has the routes of `pieces` in place of uses (cost/fair.h). It is the workspace's
+ * until the next call, and that of pieces_find(). The piece ends in
  * *until_s seconds at the earliest, however fast its links are.
  */
 const struct fair *parallel_make(double *until_s, struct parallel *parallel,

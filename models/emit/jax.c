@@ -194,15 +194,7 @@ static bool check_step(struct jax *j, int i)
 
 static void put_step(struct jax *j, int i)
 {
-	static void (*const put[OPS])(struct jax *, const struct step *) = {
-		[OP_SLICE] = put_slice,
-		[OP_ALL_GATHER] = put_gather,
-		[OP_ALL_TO_ALL] = put_all_to_all,
-		[OP_PERMUTE] = put_permute,
-		[OP_REDUCE_SCATTER] = put_reduce_scatter,
-		[OP_ALL_REDUCE] = put_all_reduce,
-		[OP_PARTIAL] = put_partial,
-	};
+	static void (*const put[OPS])(struct jax *, const struct step *) = LOCAL_PUTS;
 	const struct step *s = &j->l.plan->step[i];
 	struct shape tile = local_tile(&j->l, i + 1, false);
 

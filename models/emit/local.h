@@ -108,4 +108,19 @@ struct rearrange {
 struct rearrange local_pack(const struct step *s, int rank);
 struct rearrange local_unpack(const struct step *s, int rank);
 
+/*
+ * The functions of a kind that write the steps such a program has, by their ops: what each
+ * takes besides the step is the kind's own.
+ */
+#define LOCAL_PUTS                                                                     \
+	{                                                                              \
+		[OP_SLICE] = put_slice,                                                \
+		[OP_ALL_GATHER] = put_gather,                                          \
+		[OP_ALL_TO_ALL] = put_all_to_all,                                      \
+		[OP_PERMUTE] = put_permute,                                            \
+		[OP_REDUCE_SCATTER] = put_reduce_scatter,                              \
+		[OP_ALL_REDUCE] = put_all_reduce,                                      \
+		[OP_PARTIAL] = put_partial,                                            \
+	}
+
 #endif

@@ -428,15 +428,7 @@ struct shape hlo_tile(const struct hlo *h, bool target)
 
 void hlo_function(struct hlo *h, const char *name)
 {
-	static void (*const put[OPS])(struct hlo *, const struct step *) = {
-		[OP_SLICE] = put_slice,
-		[OP_ALL_GATHER] = put_gather,
-		[OP_ALL_TO_ALL] = put_all_to_all,
-		[OP_PERMUTE] = put_permute,
-		[OP_REDUCE_SCATTER] = put_reduce_scatter,
-		[OP_ALL_REDUCE] = put_all_reduce,
-		[OP_PARTIAL] = put_partial,
-	};
+	static void (*const put[OPS])(struct hlo *, const struct step *) = LOCAL_PUTS;
 	const struct plan *p = h->l.plan;
 	struct shape from = hlo_tile(h, false), to = hlo_tile(h, true);
 	struct shape digits = local_tile(&h->l, 0, h->small);

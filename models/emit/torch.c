@@ -281,15 +281,7 @@ static void put_permute(struct torch *t, const struct step *s)
 
 static void put_step(struct torch *t, int i)
 {
-	static void (*const put[OPS])(struct torch *, const struct step *) = {
-		[OP_SLICE] = put_slice,
-		[OP_ALL_GATHER] = put_gather,
-		[OP_ALL_TO_ALL] = put_all_to_all,
-		[OP_PERMUTE] = put_permute,
-		[OP_REDUCE_SCATTER] = put_reduce_scatter,
-		[OP_ALL_REDUCE] = put_all_reduce,
-		[OP_PARTIAL] = put_partial,
-	};
+	static void (*const put[OPS])(struct torch *, const struct step *) = LOCAL_PUTS;
 	const struct plan *p = t->l.plan;
 	struct shape tile = local_tile(&t->l, i + 1, false);
 

@@ -105,15 +105,19 @@ static enum status key_unknown(const struct family *f, struct arena *a, const ch
 	for (int g = 0; g < FIGURES; g++)
 		if (figure_settable(f, g))
 			known_append(&known, &near, figure_name(f, g));
-	for (int k = 0; k < TUNINGS; k++)
-		known_append(&known, &near, tuning_name(k));
 	for (int k = 0; kind_of(f)->settings[k]; k++)
 		known_append(&known, &near, kind_of(f)->settings[k]);
 	for (int k = 0; k < OVERLAYS; k++)
 		known_append(&known, &near, overlay_name(k));
 	known_append(&known, &near, "profile");
-	return error_set(e, E_RANGE, at, "%s has no figure '%.*s'%s %s %s", f->name,
-	                 (int)n, set, near.nearest ? suggest_ask(&near, "") : ";",
+	/* They are too many for a line. */
+	for (int k = 0; k < TUNINGS; k++)
+		suggest_offer(&near, tuning_name(k));
+	return error_set(e, E_RANGE, at,
+	                 "%s has no figure '%.*s'%s %s %s, and the constants of "
+	                 "platforms/README.md",
+	                 f->name, (int)n, set,
+	                 near.nearest ? suggest_ask(&near, "") : ";",
 	                 near.nearest ? "It has" : "it has", text_take(&known, a));
 }
 

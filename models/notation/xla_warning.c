@@ -133,9 +133,10 @@ static bool find_start(struct scan *s)
 }
 
 /*
- * Moves behind " = " of an instruction after "HLO operation" or "for"; false if none.
+ * Moves behind " = " of an instruction after "HLO operation" or "for", and stores its name;
+ * false if none.
  */
-static bool find_result(struct scan *s)
+static bool find_result(struct scan *s, const char **start, size_t *length)
 {
 	const char *equals;
 
@@ -147,16 +148,50 @@ static bool find_result(struct scan *s)
 			return false;
 		while (name > s->pos && isspace((unsigned char)name[-1]))
 			name--;
+		*length = (size_t)(name - s->text);
 		if (name == equals || name == s->pos)
 			continue;
 		while (name > s->pos && !isspace((unsigned char)name[-1]))
 			name--;
 		if (*name != '%' && !isalpha((unsigned char)*name))
 			continue;
+		*start = name;
+		*length -= (size_t)(name - s->text);
 		s->pos = equals + 1;
 		return true;
 	}
 	return false;
+}
+
+/* Finds what stands behind `key` up to `end` in this warning; false if it is not there. */
+static bool find_value(const char **value, size_t *length, const char *text,
+                       const char *key, const char *end)
+{
+	const char *next = strstr(text, "from sharding"), *found = strstr(text, key);
+
+	if (!found || (next && next < found))
+		return false;
+	*value = found + strlen(key);
+	*length = strcspn(*value, end);
+	return *length > 0;
+}
+
+static const char *operation_words(struct arena *a, const char *name, size_t length,
+                                   const char *rest)
+{
+	struct text out = {0};
+	const char *value;
+	size_t n;
+
+	text_printf(&out, "%.*s", (int)length, name);
+	if (find_value(&value, &n, rest, "op_name=\"", "\"\n"))
+		text_printf(&out, ", %.*s", (int)n, value);
+	if (find_value(&value, &n, rest, "source_file=\"", "\"\n")) {
+		text_printf(&out, ", %.*s", (int)n, value);
+		if (find_value(&value, &n, rest, "source_line=", " }\n,"))
+			text_printf(&out, ":%.*s", (int)n, value);
+	}
+	return text_take(&out, a);
 }
 
 /* Finds the array whose shards, cut by `from`, are of this extent. */
@@ -214,9 +249,12 @@ static void read_shard(struct xla_warning *out, struct arena *a, struct scan *s,
 	struct error unread = {0};
 	struct array shard;
 	struct scan inner;
+	const char *name;
+	size_t length;
 
-	if (!find_result(s))
+	if (!find_result(s, &name, &length))
 		return;
+	out->operation = operation_words(a, name, length, s->pos);
 	scan_peek(s);
 	inner = scan_start(s->pos, scan_where(s, s->pos), &unread);
 	if (array_scan(&shard, &inner) != OK)

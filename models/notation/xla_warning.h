@@ -40,6 +40,11 @@ struct xla_warning {
 	 */
 	const char *array;
 	struct where array_at; /* of `shard` */
+	/*
+	 * The instruction, with what its metadata tell of where it is from:
+	 * "%dot.12, jit(f)/dot_general, model.py:42". NULL where the text has none.
+	 */
+	const char *operation;
 };
 
 /*

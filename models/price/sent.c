@@ -147,6 +147,31 @@ static int32_t most(int32_t a, int32_t b)
 	return a > b ? a : b;
 }
 
+/*
+ * Stores how many devices send or receive, and whether some do so across a network. Where
+ * sets are found and sorted.
+ */
+static void find_step(struct nccl_sends *step, const struct price_sent *sent,
+                      const struct step *s, int32_t n)
+{
+	*step = (struct nccl_sends){.ranks = 0};
+	for (int32_t i = 0; i < n; i++) {
+		int32_t set = sent->set[sent->order[i]];
+
+		step->ranks += (i > 0 && sent->set[sent->order[i - 1]] == set) ||
+		               (i + 1 < n && sent->set[sent->order[i + 1]] == set);
+	}
+	for (int32_t dst = 0; dst < n && !step->several; dst++)
+		for (int64_t i = sent->first[dst]; i < sent->first[dst + 1]; i++) {
+			int fabric = fabric_between(sent->machine,
+			                            sent->device[s->transfers[i].src],
+			                            sent->device[dst]);
+
+			step->several = step->several ||
+			                (fabric >= 0 && sent->is_network[fabric]);
+		}
+}
+
 /* Sends all that a device receives. Returns false where there is no route. */
 static bool receive(struct price_sent *sent, struct nccl_sends *sends,
                     const struct step *s, const struct dtype *type, int32_t dst)
@@ -164,7 +189,7 @@ static bool receive(struct price_sent *sent, struct nccl_sends *sends,
 		across += network;
 		sent->inside[t->src] += !network;
 		sent->across[t->src] += network;
-		if (bytes > sends->most_bytes)
+		if (!network && bytes > sends->most_bytes)
 			sends->most_bytes = bytes;
 		if (network)
 			bytes /= sent->network_share;
@@ -202,13 +227,15 @@ bool price_sent_s(double *seconds, struct price_sent *sent, const struct plan *p
 	const struct step *s = &plan->step[step];
 	const struct dtype *type = plan->problem->array.dtype;
 	int32_t n = plan->problem->ndevices, end;
+	struct nccl_sends all;
 
 	if (s->op != OP_EXCHANGE || n > sent->n || !find_sets(sent, s, n))
 		return false;
 	sort_sets(sent, n);
+	find_step(&all, sent, s, n);
 	model_round(sent->model);
 	for (int32_t begin = 0; begin < n; begin = end) {
-		struct nccl_sends sends = {.most_bytes = 0};
+		struct nccl_sends sends = all;
 		int32_t set = sent->set[sent->order[begin]];
 		bool routed = true;
 

@@ -1,6 +1,6 @@
 /*
  * Which arrays of a flat region are written to memory, and what kernels between them compute and
- * read (program/kernels.h has the rule). Private to kernels.c.
+ * read (program/kernels.h has the rule). For kernels.c and automap/graph_kernels.c.
  */
 #ifndef SHARDSIM_PROGRAM_FUSE_H
 #define SHARDSIM_PROGRAM_FUSE_H

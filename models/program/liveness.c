@@ -9,6 +9,8 @@ struct live {
 	struct arena *a;
 	double *inside; /* of each region: the most its own values take; < 0: not known yet */
 	int32_t *peak; /* and the op at which that is */
+	/* The step of the region at which that is, and the region within, -1: none. */
+	int32_t *peak_step, *peak_within;
 	bool failed;
 };
 
@@ -258,11 +260,15 @@ static void free_dead(struct walk *w, int32_t step)
 
 static double inside_of(struct live *l, int32_t region);
 
-/* Bytes that regions called by an op hold on top of what is held here. */
-static double called_bytes(struct live *l, const struct instruction *op, int32_t *peak)
+/*
+ * Bytes that regions called by an op hold on top of what is held here, and which of them holds
+ * most, -1: none.
+ */
+static double called_bytes(struct live *l, const struct instruction *op, int32_t *within)
 {
 	double most = 0;
 
+	*within = -1;
 	for (int32_t k = 0; k < op->ncalled && op->async <= ASYNC_START; k++) {
 		int32_t r = op_called(l->p, op, k);
 		double bytes;
@@ -272,7 +278,7 @@ static double called_bytes(struct live *l, const struct instruction *op, int32_t
 		bytes = inside_of(l, r);
 		if (bytes > most) {
 			most = bytes;
-			*peak = l->peak[r];
+			*within = r;
 		}
 	}
 	return most;
@@ -306,23 +312,30 @@ static bool start(struct walk *w, struct live *l, int32_t region)
 	return true;
 }
 
-static double walk_region(struct walk *w, int32_t *peak, struct live_points *points,
+/* Goes through the region, up to a step if `stop` is not -1; the most that it holds. */
+static double walk_region(struct walk *w, int32_t stop, struct live_points *points,
                           struct arena *a)
 {
+	struct live *l = w->l;
+	int32_t region = w->k.flat.region;
 	double most = 0;
 
-	*peak = -1;
-	for (int32_t k = 0; k < w->k.flat.step.n && !w->l->failed; k++) {
+	l->peak[region] = l->peak_step[region] = l->peak_within[region] = -1;
+	for (int32_t k = 0; k < w->k.flat.step.n && !l->failed; k++) {
 		const struct flat_step *s = &w->k.flat.step.at[k];
-		int32_t inner = -1;
-		double inside = called_bytes(w->l, op_of(w, k), &inner);
+		int32_t within;
+		double inside = called_bytes(l, op_of(w, k), &within);
 
 		for (int32_t i = 0; i < s->nout; i++)
 			place_result(w, s, k, i);
 		if (w->now + inside > most) {
 			most = w->now + inside;
-			*peak = inner >= 0 ? inner : s->op;
+			l->peak[region] = within >= 0 ? l->peak[within] : s->op;
+			l->peak_step[region] = k;
+			l->peak_within[region] = within;
 		}
+		if (k == stop)
+			break;
 		if (points)
 			*list_add(&points->point, a) =
 				(struct live_point){s->op, w->now + inside};
@@ -332,44 +345,125 @@ static double walk_region(struct walk *w, int32_t *peak, struct live_points *poi
 }
 
 /* Parameters of loops and branches are buffers of the caller. */
+static bool start_called(struct walk *w, struct live *l, int32_t region)
+{
+	if (!start(w, l, region))
+		return false;
+	for (int32_t i = 0; i < w->region->param.n; i++)
+		w->buffer[i].given = i >= w->region->result.n ||
+		                     w->region->result.at[i] != w->region->param.at[i];
+	return true;
+}
+
 static double inside_of(struct live *l, int32_t region)
 {
 	struct walk w;
 
-	if (l->inside[region] >= 0 || l->failed || !start(&w, l, region))
-		return l->inside[region];
-	for (int32_t i = 0; i < w.region->param.n; i++)
-		w.buffer[i].given = i >= w.region->result.n ||
-		                    w.region->result.at[i] != w.region->param.at[i];
-	l->inside[region] = walk_region(&w, &l->peak[region], NULL, l->a);
+	if (l->inside[region] < 0 && !l->failed && start_called(&w, l, region))
+		l->inside[region] = walk_region(&w, -1, NULL, l->a);
 	return l->inside[region];
+}
+
+static void live_start(struct live *l, struct arena *scratch, const struct program *p)
+{
+	size_t n = (size_t)p->region.n;
+
+	*l = (struct live){.p = p, .a = scratch};
+	l->inside = arena_alloc(scratch, n, sizeof(*l->inside));
+	l->peak = arena_alloc(scratch, n, sizeof(*l->peak));
+	l->peak_step = arena_alloc(scratch, n, sizeof(*l->peak_step));
+	l->peak_within = arena_alloc(scratch, n, sizeof(*l->peak_within));
+	for (size_t i = 0; i < n; i++)
+		l->inside[i] = -1;
+}
+
+/* Results take over the arguments that the program gives away for them. */
+static bool start_entry(struct walk *w, struct live *l)
+{
+	const struct program *p = l->p;
+
+	if (!start(w, l, p->entry))
+		return false;
+	for (int64_t i = 0; i < p->alias.n; i++) {
+		const struct alias *alias = &p->alias.at[i];
+
+		w->buffer[alias->parameter].given = true;
+		if (alias->result >= 0)
+			w->takes[w->k.flat.result.at[alias->result]] = alias->parameter;
+	}
+	return true;
 }
 
 bool liveness_of(struct liveness *out, struct live_points *points, struct arena *a,
                  const struct program *p)
 {
 	struct arena *scratch = arena_new();
-	struct live l = {.p = p, .a = scratch};
+	struct live l;
 	struct walk w;
 
 	*out = (struct liveness){.peak_op = -1};
-	l.inside = arena_alloc(scratch, (size_t)p->region.n, sizeof(*l.inside));
-	l.peak = arena_alloc(scratch, (size_t)p->region.n, sizeof(*l.peak));
-	for (int64_t i = 0; i < p->region.n; i++)
-		l.inside[i] = -1;
-	if (start(&w, &l, p->entry)) {
+	live_start(&l, scratch, p);
+	if (start_entry(&w, &l)) {
 		for (int32_t v = 0; v < w.region->param.n; v++)
 			out->params_bytes += w.buffer[v].bytes;
-		for (int64_t i = 0; i < p->alias.n; i++) {
-			const struct alias *alias = &p->alias.at[i];
-
-			w.buffer[alias->parameter].given = true;
-			if (alias->result >= 0)
-				w.takes[w.k.flat.result.at[alias->result]] =
-					alias->parameter;
-		}
-		out->temp_bytes = walk_region(&w, &out->peak_op, points, a);
+		out->temp_bytes = walk_region(&w, -1, points, a);
+		out->peak_op = l.peak[p->entry];
 		out->peak_bytes = out->params_bytes + out->temp_bytes;
+	}
+	arena_free(scratch);
+	return !l.failed;
+}
+
+/* --- what is held at the peak --- */
+
+/* The op that reads a buffer last. */
+static int32_t last_reader(const struct walk *w, const struct buffer *b)
+{
+	return b->last >= 0 && b->last != LASTS ? w->k.flat.step.at[b->last].op : -1;
+}
+
+/* Lists the region's own buffers at a step to which it was gone through. */
+static void list_arrays(struct live_arrays *out, struct arena *a, const struct walk *w,
+                        bool arguments)
+{
+	for (int32_t v = 0; v < w->k.flat.value.n; v++) {
+		const struct buffer *b = &w->buffer[v];
+		int32_t step = w->k.flat.value.at[v].step;
+		bool argument = arguments && v < w->region->param.n;
+		int32_t value = argument ? w->region->param.at[v] : -1;
+
+		if (b->bytes <= 0 || (!argument && (!b->own || b->gone)))
+			continue;
+		*list_add(&out->array, a) = (struct live_array){
+			argument ? w->l->p->value.at[value].op
+				 : w->k.flat.step.at[step].op,
+			b->bytes, argument, last_reader(w, b)};
+	}
+}
+
+bool liveness_arrays(struct live_arrays *out, struct arena *a, const struct program *p)
+{
+	struct arena *scratch = arena_new();
+	int32_t region = p->entry, step, within;
+	struct live l;
+	struct walk w;
+
+	*out = (struct live_arrays){0};
+	live_start(&l, scratch, p);
+	if (start_entry(&w, &l)) {
+		walk_region(&w, -1, NULL, a);
+		if (l.peak_step[region] < 0)
+			list_arrays(out, a, &w, true);
+	}
+	while (!l.failed && region >= 0 && l.peak_step[region] >= 0) {
+		step = l.peak_step[region];
+		within = l.peak_within[region];
+		if (region == p->entry ? start_entry(&w, &l)
+		                       : start_called(&w, &l, region)) {
+			walk_region(&w, step, NULL, a);
+			list_arrays(out, a, &w, region == p->entry);
+		}
+		region = within;
 	}
 	arena_free(scratch);
 	return !l.failed;

@@ -32,6 +32,24 @@ struct live_point {
 	double bytes; /* beside the arguments */
 };
 
+/* An array that is held when the most is. */
+struct live_array {
+	int32_t op; /* that makes it, or the parameter */
+	double bytes;
+	bool argument;
+	int32_t last; /* the op that reads it last; -1: it goes out, or stays in a loop */
+};
+
+struct live_arrays {
+	LIST(struct live_array) array; /* arguments first, then in the order in which made */
+};
+
+/*
+ * Lists what is held at peak_op of liveness_of(): the bytes of all are its peak_bytes. Within a
+ * loop or a branch what is held around it comes first. False as there; all is the arena's.
+ */
+bool liveness_arrays(struct live_arrays *out, struct arena *a, const struct program *p);
+
 /*
  * False if the program has more calls than can be put in line. `points`, unless it is NULL, gets a
  * point for each op of the entry that runs; it is the arena's.

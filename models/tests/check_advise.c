@@ -125,6 +125,53 @@ START_TEST(test_hand)
 }
 END_TEST
 
+/*
+ * 4,095 columns over two devices. XLA permutes tiles of 4 MiB or, by way of whole rows, cuts
+ * the padding off them and puts it back. Of 4,096 columns it has nothing to pad: a copy of the
+ * tile, 5 us and 2 * 4 MiB at 2 TB/s, then a gather and a slice. Every device keeps a tile of
+ * 2,048 columns.
+ */
+START_TEST(test_padded)
+{
+	struct problem *p, *even;
+	struct advice a;
+	const struct advised_padding *padding = &a.padding;
+
+	use(1);
+	p = case_of_texts(arena, "a=2,b=2,c=2", "bf16[2048,4095]", "P('c', 'a')",
+	                  "P('c', 'b')");
+	even = case_of_texts(arena, "a=2,b=2,c=2", "bf16[2048,4096]", "P('c', 'a')",
+	                     "P('c', 'b')");
+	a = advice_on(p, "xla", NULL, 0);
+	ck_assert_ptr_nonnull(padding->problem);
+	ck_assert_int_eq(padding->problem->array.shape.dim[1], 4096);
+	ck_assert_double_eq_tol(padding->pad.cost, 5e-6 + 2 * 4194304 / 2e12, 1e-15);
+	ck_assert_str_eq(layouts_of(&padding->chain), "P('c', None)");
+	ck_assert(padding->chain.price.cost < last_of(&a, ADVISE_MOST)->price.cost);
+	ck_assert_double_eq_tol(padding->chain.price.cost,
+	                        padding->pad.cost + padding->chain.hop[0].price.cost +
+	                                padding->chain.hop[1].price.cost,
+	                        1e-15);
+	for (int i = 0; i < padding->chain.nhops; i++) {
+		const struct plan *plan = padding->chain.hop[i].plan;
+		struct text why = {0};
+
+		ck_assert(plan_check(plan, &why));
+		for (int k = 0; k < plan->nsteps; k++)
+			ck_assert_int_ne(plan->step[k].op, OP_PAD);
+	}
+	/* What is cheapest for the array that has 4,096 columns anyhow. */
+	a = advice_on(even, "xla", NULL, 0);
+	ck_assert_ptr_null(padding->problem);
+	ck_assert_str_eq(layouts_of(last_of(&a, ADVISE_MOST)), "P('c', None)");
+	/* Others do not pad around steps, or cannot be told. */
+	a = advice_on(p, "shardy", NULL, 0);
+	ck_assert_ptr_null(padding->problem);
+	a = advice_on(p, "xla", NULL, 1);
+	ck_assert_ptr_null(padding->problem);
+}
+END_TEST
+
 /* One all-to-all is what it takes; and nothing, where nothing moves. */
 START_TEST(test_nothing_to_gain)
 {
@@ -416,6 +463,7 @@ Suite *tests(void)
 	tcase_add_checked_fixture(c, setup, teardown);
 	tcase_set_timeout(c, 600);
 	tcase_add_test(c, test_hand);
+	tcase_add_test(c, test_padded);
 	tcase_add_test(c, test_nothing_to_gain);
 	tcase_add_test(c, test_memory_limit);
 	tcase_add_test(c, test_held);

@@ -176,6 +176,25 @@ START_TEST(test_all_pairs)
 }
 END_TEST
 
+/*
+ * The search of best-portable within that of best is the same as alone: rivals' plans that
+ * were made for any vocabulary are rewritten within the portable one.
+ */
+START_TEST(test_portable_within)
+{
+	const bool wrap[] = {true, true};
+	struct device slow = {.memory_Bps = 8e11, .launch_s = 5e-6};
+	struct prices prices;
+
+	pricer = pricer_new(
+		machine_torus(kept, 2, (int32_t[]){4, 4}, wrap, ici, slow), NULL);
+	prices = pricer_prices(pricer);
+	unbeaten(case_of_texts(arena, "x0=2,x1=2,x2=2,x3=2", "f32[16000000]",
+	                       "P(('x0', 'x1', 'x2', 'x3'))", "P(('x0', 'x2', 'x1'))"),
+	         &prices);
+}
+END_TEST
+
 /* Equal problems get equal plans, whatever was planned in between. */
 START_TEST(test_deterministic)
 {
@@ -468,6 +487,7 @@ Suite *tests(void)
 	tcase_set_timeout(hand, 60);
 	tcase_add_loop_test(pairs, test_random_problems, 0, TABLES + 1);
 	tcase_add_loop_test(pairs, test_all_pairs, 0, TABLES * 2);
+	tcase_add_test(pairs, test_portable_within);
 	tcase_add_loop_test(pairs, test_deterministic, 0, TABLES);
 	tcase_add_loop_test(pairs, test_names, 0, TABLES);
 	tcase_add_loop_test(pairs, test_more_bandwidth, 1, TABLES);

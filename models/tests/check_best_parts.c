@@ -148,6 +148,30 @@ START_TEST(test_prices)
 }
 END_TEST
 
+/* A script that does the same exchange twice pays for it twice, also when it is new. */
+START_TEST(test_same_step_twice)
+{
+	struct problem *p = case_of_texts(arena, "x=4", "f32[4096,4096]", "P('x', None)",
+	                                  "P(None, 'x')");
+	struct step_prices *steps;
+	struct script once, s;
+	struct plan *plan;
+
+	use(_i);
+	steps = fresh_prices(p);
+	plan = plan_with(planner_find("direct", strlen("direct")), p);
+	ck_assert_ptr_nonnull(plan);
+	ck_assert(script_of_plan(&once, plan));
+	ck_assert_int_eq(once.n, 1);
+	s = once;
+	s.n = 3;
+	s.step[1] = s.step[2] = s.step[0];
+	s.step[1].after = s.from;
+	compare_script(&s, steps);
+	step_prices_free(steps);
+}
+END_TEST
+
 /* A step of more work than is left is not built, but for what is known already. */
 START_TEST(test_work)
 {
@@ -401,6 +425,7 @@ Suite *tests(void)
 	tcase_add_checked_fixture(parts, setup, teardown);
 	tcase_set_timeout(parts, 300);
 	tcase_add_loop_test(parts, test_prices, 0, 2);
+	tcase_add_loop_test(parts, test_same_step_twice, 0, 2);
 	tcase_add_loop_test(parts, test_work, 0, 2);
 	tcase_add_loop_test(parts, test_join, 0, 2);
 	tcase_add_test(parts, test_join_by_hand);

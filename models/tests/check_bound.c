@@ -75,6 +75,7 @@ enum which {
 	LINE8,
 	RING5,
 	TORUS42,
+	TORUS44,
 	MESH42,
 	MESH24,
 	PODS,
@@ -97,6 +98,8 @@ static struct machine *machine_of(enum which which)
 		return torus(1, 5, 1, true);
 	case TORUS42:
 		return torus(2, 4, 2, true);
+	case TORUS44:
+		return torus(2, 4, 4, true);
 	case MESH42:
 		return torus(2, 4, 2, false);
 	case MESH24:
@@ -176,6 +179,16 @@ static const struct {
 	/* four tiles from node 0 to node 1; both its ends see the same */
 	{NODES, "f32[480,84]", "x=4", "P('x')", "P('x')", "x=4", "0-3", "4-7",
          161280 / 92e9 + 5e-6, "out of node 0 of nvlink"},
+	/* half of each node takes part, so that only two of its NICs do */
+	{NODES, "f32[480,84]", "x=4", "P('x')", "P()", NULL, "0,1,4,5", NULL,
+         80640 / 46e9 + 5e-6, "into node 0 of nvlink"},
+	/* a block of 2 x 2 wants a quarter each; it has 8 links and a quarter of all */
+	{TORUS44, "f32[480,336]", "x=16", "P('x')", "P('x')", "x=4", "0-15", "0,1,4,5",
+         483840 / 360e9 + 1e-6,
+         "into places 0 to 1 of axis 0 and 0 to 1 of axis 1 of pod 0"},
+	/* both ends of a line hold what its middle wants, so that no cut in two says it */
+	{LINE8, "f32[480,336]", "x=2", "P()", "P('x')", "x=2", "0,7", "3,4",
+         645120 / 90e9 + 1e-6, "into places 3 to 4 of axis 0 of pod 0"},
 	/* of the last device's tile of 2 only nothing is real */
 	{RING8, "f32[13]", "x=8", "P('x')", "P()", 0, 0, 0, 52 / 90e9 + 1e-6,
          "receive of device 7"},

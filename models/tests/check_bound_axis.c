@@ -13,8 +13,8 @@
 #include <string.h>
 
 /*
- * Bounds by cuts of axes, against every device, domain and cut looked at alone, by all
- * links between ports and the crossing of its list of devices.
+ * Bounds by cuts of axes and by boxes, against every device, domain, cut and box looked
+ * at alone, by all links between ports and the crossing of its list of devices.
  */
 
 static struct arena *arena;
@@ -102,9 +102,100 @@ static void look_at_axis(struct naive *v, int fabric, int32_t domain, int axis)
 	for (int32_t c = 1; c < size && !f->wrap[axis]; c++)
 		look_at_places(v, fabric, domain, axis, c <= size / 2 ? 0 : c,
 		               c <= size / 2 ? c : size);
+	for (int32_t n = 1; n <= size - 2 && !f->wrap[axis]; n++)
+		for (int32_t c = 1; c + n < size; c++)
+			look_at_places(v, fabric, domain, axis, c, c + n);
 	for (int32_t n = 1; n <= size / 2 && f->wrap[axis]; n++)
 		for (int32_t c = 0; c < (2 * n == size ? n : size); c++)
 			look_at_places(v, fabric, domain, axis, c, c + n);
+}
+
+/* A box of a torus of at most three axes. */
+struct drawn_box {
+	int32_t lo[3], len[3];
+};
+
+/* Looks at a box of which two axes at least are not whole. */
+static void look_at_box(struct naive *v, int fabric, int32_t domain,
+                        const struct drawn_box *b)
+{
+	const struct fabric *f = &v->machine->fabric[fabric];
+	int32_t *device =
+		arena_alloc(arena, (size_t)v->machine->ndevices, sizeof(*device));
+	const char *places = " places", *and = "";
+	int32_t n = 0, open = 0;
+
+	for (int32_t d = 0; d < v->machine->ndevices; d++) {
+		bool inside = f->domain[d] == domain;
+
+		for (int x = f->naxes - 1, rest = inside ? f->place[d] : 0; x >= 0; x--) {
+			int32_t c = rest % f->shape[x];
+
+			rest /= f->shape[x];
+			inside = inside &&
+			         (c - b->lo[x] + f->shape[x]) % f->shape[x] < b->len[x];
+		}
+		if (inside)
+			device[n++] = d;
+	}
+	for (int x = 0; x < f->naxes; x++) {
+		if (b->len[x] == f->shape[x])
+			continue;
+		open++;
+		places = arena_printf(
+			arena, "%s%s %d to %d of axis %d", places, and,
+			(int)b->lo[x], (int)((b->lo[x] + b->len[x] - 1) % f->shape[x]), x);
+		and = " and";
+	}
+	if (open > 1)
+		look_at(v, device, n,
+		        arena_printf(arena, "into%s of pod %d", places, (int)domain),
+		        arena_printf(arena, "out of%s of pod %d", places, (int)domain));
+}
+
+/* Looks at all boxes of these lengths, whose places from axis `x` on are not chosen yet. */
+static void look_at_positions(struct naive *v, int fabric, int32_t domain,
+                              struct drawn_box *b, int x)
+{
+	const struct fabric *f = &v->machine->fabric[fabric];
+	int32_t size = f->shape[x < f->naxes ? x : 0];
+
+	if (x == f->naxes) {
+		look_at_box(v, fabric, domain, b);
+		return;
+	}
+	for (b->lo[x] = 0; b->lo[x] < size; b->lo[x]++)
+		if (b->len[x] == size ? b->lo[x] == 0
+		                      : f->wrap[x] || b->lo[x] + b->len[x] <= size)
+			look_at_positions(v, fabric, domain, b, x + 1);
+}
+
+/* Looks at all boxes whose lengths from axis `x` on are not chosen yet. */
+static void look_at_lengths(struct naive *v, int fabric, int32_t domain,
+                            struct drawn_box *b, int x)
+{
+	const struct fabric *f = &v->machine->fabric[fabric];
+
+	if (x == f->naxes) {
+		look_at_positions(v, fabric, domain, b, 0);
+		return;
+	}
+	for (b->len[x] = 1; b->len[x] <= f->shape[x]; b->len[x]++)
+		look_at_lengths(v, fabric, domain, b, x + 1);
+}
+
+static void look_at_boxes(struct naive *v)
+{
+	for (int k = 0; k < v->machine->nfabrics; k++) {
+		const struct fabric *f = &v->machine->fabric[k];
+		struct drawn_box b = {{0}, {0}};
+
+		if (f->naxes == 0 || f->twist || !f->port)
+			continue;
+		ck_assert_int_le(f->naxes, 3);
+		for (int32_t j = 0; j < f->ndomains; j++)
+			look_at_lengths(v, k, j, &b, 0);
+	}
 }
 
 static void look_at_fabric(struct naive *v, int fabric)
@@ -122,6 +213,31 @@ static void look_at_fabric(struct naive *v, int fabric)
 			                     f->name),
 			        arena_printf(arena, "out of %s %d of %s", kind, (int)j,
 			                     f->name));
+	}
+}
+
+/* Looks at the domains of a switch or graph less a device. */
+static void look_at_less(struct naive *v, int fabric)
+{
+	const struct fabric *f = &v->machine->fabric[fabric];
+
+	for (int32_t d = 0; d < v->machine->ndevices; d++) {
+		int32_t *device, n, k = 0;
+		const int32_t *all;
+
+		if (f->naxes || f->ndomains < 2 || v->number[d] < 0 || f->domain[d] < 0)
+			continue;
+		all = ports_domain(&n, v->ports, fabric, f->domain[d]);
+		device = arena_alloc(arena, (size_t)n, sizeof(*device));
+		for (int32_t i = 0; i < n; i++)
+			if (all[i] != d)
+				device[k++] = all[i];
+		if (k > 1)
+			look_at(v, device, k,
+			        arena_printf(arena, "into node %d of %s without device %d",
+			                     (int)f->domain[d], f->name, (int)d),
+			        arena_printf(arena, "out of node %d of %s without device %d",
+			                     (int)f->domain[d], f->name, (int)d));
 	}
 }
 
@@ -145,24 +261,35 @@ static struct naive naive_bound(const struct problem *p, const struct machine *m
 	for (int k = 0; k < m->nfabrics; k++)
 		look_at_fabric(&v, k);
 	for (int k = 0; k < m->nfabrics; k++)
+		look_at_less(&v, k);
+	for (int k = 0; k < m->nfabrics; k++)
 		for (int32_t j = 0; m->fabric[k].naxes && j < m->fabric[k].ndomains; j++)
 			for (int x = 0; x < m->fabric[k].naxes; x++)
 				look_at_axis(&v, k, j, x);
 	return v;
 }
 
-/* Compares the bound; of machines with equal links, whose sums are exact, the set too. */
+/*
+ * Compares the bound; of machines with equal links, whose sums are exact, the set too.
+ * Where there are too many boxes the bound lies between that without any and that with
+ * all.
+ */
 static void compare(const struct problem *p, const struct machine *m,
-                    const struct placement *place, bool alike)
+                    const struct placement *place, bool alike, bool few)
 {
 	struct bound bound = bound_find(p, m, place, arena);
 	struct naive naive = naive_bound(p, m, place);
+	double least_s = naive.s;
 
-	ck_assert_msg(fabs(bound.s - naive.s) <= 1e-12 * naive.s,
+	look_at_boxes(&naive);
+	if (few)
+		least_s = naive.s;
+	ck_assert_msg(bound.s >= least_s * (1 - 1e-12) &&
+	                      bound.s <= naive.s * (1 + 1e-12),
 	              "%.17g (%s), alone %.17g (%s)", bound.s,
 	              bound.what ? bound.what : "", naive.s,
 	              naive.what ? naive.what : "");
-	if (alike && naive.s > 0)
+	if (alike && few && naive.s > 0)
 		ck_assert_str_eq(bound.what, naive.what);
 }
 
@@ -197,7 +324,7 @@ START_TEST(bounds_are_those_of_all_sets)
 		struct placement place = {p->ndevices,
 		                          random_order(r, m->ndevices, arena)};
 
-		compare(p, m, rng_below(r, 2) ? &place : NULL, alike);
+		compare(p, m, rng_below(r, 2) ? &place : NULL, alike, true);
 		arena_reset(arena);
 	}
 	rng_free(r);
@@ -222,7 +349,8 @@ START_TEST(bounds_of_long_axes)
 		m = machine_torus(arena, 2, shape, wrap, bound_ici, bound_device);
 		place = (struct placement){p->ndevices,
 		                           random_order(r, m->ndevices, arena)};
-		compare(p, m, rng_below(r, 3) ? NULL : &place, true);
+		compare(p, m, rng_below(r, 3) ? NULL : &place, true,
+		        shape[1] == 1);
 		arena_reset(arena);
 	}
 	rng_free(r);

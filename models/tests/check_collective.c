@@ -160,7 +160,7 @@ END_TEST
 
 static const int32_t switch_sizes[] = {2, 3, 5, 8};
 
-START_TEST(ring_and_pairwise_figures)
+START_TEST(ring_figures)
 {
 	int32_t n = switch_sizes[_i];
 	const struct machine *m = cluster(1, n);
@@ -179,17 +179,78 @@ START_TEST(ring_and_pairwise_figures)
 		near(model_schedule_s(model, &s),
 		     twice * ((n - 1) * lat + V * (n - 1) / (n * w)), "cost");
 	}
-	{
-		struct schedule s = built(m, "pairwise", OP_ALL_TO_ALL, g, V);
+}
+END_TEST
 
-		ck_assert_int_eq(s.nrounds, n - 1);
-		ck_assert_int_eq(s.nmessages, n * (n - 1));
-		for (int64_t i = 0; i < s.nmessages; i++)
-			near(s.message[i].bytes, BLOCK, "message");
-		for (int32_t d = 0; d < n; d++)
-			near(received(&s, d), V * (n - 1) / n, "received");
-		near(model_schedule_s(model, &s), (n - 1) * (lat + V / (n * w)), "cost");
+/* What every link carries where each of the group sends S/n to each other one. */
+static double *pair_bytes(const struct machine *m, struct groups g, double S)
+{
+	struct schedule s = {.arena = arena};
+
+	schedule_round(&s);
+	schedule_task(&s, 1);
+	for (int32_t i = 0; i < g.size; i++)
+		for (int32_t k = 0; k < g.size; k++)
+			schedule_message(&s, machine_fabric(m, g.ids[i], g.ids[k]),
+			                 g.ids[i], g.ids[k], S / g.size);
+	schedule_end(&s);
+	return link_bytes(m, &s);
+}
+
+/*
+ * All-to-all on one switch, of a node and of all NICs: every port carries what all pairs put
+ * on it, in one latency.
+ */
+START_TEST(direct_figures)
+{
+	int32_t n = switch_sizes[_i];
+
+	for (int across = 0; across < 2; across++) {
+		const struct machine *m = across ? cluster(n, 4) : cluster(1, n);
+		struct groups g = across ? group_of(2, 4, n) : group_of(0, 1, n);
+		struct link link = across ? nic : nvlink;
+		double S = BLOCK * n, *pairs = pair_bytes(m, g, S), *carried;
+		struct schedule s = built(m, "direct", OP_ALL_TO_ALL, g, S);
+
+		ck_assert_int_eq(s.nrounds, 1);
+		carried = link_bytes(m, &s);
+		for (int32_t l = 0; l < m->nlinks; l++)
+			near(carried[l], pairs[l], "link");
+		near(model_schedule_s(model, &s),
+		     2 * link.latency_s + S * (n - 1) / (n * link.bandwidth_Bps), "cost");
 	}
+}
+END_TEST
+
+/*
+ * A profile with software of its own starts a message each send_s, on a network each
+ * net_send_s, while others are on the wire; links alone do not.
+ */
+START_TEST(direct_sends_at_a_rate)
+{
+	static const double send_s = 1e-3, net_send_s = 2e-3;
+
+	for (int across = 0; across < 2; across++)
+		for (int plain = 0; plain < 2; plain++) {
+			struct machine *m = across ? cluster(5, 2) : cluster(1, 5);
+			struct groups g = across ? group_of(0, 2, 5) : group_of(0, 1, 5);
+			struct link link = across ? nic : nvlink;
+			double wire_s = BLOCK / link.bandwidth_Bps;
+			double least_s = 4 * (across ? net_send_s : send_s);
+			struct schedule s;
+
+			for (int f = 0; f < m->nfabrics && !plain; f++)
+				m->fabric[f].profile = "tpu";
+			m->tuning.value[TUNING_SEND_S] = send_s;
+			m->tuning.value[TUNING_NET_SEND_S] = net_send_s;
+			s = built(m, "direct", OP_ALL_TO_ALL, g, BLOCK * 5 / 4);
+			ck_assert(wire_s < least_s);
+			near(model_schedule_s(model, &s),
+			     2 * link.latency_s + (plain ? wire_s : least_s), "time");
+			s = built(m, "direct", OP_ALL_TO_ALL, g, BLOCK * 5e6);
+			near(model_schedule_s(model, &s),
+			     2 * link.latency_s + 4e6 * wire_s, "large");
+		}
 }
 END_TEST
 
@@ -206,7 +267,7 @@ START_TEST(two_level_figures)
 	double wi = nvlink.bandwidth_Bps, wn = nic.bandwidth_Bps;
 	double once = (m - 1) * li + V * (m - 1) / (m * wi) + (M - 1) * ln +
 	              V / m * (M - 1) / (M * wn);
-	double a2a = (m - 1) * (li + V / (m * wi)) + (M - 1) * (ln + V / (M * wn));
+	double a2a = li + V * (m - 1) / (m * wi) + ln + V * (M - 1) / (M * wn);
 	const double cost[] = {once, once, 2 * once, a2a};
 	int32_t *ids = arena_alloc(arena, (size_t)n, sizeof(*ids));
 
@@ -217,7 +278,7 @@ START_TEST(two_level_figures)
 		                          (struct groups){1, n, ids}, before(ops[o], n));
 		double inside[64] = {0}, across[64] = {0}, twice = o == 2 ? 2 : 1;
 
-		ck_assert_int_eq(s.nrounds, o == 3 ? m + M - 2 : o == 2 ? 3 : 2);
+		ck_assert_int_eq(s.nrounds, o == 2 ? 3 : 2);
 		for (int64_t i = 0; i < s.nmessages; i++) {
 			const struct message *msg = &s.message[i];
 
@@ -278,6 +339,9 @@ START_TEST(ring_over_real_routes)
 	near(model_schedule_s(model, &s), 3 * (2 * LAT + BLOCK / W), "time");
 	s = built(m, "pairwise", OP_ALL_TO_ALL, g, 4 * BLOCK);
 	ck_assert_int_eq(s.nrounds, 3);
+	ck_assert_int_eq(s.nmessages, 12);
+	for (int64_t i = 0; i < s.nmessages; i++)
+		near(s.message[i].bytes, BLOCK, "message");
 }
 END_TEST
 
@@ -353,7 +417,9 @@ Suite *tests(void)
 	tcase_add_loop_test(c, line_figures, 0, COUNT(line_sizes));
 	tcase_add_test(c, line_passes_over_the_wrap);
 	tcase_add_loop_test(c, line_all_to_all_loads, 0, COUNT(line_sizes));
-	tcase_add_loop_test(c, ring_and_pairwise_figures, 0, COUNT(switch_sizes));
+	tcase_add_loop_test(c, ring_figures, 0, COUNT(switch_sizes));
+	tcase_add_loop_test(c, direct_figures, 0, COUNT(switch_sizes));
+	tcase_add_test(c, direct_sends_at_a_rate);
 	tcase_add_loop_test(c, two_level_figures, 0, COUNT(clusters));
 	tcase_add_test(c, two_level_groups_at_once);
 	tcase_add_test(c, ring_over_two_fabrics);

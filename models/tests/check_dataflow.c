@@ -281,16 +281,19 @@ START_TEST(reduce_scatters_are_all_gathers_backwards)
 }
 END_TEST
 
-/* All-to-alls without relays: exactly S/n for every pair. */
-START_TEST(direct_all_to_alls_serve_every_pair)
+/*
+ * All-to-alls without relays: exactly S/n for every pair, of a line and of every second
+ * device of a ring.
+ */
+START_TEST(all_to_alls_serve_every_pair)
 {
-	const int32_t five = 5;
-	const struct machine *m =
-		_i ? machine_torus(arena, 1, &five, (bool[]){false}, link0, device)
-		   : machine_gpu(arena, 1, 5, link0, nic, device);
+	const int32_t five = 5, ten = 10;
+	const struct machine *m = machine_torus(arena, 1, _i ? &five : &ten,
+	                                        (bool[]){!_i}, link0, device);
+	struct groups second = {1, 5, (int32_t[]){0, 2, 4, 6, 8}};
 	struct schedule s = built(m, _i ? "line" : "pairwise", OP_ALL_TO_ALL,
-	                          everybody(m), 5 * BLOCK);
-	int seen[5][5] = {{0}};
+	                          _i ? everybody(m) : second, 5 * BLOCK);
+	int seen[10][10] = {{0}};
 
 	ck_assert_int_eq(s.nmessages, 20);
 	for (int64_t i = 0; i < s.nmessages; i++) {
@@ -300,9 +303,18 @@ START_TEST(direct_all_to_alls_serve_every_pair)
 }
 END_TEST
 
+/* Adds what a message puts on the ports of its devices: [device][fabric][in or out]. */
+static void add_ports(double ports[][2][2], int32_t src, int32_t dst, int fabric,
+                      double bytes)
+{
+	ports[src][fabric][1] += bytes;
+	ports[dst][fabric][0] += bytes;
+}
+
 /*
  * Two levels: what device x has for device y goes to the member of x's node that has y's
- * number, then along the rail. Added up over all pairs that is every message.
+ * number, then along the rail. Added up over all pairs that is what every port carries,
+ * inside a node and on the network.
  */
 START_TEST(two_level_all_to_all_goes_by_rails)
 {
@@ -310,23 +322,26 @@ START_TEST(two_level_all_to_all_goes_by_rails)
 	const struct machine *m = machine_gpu(arena, M, G, link0, nic, device);
 	struct schedule s =
 		built(m, "two-level", OP_ALL_TO_ALL, everybody(m), N * BLOCK);
-	double wanted[N][N] = {{0}};
+	double ports[N][2][2] = {{{0}}};
 	double relayed = 0;
 
 	for (int x = 0; x < N; x++)
 		for (int y = 0; y < N; y++) {
 			int via = x / G * G + y % G;
 
-			wanted[x][via] += via != x ? BLOCK : 0;
-			wanted[via][y] += via != y ? BLOCK : 0;
+			if (via != x)
+				add_ports(ports, x, via, 0, BLOCK);
+			if (via != y)
+				add_ports(ports, via, y, 1, BLOCK);
 			if (via == 7 && x != via && y != via)
 				relayed += BLOCK;
 		}
 	for (int64_t i = 0; i < s.nmessages; i++)
-		wanted[s.message[i].src][s.message[i].dst] -= s.message[i].bytes;
+		add_ports(ports, s.message[i].src, s.message[i].dst, s.message[i].fabric,
+		          -s.message[i].bytes);
 	for (int x = 0; x < N; x++)
-		for (int y = 0; y < N; y++)
-			ck_assert(wanted[x][y] == 0);
+		for (int f = 0; f < 2; f++)
+			ck_assert(ports[x][f][0] == 0 && ports[x][f][1] == 0);
 	ck_assert(relayed == N * BLOCK * (G - 1) * (M - 1) / N);
 }
 END_TEST
@@ -342,7 +357,7 @@ Suite *tests(void)
 	tcase_add_loop_test(c, all_gathers_deliver_every_block_once, 0, COUNT(cases));
 	tcase_add_loop_test(c, reduce_scatters_are_all_gathers_backwards, 0,
 	                    COUNT(cases));
-	tcase_add_loop_test(c, direct_all_to_alls_serve_every_pair, 0, 2);
+	tcase_add_loop_test(c, all_to_alls_serve_every_pair, 0, 2);
 	tcase_add_test(c, two_level_all_to_all_goes_by_rails);
 	suite_add_tcase(suite, c);
 	return suite;

@@ -252,6 +252,58 @@ START_TEST(a_link_of_two_uses)
 END_TEST
 
 /*
+ * Routes as they are, with their lengths between them, are the same system as one with uses:
+ * of 12 links in a ring, of which every task takes up to three, the same way all round.
+ */
+START_TEST(routes_are_uses)
+{
+	struct rng *r = rng_new(3);
+
+	for (int k = 0; k < 100; k++) {
+		int32_t routes[400], n = 0, ways = 1 + k % 4;
+		struct fair_task task[100];
+		double bytes[100], link_Bps[12];
+		struct fair f = {.nlinks = 12,
+		                 .task = task,
+		                 .link_Bps = link_Bps,
+		                 .link = routes,
+		                 .bytes = bytes},
+			    written, kinds, same;
+
+		for (int l = 0; l < 12; l++)
+			link_Bps[l] = l % 6 < k % 3 ? 2e9 : 1e9;
+		for (int w = 0; w < ways; w++) {
+			int32_t length = 1 + (int32_t)rng_below(r, 3);
+			double latency_s = 1e-9 * rng_below(r, 3);
+			double each = 1e3 * (1 + rng_below(r, 3));
+
+			for (int32_t t = 0; t < 12; t++) {
+				routes[n++] = length;
+				bytes[f.ntasks] = each;
+				task[f.ntasks++] =
+					(struct fair_task){0, latency_s, n, length};
+				for (int32_t l = 0; l < length; l++)
+					routes[n++] = (t + l) % 12;
+				f.nuses += length;
+			}
+		}
+		fair_write_out(&written, &f);
+		ck_assert_int_eq(written.nuses, f.nuses);
+		ck_assert(alike_fold(&kinds, &f, INT64_MAX));
+		ck_assert(alike_fold(&same, &written, INT64_MAX));
+		ck_assert(fair_equal(&kinds, &same));
+		ck_assert_int_le(kinds.ntasks, 6 * ways);
+		ck_assert_double_eq_tol(fair_s(&kinds, 1e-4, INT64_MAX),
+		                        fair_s(&written, 1e-4, INT64_MAX), 1e-12);
+		fair_free(&written);
+		fair_free(&kinds);
+		fair_free(&same);
+	}
+	rng_free(r);
+}
+END_TEST
+
+/*
  * What is kept from one change to the next is what is found from nothing, whatever came
  * and went.
  */
@@ -319,6 +371,7 @@ Suite *tests(void)
 	tcase_add_loop_test(tcase, a_tie_folds, 1, 12);
 	tcase_add_test(tcase, a_ring_is_one_kind);
 	tcase_add_test(tcase, a_link_of_two_uses);
+	tcase_add_test(tcase, routes_are_uses);
 	tcase_add_test(tcase, kept_rates_are_right);
 	tcase_add_test(tcase, too_much_work);
 	suite_add_tcase(suite, tcase);

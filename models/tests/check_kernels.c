@@ -272,10 +272,26 @@ END_TEST
 
 /* --- memory --- */
 
+/* Arrays that are held at the peak, which must come to what is held then. */
+static struct live_arrays arrays_of(const struct program *p)
+{
+	struct live_arrays held;
+	struct liveness l;
+	double sum = 0;
+
+	ck_assert(liveness_of(&l, NULL, arena, p));
+	ck_assert(liveness_arrays(&held, arena, p));
+	for (int64_t i = 0; i < held.array.n; i++)
+		sum += held.array.at[i].bytes;
+	ck_assert_double_eq(sum, l.peak_bytes);
+	return held;
+}
+
 static double temps(struct program p)
 {
 	struct liveness l;
 
+	arrays_of(&p);
 	ck_assert(liveness_of(&l, NULL, arena, &p));
 	return l.temp_bytes / MiB;
 }
@@ -334,6 +350,7 @@ START_TEST(live_loop)
 		"get-tuple-element(l), index=1\n}\n";
 	struct liveness l;
 	struct live_points points = {0};
+	struct live_arrays held;
 	struct program p = program_sample_text(arena, text);
 
 	ck_assert(liveness_of(&l, &points, arena, &p));
@@ -342,6 +359,10 @@ START_TEST(live_loop)
 	ck_assert_double_eq_tol(l.temp_bytes, 2 * MiB, 32);
 	ck_assert(span_is(p.op.at[l.peak_op].name, "y"));
 	ck_assert_int_gt(points.point.n, 0);
+	held = arrays_of(&p);
+	/* Both arguments, the copy, and within the loop y, which lasts to its turn's end. */
+	ck_assert(held.array.at[0].argument && held.array.at[1].argument);
+	ck_assert(span_is(p.op.at[held.array.at[held.array.n - 1].op].name, "y"));
 }
 END_TEST
 

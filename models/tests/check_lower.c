@@ -353,6 +353,28 @@ START_TEST(a_collective_alone_has_a_launch_and_no_local_work)
 }
 END_TEST
 
+/* 2 groups of 8,192 lie apart on a torus: they are 134,201,344 ordered pairs. */
+START_TEST(a_step_of_too_many_messages_is_refused)
+{
+	enum { DEVICES = 16384 };
+	const int32_t shape[] = {128, 128};
+	struct machine *m = machine_torus(arena, 2, shape, (bool[]){true, true}, ici,
+	                                  device);
+	int32_t *ids = arena_alloc(arena, DEVICES, sizeof(*ids));
+	struct groups g = {2, DEVICES / 2, ids};
+	struct text why = {0};
+	struct lowered out;
+
+	for (int32_t i = 0; i < DEVICES; i++)
+		ids[i] = 2 * (i % (DEVICES / 2)) + i / (DEVICES / 2);
+	ck_assert(!lower_collective(&out, arena, m, OP_ALL_TO_ALL, g, 1e6, &why));
+	ck_assert_str_eq(why.s,
+	                 "pairwise has 134201344 messages for an all-to-all in 2 groups "
+	                 "of 8192 devices, and at most 67108864 are timed");
+	text_free(&why);
+}
+END_TEST
+
 /* Takes rounds down in full, up to a number of them. */
 struct readings {
 	struct text text;
@@ -442,6 +464,7 @@ Suite *tests(void)
 	tcase_add_test(c, unjoined_devices_are_named);
 	tcase_add_loop_test(c, boxes_are_added_up_by_pair, 0, 2);
 	tcase_add_test(c, a_collective_alone_has_a_launch_and_no_local_work);
+	tcase_add_test(c, a_step_of_too_many_messages_is_refused);
 	tcase_add_test(c, rounds_are_read_as_they_are_made);
 	suite_add_tcase(suite, c);
 	return suite;

@@ -130,10 +130,19 @@ static const struct {
 START_TEST(nvls_times)
 {
 	double e = multicast[_i].efficiency * nvlink.bandwidth_Bps, V = 1e9 + 7;
+	double w = V * 6 / 5 / e;
+	struct machine *m = tuned(1, 5, multicast[_i].cc);
+	struct lowered l;
 
-	/* one node: V and the own share of it, each way; gathering has no share */
-	check_forced(tuned(1, 5, multicast[_i].cc), OP_ALL_REDUCE, "nvls", 2, V,
-	             25 * STEP, V * 6 / 5 / e);
+	/*
+	 * one node: V and the own share of it, each way, with a fill of 0.7 us for each
+	 * device; gathering has no share
+	 */
+	m->forced.algorithm = "nvls";
+	ck_assert_double_lt(FILL_S, 5 * 0.7e-6);
+	l = lowered_all(m, OP_ALL_REDUCE, V);
+	near(seconds_of(m, &l),
+	     device.launch_s + 25e-6 * STEP + w + 2 * sqrt(w * 5 * 0.7e-6), "nvls");
 	check_forced(tuned(1, 8, multicast[_i].cc), OP_REDUCE_SCATTER, "nvls", 2, V,
 	             25 * STEP, V / e);
 	check_forced(tuned(1, 3, multicast[_i].cc), OP_ALL_GATHER, "nvls", 2, V,
@@ -143,6 +152,71 @@ START_TEST(nvls_times)
 	             25 * STEP + 2 * 14 * NET_STEP, V / 3 / nic.bandwidth_Bps);
 	check_forced(tuned(4, 2, multicast[_i].cc), OP_ALL_REDUCE, "nvls-tree", 2, V,
 	             25 * STEP + 4 * 14 * NET_STEP, V / nic.bandwidth_Bps);
+}
+END_TEST
+
+/*
+ * Whom XLA calls: a launch of 9.7 us and 1.3 us for a step of LL, or what the platform's
+ * step makes of NCCL's 0.6 where that is more; buffers that switches do not read; on Hopper
+ * wires 1.33 times slower for two, 1.07 for four, and 1.14 where devices reduce. Eager calls
+ * of the platform's launch take 4.1 us more.
+ */
+START_TEST(callers)
+{
+	static const struct {
+		int cc, gpus;
+		enum op op;
+		double slow;
+	} row[] = {
+		{90, 2, OP_ALL_GATHER, 1.33},         {90, 4, OP_ALL_GATHER, 1.07},
+		{90, 8, OP_ALL_GATHER, 1},            {90, 8, OP_REDUCE_SCATTER, 1.14},
+		{90, 2, OP_REDUCE_SCATTER, 1.33 * 1.14}, {100, 2, OP_ALL_GATHER, 1},
+		{100, 8, OP_REDUCE_SCATTER, 1},       {80, 4, OP_REDUCE_SCATTER, 1},
+	};
+	struct lowered l;
+	struct machine *m;
+
+	for (int i = 0; i < COUNT(row); i++) {
+		int n = row[i].gpus;
+		double w = row[i].slow * 2e9 * (n - 1) / n / nvlink.bandwidth_Bps;
+		double steps_us = 1.8 + (n - 1) * 3.4 * STEP;
+
+		m = tuned(1, n, row[i].cc);
+		m->launch = LAUNCH_XLA;
+		l = lowered_all(m, row[i].op, 2e9);
+		ck_assert_str_eq(l.algorithm, "ring");
+		ck_assert_str_eq(l.protocol, "simple");
+		near(seconds_of(m, &l),
+		     9.7e-6 + 1e-6 * steps_us + w + 2 * sqrt(w * FILL_S), "large");
+	}
+	m = tuned(1, 5, 100);
+	m->launch = LAUNCH_XLA;
+	m->forced.protocol = "ll";
+	l = lowered_all(m, OP_ALL_GATHER, 5);
+	near(seconds_of(m, &l),
+	     9.7e-6 + 4e-6 * fmax(1.3, 0.6 * STEP) + 8 / nvlink.bandwidth_Bps +
+	             2 * sqrt(8 / nvlink.bandwidth_Bps * FILL_S),
+	     "small");
+	m->forced.protocol = NULL;
+	near(lowered_all(m, OP_ALL_TO_ALL, 5).launch_s, 9.7e-6, "one launch");
+	m->launch = LAUNCH_EAGER;
+	near(lowered_all(m, OP_ALL_GATHER, 5).launch_s, device.launch_s + 4.1e-6, "eager");
+}
+END_TEST
+
+/* An all-to-all has 15 us more from XLA where one process runs all of its devices. */
+START_TEST(callers_of_sends)
+{
+	for (int gpus = 16; gpus <= 17; gpus++) {
+		struct machine *m = tuned(1, gpus, 100);
+		struct lowered l = lowered_all(m, OP_ALL_TO_ALL, 16 * 17);
+		double process_s = seconds_of(m, &l) - l.launch_s;
+
+		m->launch = LAUNCH_XLA;
+		l = lowered_all(m, OP_ALL_TO_ALL, 16 * 17);
+		near(seconds_of(m, &l) - l.launch_s,
+		     process_s + (gpus == 16 ? 15e-6 : 0), "all-to-all");
+	}
 }
 END_TEST
 
@@ -173,11 +247,13 @@ START_TEST(all_to_all_times)
 
 	for (int i = 0; i < COUNT(sizes); i++) {
 		struct machine *machine = tuned(m, g, 90);
-		struct lowered l = lowered_all(machine, OP_ALL_TO_ALL, sizes[i]);
+		struct lowered l;
 		double w = sizes[i] * (g - 1) / n * m / nvlink.bandwidth_Bps, fill_s = 0;
 		double peers_s = (g - 1) * SEND_S + (n - g) * NET_SEND_S;
 		double route_s = 2 * (m > 1 ? nic.latency_s : nvlink.latency_s);
 
+		machine->tuning.value[TUNING_CHANNEL_BPS] = 0;
+		l = lowered_all(machine, OP_ALL_TO_ALL, sizes[i]);
 		if (m == 1)
 			fill_s = 2 * sqrt(w * FILL_S);
 		w = fmax(w, sizes[i] * (n - g) / n / SHARE / nic.bandwidth_Bps);
@@ -185,6 +261,37 @@ START_TEST(all_to_all_times)
 		ck_assert_str_eq(l.protocol, "simple");
 		near(seconds_of(machine, &l),
 		     device.launch_s + fmax(peers_s, route_s) + w + fill_s, "sends");
+	}
+}
+END_TEST
+
+/*
+ * Sends of an all-to-all inside a node share 32 channels: four each among 8 devices, one each
+ * among 40, of which 32 run at once. Up to 512 KiB to each peer takes LL, a quarter as fast.
+ */
+START_TEST(all_to_all_channels)
+{
+	static const double KiB = 1024;
+	static const struct {
+		int gpus;
+		double KiBs, least; /* of a channel's seconds for 1 KiB */
+	} row[] = {
+		{8, 512, 4 * 512 / 4.},   {8, 513, 513 / 4.},
+		{40, 512, 4 * 512 * 39 / 32.}, {40, 640, 640 * 39 / 32.},
+	};
+
+	for (int i = 0; i < COUNT(row); i++) {
+		double n = row[i].gpus, bytes = row[i].KiBs * KiB;
+		double w = bytes * (n - 1) / nvlink.bandwidth_Bps;
+		struct machine *m = tuned(1, row[i].gpus, 100);
+		struct lowered l;
+
+		m->tuning.value[TUNING_CHANNEL_BPS] = CHANNEL_BPS / 8;
+		l = lowered_all(m, OP_ALL_TO_ALL, n * bytes);
+		near(seconds_of(m, &l),
+		     device.launch_s + (n - 1) * SEND_S +
+		             row[i].least * KiB / (CHANNEL_BPS / 8) + 2 * sqrt(w * FILL_S),
+		     "channels");
 	}
 }
 END_TEST
@@ -355,8 +462,11 @@ Suite *tests(void)
 	tcase_add_loop_test(c, ring_times, 0, COUNT(shapes));
 	tcase_add_loop_test(c, tree_times, 0, COUNT(shapes));
 	tcase_add_loop_test(c, nvls_times, 0, COUNT(multicast));
+	tcase_add_test(c, callers);
+	tcase_add_test(c, callers_of_sends);
 	tcase_add_test(c, pat_times);
 	tcase_add_loop_test(c, all_to_all_times, 0, COUNT(shapes));
+	tcase_add_test(c, all_to_all_channels);
 	tcase_add_loop_test(c, broadcast_times, 0, COUNT(shapes));
 	tcase_add_test(c, broadcast_leaves_the_root);
 	tcase_add_loop_test(c, the_cheapest_is_taken, 0, COUNT(shapes));

@@ -87,6 +87,17 @@ static void check_links(const struct machine *m, const struct lowered *l, double
 		ck_assert_double_le(load[i], m->link[i].bandwidth_Bps * s * (1 + 1e-12));
 }
 
+/*
+ * Returns whether sends take bulk: above 512 KiB, with less time than LL for a little less
+ * (111 and 59 us for 512 KiB and 1 MiB on GB200, measured-xla.csv).
+ */
+static bool sends_in_bulk(const struct machine *m, enum op op, double bytes)
+{
+	if (op == OP_ALL_TO_ALL)
+		bytes /= m->ndevices;
+	return (op == OP_PERMUTE || op == OP_ALL_TO_ALL) && bytes > 512 * 1024;
+}
+
 START_TEST(time_grows_and_is_possible)
 {
 	struct machine *m = machine_of(_i);
@@ -97,6 +108,10 @@ START_TEST(time_grows_and_is_possible)
 		for (double V = 1; V < 4e10; V *= 1.37) {
 			struct lowered l = lowered_all(m, all_ops[o], V);
 			double s = seconds_of(m, &l);
+
+			if (sends_in_bulk(m, all_ops[o], V) &&
+			    !sends_in_bulk(m, all_ops[o], V / 1.37))
+				before_s = 0;
 
 			ck_assert_msg(s >= before_s * (1 - 1e-12),
 			              "%s of %g bytes: %g s after %g s",

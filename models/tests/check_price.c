@@ -325,14 +325,14 @@ START_TEST(many_prices_are_remembered)
 END_TEST
 
 /*
- * All-to-all of two groups of 4 on a switch: three rounds of a quarter each. A price above
+ * All-to-all of two groups of every second device of a ring: three rounds. A price above
  * the limit is at least above it and at most the real one, asked in any order.
  */
 START_TEST(a_price_above_the_limit_need_not_be_exact)
 {
 	struct problem *p =
 		case_of_texts(arena, "x=4,y=2", "f32[480]", "P('x')", "P('x')");
-	struct machine *m = machine_of(2);
+	struct machine *m = machine_of(1);
 	struct move move = {0, 0, 4, 1, &X};
 	const double limit[] = {0.4, 0.2, 0.4, 0.9, 0, 0.2, 1.1};
 

@@ -168,8 +168,8 @@ START_TEST(permute_is_a_shift)
 		ck_assert_int_eq(msg->src, g.ids[i]);
 		ck_assert_int_eq(msg->dst, g.ids[(i + 1) % 4]);
 		near(msg->bytes, net ? M / SHARE : M, "bytes");
-		near(t->least_s, M / 4 / CHANNEL_BPS, "channels");
-		w = t->least_s; /* four channels of 21 GB/s are slower than NVLINK */
+		/* of 32 channels, eight for each of four ranks, or what 256 KiB each take */
+		near(t->least_s, net ? 0 : 256 * 1024 / CHANNEL_BPS, "channels");
 		near(t->delay_s, net ? 0 : 2 * sqrt(w * FILL_S), "delay");
 	}
 	/* without routes longer than the software, that shows */
@@ -183,19 +183,36 @@ START_TEST(permute_is_a_shift)
 }
 END_TEST
 
-/* Channels: 4 up to 64 MiB, one more for each 16 MiB, 16 from 256 MiB on. */
+/*
+ * Channels: of 32, as many for each rank, each with 64 KiB or more; one for each 16 MiB of
+ * larger sends up to 32, before Hopper 16; up to 512 KiB at a quarter of the bandwidth, with
+ * 8 KiB or more. In a step over several nodes one for each 512 KiB.
+ */
 START_TEST(channels_of_a_send)
 {
-	static const double MiB = 1024 * 1024;
+	static const double KiB = 1024;
 	static const struct {
-		double MiBs, channels;
-	} table[] = {{1, 4}, {33, 4}, {64, 4}, {80, 5}, {128, 8}, {256, 16}, {700, 16}};
+		int32_t nodes, gpus;
+		int cc;
+		double KiBs, channels;
+	} table[] = {
+		{1, 8, 90, 1024, 4},         {1, 8, 90, 64 * 1024, 4},
+		{1, 8, 90, 80 * 1024, 5},    {1, 8, 90, 512 * 1024, 32},
+		{1, 8, 90, 700 * 1024, 32},  {1, 8, 80, 700 * 1024, 16},
+		{1, 2, 90, 1024, 16},        {1, 2, 90, 600, 600. / 64},
+		{1, 32, 100, 16 * 1024, 1},  {1, 40, 100, 24 * 1024, 1.5},
+		{1, 8, 90, 512, 4. / 4},     {1, 8, 90, 16, 2. / 4},
+		{1, 8, 90, 1, 1. / 4},       {1, 40, 100, 512, 1. / 4},
+		{2, 4, 90, 1024, 4},         {2, 4, 90, 4096, 8},
+	};
 	struct machine *m = tuned(1, 2, 90);
 
 	for (int i = 0; i < COUNT(table); i++) {
-		double M = table[i].MiBs * MiB;
-		struct lowered l = lowered_all(m, OP_PERMUTE, M);
+		double M = table[i].KiBs * KiB;
+		struct lowered l;
 
+		m = tuned(table[i].nodes, table[i].gpus, table[i].cc);
+		l = lowered_all(m, OP_PERMUTE, M);
 		near(l.schedule.task[0].least_s, M / CHANNEL_BPS / table[i].channels,
 		     "channels");
 	}

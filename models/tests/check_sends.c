@@ -110,6 +110,58 @@ START_TEST(library_of_the_last_fabric)
 }
 END_TEST
 
+/* Adds what a message puts on the links of its route. */
+static void add_route(double *carried, const struct machine *m, int fabric, int32_t src,
+                      int32_t dst, double bytes)
+{
+	int32_t links[ROUTE_LINKS_MAX];
+	int n = machine_route(m, fabric, src, dst, links, ROUTE_LINKS_MAX);
+
+	ck_assert_int_gt(n, 0);
+	for (int i = 0; i < n; i++)
+		carried[links[i]] += bytes;
+}
+
+static const struct {
+	int32_t n, id[12];
+	int nmessages; /* rings that stand for all pairs: inside, and one for each size */
+} uneven[] = {
+	{5, {0, 1, 2, 5, 4}, 5 + 2 + 5},           /* 3 and 2 of nodes of 4 */
+	{9, {0, 1, 2, 3, 4, 5, 8, 9, 10}, 9 + 5 + 2 + 9}, /* 4, 2 and 3 */
+	{8, {0, 1, 4, 5, 8, 9, 10, 11}, 8 + 8 + 4},
+	{4, {0, 1, 2, 4}, 12}, /* one alone in its node: all pairs */
+};
+
+/* An all-to-all over nodes of unequal size puts on every port what all its pairs do. */
+START_TEST(uneven_nodes)
+{
+	struct machine *m = without_fill(3, 4);
+	struct groups g = {1, uneven[_i].n, uneven[_i].id};
+	double *carried = arena_alloc(arena, (size_t)m->nlinks, sizeof(*carried));
+	struct text why = {0};
+	struct lowered l;
+
+	ck_assert(lower_collective(&l, arena, m, OP_ALL_TO_ALL, g, g.size * 1e6, &why));
+	ck_assert_int_eq(l.schedule.ntasks, 1);
+	for (int64_t i = 0; i < l.schedule.nmessages; i++) {
+		const struct message *msg = &l.schedule.message[i];
+
+		add_route(carried, m, msg->fabric, msg->src, msg->dst, msg->bytes);
+	}
+	ck_assert_int_eq(l.schedule.nmessages, uneven[_i].nmessages);
+	for (int32_t i = 0; i < g.size; i++)
+		for (int32_t k = 0; k < g.size; k++) {
+			int f = machine_fabric(m, g.ids[i], g.ids[k]);
+
+			if (i != k)
+				add_route(carried, m, f, g.ids[i], g.ids[k],
+				          f ? -1e6 / SHARE : -1e6);
+		}
+	for (int32_t k = 0; k < m->nlinks; k++)
+		ck_assert_double_eq_tol(carried[k], 0, 1e-6);
+}
+END_TEST
+
 Suite *tests(void)
 {
 	Suite *suite = suite_create("sends");
@@ -119,6 +171,7 @@ Suite *tests(void)
 	tcase_add_loop_test(c, as_an_all_to_all, 0, COUNT(shapes));
 	tcase_add_loop_test(c, of_the_busiest_receiver, 0, COUNT(shapes));
 	tcase_add_test(c, library_of_the_last_fabric);
+	tcase_add_loop_test(c, uneven_nodes, 0, COUNT(uneven));
 	suite_add_tcase(suite, c);
 	return suite;
 }

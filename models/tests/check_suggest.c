@@ -35,6 +35,19 @@ static const struct {
 	{"cat", {"bat", "rat"}, "bat", 1, false},
 	{"tpu-v5", {"tpu-v2", "tpu-v5e", "tpu-v5p"}, "tpu-v5e", 1, true},
 	{"plans", {"plans-of-all", "plan"}, "plan", 1, false},
+	/* short for a name, where none is near; of equal ones the first */
+	{"bw", {"link.latency", "link.bandwidth", "nic.bandwidth"}, "link.bandwidth",
+         SUGGEST_NAME, true},
+	{"nic.bw", {"link.bandwidth", "nic.bandwidth"}, "nic.bandwidth",
+         SUGGEST_NAME, true},
+	{"nc.bdw", {"nic.bandwidth"}, "nic.bandwidth",
+         SUGGEST_NAME, true},
+	{"nic.bw", {"nic"}, NULL, 0, false},
+	{"link.bw", {"nic.bandwidth"}, NULL, 0, false},
+	{"bw", {"bandwidth", "bm"}, "bm", 1, false},
+	{"b", {"bandwidth"}, NULL, 0, false},
+	{"wb", {"bandwidth"}, NULL, 0, false},
+	{"bww", {"bandwidth"}, NULL, 0, false},
 };
 
 START_TEST(nearest_is_found)

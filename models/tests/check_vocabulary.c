@@ -288,8 +288,8 @@ START_TEST(test_merge)
 	struct plan *plan;
 	struct text line = {0};
 	double tile = 64. * 64 * 64 * 64 * 4 / 4;
-	/* three rounds of a quarter of the tile, over two links of 1 us each */
-	double expected_s = 5e-6 + 3 * (tile / 4 / 100e9 + 2e-6);
+	/* three quarters of the tile, over two links of 1 us each */
+	double expected_s = 5e-6 + 3 * tile / 4 / 100e9 + 2e-6;
 
 	pricer = pricer_new(machine_gpu(kept, 1, 4, nvlink, nvlink, device), NULL);
 	prices = pricer_prices(pricer);

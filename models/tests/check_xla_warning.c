@@ -297,12 +297,47 @@ START_TEST(damaged)
 }
 END_TEST
 
+/* What is resharded, and where the metadata say it is from: each part where it is there. */
+static const struct {
+	const char *text, *operation;
+} operations[] = {
+	{"from sharding {replicated} to {devices=[4]<=[4]} without", NULL},
+	{"from sharding {replicated} to {devices=[4]<=[4]} for HLO operation: %dot.12 = "
+         "f32[4]{0} dot(f32[2] %a), sharding={replicated}, "
+         "metadata={op_name=\"jit(f)/dot\" source_file=\"/a b/m.py\" source_line=42}.",
+         "%dot.12, jit(f)/dot, /a b/m.py:42"},
+	{"from sharding {replicated} to {devices=[4]<=[4]} for x = f32[4] add(), "
+         "metadata={source_file=\"m.py\"}", "x, m.py"},
+	{"from sharding {replicated} to {devices=[4]<=[4]} for %x = f32[4] add(), "
+         "metadata={op_name=\"\" source_line=3}", "%x"},
+	/* of a tuple, and what another warning behind it tells */
+	{"from sharding {replicated} to {devices=[4]<=[4]} for %g = (f32[4], f32[2]) "
+         "while(). from sharding {replicated} to {devices=[4]<=[4]} for %h = f32[4] "
+         "add(), metadata={op_name=\"other\"}", "%g"},
+};
+
+START_TEST(test_operations)
+{
+	struct xla_warning w;
+	struct error e = {0};
+
+	ck_assert_int_eq(xla_warning_parse(&w, arena, operations[_i].text,
+	                                   where_option("w", operations[_i].text), &e),
+	                 OK);
+	if (operations[_i].operation)
+		ck_assert_str_eq(w.operation, operations[_i].operation);
+	else
+		ck_assert_ptr_null(w.operation);
+}
+END_TEST
+
 Suite *tests(void)
 {
 	Suite *suite = suite_create("xla_warning");
 	TCase *tc = tcase_create("xla_warning");
 
 	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_loop_test(tc, test_operations, 0, (int)COUNT(operations));
 	tcase_add_loop_test(tc, warnings, 0, COUNT(warning_table));
 	tcase_add_loop_test(tc, errors, 0, COUNT(error_table));
 	tcase_add_loop_test(tc, truncated, 0, COUNT(warning_table));

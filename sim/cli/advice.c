@@ -4,7 +4,6 @@
 #include "base/units.h"
 #include "emit/constraint.h"
 #include "notation/notation.h"
-#include "plan/plan_json.h"
 #include "plan/plan_text.h"
 #include "plan/position.h"
 #include "text/columns.h"
@@ -162,7 +161,7 @@ bool advised_gains(const struct advised *a)
 
 /* --- words ------------------------------------------------------------------------- */
 
-static bool is_timed(const struct advised *a)
+bool advised_timed(const struct advised *a)
 {
 	return a->bench->machine != NULL;
 }
@@ -170,7 +169,7 @@ static bool is_timed(const struct advised *a)
 const char *advised_cost(const struct advised *a, struct price price,
                          struct arena *arena)
 {
-	return is_timed(a) ? words_time(arena, price.cost)
+	return advised_timed(a) ? words_time(arena, price.cost)
 	                   : words_bytes(arena, price.cost);
 }
 
@@ -183,9 +182,8 @@ static const char *layout_words(const struct advised *a, const struct layout *l,
 	return text_take(&out, arena);
 }
 
-/* Returns the layout behind hop i of a chain. */
-static const char *hop_words(const struct advised *a, const struct advised_chain *c,
-                             int i, struct arena *arena)
+const char *advised_hop(const struct advised *a, const struct advised_chain *c, int i,
+                        struct arena *arena)
 {
 	const struct problem *q = c->hop[i].problem;
 
@@ -198,7 +196,7 @@ const char *advised_layouts(const struct advised *a, const struct advised_chain 
 	struct text out = {0};
 
 	for (int i = 0; i < c->nhops - 1; i++)
-		text_printf(&out, "%s%s", i ? ", " : "", hop_words(a, c, i, arena));
+		text_printf(&out, "%s%s", i ? ", " : "", advised_hop(a, c, i, arena));
 	return out.s ? text_take(&out, arena) : "-";
 }
 
@@ -244,7 +242,7 @@ static void say_ends(struct text *out, const struct advised *a, struct arena *ar
 /* Prints a row for each number of layouts between that makes it cheaper. */
 static void say_chains(struct text *out, const struct advised *a, struct arena *arena)
 {
-	const char *cell[7] = {"layouts between", is_timed(a) ? "model" : "received",
+	const char *cell[7] = {"layouts between", advised_timed(a) ? "model" : "received",
 	                       "faster",          "x best",
 	                       "x bound",         "live"};
 	struct columns t;
@@ -254,7 +252,7 @@ static void say_chains(struct text *out, const struct advised *a, struct arena *
 	columns_row(&t, cell);
 	for (int i = 0; i < a->advice.nchains; i++) {
 		const struct advised_chain *c = &a->advice.chain[i];
-		double bound = is_timed(a) ? a->best->bound_s
+		double bound = advised_timed(a) ? a->best->bound_s
 		                           : (double)a->problem->recv_bound_bytes;
 		double alone = a->alone ? ratio_of(a->alone_price, c->price) : NAN;
 		double best = a->best->plan ? ratio_of(c->price, a->best_price) : NAN;
@@ -275,7 +273,7 @@ static void say_chains(struct text *out, const struct advised *a, struct arena *
 static void say_hops(struct text *out, const struct advised *a,
                      const struct advised_chain *c, struct arena *arena)
 {
-	const char *cell[3] = {"to", is_timed(a) ? "model" : "received", NULL};
+	const char *cell[3] = {"to", advised_timed(a) ? "model" : "received", NULL};
 	struct columns t;
 
 	cell[2] = arena_printf(arena, "what %s does", a->compiler->name);
@@ -285,7 +283,7 @@ static void say_hops(struct text *out, const struct advised *a,
 		struct text line = {0};
 
 		plan_print_line(&line, c->hop[i].plan);
-		cell[0] = hop_words(a, c, i, arena);
+		cell[0] = advised_hop(a, c, i, arena);
 		cell[1] = advised_cost(a, c->hop[i].price, arena);
 		cell[2] = text_take(&line, arena);
 		columns_row(&t, cell);
@@ -293,9 +291,8 @@ static void say_hops(struct text *out, const struct advised *a,
 	columns_print(out, &t, 2);
 }
 
-/* Fills in what the lines of a chain say; `at` has room for its layouts. */
-static struct constraints constraints_of(struct constraint *at, const struct advised *a,
-                                         const struct advised_chain *c)
+struct constraints advised_constraints(struct constraint *at, const struct advised *a,
+                                       const struct advised_chain *c)
 {
 	for (int i = 0; i < c->nhops - 1; i++)
 		at[i] = (struct constraint){&c->hop[i].problem->to,
@@ -318,7 +315,7 @@ static void say_forms(struct text *out, const struct advised *a,
                       const struct advised_chain *c, struct arena *arena)
 {
 	struct constraint at[ADVISE_MOST];
-	struct constraints constraints = constraints_of(at, a, c);
+	struct constraints constraints = advised_constraints(at, a, c);
 
 	for (int form = 0; form < CONSTRAINT_FORMS; form++) {
 		struct text lines = {0}, why = {0};
@@ -334,13 +331,88 @@ static void say_forms(struct text *out, const struct advised *a,
 	}
 }
 
-void advised_text(struct text *out, const struct advised *a, struct arena *arena)
+/* Prints "((0, 0), (0, 1))", or "[:, :4095]" with `cut`. */
+static void say_sizes(struct text *out, const struct shape *real, const struct shape *padded,
+                      bool cut)
+{
+	text_printf(out, cut ? "[" : "(");
+	for (int dim = 0; dim < real->rank; dim++) {
+		long long n = (long long)real->dim[dim];
+
+		text_printf(out, "%s", dim ? ", " : "");
+		if (!cut)
+			text_printf(out, "(0, %lld)", (long long)padded->dim[dim] - n);
+		else if (real->dim[dim] < padded->dim[dim])
+			text_printf(out, ":%lld", n);
+		else
+			text_printf(out, ":");
+	}
+	text_printf(out, cut ? "]" : real->rank == 1 ? ",)" : ")");
+}
+
+bool advised_padded_jax(struct text *out, const struct advised *a, struct text *why)
+{
+	const struct advised_padding *p = &a->advice.padding;
+	struct constraint at[ADVISE_MOST + 2];
+	struct constraints all = advised_constraints(at + 1, a, &p->chain);
+	const struct shape *real = &a->problem->array.shape;
+	const struct shape *padded = &p->problem->array.shape;
+	struct text lines = {0};
+	bool said;
+
+	at[0] = (struct constraint){&p->problem->from, &p->problem->mesh};
+	at[all.n + 1] = (struct constraint){&p->problem->to, &p->problem->to_mesh};
+	all.problem = p->problem;
+	all.at = at;
+	all.n += 2;
+	said = constraints_print(&lines, CONSTRAINT_JAX, &all, why);
+	if (said) {
+		text_printf(out, "x = jnp.pad(x, ");
+		say_sizes(out, real, padded, false);
+		text_printf(out, ")\n%sx = x", lines.s);
+		say_sizes(out, real, padded, true);
+		text_printf(out, "\n");
+	}
+	text_free(&lines);
+	return said;
+}
+
+const char *advised_padded_array(const struct advised *a, struct arena *arena)
+{
+	struct text out = {0};
+
+	array_print(&out, &a->advice.padding.problem->array);
+	return text_take(&out, arena);
+}
+
+/* Says what a padded array would make of it. */
+static void say_padding(struct text *out, const struct advised *a, struct arena *arena)
+{
+	const struct advised_padding *p = &a->advice.padding;
+	struct text lines = {0}, why = {0};
+
+	if (!p->problem)
+		return;
+	text_printf(out, "\npadded to %s first, for %s: %s in all",
+	            advised_padded_array(a, arena), advised_cost(a, p->pad, arena),
+	            advised_cost(a, p->chain.price, arena));
+	if (a->alone)
+		text_printf(out, ", %s times as fast",
+		            ratio_words(ratio_of(a->alone_price, p->chain.price), arena));
+	text_printf(out, "\n");
+	say_hops(out, a, &p->chain, arena);
+	if (advised_padded_jax(&lines, a, &why)) {
+		text_printf(out, "  JAX\n");
+		say_lines(out, text_take(&lines, arena));
+	}
+	text_free(&why);
+}
+
+/* Says which layouts between make the compiler cheaper, or that none do. */
+static void say_advice(struct text *out, const struct advised *a, struct arena *arena)
 {
 	const struct advised_chain *c = advised_chain(a);
 
-	if (a->version)
-		text_printf(out, "note: %s\n", a->version);
-	say_ends(out, a, arena);
 	if (!c) {
 		text_printf(out, "no layouts between that were tried give %s a plan\n",
 		            a->compiler->name);
@@ -359,132 +431,11 @@ void advised_text(struct text *out, const struct advised *a, struct arena *arena
 	say_forms(out, a, c, arena);
 }
 
-/* --- JSON -------------------------------------------------------------------------- */
-
-static json_t *layouts_json(const struct advised *a, const struct advised_chain *c,
-                            struct arena *arena)
+void advised_text(struct text *out, const struct advised *a, struct arena *arena)
 {
-	json_t *list = json_array();
-
-	for (int i = 0; i < c->nhops - 1; i++)
-		json_array_append_new(list, json_text(hop_words(a, c, i, arena)));
-	return list;
-}
-
-static int64_t recv_bytes(const struct advised_chain *c)
-{
-	int64_t sum = 0;
-
-	for (int i = 0; i < c->nhops; i++)
-		sum += c->hop[i].plan->recv_bytes;
-	return sum;
-}
-
-/* Sets a member for seconds and one for received bytes, each null if it is not known. */
-static void set_cost(json_t *o, const struct advised *a, const char *prefix, bool known,
-                     struct price price, int64_t bytes, struct arena *arena)
-{
-	json_object_set_new(o, arena_printf(arena, "%ss", *prefix ? prefix : "time_"),
-	                    json_known(known && is_timed(a) ? price.cost : NAN));
-	json_object_set_new(o, arena_printf(arena, "%srecv_bytes", prefix),
-	                    known ? json_integer(bytes) : json_null());
-}
-
-static json_t *hops_json(const struct advised *a, const struct advised_chain *c,
-                         struct arena *arena)
-{
-	json_t *list = json_array();
-
-	for (int i = 0; i < c->nhops; i++) {
-		const struct advised_hop *hop = &c->hop[i];
-		struct text line = {0};
-		json_t *o = json_object();
-
-		plan_print_line(&line, hop->plan);
-		json_object_set_new(o, "to", json_text(hop_words(a, c, i, arena)));
-		json_object_set_new(o, "plan", json_text(text_take(&line, arena)));
-		set_cost(o, a, "", true, hop->price, hop->plan->recv_bytes, arena);
-		json_array_append_new(list, o);
-	}
-	return list;
-}
-
-static json_t *chain_json(const struct advised *a, const struct advised_chain *c,
-                          struct arena *arena)
-{
-	json_t *o = json_object();
-
-	json_object_set_new(o, "chain", layouts_json(a, c, arena));
-	set_cost(o, a, "", true, c->price, recv_bytes(c), arena);
-	json_object_set_new(o, "peak_array_bytes", json_integer(c->peak_array_bytes));
-	json_object_set_new(o, "peak_live_bytes", json_integer(c->peak_live_bytes));
-	json_object_set_new(o, "hops", hops_json(a, c, arena));
-	return o;
-}
-
-/* Sets "text", and in "text_missing" why members of it are null. */
-static void set_forms(json_t *o, const struct advised *a, const struct advised_chain *c)
-{
-	struct constraint at[ADVISE_MOST];
-	struct constraints constraints = constraints_of(at, a, c);
-	json_t *texts = json_object(), *missing = json_object();
-
-	for (int form = 0; form < CONSTRAINT_FORMS; form++) {
-		const char *name = constraint_form_name(form);
-		struct text lines = {0}, why = {0};
-		bool said = constraints_print(&lines, form, &constraints, &why);
-
-		json_object_set_new(texts, name,
-		                    said ? json_text(lines.s ? lines.s : "")
-		                         : json_null());
-		json_object_set_new(missing, name,
-		                    said ? json_null() : json_text(why.s));
-		text_free(&lines);
-		text_free(&why);
-	}
-	json_object_set_new(o, "text", texts);
-	json_object_set_new(o, "text_missing", missing);
-}
-
-static const char *alone_status(const struct advised *a)
-{
-	static const char *const names[] = {
-		[ANSWER_PLAN] = "ok",
-		[ANSWER_NOT_APPLICABLE] = "not-applicable",
-		[ANSWER_OVER_MEMORY] = "over-memory",
-	};
-
-	return names[a->advice.alone];
-}
-
-json_t *advised_json(const struct advised *a, struct arena *arena)
-{
-	const struct advised_chain *c = advised_chain(a);
-	const struct plan *best = a->best->plan;
-	json_t *o = c ? chain_json(a, c, arena) : json_object(), *chains = json_array();
-
-	json_object_set_new(o, "compiler", json_string(a->compiler->name));
-	json_object_set_new(o, "without_status", json_string(alone_status(a)));
-	json_object_set_new(o, "without_message", json_text(a->advice.why));
-	set_cost(o, a, "without_", a->alone != NULL, a->alone_price,
-	         a->alone ? a->alone->recv_bytes : 0, arena);
-	json_object_set_new(o, "best", json_string(a->best->planner));
-	set_cost(o, a, "best_", best != NULL, a->best_price,
-	         best ? best->recv_bytes : 0, arena);
-	json_object_set_new(o, "bound_s", json_known(a->best->bound_s));
-	if (c) {
-		set_forms(o, a, c);
-	} else {
-		static const char *const unknown[] = {
-			"chain",           "time_s", "recv_bytes",  "peak_array_bytes",
-			"peak_live_bytes", "text",   "text_missing"};
-
-		for (size_t i = 0; i < sizeof(unknown) / sizeof(*unknown); i++)
-			json_object_set_new(o, unknown[i], json_null());
-		json_object_set_new(o, "hops", json_array());
-	}
-	for (int i = 0; i < a->advice.nchains; i++)
-		json_array_append_new(chains, chain_json(a, &a->advice.chain[i], arena));
-	json_object_set_new(o, "chains", chains);
-	return o;
+	if (a->version)
+		text_printf(out, "note: %s\n", a->version);
+	say_ends(out, a, arena);
+	say_advice(out, a, arena);
+	say_padding(out, a, arena);
 }

@@ -2,6 +2,7 @@
 #ifndef SHARDSIM_SIM_CLI_ADVICE_H
 #define SHARDSIM_SIM_CLI_ADVICE_H
 
+#include "emit/constraint.h"
 #include "measure/measure.h"
 #include "planner/advise/advise.h"
 
@@ -60,6 +61,26 @@ bool advised_gains(const struct advised *a);
 const char *advised_layouts(const struct advised *a, const struct advised_chain *c,
                             struct arena *arena);
 
+/* Returns the layout behind hop i of a chain. */
+const char *advised_hop(const struct advised *a, const struct advised_chain *c, int i,
+                        struct arena *arena);
+
+/* Fills in what the lines of a chain say; `at` has room for its layouts. */
+struct constraints advised_constraints(struct constraint *at, const struct advised *a,
+                                       const struct advised_chain *c);
+
+/*
+ * Appends the lines of JAX that pad the array, lead it through the layouts of the padding's
+ * chain and cut the padding off; or returns false with the reason in `why`.
+ */
+bool advised_padded_jax(struct text *out, const struct advised *a, struct text *why);
+
+/* Returns the padded array: "bf16[2048,4096]". */
+const char *advised_padded_array(const struct advised *a, struct arena *arena);
+
+/* Returns whether prices are seconds, and not bytes. */
+bool advised_timed(const struct advised *a);
+
 /* Returns a price of the table as cells have it: a time, or bytes. */
 const char *advised_cost(const struct advised *a, struct price price,
                          struct arena *arena);
@@ -70,7 +91,10 @@ const char *advised_cost(const struct advised *a, struct price price,
  */
 void advised_text(struct text *out, const struct advised *a, struct arena *arena);
 
-/* Returns the members of sim/README.md, "advise", but for the problem and the platform. */
+/*
+ * Returns the members of sim/README.md, "advise", but for the problem and the platform
+ * (advice_json.c).
+ */
 json_t *advised_json(const struct advised *a, struct arena *arena);
 
 #endif

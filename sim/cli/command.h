@@ -36,6 +36,7 @@ int command_move(int argc, char **argv);
 int command_perf(int argc, char **argv);
 int command_program(int argc, char **argv);
 int command_step(int argc, char **argv);
+int command_automap(int argc, char **argv);
 int command_validate(int argc, char **argv);
 int command_fit(int argc, char **argv);
 int command_platform(int argc, char **argv);

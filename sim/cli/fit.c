@@ -2,6 +2,7 @@
 #include "cli/command.h"
 #include "cli/options.h"
 #include "fit/choose.h"
+#include "fit/intervals.h"
 #include "fit/log.h"
 #include "fit/report.h"
 #include "system/file.h"
@@ -11,7 +12,7 @@
 #include <string.h>
 
 struct options {
-	const char *mapping, *family, *constants, *output, *format;
+	const char *mapping, *family, *constants, *output, *format, *intervals;
 	const char *platform, *collective;
 	bool in_place;
 	struct command_words file;
@@ -30,6 +31,9 @@ static const struct option_row option_table[] = {
          "which machines they were taken on (default: FILE's name with .yaml)",
          AT(mapping)},
 	{"output", 'o', "FILE", "write the entries for families.yaml there", AT(output)},
+	{"intervals", 0, "FILE",
+         "write there how sure the times of these families and all others are",
+         AT(intervals)},
 	{"format", 0, "md|tex", "tables in Markdown (default) or LaTeX", AT(format),
          .unknown = "unknown format"},
 	{0},
@@ -39,6 +43,8 @@ static void check_options(void *self, const struct argp_state *state)
 {
 	const struct options *o = self;
 
+	if (o->platform && o->intervals)
+		argp_error(state, "--intervals does not go with --platform");
 	if (o->platform && (o->mapping || o->family))
 		argp_error(state, "%s does not go with --platform",
 		           o->mapping ? "--mapping" : "--family");
@@ -157,6 +163,23 @@ static enum status fit_one(struct arena *a, const struct options *o, struct erro
 	return e->code;
 }
 
+static enum status write_intervals(const struct validation *v,
+                                   const struct family_fit *fit, int n,
+                                   const struct options *o, struct error *e)
+{
+	struct text command = {0}, out = {0};
+
+	text_printf(&command, "shardsim fit");
+	for (int i = 0; i < o->file.n; i++)
+		text_printf(&command, " %s", o->file.at[i]);
+	text_printf(&command, " --intervals %s", o->intervals);
+	intervals_print(&out, v, fit, n, command.s);
+	file_write(o->intervals, out.s, out.length, e);
+	text_free(&command);
+	text_free(&out);
+	return e->code;
+}
+
 static enum status fit_all(struct validation *v, struct arena *a,
                            const struct options *o, struct error *e)
 {
@@ -181,6 +204,8 @@ static enum status fit_all(struct validation *v, struct arena *a,
 		if (o->output)
 			file_write(o->output, entries.s ? entries.s : "",
 			           entries.length, e);
+		if (e->code == OK && o->intervals)
+			write_intervals(v, fit, n, o, e);
 		if (e->code == OK)
 			fit_words(&pen, fit, n);
 	}
@@ -216,6 +241,8 @@ int command_fit(int argc, char **argv)
 	command_parse(&syntax, argc, argv);
 	if (o.output)
 		file_check(o.output, &e);
+	if (e.code == OK && o.intervals)
+		file_check(o.intervals, &e);
 	if (e.code == OK && o.platform)
 		fit_one(a, &o, &e);
 	else if (e.code == OK &&

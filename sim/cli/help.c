@@ -27,6 +27,8 @@ const struct command commands[] = {
          command_step},
 	{"program", "a whole program from a compiler's dump: step time and memory",
          command_program},
+	{"automap", "which sharding a whole program or model should have",
+         command_automap},
 	{"validate", "simulated against published timings", command_validate},
 	{"fit", "fit a family's constants to published timings", command_fit},
 	{"platform", "print a platform as SimGrid XML", command_platform},
@@ -107,7 +109,9 @@ static const struct page {
 	 "    $ shardsim sweep plan scenarios/smoke.yaml --platform tpu-v5e:4x8 \\\n"
 	 "        --planner gather,synth --out parts\n"
 	 "    $ shardsim sweep run parts --shard 0/2\n"
-	 "    $ shardsim sweep run parts --shard 1/2\n"},
+	 "    $ shardsim sweep run parts --shard 1/2\n"
+	 "    $ shardsim sweep merge parts --out all\n"
+	 "    $ shardsim report all --baseline gather\n"},
 	{"report",
 	 "Tables of how much faster than a baseline the planners of a sweep are, with\n"
 	 "intervals, and of all that was left out and why.\n"
@@ -158,6 +162,24 @@ static const struct page {
 	 "  Which ops take longest, put together by what the source calls them.\n"
 	 "    $ shardsim program scenarios/programs/fsdp.hlo --platform dgx-h100:1 \\\n"
 	 "        --report ops --by op_name\n"},
+	{"automap",
+	 "Searches for the sharding of a whole program, or of the training step of a model, that\n"
+	 "takes the least time on a machine and fits into its memory. What is known can be said\n"
+	 "first, as tactics; the search decides on the rest.\n"
+	 "\n"
+	 "Examples:\n"
+	 "    $ shardsim automap scenarios/models/gpt-24.yaml --mesh batch=8,model=4 \\\n"
+	 "        --platform dgx-a100:4\n"
+	 "  What data parallelism, Megatron-LM and ZeRO-3 are, counted and timed.\n"
+	 "    $ shardsim automap scenarios/models/gpt-24.yaml --mesh batch=8,model=4 \\\n"
+	 "        --platform dgx-a100:4 --search none --tactic data:batch \\\n"
+	 "        --tactic megatron:model --tactic zero3:batch\n"
+	 "  The shape of the mesh, too, and where its axes are on the machine.\n"
+	 "    $ shardsim automap scenarios/models/gpt-24.yaml --device-count 16 \\\n"
+	 "        --platform dgx-a100:2 --memory-limit 4GiB --devices-out order.txt\n"
+	 "  For another system.\n"
+	 "    $ shardsim automap scenarios/models/gpt-24.yaml --mesh batch=8,model=4 \\\n"
+	 "        --platform dgx-a100:4 --emit jax -o shardings.py\n"},
 	{"step",
 	 "Times a training step of a model that is described in twenty lines, on any number of\n"
 	 "devices: the same ops, layouts and collectives as those of a compiler's dump.\n"

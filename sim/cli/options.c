@@ -19,8 +19,9 @@ const struct option_row library_table[] = {
          .at = offsetof(struct library_text, algorithm)},
 	{"protocol", 0, "NAME", "force a protocol: ll, ll128, simple",
          .at = offsetof(struct library_text, protocol)},
-	{"launch", 0, "process|single|graph",
-         "one process per device (default), one for all, or a captured graph",
+	{"launch", 0, "process|single|graph|xla|eager",
+         "who calls: one process per device (default), one for all, a captured graph, "
+         "a program of XLA, or PyTorch",
          .at = offsetof(struct library_text, launch)},
 	{0},
 };

@@ -120,12 +120,30 @@ static enum status factor_read(int64_t *out, const char *text, struct error *e)
 	return scan_finish(&s);
 }
 
+/*
+ * Says which size was the first that runs rounded down, where the user gave sizes. The
+ * usual ones are powers of two, of which the first few are 0 for each device.
+ */
+static void say_rounded(const struct options *o, int n, int64_t asked, int64_t runs,
+                        struct arena *a)
+{
+	if (n && (o->begin || o->end))
+		command_note(o->collective,
+		             arena_printf(a,
+		                          "%d size%s rounded down as nccl-tests does, "
+		                          "to whole elements for each device: %lld "
+		                          "bytes run as %lld",
+		                          n, n == 1 ? " is" : "s are", (long long)asked,
+		                          (long long)runs));
+}
+
 /* Lists sizes from -b to -e, by a factor or a step; those rounded alike only once. */
 static enum status sizes_range(struct sizes *out, struct arena *a,
                                const struct options *o, const struct groups *g,
                                struct error *e)
 {
-	int64_t lo = 0, hi = 0, factor = 2, step = 0;
+	int64_t lo = 0, hi = 0, factor = 2, step = 0, asked = 0, runs = 0;
+	int rounded = 0;
 
 	if (range_read(&lo, &hi, o, "8", "16G", g, e) != OK ||
 	    factor_read(&factor, o->factor ? o->factor : "2", e) != OK ||
@@ -136,10 +154,16 @@ static enum status sizes_range(struct sizes *out, struct arena *a,
 		int64_t bytes = perf_bytes(o->collective, g->size, b);
 		bool last = step ? b > hi - step : b == 0 || b > hi / factor;
 
+		if (bytes != b && !rounded++) {
+			asked = b;
+			runs = bytes;
+		}
 		if (!out->n || out->bytes[out->n - 1] != bytes)
 			out->bytes[out->n++] = bytes;
-		if (last)
+		if (last) {
+			say_rounded(o, rounded, asked, runs, a);
 			return OK;
+		}
 		if (out->n == SIZES_MAX)
 			return error_set(e, E_RANGE,
 			                 where_option("-i", o->step ? o->step : ""),
@@ -157,9 +181,10 @@ static int by_bytes(const void *a, const void *b)
 }
 
 /* Returns whether the row is one of those to compare with. */
-static bool row_fits(const struct measured *m, const struct options *o, int32_t devices)
+static bool row_fits(const struct measured *m, const struct options *o, int32_t devices,
+                     int32_t groups)
 {
-	return !isnan(m->time_s) &&
+	return !isnan(m->time_s) && m->groups == groups &&
 	       (!*m->collective || !strcmp(m->collective, o->collective)) &&
 	       (!m->devices || m->devices == devices) &&
 	       (!o->system || !strcmp(m->set, o->system) ||
@@ -170,7 +195,7 @@ static bool row_fits(const struct measured *m, const struct options *o, int32_t 
  * Checks that timings are of one machine: two in one column would compare with neither.
  */
 static enum status one_system(const struct measured_table *t, const struct options *o,
-                              int32_t devices, struct error *e)
+                              int32_t devices, int32_t groups, struct error *e)
 {
 	const struct measured *first = NULL;
 	struct text known = {0};
@@ -179,7 +204,7 @@ static enum status one_system(const struct measured_table *t, const struct optio
 	for (int64_t i = 0; i < t->n; i++) {
 		const struct measured *m = &t->row[i];
 
-		if (!row_fits(m, o, devices) || (known.s && strstr(known.s, m->system)))
+		if (!row_fits(m, o, devices, groups) || (known.s && strstr(known.s, m->system)))
 			continue;
 		one = !first;
 		first = m;
@@ -195,6 +220,18 @@ static enum status one_system(const struct measured_table *t, const struct optio
 	return e->code;
 }
 
+/* Says how a log's run was launched, where that is not how it is simulated. */
+static void note_launch(const struct options *o, const char *launch)
+{
+	if (!o->library.launch && *launch)
+		fprintf(stderr,
+		        "shardsim: note: %s was launched %s: --launch %s simulates that\n",
+		        o->measured,
+		        strcmp(launch, "graph") ? "by one process for several devices"
+		                                : "in a graph",
+		        launch);
+}
+
 /*
  * Lists the sizes of the file between -b and -e; out of place where both were measured.
  */
@@ -203,13 +240,13 @@ static enum status sizes_measured(struct sizes *out, struct arena *a,
                                   struct error *e)
 {
 	struct measured_table t;
-	int32_t devices = g->size;
+	int32_t devices = g->size, groups = g->ngroups;
 	int64_t lo, hi;
 
 	if (range_read(&lo, &hi, o, "0", "1T", g, e) != OK ||
 	    measured_read(&t, a, o->measured, e) != OK)
 		return e->code;
-	if (one_system(&t, o, devices, e) != OK)
+	if (one_system(&t, o, devices, groups, e) != OK)
 		return e->code;
 	qsort(t.row, (size_t)t.n, sizeof(*t.row), by_bytes);
 	out->bytes = arena_alloc(a, (size_t)t.n, sizeof(*out->bytes));
@@ -217,9 +254,11 @@ static enum status sizes_measured(struct sizes *out, struct arena *a,
 	for (int64_t i = 0; i < t.n; i++) {
 		const struct measured *m = &t.row[i];
 
-		if (!row_fits(m, o, devices) || m->bytes < lo || m->bytes > hi ||
+		if (!row_fits(m, o, devices, groups) || m->bytes < lo || m->bytes > hi ||
 		    (out->n && out->bytes[out->n - 1] == m->bytes))
 			continue;
+		if (!out->n)
+			note_launch(o, m->launch);
 		out->bytes[out->n] = m->bytes;
 		out->measured_s[out->n++] = m->time_s;
 	}
@@ -236,6 +275,7 @@ struct run {
 	struct clocks clocks;
 	struct bench bench;
 	struct perf perf;
+	struct likely_table likely;
 };
 
 /* Names the machine of the size of the mesh or of the devices that take part. */
@@ -280,6 +320,8 @@ static enum status run_open(struct run *r, const struct options *o, struct error
 	machine = r->clocks.platform->machine;
 	command_note(machine->name, machine->note);
 	if (library_set(machine, &o->library, NULL, e) != OK)
+		return e->code;
+	if (likely_read(&r->likely, r->arena, e) != OK)
 		return e->code;
 	r->perf.machine = machine;
 	r->perf.collective = o->collective;
@@ -374,8 +416,10 @@ static int run_perf(struct run *r, const struct options *o)
 		                         r->bench.clock_self[0], scratch, &why);
 
 		arena_free(scratch);
-		if (done)
+		if (done) {
+			perf_likely(&row[i], &r->perf, &r->likely);
 			continue;
+		}
 		fprintf(stderr, "shardsim perf: %s: %s\n", r->bench.clock[0]->name,
 		        why.s ? why.s : "no reason");
 		text_free(&why);

@@ -342,6 +342,7 @@ static enum status read_with(struct place_output *out, struct session *s,
 			return e->code;
 	}
 	if (suite_read(suite, o->with, e) != OK || suite_check_names(suite, e) != OK ||
+	    suite_check_steps(suite, false, e) != OK ||
 	    open_place_platform(s, o, workloads_need(suite, s->arena), e) != OK ||
 	    workloads_of(&workload, &out->n, s->arena, suite, levels,
 	                 s->clocks.platform->machine, e) != OK)

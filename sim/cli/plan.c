@@ -169,9 +169,13 @@ static int measure_all(struct session *s, const struct options *o,
 	                      .warned = o->warning != NULL};
 	struct placement devices = {s->problem.ndevices, s->problem.platform};
 	struct timed *timed = arena_alloc(s->arena, (size_t)n, sizeof(*timed));
+	struct likely_table likely = {0};
 	struct error e = {0};
 	int status = EXIT_DONE, named = n, emitted;
 
+	if (s->machine && likely_read(&likely, s->arena, &e) != OK)
+		return command_misuse(&e);
+	shown.likely = &likely;
 	if (o->warning)
 		shown.note =
 			notes_of_warning(s->arena, shown.note, &s->bench, &s->problem);

@@ -4,10 +4,12 @@
 #include "cli/options.h"
 #include "plan/devices.h"
 #include "platform/platform.h"
+#include "program/kernel_list.h"
 #include "program/liveness.h"
 #include "program/overlap.h"
 #include "program/shardings.h"
 #include "program/show.h"
+#include "system/file.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +18,7 @@ enum { ROWS_MOST = 40 };
 
 struct options {
 	const char *platform, *as, *overlap, *by, *report, *format, *planner, *devices,
-		*most;
+		*most, *output;
 	bool raw;
 	struct settings set, trip;
 	struct command_words file;
@@ -39,11 +41,14 @@ static const struct option_row option_table[] = {
 	{"raw", 0, NULL, "collectives as they stand, not as compilers run them", AT(raw)},
 	{"planner", 0, "best|none", "ask what the planner would do (default best)",
          AT(planner), .unknown = "unknown planner"},
-	{"report", 0, "summary|collectives|ops|memory|shardings",
+	{"report", 0, "summary|collectives|ops|kernels|timeline|memory|shardings",
          "what to print (default: the summary and the collectives)", AT(report),
          .unknown = "unknown report"},
 	{"by", 0, "op_name|computation|loop", "put ops together by this", AT(by),
          .unknown = "unknown key"},
+	{"output", 'o', "FILE",
+         "write the report timeline as trace events, memory as CSV over the program",
+         AT(output)},
 	{"rows", 0, "N", "rows of a table (default 40)", AT(most)},
 	{"format", 0, "text|json", "how to print (default text)", AT(format),
          .unknown = "unknown format"},
@@ -112,15 +117,13 @@ static void set_stage(struct program *p, const char *as)
 		p->stage = STAGE_PARTITIONED;
 	if (as && !strcmp(as, "annotated"))
 		p->stage = STAGE_ANNOTATED;
-	if (as && !strcmp(as, "replicated")) {
-		p->stage = p->stage == STAGE_OPTIMISED ? p->stage : STAGE_PARTITIONED;
-		p->ndevices = p->replicas = p->partitions = 1;
-	} else if (p->stage == STAGE_ANNOTATED && p->ndevices > 1) {
+	if (as && !strcmp(as, "replicated"))
+		program_replicate(p);
+	else if (p->stage == STAGE_ANNOTATED && p->ndevices > 1)
 		program_warn(
 			p, 0,
 			"the program is not partitioned: shapes are those of whole "
 			"arrays, and it is priced as if every device ran all of it");
-	}
 }
 
 /* A program on one device has nobody to talk to. */
@@ -154,6 +157,34 @@ static enum status read_most(int64_t *out, const struct options *o, struct error
 	return scan_finish(&s);
 }
 
+static bool report_is(const struct options *o, const char *report)
+{
+	return o->report && !strcmp(o->report, report);
+}
+
+static void print_kernels(struct arena *a, const struct program_price *price)
+{
+	const char *slash = strrchr(price->program->file, '/');
+	struct kernel_list list;
+
+	kernel_list_of(&list, a, price, slash ? slash + 1 : price->program->file);
+	kernel_list_csv_head(stdout);
+	kernel_list_csv(stdout, &list);
+}
+
+/* A time line needs times, and a file something over time. */
+static enum status check_lines(const struct options *o, struct error *e)
+{
+	if (report_is(o, "timeline") && !o->platform)
+		return error_set(e, E_TYPE, where_option("--report", o->report),
+		                 "a time line needs --platform");
+	if (o->output && !report_is(o, "timeline") && !report_is(o, "memory"))
+		return error_set(e, E_TYPE, where_option("--output", o->output),
+		                 "expected --report timeline or memory, which are what "
+		                 "goes into a file");
+	return o->output ? file_check(o->output, e) : OK;
+}
+
 static void print(const struct options *o, struct arena *a,
                   const struct program_price *price, const struct program_show *show)
 {
@@ -166,8 +197,13 @@ static void print(const struct options *o, struct arena *a,
 		program_show_collectives(&out, a, price, show);
 	else if (!strcmp(report, "ops"))
 		program_show_ops(&out, a, price, show);
-	else if (!strcmp(report, "memory"))
+	else if (!strcmp(report, "timeline"))
+		timeline_show(&out, a, price, show->timeline, show->most);
+	else if (!strcmp(report, "memory")) {
 		program_show_memory(&out, price, show);
+		held_show(&out, a, price->program, show->held, o->by, show->by,
+		          show->most);
+	}
 	else
 		program_show_summary(&out, a, price, show);
 	if (!o->report && !(o->format && !strcmp(o->format, "json")))
@@ -175,6 +211,22 @@ static void print(const struct options *o, struct arena *a,
 	if (out.s)
 		fwrite(out.s, 1, out.length, stdout);
 	text_free(&out);
+}
+
+/* Writes a report over time to the file of -o, whole or not at all. */
+static enum status write_lines(const struct options *o, const struct program_price *price,
+                               const struct program_show *show, struct error *e)
+{
+	struct text out = {0};
+	enum status status;
+
+	if (show->timeline)
+		timeline_trace(&out, price, show->timeline);
+	else
+		held_csv(&out, price->program, show->held);
+	status = file_write(o->output, out.s, out.length, e);
+	text_free(&out);
+	return status;
 }
 
 static void warn(const struct program *p)
@@ -209,16 +261,19 @@ static int price_and_print(const struct options *o, struct arena *a, struct prog
 	struct program_price price;
 	struct overlapped over;
 	struct liveness live;
+	struct held held = {0};
 	struct text why = {0};
+	struct error e = {0};
 
 	if (!program_price(&price, a, p, m, &how, &why) ||
-	    !liveness_of(&live, NULL, a, p)) {
+	    !liveness_of(&live, &held.points, a, p) ||
+	    (report_is(o, "memory") && !liveness_arrays(&held.arrays, a, p))) {
 		fprintf(stderr, "%s: %s\n", p->file, why.s ? why.s : "too many calls");
 		text_free(&why);
 		return EXIT_FAULT;
 	}
 	program_overlap(&over, a, &price, devices, overlap_asked(p, o->overlap));
-	memory.params = live.params_bytes;
+	memory.params = held.params_bytes = live.params_bytes;
 	memory.temps = live.temp_bytes;
 	memory.peak = live.peak_bytes;
 	memory.device = m ? m->device[0].memory_bytes : 0;
@@ -227,7 +282,16 @@ static int price_and_print(const struct options *o, struct arena *a, struct prog
 		                          (size_t)p->op.at[live.peak_op].name.length);
 	show.memory = &memory;
 	show.platform = m ? m->name : NULL;
-	print(o, a, &price, &show);
+	if (report_is(o, "timeline"))
+		show.timeline = &over;
+	if (report_is(o, "memory"))
+		show.held = &held;
+	if (o->output && write_lines(o, &price, &show, &e) != OK)
+		return command_misuse(&e);
+	if (report_is(o, "kernels"))
+		print_kernels(a, &price);
+	else
+		print(o, a, &price, &show);
 	warn(p);
 	if (price.why)
 		fprintf(stderr, "%s: %s\n", p->file, price.why);
@@ -277,7 +341,7 @@ int command_program(int argc, char **argv)
 	int64_t most;
 
 	command_parse(&syntax, argc, argv);
-	if (read_most(&most, &o, &e) != OK ||
+	if (read_most(&most, &o, &e) != OK || check_lines(&o, &e) != OK ||
 	    program_read(&p, a, o.file.at[0], &e) != OK || set_trips(&p, &o, &e) != OK)
 		goto misuse;
 	if (o.report && !strcmp(o.report, "shardings")) {

@@ -8,7 +8,7 @@
 
 struct options {
 	struct report_options report;
-	const char *clock, *plot, *format, *test;
+	const char *clock, *planner, *plot, *format, *test;
 	bool rows;
 	struct command_words dir;
 };
@@ -18,12 +18,17 @@ enum mode { TABLES = 1, PAGE = 2, PLOT = 4, ROWS = 8 };
 
 static const struct option_row option_table[] = {
 	{"baseline", 0, "PLANNER",
-         "the planner others are compared with (default xla-2021)", AT(report.baseline),
+         "the planner others are compared with (default xla-2021); of steps a scenario or "
+         "degrees (default the fastest)", AT(report.baseline),
          .use = TABLES | PAGE | PLOT},
 	{"format", 0, "md|csv|tex|html", "how to print (default md)", AT(format),
          .unknown = "unknown format", .use = TABLES | PAGE | ROWS},
 	{"clock", 0, "LIST", "clocks to report (default: all there are)", AT(clock),
          .use = TABLES | PAGE | PLOT},
+	{"planner", 0, "LIST",
+         "planners of the first tables and of the plot, or all (default: best, "
+         "best-portable, synth, xla, xla-2021; in plots all)",
+         AT(planner), .use = TABLES | PAGE | PLOT},
 	{"family", 0, "GLOB", "only families that match, such as '*-4GiB' or '@(kv|moe)'",
          AT(report.family), .use = TABLES | PAGE | PLOT | ROWS},
 	{"families", 0, NULL,
@@ -79,23 +84,34 @@ static void take_options(void *self, const struct argp_state *state)
 		                          : "goes with --format html only");
 }
 
-/* Takes the clocks that were asked for; only the rows tell whether there are such. */
-static enum status take_clocks(struct report_options *o, struct arena *a,
-                               const char *list, struct error *e)
+/*
+ * Takes the clocks or planners that were asked for; only the rows tell whether there are
+ * such.
+ */
+static enum status take_list(const char *const **out, struct arena *a, const char *option,
+                             const char *list, const char *example, struct error *e)
 {
 	const char **words;
 
 	if (!list)
 		return OK;
-	if (words_list_read(&words, a, "--clock", list, e) != OK ||
-	    words_list_once("--clock", list, words, e) != OK)
+	if (words_list_read(&words, a, option, list, e) != OK ||
+	    words_list_once(option, list, words, e) != OK)
 		return e->code;
 	if (!words[0])
-		return error_set(e, E_SYNTAX, where_option("--clock", list),
-		                 "expected clocks such as model,fluid");
-	o->clocks = words;
-	o->clock_list = list;
+		return error_set(e, E_SYNTAX, where_option(option, list),
+		                 "expected %ss such as %s", option + 2, example);
+	*out = words;
 	return OK;
+}
+
+static enum status take_lists(struct options *o, struct arena *a, struct error *e)
+{
+	o->report.clock_list = o->clock;
+	o->report.planner_list = o->planner;
+	if (take_list(&o->report.clocks, a, "--clock", o->clock, "model,fluid", e) != OK)
+		return e->code;
+	return take_list(&o->report.planners, a, "--planner", o->planner, "synth,best", e);
 }
 
 /* Writes the report; if it has no words, stderr tells that the sweep is unfinished. */
@@ -134,7 +150,7 @@ int command_report(int argc, char **argv)
 	int status = EXIT_DONE;
 
 	command_parse(&syntax, argc, argv);
-	if (take_clocks(&o.report, a, o.clock, &e) == OK &&
+	if (take_lists(&o, a, &e) == OK &&
 	    store_open(&store, o.dir.at[0], false, &e) == OK) {
 		if (sweep_unfinished(&o.report.unfinished, store, o.dir.at[0], a, &e) ==
 		    OK)

@@ -48,6 +48,25 @@ void show_problem(struct text *out, const struct shown *s, struct arena *a)
 		text_printf(out, "note: %s\n", *note);
 }
 
+/* Returns between which times a plan is by clock number k; NaN where that is not known. */
+static struct likely likely_by(const struct shown *s, const struct measurement *m, int k)
+{
+	if (!s->likely || !m->plan || !m->step[k])
+		return (struct likely){NAN, NAN};
+	return likely_of_plan(s->likely, s->bench, m->plan, m->step[k]);
+}
+
+/* Returns "80 % sure: 1 us to 2 us" by the first clock, or NULL. */
+static const char *likely_text(const struct shown *s, const struct measurement *m,
+                               struct arena *a)
+{
+	struct likely l = likely_by(s, m, 0);
+
+	return l.low < l.high ? arena_printf(a, "80 %% sure: %s to %s",
+	                                     words_time(a, l.low), words_time(a, l.high))
+	                      : NULL;
+}
+
 /* Prints the steps of a plan: step, received, a time per clock, algorithm, layout. */
 static void show_steps(struct text *out, const struct shown *s,
                        const struct measurement *m, struct arena *a)
@@ -91,7 +110,7 @@ static void show_steps(struct text *out, const struct shown *s,
 	for (int k = 0; k < s->bench->nclocks; k++)
 		cell[2 + k] = words_time(a, m->time_s[k]);
 	cell[columns - 2] = priced ? NULL : cell[columns - 2];
-	cell[columns - 1] = NULL;
+	cell[columns - 1] = priced ? likely_text(s, m, a) : NULL;
 	columns_row(&t, cell);
 	columns_print(out, &t, 2);
 	text_printf(out, "  memory: largest array %s, live %s\n",
@@ -261,6 +280,19 @@ static json_t *result_head_json(const struct shown *s, const struct measurement 
 	return o;
 }
 
+/* Returns between which times a plan is by each clock. */
+static json_t *intervals_json(const struct shown *s, const struct measurement *m)
+{
+	json_t *o = json_object();
+
+	for (int k = 0; k < s->bench->nclocks; k++) {
+		struct likely l = likely_by(s, m, k);
+
+		json_object_set_new(o, s->bench->clock[k]->name, likely_json(&l));
+	}
+	return o;
+}
+
 static json_t *bytes_json(int64_t bytes)
 {
 	return bytes >= 0 ? json_integer(bytes) : json_null();
@@ -280,6 +312,7 @@ static json_t *result_sums_json(const struct shown *s, const struct measurement 
 		json_object_set_new(times, s->bench->clock[k]->name,
 		                    json_known(m->time_s[k]));
 	json_object_set_new(o, "time_s", times);
+	json_object_set_new(o, "interval_s", intervals_json(s, m));
 	json_object_set_new(o, "bound_s", json_known(m->bound_s));
 	if (s->links)
 		json_object_set_new(o, "links",

@@ -2,6 +2,7 @@
 #ifndef SHARDSIM_SIM_CLI_SHOW_H
 #define SHARDSIM_SIM_CLI_SHOW_H
 
+#include "measure/likely.h"
 #include "measure/links.h"
 #include "measure/measure.h"
 
@@ -12,6 +13,7 @@ struct shown {
 	const struct problem *problem;
 	const struct bench *bench; /* clocks, machine, placement */
 	const struct measurement *measurement;
+	const struct likely_table *likely;
 	int n;
 	bool timing;                      /* planning times are shown */
 	const struct links_report *links; /* [n], NULL if not shown */

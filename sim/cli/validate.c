@@ -7,15 +7,16 @@
 #include "validate/place_report.h"
 #include "validate/plans.h"
 #include "validate/plot.h"
+#include "validate/program/programs.h"
 #include "validate/refits.h"
 #include "validate/report.h"
-#include "validate/steps.h"
+#include "validate/program/steps.h"
 
 #include <string.h>
 
 struct options {
 	const char *mapping, *format, *plot;
-	const char *platform, *collective;
+	const char *platform, *collective, *programs;
 	bool in_place;
 	struct settings set;
 	struct command_words file;
@@ -32,6 +33,7 @@ static const struct option_row option_table[] = {
 	{"mapping", 0, "FILE",
          "which machines they were taken on (default: FILE's name with .yaml)",
          AT(mapping)},
+	{"programs", 0, "DIR", "where the texts of measured programs are", AT(programs)},
 	{"format", 0, "md|tex|csv|json",
          "tables in Markdown (default) or LaTeX, or all rows as CSV or JSON",
          AT(format), .unknown = "unknown format"},
@@ -198,6 +200,24 @@ static int validate_steps(const struct options *o, struct arena *a)
 	return EXIT_DONE;
 }
 
+static int validate_programs(const struct options *o, struct arena *a)
+{
+	struct pen pen = pen_of(o, a);
+	struct program_table t;
+	struct error e = {0};
+
+	if (check_one(o, "programs", &e) != OK ||
+	    program_table_read(&t, a, o->file.at[0], o->programs, &e) != OK)
+		return command_misuse(&e);
+	if (format_is(o, "csv"))
+		program_table_csv(stdout, &t);
+	else if (format_is(o, "json"))
+		program_table_json(stdout, &t);
+	else
+		program_table_words(&pen, &t);
+	return EXIT_DONE;
+}
+
 /* Tables that are known by their columns. */
 static const struct {
 	bool (*is)(const char *path);
@@ -207,6 +227,7 @@ static const struct {
 	{plan_timings_are, validate_plans},
 	{refit_table_is, validate_refits},
 	{step_table_is, validate_steps},
+	{program_table_is, validate_programs},
 };
 
 int command_validate(int argc, char **argv)
@@ -235,6 +256,13 @@ int command_validate(int argc, char **argv)
 	int status = EXIT_DONE;
 
 	command_parse(&syntax, argc, argv);
+	if (o.programs && !program_table_is(o.file.at[0])) {
+		error_set(&e, E_TYPE, where_option("--programs", o.programs),
+		          "%s is no table of programs", o.file.at[0]);
+		status = command_misuse(&e);
+		arena_free(a);
+		return status;
+	}
 	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); i++) {
 		if (!tables[i].is(o.file.at[0]))
 			continue;

@@ -23,6 +23,9 @@ static const double LOG_PRIOR_WEIGHT = 0.1, LOG_BANDWIDTH_FACTOR = 1.5;
 /* What a row of a log must change by; and the slower link that is tried, and its change. */
 static const double LOG_CHANGE = 0.01, LOG_SLOWER = 0.5, LOG_SLOWER_CHANGE = 0.1;
 
+/* A relative standard error above which a family's timings do not tell a constant. */
+static const double UNSURE = 0.5;
+
 /*
  * The share by which the error of a later start must be less to be taken, and that by
  * which it may be more to be named; and the share that makes two bandwidths different.
@@ -175,12 +178,30 @@ static int sets_find(struct left_out_set **out, const struct fitting *f, struct 
 	return n;
 }
 
+/* Stores how the rows of a set (NULL for all) are foretold, with the machines as they are. */
+static void residuals_keep(struct family_fit *out, const struct fitting *f,
+                           const char *set)
+{
+	for (size_t i = 0; i < f->n; i++) {
+		const struct prediction *p = &f->row[f->number[i]];
+
+		if (p->outlier || (set && strcmp(p->row->set, set) != 0))
+			continue;
+		validation_row(f->v, f->number[i]);
+		out->residual[out->nresiduals++] = (struct fit_residual){
+			.row = p, .e = log(p->row->time_s / p->time_s)};
+	}
+}
+
 /* Fits without each set in turn and predicts it. */
 static void cross_validate(struct family_fit *out, struct fitting *f, struct arena *a)
 {
 	double x[FIT_FIGURES_MAX], se[FIT_FIGURES_MAX];
 
 	out->nsets = sets_find(&out->set, f, a);
+	out->residual = arena_alloc(a, f->n, sizeof(*out->residual));
+	if (out->nsets == 1)
+		residuals_keep(out, f, NULL);
 	for (int k = 0; k < out->nsets && out->nsets > 1; k++) {
 		f->without = out->set[k].set;
 		for (int i = 0; i < f->nfigures; i++)
@@ -188,6 +209,7 @@ static void cross_validate(struct family_fit *out, struct fitting *f, struct are
 		fit_rows(f, x, se);
 		set_all(f, x);
 		out->set[k].error = error_of(f, out->set[k].set, &out->set[k].n, a);
+		residuals_keep(out, f, out->set[k].set);
 	}
 	f->without = NULL;
 }
@@ -262,6 +284,40 @@ static enum status figures_keep(struct fitting *f, struct family_fit *out,
 		out->figure[kept++] = out->figure[i];
 	}
 	f->nfigures = kept;
+	return OK;
+}
+
+/*
+ * Drops the figure that the timings tell least, if they do not tell it within half of its
+ * value; it keeps the family's own. Stores whether it did.
+ */
+static enum status unsure_drop(bool *dropped, struct fitting *f, struct family_fit *out,
+                               struct arena *a, struct error *e)
+{
+	int worst = -1;
+	double value;
+
+	*dropped = false;
+	for (int i = 0; i < f->nfigures && !f->log; i++)
+		if (out->figure[i].se > UNSURE &&
+		    (worst < 0 || out->figure[i].se > out->figure[worst].se))
+			worst = i;
+	if (worst < 0 || f->nfigures == 1)
+		return OK;
+	if (family_figure(&value, a, out->family, out->figure[worst].figure, e) != OK)
+		return e->code;
+	/* What the family does not give has nothing to go back to. */
+	if (value == 0)
+		return OK;
+	validation_set(f->v, f->use[worst], value);
+	f->nfigures--;
+	for (int i = worst; i < f->nfigures; i++) {
+		f->use[i] = f->use[i + 1];
+		f->prior[i] = f->prior[i + 1];
+		out->figure[i] = out->figure[i + 1];
+	}
+	out->nfigures = f->nfigures;
+	*dropped = true;
 	return OK;
 }
 
@@ -427,6 +483,7 @@ enum status family_fit(struct family_fit *out, struct validation *v, struct aren
                        struct error *e)
 {
 	struct fitting f = {.v = v, .log = log};
+	bool again;
 
 	*out = (struct family_fit){.family = family};
 	if (rows_find(&f, a, family, e) != OK)
@@ -439,7 +496,11 @@ enum status family_fit(struct family_fit *out, struct validation *v, struct aren
 	if (figures_keep(&f, out, a, e) != OK)
 		return e->code;
 	out->nfigures = f.nfigures;
-	fit_best(out, &f, a);
+	do {
+		fit_best(out, &f, a);
+		if (unsure_drop(&again, &f, out, a, e) != OK)
+			return e->code;
+	} while (again);
 	cross_validate(out, &f, a);
 	for (int i = 0; i < f.nfigures; i++)
 		validation_set(v, f.use[i], out->figure[i].value);

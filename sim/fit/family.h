@@ -24,6 +24,12 @@ struct left_out_set {
 	double error; /* geometric-mean error factor of its rows */
 };
 
+/* A timing and how it was foretold: without its set, unless that is the only one. */
+struct fit_residual {
+	const struct prediction *row;
+	double e; /* ln(measured / time) */
+};
+
 struct family_fit {
 	const char *family;
 	size_t n; /* rows with a prediction */
@@ -34,6 +40,8 @@ struct family_fit {
 	double large_before, large_after; /* the same of these */
 	int nsets;
 	struct left_out_set *set; /* [nsets]; none where there is only one set */
+	struct fit_residual *residual; /* [n], set after set; of no outliers */
+	size_t nresiduals;
 	bool converged;
 	/* Of a log: other constants that explain it about as well, or NULL. */
 	const struct family_fit *rival;
@@ -76,7 +84,8 @@ enum status family_figure(double *out, struct arena *a, const char *family,
  * Fits `figures` (NULL-ended, at most FIT_FIGURES_MAX) of the family to its rows of the
  * validation, by least squares on log time with soft weights (stat/fit.h) and the
  * priors above, from whose values it starts. The values in families.yaml do not matter,
- * except that figures on which no row depends keep them and are left out. The
+ * except that figures on which no row depends, and then those with a standard error above a
+ * half, the worst first, keep them and are left out. The
  * validation's machines end with the fitted values. It is an E_INFEASIBLE if there are
  * no rows of the family, and an error if it lacks a figure.
  *

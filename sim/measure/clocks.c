@@ -1,7 +1,7 @@
 #include "measure/clocks.h"
 
-#include "clock/flow.h"
 #include "clock/simgrid.h"
+#include "cost/flow.h"
 #include "cost/fluid.h"
 
 static bool is_asked(const int *clock, int n, clock_fn *fn)
@@ -21,13 +21,13 @@ enum status clocks_open(struct clocks *out, struct arena *a, const char *spec,
 	*out = (struct clocks){0};
 	if (platform_read(&out->platform, a, spec, set, nset, e) != OK)
 		return e->code;
-	if (is_asked(clock, n, flow_clock))
-		out->flow = flow_new(out->platform);
 	/* The clocks below read the machine, to which SimGrid may add links here. */
 	if (platform_begin(out->platform, simgrid, e) != OK)
 		return e->code;
 	if (is_asked(clock, n, fluid_clock))
 		out->fluid = fluid_new(out->platform->machine);
+	if (is_asked(clock, n, flow_clock))
+		out->flow = flow_new(out->platform->machine);
 	if (simgrid)
 		out->simgrid = simgrid_new(out->platform);
 	return OK;

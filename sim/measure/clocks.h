@@ -21,9 +21,8 @@ struct clocks {
 
 /*
  * Opens a platform as platform_open() does, and the `n` clocks, which are indices in
- * clock_kinds. The process of the clock `flow` begins here, before anything can be
- * loaded into SimGrid. A file is tried in SimGrid at once if the clock `simgrid` is
- * asked for. clocks_free() must be called after an error, too.
+ * clock_kinds. A file is tried in SimGrid at once if the clock `simgrid` is asked for.
+ * clocks_free() must be called after an error, too.
  */
 enum status clocks_open(struct clocks *out, struct arena *a, const char *spec,
                         const char *const *set, int nset, const int *clock, int n,

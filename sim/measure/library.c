@@ -50,39 +50,47 @@ static bool protocol_known(struct text *known, const char *name)
 	return found;
 }
 
-/* Returns whether the machine has the figure of a launch mode (profile_launch_s()). */
+/* Returns whether the machine has what a launch mode takes (profile_launch_s()). */
 static bool launch_has(const struct machine *m, enum launch_mode mode)
 {
-	return mode == LAUNCH_PROCESS ||
+	return mode == LAUNCH_PROCESS || mode == LAUNCH_XLA ||
+	       (mode == LAUNCH_EAGER && profile_of_fabric(m, 0)->library) ||
 	       (mode == LAUNCH_SINGLE && m->tuning.value[TUNING_LAUNCH_EACH_S] > 0) ||
 	       (mode == LAUNCH_GRAPH && m->tuning.value[TUNING_LAUNCH_GRAPH_S] > 0);
+}
+
+/* Appends the names of the modes, of those that the machine has if there is one. */
+static void launch_names(struct text *out, const struct machine *m)
+{
+	for (int i = 0; i < LAUNCH_MODES; i++)
+		if (!m || launch_has(m, (enum launch_mode)i))
+			text_printf(out, "%s%s", out->length ? ", " : "",
+			            nccl_callers[i].name);
 }
 
 static enum status launch_set(struct machine *m, const char *text,
                               const struct where *at, struct error *e)
 {
-	static const char *const modes[] = {
-		[LAUNCH_PROCESS] = "process",
-		[LAUNCH_SINGLE] = "single",
-		[LAUNCH_GRAPH] = "graph",
-	};
-	int mode = 0, n = (int)(sizeof(modes) / sizeof(*modes));
 	struct text known = {0};
+	int mode = 0;
 
-	while (mode < n && strcmp(modes[mode], text) != 0)
+	while (mode < LAUNCH_MODES && strcmp(nccl_callers[mode].name, text) != 0)
 		mode++;
-	if (mode == n)
-		return unknown("--launch", text, at, "process, single, graph", e);
-	m->launch = (enum launch_mode)mode;
-	if (launch_has(m, m->launch))
-		return OK;
-	for (int i = 0; i < n; i++)
-		if (launch_has(m, (enum launch_mode)i))
-			text_printf(&known, "%s%s", known.length ? ", " : "", modes[i]);
-	error_set(e, E_TYPE, at ? *at : where_option("--launch", text),
-	          "%s has no launch mode '%s', as it has no %s; expected %s", m->name,
-	          text, m->launch == LAUNCH_SINGLE ? "launch_each_s" : "launch_graph_s",
-	          known.s);
+	if (mode == LAUNCH_MODES) {
+		launch_names(&known, NULL);
+		unknown("--launch", text, at, known.s, e);
+	} else if (launch_has(m, (enum launch_mode)mode)) {
+		m->launch = (enum launch_mode)mode;
+	} else {
+		launch_names(&known, m);
+		error_set(e, E_TYPE, at ? *at : where_option("--launch", text),
+		          "%s has no launch mode '%s', as it has no %s; expected %s",
+		          m->name, text,
+		          mode == LAUNCH_SINGLE  ? "launch_each_s"
+		          : mode == LAUNCH_GRAPH ? "launch_graph_s"
+		                                 : "library that it calls",
+		          known.s);
+	}
 	text_free(&known);
 	return e->code;
 }

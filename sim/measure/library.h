@@ -11,7 +11,7 @@
 /* The texts as they were given (borrowed), NULL where they were not. */
 struct library_text {
 	const char *algorithm, *protocol;
-	const char *launch; /* process, single or graph */
+	const char *launch; /* the name of a struct nccl_caller */
 };
 
 /*

@@ -1,8 +1,8 @@
 #include "measure/measure.h"
 
 #include "bound/bound.h"
-#include "clock/flow.h"
 #include "clock/simgrid.h"
+#include "cost/flow.h"
 #include "cost/fluid.h"
 #include "plan/check.h"
 #include "plan/memory.h"
@@ -19,8 +19,8 @@ const struct clock_kind clock_kinds[] = {
          fluid_clock, NULL, false, true},
 	{"simgrid", "SimGrid, one parallel task per group and round", simgrid_clock,
          simgrid_schedules, true, false},
-	{"flow", "SimGrid, one flow per message, steps overlap; small cases",
-         flow_clock, flow_schedules, true, false},
+	{"flow", "one flow per message, steps overlap as data arrives", flow_clock,
+         flow_schedules, false, false},
 	{NULL, NULL, NULL, NULL, false, false},
 };
 

@@ -2,10 +2,9 @@
 
 #include "collective/local.h"
 #include "measure/links.h"
-#include "plan/plan_json.h"
+#include "text/events.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /*
@@ -35,55 +34,6 @@ struct drawing {
 	int64_t rounds;            /* how many rounds were drawn so far */
 	bool *named;               /* [nlinks]: the link's row has its name */
 };
-
-/* Returns a text as JSON, in quotes; the arena's. */
-static const char *quoted(const char *s, struct arena *a)
-{
-	json_t *json = json_text(s);
-	char *text = json_dumps(json, JSON_ENCODE_ANY);
-	const char *copy = arena_strdup(a, text);
-
-	free(text);
-	json_decref(json);
-	return copy;
-}
-
-/* Begins an event, behind a comma unless it is the first, up to and with its name. */
-static void begin_event(struct drawing *d, const char *kind, int pid, int32_t tid,
-                        const char *name)
-{
-	bool first = d->out->s[d->out->length - 1] == '[';
-
-	text_printf(d->out, "%s\n{\"ph\":\"%s\",\"pid\":%d,\"tid\":%d,\"name\":%s",
-	            first ? "" : ",", kind, pid, tid + 1, name);
-}
-
-/* Begins a slice; the caller adds its `args` and two closing braces. */
-static void draw_slice(struct drawing *d, int pid, int32_t tid, const char *name,
-                       double from_s, double to_s)
-{
-	double from_ns = nearbyint(from_s * 1e9), to_ns = nearbyint(to_s * 1e9);
-
-	begin_event(d, "X", pid, tid, name);
-	text_printf(d->out, ",\"ts\":%.3f,\"dur\":%.3f,\"args\":{", from_ns / 1e3,
-	            (to_ns - from_ns) / 1e3);
-}
-
-static void name_row(struct drawing *d, int pid, int32_t tid, const char *name)
-{
-	begin_event(d, "M", pid, tid, "\"thread_name\"");
-	text_printf(d->out, ",\"args\":{\"name\":%s}}", name);
-	begin_event(d, "M", pid, tid, "\"thread_sort_index\"");
-	text_printf(d->out, ",\"args\":{\"sort_index\":%d}}", tid);
-}
-
-static void name_group(struct drawing *d, int pid, const char *name)
-{
-	begin_event(d, "M", pid, -1, "\"process_name\"");
-	text_printf(d->out, ",\"args\":{\"name\":%s}}", name);
-	begin_event(d, "M", pid, -1, "\"process_sort_index\"");
-	text_printf(d->out, ",\"args\":{\"sort_index\":%d}}", pid);
-}
 
 /* --- rounds ------------------------------------------------------------------------ */
 
@@ -142,10 +92,10 @@ static void draw_links(struct drawing *d, const struct schedule *s, int64_t firs
 		double busy_s = load[i].bytes / link->bandwidth_Bps;
 
 		if (!d->named[load[i].link])
-			name_row(d, d->pid + 1, load[i].link,
-			         quoted(link->name, d->arena));
+			events_row(d->out, d->pid + 1, load[i].link,
+			         events_quoted(link->name, d->arena));
 		d->named[load[i].link] = true;
-		draw_slice(d, d->pid + 1, load[i].link, name, from_s,
+		events_slice(d->out, d->pid + 1, load[i].link, name, from_s,
 		           fmin(from_s + busy_s, to_s));
 		text_printf(d->out, "\"bytes\":%.17g,\"busy\":%.6g}}", load[i].bytes,
 		            to_s > from_s ? busy_s / (to_s - from_s) : 1);
@@ -163,7 +113,7 @@ static void draw_round(struct drawing *d, const struct schedule *s, int64_t firs
 	for (int32_t i = 0; i < d->ntaking; i++) {
 		const struct share *part = &d->part[d->taking[i]];
 
-		draw_slice(d, d->pid, d->taking[i], round, from_s, from_s + part->end_s);
+		events_slice(d->out, d->pid, d->taking[i], round, from_s, from_s + part->end_s);
 		text_printf(d->out, "\"sent_bytes\":%.17g,\"received_bytes\":%.17g",
 		            part->sent_bytes, part->received_bytes);
 		if (part->peers == 1)
@@ -218,20 +168,20 @@ static void draw_step(struct drawing *d, int step, double from_s, double to_s)
 {
 	const struct step_time *t = &d->of->time[d->clock][step];
 	const struct steps *steps = &d->of->steps;
-	const char *name = quoted(d->of->step[step], d->arena);
+	const char *name = events_quoted(d->of->step[step], d->arena);
 	double launched_s = from_s + t->launch_s, sent_s = launched_s + t->wire_s;
 	struct lowered lowered;
 	struct text why = {0};
 
 	for (int32_t i = 0; i < d->ndevices; i++) {
-		draw_slice(d, d->pid, d->device[i], name, from_s, to_s);
+		events_slice(d->out, d->pid, d->device[i], name, from_s, to_s);
 		text_printf(d->out, "%s,\"time_s\":%.17g", d->of->more[step], t->time_s);
 		if (t->algorithm)
 			text_printf(d->out, ",\"algorithm\":%s",
-			            quoted(t->algorithm, d->arena));
+			            events_quoted(t->algorithm, d->arena));
 		text_printf(d->out, "}}");
 		if (t->launch_s > 0) {
-			draw_slice(d, d->pid, d->device[i], "\"launch\"", from_s,
+			events_slice(d->out, d->pid, d->device[i], "\"launch\"", from_s,
 			           launched_s);
 			text_printf(d->out, "}}");
 		}
@@ -239,7 +189,7 @@ static void draw_step(struct drawing *d, int step, double from_s, double to_s)
 	if (steps->lower(steps->self, &lowered, d->arena, step, &why))
 		draw_wire(d, &lowered.schedule, launched_s, fmin(sent_s, to_s), name);
 	for (int32_t i = 0; i < d->ndevices && t->local_s > 0; i++) {
-		draw_slice(d, d->pid, d->device[i], "\"local\"", sent_s, to_s);
+		events_slice(d->out, d->pid, d->device[i], "\"local\"", sent_s, to_s);
 		text_printf(d->out, "}}");
 	}
 	text_free(&why);
@@ -255,15 +205,18 @@ static void draw_timed(struct drawing *d, const struct timed *t)
 	d->of = t;
 	for (int32_t l = 0; l < d->bench->machine->nlinks; l++)
 		d->named[l] = false;
-	name_group(
-		d, d->pid,
-		quoted(arena_printf(d->arena, "%s by %s: devices", t->name, kind->name),
-	               d->arena));
-	name_group(d, d->pid + 1,
-	           quoted(arena_printf(d->arena, "%s by %s: links", t->name, kind->name),
-	                  d->arena));
+	events_group(
+		d->out, d->pid,
+		events_quoted(arena_printf(d->arena, "%s by %s: devices", t->name,
+	                                   kind->name),
+	                      d->arena));
+	events_group(
+		d->out, d->pid + 1,
+		events_quoted(arena_printf(d->arena, "%s by %s: links", t->name,
+	                                   kind->name),
+	                      d->arena));
 	for (int32_t i = 0; i < d->ndevices; i++)
-		name_row(d, d->pid, d->device[i],
+		events_row(d->out, d->pid, d->device[i],
 		         arena_printf(d->arena, "\"device %d\"", d->device[i]));
 	arena_reset(d->arena);
 	for (int i = 0; i < t->steps.n; i++) {
@@ -291,16 +244,13 @@ void trace_print(struct text *out, struct bench *b, const struct placement *devi
 	drawing.named = arena_alloc(a, links, sizeof(*drawing.named));
 	drawing.links = links_new(machine);
 	drawing.model = model_new(machine);
-	text_printf(out,
-	            "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"platform\":%s},"
-	            "\"traceEvents\":[",
-	            quoted(machine->name, a));
+	events_start(out, machine->name);
 	for (int i = 0; i < n; i++)
 		for (drawing.clock = 0; drawing.clock < b->nclocks;
 		     drawing.clock++, drawing.pid += 2)
 			if (t[i].time[drawing.clock])
 				draw_timed(&drawing, &t[i]);
-	text_printf(out, "\n]}\n");
+	events_end(out);
 	links_free(drawing.links);
 	model_free(drawing.model);
 	arena_free(drawing.arena);

@@ -83,7 +83,8 @@ static enum status read_scenarios(struct move_work *w, const char *path, struct 
 	struct move_texts texts;
 
 	suite->arena = w->arena;
-	if (suite_read(suite, path, e) != OK || suite_check_names(suite, e) != OK)
+	if (suite_read(suite, path, e) != OK || suite_check_names(suite, e) != OK ||
+	    suite_check_steps(suite, false, e) != OK)
 		return e->code;
 	texts = (struct move_texts){suite->move.concurrent,      suite->move.batch,
 	                            suite->move.memory_limit,    suite->move.source,

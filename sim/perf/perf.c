@@ -180,7 +180,8 @@ bool perf_measure(struct perf_row *out, const struct perf *p, int64_t bytes,
 	int64_t each = kinds[kind].per_device ? bytes / p->groups.size : bytes;
 	struct perf_run run;
 
-	*out = (struct perf_row){.bytes = bytes, .count = each / 4};
+	*out = (struct perf_row){
+		.bytes = bytes, .count = each / 4, .likely_s = {NAN, NAN}};
 	if (!perf_time(&run, p, bytes, clock, self, a, why))
 		return false;
 	out->time_s = run.time_s;
@@ -190,4 +191,14 @@ bool perf_measure(struct perf_row *out, const struct perf *p, int64_t bytes,
 	out->busbw_Bps = out->algbw_Bps * perf_bus_factor(p->collective, p->groups.size);
 	out->bound_s = least_s(p, bytes, a);
 	return true;
+}
+
+void perf_likely(struct perf_row *row, const struct perf *p,
+                 const struct likely_table *t)
+{
+	row->likely_s = likely_find(
+		t, p->machine, p->collective, row->bytes,
+		likely_several(p->machine, p->groups.ids, p->groups.size));
+	row->likely_s.low *= row->time_s;
+	row->likely_s.high *= row->time_s;
 }

@@ -12,6 +12,7 @@
 #include "array/machine.h"
 #include "base/error.h"
 #include "cost/model.h"
+#include "measure/likely.h"
 #include "plan/plan.h"
 
 /* A collective and the groups of platform devices that run it at once. */
@@ -28,7 +29,12 @@ struct perf_row {
 	double time_s, algbw_Bps, busbw_Bps;
 	const char *algorithm, *protocol; /* protocol NULL where there is none */
 	double bound_s; /* no algorithm is faster; the launch is not in it */
+	struct likely likely_s; /* between which the time is; NaN: not known */
 };
+
+/* Stores between which a measured row's time is. */
+void perf_likely(struct perf_row *row, const struct perf *p,
+                 const struct likely_table *t);
 
 /*
  * Stores the op of a collective of that name. If there is none, it returns false, with

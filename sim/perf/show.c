@@ -28,6 +28,8 @@ static void line_end(struct text *out)
 
 void perf_show_text(struct text *out, const struct perf_table *t)
 {
+	bool sure = t->n && !isnan(t->row[0].likely_s.low);
+
 	text_printf(out, "# %s on %d device%s of %s", t->collective, (int)t->devices,
 	            t->devices == 1 ? "" : "s", t->platform);
 	if (t->ngroups > 1)
@@ -37,11 +39,15 @@ void perf_show_text(struct text *out, const struct perf_table *t)
 	            "type", "time", "algbw", "busbw", "bound", "algorithm", "protocol");
 	if (t->measured_s)
 		text_printf(out, " %10s %7s", "measured", "ratio");
+	if (sure)
+		text_printf(out, " %10s %10s", "80 % from", "to");
 	line_end(out);
 	text_printf(out, "#%12s %13s %7s %10s %8s %8s %10s  %-11s %-8s", "(B)",
 	            "(elements)", "", "(us)", "(GB/s)", "(GB/s)", "(us)", "", "");
 	if (t->measured_s)
 		text_printf(out, " %10s %7s", "(us)", "");
+	if (sure)
+		text_printf(out, " %10s %10s", "(us)", "(us)");
 	line_end(out);
 	for (int i = 0; i < t->n; i++) {
 		const struct perf_row *r = &t->row[i];
@@ -61,6 +67,10 @@ void perf_show_text(struct text *out, const struct perf_table *t)
 			else
 				text_printf(out, " %7.3f", r->time_s / t->measured_s[i]);
 		}
+		if (sure) {
+			time_print(out, 10, r->likely_s.low);
+			time_print(out, 10, r->likely_s.high);
+		}
 		line_end(out);
 	}
 }
@@ -69,7 +79,7 @@ void perf_show_csv(struct text *out, const struct perf_table *t)
 {
 	text_printf(out,
 	            "collective,devices,bytes,time_us,algbw_GBps,busbw_GBps,algorithm,"
-	            "protocol,bound_us%s\n",
+	            "protocol,bound_us%s,low_us,high_us\n",
 	            t->measured_s ? ",measured_us,ratio" : "");
 	for (int i = 0; i < t->n; i++) {
 		const struct perf_row *r = &t->row[i];
@@ -83,7 +93,11 @@ void perf_show_csv(struct text *out, const struct perf_table *t)
 		else if (t->measured_s)
 			text_printf(out, ",%.9g,%.6g", t->measured_s[i] * 1e6,
 			            r->time_s / t->measured_s[i]);
-		text_printf(out, "\n");
+		if (isnan(r->likely_s.low))
+			text_printf(out, ",,\n");
+		else
+			text_printf(out, ",%.9g,%.9g\n", r->likely_s.low * 1e6,
+			            r->likely_s.high * 1e6);
 	}
 }
 
@@ -91,10 +105,11 @@ static json_t *perf_row_json(const struct perf_table *t, int i)
 {
 	const struct perf_row *r = &t->row[i];
 	json_t *row =
-		json_pack("{s:I,s:f,s:f,s:f,s:s,s:s?,s:f}", "bytes",
+		json_pack("{s:I,s:f,s:f,s:f,s:s,s:s?,s:f,s:o}", "bytes",
 	                  (json_int_t)r->bytes, "time_s", r->time_s, "algbw_Bps",
 	                  r->algbw_Bps, "busbw_Bps", r->busbw_Bps, "algorithm",
-	                  r->algorithm, "protocol", r->protocol, "bound_s", r->bound_s);
+	                  r->algorithm, "protocol", r->protocol, "bound_s", r->bound_s, "interval_s",
+	                  likely_json(&r->likely_s));
 
 	if (!t->measured_s)
 		return row;

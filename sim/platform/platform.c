@@ -20,28 +20,40 @@ static bool is_file(const char *spec)
 	       (n > 4 && !strcmp(spec + n - 4, ".xml"));
 }
 
-/*
- * Splits "key=value,...}" into `set`, which has room for PLATFORM_SETTINGS_MAX, and
- * returns the number of settings; -1 if the text does not have that form or has a key
- * twice.
- */
-static int split_settings(const char **set, struct arena *a, const char *text)
+/* Returns what is wrong with the setting number n, NULL if nothing. */
+static const char *setting_wrong(const char *const *set, int n, const char *text)
 {
-	int n = 0;
+	size_t length = strcspn(text, ",}"), key = strcspn(text, "=,}");
 
-	for (;; text++) {
-		size_t length = strcspn(text, ",}"), key = strcspn(text, "=,}");
+	if (key == 0 || key >= length)
+		return "expected key=value";
+	if (n == PLATFORM_SETTINGS_MAX)
+		return "more than 16 settings";
+	for (int i = 0; i < n; i++)
+		if (strncmp(set[i], text, key + 1) == 0)
+			return "is set twice";
+	return NULL;
+}
 
-		if (key == 0 || key >= length || !text[length] ||
-		    n == PLATFORM_SETTINGS_MAX)
-			return -1;
-		for (int i = 0; i < n; i++)
-			if (strncmp(set[i], text, key + 1) == 0)
-				return -1;
-		set[n++] = arena_strndup(a, text, length);
-		text += length;
-		if (*text == '}')
-			return text[1] ? -1 : n;
+/*
+ * Splits "key=value,...}" into the settings of `out`. Returns what is wrong with it, and
+ * where, or NULL.
+ */
+static const char *split_settings(struct platform_name *out, struct arena *a,
+                                  const char **text)
+{
+	for (;; ++*text) {
+		size_t length = strcspn(*text, ",}");
+		const char *wrong = setting_wrong(out->set, out->nset, *text);
+
+		if (wrong)
+			return wrong;
+		out->set[out->nset++] = arena_strndup(a, *text, length);
+		*text += length;
+		if (!**text)
+			return "expected a , or }";
+		if (**text == '}')
+			return *++*text ? "expected nothing behind the }" : NULL;
 	}
 }
 
@@ -68,16 +80,18 @@ enum status platform_split(struct platform_name *out, struct arena *a, const cha
                            struct where at, struct error *e)
 {
 	size_t n = base_length(spec);
+	const char *text = spec + n + 1, *wrong;
 
 	*out = (struct platform_name){.base = spec};
 	if (!spec[n] || is_file(spec))
 		return OK;
-	out->nset = split_settings(out->set, a, spec + n + 1);
-	if (n == 0 || out->nset < 0)
+	wrong = n ? split_settings(out, a, &text) : "there is no name";
+	if (wrong) {
+		if (n && at.col)
+			at.col += (unsigned)(text - spec);
 		return error_set(e, E_SYNTAX, at,
-		                 "expected family:shape{key=value,...} with 1 to %d "
-		                 "different settings",
-		                 PLATFORM_SETTINGS_MAX);
+		                 "%s; settings are family:shape{key=value,...}", wrong);
+	}
 	out->base = arena_strndup(a, spec, n);
 	return OK;
 }
@@ -168,17 +182,13 @@ enum status platform_resize(const char **spec, struct arena *a, const char *cons
 	return e->code;
 }
 
-/*
- * Points an error of a setting that stands in the platform's name at its place there, and
- * not at --set, which was not given.
- */
-static void point_at_name(struct error *e, const char *spec, const char *const *set,
-                          int nset)
+void platform_point(struct error *e, const char *spec, const char *const *set, int nset)
 {
-	const char *place, *source = e->at.source;
+	const char *place, *source = e->at.source, *file = e->at.file;
 	unsigned col = e->at.col;
 
-	if (!source || !e->at.file || strcmp(e->at.file, "--set") != 0)
+	if (!source || !file ||
+	    (strcmp(file, "--set") != 0 && strcmp(file, "--platform") != 0))
 		return;
 	for (int i = 0; i < nset; i++)
 		if (set[i] == source)
@@ -211,7 +221,7 @@ static enum status read_loader(struct loader *l, struct arena *a, const char *sp
 	if (status != OK)
 		return status;
 	status = take_text(&text, &note, a, parts.base, parts.set, parts.nset, l->error);
-	point_at_name(l->error, given, set, nset);
+	platform_point(l->error, given, set, nset);
 	length = text.length;
 	l->generated = !is_file(spec);
 	keep_spec(l, a, &parts);

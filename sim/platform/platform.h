@@ -63,8 +63,14 @@ enum status platform_resize(const char **spec, struct arena *a, const char *cons
                             int nset, int64_t n, struct error *e);
 
 /*
- * Splits the name of a platform. It is an E_SYNTAX at `at` if the braces have no
- * settings, or if nothing stands before them.
+ * Points an error that is at a part of a platform's name, such as a setting in its braces,
+ * at that place of the name, as --platform. Those of the settings set[] are left as they are.
+ */
+void platform_point(struct error *e, const char *spec, const char *const *set, int nset);
+
+/*
+ * Splits the name of a platform, which starts at `at`. It is an E_SYNTAX if the braces have
+ * no settings or what is none, or if nothing stands before them.
  */
 enum status platform_split(struct platform_name *out, struct arena *a, const char *spec,
                            struct where at, struct error *e);
@@ -114,8 +120,8 @@ enum status platform_start(struct platform *p, struct error *e);
 void platform_prepare(void);
 
 /*
- * Loads it with the settings for single flows, ready for clock/flow.h, in a process
- * that is for flows alone. A file is not tried in a child first.
+ * Loads it with the settings for single flows, in a process that is for flows alone: what
+ * tests hold the clock flow (cost/flow.h) to. A file is not tried in a child first.
  */
 enum status platform_start_flows(struct platform *p, struct error *e);
 

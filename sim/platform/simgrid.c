@@ -3,9 +3,9 @@
  * that it needs takes 40 ms, several times as long as the rest of a small run.
  *
  * platform_simgrid_load() is the one place that opens it. It is called when a platform is
- * started in SimGrid: for the first replay of the clock `simgrid`, in the process of the
- * clock `flow`, to try a file for the former, and for a file whose routes only SimGrid
- * knows; and by a sweep with one of these clocks, for all its workers. Planning and the clocks `model` and `fluid` never open it otherwise.
+ * started in SimGrid: for the first replay of the clock `simgrid`, to try a file for it,
+ * and for a file whose routes only SimGrid knows; and by a sweep with this clock, for all
+ * its workers. Planning and the other clocks never open it otherwise.
  */
 #include "platform/loader.h"
 

@@ -147,6 +147,11 @@ void program_show_json(struct text *out, struct arena *a,
 	                "totals", totals_json(price, show), "reshards", "collectives",
 	                collectives_json(&collectives), "ops", ops_json(&ops),
 	                "warnings", warnings_json(p, a));
+	if (show->timeline)
+		json_object_set_new(all, "timeline",
+		                    timeline_json(price, show->timeline));
+	if (show->held)
+		json_object_set_new(all, "memory", held_json(p, show->held));
 	s = json_dumps(all, JSON_INDENT(1) | JSON_REAL_PRECISION(15));
 	text_printf(out, "%s\n", s);
 	free(s);

@@ -3,16 +3,16 @@
 #include "program/kernels.h"
 
 #include <math.h>
+#include <string.h>
 
 struct overlapper {
 	struct program_price *price;
 	const struct program *p;
 	const int32_t *devices;
 	enum overlap overlap;
-	double *time_s; /* [ops] of one run; 0: none */
+	double *time_s; /* [ops] of one run of a collective; 0: none */
 	struct overlapped *out;
-	struct arena *a;
-	double compute_s; /* of the entry and what it calls, in a step */
+	struct arena *a, *scratch; /* what is given out; of the region that runs */
 };
 
 enum overlap overlap_usual(const struct program *p)
@@ -57,13 +57,23 @@ static int8_t stream_of(const struct overlapper *o, const struct instruction *op
 	                                            : TIMELINE_STREAMS - 1);
 }
 
+/* A region while it runs: its time line, and which of its steps have others within. */
+struct region_run {
+	struct kernels k;
+	struct timed_step *step;
+	/* Of each step, where the spans within it are in out->span; the same: there are none. */
+	int64_t *within, *within_end;
+	int8_t depth;
+};
+
 static double run_region(struct overlapper *o, int32_t region, double runs,
-                         double trips, double *compute_s);
+                         double trips, int8_t depth, double *compute_s);
 
 /* Seconds of a loop, a branch or another call; what it computes adds to *compute_s. */
 static double run_called(struct overlapper *o, const struct instruction *op,
-                         double runs, double *compute_s)
+                         double runs, int8_t depth, double *compute_s)
 {
+	int64_t first = o->out->span.n, before, n;
 	double most = 0;
 
 	for (int32_t k = 0; k < op->ncalled; k++) {
@@ -73,66 +83,119 @@ static double run_called(struct overlapper *o, const struct instruction *op,
 		if (o->p->region.at[region].kind != REGION_CODE ||
 		    (op->code == HLO_WHILE && k == 0))
 			continue;
+		before = o->out->span.n;
 		s = run_region(o, region, runs,
 		               op->code == HLO_WHILE ? (double)op->as.loop->trips : 1,
-		               &inner);
+		               depth, &inner);
+		n = o->out->span.n - before;
+		/* Of branches the longest one runs. */
 		if (s > most) {
 			most = s;
 			*compute_s = inner;
+			memmove(o->out->span.at + first, o->out->span.at + before,
+			        (size_t)n * sizeof(*o->out->span.at));
+			o->out->span.n = first + n;
+		} else {
+			o->out->span.n = before;
 		}
 	}
 	return most;
 }
 
-static double run_region(struct overlapper *o, int32_t region, double runs,
-                         double trips, double *compute_s)
+/* Finds what each step of a region takes; the sum of what its loops compute otherwise. */
+static double time_steps(struct overlapper *o, struct region_run *r, double runs,
+                         double trips)
 {
-	struct arena *scratch = arena_new();
-	struct kernels k;
-	struct timeline line = {0};
-	struct timed_step *step;
 	double inner = 0;
-	bool entry = region == o->p->entry;
 
-	if (trips <= 0 || !kernels_make(&k, scratch, o->p, region)) {
-		arena_free(scratch);
-		return 0;
-	}
-	step = arena_alloc(scratch, (size_t)k.flat.step.n + 1, sizeof(*step));
-	for (int64_t i = 0; i < k.flat.step.n; i++)
-		step[i].stream = -1;
-	for (int64_t i = 0; i < k.kernel.n; i++) {
-		const struct kernel *one = &k.kernel.at[i];
+	for (int64_t i = 0; i < r->k.flat.step.n; i++)
+		r->step[i].stream = -1;
+	for (int64_t i = 0; i < r->k.kernel.n; i++) {
+		const struct kernel *one = &r->k.kernel.at[i];
 		const struct instruction *op = &o->p->op.at[one->op];
+		struct timed_step *step = &r->step[one->step];
 
 		if (op->async == ASYNC_DONE || op->async == ASYNC_UPDATE)
 			continue;
 		if (one->class == CLASS_COLLECTIVE) {
-			step[one->step] = (struct timed_step){o->time_s[one->op],
-			                                      stream_of(o, op)};
+			*step = (struct timed_step){o->time_s[one->op], stream_of(o, op)};
 		} else if (one->class == CLASS_LOOP || one->class == CLASS_BRANCH ||
 		           (one->class == CLASS_CALL && op->code != HLO_FUSION)) {
 			double within = 0;
 
-			step[one->step].s = run_called(o, op, runs * trips, &within);
-			inner += trips * within - trips * step[one->step].s;
+			r->within[one->step] = o->out->span.n;
+			step->s = run_called(o, op, runs * trips,
+			                     (int8_t)(r->depth + 1), &within);
+			r->within_end[one->step] = o->out->span.n;
+			inner += trips * within - trips * step->s;
 		} else {
-			step[one->step].s = o->time_s[one->op];
+			/* What is fused into an op differs from call to call. */
+			step->s = price_kernel_s(o->price->machine, one);
 		}
 	}
-	timeline_run(&line, o->a,
-	             &(struct timeline_ask){o->p, &k.flat, step, o->overlap, trips});
-	/* A loop is one step of the line, in which its own collectives were waited for. */
-	*compute_s = line.compute_s + inner;
-	for (int64_t i = 0; i < k.flat.step.n; i++)
-		o->out->exposed_s[k.flat.step.at[i].op] += runs * line.exposed[i];
-	for (int64_t i = 0; entry && i < line.span.n; i++) {
-		const struct timeline_span *s = &line.span.at[i];
+	return inner;
+}
+
+/* Puts the spans of a region into the place of those within it, which are `from` on. */
+static void place_spans(struct overlapper *o, const struct region_run *r,
+                        const struct timeline *line, int64_t from)
+{
+	int64_t n = o->out->span.n - from;
+	struct overlap_span *within = arena_alloc(o->scratch, (size_t)n + 1,
+	                                          sizeof(*within));
+
+	if (n)
+		memcpy(within, o->out->span.at + from, (size_t)n * sizeof(*within));
+	o->out->span.n = from;
+	for (int64_t i = 0; i < line->span.n; i++) {
+		const struct timeline_span *s = &line->span.at[i];
+		const struct instruction *op =
+			&o->p->op.at[r->k.flat.step.at[s->step].op];
 
 		*list_add(&o->out->span, o->a) = (struct overlap_span){
-			k.flat.step.at[s->step].op, step[s->step].stream >= 0,
-			s->start_s, s->end_s};
+			r->k.flat.step.at[s->step].op,
+			r->step[s->step].stream,
+			r->depth,
+			op->code == HLO_WHILE ? (double)op->as.loop->trips : 0,
+			s->start_s,
+			s->end_s};
+		for (int64_t k = r->within[s->step]; k < r->within_end[s->step]; k++) {
+			struct overlap_span *one = list_add(&o->out->span, o->a);
+
+			*one = within[k - from];
+			one->start_s += s->start_s;
+			one->end_s += s->start_s;
+		}
 	}
+}
+
+static double run_region(struct overlapper *o, int32_t region, double runs,
+                         double trips, int8_t depth, double *compute_s)
+{
+	struct arena *scratch = arena_new();
+	struct region_run r = {.depth = depth};
+	struct timeline line = {0};
+	int64_t from = o->out->span.n;
+	size_t n;
+	double inner;
+
+	if (trips <= 0 || !kernels_make(&r.k, scratch, o->p, region)) {
+		arena_free(scratch);
+		return 0;
+	}
+	n = (size_t)r.k.flat.step.n + 1;
+	r.step = arena_alloc(scratch, n, sizeof(*r.step));
+	r.within = arena_alloc(scratch, n, sizeof(*r.within));
+	r.within_end = arena_alloc(scratch, n, sizeof(*r.within_end));
+	inner = time_steps(o, &r, runs, trips);
+	timeline_run(&line, scratch,
+	             &(struct timeline_ask){o->p, &r.k.flat, r.step, o->overlap, trips});
+	/* A loop is one step of the line, in which its own collectives were waited for. */
+	*compute_s = line.compute_s + inner;
+	for (int64_t i = 0; i < r.k.flat.step.n; i++)
+		o->out->exposed_s[r.k.flat.step.at[i].op] += runs * line.exposed[i];
+	o->scratch = scratch;
+	place_spans(o, &r, &line, from);
 	arena_free(scratch);
 	return line.s;
 }
@@ -154,11 +217,9 @@ void program_overlap(struct overlapped *out, struct arena *a,
 		return;
 	out->exposed_s = arena_alloc(a, (size_t)o.p->op.n + 1, sizeof(double));
 	o.time_s = arena_alloc(a, (size_t)o.p->op.n + 1, sizeof(double));
-	for (int64_t i = 0; i < price->kernel.n; i++)
-		o.time_s[price->kernel.at[i].op] = price->kernel.at[i].time_s;
 	for (int64_t i = 0; i < price->collective.n; i++)
 		o.time_s[price->collective.at[i].op] = price->collective.at[i].time_s;
-	s = run_region(&o, o.p->entry, 1, 1, &compute_s);
+	s = run_region(&o, o.p->entry, 1, 1, 0, &compute_s);
 	/* What goes to the host and back is a kernel of the line, but counted apart. */
 	price->step_s = s;
 	/* Without communication the difference is that of rounding. */

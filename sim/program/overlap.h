@@ -7,16 +7,21 @@
 #include "program/price.h"
 #include "program/timeline.h"
 
-/* What ran in the entry of a program, for a time line. */
+/*
+ * What ran, for a time line: all of the entry and of what it calls, and of a loop's body the
+ * first turn.
+ */
 struct overlap_span {
 	int32_t op;
-	bool collective;
-	double start_s, end_s;
+	int8_t stream;  /* of a collective: the fabric; -1: a kernel, or a loop as a whole */
+	int8_t depth;   /* how many loops and branches are around it */
+	double trips;   /* of a loop; of all else 0 */
+	double start_s, end_s; /* from the start of the step */
 };
 
 struct overlapped {
 	double *exposed_s; /* [program's ops] of a step: how long kernels waited for it */
-	LIST(struct overlap_span) span;
+	LIST(struct overlap_span) span; /* each before those within it */
 };
 
 /* Returns the usual one: as the text says if it is optimised, else OVERLAP_ASYNC. */

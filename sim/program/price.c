@@ -6,6 +6,12 @@
 
 #include <math.h>
 
+void program_replicate(struct program *p)
+{
+	p->stage = p->stage == STAGE_OPTIMISED ? p->stage : STAGE_PARTITIONED;
+	p->ndevices = p->replicas = p->partitions = 1;
+}
+
 struct pricer_state {
 	struct program_price *out;
 	struct arena *a;
@@ -83,6 +89,15 @@ static void price_collective(struct pricer_state *s, const struct kernel *k, dou
 		isnan(one.collective.bound_s) ? 0 : runs * one.collective.bound_s;
 }
 
+double price_kernel_s(const struct machine *m, const struct kernel *k)
+{
+	double s = compute_op_s(m, &k->ask);
+
+	if (k->host_bytes > 0)
+		return k->host_bytes / HOST_BPS;
+	return s < 0 ? NAN : s;
+}
+
 static void price_kernel(struct pricer_state *s, const struct kernel *k, double runs)
 {
 	struct priced one = {.op = k->op,
@@ -90,23 +105,19 @@ static void price_kernel(struct pricer_state *s, const struct kernel *k, double 
 	                     .class = k->class,
 	                     .count = runs,
 	                     .time_s = NAN,
+	                     .ask = k->ask,
 	                     .flops = k->flops,
 	                     .transcendentals = k->transcendentals,
 	                     .bytes = k->ask.bytes,
 	                     .host_bytes = k->host_bytes};
-	double s_kernel;
 
 	if (k->ask.kind == COMPUTE_MATMUL || k->ask.kind == COMPUTE_CONVOLUTION)
 		one.dot_flops = k->ask.flops;
 	if (s->out->machine) {
-		s_kernel = compute_op_s(s->out->machine, &k->ask);
-		if (s_kernel < 0)
+		one.time_s = price_kernel_s(s->out->machine, k);
+		if (isnan(one.time_s))
 			not_known(s, "the platform does not say how fast its devices "
 			             "compute: bf16_flops, f32_flops, memory_Bps");
-		else
-			one.time_s = s_kernel;
-		if (k->host_bytes > 0)
-			one.time_s = k->host_bytes / HOST_BPS;
 	}
 	*list_add(&s->out->kernel, s->a) = one;
 	if (k->host_bytes > 0) {

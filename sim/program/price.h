@@ -17,6 +17,7 @@ struct priced {
 	double count;
 	double time_s;
 	struct collected collective; /* of a collective */
+	struct compute_ask ask;      /* of a kernel */
 	double flops, dot_flops, transcendentals, bytes, host_bytes;
 };
 
@@ -32,6 +33,15 @@ struct program_price {
 	double flops, dot_flops, transcendentals;
 	const char *why; /* what is not known, or NULL */
 };
+
+/*
+ * Returns the seconds of a kernel once, with what it moves to a host and back; NaN if the
+ * machine does not say how fast it computes.
+ */
+double price_kernel_s(const struct machine *m, const struct kernel *k);
+
+/* Says that every device runs all of the program, and talks to nobody. */
+void program_replicate(struct program *p);
 
 struct price_options {
 	const int32_t *devices; /* platform device of each of the program's */

@@ -38,8 +38,7 @@ static struct span name_prefix(struct span name)
 	return name;
 }
 
-/* For each region the body of the innermost loop that it runs in, or the entry. */
-static int32_t *loops_of(const struct program *p, struct arena *a)
+const int32_t *rows_loops(const struct program *p, struct arena *a)
 {
 	int32_t *loop = arena_alloc(a, (size_t)p->region.n, sizeof(*loop));
 
@@ -61,10 +60,10 @@ static int32_t *loops_of(const struct program *p, struct arena *a)
 	return loop;
 }
 
-static const char *row_name(const struct program *p, const int32_t *loop,
-                            const struct priced *one, enum rows_by by, struct arena *a)
+const char *rows_name(const struct program *p, const int32_t *loop, int32_t of,
+                      enum rows_by by, struct arena *a)
 {
-	const struct instruction *op = &p->op.at[one->op];
+	const struct instruction *op = &p->op.at[of];
 	struct span s;
 
 	switch (by) {
@@ -119,7 +118,7 @@ void rows_of(struct table_rows *out, struct arena *a, const struct program_price
              bool collectives, enum rows_by by)
 {
 	const struct program *p = price->program;
-	const int32_t *loop = loops_of(p, a);
+	const int32_t *loop = rows_loops(p, a);
 	struct keys keys = {.arena = a, .table = {.arena = a}};
 	int64_t n = collectives ? price->collective.n : price->kernel.n;
 
@@ -127,7 +126,7 @@ void rows_of(struct table_rows *out, struct arena *a, const struct program_price
 	for (int64_t i = 0; i < n; i++) {
 		const struct priced *one =
 			collectives ? &price->collective.at[i] : &price->kernel.at[i];
-		const char *name = row_name(p, loop, one, by, a);
+		const char *name = rows_name(p, loop, one->op, by, a);
 		const char *key = row_key(one, name, by, a);
 		struct table_row *row;
 		bool fresh;

@@ -31,6 +31,14 @@ struct table_rows {
 void rows_of(struct table_rows *out, struct arena *a, const struct program_price *price,
              bool collectives, enum rows_by by);
 
+/*
+ * Returns what an op is called where ops are put together; `loop` is that of rows_loops(): of
+ * each region the body of the innermost loop that it runs in, or the entry.
+ */
+const char *rows_name(const struct program *p, const int32_t *loop, int32_t op,
+                      enum rows_by by, struct arena *a);
+const int32_t *rows_loops(const struct program *p, struct arena *a);
+
 /* Returns what the source calls the op, or the nearest op that it is made from. */
 struct span op_source_name(const struct program *p, const struct instruction *op);
 

@@ -2,7 +2,7 @@
 #ifndef SHARDSIM_SIM_PROGRAM_SHOW_H
 #define SHARDSIM_SIM_PROGRAM_SHOW_H
 
-#include "program/rows.h"
+#include "program/lines.h"
 #include "program/step.h"
 
 struct program_show {
@@ -12,6 +12,9 @@ struct program_show {
 	int64_t most;                        /* rows of a table of text */
 	const struct program_memory *memory; /* of one device */
 	const struct program_job *job; /* NULL: a program of which this is unknown */
+	/* Members of the JSON; NULL: not asked for. */
+	const struct overlapped *timeline;
+	const struct held *held;
 };
 
 /* What is known of a step that was described, not dumped (program/step_time.h). */

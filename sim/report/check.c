@@ -45,6 +45,28 @@ static enum status check_name(const struct row *rows, size_t n, bool clock,
 	return e->code;
 }
 
+/* E_RANGE if no row is of a planner asked for, or only the baseline is. */
+static enum status check_planners(const struct row *rows, size_t n, const char *baseline,
+                                  const struct report_options *o, struct error *e)
+{
+	const char *const *p = o->planners;
+	bool other = false;
+
+	if (!p || !p[0] || strcmp(p[0], "all") == 0)
+		return OK;
+	for (int i = 0; p[i]; i++) {
+		struct where at = words_list_at("--planner", o->planner_list, i);
+
+		if (check_name(rows, n, false, p[i], at, NULL, e) != OK)
+			return e->code;
+		other |= strcmp(p[i], baseline) != 0;
+	}
+	if (!other)
+		error_set(e, E_RANGE, where_option("--planner", o->planner_list),
+		          "expected planners other than the baseline, %s", baseline);
+	return e->code;
+}
+
 static struct where clock_at(const struct report_options *o, int i)
 {
 	return o->clock_list ? words_list_at("--clock", o->clock_list, i)
@@ -82,6 +104,8 @@ enum status report_check(const struct row *rows, size_t n, const char *baseline,
 	                    o->baseline ? where_option("--baseline", baseline)
 	                                : (struct where){.file = "--baseline"},
 	                    o->baseline ? NULL : baseline, e);
+	if (status == OK)
+		status = check_planners(rows, n, baseline, o, e);
 	for (int i = 0; status == OK && o->clocks && o->clocks[i]; i++)
 		status = check_name(rows, n, true, o->clocks[i], clock_at(o, i), NULL,
 		                    e);

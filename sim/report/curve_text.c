@@ -28,6 +28,7 @@ static const char *figure_words(struct arena *a, const char *key, double x)
 		units_print_time(&t, x);
 		break;
 	case VARIED_TEXT:
+	case VARIED_COUNT:
 		text_printf(&t, "%.4g", x);
 		break;
 	}

@@ -178,8 +178,9 @@ struct report {
 	 */
 	struct report_line *first;
 	const char *clock;  /* that clock */
-	const char **shown; /* those planners */
-	size_t nfirst, nshown;
+	const char **shown;  /* those planners */
+	const char **hidden; /* the others but the baseline */
+	size_t nfirst, nshown, nhidden;
 	struct report_same *same;
 	struct report_ran *ran; /* by machine and platform */
 	size_t nsame, nran;
@@ -238,6 +239,12 @@ void report_choose(struct report *r, struct arena *a, const struct row *const *r
 /* Is the line of a clock and planner of the first tables? */
 bool report_shown(const struct report *r, const struct report_line *l);
 
+/* Says which planners the first tables do not show, NULL if they show all. */
+const char *report_hidden(const struct report *r, struct arena *a);
+
+/* Returns whether --planner has the planner, or was not given. */
+bool report_asked(const struct report_options *o, const char *planner);
+
 /*
  * Is there something to report? E_RANGE: no rows, or none of the baseline, of a clock, or of
  * the families asked for.
@@ -248,6 +255,15 @@ enum status report_check(const struct row *rows, size_t n, const char *baseline,
 /* Gathers the figures of all rows that are wanted; the errors are report_check()'s. */
 enum status report_gather(struct report *out, struct arena *a, const struct row *rows,
                           size_t n, const struct report_options *o, struct error *e);
+
+/*
+ * A sweep of training steps has a report of its own: for each family and machine the steps,
+ * the fastest first, each with the time of the baseline over its own. The baseline is a
+ * scenario or degrees by name, or the fastest.
+ */
+bool report_of_steps(const struct row *rows, size_t n);
+enum status report_steps(FILE *out, struct arena *a, const struct row *rows, size_t n,
+                         const struct report_options *o, struct error *e);
 
 /* Writes the report in a format; the choice, if any, is of its tables. */
 void report_md(FILE *out, struct arena *a, const struct report *r,

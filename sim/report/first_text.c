@@ -182,6 +182,14 @@ void report_brief_text(const struct pen *pen, const struct report *r)
 		write_brief(pen, r, (enum report_kind)kind);
 }
 
+void report_hidden_text(const struct pen *pen, const struct report *r)
+{
+	const char *hidden = report_hidden(r, pen->arena);
+
+	if (hidden)
+		pen->paragraph(pen, arena_printf(pen->arena, "Not shown: %s.", hidden));
+}
+
 /* --- the first tables --------------------------------------------------------------- */
 
 static void write_line(struct pen_table *t, struct arena *a, const struct report_line *l)
@@ -454,5 +462,6 @@ void report_first_text(const struct pen *pen, const struct report *r)
 		if (kind == KIND_REAL)
 			write_differences(pen, r);
 	}
+	report_hidden_text(pen, r);
 	write_sames(pen, r);
 }

@@ -224,7 +224,9 @@ static enum status draw(struct drawing *d, const char *path, const struct row *r
 	if (report_check(rows, n, d->plot.baseline, o, e) != OK)
 		return e->code;
 	for (size_t i = 0; i < n; i++)
-		if (report_family(o, &rows[i]))
+		if (report_family(o, &rows[i]) &&
+		    (report_asked(o, rows[i].planner) ||
+		     strcmp(rows[i].planner, d->plot.baseline) == 0))
 			used[nall++] = &rows[i];
 	d->clock = report_clock(used, nall, d->plot.baseline, o);
 	/* Kinds are in no figure together: the first that there is, real ones if any. */
@@ -264,8 +266,13 @@ enum status report_plot(const char *path, struct store *store,
 	size_t n;
 
 	if (gnuplot_check(path, e) == OK && file_check(path, e) == OK &&
-	    store_rows(store, d.arena, &rows, &n, e) == OK)
-		draw(&d, path, rows, n, o, e);
+	    store_rows(store, d.arena, &rows, &n, e) == OK) {
+		if (report_of_steps(rows, n))
+			error_set(e, E_INFEASIBLE, where_option("--plot", path),
+			          "steps have no plot");
+		else
+			draw(&d, path, rows, n, o, e);
+	}
 	arena_free(d.arena);
 	return e->code;
 }

@@ -58,8 +58,18 @@ static enum status write_document(FILE *out, struct arena *a, const struct repor
 		report_tex(out, a, r, o, choice);
 	else
 		report_md(out, a, r, choice);
-	if (!choice || chosen.taken)
+	if (!choice)
 		return OK;
+	if (chosen.taken) {
+		const char *hidden = report_hidden(r, a);
+
+		/* The tables of these names: "speedup", "speedup-real". */
+		if (hidden && (strncmp(o->table, "speedup", 7) == 0 ||
+		               strncmp(o->table, "summary", 7) == 0))
+			fprintf(stderr, "shardsim: note: not in this table: %s\n",
+			        hidden);
+		return OK;
+	}
 	for (int64_t i = 0; i < chosen.seen.n; i++)
 		text_printf(&names, "%s%s", i ? ", " : "", chosen.seen.at[i]);
 	error_set(e, E_RANGE, where_option("--table", o->table),
@@ -71,13 +81,16 @@ enum status report_print(FILE *out, const struct row *rows, size_t n,
                          const struct report_options *o, struct error *e)
 {
 	struct arena *a = arena_new();
+	bool steps = report_of_steps(rows, n);
 	struct report report;
-	enum status status = report_gather(&report, a, rows, n, o, e);
+	enum status status = steps ? OK : report_gather(&report, a, rows, n, o, e);
 
 	if (status == OK) {
 		locale_t c, old = use_c_locale(&c);
 
-		if (o->format == REPORT_CSV)
+		if (steps)
+			status = report_steps(out, a, rows, n, o, e);
+		else if (o->format == REPORT_CSV)
 			report_csv(out, &report);
 		else if (o->format == REPORT_HTML)
 			report_html(out, a, &report, rows, n, o);

@@ -81,10 +81,17 @@ enum { REPORT_FAMILIES = 20 };
 enum report_test { REPORT_WILCOXON, REPORT_SIGN };
 
 struct report_options {
-	const char *baseline; /* a planner; NULL: "xla-2021" */
+	const char *baseline; /* a planner; NULL: "xla-2021", of steps the fastest */
 	enum report_format format;
 	const char *const *clocks; /* names, ended by NULL; none or NULL: all */
 	const char *clock_list;    /* as it was given, for places of errors; or NULL */
+	/*
+	 * The planners of the first tables and of plots, ended by NULL; "all" alone are all
+	 * that were swept. NULL or none: best, best-portable, synth, xla and
+	 * xla-2021 of them, or all where none of these was.
+	 */
+	const char *const *planners;
+	const char *planner_list; /* as it was given, for places of errors; or NULL */
 	enum report_test test;
 	bool timing;        /* show planning times */
 	const char *family; /* only families that match this pattern; NULL: all */
@@ -119,8 +126,9 @@ struct report_options {
 
 /*
  * Writes the report of all rows of the store to `out`. E_RANGE: no rows at all, none of
- * the baseline, or none of a clock, family, scenario or table asked for; nothing is
- * written then.
+ * the baseline, or none of a clock, planner, family, scenario or table asked for; nothing
+ * is written then. Where --table leaves all words out, stderr tells which planners a first
+ * table does not show.
  * E_IO: `out` or the store fails.
  */
 enum status report_write(FILE *out, struct store *store, const struct report_options *o,

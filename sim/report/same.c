@@ -120,28 +120,66 @@ const char *report_clock(const struct row *const *rows, size_t n, const char *ba
 	return n ? rows[0]->clock : "";
 }
 
+/* The planners that are shown unless others are asked for. */
+static const char *const usual[] = {"best", "best-portable", "synth", "xla", "xla-2021"};
+
+bool report_asked(const struct report_options *o, const char *planner)
+{
+	const char *const *p = o->planners;
+
+	if (!p || !p[0] || strcmp(p[0], "all") == 0)
+		return true;
+	for (; *p; p++)
+		if (strcmp(*p, planner) == 0)
+			return true;
+	return false;
+}
+
+/* Shows a planner, unless it was not swept or is the baseline. */
+static void show(struct report *r, const char *const *there, size_t n,
+                 const char *planner)
+{
+	if (strcmp(planner, r->baseline) != 0 && names_find(there, n, planner) < n)
+		r->shown[r->nshown++] = planner;
+}
+
 void report_choose(struct report *r, struct arena *a, const struct row *const *rows,
                    size_t n, const struct report_options *o)
 {
-	static const char *const planners[] = {"best", "best-portable", "synth", "xla",
-	                                       "xla-2021"};
 	const char **there = arena_alloc(a, n ? n : 1, sizeof(*there));
 	size_t nthere;
-	bool none;
 
 	r->clock = report_clock(rows, n, r->baseline, o);
 	for (size_t i = 0; i < n; i++)
 		there[i] = rows[i]->planner;
 	nthere = names_distinct(there, n);
 	r->shown = arena_alloc(a, nthere + 1, sizeof(*r->shown));
-	for (size_t p = 0; p < sizeof(planners) / sizeof(planners[0]); p++)
-		if (strcmp(planners[p], r->baseline) != 0 &&
-		    names_find(there, nthere, planners[p]) < nthere)
-			r->shown[r->nshown++] = planners[p];
-	none = r->nshown == 0;
-	for (size_t p = 0; none && p < nthere; p++)
-		if (strcmp(there[p], r->baseline) != 0)
-			r->shown[r->nshown++] = there[p];
+	r->hidden = arena_alloc(a, nthere + 1, sizeof(*r->hidden));
+	if (o->planners && o->planners[0])
+		for (size_t p = 0; o->planners[p]; p++)
+			show(r, there, nthere, o->planners[p]);
+	else
+		for (size_t p = 0; p < sizeof(usual) / sizeof(usual[0]); p++)
+			show(r, there, nthere, usual[p]);
+	for (size_t p = 0, none = r->nshown == 0; none && p < nthere; p++)
+		show(r, there, nthere, there[p]);
+	r->nshown = names_distinct(r->shown, r->nshown);
+	for (size_t p = 0; p < nthere; p++)
+		if (strcmp(there[p], r->baseline) != 0 &&
+		    names_find(r->shown, r->nshown, there[p]) == r->nshown)
+			r->hidden[r->nhidden++] = there[p];
+}
+
+const char *report_hidden(const struct report *r, struct arena *a)
+{
+	struct text t = {0};
+
+	for (size_t p = 0; p < r->nhidden; p++)
+		text_printf(&t, "%s%s", p ? ", " : "", r->hidden[p]);
+	if (!t.length)
+		return NULL;
+	text_printf(&t, " (--planner all shows them)");
+	return text_take(&t, a);
 }
 
 bool report_shown(const struct report *r, const struct report_line *l)

@@ -425,6 +425,7 @@ static void write_summary(const struct pen *pen, const struct report *r)
 {
 	write_start(pen, r);
 	report_brief_text(pen, r);
+	report_hidden_text(pen, r);
 	report_apart_sentence(pen, r);
 	write_causes(pen, r);
 }

@@ -11,6 +11,7 @@ void report_text(const struct pen *pen, const struct report *r);
 /* The parts of a report, each with its heading; nothing where there is nothing to say. */
 void report_sentences_text(const struct pen *pen, const struct report *r);
 void report_brief_text(const struct pen *pen, const struct report *r);
+void report_hidden_text(const struct pen *pen, const struct report *r);
 void report_first_text(const struct pen *pen, const struct report *r);
 void report_machines_text(const struct pen *pen, const struct report *r);
 void report_totals_text(const struct pen *pen, const struct report *r);

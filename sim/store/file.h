@@ -16,6 +16,7 @@ struct store {
 	int lock_fd;  /* -1: not locked */
 	const char *dir;
 	bool create, finished, in_transaction, discarded;
+	bool logs; /* there may be logs */
 };
 
 /* How to read a damaged file, whose path it takes; some builds of sqlite3 cannot recover. */

@@ -41,6 +41,13 @@ const struct row_column row_columns[ROW_COLUMNS] = {
 	{ROW_TEXT, AT(varied)},
 	{ROW_TEXT, AT(machine)},
 	{ROW_TEXT, AT(vocabulary)},
+	{ROW_TEXT, AT(model)},
+	{ROW_TEXT, AT(parallel)},
+	{ROW_REAL, AT(compute_s)},
+	{ROW_REAL, AT(exposed_s)},
+	{ROW_REAL, AT(bubble_s)},
+	{ROW_REAL, AT(idle_s)},
+	{ROW_REAL, AT(mfu)},
 	{ROW_TEXT, AT(timeline)},
 };
 #undef AT

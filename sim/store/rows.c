@@ -25,6 +25,7 @@ enum status store_begin_rows(struct store *s, struct error *e)
 {
 	struct text sql = {0};
 	enum status status;
+	int64_t logs = 0;
 
 	text_printf(&sql, "REPLACE INTO rows (");
 	store_columns(&sql, false);
@@ -35,9 +36,11 @@ enum status store_begin_rows(struct store *s, struct error *e)
 	status = store_prepare(s, &s->replace, sql.s, e);
 	text_free(&sql);
 	if (status != OK ||
+	    store_number(&logs, s, "SELECT count(*) FROM logs", e) != OK ||
 	    store_prepare(s, &s->log, "REPLACE INTO logs VALUES (?, ?, ?, ?, ?, ?)",
 	                  e) != OK)
 		return e->code;
+	s->logs = logs > 0;
 	return store_prepare(s, &s->unlog,
 	                     "DELETE FROM logs WHERE scenario = ? AND platform = ? "
 	                     "AND machine = ? AND planner = ? AND clock = ?",
@@ -131,6 +134,9 @@ static int put_log(struct store *s, const struct row *r, const char *log)
 	                           r->clock};
 	sqlite3_stmt *statement = log ? s->log : s->unlog;
 
+	if (!log && !s->logs)
+		return SQLITE_OK;
+	s->logs = true;
 	for (int i = 0; i < 5; i++)
 		sqlite3_bind_text(statement, i + 1, key[i] ? key[i] : "", -1,
 		                  SQLITE_STATIC);

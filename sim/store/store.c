@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { APPLICATION = 0x73687369 /* "shsi" */, VERSION = 6 };
+enum { APPLICATION = 0x73687369 /* "shsi" */, VERSION = 7 };
 
 /* --- opening ------------------------------------------------------------------------ */
 
@@ -117,6 +117,49 @@ static enum status open_new(struct store *s, struct error *e)
 	return empty ? make_tables(s, e) : OK;
 }
 
+/* Returns whether the file has rows in a log beside it. */
+static bool has_log(const struct store *s)
+{
+	struct text log = {0};
+	struct stat found;
+	bool has;
+
+	text_printf(&log, "%s-wal", s->path);
+	has = stat(log.s, &found) == 0 && found.st_size > 0;
+	text_free(&log);
+	return has;
+}
+
+/*
+ * Opens the file again as one that nobody writes: where the folder cannot be written,
+ * SQLite cannot make the files that it wants beside one whose sweep did not end.
+ */
+static enum status open_immutable(struct store *s, struct error *e)
+{
+	struct text uri = {0};
+	bool empty;
+
+	*e = (struct error){0};
+	sqlite3_close(s->db);
+	s->db = NULL;
+	if (has_log(s))
+		return error_set(e, E_IO, store_place(s),
+		                 "cannot read sweep.db: a sweep that did not end left "
+		                 "rows in sweep.db-wal, which are put into it only "
+		                 "where it can be written; copy both files");
+	text_printf(&uri, "file:");
+	for (const char *p = s->path; *p; p++)
+		text_printf(&uri, strchr("?#%", *p) ? "%%%02x" : "%c", *p);
+	text_printf(&uri, "?immutable=1");
+	if (sqlite3_open_v2(uri.s, &s->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI,
+	                    NULL) != SQLITE_OK)
+		store_error(s, e, "cannot read it");
+	else
+		check_version(s, &empty, e);
+	text_free(&uri);
+	return e->code;
+}
+
 static enum status open_old(struct store *s, struct error *e)
 {
 	bool empty;
@@ -127,7 +170,11 @@ static enum status open_old(struct store *s, struct error *e)
 	if (sqlite3_open_v2(s->path, &s->db, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK)
 		return store_error(s, e, "cannot read it");
 	sqlite3_busy_timeout(s->db, 10000);
-	return check_version(s, &empty, e);
+	if (check_version(s, &empty, e) != OK &&
+	    (sqlite3_errcode(s->db) == SQLITE_CANTOPEN ||
+	     (sqlite3_errcode(s->db) & 0xff) == SQLITE_READONLY))
+		open_immutable(s, e);
+	return e->code;
 }
 
 /* --- damage ------------------------------------------------------------------------- */
@@ -312,6 +359,13 @@ static enum status check_written(struct store *s, struct error *e)
 	return e->code;
 }
 
+/* Makes the file one that needs no other beside it, unless a reader holds it as it is. */
+static void leave_alone(struct store *s)
+{
+	sqlite3_busy_timeout(s->db, 0);
+	sqlite3_exec(s->db, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL);
+}
+
 enum status store_finish(struct store *s, struct error *e)
 {
 	if (!s->create || s->finished)
@@ -319,9 +373,7 @@ enum status store_finish(struct store *s, struct error *e)
 	if (store_commit(s, e) != OK || store_there(s, e) != OK ||
 	    store_run(s, "PRAGMA wal_checkpoint(TRUNCATE)", e) != OK)
 		return e->code;
-	/* A reader may hold it as it is, which does no harm. */
-	sqlite3_busy_timeout(s->db, 0);
-	sqlite3_exec(s->db, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL);
+	leave_alone(s);
 	s->finished = true;
 	return check_written(s, e);
 }
@@ -338,6 +390,11 @@ void store_close(struct store *s)
 	sqlite3_finalize(s->replace);
 	sqlite3_finalize(s->log);
 	sqlite3_finalize(s->unlog);
+	if (s->db && s->create && !s->finished && !s->discarded) {
+		if (s->in_transaction)
+			sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
+		leave_alone(s);
+	}
 	sqlite3_close(s->db);
 	if (s->discarded)
 		unlink(s->path);

@@ -3,8 +3,9 @@
  * table `rows` of the SQLite file DIR/sweep.db. Reports read rows from here and nothing else.
  *
  * What was committed survives the death of the process at any moment: the file has a
- * write-ahead log beside it (sweep.db-wal, sweep.db-shm) until the sweep ends. A row comes
- * with the key of its case and a checksum, so that what a disk made of it is not believed.
+ * write-ahead log beside it (sweep.db-wal, sweep.db-shm) until the sweep ends or, where its
+ * process was killed, until somebody opens it who may write there. A row comes with the key
+ * of its case and a checksum, so that what a disk made of it is not believed.
  * Only one process writes: DIR/sweep.db.lock is locked by it. Not for network file
  * systems, where that log does not work: shards (sweep/shard.h) are.
  *
@@ -76,6 +77,12 @@ struct row {
 	 */
 	const char *machine;
 	const char *vocabulary; /* "any", "portable" or, as where none was given, "" */
+	/*
+	 * Of a training step, whose `planner` is "step" (its time_s has all of these, and its
+	 * peak_live_bytes are what a device holds); empty and unknown of a redistribution.
+	 */
+	const char *model, *parallel;
+	double compute_s, exposed_s, bubble_s, idle_s, mfu;
 	const char *timeline; /* what each step took and the links it loads (measure/timeline.h) */
 };
 
@@ -90,7 +97,7 @@ enum row_kind {
 	ROW_FLAG,  /* bool; 0 or 1 */
 	ROW_STATUS /* enum outcome; its name */
 };
-enum { ROW_COLUMNS = 36 };
+enum { ROW_COLUMNS = 43 };
 extern const struct row_column {
 	enum row_kind kind;
 	const char *name;
@@ -161,7 +168,10 @@ enum status store_finish(struct store *s, struct error *e);
 /* Removes the file of a store that is open for writing, when the store is closed. */
 void store_discard(struct store *s);
 
-/* Closes the store; what was not committed is lost. NULL is fine. */
+/*
+ * Closes the store; what was not committed is lost. The file needs no other beside it
+ * afterwards, also where its sweep did not end. NULL is fine.
+ */
 void store_close(struct store *s);
 
 /*

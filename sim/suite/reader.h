@@ -14,7 +14,7 @@
  * The values that may be lists, as nodes of the file; NULL where they are not given.
  */
 struct suite_list {
-	const yaml_node_t *mesh, *bytes;
+	const yaml_node_t *mesh, *bytes, *parallel;
 	const char *weight, *placement; /* texts that are read later */
 	struct where weight_at, placement_at;
 };
@@ -87,6 +87,10 @@ enum status suite_values_text(struct suite_value **out, int *n, struct reader *r
 /* Appends the scenario, or one per mesh and per size of the lists it has. */
 enum status suite_vary(struct reader *r, const struct scenario *s,
                        const struct suite_list *list);
+
+/* Appends the scenario, which is a step, or one for each of its degrees. */
+enum status suite_vary_step(struct reader *r, const struct scenario *s,
+                            const struct suite_list *list);
 
 /* Read the sections `platforms`, `set` and `generate`. */
 enum status suite_platforms(struct reader *r, const yaml_node_t *list);

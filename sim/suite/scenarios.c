@@ -39,6 +39,19 @@ void suite_add(struct suite *s, const struct scenario *sc)
 	own->file = s->nfiles > 0 ? s->nfiles - 1 : 0;
 }
 
+enum status suite_check_steps(const struct suite *s, bool steps, struct error *e)
+{
+	for (int32_t i = 0; i < s->n; i++)
+		if (!s->scenario[i].step.model == steps)
+			return error_set(
+				e, E_TYPE, s->scenario[i].at,
+				steps ? "a redistribution, expected a step, as others "
+					"of the sweep are"
+				      : "a step, expected a redistribution: steps are "
+					"for sweep, in suites of their own");
+	return OK;
+}
+
 static int scenario_by_name(const void *a, const void *b)
 {
 	const struct scenario *const *x = a, *const *y = b;

@@ -12,6 +12,8 @@ static enum status read_scenario_fields(struct reader *r, const yaml_node_t *map
 {
 	const char *tags = NULL, *bytes = NULL;
 	struct problem_text *t = &s->text;
+	struct suite_step *step = &s->step;
+	const char *parallel = NULL;
 	const struct field fields[] = {
 		{"name", &s->name, NULL, NULL},
 		{"family", &s->family, NULL, NULL},
@@ -31,6 +33,12 @@ static enum status read_scenario_fields(struct reader *r, const yaml_node_t *map
 		{"weight", &list->weight, &list->weight_at, NULL},
 		{"placement", &list->placement, &list->placement_at, NULL},
 		{"hierarchy", &s->hierarchy, &s->hierarchy_at, NULL},
+		{"model", &step->model, NULL, NULL},
+		{"parallel", &parallel, NULL, &list->parallel},
+		{"batch", &step->batch, &step->batch_at, NULL},
+		{"micro_batch", &step->micro_batch, &step->micro_batch_at, NULL},
+		{"seq", &step->seq, &step->seq_at, NULL},
+		{"recompute", &step->recompute, &step->recompute_at, NULL},
 		{NULL, NULL, NULL, NULL},
 	};
 
@@ -82,6 +90,15 @@ static enum status read_scenario(struct reader *r, const yaml_node_t *map)
 
 	if (read_scenario_fields(r, map, &s, &list) != OK)
 		return r->error->code;
+	s.at = reader_mark(r, map->start_mark);
+	if (s.step.model && s.name && s.name[0]) {
+		if (!s.family)
+			s.family = "none";
+		return suite_vary_step(r, &s, &list);
+	}
+	if (list.parallel || s.step.batch || s.step.micro_batch || s.step.seq ||
+	    s.step.recompute)
+		return reader_bad(r, map, "a step needs name, model and parallel");
 	if (!s.name || !s.text.array || !s.text.from || !s.text.to)
 		return reader_bad(r, map, "a scenario needs name, array, from and to");
 	if (!s.name[0])
@@ -90,7 +107,6 @@ static enum status read_scenario(struct reader *r, const yaml_node_t *map)
 		s.family = "none";
 	if (read_weight(r, &s, &list) != OK || read_placement(r, &s, &list) != OK)
 		return r->error->code;
-	s.at = reader_mark(r, map->start_mark);
 	return suite_vary(r, &s, &list);
 }
 

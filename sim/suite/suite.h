@@ -25,6 +25,18 @@
  * number of rows is an error. They are named `NAME{mesh=x=4,y=2}`, `NAME{bytes=1MiB}`,
  * `NAME{mesh=x=4,y=2}{bytes=1MiB}`.
  *
+ * A scenario may be a training step in place of a redistribution:
+ *
+ *   - {name: llama, model: models/llama-3-70b.yaml, parallel: "fsdp=64,tensor=8", seq: 8192}
+ *   - {name: more, model: models/llama-3-70b.yaml, num_devices: 64,
+ *      parallel: {fsdp: "1..64 x2", tensor: [1, 2, 4, 8], pipeline: [1, 2]}}
+ *
+ * `model` is relative to the file; `parallel`, a text, a list of texts, or a map from axes to
+ * numbers, ranges or lists, of which all combinations that come to num_devices devices (any,
+ * where that is not said) are scenarios, named `NAME{parallel=fsdp=8,tensor=2}`. `batch`,
+ * `micro_batch`, `seq` and `recompute` are in place of the model's. `sweep` alone reads such
+ * scenarios.
+ *
  * With `placement: free` the order of its devices is not given but chosen: `best` is run on
  * every placement of the mesh on the platform's hierarchy, or on `hierarchy` (place/placing.h).
  * Other planners run in row-major order. `weight` counts in workloads (`place --with`).
@@ -69,6 +81,17 @@
 
 enum { SUITE_FILES_MAX = 64, SUITE_PLATFORMS_MAX = 10000 };
 
+/* Of a scenario that is a training step, as the command line of `step` has it. */
+struct suite_step {
+	const char *model; /* NULL: the scenario is a redistribution */
+	const char *path;  /* of the model's file, and what is in it */
+	const char *text;
+	const char *parallel;
+	/* NULL: as the model says. */
+	const char *batch, *micro_batch, *seq, *recompute;
+	struct where batch_at, micro_batch_at, seq_at, recompute_at;
+};
+
 struct scenario {
 	const char *name, *family, *source;
 	const char *base;   /* the name before anything was varied */
@@ -76,6 +99,7 @@ struct scenario {
 	int file;           /* its suite, in the order they were read */
 	int32_t needs;      /* how many devices a platform must have */
 	struct problem_text text;
+	struct suite_step step;
 	double weight;         /* how often its time counts in a workload */
 	bool free;             /* its placement is free */
 	const char *hierarchy; /* NULL for the platform's own */
@@ -165,6 +189,12 @@ void suite_take_machines(struct suite *s);
  */
 enum status suite_set(struct suite *s, const char *const *set, int nset,
                       struct error *e);
+
+/*
+ * Checks, after the last file, that no scenario is a step, or with `steps` that all are; an
+ * E_TYPE is at the first that is not as it should be.
+ */
+enum status suite_check_steps(const struct suite *s, bool steps, struct error *e);
 
 /*
  * Checks, after the last file, that there are scenarios (E_SYNTAX) and no two of one name

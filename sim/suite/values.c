@@ -74,6 +74,11 @@ static enum status read_value_number(struct scan *s, enum varied_unit unit, doub
 		return units_scan_rate(s, out);
 	if (unit == VARIED_TIME)
 		return units_scan_time(s, out);
+	if (unit == VARIED_COUNT) {
+		scan_int(s, "a degree", 1, INT32_MAX, &bytes);
+		*out = (double)bytes;
+		return s->error->code;
+	}
 	units_scan_bytes(s, &bytes);
 	*out = (double)bytes;
 	return s->error->code;
@@ -98,6 +103,7 @@ static enum status read_progress(struct scan *s, enum varied_unit unit, int64_t 
 		                 "expected how the range goes on, such as x2 or %s",
 		                 unit == VARIED_BYTES  ? "+1MiB"
 		                 : unit == VARIED_RATE ? "+25GBps"
+		                 : unit == VARIED_COUNT ? "+1"
 		                                       : "+1us");
 	if (read_value_number(s, unit, step) == OK && !(*step > 0))
 		scan_fail_at(s, start, E_RANGE, "expected a step above 0");

@@ -45,6 +45,7 @@ double varied_value(enum varied_unit unit, const char *text)
 		units_time(text, at, &value, &e);
 		break;
 	case VARIED_TEXT:
+	case VARIED_COUNT:
 		value = strtod(text, &end);
 		return end > text && !*end && isfinite(value) ? value : NAN;
 	}

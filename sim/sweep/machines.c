@@ -21,12 +21,10 @@ static enum status platform_fault(const struct suite_platform *p, struct error *
 			                 fault->text);
 	if (p->at.file)
 		return error_set(e, fault->code, p->at, "%s", fault->text);
-	if (p->nset)
-		return error_set(e, fault->code, where_option("--platform", p->name),
-		                 "%s", fault->text);
+	platform_point(fault, p->name, NULL, 0);
 	/* Texts other than the platform's are gone when the arena is. */
-	if (fault->at.source != p->base)
-		fault->at.source = NULL;
+	if (fault->at.source != p->name)
+		fault->at = where_option("--platform", p->name);
 	*e = *fault;
 	return e->code;
 }

@@ -29,6 +29,13 @@ static struct digest digest_scenario(const struct scenario *sc)
 		t->vocabulary,
 		sc->hierarchy,
 		sc->free ? "free" : NULL,
+		sc->step.model,
+		sc->step.parallel,
+		sc->step.batch,
+		sc->step.micro_batch,
+		sc->step.seq,
+		sc->step.recompute,
+		sc->step.text,
 	};
 	struct digest d = digest_start();
 
@@ -167,6 +174,8 @@ struct row sweep_row(const struct sweep *s, int platform, int32_t scenario, int 
 	r.to_devices = sc->text.to_devices;
 	r.memory_limit = sc->text.memory_limit;
 	r.vocabulary = sc->text.vocabulary;
+	r.model = sc->step.model;
+	r.parallel = sc->step.parallel;
 	r.platform = p->name;
 	r.planner = s->planner[unit / s->nclocks]->name;
 	r.clock = clock_kinds[s->clock[unit % s->nclocks]].name;

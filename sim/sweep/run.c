@@ -1,5 +1,7 @@
 #include "sweep/run.h"
 
+#include "system/wall.h"
+
 #include <errno.h>
 #include <string.h>
 
@@ -16,6 +18,8 @@ enum status run_keep(struct run *r, int platform, int32_t scenario, int unit,
 
 	if (r->sink->put(r->sink->self, row, key, log, r->error) != OK)
 		return r->error->code;
+	if (!r->nkept++)
+		r->kept_s = wall_s();
 	sweep_count(r->counts, row->status);
 	if (r->sweep->progress)
 		progress_row(r->sweep->progress, sweep_asked(r->sweep, platform),

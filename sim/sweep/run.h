@@ -21,11 +21,16 @@ struct leftover {
 	struct leftover *next;
 };
 
+/* How much work a worker may have ahead, so that nobody waits where cases are short. */
+enum { SLOT_AHEAD = 32 };
+
 struct slot {
 	pid_t pid;                        /* 0 where there is no worker */
 	int platform, to, from, evidence; /* pipes and what it left on stderr */
 	bool ready;                       /* the platform is loaded */
 	struct sweep_work work;           /* its work, without units when it is idle */
+	struct sweep_work ahead[SLOT_AHEAD]; /* what it was given to do after that */
+	int nahead;
 	double since_s;                   /* since when it is at its lowest unit */
 	const char *verdict;              /* why it was killed, NULL if it was not */
 	uint64_t verdict_units;           /* the units of its work then */
@@ -43,6 +48,8 @@ struct run {
 	struct slot *slot;   /* [jobs] */
 	struct error *error;
 	double looked_s; /* when memory and progress were looked at last */
+	int64_t nkept;   /* rows that are not committed */
+	double kept_s;   /* since when there are such rows */
 };
 
 /* Records an E_IO, that the system call `what` failed for the reason in errno. */
@@ -67,7 +74,10 @@ void queue_give_back(struct run *r, const struct sweep_work *work);
  */
 int queue_neediest(const struct run *r);
 
-/* slot.c has the workers: slot_give() gives the slot work, if there is any. */
+/*
+ * slot.c has the workers: slot_give() gives the slot work, if there is any; a worker that is
+ * at work gets more to do after it, as long as that is little of what is left.
+ */
 enum status slot_give(struct run *r, struct slot *s);
 
 /* Reads from a worker that has something to say, or has died. */

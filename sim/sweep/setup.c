@@ -3,6 +3,7 @@
 #include "facts/families.h"
 #include "measure/choose.h"
 #include "plan/vocabulary.h"
+#include "sweep/step.h"
 #include "system/version.h"
 #include "text/words_list.h"
 
@@ -30,14 +31,15 @@ static enum status ask_for_platforms(struct suite *suite, const char *list,
 		return e->code;
 	suite->nplatforms = 0;
 	for (int i = 0; words[i]; i++) {
-		struct where at = {0};
+		const struct where in_word = {.col = 1};
+		struct where at = words_list_at("--platform", list, i);
 		struct error fault = {0};
 		int p;
 
-		if (suite_platform_parse(&p, suite, words[i], at, &fault) != OK)
-			return error_set(e, fault.code,
-			                 words_list_at("--platform", list, i), "%s",
-			                 fault.text);
+		if (suite_platform_parse(&p, suite, words[i], in_word, &fault) != OK) {
+			at.col += fault.at.col - 1;
+			return error_set(e, fault.code, at, "%s", fault.text);
+		}
 		suite->platform[p].files = UINT64_MAX;
 	}
 	return OK;
@@ -75,18 +77,47 @@ static enum status ask_for_vocabulary(struct suite *suite, const char *vocabular
 	return OK;
 }
 
+/* Steps have one planner and one clock; their models must tell all that is needed. */
+static enum status take_steps(struct sweep *out, const struct suite *suite,
+                              const struct sweep_request *r, struct arena *a,
+                              struct error *e)
+{
+	const struct planner **planner = arena_alloc(a, 2, sizeof(const struct planner *));
+	struct architecture m;
+
+	if (strcmp(r->planner, "all") != 0)
+		return error_set(e, E_TYPE, where_option("--planner", r->planner),
+		                 "a sweep of steps has no planners");
+	if (strcmp(r->clock, "model") != 0)
+		return error_set(e, E_TYPE, where_option("--clock", r->clock),
+		                 "a sweep of steps has no clock but model");
+	if (r->vocabulary)
+		return error_set(e, E_TYPE, where_option("--vocabulary", r->vocabulary),
+		                 "a sweep of steps has no vocabulary");
+	for (int32_t i = 0; i < suite->n; i++)
+		if (sweep_step_model(&m, a, &suite->scenario[i].step, e) != OK)
+			return e->code;
+	planner[0] = &sweep_step_planner;
+	out->planner = planner;
+	out->nplanners = 1;
+	return OK;
+}
+
 enum status sweep_setup(struct sweep *out, const struct sweep_request *r,
                         struct arena *a, struct error *e)
 {
 	struct suite *suite = arena_alloc(a, 1, sizeof(*suite));
 	const struct planner **planner;
 	int *clock;
+	bool steps;
 
 	suite->arena = a;
 	for (int i = 0; i < r->nsuites; i++)
 		if (suite_read(suite, r->suite[i], e) != OK)
 			return e->code;
+	steps = suite->n && suite->scenario[0].step.model;
 	if (suite_check_names(suite, e) != OK ||
+	    suite_check_steps(suite, steps, e) != OK ||
 	    choose_planners(&planner, &out->nplanners, a, r->planner, e) != OK ||
 	    choose_clocks(&clock, &out->nclocks, a, r->clock, e) != OK)
 		return e->code;
@@ -100,6 +131,8 @@ enum status sweep_setup(struct sweep *out, const struct sweep_request *r,
 		return e->code;
 	out->suite = suite;
 	out->planner = planner;
+	if (steps && take_steps(out, suite, r, a, e) != OK)
+		return e->code;
 	out->clock = clock;
 	return sweep_identify(out, a, e);
 }

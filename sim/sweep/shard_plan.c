@@ -117,7 +117,13 @@ enum status plan_write(const char *path, const struct sweep *s,
                        const struct sweep_request *r, struct error *e)
 {
 	struct text text = {0};
-	bool good = add_line(&text, head_json(s, r));
+	bool good;
+
+	/* A plan would have to carry the models. */
+	if (s->suite->n && s->suite->scenario[0].step.model)
+		return error_set(e, E_INFEASIBLE, s->suite->scenario[0].at,
+		                 "a sweep of steps is not cut into shards");
+	good = add_line(&text, head_json(s, r));
 
 	for (int p = 0; good && p < s->suite->nplatforms; p++)
 		good = add_line(&text, platform_json(s, p));

@@ -81,15 +81,43 @@ static int slot_stop(struct slot *s)
 	return status;
 }
 
+/* Takes work from the queue and tells the worker. */
+static enum status order(struct run *r, struct slot *s, struct sweep_work *work)
+{
+	struct sweep_order order;
+
+	queue_take(r, s->platform, work);
+	memset(&order, 0, sizeof(order)); /* the bytes between members are sent, too */
+	order.scenario = work->scenario;
+	order.units = work->units;
+	/* A worker that has died meanwhile shows as the end of its row pipe. */
+	if (write(s->to, &order, sizeof(order)) < 0 && errno != EPIPE)
+		return run_system_error(r, "cannot reach a worker");
+	return OK;
+}
+
+/* Gives a worker that is at work more to do after it. */
+static enum status give_ahead(struct run *r, struct slot *s)
+{
+	double most = r->cost_left / (4.0 * SLOT_AHEAD * r->sweep->jobs);
+
+	while (s->nahead < SLOT_AHEAD && s->ready && !s->verdict &&
+	       s->work.cost <= most && queue_has(r, s->platform))
+		if (order(r, s, &s->ahead[s->nahead++]) != OK)
+			return r->error->code;
+	return OK;
+}
+
 /*
  * Gives the worker more work of its platform, or ends it and starts one for the
  * platform that needs it most.
  */
 enum status slot_give(struct run *r, struct slot *s)
 {
-	struct sweep_order order;
 	int platform;
 
+	if (s->pid && s->work.units)
+		return give_ahead(r, s);
 	if (s->pid && !queue_has(r, s->platform)) {
 		slot_stop(s);
 		close(s->evidence);
@@ -101,15 +129,8 @@ enum status slot_give(struct run *r, struct slot *s)
 		if (slot_start(r, s, platform) != OK)
 			return r->error->code;
 	}
-	queue_take(r, s->platform, &s->work);
 	s->since_s = wall_s();
-	memset(&order, 0, sizeof(order)); /* the bytes between members are sent, too */
-	order.scenario = s->work.scenario;
-	order.units = s->work.units;
-	/* A worker that has died meanwhile shows as the end of its row pipe. */
-	if (write(s->to, &order, sizeof(order)) < 0 && errno != EPIPE)
-		return run_system_error(r, "cannot reach a worker");
-	return OK;
+	return order(r, s, &s->work);
 }
 
 /* --- rows --------------------------------------------------------------------------- */
@@ -158,10 +179,18 @@ static enum status take_worker_row(struct run *r, struct slot *s, const char *by
 		return error_set(r->error, E_IO, (struct where){0},
 		                 "a worker sent a damaged row");
 	s->work.units &= s->work.units - 1;
-	return run_keep(r, s->platform, s->work.scenario, unit, &row,
-	                row.status == OUTCOME_FAILED || row.status == OUTCOME_WRONG
-	                        ? take_log(r, s, (off_t)news.said)
-	                        : NULL);
+	if (run_keep(r, s->platform, s->work.scenario, unit, &row,
+	             row.status == OUTCOME_FAILED || row.status == OUTCOME_WRONG
+	                     ? take_log(r, s, (off_t)news.said)
+	                     : NULL) != OK)
+		return r->error->code;
+	if (!s->work.units && s->nahead > 0) {
+		s->work = s->ahead[0];
+		s->nahead--;
+		memmove(s->ahead, s->ahead + 1,
+		        (size_t)s->nahead * sizeof(*s->ahead));
+	}
+	return OK;
 }
 
 /* Takes whole rows from the slot's input. */
@@ -233,6 +262,8 @@ static enum status slot_bury(struct run *r, struct slot *s)
 	int status = slot_stop(s);
 	const char *message, *log;
 
+	while (s->nahead > 0)
+		queue_give_back(r, &s->ahead[--s->nahead]);
 	arena_reset(r->row_arena);
 	log = take_log(r, s, lseek(s->evidence, 0, SEEK_END));
 	message = slot_obituary(r, s, status, log);

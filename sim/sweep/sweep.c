@@ -18,6 +18,13 @@
  */
 #define TICK_S 0.05
 
+/*
+ * Rows are committed when there are so many, or when the first of them is so old: what a
+ * death of this process costs.
+ */
+enum { COMMIT_ROWS = 2000 };
+#define COMMIT_S 0.25
+
 /* --- sinks -------------------------------------------------------------------------- */
 
 static enum status put_in_store(void *self, const struct row *r, struct digest key,
@@ -44,7 +51,7 @@ static enum status give_all(struct run *r, int *busy)
 	for (int i = 0; i < r->sweep->jobs; i++) {
 		struct slot *s = &r->slot[i];
 
-		if ((!s->pid || !s->work.units) && slot_give(r, s) != OK)
+		if (slot_give(r, s) != OK)
 			return r->error->code;
 		*busy += s->pid != 0;
 	}
@@ -63,6 +70,8 @@ static double sleep_limit_s(const struct run *r)
 
 	for (int i = 0; i < s->jobs; i++)
 		least = fmin(least, slot_left_s(r, &r->slot[i]));
+	if (r->nkept)
+		least = fmin(least, r->kept_s + COMMIT_S - wall_s());
 	return fmax(least, 0);
 }
 
@@ -92,7 +101,27 @@ static void look_at_limits(struct run *r)
 		progress_tick(r->sweep->progress);
 }
 
-/* Sleeps until something happens, handles it, and commits the rows that came. */
+/*
+ * Where all workers have enough to do their rows may wait for each other, so that not every
+ * one wakes this process.
+ */
+static void nap(const struct run *r)
+{
+	struct timespec t = {.tv_nsec = 5000000};
+
+	for (int i = 0; i < r->sweep->jobs; i++)
+		if (r->slot[i].nahead < SLOT_AHEAD / 2)
+			return;
+	nanosleep(&t, NULL);
+}
+
+static enum status commit(struct run *r)
+{
+	r->nkept = 0;
+	return r->sink->commit(r->sink->self, r->error);
+}
+
+/* Sleeps until something happens, handles it, and commits the rows if it is time. */
 static enum status run_once(struct run *r, struct pollfd *fds, int signals)
 {
 	int jobs = r->sweep->jobs;
@@ -102,6 +131,7 @@ static enum status run_once(struct run *r, struct pollfd *fds, int signals)
 		fds[i] = (struct pollfd){.fd = r->slot[i].pid ? r->slot[i].from : -1,
 		                         .events = POLLIN};
 	fds[jobs] = (struct pollfd){.fd = signals, .events = POLLIN};
+	nap(r);
 	if (sleep_until_told(fds, jobs + 1, sleep_limit_s(r)) < 0 && errno != EINTR)
 		return run_system_error(r, "poll");
 	for (int i = 0; i < jobs; i++)
@@ -110,7 +140,10 @@ static enum status run_once(struct run *r, struct pollfd *fds, int signals)
 	if (fds[jobs].revents && read(signals, &told, sizeof(told)) == sizeof(told))
 		r->counts->signal = (int)told.ssi_signo;
 	look_at_limits(r);
-	return r->sink->commit(r->sink->self, r->error);
+	if (r->nkept >= COMMIT_ROWS ||
+	    (r->nkept && wall_s() >= r->kept_s + COMMIT_S))
+		return commit(r);
+	return OK;
 }
 
 static enum status run_all(struct run *r, int signals)
@@ -125,9 +158,7 @@ static enum status run_all(struct run *r, int signals)
 	for (int i = 0; i < jobs; i++)
 		if (r->slot[i].pid)
 			slot_end(r, &r->slot[i]);
-	if (r->error->code == OK)
-		r->sink->commit(r->sink->self, r->error);
-	return r->error->code;
+	return r->error->code == OK ? commit(r) : r->error->code;
 }
 
 enum status sweep_run(struct sweep_counts *counts, const struct sweep *s,

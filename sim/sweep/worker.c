@@ -7,6 +7,7 @@
 #include "place/placing.h"
 #include "plan/plan_text.h"
 #include "planner/best/best.h"
+#include "sweep/step.h"
 #include "system/last_words.h"
 #include "system/whole.h"
 
@@ -84,6 +85,8 @@ static void take_scenario(struct worker *worker, int32_t scenario)
 		return;
 	if (!worker->loaded)
 		worker->reason = worker->load.text;
+	else if (sc->step.model)
+		return;
 	else if (problem_make(&worker->problem, worker->arena, &sc->text, &e) != OK)
 		worker->reason = arena_strdup(worker->arena, e.text);
 	else
@@ -181,6 +184,12 @@ static void run_unit(struct worker *worker, int32_t scenario, int unit)
 	if (worker->reason) {
 		r.status = worker->outcome;
 		r.message = worker->reason;
+		send_row(worker, &r);
+		return;
+	}
+	if (s->suite->scenario[scenario].step.model) {
+		sweep_step(&r, &s->suite->scenario[scenario].step,
+		           worker->loaded->machine, worker->arena);
 		send_row(worker, &r);
 		return;
 	}

@@ -93,6 +93,9 @@ static void add_chains(struct measuring *m, const struct problem *p,
 		for (int i = 0; i < advice->nchains; i++)
 			if (advice->chain[i].nhops <= n + 1)
 				least = fmin(least, advice->chain[i].price.cost);
+		/* The pad is a line to write, too: it counts as a layout. */
+		if (advice->padding.problem && advice->padding.chain.nhops <= n)
+			least = fmin(least, advice->padding.chain.price.cost);
 		m->out.log_advised[n] += log(alone_s / least);
 		if (n == 2 && getenv("GAP_LIST") && least > 1.01 * best_s)
 			printf("%s %s: alone %.3g advised %.3g best %.3g\n", name,
@@ -101,6 +104,10 @@ static void add_chains(struct measuring *m, const struct problem *p,
 	for (int i = 0; i < advice->nchains; i++) {
 		m->out.dearer += advice->chain[i].price.cost > alone_s * (1 + 1e-9);
 		m->out.wrong += !is_sound(&advice->chain[i], p);
+	}
+	if (advice->padding.problem) {
+		m->out.dearer += advice->padding.chain.price.cost > alone_s * (1 + 1e-9);
+		m->out.wrong += !is_sound(&advice->padding.chain, p);
 	}
 }
 

@@ -16,6 +16,7 @@ shardsim perf all-reduce --platform dgx-h100:1 --launch graph
 shardsim perf all-reduce --platform tpu-v5p:2x2x2 --launch single
 shardsim perf all-reduce --platform tpu-v5p:2x2x2 --protocol ll
 shardsim perf all-reduce --platform dgx-h100:1 --mesh x=8
+shardsim perf all-gather --platform dgx-h100:1 -b 1000003 -e 1000003
 shardsim perf all-reduce --platform dgx-h100:1 --clock model,fluid
 shardsim perf all-reduce --platform dgx-h100:1 --measured /none
 shardsim validate

@@ -1,8 +1,9 @@
 /*
  * What a row of a sweep costs, from 1,000 to 100,000 of them: random problems of up to 64
  * devices with four planners on four machines by the clock `model`, and 10,000 rows by
- * `fluid`, two workers, into a store; and what it costs to find that nothing is missing.
- * A benchmark, not a test: nothing is asserted.
+ * `fluid`, two workers, into a store; and what it costs to find that nothing is missing. Then
+ * the same of scenarios/layouts.yaml on one machine, without `best` and with it, by one worker
+ * and by two. A benchmark, not a test: nothing is asserted.
  */
 #include "cli/sweep/sweep.h"
 #include "platform/platform.h"
@@ -50,18 +51,11 @@ static void fail(const struct error *e)
 	exit(1);
 }
 
-/* The sweep of a suite into a folder, as the command does it; its rows. */
-static int64_t sweep(const char *suite, const char *dir, const char *clock)
+/* The sweep that is asked for into a folder, as the command does it; its rows. */
+static int64_t sweep(const struct sweep_request *request, const char *dir, int jobs)
 {
-	struct sweep_request request = {
-		.suite = {suite},
-		.nsuites = 1,
-		.platform = "tpu-v4:4x4x4,tpu-v5e:16x16,dgx-a100:4,dgx-h100:8",
-		.planner = "gather,synth,xla,direct",
-		.clock = clock,
-	};
 	struct arena *a = arena_new();
-	struct sweep s = {.jobs = 2};
+	struct sweep s = {.jobs = jobs};
 	struct sweep_counts counts = {0};
 	struct digests done = {0};
 	struct store *store = NULL;
@@ -70,8 +64,8 @@ static int64_t sweep(const char *suite, const char *dir, const char *clock)
 	struct error e = {0};
 	int64_t n;
 
-	if (sweep_setup(&s, &request, a, &e) != OK ||
-	    cmd_sweep_open(&store, dir, false, &s, &request, &done, &counts, &e) != OK)
+	if (sweep_setup(&s, request, a, &e) != OK ||
+	    cmd_sweep_open(&store, dir, false, &s, request, &done, &counts, &e) != OK)
 		fail(&e);
 	work = sweep_work(&n, &s, &done, 0, 1, a);
 	sink = sweep_store(store);
@@ -84,36 +78,73 @@ static int64_t sweep(const char *suite, const char *dir, const char *clock)
 	return counts.rows;
 }
 
-static void measure(const char *dir, int64_t rows, const char *clock)
+static void measure(const char *dir, const char *what,
+                    const struct sweep_request *request, int jobs)
 {
-	char suite[300], db[300];
+	char db[300];
 	double start_s, used_s, took_s;
 	struct rusage children;
 	int64_t n;
+
+	snprintf(db, sizeof(db), "%s/sweep.db", dir);
+	start_s = now_s();
+	used_s = processor_s();
+	n = sweep(request, dir, jobs);
+	took_s = now_s() - start_s;
+	used_s = processor_s() - used_s;
+	getrusage(RUSAGE_CHILDREN, &children);
+	start_s = now_s();
+	sweep(request, dir, jobs);
+	printf("%-20s %8lld %9.2f %12.1f %12.1f %10.2f %12.1f\n", what, (long long)n,
+	       took_s, 1e6 * took_s / (double)n, 1e6 * used_s / (double)n,
+	       now_s() - start_s, (double)children.ru_maxrss / 1024);
+	fflush(stdout);
+	unlink(db);
+}
+
+static void measure_random(const char *dir, int64_t rows, const char *clock)
+{
+	char suite[300];
+	struct sweep_request request = {
+		.suite = {suite},
+		.nsuites = 1,
+		.platform = "tpu-v4:4x4x4,tpu-v5e:16x16,dgx-a100:4,dgx-h100:8",
+		.planner = "gather,synth,xla,direct",
+		.clock = clock,
+	};
 	FILE *f;
 
 	snprintf(suite, sizeof(suite), "%s/suite.yaml", dir);
-	snprintf(db, sizeof(db), "%s/sweep.db", dir);
 	f = fopen(suite, "w");
 	if (!f)
 		exit(1);
 	fprintf(f, "generate: {kind: random, count: %lld, seed: 1, devices: 4..64}\n",
 	        (long long)rows / PER_SCENARIO);
 	fclose(f);
-	start_s = now_s();
-	used_s = processor_s();
-	n = sweep(suite, dir, clock);
-	took_s = now_s() - start_s;
-	used_s = processor_s() - used_s;
-	getrusage(RUSAGE_CHILDREN, &children);
-	start_s = now_s();
-	sweep(suite, dir, clock);
-	printf("%-6s %8lld %9.2f %12.1f %12.1f %10.2f %12.1f\n", clock, (long long)n,
-	       took_s, 1e6 * took_s / (double)n, 1e6 * used_s / (double)n,
-	       now_s() - start_s, (double)children.ru_maxrss / 1024);
-	fflush(stdout);
-	unlink(db);
+	measure(dir, clock, &request, 2);
 	unlink(suite);
+}
+
+static void measure_layouts(const char *dir)
+{
+#define RIVALS                                                                         \
+	"gather,synth,synth-rewrite,xla-2021,xla,shardy,dtensor,dtensor-mincost,"      \
+	"direct,digit,best-portable"
+	static const char *const planners[] = {RIVALS, RIVALS ",best"};
+	struct sweep_request request = {.suite = {"scenarios/layouts.yaml"},
+	                                .nsuites = 1,
+	                                .platform = "dgx-a100:{n}",
+	                                .clock = "model"};
+
+	for (int best = 0; best < 2; best++)
+		for (int jobs = 1; jobs <= 2; jobs++) {
+			char what[40];
+
+			request.planner = planners[best];
+			snprintf(what, sizeof(what), "%s best, %d worker%s",
+			         best ? "with" : "no", jobs, jobs > 1 ? "s" : "");
+			measure(dir, what, &request, jobs);
+		}
 }
 
 int main(void)
@@ -127,10 +158,11 @@ int main(void)
 	snprintf(dir, sizeof(dir), "%.200s/bench_sweep-XXXXXX", tmp ? tmp : P_tmpdir);
 	if (!mkdtemp(dir))
 		return 1;
-	printf("clock      rows    wall s  wall us/row   cpu us/row   again s   worker "
+	printf("                         rows    wall s  wall us/row   cpu us/row   again s   worker "
 	       "MiB\n");
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
-		measure(dir, rows[i], "model");
-	measure(dir, 10000, "fluid");
+		measure_random(dir, rows[i], "model");
+	measure_random(dir, 10000, "fluid");
+	measure_layouts(dir);
 	return rmdir(dir) != 0;
 }

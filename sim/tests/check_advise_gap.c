@@ -13,6 +13,7 @@ static const struct gap_suite samples[] = {
 	{"scenarios/models.yaml", "tpu-v5p:{n}", "xla", 3},
 	{"scenarios/models.yaml", "dgx-h100:{n}", "xla", 3},
 	{"scenarios/uneven.yaml", "tpu-v4:{n}", "xla", 2},
+	{"scenarios/uneven.yaml", "dgx-h100:{n}", "xla", 1},
 	{"scenarios/layouts.yaml", "tpu-v4:{n}", "xla", 150},
 	{"scenarios/layouts.yaml", "dgx-a100:{n}", "xla", 150},
 };

@@ -286,6 +286,39 @@ START_TEST(entry)
 }
 END_TEST
 
+/*
+ * Times of 0.3 to 1.1 ms with a quarter of noise do not tell a launch of 10 us: it stays as the
+ * family has it, and the bandwidth is fitted without it.
+ */
+START_TEST(what_timings_do_not_tell)
+{
+	static const char *const figures[] = {"launch_s", "nvlink.bandwidth", NULL};
+	struct text csv = {0};
+	struct validation *v;
+	struct family_fit fit;
+	struct error e = {0};
+
+	text_printf(&csv, HEADER);
+	for (int k = 0; k < 12; k++) {
+		double bytes = 4e7 * exp2(k / 6.);
+		double s = tiny_ring_s(bytes, false, 10e-6, 1, 0);
+
+		text_printf(&csv, "log,S,1,4,all-gather,%.0f,%.9g,\n", bytes,
+		            s * 1e6 * (k % 2 ? 1.25 : 0.8));
+	}
+	v = open_csv(csv.s);
+	ck_assert_msg(family_fit(&fit, v, arena, "tiny", figures, false, &e) == OK, "%s",
+	              e.text);
+	ck_assert_int_eq(fit.nfigures, 1);
+	ck_assert_str_eq(fit.figure[0].figure, "nvlink.bandwidth");
+	ck_assert_double_lt(fit.figure[0].se, 0.2);
+	/* The five long times before a larger size are outliers. */
+	ck_assert_uint_eq(fit.nresiduals, 7);
+	text_free(&csv);
+	validation_close(v);
+}
+END_TEST
+
 Suite *tests(void)
 {
 	Suite *s = suite_create("fit_family");
@@ -300,6 +333,7 @@ Suite *tests(void)
 	tcase_add_test(t, priors);
 	tcase_add_test(t, errors);
 	tcase_add_test(t, entry);
+	tcase_add_test(t, what_timings_do_not_tell);
 	suite_add_tcase(s, t);
 	return s;
 }

@@ -296,6 +296,73 @@ START_TEST(no_directory)
 }
 END_TEST
 
+/* Stores what sweep.db begins with: SQLite's versions of writing and reading, 2 with a log. */
+static void versions(unsigned char *out)
+{
+	FILE *file = fopen(kept_path("sweep.db"), "rb");
+
+	ck_assert_ptr_nonnull(file);
+	ck_assert_int_eq(fseek(file, 18, SEEK_SET), 0);
+	ck_assert_uint_eq(fread(out, 1, 2, file), 2);
+	fclose(file);
+}
+
+/* A sweep that is refused or interrupted leaves a file that needs no log. */
+START_TEST(closed_unfinished)
+{
+	unsigned char version[2];
+	struct row r = kept_key("s", "p", "synth", "model");
+
+	for (int committed = 0; committed < 2; committed++) {
+		struct store *s = kept_open(true);
+
+		ck_assert_int_eq(kept_put(s, &r, &kept_error), OK);
+		if (committed)
+			ck_assert_int_eq(store_commit(s, &kept_error), OK);
+		store_close(s);
+		versions(version);
+		ck_assert_uint_eq(version[0], 1);
+		ck_assert_uint_eq(version[1], 1);
+		ck_assert(!kept_has("sweep.db-wal"));
+		ck_assert_uint_eq(kept_rows(), (size_t)committed);
+	}
+}
+END_TEST
+
+/* Gives up writing anywhere in the folder. */
+static void become_reader(void)
+{
+	ck_assert_int_eq(chmod(kept_path("sweep.db"), 0444), 0);
+	ck_assert_int_eq(chmod(kept_dir, 0555), 0);
+	if (geteuid() == 0)
+		ck_assert_int_eq(seteuid(65534), 0);
+}
+
+static void become_writer(void)
+{
+	ck_assert_int_eq(seteuid(getuid()), 0);
+	ck_assert_int_eq(chmod(kept_dir, 0755), 0);
+}
+
+/* A copy of a file that a killed sweep left, in a folder that cannot be written. */
+START_TEST(read_only)
+{
+	struct row r = kept_key("s", "p", "synth", "model");
+	struct store *s = kept_open(true);
+
+	ck_assert_int_eq(kept_put(s, &r, &kept_error), OK);
+	kept_finish(s);
+	kept_sql("PRAGMA journal_mode = WAL");
+	become_reader();
+	ck_assert_uint_eq(kept_rows(), 1);
+	become_writer();
+	kept_write("sweep.db-wal", "rows", 4);
+	become_reader();
+	kept_refuse(false, E_IO, "a sweep that did not end left rows in sweep.db-wal");
+	become_writer();
+}
+END_TEST
+
 Suite *tests(void)
 {
 	Suite *suite = suite_create("store");
@@ -308,6 +375,8 @@ Suite *tests(void)
 	tcase_add_test(tc, order);
 	tcase_add_test(tc, twice);
 	tcase_add_test(tc, many);
+	tcase_add_test(tc, closed_unfinished);
+	tcase_add_test(tc, read_only);
 	tcase_add_test(tc, unfinished);
 	tcase_add_test(tc, put);
 	tcase_add_test(tc, keep);

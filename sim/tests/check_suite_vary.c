@@ -397,12 +397,13 @@ static const struct {
          "expected a value without spaces"},
 	{"platforms: [{base: a, set: {b: \"c,d\"}}]\n" ONE("a"), 1, 33,
          "expected a value without spaces"},
-	{"platforms: [\"a:1{b=1\"]\n" ONE("a"), 1, 14, "expected family:shape{key=value"},
-	{"platforms: [\"a:1{b}\"]\n" ONE("a"), 1, 14, "with 1 to 16 different settings"},
-	{"platforms: [\"a:1{}\"]\n" ONE("a"), 1, 14, "with 1 to 16 different settings"},
-	{"platforms: [\"a:1{=2}\"]\n" ONE("a"), 1, 14, "with 1 to 16 different settings"},
-	{"platforms: [\"a:1{b=2},c=3}\"]\n" ONE("a"), 1, 14,
-         "with 1 to 16 different settings"},
+	{"platforms: [\"a:1{b=1\"]\n" ONE("a"), 1, 21, "expected a , or }"},
+	{"platforms: [\"a:1{b}\"]\n" ONE("a"), 1, 18, "expected key=value"},
+	{"platforms: [\"a:1{}\"]\n" ONE("a"), 1, 18, "expected key=value"},
+	{"platforms: [\"a:1{=2}\"]\n" ONE("a"), 1, 18, "expected key=value"},
+	{"platforms: [\"a:1{b=2,b=3}\"]\n" ONE("a"), 1, 22, "is set twice"},
+	{"platforms: [\"a:1{b=2},c=3}\"]\n" ONE("a"), 1, 22,
+         "expected nothing behind the }"},
 	{"scenarios: [{name: a, from: P('x', None)}]\n", 1, 36,
          "'None)' is no field: the comma in front of it ends the text of 'from'"},
 	{"scenarios: [{name: a, mesh: x=2,y=2}]\n", 1, 33,
@@ -411,7 +412,7 @@ static const struct {
 	{"scenarios: [{name: a, array: f32[8,8]}]\n", 1, 33, "stands in double quotes"},
 	{"scenarios: [{name: a, from: [Shard(0)]}]\n", 1, 29,
          "one that begins with [ or { stands in quotes"},
-	{"platforms: [\"{b=2}\"]\n" ONE("a"), 1, 14, "expected family:shape{key=value"},
+	{"platforms: [\"{b=2}\"]\n" ONE("a"), 1, 14, "settings are family:shape{key=value"},
 };
 
 START_TEST(fault_rows)

@@ -2,9 +2,10 @@
 #ifndef SHARDSIM_SIM_TESTS_FLOW_CASE_H
 #define SHARDSIM_SIM_TESTS_FLOW_CASE_H
 
-#include "clock/flow.h"
+#include "cost/flow.h"
 #include "cost/fluid.h"
 #include "cost/model.h"
+#include "flow_replay.h"
 
 enum { FLOW_CASE_SCHEDULES = 3 };
 
@@ -14,6 +15,7 @@ struct flow_case {
 	struct platform *platform;
 	const struct machine *machine;
 	struct flow *flow;
+	struct flow_replay *replay;
 	struct fluid *fluid;
 	struct model *model;
 	struct schedule s[FLOW_CASE_SCHEDULES]; /* empty ones */
@@ -33,7 +35,13 @@ void flow_case_message(struct flow_case *c, int k, int32_t src, int32_t dst,
 /* Adds a message in a round of its own. */
 void flow_case_alone(struct flow_case *c, int k, int32_t src, int32_t dst, double bytes);
 
-/* End schedule 0 and return its seconds by a clock. */
+/*
+ * Times schedules 0 to n - 1 by the clock flow and in SimGrid, and fails where any step's
+ * end differs by more than 1e-8 of the time. Returns the seconds of the clock.
+ */
+double flow_case_both_s(struct flow_case *c, double *wire_s, int n);
+
+/* End schedule 0 and return its seconds by a clock; flow is compared with SimGrid. */
 double flow_case_flow_s(struct flow_case *c);
 double flow_case_fluid_s(struct flow_case *c);
 

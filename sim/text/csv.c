@@ -230,10 +230,11 @@ struct where csv_where(const struct csv *t, int64_t row)
 
 struct where csv_where_field(const struct csv *t, int64_t row, int column)
 {
-	const struct csv_place *at = &t->at[row * t->ncolumns + column];
+	const struct csv_place *at;
 
 	if (column < 0)
 		return csv_where(t, row);
+	at = &t->at[row * t->ncolumns + column];
 	return (struct where){.file = t->path, .line = at->line, .col = at->col};
 }
 

@@ -184,7 +184,8 @@ static bool same_shape(const struct validation *v, int64_t a, int64_t b)
 {
 	return v->site_of[a] == v->site_of[b] && v->row[a].entry == v->row[b].entry &&
 	       v->perf[a].op == v->perf[b].op &&
-	       v->perf[a].groups.size == v->perf[b].groups.size;
+	       v->perf[a].groups.size == v->perf[b].groups.size &&
+	       v->perf[a].groups.ngroups == v->perf[b].groups.ngroups;
 }
 
 static void row_prepare(struct validation *v, int64_t i)

@@ -13,7 +13,7 @@
  *     order: 0-1,3,2         (optional) the group's order of those devices
  *     mesh: g=2,x=4, axis: x (optional) all groups along an axis at once; the row's
  *                            devices are then one group's
- *     launch: single         (optional) process, single or graph
+ *     launch: single         (optional) process, single, graph, xla or eager
  *     algorithm, protocol    (optional) where the source says that it forced one
  *     settings: {KEY: VALUE} (optional) hardware that the source states
  *     source: "..."          what says so

@@ -84,12 +84,13 @@ enum column {
 	IN_PLACE = NEEDED,
 	QUALITY,
 	SOURCE,
+	GROUPS,
 	COLUMNS
 };
 
 static const char *const columns[COLUMNS] = {
 	"set",     "system",     "nodes",    "devices", "collective", "bytes",
-	"time_us", "busbw_GBps", "in_place", "quality", "source"};
+	"time_us", "busbw_GBps", "in_place", "quality", "source",  "groups"};
 
 static enum status kind_read(struct measured *m, const char *text, struct error *e)
 {
@@ -106,7 +107,7 @@ static enum status row_read(struct measured *m, const struct csv *t, int64_t row
                             const int *column, struct error *e)
 {
 	const char *field[COLUMNS];
-	int64_t nodes, devices;
+	int64_t nodes, devices, groups;
 	double us, GBps;
 
 	for (int i = 0; i < COLUMNS; i++)
@@ -122,6 +123,7 @@ static enum status row_read(struct measured *m, const struct csv *t, int64_t row
 	    place_read(&m->in_place, field[IN_PLACE], m->at, e) != OK ||
 	    whole_read(&nodes, field[NODES], "nodes", 0, m->at, e) != OK ||
 	    whole_read(&devices, field[DEVICES], "devices", 0, m->at, e) != OK ||
+	    whole_read(&groups, field[GROUPS], "groups", 1, m->at, e) != OK ||
 	    whole_read(&m->bytes, field[BYTES], "bytes", -1, m->at, e) != OK ||
 	    number_read(&us, field[TIME_US], "time_us", m->at, e) != OK ||
 	    number_read(&GBps, field[BUSBW_GBPS], "busbw_GBps", m->at, e) != OK)
@@ -130,8 +132,14 @@ static enum status row_read(struct measured *m, const struct csv *t, int64_t row
 		return error_set(e, E_RANGE, m->at,
 		                 "%lld devices on %lld nodes, expected 1 device to %d",
 		                 (long long)devices, (long long)nodes, INT32_MAX);
+	if (groups < 1 || groups > INT32_MAX / devices)
+		return error_set(e, E_RANGE, m->at,
+		                 "%lld groups of %lld devices, expected 1 group to %lld",
+		                 (long long)groups, (long long)devices,
+		                 (long long)(INT32_MAX / devices));
 	m->nodes = (int32_t)nodes;
 	m->devices = (int32_t)devices;
+	m->groups = (int32_t)groups;
 	m->time_s = us * 1e-6;
 	m->busbw_Bps = GBps * 1e9;
 	if (isnan(us) && m->bytes > 0 && GBps > 0)

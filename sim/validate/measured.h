@@ -3,7 +3,9 @@
  * output of nccl-tests itself.
  *
  * CSV: columns set, system, nodes, devices, collective, bytes, time_us, busbw_GBps and,
- * if there, topology, in_place, quality and source, in any order. Bytes are nccl-tests' "size": the gathered
+ * if there, topology, groups, in_place, quality and source, in any order. Devices are those
+ * of one group; `groups` says how many such groups run at once, one after another on the
+ * machine, and is 1 where it is blank. Bytes are nccl-tests' "size": the gathered
  * array of an all-gather, the input of a reduce-scatter, else the buffer of one device.
  * A blank is a figure that was not printed; where only the bus bandwidth was, the time
  * follows from it.
@@ -25,7 +27,8 @@ struct measured {
 	const char *quality, *source;
 	const char *launch;     /* of a log: "single" or "graph", else "" */
 	const char *gpu;        /* of a log: the GPU of rank 0, "" if not printed */
-	int32_t nodes, devices; /* 0 if unknown */
+	int32_t nodes, devices; /* 0 if unknown; devices of each group */
+	int32_t groups;         /* that run it at once; 1 of a log */
 	int64_t bytes;          /* -1 if not printed */
 	double time_s;          /* NaN if not printed, and not known from busbw */
 	double busbw_Bps;       /* NaN if not printed */

@@ -491,7 +491,8 @@ enum status nccl_log_read(struct measured_table *out, struct arena *a, const cha
 	struct log log = {.out = out, .a = a, .e = e};
 	struct line l = {.at = {.file = path}};
 
-	log.run.like = (struct measured){.set = "",
+	log.run.like = (struct measured){.groups = 1,
+	                                 .set = "",
 	                                 .system = "",
 	                                 .collective = "",
 	                                 .launch = "",

@@ -1,12 +1,11 @@
 #include "validate/place.h"
 
-#include "base/input.h"
 #include "base/units.h"
 #include "placement/program.h"
 #include "stat/rank.h"
-#include "text/csv.h"
 #include "validate/measured.h"
 #include "validate/p2.h"
+#include "validate/sheet.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -35,8 +34,7 @@ enum { NEEDED = BEST_MEASURED + 1 };
 
 struct table_reader {
 	struct arena *arena;
-	struct csv csv;
-	int column[COLUMNS];
+	struct sheet sheet;
 	struct synth_cache cache;
 	struct error *error;
 };
@@ -88,33 +86,12 @@ static const char *plain_matrix(const char *text, struct arena *a)
 	return text_take(&out, a);
 }
 
-static const char *field(const struct table_reader *r, int64_t row, enum column k)
-{
-	return csv_field(&r->csv, row, r->column[k]);
-}
-
-static struct where where_of(const struct table_reader *r, int64_t row, enum column k)
-{
-	return csv_where_field(&r->csv, row, r->column[k]);
-}
-
 /* Reads a number above 0; a blank gives NaN. */
 static enum status read_number(double *out, struct table_reader *r, int64_t row,
                                enum column k)
 {
-	const char *text = field(r, row, k);
-	char *end;
-
 	*out = NAN;
-	if (!*text)
-		return OK;
-	*out = strtod(text, &end);
-	if (*end || !isdigit((unsigned char)*text) || strpbrk(text, "xX") ||
-	    !(*out > 0) || isinf(*out))
-		return error_set(r->error, E_SYNTAX, where_of(r, row, k),
-		                 "%s is '%.40s', expected a number above 0", columns[k],
-		                 text);
-	return OK;
+	return *sheet_text(&r->sheet, row, k) ? sheet_number(out, &r->sheet, row, k) : OK;
 }
 
 static const struct {
@@ -178,38 +155,39 @@ static enum status read_program(struct program *out, struct table_reader *r,
 static enum status read_case(struct place_measured *m, struct table_reader *r,
                              int64_t row)
 {
-	struct where at = csv_where(&r->csv, row);
+	const struct sheet *s = &r->sheet;
+	struct where at = csv_where(&s->csv, row);
 	struct placement_case *c = &m->c;
 	struct error *e = r->error;
 	int64_t bytes = PLACEMENT_PAYLOAD_BYTES;
 
-	m->hierarchy = plain_list(field(r, row, HIERARCHY), r->arena);
-	m->axes = plain_list(field(r, row, AXES), r->arena);
-	m->reduce = plain_list(field(r, row, REDUCE), r->arena);
+	m->hierarchy = plain_list(sheet_text(s, row, HIERARCHY), r->arena);
+	m->axes = plain_list(sheet_text(s, row, AXES), r->arena);
+	m->reduce = plain_list(sheet_text(s, row, REDUCE), r->arena);
 	m->at = c->at = at;
 	c->limit = PROGRAM_STEPS;
 	c->orders = 1u << ORDER_ROW;
 	if (hierarchy_parse(&c->hierarchy, r->arena, m->hierarchy,
-	                    where_of(r, row, HIERARCHY), e) != OK ||
-	    axes_parse(&c->axes, r->arena, m->axes, where_of(r, row, AXES), e) != OK ||
-	    reduce_parse(&c->reduce, &c->axes, m->reduce, where_of(r, row, REDUCE),
+	                    sheet_where(s, row, HIERARCHY), e) != OK ||
+	    axes_parse(&c->axes, r->arena, m->axes, sheet_where(s, row, AXES), e) != OK ||
+	    reduce_parse(&c->reduce, &c->axes, m->reduce, sheet_where(s, row, REDUCE),
 	                 e) != OK ||
-	    matrix_parse(&m->matrix, plain_matrix(field(r, row, MATRIX), r->arena),
-	                 where_of(r, row, MATRIX), e) != OK ||
-	    matrix_check(&m->matrix, &c->hierarchy, &c->axes, where_of(r, row, MATRIX),
-	                 e) != OK ||
-	    (*field(r, row, BYTES) &&
-	     units_bytes(field(r, row, BYTES), where_of(r, row, BYTES), &bytes, e) !=
-	             OK) ||
+	    matrix_parse(&m->matrix, plain_matrix(sheet_text(s, row, MATRIX), r->arena),
+	                 sheet_where(s, row, MATRIX), e) != OK ||
+	    matrix_check(&m->matrix, &c->hierarchy, &c->axes,
+	                 sheet_where(s, row, MATRIX), e) != OK ||
+	    (*sheet_text(s, row, BYTES) &&
+	     units_bytes(sheet_text(s, row, BYTES), sheet_where(s, row, BYTES), &bytes,
+	                 e) != OK) ||
 	    read_number(&m->runs, r, row, RUNS) != OK ||
 	    read_number(&m->measured_s, r, row, MEASURED) != OK ||
 	    read_number(&m->best_measured_s, r, row, BEST_MEASURED) != OK)
 		return e->code;
 	if (bytes == 0)
-		return error_set(e, E_RANGE, where_of(r, row, BYTES),
+		return error_set(e, E_RANGE, sheet_where(s, row, BYTES),
 		                 "no data, expected one byte or more");
 	if (isnan(m->measured_s))
-		return error_set(e, E_SYNTAX, where_of(r, row, MEASURED),
+		return error_set(e, E_SYNTAX, sheet_where(s, row, MEASURED),
 		                 "measured_s is blank, expected seconds");
 	c->payload_bytes = (double)bytes;
 	m->runs = isnan(m->runs) ? P2_RUNS : m->runs;
@@ -222,10 +200,10 @@ static enum status row_system(struct p2_system *out, struct place_measured *m,
                               struct table_reader *r, int64_t row)
 {
 	const struct p2_system *p2 = p2_system_of(&m->c.hierarchy);
-	const char *algorithm = field(r, row, ALGORITHM);
+	const char *algorithm = sheet_text(&r->sheet, row, ALGORITHM);
 
 	if (!p2)
-		return error_set(r->error, E_TYPE, where_of(r, row, HIERARCHY),
+		return error_set(r->error, E_TYPE, sheet_where(&r->sheet, row, HIERARCHY),
 		                 "the published systems have nodes of 16 or 8 GPUs, "
 		                 "expected such a last level");
 	m->tree = !strcasecmp(algorithm, "tree");
@@ -250,7 +228,7 @@ static enum status row_system(struct p2_system *out, struct place_measured *m,
 static enum status simulate(struct place_measured *m, struct table_reader *r,
                             int64_t row)
 {
-	const char *best_text = field(r, row, BEST_PROGRAM);
+	const char *best_text = sheet_text(&r->sheet, row, BEST_PROGRAM);
 	struct timed_program *programs;
 	struct p2_system p2;
 	struct reduction_clock clock = {p2_clock, &p2};
@@ -263,10 +241,11 @@ static enum status simulate(struct place_measured *m, struct table_reader *r,
 		return r->error->code;
 	space_collapsed(&space, r->arena, &m->c.hierarchy, &m->matrix, m->c.reduce,
 	                ORDER_ROW);
-	if (read_program(&algorithm, r, where_of(r, row, ALGORITHM), m->algorithm,
-	                 &space) != OK ||
-	    (*best_text && read_program(&best, r, where_of(r, row, BEST_PROGRAM),
-	                                best_text, &space) != OK) ||
+	if (read_program(&algorithm, r, sheet_where(&r->sheet, row, ALGORITHM),
+	                 m->algorithm, &space) != OK ||
+	    (*best_text &&
+	     read_program(&best, r, sheet_where(&r->sheet, row, BEST_PROGRAM),
+	                  best_text, &space) != OK) ||
 	    placement_programs(&programs, &m->programs, r->arena, &m->matrix, ORDER_ROW,
 	                       &r->cache, &m->c, &clock, r->error) != OK)
 		return r->error->code;
@@ -291,18 +270,18 @@ static enum status simulate(struct place_measured *m, struct table_reader *r,
 static enum status read_file(struct place_table *out, struct table_reader *r,
                              const char *path)
 {
-	const char *text, *name = arena_strdup(r->arena, path);
 	struct place_measured *more;
+	int64_t n;
 
-	text = input_text(r->arena, name, r->error);
-	if (!text || csv_read(&r->csv, r->arena, name, text, r->error) != OK ||
-	    csv_columns(r->column, &r->csv, columns, COLUMNS, NEEDED, r->error) != OK)
+	if (sheet_read(&r->sheet, r->arena, path, columns, COLUMNS, NEEDED, r->error) !=
+	    OK)
 		return r->error->code;
-	more = arena_alloc(r->arena, (size_t)(out->n + r->csv.nrows) + 1, sizeof(*more));
+	n = r->sheet.csv.nrows;
+	more = arena_alloc(r->arena, (size_t)(out->n + n) + 1, sizeof(*more));
 	if (out->n)
 		memcpy(more, out->row, (size_t)out->n * sizeof(*more));
 	out->row = more;
-	for (int64_t i = 0; i < r->csv.nrows; i++) {
+	for (int64_t i = 0; i < n; i++) {
 		struct place_measured *m = &out->row[out->n];
 
 		if (read_case(m, r, i) != OK || simulate(m, r, i) != OK)

@@ -1,7 +1,6 @@
 #include "validate/report.h"
 
 #include "stat/summary.h"
-#include "text/csv.h"
 #include "text/words.h"
 
 #include <math.h>
@@ -12,6 +11,7 @@
 struct group {
 	const char *system, *collective, *family; /* NULL: any */
 	int first_class, last_class;
+	bool outliers; /* these as well */
 };
 
 struct errors {
@@ -25,7 +25,8 @@ static bool in_group(const struct group *g, const struct prediction *p)
 {
 	int k = validation_class(p->row->bytes);
 
-	return !isnan(p->time_s) && k >= g->first_class && k <= g->last_class &&
+	return !isnan(p->time_s) && (!p->outlier || g->outliers) &&
+	       k >= g->first_class && k <= g->last_class &&
 	       (!g->system || !strcmp(g->system, p->row->system)) &&
 	       (!g->family || !strcmp(g->family, p->family)) &&
 	       (!g->collective || !strcmp(g->collective, p->row->collective));
@@ -90,6 +91,17 @@ static const char *collective_of(const struct prediction *p)
 	return p->row->collective;
 }
 
+/* Returns how many rows with a prediction are outliers. */
+static int64_t outliers_count(const struct validation *v)
+{
+	int64_t n, count = 0;
+	const struct prediction *row = validation_rows(v, &n);
+
+	for (int64_t i = 0; i < n; i++)
+		count += row[i].outlier && !isnan(row[i].time_s);
+	return count;
+}
+
 static const char *factor(struct arena *a, double x)
 {
 	return isnan(x) ? "-" : arena_printf(a, "%.3f", x);
@@ -145,12 +157,15 @@ static void systems_table(const struct pen *pen, const struct validation *v)
 	struct pen_table t = words_table(a,
 	                                 "Geometric-mean error factors of simulated "
 	                                 "times, by size of the collective",
-	                                 "llrrrrrr", head, n + 1);
+	                                 "llrrrrrr", head, n + 2);
 
 	for (size_t i = 0; i < n; i++)
 		ranges_row(&t, v, system[i], families_of(v, system[i], a),
 		           (struct group){.system = system[i]}, a);
 	ranges_row(&t, v, "all", "", (struct group){0}, a);
+	if (outliers_count(v))
+		ranges_row(&t, v, "all, outliers too", "",
+		           (struct group){.outliers = true}, a);
 	pen->heading(pen, 2, "Error by system");
 	pen->table(pen, &t);
 }
@@ -238,6 +253,106 @@ static void sizes_table(const struct pen *pen, const struct validation *v)
 		cell[6] = p->protocol ? p->protocol : "-";
 	}
 	pen->heading(pen, 2, "Sizes");
+	pen->table(pen, &t);
+}
+
+/* --- how sure --------------------------------------------------------------------- */
+
+/* Of the rows of some sizes: how many lie in their interval, and how wide that is. */
+struct held {
+	size_t n, sets;
+	double rows, by_set; /* shares that lie in it, of rows, and the mean over sets */
+	double width;        /* the median of the factors that half of it is */
+};
+
+static bool is_likely(const struct prediction *p, const struct group *g)
+{
+	return in_group(g, p) && !isnan(p->likely_s.low);
+}
+
+static bool lies_in(const struct prediction *p)
+{
+	return p->row->time_s >= p->likely_s.low && p->row->time_s <= p->likely_s.high;
+}
+
+/* Returns the share of a set's rows that lie in their intervals. */
+static double set_share(const struct prediction *row, int64_t n, const struct group *g,
+                        const char *set)
+{
+	double in = 0, all = 0;
+
+	for (int64_t i = 0; i < n; i++)
+		if (is_likely(&row[i], g) && !strcmp(row[i].row->set, set)) {
+			in += lies_in(&row[i]);
+			all++;
+		}
+	return in / all;
+}
+
+static struct held held_of(const struct validation *v, const struct group *g,
+                           struct arena *a)
+{
+	int64_t n;
+	const struct prediction *row = validation_rows(v, &n);
+	double *width = arena_alloc(a, (size_t)n + 1, sizeof(*width));
+	const char **set = arena_alloc(a, (size_t)n + 1, sizeof(*set));
+	struct held h = {0};
+
+	for (int64_t i = 0; i < n; i++) {
+		const struct likely *s = &row[i].likely_s;
+		size_t k = 0;
+
+		if (!is_likely(&row[i], g))
+			continue;
+		h.rows += lies_in(&row[i]);
+		width[h.n++] = sqrt(s->high / s->low);
+		while (k < h.sets && strcmp(set[k], row[i].row->set) != 0)
+			k++;
+		if (k == h.sets)
+			set[h.sets++] = row[i].row->set;
+	}
+	for (size_t k = 0; k < h.sets; k++)
+		h.by_set += set_share(row, n, g, set[k]) / (double)h.sets;
+	h.rows /= (double)h.n;
+	h.width = stat_quantile(width, h.n, 0.5);
+	return h;
+}
+
+/* Prints how many timings lie where four of five should. */
+static void sure_table(const struct pen *pen, const struct validation *v)
+{
+	static const char *const head[] = {"size", "n",         "in its interval",
+	                                   "sets", "mean of sets", "half-width"};
+	static const struct {
+		const char *name;
+		int first, last;
+	} range[] = {{"from 1 MiB", 2, 3}, {"below 1 MiB", 0, 1}};
+	struct arena *a = pen->arena;
+	struct pen_table t = words_table(
+		a, "Timings inside the intervals that should hold 80 %", "lrrrrr", head, 2);
+
+	for (int i = 0; i < 2; i++) {
+		struct group g = {.first_class = range[i].first,
+		                  .last_class = range[i].last};
+		struct held h = held_of(v, &g, a);
+		const char **cell;
+
+		if (!h.n)
+			continue;
+		cell = words_row(&t);
+		cell[0] = range[i].name;
+		cell[1] = words_count(a, h.n);
+		cell[2] = arena_printf(a, "%.0f %%", 100 * h.rows);
+		cell[3] = words_count(a, h.sets);
+		cell[4] = arena_printf(a, "%.0f %%", 100 * h.by_set);
+		cell[5] = factor(a, h.width);
+	}
+	if (!t.rows)
+		return;
+	pen->heading(pen, 2, "How sure");
+	pen->paragraph(pen, "Each time has an interval that should hold four timings of "
+	                    "five (platforms/intervals.csv). Its half-width is a factor, "
+	                    "here the median.");
 	pen->table(pen, &t);
 }
 
@@ -330,43 +445,20 @@ void validate_words(const struct pen *pen, const struct validation *v)
 	                                 "too little. Means are geometric.",
 	                                 (long long)n, validation_what(v),
 	                                 (long long)run, (long long)(n - run)));
+	if (outliers_count(v))
+		pen->paragraph(pen,
+		               arena_printf(pen->arena,
+		                            "%lld of those took more than %g times as "
+		                            "long as a larger size of their series. "
+		                            "These outliers are in the last row "
+		                            "of the first table and nowhere else.",
+		                            (long long)outliers_count(v),
+		                            VALIDATION_OUTLIER));
 	systems_table(pen, v);
+	sure_table(pen, v);
 	classes_table(pen, v);
 	if (validation_of_one(v))
 		sizes_table(pen, v);
 	notes_table(pen, v);
 	left_out_table(pen, v);
-}
-
-/* --- rows ------------------------------------------------------------------------- */
-
-void validate_csv(FILE *out, const struct validation *v)
-{
-	int64_t n;
-	const struct prediction *row = validation_rows(v, &n);
-
-	fputs("set,system,platform,collective,devices,bytes,measured_us,simulated_us,"
-	      "error,algorithm,protocol,left_out\n",
-	      out);
-	for (int64_t i = 0; i < n; i++) {
-		const struct prediction *p = &row[i];
-		bool run = !isnan(p->time_s);
-
-		csv_put(out, p->row->set, true);
-		csv_put(out, p->row->system, false);
-		csv_put(out, p->platform ? p->platform : "", false);
-		csv_put(out, p->row->collective, false);
-		fprintf(out, ",%d,%lld,", (int)p->row->devices,
-		        (long long)p->row->bytes);
-		if (!isnan(p->row->time_s))
-			fprintf(out, "%.9g", p->row->time_s * 1e6);
-		if (run)
-			fprintf(out, ",%.9g,%.6g", p->time_s * 1e6, prediction_error(p));
-		else
-			fputs(",,", out);
-		csv_put(out, run ? p->algorithm : "", false);
-		csv_put(out, run && p->protocol ? p->protocol : "", false);
-		csv_put(out, p->left_out ? p->left_out : "", false);
-		fputc('\n', out);
-	}
 }

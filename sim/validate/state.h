@@ -26,6 +26,7 @@ struct validation {
 	struct prediction *row;
 	int *site_of;      /* [n], -1 without one */
 	struct perf *perf; /* [n] */
+	struct likely_table likely;
 	int nsites;
 	struct site *site;
 	struct nccl_prepared **prepared; /* [n]; NULL: lay its messages each time */

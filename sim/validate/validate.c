@@ -69,16 +69,16 @@ static enum status site_find(int *out, struct validation *v, const char *platfor
 }
 
 /*
- * Finds the row's devices: the first ones of each unit, `stride` apart. With an axis
- * they are those of all groups.
+ * Finds the row's devices: the first ones of each unit, `stride` apart, group after
+ * group. With an axis they are those of all groups along it.
  */
 static enum status row_groups(struct perf *out, struct arena *a, const struct site *s,
                               const struct mapping_entry *m, const struct measured *row,
                               struct error *e)
 {
-	int32_t n = row->devices, units = m->units     ? m->units
-	                                  : row->nodes ? row->nodes
-	                                               : 1;
+	int32_t n = row->devices * row->groups, units = m->units     ? m->units
+	                                                : row->nodes ? row->nodes
+	                                                             : 1;
 	int32_t all = s->machine->ndevices, each, *ids, *order = NULL, ordered = n;
 
 	if (m->axis) {
@@ -103,7 +103,8 @@ static enum status row_groups(struct perf *out, struct arena *a, const struct si
 
 		ids[k] = i / each * (all / units) + i % each * m->stride;
 	}
-	out->groups = (struct groups){.ngroups = 1, .size = n, .ids = ids};
+	out->groups = (struct groups){
+		.ngroups = m->axis ? 1 : row->groups, .size = row->devices, .ids = ids};
 	if (!m->axis)
 		return OK;
 	return perf_groups_along(&out->groups, a, ids, n, m->mesh, m->at, m->axis,
@@ -116,7 +117,7 @@ static enum status row_open(struct validation *v, int64_t i,
 	struct prediction *p = &v->row[i];
 	const struct measured *row = p->row;
 
-	p->time_s = NAN;
+	p->time_s = p->likely_s.low = p->likely_s.high = NAN;
 	v->site_of[i] = -1;
 	p->entry = mapping_find(mapping, row);
 	if (!p->entry)
@@ -131,6 +132,8 @@ static enum status row_open(struct validation *v, int64_t i,
 		p->left_out = "its time was not printed";
 	else if (row->time_s == 0)
 		p->left_out = "its time is 0";
+	else if (!strcmp(row->collective, "all-to-all") && row->bytes < row->devices)
+		p->left_out = "it has less than a byte for each peer";
 	else if (*row->quality && strcmp(row->quality, "ok") != 0)
 		p->left_out = arena_printf(v->arena, "its quality is %s, not ok",
 		                           row->quality);
@@ -148,6 +151,30 @@ static enum status row_open(struct validation *v, int64_t i,
 	                  e);
 }
 
+/* Returns whether two rows are sizes of one series. */
+static bool same_series(const struct measured *a, const struct measured *b)
+{
+	return a->devices == b->devices && a->groups == b->groups &&
+	       a->nodes == b->nodes && a->in_place == b->in_place &&
+	       a->one_pair == b->one_pair && !strcmp(a->set, b->set) &&
+	       !strcmp(a->collective, b->collective);
+}
+
+/* Marks the rows that took much longer than a larger size of their series did. */
+static void outliers_mark(struct validation *v)
+{
+	for (int64_t i = 0; i < v->n; i++) {
+		const struct measured *row = v->row[i].row;
+
+		for (int64_t k = 0; k < v->n && !v->row[i].outlier; k++)
+			v->row[i].outlier =
+				!v->row[i].left_out && !v->row[k].left_out &&
+				v->row[k].row->bytes > row->bytes &&
+				row->time_s > VALIDATION_OUTLIER * v->row[k].row->time_s &&
+				same_series(row, v->row[k].row);
+	}
+}
+
 enum status validation_open(struct validation **out, struct arena *a,
                             const struct measured_table *rows,
                             const struct mapping *mapping, struct error *e)
@@ -162,11 +189,14 @@ enum status validation_open(struct validation **out, struct arena *a,
 	v->site = arena_alloc(a, n, sizeof(*v->site));
 	v->prepared = arena_alloc(a, n, sizeof(struct nccl_prepared *));
 	*out = v;
+	if (likely_read(&v->likely, a, e) != OK)
+		return e->code;
 	for (int64_t i = 0; i < v->n; i++) {
 		v->row[i] = (struct prediction){.row = &rows->row[i]};
 		if (row_open(v, i, mapping, e) != OK)
 			return e->code;
 	}
+	outliers_mark(v);
 	return OK;
 }
 
@@ -291,8 +321,18 @@ void validation_row(struct validation *v, int64_t i)
 
 void validation_run(struct validation *v)
 {
-	for (int64_t i = 0; i < v->n; i++)
+	for (int64_t i = 0; i < v->n; i++) {
+		struct prediction *p = &v->row[i];
+
 		validation_row(v, i);
+		if (isnan(p->time_s))
+			continue;
+		p->likely_s = likely_find(&v->likely, v->perf[i].machine,
+		                          p->row->collective, p->row->bytes,
+		                          validation_several(v, p));
+		p->likely_s.low *= p->time_s;
+		p->likely_s.high *= p->time_s;
+	}
 }
 
 /* --- classes ---------------------------------------------------------------------- */
@@ -319,6 +359,18 @@ int validation_class(int64_t bytes)
 const char *validation_class_name(int size_class)
 {
 	return classes[size_class].name;
+}
+
+int64_t validation_class_from(int size_class)
+{
+	return size_class ? classes[size_class - 1].below : 0;
+}
+
+bool validation_several(const struct validation *v, const struct prediction *p)
+{
+	const struct perf *perf = &v->perf[p - v->row];
+
+	return likely_several(perf->machine, perf->groups.ids, perf->groups.size);
 }
 
 double prediction_error(const struct prediction *p)

@@ -5,9 +5,18 @@
 #ifndef SHARDSIM_SIM_VALIDATE_VALIDATE_H
 #define SHARDSIM_SIM_VALIDATE_VALIDATE_H
 
+#include "measure/likely.h"
 #include "perf/perf.h"
 #include "validate/mapping.h"
 #include "validate/measured.h"
+
+/*
+ * A timing is an outlier if it took more than this times as long as a larger size of its
+ * series, which has the same set, collective, devices and groups: a first call, a disturbance,
+ * or a size for which the library chose badly. Tables state errors without the outliers, and
+ * with them.
+ */
+#define VALIDATION_OUTLIER 1.3
 
 /* A row and its prediction. */
 struct prediction {
@@ -18,6 +27,8 @@ struct prediction {
 	double time_s;                     /* NaN without a prediction */
 	const char *algorithm, *protocol;
 	const char *left_out; /* why there is no prediction, NULL where there is one */
+	bool outlier;
+	struct likely likely_s; /* between which its time is, NaN where that is not known */
 };
 
 /* Machines and their groups, kept between runs of the same rows. */
@@ -99,6 +110,10 @@ void validation_row(struct validation *v, int64_t row);
 enum { VALIDATION_CLASSES = 4 };
 int validation_class(int64_t bytes);
 const char *validation_class_name(int size_class);
+int64_t validation_class_from(int size_class); /* its least bytes */
+
+/* Returns whether the row, which has a platform, runs over several nodes. */
+bool validation_several(const struct validation *v, const struct prediction *p);
 
 /*
  * Returns exp(|log(simulated / measured)|), which is 1.1 for 10 % too much, or for 1 /

@@ -4,6 +4,8 @@
 #include "planner/advise/search.h"
 #include "planner/rivals.h"
 
+#include <math.h>
+
 const struct planner *const advise_compilers[] = {
 	&planner_xla, &planner_xla_2021, &planner_shardy, &planner_dtensor, NULL};
 
@@ -33,19 +35,15 @@ static void keep_chain(struct advised_chain *out, const struct hops *h,
 	}
 }
 
-void advise(struct advice *out, const struct advise_ask *ask, struct arena *arena)
+/* Finds the chains of a problem, at most ADVISE_HOPS_MAX, and returns how many they are. */
+static int find_chains(struct advised_chain *out, const struct advise_ask *ask,
+                       struct arena *arena)
 {
 	struct search *s = xmalloc(1, sizeof(*s));
 	struct hops hops;
-	struct text why = {0};
-	struct plan *plan = NULL;
 	const struct chain *last = NULL;
+	int found = 0;
 
-	*out = (struct advice){0};
-	out->alone = planner_run(ask->compiler, &plan, ask->problem, ask->prices, arena,
-	                         &why);
-	out->why = text_take(&why, arena);
-	out->plan = plan;
 	hops_start(&hops, ask);
 	*s = (struct search){.hops = &hops};
 	search_chains(s, ask->guide);
@@ -54,10 +52,82 @@ void advise(struct advice *out, const struct advise_ask *ask, struct arena *aren
 
 		if (!c->found || (last && !chain_before(s, c, last)))
 			continue;
-		keep_chain(&out->chain[out->nchains++], &hops, c, arena);
+		keep_chain(&out[found++], &hops, c, arena);
 		last = c;
 	}
 	heap_free(&s->open);
 	hops_end(&hops);
 	xfree(s);
+	return found;
+}
+
+/* --- padded arrays ----------------------------------------------------------------- */
+
+static bool keeps_tile(const struct problem *p, const struct layout *l)
+{
+	struct shape real = layout_local(l, &p->array.shape);
+	struct shape padded = layout_local(l, &p->padded);
+
+	for (int dim = 0; dim < real.rank; dim++)
+		if (real.dim[dim] != padded.dim[dim])
+			return false;
+	return true;
+}
+
+static bool pads(const struct advise_ask *ask)
+{
+	const struct problem *p = ask->problem;
+
+	return (ask->compiler == &planner_xla || ask->compiler == &planner_xla_2021) &&
+	       p->padded_ok && !problem_even(p) && !p->two_meshes && ask->held == 0 &&
+	       keeps_tile(p, &p->from) && keeps_tile(p, &p->to);
+}
+
+/* Offers the chains of the array that has the padding of both layouts for elements. */
+static void try_padded(struct advice *out, const struct advise_ask *ask,
+                       struct arena *arena)
+{
+	const struct problem *p = ask->problem;
+	struct advised_chain chain[ADVISE_HOPS_MAX];
+	struct advised_padding *padding = &out->padding;
+	struct problem *q = arena_dup(arena, p, 1, sizeof(*q));
+	struct advise_ask padded = *ask;
+	struct plan *pad = plan_new(arena, p, "pad");
+	double most = out->nchains ? out->chain[out->nchains - 1].price.cost : INFINITY;
+	int n;
+
+	plan_pad(pad, &p->from, NULL);
+	q->arena = arena;
+	q->array.shape = p->padded;
+	problem_finish(q);
+	padded.problem = q;
+	padding->pad = ask->prices->plan(ask->prices->self, pad);
+	n = find_chains(chain, &padded, arena);
+	for (int i = 0; i < n; i++) {
+		struct advised_chain *c = &chain[i];
+
+		c->price = price_add(c->price, padding->pad);
+		if (c->peak_live_bytes < pad->peak_live_bytes)
+			c->peak_live_bytes = pad->peak_live_bytes;
+		if (c->nhops > ADVISE_MOST || c->price.cost >= most)
+			continue;
+		padding->problem = q;
+		padding->chain = *c;
+		most = c->price.cost;
+	}
+}
+
+void advise(struct advice *out, const struct advise_ask *ask, struct arena *arena)
+{
+	struct text why = {0};
+	struct plan *plan = NULL;
+
+	*out = (struct advice){0};
+	out->alone = planner_run(ask->compiler, &plan, ask->problem, ask->prices, arena,
+	                         &why);
+	out->why = text_take(&why, arena);
+	out->plan = plan;
+	out->nchains = find_chains(out->chain, ask, arena);
+	if (pads(ask))
+		try_padded(out, ask, arena);
 }

@@ -30,6 +30,18 @@ struct advised_chain {
 	int64_t peak_array_bytes, peak_live_bytes;
 };
 
+/*
+ * The cheapest chain over an array that is padded first, as by jnp.pad, so that both layouts
+ * cut it evenly into tiles of the size they have anyhow. A compiler that pads and cuts off
+ * around every step then has nothing to pad. The problems of its hops are of the larger array;
+ * cutting the padding off at the end leaves every device its tile.
+ */
+struct advised_padding {
+	const struct problem *problem; /* of the padded array; NULL: none is cheaper */
+	struct price pad;              /* a local copy */
+	struct advised_chain chain;    /* `price` and bytes are with the pad's */
+};
+
 struct advice {
 	/* What the compiler answers by itself; why, where that is no plan that fits. */
 	enum answer alone;
@@ -41,6 +53,11 @@ struct advice {
 	 */
 	int nchains;
 	struct advised_chain chain[ADVISE_HOPS_MAX];
+	/*
+	 * For XLA alone, where it is cheaper than all of these; of at most ADVISE_MOST - 1
+	 * layouts, so that with the pad they are no more lines.
+	 */
+	struct advised_padding padding;
 };
 
 struct advise_ask {

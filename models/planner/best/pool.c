@@ -237,7 +237,11 @@ void best_pool_add_plan(struct best_pool *pool, const struct plan *plan,
 	struct script script;
 	struct pooled e = {.price = price};
 
-	if (!script_of_plan(&script, plan) || was_seen(pool, &script))
+	if (!script_of_plan(&script, plan))
+		return;
+	/* a plan may be of the problem with the other vocabulary */
+	script.problem = pool->best->problem;
+	if (was_seen(pool, &script))
 		return;
 	e.script = script_keep(&script, pool->arena);
 	note_memory(&e, plan);

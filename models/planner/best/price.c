@@ -114,19 +114,24 @@ bool step_prices_script(struct price *out, struct step_prices *steps,
 {
 	struct price_note *note[SCRIPT_STEPS_MAX];
 	struct price sum = {0};
+	bool counted[SCRIPT_STEPS_MAX];
 
 	for (int i = 0; i < s->n; i++) {
 		note[i] = is_sent(s, i) ? note_of(steps, s, i) : NULL;
 		if (note[i] &&
 		    (note[i]->impossible || (!note[i]->priced && is_much(steps, s, i))))
 			return false;
-		sum = price_add(sum, note[i] ? note[i]->price
-		                             : script_price(s, i, steps->prices));
+		counted[i] = !note[i] || note[i]->priced;
+		if (counted[i])
+			sum = price_add(sum, note[i] ? note[i]->price
+			                             : script_price(s, i, steps->prices));
 	}
+	/* two steps may share a note: the second is counted though the first built it */
 	for (int i = 0; i < s->n && !is_above(sum, limit); i++) {
-		if (!note[i] || note[i]->priced)
+		if (counted[i])
 			continue;
-		build_step(steps, note[i], s, i);
+		if (!note[i]->priced)
+			build_step(steps, note[i], s, i);
 		if (note[i]->impossible)
 			return false;
 		sum = price_add(sum, note[i]->price);

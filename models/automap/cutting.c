@@ -1,0 +1,296 @@
+#include "automap/cutting.h"
+
+#include "base/assert.h"
+#include "base/hash.h"
+
+#include <string.h>
+
+/* The trail holds a number and what was done with it. */
+enum { DID_VALUE, DID_OP, DID_ATOMIC, DID_SUMS, DID_KINDS };
+
+void cutting_start(struct cutting *out, struct arena *a, const struct graph *g,
+                   int naxes, const int32_t *size)
+{
+	assert(naxes <= CUT_AXES);
+	*out = (struct cutting){.graph = g, .arena = a, .naxes = naxes};
+	for (int i = 0; i < naxes; i++) {
+		out->size[i] = size[i];
+		out->sums[i] = -1;
+	}
+	out->value = arena_alloc(a, (size_t)g->value.n + 1, sizeof(*out->value));
+	out->op = arena_alloc(a, (size_t)g->op.n + 1, sizeof(*out->op));
+	out->atomic = arena_alloc(a, (size_t)g->value.n + 1, sizeof(*out->atomic));
+	out->queued = arena_alloc(a, (size_t)g->op.n + 1, sizeof(*out->queued));
+}
+
+static uint64_t hash_of(int kind, int32_t number, int axis, int at, int before)
+{
+	return hash_word((uint64_t)number << 32 ^ (uint64_t)(at + 1) << 12 ^
+	                 (uint64_t)before << 8 ^ (uint64_t)axis << 4 ^ (uint64_t)kind ^
+	                 0x5bd1e99500000000u);
+}
+
+/* Notes one more axis of a value or an op; the hash tells the order at a place. */
+static void note(struct cutting *c, int kind, int32_t number, struct cuts *cuts,
+                 int axis, int at)
+{
+	int before = 0;
+
+	for (int i = 0; i < cuts->n; i++)
+		before += cuts->at[i] == at;
+	c->hash ^= hash_of(kind, number, axis, at, before);
+	cuts_add(cuts, axis, at);
+	*list_add(&c->trail, c->arena) = number * DID_KINDS + kind;
+}
+
+static void take_back(struct cutting *c, int kind, int32_t number, struct cuts *cuts)
+{
+	int last = --cuts->n, before = 0;
+
+	for (int i = 0; i < last; i++)
+		before += cuts->at[i] == cuts->at[last];
+	c->hash ^= hash_of(kind, number, cuts->axis[last], cuts->at[last], before);
+	cuts->mask &= (uint8_t) ~(1 << cuts->axis[last]);
+}
+
+void cutting_undo(struct cutting *c, int64_t mark)
+{
+	while (c->trail.n > mark) {
+		int32_t did = c->trail.at[--c->trail.n], number = did / DID_KINDS;
+		int axis;
+
+		switch (did % DID_KINDS) {
+		case DID_VALUE:
+			take_back(c, DID_VALUE, number, &c->value[number]);
+			break;
+		case DID_OP:
+			take_back(c, DID_OP, number, &c->op[number]);
+			break;
+		case DID_SUMS:
+			c->sums[number] = -1;
+			break;
+		default:
+			axis = number % CUT_AXES;
+			number /= CUT_AXES;
+			c->atomic[number] &= (uint8_t) ~(1 << axis);
+			c->hash ^= hash_of(DID_ATOMIC, number, axis, 0, 0);
+		}
+	}
+}
+
+bool cutting_runs_since(const struct cutting *c, int64_t mark)
+{
+	for (int64_t i = mark; i < c->trail.n; i++)
+		if (c->trail.at[i] % DID_KINDS == DID_OP &&
+		    c->graph->op.at[c->trail.at[i] / DID_KINDS].phase != PHASE_UPDATE)
+			return true;
+	return false;
+}
+
+/* --- actions ---------------------------------------------------------------------- */
+
+static void enqueue(struct cutting *c, int32_t op)
+{
+	if (op < 0 || c->queued[op])
+		return;
+	c->queued[op] = true;
+	*list_add(&c->queue, c->arena) = op;
+}
+
+static void enqueue_around(struct cutting *c, int32_t value)
+{
+	const struct graph_value *v = &c->graph->value.at[value];
+
+	enqueue(c, v->op);
+	for (int32_t i = 0; i < v->nusers; i++)
+		enqueue(c, c->graph->user.at[v->first_user + i]);
+}
+
+bool cutting_may(const struct cutting *c, int32_t value, int32_t dim, int axis)
+{
+	const struct graph_value *v = &c->graph->value.at[value];
+	int64_t shards;
+
+	if (v->constant || dim >= v->type->rank || c->value[value].mask >> axis & 1 ||
+	    c->atomic[value] >> axis & 1)
+		return false;
+	shards = cuts_shards(&c->value[value], c->size, dim) * c->size[axis];
+	return v->type->dim[dim] % shards == 0;
+}
+
+bool cutting_cut(struct cutting *c, int32_t value, int32_t dim, int axis)
+{
+	const struct graph_value *v = &c->graph->value.at[value];
+	int32_t other = v->becomes >= 0 ? v->becomes : v->turns_into;
+
+	if (!cutting_may(c, value, dim, axis))
+		return false;
+	note(c, DID_VALUE, value, &c->value[value], axis, dim);
+	enqueue_around(c, value);
+	if (other >= 0 && cutting_may(c, other, dim, axis)) {
+		note(c, DID_VALUE, other, &c->value[other], axis, dim);
+		enqueue_around(c, other);
+	}
+	return true;
+}
+
+void cutting_atomic(struct cutting *c, int32_t value, int axis)
+{
+	if (c->atomic[value] >> axis & 1)
+		return;
+	c->atomic[value] |= (uint8_t)(1 << axis);
+	c->hash ^= hash_of(DID_ATOMIC, value, axis, 0, 0);
+	*list_add(&c->trail, c->arena) =
+		(value * CUT_AXES + axis) * DID_KINDS + DID_ATOMIC;
+}
+
+void cutting_note_sums(struct cutting *c, int32_t dim, int axis)
+{
+	if (c->sums[axis] >= 0)
+		return;
+	c->sums[axis] = (int8_t)dim;
+	*list_add(&c->trail, c->arena) = axis * DID_KINDS + DID_SUMS;
+}
+
+/* --- propagation ------------------------------------------------------------------ */
+
+/*
+ * The factor of a dimension that its next axis is on: the first one that is not cut to
+ * the end. -1: none is left.
+ */
+static int32_t open_factor(const struct cutting *c, int32_t op,
+                           const struct graph_dim *d)
+{
+	const struct graph *g = c->graph;
+	const struct graph_op *o = &g->op.at[op];
+
+	for (int32_t k = 0; k < d->n; k++) {
+		int32_t f = g->factor_of.at[d->first + k];
+		int64_t size = g->factor.at[o->first_factor + f].size;
+
+		if (size > 1 && cuts_shards(&c->op[op], c->size, f) < size)
+			return f;
+	}
+	return -1;
+}
+
+/* Whether a factor can take an axis: evenly, and as the next one wherever it is. */
+static bool factor_takes(const struct cutting *c, int32_t op, int32_t f, int axis)
+{
+	const struct graph *g = c->graph;
+	const struct graph_op *o = &g->op.at[op];
+	const struct graph_factor *factor = &g->factor.at[o->first_factor + f];
+
+	if (factor->fixed ||
+	    factor->size % (cuts_shards(&c->op[op], c->size, f) * c->size[axis]) != 0)
+		return false;
+	for (int32_t i = 0; i < factor->nuses; i++) {
+		const struct factor_use *u = &g->use.at[factor->first_use + i];
+
+		if (u->place && open_factor(c, op,
+		                            graph_dim_of(g, o->first_tensor + u->tensor,
+		                                         u->dim)) != f)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * The factor on which operands and results have an axis; -1: none, or several, of which
+ * `first` wants the first one.
+ */
+static int32_t candidate(const struct cutting *c, int32_t op, int axis, bool first)
+{
+	const struct graph *g = c->graph;
+	const struct graph_op *o = &g->op.at[op];
+	int32_t found = -1;
+
+	for (int32_t t = 0; t < o->nin + o->nout; t++) {
+		int32_t value = g->tensor.at[o->first_tensor + t].value, f;
+		int dim = g->value.at[value].constant ? -1
+		                                      : cuts_at(&c->value[value], axis);
+
+		if (dim < 0)
+			continue;
+		f = open_factor(c, op, graph_dim_of(g, o->first_tensor + t, dim));
+		if (f < 0 || f == found || !factor_takes(c, op, f, axis))
+			continue;
+		if (first)
+			return f;
+		if (found >= 0)
+			return -1;
+		found = f;
+	}
+	return found;
+}
+
+/* Runs the op in parallel along a factor, and cuts what it reads and makes. */
+static void take(struct cutting *c, int32_t op, int32_t f, int axis)
+{
+	const struct graph *g = c->graph;
+	const struct graph_op *o = &g->op.at[op];
+	const struct graph_factor *factor = &g->factor.at[o->first_factor + f];
+
+	note(c, DID_OP, op, &c->op[op], axis, f);
+	for (int32_t i = 0; i < factor->nuses; i++) {
+		const struct factor_use *u = &g->use.at[factor->first_use + i];
+
+		cutting_cut(c, g->tensor.at[o->first_tensor + u->tensor].value, u->dim,
+		            axis);
+	}
+}
+
+static void visit(struct cutting *c, int32_t op)
+{
+	const struct graph_op *o = &c->graph->op.at[op];
+
+	if (!o->nfactors)
+		return;
+	for (int axis = 0; axis < c->naxes; axis++) {
+		int32_t f;
+
+		if (c->op[op].mask >> axis & 1)
+			continue;
+		f = candidate(c, op, axis, false);
+		if (f >= 0)
+			take(c, op, f, axis);
+	}
+}
+
+void cutting_propagate(struct cutting *c)
+{
+	for (int64_t i = 0; i < c->queue.n; i++) {
+		int32_t op = c->queue.at[i];
+
+		c->queued[op] = false;
+		visit(c, op);
+	}
+	c->queue.n = 0;
+}
+
+void cutting_settle(struct cutting *c, int axis)
+{
+	for (int32_t i = 0; i < c->graph->op.n; i++) {
+		int32_t f;
+
+		if (c->op[i].mask >> axis & 1 || !c->graph->op.at[i].nfactors)
+			continue;
+		f = candidate(c, i, axis, true);
+		if (f < 0)
+			continue;
+		take(c, i, f, axis);
+		cutting_propagate(c);
+	}
+}
+
+bool cutting_group(struct cutting *c, int32_t group, int32_t dim, int axis)
+{
+	const struct graph_group *g = &c->graph->group.at[group];
+	bool any = false;
+
+	for (int32_t i = 0; i < g->n; i++)
+		any |= cutting_cut(c, c->graph->member.at[g->first + i], dim, axis);
+	if (any)
+		cutting_propagate(c);
+	return any;
+}

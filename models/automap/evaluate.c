@@ -1,0 +1,258 @@
+#include "automap/evaluate.h"
+
+#include "program/kernels.h"
+
+#include <string.h>
+
+const char *count_name(int count)
+{
+	static const char *const names[COUNTS] = {"all-gather", "all-reduce",
+	                                          "reduce-scatter", "all-to-all"};
+
+	return names[count];
+}
+
+void evaluator_start(struct evaluator *out, struct arena *a, const struct graph *g,
+                     const struct cut_prices *tariff)
+{
+	*out = (struct evaluator){.graph = g, .tariff = tariff};
+	lower_start(&out->lowered, a, g);
+	out->alloc = arena_alloc(a, (size_t)g->op.n + 1, sizeof(*out->alloc));
+	out->release = arena_alloc(a, (size_t)g->op.n + 1, sizeof(*out->release));
+}
+
+/* --- collectives ------------------------------------------------------------------ */
+
+/* Blocks of a gather lie as they must if no dimension outside a gathered one is larger than 1. */
+static bool unpacks(const struct graph_value *v, const struct cuts *from,
+                    const struct cuts *to, const int32_t *size)
+{
+	for (int i = 0; i < from->n; i++) {
+		if (to->mask >> from->axis[i] & 1)
+			continue;
+		for (int d = 0; d < from->at[i]; d++)
+			if (v->type->dim[d] / cuts_shards(from, size, d) > 1)
+				return true;
+	}
+	return false;
+}
+
+static void add_collective(struct evaluator *e, const struct cutting *c,
+                           struct evaluation *out, const struct transfer_step *s,
+                           enum op op, const struct cuts *from, const struct cuts *to)
+{
+	const struct graph_value *v = &c->graph->value.at[s->value];
+	struct collective_ask ask = {.op = op, .from = *from, .to = *to, .axes = s->axes};
+	int count = op == OP_ALL_GATHER       ? COUNT_GATHER
+	            : op == OP_ALL_REDUCE     ? COUNT_REDUCE
+	            : op == OP_REDUCE_SCATTER ? COUNT_SCATTER
+	            : op == OP_ALL_TO_ALL     ? COUNT_ALL_TO_ALL
+	                                      : -1;
+	double s_one;
+
+	ask.bytes = v->bytes / (double)cuts_all(from, c->size);
+	ask.unpack = op == OP_ALL_GATHER && unpacks(v, from, to, c->size);
+	if (count >= 0) {
+		out->count[count] += s->weight;
+		out->bytes[count] += s->weight * ask.bytes;
+	}
+	if (!e->tariff)
+		return;
+	s_one = s->weight * e->tariff->collective(e->tariff->self, &ask);
+	out->communication_s += s_one;
+	if (count >= 0)
+		out->time_s[count] += s_one;
+}
+
+static void add_steps(struct evaluator *e, const struct cutting *c,
+                      struct evaluation *out)
+{
+	for (int64_t i = 0; i < e->lowered.step.n; i++) {
+		const struct transfer_step *s = &e->lowered.step.at[i];
+		struct hop hop[HOPS_MAX];
+		int n;
+
+		if (s->op != OP_EXCHANGE) {
+			add_collective(e, c, out, s, s->op, &s->from, &s->to);
+			continue;
+		}
+		n = reshard_hops(hop, &s->from, &s->to);
+		for (int k = 0; k < n; k++)
+			add_collective(e, c, out, s, hop[k].op, &hop[k].from,
+			               &hop[k].to);
+	}
+}
+
+/* --- kernels ---------------------------------------------------------------------- */
+
+/* Into how many parts a tensor of an op is cut where the op runs. */
+static double parts(const struct evaluator *e, const struct cutting *c, int32_t op,
+                    int32_t tensor)
+{
+	const struct graph *g = c->graph;
+	const struct graph_op *o = &g->op.at[op];
+	const struct cuts *runs = &c->op[op];
+	double n = 1;
+
+	for (int i = 0; i < runs->n; i++) {
+		const struct graph_factor *f =
+			&g->factor.at[o->first_factor + runs->at[i]];
+
+		if (e->lowered.runs_without[op] >> runs->axis[i] & 1)
+			continue;
+		for (int32_t k = 0; k < f->nuses; k++)
+			if (g->use.at[f->first_use + k].tensor == tensor)
+				n *= c->size[runs->axis[i]];
+	}
+	return n;
+}
+
+static double in_memory(double bytes)
+{
+	return bytes < KERNEL_FREE_BYTES ? 0 : bytes;
+}
+
+/* The kernel as one device runs it. */
+static struct compute_ask part_of(const struct evaluator *e, const struct cutting *c,
+                                  const struct graph_kernel *k)
+{
+	const struct graph *g = c->graph;
+	const struct graph_op *o = &g->op.at[k->op];
+	const struct cuts *runs = &c->op[k->op];
+	struct compute_ask ask = k->ask;
+
+	for (int i = 0; i < runs->n; i++) {
+		double size = c->size[runs->axis[i]];
+
+		if (e->lowered.runs_without[k->op] >> runs->axis[i] & 1)
+			continue;
+		ask.flops /= size;
+		switch (g->factor.at[o->first_factor + runs->at[i]].part) {
+		case 'b':
+			ask.b /= size;
+			break;
+		case 'm':
+			ask.m /= size;
+			break;
+		case 'n':
+			ask.n /= size;
+			break;
+		case 'k':
+			ask.k /= size;
+			break;
+		}
+	}
+	for (int32_t i = 0; i < k->nleaves; i++) {
+		const struct graph_leaf *l = &g->leaf.at[k->first_leaf + i];
+		int32_t v = g->tensor.at[g->op.at[l->op].first_tensor + l->tensor].value;
+
+		ask.bytes += in_memory(l->share * g->value.at[v].bytes /
+		                       parts(e, c, l->op, l->tensor));
+	}
+	for (int32_t t = o->nin; t < o->nin + o->nout; t++)
+		ask.bytes += in_memory(
+			k->written *
+			g->value.at[g->tensor.at[o->first_tensor + t].value].bytes /
+			parts(e, c, k->op, t));
+	return ask;
+}
+
+static void add_kernels(struct evaluator *e, const struct cutting *c,
+                        struct evaluation *out)
+{
+	const struct graph *g = c->graph;
+
+	for (int64_t i = 0; i < g->kernel.n; i++) {
+		struct compute_ask ask = part_of(e, c, &g->kernel.at[i]);
+		double s = e->tariff->kernel(e->tariff->self, &ask);
+
+		if (s < 0)
+			out->unknown = true;
+		else
+			out->compute_s += s * g->op.at[g->kernel.at[i].op].weight;
+	}
+}
+
+/* --- memory ----------------------------------------------------------------------- */
+
+/* Bytes that are taken at an op, and given back behind one; -1: never. */
+static void live(struct evaluator *e, double bytes, int32_t from, int32_t to)
+{
+	int32_t last = (int32_t)e->graph->op.n - 1;
+
+	e->alloc[from < 0 ? last : from] += bytes;
+	if (to >= 0)
+		e->release[to] += bytes;
+}
+
+static void note_live(struct evaluator *e, const struct cutting *c,
+                      struct evaluation *out)
+{
+	const struct graph *g = c->graph;
+
+	memset(e->alloc, 0, (size_t)g->op.n * sizeof(*e->alloc));
+	memset(e->release, 0, (size_t)g->op.n * sizeof(*e->release));
+	for (int32_t i = 0; i < g->value.n; i++) {
+		const struct graph_value *v = &g->value.at[i];
+
+		if (v->op < 0)
+			out->params_bytes += v->weight * v->bytes /
+			                     (double)cuts_all(&c->value[i], c->size);
+		else if (v->in_memory && v->becomes < 0 && !v->constant)
+			live(e,
+			     v->bytes / (double)cuts_all(&e->lowered.made[i], c->size),
+			     v->op,
+			     v->result            ? -1
+			     : g->last_use[i] < 0 ? v->op
+			                          : g->last_use[i]);
+	}
+	for (int64_t i = 0; i < e->lowered.step.n; i++) {
+		const struct transfer_step *s = &e->lowered.step.at[i];
+
+		if (s->op == OP_EXCHANGE && s->before >= 0)
+			live(e,
+			     g->value.at[s->value].bytes /
+			             (double)cuts_all(&s->to, c->size),
+			     s->before, s->until);
+	}
+}
+
+/*
+ * The most that is held. A stretch of ops that stands for n instances is gone through
+ * once: what it leaves behind, or takes away, it does n times, and the most is in the
+ * first instance or in the last one.
+ */
+static double peak_of(const struct evaluator *e)
+{
+	const struct graph *g = e->graph;
+	double held = 0, most = 0;
+
+	for (int64_t i = 0; i < g->op.n;) {
+		double n = g->op.at[i].weight, now = 0, top = 0;
+
+		for (; i < g->op.n && g->op.at[i].weight == n; i++) {
+			now += e->alloc[i];
+			top = now > top ? now : top;
+			now -= e->release[i];
+		}
+		top += held + (now > 0 ? (n - 1) * now : 0);
+		most = top > most ? top : most;
+		held += n * now;
+	}
+	return most;
+}
+
+struct evaluation evaluate(struct evaluator *e, const struct cutting *c)
+{
+	struct evaluation out = {0};
+
+	e->evaluations++;
+	lower_cuts(&e->lowered, c);
+	add_steps(e, c, &out);
+	if (e->tariff)
+		add_kernels(e, c, &out);
+	out.step_s = out.compute_s + out.communication_s;
+	note_live(e, c, &out);
+	out.peak_bytes = out.params_bytes + peak_of(e);
+	return out;
+}

@@ -1,0 +1,62 @@
+/*
+ * What a set of cuts costs: the collectives that it needs, the time of a step and the
+ * memory of a device.
+ *
+ * Time is the sum of all kernels, each on its part of the arrays (cost/compute.h), and of
+ * all collectives; nothing overlaps. Memory is what arguments take, and what is computed
+ * from the op that makes it to its last use, in the order of the text (program/liveness.h
+ * has the same rule for programs that are partitioned); a gathered copy lives from its
+ * first to its last use in its phase.
+ */
+#ifndef SHARDSIM_AUTOMAP_EVALUATE_H
+#define SHARDSIM_AUTOMAP_EVALUATE_H
+
+#include "array/machine.h"
+#include "automap/reshard.h"
+
+/* What one collective costs: a question of the evaluation to whoever knows the machine. */
+struct collective_ask {
+	enum op op; /* OP_ALL_GATHER, OP_ALL_REDUCE, OP_REDUCE_SCATTER, OP_ALL_TO_ALL, OP_SLICE */
+	struct cuts from, to; /* forms before and after; of an all-reduce the same */
+	uint8_t axes;         /* summed over, of reductions */
+	double bytes;         /* on a device before it */
+	bool unpack; /* a gathered array has to be put together (planner/planner.h) */
+};
+
+/* Prices: `collective` returns seconds, `kernel` of a kernel's part, < 0: not known. */
+struct cut_prices {
+	double (*collective)(void *self, const struct collective_ask *ask);
+	double (*kernel)(void *self, const struct compute_ask *ask);
+	void *self;
+};
+
+enum { COUNT_GATHER, COUNT_REDUCE, COUNT_SCATTER, COUNT_ALL_TO_ALL, COUNTS };
+
+struct evaluation {
+	double count[COUNTS];
+	double bytes[COUNTS];  /* on a device, before each; reductions too */
+	double time_s[COUNTS]; /* of communication_s */
+	double step_s, compute_s, communication_s; /* step_s 0: nothing is priced */
+	bool unknown; /* some kernel's time is not known, and is left out */
+	double params_bytes, peak_bytes;
+};
+
+struct evaluator {
+	const struct graph *graph;
+	const struct cut_prices *tariff; /* NULL: counts and memory alone */
+	struct lowered_cuts lowered;
+	double *alloc, *release; /* [ops] */
+	int64_t evaluations;
+};
+
+/* All is the arena's; the graph and the tariff are borrowed. */
+void evaluator_start(struct evaluator *out, struct arena *a, const struct graph *g,
+                     const struct cut_prices *tariff);
+
+/* Evaluates cuts; the steps are in e->lowered until the next time. */
+struct evaluation evaluate(struct evaluator *e, const struct cutting *c);
+
+/* Returns "all-gather", "all-reduce", ... of a COUNT_*. */
+const char *count_name(int count);
+
+#endif

@@ -1,0 +1,116 @@
+/*
+ * Searches over actions: which sharding takes the least time and fits.
+ *
+ * An action cuts one dimension of the arguments of a group on one axis, or of all arrays
+ * that are summed over it, and propagates. States are told apart by what is cut (the hash
+ * of a cutting), not by the order of actions; a state that was evaluated once is not
+ * evaluated again. The worklist has data and parameters; states of the optimizer follow
+ * these. What tactics have cut before stays.
+ *
+ *   exhaustive  every state that actions lead to, in any order
+ *   mcts        UCT (Kocsis and Szepesvari 2006) with a table of states, one goal after
+ *               another: each axis for time, then each axis for memory (the meta-controller
+ *               of arXiv 2210.06352, 2.2)
+ *   structure   actions that lead to the same state are one. Those that change how ops of the
+ *               passes run are searched with a beam; those that change only where parameters
+ *               are kept are independent of each other, and are added by what they save per
+ *               second
+ *
+ * The better of two states is the one that fits, or is nearer to it, then the faster one,
+ * then the one of less memory. Budgets count evaluations; equal seeds give equal answers.
+ */
+#ifndef SHARDSIM_AUTOMAP_SEARCH_H
+#define SHARDSIM_AUTOMAP_SEARCH_H
+
+#include "automap/evaluate.h"
+
+/*
+ * group ACTION_SUMS: arrays that are summed over the axis are cut along a dimension of
+ * theirs (tactic.h, sequence), which no argument has.
+ */
+enum { ACTION_SUMS = -1 };
+
+struct action {
+	int32_t group, dim;
+	int axis;
+};
+
+struct actions {
+	LIST(struct action) at;
+};
+
+/* What is wanted: the least time, or as much memory as fits (none: the least memory). */
+enum goal_kind { GOAL_TIME, GOAL_MEMORY };
+
+struct goal {
+	int axis;
+	enum goal_kind kind;
+};
+
+enum { GOALS_MAX = 2 * CUT_AXES, SEARCH_STATES_MAX = 1000000 };
+
+struct search {
+	/* Set by the caller. */
+	struct evaluator *evaluator;
+	struct cutting *cutting;   /* what tactics have cut; searches leave it so */
+	double memory_limit_bytes; /* 0: none */
+	int64_t budget;            /* evaluations; 0: as many as it takes */
+	uint64_t seed;
+	int ngoals; /* 0: the usual ones */
+	struct goal goal[GOALS_MAX];
+	/* Called with every better state; NULL: nobody is. */
+	void (*better)(void *self, const struct search *s);
+	void *self;
+	/* The answer. */
+	struct evaluation best;
+	struct actions actions; /* from the cutting as it was to the best state */
+	int64_t evaluations, states,
+		best_at; /* best_at: evaluations until it was found */
+	bool complete;   /* all states were seen */
+	/* Private to search*.c, mcts.c, structure.c, exhaust.c. */
+	struct arena *arena;
+	struct keys *seen;
+	struct lowered_cuts lowered;   /* of actions on sums */
+	LIST(struct evaluation) known; /* by the number of the state's hash */
+	struct actions path;
+	bool found;
+};
+
+/* Prepares a search; all is the arena's. Its first state is evaluated at once. */
+void search_start(struct search *s, struct arena *a);
+
+/* False if there are more than SEARCH_STATES_MAX states: what was found by then counts. */
+bool search_exhaustive(struct search *s);
+void search_mcts(struct search *s);
+void search_structure(struct search *s);
+
+/* Applies the actions of the answer to the cutting, which keeps them. */
+void search_apply(struct search *s);
+
+/* --- for searches --- */
+
+/* Returns < 0 if a is better than b. */
+int search_compare(const struct search *s, const struct evaluation *a,
+                   const struct evaluation *b);
+
+/* Evaluates the state of the cutting, which s->path led to, unless it is known. */
+struct evaluation search_look(struct search *s, bool *fresh);
+
+/* Lists the actions that cut something now, on the axes whose bits are set. */
+void search_actions(struct actions *out, const struct search *s, unsigned axes);
+
+static inline bool search_spent(const struct search *s)
+{
+	return s->budget > 0 && s->evaluations >= s->budget;
+}
+
+/* Does an action and notes it on the path; returns whether it cut anything. */
+bool action_apply(struct search *s, struct action a);
+
+static inline void action_undo(struct search *s, int64_t mark, int64_t length)
+{
+	cutting_undo(s->cutting, mark);
+	s->path.at.n = length;
+}
+
+#endif

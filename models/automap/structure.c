@@ -1,0 +1,345 @@
+/*
+ * The search that uses structure. Actions that lead from a state to the same state are
+ * one class. An action that makes ops of the forward or backward pass run along its axis
+ * changes how the step is computed; such ones are few and are searched with a beam.
+ * Others change where parameters are kept (ZeRO): they change no op of the passes, so
+ * that what each saves and costs hardly depends on the others. They are ranked once and
+ * taken in that order, as many as are needed. Last, single actions are left out, added
+ * and replaced while that helps. Where there are few states all of them are looked at
+ * instead.
+ */
+#include "automap/search.h"
+
+#include "base/keys.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	BEAM = 12, /* states that are gone on from, by either order */
+	FINISHED =
+		6, /* of all states, those to which stores are added, by either order */
+	PATIENCE = 2, /* levels without a better state, after which the beam ends */
+	LEVELS_MAX = 24,
+	POLISH_MAX = 12, /* rounds */
+	SMALL = 50000    /* ways to cut arguments: then all states are looked at */
+};
+
+struct state {
+	struct actions way; /* from the first state */
+	struct evaluation e;
+};
+
+/*
+ * The best states in an order: that of the answer; by time, whatever the memory; by time
+ * and what does not fit besides parameters, which stores may still make small.
+ */
+enum order { ORDER_ANSWER, ORDER_TIME, ORDER_ACTIVATIONS, ORDERS };
+
+struct ranked {
+	enum order order;
+	int64_t n, most;
+	struct state *at;
+};
+
+struct beam {
+	struct search *s;
+	struct keys seen;
+	struct ranked level[ORDERS], next[ORDERS], all[ORDERS];
+};
+
+/* A way to keep a group in parts: what it saves and costs, alone. */
+struct store {
+	struct action action;
+	double bytes, s;
+	int32_t order;
+};
+
+static void apply_way(struct search *s, const struct actions *way)
+{
+	for (int64_t i = 0; i < way->at.n; i++)
+		action_apply(s, way->at.at[i]);
+}
+
+/* Whether an op of the passes runs otherwise since the trail was so long. */
+static bool computes(const struct search *s, int64_t mark)
+{
+	return cutting_runs_since(s->cutting, mark);
+}
+
+static struct state state_here(struct search *s, struct evaluation e)
+{
+	struct state out = {.e = e};
+
+	for (int64_t i = 0; i < s->path.at.n; i++)
+		*list_add(&out.way.at, s->arena) = s->path.at.at[i];
+	return out;
+}
+
+/* Seconds, and as much again for each time the limit that activations are beyond it. */
+static double penalised_s(const struct search *s, const struct evaluation *e)
+{
+	double limit = s->memory_limit_bytes;
+	double over = e->peak_bytes - e->params_bytes - limit;
+
+	return limit > 0 && over > 0 ? e->step_s * (1 + over / limit) : e->step_s;
+}
+
+static bool precedes(const struct search *s, const struct ranked *r,
+                     const struct state *x, const struct state *y)
+{
+	double a = x->e.step_s, b = y->e.step_s;
+
+	if (r->order == ORDER_ACTIVATIONS) {
+		a = penalised_s(s, &x->e);
+		b = penalised_s(s, &y->e);
+	}
+	if (r->order != ORDER_ANSWER && a != b)
+		return a < b;
+	return search_compare(s, &x->e, &y->e) < 0;
+}
+
+/* Puts a state among the best ones of a list; returns whether it is the first. */
+static bool rank(const struct search *s, struct ranked *r, const struct state *x)
+{
+	int64_t at = r->n < r->most ? r->n++ : r->most;
+
+	if (at == r->most && !precedes(s, r, x, &r->at[at - 1]))
+		return false;
+	if (at == r->most)
+		at--;
+	for (; at > 0 && precedes(s, r, x, &r->at[at - 1]); at--)
+		r->at[at] = r->at[at - 1];
+	r->at[at] = *x;
+	return at == 0;
+}
+
+/*
+ * All states that one action leads to from one, those that were not seen. Returns whether
+ * one of them is the best in some order.
+ */
+static bool grow(struct beam *b, const struct state *from)
+{
+	struct search *s = b->s;
+	struct actions next = {0};
+	int64_t start = cutting_mark(s->cutting), mark, length;
+	bool better = false;
+
+	apply_way(s, &from->way);
+	mark = cutting_mark(s->cutting);
+	length = s->path.at.n;
+	search_actions(&next, s, ~0u);
+	for (int64_t i = 0; i < next.at.n && !search_spent(s); i++) {
+		bool fresh = false, unused;
+
+		if (action_apply(s, next.at.at[i]))
+			keys_add(&b->seen, &s->cutting->hash, sizeof(s->cutting->hash),
+			         &fresh);
+		if (fresh && computes(s, mark)) {
+			struct state x = state_here(s, search_look(s, &unused));
+
+			for (int k = 0; k < ORDERS; k++) {
+				rank(s, &b->next[k], &x);
+				better |= rank(s, &b->all[k], &x);
+			}
+		}
+		action_undo(s, mark, length);
+	}
+	action_undo(s, start, 0);
+	return better;
+}
+
+static void run_beam(struct beam *b)
+{
+	int idle = 0;
+
+	for (int i = 0; i < LEVELS_MAX && idle < PATIENCE; i++) {
+		bool better = false;
+
+		for (int k = 0; k < ORDERS; k++)
+			b->next[k].n = 0;
+		/* What is in several lists leads nowhere new the second time. */
+		for (int k = 0; k < ORDERS; k++)
+			for (int64_t j = 0; j < b->level[k].n; j++)
+				better |= grow(b, &b->level[k].at[j]);
+		for (int k = 0; k < ORDERS; k++) {
+			b->level[k].n = b->next[k].n;
+			memcpy(b->level[k].at, b->next[k].at,
+			       (size_t)b->next[k].n * sizeof(*b->next[k].at));
+		}
+		idle = better ? 0 : idle + 1;
+		if (!b->level[0].n || search_spent(b->s))
+			return;
+	}
+}
+
+/* --- stores ----------------------------------------------------------------------- */
+
+/* What saves most per second comes first; what costs nothing before all. */
+static int compare_stores(const void *a, const void *b)
+{
+	const struct store *x = a, *y = b;
+	double l = x->bytes * (y->s > 0 ? y->s : 0),
+	       r = y->bytes * (x->s > 0 ? x->s : 0);
+
+	if ((x->s <= 0) != (y->s <= 0))
+		return x->s <= 0 ? -1 : 1;
+	if (l != r)
+		return l > r ? -1 : 1;
+	return (x->order > y->order) - (x->order < y->order);
+}
+
+/* The stores of the current state, each alone. */
+static struct store *list_stores(struct search *s, struct evaluation here, int64_t *n)
+{
+	struct actions next = {0};
+	int64_t mark = cutting_mark(s->cutting), length = s->path.at.n;
+	struct store *out;
+
+	*n = 0;
+	search_actions(&next, s, ~0u);
+	out = arena_alloc(s->arena, (size_t)next.at.n + 1, sizeof(*out));
+	for (int64_t i = 0; i < next.at.n && !search_spent(s); i++) {
+		bool unused;
+
+		if (action_apply(s, next.at.at[i]) && !computes(s, mark)) {
+			struct evaluation e = search_look(s, &unused);
+
+			out[(*n)++] = (struct store){next.at.at[i],
+			                             here.peak_bytes - e.peak_bytes,
+			                             e.step_s - here.step_s, (int32_t)i};
+		}
+		action_undo(s, mark, length);
+	}
+	qsort(out, (size_t)*n, sizeof(*out), compare_stores);
+	return out;
+}
+
+/*
+ * Takes stores in order while they are better together; then leaves out, from the dearest
+ * on, those without which the state still fits.
+ */
+static void add_stores(struct search *s, struct evaluation here)
+{
+	int64_t n, length = s->path.at.n, mark = cutting_mark(s->cutting), taken = 0;
+	struct store *store = list_stores(s, here, &n);
+	struct action *list = arena_alloc(s->arena, (size_t)n + 1, sizeof(*list));
+	struct evaluation now = here;
+	bool unused;
+
+	for (int64_t i = 0; i < n && !search_spent(s); i++) {
+		int64_t before = cutting_mark(s->cutting), so_far = s->path.at.n;
+		struct evaluation e;
+
+		if (!action_apply(s, store[i].action) || computes(s, before)) {
+			action_undo(s, before, so_far);
+			continue;
+		}
+		e = search_look(s, &unused);
+		if (search_compare(s, &e, &now) < 0) {
+			now = e;
+			list[taken++] = store[i].action;
+		} else {
+			action_undo(s, before, so_far);
+		}
+	}
+	for (int64_t skip = taken; skip-- > 0 && !search_spent(s);) {
+		struct evaluation e;
+
+		action_undo(s, mark, length);
+		for (int64_t i = 0; i < taken; i++)
+			if (i != skip)
+				action_apply(s, list[i]);
+		e = search_look(s, &unused);
+		if (search_compare(s, &e, &now) >= 0)
+			continue;
+		now = e;
+		memmove(list + skip, list + skip + 1,
+		        (size_t)(--taken - skip) * sizeof(*list));
+	}
+	action_undo(s, mark, length);
+}
+
+/* --- polishing -------------------------------------------------------------------- */
+
+/*
+ * One round: the best state that differs from the best one by an action that is left out,
+ * one that is added, or one in the place of another. Returns whether it is better.
+ */
+static bool polish(struct search *s)
+{
+	int64_t mark = cutting_mark(s->cutting), n = s->actions.at.n,
+		before = s->best_at;
+	struct action *way = arena_alloc(s->arena, (size_t)n + 1, sizeof(*way));
+	struct actions next = {0};
+
+	for (int64_t i = 0; i < n; i++)
+		way[i] = s->actions.at.at[i];
+	for (int64_t skip = 0; skip <= n && !search_spent(s); skip++) {
+		int64_t here, length;
+		bool unused;
+
+		for (int64_t i = 0; i < n; i++)
+			if (i != skip)
+				action_apply(s, way[i]);
+		search_look(s, &unused);
+		here = cutting_mark(s->cutting);
+		length = s->path.at.n;
+		search_actions(&next, s, ~0u);
+		for (int64_t i = 0; i < next.at.n && !search_spent(s); i++) {
+			if (action_apply(s, next.at.at[i]))
+				search_look(s, &unused);
+			action_undo(s, here, length);
+		}
+		action_undo(s, mark, 0);
+	}
+	return s->best_at != before;
+}
+
+/* Whether there are so few ways to cut arguments that all can be looked at. */
+static bool is_small(const struct search *s)
+{
+	const struct graph *g = s->cutting->graph;
+	double n = 1;
+
+	for (int64_t i = 0; i < g->group.n; i++)
+		for (int axis = 0; axis < s->cutting->naxes; axis++)
+			if (g->group.at[i].role != ROLE_STATE)
+				n *= 1 + g->group.at[i].type->rank;
+	return n <= SMALL;
+}
+
+static struct ranked list_of(struct search *s, int order, int64_t most)
+{
+	return (struct ranked){(enum order)order, 0, most,
+	                       arena_alloc(s->arena, (size_t)most, sizeof(struct state))};
+}
+
+void search_structure(struct search *s)
+{
+	struct beam b = {.s = s, .seen.arena = s->arena};
+	int64_t mark = cutting_mark(s->cutting);
+	struct state first;
+	bool fresh;
+
+	if (is_small(s) && search_exhaustive(s))
+		return;
+	keys_add(&b.seen, &s->cutting->hash, sizeof(s->cutting->hash), &fresh);
+	first = state_here(s, search_look(s, &fresh));
+	for (int k = 0; k < ORDERS; k++) {
+		b.level[k] = list_of(s, k, BEAM);
+		b.next[k] = list_of(s, k, BEAM);
+		b.all[k] = list_of(s, k, FINISHED);
+		rank(s, &b.level[k], &first);
+		rank(s, &b.all[k], &first);
+	}
+	run_beam(&b);
+	for (int k = 0; k < ORDERS; k++)
+		for (int64_t i = 0; i < b.all[k].n; i++) {
+			apply_way(s, &b.all[k].at[i].way);
+			add_stores(s, b.all[k].at[i].e);
+			action_undo(s, mark, 0);
+		}
+	for (int i = 0; i < POLISH_MAX && polish(s); i++)
+		continue;
+}

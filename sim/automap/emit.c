@@ -1,0 +1,184 @@
+/* Shardings in the words of JAX, Shardy and PyTorch. */
+#include "automap/show.h"
+#include "notation/notation.h"
+
+#include <string.h>
+
+static void print_mesh_shape(struct text *out, const struct mesh *m)
+{
+	text_printf(out, "(");
+	for (int i = 0; i < m->naxes; i++)
+		text_printf(out, "%s%d", i ? ", " : "", (int)m->axis[i].size);
+	text_printf(out, m->naxes == 1 ? ",)" : ")");
+}
+
+static void print_names(struct text *out, const struct mesh *m)
+{
+	text_printf(out, "(");
+	for (int i = 0; i < m->naxes; i++)
+		text_printf(out, "%s'%s'", i ? ", " : "", m->axis[i].name);
+	text_printf(out, m->naxes == 1 ? ",)" : ")");
+}
+
+static void print_order(struct text *out, const struct automap_found *f)
+{
+	text_printf(out, "[");
+	for (int32_t i = 0; i < f->mesh.ndevices; i++)
+		text_printf(out, "%s%d", i ? ", " : "",
+		            (int)(f->device ? f->device[i] : i));
+	text_printf(out, "]");
+}
+
+/* Calls `print` for every argument with its name and layout. */
+static void each(struct text *out, struct arena *a, const struct automap_show *s,
+                 void (*print)(struct text *out, const struct mesh *m, const char *name,
+                               int32_t argument, const struct layout *l,
+                               const struct shape *shape))
+{
+	const struct graph *g = s->ask->graph;
+	int32_t n = g->program->region.at[g->program->entry].param.n;
+	int32_t *group = arena_alloc(a, (size_t)n + 1, sizeof(*group));
+
+	for (int32_t i = 0; i < g->group.n; i++)
+		for (int32_t k = 0; k < g->group.at[i].narguments; k++)
+			group[g->argument.at[g->group.at[i].first_argument + k]] = i;
+	for (int32_t v = 0; v < n; v++) {
+		struct layout l = automap_layout(&s->answer->best, g, group[v]);
+		const struct value_type *t = g->group.at[group[v]].type;
+		struct span name = argument_name(g->program, v);
+		struct shape shape = {.rank = t->rank};
+
+		for (int i = 0; i < t->rank; i++)
+			shape.dim[i] = t->dim[i];
+		print(out, &s->answer->best.mesh,
+		      arena_strndup(a, name.at, (size_t)name.length), v, &l, &shape);
+	}
+}
+
+static void print_jax(struct text *out, const struct mesh *m, const char *name,
+                      int32_t argument, const struct layout *l,
+                      const struct shape *shape)
+{
+	(void)argument;
+	text_printf(out, "    NamedSharding(mesh, ");
+	layout_print(out, l, m, shape);
+	text_printf(out, "),  # %s\n", name);
+}
+
+static void emit_jax(struct text *out, struct arena *a, const struct automap_show *s)
+{
+	const struct automap_found *f = &s->answer->best;
+
+	text_printf(out,
+	            "# %s: pass in_shardings to jax.jit(step, in_shardings=...)\n"
+	            "import jax\nimport numpy as np\n"
+	            "from jax.sharding import Mesh, NamedSharding, "
+	            "PartitionSpec as P\n\norder = ",
+	            s->name);
+	print_order(out, f);
+	text_printf(out, "\nmesh = Mesh(np.array(jax.devices())[order].reshape");
+	print_mesh_shape(out, &f->mesh);
+	text_printf(out, ", ");
+	print_names(out, &f->mesh);
+	text_printf(out, ")\nin_shardings = (\n");
+	each(out, a, s, print_jax);
+	text_printf(out, ")\n");
+}
+
+static void print_sdy(struct text *out, const struct mesh *m, const char *name,
+                      int32_t argument, const struct layout *l,
+                      const struct shape *shape)
+{
+	text_printf(out, "%%arg%d {sdy.sharding = #sdy.sharding<@mesh, ", (int)argument);
+	layout_print_as(out, NOTATION_SHARDY, l, m, shape, NULL);
+	text_printf(out, ">} // %s\n", name);
+}
+
+static void emit_sdy(struct text *out, struct arena *a, const struct automap_show *s)
+{
+	const struct automap_found *f = &s->answer->best;
+
+	text_printf(out, "// %s: attributes of @main's arguments\nsdy.mesh @mesh = <[",
+	            s->name);
+	for (int i = 0; i < f->mesh.naxes; i++)
+		text_printf(out, "%s\"%s\"=%d", i ? ", " : "", f->mesh.axis[i].name,
+		            (int)f->mesh.axis[i].size);
+	text_printf(out, "]");
+	if (f->device) {
+		text_printf(out, ", device_ids=");
+		print_order(out, f);
+	}
+	text_printf(out, ">\n");
+	each(out, a, s, print_sdy);
+}
+
+/* Where PyTorch's order of shards is another than that of the mesh it is said in brackets. */
+static void print_dtensor(struct text *out, const struct mesh *m, const char *name,
+                          int32_t argument, const struct layout *l,
+                          const struct shape *shape)
+{
+	(void)argument;
+	(void)shape;
+	text_printf(out, "    \"%s\": [", name);
+	for (int axis = 0; axis < m->naxes; axis++) {
+		int at = -1, split = 1, n;
+
+		for (int d = 0; d < l->rank; d++) {
+			const struct part *p = layout_parts(l, d, &n);
+
+			for (int i = 0; i < n; i++) {
+				if (p[i].axis == axis)
+					at = d;
+				for (int k = 0; k < i && p[i].axis == axis; k++)
+					split *= p[k].axis > axis ? p[k].size : 1;
+			}
+		}
+		text_printf(out, "%s", axis ? ", " : "");
+		if (at < 0)
+			text_printf(out, "Replicate()");
+		else if (split > 1)
+			text_printf(out, "_StridedShard(%d, split_factor=%d)", at,
+			            split);
+		else
+			text_printf(out, "Shard(%d)", at);
+	}
+	text_printf(out, "],\n");
+}
+
+static void emit_dtensor(struct text *out, struct arena *a, const struct automap_show *s)
+{
+	const struct automap_found *f = &s->answer->best;
+
+	text_printf(
+		out,
+		"# %s: distribute_tensor(parameter, mesh, placements[name])\n"
+		"import torch\nfrom torch.distributed.device_mesh import DeviceMesh\n"
+		"from torch.distributed.tensor import Replicate, Shard\n"
+		"from torch.distributed.tensor.placement_types import _StridedShard\n\n"
+		"mesh = DeviceMesh(\"cuda\", torch.tensor(",
+		s->name);
+	print_order(out, f);
+	text_printf(out, ").reshape");
+	print_mesh_shape(out, &f->mesh);
+	text_printf(out, ", mesh_dim_names=");
+	print_names(out, &f->mesh);
+	text_printf(out, ")\nplacements = {\n");
+	each(out, a, s, print_dtensor);
+	text_printf(out, "}\n");
+}
+
+bool automap_emit(struct text *out, struct arena *a, const char *kind,
+                  const struct automap_show *s)
+{
+	static const struct {
+		const char *name;
+		void (*emit)(struct text *, struct arena *, const struct automap_show *);
+	} kinds[] = {{"jax", emit_jax}, {"sdy", emit_sdy}, {"dtensor", emit_dtensor}};
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+		if (!strcmp(kinds[i].name, kind)) {
+			kinds[i].emit(out, a, s);
+			return true;
+		}
+	return false;
+}

@@ -1,0 +1,28 @@
+/* The program that a search is about: a compiler's dump, or the training step of a model. */
+#ifndef SHARDSIM_SIM_AUTOMAP_LOAD_H
+#define SHARDSIM_SIM_AUTOMAP_LOAD_H
+
+#include "automap/graph.h"
+#include "base/error.h"
+
+struct automap_program {
+	const char *name;
+	struct text text; /* of a model's step, which the caller frees; else empty */
+	struct program program;
+	struct graph graph;
+};
+
+/* What the caller says in place of the model's `train`; 0: nothing. */
+struct automap_train {
+	int64_t batch, seq;
+};
+
+/*
+ * Reads a file that ends in .yaml as a model, any other as a program; `like` are the
+ * groups of graph_make(). All is the arena's. Errors have their place.
+ */
+enum status automap_load(struct automap_program *out, struct arena *a, const char *path,
+                         struct automap_train train, const char *const *like, int nlike,
+                         struct error *e);
+
+#endif

@@ -1,0 +1,63 @@
+/*
+ * The search for a sharding of a whole program on a machine: over the shapes of the mesh,
+ * where its axes are on the machine, and what is cut along them, all together.
+ *
+ * A mesh that is given stays, its axes on the devices in row-major order (or in the order
+ * given). Of a number of devices alone all meshes of two axes, batch and model, are
+ * tried, each in all placements on the machine (placement/matrix.h): whatever sharding is
+ * best there is searched for each of them.
+ */
+#ifndef SHARDSIM_SIM_AUTOMAP_RUN_H
+#define SHARDSIM_SIM_AUTOMAP_RUN_H
+
+#include "array/machine.h"
+#include "array/mesh.h"
+#include "automap/search.h"
+#include "automap/tactic.h"
+
+enum search_kind { SEARCH_NONE, SEARCH_EXHAUSTIVE, SEARCH_MCTS, SEARCH_STRUCTURE };
+
+struct automap_ask {
+	const struct graph *graph;
+	const struct machine *machine; /* NULL: nothing is priced */
+	const struct mesh *mesh; /* at most CUT_AXES axes; NULL: shapes of `ndevices` */
+	int32_t ndevices;
+	const int32_t *devices; /* of the mesh's positions; NULL: in order */
+	int ntactics;
+	const char *const *tactic; /* data:batch, or a file of rules */
+	enum search_kind search;
+	int64_t budget;
+	uint64_t seed;
+	double memory_limit_bytes; /* 0: none */
+	/* Called with every better state; NULL: nobody is. */
+	void (*better)(void *self, const struct mesh *mesh, const struct search *s);
+	void *self;
+};
+
+/* A mesh with its placement, and the best that was found there. */
+struct automap_found {
+	struct mesh mesh;
+	const char *placement; /* the matrix as text; NULL: as given */
+	const int32_t *device; /* of each position; NULL: in order */
+	struct evaluation e;
+	struct cutting *cutting; /* over the axes of more than one device, in order */
+	int64_t found_at;        /* evaluations until it was found */
+};
+
+struct automap_answer {
+	struct automap_found best, second; /* second.cutting NULL: there is none */
+	const char *why;                   /* the second is not the first */
+	int64_t evaluations, tried;        /* tried: meshes and placements */
+	int64_t best_at;                   /* evaluations until the best was found */
+	bool complete;                     /* all states of all meshes were seen */
+	double bound_s;                    /* 0: nothing is priced */
+};
+
+/* Runs the search; all is the arena's. Errors: tactics, and meshes that fit no machine. */
+enum status automap_run(struct automap_answer *out, struct arena *a,
+                        const struct automap_ask *ask, struct error *e);
+
+/* Returns whether it fits into the limit. */
+bool automap_fits(const struct automap_ask *ask, const struct evaluation *e);
+
+#endif

@@ -1,0 +1,291 @@
+#include "automap/show.h"
+
+#include "base/units.h"
+#include "notation/notation.h"
+#include "plan/plan_json.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct layout automap_layout(const struct automap_found *f, const struct graph *g,
+                             int32_t group)
+{
+	int32_t value = g->member.at[g->group.at[group].first];
+	const struct cuts *c = &f->cutting->value[value];
+	struct layout l = layout_replicated(g->group.at[group].type->rank);
+	int number[MESH_AXES_MAX], n = 0;
+
+	for (int i = 0; i < f->mesh.naxes; i++)
+		if (f->mesh.axis[i].size > 1)
+			number[n++] = i;
+	for (int i = 0; i < c->n; i++) {
+		int axis = number[c->axis[i]];
+
+		layout_append(&l, c->at[i],
+		              (struct part){axis, 1, f->mesh.axis[axis].size});
+	}
+	return l;
+}
+
+/* A layout in JAX's words; the arena's. */
+static const char *layout_text(struct arena *a, const struct automap_found *f,
+                               const struct graph *g, int32_t group)
+{
+	struct layout l = automap_layout(f, g, group);
+	const struct value_type *t = g->group.at[group].type;
+	struct shape shape = {.rank = t->rank};
+	struct text out = {0};
+
+	for (int i = 0; i < t->rank; i++)
+		shape.dim[i] = t->dim[i];
+	layout_print(&out, &l, &f->mesh, &shape);
+	return text_take(&out, a);
+}
+
+/* The axis of the mesh of an axis of the cutting. */
+static const char *axis_name(const struct automap_found *f, int axis)
+{
+	for (int i = 0; i < f->mesh.naxes; i++)
+		if (f->mesh.axis[i].size > 1 && axis-- == 0)
+			return f->mesh.axis[i].name;
+	return "";
+}
+
+/* --- text ------------------------------------------------------------------------- */
+
+static void add_time(struct text *out, const char *what, double s)
+{
+	text_printf(out, "  %-16s ", what);
+	units_print_time(out, s);
+	text_printf(out, "\n");
+}
+
+static void add_found(struct text *out, const struct automap_show *s)
+{
+	const struct automap_answer *r = s->answer;
+	const struct evaluation *e = &r->best.e;
+
+	if (s->platform) {
+		add_time(out, "step", e->step_s);
+		add_time(out, "  kernels", e->compute_s);
+		add_time(out, "  collectives", e->communication_s);
+		add_time(out, "no less than", r->bound_s);
+	}
+	text_printf(out, "  %-16s ", "memory");
+	units_print_bytes(out, e->peak_bytes);
+	text_printf(out, ", of it arguments ");
+	units_print_bytes(out, e->params_bytes);
+	if (!automap_fits(s->ask, e)) {
+		text_printf(out, "; does not fit into ");
+		units_print_capacity(out, s->ask->memory_limit_bytes);
+	}
+	text_printf(out, "\n");
+	for (int i = 0; i < COUNTS; i++) {
+		text_printf(out, "  %-16s %6.0f", count_name(i), e->count[i]);
+		if (s->platform && e->count[i] > 0) {
+			text_printf(out, "  ");
+			units_print_time(out, e->time_s[i]);
+		}
+		text_printf(out, "\n");
+	}
+}
+
+static void add_second(struct text *out, const struct automap_show *s)
+{
+	const struct automap_answer *r = s->answer;
+
+	if (!r->second.cutting)
+		return;
+	text_printf(out, "  second best: ");
+	mesh_print(out, &r->second.mesh);
+	if (r->second.placement)
+		text_printf(out, " %s", r->second.placement);
+	if (s->platform) {
+		text_printf(out, ", ");
+		units_print_time(out, r->second.e.step_s);
+	}
+	text_printf(out, ": %s\n", r->why);
+}
+
+static void add_shardings(struct text *out, struct arena *a,
+                          const struct automap_show *s)
+{
+	const struct graph *g = s->ask->graph;
+	size_t wide = 0;
+
+	for (int64_t i = 0; i < g->group.n; i++) {
+		size_t n = strlen(g->group.at[i].name);
+
+		wide = n > wide ? n : wide;
+	}
+	wide = wide > 40 ? 40 : wide;
+	for (int32_t i = 0; i < g->group.n; i++) {
+		const struct graph_group *group = &g->group.at[i];
+
+		text_printf(out, "  %-*s", (int)wide, group->name);
+		if (group->narguments > 1)
+			text_printf(out, " x%-5d", (int)group->narguments);
+		else
+			text_printf(out, "       ");
+		text_printf(out, " %s\n", layout_text(a, &s->answer->best, g, i));
+	}
+	for (int i = 0; i < s->answer->best.cutting->naxes; i++)
+		if (s->answer->best.cutting->sums[i] >= 0)
+			text_printf(out,
+			            "  sums over %s are scattered along dimension %d\n",
+			            axis_name(&s->answer->best, i),
+			            s->answer->best.cutting->sums[i]);
+}
+
+void automap_show_text(struct text *out, struct arena *a, const struct automap_show *s)
+{
+	const struct automap_answer *r = s->answer;
+	struct mesh named = r->best.mesh;
+
+	named.ids = NULL;
+	text_printf(out, "%s: ", s->name);
+	mesh_print(out, &named);
+	if (r->best.placement)
+		text_printf(out, " %s", r->best.placement);
+	if (s->platform)
+		text_printf(out, " on %s", s->platform);
+	text_printf(out, "\n");
+	add_found(out, s);
+	if (s->ask->search != SEARCH_NONE)
+		text_printf(out,
+		            "  found after %lld of %lld evaluations of %lld mesh%s%s\n",
+		            (long long)r->best_at, (long long)r->evaluations,
+		            (long long)r->tried,
+		            s->ask->mesh      ? ""
+		            : s->ask->machine ? "es and placements"
+		                              : "es",
+		            r->complete && s->ask->search == SEARCH_EXHAUSTIVE
+		                    ? ", all there are"
+		                    : "");
+	add_second(out, s);
+	add_shardings(out, a, s);
+}
+
+/* --- JSON ------------------------------------------------------------------------- */
+
+static json_t *number(double x, bool known)
+{
+	if (!known)
+		return json_null();
+	return fabs(x) < 1e15 && x == floor(x) ? json_integer((json_int_t)x)
+	                                       : json_real(x);
+}
+
+static json_t *real(double x, bool known)
+{
+	return known ? json_real(x) : json_null();
+}
+
+static json_t *mesh_json(const struct mesh *m)
+{
+	json_t *out = json_array();
+
+	for (int i = 0; i < m->naxes; i++)
+		json_array_append_new(
+			out, json_pack("[s,i]", m->axis[i].name, (int)m->axis[i].size));
+	return out;
+}
+
+static json_t *order_json(const struct automap_found *f)
+{
+	json_t *out = json_array();
+
+	for (int32_t i = 0; i < f->mesh.ndevices; i++)
+		json_array_append_new(out, json_integer(f->device ? f->device[i] : i));
+	return out;
+}
+
+static json_t *shardings_json(struct arena *a, const struct automap_show *s)
+{
+	const struct graph *g = s->ask->graph;
+	json_t *out = json_object();
+
+	for (int32_t i = 0; i < g->group.n; i++) {
+		const struct graph_group *group = &g->group.at[i];
+		const char *layout = layout_text(a, &s->answer->best, g, i);
+
+		for (int32_t k = 0; k < group->narguments; k++) {
+			struct span name = argument_name(
+				g->program, g->argument.at[group->first_argument + k]);
+
+			json_object_set_new(
+				out, arena_strndup(a, name.at, (size_t)name.length),
+				json_string(layout));
+		}
+	}
+	return out;
+}
+
+static json_t *sums_json(const struct automap_found *f)
+{
+	json_t *out = json_array();
+
+	for (int i = 0; i < f->cutting->naxes; i++)
+		if (f->cutting->sums[i] >= 0)
+			json_array_append_new(out, json_pack("[s,i]", axis_name(f, i),
+			                                     f->cutting->sums[i]));
+	return out;
+}
+
+static json_t *collectives_json(const struct automap_show *s)
+{
+	const struct evaluation *e = &s->answer->best.e;
+	json_t *out = json_array();
+
+	for (int i = 0; i < COUNTS; i++)
+		if (e->count[i] > 0)
+			json_array_append_new(
+				out,
+				json_pack("{s:s,s:o,s:o,s:o}", "op", count_name(i),
+			                  "count", number(e->count[i], true),
+			                  "operand_bytes", number(e->bytes[i], true),
+			                  "time_s", real(e->time_s[i], s->platform)));
+	return out;
+}
+
+void automap_show_json(struct text *out, struct arena *a, const struct automap_show *s)
+{
+	const struct automap_answer *r = s->answer;
+	const struct evaluation *e = &r->best.e;
+	bool timed = s->platform;
+	json_t *tactics = json_array(), *second = json_null(), *root;
+	char *text;
+
+	for (int i = 0; i < s->ask->ntactics; i++)
+		json_array_append_new(tactics, json_string(s->ask->tactic[i]));
+	if (r->second.cutting)
+		second = json_pack("{s:o,s:o,s:o,s:o,s:s}", "step_s",
+		                   real(r->second.e.step_s, timed), "peak_bytes",
+		                   number(r->second.e.peak_bytes, true), "mesh",
+		                   mesh_json(&r->second.mesh), "placement",
+		                   r->second.placement ? json_string(r->second.placement)
+		                                       : json_null(),
+		                   "why", r->why);
+	root = json_pack(
+		"{s:s,s:s?,s:{s:s,s:i},s:{s:o,s:o,s:o,s:o,s:o,s:b,s:o},"
+		"s:{s:o,s:o,s:o,s:b,s:o,s:o,s:o,s:o,s:o},s:o}",
+		"schema", "shardsim/1", "platform", s->platform, "program", "name",
+		s->name, "devices", (int)r->best.mesh.ndevices, "totals", "step_s",
+		real(e->step_s, timed), "compute_s", real(e->compute_s, timed),
+		"communication_s", real(e->communication_s, timed), "params_bytes",
+		number(e->params_bytes, true), "peak_bytes", number(e->peak_bytes, true),
+		"fits", automap_fits(s->ask, e), "bound_s", real(r->bound_s, timed),
+		"automap", "mesh", mesh_json(&r->best.mesh), "placement",
+		r->best.placement ? json_string(r->best.placement) : json_null(),
+		"evaluations", json_integer((json_int_t)r->evaluations), "complete",
+		r->complete, "shardings", shardings_json(a, s), "sums",
+		sums_json(&r->best), "tactics", tactics, "device_order",
+		order_json(&r->best), "second", second, "collectives",
+		collectives_json(s));
+	text = json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(9));
+	text_printf(out, "%s\n", text);
+	free(text);
+	json_decref(root);
+}

@@ -1,0 +1,30 @@
+/* The answer of a search for shardings, as text, as JSON and in the words of other systems. */
+#ifndef SHARDSIM_SIM_AUTOMAP_SHOW_H
+#define SHARDSIM_SIM_AUTOMAP_SHOW_H
+
+#include "array/layout.h"
+#include "automap/run.h"
+
+struct automap_show {
+	const char *name;     /* of the program or model */
+	const char *platform; /* NULL: none */
+	const struct automap_ask *ask;
+	const struct automap_answer *answer;
+};
+
+void automap_show_text(struct text *out, struct arena *a, const struct automap_show *s);
+void automap_show_json(struct text *out, struct arena *a, const struct automap_show *s);
+
+/*
+ * Writes the shardings for another system: `jax` a mesh and in_shardings, `sdy` the
+ * arguments' attributes of a StableHLO program, `dtensor` a plan for distribute_tensor().
+ * False if the kind is none of these.
+ */
+bool automap_emit(struct text *out, struct arena *a, const char *kind,
+                  const struct automap_show *s);
+
+/* Returns the layout of a group's arguments on the mesh of the answer. */
+struct layout automap_layout(const struct automap_found *f, const struct graph *g,
+                             int32_t group);
+
+#endif

@@ -1,0 +1,327 @@
+#include "automap/study.h"
+
+#include "automap/load.h"
+#include "automap/run.h"
+#include "base/units.h"
+#include "facts/yaml_reader.h"
+#include "platform/platform.h"
+#include "text/csv.h"
+#include "text/pen.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { STRATEGIES_MAX = 16, TACTICS_MAX = 16 };
+
+/* One case as it is read; texts are the arena's. */
+struct study_case {
+	const char *name, *file, *platform, *mesh;
+	struct where file_at, platform_at, mesh_at;
+	int32_t devices;
+	struct automap_train train;
+	int nstrategies;
+	const char *strategy[STRATEGIES_MAX]; /* tactics with spaces between */
+};
+
+struct study {
+	LIST(struct study_case) list;
+};
+
+/* A row of the table. */
+struct study_row {
+	const struct study_case *of;
+	const char *strategy;
+	double limit_bytes;
+	struct automap_answer answer;
+};
+
+struct study_rows {
+	LIST(struct study_row) list;
+};
+
+bool automap_is_study(const char *path)
+{
+	FILE *f = fopen(path, "r");
+	char line[256];
+	bool found = false;
+
+	while (f && fgets(line, sizeof(line), f) && (*line == '#' || *line == '\n'))
+		continue;
+	if (f)
+		found = !strncmp(line, "shardings:", 10);
+	if (f)
+		fclose(f);
+	return found;
+}
+
+/* --- reading ---------------------------------------------------------------------- */
+
+/* A path beside the suite. */
+static const char *beside(struct reader *r, const char *path)
+{
+	const char *slash = strrchr(r->path, '/');
+
+	return !slash || *path == '/'
+	               ? arena_strdup(r->arena, path)
+	               : arena_printf(r->arena, "%.*s/%s", (int)(slash - r->path),
+	                              r->path, path);
+}
+
+static enum status read_strategies(struct reader *r, yaml_node_t *map,
+                                   struct study_case *c)
+{
+	yaml_node_t *list = map_find(r, map, "strategies");
+
+	if (!list)
+		return OK;
+	if (list->type != YAML_SEQUENCE_NODE)
+		return error_set(r->error, E_SYNTAX, node_where(r, list),
+		                 "expected a list of strategies");
+	for (yaml_node_item_t *i = list->data.sequence.items.start;
+	     i < list->data.sequence.items.top; i++) {
+		yaml_node_t *node = yaml_document_get_node(&r->doc, *i);
+
+		if (!node_text(node) || c->nstrategies == STRATEGIES_MAX)
+			return error_set(r->error, E_SYNTAX, node_where(r, node),
+			                 "expected at most %d texts of tactics",
+			                 STRATEGIES_MAX);
+		c->strategy[c->nstrategies++] = arena_strdup(r->arena, node_text(node));
+	}
+	return OK;
+}
+
+static enum status read_case(struct reader *r, yaml_node_t *map, struct study_case *c)
+{
+	static const char *const known[] = {"name", "file",       "platform",
+	                                    "mesh", "devices",    "batch",
+	                                    "seq",  "strategies", NULL};
+	struct where at;
+	const char *file;
+
+	*c = (struct study_case){0};
+	if (map->type != YAML_MAPPING_NODE)
+		return error_set(
+			r->error, E_SYNTAX, node_where(r, map),
+			"expected a case: {name: ..., file: ..., platform: ...}");
+	if (map_check(r, map, known) != OK ||
+	    !(c->name = map_text(r, map, "name", &at)) ||
+	    !(file = map_text(r, map, "file", &c->file_at)) ||
+	    !(c->platform = map_text(r, map, "platform", &c->platform_at)))
+		return r->error->code;
+	c->name = arena_strdup(r->arena, c->name);
+	c->file = beside(r, file);
+	c->platform = arena_strdup(r->arena, c->platform);
+	if (map_find(r, map, "batch") &&
+	    !(c->train.batch = map_int(r, map, "batch", INT32_MAX)))
+		return r->error->code;
+	if (map_find(r, map, "seq") &&
+	    !(c->train.seq = map_int(r, map, "seq", INT32_MAX)))
+		return r->error->code;
+	if (!map_find(r, map, "mesh")) {
+		c->devices = map_int(r, map, "devices", 1 << 20);
+		c->mesh_at = node_where(r, map);
+	} else if ((c->mesh = map_text(r, map, "mesh", &c->mesh_at))) {
+		c->mesh = arena_strdup(r->arena, c->mesh);
+	}
+	return r->error->code == OK ? read_strategies(r, map, c) : r->error->code;
+}
+
+static enum status read_study(struct reader *r, void *out)
+{
+	static const char *const known[] = {"shardings", NULL};
+	struct study *s = out;
+	yaml_node_t *root = yaml_document_get_root_node(&r->doc), *list;
+
+	if (!root || root->type != YAML_MAPPING_NODE)
+		return error_set(r->error, E_SYNTAX, (struct where){.file = r->path},
+		                 "expected a mapping with the key shardings");
+	if (map_check(r, root, known) != OK || !(list = map_get(r, root, "shardings")))
+		return r->error->code;
+	if (list->type != YAML_SEQUENCE_NODE)
+		return error_set(r->error, E_SYNTAX, node_where(r, list),
+		                 "expected a list of cases");
+	for (yaml_node_item_t *i = list->data.sequence.items.start;
+	     i < list->data.sequence.items.top; i++)
+		if (read_case(r, yaml_document_get_node(&r->doc, *i),
+		              list_add(&s->list, r->arena)) != OK)
+			return r->error->code;
+	return OK;
+}
+
+/* --- running ---------------------------------------------------------------------- */
+
+static enum status add_row(struct study_rows *rows, struct arena *a,
+                           const struct study_case *c, struct automap_ask *ask,
+                           const char *strategy, struct error *e)
+{
+	const char *tactic[TACTICS_MAX];
+	char *text = arena_strdup(a, strategy ? strategy : "");
+	struct study_row row = {.of = c,
+	                        .strategy = strategy ? strategy : "search",
+	                        .limit_bytes = ask->memory_limit_bytes};
+
+	ask->ntactics = 0;
+	ask->tactic = tactic;
+	ask->search = strategy ? SEARCH_NONE : SEARCH_STRUCTURE;
+	for (char *next = strtok(text, " "); next; next = strtok(NULL, " "))
+		if (ask->ntactics < TACTICS_MAX)
+			tactic[ask->ntactics++] = next;
+	if (automap_run(&row.answer, a, ask, e) != OK)
+		return e->code;
+	*list_add(&rows->list, a) = row;
+	return OK;
+}
+
+static enum status run_case(struct study_rows *rows, struct arena *a,
+                            const struct study_case *c, struct error *e)
+{
+	struct automap_program *p = arena_alloc(a, 1, sizeof(*p));
+	struct automap_ask ask = {.ndevices = c->devices};
+	struct machine *machine;
+	struct mesh mesh;
+	const char *platform = c->platform;
+
+	if (c->mesh && mesh_parse(&mesh, a, c->mesh, c->mesh_at, e) != OK)
+		return e->code;
+	ask.mesh = c->mesh ? &mesh : NULL;
+	ask.ndevices = c->mesh ? mesh.ndevices : c->devices;
+	if ((platform_sized(platform) &&
+	     platform_resize(&platform, a, NULL, 0, ask.ndevices, e) != OK) ||
+	    platform_machine(&machine, a, platform, NULL, 0, e) != OK ||
+	    automap_load(p, a, c->file, c->train, NULL, 0, e) != OK)
+		goto done;
+	ask.graph = &p->graph;
+	ask.machine = machine;
+	ask.memory_limit_bytes = machine->device[0].memory_bytes;
+	if (ask.ndevices > machine->ndevices) {
+		error_set(e, E_INFEASIBLE, c->platform_at,
+		          "has %d devices, and the mesh %d", (int)machine->ndevices,
+		          (int)ask.ndevices);
+		goto done;
+	}
+	for (int i = 0; i < c->nstrategies && e->code == OK; i++)
+		add_row(rows, a, c, &ask, c->strategy[i], e);
+	if (e->code == OK)
+		add_row(rows, a, c, &ask, NULL, e);
+done:
+	text_free(&p->text);
+	return e->code;
+}
+
+/* --- writing ---------------------------------------------------------------------- */
+
+static const char *mesh_text(struct arena *a, const struct automap_found *f)
+{
+	struct text out = {0};
+
+	mesh_print(&out, &f->mesh);
+	if (f->placement)
+		text_printf(&out, " %s", f->placement);
+	return text_take(&out, a);
+}
+
+static const char *time_text(struct arena *a, double s)
+{
+	struct text out = {0};
+
+	units_print_time(&out, s);
+	return text_take(&out, a);
+}
+
+static const char *bytes_text(struct arena *a, double bytes, bool fits)
+{
+	struct text out = {0};
+
+	units_print_bytes(&out, bytes);
+	text_printf(&out, "%s", fits ? "" : " !");
+	return text_take(&out, a);
+}
+
+enum { COLUMNS = 12 };
+static const char *const heads[COLUMNS] = {
+	"case",       "mesh",       "strategy",       "step",
+	"/ bound",    "kernels",    "collectives",    "memory",
+	"all-gather", "all-reduce", "reduce-scatter", "all-to-all"};
+
+static void write_table(FILE *out, struct arena *a, const struct study_rows *rows)
+{
+	struct pen pen = pen_md(out, a);
+	struct pen_table t = {.caption = "Shardings of whole programs",
+	                      .name = "automap",
+	                      .columns = COLUMNS,
+	                      .rows = (size_t)rows->list.n,
+	                      .align = "lllrrrrrrrrr",
+	                      .head = heads};
+
+	t.cell = arena_alloc(a, t.rows * COLUMNS + 1, sizeof(*t.cell));
+	for (int64_t i = 0; i < rows->list.n; i++) {
+		const struct study_row *r = &rows->list.at[i];
+		const struct evaluation *e = &r->answer.best.e;
+		const char **cell = t.cell + i * COLUMNS;
+		bool fits = r->limit_bytes <= 0 || e->peak_bytes <= r->limit_bytes;
+
+		cell[0] = i && rows->list.at[i - 1].of == r->of ? "" : r->of->name;
+		cell[1] = mesh_text(a, &r->answer.best);
+		cell[2] = r->strategy;
+		cell[3] = time_text(a, e->step_s);
+		cell[4] = arena_printf(a, "%.2f", e->step_s / r->answer.bound_s);
+		cell[5] = time_text(a, e->compute_s);
+		cell[6] = time_text(a, e->communication_s);
+		cell[7] = bytes_text(a, e->peak_bytes, fits);
+		for (int k = 0; k < COUNTS; k++)
+			cell[8 + k] = arena_printf(a, "%.0f", e->count[k]);
+	}
+	pen.heading(&pen, 1, "Shardings");
+	pen.paragraph(
+		&pen,
+		"What a training step takes on one device under strategies that are "
+		"known, applied as tactics, and under what the search finds without "
+		"being told any (scenarios/automap.yaml, shardsim automap). Times are "
+		"sums of kernels and collectives, which do not overlap; `/ bound` is "
+		"the step over all matmuls at full rate in equal parts. A memory with "
+		"`!` does not fit into the device. Counts are of collectives in a "
+	        "step.");
+	pen.table(&pen, &t);
+}
+
+static void write_csv(FILE *out, struct arena *a, const struct study_rows *rows)
+{
+	fprintf(out,
+	        "case,platform,mesh,strategy,step_s,bound_s,compute_s,communication_s,"
+	        "params_bytes,peak_bytes,fits,all_gather,all_reduce,reduce_scatter,"
+	        "all_to_all,evaluations\n");
+	for (int64_t i = 0; i < rows->list.n; i++) {
+		const struct study_row *r = &rows->list.at[i];
+		const struct evaluation *e = &r->answer.best.e;
+
+		csv_put(out, r->of->name, true);
+		csv_put(out, r->of->platform, false);
+		csv_put(out, mesh_text(a, &r->answer.best), false);
+		csv_put(out, r->strategy, false);
+		fprintf(out,
+		        ",%.9g,%.9g,%.9g,%.9g,%.0f,%.0f,%d,%.0f,%.0f,%.0f,%.0f,%lld\n",
+		        e->step_s, r->answer.bound_s, e->compute_s, e->communication_s,
+		        e->params_bytes, e->peak_bytes,
+		        r->limit_bytes <= 0 || e->peak_bytes <= r->limit_bytes,
+		        e->count[0], e->count[1], e->count[2], e->count[3],
+		        (long long)r->answer.evaluations);
+	}
+}
+
+enum status automap_study(FILE *out, struct arena *a, const char *path, bool csv,
+                          struct error *e)
+{
+	struct study study = {0};
+	struct study_rows rows = {0};
+
+	if (yaml_read(a, path, read_study, &study, e) != OK)
+		return e->code;
+	for (int64_t i = 0; i < study.list.n; i++)
+		if (run_case(&rows, a, &study.list.at[i], e) != OK)
+			return e->code;
+	if (csv)
+		write_csv(out, a, &rows);
+	else
+		write_table(out, a, &rows);
+	return OK;
+}

@@ -1,0 +1,325 @@
+/* `shardsim automap FILE|MODEL`: which sharding a whole program should have. */
+#include "automap/load.h"
+#include "automap/show.h"
+#include "automap/study.h"
+#include "base/scan.h"
+#include "base/units.h"
+#include "cli/command.h"
+#include "cli/options.h"
+#include "plan/devices.h"
+#include "platform/platform.h"
+#include "system/file.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct options {
+	const char *mesh, *count, *platform, *search, *budget, *seed, *limit, *batch,
+		*seq, *devices, *format, *emit, *output, *devices_out;
+	struct settings set, tactic, group;
+	struct command_words file;
+};
+
+static const struct option_row option_table[] = {
+	{"mesh", 0, "MESH", "the axes to cut along: batch=8,model=4", AT(mesh)},
+	{"device-count", 0, "N",
+         "instead of a mesh: how many devices; axes batch and model, their sizes and "
+         "places are searched",
+         AT(count)},
+	{"platform", 0, "P", "family:shape or a SimGrid XML file", AT(platform)},
+	{"set", 0, "KEY=VALUE", "change a figure of a family:shape platform", AT(set),
+         .settings = true},
+	{"devices", 0, "LIST|@FILE",
+         "platform devices of the mesh's (default: the first)", AT(devices)},
+	{"tactic", 0, "T",
+         "cut so first: data, context, megatron, sequence, expert, zero2 or zero3, "
+         ":AXIS; or a file of rules",
+         AT(tactic), .settings = true},
+	{"group", 0, "REGEX", "arguments to decide on together (default: equal layers)",
+         AT(group), .settings = true},
+	{"search", 0, "structure|mcts|exhaustive|none",
+         "how to decide on the rest (default structure)", AT(search),
+         .unknown = "unknown search"},
+	{"budget", 0, "N", "evaluations of a mesh in a placement", AT(budget)},
+	{"seed", 0, "N", "of the random numbers of mcts (default 1)", AT(seed)},
+	{"memory-limit", 0, "SIZE",
+         "of a device (default: what it has; none: no limit)", AT(limit)},
+	{"batch", 0, "N", "sequences of a step, whatever the model says", AT(batch)},
+	{"seq", 0, "N", "tokens of a sequence, whatever the model says", AT(seq)},
+	{"emit", 0, "jax|sdy|dtensor|hlo",
+         "write the shardings for another system, or the step of a model as a program",
+         AT(emit), .unknown = "unknown kind of text"},
+	{"output", 'o', "FILE", "where --emit writes (default: stdout)", AT(output)},
+	{"devices-out", 0, "FILE", "write the device order, for --devices @FILE",
+         AT(devices_out)},
+	{"format", 0, "text|json|md|csv",
+         "how to print (default text; of suites md, or csv)", AT(format),
+         .unknown = "unknown format"},
+	{0},
+};
+
+static void check_automap_options(void *self, const struct argp_state *state)
+{
+	const struct options *o = self;
+	bool hlo = o->emit && !strcmp(o->emit, "hlo");
+
+	if (o->file.n && automap_is_study(o->file.at[0])) {
+		if (o->mesh || o->count || o->platform || o->tactic.n || o->emit)
+			argp_error(state, "the cases of a suite say all but --format");
+		return;
+	}
+	if (o->format && (!strcmp(o->format, "md") || !strcmp(o->format, "csv")))
+		argp_error(state, "--format %s is for suites", o->format);
+	if (!o->mesh == !o->count && !hlo)
+		argp_error(state, "--mesh or --device-count is needed, one of them");
+	if (o->output && !o->emit)
+		argp_error(state, "--output is where --emit writes");
+	if (o->devices && !o->mesh)
+		argp_error(state, "--devices goes with --mesh");
+	if (!o->platform && !hlo && !(o->search && !strcmp(o->search, "none")))
+		argp_error(state, "--platform is needed for a search");
+}
+
+struct session {
+	const struct options *o;
+	struct arena *a;
+	struct automap_program program;
+	struct machine *machine;
+	struct mesh mesh;
+	struct automap_ask ask;
+};
+
+static enum status read_count(int64_t *out, const char *option, const char *text,
+                              int64_t least, int64_t most, struct error *e)
+{
+	struct scan s;
+
+	if (!text)
+		return OK;
+	s = scan_start(text, where_option(option, text), e);
+	if (!scan_int(&s, "a number", least, most, out))
+		return e->code;
+	return scan_finish(&s);
+}
+
+static enum status read_program(struct session *s, struct error *e)
+{
+	struct automap_train train = {0};
+
+	if (read_count(&train.batch, "--batch", s->o->batch, 1, INT32_MAX, e) != OK ||
+	    read_count(&train.seq, "--seq", s->o->seq, 1, INT32_MAX, e) != OK)
+		return e->code;
+	return automap_load(&s->program, s->a, s->o->file.at[0], train, s->o->group.at,
+	                    s->o->group.n, e);
+}
+
+static enum status read_machine(struct session *s, int64_t devices, struct error *e)
+{
+	const struct options *o = s->o;
+	const char *platform = o->platform;
+	int32_t *order, n;
+
+	if (!platform)
+		return OK;
+	if ((platform_sized(platform) &&
+	     platform_resize(&platform, s->a, o->set.at, o->set.n, devices, e) != OK) ||
+	    platform_machine(&s->machine, s->a, platform, o->set.at, o->set.n, e) != OK)
+		return e->code;
+	command_note(s->machine->name, s->machine->note);
+	if (devices > s->machine->ndevices)
+		return error_set(e, E_INFEASIBLE, where_option("--platform", platform),
+		                 "has %d devices, and the mesh %lld",
+		                 (int)s->machine->ndevices, (long long)devices);
+	if (!o->devices)
+		return OK;
+	if (devices_parse(&order, &n, s->a, o->devices,
+	                  where_option("--devices", o->devices), s->machine->ndevices,
+	                  e) != OK)
+		return e->code;
+	s->ask.devices = order;
+	if (n != devices)
+		return error_set(e, E_TYPE, where_option("--devices", o->devices),
+		                 "%d devices for a mesh of %lld", (int)n,
+		                 (long long)devices);
+	return OK;
+}
+
+static enum status read_limit(struct session *s, struct error *e)
+{
+	const char *text = s->o->limit;
+	int64_t bytes = 0;
+
+	s->ask.memory_limit_bytes = s->machine ? s->machine->device[0].memory_bytes : 0;
+	if (!text)
+		return OK;
+	if (strcmp(text, "none") &&
+	    units_bytes(text, where_option("--memory-limit", text), &bytes, e) != OK)
+		return e->code;
+	s->ask.memory_limit_bytes = (double)bytes;
+	return OK;
+}
+
+static enum search_kind search_of(const char *name)
+{
+	if (!name || !strcmp(name, "structure"))
+		return SEARCH_STRUCTURE;
+	return !strcmp(name, "mcts")         ? SEARCH_MCTS
+	       : !strcmp(name, "exhaustive") ? SEARCH_EXHAUSTIVE
+	                                     : SEARCH_NONE;
+}
+
+static enum status read_all(struct session *s, struct error *e)
+{
+	const struct options *o = s->o;
+	int64_t devices = 0, budget = 0, seed = 1;
+
+	if (o->mesh && mesh_parse(&s->mesh, s->a, o->mesh,
+	                          where_option("--mesh", o->mesh), e) != OK)
+		return e->code;
+	if (s->mesh.naxes > CUT_AXES)
+		return error_set(e, E_RANGE, where_option("--mesh", o->mesh),
+		                 "%d axes, expected at most %d", s->mesh.naxes,
+		                 CUT_AXES);
+	if (read_count(&devices, "--device-count", o->count, 1, 1 << 20, e) != OK ||
+	    read_count(&budget, "--budget", o->budget, 1, INT64_C(1) << 40, e) != OK ||
+	    read_count(&seed, "--seed", o->seed, 0, INT64_C(1) << 40, e) != OK ||
+	    read_program(s, e) != OK)
+		return e->code;
+	s->ask.graph = &s->program.graph;
+	s->ask.mesh = o->mesh ? &s->mesh : NULL;
+	s->ask.ndevices = o->mesh ? s->mesh.ndevices : (int32_t)devices;
+	s->ask.ntactics = o->tactic.n;
+	s->ask.tactic = o->tactic.at;
+	s->ask.search = search_of(o->search);
+	s->ask.budget = budget;
+	s->ask.seed = (uint64_t)seed;
+	if (read_machine(s, s->ask.ndevices, e) != OK)
+		return e->code;
+	s->ask.machine = s->machine;
+	return read_limit(s, e);
+}
+
+/* The best so far, on a terminal. */
+static void tell(void *self, const struct mesh *mesh, const struct search *s)
+{
+	struct text out = {0};
+
+	(void)self;
+	mesh_print(&out, mesh);
+	text_printf(&out, ", %lld evaluations: ", (long long)s->evaluations);
+	units_print_time(&out, s->best.step_s);
+	text_printf(&out, ", ");
+	units_print_bytes(&out, s->best.peak_bytes);
+	fprintf(stderr, "\r\033[K%s", out.s);
+	text_free(&out);
+}
+
+static enum status write_text(const char *path, const struct text *text, struct error *e)
+{
+	if (path)
+		return file_write(path, text->s, text->length, e);
+	fwrite(text->s, 1, text->length, stdout);
+	return OK;
+}
+
+static enum status write_order(const char *path, const struct automap_found *f,
+                               struct error *e)
+{
+	struct text out = {0};
+
+	for (int32_t i = 0; i < f->mesh.ndevices; i++)
+		text_printf(&out, "%d\n", (int)(f->device ? f->device[i] : i));
+	file_write(path, out.s, out.length, e);
+	text_free(&out);
+	return e->code;
+}
+
+static enum status print_answer(struct session *s, const struct automap_answer *answer,
+                                struct error *e)
+{
+	const struct options *o = s->o;
+	const struct automap_show show = {
+		s->program.name, s->machine ? s->machine->name : NULL, &s->ask, answer};
+	struct text out = {0};
+
+	if (!o->emit || o->output) {
+		if (o->format && !strcmp(o->format, "json"))
+			automap_show_json(&out, s->a, &show);
+		else
+			automap_show_text(&out, s->a, &show);
+		fwrite(out.s, 1, out.length, stdout);
+		text_free(&out);
+		out = (struct text){0};
+	}
+	if (o->emit && automap_emit(&out, s->a, o->emit, &show))
+		write_text(o->output, &out, e);
+	text_free(&out);
+	if (e->code == OK && o->devices_out)
+		write_order(o->devices_out, &answer->best, e);
+	if (answer->best.e.unknown)
+		fprintf(stderr,
+		        "%s: of some kernels the platform does not tell how long "
+		        "they take: they are left out\n",
+		        s->program.name);
+	return e->code;
+}
+
+static enum status run(struct session *s, struct error *e)
+{
+	const struct options *o = s->o;
+	struct automap_answer answer;
+
+	if (automap_is_study(o->file.at[0]))
+		return automap_study(stdout, s->a, o->file.at[0],
+		                     o->format && !strcmp(o->format, "csv"), e);
+	if (o->emit && !strcmp(o->emit, "hlo")) {
+		if (read_program(s, e) != OK)
+			return e->code;
+		if (!s->program.text.s)
+			return error_set(e, E_TYPE, where_option("--emit", o->emit),
+			                 "%s is a program already, expected a model",
+			                 o->file.at[0]);
+		return write_text(o->output, &s->program.text, e);
+	}
+	if (read_all(s, e) != OK)
+		return e->code;
+	if (isatty(STDERR_FILENO))
+		s->ask.better = tell;
+	automap_run(&answer, s->a, &s->ask, e);
+	if (s->ask.better)
+		fprintf(stderr, "\r\033[K");
+	return e->code == OK ? print_answer(s, &answer, e) : e->code;
+}
+
+int command_automap(int argc, char **argv)
+{
+	struct options o = {0};
+	const struct command_syntax syntax = {
+		.usage = "FILE|MODEL|SUITE",
+		.doc = "Search for the sharding of a whole program (HLO, StableHLO) or "
+	               "of the "
+		       "training step of a model on a machine: "
+	               "scenarios/models/gpt-24.yaml "
+		       "--mesh batch=8,model=4 --platform dgx-a100:4",
+		.machines = true,
+		.options = {{option_table, &o}},
+		.words = &o.file,
+		.most = 1,
+		.expected =
+			"a program or a model, such as scenarios/models/gpt-24.yaml",
+		.check = check_automap_options,
+		.self = &o,
+	};
+	struct session s = {.o = &o};
+	struct error e = {0};
+	int status = EXIT_DONE;
+
+	command_parse(&syntax, argc, argv);
+	s.a = arena_new();
+	if (run(&s, &e) != OK)
+		status = command_misuse(&e);
+	text_free(&s.program.text);
+	arena_free(s.a);
+	return status;
+}

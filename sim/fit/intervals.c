@@ -1,0 +1,217 @@
+#include "fit/intervals.h"
+
+#include "measure/likely.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Pairs of set and collective that a family needs for as much weight as all families. */
+static const double SHRINK = 5;
+
+/* The share of the spread between sets that quantiles lack; see the header. */
+static const double SPREAD = 0.5;
+
+/* A timing of the class that is summed up. */
+struct point {
+	const char *family, *set, *collective;
+	double e, weight;
+};
+
+struct points {
+	size_t n;
+	struct point *at;
+};
+
+/* Half-widths below and above, and the pairs they are made of. */
+struct width {
+	double low, high, pairs;
+};
+
+static bool same_pair(const struct point *a, const struct point *b)
+{
+	return !strcmp(a->family, b->family) && !strcmp(a->set, b->set) &&
+	       !strcmp(a->collective, b->collective);
+}
+
+static int by_error(const void *a, const void *b)
+{
+	double x = ((const struct point *)a)->e, y = ((const struct point *)b)->e;
+
+	return (x > y) - (x < y);
+}
+
+/* Lists the timings of a class, by their error, with all pairs of equal weight. */
+static struct points points_of(const struct validation *v, const struct family_fit *fit,
+                               int n, int size_class, bool several)
+{
+	struct points p = {0};
+	size_t most = 0;
+
+	for (int i = 0; i < n; i++)
+		most += fit[i].nresiduals;
+	p.at = xmalloc(most + 1, sizeof(*p.at));
+	for (int i = 0; i < n; i++)
+		for (size_t k = 0; k < fit[i].nresiduals; k++) {
+			const struct fit_residual *r = &fit[i].residual[k];
+			const struct measured *m = r->row->row;
+
+			if (validation_class(m->bytes) != size_class ||
+			    validation_several(v, r->row) != several)
+				continue;
+			p.at[p.n++] = (struct point){fit[i].family, m->set,
+			                             m->collective, r->e, 0};
+		}
+	for (size_t i = 0; i < p.n; i++) {
+		double same = 0;
+
+		for (size_t k = 0; k < p.n; k++)
+			same += same_pair(&p.at[i], &p.at[k]);
+		p.at[i].weight = 1 / same;
+	}
+	qsort(p.at, p.n, sizeof(*p.at), by_error);
+	return p;
+}
+
+static bool is_of(const struct point *p, const char *family, const char *collective)
+{
+	return (!family || !strcmp(p->family, family)) &&
+	       (!collective || !strcmp(p->collective, collective));
+}
+
+/* Returns the quantiles of some of the points, which are sorted; pairs 0 if there are none. */
+static struct width width_of(const struct points *p, const char *family,
+                             const char *collective)
+{
+	struct width w = {0};
+	double below = 0, least = NAN, most = NAN;
+
+	for (size_t i = 0; i < p->n; i++)
+		if (is_of(&p->at[i], family, collective))
+			w.pairs += p->at[i].weight;
+	for (size_t i = 0; i < p->n; i++) {
+		if (!is_of(&p->at[i], family, collective))
+			continue;
+		below += p->at[i].weight;
+		if (isnan(least) && below >= 0.1 * w.pairs * (1 - 1e-12))
+			least = p->at[i].e;
+		if (isnan(most) && below >= 0.9 * w.pairs * (1 - 1e-12))
+			most = p->at[i].e;
+	}
+	if (w.pairs > 0) {
+		w.low = fmax(0, -least);
+		w.high = fmax(0, most);
+	}
+	return w;
+}
+
+/* Draws a width to that of more timings. */
+static struct width drawn(struct width w, const struct width *to)
+{
+	double share = w.pairs / (w.pairs + SHRINK);
+
+	w.low = share * w.low + (1 - share) * to->low;
+	w.high = share * w.high + (1 - share) * to->high;
+	return w;
+}
+
+/* Returns the root mean square of the means of sets. */
+static double spread_between(const struct points *p)
+{
+	double squares = 0, sets = 0;
+
+	for (size_t i = 0; i < p->n; i++) {
+		const struct point *set = &p->at[i];
+		double sum = 0, n = 0;
+		size_t first = p->n;
+
+		for (size_t k = 0; k < p->n; k++) {
+			if (strcmp(p->at[k].set, set->set) != 0 ||
+			    strcmp(p->at[k].family, set->family) != 0)
+				continue;
+			first = first < p->n ? first : k;
+			sum += p->at[k].e;
+			n++;
+		}
+		if (first < i)
+			continue;
+		squares += sum / n * (sum / n);
+		sets++;
+	}
+	return sets > 0 ? sqrt(squares / sets) : 0;
+}
+
+static void row_print(struct text *out, const char *family, const char *collective,
+                      int64_t from_bytes, bool several, const struct width *w,
+                      double tau)
+{
+	double between = 1.28 * SPREAD * tau;
+
+	text_printf(out, "%s,%s,%lld,%s,%.0f,%.4f,%.4f\n", family, collective,
+	            (long long)from_bytes, several ? "several" : "one", w->pairs,
+	            exp(-hypot(w->low, between)), exp(hypot(w->high, between)));
+}
+
+/* Returns whether no point before this one has its family and, if asked, collective. */
+static bool is_first(const struct points *p, size_t i, bool collective)
+{
+	for (size_t k = 0; k < i; k++)
+		if (is_of(&p->at[k], p->at[i].family,
+		          collective ? p->at[i].collective : NULL))
+			return false;
+	return true;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct point *x = a, *y = b;
+	int order = strcmp(x->family, y->family);
+
+	return order ? order : strcmp(x->collective, y->collective);
+}
+
+/* Prints a class: all families, each family, and its collectives, by name. */
+static void class_print(struct text *out, const struct points *p, int64_t from_bytes,
+                        bool several)
+{
+	struct width all = width_of(p, NULL, NULL);
+	double tau = spread_between(p);
+	struct points named = {p->n, xmalloc(p->n + 1, sizeof(*named.at))};
+
+	memcpy(named.at, p->at, p->n * sizeof(*named.at));
+	qsort(named.at, named.n, sizeof(*named.at), by_name);
+	row_print(out, "*", "*", from_bytes, several, &all, sqrt(2) * tau);
+	for (size_t i = 0; i < named.n; i++) {
+		const struct point *q = &named.at[i];
+		struct width family = width_of(p, q->family, NULL);
+		struct width one = width_of(p, q->family, q->collective);
+
+		family = drawn(family, &all);
+		one = drawn(one, &family);
+		if (is_first(&named, i, false))
+			row_print(out, q->family, "*", from_bytes, several, &family,
+			          tau);
+		if (is_first(&named, i, true))
+			row_print(out, q->family, q->collective, from_bytes, several,
+			          &one, tau);
+	}
+	xfree(named.at);
+}
+
+void intervals_print(struct text *out, const struct validation *v,
+                     const struct family_fit *fit, int n, const char *command)
+{
+	text_printf(out,
+	            "# Between which factors of a simulated time four timings of five "
+	            "lie\n# (sim/fit/intervals.h). Written by `%s`.\n"
+	            "family,collective,from_bytes,nodes,pairs,low,high\n",
+	            command);
+	for (int several = 0; several < 2; several++)
+		for (int c = 0; c < VALIDATION_CLASSES; c++) {
+			struct points p = points_of(v, fit, n, c, several);
+
+			if (p.n)
+				class_print(out, &p, validation_class_from(c), several);
+			xfree(p.at);
+		}
+}

@@ -1,0 +1,58 @@
+/*
+ * How sure simulated times are: platforms/intervals.csv says, by family, collective, size and
+ * whether nodes are crossed, between which factors of the time four timings of five lay that
+ * were foretold from other timings. `shardsim fit --intervals` writes it (fit/intervals.h).
+ */
+#ifndef SHARDSIM_SIM_MEASURE_LIKELY_H
+#define SHARDSIM_SIM_MEASURE_LIKELY_H
+
+#include "measure/measure.h"
+
+#include <jansson.h>
+
+/* What is between two factors of a time, or between two times. NaN: not known. */
+struct likely {
+	double low, high;
+};
+
+/* A line of the table; NULL stands for any other family or collective. */
+struct likely_row {
+	const char *family, *collective;
+	int64_t from_bytes; /* the least size */
+	bool several;       /* nodes, else one */
+	struct likely factor;
+};
+
+struct likely_table {
+	int64_t n;
+	struct likely_row *row;
+};
+
+/*
+ * Reads the table that lies beside families.yaml; none is no error, and every interval is
+ * then not known. Errors name the line.
+ */
+enum status likely_read(struct likely_table *out, struct arena *a, struct error *e);
+
+/*
+ * Returns the factors of a collective's time: of its family if that is in the table, else of
+ * families without timings. `bytes` as nccl-tests counts them. Of collectives that are links
+ * alone (profiles plain and p2) none was ever measured.
+ */
+struct likely likely_find(const struct likely_table *t, const struct machine *m,
+                              const char *collective, int64_t bytes, bool several);
+
+/* Returns whether a network joins some of these devices of the platform to others. */
+bool likely_several(const struct machine *m, const int32_t *devices, int32_t n);
+
+/*
+ * Returns the seconds between which a plan's time is, from those of its steps by a clock:
+ * as if all were too long, or too short, together. Local steps are taken as they are.
+ */
+struct likely likely_of_plan(const struct likely_table *t, const struct bench *b,
+                                 const struct plan *p, const struct step_time *times);
+
+/* Returns it as [low, high], or null where it is not known. */
+json_t *likely_json(const struct likely *l);
+
+#endif

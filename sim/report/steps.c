@@ -1,0 +1,281 @@
+/* The report of a sweep of training steps. */
+#include "report/data.h"
+#include "report/select.h"
+#include "text/csv.h"
+#include "text/words.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The rows of one family on one machine, the fastest first and those without a time last. */
+struct step_group {
+	const struct row **row;
+	size_t n;
+	const struct row *baseline; /* NULL: its row has no time */
+};
+
+bool report_of_steps(const struct row *rows, size_t n)
+{
+	return n > 0 && rows[0].model && rows[0].model[0];
+}
+
+static int compare_groups(const struct row *a, const struct row *b)
+{
+	int order = strcmp(a->family, b->family);
+
+	return order ? order : strcmp(a->platform, b->platform);
+}
+
+static int by_group_and_time(const void *a, const void *b)
+{
+	const struct row *x = *(const struct row *const *)a;
+	const struct row *y = *(const struct row *const *)b;
+	int order = compare_groups(x, y);
+
+	if (!order)
+		order = isnan(x->time_s) - isnan(y->time_s);
+	if (!order && x->time_s != y->time_s && !isnan(x->time_s))
+		return x->time_s < y->time_s ? -1 : 1;
+	return order ? order : strcmp(x->scenario, y->scenario);
+}
+
+static bool is_baseline(const struct row *r, const char *name)
+{
+	return !strcmp(r->scenario, name) || !strcmp(r->parallel, name);
+}
+
+/* Takes the group that begins at row[i], and returns where the next one does. */
+static size_t take_group(struct step_group *out, const struct row **row, size_t i,
+                         size_t n, const char *baseline)
+{
+	size_t first = i;
+
+	for (; i < n && compare_groups(row[first], row[i]) == 0; i++)
+		;
+	*out = (struct step_group){row + first, i - first, NULL};
+	for (size_t k = 0; k < out->n && !out->baseline; k++)
+		if (!isnan(out->row[k]->time_s) &&
+		    (!baseline || is_baseline(out->row[k], baseline)))
+			out->baseline = out->row[k];
+	return i;
+}
+
+static double ratio_of(const struct step_group *g, const struct row *r)
+{
+	return g->baseline ? g->baseline->time_s / r->time_s : NAN;
+}
+
+/* --- words ------------------------------------------------------------------------------ */
+
+static const char *seconds(struct arena *a, double s)
+{
+	return isnan(s) ? "-" : words_time(a, s);
+}
+
+static const char *percent(struct arena *a, double share)
+{
+	return isnan(share) ? "-" : words_percent(a, share);
+}
+
+static void group_table(const struct pen *pen, const struct step_group *g)
+{
+	static const char *const head[] = {"step of",   "devices", "time",  "ratio",
+	                                   "MFU",       "compute", "exposed", "bubble",
+	                                   "other", "memory", "status"};
+	struct arena *a = pen->arena;
+	struct pen_table t = words_table(
+		a, arena_printf(a, "%s on %s", g->row[0]->family, g->row[0]->platform),
+		"lrrrrrrrrrl", head, g->n);
+
+	t.name = "steps";
+	t.place = arena_printf(a, "%s-%s", g->row[0]->family, g->row[0]->platform);
+	for (size_t i = 0; i < g->n; i++) {
+		const struct row *r = g->row[i];
+		const char **cell = words_row(&t);
+
+		cell[0] = r->scenario;
+		cell[1] = r->devices < 0 ? "-"
+		                         : words_count(a, (size_t)r->devices);
+		cell[2] = seconds(a, r->time_s);
+		cell[3] = words_ratio(a, ratio_of(g, r));
+		cell[4] = percent(a, r->mfu);
+		cell[5] = seconds(a, r->compute_s);
+		cell[6] = seconds(a, r->exposed_s);
+		cell[7] = seconds(a, r->bubble_s);
+		cell[8] = seconds(a, r->idle_s);
+		cell[9] = words_bytes(a, r->peak_live_bytes < 0
+		                                 ? -1
+		                                 : (double)r->peak_live_bytes);
+		cell[10] = r->status == OUTCOME_OK
+		                   ? "ok"
+		                   : arena_printf(a, "%s: %s", outcome_name(r->status),
+		                                  r->message);
+	}
+	pen->table(pen, &t);
+}
+
+/* The fastest of each family on each machine. */
+static void fastest_table(const struct pen *pen, const struct row **row, size_t n,
+                          const char *baseline)
+{
+	static const char *const head[] = {"family", "machine", "fastest", "devices",
+	                                   "time",   "ratio",   "MFU",     "memory",
+	                                   "ok",     "of"};
+	struct arena *a = pen->arena;
+	struct pen_table t =
+		words_table(a, "The fastest steps", "lllrrrrrrr", head, n);
+	struct step_group g;
+
+	t.name = "fastest";
+	for (size_t i = 0; i < n;) {
+		const struct row *r;
+		const char **cell;
+		size_t good = 0;
+
+		i = take_group(&g, row, i, n, baseline);
+		for (size_t k = 0; k < g.n; k++)
+			good += g.row[k]->status == OUTCOME_OK;
+		r = g.row[0];
+		cell = words_row(&t);
+		cell[0] = r->family;
+		cell[1] = r->platform;
+		cell[2] = good ? r->scenario : "none";
+		cell[3] = good ? words_count(a, (size_t)r->devices) : "-";
+		cell[4] = seconds(a, r->time_s);
+		cell[5] = words_ratio(a, ratio_of(&g, r));
+		cell[6] = percent(a, r->mfu);
+		cell[7] = words_bytes(a, good ? (double)r->peak_live_bytes : -1);
+		cell[8] = words_count(a, good);
+		cell[9] = words_count(a, g.n);
+	}
+	pen->table(pen, &t);
+}
+
+static void write_words(const struct pen *pen, const struct row **row, size_t n,
+                        const struct report_options *o)
+{
+	struct step_group g;
+
+	pen->heading(pen, 1, "Training steps");
+	if (o->unfinished)
+		pen->paragraph(pen, o->unfinished);
+	pen->paragraph(
+		pen,
+		o->baseline
+			? arena_printf(pen->arena,
+	                               "A ratio is the time of %s on the same machine "
+	                               "over that of the row.",
+	                               o->baseline)
+			: "A ratio is the time of the fastest of the family on the same "
+			  "machine over that of the row.");
+	fastest_table(pen, row, n, o->baseline);
+	for (size_t i = 0; i < n;) {
+		i = take_group(&g, row, i, n, o->baseline);
+		pen->heading(pen, 2,
+		             arena_printf(pen->arena, "%s on %s", g.row[0]->family,
+		                          g.row[0]->platform));
+		group_table(pen, &g);
+	}
+}
+
+/* --- CSV -------------------------------------------------------------------------------- */
+
+static void csv_number(FILE *out, double x)
+{
+	fprintf(out, isnan(x) ? "," : ",%.9g", x);
+}
+
+static void write_csv(FILE *out, const struct row **row, size_t n, const char *baseline)
+{
+	struct step_group g;
+
+	fprintf(out, "family,platform,scenario,model,parallel,status,message,devices,"
+	             "time_s,ratio,mfu,compute_s,exposed_s,bubble_s,idle_s,peak_bytes"
+	             "\r\n");
+	for (size_t i = 0; i < n;) {
+		i = take_group(&g, row, i, n, baseline);
+		for (size_t k = 0; k < g.n; k++) {
+			const struct row *r = g.row[k];
+			const char *const text[] = {r->family,
+			                            r->platform,
+			                            r->scenario,
+			                            r->model,
+			                            r->parallel,
+			                            outcome_name(r->status),
+			                            r->message};
+			const double number[] = {
+				r->devices < 0 ? NAN : (double)r->devices,
+				r->time_s,
+				ratio_of(&g, r),
+				r->mfu,
+				r->compute_s,
+				r->exposed_s,
+				r->bubble_s,
+				r->idle_s};
+
+			for (size_t c = 0; c < sizeof(text) / sizeof(*text); c++)
+				csv_put(out, text[c], c == 0);
+			for (size_t c = 0; c < sizeof(number) / sizeof(*number); c++)
+				csv_number(out, number[c]);
+			if (r->peak_live_bytes < 0)
+				fprintf(out, ",\r\n");
+			else
+				fprintf(out, ",%lld\r\n",
+				        (long long)r->peak_live_bytes);
+		}
+	}
+}
+
+/* Returns the rows of the families asked for, in order; NULL without any or a baseline. */
+static const struct row **choose_rows(size_t *n, struct arena *a, const struct row *rows,
+                                      size_t nrows, const struct report_options *o,
+                                      struct error *e)
+{
+	const struct row **all = arena_alloc(a, nrows + 1, sizeof(const struct row *));
+	bool found = !o->baseline;
+
+	*n = 0;
+	for (size_t i = 0; i < nrows; i++) {
+		if (!report_family(o, &rows[i]))
+			continue;
+		all[(*n)++] = &rows[i];
+		found |= o->baseline && is_baseline(&rows[i], o->baseline);
+	}
+	if (!*n)
+		error_set(e, E_RANGE, where_option("--family", o->family),
+		          "no rows of such a family");
+	else if (!found)
+		error_set(e, E_RANGE, where_option("--baseline", o->baseline),
+		          "no step of that name or with these degrees");
+	if (e->code != OK)
+		return NULL;
+	qsort(all, *n, sizeof(*all), by_group_and_time);
+	return all;
+}
+
+enum status report_steps(FILE *out, struct arena *a, const struct row *rows, size_t n,
+                         const struct report_options *o, struct error *e)
+{
+	struct pen_choice chosen = {.name = o->table};
+	const struct row **row;
+	struct pen pen;
+
+	if (o->format == REPORT_HTML)
+		return error_set(e, E_INFEASIBLE, where_option("--format", "html"),
+		                 "steps have no page, expected md, csv or tex");
+	row = choose_rows(&n, a, rows, n, o, e);
+	if (!row)
+		return e->code;
+	if (o->format == REPORT_CSV) {
+		write_csv(out, row, n, o->baseline);
+		return OK;
+	}
+	pen = o->format == REPORT_TEX ? pen_tex(out, a) : pen_md(out, a);
+	pen.choice = o->table ? &chosen : NULL;
+	write_words(&pen, row, n, o);
+	if (o->table && !chosen.taken)
+		return error_set(e, E_RANGE, where_option("--table", o->table),
+		                 "no such table, expected fastest or steps");
+	return OK;
+}

@@ -1,0 +1,25 @@
+# Published counts of collectives (arXiv 2210.06352, table 1) by tactics alone; a search within a
+# memory limit; the mesh and its places searched, too, with the order of devices.
+automap() {
+	shardsim automap scenarios/models/gpt-24.yaml "$@"
+}
+for tactics in '' '--tactic megatron:model' '--tactic megatron:model --tactic zero3:batch'; do
+	automap --mesh batch=8,model=4 --search none --tactic data:batch $tactics | sed -n 2,6p
+done
+automap --mesh batch=8,model=4 --platform dgx-a100:4 --memory-limit 2560MiB
+automap --device-count 16 --platform dgx-a100:2 --devices-out "$TMPDIR/order"
+paste -sd ' ' "$TMPDIR/order"
+# Everything that Megatron-LM does, then a rule of one's own.
+automap --mesh batch=8,model=4 --platform dgx-a100:4 --search none --tactic data:batch \
+	--tactic megatron:model --tactic sequence:model --tactic zero2:batch | head -n 12
+cat >"$TMPDIR/mine.yaml" <<'END'
+- {match: 'attention\.w[qkv]$', dim: -1, axis: model}
+- {match: 'mlp', axis: model, atomic: true}
+- {match: 'mlp\.w1', dim: 1, axis: model}
+END
+automap --mesh model=4 --search none --tactic "$TMPDIR/mine.yaml" | sed -n '3,6p;/attention.w/p;/mlp/p'
+# A seeded search; random ones differ, but not twice. A program, and groups of one's own.
+automap --mesh batch=8,model=4 --platform dgx-a100:4 --search mcts --budget 300 | sed -n 2,10p
+shardsim automap scenarios/programs/mlp.mlir --mesh x=4 --platform dgx-a100:1 --search exhaustive \
+	--group 'arg[12]'
+shardsim automap scenarios/programs/mlp.mlir --mesh x=4,y=2 --platform dgx-a100:1 --format json

@@ -1,0 +1,30 @@
+# Misuse of automap: each with what is wrong and what was expected.
+try() {
+	shardsim automap "$@" 2>&1 | sed "s|$TMPDIR|TMP|"
+}
+gpt=scenarios/models/gpt-24.yaml
+try
+try $gpt --platform dgx-a100:4
+try $gpt --mesh batch=8 --device-count 8 --platform dgx-a100:1
+try $gpt --mesh batch=8 --search structure
+try $gpt --mesh batch=8 --platform dgx-a100:1 --tactic dta:batch
+try $gpt --mesh batch=8 --platform dgx-a100:1 --tactic data
+try $gpt --mesh batch=8 --platform dgx-a100:1 --tactic data:model
+try $gpt --mesh batch=16 --platform dgx-a100:1
+try $gpt --mesh batch=8 --platform dgx-a100:1 --budget 0
+try $gpt --mesh batch=8 --platform dgx-a100:1 --group '('
+try $gpt --mesh batch=8 --platform dgx-a100:1 --search best
+try $gpt --mesh batch=8 --platform dgx-a100:1 --emit tf
+try $gpt --mesh batch=8 --platform dgx-a100:1 --devices 0-3
+try $gpt --mesh a=2,b=2,c=2,d=2,e=2,f=2,g=2 --search none
+try scenarios/models/llama-3-8b.yaml --mesh batch=8 --platform dgx-a100:1
+try scenarios/programs/fsdp.hlo --mesh batch=8 --search none
+try scenarios/programs/mlp.mlir --emit hlo
+try no-such.yaml --mesh batch=8 --search none
+printf -- '- {match: a, dim: x, axis: batch}\n' >"$TMPDIR/a.yaml"
+printf -- '- {match: "(", dim: 0, axis: batch}\n' >"$TMPDIR/b.yaml"
+printf -- '- {match: a, dim: 0, axis: model}\n' >"$TMPDIR/c.yaml"
+printf -- '{match: a}\n' >"$TMPDIR/d.yaml"
+for i in a b c d; do
+	try $gpt --mesh batch=8 --search none --tactic "$TMPDIR/$i.yaml"
+done

@@ -1,0 +1,247 @@
+#include "fit/intervals.h"
+#include "tests/tests.h"
+
+#include "measure/likely.h"
+#include "platform/platform.h"
+#include "tiny_family.h"
+#include "validate/report.h"
+
+#include <check.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COUNT(a) ((int)(sizeof(a) / sizeof((a)[0])))
+#define HEADER "set,system,nodes,devices,collective,bytes,time_us,busbw_GBps\n"
+#define TABLE "family,collective,from_bytes,nodes,pairs,low,high\n"
+
+static struct arena *arena;
+static const char *dir;
+
+static void setup(void)
+{
+	arena = arena_new();
+	dir = tiny_start(arena);
+}
+
+static void teardown(void)
+{
+	tiny_end(dir);
+	arena_free(arena);
+}
+
+static struct validation *open_csv(const char *csv)
+{
+	static const char yaml[] = "- {set: '*', platform: \"tiny:{nodes}\"}\n";
+	struct measured_table *rows = arena_alloc(arena, 1, sizeof(*rows));
+	struct mapping *mapping = arena_alloc(arena, 1, sizeof(*mapping));
+	struct validation *v = NULL;
+	struct error e = {0};
+
+	ck_assert_int_eq(
+		measured_read(rows, arena, tiny_file(arena, dir, "m.csv", csv), &e), OK);
+	ck_assert_int_eq(
+		mapping_read(mapping, arena, tiny_file(arena, dir, "m.yaml", yaml), &e),
+		OK);
+	ck_assert_msg(validation_open(&v, arena, rows, mapping, &e) == OK, "%s", e.text);
+	return v;
+}
+
+/*
+ * Four pairs of a set and a collective, e = -0.2, 0.1 (two rows of equal weight 1/2), 0.3
+ * and, of another family, -0.4. Of all the quantiles are -0.4 and 0.3, and tau is
+ * sqrt((0.2^2 + 0.1^2 + 0.3^2 + 0.4^2) / 4) = 0.27386. The three pairs of `tiny` have -0.2
+ * and 0.3, so low is 3/8 x 0.2 + 5/8 x 0.4 = 0.325; its two of all-reduce 2/7 x 0.2 + 5/7 x
+ * 0.325 and 2/7 x 0.1 + 5/7 x 0.3. Each with 0.64 tau as the other leg of a right triangle,
+ * of `*` sqrt(2) of that.
+ */
+START_TEST(table_by_hand)
+{
+	static const char wanted[] = TABLE "*,*,0,one,4,0.6246,1.4757\n"
+					   "other,*,0,one,1,0.6462,1.3571\n"
+					   "other,all-reduce,0,one,1,0.6462,1.3129\n"
+					   "tiny,*,0,one,3,0.6913,1.4155\n"
+					   "tiny,all-gather,0,one,1,0.7243,1.4155\n"
+					   "tiny,all-reduce,0,one,2,0.7130,1.3492\n";
+	struct validation *v = open_csv(HEADER "a,S,1,4,all-reduce,64,20,\n"
+					       "b,S,1,4,all-reduce,64,20,\n"
+					       "b,S,1,4,all-reduce,128,20,\n"
+					       "c,S,1,4,all-gather,64,20,\n"
+					       "d,S,1,4,all-reduce,64,20,\n"
+					       "a,S,2,8,all-reduce,2000000,20,\n");
+	int64_t n;
+	const struct prediction *p = validation_rows(v, &n);
+	struct fit_residual tiny[] = {{&p[0], -0.2}, {&p[1], 0.1}, {&p[2], 0.1}, {&p[3], 0.3}};
+	struct fit_residual other[] = {{&p[4], -0.4}};
+	struct family_fit fit[] = {
+		{.family = "tiny", .residual = tiny, .nresiduals = 4},
+		{.family = "other", .residual = other, .nresiduals = 1},
+	};
+	struct text out = {0};
+	const char *first;
+
+	intervals_print(&out, v, fit, 2, "a command");
+	ck_assert(strstr(out.s, "Written by `a command`.\n") != NULL);
+	first = strstr(out.s, TABLE);
+	ck_assert_ptr_nonnull(first);
+	ck_assert_msg(!strcmp(first, wanted), "%s", first);
+	/* Over several nodes e = 0.5 alone: low hypot(0, 0.64 x 0.5), times sqrt(2) in `*`. */
+	tiny[0] = (struct fit_residual){&p[5], 0.5};
+	text_free(&out);
+	intervals_print(&out, v, fit, 1, "a command");
+	ck_assert_msg(strstr(out.s, "\n*,*,1048576,several,1,0.6360,1.9628\n"
+	                            "tiny,*,1048576,several,1,0.7261,1.8106\n") != NULL,
+	              "%s", out.s);
+	text_free(&out);
+	validation_close(v);
+}
+END_TEST
+
+static struct likely_table read_table(const char *text)
+{
+	struct likely_table t;
+	struct error e = {0};
+
+	tiny_file(arena, dir, "intervals.csv", text);
+	ck_assert_msg(likely_read(&t, arena, &e) == OK, "%s", e.text);
+	return t;
+}
+
+static const char some[] = TABLE "*,*,0,one,4,0.5,2\n"
+				 "*,*,1000,one,4,0.6,1.9\n"
+				 "tiny,*,0,one,3,0.7,1.8\n"
+				 "tiny,all-reduce,0,one,3,0.8,1.7\n"
+				 "tinyer,*,0,one,3,0.1,9\n"
+				 "*,*,0,several,4,0.3,3\n";
+
+/* The size counts before the family, and that before the collective. */
+START_TEST(the_nearest_row_counts)
+{
+	static const struct {
+		const char *platform, *collective;
+		int64_t bytes;
+		bool several;
+		double low;
+	} row[] = {
+		{"tiny:2", "all-reduce", 10, false, 0.8}, {"tiny:2", "permute", 10, false, 0.7},
+		{"tiny:2", "permute", 1000, false, 0.6},  {"tiny:2", "permute", 10, true, 0.3},
+		{"cluster:2{gpus=2}", "permute", 10, false, NAN},
+	};
+	struct likely_table t = read_table(some);
+
+	ck_assert_int_eq(t.n, 6);
+	for (int i = 0; i < COUNT(row); i++) {
+		struct machine *m;
+		struct error e = {0};
+		struct likely l;
+
+		if (!strncmp(row[i].platform, "cluster", 7))
+			unsetenv("SHARDSIM_DATA");
+		ck_assert_msg(platform_machine(&m, arena, row[i].platform, NULL, 0, &e) ==
+		                      OK,
+		              "%s", e.text);
+		l = likely_find(&t, m, row[i].collective, row[i].bytes, row[i].several);
+		ck_assert_msg(isnan(row[i].low) ? isnan(l.low) : l.low == row[i].low,
+		              "row %d: %g", i, l.low);
+	}
+}
+END_TEST
+
+START_TEST(several_nodes)
+{
+	struct machine *m;
+	struct error e = {0};
+
+	ck_assert_int_eq(platform_machine(&m, arena, "tiny:2", NULL, 0, &e), OK);
+	ck_assert(!likely_several(m, (int32_t[]){0, 3, 1}, 3));
+	ck_assert(likely_several(m, (int32_t[]){1, 3, 4}, 3));
+	ck_assert(!likely_several(m, (int32_t[]){4}, 1));
+}
+END_TEST
+
+static const struct {
+	const char *text;
+	unsigned line;
+	const char *says;
+} faults[] = {
+	{TABLE "*,*,0,one,4,x,2\n", 2, "low 'x', expected a number of 0 or more"},
+	{TABLE "*,*,0,two,4,1,2\n", 2, "nodes 'two', expected one or several"},
+	{TABLE "*,*,-1,one,4,1,2\n", 2, "from_bytes '-1'"},
+	{"family,collective\n*,*\n", 1, "from_bytes"},
+};
+
+START_TEST(errors)
+{
+	struct likely_table t;
+	struct error e = {0};
+
+	tiny_file(arena, dir, "intervals.csv", faults[_i].text);
+	ck_assert_int_ne(likely_read(&t, arena, &e), OK);
+	ck_assert_msg(e.at.line == faults[_i].line && strstr(e.text, faults[_i].says),
+	              "line %u: %s", e.at.line, e.text);
+}
+END_TEST
+
+/* Without the table nothing is known. */
+START_TEST(no_table)
+{
+	struct likely_table t;
+	struct error e = {0};
+
+	ck_assert_int_eq(likely_read(&t, arena, &e), OK);
+	ck_assert_int_eq(t.n, 0);
+}
+END_TEST
+
+/*
+ * 13.60192 us by hand; of the intervals 0.8 to 1.7 one of two sets' timings is inside, of
+ * the first set a half.
+ */
+START_TEST(timings_in_their_intervals)
+{
+	static const char csv[] = HEADER "a,S,1,4,all-reduce,64,11,\n"
+					 "a,S,1,4,all-reduce,64,10,\n"
+					 "b,S,1,4,all-reduce,64,23,\n";
+	struct validation *v;
+	const struct prediction *p;
+	struct pen pen;
+	char *out = NULL;
+	size_t size;
+	int64_t n;
+	FILE *f = open_memstream(&out, &size);
+
+	read_table(some);
+	v = open_csv(csv);
+	validation_run(v);
+	p = validation_rows(v, &n);
+	ck_assert_double_eq_tol(p[0].likely_s.low, 0.8 * 13.60192e-6, 1e-12);
+	ck_assert_double_eq_tol(p[0].likely_s.high, 1.7 * 13.60192e-6, 1e-12);
+	pen = pen_md(f, arena);
+	validate_words(&pen, v);
+	fclose(f);
+	ck_assert_msg(strstr(out, "| below 1 MiB |   3 |            67 % |    2 |         75 "
+	                          "% |      1.458 |") != NULL,
+	              "%s", out);
+	free(out);
+	validation_close(v);
+}
+END_TEST
+
+Suite *tests(void)
+{
+	Suite *s = suite_create("intervals");
+	TCase *t = tcase_create("intervals");
+
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_set_timeout(t, 60);
+	tcase_add_test(t, table_by_hand);
+	tcase_add_test(t, the_nearest_row_counts);
+	tcase_add_test(t, several_nodes);
+	tcase_add_loop_test(t, errors, 0, COUNT(faults));
+	tcase_add_test(t, no_table);
+	tcase_add_test(t, timings_in_their_intervals);
+	suite_add_tcase(s, t);
+	return s;
+}
