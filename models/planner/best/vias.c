@@ -24,8 +24,8 @@ static const double ONE_SHARE = 0.4, TWO_SHARE = 0.6;
 /*
  * The same on few devices (script.h), where the cheapest ways by one layout follow that are
  * dearer than the plan there is, so many of them and up to so many times its price, within
- * another part of the work. With four of them up to 1.3 times it 16 of 2,352 pairs stay open
- * on 24 GPUs, the worst by 18 %, and with these 14, by 11 %.
+ * another part of the work. Without these ways 16 of 2,352 pairs stay open on 24
+ * GPUs, the worst by 18 %, and with them 14, by 11 %.
  */
 static const double ONE_FEW = 0.33, TWO_FEW = 0.43, NEAR_SHARE = 0.2, NEAR = 1.35;
 enum { NEAR_MAX = 10 };
@@ -285,18 +285,28 @@ static double sum_s(const struct via *via)
 	return via->in.hop.seconds + via->out.hop.seconds;
 }
 
-/* Returns the layout with the least sum from `least_s` on, behind number `after`; -1: none. */
-static int next_near(const struct vias *vias, double least_s, int after)
+/* Returns whether one layout comes before another, by what the steps by way of it take. */
+static bool is_cheaper(const struct vias *vias, int a, int b)
+{
+	const struct via *x = &vias->via[a], *y = &vias->via[b];
+
+	if (sum_s(x) != sum_s(y))
+		return sum_s(x) < sum_s(y);
+	return x->rank != y->rank ? x->rank < y->rank : a < b;
+}
+
+/* Returns the layout behind `last` (-1: the first) that is no cheaper than `most_s`, or -1. */
+static int next_near(const struct vias *vias, double most_s, int last)
 {
 	int next = -1;
 
 	for (int i = 0; i < vias->n; i++) {
 		double s = sum_s(&vias->via[i]);
 
-		if (s < least_s || (s == least_s && i <= after) ||
-		    s >= NEAR * most_s(vias))
+		if (s < most_s || s >= NEAR * most_s ||
+		    (last >= 0 && !is_cheaper(vias, last, i)))
 			continue;
-		if (next < 0 || s < sum_s(&vias->via[next]))
+		if (next < 0 || is_cheaper(vias, i, next))
 			next = i;
 	}
 	return next;
@@ -309,16 +319,15 @@ static int next_near(const struct vias *vias, double least_s, int after)
 static void add_near(struct vias *vias)
 {
 	const struct types_between *t = &vias->types;
-	double least = most_s(vias);
+	double most = most_s(vias);
 	int at = -1;
 
 	if (!best_pool_is_small(vias->pool))
 		return;
-	for (int k = 0; k < NEAR_MAX && (at = next_near(vias, least, at)) >= 0; k++) {
+	for (int k = 0; k < NEAR_MAX && (at = next_near(vias, most, at)) >= 0; k++) {
 		const struct via *via = &vias->via[at];
 		const struct type *const type[] = {&t->from, &via->type, &t->to};
 
-		least = sum_s(via);
 		add_script(vias, type, (const struct hop[]){via->in.hop, via->out.hop},
 		           2);
 	}
