@@ -304,7 +304,7 @@ static const struct {
          {"steps=1"},
          "--set",
          1,
-         "launch_s, cc, step, net_step, net_post_s, net_growth, fill_s"},
+         "did you mean 'step'?"},
 	{"dgx1-v100:2:3", {NULL}, "--platform", 12, "expected the end"},
 };
 

@@ -74,6 +74,7 @@ static struct row *evil_rows(struct arena *a)
 			if (row_columns[c].kind == ROW_TEXT)
 				*(const char **)((char *)&rows[i] +
 				                 row_columns[c].offset) = EVIL;
+		rows[i].model = rows[i].parallel = NULL; /* steps have no page */
 		rows[i].memory_limit = "64KiB";
 		rows[i].vocabulary = "portable";
 		rows[i].time_s = 2e-3 - i * 1e-3;

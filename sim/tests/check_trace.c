@@ -318,6 +318,7 @@ START_TEST(joins_rounds_of_large_steps)
 	size_t i;
 
 	trace_case_make(&c, &text);
+	c.platform->machine->forced.algorithm = "pairwise";
 	c.bench.nclocks = 1;
 	trace_case_measure(&m, &c, "synth");
 	json = trace_of(&c, &m, 1);

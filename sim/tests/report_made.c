@@ -313,7 +313,7 @@ char *made_summary(struct arena *a, const struct row *rows, size_t n,
 	struct error error = {0};
 	FILE *out = open_memstream(&text, &size);
 
-	ck_assert_int_eq(report_print(out, rows, n, &o, &error), OK);
+	ck_assert_msg(report_print(out, rows, n, &o, &error) == OK, "%s", error.text);
 	fclose(out);
 	kept = arena_strdup(a, text);
 	free(text);
