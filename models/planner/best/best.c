@@ -164,8 +164,8 @@ static void add_portable(struct candidates *candidates, const struct problem *p,
 }
 
 /*
- * Takes the one exchange of `direct` where it is the cheapest as a schedule: looked for
- * unless the plan is as cheap as what no schedule can be below.
+ * Takes the one exchange of `direct` where it is the cheapest as a schedule. Finding it takes
+ * longer than the search itself, and is done only where the runtime takes schedules.
  */
 static void take_scheduled(struct plan **out, const struct prices *prices,
                            const struct candidates *candidates)
