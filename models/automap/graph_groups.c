@@ -44,6 +44,7 @@ static enum status number_groups(struct graph_build *b, int32_t *number,
 	}
 	for (int i = 0; i < nlike; i++) {
 		regex_t re;
+		bool found = false;
 		int bad = regcomp(&re, like[i], REG_EXTENDED | REG_NOSUB);
 
 		if (bad) {
@@ -54,9 +55,15 @@ static enum status number_groups(struct graph_build *b, int32_t *number,
 			                 "%s, expected a regular expression", text);
 		}
 		for (int32_t v = 0; v < n; v++)
-			if (!regexec(&re, name[v], 0, NULL, 0))
+			if (!regexec(&re, name[v], 0, NULL, 0)) {
 				number[v] = b->r.ngroups + i;
+				found = true;
+			}
 		regfree(&re);
+		if (!found)
+			return error_set(e, E_TYPE, where_option("--group", like[i]),
+			                 "no argument has such a name, expected one like "
+			                 "%s", n ? name[0] : "none, as there are none");
 	}
 	return OK;
 }

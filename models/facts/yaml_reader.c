@@ -64,8 +64,12 @@ enum status map_check(struct reader *r, yaml_node_t *map, const char *const *kno
 
 		while (known[i] && (!name || strcmp(name, known[i]) != 0))
 			i++;
-		if (known[i])
+		if (known[i] && map_find(r, map, name) ==
+		                        yaml_document_get_node(&r->doc, pair->value))
 			continue;
+		if (known[i])
+			return error_set(r->error, E_SYNTAX, node_where(r, key),
+			                 "this key is there twice");
 		near = suggest_among(name ? name : "", name ? strlen(name) : 0, known);
 		return error_set(r->error, E_SYNTAX, node_where(r, key),
 		                 "unknown key '%s'%s", name ? name : "",

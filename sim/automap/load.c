@@ -40,6 +40,10 @@ enum status automap_load(struct automap_program *out, struct arena *a, const cha
                          struct error *e)
 {
 	*out = (struct automap_program){0};
+	if (!is_yaml(path) && (train.batch || train.seq))
+		return error_set(e, E_TYPE, (struct where){.file = path},
+		                 "a program, whose text tells its batch and seq; expected "
+		                 "a model to change them");
 	if (is_yaml(path) ? load_model(out, a, path, train, e) != OK
 	                  : program_read(&out->program, a, path, e) != OK)
 		return e->code;

@@ -21,6 +21,7 @@ struct study_case {
 	struct automap_train train;
 	int nstrategies;
 	const char *strategy[STRATEGIES_MAX]; /* tactics with spaces between */
+	struct where strategy_at[STRATEGIES_MAX];
 };
 
 struct study {
@@ -42,13 +43,16 @@ struct study_rows {
 bool automap_is_study(const char *path)
 {
 	FILE *f = fopen(path, "r");
-	char line[256];
+	char *line = NULL;
+	size_t room = 0;
 	bool found = false;
 
-	while (f && fgets(line, sizeof(line), f) && (*line == '#' || *line == '\n'))
-		continue;
-	if (f)
-		found = !strncmp(line, "shardings:", 10);
+	while (f && getline(&line, &room, f) > 0)
+		if (*line != '#' && *line != '\n') {
+			found = !strncmp(line, "shardings:", 10);
+			break;
+		}
+	free(line);
 	if (f)
 		fclose(f);
 	return found;
@@ -85,6 +89,7 @@ static enum status read_strategies(struct reader *r, yaml_node_t *map,
 			return error_set(r->error, E_SYNTAX, node_where(r, node),
 			                 "expected at most %d texts of tactics",
 			                 STRATEGIES_MAX);
+		c->strategy_at[c->nstrategies] = node_where(r, node);
 		c->strategy[c->nstrategies++] = arena_strdup(r->arena, node_text(node));
 	}
 	return OK;
@@ -117,6 +122,9 @@ static enum status read_case(struct reader *r, yaml_node_t *map, struct study_ca
 	if (map_find(r, map, "seq") &&
 	    !(c->train.seq = map_int(r, map, "seq", INT32_MAX)))
 		return r->error->code;
+	if (map_find(r, map, "mesh") && map_find(r, map, "devices"))
+		return error_set(r->error, E_SYNTAX, node_where(r, map),
+		                 "a mesh and devices, expected one of them");
 	if (!map_find(r, map, "mesh")) {
 		c->devices = map_int(r, map, "devices", 1 << 20);
 		c->mesh_at = node_where(r, map);
@@ -150,9 +158,17 @@ static enum status read_study(struct reader *r, void *out)
 
 /* --- running ---------------------------------------------------------------------- */
 
+/* An error in a text as an option has it is one at the place where the suite has the text. */
+static enum status in_suite(struct error *e, struct where at)
+{
+	if (e->code != OK && e->at.file && !strncmp(e->at.file, "--", 2))
+		e->at = at;
+	return e->code;
+}
+
 static enum status add_row(struct study_rows *rows, struct arena *a,
                            const struct study_case *c, struct automap_ask *ask,
-                           const char *strategy, struct error *e)
+                           const char *strategy, struct where at, struct error *e)
 {
 	const char *tactic[TACTICS_MAX];
 	char *text = arena_strdup(a, strategy ? strategy : "");
@@ -163,11 +179,14 @@ static enum status add_row(struct study_rows *rows, struct arena *a,
 	ask->ntactics = 0;
 	ask->tactic = tactic;
 	ask->search = strategy ? SEARCH_NONE : SEARCH_STRUCTURE;
-	for (char *next = strtok(text, " "); next; next = strtok(NULL, " "))
-		if (ask->ntactics < TACTICS_MAX)
-			tactic[ask->ntactics++] = next;
+	for (char *next = strtok(text, " "); next; next = strtok(NULL, " ")) {
+		if (ask->ntactics == TACTICS_MAX)
+			return error_set(e, E_RANGE, at, "expected at most %d tactics",
+			                 TACTICS_MAX);
+		tactic[ask->ntactics++] = next;
+	}
 	if (automap_run(&row.answer, a, ask, e) != OK)
-		return e->code;
+		return in_suite(e, at);
 	*list_add(&rows->list, a) = row;
 	return OK;
 }
@@ -183,12 +202,16 @@ static enum status run_case(struct study_rows *rows, struct arena *a,
 
 	if (c->mesh && mesh_parse(&mesh, a, c->mesh, c->mesh_at, e) != OK)
 		return e->code;
+	if (c->mesh && mesh.naxes > CUT_AXES)
+		return error_set(e, E_RANGE, c->mesh_at, "%d axes, expected at most %d",
+		                 mesh.naxes, CUT_AXES);
 	ask.mesh = c->mesh ? &mesh : NULL;
 	ask.ndevices = c->mesh ? mesh.ndevices : c->devices;
 	if ((platform_sized(platform) &&
 	     platform_resize(&platform, a, NULL, 0, ask.ndevices, e) != OK) ||
-	    platform_machine(&machine, a, platform, NULL, 0, e) != OK ||
-	    automap_load(p, a, c->file, c->train, NULL, 0, e) != OK)
+	    platform_machine(&machine, a, platform, NULL, 0, e) != OK)
+		return in_suite(e, c->platform_at);
+	if (automap_load(p, a, c->file, c->train, NULL, 0, e) != OK)
 		goto done;
 	ask.graph = &p->graph;
 	ask.machine = machine;
@@ -200,9 +223,9 @@ static enum status run_case(struct study_rows *rows, struct arena *a,
 		goto done;
 	}
 	for (int i = 0; i < c->nstrategies && e->code == OK; i++)
-		add_row(rows, a, c, &ask, c->strategy[i], e);
+		add_row(rows, a, c, &ask, c->strategy[i], c->strategy_at[i], e);
 	if (e->code == OK)
-		add_row(rows, a, c, &ask, NULL, e);
+		add_row(rows, a, c, &ask, NULL, c->file_at, e);
 done:
 	text_free(&p->text);
 	return e->code;

@@ -59,17 +59,49 @@ static const struct option_row option_table[] = {
 	{0},
 };
 
+static bool is_word(const char *given, const char *word)
+{
+	return given && !strcmp(given, word);
+}
+
+static bool sharding_asked(const struct options *o)
+{
+	return o->mesh || o->count || o->platform || o->search || o->budget || o->seed ||
+	       o->limit || o->devices || o->devices_out || o->set.n || o->tactic.n ||
+	       o->group.n;
+}
+
+static void check_of_suite(const struct options *o, const struct argp_state *state)
+{
+	if (sharding_asked(o) || o->batch || o->seq || o->emit || o->output)
+		argp_error(state, "the cases of a suite say all but --format");
+	if (is_word(o->format, "text") || is_word(o->format, "json"))
+		argp_error(state, "--format %s is not for suites, expected md or csv",
+		           o->format);
+}
+
+/* What a search of this kind would not look at. */
+static void check_search(const struct options *o, const struct argp_state *state)
+{
+	if (o->seed && !is_word(o->search, "mcts"))
+		argp_error(state, "--seed goes with --search mcts");
+	if (o->budget && is_word(o->search, "none"))
+		argp_error(state, "--budget goes with a search");
+	if (!o->platform && (o->set.n || o->devices))
+		argp_error(state, "--%s goes with --platform",
+		           o->set.n ? "set" : "devices");
+}
+
 static void check_automap_options(void *self, const struct argp_state *state)
 {
 	const struct options *o = self;
-	bool hlo = o->emit && !strcmp(o->emit, "hlo");
+	bool hlo = is_word(o->emit, "hlo");
 
 	if (o->file.n && automap_is_study(o->file.at[0])) {
-		if (o->mesh || o->count || o->platform || o->tactic.n || o->emit)
-			argp_error(state, "the cases of a suite say all but --format");
+		check_of_suite(o, state);
 		return;
 	}
-	if (o->format && (!strcmp(o->format, "md") || !strcmp(o->format, "csv")))
+	if (is_word(o->format, "md") || is_word(o->format, "csv"))
 		argp_error(state, "--format %s is for suites", o->format);
 	if (!o->mesh == !o->count && !hlo)
 		argp_error(state, "--mesh or --device-count is needed, one of them");
@@ -77,8 +109,12 @@ static void check_automap_options(void *self, const struct argp_state *state)
 		argp_error(state, "--output is where --emit writes");
 	if (o->devices && !o->mesh)
 		argp_error(state, "--devices goes with --mesh");
-	if (!o->platform && !hlo && !(o->search && !strcmp(o->search, "none")))
+	if (hlo && (sharding_asked(o) || o->format))
+		argp_error(state, "--emit hlo writes the step of a model before it is "
+		                  "sharded, expected no more than --batch, --seq and -o");
+	if (!o->platform && !hlo && !is_word(o->search, "none"))
 		argp_error(state, "--platform is needed for a search");
+	check_search(o, state);
 }
 
 struct session {
@@ -156,6 +192,10 @@ static enum status read_limit(struct session *s, struct error *e)
 	if (strcmp(text, "none") &&
 	    units_bytes(text, where_option("--memory-limit", text), &bytes, e) != OK)
 		return e->code;
+	if (strcmp(text, "none") && !bytes)
+		return error_set(e, E_RANGE, where_option("--memory-limit", text),
+		                 "a device without memory, expected more than 0 bytes, or "
+		                 "none for no limit");
 	s->ask.memory_limit_bytes = (double)bytes;
 	return OK;
 }
@@ -244,7 +284,7 @@ static enum status print_answer(struct session *s, const struct automap_answer *
 	struct text out = {0};
 
 	if (!o->emit || o->output) {
-		if (o->format && !strcmp(o->format, "json"))
+		if (is_word(o->format, "json"))
 			automap_show_json(&out, s->a, &show);
 		else
 			automap_show_text(&out, s->a, &show);
@@ -272,8 +312,8 @@ static enum status run(struct session *s, struct error *e)
 
 	if (automap_is_study(o->file.at[0]))
 		return automap_study(stdout, s->a, o->file.at[0],
-		                     o->format && !strcmp(o->format, "csv"), e);
-	if (o->emit && !strcmp(o->emit, "hlo")) {
+		                     is_word(o->format, "csv"), e);
+	if (is_word(o->emit, "hlo")) {
 		if (read_program(s, e) != OK)
 			return e->code;
 		if (!s->program.text.s)

@@ -57,18 +57,22 @@ static void add_rows(struct reading *r, const struct option_set *set)
 	}
 }
 
-/* Leaves if the key of KEY=VALUE was set before, with a message that has both. */
-static void add_setting(struct settings *set, const char *arg,
-                        const struct argp_state *state)
+/*
+ * Leaves if the key of KEY=VALUE, or a value that has no key, was given before, with a
+ * message that has both.
+ */
+static void add_setting(const struct option_row *row, struct settings *set,
+                        const char *arg, const struct argp_state *state)
 {
-	size_t key = strcspn(arg, "=");
+	const char *end = strchr(row->arg, '=') ? "=" : "";
+	size_t key = strcspn(arg, end);
 
 	if (set->n == SETTINGS_MAX)
-		argp_error(state, "more than %d settings", SETTINGS_MAX);
+		argp_error(state, "more than %d times --%s", SETTINGS_MAX, row->name);
 	for (int i = 0; i < set->n; i++)
-		if (strcspn(set->at[i], "=") == key && !strncmp(set->at[i], arg, key))
-			argp_error(state, "--set has '%.*s' twice: %s and %s", (int)key,
-			           arg, set->at[i], arg);
+		if (strcspn(set->at[i], end) == key && !strncmp(set->at[i], arg, key))
+			argp_error(state, "--%s has '%.*s' twice: %s and %s", row->name,
+			           (int)key, arg, set->at[i], arg);
 	set->at[set->n++] = arg;
 }
 
@@ -107,7 +111,7 @@ static void take_option(struct reading *r, int i, const char *arg,
 	const struct option_row *row = r->row[i];
 
 	if (row->settings) {
-		add_setting(r->value[i], arg, state);
+		add_setting(row, r->value[i], arg, state);
 		return;
 	}
 	if (r->given[i])

@@ -22,4 +22,14 @@ try 's/mesh: model=8/mash: model=8/'
 try 's/data:model/date:model/'
 try 's/, devices: 8//'
 try 's/mlp-step/none/'
+try 's/dgx-a100/no-such/' | sed 's/known are .*/known are .../'
+try 's/mesh: model=8/mesh: "a=2,b=2,c=2,d=1,e=1,f=1,g=1"/'
+try 's/, devices: 8/, devices: 8, mesh: x=8/'
+try 's/, devices: 8/, devices: 8, devices: 4/'
+try 's/, devices: 8/, devices: 8, batch: 8/'
+try "s/'data:model'/'$(yes data:model | head -n 17 | paste -sd ' ')'/"
+{ yes '# long' | head -n 99 | paste -sd ' '; sed 's/model=8/x=0/' "$TMPDIR/mine.yaml"; } >"$TMPDIR/long.yaml"
+shardsim automap "$TMPDIR/long.yaml" 2>&1 | sed "s|$TMPDIR|TMP|"
+shardsim automap "$TMPDIR/mine.yaml" --memory-limit 1GiB 2>&1 | head -n 1
+shardsim automap "$TMPDIR/mine.yaml" --format json 2>&1 | head -n 1
 shardsim automap "$TMPDIR/mine.yaml" --mesh x=8 2>&1 | head -n 1

@@ -28,3 +28,13 @@ printf -- '{match: a}\n' >"$TMPDIR/d.yaml"
 for i in a b c d; do
 	try $gpt --mesh batch=8 --search none --tactic "$TMPDIR/$i.yaml"
 done
+# Options that nothing would look at, and lists of options.
+try $gpt --mesh batch=8 --platform dgx-a100:1 --seed 2
+try $gpt --mesh batch=8 --search none --budget 7
+try $gpt --mesh batch=8 --search none --set launch_s=1us
+try $gpt --mesh batch=8 --emit hlo
+try $gpt --mesh batch=8 --platform dgx-a100:1 --memory-limit 0
+try $gpt --mesh batch=8 --platform dgx-a100:1 --group nobody
+try $gpt --mesh batch=8 --search none --group x=1 --group x=2
+try $gpt --mesh batch=8 --search none --tactic data:batch --tactic data:batch
+try scenarios/programs/mlp.mlir --mesh x=4 --search none --batch 3
