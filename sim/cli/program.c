@@ -168,6 +168,30 @@ static void print_kernels(struct arena *a, const struct program_price *price)
 	kernel_list_csv(stdout, &list);
 }
 
+/* Leaves at options that nothing would look at. */
+static void check_program_options(void *self, const struct argp_state *state)
+{
+	const struct options *o = self;
+	bool whole = report_is(o, "reshards") || report_is(o, "timeline") ||
+	             report_is(o, "kernels") || report_is(o, "shardings");
+
+	if (o->partition.emit &&
+	    (o->platform || o->set.n || o->devices || o->as || o->overlap || o->trip.n ||
+	     o->raw || o->report || o->by || o->most || o->format ||
+	     o->partition.partitioner || o->partition.planner))
+		argp_error(state, "--emit writes the text with its shardings alone, "
+		                  "expected no more than --output");
+	if (!o->platform && (o->set.n || o->devices || o->overlap))
+		argp_error(state, "--%s goes with --platform",
+		           o->set.n     ? "set"
+		           : o->devices ? "devices"
+		                        : "overlap");
+	if (o->by && whole)
+		argp_error(state, "--by goes with the reports collectives, ops and memory");
+	if (o->format && !strcmp(o->format, "json") && report_is(o, "kernels"))
+		argp_error(state, "--report kernels prints CSV only");
+}
+
 /* A time line needs times, and a file something over time. */
 static enum status check_lines(const struct options *o, struct error *e)
 {
@@ -380,6 +404,8 @@ int command_program(int argc, char **argv)
 		.words = &o.file,
 		.most = 1,
 		.expected = "the text of a program, HLO or StableHLO",
+		.check = check_program_options,
+		.self = &o,
 	};
 	struct arena *a = arena_new();
 	struct error e = {0};

@@ -7,4 +7,18 @@ shardsim program $fsdp --trip forward=x
 shardsim program $fsdp --trip nobody=3
 shardsim program $fsdp --rows 0
 shardsim program $fsdp --report all
+# Options that nothing would look at.
+try() {
+	shardsim program "$@" 2>&1 | head -n 1
+}
+mlp=scenarios/programs/mlp-sharded.mlir
+try $mlp --emit sdy --report ops
+try $mlp --emit annotate --partitioner xla
+try $mlp --emit sdy --format json
+try $mlp --set launch_s=1us
+try $mlp --devices 0-7
+try $mlp --overlap none
+try $mlp --report reshards --by op_name
+try $mlp --report kernels --format json
+try $fsdp --trip forward=3 --trip forward=4
 shardsim program nowhere.hlo
