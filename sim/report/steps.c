@@ -254,6 +254,34 @@ static const struct row **choose_rows(size_t *n, struct arena *a, const struct r
 	return all;
 }
 
+/* What other reports have an option for, and steps have not. */
+static enum status check_steps(const struct report_options *o, struct error *e)
+{
+	const struct {
+		const char *option, *text;
+		bool given;
+		const char *why;
+	} wrong[] = {
+		{"--format", "html", o->format == REPORT_HTML,
+	         "steps have no page, expected md, csv or tex"},
+		{"--clock", o->clock_list, o->clock_list, "steps have no clocks"},
+		{"--planner", o->planner_list, o->planner_list, "steps have no planners"},
+		{"--timing", NULL, o->timing, "steps have no planning times"},
+		{"--details", NULL, o->details, "steps always have all tables"},
+		{"--families", NULL, o->families, "steps always have all families"},
+	};
+
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
+		if (wrong[i].given)
+			return error_set(e, E_INFEASIBLE,
+			                 wrong[i].text
+			                         ? where_option(wrong[i].option,
+			                                        wrong[i].text)
+			                         : (struct where){.file = wrong[i].option},
+			                 "%s", wrong[i].why);
+	return OK;
+}
+
 enum status report_steps(FILE *out, struct arena *a, const struct row *rows, size_t n,
                          const struct report_options *o, struct error *e)
 {
@@ -261,9 +289,8 @@ enum status report_steps(FILE *out, struct arena *a, const struct row *rows, siz
 	const struct row **row;
 	struct pen pen;
 
-	if (o->format == REPORT_HTML)
-		return error_set(e, E_INFEASIBLE, where_option("--format", "html"),
-		                 "steps have no page, expected md, csv or tex");
+	if (check_steps(o, e) != OK)
+		return e->code;
 	row = choose_rows(&n, a, rows, n, o, e);
 	if (!row)
 		return e->code;

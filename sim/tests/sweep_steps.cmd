@@ -39,3 +39,6 @@ shardsim report "$TMPDIR/a" --baseline fsdp=3
 shardsim report "$TMPDIR/a" --family none
 shardsim report "$TMPDIR/a" --format html
 shardsim report "$TMPDIR/a" --plot x.svg
+for option in '--clock model' '--planner best' --timing --details --families; do
+	shardsim report "$TMPDIR/a" $option
+done
