@@ -119,10 +119,10 @@ static void drop_dead(struct maker *m)
 	for (int64_t k = 0; k < f->step.n; k++) {
 		struct flat_step s = f->step.at[k];
 
+		for (int32_t i = 0; i < s.nout; i++)
+			f->value.at[s.first_out + i].step = kept[k] ? (int32_t)n : -1;
 		if (!kept[k])
 			continue;
-		for (int32_t i = 0; i < s.nout; i++)
-			f->value.at[s.first_out + i].step = (int32_t)n;
 		for (int32_t i = 0; i < s.nin; i++)
 			f->value.at[f->in.at[s.first_in + i]].uses++;
 		f->step.at[n++] = s;

@@ -417,6 +417,37 @@ START_TEST(places_axes)
 }
 END_TEST
 
+/* Code that nothing reads, wherever it is, changes neither what runs nor what is cut. */
+START_TEST(dead_code_is_nothing)
+{
+	static const char *const dead[] = {"", "%d = f32[] constant(1)\n",
+	                                   "%d = f32[8,4] add(%x, %x)\n"
+	                                   "%e = f32[8,4] add(%d, %x)\n"};
+	struct text text = {0};
+	const struct graph *g;
+	struct cutting *c;
+
+	for (int i = 0; i < 2; i++) {
+		text.length = 0;
+		text_printf(&text,
+		            "HloModule m\nENTRY e {\n%%x = f32[8,4] parameter(0)\n"
+		            "%s%%y = f32[8,4] multiply(%%x, %%x)\n%sROOT %%r = "
+		            "f32[8,4] negate(%%y)\n}\n",
+		            i ? "" : dead[_i], i ? dead[_i] : "");
+		g = automap_graph(arena, text.s, true);
+		ck_assert_int_eq(g->repeats->run.n, 0);
+		ck_assert_int_eq(g->op.n, 2);
+		ck_assert_int_eq(g->value.n, 3);
+		for (int64_t v = 0; v < g->flat->value.n; v++)
+			ck_assert_int_lt(g->flat->value.at[v].step, g->flat->step.n);
+		c = automap_cutting(arena, g, 1, (const int32_t[]){4});
+		automap_cut(c, "x", 0, 0);
+		COUNTS(c, "0 0 0 0");
+	}
+	text_free(&text);
+}
+END_TEST
+
 Suite *tests(void)
 {
 	Suite *s = suite_create("automap");
@@ -434,6 +465,7 @@ Suite *tests(void)
 	tcase_add_test(t, pays_from_a_width_on);
 	tcase_add_loop_test(t, tokens_or_columns, 0, 3);
 	tcase_add_test(t, places_axes);
+	tcase_add_loop_test(t, dead_code_is_nothing, 0, 3);
 	suite_add_tcase(s, t);
 	return s;
 }
