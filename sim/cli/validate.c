@@ -12,6 +12,8 @@
 #include "validate/report.h"
 #include "validate/program/steps.h"
 
+#include <dirent.h>
+#include <errno.h>
 #include <string.h>
 
 struct options {
@@ -233,13 +235,26 @@ static const struct {
 	{program_table_is, validate_programs},
 };
 
+static enum status check_folder(const char *path, struct error *e)
+{
+	DIR *d = opendir(path);
+
+	if (!d)
+		return error_set(e, E_IO, where_option("--programs", path),
+		                 "cannot be read: %s", strerror(errno));
+	closedir(d);
+	return OK;
+}
+
 /* Refuses options that are for tables of another kind. */
 static enum status check_table(const struct options *o, struct error *e)
 {
 	if (o->programs && !program_table_is(o->file.at[0]))
 		error_set(e, E_TYPE, where_option("--programs", o->programs),
 		          "%s is no table of programs", o->file.at[0]);
-	else if (o->leave_out && !step_table_is(o->file.at[0]))
+	else if (o->programs)
+		check_folder(o->programs, e);
+	if (o->leave_out && !step_table_is(o->file.at[0]))
 		error_set(e, E_TYPE, (struct where){.file = o->file.at[0]},
 		          "no table of training steps, which --leave-one-out is for");
 	return e->code;

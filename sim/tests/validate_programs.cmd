@@ -22,3 +22,4 @@ for change in 's/memory/memories/' 's/,f32,/,f33,/' 's/,f32,/,,/' 's/48e6/-48e6/
 done
 shardsim validate sim/tests/programs.csv --platform dgx-h100:1
 shardsim validate sim/tests/steps.csv --programs .
+shardsim validate sim/tests/programs.csv --programs no/such/folder
