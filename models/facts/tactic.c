@@ -88,6 +88,9 @@ static enum status read_rules(struct reader *r, void *out)
 		                 root ? node_where(r, root)
 		                      : (struct where){.file = r->path},
 		                 "expected a list of rules");
+	if (root->data.sequence.items.top == root->data.sequence.items.start)
+		return error_set(r->error, E_SYNTAX, node_where(r, root),
+		                 "an empty list, expected some rules");
 	rule = arena_alloc(r->arena,
 	                   (size_t)(root->data.sequence.items.top -
 	                            root->data.sequence.items.start) +

@@ -60,16 +60,16 @@ static int large_axes(int32_t *size, int *number, const struct mesh *mesh)
 	return n;
 }
 
-static enum status apply_tactics(struct cutting *c, struct arena *a,
-                                 const struct automap_ask *ask, const struct mesh *mesh,
-                                 const int *number, struct error *e)
+static enum status apply_tactics(struct automap_found *f, struct arena *a,
+                                 const struct automap_ask *ask, const int *number,
+                                 struct error *e)
 {
 	for (int i = 0; i < ask->ntactics; i++) {
 		struct tactic t;
 		struct tactic_rule *rule;
 		int n = 0;
 
-		if (read_tactic(&t, a, ask->tactic[i], mesh, e) != OK)
+		if (read_tactic(&t, a, ask->tactic[i], &f->mesh, e) != OK)
 			return e->code;
 		rule = arena_alloc(a, (size_t)t.nrules + 1, sizeof(*rule));
 		for (int k = 0; k < t.nrules; k++)
@@ -80,8 +80,11 @@ static enum status apply_tactics(struct cutting *c, struct arena *a,
 		t.rule = rule;
 		t.nrules = n;
 		t.axis = number[t.axis];
-		if (t.axis >= 0 || t.kind == TACTIC_USER)
-			tactic_apply(c, &t);
+		if ((t.kind == TACTIC_USER ? !t.nrules : t.axis < 0) ||
+		    tactic_apply(f->cutting, &t))
+			continue;
+		f->idle = f->idle ? arena_printf(a, "%s, %s", f->idle, ask->tactic[i])
+		                  : ask->tactic[i];
 	}
 	return OK;
 }
@@ -143,7 +146,7 @@ static enum status try_mesh(struct automap_answer *out, struct automap_found *f,
 			large.axis[large.naxes++] = f->mesh.axis[i];
 	f->cutting = arena_alloc(a, 1, sizeof(*f->cutting));
 	cutting_start(f->cutting, a, ask->graph, n, size);
-	if (apply_tactics(f->cutting, a, ask, &f->mesh, number, e) != OK)
+	if (apply_tactics(f, a, ask, number, e) != OK)
 		return e->code;
 	if (ask->machine) {
 		t = machine_tariff_new(ask->machine, &large, f->device);

@@ -42,6 +42,7 @@ struct automap_found {
 	struct evaluation e;
 	struct cutting *cutting; /* over the axes of more than one device, in order */
 	int64_t found_at;        /* evaluations until it was found */
+	const char *idle;        /* the tactics that cut nothing; NULL: all did */
 };
 
 struct automap_answer {

@@ -297,6 +297,9 @@ static enum status print_answer(struct session *s, const struct automap_answer *
 	text_free(&out);
 	if (e->code == OK && o->devices_out)
 		write_order(o->devices_out, &answer->best, e);
+	if (answer->best.idle)
+		fprintf(stderr, "%s: nothing is cut by --tactic %s\n", s->program.name,
+		        answer->best.idle);
 	if (answer->best.e.unknown)
 		fprintf(stderr,
 		        "%s: of some kernels the platform does not tell how long "

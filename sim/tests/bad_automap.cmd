@@ -38,3 +38,9 @@ try $gpt --mesh batch=8 --platform dgx-a100:1 --group nobody
 try $gpt --mesh batch=8 --search none --group x=1 --group x=2
 try $gpt --mesh batch=8 --search none --tactic data:batch --tactic data:batch
 try scenarios/programs/mlp.mlir --mesh x=4 --search none --batch 3
+# Tactics that cut nothing say so, beside others that do; not on an axis of one device.
+printf -- '[{match: no_such, dim: 0, axis: batch}, {match: norm, dim: -9, axis: batch}]\n' >"$TMPDIR/e.yaml"
+try $gpt --mesh batch=8,model=1 --search none --tactic data:batch --tactic expert:batch \
+	--tactic "$TMPDIR/e.yaml" --tactic megatron:model | grep -i -e tactic -e tokens
+printf '[]\n' >"$TMPDIR/f.yaml"
+try $gpt --mesh batch=8 --search none --tactic "$TMPDIR/f.yaml" | grep TMP
