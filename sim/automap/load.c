@@ -18,6 +18,7 @@ static enum status load_model(struct automap_program *out, struct arena *a,
 {
 	struct architecture m;
 	struct text why = {0};
+	struct error inner = {0};
 
 	if (architecture_read(&m, a, path, e) != OK)
 		return e->code;
@@ -32,7 +33,11 @@ static enum status load_model(struct automap_program *out, struct arena *a,
 	text_free(&why);
 	if (e->code != OK)
 		return e->code;
-	return program_of_text(&out->program, a, out->text.s, out->text.length, path, e);
+	if (program_of_text(&out->program, a, out->text.s, out->text.length, path,
+	                    &inner) == OK)
+		return OK;
+	return error_set(e, inner.code, (struct where){.file = path, .line = 1, .col = 1},
+	                 "its step is no program: %s", inner.text);
 }
 
 enum status automap_load(struct automap_program *out, struct arena *a, const char *path,

@@ -44,3 +44,5 @@ try $gpt --mesh batch=8,model=1 --search none --tactic data:batch --tactic exper
 	--tactic "$TMPDIR/e.yaml" --tactic megatron:model | grep -i -e tactic -e tokens
 printf '[]\n' >"$TMPDIR/f.yaml"
 try $gpt --mesh batch=8 --search none --tactic "$TMPDIR/f.yaml" | grep TMP
+# The place of what is wrong with a model's step is not one in a text that nobody sees.
+try $gpt --mesh batch=8 --search none --batch 2147483647 --seq 2147483647
