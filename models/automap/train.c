@@ -298,7 +298,11 @@ bool train_text(struct text *out, const struct architecture *m, struct text *why
 	struct text aliases = {0};
 
 	if (!m->train.seq || !m->train.global_batch || !m->train.dtype) {
-		text_printf(why, "train: seq, global_batch and dtype are needed");
+		text_printf(why, "the model does not tell %s",
+		            !m->train.seq            ? "train.seq, expected it or --seq"
+		            : !m->train.global_batch ? "train.global_batch, expected it "
+		                                       "or --batch"
+		                                     : "train.dtype, expected it");
 		return false;
 	}
 	k.t = (struct tape){.a = arena_new(), .part = "forward"};
