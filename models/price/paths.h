@@ -1,6 +1,6 @@
 /*
  * Prices of paths between devices, by which planners choose among sources (planner.h).
- * Private to models/cost/.
+ * Private to models/price/.
  */
 #ifndef SHARDSIM_PRICE_PATHS_H
 #define SHARDSIM_PRICE_PATHS_H

@@ -175,13 +175,29 @@ static bool time_groups(struct collected *out, struct collector *c,
 	return true;
 }
 
+/* The time of messages by the model's clock. */
+static bool time_lowered(struct collected *out, struct collector *c, const struct lowered *l,
+                         struct text *why)
+{
+	char message[256] = "";
+	double s = model_clock(c->model, &l->schedule, message, sizeof(message));
+
+	if (s < 0) {
+		text_printf(why, "%s", message);
+		return false;
+	}
+	out->time_s = s + l->launch_s;
+	out->algorithm = l->algorithm;
+	out->bound_s = out->best_s = NAN;
+	return true;
+}
+
 static bool time_pairs(struct collected *out, struct collector *c,
                        const struct instruction *op, struct text *why)
 {
 	const struct ints pairs = op->as.collective->pairs;
 	struct pair *pair = arena_alloc(c->scratch, (size_t)pairs.n / 2, sizeof(*pair));
-	double bytes = (double)op_result_bytes(c->p, op), s;
-	char message[256] = "";
+	double bytes = (double)op_result_bytes(c->p, op);
 	struct lowered l;
 	int32_t n = 0;
 
@@ -194,17 +210,8 @@ static bool time_pairs(struct collected *out, struct collector *c,
 	}
 	if (!n)
 		return true;
-	if (!lower_pairs(&l, c->scratch, c->m, pair, n, bytes, why))
-		return false;
-	s = model_clock(c->model, &l.schedule, message, sizeof(message));
-	if (s < 0) {
-		text_printf(why, "%s", message);
-		return false;
-	}
-	out->time_s = s + l.launch_s;
-	out->algorithm = l.algorithm;
-	out->bound_s = out->best_s = NAN;
-	return true;
+	return lower_pairs(&l, c->scratch, c->m, pair, n, bytes, why) &&
+	       time_lowered(out, c, &l, why);
 }
 
 /* A step of a plan whose messages only the plan knows. */
@@ -213,22 +220,11 @@ static bool time_step(struct collected *out, struct collector *c,
 {
 	const struct collective_attr *at = op->as.collective;
 	const struct placement place = {at->plan->problem->ndevices, c->devices};
-	char message[256] = "";
 	struct lowered l;
-	double s;
 
 	out->group_size = 2;
-	out->bound_s = out->best_s = NAN;
-	if (!lower_step(&l, c->scratch, c->m, &place, at->plan, at->step, why))
-		return false;
-	s = model_clock(c->model, &l.schedule, message, sizeof(message));
-	if (s < 0) {
-		text_printf(why, "%s", message);
-		return false;
-	}
-	out->time_s = s + l.launch_s;
-	out->algorithm = l.algorithm;
-	return true;
+	return lower_step(&l, c->scratch, c->m, &place, at->plan, at->step, why) &&
+	       time_lowered(out, c, &l, why);
 }
 
 bool collect(struct collected *out, struct collector *c, const struct instruction *op,

@@ -134,7 +134,7 @@ static void settle_results(struct split *b, const struct instruction *op,
 			layout_append(&l, l.rank, sums.at[i]);
 		r.type = &b->p->value.at[old].type;
 		r.from = split_layout(b, l);
-		/* What is made anew later is made whole for now. */
+		/* A value that its users make anew is whole here: each cuts its own. */
 		r.to = split_is_anew(b, old) ? split_whole(b, r.type->rank)
 		                             : split_given(b, old);
 		split_is(b, old, r.to, split_reshard(b, first + k, &r));

@@ -100,4 +100,22 @@ void split_merge_sums(struct split *b);
 /* Adds an op of the old program, which calls no regions that run, on tiles. */
 void split_local(struct split *b, const struct instruction *op);
 
+/* --- what is made by hand (manual.c) --- */
+
+/* A manual computation: its body is for one device already, and stays as it is. */
+void split_manual(struct split *b, const struct instruction *op);
+
+/* Checks that a manual computation's body is for the tiles that it is said to take. */
+enum status split_check_manual(struct split *b, const struct instruction *op,
+                               struct error *e);
+
+/* Whether an op is a custom call of this target with one operand and one result. */
+bool split_has_target(const struct instruction *op, const char *target);
+
+/*
+ * The ends of what HLO's text makes by hand: a tile of an array becomes an array of its own, and
+ * the reverse.
+ */
+void split_border(struct split *b, const struct instruction *op);
+
 #endif
