@@ -3,6 +3,7 @@
 
 #include "program/lex.h"
 #include "program/propagate_op.h"
+#include "program/propagate_xla.h"
 
 #include <string.h>
 
@@ -357,10 +358,10 @@ static int32_t next_priority(const struct shardings *s, int32_t above)
 }
 
 enum status propagate(struct shardings *out, struct arena *a, struct program *p,
-                      enum conflict_rule rule, struct error *e)
+                      enum propagation by, struct error *e)
 {
 	struct steps b = {.a = a, .p = p, .s = out};
-	struct engine engine = {.s = out, .conflicts = rule};
+	struct engine engine = {.s = out, .basic = by == PROPAGATION_SHARDY_BASIC};
 	const struct region *entry = &p->region.at[p->entry];
 
 	start(out, a, p);
@@ -371,6 +372,10 @@ enum status propagate(struct shardings *out, struct arena *a, struct program *p,
 	if (shardings_read(out, a, p, e) != OK)
 		return e->code;
 	unmark(&b);
+	if (by == PROPAGATION_XLA) {
+		propagate_xla(out, a, p, b.step.at, b.step.n);
+		return OK;
+	}
 	for (int32_t at = 0; at >= 0; at = next_priority(out, at)) {
 		engine.priority = at;
 		for (int round = 0; round < ROUNDS; round++)

@@ -390,7 +390,7 @@ bool propagate_step(struct engine *e, struct flow_step *step, enum direction dir
 	if (!stale)
 		return false;
 	step->seen = e->now;
-	if (e->conflicts == CONFLICT_AGGRESSIVE)
+	if (!e->basic)
 		return aggressive(e, rule, direction);
 	for (int32_t f = 0; f < rule->factor.n; f++) {
 		struct axes candidate;

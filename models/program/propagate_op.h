@@ -18,7 +18,7 @@ struct flow_step {
 
 struct engine {
 	struct shardings *s;
-	enum conflict_rule conflicts;
+	bool basic; /* PROPAGATION_SHARDY_BASIC */
 	int32_t priority; /* dimensions of later priorities are not handed on yet */
 	bool pass_only;   /* factors that are neither summed nor moved */
 	int64_t now;

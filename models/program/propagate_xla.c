@@ -23,7 +23,8 @@ struct xla {
 	struct axes *offer[2]; /* [greatest rank] */
 };
 
-static struct sharding *sharding_of(const struct xla *x, const struct op_rule *r, int32_t t)
+static struct sharding *sharding_of(const struct xla *x, const struct op_rule *r,
+                                    int32_t t)
 {
 	return &x->s->at[x->s->of[r->tensor[t].value]];
 }
@@ -127,7 +128,8 @@ static bool is_clash(const struct sharding *s, const struct axes *dim)
  * Takes an offer where it is finer than what is there in every dimension, or, from level 1 on,
  * puts both together where that is possible. What the text gives stays. Spoils the offer.
  */
-static bool improve(struct xla *x, const struct op_rule *r, int32_t t, struct axes *offer)
+static bool improve(struct xla *x, const struct op_rule *r, int32_t t,
+                    struct axes *offer)
 {
 	struct sharding *s = sharding_of(x, r, t);
 	bool finer = false;
@@ -172,7 +174,8 @@ static bool hands_on(const struct xla *x, const struct flow_step *step, bool for
 }
 
 /* One tensor's sharding to another; a reshape at level 0 only if all of it fits. */
-static bool hand_on(struct xla *x, const struct flow_step *step, int32_t from, int32_t to)
+static bool hand_on(struct xla *x, const struct flow_step *step, int32_t from,
+                    int32_t to)
 {
 	const struct op_rule *r = &step->rule;
 	const struct sharding *s = sharding_of(x, r, from);

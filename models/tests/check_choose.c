@@ -424,7 +424,7 @@ static void check_row(const struct row *r, const char *name, int number,
 	struct choosing c = {program_sample_op(&p, "%0"), &rule, tensor, &p, &s.mesh, arena};
 	int at = 0;
 
-	ck_assert_msg(propagate(&s, arena, &p, CONFLICT_AGGRESSIVE, &e) == OK, "%s",
+	ck_assert_msg(propagate(&s, arena, &p, PROPAGATION_SHARDY, &e) == OK, "%s",
 	              e.text);
 	ck_assert(op_rule_of(&rule, arena, &p, program_sample_op(&p, "%0")));
 	for (int32_t t = 0; t < rule.ntensors; t++)

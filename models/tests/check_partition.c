@@ -32,7 +32,7 @@ struct run {
 };
 
 static void partition_text(struct run *r, const char *text, enum partitioner partitioner,
-                           const char *planner)
+                           enum propagation by, const char *planner)
 {
 	struct partition_ask ask = {partitioner,
 	                            planner_find(planner, strlen(planner)), &prices_bytes,
@@ -41,8 +41,7 @@ static void partition_text(struct run *r, const char *text, enum partitioner par
 	struct text why = {0};
 
 	r->p = program_sample_text(arena, text);
-	ck_assert_msg(propagate(&r->s, arena, &r->p, CONFLICT_AGGRESSIVE, &e) == OK, "%s",
-	              e.text);
+	ck_assert_msg(propagate(&r->s, arena, &r->p, by, &e) == OK, "%s", e.text);
 	ck_assert_msg(partition(&r->part, arena, &r->p, &r->s, &ask, &e) == OK, "%s",
 	              e.text);
 	for (int64_t i = 0; i < r->part.reshard.n; i++)
@@ -93,6 +92,7 @@ START_TEST(random_programs)
 		arena_reset(arena);
 		text = draw_program(arena, seed);
 		partition_text(&r, text, seed % 2 ? PARTITIONER_XLA : PARTITIONER_SHARDY,
+		               seed % 4 == 1 ? PROPAGATION_XLA : PROPAGATION_SHARDY,
 		               some_planners[seed % 5]);
 		check_numbers(&r, text);
 	}
@@ -108,7 +108,7 @@ static void partition_sample(struct run *r, const char *name, enum partitioner p
 	struct error e = {0};
 
 	r->p = program_sample(arena, name);
-	ck_assert_msg(propagate(&r->s, arena, &r->p, CONFLICT_AGGRESSIVE, &e) == OK, "%s",
+	ck_assert_msg(propagate(&r->s, arena, &r->p, PROPAGATION_SHARDY, &e) == OK, "%s",
 	              e.text);
 	ck_assert_msg(partition(&r->part, arena, &r->p, &r->s, &ask, &e) == OK, "%s",
 	              e.text);
@@ -220,13 +220,13 @@ START_TEST(by_hand)
 		"}\n";
 	struct run r;
 
-	partition_text(&r, mlir, PARTITIONER_SHARDY, "shardy");
+	partition_text(&r, mlir, PARTITIONER_SHARDY, PROPAGATION_SHARDY, "shardy");
 	/* In by an all-to-all of x, out by a slice of y. */
 	ck_assert_double_eq(runs_of(&r, HLO_ALL_TO_ALL, 4 * 8), 1);
 	ck_assert_double_eq(runs_of(&r, HLO_DYNAMIC_SLICE, 2 * 4), 1);
 	ck_assert_double_eq(runs_of(&r, HLO_TRANSPOSE, 8 * 4), 1);
 	ck_assert_double_eq(runs_of(&r, HLO_ALL_GATHER, 0), 0);
-	partition_text(&r, hlo, PARTITIONER_XLA, "xla");
+	partition_text(&r, hlo, PARTITIONER_XLA, PROPAGATION_XLA, "xla");
 	ck_assert_double_eq(runs_of(&r, HLO_ALL_TO_ALL, 8), 1);
 	ck_assert_double_eq(runs_of(&r, HLO_NEGATE, 8), 1);
 	ck_assert_double_eq(runs_of(&r, HLO_ALL_GATHER, 0), 0);

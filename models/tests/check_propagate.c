@@ -29,18 +29,18 @@ struct run {
 	struct shardings s;
 };
 
-static struct run run_by(const char *text, enum conflict_rule rule)
+static struct run run_by(const char *text, enum propagation by)
 {
 	struct run r = {.p = program_sample_text(arena, text)};
 	struct error e = {0};
 
-	ck_assert_msg(propagate(&r.s, arena, &r.p, rule, &e) == OK, "%s", e.text);
+	ck_assert_msg(propagate(&r.s, arena, &r.p, by, &e) == OK, "%s", e.text);
 	return r;
 }
 
 static struct run run(const char *text)
 {
-	return run_by(text, CONFLICT_AGGRESSIVE);
+	return run_by(text, PROPAGATION_SHARDY);
 }
 
 static const char *as_text(const struct run *r, struct layout l)
@@ -145,7 +145,7 @@ START_TEST(conflict)
 	HAS(r, "%0", "P('x', None)");
 	HAS(r, "a", "P('x', None)");
 	HAS(r, "b", "P(None, 'x')");
-	r = run_by(text, CONFLICT_BASIC);
+	r = run_by(text, PROPAGATION_SHARDY_BASIC);
 	HAS(r, "%0", "P(None, None)");
 }
 END_TEST
@@ -259,7 +259,7 @@ START_TEST(sample)
 	struct run r = {.p = program_sample(arena, "mlp.mlir")};
 	struct error e = {0};
 
-	ck_assert(propagate(&r.s, arena, &r.p, CONFLICT_AGGRESSIVE, &e) == OK);
+	ck_assert(propagate(&r.s, arena, &r.p, PROPAGATION_SHARDY, &e) == OK);
 	HAS(r, "%0", "P('data', 'model')");
 	HAS(r, "%1", "P('data', 'model')");
 	HAS(r, "%3", "P('data', None)");
@@ -418,6 +418,112 @@ START_TEST(unused_constraints)
 }
 END_TEST
 
+/* --- XLA's, worked out by hand from its levels --- */
+
+#define SUM                                                                           \
+	"sum {\n p = f32[] parameter(0)\n q = f32[] parameter(1)\n"                  \
+	" ROOT s = f32[] add(p, q)\n}\n"
+#define HLO(args, body)                                                               \
+	"HloModule m, num_partitions=8\n" SUM "ENTRY e {\n" args body "}\n"
+#define X(text) ", sharding={" text "}\n"
+
+/* How many ways a dimension of the first value of an op is split. */
+static int axes_of(const struct run *r, const char *name, int dim)
+{
+	struct layout l =
+		shardings_value(&r->s, program_sample_op(&r->p, name)->first_value);
+
+	return (int)layout_shards(&l, dim);
+}
+
+static struct run run_xla(const char *text)
+{
+	return run_by(text, PROPAGATION_XLA);
+}
+
+/*
+ * Whole shardings go on: an op that works element by element takes at level 0 that of its most
+ * sharded operand alone, though the other one's would fit beside it; a finer one replaces it, and
+ * what is given stays. Rows over 2 and 4 devices continue each other.
+ */
+START_TEST(xla_elementwise)
+{
+	struct run r = run_xla(HLO(
+		" a = f32[8,8] parameter(0)" X("devices=[4,1,2]<=[8] last_tile_dim_replicate")
+		" b = f32[8,8] parameter(1)" X("devices=[1,2,4]<=[4,2]T(1,0) last_tile_dim_replicate")
+		" c = f32[8,8] parameter(2)" X("devices=[2,1,4]<=[8] last_tile_dim_replicate"),
+		" d = f32[8,8] add(a, b)\n"
+		" e = f32[8,8] negate(d)\n"
+		" f = f32[8,8] add(a, c)\n"
+		" ROOT t = (f32[8,8], f32[8,8]) tuple(e, f)\n"));
+
+	HAS(r, "d", of(&r, "e"));
+	/* At level 1 b's columns come beside a's rows. */
+	ck_assert_int_eq(axes_of(&r, "d", 0), 4);
+	ck_assert_int_eq(axes_of(&r, "d", 1), 2);
+	ck_assert_int_eq(axes_of(&r, "f", 0), 4);
+	ck_assert_int_eq(axes_of(&r, "c", 0), 2);
+	ck_assert_int_eq(axes_of(&r, "b", 0), 1);
+}
+END_TEST
+
+/*
+ * A matmul that both operands have something to say of that does not fit: rows of the left over
+ * all devices, columns of the right. The larger one goes first, unless the result's only user
+ * has its way. What is summed over is replicated.
+ */
+START_TEST(xla_matmul)
+{
+#define LEFT " a = f32[8,64] parameter(0)" X("devices=[8,1]<=[8]")
+#define RIGHT " b = f32[64,16] parameter(1)" X("devices=[1,8]<=[8]")
+#define DOT " d = f32[8,16] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
+	struct run r = run_xla(HLO(LEFT RIGHT, DOT " ROOT e = f32[8,16] negate(d)\n"));
+
+	ck_assert_int_eq(axes_of(&r, "d", 0), 1);
+	ck_assert_int_eq(axes_of(&r, "d", 1), 8);
+	ck_assert_int_eq(axes_of(&r, "e", 1), 8);
+	r = run_xla(HLO(LEFT RIGHT, DOT " ROOT e = f32[8,16] rsqrt(d)" X("devices=[8,1]<=[8]")));
+	ck_assert_int_eq(axes_of(&r, "d", 0), 8);
+	ck_assert_int_eq(axes_of(&r, "d", 1), 1);
+	/* Both fit: rows over 2, columns over 4. */
+	r = run_xla(HLO(" a = f32[8,64] parameter(0)" X("devices=[2,1,4]<=[8] last_tile_dim_replicate")
+	                " b = f32[64,16] parameter(1)" X("devices=[1,4,2]<=[2,4]T(1,0) last_tile_dim_replicate"),
+	                " ROOT d = f32[8,16] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"));
+	ck_assert_int_eq(axes_of(&r, "d", 0), 2);
+	ck_assert_int_eq(axes_of(&r, "d", 1), 4);
+	/* Summed over: only the other operand takes it. */
+	r = run_xla(HLO(" a = f32[8,64] parameter(0)" X("devices=[1,8]<=[8]")
+	                " b = f32[64,16] parameter(1)\n",
+	                " ROOT d = f32[8,16] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"));
+	ck_assert_int_eq(axes_of(&r, "d", 0), 1);
+	ck_assert_int_eq(axes_of(&r, "d", 1), 1);
+	ck_assert_int_eq(axes_of(&r, "b", 0), 8);
+}
+END_TEST
+
+/*
+ * A broadcast hands on backward before forward: what a user wants of its result reaches the
+ * operand first. Of a reduction the rest is handed on.
+ */
+START_TEST(xla_levels)
+{
+	struct run r = run_xla(HLO(
+		" a = f32[8] parameter(0)\n"
+		" b = f32[8,16] parameter(1)" X("devices=[4,2]<=[8]")
+		" z = f32[] constant(0)\n",
+		" c = f32[8,16] broadcast(a), dimensions={0}\n"
+		" d = f32[8,16] add(b, c)\n"
+		" f = f32[16] reduce(d, z), dimensions={0}, to_apply=sum\n"
+		" ROOT g = f32[16,4] broadcast(f), dimensions={0}\n"));
+
+	HAS(r, "c", of(&r, "b"));
+	ck_assert_int_eq(axes_of(&r, "a", 0), 4);
+	ck_assert_int_eq(axes_of(&r, "f", 0), 2);
+	ck_assert_int_eq(axes_of(&r, "g", 0), 2);
+	ck_assert_int_eq(axes_of(&r, "g", 1), 1);
+}
+END_TEST
+
 START_TEST(wrong)
 {
 	struct program p = program_sample_text(
@@ -425,7 +531,7 @@ START_TEST(wrong)
 	struct shardings s;
 	struct error e = {0};
 
-	ck_assert_int_ne(propagate(&s, arena, &p, CONFLICT_AGGRESSIVE, &e), OK);
+	ck_assert_int_ne(propagate(&s, arena, &p, PROPAGATION_SHARDY, &e), OK);
 	ck_assert_uint_eq(e.at.line, 3);
 	/* That of nope in the third line. */
 	ck_assert_uint_eq(e.at.col, 77);
@@ -457,6 +563,9 @@ Suite *tests(void)
 	tcase_add_test(t, groups_and_barriers);
 	tcase_add_test(t, by_hand);
 	tcase_add_test(t, unused_constraints);
+	tcase_add_test(t, xla_elementwise);
+	tcase_add_test(t, xla_matmul);
+	tcase_add_test(t, xla_levels);
 	tcase_add_test(t, wrong);
 	suite_add_tcase(s, t);
 	return s;

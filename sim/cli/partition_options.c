@@ -31,6 +31,20 @@ static bool is_fresh(const struct program *p)
 	return p->replicas == 1;
 }
 
+enum partitioner partition_by(const struct partition_options *o, const struct program *p)
+{
+	if (o->partitioner)
+		return !strcmp(o->partitioner, "xla") ? PARTITIONER_XLA : PARTITIONER_SHARDY;
+	return p->mesh.n ? PARTITIONER_SHARDY : PARTITIONER_XLA;
+}
+
+enum propagation partition_propagation(const struct partition_options *o,
+                                       const struct program *p)
+{
+	return partition_by(o, p) == PARTITIONER_XLA && !p->mesh.n ? PROPAGATION_XLA
+	                                                           : PROPAGATION_SHARDY;
+}
+
 enum status partition_propagate(struct annotated *out, bool *split, struct arena *a,
                                 struct program *p, const struct partition_options *o,
                                 struct error *e)
@@ -39,7 +53,7 @@ enum status partition_propagate(struct annotated *out, bool *split, struct arena
 	if (p->stage != STAGE_ANNOTATED || p->ndevices == 1)
 		return OK;
 	if (o->partitioner ? strcmp(o->partitioner, "as-is") != 0 : is_fresh(p)) {
-		if (annotated_propagate(out, split, a, p, e) != OK)
+		if (annotated_propagate(out, split, a, p, partition_propagation(o, p), e) != OK)
 			return e->code;
 		if (*split)
 			p->ndevices = out->shardings.mesh.ndevices;
@@ -84,13 +98,6 @@ enum status partition_check(const struct planner **planner,
 	return OK;
 }
 
-enum partitioner partition_by(const struct partition_options *o, const struct program *p)
-{
-	if (o->partitioner)
-		return !strcmp(o->partitioner, "xla") ? PARTITIONER_XLA : PARTITIONER_SHARDY;
-	return p->mesh.n ? PARTITIONER_SHARDY : PARTITIONER_XLA;
-}
-
 enum status partition_emit(const struct partition_options *o, const char *output,
                            struct arena *a, struct program *p, struct error *e)
 {
@@ -104,7 +111,7 @@ enum status partition_emit(const struct partition_options *o, const char *output
 		return error_set(e, E_INFEASIBLE, at,
 		                 "expected a text of StableHLO; annotate writes that of HLO");
 	if (emit_options_check(&to, e) != OK ||
-	    propagate(&s, a, p, CONFLICT_AGGRESSIVE, e) != OK)
+	    propagate(&s, a, p, partition_propagation(o, p), e) != OK)
 		return e->code;
 	if (!program_annotate(&out, a, p, &s, &why))
 		status = error_set(e, E_INFEASIBLE, at, "%s", why.s);

@@ -29,6 +29,13 @@ enum status partition_check(const struct planner **planner,
 /* Returns the partitioner that is asked for, else the usual one of such a text. */
 enum partitioner partition_by(const struct partition_options *o, const struct program *p);
 
+/*
+ * Returns whose propagation goes with that: XLA's for a text without a mesh that XLA partitions,
+ * Shardy's for all others, which it hands to XLA with all shardings in them.
+ */
+enum propagation partition_propagation(const struct partition_options *o,
+                                       const struct program *p);
+
 /* Writes the program's text with all shardings in it to a file; NULL: to standard output. */
 enum status partition_emit(const struct partition_options *o, const char *output,
                            struct arena *a, struct program *p, struct error *e);

@@ -334,7 +334,7 @@ static enum status print_shardings(const struct options *o, struct arena *a,
 	if (o->format && !strcmp(o->format, "json"))
 		return error_set(e, E_INFEASIBLE, where_option("--format", o->format),
 		                 "shardings are printed as text only");
-	if (propagate(&s, a, p, CONFLICT_AGGRESSIVE, e) != OK)
+	if (propagate(&s, a, p, partition_propagation(&o->partition, p), e) != OK)
 		return e->code;
 	program_show_shardings(&out, a, p, &s, most);
 	fwrite(out.s, 1, out.length, stdout);

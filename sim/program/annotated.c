@@ -3,11 +3,11 @@
 #include "price/price.h"
 
 enum status annotated_propagate(struct annotated *out, bool *sharded, struct arena *a,
-                                struct program *p, struct error *e)
+                                struct program *p, enum propagation by, struct error *e)
 {
 	*out = (struct annotated){0};
 	*sharded = false;
-	if (propagate(&out->shardings, a, p, CONFLICT_AGGRESSIVE, e) != OK)
+	if (propagate(&out->shardings, a, p, by, e) != OK)
 		return e->code;
 	*sharded = out->shardings.mesh.naxes && out->shardings.mesh.ndevices > 1;
 	return OK;

@@ -24,7 +24,7 @@ struct annotated_ask {
 
 /* Hands the shardings on; false if there is no mesh of several devices to partition over. */
 enum status annotated_propagate(struct annotated *out, bool *sharded, struct arena *a,
-                                struct program *p, struct error *e);
+                                struct program *p, enum propagation by, struct error *e);
 
 /* Partitions the program after that; all is the arena's. */
 enum status annotated_partition(struct annotated *out, struct arena *a,

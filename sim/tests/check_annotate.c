@@ -23,7 +23,7 @@ static void propagated(struct shardings *s, struct program *p)
 {
 	struct error e = {0};
 
-	ck_assert_msg(propagate(s, arena, p, CONFLICT_AGGRESSIVE, &e) == OK, "%s", e.text);
+	ck_assert_msg(propagate(s, arena, p, PROPAGATION_SHARDY, &e) == OK, "%s", e.text);
 }
 
 static bool is_added(const struct instruction *op)
