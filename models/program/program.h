@@ -141,6 +141,7 @@ struct manual_attr {
 struct constant_attr {
 	bool known; /* a scalar whose number is `value` */
 	double value;
+	const int64_t *table; /* of a vector that a partitioner made, its numbers; else NULL */
 };
 
 struct loop_attr {

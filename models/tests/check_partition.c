@@ -83,8 +83,21 @@ static void check_numbers(const struct run *r, const char *text)
 
 static const char *const some_planners[] = {"shardy", "xla", "best", "direct", "gather"};
 
+/* Permutes that are of no change of layout: borders that neighbours exchange. */
+static int count_borders(const struct run *r)
+{
+	int n = 0;
+
+	for (int64_t i = 0; i < r->part.program.op.n; i++)
+		n += r->part.program.op.at[i].code == HLO_COLLECTIVE_PERMUTE &&
+		     r->part.of.at[i] < 0;
+	return n;
+}
+
 START_TEST(random_programs)
 {
+	int borders = 0;
+
 	for (uint64_t seed = 60 * (uint64_t)_i; seed < 60 * (uint64_t)(_i + 1); seed++) {
 		struct run r;
 		const char *text;
@@ -95,7 +108,9 @@ START_TEST(random_programs)
 		               seed % 4 == 1 ? PROPAGATION_XLA : PROPAGATION_SHARDY,
 		               some_planners[seed % 5]);
 		check_numbers(&r, text);
+		borders += count_borders(&r);
 	}
+	ck_assert_int_gt(borders, 60);
 }
 END_TEST
 
@@ -186,6 +201,89 @@ START_TEST(layers)
 }
 END_TEST
 
+#define ROWS "{sdy.sharding = #sdy.sharding<@m, [{}, {\"x\"}, {}]>}"
+#define ON4(args, results, body)                                                       \
+	"sdy.mesh @m = <[\"x\"=4]>\nfunc.func @main(" args ") -> (" results ") {\n"    \
+	" %z = stablehlo.constant dense<0.0> : tensor<f32>\n" body "}\n"
+
+/*
+ * A convolution over 4 devices' rows with a kernel of 3: each takes one row from either side.
+ * Its gradient by the kernel, of 3 positions again, has the rows of the other array where the
+ * kernel was: one row from either side, and the sum of all devices' parts.
+ */
+START_TEST(convolutions)
+{
+	static const char forward[] = ON4(
+		"%a: tensor<4x32x8xf32> " ROWS ", %k: tensor<3x8x8xf32>",
+		"tensor<4x32x8xf32> " ROWS,
+		" %0 = stablehlo.convolution(%a, %k) dim_numbers = [b, 0, f]x[0, i, "
+	        "o]->[b, 0, f], "
+		"window = {pad = [[1, 1]]} {batch_group_count = 1 : i64, "
+	        "feature_group_count = 1 : "
+		"i64} : (tensor<4x32x8xf32>, tensor<3x8x8xf32>) -> tensor<4x32x8xf32>\n"
+		" return %0 : tensor<4x32x8xf32>\n");
+	static const char gradient[] = ON4(
+		"%a: tensor<4x32x8xf32> " ROWS ", %g: tensor<4x32x8xf32> " ROWS,
+		"tensor<8x3x8xf32>",
+		" %0 = stablehlo.convolution(%a, %g) dim_numbers = [f, 0, b]x[i, 0, "
+	        "o]->[b, 0, f], "
+		"window = {pad = [[1, 1]]} {batch_group_count = 1 : i64, "
+	        "feature_group_count = 1 : "
+		"i64} : (tensor<4x32x8xf32>, tensor<4x32x8xf32>) -> tensor<8x3x8xf32>\n"
+		" return %0 : tensor<8x3x8xf32>\n");
+	struct run r;
+
+	for (int i = 0; i < 2; i++) {
+		enum partitioner by = i ? PARTITIONER_XLA : PARTITIONER_SHARDY;
+
+		partition_text(&r, forward, by, PROPAGATION_SHARDY, "shardy");
+		ck_assert_double_eq(runs_of(&r, HLO_COLLECTIVE_PERMUTE, 4 * 1 * 8), 2);
+		ck_assert_double_eq(runs_of(&r, HLO_COLLECTIVE_PERMUTE, 0), 2);
+		ck_assert_double_eq(runs_of(&r, HLO_ALL_GATHER, 0), 0);
+		ck_assert_double_eq(runs_of(&r, HLO_CONVOLUTION, 4 * 8 * 8), 1);
+		check_numbers(&r, forward);
+		partition_text(&r, gradient, by, PROPAGATION_SHARDY, "shardy");
+		ck_assert_double_eq(runs_of(&r, HLO_COLLECTIVE_PERMUTE, 4 * 1 * 8), 2);
+		ck_assert_double_eq(runs_of(&r, HLO_ALL_REDUCE, 8 * 3 * 8), 1);
+		ck_assert_double_eq(runs_of(&r, HLO_ALL_GATHER, 0), 0);
+		check_numbers(&r, gradient);
+	}
+}
+END_TEST
+
+/* Rows that 4 devices do not divide: their tiles end behind the array, where nothing counts. */
+START_TEST(uneven)
+{
+	static const char text[] = ON4(
+		"%a: tensor<2x30x8xf32> " ROWS,
+		"tensor<2x27x8xf32> " ROWS ", tensor<2x33x8xf32> " ROWS
+		", tensor<2x15x8xf32> " ROWS,
+		" %0 = stablehlo.slice %a [0:2, 2:29, 0:8] : (tensor<2x30x8xf32>) -> "
+		"tensor<2x27x8xf32>\n"
+		" %1 = stablehlo.pad %a, %z, low = [0, 2, 0], high = [0, 1, 0], "
+	        "interior = [0, 0, "
+		"0] : (tensor<2x30x8xf32>, tensor<f32>) -> tensor<2x33x8xf32>\n"
+		" %2 = \"stablehlo.reduce_window\"(%a, %z) <{padding = dense<[[0, 0], "
+	        "[1, 0], [0, "
+		"0]]> : tensor<3x2xi64>, window_dimensions = array<i64: 1, 3, 1>, "
+	        "window_strides = "
+		"array<i64: 1, 2, 1>}> ({\n"
+		" ^bb0(%p: tensor<f32>, %q: tensor<f32>):\n"
+		"  %s = stablehlo.add %p, %q : tensor<f32>\n"
+		"  stablehlo.return %s : tensor<f32>\n"
+		" }) : (tensor<2x30x8xf32>, tensor<f32>) -> tensor<2x15x8xf32>\n"
+		" return %0, %1, %2 : tensor<2x27x8xf32>, tensor<2x33x8xf32>, "
+	        "tensor<2x15x8xf32>\n");
+	struct run r;
+
+	partition_text(&r, text, _i ? PARTITIONER_XLA : PARTITIONER_SHARDY,
+	               PROPAGATION_SHARDY, "shardy");
+	ck_assert_double_eq(runs_of(&r, HLO_ALL_GATHER, 0), 0);
+	ck_assert_int_gt(count_borders(&r), 3);
+	check_numbers(&r, text);
+}
+END_TEST
+
 /*
  * A manual computation takes the tiles that it says, from wherever they are, and runs as it
  * stands; HLO's borders of such code are the same.
@@ -243,6 +341,8 @@ Suite *tests(void)
 	tcase_add_loop_test(c, megatron, 0, 2);
 	tcase_add_loop_test(c, fsdp, 0, 2);
 	tcase_add_loop_test(c, layers, 0, 2);
+	tcase_add_test(c, convolutions);
+	tcase_add_loop_test(c, uneven, 0, 2);
 	tcase_add_test(c, by_hand);
 	tcase_set_timeout(c, 60);
 	suite_add_tcase(s, c);

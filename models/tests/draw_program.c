@@ -209,6 +209,116 @@ static void add_pieces(struct drawing *g, int v)
 	add_value(g, cut);
 }
 
+/* A type with another size of a dimension. */
+static const char *resized(const struct drawing *g, struct array_of t, int d, int size)
+{
+	t.dim[d] = size;
+	return type_text(g, &t);
+}
+
+/* Elements put in front and behind, or taken away there: 8 more, or as many. */
+static void add_pad(struct drawing *g, int v)
+{
+	struct array_of t = g->pool[v];
+	int d = draw(g, t.rank), more = 8 * draw(g, 2), low = draw(g, 9);
+
+	text_printf(&g->text, " %%%d = stablehlo.pad %%%d, %%one, ", g->n, v);
+	for (int side = 0; side < 3; side++) {
+		text_printf(&g->text, "%s = [",
+		            side == 0   ? "low"
+		            : side == 1 ? ", high"
+		                        : ", interior");
+		for (int i = 0; i < t.rank; i++)
+			text_printf(&g->text, "%s%d", i ? ", " : "",
+			            i != d || side == 2 ? 0
+			            : side == 0         ? low - 4
+			                                : more - (low - 4));
+		text_printf(&g->text, "]");
+	}
+	text_printf(&g->text, " : (%s, tensor<f32>) -> %s\n", type_text(g, &t),
+	            resized(g, t, d, t.dim[d] + more));
+	t.dim[d] += more;
+	add_value(g, t);
+}
+
+/* Every other element, or all in the reverse order. */
+static void add_turned(struct drawing *g, int v)
+{
+	struct array_of t = g->pool[v];
+	int d = draw(g, t.rank), start = draw(g, 2);
+
+	if (t.dim[d] % 16) {
+		text_printf(&g->text,
+		            " %%%d = stablehlo.reverse %%%d, dims = [%d] : %s\n", g->n,
+		            v, d, type_text(g, &t));
+		add_value(g, t);
+		return;
+	}
+	text_printf(&g->text, " %%%d = stablehlo.slice %%%d [", g->n, v);
+	for (int i = 0; i < t.rank; i++)
+		text_printf(&g->text, "%s%d:%d:%d", i ? ", " : "", i == d ? start : 0,
+		            t.dim[i], i == d ? 2 : 1);
+	text_printf(&g->text, "] : (%s) -> %s\n", type_text(g, &t),
+	            resized(g, t, d, t.dim[d] / 2));
+	t.dim[d] /= 2;
+	add_value(g, t);
+}
+
+/* The sum or maximum of three neighbours, of all or of every other one. */
+static void add_window(struct drawing *g, int v)
+{
+	struct array_of t = g->pool[v], ones = {t.rank, {1, 1, 1}};
+	int d = draw(g, t.rank), stride = t.dim[d] % 16 ? 1 : 1 + draw(g, 2);
+	const char *sizes[2] = {"", ""}, *pads = "";
+
+	for (int i = 0; i < t.rank; i++) {
+		const char *between = i ? ", " : "";
+
+		sizes[0] = arena_printf(g->a, "%s%s%d", sizes[0], between,
+		                        i == d ? 3 : ones.dim[i]);
+		sizes[1] = arena_printf(g->a, "%s%s%d", sizes[1], between,
+		                        i == d ? stride : 1);
+		pads = arena_printf(g->a, "%s%s[%d, %d]", pads, between, i == d,
+		                    i == d && stride == 1);
+	}
+	text_printf(&g->text,
+	            " %%%d = \"stablehlo.reduce_window\"(%%%d, %%z) <{padding = "
+	            "dense<[%s]> : tensor<%dx2xi64>, window_dimensions = array<i64: "
+	            "%s>, window_strides = array<i64: %s>}> ({\n ^bb0(%%p: "
+	            "tensor<f32>, %%q: tensor<f32>):\n  %%r = stablehlo.%s %%p, %%q : "
+	            "tensor<f32>\n  stablehlo.return %%r : tensor<f32>\n }) : (%s, "
+	            "tensor<f32>) -> %s\n",
+	            g->n, v, pads, t.rank, sizes[0], sizes[1],
+	            draw(g, 2) ? "add" : "maximum", type_text(g, &t),
+	            resized(g, t, d, t.dim[d] / stride));
+	t.dim[d] /= stride;
+	add_value(g, t);
+}
+
+/* A convolution along the middle dimension, with a kernel of 3 or 8 that is an argument. */
+static void add_convolution(struct drawing *g, int v)
+{
+	struct array_of t = g->pool[v];
+	int size = draw(g, 2) ? 3 : 8, stride = t.dim[1] % 16 ? 1 : 1 + draw(g, 2);
+
+	if (t.rank != 3 || t.dim[2] != 8) {
+		add_window(g, v);
+		return;
+	}
+	text_printf(
+		&g->text,
+		" %%%d = stablehlo.convolution(%%%d, %%k%d) dim_numbers = [b, 0, "
+	        "f]x[0, "
+		"i, o]->[b, 0, f], window = {stride = [%d], pad = [[%d, %d]]} "
+		"{batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (%s, "
+		"tensor<%dx8x8xf32>) -> %s\n",
+		g->n, v, size, stride, size / 2, (size - 1) / 2 - (stride == 2),
+		type_text(g, &t), size, resized(g, t, 1, t.dim[1] / stride));
+	t.dim[1] /= stride;
+	add_value(g, t);
+	add_unary(g, g->n - 1, "tanh");
+}
+
 static void add_constraint(struct drawing *g, int v)
 {
 	text_printf(&g->text, " %%%d = sdy.sharding_constraint %%%d %s : %s\n", g->n, v,
@@ -241,7 +351,7 @@ static void draw_op(struct drawing *g)
 
 	while (!g->pool[v].rank)
 		v = draw(g, g->n);
-	switch (draw(g, 10)) {
+	switch (draw(g, 14)) {
 	case 0:
 		add_unary(g, v, "negate");
 		break;
@@ -267,6 +377,18 @@ static void draw_op(struct drawing *g)
 	case 8:
 		add_constants(g, v);
 		break;
+	case 9:
+		add_pad(g, v);
+		break;
+	case 10:
+		add_turned(g, v);
+		break;
+	case 11:
+		add_window(g, v);
+		break;
+	case 12:
+		add_convolution(g, v);
+		break;
 	default:
 		add_constraint(g, v);
 	}
@@ -291,6 +413,12 @@ const char *draw_program(struct arena *a, uint64_t seed)
 		            i ? ", " : "", i, type_text(&g, &t), draw_sharding(&g, t.rank));
 		add_value(&g, t);
 	}
+	/* Kernels, of 3 elements whole, of 8 split in any way. */
+	text_printf(&g.text,
+	            ", %%k3: tensor<3x8x8xf32> {sdy.sharding = "
+	            "#sdy.sharding<@m, [{}, {?}, {?}]>}, %%k8: "
+	            "tensor<8x8x8xf32> {sdy.sharding = #sdy.sharding%s}",
+	            draw_sharding(&g, 3));
 	text_printf(&g.text, ") -> (@) {\n %%z = stablehlo.constant dense<0.0> : "
 	                     "tensor<f32>\n %%one = stablehlo.constant dense<1.0> : "
 	                     "tensor<f32>\n");

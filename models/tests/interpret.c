@@ -2,6 +2,7 @@
 
 #include "base/assert.h"
 #include "program/rules_build.h"
+#include "tests/interpret_look.h"
 
 #include <check.h>
 #include <math.h>
@@ -56,7 +57,12 @@ static double compute(enum opcode code, struct span direction, const double *x)
 	case HLO_SELECT:
 		return x[0] != 0 ? x[1] : x[2];
 	case HLO_COMPARE:
-		return span_is(direction, "GT") ? x[0] > x[1] : x[0] < x[1];
+		return span_is(direction, "GT")   ? x[0] > x[1]
+		       : span_is(direction, "GE") ? x[0] >= x[1]
+		       : span_is(direction, "EQ") ? x[0] == x[1]
+		                                  : x[0] < x[1];
+	case HLO_AND:
+		return x[0] != 0 && x[1] != 0;
 	case HLO_CONVERT:
 	case HLO_COPY:
 		return x[0];
@@ -64,6 +70,11 @@ static double compute(enum opcode code, struct span direction, const double *x)
 		ck_abort_msg("%s is not known here", opcode_name(code));
 		return 0;
 	}
+}
+
+double interpret_apply(enum opcode code, double x, double y)
+{
+	return compute(code, (struct span){0}, (const double[]){x, y, 0});
 }
 
 static void run_elementwise(struct run *r, const struct instruction *op, struct tensor *out,
@@ -229,6 +240,30 @@ static void run_iota(const struct instruction *op, struct tensor *out)
 	}
 }
 
+/* Ops that look elements up, with at most three operands. */
+static bool run_look(struct run *r, const struct instruction *op, struct tensor *out,
+                     int32_t dev)
+{
+	const struct tensor *in[3];
+
+	for (int32_t k = 0; k < op->noperands && k < 3; k++)
+		in[k] = operand(r, op, k, dev);
+	switch (op->code) {
+	case HLO_PAD:
+		return interpret_pad(out, op, in), true;
+	case HLO_REDUCE_WINDOW:
+		return interpret_reduce_window(out, r->p, op, in), true;
+	case HLO_CONVOLUTION:
+		return interpret_convolution(out, op, in), true;
+	case HLO_GATHER:
+		return interpret_gather(out, op, in), true;
+	case HLO_SCATTER:
+		return interpret_scatter(out, r->p, op, in), true;
+	default:
+		return false;
+	}
+}
+
 static void run_op(struct run *r, const struct instruction *op, int32_t dev)
 {
 	const struct value_type *t = &r->p->value.at[op->first_value].type;
@@ -237,9 +272,12 @@ static void run_op(struct run *r, const struct instruction *op, int32_t dev)
 	*out = tensor_make(r->a, t->rank, t->dim);
 	switch (op->code) {
 	case HLO_CONSTANT:
-		ck_assert(op->as.constant && op->as.constant->known);
+		ck_assert(op->as.constant);
+		ck_assert(op->as.constant->known || op->as.constant->table);
 		for (int64_t i = 0; i < tensor_count(out); i++)
-			out->at[i] = op->as.constant->value;
+			out->at[i] = op->as.constant->known
+			                     ? op->as.constant->value
+			                     : (double)op->as.constant->table[i];
 		break;
 	case HLO_PARTITION_ID:
 		*out->at = dev;
@@ -271,11 +309,25 @@ static void run_op(struct run *r, const struct instruction *op, int32_t dev)
 		run_move(r, op, out, dev);
 		break;
 	default:
-		run_elementwise(r, op, out, dev);
+		if (!run_look(r, op, out, dev))
+			run_elementwise(r, op, out, dev);
 	}
 }
 
-/* --- changes of layout, regions --- */
+/* --- between devices, changes of layout, regions --- */
+
+/* Who is sent nothing has zeros. */
+static void run_permute(struct run *r, const struct instruction *op)
+{
+	const struct value_type *t = &r->p->value.at[op->first_value].type;
+	const struct ints pairs = op->as.collective->pairs;
+
+	for (int32_t d = 0; d < r->n; d++)
+		*value_of(r, op->first_value, d) = tensor_make(r->a, t->rank, t->dim);
+	for (int32_t i = 0; i + 1 < pairs.n; i += 2)
+		*value_of(r, op->first_value, (int32_t)pairs.at[i + 1]) =
+			*operand(r, op, 0, (int32_t)pairs.at[i]);
+}
 
 static void run_reshard(struct run *r, const struct instruction *op, int32_t number)
 {
@@ -357,6 +409,8 @@ static void run_region(struct run *r, int32_t number)
 			run_loop(r, op);
 		else if (op->code == HLO_CALL)
 			run_call(r, op);
+		else if (op->code == HLO_COLLECTIVE_PERMUTE)
+			run_permute(r, op);
 		else
 			for (int32_t d = 0; d < r->n; d++)
 				run_op(r, op, d);

@@ -51,7 +51,9 @@ struct tensor tensor_new(struct arena *a, const struct value_type *t, uint64_t s
 
 	for (int64_t i = 0; i < tensor_count(&c); i++) {
 		seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-		c.at[i] = (double)(int)(seed >> 33) / (double)(1u << 30) - 0.9;
+		c.at[i] = t->dtype->name[0] != 's' && t->dtype->name[0] != 'u'
+		                  ? (double)(int)(seed >> 33) / (double)(1u << 30) - 0.9
+		                  : (double)(seed >> 33 & 7);
 	}
 	return c;
 }
@@ -76,6 +78,15 @@ static struct shape shape_of(int32_t rank, const int64_t *dim)
 	return s;
 }
 
+/* Tiles of a dimension that does not divide end behind the array. */
+static bool is_inside(const struct tensor *c, const int64_t *at)
+{
+	for (int32_t d = 0; d < c->rank; d++)
+		if (at[d] >= c->dim[d])
+			return false;
+	return true;
+}
+
 void tensor_cut(struct tensor *out, struct arena *a, const struct tensor *whole,
                const struct layout *l, const struct mesh *m)
 {
@@ -91,7 +102,8 @@ void tensor_cut(struct tensor *out, struct arena *a, const struct tensor *whole,
 				tilemap_interval(&t, &shape, dev, d, &lo, &hi);
 				at[d] += lo;
 			}
-			out[dev].at[i] = *tensor_at(whole, at);
+			out[dev].at[i] =
+				is_inside(whole, at) ? *tensor_at(whole, at) : NAN;
 		}
 	}
 }
@@ -117,6 +129,8 @@ struct tensor tensor_join(struct arena *a, const struct tensor *tile,
 				tilemap_interval(&t, &shape, dev, d, &lo, &hi);
 				at[d] += lo;
 			}
+			if (!is_inside(&whole, at))
+				continue;
 			to = part + n * (t.partials > 1 ? t.partial[dev] : 0) +
 			     (tensor_at(&whole, at) - whole.at);
 			if (!isnan(*to) && fabs(*to - is) > 1e-9 * (1 + fabs(is)))

@@ -34,6 +34,7 @@ static void take_from(struct axes *out, const struct choosing *c, int32_t t, uns
 enum {
 	PASS = 1u << FACTOR_PASS,
 	REDUCE = 1u << FACTOR_REDUCE,
+	MOVED = 1u << FACTOR_PERMUTE,
 };
 
 static bool same_layouts(const struct choosing *c, int32_t a, int32_t b)
@@ -280,7 +281,10 @@ static void give_rest(struct dot *d)
 	give(d, 2, RIGHT);
 }
 
-/* Which part of a matmul a factor is, by the arrays that have it. */
+/*
+ * Which part of a matmul a factor is, by the arrays that have it. What a convolution's window
+ * moves over is of its left operand.
+ */
 static enum part_of part_of(const struct choosing *c, int32_t f)
 {
 	struct axes axes;
@@ -289,7 +293,7 @@ static enum part_of part_of(const struct choosing *c, int32_t f)
 
 	if (c->rule->factor.at[f].kind == FACTOR_REDUCE)
 		return left && right ? CONTRACTED : PARTS_OF;
-	if (c->rule->factor.at[f].kind != FACTOR_PASS || !result)
+	if (c->rule->factor.at[f].kind == FACTOR_REPLICATE || !result)
 		return PARTS_OF;
 	return left && right ? BATCH : left ? LEFT : right ? RIGHT : PARTS_OF;
 }
@@ -353,7 +357,7 @@ void choose_xla(struct axes *out, const struct choosing *c)
 	else if (code == HLO_GATHER || code == HLO_SCATTER)
 		choose_lookup(out, c);
 	else if (code != HLO_RNG_BIT_GENERATOR)
-		take_from(out, c, result, PASS);
+		take_from(out, c, result, PASS | MOVED);
 	for (int32_t f = 0; f < c->rule->factor.n; f++)
 		if (is_strided(c->rule, out, f))
 			out[f].n = 0;

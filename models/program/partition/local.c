@@ -156,10 +156,7 @@ static void choose(struct axes *factor, struct split *b, const struct instructio
 		choose_xla(factor, &c);
 	else
 		choose_shardy(factor, &c);
-	/* No borders are exchanged: what moves is whole. */
-	for (int32_t f = 0; f < rule->factor.n; f++)
-		if (rule->factor.at[f].kind == FACTOR_PERMUTE)
-			factor[f].n = 0;
+	split_windows_keep(b, op, rule, factor);
 	arena_free(c.a);
 }
 
@@ -169,6 +166,7 @@ void split_local(struct split *b, const struct instruction *op)
 	bool known = op_rule_of(&rule, b->a, b->p, op);
 	struct axes *factor;
 	int32_t *operand = arena_alloc(b->a, (size_t)op->noperands + 1, sizeof(*operand));
+	int32_t *layout = arena_alloc(b->a, (size_t)op->noperands + 1, sizeof(*layout));
 	struct value_type *type =
 		arena_alloc(b->a, (size_t)op->nvalues + 1, sizeof(*type));
 	struct instruction *added;
@@ -179,10 +177,12 @@ void split_local(struct split *b, const struct instruction *op)
 	if (known)
 		choose(factor, b, op, &rule);
 	b->whole = !known && leaves_tiles(b, op);
-	for (int32_t k = 0; k < op->noperands; k++)
-		operand[k] = split_value(b, op, op_operand(b->p, op, k),
-		                         split_layout(b, layout_of(&rule, k, factor)));
+	for (int32_t k = 0; k < op->noperands; k++) {
+		layout[k] = split_layout(b, layout_of(&rule, k, factor));
+		operand[k] = split_value(b, op, op_operand(b->p, op, k), layout[k]);
+	}
 	b->whole = false;
+	split_windows_take(b, op, &rule, factor, layout, operand);
 	for (int32_t k = 0; k < op->nvalues; k++)
 		type[k] = split_type(
 			b, &b->p->value.at[op->first_value + k].type,
@@ -192,5 +192,6 @@ void split_local(struct split *b, const struct instruction *op)
 		split_operand(b, added, operand[k]);
 	if (op->nvalues)
 		set_sizes(b, added, &b->p->value.at[op->first_value].type, type);
+	split_windows_set(b, op, &rule, factor, added);
 	settle_results(b, op, &rule, factor, added->first_value);
 }

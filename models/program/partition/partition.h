@@ -10,10 +10,11 @@
  * every device, and of their results each keeps its tile; where that makes a sharded array whole
  * it is a full rematerialization, of which the new program warns.
  *
- * What is made of constants alone is made in every layout in which it is used. Borders that
- * neighbours exchange for a slice or a window along a sharded dimension, and the masks in front
- * of a reduction over a dimension that does not divide, are not made: such a slice or window
- * runs with the dimension whole, and masks cost nothing.
+ * What is made of constants alone is made in every layout in which it is used. Slices, padding,
+ * reversals, windows and convolutions along a sharded dimension take the borders of their
+ * tiles from neighbours, as XLA does; where these would be as much as all there is, between
+ * elements of padding and along a dilated array the dimension is whole. The masks in front of a
+ * reduction over a dimension that does not divide are not made, and cost nothing.
  */
 #ifndef SHARDSIM_PROGRAM_PARTITION_PARTITION_H
 #define SHARDSIM_PROGRAM_PARTITION_PARTITION_H

@@ -220,15 +220,6 @@ static struct value_type type_of_shape(struct split *b, const struct value_type 
 	return out;
 }
 
-static int32_t partition_id(struct split *b, const struct instruction *like)
-{
-	struct value_type t = {.dtype = dtype_find("u32", 3), .rank = 0};
-
-	if (b->partition_id < 0)
-		b->partition_id = split_op(b, like, HLO_PARTITION_ID, &t, 1)->first_value;
-	return b->partition_id;
-}
-
 /* A reduction over devices, of what an op reduces on each of them. */
 static void reduce_as(struct split *b, struct instruction *op,
                       const struct instruction *like)
@@ -244,7 +235,7 @@ static int32_t add_step(struct split *b, int32_t value, const struct resharding 
 	const struct step *step = &planned->plan->step[k];
 	enum opcode code = opcode_of(step);
 	struct value_type t = type_of_shape(b, r->type, &step->local);
-	int32_t id = code == HLO_DYNAMIC_SLICE ? partition_id(b, r->like) : -1;
+	int32_t id = code == HLO_DYNAMIC_SLICE ? split_partition_id(b, r->like) : -1;
 	struct instruction *op = split_op(b, r->like, code, &t, 1);
 	bool sums = code == HLO_ALL_REDUCE || code == HLO_REDUCE_SCATTER;
 	int64_t dim;

@@ -64,6 +64,28 @@ struct instruction *split_op(struct split *b, const struct instruction *like,
 /* Adds an operand to the op that was added last: a value of the new program. */
 void split_operand(struct split *b, struct instruction *op, int32_t value);
 
+/*
+ * What a partitioner adds of its own, for the op `like`: each returns the value of the new
+ * program. split_made() adds an op that has none of the attributes of `like`, split_maker() finds
+ * the op of a value; split_number() is a scalar constant, split_table() the scalar that
+ * `number` has for each partition, split_spread() a scalar broadcast to a shape, split_both() an
+ * op of two values of one shape, and split_inside() whether positions are in [from, to).
+ */
+int32_t split_made(struct split *b, const struct instruction *like, enum opcode code,
+                   const struct value_type *type, const int32_t *operand, int32_t n);
+struct instruction *split_maker(struct split *b, int32_t value);
+int32_t split_partition_id(struct split *b, const struct instruction *like);
+int32_t split_number(struct split *b, const struct instruction *like,
+                     const struct dtype *dtype, double number);
+int32_t split_table(struct split *b, const struct instruction *like,
+                    const int64_t *number);
+int32_t split_spread(struct split *b, const struct instruction *like, int32_t scalar,
+                     const struct value_type *type);
+int32_t split_both(struct split *b, const struct instruction *like, enum opcode code,
+                   int32_t x, int32_t y);
+int32_t split_inside(struct split *b, const struct instruction *like, int32_t position,
+                     int64_t from, int64_t to);
+
 /* Says that a value of the old program is this one of the new in a layout. */
 void split_is(struct split *b, int32_t old, int32_t layout, int32_t value);
 
@@ -99,6 +121,59 @@ void split_merge_sums(struct split *b);
 
 /* Adds an op of the old program, which calls no regions that run, on tiles. */
 void split_local(struct split *b, const struct instruction *op);
+
+/* --- borders (halo.c) --- */
+
+/*
+ * What an op needs of an array along a dimension that is split: on the device of tile i the
+ * elements from `first` + i `step` on, `size` of them. Those outside of the array are `fill`,
+ * -1: nobody looks at them.
+ */
+struct halo {
+	int32_t dim;
+	int64_t first, step, size;
+	int32_t fill; /* scalar of the new program */
+};
+
+/* Elements of other tiles that a device takes for that at most. */
+int64_t split_halo_size(const struct halo *h, int64_t whole, int64_t shards);
+
+/*
+ * Makes that of `value`, the tiles of an array in a layout, as XLA does
+ * (spmd_partitioner_util.cc, ExchangeHaloAndGetValidData): the largest border of all devices comes
+ * by permutes from as many tiles on either side as it covers, each device cuts its own window
+ * out of its tile between them, and masks what is outside.
+ */
+int32_t split_halo(struct split *b, const struct instruction *like, int32_t value,
+                   int32_t layout, const struct halo *h, int64_t whole);
+
+/* The tiles in the reverse order along a dimension. */
+int32_t split_turned(struct split *b, const struct instruction *like, int32_t value,
+                     int32_t layout, int32_t dim);
+
+/* Which tile of a dimension each partition has: [devices], the arena's. */
+int64_t *split_tiles(struct split *b, int32_t layout, int32_t dim);
+
+/* --- windows (window.c) --- */
+
+/*
+ * Leaves out axes along which an op moves elements, unless neighbours can exchange them: slices,
+ * padding between no elements, reversals of tiles that are alike, windows over an array that is
+ * not dilated; and convolutions whose kernel is split, not reversed, into equal parts. Borders
+ * must be smaller than what gathering would bring.
+ */
+void split_windows_keep(struct split *b, const struct instruction *op,
+                        const struct op_rule *rule, struct axes *factor);
+
+/* Replaces the operand of an op by the windows of it that are needed along moved dimensions. */
+void split_windows_take(struct split *b, const struct instruction *op,
+                        const struct op_rule *rule, const struct axes *factor,
+                        const int32_t *layout, int32_t *operand);
+
+/* Sets attributes of the op on these windows. */
+void split_windows_set(struct split *b, const struct instruction *op,
+                       const struct op_rule *rule, const struct axes *factor,
+                       struct instruction *added);
 
 /* --- what is made by hand (manual.c) --- */
 
