@@ -319,6 +319,75 @@ static void add_convolution(struct drawing *g, int v)
 	add_unary(g, g->n - 1, "tanh");
 }
 
+/*
+ * Eight slices of an array, by indices along its first or second dimension, and these put back
+ * by others.
+ */
+static void add_look(struct drawing *g, int v)
+{
+	struct array_of t = g->pool[v], out = t;
+	int d = t.rank > 1 ? draw(g, 2) : 0, n = 0;
+	const char *offset = "", *sizes = "", *one = draw(g, 2) ? "1" : "";
+	const char *index = *one ? "tensor<8x1xi32>" : "tensor<8xi32>";
+
+	out.dim[0] = 8;
+	for (int i = 0; i < t.rank; i++) {
+		const char *between = n ? ", " : "";
+
+		sizes = arena_printf(g->a, "%s%s%d", sizes, i ? ", " : "",
+		                     i == d ? 1 : t.dim[i]);
+		if (i == d)
+			continue;
+		out.dim[++n] = t.dim[i];
+		offset = arena_printf(g->a, "%s%s%d", offset, between, n);
+	}
+	text_printf(
+		&g->text,
+		" %%%d = \"stablehlo.gather\"(%%%d, %%i%s) <{dimension_numbers = "
+		"#stablehlo.gather<offset_dims = [%s], collapsed_slice_dims = [%d], "
+		"start_index_map = [%d], index_vector_dim = 1>, slice_sizes = "
+		"array<i64: %s>}> : (%s, %s) -> %s\n",
+		g->n, v, one, offset, d, d, sizes, type_text(g, &t), index,
+		type_text(g, &out));
+	add_value(g, out);
+	text_printf(
+		&g->text,
+		" %%%d = \"stablehlo.scatter\"(%%%d, %%j%s, %%%d) "
+		"<{scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = "
+		"[%s], inserted_window_dims = [%d], scatter_dims_to_operand_dims = "
+		"[%d], index_vector_dim = 1>}> ({\n ^bb0(%%p: tensor<f32>, %%q: "
+		"tensor<f32>):\n  %%r = stablehlo.%s %%p, %%q : tensor<f32>\n  "
+		"stablehlo.return %%r : tensor<f32>\n }) : (%s, %s, %s) -> %s\n",
+		g->n, v, one, g->n - 1, offset, d, d, draw(g, 2) ? "add" : "maximum",
+		type_text(g, &t), index, type_text(g, &out), type_text(g, &t));
+	add_value(g, t);
+}
+
+/* A slice of one element or of all in another place of a dimension. */
+static void add_update(struct drawing *g, int v)
+{
+	struct array_of t = g->pool[v], part = t;
+	int d = draw(g, t.rank);
+
+	part.dim[d] = 1;
+	text_printf(&g->text, " %%%d = stablehlo.slice %%%d [", g->n, find_like(g, v));
+	for (int i = 0; i < t.rank; i++)
+		text_printf(&g->text, "%s%d:%d", i ? ", " : "", i == d ? 3 : 0,
+		            i == d ? 4 : t.dim[i]);
+	text_printf(&g->text, "] : (%s) -> %s\n", type_text(g, &t), type_text(g, &part));
+	/* What has one element is in no other op. */
+	add_value(g, (struct array_of){0, {0}});
+	text_printf(&g->text, " %%%d = stablehlo.dynamic_update_slice %%%d, %%%d", g->n,
+	            v, g->n - 1);
+	for (int i = 0; i < t.rank; i++)
+		text_printf(&g->text, ", %s", i == d ? "%at" : "%zero");
+	text_printf(&g->text, " : (%s, %s", type_text(g, &t), type_text(g, &part));
+	for (int i = 0; i < t.rank; i++)
+		text_printf(&g->text, ", tensor<i32>");
+	text_printf(&g->text, ") -> %s\n", type_text(g, &t));
+	add_value(g, t);
+}
+
 static void add_constraint(struct drawing *g, int v)
 {
 	text_printf(&g->text, " %%%d = sdy.sharding_constraint %%%d %s : %s\n", g->n, v,
@@ -351,7 +420,7 @@ static void draw_op(struct drawing *g)
 
 	while (!g->pool[v].rank)
 		v = draw(g, g->n);
-	switch (draw(g, 14)) {
+	switch (draw(g, 16)) {
 	case 0:
 		add_unary(g, v, "negate");
 		break;
@@ -389,6 +458,12 @@ static void draw_op(struct drawing *g)
 	case 12:
 		add_convolution(g, v);
 		break;
+	case 13:
+		add_look(g, v);
+		break;
+	case 14:
+		add_update(g, v);
+		break;
 	default:
 		add_constraint(g, v);
 	}
@@ -419,9 +494,18 @@ const char *draw_program(struct arena *a, uint64_t seed)
 	            "#sdy.sharding<@m, [{}, {?}, {?}]>}, %%k8: "
 	            "tensor<8x8x8xf32> {sdy.sharding = #sdy.sharding%s}",
 	            draw_sharding(&g, 3));
+	for (int i = 0; i < 4; i++)
+		text_printf(&g.text,
+		            ", %%%s: tensor<8%sxi32> {sdy.sharding = "
+		            "#sdy.sharding<@m, [{%s}%s]>}",
+		            (const char *[]){"i", "i1", "j", "j1"}[i], i % 2 ? "x1" : "",
+		            (const char *[]){"", "\"a\"", "\"b\", \"a\""}[draw(&g, 3)],
+		            i % 2 ? ", {}" : "");
+	text_printf(&g.text, ", %%at: tensor<i32>");
 	text_printf(&g.text, ") -> (@) {\n %%z = stablehlo.constant dense<0.0> : "
 	                     "tensor<f32>\n %%one = stablehlo.constant dense<1.0> : "
-	                     "tensor<f32>\n");
+	                     "tensor<f32>\n %%zero = stablehlo.constant dense<0> : "
+	                     "tensor<i32>\n");
 	for (int i = 0; i < DRAWN; i++)
 		draw_op(&g);
 	while (!g.pool[g.n - 1].rank)

@@ -93,6 +93,14 @@ static void run_elementwise(struct run *r, const struct instruction *op, struct 
 	}
 }
 
+/* Slices are moved until all of them is inside. */
+static int64_t start_of(const struct tensor *index, int64_t last)
+{
+	int64_t at = (int64_t)*index->at;
+
+	return at < 0 ? 0 : at > last ? last : at;
+}
+
 /* Where each cell of the result comes from: for ops that move cells. */
 static void run_move(struct run *r, const struct instruction *op, struct tensor *out,
                      int32_t dev)
@@ -124,7 +132,8 @@ static void run_move(struct run *r, const struct instruction *op, struct tensor 
 				                  ? in->dim[d] - 1 - at[d]
 				                  : at[d];
 			if (op->code == HLO_DYNAMIC_SLICE)
-				from[d] = at[d] + (int64_t)*operand(r, op, 1 + d, dev)->at;
+				from[d] = at[d] + start_of(operand(r, op, 1 + d, dev),
+				                           in->dim[d] - out->dim[d]);
 		}
 		out->at[i] = *tensor_at(in, from);
 	}
@@ -225,7 +234,8 @@ static void run_update(struct run *r, const struct instruction *op, struct tenso
 	for (int64_t i = 0; i < tensor_count(update); i++) {
 		tensor_index(at, update, i);
 		for (int32_t d = 0; d < in->rank; d++)
-			at[d] += (int64_t)*operand(r, op, 2 + d, dev)->at;
+			at[d] += start_of(operand(r, op, 2 + d, dev),
+			                  in->dim[d] - update->dim[d]);
 		*tensor_at(out, at) = update->at[i];
 	}
 }

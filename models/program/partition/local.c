@@ -53,7 +53,6 @@ static void set_sizes(struct split *b, struct instruction *op,
                       const struct value_type *whole, const struct value_type *tile)
 {
 	struct slice_attr *slice;
-	struct index_attr *gather;
 	struct custom_attr *custom;
 
 	switch (op->code) {
@@ -64,12 +63,6 @@ static void set_sizes(struct split *b, struct instruction *op,
 		break;
 	case HLO_DYNAMIC_SLICE:
 		op->dims = local_sizes(b, op->dims, whole->dim, tile);
-		break;
-	case HLO_GATHER:
-		gather = arena_dup(b->a, op->as.gather, 1, sizeof(*gather));
-		gather->slice_sizes =
-			local_sizes(b, gather->slice_sizes, whole->dim, tile);
-		op->as.gather = gather;
 		break;
 	case HLO_CUSTOM_CALL:
 		custom = arena_dup(b->a, op->as.custom, 1, sizeof(*custom));
@@ -157,6 +150,7 @@ static void choose(struct axes *factor, struct split *b, const struct instructio
 	else
 		choose_shardy(factor, &c);
 	split_windows_keep(b, op, rule, factor);
+	split_looks_keep(b, op, rule, factor);
 	arena_free(c.a);
 }
 
@@ -170,6 +164,7 @@ void split_local(struct split *b, const struct instruction *op)
 	struct value_type *type =
 		arena_alloc(b->a, (size_t)op->nvalues + 1, sizeof(*type));
 	struct instruction *added;
+	int32_t inside;
 
 	if (!known)
 		choose_whole(&rule, b, op);
@@ -183,6 +178,7 @@ void split_local(struct split *b, const struct instruction *op)
 	}
 	b->whole = false;
 	split_windows_take(b, op, &rule, factor, layout, operand);
+	inside = split_looks_take(b, op, &rule, factor, layout, operand);
 	for (int32_t k = 0; k < op->nvalues; k++)
 		type[k] = split_type(
 			b, &b->p->value.at[op->first_value + k].type,
@@ -193,5 +189,7 @@ void split_local(struct split *b, const struct instruction *op)
 	if (op->nvalues)
 		set_sizes(b, added, &b->p->value.at[op->first_value].type, type);
 	split_windows_set(b, op, &rule, factor, added);
-	settle_results(b, op, &rule, factor, added->first_value);
+	split_looks_set(b, op, added);
+	settle_results(b, op, &rule, factor,
+	               split_looks_mask(b, op, added->first_value, inside, operand[0]));
 }

@@ -175,6 +175,32 @@ void split_windows_set(struct split *b, const struct instruction *op,
                        const struct op_rule *rule, const struct axes *factor,
                        struct instruction *added);
 
+/* --- look-ups (look.c) --- */
+
+/*
+ * Gathers and scatters whose index counts elements of a split dimension, and updates of slices of
+ * one, run as XLA's do (gather_scatter_handler.cc): indices are those of a device's own tile;
+ * what a gather finds elsewhere is zero, and is summed; what a scatter puts elsewhere is left out;
+ * an update is made where it is inside. Where updates are split, all devices but one begin with
+ * what changes nothing, and the results are put together. Indices outside of the whole array find
+ * zeros.
+ *
+ * split_looks_keep() leaves out axes along which an update may be in several tiles.
+ * split_looks_take() changes operands and returns which places are inside, -1: all;
+ * split_looks_mask() the result with those alone, `before`: what an update is made in.
+ */
+void split_looks_keep(struct split *b, const struct instruction *op,
+                      const struct op_rule *rule, struct axes *factor);
+int32_t split_looks_take(struct split *b, const struct instruction *op,
+                         const struct op_rule *rule, const struct axes *factor,
+                         const int32_t *layout, int32_t *operand);
+int32_t split_looks_mask(struct split *b, const struct instruction *op, int32_t value,
+                         int32_t inside, int32_t before);
+
+/* Sets the sizes of slices, which are of tiles where they are whole. */
+void split_looks_set(struct split *b, const struct instruction *op,
+                     struct instruction *added);
+
 /* --- what is made by hand (manual.c) --- */
 
 /* A manual computation: its body is for one device already, and stays as it is. */
