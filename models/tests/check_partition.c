@@ -201,6 +201,35 @@ START_TEST(layers)
 }
 END_TEST
 
+/*
+ * Rows of a matmul over x in, over y out: XLA keeps those of its operand, and lets devices change
+ * places of what comes out, which is less.
+ */
+START_TEST(regrouped)
+{
+	static const char text[] =
+		"sdy.mesh @m = <[\"x\"=2, \"y\"=2]>\n"
+		"func.func @main(%a: tensor<8x64xf32> {sdy.sharding = "
+	        "#sdy.sharding<@m, [{\"x\"}, "
+		"{}]>}, %b: tensor<64x16xf32> {sdy.sharding = #sdy.sharding<@m, [{}, "
+	        "{}]>}) -> "
+		"(tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@m, [{\"y\"}, {}]>}) "
+	        "{\n"
+		" %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] "
+	        "{sdy.sharding = "
+		"#sdy.sharding_per_value<[<@m, [{\"y\"}, {}]>]>} : (tensor<8x64xf32>, "
+		"tensor<64x16xf32>) -> tensor<8x16xf32>\n"
+		" return %0 : tensor<8x16xf32>\n}\n";
+	struct run r;
+
+	partition_text(&r, text, PARTITIONER_XLA, PROPAGATION_SHARDY, "xla");
+	ck_assert_double_eq(runs_of(&r, HLO_COLLECTIVE_PERMUTE, 4 * 16), 1);
+	ck_assert_double_eq(runs_of(&r, HLO_COLLECTIVE_PERMUTE, 0), 1);
+	ck_assert_double_eq(runs_of(&r, HLO_ALL_GATHER, 0), 0);
+	check_numbers(&r, text);
+}
+END_TEST
+
 #define ROWS "{sdy.sharding = #sdy.sharding<@m, [{}, {\"x\"}, {}]>}"
 #define ON4(args, results, body)                                                       \
 	"sdy.mesh @m = <[\"x\"=4]>\nfunc.func @main(" args ") -> (" results ") {\n"    \
@@ -341,6 +370,7 @@ Suite *tests(void)
 	tcase_add_loop_test(c, megatron, 0, 2);
 	tcase_add_loop_test(c, fsdp, 0, 2);
 	tcase_add_loop_test(c, layers, 0, 2);
+	tcase_add_test(c, regrouped);
 	tcase_add_test(c, convolutions);
 	tcase_add_loop_test(c, uneven, 0, 2);
 	tcase_add_test(c, by_hand);

@@ -56,9 +56,10 @@ void choose_shardy(struct axes *out, const struct choosing *c);
  * then gathered. Else a group of them goes to the batch where an operand and the result agree,
  * to a free dimension likewise, of two the one for which less is gathered, or to contracted
  * dimensions that both operands split alike, over which the result is summed. What is left is
- * as the result has it. What a convolution's window moves over is a free dimension of its left
- * operand. Windowed einsums, which GPUs do not run by default, and regrouping of
- * devices are left out.
+ * as the result has it. Groups are looked for once more where two arrays are split into as many
+ * parts, but over other devices: the other one's change places. What a convolution's window moves
+ * over is a free dimension of its left operand. Windowed einsums, which GPUs do not run by default,
+ * are left out.
  */
 void choose_xla(struct axes *out, const struct choosing *c);
 

@@ -161,6 +161,7 @@ struct dot {
 	struct axes *side[3]; /* lhs, rhs, result */
 	enum part_of *part;   /* [factors]; PARTS_OF: of none */
 	int64_t devices;
+	bool loose; /* numbers of shards are compared, whichever devices have them */
 };
 
 static int64_t part_shards(const struct dot *d, const struct axes *axes, enum part_of part)
@@ -176,7 +177,9 @@ static int64_t part_shards(const struct dot *d, const struct axes *axes, enum pa
 static bool part_same(const struct dot *d, int a, int b, enum part_of part)
 {
 	for (int32_t f = 0; f < d->c->rule->factor.n; f++)
-		if (d->part[f] == part && !same_axes(&d->side[a][f], &d->side[b][f]))
+		if (d->part[f] == part &&
+		    (d->loose ? axes_shards(&d->side[a][f]) != axes_shards(&d->side[b][f])
+		              : !same_axes(&d->side[a][f], &d->side[b][f])))
 			return false;
 	return true;
 }
@@ -258,6 +261,17 @@ static bool give_group(struct dot *d)
 	return false;
 }
 
+/* Groups again, where two arrays are split into as many parts, but over other devices. */
+static bool give_regrouped(struct dot *d)
+{
+	bool given;
+
+	d->loose = true;
+	given = give_group(d);
+	d->loose = false;
+	return given;
+}
+
 /* What is left: as the result has it, unless one operand alone says how to sum. */
 static void give_rest(struct dot *d)
 {
@@ -311,7 +325,7 @@ static void choose_dot(struct axes *out, const struct choosing *c)
 		for (int i = 0; i < 3 && d.part[f] != PARTS_OF; i++)
 			choose_axes(&d.side[i][f], c, i, f);
 	}
-	while (give_all(&d) || give_group(&d))
+	while (give_all(&d) || give_group(&d) || give_regrouped(&d))
 		;
 	give_rest(&d);
 }
