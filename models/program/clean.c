@@ -1,6 +1,13 @@
 #include "program/clean.h"
 
+#include "base/keys.h"
+
+#include <string.h>
+
 enum { DEPTH_MAX = 12 };
+
+/* What combiners put together at most (xla_gpu_all_reduce_combine_threshold_bytes). */
+static const double COMBINED_BYTES = 30 * 1024 * 1024;
 
 /* Returns whether a number comes from the partition's. */
 static bool of_partition(const struct program *p, int32_t value, int depth)
@@ -69,4 +76,120 @@ bool *clean_scattered(struct arena *a, const struct program *p)
 	for (int64_t i = 0; i < p->op.n; i++)
 		scattered[i] &= uses[i] > 0;
 	return scattered;
+}
+
+/* --- what is run together --- */
+
+/* Of all kinds of collectives in a region no more are told apart than a word has bits. */
+enum { KINDS_MAX = 64 };
+
+/* What collectives that are run together have in common. */
+struct kind {
+	int32_t code, groups, applied;
+	int32_t region;
+	const struct dtype *dtype;
+	int64_t dim;
+};
+
+struct combining {
+	const struct program *p;
+	const bool *scattered;
+	struct keys kinds;
+	int32_t of[KINDS_MAX];   /* first op of what is run together; -1: none yet */
+	double bytes[KINDS_MAX]; /* of that */
+	uint64_t *needs;         /* [ops] kinds of whose open ones an op needs one */
+	int32_t *first;          /* [ops] that it is run with; -1: alone */
+	double *total;           /* [ops] bytes of what begins with it */
+};
+
+/* The bytes that combiners count: of results, of a scatter what it sums. */
+static double combined_bytes(const struct combining *c, int32_t number)
+{
+	const struct instruction *op = &c->p->op.at[number];
+	int32_t value = op->code == HLO_REDUCE_SCATTER ? op_operand(c->p, op, 0)
+	                                               : op->first_value;
+
+	return (double)value_type_bytes(&c->p->value.at[value].type);
+}
+
+/* The number of its kind; -1: it is not run with others. */
+static int32_t kind_of(struct combining *c, int32_t number)
+{
+	const struct instruction *op = &c->p->op.at[number];
+	bool gathers = op->code == HLO_ALL_GATHER;
+	struct kind kind;
+	int32_t k;
+	bool fresh;
+
+	if ((op->code != HLO_ALL_REDUCE && op->code != HLO_REDUCE_SCATTER && !gathers) ||
+	    op->async != ASYNC_NONE || op->nvalues != 1 || op->noperands != 1 ||
+	    op->as.collective->groups < 0 || op->as.collective->plan ||
+	    combined_bytes(c, number) > COMBINED_BYTES)
+		return -1;
+	memset(&kind, 0, sizeof(kind));
+	kind.code = c->scattered[number] ? HLO_REDUCE_SCATTER : op->code;
+	kind.groups = op->as.collective->groups;
+	kind.region = op->region;
+	kind.applied = gathers ? 0 : (int32_t)op_applied(c->p, op);
+	kind.dtype = gathers ? NULL : c->p->value.at[op->first_value].type.dtype;
+	kind.dim = op->dims.n ? op->dims.at[0] : -1;
+	k = keys_add(&c->kinds, &kind, sizeof(kind), &fresh);
+	if (k >= KINDS_MAX)
+		return -1;
+	if (fresh)
+		c->of[k] = -1;
+	return k;
+}
+
+/* Adds an op to what is open of its kind, or opens anew with it. */
+static void combine(struct combining *c, const struct region *r, int32_t i, int32_t k)
+{
+	int32_t number = r->op[i];
+	double bytes = combined_bytes(c, number);
+
+	if (c->of[k] >= 0 && !(c->needs[number] >> k & 1) &&
+	    c->bytes[k] + bytes <= COMBINED_BYTES) {
+		c->bytes[k] += bytes;
+	} else {
+		/* What was open has ended: nobody needs to know who needs it. */
+		for (int32_t j = 0; j <= i; j++)
+			c->needs[r->op[j]] &= ~(UINT64_C(1) << k);
+		c->of[k] = number;
+		c->bytes[k] = bytes;
+	}
+	c->needs[number] |= UINT64_C(1) << k;
+	c->first[number] = c->of[k];
+	c->total[c->of[k]] = c->bytes[k];
+}
+
+double *clean_combined(struct arena *a, const struct program *p, const bool *scattered)
+{
+	struct combining c = {.p = p, .scattered = scattered};
+	double *share = arena_alloc(a, (size_t)p->op.n, sizeof(*share));
+
+	c.needs = arena_alloc(a, (size_t)p->op.n, sizeof(*c.needs));
+	c.first = arena_alloc(a, (size_t)p->op.n, sizeof(*c.first));
+	c.total = arena_alloc(a, (size_t)p->op.n, sizeof(*c.total));
+	for (int64_t i = 0; i < p->op.n; i++)
+		c.first[i] = -1;
+	for (int64_t n = 0; n < p->region.n; n++) {
+		const struct region *r = &p->region.at[n];
+
+		c.kinds = (struct keys){.arena = a, .table = {.arena = a}};
+		for (int32_t i = 0; r->kind == REGION_CODE && i < r->nops; i++) {
+			const struct instruction *op = &p->op.at[r->op[i]];
+			int32_t k = kind_of(&c, r->op[i]);
+
+			for (int32_t j = 0; j < op->noperands; j++)
+				c.needs[r->op[i]] |=
+					c.needs[p->value.at[op_operand(p, op, j)].op];
+			if (k >= 0)
+				combine(&c, r, i, k);
+		}
+	}
+	for (int64_t i = 0; i < p->op.n; i++)
+		share[i] = c.first[i] < 0 ? 1
+		                          : combined_bytes(&c, (int32_t)i) /
+		                                    c.total[c.first[i]];
+	return share;
 }

@@ -4,6 +4,10 @@
  * An all-reduce of which only slices are used that begin where the partition's number says,
  * as many as its groups have members, is run as a reduce-scatter (XLA's
  * ReduceScatterCreator).
+ *
+ * Gathers, sums and scatters of one kind over the same groups, of which none needs another's
+ * result, are run together as long as that is of no more than 30 MiB (XLA's collective combiners,
+ * whose default threshold it is). Larger ones stay alone.
  */
 #ifndef SHARDSIM_PROGRAM_CLEAN_H
 #define SHARDSIM_PROGRAM_CLEAN_H
@@ -12,5 +16,11 @@
 
 /* Returns which ops are such all-reduces: [ops], the arena's. */
 bool *clean_scattered(struct arena *a, const struct program *p);
+
+/*
+ * Returns what part each op's own bytes are of what is run together with it, 1: it runs alone.
+ * [ops], the arena's. `scattered` is of clean_scattered().
+ */
+double *clean_combined(struct arena *a, const struct program *p, const bool *scattered);
 
 #endif

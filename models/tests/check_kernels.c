@@ -224,6 +224,49 @@ START_TEST(scattered)
 }
 END_TEST
 
+/*
+ * Sums a, b and d need no other one and are one run; c needs a and begins another, in which i is,
+ * which needs d. f has other groups, g is a gather, h has more than 30 MiB.
+ */
+START_TEST(combined)
+{
+#define SUM(name, of, type, groups)                                                    \
+	" " name " = " type " all-reduce(" of "), replica_groups=" groups              \
+	", channel_id=1, use_global_device_ids=true, to_apply=sum\n"
+	struct program p = program_sample_text(
+		arena,
+		"HloModule m, num_partitions=4\nsum {\n p = f32[] parameter(0)\n q = "
+	        "f32[] "
+		"parameter(1)\n ROOT s = f32[] add(p, q)\n}\nENTRY e {\n x = f32[256] "
+		"parameter(0)\n y = f32[768] parameter(1)\n z = f32[8388608] "
+	        "parameter(2)\n" SUM("a", "x", "f32[256]", "{{0,1,2,3}}") SUM(
+			"b", "y", "f32[768]", "{{0,1,2,3}}") SUM("f", "x", "f32[256]",
+	                                                         "{{0,1},{2,3}}")
+			SUM("h", "z", "f32[8388608]",
+	                    "{{0,1,2,3}}") " v = f32[256] negate(a)\n" SUM("d", "x",
+	                                                                   "f32[256]", "{{0,1,2,3}}")
+				SUM(
+					"c", "v", "f32[256]",
+					"{{0,1,2,3}}") " w = f32[256] negate(d)\n" SUM("i",
+	                                                                               "w",
+	                                                                               "f32[256]",
+	                                                                               "{{0,1,2,3}}") " g = f32[1024] all-gather(x), replica_groups={{0,1,2,3}}, dimensions={0}, "
+												      "channel_id=2, use_global_device_ids=true\n ROOT t = (f32[256], f32[768], "
+												      "f32[256], f32[8388608], f32[256], f32[1024]) tuple(c, b, f, h, i, g)\n}\n");
+	const double *share = clean_combined(arena, &p, clean_scattered(arena, &p));
+	static const struct {
+		const char *name;
+		double share;
+	} want[] = {{"a", 0.2}, {"b", 0.6}, {"d", 0.2}, {"c", 0.5},
+	            {"i", 0.5}, {"f", 1},   {"g", 1},   {"h", 1}};
+
+	for (size_t i = 0; i < sizeof(want) / sizeof(*want); i++)
+		ck_assert_double_eq_tol(
+			share[program_sample_op(&p, want[i].name) - p.op.at],
+			want[i].share, 1e-12);
+}
+END_TEST
+
 /* --- seconds --- */
 
 START_TEST(seconds)
@@ -380,6 +423,7 @@ Suite *tests(void)
 	tcase_add_test(t, fusions);
 	tcase_add_test(t, attention);
 	tcase_add_test(t, scattered);
+	tcase_add_test(t, combined);
 	tcase_add_test(t, seconds);
 	tcase_add_test(t, live);
 	tcase_add_test(t, live_loop);

@@ -16,6 +16,7 @@ struct key {
 	const int64_t *pairs;
 	const struct plan *plan;
 	int64_t step;
+	double share;
 };
 
 struct collector {
@@ -144,7 +145,8 @@ static bool even_groups(const struct replica_groups *g)
 }
 
 static bool time_groups(struct collected *out, struct collector *c,
-                        const struct instruction *op, enum opcode code, struct text *why)
+                        const struct instruction *op, enum opcode code, double share,
+                        struct text *why)
 {
 	const struct replica_groups *g = &c->p->groups.at[op->as.collective->groups];
 	struct perf perf = {.machine = c->m};
@@ -156,6 +158,7 @@ static bool time_groups(struct collected *out, struct collector *c,
 		text_printf(why, "it is not known how to run it");
 		return false;
 	}
+	bytes = (int64_t)llround((double)bytes / share);
 	/* Mostly all groups are of one size. */
 	for (int32_t size = even_groups(g) ? g->size : 2; size <= g->size; size++) {
 		if (size < 2)
@@ -172,6 +175,9 @@ static bool time_groups(struct collected *out, struct collector *c,
 		if (c->best)
 			out->best_s = fmax(out->best_s, best_s(c, &perf, bytes));
 	}
+	out->time_s *= share;
+	out->bound_s *= share;
+	out->best_s *= share;
 	return true;
 }
 
@@ -228,7 +234,7 @@ static bool time_step(struct collected *out, struct collector *c,
 }
 
 bool collect(struct collected *out, struct collector *c, const struct instruction *op,
-             bool scattered, struct text *why)
+             bool scattered, double share, struct text *why)
 {
 	const struct collective_attr *at = op->as.collective;
 	enum opcode code = scattered ? HLO_REDUCE_SCATTER : op->code;
@@ -237,9 +243,13 @@ bool collect(struct collected *out, struct collector *c, const struct instructio
 	int32_t number;
 	bool fresh;
 
-	key = (struct key){op_result_bytes(c->p, op), (int32_t)code, at->groups,
+	key = (struct key){op_result_bytes(c->p, op),
+	                   (int32_t)code,
+	                   at->groups,
 	                   op->code == HLO_COLLECTIVE_PERMUTE ? at->pairs.at : NULL,
-	                   at->plan, at->step};
+	                   at->plan,
+	                   at->step,
+	                   share};
 	number = keys_add(&c->keys, &key, sizeof(key), &fresh);
 	if (fresh) {
 		struct collected *one = list_add(&c->known, c->arena);
@@ -249,7 +259,7 @@ bool collect(struct collected *out, struct collector *c, const struct instructio
 		done = at->plan ? time_step(one, c, op, &reason)
 		       : op->code == HLO_COLLECTIVE_PERMUTE
 		               ? time_pairs(one, c, op, &reason)
-		               : time_groups(one, c, op, code, &reason);
+		               : time_groups(one, c, op, code, share, &reason);
 		*list_add(&c->refused, c->arena) =
 			done ? NULL : arena_strdup(c->arena, reason.s ? reason.s : "");
 		arena_reset(c->scratch);

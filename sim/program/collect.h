@@ -28,10 +28,11 @@ void collector_free(struct collector *c);
 
 /*
  * Times a collective (the start of an asynchronous one), an all-reduce as a reduce-scatter if it
- * is `scattered` (program/clean.h). False with the reason in `why` if the
- * machine cannot run it.
+ * is `scattered`. `share` is the part of what is run together with it: of the time of all of that
+ * it is this op's (both program/clean.h). False with the reason in `why` if the machine cannot
+ * run it.
  */
 bool collect(struct collected *out, struct collector *c, const struct instruction *op,
-             bool scattered, struct text *why);
+             bool scattered, double share, struct text *why);
 
 #endif

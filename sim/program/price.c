@@ -17,7 +17,8 @@ struct pricer_state {
 	struct arena *a;
 	struct program *p;
 	struct collector *collector; /* NULL without a machine */
-	const bool *scattered;       /* [ops], or NULL */
+	const bool *scattered;       /* [ops], or NULL: collectives run as they stand */
+	const double *share;         /* [ops], or NULL */
 	double *runs; /* of each region that is not in line with another, in a step */
 };
 
@@ -57,6 +58,7 @@ static void price_collective(struct pricer_state *s, const struct kernel *k, dou
 {
 	const struct instruction *op = &s->p->op.at[k->op];
 	bool scattered = s->scattered && s->scattered[k->op];
+	double share = s->share ? s->share[k->op] : 1;
 	struct priced one = {.op = k->op,
 	                     .code = scattered ? HLO_REDUCE_SCATTER : op->code,
 	                     .class = CLASS_COLLECTIVE,
@@ -77,7 +79,7 @@ static void price_collective(struct pricer_state *s, const struct kernel *k, dou
 	if (scattered)
 		one.bytes /= one.collective.group_size;
 	if (s->collector) {
-		if (collect(&one.collective, s->collector, op, scattered, &why))
+		if (collect(&one.collective, s->collector, op, scattered, share, &why))
 			one.time_s = one.collective.time_s;
 		else
 			not_known(s, why.s ? why.s : "a collective cannot run");
@@ -189,7 +191,7 @@ bool program_price(struct program_price *out, struct arena *a, struct program *p
 	s.runs = arena_alloc(a, (size_t)p->region.n, sizeof(*s.runs));
 	s.runs[p->entry] = 1;
 	if (!o->raw && p->stage != STAGE_OPTIMISED)
-		s.scattered = clean_scattered(a, p);
+		s.share = clean_combined(a, p, s.scattered = clean_scattered(a, p));
 	if (m)
 		s.collector = collector_new(p, m, o->devices, o->best);
 	trips_warn(p);
