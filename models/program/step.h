@@ -15,7 +15,9 @@
  *   fsdp      parameters are gathered layer by layer, forward and (ZeRO-3) backward again,
  *             and gradients reduce-scattered (arXiv 1910.02054).
  *   data      gradients are reduced once in a step, behind the last micro batch; with ZeRO
- *             1 or more by a reduce-scatter and an all-gather of the new parameters.
+ *             1 or more by a reduce-scatter and an all-gather of the new parameters. Beside
+ *             fsdp, whose members share what the optimizer keeps, by an all-reduce (hybrid
+ *             sharding, arXiv 2304.11277).
  *   context   a device has a part of each sequence and gathers keys and values.
  *   expert    tokens go to the devices of their experts and back by all-to-alls; where
  *             moe.dispatch is `nodes` and experts are spread over several nodes, once to each

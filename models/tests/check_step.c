@@ -178,6 +178,10 @@ START_TEST(data_reduces_once)
 	ck_assert_double_eq(count(&p, HLO_ALL_REDUCE).n, 0);
 	ck_assert_double_eq(count(&p, HLO_REDUCE_SCATTER).bytes, bytes / 4);
 	ck_assert_double_eq(count(&p, HLO_ALL_GATHER).bytes, bytes);
+	/* Beside fsdp the parts of replicas are alike: each sums those it has with the others'. */
+	m.train.zero = 3;
+	p = step_of(&m, (struct step_degrees){4, 2, 1, 1, 1, 1, 0}, &f);
+	ck_assert_double_eq(count(&p, HLO_ALL_REDUCE).bytes, bytes / 2);
 }
 END_TEST
 

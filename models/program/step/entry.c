@@ -76,6 +76,16 @@ static enum step_axis replicas(const struct stage *g, int64_t i)
 	return degree[AXIS_DATA] > 1 ? AXIS_DATA : STEP_AXES;
 }
 
+/*
+ * Whether replicas share the work of the optimizer, and what it keeps (ZeRO, arXiv 1910.02054).
+ * Where fsdp shards both it is fsdp's members that do: replicas of these are whole ones, whose
+ * gradients are summed (hybrid sharding, arXiv 2304.11277, 3.2).
+ */
+static bool shares_replicas(const struct stage *g)
+{
+	return g->m->train.zero > 0 && g->w.degree[AXIS_FSDP] == 1;
+}
+
 /* Pads a vector so that it divides. */
 static struct array_of rounded(struct stage *g, struct array_of x, int64_t by)
 {
@@ -154,7 +164,7 @@ void stage_write_entry(struct stage *g, int64_t micro_batches)
 {
 	struct step_writer *w = &g->w;
 	int64_t n = g->parts, states = stage_moments(g->m) + 1;
-	bool shares = g->m->train.zero > 0;
+	bool shares = shares_replicas(g);
 	struct array_of *in = arena_alloc(w->a, (size_t)n + 1, sizeof(*in));
 	struct array_of *grad = arena_alloc(w->a, (size_t)n, sizeof(*grad));
 	struct array_of *out =
