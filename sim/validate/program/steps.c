@@ -309,15 +309,19 @@ static enum status find_slopes(struct measured_step *s, struct table_reader *r,
 	return OK;
 }
 
-/* Simulates a row with the constants of a fit; NULL: there is none. */
-static enum status time_without(double *out, struct table_reader *r, int64_t row,
+/*
+ * Simulates a row with the constants of a fit; NULL: there is none. One that was not fitted may
+ * have been fitted to this very row before: then there is no answer.
+ */
+static enum status time_without(double *out, struct table_reader *r,
+                                const struct measured_step *s, int64_t row,
                                 const struct step_fit *fit)
 {
 	struct tuning own;
 	enum status status;
 
 	*out = NAN;
-	if (!fit || open_machine(r, row) != OK)
+	if (!fit || !step_fit_tells(fit, s) || open_machine(r, row) != OK)
 		return r->error->code;
 	own = r->machine->tuning;
 	for (int k = 0; k < STEP_CONSTANTS; k++)
@@ -351,9 +355,9 @@ static enum status hold_out_rows(struct step_table *t, struct table_reader *r,
 		if (before) {
 			s->without_set_s = before->without_set_s;
 			s->without_model_s = before->without_model_s;
-		} else if (time_without(&s->without_set_s, r, i,
+		} else if (time_without(&s->without_set_s, r, s, i,
 		                        step_table_fit_of(t, s, true)) != OK ||
-		           time_without(&s->without_model_s, r, i,
+		           time_without(&s->without_model_s, r, s, i,
 		                        step_table_fit_of(t, s, false)) != OK) {
 			return r->error->code;
 		}

@@ -52,7 +52,7 @@ struct measured_step {
 	double own[STEP_CONSTANTS], slope[STEP_CONSTANTS];
 	/*
 	 * Seconds with constants that were fitted without the row's set, and without the row's
-	 * model in that set; NaN: there is nothing else to fit to.
+	 * model in that set; NaN: there is nothing else to fit one to that it depends on.
 	 */
 	double without_set_s, without_model_s;
 	double peak_bytes, device_bytes; /* held by a device; that it has */
@@ -97,6 +97,9 @@ void step_table_fit(struct step_table *t, struct arena *a);
 /* Returns the fit that leaves the row out, with its whole set or its model; NULL: none. */
 const struct step_fit *step_table_fit_of(const struct step_table *t,
                                          const struct measured_step *s, bool set);
+
+/* Returns whether all constants that a row left out depends on were fitted to others. */
+bool step_fit_tells(const struct step_fit *f, const struct measured_step *s);
 
 void step_table_words(const struct pen *pen, const struct step_table *t);
 void step_table_csv(FILE *out, const struct step_table *t);

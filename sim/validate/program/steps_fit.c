@@ -122,6 +122,14 @@ static bool fit(struct step_fit *out, const struct step_table *t,
 	return true;
 }
 
+bool step_fit_tells(const struct step_fit *f, const struct measured_step *s)
+{
+	for (int k = 0; k < STEP_CONSTANTS; k++)
+		if (f->kept[k] && depends(s, k))
+			return false;
+	return true;
+}
+
 const struct step_fit *step_table_fit_of(const struct step_table *t,
                                          const struct measured_step *s, bool set)
 {

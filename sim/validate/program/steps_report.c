@@ -262,9 +262,11 @@ static void held_out_words(const struct pen *pen, const struct step_table *t)
 		pen,
 		"Each set is predicted with constants of its machine that are fitted to "
 		"the other sets of it, and each model of a set with constants fitted to "
-		"all other rows of the machine. A constant on which none of these rows "
-		"depends keeps the family's value. Where a machine has one set nothing is "
-		"left to fit to.");
+		"all other rows of the machine; constants of experts are fitted as all "
+		"others are. A constant on which none of these rows depends keeps the "
+		"family's value, and rows that depend on it have no error here, for it "
+		"was fitted to them. Where a machine has one set nothing is left to fit "
+		"to.");
 	for (int i = 0; i < (int)KINDS; i++)
 		if (kinds[i].class == by_set || kinds[i].class == by_machine ||
 		    kinds[i].class == by_parallelism)
