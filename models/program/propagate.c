@@ -115,29 +115,75 @@ static void call_edges(struct steps *b, const struct instruction *op)
 	}
 }
 
-/* Operands of a manual computation to how it takes them in; inside nothing is handed on. */
+/* Operands of a manual computation to how it takes them in. */
 static void manual_edges(struct steps *b, int32_t number)
 {
 	const struct instruction *op = &b->p->op.at[number];
-	int32_t first = b->s->manual[number];
-	struct span axes = op->as.manual->axes;
-	bool free = false;
 
 	for (int32_t k = 0; k < op->noperands; k++) {
 		int32_t source = op_operand(b->p, op, k);
 
-		add_edge(b, &source, 1, first + k);
+		add_edge(b, &source, 1, b->s->manual[number] + k);
 	}
-	for (int i = 0; i < b->s->mesh.naxes; i++) {
-		const char *name = arena_printf(b->a, "\"%s\"", b->s->mesh.axis[i].name);
+}
 
-		free |= b->s->mesh.axis[i].size > 1 &&
-		        (!axes.at || !span_find(axes, name));
+/*
+ * An array as a manual computation takes it in or gives it out, and its tile inside: what is left
+ * of each dimension is sharded alike behind the axes that are made by hand.
+ */
+static void add_tile_edge(struct steps *b, int32_t whole, int32_t tile, bool in)
+{
+	const struct value_type *t[2] = {type_of(b, in ? whole : tile),
+	                                 type_of(b, in ? tile : whole)};
+	const int32_t value[2] = {in ? whole : tile, in ? tile : whole};
+	struct flow_step step = {.op = -1};
+	struct op_rule *r = &step.rule;
+	int32_t rank = t[0]->rank;
+
+	if (t[1]->rank != rank || !rank)
+		return;
+	r->tensor = arena_alloc(b->a, 2, sizeof(*r->tensor));
+	r->noperands = 1;
+	r->ntensors = 2;
+	r->elementwise = true;
+	for (int i = 0; i < 2; i++) {
+		r->tensor[i] = (struct rule_tensor){value[i], rank, NULL};
+		r->tensor[i].dim =
+			arena_alloc(b->a, (size_t)rank, sizeof(*r->tensor[i].dim));
 	}
-	if (free)
-		program_warn(b->p, op->line,
-		             "axes that are not manual are not handed on inside a manual "
-		             "computation");
+	for (int32_t d = 0; d < rank; d++) {
+		int64_t all = t[!in]->dim[d], own = t[in]->dim[d];
+		int32_t at[2] = {2 * d, 2 * d + 1};
+
+		if (own < 1 || all % own)
+			return;
+		*list_add(&r->factor, b->a) =
+			(struct factor){all / own, FACTOR_PASS, true};
+		*list_add(&r->factor, b->a) = (struct factor){own, FACTOR_PASS, false};
+		r->tensor[!in].dim[d] =
+			(struct rule_dim){2, arena_dup(b->a, at, 2, sizeof(*at))};
+		r->tensor[in].dim[d] =
+			(struct rule_dim){1, arena_dup(b->a, at + 1, 1, sizeof(*at))};
+	}
+	*list_add(&b->step, b->a) = step;
+}
+
+/* Into and out of the bodies of manual computations that leave axes, once the mesh is known. */
+static void inner_edges(struct steps *b)
+{
+	for (int64_t n = 0; n < b->p->op.n; n++) {
+		const struct instruction *op = &b->p->op.at[n];
+		const struct region *body;
+
+		if (b->s->manual[n] < 0 || op->ncalled != 1 ||
+		    !manual_leaves_axes(op, &b->s->mesh))
+			continue;
+		body = &b->p->region.at[op_called(b->p, op, 0)];
+		for (int32_t k = 0; k < op->noperands && k < body->param.n; k++)
+			add_tile_edge(b, b->s->manual[n] + k, body->param.at[k], true);
+		for (int32_t k = 0; k < op->nvalues && k < body->result.n; k++)
+			add_tile_edge(b, op->first_value + k, body->result.at[k], false);
+	}
 }
 
 /* All values of a group have the sharding of the first one. */
@@ -231,6 +277,7 @@ static void add_region(struct steps *b, int32_t number)
 			join_group(b, op);
 		else
 			add_op(b, r->op[i]);
+		flows |= b->s->manual[r->op[i]] >= 0;
 		for (int32_t k = 0; flows && k < op->ncalled; k++)
 			b->reached[op_called(b->p, op, k)] = true;
 	}
@@ -372,6 +419,7 @@ enum status propagate(struct shardings *out, struct arena *a, struct program *p,
 	if (shardings_read(out, a, p, e) != OK)
 		return e->code;
 	unmark(&b);
+	inner_edges(&b);
 	if (by == PROPAGATION_XLA) {
 		propagate_xla(out, a, p, b.step.at, b.step.n);
 		return OK;

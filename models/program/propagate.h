@@ -19,10 +19,10 @@
  *  2. broadcasts backward. 3. broadcasts forward.
  * What a reduction or matmul sums over is replicated. What the text says stays as it is.
  *
- * Constants, and what is
- * made of constants alone, neither take a sharding nor hand one on: every user has them as it
- * wants them. Manual computations take their operands in and give their results out as they
- * say; inside, and through ops without a rule, nothing is handed on.
+ * Constants, and what is made of constants alone, neither take a sharding nor hand one on: every
+ * user has them as it wants them. Manual computations take their operands in and give their
+ * results out as they say; inside, the axes that they leave are handed on. Through ops without
+ * a rule nothing is.
  */
 #ifndef SHARDSIM_PROGRAM_PROPAGATE_H
 #define SHARDSIM_PROGRAM_PROPAGATE_H

@@ -444,6 +444,26 @@ enum status shardings_read(struct shardings *out, struct arena *a, struct progra
 	return read_results(&r);
 }
 
+bool manual_has_axis(const struct instruction *op, const struct mesh *m, int axis)
+{
+	struct span axes = op->as.manual->axes;
+	size_t n = strlen(m->axis[axis].name);
+
+	for (int32_t i = 0; axes.at && i + (int32_t)n + 2 <= axes.length; i++)
+		if (axes.at[i] == '"' && axes.at[i + (int32_t)n + 1] == '"' &&
+		    !memcmp(axes.at + i + 1, m->axis[axis].name, n))
+			return true;
+	return false;
+}
+
+bool manual_leaves_axes(const struct instruction *op, const struct mesh *m)
+{
+	for (int i = 0; i < m->naxes; i++)
+		if (m->axis[i].size > 1 && !manual_has_axis(op, m, i))
+			return true;
+	return false;
+}
+
 struct layout sharding_layout(const struct sharding *s)
 {
 	struct layout l =

@@ -54,6 +54,12 @@ struct shardings {
 enum status shardings_read(struct shardings *out, struct arena *a, struct program *p,
                            struct error *e);
 
+/* Returns whether a manual computation makes an axis of the mesh by hand. */
+bool manual_has_axis(const struct instruction *op, const struct mesh *m, int axis);
+
+/* Returns whether it leaves axes, over which what is in it is sharded as all else. */
+bool manual_leaves_axes(const struct instruction *op, const struct mesh *m);
+
 /* Returns a sharding as a layout. Ranks above RANK_MAX are not sharded. */
 struct layout sharding_layout(const struct sharding *s);
 

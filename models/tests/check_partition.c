@@ -48,8 +48,8 @@ static void partition_text(struct run *r, const char *text, enum partitioner par
 		ck_assert_msg(plan_check(r->part.reshard.at[i].plan, &why), "%s", why.s);
 }
 
-/* Runs both programs on the same numbers and compares all results. */
-static void check_numbers(const struct run *r, const char *text)
+/* Runs a program whole and another one's parts on the same numbers and compares all results. */
+static void check_against(const struct run *r, const struct program *p, const char *text)
 {
 	const struct region *entry = &r->p.region.at[r->p.entry];
 	int32_t n = r->s.mesh.ndevices, np = entry->param.n, nr = entry->result.n;
@@ -65,7 +65,7 @@ static void check_numbers(const struct run *r, const char *text)
 		                     (uint64_t)i + 1);
 		tensor_cut(&tile[i * n], arena, &whole[i], &l, &r->s.mesh);
 	}
-	interpret(want, arena, &r->p, NULL, NULL, 1, whole);
+	interpret(want, arena, p, NULL, NULL, 1, whole);
 	interpret(got, arena, &r->part.program, &r->part, &r->s.mesh, n, tile);
 	for (int32_t i = 0; i < nr; i++) {
 		struct layout l = shardings_result(&r->s, &r->p, i);
@@ -77,6 +77,11 @@ static void check_numbers(const struct run *r, const char *text)
 		ck_assert_msg(tensor_equal(&want[i], &all), "result %d of\n%s", (int)i,
 		              text);
 	}
+}
+
+static void check_numbers(const struct run *r, const char *text)
+{
+	check_against(r, &r->p, text);
 }
 
 /* --- random programs --- */
@@ -360,6 +365,51 @@ START_TEST(by_hand)
 }
 END_TEST
 
+/*
+ * Rows by hand over x, and y left: columns over y go through the body, whose matmul sums over
+ * them, as in the same program without anything by hand.
+ */
+START_TEST(left_axes)
+{
+#define LEFT_AXES(body)                                                                \
+	"sdy.mesh @m = <[\"x\"=2, \"y\"=4]>\n"                                         \
+	"func.func @main(%a: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@m, "      \
+	"[{\"x\"}, {\"y\"}]>}, %w: tensor<16x32xf32> {sdy.sharding = "                 \
+	"#sdy.sharding<@m, [{\"y\"}, {}]>}) -> (tensor<8x32xf32> {sdy.sharding = "     \
+	"#sdy.sharding<@m, [{\"x\"}, {}]>}) {\n" body                                  \
+	" return %0 : tensor<8x32xf32>\n}\n"
+	static const char manual[] = LEFT_AXES(
+		" %0 = sdy.manual_computation(%a, %w) in_shardings=[<@m, [{\"x\"}, "
+	        "{?}]>, "
+		"<@m, [{?}, {?}]>] out_shardings=[<@m, [{\"x\"}, {?}]>] "
+	        "manual_axes={\"x\"} "
+		"(%b: tensor<4x16xf32>, %v: tensor<16x32xf32>) {\n"
+		"  %1 = stablehlo.tanh %b : tensor<4x16xf32>\n"
+		"  %2 = stablehlo.dot_general %1, %v, contracting_dims = [1] x [0] : "
+		"(tensor<4x16xf32>, tensor<16x32xf32>) -> tensor<4x32xf32>\n"
+		"  %3 = stablehlo.tanh %2 : tensor<4x32xf32>\n"
+		"  sdy.return %3 : tensor<4x32xf32>\n"
+		" } : (tensor<8x16xf32>, tensor<16x32xf32>) -> tensor<8x32xf32>\n");
+	static const char whole[] = LEFT_AXES(
+		" %1 = stablehlo.tanh %a : tensor<8x16xf32>\n"
+		" %2 = stablehlo.dot_general %1, %w, contracting_dims = [1] x [0] : "
+		"(tensor<8x16xf32>, tensor<16x32xf32>) -> tensor<8x32xf32>\n"
+		" %0 = stablehlo.tanh %2 : tensor<8x32xf32>\n");
+	struct run r, same;
+
+	for (int i = 0; i < 10; i++) {
+		enum partitioner by = i % 2 ? PARTITIONER_XLA : PARTITIONER_SHARDY;
+
+		partition_text(&r, manual, by, PROPAGATION_SHARDY, some_planners[i / 2]);
+		partition_text(&same, whole, by, PROPAGATION_SHARDY, "shardy");
+		ck_assert_double_eq(runs_of(&r, HLO_TANH, 4 * 4), 1);
+		ck_assert_double_eq(runs_of(&r, HLO_ALL_REDUCE, 4 * 32), 1);
+		ck_assert_double_eq(runs_of(&r, HLO_ALL_GATHER, 0), 0);
+		check_against(&r, &same.p, manual);
+	}
+}
+END_TEST
+
 Suite *tests(void)
 {
 	Suite *s = suite_create("partition");
@@ -374,6 +424,7 @@ Suite *tests(void)
 	tcase_add_test(c, convolutions);
 	tcase_add_loop_test(c, uneven, 0, 2);
 	tcase_add_test(c, by_hand);
+	tcase_add_test(c, left_axes);
 	tcase_set_timeout(c, 60);
 	suite_add_tcase(s, c);
 	return s;

@@ -417,7 +417,7 @@ static void run_region(struct run *r, int32_t number)
 			run_reshard(r, op, region->op[i]);
 		else if (op->code == HLO_WHILE)
 			run_loop(r, op);
-		else if (op->code == HLO_CALL)
+		else if (op->code == HLO_CALL || op->code == HLO_MANUAL_COMPUTATION)
 			run_call(r, op);
 		else if (op->code == HLO_COLLECTIVE_PERMUTE)
 			run_permute(r, op);

@@ -10,46 +10,66 @@ static int32_t by_hand(struct split *b, const struct instruction *op, int32_t nu
 	int32_t given = split_given(b, number);
 	const struct layout l = b->layout.at[given];
 	struct layout out = layout_replicated(l.rank);
-	struct span axes = op->as.manual->axes;
 
 	for (int d = 0; d < l.rank; d++) {
 		int n;
 		const struct part *part = layout_parts(&l, d, &n);
 
-		for (int i = 0; i < n; i++) {
-			const char *name = arena_printf(
-				b->a, "\"%s\"", b->s->mesh.axis[part[i].axis].name);
-
-			if (axes.at && span_find(axes, name))
+		for (int i = 0; i < n; i++)
+			if (manual_has_axis(op, &b->s->mesh, part[i].axis))
 				layout_append(&out, d, part[i]);
-		}
+	}
+	return split_layout(b, out);
+}
+
+/* That, and behind it how the body has its own part: the layout of an array that it runs on. */
+static int32_t inside(struct split *b, const struct instruction *op, int32_t number,
+                      int32_t body)
+{
+	struct layout out = b->layout.at[by_hand(b, op, number)];
+	const struct layout own = b->layout.at[body];
+
+	if (!manual_leaves_axes(op, &b->s->mesh) || own.rank != out.rank)
+		return split_layout(b, out);
+	for (int d = 0; d < own.rank; d++) {
+		int n;
+		const struct part *part = layout_parts(&own, d, &n);
+
+		for (int i = 0; i < n; i++)
+			layout_append(&out, d, part[i]);
 	}
 	return split_layout(b, out);
 }
 
 void split_manual(struct split *b, const struct instruction *op)
 {
+	const struct region *body = &b->p->region.at[op_called(b->p, op, 0)];
 	int32_t first = b->s->manual[op - b->p->op.at];
 	int32_t *operand = arena_alloc(b->a, (size_t)op->noperands + 1, sizeof(*operand));
+	int32_t *layout = arena_alloc(b->a, (size_t)op->nvalues + 1, sizeof(*layout));
 	struct value_type *type =
 		arena_alloc(b->a, (size_t)op->nvalues + 1, sizeof(*type));
 	struct instruction *added;
 	int32_t value;
 
 	for (int32_t k = 0; k < op->noperands; k++)
-		operand[k] = split_value(b, op, op_operand(b->p, op, k),
-		                         by_hand(b, op, first + k));
-	for (int32_t k = 0; k < op->nvalues; k++)
+		operand[k] = split_value(
+			b, op, op_operand(b->p, op, k),
+			inside(b, op, first + k, split_given(b, body->param.at[k])));
+	for (int32_t k = 0; k < op->nvalues; k++) {
+		layout[k] = inside(b, op, op->first_value + k,
+		                   split_result(b, op_called(b->p, op, 0), k, -1));
 		type[k] = split_type(b, &b->p->value.at[op->first_value + k].type,
-		                     by_hand(b, op, op->first_value + k));
+		                     layout[k]);
+	}
 	added = split_op(b, op, op->code, type, op->nvalues);
 	value = added->first_value;
 	for (int32_t k = 0; k < op->noperands; k++)
 		split_operand(b, added, operand[k]);
 	for (int32_t k = 0; k < op->nvalues; k++) {
 		int32_t old = op->first_value + k;
-		struct resharding r = {op, &b->p->value.at[old].type,
-		                       by_hand(b, op, old), split_given(b, old), false};
+		struct resharding r = {op, &b->p->value.at[old].type, layout[k],
+		                       split_given(b, old), false};
 
 		split_is(b, old, r.to, split_reshard(b, value + k, &r));
 	}

@@ -34,8 +34,7 @@ static int32_t *find_targets(struct split *b)
 	return target;
 }
 
-/* The layout of a region's result: -1 as a target is its own. */
-static int32_t result_layout(struct split *b, int32_t region, int32_t k, int32_t target)
+int32_t split_result(struct split *b, int32_t region, int32_t k, int32_t target)
 {
 	int32_t v = b->p->region.at[region].result.at[k];
 
@@ -44,6 +43,14 @@ static int32_t result_layout(struct split *b, int32_t region, int32_t k, int32_t
 	if (split_is_anew(b, v))
 		return split_whole(b, b->p->value.at[v].type.rank);
 	return split_given(b, v);
+}
+
+/* Whether the regions that an op calls run on tiles. */
+static bool runs_tiles(const struct split *b, const struct instruction *op)
+{
+	return runs_regions(op->code) ||
+	       (b->s->manual[op - b->p->op.at] >= 0 && op->ncalled == 1 &&
+	        manual_leaves_axes(op, &b->s->mesh));
 }
 
 /* Which regions run as code, from the entry on. */
@@ -60,12 +67,32 @@ static bool *find_reached(struct split *b)
 		for (int32_t k = 0; k < r->nops; k++) {
 			const struct instruction *op = &b->p->op.at[r->op[k]];
 
-			for (int32_t c = 0; runs_regions(op->code) && c < op->ncalled;
-			     c++)
+			for (int32_t c = 0; runs_tiles(b, op) && c < op->ncalled; c++)
 				reached[op_called(b->p, op, c)] = true;
 		}
 	}
 	return reached;
+}
+
+/* The manual computation that leaves axes and that each region runs in; NULL: none. */
+static const struct instruction **find_hands(struct split *b)
+{
+	const struct instruction **hand =
+		arena_alloc(b->a, (size_t)b->p->region.n, sizeof(*hand));
+
+	for (int64_t i = b->p->region.n; i-- > 0;) {
+		int32_t at = b->p->calls_first[i];
+		const struct region *r = &b->p->region.at[at];
+
+		for (int32_t k = 0; k < r->nops; k++) {
+			const struct instruction *op = &b->p->op.at[r->op[k]];
+
+			for (int32_t c = 0; runs_tiles(b, op) && c < op->ncalled; c++)
+				hand[op_called(b->p, op, c)] =
+					runs_regions(op->code) ? hand[at] : op;
+		}
+	}
+	return hand;
 }
 
 /* An op that calls regions: operands as their parameters are, results as theirs. */
@@ -94,7 +121,7 @@ static void split_call(struct split *b, const struct instruction *op, const int3
 			                          split_given(b, r->param.at[i]));
 	}
 	for (int32_t k = 0; k < op->nvalues; k++) {
-		layout[k] = result_layout(b, last, k, target[last]);
+		layout[k] = split_result(b, last, k, target[last]);
 		type[k] = split_type(b, &b->p->value.at[op->first_value + k].type,
 		                     layout[k]);
 	}
@@ -240,10 +267,10 @@ static void split_region(struct split *b, int32_t number, bool code, const int32
 	for (int32_t k = 0; k < old->result.n; k++) {
 		int32_t v = old->result.at[k];
 
-		result[k] = code ? split_value(b, last, v,
-		                               result_layout(b, number, k,
-		                                             target[number]))
-		                 : b->copy.at[b->copies[v]].value;
+		result[k] =
+			code ? split_value(b, last, v,
+		                           split_result(b, number, k, target[number]))
+			     : b->copy.at[b->copies[v]].value;
 	}
 	r->param = params_of(b, old->param);
 	r->result = (struct numbers){old->result.n, result};
@@ -381,6 +408,7 @@ enum status partition(struct partitioned *out, struct arena *a, const struct pro
 	                  .plans = {.arena = a, .table = {.arena = a}},
 	                  .groups = {.arena = a, .table = {.arena = a}}};
 	int32_t *target;
+	const struct instruction **hand;
 	bool *reached;
 
 	*out = (struct partitioned){0};
@@ -393,8 +421,11 @@ enum status partition(struct partitioned *out, struct arena *a, const struct pro
 			return e->code;
 	target = find_targets(&b);
 	reached = find_reached(&b);
-	for (int32_t i = 0; i < p->region.n; i++)
+	hand = find_hands(&b);
+	for (int32_t i = 0; i < p->region.n; i++) {
+		b.hand = hand[i];
 		split_region(&b, i, reached[i], target);
+	}
 	split_merge_sums(&b);
 	drop_dead(&b);
 	warn_whole(&b);

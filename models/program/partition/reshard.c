@@ -279,6 +279,8 @@ static int32_t as_tile(struct split *b, int32_t value, const struct resharding *
 	return op->first_value;
 }
 
+static int32_t reshard(struct split *b, int32_t value, const struct resharding *r);
+
 /* A sum first, then the change of layout: for planners that know no sums. */
 static int32_t reshard_apart(struct split *b, int32_t value, const struct resharding *r)
 {
@@ -287,10 +289,10 @@ static int32_t reshard_apart(struct split *b, int32_t value, const struct reshar
 
 	kept.nunreduced = 0;
 	sum.to = move.from = split_layout(b, kept);
-	return split_reshard(b, split_reshard(b, value, &sum), &move);
+	return reshard(b, reshard(b, value, &sum), &move);
 }
 
-int32_t split_reshard(struct split *b, int32_t value, const struct resharding *r)
+static int32_t reshard(struct split *b, int32_t value, const struct resharding *r)
 {
 	const struct planned *planned;
 	struct array array;
@@ -316,4 +318,63 @@ int32_t split_reshard(struct split *b, int32_t value, const struct resharding *r
 	for (int k = 0; k < planned->plan->nsteps; k++)
 		value = add_step(b, value, r, planned, k);
 	return as_tile(b, value, r);
+}
+
+/* --- what is made by hand around it --- */
+
+/* A layout behind a first dimension that is split over the axes made by hand. */
+static int32_t behind_hand(struct split *b, int32_t layout)
+{
+	const struct layout l = b->layout.at[layout];
+	struct layout out = layout_replicated(l.rank + 1);
+
+	for (int i = 0; i < b->s->mesh.naxes; i++)
+		if (b->s->mesh.axis[i].size > 1 &&
+		    manual_has_axis(b->hand, &b->s->mesh, i))
+			layout_append(&out, 0,
+			              (struct part){.axis = i,
+			                            .pre = 1,
+			                            .size = b->s->mesh.axis[i].size});
+	for (int d = 0; d <= l.rank; d++) {
+		int n;
+		const struct part *part = layout_parts(&l, d, &n);
+
+		for (int k = 0; k < n; k++)
+			layout_append(&out, d + 1, part[k]);
+	}
+	return split_layout(b, out);
+}
+
+/*
+ * Along axes that are made by hand devices have arrays of their own, which planners are not to
+ * take for copies: they are one array with a dimension of these in front.
+ */
+static int32_t reshard_inside(struct split *b, int32_t value, const struct resharding *r)
+{
+	struct resharding all = *r;
+	struct value_type whole = *r->type, own;
+	int64_t *dim = arena_alloc(b->a, (size_t)whole.rank + 1, sizeof(*dim));
+	struct instruction *op;
+
+	all.from = behind_hand(b, r->from);
+	all.to = behind_hand(b, r->to);
+	dim[0] = layout_shards(&b->layout.at[all.from], 0);
+	memcpy(dim + 1, whole.dim, (size_t)whole.rank * sizeof(*dim));
+	whole.rank++;
+	whole.dim = dim;
+	whole.layout = NULL;
+	all.type = &whole;
+	own = split_type(b, &whole, all.from);
+	op = split_op(b, r->like, HLO_RESHAPE, &own, 1);
+	split_operand(b, op, value);
+	return as_tile(b, reshard(b, op->first_value, &all), r);
+}
+
+int32_t split_reshard(struct split *b, int32_t value, const struct resharding *r)
+{
+	if (r->from == r->to)
+		return value;
+	if (b->hand && r->type->rank < RANK_MAX)
+		return reshard_inside(b, value, r);
+	return reshard(b, value, r);
 }

@@ -33,6 +33,7 @@ struct split {
 	LIST(int32_t) order; /* ops of the region that is being made */
 	int32_t region;
 	int32_t partition_id; /* value of the region; -1: none yet */
+	const struct instruction *hand; /* manual computation that the region is in, or NULL */
 	bool whole;           /* the op that is made runs whole between sharded arrays */
 	struct keys plans, groups;
 	LIST(struct planned) planned;
@@ -201,9 +202,17 @@ int32_t split_looks_mask(struct split *b, const struct instruction *op, int32_t 
 void split_looks_set(struct split *b, const struct instruction *op,
                      struct instruction *added);
 
+/* --- regions (partition.c) --- */
+
+/* Returns the layout of result k of a region, -1 as a target: its own. */
+int32_t split_result(struct split *b, int32_t region, int32_t k, int32_t target);
+
 /* --- what is made by hand (manual.c) --- */
 
-/* A manual computation: its body is for one device already, and stays as it is. */
+/*
+ * A manual computation: its body is for one device of the axes that it makes by hand already;
+ * over axes that it leaves it is partitioned as all else.
+ */
 void split_manual(struct split *b, const struct instruction *op);
 
 /* Checks that a manual computation's body is for the tiles that it is said to take. */
