@@ -180,12 +180,41 @@ static void warn_custom(struct program *p)
 	}
 }
 
+/* Whether collectives are among the devices that the program runs on; replicated it has one. */
+static bool check_devices(const struct program *p, struct text *why)
+{
+	for (int64_t i = 0; i < p->op.n; i++) {
+		const struct instruction *op = &p->op.at[i];
+		const struct collective_attr *at = op->as.collective;
+		int64_t most = -1;
+
+		if (opcode_class(op->code) != CLASS_COLLECTIVE || !at)
+			continue;
+		for (int32_t k = 0; k < at->pairs.n; k++)
+			most = at->pairs.at[k] > most ? at->pairs.at[k] : most;
+		if (at->groups >= 0) {
+			const struct replica_groups *g = &p->groups.at[at->groups];
+
+			for (int32_t k = 0; k < g->first[g->ngroups]; k++)
+				most = g->ids[k] > most ? g->ids[k] : most;
+		}
+		if (most < p->ndevices)
+			continue;
+		text_printf(why,
+		            "line %d: a collective with device %lld in a program "
+		            "that runs on %d",
+		            (int)op->line, (long long)most, (int)p->ndevices);
+		return false;
+	}
+	return true;
+}
+
 bool program_price(struct program_price *out, struct arena *a, struct program *p,
                    const struct machine *m, const struct price_options *o,
                    struct text *why)
 {
 	struct pricer_state s = {.out = out, .a = a, .p = p};
-	bool good = true;
+	bool good = check_devices(p, why);
 
 	*out = (struct program_price){.program = p, .machine = m};
 	s.runs = arena_alloc(a, (size_t)p->region.n, sizeof(*s.runs));

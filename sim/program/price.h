@@ -51,7 +51,8 @@ struct price_options {
 
 /*
  * Prices the program; the machine may be NULL. All is the arena's. False with the reason in
- * `why` if it has more calls than can be put in line.
+ * `why` if it has more calls than can be put in line, or collectives with devices that it
+ * does not run on.
  */
 bool program_price(struct program_price *out, struct arena *a, struct program *p,
                    const struct machine *m, const struct price_options *o,

@@ -21,4 +21,5 @@ try $mlp --overlap none
 try $mlp --report reshards --by op_name
 try $mlp --report kernels --format json
 try $fsdp --trip forward=3 --trip forward=4
+try $fsdp --as replicated --platform dgx-h100:1
 shardsim program nowhere.hlo
