@@ -2,6 +2,7 @@
 #include "sweep/shard.h"
 
 #include "platform/platform.h"
+#include "sweep/step.h"
 #include "system/file.h"
 #include "system/version.h"
 
@@ -13,7 +14,7 @@
 #include <string.h>
 
 /* The texts of a scenario by name, with those of its `struct problem_text`. */
-enum { SCENARIO_TEXTS = 15 };
+enum { SCENARIO_TEXTS = 22 };
 static const struct {
 	const char *name;
 	size_t offset;
@@ -33,6 +34,13 @@ static const struct {
 	{"memory_limit", offsetof(struct scenario, text.memory_limit)},
 	{"vocabulary", offsetof(struct scenario, text.vocabulary)},
 	{"hierarchy", offsetof(struct scenario, hierarchy)},
+	{"model", offsetof(struct scenario, step.model)},
+	{"path", offsetof(struct scenario, step.path)},
+	{"parallel", offsetof(struct scenario, step.parallel)},
+	{"batch", offsetof(struct scenario, step.batch)},
+	{"micro_batch", offsetof(struct scenario, step.micro_batch)},
+	{"seq", offsetof(struct scenario, step.seq)},
+	{"recompute", offsetof(struct scenario, step.recompute)},
 };
 
 /* --- writing ------------------------------------------------------------------------ */
@@ -82,11 +90,26 @@ static json_t *platform_json(const struct sweep *s, int p)
 	                 platform->varied, "set", set, "files", files, "digest", digest);
 }
 
+/* What is in a model's file, as a digest; "" where there is none. */
+static const char *print_model(char out[DIGEST_TEXT], const char *text)
+{
+	struct digest d = digest_start();
+
+	out[0] = 0;
+	if (!text)
+		return out;
+	digest_bytes(&d, text, strlen(text));
+	digest_print(out, d);
+	return out;
+}
+
 static json_t *scenario_json(const struct scenario *sc)
 {
-	json_t *o = json_pack("{ss si si ss*}", "scenario", sc->name, "file", sc->file,
-	                      "needs", (int)sc->needs, "placement",
-	                      sc->free ? "free" : NULL);
+	char digest[DIGEST_TEXT];
+	json_t *o = json_pack("{ss si si ss* ss*}", "scenario", sc->name, "file",
+	                      sc->file, "needs", (int)sc->needs, "placement",
+	                      sc->free ? "free" : NULL, "digest",
+	                      sc->step.text ? print_model(digest, sc->step.text) : NULL);
 
 	for (int i = 0; o && i < SCENARIO_TEXTS; i++) {
 		const char *text = *(const char *const *)((const char *)sc +
@@ -117,13 +140,7 @@ enum status plan_write(const char *path, const struct sweep *s,
                        const struct sweep_request *r, struct error *e)
 {
 	struct text text = {0};
-	bool good;
-
-	/* A plan would have to carry the models. */
-	if (s->suite->n && s->suite->scenario[0].step.model)
-		return error_set(e, E_INFEASIBLE, s->suite->scenario[0].at,
-		                 "a sweep of steps is not cut into shards");
-	good = add_line(&text, head_json(s, r));
+	bool good = add_line(&text, head_json(s, r));
 
 	for (int p = 0; good && p < s->suite->nplatforms; p++)
 		good = add_line(&text, platform_json(s, p));
@@ -185,6 +202,8 @@ static enum status read_plan_lists(struct reading *r, const json_t *head)
 		const char *name = json_string_value(json_array_get(names, i));
 
 		planner[i] = name ? planner_find(name, strlen(name)) : NULL;
+		if (name && !strcmp(name, sweep_step_planner.name))
+			planner[i] = &sweep_step_planner;
 		if (!planner[i])
 			return bad_plan(r, "an unknown planner");
 	}
@@ -279,6 +298,32 @@ static enum status read_plan_platform(struct reading *r, const json_t *o)
 	return OK;
 }
 
+/* Reads what is in a model's file, which must be what it was. */
+static enum status read_plan_model(struct reading *r, struct suite_step *step,
+                                   const char *digest)
+{
+	struct text text = {0};
+	char is[DIGEST_TEXT];
+
+	if (!step->path || !step->parallel || !digest)
+		return bad_plan(r, "no step");
+	step->batch_at = step->micro_batch_at = step->seq_at = step->recompute_at =
+		r->at;
+	if (input_read(&text, step->path, r->error) != OK) {
+		text_free(&text);
+		return r->error->code;
+	}
+	step->text = arena_strndup(r->arena, text.s ? text.s : "", text.length);
+	text_free(&text);
+	if (strcmp(print_model(is, step->text), digest) != 0)
+		return error_set(
+			r->error, E_TYPE, r->at,
+			"model %.80s is not what it was when the plan was made: "
+			"plan anew",
+			step->path);
+	return OK;
+}
+
 static enum status read_plan_scenario(struct reading *r, const json_t *o)
 {
 	struct scenario sc = {.name = copy_text(r, o, "scenario"), .at = r->at};
@@ -289,10 +334,14 @@ static enum status read_plan_scenario(struct reading *r, const json_t *o)
 	for (int i = 0; i < SCENARIO_TEXTS; i++)
 		*(const char **)((char *)&sc + scenario_texts[i].offset) =
 			copy_text(r, o, scenario_texts[i].name);
-	if (!sc.name || !sc.family || !sc.base || !sc.varied || !sc.text.array ||
-	    !sc.text.from || !sc.text.to || file < 0 || file >= r->suite->nfiles ||
-	    needs < 0 || needs > MESH_DEVICES_MAX)
+	if (!sc.name || !sc.family || !sc.base || !sc.varied || file < 0 ||
+	    file >= r->suite->nfiles || needs < 0 || needs > MESH_DEVICES_MAX ||
+	    (!sc.step.model && (!sc.text.array || !sc.text.from || !sc.text.to)))
 		return bad_plan(r, "no scenario");
+	if (sc.step.model &&
+	    read_plan_model(r, &sc.step,
+	                    json_string_value(json_object_get(o, "digest"))) != OK)
+		return r->error->code;
 	sc.needs = (int32_t)needs;
 	suite_add(r->suite, &sc);
 	r->suite->scenario[r->suite->n - 1].file = (int)file;
@@ -315,6 +364,20 @@ static enum status read_line(struct reading *r, const char *line, size_t length)
 	return r->error->code;
 }
 
+/* Whether all scenarios are steps, for which the planner stands, or none is. */
+static bool is_of_one_kind(const struct sweep *s, const struct suite *suite)
+{
+	bool steps = s->nplanners == 1 && s->planner[0] == &sweep_step_planner;
+
+	for (int i = 0; i < s->nplanners; i++)
+		if (!steps && s->planner[i] == &sweep_step_planner)
+			return false;
+	for (int32_t i = 0; i < suite->n; i++)
+		if ((suite->scenario[i].step.model != NULL) != steps)
+			return false;
+	return true;
+}
+
 /* Checks that what the plan was made of is still there. */
 static enum status check_plan(struct reading *r)
 {
@@ -324,6 +387,8 @@ static enum status check_plan(struct reading *r)
 	r->at.col = r->at.line = 0;
 	if (!r->suite->n || !r->digests.s)
 		return bad_plan(r, "the plan is cut off");
+	if (!is_of_one_kind(s, r->suite))
+		return bad_plan(r, "steps and redistributions in one plan");
 	s->suite = r->suite;
 	if (suite_check_names(r->suite, r->error) != OK ||
 	    sweep_identify(s, r->arena, r->error) != OK)

@@ -32,7 +32,18 @@ run 'model: m.yaml, parallel: fsdp=8}
   - {name: b, array: "f32[8]", mesh: x=2, from: "P()", to: "P()"'
 shardsim sweep sim/tests/sweep_steps.yaml --planner best --out "$TMPDIR/b"
 shardsim sweep sim/tests/sweep_steps.yaml --clock fluid --out "$TMPDIR/b"
-shardsim sweep plan sim/tests/sweep_steps.yaml --out "$TMPDIR/plan"
+# Shards come to the same rows; a model that is another one than planned is refused.
+shardsim sweep plan sim/tests/sweep_steps.yaml --out "$TMPDIR/plan.jsonl" 2>&1 | sed "s|$TMPDIR/||"
+for k in 0 1; do
+	shardsim sweep run "$TMPDIR/plan.jsonl" --shard $k/2 2>&1 | sed "s|$TMPDIR/||"
+done
+shardsim sweep merge "$TMPDIR/plan.jsonl" --out "$TMPDIR/c" 2>&1 | sed "s|$TMPDIR/||"
+shardsim report "$TMPDIR/a" >"$TMPDIR/a.md"
+shardsim report "$TMPDIR/c" | cmp - "$TMPDIR/a.md" && echo same
+printf '%s\n' 'platforms: [dgx-a100:1]' 'scenarios:' '  - {name: a, model: m.yaml, parallel: fsdp=8}' >"$TMPDIR/s.yaml"
+shardsim sweep plan "$TMPDIR/s.yaml" --out "$TMPDIR/m.jsonl" 2>&1 | sed "s|$TMPDIR/||"
+echo >>"$TMPDIR/m.yaml"
+shardsim sweep run "$TMPDIR/m.jsonl" 2>&1 | sed "s|$TMPDIR/||g"
 shardsim place --with sim/tests/sweep_steps.yaml --platform dgx-a100:1
 shardsim move sim/tests/sweep_steps.yaml --platform dgx-a100:1
 shardsim report "$TMPDIR/a" --baseline fsdp=3
