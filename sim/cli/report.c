@@ -67,6 +67,7 @@ static void take_options(void *self, const struct argp_state *state)
 
 	if (o->format)
 		report_format_parse(&r->format, o->format);
+	r->test_word = o->test;
 	r->test = o->test && o->test[0] == 's' ? REPORT_SIGN : REPORT_WILCOXON;
 	mode = o->plot                    ? PLOT
 	       : o->rows                  ? ROWS

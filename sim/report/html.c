@@ -8,31 +8,36 @@
 #include <string.h>
 
 /* Says of which suites the sweep is, and of which version, as far as is known. */
-static const char *made_of(const struct page *p)
+static const char *made_of(struct arena *a, const struct report_options *o)
 {
-	const struct report_options *o = p->options;
-
-	return arena_printf(p->arena, "%s%s%s%s%s", o->suites ? " Suite " : "",
-	                    o->suites ? o->suites : "",
-	                    o->version ? o->suites ? ", shardsim " : " Shardsim " : "",
-	                    o->version ? o->version : "",
-	                    o->suites || o->version ? "." : "");
+	return arena_printf(
+		a, "%s%s%s%s%s", o->suites ? " Suite " : "", o->suites ? o->suites : "",
+		o->version ? o->suites ? ", shardsim " : " Shardsim " : "",
+		o->version ? o->version : "", o->suites || o->version ? "." : "");
 }
 
-static void write_start(const struct page *p)
+void html_begin(FILE *out, struct arena *a, const struct report_options *o,
+                const char *note)
 {
 	fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
 	      "<meta name=\"viewport\" content=\"width=device-width, "
 	      "initial-scale=1\">\n<link rel=\"icon\" href=\"data:,\">\n"
 	      "<title>Sweep report</title>\n<style>\n",
-	      p->out);
-	fputs(web_page_css, p->out);
-	fprintf(p->out,
+	      out);
+	fputs(web_page_css, out);
+	fprintf(out,
 	        "</style>\n</head>\n<body>\n<header><h1>Sweep report</h1>\n"
-	        "<p class=\"note\">Redistribution plans of %zu rows, compared with "
-	        "%s.%s</p></header>\n",
-	        p->report->all, html_escape(p->arena, p->report->baseline),
-	        html_escape(p->arena, made_of(p)));
+	        "<p class=\"note\">%s%s</p></header>\n",
+	        html_escape(a, note), html_escape(a, made_of(a, o)));
+}
+
+void html_end(FILE *out)
+{
+	fputs("<footer>Made by shardsim report. Equal rows give an equal "
+	      "page.</footer>\n</main>\n<script>\n",
+	      out);
+	fputs(web_page_js, out);
+	fputs("</script>\n</body>\n</html>\n", out);
 }
 
 static void write_link(FILE *out, const char *id, const char *name)
@@ -159,7 +164,9 @@ void report_html(FILE *out, struct arena *a, const struct report *r,
 			p.row[p.nrows++] = &rows[i];
 	html_find_cases(&p);
 	html_choose(&p);
-	write_start(&p);
+	html_begin(out, a, o,
+	           arena_printf(a, "Redistribution plans of %zu rows, compared with %s.",
+	                        r->all, r->baseline));
 	write_links(&p);
 	write_summary(&p);
 	report_totals_text(&p.pen, r);
@@ -176,9 +183,5 @@ void report_html(FILE *out, struct arena *a, const struct report *r,
 	report_origins_text(&p.pen, r);
 	report_plannings_text(&p.pen, r);
 	report_left_text(&p.pen, r);
-	fputs("<footer>Made by shardsim report. Equal rows give an equal "
-	      "page.</footer>\n</main>\n<script>\n",
-	      out);
-	fputs(web_page_js, out);
-	fputs("</script>\n</body>\n</html>\n", out);
+	html_end(out);
 }

@@ -63,6 +63,11 @@ struct page {
 void report_html(FILE *out, struct arena *a, const struct report *r,
                  const struct row *rows, size_t n, const struct report_options *o);
 
+/* Begins a page, with a note below its heading, and ends it behind its main part. */
+void html_begin(FILE *out, struct arena *a, const struct report_options *o,
+                const char *note);
+void html_end(FILE *out);
+
 /* --- its pieces --------------------------------------------------------------------- */
 
 struct pen pen_html(FILE *out, struct arena *a);

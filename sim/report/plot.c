@@ -3,6 +3,7 @@
 #include "report/names.h"
 #include "report/plot_panel.h"
 #include "report/select.h"
+#include "report/steps.h"
 
 #include "system/file.h"
 #include "text/figure.h"
@@ -268,8 +269,7 @@ enum status report_plot(const char *path, struct store *store,
 	if (gnuplot_check(path, e) == OK && file_check(path, e) == OK &&
 	    store_rows(store, d.arena, &rows, &n, e) == OK) {
 		if (report_of_steps(rows, n))
-			error_set(e, E_INFEASIBLE, where_option("--plot", path),
-			          "steps have no plot");
+			step_plot(path, d.arena, rows, n, o, e);
 		else
 			draw(&d, path, rows, n, o, e);
 	}

@@ -7,6 +7,9 @@
  * Real scenarios, random problems and pairs of layouts are never in one plot: it is of the
  * first of these that there is. All panels have the same scale of speedups, and a planner
  * looks the same in each.
+ *
+ * Of training steps it has a panel for each family on each machine, with a bar for each step
+ * that has a time, the fastest first, of what that is made of.
  */
 #ifndef SHARDSIM_SIM_REPORT_PLOT_H
 #define SHARDSIM_SIM_REPORT_PLOT_H

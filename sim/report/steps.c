@@ -1,5 +1,6 @@
 /* The report of a sweep of training steps. */
-#include "report/data.h"
+#include "report/steps.h"
+#include "report/html.h"
 #include "report/select.h"
 #include "text/csv.h"
 #include "text/words.h"
@@ -7,13 +8,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* The rows of one family on one machine, the fastest first and those without a time last. */
-struct step_group {
-	const struct row **row;
-	size_t n;
-	const struct row *baseline; /* NULL: its row has no time */
-};
 
 bool report_of_steps(const struct row *rows, size_t n)
 {
@@ -45,9 +39,8 @@ static bool is_baseline(const struct row *r, const char *name)
 	return !strcmp(r->scenario, name) || !strcmp(r->parallel, name);
 }
 
-/* Takes the group that begins at row[i], and returns where the next one does. */
-static size_t take_group(struct step_group *out, const struct row **row, size_t i,
-                         size_t n, const char *baseline)
+size_t step_group_take(struct step_group *out, const struct row **row, size_t i,
+                       size_t n, const char *baseline)
 {
 	size_t first = i;
 
@@ -133,7 +126,7 @@ static void fastest_table(const struct pen *pen, const struct row **row, size_t 
 		const char **cell;
 		size_t good = 0;
 
-		i = take_group(&g, row, i, n, baseline);
+		i = step_group_take(&g, row, i, n, baseline);
 		for (size_t k = 0; k < g.n; k++)
 			good += g.row[k]->status == OUTCOME_OK;
 		r = g.row[0];
@@ -171,10 +164,12 @@ static void write_words(const struct pen *pen, const struct row **row, size_t n,
 			  "machine over that of the row.");
 	fastest_table(pen, row, n, o->baseline);
 	for (size_t i = 0; i < n;) {
-		i = take_group(&g, row, i, n, o->baseline);
+		i = step_group_take(&g, row, i, n, o->baseline);
 		pen->heading(pen, 2,
 		             arena_printf(pen->arena, "%s on %s", g.row[0]->family,
 		                          g.row[0]->platform));
+		if (o->format == REPORT_HTML)
+			step_bars_html(pen->out, pen->arena, &g);
 		group_table(pen, &g);
 	}
 }
@@ -194,7 +189,7 @@ static void write_csv(FILE *out, const struct row **row, size_t n, const char *b
 	             "time_s,ratio,mfu,compute_s,exposed_s,bubble_s,idle_s,peak_bytes"
 	             "\r\n");
 	for (size_t i = 0; i < n;) {
-		i = take_group(&g, row, i, n, baseline);
+		i = step_group_take(&g, row, i, n, baseline);
 		for (size_t k = 0; k < g.n; k++) {
 			const struct row *r = g.row[k];
 			const char *const text[] = {r->family,
@@ -227,10 +222,9 @@ static void write_csv(FILE *out, const struct row **row, size_t n, const char *b
 	}
 }
 
-/* Returns the rows of the families asked for, in order; NULL without any or a baseline. */
-static const struct row **choose_rows(size_t *n, struct arena *a, const struct row *rows,
-                                      size_t nrows, const struct report_options *o,
-                                      struct error *e)
+const struct row **step_rows(size_t *n, struct arena *a, const struct row *rows,
+                             size_t nrows, const struct report_options *o,
+                             struct error *e)
 {
 	const struct row **all = arena_alloc(a, nrows + 1, sizeof(const struct row *));
 	bool found = !o->baseline;
@@ -262,8 +256,7 @@ static enum status check_steps(const struct report_options *o, struct error *e)
 		bool given;
 		const char *why;
 	} wrong[] = {
-		{"--format", "html", o->format == REPORT_HTML,
-	         "steps have no page, expected md, csv or tex"},
+		{"--test", o->test_word, o->test_word, "of steps nothing is tested"},
 		{"--clock", o->clock_list, o->clock_list, "steps have no clocks"},
 		{"--planner", o->planner_list, o->planner_list, "steps have no planners"},
 		{"--timing", NULL, o->timing, "steps have no planning times"},
@@ -291,11 +284,19 @@ enum status report_steps(FILE *out, struct arena *a, const struct row *rows, siz
 
 	if (check_steps(o, e) != OK)
 		return e->code;
-	row = choose_rows(&n, a, rows, n, o, e);
+	row = step_rows(&n, a, rows, n, o, e);
 	if (!row)
 		return e->code;
 	if (o->format == REPORT_CSV) {
 		write_csv(out, row, n, o->baseline);
+		return OK;
+	}
+	if (o->format == REPORT_HTML) {
+		pen = pen_html(out, a);
+		html_begin(out, a, o, arena_printf(a, "Training steps of %zu rows.", n));
+		fputs("<main>\n", out);
+		write_words(&pen, row, n, o);
+		html_end(out);
 		return OK;
 	}
 	pen = o->format == REPORT_TEX ? pen_tex(out, a) : pen_md(out, a);

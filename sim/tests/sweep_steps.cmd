@@ -48,8 +48,10 @@ shardsim place --with sim/tests/sweep_steps.yaml --platform dgx-a100:1
 shardsim move sim/tests/sweep_steps.yaml --platform dgx-a100:1
 shardsim report "$TMPDIR/a" --baseline fsdp=3
 shardsim report "$TMPDIR/a" --family none
-shardsim report "$TMPDIR/a" --format html
-shardsim report "$TMPDIR/a" --plot x.svg
-for option in '--clock model' '--planner best' --timing --details --families; do
+# A page and a plot: of each step with a time a bar of its parts.
+shardsim report "$TMPDIR/a" --format html | grep -A 6 '<svg' | head -20
+shardsim report "$TMPDIR/a" --plot "$TMPDIR/x.svg" && grep -o 'Training steps\|gpt on dgx-a100:1\|>compute<' "$TMPDIR/x.svg"
+shardsim report "$TMPDIR/a" --plot x.png
+for option in '--test sign' '--clock model' '--planner best' --timing --details --families; do
 	shardsim report "$TMPDIR/a" $option
 done
