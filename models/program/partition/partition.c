@@ -34,17 +34,6 @@ static int32_t *find_targets(struct split *b)
 	return target;
 }
 
-int32_t split_result(struct split *b, int32_t region, int32_t k, int32_t target)
-{
-	int32_t v = b->p->region.at[region].result.at[k];
-
-	if (target >= 0)
-		return split_given(b, target + k);
-	if (split_is_anew(b, v))
-		return split_whole(b, b->p->value.at[v].type.rank);
-	return split_given(b, v);
-}
-
 /* Whether the regions that an op calls run on tiles. */
 static bool runs_tiles(const struct split *b, const struct instruction *op)
 {

@@ -100,6 +100,12 @@ int32_t split_value(struct split *b, const struct instruction *like, int32_t old
                     int32_t layout);
 
 /*
+ * Returns the layout of result k of a region, whose target is the value of the old program that
+ * its results go to, -1: they are its own.
+ */
+int32_t split_result(struct split *b, int32_t region, int32_t k, int32_t target);
+
+/*
  * Brings an array from one layout to another for the op `like`. Over unreduced axes of `from`
  * it is added up, or `reduces` as that op does.
  */
@@ -201,11 +207,6 @@ int32_t split_looks_mask(struct split *b, const struct instruction *op, int32_t 
 /* Sets the sizes of slices, which are of tiles where they are whole. */
 void split_looks_set(struct split *b, const struct instruction *op,
                      struct instruction *added);
-
-/* --- regions (partition.c) --- */
-
-/* Returns the layout of result k of a region, -1 as a target: its own. */
-int32_t split_result(struct split *b, int32_t region, int32_t k, int32_t target);
 
 /* --- what is made by hand (manual.c) --- */
 

@@ -19,3 +19,14 @@ int32_t split_value(struct split *b, const struct instruction *like, int32_t old
 	split_is(b, old, layout, split_reshard(b, b->copy.at[first].value, &r));
 	return b->copy.at[b->copies[old]].value;
 }
+
+int32_t split_result(struct split *b, int32_t region, int32_t k, int32_t target)
+{
+	int32_t v = b->p->region.at[region].result.at[k];
+
+	if (target >= 0)
+		return split_given(b, target + k);
+	if (split_is_anew(b, v))
+		return split_whole(b, b->p->value.at[v].type.rank);
+	return split_given(b, v);
+}
