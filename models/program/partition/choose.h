@@ -44,22 +44,23 @@ struct choosing {
 void choose_shardy(struct axes *out, const struct choosing *c);
 
 /*
- * XLA's choice, op by op (xla/service/spmd). Elementwise ops run where two operands are laid out
- * alike, else as the result is; reductions as their operand is; broadcasts and transposes as
- * the result is, and so do slices, padding and windows; reshapes as the result is if that maps to the operand, else
- * as the operand is if that maps to the result, else whole. The joined or sorted dimension of a
- * concatenation or sort is whole, its axes go to another dimension that they divide. Look-ups
- * keep their operand's dimensions, those looked up become sums, then come the indices'.
+ * XLA's choice, op by op (xla/service/spmd). Elementwise ops run where two operands are laid
+ * out alike, else as the result is; reductions as their operand is; broadcasts and transposes
+ * as the result is, and so do slices, padding and windows; reshapes as the result is if that
+ * maps to the operand, else as the operand is if that maps to the result, else whole. The
+ * joined or sorted dimension of a concatenation or sort is whole, its axes go to another
+ * dimension that they divide. Look-ups keep their operand's dimensions, those looked up become
+ * sums, then come the indices'.
  *
- * Matmuls: as long as there are devices left, all of them go to the batch if two arrays have it
- * so alike, or to an operand's free dimensions if the result has them so, the other operand is
- * then gathered. Else a group of them goes to the batch where an operand and the result agree,
- * to a free dimension likewise, of two the one for which less is gathered, or to contracted
- * dimensions that both operands split alike, over which the result is summed. What is left is
- * as the result has it. Groups are looked for once more where two arrays are split into as many
- * parts, but over other devices: the other one's change places. What a convolution's window moves
- * over is a free dimension of its left operand. Windowed einsums, which GPUs do not run by default,
- * are left out.
+ * Matmuls: as long as there are devices left, all of them go to the batch if two arrays have
+ * it so alike, or to an operand's free dimensions if the result has them so, the other operand
+ * is then gathered. Else a group of them goes to the batch where an operand and the result
+ * agree, to a free dimension likewise, of two the one for which less is gathered, or to
+ * contracted dimensions that both operands split alike, over which the result is summed. What
+ * is left is as the result has it. Groups are looked for once more where two arrays are split
+ * into as many parts, but over other devices: the other one's change places. What a
+ * convolution's window moves over is a free dimension of its left operand. Windowed einsums,
+ * which GPUs do not run by default, are left out.
  */
 void choose_xla(struct axes *out, const struct choosing *c);
 
