@@ -86,7 +86,8 @@ static double find(struct alpa *m, const char *text, const char *const *like, in
 	ck_assert(graph_make(&g, arena, &p, false, like, nlike, &error) == OK);
 	s.cutting = automap_cutting(arena, &g, m->size[1] > 1 ? 2 : 1, m->size);
 	for (int64_t v = 0; v < g.value.n && whole; v++)
-		for (int axis = 0; g.value.at[v].result && axis < s.cutting->naxes; axis++)
+		for (int axis = 0; g.value.at[v].result && axis < s.cutting->naxes;
+		     axis++)
 			cutting_atomic(s.cutting, (int32_t)v, axis);
 	for (int64_t i = 0; i < g.kernel.n; i++)
 		if (g.kernel.at[i].ask.kind == COMPUTE_MATMUL)
@@ -219,7 +220,8 @@ static void put_projection(struct text *t, const char *name, int b, int s, int h
 
 	text_printf(t, "  %%w%s = f32[%d,%d,%d] parameter(%d)\n", name, h, heads, d,
 	            first);
-	text_printf(t, "  %%b%s = f32[%d,%d] parameter(%d)\n", name, heads, d, first + 1);
+	text_printf(t, "  %%b%s = f32[%d,%d] parameter(%d)\n", name, heads, d,
+	            first + 1);
 	text_printf(t, "  %%m%s = f32[%d,%d] reshape(%%w%s)\n", name, h, h, name);
 	text_printf(t,
 	            "  %%p%s = f32[%d,%d] dot(%%x, %%m%s), lhs_contracting_dims={1}, "
@@ -229,8 +231,8 @@ static void put_projection(struct text *t, const char *name, int b, int s, int h
 	            d, name);
 	text_printf(t, "  %%c%s = f32[%d,%d,%d,%d] broadcast(%%b%s), dimensions={2,3}\n",
 	            name, b, s, heads, d, name);
-	text_printf(t, "  %%%s = f32[%d,%d,%d,%d] add(%%r%s, %%c%s)\n", name, b, s, heads,
-	            d, name, name);
+	text_printf(t, "  %%%s = f32[%d,%d,%d,%d] add(%%r%s, %%c%s)\n", name, b, s,
+	            heads, d, name, name);
 }
 
 /* Scores of %q and %k with a mask, and their softmax, as [b, heads, s, s]. */
@@ -240,28 +242,38 @@ static void put_scores(struct text *t, int b, int s, int heads, int d)
 	const char *rows = arena_printf(arena, "f32[%d,%d,%d]", b, heads, s);
 
 	text_printf(t, "  %%eighth = f32[] constant(0.125)\n");
-	text_printf(t, "  %%eighths = f32[%d,%d,%d,%d] broadcast(%%eighth), "
-	               "dimensions={}\n", b, s, heads, d);
+	text_printf(t,
+	            "  %%eighths = f32[%d,%d,%d,%d] broadcast(%%eighth), "
+	            "dimensions={}\n",
+	            b, s, heads, d);
 	text_printf(t, "  %%qs = f32[%d,%d,%d,%d] multiply(%%eighths, %%q)\n", b, s,
 	            heads, d);
-	text_printf(t, "  %%qt = f32[%d,%d,%d,%d] transpose(%%qs), dimensions={0,2,1,3}\n",
+	text_printf(t,
+	            "  %%qt = f32[%d,%d,%d,%d] transpose(%%qs), dimensions={0,2,1,3}\n",
 	            b, heads, s, d);
-	text_printf(t, "  %%kt = f32[%d,%d,%d,%d] transpose(%%k), dimensions={0,2,3,1}\n",
+	text_printf(t,
+	            "  %%kt = f32[%d,%d,%d,%d] transpose(%%k), dimensions={0,2,3,1}\n",
 	            b, heads, d, s);
-	text_printf(t, "  %%qk = %s dot(%%qt, %%kt), lhs_batch_dims={0,1}, "
-	               "rhs_batch_dims={0,1}, lhs_contracting_dims={3}, "
-	               "rhs_contracting_dims={2}\n", scores);
+	text_printf(t,
+	            "  %%qk = %s dot(%%qt, %%kt), lhs_batch_dims={0,1}, "
+	            "rhs_batch_dims={0,1}, lhs_contracting_dims={3}, "
+	            "rhs_contracting_dims={2}\n",
+	            scores);
 	text_printf(t, "  %%mask = f32[%d,%d] parameter(1)\n", b, s);
 	text_printf(t, "  %%masks = %s broadcast(%%mask), dimensions={0,3}\n", scores);
 	text_printf(t, "  %%masked = %s add(%%qk, %%masks)\n", scores);
 	text_printf(t, "  %%zero = f32[] constant(0)\n");
-	text_printf(t, "  %%top = %s reduce(%%masked, %%zero), dimensions={3}, "
-	               "to_apply=%%max\n", rows);
+	text_printf(t,
+	            "  %%top = %s reduce(%%masked, %%zero), dimensions={3}, "
+	            "to_apply=%%max\n",
+	            rows);
 	text_printf(t, "  %%tops = %s broadcast(%%top), dimensions={0,1,2}\n", scores);
 	text_printf(t, "  %%low = %s subtract(%%masked, %%tops)\n", scores);
 	text_printf(t, "  %%exp = %s exponential(%%low)\n", scores);
-	text_printf(t, "  %%sum = %s reduce(%%exp, %%zero), dimensions={3}, "
-	               "to_apply=%%add\n", rows);
+	text_printf(t,
+	            "  %%sum = %s reduce(%%exp, %%zero), dimensions={3}, "
+	            "to_apply=%%add\n",
+	            rows);
 	text_printf(t, "  %%sums = %s broadcast(%%sum), dimensions={0,1,2}\n", scores);
 	text_printf(t, "  %%softmax = %s divide(%%exp, %%sums)\n", scores);
 }
@@ -278,31 +290,36 @@ static const char *attention(int b, int s, int h, int heads)
 		            "  %%h%d = f32[] parameter(1)\n"
 		            "  ROOT %%o%d = f32[] %s(%%l%d, %%h%d)\n}\n",
 		            i ? "max" : "add", i, i, i, i ? "maximum" : "add", i, i);
-	text_printf(&t, "ENTRY %%main {\n  %%hidden = f32[%d,%d,%d] parameter(0)\n", b, s,
-	            h);
+	text_printf(&t, "ENTRY %%main {\n  %%hidden = f32[%d,%d,%d] parameter(0)\n", b,
+	            s, h);
 	text_printf(&t, "  %%x = f32[%d,%d] reshape(%%hidden)\n", b * s, h);
 	put_projection(&t, "q", b, s, h, heads, 2);
 	put_projection(&t, "k", b, s, h, heads, 4);
 	put_projection(&t, "v", b, s, h, heads, 6);
 	put_scores(&t, b, s, heads, d);
-	text_printf(&t, "  %%vt = f32[%d,%d,%d,%d] transpose(%%v), dimensions={0,2,3,1}\n",
+	text_printf(&t,
+	            "  %%vt = f32[%d,%d,%d,%d] transpose(%%v), dimensions={0,2,3,1}\n",
 	            b, heads, d, s);
-	text_printf(&t, "  %%self = f32[%d,%d,%d,%d] dot(%%vt, %%softmax), "
-	                "lhs_batch_dims={0,1}, rhs_batch_dims={0,1}, "
-	                "lhs_contracting_dims={3}, rhs_contracting_dims={3}\n",
+	text_printf(&t,
+	            "  %%self = f32[%d,%d,%d,%d] dot(%%vt, %%softmax), "
+	            "lhs_batch_dims={0,1}, rhs_batch_dims={0,1}, "
+	            "lhs_contracting_dims={3}, rhs_contracting_dims={3}\n",
 	            b, heads, d, s);
-	text_printf(&t, "  %%selft = f32[%d,%d,%d,%d] transpose(%%self), "
-	                "dimensions={0,3,1,2}\n", b, s, heads, d);
+	text_printf(&t,
+	            "  %%selft = f32[%d,%d,%d,%d] transpose(%%self), "
+	            "dimensions={0,3,1,2}\n",
+	            b, s, heads, d);
 	text_printf(&t, "  %%selfr = f32[%d,%d] reshape(%%selft)\n", b * s, h);
 	text_printf(&t, "  %%wo = f32[%d,%d,%d] parameter(8)\n", h, heads, d);
 	text_printf(&t, "  %%mo = f32[%d,%d] reshape(%%wo)\n", h, h);
-	text_printf(&t, "  %%po = f32[%d,%d] dot(%%selfr, %%mo), "
-	                "lhs_contracting_dims={1}, rhs_contracting_dims={0}\n",
+	text_printf(&t,
+	            "  %%po = f32[%d,%d] dot(%%selfr, %%mo), "
+	            "lhs_contracting_dims={1}, rhs_contracting_dims={0}\n",
 	            b * s, h);
 	text_printf(&t, "  %%ro = f32[%d,%d,%d] reshape(%%po)\n", b, s, h);
 	text_printf(&t, "  %%bo = f32[%d] parameter(9)\n", h);
-	text_printf(&t, "  %%co = f32[%d,%d,%d] broadcast(%%bo), dimensions={2}\n", b, s,
-	            h);
+	text_printf(&t, "  %%co = f32[%d,%d,%d] broadcast(%%bo), dimensions={2}\n", b,
+	            s, h);
 	text_printf(&t, "  ROOT %%out = f32[%d,%d,%d] add(%%ro, %%co)\n}\n", b, s, h);
 	return text_take(&t, arena);
 }
