@@ -24,8 +24,17 @@ struct study_case {
 	struct where strategy_at[STRATEGIES_MAX];
 };
 
+/* A case whose first row others are compared with; name NULL: none. */
+struct study_reference {
+	const char *name;
+	struct where at;
+	const struct study_case *of;
+};
+
 struct study {
 	LIST(struct study_case) list;
+	const char *note; /* a paragraph of the page; NULL: none */
+	struct study_reference memory, time;
 };
 
 /* A row of the table. */
@@ -134,16 +143,47 @@ static enum status read_case(struct reader *r, yaml_node_t *map, struct study_ca
 	return r->error->code == OK ? read_strategies(r, map, c) : r->error->code;
 }
 
+static enum status read_reference(struct reader *r, yaml_node_t *map, const char *key,
+                                  struct study_reference *out)
+{
+	out->name = map_text(r, map, key, &out->at);
+	if (!out->name)
+		return r->error->code;
+	out->name = arena_strdup(r->arena, out->name);
+	return OK;
+}
+
+/* What the page says of all cases, and with which of them they are compared. */
+static enum status read_page(struct reader *r, yaml_node_t *root, struct study *s)
+{
+	static const char *const known[] = {"memory", "time", NULL};
+	yaml_node_t *compare = map_find(r, root, "compare");
+	struct where at;
+
+	if (map_find(r, root, "note") && (s->note = map_text(r, root, "note", &at)))
+		s->note = arena_strdup(r->arena, s->note);
+	if (r->error->code != OK || !compare)
+		return r->error->code;
+	if (compare->type != YAML_MAPPING_NODE)
+		return error_set(r->error, E_SYNTAX, node_where(r, compare),
+		                 "expected {memory: a case's name, time: another's}");
+	if (map_check(r, compare, known) != OK ||
+	    read_reference(r, compare, "memory", &s->memory) != OK)
+		return r->error->code;
+	return read_reference(r, compare, "time", &s->time);
+}
+
 static enum status read_study(struct reader *r, void *out)
 {
-	static const char *const known[] = {"shardings", NULL};
+	static const char *const known[] = {"shardings", "note", "compare", NULL};
 	struct study *s = out;
 	yaml_node_t *root = yaml_document_get_root_node(&r->doc), *list;
 
 	if (!root || root->type != YAML_MAPPING_NODE)
 		return error_set(r->error, E_SYNTAX, (struct where){.file = r->path},
 		                 "expected a mapping with the key shardings");
-	if (map_check(r, root, known) != OK || !(list = map_get(r, root, "shardings")))
+	if (map_check(r, root, known) != OK ||
+	    !(list = map_get(r, root, "shardings")) || read_page(r, root, s) != OK)
 		return r->error->code;
 	if (list->type != YAML_SEQUENCE_NODE)
 		return error_set(r->error, E_SYNTAX, node_where(r, list),
@@ -260,50 +300,104 @@ static const char *bytes_text(struct arena *a, double bytes, bool fits)
 	return text_take(&out, a);
 }
 
-enum { COLUMNS = 12 };
-static const char *const heads[COLUMNS] = {
-	"case",       "mesh",       "strategy",       "step",
-	"/ bound",    "kernels",    "collectives",    "memory",
-	"all-gather", "all-reduce", "reduce-scatter", "all-to-all"};
+enum { COLUMNS = 12, COMPARED = 3 };
+static const char *const heads[COLUMNS + COMPARED] = {
+	"case",           "mesh",
+	"strategy",       "step",
+	"/ bound",        "kernels",
+	"collectives",    "memory",
+	"all-gather",     "all-reduce",
+	"reduce-scatter", "all-to-all",
+	"memory saved",   "arguments saved",
+	"speed-up"};
 
-static void write_table(FILE *out, struct arena *a, const struct study_rows *rows)
+static const struct study_row *first_row(const struct study_rows *rows,
+                                         const struct study_case *of)
+{
+	for (int64_t i = 0; i < rows->list.n; i++)
+		if (rows->list.at[i].of == of)
+			return &rows->list.at[i];
+	return NULL;
+}
+
+/* What a row saves of another one's memory; nothing is said of other numbers of devices. */
+static void put_saved(const char **cell, struct arena *a, const struct study_row *r,
+                      const struct study_row *of)
+{
+	const struct evaluation *x = &r->answer.best.e, *y = &of->answer.best.e;
+
+	cell[0] = cell[1] = "";
+	if (r->answer.best.mesh.ndevices != of->answer.best.mesh.ndevices)
+		return;
+	cell[0] = arena_printf(a, "%.1f %%", 100 * (1 - x->peak_bytes / y->peak_bytes));
+	cell[1] = arena_printf(a, "%.1f %%",
+	                       100 * (1 - x->params_bytes / y->params_bytes));
+}
+
+static void put_row(const char **cell, struct arena *a, const struct study_row *r)
+{
+	const struct evaluation *e = &r->answer.best.e;
+	bool fits = r->limit_bytes <= 0 || e->peak_bytes <= r->limit_bytes;
+
+	cell[0] = r->of->name;
+	cell[1] = mesh_text(a, &r->answer.best);
+	cell[2] = r->strategy;
+	cell[3] = time_text(a, e->step_s);
+	cell[4] = arena_printf(a, "%.2f", e->step_s / r->answer.bound_s);
+	cell[5] = time_text(a, e->compute_s);
+	cell[6] = time_text(a, e->communication_s);
+	cell[7] = bytes_text(a, e->peak_bytes, fits);
+	for (int k = 0; k < COUNTS; k++)
+		cell[8 + k] = arena_printf(a, "%.0f", e->count[k]);
+}
+
+static void write_table(FILE *out, struct arena *a, const struct study *study,
+                        const struct study_rows *rows)
 {
 	struct pen pen = pen_md(out, a);
+	const struct study_row *memory = first_row(rows, study->memory.of);
+	const struct study_row *time = first_row(rows, study->time.of);
 	struct pen_table t = {.caption = "Shardings of whole programs",
 	                      .name = "automap",
-	                      .columns = COLUMNS,
+	                      .columns = COLUMNS + (study->memory.name ? COMPARED : 0),
 	                      .rows = (size_t)rows->list.n,
-	                      .align = "lllrrrrrrrrr",
+	                      .align = "lllrrrrrrrrrrrr",
 	                      .head = heads};
 
-	t.cell = arena_alloc(a, t.rows * COLUMNS + 1, sizeof(*t.cell));
+	t.cell = arena_alloc(a, t.rows * (size_t)t.columns + 1, sizeof(*t.cell));
 	for (int64_t i = 0; i < rows->list.n; i++) {
 		const struct study_row *r = &rows->list.at[i];
-		const struct evaluation *e = &r->answer.best.e;
-		const char **cell = t.cell + i * COLUMNS;
-		bool fits = r->limit_bytes <= 0 || e->peak_bytes <= r->limit_bytes;
+		const char **cell = t.cell + (size_t)i * (size_t)t.columns;
 
-		cell[0] = i && rows->list.at[i - 1].of == r->of ? "" : r->of->name;
-		cell[1] = mesh_text(a, &r->answer.best);
-		cell[2] = r->strategy;
-		cell[3] = time_text(a, e->step_s);
-		cell[4] = arena_printf(a, "%.2f", e->step_s / r->answer.bound_s);
-		cell[5] = time_text(a, e->compute_s);
-		cell[6] = time_text(a, e->communication_s);
-		cell[7] = bytes_text(a, e->peak_bytes, fits);
-		for (int k = 0; k < COUNTS; k++)
-			cell[8 + k] = arena_printf(a, "%.0f", e->count[k]);
+		put_row(cell, a, r);
+		if (i && rows->list.at[i - 1].of == r->of)
+			cell[0] = "";
+		if (!memory)
+			continue;
+		put_saved(cell + 12, a, r, memory);
+		cell[14] = arena_printf(
+			a, "%.2f", time->answer.best.e.step_s / r->answer.best.e.step_s);
 	}
 	pen.heading(&pen, 1, "Shardings");
 	pen.paragraph(
 		&pen,
 		"What a training step takes on one device under strategies that are "
 		"known, applied as tactics, and under what the search finds without "
-		"being told any (scenarios/automap.yaml, shardsim automap). Times are "
+		"being told any (shardsim automap SUITE). Times are "
 		"sums of kernels and collectives, which do not overlap; / bound is "
 		"the step over all matmuls at full rate in equal parts. A memory with "
 		"! does not fit into the device. Counts are of collectives in a "
 		"step.");
+	if (memory)
+		pen.paragraph(
+			&pen,
+			arena_printf(a,
+		                     "Savings are over the first row of the "
+		                     "case '%s'; speed-ups are over that of the case "
+		                     "'%s'.",
+		                     study->memory.name, study->time.name));
+	if (study->note)
+		pen.paragraph(&pen, study->note);
 	pen.table(&pen, &t);
 }
 
@@ -331,13 +425,26 @@ static void write_csv(FILE *out, struct arena *a, const struct study_rows *rows)
 	}
 }
 
+static enum status find_reference(const struct study *study,
+                                  struct study_reference *ref, struct error *e)
+{
+	for (int64_t i = 0; i < study->list.n && ref->name && !ref->of; i++)
+		if (!strcmp(study->list.at[i].name, ref->name))
+			ref->of = &study->list.at[i];
+	return ref->of || !ref->name
+	               ? OK
+	               : error_set(e, E_TYPE, ref->at, "no case '%s' here", ref->name);
+}
+
 enum status automap_study(FILE *out, struct arena *a, const char *path, bool csv,
                           struct error *e)
 {
 	struct study study = {0};
 	struct study_rows rows = {0};
 
-	if (yaml_read(a, path, read_study, &study, e) != OK)
+	if (yaml_read(a, path, read_study, &study, e) != OK ||
+	    find_reference(&study, &study.memory, e) != OK ||
+	    find_reference(&study, &study.time, e) != OK)
 		return e->code;
 	for (int64_t i = 0; i < study.list.n; i++)
 		if (run_case(&rows, a, &study.list.at[i], e) != OK)
@@ -345,6 +452,6 @@ enum status automap_study(FILE *out, struct arena *a, const char *path, bool csv
 	if (csv)
 		write_csv(out, a, &rows);
 	else
-		write_table(out, a, &rows);
+		write_table(out, a, &study, &rows);
 	return OK;
 }
