@@ -51,6 +51,11 @@ struct study_rows {
 
 bool automap_is_study(const char *path)
 {
+	return automap_begins_with(path, "shardings:");
+}
+
+bool automap_begins_with(const char *path, const char *key)
+{
 	FILE *f = fopen(path, "r");
 	char *line = NULL;
 	size_t room = 0;
@@ -58,7 +63,7 @@ bool automap_is_study(const char *path)
 
 	while (f && getline(&line, &room, f) > 0)
 		if (*line != '#' && *line != '\n') {
-			found = !strncmp(line, "shardings:", 10);
+			found = !strncmp(line, key, strlen(key));
 			break;
 		}
 	free(line);
@@ -69,8 +74,7 @@ bool automap_is_study(const char *path)
 
 /* --- reading ---------------------------------------------------------------------- */
 
-/* A path beside the suite. */
-static const char *beside(struct reader *r, const char *path)
+const char *automap_beside(struct reader *r, const char *path)
 {
 	const char *slash = strrchr(r->path, '/');
 
@@ -123,7 +127,7 @@ static enum status read_case(struct reader *r, yaml_node_t *map, struct study_ca
 	    !(c->platform = map_text(r, map, "platform", &c->platform_at)))
 		return r->error->code;
 	c->name = arena_strdup(r->arena, c->name);
-	c->file = beside(r, file);
+	c->file = automap_beside(r, file);
 	c->platform = arena_strdup(r->arena, c->platform);
 	if (map_find(r, map, "batch") &&
 	    !(c->train.batch = map_int(r, map, "batch", INT32_MAX)))
@@ -198,8 +202,7 @@ static enum status read_study(struct reader *r, void *out)
 
 /* --- running ---------------------------------------------------------------------- */
 
-/* An error in a text as an option has it is one at the place where the suite has the text. */
-static enum status in_suite(struct error *e, struct where at)
+enum status automap_in_suite(struct error *e, struct where at)
 {
 	if (e->code != OK && e->at.file && !strncmp(e->at.file, "--", 2))
 		e->at = at;
@@ -226,7 +229,7 @@ static enum status add_row(struct study_rows *rows, struct arena *a,
 		tactic[ask->ntactics++] = next;
 	}
 	if (automap_run(&row.answer, a, ask, e) != OK)
-		return in_suite(e, at);
+		return automap_in_suite(e, at);
 	*list_add(&rows->list, a) = row;
 	return OK;
 }
@@ -250,7 +253,7 @@ static enum status run_case(struct study_rows *rows, struct arena *a,
 	if ((platform_sized(platform) &&
 	     platform_resize(&platform, a, NULL, 0, ask.ndevices, e) != OK) ||
 	    platform_machine(&machine, a, platform, NULL, 0, e) != OK)
-		return in_suite(e, c->platform_at);
+		return automap_in_suite(e, c->platform_at);
 	if (automap_load(p, a, c->file, c->train, NULL, 0, e) != OK)
 		goto done;
 	ask.graph = &p->graph;
