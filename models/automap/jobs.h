@@ -121,7 +121,7 @@ void jobs_pass(struct job_given *out, struct job_desk *d, const struct job *j,
                int64_t n);
 
 /* Private to jobs*.c. */
-enum { JOBS_FUTURES = 64, JOBS_FUTURE = 16 }; /* futures, and arrivals in each */
+enum { JOBS_FUTURES = 64, JOBS_FUTURE = 32 }; /* futures, and arrivals in each */
 int32_t job_block(const struct job_devices *d, int degree); /* -1: none is free */
 void job_take(struct job_devices *d, double now_s, const struct job_given *g);
 void job_end_running(struct job_devices *d, int32_t i);
@@ -130,6 +130,9 @@ bool job_meets(const struct job_mix *m, const struct job *j, int degree);
 /* Degrees with a free block on which the job fits, the least first; returns how many. */
 int job_degrees(int *out, const struct job_mix *m, const struct job_devices *d,
                 const struct job *j);
+/* The fewest devices with a free block that meet the requirement; -1: there are none. */
+int job_fewest(const struct job_mix *m, const struct job_devices *d,
+               const struct job *j, int32_t *first);
 int job_simulated(const struct job_mix *m, const struct job_devices *d,
                   const struct job *j);
 int job_ahead(struct job_desk *d, const struct job *j);

@@ -22,12 +22,11 @@ static int blocked_in(struct job_desk *d, const struct job *future, double now_s
 
 		j.at_s += now_s;
 		job_free_until(&d->scratch, j.at_s);
-		g.degree = job_simulated(d->mix, &d->scratch, &j);
+		g.degree = job_fewest(d->mix, &d->scratch, &j, &g.first);
 		if (g.degree < 0) {
 			blocked++;
 			continue;
 		}
-		g.first = job_block(&d->scratch, g.degree);
 		g.seconds = job_seconds(&d->mix->kind[j.kind], g.degree);
 		job_take(&d->scratch, j.at_s, &g);
 	}

@@ -81,13 +81,24 @@ int job_degrees(int *out, const struct job_mix *m, const struct job_devices *d,
 	return n;
 }
 
+int job_fewest(const struct job_mix *m, const struct job_devices *d,
+               const struct job *j, int32_t *first)
+{
+	for (int i = 0; i < JOB_DEGREES && 1 << i <= d->n; i++)
+		if (m->kind[j->kind].step_s[i] > 0 && job_meets(m, j, i) &&
+		    (*first = job_block(d, i)) >= 0)
+			return i;
+	return -1;
+}
+
 int job_simulated(const struct job_mix *m, const struct job_devices *d,
                   const struct job *j)
 {
-	int degree[JOB_DEGREES], n = job_degrees(degree, m, d, j);
+	int degree[JOB_DEGREES];
+	int32_t first;
+	int fewest = job_fewest(m, d, j, &first);
 
-	for (int i = 0; i < n; i++)
-		if (job_meets(m, j, degree[i]))
-			return degree[i];
-	return n ? JOB_SLOW : JOB_FULL;
+	if (fewest >= 0)
+		return fewest;
+	return job_degrees(degree, m, d, j) ? JOB_SLOW : JOB_FULL;
 }
