@@ -24,17 +24,11 @@ struct study_case {
 	struct where strategy_at[STRATEGIES_MAX];
 };
 
-/* A case whose first row others are compared with; name NULL: none. */
-struct study_reference {
-	const char *name;
-	struct where at;
-	const struct study_case *of;
-};
-
 struct study {
 	LIST(struct study_case) list;
-	const char *note; /* a paragraph of the page; NULL: none */
-	struct study_reference memory, time;
+	const char *note;    /* a paragraph of the page; NULL: none */
+	const char *compare; /* the case over whose first row speed-ups are; NULL: none */
+	struct where compare_at;
 };
 
 /* A row of the table. */
@@ -147,34 +141,17 @@ static enum status read_case(struct reader *r, yaml_node_t *map, struct study_ca
 	return r->error->code == OK ? read_strategies(r, map, c) : r->error->code;
 }
 
-static enum status read_reference(struct reader *r, yaml_node_t *map, const char *key,
-                                  struct study_reference *out)
-{
-	out->name = map_text(r, map, key, &out->at);
-	if (!out->name)
-		return r->error->code;
-	out->name = arena_strdup(r->arena, out->name);
-	return OK;
-}
-
 /* What the page says of all cases, and with which of them they are compared. */
 static enum status read_page(struct reader *r, yaml_node_t *root, struct study *s)
 {
-	static const char *const known[] = {"memory", "time", NULL};
-	yaml_node_t *compare = map_find(r, root, "compare");
 	struct where at;
 
 	if (map_find(r, root, "note") && (s->note = map_text(r, root, "note", &at)))
 		s->note = arena_strdup(r->arena, s->note);
-	if (r->error->code != OK || !compare)
-		return r->error->code;
-	if (compare->type != YAML_MAPPING_NODE)
-		return error_set(r->error, E_SYNTAX, node_where(r, compare),
-		                 "expected {memory: a case's name, time: another's}");
-	if (map_check(r, compare, known) != OK ||
-	    read_reference(r, compare, "memory", &s->memory) != OK)
-		return r->error->code;
-	return read_reference(r, compare, "time", &s->time);
+	if (map_find(r, root, "compare") &&
+	    (s->compare = map_text(r, root, "compare", &s->compare_at)))
+		s->compare = arena_strdup(r->arena, s->compare);
+	return r->error->code;
 }
 
 static enum status read_study(struct reader *r, void *out)
@@ -314,27 +291,34 @@ static const char *const heads[COLUMNS + COMPARED] = {
 	"memory saved",   "arguments saved",
 	"speed-up"};
 
+/* The first row of a case, by its name; or that of the first case on as many devices. */
 static const struct study_row *first_row(const struct study_rows *rows,
-                                         const struct study_case *of)
+                                         const char *name, int32_t ndevices)
 {
-	for (int64_t i = 0; i < rows->list.n; i++)
-		if (rows->list.at[i].of == of)
-			return &rows->list.at[i];
+	for (int64_t i = 0; i < rows->list.n; i++) {
+		const struct study_row *r = &rows->list.at[i];
+
+		if (name ? !strcmp(r->of->name, name)
+		         : r->answer.best.mesh.ndevices == ndevices)
+			return r;
+	}
 	return NULL;
 }
 
-/* What a row saves of another one's memory; nothing is said of other numbers of devices. */
-static void put_saved(const char **cell, struct arena *a, const struct study_row *r,
-                      const struct study_row *of)
+static void put_compared(const char **cell, struct arena *a,
+                         const struct study_rows *rows, const struct study_row *r,
+                         const char *compare)
 {
-	const struct evaluation *x = &r->answer.best.e, *y = &of->answer.best.e;
+	const struct evaluation *e = &r->answer.best.e;
+	const struct evaluation *time = &first_row(rows, compare, 0)->answer.best.e;
+	const struct evaluation *memory =
+		&first_row(rows, NULL, r->answer.best.mesh.ndevices)->answer.best.e;
 
-	cell[0] = cell[1] = "";
-	if (r->answer.best.mesh.ndevices != of->answer.best.mesh.ndevices)
-		return;
-	cell[0] = arena_printf(a, "%.1f %%", 100 * (1 - x->peak_bytes / y->peak_bytes));
+	cell[0] = arena_printf(a, "%.1f %%",
+	                       100 * (1 - e->peak_bytes / memory->peak_bytes));
 	cell[1] = arena_printf(a, "%.1f %%",
-	                       100 * (1 - x->params_bytes / y->params_bytes));
+	                       100 * (1 - e->params_bytes / memory->params_bytes));
+	cell[2] = arena_printf(a, "%.2f", time->step_s / e->step_s);
 }
 
 static void put_row(const char **cell, struct arena *a, const struct study_row *r)
@@ -358,11 +342,9 @@ static void write_table(FILE *out, struct arena *a, const struct study *study,
                         const struct study_rows *rows)
 {
 	struct pen pen = pen_md(out, a);
-	const struct study_row *memory = first_row(rows, study->memory.of);
-	const struct study_row *time = first_row(rows, study->time.of);
 	struct pen_table t = {.caption = "Shardings of whole programs",
 	                      .name = "automap",
-	                      .columns = COLUMNS + (study->memory.name ? COMPARED : 0),
+	                      .columns = COLUMNS + (study->compare ? COMPARED : 0),
 	                      .rows = (size_t)rows->list.n,
 	                      .align = "lllrrrrrrrrrrrr",
 	                      .head = heads};
@@ -375,11 +357,8 @@ static void write_table(FILE *out, struct arena *a, const struct study *study,
 		put_row(cell, a, r);
 		if (i && rows->list.at[i - 1].of == r->of)
 			cell[0] = "";
-		if (!memory)
-			continue;
-		put_saved(cell + 12, a, r, memory);
-		cell[14] = arena_printf(
-			a, "%.2f", time->answer.best.e.step_s / r->answer.best.e.step_s);
+		if (study->compare)
+			put_compared(cell + COLUMNS, a, rows, r, study->compare);
 	}
 	pen.heading(&pen, 1, "Shardings");
 	pen.paragraph(
@@ -391,14 +370,14 @@ static void write_table(FILE *out, struct arena *a, const struct study *study,
 		"the step over all matmuls at full rate in equal parts. A memory with "
 		"! does not fit into the device. Counts are of collectives in a "
 		"step.");
-	if (memory)
+	if (study->compare)
 		pen.paragraph(
 			&pen,
-			arena_printf(a,
-		                     "Savings are over the first row of the "
-		                     "case '%s'; speed-ups are over that of the case "
-		                     "'%s'.",
-		                     study->memory.name, study->time.name));
+			arena_printf(
+				a,
+				"Savings are over the first row on as many devices, "
+				"speed-ups over that of the case '%s'.",
+				study->compare));
 	if (study->note)
 		pen.paragraph(&pen, study->note);
 	pen.table(&pen, &t);
@@ -428,15 +407,14 @@ static void write_csv(FILE *out, struct arena *a, const struct study_rows *rows)
 	}
 }
 
-static enum status find_reference(const struct study *study,
-                                  struct study_reference *ref, struct error *e)
+static enum status check_compare(const struct study *s, struct error *e)
 {
-	for (int64_t i = 0; i < study->list.n && ref->name && !ref->of; i++)
-		if (!strcmp(study->list.at[i].name, ref->name))
-			ref->of = &study->list.at[i];
-	return ref->of || !ref->name
-	               ? OK
-	               : error_set(e, E_TYPE, ref->at, "no case '%s' here", ref->name);
+	for (int64_t i = 0; i < s->list.n && s->compare; i++)
+		if (!strcmp(s->list.at[i].name, s->compare))
+			return OK;
+	return s->compare ? error_set(e, E_TYPE, s->compare_at, "no case '%s' here",
+	                              s->compare)
+	                  : OK;
 }
 
 enum status automap_study(FILE *out, struct arena *a, const char *path, bool csv,
@@ -446,8 +424,7 @@ enum status automap_study(FILE *out, struct arena *a, const char *path, bool csv
 	struct study_rows rows = {0};
 
 	if (yaml_read(a, path, read_study, &study, e) != OK ||
-	    find_reference(&study, &study.memory, e) != OK ||
-	    find_reference(&study, &study.time, e) != OK)
+	    check_compare(&study, e) != OK)
 		return e->code;
 	for (int64_t i = 0; i < study.list.n; i++)
 		if (run_case(&rows, a, &study.list.at[i], e) != OK)
