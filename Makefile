@@ -460,6 +460,10 @@ results-moves: build/shardsim
 results-automap: build/shardsim
 	build/shardsim automap scenarios/automap.yaml >results/automap.md
 	build/shardsim automap scenarios/automap.yaml --format csv >results/automap.csv
+	build/shardsim automap scenarios/splitbrain.yaml >results/splitbrain.md
+	build/shardsim automap scenarios/splitbrain.yaml --format csv >results/splitbrain.csv
+	build/shardsim automap scenarios/jobs.yaml >results/jobs.md
+	build/shardsim automap scenarios/jobs.yaml --format csv >results/jobs.csv
 
 results: results-placement results-moves results-steps results-programs results-degrees \
 		results-automap results-optimal build/shardsim

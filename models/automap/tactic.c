@@ -10,7 +10,7 @@ static const char *const kinds[TACTICS] = {"data",   "context", "megatron", "seq
 const struct tactic_names tactic_names = {
 	"(wq|q_proj|query|query_key_value|c_attn|qkv|w1|wi|wi_0|up_proj|c_fc|fc1|dense_"
 	"h_to_4h"
-	"|intermediate)([._'\\[\\]-]*(weight|kernel|w))?[]'\"]*$",
+	"|intermediate)([]._'[-]*(weight|kernel|w))?[]'\"]*$",
 	"(moe|expert)[^ ]*(w1|w2|w3|wgate|wi|wo|up_proj|gate_proj|down_proj)"};
 
 enum tactic_kind tactic_find(const char *name, size_t length)

@@ -26,6 +26,9 @@ struct study_case {
 
 struct study {
 	LIST(struct study_case) list;
+	const char *note;    /* a paragraph of the page; NULL: none */
+	const char *compare; /* the case over whose first row speed-ups are; NULL: none */
+	struct where compare_at;
 };
 
 /* A row of the table. */
@@ -42,6 +45,11 @@ struct study_rows {
 
 bool automap_is_study(const char *path)
 {
+	return automap_begins_with(path, "shardings:");
+}
+
+bool automap_begins_with(const char *path, const char *key)
+{
 	FILE *f = fopen(path, "r");
 	char *line = NULL;
 	size_t room = 0;
@@ -49,7 +57,7 @@ bool automap_is_study(const char *path)
 
 	while (f && getline(&line, &room, f) > 0)
 		if (*line != '#' && *line != '\n') {
-			found = !strncmp(line, "shardings:", 10);
+			found = !strncmp(line, key, strlen(key));
 			break;
 		}
 	free(line);
@@ -60,8 +68,7 @@ bool automap_is_study(const char *path)
 
 /* --- reading ---------------------------------------------------------------------- */
 
-/* A path beside the suite. */
-static const char *beside(struct reader *r, const char *path)
+const char *automap_beside(struct reader *r, const char *path)
 {
 	const char *slash = strrchr(r->path, '/');
 
@@ -114,7 +121,7 @@ static enum status read_case(struct reader *r, yaml_node_t *map, struct study_ca
 	    !(c->platform = map_text(r, map, "platform", &c->platform_at)))
 		return r->error->code;
 	c->name = arena_strdup(r->arena, c->name);
-	c->file = beside(r, file);
+	c->file = automap_beside(r, file);
 	c->platform = arena_strdup(r->arena, c->platform);
 	if (map_find(r, map, "batch") &&
 	    !(c->train.batch = map_int(r, map, "batch", INT32_MAX)))
@@ -134,16 +141,30 @@ static enum status read_case(struct reader *r, yaml_node_t *map, struct study_ca
 	return r->error->code == OK ? read_strategies(r, map, c) : r->error->code;
 }
 
+/* What the page says of all cases, and with which of them they are compared. */
+static enum status read_page(struct reader *r, yaml_node_t *root, struct study *s)
+{
+	struct where at;
+
+	if (map_find(r, root, "note") && (s->note = map_text(r, root, "note", &at)))
+		s->note = arena_strdup(r->arena, s->note);
+	if (map_find(r, root, "compare") &&
+	    (s->compare = map_text(r, root, "compare", &s->compare_at)))
+		s->compare = arena_strdup(r->arena, s->compare);
+	return r->error->code;
+}
+
 static enum status read_study(struct reader *r, void *out)
 {
-	static const char *const known[] = {"shardings", NULL};
+	static const char *const known[] = {"shardings", "note", "compare", NULL};
 	struct study *s = out;
 	yaml_node_t *root = yaml_document_get_root_node(&r->doc), *list;
 
 	if (!root || root->type != YAML_MAPPING_NODE)
 		return error_set(r->error, E_SYNTAX, (struct where){.file = r->path},
 		                 "expected a mapping with the key shardings");
-	if (map_check(r, root, known) != OK || !(list = map_get(r, root, "shardings")))
+	if (map_check(r, root, known) != OK ||
+	    !(list = map_get(r, root, "shardings")) || read_page(r, root, s) != OK)
 		return r->error->code;
 	if (list->type != YAML_SEQUENCE_NODE)
 		return error_set(r->error, E_SYNTAX, node_where(r, list),
@@ -158,8 +179,7 @@ static enum status read_study(struct reader *r, void *out)
 
 /* --- running ---------------------------------------------------------------------- */
 
-/* An error in a text as an option has it is one at the place where the suite has the text. */
-static enum status in_suite(struct error *e, struct where at)
+enum status automap_in_suite(struct error *e, struct where at)
 {
 	if (e->code != OK && e->at.file && !strncmp(e->at.file, "--", 2))
 		e->at = at;
@@ -186,7 +206,7 @@ static enum status add_row(struct study_rows *rows, struct arena *a,
 		tactic[ask->ntactics++] = next;
 	}
 	if (automap_run(&row.answer, a, ask, e) != OK)
-		return in_suite(e, at);
+		return automap_in_suite(e, at);
 	*list_add(&rows->list, a) = row;
 	return OK;
 }
@@ -210,7 +230,7 @@ static enum status run_case(struct study_rows *rows, struct arena *a,
 	if ((platform_sized(platform) &&
 	     platform_resize(&platform, a, NULL, 0, ask.ndevices, e) != OK) ||
 	    platform_machine(&machine, a, platform, NULL, 0, e) != OK)
-		return in_suite(e, c->platform_at);
+		return automap_in_suite(e, c->platform_at);
 	if (automap_load(p, a, c->file, c->train, NULL, 0, e) != OK)
 		goto done;
 	ask.graph = &p->graph;
@@ -260,50 +280,106 @@ static const char *bytes_text(struct arena *a, double bytes, bool fits)
 	return text_take(&out, a);
 }
 
-enum { COLUMNS = 12 };
-static const char *const heads[COLUMNS] = {
-	"case",       "mesh",       "strategy",       "step",
-	"/ bound",    "kernels",    "collectives",    "memory",
-	"all-gather", "all-reduce", "reduce-scatter", "all-to-all"};
+enum { COLUMNS = 12, COMPARED = 3 };
+static const char *const heads[COLUMNS + COMPARED] = {
+	"case",           "mesh",
+	"strategy",       "step",
+	"/ bound",        "kernels",
+	"collectives",    "memory",
+	"all-gather",     "all-reduce",
+	"reduce-scatter", "all-to-all",
+	"memory saved",   "arguments saved",
+	"speed-up"};
 
-static void write_table(FILE *out, struct arena *a, const struct study_rows *rows)
+/* The first row of a case, by its name; or that of the first case on as many devices. */
+static const struct study_row *first_row(const struct study_rows *rows,
+                                         const char *name, int32_t ndevices)
+{
+	for (int64_t i = 0; i < rows->list.n; i++) {
+		const struct study_row *r = &rows->list.at[i];
+
+		if (name ? !strcmp(r->of->name, name)
+		         : r->answer.best.mesh.ndevices == ndevices)
+			return r;
+	}
+	return NULL;
+}
+
+static void put_compared(const char **cell, struct arena *a,
+                         const struct study_rows *rows, const struct study_row *r,
+                         const char *compare)
+{
+	const struct evaluation *e = &r->answer.best.e;
+	const struct evaluation *time = &first_row(rows, compare, 0)->answer.best.e;
+	const struct evaluation *memory =
+		&first_row(rows, NULL, r->answer.best.mesh.ndevices)->answer.best.e;
+
+	cell[0] = arena_printf(a, "%.1f %%",
+	                       100 * (1 - e->peak_bytes / memory->peak_bytes));
+	cell[1] = arena_printf(a, "%.1f %%",
+	                       100 * (1 - e->params_bytes / memory->params_bytes));
+	cell[2] = arena_printf(a, "%.2f", time->step_s / e->step_s);
+}
+
+static void put_row(const char **cell, struct arena *a, const struct study_row *r)
+{
+	const struct evaluation *e = &r->answer.best.e;
+	bool fits = r->limit_bytes <= 0 || e->peak_bytes <= r->limit_bytes;
+
+	cell[0] = r->of->name;
+	cell[1] = mesh_text(a, &r->answer.best);
+	cell[2] = r->strategy;
+	cell[3] = time_text(a, e->step_s);
+	cell[4] = arena_printf(a, "%.2f", e->step_s / r->answer.bound_s);
+	cell[5] = time_text(a, e->compute_s);
+	cell[6] = time_text(a, e->communication_s);
+	cell[7] = bytes_text(a, e->peak_bytes, fits);
+	for (int k = 0; k < COUNTS; k++)
+		cell[8 + k] = arena_printf(a, "%.0f", e->count[k]);
+}
+
+static void write_table(FILE *out, struct arena *a, const struct study *study,
+                        const struct study_rows *rows)
 {
 	struct pen pen = pen_md(out, a);
 	struct pen_table t = {.caption = "Shardings of whole programs",
 	                      .name = "automap",
-	                      .columns = COLUMNS,
+	                      .columns = COLUMNS + (study->compare ? COMPARED : 0),
 	                      .rows = (size_t)rows->list.n,
-	                      .align = "lllrrrrrrrrr",
+	                      .align = "lllrrrrrrrrrrrr",
 	                      .head = heads};
 
-	t.cell = arena_alloc(a, t.rows * COLUMNS + 1, sizeof(*t.cell));
+	t.cell = arena_alloc(a, t.rows * (size_t)t.columns + 1, sizeof(*t.cell));
 	for (int64_t i = 0; i < rows->list.n; i++) {
 		const struct study_row *r = &rows->list.at[i];
-		const struct evaluation *e = &r->answer.best.e;
-		const char **cell = t.cell + i * COLUMNS;
-		bool fits = r->limit_bytes <= 0 || e->peak_bytes <= r->limit_bytes;
+		const char **cell = t.cell + (size_t)i * (size_t)t.columns;
 
-		cell[0] = i && rows->list.at[i - 1].of == r->of ? "" : r->of->name;
-		cell[1] = mesh_text(a, &r->answer.best);
-		cell[2] = r->strategy;
-		cell[3] = time_text(a, e->step_s);
-		cell[4] = arena_printf(a, "%.2f", e->step_s / r->answer.bound_s);
-		cell[5] = time_text(a, e->compute_s);
-		cell[6] = time_text(a, e->communication_s);
-		cell[7] = bytes_text(a, e->peak_bytes, fits);
-		for (int k = 0; k < COUNTS; k++)
-			cell[8 + k] = arena_printf(a, "%.0f", e->count[k]);
+		put_row(cell, a, r);
+		if (i && rows->list.at[i - 1].of == r->of)
+			cell[0] = "";
+		if (study->compare)
+			put_compared(cell + COLUMNS, a, rows, r, study->compare);
 	}
 	pen.heading(&pen, 1, "Shardings");
 	pen.paragraph(
 		&pen,
 		"What a training step takes on one device under strategies that are "
 		"known, applied as tactics, and under what the search finds without "
-		"being told any (scenarios/automap.yaml, shardsim automap). Times are "
+		"being told any (shardsim automap SUITE). Times are "
 		"sums of kernels and collectives, which do not overlap; / bound is "
 		"the step over all matmuls at full rate in equal parts. A memory with "
 		"! does not fit into the device. Counts are of collectives in a "
 		"step.");
+	if (study->compare)
+		pen.paragraph(
+			&pen,
+			arena_printf(
+				a,
+				"Savings are over the first row on as many devices, "
+				"speed-ups over that of the case '%s'.",
+				study->compare));
+	if (study->note)
+		pen.paragraph(&pen, study->note);
 	pen.table(&pen, &t);
 }
 
@@ -331,13 +407,24 @@ static void write_csv(FILE *out, struct arena *a, const struct study_rows *rows)
 	}
 }
 
+static enum status check_compare(const struct study *s, struct error *e)
+{
+	for (int64_t i = 0; i < s->list.n && s->compare; i++)
+		if (!strcmp(s->list.at[i].name, s->compare))
+			return OK;
+	return s->compare ? error_set(e, E_TYPE, s->compare_at, "no case '%s' here",
+	                              s->compare)
+	                  : OK;
+}
+
 enum status automap_study(FILE *out, struct arena *a, const char *path, bool csv,
                           struct error *e)
 {
 	struct study study = {0};
 	struct study_rows rows = {0};
 
-	if (yaml_read(a, path, read_study, &study, e) != OK)
+	if (yaml_read(a, path, read_study, &study, e) != OK ||
+	    check_compare(&study, e) != OK)
 		return e->code;
 	for (int64_t i = 0; i < study.list.n; i++)
 		if (run_case(&rows, a, &study.list.at[i], e) != OK)
@@ -345,6 +432,6 @@ enum status automap_study(FILE *out, struct arena *a, const char *path, bool csv
 	if (csv)
 		write_csv(out, a, &rows);
 	else
-		write_table(out, a, &rows);
+		write_table(out, a, &study, &rows);
 	return OK;
 }

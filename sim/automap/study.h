@@ -12,11 +12,24 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+struct reader;
+
 /* Returns whether the file is such a suite: YAML that begins with the key `shardings`. */
 bool automap_is_study(const char *path);
 
 /* Runs all cases and writes a table, as Markdown or as CSV. Errors have their place. */
 enum status automap_study(FILE *out, struct arena *a, const char *path, bool csv,
                           struct error *e);
+
+/* --- what suites of several kinds share --- */
+
+/* Returns whether a file is YAML whose first key, behind comments, is `key`, "name:". */
+bool automap_begins_with(const char *path, const char *key);
+
+/* Returns a path that a suite names: beside the suite, unless it begins with a slash. */
+const char *automap_beside(struct reader *r, const char *path);
+
+/* An error in a text as an option has it is one at the place where the suite has the text. */
+enum status automap_in_suite(struct error *e, struct where at);
 
 #endif

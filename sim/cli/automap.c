@@ -1,4 +1,5 @@
 /* `shardsim automap FILE|MODEL`: which sharding a whole program should have. */
+#include "automap/jobs_suite.h"
 #include "automap/load.h"
 #include "automap/show.h"
 #include "automap/study.h"
@@ -66,9 +67,15 @@ static bool is_word(const char *given, const char *word)
 
 static bool sharding_asked(const struct options *o)
 {
-	return o->mesh || o->count || o->platform || o->search || o->budget || o->seed ||
-	       o->limit || o->devices || o->devices_out || o->set.n || o->tactic.n ||
-	       o->group.n;
+	return o->mesh || o->count || o->platform || o->search || o->budget ||
+	       o->seed || o->limit || o->devices || o->devices_out || o->set.n ||
+	       o->tactic.n || o->group.n;
+}
+
+/* Of shardings, or of jobs that arrive. */
+static bool is_suite(const char *path)
+{
+	return automap_is_study(path) || jobs_suite_is(path);
 }
 
 static void check_of_suite(const struct options *o, const struct argp_state *state)
@@ -97,7 +104,7 @@ static void check_automap_options(void *self, const struct argp_state *state)
 	const struct options *o = self;
 	bool hlo = is_word(o->emit, "hlo");
 
-	if (o->file.n && automap_is_study(o->file.at[0])) {
+	if (o->file.n && is_suite(o->file.at[0])) {
 		check_of_suite(o, state);
 		return;
 	}
@@ -110,8 +117,9 @@ static void check_automap_options(void *self, const struct argp_state *state)
 	if (o->devices && !o->mesh)
 		argp_error(state, "--devices goes with --mesh");
 	if (hlo && (sharding_asked(o) || o->format))
-		argp_error(state, "--emit hlo writes the step of a model before it is "
-		                  "sharded, expected no more than --batch, --seq and -o");
+		argp_error(state,
+		           "--emit hlo writes the step of a model before it is "
+		           "sharded, expected no more than --batch, --seq and -o");
 	if (!o->platform && !hlo && !is_word(o->search, "none"))
 		argp_error(state, "--platform is needed for a search");
 	check_search(o, state);
@@ -193,9 +201,10 @@ static enum status read_limit(struct session *s, struct error *e)
 	    units_bytes(text, where_option("--memory-limit", text), &bytes, e) != OK)
 		return e->code;
 	if (strcmp(text, "none") && !bytes)
-		return error_set(e, E_RANGE, where_option("--memory-limit", text),
-		                 "a device without memory, expected more than 0 bytes, or "
-		                 "none for no limit");
+		return error_set(
+			e, E_RANGE, where_option("--memory-limit", text),
+			"a device without memory, expected more than 0 bytes, or "
+			"none for no limit");
 	s->ask.memory_limit_bytes = (double)bytes;
 	return OK;
 }
@@ -308,11 +317,25 @@ static enum status print_answer(struct session *s, const struct automap_answer *
 	return e->code;
 }
 
+static enum status run_jobs(struct session *s, struct error *e)
+{
+	struct jobs_suite suite;
+	struct jobs_rows rows = {0};
+
+	if (jobs_suite_read(&suite, s->a, s->o->file.at[0], e) != OK ||
+	    jobs_suite_run(&rows, s->a, &suite, e) != OK)
+		return e->code;
+	jobs_suite_write(stdout, s->a, &suite, &rows, is_word(s->o->format, "csv"));
+	return OK;
+}
+
 static enum status run(struct session *s, struct error *e)
 {
 	const struct options *o = s->o;
 	struct automap_answer answer;
 
+	if (jobs_suite_is(o->file.at[0]))
+		return run_jobs(s, e);
 	if (automap_is_study(o->file.at[0]))
 		return automap_study(stdout, s->a, o->file.at[0],
 		                     is_word(o->format, "csv"), e);
@@ -341,9 +364,9 @@ int command_automap(int argc, char **argv)
 	const struct command_syntax syntax = {
 		.usage = "FILE|MODEL|SUITE",
 		.doc = "Search for the sharding of a whole program (HLO, StableHLO) or "
-	               "of the "
+		       "of the "
 		       "training step of a model on a machine: "
-	               "scenarios/models/gpt-24.yaml "
+		       "scenarios/models/gpt-24.yaml "
 		       "--mesh batch=8,model=4 --platform dgx-a100:4",
 		.machines = true,
 		.options = {{option_table, &o}},

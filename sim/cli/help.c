@@ -179,7 +179,9 @@ static const struct page {
 	 "        --platform dgx-a100:2 --memory-limit 4GiB --devices-out order.txt\n"
 	 "  For another system.\n"
 	 "    $ shardsim automap scenarios/models/gpt-24.yaml --mesh batch=8,model=4 \\\n"
-	 "        --platform dgx-a100:4 --emit jax -o shardings.py\n"},
+	 "        --platform dgx-a100:4 --emit jax -o shardings.py\n"
+	 "  A suite of cases beside each other; scenarios/jobs.yaml is one of jobs that arrive.\n"
+	 "    $ shardsim automap scenarios/splitbrain.yaml\n"},
 	{"step",
 	 "Times a training step of a model that is described in twenty lines, on any number of\n"
 	 "devices: the same ops, layouts and collectives as those of a compiler's dump.\n"

@@ -30,14 +30,13 @@ void replay_free(struct replay *r, int n)
 	munmap(r, replay_size(n));
 }
 
-static _Noreturn void become_replay(struct replay *out, replay_fn *run,
-                                    struct platform *p, const struct schedule *s, int n,
+static _Noreturn void become_replay(struct replay *out, replay_call *call, void *self,
                                     int words, pid_t parent)
 {
 	child_end_with(parent);
 	if (words >= 0)
 		dup2(words, STDERR_FILENO);
-	out->total_s = run(out->wire_s, p, s, n, out->message, sizeof(out->message));
+	out->total_s = call(self, out);
 	_exit(0);
 }
 
@@ -56,8 +55,7 @@ static void pass_on(int words)
 			return;
 }
 
-void replay_run(struct replay *out, replay_fn *run, struct platform *p,
-                const struct schedule *s, int n)
+void replay_in_child(struct replay *out, replay_call *call, void *self)
 {
 	int words = memfd_create("replay", MFD_CLOEXEC), status;
 	pid_t parent = getpid(), child;
@@ -65,7 +63,7 @@ void replay_run(struct replay *out, replay_fn *run, struct platform *p,
 	fflush(NULL);
 	child = fork();
 	if (child == 0)
-		become_replay(out, run, p, s, n, words, parent);
+		become_replay(out, call, self, words, parent);
 	status = child_wait(child);
 	if (child < 0) {
 		out->total_s = CLOCK_FAILED_S;
@@ -79,4 +77,27 @@ void replay_run(struct replay *out, replay_fn *run, struct platform *p,
 		return;
 	pass_on(words);
 	close(words);
+}
+
+struct schedules_replay {
+	replay_fn *run;
+	struct platform *platform;
+	const struct schedule *schedule;
+	int n;
+};
+
+static double run_schedules(void *self, struct replay *out)
+{
+	const struct schedules_replay *r = self;
+
+	return r->run(out->wire_s, r->platform, r->schedule, r->n, out->message,
+	              sizeof(out->message));
+}
+
+void replay_run(struct replay *out, replay_fn *run, struct platform *p,
+                const struct schedule *s, int n)
+{
+	struct schedules_replay r = {run, p, s, n};
+
+	replay_in_child(out, run_schedules, &r);
 }

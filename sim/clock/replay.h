@@ -34,11 +34,17 @@ void replay_free(struct replay *r, int n);
 /* Returns the number of bytes of a replay of n schedules. */
 size_t replay_size(int n);
 
+/* Simulates something and returns `total_s`; it may store what fits into `out`. */
+typedef double replay_call(void *self, struct replay *out);
+
 /*
  * Runs the simulation in a child and waits for it. If the child dies, `out` has the
  * time CLOCK_FAILED_S and SimGrid's last words. All that the child said is copied to
  * our own stderr as well.
  */
+void replay_in_child(struct replay *out, replay_call *call, void *self);
+
+/* Does so with schedules. */
 void replay_run(struct replay *out, replay_fn *run, struct platform *p,
                 const struct schedule *s, int n);
 

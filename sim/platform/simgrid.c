@@ -79,6 +79,7 @@ FORWARD(double, simgrid_get_clock, (void), ())
 FORWARD(size_t, sg_host_count, (void), ())
 FORWARD(sg_host_t *, sg_host_list, (void), ())
 FORWARD(const char *, sg_host_get_name, (const_sg_host_t host), (host))
+FORWARD(double, sg_host_get_speed, (const_sg_host_t host), (host))
 FORWARD(void, sg_host_get_route,
         (const_sg_host_t from, const_sg_host_t to, xbt_dynar_t links), (from, to, links))
 
