@@ -154,8 +154,7 @@ static double fill_s(const struct candidate *c, const struct job *j,
 {
 	const double *tuning = j->machine->tuning.value;
 
-	if (g->nodes == 1 && c->algorithm->kind == NCCL_NVLS &&
-	    j->op == OP_ALL_REDUCE)
+	if (g->nodes == 1 && c->algorithm->kind == NCCL_NVLS && j->op == OP_ALL_REDUCE)
 		return fmax(tuning[TUNING_FILL_S], 1e-6 * nccl_data.nvls_fill_us * g->n);
 	if (g->nodes == 1)
 		return tuning[TUNING_FILL_S];
@@ -185,9 +184,9 @@ static double least_s(const struct candidate *c, const struct job *j, int32_t i)
 /* Returns the seconds that the network's software takes at least for group i. */
 static double meet_s(const struct candidate *c, const struct job *j, int32_t i)
 {
-	return c->algorithm->meet_s ? c->algorithm->meet_s(&j->group[i], j->op,
-	                                                   c->protocol, j->bytes)
-	                            : 0;
+	return c->algorithm->meet_s
+	               ? c->algorithm->meet_s(&j->group[i], j->op, c->protocol, j->bytes)
+	               : 0;
 }
 
 static void rank_candidate(struct candidate *c, const struct job *j)

@@ -8,9 +8,9 @@
 struct shown {
 	bool inside, across, gathers, sends, torus, process, single, graph;
 	int rows;
-	int32_t most_sends;  /* ranks of an all-to-all inside a node */
-	int32_t nodes[3];    /* first numbers of nodes of those across that differ */
-	const char *fabric;   /* nvlink, xgmi, ici */
+	int32_t most_sends; /* ranks of an all-to-all inside a node */
+	int32_t nodes[3];   /* first numbers of nodes of those across that differ */
+	const char *fabric; /* nvlink, xgmi, ici */
 };
 
 static void nodes_count(struct shown *s, int32_t nodes)
@@ -122,10 +122,11 @@ int fit_choices(struct fit_choice *out, const struct validation *v, const char *
 		{"net_step", if_not(s.across, one)},
 		{"net_fill_s", if_not(s.across, one)},
 		{"net_growth",
-	         !s.across ? one
-	                   : if_not(s.gathers && s.nodes[2],
-	                            "it takes all-gathers or reduce-scatters, and three "
-	                            "numbers of nodes")},
+	         !s.across
+	                 ? one
+	                 : if_not(s.gathers && s.nodes[2],
+	                          "it takes all-gathers or reduce-scatters, and three "
+	                          "numbers of nodes")},
 		{"net_send_share", !s.across ? one : if_not(s.sends, sends)},
 		{"net_send_s", !s.across ? one : if_not(s.sends, sends)},
 		{"send_wait_s",

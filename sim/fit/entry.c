@@ -10,10 +10,13 @@
  * What is known of the library's constants. Factors 1 and 2 of its own latencies: they are
  * measured in its source, on other machines. Launches: an all-reduce of 8 bytes takes 13
  * us with a process per GPU, 7 of them in NCCL's LL steps, 40-48 us with one for eight,
- * 6 us in a captured graph (facts on collective costs, 6). Fills: a chunk of a few us in
- * each hop. Growth: steps of 512 nodes are 3 times as long as those of 2. Sends: a proxy
- * thread posts one in a few us; they reach 0.9 of what rings do. Growth and sends, and in part the launches, were read off timings that are fitted as
- * well: they keep constants sane where timings say little, and prove nothing.
+ * 6 us in a captured graph. Fills inside a node: a chunk of a few us in each hop. Growth:
+ * steps of 512 nodes are 3 times as long as those of 2. Sends: a proxy thread posts one in a
+ * few us; they reach 0.9 of what rings do. Steps and fills of networks and further launches
+ * of a process: the middle (geometric mean) of what fits of families say, 1.8, 17 us and 2.9
+ * us, since clusters differ by a factor. These, growth, sends, and in part the launches, were
+ * read off timings that are fitted as well: they keep constants sane where timings say little,
+ * and prove nothing.
  *
  * Ranges: a step of LL inside a node takes 0.6 us times `step`, and 0.3 to 3 us are
  * possible; fills are 1 us, half a chunk of NCCL on NVLink, to 60 us, a dozen hops with

@@ -248,8 +248,8 @@ static enum status figures_open(struct fitting *f, struct family_fit *out,
 		if (family_prior(prior, a, out->family, g->figure, e) != OK)
 			return e->code;
 		if (f->log && is_bandwidth(g->figure))
-			*prior = (struct figure_prior){
-				.value = prior->value, .factor = LOG_BANDWIDTH_FACTOR};
+			*prior = (struct figure_prior){.value = prior->value,
+			                               .factor = LOG_BANDWIDTH_FACTOR};
 		/* A machine of one's own may be what no family is. */
 		if (f->log)
 			prior->low = prior->high = 0;

@@ -42,7 +42,7 @@ struct family_fit {
 	size_t nlarge;                    /* rows of FIT_LARGE bytes or more */
 	double large_before, large_after; /* the same of these */
 	int nsets;
-	struct left_out_set *set; /* [nsets]; none where there is only one set */
+	struct left_out_set *set;      /* [nsets]; none where there is only one set */
 	struct fit_residual *residual; /* [n], set after set; none where there is only one */
 	size_t nresiduals;
 	bool converged;

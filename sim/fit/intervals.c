@@ -183,10 +183,11 @@ static double beyond(const struct points *p, size_t i)
 {
 	struct points others = {p->n, p->at, p->at[i].set};
 	struct which family = {p->at[i].family, NULL};
-	struct width w = width_of(&others, (struct which){p->at[i].family,
-	                                                  p->at[i].collective});
+	struct width w =
+		width_of(&others, (struct which){p->at[i].family, p->at[i].collective});
 	double e = p->at[i].e, h = e < 0 ? w.low : w.high;
-	double tau = spread_between(&others) * unknown(quantiles_of(&others, family).pairs);
+	double tau =
+		spread_between(&others) * unknown(quantiles_of(&others, family).pairs);
 
 	if (tau == 0)
 		return 1;
@@ -267,8 +268,8 @@ static void class_print(struct text *out, const struct points *p, int64_t from_b
 			row_print(out, q->family, "*", from_bytes, several, &w, tau);
 		w = width_of(p, (struct which){q->family, q->collective});
 		if (is_first(&named, i, true))
-			row_print(out, q->family, q->collective, from_bytes, several, &w,
-			          tau);
+			row_print(out, q->family, q->collective, from_bytes, several,
+			          &w, tau);
 	}
 	xfree(named.at);
 }

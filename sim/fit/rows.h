@@ -38,7 +38,8 @@ enum status rows_find(struct fitting *f, struct arena *a, const char *family,
  * Returns the geometric mean of the error factors of some rows, with the machines as they are,
  * and stores their number in *n.
  */
-double rows_error(const struct fitting *f, struct rows_of of, size_t *n, struct arena *a);
+double rows_error(const struct fitting *f, struct rows_of of, size_t *n,
+                  struct arena *a);
 
 /* Lists the sets of the rows, in order of first appearance, and returns their number. */
 int rows_sets(struct left_out_set **out, const struct fitting *f, struct arena *a);

@@ -24,8 +24,8 @@ struct likely program_likely(const struct likely_table *t, const struct program_
 
 const char *likely_words(const struct likely *l, struct arena *a)
 {
-	return l->low < l->high ? arena_printf(a, "80 %% sure: %s to %s",
-	                                       words_time(a, l->low),
-	                                       words_time(a, l->high))
-	                        : "";
+	return l->low < l->high
+	               ? arena_printf(a, "80 %% sure: %s to %s", words_time(a, l->low),
+	                              words_time(a, l->high))
+	               : "";
 }

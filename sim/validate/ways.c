@@ -48,14 +48,14 @@ static void pair_count(struct ways *w, const struct prediction *p, const char *f
 
 	if (fabs(measured) < APART)
 		return;
-	while (i < w->n && !(same(w->pairs[i].platform, p->platform) &&
-	                     same(w->pairs[i].collective, p->row->collective) &&
-	                     same(w->pairs[i].first, first) &&
-	                     same(w->pairs[i].second, second)))
+	while (i < w->n &&
+	       !(same(w->pairs[i].platform, p->platform) &&
+	         same(w->pairs[i].collective, p->row->collective) &&
+	         same(w->pairs[i].first, first) && same(w->pairs[i].second, second)))
 		i++;
 	if (i == w->n)
-		w->pairs[w->n++] = (struct ways_pairs){p->platform, p->row->collective,
-		                                       first, second, 0, 0};
+		w->pairs[w->n++] = (struct ways_pairs){
+			p->platform, p->row->collective, first, second, 0, 0};
 	if (measured * simulated > 0)
 		w->pairs[i].alike++;
 	else
@@ -102,8 +102,9 @@ static void row_fill(struct pen_table *t, struct arena *a, const struct ways_pai
 
 void ways_words(const struct pen *pen, const struct validation *v)
 {
-	static const char *const head[] = {"platform", "collective",    "one way", "another",
-	                                   "pairs",    "ordered alike", "tau"};
+	static const char *const head[] = {"platform", "collective", "one way",
+	                                   "another",  "pairs",      "ordered alike",
+	                                   "tau"};
 	struct ways_pairs *pairs, all = {"all", "", "", "", 0, 0};
 	int n = ways_find(&pairs, v, pen->arena);
 	struct pen_table t = words_table(pen->arena, "Ways of one job in their order",
@@ -118,9 +119,10 @@ void ways_words(const struct pen *pen, const struct validation *v)
 	}
 	row_fill(&t, pen->arena, &all);
 	pen->heading(pen, 2, "Order of ways");
-	pen->paragraph(pen, "Where one job was measured in several ways, by other callers or "
-	                    "with a forced algorithm, each two are ordered by measured and "
-	                    "by simulated times. Kendall's tau is the pairs ordered alike "
-	                    "less the others, over both; times within 1 % have no order.");
+	pen->paragraph(
+		pen, "Where one job was measured in several ways, by other callers or "
+		     "with a forced algorithm, each two are ordered by measured and "
+		     "by simulated times. Kendall's tau is the pairs ordered alike "
+		     "less the others, over both; times within 1 % have no order.");
 	pen->table(pen, &t);
 }

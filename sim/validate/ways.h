@@ -12,7 +12,8 @@
 struct ways_pairs {
 	const char *platform, *collective;
 	const char *first, *second; /* the ways, "process" or "process, ring" */
-	int64_t alike, otherwise;   /* ordered by simulated times as by measured ones, or not */
+	int64_t alike,
+		otherwise; /* ordered by simulated times as by measured ones, or not */
 };
 
 /*
