@@ -116,6 +116,8 @@ helpers = $(call objects,$(filter-out $(patsubst %,$1/tests/%, \
 MODEL_TESTS := $(call programs,models)
 SIM_TESTS := $(call programs,sim)
 GOLDEN := $(patsubst %.cmd,$B/%,$(wildcard sim/tests/*.cmd))
+# Tables of timings that constants are fitted to.
+GIVEN := $(addprefix platforms/,measured.csv measured-more.csv measured-xla.csv measured-late.csv)
 INPUTS := $(filter-out %.md scenarios/models scenarios/programs,$(wildcard platforms/* scenarios/* scenarios/*/*))
 
 EMIT_TESTS := $(wildcard sim/tests/emit/check_*.py)
@@ -495,15 +497,16 @@ results: results-placement results-moves results-steps results-programs results-
 	build/shardsim validate platforms/measured.csv --plot results/validate.svg
 	build/shardsim fit platforms/measured.csv >results/fit.md
 	build/shardsim validate platforms/measured-more.csv >results/validate-more.md
-	build/shardsim fit platforms/measured.csv platforms/measured-more.csv \
-		>results/fit-more.md
+	build/shardsim fit $(GIVEN) >results/fit-more.md
 	build/shardsim validate platforms/held-out.csv >results/held-out.md
 	build/shardsim validate platforms/held-out.csv --format csv >results/held-out.csv
 	build/shardsim validate platforms/measured-xla.csv >results/validate-xla.md
 	build/shardsim validate platforms/measured-late.csv >results/validate-late.md
+	build/shardsim validate $(GIVEN) >results/validate-all.md
+	build/shardsim validate platforms/measured.csv platforms/measured-more.csv platforms/held-out.csv \
+		--algorithm tuner >results/validate-tuner.md
 
 # What is fitted to, and how sure times are that follow from it.
-GIVEN := $(addprefix platforms/,measured.csv measured-more.csv measured-xla.csv)
 .PHONY: intervals
 intervals: build/shardsim
 	build/shardsim fit $(GIVEN) --intervals platforms/intervals.csv >/dev/null

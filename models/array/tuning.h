@@ -20,6 +20,8 @@ enum tuning_key {
 	TUNING_NET_FILL_S, /* the same across nodes */
 	TUNING_SEND_S,     /* cost of one peer of a set of sends, inside a node */
 	TUNING_NET_SEND_S, /* the same across nodes */
+	TUNING_SEND_WAIT_S, /* what each of these adds to each peer before it, inside */
+	TUNING_NET_RENDEZVOUS_S, /* each crossing of a network by a message too large to be eager */
 	TUNING_NET_SEND_SHARE, /* of the NIC's bandwidth, what plain sends reach */
 	TUNING_CHANNEL_BPS,    /* one channel of a send; 0: no limit */
 	TUNING_LAUNCH_EACH_S,  /* one process for all devices: each further launch */

@@ -91,7 +91,7 @@ static void add_fill(struct schedule *s, const struct machine *m)
 		double wire_s, route_s;
 
 		if (nccl_wire_task(&wire_s, &route_s, wire, s, t))
-			t->delay_s =
+			t->delay_s +=
 				2 *
 				sqrt(wire_s *
 			             tuning[network ? TUNING_NET_FILL_S : TUNING_FILL_S]);

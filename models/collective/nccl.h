@@ -102,6 +102,14 @@ int32_t nccl_tree_parent(int32_t nodes, int32_t node, bool second);
  */
 double nccl_growth(const struct nccl_group *g);
 
+/*
+ * Returns the seconds of so many crossings of the network one after another, each by a
+ * message of `bytes`: from 16 KiB on, what sender and receiver take to meet
+ * (net_rendezvous_s); smaller ones are sent into buffers that wait. 16 KiB is what
+ * libfabric's provider of Slingshot has unless FI_CXI_RDZV_THRESHOLD says otherwise.
+ */
+double nccl_rendezvous_s(const struct nccl_group *g, double crossings, double bytes);
+
 /* Returns floor(log2 x), x >= 1. */
 int nccl_log2(double x);
 
@@ -130,8 +138,20 @@ struct nccl_algorithm {
 	 * latency of LL.
 	 */
 	double (*steps_s)(const struct nccl_group *g, enum op op, enum protocol p);
-	/* Returns the seconds that wires take at least inside the node; NULL: none. */
-	double (*least_s)(const struct nccl_group *g, double bytes);
+	/*
+	 * Returns the seconds that wires take at least, for V (or S) bytes of data; NULL:
+	 * none.
+	 */
+	double (*least_s)(const struct nccl_group *g, enum op op, enum protocol p,
+	                  double bytes);
+	/*
+	 * Returns the same of the network's software, of which the library knows nothing
+	 * when it chooses; NULL: none.
+	 */
+	double (*meet_s)(const struct nccl_group *g, enum op op, enum protocol p,
+	                 double bytes);
+	/* Returns what its steps take more where the messages are large; NULL: nothing. */
+	double (*large_s)(const struct nccl_group *g, double bytes);
 };
 
 /* Those of each library, ended by NULL; of equally cheap ones the first is taken. */
@@ -261,6 +281,14 @@ void nccl_sends_cost(double *delay_s, double *least_s, const struct machine *m,
  */
 double nccl_channels_s(const struct machine *m, int32_t ranks, int32_t peers,
                        double bytes);
+
+/*
+ * Returns the seconds that sends of `bytes` to each of so many peers of a node take more
+ * where they are too large for LL: what the library's model has for a step of Simple beyond
+ * one of LL, and what they wait for one another (send_wait_s), which those of LL do while
+ * wires are busy. A send to one peer was measured to take neither.
+ */
+double nccl_sends_large_s(const struct machine *m, int32_t peers, double bytes);
 
 /* --- the library's own model (nccl_tuner.c) --------------------------------------- */
 

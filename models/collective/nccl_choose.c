@@ -154,8 +154,7 @@ static double fill_s(const struct candidate *c, const struct job *j,
 {
 	const double *tuning = j->machine->tuning.value;
 
-	if (g->nodes == 1 && c->algorithm->kind == NCCL_NVLS &&
-	    j->op == OP_ALL_REDUCE)
+	if (g->nodes == 1 && c->algorithm->kind == NCCL_NVLS && j->op == OP_ALL_REDUCE)
 		return fmax(tuning[TUNING_FILL_S], 1e-6 * nccl_data.nvls_fill_us * g->n);
 	if (g->nodes == 1)
 		return tuning[TUNING_FILL_S];
@@ -167,26 +166,40 @@ static double delay_s(const struct candidate *c, const struct job *j, int32_t i)
 {
 	const struct nccl_group *g = &j->group[i];
 	double wire_s = c->wire_s[i] * protocol_wire(c->protocol);
+	double steps_s = c->algorithm->steps_s(g, j->op, c->protocol);
 
-	return fmax(0, c->algorithm->steps_s(g, j->op, c->protocol) - c->route_s[i]) +
-	       2 * sqrt(wire_s * fill_s(c, j, g));
+	if (c->algorithm->large_s)
+		steps_s += c->algorithm->large_s(g, j->bytes);
+	return fmax(0, steps_s - c->route_s[i]) + 2 * sqrt(wire_s * fill_s(c, j, g));
 }
 
 /* Returns the seconds that the wires of group i take at least. */
 static double least_s(const struct candidate *c, const struct job *j, int32_t i)
 {
-	return c->algorithm->least_s ? c->algorithm->least_s(&j->group[i], j->bytes) : 0;
+	return c->algorithm->least_s ? c->algorithm->least_s(&j->group[i], j->op,
+	                                                     c->protocol, j->bytes)
+	                             : 0;
+}
+
+/* Returns the seconds that the network's software takes at least for group i. */
+static double meet_s(const struct candidate *c, const struct job *j, int32_t i)
+{
+	return c->algorithm->meet_s
+	               ? c->algorithm->meet_s(&j->group[i], j->op, c->protocol, j->bytes)
+	               : 0;
 }
 
 static void rank_candidate(struct candidate *c, const struct job *j)
 {
-	c->time_s = 0;
-	for (int32_t i = 0; i < j->ngroups; i++)
-		c->time_s = fmax(c->time_s,
-		                 delay_s(c, j, i) + c->route_s[i] +
-		                         fmax(c->wire_s[i] * protocol_wire(c->protocol),
-		                              least_s(c, j, i)));
-	c->score = c->time_s;
+	c->time_s = c->score = 0;
+	for (int32_t i = 0; i < j->ngroups; i++) {
+		double late_s = delay_s(c, j, i) + c->route_s[i];
+		double wire_s = fmax(c->wire_s[i] * protocol_wire(c->protocol),
+		                     least_s(c, j, i));
+
+		c->score = fmax(c->score, late_s + wire_s);
+		c->time_s = fmax(c->time_s, late_s + fmax(wire_s, meet_s(c, j, i)));
+	}
 	if (j->tuner) {
 		struct nccl_case of = nccl_case_of(&j->group[0], j->op, j->bytes);
 
@@ -212,7 +225,7 @@ static void settle_candidate(struct lowered *out, struct candidate *c,
 		while (t->first >= c->first[group + 1])
 			group++;
 		t->delay_s = delay_s(c, j, group);
-		t->least_s = least_s(c, j, group);
+		t->least_s = fmax(least_s(c, j, group), meet_s(c, j, group));
 		if (t->nmessages < c->first[group + 1] - c->first[group] &&
 		    nccl_wire_task(&wire_s, &route_s, j->wire, s, t))
 			t->delay_s += c->route_s[group] - route_s;

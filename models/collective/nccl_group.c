@@ -99,6 +99,15 @@ double nccl_growth(const struct nccl_group *g)
 	               : 1;
 }
 
+double nccl_rendezvous_s(const struct nccl_group *g, double crossings, double bytes)
+{
+	static const double eager_bytes = 16 * 1024;
+
+	return g->nodes > 1 && bytes >= eager_bytes
+	               ? crossings * g->machine->tuning.value[TUNING_NET_RENDEZVOUS_S]
+	               : 0;
+}
+
 bool nccl_switch(const struct nccl_group *g, bool across)
 {
 	int f = -1;

@@ -97,6 +97,17 @@ static double nccl_ring_steps_s(const struct nccl_group *g, enum op op, enum pro
 	               steps_us);
 }
 
+/* A step passes a part of the array on; a pipelined chain has no such steps. */
+static double nccl_ring_meet_s(const struct nccl_group *g, enum op op, enum protocol p,
+                                double bytes)
+{
+	int twice = op == OP_ALL_REDUCE ? 2 : 1;
+
+	(void)p;
+	return chain(op) ? 0
+	                 : nccl_rendezvous_s(g, twice * (g->nodes - 1), bytes / g->n);
+}
+
 const struct nccl_algorithm nccl_ring = {
 	.name = "ring",
 	.help = "rings over all devices, node after node; a chain for broadcast and "
@@ -105,4 +116,5 @@ const struct nccl_algorithm nccl_ring = {
 	.applies = nccl_ring_applies,
 	.messages = nccl_ring_messages,
 	.steps_s = nccl_ring_steps_s,
+	.meet_s = nccl_ring_meet_s,
 };

@@ -205,8 +205,17 @@ static double sends_steps_s(const struct nccl_group *g, enum op op, enum protoco
 	       (one_process(g) ? nccl_callers[g->machine->launch].node_sends_s : 0);
 }
 
-static double sends_least_s(const struct nccl_group *g, double bytes)
+static double sends_large_s(const struct nccl_group *g, double bytes)
 {
+	return g->nodes > 1 ? 0
+	                    : nccl_sends_large_s(g->machine, g->n - 1, bytes / g->n);
+}
+
+static double sends_least_s(const struct nccl_group *g, enum op op, enum protocol p,
+                            double bytes)
+{
+	(void)op;
+	(void)p;
 	return g->nodes > 1 ? 0 : nccl_channels_s(g->machine, g->n, g->n - 1, bytes / g->n);
 }
 
@@ -218,4 +227,5 @@ const struct nccl_algorithm nccl_sends = {
 	.messages = sends_messages,
 	.steps_s = sends_steps_s,
 	.least_s = sends_least_s,
+	.large_s = sends_large_s,
 };

@@ -46,6 +46,16 @@ static double tree_steps_s(const struct nccl_group *g, enum op op, enum protocol
 	                 across * d->net_us[NCCL_TREE][p] * tuning[TUNING_NET_STEP]));
 }
 
+/* What goes over an edge and rail; LL cuts it into parts of less than 16 KiB. */
+static double tree_meet_s(const struct nccl_group *g, enum op op, enum protocol p,
+                           double bytes)
+{
+	(void)op;
+	return p == PROTOCOL_LL ? 0
+	                        : nccl_rendezvous_s(g, 2 * nccl_log2(g->nodes),
+	                                            bytes / 2 / g->per_node);
+}
+
 const struct nccl_algorithm nccl_tree = {
 	.name = "tree",
 	.help = "all-reduce in two binary trees over the nodes, a chain inside each",
@@ -53,4 +63,5 @@ const struct nccl_algorithm nccl_tree = {
 	.applies = tree_applies,
 	.messages = tree_messages,
 	.steps_s = tree_steps_s,
+	.meet_s = tree_meet_s,
 };

@@ -168,6 +168,12 @@ static double channels_of(const struct machine *m, const struct nccl_sends *send
 	return fmin(limit, fmax(channels, bytes / most));
 }
 
+/* Returns whether a message inside a node, of a step on one node, goes by LL. */
+static bool sends_ll(double bytes)
+{
+	return bytes <= CHANNELS * 16 * 1024.;
+}
+
 /*
  * Returns the seconds that the largest message inside a node needs at least. Up to 16 KiB
  * for each of 32 channels it takes LL, which reaches a quarter of a channel's bandwidth: 5.2
@@ -179,7 +185,7 @@ static double channels_s(double *channel_Bps, const struct machine *m,
 {
 	static const double KiB = 1024, MiB = 1024 * 1024;
 	double bytes = sends->most_bytes;
-	bool ll = !sends->several && bytes <= CHANNELS * 16 * KiB;
+	bool ll = !sends->several && sends_ll(bytes);
 
 	*channel_Bps = m->tuning.value[TUNING_CHANNEL_BPS] / (ll ? 4 : 1);
 	if (*channel_Bps == 0 || bytes == 0)
@@ -191,15 +197,35 @@ static double channels_s(double *channel_Bps, const struct machine *m,
 	                                    : MiB / 16);
 }
 
+/* Returns what the sends to so many peers wait for one another. */
+static double waits_s(const struct machine *m, int32_t peers)
+{
+	return .5 * peers * (peers - 1.) * m->tuning.value[TUNING_SEND_WAIT_S];
+}
+
+double nccl_sends_large_s(const struct machine *m, int32_t peers, double bytes)
+{
+	const struct nccl_data *d = &nccl_data;
+	int simple = PROTOCOL_SIMPLE, ll = PROTOCOL_LL;
+
+	if (peers < 2 || sends_ll(bytes))
+		return 0;
+	return waits_s(m, peers) +
+	       1e-6 * (d->base_us[NCCL_RING][simple] - d->base_us[NCCL_RING][ll] +
+	               (d->nvlink_us[NCCL_RING][simple] - d->nvlink_us[NCCL_RING][ll]) *
+	                       m->tuning.value[TUNING_STEP]);
+}
+
 double nccl_channels_s(const struct machine *m, int32_t ranks, int32_t peers,
                        double bytes)
 {
 	struct nccl_sends sends = {.ranks = ranks, .most_bytes = bytes};
 	double channel_Bps, one_s = channels_s(&channel_Bps, m, &sends);
+	double wait_s = sends_ll(bytes) ? waits_s(m, peers) : 0;
 
 	if (one_s == 0)
-		return 0;
-	return fmax(one_s, bytes * peers / channel_Bps / CHANNELS);
+		return wait_s;
+	return fmax(wait_s, fmax(one_s, bytes * peers / channel_Bps / CHANNELS));
 }
 
 void nccl_sends_cost(double *delay_s, double *least_s, const struct machine *m,
@@ -209,8 +235,12 @@ void nccl_sends_cost(double *delay_s, double *least_s, const struct machine *m,
 	double peers_s, fill_s, channel_Bps;
 
 	*least_s = channels_s(&channel_Bps, m, sends);
+	if (!sends->several && sends_ll(sends->most_bytes))
+		*least_s = fmax(*least_s, waits_s(m, sends->inside));
 	peers_s = sends->inside * tuning[TUNING_SEND_S] +
 	          sends->across * tuning[TUNING_NET_SEND_S];
+	if (!sends->several)
+		peers_s += nccl_sends_large_s(m, sends->inside, sends->most_bytes);
 	fill_s = sends->network ? 0 : 2 * sqrt(wire_s * tuning[TUNING_FILL_S]);
 	*delay_s = fmax(0, peers_s - route_s) + fill_s;
 }

@@ -237,6 +237,9 @@ START_TEST(pat_times)
 }
 END_TEST
 
+/* What a step of Simple takes beyond one of LL: base and NVLink of the library's model. */
+#define SIMPLE_S (1e-6 * (8.4 - 6.6 + (3.4 - 0.6) * STEP))
+
 /*
  * An all-to-all of S: inside S(g-1)/n and the same for each other node (what is for the
  * other rails there), across S(n-g)/n over the share of a NIC; no fill across nodes.
@@ -250,6 +253,8 @@ START_TEST(all_to_all_times)
 		struct lowered l;
 		double w = sizes[i] * (g - 1) / n * m / nvlink.bandwidth_Bps, fill_s = 0;
 		double peers_s = (g - 1) * SEND_S + (n - g) * NET_SEND_S;
+		/* Of one node those above 512 KiB take Simple. */
+		double simple_s = m == 1 && sizes[i] / n > 512 * 1024 ? SIMPLE_S : 0;
 		double route_s = 2 * (m > 1 ? nic.latency_s : nvlink.latency_s);
 
 		machine->tuning.value[TUNING_CHANNEL_BPS] = 0;
@@ -260,7 +265,8 @@ START_TEST(all_to_all_times)
 		ck_assert_str_eq(l.algorithm, "sends");
 		ck_assert_str_eq(l.protocol, "simple");
 		near(seconds_of(machine, &l),
-		     device.launch_s + fmax(peers_s, route_s) + w + fill_s, "sends");
+		     device.launch_s + fmax(peers_s + simple_s, route_s) + w + fill_s,
+		     "sends");
 	}
 }
 END_TEST
@@ -275,9 +281,12 @@ START_TEST(all_to_all_channels)
 	static const struct {
 		int gpus;
 		double KiBs, least; /* of a channel's seconds for 1 KiB */
+		bool simple;
 	} row[] = {
-		{8, 512, 4 * 512 / 4.},   {8, 513, 513 / 4.},
-		{40, 512, 4 * 512 * 39 / 32.}, {40, 640, 640 * 39 / 32.},
+		{8, 512, 4 * 512 / 4., false},
+		{8, 513, 513 / 4., true},
+		{40, 512, 4 * 512 * 39 / 32., false},
+		{40, 640, 640 * 39 / 32., true},
 	};
 
 	for (int i = 0; i < COUNT(row); i++) {
@@ -289,9 +298,66 @@ START_TEST(all_to_all_channels)
 		m->tuning.value[TUNING_CHANNEL_BPS] = CHANNEL_BPS / 8;
 		l = lowered_all(m, OP_ALL_TO_ALL, n * bytes);
 		near(seconds_of(m, &l),
-		     device.launch_s + (n - 1) * SEND_S +
+		     device.launch_s + (n - 1) * SEND_S + (row[i].simple ? SIMPLE_S : 0) +
 		             row[i].least * KiB / (CHANNEL_BPS / 8) + 2 * sqrt(w * FILL_S),
 		     "channels");
+	}
+}
+END_TEST
+
+/*
+ * What n - 1 peers wait for one another, n = 40: 39 x 38 / 2 times 1 us. Beside it the wires of
+ * small messages, 39 x 4 KiB at a quarter of 32 channels, are nothing; those of large ones come
+ * on top.
+ */
+START_TEST(sends_wait)
+{
+	static const double bytes[] = {4 * 1024., 1024 * 1024.};
+
+	for (int i = 0; i < 2; i++) {
+		struct machine *m = tuned(1, 40, 100);
+		double before_s, wait_s = 741e-6, w = 39 * bytes[i] / nvlink.bandwidth_Bps;
+		struct lowered l;
+
+		l = lowered_all(m, OP_ALL_TO_ALL, 40 * bytes[i]);
+		before_s = seconds_of(m, &l);
+		m->tuning.value[TUNING_SEND_WAIT_S] = 1e-6;
+		l = lowered_all(m, OP_ALL_TO_ALL, 40 * bytes[i]);
+		near(seconds_of(m, &l),
+		     i ? before_s + wait_s
+		       : device.launch_s + 39 * SEND_S + wait_s + 2 * sqrt(w * FILL_S),
+		     "waits");
+	}
+}
+END_TEST
+
+/*
+ * A ring's step passes V/n on. From 16 KiB on each of its crossings, 2(m-1) in an all-reduce,
+ * takes 100 us, beside which these wires are nothing; at 1 GiB per step the wires hide it.
+ */
+START_TEST(large_messages_meet)
+{
+	static const struct {
+		double each; /* bytes */
+		bool meets;
+	} row[] = {{16383, false}, {16384, true}, {1024. * 1024 * 1024, false}};
+
+	for (int i = 0; i < COUNT(row); i++) {
+		struct machine *m = tuned(4, 2, 80);
+		double before_s, after_s;
+		struct lowered l;
+
+		m->forced = (struct forced){.algorithm = "ring", .protocol = "simple"};
+		l = lowered_all(m, OP_ALL_REDUCE, 8 * row[i].each);
+		before_s = seconds_of(m, &l);
+		m->tuning.value[TUNING_NET_RENDEZVOUS_S] = 1e-3;
+		l = lowered_all(m, OP_ALL_REDUCE, 8 * row[i].each);
+		after_s = seconds_of(m, &l);
+		if (row[i].meets)
+			near(after_s - before_s, 6e-3 - 2 * 16384 * 7 / 2 / nic.bandwidth_Bps,
+			     "meets");
+		else
+			near(after_s, before_s, "eager or hidden");
 	}
 }
 END_TEST
@@ -467,6 +533,8 @@ Suite *tests(void)
 	tcase_add_test(c, pat_times);
 	tcase_add_loop_test(c, all_to_all_times, 0, COUNT(shapes));
 	tcase_add_test(c, all_to_all_channels);
+	tcase_add_test(c, sends_wait);
+	tcase_add_test(c, large_messages_meet);
 	tcase_add_loop_test(c, broadcast_times, 0, COUNT(shapes));
 	tcase_add_test(c, broadcast_leaves_the_root);
 	tcase_add_loop_test(c, the_cheapest_is_taken, 0, COUNT(shapes));

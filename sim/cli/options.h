@@ -73,6 +73,9 @@ void command_parse(const struct command_syntax *syntax, int argc, char **argv);
 /* What is forced on the collective library, for a struct library_text. */
 extern const struct option_row library_table[];
 
+/* Who calls it, alone, for the same. */
+extern const struct option_row launch_table[];
+
 /*
  * Returns the name of the first option whose value is there though its `use` has none of
  * these bits, or NULL.

@@ -4,6 +4,7 @@
 #include "cli/options.h"
 #include "cli/partition_options.h"
 #include "plan/devices.h"
+#include "measure/library.h"
 #include "platform/platform.h"
 #include "program/kernel_list.h"
 #include "program/liveness.h"
@@ -21,6 +22,7 @@ struct options {
 	const char *platform, *as, *overlap, *by, *report, *format, *devices,
 		*most, *output;
 	struct partition_options partition;
+	struct library_text library;
 	bool raw;
 	struct settings set, trip;
 	struct command_words file;
@@ -177,15 +179,17 @@ static void check_program_options(void *self, const struct argp_state *state)
 
 	if (o->partition.emit &&
 	    (o->platform || o->set.n || o->devices || o->as || o->overlap || o->trip.n ||
-	     o->raw || o->report || o->by || o->most || o->format ||
+	     o->raw || o->library.launch || o->report || o->by || o->most || o->format ||
 	     o->partition.partitioner || o->partition.planner))
 		argp_error(state, "--emit writes the text with its shardings alone, "
 		                  "expected no more than --output");
-	if (!o->platform && (o->set.n || o->devices || o->overlap))
+	if (!o->platform &&
+	    (o->set.n || o->devices || o->overlap || o->library.launch))
 		argp_error(state, "--%s goes with --platform",
 		           o->set.n     ? "set"
 		           : o->devices ? "devices"
-		                        : "overlap");
+		           : o->overlap ? "overlap"
+		                        : "launch");
 	if (o->by && whole)
 		argp_error(state, "--by goes with the reports collectives, ops and memory");
 	if (o->format && !strcmp(o->format, "json") && report_is(o, "kernels"))
@@ -287,6 +291,8 @@ static int price_and_print(const struct options *o, struct arena *a, struct prog
 	struct overlapped over;
 	struct liveness live;
 	struct held held = {0};
+	struct likely_table table = {0};
+	struct likely likely;
 	struct text why = {0};
 	struct error e = {0};
 
@@ -298,6 +304,10 @@ static int price_and_print(const struct options *o, struct arena *a, struct prog
 		return EXIT_FAULT;
 	}
 	program_overlap(&over, a, &price, devices, overlap_asked(p, o->overlap));
+	if (m && likely_read(&table, a, &e) != OK)
+		return command_misuse(&e);
+	likely = program_likely(&table, &price);
+	show.likely = &likely;
 	memory.params = held.params_bytes = live.params_bytes;
 	memory.temps = live.temp_bytes;
 	memory.peak = live.peak_bytes;
@@ -356,7 +366,8 @@ static enum status open_machine(struct machine **machine, int32_t **devices,
 		return OK;
 	if ((platform_sized(platform) &&
 	     platform_resize(&platform, a, o->set.at, o->set.n, p->ndevices, e) != OK) ||
-	    platform_machine(machine, a, platform, o->set.at, o->set.n, e) != OK)
+	    platform_machine(machine, a, platform, o->set.at, o->set.n, e) != OK ||
+	    library_set(*machine, &o->library, NULL, e) != OK)
 		return e->code;
 	command_note((*machine)->name, (*machine)->note);
 	if (!split && !has_collectives(p))
@@ -400,7 +411,9 @@ int command_program(int argc, char **argv)
 		       "--xla_dump_to writes it, or StableHLO as jax.jit(f).lower(...)."
 		       "as_text() gives it.",
 		.machines = true,
-		.options = {{option_table, &o}, {partition_table, &o.partition}},
+		.options = {{option_table, &o},
+		            {launch_table, &o.library},
+		            {partition_table, &o.partition}},
 		.words = &o.file,
 		.most = 1,
 		.expected = "the text of a program, HLO or StableHLO",

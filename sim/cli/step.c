@@ -4,6 +4,7 @@
 #include "cli/command.h"
 #include "cli/options.h"
 #include "facts/model.h"
+#include "measure/library.h"
 #include "plan/devices.h"
 #include "platform/platform.h"
 #include "program/show.h"
@@ -18,6 +19,7 @@ struct options {
 	const char *batch, *micro_batch, *seq;
 	struct settings set;
 	struct command_words file;
+	struct library_text library;
 };
 
 static const struct option_row option_table[] = {
@@ -67,10 +69,24 @@ static void add_bytes(struct text *out, const char *what, double bytes)
 	text_printf(out, "\n");
 }
 
-static void print_text(struct text *out, const struct step_time *s,
-                       const struct program_job *job, const struct machine *m,
-                       const struct architecture *model, const char *parallel)
+static void add_communication(struct text *out, const struct step_time *s,
+                              const struct likely *l, struct arena *a)
 {
+	const char *sure = likely_words(l, a);
+
+	add_line(out, "communication", s->price.communication_s);
+	if (!*sure)
+		return;
+	out->length--; /* back before the end of the line */
+	text_printf(out, "   %s\n", sure);
+}
+
+static void print_text(struct text *out, const struct step_time *s,
+                       const struct program_show *show, const struct machine *m,
+                       const struct architecture *model, const char *parallel,
+                       struct arena *a)
+{
+	const struct program_job *job = show->job;
 	double device = m->device[0].memory_bytes;
 
 	text_printf(out, "%s, %s: %lld device%s of %s, %lld micro batch%s\n",
@@ -86,7 +102,7 @@ static void print_text(struct text *out, const struct step_time *s,
 			add_line(out, op_class_name((enum op_class)i),
 			         s->price.class_s[i]);
 		}
-	add_line(out, "communication", s->price.communication_s);
+	add_communication(out, s, show->likely, a);
 	add_line(out, "  of it exposed", s->price.exposed_s);
 	for (int i = 0; i < STEP_AXES_NAMED; i++)
 		if (job->exposed_s[i] > 0) {
@@ -132,7 +148,8 @@ static void count_exposed(struct program_job *job, const struct step_time *s)
 }
 
 static void print_step(struct arena *a, struct step_time *s, const struct machine *m,
-                       const struct architecture *model, const struct options *o)
+                       const struct architecture *model, const struct options *o,
+                       const struct likely_table *t)
 {
 	bool json = o->format && !strcmp(o->format, "json");
 	struct program_job job = {
@@ -141,15 +158,19 @@ static void print_step(struct arena *a, struct step_time *s, const struct machin
 	struct program_memory memory = {s->live.params_bytes,
 	                                s->live.temp_bytes + s->facts.held_bytes,
 	                                s->peak_bytes, m->device[0].memory_bytes, NULL};
-	struct program_show show = {
-		.platform = m->name, .most = 40, .memory = &memory, .job = &job};
+	const struct likely likely = program_likely(t, &s->price);
+	struct program_show show = {.platform = m->name,
+	                            .most = 40,
+	                            .memory = &memory,
+	                            .job = &job,
+	                            .likely = &likely};
 	struct text out = {0};
 
 	count_exposed(&job, s);
 	if (json)
 		program_show_json(&out, a, &s->price, &show);
 	else
-		print_text(&out, s, &job, m, model, o->parallel);
+		print_text(&out, s, &show, m, model, o->parallel, a);
 	fwrite(out.s, 1, out.length, stdout);
 	text_free(&out);
 	if (s->price.why)
@@ -223,7 +244,8 @@ static enum status run(struct step_time *s, struct machine **m,
 	    (platform_sized(platform) &&
 	     platform_resize(&platform, a, o->set.at, o->set.n, step_devices(&degrees),
 	                     e) != OK) ||
-	    platform_machine(m, a, platform, o->set.at, o->set.n, e) != OK)
+	    platform_machine(m, a, platform, o->set.at, o->set.n, e) != OK ||
+	    library_set(*m, &o->library, NULL, e) != OK)
 		return e->code;
 	command_note((*m)->name, (*m)->note);
 	if (o->devices && devices_parse(&devices, &n, a, o->devices,
@@ -253,7 +275,7 @@ int command_step(int argc, char **argv)
 		       "Example: shardsim step scenarios/models/gpt-7b.yaml "
 		       "--parallel fsdp=8 --platform dgx-h100:1",
 		.machines = true,
-		.options = {{option_table, &o}},
+		.options = {{option_table, &o}, {launch_table, &o.library}},
 		.words = &o.file,
 		.most = 1,
 		.expected = "a model, such as scenarios/models/gpt-7b.yaml",
@@ -264,14 +286,15 @@ int command_step(int argc, char **argv)
 	struct error e = {0};
 	struct machine *m;
 	struct architecture model;
+	struct likely_table likely;
 	struct step_time s;
 	int status = EXIT_DONE;
 
 	command_parse(&syntax, argc, argv);
-	if (run(&s, &m, &model, a, &o, &e) != OK)
+	if (run(&s, &m, &model, a, &o, &e) != OK || likely_read(&likely, a, &e) != OK)
 		status = command_misuse(&e);
 	else
-		print_step(a, &s, m, &model, &o);
+		print_step(a, &s, m, &model, &o, &likely);
 	arena_free(a);
 	return status;
 }

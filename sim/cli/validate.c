@@ -1,6 +1,7 @@
 /* `shardsim validate FILE...`: simulated against measured, of tables or logs. */
 #include "cli/command.h"
 #include "cli/options.h"
+#include "measure/library.h"
 #include "system/file.h"
 #include "text/gnuplot.h"
 #include "validate/machine_log.h"
@@ -21,6 +22,7 @@ struct options {
 	const char *platform, *collective, *programs;
 	bool in_place, leave_out;
 	struct settings set;
+	struct library_text library;
 	struct command_words file;
 };
 
@@ -104,16 +106,24 @@ static void print(const struct validation *v, const struct options *o, struct ar
 static enum status check_named(const struct options *o, const char *what,
                                struct error *e)
 {
-	const char *other = o->platform  ? "--platform"
-	                    : o->mapping ? "--mapping"
-	                                 : "--plot";
-	const char *given = o->platform  ? o->platform
-	                    : o->mapping ? o->mapping
-	                                 : o->plot;
+	const struct {
+		const char *option, *given;
+	} other[] = {
+		{"--platform", o->platform},
+		{"--mapping", o->mapping},
+		{"--plot", o->plot},
+		{"--algorithm", o->library.algorithm},
+		{"--protocol", o->library.protocol},
+		{"--launch", o->library.launch},
+	};
 
-	return given ? error_set(e, E_TYPE, where_option(other, given),
-	                         "a table of %s takes no %s", what, other)
-	             : OK;
+	for (size_t i = 0; i < sizeof(other) / sizeof(*other); i++)
+		if (other[i].given)
+			return error_set(e, E_TYPE,
+			                 where_option(other[i].option, other[i].given),
+			                 "a table of %s takes no %s", what,
+			                 other[i].option);
+	return OK;
 }
 
 static enum status check_one(const struct options *o, const char *what, struct error *e)
@@ -274,7 +284,7 @@ int command_validate(int argc, char **argv)
 		       "Example: shardsim validate all_reduce.log --platform "
 		       "dgx-h100:2",
 		.machines = true,
-		.options = {{option_table, &o}},
+		.options = {{option_table, &o}, {library_table, &o.library}},
 		.words = &o.file,
 		.expected = "a file of timings",
 		.check = check_options,
@@ -300,7 +310,8 @@ int command_validate(int argc, char **argv)
 	}
 	if ((!o.plot ||
 	     (gnuplot_check(o.plot, &e) == OK && file_check(o.plot, &e) == OK)) &&
-	    timings_open(&v, a, &o, &e) == OK) {
+	    timings_open(&v, a, &o, &e) == OK &&
+	    validation_force(v, &o.library, &e) == OK) {
 		command_note(o.platform, validation_note(v));
 		validation_run(v);
 		command_note(o.platform ? o.platform : o.file.at[0],

@@ -7,9 +7,21 @@
 /* What the rows of a family show. */
 struct shown {
 	bool inside, across, gathers, sends, torus, process, single, graph;
-	int32_t fewest, most; /* nodes of those across */
-	const char *fabric;   /* nvlink, xgmi, ici */
+	int rows;
+	int32_t most_sends; /* ranks of an all-to-all inside a node */
+	int32_t nodes[3];   /* first numbers of nodes of those across that differ */
+	const char *fabric; /* nvlink, xgmi, ici */
 };
+
+static void nodes_count(struct shown *s, int32_t nodes)
+{
+	int k = 0;
+
+	while (k < 3 && s->nodes[k] && s->nodes[k] != nodes)
+		k++;
+	if (k < 3)
+		s->nodes[k] = nodes;
+}
 
 static struct shown rows_show(const struct validation *v, const char *family)
 {
@@ -43,10 +55,12 @@ static struct shown rows_show(const struct validation *v, const char *family)
 		s.gathers = s.gathers ||
 		            (across && (!strcmp(p->row->collective, "all-gather") ||
 		                        !strcmp(p->row->collective, "reduce-scatter")));
-		if (across && (!s.fewest || p->row->nodes < s.fewest))
-			s.fewest = p->row->nodes;
-		if (across && p->row->nodes > s.most)
-			s.most = p->row->nodes;
+		if (across)
+			nodes_count(&s, p->row->nodes);
+		s.rows++;
+		if (!across && !strcmp(p->row->collective, "all-to-all") &&
+		    g->size > s.most_sends)
+			s.most_sends = g->size;
 		s.process = s.process || m->launch == LAUNCH_PROCESS;
 		s.single = s.single || m->launch == LAUNCH_SINGLE;
 		s.graph = s.graph || m->launch == LAUNCH_GRAPH;
@@ -58,6 +72,14 @@ static struct shown rows_show(const struct validation *v, const char *family)
 static const char *if_not(bool fits, const char *why)
 {
 	return fits ? NULL : why;
+}
+
+static bool has_figure(const char *family, const char *figure, struct arena *a)
+{
+	struct error e = {0};
+	double value;
+
+	return family_figure(&value, a, family, figure, &e) == OK && value > 0;
 }
 
 int fit_choices(struct fit_choice *out, const struct validation *v, const char *family,
@@ -100,12 +122,20 @@ int fit_choices(struct fit_choice *out, const struct validation *v, const char *
 		{"net_step", if_not(s.across, one)},
 		{"net_fill_s", if_not(s.across, one)},
 		{"net_growth",
-	         !s.across ? one
-	                   : if_not(s.gathers && s.most >= 4 * s.fewest,
-	                            "it takes all-gathers or reduce-scatters over few "
-	                            "and over four times as many nodes")},
+	         !s.across
+	                 ? one
+	                 : if_not(s.gathers && s.nodes[2],
+	                          "it takes all-gathers or reduce-scatters, and three "
+	                          "numbers of nodes")},
 		{"net_send_share", !s.across ? one : if_not(s.sends, sends)},
 		{"net_send_s", !s.across ? one : if_not(s.sends, sends)},
+		{"send_wait_s",
+	         if_not(s.most_sends >= 32,
+	                "there is no all-to-all of 32 devices or more inside a node")},
+		{"net_rendezvous_s",
+	         !s.across ? one
+	                   : if_not(has_figure(family, "net_rendezvous_s", a),
+	                            "its network is not known to have one")},
 	};
 
 	int n = 0;
@@ -114,6 +144,12 @@ int fit_choices(struct fit_choice *out, const struct validation *v, const char *
 	for (int i = 0; i < FIT_CHOICES_MAX; i++)
 		if (choice[i].figure)
 			out[n++] = choice[i];
+	for (int i = 0; i < n && !log; i++) {
+		if (!out[i].why && family_borrows(family, out[i].figure, a))
+			out[i].why = "it is another family's";
+		if (!out[i].why && s.rows < FIT_ROWS_LEAST)
+			out[i].why = "there are too few timings";
+	}
 	return n;
 }
 

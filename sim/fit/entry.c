@@ -10,27 +10,36 @@
  * What is known of the library's constants. Factors 1 and 2 of its own latencies: they are
  * measured in its source, on other machines. Launches: an all-reduce of 8 bytes takes 13
  * us with a process per GPU, 7 of them in NCCL's LL steps, 40-48 us with one for eight,
- * 6 us in a captured graph (facts on collective costs, 6). Fills: a chunk of a few us in
- * each hop. Growth: steps of 512 nodes are 3 times as long as those of 2. Sends: a proxy
- * thread posts one in a few us; they reach 0.9 of what rings do. Growth and sends, and in part the launches, were read off timings that are fitted as
- * well: they keep constants sane where timings say little, and prove nothing.
+ * 6 us in a captured graph. Fills inside a node: a chunk of a few us in each hop. Growth:
+ * steps of 512 nodes are 3 times as long as those of 2. Sends: a proxy thread posts one in a
+ * few us; they reach 0.9 of what rings do. Steps and fills of networks and further launches
+ * of a process: the middle (geometric mean) of what fits of families say, 1.8, 17 us and 2.9
+ * us, since clusters differ by a factor. These, growth, sends, and in part the launches, were
+ * read off timings that are fitted as well: they keep constants sane where timings say little,
+ * and prove nothing.
+ *
+ * Ranges: a step of LL inside a node takes 0.6 us times `step`, and 0.3 to 3 us are
+ * possible; fills are 1 us, half a chunk of NCCL on NVLink, to 60 us, a dozen hops with
+ * chunks of 4 us; launches 3 us, an empty kernel, to 20 us.
  */
 static const struct figure_prior priors[TUNINGS] = {
-	[TUNING_STEP] = {1, 2, 0},
-	[TUNING_NET_STEP] = {1, 2, 0},
-	[TUNING_NET_POST_S] = {2e-6, 2, 0},
-	[TUNING_NET_GROWTH] = {0.2, 2, 0},
-	[TUNING_FILL_S] = {2e-6, 2, 0},
-	[TUNING_NET_FILL_S] = {5e-6, 3, 0},
-	[TUNING_SEND_S] = {0.5e-6, 2, 0},
-	[TUNING_NET_SEND_S] = {3e-6, 3, 0},
-	[TUNING_NET_SEND_SHARE] = {0.9, 1.2, 0},
-	[TUNING_CHANNEL_BPS] = {20e9, 1.2, 0},
-	[TUNING_LAUNCH_EACH_S] = {4e-6, 1.5, 0},
-	[TUNING_LAUNCH_GRAPH_S] = {4e-6, 2, 0},
+	[TUNING_STEP] = {1, 2, 0, 0.5, 5},
+	[TUNING_NET_STEP] = {2, 2, 0, 0, 0},
+	[TUNING_NET_POST_S] = {2e-6, 2, 0, 0, 0},
+	[TUNING_NET_GROWTH] = {0.2, 2, 0, 0, 0},
+	[TUNING_FILL_S] = {2e-6, 2, 0, 1e-6, 60e-6},
+	[TUNING_NET_FILL_S] = {15e-6, 3, 0, 1e-6, 60e-6},
+	[TUNING_SEND_S] = {0.5e-6, 2, 0, 0, 0},
+	[TUNING_NET_SEND_S] = {3e-6, 3, 0, 0, 0},
+	[TUNING_SEND_WAIT_S] = {0.02e-6, 3, 0, 0, 0},
+	[TUNING_NET_RENDEZVOUS_S] = {50e-6, 3, 0, 0, 0},
+	[TUNING_NET_SEND_SHARE] = {0.9, 1.2, 0, 0, 0},
+	[TUNING_CHANNEL_BPS] = {20e9, 1.2, 0, 0, 0},
+	[TUNING_LAUNCH_EACH_S] = {3e-6, 1.5, 0, 0, 0},
+	[TUNING_LAUNCH_GRAPH_S] = {4e-6, 2, 0, 0, 0},
 };
 
-static const struct figure_prior launch_prior = {8e-6, 2, 0};
+static const struct figure_prior launch_prior = {8e-6, 2, 0, 3e-6, 20e-6};
 
 /*
  * Bandwidths: what large collectives reach of the documented peak (facts on collective
@@ -40,10 +49,10 @@ static const struct {
 	const char *figure, *peak;
 	struct figure_prior of_peak;
 } links[] = {
-	{"nvlink.bandwidth", "nvlink.peak", {0.8, 1.1, 0}},
-	{"xgmi.bandwidth", "xgmi.peak", {0.72, 1.1, 0}},
-	{"ici.bandwidth", "ici.peak", {0.9, 1.1, 1.05}},
-	{"nic.bandwidth", "nic.peak", {0.93, 1.2, 1.02}},
+	{"nvlink.bandwidth", "nvlink.peak", {0.8, 1.1, 0, 0, 0}},
+	{"xgmi.bandwidth", "xgmi.peak", {0.72, 1.1, 0, 0, 0}},
+	{"ici.bandwidth", "ici.peak", {0.9, 1.1, 1.05, 0, 0}},
+	{"nic.bandwidth", "nic.peak", {0.93, 1.2, 1.02, 0, 0}},
 };
 
 static const struct family *family_of(struct families *all, const char *name)
@@ -81,17 +90,33 @@ static enum status family_read(struct family *out, struct arena *a, const char *
 	return OK;
 }
 
-bool family_open(const char *family, const char *figure, struct arena *a)
+/* Returns the source of a figure, NULL where there is none. */
+static const char *source_of(const char *family, const char *figure, struct arena *a)
 {
+	int key = tuning_find(figure, strlen(figure));
 	struct error e = {0};
 	struct family f;
 
 	if (family_read(&f, a, family, &e) != OK)
-		return true;
+		return NULL;
 	for (int g = 0; g < FIGURES; g++)
 		if (figure_known(&f, g) && !strcmp(figure_name(&f, g), figure))
-			return !f.source[g] || !strncmp(f.source[g], "fitted", 6);
-	return true;
+			return f.source[g];
+	return key >= 0 ? f.tuning_source[key] : NULL;
+}
+
+bool family_open(const char *family, const char *figure, struct arena *a)
+{
+	const char *source = source_of(family, figure, a);
+
+	return !source || !strncmp(source, "fitted", 6);
+}
+
+bool family_borrows(const char *family, const char *figure, struct arena *a)
+{
+	const char *source = source_of(family, figure, a);
+
+	return source && !strncmp(source, "as ", 3);
 }
 
 enum status family_figure(double *out, struct arena *a, const char *family,
@@ -119,7 +144,7 @@ enum status family_prior(struct figure_prior *out, struct arena *a, const char *
 	else if (!strcmp(figure, "launch_s"))
 		*out = launch_prior;
 	else
-		*out = (struct figure_prior){figure_of(&f, figure), 1.2, 0};
+		*out = (struct figure_prior){figure_of(&f, figure), 1.2, 0, 0, 0};
 	for (size_t i = 0; i < sizeof(links) / sizeof(*links); i++)
 		if (!strcmp(figure, links[i].figure) &&
 		    figure_of(&f, links[i].peak) > 0) {
@@ -174,7 +199,9 @@ static void figure_line(struct text *out, const struct family_fit *f, int i,
 	value_print(out, g->figure, g->value);
 	text_printf(out, ", source: \"fitted to %zu timings of %s (%s)", f->n, timings,
 	            sets);
-	if (isfinite(g->se))
+	if (g->held)
+		text_printf(out, ", held at the end of its range");
+	else if (isfinite(g->se))
 		text_printf(out, ", standard error %.2g %%", 100 * g->se);
 	text_printf(out, "\"}\n");
 }

@@ -1,8 +1,8 @@
 #include "fit/family.h"
 
 #include "facts/families.h"
+#include "fit/rows.h"
 #include "stat/fit.h"
-#include "stat/summary.h"
 
 #include <math.h>
 #include <string.h>
@@ -32,19 +32,6 @@ static const double UNSURE = 0.5;
  */
 static const double RIVAL_BETTER = 0.001, RIVAL_AS_GOOD = 0.03, APART = 0.1;
 
-struct fitting {
-	struct validation *v;
-	const struct prediction *row; /* the rows of the validation */
-	size_t n;
-	int64_t *number; /* [n]: which rows are the family's and have a prediction */
-	int nfigures;
-	struct figure_use *use[FIT_FIGURES_MAX];
-	struct figure_prior prior[FIT_FIGURES_MAX];
-	const char *without; /* a set that is left out, or NULL */
-	bool log;            /* of one machine, whose own constants are wanted */
-	double start[FIT_FIGURES_MAX]; /* where the fit that was taken started */
-};
-
 /* The end of a fit. */
 struct ended {
 	double start[FIT_FIGURES_MAX], x[FIT_FIGURES_MAX], se[FIT_FIGURES_MAX], after;
@@ -57,10 +44,16 @@ static bool counts(const struct fitting *f, int64_t row)
 	return !f->without || strcmp(f->row[row].row->set, f->without) != 0;
 }
 
+/* Returns the value that is nearest to x in the range. */
+static double in_range(const struct figure_prior *p, double x)
+{
+	return p->high > 0 ? fmin(fmax(x, p->low), p->high) : x;
+}
+
 static void set_all(const struct fitting *f, const double *x)
 {
 	for (int i = 0; i < f->nfigures; i++)
-		validation_set(f->v, f->use[i], x[i]);
+		validation_set(f->v, f->use[i], in_range(&f->prior[i], x[i]));
 }
 
 /* Returns how many standard deviations the value is off the prior's. */
@@ -94,34 +87,6 @@ static bool residuals(void *self, const double *x, double *residual)
 	return true;
 }
 
-/*
- * Returns the geometric mean of the error factors of the rows of a set (NULL for all)
- * from `least` bytes on, with the machines as they are, and stores the number of rows
- * in *n.
- */
-static double error_from(const struct fitting *f, const char *set, int64_t least,
-                         size_t *n, struct arena *a)
-{
-	double *error = arena_alloc(a, f->n, sizeof(*error));
-
-	*n = 0;
-	for (size_t i = 0; i < f->n; i++) {
-		const struct prediction *p = &f->row[f->number[i]];
-
-		if (p->row->bytes < least || (set && strcmp(p->row->set, set) != 0))
-			continue;
-		validation_row(f->v, f->number[i]);
-		error[(*n)++] = prediction_error(p);
-	}
-	return stat_geomean(error, *n);
-}
-
-static double error_of(const struct fitting *f, const char *set, size_t *n,
-                       struct arena *a)
-{
-	return error_from(f, set, 0, n, a);
-}
-
 static struct fit fit_rows(struct fitting *f, double *x, double *se)
 {
 	struct fit_model m = {.p = (size_t)f->nfigures,
@@ -135,81 +100,26 @@ static struct fit fit_rows(struct fitting *f, double *x, double *se)
 	return fit_run(&m, x, se);
 }
 
-/* Finds the rows of the family that have a prediction. */
-static enum status rows_find(struct fitting *f, struct arena *a, const char *family,
-                             struct error *e)
-{
-	int64_t n;
-
-	f->row = validation_rows(f->v, &n);
-	f->number = arena_alloc(a, (size_t)n, sizeof(*f->number));
-	for (int64_t i = 0; i < n; i++) {
-		const struct prediction *p = &f->row[i];
-
-		if (!p->family || strcmp(p->family, family) != 0)
-			continue;
-		validation_row(f->v, i);
-		if (!isnan(p->time_s))
-			f->number[f->n++] = i;
-	}
-	if (f->n)
-		return OK;
-	return error_set(e, E_INFEASIBLE, (struct where){0},
-	                 "no timings of family %s to fit to", family);
-}
-
-/*
- * Lists the sets of the rows, in order of first appearance, and returns their number.
- */
-static int sets_find(struct left_out_set **out, const struct fitting *f, struct arena *a)
-{
-	int n = 0;
-
-	*out = arena_alloc(a, f->n, sizeof(**out));
-	for (size_t i = 0; i < f->n; i++) {
-		const char *set = f->row[f->number[i]].row->set;
-		int k = 0;
-
-		while (k < n && strcmp((*out)[k].set, set) != 0)
-			k++;
-		if (k == n)
-			(*out)[n++].set = set;
-	}
-	return n;
-}
-
-/* Stores how the rows of a set (NULL for all) are foretold, with the machines as they are. */
-static void residuals_keep(struct family_fit *out, const struct fitting *f,
-                           const char *set)
-{
-	for (size_t i = 0; i < f->n; i++) {
-		const struct prediction *p = &f->row[f->number[i]];
-
-		if (p->outlier || (set && strcmp(p->row->set, set) != 0))
-			continue;
-		validation_row(f->v, f->number[i]);
-		out->residual[out->nresiduals++] = (struct fit_residual){
-			.row = p, .e = log(p->row->time_s / p->time_s)};
-	}
-}
-
 /* Fits without each set in turn and predicts it. */
 static void cross_validate(struct family_fit *out, struct fitting *f, struct arena *a)
 {
 	double x[FIT_FIGURES_MAX], se[FIT_FIGURES_MAX];
+	struct rows_of of = {0};
 
-	out->nsets = sets_find(&out->set, f, a);
+	out->nsets = rows_sets(&out->set, f, a);
 	out->residual = arena_alloc(a, f->n, sizeof(*out->residual));
-	if (out->nsets == 1)
-		residuals_keep(out, f, NULL);
 	for (int k = 0; k < out->nsets && out->nsets > 1; k++) {
 		f->without = out->set[k].set;
 		for (int i = 0; i < f->nfigures; i++)
 			x[i] = f->start[i];
 		fit_rows(f, x, se);
 		set_all(f, x);
-		out->set[k].error = error_of(f, out->set[k].set, &out->set[k].n, a);
-		residuals_keep(out, f, out->set[k].set);
+		of.set = f->without;
+		out->set[k].error = rows_error(f, of, &out->set[k].n, a);
+		of.outliers = true;
+		out->set[k].all_error = rows_error(f, of, &out->set[k].nall, a);
+		of.outliers = false;
+		rows_residuals(out, f, out->set[k].set);
 	}
 	f->without = NULL;
 }
@@ -338,8 +248,11 @@ static enum status figures_open(struct fitting *f, struct family_fit *out,
 		if (family_prior(prior, a, out->family, g->figure, e) != OK)
 			return e->code;
 		if (f->log && is_bandwidth(g->figure))
-			*prior = (struct figure_prior){prior->value,
-			                               LOG_BANDWIDTH_FACTOR, 0};
+			*prior = (struct figure_prior){.value = prior->value,
+			                               .factor = LOG_BANDWIDTH_FACTOR};
+		/* A machine of one's own may be what no family is. */
+		if (f->log)
+			prior->low = prior->high = 0;
 		g->start = prior->value;
 		if (validation_figure(&f->use[f->nfigures], f->v, out->family,
 		                      g->figure, g->start, e) != OK)
@@ -371,7 +284,7 @@ static void fit_from(struct ended *out, struct fitting *f, const struct family_f
 	}
 	out->converged = fit_rows(f, out->x, out->se).converged;
 	set_all(f, out->x);
-	out->after = error_of(f, NULL, &n, a);
+	out->after = rows_error(f, (struct rows_of){0}, &n, a);
 	times(time_s, f);
 	for (int i = 0; i < f->nfigures; i++)
 		out->limits[i] = f->log && is_bandwidth(fit->figure[i].figure) &&
@@ -405,8 +318,9 @@ static void end_take(struct family_fit *out, struct fitting *f, const struct end
 	for (int i = 0; i < f->nfigures; i++) {
 		struct fitted *g = &out->figure[i];
 
-		g->value = end->x[i];
-		g->se = end->se[i];
+		g->value = in_range(&f->prior[i], end->x[i]);
+		g->held = g->value != end->x[i];
+		g->se = g->held ? NAN : end->se[i];
 		g->idle = f->log && is_bandwidth(g->figure) && !end->limits[i] &&
 		          !changes(f, i, end->x[i], 1 / 1.1, LOG_CHANGE, time_s, a);
 	}
@@ -482,14 +396,15 @@ enum status family_fit(struct family_fit *out, struct validation *v, struct aren
                        const char *family, const char *const *figures, bool log,
                        struct error *e)
 {
+	const struct rows_of all = {0}, large = {.least = FIT_LARGE};
 	struct fitting f = {.v = v, .log = log};
 	bool again;
 
 	*out = (struct family_fit){.family = family};
 	if (rows_find(&f, a, family, e) != OK)
 		return e->code;
-	out->before = error_of(&f, NULL, &out->n, a);
-	out->large_before = error_from(&f, NULL, FIT_LARGE, &out->nlarge, a);
+	out->before = rows_error(&f, all, &out->n, a);
+	out->large_before = rows_error(&f, large, &out->nlarge, a);
 	if (figures_open(&f, out, a, figures, e) != OK)
 		return e->code;
 	validation_prepare(v, family);
@@ -504,7 +419,7 @@ enum status family_fit(struct family_fit *out, struct validation *v, struct aren
 	cross_validate(out, &f, a);
 	for (int i = 0; i < f.nfigures; i++)
 		validation_set(v, f.use[i], out->figure[i].value);
-	out->after = error_of(&f, NULL, &out->n, a);
-	out->large_after = error_from(&f, NULL, FIT_LARGE, &out->nlarge, a);
+	out->after = rows_error(&f, all, &out->n, a);
+	out->large_after = rows_error(&f, large, &out->nlarge, a);
 	return OK;
 }

@@ -15,6 +15,7 @@ struct fitted {
 	double start, value, se; /* se: the relative standard error, NaN if unknown */
 	double peak;             /* documented, of a bandwidth of a log; else 0 */
 	bool idle; /* a log's bandwidth: a tenth more or less changes no timing by 1 % */
+	bool held; /* at the end of its range, which the timings alone would leave */
 };
 
 /* A set of timings that was left out of the fit and then predicted. */
@@ -22,9 +23,11 @@ struct left_out_set {
 	const char *set;
 	size_t n;
 	double error; /* geometric-mean error factor of its rows */
+	size_t nall;  /* the same with the outliers */
+	double all_error;
 };
 
-/* A timing and how it was foretold: without its set, unless that is the only one. */
+/* A timing and how it was foretold without its set. */
 struct fit_residual {
 	const struct prediction *row;
 	double e; /* ln(measured / time) */
@@ -32,15 +35,15 @@ struct fit_residual {
 
 struct family_fit {
 	const char *family;
-	size_t n; /* rows with a prediction */
+	size_t n; /* rows with a prediction that are no outliers; in a log, all */
 	int nfigures;
 	struct fitted figure[FIT_FIGURES_MAX];
 	double before, after;             /* geometric means of error factors */
 	size_t nlarge;                    /* rows of FIT_LARGE bytes or more */
 	double large_before, large_after; /* the same of these */
 	int nsets;
-	struct left_out_set *set; /* [nsets]; none where there is only one set */
-	struct fit_residual *residual; /* [n], set after set; of no outliers */
+	struct left_out_set *set;      /* [nsets]; none where there is only one set */
+	struct fit_residual *residual; /* [n], set after set; none where there is only one */
 	size_t nresiduals;
 	bool converged;
 	/* Of a log: other constants that explain it about as well, or NULL. */
@@ -50,10 +53,11 @@ struct family_fit {
 /*
  * What is known of a constant before any timing. Its logarithm is distributed normally
  * around that of `value`, with the standard deviation log(factor), or above `value`
- * with log(above) if `above` is not 0.
+ * with log(above) if `above` is not 0. It is not below `low` nor, if that is not 0, above
+ * `high`: what is physically possible, so that no constant stands for another mechanism.
  */
 struct figure_prior {
-	double value, factor, above;
+	double value, factor, above, low, high;
 };
 
 /*
@@ -76,13 +80,19 @@ enum status family_peak(double *out, struct arena *a, const char *family,
  */
 bool family_open(const char *family, const char *figure, struct arena *a);
 
+/*
+ * Returns whether a figure of families.yaml is another's: its source begins with "as ". A
+ * fit of published timings leaves it so.
+ */
+bool family_borrows(const char *family, const char *figure, struct arena *a);
+
 /* Stores the value of a figure in families.yaml, 0 where it is not given. */
 enum status family_figure(double *out, struct arena *a, const char *family,
                           const char *figure, struct error *e);
 
 /*
  * Fits `figures` (NULL-ended, at most FIT_FIGURES_MAX) of the family to its rows of the
- * validation, by least squares on log time with soft weights (stat/fit.h) and the
+ * validation that are no outliers, by least squares on log time with soft weights (stat/fit.h) and the
  * priors above, from whose values it starts. The values in families.yaml do not matter,
  * except that figures on which no row depends, and then those with a standard error above a
  * half, the worst first, keep them and are left out. The

@@ -9,8 +9,8 @@
 /* Pairs of set and collective that a family needs for as much weight as all families. */
 static const double SHRINK = 5;
 
-/* The share of the spread between sets that quantiles lack; see the header. */
-static const double SPREAD = 0.5;
+/* The share of timings that intervals are to hold, and its quantile of a normal. */
+static const double HELD = 0.8, HELD_SIGMAS = 0.84;
 
 /* A timing of the class that is summed up. */
 struct point {
@@ -21,6 +21,12 @@ struct point {
 struct points {
 	size_t n;
 	struct point *at;
+	const char *without; /* a set that counts as not there, or NULL */
+};
+
+/* Some of the points: of a family and a collective, NULL for all. */
+struct which {
+	const char *family, *collective;
 };
 
 /* Half-widths below and above, and the pairs they are made of. */
@@ -73,24 +79,26 @@ static struct points points_of(const struct validation *v, const struct family_f
 	return p;
 }
 
-static bool is_of(const struct point *p, const char *family, const char *collective)
+static bool is_of(const struct points *p, size_t i, struct which which)
 {
-	return (!family || !strcmp(p->family, family)) &&
-	       (!collective || !strcmp(p->collective, collective));
+	const struct point *q = &p->at[i];
+
+	return (!which.family || !strcmp(q->family, which.family)) &&
+	       (!which.collective || !strcmp(q->collective, which.collective)) &&
+	       (!p->without || strcmp(q->set, p->without) != 0);
 }
 
 /* Returns the quantiles of some of the points, which are sorted; pairs 0 if there are none. */
-static struct width width_of(const struct points *p, const char *family,
-                             const char *collective)
+static struct width quantiles_of(const struct points *p, struct which which)
 {
 	struct width w = {0};
 	double below = 0, least = NAN, most = NAN;
 
 	for (size_t i = 0; i < p->n; i++)
-		if (is_of(&p->at[i], family, collective))
+		if (is_of(p, i, which))
 			w.pairs += p->at[i].weight;
 	for (size_t i = 0; i < p->n; i++) {
-		if (!is_of(&p->at[i], family, collective))
+		if (!is_of(p, i, which))
 			continue;
 		below += p->at[i].weight;
 		if (isnan(least) && below >= 0.1 * w.pairs * (1 - 1e-12))
@@ -115,6 +123,24 @@ static struct width drawn(struct width w, const struct width *to)
 	return w;
 }
 
+/*
+ * Returns the quantiles of a family, drawn to those of all, or of one of its collectives,
+ * drawn to the family's.
+ */
+static struct width width_of(const struct points *p, struct which which)
+{
+	struct width all = quantiles_of(p, (struct which){0}), family, one;
+
+	if (!which.family)
+		return all;
+	family = quantiles_of(p, (struct which){.family = which.family});
+	family = drawn(family, &all);
+	if (!which.collective)
+		return family;
+	one = quantiles_of(p, which);
+	return drawn(one, &family);
+}
+
 /* Returns the root mean square of the means of sets. */
 static double spread_between(const struct points *p)
 {
@@ -125,6 +151,8 @@ static double spread_between(const struct points *p)
 		double sum = 0, n = 0;
 		size_t first = p->n;
 
+		if (!is_of(p, i, (struct which){0}))
+			continue;
 		for (size_t k = 0; k < p->n; k++) {
 			if (strcmp(p->at[k].set, set->set) != 0 ||
 			    strcmp(p->at[k].family, set->family) != 0)
@@ -141,11 +169,61 @@ static double spread_between(const struct points *p)
 	return sets > 0 ? sqrt(squares / sets) : 0;
 }
 
+/* Returns how much further sets of a family spread of which there are so many pairs. */
+static double unknown(double pairs)
+{
+	return pairs > 0 ? 1 : sqrt(2);
+}
+
+/*
+ * Returns by how much of the spread between other sets a timing lies beyond the quantiles
+ * that other sets make; 0 inside them, 1 where there are none.
+ */
+static double beyond(const struct points *p, size_t i)
+{
+	struct points others = {p->n, p->at, p->at[i].set};
+	struct which family = {p->at[i].family, NULL};
+	struct width w =
+		width_of(&others, (struct which){p->at[i].family, p->at[i].collective});
+	double e = p->at[i].e, h = e < 0 ? w.low : w.high;
+	double tau =
+		spread_between(&others) * unknown(quantiles_of(&others, family).pairs);
+
+	if (tau == 0)
+		return 1;
+	return fabs(e) > h ? sqrt(e * e - h * h) / (1.28 * tau) : 0;
+}
+
+/*
+ * Returns the share of the spread between sets that quantiles lack: the least with which
+ * the intervals that other sets make hold HELD of the timings, all pairs of equal weight, and
+ * with a confidence of HELD.
+ */
+static double share_of(const struct points *p)
+{
+	struct point *lack = xmalloc(p->n + 1, sizeof(*lack));
+	double below = 0, pairs = 0, share = 0, held;
+
+	for (size_t i = 0; i < p->n; i++) {
+		lack[i] = p->at[i];
+		lack[i].e = beyond(p, i);
+		pairs += lack[i].weight;
+	}
+	held = fmin(HELD + HELD_SIGMAS * sqrt(HELD * (1 - HELD) / fmax(pairs, 1)), 1);
+	qsort(lack, p->n, sizeof(*lack), by_error);
+	for (size_t i = 0; i < p->n && below < held * pairs * (1 - 1e-12); i++) {
+		below += lack[i].weight;
+		share = lack[i].e;
+	}
+	xfree(lack);
+	return share;
+}
+
 static void row_print(struct text *out, const char *family, const char *collective,
                       int64_t from_bytes, bool several, const struct width *w,
                       double tau)
 {
-	double between = 1.28 * SPREAD * tau;
+	double between = 1.28 * tau;
 
 	text_printf(out, "%s,%s,%lld,%s,%.0f,%.4f,%.4f\n", family, collective,
 	            (long long)from_bytes, several ? "several" : "one", w->pairs,
@@ -155,9 +233,10 @@ static void row_print(struct text *out, const char *family, const char *collecti
 /* Returns whether no point before this one has its family and, if asked, collective. */
 static bool is_first(const struct points *p, size_t i, bool collective)
 {
+	struct which which = {p->at[i].family, collective ? p->at[i].collective : NULL};
+
 	for (size_t k = 0; k < i; k++)
-		if (is_of(&p->at[k], p->at[i].family,
-		          collective ? p->at[i].collective : NULL))
+		if (is_of(p, k, which))
 			return false;
 	return true;
 }
@@ -174,26 +253,23 @@ static int by_name(const void *a, const void *b)
 static void class_print(struct text *out, const struct points *p, int64_t from_bytes,
                         bool several)
 {
-	struct width all = width_of(p, NULL, NULL);
-	double tau = spread_between(p);
-	struct points named = {p->n, xmalloc(p->n + 1, sizeof(*named.at))};
+	struct width w = width_of(p, (struct which){0});
+	double tau = share_of(p) * spread_between(p);
+	struct points named = {p->n, xmalloc(p->n + 1, sizeof(*named.at)), NULL};
 
 	memcpy(named.at, p->at, p->n * sizeof(*named.at));
 	qsort(named.at, named.n, sizeof(*named.at), by_name);
-	row_print(out, "*", "*", from_bytes, several, &all, sqrt(2) * tau);
+	row_print(out, "*", "*", from_bytes, several, &w, unknown(0) * tau);
 	for (size_t i = 0; i < named.n; i++) {
 		const struct point *q = &named.at[i];
-		struct width family = width_of(p, q->family, NULL);
-		struct width one = width_of(p, q->family, q->collective);
 
-		family = drawn(family, &all);
-		one = drawn(one, &family);
+		w = width_of(p, (struct which){q->family, NULL});
 		if (is_first(&named, i, false))
-			row_print(out, q->family, "*", from_bytes, several, &family,
-			          tau);
+			row_print(out, q->family, "*", from_bytes, several, &w, tau);
+		w = width_of(p, (struct which){q->family, q->collective});
 		if (is_first(&named, i, true))
 			row_print(out, q->family, q->collective, from_bytes, several,
-			          &one, tau);
+			          &w, tau);
 	}
 	xfree(named.at);
 }

@@ -100,19 +100,30 @@ static void errors_table(const struct pen *pen, const struct family_fit *fit, in
 	pen->table(pen, &t);
 }
 
+static void all_row(struct pen_table *t, struct arena *a, const char *name, size_t rows,
+                    double sum)
+{
+	const char **cell = words_row(t);
+
+	cell[0] = name;
+	cell[1] = "";
+	cell[2] = words_count(a, rows);
+	cell[3] = arena_printf(a, "%.3f", exp(sum / (double)rows));
+}
+
 /* Prints every set as predicted from the others of its family; the mean counts rows. */
 static void left_out_table(const struct pen *pen, const struct family_fit *fit, int n)
 {
 	static const char *const head[] = {"family", "set left out", "timings", "error"};
 	struct arena *a = pen->arena;
-	size_t sets = 0, rows = 0;
-	double sum = 0;
+	size_t sets = 0, rows = 0, all_rows = 0;
+	double sum = 0, all_sum = 0;
 	struct pen_table t;
 
 	for (int i = 0; i < n; i++)
 		sets += (size_t)fit[i].nsets;
 	t = words_table(a, "Each set predicted from the other sets of its family",
-	                "llrr", head, sets + 1);
+	                "llrr", head, sets + 2);
 	for (int i = 0; i < n; i++)
 		for (int k = 0; k < fit[i].nsets; k++) {
 			const struct left_out_set *s = &fit[i].set[k];
@@ -124,17 +135,17 @@ static void left_out_table(const struct pen *pen, const struct family_fit *fit, 
 			cell[2] = words_count(a, only ? fit[i].n : s->n);
 			cell[3] = only ? "the only set"
 			               : arena_printf(a, "%.3f", s->error);
-			rows += only ? 0 : s->n;
-			sum += only ? 0 : (double)s->n * log(s->error);
+			if (only)
+				continue;
+			rows += s->n;
+			sum += (double)s->n * log(s->error);
+			all_rows += s->nall;
+			all_sum += (double)s->nall * log(s->all_error);
 		}
-	if (rows) {
-		const char **cell = words_row(&t);
-
-		cell[0] = "all";
-		cell[1] = "";
-		cell[2] = words_count(a, rows);
-		cell[3] = arena_printf(a, "%.3f", exp(sum / (double)rows));
-	}
+	if (rows)
+		all_row(&t, a, "all", rows, sum);
+	if (all_rows > rows)
+		all_row(&t, a, "all, outliers too", all_rows, all_sum);
 	pen->heading(pen, 2, "Leave one set out");
 	pen->table(pen, &t);
 }

@@ -1,5 +1,7 @@
 #include "measure/likely.h"
 
+#include "measure/measure.h"
+
 #include "base/input.h"
 #include "collective/local.h"
 #include "collective/nccl.h"

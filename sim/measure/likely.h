@@ -6,9 +6,14 @@
 #ifndef SHARDSIM_SIM_MEASURE_LIKELY_H
 #define SHARDSIM_SIM_MEASURE_LIKELY_H
 
-#include "measure/measure.h"
+#include "array/machine.h"
+#include "base/error.h"
 
 #include <jansson.h>
+
+struct bench;
+struct plan;
+struct step_time; /* of price/price.h */
 
 /* What is between two factors of a time, or between two times. NaN: not known. */
 struct likely {

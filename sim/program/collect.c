@@ -3,6 +3,7 @@
 #include "base/keys.h"
 #include "collective/lower.h"
 #include "cost/model.h"
+#include "measure/likely.h"
 #include "perf/perf.h"
 #include "planner/planner.h"
 #include "price/price.h"
@@ -159,6 +160,8 @@ static bool time_groups(struct collected *out, struct collector *c,
 		return false;
 	}
 	bytes = (int64_t)llround((double)bytes / share);
+	out->collective = perf.collective;
+	out->bytes = bytes;
 	/* Mostly all groups are of one size. */
 	for (int32_t size = even_groups(g) ? g->size : 2; size <= g->size; size++) {
 		if (size < 2)
@@ -170,6 +173,9 @@ static bool time_groups(struct collected *out, struct collector *c,
 		                  why))
 			return false;
 		out->algorithm = row.algorithm;
+		out->several = out->several ||
+		               likely_several(c->m, perf.groups.ids,
+		                              perf.groups.size);
 		out->time_s = fmax(out->time_s, row.time_s);
 		out->bound_s = fmax(out->bound_s, row.bound_s);
 		if (c->best)
@@ -216,6 +222,11 @@ static bool time_pairs(struct collected *out, struct collector *c,
 	}
 	if (!n)
 		return true;
+	out->collective = "permute";
+	out->bytes = op_result_bytes(c->p, op);
+	for (int32_t i = 0; i < n && !out->several; i++)
+		out->several = likely_several(
+			c->m, (int32_t[]){pair[i].src, pair[i].dst}, 2);
 	return lower_pairs(&l, c->scratch, c->m, pair, n, bytes, why) &&
 	       time_lowered(out, c, &l, why);
 }
@@ -229,6 +240,9 @@ static bool time_step(struct collected *out, struct collector *c,
 	struct lowered l;
 
 	out->group_size = 2;
+	out->collective = "all-to-all";
+	out->bytes = op_result_bytes(c->p, op);
+	out->several = likely_several(c->m, c->devices, at->plan->problem->ndevices);
 	return lower_step(&l, c->scratch, c->m, &place, at->plan, at->step, why) &&
 	       time_lowered(out, c, &l, why);
 }

@@ -14,6 +14,10 @@ struct collected {
 	double time_s, bound_s, best_s;
 	const char *algorithm; /* NULL: none ran */
 	int32_t group_size;    /* of the largest group; pairs: 2 */
+	/* As `perf` has it, "all-gather", "permute"; an exchange is an all-to-all. NULL: none */
+	const char *collective;
+	int64_t bytes; /* as nccl-tests counts them */
+	bool several;  /* a network joins some of its devices */
 };
 
 struct collector;

@@ -63,6 +63,7 @@ void program_show_summary(struct text *out, struct arena *a,
                           const struct program_show *show)
 {
 	const struct program *p = price->program;
+	const char *sure = show->likely ? likely_words(show->likely, a) : "";
 	double runs = 0, bytes = 0;
 
 	for (int64_t i = 0; i < price->collective.n; i++) {
@@ -76,9 +77,9 @@ void program_show_summary(struct text *out, struct arena *a,
 		line(out, a, "step", price->step_s, "");
 		line(out, a, "compute", price->compute_s, compute_kinds(price, a));
 		line(out, a, "communication", price->communication_s,
-		     arena_printf(a, "exposed %s, no less than %s",
+		     arena_printf(a, "exposed %s, no less than %s%s%s",
 		                  seconds(a, price->exposed_s),
-		                  seconds(a, price->bound_s)));
+		                  seconds(a, price->bound_s), *sure ? "; " : "", sure));
 		if (price->host_s > 0)
 			line(out, a, "host link", price->host_s, "");
 	}

@@ -269,7 +269,9 @@ START_TEST(slices_meet_on_the_network)
 	ck_assert(close_to(across, 2 * (20e-6 + V / 16 / 11.25e9), 1e-9));
 	for (int32_t i = 0; i < 16; i++)
 		ids[i] = i;
-	inside = collective_s(a, p, OP_ALL_REDUCE, (struct groups){2, 8, ids}, V,
+	inside = collective_s(a, p, OP_REDUCE_SCATTER, (struct groups){2, 8, ids}, V,
+	                      "torus") +
+	         collective_s(a, p, OP_ALL_GATHER, (struct groups){2, 8, ids}, V / 8,
 	                      "torus");
 	ck_assert(close_to(collective_s(a, p, OP_ALL_REDUCE,
 	                                (struct groups){1, 16, ids}, V, "two-level"),

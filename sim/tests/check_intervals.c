@@ -54,17 +54,23 @@ static struct validation *open_csv(const char *csv)
  * and, of another family, -0.4. Of all the quantiles are -0.4 and 0.3, and tau is
  * sqrt((0.2^2 + 0.1^2 + 0.3^2 + 0.4^2) / 4) = 0.27386. The three pairs of `tiny` have -0.2
  * and 0.3, so low is 3/8 x 0.2 + 5/8 x 0.4 = 0.325; its two of all-reduce 2/7 x 0.2 + 5/7 x
- * 0.325 and 2/7 x 0.1 + 5/7 x 0.3. Each with 0.64 tau as the other leg of a right triangle,
- * of `*` sqrt(2) of that.
+ * 0.325 and 2/7 x 0.1 + 5/7 x 0.3.
+ *
+ * Sets left out: of a, b, c, d others make half-widths of 0.4 below, 0.3 and 0.1
+ * above, and 0.2 below, so only c, 0.3, and d, -0.4, lie beyond them:
+ * sqrt(0.3^2 - 0.1^2) = 0.28284 over 1.28 x 0.26458, and sqrt(0.4^2 - 0.2^2) = 0.34641 over
+ * 1.28 x 0.21602 x sqrt(2), 0.88585; of four pairs 0.8 + 0.84 x 0.2 is nearly all, so that is
+ * the share. Each interval has 1.28 x 0.88585 tau = 0.31053 as the other leg of a right
+ * triangle, `*` sqrt(2) of that.
  */
 START_TEST(table_by_hand)
 {
-	static const char wanted[] = TABLE "*,*,0,one,4,0.6246,1.4757\n"
-					   "other,*,0,one,1,0.6462,1.3571\n"
-					   "other,all-reduce,0,one,1,0.6462,1.3129\n"
-					   "tiny,*,0,one,3,0.6913,1.4155\n"
-					   "tiny,all-gather,0,one,1,0.7243,1.4155\n"
-					   "tiny,all-reduce,0,one,2,0.7130,1.3492\n";
+	static const char wanted[] = TABLE "*,*,0,one,4,0.5521,1.7021\n"
+					   "other,*,0,one,1,0.6027,1.4898\n"
+					   "other,all-reduce,0,one,1,0.6027,1.4535\n"
+					   "tiny,*,0,one,3,0.6379,1.5400\n"
+					   "tiny,all-gather,0,one,1,0.6623,1.5400\n"
+					   "tiny,all-reduce,0,one,2,0.6542,1.4832\n";
 	struct validation *v = open_csv(HEADER "a,S,1,4,all-reduce,64,20,\n"
 					       "b,S,1,4,all-reduce,64,20,\n"
 					       "b,S,1,4,all-reduce,128,20,\n"
@@ -87,12 +93,12 @@ START_TEST(table_by_hand)
 	first = strstr(out.s, TABLE);
 	ck_assert_ptr_nonnull(first);
 	ck_assert_msg(!strcmp(first, wanted), "%s", first);
-	/* Over several nodes e = 0.5 alone: low hypot(0, 0.64 x 0.5), times sqrt(2) in `*`. */
+	/* Over several nodes e = 0.5 alone: low hypot(0, 1.28 x 0.5), times sqrt(2) in `*`. */
 	tiny[0] = (struct fit_residual){&p[5], 0.5};
 	text_free(&out);
 	intervals_print(&out, v, fit, 1, "a command");
-	ck_assert_msg(strstr(out.s, "\n*,*,1048576,several,1,0.6360,1.9628\n"
-	                            "tiny,*,1048576,several,1,0.7261,1.8106\n") != NULL,
+	ck_assert_msg(strstr(out.s, "\n*,*,1048576,several,1,0.4045,2.8124\n"
+	                            "tiny,*,1048576,several,1,0.5273,2.2528\n") != NULL,
 	              "%s", out.s);
 	text_free(&out);
 	validation_close(v);

@@ -342,8 +342,9 @@ START_TEST(published_timings)
 	static const char *const files[] = {"platforms/measured.csv",
 	                                    "platforms/measured-more.csv",
 	                                    "platforms/measured-xla.csv",
-	                                    "platforms/held-out.csv",
-	                                    "platforms/measured-late.csv"};
+	                                    "platforms/measured-late.csv",
+	                                    "platforms/held-out.csv"};
+	const int held_out = COUNT(files) - 1;
 	struct text families = {0};
 	struct error e = {0};
 
@@ -366,10 +367,10 @@ START_TEST(published_timings)
 			              "%s:%u: %s is mapped to "
 			              "nothing",
 			              files[f], r->at.line, r->set);
-			while (f >= 3 && named && named[length] != ',' &&
+			while (f == held_out && named && named[length] != ',' &&
 			       named[length] != ')')
 				named = strstr(named + 1, r->set);
-			ck_assert_msg(f < 3 || !named, "%s is not held out", r->set);
+			ck_assert_msg(f < held_out || !named, "%s is not held out", r->set);
 		}
 	}
 	text_free(&families);

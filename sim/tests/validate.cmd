@@ -30,3 +30,7 @@ END
 for format in md csv json tex; do
 	shardsim validate "$TMPDIR/t.csv" --format $format
 done
+# as if XLA had called: 9.7 + 6 x 1.3 + 0.00192; the library's own model ranks the same ring first
+shardsim validate "$TMPDIR/t.csv" --launch xla --format csv
+shardsim validate "$TMPDIR/t.csv" --algorithm tuner --format csv
+shardsim validate "$TMPDIR/t.csv" --launch graph 2>&1 | head -n 1

@@ -2,6 +2,7 @@
 
 #include "stat/summary.h"
 #include "text/words.h"
+#include "validate/ways.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -459,6 +460,7 @@ void validate_words(const struct pen *pen, const struct validation *v)
 	classes_table(pen, v);
 	if (validation_of_one(v))
 		sizes_table(pen, v);
+	ways_words(pen, v);
 	notes_table(pen, v);
 	left_out_table(pen, v);
 }

@@ -319,6 +319,23 @@ void validation_row(struct validation *v, int64_t i)
 	arena_free(scratch);
 }
 
+enum status validation_force(struct validation *v, const struct library_text *text,
+                             struct error *e)
+{
+	for (int i = 0; i < v->nsites; i++) {
+		const struct site *s = &v->site[i];
+		struct library_text mine = *text;
+
+		if (!s->machine->nfabrics || !profile_of_fabric(s->machine, 0)->library)
+			continue;
+		mine.algorithm = s->entry->algorithm ? s->entry->algorithm : mine.algorithm;
+		mine.protocol = s->entry->protocol ? s->entry->protocol : mine.protocol;
+		if (library_set(s->machine, &mine, NULL, e) != OK)
+			return e->code;
+	}
+	return OK;
+}
+
 void validation_run(struct validation *v)
 {
 	for (int64_t i = 0; i < v->n; i++) {

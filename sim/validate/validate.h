@@ -5,6 +5,7 @@
 #ifndef SHARDSIM_SIM_VALIDATE_VALIDATE_H
 #define SHARDSIM_SIM_VALIDATE_VALIDATE_H
 
+#include "measure/library.h"
 #include "measure/likely.h"
 #include "perf/perf.h"
 #include "validate/mapping.h"
@@ -77,6 +78,13 @@ const char *validation_unit_note(const struct validation *v, struct arena *a);
  */
 const struct machine *validation_machine(const struct validation *v, int64_t row,
                                          const struct groups **groups);
+
+/*
+ * Forces on all machines of libraries what the text says, as if every timing had been taken so;
+ * what a mapping says that a source forced stays. Errors are those of library_set().
+ */
+enum status validation_force(struct validation *v, const struct library_text *text,
+                             struct error *e);
 
 /* Runs all rows by the clock `model`. */
 void validation_run(struct validation *v);

@@ -1,0 +1,31 @@
+#include "program/sure.h"
+
+#include "text/words.h"
+
+#include <math.h>
+
+struct likely program_likely(const struct likely_table *t, const struct program_price *p)
+{
+	struct likely sum = {0, 0};
+
+	for (int64_t i = 0; i < p->collective.n && p->machine; i++) {
+		const struct priced *one = &p->collective.at[i];
+		const struct collected *c = &one->collective;
+		struct likely factor;
+
+		if (!c->collective)
+			continue;
+		factor = likely_find(t, p->machine, c->collective, c->bytes, c->several);
+		sum.low += factor.low * one->count * one->time_s;
+		sum.high += factor.high * one->count * one->time_s;
+	}
+	return sum.high > 0 ? sum : (struct likely){NAN, NAN};
+}
+
+const char *likely_words(const struct likely *l, struct arena *a)
+{
+	return l->low < l->high
+	               ? arena_printf(a, "80 %% sure: %s to %s", words_time(a, l->low),
+	                              words_time(a, l->high))
+	               : "";
+}
