@@ -93,7 +93,7 @@ bool types_between(struct types_between *out, const struct types_ends *ends)
 	out->shape = *ends->shape;
 	out->from = type_of_layout(ends->from, m, &prime);
 	out->to = type_of_layout(ends->to, m, &prime);
-	if (prime.n <= PRIMES_MAX)
+	if (ends->primes || prime.n <= PRIMES_MAX)
 		out->pieces = prime;
 	else
 		join_atoms(out, m, &prime);
@@ -112,17 +112,31 @@ static int64_t elements_of(const struct types_between *t, const struct type *typ
 	return shape_elements(&t->shape) / shards;
 }
 
+/* The pieces of two types, dimension after dimension. */
+struct walk {
+	const struct type *before_type, *after_type;
+	const uint8_t *next_before, *next_after; /* of the next dimension */
+};
+
+static struct walk walk_of(const struct type *before, const struct type *after)
+{
+	return (struct walk){before, after, before->atom, after->atom};
+}
+
 /* The pieces of a dimension behind those that two types have in common there. */
 struct rest {
 	int nbefore, nafter;
 	const uint8_t *before, *after;
 };
 
-static struct rest rest_of(const struct type *before, const struct type *after, int dim)
+/* Takes the next dimension, which is `dim`. */
+static struct rest walk_next(struct walk *w, int dim)
 {
-	struct rest rest = {before->count[dim], after->count[dim],
-	                    type_stack(before, dim), type_stack(after, dim)};
+	struct rest rest = {w->before_type->count[dim], w->after_type->count[dim],
+	                    w->next_before, w->next_after};
 
+	w->next_before += rest.nbefore;
+	w->next_after += rest.nafter;
 	while (rest.nbefore && rest.nafter && *rest.before == *rest.after) {
 		rest.nbefore--;
 		rest.nafter--;
@@ -135,19 +149,23 @@ static struct rest rest_of(const struct type *before, const struct type *after, 
 int64_t type_lacks(const struct types_between *t, const struct type *before,
                    const struct type *after)
 {
-	int64_t want = elements_of(t, after), both = 1;
+	const int64_t elements = shape_elements(&t->shape);
+	struct walk w = walk_of(before, after);
+	int64_t shards = 1, union_shards = 1;
 
+	/* two pieces have any coordinates: somewhere tiles do not meet that both cut */
 	for (int dim = 0; dim < before->rank; dim++) {
-		struct rest rest = rest_of(before, after, dim);
-		int64_t extent = t->shape.dim[dim];
+		struct rest rest = walk_next(&w, dim);
 
-		/* Two axes have any coordinates: somewhere these tiles do not meet. */
+		for (const uint8_t *piece = w.next_after - after->count[dim];
+		     piece < w.next_after; piece++)
+			shards *= t->pieces.atom[*piece].size;
+		for (int k = 0; k < rest.nbefore; k++)
+			union_shards *= t->pieces.atom[rest.before[k]].size;
 		if (rest.nbefore && rest.nafter)
-			return want;
-		both *= extent /
-		        type_shards(rest.nbefore ? before : after, &t->pieces, dim);
+			union_shards = 0;
 	}
-	return want - both;
+	return elements / shards - (union_shards ? elements / (shards * union_shards) : 0);
 }
 
 /* --- keys ------------------------------------------------------------------------- */
@@ -175,6 +193,17 @@ static void lists_add(struct lists *lists, uint8_t *list)
 		lists->list[at] = lists->list[at - 1];
 	lists->list[at] = list;
 	lists->nbytes += 1 + *list;
+}
+
+static size_t lists_write(uint8_t *out, const struct lists *lists)
+{
+	size_t size = 0;
+
+	for (int i = 0; i < lists->n; i++) {
+		memcpy(out + size, lists->list[i], 1 + (size_t)*lists->list[i]);
+		size += 1 + *lists->list[i];
+	}
+	return size;
 }
 
 /*
@@ -209,16 +238,11 @@ size_t type_key(uint8_t out[TYPE_KEY_MAX], const struct types_between *t,
                 const struct type *before, const struct type *after)
 {
 	struct lists lists;
-	size_t size = 0;
 
 	lists.n = lists.nbytes = 0;
 	for (int dim = 0; dim < before->rank; dim++)
 		list_pieces(&lists, t, before, after, dim);
-	for (int i = 0; i < lists.n; i++) {
-		memcpy(out + size, lists.list[i], 1 + (size_t)*lists.list[i]);
-		size += 1 + *lists.list[i];
-	}
-	return size;
+	return lists_write(out, &lists);
 }
 
 /* --- neighbours ------------------------------------------------------------------- */
@@ -353,8 +377,10 @@ enum op type_op(const struct type *before, const struct type *after)
 {
 	uint32_t lost = 0, won = 0;
 
+	struct walk w = walk_of(before, after);
+
 	for (int dim = 0; dim < before->rank; dim++) {
-		struct rest rest = rest_of(before, after, dim);
+		struct rest rest = walk_next(&w, dim);
 
 		if (rest.nbefore && rest.nafter)
 			return OP_EXCHANGE;
@@ -383,24 +409,28 @@ size_t type_moves(uint8_t out[TYPE_MOVES_MAX], const struct types_between *t, en
                   const struct type *before, const struct type *after)
 {
 	int64_t elements = elements_of(t, before);
+	struct walk w = walk_of(before, after);
+	struct lists lists;
 	size_t size = 2;
 
 	out[0] = (uint8_t)op;
 	out[1] = 0;
 	memcpy(out + size, &elements, sizeof(elements));
 	size += sizeof(elements);
+	lists.n = lists.nbytes = 0;
 	for (int dim = 0; dim < before->rank; dim++) {
-		struct rest rest = rest_of(before, after, dim);
-		int n = rest.nbefore + rest.nafter;
+		struct rest rest = walk_next(&w, dim);
+		uint8_t *list = lists.byte + lists.nbytes;
 
-		if (n == 0)
+		if (rest.nbefore + rest.nafter == 0)
 			continue;
-		out[size++] = (uint8_t)dim | (rest.nbefore ? BEFORE : 0);
-		out[size++] = (uint8_t)n;
-		memcpy(out + size, rest.nbefore ? rest.before : rest.after, (size_t)n);
-		size += (size_t)n;
+		*list = (uint8_t)(rest.nbefore + rest.nafter);
+		for (int k = 0; k < *list; k++)
+			list[1 + k] = rest.nbefore ? rest.before[k] | BEFORE
+			                           : rest.after[k];
+		lists_add(&lists, list);
 		if (op == OP_ALL_GATHER && !out[1])
 			out[1] = has_outer(t, before, dim);
 	}
-	return size;
+	return size + lists_write(out + size, &lists);
 }

@@ -13,6 +13,7 @@ struct types_ends {
 	const struct mesh *mesh, *to_mesh;
 	const struct shape *shape;
 	const struct layout *from, *to;
+	bool primes; /* every prime digit of an axis is a piece */
 };
 
 /*
@@ -70,10 +71,10 @@ enum op type_op(const struct type *before, const struct type *after);
 
 /*
  * Writes what that collective does, whatever it leaves where it is, and returns its size:
- * with equal bytes the same pieces move between the same dimensions of tiles of one size,
- * and the result is to be unpacked or not.
+ * with equal bytes the same pieces leave one dimension of tiles of one size and reach one,
+ * and the result is to be unpacked or not. Which dimensions these are is not told.
  */
-enum { TYPE_MOVES_MAX = 2 + (int)sizeof(int64_t) + 2 * TYPE_RANK_MAX + 2 * ATOMS_MAX };
+enum { TYPE_MOVES_MAX = 2 + (int)sizeof(int64_t) + TYPE_RANK_MAX + 2 * ATOMS_MAX };
 size_t type_moves(uint8_t out[TYPE_MOVES_MAX], const struct types_between *t, enum op op,
                   const struct type *before, const struct type *after);
 

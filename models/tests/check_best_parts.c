@@ -8,6 +8,7 @@
 #include "tests/tests.h"
 
 #include "plan/check.h"
+#include "plan/exchange.h"
 #include "plan/plan_text.h"
 #include "planner/best/price.h"
 #include "price/price.h"
@@ -317,6 +318,48 @@ START_TEST(test_overslice)
 }
 END_TEST
 
+/* --- steps of another script ------------------------------------------------------ */
+
+/*
+ * Halves of one step are put between others that cut its digits elsewhere: dimension 0 is
+ * cut by three before and by four after, so that no digits say all four layouts. The plan
+ * is right, and what it receives is counted by hand.
+ */
+START_TEST(test_put)
+{
+	struct problem *p = case_of_texts(arena, "a=2,b=3,c=4", "f32[24,24]",
+	                                  "P('b', 'c')", "P('c', 'a')");
+	struct problem *q = case_of_texts(arena, "a=2,b=3,c=4", "f32[24,24]",
+	                                  "P('b', 'c')", "P(None, ('a', 'c'))");
+	const struct part c = {2, 1, 4};
+	const struct move whole = {1, 0, 4, 1, &c};
+	struct plan *plan = plan_new(arena, p, "best");
+	struct script s, alone, fine, two, put;
+	struct text why = {0};
+
+	ck_assert(plan_exchange_axes(plan, &q->to, &why));
+	plan_axes_step(plan, OP_ALL_TO_ALL, &whole, 1);
+	plan_finish(plan);
+	ck_assert(script_of_plan(&s, plan));
+	ck_assert(!script_refine(&fine, &s, arena));
+	script_alone(&alone, &s, 0);
+	ck_assert(script_refine(&fine, &alone, arena));
+	/* c apart, the all-to-all of c would leave two digits at once */
+	ck_assert(script_split(&two, &fine, 0, 2, false, arena));
+	ck_assert(!script_put(&put, &s, 0, &two, arena));
+	/* all of c goes to its place first, then a and b */
+	ck_assert(script_split(&two, &fine, 0, 4, false, arena));
+	ck_assert(script_put(&put, &s, 0, &two, arena));
+	ck_assert_int_eq(put.n, 3);
+	plan = script_plan(&put, &prices_bytes, arena);
+	ck_assert_msg(plan_check(plan, &why), "%s", why.s);
+	ck_assert_int_eq(plan->step[2].op, OP_ALL_TO_ALL);
+	/* of 24 x 3 elements three quarters are sent away */
+	ck_assert_int_eq(plan->step[2].recv_bytes, 54 * 4);
+	text_free(&why);
+}
+END_TEST
+
 /* --- two meshes ------------------------------------------------------------------- */
 
 static struct plan *unbeaten(const struct problem *p)
@@ -430,6 +473,7 @@ Suite *tests(void)
 	tcase_add_loop_test(parts, test_join, 0, 2);
 	tcase_add_test(parts, test_join_by_hand);
 	tcase_add_test(parts, test_overslice);
+	tcase_add_test(parts, test_put);
 	tcase_add_test(parts, test_slow_planner);
 	tcase_add_loop_test(parts, test_meshes, 0,
 	                    2 * sizeof(targets) / sizeof(targets[0]));

@@ -254,7 +254,7 @@ const struct hop *hops_price(struct hops *h, int from, int to)
 static void find_side(struct hops *h, int side, const struct layout *l,
                       const struct mesh *m)
 {
-	const struct types_ends ends = {m, m, &h->problem->array.shape, l, l};
+	const struct types_ends ends = {m, m, &h->problem->array.shape, l, l, false};
 
 	if (!types_between(&h->side[side], &ends))
 		h->side[side].mesh = NULL;
@@ -273,7 +273,7 @@ void hops_start(struct hops *h, const struct advise_ask *ask)
 {
 	const struct problem *p = ask->problem;
 	const struct types_ends ends = {&p->mesh, &p->to_mesh, &p->array.shape,
-	                                &p->from, &p->to};
+	                                &p->from, &p->to, false};
 	struct shape local = layout_local(&p->from, &p->padded);
 
 	*h = (struct hops){.problem = p,

@@ -3,6 +3,7 @@
 #include "base/list.h"
 #include "plan/vocabulary.h"
 #include "planner/best/meshes.h"
+#include "planner/best/script.h"
 #include "planner/best/search.h"
 #include "planner/rivals.h"
 
@@ -144,9 +145,12 @@ static struct plan *search(const struct problem *p, const struct prices *prices,
 	return b.plan ? b.plan : b.smallest;
 }
 
-/* Adds the plan that `best-portable` has, so that `best` is never dearer. */
-static void add_portable(struct candidates *candidates, const struct problem *p,
-                         const struct prices *prices, struct arena *arena)
+/*
+ * Searches within the portable vocabulary, and adds the plan to the candidates, so that none
+ * of a wider vocabulary is dearer. Returns the plan, or NULL.
+ */
+static struct plan *add_portable(struct candidates *candidates, const struct problem *p,
+                                 const struct prices *prices, struct arena *arena)
 {
 	struct problem *q = arena_dup(arena, p, 1, sizeof(*p));
 	struct plan *plan;
@@ -161,6 +165,7 @@ static void add_portable(struct candidates *candidates, const struct problem *p,
 	if (plan)
 		*list_add(&candidates->of, arena) = (struct candidate){
 			.plan = plan, .price = prices->plan(prices->self, plan)};
+	return plan;
 }
 
 /*
@@ -180,28 +185,56 @@ static void take_scheduled(struct plan **out, const struct prices *prices,
 	}
 }
 
+/* Puts the name of a planner on its plan, of which there must be one. */
+static enum answer answer_plan(struct plan **out, struct plan *plan,
+                               const struct problem *p, const struct planner *planner)
+{
+	plan->problem = p;
+	plan->planner = planner->name;
+	*out = plan;
+	return ANSWER_PLAN;
+}
+
 static enum answer best_plan(struct plan **out, const struct problem *p,
                              const struct prices *prices, struct arena *arena,
                              struct text *why)
 {
 	struct candidates candidates = {0};
 	struct text reasons = {0};
+	struct plan *plan;
 
 	ask_rivals(&candidates, p, prices, arena, &reasons);
 	forget(prices);
 	if (p->vocabulary == VOCABULARY_ANY)
 		add_portable(&candidates, p, prices, arena);
-	*out = search(p, prices, arena, &candidates);
+	plan = search(p, prices, arena, &candidates);
 	if (p->vocabulary == VOCABULARY_ANY)
-		take_scheduled(out, prices, &candidates);
-	if (!*out)
+		take_scheduled(&plan, prices, &candidates);
+	if (!plan)
 		text_printf(why, "%s", reasons.s ? reasons.s : "no planner has a plan");
 	text_free(&reasons);
-	if (!*out)
-		return ANSWER_NOT_APPLICABLE;
-	(*out)->problem = p;
-	(*out)->planner = planner_best.name;
-	return ANSWER_PLAN;
+	return plan ? answer_plan(out, plan, p, &planner_best) : ANSWER_NOT_APPLICABLE;
+}
+
+/*
+ * Returns the portable plan on few devices, or NULL. The search of `best` may end with a plan
+ * that happens to be portable, found by way of others that are not.
+ */
+static struct plan *small_portable(const struct problem *p, const struct prices *prices,
+                                   struct arena *arena)
+{
+	struct problem *q = arena_dup(arena, p, 1, sizeof(*p));
+	struct candidates candidates = {0};
+	struct text reasons = {0};
+	struct plan *portable, *plan;
+
+	q->vocabulary = VOCABULARY_ANY;
+	ask_rivals(&candidates, q, prices, arena, &reasons);
+	text_free(&reasons);
+	forget(prices);
+	portable = add_portable(&candidates, q, prices, arena);
+	plan = portable ? search(q, prices, arena, &candidates) : NULL;
+	return plan && !plan_beyond(plan, VOCABULARY_PORTABLE) ? plan : portable;
 }
 
 static enum answer portable_plan(struct plan **out, const struct problem *p,
@@ -209,15 +242,14 @@ static enum answer portable_plan(struct plan **out, const struct problem *p,
                                  struct text *why)
 {
 	struct problem *q = arena_dup(arena, p, 1, sizeof(*p));
-	enum answer answer;
+	struct plan *plan = p->ndevices <= BEST_SMALL_DEVICES
+	                            ? small_portable(p, prices, arena)
+	                            : NULL;
 
 	q->vocabulary = VOCABULARY_PORTABLE;
-	answer = best_plan(out, q, prices, arena, why);
-	if (answer == ANSWER_PLAN) {
-		(*out)->problem = p;
-		(*out)->planner = planner_best_portable.name;
-	}
-	return answer;
+	if (!plan && best_plan(&plan, q, prices, arena, why) != ANSWER_PLAN)
+		return ANSWER_NOT_APPLICABLE;
+	return answer_plan(out, plan, p, &planner_best_portable);
 }
 
 const struct planner planner_best_portable = {

@@ -16,11 +16,10 @@ enum { PATHS_DEVICES = 128 };
 
 /*
  * The choices of digits that are tried for each that tells copies apart (senders.h), on
- * small meshes: those of so many prime digits. Without them 9 of 2,352 pairs stay open on an
+ * meshes of few prime digits. Without them 9 of 2,352 pairs stay open on an
  * open torus of 2x4, up to 13 % dearer, and 1 with them. On 24 devices there is too little
  * work for them: 36 pairs stay open with them, and none without.
  */
-enum { DIGITS_MAX = 3 };
 enum { CHOICES = 4, BASE_MAX = SENDERS_BASE * SENDERS_BASE * SENDERS_BASE };
 
 /* Returns whether the sizes of all axes are powers of primes. */
@@ -47,19 +46,6 @@ struct leg_key {
 	                                                 : (int)TYPE_MOVES_MAX];
 };
 
-bool hops_are_few(const struct mesh *m)
-{
-	int n = 0;
-
-	for (int x = 0; x < m->naxes; x++) {
-		const struct part whole = {x, 1, m->axis[x].size};
-		struct part digit[LAYOUT_PARTS_MAX];
-
-		n += parts_digits(digit, &whole, 1);
-	}
-	return n <= DIGITS_MAX;
-}
-
 void hops_begin(struct hops *out, struct best_pool *pool,
                 const struct types_between *types, const struct view *view,
                 uint32_t number, struct arena *a)
@@ -70,7 +56,7 @@ void hops_begin(struct hops *out, struct best_pool *pool,
 	out->types = types;
 	out->arena = a;
 	out->tags = number * TAGS;
-	out->few = hops_are_few(&p->mesh);
+	out->few = best_pool_has_few_digits(pool);
 	out->senders = p->ndevices <= PATHS_DEVICES ? SENDERS_PATHS : SENDERS_RULE;
 	/* that senders go by numbers may hang on how axes are cut (key.c) */
 	out->has_keys = out->senders == SENDERS_PATHS || has_prime_axes(&p->mesh);

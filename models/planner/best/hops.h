@@ -23,12 +23,9 @@ struct hops {
 	uint32_t tags;        /* which view steps are of */
 	uint32_t senders;     /* of exchanges, before others are tried */
 	bool has_keys;        /* types tell what exchanges do */
-	bool few;             /* hops_are_few() of the mesh */
+	bool few;             /* best_pool_has_few_digits() */
 	struct script script; /* of the step that is priced */
 };
-
-/* Returns whether a mesh is so small that there is work to try more of everything. */
-bool hops_are_few(const struct mesh *m);
 
 /*
  * Begins to price steps between types over a view, one of several with a number each. All

@@ -233,3 +233,116 @@ bool script_unsplit(struct script *out, const struct script *s, struct arena *a)
 	script_copy(out, s);
 	return true;
 }
+
+/* --- steps of another script ------------------------------------------------------ */
+
+void script_alone(struct script *out, const struct script *s, int i)
+{
+	script_begin(out, s->problem);
+	out->view = s->view;
+	out->from = *script_before(s, i);
+	out->to = s->step[i].after;
+	out->n = 1;
+	out->step[0] = s->step[i];
+}
+
+/*
+ * Writes the view that is cut wherever one of two views of an array is. Returns false where
+ * their cuts do not line up, or there are too many.
+ */
+static bool cut_views(struct view *out, const struct view *a, const struct view *b)
+{
+	int64_t a_left = 1, b_left = 1;
+
+	*out = (struct view){.shape.rank = 0};
+	for (int i = 0, k = 0; i < a->shape.rank || a_left > 1;) {
+		int64_t size;
+
+		if (a_left == 1)
+			a_left = a->shape.dim[i++];
+		if (b_left == 1)
+			b_left = b->shape.dim[k++];
+		size = a_left < b_left ? a_left : b_left;
+		if (out->shape.rank == RANK_MAX || a_left % size || b_left % size)
+			return false;
+		a_left /= size;
+		b_left /= size;
+		out->dim[out->shape.rank] = a->dim[i - 1];
+		out->shape.dim[out->shape.rank++] = size;
+	}
+	return true;
+}
+
+/*
+ * Writes a layout over a view that is cut finer. Returns false where a prime of its is on
+ * both sides of a cut.
+ */
+static bool spread_layout(struct layout *out, const struct layout *l,
+                          const struct view *view, const struct view *fine)
+{
+	struct part prime[LAYOUT_PARTS_MAX];
+	int at = 0;
+
+	*out = layout_replicated(fine->shape.rank);
+	for (int digit = 0; digit < l->rank; digit++) {
+		int64_t left = view->shape.dim[digit], room = fine->shape.dim[at];
+		int n = layout_digits(prime, l, digit);
+
+		for (int k = 0; k < n; k++) {
+			if (room == 1) {
+				left /= fine->shape.dim[at++];
+				room = fine->shape.dim[at];
+			}
+			if (room % prime[k].size || !layout_append(out, at, prime[k]))
+				return false;
+			room /= prime[k].size;
+		}
+		while (left > fine->shape.dim[at])
+			left /= fine->shape.dim[at++];
+		at++;
+	}
+	for (int k = 0, n = layout_digits(prime, l, l->rank); k < n; k++)
+		layout_append(out, out->rank, prime[k]);
+	layout_normalise(out);
+	return true;
+}
+
+/* Appends a step of a script over another view. Returns false where it cannot be said so. */
+static bool spread_step(struct script *out, const struct script *s, int i, struct arena *a)
+{
+	struct script_step *step = &out->step[out->n];
+
+	*step = s->step[i];
+	if (!spread_layout(&step->after, &s->step[i].after, &s->view, &out->view))
+		return false;
+	out->n++;
+	return step->op == OP_PERMUTE || step->op == OP_EXCHANGE ||
+	       step->op == OP_ALL_REDUCE ||
+	       find_moves(step, script_before(out, out->n - 1), a);
+}
+
+bool script_put(struct script *out, const struct script *s, int i,
+                const struct script *steps, struct arena *a)
+{
+	struct script joined;
+
+	if (s->n - 1 + steps->n > SCRIPT_STEPS_MAX)
+		return false;
+	if (!script_join(&joined, steps, a))
+		script_copy(&joined, steps);
+	script_begin(out, s->problem);
+	if (!cut_views(&out->view, &s->view, &joined.view) ||
+	    !spread_layout(&out->from, &s->from, &s->view, &out->view) ||
+	    !spread_layout(&out->to, &s->to, &s->view, &out->view))
+		return false;
+	for (int k = 0; k < i; k++)
+		if (!spread_step(out, s, k, a))
+			return false;
+	for (int k = 0; k < joined.n; k++)
+		if (!spread_step(out, &joined, k, a))
+			return false;
+	for (int k = i + 1; k < s->n; k++)
+		if (!spread_step(out, s, k, a))
+			return false;
+	return true;
+}

@@ -10,18 +10,20 @@
  * The work of one search, told as messages that are priced (price.h), up to some number
  * of devices. On more devices it grows with their number to the power of 3/2, as exchanges
  * have more messages, up to a limit. With 25,000 72 rows are dearer; 65,000 make
- * 28 cheaper for a fifth more time. On few devices there is more, as ways by one layout are
- * rewritten there that are dearer at first (vias.c): with 50,000 11 of 2,352 pairs of layouts
- * on 24 chips of a torus stay open, the worst by 18 %, and with this 5, by 9 %, for a fifth
- * more time on up to 32 devices.
+ * 28 cheaper for a fifth more time. On few devices there is more, of which searches that find
+ * nothing take a part (search.c): with 70,000 15 of 4,814 pairs of layouts on 16 and 24 GPUs
+ * and chips of a torus stay open, the worst by 15 %, and with this 20, by 10 %, for a third
+ * less time. On meshes of few digits all ways by a layout take less.
  */
 enum {
-	WORK_SMALL = 70000,
+	WORK_DIGITS = 70000,
+	WORK_SMALL = 100000,
 	WORK_FEW = 50000,
 	WORK_FEW_DEVICES = 128,
 	WORK_MAX = 1500000,
 	SCRIPT_WORK = 40, /* of making a script and seeing whether it is known */
-	PRICE_WORK = 40   /* of its price and place, besides its steps */
+	PRICE_WORK = 40,  /* of its price and place, besides its steps */
+	DIGITS_MAX = 3    /* of a mesh of few prime digits */
 };
 
 /*
@@ -30,18 +32,36 @@ enum {
  */
 static const double NEAR = 1.5;
 
-static int64_t most_work(int64_t ndevices)
-{
-	double more = fmax(1, (double)ndevices / WORK_FEW_DEVICES);
-
-	if (ndevices <= BEST_SMALL_DEVICES)
-		return WORK_SMALL;
-	return (int64_t)fmin(WORK_MAX, WORK_FEW * more * sqrt(more));
-}
+/* What is cheaper by less is no reason to go on. */
+static const double GAIN = 0.999;
 
 bool best_pool_is_small(const struct best_pool *pool)
 {
 	return pool->best->problem->ndevices <= BEST_SMALL_DEVICES;
+}
+
+bool best_pool_has_few_digits(const struct best_pool *pool)
+{
+	const struct mesh *m = &pool->best->problem->mesh;
+	int n = 0;
+
+	for (int x = 0; x < m->naxes; x++) {
+		const struct part whole = {x, 1, m->axis[x].size};
+		struct part digit[LAYOUT_PARTS_MAX];
+
+		n += parts_digits(digit, &whole, 1);
+	}
+	return n <= DIGITS_MAX;
+}
+
+static int64_t most_work(const struct best_pool *pool)
+{
+	int64_t ndevices = pool->best->problem->ndevices;
+	double more = fmax(1, (double)ndevices / WORK_FEW_DEVICES);
+
+	if (best_pool_is_small(pool))
+		return best_pool_has_few_digits(pool) ? WORK_DIGITS : WORK_SMALL;
+	return (int64_t)fmin(WORK_MAX, WORK_FEW * more * sqrt(more));
 }
 
 struct best_pool *best_pool_new(struct best *b)
@@ -52,8 +72,9 @@ struct best_pool *best_pool_new(struct best *b)
 	pool->best = b;
 	pool->arena = arena_new();
 	pool->plans = arena_new();
-	pool->most_of_all = most_work(b->problem->ndevices);
+	pool->most_of_all = most_work(pool);
 	pool->most = pool->most_of_all;
+	pool->patience = INT64_MAX;
 	pool->seen.arena = pool->arena;
 	if (b->prices->note)
 		pool->steps = step_prices_new(b->problem, b->prices);
@@ -115,7 +136,9 @@ int64_t best_pool_work(const struct best_pool *pool)
 
 bool best_pool_is_over(const struct best_pool *pool)
 {
-	return best_pool_work(pool) >= pool->most;
+	int64_t work = best_pool_work(pool);
+
+	return work >= pool->most || work - pool->improved >= pool->patience;
 }
 
 /* Returns whether the same script was there before, and remembers the script. */
@@ -196,6 +219,8 @@ static void price_and_keep(struct best_pool *pool, const struct script *script)
 	if (!price_script(pool, &e))
 		return;
 	e.script = script_keep(script, pool->arena);
+	if (pool->steps && !e.over_memory && e.price.cost < GAIN * b->price.cost)
+		pool->improved = best_pool_work(pool);
 	if (pool_insert(pool, &e) && may_win(pool, &e))
 		best_offer_priced(b, script_plan(script, b->prices, b->arena), e.price,
 		                  e.script);

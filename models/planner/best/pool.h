@@ -27,6 +27,8 @@ struct best_pool {
 	struct step_prices *steps; /* NULL where prices of steps do not add up */
 	int64_t work, most; /* done so far, without that of `steps`; where to stop */
 	int64_t most_of_all;
+	int64_t improved; /* the work done when the cheapest plan was found */
+	int64_t patience; /* how much more there is without a cheaper one */
 	struct keys seen;      /* all scripts, priced or not */
 	struct script_key key; /* of the script that is looked at */
 	int n;
@@ -49,10 +51,16 @@ void best_pool_add_plan(struct best_pool *pool, const struct plan *plan,
 /* Returns whether a problem has so few devices that there is more work for each. */
 bool best_pool_is_small(const struct best_pool *pool);
 
+/*
+ * Returns whether the axes of the mesh have so few prime digits that all layouts over them
+ * can be looked at.
+ */
+bool best_pool_has_few_digits(const struct best_pool *pool);
+
 /* Returns the work done so far. */
 int64_t best_pool_work(const struct best_pool *pool);
 
-/* Returns whether as much work is done as may be. */
+/* Returns whether as much work is done as may be, or too much of it for nothing. */
 bool best_pool_is_over(const struct best_pool *pool);
 
 /*

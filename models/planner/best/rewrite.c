@@ -162,6 +162,29 @@ static void try_collectives(struct best_pool *pool, const struct script *fine)
 			best_pool_add(pool, &next);
 }
 
+/*
+ * Tries two halves of a step whose digits can be told apart only where they are looked at
+ * without the other steps; `known` strides are tried by those who call.
+ */
+static void try_splits_alone(struct best_pool *pool, const struct script *script, int at,
+                             int known)
+{
+	int64_t stride[LAYOUT_PARTS_MAX];
+	struct script alone, fine, halves, next;
+	int n;
+
+	script_alone(&alone, script, at);
+	if (!script_refine(&fine, &alone, pool->arena))
+		return;
+	n = script_strides(stride, LAYOUT_PARTS_MAX, &fine, 0);
+	for (int k = 1; k < n && n > known; k++)
+		for (int major = 0; major < 2; major++)
+			if (script_split(&halves, &fine, 0, stride[k], major,
+			                 pool->arena) &&
+			    script_put(&next, script, at, &halves, pool->arena))
+				best_pool_add(pool, &next);
+}
+
 /* Tries steps in two halves, by rising and by falling stride. */
 static void try_splits(struct best_pool *pool, const struct script *script)
 {
@@ -184,6 +207,8 @@ static void try_splits(struct best_pool *pool, const struct script *script)
 				if (script_split(&next, &fine, at, stride[k], major,
 				                 pool->arena))
 					best_pool_add(pool, &next);
+		if (script->n > 1 && best_pool_is_small(pool))
+			try_splits_alone(pool, script, at, n);
 	}
 }
 

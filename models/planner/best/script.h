@@ -116,6 +116,17 @@ bool script_join(struct script *out, const struct script *s, struct arena *a);
  */
 bool script_unsplit(struct script *out, const struct script *s, struct arena *a);
 
+/* Makes the script of step i alone, which borrows from the other. */
+void script_alone(struct script *out, const struct script *s, int i);
+
+/*
+ * Puts the steps of another script between the same layouts in place of step i, over as few
+ * digits as both need: the other steps may cut digits in ways that do not line up. Returns
+ * false where a step cannot be said so.
+ */
+bool script_put(struct script *out, const struct script *s, int i,
+                const struct script *steps, struct arena *a);
+
 /*
  * Puts the slice, all-gather or all-to-all that does the same in place of steps
  * [first, end) of a refined script. Returns false where none does.
