@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* The trail holds a number and what was done with it. */
-enum { DID_VALUE, DID_OP, DID_ATOMIC, DID_SUMS, DID_KINDS };
+enum { DID_VALUE, DID_OP, DID_ATOMIC, DID_SUMS, DID_EXPERTS, DID_KINDS };
 
 void cutting_start(struct cutting *out, struct arena *a, const struct graph *g,
                    int naxes, const int32_t *size)
@@ -68,6 +68,9 @@ void cutting_undo(struct cutting *c, int64_t mark)
 			break;
 		case DID_SUMS:
 			c->sums[number] = -1;
+			break;
+		case DID_EXPERTS:
+			c->experts &= (uint8_t) ~(1 << number);
 			break;
 		default:
 			axis = number % CUT_AXES;
@@ -150,6 +153,14 @@ void cutting_note_sums(struct cutting *c, int32_t dim, int axis)
 		return;
 	c->sums[axis] = (int8_t)dim;
 	*list_add(&c->trail, c->arena) = axis * DID_KINDS + DID_SUMS;
+}
+
+void cutting_note_experts(struct cutting *c, int axis)
+{
+	if (c->experts >> axis & 1)
+		return;
+	c->experts |= (uint8_t)(1 << axis);
+	*list_add(&c->trail, c->arena) = axis * DID_KINDS + DID_EXPERTS;
 }
 
 /* --- propagation ------------------------------------------------------------------ */

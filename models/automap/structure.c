@@ -318,17 +318,19 @@ static struct ranked list_of(struct search *s, int order, int64_t most)
 	                       arena_alloc(s->arena, (size_t)most, sizeof(struct state))};
 }
 
-void search_structure(struct search *s)
+/* The beam, then stores on top of the best states that it saw. */
+static void explore(struct search *s, bool from_start)
 {
 	struct beam b = {.s = s, .seen.arena = s->arena};
 	int64_t mark = cutting_mark(s->cutting);
 	struct state first;
 	bool fresh;
 
-	if (is_small(s) && search_exhaustive(s))
-		return;
+	if (from_start)
+		search_go_to_start(s);
 	keys_add(&b.seen, &s->cutting->hash, sizeof(s->cutting->hash), &fresh);
 	first = state_here(s, search_look(s, &fresh));
+	action_undo(s, mark, 0);
 	for (int k = 0; k < ORDERS; k++) {
 		b.level[k] = list_of(s, k, BEAM);
 		b.next[k] = list_of(s, k, BEAM);
@@ -345,4 +347,13 @@ void search_structure(struct search *s)
 		}
 	for (int i = 0; i < POLISH_MAX && polish(s); i++)
 		continue;
+}
+
+void search_structure(struct search *s)
+{
+	if (is_small(s) && search_exhaustive(s))
+		return;
+	explore(s, false);
+	if (s->nstart)
+		explore(s, true);
 }

@@ -18,10 +18,11 @@ bool automap_fits(const struct automap_ask *ask, const struct evaluation *e)
 /* --- tactics ---------------------------------------------------------------------- */
 
 /* Reads KIND:AXIS, or a file of rules; axis -1: one of size 1, on which nothing is cut. */
-static enum status read_tactic(struct tactic *out, struct arena *a, const char *text,
-                               const struct mesh *mesh, struct error *e)
+static enum status read_tactic(struct tactic *out, struct arena *a, const char *option,
+                               const char *text, const struct mesh *mesh,
+                               struct error *e)
 {
-	struct where at = where_option("--tactic", text);
+	struct where at = where_option(option, text);
 	const char *colon = strchr(text, ':');
 	size_t length = colon ? (size_t)(colon - text) : strlen(text);
 	struct scan s = scan_start(text, at, e);
@@ -60,32 +61,50 @@ static int large_axes(int32_t *size, int *number, const struct mesh *mesh)
 	return n;
 }
 
+/* Reads tactics with the search's numbers of axes, without those on axes of size 1. */
+static enum status read_tactics(struct tactic **out, int *n, struct arena *a,
+                                const struct mesh *mesh,
+                                const int *number, const char *option,
+                                const char *const *text, int ntexts, struct error *e)
+{
+	*n = 0;
+	*out = arena_alloc(a, (size_t)ntexts + 1, sizeof(**out));
+	for (int i = 0; i < ntexts; i++) {
+		struct tactic *t = &(*out)[*n];
+		struct tactic_rule *rule;
+		int rules = 0;
+
+		if (read_tactic(t, a, option, text[i], mesh, e) != OK)
+			return e->code;
+		rule = arena_alloc(a, (size_t)t->nrules + 1, sizeof(*rule));
+		for (int k = 0; k < t->nrules; k++)
+			if (number[t->rule[k].axis] >= 0) {
+				rule[rules] = t->rule[k];
+				rule[rules++].axis = number[t->rule[k].axis];
+			}
+		t->rule = rule;
+		t->nrules = rules;
+		t->axis = number[t->axis];
+		if (t->kind == TACTIC_USER ? t->nrules > 0 : t->axis >= 0)
+			++*n;
+	}
+	return OK;
+}
+
 static enum status apply_tactics(struct automap_found *f, struct arena *a,
                                  const struct automap_ask *ask, const int *number,
                                  struct error *e)
 {
-	for (int i = 0; i < ask->ntactics; i++) {
-		struct tactic t;
-		struct tactic_rule *rule;
-		int n = 0;
+	struct tactic *t;
+	int n;
 
-		if (read_tactic(&t, a, ask->tactic[i], &f->mesh, e) != OK)
-			return e->code;
-		rule = arena_alloc(a, (size_t)t.nrules + 1, sizeof(*rule));
-		for (int k = 0; k < t.nrules; k++)
-			if (number[t.rule[k].axis] >= 0) {
-				rule[n] = t.rule[k];
-				rule[n++].axis = number[t.rule[k].axis];
-			}
-		t.rule = rule;
-		t.nrules = n;
-		t.axis = number[t.axis];
-		if ((t.kind == TACTIC_USER ? !t.nrules : t.axis < 0) ||
-		    tactic_apply(f->cutting, &t))
-			continue;
-		f->idle = f->idle ? arena_printf(a, "%s, %s", f->idle, ask->tactic[i])
-		                  : ask->tactic[i];
-	}
+	if (read_tactics(&t, &n, a, &f->mesh, number,
+	                 "--tactic", ask->tactic, ask->ntactics, e) != OK)
+		return e->code;
+	for (int i = 0; i < n; i++)
+		if (!tactic_apply(f->cutting, &t[i]))
+			f->idle = f->idle ? arena_printf(a, "%s, %s", f->idle, t[i].name)
+			                  : t[i].name;
 	return OK;
 }
 
@@ -103,7 +122,7 @@ static void tell(void *self, const struct search *s)
 
 static void run_search(struct automap_answer *out, struct automap_found *f,
                        struct arena *a, const struct automap_ask *ask,
-                       struct evaluator *ev)
+                       struct evaluator *ev, const struct tactic *start, int nstart)
 {
 	struct told told = {ask, &f->mesh};
 	struct search s = {.evaluator = ev,
@@ -111,6 +130,8 @@ static void run_search(struct automap_answer *out, struct automap_found *f,
 	                   .memory_limit_bytes = ask->memory_limit_bytes,
 	                   .budget = ask->budget,
 	                   .seed = ask->seed,
+	                   .nstart = nstart,
+	                   .start = start,
 	                   .better = ask->better ? tell : NULL,
 	                   .self = &told};
 
@@ -138,7 +159,8 @@ static enum status try_mesh(struct automap_answer *out, struct automap_found *f,
 	struct evaluator ev;
 	struct mesh large = f->mesh;
 	int32_t size[MESH_AXES_MAX];
-	int number[MESH_AXES_MAX], n = large_axes(size, number, &f->mesh);
+	int number[MESH_AXES_MAX], n = large_axes(size, number, &f->mesh), nstart;
+	struct tactic *start;
 
 	large.naxes = 0;
 	for (int i = 0; i < f->mesh.naxes; i++)
@@ -146,14 +168,16 @@ static enum status try_mesh(struct automap_answer *out, struct automap_found *f,
 			large.axis[large.naxes++] = f->mesh.axis[i];
 	f->cutting = arena_alloc(a, 1, sizeof(*f->cutting));
 	cutting_start(f->cutting, a, ask->graph, n, size);
-	if (apply_tactics(f, a, ask, number, e) != OK)
+	if (apply_tactics(f, a, ask, number, e) != OK ||
+	    read_tactics(&start, &nstart, a, &f->mesh, number,
+	                 "--start", ask->start, ask->nstart, e) != OK)
 		return e->code;
 	if (ask->machine) {
 		t = machine_tariff_new(ask->machine, &large, f->device);
 		prices = machine_tariff_prices(t);
 	}
 	evaluator_start(&ev, a, ask->graph, t ? &prices : NULL);
-	run_search(out, f, a, ask, &ev);
+	run_search(out, f, a, ask, &ev, start, nstart);
 	if (t)
 		machine_tariff_free(t);
 	out->tried++;
@@ -167,7 +191,7 @@ static int better(const struct automap_ask *ask, const struct automap_found *x,
 {
 	const struct search s = {.memory_limit_bytes = ask->memory_limit_bytes};
 
-	return search_compare(&s, &x->e, &y->e);
+	return search_compare_answers(&s, &x->e, &y->e);
 }
 
 static void keep(struct automap_answer *out, const struct automap_ask *ask,

@@ -25,6 +25,8 @@ struct automap_ask {
 	const int32_t *devices; /* of the mesh's positions; NULL: in order */
 	int ntactics;
 	const char *const *tactic; /* data:batch, or a file of rules */
+	int nstart; /* tactics to start the search from; the answer is no worse than they are */
+	const char *const *start;
 	enum search_kind search;
 	int64_t budget;
 	uint64_t seed;

@@ -17,7 +17,7 @@
 struct options {
 	const char *mesh, *count, *platform, *search, *budget, *seed, *limit, *batch,
 		*seq, *devices, *format, *emit, *output, *devices_out;
-	struct settings set, tactic, group;
+	struct settings set, tactic, start, group;
 	struct command_words file;
 };
 
@@ -36,6 +36,9 @@ static const struct option_row option_table[] = {
          "cut so first: data, context, megatron, sequence, expert, zero2 or zero3, "
          ":AXIS; or a file of rules",
          AT(tactic), .settings = true},
+	{"start", 0, "T",
+         "start the search from this tactic, too, which it may better but need not keep",
+         AT(start), .settings = true},
 	{"group", 0, "REGEX", "arguments to decide on together (default: equal layers)",
          AT(group), .settings = true},
 	{"search", 0, "structure|mcts|exhaustive|none",
@@ -68,7 +71,7 @@ static bool sharding_asked(const struct options *o)
 {
 	return o->mesh || o->count || o->platform || o->search || o->budget || o->seed ||
 	       o->limit || o->devices || o->devices_out || o->set.n || o->tactic.n ||
-	       o->group.n;
+	       o->start.n || o->group.n;
 }
 
 static void check_of_suite(const struct options *o, const struct argp_state *state)
@@ -85,8 +88,9 @@ static void check_search(const struct options *o, const struct argp_state *state
 {
 	if (o->seed && !is_word(o->search, "mcts"))
 		argp_error(state, "--seed goes with --search mcts");
-	if (o->budget && is_word(o->search, "none"))
-		argp_error(state, "--budget goes with a search");
+	if ((o->budget || o->start.n) && is_word(o->search, "none"))
+		argp_error(state, "--%s goes with a search",
+		           o->budget ? "budget" : "start");
 	if (!o->platform && (o->set.n || o->devices))
 		argp_error(state, "--%s goes with --platform",
 		           o->set.n ? "set" : "devices");
@@ -231,6 +235,8 @@ static enum status read_all(struct session *s, struct error *e)
 	s->ask.ndevices = o->mesh ? s->mesh.ndevices : (int32_t)devices;
 	s->ask.ntactics = o->tactic.n;
 	s->ask.tactic = o->tactic.at;
+	s->ask.nstart = o->start.n;
+	s->ask.start = o->start.at;
 	s->ask.search = search_of(o->search);
 	s->ask.budget = budget;
 	s->ask.seed = (uint64_t)seed;
