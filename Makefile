@@ -459,6 +459,9 @@ results-moves: build/shardsim
 .PHONY: results-automap
 results-automap: build/shardsim
 	build/shardsim automap scenarios/automap.yaml >results/automap.md
+	echo >>results/automap.md
+	build/shardsim automap platforms/steps.csv >>results/automap.md
+	build/shardsim automap platforms/steps.csv --format csv >results/automap-published.csv
 	build/shardsim automap scenarios/automap.yaml --format csv >results/automap.csv
 
 results: results-placement results-moves results-steps results-programs results-degrees \

@@ -7,6 +7,13 @@
  * from the op that makes it to its last use, in the order of the text (program/liveness.h
  * has the same rule for programs that are partitioned); a gathered copy lives from its
  * first to its last use in its phase.
+ *
+ * A step may go through its passes several times before it updates (micro batches). Gradients are
+ * then added up where they are made: what is all-reduced is so once, at the end, what is scattered
+ * is so in every pass, as nobody has room for the whole; both are held throughout. The additions
+ * themselves are not counted. With recomputation every layer (automap/repeat.h) runs forward once
+ * more in the backward pass, with its collectives, and of what it computes only what it hands on
+ * to others is held until then, besides what one layer computes.
  */
 #ifndef SHARDSIM_AUTOMAP_EVALUATE_H
 #define SHARDSIM_AUTOMAP_EVALUATE_H
@@ -46,12 +53,27 @@ struct evaluator {
 	const struct cut_prices *tariff; /* NULL: counts and memory alone */
 	struct lowered_cuts lowered;
 	double *alloc, *release; /* [ops] */
+	/* Of evaluator_repeat(). */
+	double micro_batches; /* 1: an update behind every pass */
+	double *times;        /* [ops] how often one runs in a step; without the weight */
+	bool *gradient;       /* [values] made by passes and read by updates alone */
+	int32_t *again;       /* [values] layer in which it is computed again; -1: in none */
+	int32_t *last_forward; /* [values] op of the forward pass that reads it last */
+	double *layer_bytes;  /* what each of these layers computes */
+	int32_t nlayers;
 	int64_t evaluations;
 };
 
 /* All is the arena's; the graph and the tariff are borrowed. */
 void evaluator_start(struct evaluator *out, struct arena *a, const struct graph *g,
                      const struct cut_prices *tariff);
+
+/*
+ * Passes run `micro_batches` times in a step, of as much data as the program says; with
+ * `recompute` layers are computed again.
+ */
+void evaluator_repeat(struct evaluator *e, struct arena *a, double micro_batches,
+                      bool recompute);
 
 /* Evaluates cuts; the steps are in e->lowered until the next time. */
 struct evaluation evaluate(struct evaluator *e, const struct cutting *c);

@@ -122,17 +122,21 @@ struct cut_prices machine_tariff_prices(struct machine_tariff *t)
 	return (struct cut_prices){collective_s, kernel_s, t};
 }
 
-double machine_bound_s(const struct machine *m, const struct graph *g, int64_t devices)
+double machine_bound_s(const struct machine *m, const struct graph *g, int64_t devices,
+                       double micro_batches)
 {
 	double sum = 0;
 
 	for (int64_t i = 0; i < g->kernel.n; i++) {
 		struct compute_ask ask = g->kernel.at[i].ask;
+		const struct graph_op *o = &g->op.at[g->kernel.at[i].op];
 		double s;
 
 		ask.flops /= (double)devices;
 		s = compute_op_s(m, &ask);
-		sum += s > 0 ? s * g->op.at[g->kernel.at[i].op].weight : 0;
+		if (s > 0)
+			sum += s * o->weight *
+			       (o->phase == PHASE_UPDATE ? 1 : micro_batches);
 	}
 	return sum;
 }

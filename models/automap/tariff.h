@@ -24,7 +24,11 @@ void machine_tariff_free(struct machine_tariff *t);
 /* Returns its prices; `self` is the tariff. */
 struct cut_prices machine_tariff_prices(struct machine_tariff *t);
 
-/* What no sharding of so many devices is faster than: all matmuls at full rate, in equal parts. */
-double machine_bound_s(const struct machine *m, const struct graph *g, int64_t devices);
+/*
+ * What no sharding of so many devices is faster than: all matmuls at full rate, in equal parts, those
+ * of the passes as often as there are micro batches.
+ */
+double machine_bound_s(const struct machine *m, const struct graph *g, int64_t devices,
+                       double micro_batches);
 
 #endif

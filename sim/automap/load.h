@@ -4,6 +4,7 @@
 
 #include "automap/graph.h"
 #include "base/error.h"
+#include "program/model.h"
 
 struct automap_program {
 	const char *name;
@@ -15,6 +16,7 @@ struct automap_program {
 /* What the caller says in place of the model's `train`; 0: nothing. */
 struct automap_train {
 	int64_t batch, seq;
+	int64_t micro_batches; /* into which the batch is cut; the program is that of one of them */
 };
 
 /*
@@ -24,5 +26,13 @@ struct automap_train {
 enum status automap_load(struct automap_program *out, struct arena *a, const char *path,
                          struct automap_train train, const char *const *like, int nlike,
                          struct error *e);
+
+/*
+ * The step of a model that is read already, one micro batch of all of its train.global_batch; `path`
+ * names it in errors.
+ */
+enum status automap_of_model(struct automap_program *out, struct arena *a,
+                             const struct architecture *m, const char *path,
+                             struct error *e);
 
 #endif

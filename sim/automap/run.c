@@ -15,6 +15,11 @@ bool automap_fits(const struct automap_ask *ask, const struct evaluation *e)
 	return ask->memory_limit_bytes <= 0 || e->peak_bytes <= ask->memory_limit_bytes;
 }
 
+static double micro_batches(const struct automap_ask *ask)
+{
+	return ask->micro_batches > 0 ? (double)ask->micro_batches : 1;
+}
+
 /* --- tactics ---------------------------------------------------------------------- */
 
 /* Reads KIND:AXIS, or a file of rules; axis -1: one of size 1, on which nothing is cut. */
@@ -177,6 +182,7 @@ static enum status try_mesh(struct automap_answer *out, struct automap_found *f,
 		prices = machine_tariff_prices(t);
 	}
 	evaluator_start(&ev, a, ask->graph, t ? &prices : NULL);
+	evaluator_repeat(&ev, a, micro_batches(ask), ask->recompute);
 	run_search(out, f, a, ask, &ev, start, nstart);
 	if (t)
 		machine_tariff_free(t);
@@ -302,6 +308,7 @@ enum status automap_run(struct automap_answer *out, struct arena *a,
 		out->why = compare_found(a, ask, &out->best, &out->second);
 	if (ask->machine)
 		out->bound_s = machine_bound_s(ask->machine, ask->graph,
-		                               out->best.mesh.ndevices);
+		                               out->best.mesh.ndevices,
+		                               micro_batches(ask));
 	return OK;
 }

@@ -9,6 +9,7 @@
 #include "plan/devices.h"
 #include "platform/platform.h"
 #include "system/file.h"
+#include "validate/program/sharded.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +17,7 @@
 
 struct options {
 	const char *mesh, *count, *platform, *search, *budget, *seed, *limit, *batch,
-		*seq, *devices, *format, *emit, *output, *devices_out;
+		*seq, *micro, *devices, *format, *emit, *output, *devices_out, *recompute;
 	struct settings set, tactic, start, group;
 	struct command_words file;
 };
@@ -50,6 +51,11 @@ static const struct option_row option_table[] = {
          "of a device (default: what it has; none: no limit)", AT(limit)},
 	{"batch", 0, "N", "sequences of a step, whatever the model says", AT(batch)},
 	{"seq", 0, "N", "tokens of a sequence, whatever the model says", AT(seq)},
+	{"micro-batches", 0, "N",
+         "passes of a step, each of an N-th of the batch (default 1)", AT(micro)},
+	{"recompute", 0, "none|full",
+         "full: layers are computed again in the backward pass (default none)",
+         AT(recompute), .unknown = "unknown recomputation"},
 	{"emit", 0, "jax|sdy|dtensor|hlo",
          "write the shardings for another system, or the step of a model as a program",
          AT(emit), .unknown = "unknown kind of text"},
@@ -71,11 +77,16 @@ static bool sharding_asked(const struct options *o)
 {
 	return o->mesh || o->count || o->platform || o->search || o->budget || o->seed ||
 	       o->limit || o->devices || o->devices_out || o->set.n || o->tactic.n ||
-	       o->start.n || o->group.n;
+	       o->start.n || o->group.n || o->micro || o->recompute;
 }
 
-static void check_of_suite(const struct options *o, const struct argp_state *state)
+static void check_of_suite(struct options given, const struct argp_state *state)
 {
+	const struct options *o = &given;
+
+	/* Of a table of steps the evaluations may be said. */
+	if (step_table_is(given.file.at[0]))
+		given.budget = NULL;
 	if (sharding_asked(o) || o->batch || o->seq || o->emit || o->output)
 		argp_error(state, "the cases of a suite say all but --format");
 	if (is_word(o->format, "text") || is_word(o->format, "json"))
@@ -101,8 +112,9 @@ static void check_automap_options(void *self, const struct argp_state *state)
 	const struct options *o = self;
 	bool hlo = is_word(o->emit, "hlo");
 
-	if (o->file.n && automap_is_study(o->file.at[0])) {
-		check_of_suite(o, state);
+	if (o->file.n && (automap_is_study(o->file.at[0]) ||
+	                  step_table_is(o->file.at[0]))) {
+		check_of_suite(*o, state);
 		return;
 	}
 	if (is_word(o->format, "md") || is_word(o->format, "csv"))
@@ -148,8 +160,12 @@ static enum status read_program(struct session *s, struct error *e)
 	struct automap_train train = {0};
 
 	if (read_count(&train.batch, "--batch", s->o->batch, 1, INT32_MAX, e) != OK ||
+	    read_count(&train.micro_batches, "--micro-batches", s->o->micro, 1, INT32_MAX,
+	               e) != OK ||
 	    read_count(&train.seq, "--seq", s->o->seq, 1, INT32_MAX, e) != OK)
 		return e->code;
+	s->ask.micro_batches = train.micro_batches;
+	s->ask.recompute = is_word(s->o->recompute, "full");
 	return automap_load(&s->program, s->a, s->o->file.at[0], train, s->o->group.at,
 	                    s->o->group.n, e);
 }
@@ -314,6 +330,25 @@ static enum status print_answer(struct session *s, const struct automap_answer *
 	return e->code;
 }
 
+/* Evaluations of a published configuration, unless --budget says how many. */
+enum { PUBLISHED_BUDGET = 1000 };
+
+static enum status run_published(struct session *s, struct error *e)
+{
+	const struct pen pen = pen_md(stdout, s->a);
+	struct sharded_table t;
+	int64_t budget = PUBLISHED_BUDGET;
+
+	if (read_count(&budget, "--budget", s->o->budget, 1, INT64_C(1) << 40, e) != OK ||
+	    sharded_table_read(&t, s->a, s->o->file.at[0], budget, e) != OK)
+		return e->code;
+	if (is_word(s->o->format, "csv"))
+		sharded_table_csv(stdout, &t);
+	else
+		sharded_table_words(&pen, &t);
+	return OK;
+}
+
 static enum status run(struct session *s, struct error *e)
 {
 	const struct options *o = s->o;
@@ -322,6 +357,8 @@ static enum status run(struct session *s, struct error *e)
 	if (automap_is_study(o->file.at[0]))
 		return automap_study(stdout, s->a, o->file.at[0],
 		                     is_word(o->format, "csv"), e);
+	if (step_table_is(o->file.at[0]))
+		return run_published(s, e);
 	if (is_word(o->emit, "hlo")) {
 		if (read_program(s, e) != OK)
 			return e->code;
@@ -345,7 +382,7 @@ int command_automap(int argc, char **argv)
 {
 	struct options o = {0};
 	const struct command_syntax syntax = {
-		.usage = "FILE|MODEL|SUITE",
+		.usage = "FILE|MODEL|SUITE|STEPS",
 		.doc = "Search for the sharding of a whole program (HLO, StableHLO) or "
 	               "of the "
 		       "training step of a model on a machine: "
