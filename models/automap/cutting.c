@@ -124,13 +124,15 @@ bool cutting_may(const struct cutting *c, int32_t value, int32_t dim, int axis)
 bool cutting_cut(struct cutting *c, int32_t value, int32_t dim, int axis)
 {
 	const struct graph_value *v = &c->graph->value.at[value];
-	int32_t other = v->becomes >= 0 ? v->becomes : v->turns_into;
 
 	if (!cutting_may(c, value, dim, axis))
 		return false;
 	note(c, DID_VALUE, value, &c->value[value], axis, dim);
 	enqueue_around(c, value);
-	if (other >= 0 && cutting_may(c, other, dim, axis)) {
+	for (int32_t other = v->alike; other != value;
+	     other = c->graph->value.at[other].alike) {
+		if (!cutting_may(c, other, dim, axis))
+			continue;
 		note(c, DID_VALUE, other, &c->value[other], axis, dim);
 		enqueue_around(c, other);
 	}

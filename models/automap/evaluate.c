@@ -2,6 +2,7 @@
 
 #include "program/kernels.h"
 
+#include <math.h>
 #include <string.h>
 
 const char *count_name(int count)
@@ -111,9 +112,15 @@ void evaluator_repeat(struct evaluator *e, struct arena *a, double micro_batches
 /* How often a step is taken in all. */
 static double times_of(const struct evaluator *e, const struct transfer_step *s)
 {
+	const struct graph_value *v = &e->graph->value.at[s->value];
+	double n = s->weight;
+
+	/* What a loop reads of the outside is moved once, in front of it. */
+	if (s->before >= 0 && v->op >= 0)
+		n *= fmin(e->graph->op.at[s->before].times, e->graph->op.at[v->op].times);
 	if (s->before < 0 || (s->op == OP_ALL_REDUCE && e->gradient[s->value]))
-		return s->weight;
-	return s->weight * e->times[s->before];
+		return n;
+	return n * e->times[s->before];
 }
 
 /* --- collectives ------------------------------------------------------------------ */
@@ -265,6 +272,7 @@ static void add_kernels(struct evaluator *e, const struct cutting *c,
 			out->unknown = true;
 		else
 			out->compute_s += s * g->op.at[g->kernel.at[i].op].weight *
+			                  g->op.at[g->kernel.at[i].op].times *
 			                  e->times[g->kernel.at[i].op];
 	}
 }

@@ -135,7 +135,7 @@ double machine_bound_s(const struct machine *m, const struct graph *g, int64_t d
 		ask.flops /= (double)devices;
 		s = compute_op_s(m, &ask);
 		if (s > 0)
-			sum += s * o->weight *
+			sum += s * o->weight * o->times *
 			       (o->phase == PHASE_UPDATE ? 1 : micro_batches);
 	}
 	return sum;

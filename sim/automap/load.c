@@ -65,6 +65,15 @@ static enum status load_model(struct automap_program *out, struct arena *a,
 	return read_step(out, a, path, &m, e);
 }
 
+static enum status load_program(struct automap_program *out, struct arena *a,
+                                const char *path, struct error *e)
+{
+	if (program_read(&out->program, a, path, e) != OK)
+		return e->code;
+	shardings_start(&out->given, a, &out->program);
+	return shardings_read(&out->given, a, &out->program, e);
+}
+
 enum status automap_load(struct automap_program *out, struct arena *a, const char *path,
                          struct automap_train train, const char *const *like, int nlike,
                          struct error *e)
@@ -75,7 +84,7 @@ enum status automap_load(struct automap_program *out, struct arena *a, const cha
 		                 "a program, whose text tells its batch and seq; expected "
 		                 "a model to change them");
 	if (is_yaml(path) ? load_model(out, a, path, train, e) != OK
-	                  : program_read(&out->program, a, path, e) != OK)
+	                  : load_program(out, a, path, e) != OK)
 		return e->code;
 	if (!out->name)
 		out->name = arena_strndup(a, out->program.name.at,

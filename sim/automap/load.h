@@ -5,12 +5,14 @@
 #include "automap/graph.h"
 #include "base/error.h"
 #include "program/model.h"
+#include "program/sharding.h"
 
 struct automap_program {
 	const char *name;
 	struct text text; /* of a model's step, which the caller frees; else empty */
 	struct program program;
 	struct graph graph;
+	struct shardings given; /* by the text; of a mesh without axes: none are */
 };
 
 /* What the caller says in place of the model's `train`; 0: nothing. */

@@ -1,5 +1,6 @@
 #include "automap/run.h"
 
+#include "automap/given.h"
 #include "automap/tariff.h"
 #include "base/suggest.h"
 #include "base/units.h"
@@ -96,6 +97,26 @@ static enum status read_tactics(struct tactic **out, int *n, struct arena *a,
 	return OK;
 }
 
+/* Cuts as the program's text says, if all axes of its mesh are those of ours. */
+static void apply_given(struct automap_found *f, const struct automap_ask *ask,
+                        const int *number)
+{
+	const struct mesh *mesh = &ask->given->mesh;
+	int axis[MESH_AXES_MAX];
+
+	for (int i = 0; i < mesh->naxes; i++) {
+		const struct axis *of = &mesh->axis[i];
+		int ours = mesh_axis(&f->mesh, of->name, strlen(of->name));
+
+		axis[i] = of->size > 1 && ours >= 0 ? number[ours] : -1;
+		if (of->size > 1 && (ours < 0 || f->mesh.axis[ours].size != of->size)) {
+			f->foreign = of;
+			return;
+		}
+	}
+	f->given = given_cut(f->cutting, ask->given, axis, &f->lost);
+}
+
 static enum status apply_tactics(struct automap_found *f, struct arena *a,
                                  const struct automap_ask *ask, const int *number,
                                  struct error *e)
@@ -173,6 +194,8 @@ static enum status try_mesh(struct automap_answer *out, struct automap_found *f,
 			large.axis[large.naxes++] = f->mesh.axis[i];
 	f->cutting = arena_alloc(a, 1, sizeof(*f->cutting));
 	cutting_start(f->cutting, a, ask->graph, n, size);
+	if (ask->given)
+		apply_given(f, ask, number);
 	if (apply_tactics(f, a, ask, number, e) != OK ||
 	    read_tactics(&start, &nstart, a, &f->mesh, number,
 	                 "--start", ask->start, ask->nstart, e) != OK)

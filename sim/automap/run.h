@@ -14,11 +14,13 @@
 #include "array/mesh.h"
 #include "automap/search.h"
 #include "automap/tactic.h"
+#include "program/sharding.h"
 
 enum search_kind { SEARCH_NONE, SEARCH_EXHAUSTIVE, SEARCH_MCTS, SEARCH_STRUCTURE };
 
 struct automap_ask {
 	const struct graph *graph;
+	const struct shardings *given; /* decisions that the program's text has made; NULL: none */
 	const struct machine *machine; /* NULL: nothing is priced */
 	const struct mesh *mesh; /* at most CUT_AXES axes; NULL: shapes of `ndevices` */
 	int32_t ndevices;
@@ -47,6 +49,8 @@ struct automap_found {
 	struct cutting *cutting; /* over the axes of more than one device, in order */
 	int64_t found_at;        /* evaluations until it was found */
 	const char *idle;        /* the tactics that cut nothing; NULL: all did */
+	int given, lost; /* cuts that the program's text has made, and that it could not make */
+	const struct axis *foreign; /* of the text's mesh, and not of this: nothing of it is cut */
 };
 
 struct automap_answer {

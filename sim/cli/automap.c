@@ -119,11 +119,11 @@ static void check_automap_options(void *self, const struct argp_state *state)
 	}
 	if (is_word(o->format, "md") || is_word(o->format, "csv"))
 		argp_error(state, "--format %s is for suites", o->format);
-	if (!o->mesh == !o->count && !hlo)
-		argp_error(state, "--mesh or --device-count is needed, one of them");
+	if (o->mesh && o->count)
+		argp_error(state, "--mesh and --device-count, expected one of them");
 	if (o->output && !o->emit)
 		argp_error(state, "--output is where --emit writes");
-	if (o->devices && !o->mesh)
+	if (o->devices && o->count)
 		argp_error(state, "--devices goes with --mesh");
 	if (hlo && (sharding_asked(o) || o->format))
 		argp_error(state, "--emit hlo writes the step of a model before it is "
@@ -229,6 +229,38 @@ static enum search_kind search_of(const char *name)
 	                                     : SEARCH_NONE;
 }
 
+/* The axes of several devices, or the first one where there are none; false: they are too many. */
+static bool large_axes(struct mesh *out, const struct mesh *from)
+{
+	*out = *from;
+	out->naxes = 0;
+	for (int i = 0; i < from->naxes; i++)
+		if (from->axis[i].size > 1 && out->naxes < MESH_AXES_MAX)
+			out->axis[out->naxes++] = from->axis[i];
+	out->naxes += !out->naxes;
+	return out->naxes <= CUT_AXES;
+}
+
+/* The mesh that is given, or that of the program's text; or the number of devices. */
+static enum status take_mesh(struct session *s, int32_t devices, struct error *e)
+{
+	const struct options *o = s->o;
+	const struct mesh *own = &s->program.given.mesh;
+
+	s->ask.given = own->naxes ? &s->program.given : NULL;
+	if (!o->mesh && !o->count && !own->naxes)
+		return error_set(e, E_TYPE, (struct where){.file = o->file.at[0]},
+		                 "no mesh is in it, expected --mesh or --device-count");
+	if (!o->mesh && !o->count && !large_axes(&s->mesh, own))
+		return error_set(e, E_RANGE, (struct where){.file = o->file.at[0]},
+		                 "more than %d axes of several devices in its mesh, "
+		                 "expected --mesh",
+		                 CUT_AXES);
+	s->ask.mesh = o->count ? NULL : &s->mesh;
+	s->ask.ndevices = o->count ? devices : s->mesh.ndevices;
+	return OK;
+}
+
 static enum status read_all(struct session *s, struct error *e)
 {
 	const struct options *o = s->o;
@@ -247,8 +279,8 @@ static enum status read_all(struct session *s, struct error *e)
 	    read_program(s, e) != OK)
 		return e->code;
 	s->ask.graph = &s->program.graph;
-	s->ask.mesh = o->mesh ? &s->mesh : NULL;
-	s->ask.ndevices = o->mesh ? s->mesh.ndevices : (int32_t)devices;
+	if (take_mesh(s, (int32_t)devices, e) != OK)
+		return e->code;
 	s->ask.ntactics = o->tactic.n;
 	s->ask.tactic = o->tactic.at;
 	s->ask.nstart = o->start.n;
@@ -319,6 +351,17 @@ static enum status print_answer(struct session *s, const struct automap_answer *
 	text_free(&out);
 	if (e->code == OK && o->devices_out)
 		write_order(o->devices_out, &answer->best, e);
+	if (answer->best.foreign)
+		fprintf(stderr,
+		        "%s: the shardings of its text are left out, as this mesh has no "
+		        "axis %s=%d\n",
+		        s->program.name, answer->best.foreign->name,
+		        (int)answer->best.foreign->size);
+	if (answer->best.lost)
+		fprintf(stderr,
+		        "%s: %d cuts of its text are left out: of a part of an axis, or of "
+		        "a dimension that does not divide\n",
+		        s->program.name, answer->best.lost);
 	if (answer->best.idle)
 		fprintf(stderr, "%s: nothing is cut by --tactic %s\n", s->program.name,
 		        answer->best.idle);
