@@ -67,6 +67,8 @@ void search_go_to_start(struct search *s)
 {
 	for (int i = 0; i < s->nstart; i++)
 		action_apply(s, (struct action){ACTION_START, i, 0});
+	for (int64_t i = 0; s->seed && i < s->seed->at.n; i++)
+		action_apply(s, s->seed->at.at[i]);
 }
 
 void search_start(struct search *s, struct arena *a)

@@ -58,10 +58,11 @@ struct search {
 	struct cutting *cutting;   /* what tactics have cut; searches leave it so */
 	double memory_limit_bytes; /* 0: none */
 	int64_t budget;            /* evaluations; 0: as many as it takes */
-	uint64_t seed;
+	uint64_t rng_seed;
 	/* A strategy that somebody knows, which the answer is not to be worse than. */
 	int nstart;
 	const struct tactic *start;
+	const struct actions *seed; /* behind these, actions of ours; NULL: none */
 	int ngoals; /* 0: the usual ones */
 	struct goal goal[GOALS_MAX];
 	/* Called with every better state; NULL: nobody is. */

@@ -44,7 +44,7 @@ struct ranked {
 
 struct beam {
 	struct search *s;
-	struct keys seen;
+	struct keys seen, grown; /* states; and those that were gone on from */
 	struct ranked level[ORDERS], next[ORDERS], all[ORDERS];
 };
 
@@ -123,11 +123,17 @@ static bool grow(struct beam *b, const struct state *from)
 	struct search *s = b->s;
 	struct actions next = {0};
 	int64_t start = cutting_mark(s->cutting), mark, length;
-	bool better = false;
+	bool better = false, first;
 
 	apply_way(s, &from->way);
 	mark = cutting_mark(s->cutting);
 	length = s->path.at.n;
+	/* What is in several lists leads nowhere new the second time. */
+	keys_add(&b->grown, &s->cutting->hash, sizeof(s->cutting->hash), &first);
+	if (!first) {
+		action_undo(s, start, 0);
+		return false;
+	}
 	search_actions(&next, s, ~0u);
 	for (int64_t i = 0; i < next.at.n && !search_spent(s); i++) {
 		bool fresh = false, unused;
@@ -159,7 +165,6 @@ static void run_beam(struct beam *b)
 
 		for (int k = 0; k < ORDERS; k++)
 			b->next[k].n = 0;
-		/* What is in several lists leads nowhere new the second time. */
 		for (int k = 0; k < ORDERS; k++)
 			for (int64_t j = 0; j < b->level[k].n; j++)
 				better |= grow(b, &b->level[k].at[j]);
@@ -321,7 +326,7 @@ static struct ranked list_of(struct search *s, int order, int64_t most)
 /* The beam, then stores on top of the best states that it saw. */
 static void explore(struct search *s, bool from_start)
 {
-	struct beam b = {.s = s, .seen.arena = s->arena};
+	struct beam b = {.s = s, .seen.arena = s->arena, .grown.arena = s->arena};
 	int64_t mark = cutting_mark(s->cutting);
 	struct state first;
 	bool fresh;
@@ -354,6 +359,6 @@ void search_structure(struct search *s)
 	if (is_small(s) && search_exhaustive(s))
 		return;
 	explore(s, false);
-	if (s->nstart)
+	if (s->nstart || s->seed)
 		explore(s, true);
 }

@@ -34,7 +34,7 @@ static struct search run(enum how how, const struct graph *g, struct plain_machi
 	                   .cutting = automap_cutting(arena, g, naxes, m->size),
 	                   .memory_limit_bytes = limit,
 	                   .budget = budget,
-	                   .seed = seed};
+	                   .rng_seed = seed};
 
 	*prices = automap_tariff(m);
 	evaluator_start(e, arena, g, prices);
@@ -150,7 +150,7 @@ static struct search find(enum how how, const struct graph *g, struct plain_mach
 	                   .cutting = automap_cutting(arena, g, 2, m->size),
 	                   .memory_limit_bytes = wanted->peak_bytes * 1.0001,
 	                   .budget = how == MCTS ? x->budget : 0,
-	                   .seed = seed,
+	                   .rng_seed = seed,
 	                   .ngoals = x->ngoals};
 
 	memcpy(s.goal, x->goal, sizeof(x->goal));
@@ -292,7 +292,7 @@ START_TEST(is_no_worse_than_where_it_starts)
 	struct search s = {.evaluator = &e,
 	                   .cutting = automap_cutting(arena, g, 2, machine.size),
 	                   .budget = 3,
-	                   .seed = 1,
+	                   .rng_seed = 1,
 	                   .nstart = 5,
 	                   .start = start};
 

@@ -3,9 +3,7 @@
  * where its axes are on the machine, and what is cut along them, all together.
  *
  * A mesh that is given stays, its axes on the devices in row-major order (or in the order
- * given). Of a number of devices alone all meshes of two axes, batch and model, are
- * tried, each in all placements on the machine (placement/matrix.h): whatever sharding is
- * best there is searched for each of them.
+ * given). Of a number of devices alone meshes of up to three axes are tried (automap/shapes.h).
  */
 #ifndef SHARDSIM_SIM_AUTOMAP_RUN_H
 #define SHARDSIM_SIM_AUTOMAP_RUN_H
@@ -47,6 +45,7 @@ struct automap_found {
 	const int32_t *device; /* of each position; NULL: in order */
 	struct evaluation e;
 	struct cutting *cutting; /* over the axes of more than one device, in order */
+	struct actions way;      /* that the search took to it */
 	int64_t found_at;        /* evaluations until it was found */
 	const char *idle;        /* the tactics that cut nothing; NULL: all did */
 	int given, lost; /* cuts that the program's text has made, and that it could not make */
