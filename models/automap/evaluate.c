@@ -25,6 +25,22 @@ static bool is_gradient(const struct graph *g, const struct graph_value *v)
 	return true;
 }
 
+int count_of(enum op op)
+{
+	switch (op) {
+	case OP_ALL_GATHER:
+		return COUNT_GATHER;
+	case OP_ALL_REDUCE:
+		return COUNT_REDUCE;
+	case OP_REDUCE_SCATTER:
+		return COUNT_SCATTER;
+	case OP_ALL_TO_ALL:
+		return COUNT_ALL_TO_ALL;
+	default:
+		return -1;
+	}
+}
+
 void evaluator_start(struct evaluator *out, struct arena *a, const struct graph *g,
                      const struct cut_prices *tariff)
 {
@@ -145,11 +161,7 @@ static void add_collective(struct evaluator *e, const struct cutting *c,
 {
 	const struct graph_value *v = &c->graph->value.at[s->value];
 	struct collective_ask ask = {.op = op, .from = *from, .to = *to, .axes = s->axes};
-	int count = op == OP_ALL_GATHER       ? COUNT_GATHER
-	            : op == OP_ALL_REDUCE     ? COUNT_REDUCE
-	            : op == OP_REDUCE_SCATTER ? COUNT_SCATTER
-	            : op == OP_ALL_TO_ALL     ? COUNT_ALL_TO_ALL
-	                                      : -1;
+	int count = count_of(op);
 	double s_one, times = times_of(e, s);
 
 	ask.bytes = v->bytes / (double)cuts_all(from, c->size);
@@ -166,6 +178,30 @@ static void add_collective(struct evaluator *e, const struct cutting *c,
 		out->time_s[count] += s_one;
 }
 
+/* Adds a change of layout as it is planned; false where nobody plans it. */
+static bool add_planned(struct evaluator *e, const struct transfer_step *s,
+                        struct evaluation *out)
+{
+	const struct cut_prices *t = e->tariff;
+	const struct reshard_cost *cost =
+		t && t->reshard ? t->reshard(t->self, e->graph->value.at[s->value].type,
+	                                     &s->from, &s->to)
+				: NULL;
+	double times = times_of(e, s);
+
+	for (int k = 0; cost && k < cost->n; k++) {
+		const struct reshard_part *p = &cost->part[k];
+
+		out->communication_s += times * p->s;
+		if (p->count < 0)
+			continue;
+		out->count[p->count] += times;
+		out->bytes[p->count] += times * p->bytes;
+		out->time_s[p->count] += times * p->s;
+	}
+	return cost;
+}
+
 static void add_steps(struct evaluator *e, const struct cutting *c,
                       struct evaluation *out)
 {
@@ -179,6 +215,8 @@ static void add_steps(struct evaluator *e, const struct cutting *c,
 			continue;
 		}
 		n = reshard_hops(hop, &s->from, &s->to);
+		if (n > 1 && add_planned(e, s, out))
+			continue;
 		for (int k = 0; k < n; k++)
 			add_collective(e, c, out, s, hop[k].op, &hop[k].from,
 			               &hop[k].to);

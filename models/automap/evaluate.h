@@ -21,6 +21,8 @@
 #include "array/machine.h"
 #include "automap/reshard.h"
 
+enum { COUNT_GATHER, COUNT_REDUCE, COUNT_SCATTER, COUNT_ALL_TO_ALL, COUNTS };
+
 /* What one collective costs: a question of the evaluation to whoever knows the machine. */
 struct collective_ask {
 	enum op op; /* OP_ALL_GATHER, OP_ALL_REDUCE, OP_REDUCE_SCATTER, OP_ALL_TO_ALL, OP_SLICE */
@@ -30,14 +32,28 @@ struct collective_ask {
 	bool unpack; /* a gathered array has to be put together (planner/planner.h) */
 };
 
-/* Prices: `collective` returns seconds, `kernel` of a kernel's part, < 0: not known. */
+/* A step of a planned reshard. */
+struct reshard_part {
+	int count; /* COUNT_*; -1: it is none of these */
+	double bytes, s;
+};
+
+struct reshard_cost {
+	int n;
+	const struct reshard_part *part;
+};
+
+/*
+ * Prices: `reshard` of a change of layout that takes several steps as it is planned; NULL, or where
+ * it returns NULL, the steps are those of reshard.h. `collective` returns seconds, `kernel` of a kernel's part, < 0: not known. */
 struct cut_prices {
 	double (*collective)(void *self, const struct collective_ask *ask);
 	double (*kernel)(void *self, const struct compute_ask *ask);
+	const struct reshard_cost *(*reshard)(void *self, const struct value_type *type,
+	                                      const struct cuts *from,
+	                                      const struct cuts *to);
 	void *self;
 };
-
-enum { COUNT_GATHER, COUNT_REDUCE, COUNT_SCATTER, COUNT_ALL_TO_ALL, COUNTS };
 
 struct evaluation {
 	double count[COUNTS];
@@ -77,6 +93,9 @@ void evaluator_repeat(struct evaluator *e, struct arena *a, double micro_batches
 
 /* Evaluates cuts; the steps are in e->lowered until the next time. */
 struct evaluation evaluate(struct evaluator *e, const struct cutting *c);
+
+/* Returns the COUNT_* of an op; -1: it has none. */
+int count_of(enum op op);
 
 /* Returns "all-gather", "all-reduce", ... of a COUNT_*. */
 const char *count_name(int count);

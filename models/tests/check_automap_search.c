@@ -439,7 +439,7 @@ START_TEST(finds_the_optima_of_alpa)
 	                 {of[_i].size[0], of[_i].size[1]},
 	                 n0 * n1,
 	                 2. * of[_i].batch * h * h};
-	struct cut_prices prices = {alpa_collective, alpa_kernel, &m};
+	struct cut_prices prices = {alpa_collective, alpa_kernel, NULL, &m};
 	double last = n1 > 1 ? n1 : n0, B = n1 > 1 ? m.B[1] : m.B[0];
 	struct evaluator e;
 	struct search s = {.evaluator = &e};

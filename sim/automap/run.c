@@ -21,7 +21,8 @@ static const char *compare_found(struct arena *a, const struct automap_ask *ask,
 	double compute = second->e.compute_s - best->e.compute_s;
 	double moves = second->e.communication_s - best->e.communication_s;
 
-	if (!automap_fits(ask, &second->e) && automap_fits(ask, &best->e)) {
+	if (!automap_fits(ask, &second->e) &&
+	    second->e.peak_bytes > best->e.peak_bytes) {
 		text_printf(&why, "does not fit: it needs ");
 		units_print_bytes(&why, second->e.peak_bytes);
 	} else if (fabs(compute) + fabs(moves) <= 1e-9 * best->e.step_s) {
@@ -52,6 +53,13 @@ enum status automap_run(struct automap_answer *out, struct arena *a,
 		automap_keep(out, ask, &f);
 	} else if (automap_shapes(out, a, ask, e) != OK) {
 		return e->code;
+	}
+	automap_plan(&out->best, a, ask);
+	automap_plan(&out->second, a, ask);
+	if (out->second.cutting && automap_compare(ask, &out->second, &out->best) < 0) {
+		f = out->best;
+		out->best = out->second;
+		out->second = f;
 	}
 	if (out->second.cutting)
 		out->why = compare_found(a, ask, &out->best, &out->second);

@@ -12,6 +12,7 @@
 #include "array/mesh.h"
 #include "automap/search.h"
 #include "automap/tactic.h"
+#include "planner/planner.h"
 #include "program/sharding.h"
 
 enum search_kind { SEARCH_NONE, SEARCH_EXHAUSTIVE, SEARCH_MCTS, SEARCH_STRUCTURE };
@@ -23,6 +24,7 @@ struct automap_ask {
 	const struct mesh *mesh; /* at most CUT_AXES axes; NULL: shapes of `ndevices` */
 	int32_t ndevices;
 	const int32_t *devices; /* of the mesh's positions; NULL: in order */
+	const struct planner *planner; /* of changes of layout; NULL: as automap/reshard.h does */
 	int ntactics;
 	const char *const *tactic; /* data:batch, or a file of rules */
 	int nstart; /* tactics to start the search from; the answer is no worse than they are */

@@ -165,22 +165,47 @@ static void run_search(struct automap_answer *out, struct automap_found *f,
 	out->complete &= s.complete;
 }
 
+/*
+ * Devices of a mesh up to which changes of layout are planned while searching; of larger ones, for
+ * which that takes long, those of the answer alone are.
+ */
+enum { PLANNED_MOST = 256 };
+
+struct priced_evaluator {
+	struct evaluator evaluator;
+	struct cut_prices prices;
+	struct machine_tariff *of; /* NULL: there is no machine */
+};
+
+static void start_evaluator(struct priced_evaluator *out, struct arena *a,
+                            const struct automap_ask *ask,
+                            const struct automap_found *f,
+                            const struct planner *planner)
+{
+	struct mesh large = f->mesh;
+
+	large.naxes = 0;
+	for (int i = 0; i < f->mesh.naxes; i++)
+		if (f->mesh.axis[i].size > 1)
+			large.axis[large.naxes++] = f->mesh.axis[i];
+	out->of = NULL;
+	if (ask->machine) {
+		out->of = machine_tariff_new(ask->machine, &large, f->device, planner);
+		out->prices = machine_tariff_prices(out->of);
+	}
+	evaluator_start(&out->evaluator, a, ask->graph, out->of ? &out->prices : NULL);
+	evaluator_repeat(&out->evaluator, a, automap_micro_batches(ask), ask->recompute);
+}
+
 enum status automap_try(struct automap_answer *out, struct automap_found *f,
                         struct arena *a, const struct automap_ask *ask, int64_t budget,
                         const struct actions *seed, struct error *e)
 {
-	struct machine_tariff *t = NULL;
-	struct cut_prices prices;
-	struct evaluator ev;
-	struct mesh large = f->mesh;
+	struct priced_evaluator ev;
 	int32_t size[MESH_AXES_MAX];
 	int number[MESH_AXES_MAX], n = large_axes(size, number, &f->mesh), nstart;
 	struct tactic *start;
 
-	large.naxes = 0;
-	for (int i = 0; i < f->mesh.naxes; i++)
-		if (number[i] >= 0)
-			large.axis[large.naxes++] = f->mesh.axis[i];
 	f->cutting = arena_alloc(a, 1, sizeof(*f->cutting));
 	cutting_start(f->cutting, a, ask->graph, n, size);
 	if (ask->given)
@@ -189,21 +214,28 @@ enum status automap_try(struct automap_answer *out, struct automap_found *f,
 	    read_tactics(&start, &nstart, a, &f->mesh, number,
 	                 !ask->mesh, "--start", ask->start, ask->nstart, e) != OK)
 		return e->code;
-	if (ask->machine) {
-		t = machine_tariff_new(ask->machine, &large, f->device);
-		prices = machine_tariff_prices(t);
-	}
-	evaluator_start(&ev, a, ask->graph, t ? &prices : NULL);
-	evaluator_repeat(&ev, a, automap_micro_batches(ask), ask->recompute);
+	start_evaluator(&ev, a, ask, f,
+	                f->mesh.ndevices <= PLANNED_MOST ? ask->planner : NULL);
 	run_search(out, f, a, ask,
-	           (struct search){.evaluator = &ev,
+	           (struct search){.evaluator = &ev.evaluator,
 	                           .budget = budget,
 	                           .nstart = nstart,
 	                           .start = start,
 	                           .seed = seed});
-	if (t)
-		machine_tariff_free(t);
+	machine_tariff_free(ev.of);
 	return OK;
+}
+
+void automap_plan(struct automap_found *f, struct arena *a, const struct automap_ask *ask)
+{
+	struct priced_evaluator ev;
+
+	if (!f->cutting || !ask->machine || !ask->planner ||
+	    f->mesh.ndevices <= PLANNED_MOST)
+		return;
+	start_evaluator(&ev, a, ask, f, ask->planner);
+	f->e = evaluate(&ev.evaluator, f->cutting);
+	machine_tariff_free(ev.of);
 }
 
 /* --- all of them ------------------------------------------------------------------ */

@@ -17,7 +17,7 @@
 
 struct options {
 	const char *mesh, *count, *platform, *search, *budget, *seed, *limit, *batch,
-		*seq, *micro, *devices, *format, *emit, *output, *devices_out, *recompute;
+		*seq, *micro, *devices, *format, *emit, *output, *devices_out, *recompute, *planner;
 	struct settings set, tactic, start, group;
 	struct command_words file;
 };
@@ -45,6 +45,10 @@ static const struct option_row option_table[] = {
 	{"search", 0, "structure|mcts|exhaustive|none",
          "how to decide on the rest (default structure)", AT(search),
          .unknown = "unknown search"},
+	{"planner", 0, "PLANNER",
+         "who plans changes of layout that take several steps (default best; `none`: slices, "
+         "all-to-alls and all-gathers as they come)",
+         AT(planner)},
 	{"budget", 0, "N", "evaluations of a mesh in a placement", AT(budget)},
 	{"seed", 0, "N", "of the random numbers of mcts (default 1)", AT(seed)},
 	{"memory-limit", 0, "SIZE",
@@ -77,7 +81,7 @@ static bool sharding_asked(const struct options *o)
 {
 	return o->mesh || o->count || o->platform || o->search || o->budget || o->seed ||
 	       o->limit || o->devices || o->devices_out || o->set.n || o->tactic.n ||
-	       o->start.n || o->group.n || o->micro || o->recompute;
+	       o->start.n || o->group.n || o->planner || o->micro || o->recompute;
 }
 
 static void check_of_suite(struct options given, const struct argp_state *state)
@@ -102,9 +106,11 @@ static void check_search(const struct options *o, const struct argp_state *state
 	if ((o->budget || o->start.n) && is_word(o->search, "none"))
 		argp_error(state, "--%s goes with a search",
 		           o->budget ? "budget" : "start");
-	if (!o->platform && (o->set.n || o->devices))
+	if (!o->platform && (o->set.n || o->devices || o->planner))
 		argp_error(state, "--%s goes with --platform",
-		           o->set.n ? "set" : "devices");
+		           o->set.n     ? "set"
+		           : o->devices ? "devices"
+		                        : "planner");
 }
 
 static void check_automap_options(void *self, const struct argp_state *state)
@@ -229,6 +235,18 @@ static enum search_kind search_of(const char *name)
 	                                     : SEARCH_NONE;
 }
 
+static enum status read_planner(struct session *s, struct error *e)
+{
+	const char *name = s->o->planner ? s->o->planner : "best";
+
+	s->ask.planner = planner_find(name, strlen(name));
+	if (s->ask.planner || is_word(name, "none"))
+		return OK;
+	return error_set(e, E_TYPE, where_option("--planner", name),
+	                 "unknown planner, expected none or one of `shardsim list "
+	                 "planners`");
+}
+
 /* The axes of several devices, or the first one where there are none; false: they are too many. */
 static bool large_axes(struct mesh *out, const struct mesh *from)
 {
@@ -283,6 +301,8 @@ static enum status read_all(struct session *s, struct error *e)
 		return e->code;
 	s->ask.ntactics = o->tactic.n;
 	s->ask.tactic = o->tactic.at;
+	if (read_planner(s, e) != OK)
+		return e->code;
 	s->ask.nstart = o->start.n;
 	s->ask.start = o->start.at;
 	s->ask.search = search_of(o->search);

@@ -50,3 +50,5 @@ try $gpt --mesh batch=8 --search none --batch 2147483647 --seq 2147483647
 try $gpt --mesh batch=8 --search none --start data:batch
 try $gpt --mesh batch=8 --platform dgx-a100:1 --start data:model
 try $gpt --mesh batch=8 --platform dgx-a100:1 --start date:batch
+try $gpt --mesh batch=8 --platform dgx-a100:1 --planner worst
+try $gpt --mesh batch=8 --search none --planner best

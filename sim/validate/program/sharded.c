@@ -101,6 +101,7 @@ static void run_job(struct sharded_step *out, struct arena *a, const char *path,
 	                          .ndevices = s.mesh.ndevices,
 	                          .machine = job->machine,
 	                          .devices = job->devices,
+	                          .planner = planner_find("best", 4),
 	                          .recompute = m.train.recompute == RECOMPUTE_FULL};
 	struct text text = {0};
 	struct error e = {0};
