@@ -338,7 +338,7 @@ check-exhaustive: $(EXHAUSTS) $(SIM_EXHAUSTS)
 # in sim/tests/corpus/NAME/ is run by every `make check`.
 SECONDS := 60
 FUZZ_TARGETS := notation problem plan plan_json suite families platform family program \
-	workload tensors
+	workload tensors tactics automap
 ifeq ($(VARIANT),fuzz)
 $B/fuzz_reader: $B/sim/tests/fuzz_reader.o $B/sim/tests/corpus.o $(TESTED_OBJECTS) \
 		$B/libshardsim.a $B/flags

@@ -198,19 +198,18 @@ static void mark_results(struct graph_build *b)
 	struct graph *g = b->g;
 	int32_t nparams = b->p->region.at[b->flat->region].param.n;
 
-	for (int32_t i = 0; i < b->flat->result.n; i++) {
-		int32_t v = g->value_of[b->r.stands[b->flat->result.at[i]]];
+	for (int32_t i = 0; i < b->flat->result.n; i++)
+		g->value.at[g->value_of[b->r.stands[b->flat->result.at[i]]]].result = true;
+	for (int64_t k = 0; k < b->p->alias.n; k++) {
+		const struct alias *al = &b->p->alias.at[k];
+		int32_t v;
 
-		g->value.at[v].result = true;
-		for (int64_t k = 0; k < b->p->alias.n; k++) {
-			const struct alias *al = &b->p->alias.at[k];
-
-			if (al->result != i || al->parameter < 0 ||
-			    al->parameter >= nparams)
-				continue;
-			g->value.at[v].becomes = g->value_of[b->r.stands[al->parameter]];
-			g->value.at[g->value.at[v].becomes].turns_into = v;
-		}
+		if (al->result < 0 || al->result >= b->flat->result.n ||
+		    al->parameter < 0 || al->parameter >= nparams)
+			continue;
+		v = g->value_of[b->r.stands[b->flat->result.at[al->result]]];
+		g->value.at[v].becomes = g->value_of[b->r.stands[al->parameter]];
+		g->value.at[g->value.at[v].becomes].turns_into = v;
 	}
 }
 
