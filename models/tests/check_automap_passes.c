@@ -125,6 +125,28 @@ START_TEST(times_of_passes)
 }
 END_TEST
 
+/* Attention is the kernel that the model says: the best there is, or PyTorch's, in both passes. */
+START_TEST(attention_is_the_kernel_that_is_said)
+{
+	struct architecture m = automap_model(arena, "llama-3-8b");
+	const struct graph *g;
+	int torch = 0, best = 0;
+
+	m.layers = 2;
+	m.train.global_batch = 8;
+	m.train.attention = _i ? ATTENTION_TORCH : ATTENTION_FLASH;
+	g = automap_train(arena, &m, false);
+	for (int64_t i = 0; i < g->kernel.n; i++) {
+		enum compute_kind kind = g->kernel.at[i].ask.kind;
+
+		torch += kind == COMPUTE_ATTENTION_TORCH;
+		best += kind == COMPUTE_ATTENTION || kind == COMPUTE_ATTENTION_BACK;
+	}
+	ck_assert_int_eq(torch, _i ? 4 : 0);
+	ck_assert_int_eq(best, _i ? 0 : 4);
+}
+END_TEST
+
 Suite *tests(void)
 {
 	Suite *s = suite_create("automap passes");
@@ -135,6 +157,7 @@ Suite *tests(void)
 	tcase_add_loop_test(t, counts_of_passes, 0, 8);
 	tcase_add_test(t, layers_hold_what_they_hand_on);
 	tcase_add_test(t, times_of_passes);
+	tcase_add_loop_test(t, attention_is_the_kernel_that_is_said, 0, 2);
 	suite_add_tcase(s, t);
 	return s;
 }
