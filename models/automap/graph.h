@@ -90,7 +90,8 @@ struct graph_group {
 	int32_t first_argument, narguments; /* of the program, into graph->argument */
 	const struct value_type *type;
 	enum group_role role;
-	double bytes; /* of all its arguments */
+	int32_t state_of; /* of states the group of parameters that they are updated with; -1 */
+	double bytes;     /* of all its arguments */
 };
 
 struct graph {

@@ -88,6 +88,12 @@ void search_start(struct search *s, struct arena *a)
 					(struct goal){axis, (enum goal_kind)k};
 	lower_start(&s->lowered, a, s->cutting->graph);
 	s->experts = has_experts(s);
+	s->states_of = arena_alloc(a, (size_t)s->cutting->graph->group.n + 1,
+	                           sizeof(*s->states_of));
+	for (int64_t i = 0; i < s->cutting->graph->group.n; i++)
+		if (s->cutting->graph->group.at[i].state_of >= 0)
+			s->has_states = s->with_states = s->states_of[s->cutting->graph->group.at[i].state_of] =
+				true;
 	search_look(s, &fresh);
 	search_go_to_start(s);
 	search_look(s, &fresh);
@@ -129,6 +135,11 @@ void search_actions(struct actions *out, const struct search *s, unsigned axes)
 
 		if (group->role == ROLE_STATE)
 			continue;
+		for (int axis = 0; axis < s->cutting->naxes && s->with_states && s->states_of[i]; axis++)
+			if (axes >> axis & 1 &&
+			    !(s->cutting->value[g->member.at[group->first]].mask >> axis & 1))
+				*list_add(&out->at, NULL) =
+					(struct action){i, DIM_OF_STATES, axis};
 		for (int32_t d = 0; d < group->type->rank; d++)
 			for (int axis = 0; axis < s->cutting->naxes; axis++) {
 				bool any = false;
@@ -162,6 +173,8 @@ static bool apply(struct search *s, struct action a)
 	case ACTION_START:
 		return tactic_apply(s->cutting, &s->start[a.dim]) > 0;
 	default:
+		if (a.dim == DIM_OF_STATES)
+			return tactic_cut_states(s->cutting, a.group, a.axis) > 0;
 		return cutting_group(s->cutting, a.group, a.dim, a.axis);
 	}
 }

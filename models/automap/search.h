@@ -5,7 +5,7 @@
  * that are summed over it, and propagates. States are told apart by what is cut (the hash
  * of a cutting), not by the order of actions; a state that was evaluated once is not
  * evaluated again. The worklist has data and parameters; states of the optimizer follow
- * these. What tactics have cut before stays.
+ * these, or are cut while their parameters stay whole. What tactics have cut before stays.
  *
  *   exhaustive  every state that actions lead to, in any order
  *   mcts        UCT (Kocsis and Szepesvari 2006) with a table of states, one goal after
@@ -32,6 +32,9 @@
  * no cut of an argument does. ACTION_START: number `dim` of the tactics to start from.
  */
 enum { ACTION_SUMS = -1, ACTION_EXPERTS = -2, ACTION_START = -3 };
+
+/* In place of a dimension: a group stays whole, and its states are cut (tactic_cut_states). */
+enum { DIM_OF_STATES = -1 };
 
 struct action {
 	int32_t group, dim;
@@ -81,6 +84,8 @@ struct search {
 	LIST(struct evaluation) known; /* by the number of the state's hash */
 	struct actions path;
 	bool found, experts; /* experts: there are rows that go to them */
+	bool has_states, with_states; /* some parameters have any; actions cut them alone */
+	bool *states_of;     /* [groups] it has some */
 };
 
 /*

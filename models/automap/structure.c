@@ -323,7 +323,26 @@ static struct ranked list_of(struct search *s, int order, int64_t most)
 	                       arena_alloc(s->arena, (size_t)most, sizeof(struct state))};
 }
 
-/* The beam, then stores on top of the best states that it saw. */
+/* Stores on top of the best states that the beam saw, then the best of all is polished. */
+static void finish(struct beam *b)
+{
+	struct search *s = b->s;
+	int64_t mark = cutting_mark(s->cutting);
+
+	for (int k = 0; k < ORDERS; k++)
+		for (int64_t i = 0; i < b->all[k].n; i++) {
+			apply_way(s, &b->all[k].at[i].way);
+			add_stores(s, b->all[k].at[i].e);
+			action_undo(s, mark, 0);
+		}
+	for (int i = 0; i < POLISH_MAX && polish(s); i++)
+		continue;
+}
+
+/*
+ * The beam and what follows; then that again with parameters that stay whole while their states are
+ * cut, which hide from a greedy choice that more would fit if they were cut themselves.
+ */
 static void explore(struct search *s, bool from_start)
 {
 	struct beam b = {.s = s, .seen.arena = s->arena, .grown.arena = s->arena};
@@ -343,15 +362,12 @@ static void explore(struct search *s, bool from_start)
 		rank(s, &b.level[k], &first);
 		rank(s, &b.all[k], &first);
 	}
+	s->with_states = false;
 	run_beam(&b);
-	for (int k = 0; k < ORDERS; k++)
-		for (int64_t i = 0; i < b.all[k].n; i++) {
-			apply_way(s, &b.all[k].at[i].way);
-			add_stores(s, b.all[k].at[i].e);
-			action_undo(s, mark, 0);
-		}
-	for (int i = 0; i < POLISH_MAX && polish(s); i++)
-		continue;
+	finish(&b);
+	s->with_states = s->has_states;
+	if (s->has_states)
+		finish(&b);
 }
 
 void search_structure(struct search *s)

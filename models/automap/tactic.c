@@ -155,6 +155,24 @@ static int cut_whole(struct cutting *c, int32_t group, int axis)
 	return cutting_group(c, group, 0, axis);
 }
 
+int tactic_cut_states(struct cutting *c, int32_t group, int axis)
+{
+	const struct graph *g = c->graph;
+	const struct graph_group *of = &g->group.at[group];
+	int n = 0;
+
+	for (int32_t k = 0; k < of->n; k++) {
+		int32_t value = g->member.at[of->first + k];
+
+		if (!(c->value[value].mask >> axis & 1))
+			cutting_atomic(c, value, axis);
+	}
+	for (int32_t i = 0; i < g->group.n; i++)
+		if (g->group.at[i].state_of == group)
+			n += cut_whole(c, i, axis);
+	return n;
+}
+
 static int cut_parameters(struct cutting *c, int axis, bool states_alone)
 {
 	const struct graph *g = c->graph;

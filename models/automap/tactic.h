@@ -74,6 +74,12 @@ int tactic_cut_sums(struct cutting *c, struct lowered_cuts *l, int32_t dim, int 
  */
 int tactic_cut_experts(struct cutting *c, int axis);
 
+/*
+ * The tactic `zero2` of one group of parameters: it stays whole on the axis, and the optimizer's
+ * states that are updated with it are cut. Returns how many groups of these there were.
+ */
+int tactic_cut_states(struct cutting *c, int32_t group, int axis);
+
 /* Applies a tactic; returns how many arrays it cut itself. Cuts are propagated. */
 int tactic_apply(struct cutting *c, const struct tactic *t);
 

@@ -311,6 +311,33 @@ START_TEST(is_no_worse_than_where_it_starts)
 }
 END_TEST
 
+/*
+ * States of the optimizer alone in parts (ZeRO-2) are found where memory demands as much: that takes
+ * no longer than the tactic, and fits where it does.
+ */
+START_TEST(cuts_states_alone)
+{
+	static const char *const known[] = {"data", "megatron", "zero2"};
+	struct architecture m = automap_model(arena, "gpt-24");
+	struct plain_machine machine = {{20e9, 200e9}, 5e-6, 200e12, 1.3e12, {8, 4}};
+	const struct expert none = {known, axes, 3, 0, 0, {{0}}};
+	const struct graph *g;
+	struct evaluation wanted;
+	struct search s;
+	bool alone = false;
+
+	m.train.optimizer = OPTIMIZER_ADAM;
+	g = automap_train(arena, &m, true);
+	wanted = told(g, &machine, known, axes, 3);
+	s = find(STRUCTURE, g, &machine, &wanted, &none, 1);
+	ck_assert(s.best.peak_bytes <= wanted.peak_bytes * 1.0001);
+	ck_assert(s.best.step_s <= wanted.step_s * (1 + 1e-9));
+	for (int64_t i = 0; i < s.actions.at.n; i++)
+		alone |= s.actions.at.at[i].dim == DIM_OF_STATES;
+	ck_assert(alone);
+}
+END_TEST
+
 /* --- optima that others have published ---------------------------------------------- */
 
 /*
@@ -471,6 +498,7 @@ Suite *tests(void)
 	tcase_add_loop_test(t, finds_the_best_of_all, 0, 6);
 	tcase_add_loop_test(t, finds_what_experts_know, 0, 2);
 	tcase_add_test(t, needs_groups);
+	tcase_add_test(t, cuts_states_alone);
 	tcase_add_test(t, finds_expert_parallelism);
 	tcase_add_loop_test(t, is_no_worse_than_where_it_starts, 0, 3);
 	tcase_add_loop_test(t, finds_the_optima_of_alpa, 0, 8);
