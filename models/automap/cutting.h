@@ -38,7 +38,7 @@ struct cutting {
 	uint64_t hash;   /* of all of this */
 	/* Along which dimension sums over an axis are scattered; -1: they are not. */
 	int8_t sums[CUT_AXES];
-	uint8_t experts; /* axes over which rows go to experts and back */
+	uint8_t experts;     /* axes over which rows go to experts and back */
 	LIST(int32_t) trail; /* what was done, for cutting_undo() */
 	LIST(int32_t) queue; /* ops to be looked at */
 	bool *queued;

@@ -94,8 +94,8 @@ static void find_again(struct evaluator *e)
 			continue;
 		for (int32_t n = 0; n < k->nleaves; n++) {
 			const struct graph_leaf *l = &g->leaf.at[k->first_leaf + n];
-			int32_t v = g->tensor.at[g->op.at[l->op].first_tensor + l->tensor]
-			                    .value;
+			int32_t v =
+				g->tensor.at[g->op.at[l->op].first_tensor + l->tensor].value;
 
 			e->last_forward[v] = k->op;
 			if (layer_of(g, k->op) != e->again[v])
@@ -113,12 +113,11 @@ void evaluator_repeat(struct evaluator *e, struct arena *a, double micro_batches
 	e->nlayers = 0;
 	for (int64_t i = 0; i < g->repeats->run.n; i++)
 		e->nlayers += recompute ? g->repeats->run.at[i].n : 0;
-	e->layer_bytes =
-		arena_alloc(a, (size_t)e->nlayers + 1, sizeof(*e->layer_bytes));
+	e->layer_bytes = arena_alloc(a, (size_t)e->nlayers + 1, sizeof(*e->layer_bytes));
 	for (int32_t i = 0; i < g->op.n; i++)
-		e->times[i] = g->op.at[i].phase == PHASE_UPDATE ? 1
+		e->times[i] = g->op.at[i].phase == PHASE_UPDATE  ? 1
 		              : recompute && layer_of(g, i) >= 0 ? 2 * micro_batches
-		                                                : micro_batches;
+		                                                 : micro_batches;
 	if (recompute)
 		find_again(e);
 	else
@@ -133,7 +132,8 @@ static double times_of(const struct evaluator *e, const struct transfer_step *s)
 
 	/* What a loop reads of the outside is moved once, in front of it. */
 	if (s->before >= 0 && v->op >= 0)
-		n *= fmin(e->graph->op.at[s->before].times, e->graph->op.at[v->op].times);
+		n *= fmin(e->graph->op.at[s->before].times,
+		          e->graph->op.at[v->op].times);
 	if (s->before < 0 || (s->op == OP_ALL_REDUCE && e->gradient[s->value]))
 		return n;
 	return n * e->times[s->before];

@@ -71,11 +71,11 @@ struct evaluator {
 	double *alloc, *release; /* [ops] */
 	/* Of evaluator_repeat(). */
 	double micro_batches; /* 1: an update behind every pass */
-	double *times;        /* [ops] how often one runs in a step; without the weight */
-	bool *gradient;       /* [values] made by passes and read by updates alone */
-	int32_t *again;       /* [values] layer in which it is computed again; -1: in none */
+	double *times;  /* [ops] how often one runs in a step; without the weight */
+	bool *gradient; /* [values] made by passes and read by updates alone */
+	int32_t *again; /* [values] layer in which it is computed again; -1: in none */
 	int32_t *last_forward; /* [values] op of the forward pass that reads it last */
-	double *layer_bytes;  /* what each of these layers computes */
+	double *layer_bytes;   /* what each of these layers computes */
 	int32_t nlayers;
 	int64_t evaluations;
 };

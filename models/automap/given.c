@@ -49,8 +49,7 @@ int given_cut(struct cutting *c, const struct shardings *s, const int *axis, int
 			          s->of[op->first_value + t]);
 	}
 	for (int32_t i = 0; i < g->flat->result.n; i++)
-		cut_value(&k,
-		          g->value_of[g->repeats->stands[g->flat->result.at[i]]],
+		cut_value(&k, g->value_of[g->repeats->stands[g->flat->result.at[i]]],
 		          s->of[p->value.n + i]);
 	cutting_propagate(c);
 	for (int axis = 0; axis < c->naxes && k.n; axis++)

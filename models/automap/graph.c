@@ -199,7 +199,8 @@ static void mark_results(struct graph_build *b)
 	int32_t nparams = b->p->region.at[b->flat->region].param.n;
 
 	for (int32_t i = 0; i < b->flat->result.n; i++)
-		g->value.at[g->value_of[b->r.stands[b->flat->result.at[i]]]].result = true;
+		g->value.at[g->value_of[b->r.stands[b->flat->result.at[i]]]].result =
+			true;
 	for (int64_t k = 0; k < b->p->alias.n; k++) {
 		const struct alias *al = &b->p->alias.at[k];
 		int32_t v;

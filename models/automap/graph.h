@@ -61,7 +61,7 @@ struct graph_value {
 	int32_t group;    /* of an argument; -1 */
 	int32_t becomes;  /* argument (a value) whose place this result takes; -1 */
 	int32_t turns_into; /* the result that takes its place; -1 */
-	int32_t alike;      /* the next of those that are cut as it is, in a ring; itself: none */
+	int32_t alike; /* the next of those that are cut as it is, in a ring; itself: none */
 	bool result, constant;
 	bool in_memory;             /* a kernel writes it */
 	int32_t first_user, nusers; /* ops, into graph->user */
@@ -91,7 +91,7 @@ struct graph_group {
 	const struct value_type *type;
 	enum group_role role;
 	int32_t state_of; /* of states the group of parameters that they are updated with; -1 */
-	double bytes;     /* of all its arguments */
+	double bytes; /* of all its arguments */
 };
 
 struct graph {
@@ -111,7 +111,7 @@ struct graph {
 	LIST(struct graph_group) group;
 	LIST(int32_t) member;
 	LIST(int32_t) argument;
-	LIST(struct flat_carry) carry; /* values that loops hand on, and what they become */
+	LIST(struct flat_carry) carry; /* what loops hand on, and what it becomes */
 	int32_t *value_of; /* [flat values]: the graph's value that stands for it; -1 */
 	int32_t *last_use; /* [values]: the last op that reads it from memory; -1: none */
 };

@@ -150,9 +150,10 @@ static void find_states(struct graph_build *b)
 		const struct graph_group *group = &g->group.at[i];
 
 		for (int32_t k = 0; k < group->n && group->role == ROLE_PARAMETER; k++)
-			claim_states(b,
-			             g->value.at[g->member.at[group->first + k]].turns_into,
-			             i, seen);
+			claim_states(
+				b,
+				g->value.at[g->member.at[group->first + k]].turns_into,
+				i, seen);
 	}
 }
 

@@ -90,10 +90,13 @@ void search_start(struct search *s, struct arena *a)
 	s->experts = has_experts(s);
 	s->states_of = arena_alloc(a, (size_t)s->cutting->graph->group.n + 1,
 	                           sizeof(*s->states_of));
-	for (int64_t i = 0; i < s->cutting->graph->group.n; i++)
-		if (s->cutting->graph->group.at[i].state_of >= 0)
-			s->has_states = s->with_states = s->states_of[s->cutting->graph->group.at[i].state_of] =
-				true;
+	for (int64_t i = 0; i < s->cutting->graph->group.n; i++) {
+		int32_t of = s->cutting->graph->group.at[i].state_of;
+
+		if (of >= 0)
+			s->has_states = s->states_of[of] = true;
+	}
+	s->with_states = s->has_states;
 	search_look(s, &fresh);
 	search_go_to_start(s);
 	search_look(s, &fresh);
@@ -132,12 +135,15 @@ void search_actions(struct actions *out, const struct search *s, unsigned axes)
 	out->at.n = 0;
 	for (int32_t i = 0; i < g->group.n; i++) {
 		const struct graph_group *group = &g->group.at[i];
+		uint8_t taken;
+		bool alone;
 
 		if (group->role == ROLE_STATE)
 			continue;
-		for (int axis = 0; axis < s->cutting->naxes && s->with_states && s->states_of[i]; axis++)
-			if (axes >> axis & 1 &&
-			    !(s->cutting->value[g->member.at[group->first]].mask >> axis & 1))
+		alone = s->with_states && s->states_of[i];
+		taken = s->cutting->value[g->member.at[group->first]].mask;
+		for (int axis = 0; axis < s->cutting->naxes && alone; axis++)
+			if (axes >> axis & 1 && !(taken >> axis & 1))
 				*list_add(&out->at, NULL) =
 					(struct action){i, DIM_OF_STATES, axis};
 		for (int32_t d = 0; d < group->type->rank; d++)

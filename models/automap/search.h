@@ -84,7 +84,8 @@ struct search {
 	LIST(struct evaluation) known; /* by the number of the state's hash */
 	struct actions path;
 	bool found, experts; /* experts: there are rows that go to them */
-	bool has_states, with_states; /* some parameters have any; actions cut them alone */
+	bool has_states;     /* some parameters have any */
+	bool with_states;    /* actions cut them alone */
 	bool *states_of;     /* [groups] it has some */
 };
 

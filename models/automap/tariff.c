@@ -136,8 +136,7 @@ static struct layout layout_of(const struct cuts *c, const struct mesh *mesh, in
 static bool fill_seconds(struct machine_tariff *t, const struct plan *plan,
                          struct reshard_part *part)
 {
-	struct step_time *time =
-		xmalloc((size_t)plan->nsteps + 1, sizeof(*time));
+	struct step_time *time = xmalloc((size_t)plan->nsteps + 1, sizeof(*time));
 	char message[256];
 	double s;
 

@@ -19,8 +19,7 @@ struct machine_tariff;
  * outlive it.
  */
 struct machine_tariff *machine_tariff_new(const struct machine *m,
-                                          const struct mesh *mesh,
-                                          const int32_t *device,
+                                          const struct mesh *mesh, const int32_t *device,
                                           const struct planner *planner);
 void machine_tariff_free(struct machine_tariff *t); /* or NULL */
 

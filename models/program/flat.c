@@ -108,8 +108,9 @@ static bool add_step(struct maker *m, int32_t number)
 	if (m->f->step.n == FLAT_STEPS_MAX)
 		return false;
 	s = list_add(&m->f->step, m->a);
-	*s = (struct flat_step){number, (int32_t)m->f->in.n, op->noperands,
-	                        (int32_t)m->f->value.n, op->nvalues, m->times};
+	*s = (struct flat_step){number,        (int32_t)m->f->in.n,
+	                        op->noperands, (int32_t)m->f->value.n,
+	                        op->nvalues,   m->times};
 	for (int32_t i = 0; i < op->noperands; i++)
 		*list_add(&m->f->in, m->a) = m->map[op_operand(m->p, op, i)];
 	for (int32_t i = 0; i < op->nvalues; i++)
@@ -221,7 +222,8 @@ static bool make(struct flat *out, struct arena *a, const struct program *p,
 	return true;
 }
 
-bool flat_make(struct flat *out, struct arena *a, const struct program *p, int32_t region)
+bool flat_make(struct flat *out, struct arena *a, const struct program *p,
+               int32_t region)
 {
 	return make(out, a, p, region, false);
 }

@@ -20,7 +20,7 @@ struct flat_step {
 	int32_t op;              /* of the program */
 	int32_t first_in, nin;   /* in flat->in */
 	int32_t first_out, nout; /* values, one after another */
-	double times;            /* trips of the loops around it that are in line; else 1 */
+	double times; /* trips of the loops around it that are in line; else 1 */
 };
 
 /* What a loop that is in line hands on: `to` is what `from` is in the next turn. */

@@ -37,7 +37,8 @@ static const char *loop(int trips)
 		"%%i = s32[] get-tuple-element(%%t), index=0\n"
 		"%%n = s32[] constant(%d)\n"
 		"ROOT %%c = pred[] compare(%%i, %%n), direction=LT\n}\n"
-		"ENTRY e {\n%%x = f32[64,64] parameter(0)\n%%w = f32[64,64] parameter(1)\n"
+		"ENTRY e {\n%%x = f32[64,64] parameter(0)\n%%w = f32[64,64] "
+	        "parameter(1)\n"
 		"%%z = s32[] constant(0)\n"
 		"%%t = (s32[], f32[64,64], f32[64,64]) tuple(%%z, %%x, %%w)\n"
 		"%%l = (s32[], f32[64,64], f32[64,64]) while(%%t), condition=cond, "
@@ -54,8 +55,8 @@ static const char *unrolled(int trips)
 	text_printf(&t, "HloModule m\nENTRY e {\n%%x = f32[64,64] parameter(0)\n"
 	                "%%w = f32[64,64] parameter(1)\n");
 	for (int i = 1; i <= trips; i++) {
-		text_printf(&t, "%s%%x%d = f32[64,64] dot(%%x", i == trips ? "ROOT " : "",
-		            i);
+		text_printf(&t, "%s%%x%d = f32[64,64] dot(%%x",
+		            i == trips ? "ROOT " : "", i);
 		if (i > 1)
 			text_printf(&t, "%d", i - 1);
 		text_printf(&t, ", %%w), lhs_contracting_dims={1}, "
@@ -97,8 +98,8 @@ START_TEST(a_loop_is_its_turns)
 	ck_assert_double_eq(b.count[COUNT_SCATTER] + b.count[COUNT_REDUCE],
 	                    of[_i].scatter);
 	ck_assert_double_eq_tol(a.compute_s, b.compute_s, 1e-12);
-	ck_assert_double_eq_tol(priced(loop(1), of[_i].name).compute_s * 5,
-	                        a.compute_s, 1e-12);
+	ck_assert_double_eq_tol(priced(loop(1), of[_i].name).compute_s * 5, a.compute_s,
+	                        1e-12);
 }
 END_TEST
 

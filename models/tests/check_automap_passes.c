@@ -96,7 +96,9 @@ START_TEST(layers_hold_what_they_hand_on)
 	many = passes(&m, true, 1, NULL, 1, true);
 	whole = passes(&m, true, 1, NULL, 1, false);
 	ck_assert_double_eq_tol((many.peak_bytes - many.params_bytes - few.peak_bytes +
-	                         few.params_bytes) / (8 * stream), 1, 1e-9);
+	                         few.params_bytes) /
+	                                (8 * stream),
+	                        1, 1e-9);
 	ck_assert_double_lt(many.peak_bytes, whole.peak_bytes / 2);
 }
 END_TEST
@@ -114,8 +116,8 @@ START_TEST(times_of_passes)
 	struct evaluation thrice = passes(&m, true, 2, &machine, 3, false);
 	struct evaluation again[2];
 
-	ck_assert_double_eq_tol(thrice.step_s - twice.step_s, twice.step_s - once.step_s,
-	                        1e-9 * once.step_s);
+	ck_assert_double_eq_tol(thrice.step_s - twice.step_s,
+	                        twice.step_s - once.step_s, 1e-9 * once.step_s);
 	ck_assert_double_lt(twice.step_s, 2 * once.step_s);
 	ck_assert_double_gt(twice.peak_bytes, once.peak_bytes);
 	for (int fold = 0; fold < 2; fold++)

@@ -79,7 +79,8 @@ START_TEST(changes_cost_what_plans_do)
 	struct machine *m = machine_gpu(arena, 2, 4, nvlink, nic, device);
 	const struct mesh mesh = {
 		.naxes = 2, .axis = {{"a", 2}, {"b", 4}}, .ndevices = 8};
-	const struct value_type type = {.dtype = dtype_find("f32", 3), .rank = 2, .dim = dims};
+	const struct value_type type = {
+		.dtype = dtype_find("f32", 3), .rank = 2, .dim = dims};
 	struct cuts from = cut(of[_i].nfrom, of[_i].from_axis, of[_i].from_dim);
 	struct cuts to = cut(of[_i].nto, of[_i].to_axis, of[_i].to_dim);
 	double plain = 0, best = 0;

@@ -78,7 +78,8 @@ static void print_sums(struct text *out, const struct automap_found *f, const ch
 	for (int i = 0; i < f->cutting->naxes; i++)
 		if (f->cutting->experts >> i & 1)
 			text_printf(out,
-			            "%s constrain rows gathered for experts, and those that "
+			            "%s constrain rows gathered for experts, and those "
+			            "that "
 			            "are added back, not to be cut along %s\n",
 			            mark, automap_axis(f, i));
 }

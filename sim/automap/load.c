@@ -56,10 +56,10 @@ static enum status load_model(struct automap_program *out, struct arena *a,
 	if (train.seq)
 		m.train.seq = train.seq;
 	if (train.micro_batches > 1 && m.train.global_batch % train.micro_batches)
-		return error_set(e, E_TYPE, (struct where){.file = path},
-		                 "a batch of %lld does not divide into %lld micro batches",
-		                 (long long)m.train.global_batch,
-		                 (long long)train.micro_batches);
+		return error_set(
+			e, E_TYPE, (struct where){.file = path},
+			"a batch of %lld does not divide into %lld micro batches",
+			(long long)m.train.global_batch, (long long)train.micro_batches);
 	if (train.micro_batches > 1)
 		m.train.global_batch /= train.micro_batches;
 	return read_step(out, a, path, &m, e);

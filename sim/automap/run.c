@@ -21,8 +21,7 @@ static const char *compare_found(struct arena *a, const struct automap_ask *ask,
 	double compute = second->e.compute_s - best->e.compute_s;
 	double moves = second->e.communication_s - best->e.communication_s;
 
-	if (!automap_fits(ask, &second->e) &&
-	    second->e.peak_bytes > best->e.peak_bytes) {
+	if (!automap_fits(ask, &second->e) && second->e.peak_bytes > best->e.peak_bytes) {
 		text_printf(&why, "does not fit: it needs ");
 		units_print_bytes(&why, second->e.peak_bytes);
 	} else if (fabs(compute) + fabs(moves) <= 1e-9 * best->e.step_s) {

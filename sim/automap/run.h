@@ -50,7 +50,8 @@ struct automap_found {
 	struct actions way;      /* that the search took to it */
 	int64_t found_at;        /* evaluations until it was found */
 	const char *idle;        /* the tactics that cut nothing; NULL: all did */
-	int given, lost; /* cuts that the program's text has made, and that it could not make */
+	int given; /* cuts that the program's text has made */
+	int lost;  /* and that it says and cannot make */
 	const struct axis *foreign; /* of the text's mesh, and not of this: nothing of it is cut */
 };
 

@@ -106,9 +106,8 @@ static int64_t best_of(const struct shapes *s, int64_t first, const bool *taken)
 	int64_t best = -1;
 
 	for (int64_t i = first; i < s->list.n; i++)
-		if (!taken[i] &&
-		    (best < 0 || automap_compare(s->ask, &s->list.at[i].f,
-		                                 &s->list.at[best].f) < 0))
+		if (!taken[i] && (best < 0 || automap_compare(s->ask, &s->list.at[i].f,
+		                                              &s->list.at[best].f) < 0))
 			best = i;
 	return best;
 }

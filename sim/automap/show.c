@@ -294,9 +294,9 @@ void automap_show_json(struct text *out, struct arena *a, const struct automap_s
 		r->best.placement ? json_string(r->best.placement) : json_null(),
 		"evaluations", json_integer((json_int_t)r->evaluations), "complete",
 		r->complete, "shardings", shardings_json(a, s), "sums",
-		sums_json(&r->best), "experts", experts_json(&r->best), "tactics", tactics, "device_order",
-		order_json(&r->best), "second", second, "collectives",
-		collectives_json(s));
+		sums_json(&r->best), "experts", experts_json(&r->best), "tactics",
+		tactics, "device_order", order_json(&r->best), "second", second,
+		"collectives", collectives_json(s));
 	text = json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(9));
 	text_printf(out, "%s\n", text);
 	free(text);

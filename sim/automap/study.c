@@ -301,7 +301,8 @@ static void write_table(FILE *out, struct arena *a, const struct study_rows *row
 		"What a training step takes on one device under strategies that are "
 		"known, applied as tactics, and under what the search finds without "
 		"being told any (scenarios/automap.yaml, shardsim automap), changes of "
-		"layout planned by best. Times are sums of kernels and collectives, which do not overlap; / bound is "
+		"layout planned by best. Times are sums of kernels and collectives, "
+	        "which do not overlap; / bound is "
 		"the step over all matmuls at full rate in equal parts. A memory with "
 		"! does not fit into the device. Counts are of collectives in a "
 		"step.");

@@ -18,8 +18,8 @@ double automap_micro_batches(const struct automap_ask *ask)
  * which nothing is cut then.
  */
 static enum status read_tactic(struct tactic *out, struct arena *a, const char *option,
-                               const char *text, const struct mesh *mesh,
-                               bool split, struct error *e)
+                               const char *text, const struct mesh *mesh, bool split,
+                               struct error *e)
 {
 	struct where at = where_option(option, text);
 	const char *colon = strchr(text, ':');
@@ -62,9 +62,9 @@ static int large_axes(int32_t *size, int *number, const struct mesh *mesh)
 
 /* Reads tactics with the search's numbers of axes, without those on axes of size 1. */
 static enum status read_tactics(struct tactic **out, int *n, struct arena *a,
-                                const struct mesh *mesh,
-                                const int *number, bool split, const char *option,
-                                const char *const *text, int ntexts, struct error *e)
+                                const struct mesh *mesh, const int *number, bool split,
+                                const char *option, const char *const *text, int ntexts,
+                                struct error *e)
 {
 	*n = 0;
 	*out = arena_alloc(a, (size_t)ntexts + 1, sizeof(**out));
@@ -117,8 +117,8 @@ static enum status apply_tactics(struct automap_found *f, struct arena *a,
 	struct tactic *t;
 	int n;
 
-	if (read_tactics(&t, &n, a, &f->mesh, number,
-	                 !ask->mesh, "--tactic", ask->tactic, ask->ntactics, e) != OK)
+	if (read_tactics(&t, &n, a, &f->mesh, number, !ask->mesh, "--tactic",
+	                 ask->tactic, ask->ntactics, e) != OK)
 		return e->code;
 	for (int i = 0; i < n; i++)
 		if (!tactic_apply(f->cutting, &t[i]))
@@ -179,8 +179,7 @@ struct priced_evaluator {
 
 static void start_evaluator(struct priced_evaluator *out, struct arena *a,
                             const struct automap_ask *ask,
-                            const struct automap_found *f,
-                            const struct planner *planner)
+                            const struct automap_found *f, const struct planner *planner)
 {
 	struct mesh large = f->mesh;
 
@@ -211,8 +210,8 @@ enum status automap_try(struct automap_answer *out, struct automap_found *f,
 	if (ask->given)
 		apply_given(f, ask, number);
 	if (apply_tactics(f, a, ask, number, e) != OK ||
-	    read_tactics(&start, &nstart, a, &f->mesh, number,
-	                 !ask->mesh, "--start", ask->start, ask->nstart, e) != OK)
+	    read_tactics(&start, &nstart, a, &f->mesh, number, !ask->mesh, "--start",
+	                 ask->start, ask->nstart, e) != OK)
 		return e->code;
 	start_evaluator(&ev, a, ask, f,
 	                f->mesh.ndevices <= PLANNED_MOST ? ask->planner : NULL);
@@ -226,7 +225,8 @@ enum status automap_try(struct automap_answer *out, struct automap_found *f,
 	return OK;
 }
 
-void automap_plan(struct automap_found *f, struct arena *a, const struct automap_ask *ask)
+void automap_plan(struct automap_found *f, struct arena *a,
+                  const struct automap_ask *ask)
 {
 	struct priced_evaluator ev;
 
@@ -259,4 +259,3 @@ void automap_keep(struct automap_answer *out, const struct automap_ask *ask,
 		out->second = *f;
 	}
 }
-

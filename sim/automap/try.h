@@ -19,7 +19,8 @@ enum status automap_try(struct automap_answer *out, struct automap_found *f,
                         const struct actions *seed, struct error *e);
 
 /* Prices the answer anew with its changes of layout planned, where the search did not do so. */
-void automap_plan(struct automap_found *f, struct arena *a, const struct automap_ask *ask);
+void automap_plan(struct automap_found *f, struct arena *a,
+                  const struct automap_ask *ask);
 
 /* Returns < 0 if x is better. */
 int automap_compare(const struct automap_ask *ask, const struct automap_found *x,

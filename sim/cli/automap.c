@@ -17,7 +17,8 @@
 
 struct options {
 	const char *mesh, *count, *platform, *search, *budget, *seed, *limit, *batch,
-		*seq, *micro, *devices, *format, *emit, *output, *devices_out, *recompute, *planner;
+		*seq, *micro, *devices, *format, *emit, *output, *devices_out,
+		*recompute, *planner;
 	struct settings set, tactic, start, group;
 	struct command_words file;
 };
@@ -37,8 +38,8 @@ static const struct option_row option_table[] = {
          "cut so first: data, context, megatron, sequence, expert, zero2 or zero3, "
          ":AXIS; or a file of rules",
          AT(tactic), .settings = true},
-	{"start", 0, "T",
-         "start the search from this tactic, too, which it may better but need not keep",
+	{"start", 0,
+         "T", "start the search from this tactic, too, which it may better but need not keep",
          AT(start), .settings = true},
 	{"group", 0, "REGEX", "arguments to decide on together (default: equal layers)",
          AT(group), .settings = true},
@@ -46,7 +47,8 @@ static const struct option_row option_table[] = {
          "how to decide on the rest (default structure)", AT(search),
          .unknown = "unknown search"},
 	{"planner", 0, "PLANNER",
-         "who plans changes of layout that take several steps (default best; `none`: slices, "
+         "who plans changes of layout that take several steps (default best; `none`: "
+         "slices, "
          "all-to-alls and all-gathers as they come)",
          AT(planner)},
 	{"budget", 0, "N", "evaluations of a mesh in a placement", AT(budget)},
@@ -118,8 +120,8 @@ static void check_automap_options(void *self, const struct argp_state *state)
 	const struct options *o = self;
 	bool hlo = is_word(o->emit, "hlo");
 
-	if (o->file.n && (automap_is_study(o->file.at[0]) ||
-	                  step_table_is(o->file.at[0]))) {
+	if (o->file.n &&
+	    (automap_is_study(o->file.at[0]) || step_table_is(o->file.at[0]))) {
 		check_of_suite(*o, state);
 		return;
 	}
@@ -166,8 +168,8 @@ static enum status read_program(struct session *s, struct error *e)
 	struct automap_train train = {0};
 
 	if (read_count(&train.batch, "--batch", s->o->batch, 1, INT32_MAX, e) != OK ||
-	    read_count(&train.micro_batches, "--micro-batches", s->o->micro, 1, INT32_MAX,
-	               e) != OK ||
+	    read_count(&train.micro_batches, "--micro-batches", s->o->micro, 1,
+	               INT32_MAX, e) != OK ||
 	    read_count(&train.seq, "--seq", s->o->seq, 1, INT32_MAX, e) != OK)
 		return e->code;
 	s->ask.micro_batches = train.micro_batches;
@@ -373,13 +375,15 @@ static enum status print_answer(struct session *s, const struct automap_answer *
 		write_order(o->devices_out, &answer->best, e);
 	if (answer->best.foreign)
 		fprintf(stderr,
-		        "%s: the shardings of its text are left out, as this mesh has no "
+		        "%s: the shardings of its text are left out, as this mesh has "
+		        "no "
 		        "axis %s=%d\n",
 		        s->program.name, answer->best.foreign->name,
 		        (int)answer->best.foreign->size);
 	if (answer->best.lost)
 		fprintf(stderr,
-		        "%s: %d cuts of its text are left out: of a part of an axis, or of "
+		        "%s: %d cuts of its text are left out: of a part of an axis, "
+		        "or of "
 		        "a dimension that does not divide\n",
 		        s->program.name, answer->best.lost);
 	if (answer->best.idle)
@@ -447,9 +451,9 @@ int command_automap(int argc, char **argv)
 	const struct command_syntax syntax = {
 		.usage = "FILE|MODEL|SUITE|STEPS",
 		.doc = "Search for the sharding of a whole program (HLO, StableHLO) or "
-	               "of the "
+		       "of the "
 		       "training step of a model on a machine: "
-	               "scenarios/models/gpt-24.yaml "
+		       "scenarios/models/gpt-24.yaml "
 		       "--mesh batch=8,model=4 --platform dgx-a100:4",
 		.machines = true,
 		.options = {{option_table, &o}},

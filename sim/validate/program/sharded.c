@@ -106,7 +106,8 @@ static void run_job(struct sharded_step *out, struct arena *a, const char *path,
 	struct text text = {0};
 	struct error e = {0};
 
-	m.train.global_batch = m.train.micro_batch * job->degrees.data * job->degrees.fsdp;
+	m.train.global_batch =
+		m.train.micro_batch * job->degrees.data * job->degrees.fsdp;
 	ask.micro_batches = job->model.train.global_batch / m.train.global_batch;
 	mesh_print(&text, &s.mesh);
 	out->mesh = text_take(&text, a);

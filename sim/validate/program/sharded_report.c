@@ -94,29 +94,33 @@ static const char *sum_text(struct arena *a, const struct sum *s)
 {
 	return arena_printf(
 		a,
-		"%zu configurations of models on machines can be said as tactics. Of %zu "
-		"models on a machine whose configurations differ here %zu are put in the "
-		"order in which they were measured with a Kendall's tau of at least 0.8; the "
-		"least is %s. %zu more have several that are one here, as they differ in how "
-		"kernels are launched, and %zu have one. What the search finds that starts "
-		"from the published layout takes %s to %s of its time, and is slower than it "
-		"for %zu. Error is the mean factor, exp |log(simulated / measured)|: nothing "
+		"%zu configurations of models on machines can be said as tactics. Of "
+	        "%zu "
+		"models on a machine whose configurations differ here %zu are put in "
+	        "the "
+		"order in which they were measured with a Kendall's tau of at least "
+	        "0.8; the "
+		"least is %s. %zu more have several that are one here, as they differ "
+	        "in how "
+		"kernels are launched, and %zu have one. What the search finds that "
+	        "starts "
+		"from the published layout takes %s to %s of its time, and is slower "
+	        "than it "
+		"for %zu. Error is the mean factor, exp |log(simulated / measured)|: "
+	        "nothing "
 		"overlaps here. Memory is not limited, as it is known that these ran.",
 		s->expressed, s->ordered + s->unordered, s->ordered,
-		factor_text(a, s->ordered + s->unordered ? s->least_tau : NAN), s->equal,
-		s->alone, factor_text(a, s->expressed ? s->least : NAN),
+		factor_text(a, s->ordered + s->unordered ? s->least_tau : NAN),
+		s->equal, s->alone, factor_text(a, s->expressed ? s->least : NAN),
 		factor_text(a, s->expressed ? s->most : NAN), s->slower);
 }
 
 static void write_groups(const struct pen *pen, const struct sharded_table *t)
 {
-	static const char *const head[] = {"model",
-	                                   "machine",
-	                                   "configurations",
-	                                   "tau",
-	                                   "error",
-	                                   "ours / published, least",
-	                                   "most"};
+	static const char *const head[] = {
+		"model", "machine", "configurations",
+		"tau",   "error",   "ours / published, least",
+		"most"};
 	struct arena *a = pen->arena;
 	struct pen_table table = words_table(a, "Published configurations as shardings",
 	                                     "llrrrrr", head, (size_t)t->n);
@@ -142,8 +146,8 @@ static void write_left_out(const struct pen *pen, const struct sharded_table *t)
 {
 	static const char *const head[] = {"why", "configurations", "rows"};
 	struct arena *a = pen->arena;
-	struct pen_table table = words_table(a, "Rows that no sharding says", "prr", head,
-	                                     (size_t)t->n);
+	struct pen_table table =
+		words_table(a, "Rows that no sharding says", "prr", head, (size_t)t->n);
 
 	for (int64_t i = 0; i < t->n; i++) {
 		const char **cell, *why = t->row[i].left_out;
@@ -188,8 +192,9 @@ static void put_number(FILE *out, double x)
 
 void sharded_table_csv(FILE *out, const struct sharded_table *t)
 {
-	fprintf(out, "set,name,platform,rows,mesh,tactics,measured_s,published_s,ours_s,"
-	             "evaluations,left_out\n");
+	fprintf(out,
+	        "set,name,platform,rows,mesh,tactics,measured_s,published_s,ours_s,"
+	        "evaluations,left_out\n");
 	for (int64_t i = 0; i < t->n; i++) {
 		const struct sharded_step *s = &t->row[i];
 

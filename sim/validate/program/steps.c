@@ -378,7 +378,8 @@ static int64_t row_like(const struct table_reader *r, int64_t row)
 {
 	int64_t k = 0;
 
-	while (k < row && (sheet_text(&r->sheet, k, LEFT_OUT)[0] || !same_step(r, k, row)))
+	while (k < row &&
+	       (sheet_text(&r->sheet, k, LEFT_OUT)[0] || !same_step(r, k, row)))
 		k++;
 	return k;
 }
