@@ -340,7 +340,7 @@ check-exhaustive: $(EXHAUSTS) $(SIM_EXHAUSTS)
 # in sim/tests/corpus/NAME/ is run by every `make check`.
 SECONDS := 60
 FUZZ_TARGETS := notation problem plan plan_json suite families platform family program \
-	workload tensors
+	workload tensors tactics automap
 ifeq ($(VARIANT),fuzz)
 $B/fuzz_reader: $B/sim/tests/fuzz_reader.o $B/sim/tests/corpus.o $(TESTED_OBJECTS) \
 		$B/libshardsim.a $B/flags
@@ -461,6 +461,9 @@ results-moves: build/shardsim
 .PHONY: results-automap
 results-automap: build/shardsim
 	build/shardsim automap scenarios/automap.yaml >results/automap.md
+	echo >>results/automap.md
+	build/shardsim automap platforms/steps.csv >>results/automap.md
+	build/shardsim automap platforms/steps.csv --format csv >results/automap-published.csv
 	build/shardsim automap scenarios/automap.yaml --format csv >results/automap.csv
 	build/shardsim automap scenarios/splitbrain.yaml >results/splitbrain.md
 	build/shardsim automap scenarios/splitbrain.yaml --format csv >results/splitbrain.csv

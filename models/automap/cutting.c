@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* The trail holds a number and what was done with it. */
-enum { DID_VALUE, DID_OP, DID_ATOMIC, DID_SUMS, DID_KINDS };
+enum { DID_VALUE, DID_OP, DID_ATOMIC, DID_SUMS, DID_EXPERTS, DID_KINDS };
 
 void cutting_start(struct cutting *out, struct arena *a, const struct graph *g,
                    int naxes, const int32_t *size)
@@ -69,6 +69,9 @@ void cutting_undo(struct cutting *c, int64_t mark)
 		case DID_SUMS:
 			c->sums[number] = -1;
 			break;
+		case DID_EXPERTS:
+			c->experts &= (uint8_t) ~(1 << number);
+			break;
 		default:
 			axis = number % CUT_AXES;
 			number /= CUT_AXES;
@@ -121,13 +124,15 @@ bool cutting_may(const struct cutting *c, int32_t value, int32_t dim, int axis)
 bool cutting_cut(struct cutting *c, int32_t value, int32_t dim, int axis)
 {
 	const struct graph_value *v = &c->graph->value.at[value];
-	int32_t other = v->becomes >= 0 ? v->becomes : v->turns_into;
 
 	if (!cutting_may(c, value, dim, axis))
 		return false;
 	note(c, DID_VALUE, value, &c->value[value], axis, dim);
 	enqueue_around(c, value);
-	if (other >= 0 && cutting_may(c, other, dim, axis)) {
+	for (int32_t other = v->alike; other != value;
+	     other = c->graph->value.at[other].alike) {
+		if (!cutting_may(c, other, dim, axis))
+			continue;
 		note(c, DID_VALUE, other, &c->value[other], axis, dim);
 		enqueue_around(c, other);
 	}
@@ -150,6 +155,14 @@ void cutting_note_sums(struct cutting *c, int32_t dim, int axis)
 		return;
 	c->sums[axis] = (int8_t)dim;
 	*list_add(&c->trail, c->arena) = axis * DID_KINDS + DID_SUMS;
+}
+
+void cutting_note_experts(struct cutting *c, int axis)
+{
+	if (c->experts >> axis & 1)
+		return;
+	c->experts |= (uint8_t)(1 << axis);
+	*list_add(&c->trail, c->arena) = axis * DID_KINDS + DID_EXPERTS;
 }
 
 /* --- propagation ------------------------------------------------------------------ */

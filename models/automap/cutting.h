@@ -38,6 +38,7 @@ struct cutting {
 	uint64_t hash;   /* of all of this */
 	/* Along which dimension sums over an axis are scattered; -1: they are not. */
 	int8_t sums[CUT_AXES];
+	uint8_t experts;     /* axes over which rows go to experts and back */
 	LIST(int32_t) trail; /* what was done, for cutting_undo() */
 	LIST(int32_t) queue; /* ops to be looked at */
 	bool *queued;
@@ -56,6 +57,9 @@ void cutting_atomic(struct cutting *c, int32_t value, int axis);
 
 /* Notes that sums over an axis are scattered along a dimension; it changes nothing else. */
 void cutting_note_sums(struct cutting *c, int32_t dim, int axis);
+
+/* Notes that rows go to experts over an axis; it changes nothing else. */
+void cutting_note_experts(struct cutting *c, int axis);
 
 /* Hands all cuts on, those of every axis. */
 void cutting_propagate(struct cutting *c);

@@ -2,6 +2,7 @@
 
 #include "program/kernels.h"
 
+#include <math.h>
 #include <string.h>
 
 const char *count_name(int count)
@@ -12,6 +13,34 @@ const char *count_name(int count)
 	return names[count];
 }
 
+/* Made by the passes and read by updates alone. */
+static bool is_gradient(const struct graph *g, const struct graph_value *v)
+{
+	if (v->op < 0 || v->result || v->constant || !v->nusers ||
+	    g->op.at[v->op].phase == PHASE_UPDATE)
+		return false;
+	for (int32_t k = 0; k < v->nusers; k++)
+		if (g->op.at[g->user.at[v->first_user + k]].phase != PHASE_UPDATE)
+			return false;
+	return true;
+}
+
+int count_of(enum op op)
+{
+	switch (op) {
+	case OP_ALL_GATHER:
+		return COUNT_GATHER;
+	case OP_ALL_REDUCE:
+		return COUNT_REDUCE;
+	case OP_REDUCE_SCATTER:
+		return COUNT_SCATTER;
+	case OP_ALL_TO_ALL:
+		return COUNT_ALL_TO_ALL;
+	default:
+		return -1;
+	}
+}
+
 void evaluator_start(struct evaluator *out, struct arena *a, const struct graph *g,
                      const struct cut_prices *tariff)
 {
@@ -19,6 +48,95 @@ void evaluator_start(struct evaluator *out, struct arena *a, const struct graph 
 	lower_start(&out->lowered, a, g);
 	out->alloc = arena_alloc(a, (size_t)g->op.n + 1, sizeof(*out->alloc));
 	out->release = arena_alloc(a, (size_t)g->op.n + 1, sizeof(*out->release));
+	out->times = arena_alloc(a, (size_t)g->op.n + 1, sizeof(*out->times));
+	out->gradient = arena_alloc(a, (size_t)g->value.n + 1, sizeof(*out->gradient));
+	out->again = arena_alloc(a, (size_t)g->value.n + 1, sizeof(*out->again));
+	out->last_forward =
+		arena_alloc(a, (size_t)g->value.n + 1, sizeof(*out->last_forward));
+	for (int64_t v = 0; v < g->value.n; v++)
+		out->gradient[v] = is_gradient(g, &g->value.at[v]);
+	evaluator_repeat(out, a, 1, false);
+}
+
+/* --- micro batches and recomputation ---------------------------------------------- */
+
+/* The layer of the forward pass that an op is in, as a number; -1: it is in none. */
+static int32_t layer_of(const struct graph *g, int32_t op)
+{
+	const struct repeats *r = g->repeats;
+	int32_t step = g->op.at[op].step, run = r->run_of[step], before = 0;
+
+	if (run < 0 || g->op.at[op].phase != PHASE_FORWARD)
+		return -1;
+	for (int32_t i = 0; i < run; i++)
+		before += r->run.at[i].n;
+	return before + repeat_instance(r, step);
+}
+
+/*
+ * Which values are computed again, and the last op of the forward pass that reads them: those that
+ * kernels of their own layer alone read in the forward pass.
+ */
+static void find_again(struct evaluator *e)
+{
+	const struct graph *g = e->graph;
+
+	for (int32_t i = 0; i < g->value.n; i++) {
+		const struct graph_value *v = &g->value.at[i];
+
+		e->again[i] = v->op < 0 || v->result ? -1 : layer_of(g, v->op);
+		e->last_forward[i] = v->op;
+	}
+	for (int64_t i = 0; i < g->kernel.n; i++) {
+		const struct graph_kernel *k = &g->kernel.at[i];
+
+		if (g->op.at[k->op].phase != PHASE_FORWARD)
+			continue;
+		for (int32_t n = 0; n < k->nleaves; n++) {
+			const struct graph_leaf *l = &g->leaf.at[k->first_leaf + n];
+			int32_t v =
+				g->tensor.at[g->op.at[l->op].first_tensor + l->tensor].value;
+
+			e->last_forward[v] = k->op;
+			if (layer_of(g, k->op) != e->again[v])
+				e->again[v] = -1;
+		}
+	}
+}
+
+void evaluator_repeat(struct evaluator *e, struct arena *a, double micro_batches,
+                      bool recompute)
+{
+	const struct graph *g = e->graph;
+
+	e->micro_batches = micro_batches;
+	e->nlayers = 0;
+	for (int64_t i = 0; i < g->repeats->run.n; i++)
+		e->nlayers += recompute ? g->repeats->run.at[i].n : 0;
+	e->layer_bytes = arena_alloc(a, (size_t)e->nlayers + 1, sizeof(*e->layer_bytes));
+	for (int32_t i = 0; i < g->op.n; i++)
+		e->times[i] = g->op.at[i].phase == PHASE_UPDATE  ? 1
+		              : recompute && layer_of(g, i) >= 0 ? 2 * micro_batches
+		                                                 : micro_batches;
+	if (recompute)
+		find_again(e);
+	else
+		memset(e->again, -1, (size_t)g->value.n * sizeof(*e->again));
+}
+
+/* How often a step is taken in all. */
+static double times_of(const struct evaluator *e, const struct transfer_step *s)
+{
+	const struct graph_value *v = &e->graph->value.at[s->value];
+	double n = s->weight;
+
+	/* What a loop reads of the outside is moved once, in front of it. */
+	if (s->before >= 0 && v->op >= 0)
+		n *= fmin(e->graph->op.at[s->before].times,
+		          e->graph->op.at[v->op].times);
+	if (s->before < 0 || (s->op == OP_ALL_REDUCE && e->gradient[s->value]))
+		return n;
+	return n * e->times[s->before];
 }
 
 /* --- collectives ------------------------------------------------------------------ */
@@ -43,25 +161,45 @@ static void add_collective(struct evaluator *e, const struct cutting *c,
 {
 	const struct graph_value *v = &c->graph->value.at[s->value];
 	struct collective_ask ask = {.op = op, .from = *from, .to = *to, .axes = s->axes};
-	int count = op == OP_ALL_GATHER       ? COUNT_GATHER
-	            : op == OP_ALL_REDUCE     ? COUNT_REDUCE
-	            : op == OP_REDUCE_SCATTER ? COUNT_SCATTER
-	            : op == OP_ALL_TO_ALL     ? COUNT_ALL_TO_ALL
-	                                      : -1;
-	double s_one;
+	int count = count_of(op);
+	double s_one, times = times_of(e, s);
 
 	ask.bytes = v->bytes / (double)cuts_all(from, c->size);
 	ask.unpack = op == OP_ALL_GATHER && unpacks(v, from, to, c->size);
 	if (count >= 0) {
-		out->count[count] += s->weight;
-		out->bytes[count] += s->weight * ask.bytes;
+		out->count[count] += times;
+		out->bytes[count] += times * ask.bytes;
 	}
 	if (!e->tariff)
 		return;
-	s_one = s->weight * e->tariff->collective(e->tariff->self, &ask);
+	s_one = times * e->tariff->collective(e->tariff->self, &ask);
 	out->communication_s += s_one;
 	if (count >= 0)
 		out->time_s[count] += s_one;
+}
+
+/* Adds a change of layout as it is planned; false where nobody plans it. */
+static bool add_planned(struct evaluator *e, const struct transfer_step *s,
+                        struct evaluation *out)
+{
+	const struct cut_prices *t = e->tariff;
+	const struct reshard_cost *cost =
+		t && t->reshard ? t->reshard(t->self, e->graph->value.at[s->value].type,
+	                                     &s->from, &s->to)
+				: NULL;
+	double times = times_of(e, s);
+
+	for (int k = 0; cost && k < cost->n; k++) {
+		const struct reshard_part *p = &cost->part[k];
+
+		out->communication_s += times * p->s;
+		if (p->count < 0)
+			continue;
+		out->count[p->count] += times;
+		out->bytes[p->count] += times * p->bytes;
+		out->time_s[p->count] += times * p->s;
+	}
+	return cost;
 }
 
 static void add_steps(struct evaluator *e, const struct cutting *c,
@@ -77,6 +215,8 @@ static void add_steps(struct evaluator *e, const struct cutting *c,
 			continue;
 		}
 		n = reshard_hops(hop, &s->from, &s->to);
+		if (n > 1 && add_planned(e, s, out))
+			continue;
 		for (int k = 0; k < n; k++)
 			add_collective(e, c, out, s, hop[k].op, &hop[k].from,
 			               &hop[k].to);
@@ -169,7 +309,9 @@ static void add_kernels(struct evaluator *e, const struct cutting *c,
 		if (s < 0)
 			out->unknown = true;
 		else
-			out->compute_s += s * g->op.at[g->kernel.at[i].op].weight;
+			out->compute_s += s * g->op.at[g->kernel.at[i].op].weight *
+			                  g->op.at[g->kernel.at[i].op].times *
+			                  e->times[g->kernel.at[i].op];
 	}
 }
 
@@ -185,6 +327,26 @@ static void live(struct evaluator *e, double bytes, int32_t from, int32_t to)
 		e->release[to] += bytes;
 }
 
+/* What an op makes: it is held until its last use, or added up, or computed again. */
+static void note_made(struct evaluator *e, int32_t value, double bytes,
+                      struct evaluation *out)
+{
+	const struct graph *g = e->graph;
+	const struct graph_value *v = &g->value.at[value];
+	int32_t until = v->result                ? -1
+	                : g->last_use[value] < 0 ? v->op
+	                                         : g->last_use[value];
+
+	if (e->again[value] >= 0) {
+		e->layer_bytes[e->again[value]] += bytes;
+		until = e->last_forward[value];
+	} else if (e->micro_batches > 1 && e->gradient[value]) {
+		out->peak_bytes += v->weight * bytes;
+		until = v->op;
+	}
+	live(e, bytes, v->op, until);
+}
+
 static void note_live(struct evaluator *e, const struct cutting *c,
                       struct evaluation *out)
 {
@@ -192,6 +354,7 @@ static void note_live(struct evaluator *e, const struct cutting *c,
 
 	memset(e->alloc, 0, (size_t)g->op.n * sizeof(*e->alloc));
 	memset(e->release, 0, (size_t)g->op.n * sizeof(*e->release));
+	memset(e->layer_bytes, 0, (size_t)e->nlayers * sizeof(*e->layer_bytes));
 	for (int32_t i = 0; i < g->value.n; i++) {
 		const struct graph_value *v = &g->value.at[i];
 
@@ -199,12 +362,10 @@ static void note_live(struct evaluator *e, const struct cutting *c,
 			out->params_bytes += v->weight * v->bytes /
 			                     (double)cuts_all(&c->value[i], c->size);
 		else if (v->in_memory && v->becomes < 0 && !v->constant)
-			live(e,
-			     v->bytes / (double)cuts_all(&e->lowered.made[i], c->size),
-			     v->op,
-			     v->result            ? -1
-			     : g->last_use[i] < 0 ? v->op
-			                          : g->last_use[i]);
+			note_made(e, i,
+			          v->bytes / (double)cuts_all(&e->lowered.made[i],
+			                                      c->size),
+			          out);
 	}
 	for (int64_t i = 0; i < e->lowered.step.n; i++) {
 		const struct transfer_step *s = &e->lowered.step.at[i];
@@ -217,6 +378,16 @@ static void note_live(struct evaluator *e, const struct cutting *c,
 	}
 }
 
+/* What the layer that computes most computes again. */
+static double computed_again(const struct evaluator *e)
+{
+	double most = 0;
+
+	for (int32_t i = 0; i < e->nlayers; i++)
+		most = e->layer_bytes[i] > most ? e->layer_bytes[i] : most;
+	return most;
+}
+
 /*
  * The most that is held. A stretch of ops that stands for n instances is gone through
  * once: what it leaves behind, or takes away, it does n times, and the most is in the
@@ -225,14 +396,16 @@ static void note_live(struct evaluator *e, const struct cutting *c,
 static double peak_of(const struct evaluator *e)
 {
 	const struct graph *g = e->graph;
-	double held = 0, most = 0;
+	double held = 0, most = 0, again = computed_again(e);
 
 	for (int64_t i = 0; i < g->op.n;) {
 		double n = g->op.at[i].weight, now = 0, top = 0;
 
 		for (; i < g->op.n && g->op.at[i].weight == n; i++) {
+			double here = g->op.at[i].phase == PHASE_BACKWARD ? again : 0;
+
 			now += e->alloc[i];
-			top = now > top ? now : top;
+			top = now + here > top ? now + here : top;
 			now -= e->release[i];
 		}
 		top += held + (now > 0 ? (n - 1) * now : 0);
@@ -253,6 +426,6 @@ struct evaluation evaluate(struct evaluator *e, const struct cutting *c)
 		add_kernels(e, c, &out);
 	out.step_s = out.compute_s + out.communication_s;
 	note_live(e, c, &out);
-	out.peak_bytes = out.params_bytes + peak_of(e);
+	out.peak_bytes += out.params_bytes + peak_of(e);
 	return out;
 }

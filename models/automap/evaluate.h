@@ -7,12 +7,21 @@
  * from the op that makes it to its last use, in the order of the text (program/liveness.h
  * has the same rule for programs that are partitioned); a gathered copy lives from its
  * first to its last use in its phase.
+ *
+ * A step may go through its passes several times before it updates (micro batches). Gradients are
+ * then added up where they are made: what is all-reduced is so once, at the end, what is scattered
+ * is so in every pass, as nobody has room for the whole; both are held throughout. The additions
+ * themselves are not counted. With recomputation every layer (automap/repeat.h) runs forward once
+ * more in the backward pass, with its collectives, and of what it computes only what it hands on
+ * to others is held until then, besides what one layer computes.
  */
 #ifndef SHARDSIM_AUTOMAP_EVALUATE_H
 #define SHARDSIM_AUTOMAP_EVALUATE_H
 
 #include "array/machine.h"
 #include "automap/reshard.h"
+
+enum { COUNT_GATHER, COUNT_REDUCE, COUNT_SCATTER, COUNT_ALL_TO_ALL, COUNTS };
 
 /* What one collective costs: a question of the evaluation to whoever knows the machine. */
 struct collective_ask {
@@ -23,14 +32,28 @@ struct collective_ask {
 	bool unpack; /* a gathered array has to be put together (planner/planner.h) */
 };
 
-/* Prices: `collective` returns seconds, `kernel` of a kernel's part, < 0: not known. */
+/* A step of a planned reshard. */
+struct reshard_part {
+	int count; /* COUNT_*; -1: it is none of these */
+	double bytes, s;
+};
+
+struct reshard_cost {
+	int n;
+	const struct reshard_part *part;
+};
+
+/*
+ * Prices: `reshard` of a change of layout that takes several steps as it is planned; NULL, or where
+ * it returns NULL, the steps are those of reshard.h. `collective` returns seconds, `kernel` of a kernel's part, < 0: not known. */
 struct cut_prices {
 	double (*collective)(void *self, const struct collective_ask *ask);
 	double (*kernel)(void *self, const struct compute_ask *ask);
+	const struct reshard_cost *(*reshard)(void *self, const struct value_type *type,
+	                                      const struct cuts *from,
+	                                      const struct cuts *to);
 	void *self;
 };
-
-enum { COUNT_GATHER, COUNT_REDUCE, COUNT_SCATTER, COUNT_ALL_TO_ALL, COUNTS };
 
 struct evaluation {
 	double count[COUNTS];
@@ -46,6 +69,14 @@ struct evaluator {
 	const struct cut_prices *tariff; /* NULL: counts and memory alone */
 	struct lowered_cuts lowered;
 	double *alloc, *release; /* [ops] */
+	/* Of evaluator_repeat(). */
+	double micro_batches; /* 1: an update behind every pass */
+	double *times;  /* [ops] how often one runs in a step; without the weight */
+	bool *gradient; /* [values] made by passes and read by updates alone */
+	int32_t *again; /* [values] layer in which it is computed again; -1: in none */
+	int32_t *last_forward; /* [values] op of the forward pass that reads it last */
+	double *layer_bytes;   /* what each of these layers computes */
+	int32_t nlayers;
 	int64_t evaluations;
 };
 
@@ -53,8 +84,18 @@ struct evaluator {
 void evaluator_start(struct evaluator *out, struct arena *a, const struct graph *g,
                      const struct cut_prices *tariff);
 
+/*
+ * Passes run `micro_batches` times in a step, of as much data as the program says; with
+ * `recompute` layers are computed again.
+ */
+void evaluator_repeat(struct evaluator *e, struct arena *a, double micro_batches,
+                      bool recompute);
+
 /* Evaluates cuts; the steps are in e->lowered until the next time. */
 struct evaluation evaluate(struct evaluator *e, const struct cutting *c);
+
+/* Returns the COUNT_* of an op; -1: it has none. */
+int count_of(enum op op);
 
 /* Returns "all-gather", "all-reduce", ... of a COUNT_*. */
 const char *count_name(int count);

@@ -62,6 +62,7 @@ static int32_t add_value(struct graph_build *b, int32_t flat, int32_t op, int32_
 	                          .group = -1,
 	                          .becomes = -1,
 	                          .turns_into = -1,
+	                          .alike = (int32_t)b->g->value.n - 1,
 	                          .weight = b->r.weight[flat]};
 	v->bytes = (double)value_type_bytes(v->type);
 	return b->g->value_of[flat] = (int32_t)b->g->value.n - 1;
@@ -136,7 +137,8 @@ static void add_op(struct graph_build *b, int32_t step)
 	                       .phase = phase_of(op),
 	                       .linear = is_linear(b->p, op),
 	                       .adds = op->code == HLO_ADD || op->code == HLO_SUBTRACT,
-	                       .weight = b->r.step_weight[step]};
+	                       .weight = b->r.step_weight[step],
+	                       .times = s->times};
 	for (int32_t i = 0; i < s->nin; i++)
 		*list_add(&b->g->tensor, b->a) = (struct graph_tensor){
 			b->g->value_of[b->r.stands[b->flat->in.at[s->first_in + i]]],
@@ -196,37 +198,73 @@ static void mark_results(struct graph_build *b)
 	struct graph *g = b->g;
 	int32_t nparams = b->p->region.at[b->flat->region].param.n;
 
-	for (int32_t i = 0; i < b->flat->result.n; i++) {
-		int32_t v = g->value_of[b->r.stands[b->flat->result.at[i]]];
+	for (int32_t i = 0; i < b->flat->result.n; i++)
+		g->value.at[g->value_of[b->r.stands[b->flat->result.at[i]]]].result =
+			true;
+	for (int64_t k = 0; k < b->p->alias.n; k++) {
+		const struct alias *al = &b->p->alias.at[k];
+		int32_t v;
 
-		g->value.at[v].result = true;
-		for (int64_t k = 0; k < b->p->alias.n; k++) {
-			const struct alias *al = &b->p->alias.at[k];
-
-			if (al->result != i || al->parameter < 0 ||
-			    al->parameter >= nparams)
-				continue;
-			g->value.at[v].becomes = g->value_of[b->r.stands[al->parameter]];
-			g->value.at[g->value.at[v].becomes].turns_into = v;
-		}
+		if (al->result < 0 || al->result >= b->flat->result.n ||
+		    al->parameter < 0 || al->parameter >= nparams)
+			continue;
+		v = g->value_of[b->r.stands[b->flat->result.at[al->result]]];
+		g->value.at[v].becomes = g->value_of[b->r.stands[al->parameter]];
+		g->value.at[g->value.at[v].becomes].turns_into = v;
 	}
 }
 
-static enum status find_loops(const struct graph_build *b, struct error *e)
+/* Puts two values into one ring, unless they are in one. */
+static void join_rings(struct graph *g, int32_t a, int32_t b)
 {
-	for (int64_t i = 0; i < b->flat->step.n; i++) {
-		const struct instruction *op = op_of(b, (int32_t)i);
+	int32_t next = g->value.at[a].alike;
 
-		if (op->code == HLO_WHILE || op->code == HLO_CONDITIONAL)
-			return error_set(
-				e, E_INFEASIBLE,
-				(struct where){.file = b->p->file,
-			                       .line = (unsigned)op->line,
-			                       .col = 1},
-				"a %s: loops and branches are not looked into, "
-				"expected them unrolled (unroll=True of "
-				"jax.lax.scan)",
-				opcode_name(op->code));
+	for (int32_t v = next; v != a; v = g->value.at[v].alike)
+		if (v == b)
+			return;
+	g->value.at[a].alike = g->value.at[b].alike;
+	g->value.at[b].alike = next;
+}
+
+/* What is cut alike: arguments and what takes their places, what loops start from and hand on. */
+static void join_alike(struct graph_build *b)
+{
+	struct graph *g = b->g;
+
+	for (int32_t v = 0; v < g->value.n; v++)
+		if (g->value.at[v].becomes >= 0 && g->value.at[v].becomes != v)
+			join_rings(g, v, g->value.at[v].becomes);
+	for (int64_t i = 0; i < b->flat->carry.n; i++) {
+		const struct flat_carry *c = &b->flat->carry.at[i];
+		int32_t from = g->value_of[b->r.stands[c->from]],
+			to = g->value_of[b->r.stands[c->to]];
+
+		if (from < 0 || to < 0 || from == to || g->value.at[from].constant ||
+		    g->value.at[to].constant)
+			continue;
+		*list_add(&g->carry, b->a) = (struct flat_carry){from, to};
+		join_rings(g, from, to);
+	}
+}
+
+/* What is written for one device: collectives, manual computations. */
+static enum status find_cut(const struct graph_build *b, struct error *e)
+{
+	for (int64_t i = 0; i < b->p->op.n; i++) {
+		const struct instruction *op = &b->p->op.at[i];
+		const char *name = opcode_name(op->code);
+
+		if (!(b->p->region.at[op->region].runs > 0) ||
+		    (op->code != HLO_MANUAL_COMPUTATION &&
+		     opcode_class(op->code) != CLASS_COLLECTIVE))
+			continue;
+		return error_set(e, E_INFEASIBLE,
+		                 (struct where){.file = b->p->file,
+		                                .line = (unsigned)op->line,
+		                                .col = 1},
+		                 "%s %s: the program is cut already, expected one of "
+		                 "whole arrays",
+		                 *name == 'a' ? "an" : "a", name);
 	}
 	return OK;
 }
@@ -239,11 +277,11 @@ enum status graph_make(struct graph *out, struct arena *a, const struct program 
 	struct graph_build b = {.g = out, .a = a, .p = p, .flat = flat};
 
 	*out = (struct graph){.program = p, .flat = flat, .repeats = kept};
-	if (!flat_make(flat, a, p, p->entry))
+	if (find_cut(&b, e) != OK)
+		return e->code;
+	if (!flat_make_whole(flat, a, p, p->entry))
 		return error_set(e, E_INFEASIBLE, (struct where){.file = p->file},
 		                 "more calls than can be put in line");
-	if (find_loops(&b, e) != OK)
-		return e->code;
 	repeats_find(&b.r, a, p, flat, fold);
 	*kept = b.r;
 	out->value_of = arena_alloc(a, (size_t)flat->value.n + 1, sizeof(int32_t));
@@ -255,6 +293,7 @@ enum status graph_make(struct graph *out, struct arena *a, const struct program 
 	mark_constants(&b);
 	list_users(&b);
 	mark_results(&b);
+	join_alike(&b);
 	graph_kernels(&b);
 	return graph_groups(&b, like, nlike, e);
 }

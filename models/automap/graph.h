@@ -2,7 +2,9 @@
  * A program as a search for shardings sees it: values, ops with the factors of their
  * dimensions (program/rules.h), groups of arguments that are decided on together, and
  * what each kernel reads, writes and computes. Layers that repeat are folded
- * (automap/repeat.h): what stands for several counts `weight` times.
+ * (automap/repeat.h): what stands for several counts `weight` times. Loops are in line, their
+ * bodies once, and count `times`; what a turn hands on to the next one is cut as what the loop
+ * starts from.
  *
  * All arrays are whole here; what a device has of them follows from the cuts
  * (automap/cutting.h). Constants, and what is made of them alone, are left out of it all:
@@ -47,6 +49,7 @@ struct graph_op {
 	bool linear; /* partial sums may stay partial through it */
 	bool adds;   /* of several operands, which must all be partial then */
 	double weight;
+	double times; /* trips of the loops around it */
 };
 
 struct graph_value {
@@ -58,6 +61,7 @@ struct graph_value {
 	int32_t group;    /* of an argument; -1 */
 	int32_t becomes;  /* argument (a value) whose place this result takes; -1 */
 	int32_t turns_into; /* the result that takes its place; -1 */
+	int32_t alike; /* the next of those that are cut as it is, in a ring; itself: none */
 	bool result, constant;
 	bool in_memory;             /* a kernel writes it */
 	int32_t first_user, nusers; /* ops, into graph->user */
@@ -86,6 +90,7 @@ struct graph_group {
 	int32_t first_argument, narguments; /* of the program, into graph->argument */
 	const struct value_type *type;
 	enum group_role role;
+	int32_t state_of; /* of states the group of parameters that they are updated with; -1 */
 	double bytes; /* of all its arguments */
 };
 
@@ -106,6 +111,7 @@ struct graph {
 	LIST(struct graph_group) group;
 	LIST(int32_t) member;
 	LIST(int32_t) argument;
+	LIST(struct flat_carry) carry; /* what loops hand on, and what it becomes */
 	int32_t *value_of; /* [flat values]: the graph's value that stands for it; -1 */
 	int32_t *last_use; /* [values]: the last op that reads it from memory; -1: none */
 };
@@ -113,8 +119,9 @@ struct graph {
 /*
  * Makes the graph of a program's entry; all is the arena's. With `fold` layers are
  * folded. `like`: regular expressions (POSIX, extended); arguments whose names one of
- * them matches are one group if their shapes agree. Errors have the line: a loop or
- * branch, which is not looked into; or an expression that is none.
+ * them matches are one group if their shapes agree. Errors have the line: a
+ * collective or a part that is written for one device, as the program is cut already; or an
+ * expression that is none.
  */
 enum status graph_make(struct graph *out, struct arena *a, const struct program *p,
                        bool fold, const char *const *like, int nlike, struct error *e);

@@ -119,6 +119,44 @@ static void find_roles(struct graph_build *b)
 	}
 }
 
+/* The states that ops of an update read on the way to a value belong to a group. */
+static void claim_states(struct graph_build *b, int32_t value, int32_t group, bool *seen)
+{
+	struct graph *g = b->g;
+	const struct graph_value *v = &g->value.at[value];
+	const struct graph_op *o;
+
+	if (seen[value])
+		return;
+	seen[value] = true;
+	if (v->op < 0) {
+		if (v->group >= 0 && g->group.at[v->group].role == ROLE_STATE)
+			g->group.at[v->group].state_of = group;
+		return;
+	}
+	o = &g->op.at[v->op];
+	for (int32_t t = 0; t < o->nin && o->phase == PHASE_UPDATE; t++)
+		claim_states(b, g->tensor.at[o->first_tensor + t].value, group, seen);
+}
+
+static void find_states(struct graph_build *b)
+{
+	struct graph *g = b->g;
+	bool *seen = arena_alloc(b->a, (size_t)g->value.n + 1, sizeof(*seen));
+
+	for (int32_t i = 0; i < g->group.n; i++)
+		g->group.at[i].state_of = -1;
+	for (int32_t i = 0; i < g->group.n; i++) {
+		const struct graph_group *group = &g->group.at[i];
+
+		for (int32_t k = 0; k < group->n && group->role == ROLE_PARAMETER; k++)
+			claim_states(
+				b,
+				g->value.at[g->member.at[group->first + k]].turns_into,
+				i, seen);
+	}
+}
+
 enum status graph_groups(struct graph_build *b, const char *const *like, int nlike,
                          struct error *e)
 {
@@ -133,5 +171,6 @@ enum status graph_groups(struct graph_build *b, const char *const *like, int nli
 		if (!done[v])
 			add_group(b, number, name, done, v, n);
 	find_roles(b);
+	find_states(b);
 	return OK;
 }

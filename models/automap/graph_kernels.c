@@ -141,7 +141,9 @@ static void ask_kernel(struct kernel_maker *m, int32_t step)
 		                            .flops = op_work(p, op).flops};
 		ask->dtype = p->value.at[op_operand(p, op, 0)].type.dtype;
 	} else if (custom_attention(&at, p, op)) {
-		ask->kind = at.backward ? COMPUTE_ATTENTION_BACK : COMPUTE_ATTENTION;
+		ask->kind = at.torch      ? COMPUTE_ATTENTION_TORCH
+		            : at.backward ? COMPUTE_ATTENTION_BACK
+		                          : COMPUTE_ATTENTION;
 		ask->flops = at.flops;
 	}
 }

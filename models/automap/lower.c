@@ -272,6 +272,13 @@ void lower_cuts(struct lowered_cuts *l, const struct cutting *c)
 				add_reduction(l, c, v);
 		}
 	}
+	for (int64_t i = 0; i < g->carry.n; i++) {
+		int32_t v = g->carry.at[i].to, op = g->value.at[v].op;
+
+		if (op >= 0)
+			need(l, c, v, cuts_sorted(&c->value[g->carry.at[i].from]), op,
+			     g->op.at[op].phase);
+	}
 	for (int32_t v = 0; v < g->value.n; v++) {
 		const struct graph_value *value = &g->value.at[v];
 		struct cuts form;

@@ -225,7 +225,7 @@ static void pursue(struct search *s, struct goal goal, struct rng *rng, int64_t 
 
 void search_mcts(struct search *s)
 {
-	struct rng *rng = rng_new(s->seed);
+	struct rng *rng = rng_new(s->rng_seed);
 	int64_t mark = cutting_mark(s->cutting),
 		budget = s->budget > 0 ? s->budget : 2000;
 

@@ -49,6 +49,7 @@ static uint64_t sign_step(const struct finder *k, int32_t step)
 	for (int32_t i = 0; i < s->nout; i++)
 		h = sign_type(h, k->f->value.at[s->first_out + i].type);
 	h = sign_ints(h, op->dims);
+	h = hash_bytes(h, &s->times, sizeof(s->times));
 	if (op->code == HLO_DOT && op->as.dot) {
 		h = sign_ints(h, op->as.dot->lhs_contracting);
 		h = sign_ints(h, op->as.dot->rhs_contracting);

@@ -1,10 +1,12 @@
 #include "automap/search.h"
 
-#include "automap/tactic.h"
 #include "base/keys.h"
 
 #include <math.h>
 #include <string.h>
+
+/* Of an answer that does not fit, for each time the limit that it is beyond it. */
+static const double PENALTY = 10;
 
 static double over(const struct search *s, const struct evaluation *e)
 {
@@ -19,18 +21,59 @@ static int compare(double a, double b)
 	return fabs(a - b) <= 1e-12 * (fabs(a) + fabs(b)) ? 0 : a < b ? -1 : 1;
 }
 
+static int compare_time(const struct evaluation *a, const struct evaluation *b)
+{
+	int c = compare(a->step_s, b->step_s);
+
+	return c ? c : compare(a->peak_bytes, b->peak_bytes);
+}
+
 int search_compare(const struct search *s, const struct evaluation *a,
                    const struct evaluation *b)
 {
 	int c = compare(over(s, a), over(s, b));
 
-	if (!c)
-		c = compare(a->step_s, b->step_s);
-	return c ? c : compare(a->peak_bytes, b->peak_bytes);
+	return c ? c : compare_time(a, b);
+}
+
+int search_compare_answers(const struct search *s, const struct evaluation *a,
+                           const struct evaluation *b)
+{
+	double limit = s->memory_limit_bytes, x = over(s, a), y = over(s, b);
+	int c;
+
+	if ((x > 0) != (y > 0))
+		return x > 0 ? 1 : -1;
+	c = x > 0 ? compare(a->step_s * (1 + PENALTY * x / limit),
+	                    b->step_s * (1 + PENALTY * y / limit))
+	          : 0;
+	return c ? c : compare_time(a, b);
+}
+
+/* Whether cutting experts does anything on some axis. */
+static bool has_experts(struct search *s)
+{
+	int64_t mark = cutting_mark(s->cutting);
+	bool any = false;
+
+	for (int axis = 0; axis < s->cutting->naxes && !any; axis++) {
+		any = tactic_cut_experts(s->cutting, axis) > 0;
+		cutting_undo(s->cutting, mark);
+	}
+	return any;
+}
+
+void search_go_to_start(struct search *s)
+{
+	for (int i = 0; i < s->nstart; i++)
+		action_apply(s, (struct action){ACTION_START, i, 0});
+	for (int64_t i = 0; s->seed && i < s->seed->at.n; i++)
+		action_apply(s, s->seed->at.at[i]);
 }
 
 void search_start(struct search *s, struct arena *a)
 {
+	int64_t mark = cutting_mark(s->cutting);
 	bool fresh;
 
 	s->arena = a;
@@ -44,7 +87,20 @@ void search_start(struct search *s, struct arena *a)
 				s->goal[s->ngoals++] =
 					(struct goal){axis, (enum goal_kind)k};
 	lower_start(&s->lowered, a, s->cutting->graph);
+	s->experts = has_experts(s);
+	s->states_of = arena_alloc(a, (size_t)s->cutting->graph->group.n + 1,
+	                           sizeof(*s->states_of));
+	for (int64_t i = 0; i < s->cutting->graph->group.n; i++) {
+		int32_t of = s->cutting->graph->group.at[i].state_of;
+
+		if (of >= 0)
+			s->has_states = s->states_of[of] = true;
+	}
+	s->with_states = s->has_states;
 	search_look(s, &fresh);
+	search_go_to_start(s);
+	search_look(s, &fresh);
+	action_undo(s, mark, 0);
 }
 
 struct evaluation search_look(struct search *s, bool *fresh)
@@ -59,7 +115,7 @@ struct evaluation search_look(struct search *s, bool *fresh)
 	s->evaluations++;
 	s->states++;
 	*list_add(&s->known, s->arena) = e;
-	if (s->found && search_compare(s, &e, &s->best) >= 0)
+	if (s->found && search_compare_answers(s, &e, &s->best) >= 0)
 		return e;
 	s->found = true;
 	s->best = e;
@@ -79,9 +135,17 @@ void search_actions(struct actions *out, const struct search *s, unsigned axes)
 	out->at.n = 0;
 	for (int32_t i = 0; i < g->group.n; i++) {
 		const struct graph_group *group = &g->group.at[i];
+		uint8_t taken;
+		bool alone;
 
 		if (group->role == ROLE_STATE)
 			continue;
+		alone = s->with_states && s->states_of[i];
+		taken = s->cutting->value[g->member.at[group->first]].mask;
+		for (int axis = 0; axis < s->cutting->naxes && alone; axis++)
+			if (axes >> axis & 1 && !(taken >> axis & 1))
+				*list_add(&out->at, NULL) =
+					(struct action){i, DIM_OF_STATES, axis};
 		for (int32_t d = 0; d < group->type->rank; d++)
 			for (int axis = 0; axis < s->cutting->naxes; axis++) {
 				bool any = false;
@@ -95,17 +159,30 @@ void search_actions(struct actions *out, const struct search *s, unsigned axes)
 						(struct action){i, d, axis};
 			}
 	}
-	for (int axis = 0; axis < s->cutting->naxes; axis++)
+	for (int axis = 0; axis < s->cutting->naxes; axis++) {
 		if (axes >> axis & 1)
 			*list_add(&out->at, NULL) =
 				(struct action){ACTION_SUMS, 1, axis};
+		if (axes >> axis & 1 && s->experts)
+			*list_add(&out->at, NULL) =
+				(struct action){ACTION_EXPERTS, 0, axis};
+	}
 }
 
 static bool apply(struct search *s, struct action a)
 {
-	return a.group == ACTION_SUMS
-	               ? tactic_cut_sums(s->cutting, &s->lowered, a.dim, a.axis) > 0
-	               : cutting_group(s->cutting, a.group, a.dim, a.axis);
+	switch (a.group) {
+	case ACTION_SUMS:
+		return tactic_cut_sums(s->cutting, &s->lowered, a.dim, a.axis) > 0;
+	case ACTION_EXPERTS:
+		return tactic_cut_experts(s->cutting, a.axis) > 0;
+	case ACTION_START:
+		return tactic_apply(s->cutting, &s->start[a.dim]) > 0;
+	default:
+		if (a.dim == DIM_OF_STATES)
+			return tactic_cut_states(s->cutting, a.group, a.axis) > 0;
+		return cutting_group(s->cutting, a.group, a.dim, a.axis);
+	}
 }
 
 bool action_apply(struct search *s, struct action a)

@@ -5,7 +5,7 @@
  * that are summed over it, and propagates. States are told apart by what is cut (the hash
  * of a cutting), not by the order of actions; a state that was evaluated once is not
  * evaluated again. The worklist has data and parameters; states of the optimizer follow
- * these. What tactics have cut before stays.
+ * these, or are cut while their parameters stay whole. What tactics have cut before stays.
  *
  *   exhaustive  every state that actions lead to, in any order
  *   mcts        UCT (Kocsis and Szepesvari 2006) with a table of states, one goal after
@@ -17,18 +17,24 @@
  *               second
  *
  * The better of two states is the one that fits, or is nearer to it, then the faster one,
- * then the one of less memory. Budgets count evaluations; equal seeds give equal answers.
+ * then the one of less memory; of answers see search_compare_answers. Budgets count evaluations; equal seeds give equal answers.
  */
 #ifndef SHARDSIM_AUTOMAP_SEARCH_H
 #define SHARDSIM_AUTOMAP_SEARCH_H
 
 #include "automap/evaluate.h"
+#include "automap/tactic.h"
 
 /*
- * group ACTION_SUMS: arrays that are summed over the axis are cut along a dimension of
- * theirs (tactic.h, sequence), which no argument has.
+ * Actions in place of a group. ACTION_SUMS: arrays that are summed over the axis are cut along a
+ * dimension of theirs (tactic.h, sequence), which no argument has. ACTION_EXPERTS: rows go to
+ * experts and back, and are not cut on the axis where they are sorted (tactic_cut_experts), which
+ * no cut of an argument does. ACTION_START: number `dim` of the tactics to start from.
  */
-enum { ACTION_SUMS = -1 };
+enum { ACTION_SUMS = -1, ACTION_EXPERTS = -2, ACTION_START = -3 };
+
+/* In place of a dimension: a group stays whole, and its states are cut (tactic_cut_states). */
+enum { DIM_OF_STATES = -1 };
 
 struct action {
 	int32_t group, dim;
@@ -55,7 +61,11 @@ struct search {
 	struct cutting *cutting;   /* what tactics have cut; searches leave it so */
 	double memory_limit_bytes; /* 0: none */
 	int64_t budget;            /* evaluations; 0: as many as it takes */
-	uint64_t seed;
+	uint64_t rng_seed;
+	/* A strategy that somebody knows, which the answer is not to be worse than. */
+	int nstart;
+	const struct tactic *start;
+	const struct actions *seed; /* behind these, actions of ours; NULL: none */
 	int ngoals; /* 0: the usual ones */
 	struct goal goal[GOALS_MAX];
 	/* Called with every better state; NULL: nobody is. */
@@ -73,10 +83,16 @@ struct search {
 	struct lowered_cuts lowered;   /* of actions on sums */
 	LIST(struct evaluation) known; /* by the number of the state's hash */
 	struct actions path;
-	bool found;
+	bool found, experts; /* experts: there are rows that go to them */
+	bool has_states;     /* some parameters have any */
+	bool with_states;    /* actions cut them alone */
+	bool *states_of;     /* [groups] it has some */
 };
 
-/* Prepares a search; all is the arena's. Its first state is evaluated at once. */
+/*
+ * Prepares a search; all is the arena's. Its first state, and that which it is to start from
+ * besides, are evaluated at once.
+ */
 void search_start(struct search *s, struct arena *a);
 
 /* False if there are more than SEARCH_STATES_MAX states: what was found by then counts. */
@@ -89,9 +105,17 @@ void search_apply(struct search *s);
 
 /* --- for searches --- */
 
-/* Returns < 0 if a is better than b. */
+/* Returns < 0 if a is better than b, as a step on the way. */
 int search_compare(const struct search *s, const struct evaluation *a,
                    const struct evaluation *b);
+
+/*
+ * Returns < 0 if a is the better answer: one that fits. Where neither does each takes as much longer
+ * as it is beyond the limit, ten times over (the linear penalty of arXiv 2210.06352, 2.2), as the
+ * nearest to a limit that nothing keeps may be slow without need.
+ */
+int search_compare_answers(const struct search *s, const struct evaluation *a,
+                           const struct evaluation *b);
 
 /* Evaluates the state of the cutting, which s->path led to, unless it is known. */
 struct evaluation search_look(struct search *s, bool *fresh);
@@ -106,6 +130,9 @@ static inline bool search_spent(const struct search *s)
 {
 	return s->budget > 0 && s->evaluations >= s->budget;
 }
+
+/* Goes to the state of the tactics to start from. */
+void search_go_to_start(struct search *s);
 
 /* Does an action and notes it on the path; returns whether it cut anything. */
 bool action_apply(struct search *s, struct action a);

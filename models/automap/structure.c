@@ -44,7 +44,7 @@ struct ranked {
 
 struct beam {
 	struct search *s;
-	struct keys seen;
+	struct keys seen, grown; /* states; and those that were gone on from */
 	struct ranked level[ORDERS], next[ORDERS], all[ORDERS];
 };
 
@@ -123,11 +123,17 @@ static bool grow(struct beam *b, const struct state *from)
 	struct search *s = b->s;
 	struct actions next = {0};
 	int64_t start = cutting_mark(s->cutting), mark, length;
-	bool better = false;
+	bool better = false, first;
 
 	apply_way(s, &from->way);
 	mark = cutting_mark(s->cutting);
 	length = s->path.at.n;
+	/* What is in several lists leads nowhere new the second time. */
+	keys_add(&b->grown, &s->cutting->hash, sizeof(s->cutting->hash), &first);
+	if (!first) {
+		action_undo(s, start, 0);
+		return false;
+	}
 	search_actions(&next, s, ~0u);
 	for (int64_t i = 0; i < next.at.n && !search_spent(s); i++) {
 		bool fresh = false, unused;
@@ -159,7 +165,6 @@ static void run_beam(struct beam *b)
 
 		for (int k = 0; k < ORDERS; k++)
 			b->next[k].n = 0;
-		/* What is in several lists leads nowhere new the second time. */
 		for (int k = 0; k < ORDERS; k++)
 			for (int64_t j = 0; j < b->level[k].n; j++)
 				better |= grow(b, &b->level[k].at[j]);
@@ -318,17 +323,38 @@ static struct ranked list_of(struct search *s, int order, int64_t most)
 	                       arena_alloc(s->arena, (size_t)most, sizeof(struct state))};
 }
 
-void search_structure(struct search *s)
+/* Stores on top of the best states that the beam saw, then the best of all is polished. */
+static void finish(struct beam *b)
 {
-	struct beam b = {.s = s, .seen.arena = s->arena};
+	struct search *s = b->s;
+	int64_t mark = cutting_mark(s->cutting);
+
+	for (int k = 0; k < ORDERS; k++)
+		for (int64_t i = 0; i < b->all[k].n; i++) {
+			apply_way(s, &b->all[k].at[i].way);
+			add_stores(s, b->all[k].at[i].e);
+			action_undo(s, mark, 0);
+		}
+	for (int i = 0; i < POLISH_MAX && polish(s); i++)
+		continue;
+}
+
+/*
+ * The beam and what follows; then that again with parameters that stay whole while their states are
+ * cut, which hide from a greedy choice that more would fit if they were cut themselves.
+ */
+static void explore(struct search *s, bool from_start)
+{
+	struct beam b = {.s = s, .seen.arena = s->arena, .grown.arena = s->arena};
 	int64_t mark = cutting_mark(s->cutting);
 	struct state first;
 	bool fresh;
 
-	if (is_small(s) && search_exhaustive(s))
-		return;
+	if (from_start)
+		search_go_to_start(s);
 	keys_add(&b.seen, &s->cutting->hash, sizeof(s->cutting->hash), &fresh);
 	first = state_here(s, search_look(s, &fresh));
+	action_undo(s, mark, 0);
 	for (int k = 0; k < ORDERS; k++) {
 		b.level[k] = list_of(s, k, BEAM);
 		b.next[k] = list_of(s, k, BEAM);
@@ -336,13 +362,19 @@ void search_structure(struct search *s)
 		rank(s, &b.level[k], &first);
 		rank(s, &b.all[k], &first);
 	}
+	s->with_states = false;
 	run_beam(&b);
-	for (int k = 0; k < ORDERS; k++)
-		for (int64_t i = 0; i < b.all[k].n; i++) {
-			apply_way(s, &b.all[k].at[i].way);
-			add_stores(s, b.all[k].at[i].e);
-			action_undo(s, mark, 0);
-		}
-	for (int i = 0; i < POLISH_MAX && polish(s); i++)
-		continue;
+	finish(&b);
+	s->with_states = s->has_states;
+	if (s->has_states)
+		finish(&b);
+}
+
+void search_structure(struct search *s)
+{
+	if (is_small(s) && search_exhaustive(s))
+		return;
+	explore(s, false);
+	if (s->nstart || s->seed)
+		explore(s, true);
 }

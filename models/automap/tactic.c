@@ -88,9 +88,10 @@ int tactic_cut_sums(struct cutting *c, struct lowered_cuts *l, int32_t dim, int 
 }
 
 /* Arrays that gathers make and scatters add, with a dimension of experts: not to be cut. */
-static void keep_rows(struct cutting *c, int64_t experts, int axis)
+static bool keep_rows(struct cutting *c, int64_t experts, int axis)
 {
 	const struct graph *g = c->graph;
+	bool any = false;
 
 	for (int64_t i = 0; i < g->op.n; i++) {
 		const struct graph_op *o = &g->op.at[i];
@@ -104,10 +105,29 @@ static void keep_rows(struct cutting *c, int64_t experts, int axis)
 		if (tensor < 0)
 			continue;
 		v = &g->value.at[g->tensor.at[o->first_tensor + tensor].value];
-		if (v->type->rank > 2 && v->type->dim[1] == experts)
-			cutting_atomic(c, g->tensor.at[o->first_tensor + tensor].value,
-			               axis);
+		if (v->type->rank <= 2 || v->type->dim[1] != experts)
+			continue;
+		any = true;
+		cutting_atomic(c, g->tensor.at[o->first_tensor + tensor].value, axis);
 	}
+	if (any)
+		cutting_note_experts(c, axis);
+	return any;
+}
+
+int tactic_cut_experts(struct cutting *c, int axis)
+{
+	const struct graph *g = c->graph;
+	int n = 0;
+
+	for (int32_t i = 0; i < g->group.n; i++) {
+		const struct graph_group *group = &g->group.at[i];
+
+		if (group->type->rank == 3 && group->role == ROLE_PARAMETER &&
+		    keep_rows(c, group->type->dim[0], axis))
+			n += cutting_group(c, i, 0, axis);
+	}
+	return n;
 }
 
 static int cut_experts(struct cutting *c, int axis)
@@ -133,6 +153,24 @@ static int cut_whole(struct cutting *c, int32_t group, int axis)
 		    cutting_group(c, group, d, axis))
 			return 1;
 	return cutting_group(c, group, 0, axis);
+}
+
+int tactic_cut_states(struct cutting *c, int32_t group, int axis)
+{
+	const struct graph *g = c->graph;
+	const struct graph_group *of = &g->group.at[group];
+	int n = 0;
+
+	for (int32_t k = 0; k < of->n; k++) {
+		int32_t value = g->member.at[of->first + k];
+
+		if (!(c->value[value].mask >> axis & 1))
+			cutting_atomic(c, value, axis);
+	}
+	for (int32_t i = 0; i < g->group.n; i++)
+		if (g->group.at[i].state_of == group)
+			n += cut_whole(c, i, axis);
+	return n;
 }
 
 static int cut_parameters(struct cutting *c, int axis, bool states_alone)

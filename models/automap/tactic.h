@@ -67,6 +67,19 @@ extern const struct tactic_names tactic_names;
  */
 int tactic_cut_sums(struct cutting *c, struct lowered_cuts *l, int32_t dim, int axis);
 
+/*
+ * The tactic `expert` by shapes alone, whatever names are: parameters of three dimensions of which
+ * the first is the second one of rows that are gathered or scattered, one row of them for each
+ * expert. Returns how many groups it cut.
+ */
+int tactic_cut_experts(struct cutting *c, int axis);
+
+/*
+ * The tactic `zero2` of one group of parameters: it stays whole on the axis, and the optimizer's
+ * states that are updated with it are cut. Returns how many groups of these there were.
+ */
+int tactic_cut_states(struct cutting *c, int32_t group, int axis);
+
 /* Applies a tactic; returns how many arrays it cut itself. Cuts are propagated. */
 int tactic_apply(struct cutting *c, const struct tactic *t);
 

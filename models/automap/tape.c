@@ -306,20 +306,22 @@ struct term tape_add_rows(struct tape *t, struct term like, struct term index,
 }
 
 struct term tape_attention(struct tape *t, struct term q, struct term k, struct term v,
-                           bool causal)
+                           bool causal, bool torch)
 {
 	struct tape_node node = {.kind = TAPE_ATTENTION,
 	                         .n = 3,
 	                         .in = {q, k, v},
 	                         .out = q,
-	                         .causal = causal};
+	                         .causal = causal,
+	                         .torch = torch};
 	struct text how = {0};
 
 	node.out.dim[3] = v.dim[3];
 	text_printf(
 		&how,
-		", custom_call_target=\"te_fused_attn_forward_ffi\", "
+		", custom_call_target=\"%s\", "
 		"backend_config={mask_type = %d : i64, num_gqa_groups = %lld : i64}",
+		torch ? "flash_attn_forward" : "te_fused_attn_forward_ffi",
 		causal ? 2 : 0, (long long)k.dim[2]);
 	return add(t, node, "custom-call", &how);
 }

@@ -51,6 +51,7 @@ struct tape_node {
 	double value;
 	int batch; /* of rows: leading dimensions that table and indices share */
 	bool causal;
+	bool torch; /* attention by the kernel that PyTorch has, not the machine's best */
 };
 
 struct tape {
@@ -89,7 +90,7 @@ struct term tape_add_rows(struct tape *t, struct term like, struct term index,
                           struct term x, int batch);
 /* q [b,s,h,d], k [b,t,g,d], v [b,t,g,e] in one kernel. */
 struct term tape_attention(struct tape *t, struct term q, struct term k, struct term v,
-                           bool causal);
+                           bool causal, bool torch);
 
 /* x by a number; x by a vector along its last dimension, or plus one. */
 struct term tape_scaled(struct tape *t, struct term x, double by);

@@ -120,9 +120,10 @@ static void attention_gradient(struct tape *t, const struct tape_node *n, struct
 	terms_print(&t->body, in, 5, false);
 	text_printf(
 		&t->body,
-		"), custom_call_target=\"te_fused_attn_backward_ffi\", "
+		"), custom_call_target=\"%s\", "
 		"backend_config={mask_type = %d : i64, num_gqa_groups = %lld : i64}, "
 		"metadata={op_name=\"%s/custom-call\"}\n",
+		n->torch ? "flash_attn_backward" : "te_fused_attn_backward_ffi",
 		n->causal ? 2 : 0, (long long)n->in[1].dim[2], t->part);
 	for (int i = 0; i < 3; i++) {
 		out[i] = n->in[i];

@@ -3,6 +3,7 @@
 #include "base/keys.h"
 #include "collective/lower.h"
 #include "cost/compute.h"
+#include "cost/model.h"
 #include "price/price.h"
 
 #include <math.h>
@@ -16,15 +17,21 @@ struct machine_tariff {
 	struct pricer *pricer;
 	struct keys keys;
 	LIST(double) seconds; /* by the number of the key */
+	const struct planner *planner;
+	struct model *model; /* NULL: not asked yet */
+	struct keys changes;
+	LIST(const struct reshard_cost *) cost; /* by the number of the change */
 };
 
 struct machine_tariff *machine_tariff_new(const struct machine *m,
-                                          const struct mesh *mesh, const int32_t *device)
+                                          const struct mesh *mesh, const int32_t *device,
+                                          const struct planner *planner)
 {
 	struct machine_tariff *t = xmalloc(1, sizeof(*t));
 
 	*t = (struct machine_tariff){.arena = arena_new(), .machine = m};
-	t->keys.arena = t->arena;
+	t->keys.arena = t->changes.arena = t->arena;
+	t->planner = planner;
 	t->place = (struct placement){mesh->ndevices, device};
 	t->problem.mesh = *mesh;
 	t->pricer = pricer_new(m, device ? &t->place : NULL);
@@ -33,7 +40,10 @@ struct machine_tariff *machine_tariff_new(const struct machine *m,
 
 void machine_tariff_free(struct machine_tariff *t)
 {
+	if (!t)
+		return;
 	pricer_free(t->pricer);
+	model_free(t->model);
 	arena_free(t->arena);
 	xfree(t);
 }
@@ -110,6 +120,112 @@ static double collective_s(void *self, const struct collective_ask *ask)
 	return *list_add(&t->seconds, t->arena) = s;
 }
 
+/* --- planned changes of layout ---------------------------------------------------- */
+
+static struct layout layout_of(const struct cuts *c, const struct mesh *mesh, int rank)
+{
+	struct layout l = layout_replicated(rank);
+
+	for (int i = 0; i < c->n; i++)
+		layout_append(&l, c->at[i],
+		              (struct part){c->axis[i], 1, mesh->axis[c->axis[i]].size});
+	return l;
+}
+
+/* The seconds of each step; false if the machine cannot run one. */
+static bool fill_seconds(struct machine_tariff *t, const struct plan *plan,
+                         struct reshard_part *part)
+{
+	struct step_time *time = xmalloc((size_t)plan->nsteps + 1, sizeof(*time));
+	char message[256];
+	double s;
+
+	t->model = t->model ? t->model : model_new(t->machine);
+	s = plan_seconds(time, plan, t->machine, t->place.platform ? &t->place : NULL,
+	                 model_clock, t->model, message, sizeof(message));
+	for (int i = 0; i < plan->nsteps && s >= 0; i++)
+		part[i].s = time[i].time_s;
+	xfree(time);
+	return s >= 0;
+}
+
+/* NULL where the planner has no plan, and for types and ranks that no problem has. */
+static const struct reshard_cost *plan_change(struct machine_tariff *t,
+                                              const struct value_type *type,
+                                              const struct cuts *from,
+                                              const struct cuts *to)
+{
+	struct arena *a = arena_new();
+	struct prices prices = pricer_prices(t->pricer);
+	struct problem p = {.arena = a,
+	                    .array = {.dtype = type->dtype, .shape.rank = type->rank},
+	                    .mesh = t->problem.mesh,
+	                    .to_mesh = t->problem.mesh,
+	                    .ndevices = t->problem.mesh.ndevices,
+	                    .same_devices = true,
+	                    .platform = t->place.platform,
+	                    .memory_limit_bytes = -1,
+	                    .vocabulary = VOCABULARY_ANY};
+	struct reshard_cost *out = NULL;
+	struct reshard_part *part;
+	struct plan *plan = NULL;
+	struct text why = {0};
+
+	for (int d = 0; d < type->rank && type->rank <= RANK_MAX; d++)
+		p.array.shape.dim[d] = type->dim[d];
+	if (type->rank > RANK_MAX || !type->dtype->bits)
+		goto done;
+	p.from = layout_of(from, &p.mesh, type->rank);
+	p.to = layout_of(to, &p.mesh, type->rank);
+	problem_finish(&p);
+	if (planner_run(t->planner, &plan, &p, &prices, a, &why) != ANSWER_PLAN)
+		goto done;
+	out = arena_alloc(t->arena, 1, sizeof(*out));
+	part = arena_alloc(t->arena, (size_t)plan->nsteps + 1, sizeof(*part));
+	*out = (struct reshard_cost){plan->nsteps, part};
+	for (int i = 0; i < plan->nsteps; i++)
+		part[i] = (struct reshard_part){
+			count_of(plan->step[i].op),
+			(double)dtype_bytes(type->dtype,
+		                            shape_elements(&plan->step[i].before_local)),
+			0};
+	if (!fill_seconds(t, plan, part))
+		out = NULL;
+done:
+	text_free(&why);
+	arena_free(a);
+	return out;
+}
+
+/* Remembered by element, shape and forms. */
+static const struct reshard_cost *reshard(void *self, const struct value_type *type,
+                                          const struct cuts *from, const struct cuts *to)
+{
+	struct machine_tariff *t = self;
+	struct {
+		const struct dtype *dtype;
+		struct cuts from, to;
+		int64_t rank, dim[RANK_MAX];
+	} key;
+	bool fresh;
+	int32_t number;
+
+	if (type->rank > RANK_MAX)
+		return NULL;
+	memset(&key, 0, sizeof(key));
+	key.dtype = type->dtype;
+	key.rank = type->rank;
+	memcpy(key.dim, type->dim, (size_t)type->rank * sizeof(*key.dim));
+	for (int i = 0; i < from->n; i++)
+		cuts_add(&key.from, from->axis[i], from->at[i]);
+	for (int i = 0; i < to->n; i++)
+		cuts_add(&key.to, to->axis[i], to->at[i]);
+	number = keys_add(&t->changes, &key, sizeof(key), &fresh);
+	if (fresh)
+		*list_add(&t->cost, t->arena) = plan_change(t, type, from, to);
+	return t->cost.at[number];
+}
+
 static double kernel_s(void *self, const struct compute_ask *ask)
 {
 	const struct machine_tariff *t = self;
@@ -119,20 +235,25 @@ static double kernel_s(void *self, const struct compute_ask *ask)
 
 struct cut_prices machine_tariff_prices(struct machine_tariff *t)
 {
-	return (struct cut_prices){collective_s, kernel_s, t};
+	return (struct cut_prices){collective_s, kernel_s, t->planner ? reshard : NULL,
+	                           t};
 }
 
-double machine_bound_s(const struct machine *m, const struct graph *g, int64_t devices)
+double machine_bound_s(const struct machine *m, const struct graph *g, int64_t devices,
+                       double micro_batches)
 {
 	double sum = 0;
 
 	for (int64_t i = 0; i < g->kernel.n; i++) {
 		struct compute_ask ask = g->kernel.at[i].ask;
+		const struct graph_op *o = &g->op.at[g->kernel.at[i].op];
 		double s;
 
 		ask.flops /= (double)devices;
 		s = compute_op_s(m, &ask);
-		sum += s > 0 ? s * g->op.at[g->kernel.at[i].op].weight : 0;
+		if (s > 0)
+			sum += s * o->weight * o->times *
+			       (o->phase == PHASE_UPDATE ? 1 : micro_batches);
 	}
 	return sum;
 }

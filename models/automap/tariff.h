@@ -1,30 +1,36 @@
 /*
  * The prices of an evaluation on a machine: collectives by the clock `model`
  * (cost/model.h), over the groups that the axes of the mesh form where its devices stand,
- * kernels by the roofline (cost/compute.h). Every collective is priced once and
- * remembered.
+ * kernels by the roofline (cost/compute.h). Changes of layout that take several steps are planned by
+ * a planner, if there is one. Every collective and every change is priced once and remembered.
  */
 #ifndef SHARDSIM_AUTOMAP_TARIFF_H
 #define SHARDSIM_AUTOMAP_TARIFF_H
 
 #include "array/mesh.h"
 #include "automap/evaluate.h"
+#include "planner/planner.h"
 
 struct machine_tariff;
 
 /*
  * Prices for a mesh of at most CUT_AXES axes whose positions are the machine's devices
- * device[position]; NULL: in order. All are borrowed, and must outlive it.
+ * device[position]; NULL: in order. `planner` NULL: nothing is planned. All are borrowed, and must
+ * outlive it.
  */
 struct machine_tariff *machine_tariff_new(const struct machine *m,
-                                          const struct mesh *mesh,
-                                          const int32_t *device);
-void machine_tariff_free(struct machine_tariff *t);
+                                          const struct mesh *mesh, const int32_t *device,
+                                          const struct planner *planner);
+void machine_tariff_free(struct machine_tariff *t); /* or NULL */
 
 /* Returns its prices; `self` is the tariff. */
 struct cut_prices machine_tariff_prices(struct machine_tariff *t);
 
-/* What no sharding of so many devices is faster than: all matmuls at full rate, in equal parts. */
-double machine_bound_s(const struct machine *m, const struct graph *g, int64_t devices);
+/*
+ * What no sharding of so many devices is faster than: all matmuls at full rate, in equal parts, those
+ * of the passes as often as there are micro batches.
+ */
+double machine_bound_s(const struct machine *m, const struct graph *g, int64_t devices,
+                       double micro_batches);
 
 #endif

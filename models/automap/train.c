@@ -1,6 +1,7 @@
 #include "automap/train.h"
 
 #include "automap/train_layer.h"
+#include "base/keys.h"
 
 #include <string.h>
 
@@ -22,6 +23,7 @@ struct train {
 	struct tape t;
 	const struct architecture *m;
 	LIST(struct held) held;
+	struct keys names; /* numbers in `held` */
 	LIST(struct update) update;
 	struct text arguments;
 	int narguments;
@@ -40,9 +42,11 @@ static struct term entry_argument(struct train *k, const char *name, struct term
 /* The parameter of that name, an argument of the program from now on. */
 static struct held *hold(struct train *k, const char *name, const struct term *like)
 {
-	for (int64_t i = 0; i < k->held.n; i++)
-		if (!strcmp(k->held.at[i].name, name))
-			return &k->held.at[i];
+	bool fresh;
+	int32_t at = keys_add(&k->names, name, strlen(name), &fresh);
+
+	if (!fresh)
+		return &k->held.at[at];
 	*list_add(&k->held, k->t.a) = (struct held){
 		name, entry_argument(k, name, *like), {.number = -1}, k->narguments - 1};
 	return &k->held.at[k->held.n - 1];
@@ -306,6 +310,7 @@ bool train_text(struct text *out, const struct architecture *m, struct text *why
 		return false;
 	}
 	k.t = (struct tape){.a = arena_new(), .part = "forward"};
+	k.names.arena = k.t.a;
 	tape_combiners(&k.t, m->train.dtype->name);
 	if (strcmp(m->train.dtype->name, "f32"))
 		tape_combiners(&k.t, "f32");

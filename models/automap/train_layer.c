@@ -142,7 +142,8 @@ static struct term attention(struct maker *k, struct term x)
 	if (m->train.attention == ATTENTION_MATH)
 		o = plain_attention(k, q, key, v);
 	else
-		o = tape_attention(k->t, q, key, v, m->train.causal);
+		o = tape_attention(k->t, q, key, v, m->train.causal,
+		                   m->train.attention == ATTENTION_TORCH);
 	o = tape_reshape(k->t, o, 3, DIMS(x.dim[0], x.dim[1], heads * value));
 	return project(k, "attention", "o", o, m->hidden);
 }

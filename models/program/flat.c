@@ -7,6 +7,8 @@ struct maker {
 	struct arena *a;
 	const struct program *p;
 	int32_t *map; /* of each value of the program, that of the flat region */
+	bool whole;   /* loops and branches are in line */
+	double times; /* of what is put in line now */
 };
 
 static bool has_values(const struct instruction *op)
@@ -46,6 +48,58 @@ static bool add_call(struct maker *m, const struct instruction *op)
 	return true;
 }
 
+/* The body once; its values of the turn before are what the loop starts from. */
+static bool add_loop(struct maker *m, const struct instruction *op)
+{
+	const struct region *body = &m->p->region.at[op_called(m->p, op, 1)];
+	double times = m->times;
+
+	for (int32_t i = 0; i < op->nvalues && i < op->noperands; i++)
+		m->map[op->first_value + i] = m->map[op_operand(m->p, op, i)];
+	if (!op->as.loop->trips)
+		return true;
+	for (int32_t i = 0; i < body->param.n && i < op->noperands; i++)
+		m->map[body->param.at[i]] = m->map[op_operand(m->p, op, i)];
+	m->times *= (double)op->as.loop->trips;
+	if (!add_region(m, op_called(m->p, op, 1)))
+		return false;
+	m->times = times;
+	for (int32_t i = 0; i < body->result.n && i < op->nvalues; i++) {
+		int32_t from = m->map[op_operand(m->p, op, i)],
+			to = m->map[body->result.at[i]];
+
+		if (from != to)
+			*list_add(&m->f->carry, m->a) = (struct flat_carry){from, to};
+		m->map[op->first_value + i] = to;
+	}
+	return true;
+}
+
+/* The branch that runs, whose operands stand behind the index and those of the ones before. */
+static bool add_branch(struct maker *m, const struct instruction *op)
+{
+	int32_t at = 1, taken = 0, first = 1;
+	const struct region *r;
+
+	for (int32_t k = 0; k < op->ncalled; k++) {
+		const struct region *branch = &m->p->region.at[op_called(m->p, op, k)];
+
+		if (branch->runs > m->p->region.at[op_called(m->p, op, taken)].runs) {
+			taken = k;
+			first = at;
+		}
+		at += branch->param.n;
+	}
+	r = &m->p->region.at[op_called(m->p, op, taken)];
+	for (int32_t i = 0; i < r->param.n && first + i < op->noperands; i++)
+		m->map[r->param.at[i]] = m->map[op_operand(m->p, op, first + i)];
+	if (!add_region(m, op_called(m->p, op, taken)))
+		return false;
+	for (int32_t i = 0; i < r->result.n; i++)
+		m->map[op->first_value + i] = m->map[r->result.at[i]];
+	return true;
+}
+
 static bool add_step(struct maker *m, int32_t number)
 {
 	const struct instruction *op = &m->p->op.at[number];
@@ -54,8 +108,9 @@ static bool add_step(struct maker *m, int32_t number)
 	if (m->f->step.n == FLAT_STEPS_MAX)
 		return false;
 	s = list_add(&m->f->step, m->a);
-	*s = (struct flat_step){number, (int32_t)m->f->in.n, op->noperands,
-	                        (int32_t)m->f->value.n, op->nvalues};
+	*s = (struct flat_step){number,        (int32_t)m->f->in.n,
+	                        op->noperands, (int32_t)m->f->value.n,
+	                        op->nvalues,   m->times};
 	for (int32_t i = 0; i < op->noperands; i++)
 		*list_add(&m->f->in, m->a) = m->map[op_operand(m->p, op, i)];
 	for (int32_t i = 0; i < op->nvalues; i++)
@@ -80,6 +135,13 @@ static bool add_region(struct maker *m, int32_t region)
 		     op->code == HLO_MANUAL_COMPUTATION) &&
 		    op->ncalled == 1) {
 			if (!add_call(m, op))
+				return false;
+		} else if (m->whole && op->code == HLO_WHILE && op->as.loop &&
+		           op->ncalled == 2) {
+			if (!add_loop(m, op))
+				return false;
+		} else if (m->whole && op->code == HLO_CONDITIONAL && op->ncalled > 0) {
+			if (!add_branch(m, op))
 				return false;
 		} else if (!add_step(m, r->op[i])) {
 			return false;
@@ -107,6 +169,8 @@ static void drop_dead(struct maker *m)
 
 	for (int32_t i = 0; i < f->result.n; i++)
 		live[f->result.at[i]] = true;
+	for (int64_t i = 0; i < f->carry.n; i++)
+		live[f->carry.at[i].to] = true;
 	for (int64_t k = f->step.n; k-- > 0;) {
 		const struct flat_step *s = &f->step.at[k];
 
@@ -132,13 +196,17 @@ static void drop_dead(struct maker *m)
 		f->value.at[f->result.at[i]].uses++;
 		f->value.at[f->result.at[i]].result = true;
 	}
+	for (int64_t i = 0; i < f->carry.n; i++) {
+		f->value.at[f->carry.at[i].to].uses++;
+		f->value.at[f->carry.at[i].to].result = true;
+	}
 }
 
-bool flat_make(struct flat *out, struct arena *a, const struct program *p,
-               int32_t region)
+static bool make(struct flat *out, struct arena *a, const struct program *p,
+                 int32_t region, bool whole)
 {
 	const struct region *r = &p->region.at[region];
-	struct maker m = {out, a, p, NULL};
+	struct maker m = {out, a, p, NULL, whole, 1};
 	int32_t *result = arena_alloc(a, (size_t)r->result.n, sizeof(*result));
 
 	*out = (struct flat){.region = region};
@@ -152,4 +220,16 @@ bool flat_make(struct flat *out, struct arena *a, const struct program *p,
 	out->result = (struct numbers){r->result.n, result};
 	drop_dead(&m);
 	return true;
+}
+
+bool flat_make(struct flat *out, struct arena *a, const struct program *p,
+               int32_t region)
+{
+	return make(out, a, p, region, false);
+}
+
+bool flat_make_whole(struct flat *out, struct arena *a, const struct program *p,
+                     int32_t region)
+{
+	return make(out, a, p, region, true);
 }

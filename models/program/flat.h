@@ -20,6 +20,12 @@ struct flat_step {
 	int32_t op;              /* of the program */
 	int32_t first_in, nin;   /* in flat->in */
 	int32_t first_out, nout; /* values, one after another */
+	double times; /* trips of the loops around it that are in line; else 1 */
+};
+
+/* What a loop that is in line hands on: `to` is what `from` is in the next turn. */
+struct flat_carry {
+	int32_t from, to;
 };
 
 struct flat {
@@ -28,6 +34,7 @@ struct flat {
 	LIST(struct flat_value) value; /* parameters of the region first */
 	LIST(int32_t) in;
 	struct numbers result; /* values */
+	LIST(struct flat_carry) carry;
 };
 
 enum { FLAT_STEPS_MAX = 1 << 23 };
@@ -38,5 +45,13 @@ enum { FLAT_STEPS_MAX = 1 << 23 };
  */
 bool flat_make(struct flat *out, struct arena *a, const struct program *p,
                int32_t region);
+
+/*
+ * The same with loops in line, too, the body once, as often as it has trips, and of branches the
+ * costliest one (program_count_runs). A loop's results are those of its body; what the body reads
+ * of the turn before is what the loop starts from. Conditions are left out.
+ */
+bool flat_make_whole(struct flat *out, struct arena *a, const struct program *p,
+                     int32_t region);
 
 #endif

@@ -183,6 +183,8 @@ static void keep_inputs(struct fuse *m)
 	}
 	for (int32_t i = 0; i < m->f->result.n; i++)
 		m->kept[m->base[m->f->result.at[i]]] = true;
+	for (int64_t i = 0; i < m->f->carry.n; i++)
+		m->kept[m->base[m->f->carry.at[i].to]] = true;
 }
 
 /* Values that are used several times, in the order in which they are made. */

@@ -419,6 +419,40 @@ static enum status read_results(struct reading *r)
 	return OK;
 }
 
+void shardings_start(struct shardings *s, struct arena *a, const struct program *p)
+{
+	const struct numbers result = p->region.at[p->entry].result;
+	int32_t values = (int32_t)p->value.n + result.n, n = values;
+	int32_t *operand;
+
+	*s = (struct shardings){0};
+	s->manual = arena_alloc(a, (size_t)p->op.n + 1, sizeof(*s->manual));
+	for (int64_t i = 0; i < p->op.n; i++) {
+		bool manual = p->op.at[i].code == HLO_MANUAL_COMPUTATION;
+
+		s->manual[i] = manual ? n : -1;
+		n += manual ? p->op.at[i].noperands : 0;
+	}
+	operand = arena_alloc(a, (size_t)(n - values) + 1, sizeof(*operand));
+	for (int64_t i = 0; i < p->op.n; i++)
+		for (int32_t k = 0; s->manual[i] >= 0 && k < p->op.at[i].noperands; k++)
+			operand[s->manual[i] - values + k] =
+				op_operand(p, &p->op.at[i], k);
+	s->n = n;
+	s->of = arena_alloc(a, (size_t)n, sizeof(*s->of));
+	s->at = arena_alloc(a, (size_t)n, sizeof(*s->at));
+	for (int32_t i = 0; i < n; i++) {
+		int32_t v = i < p->value.n ? i
+		            : i < values   ? result.at[i - p->value.n]
+		                           : operand[i - values];
+
+		s->of[i] = i < p->value.n ? p->value.at[i].same : i;
+		s->at[i].type = &p->value.at[v].type;
+		s->at[i].dim = arena_alloc(a, (size_t)s->at[i].type->rank,
+		                           sizeof(*s->at[i].dim));
+	}
+}
+
 enum status shardings_read(struct shardings *out, struct arena *a, struct program *p,
                            struct error *e)
 {

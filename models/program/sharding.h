@@ -44,8 +44,11 @@ struct shardings {
 	int32_t *manual; /* [ops] of a manual computation the first of these; else -1 */
 };
 
+/* Makes room for the shardings of a program, of which nothing is known; all is the arena's. */
+void shardings_start(struct shardings *out, struct arena *a, const struct program *p);
+
 /*
- * Reads what the text says, in the arena. Shardy's shardings name axes of the program's mesh;
+ * Reads what the text says into that room. Shardy's shardings name axes of the program's mesh;
  * HLO's device lists become axes of it, or, where it has none, of a mesh made of the
  * list that has the most digits. What propagation cannot work with is a warning of the
  * program: shardings of parts (manual), device lists that no axes say, a second mesh. Errors

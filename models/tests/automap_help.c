@@ -119,5 +119,5 @@ static double plain_kernel(void *self, const struct compute_ask *ask)
 
 struct cut_prices automap_tariff(struct plain_machine *m)
 {
-	return (struct cut_prices){plain_collective, plain_kernel, m};
+	return (struct cut_prices){plain_collective, plain_kernel, NULL, m};
 }

@@ -75,6 +75,13 @@ static void print_sums(struct text *out, const struct automap_found *f, const ch
 				"%s constrain arrays that are summed over %s to be cut "
 				"along their dimension %d\n",
 				mark, automap_axis(f, i), f->cutting->sums[i]);
+	for (int i = 0; i < f->cutting->naxes; i++)
+		if (f->cutting->experts >> i & 1)
+			text_printf(out,
+			            "%s constrain rows gathered for experts, and those "
+			            "that "
+			            "are added back, not to be cut along %s\n",
+			            mark, automap_axis(f, i));
 }
 
 static void emit_jax(struct text *out, struct arena *a, const struct automap_show *s)

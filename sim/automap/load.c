@@ -12,32 +12,66 @@ static bool is_yaml(const char *path)
 	return dot && (!strcmp(dot, ".yaml") || !strcmp(dot, ".yml"));
 }
 
-static enum status load_model(struct automap_program *out, struct arena *a,
-                              const char *path, struct automap_train train,
-                              struct error *e)
+/* The program of a model's step; `path` names the model in errors. */
+static enum status read_step(struct automap_program *out, struct arena *a,
+                             const char *path, const struct architecture *m,
+                             struct error *e)
 {
-	struct architecture m;
+	struct where at = {.file = path, .line = 1, .col = 1};
 	struct text why = {0};
 	struct error inner = {0};
 
-	if (architecture_read(&m, a, path, e) != OK)
-		return e->code;
-	out->name = m.name;
-	if (train.batch)
-		m.train.global_batch = train.batch;
-	if (train.seq)
-		m.train.seq = train.seq;
-	if (!train_text(&out->text, &m, &why))
-		error_set(e, E_TYPE, (struct where){.file = path, .line = 1, .col = 1},
-		          "%s", why.s);
+	out->name = m->name;
+	if (!train_text(&out->text, m, &why))
+		error_set(e, E_TYPE, at, "%s", why.s);
 	text_free(&why);
 	if (e->code != OK)
 		return e->code;
 	if (program_of_text(&out->program, a, out->text.s, out->text.length, path,
 	                    &inner) == OK)
 		return OK;
-	return error_set(e, inner.code, (struct where){.file = path, .line = 1, .col = 1},
-	                 "its step is no program: %s", inner.text);
+	return error_set(e, inner.code, at, "its step is no program: %s", inner.text);
+}
+
+enum status automap_of_model(struct automap_program *out, struct arena *a,
+                             const struct architecture *m, const char *path,
+                             struct error *e)
+{
+	*out = (struct automap_program){0};
+	if (read_step(out, a, path, m, e) != OK)
+		return e->code;
+	return graph_make(&out->graph, a, &out->program, true, NULL, 0, e);
+}
+
+static enum status load_model(struct automap_program *out, struct arena *a,
+                              const char *path, struct automap_train train,
+                              struct error *e)
+{
+	struct architecture m;
+
+	if (architecture_read(&m, a, path, e) != OK)
+		return e->code;
+	if (train.batch)
+		m.train.global_batch = train.batch;
+	if (train.seq)
+		m.train.seq = train.seq;
+	if (train.micro_batches > 1 && m.train.global_batch % train.micro_batches)
+		return error_set(
+			e, E_TYPE, (struct where){.file = path},
+			"a batch of %lld does not divide into %lld micro batches",
+			(long long)m.train.global_batch, (long long)train.micro_batches);
+	if (train.micro_batches > 1)
+		m.train.global_batch /= train.micro_batches;
+	return read_step(out, a, path, &m, e);
+}
+
+static enum status load_program(struct automap_program *out, struct arena *a,
+                                const char *path, struct error *e)
+{
+	if (program_read(&out->program, a, path, e) != OK)
+		return e->code;
+	shardings_start(&out->given, a, &out->program);
+	return shardings_read(&out->given, a, &out->program, e);
 }
 
 enum status automap_load(struct automap_program *out, struct arena *a, const char *path,
@@ -50,7 +84,7 @@ enum status automap_load(struct automap_program *out, struct arena *a, const cha
 		                 "a program, whose text tells its batch and seq; expected "
 		                 "a model to change them");
 	if (is_yaml(path) ? load_model(out, a, path, train, e) != OK
-	                  : program_read(&out->program, a, path, e) != OK)
+	                  : load_program(out, a, path, e) != OK)
 		return e->code;
 	if (!out->name)
 		out->name = arena_strndup(a, out->program.name.at,

@@ -4,17 +4,21 @@
 
 #include "automap/graph.h"
 #include "base/error.h"
+#include "program/model.h"
+#include "program/sharding.h"
 
 struct automap_program {
 	const char *name;
 	struct text text; /* of a model's step, which the caller frees; else empty */
 	struct program program;
 	struct graph graph;
+	struct shardings given; /* by the text; of a mesh without axes: none are */
 };
 
 /* What the caller says in place of the model's `train`; 0: nothing. */
 struct automap_train {
 	int64_t batch, seq;
+	int64_t micro_batches; /* into which the batch is cut; the program is that of one of them */
 };
 
 /*
@@ -24,5 +28,13 @@ struct automap_train {
 enum status automap_load(struct automap_program *out, struct arena *a, const char *path,
                          struct automap_train train, const char *const *like, int nlike,
                          struct error *e);
+
+/*
+ * The step of a model that is read already, one micro batch of all of its train.global_batch; `path`
+ * names it in errors.
+ */
+enum status automap_of_model(struct automap_program *out, struct arena *a,
+                             const struct architecture *m, const char *path,
+                             struct error *e);
 
 #endif

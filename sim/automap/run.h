@@ -3,9 +3,7 @@
  * where its axes are on the machine, and what is cut along them, all together.
  *
  * A mesh that is given stays, its axes on the devices in row-major order (or in the order
- * given). Of a number of devices alone all meshes of two axes, batch and model, are
- * tried, each in all placements on the machine (placement/matrix.h): whatever sharding is
- * best there is searched for each of them.
+ * given). Of a number of devices alone meshes of up to three axes are tried (automap/shapes.h).
  */
 #ifndef SHARDSIM_SIM_AUTOMAP_RUN_H
 #define SHARDSIM_SIM_AUTOMAP_RUN_H
@@ -14,21 +12,29 @@
 #include "array/mesh.h"
 #include "automap/search.h"
 #include "automap/tactic.h"
+#include "planner/planner.h"
+#include "program/sharding.h"
 
 enum search_kind { SEARCH_NONE, SEARCH_EXHAUSTIVE, SEARCH_MCTS, SEARCH_STRUCTURE };
 
 struct automap_ask {
 	const struct graph *graph;
+	const struct shardings *given; /* decisions that the program's text has made; NULL: none */
 	const struct machine *machine; /* NULL: nothing is priced */
 	const struct mesh *mesh; /* at most CUT_AXES axes; NULL: shapes of `ndevices` */
 	int32_t ndevices;
 	const int32_t *devices; /* of the mesh's positions; NULL: in order */
+	const struct planner *planner; /* of changes of layout; NULL: as automap/reshard.h does */
 	int ntactics;
 	const char *const *tactic; /* data:batch, or a file of rules */
+	int nstart; /* tactics to start the search from; the answer is no worse than they are */
+	const char *const *start;
 	enum search_kind search;
 	int64_t budget;
 	uint64_t seed;
 	double memory_limit_bytes; /* 0: none */
+	int64_t micro_batches;     /* passes of a step (automap/evaluate.h); 0: 1 */
+	bool recompute;            /* layers are computed again in the backward pass */
 	/* Called with every better state; NULL: nobody is. */
 	void (*better)(void *self, const struct mesh *mesh, const struct search *s);
 	void *self;
@@ -41,8 +47,12 @@ struct automap_found {
 	const int32_t *device; /* of each position; NULL: in order */
 	struct evaluation e;
 	struct cutting *cutting; /* over the axes of more than one device, in order */
+	struct actions way;      /* that the search took to it */
 	int64_t found_at;        /* evaluations until it was found */
 	const char *idle;        /* the tactics that cut nothing; NULL: all did */
+	int given; /* cuts that the program's text has made */
+	int lost;  /* and that it says and cannot make */
+	const struct axis *foreign; /* of the text's mesh, and not of this: nothing of it is cut */
 };
 
 struct automap_answer {

@@ -136,6 +136,10 @@ static void add_shardings(struct text *out, struct arena *a,
 			            "  sums over %s are scattered along dimension %d\n",
 			            automap_axis(&s->answer->best, i),
 			            s->answer->best.cutting->sums[i]);
+	for (int i = 0; i < s->answer->best.cutting->naxes; i++)
+		if (s->answer->best.cutting->experts >> i & 1)
+			text_printf(out, "  rows go to experts and back over %s\n",
+			            automap_axis(&s->answer->best, i));
 }
 
 void automap_show_text(struct text *out, struct arena *a, const struct automap_show *s)
@@ -233,6 +237,16 @@ static json_t *sums_json(const struct automap_found *f)
 	return out;
 }
 
+static json_t *experts_json(const struct automap_found *f)
+{
+	json_t *out = json_array();
+
+	for (int i = 0; i < f->cutting->naxes; i++)
+		if (f->cutting->experts >> i & 1)
+			json_array_append_new(out, json_string(automap_axis(f, i)));
+	return out;
+}
+
 static json_t *collectives_json(const struct automap_show *s)
 {
 	const struct evaluation *e = &s->answer->best.e;
@@ -269,7 +283,7 @@ void automap_show_json(struct text *out, struct arena *a, const struct automap_s
 		                   "why", r->why);
 	root = json_pack(
 		"{s:s,s:s?,s:{s:s,s:i},s:{s:o,s:o,s:o,s:o,s:o,s:b,s:o},"
-		"s:{s:o,s:o,s:o,s:b,s:o,s:o,s:o,s:o,s:o},s:o}",
+		"s:{s:o,s:o,s:o,s:b,s:o,s:o,s:o,s:o,s:o,s:o},s:o}",
 		"schema", "shardsim/1", "platform", s->platform, "program", "name",
 		s->name, "devices", (int)r->best.mesh.ndevices, "totals", "step_s",
 		real(e->step_s, timed), "compute_s", real(e->compute_s, timed),
@@ -280,9 +294,9 @@ void automap_show_json(struct text *out, struct arena *a, const struct automap_s
 		r->best.placement ? json_string(r->best.placement) : json_null(),
 		"evaluations", json_integer((json_int_t)r->evaluations), "complete",
 		r->complete, "shardings", shardings_json(a, s), "sums",
-		sums_json(&r->best), "tactics", tactics, "device_order",
-		order_json(&r->best), "second", second, "collectives",
-		collectives_json(s));
+		sums_json(&r->best), "experts", experts_json(&r->best), "tactics",
+		tactics, "device_order", order_json(&r->best), "second", second,
+		"collectives", collectives_json(s));
 	text = json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(9));
 	text_printf(out, "%s\n", text);
 	free(text);

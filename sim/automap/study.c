@@ -215,7 +215,8 @@ static enum status run_case(struct study_rows *rows, struct arena *a,
                             const struct study_case *c, struct error *e)
 {
 	struct automap_program *p = arena_alloc(a, 1, sizeof(*p));
-	struct automap_ask ask = {.ndevices = c->devices};
+	struct automap_ask ask = {.ndevices = c->devices,
+	                          .planner = planner_find("best", 4)};
 	struct machine *machine;
 	struct mesh mesh;
 	const char *platform = c->platform;
@@ -365,8 +366,9 @@ static void write_table(FILE *out, struct arena *a, const struct study *study,
 		&pen,
 		"What a training step takes on one device under strategies that are "
 		"known, applied as tactics, and under what the search finds without "
-		"being told any (shardsim automap SUITE). Times are "
-		"sums of kernels and collectives, which do not overlap; / bound is "
+		"being told any (shardsim automap SUITE), changes of layout planned by "
+		"best. Times are sums of kernels and collectives, "
+		"which do not overlap; / bound is "
 		"the step over all matmuls at full rate in equal parts. A memory with "
 		"! does not fit into the device. Counts are of collectives in a "
 		"step.");

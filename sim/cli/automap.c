@@ -10,6 +10,7 @@
 #include "plan/devices.h"
 #include "platform/platform.h"
 #include "system/file.h"
+#include "validate/program/sharded.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,8 +18,9 @@
 
 struct options {
 	const char *mesh, *count, *platform, *search, *budget, *seed, *limit, *batch,
-		*seq, *devices, *format, *emit, *output, *devices_out;
-	struct settings set, tactic, group;
+		*seq, *micro, *devices, *format, *emit, *output, *devices_out,
+		*recompute, *planner;
+	struct settings set, tactic, start, group;
 	struct command_words file;
 };
 
@@ -37,17 +39,30 @@ static const struct option_row option_table[] = {
          "cut so first: data, context, megatron, sequence, expert, zero2 or zero3, "
          ":AXIS; or a file of rules",
          AT(tactic), .settings = true},
+	{"start", 0,
+         "T", "start the search from this tactic, too, which it may better but need not keep",
+         AT(start), .settings = true},
 	{"group", 0, "REGEX", "arguments to decide on together (default: equal layers)",
          AT(group), .settings = true},
 	{"search", 0, "structure|mcts|exhaustive|none",
          "how to decide on the rest (default structure)", AT(search),
          .unknown = "unknown search"},
+	{"planner", 0, "PLANNER",
+         "who plans changes of layout that take several steps (default best; `none`: "
+         "slices, "
+         "all-to-alls and all-gathers as they come)",
+         AT(planner)},
 	{"budget", 0, "N", "evaluations of a mesh in a placement", AT(budget)},
 	{"seed", 0, "N", "of the random numbers of mcts (default 1)", AT(seed)},
 	{"memory-limit", 0, "SIZE",
          "of a device (default: what it has; none: no limit)", AT(limit)},
 	{"batch", 0, "N", "sequences of a step, whatever the model says", AT(batch)},
 	{"seq", 0, "N", "tokens of a sequence, whatever the model says", AT(seq)},
+	{"micro-batches", 0, "N",
+         "passes of a step, each of an N-th of the batch (default 1)", AT(micro)},
+	{"recompute", 0, "none|full",
+         "full: layers are computed again in the backward pass (default none)",
+         AT(recompute), .unknown = "unknown recomputation"},
 	{"emit", 0, "jax|sdy|dtensor|hlo",
          "write the shardings for another system, or the step of a model as a program",
          AT(emit), .unknown = "unknown kind of text"},
@@ -67,19 +82,24 @@ static bool is_word(const char *given, const char *word)
 
 static bool sharding_asked(const struct options *o)
 {
-	return o->mesh || o->count || o->platform || o->search || o->budget ||
-	       o->seed || o->limit || o->devices || o->devices_out || o->set.n ||
-	       o->tactic.n || o->group.n;
+	return o->mesh || o->count || o->platform || o->search || o->budget || o->seed ||
+	       o->limit || o->devices || o->devices_out || o->set.n || o->tactic.n ||
+	       o->start.n || o->group.n || o->planner || o->micro || o->recompute;
 }
 
-/* Of shardings, or of jobs that arrive. */
+/* Of shardings, of jobs that arrive, or a table of published steps. */
 static bool is_suite(const char *path)
 {
-	return automap_is_study(path) || jobs_suite_is(path);
+	return automap_is_study(path) || jobs_suite_is(path) || step_table_is(path);
 }
 
-static void check_of_suite(const struct options *o, const struct argp_state *state)
+static void check_of_suite(struct options given, const struct argp_state *state)
 {
+	const struct options *o = &given;
+
+	/* Of a table of steps the evaluations may be said. */
+	if (step_table_is(given.file.at[0]))
+		given.budget = NULL;
 	if (sharding_asked(o) || o->batch || o->seq || o->emit || o->output)
 		argp_error(state, "the cases of a suite say all but --format");
 	if (is_word(o->format, "text") || is_word(o->format, "json"))
@@ -92,11 +112,14 @@ static void check_search(const struct options *o, const struct argp_state *state
 {
 	if (o->seed && !is_word(o->search, "mcts"))
 		argp_error(state, "--seed goes with --search mcts");
-	if (o->budget && is_word(o->search, "none"))
-		argp_error(state, "--budget goes with a search");
-	if (!o->platform && (o->set.n || o->devices))
+	if ((o->budget || o->start.n) && is_word(o->search, "none"))
+		argp_error(state, "--%s goes with a search",
+		           o->budget ? "budget" : "start");
+	if (!o->platform && (o->set.n || o->devices || o->planner))
 		argp_error(state, "--%s goes with --platform",
-		           o->set.n ? "set" : "devices");
+		           o->set.n     ? "set"
+		           : o->devices ? "devices"
+		                        : "planner");
 }
 
 static void check_automap_options(void *self, const struct argp_state *state)
@@ -105,16 +128,16 @@ static void check_automap_options(void *self, const struct argp_state *state)
 	bool hlo = is_word(o->emit, "hlo");
 
 	if (o->file.n && is_suite(o->file.at[0])) {
-		check_of_suite(o, state);
+		check_of_suite(*o, state);
 		return;
 	}
 	if (is_word(o->format, "md") || is_word(o->format, "csv"))
 		argp_error(state, "--format %s is for suites", o->format);
-	if (!o->mesh == !o->count && !hlo)
-		argp_error(state, "--mesh or --device-count is needed, one of them");
+	if (o->mesh && o->count)
+		argp_error(state, "--mesh and --device-count, expected one of them");
 	if (o->output && !o->emit)
 		argp_error(state, "--output is where --emit writes");
-	if (o->devices && !o->mesh)
+	if (o->devices && o->count)
 		argp_error(state, "--devices goes with --mesh");
 	if (hlo && (sharding_asked(o) || o->format))
 		argp_error(state,
@@ -152,8 +175,12 @@ static enum status read_program(struct session *s, struct error *e)
 	struct automap_train train = {0};
 
 	if (read_count(&train.batch, "--batch", s->o->batch, 1, INT32_MAX, e) != OK ||
+	    read_count(&train.micro_batches, "--micro-batches", s->o->micro, 1,
+	               INT32_MAX, e) != OK ||
 	    read_count(&train.seq, "--seq", s->o->seq, 1, INT32_MAX, e) != OK)
 		return e->code;
+	s->ask.micro_batches = train.micro_batches;
+	s->ask.recompute = is_word(s->o->recompute, "full");
 	return automap_load(&s->program, s->a, s->o->file.at[0], train, s->o->group.at,
 	                    s->o->group.n, e);
 }
@@ -218,6 +245,50 @@ static enum search_kind search_of(const char *name)
 	                                     : SEARCH_NONE;
 }
 
+static enum status read_planner(struct session *s, struct error *e)
+{
+	const char *name = s->o->planner ? s->o->planner : "best";
+
+	s->ask.planner = planner_find(name, strlen(name));
+	if (s->ask.planner || is_word(name, "none"))
+		return OK;
+	return error_set(e, E_TYPE, where_option("--planner", name),
+	                 "unknown planner, expected none or one of `shardsim list "
+	                 "planners`");
+}
+
+/* The axes of several devices, or the first one where there are none; false: they are too many. */
+static bool large_axes(struct mesh *out, const struct mesh *from)
+{
+	*out = *from;
+	out->naxes = 0;
+	for (int i = 0; i < from->naxes; i++)
+		if (from->axis[i].size > 1 && out->naxes < MESH_AXES_MAX)
+			out->axis[out->naxes++] = from->axis[i];
+	out->naxes += !out->naxes;
+	return out->naxes <= CUT_AXES;
+}
+
+/* The mesh that is given, or that of the program's text; or the number of devices. */
+static enum status take_mesh(struct session *s, int32_t devices, struct error *e)
+{
+	const struct options *o = s->o;
+	const struct mesh *own = &s->program.given.mesh;
+
+	s->ask.given = own->naxes ? &s->program.given : NULL;
+	if (!o->mesh && !o->count && !own->naxes)
+		return error_set(e, E_TYPE, (struct where){.file = o->file.at[0]},
+		                 "no mesh is in it, expected --mesh or --device-count");
+	if (!o->mesh && !o->count && !large_axes(&s->mesh, own))
+		return error_set(e, E_RANGE, (struct where){.file = o->file.at[0]},
+		                 "more than %d axes of several devices in its mesh, "
+		                 "expected --mesh",
+		                 CUT_AXES);
+	s->ask.mesh = o->count ? NULL : &s->mesh;
+	s->ask.ndevices = o->count ? devices : s->mesh.ndevices;
+	return OK;
+}
+
 static enum status read_all(struct session *s, struct error *e)
 {
 	const struct options *o = s->o;
@@ -236,10 +307,14 @@ static enum status read_all(struct session *s, struct error *e)
 	    read_program(s, e) != OK)
 		return e->code;
 	s->ask.graph = &s->program.graph;
-	s->ask.mesh = o->mesh ? &s->mesh : NULL;
-	s->ask.ndevices = o->mesh ? s->mesh.ndevices : (int32_t)devices;
+	if (take_mesh(s, (int32_t)devices, e) != OK)
+		return e->code;
 	s->ask.ntactics = o->tactic.n;
 	s->ask.tactic = o->tactic.at;
+	if (read_planner(s, e) != OK)
+		return e->code;
+	s->ask.nstart = o->start.n;
+	s->ask.start = o->start.at;
 	s->ask.search = search_of(o->search);
 	s->ask.budget = budget;
 	s->ask.seed = (uint64_t)seed;
@@ -306,6 +381,19 @@ static enum status print_answer(struct session *s, const struct automap_answer *
 	text_free(&out);
 	if (e->code == OK && o->devices_out)
 		write_order(o->devices_out, &answer->best, e);
+	if (answer->best.foreign)
+		fprintf(stderr,
+		        "%s: the shardings of its text are left out, as this mesh has "
+		        "no "
+		        "axis %s=%d\n",
+		        s->program.name, answer->best.foreign->name,
+		        (int)answer->best.foreign->size);
+	if (answer->best.lost)
+		fprintf(stderr,
+		        "%s: %d cuts of its text are left out: of a part of an axis, "
+		        "or of "
+		        "a dimension that does not divide\n",
+		        s->program.name, answer->best.lost);
 	if (answer->best.idle)
 		fprintf(stderr, "%s: nothing is cut by --tactic %s\n", s->program.name,
 		        answer->best.idle);
@@ -329,6 +417,25 @@ static enum status run_jobs(struct session *s, struct error *e)
 	return OK;
 }
 
+/* Evaluations of a published configuration, unless --budget says how many. */
+enum { PUBLISHED_BUDGET = 1000 };
+
+static enum status run_published(struct session *s, struct error *e)
+{
+	const struct pen pen = pen_md(stdout, s->a);
+	struct sharded_table t;
+	int64_t budget = PUBLISHED_BUDGET;
+
+	if (read_count(&budget, "--budget", s->o->budget, 1, INT64_C(1) << 40, e) != OK ||
+	    sharded_table_read(&t, s->a, s->o->file.at[0], budget, e) != OK)
+		return e->code;
+	if (is_word(s->o->format, "csv"))
+		sharded_table_csv(stdout, &t);
+	else
+		sharded_table_words(&pen, &t);
+	return OK;
+}
+
 static enum status run(struct session *s, struct error *e)
 {
 	const struct options *o = s->o;
@@ -339,6 +446,8 @@ static enum status run(struct session *s, struct error *e)
 	if (automap_is_study(o->file.at[0]))
 		return automap_study(stdout, s->a, o->file.at[0],
 		                     is_word(o->format, "csv"), e);
+	if (step_table_is(o->file.at[0]))
+		return run_published(s, e);
 	if (is_word(o->emit, "hlo")) {
 		if (read_program(s, e) != OK)
 			return e->code;
@@ -362,7 +471,7 @@ int command_automap(int argc, char **argv)
 {
 	struct options o = {0};
 	const struct command_syntax syntax = {
-		.usage = "FILE|MODEL|SUITE",
+		.usage = "FILE|MODEL|SUITE|STEPS",
 		.doc = "Search for the sharding of a whole program (HLO, StableHLO) or "
 		       "of the "
 		       "training step of a model on a machine: "

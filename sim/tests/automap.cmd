@@ -23,3 +23,16 @@ automap --mesh batch=8,model=4 --platform dgx-a100:4 --search mcts --budget 300 
 shardsim automap scenarios/programs/mlp.mlir --mesh x=4 --platform dgx-a100:1 --search exhaustive \
 	--group 'arg[12]'
 shardsim automap scenarios/programs/mlp.mlir --mesh x=4,y=2 --platform dgx-a100:1 --format json
+# Experts are found without being told, and a start that is known is bettered.
+shardsim automap scenarios/models/mixtral-8x7b.yaml --mesh batch=8,expert=8 --batch 64 --seq 4096 \
+	--platform dgx-h100:8 --start expert:expert --start data:batch --start data:expert \
+	--start zero3:batch --start zero3:expert | sed -n '2,11p;$p'
+# Of a number of devices no mesh of two axes, its devices in order, is better than what is found.
+step_s() {
+	shardsim automap scenarios/models/gpt-24.yaml --platform dgx-a100:4 --format json "$@" |
+		sed -n 's/.*"step_s": \([0-9.e-]*\).*/\1/p' | head -n 1
+}
+found=$(step_s --device-count 32)
+for batch in 32 16 8 4 2 1; do
+	step_s --mesh "batch=$batch,model=$((32 / batch))"
+done | awk -v found="$found" '$1 < found * .999 { worse++ } END { print NR " meshes, better than found: " worse + 0 }'

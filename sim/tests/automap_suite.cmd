@@ -47,3 +47,16 @@ try2 's/compare: .*/compare: [MLP]/'
 try2 's/note: Ours/notes: Ours/'
 # The share of VGG's arguments that groups of 1 to 32 devices save (arXiv 2112.15317): 67.2 % at most.
 shardsim automap scenarios/splitbrain.yaml | sed -n '/megatron/s/ *|[^|]*|$//p' | awk -F'|' '{print $2, $(NF - 1), $NF}'
+# What is found is no slower than any strategy that is known and fits, in every case there is.
+shardsim automap scenarios/automap.yaml --format csv |
+	sed ':more; s/"\([^",]*\),\([^"]*\)"/"\1;\2"/; t more' | awk -F , '
+	$4 == "search" { found[$1] = $5; fits[$1] = $11 }
+	$4 != "search" && $11 == 1 && (!($1 in known) || $5 < known[$1]) { known[$1] = $5 }
+	END {
+		for (name in known) {
+			n++
+			if (found[name] > known[name] * 1.000001 || !fits[name])
+				print name ": " found[name] " s, " known[name] " s are known"
+		}
+		print "checked " n " cases"
+	}'

@@ -46,3 +46,9 @@ printf '[]\n' >"$TMPDIR/f.yaml"
 try $gpt --mesh batch=8 --search none --tactic "$TMPDIR/f.yaml" | grep TMP
 # The place of what is wrong with a model's step is not one in a text that nobody sees.
 try $gpt --mesh batch=8 --search none --batch 2147483647 --seq 2147483647
+# Tactics to start from.
+try $gpt --mesh batch=8 --search none --start data:batch
+try $gpt --mesh batch=8 --platform dgx-a100:1 --start data:model
+try $gpt --mesh batch=8 --platform dgx-a100:1 --start date:batch
+try $gpt --mesh batch=8 --platform dgx-a100:1 --planner worst
+try $gpt --mesh batch=8 --search none --planner best

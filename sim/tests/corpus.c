@@ -1,6 +1,9 @@
 #include "corpus.h"
 
+#include "automap/evaluate.h"
+#include "automap/given.h"
 #include "facts/families.h"
+#include "facts/tactic.h"
 #include "family/xml.h"
 #include "move/read.h"
 #include "notation/notation.h"
@@ -371,11 +374,62 @@ static void run_program(struct arena *a, const char *text, size_t length)
 	must(program_work(&p).bytes >= 0, "negative work", "");
 }
 
+/* Rules on a mesh of two axes, applied to nothing. */
+static void run_tactics(struct arena *a, const char *text, size_t length)
+{
+	struct mesh mesh;
+	struct tactic tactic;
+	struct error e = {0};
+	int fd;
+	const char *path = file_of(&fd, a, text, length);
+
+	must(mesh_parse(&mesh, a, "batch=8,model=4", where_option("mesh", ""), &e) == OK,
+	     e.text, "");
+	if (is_ok(tactic_read(&tactic, a, path, &mesh, &e), &e))
+		for (int i = 0; i < tactic.nrules; i++)
+			must(tactic.rule[i].match && tactic.rule[i].axis >= 0 &&
+			             tactic.rule[i].axis < mesh.naxes,
+			     "an axis that is not there", path);
+	close(fd);
+}
+
+/* A program that is cut as its text says, or along the first dimension of all that can be. */
+static void run_automap(struct arena *a, const char *text, size_t length)
+{
+	static const int32_t size[CUT_AXES] = {2, 2, 2, 2, 2, 2};
+	static const int axis[MESH_AXES_MAX] = {0, 1, 2, 3, 4, 5};
+	struct program p;
+	struct shardings given;
+	struct graph g;
+	struct cutting c;
+	struct evaluator ev;
+	struct error e = {0};
+	int lost;
+
+	if (!is_ok(program_of_text(&p, a, text, length, "some.hlo", &e), &e))
+		return;
+	shardings_start(&given, a, &p);
+	if (!is_ok(shardings_read(&given, a, &p, &e), &e) ||
+	    given.mesh.naxes > CUT_AXES ||
+	    !is_ok(graph_make(&g, a, &p, true, NULL, 0, &e), &e))
+		return;
+	cutting_start(&c, a, &g, CUT_AXES, size);
+	given_cut(&c, &given, axis, &lost);
+	for (int32_t i = 0; i < g.group.n; i++)
+		cutting_group(&c, i, 0, 0);
+	evaluator_start(&ev, a, &g, NULL);
+	evaluator_repeat(&ev, a, 2, true);
+	must(evaluate(&ev, &c).peak_bytes >= 0, "negative memory", "");
+	cutting_undo(&c, 0);
+	must(c.hash == 0, "something is left of what was undone", "");
+}
+
 const struct reader_target reader_targets[] = {
 	{"notation", run_notation}, {"problem", run_problem},
 	{"plan", run_plan},         {"plan_json", run_plan_json},
 	{"suite", run_suite},       {"families", run_families},
 	{"platform", run_platform}, {"family", run_family},
 	{"program", run_program},   {"workload", run_workload},
-	{"tensors", run_tensors},   {NULL, NULL},
+	{"tensors", run_tensors},   {"tactics", run_tactics},
+	{"automap", run_automap},   {NULL, NULL},
 };

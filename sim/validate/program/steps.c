@@ -169,31 +169,42 @@ static const char *model_path(struct table_reader *r, int64_t row)
 	return path;
 }
 
+/* What a row simulates, in the scratch arena. */
+static enum status read_job(struct step_job *out, struct table_reader *r, int64_t row)
+{
+	static const char *const dispatches[] = {"copies", "nodes", NULL};
+	struct architecture *m = &out->model;
+	struct step_degrees *d = &out->degrees;
+	const char *path = model_path(r, row);
+
+	if (!path || architecture_read(m, r->scratch, path, r->error) != OK ||
+	    read_train(r, row, &m->train) != OK ||
+	    read_word(r, row, DISPATCH, dispatches, &m->moe.dispatch) != OK ||
+	    step_degrees_parse(d, r->scratch, sheet_text(&r->sheet, row, PARALLEL),
+	                       sheet_where(&r->sheet, row, PARALLEL), r->error) != OK ||
+	    open_machine(r, row) != OK)
+		return r->error->code;
+	out->machine = r->machine;
+	out->ndevices = step_devices(d);
+	return spread(&out->devices, r, row, out->ndevices);
+}
+
 static enum status simulate_row(struct measured_step *out, struct table_reader *r,
                                 int64_t row)
 {
-	static const char *const dispatches[] = {"copies", "nodes", NULL};
-	struct where at = sheet_where(&r->sheet, row, PARALLEL);
-	const char *parallel = sheet_text(&r->sheet, row, PARALLEL);
-	const char *path = model_path(r, row);
-	const int32_t *devices;
-	struct architecture m;
-	struct step_degrees d;
+	struct step_job job;
+	const struct step_degrees *d = &job.degrees;
 	struct step_time s;
 
-	if (!path || architecture_read(&m, r->scratch, path, r->error) != OK ||
-	    read_train(r, row, &m.train) != OK ||
-	    read_word(r, row, DISPATCH, dispatches, &m.moe.dispatch) != OK ||
-	    step_degrees_parse(&d, r->scratch, parallel, at, r->error) != OK ||
-	    open_machine(r, row) != OK)
+	if (read_job(&job, r, row) != OK)
 		return r->error->code;
-	out->devices = d.data * d.fsdp * d.tensor * d.context * d.pipeline;
-	out->experts = m.moe.experts > 0;
-	out->tensor = d.tensor > 1;
-	out->pipeline = d.pipeline > 1;
-	out->context = d.context > 1;
-	if (spread(&devices, r, row, out->devices) != OK ||
-	    step_time(&s, r->scratch, &m, &d, r->machine, devices, OVERLAP_ASYNC, at,
+	out->devices = job.ndevices;
+	out->experts = job.model.moe.experts > 0;
+	out->tensor = d->tensor > 1;
+	out->pipeline = d->pipeline > 1;
+	out->context = d->context > 1;
+	if (step_time(&s, r->scratch, &job.model, d, r->machine, job.devices,
+	              OVERLAP_ASYNC, sheet_where(&r->sheet, row, PARALLEL),
 	              r->error) != OK)
 		return r->error->code;
 	out->params = s.facts.params;
@@ -366,18 +377,27 @@ static enum status hold_out_rows(struct step_table *t, struct table_reader *r,
 	return OK;
 }
 
+/* The first row that runs the same and is not left out; itself if there is none before it. */
+static int64_t row_like(const struct table_reader *r, int64_t row)
+{
+	int64_t k = 0;
+
+	while (k < row &&
+	       (sheet_text(&r->sheet, k, LEFT_OUT)[0] || !same_step(r, k, row)))
+		k++;
+	return k;
+}
+
 static enum status run_rows(struct step_table *t, struct table_reader *r, bool hold_out)
 {
 	for (int64_t i = 0; i < t->n; i++) {
-		int64_t k = 0;
+		int64_t k;
 
 		if (read_row(&t->row[i], r, i) != OK)
 			return r->error->code;
 		if (t->row[i].left_out)
 			continue;
-		while (k < i && (sheet_text(&r->sheet, k, LEFT_OUT)[0] ||
-		                 !same_step(r, k, i)))
-			k++;
+		k = row_like(r, i);
 		if (k < i)
 			copy_result(&t->row[i], &t->row[k]);
 		else if (simulate_row(&t->row[i], r, i) != OK ||
@@ -402,4 +422,35 @@ enum status step_table_read(struct step_table *out, struct arena *a, const char 
 		hold_out_rows(out, &r, a);
 	arena_free(r.scratch);
 	return e->code;
+}
+
+enum status step_jobs_read(struct step_jobs *out, struct arena *a, const char *path,
+                           struct error *e)
+{
+	struct table_reader r = {.arena = a, .scratch = a, .error = e};
+
+	if (sheet_read(&r.sheet, a, path, columns, COLUMNS, NEEDED, e) != OK)
+		return e->code;
+	*out = (struct step_jobs){.n = r.sheet.csv.nrows};
+	out->row = arena_alloc(a, (size_t)out->n + 1, sizeof(*out->row));
+	for (int64_t i = 0; i < out->n; i++) {
+		struct step_job *job = &out->row[i];
+
+		*job = (struct step_job){
+			.set = sheet_text(&r.sheet, i, SET),
+			.name = sheet_text(&r.sheet, i, NAME),
+			.platform = sheet_text(&r.sheet, i, PLATFORM),
+			.precision = sheet_text(&r.sheet, i, PRECISION),
+			.left_out = sheet_field(&r.sheet, i, LEFT_OUT),
+			.like = i,
+		};
+		if (sheet_number(&job->measured_s, &r.sheet, i, MEASURED) != OK)
+			return e->code;
+		if (job->left_out)
+			continue;
+		job->like = row_like(&r, i);
+		if (job->like == i && read_job(job, &r, i) != OK)
+			return e->code;
+	}
+	return OK;
 }

@@ -24,6 +24,8 @@
 
 #include "array/tuning.h"
 #include "base/list.h"
+#include "program/model.h"
+#include "program/step.h"
 #include "text/pen.h"
 
 /* Constants of families that are fitted to steps. */
@@ -70,6 +72,24 @@ struct step_fit {
 	bool kept[STEP_CONSTANTS]; /* not fitted, although rows left out depend on it */
 };
 
+/* A row as it is read: what is simulated. */
+struct step_job {
+	const char *set, *name, *platform, *precision;
+	const char *left_out; /* NULL: what follows is there */
+	double measured_s;
+	struct architecture model; /* with the row's `train` */
+	struct step_degrees degrees;
+	const struct machine *machine;
+	const int32_t *devices; /* of the machine; NULL: the first */
+	int64_t ndevices;
+	int64_t like; /* the first row that is equal but for what was measured; itself: none is */
+};
+
+struct step_jobs {
+	int64_t n;
+	struct step_job *row;
+};
+
 struct step_table {
 	int64_t n;
 	struct measured_step *row;
@@ -87,6 +107,10 @@ bool step_table_is(const char *path);
  */
 enum status step_table_read(struct step_table *out, struct arena *a, const char *path,
                             bool hold_out, struct error *e);
+
+/* Reads the rows and simulates none; everything is the arena's. Errors as above. */
+enum status step_jobs_read(struct step_jobs *out, struct arena *a, const char *path,
+                           struct error *e);
 
 /* Returns what times are straight in: the value of a constant, or one over it. */
 double step_constant_term(int k, double value);

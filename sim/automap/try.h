@@ -1,0 +1,33 @@
+/* A search on one mesh in one place, and the better of two. */
+#ifndef SHARDSIM_SIM_AUTOMAP_TRY_H
+#define SHARDSIM_SIM_AUTOMAP_TRY_H
+
+#include "automap/run.h"
+
+/* The name of an axis that is split off, which tactics may name although not all meshes have it. */
+#define TRY_SPLIT "expert"
+
+/* Returns how often a step goes through its passes. */
+double automap_micro_batches(const struct automap_ask *ask);
+
+/*
+ * Searches on the mesh of `f` on its devices, and fills in the rest of it. `seed`: actions to start
+ * from; NULL: none.
+ */
+enum status automap_try(struct automap_answer *out, struct automap_found *f,
+                        struct arena *a, const struct automap_ask *ask, int64_t budget,
+                        const struct actions *seed, struct error *e);
+
+/* Prices the answer anew with its changes of layout planned, where the search did not do so. */
+void automap_plan(struct automap_found *f, struct arena *a,
+                  const struct automap_ask *ask);
+
+/* Returns < 0 if x is better. */
+int automap_compare(const struct automap_ask *ask, const struct automap_found *x,
+                    const struct automap_found *y);
+
+/* Puts it in as the best or the second. */
+void automap_keep(struct automap_answer *out, const struct automap_ask *ask,
+                  const struct automap_found *f);
+
+#endif
