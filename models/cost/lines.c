@@ -9,6 +9,9 @@
 /* Fewer links of a line, or a lesser share of it, are loaded one by one. */
 enum { LEAST_LINKS = 3, LEAST_SHARE = 8 };
 
+/* Of longer axes the hops between coordinates are not listed. */
+enum { LISTED_MAX = 64 };
+
 /* Above so many bytes in one message, sums of many might not be exact. */
 static const double BYTES_MAX = 1099511627776.;
 
@@ -21,6 +24,7 @@ struct way {
 /* All lines along one axis. */
 struct along {
 	int32_t size, stride;
+	int8_t *hops;   /* [size * size]: from one to the other, < 0 down; NULL: not listed */
 	int32_t *link;  /* [lines * 2 * size]: that begins there, up or down; -1: none */
 	double *change; /* [lines * 2 * size]: of the bytes from that link to the next above */
 	bool *used;     /* [lines * 2]: listed in `ways` */
@@ -98,6 +102,30 @@ static void find_links(struct along *x, const struct fabric *f, int axis, int64_
 	}
 }
 
+static void list_hops(struct along *x, const struct fabric *f, int axis)
+{
+	if (x->size > LISTED_MAX)
+		return;
+	x->hops = zeros((int64_t)x->size * x->size, sizeof(*x->hops));
+	for (int32_t i = 0; i < x->size * x->size; i++) {
+		int dir, hops = fabric_hops(f, axis, i / x->size, i % x->size, &dir);
+
+		x->hops[i] = (int8_t)(dir * hops);
+	}
+}
+
+/* Returns the links from one coordinate of an axis to another, < 0 for those down. */
+static inline int hops_along(const struct torus *t, int axis, int32_t from, int32_t to)
+{
+	const struct along *x = &t->along[axis];
+	int dir, hops;
+
+	if (x->hops)
+		return x->hops[from * x->size + to];
+	hops = fabric_hops(t->fabric, axis, from, to, &dir);
+	return dir * hops;
+}
+
 static struct torus *torus_new(const struct machine *m, const struct fabric *f)
 {
 	int32_t stride = 1, places = fabric_places(f), domains = 0;
@@ -122,6 +150,7 @@ static struct torus *torus_new(const struct machine *m, const struct fabric *f)
 		t->along[a].link =
 			zeros(lines * 2 * f->shape[a], sizeof(*t->along[a].link));
 		find_links(&t->along[a], f, a, lines);
+		list_hops(&t->along[a], f, a);
 		stride *= f->shape[a];
 	}
 	find_spots(t, m->ndevices);
@@ -147,6 +176,7 @@ static void torus_free(struct torus *t)
 		xfree(t->along[a].change);
 		xfree(t->along[a].used);
 		xfree(t->along[a].link);
+		xfree(t->along[a].hops);
 	}
 	if (t) {
 		xfree(t->spot);
@@ -204,7 +234,8 @@ double lines_send(struct lines *lines, const int32_t **links, int *n, int fabric
 		return -1;
 	for (int a = f->naxes - 1; a >= 0; a--) {
 		int32_t size = t->along[a].size, at = from[a].at;
-		int dir, hops = fabric_hops(f, a, at, to[a].at, &dir);
+		int signed_hops = hops_along(t, a, at, to[a].at);
+		int dir = signed_hops < 0 ? -1 : 1, hops = dir * signed_hops;
 		struct way w = {a, from[a].before + to[a].after, dir < 0};
 		const int32_t *link =
 			t->along[a].link + ((int64_t)w.line * 2 + w.down) * size;
