@@ -487,12 +487,16 @@ results: results-placement results-moves results-steps results-programs results-
 		scenarios/cross-mesh.yaml --planner direct,best \
 		--platform 'tpu-v4:{n},dgx-h100:{n}' --clock simgrid,flow \
 		--out build/results/clocks
+	build/shardsim sweep scenarios/overlap.yaml --planner synth,best \
+		--platform 'tpu-v4:{n},dgx-h100:{n}' --clock fluid,flow \
+		--out build/results/overlap
 	$(call report,speedup,speedup,--baseline xla-2021)
 	$(call report,layouts,layouts,--baseline xla)
 	$(call report,layouts,layouts-4GiB,--baseline xla --family '*-4GiB')
 	$(call report,uneven,uneven,--baseline xla)
 	$(call report,cross-mesh,cross-mesh,--baseline direct)
 	$(call report,clocks,clocks,--baseline direct)
+	$(call report,overlap,overlap,--baseline synth)
 	build/shardsim report build/results/speedup --baseline xla-2021 --clock simgrid \
 		--plot results/speedup.svg
 	build/shardsim validate platforms/measured.csv >results/validate.md

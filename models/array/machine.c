@@ -85,10 +85,6 @@ int32_t fabric_neighbour(const struct fabric *f, int32_t d, int axis, int dir)
 	return to < 0 ? -1 : f->at[(int64_t)f->domain[d] * fabric_places(f) + to];
 }
 
-/*
- * Returns the hops along one axis of length n from coordinate c to t, and their
- * direction (+1, -1) in `*dir`.
- */
 static int axis_hops(int32_t n, bool wrap, int32_t c, int32_t t, int *dir)
 {
 	int32_t up = t - c, down;
@@ -105,6 +101,11 @@ static int axis_hops(int32_t n, bool wrap, int32_t c, int32_t t, int *dir)
 	else
 		*dir = up < down ? 1 : -1;
 	return *dir > 0 ? up : down;
+}
+
+int fabric_hops(const struct fabric *f, int axis, int32_t c, int32_t t, int *dir)
+{
+	return axis_hops(f->shape[axis], f->wrap[axis], c, t, dir);
 }
 
 int fabric_direction(const struct fabric *f, int axis, int32_t c, int32_t t)

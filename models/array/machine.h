@@ -157,6 +157,12 @@ int32_t fabric_neighbour(const struct fabric *f, int32_t d, int axis, int dir);
  */
 int fabric_direction(const struct fabric *f, int axis, int32_t c, int32_t t);
 
+/*
+ * Returns how many links routes take along an axis of such a torus from coordinate c to t, and
+ * stores the way in which they go, as above.
+ */
+int fabric_hops(const struct fabric *f, int axis, int32_t c, int32_t t, int *dir);
+
 /* Returns whether the two devices have one port on the fabric. */
 bool fabric_shared(const struct fabric *f, int32_t a, int32_t b);
 

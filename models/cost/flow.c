@@ -28,32 +28,32 @@ void flow_free(struct flow *flow)
 	xfree(flow);
 }
 
-/*
- * Returns whether the work is beyond all patience: where the end of any message changes the
- * rates of all others it is the number of messages times that of their links; else it is
- * some hundredth of that.
- */
-static bool is_hopeless(const struct flow_net *net)
-{
-	return (double)net->nmessages * (double)net->fair.nuses > 25. * FLOW_WORK_MAX;
-}
-
 /* Returns 0, or what the clock returns in place of seconds. */
 static double run(double *end_s, const struct flow *flow, const struct schedule *s,
                   int n, char *message, size_t size)
 {
 	struct flow_net net;
-	double result = 0;
+	double result = CLOCK_REFUSED_S;
 
-	if (!flow_net_make(&net, flow->nets, s, n)) {
+	switch (flow_net_make(&net, flow->nets, s, n, FLOW_KINDS_MAX)) {
+	case FLOW_NET_NO_ROUTE:
 		snprintf(message, size, "a message has no route on %s",
 		         flow->machine->name);
 		result = CLOCK_FAILED_S;
-	} else if (is_hopeless(&net) || !flow_run(end_s, &net, FLOW_WORK_MAX)) {
+		break;
+	case FLOW_NET_TOO_LARGE:
 		snprintf(message, size,
-		         "takes too long for %d messages that fare differently",
-		         (int)net.nmessages);
-		result = CLOCK_REFUSED_S;
+		         "takes up to %d messages that fare differently, but here are "
+		         "more",
+		         FLOW_KINDS_MAX);
+		break;
+	case FLOW_NET_OK:
+		if (flow_run(end_s, &net, FLOW_WORK_MAX))
+			result = 0;
+		else
+			snprintf(message, size,
+			         "takes too long for %d messages that fare differently",
+			         (int)net.nmessages);
 	}
 	flow_net_free(&net);
 	return result;

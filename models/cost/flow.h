@@ -21,7 +21,7 @@
  * a few devices do. The rest is followed from event to event; what is due within 1e-12 s
  * happens at once. Tests hold this clock to SimGrid with a flow per message
  * (sim/tests/flow_replay.h), on machines of all families up to 64 devices, to 1e-8 of the
- * time.
+ * time, and the shares to those that are found from the beginning whenever anything changes.
  */
 #ifndef SHARDSIM_COST_FLOW_H
 #define SHARDSIM_COST_FLOW_H
@@ -30,10 +30,15 @@
 #include "collective/schedule.h"
 
 /*
- * The most messages, which take some 400 bytes each, and the most work: the messages that
- * are looked at, on every link of their routes, whenever rates change: some ten seconds.
+ * The most messages, the most that fare differently, which take some 1,000 bytes each where
+ * routes have eight links, and the most work: the flows that are looked at, on every link of
+ * their routes, whenever rates change: some fifteen seconds.
  */
-enum { FLOW_MESSAGES_MAX = 1 << 21, FLOW_WORK_MAX = 200000000 };
+enum {
+	FLOW_MESSAGES_MAX = 1 << 21,
+	FLOW_KINDS_MAX = 1 << 19,
+	FLOW_WORK_MAX = 1000000000
+};
 
 /*
  * A workspace for one machine, which is borrowed and must outlive it. Threads do not
@@ -48,7 +53,7 @@ void flow_free(struct flow *flow);
  * flow_clock() is a clock_fn (cost/model.h), and flow_schedules() is a schedules_fn
  * (cost/steps.h) for the steps of a plan; `self` is a struct flow. Equal schedules take
  * equal times, to the last digit. They fail where a message has no route, and refuse more
- * messages or more work than above.
+ * messages, more of them that fare differently, or more work than above.
  */
 double flow_clock(void *self, const struct schedule *s, char *message, size_t size);
 double flow_schedules(void *self, double *wire_s, const struct schedule *s, int n,

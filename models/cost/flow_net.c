@@ -211,8 +211,8 @@ static void count_kinds(struct flow_net *net)
 	net->nmembers = f->nlinks - net->nlinks;
 }
 
-bool flow_net_make(struct flow_net *out, struct flow_nets *nets,
-                   const struct schedule *s, int n)
+enum flow_net_status flow_net_make(struct flow_net *out, struct flow_nets *nets,
+                                   const struct schedule *s, int n, int64_t most)
 {
 	struct making k = {.nets = nets, .net = out};
 	struct fair whole;
@@ -236,10 +236,14 @@ bool flow_net_make(struct flow_net *out, struct flow_nets *nets,
 	                      .use = k.use.at,
 	                      .nlinks = (int32_t)k.link_Bps.n,
 	                      .link_Bps = k.link_Bps.at};
-	if (routed && alike_fold(&out->fair, &whole, whole.ntasks))
+	if (routed && alike_fold(&out->fair, &whole, most))
 		fair_free(&whole);
 	else
 		out->fair = whole;
+	if (!routed)
+		return FLOW_NET_NO_ROUTE;
+	if (out->fair.ntasks > most)
+		return FLOW_NET_TOO_LARGE;
 	count_kinds(out);
-	return routed;
+	return FLOW_NET_OK;
 }

@@ -46,12 +46,17 @@ struct flow_nets;
 struct flow_nets *flow_nets_new(const struct machine *m);
 void flow_nets_free(struct flow_nets *nets);
 
+enum flow_net_status {
+	FLOW_NET_OK,
+	FLOW_NET_NO_ROUTE, /* of a message */
+	FLOW_NET_TOO_LARGE /* more than `most` kinds of messages and devices */
+};
+
 /*
- * Makes the net of `n` schedules, folded. Returns false where a message has no route.
- * flow_net_free() frees it in any case.
+ * Makes the net of `n` schedules, folded. flow_net_free() frees it whatever is returned.
  */
-bool flow_net_make(struct flow_net *out, struct flow_nets *nets,
-                   const struct schedule *s, int n);
+enum flow_net_status flow_net_make(struct flow_net *out, struct flow_nets *nets,
+                                   const struct schedule *s, int n, int64_t most);
 void flow_net_free(struct flow_net *net);
 
 #endif

@@ -5,8 +5,13 @@
  * The link that has the least left for each of its flows gives them that, and what it gives
  * is taken off the other links of their routes; so on with the links that are left
  * (Bertsekas and Gallager, Data Networks, 6.5.2). SimGrid shares the links between flows by
- * the same rule where latencies do not count (network model CM02). Rates are found anew for
- * the flows that are joined by links with those that came or went.
+ * the same rule where latencies do not count (network model CM02).
+ *
+ * What changes is found, and no more. Links fill up as before, from the least share on, up to
+ * the least rate of the flows that went and the least share that links have for those that
+ * came: flows that are slower keep their rates. Of the others, those are shared out anew that
+ * are joined by links with flows that came or went. Every link has its flows in a heap, the
+ * fastest first, so that none but these are looked at.
  *
  * A flow may stand for many that fare alike, a link too (cost/flow_net.h).
  */

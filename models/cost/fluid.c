@@ -47,12 +47,12 @@ void fluid_free(struct fluid *fluid)
 	xfree(fluid);
 }
 
-static const double HOPELESS_WORK = 25. * FLUID_WORK_MAX;
+static const double HOPELESS_WORK = 50. * FLUID_WORK_MAX;
 
 /*
  * Returns whether the work is beyond all patience. Where the end of any task changes
  * the rates of all others, the work is the number of tasks times that of uses; else it
- * is some hundredth of that.
+ * is a thirtieth of that, or a hundredth.
  */
 static bool is_hopeless(const struct fair *f)
 {

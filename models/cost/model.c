@@ -2,6 +2,7 @@
 
 #include "array/routes.h"
 #include "base/assert.h"
+#include "cost/lines.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -20,6 +21,7 @@ struct load {
 struct model {
 	const struct machine *machine;
 	struct routes *routes;
+	struct lines *lines;
 	struct load *load; /* [nlinks] */
 	int64_t rounds, tasks;
 	int32_t *used; /* [nlinks]: links of this round, in order of first use */
@@ -35,7 +37,8 @@ struct model *model_new(const struct machine *m)
 	struct model *model = xmalloc(1, sizeof(*model));
 	size_t n = m->nlinks ? (size_t)m->nlinks : 1;
 
-	*model = (struct model){.machine = m, .routes = routes_new(m)};
+	*model = (struct model){
+		.machine = m, .routes = routes_new(m), .lines = lines_new(m)};
 	model->load = xmalloc(n, sizeof(*model->load));
 	model->used = xmalloc(n, sizeof(*model->used));
 	model->mine = xmalloc(n, sizeof(*model->mine));
@@ -54,6 +57,7 @@ void model_free(struct model *model)
 	if (!model)
 		return;
 	routes_free(model->routes);
+	lines_free(model->lines);
 	xfree(model->load);
 	xfree(model->used);
 	xfree(model->mine);
@@ -109,37 +113,60 @@ void model_round(struct model *model)
 
 void model_task(struct model *model)
 {
+	lines_load(model->lines, NULL, NULL);
 	model->tasks++;
 	model->nmine = 0;
 	model->route_s = 0;
+}
+
+/* Loads the links of a route, and returns its latency; < 0 without a route. */
+static double route_load(struct model *model, int32_t fabric, int32_t src, int32_t dst,
+                         double bytes)
+{
+	const int32_t *links;
+	double route_s = 0;
+	int n;
+
+	if (lines_take(model->lines, fabric, bytes)) {
+		route_s = lines_send(model->lines, &links, &n, fabric, src, dst, bytes);
+		for (int k = 0; k < n; k++)
+			link_load(model, links[k], bytes);
+		return route_s;
+	}
+	links = routes_find(&n, model->routes, fabric, src, dst);
+	if (n < 0)
+		return -1;
+	for (int k = 0; k < n; k++)
+		route_s += link_load(model, links[k], bytes);
+	return route_s;
 }
 
 bool model_message(struct model *model, int32_t fabric, int32_t src, int32_t dst,
                    double bytes)
 {
 	const struct fabric *f = &model->machine->fabric[fabric];
-	double route_s = 0;
+	double route_s;
 
 	if (f->geometry == GEOMETRY_SWITCH && src != dst) {
 		route_s = link_load(model, f->port[2 * (int64_t)src], bytes);
 		route_s += link_load(model, f->port[2 * (int64_t)dst + 1], bytes);
 	} else {
-		int n;
-		const int32_t *links = routes_find(&n, model->routes, fabric, src, dst);
-
-		if (n < 0)
-			return false;
-		for (int k = 0; k < n; k++)
-			route_s += link_load(model, links[k], bytes);
+		route_s = route_load(model, fabric, src, dst, bytes);
 	}
 	model->route_s = larger(model->route_s, route_s);
-	return true;
+	return route_s >= 0;
 }
 
-double model_task_wire_s(const struct model *model)
+static void load_line(void *self, int32_t link, double bytes)
+{
+	link_load(self, link, bytes);
+}
+
+double model_task_wire_s(struct model *model)
 {
 	double busy_s = 0;
 
+	lines_load(model->lines, load_line, model);
 	for (int32_t k = 0; k < model->nmine; k++) {
 		int32_t l = model->mine[k];
 

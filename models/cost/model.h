@@ -47,7 +47,7 @@ void model_round(struct model *model);
 void model_task(struct model *model);
 bool model_message(struct model *model, int32_t fabric, int32_t src, int32_t dst,
                    double bytes);
-double model_task_wire_s(const struct model *model);
+double model_task_wire_s(struct model *model);
 double model_task_route_s(const struct model *model);
 void model_task_end(struct model *model, double wire_s, int32_t repeats, double delay_s,
                     double least_s);

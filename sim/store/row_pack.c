@@ -31,7 +31,7 @@ void row_pack(struct text *out, const struct row *r)
 	}
 }
 
-bool row_unpack(struct row *out, const char *bytes, size_t n, struct arena *a)
+bool row_unpack(struct row *out, const char *bytes, size_t n)
 {
 	const char *end = bytes + n;
 
@@ -47,7 +47,7 @@ bool row_unpack(struct row *out, const char *bytes, size_t n, struct arena *a)
 
 			if (!nul)
 				return false;
-			*(const char **)field = arena_strdup(a, bytes);
+			*(const char **)field = bytes;
 			bytes = nul + 1;
 			continue;
 		}

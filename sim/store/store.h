@@ -105,9 +105,9 @@ extern const struct row_column {
 	size_t offset;
 } row_columns[ROW_COLUMNS];
 
-/* Prints a row as bytes; and reads such bytes, with texts in the arena, or returns false. */
+/* Prints a row as bytes; and reads such bytes, where texts stay, or returns false. */
 void row_pack(struct text *out, const struct row *r);
-bool row_unpack(struct row *out, const char *bytes, size_t n, struct arena *a);
+bool row_unpack(struct row *out, const char *bytes, size_t n);
 
 /* --- the file ----------------------------------------------------------------------- */
 

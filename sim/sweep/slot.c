@@ -175,7 +175,7 @@ static enum status take_worker_row(struct run *r, struct slot *s, const char *by
 		return OK;
 	}
 	arena_reset(r->row_arena);
-	if (!s->work.units || !row_unpack(&row, bytes, news.length, r->row_arena))
+	if (!s->work.units || !row_unpack(&row, bytes, news.length))
 		return error_set(r->error, E_IO, (struct where){0},
 		                 "a worker sent a damaged row");
 	s->work.units &= s->work.units - 1;

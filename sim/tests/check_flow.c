@@ -354,6 +354,28 @@ START_TEST(random_schedules)
 }
 END_TEST
 
+/* Every pair of 64 chips with bytes of its own, and again behind it: 8,064 messages. */
+START_TEST(an_uneven_exchange)
+{
+	struct flow_case b = flow_case_new("tpu-v4:4x4x4", NULL);
+	struct rng *r = rng_new(1);
+	double wire_s[FLOW_CASE_SCHEDULES];
+
+	for (int k = 0; k < 2; k++) {
+		schedule_round(&b.s[k]);
+		schedule_task(&b.s[k], 1);
+		for (int32_t src = 0; src < 64; src++)
+			for (int32_t dst = 0; dst < 64; dst++)
+				flow_case_message(&b, k, src, dst,
+				                  1e5 + rng_below(r, 10) * 1e4);
+		schedule_end(&b.s[k]);
+	}
+	ck_assert(flow_case_both_s(&b, wire_s, 2) > 0);
+	rng_free(r);
+	flow_case_free(&b);
+}
+END_TEST
+
 Suite *tests(void)
 {
 	Suite *suite = suite_create("flow");
@@ -369,6 +391,7 @@ Suite *tests(void)
 	tcase_add_test(tcase, parts_add_up);
 	tcase_add_test(tcase, a_shared_host_adds_up);
 	tcase_add_loop_test(tcase, random_schedules, 0, COUNT(random_platforms));
+	tcase_add_test(tcase, an_uneven_exchange);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }

@@ -1,4 +1,6 @@
 #include "collective/lower.h"
+#include "cost/flow_net.h"
+#include "cost/flow_run.h"
 #include "facts/families.h"
 #include "flow_case.h"
 #include "tests/tests.h"
@@ -158,19 +160,27 @@ START_TEST(messages_that_are_refused)
 }
 END_TEST
 
-/* Alike they are a few in each round; else 64 x 63 in each of 12 rounds are too many. */
+/* Alike they are a few in each round; else all of them fare differently. */
 START_TEST(work_that_is_refused)
 {
 	struct flow_case b = flow_case_new("dgx-h100:8", NULL);
-	char why[120] = "";
+	struct flow_nets *nets = flow_nets_new(b.machine);
+	struct flow_net net;
+	double end_s = 0;
 
 	all_send(&b, 64, 12, false);
-	ck_assert(flow_clock(b.flow, &b.s[0], why, sizeof(why)) > 0);
+	ck_assert_int_eq(flow_net_make(&net, nets, &b.s[0], 1, 10000), FLOW_NET_OK);
+	ck_assert(flow_run(&end_s, &net, 1000000));
+	flow_net_free(&net);
 	b.s[0] = (struct schedule){.arena = b.arena};
 	all_send(&b, 64, 12, true);
-	ck_assert(flow_clock(b.flow, &b.s[0], why, sizeof(why)) == CLOCK_REFUSED_S);
-	ck_assert_str_eq(why,
-	                 "takes too long for 48384 messages that fare differently");
+	ck_assert_int_eq(flow_net_make(&net, nets, &b.s[0], 1, 10000),
+	                 FLOW_NET_TOO_LARGE);
+	flow_net_free(&net);
+	ck_assert_int_eq(flow_net_make(&net, nets, &b.s[0], 1, 50000), FLOW_NET_OK);
+	ck_assert(!flow_run(&end_s, &net, 1000000));
+	flow_net_free(&net);
+	flow_nets_free(nets);
 	flow_case_free(&b);
 }
 END_TEST

@@ -249,7 +249,7 @@ START_TEST(packed_rows)
 	in.recv_bytes = INT64_C(7) << 40;
 	in.full_remat = true;
 	row_pack(&bytes, &in);
-	ck_assert(row_unpack(&out, bytes.s, bytes.length, r.arena));
+	ck_assert(row_unpack(&out, bytes.s, bytes.length));
 	ck_assert_str_eq(out.scenario, in.scenario);
 	ck_assert_str_eq(out.family, "");
 	ck_assert_str_eq(out.steps, in.steps);
@@ -259,9 +259,9 @@ START_TEST(packed_rows)
 	ck_assert_int_eq(out.send_bytes, -1);
 	ck_assert(out.full_remat);
 	for (size_t n = 0; n < bytes.length; n++)
-		ck_assert(!row_unpack(&out, bytes.s, n, r.arena));
+		ck_assert(!row_unpack(&out, bytes.s, n));
 	text_append(&bytes, "", 1);
-	ck_assert(!row_unpack(&out, bytes.s, bytes.length, r.arena));
+	ck_assert(!row_unpack(&out, bytes.s, bytes.length));
 	text_free(&bytes);
 }
 END_TEST
