@@ -64,6 +64,17 @@ double bound_s(const struct problem *p, const struct machine *m,
                const struct placement *place);
 
 /*
+ * Returns the `floor_s` of the outputs: what a plan takes that is as fast as the bound on
+ * the wires, is one launch, and packs and unpacks once. The device that lacks most reads and
+ * writes what it unpacks, and as much that it packs, for devices send in the mean what they
+ * receive: 4 times problem.recv_bound_bytes of memory traffic (collective/local.h). It is an
+ * estimate and no bound: what lies in memory as it is sent needs no packing, so that
+ * gathers, for one, may take less. 0 where the bound is.
+ */
+double floor_s(const struct problem *p, const struct machine *m,
+               const struct placement *place, double bound_s);
+
+/*
  * The sets and what their links carry, found once for many problems of `ndevices` devices
  * with the same placement. The machine is borrowed, the placement is not kept. bounds_s()
  * returns what bound_s() does, and reads the array, the meshes and the layouts of the

@@ -43,6 +43,9 @@ void show_problem(struct text *out, const struct shown *s, struct arena *a)
 	if (s->n > 0 && !isnan(s->measurement[0].bound_s))
 		text_printf(out, "; no plan under %s",
 		            words_time(a, s->measurement[0].bound_s));
+	if (s->n > 0 && s->measurement[0].floor_s > 0)
+		text_printf(out, " (estimated floor %s)",
+		            words_time(a, s->measurement[0].floor_s));
 	text_printf(out, "\n");
 	for (const char *const *note = s->note; note && *note; note++)
 		text_printf(out, "note: %s\n", *note);
@@ -314,6 +317,7 @@ static json_t *result_sums_json(const struct shown *s, const struct measurement 
 	json_object_set_new(o, "time_s", times);
 	json_object_set_new(o, "interval_s", intervals_json(s, m));
 	json_object_set_new(o, "bound_s", json_known(m->bound_s));
+	json_object_set_new(o, "floor_s", json_known(m->floor_s));
 	if (s->links)
 		json_object_set_new(o, "links",
 		                    links_json(&s->links[m - s->measurement], s->bench));

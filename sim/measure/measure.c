@@ -194,13 +194,15 @@ void measure_plan(struct measurement *out, struct bench *b, const struct problem
 	                            .peak_array_bytes = -1,
 	                            .peak_live_bytes = -1};
 	out->planning_s = NAN;
-	out->bound_s = NAN;
+	out->bound_s = out->floor_s = NAN;
 	for (int i = 0; i < CLOCKS_MAX; i++)
 		out->time_s[i] = out->local_s[i] = out->launch_s[i] = NAN;
 	if (!fits(out, b, p, a))
 		return;
-	if (b->machine)
+	if (b->machine) {
 		out->bound_s = find_bound_s(b, p);
+		out->floor_s = floor_s(p, b->machine, placed(b), out->bound_s);
+	}
 	start = wall_s();
 	out->status = outcomes[planner_run(planner, &out->plan, p, &b->prices, a, &why)];
 	out->planning_s = wall_s() - start;

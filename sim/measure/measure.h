@@ -90,6 +90,7 @@ struct measurement {
 	int64_t peak_array_bytes, peak_live_bytes;
 	double planning_s;
 	double bound_s; /* no plan is faster; NaN without a platform */
+	double floor_s; /* the bound with a launch and packing (bound/bound.h), or NaN */
 	double time_s[CLOCKS_MAX];
 	double local_s[CLOCKS_MAX], launch_s[CLOCKS_MAX];
 	int proved; /* 1 + the number of an equal plan in bench.proved, or 0 */
