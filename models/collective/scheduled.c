@@ -31,15 +31,16 @@ static void add_task(struct schedule *out, const struct network *net,
                      int32_t fabric)
 {
 	schedule_task(out, round->repeats);
-	for (int32_t e = 0; e < net->nedges; e++) {
-		const struct flow_edge *edge = &net->edge[e];
+	for (int32_t i = 0; i < flows->nmessages; i++) {
+		const struct flow_message *message = &flows->message[i];
 		double bytes = 0;
 
-		if (edge->fabric != fabric)
+		if (network_fabric(net, message->via) != fabric)
 			continue;
 		for (int32_t d = round->first; d <= round->last; d++)
-			bytes += flows->bytes[(int64_t)d * flows->nedges + e];
-		schedule_message(out, fabric, platform[edge->src], platform[edge->dst],
+			bytes += flows->bytes[(int64_t)i * flows->depths + d];
+		schedule_message(out, fabric, platform[message->src],
+		                 platform[message->dst],
 		                 bytes * round->repeats / p->chunks);
 	}
 }
@@ -51,12 +52,18 @@ static bool build(struct schedule *out, const struct machine *m,
 	struct arena *a = out->arena;
 	struct network net;
 	struct demand demand;
+	struct symmetry symmetry;
+	struct forest forest;
 	struct flows flows;
 	struct pipeline p;
 
 	if (!network_make(&net, m, platform, problem->ndevices, a) ||
-	    !demand_make(&demand, problem, a) || !forest_make(&flows, &net, &demand, a))
+	    !demand_make(&demand, problem, a))
 		return false;
+	symmetry_find(&symmetry, &net, &demand, &problem->mesh, a);
+	if (!forest_make(&forest, &net, &demand, &symmetry, false, a))
+		return false;
+	flows_of_forest(&flows, &forest, &net, &symmetry, a);
 	p = pipeline_make(&flows, &net, a);
 	for (int32_t i = 0; i < pipeline_rounds(&p); i++) {
 		struct pipeline_round round = pipeline_round(&p, i);

@@ -15,16 +15,17 @@ struct tally {
 
 static void add_depth(struct tally *t, int32_t depth)
 {
-	const double *bytes = t->flows->bytes + (int64_t)depth * t->flows->nedges;
+	for (int32_t m = 0; m < t->flows->nmessages; m++) {
+		double bytes = t->flows->bytes[(int64_t)m * t->flows->depths + depth];
+		const int32_t *list;
+		int32_t pair[2], n;
 
-	for (int32_t e = 0; e < t->flows->nedges; e++) {
-		const struct flow_edge *edge = &t->network->edge[e];
-
-		for (int32_t i = edge->first; i < edge->last && bytes[e] > 0; i++) {
-			int32_t link = t->network->link[i];
-
-			t->load[link] += bytes[e] * t->network->s_per_byte[link];
-			t->busiest_s = fmax(t->busiest_s, t->load[link]);
+		if (bytes == 0)
+			continue;
+		n = network_links(t->network, &t->flows->message[m], &list, pair);
+		for (int32_t i = 0; i < n; i++) {
+			t->load[list[i]] += bytes * t->network->s_per_byte[list[i]];
+			t->busiest_s = fmax(t->busiest_s, t->load[list[i]]);
 		}
 	}
 }
@@ -42,10 +43,16 @@ static double longest_s(const struct flows *flows, const struct network *network
 {
 	double most_s = 0;
 
-	for (int32_t d = 0; d < flows->depths; d++)
-		for (int32_t e = 0; e < flows->nedges; e++)
-			if (flows->bytes[(int64_t)d * flows->nedges + e] > 0)
-				most_s = fmax(most_s, network->edge[e].latency_s);
+	for (int32_t m = 0; m < flows->nmessages; m++) {
+		const int32_t *list;
+		int32_t pair[2];
+		int32_t n = network_links(network, &flows->message[m], &list, pair);
+		double s = 0;
+
+		for (int32_t i = 0; i < n; i++)
+			s += network->latency_s[list[i]];
+		most_s = fmax(most_s, s);
+	}
 	return most_s;
 }
 

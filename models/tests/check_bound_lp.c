@@ -365,14 +365,16 @@ static double schedule_s(const struct problem *p, const struct machine *m)
 	int32_t *platform = arena_alloc(arena, (size_t)p->ndevices, sizeof(*platform));
 	struct network network;
 	struct demand demand;
-	struct flows flows;
+	struct symmetry symmetry;
+	struct forest forest;
 
 	for (int32_t d = 0; d < p->ndevices; d++)
 		platform[d] = d;
 	ck_assert(network_make(&network, m, platform, p->ndevices, arena) &&
-	          demand_make(&demand, p, arena) &&
-	          forest_make(&flows, &network, &demand, arena));
-	return flows.busiest_s;
+	          demand_make(&demand, p, arena));
+	symmetry_find(&symmetry, &network, &demand, &p->mesh, arena);
+	ck_assert(forest_make(&forest, &network, &demand, &symmetry, false, arena));
+	return forest.busiest_s;
 }
 
 /* Compares bound and flows, and names what the bound misses by more than 5 %. */

@@ -65,15 +65,23 @@ static const int32_t *identity(int32_t n)
 struct found {
 	struct network network;
 	struct demand demand;
+	struct symmetry symmetry;
+	struct forest forest;
 	struct flows flows;
 };
 
 static bool find(struct found *out, const struct problem *p, const struct machine *m,
                  const int32_t *platform)
 {
-	return network_make(&out->network, m, platform, p->ndevices, arena) &&
-	       demand_make(&out->demand, p, arena) &&
-	       forest_make(&out->flows, &out->network, &out->demand, arena);
+	if (!network_make(&out->network, m, platform, p->ndevices, arena) ||
+	    !demand_make(&out->demand, p, arena))
+		return false;
+	symmetry_find(&out->symmetry, &out->network, &out->demand, &p->mesh, arena);
+	if (!forest_make(&out->forest, &out->network, &out->demand, &out->symmetry, false,
+	                 arena))
+		return false;
+	flows_of_forest(&out->flows, &out->forest, &out->network, &out->symmetry, arena);
+	return true;
 }
 
 /* --- known optima ----------------------------------------------------------------- */
@@ -117,9 +125,9 @@ START_TEST(known_optima_are_met)
 	struct found found;
 
 	ck_assert(find(&found, p, m, identity(p->ndevices)));
-	printf("%s %s to %s: %.3f of the bound, depth %d\n", known[_i].mesh,
+	printf("%s %s to %s: %.3f of the bound, depth %d, %d symmetries\n", known[_i].mesh,
 	       known[_i].from, known[_i].to, found.flows.busiest_s / least_s,
-	       (int)found.flows.depths);
+	       (int)found.flows.depths, (int)found.symmetry.order);
 	ck_assert_double_ge(found.flows.busiest_s, least_s * (1 - 1e-9));
 	ck_assert_double_le(found.flows.busiest_s, least_s * known[_i].most);
 }
@@ -184,14 +192,14 @@ static void check_devices(const struct found *f)
 	double *in = arena_alloc(arena, (size_t)n * (FLOW_DEPTH_MAX + 1), sizeof(*in));
 
 	for (int32_t d = 0; d < flows->depths; d++)
-		for (int32_t e = 0; e < flows->nedges; e++)
-			in[(d + 1) * n + f->network.edge[e].dst] +=
-				flows->bytes[(int64_t)d * flows->nedges + e];
+		for (int32_t m = 0; m < flows->nmessages; m++)
+			in[(d + 1) * n + flows->message[m].dst] +=
+				flows->bytes[m * flows->depths + d];
 	for (int32_t d = 1; d < flows->depths; d++)
-		for (int32_t e = 0; e < flows->nedges; e++)
+		for (int32_t m = 0; m < flows->nmessages; m++)
 			ck_assert_double_le(
-				flows->bytes[(int64_t)d * flows->nedges + e],
-				in[d * n + f->network.edge[e].src] * (1 + 1e-9));
+				flows->bytes[m * flows->depths + d],
+				in[d * n + flows->message[m].src] * (1 + 1e-9));
 	for (int32_t device = 0; device < n; device++) {
 		double all = 0;
 
@@ -199,6 +207,52 @@ static void check_devices(const struct found *f)
 			all += in[d * n + device];
 		ck_assert_double_ge(all, lacks(f, device) * (1 - 1e-9));
 	}
+}
+
+/*
+ * The busiest link, from all messages, is as busy as the trees say of themselves and of
+ * what symmetries make of them.
+ */
+static void check_links(const struct found *f)
+{
+	const struct flows *flows = &f->flows;
+	double *load = arena_alloc(arena, (size_t)f->network.nlinks, sizeof(*load));
+	double most = 0;
+
+	for (int32_t m = 0; m < flows->nmessages; m++) {
+		const int32_t *link;
+		int32_t pair[2];
+		int32_t n = network_links(&f->network, &flows->message[m], &link, pair);
+
+		for (int32_t d = 0; d < flows->depths; d++)
+			for (int32_t i = 0; i < n; i++)
+				load[link[i]] += flows->bytes[m * flows->depths + d] *
+				                 f->network.s_per_byte[link[i]];
+	}
+	for (int32_t l = 0; l < f->network.nlinks; l++)
+		most = fmax(most, load[l]);
+	ck_assert_double_le(fabs(most / flows->busiest_s - 1), 1e-9);
+}
+
+/* A group: every element numbers the devices anew, and products are elements. */
+static void check_group(const struct symmetry *s)
+{
+	bool *seen = arena_alloc(arena, (size_t)s->n, sizeof(*seen));
+	int32_t g = s->order / 2, h = s->order - 1, same = 0;
+
+	for (int32_t d = 0; d < s->n; d++)
+		seen[s->image[h * s->n + d]] = true;
+	for (int32_t d = 0; d < s->n; d++)
+		ck_assert(seen[d] && s->image[d] == d);
+	for (int32_t k = 0; k < s->order; k++) {
+		int32_t d = 0;
+
+		while (d < s->n && s->image[k * s->n + d] ==
+		                           s->image[g * s->n + s->image[h * s->n + d]])
+			d++;
+		same += d == s->n;
+	}
+	ck_assert_int_eq(same, 1);
 }
 
 /* Random problems on random machines: never below a bound, and timed as they say. */
@@ -220,6 +274,8 @@ START_TEST(random_flows)
 
 		if (least_s > 0 && find(&found, p, m, platform)) {
 			check_devices(&found);
+			check_links(&found);
+			check_group(&found.symmetry);
 			ck_assert_double_ge(found.flows.busiest_s, least_s * (1 - 1e-9));
 			logs += log(found.flows.busiest_s / least_s);
 			n++;
