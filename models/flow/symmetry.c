@@ -309,7 +309,7 @@ static void try(struct search *s, const struct digit *digit, const enum change *
 		}
 		s->to[m->ids ? m->ids[at] : at] = m->ids ? m->ids[to] : to;
 	}
-	if (in_group(s, s->to) || !keeps_demand(s) || !keeps_network(s))
+	if (in_group(s, s->to) || !keeps_network(s) || !keeps_demand(s))
 		return;
 	if (grow(s))
 		join_orbits(s, links, supplies);
