@@ -31,7 +31,7 @@ struct flow_hop {
 	double bytes;
 };
 
-/* Which share of a datum a tree brings along a message: for programs (flow/parts.h). */
+/* Which share of a datum a tree brings along a message: for programs (flow/relay.h). */
 struct flow_part {
 	int32_t supply, share;
 	int64_t datum; /* of the supply */

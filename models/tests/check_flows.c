@@ -4,6 +4,8 @@
 #include "bound/bound.h"
 #include "bound_machine.h"
 #include "cost/model.h"
+#include "flow/relay.h"
+#include "plan/check.h"
 #include "plan_random.h"
 #include "planner/planner.h"
 #include "planner_case.h"
@@ -289,6 +291,40 @@ START_TEST(random_flows)
 }
 END_TEST
 
+/*
+ * As plans: relays and all, with every element where the target wants it, by the
+ * interpreter of plans.
+ */
+START_TEST(flows_are_plans)
+{
+	struct rng *r = rng_new(11);
+	int n = 0, relayed = 0;
+
+	for (int k = 0; k < 150; k++) {
+		struct problem *p = k % 3 ? random_problem(r, arena, 16)
+		                          : random_listed_problem(r, arena, 12);
+		struct machine *m = random_machine(
+			r, arena, p->ndevices + (int32_t)rng_below(r, 3), 1e-4, k % 2);
+		struct plan *plan = relay_plan(p, m, random_order(r, m->ndevices, arena),
+		                               arena);
+		struct text why = {0};
+
+		if (plan) {
+			ck_assert_msg(plan_check(plan, &why), "%s: %s",
+			              case_describe(arena, p), why.s);
+			relayed += plan->nsteps > 1;
+			n++;
+		}
+		text_free(&why);
+		arena_reset(arena);
+	}
+	printf("%d plans proved, %d of several rounds\n", n, relayed);
+	ck_assert_int_gt(n, 70);
+	ck_assert_int_gt(relayed, 30);
+	rng_free(r);
+}
+END_TEST
+
 /* --- as schedules ----------------------------------------------------------------- */
 
 /* The exchange of a whole problem takes what the closed form of the pipeline says. */
@@ -351,6 +387,7 @@ Suite *tests(void)
 	tcase_add_loop_test(c, known_optima_are_met, 0, COUNT(known));
 	tcase_add_test(c, a_broadcast_uses_all_links);
 	tcase_add_test(c, random_flows);
+	tcase_add_test(c, flows_are_plans);
 	tcase_add_test(c, clocks_take_the_closed_form);
 	suite_add_tcase(suite, c);
 	return suite;
