@@ -2,9 +2,6 @@
 
 #include <math.h>
 
-/* More chunks are never better than these by what counts. */
-enum { CHUNKS_MAX = 1 << 16 };
-
 /* What flows put on links as depths are added one by one. */
 struct tally {
 	const struct flows *flows;
@@ -57,7 +54,7 @@ static double longest_s(const struct flows *flows, const struct network *network
 }
 
 struct pipeline pipeline_make(const struct flows *flows, const struct network *network,
-                              struct arena *a)
+                              int32_t fewest, struct arena *a)
 {
 	struct tally first = tally_make(flows, network, a);
 	struct tally last = tally_make(flows, network, a);
@@ -76,8 +73,8 @@ struct pipeline pipeline_make(const struct flows *flows, const struct network *n
 	}
 	ends_s = fmax(ends_s - (depths - 1) * first.busiest_s, 0);
 	if (depths > 1)
-		chunks = latency_s > 0 ? round(sqrt(ends_s / latency_s)) : CHUNKS_MAX;
-	p.chunks = (int32_t)fmin(fmax(chunks, depths), CHUNKS_MAX);
+		chunks = latency_s > 0 ? round(sqrt(ends_s / latency_s)) : PIPELINE_CHUNKS_MAX;
+	p.chunks = (int32_t)fmin(fmax(chunks, fmax(depths, fewest)), PIPELINE_CHUNKS_MAX);
 	p.seconds = first.busiest_s + ends_s / p.chunks +
 	            (p.chunks + depths - 1) * latency_s;
 	return p;

@@ -239,7 +239,7 @@ static int32_t choose_chunks(const struct making *k)
 	int32_t chunks;
 
 	flows_of_forest(&flows, &k->forest, &k->net, &k->symmetry, k->arena);
-	chunks = pipeline_make(&flows, &k->net, k->arena).chunks;
+	chunks = pipeline_make(&flows, &k->net, 1, k->arena).chunks;
 	if (chunks > RELAY_CHUNKS_MAX)
 		chunks = RELAY_CHUNKS_MAX;
 	while (chunks > 1 && boxes * chunks > RELAY_BOXES_MAX)

@@ -358,7 +358,8 @@ START_TEST(clocks_take_the_closed_form)
 			if (times[0].algorithm &&
 			    !strcmp(times[0].algorithm, "scheduled")) {
 				ck_assert(find(&found, p, m, identity(p->ndevices)));
-				pipe = pipeline_make(&found.flows, &found.network, arena);
+				pipe = pipeline_make(&found.flows, &found.network, 1,
+				                     arena);
 				ck_assert_double_le(times[0].wire_s,
 				                    pipe.seconds * (1 + 1e-9));
 				ck_assert_double_ge(times[0].wire_s,
@@ -372,6 +373,41 @@ START_TEST(clocks_take_the_closed_form)
 	}
 	ck_assert_int_gt(scheduled, 30);
 	rng_free(r);
+}
+END_TEST
+
+/*
+ * What is relayed is held beside the arrays of the plan: chunks are as small as the memory
+ * asks for, and where there is none left every message goes straight.
+ */
+START_TEST(relays_fit_into_memory)
+{
+	struct machine *m = torus(2, (const int32_t[]){8, 8});
+	struct problem *p = case_of_texts(arena, "x=8,y=8", "f32[8192,8192]", "P('x','y')",
+	                                  "P('y','x')");
+	struct lowered lowered;
+	struct plan *plan = NULL;
+	struct text why = {0};
+	int64_t free_bytes;
+
+	m->tuning = tuning_default;
+	m->tuning.value[TUNING_SCHEDULED] = 1;
+	ck_assert_int_eq(planner_run(planner_find("direct", 6), &plan, p, &prices_bytes,
+	                             arena, &why),
+	                 ANSWER_PLAN);
+	ck_assert(lower_step(&lowered, arena, m, NULL, plan, 0, &why));
+	ck_assert_str_eq(lowered.algorithm, "scheduled");
+	free_bytes = lowered.relay_bytes;
+	ck_assert_int_gt(free_bytes, 0);
+	p->device_memory_bytes = plan->peak_live_bytes + free_bytes / 2;
+	ck_assert(lower_step(&lowered, arena, m, NULL, plan, 0, &why));
+	ck_assert_str_eq(lowered.algorithm, "scheduled");
+	ck_assert_int_gt(lowered.relay_bytes, 0);
+	ck_assert_int_le(lowered.relay_bytes, free_bytes / 2);
+	p->device_memory_bytes = plan->peak_live_bytes;
+	ck_assert(lower_step(&lowered, arena, m, NULL, plan, 0, &why));
+	ck_assert_str_eq(lowered.algorithm, "direct");
+	ck_assert_int_eq(lowered.relay_bytes, 0);
 }
 END_TEST
 
@@ -389,6 +425,7 @@ Suite *tests(void)
 	tcase_add_test(c, random_flows);
 	tcase_add_test(c, flows_are_plans);
 	tcase_add_test(c, clocks_take_the_closed_form);
+	tcase_add_test(c, relays_fit_into_memory);
 	suite_add_tcase(suite, c);
 	return suite;
 }

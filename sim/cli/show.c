@@ -118,7 +118,7 @@ static void show_steps(struct text *out, const struct shown *s,
 	columns_print(out, &t, 2);
 	text_printf(out, "  memory: largest array %s, live %s\n",
 	            words_bytes(a, p->peak_array_bytes),
-	            words_bytes(a, p->peak_live_bytes));
+	            words_bytes(a, m->peak_live_bytes));
 }
 
 static void put_text(FILE *out, struct text *t)

@@ -248,6 +248,17 @@ static bool plan_rounds(const void *self, struct lowered *out, struct arena *a,
 	                         reader_self, why);
 }
 
+/* Notes what a step needs beside the arrays of the plan: buffers of those that relay. */
+static void count_relays(struct measurement *m, int clock)
+{
+	for (int i = 0; i < m->plan->nsteps; i++) {
+		int64_t live = m->plan->peak_live_bytes + m->step[clock][i].relay_bytes;
+
+		if (live > m->peak_live_bytes)
+			m->peak_live_bytes = live;
+	}
+}
+
 void measure_time(struct measurement *m, struct bench *b, int clock, struct arena *a)
 {
 	char message[256] = "";
@@ -264,6 +275,7 @@ void measure_time(struct measurement *m, struct bench *b, int clock, struct aren
 		m->local_s[clock] = proved->local_s[clock];
 		m->launch_s[clock] = proved->launch_s[clock];
 		m->step[clock] = proved->step[clock];
+		count_relays(m, clock);
 		return;
 	}
 	steps = steps_of_plan(&of);
@@ -280,6 +292,7 @@ void measure_time(struct measurement *m, struct bench *b, int clock, struct aren
 	}
 	m->time_s[clock] = time_s;
 	m->step[clock] = times;
+	count_relays(m, clock);
 	m->local_s[clock] = m->launch_s[clock] = 0;
 	for (int i = 0; i < m->plan->nsteps; i++) {
 		m->local_s[clock] += times[i].local_s;

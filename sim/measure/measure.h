@@ -86,7 +86,10 @@ struct measurement {
 	enum outcome status; /* the worst, over the clocks timed so far */
 	const char *message; /* "" when there is nothing to say */
 	struct plan *plan;   /* NULL unless there is a checked plan */
-	/* Of the plan, also of one that does not fit the memory; -1: there is none. */
+	/*
+	 * Of the plan, also of one that does not fit the memory; -1: there is none. With a
+	 * clock live bytes have buffers of schedules, too (lowered.relay_bytes).
+	 */
 	int64_t peak_array_bytes, peak_live_bytes;
 	double planning_s;
 	double bound_s; /* no plan is faster; NaN without a platform */
