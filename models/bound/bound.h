@@ -35,7 +35,7 @@
 
 #include "array/machine.h"
 #include "collective/lower.h"
-#include "plan/problem.h"
+#include "plan/plan.h"
 
 /*
  * Seconds, and what they are for: "receive of device 5", "into node 2 of nvlink",
@@ -73,6 +73,15 @@ double bound_s(const struct problem *p, const struct machine *m,
  */
 double floor_s(const struct problem *p, const struct machine *m,
                const struct placement *place, double bound_s);
+
+/*
+ * Returns the bound of one step of a finished plan: of the problem from the layout before it
+ * to the one after it. Of a plan over a view, whose strided tiles only its digits say, the
+ * array is that of the digits, so that padding counts. NaN where tiles are not those of a
+ * layout.
+ */
+double step_bound_s(const struct plan *plan, int step, const struct machine *m,
+                    const struct placement *place);
 
 /*
  * The sets and what their links carry, found once for many problems of `ndevices` devices

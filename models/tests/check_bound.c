@@ -279,6 +279,28 @@ START_TEST(a_floor_adds_a_launch_and_packing)
 }
 END_TEST
 
+/*
+ * A ring of 8 as 4 x 2. The slice moves nothing; in the gather over x two neighbours get 3
+ * tiles of 240 bytes each, by the two links into both. That is all that the whole needs.
+ */
+START_TEST(steps_have_bounds)
+{
+	struct problem *p =
+		problem_of("f32[60,8]", "x=4,y=2", "P('x',None)", "P(None,'y')");
+	struct machine *m = torus(1, 8, 1, true);
+	struct plan *plan = plan_new(arena, p, "test");
+	const struct part x = {0, 1, 4}, y = {1, 1, 2};
+	const struct move slice = {-1, 1, 2, 1, &y}, gather = {0, -1, 4, 1, &x};
+
+	plan_axes_step(plan, OP_SLICE, &slice, 1);
+	plan_axes_step(plan, OP_ALL_GATHER, &gather, 1);
+	plan_finish(plan);
+	ck_assert(step_bound_s(plan, 0, m, NULL) == 0);
+	ck_assert(fabs(step_bound_s(plan, 1, m, NULL) - 6 * 240 / 90e9 - 1e-6) < 1e-18);
+	ck_assert(fabs(bound_s(p, m, NULL) - 6 * 240 / 90e9 - 1e-6) < 1e-18);
+}
+END_TEST
+
 #define COUNT(a) ((int)(sizeof(a) / sizeof((a)[0])))
 
 Suite *tests(void)
@@ -290,6 +312,7 @@ Suite *tests(void)
 	tcase_add_loop_test(c, bounds_by_hand, 0, COUNT(hand));
 	tcase_add_test(c, bounds_follow_the_placement);
 	tcase_add_test(c, a_floor_adds_a_launch_and_packing);
+	tcase_add_test(c, steps_have_bounds);
 	suite_add_tcase(suite, c);
 	return suite;
 }

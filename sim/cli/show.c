@@ -1,6 +1,7 @@
 #include "cli/show.h"
 
 #include "base/units.h"
+#include "bound/bound.h"
 #include "notation/notation.h"
 #include "plan/plan_json.h"
 #include "plan/plan_text.h"
@@ -262,6 +263,10 @@ static void put_step(FILE *out, const struct shown *s, const struct measurement 
 			json_object_set_new(step, "algorithm",
 			                    json_string(t->algorithm));
 	}
+	if (s->bench->machine)
+		json_object_set_new(step, "bound_s",
+		                    json_known(step_bound_s(m->plan, i, s->bench->machine,
+		                                            bench_placement(s->bench))));
 	fputs(i ? ", {" : "{", out);
 	put_members(out, step);
 	if (step_has_boxes(&m->plan->step[i]))

@@ -110,7 +110,7 @@ double bench_seconds(struct step_time *times, const struct bench *b, int clock,
 	return steps_seconds(times, s, kind->clock, self, message, size);
 }
 
-static const struct placement *placed(const struct bench *b)
+const struct placement *bench_placement(const struct bench *b)
 {
 	return b->placement.platform ? &b->placement : NULL;
 }
@@ -140,13 +140,13 @@ static bool fits(struct measurement *out, const struct bench *b,
 static double find_bound_s(struct bench *b, const struct problem *p)
 {
 	if (b->problem != p)
-		return bound_s(p, b->machine, placed(b));
+		return bound_s(p, b->machine, bench_placement(b));
 	if (!isnan(b->bound_s))
 		return b->bound_s;
 	if (!b->bounds || b->bounds_n != p->ndevices) {
 		bounds_free(b->bounds);
 		b->bounds_n = p->ndevices;
-		b->bounds = bounds_new(b->machine, placed(b), b->bounds_n);
+		b->bounds = bounds_new(b->machine, bench_placement(b), b->bounds_n);
 	}
 	b->bound_s = bounds_s(b->bounds, p);
 	return b->bound_s;
@@ -201,7 +201,7 @@ void measure_plan(struct measurement *out, struct bench *b, const struct problem
 		return;
 	if (b->machine) {
 		out->bound_s = find_bound_s(b, p);
-		out->floor_s = floor_s(p, b->machine, placed(b), out->bound_s);
+		out->floor_s = floor_s(p, b->machine, bench_placement(b), out->bound_s);
 	}
 	start = wall_s();
 	out->status = outcomes[planner_run(planner, &out->plan, p, &b->prices, a, &why)];
@@ -262,7 +262,7 @@ static void count_relays(struct measurement *m, int clock)
 void measure_time(struct measurement *m, struct bench *b, int clock, struct arena *a)
 {
 	char message[256] = "";
-	struct plan_steps of = {m->plan, b->machine, placed(b)};
+	struct plan_steps of = {m->plan, b->machine, bench_placement(b)};
 	struct step_time *times;
 	struct proved *proved = m->proved ? &b->proved.at[m->proved - 1] : NULL;
 	struct steps steps;

@@ -64,6 +64,9 @@ void bench_init(struct bench *b, const struct machine *m);
 void bench_free(struct bench *b);
 void bench_clock(struct bench *b, const struct clock_kind *kind, void *self);
 
+/* Returns where the devices of the problem stand; NULL: in order. */
+const struct placement *bench_placement(const struct bench *b);
+
 /*
  * Returns the seconds of steps by clock number `clock` of the bench, which may let
  * steps overlap; times and errors are as those of steps_seconds() (cost/steps.h).
