@@ -3,6 +3,7 @@
 
 #include "bound/bound.h"
 #include "bound_machine.h"
+#include "cost/flow.h"
 #include "cost/model.h"
 #include "flow/relay.h"
 #include "plan/check.h"
@@ -15,6 +16,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /*
@@ -431,6 +433,96 @@ START_TEST(clocks_take_the_closed_form)
 }
 END_TEST
 
+/* Machines of 64 devices with links of 1 us, and how many of a hundred agree to 5 %. */
+static const struct {
+	const char *name;
+	int sizes[4]; /* of the mesh */
+	int naxes;    /* of the torus; 0: nodes */
+	int32_t shape[3];
+	int near_percent;
+} unrounded[] = {
+	{"4x4x4", {4, 4, 4}, 3, {4, 4, 4}, 100},
+	{"8x8", {8, 8}, 2, {8, 8}, 100},
+	{"8 nodes of 8", {8, 8}, 0, {8, 8}, 80},
+};
+
+static int by_size(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Returns the time of a schedule by the clock `flow` over that of its rounds; 0: none. */
+static double flow_over_rounds(const struct problem *p, struct machine *m)
+{
+	struct lowered lowered;
+	struct plan *plan = NULL;
+	struct text why = {0};
+	double out = 0;
+
+	ck_assert_int_eq(planner_run(planner_find("direct", 6), &plan, p, &prices_bytes,
+	                             arena, &why),
+	                 ANSWER_PLAN);
+	if (plan->nsteps == 1 && lower_step(&lowered, arena, m, NULL, plan, 0, &why) &&
+	    lowered.algorithm && !strcmp(lowered.algorithm, "scheduled")) {
+		struct flow *flow = flow_new(m);
+		struct model *model = model_new(m);
+		char message[200];
+
+		out = flow_clock(flow, &lowered.schedule, message, sizeof(message)) /
+		      model_clock(model, &lowered.schedule, message, sizeof(message));
+		flow_free(flow);
+		model_free(model);
+	}
+	text_free(&why);
+	return out;
+}
+
+/*
+ * A clock without rounds agrees: on tori each message has its link. On switches messages
+ * share one link up and one down each, and where they are of unequal lengths equal shares
+ * leave a link idle because the other end of what it carries is busy.
+ */
+START_TEST(schedules_need_no_rounds)
+{
+	static const bool wrap[] = {true, true, true};
+	const int sixty = 60;
+	struct rng *r = rng_new(17);
+	double ratio[60];
+	int n = 0, near = 0;
+
+	for (int k = 0; k < sixty; k++) {
+		struct mesh mesh = case_mesh(arena, unrounded[_i].sizes);
+		struct shape extent = {.rank = 2, .dim = {32768, 32768}};
+		struct layout from = random_layout(r, &mesh, 2);
+		struct layout to = random_layout(r, &mesh, 2);
+		struct problem *p = case_of_layouts(arena, &mesh, &extent, &from, &to);
+		const int32_t *shape = unrounded[_i].shape;
+		struct machine *m =
+			unrounded[_i].naxes
+				? machine_torus(arena, unrounded[_i].naxes, shape, wrap,
+		                                bound_ici, bound_device)
+				: machine_gpu(arena, shape[0], shape[1], bound_nvlink,
+		                              bound_nic, bound_device);
+
+		m->tuning = tuning_default;
+		m->tuning.value[TUNING_SCHEDULED] = 1;
+		ratio[n] = flow_over_rounds(p, m);
+		if (ratio[n] > 0)
+			near += fabs(ratio[n++] - 1) <= 0.05;
+		arena_reset(arena);
+	}
+	qsort(ratio, (size_t)n, sizeof(*ratio), by_size);
+	printf("%s: %d of %d problems are schedules; without rounds %.3f to %.3f, median "
+	       "%.3f, %d within 5 %%\n",
+	       unrounded[_i].name, n, sixty, ratio[0], ratio[n - 1], ratio[n / 2], near);
+	ck_assert_int_gt(n, 30);
+	ck_assert_int_ge(100 * near, unrounded[_i].near_percent * n);
+	rng_free(r);
+}
+END_TEST
+
 /*
  * What is relayed is held beside the arrays of the plan: chunks are as small as the memory
  * asks for, and where there is none left every message goes straight.
@@ -481,6 +573,7 @@ Suite *tests(void)
 	tcase_add_test(c, random_flows);
 	tcase_add_test(c, flows_are_plans);
 	tcase_add_test(c, clocks_take_the_closed_form);
+	tcase_add_loop_test(c, schedules_need_no_rounds, 0, COUNT(unrounded));
 	tcase_add_test(c, relays_fit_into_memory);
 	suite_add_tcase(suite, c);
 	return suite;
