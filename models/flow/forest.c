@@ -6,15 +6,16 @@
 #include <string.h>
 
 /*
- * How many looks at a message may be spent on all shares together, and how many the fewest
- * shares may take. Trees of their own for each datum are worth four times as many, for what
- * they share counts most. With five times as many, means over drawn problems are 5 % less on
- * 256 devices, and no less on 64, where symmetries leave little to do; planning takes 20 ms
- * more on 128.
+ * How many looks at a message may be spent on all shares together, for each of at least so
+ * many devices, and how many the fewest shares may take. Trees of their own for each datum
+ * are worth more, for what they share counts most. With ten times as many, means over drawn
+ * problems are 5 % less on 256 devices and no less on 64, where symmetries leave little to
+ * do; planning on 128 takes 20 ms more.
  */
-static const int64_t WORK_MAX = 150000;
-static const int64_t TREES_WORK_MAX = 600000;
+static const int64_t WORK_EACH = 1200;
+static const int64_t TREES_WORK_EACH = 3200;
 static const int64_t LEAST_WORK_MAX = 12000000;
+enum { DEVICES_MIN = 128 };
 enum { SHARES_MIN = 2, SHARES_MAX = 64 };
 
 /*
@@ -446,12 +447,13 @@ static int64_t count_trees(const struct growth *f, bool of_data)
 static bool plan_work(struct growth *f)
 {
 	int64_t looks = f->net->looks + f->net->nlinks;
-	int64_t data = count_trees(f, true) * looks, most = WORK_MAX, shares;
+	int64_t devices = f->net->n > DEVICES_MIN ? f->net->n : DEVICES_MIN;
+	int64_t data = count_trees(f, true) * looks, most = devices * WORK_EACH, shares;
 
-	f->trees = !f->demand->single && data * SHARES_MIN <= TREES_WORK_MAX;
+	f->trees = !f->demand->single && data * SHARES_MIN <= devices * TREES_WORK_EACH;
 	if (f->trees) {
 		looks = data;
-		most = data * SHARES_MAX <= WORK_MAX ? WORK_MAX : TREES_WORK_MAX;
+		most = devices * TREES_WORK_EACH;
 	} else {
 		looks *= count_trees(f, false);
 	}
