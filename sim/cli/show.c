@@ -264,7 +264,7 @@ static void put_step(FILE *out, const struct shown *s, const struct measurement 
 			                    json_string(t->algorithm));
 	}
 	if (s->bench->machine)
-		json_object_set_new(step, "bound_s",
+		json_object_set_new(step, "own_bound_s",
 		                    json_known(step_bound_s(m->plan, i, s->bench->machine,
 		                                            bench_placement(s->bench))));
 	fputs(i ? ", {" : "{", out);
