@@ -102,6 +102,9 @@ static enum status read_one(struct tuning *out, bool *given, struct scan *s,
 	if (is_share(key) && x > 1)
 		return scan_fail_at(s, word, E_RANGE,
 		                    "%s is out of range, expected 0 to 1", names[key]);
+	if (key == TUNING_SCHEDULED && x != 0 && x != 1)
+		return scan_fail_at(s, word, E_RANGE,
+		                    "scheduled is a switch, expected 0 or 1");
 	*end = rest;
 	return OK;
 }

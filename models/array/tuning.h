@@ -26,7 +26,7 @@ enum tuning_key {
 	TUNING_CHANNEL_BPS,    /* one channel of a send; 0: no limit */
 	TUNING_LAUNCH_EACH_S,  /* one process for all devices: each further launch */
 	TUNING_LAUNCH_GRAPH_S, /* in a captured graph: in place of launch_s */
-	TUNING_SCHEDULED, /* not 0: it takes schedules of messages (collective/scheduled.c) */
+	TUNING_SCHEDULED, /* 1: it takes schedules of messages (collective/scheduled.c) */
 	/* What kernels reach on one device (cost/compute.h); peaks of dense matmuls. */
 	TUNING_BF16_FLOPS, /* operations per second; 0: not known, as of the next three */
 	TUNING_F8_FLOPS,

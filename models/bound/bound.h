@@ -35,7 +35,7 @@
 
 #include "array/machine.h"
 #include "collective/lower.h"
-#include "plan/problem.h"
+#include "plan/plan.h"
 
 /*
  * Seconds, and what they are for: "receive of device 5", "into node 2 of nvlink",
@@ -62,6 +62,26 @@ struct bound bound_find(const struct problem *p, const struct machine *m,
 /* Returns only the seconds of bound_find(). */
 double bound_s(const struct problem *p, const struct machine *m,
                const struct placement *place);
+
+/*
+ * Returns the `floor_s` of the outputs: what a plan takes that is as fast as the bound on
+ * the wires, is one launch, and packs and unpacks once. The device that lacks most reads and
+ * writes what it unpacks, and as much that it packs, for devices send in the mean what they
+ * receive: 4 times problem.recv_bound_bytes of memory traffic (collective/local.h). It is an
+ * estimate and no bound: what lies in memory as it is sent needs no packing, so that
+ * gathers, for one, may take less. 0 where the bound is.
+ */
+double floor_s(const struct problem *p, const struct machine *m,
+               const struct placement *place, double bound_s);
+
+/*
+ * Returns the bound of one step of a finished plan: of the problem from the layout before it
+ * to the one after it. Of a plan over a view, whose strided tiles only its digits say, the
+ * array is that of the digits, so that padding counts. NaN where tiles are not those of a
+ * layout.
+ */
+double step_bound_s(const struct plan *plan, int step, const struct machine *m,
+                    const struct placement *place);
 
 /*
  * The sets and what their links carry, found once for many problems of `ndevices` devices

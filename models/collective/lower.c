@@ -282,9 +282,8 @@ static bool lower_transfers(struct lowered *out, struct arena *a,
 	}
 	schedule_end(&out->schedule);
 	sent_finish(&out->schedule, m);
-	if (exchange && m->tuning.value[TUNING_SCHEDULED] != 0 && plan->nsteps == 1 &&
-	    scheduled_exchange(&out->schedule, m, place, plan->problem))
-		out->algorithm = "scheduled";
+	if (exchange && m->tuning.value[TUNING_SCHEDULED] != 0 && plan->nsteps == 1)
+		scheduled_exchange(out, m, place, plan);
 	return true;
 }
 

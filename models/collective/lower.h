@@ -22,6 +22,7 @@ struct lowered {
 	bool any_order; /* a collective costs the same whatever the order in its groups */
 	double local_s;  /* packing and unpacking (local.h) */
 	double launch_s; /* one per communicating or stand-alone local step */
+	int64_t relay_bytes; /* of buffers that a schedule of messages needs to relay */
 };
 
 /*

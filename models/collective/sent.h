@@ -30,10 +30,11 @@ void sent_finish(struct schedule *s, const struct machine *m);
 
 /*
  * Puts the rounds of the algorithm `scheduled` (scheduled.c), which brings every device of
- * a problem what it lacks, in place of a finished schedule that does. Returns false, and
- * leaves that as it is, where the machine or the problem is none for it, or it takes longer.
+ * a problem what it lacks, in place of those of a plan of one exchange that were lowered.
+ * Leaves these as they are where the machine or the problem is none for it, it takes longer,
+ * or what it relays does not fit beside what the plan holds.
  */
-bool scheduled_exchange(struct schedule *s, const struct machine *m,
-                        const struct placement *place, const struct problem *problem);
+void scheduled_exchange(struct lowered *out, const struct machine *m,
+                        const struct placement *place, const struct plan *plan);
 
 #endif

@@ -8,7 +8,8 @@ static struct step_time step_time(const struct lowered *l, double wire_s)
 	                          .wire_s = wire_s,
 	                          .local_s = l->local_s,
 	                          .launch_s = l->launch_s,
-	                          .algorithm = l->algorithm};
+	                          .algorithm = l->algorithm,
+	                          .relay_bytes = l->relay_bytes};
 }
 
 bool clock_rounds_read(void *self, const struct schedule *s)

@@ -24,6 +24,7 @@ struct step_time {
 	double time_s; /* the sum of these three */
 	double wire_s, local_s, launch_s;
 	const char *algorithm; /* NULL if local */
+	int64_t relay_bytes;   /* of lowered.relay_bytes */
 };
 
 /* What stands in place of the seconds where the machine cannot run one of the steps. */

@@ -7,11 +7,13 @@
  * MPI_Neighbor_alltoallw for boxes, MPI_Isend and MPI_Irecv for permutes. It says every
  * plan; what it cannot do is to add up types that MPI has no numbers for. An element of
  * fewer than 8 bits takes a byte. A permute of parts sends its boxes without the padding
- * between them.
+ * between them. A plan that the machine runs as a schedule of messages is said with its
+ * relays, a step for each round (emit/relays.h).
  */
 #include "emit/mpi.h"
 
 #include "emit/kinds.h"
+#include "emit/relays.h"
 
 #include "array/tile.h"
 #include "notation/notation.h"
@@ -301,9 +303,10 @@ static void put_words(struct mpi *m)
 	put_problem(m);
 }
 
-static enum emitted emit_mpi(struct text *out, const struct emission *what,
+static enum emitted emit_mpi(struct text *out, const struct emission *asked,
                              struct arena *scratch, struct text *why)
 {
+	const struct emission *what = emission_relayed(asked, scratch);
 	const struct plan *p = what->plan;
 	struct mpi m = {out, what, p, scratch, p->shape.rank, {0}};
 	struct tilemap from =

@@ -95,6 +95,11 @@ bool demand_make(struct demand *out, const struct problem *p, struct arena *a)
 		return false;
 	side_make(&from, &p->from, &p->mesh, shape, a);
 	side_make(&to, &p->to, &p->to_mesh, shape, a);
+	out->ndevices = p->ndevices;
+	out->supply_of = arena_alloc(a, (size_t)p->ndevices, sizeof(int32_t));
+	out->party_of = arena_alloc(a, (size_t)p->ndevices, sizeof(int32_t));
+	for (int32_t d = 0; d < p->ndevices; d++)
+		out->supply_of[d] = out->party_of[d] = -1;
 	for (int64_t s = 0; s < from.ntiles; s++) {
 		struct supply supply = {.holders = from.party[s]};
 		LIST(struct datum) data = {0};
@@ -112,12 +117,19 @@ bool demand_make(struct demand *out, const struct problem *p, struct arena *a)
 		}
 		supply.ndata = data.n;
 		supply.datum = data.at;
-		if (data.n)
-			*list_add(&supplies, a) = supply;
 		out->ndata += data.n;
+		if (!data.n)
+			continue;
+		for (int32_t i = 0; i < supply.holders.n; i++)
+			out->supply_of[supply.holders.device[i]] = (int32_t)supplies.n;
+		*list_add(&supplies, a) = supply;
 	}
+	for (int64_t t = 0; t < to.ntiles; t++)
+		for (int32_t i = 0; i < to.party[t].n; i++)
+			out->party_of[to.party[t].device[i]] = (int32_t)t;
 	out->nsupplies = (int32_t)supplies.n;
 	out->supply = supplies.at;
 	out->party = to.party;
+	out->nparties = (int32_t)to.ntiles;
 	return true;
 }

@@ -23,13 +23,17 @@ struct datum {
 struct supply {
 	struct party holders;
 	int64_t ndata;
-	const struct datum *datum;
+	const struct datum *datum; /* by rising party */
 };
 
 struct demand {
 	int32_t nsupplies;
 	struct supply *supply;
 	struct party *party;
+	int32_t nparties;
+	int32_t ndevices;
+	/* [ndevices] the supply that a device holds and the party it is of; -1: none */
+	int32_t *supply_of, *party_of;
 	int64_t ndata; /* of all supplies */
 	bool single;   /* every datum is wanted by one device */
 };

@@ -9,31 +9,62 @@
  * 2001). A tree grows by the cheapest path from what it has to the next that wants the
  * datum (Takahashi and Matsuyama, Math. Japonica 24, 1980): who receives it hands it on, and
  * so do others that want none of it. Where there are too many data for that, those of one
- * source tile share one tree of cheapest paths.
+ * source tile share one tree of cheapest paths. Data that symmetries turn into one another
+ * take the images of one tree, of which all that keep the datum as it is have equal parts
+ * (flow/symmetry.h).
  */
 #ifndef SHARDSIM_FLOW_FOREST_H
 #define SHARDSIM_FLOW_FOREST_H
 
-#include "flow/demand.h"
-#include "flow/network.h"
+#include "base/list.h"
+#include "flow/symmetry.h"
 
 enum { FLOW_DEPTH_MAX = 64 };
 
 /*
- * What trees put on messages: bytes[depth * nedges + e], where what the holders send
- * has depth 0, what is relayed once depth 1, and so on.
+ * A message of one tree, which all its images have too, with so many bytes together. What
+ * a holder sends has depth 0, what is relayed once depth 1, and so on.
  */
-struct flows {
-	int32_t depths, nedges;
-	double *bytes;
+struct flow_hop {
+	struct flow_message message;
+	int32_t depth;
+	double bytes;
+};
+
+/* Which share of a datum a tree brings along a message: for programs (flow/relay.h). */
+struct flow_part {
+	int32_t supply, share;
+	int64_t datum; /* of the supply */
+	struct flow_message message;
+	int32_t depth;
+};
+
+struct forest {
+	int32_t depths, shares;
 	double busiest_s; /* of the link that carries most, all depths together */
+	LIST(struct flow_hop) hops;
+	LIST(struct flow_part) parts; /* empty unless asked for */
 };
 
 /*
- * Finds the flows of a demand. Returns false where someone cannot be reached, or where it
- * would take too long. Equal questions get equal flows.
+ * Finds the trees of a demand. Returns false where someone cannot be reached, or where it
+ * would take too long. Equal questions get equal trees. With `parts` these are listed datum
+ * by datum as well; the trees are the same.
  */
-bool forest_make(struct flows *out, const struct network *network,
-                 const struct demand *demand, struct arena *a);
+bool forest_make(struct forest *out, const struct network *network,
+                 const struct demand *demand, const struct symmetry *symmetry, bool parts,
+                 struct arena *a);
+
+/* What all trees and their images put on messages, of rising src and dst. */
+struct flows {
+	int32_t depths, nmessages;
+	struct flow_message *message;
+	double *bytes; /* [nmessages * depths] */
+	double busiest_s;
+};
+
+void flows_of_forest(struct flows *out, const struct forest *forest,
+                     const struct network *network, const struct symmetry *symmetry,
+                     struct arena *a);
 
 #endif

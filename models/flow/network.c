@@ -2,8 +2,8 @@
 
 #include "base/list.h"
 
-/* More devices or messages would take too long to look at again and again. */
-enum { DEVICES_MAX = 1024, EDGES_MAX = 1 << 17, STEPS_MAX = 64 };
+/* More devices would take too long to look at again and again. */
+enum { DEVICES_MAX = 1024, STEPS_MAX = 64 };
 
 struct making {
 	const struct machine *machine;
@@ -14,21 +14,23 @@ struct making {
 	struct arena *arena;
 	LIST(struct flow_edge) edges;
 	LIST(int32_t) links;
-	LIST(double) rates;
+	LIST(double) rates, latencies;
+	LIST(struct flow_hub) hubs;
 };
 
-static bool add_link(struct making *k, int32_t link)
+/* Returns the network's number of a link; -1 where nothing can take it. */
+static int32_t link_number(struct making *k, int32_t link)
 {
-	double Bps = k->machine->link[link].bandwidth_Bps;
+	double Bps = link < 0 ? 0 : k->machine->link[link].bandwidth_Bps;
 
 	if (Bps <= 0)
-		return false;
+		return -1;
 	if (k->local[link] < 0) {
 		k->local[link] = k->nlinks++;
 		*list_add(&k->rates, k->arena) = 1 / Bps;
+		*list_add(&k->latencies, k->arena) = k->machine->link[link].latency_s;
 	}
-	*list_add(&k->links, k->arena) = k->local[link];
-	return true;
+	return k->local[link];
 }
 
 /* Adds a message by its route, unless there is one between the two. */
@@ -45,13 +47,15 @@ static bool add_edge(struct making *k, int32_t src, int32_t dst, int fabric)
 			return true;
 	e.first = (int32_t)k->links.n;
 	for (int i = 0; i < n; i++) {
-		e.latency_s += k->machine->link[link[i]].latency_s;
-		if (!add_link(k, link[i]))
+		int32_t number = link_number(k, link[i]);
+
+		if (number < 0)
 			return false;
+		*list_add(&k->links, k->arena) = number;
 	}
 	e.last = (int32_t)k->links.n;
 	*list_add(&k->edges, k->arena) = e;
-	return k->edges.n <= EDGES_MAX;
+	return true;
 }
 
 /*
@@ -91,7 +95,7 @@ static bool add_neighbours(struct making *k, int fabric, int32_t d)
 	return true;
 }
 
-/* Adds all messages of a device. */
+/* Adds the messages of a device along axes; false where a fabric is none for flows. */
 static bool add_device(struct making *k, int32_t d)
 {
 	const struct machine *m = k->machine;
@@ -105,13 +109,51 @@ static bool add_device(struct making *k, int32_t d)
 		if (m->fabric[f].geometry == GEOMETRY_TORUS && !add_neighbours(k, f, d))
 			return false;
 	}
-	for (int32_t to = 0; to < k->n; to++) {
-		int f = to == d ? -1 : machine_fabric(m, k->platform[d], k->platform[to]);
+	return true;
+}
 
-		if (f >= 0 && m->fabric[f].geometry == GEOMETRY_SWITCH &&
-		    !add_edge(k, d, to, f))
+/* Adds the hubs of a fabric, one for each domain that devices are in. */
+static bool add_hubs(struct making *k, struct flow_port *port, int fabric)
+{
+	const struct fabric *f = &k->machine->fabric[fabric];
+	int nfabrics = k->machine->nfabrics;
+	int32_t *hub = arena_alloc(k->arena, (size_t)f->ndomains, sizeof(*hub));
+
+	for (int32_t d = 0; d < k->n; d++) {
+		int32_t at = k->platform[d], domain = f->domain[at];
+		struct flow_port *p = &port[d * nfabrics + fabric];
+		struct flow_hub *of;
+
+		*p = (struct flow_port){-1, -1, -1};
+		if (domain < 0 || f->geometry != GEOMETRY_SWITCH)
+			continue;
+		if (hub[domain] == 0) {
+			*list_add(&k->hubs, k->arena) = (struct flow_hub){
+				fabric, 0,
+				arena_alloc(k->arena, (size_t)k->n, sizeof(int32_t))};
+			hub[domain] = (int32_t)k->hubs.n;
+		}
+		of = &k->hubs.at[hub[domain] - 1];
+		of->member[of->n++] = d;
+		*p = (struct flow_port){hub[domain] - 1,
+		                        link_number(k, f->port[2 * at]),
+		                        link_number(k, f->port[2 * at + 1])};
+		if (p->up < 0 || p->down < 0)
 			return false;
 	}
+	return true;
+}
+
+static bool add_all(struct making *k, struct network *out)
+{
+	for (int32_t d = 0; d < k->n; d++) {
+		if (!add_device(k, d))
+			return false;
+		out->out[d + 1] = (int32_t)k->edges.n;
+	}
+	for (int f = 0; f < k->machine->nfabrics; f++)
+		if (!add_hubs(k, out->port, f))
+			return false;
 	return true;
 }
 
@@ -120,7 +162,7 @@ bool network_make(struct network *out, const struct machine *m, const int32_t *p
 {
 	struct making k = {.machine = m, .platform = platform, .n = n, .arena = a};
 
-	*out = (struct network){.n = n};
+	*out = (struct network){.machine = m, .platform = platform, .n = n};
 	if (n > DEVICES_MAX)
 		return false;
 	k.number = arena_alloc(a, (size_t)m->ndevices, sizeof(*k.number));
@@ -132,15 +174,36 @@ bool network_make(struct network *out, const struct machine *m, const int32_t *p
 	for (int32_t d = 0; d < n; d++)
 		k.number[platform[d]] = d;
 	out->out = arena_alloc(a, (size_t)n + 1, sizeof(*out->out));
-	for (int32_t d = 0; d < n; d++) {
-		if (!add_device(&k, d))
-			return false;
-		out->out[d + 1] = (int32_t)k.edges.n;
-	}
+	out->port = arena_alloc(a, (size_t)n * (size_t)m->nfabrics, sizeof(*out->port));
+	if (!add_all(&k, out))
+		return false;
 	out->nedges = (int32_t)k.edges.n;
 	out->edge = k.edges.at;
 	out->link = k.links.at;
+	out->nhubs = (int32_t)k.hubs.n;
+	out->hub = k.hubs.at;
 	out->nlinks = k.nlinks;
 	out->s_per_byte = k.rates.at;
+	out->latency_s = k.latencies.at;
+	out->looks = n + out->nedges;
+	for (int32_t h = 0; h < out->nhubs; h++)
+		out->looks += 2 * (int64_t)out->hub[h].n;
 	return true;
+}
+
+int32_t network_links(const struct network *net, const struct flow_message *message,
+                      const int32_t **list, int32_t pair[2])
+{
+	int fabrics = net->machine->nfabrics, f = message->via - net->nedges;
+
+	if (f < 0) {
+		const struct flow_edge *e = &net->edge[message->via];
+
+		*list = net->link + e->first;
+		return e->last - e->first;
+	}
+	pair[0] = net->port[message->src * fabrics + f].up;
+	pair[1] = net->port[message->dst * fabrics + f].down;
+	*list = pair;
+	return 2;
 }

@@ -2,9 +2,6 @@
 
 #include <math.h>
 
-/* More chunks are never better than these by what counts. */
-enum { CHUNKS_MAX = 1 << 16 };
-
 /* What flows put on links as depths are added one by one. */
 struct tally {
 	const struct flows *flows;
@@ -15,16 +12,17 @@ struct tally {
 
 static void add_depth(struct tally *t, int32_t depth)
 {
-	const double *bytes = t->flows->bytes + (int64_t)depth * t->flows->nedges;
+	for (int32_t m = 0; m < t->flows->nmessages; m++) {
+		double bytes = t->flows->bytes[(int64_t)m * t->flows->depths + depth];
+		const int32_t *list;
+		int32_t pair[2], n;
 
-	for (int32_t e = 0; e < t->flows->nedges; e++) {
-		const struct flow_edge *edge = &t->network->edge[e];
-
-		for (int32_t i = edge->first; i < edge->last && bytes[e] > 0; i++) {
-			int32_t link = t->network->link[i];
-
-			t->load[link] += bytes[e] * t->network->s_per_byte[link];
-			t->busiest_s = fmax(t->busiest_s, t->load[link]);
+		if (bytes == 0)
+			continue;
+		n = network_links(t->network, &t->flows->message[m], &list, pair);
+		for (int32_t i = 0; i < n; i++) {
+			t->load[list[i]] += bytes * t->network->s_per_byte[list[i]];
+			t->busiest_s = fmax(t->busiest_s, t->load[list[i]]);
 		}
 	}
 }
@@ -42,15 +40,21 @@ static double longest_s(const struct flows *flows, const struct network *network
 {
 	double most_s = 0;
 
-	for (int32_t d = 0; d < flows->depths; d++)
-		for (int32_t e = 0; e < flows->nedges; e++)
-			if (flows->bytes[(int64_t)d * flows->nedges + e] > 0)
-				most_s = fmax(most_s, network->edge[e].latency_s);
+	for (int32_t m = 0; m < flows->nmessages; m++) {
+		const int32_t *list;
+		int32_t pair[2];
+		int32_t n = network_links(network, &flows->message[m], &list, pair);
+		double s = 0;
+
+		for (int32_t i = 0; i < n; i++)
+			s += network->latency_s[list[i]];
+		most_s = fmax(most_s, s);
+	}
 	return most_s;
 }
 
 struct pipeline pipeline_make(const struct flows *flows, const struct network *network,
-                              struct arena *a)
+                              int32_t fewest, struct arena *a)
 {
 	struct tally first = tally_make(flows, network, a);
 	struct tally last = tally_make(flows, network, a);
@@ -69,8 +73,8 @@ struct pipeline pipeline_make(const struct flows *flows, const struct network *n
 	}
 	ends_s = fmax(ends_s - (depths - 1) * first.busiest_s, 0);
 	if (depths > 1)
-		chunks = latency_s > 0 ? round(sqrt(ends_s / latency_s)) : CHUNKS_MAX;
-	p.chunks = (int32_t)fmin(fmax(chunks, depths), CHUNKS_MAX);
+		chunks = latency_s > 0 ? round(sqrt(ends_s / latency_s)) : PIPELINE_CHUNKS_MAX;
+	p.chunks = (int32_t)fmin(fmax(chunks, fmax(depths, fewest)), PIPELINE_CHUNKS_MAX);
 	p.seconds = first.busiest_s + ends_s / p.chunks +
 	            (p.chunks + depths - 1) * latency_s;
 	return p;

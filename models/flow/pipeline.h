@@ -22,9 +22,11 @@ struct pipeline {
 	double seconds; /* by the cost above */
 };
 
-/* Chooses the number of chunks. */
+enum { PIPELINE_CHUNKS_MAX = 1 << 16 }; /* more are never better by what counts */
+
+/* Chooses the number of chunks, at least `fewest`. */
 struct pipeline pipeline_make(const struct flows *flows, const struct network *network,
-                              struct arena *a);
+                              int32_t fewest, struct arena *a);
 
 /* The part of the flows that is one round, or several alike. */
 struct pipeline_round {

@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PIECES_MAX = 256 }; /* of a pad: old tile and boxes held */
+/* Of an old tile, and of boxes held that a pad makes a tile of. */
+enum { PIECES_MAX = 256, HELD_MAX = 1 << 14 };
 
 static int64_t box_elements(const int64_t *b, int rank)
 {
@@ -295,18 +296,21 @@ static bool makes_exactly(struct state *s, int step, int32_t d, const int64_t *w
  */
 static bool makes_padded(struct state *s, int step, int32_t d, const int64_t *want)
 {
-	const int64_t *piece[PIECES_MAX];
+	const int64_t **piece;
 	int n = 0;
 
+	for (const struct held *h = s->held[d]; h && n <= HELD_MAX; h = h->next)
+		n++;
+	if (n > HELD_MAX)
+		return state_wrong(s, step, "too many boxes are held", d);
+	piece = arena_alloc(s->arena, (size_t)n + PIECES_MAX, sizeof(*piece));
+	n = 0;
 	if (!tile_boxes(s, state_tile(s, d), piece, &n))
 		return state_wrong(s, step, "the tile is in too many pieces", d);
 	if (n > 0 && s->held[d] && !is_summed(s, d))
 		return state_wrong(s, step, "parts of an unreduced array are kept", d);
-	for (const struct held *h = s->held[d]; h; h = h->next) {
-		if (n == PIECES_MAX)
-			return state_wrong(s, step, "too many boxes are held", d);
+	for (const struct held *h = s->held[d]; h; h = h->next)
 		piece[n++] = h->bounds;
-	}
 	return is_covered(want, piece, n, 0, s->rank) ||
 	       state_wrong(s, step, "a part of the tile is not there", d);
 }

@@ -99,9 +99,10 @@ struct prices {
 	void (*forget)(void *self);
 	/*
 	 * Prices a finished plan of one exchange that does the whole problem, where that
-	 * may be a schedule of messages of its own, which takes long to find; else NULL.
+	 * may be a schedule of messages of its own; else NULL. That takes long to find, so
+	 * that it is `most` where it cannot be less than that.
 	 */
-	struct price (*scheduled)(void *self, const struct plan *p);
+	struct price (*scheduled)(void *self, const struct plan *p, struct price most);
 };
 
 extern const struct prices prices_bytes;

@@ -358,19 +358,6 @@ static struct price plan_price(void *self, const struct plan *plan)
 	return price;
 }
 
-/* Prices a plan that is one exchange, as a machine runs it that takes schedules. */
-static struct price scheduled_price(void *self, const struct plan *plan)
-{
-	struct pricer *p = self;
-	struct plan_steps of = {plan, &p->scheduled, p->place};
-	struct steps steps = steps_of_plan(&of);
-	char message[200];
-	double seconds = steps_seconds(NULL, &steps, model_clock, p->model, message,
-	                               sizeof(message));
-
-	return (struct price){.cost = seconds < 0 ? PRICE_IMPOSSIBLE_S : seconds};
-}
-
 static double path_price(void *self, const struct problem *problem, int32_t src,
                          int32_t dst)
 {
@@ -400,6 +387,30 @@ static struct price bound_price(void *self, const struct problem *problem)
 		seconds += p->rates.launch_s;
 	}
 	return (struct price){.cost = seconds};
+}
+
+/*
+ * Prices a plan that is one exchange, as a machine runs it that takes schedules, unless what
+ * no schedule is faster than is slow enough: the bound on the wires, with the launch and the
+ * packing of the plan.
+ */
+static struct price scheduled_price(void *self, const struct plan *plan, struct price most)
+{
+	struct pricer *p = self;
+	struct price least = bound_price(self, plan->problem);
+	struct plan_steps of = {plan, &p->scheduled, p->place};
+	struct steps steps = steps_of_plan(&of);
+	char message[200];
+	double seconds;
+
+	if (plan->nsteps != 1)
+		return most;
+	least.cost += lower_local_s(p->machine, p->place, plan, 0);
+	if (least.cost >= most.cost)
+		return most;
+	seconds = steps_seconds(NULL, &steps, model_clock, p->model, message,
+	                        sizeof(message));
+	return (struct price){.cost = seconds < 0 ? PRICE_IMPOSSIBLE_S : seconds};
 }
 
 static struct price least_price(void *self, const struct problem *problem,

@@ -258,6 +258,49 @@ START_TEST(bounds_follow_the_placement)
 }
 END_TEST
 
+/*
+ * An all-gather of 1920 bytes over a ring of 8: each lacks 7 of 8 tiles of 240 bytes, over
+ * two links. A launch of 5 us and four times that through a memory of 1 TB/s come to it.
+ */
+START_TEST(a_floor_adds_a_launch_and_packing)
+{
+	struct problem *p = problem_of("f32[480]", "x=8", "P('x')", "P()");
+	const struct device device = {
+		.memory_bytes = 1e9, .memory_Bps = 1e12, .launch_s = 5e-6};
+	struct machine *m = machine_torus(arena, 1, (int32_t[]){8}, (bool[]){true},
+	                                  bound_ici, device);
+	double least_s = bound_s(p, m, NULL);
+
+	ck_assert(fabs(least_s - 1680 / 90e9 - 1e-6) < 1e-18);
+	ck_assert(fabs(floor_s(p, m, NULL, least_s) - least_s - 5e-6 -
+	               4 * 1680 / 1e12) < 1e-18);
+	p = problem_of("f32[480]", "x=8", "P()", "P('x')");
+	ck_assert(floor_s(p, m, NULL, bound_s(p, m, NULL)) == 0);
+}
+END_TEST
+
+/*
+ * A ring of 8 as 4 x 2. The slice moves nothing; in the gather over x two neighbours get 3
+ * tiles of 240 bytes each, by the two links into both. That is all that the whole needs.
+ */
+START_TEST(steps_have_bounds)
+{
+	struct problem *p =
+		problem_of("f32[60,8]", "x=4,y=2", "P('x',None)", "P(None,'y')");
+	struct machine *m = torus(1, 8, 1, true);
+	struct plan *plan = plan_new(arena, p, "test");
+	const struct part x = {0, 1, 4}, y = {1, 1, 2};
+	const struct move slice = {-1, 1, 2, 1, &y}, gather = {0, -1, 4, 1, &x};
+
+	plan_axes_step(plan, OP_SLICE, &slice, 1);
+	plan_axes_step(plan, OP_ALL_GATHER, &gather, 1);
+	plan_finish(plan);
+	ck_assert(step_bound_s(plan, 0, m, NULL) == 0);
+	ck_assert(fabs(step_bound_s(plan, 1, m, NULL) - 6 * 240 / 90e9 - 1e-6) < 1e-18);
+	ck_assert(fabs(bound_s(p, m, NULL) - 6 * 240 / 90e9 - 1e-6) < 1e-18);
+}
+END_TEST
+
 #define COUNT(a) ((int)(sizeof(a) / sizeof((a)[0])))
 
 Suite *tests(void)
@@ -268,6 +311,8 @@ Suite *tests(void)
 	tcase_add_checked_fixture(c, setup, teardown);
 	tcase_add_loop_test(c, bounds_by_hand, 0, COUNT(hand));
 	tcase_add_test(c, bounds_follow_the_placement);
+	tcase_add_test(c, a_floor_adds_a_launch_and_packing);
+	tcase_add_test(c, steps_have_bounds);
 	suite_add_tcase(suite, c);
 	return suite;
 }

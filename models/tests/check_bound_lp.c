@@ -7,6 +7,7 @@
 #include "flow/forest.h"
 #include "plan_random.h"
 #include "planner_case.h"
+#include "price/price.h"
 
 #include <check.h>
 #include <glpk.h>
@@ -330,18 +331,27 @@ static const struct {
 
 enum { ROWS = sizeof(rows) / sizeof(rows[0]) };
 
-static struct problem *draw(struct rng *r, const int *sizes)
+/* A problem, and the same of an array that is SCALE times as long in both dimensions. */
+struct drawn {
+	struct problem *small, *large;
+};
+
+enum { SCALE = 256 };
+
+static struct drawn draw(struct rng *r, const int *sizes)
 {
 	struct mesh mesh = case_mesh(arena, sizes);
 	struct shape extent = {.rank = 2, .dim = {144, 144}};
+	struct shape more = {.rank = 2, .dim = {144 * SCALE, 144 * SCALE}};
 	struct layout from = random_layout(r, &mesh, 2), to = random_layout(r, &mesh, 2);
 
-	return case_of_layouts(arena, &mesh, &extent, &from, &to);
+	return (struct drawn){case_of_layouts(arena, &mesh, &extent, &from, &to),
+	                      case_of_layouts(arena, &mesh, &more, &from, &to)};
 }
 
-static struct machine *machine_of(int row)
+static struct machine *machine_of(int row, double latency_s)
 {
-	struct link link = {"", 100e9, 0}, nic = {"", 25e9, 0};
+	struct link link = {"", 100e9, latency_s}, nic = {"", 25e9, 2 * latency_s};
 
 	if (rows[row].naxes == 0)
 		return machine_gpu(arena, rows[row].shape[0], rows[row].shape[1], link,
@@ -351,12 +361,12 @@ static struct machine *machine_of(int row)
 }
 
 /*
- * Logarithms of how far the best flows are above bounds, and those of schedules
- * (flow/forest.h) above the best.
+ * Logarithms of how far the best flows are above bounds, those of schedules (flow/forest.h)
+ * above the best, and the wires of plans of 5 GB, which may be schedules, with latencies.
  */
 struct gaps {
 	int n;
-	double logs, most, schedules, worst;
+	double logs, most, schedules, worst, plans, worst_plan;
 };
 
 /* Returns the seconds of the busiest link of a schedule. */
@@ -365,21 +375,55 @@ static double schedule_s(const struct problem *p, const struct machine *m)
 	int32_t *platform = arena_alloc(arena, (size_t)p->ndevices, sizeof(*platform));
 	struct network network;
 	struct demand demand;
-	struct flows flows;
+	struct symmetry symmetry;
+	struct forest forest;
 
 	for (int32_t d = 0; d < p->ndevices; d++)
 		platform[d] = d;
 	ck_assert(network_make(&network, m, platform, p->ndevices, arena) &&
-	          demand_make(&demand, p, arena) &&
-	          forest_make(&flows, &network, &demand, arena));
-	return flows.busiest_s;
+	          demand_make(&demand, p, arena));
+	symmetry_find(&symmetry, &network, &demand, &p->mesh, arena);
+	ck_assert(forest_make(&forest, &network, &demand, &symmetry, false, arena));
+	return forest.busiest_s;
+}
+
+/* Returns the seconds on the wires of the plan of `best` with links of 1 us. */
+static double plan_s(const struct problem *p, struct machine *m)
+{
+	struct pricer *pricer;
+	struct prices prices;
+	struct model *model;
+	struct plan *plan = NULL;
+	struct step_time *times;
+	struct text why = {0};
+	char message[200];
+	double wire_s = 0;
+
+	m->tuning = tuning_default;
+	m->tuning.value[TUNING_SCHEDULED] = 1;
+	pricer = pricer_new(m, NULL);
+	prices = pricer_prices(pricer);
+	model = model_new(m);
+	ck_assert_int_eq(planner_run(planner_find("best", 4), &plan, p, &prices, arena, &why),
+	                 ANSWER_PLAN);
+	times = arena_alloc(arena, (size_t)plan->nsteps + 1, sizeof(*times));
+	ck_assert_double_ge(plan_seconds(times, plan, m, NULL, model_clock, model, message,
+	                                 sizeof(message)),
+	                    0);
+	for (int i = 0; i < plan->nsteps; i++)
+		wire_s += times[i].wire_s;
+	text_free(&why);
+	model_free(model);
+	pricer_free(pricer);
+	return wire_s;
 }
 
 /* Compares bound and flows, and names what the bound misses by more than 5 %. */
-static void compare(struct gaps *g, int row, const struct problem *p)
+static void compare(struct gaps *g, int row, const struct drawn *drawn)
 {
-	struct machine *m = machine_of(row);
-	double least_s = bound_s(p, m, NULL), best_s, sent_s;
+	const struct problem *p = drawn->small;
+	struct machine *m = machine_of(row, 0);
+	double least_s = bound_s(p, m, NULL), best_s, sent_s, planned;
 
 	if (least_s == 0)
 		return;
@@ -391,6 +435,10 @@ static void compare(struct gaps *g, int row, const struct problem *p)
 		printf("%s, %s: %.3f\n", rows[row].name, case_describe(arena, p),
 		       best_s / least_s);
 	ck_assert_double_ge(sent_s, best_s * (1 - 1e-6));
+	planned = plan_s(drawn->large, machine_of(row, 1e-6)) / (SCALE * SCALE) / best_s;
+	ck_assert_double_ge(planned, 1 - 1e-6);
+	g->plans += log(planned);
+	g->worst_plan = fmax(g->worst_plan, planned);
 	g->schedules += log(sent_s / best_s);
 	g->worst = fmax(g->worst, sent_s / best_s);
 	g->logs += log(best_s / least_s);
@@ -407,13 +455,18 @@ START_TEST(bounds_are_near_the_best_flows)
 		struct gaps g = {0};
 
 		for (int k = 0; k < rows[row].problems; k++) {
-			compare(&g, row, draw(r, rows[row].sizes));
+			struct drawn drawn = draw(r, rows[row].sizes);
+
+			compare(&g, row, &drawn);
 			arena_reset(arena);
 		}
 		printf("%s: %d problems, best flows over bound: mean %.4f, most %.3f; "
-		       "schedules over these: mean %.3f, most %.3f\n",
+		       "schedules over these: mean %.3f, most %.3f; "
+		       "plans of best over these: mean %.3f, most %.3f\n",
 		       rows[row].name, g.n, exp(g.logs / g.n), g.most,
-		       exp(g.schedules / g.n), g.worst);
+		       exp(g.schedules / g.n), g.worst, exp(g.plans / g.n),
+		       g.worst_plan);
+		ck_assert_double_le(exp(g.plans / g.n), 1.25);
 		ck_assert_double_le(exp(g.schedules / g.n), 1.10);
 		all.n += g.n;
 		all.logs += g.logs;

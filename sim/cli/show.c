@@ -1,6 +1,7 @@
 #include "cli/show.h"
 
 #include "base/units.h"
+#include "bound/bound.h"
 #include "notation/notation.h"
 #include "plan/plan_json.h"
 #include "plan/plan_text.h"
@@ -43,6 +44,9 @@ void show_problem(struct text *out, const struct shown *s, struct arena *a)
 	if (s->n > 0 && !isnan(s->measurement[0].bound_s))
 		text_printf(out, "; no plan under %s",
 		            words_time(a, s->measurement[0].bound_s));
+	if (s->n > 0 && s->measurement[0].floor_s > 0)
+		text_printf(out, " (estimated floor %s)",
+		            words_time(a, s->measurement[0].floor_s));
 	text_printf(out, "\n");
 	for (const char *const *note = s->note; note && *note; note++)
 		text_printf(out, "note: %s\n", *note);
@@ -115,7 +119,7 @@ static void show_steps(struct text *out, const struct shown *s,
 	columns_print(out, &t, 2);
 	text_printf(out, "  memory: largest array %s, live %s\n",
 	            words_bytes(a, p->peak_array_bytes),
-	            words_bytes(a, p->peak_live_bytes));
+	            words_bytes(a, m->peak_live_bytes));
 }
 
 static void put_text(FILE *out, struct text *t)
@@ -259,6 +263,10 @@ static void put_step(FILE *out, const struct shown *s, const struct measurement 
 			json_object_set_new(step, "algorithm",
 			                    json_string(t->algorithm));
 	}
+	if (s->bench->machine)
+		json_object_set_new(step, "own_bound_s",
+		                    json_known(step_bound_s(m->plan, i, s->bench->machine,
+		                                            bench_placement(s->bench))));
 	fputs(i ? ", {" : "{", out);
 	put_members(out, step);
 	if (step_has_boxes(&m->plan->step[i]))
@@ -314,6 +322,7 @@ static json_t *result_sums_json(const struct shown *s, const struct measurement 
 	json_object_set_new(o, "time_s", times);
 	json_object_set_new(o, "interval_s", intervals_json(s, m));
 	json_object_set_new(o, "bound_s", json_known(m->bound_s));
+	json_object_set_new(o, "floor_s", json_known(m->floor_s));
 	if (s->links)
 		json_object_set_new(o, "links",
 		                    links_json(&s->links[m - s->measurement], s->bench));

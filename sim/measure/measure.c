@@ -110,7 +110,7 @@ double bench_seconds(struct step_time *times, const struct bench *b, int clock,
 	return steps_seconds(times, s, kind->clock, self, message, size);
 }
 
-static const struct placement *placed(const struct bench *b)
+const struct placement *bench_placement(const struct bench *b)
 {
 	return b->placement.platform ? &b->placement : NULL;
 }
@@ -140,13 +140,13 @@ static bool fits(struct measurement *out, const struct bench *b,
 static double find_bound_s(struct bench *b, const struct problem *p)
 {
 	if (b->problem != p)
-		return bound_s(p, b->machine, placed(b));
+		return bound_s(p, b->machine, bench_placement(b));
 	if (!isnan(b->bound_s))
 		return b->bound_s;
 	if (!b->bounds || b->bounds_n != p->ndevices) {
 		bounds_free(b->bounds);
 		b->bounds_n = p->ndevices;
-		b->bounds = bounds_new(b->machine, placed(b), b->bounds_n);
+		b->bounds = bounds_new(b->machine, bench_placement(b), b->bounds_n);
 	}
 	b->bound_s = bounds_s(b->bounds, p);
 	return b->bound_s;
@@ -194,13 +194,15 @@ void measure_plan(struct measurement *out, struct bench *b, const struct problem
 	                            .peak_array_bytes = -1,
 	                            .peak_live_bytes = -1};
 	out->planning_s = NAN;
-	out->bound_s = NAN;
+	out->bound_s = out->floor_s = NAN;
 	for (int i = 0; i < CLOCKS_MAX; i++)
 		out->time_s[i] = out->local_s[i] = out->launch_s[i] = NAN;
 	if (!fits(out, b, p, a))
 		return;
-	if (b->machine)
+	if (b->machine) {
 		out->bound_s = find_bound_s(b, p);
+		out->floor_s = floor_s(p, b->machine, bench_placement(b), out->bound_s);
+	}
 	start = wall_s();
 	out->status = outcomes[planner_run(planner, &out->plan, p, &b->prices, a, &why)];
 	out->planning_s = wall_s() - start;
@@ -246,10 +248,21 @@ static bool plan_rounds(const void *self, struct lowered *out, struct arena *a,
 	                         reader_self, why);
 }
 
+/* Notes what a step needs beside the arrays of the plan: buffers of those that relay. */
+static void count_relays(struct measurement *m, int clock)
+{
+	for (int i = 0; i < m->plan->nsteps; i++) {
+		int64_t live = m->plan->peak_live_bytes + m->step[clock][i].relay_bytes;
+
+		if (live > m->peak_live_bytes)
+			m->peak_live_bytes = live;
+	}
+}
+
 void measure_time(struct measurement *m, struct bench *b, int clock, struct arena *a)
 {
 	char message[256] = "";
-	struct plan_steps of = {m->plan, b->machine, placed(b)};
+	struct plan_steps of = {m->plan, b->machine, bench_placement(b)};
 	struct step_time *times;
 	struct proved *proved = m->proved ? &b->proved.at[m->proved - 1] : NULL;
 	struct steps steps;
@@ -262,6 +275,7 @@ void measure_time(struct measurement *m, struct bench *b, int clock, struct aren
 		m->local_s[clock] = proved->local_s[clock];
 		m->launch_s[clock] = proved->launch_s[clock];
 		m->step[clock] = proved->step[clock];
+		count_relays(m, clock);
 		return;
 	}
 	steps = steps_of_plan(&of);
@@ -278,6 +292,7 @@ void measure_time(struct measurement *m, struct bench *b, int clock, struct aren
 	}
 	m->time_s[clock] = time_s;
 	m->step[clock] = times;
+	count_relays(m, clock);
 	m->local_s[clock] = m->launch_s[clock] = 0;
 	for (int i = 0; i < m->plan->nsteps; i++) {
 		m->local_s[clock] += times[i].local_s;

@@ -64,6 +64,9 @@ void bench_init(struct bench *b, const struct machine *m);
 void bench_free(struct bench *b);
 void bench_clock(struct bench *b, const struct clock_kind *kind, void *self);
 
+/* Returns where the devices of the problem stand; NULL: in order. */
+const struct placement *bench_placement(const struct bench *b);
+
 /*
  * Returns the seconds of steps by clock number `clock` of the bench, which may let
  * steps overlap; times and errors are as those of steps_seconds() (cost/steps.h).
@@ -86,10 +89,14 @@ struct measurement {
 	enum outcome status; /* the worst, over the clocks timed so far */
 	const char *message; /* "" when there is nothing to say */
 	struct plan *plan;   /* NULL unless there is a checked plan */
-	/* Of the plan, also of one that does not fit the memory; -1: there is none. */
+	/*
+	 * Of the plan, also of one that does not fit the memory; -1: there is none. With a
+	 * clock live bytes have buffers of schedules, too (lowered.relay_bytes).
+	 */
 	int64_t peak_array_bytes, peak_live_bytes;
 	double planning_s;
 	double bound_s; /* no plan is faster; NaN without a platform */
+	double floor_s; /* the bound with a launch and packing (bound/bound.h), or NaN */
 	double time_s[CLOCKS_MAX];
 	double local_s[CLOCKS_MAX], launch_s[CLOCKS_MAX];
 	int proved; /* 1 + the number of an equal plan in bench.proved, or 0 */

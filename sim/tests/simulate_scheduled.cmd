@@ -18,3 +18,9 @@ shardsim plan --array 'f32[64,64]' --mesh x=2,y=2 --from "P('x','y')" --to "P('y
 	--planner direct --platform tpu-v4:2x2x1 --algorithm scheduled --emit goal | grep send
 shardsim perf all-gather --platform tpu-v4:4x4x4 --algorithm scheduled 2>&1
 echo "exit $?"
+# The setting is a switch.
+for value in 0.5 2 yes; do
+	shardsim simulate --array 'f32[64,64]' --mesh x=2,y=2 --from "P('x','y')" \
+		--to "P('y','x')" --platform "tpu-v4:2x2x1{scheduled=$value}" 2>&1
+	echo "exit $?"
+done

@@ -177,10 +177,12 @@ static void take_scheduled(struct plan **out, const struct prices *prices,
 {
 	for (int64_t i = 0; i < candidates->of.n && *out && prices->scheduled; i++) {
 		struct plan *plan = candidates->of.at[i].plan;
+		struct price most;
 
-		if (plan->planner == planner_direct.name && !plan_over_memory(plan) &&
-		    price_compare(prices->scheduled(prices->self, plan),
-		                  prices->plan(prices->self, *out)) < 0)
+		if (plan->planner != planner_direct.name || plan_over_memory(plan))
+			continue;
+		most = prices->plan(prices->self, *out);
+		if (price_compare(prices->scheduled(prices->self, plan, most), most) < 0)
 			*out = plan;
 	}
 }

@@ -69,6 +69,14 @@ def run_plan(folder, number, options, devices, planner):
     return None
 
 
+SCHEDULED = [
+    (8, "f32[8192,4096]", "x=4,y=2", "P('x','y')", "P('y','x')", "tpu-v5e:4x2"),
+    (8, "bf16[512,512]", "x=4,y=2", "P(('x','y'))", "P()", "tpu-v5e:2x4"),
+    (8, "f32[8192,512,2]", "x=2,y=4", "P(('x','y'))", "P('y',None,'x')", "tpu-v4:2x2x2"),
+    (16, "f32[16384,8192]", "x=2,y=8", "P(('x','y'))", "P(None,'x')", "dgx-h100:2"),
+    (8, "f32[4000,1009]", "x=4,y=2", "P('x','y')", "P('y','x')", "tpu-v5e:4x2"),
+]
+
 # Arrays of one element, plans of no step, a sum that stays one, contributions of 16 bits.
 EDGES = [
     ("gather", 4, ["--array", "f32[]", "--mesh", "x=4", "--from", "P()", "--to", "P()"]),
@@ -76,6 +84,10 @@ EDGES = [
                     "P(unreduced={'x', 'y'})", "--to", "P(unreduced={'y'})"]),
     ("dtensor", 4, ["--array", "bf16[6]", "--mesh", "x=4", "--from", "P(unreduced={'x'})",
                     "--to", "P()"]),
+    # Schedules of messages, with relays: on a torus, over nodes, of uneven tiles.
+    *[("direct", n, ["--array", array, "--mesh", mesh, "--from", before, "--to", after,
+                     "--platform", platform + "{scheduled=1}"])
+      for n, array, mesh, before, after, platform in SCHEDULED],
     ("dtensor", 2, ["--array", "f16[6]", "--mesh", "x=2", "--from", "P(unreduced={'x'})",
                     "--to", "P('x')"]),
     ("dtensor", 2, ["--array", "c64[4]", "--mesh", "x=2", "--from", "P(unreduced={'x'})",

@@ -1,0 +1,14 @@
+/* Plans that a machine runs as a schedule of messages, relays and all. */
+#ifndef SHARDSIM_EMIT_RELAYS_H
+#define SHARDSIM_EMIT_RELAYS_H
+
+#include "emit/emit.h"
+
+/*
+ * Returns, in the arena, what is to be emitted with the plan of one exchange that the machine
+ * runs as a schedule (collective/scheduled.c) said step by step (flow/relay.h); that is
+ * `what` itself where the machine runs no schedule. No time is predicted of single steps.
+ */
+const struct emission *emission_relayed(const struct emission *what, struct arena *a);
+
+#endif
