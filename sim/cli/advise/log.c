@@ -209,7 +209,7 @@ static void describe(struct reading *r, struct logged *row, const struct advised
 	const struct advised_chain *c = advised_chain(a);
 	struct text details = {0};
 
-	row->version = a->version;
+	row->version = a->version ? arena_strdup(r->arena, a->version) : NULL;
 	row->logged = a->logged;
 	row->advised = c ? c->price.cost : NAN;
 	row->logged_words = cost_words(a, row->logged, r->arena);
