@@ -519,8 +519,10 @@ results: results-placement results-moves results-steps results-programs results-
 	build/shardsim validate platforms/measured-xla.csv >results/validate-xla.md
 	build/shardsim validate platforms/measured-late.csv >results/validate-late.md
 	build/shardsim validate $(GIVEN) >results/validate-all.md
-	build/shardsim validate platforms/measured.csv platforms/measured-more.csv platforms/held-out.csv \
-		--algorithm tuner >results/validate-tuner.md
+	build/shardsim validate platforms/measured.csv platforms/measured-more.csv --algorithm tuner \
+		>results/validate-tuner.md
+	echo >>results/validate-tuner.md
+	build/shardsim validate platforms/held-out.csv --algorithm tuner >>results/validate-tuner.md
 
 # What is fitted to, and how sure times are that follow from it.
 .PHONY: intervals
