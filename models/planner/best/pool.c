@@ -12,7 +12,8 @@
  * have more messages, up to a limit. With 25,000 72 rows are dearer; 65,000 make
  * 28 cheaper for a fifth more time. On few devices there is more, of which searches that find
  * nothing take a part (search.c): with 70,000 22 of 14,442 pairs of layouts on up to 24
- * devices stay open, the worst by 15 %, and with this 12, by 9 %, for a tenth more time. On meshes of few digits all ways by a layout take less.
+ * devices stay open, the worst by 15 %, and with this 12, by 9 %, for a tenth more time. Where
+ * a mesh has few digits, all ways by a layout take less.
  */
 enum {
 	WORK_DIGITS = 70000,
