@@ -39,6 +39,14 @@ struct ints {
 	const int64_t *at;
 };
 
+static inline bool ints_have(struct ints list, int64_t n)
+{
+	for (int32_t i = 0; i < list.n; i++)
+		if (list.at[i] == n)
+			return true;
+	return false;
+}
+
 /* Numbers of values, ops or devices. */
 struct numbers {
 	int32_t n;

@@ -39,14 +39,6 @@ int64_t rule_size(struct rule_build *b, int32_t tensor, int64_t dim)
 	return 1;
 }
 
-bool ints_have(struct ints list, int64_t n)
-{
-	for (int32_t i = 0; i < list.n; i++)
-		if (list.at[i] == n)
-			return true;
-	return false;
-}
-
 /* --- rules that a text says --- */
 
 static const char attribute[] = "xla.sdy.sharding_rule";

@@ -32,8 +32,6 @@ int64_t rule_size(struct rule_build *b, int32_t tensor, int64_t dim);
 bool rule_is_said(const struct instruction *op);
 bool rule_read(struct rule_build *b);
 
-bool ints_have(struct ints list, int64_t n);
-
 /* Rules of ops that look elements up (rules_index.c) and of windows (rules_window.c). */
 void rule_dynamic_slice(struct rule_build *b);
 void rule_dynamic_update(struct rule_build *b);

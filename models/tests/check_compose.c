@@ -11,13 +11,12 @@
 static const struct {
 	struct compose_case of;
 	int dearer; /* pairs, more than the goal allows */
-	double worst;
 } cases[] = {
-	{{{4, 4}, COMPOSE_OPEN, {4, 4}}, 0, 1.10},
-	{{{2, 4}, COMPOSE_OPEN, {2, 4}}, 0, 1.10},
-	{{{2, 2, 2}, COMPOSE_NODES, {1, 8}}, 0, 1.10},
-	{{{4, 4}, COMPOSE_WRAPPED, {4, 4}}, 0, 1.10},
-	{{{4, 4}, COMPOSE_NODES, {2, 8}}, 1, 1.11},
+	{{{4, 4}, COMPOSE_OPEN, {4, 4}, NULL}, 0},
+	{{{2, 4}, COMPOSE_OPEN, {2, 4}, NULL}, 0},
+	{{{2, 2, 2}, COMPOSE_NODES, {1, 8}, NULL}, 0},
+	{{{4, 4}, COMPOSE_WRAPPED, {4, 4}, NULL}, 0},
+	{{{4, 4}, COMPOSE_NODES, {2, 8}, NULL}, 1},
 };
 
 START_TEST(test_composition)
@@ -26,7 +25,7 @@ START_TEST(test_composition)
 
 	ck_assert_int_ge(count.pairs, 110);
 	ck_assert_msg(count.dearer <= cases[_i].dearer + 0.005 * count.pairs &&
-	                      count.worst <= cases[_i].worst,
+	                      count.worst <= 1.10,
 	              "%d of %d pairs, by up to %.3f", count.dearer, count.pairs,
 	              count.worst);
 }

@@ -17,10 +17,10 @@ enum { PROBLEMS = 1000, RANK = 3 };
 
 /* Sizes of meshes, on machines of as many devices. */
 static const struct compose_case cases[] = {
-	{{2, 2, 2}, COMPOSE_NODES, {2, 4}},
-	{{4, 2}, COMPOSE_WRAPPED, {4, 2}},
-	{{2, 3, 2}, COMPOSE_OPEN, {3, 4}},
-	{{4, 3}, COMPOSE_NODES, {3, 4}},
+	{{2, 2, 2}, COMPOSE_NODES, {2, 4}, NULL},
+	{{4, 2}, COMPOSE_WRAPPED, {4, 2}, NULL},
+	{{2, 3, 2}, COMPOSE_OPEN, {3, 4}, NULL},
+	{{4, 3}, COMPOSE_NODES, {3, 4}, NULL},
 };
 
 static struct arena *arena;

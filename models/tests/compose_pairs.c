@@ -3,9 +3,11 @@
 #include "planner_case.h"
 
 #include "base/assert.h"
+#include "facts/families.h"
 #include "price/price.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 enum { EXTENT = 2304, LAYOUTS_MAX = 64 };
@@ -19,6 +21,20 @@ struct pairs {
 	double seconds[LAYOUTS_MAX][LAYOUTS_MAX];
 };
 
+static struct machine *machine_of_family(struct arena *a, const char *spec)
+{
+	struct family_machine family;
+	struct machine *machine;
+	struct error e = {0};
+
+	if (family_parse(&family, a, NULL, spec, NULL, 0, &e) != OK ||
+	    family_machine(&machine, a, &family, spec, &e) != OK) {
+		error_print(stderr, &e);
+		abort();
+	}
+	return machine;
+}
+
 struct machine *compose_machine(struct arena *a, const struct compose_case *c,
                                 double faster, bool passes)
 {
@@ -31,6 +47,8 @@ struct machine *compose_machine(struct arena *a, const struct compose_case *c,
 	const struct device gpu = {.memory_Bps = passes ? 2e12 : 0, .launch_s = 5e-6};
 	int naxes = 0;
 
+	if (c->family)
+		return machine_of_family(a, c->family);
 	if (c->kind == COMPOSE_NODES)
 		return machine_gpu(a, c->shape[0], c->shape[1], nvlink, nic, gpu);
 	while (naxes < 3 && c->shape[naxes])

@@ -12,6 +12,7 @@ struct compose_case {
 	int mesh[4]; /* sizes of the axes; 0 ends them */
 	enum { COMPOSE_OPEN, COMPOSE_WRAPPED, COMPOSE_NODES } kind;
 	int32_t shape[3]; /* of a torus (0 ends it), or nodes and GPUs of each */
+	const char *family; /* `family:shape`, instead of kind and shape; or NULL */
 };
 
 /* Pairs that are more than 5 % dearer than the cheapest way by a layout; the worst. */
@@ -23,7 +24,7 @@ struct compose_count {
 struct compose_count compose_pairs(const struct compose_case *c);
 
 /*
- * An open torus as TPU v5e, a wrapped one as TPU v4, nodes as DGX A100, with links so many
+ * The machine of a family as it is or, of no family: an open torus as TPU v5e, a wrapped one as TPU v4, nodes as DGX A100, with links so many
  * times faster; passes over memory are free unless `passes`.
  */
 struct machine *compose_machine(struct arena *a, const struct compose_case *c,

@@ -11,9 +11,9 @@
  * of devices. On more devices it grows with their number to the power of 3/2, as exchanges
  * have more messages, up to a limit. With 25,000 72 rows are dearer; 65,000 make
  * 28 cheaper for a fifth more time. On few devices there is more, of which searches that find
- * nothing take a part (search.c): with 70,000 15 of 4,814 pairs of layouts on 16 and 24 GPUs
- * and chips of a torus stay open, the worst by 15 %, and with this 20, by 10 %, for a third
- * less time. On meshes of few digits all ways by a layout take less.
+ * nothing take a part (search.c): with 70,000 22 of 14,442 pairs of layouts on up to 24
+ * devices stay open, the worst by 15 %, and with this 12, by 9 %, for a tenth more time. Where
+ * a mesh has few digits, all ways by a layout take less.
  */
 enum {
 	WORK_DIGITS = 70000,

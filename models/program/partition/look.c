@@ -5,14 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-static bool is_named(struct ints list, int64_t n)
-{
-	for (int32_t i = 0; i < list.n; i++)
-		if (list.at[i] == n)
-			return true;
-	return false;
-}
-
 /* The factor that a dimension of the array is split along; -1: it is not split. */
 static int32_t split_factor(const struct op_rule *rule, const struct axes *factor,
                             int32_t t, int32_t dim)
@@ -46,9 +38,9 @@ static bool is_shifted(const struct instruction *op, const struct op_rule *rule,
 	const struct index_attr *g = op->as.gather;
 	int32_t f = split_factor(rule, factor, 0, dim);
 
-	if (f < 0 || is_named(g->operand_batching_dims, dim))
+	if (f < 0 || ints_have(g->operand_batching_dims, dim))
 		return false;
-	return is_named(g->collapsed_slice_dims, dim) ||
+	return ints_have(g->collapsed_slice_dims, dim) ||
 	       rule->factor.at[f].kind == FACTOR_REDUCE;
 }
 
@@ -98,7 +90,7 @@ void split_looks_keep(struct split *b, const struct instruction *op,
 				factor[f].n = 0;
 		}
 		if (is_indexed(op) && is_shifted(op, rule, factor, d) &&
-		    !is_named(op->as.gather->start_index_map, d))
+		    !ints_have(op->as.gather->start_index_map, d))
 			factor[split_factor(rule, factor, 0, d)].n = 0;
 	}
 }
@@ -350,7 +342,7 @@ static int32_t spread_inside(struct split *b, const struct instruction *op,
 	t.dtype = b->q->value.at[inside].type.dtype;
 	t.layout = NULL;
 	for (int32_t d = 0; d < t.rank && op->code == HLO_GATHER; d++)
-		if (!is_named(op->as.gather->offset_dims, d))
+		if (!ints_have(op->as.gather->offset_dims, d))
 			dims[n++] = d;
 	inside = split_made(b, op, HLO_BROADCAST, &t, &inside, 1);
 	split_maker(b, inside)->dims =

@@ -63,14 +63,6 @@ static int64_t number(const int64_t *list, int32_t k, int64_t usual)
 	return list ? list[k] : usual;
 }
 
-static bool is_named(struct ints list, int64_t n)
-{
-	for (int32_t i = 0; i < list.n; i++)
-		if (list.at[i] == n)
-			return true;
-	return false;
-}
-
 /* Whether it stays where it is: nothing is moved along this dimension. */
 static bool is_still(const struct instruction *op, const struct value_type *in,
                      const struct moved *m)
@@ -85,7 +77,7 @@ static bool is_still(const struct instruction *op, const struct value_type *in,
 		return !s->start.at[m->at] && !s->limit.at[m->at] &&
 		       !s->stride.at[m->at];
 	case HLO_REVERSE:
-		return !is_named(op->dims, m->at);
+		return !ints_have(op->dims, m->at);
 	default:
 		return false;
 	}
