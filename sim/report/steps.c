@@ -51,7 +51,7 @@ static void group_table(const struct pen *pen, const struct step_group *g)
 		cell[5] = seconds(a, r->compute_s);
 		cell[6] = seconds(a, r->exposed_s);
 		cell[7] = seconds(a, r->bubble_s);
-		cell[8] = seconds(a, r->idle_s);
+		cell[8] = seconds(a, r->other_s);
 		cell[9] = words_bytes(a, r->peak_live_bytes < 0
 		                                 ? -1
 		                                 : (double)r->peak_live_bytes);
@@ -141,7 +141,7 @@ static void write_csv(FILE *out, const struct row **row, size_t n, const char *b
 	struct step_group g;
 
 	fprintf(out, "family,platform,scenario,model,parallel,status,message,devices,"
-	             "time_s,ratio,mfu,compute_s,exposed_s,bubble_s,idle_s,peak_bytes"
+	             "time_s,ratio,mfu,compute_s,exposed_s,bubble_s,other_s,peak_bytes"
 	             "\r\n");
 	for (size_t i = 0; i < n;) {
 		i = step_group_take(&g, row, i, n, baseline);
@@ -162,7 +162,7 @@ static void write_csv(FILE *out, const struct row **row, size_t n, const char *b
 				r->compute_s,
 				r->exposed_s,
 				r->bubble_s,
-				r->idle_s};
+				r->other_s};
 
 			for (size_t c = 0; c < sizeof(text) / sizeof(*text); c++)
 				csv_put(out, text[c], c == 0);

@@ -14,7 +14,7 @@ const char *const step_part_names[STEP_PARTS] = {"compute", "exposed", "bubble",
 double step_part_s(const struct row *r, int part)
 {
 	const double s[STEP_PARTS] = {r->compute_s, r->exposed_s, r->bubble_s,
-	                              r->idle_s};
+	                              r->other_s};
 
 	return isnan(s[part]) ? 0 : s[part];
 }

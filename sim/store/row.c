@@ -46,7 +46,7 @@ const struct row_column row_columns[ROW_COLUMNS] = {
 	{ROW_REAL, AT(compute_s)},
 	{ROW_REAL, AT(exposed_s)},
 	{ROW_REAL, AT(bubble_s)},
-	{ROW_REAL, AT(idle_s)},
+	{ROW_REAL, AT(other_s)},
 	{ROW_REAL, AT(mfu)},
 	{ROW_REAL, AT(low_s)},
 	{ROW_REAL, AT(high_s)},

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { APPLICATION = 0x73687369 /* "shsi" */, VERSION = 8 };
+enum { APPLICATION = 0x73687369 /* "shsi" */, VERSION = 9 };
 
 /* --- opening ------------------------------------------------------------------------ */
 

@@ -83,7 +83,8 @@ struct row {
 	 * peak_live_bytes are what a device holds); empty and unknown of a redistribution.
 	 */
 	const char *model, *parallel;
-	double compute_s, exposed_s, bubble_s, idle_s, mfu;
+	double compute_s, exposed_s, bubble_s, mfu;
+	double other_s; /* contention and idle time */
 	const char *timeline; /* what each step took and the links it loads (measure/timeline.h) */
 };
 

@@ -110,6 +110,6 @@ void sweep_step(struct row *r, const struct suite_step *step, const struct machi
 	r->compute_s = s.price.compute_s;
 	r->exposed_s = s.price.exposed_s;
 	r->bubble_s = s.bubble_s;
-	r->idle_s = s.contention_s + s.idle_s;
+	r->other_s = s.contention_s + s.idle_s;
 	r->mfu = s.mfu;
 }

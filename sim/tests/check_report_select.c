@@ -77,7 +77,7 @@ START_TEST(stored)
 		"peak_live_bytes,steps,full_remat,bound_s,recv_bound_bytes,"
 		"planning_s,devices,"
 		"source,base_scenario,base_platform,varied,machine,vocabulary,model,parallel,compute_s,"
-		"exposed_s,bubble_s,idle_s,mfu,low_s,high_s\r\n";
+		"exposed_s,bubble_s,other_s,mfu,low_s,high_s\r\n";
 	char dir[64], path[80], *text = NULL, *expected;
 	struct report_options o = {.clocks = model_only};
 	struct arena *a = arena_new();

@@ -94,7 +94,7 @@ struct row kept_full(void)
 		.compute_s = 0.5,
 		.exposed_s = 0.25,
 		.bubble_s = NAN,
-		.idle_s = 0,
+		.other_s = 0,
 		.mfu = 0.4375,
 		.platform = "tpu-v4:4x4x4",
 		.planner = "synth",
