@@ -86,6 +86,7 @@ static void price_collective(struct pricer_state *s, const struct kernel *k, dou
 	}
 	text_free(&why);
 	*list_add(&s->out->collective, s->a) = one;
+	s->out->combined = s->out->combined || share < 1;
 	s->out->communication_s += runs * one.time_s;
 	s->out->bound_s +=
 		isnan(one.collective.bound_s) ? 0 : runs * one.collective.bound_s;

@@ -148,6 +148,9 @@ void program_show_collectives(struct text *out, struct arena *a,
 	if (rows.row.n > show->most)
 		text_printf(out, "  and %lld more\n",
 		            (long long)(rows.row.n - show->most));
+	if (price->combined)
+		text_printf(out, "  those that run as one share its time by bytes; --raw "
+		                 "runs each apart\n");
 }
 
 void program_show_ops(struct text *out, struct arena *a,
