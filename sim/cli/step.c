@@ -271,7 +271,9 @@ int command_step(int argc, char **argv)
 		       "The axes of a job are data, fsdp, tensor, context, expert and "
 		       "pipeline; their product is the number of devices, but for "
 		       "expert, "
-		       "which divides data x fsdp.\n"
+		       "which divides data x fsdp. What --output writes can be read "
+		       "by program, which knows nothing of contention and idle "
+		       "time.\n"
 		       "Example: shardsim step scenarios/models/gpt-7b.yaml "
 		       "--parallel fsdp=8 --platform dgx-h100:1",
 		.machines = true,

@@ -71,7 +71,9 @@ const struct row **step_rows(size_t *n, struct arena *a, const struct row *rows,
 		          "no rows of such a family");
 	else if (!found)
 		error_set(e, E_RANGE, where_option("--baseline", o->baseline),
-		          "no step of that name or with these degrees");
+		          "no step of that name or with these degrees, expected one "
+		          "such as '%s' or '%s'",
+		          all[0]->scenario, all[0]->parallel);
 	if (e->code != OK)
 		return NULL;
 	qsort(all, *n, sizeof(*all), by_group_and_time);
