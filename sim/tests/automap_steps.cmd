@@ -9,7 +9,8 @@
 shardsim automap "$TMPDIR/steps.csv" --budget 100
 shardsim automap "$TMPDIR/steps.csv" --budget 1 --format csv | cut -d , -f 1-6,8,10- | grep -v '"'
 shardsim automap "$TMPDIR/steps.csv" --mesh x=8 2>&1 | head -n 1
-sed 's/fsdp=8/fsdp=x/' "$TMPDIR/steps.csv" >"$TMPDIR/bad.csv"
+ln -s "$PWD/scenarios" "$TMPDIR/scenarios"
+sed "s/fsdp=8/fsdp=x/; s|$PWD/||" "$TMPDIR/steps.csv" >"$TMPDIR/bad.csv"
 shardsim automap "$TMPDIR/bad.csv" 2>&1 | sed "s|$TMPDIR|TMP|"
 # Micro batches and layers that are computed again.
 shardsim automap scenarios/models/gpt-24.yaml --mesh batch=8,model=4 --platform dgx-a100:4 --batch 64 \
