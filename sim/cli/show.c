@@ -45,7 +45,7 @@ void show_problem(struct text *out, const struct shown *s, struct arena *a)
 		text_printf(out, "; no plan under %s",
 		            words_time(a, s->measurement[0].bound_s));
 	if (s->n > 0 && s->measurement[0].floor_s > 0)
-		text_printf(out, " (estimated floor %s)",
+		text_printf(out, " (%s with one launch and packing, an estimate)",
 		            words_time(a, s->measurement[0].floor_s));
 	text_printf(out, "\n");
 	for (const char *const *note = s->note; note && *note; note++)

@@ -200,6 +200,39 @@ void platform_point(struct error *e, const char *spec, const char *const *set, i
 	e->at.col = (unsigned)(place - spec) + col;
 }
 
+/* Returns whether a setting names devices, whose numbers follow from the size. */
+static bool names_devices(const char *set)
+{
+	static const char *const key[] = {"slow_link=", "slow_device=", "no_link="};
+
+	for (size_t i = 0; i < sizeof(key) / sizeof(*key); i++)
+		if (strncmp(set, key[i], strlen(key[i])) == 0)
+			return true;
+	return false;
+}
+
+enum status platform_check_any_size(struct arena *a, const char *spec,
+                                    const char *const *set, int nset, struct error *e)
+{
+	struct family_machine unused;
+	struct family_size size;
+	struct parts parts;
+	int kept = 0;
+
+	if (take_apart(&parts, a, spec, set, nset, e) != OK ||
+	    family_size(&size, a, NULL, parts.base, parts.set, parts.nset, INT32_MAX,
+	                e) != OK) {
+		platform_point(e, spec, set, nset);
+		return e->code;
+	}
+	for (int i = 0; i < parts.nset; i++)
+		if (!names_devices(parts.set[i]))
+			parts.set[kept++] = parts.set[i];
+	if (family_parse(&unused, a, NULL, size.spec, parts.set, kept, e) != OK)
+		platform_point(e, spec, set, nset);
+	return e->code;
+}
+
 /*
  * Takes the file's text and makes the machine of it with our reader. A generated text
  * is brief, since most machines are never started.

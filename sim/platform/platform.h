@@ -69,6 +69,15 @@ enum status platform_resize(const char **spec, struct arena *a, const char *cons
 void platform_point(struct error *e, const char *spec, const char *const *set, int nset);
 
 /*
+ * Checks a platform `family:{n}` before n is known: the family, and the settings on the largest
+ * machine that is offered, for what that refuses is a mistake and no matter of size. Settings
+ * that name devices are left for platform_size()'s machine. Errors: those of family_size() and
+ * family_parse(), at their place in `spec` or set[].
+ */
+enum status platform_check_any_size(struct arena *a, const char *spec,
+                                    const char *const *set, int nset, struct error *e);
+
+/*
  * Splits the name of a platform, which starts at `at`. It is an E_SYNTAX if the braces have
  * no settings or what is none, or if nothing stands before them.
  */

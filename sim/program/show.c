@@ -76,10 +76,10 @@ void program_show_summary(struct text *out, struct arena *a,
 	if (price->machine) {
 		line(out, a, "step", price->step_s, "");
 		line(out, a, "compute", price->compute_s, compute_kinds(price, a));
-		line(out, a, "communication", price->communication_s,
-		     arena_printf(a, "exposed %s, no less than %s%s%s",
-		                  seconds(a, price->exposed_s),
-		                  seconds(a, price->bound_s), *sure ? "; " : "", sure));
+		text_printf(out, "  %-15s %9s, no less than %s%s%s; exposed %s\n",
+		            "communication", seconds(a, price->communication_s),
+		            seconds(a, price->bound_s), *sure ? "; " : "", sure,
+		            seconds(a, price->exposed_s));
 		if (price->host_s > 0)
 			line(out, a, "host link", price->host_s, "");
 	}

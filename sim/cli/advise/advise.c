@@ -238,6 +238,23 @@ static bool are_several(struct xla_warnings text, struct arena *a)
 	return xla_warnings_next(&text, &at, a) && xla_warnings_next(&text, &at, a);
 }
 
+/*
+ * Checks the platform for all warnings, so that one which cannot be read is an error of the
+ * run and not of each warning. What follows from the size of `{n}` is left to each.
+ */
+static enum status check_platform(struct session *s, struct error *e)
+{
+	const struct options *o = s->o;
+
+	if (!o->platform)
+		return OK;
+	if (platform_sized(o->platform) && strstr(o->platform, ":{n}"))
+		return platform_check_any_size(s->arena, o->platform, o->set.at, o->set.n,
+		                               e);
+	open_bench(s, 0, e);
+	return e->code;
+}
+
 static enum status run_logs(struct session *s, struct options *o, bool json,
                             struct error *e)
 {
@@ -255,7 +272,8 @@ static enum status run_logs(struct session *s, struct options *o, bool json,
 	    open_texts(&text, &n, o, s->arena, e) != OK)
 		return e->code;
 	if (o->logs.n || are_several(text[0], s->arena))
-		return advise_log(&log, text, n, json, e);
+		return check_platform(s, e) == OK ? advise_log(&log, text, n, json, e)
+		                                  : e->code;
 	if (warning_read(&o->problem, note, &manual, s->arena, text[0], e) != OK)
 		return e->code;
 	return advise_one(s, &o->problem, note, manual, json, e);
