@@ -1,11 +1,12 @@
 # Published steps as shardings: two models on a machine whose configurations are put in the order in
 # which they were measured, and what no sharding says. Then the rows, and what is wrong in one.
+ln -s "$PWD/scenarios" "$TMPDIR/scenarios"
 {
 	head -n 1 platforms/steps.csv
 	grep -E '^mpt-h100,MPT-(1b|760m),.*dgx-h100:1,' platforms/steps.csv | grep -E ',(512|2048|8192|16384),'
 	grep -E '^megatron-(h100|a100|gb200),(LLAMA3_70B|Megatron 22b|Nemotron_3_Nano),' platforms/steps.csv |
 		head -n 6
-} | sed "s|\.\./scenarios|$PWD/scenarios|" >"$TMPDIR/steps.csv"
+} | sed 's|\.\./scenarios|scenarios|' >"$TMPDIR/steps.csv"
 shardsim automap "$TMPDIR/steps.csv" --budget 100
 shardsim automap "$TMPDIR/steps.csv" --budget 1 --format csv | cut -d , -f 1-6,8,10- | grep -v '"'
 shardsim automap "$TMPDIR/steps.csv" --mesh x=8 2>&1 | head -n 1
