@@ -172,7 +172,7 @@ static enum status read_count(int64_t *out, const char *option, const char *text
 
 static enum status read_program(struct session *s, struct error *e)
 {
-	struct automap_train train = {0};
+	struct automap_train train = {.recompute = is_word(s->o->recompute, "full")};
 
 	if (read_count(&train.batch, "--batch", s->o->batch, 1, INT32_MAX, e) != OK ||
 	    read_count(&train.micro_batches, "--micro-batches", s->o->micro, 1,
@@ -180,7 +180,7 @@ static enum status read_program(struct session *s, struct error *e)
 	    read_count(&train.seq, "--seq", s->o->seq, 1, INT32_MAX, e) != OK)
 		return e->code;
 	s->ask.micro_batches = train.micro_batches;
-	s->ask.recompute = is_word(s->o->recompute, "full");
+	s->ask.recompute = train.recompute;
 	return automap_load(&s->program, s->a, s->o->file.at[0], train, s->o->group.at,
 	                    s->o->group.n, e);
 }
