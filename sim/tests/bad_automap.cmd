@@ -61,3 +61,4 @@ try scenarios/programs/gns-step.hlo --mesh x=4 --search none --recompute full | 
 for file in no-such.yaml no-such.hlo . /dev/null; do
 	try $file --mesh batch=8
 done
+try scenarios/smoke.yaml --mesh batch=8 --platform dgx-a100:1 | cut -c 1-80
