@@ -51,6 +51,24 @@ yaml_node_t *map_get(struct reader *r, yaml_node_t *map, const char *key)
 	return value;
 }
 
+/* Says which key may be meant, or which there are. */
+static enum status unknown_key(struct reader *r, yaml_node_t *key,
+                               const char *const *known)
+{
+	const char *name = node_text(key);
+	struct suggestion near =
+		suggest_among(name ? name : "", name ? strlen(name) : 0, known);
+	struct text all = {0};
+
+	for (int i = 0; known[i] && !near.nearest; i++)
+		text_printf(&all, "%s%s", !i ? ", expected " : known[i + 1] ? ", " : " or ",
+		            known[i]);
+	error_set(r->error, E_SYNTAX, node_where(r, key), "unknown key '%.64s'%s",
+	          name ? name : "", all.s ? all.s : suggest_ask(&near, ""));
+	text_free(&all);
+	return r->error->code;
+}
+
 enum status map_check(struct reader *r, yaml_node_t *map, const char *const *known)
 {
 	yaml_node_pair_t *pair;
@@ -59,7 +77,6 @@ enum status map_check(struct reader *r, yaml_node_t *map, const char *const *kno
 	     pair++) {
 		yaml_node_t *key = yaml_document_get_node(&r->doc, pair->key);
 		const char *name = node_text(key);
-		struct suggestion near;
 		int i = 0;
 
 		while (known[i] && (!name || strcmp(name, known[i]) != 0))
@@ -70,10 +87,7 @@ enum status map_check(struct reader *r, yaml_node_t *map, const char *const *kno
 		if (known[i])
 			return error_set(r->error, E_SYNTAX, node_where(r, key),
 			                 "this key is there twice");
-		near = suggest_among(name ? name : "", name ? strlen(name) : 0, known);
-		return error_set(r->error, E_SYNTAX, node_where(r, key),
-		                 "unknown key '%s'%s", name ? name : "",
-		                 suggest_ask(&near, ""));
+		return unknown_key(r, key, known);
 	}
 	return OK;
 }

@@ -74,6 +74,16 @@ static enum status load_program(struct automap_program *out, struct arena *a,
 	return shardings_read(&out->given, a, &out->program, e);
 }
 
+/* Whether ops of the forward pass are in layers, which alone can be computed again. */
+static bool has_layers(const struct graph *g)
+{
+	for (int64_t i = 0; i < g->op.n; i++)
+		if (g->op.at[i].phase == PHASE_FORWARD &&
+		    g->repeats->run_of[g->op.at[i].step] >= 0)
+			return true;
+	return false;
+}
+
 enum status automap_load(struct automap_program *out, struct arena *a, const char *path,
                          struct automap_train train, const char *const *like, int nlike,
                          struct error *e)
@@ -83,11 +93,21 @@ enum status automap_load(struct automap_program *out, struct arena *a, const cha
 		return error_set(e, E_TYPE, (struct where){.file = path},
 		                 "a program, whose text tells its batch and seq; expected "
 		                 "a model to change them");
+	if (!is_yaml(path) && train.micro_batches > 1)
+		return error_set(e, E_TYPE, (struct where){.file = path},
+		                 "a program, whose text tells its batch; expected a model "
+		                 "to cut it into micro batches");
 	if (is_yaml(path) ? load_model(out, a, path, train, e) != OK
 	                  : load_program(out, a, path, e) != OK)
 		return e->code;
 	if (!out->name)
 		out->name = arena_strndup(a, out->program.name.at,
 		                          (size_t)out->program.name.length);
-	return graph_make(&out->graph, a, &out->program, true, like, nlike, e);
+	if (graph_make(&out->graph, a, &out->program, true, like, nlike, e) != OK)
+		return e->code;
+	if (train.recompute && !has_layers(&out->graph))
+		return error_set(e, E_TYPE, (struct where){.file = path},
+		                 "no layers that are alike are in a forward pass of it, "
+		                 "expected some to compute again");
+	return OK;
 }

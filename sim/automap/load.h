@@ -15,10 +15,14 @@ struct automap_program {
 	struct shardings given; /* by the text; of a mesh without axes: none are */
 };
 
-/* What the caller says in place of the model's `train`; 0: nothing. */
+/*
+ * What the caller says in place of the model's `train`; 0: nothing. Of a program none but
+ * `recompute` may be said.
+ */
 struct automap_train {
 	int64_t batch, seq;
 	int64_t micro_batches; /* into which the batch is cut; the program is that of one of them */
+	bool recompute; /* there must be layers to compute again; the program is the same */
 };
 
 /*

@@ -8,7 +8,6 @@
 #include "text/csv.h"
 #include "text/pen.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { STRATEGIES_MAX = 16, TACTICS_MAX = 16 };
@@ -50,20 +49,17 @@ bool automap_is_study(const char *path)
 
 bool automap_begins_with(const char *path, const char *key)
 {
+	char block[AUTOMAP_LOOK_BYTES + 1];
+	const char *line = block;
 	FILE *f = fopen(path, "r");
-	char *line = NULL;
-	size_t room = 0;
-	bool found = false;
 
-	while (f && getline(&line, &room, f) > 0)
-		if (*line != '#' && *line != '\n') {
-			found = !strncmp(line, key, strlen(key));
-			break;
-		}
-	free(line);
-	if (f)
-		fclose(f);
-	return found;
+	if (!f)
+		return false;
+	block[fread(block, 1, AUTOMAP_LOOK_BYTES, f)] = '\0';
+	fclose(f);
+	while (*line == '#' || *line == '\n')
+		line += strcspn(line, "\n") + (line[strcspn(line, "\n")] == '\n');
+	return !strncmp(line, key, strlen(key));
 }
 
 /* --- reading ---------------------------------------------------------------------- */

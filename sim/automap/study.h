@@ -23,7 +23,12 @@ enum status automap_study(FILE *out, struct arena *a, const char *path, bool csv
 
 /* --- what suites of several kinds share --- */
 
-/* Returns whether a file is YAML whose first key, behind comments, is `key`, "name:". */
+/*
+ * Returns whether a file is YAML whose first key, behind comments, is `key`, "name:". The key
+ * must be in the first AUTOMAP_LOOK_BYTES: no more is read, as devices such as /dev/zero never
+ * end.
+ */
+enum { AUTOMAP_LOOK_BYTES = 64 << 10 };
 bool automap_begins_with(const char *path, const char *key);
 
 /* Returns a path that a suite names: beside the suite, unless it begins with a slash. */

@@ -143,8 +143,6 @@ static void check_automap_options(void *self, const struct argp_state *state)
 		argp_error(state,
 		           "--emit hlo writes the step of a model before it is "
 		           "sharded, expected no more than --batch, --seq and -o");
-	if (!o->platform && !hlo && !is_word(o->search, "none"))
-		argp_error(state, "--platform is needed for a search");
 	check_search(o, state);
 }
 
@@ -172,7 +170,7 @@ static enum status read_count(int64_t *out, const char *option, const char *text
 
 static enum status read_program(struct session *s, struct error *e)
 {
-	struct automap_train train = {0};
+	struct automap_train train = {.recompute = is_word(s->o->recompute, "full")};
 
 	if (read_count(&train.batch, "--batch", s->o->batch, 1, INT32_MAX, e) != OK ||
 	    read_count(&train.micro_batches, "--micro-batches", s->o->micro, 1,
@@ -180,7 +178,7 @@ static enum status read_program(struct session *s, struct error *e)
 	    read_count(&train.seq, "--seq", s->o->seq, 1, INT32_MAX, e) != OK)
 		return e->code;
 	s->ask.micro_batches = train.micro_batches;
-	s->ask.recompute = is_word(s->o->recompute, "full");
+	s->ask.recompute = train.recompute;
 	return automap_load(&s->program, s->a, s->o->file.at[0], train, s->o->group.at,
 	                    s->o->group.n, e);
 }
@@ -306,6 +304,9 @@ static enum status read_all(struct session *s, struct error *e)
 	    read_count(&seed, "--seed", o->seed, 0, INT64_C(1) << 40, e) != OK ||
 	    read_program(s, e) != OK)
 		return e->code;
+	if (!o->platform && !is_word(o->search, "none"))
+		return error_set(e, E_TYPE, (struct where){0},
+		                 "--platform is needed for a search");
 	s->ask.graph = &s->program.graph;
 	if (take_mesh(s, (int32_t)devices, e) != OK)
 		return e->code;
@@ -473,8 +474,7 @@ int command_automap(int argc, char **argv)
 	const struct command_syntax syntax = {
 		.usage = "FILE|MODEL|SUITE|STEPS",
 		.doc = "Search for the sharding of a whole program (HLO, StableHLO) or "
-		       "of the "
-		       "training step of a model on a machine: "
+		       "of the training step of a model on a machine: "
 		       "scenarios/models/gpt-24.yaml "
 		       "--mesh batch=8,model=4 --platform dgx-a100:4",
 		.machines = true,

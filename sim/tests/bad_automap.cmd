@@ -52,3 +52,13 @@ try $gpt --mesh batch=8 --platform dgx-a100:1 --start data:model
 try $gpt --mesh batch=8 --platform dgx-a100:1 --start date:batch
 try $gpt --mesh batch=8 --platform dgx-a100:1 --planner worst
 try $gpt --mesh batch=8 --search none --planner best
+# A program is one batch, and layers are computed again where it has some.
+try scenarios/programs/mlp.mlir --mesh x=4 --search none --micro-batches 4
+try scenarios/programs/mlp.mlir --mesh x=4 --search none --recompute full
+try scenarios/programs/mlp.mlir --mesh x=4 --search none --micro-batches 1 --recompute none | grep -c 'step\|memory'
+try scenarios/programs/gns-step.hlo --mesh x=4 --search none --recompute full | head -n 1
+# What is wrong with the file comes before what is missing beside it.
+for file in no-such.yaml no-such.hlo . /dev/null; do
+	try $file --mesh batch=8
+done
+try scenarios/smoke.yaml --mesh batch=8 --platform dgx-a100:1 | cut -c 1-80

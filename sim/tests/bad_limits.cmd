@@ -36,3 +36,4 @@ refused platform /dev/zero
 refused validate /dev/zero
 refused plan --array 'f32[8]' --mesh x=4 --from "P('x')" --to 'P()' --devices @/dev/zero
 refused plan --mesh x=4 --xla-warning @/dev/zero
+refused automap /dev/zero --mesh x=4 --search none
