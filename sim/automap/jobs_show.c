@@ -119,7 +119,7 @@ static void write_page(FILE *out, struct arena *a, const struct jobs_suite *s,
 		&pen,
 		arena_printf(
 			a,
-			"%d jobs, of all kinds alike, arrive at %s as a Poisson "
+			"%d %s at %s as a Poisson "
 			"process "
 			"(seed %d), after PAC-ML (arXiv 2301.13799). Each is to be "
 			"done "
@@ -132,7 +132,10 @@ static void write_page(FILE *out, struct arena *a, const struct jobs_suite *s,
 			"queue. The load is 1 where the jobs would fill the machine if "
 			"each ran on its fewest devices. Simulated in SimGrid "
 			"(shardsim automap SUITE).",
-			(int)s->count, s->platform, (int)s->seed));
+			(int)s->count,
+			s->count == 1 ? "job, of any kind, arrives"
+				      : "jobs, of all kinds alike, arrive",
+			s->platform, (int)s->seed));
 	pen.paragraph(
 		&pen,
 		"random, min and max take any, the fewest and the most devices that "

@@ -209,7 +209,7 @@ static enum status read_machine(struct session *s, int64_t devices, struct error
 	s->ask.devices = order;
 	if (n != devices)
 		return error_set(e, E_TYPE, where_option("--devices", o->devices),
-		                 "%d devices for a mesh of %lld", (int)n,
+		                 "%d device%s for a mesh of %lld", (int)n, n == 1 ? "" : "s",
 		                 (long long)devices);
 	return OK;
 }

@@ -98,8 +98,8 @@ static enum status map_devices(int32_t **out, struct arena *a, const struct prog
 			return e->code;
 		if (given != n)
 			return error_set(e, E_TYPE, at,
-			                 "%d devices for a program that runs on %d",
-			                 (int)given, (int)n);
+			                 "%d device%s for a program that runs on %d",
+			                 (int)given, given == 1 ? "" : "s", (int)n);
 		return OK;
 	}
 	if (n > m->ndevices)

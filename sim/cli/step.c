@@ -254,7 +254,7 @@ static enum status run(struct step_time *s, struct machine **m,
 		return e->code;
 	if (devices && n != step_devices(&degrees))
 		return error_set(e, E_TYPE, where_option("--devices", o->devices),
-		                 "%d devices for a job of %lld", (int)n,
+		                 "%d device%s for a job of %lld", (int)n, n == 1 ? "" : "s",
 		                 (long long)step_devices(&degrees));
 	if (step_time(s, a, model, &degrees, *m, devices, overlap, at, e) != OK)
 		return e->code;

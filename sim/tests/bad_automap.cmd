@@ -62,3 +62,4 @@ for file in no-such.yaml no-such.hlo . /dev/null; do
 	try $file --mesh batch=8
 done
 try scenarios/smoke.yaml --mesh batch=8 --platform dgx-a100:1 | cut -c 1-80
+try $gpt --mesh batch=8 --platform dgx-a100:1 --devices 0

@@ -23,3 +23,4 @@ try $mlp --report kernels --format json
 try $fsdp --trip forward=3 --trip forward=4
 try $fsdp --as replicated --platform dgx-h100:1
 shardsim program nowhere.hlo
+shardsim program $fsdp --platform dgx-h100:1 --devices 0 2>&1

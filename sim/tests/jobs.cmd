@@ -40,3 +40,5 @@ try 's/count: 300/count: 3000000/'
 try '/  - .*steps/d'
 shardsim automap "$TMPDIR/mine.yaml" --format json 2>&1 | head -n 1
 shardsim automap "$TMPDIR/mine.yaml" --seed 3 2>&1 | head -n 1
+sed 's/count: 300/count: 1/' "$TMPDIR/mine.yaml" >"$TMPDIR/one.yaml"
+shardsim automap "$TMPDIR/one.yaml" | sed -n 3p
