@@ -27,6 +27,12 @@ def command(*words):
     return subprocess.run(words, capture_output=True, text=True)
 
 
+def mpirun(ranks, *words):
+    """Runs a program. Runs at the same time must not make one folder of sessions both."""
+    with tempfile.TemporaryDirectory() as sessions:
+        return command(*MPIRUN, "--mca", "orte_tmpdir_base", sessions, "-n", str(ranks), *words)
+
+
 def features(result):
     """What of a plan the program has code of its own for."""
     out = set(common.ops(result))
@@ -61,7 +67,7 @@ def run_plan(folder, number, options, devices, planner):
     compiled, program = build(folder, f"plan{number}", options, planner, *flags)
     if compiled.returncode:
         return f"{where}: {compiled.stderr}"
-    ran = command(*MPIRUN, "-n", str(devices), program)
+    ran = mpirun(devices, program)
     found = re.match(r"# check: (\d+) elements on (\d+) ranks, 0 wrong\n$", ran.stdout)
     os.unlink(program)
     if ran.returncode or not found or int(found[1]) < 1:
@@ -143,7 +149,7 @@ def check_damages(folder):
         with open(source, "w") as file:
             file.write(text)
         command("mpicc", "-O0", "-o", program, source)
-        ran = command(*MPIRUN, "-n", "4", program)
+        ran = mpirun(4, program)
         check(ran.returncode != 0 and not ran.stdout.endswith(" 0 wrong\n"),
               f"{planner} with another {pattern}: {ran.stdout}{ran.stderr}")
 
@@ -153,11 +159,11 @@ def check_use(folder):
     _, program = build(folder, "use", FULL, "synth")
     without = command("cc", "-fsyntax-only", program + ".c")
     check("no mpi.h: compile with mpicc" in without.stderr, without.stderr)
-    ran = command(*MPIRUN, "-n", "3", program)
+    ran = mpirun(3, program)
     check(ran.returncode == 2 and "this plan is for 4 ranks, not 3" in ran.stderr, ran.stderr)
-    ran = command(*MPIRUN, "-n", "4", program, "--no-such")
+    ran = mpirun(4, program, "--no-such")
     check(ran.returncode == 2 and ran.stderr.startswith("usage: mpirun -n 4"), ran.stderr)
-    ran = command(*MPIRUN, "-n", "4", program, "--check", "--bench", "--bytes", "1000",
+    ran = mpirun(4, program, "--check", "--bench", "--bytes", "1000",
                   "--repeats", "5")
     lines = ran.stdout.splitlines()
     check(ran.returncode == 0 and lines[0].endswith(" 0 wrong") and
@@ -182,7 +188,7 @@ def check_benches(folder, collectives):
         compiled = command("mpicc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-o", program,
                            source)
         check(compiled.returncode == 0, f"{name}: {compiled.stderr}")
-        ran = command(*MPIRUN, "-n", "3", program)
+        ran = mpirun(3, program)
         check(ran.returncode == 0 and ran.stdout.endswith("values : 0 OK\n"),
               f"{name}: {ran.stdout}{ran.stderr}")
         with open(f"{folder}/{name}.log", "w") as log:
