@@ -131,9 +131,16 @@ struct architecture {
 };
 
 /* Returns the rows of the embedding. */
-int64_t architecture_vocab(const struct architecture *m);
+static inline int64_t architecture_vocab(const struct architecture *m)
+{
+	return (m->vocab + m->vocab_multiple - 1) / m->vocab_multiple *
+	       m->vocab_multiple;
+}
 
 /* Returns whether a layer, from 0, has experts. */
-bool architecture_has_experts(const struct architecture *m, int64_t layer);
+static inline bool architecture_has_experts(const struct architecture *m, int64_t layer)
+{
+	return m->moe.experts > 0 && layer >= m->moe.first_dense;
+}
 
 #endif

@@ -3,7 +3,6 @@
 
 #include "program/lex.h"
 #include "program/propagate_op.h"
-#include "program/propagate_xla.h"
 
 #include <string.h>
 

@@ -57,4 +57,11 @@ void piece_project(struct piece *out, const struct axes *axes, const struct rule
 /* Hands shardings on along the factors of an op. Returns whether one changed. */
 bool propagate_step(struct engine *e, struct flow_step *step, enum direction direction);
 
+/*
+ * XLA's propagation (propagate_xla.c): hands the shardings on over `n` steps, which stand in the
+ * order of the program.
+ */
+void propagate_xla(struct shardings *s, struct arena *a, const struct program *p,
+                   const struct flow_step *step, int64_t n);
+
 #endif

@@ -2,7 +2,7 @@
  * XLA's propagation (openxla/xla, service/sharding_propagation.cc): whole shardings go from
  * value to value, and one takes another's place where it is finer.
  */
-#include "program/propagate_xla.h"
+#include "program/propagate_op.h"
 
 #include <string.h>
 

@@ -1,5 +1,4 @@
 #include "report/data.h"
-#include "report/names.h"
 #include "report/select.h"
 #include "text/words_list.h"
 

@@ -1,6 +1,5 @@
 #include "report/curve.h"
 #include "report/data.h"
-#include "report/names.h"
 #include "report/select.h"
 #include "text/order.h"
 

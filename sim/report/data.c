@@ -1,4 +1,4 @@
-#include "report/item.h"
+#include "report/data.h"
 #include "text/order.h"
 
 #include "base/list.h"

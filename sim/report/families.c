@@ -1,5 +1,5 @@
 /* Under which families a report shows its scenarios. */
-#include "report/item.h"
+#include "report/data.h"
 #include "text/order.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* The table of scenarios: its first rows as HTML, all of them as JSON for the script. */
 #include "report/html.h"
-#include "report/names.h"
+#include "report/select.h"
 #include "text/words.h"
 
 #include <math.h>

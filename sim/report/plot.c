@@ -1,6 +1,5 @@
 #include "report/plot.h"
 #include "report/data.h"
-#include "report/names.h"
 #include "report/plot_panel.h"
 #include "report/select.h"
 #include "report/steps.h"

@@ -1,5 +1,5 @@
 #include "report/plot_panel.h"
-#include "report/names.h"
+#include "report/select.h"
 #include "report/text.h"
 #include "text/figure.h"
 #include "text/gnuplot.h"

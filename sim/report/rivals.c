@@ -1,6 +1,5 @@
 /* Planners among themselves: against each other, the bound, and `best` against all. */
 #include "report/data.h"
-#include "report/names.h"
 #include "report/select.h"
 
 #include "base/list.h"

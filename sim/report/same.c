@@ -1,6 +1,6 @@
 /* Planners over the same cases: only there a line of one can be held against another's. */
 #include "report/data.h"
-#include "report/names.h"
+#include "report/select.h"
 
 #include "base/list.h"
 

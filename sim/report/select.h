@@ -59,4 +59,10 @@ void report_sure_count(struct report_sure *s, const struct row *ours,
 /* Returns "wins/ties/losses", or "-" if there are none. */
 const char *report_sure_text(const struct report_sure *s, struct arena *a);
 
+/* Sorts n names as order_compare() does, keeps each once, and returns how many are left. */
+size_t names_distinct(const char **name, size_t n);
+
+/* Returns the number of a name among distinct ones, or n if it is not there. */
+size_t names_find(const char *const *name, size_t n, const char *wanted);
+
 #endif

@@ -5,18 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-/* The factor that a dimension of the array is split along; -1: it is not split. */
-static int32_t split_factor(const struct op_rule *rule, const struct axes *factor,
-                            int32_t t, int32_t dim)
-{
-	const struct rule_dim *d = &rule->tensor[t].dim[dim];
-
-	for (int32_t k = 0; k < d->n; k++)
-		if (factor[d->at[k]].n)
-			return d->at[k];
-	return -1;
-}
-
 static bool is_indexed(const struct instruction *op)
 {
 	return op->code == HLO_GATHER || op->code == HLO_SCATTER;

@@ -229,4 +229,19 @@ bool split_has_target(const struct instruction *op, const char *target);
  */
 void split_border(struct split *b, const struct instruction *op);
 
+/*
+ * Returns the factor of a tensor's dimension that is split, given the axes that split each; -1:
+ * none is.
+ */
+static inline int32_t split_factor(const struct op_rule *rule, const struct axes *factor,
+                                   int32_t t, int32_t dim)
+{
+	const struct rule_dim *d = &rule->tensor[t].dim[dim];
+
+	for (int32_t k = 0; k < d->n; k++)
+		if (factor[d->at[k]].n)
+			return d->at[k];
+	return -1;
+}
+
 #endif

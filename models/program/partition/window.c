@@ -12,18 +12,6 @@ struct moved {
 	bool sums;               /* it is the kernel that is split */
 };
 
-/* Where a dimension of a tensor has a factor that is split; -1: nowhere. */
-static int32_t split_factor(const struct op_rule *rule, const struct axes *factor,
-                            int32_t t, int32_t dim)
-{
-	const struct rule_dim *d = &rule->tensor[t].dim[dim];
-
-	for (int32_t k = 0; k < d->n; k++)
-		if (factor[d->at[k]].n)
-			return d->at[k];
-	return -1;
-}
-
 static int32_t count_moved(const struct instruction *op, const struct op_rule *rule)
 {
 	switch (op->code) {
