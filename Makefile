@@ -98,7 +98,7 @@ SIM_SOURCES := $(filter-out sim/tests/%,$(wildcard sim/*.c sim/*/*.c sim/*/*/*.c
 SIM_HEADERS := $(filter-out sim/tests/%,$(wildcard sim/*/*.h sim/*/*/*.h))
 WEB_SOURCES := sim/web/page.css sim/web/page.js
 # What emitted programs have in common, byte by byte: emit_text_NAME[] of NAME.in.
-EMIT_TEXTS := $(wildcard models/emit/*.in)
+EMIT_TEXTS := $(wildcard models/emit/texts/*.in)
 TEST_SOURCES := $(wildcard models/tests/*.c sim/tests/*.c)
 SOURCES := $(MODEL_SOURCES) $(SIM_SOURCES) $(TEST_SOURCES)
 HEADERS := $(MODEL_HEADERS) $(SIM_HEADERS) $(wildcard models/tests/*.h sim/tests/*.h)
