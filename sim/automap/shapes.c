@@ -39,8 +39,8 @@ static bool in_order(const struct matrix *m)
 	return true;
 }
 
-static struct candidate *add(struct shapes *s, const struct mesh *mesh,
-                             const struct matrix *m)
+static struct candidate *add_candidate(struct shapes *s, const struct mesh *mesh,
+                                       const struct matrix *m)
 {
 	struct candidate *c = list_add(&s->list, s->a);
 	struct text name = {0};
@@ -63,14 +63,14 @@ static enum status add_placements(struct shapes *s, const struct mesh *mesh)
 	int64_t n;
 
 	if (!s->ask->machine) {
-		add(s, mesh, NULL);
+		add_candidate(s, mesh, NULL);
 		return OK;
 	}
 	if (matrices_of(&m, &n, s->a, &s->h, mesh, at, s->e) != OK)
 		return s->e->code;
 	for (int64_t i = 0; i < n; i++)
 		if (!alike(s->ask) || !equal || in_order(&m[i]))
-			add(s, mesh, &m[i]);
+			add_candidate(s, mesh, &m[i]);
 	return OK;
 }
 
@@ -91,7 +91,7 @@ static enum status add_two_axes(struct shapes *s)
 	return OK;
 }
 
-static enum status run(struct shapes *s, struct candidate *c, bool brief)
+static enum status try_candidate(struct shapes *s, struct candidate *c, bool brief)
 {
 	int64_t budget = s->ask->budget;
 
@@ -123,7 +123,7 @@ static enum status go_on(struct shapes *s, int64_t first, int64_t n)
 		if (best < 0)
 			break;
 		taken[best] = true;
-		if (run(s, &s->list.at[best], false) != OK)
+		if (try_candidate(s, &s->list.at[best], false) != OK)
 			return s->e->code;
 	}
 	return OK;
@@ -161,7 +161,7 @@ static void split(struct shapes *s, const struct candidate *from, int axis, int 
 		m.x[m.naxes][j] = j == level ? part : 1;
 	m.x[axis][level] /= part;
 	m.naxes++;
-	c = add(s, &mesh, &m);
+	c = add_candidate(s, &mesh, &m);
 	/* Axes are numbered without those of one device: both others have several here. */
 	c->seed = split_way(s, &from->f.way, axis, 2);
 }
@@ -196,7 +196,7 @@ static enum status run_stages(struct shapes *s)
 	int64_t n = s->list.n, some = n / LONG_PART;
 
 	for (int64_t i = 0; i < n; i++)
-		if (run(s, &s->list.at[i], staged) != OK)
+		if (try_candidate(s, &s->list.at[i], staged) != OK)
 			return s->e->code;
 	if (!staged)
 		return OK;
@@ -204,7 +204,7 @@ static enum status run_stages(struct shapes *s)
 		return s->e->code;
 	add_splits(s);
 	for (int64_t i = n; i < s->list.n; i++)
-		if (run(s, &s->list.at[i], true) != OK)
+		if (try_candidate(s, &s->list.at[i], true) != OK)
 			return s->e->code;
 	return go_on(s, n, SPLIT_LONG);
 }
