@@ -24,13 +24,16 @@ struct shapes {
 	LIST(struct candidate) list;
 };
 
-/* Whether nothing tells batch from model. */
+/* Returns whether nothing tells batch from model. */
 static bool alike(const struct automap_ask *ask)
 {
 	return !ask->ntactics && !ask->nstart;
 }
 
-/* Whether the rows of a matrix of equal axes are in the order that stands for both. */
+/*
+ * Returns whether the rows of a matrix of equal axes are in the order that stands for
+ * both.
+ */
 static bool in_order(const struct matrix *m)
 {
 	for (int j = 0; j < m->nlevels; j++)

@@ -181,7 +181,10 @@ static void warn_custom(struct program *p)
 	}
 }
 
-/* Whether collectives are among the devices that the program runs on; replicated it has one. */
+/*
+ * Returns whether collectives are among the devices that the program runs on;
+ * replicated it has one.
+ */
 static bool check_devices(const struct program *p, struct text *why)
 {
 	for (int64_t i = 0; i < p->op.n; i++) {

@@ -29,7 +29,10 @@ static enum status write_and_read(struct step_time *out, struct arena *a,
 	return status;
 }
 
-/* How many devices of the job from the first on are joined by the nearest fabric. */
+/*
+ * Returns how many devices of the job from the first on are joined by the nearest
+ * fabric.
+ */
 static int64_t node_devices(const struct machine *m, const int32_t *devices, int64_t n)
 {
 	const int32_t *domain = m->fabric[0].domain;

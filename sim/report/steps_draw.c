@@ -19,7 +19,7 @@ double step_part_s(const struct row *r, int part)
 	return isnan(s[part]) ? 0 : s[part];
 }
 
-/* How many of a group's steps have a time: they stand first. */
+/* Returns how many of a group's steps have a time: they stand first. */
 static size_t timed(const struct step_group *g)
 {
 	size_t n = 0;
