@@ -120,7 +120,10 @@ static void take_option(struct reading *r, int i, const char *arg,
 		return;
 	}
 	if (r->given[i])
-		argp_error(state, "--%s is given twice", row->name);
+		argp_error(state, "--%s is given twice%s", row->name,
+		           row->arg && strstr(row->arg, "LIST")
+		                   ? "; several go in one list, with commas between them"
+		                   : "");
 	r->given[i] = true;
 	if (!row->arg) {
 		*(bool *)r->value[i] = true;
