@@ -32,6 +32,7 @@ enum column {
 	INTERLEAVE,
 	UNITS,
 	DISPATCH,
+	EXPERTS_OVERLAP,
 	COLUMNS
 };
 static const char *const columns[COLUMNS] = {
@@ -39,7 +40,7 @@ static const char *const columns[COLUMNS] = {
 	"left_out",     "platform",    "model",     "parallel",   "seq",
 	"global_batch", "micro_batch", "precision", "fuse",       "sequence",
 	"zero",         "recompute",   "attention", "interleave", "units",
-	"dispatch",
+	"dispatch",     "experts_overlap",
 };
 
 struct table_reader {
@@ -173,17 +174,21 @@ static const char *model_path(struct table_reader *r, int64_t row)
 static enum status read_job(struct step_job *out, struct table_reader *r, int64_t row)
 {
 	static const char *const dispatches[] = {"copies", "nodes", NULL};
+	static const char *const flags[] = {"no", "yes", NULL};
 	struct architecture *m = &out->model;
 	struct step_degrees *d = &out->degrees;
 	const char *path = model_path(r, row);
+	int overlap;
 
 	if (!path || architecture_read(m, r->scratch, path, r->error) != OK ||
 	    read_train(r, row, &m->train) != OK ||
 	    read_word(r, row, DISPATCH, dispatches, &m->moe.dispatch) != OK ||
+	    read_word(r, row, EXPERTS_OVERLAP, flags, &overlap) != OK ||
 	    step_degrees_parse(d, r->scratch, sheet_text(&r->sheet, row, PARALLEL),
 	                       sheet_where(&r->sheet, row, PARALLEL), r->error) != OK ||
 	    open_machine(r, row) != OK)
 		return r->error->code;
+	m->moe.overlap = overlap;
 	out->machine = r->machine;
 	out->ndevices = step_devices(d);
 	return spread(&out->devices, r, row, out->ndevices);
