@@ -277,8 +277,7 @@ static enum status read_row(struct measured_step *out, struct table_reader *r,
 		.communication_s = NAN,
 		.bubble_s = NAN,
 		.idle_s = NAN,
-		.without_set_s = NAN,
-		.without_model_s = NAN,
+		.without_s = {NAN, NAN, NAN},
 		.peak_bytes = NAN,
 		.device_bytes = NAN,
 		.line = csv_where(&r->sheet.csv, row).line,
@@ -368,15 +367,14 @@ static enum status hold_out_rows(struct step_table *t, struct table_reader *r,
 
 		if (isnan(s->time_s))
 			continue;
-		if (before) {
-			s->without_set_s = before->without_set_s;
-			s->without_model_s = before->without_model_s;
-		} else if (time_without(&s->without_set_s, r, s, i,
-		                        step_table_fit_of(t, s, true)) != OK ||
-		           time_without(&s->without_model_s, r, s, i,
-		                        step_table_fit_of(t, s, false)) != OK) {
-			return r->error->code;
-		}
+		for (int held = 0; held < STEP_HELD; held++)
+			if (before)
+				s->without_s[held] = before->without_s[held];
+			else if (time_without(&s->without_s[held], r, s, i,
+			                      step_table_fit_of(
+						      t, s, (enum step_held)held)) !=
+			         OK)
+				return r->error->code;
 		arena_reset(r->scratch);
 	}
 	return OK;
