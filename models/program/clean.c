@@ -85,7 +85,8 @@ enum { KINDS_MAX = 64 };
 
 /* What collectives that are run together have in common. */
 struct kind {
-	int32_t code, groups, applied;
+	int32_t code, applied;
+	int32_t groups; /* of a permute the number of its pairs */
 	int32_t region;
 	const struct dtype *dtype;
 	int64_t dim;
@@ -94,7 +95,7 @@ struct kind {
 struct combining {
 	const struct program *p;
 	const bool *scattered;
-	struct keys kinds;
+	struct keys kinds, pairs;
 	int32_t of[KINDS_MAX];   /* first op of what is run together; -1: none yet */
 	double bytes[KINDS_MAX]; /* of that */
 	uint64_t *needs;         /* [ops] kinds of whose open ones an op needs one */
@@ -116,22 +117,27 @@ static double combined_bytes(const struct combining *c, int32_t number)
 static int32_t kind_of(struct combining *c, int32_t number)
 {
 	const struct instruction *op = &c->p->op.at[number];
-	bool gathers = op->code == HLO_ALL_GATHER;
+	bool sums = op->code == HLO_ALL_REDUCE || op->code == HLO_REDUCE_SCATTER;
+	bool permutes = op->code == HLO_COLLECTIVE_PERMUTE;
 	struct kind kind;
+	struct ints pairs;
 	int32_t k;
 	bool fresh;
 
-	if ((op->code != HLO_ALL_REDUCE && op->code != HLO_REDUCE_SCATTER && !gathers) ||
+	if ((!sums && !permutes && op->code != HLO_ALL_GATHER) ||
 	    op->async != ASYNC_NONE || op->nvalues != 1 || op->noperands != 1 ||
-	    op->as.collective->groups < 0 || op->as.collective->plan ||
+	    (!permutes && op->as.collective->groups < 0) || op->as.collective->plan ||
 	    combined_bytes(c, number) > COMBINED_BYTES)
 		return -1;
 	memset(&kind, 0, sizeof(kind));
+	pairs = op->as.collective->pairs;
 	kind.code = c->scattered[number] ? HLO_REDUCE_SCATTER : op->code;
-	kind.groups = op->as.collective->groups;
+	kind.groups = permutes ? keys_add(&c->pairs, pairs.at,
+	                                  (size_t)pairs.n * sizeof(*pairs.at), &fresh)
+	                       : op->as.collective->groups;
 	kind.region = op->region;
-	kind.applied = gathers ? 0 : (int32_t)op_applied(c->p, op);
-	kind.dtype = gathers ? NULL : c->p->value.at[op->first_value].type.dtype;
+	kind.applied = sums ? (int32_t)op_applied(c->p, op) : 0;
+	kind.dtype = sums ? c->p->value.at[op->first_value].type.dtype : NULL;
 	kind.dim = op->dims.n ? op->dims.at[0] : -1;
 	k = keys_add(&c->kinds, &kind, sizeof(kind), &fresh);
 	if (k >= KINDS_MAX)
@@ -175,7 +181,7 @@ double *clean_combined(struct arena *a, const struct program *p, const bool *sca
 	for (int64_t n = 0; n < p->region.n; n++) {
 		const struct region *r = &p->region.at[n];
 
-		c.kinds = (struct keys){.arena = a, .table = {.arena = a}};
+		c.kinds = c.pairs = (struct keys){.arena = a, .table = {.arena = a}};
 		for (int32_t i = 0; r->kind == REGION_CODE && i < r->nops; i++) {
 			const struct instruction *op = &p->op.at[r->op[i]];
 			int32_t k = kind_of(&c, r->op[i]);

@@ -5,8 +5,8 @@
  * as many as its groups have members, is run as a reduce-scatter (XLA's
  * ReduceScatterCreator).
  *
- * Gathers, sums and scatters of one kind over the same groups, of which none needs another's
- * result, are run together as long as that is of no more than 30 MiB (XLA's collective combiners,
+ * Gathers, sums and scatters of one kind over the same groups, and permutes between the same
+ * pairs, of which none needs another's result, are run together as long as that is of no more than 30 MiB (XLA's collective combiners,
  * whose default threshold it is). Larger ones stay alone.
  */
 #ifndef SHARDSIM_PROGRAM_CLEAN_H

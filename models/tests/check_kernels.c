@@ -267,6 +267,30 @@ START_TEST(combined)
 }
 END_TEST
 
+/* Permutes a and b are between the same pairs, c between others; d needs a. */
+START_TEST(combined_permutes)
+{
+#define PERMUTE(name, of, type, pairs)                                                 \
+	" " name " = " type " collective-permute(" of "), channel_id=1, "              \
+	"source_target_pairs=" pairs "\n"
+	struct program p = program_sample_text(
+		arena, "HloModule m, num_partitions=4\nENTRY e {\n"
+		       " x = f32[256] parameter(0)\n y = f32[768] parameter(1)\n" PERMUTE(
+			       "a", "x", "f32[256]", "{{0,1},{2,3}}")
+			       PERMUTE("b", "y", "f32[768]", "{{0,1},{2,3}}")
+				       PERMUTE("c", "x", "f32[256]", "{{0,1},{3,2}}")
+					       PERMUTE("d", "a", "f32[256]",
+	                                               "{{0,1},{2,3}}") " ROOT t = (f32[256], f32[768], f32[256]) "
+									"tuple(d, b, c)\n}\n");
+	const double *share = clean_combined(arena, &p, clean_scattered(arena, &p));
+
+	ck_assert_double_eq(share[program_sample_op(&p, "a") - p.op.at], 0.25);
+	ck_assert_double_eq(share[program_sample_op(&p, "b") - p.op.at], 0.75);
+	ck_assert_double_eq(share[program_sample_op(&p, "c") - p.op.at], 1);
+	ck_assert_double_eq(share[program_sample_op(&p, "d") - p.op.at], 1);
+}
+END_TEST
+
 /* --- seconds --- */
 
 START_TEST(seconds)
@@ -424,6 +448,7 @@ Suite *tests(void)
 	tcase_add_test(t, attention);
 	tcase_add_test(t, scattered);
 	tcase_add_test(t, combined);
+	tcase_add_test(t, combined_permutes);
 	tcase_add_test(t, seconds);
 	tcase_add_test(t, live);
 	tcase_add_test(t, live_loop);
