@@ -319,6 +319,62 @@ START_TEST(uneven)
 END_TEST
 
 /*
+ * Parts of an array that are far from the tiles of those who need them. Of 48 elements on 8
+ * devices the first 8 are 6 of device 0 and 2 of device 1: device 0 sends to five others, one by
+ * one, and device 1 to two meanwhile. Elements 8 to 16 are 4 of device 1, who needs one itself,
+ * and 4 of device 2. Padding moves windows, too, and strides leave elements out; an order of axes
+ * and copies of tiles change who sends, not how often.
+ */
+START_TEST(far_windows)
+{
+	static const struct {
+		const char *mesh, *in, *out, *op;
+		int sent; /* -1: not counted */
+	} rows[] = {
+		{"\"x\"=8", "48", "8", "slice %a [0:8]", 5},
+		{"\"x\"=8", "48", "8", "slice %a [8:16]", 4},
+		{"\"x\"=8", "48", "7", "slice %a [41:48]", -1},
+		{"\"x\"=8", "46", "8", "slice %a [38:46]", -1},
+		{"\"x\"=8", "64", "8", "slice %a [1:17:2]", -1},
+		{"\"x\"=8", "64", "96", "pad %a, %z, low = [32], high = [0], interior = [0]",
+	         -1},
+		{"\"x\"=8", "64", "90", "pad %a, %z, low = [-6], high = [32], interior = [0]",
+	         -1},
+		{"\"x\"=8", "61", "9", "pad %a, %z, low = [3], high = [-55], interior = [0]",
+	         -1},
+		{"\"y\"=2, \"x\"=8", "48", "8", "slice %a [0:8]", 5},
+		{"\"y\"=3, \"x\"=8, \"z\"=2", "48", "16", "slice %a [16:32]", -1},
+	};
+	struct run r;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+		for (int by = 0; by < 2; by++) {
+			const char *pads = strstr(rows[i].op, "pad") ? ", tensor<f32>" : "";
+			const char *text = arena_printf(
+				arena,
+				"sdy.mesh @m = <[%s]>\nfunc.func @main(%%a: tensor<%sxf32> "
+				"{sdy.sharding = #sdy.sharding<@m, [{\"x\"}]>}) -> "
+				"(tensor<%sxf32> {sdy.sharding = #sdy.sharding<@m, "
+				"[{\"x\"}]>}) {\n %%z = stablehlo.constant dense<3.0> : "
+				"tensor<f32>\n %%0 = stablehlo.%s : (tensor<%sxf32>%s) -> "
+				"tensor<%sxf32>\n return %%0 : tensor<%sxf32>\n}\n",
+				rows[i].mesh, rows[i].in, rows[i].out, rows[i].op,
+				rows[i].in, pads, rows[i].out, rows[i].out);
+
+			partition_text(&r, text,
+			               by ? PARTITIONER_XLA : PARTITIONER_SHARDY,
+			               PROPAGATION_SHARDY, "shardy");
+			check_numbers(&r, text);
+			ck_assert_double_eq(runs_of(&r, HLO_ALL_GATHER, 0), 0);
+			if (rows[i].sent >= 0)
+				ck_assert_double_eq(
+					runs_of(&r, HLO_COLLECTIVE_PERMUTE, 0),
+					rows[i].sent);
+		}
+}
+END_TEST
+
+/*
  * A manual computation takes the tiles that it says, from wherever they are, and runs as it
  * stands; HLO's borders of such code are the same.
  */
@@ -423,6 +479,7 @@ Suite *tests(void)
 	tcase_add_test(c, regrouped);
 	tcase_add_test(c, convolutions);
 	tcase_add_loop_test(c, uneven, 0, 2);
+	tcase_add_test(c, far_windows);
 	tcase_add_test(c, by_hand);
 	tcase_add_test(c, left_axes);
 	tcase_set_timeout(c, 60);

@@ -241,11 +241,12 @@ static void add_pad(struct drawing *g, int v)
 	add_value(g, t);
 }
 
-/* Every other element, or all in the reverse order. */
+/* Every other element, 8 of many in one place, or all in the reverse order. */
 static void add_turned(struct drawing *g, int v)
 {
 	struct array_of t = g->pool[v];
-	int d = draw(g, t.rank), start = draw(g, 2);
+	int d = draw(g, t.rank), start = draw(g, 2), size = t.dim[d] / 2;
+	bool few = t.dim[d] >= 32 && draw(g, 2);
 
 	if (t.dim[d] % 16) {
 		text_printf(&g->text,
@@ -254,13 +255,18 @@ static void add_turned(struct drawing *g, int v)
 		add_value(g, t);
 		return;
 	}
+	if (few) {
+		size = 8;
+		start = draw(g, t.dim[d] - size + 1);
+	}
 	text_printf(&g->text, " %%%d = stablehlo.slice %%%d [", g->n, v);
 	for (int i = 0; i < t.rank; i++)
 		text_printf(&g->text, "%s%d:%d:%d", i ? ", " : "", i == d ? start : 0,
-		            t.dim[i], i == d ? 2 : 1);
+		            i == d && few ? start + size : t.dim[i],
+		            i == d && !few ? 2 : 1);
 	text_printf(&g->text, "] : (%s) -> %s\n", type_text(g, &t),
-	            resized(g, t, d, t.dim[d] / 2));
-	t.dim[d] /= 2;
+	            resized(g, t, d, size));
+	t.dim[d] = size;
 	add_value(g, t);
 }
 

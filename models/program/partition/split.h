@@ -142,14 +142,15 @@ struct halo {
 	int32_t fill; /* scalar of the new program */
 };
 
-/* Elements of other tiles that a device takes for that at most. */
-int64_t split_halo_size(const struct halo *h, int64_t whole, int64_t shards);
+/* Whether devices exchange that; else they gather the array, which is hardly more. */
+bool split_halo_fits(const struct halo *h, int64_t whole, int64_t shards);
 
 /*
  * Makes that of `value`, the tiles of an array in a layout, as XLA does
  * (spmd_partitioner_util.cc, ExchangeHaloAndGetValidData): the largest border of all devices comes
  * by permutes from as many tiles on either side as it covers, each device cuts its own window
- * out of its tile between them, and masks what is outside.
+ * out of its tile between them, and masks what is outside. Windows that are further away than
+ * twice their size come piece by piece (row_far).
  */
 int32_t split_halo(struct split *b, const struct instruction *like, int32_t value,
                    int32_t layout, const struct halo *h, int64_t whole);

@@ -146,8 +146,7 @@ static bool can_move(const struct split *b, const struct instruction *op,
 			return false;
 	}
 	halo_of(&h, b, op, m, shards);
-	return split_halo_size(&h, in->dim[m->in], shards) <
-	       (shards - 1) * tile_size(in, m->in, shards);
+	return split_halo_fits(&h, in->dim[m->in], shards);
 }
 
 /* Whether a dimension has several factors that are split, of which only one can move. */
