@@ -40,6 +40,6 @@ void rule_attention(struct rule_build *b);
 void rule_scatter(struct rule_build *b);
 void rule_convolution(struct rule_build *b);
 void rule_reduce_window(struct rule_build *b);
-void rule_reshape(struct rule_build *b);
+bool rule_reshape(struct rule_build *b); /* false: without elements there is none */
 
 #endif
