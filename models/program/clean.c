@@ -78,6 +78,49 @@ bool *clean_scattered(struct arena *a, const struct program *p)
 	return scattered;
 }
 
+/* --- what is gathered before --- */
+
+/* What gathers that bring the same have in common. */
+struct gathered {
+	int32_t region, value, groups;
+	const struct dtype *dtype;
+	int64_t dim, size;
+};
+
+int32_t *clean_gathered(struct arena *a, const struct program *p)
+{
+	int32_t *before = arena_alloc(a, (size_t)p->op.n, sizeof(*before));
+	struct keys keys = {.arena = a, .table = {.arena = a}};
+	LIST(int32_t) first = {0};
+
+	for (int64_t i = 0; i < p->op.n; i++) {
+		const struct instruction *op = &p->op.at[i];
+		const struct value_type *t = &p->value.at[op->first_value].type;
+		struct gathered g;
+		int32_t k;
+		bool fresh;
+
+		before[i] = -1;
+		if (op->code != HLO_ALL_GATHER || op->async != ASYNC_NONE ||
+		    op->nvalues != 1 || op->noperands != 1 || op->dims.n != 1 ||
+		    op->as.collective->groups < 0 || op->as.collective->plan)
+			continue;
+		memset(&g, 0, sizeof(g));
+		g.region = op->region;
+		g.value = op_operand(p, op, 0);
+		g.groups = op->as.collective->groups;
+		g.dtype = t->dtype;
+		g.dim = op->dims.at[0];
+		g.size = t->dim[g.dim];
+		k = keys_add(&keys, &g, sizeof(g), &fresh);
+		if (fresh)
+			*list_add(&first, a) = (int32_t)i;
+		else
+			before[i] = first.at[k];
+	}
+	return before;
+}
+
 /* --- what is run together --- */
 
 /* Of all kinds of collectives in a region no more are told apart than a word has bits. */
@@ -95,6 +138,7 @@ struct kind {
 struct combining {
 	const struct program *p;
 	const bool *scattered;
+	const int32_t *gathered;
 	struct keys kinds, pairs;
 	int32_t of[KINDS_MAX];   /* first op of what is run together; -1: none yet */
 	double bytes[KINDS_MAX]; /* of that */
@@ -126,7 +170,7 @@ static int32_t kind_of(struct combining *c, int32_t number)
 
 	if ((!sums && !permutes && op->code != HLO_ALL_GATHER) ||
 	    op->async != ASYNC_NONE || op->nvalues != 1 || op->noperands != 1 ||
-	    (!permutes && op->as.collective->groups < 0) || op->as.collective->plan ||
+	    c->gathered[number] >= 0 || (!permutes && op->as.collective->groups < 0) || op->as.collective->plan ||
 	    combined_bytes(c, number) > COMBINED_BYTES)
 		return -1;
 	memset(&kind, 0, sizeof(kind));
@@ -168,9 +212,10 @@ static void combine(struct combining *c, const struct region *r, int32_t i, int3
 	c->total[c->of[k]] = c->bytes[k];
 }
 
-double *clean_combined(struct arena *a, const struct program *p, const bool *scattered)
+double *clean_combined(struct arena *a, const struct program *p, const bool *scattered,
+                       const int32_t *gathered)
 {
-	struct combining c = {.p = p, .scattered = scattered};
+	struct combining c = {.p = p, .scattered = scattered, .gathered = gathered};
 	double *share = arena_alloc(a, (size_t)p->op.n, sizeof(*share));
 
 	c.needs = arena_alloc(a, (size_t)p->op.n, sizeof(*c.needs));
@@ -191,6 +236,8 @@ double *clean_combined(struct arena *a, const struct program *p, const bool *sca
 					c.needs[p->value.at[op_operand(p, op, j)].op];
 			if (k >= 0)
 				combine(&c, r, i, k);
+			if (gathered[r->op[i]] >= 0)
+				c.needs[r->op[i]] = c.needs[gathered[r->op[i]]];
 		}
 	}
 	for (int64_t i = 0; i < p->op.n; i++)
