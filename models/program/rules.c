@@ -371,10 +371,10 @@ static void fill(struct rule_build *b)
 				                     false));
 }
 
-bool op_rule_of(struct op_rule *out, struct arena *a, const struct program *p,
-                const struct instruction *op)
+static bool make_rule(struct op_rule *out, struct arena *a, const struct program *p,
+                      const struct instruction *op, bool parallel)
 {
-	struct rule_build b = {a, p, op, out, false};
+	struct rule_build b = {a, p, op, out, false, parallel};
 	int32_t n = op->noperands + op->nvalues;
 
 	*out = (struct op_rule){.noperands = op->noperands, .ntensors = n};
@@ -395,6 +395,18 @@ bool op_rule_of(struct op_rule *out, struct arena *a, const struct program *p,
 		return false;
 	fill(&b);
 	return true;
+}
+
+bool op_rule_of(struct op_rule *out, struct arena *a, const struct program *p,
+                const struct instruction *op)
+{
+	return make_rule(out, a, p, op, false);
+}
+
+bool op_rule_parallel(struct op_rule *out, struct arena *a, const struct program *p,
+                      const struct instruction *op)
+{
+	return make_rule(out, a, p, op, true);
 }
 
 /* --- printing --- */

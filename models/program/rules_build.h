@@ -10,6 +10,7 @@ struct rule_build {
 	const struct instruction *op;
 	struct op_rule *r;
 	bool bad; /* a dimension that a tensor has not */
+	bool parallel; /* op_rule_parallel() */
 };
 
 /* Adds a factor and returns its number. */

@@ -319,6 +319,70 @@ START_TEST(uneven)
 END_TEST
 
 /*
+ * The element of each row that a label names, and a sum into it: rows are looked up by an iota
+ * over the labels, through a broadcast, so devices that have rows and their labels need nobody.
+ * Shardy's rules do not see it. Where columns are split, too, parts are added up over these.
+ */
+START_TEST(counted_rows)
+{
+	static const struct {
+		const char *array;
+		int sums;
+	} rows[] = {{"{\"x\"}, {}", 0}, {"{\"x\"}, {\"y\"}", 1}};
+	struct run r;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+		for (int propagation = 0; propagation < 2; propagation++) {
+			const char *text = arena_printf(
+				arena,
+				"sdy.mesh @m = <[\"x\"=4, \"y\"=2]>\nfunc.func "
+				"@main(%%a: tensor<8x16xf32> {sdy.sharding = "
+				"#sdy.sharding<@m, [%s]>}, %%l: tensor<8x1xi32> "
+				"{sdy.sharding = #sdy.sharding<@m, [{\"x\"}, {}]>}) -> "
+				"(tensor<8xf32> {sdy.sharding = #sdy.sharding<@m, "
+				"[{\"x\"}]>}, tensor<8x16xf32> {sdy.sharding = "
+				"#sdy.sharding<@m, [%s]>}) {\n"
+				" %%0 = stablehlo.iota dim = 0 : tensor<8xi32>\n"
+				" %%1 = stablehlo.broadcast_in_dim %%0, dims = [0] : "
+				"(tensor<8xi32>) -> tensor<8x1xi32>\n"
+				" %%2 = stablehlo.concatenate %%1, %%l, dim = 1 : "
+				"(tensor<8x1xi32>, tensor<8x1xi32>) -> tensor<8x2xi32>\n"
+				" %%3 = \"stablehlo.gather\"(%%a, %%2) "
+				"<{dimension_numbers = #stablehlo.gather<offset_dims = [], "
+				"collapsed_slice_dims = [0, 1], start_index_map = [0, 1], "
+				"index_vector_dim = 1>, slice_sizes = array<i64: 1, 1>}> : "
+				"(tensor<8x16xf32>, tensor<8x2xi32>) -> tensor<8xf32>\n"
+				" %%4 = \"stablehlo.scatter\"(%%a, %%2, %%3) "
+				"<{scatter_dimension_numbers = "
+				"#stablehlo.scatter<update_window_dims = [], "
+				"inserted_window_dims = [0, 1], scatter_dims_to_operand_dims "
+				"= [0, 1], index_vector_dim = 1>}> ({\n ^bb0(%%p: "
+				"tensor<f32>, %%q: tensor<f32>):\n  %%s = stablehlo.add "
+				"%%p, %%q : tensor<f32>\n  stablehlo.return %%s : "
+				"tensor<f32>\n }) : (tensor<8x16xf32>, tensor<8x2xi32>, "
+				"tensor<8xf32>) -> tensor<8x16xf32>\n"
+				" return %%3, %%4 : tensor<8xf32>, tensor<8x16xf32>\n}\n",
+				rows[i].array, rows[i].array);
+			static const enum opcode others[] = {
+				HLO_ALL_GATHER, HLO_COLLECTIVE_PERMUTE, HLO_ALL_TO_ALL,
+				HLO_REDUCE_SCATTER};
+
+			partition_text(&r, text, PARTITIONER_XLA,
+			               propagation ? PROPAGATION_XLA
+			                           : PROPAGATION_SHARDY,
+			               "shardy");
+			check_numbers(&r, text);
+			ck_assert_double_eq(runs_of(&r, HLO_ALL_REDUCE, 0), rows[i].sums);
+			for (size_t k = 0; k < sizeof(others) / sizeof(*others); k++)
+				ck_assert_double_eq(runs_of(&r, others[k], 0), 0);
+			partition_text(&r, text, PARTITIONER_SHARDY, PROPAGATION_SHARDY,
+			               "shardy");
+			check_numbers(&r, text);
+		}
+}
+END_TEST
+
+/*
  * Parts of an array that are far from the tiles of those who need them. Of 48 elements on 8
  * devices the first 8 are 6 of device 0 and 2 of device 1: device 0 sends to five others, one by
  * one, and device 1 to two meanwhile. Elements 8 to 16 are 4 of device 1, who needs one itself,
@@ -479,6 +543,7 @@ Suite *tests(void)
 	tcase_add_test(c, regrouped);
 	tcase_add_test(c, convolutions);
 	tcase_add_loop_test(c, uneven, 0, 2);
+	tcase_add_test(c, counted_rows);
 	tcase_add_test(c, far_windows);
 	tcase_add_test(c, by_hand);
 	tcase_add_test(c, left_axes);

@@ -369,6 +369,53 @@ static void add_look(struct drawing *g, int v)
 	add_value(g, t);
 }
 
+/*
+ * One element, or slice, of each of 8 rows, by the row's own number and an index, and these put
+ * back.
+ */
+static void add_pick(struct drawing *g, int v)
+{
+	struct array_of t = g->pool[v], out = {t.rank - 1, {8}};
+	const char *offset = "", *sizes = "1, 1";
+	int at = g->n + 2;
+
+	for (int i = 2; i < t.rank; i++) {
+		out.dim[i - 1] = t.dim[i];
+		offset = arena_printf(g->a, "%s%s%d", offset, i > 2 ? ", " : "", i - 1);
+		sizes = arena_printf(g->a, "%s, %d", sizes, t.dim[i]);
+	}
+	text_printf(&g->text, " %%%d = stablehlo.iota dim = 0 : tensor<8x1xi32>\n", g->n);
+	add_value(g, (struct array_of){0, {0}});
+	add_value(g, (struct array_of){0, {0}});
+	add_value(g, (struct array_of){0, {0}});
+	text_printf(&g->text, " %%%d = stablehlo.convert %%%d : tensor<8x1xi32>\n", at - 1,
+	            at - 2);
+	text_printf(&g->text,
+	            " %%%d = stablehlo.concatenate %%%d, %%i1, dim = 1 : "
+	            "(tensor<8x1xi32>, tensor<8x1xi32>) -> tensor<8x2xi32>\n",
+	            at, at - 1);
+	text_printf(
+		&g->text,
+		" %%%d = \"stablehlo.gather\"(%%%d, %%%d) <{dimension_numbers = "
+		"#stablehlo.gather<offset_dims = [%s], collapsed_slice_dims = [0, 1], "
+		"start_index_map = [0, 1], index_vector_dim = 1>, slice_sizes = "
+		"array<i64: %s>}> : (%s, tensor<8x2xi32>) -> %s\n",
+		g->n, v, at, offset, sizes, type_text(g, &t), type_text(g, &out));
+	add_value(g, out);
+	text_printf(
+		&g->text,
+		" %%%d = \"stablehlo.scatter\"(%%%d, %%%d, %%%d) "
+		"<{scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = "
+		"[%s], inserted_window_dims = [0, 1], scatter_dims_to_operand_dims = "
+		"[0, 1], index_vector_dim = 1>}> ({\n ^bb0(%%p: tensor<f32>, %%q: "
+		"tensor<f32>):\n  %%r = stablehlo.add %%p, %%q : tensor<f32>\n  "
+		"stablehlo.return %%r : tensor<f32>\n }) : (%s, tensor<8x2xi32>, %s) -> "
+		"%s\n",
+		g->n, v, at, g->n - 1, offset, type_text(g, &t), type_text(g, &out),
+		type_text(g, &t));
+	add_value(g, t);
+}
+
 /* A slice of one element or of all in another place of a dimension. */
 static void add_update(struct drawing *g, int v)
 {
@@ -465,7 +512,10 @@ static void draw_op(struct drawing *g)
 		add_convolution(g, v);
 		break;
 	case 13:
-		add_look(g, v);
+		if (g->pool[v].rank > 1 && g->pool[v].dim[0] == 8)
+			add_pick(g, v);
+		else
+			add_look(g, v);
 		break;
 	case 14:
 		add_update(g, v);
