@@ -319,6 +319,70 @@ START_TEST(uneven)
 END_TEST
 
 /*
+ * Arrays with something between their elements, of 4 devices' rows. Of 8 rows with one between
+ * each two a device has all it needs of 16, if it begins with a row or between two; two in front
+ * of the array move a row on. A kernel of 3 over 4 rows that are two apart has 5 of them below it.
+ * 15 places of 60 do not begin all alike: those that devices cannot exchange are gathered.
+ */
+START_TEST(dilated)
+{
+#define CONV_DILATED(pads, out)                                                        \
+	"convolution(%a, %k) dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f], window = "  \
+	"{stride = [1], pad = [[" pads "]], lhs_dilate = [2], rhs_dilate = [1]} "      \
+	"{batch_group_count = 1 : i64, feature_group_count = 1 : i64} : "              \
+	"(tensor<2xINx8xf32>, tensor<3x8x8xf32>) -> tensor<2x" out "x8xf32>"
+#define PAD_DILATED(low, high, inside, out)                                            \
+	"pad %a, %z, low = [0, " low ", 0], high = [0, " high ", 0], interior = [0, "  \
+	inside ", 0] : (tensor<2xINx8xf32>, tensor<f32>) -> tensor<2x" out "x8xf32>"
+	static const struct {
+		const char *in, *out, *op;
+		int sent; /* -1: the array is gathered */
+	} rows[] = {
+		{"32", "64", PAD_DILATED("0", "1", "1", "64"), 0},
+		{"32", "64", PAD_DILATED("1", "0", "1", "64"), 0},
+		{"32", "64", PAD_DILATED("2", "-1", "1", "64"), 1},
+		{"32", "96", PAD_DILATED("-1", "3", "2", "96"), 1},
+		{"30", "60", PAD_DILATED("0", "1", "1", "60"), -1},
+		{"16", "32", CONV_DILATED("1, 2", "32"), 1},
+		{"16", "32", CONV_DILATED("2, 1", "32"), 1},
+	};
+	struct run r;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+		for (int by = 0; by < 2; by++) {
+			struct text op = {0};
+			const char *text;
+
+			for (const char *s = rows[i].op; *s; s++)
+				if (s[0] == 'I' && s[1] == 'N' && s++)
+					text_printf(&op, "%s", rows[i].in);
+				else
+					text_printf(&op, "%c", *s);
+			text = arena_printf(
+				arena,
+				"sdy.mesh @m = <[\"x\"=4]>\nfunc.func @main(%%a: "
+				"tensor<2x%sx8xf32> " ROWS ", %%k: tensor<3x8x8xf32>) -> "
+				"(tensor<2x%sx8xf32> " ROWS ") {\n %%z = "
+				"stablehlo.constant dense<2.0> : tensor<f32>\n"
+				" %%0 = stablehlo.%s\n return %%0 : "
+				"tensor<2x%sx8xf32>\n}\n",
+				rows[i].in, rows[i].out, text_take(&op, arena),
+				rows[i].out);
+			partition_text(&r, text,
+			               by ? PARTITIONER_XLA : PARTITIONER_SHARDY,
+			               PROPAGATION_SHARDY, "shardy");
+			check_numbers(&r, text);
+			ck_assert_int_eq(runs_of(&r, HLO_ALL_GATHER, 0) > 0,
+			                 rows[i].sent < 0);
+			if (rows[i].sent >= 0)
+				ck_assert_double_eq(
+					runs_of(&r, HLO_COLLECTIVE_PERMUTE, 0),
+					rows[i].sent);
+		}
+}
+END_TEST
+
+/*
  * The element of each row that a label names, and a sum into it: rows are looked up by an iota
  * over the labels, through a broadcast, so devices that have rows and their labels need nobody.
  * Shardy's rules do not see it. Where columns are split, too, parts are added up over these.
@@ -543,6 +607,7 @@ Suite *tests(void)
 	tcase_add_test(c, regrouped);
 	tcase_add_test(c, convolutions);
 	tcase_add_loop_test(c, uneven, 0, 2);
+	tcase_add_test(c, dilated);
 	tcase_add_test(c, counted_rows);
 	tcase_add_test(c, far_windows);
 	tcase_add_test(c, by_hand);

@@ -216,11 +216,15 @@ static const char *resized(const struct drawing *g, struct array_of t, int d, in
 	return type_text(g, &t);
 }
 
-/* Elements put in front and behind, or taken away there: 8 more, or as many. */
+/*
+ * Elements put in front and behind, or taken away there: 8 more, or as many; at times one between
+ * each two, and one more behind.
+ */
 static void add_pad(struct drawing *g, int v)
 {
 	struct array_of t = g->pool[v];
 	int d = draw(g, t.rank), more = 8 * draw(g, 2), low = draw(g, 9);
+	int between = t.dim[d] <= 32 && !draw(g, 3);
 
 	text_printf(&g->text, " %%%d = stablehlo.pad %%%d, %%one, ", g->n, v);
 	for (int side = 0; side < 3; side++) {
@@ -230,14 +234,15 @@ static void add_pad(struct drawing *g, int v)
 		                        : ", interior");
 		for (int i = 0; i < t.rank; i++)
 			text_printf(&g->text, "%s%d", i ? ", " : "",
-			            i != d || side == 2 ? 0
-			            : side == 0         ? low - 4
-			                                : more - (low - 4));
+			            i != d      ? 0
+			            : side == 0 ? low - 4
+			            : side == 1 ? more - (low - 4) + between
+			                        : between);
 		text_printf(&g->text, "]");
 	}
 	text_printf(&g->text, " : (%s, tensor<f32>) -> %s\n", type_text(g, &t),
-	            resized(g, t, d, t.dim[d] + more));
-	t.dim[d] += more;
+	            resized(g, t, d, t.dim[d] * (1 + between) + more));
+	t.dim[d] += t.dim[d] * between + more;
 	add_value(g, t);
 }
 

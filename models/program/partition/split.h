@@ -140,6 +140,9 @@ struct halo {
 	int32_t dim;
 	int64_t first, step, size;
 	int32_t fill; /* scalar of the new program */
+	/* Of an array that is dilated: what its windows have in front of the first and behind
+	 * the last element of theirs. */
+	int64_t lead, tail;
 };
 
 /* Whether devices exchange that; else they gather the array, which is hardly more. */
@@ -166,9 +169,9 @@ int64_t *split_tiles(struct split *b, int32_t layout, int32_t dim);
 
 /*
  * Leaves out axes along which an op moves elements, unless neighbours can exchange them: slices,
- * padding between no elements, reversals of tiles that are alike, windows over an array that is
- * not dilated; and convolutions whose kernel is split, not reversed, into equal parts. Borders
- * must be smaller than what gathering would bring.
+ * padding, reversals of tiles that are alike, windows over an array, which may be dilated if the
+ * windows of all devices begin alike between its elements; and convolutions whose kernel is
+ * split, not reversed, into equal parts. Borders must be smaller than what gathering would bring.
  */
 void split_windows_keep(struct split *b, const struct instruction *op,
                         const struct op_rule *rule, struct axes *factor);
